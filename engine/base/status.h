@@ -1,0 +1,51 @@
+/* status.h - one status enum, one error record, one way to fail.
+ *
+ * Owner    the caller owns the myth_error; NULL means not interested
+ * Errors   a failing function sets the error once; callers pass it up unchanged
+ * Text     one line: what a person needs (path, offset, expected and found, the size that would fit)          */
+#ifndef MYTH_STATUS_H
+#define MYTH_STATUS_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum {
+    MYTH_OK = 0,
+    MYTH_EARG,         /* the caller's input is wrong                       (exit 2)  */
+    MYTH_EIO,          /* read, write, sync                                 (exit 74) */
+    MYTH_EFORMAT,      /* a byte in a file is wrong                         (exit 65) */
+    MYTH_ENOMEM,       /* allocation failed or the ledger's limit is hit    (exit 71) */
+    MYTH_EFULL,        /* a fixed capacity is used up, nothing changed                */
+    MYTH_EDEVICE,      /* no such device, or it lacks what is asked         (exit 69) */
+    MYTH_ENOTFOUND,    /* a file or a name does not exist                   (exit 66) */
+    MYTH_ECANCEL,      /* stopped on request                                (exit 3)  */
+    MYTH_ENOFIT,       /* the plan does not fit the limit                   (exit 71) */
+    MYTH_ELIMIT,       /* a documented limit of ours is exceeded            (exit 3)  */
+    MYTH_ELOST,        /* device lost or in a sticky error                  (exit 75) */
+    MYTH_EUNSUPPORTED, /* well formed, but not something we run             (exit 65) */
+    MYTH_ECREATE,      /* an output file cannot be created                  (exit 73) */
+    MYTH_STATUS_N
+} myth_status;
+
+typedef struct {
+    myth_status code;
+    char msg[256];
+} myth_error;
+
+#define MYTH_TRY(expr) do { if ((st = (expr)) != MYTH_OK) goto fail; } while (0)
+
+/* Sets *err (if any) to code and the formatted line, control bytes replaced by '?', cut at 255 bytes. Returns code. */
+myth_status myth_fail(myth_error *err, myth_status code, const char *fmt, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 3, 4)))
+#endif
+    ;
+
+/* "MYTH_ENOMEM" and so on; never NULL. */
+const char *myth_status_name(myth_status code);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

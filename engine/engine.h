@@ -1,0 +1,187 @@
+/* engine.h - the one public face: model, engine, sequence, forward, generate.
+ *
+ *   myth_model_open    a model's facts, tokenizer and (level DATA) tensors; enough for tokenize, prompt, plan
+ *   myth_engine_open   the model on a device, with its cache and workspaces: every byte as the plan said, nothing later
+ *   myth_seq_*         a sequence is its tokens (host) plus its rows in the cache
+ *   myth_forward       tokens of any number of sequences at once; logits or hidden rows where asked
+ *   myth_generate      the loop: forward, reduce, (grammar,) choose, until a stop token, a limit or a cancel
+ *
+ * Units    tokens, positions from 0, bytes
+ * Owner    openers close: sequences before their engine, the engine before its model, the model before its mem
+ * Errors   MYTH_ENOFIT the plan exceeds the limit (nothing was taken), MYTH_EFULL context or pool exhausted (nothing changed),
+ *          MYTH_ELOST device lost: close and rebuild from myth_seq_tokens
+ * Threads  one thread per engine; models are immutable after open
+ * Source   Gemma 1-3 reports                                                                                                     */
+#ifndef MYTH_ENGINE_H
+#define MYTH_ENGINE_H
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "chat.h"
+#include "config.h"
+#include "grammar.h"
+#include "sampler.h"
+#include "tokenizer.h"
+#include "weights.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- model ---- */
+
+typedef struct {
+    myth_weights *weights;
+    myth_tokenizer *tokenizer;      /* NULL when the files hold none */
+    myth_config config;
+    myth_mem *mem;
+} myth_model;
+
+/* *out is zeroed or filled; a missing tokenizer is not an error here. */
+myth_status myth_model_open(myth_model *out, myth_mem *mem, const char *spec, const myth_weights_opts *opts, myth_error *err);
+void myth_model_close(myth_model *m);               /* takes a zeroed model */
+/* Every weight is finite (--check-tensors). MYTH_EFORMAT names the first tensor that is not. */
+myth_status myth_model_check_tensors(const myth_model *m, myth_error *err);
+
+/* ---- plan ---- */
+
+typedef struct {                    /* zero = default */
+    const char *device;             /* "auto"                                                        */
+    int n_threads;                  /* 0 = all                                                        */
+    const char *cpu_level;          /* NULL = environment, then best                                  */
+    bool is_exact;                  /* float32 activations, f32 cache, reference order                */
+    uint32_t n_ctx;                 /* tokens per sequence; 0 = 4096, at most the model's              */
+    uint32_t n_seq;                 /* sequences alive at once; 0 = 1                                  */
+    uint32_t n_checkpoint;          /* checkpoints and forks whose rings may differ, beyond n_seq      */
+    uint32_t n_ubatch;              /* rows of a step; 0 = 512, at most n_ctx * n_seq                  */
+    uint32_t n_logit_rows;          /* rows that may want logits in one forward; 0 = n_seq              */
+    uint32_t top_k;                 /* largest k asked of the reduction; 0 = 1                          */
+    uint32_t n_ask;                 /* asked ids per row                                               */
+    uint32_t n_bias;                /* sparse biases per forward                                        */
+    uint32_t n_mask;                /* masks per forward                                                */
+    bool want_full_logits;          /* a full row may be asked for                                      */
+    bool want_hidden;               /* hidden rows may be asked for                                     */
+    uint32_t page_tok;              /* rows of a cache page; 0 = chosen from n_ctx, 64 or near it        */
+    myth_dtype type_k, type_v;      /* cache types; both 0 (MYTH_F32) with has_cache_type false = f16, f32 when is_exact */
+    bool has_cache_type;
+    const myth_log *log;            /* lent until close */
+} myth_engine_opts;
+
+typedef struct {
+    bool fits;
+    uint64_t limit_bytes;                              /* 0 = none                                          */
+    uint64_t total_bytes;                              /* peak of the limited classes                       */
+    uint64_t bytes[MYTH_MEM_CLASS_N];
+    uint32_t n_ctx, n_seq, n_ubatch, page_tok, n_page; /* as chosen                                        */
+    myth_dtype type_k, type_v;
+    struct { char flag[64]; uint64_t total_bytes; } suggestion[8];    /* changes that were planned and fit */
+    uint32_t n_suggestion;
+} myth_plan;
+
+/* Bytes the caller itself will book, by class, on top of the engine's (the inspector's texts, files to write). */
+typedef struct { uint64_t bytes[MYTH_MEM_CLASS_N]; } myth_plan_extra;
+
+/* A pure function of the model's headers, the options and the limit. With can_shrink, options left at 0 (n_ctx, n_ubatch, cache type)
+ * are lowered until it fits. Always answers; *out says whether it fits and what would. extra may be NULL. */
+myth_status myth_plan_make(myth_plan *out, const myth_model *model, const myth_engine_opts *opts, const myth_plan_extra *extra,
+                           uint64_t limit_bytes, bool can_shrink, myth_error *err);
+/* One line: "needs 1.2 GiB, limit 1.0 GiB; fits with: -ub 128, -c 2048, -ctk q8_0 -ctv q8_0" */
+void myth_plan_refusal(const myth_plan *plan, char *dst, size_t cap);
+
+/* ---- engine ---- */
+
+typedef struct myth_engine myth_engine;
+typedef struct myth_seq myth_seq;
+
+/* Plans with the limit of model->mem, refuses (MYTH_ENOFIT) or takes everything. The model was opened with level DATA. */
+myth_status myth_engine_open(myth_engine **out, myth_model *model, const myth_engine_opts *opts, myth_error *err);
+void myth_engine_close(myth_engine *e);
+const myth_plan *myth_engine_plan(const myth_engine *e);
+const char *myth_engine_device(const myth_engine *e);             /* "AMD EPYC, 2 threads, avx512" */
+
+/* ---- sequences ---- */
+
+myth_status myth_seq_open(myth_seq **out, myth_engine *e, myth_error *err);       /* MYTH_EFULL past n_seq */
+void myth_seq_close(myth_seq *s);
+uint32_t myth_seq_len(const myth_seq *s);
+const int32_t *myth_seq_tokens(const myth_seq *s);                                /* until the next change */
+/* A second sequence with the same tokens, sharing pages and ring until one of them writes. */
+myth_status myth_seq_fork(myth_seq **out, myth_seq *s, myth_error *err);
+/* Remembers the end of s, so that truncate can come back to it. Takes one of n_checkpoint. */
+myth_status myth_seq_checkpoint(myth_seq *s, myth_error *err);
+/* Cuts to n tokens. Exact while every ring still holds what position n needs; otherwise returns to the newest checkpoint <= n (or to 0).
+ * *at says where it stands: the caller feeds tokens[*at .. n) again. */
+myth_status myth_seq_truncate(myth_seq *s, uint32_t n, uint32_t *at, myth_error *err);
+/* Bytes of s (tokens and its rows in the cache) into dst / back into an empty sequence of an engine with the same model and cache types. */
+uint64_t myth_seq_save_bytes(const myth_seq *s);
+myth_status myth_seq_save(const myth_seq *s, void *dst, uint64_t cap, myth_error *err);
+myth_status myth_seq_restore(myth_seq *s, const void *src, uint64_t bytes, myth_error *err);
+
+/* ---- forward ---- */
+
+enum { MYTH_WANT_LOGITS = 1, MYTH_WANT_FULL_LOGITS = 2, MYTH_WANT_HIDDEN = 4 };
+
+typedef struct {
+    uint32_t n_tok;
+    const int32_t *token;
+    myth_seq *const *seq;              /* per token; tokens of one sequence stand together and in order                    */
+    const int32_t *pos;                /* NULL = each run continues its sequence; else equal to that (checked)             */
+    const uint8_t *want;               /* per token, bits above; NULL = nothing                                            */
+    const uint8_t *is_ephemeral;       /* per token, whole runs: K/V live in this step only; NULL = none. An ephemeral run fits one
+                                        * micro-batch; several may branch off the same sequence: a run ends where run_end is set */
+    const uint8_t *run_end;            /* per token, 1 = last of its run; NULL = runs end where seq changes                  */
+    bool is_decode;                    /* kind of step: one token per sequence, latency path                                 */
+    uint32_t top_k;                    /* 0 = 1; at most opts.top_k                                                          */
+    /* per logits row (in token order), all optional */
+    const int32_t *mask_idx;           /* -1 = none                                                                          */
+    const uint32_t *masks; uint32_t n_masks;
+    const int32_t *bias_off;           /* [n_logit_rows + 1] */
+    const int32_t *bias_id; const float *bias;
+    const int32_t *ask_id; uint32_t n_ask;             /* [n_logit_rows, n_ask] */
+    /* rows that are handed over as they are made; float rows are lent for the call */
+    void (*on_full_logits)(void *user, uint32_t tok_idx, const float *row, uint32_t n_vocab);
+    void (*on_hidden)(void *user, uint32_t tok_idx, uint32_t layer, const float *row, uint32_t d_model);   /* layer 0 = scaled embedding */
+    void *user;
+    const bool *cancel;                /* looked at between micro-batches; may be NULL */
+} myth_batch;
+
+typedef struct {                        /* lent until the next forward */
+    uint32_t n_rows, k, n_ask;
+    const int32_t *top_id;              /* [n_rows, k], -1 past the allowed ones */
+    const float *top_logit;
+    const float *lse, *entropy;         /* [n_rows]                              */
+    const float *ask_logit;             /* [n_rows, n_ask]                       */
+} myth_result;
+
+/* Appends the tokens of all non-ephemeral runs. Everything is reserved before the first op: MYTH_EFULL (context, pages, logits rows) and
+ * MYTH_EARG (a token outside the vocabulary) change nothing. Cancelled between micro-batches: what was computed stays, MYTH_ECANCEL. */
+myth_status myth_forward(myth_engine *e, const myth_batch *b, myth_result *out, myth_error *err);
+/* Reduces the last forward's logit row `row` again under a mask: exact best allowed tokens. */
+myth_status myth_reduce_again(myth_engine *e, uint32_t row, const uint32_t *mask, uint32_t k, myth_result *out, myth_error *err);
+
+/* ---- generate ---- */
+
+typedef enum { MYTH_FINISH_NONE, MYTH_FINISH_STOP, MYTH_FINISH_LENGTH, MYTH_FINISH_CONTEXT, MYTH_FINISH_REFUSED, MYTH_FINISH_CANCELLED } myth_finish;
+const char *myth_finish_name(myth_finish f);           /* "stop", "length", "context", "refused", "cancelled" */
+
+typedef struct {
+    const int32_t *prompt; uint32_t n_prompt;          /* appended to the sequence first                        */
+    uint32_t n_max;                                    /* new tokens at most                                    */
+    myth_sample_params sample;
+    const int32_t *stop_ids; int n_stop;
+    myth_grammar *grammar;                             /* started by the caller; NULL = free                     */
+    void (*on_prefill)(void *user, uint32_t done, uint32_t total);
+    bool (*on_token)(void *user, int32_t id);          /* false = cancel after this token; may be NULL            */
+    void *user;
+    const bool *cancel;                                /* set by a signal handler; may be NULL                    */
+    uint32_t seq_number;                               /* counter of the random numbers                            */
+} myth_generate_opts;
+
+/* New ids (without the stop id) into ids[cap >= n_max]. The reason is always set; MYTH_OK for every reason but failures. The last sampled
+ * token is in the sequence. */
+myth_status myth_generate(myth_engine *e, myth_seq *s, const myth_generate_opts *o, int32_t *ids, uint32_t *n_ids, myth_finish *why, myth_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,51 @@
+/* grammar.h - constrained generation: a byte automaton, walked with the bytes of tokens.
+ *
+ * Automaton  given by the caller: a state of fixed size, a start, a step per byte, and whether the text may end here. A token is allowed
+ *            when every one of its bytes steps; it may end inside an escape or a code point. Control tokens are never allowed; the stop
+ *            ids are allowed where the text may end.
+ * Masks      bits over the vocabulary for a state, found by walking a trie of the token bytes; cached by the state's bytes
+ * Memory     trie and cache are booked under OTHER at open, sizes from myth_grammar_plan; nothing is allocated later
+ * Threads    one user at a time                                                                                                         */
+#ifndef MYTH_GRAMMAR_H
+#define MYTH_GRAMMAR_H
+
+#include "tokenizer.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { MYTH_AUTOMATON_STATE_MAX = 512 };
+
+typedef struct {
+    void *self;
+    uint32_t state_bytes;                                       /* <= MYTH_AUTOMATON_STATE_MAX; compared and hashed as bytes, so no padding */
+    void (*start)(const void *self, void *state);
+    bool (*step)(const void *self, void *state, uint8_t byte);  /* false: not allowed, state undefined then */
+    bool (*may_end)(const void *self, const void *state);
+    /* Optional: a bit per byte that step may accept, for skipping; NULL = try all. */
+    void (*allowed)(const void *self, const void *state, uint32_t bits[8]);
+} myth_automaton;
+
+typedef struct myth_grammar myth_grammar;
+
+uint64_t myth_grammar_plan(const myth_tokenizer *t, uint32_t n_cached_masks);
+myth_status myth_grammar_open(myth_grammar **out, myth_mem *mem, const myth_tokenizer *t, const int32_t *stop_ids, int n_stop,
+                              uint32_t n_cached_masks, myth_error *err);
+void myth_grammar_close(myth_grammar *g);
+/* Sets the automaton (lent until the next set or close) and goes to its start. */
+void myth_grammar_start(myth_grammar *g, const myth_automaton *a);
+bool myth_grammar_allows(const myth_grammar *g, int32_t id);
+/* Walks on with an allowed token; false (state unchanged) when it is not allowed. */
+bool myth_grammar_accept(myth_grammar *g, int32_t id);
+bool myth_grammar_is_done(const myth_grammar *g);               /* a stop id was accepted */
+bool myth_grammar_may_end(const myth_grammar *g);
+const void *myth_grammar_state(const myth_grammar *g);
+/* Mask of the current state: ceil(n_vocab / 32) words, 1 = allowed; lent until the next call. Never empty unless no byte can follow and
+ * the text may not end (a defect of the automaton, which its property test excludes). */
+const uint32_t *myth_grammar_mask(myth_grammar *g);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,74 @@
+/* weights.h - a model on disk: its tensors, its facts, where its tokenizer is. Readers of untrusted bytes.
+ *
+ * Sources  a directory (config.json + safetensors, single or sharded; or one .gguf in it), a .gguf or .safetensors file,
+ *          `random:FAMILY-SIZE:TYPE` (weights made from a seed, byte vocabulary), or ORG/NAME in the local Hugging Face cache
+ *          (HF_HUB_CACHE, HF_HOME/hub, XDG_CACHE_HOME or ~/.cache /huggingface/hub; refs/main names the snapshot)
+ * Checks   reliability.md A.3: bounded reads, checked products, no count trusted before it is compared with the bytes left,
+ *          names unique, spans inside the file, no overlap; safetensors spans cover the buffer exactly
+ * Tensors  named as in the file; the family maps names to slots and checks shapes (config.h, family.h)
+ * Owner    the caller closes; names, data and meta are lent until then
+ * Errors   MYTH_ENOTFOUND no such path (the message for a hub id holds the `hf download` line), MYTH_EFORMAT, MYTH_EUNSUPPORTED,
+ *          MYTH_EIO, MYTH_ENOMEM. Messages: "path: offset N: what: got X, expected Y"
+ * Source   safetensors README (format); GGUF specification v2, v3; huggingface_hub cache layout                                       */
+#ifndef MYTH_WEIGHTS_H
+#define MYTH_WEIGHTS_H
+
+#include "base/dtype.h"
+#include "meta.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { MYTH_TENSOR_DIMS = 4, MYTH_TENSOR_MAX = 8192, MYTH_SHARD_MAX = 1024 };
+
+typedef struct {
+    myth_str name;
+    myth_dtype dtype;
+    uint32_t n_dim;                         /* 1..4 */
+    uint64_t dim[MYTH_TENSOR_DIMS];         /* outermost first: a matrix is [rows, cols] in both formats; unused = 1 */
+    const void *data;                       /* NULL unless opened with MYTH_WEIGHTS_DATA, and for random: models */
+    uint64_t bytes;
+    uint32_t shard;
+    uint64_t off;                           /* in its file */
+} myth_tensor;
+
+typedef enum { MYTH_FORMAT_SAFETENSORS, MYTH_FORMAT_GGUF, MYTH_FORMAT_RANDOM } myth_weights_format;
+
+/* How much is opened. Each level includes the one before. */
+typedef enum {
+    MYTH_WEIGHTS_CONFIG,     /* facts and tokenizer only; tensors may be absent altogether      */
+    MYTH_WEIGHTS_HEADER,     /* and the tensor directory; tensor bytes may be cut off           */
+    MYTH_WEIGHTS_DATA        /* and the tensor bytes, mapped                                    */
+} myth_weights_level;
+
+typedef struct {
+    myth_weights_level level;
+    bool pread;              /* --load-mode pread: copy into memory instead of mapping */
+} myth_weights_opts;
+
+typedef struct myth_weights myth_weights;
+
+myth_status myth_weights_open(myth_weights **out, myth_mem *mem, const char *spec, const myth_weights_opts *opts, myth_error *err);
+void myth_weights_close(myth_weights *w);
+
+myth_weights_format myth_weights_get_format(const myth_weights *w);
+const char *myth_weights_path(const myth_weights *w);          /* of the file or directory that the spec resolved to */
+const char *myth_weights_name(const myth_weights *w);          /* what to print as the model's name                    */
+const myth_meta *myth_weights_meta(const myth_weights *w);
+uint32_t myth_weights_n_tensor(const myth_weights *w);
+const myth_tensor *myth_weights_at(const myth_weights *w, uint32_t idx);
+const myth_tensor *myth_weights_find(const myth_weights *w, const char *name);
+uint64_t myth_weights_bytes(const myth_weights *w);            /* sum over tensors */
+/* The files behind the tensors were not changed since open (MYTH_EIO names the one that was). */
+myth_status myth_weights_check(const myth_weights *w, myth_error *err);
+/* The seed of element i of tensor `name` in a random: model: see weights_random.c; fills n elements from `first` on, as dtype. */
+myth_status myth_weights_random_fill(const myth_weights *w, const myth_tensor *t, uint64_t first, uint64_t n, void *dst, myth_error *err);
+
+/* Bytes that open at this level books beside the mapping (class OTHER), known after open: the plan prints them. */
+uint64_t myth_weights_booked(const myth_weights *w);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

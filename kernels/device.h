@@ -1,0 +1,107 @@
+/* device.h - what a compute device is: buffers in the ledger, streams that can be recorded and replayed, a table of ops.
+ *
+ * Buffers  one allocation or one mapped range each; a view is (buffer, byte offset, element type)
+ * Streams  ops are issued in order; they return nothing. The stream keeps the first failure and turns the rest into no-ops;
+ *          myth_stream_sync reports it and clears it. Between begin_record and end_record ops are not run but kept; replay runs
+ *          them again with the same argument structs, so whatever changes per step (token ids, positions, lengths, page
+ *          tables) lives in device buffers.
+ * Ops      one argument struct each (ops.h), checked once in device.c for all devices, listed in ops.def
+ * Owner    the opener closes; buffers and streams before their device
+ * Errors   MYTH_ENOMEM buffers; MYTH_EDEVICE unknown name or missing feature; MYTH_ELOST sticky
+ * Threads  one thread per stream                                                                                            */
+#ifndef MYTH_DEVICE_H
+#define MYTH_DEVICE_H
+
+#include "../engine/base/dtype.h"
+#include "../engine/base/log.h"
+#include "../engine/base/mem.h"
+#include "../engine/base/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct myth_device myth_device;
+typedef struct myth_stream myth_stream;
+typedef struct myth_graph myth_graph;
+typedef struct myth_buf myth_buf;
+
+/* A typed place in a buffer. A zeroed view means "not given". */
+typedef struct {
+    myth_buf *buf;
+    uint64_t off;              /* bytes */
+    myth_dtype dtype;
+} myth_view;
+
+typedef struct {
+    const char *name;          /* "cpu", "cuda:0", "vulkan:1", "auto"                                              */
+    int n_threads;             /* CPU; 0 = one per core available to the process (at most 64)                        */
+    bool is_exact;             /* float32 activations, reference order: the common ground between devices            */
+    const char *cpu_level;     /* NULL = environment MYTHOS_CPU, else the best present: ref avx2 avx512 amx neon       */
+    const myth_log *log;       /* lent until close; may be NULL                                                       */
+} myth_device_opts;
+
+typedef struct {
+    char name[32];             /* "cpu"                                                       */
+    char description[128];     /* "AMD EPYC, 2 threads, avx512 (vnni bf16)"                     */
+    char level[16];            /* CPU level in use                                             */
+    int  ledger;               /* index of its bytes in the ledger: 0 = host                   */
+    int  n_threads;
+    uint64_t total_bytes, free_bytes;      /* what the system says; 0 = unknown                 */
+    bool is_host_visible;      /* myth_buf_host works                                          */
+} myth_device_caps;
+
+/* What a step may ask at most; from it the device derives its workspaces, so that ops never allocate. */
+typedef struct {
+    uint32_t n_rows;           /* rows of a step (the micro-batch)               */
+    uint32_t n_logit_rows;     /* rows that may want logits at once               */
+    uint32_t d_model, d_ff;    /* largest widths                                 */
+    uint32_t n_head, n_head_kv, head_dim;  /* largest over the layers             */
+    uint32_t n_vocab;
+    uint32_t top_k;            /* largest k                                      */
+    uint32_t n_record_ops;     /* ops of the longest recorded stream             */
+    uint32_t n_graph;          /* recorded streams alive at once                 */
+} myth_work_shape;
+
+typedef struct { uint64_t bytes[MYTH_MEM_CLASS_N]; } myth_class_bytes;
+
+myth_status myth_device_open(myth_device **out, myth_mem *mem, const myth_device_opts *opts, myth_error *err);
+void myth_device_close(myth_device *dev);
+const myth_device_caps *myth_device_get_caps(const myth_device *dev);
+
+/* Bytes the device itself books: a pure function of the options and the shape. `fixed` at open, the rest at reserve. */
+void myth_device_plan(myth_class_bytes *out, const myth_device_opts *opts, const myth_work_shape *shape);
+/* Takes the workspaces for the shape. Once per device; MYTH_ENOMEM leaves the device as it was. */
+myth_status myth_device_reserve(myth_device *dev, const myth_work_shape *shape, myth_error *err);
+
+myth_status myth_buf_open(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes, myth_error *err);
+/* A buffer over memory that stays valid until close (a mapped file, an arena). The memory is the caller's to book. */
+myth_status myth_buf_wrap(myth_buf **out, myth_device *dev, const void *base, uint64_t bytes, myth_error *err);
+void myth_buf_close(myth_buf *buf);
+uint64_t myth_buf_bytes(const myth_buf *buf);
+/* Host address of a host-visible buffer, else NULL. */
+void *myth_buf_host(const myth_buf *buf);
+
+myth_status myth_stream_open(myth_stream **out, myth_device *dev, myth_error *err);
+void myth_stream_close(myth_stream *s);
+/* Host to device and back, in stream order. write copies src before it returns; read completes at the next sync. */
+void myth_stream_write(myth_stream *s, myth_view dst, const void *src, uint64_t bytes);
+void myth_stream_read(myth_stream *s, void *dst, myth_view src, uint64_t bytes);
+myth_status myth_stream_sync(myth_stream *s, myth_error *err);
+
+/* Recording holds ops only (no write, no read). The graph's bytes were reserved with the device: MYTH_EFULL past them. */
+void myth_stream_begin_record(myth_stream *s);
+myth_status myth_stream_end_record(myth_graph **out, myth_stream *s, myth_error *err);
+void myth_stream_replay(myth_stream *s, const myth_graph *g);
+void myth_graph_close(myth_graph *g);
+
+static inline myth_view myth_view_at(myth_buf *buf, uint64_t off, myth_dtype t)
+{
+    myth_view v = { buf, off, t };
+    return v;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,77 @@
+/* device_impl.h - what a device implements. Read by device.c and the devices only. */
+#ifndef MYTH_DEVICE_IMPL_H
+#define MYTH_DEVICE_IMPL_H
+
+#include "ops.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct myth_ops {                       /* NULL = this device lacks it: device.c composes it from smaller ones where it can */
+#define OP(name) void (*name)(myth_stream *, const struct myth_##name##_args *);
+#include "ops.def"
+#undef OP
+};
+
+typedef enum {
+#define OP(name) MYTH_OP_##name,
+#include "ops.def"
+#undef OP
+    MYTH_OP_N
+} myth_op;
+
+/* One row per kind of device; device.c tries them in order. */
+typedef struct {
+    const char *prefix;                 /* "cpu", "cuda", "vulkan" */
+    myth_status (*open)(myth_device **out, myth_mem *mem, const myth_device_opts *opts, myth_error *err);
+    void (*plan)(myth_class_bytes *out, const myth_device_opts *opts, const myth_work_shape *shape);
+} myth_device_kind;
+
+struct myth_device {
+    const struct myth_device_vtable *vt;
+    struct myth_ops ops;
+    myth_device_caps caps;
+    myth_mem *mem;
+    const myth_log *log;
+    bool is_exact, is_reserved;
+};
+
+struct myth_buf {
+    myth_device *dev;
+    void *host;                         /* NULL when not host visible */
+    uint64_t bytes;
+    bool is_wrapped;
+    myth_mem_class cls;
+};
+
+struct myth_stream {
+    myth_device *dev;
+    myth_error err;                     /* first failure; ops do nothing while it is set */
+    bool is_recording;
+    myth_graph *graph;                  /* being recorded */
+};
+
+struct myth_device_vtable {
+    void (*close)(myth_device *);
+    myth_status (*reserve)(myth_device *, const myth_work_shape *, myth_error *);
+    myth_status (*buf_open)(myth_buf **, myth_device *, myth_mem_class, const char *owner, uint64_t bytes, myth_error *);
+    myth_status (*buf_wrap)(myth_buf **, myth_device *, const void *, uint64_t, myth_error *);
+    void (*buf_close)(myth_buf *);
+    myth_status (*stream_open)(myth_stream **, myth_device *, myth_error *);
+    void (*stream_close)(myth_stream *);
+    void (*write)(myth_stream *, myth_view, const void *, uint64_t);
+    void (*read)(myth_stream *, void *, myth_view, uint64_t);
+    myth_status (*sync)(myth_stream *, myth_error *);
+    void (*begin_record)(myth_stream *);
+    myth_status (*end_record)(myth_graph **, myth_stream *, myth_error *);
+    void (*replay)(myth_stream *, const myth_graph *);
+    void (*graph_close)(myth_graph *);
+};
+
+extern const myth_device_kind myth_device_kind_cpu;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

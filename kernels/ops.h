@@ -1,0 +1,151 @@
+/* ops.h - the argument struct of every operation, and the calls that check and issue them.
+ *
+ * Shapes   row-major, [rows, width]; "rows" of a step is the number of tokens in it
+ * Types    activations f32; weights any type of dtype.h, [n_out, n_in], blocks along n_in; index arrays i32
+ * Prologue ops that read the residual stream take (x, pend, w_post): first x[r,:] += RMS(pend[r,:]) * w_post, or x += pend when
+ *          w_post is not given, or nothing when pend is not given. x is updated in place, so each pending branch is folded once.
+ * Norms    w is the effective weight, f32 (Gemma's 1 + w is formed at load); statistics in f32 or wider
+ * Bits     a row's result depends on its own inputs only: never on the other rows, on n_rows, on pages, rings or scratch
+ * Source   architecture: Gemma 1-3 reports; transformers modeling_gemma{,2,3}.py                                                    */
+#ifndef MYTH_OPS_H
+#define MYTH_OPS_H
+
+#include "device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* y[r,:] = scale * E[ids[r],:] */
+struct myth_embed_gather_args {
+    myth_view y, table, ids;             /* f32 [n_rows, dim]; any type [n_vocab, dim]; i32 [n_rows] */
+    uint32_t n_rows, dim, n_vocab;       /* ids outside 0..n_vocab-1 were refused by the engine      */
+    float scale;
+};
+
+/* table[r, i] = (cos, sin) of pos[r] * base^(-2i/head_dim) / factor for i < n_pair, (1, 0) above. Angles reduced in double, so
+ * positions up to 2^31 keep an error below 3e-7. */
+struct myth_rope_table_args {
+    myth_view table, pos;                /* f32 [n_rows, head_dim / 2, 2]; i32 [n_rows] */
+    uint32_t n_rows, head_dim, n_pair;
+    double base, factor;                 /* factor: linear scaling, 1 = none            */
+};
+
+/* Prologue, then y[r,:] = x[r,:] * rsqrt(mean(x^2) + eps) * w */
+struct myth_rms_norm_args {
+    myth_view y, x, pend, w_post, w;
+    uint32_t n_rows, dim;
+    float eps;
+};
+
+/* y[r,:] = W x[r,:] */
+struct myth_proj_args {
+    myth_view y, x, w;                   /* f32 [n_rows, n_out]; f32 [n_rows, n_in]; any [n_out, n_in] */
+    uint32_t n_rows, n_in, n_out;
+    bool is_decode;                      /* which path; the caller's kind of step, not the row count */
+};
+
+/* A run: consecutive tokens of one sequence inside a step, in one i32[8] record of the `runs` buffer. */
+enum { MYTH_RUN_ROW0, MYTH_RUN_N_ROWS, MYTH_RUN_POS0, MYTH_RUN_SLOT, MYTH_RUN_FLAGS, MYTH_RUN_WIDTH = 8 };
+enum { MYTH_RUN_EPHEMERAL = 1 };         /* in FLAGS: not merged into the cache */
+
+/* Where the cached keys and values of one layer are. A page (or ring) holds [layer][K|V][kv_head][token][head_dim] of its kind's owner
+ * layers; `layer_off` points at the layer's K inside a page. Position p of a sequence lies
+ *   global  in page table[slot * n_entry + p / page_tok], row p % page_tok
+ *   local   in ring table[slot * n_entry], row p % page_tok, page_tok being the ring's length
+ * A table entry is i32[2]: page number, position of its first row (global) or 0. POS0 of a run = tokens already cached. */
+struct myth_kv_place {
+    myth_view pool, table;               /* cache type; i32 [n_slot, n_entry, 2] */
+    uint64_t page_bytes, layer_off;
+    uint32_t page_tok, n_entry;
+    bool is_ring;
+};
+
+/* Prologue; xn = RMS(x) * w_in; q = Wq xn, k = Wk xn, v = Wv xn; per head RMS with w_q, w_k (when given); rope on q, k;
+ * q times q_scale to `q`; k, v rounded to the cache type into the scratch, [kv_head][row][head_dim], row = the step's row. */
+struct myth_norm_qkv_rope_store_args {
+    myth_view x, pend, w_post, w_in;
+    myth_view w_q, w_k, w_v;             /* matrices [n_head*head_dim, dim], [n_head_kv*head_dim, dim] x 2 */
+    myth_view n_q, n_k;                  /* head norms [head_dim], not given = none                          */
+    myth_view rope;                      /* f32 [n_rows, head_dim/2, 2]                                      */
+    myth_view xn, qkv;                   /* scratch f32 [n_rows, dim], [n_rows, (n_head + 2 n_head_kv) * head_dim] */
+    myth_view q, k_new, v_new;           /* f32 [n_rows, n_head, head_dim]; cache type [n_head_kv, cap_rows, head_dim] */
+    uint32_t n_rows, cap_rows, dim, n_head, n_head_kv, head_dim;
+    float eps, q_scale;
+    bool is_decode;
+};
+
+/* o[r, h, :] = softmax(mask(cap(q k))) v. Keys of row r at position p: 0 <= j <= p with p - j < window (window 0 = all); those before the
+ * run's POS0 come from the cache, the rest from the scratch. Keys are reduced in blocks aligned to absolute positions. */
+struct myth_attn_args {
+    myth_view o, q, k_new, v_new;        /* f32 [n_rows, n_head, head_dim] x 2; scratch as above */
+    myth_view runs, row_run, pos;        /* i32 [n_run, 8]; i32 [n_rows]; i32 [n_rows]           */
+    struct myth_kv_place kv;
+    uint32_t n_rows, cap_rows, n_head, n_head_kv, head_dim, window;
+    float softcap;                       /* 0 = none; s = cap * tanh(s / cap), before the mask   */
+};
+#define myth_attn_prefill_args myth_attn_args
+#define myth_attn_decode_args myth_attn_args
+
+/* Scratch rows of every run that is not ephemeral into its pages or ring (of a ring only the last page_tok rows). */
+struct myth_kv_merge_args {
+    myth_view k_new, v_new, runs;
+    struct myth_kv_place kv;
+    uint32_t n_run, cap_rows, n_head_kv, head_dim;
+};
+
+/* Prologue; xn = RMS(x) * w; h[r,:] = gelu_tanh(Wg xn) * (Wu xn) */
+struct myth_norm_ffn_geglu_args {
+    myth_view x, pend, w_post, w;
+    myth_view w_gate, w_up;              /* [d_ff, dim] x 2                                    */
+    myth_view xn, up, h;                 /* scratch f32 [n_rows, dim], [n_rows, d_ff]; f32 [n_rows, d_ff] */
+    uint32_t n_rows, dim, d_ff;
+    float eps;
+    bool is_decode;
+};
+
+/* y[i,:] = t = x[rows[i],:] with the prologue's addition but x unchanged; then, when w is given, RMS(t) * w */
+struct myth_gather_norm_args {
+    myth_view y, x, pend, w_post, w;
+    myth_view rows;                      /* i32 [n_gather] */
+    uint32_t n_gather, dim;
+    float eps;
+};
+
+/* One record per row that wants logits. Rows of x are already final-normed. All arrays are per row. */
+enum { MYTH_TOPK_MAX = 1024, MYTH_HEAD_TILE = 1024 };
+struct myth_head_topk_args {
+    myth_view x, w;                      /* f32 [n_rows, dim]; any [n_vocab, dim] */
+    uint32_t n_rows, dim, n_vocab;       /* n_vocab: rows that may be chosen       */
+    uint32_t k;                          /* 1..MYTH_TOPK_MAX                       */
+    float softcap;
+    bool is_decode;
+    myth_view mask_idx, masks;           /* i32 [n_rows], -1 = none; bits [n_masks, ceil(n_vocab/32)] in i32 words, 1 = allowed; optional */
+    myth_view bias_off, bias_id, bias;   /* i32 [n_rows + 1]; i32, f32 [total]: added before the reduction; optional                     */
+    myth_view ask_id;                    /* i32 [n_rows, n_ask]; optional */
+    uint32_t n_ask;
+    myth_view top_id, top_logit;         /* out i32, f32 [n_rows, k], by (logit descending, id ascending); -1 where fewer are allowed */
+    myth_view lse, entropy;              /* out f32 [n_rows] x 2 over the allowed ids after the biases                                */
+    myth_view ask_logit;                 /* out f32 [n_rows, n_ask], before masks and biases                                           */
+};
+
+/* y[0..n_vocab) = cap(W x[0,:]) */
+struct myth_head_logits_args {
+    myth_view y, x, w;
+    uint32_t dim, n_vocab;
+    float softcap;
+};
+
+struct myth_copy_args {
+    myth_view dst, src;
+    uint64_t bytes;
+};
+
+#define OP(name) void myth_##name(myth_stream *s, const struct myth_##name##_args *a);
+#include "ops.def"
+#undef OP
+
+#ifdef __cplusplus
+}
+#endif
+#endif
