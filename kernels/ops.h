@@ -53,7 +53,9 @@ enum { MYTH_RUN_EPHEMERAL = 1 };         /* in FLAGS: not merged into the cache 
  * layers; `layer_off` points at the layer's K inside a page. Position p of a sequence lies
  *   global  in page table[slot * n_entry + p / page_tok], row p % page_tok
  *   local   in ring table[slot * n_entry], row p % page_tok, page_tok being the ring's length
- * A table entry is i32[2]: page number, position of its first row (global) or 0. POS0 of a run = tokens already cached. */
+ * A table entry is i32[2]: page number, position of its first row (global) or 0. POS0 of a run = tokens already cached.
+ * K rows have the type of k_new, V rows that of v_new (they may differ); V begins n_head_kv * page_tok K rows after layer_off;
+ * pool.dtype is not read. */
 struct myth_kv_place {
     myth_view pool, table;               /* cache type; i32 [n_slot, n_entry, 2] */
     uint64_t page_bytes, layer_off;
