@@ -1,12 +1,14 @@
 /* device.h - what a compute device is: buffers in the ledger, streams that can be recorded and replayed, a table of ops.
  *
- * Buffers  one allocation or one mapped range each; a view is (buffer, byte offset, element type)
+ * Buffers  one allocation or one mapped range each; a view is (buffer, byte offset, element type). A buffer books exactly its bytes; its
+ *          handle (at most 1,280 alive per device, MYTH_EFULL) and the streams' (8) are part of `fixed`
  * Streams  ops are issued in order; they return nothing. The stream keeps the first failure and turns the rest into no-ops;
  *          myth_stream_sync reports it and clears it. Between begin_record and end_record ops are not run but kept; replay runs
  *          them again with the same argument structs, so whatever changes per step (token ids, positions, lengths, page
  *          tables) lives in device buffers.
  * Ops      one argument struct each (ops.h), checked once in device.c for all devices, listed in ops.def
  * Owner    the opener closes; buffers and streams before their device
+ * Trace    MYTHOS_TRACE=ops (read at open) logs every op at level info: name, shape, microseconds, fingerprint of its output
  * Errors   MYTH_ENOMEM buffers; MYTH_EDEVICE unknown name or missing feature; MYTH_ELOST sticky
  * Threads  one thread per stream                                                                                            */
 #ifndef MYTH_DEVICE_H
@@ -35,7 +37,7 @@ typedef struct {
 
 typedef struct {
     const char *name;          /* "cpu", "cuda:0", "vulkan:1", "auto"                                              */
-    int n_threads;             /* CPU; 0 = one per core available to the process (at most 64)                        */
+    int n_threads;             /* CPU; 0 = OMP_NUM_THREADS, else one per core available to the process (at most 64)    */
     bool is_exact;             /* float32 activations, reference order: the common ground between devices            */
     const char *cpu_level;     /* NULL = environment MYTHOS_CPU, else the best present: ref avx2 avx512 amx neon       */
     const myth_log *log;       /* lent until close; may be NULL                                                       */
@@ -69,7 +71,8 @@ myth_status myth_device_open(myth_device **out, myth_mem *mem, const myth_device
 void myth_device_close(myth_device *dev);
 const myth_device_caps *myth_device_get_caps(const myth_device *dev);
 
-/* Bytes the device itself books: a pure function of the options and the shape. `fixed` at open, the rest at reserve. */
+/* Bytes the device itself books: a pure function of the options, the environment and the shape (NULL = what open books).
+ * `fixed` at open, the rest at reserve. */
 void myth_device_plan(myth_class_bytes *out, const myth_device_opts *opts, const myth_work_shape *shape);
 /* Takes the workspaces for the shape. Once per device; MYTH_ENOMEM leaves the device as it was. */
 myth_status myth_device_reserve(myth_device *dev, const myth_work_shape *shape, myth_error *err);

@@ -34,7 +34,8 @@ struct myth_device {
     myth_device_caps caps;
     myth_mem *mem;
     const myth_log *log;
-    bool is_exact, is_reserved;
+    bool is_exact, is_reserved, has_trace;
+    myth_work_shape shape;              /* as reserved */
 };
 
 struct myth_buf {
@@ -52,6 +53,11 @@ struct myth_stream {
     myth_graph *graph;                  /* being recorded */
 };
 
+/* Every device's graph starts with this. */
+struct myth_graph {
+    myth_device *dev;
+};
+
 struct myth_device_vtable {
     void (*close)(myth_device *);
     myth_status (*reserve)(myth_device *, const myth_work_shape *, myth_error *);
@@ -64,10 +70,20 @@ struct myth_device_vtable {
     void (*read)(myth_stream *, void *, myth_view, uint64_t);
     myth_status (*sync)(myth_stream *, myth_error *);
     void (*begin_record)(myth_stream *);
+    /* Keeps one op while recording, instead of running it; NULL = the device records what its ops launch. */
+    void (*record)(myth_stream *, myth_op, const void *args, size_t args_bytes);
     myth_status (*end_record)(myth_graph **, myth_stream *, myth_error *);
     void (*replay)(myth_stream *, const myth_graph *);
     void (*graph_close)(myth_graph *);
 };
+
+/* Runs an op whose arguments were checked when it was recorded (replay of `record`). */
+void myth_op_run(myth_stream *s, myth_op op, const void *args);
+const char *myth_op_name(myth_op op);
+
+/* The fused ops out of small ones, for the tables of devices that have nothing better; device.c fills NULLs with them. */
+void myth_compose_norm_qkv_rope_store(myth_stream *s, const struct myth_norm_qkv_rope_store_args *a);
+void myth_compose_norm_ffn_geglu(myth_stream *s, const struct myth_norm_ffn_geglu_args *a);
 
 extern const myth_device_kind myth_device_kind_cpu;
 

@@ -5,6 +5,11 @@
  * Prologue ops that read the residual stream take (x, pend, w_post): first x[r,:] += RMS(pend[r,:]) * w_post, or x += pend when
  *          w_post is not given, or nothing when pend is not given. x is updated in place, so each pending branch is folded once.
  * Norms    w is the effective weight, f32 (Gemma's 1 + w is formed at load); statistics in f32 or wider
+ * Cache    types f32 f16 bf16 q8_0 (blocks along head_dim); K has the type of k_new, V that of v_new, in the scratch and in the cache
+ * Fused    norm_qkv_rope_store = rms_norm, three proj, qkv_rope_store; norm_ffn_geglu = rms_norm, two proj, geglu: what device.c runs
+ *          where a device lacks the fused op, and why their argument structs carry scratch
+ * Checks   device.c refuses (MYTH_EARG in the stream) views that do not fit their buffer, types and shapes not named here, and steps
+ *          beyond the reserved work shape. An op over no rows does nothing
  * Bits     a row's result depends on its own inputs only: never on the other rows, on n_rows, on pages, rings or scratch
  * Source   architecture: Gemma 1-3 reports; transformers modeling_gemma{,2,3}.py                                                    */
 #ifndef MYTH_OPS_H
@@ -49,7 +54,7 @@ struct myth_proj_args {
 enum { MYTH_RUN_ROW0, MYTH_RUN_N_ROWS, MYTH_RUN_POS0, MYTH_RUN_SLOT, MYTH_RUN_FLAGS, MYTH_RUN_WIDTH = 8 };
 enum { MYTH_RUN_EPHEMERAL = 1 };         /* in FLAGS: not merged into the cache */
 
-/* Where the cached keys and values of one layer are. A page (or ring) holds [layer][K|V][kv_head][token][head_dim] of its kind's owner
+/* Where the cached keys and values of one layer are (the view's type of `pool` is not looked at). A page (or ring) holds [layer][K|V][kv_head][token][head_dim] of its kind's owner
  * layers; `layer_off` points at the layer's K inside a page. Position p of a sequence lies
  *   global  in page table[slot * n_entry + p / page_tok], row p % page_tok
  *   local   in ring table[slot * n_entry], row p % page_tok, page_tok being the ring's length
@@ -57,7 +62,7 @@ enum { MYTH_RUN_EPHEMERAL = 1 };         /* in FLAGS: not merged into the cache 
  * K rows have the type of k_new, V rows that of v_new (they may differ); V begins n_head_kv * page_tok K rows after layer_off;
  * pool.dtype is not read. */
 struct myth_kv_place {
-    myth_view pool, table;               /* cache type; i32 [n_slot, n_entry, 2] */
+    myth_view pool, table;               /* bytes; i32 [n_slot, n_entry, 2] */
     uint64_t page_bytes, layer_off;
     uint32_t page_tok, n_entry;
     bool is_ring;
@@ -75,6 +80,14 @@ struct myth_norm_qkv_rope_store_args {
     uint32_t n_rows, cap_rows, dim, n_head, n_head_kv, head_dim;
     float eps, q_scale;
     bool is_decode;
+};
+
+/* The second half of the above, from scratch that holds q [n_rows, n_head*head_dim], then k and v [n_rows, n_head_kv*head_dim]. */
+struct myth_qkv_rope_store_args {
+    myth_view qkv, n_q, n_k, rope;
+    myth_view q, k_new, v_new;
+    uint32_t n_rows, cap_rows, n_head, n_head_kv, head_dim;
+    float eps, q_scale;
 };
 
 /* o[r, h, :] = softmax(mask(cap(q k))) v. Keys of row r at position p: 0 <= j <= p with p - j < window (window 0 = all); those before the
@@ -106,6 +119,12 @@ struct myth_norm_ffn_geglu_args {
     bool is_decode;
 };
 
+/* h[i] = gelu_tanh(g[i]) * up[i] over n_rows * d_ff elements; g may be h */
+struct myth_geglu_args {
+    myth_view h, g, up;                  /* f32 [n_rows, d_ff] x 3 */
+    uint32_t n_rows, d_ff;
+};
+
 /* y[i,:] = t = x[rows[i],:] with the prologue's addition but x unchanged; then, when w is given, RMS(t) * w */
 struct myth_gather_norm_args {
     myth_view y, x, pend, w_post, w;
@@ -114,7 +133,8 @@ struct myth_gather_norm_args {
     float eps;
 };
 
-/* One record per row that wants logits. Rows of x are already final-normed. All arrays are per row. */
+/* One record per row that wants logits. Rows of x are already final-normed. All arrays are per row. A bias of -inf forbids its id;
+ * biases of one id add up; where nothing is allowed lse is -inf and entropy 0; ids outside 0..n_vocab-1 are not biased and asked as NaN. */
 enum { MYTH_TOPK_MAX = 1024, MYTH_HEAD_TILE = 1024 };
 struct myth_head_topk_args {
     myth_view x, w;                      /* f32 [n_rows, dim]; any [n_vocab, dim] */
