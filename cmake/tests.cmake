@@ -1,0 +1,68 @@
+# Every tests/<room>/test_*.c is one program and one ctest, <room>/<name>; every test_*.sh is a ctest run by sh.
+# Tests run in the source tree and learn from the environment where the command is.
+
+find_library(CMOCKA_LIBRARY cmocka REQUIRED)
+
+set(test_environment
+    "MYTHOS_BIN=$<TARGET_FILE:mythos>"
+    "MYTHOS_BUILD_DIR=${CMAKE_BINARY_DIR}"
+    "MYTHOS_SOURCE_DIR=${CMAKE_SOURCE_DIR}"
+    "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1"
+    "UBSAN_OPTIONS=print_stacktrace=1")
+
+function(myth_register_test name)
+    set_tests_properties(${name} PROPERTIES
+        SKIP_RETURN_CODE 77
+        TIMEOUT 600
+        WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
+        ENVIRONMENT "${test_environment}")
+endfunction()
+
+# What several tests share: tests/support/*.c and headers beside the tests.
+file(GLOB support_sources CONFIGURE_DEPENDS tests/support/*.c)
+add_library(mythos_test_support STATIC ${support_sources} ${CMAKE_SOURCE_DIR}/cmake/empty.c)
+target_link_libraries(mythos_test_support PUBLIC mythos_frontend PRIVATE myth_flags)
+
+file(GLOB test_sources CONFIGURE_DEPENDS tests/*/test_*.c)
+foreach(source IN LISTS test_sources)
+    get_filename_component(base ${source} NAME_WE)
+    get_filename_component(room ${source} DIRECTORY)
+    get_filename_component(room ${room} NAME)
+    string(REGEX REPLACE "^test_" "" short ${base})
+    set(target test_${room}_${short})
+    add_executable(${target} ${source})
+    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+    target_link_libraries(${target} PRIVATE mythos_test_support ${CMOCKA_LIBRARY} myth_flags)
+    add_test(NAME ${room}/${short} COMMAND ${target})
+    myth_register_test(${room}/${short})
+endforeach()
+
+file(GLOB test_scripts CONFIGURE_DEPENDS tests/*/test_*.sh)
+foreach(script IN LISTS test_scripts)
+    get_filename_component(base ${script} NAME_WE)
+    get_filename_component(room ${script} DIRECTORY)
+    get_filename_component(room ${room} NAME)
+    string(REGEX REPLACE "^test_" "" short ${base})
+    add_test(NAME ${room}/${short} COMMAND sh ${script})
+    myth_register_test(${room}/${short})
+endforeach()
+
+# A fuzz target is a program that replays its stored corpus; with MYTH_FUZZ it is the fuzzer itself.
+file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/fuzz_*.c)
+foreach(source IN LISTS fuzz_sources)
+    get_filename_component(base ${source} NAME_WE)
+    string(REGEX REPLACE "^fuzz_" "" short ${base})
+    add_executable(${base} ${source})
+    set_target_properties(${base} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    target_include_directories(${base} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+    target_link_libraries(${base} PRIVATE mythos_test_support myth_flags)
+    if(MYTH_FUZZ)
+        target_link_options(${base} PRIVATE -fsanitize=fuzzer)
+        add_test(NAME fuzz/${short} COMMAND ${base} -runs=0 ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${short})
+    else()
+        target_sources(${base} PRIVATE tests/fuzz/replay.c)
+        add_test(NAME fuzz/${short} COMMAND ${base} ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${short})
+    endif()
+    myth_register_test(fuzz/${short})
+endforeach()

@@ -1,0 +1,67 @@
+/* status.c - error lines that are safe to print: one line, valid UTF-8, nothing a terminal would act on. */
+#include "status.h"
+#include "utf8.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+/* C0 and C1 controls, and the marks that reorder a line on screen. */
+static bool is_unprintable(uint32_t cp)
+{
+    return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || cp == 0x200e || cp == 0x200f || (cp >= 0x2028 && cp <= 0x202e) ||
+           (cp >= 0x2066 && cp <= 0x2069);
+}
+
+myth_status myth_fail(myth_error *err, myth_status code, const char *fmt, ...)
+{
+    if (!err)
+        return code;
+    unsigned char text[1024];                    /* a message may quote *err itself, so it is formatted beside it */
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf((char *)text, sizeof(text), fmt, ap);
+    va_end(ap);
+    size_t len = n < 0 ? 0 : (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1;
+
+    size_t out = 0;
+    for (size_t i = 0; i < len;) {
+        uint32_t cp = 0;
+        int step = myth_utf8_decode(text + i, len - i, &cp);
+        bool keep = step > 0 && !is_unprintable(cp);
+        size_t width = keep ? (size_t)step : 1;
+        if (out + width >= sizeof(err->msg))
+            break;
+        if (keep)
+            memcpy(err->msg + out, text + i, width);
+        else
+            err->msg[out] = '?';
+        out += width;
+        i += step > 0 ? (size_t)step : 1;
+    }
+    err->msg[out] = '\0';
+    err->code = code;
+    return code;
+}
+
+const char *myth_status_name(myth_status code)
+{
+    static const char *const name[MYTH_STATUS_N] = {
+        [MYTH_OK] = "MYTH_OK",
+        [MYTH_EARG] = "MYTH_EARG",
+        [MYTH_EIO] = "MYTH_EIO",
+        [MYTH_EFORMAT] = "MYTH_EFORMAT",
+        [MYTH_ENOMEM] = "MYTH_ENOMEM",
+        [MYTH_EFULL] = "MYTH_EFULL",
+        [MYTH_EDEVICE] = "MYTH_EDEVICE",
+        [MYTH_ENOTFOUND] = "MYTH_ENOTFOUND",
+        [MYTH_ECANCEL] = "MYTH_ECANCEL",
+        [MYTH_ENOFIT] = "MYTH_ENOFIT",
+        [MYTH_ELIMIT] = "MYTH_ELIMIT",
+        [MYTH_ELOST] = "MYTH_ELOST",
+        [MYTH_EUNSUPPORTED] = "MYTH_EUNSUPPORTED",
+        [MYTH_ECREATE] = "MYTH_ECREATE",
+    };
+    return (unsigned)code < MYTH_STATUS_N ? name[code] : "MYTH_UNKNOWN";
+}
