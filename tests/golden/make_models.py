@@ -1,0 +1,288 @@
+#!/usr/bin/env python3
+"""Tiny random Gemma models and what transformers computes with them: tests/golden/models/NAME/.
+
+  config.json, model*.safetensors   the model, in one of the spellings and layouts that uploads use
+  golden.bin                        little endian: u32 magic 0x4f47594d, n_tok, n_layer, d_model, n_vocab; i32 ids[n_tok];
+                                    f32 logits[n_tok][n_vocab] after the final cap; f32 residual[n_layer + 1][n_tok][d_model],
+                                    0 = scaled embedding, i = after the i-th layer, not normed
+
+Reference: transformers, float32 from construction on, eager attention, no cache, weights rounded to the stored type first. Fresh
+weights would hide errors (norms at 0, no cap bites), so every tensor is overwritten. The script checks itself: each
+directory is loaded again by transformers from its files with the same logits, and for each feature a model has (window, caps, score scale, rope
+bases and factor, layer pattern) changing it must move some logit by 1e-2 of the largest.
+
+Usage: make_models.py [NAME...]      needs torch, transformers >= 5.23, safetensors
+"""
+import copy
+import json
+import pathlib
+import shutil
+import struct
+import sys
+
+import torch
+from safetensors.torch import save_file
+from transformers import (AutoModelForCausalLM, AutoModelForImageTextToText, Gemma2Config, Gemma2ForCausalLM, Gemma3Config,
+                          Gemma3ForCausalLM, Gemma3ForConditionalGeneration, Gemma3TextConfig, GemmaConfig, GemmaForCausalLM)
+
+OUT = pathlib.Path(__file__).resolve().parent / "models"
+MAGIC = 0x4F47594D
+CLASSES = {"gemma": (GemmaConfig, GemmaForCausalLM), "gemma2": (Gemma2Config, Gemma2ForCausalLM),
+           "gemma3_text": (Gemma3TextConfig, Gemma3ForCausalLM)}
+ARCHITECTURE = {"gemma": "GemmaForCausalLM", "gemma2": "Gemma2ForCausalLM", "gemma3_text": "Gemma3ForCausalLM"}
+DTYPE = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
+LOCAL, GLOBAL = "sliding_attention", "full_attention"
+
+
+def alternate(n):
+    return [LOCAL if i % 2 == 0 else GLOBAL for i in range(n)]
+
+
+def period(n, p):
+    return [GLOBAL if (i + 1) % p == 0 else LOCAL for i in range(n)]
+
+
+def shape(d, ff, n_layer, h, kv, hd, vocab):
+    return dict(hidden_size=d, intermediate_size=ff, num_hidden_layers=n_layer, num_attention_heads=h, num_key_value_heads=kv, head_dim=hd,
+                vocab_size=vocab)
+
+
+def rope3(base=1e6, local=1e4, factor=None):
+    full = {"rope_type": "default", "rope_theta": base} if factor is None else {"rope_type": "linear", "rope_theta": base, "factor": factor}
+    return {GLOBAL: full, LOCAL: {"rope_type": "default", "rope_theta": local}}
+
+
+def flat(kw):
+    return dict(kw, rope_parameters={"rope_type": "default", "rope_theta": 1e4})
+
+
+def gemma1(*dims, **kw):
+    return dict(flat(shape(*dims)), hidden_act="gelu_pytorch_tanh", **kw)
+
+
+def gemma2(*dims, window, scale, attn_cap, cap):
+    return dict(flat(shape(*dims)), sliding_window=window, query_pre_attn_scalar=scale, attn_logit_softcapping=attn_cap,
+                final_logit_softcapping=cap, layer_types=alternate(dims[2]))
+
+
+def gemma3(*dims, window, scale, rope, layers, **kw):
+    return dict(shape(*dims), sliding_window=window, query_pre_attn_scalar=scale, rope_parameters=rope, layer_types=layers, **kw)
+
+
+OLD1 = dict(rope_parameters=None, rope_theta=10000.0)
+OLD2 = dict(OLD1, layer_types=None)
+
+
+def old3(base, local, factor=None, **kw):
+    scaling = None if factor is None else {"rope_type": "linear", "factor": factor}
+    return dict(rope_parameters=None, layer_types=None, rope_theta=base, rope_local_base_freq=local, rope_scaling=scaling, **kw)
+
+
+# n tokens; store = type in the file; kw = the configuration as transformers takes it (d, ff, layers, heads, kv heads, head_dim, vocab first);
+# disk = keys of config.json that replace (None: drop) those; nesting = prefix of a multimodal checkpoint; lm_head = a copy of the embedding
+MODELS = {
+    # Gemma 1: all layers global, two norms a layer, score scale head_dim^-1/2
+    "gemma1-mqa": dict(type="gemma", n=26, store="f32", kw=gemma1(32, 64, 3, 4, 1, 16, 160),
+                       disk=dict(OLD1, hidden_act="gelu", hidden_activation=None)),
+    "gemma1-mha": dict(type="gemma", n=33, store="bf16", kw=gemma1(48, 80, 2, 3, 3, 16, 151)),
+    "codegemma": dict(type="gemma", n=29, store="f16", kw=gemma1(32, 96, 3, 2, 1, 32, 144, bos_token_id=2, eos_token_id=1), disk=OLD1, lm_head=True),
+    # Gemma 2: alternating from local, both caps, score scale not head_dim^-1/2
+    "gemma2-gqa": dict(type="gemma2", n=25, store="f32", kw=gemma2(32, 64, 4, 4, 2, 16, 157, window=6, scale=10, attn_cap=2.5, cap=4.0)),
+    "gemma2-scale": dict(type="gemma2", n=29, store="bf16", shards=3, kw=gemma2(48, 96, 5, 6, 2, 16, 170, window=7, scale=8, attn_cap=3.0, cap=3.0)),
+    # no layer_types, no pattern key: the family's own alternation
+    "gemma2-old": dict(type="gemma2", n=21, store="f16", kw=gemma2(64, 64, 4, 4, 1, 32, 128, window=5, scale=144, attn_cap=1.0, cap=5.0), disk=OLD2,
+                       lm_head=True),
+    "gemma2-nocap": dict(type="gemma2", n=20, store="f32", kw=gemma2(32, 48, 3, 4, 4, 8, 130, window=9, scale=8, attn_cap=None, cap=None)),
+    # Gemma 3: head norms, two rope bases, period 6
+    "gemma3-mqa": dict(type="gemma3_text", n=33, store="bf16", disk=old3(1e6, 1e4, sliding_window_pattern=6),
+                       kw=gemma3(32, 64, 7, 4, 1, 16, 160, window=8, scale=16, rope=rope3(), layers=period(7, 6))),
+    "gemma3-gqa-linear": dict(type="gemma3_text", n=26, store="bf16", disk=old3(1e3, 1e2, 8.0, sliding_window_pattern=6),
+                              kw=gemma3(48, 48, 7, 6, 2, 16, 149, window=5, scale=11, rope=rope3(1e3, 1e2, 8.0), layers=period(7, 6))),
+    "gemma3-linear-new": dict(type="gemma3_text", n=33, store="f16",
+                              kw=gemma3(32, 64, 6, 4, 2, 16, 131, window=8, scale=21, rope=rope3(2e3, 5e1, 8.0), layers=period(6, 3))),
+    # an explicit list wins over the pattern key that transformers writes beside it; Gemma 3 ignores the attention cap and obeys the final one
+    "gemma3-layers": dict(type="gemma3_text", n=37, store="f32", disk=dict(_sliding_window_pattern=6, attn_logit_softcapping=0.5),
+                          kw=gemma3(32, 32, 4, 2, 1, 32, 140, window=9, scale=7, rope=rope3(), layers=[GLOBAL, LOCAL, LOCAL, GLOBAL],
+                                    final_logit_softcapping=2.0)),
+    # every layer local, one window long; no pattern key: the family's period
+    "gemma3-local": dict(type="gemma3_text", n=9, store="f32", disk=old3(1e6, 1e4),
+                         kw=gemma3(48, 64, 3, 4, 4, 16, 129, window=9, scale=16, rope=rope3(), layers=period(3, 6))),
+    "gemma3-sharded": dict(type="gemma3_text", n=31, store="f16", shards=4,
+                           kw=gemma3(64, 64, 3, 4, 2, 32, 200, window=7, scale=12, rope=rope3(1e4, 1e2), layers=period(3, 2))),
+    "gemma3-deep": dict(type="gemma3_text", n=29, store="bf16",
+                        kw=gemma3(32, 32, 13, 2, 1, 16, 133, window=7, scale=16, rope=rope3(), layers=period(13, 6))),
+    # multimodal checkpoints: text_config, the two nestings of names, vision tensors to be skipped
+    "gemma3-mm": dict(type="gemma3_text", n=29, store="bf16", nesting="language_model.model.", disk=old3(1e3, 1e2, 8.0, sliding_window_pattern=6),
+                      kw=gemma3(32, 64, 7, 4, 2, 16, 203, window=7, scale=16, rope=rope3(1e3, 1e2, 8.0), layers=period(7, 6))),
+    "gemma3-mm-new": dict(type="gemma3_text", n=25, store="f32", nesting="model.language_model.", shards=2, lm_head=True,
+                          kw=gemma3(32, 32, 3, 4, 1, 16, 211, window=6, scale=16, rope=rope3(1e3, 1e2, 8.0), layers=period(3, 2))),
+}
+VISION = dict(hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2, image_size=8, patch_size=4, num_channels=3,
+              vision_use_head=False)
+
+
+def build(spec, seed, kw=None):
+    """The reference model, float32 and eager from construction on, every tensor random and rounded to the stored type."""
+    cfg_class, model_class = CLASSES[spec["type"]]
+    kw = dict(kw or spec["kw"], max_position_embeddings=512, tie_word_embeddings=True, attn_implementation="eager")
+    if spec.get("nesting"):
+        cfg = Gemma3Config(text_config=kw, vision_config=VISION, mm_tokens_per_image=4, image_token_index=kw["vocab_size"] - 1,
+                           boi_token_index=kw["vocab_size"] - 2, eoi_token_index=kw["vocab_size"] - 3, attn_implementation="eager")
+        model_class = Gemma3ForConditionalGeneration
+    else:
+        cfg = cfg_class(**kw)
+    model = model_class(cfg).eval()
+    gen = torch.Generator().manual_seed(seed)
+    done = set()
+    with torch.no_grad():
+        for name, p in sorted(model.named_parameters()):
+            if p.data_ptr() in done:
+                continue
+            done.add(p.data_ptr())
+            if "norm" in name:
+                v = torch.rand(p.shape, generator=gen) * 1.4 - 0.6
+            elif "embed_tokens" in name:
+                v = torch.randn(p.shape, generator=gen) * 0.35
+            else:
+                v = torch.randn(p.shape, generator=gen) * 1.3 / p.shape[-1] ** 0.5
+            p.copy_(v.to(DTYPE[spec["store"]]).float())
+    assert all(p.dtype == torch.float32 for p in model.parameters())
+    return model
+
+
+def text_part(model):
+    return model.model.language_model if hasattr(model.model, "language_model") else model.model
+
+
+def run(model, ids):
+    text, kept, hooks = text_part(model), [], []
+    def first(_, args, kwargs):
+        kept.append((args[0] if args else kwargs["hidden_states"]).detach().clone())
+
+    hooks.append(text.layers[0].register_forward_pre_hook(first, with_kwargs=True))
+    for layer in text.layers:
+        hooks.append(layer.register_forward_hook(lambda m, a, o: kept.append((o[0] if isinstance(o, tuple) else o).detach().clone())))
+    with torch.no_grad():
+        logits = model(input_ids=torch.tensor([ids]), use_cache=False).logits[0]
+    for h in hooks:
+        h.remove()
+    residual = torch.stack([k.reshape(len(ids), -1) for k in kept])
+    assert residual.shape[0] == len(text.layers) + 1 and logits.dtype == residual.dtype == torch.float32
+    return logits, residual
+
+
+def check_sensitivity(name, spec, seed, ids, logits):
+    """Each fact of the configuration that the engine must obey moves the result, so that a golden can fail."""
+    kw, scale, variants = spec["kw"], logits.abs().max().item(), {}
+    has_local = LOCAL in kw.get("layer_types", [])
+    if kw.get("sliding_window") and has_local and len(ids) > kw["sliding_window"]:
+        variants["window"] = dict(sliding_window=kw["sliding_window"] + 1)
+    for key in ("attn_logit_softcapping", "final_logit_softcapping"):
+        if kw.get(key):
+            variants[key] = {key: None}
+    if kw.get("query_pre_attn_scalar"):
+        scalar, hd = kw["query_pre_attn_scalar"], kw["head_dim"]
+        variants["scale"] = dict(query_pre_attn_scalar=hd if scalar != hd else 2 * hd)
+    if kw.get("layer_types") and has_local and len(ids) > kw["sliding_window"]:
+        variants["pattern"] = dict(layer_types=kw["layer_types"][1:] + [GLOBAL if kw["layer_types"][0] == LOCAL else LOCAL])
+    rope = kw["rope_parameters"]
+    for part in (rope if GLOBAL in rope else [None]):
+        if part and part not in kw["layer_types"]:
+            continue
+        changed = copy.deepcopy(rope)
+        (changed[part] if part else changed)["rope_theta"] *= 3
+        variants[f"rope {part}"] = dict(rope_parameters=changed)
+        if part and "factor" in rope[part]:
+            changed = copy.deepcopy(rope)
+            changed[part]["factor"] = 4.0
+            variants["rope factor"] = dict(rope_parameters=changed)
+    moved = {}
+    for what, change in variants.items():
+        other, _ = run(build(spec, seed, dict(kw, **change)), ids)
+        moved[what] = (other - logits).abs().max().item() / scale
+    for what, m in moved.items():
+        assert m > 1e-2, f"{name}: changing {what} moves the logits by {m:.1e} only"
+    return min(moved.values())
+
+
+def disk_config(model, spec):
+    cfg = dict(spec["kw"])
+    for key, value in spec.get("disk", {}).items():
+        cfg.pop(key, None)
+        if value is not None or key in ("rope_scaling", "hidden_activation"):
+            cfg[key] = value
+    cfg = dict(cfg, max_position_embeddings=512, rms_norm_eps=1e-6, tie_word_embeddings=True, attention_bias=False, attention_dropout=0.0,
+               initializer_range=0.02, use_cache=True)
+    if "hidden_act" not in cfg:
+        cfg["hidden_activation"] = "gelu_pytorch_tanh"
+    torch_dtype = {"f32": "float32", "bf16": "bfloat16", "f16": "float16"}[spec["store"]]
+    if not spec.get("nesting"):
+        return dict(architectures=[ARCHITECTURE[spec["type"]]], model_type=spec["type"], **cfg, torch_dtype=torch_dtype)
+    c = model.config
+    return dict(architectures=["Gemma3ForConditionalGeneration"], model_type="gemma3", text_config=dict(model_type="gemma3_text", **cfg),
+                vision_config=dict(model_type="siglip_vision_model", **VISION), mm_tokens_per_image=4, image_token_index=c.image_token_index,
+                boi_token_index=c.boi_token_index, eoi_token_index=c.eoi_token_index, torch_dtype=torch_dtype)
+
+
+def disk_tensors(model, spec):
+    out = {}
+    for name, p in model.named_parameters():
+        if spec.get("nesting") == "language_model.model.":
+            name = name.replace("model.language_model.", "language_model.model.") if "language_model" in name else name.removeprefix("model.")
+        out[name] = p.detach().clone().to(DTYPE[spec["store"]]).contiguous()
+    out.pop("lm_head.weight", None)
+    if spec.get("lm_head"):
+        out["lm_head.weight"] = next(t for n, t in out.items() if n.endswith("embed_tokens.weight")).clone()
+    return out
+
+
+def save(path, model, spec, ids, logits, residual):
+    shutil.rmtree(path, ignore_errors=True)
+    path.mkdir(parents=True)
+    (path / "config.json").write_text(json.dumps(disk_config(model, spec), indent=1) + "\n")
+    tensors, n = disk_tensors(model, spec), spec.get("shards", 1)
+    if n == 1:
+        save_file(tensors, path / "model.safetensors", metadata={"format": "pt"})
+    else:
+        names, where = sorted(tensors), {}
+        for i in range(n):
+            file = f"model-{i + 1:05d}-of-{n:05d}.safetensors"
+            part = {t: tensors[t] for t in names[i::n]}
+            where.update({t: file for t in part})
+            save_file(part, path / file, metadata={"format": "pt"})
+        total = sum(t.numel() * t.element_size() for t in tensors.values())
+        (path / "model.safetensors.index.json").write_text(json.dumps({"metadata": {"total_size": total}, "weight_map": where}, indent=1) + "\n")
+    for f in path.iterdir():
+        f.chmod(0o644)
+    head = struct.pack("<5I", MAGIC, len(ids), residual.shape[0] - 1, residual.shape[2], logits.shape[1])
+    arrays = logits.numpy().astype("<f4").tobytes() + residual.numpy().astype("<f4").tobytes()
+    (path / "golden.bin").write_bytes(head + struct.pack(f"<{len(ids)}i", *ids) + arrays)
+
+
+def main():
+    torch.set_num_threads(1)
+    total = 0
+    for number, (name, spec) in enumerate(MODELS.items()):
+        if sys.argv[1:] and name not in sys.argv[1:]:
+            continue
+        seed = 1000 + number
+        model = build(spec, seed)
+        gen = torch.Generator().manual_seed(seed + 1)
+        ids = [2] + torch.randint(3, spec["kw"]["vocab_size"] - 4, (spec["n"] - 1,), generator=gen).tolist()
+        logits, residual = run(model, ids)
+        least = check_sensitivity(name, spec, seed, ids, logits)
+        path = OUT / name
+        save(path, model, spec, ids, logits, residual)
+        loader = AutoModelForImageTextToText if spec.get("nesting") else AutoModelForCausalLM
+        again, _ = run(loader.from_pretrained(path, dtype=torch.float32, attn_implementation="eager").eval(), ids)
+        apart = (again - logits).abs().max().item()
+        assert apart == 0.0, f"{name}: its files give other logits ({apart:.1e})"
+        size = sum(f.stat().st_size for f in path.iterdir())
+        total += size
+        print(f"{name:18s} {spec['n']:3d} tokens  |logit| <= {logits.abs().max():5.2f}  |residual| <= {residual.abs().max():7.2f}  "
+              f"least change seen {least:.3f}  {size // 1024} KiB")
+    print(f"{total // 1024} KiB")
+
+
+if __name__ == "__main__":
+    main()
