@@ -7,8 +7,8 @@
                                     0 = scaled embedding, i = after the i-th layer, not normed
 
 Reference: transformers, float32 from construction on, eager attention, no cache, weights rounded to the stored type first. Fresh
-weights would hide errors (norms at 0, no cap bites), so every tensor is overwritten. The script checks itself: each
-directory is loaded again by transformers from its files with the same logits, and for each feature a model has (window, caps, score scale, rope
+weights would hide errors (norms at 0, no cap bites), so every tensor is overwritten. The script checks itself: each directory is
+loaded again by transformers from its files with the same logits, and for each feature a model has (window, caps, score scale, rope
 bases and factor, layer pattern) changing it must move some logit by 1e-2 of the largest.
 
 Usage: make_models.py [NAME...]      needs torch, transformers >= 5.23, safetensors
@@ -78,20 +78,22 @@ def old3(base, local, factor=None, **kw):
     return dict(rope_parameters=None, layer_types=None, rope_theta=base, rope_local_base_freq=local, rope_scaling=scaling, **kw)
 
 
-# n tokens; store = type in the file; kw = the configuration as transformers takes it (d, ff, layers, heads, kv heads, head_dim, vocab first);
+# n tokens; store = type in the file; kw = the configuration that transformers takes (d, ff, layers, heads, kv heads, head_dim, vocab);
 # disk = keys of config.json that replace (None: drop) those; nesting = prefix of a multimodal checkpoint; lm_head = a copy of the embedding
 MODELS = {
     # Gemma 1: all layers global, two norms a layer, score scale head_dim^-1/2
     "gemma1-mqa": dict(type="gemma", n=26, store="f32", kw=gemma1(32, 64, 3, 4, 1, 16, 160),
                        disk=dict(OLD1, hidden_act="gelu", hidden_activation=None)),
     "gemma1-mha": dict(type="gemma", n=33, store="bf16", kw=gemma1(48, 80, 2, 3, 3, 16, 151)),
-    "codegemma": dict(type="gemma", n=29, store="f16", kw=gemma1(32, 96, 3, 2, 1, 32, 144, bos_token_id=2, eos_token_id=1), disk=OLD1, lm_head=True),
+    "codegemma": dict(type="gemma", n=29, store="f16", disk=OLD1, lm_head=True,
+                      kw=gemma1(32, 96, 3, 2, 1, 32, 144, bos_token_id=2, eos_token_id=1)),
     # Gemma 2: alternating from local, both caps, score scale not head_dim^-1/2
     "gemma2-gqa": dict(type="gemma2", n=25, store="f32", kw=gemma2(32, 64, 4, 4, 2, 16, 157, window=6, scale=10, attn_cap=2.5, cap=4.0)),
-    "gemma2-scale": dict(type="gemma2", n=29, store="bf16", shards=3, kw=gemma2(48, 96, 5, 6, 2, 16, 170, window=7, scale=8, attn_cap=3.0, cap=3.0)),
+    "gemma2-scale": dict(type="gemma2", n=29, store="bf16", shards=3,
+                         kw=gemma2(48, 96, 5, 6, 2, 16, 170, window=7, scale=8, attn_cap=3.0, cap=3.0)),
     # no layer_types, no pattern key: the family's own alternation
-    "gemma2-old": dict(type="gemma2", n=21, store="f16", kw=gemma2(64, 64, 4, 4, 1, 32, 128, window=5, scale=144, attn_cap=1.0, cap=5.0), disk=OLD2,
-                       lm_head=True),
+    "gemma2-old": dict(type="gemma2", n=21, store="f16", disk=OLD2, lm_head=True,
+                       kw=gemma2(64, 64, 4, 4, 1, 32, 128, window=5, scale=144, attn_cap=1.0, cap=5.0)),
     "gemma2-nocap": dict(type="gemma2", n=20, store="f32", kw=gemma2(32, 48, 3, 4, 4, 8, 130, window=9, scale=8, attn_cap=None, cap=None)),
     # Gemma 3: head norms, two rope bases, period 6
     "gemma3-mqa": dict(type="gemma3_text", n=33, store="bf16", disk=old3(1e6, 1e4, sliding_window_pattern=6),
@@ -100,7 +102,7 @@ MODELS = {
                               kw=gemma3(48, 48, 7, 6, 2, 16, 149, window=5, scale=11, rope=rope3(1e3, 1e2, 8.0), layers=period(7, 6))),
     "gemma3-linear-new": dict(type="gemma3_text", n=33, store="f16",
                               kw=gemma3(32, 64, 6, 4, 2, 16, 131, window=8, scale=21, rope=rope3(2e3, 5e1, 8.0), layers=period(6, 3))),
-    # an explicit list wins over the pattern key that transformers writes beside it; Gemma 3 ignores the attention cap and obeys the final one
+    # an explicit list wins over the pattern key that transformers writes beside it; the attention cap is ignored, the final one obeyed
     "gemma3-layers": dict(type="gemma3_text", n=37, store="f32", disk=dict(_sliding_window_pattern=6, attn_logit_softcapping=0.5),
                           kw=gemma3(32, 32, 4, 2, 1, 32, 140, window=9, scale=7, rope=rope3(), layers=[GLOBAL, LOCAL, LOCAL, GLOBAL],
                                     final_logit_softcapping=2.0)),
@@ -112,7 +114,8 @@ MODELS = {
     "gemma3-deep": dict(type="gemma3_text", n=29, store="bf16",
                         kw=gemma3(32, 32, 13, 2, 1, 16, 133, window=7, scale=16, rope=rope3(), layers=period(13, 6))),
     # multimodal checkpoints: text_config, the two nestings of names, vision tensors to be skipped
-    "gemma3-mm": dict(type="gemma3_text", n=29, store="bf16", nesting="language_model.model.", disk=old3(1e3, 1e2, 8.0, sliding_window_pattern=6),
+    "gemma3-mm": dict(type="gemma3_text", n=29, store="bf16", nesting="language_model.model.",
+                      disk=old3(1e3, 1e2, 8.0, sliding_window_pattern=6),
                       kw=gemma3(32, 64, 7, 4, 2, 16, 203, window=7, scale=16, rope=rope3(1e3, 1e2, 8.0), layers=period(7, 6))),
     "gemma3-mm-new": dict(type="gemma3_text", n=25, store="f32", nesting="model.language_model.", shards=2, lm_head=True,
                           kw=gemma3(32, 32, 3, 4, 1, 16, 211, window=6, scale=16, rope=rope3(1e3, 1e2, 8.0), layers=period(3, 2))),
@@ -228,7 +231,8 @@ def disk_tensors(model, spec):
     out = {}
     for name, p in model.named_parameters():
         if spec.get("nesting") == "language_model.model.":
-            name = name.replace("model.language_model.", "language_model.model.") if "language_model" in name else name.removeprefix("model.")
+            is_text = name.startswith("model.language_model.")
+            name = name.replace("model.language_model.", "language_model.model.") if is_text else name.removeprefix("model.")
         out[name] = p.detach().clone().to(DTYPE[spec["store"]]).contiguous()
     out.pop("lm_head.weight", None)
     if spec.get("lm_head"):
@@ -251,7 +255,8 @@ def save(path, model, spec, ids, logits, residual):
             where.update({t: file for t in part})
             save_file(part, path / file, metadata={"format": "pt"})
         total = sum(t.numel() * t.element_size() for t in tensors.values())
-        (path / "model.safetensors.index.json").write_text(json.dumps({"metadata": {"total_size": total}, "weight_map": where}, indent=1) + "\n")
+        index = {"metadata": {"total_size": total}, "weight_map": where}
+        (path / "model.safetensors.index.json").write_text(json.dumps(index, indent=1) + "\n")
     for f in path.iterdir():
         f.chmod(0o644)
     head = struct.pack("<5I", MAGIC, len(ids), residual.shape[0] - 1, residual.shape[2], logits.shape[1])
