@@ -1,0 +1,58 @@
+/* check.h - what every test program needs beside cmocka: the seed, the full counts, paths, a random stream.
+ *
+ * Seed     MYTHOS_TEST_SEED, else 1; printed on first use, so that a failure can be run again
+ * Full     MYTHOS_TEST_FULL=1 runs the issue's counts, else a sample                                                 */
+#ifndef MYTH_TESTS_CHECK_H
+#define MYTH_TESTS_CHECK_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { CHECK_SKIP = 77 };                /* exit code of a program that has nothing to test here; it prints why */
+
+static inline bool check_is_full(void)
+{
+    const char *s = getenv("MYTHOS_TEST_FULL");
+    return s && s[0] == '1';
+}
+
+static inline uint64_t check_seed(void)
+{
+    static uint64_t seed;
+    if (seed == 0) {
+        const char *s = getenv("MYTHOS_TEST_SEED");
+        seed = s ? strtoull(s, NULL, 0) : 1;
+        seed += seed == 0;
+        printf("seed %llu\n", (unsigned long long)seed);
+    }
+    return seed;
+}
+
+/* splitmix64: any state is a good one */
+static inline uint64_t check_rand(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+static inline uint32_t check_below(uint64_t *state, uint32_t n) { return (uint32_t)(check_rand(state) % n); }       /* n >= 1 */
+static inline float check_unit(uint64_t *state) { return (float)(check_rand(state) >> 40) * 0x1p-24f; }             /* [0, 1) */
+
+/* `rest` inside the source tree: ctest says where that is, a program run by hand is run from its root. */
+static inline const char *check_path(char *dst, size_t cap, const char *rest)
+{
+    const char *dir = getenv("MYTHOS_SOURCE_DIR");
+    snprintf(dst, cap, "%s/%s", dir ? dir : ".", rest);
+    return dst;
+}
+
+#endif
