@@ -81,8 +81,8 @@ typedef struct {
 /* Bytes the caller itself will book, by class, on top of the engine's (the inspector's texts, files to write). */
 typedef struct { uint64_t bytes[MYTH_MEM_CLASS_N]; } myth_plan_extra;
 
-/* A pure function of the model's headers, the options and the limit. With can_shrink, options left at 0 (n_ctx, n_ubatch, cache type)
- * are lowered until it fits. Always answers; *out says whether it fits and what would. extra may be NULL. */
+/* A pure function of the model's headers, the options and the limit. With can_shrink, options left at 0 (n_ubatch,
+ * then n_ctx) are lowered until it fits; the cache type never is, since it changes answers. Always answers; *out says whether it fits and what would. extra may be NULL. */
 myth_status myth_plan_make(myth_plan *out, const myth_model *model, const myth_engine_opts *opts, const myth_plan_extra *extra,
                            uint64_t limit_bytes, bool can_shrink, myth_error *err);
 /* One line: "needs 1.2 GiB, limit 1.0 GiB; fits with: -ub 128, -c 2048, -ctk q8_0 -ctv q8_0" */
@@ -177,8 +177,11 @@ typedef struct {
     uint32_t seq_number;                               /* counter of the random numbers                            */
 } myth_generate_opts;
 
-/* New ids (without the stop id) into ids[cap >= n_max]. The reason is always set; MYTH_OK for every reason but failures. The last sampled
- * token is in the sequence. */
+/* Raises opts' top_k, n_ask and n_mask to what generating with these parameters (and a grammar) asks of the engine. */
+void myth_generate_needs(myth_engine_opts *opts, const myth_sample_params *sample, bool has_grammar);
+
+/* New ids (without the stop id) into ids[n_max]. The reason is always set; MYTH_OK for every reason but failures. A prompt longer than the
+ * context is refused (MYTH_FINISH_REFUSED, nothing changed). The last new id is not in the sequence yet: who goes on feeds it first. */
 myth_status myth_generate(myth_engine *e, myth_seq *s, const myth_generate_opts *o, int32_t *ids, uint32_t *n_ids, myth_finish *why, myth_error *err);
 
 #ifdef __cplusplus

@@ -1,0 +1,73 @@
+/* engine_impl.h - the engine's own structs, for engine.c, seq.c, forward.c. */
+#ifndef MYTH_ENGINE_IMPL_H
+#define MYTH_ENGINE_IMPL_H
+
+#include "kvcache.h"
+#include "step.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct myth_seq {
+    myth_engine *e;
+    bool is_open;
+    uint32_t slot;                    /* row of the page tables on the device                     */
+    int32_t *token;                   /* [n_ctx]                                                  */
+    uint32_t n_new;                   /* tokens that the forward under way appends                */
+    bool has_ephemeral;               /* the forward under way branches off it                    */
+    myth_kv_rows *kv;
+};
+
+typedef struct {
+    uint32_t slot;                    /* of its sequence; UINT32_MAX = free                        */
+    myth_kv_rows *kv;
+} myth_checkpoint;
+
+/* Index arrays of a micro-batch, on the host; the same offsets (in i32) in the index buffer. */
+typedef struct {
+    int32_t *block;
+    int32_t *id, *pos, *row_run, *rows, *runs;
+    uint32_t n_rows, n_run;
+} myth_step_index;
+
+struct myth_engine {
+    myth_model *model;
+    myth_mem *mem;
+    myth_layout y;
+    myth_plan plan;
+    myth_device *dev;
+    myth_stream *stream;
+    myth_buf *buf[MYTH_BUF_N];
+    void *host[MYTH_HOST_N];
+    myth_buf **wrapped;               /* [n_shard], inside the engine block */
+    uint32_t n_wrapped;
+    myth_bound_weights *w;
+    myth_kvcache kv;
+    myth_seq *seq;                    /* [n_seq]        */
+    myth_checkpoint *checkpoint;      /* [n_checkpoint] */
+    myth_step_index idx;
+    myth_step step;
+    myth_graph *graph;                /* a decode step of graph_rows rows */
+    uint32_t graph_rows;
+    uint32_t n_vocab_choice;          /* rows of the head that may be chosen: those with a piece */
+    uint32_t n_result, k_result;      /* of the last forward */
+    myth_error first_failure;         /* of the forward under way, when it had to synchronise early */
+    float *result_logit, *result_lse, *result_entropy, *result_ask;
+    int32_t *result_id;
+};
+
+/* Engine block: the struct, the sequences, the checkpoints, their cache rows, the wrapped buffers. */
+uint64_t myth_engine_block_bytes(const myth_layout *y, uint32_t n_shard);
+/* Writes slot's row of the page tables to the device. */
+void myth_engine_write_table(myth_engine *e, const myth_seq *s);
+uint32_t myth_model_n_shard(const myth_model *m);
+static inline myth_view myth_engine_view(const myth_engine *e, int buf, uint64_t off, myth_dtype t)
+{
+    return e->buf[buf] ? myth_view_at(e->buf[buf], off, t) : (myth_view){ 0 };
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,404 @@
+/* forward.c - tokens of any sequences through the model: check, reserve, micro-batches, reduce.
+ *
+ * Order    1 check every token and count what each sequence appends; 2 take pages and rings, or change nothing; 3 micro-batches of at most
+ *          n_ubatch rows: embed, rope tables, layers, rows that were asked for; 4 one reduction over all logit rows                         */
+#include "engine_impl.h"
+
+#include <assert.h>
+#include <string.h>
+
+typedef struct {
+    myth_engine *e;
+    const myth_batch *b;
+    uint32_t n_logit;                  /* rows gathered into head_x so far */
+    uint32_t first;                    /* token index of the micro-batch's first row */
+    bool has_hidden;
+} forward_state;
+
+static bool is_ephemeral(const myth_batch *b, uint32_t i) { return b->is_ephemeral && b->is_ephemeral[i]; }
+static uint8_t want_of(const myth_batch *b, uint32_t i) { return b->want ? b->want[i] : 0; }
+
+/* Tokens from i on that form one run. */
+static uint32_t run_length(const myth_batch *b, uint32_t i)
+{
+    uint32_t n = 1;
+    while (i + n < b->n_tok && b->seq[i + n] == b->seq[i] && is_ephemeral(b, i + n) == is_ephemeral(b, i) && !(b->run_end && b->run_end[i + n - 1]))
+        n++;
+    return n;
+}
+
+/* ---- 1: check ---- */
+
+static myth_status check_run(myth_engine *e, const myth_batch *b, uint32_t i, uint32_t n, myth_error *err)
+{
+    myth_seq *s = b->seq[i];
+    uint32_t n_vocab = e->model->config.n_vocab, pos0 = s->kv->n_tok;
+    assert(s->e == e && s->is_open);
+    if (is_ephemeral(b, i)) {
+        if (n > e->y.opts.n_ubatch)
+            return myth_fail(err, MYTH_EFULL, "an ephemeral run of %u tokens, micro-batch of %u: raise -ub", n, e->y.opts.n_ubatch);
+        s->has_ephemeral = true;
+    } else {
+        pos0 += s->n_new;
+        s->n_new += n;
+    }
+    if (s->n_new && s->has_ephemeral)
+        return myth_fail(err, MYTH_EARG, "a sequence is extended and branched off in one forward");
+    if (b->is_decode && n != 1)
+        return myth_fail(err, MYTH_EARG, "a decode step takes one token per sequence, got %u", n);
+    if (n > e->y.opts.n_ctx - pos0)
+        return myth_fail(err, MYTH_EFULL, "context full: %u tokens and %u more, -c %u", pos0, n, e->y.opts.n_ctx);
+    for (uint32_t j = 0; j < n; j++) {
+        if (b->token[i + j] < 0 || (uint32_t)b->token[i + j] >= n_vocab)
+            return myth_fail(err, MYTH_EARG, "token %d is outside the vocabulary of %u", b->token[i + j], n_vocab);
+        if (b->pos && b->pos[i + j] != (int32_t)(pos0 + j))
+            return myth_fail(err, MYTH_EARG, "token at position %d, the sequence goes on at %u", b->pos[i + j], pos0 + j);
+    }
+    return MYTH_OK;
+}
+
+static myth_status check_wants(const myth_engine *e, const myth_batch *b, myth_error *err)
+{
+    const myth_engine_opts *o = &e->y.opts;
+    uint32_t n_logit = 0;
+    for (uint32_t i = 0; i < b->n_tok; i++) {
+        uint8_t want = want_of(b, i);
+        n_logit += want & MYTH_WANT_LOGITS;
+        if ((want & MYTH_WANT_FULL_LOGITS && !o->want_full_logits) || (want & MYTH_WANT_HIDDEN && !o->want_hidden))
+            return myth_fail(err, MYTH_EARG, "rows were asked for that the engine was not opened for");
+    }
+    if (n_logit > o->n_logit_rows)
+        return myth_fail(err, MYTH_EFULL, "%u rows want logits, room for %u", n_logit, o->n_logit_rows);
+    if (b->top_k > o->top_k || b->n_ask > o->n_ask || (b->mask_idx && b->n_masks > o->n_mask) ||
+        (b->bias_off && (uint32_t)b->bias_off[n_logit] > o->n_bias))
+        return myth_fail(err, MYTH_EFULL, "top_k %u, n_ask %u, masks %u: more than the engine was opened for", b->top_k, b->n_ask, b->n_masks);
+    return MYTH_OK;
+}
+
+static myth_status check_batch(myth_engine *e, const myth_batch *b, myth_error *err)
+{
+    for (uint32_t i = 0; i < e->y.opts.n_seq; i++) {
+        e->seq[i].n_new = 0;
+        e->seq[i].has_ephemeral = false;
+    }
+    myth_status st = check_wants(e, b, err);
+    for (uint32_t i = 0, n; i < b->n_tok && st == MYTH_OK; i += n) {
+        n = run_length(b, i);
+        st = check_run(e, b, i, n, err);
+    }
+    return st;
+}
+
+/* ---- 2: reserve ---- */
+
+static void copy_whole(myth_engine *e, int buf, uint64_t bytes, myth_kv_copy c)
+{
+    if (c.from >= 0)
+        myth_copy(e->stream, &(struct myth_copy_args){ .dst = myth_engine_view(e, buf, (uint64_t)c.to * bytes, MYTH_I32),
+                                                       .src = myth_engine_view(e, buf, (uint64_t)c.from * bytes, MYTH_I32), .bytes = bytes });
+}
+
+static myth_status reserve(myth_engine *e, myth_error *err)
+{
+    uint32_t pages = 0, rings = 0, n_page, n_ring;
+    for (uint32_t i = 0; i < e->y.opts.n_seq; i++) {
+        myth_kv_need(&e->kv, e->seq[i].kv, e->seq[i].n_new, &n_page, &n_ring);
+        pages += n_page;
+        rings += n_ring;
+    }
+    if (pages > e->kv.n_free_page || rings > e->kv.n_free_ring)
+        return myth_fail(err, MYTH_EFULL, "cache full: needs %u pages and %u rings, %u and %u are free", pages, rings, e->kv.n_free_page,
+                         e->kv.n_free_ring);
+    for (uint32_t i = 0; i < e->y.opts.n_seq; i++) {
+        myth_seq *s = &e->seq[i];
+        myth_kv_copy page, ring;
+        if (s->n_new == 0)
+            continue;
+        myth_kv_need(&e->kv, s->kv, s->n_new, &n_page, &n_ring);
+        myth_kv_grow(&e->kv, s->kv, s->n_new, &page, &ring);
+        copy_whole(e, MYTH_BUF_kv_global, e->y.page_bytes, page);
+        copy_whole(e, MYTH_BUF_kv_local, e->y.ring_bytes, ring);
+        if (n_page || n_ring)
+            myth_engine_write_table(e, s);
+    }
+    return MYTH_OK;
+}
+
+/* ---- 3: micro-batches ---- */
+
+/* Appends the rows of the run that starts at token i, as many as there is room for; returns how many. */
+static uint32_t add_rows(myth_engine *e, const myth_batch *b, uint32_t i)
+{
+    myth_step_index *x = &e->idx;
+    myth_seq *s = b->seq[i];
+    bool ephemeral = is_ephemeral(b, i);
+    uint32_t n = run_length(b, i), room = e->y.opts.n_ubatch - x->n_rows, pos0 = s->kv->n_tok;
+    if (n > room)
+        n = ephemeral ? 0 : room;                               /* an ephemeral run is not cut */
+    if (n == 0)
+        return 0;
+    int32_t *run = x->runs + (size_t)x->n_run * MYTH_RUN_WIDTH;
+    memset(run, 0, MYTH_RUN_WIDTH * sizeof *run);
+    run[MYTH_RUN_ROW0] = (int32_t)x->n_rows;
+    run[MYTH_RUN_N_ROWS] = (int32_t)n;
+    run[MYTH_RUN_POS0] = (int32_t)pos0;
+    run[MYTH_RUN_SLOT] = (int32_t)s->slot;
+    run[MYTH_RUN_FLAGS] = ephemeral ? MYTH_RUN_EPHEMERAL : 0;
+    for (uint32_t j = 0; j < n; j++) {
+        x->id[x->n_rows + j] = b->token[i + j];
+        x->pos[x->n_rows + j] = (int32_t)(pos0 + j);
+        x->row_run[x->n_rows + j] = (int32_t)x->n_run;
+    }
+    if (!ephemeral) {
+        memcpy(s->token + pos0, b->token + i, (size_t)n * sizeof *s->token);
+        s->kv->n_tok += n;
+    }
+    x->n_rows += n;
+    x->n_run++;
+    return n;
+}
+
+static void write_index(myth_engine *e)
+{
+    const myth_step_index *x = &e->idx;
+    uint64_t cap = e->y.opts.n_ubatch, n = 4 * (uint64_t)x->n_rows;
+    const int32_t *part[3] = { x->id, x->pos, x->row_run };
+    for (uint64_t i = 0; i < 3; i++)
+        myth_stream_write(e->stream, myth_engine_view(e, MYTH_BUF_index, 4 * cap * i, MYTH_I32), part[i], n);
+    myth_stream_write(e->stream, myth_engine_view(e, MYTH_BUF_index, 16 * cap, MYTH_I32), x->runs, 4 * (uint64_t)x->n_run * MYTH_RUN_WIDTH);
+}
+
+static void run_layers(myth_engine *e)
+{
+    const myth_config *c = &e->model->config;
+    myth_step *st = &e->step;
+    st->pend = st->w_post = (myth_view){ 0 };
+    myth_embed_gather(e->stream, &(struct myth_embed_gather_args){
+        .y = st->x, .table = e->w->embed, .ids = myth_engine_view(e, MYTH_BUF_index, 0, MYTH_I32),
+        .n_rows = st->n_rows, .dim = c->d_model, .n_vocab = c->n_vocab, .scale = c->embed_scale });
+    struct myth_rope_table_args rope = { .table = st->rope_global, .pos = st->pos, .n_rows = st->n_rows, .head_dim = c->max_head_dim,
+                                         .n_pair = c->max_head_dim / 2, .base = c->rope_base_global, .factor = c->rope_factor_global };
+    myth_rope_table(e->stream, &rope);
+    if (c->window) {
+        rope.table = st->rope_local;
+        rope.base = c->rope_base_local;
+        rope.factor = 1.0;
+        myth_rope_table(e->stream, &rope);
+    }
+    myth_step_captured(st, 0);
+    myth_family_get(c->family)->layers(st);
+}
+
+/* A decode step of the same shape as the last one is replayed: nothing in its arguments changes. */
+static void run_or_replay(myth_engine *e, bool has_hidden)
+{
+    myth_step *st = &e->step;
+    if (!st->is_decode || has_hidden) {
+        run_layers(e);
+        return;
+    }
+    if (e->graph && e->graph_rows != st->n_rows) {
+        myth_graph_close(e->graph);
+        e->graph = NULL;
+    }
+    if (!e->graph) {
+        myth_stream_begin_record(e->stream);
+        run_layers(e);
+        if (myth_stream_end_record(&e->graph, e->stream, NULL) != MYTH_OK)
+            return;                                             /* the stream keeps the failure */
+        e->graph_rows = st->n_rows;
+    }
+    myth_stream_replay(e->stream, e->graph);
+}
+
+/* Indices of the rows of this micro-batch that want `bit`, in the `rows` part of the index buffer; returns how many. */
+static uint32_t choose_rows(forward_state *f, uint8_t bit)
+{
+    myth_engine *e = f->e;
+    uint32_t n = 0;
+    for (uint32_t r = 0; r < e->idx.n_rows; r++)
+        if (want_of(f->b, f->first + r) & bit)
+            e->idx.rows[n++] = (int32_t)r;
+    if (n)
+        myth_stream_write(e->stream, myth_engine_view(e, MYTH_BUF_index, 12 * (uint64_t)e->y.opts.n_ubatch, MYTH_I32), e->idx.rows, 4 * (uint64_t)n);
+    return n;
+}
+
+static void gather(myth_engine *e, myth_view y, myth_view w, myth_view pend, myth_view w_post, uint32_t n)
+{
+    const myth_config *c = &e->model->config;
+    myth_gather_norm(e->stream, &(struct myth_gather_norm_args){
+        .y = y, .x = e->step.x, .pend = pend, .w_post = w_post, .w = w,
+        .rows = myth_engine_view(e, MYTH_BUF_index, 12 * (uint64_t)e->y.opts.n_ubatch, MYTH_I32),
+        .n_gather = n, .dim = c->d_model, .eps = c->eps });
+}
+
+/* Rows of the residual after `layer`, to the host and to the caller. */
+static void capture(void *user, uint32_t layer, myth_view pend, myth_view w_post)
+{
+    forward_state *f = user;
+    myth_engine *e = f->e;
+    uint32_t d = e->model->config.d_model, n = choose_rows(f, MYTH_WANT_HIDDEN);
+    float *host = e->host[MYTH_HOST_row];
+    if (n == 0)
+        return;
+    myth_view y = myth_engine_view(e, MYTH_BUF_hidden, 0, MYTH_F32);
+    gather(e, y, (myth_view){ 0 }, pend, w_post, n);
+    myth_stream_read(e->stream, host, y, 4 * (uint64_t)n * d);
+    if (myth_stream_sync(e->stream, &e->first_failure) != MYTH_OK)
+        return;
+    for (uint32_t i = 0; i < n; i++)
+        f->b->on_hidden(f->b->user, f->first + (uint32_t)e->idx.rows[i], layer, host + (size_t)i * d, d);
+}
+
+/* Whole rows of logits, one at a time. The rows wait in xn, which no op needs any more. */
+static void hand_over_full(forward_state *f)
+{
+    myth_engine *e = f->e;
+    const myth_config *c = &e->model->config;
+    uint32_t n = choose_rows(f, MYTH_WANT_FULL_LOGITS);
+    float *host = e->host[MYTH_HOST_row];
+    if (n == 0)
+        return;
+    gather(e, e->step.xn, e->w->output_norm, e->step.pend, e->step.w_post, n);
+    myth_view y = myth_engine_view(e, MYTH_BUF_full, 0, MYTH_F32);
+    for (uint32_t i = 0; i < n; i++) {
+        myth_head_logits(e->stream, &(struct myth_head_logits_args){
+            .y = y, .x = myth_view_at(e->step.xn.buf, e->step.xn.off + 4 * (uint64_t)i * c->d_model, MYTH_F32), .w = e->w->embed,
+            .dim = c->d_model, .n_vocab = c->n_vocab, .softcap = c->final_softcap });
+        myth_stream_read(e->stream, host, y, 4 * (uint64_t)c->n_vocab);
+        if (myth_stream_sync(e->stream, &e->first_failure) != MYTH_OK)
+            return;
+        f->b->on_full_logits(f->b->user, f->first + (uint32_t)e->idx.rows[i], host, c->n_vocab);
+    }
+}
+
+static void micro_batch(forward_state *f)
+{
+    myth_engine *e = f->e;
+    myth_step *st = &e->step;
+    const myth_config *c = &e->model->config;
+    st->n_rows = e->idx.n_rows;
+    st->n_run = e->idx.n_run;
+    st->is_decode = f->b->is_decode;
+    st->capture = f->has_hidden ? capture : NULL;
+    st->user = f;
+    write_index(e);
+    run_or_replay(e, f->has_hidden);
+    uint32_t n = choose_rows(f, MYTH_WANT_LOGITS);
+    if (n)
+        gather(e, myth_engine_view(e, MYTH_BUF_head_x, 4 * (uint64_t)f->n_logit * c->d_model, MYTH_F32), e->w->output_norm, st->pend, st->w_post, n);
+    f->n_logit += n;
+    hand_over_full(f);
+}
+
+/* ---- 4: reduce ---- */
+
+/* Rows first .. first + n of head_x; the results of row r land at index r of the device's and the host's arrays. */
+static void reduce(myth_engine *e, uint32_t first, uint32_t n, uint32_t k, const myth_batch *b, const uint32_t *mask, bool is_decode)
+{
+    const myth_config *c = &e->model->config;
+    uint32_t rows = e->y.opts.n_logit_rows, stride = e->k_result, n_ask = b ? b->n_ask : 0;
+    uint32_t words = (e->n_vocab_choice + 31) / 32;
+    uint64_t mask_off = 4 * (uint64_t)e->y.opts.n_mask * e->y.mask_words;
+    struct myth_head_topk_args a = {
+        .x = myth_engine_view(e, MYTH_BUF_head_x, 4 * (uint64_t)first * c->d_model, MYTH_F32), .w = e->w->embed,
+        .n_rows = n, .dim = c->d_model, .n_vocab = e->n_vocab_choice, .k = k, .softcap = c->final_softcap, .is_decode = is_decode,
+        .top_id = myth_engine_view(e, MYTH_BUF_top_id, 4 * (uint64_t)first * stride, MYTH_I32),
+        .top_logit = myth_engine_view(e, MYTH_BUF_top_logit, 4 * (uint64_t)first * stride, MYTH_F32),
+        .lse = myth_engine_view(e, MYTH_BUF_row_stat, 4 * (uint64_t)first, MYTH_F32),
+        .entropy = myth_engine_view(e, MYTH_BUF_row_stat, 4 * ((uint64_t)rows + first), MYTH_F32) };
+    if (mask || (b && b->mask_idx)) {
+        static const int32_t zero = 0;
+        a.masks = myth_engine_view(e, MYTH_BUF_mask, 0, MYTH_I32);
+        a.mask_idx = myth_engine_view(e, MYTH_BUF_mask, mask_off, MYTH_I32);
+        myth_stream_write(e->stream, a.masks, mask ? mask : b->masks, 4 * (uint64_t)words * (mask ? 1 : b->n_masks));
+        myth_stream_write(e->stream, a.mask_idx, mask ? &zero : b->mask_idx, 4 * (uint64_t)n);
+    }
+    if (b && b->bias_off && b->bias_off[n]) {
+        uint64_t n_bias = (uint64_t)b->bias_off[n], id_off = 4 * ((uint64_t)rows + 1), val_off = id_off + 4 * (uint64_t)e->y.opts.n_bias;
+        a.bias_off = myth_engine_view(e, MYTH_BUF_bias, 0, MYTH_I32);
+        a.bias_id = myth_engine_view(e, MYTH_BUF_bias, id_off, MYTH_I32);
+        a.bias = myth_engine_view(e, MYTH_BUF_bias, val_off, MYTH_F32);
+        myth_stream_write(e->stream, a.bias_off, b->bias_off, 4 * ((uint64_t)n + 1));
+        myth_stream_write(e->stream, a.bias_id, b->bias_id, 4 * n_bias);
+        myth_stream_write(e->stream, a.bias, b->bias, 4 * n_bias);
+    }
+    if (n_ask) {
+        uint64_t half = 4 * (uint64_t)rows * e->y.opts.n_ask;
+        a.n_ask = n_ask;
+        a.ask_id = myth_engine_view(e, MYTH_BUF_ask, 0, MYTH_I32);
+        a.ask_logit = myth_engine_view(e, MYTH_BUF_ask, half, MYTH_F32);
+        myth_stream_write(e->stream, a.ask_id, b->ask_id, 4 * (uint64_t)n * n_ask);
+    }
+    myth_head_topk(e->stream, &a);
+    myth_stream_read(e->stream, e->result_id + (size_t)first * stride, a.top_id, 4 * (uint64_t)n * k);
+    myth_stream_read(e->stream, e->result_logit + (size_t)first * stride, a.top_logit, 4 * (uint64_t)n * k);
+    myth_stream_read(e->stream, e->result_lse + first, a.lse, 4 * (uint64_t)n);
+    myth_stream_read(e->stream, e->result_entropy + first, a.entropy, 4 * (uint64_t)n);
+    if (n_ask)
+        myth_stream_read(e->stream, e->result_ask, a.ask_logit, 4 * (uint64_t)n * n_ask);
+}
+
+static myth_status finish(myth_engine *e, myth_error *err)
+{
+    if (e->first_failure.code != MYTH_OK) {
+        if (err)
+            *err = e->first_failure;
+        return e->first_failure.code;
+    }
+    return myth_stream_sync(e->stream, err);
+}
+
+myth_status myth_forward(myth_engine *e, const myth_batch *b, myth_result *out, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    forward_state f = { .e = e, .b = b };
+    bool is_cancelled = false;
+    if (out)
+        *out = (myth_result){ 0 };
+    e->first_failure = (myth_error){ .code = MYTH_OK };
+    e->n_result = 0;
+    MYTH_TRY(check_batch(e, b, err));
+    MYTH_TRY(reserve(e, err));
+    for (uint32_t i = 0; i < b->n_tok && !f.has_hidden; i++)
+        f.has_hidden = want_of(b, i) & MYTH_WANT_HIDDEN;
+
+    for (uint32_t i = 0; i < b->n_tok && !is_cancelled;) {
+        e->idx.n_rows = e->idx.n_run = 0;
+        f.first = i;
+        for (uint32_t n; i < b->n_tok && e->idx.n_rows < e->y.opts.n_ubatch; i += n)
+            if ((n = add_rows(e, b, i)) == 0)
+                break;
+        micro_batch(&f);
+        is_cancelled = b->cancel && *b->cancel && i < b->n_tok;
+    }
+    if (is_cancelled)
+        for (uint32_t i = 0; i < e->y.opts.n_seq; i++)            /* pages that were reserved and not written */
+            myth_kv_trim(&e->kv, e->seq[i].kv);
+    if (f.n_logit && !is_cancelled) {
+        e->n_result = f.n_logit;
+        e->k_result = b->top_k ? b->top_k : 1;
+        reduce(e, 0, f.n_logit, e->k_result, b, NULL, b->is_decode);
+    }
+    MYTH_TRY(finish(e, err));
+    if (is_cancelled)
+        return myth_fail(err, MYTH_ECANCEL, "cancelled");
+    if (out && e->n_result)
+        *out = (myth_result){ .n_rows = e->n_result, .k = e->k_result, .n_ask = b->n_ask, .top_id = e->result_id, .top_logit = e->result_logit,
+                              .lse = e->result_lse, .entropy = e->result_entropy, .ask_logit = e->result_ask };
+fail:
+    return st;
+}
+
+myth_status myth_reduce_again(myth_engine *e, uint32_t row, const uint32_t *mask, uint32_t k, myth_result *out, myth_error *err)
+{
+    if (row >= e->n_result || k == 0 || k > e->k_result || e->y.opts.n_mask == 0)
+        return myth_fail(err, MYTH_EARG, "row %u of %u, k %u of %u: not there to reduce again", row, e->n_result, k, e->k_result);
+    e->first_failure = (myth_error){ .code = MYTH_OK };
+    reduce(e, row, 1, k, NULL, mask, e->step.is_decode);
+    size_t at = (size_t)row * e->k_result;
+    *out = (myth_result){ .n_rows = 1, .k = k, .top_id = e->result_id + at, .top_logit = e->result_logit + at, .lse = e->result_lse + row,
+                          .entropy = e->result_entropy + row };
+    return finish(e, err);
+}

@@ -1,0 +1,91 @@
+/* layout.h - every block an engine takes, with its class and bytes: the one list that the plan adds up and open walks through.
+ *
+ * Purpose  plan and ledger agree because both read this list; a block that is not in it cannot be taken
+ * Units    bytes as booked                                                                                           */
+#ifndef MYTH_LAYOUT_H
+#define MYTH_LAYOUT_H
+
+#include "../kernels/device.h"
+#include "engine.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Device buffers. BUF(name, class) */
+#define MYTH_BUFFERS(BUF) \
+    BUF(norms,        MYTH_MEM_WEIGHTS)       /* effective norm weights, f32                      */ \
+    BUF(matrices,     MYTH_MEM_WEIGHTS)       /* of random: models; files are mapped               */ \
+    BUF(kv_global,    MYTH_MEM_KV_GLOBAL)     /* [n_page] pages                                    */ \
+    BUF(kv_local,     MYTH_MEM_KV_LOCAL)      /* [n_ring] rings                                    */ \
+    BUF(x,            MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, d]                                     */ \
+    BUF(branch,       MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, d]                                     */ \
+    BUF(xn,           MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, d]                                     */ \
+    BUF(qkv,          MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, (H + 2 KV) * hd]                        */ \
+    BUF(q,            MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, H * hd]                                */ \
+    BUF(o,            MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, H * hd]                                */ \
+    BUF(up,           MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, ff]                                    */ \
+    BUF(h,            MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, ff]                                    */ \
+    BUF(k_new,        MYTH_MEM_ACTIVATIONS)   /* [KV, n_ubatch, hd] cache type                     */ \
+    BUF(v_new,        MYTH_MEM_ACTIVATIONS)   \
+    BUF(rope_local,   MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, hd / 2, 2]                             */ \
+    BUF(rope_global,  MYTH_MEM_ACTIVATIONS)   \
+    BUF(index,        MYTH_MEM_ACTIVATIONS)   /* i32: ids, pos, row_run, gather rows, runs         */ \
+    BUF(table,        MYTH_MEM_ACTIVATIONS)   /* i32: page table, then ring table                  */ \
+    BUF(head_x,       MYTH_MEM_ACTIVATIONS)   /* [n_logit_rows, d]: rows that want logits, normed  */ \
+    BUF(top_id,       MYTH_MEM_LOGITS)        /* [n_logit_rows, k]                                 */ \
+    BUF(top_logit,    MYTH_MEM_LOGITS)        \
+    BUF(row_stat,     MYTH_MEM_LOGITS)        /* [2, n_logit_rows]: lse, entropy                   */ \
+    BUF(ask,          MYTH_MEM_LOGITS)        /* [2, n_logit_rows, n_ask]: ids, logits             */ \
+    BUF(mask,         MYTH_MEM_LOGITS)        /* [n_mask, words], then i32 [n_logit_rows]          */ \
+    BUF(bias,         MYTH_MEM_LOGITS)        /* i32 [n_logit_rows + 1], [n_bias], f32 [n_bias]    */ \
+    BUF(full,         MYTH_MEM_LOGITS)        /* [n_vocab]                                         */ \
+    BUF(hidden,       MYTH_MEM_CAPTURE)       /* [n_ubatch, d]                                     */
+
+/* Host blocks. HOST(name, class) */
+#define MYTH_HOST_BLOCKS(HOST) \
+    HOST(engine,      MYTH_MEM_OTHER)         /* the engine with its sequences                     */ \
+    HOST(bound,       MYTH_MEM_OTHER)         /* views of the weights                              */ \
+    HOST(tokens,      MYTH_MEM_OTHER)         /* i32 [n_seq, n_ctx]                                */ \
+    HOST(pages,       MYTH_MEM_OTHER)         /* page tables of sequences and checkpoints, reference counts, free lists */ \
+    HOST(step,        MYTH_MEM_OTHER)         /* index arrays of a step                            */ \
+    HOST(result,      MYTH_MEM_STAGING)       /* what myth_result lends                            */ \
+    HOST(row,         MYTH_MEM_STAGING)       /* a full row of logits or the hidden rows of a step  */
+
+enum {
+#define BUF(name, cls) MYTH_BUF_##name,
+    MYTH_BUFFERS(BUF)
+#undef BUF
+    MYTH_BUF_N
+};
+enum {
+#define HOST(name, cls) MYTH_HOST_##name,
+    MYTH_HOST_BLOCKS(HOST)
+#undef HOST
+    MYTH_HOST_N
+};
+
+extern const myth_mem_class myth_buf_class[MYTH_BUF_N], myth_host_class[MYTH_HOST_N];
+extern const char *const myth_buf_name[MYTH_BUF_N], *const myth_host_name[MYTH_HOST_N];
+
+typedef struct {
+    myth_engine_opts opts;             /* every default filled in                                   */
+    myth_device_opts dev;
+    myth_work_shape work;
+    uint64_t buf[MYTH_BUF_N], host[MYTH_HOST_N];        /* 0 = not taken                            */
+    uint64_t page_bytes, ring_bytes;
+    uint64_t layer_off[MYTH_LAYER_MAX];                 /* of a layer's K inside its page or ring   */
+    uint32_t page_tok, ring_tok, n_page, n_ring, n_entry;
+    uint32_t n_shard;                                   /* files whose tensors are used in place            */
+    uint32_t n_run;                                     /* runs in a step at most                   */
+    uint32_t mask_words;
+    uint64_t total_class[MYTH_MEM_CLASS_N];             /* engine and device together               */
+} myth_layout;
+
+/* Fills in the defaults and computes every size. MYTH_EARG: an option out of range for this model. */
+myth_status myth_layout_make(myth_layout *out, const myth_model *m, const myth_engine_opts *opts, myth_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,63 @@
+/* model.c - a model's files together: weights, config, tokenizer. */
+#include "base/half.h"
+#include "engine.h"
+
+#include <math.h>
+
+myth_status myth_model_open(myth_model *out, myth_mem *mem, const char *spec, const myth_weights_opts *opts, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    *out = (myth_model){ .mem = mem };
+    MYTH_TRY(myth_weights_open(&out->weights, mem, spec, opts, err));
+    MYTH_TRY(myth_config_read(&out->config, out->weights, err));
+    st = myth_tokenizer_open(&out->tokenizer, mem, out->weights, err);
+    if (st == MYTH_ENOTFOUND)                                   /* a model without a vocabulary runs on ids */
+        st = MYTH_OK;
+    if (st == MYTH_OK)
+        return MYTH_OK;
+fail:
+    myth_model_close(out);
+    return st;
+}
+
+void myth_model_close(myth_model *m)
+{
+    myth_tokenizer_close(m->tokenizer);
+    myth_weights_close(m->weights);
+    *m = (myth_model){ 0 };
+}
+
+static bool is_finite_half(uint16_t h, uint16_t exponent) { return (h & exponent) != exponent; }
+
+/* Elements, or the scales of the blocks: a block is finite when its scale is. */
+static bool is_finite_tensor(const myth_tensor *t)
+{
+    const unsigned char *p = t->data;
+    uint32_t step = myth_dtype_block_bytes(t->dtype);
+    uint16_t exponent = t->dtype == MYTH_BF16 ? 0x7f80 : 0x7c00;
+    for (uint64_t off = 0; off < t->bytes; off += step) {
+        if (t->dtype == MYTH_F32) {
+            float f;
+            memcpy(&f, p + off, 4);
+            if (!isfinite(f))
+                return false;
+        } else {
+            uint16_t h;
+            memcpy(&h, p + off, 2);
+            if (!is_finite_half(h, exponent))
+                return false;
+        }
+    }
+    return true;
+}
+
+myth_status myth_model_check_tensors(const myth_model *m, myth_error *err)
+{
+    for (uint32_t i = 0; i < myth_weights_n_tensor(m->weights); i++) {
+        const myth_tensor *t = myth_weights_at(m->weights, i);
+        if (t->data && !is_finite_tensor(t))
+            return myth_fail(err, MYTH_EFORMAT, "%s: tensor %.*s holds a value that is not finite", myth_weights_path(m->weights),
+                             (int)t->name.len, t->name.text);
+    }
+    return MYTH_OK;
+}

@@ -1,0 +1,205 @@
+/* plan.c - bytes of a command before any is taken: the layout's totals, the model's own, and what would fit instead. */
+#include "layout.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static const uint32_t MIN_UBATCH = 16, MIN_CTX = 256;
+
+static uint64_t limited_total(const uint64_t bytes[MYTH_MEM_CLASS_N])
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < MYTH_MEM_CLASS_N; i++)
+        if (i != MYTH_MEM_WEIGHTS_MAPPED)
+            sum += bytes[i];
+    return sum;
+}
+
+/* What the model itself books, engine or not. */
+static void add_model(uint64_t bytes[MYTH_MEM_CLASS_N], const myth_model *m)
+{
+    bytes[MYTH_MEM_OTHER] += myth_weights_booked(m->weights);
+    bytes[myth_weights_is_read(m->weights) ? MYTH_MEM_WEIGHTS : MYTH_MEM_WEIGHTS_MAPPED] += myth_weights_mapped(m->weights);
+    if (m->tokenizer)
+        bytes[MYTH_MEM_TOKENIZER] += myth_tokenizer_bytes(m->tokenizer);
+}
+
+static myth_status plan_once(myth_plan *out, const myth_model *m, const myth_engine_opts *opts, const myth_plan_extra *extra, uint64_t limit,
+                             myth_error *err)
+{
+    myth_layout y;
+    myth_status st = myth_layout_make(&y, m, opts, err);
+    if (st != MYTH_OK)
+        return st;
+    *out = (myth_plan){ .limit_bytes = limit, .n_ctx = y.opts.n_ctx, .n_seq = y.opts.n_seq, .n_ubatch = y.opts.n_ubatch,
+                        .page_tok = y.page_tok, .n_page = y.n_page, .type_k = y.opts.type_k, .type_v = y.opts.type_v };
+    for (int i = 0; i < MYTH_MEM_CLASS_N; i++)
+        out->bytes[i] = y.total_class[i] + (extra ? extra->bytes[i] : 0);
+    add_model(out->bytes, m);
+    out->total_bytes = limited_total(out->bytes);
+    out->fits = limit == 0 || out->total_bytes <= limit;
+    return MYTH_OK;
+}
+
+typedef struct {
+    const myth_model *m;
+    const myth_plan_extra *extra;
+    uint64_t limit;
+    myth_plan *plan;
+} suggester;
+
+/* Keeps the change when planning with it fits. */
+static void suggest(suggester *s, const myth_engine_opts *changed, const char *fmt, ...)
+{
+    myth_plan p;
+    if (s->plan->n_suggestion == 8 || plan_once(&p, s->m, changed, s->extra, s->limit, NULL) != MYTH_OK || !p.fits)
+        return;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(s->plan->suggestion[s->plan->n_suggestion].flag, sizeof s->plan->suggestion[0].flag, fmt, ap);
+    va_end(ap);
+    s->plan->suggestion[s->plan->n_suggestion++].total_bytes = p.total_bytes;
+}
+
+static bool fits_with(const suggester *s, const myth_engine_opts *o)
+{
+    myth_plan p;
+    return plan_once(&p, s->m, o, s->extra, s->limit, NULL) == MYTH_OK && p.fits;
+}
+
+/* The largest value of *field, halving from its present one down to low, with which o fits; 0 = none. */
+static uint32_t largest_that_fits(const suggester *s, myth_engine_opts *o, uint32_t *field, uint32_t low)
+{
+    uint32_t was = *field;
+    for (uint32_t v = was / 2; v >= low; v /= 2) {
+        *field = v;
+        if (fits_with(s, o)) {
+            *field = was;
+            return v;
+        }
+    }
+    *field = was;
+    return 0;
+}
+
+/* Single changes first, then pairs, then everything at its smallest, and last the limit itself: at least three in every case. */
+static void suggest_all(suggester *s, const myth_engine_opts *given)
+{
+    myth_engine_opts o = given ? *given : (myth_engine_opts){ 0 }, t;
+    myth_plan *p = s->plan;
+    o.n_ctx = p->n_ctx;
+    o.n_ubatch = p->n_ubatch;
+    o.n_seq = p->n_seq;
+    uint32_t v;
+    if ((v = largest_that_fits(s, &o, &o.n_ubatch, MIN_UBATCH))) {
+        t = o;
+        t.n_ubatch = v;
+        suggest(s, &t, "-ub %u", v);
+    }
+    if ((v = largest_that_fits(s, &o, &o.n_ctx, MIN_CTX))) {
+        t = o;
+        t.n_ctx = v;
+        t.page_tok = 0;
+        suggest(s, &t, "-c %u", v);
+    }
+    if (o.n_seq > 1 && (v = largest_that_fits(s, &o, &o.n_seq, 1))) {
+        t = o;
+        t.n_seq = v;
+        suggest(s, &t, "--parallel %u", v);
+    }
+    t = o;
+    t.has_cache_type = true;
+    t.type_k = t.type_v = MYTH_Q8_0;
+    suggest(s, &t, "-ctk q8_0 -ctv q8_0");
+    t.n_ubatch = o.n_ubatch;
+    if (o.n_ubatch > 64) {
+        t.n_ubatch = 64;
+        suggest(s, &t, "-ctk q8_0 -ctv q8_0 -ub 64");
+    }
+    t = o;
+    t.n_ubatch = o.n_ubatch < 64 ? o.n_ubatch : 64;
+    if ((v = largest_that_fits(s, &t, &t.n_ctx, MIN_CTX))) {
+        t.n_ctx = v;
+        t.page_tok = 0;
+        suggest(s, &t, "-ub %u -c %u", t.n_ubatch, v);
+    }
+    t.n_ubatch = o.n_ubatch < MIN_UBATCH ? o.n_ubatch : MIN_UBATCH;
+    t.n_ctx = o.n_ctx < MIN_CTX ? o.n_ctx : MIN_CTX;
+    t.n_seq = 1;
+    t.page_tok = 0;
+    suggest(s, &t, "-ub %u -c %u --parallel 1", t.n_ubatch, t.n_ctx);
+
+    uint64_t need[3], limit = s->limit;
+    static const uint64_t MiB = 1 << 20;
+    need[0] = p->total_bytes;
+    t = o;
+    t.n_ubatch = o.n_ubatch < 128 ? o.n_ubatch : 128;
+    myth_plan small;
+    need[1] = plan_once(&small, s->m, &t, s->extra, 0, NULL) == MYTH_OK ? small.total_bytes : need[0];
+    for (int i = 0; i < 2 && p->n_suggestion < 8; i++) {
+        uint64_t mib = (need[i] + MiB - 1) / MiB;
+        s->limit = mib * MiB;
+        if (i == 0)
+            suggest(s, &o, "--mem-limit %lluMiB", (unsigned long long)mib);
+        else
+            suggest(s, &t, "--mem-limit %lluMiB -ub %u", (unsigned long long)mib, t.n_ubatch);
+    }
+    t.has_cache_type = true;
+    t.type_k = t.type_v = MYTH_Q8_0;
+    if (plan_once(&small, s->m, &t, s->extra, 0, NULL) == MYTH_OK) {
+        uint64_t mib = (small.total_bytes + MiB - 1) / MiB;
+        s->limit = mib * MiB;
+        suggest(s, &t, "--mem-limit %lluMiB -ub %u -ctk q8_0 -ctv q8_0", (unsigned long long)mib, t.n_ubatch);
+    }
+    s->limit = limit;
+}
+
+myth_status myth_plan_make(myth_plan *out, const myth_model *model, const myth_engine_opts *opts, const myth_plan_extra *extra,
+                           uint64_t limit_bytes, bool can_shrink, myth_error *err)
+{
+    myth_engine_opts o = opts ? *opts : (myth_engine_opts){ 0 };
+    myth_status st = plan_once(out, model, &o, extra, limit_bytes, err);
+    if (st != MYTH_OK || out->fits)
+        return st;
+    if (can_shrink) {
+        /* first the rows of a step, which cost only time; then the context, which the caller sees */
+        myth_engine_opts t = o;
+        myth_plan smaller;
+        for (uint32_t ub = out->n_ubatch / 2; o.n_ubatch == 0 && ub >= MIN_UBATCH; ub /= 2) {
+            t.n_ubatch = ub;
+            st = plan_once(&smaller, model, &t, extra, limit_bytes, err);
+            if (st != MYTH_OK || smaller.fits) {
+                *out = smaller;
+                return st;
+            }
+        }
+        for (uint32_t n_ctx = out->n_ctx / 2; o.n_ctx == 0 && n_ctx >= MIN_CTX; n_ctx /= 2) {
+            t.n_ctx = n_ctx;
+            st = plan_once(&smaller, model, &t, extra, limit_bytes, err);
+            if (st != MYTH_OK || smaller.fits) {
+                *out = smaller;
+                return st;
+            }
+        }
+    }
+    suggest_all(&(suggester){ .m = model, .extra = extra, .limit = limit_bytes, .plan = out }, &o);
+    return MYTH_OK;
+}
+
+static void print_bytes(char *dst, size_t cap, uint64_t n)
+{
+    if (n >= 1ull << 30)
+        snprintf(dst, cap, "%.2f GiB", (double)n / (1ull << 30));
+    else
+        snprintf(dst, cap, "%.1f MiB", (double)n / (1 << 20));
+}
+
+void myth_plan_refusal(const myth_plan *plan, char *dst, size_t cap)
+{
+    char need[32], limit[32];
+    print_bytes(need, sizeof need, plan->total_bytes);
+    print_bytes(limit, sizeof limit, plan->limit_bytes);
+    int n = snprintf(dst, cap, "needs %s, limit %s; fits with:", need, limit);
+    for (uint32_t i = 0; i < plan->n_suggestion && n > 0 && (size_t)n < cap; i++)
+        n += snprintf(dst + n, cap - (size_t)n, "%s %s", i ? "," : "", plan->suggestion[i].flag);
+}
