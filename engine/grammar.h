@@ -25,6 +25,9 @@ typedef struct {
     bool (*may_end)(const void *self, const void *state);
     /* Optional: a bit per byte that step may accept, for skipping; NULL = try all. */
     void (*allowed)(const void *self, const void *state, uint32_t bits[8]);
+    /* Optional: a key of state_bytes for the cache. States with equal keys must step alike for all strings of up to horizon bytes (the
+     * longest token) and agree on may_end. NULL = the state itself. */
+    void (*key)(const void *self, const void *state, uint32_t horizon, void *key);
 } myth_automaton;
 
 typedef struct myth_grammar myth_grammar;

@@ -1,0 +1,287 @@
+/* answer.c - the rule table, and answers outside the automaton: written, closed where generation stopped, read back. */
+#include "findings.h"
+
+#include "engine/base/json.h"
+
+#include <string.h>
+
+#define HIGH MYTH_SEVERITY_HIGH
+#define MEDIUM MYTH_SEVERITY_MEDIUM
+#define LOW MYTH_SEVERITY_LOW
+#define INFO MYTH_SEVERITY_INFO
+const myth_rule myth_rules[] = {
+#define RULE(id, cwe, severity, title) { id, cwe, severity, title },
+#include "rules.def"
+#undef RULE
+};
+#undef HIGH
+#undef MEDIUM
+#undef LOW
+#undef INFO
+
+uint32_t myth_rule_count(void) { return sizeof(myth_rules) / sizeof(myth_rules[0]); }
+
+int myth_rule_find(const char *id, size_t len)
+{
+    for (uint32_t i = 0; i < myth_rule_count(); i++)
+        if (strlen(myth_rules[i].id) == len && !memcmp(myth_rules[i].id, id, len))
+            return (int)i;
+    return -1;
+}
+
+static const char *const severities[MYTH_SEVERITY_N] = { "HIGH", "MEDIUM", "LOW", "INFO" };
+static const char *const statuses[MYTH_FINDING_STATUS_N] = { "confirmed", "likely", "speculative" };
+
+const char *myth_severity_name(myth_severity s) { return severities[s]; }
+const char *myth_finding_status_name(myth_finding_status s) { return statuses[s]; }
+
+/* ---- writing ---- */
+
+typedef struct {
+    char *dst;
+    size_t cap, len;
+} sink;
+
+static void put(sink *s, const char *text, size_t n)
+{
+    if (s->len < s->cap)
+        memcpy(s->dst + s->len, text, n < s->cap - s->len ? n : s->cap - s->len);
+    s->len += n;
+}
+
+static void put_text(sink *s, const char *text) { put(s, text, strlen(text)); }
+
+static void put_spelled(sink *s, const void *text, size_t n)
+{
+    size_t left = s->len < s->cap ? s->cap - s->len : 0;
+    s->len += myth_spell(left ? s->dst + s->len : NULL, left, text, n);
+}
+
+static void put_field(sink *s, const char *name, myth_str v)
+{
+    put_text(s, name);
+    put_spelled(s, v.text, v.len);
+}
+
+static void put_word(sink *s, const char *name, const char *v)
+{
+    put_text(s, name);
+    put_text(s, v);
+}
+
+static void put_number(sink *s, uint32_t v)
+{
+    char d[10];
+    int n = 0;
+    do
+        d[9 - n++] = (char)('0' + v % 10);
+    while (v /= 10);
+    put(s, d + 10 - n, (size_t)n);
+}
+
+size_t myth_answer_write(char *dst, size_t cap, const myth_block *block, const myth_finding *f, uint32_t n, const myth_str *context,
+                         uint32_t n_context)
+{
+    sink s = { dst, cap, 0 };
+    put_text(&s, "{\"findings\":[");
+    for (uint32_t i = 0; i < n; i++, f++) {
+        const myth_source *src = block[f->block].src;
+        put_text(&s, i ? ",{\"file\":\"" : "{\"file\":\"");
+        put(&s, src->path_text, src->path_len);
+        put_text(&s, "\",\"lines\":[");
+        put_number(&s, f->first);
+        put_text(&s, ",");
+        put_number(&s, f->last);
+        put_field(&s, "],\"evidence\":\"", f->evidence);
+        put_word(&s, "\",\"rule\":\"", myth_rules[f->rule].id);
+        put_field(&s, "\",\"issue\":\"", f->issue);
+        put_field(&s, "\",\"why\":\"", f->why);
+        put_word(&s, "\",\"severity\":\"", myth_severity_name(f->severity));
+        put_word(&s, "\",\"status\":\"", myth_finding_status_name(f->status));
+        put_field(&s, "\",\"fix\":\"", f->fix);
+        put_field(&s, "\",\"missing\":\"", f->missing);
+        put_text(&s, "\"}");
+    }
+    put_text(&s, "],\"missing_context\":[");
+    for (uint32_t i = 0; i < n_context; i++) {
+        put_field(&s, i ? ",\"" : "\"", context[i]);
+        put_text(&s, "\"");
+    }
+    put_text(&s, "]}");
+    return s.len;
+}
+
+/* ---- closing ---- */
+
+size_t myth_answer_close(char *dst, const myth_findings_grammar *g, const char *text, size_t len, uint32_t *n_dropped)
+{
+    static const char empty[] = "{\"findings\":[],\"missing_context\":[]}", list[] = "],\"missing_context\":[]}", context[] = "]}";
+    myth_automaton a;
+    uint64_t state[MYTH_AUTOMATON_STATE_MAX / 8];
+    myth_findings_automaton(&a, g);
+    a.start(a.self, state);
+    const char *tail = empty;
+    size_t keep = 0;
+    for (size_t i = 0; i < len; i++) {
+        a.step(a.self, state, (uint8_t)text[i]);
+        switch (myth_findings_at(state)) {
+        case MYTH_ANSWER_LIST: keep = i + 1; tail = list; break;
+        case MYTH_ANSWER_CONTEXT: keep = i + 1; tail = context; break;
+        default: break;
+        }
+    }
+    *n_dropped = myth_findings_at(state) == MYTH_ANSWER_FINDING;
+    if (a.may_end(a.self, state)) {
+        keep = len;
+        tail = "";
+    }
+    memmove(dst, text, keep);
+    memcpy(dst + keep, tail, strlen(tail));
+    return keep + strlen(tail);
+}
+
+/* ---- reading ---- */
+
+typedef struct {
+    myth_json j;
+    myth_json_token t;
+    char *room;                       /* next free byte */
+    myth_error *err;
+} reader;
+
+static myth_status next(reader *r, myth_json_type want, const char *what)
+{
+    myth_status st = myth_json_next(&r->j, &r->t, r->err);
+    if (st == MYTH_OK && r->t.type != want)
+        st = myth_fail(r->err, MYTH_EFORMAT, "answer: offset %llu: expected %s", (unsigned long long)r->t.off, what);
+    return st;
+}
+
+static myth_status key(reader *r, const char *name)
+{
+    myth_status st = next(r, MYTH_JSON_KEY, name);
+    if (st == MYTH_OK && !myth_json_is(&r->t, name))
+        st = myth_fail(r->err, MYTH_EFORMAT, "answer: offset %llu: expected %s", (unsigned long long)r->t.off, name);
+    return st;
+}
+
+static void take_text(reader *r, myth_str *out)
+{
+    *out = (myth_str) { r->room, myth_json_text(r->room, &r->t) };
+    r->room += out->len;
+}
+
+static myth_status text_field(reader *r, const char *name, myth_str *out)
+{
+    myth_status st = key(r, name);
+    if (st == MYTH_OK)
+        st = next(r, MYTH_JSON_STRING, "a string");
+    if (st == MYTH_OK)
+        take_text(r, out);
+    return st;
+}
+
+static myth_status number(reader *r, uint32_t *out)
+{
+    uint64_t v = 0;
+    myth_status st = next(r, MYTH_JSON_NUMBER, "a line number");
+    if (st == MYTH_OK && (!myth_json_u64(&v, &r->t) || v > UINT32_MAX))
+        st = myth_fail(r->err, MYTH_EFORMAT, "answer: offset %llu: not a line number", (unsigned long long)r->t.off);
+    *out = (uint32_t)v;
+    return st;
+}
+
+static int word_index(const char *const *word, int n, myth_str v)
+{
+    for (int i = 0; i < n; i++)
+        if (myth_str_is(v, word[i]))
+            return i;
+    return -1;
+}
+
+/* The block with this path, in JSON spelling as it stands in the answer, that holds both lines. */
+static bool find_block(uint32_t *out, const myth_block *block, uint32_t n_block, const char *path, size_t len, uint32_t first, uint32_t last)
+{
+    for (uint32_t i = 0; i < n_block; i++)
+        if (block[i].src->path_len == len && !memcmp(block[i].src->path_text, path, len) && first >= block[i].first &&
+            last <= block[i].last && first <= last) {
+            *out = i;
+            return true;
+        }
+    return false;
+}
+
+static myth_status read_finding(reader *r, myth_finding *f, const myth_block *block, uint32_t n_block)
+{
+    myth_status st;
+    myth_str rule, severity, status;
+    const char *path;
+    size_t path_len;
+    int at;
+    MYTH_TRY(key(r, "file"));
+    MYTH_TRY(next(r, MYTH_JSON_STRING, "a path"));
+    path = r->t.span;
+    path_len = r->t.len;
+    MYTH_TRY(key(r, "lines"));
+    MYTH_TRY(next(r, MYTH_JSON_ARRAY, "two line numbers"));
+    MYTH_TRY(number(r, &f->first));
+    MYTH_TRY(number(r, &f->last));
+    MYTH_TRY(next(r, MYTH_JSON_ARRAY_END, "two line numbers"));
+    if (!find_block(&f->block, block, n_block, path, path_len, f->first, f->last))
+        return myth_fail(r->err, MYTH_EFORMAT, "answer: lines %u-%u are in no block", f->first, f->last);
+    MYTH_TRY(text_field(r, "evidence", &f->evidence));
+    MYTH_TRY(text_field(r, "rule", &rule));
+    MYTH_TRY(text_field(r, "issue", &f->issue));
+    MYTH_TRY(text_field(r, "why", &f->why));
+    MYTH_TRY(text_field(r, "severity", &severity));
+    MYTH_TRY(text_field(r, "status", &status));
+    MYTH_TRY(text_field(r, "fix", &f->fix));
+    MYTH_TRY(text_field(r, "missing", &f->missing));
+    MYTH_TRY(next(r, MYTH_JSON_OBJECT_END, "the end of a finding"));
+    f->rule = myth_rule_find(rule.text, rule.len);
+    if (f->rule < 0)
+        return myth_fail(r->err, MYTH_EFORMAT, "answer: no such rule");
+    if ((at = word_index(severities, MYTH_SEVERITY_N, severity)) < 0)
+        return myth_fail(r->err, MYTH_EFORMAT, "answer: no such severity");
+    f->severity = (myth_severity)at;
+    if ((at = word_index(statuses, MYTH_FINDING_STATUS_N, status)) < 0)
+        return myth_fail(r->err, MYTH_EFORMAT, "answer: no such status");
+    f->status = (myth_finding_status)at;
+fail:
+    return st;
+}
+
+myth_status myth_answer_read(myth_answer *out, char *room, const myth_block *block, uint32_t n_block, const char *text, size_t len,
+                             myth_error *err)
+{
+    myth_status st;
+    reader r = { .room = room, .err = err };
+    memset(out, 0, sizeof(*out));
+    myth_json_start(&r.j, text, len, "answer");
+    MYTH_TRY(next(&r, MYTH_JSON_OBJECT, "an object"));
+    MYTH_TRY(key(&r, "findings"));
+    MYTH_TRY(next(&r, MYTH_JSON_ARRAY, "a list"));
+    for (;;) {
+        MYTH_TRY(myth_json_next(&r.j, &r.t, err));
+        if (r.t.type == MYTH_JSON_ARRAY_END)
+            break;
+        if (r.t.type != MYTH_JSON_OBJECT || out->n_finding == MYTH_FINDING_MAX)
+            return myth_fail(err, MYTH_EFORMAT, "answer: expected at most %d findings", (int)MYTH_FINDING_MAX);
+        MYTH_TRY(read_finding(&r, &out->finding[out->n_finding], block, n_block));
+        out->n_finding++;
+    }
+    MYTH_TRY(key(&r, "missing_context"));
+    MYTH_TRY(next(&r, MYTH_JSON_ARRAY, "a list"));
+    for (;;) {
+        MYTH_TRY(myth_json_next(&r.j, &r.t, err));
+        if (r.t.type == MYTH_JSON_ARRAY_END)
+            break;
+        if (r.t.type != MYTH_JSON_STRING || out->n_context == MYTH_CONTEXT_MAX)
+            return myth_fail(err, MYTH_EFORMAT, "answer: expected at most %d names", (int)MYTH_CONTEXT_MAX);
+        take_text(&r, &out->context[out->n_context++]);
+    }
+    MYTH_TRY(next(&r, MYTH_JSON_OBJECT_END, "the end"));
+    MYTH_TRY(next(&r, MYTH_JSON_END, "nothing after the answer"));
+fail:
+    return st;
+}

@@ -1,0 +1,591 @@
+/* findings.c - the automaton of an answer.
+ *
+ * State    phase, place in the literal that introduces its field, then the field's own place. A field ends with the first byte of the next
+ *          literal. Fields that are not in use are zero, so that equal situations are equal bytes.
+ * Evidence the bytes so far occur in the cited lines; the state holds the first place where (line, pos), from which later places are
+ *          searched when the text runs on differently there. Lines are kept in JSON spelling, so bytes are compared as they come.     */
+#include "findings.h"
+
+#include <assert.h>
+#include <string.h>
+
+typedef enum {
+    LIST, PATH, FIRST, LAST, EVIDENCE, RULE_ID, ISSUE, WHY, SEVERITY, STATUS, FIX, MISSING, MORE, CONTEXT, NAME, NEXT, END, FIXED, N_PHASE
+} phase;
+
+static const char *const intro[N_PHASE] = {
+    [LIST] = "{\"findings\":[",       [PATH] = "{\"file\":\"",          [FIRST] = "\",\"lines\":[",    [LAST] = ",",
+    [EVIDENCE] = "],\"evidence\":\"", [RULE_ID] = "\",\"rule\":\"",     [ISSUE] = "\",\"issue\":\"",   [WHY] = "\",\"why\":\"",
+    [SEVERITY] = "\",\"severity\":\"", [STATUS] = "\",\"status\":\"",   [FIX] = "\",\"fix\":\"",       [MISSING] = "\",\"missing\":\"",
+    [MORE] = "\"}",                   [CONTEXT] = "],\"missing_context\":[", [NAME] = "\"",            [NEXT] = "\"",
+    [END] = "]}",                     [FIXED] = "{\"file\":\""
+};
+
+typedef struct {
+    uint32_t first, last;
+    uint8_t block, rule, zero[2];
+} seen;
+
+typedef struct {
+    uint8_t phase, lit;         /* bytes of intro[phase] seen; all of them = in the field                                */
+    uint8_t need;               /* bytes until the character ends; ESCAPE after a backslash                               */
+    uint8_t weight;             /* bytes of the character as shown; in texts: its lead byte until the second byte is seen  */
+    uint8_t shown;              /* evidence: bytes as shown, up to MYTH_EVIDENCE_MIN                                       */
+    uint8_t block;
+    uint8_t n_done, n_context;
+    uint16_t len, pick;         /* bytes of the field; the first word that begins so                                       */
+    uint32_t line, pos;         /* evidence: place of its first occurrence                                                 */
+    uint32_t first, last;
+    uint32_t used;              /* rules already given for these lines                                                     */
+    seen done[MYTH_FINDING_MAX];
+} state;
+
+enum { ESCAPE = 0x80, NONE = UINT32_MAX };
+
+static_assert(sizeof(state) <= MYTH_AUTOMATON_STATE_MAX, "state");
+static_assert(sizeof(state) == 8 + 4 + 5 * 4 + MYTH_FINDING_MAX * sizeof(seen), "states are compared as bytes: no padding");
+
+static const myth_findings_limits limits[] = {
+    [MYTH_PROMPT_FULL] = { .n_finding = 16, .span = 40, .evidence = 200, .issue = 240, .why = 240, .fix = 240, .missing = 120, .n_context = 8, .context = 120 },
+    [MYTH_PROMPT_COMPACT] = { .n_finding = 8, .span = 40, .evidence = 120 }
+};
+
+const myth_findings_limits *myth_findings_limits_of(myth_prompt_style style) { return &limits[style]; }
+const char *myth_findings_literal(int idx) { return idx < FIXED ? intro[idx] : NULL; }
+uint32_t myth_findings_done(const void *s) { return ((const state *)s)->n_done; }
+
+myth_answer_place myth_findings_at(const void *st)
+{
+    const state *s = st;
+    bool in_field = !intro[s->phase][s->lit];
+    switch ((phase)s->phase) {
+    case LIST:
+    case MORE: return in_field ? MYTH_ANSWER_LIST : s->phase == MORE ? MYTH_ANSWER_FINDING : MYTH_ANSWER_ELSEWHERE;
+    case PATH:
+    case FIXED: return s->lit ? MYTH_ANSWER_FINDING : MYTH_ANSWER_ELSEWHERE;         /* a comma alone begins nothing */
+    case CONTEXT:
+    case NEXT: return in_field ? MYTH_ANSWER_CONTEXT : MYTH_ANSWER_ELSEWHERE;
+    case NAME:
+    case END: return MYTH_ANSWER_ELSEWHERE;
+    default: return MYTH_ANSWER_FINDING;
+    }
+}
+
+/* ---- words: rule, severity, status ---- */
+
+static const char *word(phase p, uint32_t idx)
+{
+    switch (p) {
+    case RULE_ID: return idx < myth_rule_count() ? myth_rules[idx].id : NULL;
+    case SEVERITY: return idx < MYTH_SEVERITY_N ? myth_severity_name((myth_severity)idx) : NULL;
+    default: return idx < MYTH_FINDING_STATUS_N ? myth_finding_status_name((myth_finding_status)idx) : NULL;
+    }
+}
+
+static bool word_taken(const state *s, uint32_t idx) { return s->phase == RULE_ID && (s->used >> idx & 1); }
+
+/* The first word from s->pick on that goes on with byte after the part seen; byte 0 = that ends there. NONE when there is none. */
+static uint32_t find_word(const state *s, uint8_t byte)
+{
+    const char *prefix = word((phase)s->phase, s->pick), *w;
+    for (uint32_t i = s->pick; (w = word((phase)s->phase, i)); i++)
+        if (!word_taken(s, i) && !strncmp(w, prefix, s->len) && (uint8_t)w[s->len] == byte)
+            return i;
+    return NONE;
+}
+
+/* ---- places ---- */
+
+static const myth_block *block_of(const myth_findings_grammar *g, const state *s) { return &g->block[s->block]; }
+
+static bool same_file(const myth_block *a, const myth_block *b)
+{
+    return a->src == b->src ||
+           (a->src->path_len == b->src->path_len && !memcmp(a->src->path_text, b->src->path_text, a->src->path_len));
+}
+
+/* Number of the first line >= n of the block that is not blank, NONE past its end. */
+static uint32_t solid_line(const myth_block *b, uint32_t n)
+{
+    if (n > b->last)
+        return NONE;
+    uint32_t next = b->src->line[n - 1].next + 1;
+    return next <= b->last ? next : NONE;
+}
+
+/* The first line >= n with which a range may begin: one that is not blank lies within the span. */
+static uint32_t offered_line(const myth_findings_grammar *g, const myth_block *b, uint32_t n)
+{
+    if (n < b->first)
+        n = b->first;
+    uint32_t solid = solid_line(b, n), span = (uint32_t)g->limits->span;
+    return solid == NONE || solid - n < span ? (solid == NONE ? NONE : n) : solid - span + 1;
+}
+
+static bool is_usable(const myth_findings_grammar *g, const myth_block *b) { return offered_line(g, b, b->first) != NONE; }
+
+static bool any_usable(const myth_findings_grammar *g)
+{
+    for (uint32_t i = 0; i < g->n_block; i++)
+        if (is_usable(g, &g->block[i]))
+            return true;
+    return false;
+}
+
+/* The first usable block whose path starts with the part seen and goes on with byte; at_end: whose path is the part seen. */
+static uint32_t find_path(const myth_findings_grammar *g, const state *s, uint8_t byte, bool at_end)
+{
+    const char *prefix = block_of(g, s)->src->path_text;
+    for (uint32_t i = s->block; i < g->n_block; i++) {
+        const myth_source *src = g->block[i].src;
+        if (src->path_len < s->len || memcmp(src->path_text, prefix, s->len) || !is_usable(g, &g->block[i]))
+            continue;
+        if (at_end ? src->path_len == s->len : src->path_len > s->len && (uint8_t)src->path_text[s->len] == byte)
+            return i;
+    }
+    return NONE;
+}
+
+/* A number of the block's range [lo, hi] whose digits begin with those of v; hi may lie below lo. */
+static bool in_reach(uint64_t v, uint64_t lo, uint64_t hi)
+{
+    for (uint64_t width = 1; v * width <= hi; width *= 10)
+        if (v * width + width - 1 >= lo)
+            return true;
+    return false;
+}
+
+static bool first_reachable(const myth_findings_grammar *g, const state *s, uint64_t v)
+{
+    for (uint32_t i = 0; i < g->n_block; i++) {
+        const myth_block *b = &g->block[i];
+        if (!same_file(b, block_of(g, s)))
+            continue;
+        for (uint64_t width = 1; v * width <= b->last; width *= 10) {
+            uint32_t n = offered_line(g, b, (uint32_t)(v * width));
+            if (n != NONE && n <= v * width + width - 1)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* The block in which a range may begin with line v, NONE when there is none. */
+static uint32_t block_with(const myth_findings_grammar *g, const state *s, uint32_t v)
+{
+    for (uint32_t i = 0; i < g->n_block; i++) {
+        const myth_block *b = &g->block[i];
+        if (same_file(b, block_of(g, s)) && v >= b->first && v <= b->last && offered_line(g, b, v) == v)
+            return i;
+    }
+    return NONE;
+}
+
+static void last_range(const myth_findings_grammar *g, const state *s, uint32_t *lo, uint32_t *hi)
+{
+    const myth_block *b = block_of(g, s);
+    *lo = solid_line(b, s->first);
+    *hi = b->last - s->first < (uint32_t)g->limits->span ? b->last : s->first + (uint32_t)g->limits->span - 1;
+}
+
+/* ---- evidence ---- */
+
+static uint32_t char_len(const char *p)
+{
+    unsigned char c = (unsigned char)*p;
+    if (c == '\\')
+        return p[1] == 'u' ? 6 : 2;
+    return c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+}
+
+/* A place in the cited lines: index of a line that is not blank, offset in its text. */
+typedef struct { uint32_t line, pos; } place;
+
+/* Moves to the next place where evidence may start; false past the last. */
+static bool next_place(const myth_source *src, const state *s, place *p)
+{
+    const myth_line *l = &src->line[p->line];
+    p->pos += char_len(src->text + l->text + p->pos);
+    if (p->pos < l->n_start)
+        return true;
+    p->pos = 0;
+    p->line++;
+    if (p->line >= s->last)
+        return false;
+    p->line = src->line[p->line].next;
+    return p->line < s->last;
+}
+
+/* The first place from p on where prefix[len] stands; p itself is looked at. */
+static bool find_place(const myth_source *src, const state *s, const char *prefix, uint32_t len, place *p)
+{
+    do {
+        const myth_line *l = &src->line[p->line];
+        if (l->text_len - p->pos >= len && !memcmp(src->text + l->text + p->pos, prefix, len))
+            return true;
+    } while (next_place(src, s, p));
+    return false;
+}
+
+static bool evidence_may_end(const myth_source *src, const state *s)
+{
+    if (s->need || !s->len)
+        return false;
+    if (s->shown >= MYTH_EVIDENCE_MIN)
+        return true;
+    const char *prefix = src->text + src->line[s->line].text + s->pos;
+    for (uint32_t i = src->line[s->first - 1].next; i < s->last; i = i + 1 < s->last ? src->line[i + 1].next : s->last)
+        if (src->line[i].text_len == s->len && !memcmp(src->text + src->line[i].text, prefix, s->len))
+            return true;
+    return false;
+}
+
+static bool step_evidence(const myth_findings_grammar *g, state *s, uint8_t byte)
+{
+    const myth_source *src = block_of(g, s)->src;
+    if (!s->need && s->len >= (uint32_t)g->limits->evidence)
+        return false;
+    place p = { s->line, s->pos };
+    const char *prefix = src->text + src->line[p.line].text + p.pos;
+    for (;;) {
+        const myth_line *l = &src->line[p.line];
+        if (l->text_len - p.pos > s->len && (uint8_t)src->text[l->text + p.pos + s->len] == byte)
+            break;
+        if (!next_place(src, s, &p) || !find_place(src, s, prefix, s->len, &p))
+            return false;
+    }
+    s->line = p.line;
+    s->pos = p.pos;
+    s->len++;
+    if (s->need == ESCAPE) {
+        s->need = byte == 'u' ? 4 : 0;
+    } else if (s->need) {
+        s->need--;
+    } else {
+        s->weight = byte < 0xc0 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
+        s->need = byte == '\\' ? ESCAPE : (uint8_t)(s->weight - 1);
+    }
+    if (!s->need) {
+        s->shown = (uint8_t)(s->shown + s->weight > MYTH_EVIDENCE_MIN ? MYTH_EVIDENCE_MIN : s->shown + s->weight);
+        s->weight = 0;
+    }
+    return true;
+}
+
+static void allow(uint32_t bits[8], uint8_t byte) { bits[byte >> 5] |= 1u << (byte & 31); }
+
+static void evidence_allowed(const myth_findings_grammar *g, const state *s, uint32_t bits[8])
+{
+    const myth_source *src = block_of(g, s)->src;
+    if (evidence_may_end(src, s))
+        allow(bits, '"');
+    if (!s->need && s->len >= (uint32_t)g->limits->evidence)
+        return;
+    place p = { s->line, s->pos };
+    const char *prefix = src->text + src->line[p.line].text + p.pos;
+    do {
+        const myth_line *l = &src->line[p.line];
+        if (l->text_len - p.pos > s->len)
+            allow(bits, (uint8_t)src->text[l->text + p.pos + s->len]);
+    } while (next_place(src, s, &p) && find_place(src, s, prefix, s->len, &p));
+}
+
+/* ---- texts ---- */
+
+static int text_limit(const myth_findings_grammar *g, phase p)
+{
+    switch (p) {
+    case ISSUE: return g->limits->issue;
+    case WHY: return g->limits->why;
+    case FIX: return g->limits->fix;
+    default: return g->limits->missing;
+    }
+}
+
+/* One byte of a text with room for a whole character; the quote that ends it is not seen here. */
+static bool step_text(state *s, uint8_t byte, int limit)
+{
+    int left = limit - (int)s->len, width;
+    if (s->need == ESCAPE) {
+        if (byte != '"' && byte != '\\' && byte != 'n' && byte != 't' && byte != 'r')
+            return false;
+        s->need = 0;
+    } else if (s->need) {
+        uint8_t lo = 0x80, hi = 0xbf;
+        switch (s->weight) {                                    /* Unicode table 3-7: the second byte of these leads is narrower */
+        case 0xe0: lo = 0xa0; break;
+        case 0xed: hi = 0x9f; break;
+        case 0xf0: lo = 0x90; break;
+        case 0xf4: hi = 0x8f; break;
+        default: break;
+        }
+        if (byte < lo || byte > hi)
+            return false;
+        s->need--;
+        s->weight = 0;
+    } else {
+        if (byte < 0x20 || byte == 0x7f || (byte >= 0x80 && byte < 0xc2) || byte > 0xf4)
+            return false;
+        width = byte == '\\' ? 2 : byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
+        if (width > left)
+            return false;
+        s->need = byte == '\\' ? ESCAPE : (uint8_t)(width - 1);
+        s->weight = width > 1 && byte != '\\' ? byte : 0;
+    }
+    s->len++;
+    return true;
+}
+
+static bool is_path_byte(uint8_t c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' || c == '.';
+}
+
+/* path::symbol. need: 0 in the path, 1 after one colon, 2 after both; pick: bytes of the symbol, up to 1. */
+static bool step_name(state *s, uint8_t byte, int limit)
+{
+    int left = limit - (int)s->len;
+    if (s->need == 0 && byte == ':') {
+        if (!s->len)
+            return false;
+        s->need = 1;
+    } else if (s->need == 1) {
+        if (byte != ':')
+            return false;
+        s->need = 2;
+    } else if (s->need == 0) {
+        if ((!is_path_byte(byte) && byte != '/' && byte != '-') || left < 4)         /* this one, "::" and one of the symbol */
+            return false;
+    } else {
+        if (!is_path_byte(byte) || left < 1)
+            return false;
+        s->pick = 1;
+    }
+    s->len++;
+    return true;
+}
+
+/* ---- the whole ---- */
+
+static void clear_field(state *s)
+{
+    s->need = s->weight = s->shown = 0;
+    s->len = s->pick = 0;
+    s->line = s->pos = 0;
+}
+
+/* All of the literal was seen: the field begins. */
+static void enter(const myth_findings_grammar *g, state *s)
+{
+    clear_field(s);
+    switch ((phase)s->phase) {
+    case PATH: s->block = 0; s->first = s->last = s->used = 0; break;
+    case FIRST: s->first = 0; break;
+    case LAST: s->last = 0; break;
+    case EVIDENCE: s->line = block_of(g, s)->src->line[s->first - 1].next; break;
+    case RULE_ID:
+        for (int i = 0; i < s->n_done; i++)
+            if (s->done[i].block == s->block && s->done[i].first == s->first && s->done[i].last == s->last)
+                s->used |= 1u << s->done[i].rule;
+        break;
+    case MORE: s->n_done++; break;
+    case NEXT: s->n_context++; break;
+    default: break;
+    }
+}
+
+/* Goes to the literal of p, of which lit bytes were seen. */
+static bool go(const myth_findings_grammar *g, state *s, phase p, uint8_t lit)
+{
+    clear_field(s);
+    s->phase = (uint8_t)p;
+    s->lit = lit;
+    if (!intro[p][lit])
+        enter(g, s);
+    return true;
+}
+
+static void remember(state *s, uint32_t rule)
+{
+    s->done[s->n_done] = (seen) { .first = s->first, .last = s->last, .block = s->block, .rule = (uint8_t)rule };
+    s->block = 0;
+    s->first = s->last = s->used = 0;
+}
+
+static bool may_add(const myth_findings_grammar *g, const state *s)
+{
+    return g->fixed ? s->n_done < g->n_fixed : s->n_done < g->limits->n_finding && any_usable(g);
+}
+
+static bool may_close(const myth_findings_grammar *g, const state *s) { return !g->fixed || s->n_done == g->n_fixed; }
+
+static bool step_number(const myth_findings_grammar *g, state *s, uint8_t byte, uint32_t *number)
+{
+    uint32_t lo, hi;
+    if (byte < '0' || byte > '9' || (!s->len && byte == '0'))
+        return false;
+    uint64_t v = (uint64_t)*number * 10 + (byte - '0');
+    if (s->phase == FIRST) {
+        if (!first_reachable(g, s, v))
+            return false;
+    } else {
+        last_range(g, s, &lo, &hi);
+        if (!in_reach(v, lo, hi))
+            return false;
+    }
+    *number = (uint32_t)v;
+    s->len++;
+    return true;
+}
+
+static bool step_field(const myth_findings_grammar *g, state *s, uint8_t byte)
+{
+    uint32_t at, lo, hi;
+    phase p = (phase)s->phase;
+    switch (p) {
+    case LIST:
+    case MORE:
+        if (byte == ']' && may_close(g, s))
+            return go(g, s, CONTEXT, 1);
+        if (byte != (p == LIST ? '{' : ',') || !may_add(g, s))
+            return false;
+        return go(g, s, g->fixed ? FIXED : PATH, p == LIST);
+    case FIXED:
+        if (g->fixed[s->n_done].text[s->len] != (char)byte)
+            return false;
+        if (++s->len == g->fixed[s->n_done].len)
+            return go(g, s, ISSUE, (uint8_t)strlen(intro[ISSUE]));
+        return true;
+    case PATH:
+        at = find_path(g, s, byte, byte == '"');
+        if (at == NONE)
+            return false;
+        s->block = (uint8_t)at;
+        s->len++;
+        return byte != '"' || go(g, s, FIRST, 1);
+    case FIRST:
+        if (byte != ',')
+            return step_number(g, s, byte, &s->first);
+        if (!s->len || (at = block_with(g, s, s->first)) == NONE)
+            return false;
+        s->block = (uint8_t)at;
+        return go(g, s, LAST, 1);
+    case LAST:
+        if (byte != ']')
+            return step_number(g, s, byte, &s->last);
+        last_range(g, s, &lo, &hi);
+        return s->last >= lo && s->last <= hi && go(g, s, EVIDENCE, 1);
+    case EVIDENCE:
+        if (byte == '"' && !s->need)
+            return evidence_may_end(block_of(g, s)->src, s) && go(g, s, RULE_ID, 1);
+        return step_evidence(g, s, byte);
+    case RULE_ID:
+    case SEVERITY:
+    case STATUS:
+        at = byte ? find_word(s, byte == '"' ? 0 : byte) : NONE;
+        if (at == NONE)
+            return false;
+        if (byte != '"') {
+            s->pick = (uint16_t)at;
+            s->len++;
+            return true;
+        }
+        if (p == RULE_ID)
+            remember(s, at);
+        return go(g, s, p + 1, 1);
+    case ISSUE:
+    case WHY:
+    case FIX:
+    case MISSING:
+        if (byte == '"' && !s->need)
+            return go(g, s, p + 1, 1);
+        return step_text(s, byte, text_limit(g, p));
+    case CONTEXT:
+        if (byte == ']')
+            return go(g, s, END, 1);
+        return byte == '"' && g->limits->n_context && go(g, s, NAME, 1);
+    case NAME:
+        if (byte == '"')
+            return s->pick && go(g, s, NEXT, 1);
+        return step_name(s, byte, g->limits->context);
+    case NEXT:
+        if (byte == ']')
+            return go(g, s, END, 1);
+        return byte == ',' && s->n_context < g->limits->n_context && go(g, s, NAME, 0);
+    default:
+        return false;
+    }
+}
+
+static void start(const void *self, void *st)
+{
+    (void)self;
+    memset(st, 0, sizeof(state));
+}
+
+static bool step(const void *self, void *st, uint8_t byte)
+{
+    const myth_findings_grammar *g = self;
+    state *s = st;
+    const char *l = intro[s->phase];
+    if (!l[s->lit])
+        return step_field(g, s, byte);
+    if (l[s->lit] != (char)byte)
+        return false;
+    if (!l[++s->lit])
+        enter(g, s);
+    return true;
+}
+
+static bool may_end(const void *self, const void *st)
+{
+    (void)self;
+    const state *s = st;
+    return s->phase == END && !intro[END][s->lit];
+}
+
+static void allowed(const void *self, const void *st, uint32_t bits[8])
+{
+    const state *s = st;
+    memset(bits, 0, 8 * sizeof(bits[0]));
+    if (intro[s->phase][s->lit]) {
+        allow(bits, (uint8_t)intro[s->phase][s->lit]);
+    } else if (s->phase == EVIDENCE) {
+        evidence_allowed(self, s, bits);
+    } else {
+        for (int b = 0; b < 256; b++) {
+            state next = *s;
+            if (step_field(self, &next, (uint8_t)b))
+                allow(bits, (uint8_t)b);
+        }
+    }
+}
+
+/* From a text on, the rules already given matter again no sooner than after the shortest way to the next rule; the bytes left in a text
+ * matter only when a token could use them up. */
+static void key(const void *self, const void *st, uint32_t horizon, void *out)
+{
+    const myth_findings_grammar *g = self;
+    state *s = out;
+    memcpy(s, st, sizeof(*s));
+    if (s->phase < ISSUE || s->phase > MISSING)
+        return;
+    uint32_t way = 0;
+    for (int p = s->phase + 1; p <= MORE; p++)
+        way += (uint32_t)strlen(intro[p]);
+    for (int p = PATH; p <= RULE_ID; p++)
+        way += (uint32_t)strlen(intro[p]);
+    if (way > horizon)
+        memset(s->done, 0, sizeof(s->done));
+    if (!intro[s->phase][s->lit] && s->phase != SEVERITY && s->phase != STATUS &&
+        (uint32_t)text_limit(g, (phase)s->phase) > s->len + horizon)
+        s->len = 0;
+}
+
+void myth_findings_automaton(myth_automaton *out, const myth_findings_grammar *g)
+{
+    assert(g->n_block >= 1 && g->n_block <= MYTH_BLOCK_MAX && g->limits->n_finding <= MYTH_FINDING_MAX);
+    assert(g->limits->evidence >= 6 * MYTH_EVIDENCE_MIN && (uint32_t)g->limits->n_finding < myth_rule_count());
+    *out = (myth_automaton) { .self = (void *)(uintptr_t)g, .state_bytes = sizeof(state), .start = start, .step = step, .may_end = may_end,
+                              .allowed = allowed, .key = key };
+}
