@@ -33,7 +33,7 @@ typedef struct {
     myth_opt_kind kind;
     const char *value;         /* what to call the value in the help ("N", "FILE"); the choices of a CHOICE */
     size_t off;                /* of the field in the group's struct */
-    const char *def;           /* default as text, parsed like a value; NULL = zero; shown unless it starts with '(' */
+    const char *def;           /* default as text, parsed like a value; NULL = zero; "(words)" is only shown */
     double min, max;           /* of a number; both 0 = any */
     const char *help;          /* one line */
 } myth_option;

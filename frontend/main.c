@@ -1,4 +1,174 @@
-int main(void)
+/* main.c - what surrounds every command: flags, ledger, signals, the memory report, the exit code. */
+#include "main.h"
+#include "help.h"
+#include "memreport.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t n_interrupt;
+static bool is_cancelled;
+
+static void on_interrupt(int sig)
 {
-    return 2;
+    (void)sig;
+    if (n_interrupt++ > 0)
+        _exit(MYTH_EXIT_INTERRUPTED);
+    is_cancelled = true;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction on_int = { .sa_handler = on_interrupt };
+    sigemptyset(&on_int.sa_mask);
+    sigaction(SIGINT, &on_int, NULL);
+    signal(SIGPIPE, SIG_DFL);                  /* a reader that leaves ends us quietly, whatever the parent had set */
+}
+
+static int unknown_command(myth_term *term, const char *word)
+{
+    const char *name[64];
+    size_t n = 0;
+    for (; myth_commands[n]; n++) {
+        assert(n < sizeof(name) / sizeof(name[0]));
+        name[n] = myth_commands[n]->name;
+    }
+    const char *near = myth_args_nearest(word, name, n);
+    char line[256];
+    if (near)
+        snprintf(line, sizeof(line), "unknown command '%.60s'; did you mean %s?", word, near);
+    else
+        snprintf(line, sizeof(line), "unknown command '%.60s'; mythos --help lists the commands", word);
+    myth_term_error(term, line);
+    return MYTH_EXIT_USAGE;
+}
+
+static const myth_command *find_command(const char *name)
+{
+    for (int i = 0; myth_commands[i]; i++)
+        if (strcmp(myth_commands[i]->name, name) == 0)
+            return myth_commands[i];
+    return NULL;
+}
+
+static void show_config(const myth_parsed *p)
+{
+    static const char *const from[] = { "default", "environment", "flag" };
+    for (int i = 0; i < p->n_slot; i++) {
+        char value[256];
+        myth_args_text(&p->slot[i], value, sizeof(value));
+        printf("%-18s %-24s %s\n", p->slot[i].opt->name, value[0] ? value : "-", from[p->slot[i].source]);
+    }
+}
+
+/* Data that could not be written is a failure, however the command ended. */
+static int flush_stdout(myth_term *term, int code)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return code;
+    char line[128];
+    snprintf(line, sizeof(line), "standard output: %s", errno ? strerror(errno) : "write failed");
+    myth_term_error(term, line);
+    return MYTH_EXIT_IO;
+}
+
+/* The ledger around a run: limit before, report and leak check after. */
+static int run_with_ledger(myth_cli *cli, const void *opts)
+{
+    myth_error err = { 0 };
+    myth_rss_watch watch;
+    const char *report = cli->global->mem_report;
+    if (myth_mem_open(&cli->mem, cli->global->mem_limit, &err) != MYTH_OK)
+        return myth_cli_fail(cli, &err);
+    if (report)
+        myth_rss_start(&watch);
+    int code = cli->command->run(cli, opts);
+    myth_term_progress_end(cli->term);
+    if (report && myth_memreport_write(report, cli, myth_rss_stop(&watch), &err) != MYTH_OK)
+        code = myth_exit_worse(myth_cli_fail(cli, &err), code);
+    for (int c = 0; c < MYTH_MEM_CLASS_N; c++) {
+        uint64_t live = myth_mem_get(cli->mem, MYTH_MEM_HOST, (myth_mem_class)c).live;
+        if (live) {
+            char line[128];
+            snprintf(line, sizeof(line), "internal: %llu bytes of %s not released", (unsigned long long)live,
+                     myth_mem_class_name((myth_mem_class)c));
+            myth_term_error(cli->term, line);
+            code = MYTH_EXIT_INTERNAL;
+        }
+    }
+    if (code != MYTH_EXIT_INTERNAL)
+        myth_mem_close(cli->mem);
+    return code;
+}
+
+static int run_command(const myth_command *c, int argc, char **argv, myth_term *term)
+{
+    static _Alignas(max_align_t) unsigned char opts[1024];
+    static myth_parsed parsed;
+    static myth_global global;
+    myth_error err = { 0 };
+    assert(c->opts_bytes <= sizeof(opts));
+    for (size_t i = 0; i < c->n_group; i++)
+        myth_args_add(&parsed, &c->group[i], opts);
+    myth_args_add(&parsed, &myth_group_global, &global);
+    if (myth_args_parse(&parsed, argc, argv, &err) != MYTH_OK) {
+        myth_term_error(term, err.msg);
+        return MYTH_EXIT_USAGE;
+    }
+    if (parsed.wants_help) {
+        myth_help_command(stdout, c);
+        return MYTH_EXIT_CLEAN;
+    }
+    if (global.show_config) {
+        show_config(&parsed);
+        return MYTH_EXIT_CLEAN;
+    }
+    myth_term_start(term, global.is_quiet, global.verbose, global.log_format == 1);
+    myth_cli cli = {
+        .command = c,
+        .global = &global,
+        .parsed = &parsed,
+        .n_arg = parsed.n_arg,
+        .arg = argv,
+        .log = { myth_term_log, term, global.is_quiet ? MYTH_LOG_ERROR : global.verbose ? MYTH_LOG_DEBUG : MYTH_LOG_WARN },
+        .term = term,
+        .cancel = &is_cancelled,
+    };
+    if (parsed.n_arg < c->min_arg || parsed.n_arg > c->max_arg)
+        return myth_cli_failf(&cli, MYTH_EARG, "%s: got %d arguments, expected %s; mythos %s --help", c->name, parsed.n_arg,
+                              c->args[0] ? c->args : "none", c->name);
+    catch_signals();
+    return run_with_ledger(&cli, opts);
+}
+
+int main(int argc, char **argv)
+{
+    myth_term term;
+    myth_term_start(&term, false, false, false);
+    const char *word = argc > 1 ? argv[1] : "";
+    if (!*word) {
+        myth_help_overview(stderr);
+        return MYTH_EXIT_USAGE;
+    }
+    if (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0 || (strcmp(word, "help") == 0 && argc < 3)) {
+        myth_help_overview(stdout);
+        return flush_stdout(&term, MYTH_EXIT_CLEAN);
+    }
+    if (strcmp(word, "--version") == 0)
+        word = "version";
+    if (strcmp(word, "help") == 0)
+        word = argv[2];
+    const myth_command *c = find_command(word);
+    if (!c)
+        return unknown_command(&term, word);
+    if (strcmp(argv[1], "help") == 0) {
+        myth_help_command(stdout, c);
+        return flush_stdout(&term, MYTH_EXIT_CLEAN);
+    }
+    return flush_stdout(&term, run_command(c, argc - 2, argv + 2, &term));
 }

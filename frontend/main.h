@@ -1,6 +1,6 @@
 /* main.h - what a command is, and what it is given.
  *
- * Adding   frontend/cmd_<name>.c with its option tables and `const myth_command myth_cmd_<name>`; one row in main.c
+ * Adding   frontend/cmd_<name>.c with its option tables and `const myth_command myth_cmd_<name>`; one row in commands.c
  * Output   stdout is data; messages, notes and progress go through cli->term. main flushes stdout and turns a failed write into 74
  * Memory   cli->mem carries --mem-limit; a command frees everything it took before it returns
  * Exit     run returns an exit code of exit.h; myth_cli_fail prints an error and gives its code                                   */
@@ -22,9 +22,8 @@ typedef struct {
     const char *mem_report;        /* NULL = none */
     const char *device;
     uint32_t n_threads;
-    uint32_t verbose;
     int log_format;
-    bool is_exact, is_quiet, show_config;
+    bool is_exact, is_quiet, verbose, show_config;
 } myth_global;
 
 /* Flags of every command that opens a model: MYTH_GROUP_MODEL. */

@@ -1,6 +1,6 @@
 /* term.h - what a person sees on stderr: colour, one progress line, messages. stdout is data only.
  *
- * Colour     on a tty, unless NO_COLOR is set, TERM=dumb or --quiet; CLICOLOR_FORCE (not "0") turns it on anywhere
+ * Colour     on a tty, unless NO_COLOR is set or TERM=dumb; CLICOLOR_FORCE (not "0") turns it on anywhere
  * Progress   one line rewritten in place, only when stderr is a tty, never under --quiet or CI
  * Text       anything from a file or a model goes through myth_term_safe before it reaches a terminal                     */
 #ifndef MYTH_TERM_H
@@ -18,14 +18,13 @@ extern "C" {
 typedef enum { MYTH_COLOR_NONE, MYTH_COLOR_RED, MYTH_COLOR_YELLOW, MYTH_COLOR_GREEN, MYTH_COLOR_BLUE, MYTH_COLOR_BOLD, MYTH_COLOR_DIM } myth_color;
 
 typedef struct {
-    bool is_quiet, is_json_log;
-    int verbose;
+    bool is_quiet, is_verbose, is_json_log;
     bool has_progress;              /* progress lines are shown */
     bool has_color_out, has_color_err;
     bool line_open;                 /* a progress line stands on the screen */
 } myth_term;
 
-void myth_term_start(myth_term *t, bool is_quiet, int verbose, bool is_json_log);
+void myth_term_start(myth_term *t, bool is_quiet, bool is_verbose, bool is_json_log);
 /* Escape sequence that turns the colour on (or off: MYTH_COLOR_NONE) on that stream; "" when it has none. */
 const char *myth_term_color(const myth_term *t, const FILE *stream, myth_color c);
 /* Rewrites the progress line: "prefill 512/12000". total 0 = no count. */

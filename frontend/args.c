@@ -1,0 +1,365 @@
+/* args.c - parsing by table. */
+#include "args.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- values ---- */
+
+bool myth_size_parse(uint64_t *out, const char *text)
+{
+    if (!isdigit((unsigned char)text[0]))
+        return false;
+    char *end;
+    errno = 0;
+    double v = strtod(text, &end);
+    if (errno || !isfinite(v))
+        return false;
+    static const char unit[] = "kmgt";
+    int shift = 0;
+    if (*end && strchr(unit, tolower((unsigned char)*end))) {
+        shift = 10 * (int)(strchr(unit, tolower((unsigned char)*end)) - unit + 1);
+        end++;
+        if (tolower((unsigned char)*end) == 'i')
+            end++;
+    }
+    if (tolower((unsigned char)*end) == 'b')
+        end++;
+    v = ldexp(v, shift);
+    if (*end || v >= 9.2e18)
+        return false;
+    *out = (uint64_t)v;
+    return true;
+}
+
+const char *myth_size_text(char dst[24], uint64_t bytes)
+{
+    static const char *const unit[] = { "B", "KiB", "MiB", "GiB", "TiB" };
+    double v = (double)bytes;
+    int u = 0;
+    while (v >= 1024 && u < 4) {
+        v /= 1024;
+        u++;
+    }
+    snprintf(dst, 24, u == 0 ? "%.0f %s" : v < 10 ? "%.2f %s" : "%.1f %s", v, unit[u]);
+    return dst;
+}
+
+static bool parse_u64(uint64_t *out, const char *text)
+{
+    if (!isdigit((unsigned char)text[0]))
+        return false;
+    char *end;
+    errno = 0;
+    unsigned long long v = strtoull(text, &end, 10);
+    if (errno || *end)
+        return false;
+    *out = v;
+    return true;
+}
+
+static bool parse_bool(bool *out, const char *text)
+{
+    static const char *const yes[] = { "1", "on", "true", "yes" }, *const no[] = { "0", "off", "false", "no" };
+    for (int i = 0; i < 4; i++) {
+        if (strcasecmp(text, yes[i]) == 0 || strcasecmp(text, no[i]) == 0) {
+            *out = strcasecmp(text, yes[i]) == 0;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool parse_choice(int *out, const char *choices, const char *text)
+{
+    size_t len = strlen(text);
+    int idx = 0;
+    for (const char *c = choices; len > 0; idx++) {
+        size_t n = strcspn(c, "|");
+        if (n == len && memcmp(c, text, n) == 0) {
+            *out = idx;
+            return true;
+        }
+        if (!c[n])
+            return false;
+        c += n + 1;
+    }
+    return false;
+}
+
+static bool in_range(const myth_option *o, double v) { return (o->min == 0 && o->max == 0) || (v >= o->min && v <= o->max); }
+
+static bool set_value(const myth_option *o, void *field, const char *text)
+{
+    uint64_t u;
+    char *end;
+    switch (o->kind) {
+    case MYTH_OPT_FLAG:
+        return parse_bool(field, text);
+    case MYTH_OPT_U32:
+        if (!parse_u64(&u, text) || u > UINT32_MAX || !in_range(o, (double)u))
+            return false;
+        *(uint32_t *)field = (uint32_t)u;
+        return true;
+    case MYTH_OPT_U64:
+        if (!parse_u64(&u, text) || !in_range(o, (double)u))
+            return false;
+        *(uint64_t *)field = u;
+        return true;
+    case MYTH_OPT_SIZE:
+        if (!myth_size_parse(&u, text) || !in_range(o, (double)u))
+            return false;
+        *(uint64_t *)field = u;
+        return true;
+    case MYTH_OPT_F32: {
+        double v = strtod(text, &end);
+        if (end == text || *end || !isfinite(v) || !in_range(o, v))
+            return false;
+        *(float *)field = (float)v;
+        return true;
+    }
+    case MYTH_OPT_TEXT:
+        *(const char **)field = text;
+        return true;
+    case MYTH_OPT_CHOICE:
+        return parse_choice(field, o->value, text);
+    }
+    return false;
+}
+
+static myth_status bad_value(const myth_option *o, const char *where, const char *got, myth_error *err)
+{
+    switch (o->kind) {
+    case MYTH_OPT_FLAG: return myth_fail(err, MYTH_EARG, "%s: got '%s', expected on or off", where, got);
+    case MYTH_OPT_SIZE: return myth_fail(err, MYTH_EARG, "%s: got '%s', expected a size such as 512M or 2GiB", where, got);
+    case MYTH_OPT_CHOICE: return myth_fail(err, MYTH_EARG, "%s: got '%s', expected %s", where, got, o->value);
+    default:
+        if (o->min == 0 && o->max == 0)
+            return myth_fail(err, MYTH_EARG, "%s: got '%s', expected a number", where, got);
+        return myth_fail(err, MYTH_EARG, "%s: got '%s', expected a number from %g to %g", where, got, o->min, o->max);
+    }
+}
+
+void myth_args_text(const myth_opt_slot *s, char *dst, size_t cap)
+{
+    char size[24];
+    switch (s->opt->kind) {
+    case MYTH_OPT_FLAG: snprintf(dst, cap, "%s", *(bool *)s->field ? "on" : "off"); break;
+    case MYTH_OPT_U32: snprintf(dst, cap, "%u", *(uint32_t *)s->field); break;
+    case MYTH_OPT_U64: snprintf(dst, cap, "%llu", (unsigned long long)*(uint64_t *)s->field); break;
+    case MYTH_OPT_SIZE: snprintf(dst, cap, "%s", myth_size_text(size, *(uint64_t *)s->field)); break;
+    case MYTH_OPT_F32: snprintf(dst, cap, "%g", (double)*(float *)s->field); break;
+    case MYTH_OPT_TEXT: snprintf(dst, cap, "%s", *(const char **)s->field ? *(const char **)s->field : ""); break;
+    case MYTH_OPT_CHOICE: {
+        const char *c = s->opt->value;
+        for (int i = *(int *)s->field; i > 0; i--)
+            c += strcspn(c, "|") + 1;
+        snprintf(dst, cap, "%.*s", (int)strcspn(c, "|"), c);
+        break;
+    }
+    }
+}
+
+/* ---- names ---- */
+
+void myth_args_env_name(const myth_option *o, char *dst, size_t cap)
+{
+    int n = snprintf(dst, cap, "MYTHOS_%s", o->name);
+    for (int i = 0; i < n && (size_t)i < cap; i++)
+        dst[i] = dst[i] == '-' ? '_' : (char)toupper((unsigned char)dst[i]);
+}
+
+/* Insertions, deletions, substitutions and swaps of neighbours between two short words. */
+static size_t distance(const char *a, const char *b)
+{
+    enum { CAP = 40 };
+    size_t n = strlen(a), m = strlen(b), d[CAP + 1][CAP + 1];
+    if (n > CAP || m > CAP)
+        return SIZE_MAX;
+    for (size_t i = 0; i <= n; i++)
+        d[i][0] = i;
+    for (size_t j = 0; j <= m; j++)
+        d[0][j] = j;
+    for (size_t i = 1; i <= n; i++) {
+        for (size_t j = 1; j <= m; j++) {
+            size_t best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+            if (d[i - 1][j] + 1 < best) best = d[i - 1][j] + 1;
+            if (d[i][j - 1] + 1 < best) best = d[i][j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && d[i - 2][j - 2] + 1 < best) best = d[i - 2][j - 2] + 1;
+            d[i][j] = best;
+        }
+    }
+    return d[n][m];
+}
+
+const char *myth_args_nearest(const char *word, const char *const *list, size_t n)
+{
+    const char *best = NULL;
+    size_t best_distance = strlen(word) / 3 + 1, len = strlen(word);
+    for (size_t i = 0; i < n; i++) {
+        if (len >= 3 && strncmp(list[i], word, len) == 0)
+            return list[i];
+        size_t dist = distance(word, list[i]);
+        if (dist <= best_distance && (!best || dist < best_distance)) {
+            best = list[i];
+            best_distance = dist;
+        }
+    }
+    return best;
+}
+
+/* `list` is "-ub, --prefill-chunk". */
+static bool is_in_list(const char *list, const char *word, size_t len)
+{
+    while (list && *list) {
+        size_t n = strcspn(list, ", ");
+        if (n == len && memcmp(list, word, n) == 0)
+            return true;
+        list += n;
+        list += strspn(list, ", ");
+    }
+    return false;
+}
+
+static myth_opt_slot *find_spelling(myth_parsed *p, const char *word, size_t len)
+{
+    for (int i = 0; i < p->n_slot; i++) {
+        const myth_option *o = p->slot[i].opt;
+        if (len > 2 && word[0] == '-' && word[1] == '-' && strlen(o->name) == len - 2 && memcmp(o->name, word + 2, len - 2) == 0)
+            return &p->slot[i];
+        if (is_in_list(o->also, word, len))
+            return &p->slot[i];
+    }
+    return NULL;
+}
+
+const myth_opt_slot *myth_args_find(const myth_parsed *p, const char *name)
+{
+    for (int i = 0; i < p->n_slot; i++)
+        if (strcmp(p->slot[i].opt->name, name) == 0)
+            return &p->slot[i];
+    return NULL;
+}
+
+bool myth_args_is_given(const myth_parsed *p, const char *name)
+{
+    const myth_opt_slot *s = myth_args_find(p, name);
+    return s && s->source != MYTH_FROM_DEFAULT;
+}
+
+static myth_status unknown_flag(const myth_parsed *p, const char *word, size_t len, myth_error *err)
+{
+    char name[64];
+    const char *list[MYTH_ARGS_MAX];
+    for (int i = 0; i < p->n_slot; i++)
+        list[i] = p->slot[i].opt->name;
+    size_t skip = strspn(word, "-");
+    snprintf(name, sizeof(name), "%.*s", (int)(len - skip), word + skip);
+    const char *near = myth_args_nearest(name, list, (size_t)p->n_slot);
+    if (near)
+        return myth_fail(err, MYTH_EARG, "unknown flag %.*s; did you mean --%s?", (int)len, word, near);
+    return myth_fail(err, MYTH_EARG, "unknown flag %.*s; --help lists the flags", (int)len, word);
+}
+
+/* ---- parsing ---- */
+
+void myth_args_add(myth_parsed *p, const myth_option_group *g, void *base)
+{
+    for (size_t i = 0; i < g->n_opt; i++) {
+        const myth_option *o = &g->opt[i];
+        assert(p->n_slot < MYTH_ARGS_MAX);
+        myth_opt_slot *s = &p->slot[p->n_slot++];
+        *s = (myth_opt_slot){ .opt = o, .field = (unsigned char *)base + g->off + o->off };
+        if (o->def && o->def[0] != '(') {
+            bool ok = set_value(o, s->field, o->def);
+            assert(ok);
+            (void)ok;
+        }
+    }
+}
+
+static myth_status read_environment(myth_parsed *p, myth_error *err)
+{
+    for (int i = 0; i < p->n_slot; i++) {
+        char name[80];
+        myth_opt_slot *s = &p->slot[i];
+        myth_args_env_name(s->opt, name, sizeof(name));
+        const char *text = getenv(name);
+        if (!text || !*text)
+            continue;
+        if (!set_value(s->opt, s->field, text))
+            return bad_value(s->opt, name, text, err);
+        s->source = MYTH_FROM_ENV;
+        s->text = text;
+    }
+    return MYTH_OK;
+}
+
+/* One flag at argv[*i]; *i ends on the last word that belongs to it. */
+static myth_status read_flag(myth_parsed *p, int argc, char **argv, int *i, myth_error *err)
+{
+    const char *word = argv[*i], *text = NULL;
+    size_t len = strlen(word);
+    if (word[1] == '-' && strchr(word, '=')) {
+        len = strcspn(word, "=");
+        text = word + len + 1;
+    }
+    myth_opt_slot *s = find_spelling(p, word, len);
+    if (!s && len > 5 && strncmp(word, "--no-", 5) == 0 && !text) {
+        char name[80];
+        snprintf(name, sizeof(name), "--%s", word + 5);
+        s = find_spelling(p, name, strlen(name));
+        if (s && s->opt->kind == MYTH_OPT_FLAG)
+            text = "off";
+        else
+            s = NULL;
+    }
+    if (!s)
+        return unknown_flag(p, word, len, err);
+    if (s->opt->kind == MYTH_OPT_FLAG && !text)
+        text = "on";
+    if (!text) {
+        if (*i + 1 >= argc)
+            return myth_fail(err, MYTH_EARG, "%s: expects a value (%s)", word, s->opt->value);
+        text = argv[++*i];
+    }
+    char where[64];
+    snprintf(where, sizeof(where), "%.*s", (int)len, word);
+    if (!set_value(s->opt, s->field, text))
+        return bad_value(s->opt, where, text, err);
+    s->source = MYTH_FROM_FLAG;
+    s->text = text;
+    return MYTH_OK;
+}
+
+myth_status myth_args_parse(myth_parsed *p, int argc, char **argv, myth_error *err)
+{
+    myth_status st;
+    bool options_end = false;
+    for (int i = 0; i < argc; i++) {
+        if (strcmp(argv[i], "--") == 0)
+            break;
+        if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0) {
+            p->wants_help = true;
+            return MYTH_OK;
+        }
+    }
+    if ((st = read_environment(p, err)) != MYTH_OK)
+        return st;
+    for (int i = 0; i < argc; i++) {
+        if (options_end || argv[i][0] != '-' || argv[i][1] == '\0') {
+            argv[p->n_arg++] = argv[i];
+        } else if (strcmp(argv[i], "--") == 0) {
+            options_end = true;
+        } else if ((st = read_flag(p, argc, argv, &i, err)) != MYTH_OK) {
+            return st;
+        }
+    }
+    return MYTH_OK;
+}

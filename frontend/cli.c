@@ -1,0 +1,260 @@
+/* cli.c - what commands share: the model to use, engine options, ids and files as input. */
+#include "main.h"
+#include "../engine/base/map.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const myth_option myth_options_model[MYTH_N_OPTIONS_MODEL] = {
+    { "model", "-m", MYTH_OPT_TEXT, "MODEL", offsetof(myth_model_flags, model), "(the shipped model)", 0, 0,
+      "directory, .gguf or .safetensors file, ORG/NAME in the local Hugging Face cache, or random:gemma3-270m:q8_0" },
+    { "load-mode", NULL, MYTH_OPT_CHOICE, "mmap|pread", offsetof(myth_model_flags, load_mode), "mmap", 0, 0,
+      "map tensors or copy them (network file systems)" },
+    { "check-tensors", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_model_flags, check_tensors), NULL, 0, 0, "refuse weights that are not finite" },
+};
+
+const myth_option myth_options_engine[MYTH_N_OPTIONS_ENGINE] = {
+    { "ctx-size", "-c", MYTH_OPT_U32, "N", offsetof(myth_engine_flags, ctx_size), "(4096, or the model's)", 0, 1u << 24,
+      "tokens of context per sequence" },
+    { "batch-size", "-b", MYTH_OPT_U32, "N", offsetof(myth_engine_flags, batch_size), "(as -ub)", 0, 1u << 20, "upper bound of -ub" },
+    { "ubatch-size", "-ub, --prefill-chunk", MYTH_OPT_U32, "N", offsetof(myth_engine_flags, ubatch_size), "(512)", 0, 1u << 20,
+      "rows computed in one step" },
+    { "cache-type-k", "-ctk", MYTH_OPT_TEXT, "TYPE", offsetof(myth_engine_flags, cache_type_k), "(f16; f32 with --exact)", 0, 0,
+      "type of cached keys: f32, f16, bf16, q8_0" },
+    { "cache-type-v", "-ctv", MYTH_OPT_TEXT, "TYPE", offsetof(myth_engine_flags, cache_type_v), "(as -ctk)", 0, 0, "type of cached values" },
+};
+
+const myth_option myth_options_sample[MYTH_N_OPTIONS_SAMPLE] = {
+    { "temp", "--temperature", MYTH_OPT_F32, "T", offsetof(myth_sample_flags, temp), "0", 0, 100, "temperature; 0 = greedy" },
+    { "top-k", NULL, MYTH_OPT_U32, "K", offsetof(myth_sample_flags, top_k), "40", 0, 1024, "choose among the K best; 0 = 1024" },
+    { "top-p", NULL, MYTH_OPT_F32, "P", offsetof(myth_sample_flags, top_p), "0.95", 0, 1, "of these the likeliest that hold P together" },
+    { "min-p", NULL, MYTH_OPT_F32, "P", offsetof(myth_sample_flags, min_p), "0.05", 0, 1, "and at least P times as likely as the best" },
+    { "repeat-penalty", NULL, MYTH_OPT_F32, "X", offsetof(myth_sample_flags, repeat_penalty), "1", 0.01, 100,
+      "divides the logits of recent tokens; 1 = off" },
+    { "repeat-last-n", NULL, MYTH_OPT_U32, "N", offsetof(myth_sample_flags, repeat_last_n), "64", 0, 1024, "how many tokens are recent" },
+    { "seed", "-s", MYTH_OPT_U64, "N", offsetof(myth_sample_flags, seed), "0", 0, 0, "of the random numbers" },
+};
+
+int myth_cli_fail(myth_cli *cli, const myth_error *err)
+{
+    myth_term_error(cli->term, err->msg);
+    return myth_exit_of(err->code);
+}
+
+int myth_cli_failf(myth_cli *cli, myth_status code, const char *fmt, ...)
+{
+    char text[256];
+    myth_error err;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    myth_fail(&err, code, "%s", text);
+    return myth_cli_fail(cli, &err);
+}
+
+/* The first .gguf of a folder. */
+static bool first_model(const char *dir, char *dst, size_t cap)
+{
+    char pattern[PATH_MAX];
+    glob_t g;
+    snprintf(pattern, sizeof(pattern), "%s/*.gguf", dir);
+    bool found = glob(pattern, 0, NULL, &g) == 0 && g.gl_pathc > 0 && strlen(g.gl_pathv[0]) < cap;
+    if (found)
+        strcpy(dst, g.gl_pathv[0]);
+    globfree(&g);
+    return found;
+}
+
+/* Shipped models lie beside the build folder of a source tree, or under share/ of the prefix the command was installed to. */
+static bool shipped_model(char *dst, size_t cap)
+{
+    static const char *const place[] = { "../models", "../share/mythos/models" };
+    char exe[PATH_MAX], dir[PATH_MAX + 32];
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+    for (size_t i = 0; n > 0 && i < sizeof(place) / sizeof(place[0]); i++) {
+        exe[n] = '\0';
+        char *slash = strrchr(exe, '/');
+        snprintf(dir, sizeof(dir), "%.*s/%s", slash ? (int)(slash - exe) : 0, exe, place[i]);
+        if (first_model(dir, dst, cap))
+            return true;
+    }
+    return first_model(MYTHOS_INSTALL_MODELS, dst, cap);
+}
+
+myth_status myth_cli_model_spec(const myth_model_flags *f, char *dst, size_t cap, myth_error *err)
+{
+    if (!f->model) {
+        if (!shipped_model(dst, cap))
+            return myth_fail(err, MYTH_ENOTFOUND, "no shipped model found; give one with -m or MYTHOS_MODEL");
+        return MYTH_OK;
+    }
+    if (strlen(f->model) >= cap)
+        return myth_fail(err, MYTH_EARG, "-m: longer than %zu bytes", cap - 1);
+    strcpy(dst, f->model);
+    return MYTH_OK;
+}
+
+myth_status myth_cli_model_open(myth_cli *cli, myth_model *out, const myth_model_flags *f, myth_weights_level level, myth_error *err)
+{
+    char spec[PATH_MAX];
+    *out = (myth_model){ 0 };
+    myth_weights_opts opts = { .level = f->check_tensors ? MYTH_WEIGHTS_DATA : level, .pread = f->load_mode == 1 };
+    myth_status st = myth_cli_model_spec(f, spec, sizeof(spec), err);
+    if (st == MYTH_OK)
+        st = myth_model_open(out, cli->mem, spec, &opts, err);
+    if (st != MYTH_OK)
+        return st;
+    if (f->check_tensors && (st = myth_model_check_tensors(out, err)) != MYTH_OK) {
+        myth_model_close(out);
+        *out = (myth_model){ 0 };
+    }
+    return st;
+}
+
+static myth_status cache_type(myth_dtype *out, const char *flag, const char *name, myth_error *err)
+{
+    if (!myth_dtype_from_name(out, name) || *out == MYTH_Q4_0 || *out == MYTH_I32)
+        return myth_fail(err, MYTH_EARG, "%s: got '%s', expected f32, f16, bf16 or q8_0", flag, name);
+    return MYTH_OK;
+}
+
+myth_status myth_cli_engine_opts(const myth_cli *cli, myth_engine_opts *out, const myth_engine_flags *f, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    *out = (myth_engine_opts){
+        .device = cli->global->device,
+        .n_threads = (int)cli->global->n_threads,
+        .is_exact = cli->global->is_exact,
+        .n_ctx = f->ctx_size,
+        .n_ubatch = f->ubatch_size,
+        .log = &cli->log,
+    };
+    if (f->batch_size && (!out->n_ubatch || out->n_ubatch > f->batch_size))
+        out->n_ubatch = f->batch_size < 512 || out->n_ubatch ? f->batch_size : 512;
+    const char *k = f->cache_type_k ? f->cache_type_k : f->cache_type_v, *v = f->cache_type_v ? f->cache_type_v : f->cache_type_k;
+    if (k) {
+        out->has_cache_type = true;
+        MYTH_TRY(cache_type(&out->type_k, "-ctk", k, err));
+        MYTH_TRY(cache_type(&out->type_v, "-ctv", v, err));
+    }
+    return MYTH_OK;
+fail:
+    return st;
+}
+
+void myth_cli_sample_params(myth_sample_params *out, const myth_sample_flags *f)
+{
+    *out = (myth_sample_params){
+        .temp = f->temp,
+        .top_k = f->top_k,
+        .top_p = f->top_p,
+        .min_p = f->min_p,
+        .repeat_penalty = f->repeat_penalty,
+        .repeat_last_n = f->repeat_last_n,
+        .seed = f->seed,
+    };
+}
+
+myth_status myth_cli_plan(myth_cli *cli, const myth_model *m, myth_engine_opts *opts, const myth_plan_extra *extra, myth_error *err)
+{
+    myth_status st = myth_plan_make(&cli->plan, m, opts, extra, cli->global->mem_limit, true, err);
+    if (st != MYTH_OK)
+        return st;
+    cli->has_plan = true;
+    if (!cli->plan.fits) {
+        char line[240];
+        myth_plan_refusal(&cli->plan, line, sizeof(line));
+        return myth_fail(err, MYTH_ENOFIT, "%s", line);
+    }
+    opts->n_ctx = cli->plan.n_ctx;
+    opts->n_ubatch = cli->plan.n_ubatch;
+    opts->page_tok = cli->plan.page_tok;
+    opts->type_k = cli->plan.type_k;
+    opts->type_v = cli->plan.type_v;
+    opts->has_cache_type = true;
+    return MYTH_OK;
+}
+
+myth_status myth_cli_ids(int32_t **ids, size_t *n_ids, myth_mem *mem, const char *text, myth_error *err)
+{
+    size_t n = 0, cap = 1;
+    for (const char *s = text; *s; s++)
+        cap += *s == ',' || isspace((unsigned char)*s);
+    int32_t *v = myth_alloc_n(mem, MYTH_MEM_STAGING, "ids", cap, sizeof(*v));
+    if (!v)
+        return myth_fail(err, MYTH_ENOMEM, "no room for %zu ids", cap);
+    const char *s = text + strspn(text, " \t\r\n[");
+    bool wants_more = false;
+    while (isdigit((unsigned char)*s)) {
+        char *end;
+        errno = 0;
+        long id = strtol(s, &end, 10);
+        if (errno || id > INT32_MAX)
+            break;
+        v[n++] = (int32_t)id;
+        s = end + strspn(end, " \t\r\n");
+        wants_more = *s == ',';
+        s += wants_more;
+        s += strspn(s, " \t\r\n");
+        if (!wants_more && !isdigit((unsigned char)*s))
+            break;
+    }
+    s += strspn(s, " \t\r\n]");
+    if (*s || n == 0 || wants_more) {
+        myth_free(mem, v);
+        return myth_fail(err, MYTH_EARG, "ids: offset %zu: got '%.12s', expected token ids such as 2,106", (size_t)(s - text), s);
+    }
+    *ids = v;
+    *n_ids = n;
+    return MYTH_OK;
+}
+
+static myth_status read_stdin(unsigned char **out, size_t *len, myth_mem *mem, uint64_t max_bytes, myth_error *err)
+{
+    size_t n = 0, cap = 64 << 10;
+    unsigned char *data = myth_alloc(mem, MYTH_MEM_STAGING, "stdin", cap);
+    if (!data)
+        return myth_fail(err, MYTH_ENOMEM, "stdin: no room for %zu bytes", cap);
+    for (;;) {
+        ssize_t k = read(STDIN_FILENO, data + n, cap - n);
+        if (k < 0 && errno == EINTR)
+            continue;
+        if (k < 0) {
+            myth_free(mem, data);
+            return myth_fail(err, MYTH_EIO, "stdin: %s", strerror(errno));
+        }
+        if (k == 0)
+            break;
+        n += (size_t)k;
+        if (n > max_bytes) {
+            myth_free(mem, data);
+            return myth_fail(err, MYTH_ELIMIT, "stdin: more than %llu bytes", (unsigned long long)max_bytes);
+        }
+        if (n < cap)
+            continue;
+        unsigned char *more = myth_realloc(mem, MYTH_MEM_STAGING, "stdin", data, cap * 2);
+        if (!more) {
+            myth_free(mem, data);
+            return myth_fail(err, MYTH_ENOMEM, "stdin: no room for %zu bytes", cap * 2);
+        }
+        data = more;
+        cap *= 2;
+    }
+    *out = data;
+    *len = n;
+    return MYTH_OK;
+}
+
+myth_status myth_cli_read(unsigned char **out, size_t *len, myth_mem *mem, const char *path, uint64_t max_bytes, myth_error *err)
+{
+    if (strcmp(path, "-") == 0)
+        return read_stdin(out, len, mem, max_bytes, err);
+    return myth_file_read(out, len, mem, path, max_bytes, err);
+}
