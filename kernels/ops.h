@@ -54,7 +54,7 @@ struct myth_proj_args {
 enum { MYTH_RUN_ROW0, MYTH_RUN_N_ROWS, MYTH_RUN_POS0, MYTH_RUN_SLOT, MYTH_RUN_FLAGS, MYTH_RUN_WIDTH = 8 };
 enum { MYTH_RUN_EPHEMERAL = 1 };         /* in FLAGS: not merged into the cache */
 
-/* Where the cached keys and values of one layer are (the view's type of `pool` is not looked at). A page (or ring) holds [layer][K|V][kv_head][token][head_dim] of its kind's owner
+/* Where the cached keys and values of one layer are. A page (or ring) holds [layer][K|V][kv_head][token][head_dim] of its kind's owner
  * layers; `layer_off` points at the layer's K inside a page. Position p of a sequence lies
  *   global  in page table[slot * n_entry + p / page_tok], row p % page_tok
  *   local   in ring table[slot * n_entry], row p % page_tok, page_tok being the ring's length

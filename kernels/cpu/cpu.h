@@ -1,7 +1,8 @@
 /* cpu.h - what the files of the CPU device share: features, levels, workspaces, access to views.
  *
  * Levels   ref < avx2 < avx512 < amx on x86-64, ref < neon on AArch64; one `struct cpu_level` each, listed in levels.def. An op that a
- *          level leaves NULL is the next lower level's; is_exact always runs ref. A level whose `needs` the processor lacks is
+ *          level leaves NULL is the next lower level's, and where no level has it, device.c's composition (the reference of the fused
+ *          ops); is_exact always runs ref. A level whose `needs` the processor lacks is
  *          refused by name. Files named *_avx2.c, *_avx512.c, *_amx.c, *_neon.c are compiled with the flags of that level and hold
  *          nothing that runs before the level was chosen.
  * Ops      a level's op gets arguments that device.c has checked: views inside their buffers, types and shapes that ops.h allows,
@@ -63,18 +64,16 @@ struct cpu_level {
 
 enum { CPU_BUF_MAX = 1280, CPU_STREAM_MAX = 8, CPU_ATTN_BLOCK = 64 };
 
-struct cpu_record;                      /* device_cpu.c: one recorded op */
-
 struct cpu_device {
     struct myth_device base;
     struct cpu_pool *pool;
     uint32_t features;
+    int level;                          /* index in levels.def; exact = 0 */
     unsigned char *activations, *attn_scratch, *logits;         /* workspaces, 64-byte aligned; NULL when no level wants any */
     cpu_work_bytes work_bytes;
     unsigned char *graphs;              /* n_graph slots of recorded ops */
     struct myth_buf *buf;               /* CPU_BUF_MAX slots; dev NULL = free */
     struct myth_stream stream[CPU_STREAM_MAX];
-    uint64_t pool_bytes;
 };
 
 static inline struct cpu_device *cpu_of(const myth_stream *s) { return (struct cpu_device *)(void *)s->dev; }
@@ -106,7 +105,7 @@ static inline int32_t cpu_kv_page(const struct myth_kv_place *kv, const int32_t 
 }
 
 /* n elements of a row (n % block == 0) to f32, and f32 to a cache type (f32 f16 bf16 q8_0). Values as dtype.h defines them;
- * q8_0: scale = amax / 127 in f16, each value divided by the unrounded scale and rounded to nearest, ties away. */
+ * q8_0: scale s = amax / 127, stored as f16; each value times 1 / s (both f32) rounded to nearest, ties away. */
 void cpu_row_to_f32(float *dst, const void *src, myth_dtype t, uint32_t n);
 void cpu_row_from_f32(void *dst, myth_dtype t, const float *src, uint32_t n);
 

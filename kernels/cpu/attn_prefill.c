@@ -1,0 +1,90 @@
+/* attn_prefill.c   o[r,h,:] = softmax(cap(q[r,h,:] . k[j,:])) v[j,:] over the keys j of row r: j <= p, and p - j < window
+ *
+ * Order      keys in blocks of CPU_ATTN_BLOCK aligned to absolute positions: scores of a block, its maximum, then sum and output rescaled to the
+ *            running maximum and the block added key by key. What a key is worth depends on its position only, so chunks, pages, rings and
+ *            forks leave the bits alone
+ * Precision  f32; keys and values converted from the cache type
+ * Threads    over (row, head), taken from a counter
+ * Source     Milakov and Gimelshein, Online normalizer calculation for softmax (2018) */
+#include "ref.h"
+
+struct job {
+    myth_stream *s;
+    const struct myth_attn_args *a;
+};
+
+/* Where the rows of one head of one run lie. */
+struct keys {
+    const struct myth_attn_args *a;
+    const int32_t *table;
+    uint32_t slot, pos0, row0, head;
+};
+
+static const unsigned char *find_row(const struct keys *k, uint32_t pos, bool is_v)
+{
+    const struct myth_attn_args *a = k->a;
+    myth_view view = is_v ? a->v_new : a->k_new;
+    uint64_t row_bytes = myth_row_bytes(view.dtype, a->head_dim);
+    if (pos >= k->pos0)
+        return (unsigned char *)cpu_ptr(view) + ((uint64_t)k->head * a->cap_rows + k->row0 + (pos - k->pos0)) * row_bytes;
+    uint32_t row;
+    int32_t page = cpu_kv_page(&a->kv, k->table, k->slot, pos, &row);
+    uint64_t k_bytes = (uint64_t)a->n_head_kv * a->kv.page_tok * myth_row_bytes(a->k_new.dtype, a->head_dim);
+    return cpu_kv_base(&a->kv, page, k_bytes, is_v) + ((uint64_t)k->head * a->kv.page_tok + row) * row_bytes;
+}
+
+static void attend(const struct keys *k, float *o, const float *q, uint32_t pos, float *scratch)
+{
+    const struct myth_attn_args *a = k->a;
+    uint32_t hd = a->head_dim, first = a->window && pos + 1 > a->window ? pos + 1 - a->window : 0;
+    float *row = scratch, *acc = row + hd, *score = acc + hd;
+    float most = -INFINITY, total = 0.0f;
+    for (uint32_t i = 0; i < hd; i++)
+        acc[i] = 0.0f;
+    for (uint32_t block = first / CPU_ATTN_BLOCK; block <= pos / CPU_ATTN_BLOCK; block++) {
+        uint32_t start = block * CPU_ATTN_BLOCK, from = start > first ? start : first;
+        uint32_t to = start + CPU_ATTN_BLOCK <= pos ? start + CPU_ATTN_BLOCK : pos + 1;
+        float before = most;
+        for (uint32_t j = from; j < to; j++) {
+            cpu_row_to_f32(row, find_row(k, j, false), a->k_new.dtype, hd);
+            float dot = 0.0f;
+            for (uint32_t i = 0; i < hd; i++)
+                dot += q[i] * row[i];
+            score[j - start] = ref_cap(dot, a->softcap);
+            most = fmaxf(most, score[j - start]);
+        }
+        float fade = expf(before - most);               /* 0 at the first block */
+        total *= fade;
+        for (uint32_t i = 0; i < hd; i++)
+            acc[i] *= fade;
+        for (uint32_t j = from; j < to; j++) {
+            float weight = expf(score[j - start] - most);
+            total += weight;
+            cpu_row_to_f32(row, find_row(k, j, true), a->v_new.dtype, hd);
+            for (uint32_t i = 0; i < hd; i++)
+                acc[i] += weight * row[i];
+        }
+    }
+    for (uint32_t i = 0; i < hd; i++)
+        o[i] = acc[i] / total;
+}
+
+static void attend_rows(void *arg, int tid, int n_threads)
+{
+    const struct job *job = arg;
+    const struct myth_attn_args *a = job->a;
+    struct cpu_device *d = cpu_of(job->s);
+    const int32_t *runs = cpu_i32(a->runs), *row_run = cpu_i32(a->row_run), *pos = cpu_i32(a->pos);
+    float *scratch = (float *)(void *)d->attn_scratch + (uint64_t)tid * (2ull * a->head_dim + CPU_ATTN_BLOCK);
+    (void)n_threads;
+    for (uint32_t i; (i = cpu_pool_take(d->pool, 1)) < a->n_rows * a->n_head; ) {
+        uint32_t r = i / a->n_head, h = i % a->n_head;
+        const int32_t *run = runs + (int64_t)row_run[r] * MYTH_RUN_WIDTH;
+        struct keys k = { a, cpu_i32(a->kv.table), (uint32_t)run[MYTH_RUN_SLOT], (uint32_t)run[MYTH_RUN_POS0], (uint32_t)run[MYTH_RUN_ROW0],
+                          h / (a->n_head / a->n_head_kv) };
+        uint64_t at = (uint64_t)i * a->head_dim;
+        attend(&k, cpu_f32(a->o) + at, cpu_f32(a->q) + at, (uint32_t)pos[r], scratch);
+    }
+}
+
+void cpu_ref_attn_prefill(myth_stream *s, const struct myth_attn_args *a) { cpu_pool_run(cpu_of(s)->pool, attend_rows, &(struct job){ s, a }); }

@@ -1,0 +1,611 @@
+/* device.c - the public face of every device: finds it by name, checks each op's arguments once, traces, runs or records it, and makes the
+ * fused ops out of small ones where a device has no better.
+ *
+ * Checks   a wrong argument leaves MYTH_EARG in the stream, with op, argument and what was expected; nothing was run
+ * Trace    one line per op run: name, shape, microseconds, then mean, rms, largest magnitude and FNV-1a hash of its main output. Two
+ *          devices' traces compared line by line name the first op that drifts                                                       */
+#define _GNU_SOURCE
+#include "device_impl.h"
+
+#include "../engine/base/half.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const myth_device_kind *const kinds[] = { &myth_device_kind_cpu };
+enum { KIND_N = sizeof(kinds) / sizeof(kinds[0]) };
+
+/* ---- devices ---- */
+
+static bool is_auto(const char *name) { return !name || !*name || strcmp(name, "auto") == 0; }
+
+static const myth_device_kind *find_kind(const char *name)
+{
+    if (is_auto(name))
+        return kinds[0];
+    for (int i = 0; i < KIND_N; i++) {
+        size_t len = strlen(kinds[i]->prefix);
+        if (strncmp(name, kinds[i]->prefix, len) == 0 && (name[len] == 0 || name[len] == ':'))
+            return kinds[i];
+    }
+    return NULL;
+}
+
+static void fill_composed(struct myth_ops *ops)
+{
+    if (!ops->norm_qkv_rope_store)
+        ops->norm_qkv_rope_store = myth_compose_norm_qkv_rope_store;
+    if (!ops->norm_ffn_geglu)
+        ops->norm_ffn_geglu = myth_compose_norm_ffn_geglu;
+}
+
+myth_status myth_device_open(myth_device **out, myth_mem *mem, const myth_device_opts *opts, myth_error *err)
+{
+    const myth_device_kind *kind = find_kind(opts->name);
+    if (!kind)
+        return myth_fail(err, MYTH_EDEVICE, "device \"%.32s\": unknown; expected auto or cpu", opts->name);
+    myth_status st = kind->open(out, mem, opts, err);
+    if (st != MYTH_OK)
+        return st;
+    myth_device *dev = *out;
+    const char *trace = getenv("MYTHOS_TRACE");
+    dev->has_trace = trace && strcmp(trace, "ops") == 0;
+    dev->log = opts->log;
+    dev->is_exact = opts->is_exact;
+    fill_composed(&dev->ops);
+    myth_logf(dev->log, MYTH_LOG_DEBUG, "device", "%s: %s", dev->caps.name, dev->caps.description);
+    return MYTH_OK;
+}
+
+void myth_device_close(myth_device *dev)
+{
+    if (dev)
+        dev->vt->close(dev);
+}
+
+const myth_device_caps *myth_device_get_caps(const myth_device *dev) { return &dev->caps; }
+
+void myth_device_plan(myth_class_bytes *out, const myth_device_opts *opts, const myth_work_shape *shape)
+{
+    const myth_device_kind *kind = find_kind(opts->name);
+    memset(out, 0, sizeof(*out));
+    if (kind)
+        kind->plan(out, opts, shape);
+}
+
+myth_status myth_device_reserve(myth_device *dev, const myth_work_shape *shape, myth_error *err)
+{
+    if (dev->is_reserved)
+        return myth_fail(err, MYTH_EARG, "%s: already reserved", dev->caps.name);
+    myth_status st = dev->vt->reserve(dev, shape, err);
+    if (st != MYTH_OK)
+        return st;
+    dev->shape = *shape;
+    dev->is_reserved = true;
+    return MYTH_OK;
+}
+
+/* ---- buffers ---- */
+
+myth_status myth_buf_open(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes, myth_error *err)
+{
+    if (!bytes)
+        return myth_fail(err, MYTH_EARG, "%s: a buffer of 0 bytes", owner);
+    return dev->vt->buf_open(out, dev, cls, owner, bytes, err);
+}
+
+myth_status myth_buf_wrap(myth_buf **out, myth_device *dev, const void *base, uint64_t bytes, myth_error *err)
+{
+    return dev->vt->buf_wrap(out, dev, base, bytes, err);
+}
+
+void myth_buf_close(myth_buf *buf)
+{
+    if (buf)
+        buf->dev->vt->buf_close(buf);
+}
+
+uint64_t myth_buf_bytes(const myth_buf *buf) { return buf->bytes; }
+void *myth_buf_host(const myth_buf *buf) { return buf->host; }
+
+/* ---- streams ---- */
+
+myth_status myth_stream_open(myth_stream **out, myth_device *dev, myth_error *err) { return dev->vt->stream_open(out, dev, err); }
+
+void myth_stream_close(myth_stream *s)
+{
+    if (s)
+        s->dev->vt->stream_close(s);
+}
+
+/* True when the stream may run a transfer of `bytes` at the view now. */
+static bool check_transfer(myth_stream *s, const char *what, myth_view v, uint64_t bytes)
+{
+    if (s->err.code != MYTH_OK)
+        return false;
+    if (s->is_recording)
+        myth_fail(&s->err, MYTH_EARG, "%s: a recording holds ops only", what);
+    else if (!v.buf || v.buf->dev != s->dev || v.off > v.buf->bytes || bytes > v.buf->bytes - v.off)
+        myth_fail(&s->err, MYTH_EARG, "%s: %llu bytes at offset %llu do not fit the buffer of %llu", what, (unsigned long long)bytes,
+                  (unsigned long long)v.off, (unsigned long long)(v.buf ? v.buf->bytes : 0));
+    return s->err.code == MYTH_OK && bytes > 0;
+}
+
+void myth_stream_write(myth_stream *s, myth_view dst, const void *src, uint64_t bytes)
+{
+    if (check_transfer(s, "write", dst, bytes))
+        s->dev->vt->write(s, dst, src, bytes);
+}
+
+void myth_stream_read(myth_stream *s, void *dst, myth_view src, uint64_t bytes)
+{
+    if (check_transfer(s, "read", src, bytes))
+        s->dev->vt->read(s, dst, src, bytes);
+}
+
+static myth_status report(myth_stream *s, myth_error *err)
+{
+    myth_status st = s->err.code;
+    if (st != MYTH_OK && err)
+        *err = s->err;
+    memset(&s->err, 0, sizeof(s->err));
+    return st;
+}
+
+myth_status myth_stream_sync(myth_stream *s, myth_error *err)
+{
+    myth_error late = { MYTH_OK, "" };
+    if (s->dev->vt->sync(s, &late) != MYTH_OK && s->err.code == MYTH_OK)
+        s->err = late;
+    return report(s, err);
+}
+
+void myth_stream_begin_record(myth_stream *s)
+{
+    if (s->err.code != MYTH_OK)
+        return;
+    if (s->is_recording) {
+        myth_fail(&s->err, MYTH_EARG, "begin_record: already recording");
+        return;
+    }
+    s->dev->vt->begin_record(s);
+    s->is_recording = s->err.code == MYTH_OK;
+}
+
+myth_status myth_stream_end_record(myth_graph **out, myth_stream *s, myth_error *err)
+{
+    myth_status st;
+    *out = NULL;
+    if (s->is_recording) {
+        s->is_recording = false;
+        myth_error late = { MYTH_OK, "" };
+        if (s->dev->vt->end_record(out, s, &late) != MYTH_OK && s->err.code == MYTH_OK)
+            s->err = late;
+    } else if (s->err.code == MYTH_OK) {
+        myth_fail(&s->err, MYTH_EARG, "end_record: not recording");
+    }
+    if ((st = report(s, err)) != MYTH_OK) {
+        myth_graph_close(*out);
+        *out = NULL;
+    }
+    return st;
+}
+
+void myth_stream_replay(myth_stream *s, const myth_graph *g)
+{
+    if (s->err.code != MYTH_OK)
+        return;
+    if (s->is_recording || !g || g->dev != s->dev)
+        myth_fail(&s->err, MYTH_EARG, "replay: %s", s->is_recording ? "the stream is recording" : "the graph belongs to another device");
+    else
+        s->dev->vt->replay(s, g);
+}
+
+void myth_graph_close(myth_graph *g)
+{
+    if (g)
+        g->dev->vt->graph_close(g);
+}
+
+/* ---- argument checks ---- */
+
+enum {
+    F32 = 1 << MYTH_F32,
+    I32 = 1 << MYTH_I32,
+    CACHE = 1 << MYTH_F32 | 1 << MYTH_F16 | 1 << MYTH_BF16 | 1 << MYTH_Q8_0,
+    WEIGHT = CACHE | 1 << MYTH_Q4_0,
+};
+
+struct check {
+    myth_stream *s;
+    const char *op;
+};
+
+static bool refuse(struct check c, const char *what)
+{
+    if (c.s->err.code == MYTH_OK)
+        myth_fail(&c.s->err, MYTH_EARG, "%s: %s", c.op, what);
+    return false;
+}
+
+/* The view is given, of one of the types, aligned to its elements, and holds [n_row, n]. */
+static bool has(struct check c, const char *name, myth_view v, unsigned types, uint64_t n_row, uint64_t n)
+{
+    if (c.s->err.code != MYTH_OK)
+        return false;
+    if (!v.buf || v.buf->dev != c.s->dev) {
+        myth_fail(&c.s->err, MYTH_EARG, "%s: %s is not given, or lives on another device", c.op, name);
+        return false;
+    }
+    if ((unsigned)v.dtype >= MYTH_DTYPE_N || !(types & (1u << v.dtype))) {
+        myth_fail(&c.s->err, MYTH_EARG, "%s: %s has type %d", c.op, name, (int)v.dtype);
+        return false;
+    }
+    uint32_t block = myth_dtype_block(v.dtype), align = v.dtype == MYTH_F32 || v.dtype == MYTH_I32 ? 4 : 2;
+    if (v.off % align || n % block) {
+        myth_fail(&c.s->err, MYTH_EARG, "%s: %s: offset %llu or width %llu breaks the type's alignment (%u bytes, %u elements)", c.op, name,
+                  (unsigned long long)v.off, (unsigned long long)n, align, block);
+        return false;
+    }
+    uint64_t row = myth_row_bytes(v.dtype, n), room = v.off <= v.buf->bytes ? v.buf->bytes - v.off : 0;
+    if (row && n_row > room / row) {
+        myth_fail(&c.s->err, MYTH_EARG, "%s: %s: [%llu, %llu] at offset %llu does not fit the buffer of %llu bytes", c.op, name,
+                  (unsigned long long)n_row, (unsigned long long)n, (unsigned long long)v.off, (unsigned long long)v.buf->bytes);
+        return false;
+    }
+    return true;
+}
+
+static bool has_or_none(struct check c, const char *name, myth_view v, unsigned types, uint64_t n_row, uint64_t n)
+{
+    return v.buf ? has(c, name, v, types, n_row, n) : c.s->err.code == MYTH_OK;
+}
+
+/* The step is within what was reserved. */
+static bool in_shape(struct check c, uint32_t n_rows, uint64_t width)
+{
+    const myth_work_shape *w = &c.s->dev->shape;
+    uint64_t most = (uint64_t)w->n_head * w->head_dim;
+    most = most > w->d_model ? most : w->d_model;
+    most = most > w->d_ff ? most : w->d_ff;
+    uint32_t rows = w->n_rows > w->n_logit_rows ? w->n_rows : w->n_logit_rows;
+    if (n_rows <= rows && width <= most)
+        return true;
+    if (c.s->err.code == MYTH_OK)
+        myth_fail(&c.s->err, MYTH_EARG, "%s: %u rows of width %llu; the device was reserved for %u of %llu", c.op, n_rows, (unsigned long long)width, rows,
+                  (unsigned long long)most);
+    return false;
+}
+
+static bool has_prologue(struct check c, myth_view x, myth_view pend, myth_view w_post, uint32_t n_rows, uint32_t dim)
+{
+    return (dim > 0 || refuse(c, "dim is 0")) && has(c, "x", x, F32, n_rows, dim) && has_or_none(c, "pend", pend, F32, n_rows, dim) &&
+           has_or_none(c, "w_post", w_post, F32, 1, dim);
+}
+
+static bool has_heads(struct check c, uint32_t n_head, uint32_t n_head_kv, uint32_t head_dim)
+{
+    const myth_work_shape *w = &c.s->dev->shape;
+    if (!n_head_kv || n_head % n_head_kv)
+        return refuse(c, "n_head is not a multiple of n_head_kv");
+    if (!head_dim || head_dim % 2)
+        return refuse(c, "head_dim is not even");
+    if (n_head > w->n_head || n_head_kv > w->n_head_kv || head_dim > w->head_dim)
+        return refuse(c, "more or wider heads than reserved");
+    return c.s->err.code == MYTH_OK;
+}
+
+static bool has_place(struct check c, const struct myth_kv_place *kv, myth_view k, myth_view v, uint32_t n_head_kv, uint32_t head_dim)
+{
+    if (!has(c, "table", kv->table, I32, kv->n_entry, 2))
+        return false;
+    if (!kv->page_tok || !kv->n_entry)
+        return refuse(c, "a page of no tokens or a table of no entries");
+    uint64_t rows = (uint64_t)n_head_kv * kv->page_tok;
+    uint64_t bytes = rows * (myth_row_bytes(k.dtype, head_dim) + myth_row_bytes(v.dtype, head_dim));
+    if (kv->layer_off > kv->page_bytes || bytes > kv->page_bytes - kv->layer_off)
+        return refuse(c, "a layer's keys and values end past the page");
+    if (!kv->pool.buf || kv->pool.buf->dev != c.s->dev || kv->pool.off > kv->pool.buf->bytes ||
+        kv->page_bytes > kv->pool.buf->bytes - kv->pool.off)
+        return refuse(c, "the pool does not hold a page");
+    return true;
+}
+
+#define CHECK(name) static bool check_##name(myth_stream *s, const struct myth_##name##_args *a)
+
+CHECK(embed_gather)
+{
+    struct check c = { s, "embed_gather" };
+    return in_shape(c, a->n_rows, a->dim) && has(c, "y", a->y, F32, a->n_rows, a->dim) && has(c, "table", a->table, WEIGHT, a->n_vocab, a->dim) &&
+           has(c, "ids", a->ids, I32, a->n_rows, 1) && a->n_rows;
+}
+
+CHECK(rope_table)
+{
+    struct check c = { s, "rope_table" };
+    if (a->head_dim % 2 || a->n_pair > a->head_dim / 2 || !(a->base > 0.0) || !(a->factor > 0.0))
+        return refuse(c, "head_dim even, n_pair <= head_dim / 2, base and factor > 0 expected");
+    return in_shape(c, a->n_rows, 0) && has(c, "table", a->table, F32, a->n_rows, a->head_dim) && has(c, "pos", a->pos, I32, a->n_rows, 1) && a->n_rows;
+}
+
+CHECK(rms_norm)
+{
+    struct check c = { s, "rms_norm" };
+    return in_shape(c, a->n_rows, a->dim) && has_prologue(c, a->x, a->pend, a->w_post, a->n_rows, a->dim) &&
+           has(c, "y", a->y, F32, a->n_rows, a->dim) && has(c, "w", a->w, F32, 1, a->dim) && a->n_rows;
+}
+
+CHECK(proj)
+{
+    struct check c = { s, "proj" };
+    return in_shape(c, a->n_rows, a->n_in) && has(c, "y", a->y, F32, a->n_rows, a->n_out) && has(c, "x", a->x, F32, a->n_rows, a->n_in) &&
+           has(c, "w", a->w, WEIGHT, a->n_out, a->n_in) && a->n_rows;
+}
+
+/* What norm_qkv_rope_store and its second half share: heads, rope, q and the scratch. */
+static bool has_store(struct check c, myth_view n_q, myth_view n_k, myth_view rope, myth_view qkv, myth_view q, myth_view k, myth_view v,
+                      uint32_t n_rows, uint32_t cap_rows, uint32_t n_head, uint32_t n_head_kv, uint32_t head_dim)
+{
+    return has_heads(c, n_head, n_head_kv, head_dim) && (n_rows <= cap_rows || refuse(c, "more rows than cap_rows")) &&
+           has_or_none(c, "n_q", n_q, F32, 1, head_dim) && has_or_none(c, "n_k", n_k, F32, 1, head_dim) &&
+           has(c, "rope", rope, F32, n_rows, head_dim) && has(c, "qkv", qkv, F32, (uint64_t)n_rows * (n_head + 2ull * n_head_kv), head_dim) &&
+           has(c, "q", q, F32, (uint64_t)n_rows * n_head, head_dim) && has(c, "k_new", k, CACHE, (uint64_t)n_head_kv * cap_rows, head_dim) &&
+           has(c, "v_new", v, CACHE, (uint64_t)n_head_kv * cap_rows, head_dim);
+}
+
+CHECK(norm_qkv_rope_store)
+{
+    struct check c = { s, "norm_qkv_rope_store" };
+    return in_shape(c, a->n_rows, a->dim) && has_prologue(c, a->x, a->pend, a->w_post, a->n_rows, a->dim) &&
+           has_store(c, a->n_q, a->n_k, a->rope, a->qkv, a->q, a->k_new, a->v_new, a->n_rows, a->cap_rows, a->n_head, a->n_head_kv, a->head_dim) &&
+           has(c, "w_in", a->w_in, F32, 1, a->dim) && has(c, "xn", a->xn, F32, a->n_rows, a->dim) &&
+           has(c, "w_q", a->w_q, WEIGHT, (uint64_t)a->n_head * a->head_dim, a->dim) &&
+           has(c, "w_k", a->w_k, WEIGHT, (uint64_t)a->n_head_kv * a->head_dim, a->dim) &&
+           has(c, "w_v", a->w_v, WEIGHT, (uint64_t)a->n_head_kv * a->head_dim, a->dim) && a->n_rows;
+}
+
+CHECK(qkv_rope_store)
+{
+    struct check c = { s, "qkv_rope_store" };
+    return in_shape(c, a->n_rows, 0) &&
+           has_store(c, a->n_q, a->n_k, a->rope, a->qkv, a->q, a->k_new, a->v_new, a->n_rows, a->cap_rows, a->n_head, a->n_head_kv, a->head_dim) &&
+           a->n_rows;
+}
+
+static bool check_attn(struct check c, const struct myth_attn_args *a)
+{
+    return in_shape(c, a->n_rows, 0) && has_heads(c, a->n_head, a->n_head_kv, a->head_dim) &&
+           has(c, "o", a->o, F32, (uint64_t)a->n_rows * a->n_head, a->head_dim) && has(c, "q", a->q, F32, (uint64_t)a->n_rows * a->n_head, a->head_dim) &&
+           has(c, "k_new", a->k_new, CACHE, (uint64_t)a->n_head_kv * a->cap_rows, a->head_dim) &&
+           has(c, "v_new", a->v_new, CACHE, (uint64_t)a->n_head_kv * a->cap_rows, a->head_dim) && has(c, "runs", a->runs, I32, 1, MYTH_RUN_WIDTH) &&
+           has(c, "row_run", a->row_run, I32, a->n_rows, 1) && has(c, "pos", a->pos, I32, a->n_rows, 1) &&
+           has_place(c, &a->kv, a->k_new, a->v_new, a->n_head_kv, a->head_dim) &&
+           (a->softcap >= 0.0f || refuse(c, "softcap is negative")) && a->n_rows;
+}
+
+CHECK(attn_prefill) { return check_attn((struct check){ s, "attn_prefill" }, a); }
+CHECK(attn_decode) { return check_attn((struct check){ s, "attn_decode" }, a); }
+
+CHECK(kv_merge)
+{
+    struct check c = { s, "kv_merge" };
+    return in_shape(c, a->n_run, 0) && has_heads(c, a->n_head_kv, a->n_head_kv, a->head_dim) &&
+           has(c, "k_new", a->k_new, CACHE, (uint64_t)a->n_head_kv * a->cap_rows, a->head_dim) &&
+           has(c, "v_new", a->v_new, CACHE, (uint64_t)a->n_head_kv * a->cap_rows, a->head_dim) &&
+           has(c, "runs", a->runs, I32, a->n_run, MYTH_RUN_WIDTH) && has_place(c, &a->kv, a->k_new, a->v_new, a->n_head_kv, a->head_dim) && a->n_run;
+}
+
+CHECK(norm_ffn_geglu)
+{
+    struct check c = { s, "norm_ffn_geglu" };
+    return in_shape(c, a->n_rows, a->dim) && in_shape(c, a->n_rows, a->d_ff) && has_prologue(c, a->x, a->pend, a->w_post, a->n_rows, a->dim) &&
+           has(c, "w", a->w, F32, 1, a->dim) && has(c, "xn", a->xn, F32, a->n_rows, a->dim) && has(c, "up", a->up, F32, a->n_rows, a->d_ff) &&
+           has(c, "h", a->h, F32, a->n_rows, a->d_ff) && has(c, "w_gate", a->w_gate, WEIGHT, a->d_ff, a->dim) &&
+           has(c, "w_up", a->w_up, WEIGHT, a->d_ff, a->dim) && a->n_rows;
+}
+
+CHECK(geglu)
+{
+    struct check c = { s, "geglu" };
+    return in_shape(c, a->n_rows, a->d_ff) && has(c, "h", a->h, F32, a->n_rows, a->d_ff) && has(c, "g", a->g, F32, a->n_rows, a->d_ff) &&
+           has(c, "up", a->up, F32, a->n_rows, a->d_ff) && a->n_rows;
+}
+
+CHECK(gather_norm)
+{
+    struct check c = { s, "gather_norm" };
+    return in_shape(c, a->n_gather, a->dim) && has_prologue(c, a->x, a->pend, a->w_post, 1, a->dim) && has(c, "y", a->y, F32, a->n_gather, a->dim) &&
+           has_or_none(c, "w", a->w, F32, 1, a->dim) && has(c, "rows", a->rows, I32, a->n_gather, 1) && a->n_gather;
+}
+
+CHECK(head_topk)
+{
+    struct check c = { s, "head_topk" };
+    const myth_work_shape *w = &s->dev->shape;
+    if (a->n_rows > w->n_logit_rows || a->k > w->top_k || a->n_vocab > w->n_vocab || a->dim > w->d_model)
+        return refuse(c, "rows, k, vocabulary or width beyond the reserved shape");
+    if (!a->k || a->k > MYTH_TOPK_MAX || !(a->softcap >= 0.0f))
+        return refuse(c, "k in 1..1024 and softcap >= 0 expected");
+    if (a->bias_off.buf && !(has(c, "bias_off", a->bias_off, I32, 1, a->n_rows + 1ull) && has(c, "bias_id", a->bias_id, I32, 0, 1) && has(c, "bias", a->bias, F32, 0, 1)))
+        return false;
+    if (a->mask_idx.buf && !(has(c, "mask_idx", a->mask_idx, I32, a->n_rows, 1) && has(c, "masks", a->masks, I32, 0, 1)))
+        return false;
+    if (a->n_ask && !(has(c, "ask_id", a->ask_id, I32, a->n_rows, a->n_ask) && has(c, "ask_logit", a->ask_logit, F32, a->n_rows, a->n_ask)))
+        return false;
+    return has(c, "x", a->x, F32, a->n_rows, a->dim) && has(c, "w", a->w, WEIGHT, a->n_vocab, a->dim) &&
+           has(c, "top_id", a->top_id, I32, a->n_rows, a->k) && has(c, "top_logit", a->top_logit, F32, a->n_rows, a->k) &&
+           has(c, "lse", a->lse, F32, a->n_rows, 1) && has(c, "entropy", a->entropy, F32, a->n_rows, 1) && a->n_rows;
+}
+
+CHECK(head_logits)
+{
+    struct check c = { s, "head_logits" };
+    return in_shape(c, 1, a->dim) && has(c, "y", a->y, F32, 1, a->n_vocab) && has(c, "x", a->x, F32, 1, a->dim) &&
+           has(c, "w", a->w, WEIGHT, a->n_vocab, a->dim) && (a->softcap >= 0.0f || refuse(c, "softcap is negative"));
+}
+
+CHECK(copy)
+{
+    struct check c = { s, "copy" };
+    const myth_view *v[2] = { &a->dst, &a->src };
+    for (int i = 0; i < 2; i++)
+        if (!v[i]->buf || v[i]->buf->dev != s->dev || v[i]->off > v[i]->buf->bytes || a->bytes > v[i]->buf->bytes - v[i]->off)
+            return refuse(c, "the bytes do not fit both views");
+    return a->bytes > 0;
+}
+
+/* ---- trace ---- */
+
+/* What a trace line shows of an op: its shape in words and its main output. */
+struct trace {
+    char shape[80];
+    myth_view out;
+    uint64_t n;
+};
+
+#define TRACE(name, view, count, ...) \
+    static void trace_##name(struct trace *t, const struct myth_##name##_args *a) \
+    { \
+        snprintf(t->shape, sizeof(t->shape), __VA_ARGS__); \
+        t->out = (view); \
+        t->n = (count); \
+    }
+
+TRACE(embed_gather, a->y, (uint64_t)a->n_rows * a->dim, "rows=%u dim=%u", a->n_rows, a->dim)
+TRACE(rope_table, a->table, (uint64_t)a->n_rows * a->head_dim, "rows=%u head_dim=%u", a->n_rows, a->head_dim)
+TRACE(rms_norm, a->y, (uint64_t)a->n_rows * a->dim, "rows=%u dim=%u", a->n_rows, a->dim)
+TRACE(proj, a->y, (uint64_t)a->n_rows * a->n_out, "rows=%u in=%u out=%u", a->n_rows, a->n_in, a->n_out)
+TRACE(norm_qkv_rope_store, a->q, (uint64_t)a->n_rows * a->n_head * a->head_dim, "rows=%u dim=%u heads=%u/%u head_dim=%u", a->n_rows, a->dim, a->n_head,
+      a->n_head_kv, a->head_dim)
+TRACE(qkv_rope_store, a->q, (uint64_t)a->n_rows * a->n_head * a->head_dim, "rows=%u heads=%u/%u head_dim=%u", a->n_rows, a->n_head, a->n_head_kv, a->head_dim)
+TRACE(attn_prefill, a->o, (uint64_t)a->n_rows * a->n_head * a->head_dim, "rows=%u heads=%u/%u head_dim=%u window=%u", a->n_rows, a->n_head, a->n_head_kv,
+      a->head_dim, a->window)
+TRACE(attn_decode, a->o, (uint64_t)a->n_rows * a->n_head * a->head_dim, "rows=%u heads=%u/%u head_dim=%u window=%u", a->n_rows, a->n_head, a->n_head_kv,
+      a->head_dim, a->window)
+TRACE(kv_merge, a->k_new, 0, "runs=%u kv_heads=%u head_dim=%u", a->n_run, a->n_head_kv, a->head_dim)
+TRACE(norm_ffn_geglu, a->h, (uint64_t)a->n_rows * a->d_ff, "rows=%u dim=%u d_ff=%u", a->n_rows, a->dim, a->d_ff)
+TRACE(geglu, a->h, (uint64_t)a->n_rows * a->d_ff, "rows=%u d_ff=%u", a->n_rows, a->d_ff)
+TRACE(gather_norm, a->y, (uint64_t)a->n_gather * a->dim, "rows=%u dim=%u", a->n_gather, a->dim)
+TRACE(head_topk, a->top_logit, (uint64_t)a->n_rows * a->k, "rows=%u dim=%u vocab=%u k=%u", a->n_rows, a->dim, a->n_vocab, a->k)
+TRACE(head_logits, a->y, a->n_vocab, "dim=%u vocab=%u", a->dim, a->n_vocab)
+TRACE(copy, a->dst, 0, "bytes=%llu", (unsigned long long)a->bytes)
+
+static double now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+
+/* Reads the f32 output back in pieces, so that a device without host-visible memory needs no buffer for it. */
+static void log_op(myth_stream *s, const char *name, double us, const struct trace *t)
+{
+    enum { PIECE = 512 };
+    float piece[PIECE];
+    double sum = 0.0, sum_sq = 0.0, largest = 0.0;
+    uint64_t hash = 14695981039346656037ull, n = t->out.dtype == MYTH_F32 ? t->n : 0;
+    for (uint64_t at = 0; at < n; at += PIECE) {
+        uint64_t count = n - at < PIECE ? n - at : PIECE;
+        s->dev->vt->read(s, piece, myth_view_at(t->out.buf, t->out.off + at * 4, MYTH_F32), count * 4);
+        myth_error late;
+        if (s->dev->vt->sync(s, &late) != MYTH_OK)
+            return;
+        for (uint64_t i = 0; i < count; i++) {
+            double v = (double)piece[i];
+            sum += v;
+            sum_sq += v * v;
+            largest = fabs(v) > largest ? fabs(v) : largest;
+            hash = (hash ^ myth_f32_bits(piece[i])) * 1099511628211ull;
+        }
+    }
+    double count = n ? (double)n : 1.0;
+    myth_logf(s->dev->log, MYTH_LOG_INFO, "ops", "%-20s %-52s %9.1f us  mean %+.6e rms %.6e max %.6e hash %016llx", name, t->shape, us, sum / count,
+              sqrt(sum_sq / count), largest, (unsigned long long)hash);
+}
+
+/* ---- the ops: check, then run or record ---- */
+
+#define OP(op) \
+    static void run_##op(myth_stream *s, const struct myth_##op##_args *a) \
+    { \
+        if (!s->dev->ops.op) { \
+            myth_fail(&s->err, MYTH_EDEVICE, "%s: the device lacks " #op, s->dev->caps.name); \
+            return; \
+        } \
+        if (!s->dev->has_trace) { \
+            s->dev->ops.op(s, a); \
+            return; \
+        } \
+        double start = now_us(); \
+        s->dev->ops.op(s, a); \
+        struct trace t; \
+        trace_##op(&t, a); \
+        log_op(s, #op, now_us() - start, &t); \
+    } \
+    void myth_##op(myth_stream *s, const struct myth_##op##_args *a) \
+    { \
+        if (s->err.code != MYTH_OK || !check_##op(s, a)) \
+            return; \
+        if (s->is_recording && s->dev->vt->record) \
+            s->dev->vt->record(s, MYTH_OP_##op, a, sizeof(*a)); \
+        else \
+            run_##op(s, a); \
+    }
+#include "ops.def"
+#undef OP
+
+void myth_op_run(myth_stream *s, myth_op op, const void *args)
+{
+    switch (op) {
+#define OP(name) case MYTH_OP_##name: run_##name(s, args); break;
+#include "ops.def"
+#undef OP
+    default: assert(!"not an op");
+    }
+}
+
+const char *myth_op_name(myth_op op)
+{
+    static const char *const names[] = {
+#define OP(name) #name,
+#include "ops.def"
+#undef OP
+    };
+    return (unsigned)op < MYTH_OP_N ? names[op] : "?";
+}
+
+/* ---- composition ---- */
+
+void myth_compose_norm_qkv_rope_store(myth_stream *s, const struct myth_norm_qkv_rope_store_args *a)
+{
+    uint32_t n_q = a->n_head * a->head_dim, n_kv = a->n_head_kv * a->head_dim;
+    myth_view q = a->qkv, k = q, v = q;
+    k.off = q.off + (uint64_t)a->n_rows * n_q * 4;
+    v.off = k.off + (uint64_t)a->n_rows * n_kv * 4;
+    myth_rms_norm(s, &(struct myth_rms_norm_args){
+        .y = a->xn, .x = a->x, .pend = a->pend, .w_post = a->w_post, .w = a->w_in, .n_rows = a->n_rows, .dim = a->dim, .eps = a->eps });
+    myth_proj(s, &(struct myth_proj_args){
+        .y = q, .x = a->xn, .w = a->w_q, .n_rows = a->n_rows, .n_in = a->dim, .n_out = n_q, .is_decode = a->is_decode });
+    myth_proj(s, &(struct myth_proj_args){
+        .y = k, .x = a->xn, .w = a->w_k, .n_rows = a->n_rows, .n_in = a->dim, .n_out = n_kv, .is_decode = a->is_decode });
+    myth_proj(s, &(struct myth_proj_args){
+        .y = v, .x = a->xn, .w = a->w_v, .n_rows = a->n_rows, .n_in = a->dim, .n_out = n_kv, .is_decode = a->is_decode });
+    myth_qkv_rope_store(s, &(struct myth_qkv_rope_store_args){
+        .qkv = a->qkv, .n_q = a->n_q, .n_k = a->n_k, .rope = a->rope, .q = a->q, .k_new = a->k_new, .v_new = a->v_new, .n_rows = a->n_rows,
+        .cap_rows = a->cap_rows, .n_head = a->n_head, .n_head_kv = a->n_head_kv, .head_dim = a->head_dim, .eps = a->eps, .q_scale = a->q_scale });
+}
+
+void myth_compose_norm_ffn_geglu(myth_stream *s, const struct myth_norm_ffn_geglu_args *a)
+{
+    myth_rms_norm(s, &(struct myth_rms_norm_args){
+        .y = a->xn, .x = a->x, .pend = a->pend, .w_post = a->w_post, .w = a->w, .n_rows = a->n_rows, .dim = a->dim, .eps = a->eps });
+    myth_proj(s, &(struct myth_proj_args){
+        .y = a->h, .x = a->xn, .w = a->w_gate, .n_rows = a->n_rows, .n_in = a->dim, .n_out = a->d_ff, .is_decode = a->is_decode });
+    myth_proj(s, &(struct myth_proj_args){
+        .y = a->up, .x = a->xn, .w = a->w_up, .n_rows = a->n_rows, .n_in = a->dim, .n_out = a->d_ff, .is_decode = a->is_decode });
+    myth_geglu(s, &(struct myth_geglu_args){ .h = a->h, .g = a->h, .up = a->up, .n_rows = a->n_rows, .d_ff = a->d_ff });
+}
