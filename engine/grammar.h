@@ -3,8 +3,10 @@
  * Automaton  given by the caller: a state of fixed size, a start, a step per byte, and whether the text may end here. A token is allowed
  *            when every one of its bytes steps; it may end inside an escape or a code point. Control tokens are never allowed; the stop
  *            ids are allowed where the text may end.
- * Masks      bits over the vocabulary for a state, found by walking a trie of the token bytes; cached by the state's bytes
- * Memory     trie and cache are booked under OTHER at open, sizes from myth_grammar_plan; nothing is allocated later
+ *            Tokens of no bytes or of more than MYTH_GRAMMAR_PIECE_MAX are never allowed.
+ * Masks      bits over the vocabulary for a state, found by walking the tokens in the order of their bytes, each from where it parts from
+ *            the one before; cached by the state's key
+ * Memory     tokens and cache are booked under OTHER at open, sizes from myth_grammar_plan; nothing is allocated later
  * Threads    one user at a time                                                                                                         */
 #ifndef MYTH_GRAMMAR_H
 #define MYTH_GRAMMAR_H
@@ -15,7 +17,7 @@
 extern "C" {
 #endif
 
-enum { MYTH_AUTOMATON_STATE_MAX = 512 };
+enum { MYTH_AUTOMATON_STATE_MAX = 512, MYTH_GRAMMAR_PIECE_MAX = 512 };
 
 typedef struct {
     void *self;
@@ -32,11 +34,13 @@ typedef struct {
 
 typedef struct myth_grammar myth_grammar;
 
-uint64_t myth_grammar_plan(const myth_tokenizer *t, uint32_t n_cached_masks);
-myth_status myth_grammar_open(myth_grammar **out, myth_mem *mem, const myth_tokenizer *t, const int32_t *stop_ids, int n_stop,
-                              uint32_t n_cached_masks, myth_error *err);
+/* n_vocab: logits of a row (config.n_vocab), which may be more or fewer than the tokenizer's ids; a mask has a bit for each. */
+uint64_t myth_grammar_plan(const myth_tokenizer *t, uint32_t n_vocab, uint32_t n_cached_masks);
+/* stop_ids: at most 8 are kept. n_cached_masks >= 1. MYTH_ENOMEM. */
+myth_status myth_grammar_open(myth_grammar **out, myth_mem *mem, const myth_tokenizer *t, uint32_t n_vocab, const int32_t *stop_ids,
+                              int n_stop, uint32_t n_cached_masks, myth_error *err);
 void myth_grammar_close(myth_grammar *g);
-/* Sets the automaton (lent until the next set or close) and goes to its start. */
+/* Sets the automaton (what it points to is lent until the next start or close), forgets cached masks, goes to the start. */
 void myth_grammar_start(myth_grammar *g, const myth_automaton *a);
 bool myth_grammar_allows(const myth_grammar *g, int32_t id);
 /* Walks on with an allowed token; false (state unchanged) when it is not allowed. */
