@@ -35,8 +35,13 @@ typedef struct {
     uint32_t max_head_dim, max_head_kv, max_ff;       /* largest over the layers                              */
 } myth_config;
 
-/* Reads and checks the config of w. When w holds tensors (level >= HEADER), every value is checked against their shapes. */
+/* Reads and checks the config of w. When w holds tensors (level >= HEADER), they must be exactly those of the family: every one there,
+ * none besides, each shape as the config says. n_vocab is the rows of the embedding then, and before that what the facts promise. */
 myth_status myth_config_read(myth_config *out, const myth_weights *w, myth_error *err);
+/* The second half of read. MYTH_EFORMAT names the tensor. */
+myth_status myth_config_check_tensors(const myth_config *c, const myth_weights *w, myth_error *err);
+/* 1 / sqrt(head_dim), but by 144 and 168 for the two 27B models: what readers of GGUF assume without `attention.scale`. */
+float myth_config_gguf_scale(const myth_config *c);
 const char *myth_family_name(myth_family_id id);      /* "gemma3" */
 
 #ifdef __cplusplus

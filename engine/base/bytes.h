@@ -66,7 +66,7 @@ static inline bool myth_reader_u32(myth_reader *r, uint32_t *v)
 }
 static inline bool myth_reader_u64(myth_reader *r, uint64_t *v)
 {
-    uint32_t lo, hi;
+    uint32_t lo = 0, hi = 0;
     if (!myth_reader_need(r, 8))
         return false;
     myth_reader_u32(r, &lo);

@@ -1,0 +1,149 @@
+/* quant.c - one row of the table per element type.
+ *
+ * Q8_0   d = max|x| / 127;  q = round(x / d)                     block: f16 d, 32 x i8
+ * Q4_0   d = (x of largest magnitude, with its sign) / -8;  q = trunc(x / d + 8.5), at most 15
+ *                                                                block: f16 d, 16 x u8: low nibble element i, high element i + 16
+ * The quotient is a product with the float reciprocal of the unrounded d, as in the source: other orders change bits.        */
+#include "quant.h"
+
+#include "base/half.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+enum { BLOCK = 32, Q8_BYTES = 34, Q4_BYTES = 18 };
+
+static void put_f16(unsigned char *dst, float f)
+{
+    uint16_t h = myth_f32_to_f16(f);
+    memcpy(dst, &h, 2);
+}
+
+static float get_f16(const unsigned char *src)
+{
+    uint16_t h;
+    memcpy(&h, src, 2);
+    return myth_f16_to_f32(h);
+}
+
+static void quant_f32(unsigned char *dst, const float *src, uint64_t n) { memcpy(dst, src, n * 4); }
+static void dequant_f32(float *dst, const unsigned char *src, uint64_t n) { memcpy(dst, src, n * 4); }
+
+static void quant_f16(unsigned char *dst, const float *src, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++)
+        put_f16(dst + 2 * i, src[i]);
+}
+
+static void dequant_f16(float *dst, const unsigned char *src, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++)
+        dst[i] = get_f16(src + 2 * i);
+}
+
+static void quant_bf16(unsigned char *dst, const float *src, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        uint16_t h = myth_f32_to_bf16(src[i]);
+        memcpy(dst + 2 * i, &h, 2);
+    }
+}
+
+static void dequant_bf16(float *dst, const unsigned char *src, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        uint16_t h;
+        memcpy(&h, src + 2 * i, 2);
+        dst[i] = myth_bf16_to_f32(h);
+    }
+}
+
+/* Halves away from zero, |x| < 2^24; NaN gives 0. */
+static int round_half_away(float x)
+{
+    float a = fabsf(x);
+    int q = a < 16777216.0f ? (int)a : 0;
+    q += a - (float)q >= 0.5f;
+    return x < 0 ? -q : q;
+}
+
+static void quant_q8_0(unsigned char *dst, const float *src, uint64_t n)
+{
+    for (; n; n -= BLOCK, src += BLOCK, dst += Q8_BYTES) {
+        float most = 0.0f;
+        for (int i = 0; i < BLOCK; i++)
+            most = fabsf(src[i]) > most ? fabsf(src[i]) : most;
+        float d = most / 127.0f, inverse = d != 0.0f ? 1.0f / d : 0.0f;
+        put_f16(dst, d);
+        for (int i = 0; i < BLOCK; i++)
+            dst[2 + i] = (unsigned char)(int8_t)round_half_away(src[i] * inverse);
+    }
+}
+
+static void dequant_q8_0(float *dst, const unsigned char *src, uint64_t n)
+{
+    for (; n; n -= BLOCK, dst += BLOCK, src += Q8_BYTES) {
+        float d = get_f16(src);
+        for (int i = 0; i < BLOCK; i++)
+            dst[i] = (float)(int8_t)src[2 + i] * d;
+    }
+}
+
+static unsigned nibble(float x, float inverse)
+{
+    float scaled = x * inverse, shifted = scaled + 8.5f;         /* two roundings, also where the machine could fuse them */
+    int q = shifted > -1.0f && shifted < 16.0f ? (int)shifted : 15;
+    return (unsigned)(q < 15 ? q : 15);
+}
+
+static void quant_q4_0(unsigned char *dst, const float *src, uint64_t n)
+{
+    for (; n; n -= BLOCK, src += BLOCK, dst += Q4_BYTES) {
+        float most = 0.0f, peak = 0.0f;
+        for (int i = 0; i < BLOCK; i++) {
+            if (fabsf(src[i]) > most) {
+                most = fabsf(src[i]);
+                peak = src[i];
+            }
+        }
+        float d = peak / -8.0f, inverse = d != 0.0f ? 1.0f / d : 0.0f;
+        put_f16(dst, d);
+        for (int i = 0; i < BLOCK / 2; i++)
+            dst[2 + i] = (unsigned char)(nibble(src[i], inverse) | nibble(src[i + BLOCK / 2], inverse) << 4);
+    }
+}
+
+static void dequant_q4_0(float *dst, const unsigned char *src, uint64_t n)
+{
+    for (; n; n -= BLOCK, dst += BLOCK, src += Q4_BYTES) {
+        float d = get_f16(src);
+        for (int i = 0; i < BLOCK / 2; i++) {
+            dst[i] = (float)((src[2 + i] & 15) - 8) * d;
+            dst[i + BLOCK / 2] = (float)((src[2 + i] >> 4) - 8) * d;
+        }
+    }
+}
+
+static const struct {
+    void (*quant)(unsigned char *dst, const float *src, uint64_t n);
+    void (*dequant)(float *dst, const unsigned char *src, uint64_t n);
+} table[MYTH_DTYPE_N] = {
+    [MYTH_F32]  = { quant_f32,  dequant_f32 },
+    [MYTH_F16]  = { quant_f16,  dequant_f16 },
+    [MYTH_BF16] = { quant_bf16, dequant_bf16 },
+    [MYTH_Q8_0] = { quant_q8_0, dequant_q8_0 },
+    [MYTH_Q4_0] = { quant_q4_0, dequant_q4_0 },
+};
+
+void myth_quant_row(myth_dtype type, void *dst, const float *src, uint64_t n)
+{
+    assert(table[type].quant && n % myth_dtype_block(type) == 0);
+    table[type].quant(dst, src, n);
+}
+
+void myth_dequant_row(myth_dtype type, float *dst, const void *src, uint64_t n)
+{
+    assert(table[type].dequant && n % myth_dtype_block(type) == 0);
+    table[type].dequant(dst, src, n);
+}

@@ -1,0 +1,307 @@
+/* weights_gguf.c - GGUF, versions 2 and 3, little endian.
+ *
+ * File     "GGUF"  u32 version  u64 n_tensor  u64 n_kv
+ *          n_kv times:     string key, u32 type, value         string: u64 length, bytes      array: u32 type, u64 count, elements
+ *          n_tensor times: string name, u32 n_dim, u64 dim[n_dim] (innermost first), u32 type, u64 offset
+ *          zeros up to general.alignment (32 when absent), then the data; offsets count from there
+ * Rule     tensors follow each other in the order of the directory, each padded to the alignment: an offset that is not the
+ *          running sum is an error, so nothing overlaps and nothing hides
+ * Source   GGUF specification; ggml type codes                                                                              */
+#include "weights_impl.h"
+
+#include <string.h>
+
+enum {
+    ALIGN_DEFAULT = 32, ALIGN_MAX = 1 << 16,
+    KEY_MAX = 255, NAME_MAX_GGUF = 63,
+    KV_MIN = 8 + 1 + 4 + 1,                         /* shortest key and value            */
+    INFO_MIN = 8 + 1 + 4 + 8 + 4 + 8,               /* shortest entry of the directory   */
+    TYPE_BOOL = 7, TYPE_STRING = 8, TYPE_ARRAY = 9
+};
+
+typedef struct {
+    myth_weights *w;
+    myth_reader r;
+    uint64_t n_tensor, n_kv, align;
+} gguf;
+
+static myth_status bad(const gguf *g, const char *what, myth_error *err)
+{
+    return myth_fail(err, MYTH_EFORMAT, "%s: offset %llu: %s", g->w->path, (unsigned long long)g->r.pos, what);
+}
+
+static bool read_str(myth_reader *r, myth_str *s)
+{
+    uint64_t len;
+    const unsigned char *p;
+    if (!myth_reader_u64(r, &len) || !(p = myth_reader_take(r, len)))
+        return false;
+    *s = (myth_str){ (const char *)p, (size_t)len };
+    return true;
+}
+
+static myth_status read_head(gguf *g, myth_error *err)
+{
+    const unsigned char *magic = myth_reader_take(&g->r, 4);
+    uint32_t version;
+    if (!magic || memcmp(magic, "GGUF", 4) != 0)
+        return bad(g, "not a GGUF file (and its name does not end in .safetensors)", err);
+    if (!myth_reader_u32(&g->r, &version) || version == 0)
+        return bad(g, "version: expected 2 or 3", err);
+    if (version != 2 && version != 3)
+        return myth_fail(err, MYTH_EUNSUPPORTED, "%s: GGUF version %u%s, expected 2 or 3", g->w->path, version,
+                         (version & 0xffff) == 0 ? " (big endian)" : "");
+    if (!myth_reader_u64(&g->r, &g->n_tensor) || !myth_reader_u64(&g->r, &g->n_kv))
+        return bad(g, "file ends in its head", err);
+    uint64_t left = myth_reader_left(&g->r);
+    if (g->n_kv > left / KV_MIN || g->n_kv > MYTH_META_MAX)
+        return bad(g, "more keys than the file can hold, or than 8192", err);
+    if (g->n_tensor > left / INFO_MIN || g->n_tensor > MYTH_TENSOR_MAX)
+        return bad(g, "more tensors than the file can hold, or than 8192", err);
+    return MYTH_OK;
+}
+
+/* ---- keys and values ---- */
+
+static bool bools_ok(const unsigned char *p, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++)
+        if (p[i] > 1)
+            return false;
+    return true;
+}
+
+static myth_status read_array(gguf *g, myth_meta_value *v, myth_error *err)
+{
+    uint64_t from;
+    myth_str s;
+    if (!myth_reader_u32(&g->r, &v->raw_type) || !myth_reader_u64(&g->r, &v->count))
+        return bad(g, "file ends in an array", err);
+    v->type = MYTH_META_ARRAY;
+    from = g->r.pos;
+    if (v->raw_type == TYPE_STRING) {
+        v->elem = MYTH_META_STRING;
+        if (v->count > myth_reader_left(&g->r) / 8)
+            return bad(g, "array: more strings than the file can hold", err);
+        for (uint64_t i = 0; i < v->count; i++)
+            if (!read_str(&g->r, &s))
+                return bad(g, "array: a string runs past the end of the file", err);
+    } else {
+        uint32_t size = myth_meta_gguf_size(v->raw_type);
+        uint64_t bytes;
+        myth_meta_value kind = { 0 };
+        static const unsigned char zero[8];
+        if (size == 0)
+            return bad(g, "array: element type not known (arrays of arrays are not read)", err);
+        if (!myth_mul_u64(&bytes, v->count, size) || !myth_reader_take(&g->r, bytes))
+            return bad(g, "array: more elements than the file can hold", err);
+        if (v->raw_type == TYPE_BOOL && !bools_ok(g->r.base + from, v->count))
+            return bad(g, "array: a bool that is not 0 or 1", err);
+        myth_meta_gguf_scalar(&kind, v->raw_type, zero);
+        v->elem = kind.type;
+    }
+    v->raw = g->r.base + from;
+    v->raw_bytes = g->r.pos - from;
+    return MYTH_OK;
+}
+
+static myth_status read_value(gguf *g, myth_meta_value *v, myth_error *err)
+{
+    if (!read_str(&g->r, &v->key) || v->key.len > KEY_MAX || !myth_dir_is_name(v->key.text, v->key.len))
+        return bad(g, "key: expected 1 to 255 printable bytes", err);
+    uint32_t type, size;
+    if (!myth_reader_u32(&g->r, &type))
+        return bad(g, "file ends in a value", err);
+    if (type == TYPE_ARRAY)
+        return read_array(g, v, err);
+    if (type == TYPE_STRING) {
+        v->type = MYTH_META_STRING;
+        return read_str(&g->r, &v->v.s) ? MYTH_OK : bad(g, "string runs past the end of the file", err);
+    }
+    if ((size = myth_meta_gguf_size(type)) == 0)
+        return bad(g, "value: type not known", err);
+    const unsigned char *p = myth_reader_take(&g->r, size);
+    if (!p)
+        return bad(g, "file ends in a value", err);
+    if (type == TYPE_BOOL && *p > 1)
+        return bad(g, "a bool that is not 0 or 1", err);
+    myth_meta_gguf_scalar(v, type, p);
+    return MYTH_OK;
+}
+
+/* Where each string of the array starts, for O(1) access. */
+static void index_strings(myth_meta *m, myth_meta_value *a)
+{
+    uint64_t *off = myth_meta_take(m, a->count * 8);                 /* count <= raw_bytes / 8, see read_array */
+    myth_reader r = { a->raw, a->raw_bytes, 0 };
+    myth_str s;
+    for (uint64_t i = 0; off && i < a->count; i++) {
+        off[i] = r.pos;
+        read_str(&r, &s);
+    }
+    a->str_off = off;
+}
+
+static bool is_indexed(const myth_meta_value *v)
+{
+    return v->type == MYTH_META_ARRAY && v->elem == MYTH_META_STRING &&
+           (myth_str_is(v->key, "tokenizer.ggml.tokens") || myth_str_is(v->key, "tokenizer.ggml.merges"));
+}
+
+/* Two walks over the same bytes: one checks and measures, one fills. */
+static myth_status read_meta(gguf *g, myth_error *err)
+{
+    const uint64_t from = g->r.pos;
+    myth_meta_size size = { .n_value = g->n_kv };
+    myth_status st;
+    for (uint64_t i = 0; i < g->n_kv; i++) {
+        myth_meta_value v = { 0 };
+        if ((st = read_value(g, &v, err)) != MYTH_OK)
+            return st;
+        if (is_indexed(&v) && !myth_add_u64(&size.n_byte, size.n_byte, v.count * 8))
+            return bad(g, "array too large", err);
+    }
+    if ((st = myth_meta_open(&g->w->meta, g->w->mem, &size, err)) != MYTH_OK)
+        return st;
+    g->r.pos = from;
+    for (uint64_t i = 0; i < g->n_kv; i++) {
+        myth_meta_value v = { 0 };
+        if ((st = read_value(g, &v, err)) != MYTH_OK)
+            return st;
+        if (is_indexed(&v))
+            index_strings(g->w->meta, &v);
+        if (!myth_meta_add(g->w->meta, &v))
+            return myth_fail(err, MYTH_EFORMAT, "%s: offset %llu: key %.*s appears twice", g->w->path, (unsigned long long)g->r.pos,
+                             (int)v.key.len, v.key.text);
+    }
+    return MYTH_OK;
+}
+
+/* The tokenizer's arrays go together: checked here, where their kinds are known. */
+static myth_status check_tokenizer(gguf *g, myth_error *err)
+{
+    const myth_meta *m = g->w->meta;
+    const myth_meta_value *tokens = myth_meta_find(m, "tokenizer.ggml.tokens");
+    const myth_meta_value *scores = myth_meta_find(m, "tokenizer.ggml.scores");
+    const myth_meta_value *types = myth_meta_find(m, "tokenizer.ggml.token_type");
+    if (tokens && (tokens->type != MYTH_META_ARRAY || tokens->elem != MYTH_META_STRING || tokens->count > INT32_MAX))
+        return myth_fail(err, MYTH_EFORMAT, "%s: tokenizer.ggml.tokens: expected an array of strings", g->w->path);
+    if (scores && (!tokens || scores->type != MYTH_META_ARRAY || scores->elem != MYTH_META_FLOAT || scores->count != tokens->count))
+        return myth_fail(err, MYTH_EFORMAT, "%s: tokenizer.ggml.scores: expected one float for each token", g->w->path);
+    if (types && (!tokens || types->type != MYTH_META_ARRAY || myth_meta_gguf_size(types->raw_type) != 4 ||
+                  types->elem == MYTH_META_FLOAT || types->count != tokens->count))
+        return myth_fail(err, MYTH_EFORMAT, "%s: tokenizer.ggml.token_type: expected one integer for each token", g->w->path);
+    return MYTH_OK;
+}
+
+static myth_status read_alignment(gguf *g, myth_error *err)
+{
+    const myth_meta_value *v = myth_meta_find(g->w->meta, "general.alignment");
+    g->align = ALIGN_DEFAULT;
+    if (!v)
+        return MYTH_OK;
+    g->align = v->type == MYTH_META_UINT ? v->v.u : 0;
+    if (g->align < 8 || g->align > ALIGN_MAX || (g->align & (g->align - 1)))
+        return myth_fail(err, MYTH_EFORMAT, "%s: general.alignment: got %llu, expected a power of two from 8 to %d", g->w->path,
+                         (unsigned long long)g->align, ALIGN_MAX);
+    return MYTH_OK;
+}
+
+static myth_status check_split(gguf *g, myth_error *err)
+{
+    const myth_meta_value *v = myth_meta_find(g->w->meta, "split.count");
+    if (v && !(v->type == MYTH_META_UINT && v->v.u <= 1))
+        return myth_fail(err, MYTH_EUNSUPPORTED, "%s: one part of a split file: merge the parts first", g->w->path);
+    return MYTH_OK;
+}
+
+/* ---- tensors ---- */
+
+static myth_status read_info(gguf *g, uint64_t *sum, uint64_t *end, myth_error *err)
+{
+    myth_weights *w = g->w;
+    myth_str name;
+    uint32_t n_dim, code;
+    uint64_t off;
+    if (!read_str(&g->r, &name) || name.len > NAME_MAX_GGUF || !myth_dir_is_name(name.text, name.len))
+        return bad(g, "tensor name: expected 1 to 63 printable bytes", err);
+    myth_tensor *t = myth_dir_add(w, name.text, name.len);
+    if (!t)
+        return myth_fail(err, MYTH_EFORMAT, "%s: offset %llu: tensor %.*s appears twice", w->path, (unsigned long long)g->r.pos,
+                         (int)name.len, name.text);
+    if (!myth_reader_u32(&g->r, &n_dim) || n_dim < 1 || n_dim > MYTH_TENSOR_DIMS)
+        return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: expected 1 to 4 dimensions", w->path, t->name.text);
+    t->n_dim = n_dim;
+    for (uint32_t i = 0; i < MYTH_TENSOR_DIMS; i++)
+        t->dim[i] = 1;
+    for (uint32_t i = n_dim; i-- > 0;)
+        if (!myth_reader_u64(&g->r, &t->dim[i]))
+            return bad(g, "file ends in the tensor directory", err);
+    if (!myth_reader_u32(&g->r, &code) || !myth_reader_u64(&g->r, &off))
+        return bad(g, "file ends in the tensor directory", err);
+    if (!myth_dtype_from_gguf(&t->dtype, code) || t->dtype == MYTH_I32)
+        return myth_fail(err, MYTH_EUNSUPPORTED, "%s: tensor %s: type code %u; supported: 0 f32, 1 f16, 30 bf16, 8 q8_0, 2 q4_0", w->path,
+                         t->name.text, code);
+    myth_status st = myth_dir_size(t, w->path, err);
+    if (st != MYTH_OK)
+        return st;
+    if (off != *sum)
+        return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: offset %llu, expected %llu", w->path, t->name.text, (unsigned long long)off,
+                         (unsigned long long)*sum);
+    t->off = off;
+    if (!myth_add_u64(end, off, t->bytes) || !myth_align_u64(sum, *end, g->align))
+        return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: sizes overflow", w->path, t->name.text);
+    return MYTH_OK;
+}
+
+static myth_status read_directory(gguf *g, myth_error *err)
+{
+    myth_weights *w = g->w;
+    const myth_map *map = &w->file[0];
+    uint64_t sum = 0, end = 0, data, first, last;
+    myth_status st = myth_dir_open(w, g->n_tensor, g->n_tensor * NAME_MAX_GGUF, err);        /* n_tensor <= MYTH_TENSOR_MAX */
+    for (uint64_t i = 0; st == MYTH_OK && i < g->n_tensor; i++)
+        st = read_info(g, &sum, &end, err);
+    if (st != MYTH_OK)
+        return st;
+    if (!myth_align_u64(&data, g->r.pos, g->align) || !myth_add_u64(&first, data, end) || !myth_add_u64(&last, data, sum))
+        return bad(g, "sizes overflow", err);
+    /* The padding behind the last tensor may be missing; cut-off data is refused when the data is asked for. */
+    bool is_cut = map->size < first;
+    if (map->size > last || (is_cut && w->level == MYTH_WEIGHTS_DATA))
+        return myth_fail(err, MYTH_EFORMAT, "%s: file of %llu bytes, expected %llu", w->path, (unsigned long long)map->size,
+                         (unsigned long long)last);
+    w->mapped = is_cut ? last : map->size;
+    for (uint32_t i = 0; i < w->n_tensor; i++) {
+        myth_tensor *t = &w->tensor[i];
+        if (!myth_add_u64(&t->off, t->off, data))
+            return bad(g, "sizes overflow", err);
+        if (w->level == MYTH_WEIGHTS_DATA)
+            t->data = map->base + t->off;
+    }
+    myth_dir_finish(w);
+    return MYTH_OK;
+}
+
+myth_status myth_weights_open_gguf(myth_weights *w, myth_error *err)
+{
+    gguf g = { .w = w };
+    myth_status st = MYTH_OK;
+    w->format = MYTH_FORMAT_GGUF;
+    w->file = myth_alloc(w->mem, MYTH_MEM_OTHER, "files", sizeof(*w->file));
+    if (!w->file)
+        return myth_fail(err, MYTH_ENOMEM, "%s: no room for a file", w->path);
+    w->n_file = 1;
+    MYTH_TRY(myth_weights_map(w, &w->file[0], w->path, 0, err));
+    g.r = (myth_reader){ w->file[0].base, w->file[0].size, 0 };
+    MYTH_TRY(read_head(&g, err));
+    MYTH_TRY(read_meta(&g, err));
+    MYTH_TRY(check_split(&g, err));
+    MYTH_TRY(check_tokenizer(&g, err));
+    MYTH_TRY(read_alignment(&g, err));
+    w->mapped = w->file[0].size;
+    if (w->level >= MYTH_WEIGHTS_HEADER)
+        MYTH_TRY(read_directory(&g, err));
+fail:
+    return st;
+}

@@ -1,0 +1,217 @@
+/* weights_random.c - random:FAMILY-SIZE:TYPE[:SEED], a model of the real shape made from a seed: for benches and tests.
+ *
+ * Speed of a dense model does not depend on its values, so made ones stand in. Element i of tensor T, integer arithmetic only:
+ *     z = fnv1a64(name of T) ^ seed * 0xD1342543DE82EF95  +  (i + 1) * 0x9E3779B97F4A7C15                     (mod 2^64)
+ *     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9;  z = (z ^ z >> 27) * 0x94D049BB133111EB;  z ^= z >> 31          (splitmix64)
+ *     n = sum of the four 16-bit quarters of z - 131070                                    (about normal, sd 37837)
+ *     value = f32(n) * f32(sd / 37837.2) + mean
+ * Matrices: sd 1 / sqrt(row length), mean 0. Norms, in the form of GGUF: mean 1, sd 0.1, always f32. So the residual stream,
+ * the scores and the logits stay near unit size. Tensors and facts are named as in GGUF.                                      */
+#include "weights_impl.h"
+
+#include "family.h"
+#include "quant.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    const char *name, *family;
+    uint32_t n_layer, d_model, n_head, n_head_kv, head_dim, d_ff, n_vocab, window, n_ctx, rope_factor;
+} shape;
+
+static const shape shapes[] = {
+    /* name           family     L   d     H   KV  hd   ff     vocab   window ctx     rope */
+    { "gemma-2b",     "gemma",  18, 2048,  8,  1, 256, 16384, 256000,    0,   8192, 0 },
+    { "gemma-7b",     "gemma",  28, 3072, 16, 16, 256, 24576, 256000,    0,   8192, 0 },
+    { "gemma2-2b",    "gemma2", 26, 2304,  8,  4, 256,  9216, 256000, 4096,   8192, 0 },
+    { "gemma2-9b",    "gemma2", 42, 3584, 16,  8, 256, 14336, 256000, 4096,   8192, 0 },
+    { "gemma2-27b",   "gemma2", 46, 4608, 32, 16, 128, 36864, 256000, 4096,   8192, 0 },
+    { "gemma3-270m",  "gemma3", 18,  640,  4,  1, 256,  2048, 262144,  512,  32768, 0 },
+    { "gemma3-1b",    "gemma3", 26, 1152,  4,  1, 256,  6912, 262144,  512,  32768, 0 },
+    { "gemma3-4b",    "gemma3", 34, 2560,  8,  4, 256, 10240, 262144, 1024, 131072, 8 },
+    { "gemma3-12b",   "gemma3", 48, 3840, 16,  8, 256, 15360, 262144, 1024, 131072, 8 },
+    { "gemma3-27b",   "gemma3", 62, 5376, 32, 16, 128, 21504, 262144, 1024, 131072, 8 },
+    /* every feature at a size for tests */
+    { "gemma1-tiny",  "gemma",   3,   64,  4,  1,  32,   128,    512,    0,   8192, 0 },
+    { "gemma2-tiny",  "gemma2",  4,   64,  4,  2,  32,   128,    512,    8,   8192, 0 },
+    { "gemma3-tiny",  "gemma3",  7,   64,  4,  2,  32,   128,    512,    8,  32768, 8 },
+};
+
+/* ---- facts ---- */
+
+static bool put(myth_weights *w, const char *family, const char *key, myth_meta_value v)
+{
+    char text[128];
+    int n = family ? snprintf(text, sizeof(text), "%s.%s", family, key) : snprintf(text, sizeof(text), "%s", key);
+    char *copy = myth_meta_take(w->meta, (uint64_t)n);
+    if (!copy)
+        return false;
+    memcpy(copy, text, (size_t)n);
+    v.key = (myth_str){ copy, (size_t)n };
+    return myth_meta_add(w->meta, &v);
+}
+
+static bool put_u32(myth_weights *w, const char *family, const char *key, uint32_t u)
+{
+    return put(w, family, key, (myth_meta_value){ .type = MYTH_META_UINT, .v.u = u });
+}
+
+static bool put_f64(myth_weights *w, const char *family, const char *key, double f)
+{
+    return put(w, family, key, (myth_meta_value){ .type = MYTH_META_FLOAT, .v.f = f });
+}
+
+/* text lives as long as w: a literal, or w->name. */
+static bool put_str(myth_weights *w, const char *family, const char *key, const char *text)
+{
+    return put(w, family, key, (myth_meta_value){ .type = MYTH_META_STRING, .v.s = { text, strlen(text) } });
+}
+
+static myth_status make_facts(myth_weights *w, const shape *s, myth_error *err)
+{
+    const myth_meta_size size = { .n_value = 24, .n_byte = 24 * 64 };
+    const char *f = s->family;
+    myth_status st = myth_meta_open(&w->meta, w->mem, &size, err);
+    if (st != MYTH_OK)
+        return st;
+    bool ok = put_str(w, NULL, "general.architecture", f) && put_str(w, NULL, "general.name", w->name) &&
+              put_u32(w, f, "block_count", s->n_layer) && put_u32(w, f, "context_length", s->n_ctx) &&
+              put_u32(w, f, "embedding_length", s->d_model) && put_u32(w, f, "feed_forward_length", s->d_ff) &&
+              put_u32(w, f, "attention.head_count", s->n_head) && put_u32(w, f, "attention.head_count_kv", s->n_head_kv) &&
+              put_u32(w, f, "attention.key_length", s->head_dim) && put_u32(w, f, "attention.value_length", s->head_dim) &&
+              put_f64(w, f, "attention.layer_norm_rms_epsilon", 1e-6) && put_u32(w, f, "vocab_size", s->n_vocab);
+    if (s->window)
+        ok = ok && put_u32(w, f, "attention.sliding_window", s->window);
+    if (strcmp(f, "gemma3") == 0)
+        ok = ok && put_f64(w, f, "rope.freq_base", 1e6);
+    if (s->rope_factor)
+        ok = ok && put_str(w, f, "rope.scaling.type", "linear") && put_f64(w, f, "rope.scaling.factor", s->rope_factor);
+    if (strcmp(f, "gemma2") == 0)
+        ok = ok && put_f64(w, f, "attn_logit_softcapping", 50) && put_f64(w, f, "final_logit_softcapping", 30);
+    return ok ? MYTH_OK : myth_fail(err, MYTH_EFULL, "%s: more facts than planned", w->name);
+}
+
+/* ---- tensors ---- */
+
+static myth_status add_slot(myth_weights *w, const shape *s, const myth_slot *slot, int layer, myth_dtype type, myth_error *err)
+{
+    char name[MYTH_TENSOR_NAME_MAX + 1];
+    const uint64_t size[] = {
+        [MYTH_DIM_D] = s->d_model, [MYTH_DIM_Q] = (uint64_t)s->n_head * s->head_dim, [MYTH_DIM_KV] = (uint64_t)s->n_head_kv * s->head_dim,
+        [MYTH_DIM_FF] = s->d_ff,   [MYTH_DIM_HEAD] = s->head_dim,                    [MYTH_DIM_VOCAB] = s->n_vocab, [MYTH_DIM_ONE] = 1,
+    };
+    int n = layer < 0 ? snprintf(name, sizeof(name), "%s", slot->gguf) : snprintf(name, sizeof(name), "blk.%d.%s", layer, slot->gguf);
+    bool is_norm = slot->cols == MYTH_DIM_ONE;
+    myth_tensor *t = myth_dir_add(w, name, (size_t)n);
+    if (!t)
+        return myth_fail(err, MYTH_EFULL, "%s: more tensors than planned", w->name);
+    t->dtype = is_norm ? MYTH_F32 : type;
+    t->n_dim = is_norm ? 1 : 2;
+    t->dim[0] = size[slot->rows];
+    t->dim[1] = is_norm ? 1 : size[slot->cols];
+    t->dim[2] = t->dim[3] = 1;
+    return myth_dir_size(t, w->name, err);
+}
+
+static myth_status make_tensors(myth_weights *w, const shape *s, myth_dtype type, myth_error *err)
+{
+    const myth_slot *slots = NULL;
+    uint64_t n_slot = 0;
+    for (int f = 0; f < MYTH_FAMILY_N; f++)
+        if (strcmp(myth_family_get((myth_family_id)f)->name, s->family) == 0)
+            slots = myth_family_get((myth_family_id)f)->slots;
+    while (slots[n_slot].gguf)
+        n_slot++;
+    const uint64_t n_tensor = 2 + n_slot * s->n_layer;
+    myth_status st = MYTH_OK;
+    MYTH_TRY(myth_dir_open(w, n_tensor, n_tensor * 48, err));
+    MYTH_TRY(add_slot(w, s, &myth_slots_model[0], -1, type, err));
+    for (uint32_t l = 0; l < s->n_layer; l++)
+        for (uint64_t i = 0; i < n_slot; i++)
+            MYTH_TRY(add_slot(w, s, &slots[i], (int)l, type, err));
+    MYTH_TRY(add_slot(w, s, &myth_slots_model[1], -1, type, err));
+    myth_dir_finish(w);
+fail:
+    return st;
+}
+
+/* ---- open ---- */
+
+static bool is_word(const char *text, size_t len, const char *word) { return strlen(word) == len && memcmp(text, word, len) == 0; }
+
+myth_status myth_weights_open_random(myth_weights *w, const char *spec, myth_error *err)
+{
+    const shape *s = NULL;
+    myth_dtype type = MYTH_I32;
+    size_t n_name = strcspn(spec, ":");
+    const char *kind = spec + n_name + (spec[n_name] != 0);
+    size_t n_kind = strcspn(kind, ":");
+    char word[8] = "";
+    w->format = MYTH_FORMAT_RANDOM;
+    w->seed = 1;
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+        if (is_word(spec, n_name, shapes[i].name))
+            s = &shapes[i];
+    if (!s)
+        return myth_fail(err, MYTH_EARG, "random:%.*s: sizes: gemma-2b gemma-7b gemma2-2b gemma2-9b gemma2-27b gemma3-270m gemma3-1b gemma3-4b "
+                         "gemma3-12b gemma3-27b gemma1-tiny gemma2-tiny gemma3-tiny", (int)n_name, spec);
+    if (n_kind < sizeof(word))
+        memcpy(word, kind, n_kind);
+    if (!myth_dtype_from_name(&type, word) || type == MYTH_I32)
+        return myth_fail(err, MYTH_EARG, "random:%s: expected random:FAMILY-SIZE:TYPE[:SEED], TYPE one of f32 f16 bf16 q8_0 q4_0", spec);
+    if (kind[n_kind] == ':') {
+        char *end;
+        w->seed = strtoull(kind + n_kind + 1, &end, 10);
+        if (end == kind + n_kind + 1 || *end)
+            return myth_fail(err, MYTH_EARG, "random:%s: seed: expected a whole number", spec);
+    }
+    myth_status st = make_facts(w, s, err);
+    return st == MYTH_OK && w->level >= MYTH_WEIGHTS_HEADER ? make_tensors(w, s, type, err) : st;
+}
+
+/* ---- values ---- */
+
+static uint64_t key_of(const myth_weights *w, const myth_tensor *t)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < t->name.len; i++)
+        h = (h ^ (unsigned char)t->name.text[i]) * 0x100000001b3u;
+    return h ^ w->seed * 0xD1342543DE82EF95u;
+}
+
+static float value_at(uint64_t z, float scale, float mean)
+{
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+    z ^= z >> 31;
+    int n = (int)(z & 0xffff) + (int)(z >> 16 & 0xffff) + (int)(z >> 32 & 0xffff) + (int)(z >> 48) - 131070;
+    float x = (float)n * scale;
+    return x + mean;
+}
+
+myth_status myth_weights_random_fill(const myth_weights *w, const myth_tensor *t, uint64_t first, uint64_t n, void *dst, myth_error *err)
+{
+    enum { STEP = 256 };
+    float x[STEP];
+    uint32_t block = myth_dtype_block(t->dtype);
+    if (w->format != MYTH_FORMAT_RANDOM || first % block || n % block)
+        return myth_fail(err, MYTH_EARG, "%s: random values from %llu on, expected whole blocks of a random: model", t->name.text,
+                         (unsigned long long)first);
+    const bool is_norm = t->n_dim == 1;
+    const double sd = is_norm ? 0.1 : pow((double)t->dim[1], -0.5);
+    const float scale = (float)(sd / 37837.2), mean = is_norm ? 1.0f : 0.0f;
+    uint64_t z = key_of(w, t) + first * 0x9E3779B97F4A7C15u;
+    unsigned char *out = dst;
+    while (n > 0) {
+        uint64_t k = n < STEP ? n : STEP;
+        for (uint64_t i = 0; i < k; i++)
+            x[i] = value_at(z += 0x9E3779B97F4A7C15u, scale, mean);
+        myth_quant_row(t->dtype, out, x, k);
+        out += myth_row_bytes(t->dtype, k);
+        n -= k;
+    }
+    return MYTH_OK;
+}
