@@ -2,6 +2,7 @@
 #include "bind.h"
 
 #include <assert.h>
+#include <math.h>
 
 uint32_t myth_model_n_shard(const myth_model *m)
 {
@@ -82,6 +83,7 @@ static void prepare_step(myth_engine *e)
         .runs = myth_engine_view(e, MYTH_BUF_index, 16 * rows, MYTH_I32) };
     for (uint32_t l = 0; l < c->n_layer; l++)
         e->step.kv[l] = place_of(e, l);
+    e->embed_scale = e->y.opts.is_exact ? sqrtf((float)c->d_model) : c->embed_scale;
     e->n_vocab_choice = c->n_vocab;
     if (e->model->tokenizer && myth_tokenizer_n_vocab(e->model->tokenizer) < c->n_vocab)
         e->n_vocab_choice = myth_tokenizer_n_vocab(e->model->tokenizer);

@@ -50,6 +50,7 @@ struct myth_engine {
     myth_step step;
     myth_graph *graph;                /* a decode step of graph_rows rows */
     uint32_t graph_rows;
+    float embed_scale;                /* of a float32 run in exact mode: sqrt(d) not rounded      */
     uint32_t n_vocab_choice;          /* rows of the head that may be chosen: those with a piece */
     uint32_t n_result, k_result;      /* of the last forward */
     myth_error first_failure;         /* of the forward under way, when it had to synchronise early */

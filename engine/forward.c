@@ -175,7 +175,7 @@ static void run_layers(myth_engine *e)
     st->pend = st->w_post = (myth_view){ 0 };
     myth_embed_gather(e->stream, &(struct myth_embed_gather_args){
         .y = st->x, .table = e->w->embed, .ids = myth_engine_view(e, MYTH_BUF_index, 0, MYTH_I32),
-        .n_rows = st->n_rows, .dim = c->d_model, .n_vocab = c->n_vocab, .scale = c->embed_scale });
+        .n_rows = st->n_rows, .dim = c->d_model, .n_vocab = c->n_vocab, .scale = e->embed_scale });
     struct myth_rope_table_args rope = { .table = st->rope_global, .pos = st->pos, .n_rows = st->n_rows, .head_dim = c->max_head_dim,
                                          .n_pair = c->max_head_dim / 2, .base = c->rope_base_global, .factor = c->rope_factor_global };
     myth_rope_table(e->stream, &rope);

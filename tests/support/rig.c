@@ -1,0 +1,228 @@
+/* rig.c - see rig.h. */
+#include "rig.h"
+
+#include "kernels/device.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <sys/stat.h>
+
+myth_error rig_err;
+
+void assert_ok_(myth_status st, const char *expr, const myth_error *err, const char *file, int line)
+{
+    if (st == MYTH_OK)
+        return;
+    print_error("%s: %s: %s\n", expr, myth_status_name(st), err->msg);
+    _fail(file, line);
+}
+
+/* ---- goldens ---- */
+
+static int by_name(const void *a, const void *b) { return strcmp(a, b); }
+
+uint32_t golden_list(char name[GOLDEN_MAX][64])
+{
+    char path[1024];
+    uint32_t n = 0;
+    DIR *d = opendir(check_path(path, sizeof(path), "tests/golden/models"));
+    assert_non_null(d);
+    for (struct dirent *e; (e = readdir(d)) && n < GOLDEN_MAX;)
+        if (e->d_name[0] != '.')
+            snprintf(name[n++], 64, "%.63s", e->d_name);
+    closedir(d);
+    assert_true(n > 0);
+    qsort(name, n, 64, by_name);
+    return n;
+}
+
+static void *read_exactly(FILE *f, size_t bytes)
+{
+    void *p = malloc(bytes);
+    assert_non_null(p);
+    assert_int_equal(fread(p, 1, bytes, f), bytes);
+    return p;
+}
+
+void golden_load(golden *g, const char *name)
+{
+    char rest[128], path[1100];
+    uint32_t head[5];
+    *g = (golden){ 0 };
+    snprintf(g->name, sizeof(g->name), "%s", name);
+    snprintf(rest, sizeof(rest), "tests/golden/models/%s", name);
+    check_path(g->path, sizeof(g->path), rest);
+    snprintf(path, sizeof(path), "%s/golden.bin", g->path);
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    assert_int_equal(fread(head, 4, 5, f), 5);
+    assert_int_equal(head[0], 0x4f47594d);
+    g->n_tok = head[1];
+    g->n_layer = head[2];
+    g->d_model = head[3];
+    g->n_vocab = head[4];
+    g->ids = read_exactly(f, 4 * (size_t)g->n_tok);
+    g->logits = read_exactly(f, 4 * (size_t)g->n_tok * g->n_vocab);
+    g->residual = read_exactly(f, 4 * (size_t)(g->n_layer + 1) * g->n_tok * g->d_model);
+    assert_int_equal(fgetc(f), EOF);
+    fclose(f);
+}
+
+void golden_free(golden *g)
+{
+    free(g->ids);
+    free(g->logits);
+    free(g->residual);
+    *g = (golden){ 0 };
+}
+
+/* ---- an engine ---- */
+
+void rig_open(rig *r, const char *spec, const myth_engine_opts *opts)
+{
+    *r = (rig){ 0 };
+    assert_ok(myth_mem_open(&r->mem, 0, &rig_err));
+    assert_ok(myth_model_open(&r->model, r->mem, spec, &(myth_weights_opts){ .level = MYTH_WEIGHTS_DATA }, &rig_err));
+    assert_ok(myth_engine_open(&r->engine, &r->model, opts, &rig_err));
+}
+
+void rig_close(rig *r)
+{
+    myth_engine_close(r->engine);
+    myth_model_close(&r->model);
+    for (int c = 0; c < MYTH_MEM_CLASS_N; c++)
+        if (myth_mem_get(r->mem, 0, (myth_mem_class)c).live)
+            fail_msg("%llu bytes of class %s are live after close", (unsigned long long)myth_mem_get(r->mem, 0, (myth_mem_class)c).live,
+                     myth_mem_class_name((myth_mem_class)c));
+    assert_int_equal(myth_mem_close(r->mem), 0);
+    *r = (rig){ 0 };
+}
+
+myth_seq *rig_seq(rig *r)
+{
+    myth_seq *s = NULL;
+    assert_ok(myth_seq_open(&s, r->engine, &rig_err));
+    return s;
+}
+
+uint32_t rig_levels(const char *level[8])
+{
+    static const char *const all[] = { "ref", "avx2", "avx512", "amx", "neon" };
+    uint32_t n = 0;
+    myth_mem *mem;
+    assert_ok(myth_mem_open(&mem, 0, &rig_err));
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        myth_device *dev = NULL;
+        myth_error err = { 0 };
+        if (myth_device_open(&dev, mem, &(myth_device_opts){ .name = "cpu", .n_threads = 1, .cpu_level = all[i] }, &err) == MYTH_OK)
+            level[n++] = all[i];
+        else
+            printf("level %s: absent (%s)\n", all[i], err.msg);
+        myth_device_close(dev);
+    }
+    assert_int_equal(myth_mem_close(mem), 0);
+    assert_true(n > 0);
+    return n;
+}
+
+/* ---- rows ---- */
+
+void rows_open(rows *w, const rig *r, uint32_t n_tok, bool keep_hidden)
+{
+    const myth_config *c = &r->model.config;
+    *w = (rows){ .n_tok = n_tok, .n_vocab = c->n_vocab, .n_layer = c->n_layer, .d_model = c->d_model };
+    w->logits = malloc(4 * (size_t)n_tok * c->n_vocab);
+    w->hidden = keep_hidden ? malloc(4 * (size_t)(c->n_layer + 1) * n_tok * c->d_model) : NULL;
+    assert_non_null(w->logits);
+    assert_true(!keep_hidden || w->hidden);
+    rows_clear(w);
+}
+
+void rows_close(rows *w)
+{
+    free(w->logits);
+    free(w->hidden);
+    *w = (rows){ 0 };
+}
+
+void rows_clear(rows *w)
+{
+    for (size_t i = 0; i < (size_t)w->n_tok * w->n_vocab; i++)
+        w->logits[i] = NAN;
+    for (size_t i = 0; w->hidden && i < (size_t)(w->n_layer + 1) * w->n_tok * w->d_model; i++)
+        w->hidden[i] = NAN;
+    w->base = w->n_logits = w->n_hidden = 0;
+}
+
+void rows_on_logits(void *user, uint32_t tok_idx, const float *row, uint32_t n_vocab)
+{
+    rows *w = user;
+    assert_int_equal(n_vocab, w->n_vocab);
+    assert_true(w->base + tok_idx < w->n_tok);
+    memcpy(w->logits + (size_t)(w->base + tok_idx) * n_vocab, row, 4 * (size_t)n_vocab);
+    w->n_logits++;
+}
+
+void rows_on_hidden(void *user, uint32_t tok_idx, uint32_t layer, const float *row, uint32_t d_model)
+{
+    rows *w = user;
+    assert_int_equal(d_model, w->d_model);
+    assert_true(w->base + tok_idx < w->n_tok && layer <= w->n_layer);
+    if (w->hidden)
+        memcpy(w->hidden + ((size_t)layer * w->n_tok + w->base + tok_idx) * d_model, row, 4 * (size_t)d_model);
+    w->n_hidden++;
+}
+
+void rig_feed(rig *r, myth_seq *s, const int32_t *ids, uint32_t n, uint32_t chunk, rows *w)
+{
+    uint8_t want[4096];
+    myth_seq *seq[4096];
+    assert_true(n <= 4096);
+    uint8_t bits = (uint8_t)(w ? MYTH_WANT_FULL_LOGITS | (w->hidden ? MYTH_WANT_HIDDEN : 0) : 0);
+    for (uint32_t i = 0; i < n; i++) {
+        want[i] = bits;
+        seq[i] = s;
+    }
+    for (uint32_t at = 0; at < n;) {
+        uint32_t take = chunk && chunk < n - at ? chunk : n - at;
+        myth_batch b = { .n_tok = take, .token = ids + at, .seq = seq, .want = want, .user = w,
+                         .on_full_logits = w ? rows_on_logits : NULL, .on_hidden = w && w->hidden ? rows_on_hidden : NULL };
+        myth_result out;
+        assert_ok(myth_forward(r->engine, &b, &out, &rig_err));
+        if (w)
+            w->base += take;
+        at += take;
+    }
+}
+
+void rig_decode(rig *r, myth_seq *s, int32_t id, rows *w)
+{
+    uint8_t want = w ? MYTH_WANT_FULL_LOGITS : 0;
+    myth_batch b = { .n_tok = 1, .token = &id, .seq = &s, .want = &want, .is_decode = true, .user = w,
+                     .on_full_logits = w ? rows_on_logits : NULL };
+    myth_result out;
+    assert_ok(myth_forward(r->engine, &b, &out, &rig_err));
+    if (w)
+        w->base++;
+}
+
+float share_apart(const float *a, const float *b, size_t n)
+{
+    float apart = 0.0f, largest = 0.0f;
+    for (size_t i = 0; i < n; i++) {
+        float d = fabsf(a[i] - b[i]);
+        if (!(d <= apart))                       /* NaN counts as apart */
+            apart = d;
+        if (isnan(d))
+            return INFINITY;
+        largest = fmaxf(largest, fabsf(b[i]));
+    }
+    return apart == 0.0f ? 0.0f : apart / largest;
+}
+
+void assert_same_bits(const float *a, const float *b, size_t n, const char *what)
+{
+    for (size_t i = 0; i < n; i++)
+        if (memcmp(&a[i], &b[i], 4) != 0)
+            fail_msg("%s: value %zu of %zu is %.9g, expected %.9g", what, i, n, (double)a[i], (double)b[i]);
+}

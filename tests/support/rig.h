@@ -1,0 +1,70 @@
+/* rig.h - what the engine's tests share: the tiny models with transformers' answers, an opened engine, rows kept from a forward.
+ *
+ * Failure  everything here asserts through cmocka; a test that reaches its next line has what it asked for
+ * Owner    rig_close checks that the ledger is empty                                                                 */
+#ifndef MYTH_TESTS_RIG_H
+#define MYTH_TESTS_RIG_H
+
+#include "check.h"
+#include "engine/engine.h"
+
+/* ---- goldens (tests/golden/make_models.py) ---- */
+
+typedef struct {
+    char name[64], path[1024];
+    uint32_t n_tok, n_layer, d_model, n_vocab;
+    int32_t *ids;
+    float *logits;                  /* [n_tok, n_vocab]              */
+    float *residual;                /* [n_layer + 1, n_tok, d_model] */
+} golden;
+
+enum { GOLDEN_MAX = 64 };
+/* Names of the directories in tests/golden/models, sorted. */
+uint32_t golden_list(char name[GOLDEN_MAX][64]);
+void golden_load(golden *g, const char *name);
+void golden_free(golden *g);
+
+/* ---- an engine ---- */
+
+typedef struct {
+    myth_mem *mem;
+    myth_model model;
+    myth_engine *engine;
+} rig;
+
+void rig_open(rig *r, const char *spec, const myth_engine_opts *opts);
+void rig_close(rig *r);
+myth_seq *rig_seq(rig *r);
+/* The CPU levels this machine has, slowest first; prints the names of those it lacks. */
+uint32_t rig_levels(const char *level[8]);
+
+/* ---- rows of a forward ---- */
+
+typedef struct {
+    uint32_t n_tok, n_vocab, n_layer, d_model;
+    uint32_t base;                  /* added to tok_idx of the callbacks */
+    float *logits;                  /* [n_tok, n_vocab]; NULL = not kept */
+    float *hidden;                  /* [n_layer + 1, n_tok, d_model]     */
+    uint32_t n_logits, n_hidden;    /* rows handed over                  */
+} rows;
+
+void rows_open(rows *w, const rig *r, uint32_t n_tok, bool keep_hidden);
+void rows_close(rows *w);
+void rows_clear(rows *w);           /* every value NaN, counts 0 */
+void rows_on_logits(void *user, uint32_t tok_idx, const float *row, uint32_t n_vocab);
+void rows_on_hidden(void *user, uint32_t tok_idx, uint32_t layer, const float *row, uint32_t d_model);
+
+/* Appends n tokens to s in forwards of `chunk` tokens (0 = all at once), keeping all rows in w from w->base on; w may be NULL. */
+void rig_feed(rig *r, myth_seq *s, const int32_t *ids, uint32_t n, uint32_t chunk, rows *w);
+/* One token by the decode path; its logits in row w->base. */
+void rig_decode(rig *r, myth_seq *s, int32_t id, rows *w);
+
+/* max |a - b| / max |b| */
+float share_apart(const float *a, const float *b, size_t n);
+void assert_same_bits(const float *a, const float *b, size_t n, const char *what);
+
+#define assert_ok(expr) assert_ok_(expr, #expr, &rig_err, __FILE__, __LINE__)
+extern myth_error rig_err;          /* pass &rig_err to the calls inside assert_ok */
+void assert_ok_(myth_status st, const char *expr, const myth_error *err, const char *file, int line);
+
+#endif
