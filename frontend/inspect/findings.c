@@ -457,12 +457,13 @@ static bool step_field(const myth_findings_grammar *g, state *s, uint8_t byte)
             return go(g, s, ISSUE, (uint8_t)strlen(intro[ISSUE]));
         return true;
     case PATH:
-        at = find_path(g, s, byte, byte == '"');
-        if (at == NONE)
+        at = find_path(g, s, byte, false);                    /* a quote goes on a path only after its backslash, where none ends */
+        if (at == NONE && (byte != '"' || (at = find_path(g, s, byte, true)) == NONE))
             return false;
         s->block = (uint8_t)at;
-        s->len++;
-        return byte != '"' || go(g, s, FIRST, 1);
+        if (s->len++ == g->block[at].src->path_len)
+            return go(g, s, FIRST, 1);
+        return true;
     case FIRST:
         if (byte != ',')
             return step_number(g, s, byte, &s->first);
