@@ -188,6 +188,7 @@ void myth_meta_gguf_scalar(myth_meta_value *v, uint32_t raw_type, const unsigned
     case 4: myth_reader_u32(&r, &u32); break;
     default: myth_reader_u64(&r, &u64); break;
     }
+    v->raw_type = raw_type;
     switch (raw_type) {
     case GGUF_U8: v->type = MYTH_META_UINT; v->v.u = u8; break;
     case GGUF_I8: v->type = MYTH_META_INT; v->v.i = (int8_t)u8; break;

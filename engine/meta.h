@@ -34,7 +34,7 @@ typedef struct myth_meta_value {
     myth_meta_type elem;
     uint64_t count;
     const unsigned char *raw;       /* GGUF: packed little-endian elements of `raw_type`; strings as u64 length + bytes */
-    uint32_t raw_type;
+    uint32_t raw_type;              /* GGUF: of the value, or of the elements of an array                */
     uint64_t raw_bytes;
     const struct myth_meta_value *items;   /* JSON arrays of scalars: count values without keys          */
     const uint64_t *str_off;               /* GGUF: where each string starts in raw; NULL = not indexed    */
