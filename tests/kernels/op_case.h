@@ -1,0 +1,503 @@
+/* op_case.h - a row of cases.def made into buffers and an argument struct, for the tests and the bench of the ops.
+ *
+ * Rig      one device with one stream; views are taken with rig_view and all given back by rig_clear
+ * Data     a pure function of the case's number: the same on every level, thread count and page size. Outputs and the rows of the cache that no
+ *          position has are filled with NaN bytes, so that what is not written, or read by mistake, shows
+ * Asserts  a failing call ends the program: nothing here is expected to fail                                                          */
+#ifndef MYTH_TESTS_OP_CASE_H
+#define MYTH_TESTS_OP_CASE_H
+
+#include "../../engine/base/half.h"
+#include "../../kernels/device_impl.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RIG_VIEW_MAX = 64, CASE_TEST = 1, CASE_BENCH = 2 };
+
+struct kernel_case {
+    myth_op op;
+    int use;                            /* CASE_TEST or CASE_BENCH */
+    double tol_ref, tol_fast;           /* share of the largest magnitude of each output: exact level, the others */
+    uint32_t rows, dim, n_out, d_ff, n_vocab;
+    uint32_t n_head, n_head_kv, head_dim, window, depth, n_run, page_tok;      /* depth: tokens already cached for the first run */
+    uint32_t k, n_ask, n_pair;
+    float softcap;
+    double base, factor;
+    myth_dtype type, type_k, type_v;
+    bool is_decode, is_ring, has_pend, has_post, has_head_norm, has_mask, has_bias;
+};
+
+static const struct kernel_case kernel_cases[] = {
+#define CASE(name, use_, tol_ref_, tol_fast_, ...) \
+    { .op = MYTH_OP_##name, .use = use_, .tol_ref = tol_ref_, .tol_fast = tol_fast_, __VA_ARGS__ },
+#include "cases.def"
+#undef CASE
+};
+enum { KERNEL_CASE_N = sizeof(kernel_cases) / sizeof(kernel_cases[0]) };
+
+union op_args {
+#define OP(name) struct myth_##name##_args name;
+#include "../../kernels/ops.def"
+#undef OP
+};
+
+struct rig {
+    myth_mem *mem;
+    myth_device *dev;
+    myth_stream *s;
+    myth_buf *buf[RIG_VIEW_MAX];
+    int n_buf;
+    uint64_t seed;
+};
+
+static inline void rig_must(bool is_ok, const char *what)
+{
+    if (is_ok)
+        return;
+    fprintf(stderr, "op_case: %s\n", what);
+    abort();
+}
+
+static inline uint32_t most_u32(uint32_t a, uint32_t b) { return a > b ? a : b; }
+
+/* The largest shape over all cases of the use. */
+static inline myth_work_shape case_shape(int use)
+{
+    myth_work_shape w = { .n_rows = 1, .n_logit_rows = 1, .d_model = 1, .d_ff = 1, .n_head = 1, .n_head_kv = 1, .head_dim = 2, .n_vocab = 1, .top_k = 1 };
+    for (int i = 0; i < KERNEL_CASE_N; i++) {
+        const struct kernel_case *c = &kernel_cases[i];
+        if (!(c->use & use))
+            continue;
+        w.n_rows = most_u32(w.n_rows, c->rows);
+        w.d_model = most_u32(w.d_model, c->dim);
+        w.d_ff = most_u32(w.d_ff, c->d_ff);
+        w.n_head = most_u32(w.n_head, c->n_head);
+        w.n_head_kv = most_u32(w.n_head_kv, c->n_head_kv);
+        w.head_dim = most_u32(w.head_dim, c->head_dim);
+        w.n_vocab = most_u32(w.n_vocab, c->n_vocab);
+        w.top_k = most_u32(w.top_k, c->k);
+        if (c->op == MYTH_OP_head_topk)
+            w.n_logit_rows = most_u32(w.n_logit_rows, c->rows);
+    }
+    w.n_record_ops = 64;
+    w.n_graph = 2;
+    return w;
+}
+
+/* False, with the reason in err, when the level is absent here. */
+static inline bool rig_open(struct rig *r, const char *level, int n_threads, int use, myth_error *err)
+{
+    memset(r, 0, sizeof(*r));
+    myth_device_opts opts = { .name = "cpu", .n_threads = n_threads, .cpu_level = level };
+    myth_work_shape shape = case_shape(use);
+    rig_must(myth_mem_open(&r->mem, 0, NULL) == MYTH_OK, "mem");
+    if (myth_device_open(&r->dev, r->mem, &opts, err) != MYTH_OK) {
+        myth_mem_close(r->mem);
+        return false;
+    }
+    rig_must(myth_device_reserve(r->dev, &shape, NULL) == MYTH_OK, "reserve");
+    rig_must(myth_stream_open(&r->s, r->dev, NULL) == MYTH_OK, "stream");
+    return true;
+}
+
+static inline void rig_clear(struct rig *r)
+{
+    while (r->n_buf)
+        myth_buf_close(r->buf[--r->n_buf]);
+}
+
+static inline uint64_t rig_close(struct rig *r)
+{
+    rig_clear(r);
+    myth_stream_close(r->s);
+    myth_device_close(r->dev);
+    return myth_mem_close(r->mem);
+}
+
+static inline void *view_host(myth_view v) { return (unsigned char *)myth_buf_host(v.buf) + v.off; }
+
+/* [n_row, n] of the type, at an odd multiple of the alignment, filled with 0xff: NaN in every float type. */
+static inline myth_view rig_view(struct rig *r, myth_dtype t, uint64_t n_row, uint64_t n)
+{
+    uint64_t bytes = n_row * myth_row_bytes(t, n);
+    rig_must(r->n_buf < RIG_VIEW_MAX, "too many views");
+    rig_must(myth_buf_open(&r->buf[r->n_buf], r->dev, MYTH_MEM_OTHER, "view", bytes + 4, NULL) == MYTH_OK, "view");
+    myth_view v = myth_view_at(r->buf[r->n_buf++], 4, t);
+    memset(view_host(v), 0xff, bytes);
+    return v;
+}
+
+/* ---- data ---- */
+
+static inline uint64_t mix64(uint64_t x)       /* splitmix64 */
+{
+    x += 0x9e3779b97f4a7c15ull;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+    return x ^ (x >> 31);
+}
+
+/* About normal, mean 0, deviation 1. */
+static inline float noise(uint64_t key)
+{
+    uint64_t a = mix64(key), b = mix64(a);
+    double sum = 0.0;
+    for (int i = 0; i < 4; i++)
+        sum += (double)((a >> (16 * i)) & 0xffff) / 65536.0 + (double)((b >> (16 * i)) & 0xffff) / 65536.0;
+    return (float)((sum - 4.0) * 1.2247449);
+}
+
+static inline void put_u16(unsigned char *p, uint16_t v) { memcpy(p, &v, 2); }
+
+/* One row of n f32 values as the type; written for the tests, apart from the device's own conversion. */
+static inline void encode_row(unsigned char *dst, myth_dtype t, const float *src, uint32_t n)
+{
+    uint32_t block = myth_dtype_block(t);
+    for (uint32_t at = 0; at < n; at += block, src += block, dst += myth_dtype_block_bytes(t)) {
+        float amax = 0.0f;
+        for (uint32_t i = 0; i < block; i++)
+            amax = fabsf(src[i]) > amax ? fabsf(src[i]) : amax;
+        switch (t) {
+        case MYTH_F16: put_u16(dst, myth_f32_to_f16(src[0])); break;
+        case MYTH_BF16: put_u16(dst, myth_f32_to_bf16(src[0])); break;
+        case MYTH_Q8_0:
+            put_u16(dst, myth_f32_to_f16(amax / 127.0f));
+            for (uint32_t i = 0; i < 32; i++)
+                dst[2 + i] = (unsigned char)(int8_t)lrintf(amax > 0.0f ? src[i] * 127.0f / amax : 0.0f);
+            break;
+        case MYTH_Q4_0:
+            put_u16(dst, myth_f32_to_f16(amax / 7.0f));
+            for (uint32_t i = 0; i < 16; i++) {
+                long lo = lrintf(amax > 0.0f ? src[i] * 7.0f / amax : 0.0f), hi = lrintf(amax > 0.0f ? src[16 + i] * 7.0f / amax : 0.0f);
+                dst[2 + i] = (unsigned char)((lo + 8) | (hi + 8) << 4);
+            }
+            break;
+        default: memcpy(dst, src, 4);
+        }
+    }
+}
+
+static inline myth_view rig_noise(struct rig *r, myth_dtype t, uint64_t n_row, uint64_t n, float mean, float scale)
+{
+    myth_view v = rig_view(r, t, n_row, n);
+    float *row = malloc((size_t)n * sizeof(float));
+    uint64_t key = r->seed = mix64(r->seed);
+    rig_must(row != NULL, "memory");
+    for (uint64_t i = 0; i < n_row; i++) {
+        for (uint64_t k = 0; k < n; k++)
+            row[k] = mean + scale * noise(key + i * n + k);
+        encode_row((unsigned char *)view_host(v) + i * myth_row_bytes(t, n), t, row, (uint32_t)n);
+    }
+    free(row);
+    return v;
+}
+
+static inline myth_view rig_ids(struct rig *r, uint64_t n, uint32_t below)
+{
+    myth_view v = rig_view(r, MYTH_I32, 1, n);
+    r->seed = mix64(r->seed);
+    for (uint64_t i = 0; i < n; i++)
+        ((int32_t *)view_host(v))[i] = (int32_t)(mix64(r->seed + i) % below);
+    return v;
+}
+
+/* ---- keys and values ---- */
+
+/* The run's first position and its rows: runs grow in length and shrink in depth; decode has one row per run. */
+static inline void case_run(const struct kernel_case *c, uint32_t run, uint32_t *pos0, uint32_t *row0, uint32_t *n_rows)
+{
+    uint32_t n_run = c->n_run ? c->n_run : 1, share = n_run * (n_run + 1) / 2;
+    *pos0 = c->depth > run * 13 ? c->depth - run * 13 : 0;
+    if (c->is_decode) {
+        *row0 = run;
+        *n_rows = 1;
+        return;
+    }
+    *row0 = c->rows * (run * (run + 1) / 2) / share;
+    *n_rows = c->rows * ((run + 1) * (run + 2) / 2) / share - *row0;
+}
+
+/* The row of head `head` at position pos of run `run`, as stored. A function of its arguments only. */
+static inline void kv_row(unsigned char *dst, myth_dtype t, uint32_t run, bool is_v, uint32_t head, uint32_t pos, uint32_t head_dim)
+{
+    float row[1024];
+    uint64_t key = mix64(((uint64_t)run << 40) ^ ((uint64_t)is_v << 39) ^ ((uint64_t)head << 32) ^ pos);
+    rig_must(head_dim <= 1024, "head_dim");
+    for (uint32_t i = 0; i < head_dim; i++)
+        row[i] = noise(key + i);
+    encode_row(dst, t, row, head_dim);
+}
+
+/* Where position pos of a slot is kept, K or V, head 0; *step is the distance of heads. */
+static inline unsigned char *kv_cached(const struct myth_kv_place *kv, uint32_t slot, uint32_t pos, bool is_v, myth_dtype type_k, myth_dtype type_v,
+                                       uint32_t n_head_kv, uint32_t head_dim, uint64_t *step)
+{
+    uint64_t bytes = myth_row_bytes(is_v ? type_v : type_k, head_dim), skip = is_v ? (uint64_t)n_head_kv * kv->page_tok * myth_row_bytes(type_k, head_dim) : 0;
+    const int32_t *entry = (int32_t *)view_host(kv->table) + 2 * ((uint64_t)slot * kv->n_entry + (kv->is_ring ? 0 : pos / kv->page_tok));
+    *step = kv->page_tok * bytes;
+    return (unsigned char *)view_host(kv->pool) + (uint64_t)entry[0] * kv->page_bytes + kv->layer_off + skip + pos % kv->page_tok * bytes;
+}
+
+struct kv_setup {
+    struct myth_kv_place kv;
+    myth_view k_new, v_new, runs, row_run, pos;
+    uint32_t cap_rows;
+};
+
+/* Runs, a cache that holds what lies before each run, and scratch with the runs' own rows. Pages are handed out backwards and lie between
+ * strangers' bytes; slots are numbered backwards. */
+static inline struct kv_setup make_kv(struct rig *r, const struct kernel_case *c)
+{
+    struct kv_setup k = { .cap_rows = c->rows + 3 };
+    uint32_t n_run = c->n_run ? c->n_run : 1, hd = c->head_dim, ring = c->is_ring ? most_u32(c->window, 1) : 0;
+    uint32_t page_tok = c->is_ring ? ring : c->page_tok ? c->page_tok : 64, n_entry = c->is_ring ? 1 : (c->depth + c->rows) / page_tok + 1;
+    uint64_t k_row = myth_row_bytes(c->type_k, hd), v_row = myth_row_bytes(c->type_v, hd);
+    k.kv = (struct myth_kv_place){ .page_tok = page_tok, .n_entry = n_entry, .is_ring = c->is_ring, .layer_off = 64 };
+    k.kv.page_bytes = (k.kv.layer_off + (uint64_t)c->n_head_kv * page_tok * (k_row + v_row) + 64 + 63) / 64 * 64;
+    k.kv.table = rig_view(r, MYTH_I32, (uint64_t)n_run * n_entry, 2);
+    k.kv.pool = rig_view(r, MYTH_F32, (uint64_t)n_run * n_entry, k.kv.page_bytes / 4);
+    for (uint32_t i = 0; i < n_run * n_entry; i++) {
+        int32_t *entry = (int32_t *)view_host(k.kv.table) + 2 * i;
+        entry[0] = (int32_t)(n_run * n_entry - 1 - i);
+        entry[1] = c->is_ring ? 0 : (int32_t)(i % n_entry * page_tok);
+    }
+    k.k_new = rig_view(r, c->type_k, (uint64_t)c->n_head_kv * k.cap_rows, hd);
+    k.v_new = rig_view(r, c->type_v, (uint64_t)c->n_head_kv * k.cap_rows, hd);
+    k.runs = rig_view(r, MYTH_I32, n_run, MYTH_RUN_WIDTH);
+    k.row_run = rig_view(r, MYTH_I32, 1, c->rows);
+    k.pos = rig_view(r, MYTH_I32, 1, c->rows);
+    for (uint32_t run = 0; run < n_run; run++) {
+        uint32_t pos0, row0, n_rows, slot = n_run - 1 - run;
+        case_run(c, run, &pos0, &row0, &n_rows);
+        int32_t *rec = (int32_t *)view_host(k.runs) + run * MYTH_RUN_WIDTH;
+        memset(rec, 0, MYTH_RUN_WIDTH * 4);
+        rec[MYTH_RUN_ROW0] = (int32_t)row0;
+        rec[MYTH_RUN_N_ROWS] = (int32_t)n_rows;
+        rec[MYTH_RUN_POS0] = (int32_t)pos0;
+        rec[MYTH_RUN_SLOT] = (int32_t)slot;
+        for (int is_v = 0; is_v < 2; is_v++) {
+            myth_dtype t = is_v ? c->type_v : c->type_k;
+            for (uint32_t pos = c->is_ring && pos0 > ring ? pos0 - ring : 0; pos < pos0; pos++) {
+                uint64_t step;
+                unsigned char *at = kv_cached(&k.kv, slot, pos, is_v, c->type_k, c->type_v, c->n_head_kv, hd, &step);
+                for (uint32_t h = 0; h < c->n_head_kv; h++)
+                    kv_row(at + h * step, t, run, is_v, h, pos, hd);
+            }
+            for (uint32_t i = 0; i < n_rows; i++)
+                for (uint32_t h = 0; h < c->n_head_kv; h++)
+                    kv_row((unsigned char *)view_host(is_v ? k.v_new : k.k_new) + ((uint64_t)h * k.cap_rows + row0 + i) * myth_row_bytes(t, hd), t, run, is_v, h,
+                           pos0 + i, hd);
+        }
+        for (uint32_t i = 0; i < n_rows; i++) {
+            ((int32_t *)view_host(k.row_run))[row0 + i] = (int32_t)run;
+            ((int32_t *)view_host(k.pos))[row0 + i] = (int32_t)(pos0 + i);
+        }
+    }
+    return k;
+}
+
+/* ---- one builder per op ---- */
+
+static inline myth_view none(void) { return (myth_view){ NULL, 0, MYTH_F32 }; }
+
+static inline void make_rows(struct rig *r, const struct kernel_case *c, myth_view *x, myth_view *pend, myth_view *w_post)
+{
+    *x = rig_noise(r, MYTH_F32, c->rows, c->dim, 0.0f, 2.0f);
+    *pend = c->has_pend ? rig_noise(r, MYTH_F32, c->rows, c->dim, 0.0f, 0.7f) : none();
+    *w_post = c->has_post ? rig_noise(r, MYTH_F32, 1, c->dim, 1.0f, 0.3f) : none();
+}
+
+static inline void make_head_topk(struct rig *r, const struct kernel_case *c, struct myth_head_topk_args *a)
+{
+    uint32_t n_word = (c->n_vocab + 31) / 32;
+    *a = (struct myth_head_topk_args){ .n_rows = c->rows, .dim = c->dim, .n_vocab = c->n_vocab, .k = c->k, .softcap = c->softcap, .is_decode = c->is_decode };
+    a->x = rig_noise(r, MYTH_F32, c->rows, c->dim, 0.0f, 1.0f);
+    a->w = rig_noise(r, c->type, c->n_vocab, c->dim, 0.0f, 0.3f);
+    if (c->has_mask) {                  /* two masks: scattered bits, a single id; the third row on have none */
+        a->mask_idx = rig_view(r, MYTH_I32, 1, c->rows);
+        a->masks = rig_view(r, MYTH_I32, 2, n_word);
+        for (uint32_t i = 0; i < c->rows; i++)
+            ((int32_t *)view_host(a->mask_idx))[i] = i < 2 ? (int32_t)i : -1;
+        for (uint32_t i = 0; i < n_word; i++) {
+            ((uint32_t *)view_host(a->masks))[i] = (uint32_t)(mix64(i) & mix64(i + 99));
+            ((uint32_t *)view_host(a->masks))[n_word + i] = i == n_word / 2 ? 1u << 7 : 0;
+        }
+    }
+    if (c->has_bias) {                  /* row i has 3 i of them; some forbid */
+        uint32_t total = 3 * c->rows * (c->rows - 1) / 2;
+        a->bias_off = rig_view(r, MYTH_I32, 1, c->rows + 1);
+        a->bias_id = rig_ids(r, total + 1, c->n_vocab);
+        a->bias = rig_noise(r, MYTH_F32, 1, total + 1, 0.0f, 4.0f);
+        for (uint32_t i = 0; i <= c->rows; i++)
+            ((int32_t *)view_host(a->bias_off))[i] = (int32_t)(i ? 3 * i * (i - 1) / 2 : 0);
+        for (uint32_t i = 0; i < total; i += 4)
+            ((float *)view_host(a->bias))[i] = -INFINITY;
+    }
+    if (c->n_ask) {
+        a->n_ask = c->n_ask;
+        a->ask_id = rig_ids(r, (uint64_t)c->rows * c->n_ask, c->n_vocab);
+        a->ask_logit = rig_view(r, MYTH_F32, c->rows, c->n_ask);
+    }
+    a->top_id = rig_view(r, MYTH_I32, c->rows, c->k);
+    a->top_logit = rig_view(r, MYTH_F32, c->rows, c->k);
+    a->lse = rig_view(r, MYTH_F32, 1, c->rows);
+    a->entropy = rig_view(r, MYTH_F32, 1, c->rows);
+}
+
+static inline void make_qkv(struct rig *r, const struct kernel_case *c, struct myth_norm_qkv_rope_store_args *a)
+{
+    uint32_t width = (c->n_head + 2 * c->n_head_kv) * c->head_dim;
+    *a = (struct myth_norm_qkv_rope_store_args){ .n_rows = c->rows, .cap_rows = c->rows + 3, .dim = c->dim, .n_head = c->n_head, .n_head_kv = c->n_head_kv,
+        .head_dim = c->head_dim, .eps = 1e-6f, .q_scale = 0.0625f, .is_decode = c->is_decode };
+    make_rows(r, c, &a->x, &a->pend, &a->w_post);
+    a->w_in = rig_noise(r, MYTH_F32, 1, c->dim, 1.0f, 0.3f);
+    a->w_q = rig_noise(r, c->type, (uint64_t)c->n_head * c->head_dim, c->dim, 0.0f, 0.05f);
+    a->w_k = rig_noise(r, c->type, (uint64_t)c->n_head_kv * c->head_dim, c->dim, 0.0f, 0.05f);
+    a->w_v = rig_noise(r, c->type, (uint64_t)c->n_head_kv * c->head_dim, c->dim, 0.0f, 0.05f);
+    a->n_q = c->has_head_norm ? rig_noise(r, MYTH_F32, 1, c->head_dim, 1.0f, 0.3f) : none();
+    a->n_k = c->has_head_norm ? rig_noise(r, MYTH_F32, 1, c->head_dim, 1.0f, 0.3f) : none();
+    a->rope = rig_view(r, MYTH_F32, c->rows, c->head_dim);
+    for (uint32_t i = 0; i < c->rows * c->head_dim / 2; i++) {
+        float *pair = (float *)view_host(a->rope) + 2 * i;
+        double angle = 6.0 * (double)noise(r->seed + i);
+        pair[0] = (float)cos(angle);
+        pair[1] = (float)sin(angle);
+    }
+    a->xn = rig_view(r, MYTH_F32, c->rows, c->dim);
+    a->qkv = rig_view(r, MYTH_F32, c->rows, width);
+    a->q = rig_view(r, MYTH_F32, (uint64_t)c->rows * c->n_head, c->head_dim);
+    a->k_new = rig_view(r, c->type_k, (uint64_t)c->n_head_kv * a->cap_rows, c->head_dim);
+    a->v_new = rig_view(r, c->type_v, (uint64_t)c->n_head_kv * a->cap_rows, c->head_dim);
+}
+
+/* The arguments of the case, its inputs filled from `number`. */
+static inline void make_case(struct rig *r, const struct kernel_case *c, uint64_t number, union op_args *a)
+{
+    struct kv_setup kv;
+    struct myth_norm_qkv_rope_store_args full;
+    memset(a, 0, sizeof(*a));
+    r->seed = mix64(number + 1);
+    switch (c->op) {
+    case MYTH_OP_embed_gather:
+        a->embed_gather = (struct myth_embed_gather_args){ .n_rows = c->rows, .dim = c->dim, .n_vocab = c->n_vocab, .scale = 25.25f };
+        a->embed_gather.table = rig_noise(r, c->type, c->n_vocab, c->dim, 0.0f, 0.05f);
+        a->embed_gather.ids = rig_ids(r, c->rows, c->n_vocab);
+        a->embed_gather.y = rig_view(r, MYTH_F32, c->rows, c->dim);
+        break;
+    case MYTH_OP_rope_table:
+        a->rope_table = (struct myth_rope_table_args){ .n_rows = c->rows, .head_dim = c->head_dim, .n_pair = c->n_pair, .base = c->base, .factor = c->factor };
+        a->rope_table.table = rig_view(r, MYTH_F32, c->rows, c->head_dim);
+        a->rope_table.pos = rig_ids(r, c->rows, 0x7fffffff);
+        for (uint32_t i = 0; i < c->rows / 2; i++)
+            ((int32_t *)view_host(a->rope_table.pos))[i] = (int32_t)i;
+        break;
+    case MYTH_OP_rms_norm:
+        a->rms_norm = (struct myth_rms_norm_args){ .n_rows = c->rows, .dim = c->dim, .eps = 1e-6f };
+        make_rows(r, c, &a->rms_norm.x, &a->rms_norm.pend, &a->rms_norm.w_post);
+        a->rms_norm.w = rig_noise(r, MYTH_F32, 1, c->dim, 1.0f, 0.3f);
+        a->rms_norm.y = rig_view(r, MYTH_F32, c->rows, c->dim);
+        break;
+    case MYTH_OP_proj:
+        a->proj = (struct myth_proj_args){ .n_rows = c->rows, .n_in = c->dim, .n_out = c->n_out, .is_decode = c->is_decode };
+        a->proj.x = rig_noise(r, MYTH_F32, c->rows, c->dim, 0.0f, 1.0f);
+        a->proj.w = rig_noise(r, c->type, c->n_out, c->dim, 0.0f, 0.05f);
+        a->proj.y = rig_view(r, MYTH_F32, c->rows, c->n_out);
+        break;
+    case MYTH_OP_norm_qkv_rope_store: make_qkv(r, c, &a->norm_qkv_rope_store); break;
+    case MYTH_OP_qkv_rope_store:
+        make_qkv(r, c, &full);
+        a->qkv_rope_store = (struct myth_qkv_rope_store_args){ .n_q = full.n_q, .n_k = full.n_k, .rope = full.rope, .q = full.q, .k_new = full.k_new,
+            .v_new = full.v_new, .n_rows = full.n_rows, .cap_rows = full.cap_rows, .n_head = full.n_head, .n_head_kv = full.n_head_kv, .head_dim = full.head_dim,
+            .eps = full.eps, .q_scale = full.q_scale };
+        a->qkv_rope_store.qkv = rig_noise(r, MYTH_F32, c->rows, (c->n_head + 2 * c->n_head_kv) * c->head_dim, 0.0f, 1.5f);
+        break;
+    case MYTH_OP_attn_prefill:
+    case MYTH_OP_attn_decode:
+        kv = make_kv(r, c);
+        a->attn_prefill = (struct myth_attn_args){ .k_new = kv.k_new, .v_new = kv.v_new, .runs = kv.runs, .row_run = kv.row_run, .pos = kv.pos, .kv = kv.kv,
+            .n_rows = c->rows, .cap_rows = kv.cap_rows, .n_head = c->n_head, .n_head_kv = c->n_head_kv, .head_dim = c->head_dim, .window = c->window,
+            .softcap = c->softcap };
+        a->attn_prefill.q = rig_noise(r, MYTH_F32, (uint64_t)c->rows * c->n_head, c->head_dim, 0.0f, 2.0f / sqrtf((float)c->head_dim));
+        a->attn_prefill.o = rig_view(r, MYTH_F32, (uint64_t)c->rows * c->n_head, c->head_dim);
+        break;
+    case MYTH_OP_kv_merge:
+        kv = make_kv(r, c);
+        a->kv_merge = (struct myth_kv_merge_args){ .k_new = kv.k_new, .v_new = kv.v_new, .runs = kv.runs, .kv = kv.kv, .n_run = c->n_run ? c->n_run : 1,
+            .cap_rows = kv.cap_rows, .n_head_kv = c->n_head_kv, .head_dim = c->head_dim };
+        if (a->kv_merge.n_run > 1)
+            ((int32_t *)view_host(kv.runs))[MYTH_RUN_WIDTH + MYTH_RUN_FLAGS] = MYTH_RUN_EPHEMERAL;
+        break;
+    case MYTH_OP_norm_ffn_geglu:
+        a->norm_ffn_geglu = (struct myth_norm_ffn_geglu_args){ .n_rows = c->rows, .dim = c->dim, .d_ff = c->d_ff, .eps = 1e-6f, .is_decode = c->is_decode };
+        make_rows(r, c, &a->norm_ffn_geglu.x, &a->norm_ffn_geglu.pend, &a->norm_ffn_geglu.w_post);
+        a->norm_ffn_geglu.w = rig_noise(r, MYTH_F32, 1, c->dim, 1.0f, 0.3f);
+        a->norm_ffn_geglu.w_gate = rig_noise(r, c->type, c->d_ff, c->dim, 0.0f, 0.05f);
+        a->norm_ffn_geglu.w_up = rig_noise(r, c->type, c->d_ff, c->dim, 0.0f, 0.05f);
+        a->norm_ffn_geglu.xn = rig_view(r, MYTH_F32, c->rows, c->dim);
+        a->norm_ffn_geglu.up = rig_view(r, MYTH_F32, c->rows, c->d_ff);
+        a->norm_ffn_geglu.h = rig_view(r, MYTH_F32, c->rows, c->d_ff);
+        break;
+    case MYTH_OP_geglu:
+        a->geglu = (struct myth_geglu_args){ .n_rows = c->rows, .d_ff = c->d_ff };
+        a->geglu.g = rig_noise(r, MYTH_F32, c->rows, c->d_ff, 0.0f, 3.0f);
+        a->geglu.up = rig_noise(r, MYTH_F32, c->rows, c->d_ff, 0.0f, 1.0f);
+        a->geglu.h = rig_view(r, MYTH_F32, c->rows, c->d_ff);
+        break;
+    case MYTH_OP_gather_norm:
+        a->gather_norm = (struct myth_gather_norm_args){ .n_gather = c->n_out, .dim = c->dim, .eps = 1e-6f };
+        make_rows(r, c, &a->gather_norm.x, &a->gather_norm.pend, &a->gather_norm.w_post);
+        a->gather_norm.w = c->has_head_norm ? rig_noise(r, MYTH_F32, 1, c->dim, 1.0f, 0.3f) : none();
+        a->gather_norm.rows = rig_ids(r, c->n_out, c->rows);
+        a->gather_norm.y = rig_view(r, MYTH_F32, c->n_out, c->dim);
+        break;
+    case MYTH_OP_head_topk: make_head_topk(r, c, &a->head_topk); break;
+    case MYTH_OP_head_logits:
+        a->head_logits = (struct myth_head_logits_args){ .dim = c->dim, .n_vocab = c->n_vocab, .softcap = c->softcap };
+        a->head_logits.x = rig_noise(r, MYTH_F32, 1, c->dim, 0.0f, 1.0f);
+        a->head_logits.w = rig_noise(r, c->type, c->n_vocab, c->dim, 0.0f, 0.3f);
+        a->head_logits.y = rig_view(r, MYTH_F32, 1, c->n_vocab);
+        break;
+    case MYTH_OP_copy:
+        a->copy.src = rig_noise(r, MYTH_F32, c->rows, c->dim, 0.0f, 1.0f);
+        a->copy.dst = rig_view(r, MYTH_F32, c->rows, c->dim);
+        a->copy.bytes = (uint64_t)c->rows * c->dim * 4;
+        break;
+    default: rig_must(false, "an op without a builder");
+    }
+}
+
+/* Through the public, checking face. */
+static inline void issue_op(myth_stream *s, myth_op op, const union op_args *a)
+{
+    switch (op) {
+#define OP(name) case MYTH_OP_##name: myth_##name(s, &a->name); break;
+#include "../../kernels/ops.def"
+#undef OP
+    default: break;
+    }
+}
+
+/* "proj q8_0 rows=7 dim=640 ..." */
+static inline void case_name(char *dst, size_t cap, const struct kernel_case *c)
+{
+    const char *type = c->op == MYTH_OP_rms_norm || c->op == MYTH_OP_geglu || c->op == MYTH_OP_rope_table ? "" : myth_dtype_get(c->type)->name;
+    size_t len = (size_t)snprintf(dst, cap, "%s", myth_op_name(c->op));
+    const struct { const char *key; uint32_t v; } part[] = {
+        { "rows", c->rows }, { "dim", c->dim }, { "out", c->n_out }, { "ff", c->d_ff }, { "vocab", c->n_vocab }, { "heads", c->n_head }, { "kv", c->n_head_kv },
+        { "hd", c->head_dim }, { "depth", c->depth }, { "window", c->window }, { "runs", c->n_run }, { "page", c->page_tok }, { "k", c->k },
+    };
+    if (c->n_head_kv)
+        len += (size_t)snprintf(dst + len, cap - len, " %s/%s", myth_dtype_get(c->type_k)->name, myth_dtype_get(c->type_v)->name);
+    if (c->dim && *type)
+        len += (size_t)snprintf(dst + len, cap - len, " %s", type);
+    for (size_t i = 0; i < sizeof(part) / sizeof(part[0]) && len < cap; i++)
+        if (part[i].v)
+            len += (size_t)snprintf(dst + len, cap - len, " %s=%u", part[i].key, part[i].v);
+    if (len < cap)
+        snprintf(dst + len, cap - len, "%s%s", c->is_decode ? " decode" : "", c->is_ring ? " ring" : "");
+}
+
+#endif

@@ -1,0 +1,375 @@
+/* oracle.h - what each op must give, in fp64, straight from ops.h; shares no code with the device.
+ *
+ * Order    op_oracle reads the inputs before the op runs (x is updated in place)
+ * Owner    oracle_clear frees the arrays                                                                              */
+#ifndef MYTH_TESTS_ORACLE_H
+#define MYTH_TESTS_ORACLE_H
+
+#include "op_case.h"
+
+enum { WANT_MAX = 6 };
+
+struct want {
+    const char *name;
+    myth_view view;                     /* what the op writes: [n_row, n]                           */
+    uint64_t n_row, n;
+    double *v;                          /* NULL: compare with `bytes`                               */
+    unsigned char *bytes;
+    double type_tol;                    /* rounding of the output's own type, over its largest magnitude */
+};
+
+struct oracle {
+    struct want want[WANT_MAX];
+    int n_want;
+    double *logits;                     /* head_topk: [n_rows, n_vocab] after biases and masks; -inf = forbidden */
+};
+
+static inline double *doubles(uint64_t n)
+{
+    double *p = calloc((size_t)(n ? n : 1), sizeof(double));
+    rig_must(p != NULL, "memory");
+    return p;
+}
+
+static inline void oracle_clear(struct oracle *o)
+{
+    for (int i = 0; i < o->n_want; i++) {
+        free(o->want[i].v);
+        free(o->want[i].bytes);
+    }
+    free(o->logits);
+    memset(o, 0, sizeof(*o));
+}
+
+static inline double half_value(const unsigned char *p)
+{
+    unsigned h = p[0] | (unsigned)p[1] << 8, e = h >> 10 & 31, m = h & 1023;
+    double v = e == 31 ? (m ? NAN : INFINITY) : e ? ldexp(1.0 + m / 1024.0, (int)e - 15) : ldexp(m / 1024.0, -14);
+    return h & 0x8000 ? -v : v;
+}
+
+/* Element i of row r of a [.., n] view. */
+static inline double value(myth_view v, uint64_t r, uint64_t n, uint64_t i)
+{
+    const unsigned char *row = (const unsigned char *)view_host(v) + r * myth_row_bytes(v.dtype, n), *b;
+    float f;
+    uint32_t u;
+    switch (v.dtype) {
+    case MYTH_F16: return half_value(row + 2 * i);
+    case MYTH_BF16:
+        u = (uint32_t)(row[2 * i] | row[2 * i + 1] << 8) << 16;
+        memcpy(&f, &u, 4);
+        return (double)f;
+    case MYTH_Q8_0: b = row + i / 32 * 34; return half_value(b) * (signed char)b[2 + i % 32];
+    case MYTH_Q4_0: b = row + i / 32 * 18; return half_value(b) * ((i % 32 < 16 ? b[2 + i % 16] & 15 : b[2 + i % 16] >> 4) - 8);
+    default: memcpy(&f, row + 4 * i, 4); return (double)f;
+    }
+}
+
+static inline int32_t index_at(myth_view v, uint64_t i) { return ((int32_t *)view_host(v))[i]; }
+
+static inline double *expect(struct oracle *o, const char *name, myth_view view, uint64_t n_row, uint64_t n)
+{
+    static const double rounding[MYTH_DTYPE_N] = { [MYTH_F16] = 0x1p-11, [MYTH_BF16] = 0x1p-8, [MYTH_Q8_0] = 1.0 / 250 };
+    struct want *w = &o->want[o->n_want++];
+    rig_must(o->n_want <= WANT_MAX, "too many outputs");
+    *w = (struct want){ .name = name, .view = view, .n_row = n_row, .n = n, .v = doubles(n_row * n), .type_tol = rounding[view.dtype] };
+    return w->v;
+}
+
+/* ---- pieces ---- */
+
+static inline void norm64(double *y, const double *x, myth_view w, uint64_t n, double eps)
+{
+    double ss = 0.0;
+    for (uint64_t i = 0; i < n; i++)
+        ss += x[i] * x[i];
+    for (uint64_t i = 0; i < n; i++)
+        y[i] = x[i] / sqrt(ss / (double)n + eps) * (w.buf ? value(w, 0, n, i) : 1.0);
+}
+
+/* Row r of x with its pending branch. */
+static inline void fold64(double *y, myth_view x, myth_view pend, myth_view w_post, uint64_t r, uint64_t n, double eps)
+{
+    double *p = doubles(n);
+    for (uint64_t i = 0; i < n && pend.buf; i++)
+        p[i] = value(pend, r, n, i);
+    if (pend.buf && w_post.buf)
+        norm64(p, p, w_post, n, eps);
+    for (uint64_t i = 0; i < n; i++)
+        y[i] = value(x, r, n, i) + p[i];
+    free(p);
+}
+
+static inline double dot64(myth_view w, uint64_t row, const double *x, uint64_t n)
+{
+    double sum = 0.0;
+    for (uint64_t i = 0; i < n; i++)
+        sum += value(w, row, n, i) * x[i];
+    return sum;
+}
+
+static inline double cap64(double v, double cap) { return cap > 0.0 ? cap * tanh(v / cap) : v; }
+static inline double gelu64(double x) { return 0.5 * x * (1.0 + tanh(sqrt(2.0 / acos(-1.0)) * (x + 0.044715 * x * x * x))); }
+
+/* x (updated) and its normed copy, as outputs when named. Returns the normed rows. */
+static inline double *prologue64(struct oracle *o, myth_view x, myth_view pend, myth_view w_post, myth_view w, myth_view xn, uint64_t n_row, uint64_t n, double eps)
+{
+    double *want_x = expect(o, "x", x, n_row, n), *want_xn = expect(o, "xn", xn, n_row, n);
+    for (uint64_t r = 0; r < n_row; r++) {
+        fold64(want_x + r * n, x, pend, w_post, r, n, eps);
+        norm64(want_xn + r * n, want_x + r * n, w, n, eps);
+    }
+    return want_xn;
+}
+
+/* From q, k, v rows [n_rows, (n_head + 2 n_head_kv) * hd] laid row by row. */
+static inline void store64(struct oracle *o, const struct myth_qkv_rope_store_args *a, const double *qkv)
+{
+    uint64_t hd = a->head_dim, half = hd / 2, width = (a->n_head + 2ull * a->n_head_kv) * hd;
+    double *q = expect(o, "q", a->q, (uint64_t)a->n_rows * a->n_head, hd), *head = doubles(hd);
+    double *k = expect(o, "k_new", a->k_new, (uint64_t)a->n_head_kv * a->cap_rows, hd), *v = expect(o, "v_new", a->v_new, (uint64_t)a->n_head_kv * a->cap_rows, hd);
+    for (uint64_t i = 0; i < (uint64_t)a->n_head_kv * a->cap_rows * hd; i++)
+        k[i] = v[i] = NAN;              /* rows past n_rows stay untouched */
+    for (uint64_t r = 0; r < a->n_rows; r++) {
+        for (uint64_t h = 0; h < a->n_head + 2ull * a->n_head_kv; h++) {
+            bool is_q = h < a->n_head, is_v = h >= a->n_head + (uint64_t)a->n_head_kv;
+            uint64_t kv = is_q ? 0 : (h - a->n_head) % a->n_head_kv;
+            const double *src = qkv + r * width + h * hd;
+            double *dst = is_q ? q + (r * a->n_head + h) * hd : (is_v ? v : k) + (kv * a->cap_rows + r) * hd;
+            if (is_v) {
+                memcpy(dst, src, hd * sizeof(double));
+                continue;
+            }
+            memcpy(head, src, hd * sizeof(double));
+            if ((is_q ? a->n_q : a->n_k).buf)
+                norm64(head, head, is_q ? a->n_q : a->n_k, hd, (double)a->eps);
+            for (uint64_t i = 0; i < hd; i++) {
+                double c = value(a->rope, r, hd, i % half * 2), s = value(a->rope, r, hd, i % half * 2 + 1);
+                double y = i < half ? head[i] * c - head[i + half] * s : head[i] * c + head[i - half] * s;
+                dst[i] = is_q ? y * (double)a->q_scale : y;
+            }
+        }
+    }
+    free(head);
+}
+
+static inline void attn64(struct oracle *o, const struct myth_attn_args *a, const struct kernel_case *c)
+{
+    uint64_t hd = a->head_dim;
+    double *out = expect(o, "o", a->o, (uint64_t)a->n_rows * a->n_head, hd), *score = doubles(c->depth + c->rows + 1ull);
+    unsigned char *bytes = malloc((size_t)hd * 4 + 64);
+    rig_must(bytes != NULL, "memory");
+    myth_buf lone = { .host = bytes };
+    for (uint64_t i = 0; i < (uint64_t)a->n_rows * a->n_head; i++) {
+        uint64_t r = i / a->n_head;
+        uint32_t run = (uint32_t)index_at(a->row_run, r), pos = (uint32_t)index_at(a->pos, r), head = (uint32_t)(i % a->n_head / (a->n_head / a->n_head_kv));
+        uint32_t first = a->window && pos >= a->window ? pos - a->window + 1 : 0;
+        double most = -INFINITY, total = 0.0;
+        for (uint32_t j = first; j <= pos; j++) {
+            kv_row(bytes, a->k_new.dtype, run, false, head, j, (uint32_t)hd);
+            double dot = 0.0;
+            for (uint64_t d = 0; d < hd; d++)
+                dot += value(a->q, i, hd, d) * value((myth_view){ &lone, 0, a->k_new.dtype }, 0, hd, d);
+            score[j] = cap64(dot, (double)a->softcap);
+            most = fmax(most, score[j]);
+        }
+        for (uint32_t j = first; j <= pos; j++) {
+            kv_row(bytes, a->v_new.dtype, run, true, head, j, (uint32_t)hd);
+            double weight = exp(score[j] - most);
+            total += weight;
+            for (uint64_t d = 0; d < hd; d++)
+                out[i * hd + d] += weight * value((myth_view){ &lone, 0, a->v_new.dtype }, 0, hd, d);
+        }
+        for (uint64_t d = 0; d < hd; d++)
+            out[i * hd + d] /= total;
+    }
+    free(bytes);
+    free(score);
+}
+
+/* The whole pool, byte by byte: rows that no run writes are as before. */
+static inline void merge64(struct oracle *o, const struct myth_kv_merge_args *a)
+{
+    uint64_t n_byte = a->kv.pool.buf->bytes - a->kv.pool.off;
+    struct want *w = &o->want[o->n_want++];
+    unsigned char *now = view_host(a->kv.pool), *before = malloc(n_byte);
+    *w = (struct want){ .name = "pool", .view = a->kv.pool, .n_row = 1, .n = n_byte, .bytes = malloc(n_byte) };
+    rig_must(w->bytes && before, "memory");
+    memcpy(before, now, n_byte);
+    for (uint32_t run = 0; run < a->n_run; run++) {             /* written in place, copied out, put back */
+        const int32_t *rec = (int32_t *)view_host(a->runs) + run * MYTH_RUN_WIDTH;
+        for (int32_t i = 0; i < rec[MYTH_RUN_N_ROWS] && !(rec[MYTH_RUN_FLAGS] & MYTH_RUN_EPHEMERAL); i++) {
+            for (int is_v = 0; is_v < 2; is_v++) {
+                uint64_t step;
+                uint32_t pos = (uint32_t)(rec[MYTH_RUN_POS0] + i);
+                unsigned char *at = kv_cached(&a->kv, (uint32_t)rec[MYTH_RUN_SLOT], pos, is_v, a->k_new.dtype, a->v_new.dtype, a->n_head_kv, a->head_dim, &step);
+                for (uint32_t h = 0; h < a->n_head_kv; h++)
+                    kv_row(at + h * step, is_v ? a->v_new.dtype : a->k_new.dtype, run, is_v, h, pos, a->head_dim);
+            }
+        }
+    }
+    memcpy(w->bytes, now, n_byte);
+    memcpy(now, before, n_byte);
+    free(before);
+}
+
+static inline void topk64(struct oracle *o, const struct myth_head_topk_args *a)
+{
+    uint64_t n = a->n_vocab, n_word = (n + 31) / 32;
+    double *lse = expect(o, "lse", a->lse, 1, a->n_rows), *entropy = expect(o, "entropy", a->entropy, 1, a->n_rows), *x = doubles(a->dim);
+    double *ask = a->n_ask ? expect(o, "ask_logit", a->ask_logit, a->n_rows, a->n_ask) : NULL;
+    o->logits = doubles(a->n_rows * n);
+    for (uint64_t r = 0; r < a->n_rows; r++) {
+        double *z = o->logits + r * n, most = -INFINITY, total = 0.0;
+        for (uint64_t i = 0; i < a->dim; i++)
+            x[i] = value(a->x, r, a->dim, i);
+        for (uint64_t v = 0; v < n; v++)
+            z[v] = cap64(dot64(a->w, v, x, a->dim), (double)a->softcap);
+        for (uint64_t i = 0; i < a->n_ask; i++)
+            ask[r * a->n_ask + i] = z[index_at(a->ask_id, r * a->n_ask + i)];
+        for (int32_t i = a->bias_off.buf ? index_at(a->bias_off, r) : 0; a->bias_off.buf && i < index_at(a->bias_off, r + 1); i++)
+            z[index_at(a->bias_id, (uint64_t)i)] += value(a->bias, 0, 1, (uint64_t)i);
+        if (a->mask_idx.buf && index_at(a->mask_idx, r) >= 0)
+            for (uint64_t v = 0; v < n; v++)
+                if (!((uint32_t)index_at(a->masks, (uint64_t)index_at(a->mask_idx, r) * n_word + v / 32) >> v % 32 & 1))
+                    z[v] = -INFINITY;
+        for (uint64_t v = 0; v < n; v++)
+            most = fmax(most, z[v]);
+        for (uint64_t v = 0; v < n; v++)
+            total += exp(z[v] - most);
+        lse[r] = most + log(total);
+        for (uint64_t v = 0; v < n; v++) {
+            double p = exp(z[v] - lse[r]);
+            entropy[r] -= p > 0.0 ? p * (z[v] - lse[r]) : 0.0;
+        }
+    }
+    free(x);
+}
+
+/* ---- every op ---- */
+
+static inline void op_oracle(struct oracle *o, const struct kernel_case *c, const union op_args *u)
+{
+    double *y, *xn, *row = doubles(most_u32(most_u32(c->dim, c->d_ff), 1));
+    memset(o, 0, sizeof(*o));
+    switch (c->op) {
+    case MYTH_OP_embed_gather: {
+        const struct myth_embed_gather_args *a = &u->embed_gather;
+        y = expect(o, "y", a->y, a->n_rows, a->dim);
+        for (uint64_t i = 0; i < (uint64_t)a->n_rows * a->dim; i++)
+            y[i] = (double)a->scale * value(a->table, (uint64_t)index_at(a->ids, i / a->dim), a->dim, i % a->dim);
+        break;
+    }
+    case MYTH_OP_rope_table: {
+        const struct myth_rope_table_args *a = &u->rope_table;
+        y = expect(o, "table", a->table, a->n_rows, a->head_dim);
+        for (uint64_t i = 0; i < (uint64_t)a->n_rows * a->head_dim; i++) {
+            uint64_t pair = i % a->head_dim / 2;
+            long double angle = (long double)index_at(a->pos, i / a->head_dim) * powl(a->base, -2.0L * (long double)pair / a->head_dim) / (long double)a->factor;
+            angle = pair < a->n_pair ? angle : 0.0L;
+            y[i] = (double)(i % 2 ? sinl(angle) : cosl(angle));
+        }
+        break;
+    }
+    case MYTH_OP_rms_norm: {
+        const struct myth_rms_norm_args *a = &u->rms_norm;
+        prologue64(o, a->x, a->pend, a->w_post, a->w, a->y, a->n_rows, a->dim, (double)a->eps);
+        break;
+    }
+    case MYTH_OP_proj: {
+        const struct myth_proj_args *a = &u->proj;
+        y = expect(o, "y", a->y, a->n_rows, a->n_out);
+        for (uint64_t r = 0; r < a->n_rows; r++) {
+            for (uint64_t i = 0; i < a->n_in; i++)
+                row[i] = value(a->x, r, a->n_in, i);
+            for (uint64_t i = 0; i < a->n_out; i++)
+                y[r * a->n_out + i] = dot64(a->w, i, row, a->n_in);
+        }
+        break;
+    }
+    case MYTH_OP_norm_qkv_rope_store: {
+        const struct myth_norm_qkv_rope_store_args *a = &u->norm_qkv_rope_store;
+        uint64_t hd = a->head_dim, n_q = a->n_head * hd, n_kv = a->n_head_kv * hd, width = n_q + 2 * n_kv;
+        struct myth_qkv_rope_store_args half = { .n_q = a->n_q, .n_k = a->n_k, .rope = a->rope, .q = a->q, .k_new = a->k_new, .v_new = a->v_new,
+            .n_rows = a->n_rows, .cap_rows = a->cap_rows, .n_head = a->n_head, .n_head_kv = a->n_head_kv, .head_dim = a->head_dim, .eps = a->eps,
+            .q_scale = a->q_scale };
+        double *qkv = doubles(a->n_rows * width);
+        xn = prologue64(o, a->x, a->pend, a->w_post, a->w_in, a->xn, a->n_rows, a->dim, (double)a->eps);
+        for (uint64_t r = 0; r < a->n_rows; r++)
+            for (uint64_t i = 0; i < width; i++)
+                qkv[r * width + i] = i < n_q          ? dot64(a->w_q, i, xn + r * a->dim, a->dim)
+                                   : i < n_q + n_kv ? dot64(a->w_k, i - n_q, xn + r * a->dim, a->dim)
+                                                    : dot64(a->w_v, i - n_q - n_kv, xn + r * a->dim, a->dim);
+        store64(o, &half, qkv);
+        o->want[1].name = NULL;         /* xn is scratch */
+        free(qkv);
+        break;
+    }
+    case MYTH_OP_qkv_rope_store: {
+        const struct myth_qkv_rope_store_args *a = &u->qkv_rope_store;
+        uint64_t hd = a->head_dim, n_q = a->n_head * hd, n_kv = a->n_head_kv * hd, width = n_q + 2 * n_kv, n_row = a->n_rows;
+        double *qkv = doubles(n_row * width);
+        for (uint64_t r = 0; r < n_row; r++)
+            for (uint64_t i = 0; i < width; i++) {
+                uint64_t at = i < n_q ? r * n_q + i : i < n_q + n_kv ? n_row * n_q + r * n_kv + i - n_q : n_row * (n_q + n_kv) + r * n_kv + i - n_q - n_kv;
+                qkv[r * width + i] = value(a->qkv, 0, n_row * width, at);
+            }
+        store64(o, a, qkv);
+        free(qkv);
+        break;
+    }
+    case MYTH_OP_attn_prefill:
+    case MYTH_OP_attn_decode: attn64(o, &u->attn_prefill, c); break;
+    case MYTH_OP_kv_merge: merge64(o, &u->kv_merge); break;
+    case MYTH_OP_norm_ffn_geglu: {
+        const struct myth_norm_ffn_geglu_args *a = &u->norm_ffn_geglu;
+        xn = prologue64(o, a->x, a->pend, a->w_post, a->w, a->xn, a->n_rows, a->dim, (double)a->eps);
+        y = expect(o, "h", a->h, a->n_rows, a->d_ff);
+        for (uint64_t r = 0; r < a->n_rows; r++)
+            for (uint64_t i = 0; i < a->d_ff; i++)
+                y[r * a->d_ff + i] = gelu64(dot64(a->w_gate, i, xn + r * a->dim, a->dim)) * dot64(a->w_up, i, xn + r * a->dim, a->dim);
+        o->want[1].name = NULL;
+        break;
+    }
+    case MYTH_OP_geglu: {
+        const struct myth_geglu_args *a = &u->geglu;
+        y = expect(o, "h", a->h, a->n_rows, a->d_ff);
+        for (uint64_t i = 0; i < (uint64_t)a->n_rows * a->d_ff; i++)
+            y[i] = gelu64(value(a->g, 0, 1, i)) * value(a->up, 0, 1, i);
+        break;
+    }
+    case MYTH_OP_gather_norm: {
+        const struct myth_gather_norm_args *a = &u->gather_norm;
+        y = expect(o, "y", a->y, a->n_gather, a->dim);
+        for (uint64_t i = 0; i < a->n_gather; i++) {
+            fold64(y + i * a->dim, a->x, a->pend, a->w_post, (uint64_t)index_at(a->rows, i), a->dim, (double)a->eps);
+            if (a->w.buf)
+                norm64(y + i * a->dim, y + i * a->dim, a->w, a->dim, (double)a->eps);
+        }
+        y = expect(o, "x", a->x, c->rows, a->dim);              /* unchanged */
+        for (uint64_t i = 0; i < (uint64_t)c->rows * a->dim; i++)
+            y[i] = value(a->x, 0, 1, i);
+        break;
+    }
+    case MYTH_OP_head_topk: topk64(o, &u->head_topk); break;
+    case MYTH_OP_head_logits: {
+        const struct myth_head_logits_args *a = &u->head_logits;
+        y = expect(o, "y", a->y, 1, a->n_vocab);
+        for (uint64_t i = 0; i < a->dim; i++)
+            row[i] = value(a->x, 0, a->dim, i);
+        for (uint64_t i = 0; i < a->n_vocab; i++)
+            y[i] = cap64(dot64(a->w, i, row, a->dim), (double)a->softcap);
+        break;
+    }
+    case MYTH_OP_copy:
+        y = expect(o, "dst", u->copy.dst, 1, u->copy.bytes / 4);
+        for (uint64_t i = 0; i < u->copy.bytes / 4; i++)
+            y[i] = value(u->copy.src, 0, 1, i);
+        break;
+    default: rig_must(false, "an op without an oracle");
+    }
+    free(row);
+}
+
+#endif

@@ -1,0 +1,145 @@
+/* test_ops.c - every op x every case x every CPU level present, against the fp64 oracle. Prints per level and op the worst case and the
+ * share of its tolerance that it used; absent levels are named with the reason. */
+#include "oracle.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+static const char *const level_names[] = { "ref", "avx2", "avx512", "amx", "neon" };
+
+struct worst {
+    double share, error;
+    int case_idx;
+    const char *output;
+};
+
+/* Largest error of the output over its largest magnitude; an element that was not written, or should not have been, is infinite. */
+static double compare(const struct want *w)
+{
+    double error = 0.0, largest = 0.0;
+    if (w->bytes)
+        return memcmp(w->bytes, view_host(w->view), (size_t)w->n) == 0 ? 0.0 : INFINITY;
+    for (uint64_t i = 0; i < w->n_row * w->n; i++) {
+        double got = value(w->view, i / w->n, w->n, i % w->n);
+        if (isnan(w->v[i])) {           /* untouched: 0xff bytes are NaN, or -1 times a NaN scale */
+            if (!isnan(got))
+                return INFINITY;
+            continue;
+        }
+        largest = fmax(largest, fabs(w->v[i]));
+        double d = got == w->v[i] ? 0.0 : fabs(got - w->v[i]);
+        error = isnan(d) ? INFINITY : fmax(error, d);
+    }
+    return largest > 0.0 ? error / largest : error;
+}
+
+/* The k entries are in order, each logit is its id's, and no id left out is better than the last by more than the error. Returns that error. */
+static double compare_topk(const struct myth_head_topk_args *a, const double *logits)
+{
+    double error = 0.0, largest = 0.0;
+    for (uint64_t r = 0; r < a->n_rows; r++) {
+        const double *z = logits + r * a->n_vocab;
+        const int32_t *id = (int32_t *)view_host(a->top_id) + r * a->k;
+        const float *top = (float *)view_host(a->top_logit) + r * a->k;
+        unsigned char *is_kept = calloc(a->n_vocab, 1);
+        uint64_t n_allowed = 0, n_kept = 0;
+        rig_must(is_kept != NULL, "memory");
+        for (uint32_t i = 0; i < a->k; i++) {
+            if (id[i] < 0) {
+                error = id[i] == -1 && top[i] == -INFINITY ? error : INFINITY;
+                continue;
+            }
+            bool is_sane = (uint32_t)id[i] < a->n_vocab && !is_kept[id[i]] && n_kept == i &&
+                           (!i || top[i] < top[i - 1] || (top[i] == top[i - 1] && id[i] > id[i - 1]));
+            if (!is_sane) {
+                error = INFINITY;
+                break;
+            }
+            is_kept[id[i]] = 1;
+            n_kept++;
+            error = fmax(error, fabs((double)top[i] - z[id[i]]));
+        }
+        for (uint64_t v = 0; v < a->n_vocab; v++) {
+            if (z[v] == -INFINITY)
+                continue;
+            n_allowed++;
+            largest = fmax(largest, fabs(z[v]));
+            if (!is_kept[v] && n_kept)
+                error = fmax(error, (z[v] - (double)top[n_kept - 1]) / 2.0);
+        }
+        if (n_kept != (n_allowed < a->k ? n_allowed : a->k))
+            error = INFINITY;
+        free(is_kept);
+    }
+    return largest > 0.0 ? error / largest : error;
+}
+
+static void note(struct worst *w, double error, double tol, int case_idx, const char *output)
+{
+    double share = error > 0.0 ? error / tol : 0.0;
+    if (!(share < w->share) || !w->output)
+        *w = (struct worst){ share, error, case_idx, output };
+}
+
+static void run_case(struct rig *r, int case_idx, bool is_ref, struct worst *worst)
+{
+    const struct kernel_case *c = &kernel_cases[case_idx];
+    union op_args a;
+    struct oracle o;
+    myth_error err;
+    make_case(r, c, (uint64_t)case_idx, &a);
+    op_oracle(&o, c, &a);
+    issue_op(r->s, c->op, &a);
+    if (myth_stream_sync(r->s, &err) != MYTH_OK)
+        fail_msg("%s", err.msg);
+    double tol = is_ref ? c->tol_ref : c->tol_fast;
+    for (int i = 0; i < o.n_want; i++)
+        if (o.want[i].name)
+            note(worst, compare(&o.want[i]), tol + o.want[i].type_tol, case_idx, o.want[i].name);
+    if (o.logits)
+        note(worst, compare_topk(&a.head_topk, o.logits), tol, case_idx, "top");
+    oracle_clear(&o);
+    rig_clear(r);
+}
+
+static void test_cases(void **state)
+{
+    (void)state;
+    int n_failed = 0;
+    for (size_t l = 0; l < sizeof(level_names) / sizeof(level_names[0]); l++) {
+        struct rig r;
+        myth_error err;
+        if (!rig_open(&r, level_names[l], 2, CASE_TEST, &err)) {
+            printf("level %-7s absent: %s\n", level_names[l], err.msg);
+            assert_true(l > 0);         /* ref is everywhere */
+            continue;
+        }
+        printf("level %-7s %s\n", level_names[l], myth_device_get_caps(r.dev)->description);
+        for (int op = 0; op < MYTH_OP_N; op++) {
+            struct worst worst = { 0.0, 0.0, 0, NULL };
+            int n_case = 0;
+            for (int i = 0; i < KERNEL_CASE_N; i++) {
+                if (kernel_cases[i].op != (myth_op)op || !(kernel_cases[i].use & CASE_TEST))
+                    continue;
+                run_case(&r, i, l == 0, &worst);
+                n_case++;
+            }
+            assert_true(n_case > 0);    /* an op without a case */
+            char name[200];
+            case_name(name, sizeof(name), &kernel_cases[worst.case_idx]);
+            printf("  %-20s %3d cases  worst %.2e = %5.1f %% of tolerance  %s of %s%s\n", myth_op_name((myth_op)op), n_case, worst.error, 100.0 * worst.share,
+                   worst.output, name, worst.share <= 1.0 ? "" : "  FAILED");
+            n_failed += !(worst.share <= 1.0);
+        }
+        assert_int_equal(rig_close(&r), 0);
+    }
+    assert_int_equal(n_failed, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_cases) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
