@@ -15,6 +15,7 @@ struct myth_seq {
     uint32_t slot;                    /* row of the page tables on the device                     */
     int32_t *token;                   /* [n_ctx]                                                  */
     uint32_t n_new;                   /* tokens that the forward under way appends                */
+    myth_kv_needs need;               /* of the same forward                                      */
     bool has_ephemeral;               /* the forward under way branches off it                    */
     myth_kv_rows *kv;
 };

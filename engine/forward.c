@@ -100,12 +100,16 @@ static void copy_whole(myth_engine *e, int buf, uint64_t bytes, myth_kv_copy c)
 
 static myth_status reserve(myth_engine *e, myth_error *err)
 {
-    uint32_t pages = 0, rings = 0, n_page, n_ring;
+    uint32_t pages = 0, rings = 0;
     for (uint32_t i = 0; i < e->y.opts.n_seq; i++) {
-        myth_kv_need(&e->kv, e->seq[i].kv, e->seq[i].n_new, &n_page, &n_ring);
-        pages += n_page;
-        rings += n_ring;
+        myth_seq *s = &e->seq[i];
+        s->need = myth_kv_need(&e->kv, s->kv, s->n_new);
+        myth_kv_leave(&e->kv, s->kv, &s->need);
+        pages += s->need.n_page;
+        rings += s->need.n_ring;
     }
+    for (uint32_t i = 0; i < e->y.opts.n_seq; i++)
+        myth_kv_return(&e->kv, e->seq[i].kv, &e->seq[i].need);
     if (pages > e->kv.n_free_page || rings > e->kv.n_free_ring)
         return myth_fail(err, MYTH_EFULL, "cache full: needs %u pages and %u rings, %u and %u are free", pages, rings, e->kv.n_free_page,
                          e->kv.n_free_ring);
@@ -114,11 +118,10 @@ static myth_status reserve(myth_engine *e, myth_error *err)
         myth_kv_copy page, ring;
         if (s->n_new == 0)
             continue;
-        myth_kv_need(&e->kv, s->kv, s->n_new, &n_page, &n_ring);
         myth_kv_grow(&e->kv, s->kv, s->n_new, &page, &ring);
         copy_whole(e, MYTH_BUF_kv_global, e->y.page_bytes, page);
         copy_whole(e, MYTH_BUF_kv_local, e->y.ring_bytes, ring);
-        if (n_page || n_ring)
+        if (s->need.n_page || s->need.n_ring)
             myth_engine_write_table(e, s);
     }
     return MYTH_OK;
@@ -151,7 +154,7 @@ static uint32_t add_rows(myth_engine *e, const myth_batch *b, uint32_t i)
     }
     if (!ephemeral) {
         memcpy(s->token + pos0, b->token + i, (size_t)n * sizeof *s->token);
-        s->kv->n_tok += n;
+        myth_kv_wrote(s->kv, n);
     }
     x->n_rows += n;
     x->n_run++;

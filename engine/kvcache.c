@@ -40,13 +40,34 @@ static bool last_page_is_shared(const myth_kvcache *kv, const myth_kv_rows *r)
     return kv->has_pages && r->n_tok % kv->page_tok && kv->page_ref[r->page[r->n_tok / kv->page_tok]] > 1;
 }
 
-void myth_kv_need(const myth_kvcache *kv, const myth_kv_rows *r, uint32_t n_new, uint32_t *n_page, uint32_t *n_ring)
+static bool ring_is_shared(const myth_kvcache *kv, const myth_kv_rows *r) { return r->ring >= 0 && kv->ring_ref[r->ring] > 1; }
+
+myth_kv_needs myth_kv_need(const myth_kvcache *kv, const myth_kv_rows *r, uint32_t n_new)
 {
-    *n_page = *n_ring = 0;
+    myth_kv_needs n = { 0 };
     if (n_new == 0)
-        return;
-    *n_page = n_pages_of(kv, r->n_tok + n_new) - n_pages_of(kv, r->n_tok) + last_page_is_shared(kv, r);
-    *n_ring = kv->has_rings && (r->ring < 0 || kv->ring_ref[r->ring] > 1);
+        return n;
+    n.copies_page = last_page_is_shared(kv, r);
+    n.copies_ring = ring_is_shared(kv, r);
+    n.n_page = n_pages_of(kv, r->n_tok + n_new) - n_pages_of(kv, r->n_tok) + n.copies_page;
+    n.n_ring = kv->has_rings && (r->ring < 0 || n.copies_ring);
+    return n;
+}
+
+void myth_kv_leave(myth_kvcache *kv, const myth_kv_rows *r, const myth_kv_needs *need)
+{
+    if (need->copies_page)
+        kv->page_ref[r->page[r->n_tok / kv->page_tok]]--;
+    if (need->copies_ring)
+        kv->ring_ref[r->ring]--;
+}
+
+void myth_kv_return(myth_kvcache *kv, const myth_kv_rows *r, const myth_kv_needs *need)
+{
+    if (need->copies_page)
+        kv->page_ref[r->page[r->n_tok / kv->page_tok]]++;
+    if (need->copies_ring)
+        kv->ring_ref[r->ring]++;
 }
 
 static int32_t take_page(myth_kvcache *kv)
@@ -82,7 +103,7 @@ void myth_kv_grow(myth_kvcache *kv, myth_kv_rows *r, uint32_t n_new, myth_kv_cop
     }
     for (uint32_t i = n_pages_of(kv, r->n_tok); i < n_pages_of(kv, r->n_tok + n_new); i++)
         r->page[i] = take_page(kv);
-    if (kv->has_rings && (r->ring < 0 || kv->ring_ref[r->ring] > 1)) {
+    if (kv->has_rings && (r->ring < 0 || ring_is_shared(kv, r))) {
         assert(kv->n_free_ring);
         int32_t to = kv->free_ring[--kv->n_free_ring];
         kv->ring_ref[to] = 1;
@@ -92,11 +113,19 @@ void myth_kv_grow(myth_kvcache *kv, myth_kv_rows *r, uint32_t n_new, myth_kv_cop
     }
 }
 
+void myth_kv_wrote(myth_kv_rows *r, uint32_t n)
+{
+    r->n_tok += n;
+    if (r->n_high < r->n_tok)
+        r->n_high = r->n_tok;
+}
+
 void myth_kv_share(myth_kvcache *kv, myth_kv_rows *dst, const myth_kv_rows *src)
 {
     for (uint32_t i = 0; i < n_pages_of(kv, src->n_tok); i++)
         kv->page_ref[dst->page[i] = src->page[i]]++;
     dst->n_tok = src->n_tok;
+    dst->n_high = src->n_high;
     dst->ring = src->ring;
     if (dst->ring >= 0)
         kv->ring_ref[dst->ring]++;
@@ -112,6 +141,7 @@ void myth_kv_cut(myth_kvcache *kv, myth_kv_rows *r, uint32_t n)
     if (n == 0) {
         drop_ring(kv, r->ring);
         r->ring = -1;
+        r->n_high = 0;
     }
 }
 

@@ -1,7 +1,7 @@
 /* seq.c - sequences: tokens on the host, rows in the cache; fork, checkpoint, truncate, save and restore.
  *
- * Saved form, little endian: "MYTHSEQ1", u32 n_tok, page_tok, ring_tok, n_page, type_k, type_v, u64 page_bytes, ring_bytes, the tokens (i32),
- * the pages in order, the ring. It fits an engine with the same model, cache types, page and ring length. */
+ * Saved form, little endian: "MYTHSEQ1", u32 n_tok, n_high, page_tok, ring_tok, n_page, type_k, type_v, 0, u64 page_bytes, ring_bytes, the
+ * tokens (i32), the pages in order, the ring. It fits an engine with the same model, cache types, page and ring length. */
 #include "engine_impl.h"
 
 #include "base/bytes.h"
@@ -81,13 +81,14 @@ myth_status myth_seq_checkpoint(myth_seq *s, myth_error *err)
     return myth_fail(err, MYTH_EFULL, "all %u checkpoints are in use", e->y.opts.n_checkpoint);
 }
 
-/* Position n needs the keys n-W+1 .. n-1; a ring that has seen n_tok tokens still holds the last ring_tok of them. */
+/* Position n needs the keys n-W+1 .. n-1; a ring that has seen n_high tokens holds none older than the last ring_tok of them, even
+ * when the sequence was cut since. */
 static bool ring_reaches_back(const myth_seq *s, uint32_t n)
 {
     const myth_layout *y = &s->e->y;
-    if (!s->e->kv.has_rings || s->kv->n_tok <= y->ring_tok)
+    if (!s->e->kv.has_rings || s->kv->n_high <= y->ring_tok)
         return true;
-    uint32_t oldest_held = s->kv->n_tok - y->ring_tok;
+    uint32_t oldest_held = s->kv->n_high - y->ring_tok;
     uint32_t oldest_needed = n + 1 > y->ring_tok ? n + 1 - y->ring_tok : 0;
     return oldest_held <= oldest_needed;
 }
@@ -122,16 +123,18 @@ myth_status myth_seq_truncate(myth_seq *s, uint32_t n, uint32_t *at, myth_error 
 /* ---- saved form ---- */
 
 static const char MAGIC[8] = { 'M', 'Y', 'T', 'H', 'S', 'E', 'Q', '1' };
-enum { HEADER_BYTES = 8 + 6 * 4 + 2 * 8 };
 
-typedef struct { uint32_t n_tok, page_tok, ring_tok, n_page, type_k, type_v; uint64_t page_bytes, ring_bytes; } saved_header;
+typedef struct { uint32_t n_tok, n_high, page_tok, ring_tok, n_page, type_k, type_v, zero; uint64_t page_bytes, ring_bytes; } saved_header;
+
+enum { HEADER_BYTES = 8 + sizeof(saved_header) };
+_Static_assert(sizeof(saved_header) == 8 * 4 + 2 * 8, "no padding in the saved form");
 
 static saved_header header_of(const myth_seq *s)
 {
     const myth_layout *y = &s->e->y;
     uint32_t n = s->kv->n_tok;
     return (saved_header){
-        .n_tok = n, .page_tok = y->page_tok, .ring_tok = y->ring_tok,
+        .n_tok = n, .n_high = s->kv->n_high, .page_tok = y->page_tok, .ring_tok = y->ring_tok,
         .n_page = s->e->kv.has_pages ? (n + y->page_tok - 1) / y->page_tok : 0,
         .type_k = (uint32_t)y->opts.type_k, .type_v = (uint32_t)y->opts.type_v,
         .page_bytes = y->page_bytes, .ring_bytes = s->kv->ring >= 0 ? y->ring_bytes : 0 };
@@ -151,8 +154,7 @@ myth_status myth_seq_save(const myth_seq *s, void *dst, uint64_t cap, myth_error
     if (cap < myth_seq_save_bytes(s))
         return myth_fail(err, MYTH_EFULL, "the sequence takes %llu bytes", (unsigned long long)myth_seq_save_bytes(s));
     memcpy(p, MAGIC, 8);
-    memcpy(p + 8, &h, 24);
-    memcpy(p + 32, &h.page_bytes, 16);
+    memcpy(p + 8, &h, sizeof h);
     p += HEADER_BYTES;
     memcpy(p, s->token, 4 * (size_t)h.n_tok);
     p += 4 * (size_t)h.n_tok;
@@ -171,22 +173,20 @@ myth_status myth_seq_restore(myth_seq *s, const void *src, uint64_t bytes, myth_
     const unsigned char *p = myth_reader_take(&r, HEADER_BYTES);
     if (!p || memcmp(p, MAGIC, 8) != 0)
         return myth_fail(err, MYTH_EFORMAT, "not a saved sequence");
-    memcpy(&h, p + 8, 24);
-    memcpy(&h.page_bytes, p + 32, 16);
+    memcpy(&h, p + 8, sizeof h);
     if (s->kv->n_tok)
         return myth_fail(err, MYTH_EARG, "restore needs an empty sequence");
     if (h.n_tok > e->y.opts.n_ctx)
         return myth_fail(err, MYTH_EFULL, "saved sequence of %u tokens, context of %u", h.n_tok, e->y.opts.n_ctx);
     myth_kv_copy none;
-    uint32_t n_page, n_ring;
-    myth_kv_need(&e->kv, s->kv, h.n_tok, &n_page, &n_ring);
-    if (n_page > e->kv.n_free_page || n_ring > e->kv.n_free_ring)
-        return myth_fail(err, MYTH_EFULL, "saved sequence needs %u pages, %u are free", n_page, e->kv.n_free_page);
-    want = (saved_header){ .n_tok = h.n_tok, .page_tok = e->y.page_tok, .ring_tok = e->y.ring_tok, .n_page = n_page,
+    myth_kv_needs need = myth_kv_need(&e->kv, s->kv, h.n_tok);
+    if (need.n_page > e->kv.n_free_page || need.n_ring > e->kv.n_free_ring)
+        return myth_fail(err, MYTH_EFULL, "saved sequence needs %u pages, %u are free", need.n_page, e->kv.n_free_page);
+    want = (saved_header){ .n_tok = h.n_tok, .n_high = h.n_high, .page_tok = e->y.page_tok, .ring_tok = e->y.ring_tok, .n_page = need.n_page,
                            .type_k = (uint32_t)e->y.opts.type_k, .type_v = (uint32_t)e->y.opts.type_v,
-                           .page_bytes = e->y.page_bytes, .ring_bytes = n_ring ? e->y.ring_bytes : 0 };
+                           .page_bytes = e->y.page_bytes, .ring_bytes = need.n_ring ? e->y.ring_bytes : 0 };
     uint64_t body = 4 * (uint64_t)h.n_tok + want.n_page * want.page_bytes + want.ring_bytes;
-    if (memcmp(&h, &want, sizeof h) != 0 || myth_reader_left(&r) != body)
+    if (memcmp(&h, &want, sizeof h) != 0 || h.n_high < h.n_tok || h.n_high > e->y.opts.n_ctx || myth_reader_left(&r) != body)
         return myth_fail(err, MYTH_EFORMAT, "saved by an engine of another shape, or cut off");
     for (uint32_t i = 0; i < h.n_tok; i++) {
         uint32_t id;
@@ -196,6 +196,7 @@ myth_status myth_seq_restore(myth_seq *s, const void *src, uint64_t bytes, myth_
     }
     myth_kv_grow(&e->kv, s->kv, h.n_tok, &none, &none);
     s->kv->n_tok = h.n_tok;
+    s->kv->n_high = h.n_high;
     for (uint32_t i = 0; i < h.n_page; i++)
         myth_stream_write(e->stream, myth_view_at(e->buf[MYTH_BUF_kv_global], (uint64_t)s->kv->page[i] * h.page_bytes, MYTH_F32),
                           myth_reader_take(&r, h.page_bytes), h.page_bytes);
