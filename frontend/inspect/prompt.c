@@ -208,13 +208,6 @@ static void messages(myth_message msg[2], const myth_prompt *p, const char *user
     msg[1] = (myth_message) { MYTH_ROLE_USER, { user, len } };
 }
 
-uint64_t myth_prompt_scratch(const myth_prompt *p)
-{
-    size_t len = myth_prompt_user(NULL, 0, p);
-    size_t turn = strlen(myth_prompt_system(p->style)) + 2 + len;          /* the folded turn is encoded in one piece */
-    return len + turn + myth_tokenizer_scratch(turn);
-}
-
 size_t myth_prompt_bound(const myth_prompt *p)
 {
     myth_message msg[2];

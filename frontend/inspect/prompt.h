@@ -56,10 +56,9 @@ const char *myth_prompt_system(myth_prompt_style style);
 /* Map, task, code, instructions. Writes at most cap bytes, returns what the whole takes. */
 size_t myth_prompt_user(char *dst, size_t cap, const myth_prompt *p);
 
-/* What encode holds of the ledger besides the caller's ids, at its peak (class STAGING). */
-uint64_t myth_prompt_scratch(const myth_prompt *p);
 /* Ids that encode can need at most. */
 size_t myth_prompt_bound(const myth_prompt *p);
+/* Books the text and what the chat template needs as STAGING for the call. */
 myth_status myth_prompt_encode(const myth_tokenizer *t, myth_mem *mem, myth_family_id family, const myth_prompt *p, int32_t *ids, size_t cap,
                                size_t *n_ids, myth_error *err);
 /* Text of ids as the model sees it: pieces of control ids by name, the others as their bytes. Same rule for cap as user. */
