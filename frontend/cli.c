@@ -162,9 +162,37 @@ void myth_cli_sample_params(myth_sample_params *out, const myth_sample_flags *f)
     };
 }
 
+/* Round numbers: a context is a whole number of 64 tokens. */
+uint32_t myth_cli_context(const myth_model *m, uint64_t n_tok)
+{
+    enum { DEFAULT = 4096, STEP = 64 };
+    uint32_t most = m->config.n_ctx_train;
+    if (n_tok <= DEFAULT)
+        return 0;
+    n_tok = (n_tok + STEP - 1) / STEP * STEP;
+    return most && n_tok > most ? most : (uint32_t)(n_tok < UINT32_MAX ? n_tok : UINT32_MAX);
+}
+
+uint64_t myth_cli_staging(const myth_cli *cli)
+{
+    enum { UP_TO = 1 << 20 };
+    uint64_t peak = myth_mem_get(cli->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING).peak;
+    return peak < UP_TO ? UP_TO : peak;
+}
+
+static myth_status hold_staging(myth_cli *cli, myth_error *err)
+{
+    uint64_t rest = cli->plan.bytes[MYTH_MEM_STAGING] - myth_mem_get(cli->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING).live;
+    if (!myth_mem_book(cli->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, "held", rest))
+        return myth_fail(err, MYTH_ENOMEM, "no room for %llu bytes of staging", (unsigned long long)rest);
+    cli->held_bytes = rest;
+    return MYTH_OK;
+}
+
 myth_status myth_cli_plan(myth_cli *cli, const myth_model *m, myth_engine_opts *opts, const myth_plan_extra *extra, myth_error *err)
 {
-    myth_status st = myth_plan_make(&cli->plan, m, opts, extra, cli->global->mem_limit, true, err);
+    myth_plan_extra own = { .bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli) };
+    myth_status st = myth_plan_make(&cli->plan, m, opts, extra ? extra : &own, cli->global->mem_limit, true, err);
     if (st != MYTH_OK)
         return st;
     cli->has_plan = true;
@@ -179,7 +207,7 @@ myth_status myth_cli_plan(myth_cli *cli, const myth_model *m, myth_engine_opts *
     opts->type_k = cli->plan.type_k;
     opts->type_v = cli->plan.type_v;
     opts->has_cache_type = true;
-    return MYTH_OK;
+    return extra ? MYTH_OK : hold_staging(cli, err);
 }
 
 myth_status myth_cli_ids(int32_t **ids, size_t *n_ids, myth_mem *mem, const char *text, myth_error *err)

@@ -49,10 +49,9 @@ void myth_jout_end(myth_json_out *j)
     after_value(j);
 }
 
-static void write_text(FILE *f, const char *text, size_t len)
+static void write_bytes(FILE *f, const char *text, size_t len)
 {
     const unsigned char *s = (const unsigned char *)text;
-    fputc('"', f);
     for (size_t i = 0; i < len;) {
         uint32_t cp;
         int n = myth_utf8_decode(s + i, len - i, &cp);
@@ -72,6 +71,12 @@ static void write_text(FILE *f, const char *text, size_t len)
             fwrite(s + i, 1, (size_t)n, f);
         i += n ? (size_t)n : 1;
     }
+}
+
+static void write_text(FILE *f, const char *text, size_t len)
+{
+    fputc('"', f);
+    write_bytes(f, text, len);
     fputc('"', f);
 }
 
@@ -90,6 +95,20 @@ void myth_jout_text(myth_json_out *j, const char *text, size_t len)
 {
     before_value(j);
     write_text(j->f, text, len);
+    after_value(j);
+}
+
+void myth_jout_text_begin(myth_json_out *j)
+{
+    before_value(j);
+    fputc('"', j->f);
+}
+
+void myth_jout_text_part(myth_json_out *j, const char *text, size_t len) { write_bytes(j->f, text, len); }
+
+void myth_jout_text_end(myth_json_out *j)
+{
+    fputc('"', j->f);
     after_value(j);
 }
 

@@ -34,6 +34,10 @@ void myth_jout_i64(myth_json_out *j, int64_t v);
 void myth_jout_f64(myth_json_out *j, double v);
 void myth_jout_bool(myth_json_out *j, bool v);
 void myth_jout_null(myth_json_out *j);
+/* A string in parts; each part is whole UTF-8. */
+void myth_jout_text_begin(myth_json_out *j);
+void myth_jout_text_part(myth_json_out *j, const char *text, size_t len);
+void myth_jout_text_end(myth_json_out *j);
 void myth_jout_ids(myth_json_out *j, const int32_t *ids, size_t n);
 
 static inline void myth_jout_key_str(myth_json_out *j, const char *k, const char *v) { myth_jout_key(j, k); myth_jout_str(j, v); }

@@ -60,6 +60,7 @@ typedef struct {
     const bool *cancel;            /* set by the first SIGINT; the second ends the process, 130  */
     myth_plan plan;                /* of this run, for --mem-report: set by myth_cli_plan        */
     bool has_plan;
+    uint64_t held_bytes;           /* rest of the planned STAGING, held until the run ends: see myth_cli_plan */
 } myth_cli;
 
 struct myth_command {
@@ -99,8 +100,23 @@ myth_status myth_cli_model_open(myth_cli *cli, myth_model *out, const myth_model
 myth_status myth_cli_engine_opts(const myth_cli *cli, myth_engine_opts *out, const myth_engine_flags *f, myth_error *err);
 void myth_cli_sample_params(myth_sample_params *out, const myth_sample_flags *f);
 /* Plans with --mem-limit and what the command itself books, lets the options left at 0 shrink to fit and writes what was chosen back into
- * *opts; remembers the plan for --mem-report. MYTH_ENOFIT with the refusal line. */
+ * *opts; remembers the plan for --mem-report. extra NULL: the command's only own bytes are the STAGING it has taken so far; the plan has
+ * myth_cli_staging for them, and what is not in use of it is held, so that the ledger's peak is the plan's. MYTH_ENOFIT with the refusal
+ * line. */
 myth_status myth_cli_plan(myth_cli *cli, const myth_model *m, myth_engine_opts *opts, const myth_plan_extra *extra, myth_error *err);
+
+/* Context to ask for when -c is not given and n_tok tokens must fit: 0 (the default) when it is enough for them, else n_tok rounded up,
+ * at most what the model was trained for. */
+uint32_t myth_cli_context(const myth_model *m, uint64_t n_tok);
+/* STAGING that generate and logits plan for text, ids and encoding, from the size of the input. One figure up to a limit, so that `plan`
+ * knows it without the input. */
+uint64_t myth_cli_staging(const myth_cli *cli);
+
+/* What logits asks of the engine; plan --for logits prices the same. */
+void myth_cli_logits_opts(myth_engine_opts *eo, uint32_t n_row, uint32_t n_tok, uint32_t longest, bool fast, bool full, bool hidden, uint32_t top_k);
+
+/* What bench asks for prompts of n_prompt and runs of n_gen tokens behind n_depth others. */
+void myth_cli_bench_opts(myth_engine_opts *eo, uint32_t n_prompt, uint32_t n_gen, uint32_t n_depth);
 
 /* "2,106,13" or "[2, 106]" to ids, booked as STAGING; myth_free them. MYTH_EARG names the place. */
 myth_status myth_cli_ids(int32_t **ids, size_t *n_ids, myth_mem *mem, const char *text, myth_error *err);

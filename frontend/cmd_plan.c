@@ -1,0 +1,79 @@
+/* cmd_plan.c - the bytes of a command before it is run, from the model's headers alone. */
+#include "limits.h"
+#include "plan_out.h"
+
+typedef struct {
+    myth_model_flags model;
+    myth_engine_flags engine;
+    int what;
+    uint32_t parallel;
+    bool json;
+} plan_opts;
+
+enum { FOR_GENERATE, FOR_LOGITS, FOR_BENCH };
+
+static const myth_option options[] = {
+    { "for", NULL, MYTH_OPT_CHOICE, "generate|logits|bench", offsetof(plan_opts, what), "generate", 0, 0, "the command to plan" },
+    { "parallel", "-np", MYTH_OPT_U32, "N", offsetof(plan_opts, parallel), "1", 1, 4096, "sequences alive at once" },
+    { "json", NULL, MYTH_OPT_FLAG, NULL, offsetof(plan_opts, json), NULL, 0, 0,
+      "print {\"fits\",\"total_bytes\",\"classes\",\"devices\",\"suggestions\"}" },
+};
+static const myth_option_group groups[] = {
+    MYTH_GROUP("plan", plan_opts, options),
+    MYTH_GROUP_MODEL(plan_opts, model),
+    MYTH_GROUP_ENGINE(plan_opts, engine),
+};
+
+/* What the command would ask, with its own defaults. */
+static myth_status plan_command(myth_plan *out, myth_cli *cli, const plan_opts *o, const myth_model *m, myth_error *err)
+{
+    myth_engine_opts eo;
+    myth_plan_extra extra = { .bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli) };
+    myth_sample_params greedy = { 0 };
+    uint64_t measured;
+    myth_status st = myth_cli_engine_opts(cli, &eo, &o->engine, err);
+    if (st != MYTH_OK)
+        return st;
+    eo.n_seq = o->parallel;
+    switch (o->what) {
+    case FOR_GENERATE:
+        myth_generate_needs(&eo, &greedy, false);
+        break;
+    case FOR_LOGITS:
+        myth_cli_logits_opts(&eo, o->parallel, 0, eo.n_ctx, false, true, false, 0);
+        break;
+    case FOR_BENCH:
+        myth_cli_bench_opts(&eo, 512, 64, 0);
+        measured = myth_limits_bytes((int)cli->global->n_threads, cli->global->mem_limit);
+        if (extra.bytes[MYTH_MEM_STAGING] < measured)
+            extra.bytes[MYTH_MEM_STAGING] = measured;
+        break;
+    }
+    return st == MYTH_OK ? myth_plan_make(out, m, &eo, &extra, cli->global->mem_limit, true, err) : st;
+}
+
+static int run(myth_cli *cli, const void *opts)
+{
+    const plan_opts *o = opts;
+    myth_error err = { 0 };
+    myth_model model;
+    myth_plan plan = { 0 };
+    myth_json_out j;
+    myth_status st = myth_cli_model_open(cli, &model, &o->model, MYTH_WEIGHTS_HEADER, &err);
+    if (st == MYTH_OK)
+        st = plan_command(&plan, cli, o, &model, &err);
+    if (st == MYTH_OK && o->json) {
+        myth_jout_start(&j, stdout);
+        myth_plan_print_json(&j, &plan);
+    } else if (st == MYTH_OK) {
+        myth_plan_print_text(stdout, &plan);
+    }
+    myth_model_close(&model);
+    return st == MYTH_OK ? MYTH_EXIT_CLEAN : myth_cli_fail(cli, &err);
+}
+
+const myth_command myth_cmd_plan = {
+    .name = "plan", .args = "", .help = "bytes of every class before a command runs, and what would fit",
+    .detail = "Reads the model's headers only. Exit code 0 whenever it answered, also when the answer is that it does not fit.",
+    .group = groups, .n_group = 3, .opts_bytes = sizeof(plan_opts), .run = run
+};
