@@ -2,7 +2,7 @@
  *
  * Order    open; put_* ; declare every tensor; then the bytes of each tensor in that order (data); close
  * File     version 3, alignment 32, written as path.tmp, synced and renamed by close
- * Memory   one buffer of MYTH_GGUF_BUFFER bytes and 16 bytes for each tensor, class STAGING
+ * Memory   one buffer of MYTH_GGUF_BUFFER bytes and 8 bytes for each tensor, class STAGING
  * Errors   the writer keeps the first failure and turns the rest into no-ops; close reports it and removes path.tmp.
  *          MYTH_ECREATE, MYTH_EIO, MYTH_ENOMEM
  * Source   GGUF specification, version 3                                                                              */
@@ -28,6 +28,7 @@ typedef struct myth_gguf_writer myth_gguf_writer;
 myth_status myth_gguf_open(myth_gguf_writer **out, myth_mem *mem, const char *path, uint32_t n_tensor, myth_error *err);
 /* Finishes the file when is_complete and nothing failed; else removes it. Takes NULL (MYTH_OK). */
 myth_status myth_gguf_close(myth_gguf_writer *g, bool is_complete, myth_error *err);
+uint64_t myth_gguf_bytes(uint32_t n_tensor);                       /* what open books */
 myth_status myth_gguf_status(const myth_gguf_writer *g);           /* the first failure so far */
 
 void myth_gguf_put_u32(myth_gguf_writer *g, const char *key, uint32_t v);

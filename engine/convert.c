@@ -1,0 +1,457 @@
+/* convert.c - see convert.h. Facts, then the directory, then tensor after tensor in pieces of MYTH_CONVERT_ROWS elements.
+ *
+ * Source   key names and their order: llama.cpp conversion of Gemma, gguf-py constants                                     */
+#include "convert.h"
+
+#include "base/json.h"
+#include "base/map.h"
+#include "family.h"
+#include "gguf_write.h"
+#include "quant.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { UNUSED = 5 };
+
+typedef struct {
+    const myth_model *m;
+    const myth_convert_opts *o;
+    const myth_config *c;
+    myth_gguf_writer *g;
+    uint32_t n_rows;                  /* of the embedding in the new file */
+    uint64_t done, total;             /* bytes of the source */
+    float *x;                         /* [piece] elements */
+    void *y;                          /* the same, as in the new file */
+    uint64_t piece;
+} job;
+
+/* One tensor of the new file. */
+typedef struct {
+    const myth_tensor *src;
+    char name[64];
+    myth_dtype type;
+    uint32_t n_dim;
+    uint64_t dim[2];
+    bool plus_one;
+} target;
+
+static myth_str str(const char *text) { return (myth_str){ text, strlen(text) }; }
+
+/* ---- facts ---- */
+
+static bool is_overridden(const job *j, myth_str key)
+{
+    for (uint32_t i = 0; i < j->o->n_kv; i++)
+        if (myth_str_is(key, j->o->kv[i].key))
+            return true;
+    return false;
+}
+
+static bool is_ours(const job *j, const char *key) { return !is_overridden(j, str(key)); }
+
+static void fact_u32(job *j, const char *key, uint32_t v)
+{
+    char full[96];
+    snprintf(full, sizeof(full), "%s.%s", myth_family_name(j->c->family), key);
+    if (is_ours(j, full))
+        myth_gguf_put_u32(j->g, full, v);
+}
+
+static void fact_f32(job *j, const char *key, double v)
+{
+    char full[96];
+    snprintf(full, sizeof(full), "%s.%s", myth_family_name(j->c->family), key);
+    if (is_ours(j, full))
+        myth_gguf_put_f32(j->g, full, (float)v);
+}
+
+static uint32_t file_type(myth_dtype t)
+{
+    switch (t) {
+    case MYTH_F16: return 1;
+    case MYTH_Q4_0: return 2;
+    case MYTH_Q8_0: return 7;
+    case MYTH_BF16: return 32;
+    default: return 0;
+    }
+}
+
+static void put_file_type(job *j)
+{
+    if (is_ours(j, "general.file_type"))
+        myth_gguf_put_u32(j->g, "general.file_type", file_type(j->o->type));
+    if (myth_dtype_block(j->o->type) > 1 && is_ours(j, "general.quantization_version"))
+        myth_gguf_put_u32(j->g, "general.quantization_version", 2);
+}
+
+/* Would a reader of the new file infer other layer kinds from the family's period? */
+static bool is_odd_pattern(const myth_config *c)
+{
+    uint32_t period = c->family == MYTH_FAMILY_GEMMA1 || (c->family == MYTH_FAMILY_GEMMA3 && c->window == 0) ? 0
+                      : c->family == MYTH_FAMILY_GEMMA2                                                    ? 2
+                                                                                                           : 6;
+    for (uint32_t l = 0; l < c->n_layer; l++)
+        if (c->layer[l].is_global != (period == 0 || (l + 1) % period == 0))
+            return true;
+    return false;
+}
+
+static void put_config(job *j)
+{
+    const myth_config *c = j->c;
+    const myth_layer_config *l = &c->layer[0];
+    char key[96];
+    if (is_ours(j, "general.architecture"))
+        myth_gguf_put_str(j->g, "general.architecture", str(myth_family_name(c->family)));
+    if (is_ours(j, "general.type"))
+        myth_gguf_put_str(j->g, "general.type", str("model"));
+    if (is_ours(j, "general.name"))
+        myth_gguf_put_str(j->g, "general.name", str(myth_weights_name(j->m->weights)));
+    fact_u32(j, "context_length", c->n_ctx_train);
+    fact_u32(j, "embedding_length", c->d_model);
+    fact_u32(j, "block_count", c->n_layer);
+    fact_u32(j, "feed_forward_length", l->d_ff);
+    fact_u32(j, "attention.head_count", c->n_head);
+    fact_u32(j, "attention.head_count_kv", l->n_head_kv);
+    fact_f32(j, "attention.layer_norm_rms_epsilon", (double)c->eps);
+    fact_u32(j, "attention.key_length", l->head_dim);
+    fact_u32(j, "attention.value_length", l->head_dim);
+    if (!j->m->tokenizer)
+        fact_u32(j, "vocab_size", j->n_rows);
+    if (c->family == MYTH_FAMILY_GEMMA2)
+        fact_f32(j, "attn_logit_softcapping", (double)c->attn_softcap);
+    if (c->family == MYTH_FAMILY_GEMMA2 || c->final_softcap > 0)
+        fact_f32(j, "final_logit_softcapping", (double)c->final_softcap);
+    if (c->window)
+        fact_u32(j, "attention.sliding_window", c->window);
+    snprintf(key, sizeof(key), "%s.attention.sliding_window_pattern", myth_family_name(c->family));
+    if (is_odd_pattern(c) && is_ours(j, key)) {
+        myth_gguf_put_array(j->g, key, MYTH_GGUF_BOOL, c->n_layer);
+        for (uint32_t i = 0; i < c->n_layer; i++)
+            myth_gguf_item_bool(j->g, !c->layer[i].is_global);
+    }
+    if (c->family == MYTH_FAMILY_GEMMA3 || c->rope_base_global != 1e4)
+        fact_f32(j, "rope.freq_base", c->rope_base_global);
+    if (c->family == MYTH_FAMILY_GEMMA3 && c->rope_base_local != 1e4)
+        fact_f32(j, "rope.freq_base_swa", c->rope_base_local);
+    if (c->rope_factor_global != 1) {
+        snprintf(key, sizeof(key), "%s.rope.scaling.type", myth_family_name(c->family));
+        if (is_ours(j, key))
+            myth_gguf_put_str(j->g, key, str("linear"));
+        fact_f32(j, "rope.scaling.factor", c->rope_factor_global);
+    }
+    if (c->attn_scale != myth_config_gguf_scale(c))
+        fact_f32(j, "attention.scale", (double)c->attn_scale);
+}
+
+/* ---- tokenizer ---- */
+
+/* User-defined pieces stand in the text as they are typed, so with spaces: "▁▁" becomes two of them. */
+static myth_str plain_spaces(char *dst, size_t cap, myth_str s)
+{
+    size_t n = 0;
+    if (s.len > cap)
+        return s;
+    for (size_t i = 0; i < s.len;) {
+        bool is_mark = s.len - i >= 3 && memcmp(s.text + i, "\xe2\x96\x81", 3) == 0;
+        dst[n++] = is_mark ? ' ' : s.text[i];
+        i += is_mark ? 3 : 1;
+    }
+    return (myth_str){ dst, n };
+}
+
+static void put_id(job *j, const char *key, int32_t id)
+{
+    if (id >= 0 && (uint32_t)id < j->n_rows && is_ours(j, key))
+        myth_gguf_put_u32(j->g, key, (uint32_t)id);
+}
+
+/* Scores order the merges: ids of ordinary pieces follow their ranks, counted from behind the byte pieces. */
+static float score_of(const myth_tokenizer *t, uint32_t id, uint32_t first_ranked)
+{
+    switch (myth_tokenizer_type(t, (int32_t)id)) {
+    case MYTH_PIECE_BYTE: return 0.0f;
+    case MYTH_PIECE_NORMAL: return id < first_ranked ? 0.0f : -(float)(id - first_ranked);
+    default: return -1000.0f;
+    }
+}
+
+static void put_pieces(job *j)
+{
+    const myth_tokenizer *t = j->m->tokenizer;
+    const uint32_t n = j->n_rows, n_piece = myth_tokenizer_n_vocab(t);
+    char text[1024];
+    uint32_t first_ranked = 0;
+    for (uint32_t i = 0; i < n_piece; i++)
+        if (myth_tokenizer_type(t, (int32_t)i) == MYTH_PIECE_BYTE)
+            first_ranked = i + 1;
+    myth_gguf_put_array(j->g, "tokenizer.ggml.tokens", MYTH_GGUF_STRING, n);
+    for (uint32_t i = 0; i < n; i++) {
+        myth_str s = i < n_piece ? myth_tokenizer_piece(t, (int32_t)i) : (myth_str){ text, (size_t)snprintf(text, sizeof(text), "[PAD%u]", i) };
+        bool is_user = i < n_piece && myth_tokenizer_type(t, (int32_t)i) == MYTH_PIECE_USER;
+        myth_gguf_item_str(j->g, is_user ? plain_spaces(text, sizeof(text), s) : s);
+    }
+    myth_gguf_put_array(j->g, "tokenizer.ggml.scores", MYTH_GGUF_F32, n);
+    for (uint32_t i = 0; i < n; i++)
+        myth_gguf_item_f32(j->g, i < n_piece ? score_of(t, i, first_ranked) : -10000.0f);
+    myth_gguf_put_array(j->g, "tokenizer.ggml.token_type", MYTH_GGUF_I32, n);
+    for (uint32_t i = 0; i < n; i++)
+        myth_gguf_item_i32(j->g, i < n_piece ? (int32_t)myth_tokenizer_type(t, (int32_t)i) : UNUSED);
+}
+
+/* A file of the source's folder, mapped; a missing one is an empty map. */
+static myth_status map_beside(job *j, myth_map *map, const char *name, myth_error *err)
+{
+    char path[PATH_MAX];
+    *map = (myth_map){ 0 };
+    int n = snprintf(path, sizeof(path), "%s/%s", myth_weights_dir(j->m->weights), name);
+    if (n < 0 || (size_t)n >= sizeof(path))
+        return MYTH_OK;
+    myth_status st = myth_map_open(map, j->m->mem, path, 0, MYTH_MEM_STAGING, err);
+    return st == MYTH_ENOTFOUND ? MYTH_OK : st;
+}
+
+/* "chat_template" of a tokenizer_config.json, when it is one text. */
+static myth_status template_of(job *j, myth_str *out, const myth_map *map, myth_error *err)
+{
+    myth_json json;
+    myth_json_token tok;
+    myth_json_start(&json, map->base, map->size, map->path);
+    myth_status st = myth_json_next(&json, &tok, err);
+    if (st != MYTH_OK || tok.type != MYTH_JSON_OBJECT)
+        return st;
+    while ((st = myth_json_next(&json, &tok, err)) == MYTH_OK && tok.type == MYTH_JSON_KEY) {
+        if (!myth_json_is(&tok, "chat_template")) {
+            if ((st = myth_json_skip(&json, err)) != MYTH_OK)
+                return st;
+            continue;
+        }
+        if ((st = myth_json_next(&json, &tok, err)) == MYTH_OK && tok.type == MYTH_JSON_STRING && tok.len <= j->piece * sizeof(float))
+            *out = (myth_str){ (const char *)j->x, myth_json_text((char *)j->x, &tok) };
+        return st;
+    }
+    return st;
+}
+
+/* The chat template is carried for other readers; nothing of ours runs it. */
+static myth_status put_template(job *j, myth_error *err)
+{
+    myth_str text = { NULL, 0 };
+    myth_map file = { 0 }, config = { 0 };
+    myth_status st = MYTH_OK;
+    if (!myth_weights_dir(j->m->weights) || !is_ours(j, "tokenizer.chat_template"))
+        return MYTH_OK;
+    MYTH_TRY(map_beside(j, &file, "chat_template.jinja", err));
+    if (file.base)
+        text = (myth_str){ (const char *)file.base, (size_t)file.size };
+    else
+        MYTH_TRY(map_beside(j, &config, "tokenizer_config.json", err));
+    if (config.base)
+        MYTH_TRY(template_of(j, &text, &config, err));
+    if (text.text)
+        myth_gguf_put_str(j->g, "tokenizer.chat_template", text);
+fail:
+    myth_map_close(&file);
+    myth_map_close(&config);
+    return st;
+}
+
+static myth_status put_tokenizer(job *j, myth_error *err)
+{
+    if (!j->m->tokenizer)
+        return MYTH_OK;
+    const myth_special_ids *s = myth_tokenizer_special(j->m->tokenizer);
+    myth_gguf_put_str(j->g, "tokenizer.ggml.model", str("llama"));
+    myth_gguf_put_str(j->g, "tokenizer.ggml.pre", str("default"));
+    put_pieces(j);
+    put_id(j, "tokenizer.ggml.bos_token_id", s->bos);
+    put_id(j, "tokenizer.ggml.eos_token_id", s->eos);
+    put_id(j, "tokenizer.ggml.unknown_token_id", s->unk);
+    put_id(j, "tokenizer.ggml.padding_token_id", s->pad);
+    put_id(j, "tokenizer.ggml.eot_token_id", s->end_of_turn);
+    put_id(j, "tokenizer.ggml.fim_pre_token_id", s->fim_prefix);
+    put_id(j, "tokenizer.ggml.fim_mid_token_id", s->fim_middle);
+    put_id(j, "tokenizer.ggml.fim_suf_token_id", s->fim_suffix);
+    put_id(j, "tokenizer.ggml.fim_sep_token_id", s->file_separator);
+    myth_gguf_put_bool(j->g, "tokenizer.ggml.add_bos_token", true);
+    myth_gguf_put_bool(j->g, "tokenizer.ggml.add_eos_token", false);
+    myth_gguf_put_bool(j->g, "tokenizer.ggml.add_space_prefix", false);
+    return put_template(j, err);
+}
+
+/* ---- all facts ---- */
+
+static void copy_facts(job *j)
+{
+    static const char *const rewritten[] = { "general.file_type", "general.quantization_version", "general.alignment" };
+    const myth_meta *m = myth_weights_meta(j->m->weights);
+    for (uint32_t i = 0; i < myth_meta_count(m); i++) {
+        const myth_meta_value *v = myth_meta_at(m, i);
+        bool is_rewritten = is_overridden(j, v->key);
+        for (size_t k = 0; k < sizeof(rewritten) / sizeof(rewritten[0]); k++)
+            is_rewritten = is_rewritten || myth_str_is(v->key, rewritten[k]);
+        if (!is_rewritten)
+            myth_gguf_put_value(j->g, v);
+    }
+}
+
+static myth_status put_facts(job *j, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    if (myth_weights_get_format(j->m->weights) == MYTH_FORMAT_GGUF) {
+        copy_facts(j);
+    } else {
+        put_config(j);
+        st = put_tokenizer(j, err);
+    }
+    put_file_type(j);
+    for (uint32_t i = 0; i < j->o->n_kv; i++) {
+        const myth_convert_kv *kv = &j->o->kv[i];
+        if (kv->text)
+            myth_gguf_put_str(j->g, kv->key, str(kv->text));
+        else
+            myth_gguf_put_u32(j->g, kv->key, kv->number);
+    }
+    return st;
+}
+
+/* ---- tensors ---- */
+
+static uint32_t count_slots(const myth_config *c)
+{
+    uint32_t n = 0;
+    while (myth_family_get(c->family)->slots[n].hf)
+        n++;
+    return n;
+}
+
+/* Tensor idx of the new file, in the order of the converter: embedding, layers, final norm. */
+static void target_at(target *t, const job *j, uint32_t idx)
+{
+    const uint32_t n_slot = count_slots(j->c), last = 1 + n_slot * j->c->n_layer;
+    const bool is_embed = idx == 0;
+    char hf[96];
+    if (is_embed || idx == last) {
+        snprintf(t->name, sizeof(t->name), "%s", myth_slots_model[is_embed ? 0 : 1].gguf);
+        snprintf(hf, sizeof(hf), "%s", myth_slots_model[is_embed ? 0 : 1].hf);
+    } else {
+        const myth_slot *s = &myth_family_get(j->c->family)->slots[(idx - 1) % n_slot];
+        snprintf(t->name, sizeof(t->name), "blk.%u.%s", (idx - 1) / n_slot, s->gguf);
+        snprintf(hf, sizeof(hf), "layers.%u.%s", (idx - 1) / n_slot, s->hf);
+    }
+    t->src = myth_weights_slot(j->m->weights, hf, t->name);                 /* there: config_tensors.c checked it */
+    t->n_dim = t->src->n_dim;
+    t->dim[0] = is_embed ? j->n_rows : t->src->dim[0];
+    t->dim[1] = t->src->dim[1];
+    t->type = j->o->type;
+    if (is_embed && t->type == MYTH_Q4_0)
+        t->type = MYTH_Q8_0;
+    if (t->src->dim[1] % myth_dtype_block(t->type))
+        t->type = MYTH_F16;
+    if (t->n_dim == 1)
+        t->type = MYTH_F32;
+    t->plus_one = t->n_dim == 1 && j->c->norm_plus_one;
+}
+
+/* Elements first .. first + n of a source tensor, as floats. */
+static myth_status load(job *j, const myth_tensor *t, uint64_t first, uint64_t n, myth_error *err)
+{
+    const unsigned char *src = t->data;
+    if (myth_weights_get_format(j->m->weights) == MYTH_FORMAT_RANDOM) {
+        myth_status st = myth_weights_random_fill(j->m->weights, t, first, n, j->y, err);
+        src = j->y;
+        first = 0;
+        if (st != MYTH_OK)
+            return st;
+    }
+    myth_dequant_row(t->dtype, j->x, src + myth_row_bytes(t->dtype, first), n);
+    return MYTH_OK;
+}
+
+static myth_status write_tensor(job *j, const target *t, myth_error *err)
+{
+    const bool is_random = myth_weights_get_format(j->m->weights) == MYTH_FORMAT_RANDOM;
+    const uint64_t cols = t->n_dim == 1 ? t->dim[0] : t->dim[1], n = t->n_dim == 1 ? cols : t->dim[0] * cols;
+    const uint64_t step = j->piece / cols * cols;
+    for (uint64_t at = 0; at < n; at += step) {
+        const uint64_t k = n - at < step ? n - at : step;
+        const uint64_t bytes = myth_row_bytes(t->type, k);
+        if (j->o->cancel && *j->o->cancel)
+            return myth_fail(err, MYTH_ECANCEL, "%s: stopped", j->o->path);
+        if (t->type == t->src->dtype && !t->plus_one && !is_random) {
+            myth_gguf_data(j->g, (const unsigned char *)t->src->data + myth_row_bytes(t->type, at), bytes);
+        } else {
+            myth_status st = load(j, t->src, at, k, err);
+            if (st != MYTH_OK)
+                return st;
+            for (uint64_t i = 0; t->plus_one && i < k; i++)
+                j->x[i] += 1.0f;
+            myth_quant_row(t->type, j->y, j->x, k);
+            myth_gguf_data(j->g, j->y, bytes);
+        }
+        j->done += myth_row_bytes(t->src->dtype, k);
+        if (j->o->on_progress)
+            j->o->on_progress(j->o->user, j->done, j->total);
+        if (myth_gguf_status(j->g) != MYTH_OK)
+            return MYTH_OK;                                                /* close reports it */
+    }
+    return MYTH_OK;
+}
+
+/* ---- the whole ---- */
+
+static uint32_t rows_of(const myth_model *m)
+{
+    uint32_t n = m->config.n_vocab, n_piece = m->tokenizer ? myth_tokenizer_n_vocab(m->tokenizer) : n;
+    if (myth_weights_get_format(m->weights) != MYTH_FORMAT_SAFETENSORS || m->config.family != MYTH_FAMILY_GEMMA3)
+        return n;
+    if (n_piece == 262145)                                                 /* <image_soft_token>, which text never meets */
+        n_piece = 262144;
+    return n_piece < n ? n_piece : n;
+}
+
+static uint64_t piece_of(const myth_config *c)
+{
+    uint64_t widest = c->d_model > c->max_ff ? c->d_model : c->max_ff, q = (uint64_t)c->n_head * c->max_head_dim;
+    widest = q > widest ? q : widest;
+    return widest > MYTH_CONVERT_ROWS ? widest : MYTH_CONVERT_ROWS;
+}
+
+myth_status myth_convert(const myth_model *m, const myth_convert_opts *opts, myth_error *err)
+{
+    job j = { .m = m, .o = opts, .c = &m->config, .n_rows = rows_of(m), .total = myth_weights_bytes(m->weights), .piece = piece_of(&m->config) };
+    const uint32_t n_tensor = 2 + count_slots(j.c) * j.c->n_layer;
+    target t;
+    myth_status st = MYTH_OK;
+    MYTH_TRY(myth_gguf_open(&j.g, m->mem, opts->path, n_tensor, err));
+    j.x = myth_alloc_n(m->mem, MYTH_MEM_STAGING, "convert", j.piece, sizeof(float));
+    j.y = myth_alloc_n(m->mem, MYTH_MEM_STAGING, "convert", j.piece, sizeof(float));
+    if (!j.x || !j.y)
+        MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "%s: no room for %llu bytes", opts->path, (unsigned long long)(j.piece * 2 * sizeof(float))));
+    MYTH_TRY(put_facts(&j, err));
+    for (uint32_t i = 0; i < n_tensor; i++) {
+        target_at(&t, &j, i);
+        myth_gguf_declare(j.g, str(t.name), t.type, t.n_dim, t.dim);
+    }
+    for (uint32_t i = 0; i < n_tensor && myth_gguf_status(j.g) == MYTH_OK; i++) {
+        target_at(&t, &j, i);
+        MYTH_TRY(write_tensor(&j, &t, err));
+    }
+    MYTH_TRY(myth_weights_check(m->weights, err));
+fail:
+    myth_free(m->mem, j.x);
+    myth_free(m->mem, j.y);
+    if (st != MYTH_OK) {
+        myth_gguf_close(j.g, false, NULL);
+        return st;
+    }
+    return myth_gguf_close(j.g, true, err);
+}
+
+uint64_t myth_convert_bytes(const myth_model *m)
+{
+    const uint32_t n_tensor = 2 + count_slots(&m->config) * m->config.n_layer;
+    return myth_gguf_bytes(n_tensor) + 2 * piece_of(&m->config) * sizeof(float);
+}
