@@ -1,7 +1,9 @@
 # Every tests/<room>/test_*.c is one program and one ctest, <room>/<name>; every test_*.sh is a ctest run by sh.
 # Tests run in the source tree and learn from the environment where the command is.
 
-find_library(CMOCKA_LIBRARY cmocka REQUIRED)
+if(NOT CMOCKA_LIBRARY)
+    message(FATAL_ERROR "cmocka is missing: ./setup.sh test installs what the tests need")
+endif()
 
 set(test_environment
     "MYTHOS_BIN=$<TARGET_FILE:mythos>"
@@ -13,7 +15,7 @@ set(test_environment
 function(myth_register_test name)
     set_tests_properties(${name} PROPERTIES
         SKIP_RETURN_CODE 77
-        TIMEOUT 600
+        TIMEOUT ${MYTH_TEST_TIMEOUT}
         WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
         ENVIRONMENT "${test_environment}")
 endfunction()
@@ -50,10 +52,12 @@ endforeach()
 
 # A fuzz target is a program that replays its stored corpus; with MYTH_FUZZ it is the fuzzer itself.
 file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/fuzz_*.c)
+add_custom_target(fuzzers)
 foreach(source IN LISTS fuzz_sources)
     get_filename_component(base ${source} NAME_WE)
     string(REGEX REPLACE "^fuzz_" "" short ${base})
     add_executable(${base} ${source})
+    add_dependencies(fuzzers ${base})
     set_target_properties(${base} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     target_include_directories(${base} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
     target_link_libraries(${base} PRIVATE mythos_test_support myth_flags)

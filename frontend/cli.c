@@ -180,9 +180,9 @@ uint64_t myth_cli_staging(const myth_cli *cli)
     return peak < UP_TO ? UP_TO : peak;
 }
 
-static myth_status hold_staging(myth_cli *cli, myth_error *err)
+static myth_status hold_staging(myth_cli *cli, uint64_t planned, myth_error *err)
 {
-    uint64_t rest = cli->plan.bytes[MYTH_MEM_STAGING] - myth_mem_get(cli->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING).live;
+    uint64_t rest = planned - myth_mem_get(cli->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING).live;
     if (!myth_mem_book(cli->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, "held", rest))
         return myth_fail(err, MYTH_ENOMEM, "no room for %llu bytes of staging", (unsigned long long)rest);
     cli->held_bytes = rest;
@@ -207,7 +207,7 @@ myth_status myth_cli_plan(myth_cli *cli, const myth_model *m, myth_engine_opts *
     opts->type_k = cli->plan.type_k;
     opts->type_v = cli->plan.type_v;
     opts->has_cache_type = true;
-    return extra ? MYTH_OK : hold_staging(cli, err);
+    return extra ? MYTH_OK : hold_staging(cli, own.bytes[MYTH_MEM_STAGING], err);
 }
 
 myth_status myth_cli_ids(int32_t **ids, size_t *n_ids, myth_mem *mem, const char *text, myth_error *err)

@@ -1,0 +1,33 @@
+#!/bin/sh
+# setup.sh build|test - installs the Debian packages that a build (or the tests) need. Does nothing when they are there.
+set -eu
+
+build="cmake gcc libc6-dev libjansson-dev ninja-build pkg-config"
+test="$build clang g++ gcc-aarch64-linux-gnu libc6-dev-arm64-cross libclang-rt-14-dev libcmocka-dev xz-utils"
+
+case "${1:-}" in
+build) set_of_packages=$build ;;
+test) set_of_packages=$test ;;
+*)
+    echo "usage: setup.sh build|test" >&2
+    exit 2
+    ;;
+esac
+
+missing=""
+for package in $set_of_packages; do
+    if ! dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q '^install ok installed'; then
+        missing="$missing $package"
+    fi
+done
+[ -n "$missing" ] || exit 0
+
+install="apt-get install -y --no-install-recommends$missing"
+if [ "$(id -u)" -ne 0 ]; then
+    echo "setup.sh: packages are missing; run as root:" >&2
+    echo "apt-get update && $install" >&2
+    exit 1
+fi
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -q
+$install

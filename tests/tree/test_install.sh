@@ -1,0 +1,48 @@
+#!/bin/sh
+# Installs to a prefix of its own and builds a small program against it, once by find_package and once by pkg-config.
+set -eu
+if grep -q '^MYTH_SANITIZE:BOOL=ON\|^MYTH_FUZZ:BOOL=ON' "$MYTHOS_BUILD_DIR/CMakeCache.txt"; then
+    echo "skipped: a sanitized library is not for installing"
+    exit 77
+fi
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cmake --install "$MYTHOS_BUILD_DIR" --prefix "$dir/prefix" >/dev/null
+
+mkdir "$dir/consumer"
+cat >"$dir/consumer/main.c" <<'END'
+#include <engine/engine.h>
+#include <stdio.h>
+int main(void)
+{
+    myth_mem *mem;
+    myth_error err = { 0 };
+    myth_model model;
+    if (myth_mem_open(&mem, 0, &err) != MYTH_OK)
+        return 1;
+    if (myth_model_open(&model, mem, "/nowhere", &(myth_weights_opts){ .level = MYTH_WEIGHTS_CONFIG }, &err) != MYTH_ENOTFOUND)
+        return 2;
+    printf("%s\n", err.msg);
+    return myth_mem_close(mem) ? 3 : 0;
+}
+END
+cat >"$dir/consumer/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.25)
+project(consumer C)
+find_package(mythos 0.1 CONFIG REQUIRED)
+add_executable(consumer main.c)
+target_link_libraries(consumer PRIVATE mythos::engine)
+END
+cmake -S "$dir/consumer" -B "$dir/cmake" -DCMAKE_PREFIX_PATH="$dir/prefix" >/dev/null
+cmake --build "$dir/cmake" >/dev/null
+"$dir/cmake/consumer"
+
+pc=$(find "$dir/prefix" -name mythos.pc)
+export PKG_CONFIG_PATH="${pc%/*}"
+# The package file names the prefix the build was configured for; this one was installed elsewhere.
+# shellcheck disable=SC2046
+cc "$dir/consumer/main.c" -o "$dir/by_pkg_config" $(pkg-config --define-variable=prefix="$dir/prefix" --cflags --libs mythos)
+"$dir/by_pkg_config"
+
+"$dir/prefix/bin/mythos" version
+echo "installed, found and linked both ways"
