@@ -111,6 +111,31 @@ size_t myth_answer_write(char *dst, size_t cap, const myth_block *block, const m
     return s.len;
 }
 
+size_t myth_answer_bound(const myth_findings_limits *m, size_t path_len)
+{
+    enum { FORM = 256, REST_OF_CHARACTER = 5 };               /* keys, numbers, words and punctuation of a finding stay below FORM */
+    size_t finding = FORM + path_len + REST_OF_CHARACTER + (size_t)(m->evidence + m->issue + m->why + m->fix + m->missing);
+    return MYTH_ANSWER_TAIL + (size_t)m->n_finding * finding + (size_t)m->n_context * (size_t)(m->context + 3);
+}
+
+uint32_t myth_answer_heads(myth_str out[MYTH_FINDING_MAX], const myth_findings_grammar *g, const char *text, size_t len)
+{
+    myth_automaton a;
+    uint64_t state[MYTH_AUTOMATON_STATE_MAX / 8];
+    uint32_t n = 0;
+    size_t from = 0;
+    myth_findings_automaton(&a, g);
+    a.start(a.self, state);
+    for (size_t i = 0; i < len; i++) {
+        a.step(a.self, state, (uint8_t)text[i]);
+        if (myth_findings_at_path(state))
+            from = i + 1;
+        else if (myth_findings_at_issue(state) && n < MYTH_FINDING_MAX)
+            out[n++] = (myth_str) { text + from, i + 1 - from };
+    }
+    return n < myth_findings_done(state) ? n : myth_findings_done(state);
+}
+
 /* ---- closing ---- */
 
 size_t myth_answer_close(char *dst, const myth_findings_grammar *g, const char *text, size_t len, uint32_t *n_dropped)

@@ -54,6 +54,10 @@ const myth_findings_limits *myth_findings_limits_of(myth_prompt_style style) { r
 const char *myth_findings_literal(int idx) { return idx < FIXED ? intro[idx] : NULL; }
 uint32_t myth_findings_done(const void *s) { return ((const state *)s)->n_done; }
 
+static bool is_at(const state *s, phase p) { return s->phase == p && !intro[p][s->lit] && s->len == 0; }
+bool myth_findings_at_path(const void *s) { return is_at(s, PATH); }
+bool myth_findings_at_issue(const void *s) { return is_at(s, ISSUE); }
+
 myth_answer_place myth_findings_at(const void *st)
 {
     const state *s = st;

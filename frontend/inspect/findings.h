@@ -64,6 +64,9 @@ typedef struct {
 void myth_findings_automaton(myth_automaton *out, const myth_findings_grammar *g);
 /* Findings completed so far in a state of that automaton. */
 uint32_t myth_findings_done(const void *state);
+/* A state at the first byte of a path; at the first byte of an issue. */
+bool myth_findings_at_path(const void *state);
+bool myth_findings_at_issue(const void *state);
 /* Where a state stands: between findings, inside one, between names of missing_context, elsewhere. */
 typedef enum { MYTH_ANSWER_ELSEWHERE, MYTH_ANSWER_LIST, MYTH_ANSWER_FINDING, MYTH_ANSWER_CONTEXT } myth_answer_place;
 myth_answer_place myth_findings_at(const void *state);
@@ -82,6 +85,10 @@ typedef struct {
 /* Bytes of the answer with these findings; at most cap are written. Evidence is unescaped text as shown (U+FFFD for bad bytes). */
 size_t myth_answer_write(char *dst, size_t cap, const myth_block *block, const myth_finding *f, uint32_t n, const myth_str *context,
                          uint32_t n_context);
+/* Bytes that an answer about files with paths of up to path_len bytes of spelling can have at most. */
+size_t myth_answer_bound(const myth_findings_limits *m, size_t path_len);
+/* The heads of the whole findings of an answer, as a second pass takes them (myth_findings_grammar.fixed); they point into text. */
+uint32_t myth_answer_heads(myth_str out[MYTH_FINDING_MAX], const myth_findings_grammar *g, const char *text, size_t len);
 /* text[0 .. len) is what was generated, walked by g without an error. Ends it where it stands: cuts an unfinished finding (*n_dropped 0 or
  * 1) and closes what is open. dst holds len + MYTH_ANSWER_TAIL bytes and may be text itself. Returns the length. */
 enum { MYTH_ANSWER_TAIL = 64 };

@@ -3,7 +3,8 @@
  * Order    rules (system text, folded as the family does it), repository map, task, code, instructions; the stable part first
  * Styles   full      eight rules, the rule ids with their titles, the form of the answer in words
  *          compact   at most 80 tokens of rules, for small models that were trained on exactly this layout
- *          A model says which in its metadata (mythos.prompt = compact | full; none = full), together with mythos.prompt_hash
+ *          A model says which in its metadata (mythos.prompt = compact | full; none = full), together with mythos.prompt_hash and
+ *          mythos.trained_tokens, the longest prompt that training used (longer files are split)
  * Hash     of the version, every literal of the layout, the rule ids, the fixed pieces and limits of the answer; 16 hex digits;
  *          independent of file, family and tokenizer
  * Block    <file path="a.c" lines="1-3" symbol="">       path and symbol in JSON spelling (source.h), as the answer has to spell them
