@@ -62,8 +62,8 @@ static void check_golden(const golden *g, const char *label, const myth_engine_o
     float used[4] = { run_prefill(&r, g, 1), run_prefill(&r, g, 7), run_prefill(&r, g, 0), run_decode(&r, g) }, worst = 0;
     for (int i = 0; i < 4; i++)
         worst = fmaxf(worst, used[i]);
-    printf("%-18s %-9s share of the tolerance: chunk 1 %.3f, 7 %.3f, all %.3f, decode %.3f\n", g->name, label, (double)used[0], (double)used[1],
-           (double)used[2], (double)used[3]);
+    printf("%-18s %-9s share of the tolerance: chunk 1 %.3f, 7 %.3f, all %.3f, decode %.3f\n", g->name, label, (double)used[0],
+           (double)used[1], (double)used[2], (double)used[3]);
     rig_close(&r);
     assert_true(worst <= 1.0f);
 }

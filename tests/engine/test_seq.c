@@ -6,8 +6,11 @@
 
 #include <math.h>
 
-enum { CTX = 48, N_MODEL = 3 };
-static const char *const model_name[N_MODEL] = { "gemma2-old", "gemma3-layers", "gemma3-sharded" };       /* head_dim 32: q8_0 fits */
+enum { CTX = 48 };
+
+/* head_dim 32, so that every cache type fits; the weight types whose kernels differ; windows of 5 to 9 wrap several times */
+static const char *const models[] = { "gemma2-old", "gemma3-layers", "gemma3-sharded", "random:gemma1-tiny:q8_0", "random:gemma2-tiny:q4_0",
+                                      "random:gemma3-tiny:q8_0", "random:gemma3-tiny:bf16" };
 
 typedef struct {
     const char *model;
@@ -15,18 +18,8 @@ typedef struct {
     myth_dtype type;                 /* of the cache      */
 } combo;
 
-static combo all_combos[256];
+static combo all_combos[512];
 static uint32_t n_combo;
-static golden model[N_MODEL];
-
-static const golden *golden_of(const combo *c)
-{
-    for (int i = 0; i < N_MODEL; i++)
-        if (strcmp(model_name[i], c->model) == 0)
-            return &model[i];
-    fail();
-    return NULL;
-}
 
 static int make_combos(void **state)
 {
@@ -34,27 +27,24 @@ static int make_combos(void **state)
     static const myth_dtype type[] = { MYTH_F32, MYTH_F16, MYTH_BF16, MYTH_Q8_0 };
     const char *level[9] = { NULL };
     uint32_t n_level = 1 + rig_levels(level + 1);
-    for (int m = 0; m < N_MODEL; m++) {
-        golden_load(&model[m], model_name[m]);
+    for (size_t m = 0; m < sizeof(models) / sizeof(models[0]); m++)
         for (uint32_t v = 0; v < n_level; v++)
             for (int t = 0; t < 4; t++)
-                all_combos[n_combo++] = (combo){ model_name[m], level[v], type[t] };
-    }
+                all_combos[n_combo++] = (combo){ models[m], level[v], type[t] };
     return 0;
 }
 
-static int free_models(void **state)
+static void open_on(rig *r, const combo *c, const myth_engine_opts *o)
 {
-    (void)state;
-    for (int m = 0; m < N_MODEL; m++)
-        golden_free(&model[m]);
-    return 0;
+    char path[1024], rest[128];
+    snprintf(rest, sizeof(rest), "tests/golden/models/%s", c->model);
+    rig_open(r, strchr(c->model, ':') ? c->model : check_path(path, sizeof(path), rest), o);
 }
 
 /* Calls f on every combination in a full run, else on n of them, spread over models, levels and types. */
 static void for_combos(uint32_t n, void (*f)(const combo *c, uint64_t *rng))
 {
-    enum { STRIDE = 17 };                /* prime to the number of combinations */
+    enum { STRIDE = 37 };                /* prime to the number of combinations */
     uint64_t rng = check_seed();
     uint32_t first = check_below(&rng, n_combo);
     if (check_is_full() || n > n_combo)
@@ -77,10 +67,10 @@ static const char *label(const combo *c, const char *what, uint32_t a, uint32_t 
     return s;
 }
 
-static void random_ids(int32_t *ids, uint32_t n, uint32_t n_vocab, uint64_t *rng)
+static void random_ids(int32_t *ids, uint32_t n, const rig *r, uint64_t *rng)
 {
     for (uint32_t i = 0; i < n; i++)
-        ids[i] = (int32_t)check_below(rng, n_vocab);
+        ids[i] = (int32_t)check_below(rng, r->model.config.n_vocab);
 }
 
 /* ---- the oracle: tokens alone; a token that came by the decode path goes by it here too ---- */
@@ -124,7 +114,7 @@ static void one_cut(const combo *c, const int32_t *ids, uint32_t n, const rows *
     o.page_tok = page;
     o.n_ubatch = ub;
     o.n_threads = 1 + (int)(chunk + page + ub) % 2;              /* nor does the number of threads */
-    rig_open(&r, golden_of(c)->path, &o);
+    open_on(&r, c, &o);
     rows_open(&got, &r, n, true);
     myth_seq *s = rig_seq(&r);
     rig_feed(&r, s, ids, n, chunk, &got);
@@ -141,13 +131,13 @@ static void cuts(const combo *c, uint64_t *rng)
     rows want;
     int32_t ids[CTX];
     myth_engine_opts o = opts_of(c);
-    rig_open(&r, golden_of(c)->path, &o);
-    random_ids(ids, CTX, golden_of(c)->n_vocab, rng);
+    open_on(&r, c, &o);
+    random_ids(ids, CTX, &r, rng);
     rows_open(&want, &r, CTX, true);
     myth_seq *s = rig_seq(&r);
     rig_feed(&r, s, ids, CTX, 0, &want);
     myth_seq_close(s);
-    uint32_t step = check_is_full() ? 1 : 5 + check_below(rng, 6);
+    uint32_t step = check_is_full() ? 2 : 5 + check_below(rng, 6);
     for (uint32_t chunk = 1; chunk < CTX; chunk += step)
         one_cut(c, ids, CTX, &want, chunk, 0, CTX);
     for (uint32_t page = 1; page <= CTX; page += step)
@@ -210,13 +200,13 @@ static void ragged(const combo *c, uint64_t *rng)
     uint32_t len[N_SEQ], done[N_SEQ] = { 0 }, n[N_SEQ] = { 0 };
     const uint32_t parent[N_SEQ] = { 0, 1, 0, 3, 4, 3, 6 };
     myth_engine_opts o = opts_of(c);
-    rig_open(&oracle, golden_of(c)->path, &o);
+    open_on(&oracle, c, &o);
     o.n_seq = N_SEQ;
     o.page_tok = 1 + check_below(rng, CTX);
     o.n_ubatch = 1 + check_below(rng, 2 * CTX);
-    rig_open(&r, golden_of(c)->path, &o);
+    open_on(&r, c, &o);
     for (uint32_t i = 0; i < N_SEQ; i++) {
-        random_ids(ids[i], CTX, golden_of(c)->n_vocab, rng);
+        random_ids(ids[i], CTX, &r, rng);
         len[i] = i == 6 ? CTX : 10 + check_below(rng, CTX - 10);
     }
     uint32_t shared[N_SEQ] = { 0 };
@@ -291,17 +281,17 @@ static void ephemeral(const combo *c, uint64_t *rng)
     myth_seq *seq[4 * CTX];
     myth_engine_opts o = opts_of(c);
     uint32_t prefix = 1 + check_below(rng, CTX - 12), n[4], total = 0;
-    rig_open(&oracle, golden_of(c)->path, &o);
+    open_on(&oracle, c, &o);
     o.n_seq = 2;
     o.page_tok = 1 + check_below(rng, 20);
     o.n_ubatch = 12 + check_below(rng, 30);
-    rig_open(&r, golden_of(c)->path, &o);
+    open_on(&r, c, &o);
     myth_seq *s = rig_seq(&r), *empty = rig_seq(&r);
-    random_ids(ids, prefix, golden_of(c)->n_vocab, rng);
+    random_ids(ids, prefix, &r, rng);
     for (uint32_t i = 0; i < prefix; i++)
         toks[i] = (tok){ ids[i], false };
     rig_feed(&r, s, ids, prefix, 0, NULL);
-    random_ids(ids, 4 * CTX, golden_of(c)->n_vocab, rng);
+    random_ids(ids, 4 * CTX, &r, rng);
     for (uint32_t k = 0; k < 4; k++) {
         n[k] = 1 + check_below(rng, 12);
         for (uint32_t j = 0; j < n[k]; j++, total++) {
@@ -486,15 +476,16 @@ static void step_walk(world *d)
 
 static void walk(const combo *c, uint64_t *rng)
 {
-    world d = { .c = c, .rng = rng, .n_vocab = golden_of(c)->n_vocab };
+    world d = { .c = c, .rng = rng };
     myth_engine_opts o = opts_of(c);
-    rig_open(&d.oracle, golden_of(c)->path, &o);
+    open_on(&d.oracle, c, &o);
     o.n_seq = W_SEQ;
     o.n_checkpoint = W_CHECKPOINT;
     o.page_tok = 1 + check_below(rng, 16);
     o.n_ubatch = 1 + check_below(rng, CTX);
-    rig_open(&d.r, golden_of(c)->path, &o);
-    d.window = d.r.model.config.window;
+    open_on(&d.r, c, &o);
+    d.window = d.r.model.config.window ? d.r.model.config.window : CTX;
+    d.n_vocab = d.r.model.config.n_vocab;
     rows_open(&d.got, &d.r, CTX, false);
     rows_open(&d.want, &d.oracle, CTX, false);
     for (uint32_t i = 0; i < 100; i++)
@@ -521,7 +512,7 @@ static void any_walk_of_operations_equals_the_tokens_alone(void **state)
 static void refusals_change_nothing(void **state)
 {
     (void)state;
-    combo c = { model_name[2], NULL, MYTH_F32 };
+    combo c = { models[2], NULL, MYTH_F32 };
     rig r;
     rows want, got;
     int32_t ids[CTX + 1];
@@ -532,10 +523,10 @@ static void refusals_change_nothing(void **state)
     o.n_logit_rows = 2;
     o.n_seq = 2;
     o.n_checkpoint = 1;
-    rig_open(&r, golden_of(&c)->path, &o);
+    open_on(&r, &c, &o);
     rows_open(&want, &r, CTX, false);
     rows_open(&got, &r, CTX, false);
-    random_ids(ids, CTX + 1, golden_of(&c)->n_vocab, &rng);
+    random_ids(ids, CTX + 1, &r, &rng);
     s = rig_seq(&r);
     rig_feed(&r, s, ids, CTX, 0, &want);
     myth_seq_close(s);
@@ -545,7 +536,7 @@ static void refusals_change_nothing(void **state)
         seq[i] = s;
     rig_feed(&r, s, ids, 30, 0, &got);
     uint8_t three[3] = { MYTH_WANT_LOGITS, MYTH_WANT_LOGITS, MYTH_WANT_LOGITS };
-    int32_t bad_ids[3] = { 3, (int32_t)golden_of(&c)->n_vocab, 4 }, negative[2] = { 3, -1 }, far[2] = { 30, 32 };
+    int32_t bad_ids[3] = { 3, (int32_t)r.model.config.n_vocab, 4 }, negative[2] = { 3, -1 }, far[2] = { 30, 32 };
     assert_int_equal(FORWARD(.n_tok = CTX - 29, .token = ids), MYTH_EFULL);
     assert_int_equal(FORWARD(.n_tok = 3, .token = bad_ids), MYTH_EARG);
     assert_int_equal(FORWARD(.n_tok = 2, .token = negative), MYTH_EARG);
@@ -580,15 +571,15 @@ static void a_fork_needs_no_spare_room(void **state)
 {
     (void)state;
     for (uint32_t page = 1; page <= CTX; page += 7) {
-        combo c = { model_name[1], NULL, MYTH_F32 };
+        combo c = { models[1], NULL, MYTH_F32 };
         rig r;
         int32_t ids[CTX];
         uint64_t rng = check_seed();
         myth_engine_opts o = opts_of(&c);
         o.n_seq = 2;
         o.page_tok = page;
-        rig_open(&r, golden_of(&c)->path, &o);
-        random_ids(ids, CTX, golden_of(&c)->n_vocab, &rng);
+        open_on(&r, &c, &o);
+        random_ids(ids, CTX, &r, &rng);
         myth_seq *s[2] = { rig_seq(&r), NULL }, *seq[2];
         rig_feed(&r, s[0], ids, CTX - 6, 0, NULL);
         assert_ok(myth_seq_fork(&s[1], s[0], &rig_err));
@@ -617,7 +608,7 @@ static void cancelled_forward_keeps_what_was_computed(void **state)
 {
     (void)state;
     for (uint32_t ub = 1; ub < CTX; ub += 9) {
-        combo c = { model_name[0], NULL, MYTH_F32 };
+        combo c = { models[0], NULL, MYTH_F32 };
         rig r;
         rows want, got;
         int32_t ids[CTX];
@@ -628,10 +619,10 @@ static void cancelled_forward_keeps_what_was_computed(void **state)
         myth_result out;
         o.n_ubatch = ub;
         o.page_tok = 4;
-        rig_open(&r, golden_of(&c)->path, &o);
+        open_on(&r, &c, &o);
         rows_open(&want, &r, CTX, false);
         rows_open(&got, &r, CTX, false);
-        random_ids(ids, CTX, golden_of(&c)->n_vocab, &rng);
+        random_ids(ids, CTX, &r, &rng);
         myth_seq *s = rig_seq(&r);
         rig_feed(&r, s, ids, CTX, 0, &want);
         myth_seq_close(s);
@@ -668,5 +659,5 @@ int main(void)
         cmocka_unit_test(ephemeral_runs_equal_appended_ones),
         cmocka_unit_test(any_walk_of_operations_equals_the_tokens_alone),
     };
-    return cmocka_run_group_tests(tests, make_combos, free_models);
+    return cmocka_run_group_tests(tests, make_combos, NULL);
 }
