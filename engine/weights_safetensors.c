@@ -196,7 +196,7 @@ static myth_status count_entries(const header *start, uint64_t *n_tensor, uint64
         }
         st = myth_json_skip(&h.json, err);
     }
-    return st;
+    return st == MYTH_OK ? myth_json_next(&h.json, &tok, err) : st;              /* nothing behind the closing brace */
 }
 
 /* An entry becomes a tensor of the directory: a new one, or (sharded) the one that the index named. */
