@@ -30,18 +30,21 @@ static uint32_t min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
 static uint32_t max_u32(uint32_t a, uint32_t b) { return a > b ? a : b; }
 static uint32_t div_up(uint32_t a, uint32_t b) { return (uint32_t)(((uint64_t)a + b - 1) / b); }
 
-/* Rows of a page: a divisor of the context near 64 leaves no waste; without one the last page is rounded up. */
+/* Rows of a page: near 64, with as few rows as possible unused in the last page; a divisor of the context leaves none. */
 static uint32_t choose_page_tok(uint32_t n_ctx)
 {
+    uint32_t best = PAGE_TOK, least = UINT32_MAX;
     if (n_ctx <= PAGE_TOK)
         return n_ctx;
-    for (uint32_t away = 0; away < PAGE_TOK; away++) {
-        if (n_ctx % (PAGE_TOK + away) == 0)
-            return PAGE_TOK + away;
-        if (away < PAGE_TOK / 2 && n_ctx % (PAGE_TOK - away) == 0)
-            return PAGE_TOK - away;
-    }
-    return PAGE_TOK;
+    for (uint32_t away = 0; away < PAGE_TOK; away++)
+        for (uint32_t side = 0; side < 2 && (side == 0 || away < PAGE_TOK / 2); side++) {
+            uint32_t tok = side ? PAGE_TOK - away : PAGE_TOK + away, waste = div_up(n_ctx, tok) * tok - n_ctx;
+            if (waste < least) {
+                least = waste;
+                best = tok;
+            }
+        }
+    return best;
 }
 
 static myth_status fill_defaults(myth_engine_opts *o, const myth_model *m, myth_error *err)
