@@ -107,7 +107,7 @@ static myth_status add_parts(myth_inspection *in, uint32_t limit, uint32_t whole
 
 static uint32_t common_prefix(const myth_inspection *in)
 {
-    uint32_t n = in->n_part > 1 ? in->part[0].n_ids : 0;
+    uint32_t n = in->n_part > 1 && !in->o.is_isolated ? in->part[0].n_ids : 0;
     for (uint32_t i = 1; i < in->n_part; i++) {
         uint32_t k = 0;
         while (k < n && k < in->part[i].n_ids && in->part[i].ids[k] == in->part[0].ids[k])
@@ -185,7 +185,8 @@ static myth_status plan_parts(myth_inspection *in, myth_error *err)
 {
     uint32_t whole = 0, ctx = context_tokens(in), limit = in->o.max_prompt_tokens, trained = 0;
     myth_status st;
-    MYTH_TRY(encode_lines(in, 1, in->src.n_line, NULL, &whole, err));
+    myth_error own = { 0 };
+    MYTH_TRY(encode_lines(in, 1, in->src.n_line, NULL, &whole, &own));
     in->report.prompt_tokens = whole;
     if (whole > limit && !in->o.split) {
         refuse(in, whole, limit, "the prompt is too long");
@@ -201,19 +202,21 @@ static myth_status plan_parts(myth_inspection *in, myth_error *err)
         limit = min_u32(limit, trained);
     limit = min_u32(limit, ctx - (uint32_t)output_tokens(in));
     if (whole <= limit)
-        MYTH_TRY(add_part(in, 1, in->src.n_line, err));
+        MYTH_TRY(add_part(in, 1, in->src.n_line, &own));
     else
-        MYTH_TRY(add_parts(in, limit, whole, err));
+        MYTH_TRY(add_parts(in, limit, whole, &own));
     in->n_prefix = common_prefix(in);
     in->report.prompt_tokens = 0;
     for (uint32_t i = 0; i < in->n_part; i++)
         in->report.prompt_tokens += in->part[i].n_ids;
     in->report.n_part = in->n_part;
 fail:
-    if (st == MYTH_ELIMIT && err) {                      /* no border to cut at: a refusal like the others */
-        refuse(in, whole, limit, err->msg);
+    if (st == MYTH_ELIMIT) {                             /* no place to cut at: a refusal like the others */
+        refuse(in, whole, limit, own.msg);
         st = MYTH_OK;
     }
+    if (st != MYTH_OK && err)
+        *err = own;
     return st;
 }
 
@@ -312,7 +315,7 @@ myth_status myth_inspect_needs(const myth_inspection *in, myth_engine_opts *opts
     need = (need + STEP_CTX - 1) / STEP_CTX * STEP_CTX;
     opts->n_ctx = in->o.n_ctx ? in->o.n_ctx : (uint32_t)(need < ctx ? need : ctx);
     opts->n_seq = 1;
-    opts->n_checkpoint = in->n_part > 1;
+    opts->n_checkpoint = in->n_prefix > 0;
     myth_generate_needs(opts, &in->o.sample, true);
 
     run_bytes b;

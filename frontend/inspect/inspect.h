@@ -27,6 +27,7 @@ typedef struct {
     uint32_t max_prompt_tokens, max_new_tokens;
     uint32_t n_ctx;                          /* 0 = as much as is needed and the model has */
     bool split, two_pass;
+    bool is_isolated;                        /* every part from an empty sequence: slower, the same answer */
     myth_sample_params sample;
     const bool *cancel;
     void (*on_progress)(void *user, const char *what, uint32_t part, uint32_t n_part, uint32_t done, uint32_t total);       /* may be NULL */
