@@ -252,7 +252,7 @@ static bool has(struct check c, const char *name, myth_view v, unsigned types, u
         return false;
     }
     uint64_t row = myth_row_bytes(v.dtype, n), room = v.off <= v.buf->bytes ? v.buf->bytes - v.off : 0;
-    if (row && n_row > room / row) {
+    if (v.off > v.buf->bytes || (row && n_row > room / row)) {
         myth_fail(&c.s->err, MYTH_EARG, "%s: %s: [%llu, %llu] at offset %llu does not fit the buffer of %llu bytes", c.op, name,
                   (unsigned long long)n_row, (unsigned long long)n, (unsigned long long)v.off, (unsigned long long)v.buf->bytes);
         return false;

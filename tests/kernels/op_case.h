@@ -63,10 +63,10 @@ static inline void rig_must(bool is_ok, const char *what)
 
 static inline uint32_t most_u32(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
-/* The largest shape over all cases of the use. */
+/* The largest shape over all cases of the use; 160 rows at least, for tests with steps of their own. */
 static inline myth_work_shape case_shape(int use)
 {
-    myth_work_shape w = { .n_rows = 1, .n_logit_rows = 1, .d_model = 1, .d_ff = 1, .n_head = 1, .n_head_kv = 1, .head_dim = 2, .n_vocab = 1, .top_k = 1 };
+    myth_work_shape w = { .n_rows = 160, .n_logit_rows = 1, .d_model = 1, .d_ff = 1, .n_head = 1, .n_head_kv = 1, .head_dim = 2, .n_vocab = 1, .top_k = 1 };
     for (int i = 0; i < KERNEL_CASE_N; i++) {
         const struct kernel_case *c = &kernel_cases[i];
         if (!(c->use & use))
