@@ -1,0 +1,80 @@
+/* avx512.h - what the *_avx512.c files share: their kernels, named avx512_<what>, and small vector helpers.
+ *
+ * Included only by files compiled for the level. The bf16 and vnni kernels are entered only where the processor has them (level_avx512.c). */
+#ifndef MYTH_CPU_AVX512_H
+#define MYTH_CPU_AVX512_H
+
+#include "fast.h"
+
+#include <immintrin.h>
+#include <string.h>
+
+/* Lane i is on for i < n; n may be past 16. */
+FAST_INLINE __mmask16 avx512_mask(uint32_t n) { return (__mmask16)(n >= 16 ? 0xffffu : (1u << n) - 1u); }
+
+/* e^x, relative error below 2e-7; 0 below -104, inf above 88.8. 2^n times a degree-6 polynomial on [-ln 2 / 2, ln 2 / 2]. */
+FAST_INLINE __m512 avx512_exp(__m512 x)
+{
+    const __m512 lo = _mm512_set1_ps(-104.0f), hi = _mm512_set1_ps(89.0f);
+    x = _mm512_min_ps(_mm512_max_ps(x, lo), hi);
+    __m512 n = _mm512_roundscale_ps(_mm512_mul_ps(x, _mm512_set1_ps(1.44269504088896341f)), 8);
+    __m512 r = _mm512_fnmadd_ps(n, _mm512_set1_ps(0.693145751953125f), x);
+    r = _mm512_fnmadd_ps(n, _mm512_set1_ps(1.42860682030941723212e-6f), r);
+    __m512 p = _mm512_set1_ps(1.0f / 720.0f);
+    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.0f / 120.0f));
+    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.0f / 24.0f));
+    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.0f / 6.0f));
+    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(0.5f));
+    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.0f));
+    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.0f));
+    return _mm512_scalef_ps(p, n);
+}
+
+/* tanh x = (1 - e) / (1 + e) with e = e^(-2|x|), the sign put back; below 0.25 an odd polynomial keeps the relative error below 2e-7. */
+FAST_INLINE __m512 avx512_tanh(__m512 x)
+{
+    const __m512 one = _mm512_set1_ps(1.0f);
+    __m512 a = _mm512_abs_ps(x), xx = _mm512_mul_ps(x, x);
+    __m512 e = avx512_exp(_mm512_mul_ps(a, _mm512_set1_ps(-2.0f)));
+    __m512 big = _mm512_div_ps(_mm512_sub_ps(one, e), _mm512_add_ps(one, e));
+    __m512 p = _mm512_set1_ps(-1382.0f / 155925.0f);
+    p = _mm512_fmadd_ps(p, xx, _mm512_set1_ps(62.0f / 2835.0f));
+    p = _mm512_fmadd_ps(p, xx, _mm512_set1_ps(-17.0f / 315.0f));
+    p = _mm512_fmadd_ps(p, xx, _mm512_set1_ps(2.0f / 15.0f));
+    p = _mm512_fmadd_ps(p, xx, _mm512_set1_ps(-1.0f / 3.0f));
+    __m512 small = _mm512_fmadd_ps(_mm512_mul_ps(p, xx), a, a);
+    __m512 t = _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, _mm512_set1_ps(0.25f), _CMP_LT_OQ), big, small);
+    return _mm512_or_ps(t, _mm512_and_ps(x, _mm512_set1_ps(-0.0f)));
+}
+
+#define AVX512_PACK(name) void avx512_pack_##name(void *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0, uint32_t n_k);
+AVX512_PACK(q8) AVX512_PACK(q4) AVX512_PACK(bf16_pair) AVX512_PACK(bf16_wide) AVX512_PACK(f16) AVX512_PACK(f32)
+#undef AVX512_PACK
+
+#define AVX512_GEMM(name)                                                                                                            \
+    void avx512_gemm_##name(float *c, size_t ldc, uint32_t n_out, const void *panel, const unsigned char *x, size_t x_bytes,         \
+                            uint32_t n_rows, uint32_t n_in, uint32_t k0, uint32_t n_k);
+AVX512_GEMM(i8) AVX512_GEMM(bf16) AVX512_GEMM(f32)
+#undef AVX512_GEMM
+
+#define AVX512_GEMV(name)                                                                                                            \
+    void avx512_gemv_##name(float *y, size_t ldy, const unsigned char *w, size_t row_bytes, uint32_t n_out, const unsigned char *x,  \
+                            size_t x_bytes, uint32_t n_rows, uint32_t n_in);
+AVX512_GEMV(q8) AVX512_GEMV(q4) AVX512_GEMV(bf16) AVX512_GEMV(bf16_wide) AVX512_GEMV(f16) AVX512_GEMV(f32)
+#undef AVX512_GEMV
+
+extern const struct fast_form avx512_form_i8_gemm, avx512_form_i8_gemv, avx512_form_bf16, avx512_form_f32;
+
+void avx512_norm_row(float *y, float *x, const float *pend, const float *w_post, const float *w, uint32_t n, float eps, bool keep);
+void avx512_geglu(float *h, const float *g, const float *up, size_t n);
+void avx512_head_rope(float *dst, const float *src, const float *w, const float *rope, uint32_t head_dim, float eps, float scale);
+void avx512_row_to_f32(float *dst, const void *src, myth_dtype t, uint32_t n, float scale);
+void avx512_row_from_f32(void *dst, myth_dtype t, const float *src, uint32_t n);
+void avx512_attn_block(struct fast_attn_tile *t, const struct fast_attn_block *b);
+void avx512_attn_block_few(struct fast_attn_tile *t, const struct fast_attn_block *b);
+void avx512_blend(float *o, const float *part, float a, float b, uint32_t n);
+void avx512_cap(float *x, uint32_t n, float softcap);
+float avx512_largest(const float *x, uint32_t n);
+void avx512_exp_sums(const float *x, uint32_t n, float m, float *sum, float *weighted);
+
+#endif

@@ -1,0 +1,256 @@
+/* fast_product.c   the ops around matrix products: proj, norm_qkv_rope_store, norm_ffn_geglu
+ *
+ * Order      rows are normed and converted to the form of the weights; then items of outputs are taken from a counter: prefill one panel
+ *            of FAST_PANEL outputs x a share of the rows, decode OUT_DECODE outputs x all rows; then what the op does with its outputs
+ * Rows       as many at a time as the workspace holds in converted form; a second pass is rare and changes no bits
+ * Work       activations: the converted rows, then a panel per thread
+ * Limit      prefill: the dot product rate, weights unpacked once per share of rows; decode: memory bandwidth. One row is normed and
+ *            converted on the calling thread: a second start of the pool costs more
+ * Lost       gate and up kept apart with gelu as a third pass over both: 3 % of a 1B prefill                                         */
+#include "fast.h"
+
+#include <string.h>
+
+enum { OUT_DECODE = 32, PANEL_BYTES = FAST_PANEL * FAST_KC * 4, ROWS_SHARE = 64 };
+
+struct product {
+    const struct fast_mat *mat;
+    const unsigned char *w;
+    size_t row_bytes, ldy;
+    float *y;
+    uint32_t n_out;
+};
+
+struct job {
+    struct cpu_device *d;
+    const struct fast_kernels *f;
+    /* rows to multiply: xn; with x given they are made from it first */
+    float *x, *xn;
+    const float *pend, *w_post, *w_norm;
+    uint32_t n_rows, n_in;
+    float eps;
+    /* the rows now converted */
+    const struct fast_form *form;
+    unsigned char *rows, *panels;
+    size_t row_bytes;
+    uint32_t row0, n_now;
+    bool is_fresh;                      /* their norm is still to be made */
+    /* outputs */
+    struct product p[3];
+    uint32_t n_product, n_share;
+    bool is_decode, is_pair;            /* pair: p[0] becomes gelu(p[0]) * p[1] */
+};
+
+static uint32_t at_most(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+size_t fast_rows_bytes(const myth_work_shape *s)
+{
+    uint64_t heads = (uint64_t)s->n_head * s->head_dim, width = s->d_model > s->d_ff ? s->d_model : s->d_ff;
+    uint32_t n_rows = s->n_rows > s->n_logit_rows ? s->n_rows : s->n_logit_rows;
+    width = width > heads ? width : heads;
+    /* at least one row of the widest form */
+    uint64_t row = (width + 127) / 128 * 128 * 2, least = (width + 31) / 32 * 128;
+    return (size_t)(n_rows * row > least ? n_rows * row : least);
+}
+
+size_t fast_product_bytes(const myth_work_shape *shape, int n_threads) { return fast_rows_bytes(shape) + (size_t)n_threads * PANEL_BYTES; }
+
+/* ---- rows ---- */
+
+static void make_rows(const struct job *j, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = from; i < to; i++) {
+        uint32_t r = j->row0 + i;
+        float *xn = j->xn + (size_t)r * j->n_in;
+        if (j->is_fresh && j->x)
+            j->f->norm_row(xn, j->x + (size_t)r * j->n_in, j->pend ? j->pend + (size_t)r * j->n_in : NULL, j->w_post, j->w_norm, j->n_in, j->eps,
+                           true);
+        j->form->convert(j->rows + i * j->row_bytes, xn, j->n_in);
+    }
+}
+
+static void rows_task(void *arg, int tid, int n_threads)
+{
+    const struct job *j = arg;
+    uint64_t from, to;
+    cpu_split(j->n_now, 1, tid, n_threads, &from, &to);
+    make_rows(j, (uint32_t)from, (uint32_t)to);
+}
+
+/* ---- products ---- */
+
+/* Rows [r0, r0 + n) of the converted block against outputs [o, o + n_out) of p. */
+static void multiply(const struct job *j, const struct product *p, uint32_t o, uint32_t n_out, uint32_t r0, uint32_t n, void *panel)
+{
+    const unsigned char *w = p->w + o * p->row_bytes, *x = j->rows + r0 * j->row_bytes;
+    float *y = p->y + (size_t)(j->row0 + r0) * p->ldy + o;
+    if (j->is_decode) {
+        p->mat->gemv(y, p->ldy, w, p->row_bytes, n_out, x, j->row_bytes, n, j->n_in);
+        return;
+    }
+    for (uint32_t k0 = 0; k0 < j->n_in; k0 += FAST_KC) {
+        uint32_t n_k = at_most(j->n_in - k0, FAST_KC);
+        p->mat->pack(panel, w, p->row_bytes, n_out, k0, n_k);
+        p->mat->gemm(y, p->ldy, n_out, panel, x, j->row_bytes, n, j->n_in, k0, n_k);
+    }
+}
+
+static const struct fast_form *form_of(const struct job *j, const struct product *p)
+{
+    return j->is_decode ? p->mat->gemv_form : p->mat->gemm_form;
+}
+
+static void products_task(void *arg, int tid, int n_threads)
+{
+    const struct job *j = arg;
+    const uint32_t n_o = j->is_decode ? OUT_DECODE : FAST_PANEL, share = (j->n_now + j->n_share - 1) / j->n_share;
+    void *panel = j->panels + (size_t)tid * PANEL_BYTES;
+    (void)n_threads;
+    uint32_t at = 0, i = 0;             /* first item of product i */
+    for (uint32_t item; i < j->n_product; ) {
+        item = cpu_pool_take(j->d->pool, 1);
+        for (; i < j->n_product; i++) {
+            uint32_t n = form_of(j, &j->p[i]) == j->form ? (j->p[i].n_out + n_o - 1) / n_o * j->n_share : 0;
+            if (item < at + n)
+                break;
+            at += n;
+        }
+        if (i == j->n_product)
+            return;
+        const struct product *p = &j->p[i];
+        uint32_t o = (item - at) / j->n_share * n_o, r0 = (item - at) % j->n_share * share;
+        if (r0 >= j->n_now)
+            continue;
+        uint32_t n_out = at_most(p->n_out - o, n_o), n = at_most(j->n_now - r0, share);
+        multiply(j, p, o, n_out, r0, n, panel);
+        if (!j->is_pair || i > 0)
+            continue;
+        multiply(j, p + 1, o, n_out, r0, n, panel);
+        for (uint32_t r = r0; r < r0 + n; r++) {
+            size_t off = (size_t)(j->row0 + r) * p->ldy + o;
+            j->f->geglu(p->y + off, p->y + off, p[1].y + off, n_out);
+        }
+    }
+}
+
+/* All rows of one form against the products that want it. The other product of a pair has the same form, or there is no pair. */
+static void run_form(struct job *j)
+{
+    uint64_t n_panel = 0;
+    int n_threads = cpu_pool_n_threads(j->d->pool);
+    for (uint32_t i = 0; i < j->n_product; i++)
+        n_panel += (j->p[i].n_out + FAST_PANEL - 1) / FAST_PANEL;
+    j->row_bytes = j->form->bytes(j->n_in);
+    uint32_t fit = (uint32_t)(fast_rows_bytes(&j->d->base.shape) / j->row_bytes);
+    for (j->row0 = 0; j->row0 < j->n_rows; j->row0 += j->n_now) {
+        j->n_now = at_most(j->n_rows - j->row0, fit);
+        if (j->n_now == 1)
+            make_rows(j, 0, 1);
+        else
+            cpu_pool_run(j->d->pool, rows_task, j);
+        j->n_share = 1;                 /* few panels for many threads: split the rows too */
+        while (!j->is_decode && n_panel * j->n_share < 4u * (uint32_t)n_threads && j->n_now / (j->n_share + 1) >= ROWS_SHARE)
+            j->n_share++;
+        cpu_pool_run(j->d->pool, products_task, j);
+    }
+    j->is_fresh = false;
+}
+
+static void run(struct job *j)
+{
+    j->panels = j->d->activations + fast_rows_bytes(&j->d->base.shape);
+    j->rows = j->d->activations;
+    j->is_fresh = true;
+    for (uint32_t i = 0; i < j->n_product; i++) {
+        bool is_done = false;           /* with an earlier product of the same form */
+        j->form = form_of(j, &j->p[i]);
+        for (uint32_t e = 0; e < i; e++)
+            is_done = is_done || form_of(j, &j->p[e]) == j->form;
+        if (!is_done)
+            run_form(j);
+    }
+}
+
+static struct product product(const struct fast_kernels *f, myth_view w, uint32_t n_in, float *y, size_t ldy, uint32_t n_out)
+{
+    struct product p = { .mat = &f->mat[w.dtype], .w = cpu_ptr(w), .row_bytes = (size_t)myth_row_bytes(w.dtype, n_in), .ldy = ldy, .y = y,
+                         .n_out = n_out };
+    return p;
+}
+
+/* ---- ops ---- */
+
+void fast_proj(myth_stream *s, const struct myth_proj_args *a, const struct fast_kernels *f)
+{
+    struct job j = { .d = cpu_of(s), .f = f, .xn = cpu_f32(a->x), .n_rows = a->n_rows, .n_in = a->n_in, .is_decode = a->is_decode, .n_product = 1 };
+    j.p[0] = product(f, a->w, a->n_in, cpu_f32(a->y), a->n_out, a->n_out);
+    run(&j);
+}
+
+struct store {
+    const struct myth_norm_qkv_rope_store_args *a;
+    const struct fast_kernels *f;
+};
+
+static void store_task(void *arg, int tid, int n_threads)
+{
+    const struct myth_norm_qkv_rope_store_args *a = ((const struct store *)arg)->a;
+    const struct fast_kernels *f = ((const struct store *)arg)->f;
+    const size_t hd = a->head_dim;
+    const float *q = cpu_f32(a->qkv), *k = q + (size_t)a->n_rows * a->n_head * hd, *v = k + (size_t)a->n_rows * a->n_head_kv * hd;
+    const float *rope = cpu_f32(a->rope), *n_q = cpu_f32(a->n_q), *n_k = cpu_f32(a->n_k);
+    uint64_t from, to;
+    cpu_split(a->n_rows, 1, tid, n_threads, &from, &to);
+    for (uint64_t r = from; r < to; r++) {
+        for (uint32_t h = 0; h < a->n_head; h++) {
+            size_t at = (r * a->n_head + h) * hd;
+            f->head_rope(cpu_f32(a->q) + at, q + at, n_q, rope + r * hd, a->head_dim, a->eps, a->q_scale);
+        }
+        for (uint32_t h = 0; h < a->n_head_kv; h++) {
+            size_t at = (r * a->n_head_kv + h) * hd;
+            uint64_t row = (uint64_t)h * a->cap_rows + r;
+            float *head = (float *)(uintptr_t)(k + at);                         /* qkv is scratch */
+            f->head_rope(head, head, n_k, rope + r * hd, a->head_dim, a->eps, 1.0f);
+            f->row_from_f32((unsigned char *)cpu_ptr(a->k_new) + row * myth_row_bytes(a->k_new.dtype, hd), a->k_new.dtype, head, a->head_dim);
+            f->row_from_f32((unsigned char *)cpu_ptr(a->v_new) + row * myth_row_bytes(a->v_new.dtype, hd), a->v_new.dtype, v + at, a->head_dim);
+        }
+    }
+}
+
+void fast_norm_qkv_rope_store(myth_stream *s, const struct myth_norm_qkv_rope_store_args *a, const struct fast_kernels *f)
+{
+    const uint32_t n_q = a->n_head * a->head_dim, n_kv = a->n_head_kv * a->head_dim;
+    float *q = cpu_f32(a->qkv), *k = q + (size_t)a->n_rows * n_q, *v = k + (size_t)a->n_rows * n_kv;
+    struct job j = { .d = cpu_of(s), .f = f, .x = cpu_f32(a->x), .xn = cpu_f32(a->xn), .pend = cpu_f32(a->pend), .w_post = cpu_f32(a->w_post),
+                     .w_norm = cpu_f32(a->w_in), .n_rows = a->n_rows, .n_in = a->dim, .eps = a->eps, .is_decode = a->is_decode, .n_product = 3 };
+    j.p[0] = product(f, a->w_q, a->dim, q, n_q, n_q);
+    j.p[1] = product(f, a->w_k, a->dim, k, n_kv, n_kv);
+    j.p[2] = product(f, a->w_v, a->dim, v, n_kv, n_kv);
+    run(&j);
+    struct store st = { a, f };
+    if (a->n_rows == 1)
+        store_task(&st, 0, 1);
+    else
+        cpu_pool_run(j.d->pool, store_task, &st);
+}
+
+void fast_norm_ffn_geglu(myth_stream *s, const struct myth_norm_ffn_geglu_args *a, const struct fast_kernels *f)
+{
+    struct job j = { .d = cpu_of(s), .f = f, .x = cpu_f32(a->x), .xn = cpu_f32(a->xn), .pend = cpu_f32(a->pend), .w_post = cpu_f32(a->w_post),
+                     .w_norm = cpu_f32(a->w), .n_rows = a->n_rows, .n_in = a->dim, .eps = a->eps, .is_decode = a->is_decode };
+    float *h = cpu_f32(a->h), *up = cpu_f32(a->up);
+    j.p[0] = product(f, a->w_gate, a->dim, h, a->d_ff, a->d_ff);
+    j.p[1] = product(f, a->w_up, a->dim, up, a->d_ff, a->d_ff);
+    j.is_pair = form_of(&j, &j.p[0]) == form_of(&j, &j.p[1]);
+    j.n_product = j.is_pair ? 1 : 2;
+    run(&j);
+    if (!j.is_pair)
+        f->geglu(h, h, up, (size_t)a->n_rows * a->d_ff);
+}
+
+void fast_work(cpu_work_bytes *out, const myth_work_shape *shape, int n_threads)
+{
+    out->activations = fast_product_bytes(shape, n_threads);
+    out->attn_scratch = fast_attn_bytes(shape, n_threads);
+    out->logits = fast_head_bytes(shape, n_threads);
+}

@@ -1,0 +1,86 @@
+/* fast_rows.c   ops of one row each, over the threads: embed_gather, rms_norm, gather_norm
+ *
+ * Traffic    the rows once; a single row is not worth waking a thread for
+ * Precision  the level's row kernels (rows_avx512.c and its neighbours) */
+#include "fast.h"
+
+struct gather {
+    const struct myth_embed_gather_args *a;
+    const struct fast_kernels *f;
+};
+
+static void gather_task(void *arg, int tid, int n_threads)
+{
+    const struct myth_embed_gather_args *a = ((const struct gather *)arg)->a;
+    const struct fast_kernels *f = ((const struct gather *)arg)->f;
+    const int32_t *ids = cpu_i32(a->ids);
+    uint64_t from, to;
+    cpu_split(a->n_rows, 1, tid, n_threads, &from, &to);
+    for (uint64_t r = from; r < to; r++)
+        f->row_to_f32(cpu_f32(a->y) + r * a->dim, cpu_row(a->table, (uint64_t)ids[r], a->dim), a->table.dtype, a->dim, a->scale);
+}
+
+void fast_embed_gather(myth_stream *s, const struct myth_embed_gather_args *a, const struct fast_kernels *f)
+{
+    struct gather g = { a, f };
+    if (a->n_rows == 1)
+        gather_task(&g, 0, 1);
+    else
+        cpu_pool_run(cpu_of(s)->pool, gather_task, &g);
+}
+
+struct norm {
+    const struct myth_rms_norm_args *a;
+    const struct fast_kernels *f;
+};
+
+static void norm_task(void *arg, int tid, int n_threads)
+{
+    const struct myth_rms_norm_args *a = ((const struct norm *)arg)->a;
+    const struct fast_kernels *f = ((const struct norm *)arg)->f;
+    const float *pend = cpu_f32(a->pend);
+    uint64_t from, to;
+    cpu_split(a->n_rows, 1, tid, n_threads, &from, &to);
+    for (uint64_t r = from; r < to; r++) {
+        size_t at = (size_t)r * a->dim;
+        f->norm_row(cpu_f32(a->y) + at, cpu_f32(a->x) + at, pend ? pend + at : NULL, cpu_f32(a->w_post), cpu_f32(a->w), a->dim, a->eps, true);
+    }
+}
+
+void fast_rms_norm(myth_stream *s, const struct myth_rms_norm_args *a, const struct fast_kernels *f)
+{
+    struct norm n = { a, f };
+    if (a->n_rows == 1)
+        norm_task(&n, 0, 1);
+    else
+        cpu_pool_run(cpu_of(s)->pool, norm_task, &n);
+}
+
+struct pick {
+    const struct myth_gather_norm_args *a;
+    const struct fast_kernels *f;
+};
+
+static void pick_task(void *arg, int tid, int n_threads)
+{
+    const struct myth_gather_norm_args *a = ((const struct pick *)arg)->a;
+    const struct fast_kernels *f = ((const struct pick *)arg)->f;
+    const int32_t *rows = cpu_i32(a->rows);
+    const float *pend = cpu_f32(a->pend);
+    uint64_t from, to;
+    cpu_split(a->n_gather, 1, tid, n_threads, &from, &to);
+    for (uint64_t i = from; i < to; i++) {
+        size_t at = (size_t)rows[i] * a->dim;
+        f->norm_row(cpu_f32(a->y) + i * a->dim, cpu_f32(a->x) + at, pend ? pend + at : NULL, cpu_f32(a->w_post), cpu_f32(a->w), a->dim, a->eps,
+                    false);
+    }
+}
+
+void fast_gather_norm(myth_stream *s, const struct myth_gather_norm_args *a, const struct fast_kernels *f)
+{
+    struct pick p = { a, f };
+    if (a->n_gather == 1)
+        pick_task(&p, 0, 1);
+    else
+        cpu_pool_run(cpu_of(s)->pool, pick_task, &p);
+}

@@ -1,0 +1,32 @@
+/* level_avx512.c - the AVX-512 level: its kernels as tables, one for each set of optional features, and its ops. Holds no vector code. */
+#include "avx512.h"
+
+#define ROWS                                                                                                                         \
+    .norm_row = avx512_norm_row, .geglu = avx512_geglu, .head_rope = avx512_head_rope, .row_to_f32 = avx512_row_to_f32,              \
+    .row_from_f32 = avx512_row_from_f32, .attn_block = avx512_attn_block, .attn_block_few = avx512_attn_block_few,                   \
+    .blend = avx512_blend, .cap = avx512_cap, .largest = avx512_largest, .exp_sums = avx512_exp_sums
+#define FLOATS                                                                                                                       \
+    [MYTH_F32] = { &avx512_form_f32, &avx512_form_f32, avx512_pack_f32, avx512_gemm_f32, avx512_gemv_f32 },                          \
+    [MYTH_F16] = { &avx512_form_f32, &avx512_form_f32, avx512_pack_f16, avx512_gemm_f32, avx512_gemv_f16 }
+#define QUANTS                                                                                                                       \
+    [MYTH_Q8_0] = { &avx512_form_i8_gemm, &avx512_form_i8_gemv, avx512_pack_q8, avx512_gemm_i8, avx512_gemv_q8 },                    \
+    [MYTH_Q4_0] = { &avx512_form_i8_gemm, &avx512_form_i8_gemv, avx512_pack_q4, avx512_gemm_i8, avx512_gemv_q4 }
+#define BF16_DOT [MYTH_BF16] = { &avx512_form_bf16, &avx512_form_bf16, avx512_pack_bf16_pair, avx512_gemm_bf16, avx512_gemv_bf16 }
+#define BF16_WIDE [MYTH_BF16] = { &avx512_form_f32, &avx512_form_f32, avx512_pack_bf16_wide, avx512_gemm_f32, avx512_gemv_bf16_wide }
+
+static const struct fast_kernels with_bf16 = { .mat = { FLOATS, QUANTS, BF16_DOT }, ROWS };
+static const struct fast_kernels without_bf16 = { .mat = { FLOATS, QUANTS, BF16_WIDE }, ROWS };
+
+static const struct fast_kernels *kernels_of(const myth_stream *s)
+{
+    return cpu_of(s)->features & CPU_AVX512_BF16 ? &with_bf16 : &without_bf16;
+}
+
+#include "fast_level.h"
+
+const struct cpu_level cpu_level_avx512 = {
+    .name = "avx512",
+    .needs = CPU_AVX2 | CPU_FMA | CPU_F16C | CPU_AVX512F | CPU_AVX512BW | CPU_AVX512VL | CPU_AVX512DQ | CPU_AVX512_VNNI,
+    .ops = FAST_OPS,
+    .work = fast_work,
+};
