@@ -74,7 +74,7 @@ static void test_fuzzed_generations(void **unused)
     uint32_t n_run = check_is_full() ? 10000 : 40;
     size_t n_finding = 0, n_complete = 0, n_inspected = 0;
     rig r;
-    rig_open(&r, SPEC, &(myth_engine_opts) { .n_ctx = CTX, .n_checkpoint = 1, .top_k = 1024, .n_mask = 1, .n_ubatch = 256 });
+    rig_open(&r, SPEC, &(myth_engine_opts) { .n_threads = 1, .n_ctx = CTX, .n_checkpoint = 1, .top_k = 1024, .n_mask = 1, .n_ubatch = 256 });
     for (uint32_t i = 0; i < n_run; i++) {
         size_t len = hostile_fill(&rng, bytes, FILE_MAX);
         myth_inspection *in = NULL;
@@ -126,7 +126,7 @@ static void test_same_bytes_twice(void **unused)
     opts_default(&o);
     o.n_ctx = 1024;
     o.max_new_tokens = 300;
-    rig_open(&r, SPEC, &(myth_engine_opts) { .n_ctx = 1024, .n_checkpoint = 1, .top_k = 64, .n_mask = 1 });
+    rig_open(&r, SPEC, &(myth_engine_opts) { .n_threads = 1, .n_ctx = 1024, .n_checkpoint = 1, .top_k = 64, .n_mask = 1 });
     inspect_text(a, sizeof(a), &r, &o);
     inspect_text(b, sizeof(b), &r, &o);
     assert_string_equal(a, b);
@@ -150,7 +150,7 @@ static void test_shared_prefix_changes_nothing(void **unused)
     o.n_ctx = 1024;
     o.split = true;
     o.max_prompt_tokens = 260;
-    rig_open(&r, SPEC, &(myth_engine_opts) { .n_ctx = 1024, .n_checkpoint = 1, .top_k = 64, .n_mask = 1 });
+    rig_open(&r, SPEC, &(myth_engine_opts) { .n_threads = 1, .n_ctx = 1024, .n_checkpoint = 1, .top_k = 64, .n_mask = 1 });
     inspect_text(shared, sizeof(shared), &r, &o);
     o.is_isolated = true;
     inspect_text(alone, sizeof(alone), &r, &o);
@@ -215,7 +215,7 @@ static void test_cancel_keeps_what_is_there(void **unused)
     opts_default(&o);
     o.n_ctx = 1024;
     o.cancel = &cancel;
-    rig_open(&r, SPEC, &(myth_engine_opts) { .n_ctx = 1024, .n_checkpoint = 1, .top_k = 64, .n_mask = 1 });
+    rig_open(&r, SPEC, &(myth_engine_opts) { .n_threads = 1, .n_ctx = 1024, .n_checkpoint = 1, .top_k = 64, .n_mask = 1 });
     assert_ok(myth_inspect_open(&in, &r.model, "a.c", (const unsigned char *)source, sizeof(source) - 1, &o, &rig_err));
     assert_ok(myth_inspect_run(in, r.engine, &rig_err));
     assert_string_equal(myth_inspect_report(in)->finish_reason, "cancelled");
