@@ -104,6 +104,25 @@ static void run_case(struct rig *r, int case_idx, bool is_ref, struct worst *wor
     rig_clear(r);
 }
 
+/* All cases of the op; 1 when one is past its tolerance. */
+static int run_op(struct rig *r, myth_op op, bool is_ref, const char *how)
+{
+    struct worst worst = { 0.0, 0.0, 0, NULL };
+    int n_case = 0;
+    for (int i = 0; i < KERNEL_CASE_N; i++) {
+        if (kernel_cases[i].op != op || !(kernel_cases[i].use & CASE_TEST))
+            continue;
+        run_case(r, i, is_ref, &worst);
+        n_case++;
+    }
+    assert_true(n_case > 0);            /* an op without a case */
+    char name[200];
+    case_name(name, sizeof(name), &kernel_cases[worst.case_idx]);
+    printf("  %-20s %3d cases  worst %.2e = %5.1f %% of tolerance  %s of %s%s%s\n", myth_op_name(op), n_case, worst.error, 100.0 * worst.share,
+           worst.output, name, how, worst.share <= 1.0 ? "" : "  FAILED");
+    return !(worst.share <= 1.0);
+}
+
 static void test_cases(void **state)
 {
     (void)state;
@@ -117,21 +136,15 @@ static void test_cases(void **state)
             continue;
         }
         printf("level %-7s %s\n", level_names[l], myth_device_get_caps(r.dev)->description);
-        for (int op = 0; op < MYTH_OP_N; op++) {
-            struct worst worst = { 0.0, 0.0, 0, NULL };
-            int n_case = 0;
-            for (int i = 0; i < KERNEL_CASE_N; i++) {
-                if (kernel_cases[i].op != (myth_op)op || !(kernel_cases[i].use & CASE_TEST))
-                    continue;
-                run_case(&r, i, l == 0, &worst);
-                n_case++;
-            }
-            assert_true(n_case > 0);    /* an op without a case */
-            char name[200];
-            case_name(name, sizeof(name), &kernel_cases[worst.case_idx]);
-            printf("  %-20s %3d cases  worst %.2e = %5.1f %% of tolerance  %s of %s%s\n", myth_op_name((myth_op)op), n_case, worst.error, 100.0 * worst.share,
-                   worst.output, name, worst.share <= 1.0 ? "" : "  FAILED");
-            n_failed += !(worst.share <= 1.0);
+        for (int op = 0; op < MYTH_OP_N; op++)
+            n_failed += run_op(&r, (myth_op)op, l == 0, "");
+        if (r.dev->ops.norm_qkv_rope_store != myth_compose_norm_qkv_rope_store) {      /* what a device without the fused ops would run */
+            r.dev->ops.norm_qkv_rope_store = myth_compose_norm_qkv_rope_store;
+            n_failed += run_op(&r, MYTH_OP_norm_qkv_rope_store, l == 0, " composed");
+        }
+        if (r.dev->ops.norm_ffn_geglu != myth_compose_norm_ffn_geglu) {
+            r.dev->ops.norm_ffn_geglu = myth_compose_norm_ffn_geglu;
+            n_failed += run_op(&r, MYTH_OP_norm_ffn_geglu, l == 0, " composed");
         }
         assert_int_equal(rig_close(&r), 0);
     }
