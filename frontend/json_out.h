@@ -1,6 +1,6 @@
 /* json_out.h - writes JSON to a stream as it is made, one compact document a line, no tree and no allocation.
  *
- * Text     valid UTF-8 stays, an invalid byte becomes U+FFFD, controls are escaped
+ * Text     valid UTF-8 stays, an invalid byte becomes U+FFFD, controls and marks that turn text around are escaped
  * Numbers  a double is written with 9 significant digits (a float survives); not finite: null                              */
 #ifndef MYTH_JSON_OUT_H
 #define MYTH_JSON_OUT_H

@@ -3,14 +3,26 @@
 
 #include <string.h>
 
-static void put(FILE *f, const char *text) { myth_term_safe(f, text, strlen(text)); }
+/* On one line, whatever the text holds: a line of its own could pass for a finding. */
+static void put_str(FILE *f, myth_str v)
+{
+    for (size_t i = 0, n; i < v.len; i += n + 1) {
+        const char *end = memchr(v.text + i, '\n', v.len - i);
+        n = end ? (size_t)(end - v.text) - i : v.len - i;
+        myth_term_safe(f, v.text + i, n);
+        if (end)
+            fputc(' ', f);
+    }
+}
+
+static void put(FILE *f, const char *text) { put_str(f, (myth_str) { text, strlen(text) }); }
 
 static void detail(FILE *f, const char *name, myth_str v)
 {
     if (!v.len)
         return;
-    fprintf(f, "    %-9s ", name);
-    myth_term_safe(f, v.text, v.len);
+    fprintf(f, "    %-8s ", name);
+    put_str(f, v);
     fputc('\n', f);
 }
 
@@ -26,14 +38,14 @@ static void finding(FILE *f, const myth_report *r, uint32_t i, const myth_term *
     fprintf(f, ": %s%s%s %s: ", myth_term_color(t, f, color[w->severity]), myth_severity_name(w->severity), myth_term_color(t, f, MYTH_COLOR_NONE),
             myth_finding_status_name(w->status));
     if (w->issue.len)
-        myth_term_safe(f, w->issue.text, w->issue.len);
+        put_str(f, w->issue);
     else
         put(f, rule->title);
     fprintf(f, " [%s", rule->id);
     if (rule->cwe)
         fprintf(f, ", CWE-%d", rule->cwe);
     fprintf(f, "]\n    %6u | ", r->citation[i].line);
-    myth_term_safe(f, w->evidence.text, w->evidence.len);
+    put_str(f, w->evidence);
     fputc('\n', f);
     detail(f, "why:", w->why);
     detail(f, "fix:", w->fix);
@@ -60,7 +72,7 @@ void myth_render_text(FILE *f, const myth_report *r, const myth_term *t)
         refusal(f, r->refusal);
     for (uint32_t i = 0; i < r->n_context; i++) {
         fputs(i ? ", " : "needs more context: ", f);
-        myth_term_safe(f, r->context[i].text, r->context[i].len);
+        put_str(f, r->context[i]);
     }
     if (r->n_context)
         fputc('\n', f);
