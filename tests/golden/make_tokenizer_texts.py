@@ -10,6 +10,7 @@ Written always (a small tokenizer of our own, trained here on fragments.txt, in 
     small_old.json      tokenizer.json as of Gemma 1 and 2: merges as strings, four added tokens
     small.model         the SentencePiece model that small_old.json stands for
     small.golden.json   [[text, ids with small_new, ids with small_old and small.model], ...]
+    ../../fuzz/corpus/{json,tokenizer_json,spm}/seed-*   the smallest valid files, to start fuzzing from
 Written with --real:
     gemma3.golden.json, gemma.golden.json   [[text, ids], ...], a few hundred to read
     gemma3.hashes, gemma.hashes             one line a text: low 32 bits of FNV-1a64 over the ids; the texts are those of text_of(i)
@@ -271,6 +272,28 @@ def make_small():
     print(f"old layout: {b.n_both} texts agree with both libraries")
 
 
+def make_seeds():
+    """Specials, bytes and a few pieces: what a file needs at least, in both layouts, and some plain JSON."""
+    seeds = os.path.join("..", "..", "fuzz", "corpus")
+    head, byte = ["<pad>", "<eos>", "<bos>", "<unk>"], [f"<0x{b:02X}>" for b in range(256)]
+    for old in (True, False):
+        pieces = head + ["<start_of_turn>", "\n", "\n\n", MARK * 2, "<unused1>"] + byte + [MARK, "a", "b", "ab", MARK + "ab", "<", ">"]
+        doc = small_json(old)
+        doc["model"]["vocab"] = {p: i for i, p in enumerate(pieces)}
+        merges = [("\n", "\n"), (MARK, MARK), ("a", "b"), (MARK, "ab")]
+        doc["model"]["merges"] = [" ".join(m) if old else list(m) for m in merges]
+        special = lambda p: p in head + ["<start_of_turn>"]
+        doc["added_tokens"] = [dict(a, special=special(a["content"])) for a in
+                               (dict(doc["added_tokens"][0], id=i, content=p) for i, p in enumerate(pieces[:4 if old else 9]))]
+        write(os.path.join(seeds, "tokenizer_json", "seed-" + ("old" if old else "new")),
+              json.dumps(doc, ensure_ascii=False, separators=(",", ":")).encode())
+        if old:
+            pieces[4 + 5 + 9] = "\t"
+            write(os.path.join(seeds, "spm", "seed-small"), rebuild_spm(pieces))
+    for i, text in enumerate([r'{"a":[1,-2.5e3,true,false,null,"x\u00e9\ud83d\ude00\n"],"b":{}}', '[[[[{"":""}]]]]  ', '"' + MARK + '"', "-0.0e-0", '{"__metadata__":{"format":"pt"}}']):
+        write(os.path.join(seeds, "json", f"seed-{i}"), text.encode())
+
+
 def make_real(folder):
     for name in ("gemma3", "gemma"):
         path = os.path.join(folder, name, "tokenizer.json")
@@ -291,6 +314,7 @@ def main():
     ap.add_argument("--real")
     o = ap.parse_args()
     make_small()
+    make_seeds()
     if o.real:
         make_real(o.real)
 
