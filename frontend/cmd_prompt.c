@@ -3,6 +3,7 @@
  * Batch    one JSON object a line in, one a line out, for those who train a model on exactly these tokens:
  *            in   {"path":"a.c", "code":"...", "findings":[{"lines":[3,4], "rule":"off-by-one", "evidence":"...", ...}]}
  *            out  {"path","ids","answer","answer_ids"}   or   {"path","error"}
+ *          "within":[a,b]: only these lines are in the prompt, as for a part of a split file.
  *          code left out: the file at path is read. findings left out: no answer in the output. Of a finding, lines and rule are needed;
  *          evidence defaults to the first cited line that is not blank, severity to the rule's, status to likely, the texts to "".
  *          answer_ids end in the end-of-turn id. An answer that the grammar of the prompt would not generate is an error.                */
@@ -63,8 +64,8 @@ static void item_close(run *r, item *it)
     memset(it, 0, sizeof(*it));
 }
 
-/* code NULL: the file at path is read. */
-static myth_status item_open(run *r, item *it, const char *path, const char *code, size_t code_len, myth_error *err)
+/* code NULL: the file at path is read. within NULL: all lines. */
+static myth_status item_open(run *r, item *it, const char *path, const char *code, size_t code_len, const json_t *within, myth_error *err)
 {
     myth_status st = MYTH_OK;
     myth_mem *mem = r->cli->mem;
@@ -76,6 +77,13 @@ static myth_status item_open(run *r, item *it, const char *path, const char *cod
     }
     MYTH_TRY(myth_source_open(&it->src, mem, path, (const unsigned char *)code, code_len, err));
     it->block = (myth_block) { .src = &it->src, .first = 1, .last = it->src.n_line };
+    if (within) {
+        json_int_t first = json_integer_value(json_array_get(within, 0)), last = json_integer_value(json_array_get(within, 1));
+        if (first < 1 || last < first || last > it->src.n_line)
+            return myth_fail(err, MYTH_EARG, "within: got [%lld, %lld], the file has 1..%u", (long long)first, (long long)last, it->src.n_line);
+        it->block.first = (uint32_t)first;
+        it->block.last = (uint32_t)last;
+    }
     bound = myth_prompt_bound(&p);
     it->ids = myth_alloc_n(mem, MYTH_MEM_STAGING, "prompt ids", bound, sizeof(int32_t));
     if (!it->ids)
@@ -109,7 +117,7 @@ static int print_file(run *r, const char *path)
 {
     item it = { 0 };
     myth_error err = { 0 };
-    myth_status st = item_open(r, &it, path, NULL, 0, &err);
+    myth_status st = item_open(r, &it, path, NULL, 0, NULL, &err);
     if (st == MYTH_OK && r->o->json) {
         char hash[MYTH_PROMPT_HASH_LEN + 1];
         myth_prompt_hash(hash, r->style);
@@ -160,8 +168,9 @@ static myth_status read_finding(run *r, const item *it, myth_finding *f, const j
     myth_str rule = json_str(v, "rule"), severity = json_str(v, "severity"), status = json_str(v, "status");
     memset(f, 0, sizeof(*f));
     json_int_t first = json_integer_value(json_array_get(lines, 0)), last = json_integer_value(json_array_get(lines, 1));
-    if (first < 1 || last < first || last > it->src.n_line)
-        return myth_fail(err, MYTH_EARG, "lines: got [%lld, %lld], the file has 1..%u", (long long)first, (long long)last, it->src.n_line);
+    if (first < it->block.first || last < first || last > it->block.last)
+        return myth_fail(err, MYTH_EARG, "lines: got [%lld, %lld], the prompt has %u..%u", (long long)first, (long long)last, it->block.first,
+                         it->block.last);
     f->first = (uint32_t)first;
     f->last = (uint32_t)last;
     f->rule = myth_rule_find(rule.text, rule.len);
@@ -246,7 +255,7 @@ static bool batch_line(run *r, const char *line, size_t len, size_t number)
     if (!v || !path.len)
         st = myth_fail(&err, MYTH_EFORMAT, "line %zu: %s", number, v ? "no path" : jerr.text);
     if (st == MYTH_OK)
-        st = item_open(r, &it, path.text, has_code ? code.text : NULL, code.len, &err);
+        st = item_open(r, &it, path.text, has_code ? code.text : NULL, code.len, json_object_get(v, "within"), &err);
     if (st == MYTH_OK && json_is_array(list))
         st = build_answer(r, &it, list, json_object_get(v, "missing_context"), &err);
     myth_jout_start(&r->out, stdout);
@@ -326,9 +335,10 @@ const myth_command myth_cmd_prompt = {
     .name = "prompt",
     .args = "[PATH...]",
     .help = "print the prompt that inspect-file builds",
-    .detail = "With --batch, each line of the input is an object with path, and optionally code (the file's text), findings (the answer to\n"
-              "learn: lines and rule, optionally evidence, severity, status, issue, why, fix, missing) and missing_context. Each line of the\n"
-              "output holds path, ids, and with findings answer and answer_ids (ending in the end of turn), or path and error.",
+    .detail = "With --batch, each line of the input is an object with path, and optionally code (the file's text), within (first and last line\n"
+              "of the part to show), findings (the answer to learn: lines and rule, optionally evidence, severity, status, issue, why, fix,\n"
+              "missing) and missing_context. Each line of the output holds path, ids, and with findings answer and answer_ids (ending in the\n"
+              "end of turn), or path and error.",
     .group = groups,
     .n_group = sizeof(groups) / sizeof(groups[0]),
     .opts_bytes = sizeof(prompt_opts),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """dataset.py - WORK/src -> WORK/data/{train.npz, dev.jsonl, test.jsonl}: small files with at most a few known defects, as the model sees them.
 
-Files     one or two functions of a package, 6 to 56 lines, some below a few of its own includes; statements that only look like a defect
+Files     one or two functions of a package, 5 to 60 lines, some below a few of its own includes; statements that only look like a defect
           (templates.GOOD) go into faulty and faultless files alike
 Prompts   ids come from `mythos prompt --batch`, the builder that inspect-file uses; the answer's text too. Only its cutting into tokens is
           ours: the pieces of vocab.answer_pieces() whole, everything between by the tokenizer.
@@ -82,7 +82,7 @@ class Maker:
 
     def base(self, is_c):
         rng = self.rng
-        room = rng.choices([14, 24, 40], [5, 3, 1])[0]
+        room = rng.choices([10, 16, 26, 42], [5, 4, 2, 1])[0]
         u = self.unit(is_c, room)
         lines = list(u[5])
         if len(lines) < room - 8 and rng.random() < 0.5:
@@ -117,10 +117,11 @@ def evidence_of(line):
     return cut[:max(cut.rfind(" "), EVIDENCE_BYTES - 12)].rstrip()
 
 
-def to_request(path, code):
+def to_request(path, code, first=1):
+    """first > 1: the code as a part that begins there, below lines the prompt does not show."""
     marks = sorted(set(code.marks))
-    return {"path": path, "code": "\n".join(code.lines) + "\n",
-            "findings": [{"lines": [i + 1, i + 1], "rule": r, "evidence": evidence_of(code.lines[i])} for i, r in marks]}
+    return {"path": path, "code": "\n" * (first - 1) + "\n".join(code.lines) + "\n", "within": [first, first + len(code.lines) - 1],
+            "findings": [{"lines": [i + first, i + first], "rule": r, "evidence": evidence_of(code.lines[i])} for i, r in marks]}
 
 
 def ask(mythos, model, requests):
@@ -189,18 +190,19 @@ def write_train(work, mythos, maker, n, max_len):
         requests = []
         while len(requests) < 2000:
             rule = None if rng.random() < CLEAN else templates.RULES[rng.randrange(len(templates.RULES))]
-            made = maker.file(rule, rng.choices([0, 1, 2], [7, 2, 1])[0] if rule else 0)
+            made = maker.file(rule, rng.choices([0, 1, 2], [5, 3, 2])[0] if rule else 0)
             if made:
-                requests.append(to_request(*made))
+                requests.append(to_request(*made, rng.randint(1, 280) if rng.random() < 0.3 else 1))
         for request, row in zip(requests, ask(mythos, work / "model", requests)):
             if row is None:
                 continue
             answer, weight = cutter.cut(request, row["answer"])
             if len(row["ids"]) + len(answer) > max_len:
                 continue
-            ends = line_ends(row["ids"], request["code"].count("\n"))
+            first, last = request["within"]
+            ends = line_ends(row["ids"], last - first + 1)
             broken = {f["lines"][0]: label[f["rule"]] for f in request["findings"]}
-            writer.add(row["ids"], answer, weight, [(at, broken.get(i + 1, 0)) for i, at in enumerate(ends)])
+            writer.add(row["ids"], answer, weight, [(at, broken.get(i + first, 0)) for i, at in enumerate(ends)])
         print(f"train: {len(writer.n_prompt)} files, {writer.start[-1]} tokens", flush=True)
     writer.save(work / "data" / "train.npz")
 

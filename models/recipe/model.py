@@ -61,6 +61,11 @@ def rotate(x, cos, sin):
     return x * cos + torch.cat([-b, a], -1) * sin
 
 
+def causal(n, like):
+    """Added to scores. On a CPU two plain products are twice as fast as the fused kernel at these sizes."""
+    return torch.full((n, n), -1e9, dtype=like.dtype, device=like.device).triu(1)
+
+
 class Attention(nn.Module):
     def __init__(self, c):
         super().__init__()
@@ -80,7 +85,9 @@ class Attention(nn.Module):
         q, k = rotate(q, cos, sin), rotate(k, cos, sin)
         group = c.num_attention_heads // c.num_key_value_heads
         k, v = k.repeat_interleave(group, 1), v.repeat_interleave(group, 1)
-        y = F.scaled_dot_product_attention(q, k, v.to(q.dtype), is_causal=True, scale=c.head_dim ** -0.5)
+        q, k, v = (t.reshape(-1, n, c.head_dim) for t in (q, k, v.to(q.dtype)))
+        score = torch.baddbmm(causal(n, q).expand(len(q), n, n), q, k.transpose(1, 2), alpha=c.head_dim ** -0.5)
+        y = torch.bmm(score.softmax(-1), v).view(b, -1, n, c.head_dim)
         return self.o_proj(y.transpose(1, 2).reshape(b, n, -1))
 
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """train.py - WORK/data/*.npz -> WORK/run/checkpoint.pt, WORK/model/model.safetensors: one command, resumed by giving it again.
 
-Loss      answer tokens, weighted as the shard says (decisions most) + marks of lines (model.py) + a sample of next-token loss in prompts
+Loss      answer tokens, weighted as the shard says (decisions most) + at the end of each line its mark (model.py) and its own number, which
+          the answer will have to copy from there + a sample of next-token loss in prompts
 Optimiser Muon for the matrices of the layers, AdamW for embedding, norms and the mark head; warm-up, constant, linear fall over the last
           third of --tokens. With --tokens raised later the rate goes up again and training continues.
 Best      every --every tokens the dev shard is answered without sampling (dev.py); the best weights are kept apart and exported
@@ -49,7 +50,11 @@ def losses(model, run, batch, lm_share, rng):
             label = torch.from_numpy(marks[:, 2])
             share = torch.ones(M.Config.n_mark)
             share[0] = 0.3
-            out["marks"] = F.cross_entropy(model.marks(marked[marks[:, 0], marks[:, 1]]), label, weight=share)
+            rows = marked[marks[:, 0], marks[:, 1]]
+            out["marks"] = F.cross_entropy(model.marks(rows), label, weight=share)
+            after = np.flatnonzero(marks[1:, 0] == marks[:-1, 0]) + 1          # lines that follow another one of the same file
+            number = ids[marks[after, 0], marks[after - 1, 1] + 1]
+            out["number"] = F.cross_entropy(model.logits(model.mark_norm(rows[after])), number)
         row, col = np.nonzero(prompt & (ids.numpy() != 0) & (rng.random(prompt.shape) < lm_share))
         if len(row):
             out["next"] = F.cross_entropy(model.logits(h[row, col - 1]), ids[row, col])
@@ -102,7 +107,7 @@ def main():
             for g in o.param_groups:
                 g["lr"] = a.lr * rate(state["done"], a.tokens, state["step"])
         part = losses(net, run, batch, a.lm, rng)
-        sum(v * {"answer": 1.0, "marks": 1.0, "next": a.lm_weight}[k] for k, v in part.items()).backward()
+        sum(v * {"answer": 1.0, "marks": 1.0, "number": 0.5, "next": a.lm_weight}[k] for k, v in part.items()).backward()
         torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
         for o in opts:
             o.step()
