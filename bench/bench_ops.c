@@ -1,0 +1,152 @@
+/* bench_ops.c - every CASE_BENCH row of tests/kernels/cases.def on the CPU levels present: microseconds, rate, ratio to this machine's limit.
+ *
+ *   bench_ops [-t N] [--level L] [OP ...]
+ *
+ * Time     median of repetitions over half a second; caches are filled with other bytes before each
+ * Limit    the larger of bytes / read bandwidth and flops / peak of the product, both measured at the start (probe.h); ratio = limit / time.
+ *          Bytes are what must come from memory once: weights, cached rows, inputs, outputs                                            */
+#include "../tests/kernels/op_case.h"
+#include "probe.h"
+
+enum { REPEAT_MAX = 400 };
+
+static const char *const level_names[] = { "ref", "avx2", "avx512", "amx", "neon" };
+
+struct cost {
+    double bytes, flops;
+};
+
+/* Keys that the rows of the case look at, all rows together; *n_cached: rows of the cache read at least once, per head and K or V. */
+static double count_keys(const struct kernel_case *c, double *n_cached)
+{
+    double n = 0.0;
+    uint32_t pos0, row0, n_rows, n_run = c->n_run ? c->n_run : 1;
+    *n_cached = 0.0;
+    for (uint32_t run = 0; run < n_run; run++) {
+        case_run(c, run, &pos0, &row0, &n_rows);
+        for (uint32_t i = 0; i < n_rows; i++)
+            n += c->window && pos0 + i + 1 > c->window ? c->window : pos0 + i + 1;
+        *n_cached += (c->window && pos0 > c->window ? c->window : pos0) + n_rows;
+    }
+    return n;
+}
+
+static struct cost op_cost(const struct kernel_case *c)
+{
+    double rows = c->rows, dim = c->dim, hd = c->head_dim, heads = c->n_head, kv = c->n_head_kv, n_cached, keys;
+    double weight = (double)myth_dtype_block_bytes(c->type) / myth_dtype_block(c->type);
+    double cell = (double)myth_row_bytes(c->type_k, c->head_dim) + (double)myth_row_bytes(c->type_v, c->head_dim);
+    switch (c->op) {
+    case MYTH_OP_embed_gather: return (struct cost){ rows * dim * (weight + 4.0), rows * dim };
+    case MYTH_OP_rope_table: return (struct cost){ rows * hd * 4.0, 0.0 };
+    case MYTH_OP_rms_norm: return (struct cost){ rows * dim * 4.0 * (3.0 + c->has_pend), rows * dim * 8.0 };
+    case MYTH_OP_proj: return (struct cost){ dim * c->n_out * weight + rows * (dim + c->n_out) * 4.0, 2.0 * rows * dim * c->n_out };
+    case MYTH_OP_norm_qkv_rope_store:
+        return (struct cost){ dim * (heads + 2.0 * kv) * hd * weight + rows * (3.0 * dim + heads * hd) * 4.0 + rows * kv * cell,
+                              2.0 * rows * dim * (heads + 2.0 * kv) * hd };
+    case MYTH_OP_attn_prefill:
+    case MYTH_OP_attn_decode:
+        keys = count_keys(c, &n_cached);
+        return (struct cost){ n_cached * kv * cell + rows * heads * hd * 8.0, 4.0 * keys * heads * hd };
+    case MYTH_OP_norm_ffn_geglu: return (struct cost){ 2.0 * dim * c->d_ff * weight + rows * (3.0 * dim + c->d_ff) * 4.0, 4.0 * rows * dim * c->d_ff };
+    case MYTH_OP_geglu: return (struct cost){ rows * c->d_ff * 12.0, rows * c->d_ff * 10.0 };
+    case MYTH_OP_head_topk:
+    case MYTH_OP_head_logits: return (struct cost){ dim * c->n_vocab * weight, 2.0 * rows * dim * c->n_vocab };
+    default: return (struct cost){ 0.0, 0.0 };
+    }
+}
+
+/* The type whose products the op is made of. */
+static myth_dtype product_type(const struct kernel_case *c)
+{
+    return c->op == MYTH_OP_attn_prefill || c->op == MYTH_OP_attn_decode || !c->dim ? MYTH_F32 : c->type;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double time_op(struct rig *r, const struct kernel_case *c, const union op_args *a, unsigned char *flush)
+{
+    static double us[REPEAT_MAX];
+    int n = 0;
+    double begin = probe_now();
+    while (n < 3 || (n < REPEAT_MAX && probe_now() - begin < 0.5)) {
+        memset(flush, n, 64 << 20);
+        double start = probe_now();
+        issue_op(r->s, c->op, a);
+        rig_must(myth_stream_sync(r->s, NULL) == MYTH_OK, "an op failed");
+        us[n++] = (probe_now() - start) * 1e6;
+    }
+    qsort(us, (size_t)n, sizeof(us[0]), by_value);
+    return us[n / 2];
+}
+
+static bool is_wanted(const char *name, char **ops, int n_op)
+{
+    for (int i = 0; i < n_op; i++)
+        if (strcmp(ops[i], name) == 0)
+            return true;
+    return n_op == 0;
+}
+
+static void run_level(const char *level, int n_threads, char **ops, int n_op)
+{
+    struct rig r;
+    myth_error err;
+    if (!rig_open(&r, level, n_threads, CASE_BENCH, &err)) {
+        printf("# %s\n", err.msg);
+        return;
+    }
+    unsigned char *space = malloc(PROBE_BYTES);
+    rig_must(space != NULL, "memory");
+    memset(space, 1, PROBE_BYTES);
+    struct probe p = probe_run(((struct cpu_device *)(void *)r.dev)->pool, space, level);
+    printf("# %s: read %.1f GB/s; peak f32 %.0f, bf16 %.0f, int8 %.0f GFLOP/s\n", myth_device_get_caps(r.dev)->description, p.read_gbs, p.peak[MYTH_F32],
+           p.peak[MYTH_BF16], p.peak[MYTH_Q8_0]);
+    for (int i = 0; i < KERNEL_CASE_N; i++) {
+        const struct kernel_case *c = &kernel_cases[i];
+        union op_args a;
+        char name[200];
+        if (!(c->use & CASE_BENCH) || !is_wanted(myth_op_name(c->op), ops, n_op))
+            continue;
+        make_case(&r, c, (uint64_t)i, &a);
+        double us = time_op(&r, c, &a, space), peak = p.peak[product_type(c)];
+        struct cost cost = op_cost(c);
+        double limit_us = cost.bytes / p.read_gbs * 1e-3, flop_us = peak > 0.0 ? cost.flops / peak * 1e-3 : 0.0;
+        limit_us = flop_us > limit_us ? flop_us : limit_us;
+        case_name(name, sizeof(name), c);
+        printf("%-7s %-88s %10.1f us %7.1f GB/s %8.1f GFLOP/s  limit %9.1f us", level, name, us, cost.bytes / us * 1e-3, cost.flops / us * 1e-3, limit_us);
+        if (peak > 0.0)
+            printf("  ratio %.2f", limit_us / us);
+        printf("\n");
+        fflush(stdout);
+        rig_clear(&r);
+    }
+    free(space);
+    rig_close(&r);
+}
+
+int main(int argc, char **argv)
+{
+    const char *level = NULL;
+    int n_threads = 0, at = 1;
+    for (; at + 1 < argc && argv[at][0] == '-'; at += 2) {
+        if (strcmp(argv[at], "-t") == 0)
+            n_threads = atoi(argv[at + 1]);
+        else if (strcmp(argv[at], "--level") == 0)
+            level = argv[at + 1];
+        else
+            break;
+    }
+    if (at < argc && argv[at][0] == '-') {
+        fprintf(stderr, "usage: bench_ops [-t N] [--level ref|avx2|avx512|amx|neon] [OP ...]\n");
+        return 2;
+    }
+    for (size_t i = 0; i < sizeof(level_names) / sizeof(level_names[0]); i++)
+        if (!level || strcmp(level, level_names[i]) == 0)
+            run_level(level_names[i], n_threads, argv + at, argc - at);
+    return 0;
+}
