@@ -101,6 +101,29 @@ myth_status myth_cli_model_spec(const myth_model_flags *f, char *dst, size_t cap
     return MYTH_OK;
 }
 
+/* The limit was hit before there was a plan: its numbers come from a ledger without one, from the headers alone. */
+static myth_status refuse_with_numbers(const myth_cli *cli, const char *spec, myth_error *err)
+{
+    myth_mem *mem;
+    myth_model m = { 0 };
+    myth_plan plan;
+    myth_engine_opts eo = { .is_exact = cli->global->is_exact };
+    myth_plan_extra extra = { .bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli) };
+    if (myth_mem_open(&mem, 0, NULL) != MYTH_OK)
+        return MYTH_ENOMEM;
+    myth_status st = myth_model_open(&m, mem, spec, &(myth_weights_opts){ .level = MYTH_WEIGHTS_HEADER }, NULL);
+    if (st == MYTH_OK && myth_plan_make(&plan, &m, &eo, &extra, cli->global->mem_limit, true, NULL) == MYTH_OK && !plan.fits) {
+        char line[240];
+        myth_plan_refusal(&plan, line, sizeof(line));
+        st = myth_fail(err, MYTH_ENOFIT, "%s", line);
+    } else {
+        st = MYTH_ENOMEM;
+    }
+    myth_model_close(&m);
+    myth_mem_close(mem);
+    return st;
+}
+
 myth_status myth_cli_model_open(myth_cli *cli, myth_model *out, const myth_model_flags *f, myth_weights_level level, myth_error *err)
 {
     char spec[PATH_MAX];
@@ -109,6 +132,8 @@ myth_status myth_cli_model_open(myth_cli *cli, myth_model *out, const myth_model
     myth_status st = myth_cli_model_spec(f, spec, sizeof(spec), err);
     if (st == MYTH_OK)
         st = myth_model_open(out, cli->mem, spec, &opts, err);
+    if (st == MYTH_ENOMEM && myth_mem_limit(cli->mem, MYTH_MEM_HOST))
+        st = refuse_with_numbers(cli, spec, err);
     if (st != MYTH_OK)
         return st;
     if (f->check_tensors && (st = myth_model_check_tensors(out, err)) != MYTH_OK) {

@@ -115,6 +115,7 @@ static int run_info(myth_cli *cli, const void *opts)
     myth_engine_opts eo;
     uint64_t bytes[MYTH_DTYPE_N] = { 0 };
     myth_plan_extra extra = { .bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli) };
+    myth_mem_set_limit(cli->mem, MYTH_MEM_HOST, 0);             /* it answers, whatever the limit */
     MYTH_TRY(myth_cli_model_open(cli, &m, &o->model, MYTH_WEIGHTS_HEADER, &err));
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &o->engine, &err));
     MYTH_TRY(myth_plan_make(&plan, &m, &eo, &extra, cli->global->mem_limit, true, &err));

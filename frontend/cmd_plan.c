@@ -59,6 +59,7 @@ static int run(myth_cli *cli, const void *opts)
     myth_model model;
     myth_plan plan = { 0 };
     myth_json_out j;
+    myth_mem_set_limit(cli->mem, MYTH_MEM_HOST, 0);             /* it answers, whatever the limit */
     myth_status st = myth_cli_model_open(cli, &model, &o->model, MYTH_WEIGHTS_HEADER, &err);
     if (st == MYTH_OK)
         st = plan_command(&plan, cli, o, &model, &err);

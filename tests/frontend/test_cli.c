@@ -1,0 +1,296 @@
+/* The commands from outside: every exit code that can be provoked, every document parses and has its keys. */
+#include "cli_run.h"
+
+#include <signal.h>
+
+static cli_result r;
+
+static void write_file(const char *name, const void *data, size_t len)
+{
+    char path[256];
+    snprintf(path, sizeof(path), "%s/%s", cli_dir, name);
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(data, 1, len, f), len);
+    fclose(f);
+}
+
+static void help_and_usage(void **state)
+{
+    (void)state;
+    cli_expect(&r, "", 2);
+    assert_non_null(strstr(r.err, "usage: mythos COMMAND"));
+    cli_expect(&r, "--help", 0);
+    assert_non_null(strstr(r.out, "generate"));
+    cli_expect(&r, "help plan", 0);
+    assert_non_null(strstr(r.out, "--cache-type-k"));
+    cli_expect(&r, "plan --help", 0);
+    assert_non_null(strstr(r.out, "--mem-limit"));
+    cli_expect(&r, "generat", 2);
+    assert_non_null(strstr(r.err, "did you mean generate?"));
+    cli_expect(&r, "xyzzyxyzzy", 2);
+    assert_null(strstr(r.err, "did you mean"));
+    cli_expect(&r, "plan --ctxsize 3", 2);
+    assert_non_null(strstr(r.err, "did you mean --ctx-size?"));
+    cli_expect(&r, "version extra", 2);
+    cli_expect(&r, "--version", 0);
+    assert_non_null(strstr(r.out, "mythos "));
+    json_t *j = cli_json(&r, "version --json");
+    assert_true(json_is_string(json_object_get(j, "commit")));
+    json_decref(j);
+}
+
+static void exit_codes(void **state)
+{
+    (void)state;
+    static const struct { const char *args; int code; const char *says; } row[] = {
+        { "generate " TINY "-p x -n 2", 0, "" },
+        { "generate " TINY, 2, "-p TEXT" },
+        { "generate " TINY "-p x --ids 2", 2, "one of" },
+        { "generate " TINY "--ids 2,x", 2, "ids: offset 2" },
+        { "generate " TINY "--ids 2,512", 2, "512" },
+        { "generate " TINY "-p x -ctk q5_0", 2, "q8_0" },
+        { "generate " TINY "--ids 2,3,4,5,6 -c 4", 3, "-c" },
+        { "generate " TINY "--ids 2,3,4 -c 4 -n 9 -q", 3, "" },
+        { "generate -m /nowhere -p x", 66, "/nowhere" },
+        { "generate -m random:gemma9-1b:f32 -p x", 2, "gemma3-tiny" },
+        { "tokenize " TINY "/nowhere", 66, "no such file" },
+        { "tokenize " TINY "/dev", 74, "not a regular file" },
+        { "detokenize " TINY, 2, "--ids" },
+        { "detokenize " TINY "--ids 512", 2, "expected less than 512" },
+        { "logits " TINY "--ids 2", 2, "-o FILE" },
+        { "logits " TINY "--ids 2 -o /nowhere/x.npy", 73, "/nowhere/x.npy" },
+        { "logits " TINY "--ids 2 -o x.npy --ids-file y", 2, "--ids-file" },
+        { "convert " TINY, 2, "-o FILE" },
+        { "convert " TINY "-o /nowhere/x.gguf", 73, "/nowhere" },
+        { "generate " TINY "-p x --device cuda:0", 69, "cuda:0" },
+        { "generate " TINY "-p x --mem-limit 64K", 71, "fits with" },
+        { "generate " TINY "-p x --mem-limit 100", 71, "" },
+        { "plan " TINY "--mem-limit 64K", 0, "" },
+        { "generate " TINY "-p x -n 1 --mem-report /nowhere/r.json", 73, "/nowhere" },
+        { "completion fish", 2, "bash" },
+        { "man nothing", 2, "nothing" },
+    };
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        cli_expect(&r, row[i].args, row[i].code);
+        if (!strstr(r.err, row[i].says))
+            print_error("mythos %s\n  says: %s  expected: %s\n", row[i].args, r.err, row[i].says);
+        assert_non_null(strstr(r.err, row[i].says));
+        assert_true(row[i].code == 0 || row[i].code == 3 || strncmp(r.err, "mythos: ", 8) == 0);
+    }
+}
+
+static void malformed_model_is_65(void **state)
+{
+    (void)state;
+    char line[512];
+    write_file("bad.gguf", "GGUF\x09\x00\x00\x00", 8);
+    snprintf(line, sizeof(line), "info -m %s/bad.gguf", cli_dir);
+    cli_expect(&r, line, 65);
+    assert_non_null(strstr(r.err, "version 9"));
+    write_file("rows.jsonl", "[2,3]\n[2,\"x\"]\n", 14);
+    snprintf(line, sizeof(line), "logits " TINY "--ids-file %s/rows.jsonl --top-k 1", cli_dir);
+    cli_expect(&r, line, 65);
+    assert_non_null(strstr(r.err, "line 2"));
+}
+
+static void full_disk_is_74(void **state)
+{
+    (void)state;
+    cli_shell(&r, "$M man >/dev/full");
+    assert_int_equal(r.code, 74);
+    cli_shell(&r, "$M tokenize " TINY "/etc/passwd --json >/dev/full");
+    assert_int_equal(r.code, 74);
+}
+
+static void a_reader_that_leaves_is_quiet(void **state)
+{
+    (void)state;
+    cli_shell(&r, "{ $M man; $M man; $M man; $M man; } | head -n 1 >/dev/null");
+    assert_string_equal(r.err, "");
+}
+
+static void second_interrupt_is_130(void **state)
+{
+    (void)state;
+    cli_shell(&r, "mkfifo $D/fifo; $M tokenize " TINY "- <$D/fifo & P=$!; exec 3>$D/fifo; sleep 0.5; kill -INT $P; sleep 0.3; kill -INT $P; wait $P");
+    assert_int_equal(r.code, 130);
+}
+
+static void first_interrupt_ends_a_run_with_what_is_there(void **state)
+{
+    (void)state;
+    cli_shell(&r, "$M bench " TINY "-p 0 -n 2000 -r 100 --json & P=$!; sleep 1; kill -INT $P; wait $P");
+    assert_int_equal(r.code, 3);
+}
+
+static void tokens_there_and_back(void **state)
+{
+    (void)state;
+    json_t *j = cli_json(&r, "tokenize " TINY "--json LICENSE"), *ids = json_object_get(j, "ids");
+    assert_true(json_array_size(ids) > 100);
+    json_decref(j);
+    cli_shell(&r, "printf 'a \\303\\251\\377 <bos>\\tz' >$D/t; I=$($M tokenize " TINY "$D/t); $M detokenize " TINY "--ids $I | cmp - $D/t");
+    assert_int_equal(r.code, 0);
+    cli_shell(&r, "printf 'x' | $M tokenize " TINY "--add-bos -");
+    assert_int_equal(strncmp(r.out, "2,", 2), 0);
+    cli_shell(&r, "printf '<bos>' | $M tokenize " TINY "--special");
+    assert_string_equal(r.out, "2\n");
+    cli_shell(&r, "printf '<bos>' | $M tokenize " TINY);
+    assert_null(strstr(r.out, "2,"));
+    assert_string_not_equal(r.out, "2\n");
+    j = cli_json(&r, "detokenize " TINY "--ids 2 --json");
+    assert_true(json_is_string(json_object_get(j, "text")));
+    json_decref(j);
+}
+
+static void generate_prints_new_ids_only(void **state)
+{
+    (void)state;
+    json_t *j = cli_json(&r, "generate " TINY "--ids 2,10,20 -n 5 --ignore-eos --json");
+    assert_int_equal(json_array_size(json_object_get(j, "ids")), 5);
+    assert_string_equal(json_string_value(json_object_get(j, "finish_reason")), "length");
+    assert_true(json_is_string(json_object_get(j, "text")));
+    json_decref(j);
+    cli_shell(&r, "$M generate " TINY "-p hello -n 4 --ignore-eos --json >$D/a; $M generate " TINY "-p hello -n 4 --ignore-eos --json | cmp - $D/a");
+    assert_int_equal(r.code, 0);
+    cli_shell(&r, "printf hello >$D/p; $M generate " TINY "-f $D/p -n 4 --ignore-eos --json | cmp - $D/a");
+    assert_int_equal(r.code, 0);
+    cli_run(&r, "generate " TINY "--ids 2,3,4 -c 4 -n 9 --ignore-eos --json");
+    assert_int_equal(r.code, 3);
+    assert_non_null(strstr(r.out, "\"finish_reason\":\"context\""));
+    cli_run(&r, "generate " TINY "--ids 2,3,4,5,6 -c 4 -n 9 --json");
+    assert_int_equal(r.code, 3);
+    assert_non_null(strstr(r.out, "\"finish_reason\":\"refused\""));
+}
+
+static void logits_write_their_files(void **state)
+{
+    (void)state;
+    char line[512];
+    snprintf(line, sizeof(line), "logits " TINY "--ids 2,10,20 -o %s/o.npy --hidden %s/h.npy", cli_dir, cli_dir);
+    cli_expect(&r, line, 0);
+    cli_shell(&r, "head -c 128 $D/o.npy | strings | tr -d '\\n'; head -c 128 $D/h.npy | strings | tr -d '\\n'; ls $D | grep -c tmp");
+    assert_non_null(strstr(r.out, "(3, 512)"));
+    assert_non_null(strstr(r.out, "(8, 3, 64)"));
+    assert_non_null(strstr(r.out, "0\n"));
+
+    write_file("rows.jsonl", "[2,10,20]\n\n[2, 5]\n", 18);
+    snprintf(line, sizeof(line), "logits " TINY "--ids-file %s/rows.jsonl -o %s/r.npy", cli_dir, cli_dir);
+    cli_expect(&r, line, 0);
+    cli_shell(&r, "cmp $D/r-000.npy $D/o.npy && head -c 128 $D/r-001.npy | grep -a -q '(2, 512)'");
+    assert_int_equal(r.code, 0);
+
+    /* a chunk size changes no bit */
+    snprintf(line, sizeof(line), "logits " TINY "--ids 2,10,20 -o %s/c.npy --prefill-chunk 1", cli_dir);
+    cli_expect(&r, line, 0);
+    cli_shell(&r, "cmp $D/c.npy $D/o.npy");
+    assert_int_equal(r.code, 0);
+}
+
+static void top_k_is_nested_by_token(void **state)
+{
+    (void)state;
+    json_t *j = cli_json(&r, "logits " TINY "--ids 2,10,20 --top-k 4 --json");
+    assert_int_equal(json_array_size(j), 3);
+    json_t *row = json_array_get(j, 2);
+    assert_int_equal(json_array_size(row), 4);
+    double best = json_number_value(json_object_get(json_array_get(row, 0), "logit"));
+    for (size_t i = 1; i < 4; i++) {
+        double v = json_number_value(json_object_get(json_array_get(row, i), "logit"));
+        assert_true(v <= best);
+        best = v;
+    }
+    assert_true(json_is_integer(json_object_get(json_array_get(row, 0), "id")));
+    json_decref(j);
+}
+
+static void plan_info_devices_bench(void **state)
+{
+    (void)state;
+    json_t *j = cli_json(&r, "plan " TINY "--json");
+    assert_true(json_is_true(json_object_get(j, "fits")));
+    double sum = 0;
+    const char *name;
+    json_t *v;
+    json_object_foreach(json_object_get(j, "classes"), name, v)
+        if (strcmp(name, "weights_mapped") != 0)
+            sum += json_number_value(v);
+    assert_true(sum == cli_number(j, "total_bytes"));
+    json_t *device = json_array_get(json_object_get(j, "devices"), 0);
+    assert_string_equal(json_string_value(json_object_get(device, "device")), "cpu");
+    assert_true(json_equal(json_object_get(device, "classes"), json_object_get(j, "classes")));
+    json_decref(j);
+
+    j = cli_json(&r, "plan -m random:gemma3-1b:q8_0 -c 32768 --parallel 4 --mem-limit 1536M --json");
+    if (json_is_false(json_object_get(j, "fits")))
+        assert_true(json_array_size(json_object_get(j, "suggestions")) >= 3);
+    json_decref(j);
+
+    j = cli_json(&r, "info " TINY "--json");
+    assert_string_equal(json_string_value(json_object_get(j, "model")), "random:gemma3-tiny:f32");
+    assert_true(cli_number(j, "n_layer") == 7);
+    assert_true(json_is_object(json_object_get(j, "plan")));
+    json_decref(j);
+    cli_expect(&r, "info " TINY, 0);
+
+    j = cli_json(&r, "devices --json");
+    assert_string_equal(json_string_value(json_object_get(json_array_get(j, 0), "name")), "cpu");
+    json_decref(j);
+    cli_expect(&r, "devices", 0);
+
+    j = cli_json(&r, "bench " TINY "-p 16 -n 4 -d 8 -r 1 --mem-limit 64M --json");
+    assert_int_equal(json_array_size(j), 2);
+    static const char *const key[] = { "tok_s", "bytes", "flops", "limit_tok_s", "ratio" };
+    for (size_t t = 0; t < 2; t++)
+        for (size_t k = 0; k < 5; k++)
+            assert_true(json_number_value(json_object_get(json_array_get(j, t), key[k])) > 0);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(j, 1), "test")), "tg4@d8");
+    json_decref(j);
+}
+
+static void convert_keeps_the_model(void **state)
+{
+    (void)state;
+    char line[512];
+    snprintf(line, sizeof(line), "convert " TINY "-o %s/m.gguf --type f32 --kv mythos.note=hi", cli_dir);
+    cli_expect(&r, line, 0);
+    cli_shell(&r, "$M generate " TINY "-p abc -n 6 --ignore-eos --exact --json >$D/a; $M generate -m $D/m.gguf -p abc -n 6 --ignore-eos --exact --json | cmp - $D/a");
+    assert_int_equal(r.code, 0);
+}
+
+static void documents_from_the_tables(void **state)
+{
+    (void)state;
+    cli_expect(&r, "man", 0);
+    assert_int_equal(strncmp(r.out, ".TH MYTHOS 1", 12), 0);
+    assert_non_null(strstr(r.out, ".SH EXIT STATUS"));
+    assert_non_null(strstr(r.out, "MYTHOS_CACHE_TYPE_K"));
+    cli_expect(&r, "man plan", 0);
+    assert_null(strstr(r.out, ".SS mythos generate"));
+    cli_shell(&r, "$M completion bash >$D/c && bash -n $D/c && D=$D bash -c '. $D/c; COMP_WORDS=(mythos plan --fo); COMP_CWORD=2; _mythos; echo ${COMPREPLY[0]}; "
+                  "COMP_WORDS=(mythos gen); COMP_CWORD=1; _mythos; echo ${COMPREPLY[0]}; COMP_WORDS=(mythos plan --for l); COMP_CWORD=3; _mythos; echo ${COMPREPLY[0]}'");
+    assert_int_equal(r.code, 0);
+    assert_string_equal(r.out, "--for\ngenerate\nlogits\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(help_and_usage),
+        cmocka_unit_test(exit_codes),
+        cmocka_unit_test(malformed_model_is_65),
+        cmocka_unit_test(full_disk_is_74),
+        cmocka_unit_test(a_reader_that_leaves_is_quiet),
+        cmocka_unit_test(second_interrupt_is_130),
+        cmocka_unit_test(first_interrupt_ends_a_run_with_what_is_there),
+        cmocka_unit_test(tokens_there_and_back),
+        cmocka_unit_test(generate_prints_new_ids_only),
+        cmocka_unit_test(logits_write_their_files),
+        cmocka_unit_test(top_k_is_nested_by_token),
+        cmocka_unit_test(plan_info_devices_bench),
+        cmocka_unit_test(convert_keeps_the_model),
+        cmocka_unit_test(documents_from_the_tables),
+    };
+    return cmocka_run_group_tests(tests, cli_begin, cli_end);
+}
