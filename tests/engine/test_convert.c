@@ -1,0 +1,310 @@
+/* convert.c: what was written is read again, in every type; keys that a reader would infer wrongly; failures leave no file. */
+#include "support/files.h"
+
+#include "engine/convert.h"
+#include "engine/gguf_write.h"
+#include "engine/family.h"
+#include "engine/quant.h"
+
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *const sources[] = {
+    "tests/golden/models/gemma1-mqa",    "tests/golden/models/gemma2-old",     "tests/golden/models/gemma2-nocap",
+    "tests/golden/models/gemma2-scale",  "tests/golden/models/gemma3-sharded", "tests/golden/models/gemma3-mm",
+    "tests/golden/models/gemma3-layers", "tests/golden/models/gemma3-local",   "tests/golden/models/gemma3-linear-new",
+};
+
+static myth_mem *new_mem(void)
+{
+    myth_mem *mem;
+    assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
+    return mem;
+}
+
+static void open_model(myth_model *m, myth_mem *mem, const char *spec)
+{
+    myth_error err = { 0 };
+    char path[1024];
+    if (strncmp(spec, "tests/", 6) == 0)
+        spec = check_path(path, sizeof(path), spec);
+    if (myth_model_open(m, mem, spec, NULL, &err) != MYTH_OK)
+        fail_msg("%s", err.msg);
+}
+
+/* Converts m to out.gguf; the ledger must agree with what was said before. */
+static void convert(const myth_model *m, myth_dtype type, const myth_convert_kv *kv, uint32_t n_kv)
+{
+    myth_error err = { 0 };
+    myth_convert_opts opts = { .path = files_path("out.gguf"), .type = type, .kv = kv, .n_kv = n_kv };
+    myth_mem_reset_peak(m->mem);
+    const uint64_t before = myth_mem_get(m->mem, 0, MYTH_MEM_STAGING).live;
+    if (myth_convert(m, &opts, &err) != MYTH_OK)
+        fail_msg("%s", err.msg);
+    assert_int_equal(myth_mem_get(m->mem, 0, MYTH_MEM_STAGING).peak, before + myth_convert_bytes(m));
+    assert_int_equal(myth_mem_get(m->mem, 0, MYTH_MEM_STAGING).live, before);
+    assert_int_not_equal(access(files_path("out.gguf.tmp"), F_OK), 0);
+}
+
+static void check_config(const myth_config *a, const myth_config *b)
+{
+    static myth_config x;
+    x = *a;
+    x.norm_plus_one = false;                 /* added */
+    x.n_vocab = b->n_vocab;                  /* may be cut */
+    x.embed_scale = b->embed_scale;          /* not rounded any more */
+    assert_true(a->embed_scale / b->embed_scale > 0.99f && a->embed_scale / b->embed_scale < 1.01f);
+    assert_memory_equal(&x, b, sizeof(x));
+}
+
+static void stem(char dst[128], const char *head, int layer, const char *name)
+{
+    if (layer < 0)
+        snprintf(dst, 128, "%s", name);
+    else
+        snprintf(dst, 128, "%s.%d.%s", head, layer, name);
+}
+
+/* Tensor by tensor: the new file holds what quantising (source + 1 for norms) gives. */
+static void check_tensors(const myth_model *a, const myth_model *b, myth_dtype type)
+{
+    const myth_slot *slots = myth_family_get(a->config.family)->slots;
+    char hf[128], gguf[128];
+    uint32_t n = 0;
+    for (int layer = -1; layer < (int)a->config.n_layer; layer++) {
+        for (const myth_slot *s = layer < 0 ? myth_slots_model : slots; layer < 0 ? s < myth_slots_model + 2 : s->hf != NULL; s++, n++) {
+            stem(hf, "layers", layer, s->hf);
+            stem(gguf, "blk", layer, s->gguf);
+            const myth_tensor *x = myth_weights_slot(a->weights, hf, gguf), *y = myth_weights_find(b->weights, gguf);
+            assert_true(x && y && x->n_dim == y->n_dim && y->dim[0] <= x->dim[0] && x->dim[1] == y->dim[1]);
+            const uint64_t count = y->dim[0] * y->dim[1];
+            const bool is_norm = x->n_dim == 1;
+            myth_dtype want = is_norm ? MYTH_F32 : layer < 0 && type == MYTH_Q4_0 ? MYTH_Q8_0 : type;
+            if (y->dim[1] % myth_dtype_block(want))
+                want = MYTH_F16;
+            assert_int_equal(y->dtype, is_norm ? MYTH_F32 : want);
+            float *value = malloc(count * 4);
+            unsigned char *made = malloc(count * 4);
+            if (x->data)
+                myth_dequant_row(x->dtype, value, x->data, count);
+            else
+                assert_int_equal(myth_weights_random_fill(a->weights, x, 0, count, made, NULL), MYTH_OK);
+            if (!x->data)
+                myth_dequant_row(x->dtype, value, made, count);
+            for (uint64_t i = 0; is_norm && a->config.norm_plus_one && i < count; i++)
+                value[i] += 1.0f;
+            myth_quant_row(y->dtype, made, value, count);
+            if (x->dtype == y->dtype && x->data && !is_norm)
+                memcpy(made, x->data, y->bytes);
+            assert_memory_equal(made, y->data, y->bytes);
+            assert_int_equal((uintptr_t)y->data % 32, 0);
+            free(value);
+            free(made);
+        }
+    }
+    assert_int_equal(myth_weights_n_tensor(b->weights), n);
+}
+
+static void test_all_types(void **state)
+{
+    (void)state;
+    static const myth_dtype types[] = { MYTH_F32, MYTH_F16, MYTH_BF16, MYTH_Q8_0, MYTH_Q4_0 };
+    for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+        for (int t = 0; t < 5; t++) {
+            myth_mem *mem = new_mem();
+            myth_model a, b;
+            open_model(&a, mem, sources[i]);
+            convert(&a, types[t], NULL, 0);
+            open_model(&b, mem, files_path("out.gguf"));
+            assert_int_equal(myth_weights_get_format(b.weights), MYTH_FORMAT_GGUF);
+            check_config(&a.config, &b.config);
+            check_tensors(&a, &b, types[t]);
+            myth_model_close(&a);
+            myth_model_close(&b);
+            assert_int_equal(myth_mem_close(mem), 0);
+        }
+    }
+}
+
+/* From GGUF the facts are copied, so a second conversion to the same type is the same file. */
+static void test_twice(void **state)
+{
+    (void)state;
+    static const myth_convert_kv kv[] = {
+        { "mythos.prompt", "compact", 0 }, { "mythos.prompt_hash", "0123abcd", 0 }, { "mythos.trained_tokens", NULL, 12345 },
+        { "general.name", "a name", 0 },
+    };
+    myth_mem *mem = new_mem();
+    myth_model a, b, c;
+    myth_str s;
+    uint32_t u;
+    open_model(&a, mem, "random:gemma3-tiny:f32");
+    convert(&a, MYTH_BF16, kv, 4);
+    assert_int_equal(rename(files_path("out.gguf"), files_path("one.gguf")), 0);
+    open_model(&b, mem, files_path("one.gguf"));
+    check_config(&a.config, &b.config);
+    check_tensors(&a, &b, MYTH_BF16);
+    const myth_meta *m = myth_weights_meta(b.weights);
+    assert_true(myth_meta_str(&s, m, "mythos.prompt") && myth_str_is(s, "compact"));
+    assert_true(myth_meta_str(&s, m, "general.name") && myth_str_is(s, "a name"));
+    assert_true(myth_meta_u32(&u, m, "mythos.trained_tokens") && u == 12345);
+    assert_true(myth_meta_u32(&u, m, "general.file_type") && u == 32);
+    assert_non_null(b.tokenizer);
+    assert_int_equal(myth_tokenizer_n_vocab(b.tokenizer), myth_tokenizer_n_vocab(a.tokenizer));
+
+    convert(&b, MYTH_BF16, NULL, 0);
+    open_model(&c, mem, files_path("out.gguf"));
+    check_tensors(&b, &c, MYTH_BF16);
+    assert_int_equal(myth_meta_count(m), myth_meta_count(myth_weights_meta(c.weights)));
+    for (uint32_t i = 0; i < myth_meta_count(m); i++) {
+        const myth_meta_value *x = myth_meta_at(m, i);
+        char key[256];
+        snprintf(key, sizeof(key), "%.*s", (int)x->key.len, x->key.text);
+        const myth_meta_value *y = myth_meta_find(myth_weights_meta(c.weights), key);
+        assert_true(y && x->type == y->type && x->raw_type == y->raw_type && x->count == y->count && x->raw_bytes == y->raw_bytes);
+        if (x->raw)
+            assert_memory_equal(x->raw, y->raw, x->raw_bytes);
+        else if (x->type == MYTH_META_STRING)
+            assert_true(x->v.s.len == y->v.s.len && memcmp(x->v.s.text, y->v.s.text, x->v.s.len) == 0);
+        else
+            assert_memory_equal(&x->v, &y->v, x->type == MYTH_META_BOOL ? 1 : 8);
+    }
+    myth_model_close(&c);
+
+    /* a fact of the caller's replaces the copied one */
+    static const myth_convert_kv other = { "mythos.prompt", "full", 0 };
+    convert(&b, MYTH_Q4_0, &other, 1);
+    open_model(&c, mem, files_path("out.gguf"));
+    assert_true(myth_meta_str(&s, myth_weights_meta(c.weights), "mythos.prompt") && myth_str_is(s, "full"));
+    check_tensors(&b, &c, MYTH_Q4_0);
+    myth_model_close(&a);
+    myth_model_close(&b);
+    myth_model_close(&c);
+    assert_int_equal(myth_mem_close(mem), 0);
+}
+
+/* The tokenizer that is written gives the ids of the one that was read. */
+static void test_tokenizer(void **state)
+{
+    (void)state;
+    static const char *const specs[] = { "random:gemma3-tiny:q8_0", "random:gemma2-tiny:q8_0", "random:gemma1-tiny:q8_0" };
+    static const char text[] = "int main(void)\n{\n\treturn  0; /* \xc3\xa9\xff <start_of_turn> <unused5> */\n}\n";
+    for (int i = 0; i < 3; i++) {
+        myth_mem *mem = new_mem();
+        myth_model a, b;
+        int32_t x[512], y[512];
+        size_t nx, ny;
+        open_model(&a, mem, specs[i]);
+        convert(&a, MYTH_Q8_0, NULL, 0);
+        open_model(&b, mem, files_path("out.gguf"));
+        assert_non_null(b.tokenizer);
+        for (uint32_t id = 0; id < myth_tokenizer_n_vocab(a.tokenizer); id++) {
+            assert_int_equal(myth_tokenizer_type(a.tokenizer, (int32_t)id), myth_tokenizer_type(b.tokenizer, (int32_t)id));
+            char p[128], q[128];
+            size_t n = myth_tokenizer_bytes_of(a.tokenizer, (int32_t)id, p, sizeof(p));
+            assert_int_equal(myth_tokenizer_bytes_of(b.tokenizer, (int32_t)id, q, sizeof(q)), n);
+            assert_memory_equal(p, q, n);
+        }
+        for (int entry = MYTH_TOK_CONTENT; entry <= MYTH_TOK_SPECIAL; entry++) {
+            assert_int_equal(myth_tokenizer_encode(a.tokenizer, mem, (myth_tok_entry)entry, text, sizeof(text) - 1, x, 512, &nx, NULL), MYTH_OK);
+            assert_int_equal(myth_tokenizer_encode(b.tokenizer, mem, (myth_tok_entry)entry, text, sizeof(text) - 1, y, 512, &ny, NULL), MYTH_OK);
+            assert_int_equal(nx, ny);
+            assert_memory_equal(x, y, nx * sizeof(*x));
+        }
+        myth_model_close(&a);
+        myth_model_close(&b);
+        assert_int_equal(myth_mem_close(mem), 0);
+    }
+}
+
+/* What a reader infers without being told is not written; what it would infer wrongly is. */
+static void test_inferred(void **state)
+{
+    (void)state;
+    static const struct { const char *source, *key; bool is_there; } row[] = {
+        { "tests/golden/models/gemma1-mqa", "gemma.attention.scale", false },
+        { "tests/golden/models/gemma2-scale", "gemma2.attention.scale", true },
+        { "tests/golden/models/gemma3-layers", "gemma3.attention.sliding_window_pattern", true },
+        { "random:gemma3-tiny:f32", "gemma3.attention.sliding_window_pattern", false },
+        { "random:gemma3-tiny:f32", "gemma3.attention.scale", false },
+        { "random:gemma3-tiny:f32", "gemma3.rope.scaling.factor", true },
+        { "random:gemma2-tiny:f32", "gemma2.rope.scaling.factor", false },
+        { "random:gemma2-tiny:f32", "gemma2.attn_logit_softcapping", true },
+    };
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        myth_mem *mem = new_mem();
+        myth_model a, b;
+        open_model(&a, mem, row[i].source);
+        convert(&a, MYTH_F32, NULL, 0);
+        open_model(&b, mem, files_path("out.gguf"));
+        if (myth_meta_has(myth_weights_meta(b.weights), row[i].key) != row[i].is_there)
+            fail_msg("%s: %s", row[i].source, row[i].key);
+        myth_model_close(&a);
+        myth_model_close(&b);
+        assert_int_equal(myth_mem_close(mem), 0);
+    }
+}
+
+/* ---- failures ---- */
+
+static void expect_failure(const myth_model *m, const char *path, const bool *cancel, myth_status wanted)
+{
+    myth_error err = { 0 };
+    char tmp[PATH_MAX];
+    myth_convert_opts opts = { .path = path, .type = MYTH_Q8_0, .cancel = cancel };
+    const uint64_t before = myth_mem_get(m->mem, 0, MYTH_MEM_STAGING).live;
+    myth_status st = myth_convert(m, &opts, &err);
+    if (st != wanted)
+        fail_msg("%s: got %s (%s), expected %s", path, myth_status_name(st), err.msg, myth_status_name(wanted));
+    assert_true(err.msg[0] != 0);
+    snprintf(tmp, sizeof(tmp), "%s.tmp", path);
+    assert_int_not_equal(access(tmp, F_OK), 0);
+    assert_int_equal(myth_mem_get(m->mem, 0, MYTH_MEM_STAGING).live, before);
+}
+
+static void test_failures(void **state)
+{
+    (void)state;
+    myth_mem *mem = new_mem();
+    myth_model m;
+    bool cancel = true;
+    struct stat info;
+    open_model(&m, mem, "random:gemma3-tiny:f32");
+    expect_failure(&m, files_path("no/such/folder/x.gguf"), NULL, MYTH_ECREATE);
+    files_mkdir("dir.gguf");
+    expect_failure(&m, files_path("dir.gguf"), NULL, MYTH_ECREATE);
+    files_text("old.gguf", "old");
+    expect_failure(&m, files_path("old.gguf"), &cancel, MYTH_ECANCEL);
+    assert_int_equal(stat(files_path("old.gguf"), &info), 0);
+    assert_int_equal(info.st_size, 3);                              /* a failed conversion leaves the old file alone */
+    for (uint64_t nth = 1;; nth++) {
+        myth_error err = { 0 };
+        myth_convert_opts opts = { .path = files_path("old.gguf"), .type = MYTH_Q8_0 };
+        myth_mem_set_fault(mem, &(myth_fault){ .fail_nth = nth });
+        myth_status st = myth_convert(&m, &opts, &err);
+        myth_mem_set_fault(mem, NULL);
+        if (st == MYTH_OK)
+            break;
+        assert_int_equal(st, MYTH_ENOMEM);
+        assert_int_equal(stat(files_path("old.gguf"), &info), 0);
+        assert_int_equal(info.st_size, 3);
+        assert_true(nth < 50);
+    }
+    if (access("/dev/full", W_OK) == 0) {                           /* every write fails */
+        assert_int_equal(symlink("/dev/full", files_path("full.gguf.tmp")), 0);
+        expect_failure(&m, files_path("full.gguf"), NULL, MYTH_EIO);
+        assert_int_not_equal(access(files_path("full.gguf"), F_OK), 0);
+    }
+    myth_model_close(&m);
+    assert_int_equal(myth_mem_close(mem), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_types), cmocka_unit_test(test_twice),    cmocka_unit_test(test_tokenizer),
+        cmocka_unit_test(test_inferred),  cmocka_unit_test(test_failures),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
