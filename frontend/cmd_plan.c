@@ -1,4 +1,5 @@
 /* cmd_plan.c - the bytes of a command before it is run, from the model's headers alone. */
+#include "inspect/inspect.h"
 #include "limits.h"
 #include "plan_out.h"
 
@@ -10,10 +11,10 @@ typedef struct {
     bool json;
 } plan_opts;
 
-enum { FOR_GENERATE, FOR_LOGITS, FOR_BENCH };
+enum { FOR_GENERATE, FOR_LOGITS, FOR_INSPECT_FILE, FOR_BENCH };
 
 static const myth_option options[] = {
-    { "for", NULL, MYTH_OPT_CHOICE, "generate|logits|bench", offsetof(plan_opts, what), "generate", 0, 0, "the command to plan" },
+    { "for", NULL, MYTH_OPT_CHOICE, "generate|logits|inspect-file|bench", offsetof(plan_opts, what), "generate", 0, 0, "the command to plan" },
     { "parallel", "-np", MYTH_OPT_U32, "N", offsetof(plan_opts, parallel), "1", 1, 4096, "sequences alive at once" },
     { "json", NULL, MYTH_OPT_FLAG, NULL, offsetof(plan_opts, json), NULL, 0, 0,
       "print {\"fits\",\"total_bytes\",\"classes\",\"devices\",\"suggestions\"}" },
@@ -23,6 +24,33 @@ static const myth_option_group groups[] = {
     MYTH_GROUP_MODEL(plan_opts, model),
     MYTH_GROUP_ENGINE(plan_opts, engine),
 };
+
+/* Of the file, or without one of the longest prompt that the default limit allows. */
+static myth_status plan_inspection(myth_cli *cli, const plan_opts *o, const myth_model *m, myth_engine_opts *eo, myth_plan_extra *extra, myth_error *err)
+{
+    static const unsigned char one_line[] = "\n";
+    unsigned char *bytes = NULL;
+    size_t len = 0;
+    myth_inspection *in = NULL;
+    myth_inspect_opts io = { .max_prompt_tokens = MYTH_INSPECT_PROMPT_TOKENS, .max_new_tokens = MYTH_INSPECT_NEW_TOKENS,
+                             .n_ctx = o->engine.ctx_size, .cancel = cli->cancel };
+    myth_status st = MYTH_OK;
+    if (!m->tokenizer)
+        return myth_fail(err, MYTH_EUNSUPPORTED, "%s: no tokenizer", myth_weights_path(m->weights));
+    if (cli->n_arg)
+        MYTH_TRY(myth_cli_read(&bytes, &len, cli->mem, cli->arg[0], MYTH_SOURCE_MAX, err));
+    MYTH_TRY(myth_prompt_style_of(&io.style, myth_weights_meta(m->weights), err));
+    MYTH_TRY(myth_inspect_open(&in, m, cli->n_arg ? cli->arg[0] : "file", bytes ? bytes : one_line, bytes ? len : 1, &io, err));
+    MYTH_TRY(myth_inspect_needs(in, eo, extra, err));
+    if (!cli->n_arg && !o->engine.ctx_size) {
+        uint32_t longest = MYTH_INSPECT_PROMPT_TOKENS + MYTH_INSPECT_NEW_TOKENS;
+        eo->n_ctx = m->config.n_ctx_train && m->config.n_ctx_train < longest ? m->config.n_ctx_train : longest;
+    }
+fail:
+    myth_inspect_close(in);
+    myth_free(cli->mem, bytes);
+    return st;
+}
 
 /* What the command would ask, with its own defaults. */
 static myth_status plan_command(myth_plan *out, myth_cli *cli, const plan_opts *o, const myth_model *m, myth_error *err)
@@ -41,6 +69,9 @@ static myth_status plan_command(myth_plan *out, myth_cli *cli, const plan_opts *
         break;
     case FOR_LOGITS:
         myth_cli_logits_opts(&eo, o->parallel, 0, eo.n_ctx, false, true, false, 0);
+        break;
+    case FOR_INSPECT_FILE:
+        st = plan_inspection(cli, o, m, &eo, &extra, err);
         break;
     case FOR_BENCH:
         myth_cli_bench_opts(&eo, 512, 64, 0);
@@ -74,7 +105,8 @@ static int run(myth_cli *cli, const void *opts)
 }
 
 const myth_command myth_cmd_plan = {
-    .name = "plan", .args = "", .help = "bytes of every class before a command runs, and what would fit",
-    .detail = "Reads the model's headers only. Exit code 0 whenever it answered, also when the answer is that it does not fit.",
+    .name = "plan", .args = "[PATH]", .max_arg = 1, .help = "bytes of every class before a command runs, and what would fit",
+    .detail = "Reads the model's headers only. Exit code 0 whenever it answered, also when the answer is that it does not fit.\n"
+              "PATH is the file of --for inspect-file.",
     .group = groups, .n_group = 3, .opts_bytes = sizeof(plan_opts), .run = run
 };
