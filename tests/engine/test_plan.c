@@ -169,7 +169,7 @@ static void plan_equals_ledger_on_a_grid(void **state)
         for (int c = 0; c < 5; c++)
             for (int t = 0; t < 4; t++)
                 for (int u = 0; u < 4; u++) {
-                    if ((hd % 32 && t >= 2) || (!check_is_full() && check_below(&rng, 4)))
+                    if ((hd % 32 && t >= 2) || (!check_is_full() && check_below(&rng, 6)))
                         continue;
                     uint32_t odd = check_below(&rng, 64);
                     myth_engine_opts o = { .device = "cpu", .n_threads = 1 + (int)check_below(&rng, 2), .n_ctx = ctx[c], .n_ubatch = ub[u],
