@@ -29,13 +29,13 @@ static uint64_t hash_of(const char *text, size_t len)
 
 myth_status myth_meta_open(myth_meta **out, myth_mem *mem, const myth_meta_size *size, myth_error *err)
 {
-    uint64_t values, bytes = sizeof(myth_meta), n_slot = 4;
+    uint64_t values, slots, bytes = sizeof(myth_meta), n_slot = 4;
     if (size->n_value > MYTH_META_MAX)
         return myth_fail(err, MYTH_EFORMAT, "%llu keys, at most %d", (unsigned long long)size->n_value, MYTH_META_MAX);
     while (n_slot < 2 * size->n_value)
-        n_slot *= 2;
-    if (!myth_mul_u64(&values, size->n_value, sizeof(myth_meta_value)) ||
-        !myth_align_u64(&bytes, bytes, 16) || !myth_add_u64(&bytes, bytes, values) || !myth_add_u64(&bytes, bytes, n_slot * 4) ||
+        n_slot *= 2;                                            /* n_value is at most MYTH_META_MAX */
+    if (!myth_mul_u64(&values, size->n_value, sizeof(myth_meta_value)) || !myth_mul_u64(&slots, n_slot, sizeof(uint32_t)) ||
+        !myth_align_u64(&bytes, bytes, 16) || !myth_add_u64(&bytes, bytes, values) || !myth_add_u64(&bytes, bytes, slots) ||
         !myth_add_u64(&bytes, bytes, size->n_byte) || bytes > PTRDIFF_MAX)
         return myth_fail(err, MYTH_EFORMAT, "metadata does not fit memory");
     unsigned char *p = myth_alloc(mem, MYTH_MEM_OTHER, "metadata", (size_t)bytes);
@@ -47,7 +47,7 @@ myth_status myth_meta_open(myth_meta **out, myth_mem *mem, const myth_meta_size 
     myth_align_u64(&head, sizeof(myth_meta), 16);
     myth_reader_take(&r, head);
     m->value = (myth_meta_value *)(uintptr_t)myth_reader_take(&r, values);
-    m->slot = (uint32_t *)(uintptr_t)myth_reader_take(&r, n_slot * 4);
+    m->slot = (uint32_t *)(uintptr_t)myth_reader_take(&r, slots);
     m->cap = myth_reader_left(&r);
     m->text = (unsigned char *)(uintptr_t)myth_reader_take(&r, m->cap);
     m->mem = mem;

@@ -30,12 +30,14 @@ myth_status myth_dir_open(myth_weights *w, uint64_t n_tensor, uint64_t text_byte
         return myth_fail(err, MYTH_EFORMAT, "%s: more than %d tensors", w->path, MYTH_TENSOR_MAX);
     if (n_tensor == 0)
         return myth_fail(err, MYTH_EFORMAT, "%s: no tensors", w->path);
-    uint64_t n_slot = 4, bytes = 0, text;
+    uint64_t n_slot = 4, bytes = 0, text, part[3];
     while (n_slot < 2 * n_tensor)
-        n_slot *= 2;
-    const uint64_t part[] = { n_tensor * sizeof(myth_tensor), n_tensor * sizeof(myth_span), n_slot * sizeof(uint32_t) };
+        n_slot *= 2;                                                    /* n_tensor is at most MYTH_TENSOR_MAX */
+    if (!myth_mul_u64(&part[0], n_tensor, sizeof(myth_tensor)) || !myth_mul_u64(&part[1], n_tensor, sizeof(myth_span)) ||
+        !myth_mul_u64(&part[2], n_slot, sizeof(uint32_t)))
+        return myth_fail(err, MYTH_EFORMAT, "%s: more than %d tensors", w->path, MYTH_TENSOR_MAX);
     for (int i = 0; i < 3; i++)
-        bytes += part[i];                                               /* small: n_tensor is at most MYTH_TENSOR_MAX */
+        bytes += part[i];                                               /* at most MYTH_TENSOR_MAX entries each */
     if (!myth_add_u64(&text, text_bytes, n_tensor) || !myth_add_u64(&bytes, bytes, text) || bytes > PTRDIFF_MAX)
         return myth_fail(err, MYTH_EFORMAT, "%s: names do not fit memory", w->path);
     w->block = myth_alloc(w->mem, MYTH_MEM_OTHER, "tensor directory", (size_t)bytes);
@@ -72,7 +74,7 @@ char *myth_dir_text(myth_weights *w, const char *text, size_t len)
     char *p = w->text + w->text_used;
     memcpy(p, text, len);
     p[len] = 0;
-    w->text_used += len + 1;
+    w->text_used += len + 1;                                            /* <= text_cap, by the check above */
     return p;
 }
 
@@ -296,15 +298,15 @@ static myth_status open_file(myth_weights *w, myth_error *err)
 /* ORG/NAME of letters, digits, '-', '_', '.'; each part starts with a letter or digit. */
 static bool is_hub_id(const char *s)
 {
-    int n_slash = 0;
+    int slashes = 0;
     for (const char *p = s; *p; p++) {
         bool is_start = p == s || p[-1] == '/';
         bool is_alnum = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9');
         if (!is_alnum && (is_start || !strchr("-_./", *p)))
             return false;
-        n_slash += *p == '/';
+        slashes += *p == '/';
     }
-    return n_slash == 1 && s[strlen(s) - 1] != '/' && strlen(s) < 200;
+    return slashes == 1 && s[strlen(s) - 1] != '/' && strlen(s) < 200;
 }
 
 static bool hub_folder(char dst[PATH_MAX])
@@ -442,7 +444,7 @@ myth_status myth_weights_check(const myth_weights *w, myth_error *err)
 
 uint64_t myth_weights_booked(const myth_weights *w)
 {
-    uint64_t n = sizeof(*w) + w->block_bytes + (uint64_t)w->n_file * sizeof(*w->file);
+    uint64_t n = sizeof(*w) + w->block_bytes + (uint64_t)w->n_file * sizeof(*w->file);      /* all of it is held */
     n += w->meta ? myth_meta_booked(w->meta) : 0;
     for (uint32_t i = 0; i < w->n_file; i++)
         n += w->file[i].path ? strlen(w->file[i].path) + 1 : 0;

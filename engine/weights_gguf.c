@@ -158,7 +158,7 @@ static myth_status read_meta(gguf *g, myth_error *err)
         myth_meta_value v = { 0 };
         if ((st = read_value(g, &v, err)) != MYTH_OK)
             return st;
-        if (is_indexed(&v) && !myth_add_u64(&size.n_byte, size.n_byte, v.count * 8))
+        if (is_indexed(&v) && !myth_add_u64(&size.n_byte, size.n_byte, v.count * 8))        /* count <= raw_bytes / 8 */
             return bad(g, "array too large", err);
     }
     if ((st = myth_meta_open(&g->w->meta, g->w->mem, &size, err)) != MYTH_OK)

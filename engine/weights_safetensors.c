@@ -66,7 +66,8 @@ typedef struct {
 
 static myth_status bad(const header *h, const myth_json_token *tok, const char *what, myth_error *err)
 {
-    return myth_fail(err, MYTH_EFORMAT, "%s: offset %llu: %s", h->path, (unsigned long long)(tok->off + 8), what);
+    uint64_t at = tok->off + 8;                            /* tok->off is inside the header, at most HEADER_MAX */
+    return myth_fail(err, MYTH_EFORMAT, "%s: offset %llu: %s", h->path, (unsigned long long)at, what);
 }
 
 /* An array of whole numbers, at most cap of them. */
