@@ -1,10 +1,10 @@
-/* bench_ops.c - every CASE_BENCH row of tests/kernels/cases.def on the CPU levels present: microseconds, rate, ratio to this machine's limit.
+/* bench_ops.c - every CASE_BENCH row of tests/kernels/cases.def on the CPU levels present: microseconds, rate, ratio to the limit.
  *
  *   bench_ops [-t N] [--level L] [OP ...]
  *
  * Time     median of repetitions over half a second; caches are filled with other bytes before each
- * Limit    the larger of bytes / read bandwidth and flops / peak of the product, both measured at the start (probe.h); ratio = limit / time.
- *          Bytes are what must come from memory once: weights, cached rows, inputs, outputs                                            */
+ * Limit    the larger of bytes / read bandwidth and flops / peak of the product, both measured at the start (probe.h); ratio = limit
+ *          over time. Bytes are what must come from memory once: weights, cached rows, inputs, outputs */
 #include "../tests/kernels/op_case.h"
 #include "probe.h"
 
@@ -48,7 +48,8 @@ static struct cost op_cost(const struct kernel_case *c)
     case MYTH_OP_attn_decode:
         keys = count_keys(c, &n_cached);
         return (struct cost){ n_cached * kv * cell + rows * heads * hd * 8.0, 4.0 * keys * heads * hd };
-    case MYTH_OP_norm_ffn_geglu: return (struct cost){ 2.0 * dim * c->d_ff * weight + rows * (3.0 * dim + c->d_ff) * 4.0, 4.0 * rows * dim * c->d_ff };
+    case MYTH_OP_norm_ffn_geglu:
+        return (struct cost){ 2.0 * dim * c->d_ff * weight + rows * (3.0 * dim + c->d_ff) * 4.0, 4.0 * rows * dim * c->d_ff };
     case MYTH_OP_geglu: return (struct cost){ rows * c->d_ff * 12.0, rows * c->d_ff * 10.0 };
     case MYTH_OP_head_topk:
     case MYTH_OP_head_logits: return (struct cost){ dim * c->n_vocab * weight, 2.0 * rows * dim * c->n_vocab };
@@ -104,8 +105,8 @@ static void run_level(const char *level, int n_threads, char **ops, int n_op)
     rig_must(space != NULL, "memory");
     memset(space, 1, PROBE_BYTES);
     struct probe p = probe_run(((struct cpu_device *)(void *)r.dev)->pool, space, level);
-    printf("# %s: read %.1f GB/s; peak f32 %.0f, bf16 %.0f, int8 %.0f GFLOP/s\n", myth_device_get_caps(r.dev)->description, p.read_gbs, p.peak[MYTH_F32],
-           p.peak[MYTH_BF16], p.peak[MYTH_Q8_0]);
+    printf("# %s: read %.1f GB/s; peak f32 %.0f, bf16 %.0f, int8 %.0f GFLOP/s\n", myth_device_get_caps(r.dev)->description, p.read_gbs,
+           p.peak[MYTH_F32], p.peak[MYTH_BF16], p.peak[MYTH_Q8_0]);
     for (int i = 0; i < KERNEL_CASE_N; i++) {
         const struct kernel_case *c = &kernel_cases[i];
         union op_args a;
@@ -118,7 +119,8 @@ static void run_level(const char *level, int n_threads, char **ops, int n_op)
         double limit_us = cost.bytes / p.read_gbs * 1e-3, flop_us = peak > 0.0 ? cost.flops / peak * 1e-3 : 0.0;
         limit_us = flop_us > limit_us ? flop_us : limit_us;
         case_name(name, sizeof(name), c);
-        printf("%-7s %-88s %10.1f us %7.1f GB/s %8.1f GFLOP/s  limit %9.1f us", level, name, us, cost.bytes / us * 1e-3, cost.flops / us * 1e-3, limit_us);
+        printf("%-7s %-88s %10.1f us %7.1f GB/s %8.1f GFLOP/s  limit %9.1f us", level, name, us, cost.bytes / us * 1e-3,
+               cost.flops / us * 1e-3, limit_us);
         if (peak > 0.0)
             printf("  ratio %.2f", limit_us / us);
         printf("\n");

@@ -69,8 +69,8 @@ static inline void probe_chain(void *arg, int tid, int n_threads)
                          "vzeroupper\n" \
                          : "+r"(n_step) \
                          : \
-                         : "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm14", \
-                           "xmm15"); \
+                         : "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", \
+                           "xmm14", "xmm15"); \
     }
 #define PROBE_STEP(instruction, r, n) instruction " %%" r "14, %%" r "15, %%" r n "\n"
 PROBE_CHAIN(fma_256, "vfmadd231ps", "ymm")

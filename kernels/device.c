@@ -276,14 +276,16 @@ static bool in_shape(struct check c, uint32_t n_rows, uint64_t width)
     if (n_rows <= rows && width <= most)
         return true;
     if (c.s->err.code == MYTH_OK)
-        myth_fail(&c.s->err, MYTH_EARG, "%s: %u rows of width %llu; the device was reserved for %u of %llu", c.op, n_rows, (unsigned long long)width, rows,
-                  (unsigned long long)most);
+        myth_fail(&c.s->err, MYTH_EARG, "%s: %u rows of width %llu; the device was reserved for %u of %llu", c.op, n_rows,
+                  (unsigned long long)width, rows, (unsigned long long)most);
     return false;
 }
 
 static bool has_prologue(struct check c, myth_view x, myth_view pend, myth_view w_post, uint32_t n_rows, uint32_t dim)
 {
-    return (dim > 0 || refuse(c, "dim is 0")) && has(c, "x", x, F32, n_rows, dim) && has_or_none(c, "pend", pend, F32, n_rows, dim) &&
+    return (dim > 0 || refuse(c, "dim is 0")) &&
+           has(c, "x", x, F32, n_rows, dim) &&
+           has_or_none(c, "pend", pend, F32, n_rows, dim) &&
            has_or_none(c, "w_post", w_post, F32, 1, dim);
 }
 
@@ -320,8 +322,11 @@ static bool has_place(struct check c, const struct myth_kv_place *kv, myth_view 
 CHECK(embed_gather)
 {
     struct check c = { s, "embed_gather" };
-    return in_shape(c, a->n_rows, a->dim) && has(c, "y", a->y, F32, a->n_rows, a->dim) && has(c, "table", a->table, WEIGHT, a->n_vocab, a->dim) &&
-           has(c, "ids", a->ids, I32, a->n_rows, 1) && a->n_rows;
+    return in_shape(c, a->n_rows, a->dim) &&
+           has(c, "y", a->y, F32, a->n_rows, a->dim) &&
+           has(c, "table", a->table, WEIGHT, a->n_vocab, a->dim) &&
+           has(c, "ids", a->ids, I32, a->n_rows, 1) &&
+           a->n_rows;
 }
 
 CHECK(rope_table)
@@ -329,31 +334,44 @@ CHECK(rope_table)
     struct check c = { s, "rope_table" };
     if (a->head_dim % 2 || a->n_pair > a->head_dim / 2 || !(a->base > 0.0) || !(a->factor > 0.0))
         return refuse(c, "head_dim even, n_pair <= head_dim / 2, base and factor > 0 expected");
-    return in_shape(c, a->n_rows, 0) && has(c, "table", a->table, F32, a->n_rows, a->head_dim) && has(c, "pos", a->pos, I32, a->n_rows, 1) && a->n_rows;
+    return in_shape(c, a->n_rows, 0) &&
+           has(c, "table", a->table, F32, a->n_rows, a->head_dim) &&
+           has(c, "pos", a->pos, I32, a->n_rows, 1) &&
+           a->n_rows;
 }
 
 CHECK(rms_norm)
 {
     struct check c = { s, "rms_norm" };
-    return in_shape(c, a->n_rows, a->dim) && has_prologue(c, a->x, a->pend, a->w_post, a->n_rows, a->dim) &&
-           has(c, "y", a->y, F32, a->n_rows, a->dim) && has(c, "w", a->w, F32, 1, a->dim) && a->n_rows;
+    return in_shape(c, a->n_rows, a->dim) &&
+           has_prologue(c, a->x, a->pend, a->w_post, a->n_rows, a->dim) &&
+           has(c, "y", a->y, F32, a->n_rows, a->dim) &&
+           has(c, "w", a->w, F32, 1, a->dim) &&
+           a->n_rows;
 }
 
 CHECK(proj)
 {
     struct check c = { s, "proj" };
-    return in_shape(c, a->n_rows, a->n_in) && has(c, "y", a->y, F32, a->n_rows, a->n_out) && has(c, "x", a->x, F32, a->n_rows, a->n_in) &&
-           has(c, "w", a->w, WEIGHT, a->n_out, a->n_in) && a->n_rows;
+    return in_shape(c, a->n_rows, a->n_in) &&
+           has(c, "y", a->y, F32, a->n_rows, a->n_out) &&
+           has(c, "x", a->x, F32, a->n_rows, a->n_in) &&
+           has(c, "w", a->w, WEIGHT, a->n_out, a->n_in) &&
+           a->n_rows;
 }
 
 /* What norm_qkv_rope_store and its second half share: heads, rope, q and the scratch. */
 static bool has_store(struct check c, myth_view n_q, myth_view n_k, myth_view rope, myth_view qkv, myth_view q, myth_view k, myth_view v,
                       uint32_t n_rows, uint32_t cap_rows, uint32_t n_head, uint32_t n_head_kv, uint32_t head_dim)
 {
-    return has_heads(c, n_head, n_head_kv, head_dim) && (n_rows <= cap_rows || refuse(c, "more rows than cap_rows")) &&
-           has_or_none(c, "n_q", n_q, F32, 1, head_dim) && has_or_none(c, "n_k", n_k, F32, 1, head_dim) &&
-           has(c, "rope", rope, F32, n_rows, head_dim) && has(c, "qkv", qkv, F32, (uint64_t)n_rows * (n_head + 2ull * n_head_kv), head_dim) &&
-           has(c, "q", q, F32, (uint64_t)n_rows * n_head, head_dim) && has(c, "k_new", k, CACHE, (uint64_t)n_head_kv * cap_rows, head_dim) &&
+    return has_heads(c, n_head, n_head_kv, head_dim) &&
+           (n_rows <= cap_rows || refuse(c, "more rows than cap_rows")) &&
+           has_or_none(c, "n_q", n_q, F32, 1, head_dim) &&
+           has_or_none(c, "n_k", n_k, F32, 1, head_dim) &&
+           has(c, "rope", rope, F32, n_rows, head_dim) &&
+           has(c, "qkv", qkv, F32, (uint64_t)n_rows * (n_head + 2ull * n_head_kv), head_dim) &&
+           has(c, "q", q, F32, (uint64_t)n_rows * n_head, head_dim) &&
+           has(c, "k_new", k, CACHE, (uint64_t)n_head_kv * cap_rows, head_dim) &&
            has(c, "v_new", v, CACHE, (uint64_t)n_head_kv * cap_rows, head_dim);
 }
 
@@ -361,7 +379,8 @@ CHECK(norm_qkv_rope_store)
 {
     struct check c = { s, "norm_qkv_rope_store" };
     return in_shape(c, a->n_rows, a->dim) && has_prologue(c, a->x, a->pend, a->w_post, a->n_rows, a->dim) &&
-           has_store(c, a->n_q, a->n_k, a->rope, a->qkv, a->q, a->k_new, a->v_new, a->n_rows, a->cap_rows, a->n_head, a->n_head_kv, a->head_dim) &&
+           has_store(c, a->n_q, a->n_k, a->rope, a->qkv, a->q, a->k_new, a->v_new, a->n_rows, a->cap_rows, a->n_head, a->n_head_kv,
+                     a->head_dim) &&
            has(c, "w_in", a->w_in, F32, 1, a->dim) && has(c, "xn", a->xn, F32, a->n_rows, a->dim) &&
            has(c, "w_q", a->w_q, WEIGHT, (uint64_t)a->n_head * a->head_dim, a->dim) &&
            has(c, "w_k", a->w_k, WEIGHT, (uint64_t)a->n_head_kv * a->head_dim, a->dim) &&
@@ -372,19 +391,25 @@ CHECK(qkv_rope_store)
 {
     struct check c = { s, "qkv_rope_store" };
     return in_shape(c, a->n_rows, 0) &&
-           has_store(c, a->n_q, a->n_k, a->rope, a->qkv, a->q, a->k_new, a->v_new, a->n_rows, a->cap_rows, a->n_head, a->n_head_kv, a->head_dim) &&
+           has_store(c, a->n_q, a->n_k, a->rope, a->qkv, a->q, a->k_new, a->v_new, a->n_rows, a->cap_rows, a->n_head, a->n_head_kv,
+                     a->head_dim) &&
            a->n_rows;
 }
 
 static bool check_attn(struct check c, const struct myth_attn_args *a)
 {
-    return in_shape(c, a->n_rows, 0) && has_heads(c, a->n_head, a->n_head_kv, a->head_dim) &&
-           has(c, "o", a->o, F32, (uint64_t)a->n_rows * a->n_head, a->head_dim) && has(c, "q", a->q, F32, (uint64_t)a->n_rows * a->n_head, a->head_dim) &&
+    return in_shape(c, a->n_rows, 0) &&
+           has_heads(c, a->n_head, a->n_head_kv, a->head_dim) &&
+           has(c, "o", a->o, F32, (uint64_t)a->n_rows * a->n_head, a->head_dim) &&
+           has(c, "q", a->q, F32, (uint64_t)a->n_rows * a->n_head, a->head_dim) &&
            has(c, "k_new", a->k_new, CACHE, (uint64_t)a->n_head_kv * a->cap_rows, a->head_dim) &&
-           has(c, "v_new", a->v_new, CACHE, (uint64_t)a->n_head_kv * a->cap_rows, a->head_dim) && has(c, "runs", a->runs, I32, 1, MYTH_RUN_WIDTH) &&
-           has(c, "row_run", a->row_run, I32, a->n_rows, 1) && has(c, "pos", a->pos, I32, a->n_rows, 1) &&
+           has(c, "v_new", a->v_new, CACHE, (uint64_t)a->n_head_kv * a->cap_rows, a->head_dim) &&
+           has(c, "runs", a->runs, I32, 1, MYTH_RUN_WIDTH) &&
+           has(c, "row_run", a->row_run, I32, a->n_rows, 1) &&
+           has(c, "pos", a->pos, I32, a->n_rows, 1) &&
            has_place(c, &a->kv, a->k_new, a->v_new, a->n_head_kv, a->head_dim) &&
-           (a->softcap >= 0.0f || refuse(c, "softcap is negative")) && a->n_rows;
+           (a->softcap >= 0.0f || refuse(c, "softcap is negative")) &&
+           a->n_rows;
 }
 
 CHECK(attn_prefill) { return check_attn((struct check){ s, "attn_prefill" }, a); }
@@ -393,33 +418,49 @@ CHECK(attn_decode) { return check_attn((struct check){ s, "attn_decode" }, a); }
 CHECK(kv_merge)
 {
     struct check c = { s, "kv_merge" };
-    return in_shape(c, a->n_run, 0) && has_heads(c, a->n_head_kv, a->n_head_kv, a->head_dim) &&
+    return in_shape(c, a->n_run, 0) &&
+           has_heads(c, a->n_head_kv, a->n_head_kv, a->head_dim) &&
            has(c, "k_new", a->k_new, CACHE, (uint64_t)a->n_head_kv * a->cap_rows, a->head_dim) &&
            has(c, "v_new", a->v_new, CACHE, (uint64_t)a->n_head_kv * a->cap_rows, a->head_dim) &&
-           has(c, "runs", a->runs, I32, a->n_run, MYTH_RUN_WIDTH) && has_place(c, &a->kv, a->k_new, a->v_new, a->n_head_kv, a->head_dim) && a->n_run;
+           has(c, "runs", a->runs, I32, a->n_run, MYTH_RUN_WIDTH) &&
+           has_place(c, &a->kv, a->k_new, a->v_new, a->n_head_kv, a->head_dim) &&
+           a->n_run;
 }
 
 CHECK(norm_ffn_geglu)
 {
     struct check c = { s, "norm_ffn_geglu" };
-    return in_shape(c, a->n_rows, a->dim) && in_shape(c, a->n_rows, a->d_ff) && has_prologue(c, a->x, a->pend, a->w_post, a->n_rows, a->dim) &&
-           has(c, "w", a->w, F32, 1, a->dim) && has(c, "xn", a->xn, F32, a->n_rows, a->dim) && has(c, "up", a->up, F32, a->n_rows, a->d_ff) &&
-           has(c, "h", a->h, F32, a->n_rows, a->d_ff) && has(c, "w_gate", a->w_gate, WEIGHT, a->d_ff, a->dim) &&
-           has(c, "w_up", a->w_up, WEIGHT, a->d_ff, a->dim) && a->n_rows;
+    return in_shape(c, a->n_rows, a->dim) &&
+           in_shape(c, a->n_rows, a->d_ff) &&
+           has_prologue(c, a->x, a->pend, a->w_post, a->n_rows, a->dim) &&
+           has(c, "w", a->w, F32, 1, a->dim) &&
+           has(c, "xn", a->xn, F32, a->n_rows, a->dim) &&
+           has(c, "up", a->up, F32, a->n_rows, a->d_ff) &&
+           has(c, "h", a->h, F32, a->n_rows, a->d_ff) &&
+           has(c, "w_gate", a->w_gate, WEIGHT, a->d_ff, a->dim) &&
+           has(c, "w_up", a->w_up, WEIGHT, a->d_ff, a->dim) &&
+           a->n_rows;
 }
 
 CHECK(geglu)
 {
     struct check c = { s, "geglu" };
-    return in_shape(c, a->n_rows, a->d_ff) && has(c, "h", a->h, F32, a->n_rows, a->d_ff) && has(c, "g", a->g, F32, a->n_rows, a->d_ff) &&
-           has(c, "up", a->up, F32, a->n_rows, a->d_ff) && a->n_rows;
+    return in_shape(c, a->n_rows, a->d_ff) &&
+           has(c, "h", a->h, F32, a->n_rows, a->d_ff) &&
+           has(c, "g", a->g, F32, a->n_rows, a->d_ff) &&
+           has(c, "up", a->up, F32, a->n_rows, a->d_ff) &&
+           a->n_rows;
 }
 
 CHECK(gather_norm)
 {
     struct check c = { s, "gather_norm" };
-    return in_shape(c, a->n_gather, a->dim) && has_prologue(c, a->x, a->pend, a->w_post, 1, a->dim) && has(c, "y", a->y, F32, a->n_gather, a->dim) &&
-           has_or_none(c, "w", a->w, F32, 1, a->dim) && has(c, "rows", a->rows, I32, a->n_gather, 1) && a->n_gather;
+    return in_shape(c, a->n_gather, a->dim) &&
+           has_prologue(c, a->x, a->pend, a->w_post, 1, a->dim) &&
+           has(c, "y", a->y, F32, a->n_gather, a->dim) &&
+           has_or_none(c, "w", a->w, F32, 1, a->dim) &&
+           has(c, "rows", a->rows, I32, a->n_gather, 1) &&
+           a->n_gather;
 }
 
 CHECK(head_topk)
@@ -430,22 +471,30 @@ CHECK(head_topk)
         return refuse(c, "rows, k, vocabulary or width beyond the reserved shape");
     if (!a->k || a->k > MYTH_TOPK_MAX || !(a->softcap >= 0.0f))
         return refuse(c, "k in 1..1024 and softcap >= 0 expected");
-    if (a->bias_off.buf && !(has(c, "bias_off", a->bias_off, I32, 1, a->n_rows + 1ull) && has(c, "bias_id", a->bias_id, I32, 0, 1) && has(c, "bias", a->bias, F32, 0, 1)))
+    if (a->bias_off.buf && !(has(c, "bias_off", a->bias_off, I32, 1, a->n_rows + 1ull) && has(c, "bias_id", a->bias_id, I32, 0, 1) &&
+                             has(c, "bias", a->bias, F32, 0, 1)))
         return false;
     if (a->mask_idx.buf && !(has(c, "mask_idx", a->mask_idx, I32, a->n_rows, 1) && has(c, "masks", a->masks, I32, 0, 1)))
         return false;
     if (a->n_ask && !(has(c, "ask_id", a->ask_id, I32, a->n_rows, a->n_ask) && has(c, "ask_logit", a->ask_logit, F32, a->n_rows, a->n_ask)))
         return false;
-    return has(c, "x", a->x, F32, a->n_rows, a->dim) && has(c, "w", a->w, WEIGHT, a->n_vocab, a->dim) &&
-           has(c, "top_id", a->top_id, I32, a->n_rows, a->k) && has(c, "top_logit", a->top_logit, F32, a->n_rows, a->k) &&
-           has(c, "lse", a->lse, F32, a->n_rows, 1) && has(c, "entropy", a->entropy, F32, a->n_rows, 1) && a->n_rows;
+    return has(c, "x", a->x, F32, a->n_rows, a->dim) &&
+           has(c, "w", a->w, WEIGHT, a->n_vocab, a->dim) &&
+           has(c, "top_id", a->top_id, I32, a->n_rows, a->k) &&
+           has(c, "top_logit", a->top_logit, F32, a->n_rows, a->k) &&
+           has(c, "lse", a->lse, F32, a->n_rows, 1) &&
+           has(c, "entropy", a->entropy, F32, a->n_rows, 1) &&
+           a->n_rows;
 }
 
 CHECK(head_logits)
 {
     struct check c = { s, "head_logits" };
-    return in_shape(c, 1, a->dim) && has(c, "y", a->y, F32, 1, a->n_vocab) && has(c, "x", a->x, F32, 1, a->dim) &&
-           has(c, "w", a->w, WEIGHT, a->n_vocab, a->dim) && (a->softcap >= 0.0f || refuse(c, "softcap is negative"));
+    return in_shape(c, 1, a->dim) &&
+           has(c, "y", a->y, F32, 1, a->n_vocab) &&
+           has(c, "x", a->x, F32, 1, a->dim) &&
+           has(c, "w", a->w, WEIGHT, a->n_vocab, a->dim) &&
+           (a->softcap >= 0.0f || refuse(c, "softcap is negative"));
 }
 
 CHECK(copy)
@@ -479,13 +528,14 @@ TRACE(embed_gather, a->y, (uint64_t)a->n_rows * a->dim, "rows=%u dim=%u", a->n_r
 TRACE(rope_table, a->table, (uint64_t)a->n_rows * a->head_dim, "rows=%u head_dim=%u", a->n_rows, a->head_dim)
 TRACE(rms_norm, a->y, (uint64_t)a->n_rows * a->dim, "rows=%u dim=%u", a->n_rows, a->dim)
 TRACE(proj, a->y, (uint64_t)a->n_rows * a->n_out, "rows=%u in=%u out=%u", a->n_rows, a->n_in, a->n_out)
-TRACE(norm_qkv_rope_store, a->q, (uint64_t)a->n_rows * a->n_head * a->head_dim, "rows=%u dim=%u heads=%u/%u head_dim=%u", a->n_rows, a->dim, a->n_head,
+TRACE(norm_qkv_rope_store, a->q, (uint64_t)a->n_rows * a->n_head * a->head_dim, "rows=%u dim=%u heads=%u/%u head_dim=%u", a->n_rows, a->dim,
+      a->n_head, a->n_head_kv, a->head_dim)
+TRACE(qkv_rope_store, a->q, (uint64_t)a->n_rows * a->n_head * a->head_dim, "rows=%u heads=%u/%u head_dim=%u", a->n_rows, a->n_head,
       a->n_head_kv, a->head_dim)
-TRACE(qkv_rope_store, a->q, (uint64_t)a->n_rows * a->n_head * a->head_dim, "rows=%u heads=%u/%u head_dim=%u", a->n_rows, a->n_head, a->n_head_kv, a->head_dim)
-TRACE(attn_prefill, a->o, (uint64_t)a->n_rows * a->n_head * a->head_dim, "rows=%u heads=%u/%u head_dim=%u window=%u", a->n_rows, a->n_head, a->n_head_kv,
-      a->head_dim, a->window)
-TRACE(attn_decode, a->o, (uint64_t)a->n_rows * a->n_head * a->head_dim, "rows=%u heads=%u/%u head_dim=%u window=%u", a->n_rows, a->n_head, a->n_head_kv,
-      a->head_dim, a->window)
+TRACE(attn_prefill, a->o, (uint64_t)a->n_rows * a->n_head * a->head_dim, "rows=%u heads=%u/%u head_dim=%u window=%u", a->n_rows, a->n_head,
+      a->n_head_kv, a->head_dim, a->window)
+TRACE(attn_decode, a->o, (uint64_t)a->n_rows * a->n_head * a->head_dim, "rows=%u heads=%u/%u head_dim=%u window=%u", a->n_rows, a->n_head,
+      a->n_head_kv, a->head_dim, a->window)
 TRACE(kv_merge, a->k_new, 0, "runs=%u kv_heads=%u head_dim=%u", a->n_run, a->n_head_kv, a->head_dim)
 TRACE(norm_ffn_geglu, a->h, (uint64_t)a->n_rows * a->d_ff, "rows=%u dim=%u d_ff=%u", a->n_rows, a->dim, a->d_ff)
 TRACE(geglu, a->h, (uint64_t)a->n_rows * a->d_ff, "rows=%u d_ff=%u", a->n_rows, a->d_ff)
@@ -523,8 +573,8 @@ static void log_op(myth_stream *s, const char *name, double us, const struct tra
         }
     }
     double count = n ? (double)n : 1.0;
-    myth_logf(s->dev->log, MYTH_LOG_INFO, "ops", "%-20s %-52s %9.1f us  mean %+.6e rms %.6e max %.6e hash %016llx", name, t->shape, us, sum / count,
-              sqrt(sum_sq / count), largest, (unsigned long long)hash);
+    myth_logf(s->dev->log, MYTH_LOG_INFO, "ops", "%-20s %-52s %9.1f us  mean %+.6e rms %.6e max %.6e hash %016llx", name, t->shape, us,
+              sum / count, sqrt(sum_sq / count), largest, (unsigned long long)hash);
 }
 
 /* ---- the ops: check, then run or record ---- */
@@ -595,8 +645,9 @@ void myth_compose_norm_qkv_rope_store(myth_stream *s, const struct myth_norm_qkv
     myth_proj(s, &(struct myth_proj_args){
         .y = v, .x = a->xn, .w = a->w_v, .n_rows = a->n_rows, .n_in = a->dim, .n_out = n_kv, .is_decode = a->is_decode });
     myth_qkv_rope_store(s, &(struct myth_qkv_rope_store_args){
-        .qkv = a->qkv, .n_q = a->n_q, .n_k = a->n_k, .rope = a->rope, .q = a->q, .k_new = a->k_new, .v_new = a->v_new, .n_rows = a->n_rows,
-        .cap_rows = a->cap_rows, .n_head = a->n_head, .n_head_kv = a->n_head_kv, .head_dim = a->head_dim, .eps = a->eps, .q_scale = a->q_scale });
+        .qkv = a->qkv, .n_q = a->n_q, .n_k = a->n_k, .rope = a->rope, .q = a->q, .k_new = a->k_new, .v_new = a->v_new,
+        .n_rows = a->n_rows, .cap_rows = a->cap_rows, .n_head = a->n_head, .n_head_kv = a->n_head_kv, .head_dim = a->head_dim,
+        .eps = a->eps, .q_scale = a->q_scale });
 }
 
 void myth_compose_norm_ffn_geglu(myth_stream *s, const struct myth_norm_ffn_geglu_args *a)

@@ -1,8 +1,8 @@
 /* attn_prefill.c   o[r,h,:] = softmax(cap(q[r,h,:] . k[j,:])) v[j,:] over the keys j of row r: j <= p, and p - j < window
  *
- * Order      keys in blocks of CPU_ATTN_BLOCK aligned to absolute positions: scores of a block, its maximum, then sum and output rescaled to the
- *            running maximum and the block added key by key. What a key is worth depends on its position only, so chunks, pages, rings and
- *            forks leave the bits alone
+ * Order      keys in blocks of CPU_ATTN_BLOCK aligned to absolute positions: scores of a block, its maximum, then sum and output rescaled
+ *            to the running maximum and the block added key by key. What a key is worth depends on its position only, so chunks, pages,
+ *            rings and forks leave the bits alone
  * Precision  f32; keys and values converted from the cache type
  * Threads    over (row, head), taken from a counter
  * Source     Milakov and Gimelshein, Online normalizer calculation for softmax (2018) */
@@ -87,4 +87,7 @@ static void attend_rows(void *arg, int tid, int n_threads)
     }
 }
 
-void cpu_ref_attn_prefill(myth_stream *s, const struct myth_attn_args *a) { cpu_pool_run(cpu_of(s)->pool, attend_rows, &(struct job){ s, a }); }
+void cpu_ref_attn_prefill(myth_stream *s, const struct myth_attn_args *a)
+{
+    cpu_pool_run(cpu_of(s)->pool, attend_rows, &(struct job){ s, a });
+}

@@ -353,7 +353,8 @@ static void fill_caps(struct cpu_device *d)
     snprintf(c->name, sizeof(c->name), "cpu");
     snprintf(c->level, sizeof(c->level), "%s", level);
     c->n_threads = cpu_pool_n_threads(d->pool);
-    snprintf(c->description, sizeof(c->description), "%s, %d thread%s, %s%s", brand, c->n_threads, c->n_threads == 1 ? "" : "s", level, detail);
+    snprintf(c->description, sizeof(c->description), "%s, %d thread%s, %s%s", brand, c->n_threads, c->n_threads == 1 ? "" : "s", level,
+             detail);
     c->ledger = MYTH_MEM_HOST;
     c->is_host_visible = true;
 #if defined(_SC_PHYS_PAGES) && defined(_SC_AVPHYS_PAGES)

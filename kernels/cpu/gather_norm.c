@@ -17,4 +17,7 @@ static void gather(void *arg, int tid, int n_threads)
     }
 }
 
-void cpu_ref_gather_norm(myth_stream *s, const struct myth_gather_norm_args *a) { cpu_pool_run(cpu_of(s)->pool, gather, (void *)(uintptr_t)a); }
+void cpu_ref_gather_norm(myth_stream *s, const struct myth_gather_norm_args *a)
+{
+    cpu_pool_run(cpu_of(s)->pool, gather, (void *)(uintptr_t)a);
+}

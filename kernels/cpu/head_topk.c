@@ -1,7 +1,7 @@
 /* head_topk.c   per row: the k best logits, log-sum-exp and entropy over the allowed ids, and asked logits; W x is never kept whole
  *
- * Order      tiles of MYTH_HEAD_TILE vocabulary rows with fixed borders; a tile gives (max m, S = sum e^(x-m), T = sum e^(x-m) (x-m)), tiles are
- *            combined in index order; lse = m + log S, entropy = log S - T / S
+ * Order      tiles of MYTH_HEAD_TILE vocabulary rows with fixed borders; a tile gives (max m, S = sum e^(x-m), T = sum e^(x-m) (x-m));
+ *            tiles are combined in index order; lse = m + log S, entropy = log S - T / S
  * Precision  logits as proj, the sums in double
  * Threads    take tiles from a counter, each with its own heap of k per row; the heaps are sorted, then merged row by row
  * Work       rows in blocks of ROWS: per thread [ROWS][tile] logits and [ROWS][k] candidates, [ROWS][n_tile] partials */

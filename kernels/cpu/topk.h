@@ -14,7 +14,10 @@ typedef struct {
     int32_t id;
 } cpu_candidate;
 
-static inline bool cpu_candidate_before(cpu_candidate a, cpu_candidate b) { return a.logit > b.logit || (a.logit == b.logit && a.id < b.id); }
+static inline bool cpu_candidate_before(cpu_candidate a, cpu_candidate b)
+{
+    return a.logit > b.logit || (a.logit == b.logit && a.id < b.id);
+}
 
 static inline void cpu_topk_sink(cpu_candidate *heap, uint32_t n, cpu_candidate c)
 {

@@ -1,8 +1,8 @@
 /* op_case.h - a row of cases.def made into buffers and an argument struct, for the tests and the bench of the ops.
  *
  * Rig      one device with one stream; views are taken with rig_view and all given back by rig_clear
- * Data     a pure function of the case's number: the same on every level, thread count and page size. Outputs and the rows of the cache that no
- *          position has are filled with NaN bytes, so that what is not written, or read by mistake, shows
+ * Data     a pure function of the case's number: the same on every level, thread count and page size. Outputs and the rows of the cache
+ *          that no position has are filled with NaN bytes, so that what is not written, or read by mistake, shows
  * Asserts  a failing call ends the program: nothing here is expected to fail                                                          */
 #ifndef MYTH_TESTS_OP_CASE_H
 #define MYTH_TESTS_OP_CASE_H
@@ -66,7 +66,9 @@ static inline uint32_t most_u32(uint32_t a, uint32_t b) { return a > b ? a : b; 
 /* The largest shape over all cases of the use; 160 rows at least, for tests with steps of their own. */
 static inline myth_work_shape case_shape(int use)
 {
-    myth_work_shape w = { .n_rows = 160, .n_logit_rows = 1, .d_model = 1, .d_ff = 1, .n_head = 1, .n_head_kv = 1, .head_dim = 2, .n_vocab = 1, .top_k = 1 };
+    myth_work_shape w = {
+        .n_rows = 160, .n_logit_rows = 1, .d_model = 1, .d_ff = 1, .n_head = 1, .n_head_kv = 1, .head_dim = 2, .n_vocab = 1, .top_k = 1
+    };
     for (int i = 0; i < KERNEL_CASE_N; i++) {
         const struct kernel_case *c = &kernel_cases[i];
         if (!(c->use & use))
@@ -238,10 +240,11 @@ static inline void kv_row(unsigned char *dst, myth_dtype t, uint32_t run, bool i
 }
 
 /* Where position pos of a slot is kept, K or V, head 0; *step is the distance of heads. */
-static inline unsigned char *kv_cached(const struct myth_kv_place *kv, uint32_t slot, uint32_t pos, bool is_v, myth_dtype type_k, myth_dtype type_v,
-                                       uint32_t n_head_kv, uint32_t head_dim, uint64_t *step)
+static inline unsigned char *kv_cached(const struct myth_kv_place *kv, uint32_t slot, uint32_t pos, bool is_v, myth_dtype type_k,
+                                       myth_dtype type_v, uint32_t n_head_kv, uint32_t head_dim, uint64_t *step)
 {
-    uint64_t bytes = myth_row_bytes(is_v ? type_v : type_k, head_dim), skip = is_v ? (uint64_t)n_head_kv * kv->page_tok * myth_row_bytes(type_k, head_dim) : 0;
+    uint64_t bytes = myth_row_bytes(is_v ? type_v : type_k, head_dim),
+             skip = is_v ? (uint64_t)n_head_kv * kv->page_tok * myth_row_bytes(type_k, head_dim) : 0;
     const int32_t *entry = (int32_t *)view_host(kv->table) + 2 * ((uint64_t)slot * kv->n_entry + (kv->is_ring ? 0 : pos / kv->page_tok));
     *step = kv->page_tok * bytes;
     return (unsigned char *)view_host(kv->pool) + (uint64_t)entry[0] * kv->page_bytes + kv->layer_off + skip + pos % kv->page_tok * bytes;
@@ -294,8 +297,9 @@ static inline struct kv_setup make_kv(struct rig *r, const struct kernel_case *c
             }
             for (uint32_t i = 0; i < n_rows; i++)
                 for (uint32_t h = 0; h < c->n_head_kv; h++)
-                    kv_row((unsigned char *)view_host(is_v ? k.v_new : k.k_new) + ((uint64_t)h * k.cap_rows + row0 + i) * myth_row_bytes(t, hd), t, run, is_v, h,
-                           pos0 + i, hd);
+                    kv_row((unsigned char *)view_host(is_v ? k.v_new : k.k_new) +
+                               ((uint64_t)h * k.cap_rows + row0 + i) * myth_row_bytes(t, hd),
+                           t, run, is_v, h, pos0 + i, hd);
         }
         for (uint32_t i = 0; i < n_rows; i++) {
             ((int32_t *)view_host(k.row_run))[row0 + i] = (int32_t)run;
@@ -319,7 +323,9 @@ static inline void make_rows(struct rig *r, const struct kernel_case *c, myth_vi
 static inline void make_head_topk(struct rig *r, const struct kernel_case *c, struct myth_head_topk_args *a)
 {
     uint32_t n_word = (c->n_vocab + 31) / 32;
-    *a = (struct myth_head_topk_args){ .n_rows = c->rows, .dim = c->dim, .n_vocab = c->n_vocab, .k = c->k, .softcap = c->softcap, .is_decode = c->is_decode };
+    *a = (struct myth_head_topk_args){
+        .n_rows = c->rows, .dim = c->dim, .n_vocab = c->n_vocab, .k = c->k, .softcap = c->softcap, .is_decode = c->is_decode
+    };
     a->x = rig_noise(r, MYTH_F32, c->rows, c->dim, 0.0f, 1.0f);
     a->w = rig_noise(r, c->type, c->n_vocab, c->dim, 0.0f, 0.3f);
     if (c->has_mask) {                  /* two masks: scattered bits, a single id; the third row on have none */
@@ -356,8 +362,10 @@ static inline void make_head_topk(struct rig *r, const struct kernel_case *c, st
 static inline void make_qkv(struct rig *r, const struct kernel_case *c, struct myth_norm_qkv_rope_store_args *a)
 {
     uint32_t width = (c->n_head + 2 * c->n_head_kv) * c->head_dim;
-    *a = (struct myth_norm_qkv_rope_store_args){ .n_rows = c->rows, .cap_rows = c->rows + 3, .dim = c->dim, .n_head = c->n_head, .n_head_kv = c->n_head_kv,
-        .head_dim = c->head_dim, .eps = 1e-6f, .q_scale = 0.0625f, .is_decode = c->is_decode };
+    *a = (struct myth_norm_qkv_rope_store_args){
+        .n_rows = c->rows, .cap_rows = c->rows + 3, .dim = c->dim, .n_head = c->n_head, .n_head_kv = c->n_head_kv,
+        .head_dim = c->head_dim, .eps = 1e-6f, .q_scale = 0.0625f, .is_decode = c->is_decode
+    };
     make_rows(r, c, &a->x, &a->pend, &a->w_post);
     a->w_in = rig_noise(r, MYTH_F32, 1, c->dim, 1.0f, 0.3f);
     a->w_q = rig_noise(r, c->type, (uint64_t)c->n_head * c->head_dim, c->dim, 0.0f, 0.05f);
@@ -394,7 +402,9 @@ static inline void make_case(struct rig *r, const struct kernel_case *c, uint64_
         a->embed_gather.y = rig_view(r, MYTH_F32, c->rows, c->dim);
         break;
     case MYTH_OP_rope_table:
-        a->rope_table = (struct myth_rope_table_args){ .n_rows = c->rows, .head_dim = c->head_dim, .n_pair = c->n_pair, .base = c->base, .factor = c->factor };
+        a->rope_table = (struct myth_rope_table_args){
+            .n_rows = c->rows, .head_dim = c->head_dim, .n_pair = c->n_pair, .base = c->base, .factor = c->factor
+        };
         a->rope_table.table = rig_view(r, MYTH_F32, c->rows, c->head_dim);
         a->rope_table.pos = rig_ids(r, c->rows, 0x7fffffff);
         for (uint32_t i = 0; i < c->rows / 2; i++)
@@ -415,29 +425,37 @@ static inline void make_case(struct rig *r, const struct kernel_case *c, uint64_
     case MYTH_OP_norm_qkv_rope_store: make_qkv(r, c, &a->norm_qkv_rope_store); break;
     case MYTH_OP_qkv_rope_store:
         make_qkv(r, c, &full);
-        a->qkv_rope_store = (struct myth_qkv_rope_store_args){ .n_q = full.n_q, .n_k = full.n_k, .rope = full.rope, .q = full.q, .k_new = full.k_new,
-            .v_new = full.v_new, .n_rows = full.n_rows, .cap_rows = full.cap_rows, .n_head = full.n_head, .n_head_kv = full.n_head_kv, .head_dim = full.head_dim,
-            .eps = full.eps, .q_scale = full.q_scale };
+        a->qkv_rope_store = (struct myth_qkv_rope_store_args){
+            .n_q = full.n_q, .n_k = full.n_k, .rope = full.rope, .q = full.q, .k_new = full.k_new, .v_new = full.v_new,
+            .n_rows = full.n_rows, .cap_rows = full.cap_rows, .n_head = full.n_head, .n_head_kv = full.n_head_kv,
+            .head_dim = full.head_dim, .eps = full.eps, .q_scale = full.q_scale
+        };
         a->qkv_rope_store.qkv = rig_noise(r, MYTH_F32, c->rows, (c->n_head + 2 * c->n_head_kv) * c->head_dim, 0.0f, 1.5f);
         break;
     case MYTH_OP_attn_prefill:
     case MYTH_OP_attn_decode:
         kv = make_kv(r, c);
-        a->attn_prefill = (struct myth_attn_args){ .k_new = kv.k_new, .v_new = kv.v_new, .runs = kv.runs, .row_run = kv.row_run, .pos = kv.pos, .kv = kv.kv,
-            .n_rows = c->rows, .cap_rows = kv.cap_rows, .n_head = c->n_head, .n_head_kv = c->n_head_kv, .head_dim = c->head_dim, .window = c->window,
-            .softcap = c->softcap };
+        a->attn_prefill = (struct myth_attn_args){
+            .k_new = kv.k_new, .v_new = kv.v_new, .runs = kv.runs, .row_run = kv.row_run, .pos = kv.pos, .kv = kv.kv, .n_rows = c->rows,
+            .cap_rows = kv.cap_rows, .n_head = c->n_head, .n_head_kv = c->n_head_kv, .head_dim = c->head_dim, .window = c->window,
+            .softcap = c->softcap
+        };
         a->attn_prefill.q = rig_noise(r, MYTH_F32, (uint64_t)c->rows * c->n_head, c->head_dim, 0.0f, 2.0f / sqrtf((float)c->head_dim));
         a->attn_prefill.o = rig_view(r, MYTH_F32, (uint64_t)c->rows * c->n_head, c->head_dim);
         break;
     case MYTH_OP_kv_merge:
         kv = make_kv(r, c);
-        a->kv_merge = (struct myth_kv_merge_args){ .k_new = kv.k_new, .v_new = kv.v_new, .runs = kv.runs, .kv = kv.kv, .n_run = c->n_run ? c->n_run : 1,
-            .cap_rows = kv.cap_rows, .n_head_kv = c->n_head_kv, .head_dim = c->head_dim };
+        a->kv_merge = (struct myth_kv_merge_args){
+            .k_new = kv.k_new, .v_new = kv.v_new, .runs = kv.runs, .kv = kv.kv, .n_run = c->n_run ? c->n_run : 1,
+            .cap_rows = kv.cap_rows, .n_head_kv = c->n_head_kv, .head_dim = c->head_dim
+        };
         if (a->kv_merge.n_run > 1)
             ((int32_t *)view_host(kv.runs))[MYTH_RUN_WIDTH + MYTH_RUN_FLAGS] = MYTH_RUN_EPHEMERAL;
         break;
     case MYTH_OP_norm_ffn_geglu:
-        a->norm_ffn_geglu = (struct myth_norm_ffn_geglu_args){ .n_rows = c->rows, .dim = c->dim, .d_ff = c->d_ff, .eps = 1e-6f, .is_decode = c->is_decode };
+        a->norm_ffn_geglu = (struct myth_norm_ffn_geglu_args){
+            .n_rows = c->rows, .dim = c->dim, .d_ff = c->d_ff, .eps = 1e-6f, .is_decode = c->is_decode
+        };
         make_rows(r, c, &a->norm_ffn_geglu.x, &a->norm_ffn_geglu.pend, &a->norm_ffn_geglu.w_post);
         a->norm_ffn_geglu.w = rig_noise(r, MYTH_F32, 1, c->dim, 1.0f, 0.3f);
         a->norm_ffn_geglu.w_gate = rig_noise(r, c->type, c->d_ff, c->dim, 0.0f, 0.05f);
@@ -489,11 +507,16 @@ static inline void issue_op(myth_stream *s, myth_op op, const union op_args *a)
 /* "proj q8_0 rows=7 dim=640 ..." */
 static inline void case_name(char *dst, size_t cap, const struct kernel_case *c)
 {
-    const char *type = c->op == MYTH_OP_rms_norm || c->op == MYTH_OP_geglu || c->op == MYTH_OP_rope_table ? "" : myth_dtype_get(c->type)->name;
+    const char *type =
+        c->op == MYTH_OP_rms_norm || c->op == MYTH_OP_geglu || c->op == MYTH_OP_rope_table ? "" : myth_dtype_get(c->type)->name;
     size_t len = (size_t)snprintf(dst, cap, "%s", myth_op_name(c->op));
-    const struct { const char *key; uint32_t v; } part[] = {
-        { "rows", c->rows }, { "dim", c->dim }, { "out", c->n_out }, { "ff", c->d_ff }, { "vocab", c->n_vocab }, { "heads", c->n_head }, { "kv", c->n_head_kv },
-        { "hd", c->head_dim }, { "depth", c->depth }, { "window", c->window }, { "runs", c->n_run }, { "page", c->page_tok }, { "k", c->k },
+    const struct {
+        const char *key;
+        uint32_t v;
+    } part[] = {
+        { "rows", c->rows },    { "dim", c->dim },       { "out", c->n_out },   { "ff", c->d_ff },     { "vocab", c->n_vocab },
+        { "heads", c->n_head }, { "kv", c->n_head_kv },  { "hd", c->head_dim }, { "depth", c->depth }, { "window", c->window },
+        { "runs", c->n_run },   { "page", c->page_tok }, { "k", c->k },
     };
     if (c->n_head_kv)
         len += (size_t)snprintf(dst + len, cap - len, " %s/%s", myth_dtype_get(c->type_k)->name, myth_dtype_get(c->type_v)->name);

@@ -113,7 +113,8 @@ static inline double cap64(double v, double cap) { return cap > 0.0 ? cap * tanh
 static inline double gelu64(double x) { return 0.5 * x * (1.0 + tanh(sqrt(2.0 / acos(-1.0)) * (x + 0.044715 * x * x * x))); }
 
 /* x (updated) and its normed copy, as outputs when named. Returns the normed rows. */
-static inline double *prologue64(struct oracle *o, myth_view x, myth_view pend, myth_view w_post, myth_view w, myth_view xn, uint64_t n_row, uint64_t n, double eps)
+static inline double *prologue64(struct oracle *o, myth_view x, myth_view pend, myth_view w_post, myth_view w, myth_view xn, uint64_t n_row,
+                                 uint64_t n, double eps)
 {
     double *want_x = expect(o, "x", x, n_row, n), *want_xn = expect(o, "xn", xn, n_row, n);
     for (uint64_t r = 0; r < n_row; r++) {
@@ -128,7 +129,8 @@ static inline void store64(struct oracle *o, const struct myth_qkv_rope_store_ar
 {
     uint64_t hd = a->head_dim, half = hd / 2, width = (a->n_head + 2ull * a->n_head_kv) * hd;
     double *q = expect(o, "q", a->q, (uint64_t)a->n_rows * a->n_head, hd), *head = doubles(hd);
-    double *k = expect(o, "k_new", a->k_new, (uint64_t)a->n_head_kv * a->cap_rows, hd), *v = expect(o, "v_new", a->v_new, (uint64_t)a->n_head_kv * a->cap_rows, hd);
+    double *k = expect(o, "k_new", a->k_new, (uint64_t)a->n_head_kv * a->cap_rows, hd),
+           *v = expect(o, "v_new", a->v_new, (uint64_t)a->n_head_kv * a->cap_rows, hd);
     for (uint64_t i = 0; i < (uint64_t)a->n_head_kv * a->cap_rows * hd; i++)
         k[i] = v[i] = NAN;              /* rows past n_rows stay untouched */
     for (uint64_t r = 0; r < a->n_rows; r++) {
@@ -163,7 +165,8 @@ static inline void attn64(struct oracle *o, const struct myth_attn_args *a, cons
     myth_buf lone = { .host = bytes };
     for (uint64_t i = 0; i < (uint64_t)a->n_rows * a->n_head; i++) {
         uint64_t r = i / a->n_head;
-        uint32_t run = (uint32_t)index_at(a->row_run, r), pos = (uint32_t)index_at(a->pos, r), head = (uint32_t)(i % a->n_head / (a->n_head / a->n_head_kv));
+        uint32_t run = (uint32_t)index_at(a->row_run, r), pos = (uint32_t)index_at(a->pos, r),
+                 head = (uint32_t)(i % a->n_head / (a->n_head / a->n_head_kv));
         uint32_t first = a->window && pos >= a->window ? pos - a->window + 1 : 0;
         double most = -INFINITY, total = 0.0;
         for (uint32_t j = first; j <= pos; j++) {
@@ -203,7 +206,8 @@ static inline void merge64(struct oracle *o, const struct myth_kv_merge_args *a)
             for (int is_v = 0; is_v < 2; is_v++) {
                 uint64_t step;
                 uint32_t pos = (uint32_t)(rec[MYTH_RUN_POS0] + i);
-                unsigned char *at = kv_cached(&a->kv, (uint32_t)rec[MYTH_RUN_SLOT], pos, is_v, a->k_new.dtype, a->v_new.dtype, a->n_head_kv, a->head_dim, &step);
+                unsigned char *at = kv_cached(&a->kv, (uint32_t)rec[MYTH_RUN_SLOT], pos, is_v, a->k_new.dtype, a->v_new.dtype, a->n_head_kv,
+                                              a->head_dim, &step);
                 for (uint32_t h = 0; h < a->n_head_kv; h++)
                     kv_row(at + h * step, is_v ? a->v_new.dtype : a->k_new.dtype, run, is_v, h, pos, a->head_dim);
             }
@@ -266,7 +270,8 @@ static inline void op_oracle(struct oracle *o, const struct kernel_case *c, cons
         y = expect(o, "table", a->table, a->n_rows, a->head_dim);
         for (uint64_t i = 0; i < (uint64_t)a->n_rows * a->head_dim; i++) {
             uint64_t pair = i % a->head_dim / 2;
-            long double angle = (long double)index_at(a->pos, i / a->head_dim) * powl(a->base, -2.0L * (long double)pair / a->head_dim) / (long double)a->factor;
+            long double angle = (long double)index_at(a->pos, i / a->head_dim) * powl(a->base, -2.0L * (long double)pair / a->head_dim) /
+                                (long double)a->factor;
             angle = pair < a->n_pair ? angle : 0.0L;
             y[i] = (double)(i % 2 ? sinl(angle) : cosl(angle));
         }
@@ -291,9 +296,11 @@ static inline void op_oracle(struct oracle *o, const struct kernel_case *c, cons
     case MYTH_OP_norm_qkv_rope_store: {
         const struct myth_norm_qkv_rope_store_args *a = &u->norm_qkv_rope_store;
         uint64_t hd = a->head_dim, n_q = a->n_head * hd, n_kv = a->n_head_kv * hd, width = n_q + 2 * n_kv;
-        struct myth_qkv_rope_store_args half = { .n_q = a->n_q, .n_k = a->n_k, .rope = a->rope, .q = a->q, .k_new = a->k_new, .v_new = a->v_new,
-            .n_rows = a->n_rows, .cap_rows = a->cap_rows, .n_head = a->n_head, .n_head_kv = a->n_head_kv, .head_dim = a->head_dim, .eps = a->eps,
-            .q_scale = a->q_scale };
+        struct myth_qkv_rope_store_args half = {
+            .n_q = a->n_q, .n_k = a->n_k, .rope = a->rope, .q = a->q, .k_new = a->k_new, .v_new = a->v_new, .n_rows = a->n_rows,
+            .cap_rows = a->cap_rows, .n_head = a->n_head, .n_head_kv = a->n_head_kv, .head_dim = a->head_dim, .eps = a->eps,
+            .q_scale = a->q_scale
+        };
         double *qkv = doubles(a->n_rows * width);
         xn = prologue64(o, a->x, a->pend, a->w_post, a->w_in, a->xn, a->n_rows, a->dim, (double)a->eps);
         for (uint64_t r = 0; r < a->n_rows; r++)
@@ -312,7 +319,9 @@ static inline void op_oracle(struct oracle *o, const struct kernel_case *c, cons
         double *qkv = doubles(n_row * width);
         for (uint64_t r = 0; r < n_row; r++)
             for (uint64_t i = 0; i < width; i++) {
-                uint64_t at = i < n_q ? r * n_q + i : i < n_q + n_kv ? n_row * n_q + r * n_kv + i - n_q : n_row * (n_q + n_kv) + r * n_kv + i - n_q - n_kv;
+                uint64_t at = i < n_q          ? r * n_q + i
+                              : i < n_q + n_kv ? n_row * n_q + r * n_kv + i - n_q
+                                               : n_row * (n_q + n_kv) + r * n_kv + i - n_q - n_kv;
                 qkv[r * width + i] = value(a->qkv, 0, n_row * width, at);
             }
         store64(o, a, qkv);

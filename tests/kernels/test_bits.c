@@ -1,5 +1,5 @@
-/* test_bits.c - what must not change a bit: threads, the other rows, chunks, pages, rings. On every CPU level present, one level and one path at
- * a time; between levels and paths only tolerances hold (test_ops). */
+/* test_bits.c - what must not change a bit: threads, the other rows, chunks, pages, rings. On every CPU level present, one level and one
+ * path at a time; between levels and paths only tolerances hold (test_ops). */
 #include "op_case.h"
 
 #include "../support/check.h"
@@ -252,8 +252,9 @@ static void test_row_alone(void **state)
 
 enum { SEQ_TOK = 150, SEQ_HEAD = 4, SEQ_KV = 2, SEQ_HD = 32 };
 
-/* o of a sequence of SEQ_TOK tokens that is fed in chunks, each attended and then merged. A stranger's run stands before it in every step. */
-static void run_sequence(struct rig *r, float *out, myth_dtype type, uint32_t chunk, uint32_t page_tok, uint32_t window, bool is_ring, bool is_decode)
+/* o of a sequence of SEQ_TOK tokens, fed in chunks, each attended and then merged. A stranger's run stands before it in every step. */
+static void run_sequence(struct rig *r, float *out, myth_dtype type, uint32_t chunk, uint32_t page_tok, uint32_t window, bool is_ring,
+                         bool is_decode)
 {
     const uint32_t ring = is_ring ? window : page_tok, n_entry = is_ring ? 1 : SEQ_TOK / page_tok + 1, cap_rows = SEQ_TOK + 1;
     struct myth_kv_place kv = { .page_tok = ring, .n_entry = n_entry, .is_ring = is_ring };
@@ -269,9 +270,12 @@ static void run_sequence(struct rig *r, float *out, myth_dtype type, uint32_t ch
             ((int32_t *)view_host(kv.table))[2 * i] = (int32_t)(i ^ 1);
     r->seed = 42;
     myth_view q_all = rig_noise(r, MYTH_F32, (uint64_t)SEQ_TOK * SEQ_HEAD, SEQ_HD, 0.0f, 0.4f);
-    myth_view k_new = rig_view(r, type, (uint64_t)SEQ_KV * cap_rows, SEQ_HD), v_new = rig_view(r, type, (uint64_t)SEQ_KV * cap_rows, SEQ_HD);
-    myth_view q = rig_noise(r, MYTH_F32, (uint64_t)cap_rows * SEQ_HEAD, SEQ_HD, 0.0f, 0.4f), o = rig_view(r, MYTH_F32, (uint64_t)cap_rows * SEQ_HEAD, SEQ_HD);
-    myth_view runs = rig_view(r, MYTH_I32, 2, MYTH_RUN_WIDTH), row_run = rig_view(r, MYTH_I32, 1, cap_rows), pos = rig_view(r, MYTH_I32, 1, cap_rows);
+    myth_view k_new = rig_view(r, type, (uint64_t)SEQ_KV * cap_rows, SEQ_HD),
+              v_new = rig_view(r, type, (uint64_t)SEQ_KV * cap_rows, SEQ_HD);
+    myth_view q = rig_noise(r, MYTH_F32, (uint64_t)cap_rows * SEQ_HEAD, SEQ_HD, 0.0f, 0.4f),
+              o = rig_view(r, MYTH_F32, (uint64_t)cap_rows * SEQ_HEAD, SEQ_HD);
+    myth_view runs = rig_view(r, MYTH_I32, 2, MYTH_RUN_WIDTH), row_run = rig_view(r, MYTH_I32, 1, cap_rows),
+              pos = rig_view(r, MYTH_I32, 1, cap_rows);
     const size_t row_floats = SEQ_HEAD * SEQ_HD, row_bytes = (size_t)myth_row_bytes(type, SEQ_HD);
     for (uint32_t at = 0; at < SEQ_TOK; at += chunk) {
         uint32_t n = SEQ_TOK - at < chunk ? SEQ_TOK - at : chunk;
@@ -294,14 +298,17 @@ static void run_sequence(struct rig *r, float *out, myth_dtype type, uint32_t ch
             }
         }
         memcpy((float *)view_host(q) + row_floats, (float *)view_host(q_all) + at * row_floats, n * row_floats * sizeof(float));
-        struct myth_attn_args a = { .o = o, .q = q, .k_new = k_new, .v_new = v_new, .runs = runs, .row_run = row_run, .pos = pos, .kv = kv, .n_rows = n + 1,
-            .cap_rows = cap_rows, .n_head = SEQ_HEAD, .n_head_kv = SEQ_KV, .head_dim = SEQ_HD, .window = window };
+        struct myth_attn_args a = {
+            .o = o, .q = q, .k_new = k_new, .v_new = v_new, .runs = runs, .row_run = row_run, .pos = pos, .kv = kv, .n_rows = n + 1,
+            .cap_rows = cap_rows, .n_head = SEQ_HEAD, .n_head_kv = SEQ_KV, .head_dim = SEQ_HD, .window = window
+        };
         if (is_decode)
             myth_attn_decode(r->s, &a);
         else
             myth_attn_prefill(r->s, &a);
         myth_kv_merge(r->s, &(struct myth_kv_merge_args){
-            .k_new = k_new, .v_new = v_new, .runs = runs, .kv = kv, .n_run = 2, .cap_rows = cap_rows, .n_head_kv = SEQ_KV, .head_dim = SEQ_HD });
+            .k_new = k_new, .v_new = v_new, .runs = runs, .kv = kv, .n_run = 2, .cap_rows = cap_rows, .n_head_kv = SEQ_KV,
+            .head_dim = SEQ_HD });
         sync_ok(r);
         memcpy(out + at * row_floats, (float *)view_host(o) + row_floats, n * row_floats * sizeof(float));
     }
@@ -330,9 +337,9 @@ static void test_chunks(void **state)
                                 bool is_first = !is_ring && p == 0 && c == (is_decode ? 4 : 0);
                                 run_sequence(&r, is_first ? first : next, types[t], chunks[c], pages[p], windows[w], is_ring, is_decode);
                                 if (!is_first && memcmp(first, next, N * sizeof(float)) != 0)
-                                    fail_msg("level %s %s window %u: chunk %u, page %u%s%s differ from one chunk in pages of 64", level_names[l],
-                                             myth_dtype_get(types[t])->name, windows[w], chunks[c], pages[p], is_ring ? ", ring" : "",
-                                             is_decode ? ", decode" : "");
+                                    fail_msg("level %s %s window %u: chunk %u, page %u%s%s differ from one chunk in pages of 64",
+                                             level_names[l], myth_dtype_get(types[t])->name, windows[w], chunks[c], pages[p],
+                                             is_ring ? ", ring" : "", is_decode ? ", decode" : "");
                             }
         assert_int_equal(rig_close(&r), 0);
     }

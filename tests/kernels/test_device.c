@@ -65,10 +65,12 @@ static void test_plan_is_ledger(void **state)
     (void)state;
     static const int threads[] = { 1, 2, 7 };
     static const myth_work_shape shapes[] = {
-        { .n_rows = 1, .n_logit_rows = 1, .d_model = 64, .d_ff = 128, .n_head = 2, .n_head_kv = 1, .head_dim = 32, .n_vocab = 100, .top_k = 1 },
-        { .n_rows = 512, .n_logit_rows = 32, .d_model = 1152, .d_ff = 6912, .n_head = 4, .n_head_kv = 1, .head_dim = 256, .n_vocab = 262144, .top_k = 64,
-          .n_record_ops = 200, .n_graph = 2 },
-        { .n_rows = 33, .d_model = 100, .d_ff = 70, .n_head = 5, .n_head_kv = 5, .head_dim = 20, .n_vocab = 8000, .top_k = 1024, .n_record_ops = 1, .n_graph = 1 },
+        { .n_rows = 1, .n_logit_rows = 1, .d_model = 64, .d_ff = 128, .n_head = 2, .n_head_kv = 1, .head_dim = 32, .n_vocab = 100,
+          .top_k = 1 },
+        { .n_rows = 512, .n_logit_rows = 32, .d_model = 1152, .d_ff = 6912, .n_head = 4, .n_head_kv = 1, .head_dim = 256,
+          .n_vocab = 262144, .top_k = 64, .n_record_ops = 200, .n_graph = 2 },
+        { .n_rows = 33, .d_model = 100, .d_ff = 70, .n_head = 5, .n_head_kv = 5, .head_dim = 20, .n_vocab = 8000, .top_k = 1024,
+          .n_record_ops = 1, .n_graph = 1 },
     };
     for (int l = 0; l < LEVEL_NAME_N; l++)
         for (int t = 0; t < 3; t++)
@@ -186,7 +188,8 @@ static void test_bad_arguments(void **state)
             for (int how = 0; how < 3; how++) {
                 union op_args bad = a;
                 myth_view w = v;
-                bool is_untyped = op == MYTH_OP_copy || ((op == MYTH_OP_attn_prefill || op == MYTH_OP_attn_decode) && v.buf == a.attn_prefill.kv.pool.buf) ||
+                bool is_untyped = op == MYTH_OP_copy ||
+                                  ((op == MYTH_OP_attn_prefill || op == MYTH_OP_attn_decode) && v.buf == a.attn_prefill.kv.pool.buf) ||
                                   (op == MYTH_OP_kv_merge && v.buf == a.kv_merge.kv.pool.buf);
                 if (how > 0 && is_untyped)
                     continue;
@@ -195,21 +198,46 @@ static void test_bad_arguments(void **state)
                 memcpy((unsigned char *)&bad + at, &w, sizeof(w));
                 issue_op(r.s, (myth_op)op, &bad);
                 if (myth_stream_sync(r.s, &err) != MYTH_EARG || !strstr(err.msg, myth_op_name((myth_op)op)))
-                    fail_msg("%s: view at byte %zu broken in way %d: %s", myth_op_name((myth_op)op), at, how, err.code ? err.msg : "accepted");
+                    fail_msg("%s: view at byte %zu broken in way %d: %s", myth_op_name((myth_op)op), at, how,
+                             err.code ? err.msg : "accepted");
             }
         }
         assert_true(n_view >= 2);
         rig_clear(&r);
     }
-    static const struct { myth_op op; size_t at; uint32_t value; } counts[] = {
+    static const struct {
+        myth_op op;
+        size_t at;
+        uint32_t value;
+    } counts[] = {
 #define COUNT(name, field, value) { MYTH_OP_##name, offsetof(struct myth_##name##_args, field), value }
-        COUNT(embed_gather, n_rows, 5000), COUNT(embed_gather, dim, 1u << 30), COUNT(rope_table, n_pair, 1000), COUNT(rope_table, head_dim, 19),
-        COUNT(rms_norm, n_rows, 160), COUNT(rms_norm, dim, 0), COUNT(proj, n_out, 1u << 31), COUNT(proj, n_in, 0x80000000u),
-        COUNT(norm_qkv_rope_store, n_head_kv, 3), COUNT(norm_qkv_rope_store, cap_rows, 0), COUNT(norm_qkv_rope_store, head_dim, 0),
-        COUNT(qkv_rope_store, head_dim, 33), COUNT(attn_prefill, n_head, 1000), COUNT(attn_prefill, kv.page_tok, 0), COUNT(attn_prefill, kv.n_entry, 0),
-        COUNT(attn_prefill, kv.page_tok, 1u << 31), COUNT(attn_decode, n_rows, 160), COUNT(kv_merge, n_run, 100), COUNT(kv_merge, cap_rows, 1u << 31),
-        COUNT(norm_ffn_geglu, d_ff, 1u << 30), COUNT(geglu, n_rows, 161), COUNT(gather_norm, n_gather, 161), COUNT(head_topk, k, 0), COUNT(head_topk, k, 1025),
-        COUNT(head_topk, n_rows, 100), COUNT(head_topk, n_vocab, 1u << 31), COUNT(head_logits, n_vocab, 1u << 31),
+        COUNT(embed_gather, n_rows, 5000),
+        COUNT(embed_gather, dim, 1u << 30),
+        COUNT(rope_table, n_pair, 1000),
+        COUNT(rope_table, head_dim, 19),
+        COUNT(rms_norm, n_rows, 160),
+        COUNT(rms_norm, dim, 0),
+        COUNT(proj, n_out, 1u << 31),
+        COUNT(proj, n_in, 0x80000000u),
+        COUNT(norm_qkv_rope_store, n_head_kv, 3),
+        COUNT(norm_qkv_rope_store, cap_rows, 0),
+        COUNT(norm_qkv_rope_store, head_dim, 0),
+        COUNT(qkv_rope_store, head_dim, 33),
+        COUNT(attn_prefill, n_head, 1000),
+        COUNT(attn_prefill, kv.page_tok, 0),
+        COUNT(attn_prefill, kv.n_entry, 0),
+        COUNT(attn_prefill, kv.page_tok, 1u << 31),
+        COUNT(attn_decode, n_rows, 160),
+        COUNT(kv_merge, n_run, 100),
+        COUNT(kv_merge, cap_rows, 1u << 31),
+        COUNT(norm_ffn_geglu, d_ff, 1u << 30),
+        COUNT(geglu, n_rows, 161),
+        COUNT(gather_norm, n_gather, 161),
+        COUNT(head_topk, k, 0),
+        COUNT(head_topk, k, 1025),
+        COUNT(head_topk, n_rows, 100),
+        COUNT(head_topk, n_vocab, 1u << 31),
+        COUNT(head_logits, n_vocab, 1u << 31),
 #undef COUNT
     };
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
@@ -378,7 +406,8 @@ static void test_trace(void **state)
     memset(&r, 0, sizeof(r));
     setenv("MYTHOS_TRACE", "ops", 1);
     assert_int_equal(myth_mem_open(&r.mem, 0, NULL), MYTH_OK);
-    assert_int_equal(myth_device_open(&r.dev, r.mem, &(myth_device_opts){ .name = "cpu", .n_threads = 1, .cpu_level = "ref", .log = &log }, NULL), MYTH_OK);
+    myth_device_opts opts = { .name = "cpu", .n_threads = 1, .cpu_level = "ref", .log = &log };
+    assert_int_equal(myth_device_open(&r.dev, r.mem, &opts, NULL), MYTH_OK);
     unsetenv("MYTHOS_TRACE");
     assert_int_equal(myth_device_reserve(r.dev, &shape, NULL), MYTH_OK);
     assert_int_equal(myth_stream_open(&r.s, r.dev, NULL), MYTH_OK);

@@ -35,7 +35,7 @@ static double compare(const struct want *w)
     return largest > 0.0 ? error / largest : error;
 }
 
-/* The k entries are in order, each logit is its id's, and no id left out is better than the last by more than the error. Returns that error. */
+/* The k entries are in order, each logit is its id's, and no id left out is better than the last by more than the error. Returns it. */
 static double compare_topk(const struct myth_head_topk_args *a, const double *logits)
 {
     double error = 0.0, largest = 0.0;
@@ -118,8 +118,8 @@ static int run_op(struct rig *r, myth_op op, bool is_ref, const char *how)
     assert_true(n_case > 0);            /* an op without a case */
     char name[200];
     case_name(name, sizeof(name), &kernel_cases[worst.case_idx]);
-    printf("  %-20s %3d cases  worst %.2e = %5.1f %% of tolerance  %s of %s%s%s\n", myth_op_name(op), n_case, worst.error, 100.0 * worst.share,
-           worst.output, name, how, worst.share <= 1.0 ? "" : "  FAILED");
+    printf("  %-20s %3d cases  worst %.2e = %5.1f %% of tolerance  %s of %s%s%s\n", myth_op_name(op), n_case, worst.error,
+           100.0 * worst.share, worst.output, name, how, worst.share <= 1.0 ? "" : "  FAILED");
     return !(worst.share <= 1.0);
 }
 
