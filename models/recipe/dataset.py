@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""dataset.py - WORK/src -> WORK/data/{train.npz, dev.jsonl, test.jsonl}: small files with at most a few known defects, as the model sees them.
+"""dataset.py - WORK/src -> WORK/data/{train.npz, dev.jsonl, test.jsonl}: small files with a few known defects, as the model sees them.
 
 Files     one or two functions of a package, 5 to 60 lines, some below a few of its own includes; statements that only look like a defect
           (templates.GOOD) go into faulty and faultless files alike
@@ -87,15 +87,15 @@ class Maker:
         lines = list(u[5])
         if len(lines) < room - 8 and rng.random() < 0.5:
             more = self.unit(is_c, room - len(lines))
-            lines += [""] + list(more[5]) if more[1] else []
-        code = inject.Code(lines, is_c)
-        return u, code
+            lines += [""] + list(more[5])
+            return u, inject.Code(lines, is_c), sorted({u[1], more[1]})
+        return u, inject.Code(lines, is_c), [u[1]]
 
     def file(self, rule, n_more=0):
-        """(path, code) with one defect of `rule` (None: faultless) and n_more of others. None when it did not work out."""
+        """(path, code, packages) with one defect of `rule` (None: faultless) and n_more of others. None when it did not work out."""
         rng = self.rng
         langs = [k for k, t in ((True, templates.C_BAD), (False, templates.PY_BAD)) if rule is None or rule in t]
-        u, code = self.base(rng.choice(langs))
+        u, code, packages = self.base(rng.choice(langs))
         for r in ([rule] if rule else []) + [rng.choice(templates.RULES) for _ in range(n_more)]:
             if not inject.defect(code, r, rng) and r == rule:
                 return None
@@ -106,7 +106,7 @@ class Maker:
             above = u[4][:rng.randint(1, 4)]
             code.lines[:0] = above + [""]
             code.marks = [(i + len(above) + 1, r) for i, r in code.marks]
-        return some_path(u[2], rng), code
+        return some_path(u[2], rng), code, packages
 
 
 def evidence_of(line):
@@ -117,10 +117,11 @@ def evidence_of(line):
     return cut[:max(cut.rfind(" "), EVIDENCE_BYTES - 12)].rstrip()
 
 
-def to_request(path, code, first=1):
+def to_request(path, code, packages, first=1):
     """first > 1: the code as a part that begins there, below lines the prompt does not show."""
     marks = sorted(set(code.marks))
-    return {"path": path, "code": "\n" * (first - 1) + "\n".join(code.lines) + "\n", "within": [first, first + len(code.lines) - 1],
+    return {"path": path, "packages": packages, "code": "\n" * (first - 1) + "\n".join(code.lines) + "\n",
+            "within": [first, first + len(code.lines) - 1],
             "findings": [{"lines": [i + first, i + first], "rule": r, "evidence": evidence_of(code.lines[i])} for i, r in marks]}
 
 
@@ -165,9 +166,10 @@ class Cutter:
         for k, f in enumerate(request["findings"]):
             evidence, n = json.dumps(f["evidence"], ensure_ascii=False)[1:-1], str(f["lines"][0])
             severity = dict(vocab.rule_ids())[f["rule"]]
-            for piece, w in ((vocab.NEXT_FILE if k else vocab.FILE, DECISION), (path, FORCED), (vocab.LINES, FORCED), (n, DECISION), (",", FORCED),
-                             (n, 0.5), (vocab.EVIDENCE, FORCED), (evidence, EVIDENCE), (vocab.RULE, EVIDENCE), (f["rule"], DECISION),
-                             (vocab.TEXTS, FORCED), (severity, EVIDENCE), (vocab.STATUS, FORCED), ("likely", FORCED), (vocab.END, FORCED)):
+            for piece, w in ((vocab.NEXT_FILE if k else vocab.FILE, DECISION), (path, FORCED), (vocab.LINES, FORCED), (n, DECISION),
+                             (",", FORCED), (n, 0.5), (vocab.EVIDENCE, FORCED), (evidence, EVIDENCE), (vocab.RULE, EVIDENCE),
+                             (f["rule"], DECISION), (vocab.TEXTS, FORCED), (severity, EVIDENCE),
+                             (vocab.STATUS, FORCED), ("likely", FORCED), (vocab.END, FORCED)):
                 add(piece, w)
                 text += piece
         add(vocab.CLOSE, DECISION)

@@ -57,10 +57,11 @@ class Asker:
                 if r[0, more] <= r[0, none]:
                     continue
                 code = files[i]["code"].splitlines()
-                number = [n for n in range(1, len(code) + 1) if code[n - 1].strip()]
-                n = number[int(r[1, torch.tensor([self.plain(str(n))[0] for n in number])].argmax())]
+                numbers = [n for n in range(1, len(code) + 1) if code[n - 1].strip()]
+                n = numbers[int(r[1, torch.tensor([self.plain(str(n))[0] for n in numbers])].argmax())]
                 evidence = json.dumps(dataset.evidence_of(code[n - 1]), ensure_ascii=False)[1:-1]
-                s += self.plain(str(n)) + self.plain(",") + self.plain(str(n)) + [self.id[vocab.EVIDENCE]] + self.plain(evidence) + [self.id[vocab.RULE]]
+                number = self.plain(str(n))
+                s += number + self.plain(",") + number + [self.id[vocab.EVIDENCE]] + self.plain(evidence) + [self.id[vocab.RULE]]
                 lines.append((n, s))
                 keep.append(i)
             if not keep:

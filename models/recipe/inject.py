@@ -84,7 +84,8 @@ class Code:
         self.touched = set()                       # lines of a template: nothing is put between them
         text = "\n".join(lines)
         if is_c:
-            self.names = {"p": re.findall(r"\b(\w+)->", text), "n": re.findall(r"\b(?:int|size_t|long|unsigned|u_int)\s+(\w+)\s*[;=,)]", text),
+            self.names = {"p": re.findall(r"\b(\w+)->", text),
+                          "n": re.findall(r"\b(?:int|size_t|long|unsigned|u_int)\s+(\w+)\s*[;=,)]", text),
                           "s": re.findall(r"\bchar\s*\*\s*(\w+)", text), "b": re.findall(r"\bchar\s+(\w+)\[", text),
                           "str": re.findall(r"\bchar\s*\*\s*(\w+)", text), "field": re.findall(r"->(\w+)\b(?!\()", text),
                           "i": re.findall(r"for \((?:int )?(\w+) =", text), "r": re.findall(r"\b(ret|rc|err|res|status|r|rv)\b", text)}
@@ -256,7 +257,7 @@ def free_before_use(code, rng):
     found = []
     for i, indent in units.statement_slots(code.lines, True):
         m = re.match(r"^\s*(?:\w+ = |\w+\()?.*?\b([a-z_]\w*)->\w+.*;$", code.lines[i])
-        if m and code.is_free(i) and m.group(1) not in ("this", "that") and not re.match(r"^\s*(return|free|if|for|while)\b.*free", code.lines[i]):
+        if m and code.is_free(i) and not re.match(r"^\s*(return|if|for|while)\b.*free", code.lines[i]):
             found.append((i, indent, m.group(1)))
     if not found:
         return False
@@ -269,7 +270,8 @@ def free_before_use(code, rng):
 
 def free_again(code, rng):
     """A free(p) of the code, said twice. Marks the second."""
-    found = [i for i, line in enumerate(code.lines) if re.match(r"^\s+\w*free\([\w>.\-]+\);$", line) and code.is_free(i)] if code.is_c else []
+    again = re.compile(r"^\s+\w*free\([\w>.\-]+\);$")
+    found = [i for i, line in enumerate(code.lines) if code.is_c and again.match(line) and code.is_free(i)]
     if not found:
         return False
     at = rng.choice(found)
@@ -280,7 +282,8 @@ def free_again(code, rng):
 
 def drop_check(code, rng):
     """if (read(...) < 0) ...;  ->  read(...);"""
-    call = re.compile(r"^(\s*)if \((?:\(?\w+ = )?((?:fread|read|write|fwrite|fgets|setuid|setgid|chdir|ftruncate|rename|fseek|fflush|sscanf)\(.*\))\)?"
+    call = re.compile(r"^(\s*)if \((?:\(?\w+ = )?"
+                      r"((?:fread|read|write|fwrite|fgets|setuid|setgid|chdir|ftruncate|rename|fseek|fflush|sscanf)\(.*\))\)?"
                       r" *(?:<|!=|==|<=) *[-\w]+\)(.*)$")
     if not code.is_c:
         return False
@@ -296,7 +299,8 @@ def drop_check(code, rng):
     return True
 
 
-SHAPES = {"missing-null-check": drop_null_check, "use-after-free": free_before_use, "double-free": free_again, "unchecked-return": drop_check}
+SHAPES = {"missing-null-check": drop_null_check, "use-after-free": free_before_use, "double-free": free_again,
+          "unchecked-return": drop_check}
 
 
 def defect(code, rule, rng):
@@ -311,11 +315,14 @@ def decoy(code, rule, rng):
     return put(code, rule, templates.GOOD, rng)
 
 
-DOUBT_C = re.compile(r"""\b(MD[245]|SHA1)(_\w+)?\(|EVP_(md5|sha1)\(|\bsystem\(\s*[a-z]|popen\(\s*[a-z]|\bgets\(|\bstrc(py|at)\(|\bsprintf\(.*%s
-    |\bv?f?printf\(\s*(\w+,\s*)?[a-z_]\w*\s*[,)]|syslog\([^,]+,\s*[a-z_]\w*\s*\)|scanf\(.*%s|<=\s*sizeof|^\s*(fread|read|write|setuid|setgid|chdir|fgets|realloc|ftruncate|sscanf|scanf)\(
+DOUBT_C = re.compile(r"""\b(MD[245]|SHA1)(_\w+)?\(|EVP_(md5|sha1)\(|\bsystem\(\s*[a-z]|popen\(\s*[a-z]|\bgets\(|\bstrc(py|at)\(
+    |\bsprintf\(.*%s|\bv?f?printf\(\s*(\w+,\s*)?[a-z_]\w*\s*[,)]|syslog\([^,]+,\s*[a-z_]\w*\s*\)|scanf\(.*%s|<=\s*sizeof
+    |^\s*(fread|read|write|setuid|setgid|chdir|fgets|realloc|ftruncate|sscanf|scanf)\(
     |\bif\ \(.*=\ *(fopen|malloc)""", re.X)
-DOUBT_PY = re.compile(r"""\b(md5|sha1)\(|hashes\.(MD5|SHA1)|pickle\.loads?\(|yaml\.load\(|marshal\.loads?\(|shell=True|os\.system\(|os\.popen\(|getoutput\(
-    |execute\(.*(%\ |\+|\bf["'])|["'](SELECT|INSERT|UPDATE|DELETE)\ .*["']\s*(%|\+|\.format)|(?<!with\ )(?<!\w)open\(.*\)(?!\ as)|range\(len\(.*\+\ 1\)
+DOUBT_PY = re.compile(r"""\b(md5|sha1)\(|hashes\.(MD5|SHA1)|pickle\.loads?\(|yaml\.load\(|marshal\.loads?\(
+    |shell=True|os\.system\(|os\.popen\(|getoutput\(
+    |execute\(.*(%\ |\+|\bf["'])|["'](SELECT|INSERT|UPDATE|DELETE)\ .*["']\s*(%|\+|\.format)
+    |(?<!with\ )(?<!\w)open\(.*\)(?!\ as)|range\(len\(.*\+\ 1\)
     |re\.(match|search)\([^)]*\)\.|\.acquire\(\)|\.get\([^,()]*\)\.""", re.X)
 SECRET = re.compile(r"(passw(or)?d|secret|token|api_?key|private_key)\w*[\"']?\]?\s*(=|:|==)\s*[\"'][^\"'\s{%<]{6,}[\"']", re.I)
 

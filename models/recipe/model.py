@@ -32,9 +32,10 @@ class Config:
         keys = asdict(self)
         del keys["mark_layer"], keys["n_mark"]
         return keys | {
-            "architectures": ["Gemma3ForCausalLM"], "model_type": "gemma3_text", "rms_norm_eps": 1e-6, "hidden_activation": "gelu_pytorch_tanh",
-            "query_pre_attn_scalar": self.head_dim, "rope_theta": 1000000.0, "rope_local_base_freq": 10000.0, "rope_scaling": None,
-            "sliding_window_pattern": 6, "attn_logit_softcapping": None, "final_logit_softcapping": None, "tie_word_embeddings": True,
+            "architectures": ["Gemma3ForCausalLM"], "model_type": "gemma3_text", "rms_norm_eps": 1e-6,
+            "hidden_activation": "gelu_pytorch_tanh", "query_pre_attn_scalar": self.head_dim, "rope_theta": 1000000.0,
+            "rope_local_base_freq": 10000.0, "rope_scaling": None, "sliding_window_pattern": 6, "attn_logit_softcapping": None,
+            "final_logit_softcapping": None, "tie_word_embeddings": True,
             "attention_bias": False, "bos_token_id": 2, "eos_token_id": [1, 106], "pad_token_id": 0}
 
 
@@ -140,7 +141,7 @@ class Model(nn.Module):
         n = ids.shape[1]
         h = self.embed_tokens(ids) * self.c.hidden_size ** 0.5
         h = h.to(torch.bfloat16) if torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda") else h
-        tables = {g: (getattr(self, f"cos_{k}")[:n].to(h.dtype), getattr(self, f"sin_{k}")[:n].to(h.dtype)) for g, k in ((False, "local"), (True, "global"))}
+        tables = [[getattr(self, f"{f}_{kind}")[:n].to(h.dtype) for f in ("cos", "sin")] for kind in ("local", "global")]
         for i, layer in enumerate(self.layers):
             h = layer(h, *tables[is_global(i)])
             if i == self.c.mark_layer:

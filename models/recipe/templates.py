@@ -35,7 +35,8 @@ C_BAD = {
         "@asprintf(&{sql}, \"UPDATE {tab} SET {col} = '%s' WHERE {col2} = %d\", {s}, {n});",
         "@snprintf({sql}, sizeof({sql}), \"INSERT INTO {tab} VALUES ('%s', %d)\", {s}, {n});",
         "@strcat({sql}, {s});\n{r} = sqlite3_exec({db}, {sql}, NULL, NULL, NULL);",
-        "snprintf({sql}, sizeof({sql}), \"SELECT * FROM {tab}\");\n@{sql2} = sqlite3_mprintf(\"SELECT {col} FROM {tab} WHERE {col2} = '%s'\", {s});",
+        "snprintf({sql}, sizeof({sql}), \"SELECT * FROM {tab}\");\n"
+        "@{sql2} = sqlite3_mprintf(\"SELECT {col} FROM {tab} WHERE {col2} = '%s'\", {s});",
     ],
     "shell-injection": [
         "snprintf({cmd}, sizeof({cmd}), \"<tar xf|rm -rf|cp|gzip|ping -c1|convert> %s\", {s});\n@<system|{r} = system>({cmd});",
@@ -285,8 +286,10 @@ C_GOOD = {
         "if ({p} != NULL && {p}->{field} > 0)\n\treturn 0;",
     ],
     "resource-leak": [
-        "{f} = fopen({q}, \"r\");\nif ({f} == NULL)\n\treturn -1;\nif (fgets({b}, sizeof({b}), {f}) == NULL) {\n\tfclose({f});\n\treturn -1;\n}\nfclose({f});",
-        "{fd} = open({q}, O_RDONLY);\nif ({fd} < 0)\n\treturn -1;\nif (fstat({fd}, &st) < 0) {\n\tclose({fd});\n\treturn -1;\n}\nclose({fd});",
+        "{f} = fopen({q}, \"r\");\nif ({f} == NULL)\n\treturn -1;\nif (fgets({b}, sizeof({b}), {f}) == NULL) {\n"
+        "\tfclose({f});\n\treturn -1;\n}\nfclose({f});",
+        "{fd} = open({q}, O_RDONLY);\nif ({fd} < 0)\n\treturn -1;\nif (fstat({fd}, &st) < 0) {\n"
+        "\tclose({fd});\n\treturn -1;\n}\nclose({fd});",
         "{str} = strdup({s});\nif ({str} == NULL)\n\treturn -1;\nif ({n} <= 0) {\n\tfree({str});\n\treturn -1;\n}\nfree({str});",
         "pthread_mutex_lock(&{p}->lock);\n{p}->{field} = 0;\npthread_mutex_unlock(&{p}->lock);",
     ],

@@ -111,7 +111,8 @@ def build(texts):
         vocab[piece] = len(vocab)
     assert len(vocab) == N_VOCAB, len(vocab)
     reachable = {p: i for p, i in vocab.items() if p not in fixed}
-    added = [{"id": i, "content": p, "single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": i < 4 or i in (105, 106)}
+    plain = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
+    added = [{"id": i, "content": p} | plain | {"special": i < 4 or i in (105, 106)}
              for i, p in special.items() if not is_byte(i)]
     bos = {"SpecialToken": {"id": "<bos>", "type_id": 0}}
     return {
