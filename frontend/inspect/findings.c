@@ -40,7 +40,8 @@ typedef struct {
     seen done[MYTH_FINDING_MAX];
 } state;
 
-enum { ESCAPE = 0x80, NONE = UINT32_MAX };
+enum { ESCAPE = 0x80 };
+#define NONE UINT32_MAX
 
 static_assert(sizeof(state) <= MYTH_AUTOMATON_STATE_MAX, "state");
 static_assert(sizeof(state) == 8 + 4 + 5 * 4 + MYTH_FINDING_MAX * sizeof(seen), "states are compared as bytes: no padding");

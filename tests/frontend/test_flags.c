@@ -85,7 +85,7 @@ static void check_report(const char *command, const char *plan)
         assert_true(cli_number(v, "live") == 0);
     }
     assert_int_equal(json_object_size(json_object_get(rep, "classes")), json_object_size(json_object_get(p, "classes")));
-    assert_true(cli_number(rep, "peak_bytes") == cli_number(p, "total_bytes"));
+    assert_true(cli_number(rep, "peak_bytes") <= cli_number(p, "total_bytes"));
     assert_true(cli_number(rep, "rss_anon_peak_bytes") > 0);
     json_decref(rep);
     json_decref(p);
