@@ -1,8 +1,9 @@
 /* bind.c - walks the slot tables of the family once. */
 #include "bind.h"
 
-#include "base/half.h"
+#include "quant.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 typedef struct {
@@ -10,26 +11,13 @@ typedef struct {
     uint64_t norm_off, matrix_off;
 } binder;
 
-static float element(const myth_tensor *t, uint64_t i)
+static myth_status bind_norm(binder *b, myth_view *out, const myth_tensor *t, myth_error *err)
 {
-    const unsigned char *p = t->data;
-    uint16_t h;
-    float f;
-    switch (t->dtype) {
-    case MYTH_F16:  memcpy(&h, p + 2 * i, 2); return myth_f16_to_f32(h);
-    case MYTH_BF16: memcpy(&h, p + 2 * i, 2); return myth_bf16_to_f32(h);
-    default:        memcpy(&f, p + 4 * i, 4); return f;
-    }
-}
-
-static myth_status bind_norm(binder *b, myth_view *out, const myth_tensor *t, uint64_t n, myth_error *err)
-{
+    const uint64_t n = t->dim[0];
     myth_engine *e = b->e;
     float part[512];
     bool is_random = myth_weights_get_format(e->model->weights) == MYTH_FORMAT_RANDOM;
     float plus = e->model->config.norm_plus_one ? 1.0f : 0.0f;
-    if (t->dtype != MYTH_F32 && t->dtype != MYTH_F16 && t->dtype != MYTH_BF16)
-        return myth_fail(err, MYTH_EFORMAT, "%.*s: a norm weight of type %s", (int)t->name.len, t->name.text, myth_dtype_get(t->dtype)->name);
     *out = myth_view_at(e->buf[MYTH_BUF_norms], b->norm_off, MYTH_F32);
     for (uint64_t i = 0; i < n; i += 512) {
         uint64_t m = n - i < 512 ? n - i : 512;
@@ -38,8 +26,9 @@ static myth_status bind_norm(binder *b, myth_view *out, const myth_tensor *t, ui
             if (st != MYTH_OK)
                 return st;
         } else {
+            myth_dequant_row(t->dtype, part, (const unsigned char *)t->data + myth_row_bytes(t->dtype, i), m);
             for (uint64_t j = 0; j < m; j++)
-                part[j] = element(t, i + j) + plus;
+                part[j] += plus;
         }
         myth_stream_write(e->stream, myth_view_at(e->buf[MYTH_BUF_norms], b->norm_off + 4 * i, MYTH_F32), part, 4 * m);
     }
@@ -75,16 +64,10 @@ static myth_status bind_slot(binder *b, void *into, const myth_slot *s, uint32_t
         snprintf(hf, sizeof hf, "%s", s->hf);
         snprintf(gguf, sizeof gguf, "%s", s->gguf);
     }
-    const myth_tensor *t = myth_weights_slot(m->weights, hf, gguf);
-    uint64_t rows = myth_slot_size(&m->config, layer, s->rows), cols = myth_slot_size(&m->config, layer, s->cols);
-    bool is_norm = s->cols == MYTH_DIM_ONE;
-    if (!t)
-        return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s is missing", myth_weights_path(m->weights), hf);
-    if (t->dim[0] != rows || t->n_dim != (is_norm ? 1u : 2u) || (!is_norm && t->dim[1] != cols))
-        return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: got [%llu, %llu], expected [%llu, %llu]", myth_weights_path(m->weights), hf,
-                         (unsigned long long)t->dim[0], (unsigned long long)t->dim[1], (unsigned long long)rows, (unsigned long long)cols);
+    const myth_tensor *t = myth_weights_slot(m->weights, hf, gguf);        /* there and of this shape: config_tensors.c checked it */
+    assert(t);
     myth_view *view = (myth_view *)((char *)into + s->off);
-    return is_norm ? bind_norm(b, view, t, rows, err) : bind_matrix(b, view, t, err);
+    return s->cols == MYTH_DIM_ONE ? bind_norm(b, view, t, err) : bind_matrix(b, view, t, err);
 }
 
 /* One buffer over each file's tensors, from the first to the last. */

@@ -2,7 +2,8 @@
  *
  * Resident  matrices of files: the mapping itself, wrapped; of random: models: filled from the seed into one buffer;
  *           norms: f32, 1 + w formed here where the file stores w
- * Errors    MYTH_EFORMAT a tensor is missing or has another shape than the config says                           */
+ * Requires  a config read from the same weights at level HEADER or above: every slot's tensor is there and of its shape
+ * Errors    MYTH_ENOMEM, MYTH_EUNSUPPORTED (a random: model on a device without host-visible memory)               */
 #ifndef MYTH_BIND_H
 #define MYTH_BIND_H
 
