@@ -28,7 +28,7 @@ static int close_golden(void **state)
 
 static myth_engine_opts opts_of(const char *lv)
 {
-    return (myth_engine_opts){ .device = "cpu", .n_threads = 2, .cpu_level = lv, .is_exact = lv == NULL, .n_ctx = CTX, .n_ubatch = 11,
+    return (myth_engine_opts){ .device = "cpu", .n_threads = 1, .cpu_level = lv, .is_exact = lv == NULL, .n_ctx = CTX, .n_ubatch = 11,
                                .n_logit_rows = CTX, .top_k = 1024, .n_ask = 16, .n_bias = 400, .n_mask = 5, .want_full_logits = true,
                                .want_hidden = true };
 }

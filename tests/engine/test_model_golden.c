@@ -9,7 +9,7 @@ static const float TOLERANCE = 1e-4f;            /* of the largest value of each
 
 static myth_engine_opts exact_opts(const char *level)
 {
-    return (myth_engine_opts){ .device = "cpu", .n_threads = 2, .cpu_level = level, .is_exact = true, .n_ctx = CTX, .n_ubatch = CTX,
+    return (myth_engine_opts){ .device = "cpu", .n_threads = 1, .cpu_level = level, .is_exact = true, .n_ctx = CTX, .n_ubatch = CTX,
                                .n_logit_rows = CTX, .want_full_logits = true, .want_hidden = true };
 }
 
