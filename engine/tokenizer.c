@@ -68,7 +68,7 @@ static bool is_utf8(const char *s, size_t n)
 {
     uint32_t cp;
     for (size_t i = 0; i < n;) {
-        int k = myth_utf8_decode((const unsigned char *)s + i, n - i, &cp);
+        int k = (unsigned char)s[i] < 0x80 ? 1 : myth_utf8_decode((const unsigned char *)s + i, n - i, &cp);
         if (!k)
             return false;
         i += (size_t)k;
@@ -153,34 +153,37 @@ static void set_flags(const myth_tokenizer *t, myth_tok_piece *p)
     p->flags = (uint8_t)f;
 }
 
-/* Adds id to the text index. Two spellings that differ in ▁ and space only share the first one's place. */
-static myth_status index_piece(myth_tokenizer *t, uint32_t id, char *inner, uint64_t *n_probe, myth_error *err)
+/* Inner form of piece p: the piece itself, or a copy in buf (MYTH_TOK_PIECE_MAX) when it holds ▁. */
+static myth_str inner_of(const myth_tokenizer *t, const myth_tok_piece *p, char *buf)
+{
+    if (!(p->flags & MYTH_TOK_HAS_SPACE))
+        return (myth_str){ text_of(t, p), p->len };
+    return (myth_str){ buf, inner_text(buf, text_of(t, p), p->len) };
+}
+
+/* Adds id, whose inner form has hash h, to the text index. Two spellings that differ in ▁ and space only share the first one's place. */
+static myth_status index_piece(myth_tokenizer *t, uint32_t id, uint64_t h, uint64_t *n_probe, myth_error *err)
 {
     const myth_tok_piece *p = &t->piece[id];
-    const char *s = text_of(t, p);
-    size_t n = p->len;
-    if (p->flags & MYTH_TOK_HAS_SPACE) {
-        n = inner_text(inner, s, n);
-        s = inner;
-    }
-    uint64_t h = myth_tok_hash(s, n);
+    char buf[MYTH_TOK_PIECE_MAX];
     for (uint32_t i = myth_tok_slot_of(t->n_slot, h);; i = i + 1 == t->n_slot ? 0 : i + 1) {
         if (!t->slot[i]) {
             t->slot[i] = h << 32 | (id + 1);
-            break;
+            return MYTH_OK;
         }
         uint32_t other = (uint32_t)t->slot[i] - 1;
-        if (t->slot[i] >> 32 == (h & UINT32_MAX) && myth_tok_equal(t, other, s, n)) {
+        if (t->slot[i] >> 32 == (h & UINT32_MAX)) {
             const myth_tok_piece *q = &t->piece[other];
+            myth_str s = inner_of(t, p, buf);
             if (q->len == p->len && memcmp(text_of(t, q), text_of(t, p), p->len) == 0)
                 return myth_tok_fail(t, err, id, "the same text as another piece");
-            break;
+            if (myth_tok_equal(t, other, s.text, s.len))
+                return MYTH_OK;
         }
         /* Random text needs 1.5 probes on average; a file made to collide is not worth its time. */
         if (++*n_probe > 16 * (uint64_t)t->n_vocab + 4096)
             return myth_tok_fail(t, err, id, "too many pieces collide in the index");
     }
-    return MYTH_OK;
 }
 
 /* Each byte needs a piece: <0xNN>, or for ASCII the character itself (tokenizer.json of Gemma 1 and 2 has a tab in the place of <0x09>). */
@@ -213,16 +216,24 @@ static myth_status index_bytes(myth_tokenizer *t, myth_error *err)
 
 myth_status myth_tok_index(myth_tokenizer *t, myth_error *err)
 {
-    myth_status st = MYTH_OK;
-    char inner[MYTH_TOK_PIECE_MAX];
-    uint64_t n_probe = 0;
-    for (uint32_t id = 0; id < t->n_vocab; id++) {
-        myth_tok_piece *p = &t->piece[id];
-        if (!p->len)
-            return myth_tok_fail(t, err, id, "id missing");
-        set_flags(t, p);
-        if ((st = index_piece(t, id, inner, &n_probe, err)) != MYTH_OK)
-            return st;
+    enum { AHEAD = 16 };                               /* slots are fetched this many pieces early: the index is larger than the cache */
+    char buf[MYTH_TOK_PIECE_MAX];
+    uint64_t hash[AHEAD], n_probe = 0;
+    for (uint32_t id = 0; id < t->n_vocab + AHEAD; id++) {
+        if (id >= AHEAD) {
+            myth_status st = index_piece(t, id - AHEAD, hash[id % AHEAD], &n_probe, err);
+            if (st != MYTH_OK)
+                return st;
+        }
+        if (id < t->n_vocab) {
+            myth_tok_piece *p = &t->piece[id];
+            if (!p->len)
+                return myth_tok_fail(t, err, id, "id missing");
+            set_flags(t, p);
+            myth_str s = inner_of(t, p, buf);
+            hash[id % AHEAD] = myth_tok_hash(s.text, s.len);
+            __builtin_prefetch(&t->slot[myth_tok_slot_of(t->n_slot, hash[id % AHEAD])], 1);
+        }
     }
     return index_bytes(t, err);
 }
