@@ -297,6 +297,8 @@ static void evidence_allowed(const myth_findings_grammar *g, const state *s, uin
 
 /* ---- texts ---- */
 
+static bool is_text(phase p) { return p == ISSUE || p == WHY || p == FIX || p == MISSING; }
+
 static int text_limit(const myth_findings_grammar *g, phase p)
 {
     switch (p) {
@@ -305,6 +307,13 @@ static int text_limit(const myth_findings_grammar *g, phase p)
     case FIX: return g->limits->fix;
     default: return g->limits->missing;
     }
+}
+
+/* What may follow within a character. Unicode table 3-7: the second byte of some leads is narrower. */
+static void rest_range(const state *s, uint8_t *lo, uint8_t *hi)
+{
+    *lo = s->weight == 0xe0 ? 0xa0 : s->weight == 0xf0 ? 0x90 : 0x80;
+    *hi = s->weight == 0xed ? 0x9f : s->weight == 0xf4 ? 0x8f : 0xbf;
 }
 
 /* One byte of a text with room for a whole character; the quote that ends it is not seen here. */
@@ -316,14 +325,8 @@ static bool step_text(state *s, uint8_t byte, int limit)
             return false;
         s->need = 0;
     } else if (s->need) {
-        uint8_t lo = 0x80, hi = 0xbf;
-        switch (s->weight) {                                    /* Unicode table 3-7: the second byte of these leads is narrower */
-        case 0xe0: lo = 0xa0; break;
-        case 0xed: hi = 0x9f; break;
-        case 0xf0: lo = 0x90; break;
-        case 0xf4: hi = 0x8f; break;
-        default: break;
-        }
+        uint8_t lo, hi;
+        rest_range(s, &lo, &hi);
         if (byte < lo || byte > hi)
             return false;
         s->need--;
@@ -339,6 +342,37 @@ static bool step_text(state *s, uint8_t byte, int limit)
     }
     s->len++;
     return true;
+}
+
+/* The same as bits: a text allows most of the vocabulary, and this is asked for each of its prefixes. */
+static void text_allowed(const state *s, int limit, uint32_t bits[8])
+{
+    int left = limit - (int)s->len;
+    if (s->need == ESCAPE) {
+        for (const char *c = "\"\\ntr"; *c; c++)
+            allow(bits, (uint8_t)*c);
+        return;
+    }
+    if (s->need) {
+        uint8_t lo, hi;
+        rest_range(s, &lo, &hi);
+        for (int b = lo; b <= hi; b++)
+            allow(bits, (uint8_t)b);
+        return;
+    }
+    if (left >= 1) {
+        bits[1] = bits[2] = 0xffffffffu;                        /* 0x20 .. 0x5f */
+        bits[3] = 0x7fffffffu;                                  /* to 0x7e      */
+    }
+    if (left == 1)
+        bits['\\' >> 5] &= ~(1u << ('\\' & 31));
+    if (left >= 2)
+        bits[6] = 0xfffffffcu;                                  /* leads of two bytes from 0xc2 on */
+    if (left >= 3)
+        bits[7] = 0xffffu;
+    if (left >= 4)
+        bits[7] |= 0x1f0000u;                                   /* to 0xf4 */
+    allow(bits, '"');
 }
 
 static bool is_path_byte(uint8_t c)
@@ -558,6 +592,8 @@ static void allowed(const void *self, const void *st, uint32_t bits[8])
         allow(bits, (uint8_t)intro[s->phase][s->lit]);
     } else if (s->phase == EVIDENCE) {
         evidence_allowed(self, s, bits);
+    } else if (is_text((phase)s->phase)) {
+        text_allowed(s, text_limit(self, (phase)s->phase), bits);
     } else {
         for (int b = 0; b < 256; b++) {
             state next = *s;
@@ -583,8 +619,7 @@ static void key(const void *self, const void *st, uint32_t horizon, void *out)
         way += (uint32_t)strlen(intro[p]);
     if (way > horizon)
         memset(s->done, 0, sizeof(s->done));
-    if (!intro[s->phase][s->lit] && s->phase != SEVERITY && s->phase != STATUS &&
-        (uint32_t)text_limit(g, (phase)s->phase) > s->len + horizon)
+    if (!intro[s->phase][s->lit] && is_text((phase)s->phase) && (uint32_t)text_limit(g, (phase)s->phase) > s->len + horizon)
         s->len = 0;
 }
 
