@@ -19,5 +19,5 @@ static void gather(void *arg, int tid, int n_threads)
 
 void cpu_ref_gather_norm(myth_stream *s, const struct myth_gather_norm_args *a)
 {
-    cpu_pool_run(cpu_of(s)->pool, gather, (void *)(uintptr_t)a);
+    cpu_pool_run_parts(cpu_of(s)->pool, a->n_gather, gather, (void *)(uintptr_t)a);
 }

@@ -16,4 +16,7 @@ static void activate(void *arg, int tid, int n_threads)
         h[i] = gelu_tanh(g[i]) * up[i];
 }
 
-void cpu_ref_geglu(myth_stream *s, const struct myth_geglu_args *a) { cpu_pool_run(cpu_of(s)->pool, activate, (void *)(uintptr_t)a); }
+void cpu_ref_geglu(myth_stream *s, const struct myth_geglu_args *a)
+{
+    cpu_pool_run_parts(cpu_of(s)->pool, (uint64_t)a->n_rows * a->d_ff / 4096, activate, (void *)(uintptr_t)a);
+}

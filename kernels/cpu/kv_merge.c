@@ -33,4 +33,7 @@ static void merge(void *arg, int tid, int n_threads)
     }
 }
 
-void cpu_ref_kv_merge(myth_stream *s, const struct myth_kv_merge_args *a) { cpu_pool_run(cpu_of(s)->pool, merge, (void *)(uintptr_t)a); }
+void cpu_ref_kv_merge(myth_stream *s, const struct myth_kv_merge_args *a)
+{
+    cpu_pool_run_parts(cpu_of(s)->pool, (uint64_t)a->n_run * a->n_head_kv, merge, (void *)(uintptr_t)a);
+}

@@ -183,6 +183,14 @@ void cpu_pool_run(struct cpu_pool *p, cpu_task fn, void *arg)
         left = wait_change(&p->left, left);
 }
 
+void cpu_pool_run_parts(struct cpu_pool *p, uint64_t n_part, cpu_task fn, void *arg)
+{
+    if (n_part > 1)
+        cpu_pool_run(p, fn, arg);
+    else
+        fn(arg, 0, 1);
+}
+
 void cpu_pool_barrier(struct cpu_pool *p)
 {
     if (p->n_threads == 1)

@@ -29,6 +29,9 @@ uint64_t cpu_pool_bytes(int n_threads);                         /* what open boo
 int cpu_pool_n_threads(const struct cpu_pool *p);
 
 void cpu_pool_run(struct cpu_pool *p, cpu_task fn, void *arg);
+/* The same for work of n_part pieces that are worth a thread each: with one or none fn(arg, 0, 1) is all. fn has no barrier and takes nothing
+ * from the counter. */
+void cpu_pool_run_parts(struct cpu_pool *p, uint64_t n_part, cpu_task fn, void *arg);
 void cpu_pool_barrier(struct cpu_pool *p);
 /* The next `count` indices of the run: returns the first of them, at or past the end of the work when there is none left. */
 uint32_t cpu_pool_take(struct cpu_pool *p, uint32_t count);

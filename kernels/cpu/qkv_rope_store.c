@@ -49,5 +49,5 @@ static void store(void *arg, int tid, int n_threads)
 
 void cpu_ref_qkv_rope_store(myth_stream *s, const struct myth_qkv_rope_store_args *a)
 {
-    cpu_pool_run(cpu_of(s)->pool, store, (void *)(uintptr_t)a);
+    cpu_pool_run_parts(cpu_of(s)->pool, a->n_rows, store, (void *)(uintptr_t)a);
 }

@@ -16,4 +16,7 @@ static void norm(void *arg, int tid, int n_threads)
     }
 }
 
-void cpu_ref_rms_norm(myth_stream *s, const struct myth_rms_norm_args *a) { cpu_pool_run(cpu_of(s)->pool, norm, (void *)(uintptr_t)a); }
+void cpu_ref_rms_norm(myth_stream *s, const struct myth_rms_norm_args *a)
+{
+    cpu_pool_run_parts(cpu_of(s)->pool, a->n_rows, norm, (void *)(uintptr_t)a);
+}

@@ -22,5 +22,5 @@ static void fill(void *arg, int tid, int n_threads)
 
 void cpu_ref_rope_table(myth_stream *s, const struct myth_rope_table_args *a)
 {
-    cpu_pool_run(cpu_of(s)->pool, fill, (void *)(uintptr_t)a);
+    cpu_pool_run_parts(cpu_of(s)->pool, a->n_rows, fill, (void *)(uintptr_t)a);
 }

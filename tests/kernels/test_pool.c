@@ -118,11 +118,24 @@ static void body_barrier(struct shared *s, int n_threads)
     assert_int_equal(atomic_load(&s->n_early), 0);
 }
 
+/* Small work stays with the caller. */
+static void body_parts(struct shared *s, int n_threads)
+{
+    cpu_pool_run_parts(s->pool, 1, count_runs, s);
+    for (int t = 0; t < n_threads; t++)
+        assert_int_equal(atomic_load(&s->n_run[t]), t == 0);
+    cpu_pool_run_parts(s->pool, 2, count_runs, s);
+    for (int t = 0; t < n_threads; t++)
+        assert_int_equal(atomic_load(&s->n_run[t]), 1 + (t == 0));
+}
+
 static void test_runs(void **state)
 {
     (void)state;
-    for (int i = 0; i < COUNT_N; i++)
+    for (int i = 0; i < COUNT_N; i++) {
         with_pool(counts[i], body_runs);
+        with_pool(counts[i], body_parts);
+    }
 }
 
 static void test_take(void **state)
