@@ -58,7 +58,9 @@ fuzz:
 	done
 
 bench: build
+	@cmake --build --preset release --target bench_ops
 	build/mythos bench -m random:gemma3-270m:q8_0
+	build/bench_ops
 
 format:
 	git ls-files '*.c' '*.h' | xargs clang-format -i
