@@ -184,6 +184,20 @@ void myth_cli_bench_opts(myth_engine_opts *eo, uint32_t n_prompt, uint32_t n_gen
     eo->top_k = 1;
 }
 
+/* The type that most bytes of the model have. */
+static myth_dtype common_type(const myth_model *m)
+{
+    uint64_t bytes[MYTH_DTYPE_N] = { 0 };
+    myth_dtype best = MYTH_F32;
+    for (uint32_t i = 0; i < myth_weights_n_tensor(m->weights); i++) {
+        const myth_tensor *t = myth_weights_at(m->weights, i);
+        bytes[t->dtype] += t->bytes;
+        if (bytes[t->dtype] > bytes[best])
+            best = t->dtype;
+    }
+    return best;
+}
+
 static myth_status prepare(run_state *s, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -191,8 +205,8 @@ static myth_status prepare(run_state *s, myth_error *err)
     myth_mem *mem = s->cli->mem;
     uint32_t n = o->n_depth + o->n_prompt + 1;
     myth_result res;
-    MYTH_TRY(myth_limits_measure(&s->limits, mem, (int)s->cli->global->n_threads, s->cli->global->is_exact, err));
     MYTH_TRY(myth_cli_model_open(s->cli, &s->model, &o->model, MYTH_WEIGHTS_DATA, err));
+    MYTH_TRY(myth_limits_measure(&s->limits, mem, (int)s->cli->global->n_threads, s->cli->global->is_exact ? MYTH_F32 : common_type(&s->model), err));
     MYTH_TRY(myth_cli_engine_opts(s->cli, &s->eo, &o->engine, err));
     myth_cli_bench_opts(&s->eo, o->n_prompt, o->n_gen, o->n_depth);
     s->ids = myth_alloc_n(mem, MYTH_MEM_STAGING, "ids", n, sizeof(*s->ids));

@@ -8,11 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
-enum { THREAD_MAX = 64, REPEATS = 5, CHAINS = 12 };
+enum { THREAD_MAX = 64, REPEATS = 8, CHAINS = 12, ROUNDS = 1 << 20 };
 
 static const size_t READ_BYTES = (size_t)64 << 20;
 
@@ -21,6 +17,8 @@ enum { WAIT, GO, LEAVE };
 typedef struct {
     const char *name;
     double (*run)(void);           /* returns the operations done */
+    const char *needs;             /* of the processor            */
+    uint32_t types;                /* of weights, a bit each       */
 } peak_kind;
 
 typedef struct {
@@ -56,80 +54,70 @@ static uint64_t read_all(const unsigned char *p, size_t n)
     return a[0] | a[1] | a[2] | a[3] | a[4] | a[5] | a[6] | a[7];
 }
 
-/* ---- arithmetic: CHAINS independent accumulators, so that latency is hidden ---- */
-
-enum { ROUNDS = 4 << 20 };
-
-/* The compiler must neither fold the rounds nor keep fewer accumulators than written. */
-#define KEEP(x) __asm__ volatile("" : "+x"(x))
-#define KEEP_ALL(a) do { for (int keep_i = 0; keep_i < CHAINS; keep_i++) KEEP(a[keep_i]); } while (0)
+/* ---- arithmetic: twelve independent accumulators that stay in registers, zeros only, no memory ---- */
 
 #if defined(__x86_64__)
-#define PEAK(fn, isa, vec, zero, op, ops_per_round)                                   \
-    __attribute__((target(isa))) static double fn(void)                               \
-    {                                                                                 \
-        vec acc[CHAINS], x = zero, y = zero;                                          \
-        for (int c = 0; c < CHAINS; c++)                                              \
-            acc[c] = zero;                                                            \
-        KEEP(x);                                                                      \
-        KEEP(y);                                                                      \
-        for (int r = 0; r < ROUNDS; r++) {                                            \
-            acc[0] = op(acc[0], x, y); acc[1] = op(acc[1], x, y);                     \
-            acc[2] = op(acc[2], x, y); acc[3] = op(acc[3], x, y);                     \
-            acc[4] = op(acc[4], x, y); acc[5] = op(acc[5], x, y);                     \
-            acc[6] = op(acc[6], x, y); acc[7] = op(acc[7], x, y);                     \
-            acc[8] = op(acc[8], x, y); acc[9] = op(acc[9], x, y);                     \
-            acc[10] = op(acc[10], x, y); acc[11] = op(acc[11], x, y);                 \
-            KEEP_ALL(acc);                                                            \
-        }                                                                             \
-        return (double)ROUNDS * CHAINS * (ops_per_round);                             \
+#define STEP(instruction, r, n) instruction " %%" r "14, %%" r "15, %%" r n "\n"
+#define PEAK(fn, instruction, r, ops)                                                                                             \
+    static double fn(void)                                                                                                        \
+    {                                                                                                                             \
+        long rounds = ROUNDS;                                                                                                     \
+        __asm__ volatile("vzeroall\n.p2align 5\n1:\n" STEP(instruction, r, "0") STEP(instruction, r, "1") STEP(instruction, r, "2") \
+                         STEP(instruction, r, "3") STEP(instruction, r, "4") STEP(instruction, r, "5") STEP(instruction, r, "6")   \
+                         STEP(instruction, r, "7") STEP(instruction, r, "8") STEP(instruction, r, "9") STEP(instruction, r, "10")  \
+                         STEP(instruction, r, "11") "dec %0\njnz 1b\nvzeroupper\n"                                                 \
+                         : "+r"(rounds)                                                                                           \
+                         :                                                                                                        \
+                         : "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", \
+                           "xmm12", "xmm13", "xmm14", "xmm15");                                                                   \
+        return (double)ROUNDS * CHAINS * (ops);                                                                                   \
     }
-#define FMA256(a, x, y) _mm256_fmadd_ps(x, y, a)
-#define FMA512(a, x, y) _mm512_fmadd_ps(x, y, a)
-#define DOT256(a, x, y) _mm256_add_epi32(a, _mm256_madd_epi16(_mm256_maddubs_epi16(x, y), y))
-PEAK(peak_avx2_f32, "avx2,fma", __m256, _mm256_setzero_ps(), FMA256, 16)
-PEAK(peak_avx512_f32, "avx512f", __m512, _mm512_setzero_ps(), FMA512, 32)
-PEAK(peak_avx2_i8, "avx2", __m256i, _mm256_setzero_si256(), DOT256, 64)
-PEAK(peak_avx512_i8, "avx512f,avx512vnni", __m512i, _mm512_setzero_si512(), _mm512_dpbusd_epi32, 128)
-#endif
+PEAK(peak_f32_256, "vfmadd231ps", "ymm", 16)
+PEAK(peak_f32_512, "vfmadd231ps", "zmm", 32)
+PEAK(peak_bf16_512, "vdpbf16ps", "zmm", 64)
+PEAK(peak_int8_512, "vpdpbusd", "zmm", 128)
+PEAK(peak_int8_256, "vpmaddubsw", "ymm", 64.0 / 3)              /* two more instructions widen and add its sums */
 
-typedef float plain_lanes __attribute__((vector_size(16)));
+static bool has(const char *feature)
+{
+    return strcmp(feature, "avx512_vnni") == 0   ? __builtin_cpu_supports("avx512vnni")
+           : strcmp(feature, "avx512_bf16") == 0 ? __builtin_cpu_supports("avx512bf16")
+           : strcmp(feature, "avx512f") == 0     ? __builtin_cpu_supports("avx512f")
+                                                 : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+
+/* In the order of preference for each kind of weights. */
+static const peak_kind peaks[] = {
+    { "avx512 int8", peak_int8_512, "avx512_vnni", 1u << MYTH_Q8_0 | 1u << MYTH_Q4_0 },
+    { "avx2 int8", peak_int8_256, "avx2", 1u << MYTH_Q8_0 | 1u << MYTH_Q4_0 },
+    { "avx512 bf16", peak_bf16_512, "avx512_bf16", 1u << MYTH_BF16 },
+    { "avx512 f32", peak_f32_512, "avx512f", ~0u },
+    { "avx2 f32", peak_f32_256, "avx2", ~0u },
+};
+#else
+static bool has(const char *feature) { return feature == NULL; }
+
+typedef float lanes __attribute__((vector_size(16)));
 
 static double peak_plain(void)
 {
-    plain_lanes acc[CHAINS] = { 0 }, x = { 0 }, y = { 0 };
-#if defined(__x86_64__)
-    KEEP(x);
-#else
-    __asm__ volatile("" : "+w"(x));
-#endif
-    for (int r = 0; r < ROUNDS; r++) {
+    lanes acc[CHAINS] = { { 0 } }, x = { 0 }, y = { 0 };
+    __asm__ volatile("" : "+m"(x), "+m"(y));
+    for (int r = 0; r < ROUNDS; r++)
         for (int c = 0; c < CHAINS; c++)
             acc[c] = acc[c] * x + y;
-#if defined(__x86_64__)
-        KEEP_ALL(acc);
-#else
-        for (int c = 0; c < CHAINS; c++)
-            __asm__ volatile("" : "+w"(acc[c]));
-#endif
-    }
+    __asm__ volatile("" : "+m"(acc));
     return (double)ROUNDS * CHAINS * 8;
 }
-
-static peak_kind choose_peak(bool exact)
-{
-#if defined(__x86_64__)
-    if (!exact && __builtin_cpu_supports("avx512vnni"))
-        return (peak_kind){ "avx512-vnni int8", peak_avx512_i8 };
-    if (!exact && __builtin_cpu_supports("avx2"))
-        return (peak_kind){ "avx2 int8", peak_avx2_i8 };
-    if (__builtin_cpu_supports("avx512f"))
-        return (peak_kind){ "avx512 f32", peak_avx512_f32 };
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return (peak_kind){ "avx2 f32", peak_avx2_f32 };
+static const peak_kind peaks[] = { { "f32", peak_plain, NULL, ~0u } };
 #endif
-    (void)exact;
-    return (peak_kind){ "f32", peak_plain };
+
+static peak_kind choose_peak(myth_dtype type)
+{
+    for (size_t i = 0; i < sizeof(peaks) / sizeof(peaks[0]); i++)
+        if (peaks[i].types >> type & 1 && has(peaks[i].needs))
+            return peaks[i];
+    return (peak_kind){ .name = "unknown" };
 }
 
 /* ---- all threads together ---- */
@@ -206,7 +194,7 @@ uint64_t myth_limits_bytes(int n_threads, uint64_t limit_bytes)
     return n * per_thread;
 }
 
-myth_status myth_limits_measure(myth_machine_limits *out, myth_mem *mem, int n_threads, bool exact, myth_error *err)
+myth_status myth_limits_measure(myth_machine_limits *out, myth_mem *mem, int n_threads, myth_dtype type, myth_error *err)
 {
     worker w[THREAD_MAX] = { 0 };
     int n = threads_for(n_threads);
@@ -221,10 +209,10 @@ myth_status myth_limits_measure(myth_machine_limits *out, myth_mem *mem, int n_t
     }
     out->read_bytes = best_of(w, n);
     myth_free(mem, data);
-    peak_kind peak = choose_peak(exact);
+    peak_kind peak = choose_peak(type);
     for (int i = 0; i < n; i++)
         w[i].peak = peak.run;
-    out->flops = best_of(w, n);
+    out->flops = peak.run ? best_of(w, n) : 0;
     out->flops_kind = peak.name;
     return MYTH_OK;
 }
