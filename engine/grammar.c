@@ -202,7 +202,8 @@ myth_status myth_grammar_open(myth_grammar **out, myth_mem *mem, const myth_toke
     g->has_may = myth_alloc(mem, MYTH_MEM_OTHER, "grammar bits", z.has_may);
     g->slots = myth_alloc(mem, MYTH_MEM_OTHER, "grammar keys", z.slots);
     g->masks = myth_alloc(mem, MYTH_MEM_OTHER, "grammar masks", z.masks);
-    if (z.pool > UINT32_MAX || !g->off || !g->bytes || !g->order || !g->lcp || !g->stack || !g->may || !g->has_may || !g->slots || !g->masks) {
+    if (z.pool > UINT32_MAX || !g->off || !g->bytes || !g->order || !g->lcp || !g->stack || !g->may || !g->has_may || !g->slots ||
+        !g->masks) {
         myth_grammar_close(g);
         return myth_fail(err, MYTH_ENOMEM, "grammar: %llu bytes", (unsigned long long)need);
     }

@@ -21,7 +21,7 @@ enum { MYTH_AUTOMATON_STATE_MAX = 512, MYTH_GRAMMAR_PIECE_MAX = 512 };
 
 typedef struct {
     void *self;
-    uint32_t state_bytes;                                       /* <= MYTH_AUTOMATON_STATE_MAX; compared and hashed as bytes, so no padding */
+    uint32_t state_bytes;                                       /* <= MYTH_AUTOMATON_STATE_MAX; compared as bytes, so no padding */
     void (*start)(const void *self, void *state);
     bool (*step)(const void *self, void *state, uint8_t byte);  /* false: not allowed, state undefined then */
     bool (*may_end)(const void *self, const void *state);

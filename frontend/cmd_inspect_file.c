@@ -25,7 +25,8 @@ static const myth_option options[] = {
       "exit 1 when a finding is at least this severe" },
     { "max-prompt-tokens", NULL, MYTH_OPT_U32, "N", offsetof(inspect_opts, max_prompt_tokens), "12000", 1, 1 << 24,
       "refuse a prompt that is longer (of a part, with --split)" },
-    { "max-new-tokens", "-n", MYTH_OPT_U32, "N", offsetof(inspect_opts, max_new_tokens), "1024", 1, 1 << 20, "tokens of an answer at most" },
+    { "max-new-tokens", "-n", MYTH_OPT_U32, "N", offsetof(inspect_opts, max_new_tokens), "1024", 1, 1 << 20,
+      "tokens of an answer at most" },
     { "split", NULL, MYTH_OPT_FLAG, NULL, offsetof(inspect_opts, split), NULL, 0, 0,
       "cut a file that is too long into parts and inspect each" },
     { "two-pass", NULL, MYTH_OPT_FLAG, NULL, offsetof(inspect_opts, two_pass), NULL, 0, 0, "find first, explain in a second pass" },
@@ -112,12 +113,14 @@ static void print_dry_run(const inspect_opts *o, const myth_inspection *in, cons
     char size[24];
     uint32_t first, last, n;
     if (o->format == FORMAT_TEXT) {
-        printf("prompt tokens    %u\nnew tokens       %u\nparts            %u\n", r->prompt_tokens, o->max_new_tokens, myth_inspect_n_part(in));
+        printf("prompt tokens    %u\nnew tokens       %u\nparts            %u\n", r->prompt_tokens, o->max_new_tokens,
+               myth_inspect_n_part(in));
         for (uint32_t i = 0; i < myth_inspect_n_part(in); i++) {
             myth_inspect_part(in, i, &first, &last, &n);
             printf("  lines %u-%u: %u tokens\n", first, last, n);
         }
-        printf("context          %u\nmemory           %s%s\n", plan->n_ctx, myth_size_text(size, plan->total_bytes), plan->fits ? "" : " (does not fit)");
+        printf("context          %u\nmemory           %s%s\n", plan->n_ctx, myth_size_text(size, plan->total_bytes),
+               plan->fits ? "" : " (does not fit)");
         for (int c = 0; c < MYTH_MEM_CLASS_N; c++)
             if (plan->bytes[c])
                 printf("  %-14s %s\n", myth_mem_class_name((myth_mem_class)c), myth_size_text(size, plan->bytes[c]));
@@ -253,9 +256,9 @@ const myth_command myth_cmd_inspect_file = {
     .name = "inspect-file",
     .args = "PATH",
     .help = "inspect a source file and print findings",
-    .detail = "The exact prompt is counted before anything is generated: more than --max-prompt-tokens is refused (exit 3) with the count, the\n"
-              "limit and what to do. The answer is generated under a grammar in which files, lines and evidence cannot be wrong, and checked\n"
-              "again against the bytes of the file. An interrupt (SIGINT) ends with the findings so far (exit 3), a second one at once.",
+    .detail = "The exact prompt is counted before anything is generated: more than --max-prompt-tokens is refused (exit 3) with the\n"
+              "count, the limit and what to do. The answer is generated under a grammar in which files, lines and evidence cannot be\n"
+              "wrong, and checked again against the bytes of the file. An interrupt (SIGINT) ends with the findings so far (exit 3), a second one at once.",
     .group = groups,
     .n_group = sizeof(groups) / sizeof(groups[0]),
     .opts_bytes = sizeof(inspect_opts),

@@ -23,9 +23,11 @@ typedef struct {
 
 static const myth_option options[] = {
     { "json", NULL, MYTH_OPT_FLAG, NULL, offsetof(prompt_opts, json), NULL, 0, 0, "ids, text and layout hash as JSON, one line a file" },
-    { "batch", NULL, MYTH_OPT_TEXT, "FILE", offsetof(prompt_opts, batch), NULL, 0, 0, "JSON lines with path, code, findings (- = stdin); see the man page" },
+    { "batch", NULL, MYTH_OPT_TEXT, "FILE", offsetof(prompt_opts, batch), NULL, 0, 0,
+      "JSON lines with path, code, findings (- = stdin); see the man page" },
     { "text", NULL, MYTH_OPT_FLAG, NULL, offsetof(prompt_opts, text), NULL, 0, 0, "with --batch: the prompt's text too" },
-    { "prompt-style", "--style", MYTH_OPT_TEXT, "STYLE", offsetof(prompt_opts, style), NULL, 0, 0, "compact or full, instead of what the model says" },
+    { "prompt-style", "--style", MYTH_OPT_TEXT, "STYLE", offsetof(prompt_opts, style), NULL, 0, 0,
+      "compact or full, instead of what the model says" },
 };
 
 static const myth_option_group groups[] = { MYTH_GROUP("prompt", prompt_opts, options), MYTH_GROUP_MODEL(prompt_opts, model) };
@@ -80,7 +82,8 @@ static myth_status item_open(run *r, item *it, const char *path, const char *cod
     if (within) {
         json_int_t first = json_integer_value(json_array_get(within, 0)), last = json_integer_value(json_array_get(within, 1));
         if (first < 1 || last < first || last > it->src.n_line)
-            return myth_fail(err, MYTH_EARG, "within: got [%lld, %lld], the file has 1..%u", (long long)first, (long long)last, it->src.n_line);
+            return myth_fail(err, MYTH_EARG, "within: got [%lld, %lld], the file has 1..%u", (long long)first, (long long)last,
+                             it->src.n_line);
         it->block.first = (uint32_t)first;
         it->block.last = (uint32_t)last;
     }
@@ -169,8 +172,8 @@ static myth_status read_finding(run *r, const item *it, myth_finding *f, const j
     memset(f, 0, sizeof(*f));
     json_int_t first = json_integer_value(json_array_get(lines, 0)), last = json_integer_value(json_array_get(lines, 1));
     if (first < it->block.first || last < first || last > it->block.last)
-        return myth_fail(err, MYTH_EARG, "lines: got [%lld, %lld], the prompt has %u..%u", (long long)first, (long long)last, it->block.first,
-                         it->block.last);
+        return myth_fail(err, MYTH_EARG, "lines: got [%lld, %lld], the prompt has %u..%u", (long long)first, (long long)last,
+                         it->block.first, it->block.last);
     f->first = (uint32_t)first;
     f->last = (uint32_t)last;
     f->rule = myth_rule_find(rule.text, rule.len);
@@ -207,7 +210,8 @@ static myth_status check_answer(const run *r, const item *it, myth_error *err)
     for (size_t i = 0; i < it->answer_len; i++)
         if (!a.step(a.self, state, (uint8_t)it->answer[i])) {
             size_t from = i > 40 ? i - 40 : 0;
-            return myth_fail(err, MYTH_EARG, "answer: not in the grammar from byte %zu on, after %.*s", i, (int)(i - from), it->answer + from);
+            return myth_fail(err, MYTH_EARG, "answer: not in the grammar from byte %zu on, after %.*s", i, (int)(i - from),
+                             it->answer + from);
         }
     return MYTH_OK;
 }
@@ -335,10 +339,10 @@ const myth_command myth_cmd_prompt = {
     .name = "prompt",
     .args = "[PATH...]",
     .help = "print the prompt that inspect-file builds",
-    .detail = "With --batch, each line of the input is an object with path, and optionally code (the file's text), within (first and last line\n"
-              "of the part to show), findings (the answer to learn: lines and rule, optionally evidence, severity, status, issue, why, fix,\n"
-              "missing) and missing_context. Each line of the output holds path, ids, and with findings answer and answer_ids (ending in the\n"
-              "end of turn), or path and error.",
+    .detail = "With --batch, each line of the input is an object with path, and optionally code (the file's text), within (first and\n"
+              "last line of the part to show), findings (the answer to learn: lines and rule, optionally evidence, severity, status,\n"
+              "issue, why, fix, missing) and missing_context. Each line of the output holds path, ids, and with findings answer and\n"
+              "answer_ids (ending in the end of turn), or path and error.",
     .group = groups,
     .n_group = sizeof(groups) / sizeof(groups[0]),
     .opts_bytes = sizeof(prompt_opts),

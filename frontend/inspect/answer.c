@@ -225,7 +225,8 @@ static int word_index(const char *const *word, int n, myth_str v)
 }
 
 /* The block with this path, in JSON spelling as it stands in the answer, that holds both lines. */
-static bool find_block(uint32_t *out, const myth_block *block, uint32_t n_block, const char *path, size_t len, uint32_t first, uint32_t last)
+static bool find_block(uint32_t *out, const myth_block *block, uint32_t n_block, const char *path, size_t len, uint32_t first,
+                       uint32_t last)
 {
     for (uint32_t i = 0; i < n_block; i++)
         if (block[i].src->path_len == len && !memcmp(block[i].src->path_text, path, len) && first >= block[i].first &&

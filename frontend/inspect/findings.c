@@ -47,7 +47,8 @@ static_assert(sizeof(state) <= MYTH_AUTOMATON_STATE_MAX, "state");
 static_assert(sizeof(state) == 8 + 4 + 5 * 4 + MYTH_FINDING_MAX * sizeof(seen), "states are compared as bytes: no padding");
 
 static const myth_findings_limits limits[] = {
-    [MYTH_PROMPT_FULL] = { .n_finding = 16, .span = 40, .evidence = 200, .issue = 240, .why = 240, .fix = 240, .missing = 120, .n_context = 8, .context = 120 },
+    [MYTH_PROMPT_FULL] = { .n_finding = 16, .span = 40, .evidence = 200, .issue = 240, .why = 240, .fix = 240, .missing = 120,
+                           .n_context = 8, .context = 120 },
     [MYTH_PROMPT_COMPACT] = { .n_finding = 8, .span = 40, .evidence = 120 }
 };
 

@@ -67,9 +67,10 @@ static myth_status encode_lines(const myth_inspection *in, uint32_t first, uint3
     return st;
 }
 
+/* A part stays below soft; a line that alone is longer may reach hard. */
 typedef struct {
     const myth_inspection *in;
-    uint32_t limit;
+    uint32_t soft, hard;
 } fit;
 
 static myth_status fits(void *user, uint32_t first, uint32_t last, bool *does, myth_error *err)
@@ -77,7 +78,7 @@ static myth_status fits(void *user, uint32_t first, uint32_t last, bool *does, m
     const fit *f = user;
     uint32_t n = 0;
     myth_status st = encode_lines(f->in, first, last, NULL, &n, err);
-    *does = n <= f->limit;
+    *does = n <= (first == last ? f->hard : f->soft);
     return st;
 }
 
@@ -90,11 +91,11 @@ static myth_status add_part(myth_inspection *in, uint32_t first, uint32_t last, 
     return encode_lines(in, first, last, &p->ids, &p->n_ids, err);
 }
 
-static myth_status add_parts(myth_inspection *in, uint32_t limit, uint32_t whole, myth_error *err)
+static myth_status add_parts(myth_inspection *in, uint32_t soft, uint32_t hard, uint32_t whole, myth_error *err)
 {
-    fit f = { in, limit };
+    fit f = { in, soft, hard };
     uint32_t n_line = in->src.n_line;
-    uint64_t guess = (uint64_t)n_line * limit / (whole ? whole : 1);
+    uint64_t guess = (uint64_t)n_line * soft / (whole ? whole : 1);
     for (uint32_t first = 1, last; first <= n_line; first = last + 1) {
         myth_status st = myth_split_next(&last, &in->src, first, guess ? (uint32_t)guess : 1, fits, &f, err);
         if (st == MYTH_OK)
@@ -120,9 +121,12 @@ static uint32_t common_prefix(const myth_inspection *in)
 /* What stands between a first answer and the second: the end of the turn, a turn of the user, the head of the next answer. */
 static myth_status encode_again(myth_inspection *in, myth_error *err)
 {
-    static const char expand[] = "Now write the same findings again, in the same order, with issue, why, severity, status, fix and missing filled in.";
+    static const char expand[] = "Now write the same findings again, in the same order, with issue, why, severity, status, fix and missing "
+                                 "filled in.";
     enum { CAP = 512 };
-    const myth_message msg[] = { { MYTH_ROLE_USER, { "x", 1 } }, { MYTH_ROLE_ASSISTANT, { "x", 1 } }, { MYTH_ROLE_USER, { expand, sizeof(expand) - 1 } } };
+    const myth_message msg[] = { { MYTH_ROLE_USER, { "x", 1 } },
+                                 { MYTH_ROLE_ASSISTANT, { "x", 1 } },
+                                 { MYTH_ROLE_USER, { expand, sizeof(expand) - 1 } } };
     int32_t all[CAP], end = myth_tokenizer_special(in->model->tokenizer)->end_of_turn;
     size_t n = 0, at = 0;
     myth_status st = myth_chat_encode(in->model->tokenizer, in->mem, in->model->config.family, msg, 3, all, CAP, &n, err);
@@ -159,13 +163,11 @@ static void remedy(myth_inspection *in, const char *text)
 
 static void refuse(myth_inspection *in, uint64_t count, uint64_t limit, const char *what)
 {
-    char line[128];
     in->refusal = (myth_refusal) { .count = count, .limit = limit, .unit = "tokens" };
     snprintf(in->refusal.reason, sizeof(in->refusal.reason), "%s: %llu tokens, the limit is %llu", what, (unsigned long long)count,
              (unsigned long long)limit);
     remedy(in, "fewer files: inspect a file that holds only what matters");
-    snprintf(line, sizeof(line), "smaller chunks: --split inspects the file in parts, each within the limit");
-    remedy(in, line);
+    remedy(in, "smaller chunks: --split inspects the file in parts, each within the limit");
     remedy(in, "summarise first: leave out the code that the findings do not need");
     in->report.refusal = &in->refusal;
     in->report.finish_reason = myth_finish_name(MYTH_FINISH_REFUSED);
@@ -183,7 +185,7 @@ void myth_inspect_refuse(myth_inspection *in, const myth_refusal *why)
 /* Counts the whole prompt, refuses or makes the parts. */
 static myth_status plan_parts(myth_inspection *in, myth_error *err)
 {
-    uint32_t whole = 0, ctx = context_tokens(in), limit = in->o.max_prompt_tokens, trained = 0;
+    uint32_t whole = 0, ctx = context_tokens(in), limit = in->o.max_prompt_tokens, trained = 0, soft;
     myth_status st;
     myth_error own = { 0 };
     MYTH_TRY(encode_lines(in, 1, in->src.n_line, NULL, &whole, &own));
@@ -197,14 +199,13 @@ static myth_status plan_parts(myth_inspection *in, myth_error *err)
         remedy(in, "a shorter output: -n; a longer context: -c");
         return MYTH_OK;
     }
-    myth_meta_u32(&trained, myth_weights_meta(in->model->weights), "mythos.trained_tokens");
-    if (trained && !in->o.split)
-        limit = min_u32(limit, trained);
     limit = min_u32(limit, ctx - (uint32_t)output_tokens(in));
-    if (whole <= limit)
+    myth_meta_u32(&trained, myth_weights_meta(in->model->weights), "mythos.trained_tokens");
+    soft = trained && !in->o.split ? min_u32(limit, trained) : limit;
+    if (whole <= soft)
         MYTH_TRY(add_part(in, 1, in->src.n_line, &own));
     else
-        MYTH_TRY(add_parts(in, limit, whole, &own));
+        MYTH_TRY(add_parts(in, soft, limit, whole, &own));
     in->n_prefix = common_prefix(in);
     in->report.prompt_tokens = 0;
     for (uint32_t i = 0; i < in->n_part; i++)
@@ -296,7 +297,8 @@ typedef struct {
 
 static void size_run(run_bytes *b, const myth_inspection *in)
 {
-    size_t bound = myth_answer_bound(&in->limits, in->src.path_len), bound2 = in->o.two_pass ? myth_answer_bound(&in->expand, in->src.path_len) : 0;
+    size_t bound = myth_answer_bound(&in->limits, in->src.path_len);
+    size_t bound2 = in->o.two_pass ? myth_answer_bound(&in->expand, in->src.path_len) : 0;
     b->finding = in->n_part * (size_t)in->limits.n_finding * sizeof(myth_finding);
     b->citation = in->n_part * (size_t)in->limits.n_finding * sizeof(myth_citation);
     b->context = in->n_part * (size_t)MYTH_CONTEXT_MAX * sizeof(myth_str);
@@ -328,7 +330,8 @@ myth_status myth_inspect_needs(const myth_inspection *in, myth_engine_opts *opts
     uint64_t own = staging.live + b.finding + b.citation + b.context + b.ids + b.text + b.text2 + b.room;
     uint64_t of_engine = engine.bytes[MYTH_MEM_STAGING];
     memset(extra, 0, sizeof(*extra));
-    extra->bytes[MYTH_MEM_STAGING] = own + of_engine > staging.peak ? own : staging.peak - of_engine;       /* counting may have held more */
+    /* counting may have held more than the run will */
+    extra->bytes[MYTH_MEM_STAGING] = own + of_engine > staging.peak ? own : staging.peak - of_engine;
     extra->bytes[MYTH_MEM_OTHER] = myth_grammar_plan(in->model->tokenizer, in->model->config.n_vocab, N_CACHED_MASK);
     return MYTH_OK;
 }
@@ -337,6 +340,7 @@ static myth_status take_run(myth_inspection *in, myth_error *err)
 {
     run_bytes b;
     int32_t stop[8];
+    int n_stop;
     myth_status st = MYTH_OK;
     const myth_tokenizer *t = in->model->tokenizer;
     size_run(&b, in);
@@ -350,8 +354,8 @@ static myth_status take_run(myth_inspection *in, myth_error *err)
     if (b.text2)
         MYTH_TRY(take(in, &in->text2, "answer", b.text2, 1, err));
     MYTH_TRY(take(in, &in->room, "answers", b.room, 1, err));
-    MYTH_TRY(myth_grammar_open(&in->grammar, in->mem, t, in->model->config.n_vocab, stop, myth_chat_stop_ids(t, in->model->config.family, stop),
-                               N_CACHED_MASK, err));
+    n_stop = myth_chat_stop_ids(t, in->model->config.family, stop);
+    MYTH_TRY(myth_grammar_open(&in->grammar, in->mem, t, in->model->config.n_vocab, stop, n_stop, N_CACHED_MASK, err));
 fail:
     return st;
 }
@@ -400,7 +404,7 @@ static myth_status answer(myth_inspection *in, myth_engine *e, myth_seq *s, cons
     myth_status st = myth_generate(e, s, &o, in->ids, &n, why, err);
     if (st != MYTH_OK)
         return st;
-    size_t cap = text == in->text2 ? myth_answer_bound(&in->expand, in->src.path_len) : myth_answer_bound(&in->limits, in->src.path_len);
+    size_t cap = myth_answer_bound(text == in->text2 ? &in->expand : &in->limits, in->src.path_len);
     *len = 0;
     for (uint32_t i = 0; i < n; i++)
         *len += myth_tokenizer_bytes_of(in->model->tokenizer, in->ids[i], text + *len, cap - *len);
@@ -410,6 +414,8 @@ static myth_status answer(myth_inspection *in, myth_engine *e, myth_seq *s, cons
     in->report.n_dropped += n_dropped;
     return MYTH_OK;
 }
+
+static bool same_str(myth_str a, myth_str b) { return a.len == b.len && !memcmp(a.text, b.text, a.len); }
 
 /* Reads and verifies the answer about the part at work; what does not hold is dropped and counted. */
 static myth_status keep(myth_inspection *in, const char *text, size_t len, uint32_t from, myth_error *err)
@@ -432,7 +438,7 @@ static myth_status keep(myth_inspection *in, const char *text, size_t len, uint3
     in->report.n_finding = n > in->report.n_finding ? n : in->report.n_finding;
     for (uint32_t i = 0; i < got.n_context; i++) {
         uint32_t k = 0;
-        while (k < in->report.n_context && (in->context[k].len != got.context[i].len || memcmp(in->context[k].text, got.context[i].text, got.context[i].len)))
+        while (k < in->report.n_context && !same_str(in->context[k], got.context[i]))
             k++;
         if (k == in->report.n_context)
             in->context[in->report.n_context++] = got.context[i];

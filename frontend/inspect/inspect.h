@@ -4,13 +4,13 @@
  *   myth_inspect_needs   what the engine must offer and what else will be booked
  *   myth_inspect_run     generates part by part; the prefix that all parts share is computed once
  *
- * Limits   whole prompt <= max_prompt_tokens unless split; prompt + output <= context. A file that the limit allows but the model cannot
- *          read at once (its context, or the prompt length it was trained for) is split without being asked
+ * Limits   whole prompt <= max_prompt_tokens unless split; prompt + output <= context. A file that the limit allows but the model
+ *          cannot read at once (its context, or the prompt length it was trained for) is split without being asked
  * Order    findings in the order of the parts, within a part as generated: greedy, so the same bytes give the same report
  * Two passes   brief: file, lines, evidence, rule, severity; then the same sequence goes on with the texts of these findings
  * Units    tokens
  * Owner    opts, model and the file's bytes are lent until close; the report until close
- * Errors   MYTH_ELIMIT more than MYTH_SOURCE_MAX bytes, MYTH_ENOMEM, and what the engine returns                                          */
+ * Errors   MYTH_ELIMIT more than MYTH_SOURCE_MAX bytes, MYTH_ENOMEM, and what the engine returns                                         */
 #ifndef MYTH_INSPECT_H
 #define MYTH_INSPECT_H
 
@@ -30,7 +30,8 @@ typedef struct {
     bool is_isolated;                        /* every part from an empty sequence: slower, the same answer */
     myth_sample_params sample;
     const bool *cancel;
-    void (*on_progress)(void *user, const char *what, uint32_t part, uint32_t n_part, uint32_t done, uint32_t total);       /* may be NULL */
+    /* may be NULL */
+    void (*on_progress)(void *user, const char *what, uint32_t part, uint32_t n_part, uint32_t done, uint32_t total);
     void *user;
 } myth_inspect_opts;
 

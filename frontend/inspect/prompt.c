@@ -22,14 +22,15 @@ static const char *const full[N_LITERAL] = {
         "4. Prefer one concrete defect to general advice.\n"
         "5. Give path and lines of every finding. \"evidence\" is copied verbatim from one of its lines.\n"
         "6. \"severity\" is HIGH, MEDIUM, LOW or INFO.\n"
-        "7. \"status\" is confirmed when the code shown proves it, likely when it probably holds, speculative when it depends on unseen code.\n"
+        "7. \"status\" is confirmed when the code shown proves it, likely when it probably holds, speculative when it depends on unseen "
+        "code.\n"
         "8. No claim without code. When nothing is wrong, the list is empty.\n"
         "\"rule\" is one of:\n"
 #define RULE(id, cwe, severity, title) id ": " title "\n"
 #include "rules.def"
 #undef RULE
-        "Answer with JSON only: {\"findings\":[{\"file\",\"lines\":[first,last],\"evidence\",\"rule\",\"issue\",\"why\",\"severity\",\"status\","
-        "\"fix\",\"missing\"}],\"missing_context\":[]}",
+        "Answer with JSON only: {\"findings\":[{\"file\",\"lines\":[first,last],\"evidence\",\"rule\",\"issue\",\"why\",\"severity\","
+        "\"status\",\"fix\",\"missing\"}],\"missing_context\":[]}",
     [MAP_OPEN] = "Repository map:\n",
     [MAP_CLOSE] = "\n\n",
     [MAP_NONE] = "Repository map: none\n\n",
@@ -234,8 +235,8 @@ static myth_status template_controls(size_t *out, const myth_tokenizer *t, myth_
     return st;
 }
 
-myth_status myth_prompt_encode(const myth_tokenizer *t, myth_mem *mem, myth_family_id family, const myth_prompt *p, int32_t *ids, size_t cap,
-                               size_t *n_ids, myth_error *err)
+myth_status myth_prompt_encode(const myth_tokenizer *t, myth_mem *mem, myth_family_id family, const myth_prompt *p, int32_t *ids,
+                               size_t cap, size_t *n_ids, myth_error *err)
 {
     myth_status st = MYTH_OK;
     myth_message msg[2];

@@ -35,8 +35,8 @@ static void finding(FILE *f, const myth_report *r, uint32_t i, const myth_term *
     fprintf(f, ":%u", w->first);
     if (w->last > w->first)
         fprintf(f, "-%u", w->last);
-    fprintf(f, ": %s%s%s %s: ", myth_term_color(t, f, color[w->severity]), myth_severity_name(w->severity), myth_term_color(t, f, MYTH_COLOR_NONE),
-            myth_finding_status_name(w->status));
+    fprintf(f, ": %s%s%s %s: ", myth_term_color(t, f, color[w->severity]), myth_severity_name(w->severity),
+            myth_term_color(t, f, MYTH_COLOR_NONE), myth_finding_status_name(w->status));
     if (w->issue.len)
         put_str(f, w->issue);
     else

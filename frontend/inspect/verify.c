@@ -82,8 +82,8 @@ myth_verdict myth_verify(myth_citation *out, const myth_finding *f, const myth_b
     if (!find_evidence(out, block[f->block].src, f))
         return MYTH_CITES_NO_EVIDENCE;
     for (uint32_t i = 0; i < n_before; i++)
-        if (!strcmp(block[before[i].block].src->path, block[f->block].src->path) && before[i].first == f->first && before[i].last == f->last &&
-            before[i].rule == f->rule)
+        if (!strcmp(block[before[i].block].src->path, block[f->block].src->path) && before[i].first == f->first &&
+            before[i].last == f->last && before[i].rule == f->rule)
             return MYTH_CITES_AGAIN;
     return MYTH_CITES;
 }

@@ -211,6 +211,30 @@ static void test_memory_report(void **state)
     }
 }
 
+/* A model that says how long its prompts were is given no longer ones; one that was trained for another prompt is named. */
+static void test_trained_model(void **state)
+{
+    (void)state;
+    put_file("a.c", source, 400);
+    cli_shell(&r, "$M convert " TINY "-o $D/t.gguf --type q8_0 --kv mythos.prompt=compact,mythos.trained_tokens=400,mythos.prompt_hash=feed0123");
+    assert_int_equal(r.code, 0);
+    json_t *j = json_of("$M inspect-file $D/a.c -m $D/t.gguf --dry-run --format json", 0);
+    const json_t *parts = json_object_get(j, "parts");
+    assert_true(json_array_size(parts) > 1);
+    for (size_t i = 0; i < json_array_size(parts); i++)
+        assert_true(json_integer_value(json_object_get(json_array_get(parts, i), "prompt_tokens")) <= 400);
+    json_decref(j);
+    assert_non_null(strstr(r.err, "trained for another prompt (feed0123"));
+    j = json_of("$M inspect-file $D/a.c -m $D/t.gguf -n 20 --format json", 3);
+    assert_true(json_integer_value(json_object_get(j, "parts")) > 1);
+    json_decref(j);
+    put_file("a.c", "x = 1;\n", 30);                                    /* one line may be longer than what was trained */
+    cli_shell(&r, "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do printf '%080d' 0 >> $D/a.c; done");
+    j = json_of("$M inspect-file $D/a.c -m $D/t.gguf --dry-run --format json", 0);
+    assert_int_equal(json_array_size(json_object_get(j, "parts")), 2);
+    json_decref(j);
+}
+
 static void test_interrupt_keeps_what_is_there(void **state)
 {
     (void)state;
@@ -226,6 +250,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_keys),          cmocka_unit_test(test_prompt),     cmocka_unit_test(test_batch),
         cmocka_unit_test(test_exit_codes),    cmocka_unit_test(test_hard_limit), cmocka_unit_test(test_memory_report),
+        cmocka_unit_test(test_trained_model),
         cmocka_unit_test(test_interrupt_keeps_what_is_there),
     };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
