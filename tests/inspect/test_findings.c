@@ -166,6 +166,8 @@ static void test_walks_parse_and_cite(void **unused)
         bed_random(&b, &rng);
         size_t len = random_walk(&b, &rng, text, check_below(&rng, 3000));
         n_finding += check_answer(&b, text, len);
+        size_t path_len = b.src[0].path_len > b.src[1].path_len ? b.src[0].path_len : b.src[1].path_len;
+        assert_true(len + MYTH_ANSWER_TAIL <= myth_answer_bound(&b.limits, path_len));
         bed_close(&b);
     }
     printf("%u walks, %u findings\n", n_walk, n_finding);
@@ -194,6 +196,39 @@ static void test_close_anywhere(void **unused)
         assert_int_equal(before, check_answer(&b, text, len));
         bed_close(&b);
     }
+}
+
+/* A second pass over given heads: the same citations and rules, nothing more, nothing less. */
+static void test_second_pass(void **unused)
+{
+    (void)unused;
+    static char text[TEXT_MAX], again[TEXT_MAX], room[TEXT_MAX], room2[TEXT_MAX];
+    static bed b;
+    uint64_t rng = check_seed();
+    uint32_t n_seen = 0;
+    for (uint32_t i = 0, n = check_is_full() ? 1000 : 60; i < n; i++) {
+        myth_str heads[MYTH_FINDING_MAX];
+        myth_answer first, second;
+        bed_random(&b, &rng);
+        size_t len = random_walk(&b, &rng, text, check_below(&rng, 3000));
+        uint32_t n_head = myth_answer_heads(heads, &b.g, text, len);
+        assert_int_equal(myth_answer_read(&first, room, b.block, b.n_block, text, len, NULL), MYTH_OK);
+        assert_int_equal(n_head, first.n_finding);
+        b.g.fixed = heads;
+        b.g.n_fixed = n_head;
+        size_t len2 = random_walk(&b, &rng, again, 5000);
+        assert_int_equal(check_answer(&b, again, len2), n_head);
+        assert_int_equal(myth_answer_read(&second, room2, b.block, b.n_block, again, len2, NULL), MYTH_OK);
+        for (uint32_t k = 0; k < n_head; k++, n_seen++) {
+            const myth_finding *x = &first.finding[k], *y = &second.finding[k];
+            assert_true(x->block == y->block && x->first == y->first && x->last == y->last && x->rule == y->rule);
+            assert_int_equal(x->evidence.len, y->evidence.len);
+            assert_memory_equal(x->evidence.text, y->evidence.text, x->evidence.len);
+        }
+        bed_close(&b);
+    }
+    printf("%u findings expanded\n", n_seen);
+    assert_true(n_seen > 0);
 }
 
 /* From random states, the way that prefers to end things ends within bounds. */
@@ -375,6 +410,7 @@ int main(void)
         cmocka_unit_test(test_spelling),       cmocka_unit_test(test_goldens),
         cmocka_unit_test(test_no_repetition),  cmocka_unit_test(test_nothing_to_cite),
         cmocka_unit_test(test_walks_parse_and_cite), cmocka_unit_test(test_close_anywhere),
+        cmocka_unit_test(test_second_pass),
         cmocka_unit_test(test_every_state_can_finish), cmocka_unit_test(test_keys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
