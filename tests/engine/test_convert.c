@@ -246,6 +246,89 @@ static void test_inferred(void **state)
     }
 }
 
+/* ---- vocabulary and embedding of different sizes ---- */
+
+static void copy_file(const char *to, const char *from)
+{
+    char path[1024];
+    bytes b = { 0 };
+    FILE *f = fopen(check_path(path, sizeof(path), from), "rb");
+    assert_non_null(f);
+    for (int c; (c = fgetc(f)) != EOF;)
+        bytes_uint(&b, (uint64_t)c, 1);
+    fclose(f);
+    files_put(to, b.data, b.len);
+    bytes_free(&b);
+}
+
+/* A folder v/ with a model of one layer and `rows` rows, element i of a tensor being i, and a tokenizer of 272 pieces. */
+static void put_folder(myth_family_id family, uint32_t rows)
+{
+    static myth_config c;
+    bytes head = { 0 }, data = { 0 }, file = { 0 };
+    char line[256], config[512];
+    c = (myth_config){ .d_model = 32, .n_head = 2, .n_vocab = rows, .layer[0] = { .n_head_kv = 1, .head_dim = 32, .d_ff = 32 } };
+    snprintf(config, sizeof(config),
+             "{\"model_type\":\"%s\",\"vocab_size\":%u,\"hidden_size\":32,\"intermediate_size\":32,\"num_hidden_layers\":1,"
+             "\"num_attention_heads\":2,\"num_key_value_heads\":1,\"head_dim\":32}",
+             family == MYTH_FAMILY_GEMMA3 ? "gemma3_text" : "gemma2", rows);
+    files_text("v/config.json", config);
+    copy_file("v/tokenizer.json", "tests/fuzz/corpus/tokenizer_json/seed-new");
+    for (int layer = -1; layer < 1; layer++) {
+        const myth_slot *s = layer < 0 ? myth_slots_model : myth_family_get(family)->slots;
+        for (; layer < 0 ? s < myth_slots_model + 2 : s->hf != NULL; s++) {
+            uint64_t r = myth_slot_size(&c, 0, s->rows), k = myth_slot_size(&c, 0, s->cols);
+            char name[128], shape[64];
+            stem(name, "layers", layer, s->hf);
+            snprintf(shape, sizeof(shape), s->cols == MYTH_DIM_ONE ? "%llu" : "%llu,%llu", (unsigned long long)r, (unsigned long long)k);
+            snprintf(line, sizeof(line), "%s\"model.%s\":{\"dtype\":\"F32\",\"shape\":[%s],\"data_offsets\":[%zu,%zu]}", head.len ? "," : "{", name,
+                     shape, data.len, data.len + (size_t)(r * k * 4));
+            bytes_text(&head, line);
+            for (uint64_t i = 0; i < r * k; i++) {
+                float f = (float)i;
+                bytes_put(&data, &f, 4);
+            }
+        }
+    }
+    bytes_text(&head, "}");
+    while (head.len % 8)
+        bytes_text(&head, " ");
+    bytes_uint(&file, head.len, 8);
+    bytes_put(&file, head.data, head.len);
+    bytes_put(&file, data.data, data.len);
+    files_put("v/model.safetensors", file.data, file.len);
+    bytes_free(&head), bytes_free(&data), bytes_free(&file);
+}
+
+/* Gemma 3 is cut to the tokenizer, other families get pieces that no text becomes; a larger tokenizer is cut to the embedding. */
+static void test_vocabulary(void **state)
+{
+    (void)state;
+    static const struct { myth_family_id family; uint32_t rows, rows_after; } row[] = {
+        { MYTH_FAMILY_GEMMA3, 300, 272 }, { MYTH_FAMILY_GEMMA2, 300, 300 }, { MYTH_FAMILY_GEMMA3, 272, 272 }, { MYTH_FAMILY_GEMMA3, 270, 270 },
+    };
+    files_mkdir("v");
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        myth_mem *mem = new_mem();
+        myth_model a, b;
+        put_folder(row[i].family, row[i].rows);
+        open_model(&a, mem, files_path("v"));
+        assert_int_equal(myth_tokenizer_n_vocab(a.tokenizer), 272);
+        convert(&a, MYTH_F32, NULL, 0);
+        open_model(&b, mem, files_path("out.gguf"));
+        assert_int_equal(b.config.n_vocab, row[i].rows_after);
+        assert_int_equal(myth_tokenizer_n_vocab(b.tokenizer), row[i].rows_after);
+        check_tensors(&a, &b, MYTH_F32);
+        for (uint32_t id = 0; id < row[i].rows_after; id++) {
+            myth_piece_type type = myth_tokenizer_type(b.tokenizer, (int32_t)id);
+            assert_int_equal(type, id < 272 ? myth_tokenizer_type(a.tokenizer, (int32_t)id) : MYTH_PIECE_UNUSED);
+        }
+        myth_model_close(&a);
+        myth_model_close(&b);
+        assert_int_equal(myth_mem_close(mem), 0);
+    }
+}
+
 /* ---- failures ---- */
 
 static void expect_failure(const myth_model *m, const char *path, const bool *cancel, myth_status wanted)
@@ -304,7 +387,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_types), cmocka_unit_test(test_twice),    cmocka_unit_test(test_tokenizer),
-        cmocka_unit_test(test_inferred),  cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_inferred),  cmocka_unit_test(test_vocabulary), cmocka_unit_test(test_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
