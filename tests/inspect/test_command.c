@@ -188,6 +188,29 @@ static void test_exit_codes(void **state)
     json_decref(json_of("$M inspect-file $D/a.c " TINY "--mem-limit 1MiB --format json", 71));
 }
 
+/* Exit 1 exactly when a finding is at least as severe as the level. */
+static void test_fail_level(void **state)
+{
+    static const char *const name[] = { "HIGH", "MEDIUM", "LOW", "INFO" }, *const level[] = { "high", "medium", "low", "info" };
+    (void)state;
+    put_file("a.c", source, 0);
+    json_t *j = json_of("$M inspect-file $D/a.c " TINY "--format json --fail-level never", 0);
+    const json_t *list = json_object_get(j, "findings");
+    int worst = 4;
+    for (size_t i = 0; i < json_array_size(list); i++)
+        for (int s = 0; s < worst; s++)
+            if (!strcmp(text_of(json_array_get(list, i), "severity"), name[s]))
+                worst = s;
+    printf("%zu findings, the most severe %s\n", json_array_size(list), worst < 4 ? name[worst] : "none");
+    json_decref(j);
+    for (int s = 0; s < 4; s++) {
+        char line[256];
+        snprintf(line, sizeof(line), "$M inspect-file $D/a.c " TINY "--fail-level %s", level[s]);
+        cli_shell(&r, line);
+        assert_int_equal(r.code, worst <= s ? 1 : 0);
+    }
+}
+
 static void test_memory_report(void **state)
 {
     static const char *const flags[] = { "", "--prompt-style compact --split --max-prompt-tokens 400 -n 30", "--two-pass -n 40", "--exact -n 20 -c 4096" };
@@ -249,7 +272,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_keys),          cmocka_unit_test(test_prompt),     cmocka_unit_test(test_batch),
-        cmocka_unit_test(test_exit_codes),    cmocka_unit_test(test_hard_limit), cmocka_unit_test(test_memory_report),
+        cmocka_unit_test(test_exit_codes),    cmocka_unit_test(test_hard_limit), cmocka_unit_test(test_memory_report), cmocka_unit_test(test_fail_level),
         cmocka_unit_test(test_trained_model),
         cmocka_unit_test(test_interrupt_keeps_what_is_there),
     };
