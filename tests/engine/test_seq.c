@@ -595,6 +595,97 @@ static void a_fork_needs_no_spare_room(void **state)
     }
 }
 
+/* A wrapped ring cut by one holds nothing older; a fork, a checkpoint and a saved copy know that as well as the sequence itself. */
+static void what_a_ring_lost_stays_lost(void **state)
+{
+    (void)state;
+    enum { LONG = 40 };
+    combo c = { models[0], NULL, MYTH_F32 };
+    rig r;
+    int32_t ids[LONG];
+    uint64_t rng = check_seed();
+    uint32_t at;
+    myth_engine_opts o = opts_of(&c);
+    o.n_seq = 3;
+    o.n_checkpoint = 1;
+    open_on(&r, &c, &o);
+    assert_true(r.model.config.window < LONG / 2);
+    random_ids(ids, LONG, &r, &rng);
+    for (int way = 0; way < 4; way++) {
+        myth_seq *s = rig_seq(&r), *t = s;
+        rig_feed(&r, s, ids, LONG, 0, NULL);
+        assert_ok(myth_seq_truncate(s, LONG - 1, &at, &rig_err));
+        assert_int_equal(at, LONG - 1);
+        if (way == 1) {
+            assert_ok(myth_seq_fork(&t, s, &rig_err));
+        } else if (way == 2) {                                   /* back to a checkpoint that was taken after the cut */
+            assert_ok(myth_seq_checkpoint(s, &rig_err));
+            rig_feed(&r, s, ids, 5, 0, NULL);
+            assert_ok(myth_seq_truncate(s, LONG, &at, &rig_err));
+            assert_int_equal(at, LONG - 1);
+        } else if (way == 3) {
+            uint64_t bytes = myth_seq_save_bytes(s);
+            void *saved = malloc(bytes);
+            assert_non_null(saved);
+            assert_ok(myth_seq_save(s, saved, bytes, &rig_err));
+            t = rig_seq(&r);
+            assert_ok(myth_seq_restore(t, saved, bytes, &rig_err));
+            free(saved);
+        }
+        assert_ok(myth_seq_truncate(t, LONG - 2, &at, &rig_err));
+        assert_int_equal(at, 0);                                 /* way 2: its only checkpoint is behind LONG - 2 */
+        if (t != s)
+            myth_seq_close(t);
+        myth_seq_close(s);
+    }
+    rig_close(&r);
+}
+
+/* The page a checkpoint ends in is copied when the sequence goes on, and the plan has room for that up to the last token. */
+static void a_checkpoint_leaves_room_for_the_whole_context(void **state)
+{
+    (void)state;
+    enum { N_MARK = 3 };
+    for (uint32_t page = 2; page <= CTX; page += 5) {
+        combo c = { models[1], NULL, MYTH_F32 };
+        rig r;
+        rows want, got;
+        int32_t ids[CTX];
+        uint64_t rng = check_seed();
+        uint32_t at;
+        myth_engine_opts o = opts_of(&c);
+        o.page_tok = page;
+        o.n_checkpoint = N_MARK;
+        open_on(&r, &c, &o);
+        rows_open(&want, &r, CTX, false);
+        rows_open(&got, &r, CTX, false);
+        random_ids(ids, CTX, &r, &rng);
+        myth_seq *s = rig_seq(&r);
+        rig_feed(&r, s, ids, CTX, 0, &want);
+        myth_seq_close(s);
+        s = rig_seq(&r);
+        for (uint32_t k = 0; k < N_MARK; k++) {                  /* all three inside a page, often the same one */
+            rig_feed(&r, s, ids + 11 * k, 11, 0, &got);
+            assert_ok(myth_seq_checkpoint(s, &rig_err));
+        }
+        rig_feed(&r, s, ids + 11 * N_MARK, CTX - 11 * N_MARK, 0, &got);
+        assert_same_bits(got.logits, want.logits, (size_t)CTX * got.n_vocab, "with checkpoints");
+        for (uint32_t k = N_MARK; k-- > 0;) {
+            uint32_t back = 11 * (k + 1);
+            assert_ok(myth_seq_truncate(s, back + 1, &at, &rig_err));
+            assert_int_equal(at, back);
+            rows_clear(&got);
+            got.base = back;
+            rig_feed(&r, s, ids + back, CTX - back, 0, &got);
+            assert_same_bits(row_of(&got, back), row_of(&want, back), (size_t)(CTX - back) * got.n_vocab, "back at a checkpoint");
+        }
+        myth_seq_close(s);
+        rows_close(&want);
+        rows_close(&got);
+        rig_close(&r);
+    }
+}
+
 /* ---- cancel ---- */
 
 static bool stop_now;
@@ -653,6 +744,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refusals_change_nothing),
         cmocka_unit_test(a_fork_needs_no_spare_room),
+        cmocka_unit_test(what_a_ring_lost_stays_lost),
+        cmocka_unit_test(a_checkpoint_leaves_room_for_the_whole_context),
         cmocka_unit_test(cancelled_forward_keeps_what_was_computed),
         cmocka_unit_test(chunk_page_and_micro_batch_change_no_bit),
         cmocka_unit_test(seven_ragged_sequences_equal_each_alone),
