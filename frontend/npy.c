@@ -7,11 +7,21 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+/* A device is written in place: a rename would put a file where it stands. */
+static bool is_special(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && !S_ISREG(info.st_mode);
+}
 
 static int open_tmp(const char *path, int flags, char tmp[PATH_MAX])
 {
-    int n = snprintf(tmp, PATH_MAX, "%s.tmp", path);
+    bool in_place = is_special(path);
+    int n = snprintf(tmp, PATH_MAX, "%s%s", path, in_place ? "" : ".tmp");
+    flags = in_place ? 0 : flags;
     if (n < 0 || n >= PATH_MAX) {
         errno = ENAMETOOLONG;
         return -1;
@@ -61,11 +71,14 @@ myth_status myth_npy_create(myth_npy *out, const char *path, const uint64_t *sha
     uint64_t rows = 1;
     for (int i = 0; i + 1 < n_dim; i++)
         rows *= shape[i];
-    bool ok = ftruncate(fd, (off_t)(out->data_off + rows * out->row_bytes)) == 0 && write_at(fd, header, (size_t)out->data_off, 0);
+    bool in_place = is_special(path);
+    bool ok = in_place || ftruncate(fd, (off_t)(out->data_off + rows * out->row_bytes)) == 0;
+    ok = ok && write_at(fd, header, (size_t)out->data_off, 0);
     int saved = errno;
     close(fd);
     if (!ok) {
-        unlink(tmp);
+        if (!in_place)
+            unlink(tmp);
         return myth_fail(err, MYTH_EIO, "%s: cannot write: %s", path, strerror(saved));
     }
     out->path = path;
@@ -87,13 +100,13 @@ myth_status myth_npy_finish(myth_npy *n, myth_error *err)
 {
     char tmp[PATH_MAX];
     int fd = open_tmp(n->path, 0, tmp);
-    bool ok = fd >= 0 && fsync(fd) == 0;
+    bool in_place = is_special(n->path), ok = fd >= 0 && (in_place || fsync(fd) == 0);
     int saved = errno;
     if (fd >= 0)
         close(fd);
     if (!ok)
         return myth_fail(err, MYTH_EIO, "%s: cannot write: %s", n->path, strerror(saved));
-    if (rename(tmp, n->path) != 0)
+    if (!in_place && rename(tmp, n->path) != 0)
         return myth_fail(err, MYTH_ECREATE, "%s: cannot rename onto it: %s", n->path, strerror(errno));
     n->path = NULL;
     return MYTH_OK;
@@ -102,7 +115,7 @@ myth_status myth_npy_finish(myth_npy *n, myth_error *err)
 void myth_npy_abandon(myth_npy *n)
 {
     char tmp[PATH_MAX];
-    if (n->path && snprintf(tmp, sizeof(tmp), "%s.tmp", n->path) < PATH_MAX)
+    if (n->path && !is_special(n->path) && snprintf(tmp, sizeof(tmp), "%s.tmp", n->path) < PATH_MAX)
         unlink(tmp);
     n->path = NULL;
 }
