@@ -201,6 +201,36 @@ static void put_pieces(job *j)
         myth_gguf_item_i32(j->g, i < n_piece ? (int32_t)myth_tokenizer_type(t, (int32_t)i) : UNUSED);
 }
 
+/* Where ids by score would differ from the source's, its merges go along. */
+static void put_merges(job *j)
+{
+    const myth_tokenizer *t = j->m->tokenizer;
+    char text[2 * 4096 + 1];                                     /* two pieces of the greatest length */
+    uint64_t count = 0;
+    int32_t l = 0, r = 0;
+    if (!myth_tokenizer_needs_merges(t))
+        return;
+    for (int pass = 0; pass < 2; pass++) {
+        if (pass == 1)
+            myth_gguf_put_array(j->g, "tokenizer.ggml.merges", MYTH_GGUF_STRING, count);
+        for (uint32_t rank = 0; rank < myth_tokenizer_n_merge(t); rank++) {
+            if (!myth_tokenizer_merge(t, rank, &l, &r))
+                continue;
+            myth_str a = myth_tokenizer_piece(t, l), b = myth_tokenizer_piece(t, r);
+            if ((uint32_t)l >= j->n_rows || (uint32_t)r >= j->n_rows || a.len + b.len >= sizeof(text))
+                continue;
+            if (pass == 0) {
+                count++;
+                continue;
+            }
+            memcpy(text, a.text, a.len);
+            text[a.len] = ' ';
+            memcpy(text + a.len + 1, b.text, b.len);
+            myth_gguf_item_str(j->g, (myth_str){ text, a.len + 1 + b.len });
+        }
+    }
+}
+
 /* A file of the source's folder, mapped; a missing one is an empty map. */
 static myth_status map_beside(job *j, myth_map *map, const char *name, myth_error *err)
 {
@@ -266,6 +296,7 @@ static myth_status put_tokenizer(job *j, myth_error *err)
     myth_gguf_put_str(j->g, "tokenizer.ggml.model", str("llama"));
     myth_gguf_put_str(j->g, "tokenizer.ggml.pre", str("default"));
     put_pieces(j);
+    put_merges(j);
     put_id(j, "tokenizer.ggml.bos_token_id", s->bos);
     put_id(j, "tokenizer.ggml.eos_token_id", s->eos);
     put_id(j, "tokenizer.ggml.unknown_token_id", s->unk);

@@ -4,8 +4,8 @@
  *          (a row whose length is not a multiple of the block becomes f16). Equal types are copied bit by bit.
  * Facts    from GGUF: copied. Else: written from the config; `<family>.attention.scale` when a reader would infer another value, and
  *          sliding_window_pattern when it would infer other layers
- * Vocab    pieces, scores and types of the tokenizer. Gemma 3: rows of the embedding past the tokenizer are cut; other families: missing
- *          pieces are padded as unused
+ * Vocab    pieces, scores and types of the tokenizer, and its merges where scores would give other ids. Gemma 3: rows of the embedding
+ *          past the tokenizer are cut; other families: missing pieces are padded as unused
  * Memory   MYTH_CONVERT_ROWS elements in both forms, see myth_convert_bytes: less than two tensors, whatever their size
  * Errors   those of gguf_write.h and of the source; MYTH_ECANCEL; no file is left behind                                         */
 #ifndef MYTH_CONVERT_H

@@ -29,7 +29,8 @@ myth_status myth_tok_new(myth_tokenizer **out, myth_mem *mem, const myth_tok_siz
     size_t at_prio = at_piece + myth_arena_cost(n * sizeof(myth_tok_piece));
     size_t at_slot = at_prio + (size->by_rank ? 0 : myth_arena_cost(n * sizeof(uint32_t)));
     size_t at_merge = at_slot + myth_arena_cost(n_slot * sizeof(uint64_t));
-    size_t at_text = at_merge + myth_arena_cost(n_merge_slot * sizeof(myth_tok_merge));
+    size_t at_rank = at_merge + myth_arena_cost(n_merge_slot * sizeof(myth_tok_merge));
+    size_t at_text = at_rank + myth_arena_cost(size->n_merge * sizeof(uint32_t));
     size_t total = at_text + myth_arena_cost((size_t)size->text_bytes);
 
     char *base = myth_alloc(mem, MYTH_MEM_TOKENIZER, "tokenizer", total);
@@ -46,6 +47,8 @@ myth_status myth_tok_new(myth_tokenizer **out, myth_mem *mem, const myth_tok_siz
     t->n_slot = (uint32_t)n_slot;
     t->merge = n_merge_slot ? (myth_tok_merge *)(void *)(base + at_merge) : NULL;
     t->n_merge_slot = (uint32_t)n_merge_slot;
+    t->merge_at = (uint32_t *)(void *)(base + at_rank);
+    t->n_merge = size->n_merge;
     t->own_text = size->lent_text ? NULL : base + at_text;
     t->text = size->lent_text ? size->lent_text : t->own_text;
     t->text_cap = size->text_bytes;
@@ -279,6 +282,7 @@ myth_status myth_tok_put_merge(myth_tokenizer *t, uint32_t rank, const char *lef
         myth_tok_merge *m = &t->merge[i];
         if (!m->result1) {
             *m = (myth_tok_merge){ (uint32_t)l, (uint32_t)r, rank, (uint32_t)res + 1 };
+            t->merge_at[rank] = i + 1;
             return MYTH_OK;
         }
         if (m->left == (uint32_t)l && m->right == (uint32_t)r)
@@ -434,6 +438,48 @@ int32_t myth_tokenizer_find(const myth_tokenizer *t, const char *piece, size_t l
     if (len == 0 || len > MYTH_TOK_PIECE_MAX)
         return -1;
     return myth_tok_lookup(t, inner, inner_text(inner, piece, len));
+}
+
+/* ---- merges, for writers ---- */
+
+uint32_t myth_tokenizer_n_merge(const myth_tokenizer *t) { return t->n_merge; }
+
+bool myth_tokenizer_merge(const myth_tokenizer *t, uint32_t rank, int32_t *left, int32_t *right)
+{
+    assert(rank < t->n_merge);
+    if (!t->merge_at[rank])
+        return false;
+    const myth_tok_merge *m = &t->merge[t->merge_at[rank] - 1];
+    *left = (int32_t)m->left;
+    *right = (int32_t)m->right;
+    return true;
+}
+
+bool myth_tokenizer_needs_merges(const myth_tokenizer *t)
+{
+    char buf[MYTH_TOK_PIECE_MAX];
+    uint64_t last = 0;                                 /* ranks of the pieces before this one are below it */
+    if (!t->by_rank)
+        return false;
+    for (uint32_t id = 0; id < t->n_vocab; id++) {
+        const myth_tok_piece *p = &t->piece[id];
+        if (p->type != MYTH_PIECE_NORMAL || !(p->flags & MYTH_TOK_MERGES))
+            continue;
+        myth_str s = inner_of(t, p, buf);
+        uint64_t worst = last;
+        for (size_t k = 1; k < s.len; k++) {
+            int32_t l = myth_tok_lookup(t, s.text, k), r = myth_tok_lookup(t, s.text + k, s.len - k);
+            if (l < 0 || r < 0 || !(t->piece[l].flags & t->piece[r].flags & MYTH_TOK_MERGES))
+                continue;
+            const myth_tok_merge *m = t->merge ? myth_tok_merge_of(t, (uint32_t)l, (uint32_t)r) : NULL;
+            if (!m || m->rank < last)
+                return true;
+            if (m->rank >= worst)
+                worst = (uint64_t)m->rank + 1;
+        }
+        last = worst;
+    }
+    return false;
 }
 
 void myth_tokenizer_close(myth_tokenizer *t)

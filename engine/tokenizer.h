@@ -38,6 +38,7 @@ myth_status myth_tokenizer_open(myth_tokenizer **out, myth_mem *mem, const myth_
 myth_status myth_tokenizer_open_file(myth_tokenizer **out, myth_mem *mem, const char *path, myth_error *err);
 void myth_tokenizer_close(myth_tokenizer *t);
 uint64_t myth_tokenizer_bytes(const myth_tokenizer *t);                /* booked under TOKENIZER while open */
+uint64_t myth_tokenizer_file_bytes(const myth_tokenizer *t);           /* booked under WEIGHTS_MAPPED during open: its own file, if any */
 
 uint32_t myth_tokenizer_n_vocab(const myth_tokenizer *t);              /* ids are 0..n-1; the embedding may have more or fewer rows */
 const myth_special_ids *myth_tokenizer_special(const myth_tokenizer *t);
@@ -52,6 +53,13 @@ size_t myth_tokenizer_max_piece(const myth_tokenizer *t);              /* longes
 int32_t myth_tokenizer_find(const myth_tokenizer *t, const char *piece, size_t len);
 /* Id may not come from content: control, turn, tool, channel, image marks, <unusedN>, unused. */
 bool myth_tokenizer_is_control(const myth_tokenizer *t, int32_t id);
+
+/* Merges of a tokenizer.json, by rank from 0; a file with scores has none. False: this rank makes nothing that encode may return. */
+uint32_t myth_tokenizer_n_merge(const myth_tokenizer *t);
+bool myth_tokenizer_merge(const myth_tokenizer *t, uint32_t rank, int32_t *left, int32_t *right);
+/* Scores by id alone would not give these ids (a piece that no merge makes, or merges in another order than the pieces): whoever writes the
+ * pieces to a GGUF file writes tokenizer.ggml.merges too, which the reader prefers. */
+bool myth_tokenizer_needs_merges(const myth_tokenizer *t);
 
 uint64_t myth_tokenizer_scratch(size_t len_bytes);                     /* bytes encode takes for the duration of the call */
 /* Largest number of ids that encode can return for len bytes. */

@@ -4,6 +4,8 @@
  *   tokenizer.ggml.tokens            strings, used in place: pieces lie in the mapped file
  *   tokenizer.ggml.scores            float32 each
  *   tokenizer.ggml.token_type        int32 each (myth_piece_type)
+ *   tokenizer.ggml.merges            absent, or strings "left right" by rank: then these decide in place of the scores, as in the tokenizer.json
+ *                                    that the file was made from (myth_tokenizer_needs_merges)
  *   tokenizer.ggml.add_space_prefix  false or absent
  *   tokenizer.ggml.*_token_id        checked against the number of pieces; special ids are found by piece
  * Errors  MYTH_ENOTFOUND no tokens; MYTH_EUNSUPPORTED another model                                                              */
@@ -41,11 +43,30 @@ static myth_status check_ids(const myth_meta *m, uint32_t n_vocab, const char *p
     return MYTH_OK;
 }
 
+static myth_status put_merges(myth_tokenizer *t, const myth_meta_value *merges, myth_error *err)
+{
+    uint64_t pos = 0;
+    for (uint32_t rank = 0; rank < t->n_merge; rank++) {
+        myth_str s;
+        const char *space = NULL;
+        if (myth_meta_next_str(&s, merges, &pos))
+            space = memchr(s.text, ' ', s.len);
+        if (!space || memchr(space + 1, ' ', s.len - (size_t)(space + 1 - s.text)))
+            return myth_fail(err, MYTH_EFORMAT, "%s: merge %u: expected two pieces with one space between", t->path, rank);
+        size_t n = (size_t)(space - s.text);
+        myth_status st = myth_tok_put_merge(t, rank, s.text, n, space + 1, s.len - n - 1, err);
+        if (st != MYTH_OK)
+            return st;
+    }
+    return MYTH_OK;
+}
+
 myth_status myth_tok_open_gguf(myth_tokenizer **out, myth_mem *mem, const myth_meta *m, const char *path, myth_error *err)
 {
     const myth_meta_value *tokens = myth_meta_find(m, "tokenizer.ggml.tokens");
     const myth_meta_value *scores = myth_meta_find(m, "tokenizer.ggml.scores");
     const myth_meta_value *types = myth_meta_find(m, "tokenizer.ggml.token_type");
+    const myth_meta_value *merges = myth_meta_find(m, "tokenizer.ggml.merges");
     myth_str model, s;
     bool prefix = false;
     myth_status st = MYTH_OK;
@@ -68,8 +89,13 @@ myth_status myth_tok_open_gguf(myth_tokenizer **out, myth_mem *mem, const myth_m
         return myth_fail(err, MYTH_EFORMAT, "%s: tokenizer.ggml.token_type: expected %u numbers of type int32", path, n);
     if (myth_meta_bool(&prefix, m, "tokenizer.ggml.add_space_prefix") && prefix)
         return myth_fail(err, MYTH_EUNSUPPORTED, "%s: tokenizer.ggml.add_space_prefix: got true, Gemma adds none", path);
+    if (merges && (merges->type != MYTH_META_ARRAY || merges->elem != MYTH_META_STRING || merges->count > MYTH_TOK_MERGE_MAX))
+        return myth_fail(err, MYTH_EFORMAT, "%s: tokenizer.ggml.merges: expected at most %d strings", path, MYTH_TOK_MERGE_MAX);
+    myth_tok_size size = { .n_vocab = n, .n_merge = merges ? (uint32_t)merges->count : 0, .lent_text = (const char *)tokens->raw };
+    size.by_rank = size.n_merge > 0;
     MYTH_TRY(check_ids(m, n, path, err));
-    MYTH_TRY(myth_tok_new(&t, mem, &(myth_tok_size){ .n_vocab = n, .lent_text = (const char *)tokens->raw }, path, err));
+    MYTH_TRY(myth_tok_new(&t, mem, &size, path, err));
+    t->runs_first = true;                              /* runs are user-defined pieces, spelled with spaces, as for scores */
     for (uint32_t id = 0; id < n; id++) {
         uint32_t bits = item_u32(scores, id);
         float score;
@@ -81,6 +107,7 @@ myth_status myth_tok_open_gguf(myth_tokenizer **out, myth_mem *mem, const myth_m
         MYTH_TRY(myth_tok_put(t, id, s.text, s.len, item_u32(types, id), score, err));
     }
     MYTH_TRY(myth_tok_index(t, err));
+    MYTH_TRY(put_merges(t, merges, err));
     MYTH_TRY(myth_tok_ready(t, err));
     *out = t;
     return MYTH_OK;

@@ -50,8 +50,8 @@ typedef struct {                          /* runs of one white-space character t
 
 struct myth_tokenizer {
     myth_mem *mem;
-    uint64_t arena_bytes;
-    uint32_t n_vocab, n_slot, n_merge_slot;
+    uint64_t arena_bytes, file_bytes;     /* file_bytes: mapped while it was read */
+    uint32_t n_vocab, n_slot, n_merge, n_merge_slot;
     bool by_rank;                         /* merges decide, else scores */
     bool has_raw_runs;                    /* two or more literal U+2581 are an added token of their own */
     const char *text;
@@ -60,7 +60,8 @@ struct myth_tokenizer {
     myth_tok_piece *piece;
     uint32_t *prio;                       /* by id; NULL when by_rank */
     uint64_t *slot;                       /* index by text: fingerprint << 32 | id + 1; 0 = empty */
-    myth_tok_merge *merge;
+    myth_tok_merge *merge;                /* index by (left, right) */
+    uint32_t *merge_at;                   /* by rank: slot + 1; 0 = dropped, its result may not come from a merge */
     uint32_t max_len, max_out;            /* longest piece, longest result of bytes_of */
     bool runs_first;                      /* by_rank: white-space runs are matched before the merges, whatever the merges say (Gemma 1, 2) */
     struct {                              /* by_rank: merges "run of k spaces" + "space" seen so far */
@@ -92,7 +93,7 @@ myth_status myth_tok_new(myth_tokenizer **out, myth_mem *mem, const myth_tok_siz
 myth_status myth_tok_put(myth_tokenizer *t, uint32_t id, const char *text, size_t len, unsigned type, float score, myth_error *err);
 /* All pieces are there: finds byte pieces and flags, builds the index. */
 myth_status myth_tok_index(myth_tokenizer *t, myth_error *err);
-/* The next merge, in order of rank. */
+/* The merge of a rank below size.n_merge. */
 myth_status myth_tok_put_merge(myth_tokenizer *t, uint32_t rank, const char *left, size_t n_left, const char *right, size_t n_right, myth_error *err);
 /* Special ids, runs, matcher, places where no merge can cross. */
 myth_status myth_tok_ready(myth_tokenizer *t, myth_error *err);

@@ -402,6 +402,48 @@ static void too_small_a_buffer(void **state)
     }
 }
 
+/* A piece that no merge makes stays out of encode in a GGUF file too: the merges go along there. */
+static void gguf_keeps_the_merges(void **state)
+{
+    fixture *f = *state;
+    size_t len;
+    char *json = read_golden("small_new.json", &len), *at;
+    static char text[TEXT_CAP];
+    static int32_t want[TEXT_CAP], got[TEXT_CAP];
+    static const char gone[] = "[\"in\",\"t\"],";                      /* the only way to make "int" */
+    assert_false(myth_tokenizer_needs_merges(f->tok[0]) || myth_tokenizer_needs_merges(f->tok[1]) || myth_tokenizer_needs_merges(f->tok[2]));
+    for (int without = 0; without < 2; without++) {
+        myth_tokenizer *t, *g;
+        gguf_vocab v;
+        myth_error err = { 0 };
+        size_t n_differ = 0;
+        if (without) {                                                /* blanks in its place are white space of the JSON */
+            assert_non_null(at = strstr(json, gone));
+            memset(at, ' ', sizeof gone - 1);
+        }
+        if (myth_tok_open_json(&t, f->mem, json, len, "small", &err) != MYTH_OK)
+            fail_msg("%s", err.msg);
+        assert_int_equal(myth_tokenizer_needs_merges(t), without);
+        gguf_vocab_make(&v, t, myth_tokenizer_n_vocab(t), f->mem);
+        if (myth_tok_open_gguf(&g, f->mem, v.meta, "made.gguf", &err) != MYTH_OK)
+            fail_msg("%s", err.msg);
+        for (uint64_t i = 0; i < 3000; i++) {
+            size_t n_text = text_of(i, t, &f->frag, text);
+            if (has_mark(text, n_text))
+                continue;
+            size_t n = encode(t, f->mem, MYTH_TOK_SPECIAL, text, n_text, want), m = encode(g, f->mem, MYTH_TOK_SPECIAL, text, n_text, got);
+            assert_ids(text, n_text, got, m, want, n);
+            m = encode(f->tok[0], f->mem, MYTH_TOK_SPECIAL, text, n_text, got);
+            n_differ += m != n || memcmp(got, want, n * sizeof *got) != 0;
+        }
+        assert_true(without ? n_differ > 0 : n_differ == 0);
+        myth_tokenizer_close(g);
+        myth_tokenizer_close(t);
+        gguf_vocab_free(&v);
+    }
+    free(json);
+}
+
 /* ---- incremental decoding ---- */
 
 static bool is_utf8(const char *s, size_t n)
@@ -511,7 +553,7 @@ int main(void)
         cmocka_unit_test(golden_ids), cmocka_unit_test(content_is_equal_without_control), cmocka_unit_test(runs_and_tags_match),
         cmocka_unit_test(control_is_inert_in_content), cmocka_unit_test(template_takes_control), cmocka_unit_test(special_ids_are_found_by_piece),
         cmocka_unit_test(pieces_and_bytes), cmocka_unit_test(round_trip), cmocka_unit_test(paths_agree), cmocka_unit_test(hostile_megabyte),
-        cmocka_unit_test(memory_is_what_was_said), cmocka_unit_test(open_fails_cleanly), cmocka_unit_test(too_small_a_buffer),
+        cmocka_unit_test(memory_is_what_was_said), cmocka_unit_test(open_fails_cleanly), cmocka_unit_test(too_small_a_buffer), cmocka_unit_test(gguf_keeps_the_merges),
         cmocka_unit_test(pushes_are_whole), cmocka_unit_test(characters_come_with_their_last_byte), cmocka_unit_test(byte_vocabulary),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

@@ -2,7 +2,7 @@
  *
  *   tokenizer.model   cases 1 to 21 of the list of malformed SentencePiece files (reliability.md A.4, SP)
  *   tokenizer.json    the JSON cases and TJ 2 to 6
- *   GGUF metadata     GG 14, 15, 31, 32 as far as they are the tokenizer's
+ *   GGUF metadata     GG 14, 15, 31 to 33 as far as they are the tokenizer's
  * What real files have and looks odd is accepted: added tokens that reuse an id or are a prefix of another, a repeated scalar.            */
 #include "engine/tokenizer_impl.h"
 #include "engine/tokenizer_texts.h"
@@ -550,6 +550,8 @@ typedef struct {
     const char *drop_as;
     uint64_t n_token;             /* 0 = all */
     int64_t bos;                  /* tokenizer.ggml.bos_token_id, -2 = absent */
+    const char *merge;            /* one merge, NULL = no list */
+    uint64_t n_merge;             /* said to be in the list; 0 = 1 */
 } gguf_case;
 
 static void le64(buffer *b, uint64_t v)
@@ -568,7 +570,7 @@ static void token(buffer *tokens, buffer *scores, buffer *types, const char *tex
     put(types, &type, 4);
 }
 
-static myth_meta_value gguf_array(const char *key, myth_meta_type elem, uint32_t raw_type, uint64_t count, const buffer *raw)
+static myth_meta_value made_array(const char *key, myth_meta_type elem, uint32_t raw_type, uint64_t count, const buffer *raw)
 {
     return (myth_meta_value){ .key = { key, strlen(key) }, .type = MYTH_META_ARRAY, .elem = elem, .count = count,
                               .raw = (const unsigned char *)raw->base, .raw_type = raw_type, .raw_bytes = raw->len };
@@ -576,8 +578,8 @@ static myth_meta_value gguf_array(const char *key, myth_meta_type elem, uint32_t
 
 static void expect_gguf(const char *what, const gguf_case *c, myth_status want, const char *text)
 {
-    enum { N = 4 + 256 + 1 };
-    buffer tokens = { 0 }, scores = { 0 }, types = { 0 };
+    enum { N = 4 + 256 + 2 };
+    buffer tokens = { 0 }, scores = { 0 }, types = { 0 }, merges = { 0 };
     static const char *const head[] = { "<pad>", "<eos>", "<bos>", "<unk>" };
     for (int i = 0; i < 4; i++)
         token(&tokens, &scores, &types, head[i], 0, i == 3 ? 2 : 3);
@@ -587,6 +589,11 @@ static void expect_gguf(const char *what, const gguf_case *c, myth_status want, 
         token(&tokens, &scores, &types, c->drop_as && i == c->drop_byte ? c->drop_as : name, 0, 6);
     }
     token(&tokens, &scores, &types, "zz", -1, 1);
+    token(&tokens, &scores, &types, "z", -2, 1);
+    if (c->merge) {
+        le64(&merges, strlen(c->merge));
+        put_str(&merges, c->merge);
+    }
     uint64_t n = c->n_token ? c->n_token : N;
     myth_mem *mem;
     myth_meta *m;
@@ -594,17 +601,18 @@ static void expect_gguf(const char *what, const gguf_case *c, myth_status want, 
     myth_tokenizer *t = NULL;
     const char *model = c->model ? c->model : "llama";
     const myth_meta_value v[] = {
-        gguf_array("tokenizer.ggml.tokens", MYTH_META_STRING, 8, n, &tokens),
-        gguf_array("tokenizer.ggml.scores", c->score_type == 6 ? MYTH_META_FLOAT : MYTH_META_UINT, c->score_type, c->n_score ? c->n_score : n, &scores),
-        gguf_array("tokenizer.ggml.token_type", MYTH_META_INT, c->type_type, c->n_type ? c->n_type : n, &types),
+        made_array("tokenizer.ggml.tokens", MYTH_META_STRING, 8, n, &tokens),
+        made_array("tokenizer.ggml.scores", c->score_type == 6 ? MYTH_META_FLOAT : MYTH_META_UINT, c->score_type, c->n_score ? c->n_score : n, &scores),
+        made_array("tokenizer.ggml.token_type", MYTH_META_INT, c->type_type, c->n_type ? c->n_type : n, &types),
         { .key = { "tokenizer.ggml.add_space_prefix", 31 }, .type = MYTH_META_BOOL, .v.b = c->prefix },
         { .key = { "tokenizer.ggml.model", 20 }, .type = MYTH_META_STRING, .v.s = { model, strlen(model) } },
         { .key = { "tokenizer.ggml.bos_token_id", 27 }, .type = MYTH_META_INT, .v.i = c->bos },
+        made_array("tokenizer.ggml.merges", MYTH_META_STRING, 8, c->n_merge ? c->n_merge : 1, &merges),
     };
     assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
-    assert_int_equal(myth_meta_open(&m, mem, &(myth_meta_size){ .n_value = 6 }, NULL), MYTH_OK);
-    for (int i = 0; i < 6; i++)
-        if (!(i == 4 && c->no_model) && !(i == 5 && c->bos == -2))
+    assert_int_equal(myth_meta_open(&m, mem, &(myth_meta_size){ .n_value = 7 }, NULL), MYTH_OK);
+    for (int i = 0; i < 7; i++)
+        if (!(i == 4 && c->no_model) && !(i == 5 && c->bos == -2) && !(i == 6 && !c->merge))
             assert_true(myth_meta_add(m, &v[i]));
     myth_status st = myth_tok_open_gguf(&t, mem, m, "file", &err);
     if (st != want || (st != MYTH_OK && !strstr(err.msg, text)))
@@ -615,6 +623,7 @@ static void expect_gguf(const char *what, const gguf_case *c, myth_status want, 
     free(tokens.base);
     free(scores.base);
     free(types.base);
+    free(merges.base);
 }
 
 static void gguf_metadata(void **state)
@@ -631,13 +640,19 @@ static void gguf_metadata(void **state)
         { "GG15 scores short", { .score_type = 6, .type_type = 5, .n_score = 260, .bos = -2 }, MYTH_EFORMAT, "scores" },
         { "GG15 types short", { .score_type = 6, .type_type = 5, .n_type = 1, .bos = -2 }, MYTH_EFORMAT, "token_type" },
         { "GG31 one token", { .score_type = 6, .type_type = 5, .n_token = 1, .bos = -2 }, MYTH_EFORMAT, "no piece for the byte" },
-        { "GG31 bos = n", { .score_type = 6, .type_type = 5, .bos = 261 }, MYTH_EFORMAT, "bos_token_id" },
+        { "GG31 bos = n", { .score_type = 6, .type_type = 5, .bos = 262 }, MYTH_EFORMAT, "bos_token_id" },
         { "GG31 bos negative", { .score_type = 6, .type_type = 5, .bos = -1 }, MYTH_EFORMAT, "bos_token_id" },
         { "GG32 <0x-1>", { .score_type = 6, .type_type = 5, .drop_byte = 65, .drop_as = "<0x-1>", .bos = -2 }, MYTH_EFORMAT, "byte piece must be" },
         { "GG32 <0xZZ>", { .score_type = 6, .type_type = 5, .drop_byte = 65, .drop_as = "<0xZZ>", .bos = -2 }, MYTH_EFORMAT, "byte piece must be" },
         { "GG32 <0x100>", { .score_type = 6, .type_type = 5, .drop_byte = 65, .drop_as = "<0x100>", .bos = -2 }, MYTH_EFORMAT, "byte piece must be" },
         { "GG32 one of 256 missing", { .score_type = 6, .type_type = 5, .drop_byte = 65, .drop_as = "<0x42>", .bos = -2 }, MYTH_EFORMAT, "same text as another" },
-        { "more tokens than strings", { .score_type = 6, .type_type = 5, .n_token = 262, .bos = -2 }, MYTH_EFORMAT, "scores" },
+        { "more tokens than strings", { .score_type = 6, .type_type = 5, .n_token = 263, .bos = -2 }, MYTH_EFORMAT, "scores" },
+        { "a merge", { .score_type = 6, .type_type = 5, .bos = -2, .merge = "z z" }, MYTH_OK, "" },
+        { "GG33 a merge without a space", { .score_type = 6, .type_type = 5, .bos = -2, .merge = "zz" }, MYTH_EFORMAT, "merge 0: expected two pieces" },
+        { "GG33 a merge with two spaces", { .score_type = 6, .type_type = 5, .bos = -2, .merge = "z  z" }, MYTH_EFORMAT, "merge 0: expected two pieces" },
+        { "GG33 a merge of unknown pieces", { .score_type = 6, .type_type = 5, .bos = -2, .merge = "z y" }, MYTH_EFORMAT, "merge 0: its parts" },
+        { "GG33 ten million merges", { .score_type = 6, .type_type = 5, .bos = -2, .merge = "z z", .n_merge = 10000000 }, MYTH_EFORMAT, "merges: expected" },
+        { "more merges than strings", { .score_type = 6, .type_type = 5, .bos = -2, .merge = "z z", .n_merge = 2 }, MYTH_EFORMAT, "merge 1: expected" },
         { "an empty token", { .score_type = 6, .type_type = 5, .drop_byte = 65, .drop_as = "", .bos = -2 }, MYTH_EFORMAT, "empty piece" },
         { "a token that is not UTF-8", { .score_type = 6, .type_type = 5, .drop_byte = 65, .drop_as = "\xff", .bos = -2 }, MYTH_EFORMAT, "not UTF-8" },
     };

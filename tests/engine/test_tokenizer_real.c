@@ -133,6 +133,7 @@ static void known_special_ids(void **state)
         /* 0-4, the marker at 5 (and 6), turns, image marks, [toxicity=0], every <unusedN> */
         assert_int_equal(n, k == GEMMA ? 4 + 1 + 2 + 2 + 100 + 1 : 4 + 1 + 1 + 2 + 3 + 6242);
         assert_int_equal(myth_tokenizer_max_piece(the.tok[k]), 48);
+        assert_false(myth_tokenizer_needs_merges(the.tok[k]));
     }
 }
 
@@ -241,61 +242,13 @@ static void round_trip(void **state)
 
 /* ---- the same vocabulary in other containers ---- */
 
-typedef struct {
-    unsigned char *base;
-    size_t len, cap;
-} buffer;
-
-static void put(buffer *b, const void *p, size_t n)
-{
-    if (b->len + n > b->cap) {
-        b->cap = (b->len + n) * 2;
-        b->base = realloc(b->base, b->cap);
-        assert_non_null(b->base);
-    }
-    if (n)
-        memcpy(b->base + b->len, p, n);
-    b->len += n;
-}
-
-static void put_u64(buffer *b, uint64_t v)
-{
-    unsigned char le[8];
-    for (int i = 0; i < 8; i++)
-        le[i] = (unsigned char)(v >> 8 * i);
-    put(b, le, 8);
-}
-
-static void put_varint(buffer *b, uint64_t v)
+static void put_varint(raw_bytes *b, uint64_t v)
 {
     do {
         unsigned char c = (unsigned char)((v & 0x7f) | (v > 0x7f ? 0x80 : 0));
-        put(b, &c, 1);
+        raw_put(b, &c, 1);
         v >>= 7;
     } while (v);
-}
-
-/* Piece id of Gemma 3 as llama.cpp's converter writes it: added pieces score -1000, with spaces, control or user-defined; bytes 0; others by rank. */
-static void gguf_piece(const myth_tokenizer *t, int32_t id, buffer *text, float *score, int32_t *type)
-{
-    myth_str p = myth_tokenizer_piece(t, id);
-    myth_piece_type kind = myth_tokenizer_type(t, id);
-    bool added = kind != MYTH_PIECE_NORMAL && kind != MYTH_PIECE_BYTE;
-    bool control = added && (kind != MYTH_PIECE_USER || myth_str_is(p, "<mask>") || (p.len > 7 && memcmp(p.text, "<unused", 7) == 0));
-    *type = control ? MYTH_PIECE_CONTROL : (int32_t)kind;
-    *score = added ? -1000.0f : kind == MYTH_PIECE_BYTE ? 0.0f : -(float)(id - 494);
-    text->len = 0;
-    for (size_t i = 0; i < p.len;) {
-        bool mark = added && p.len - i >= 3 && memcmp(p.text + i, "\xe2\x96\x81", 3) == 0;
-        put(text, mark ? " " : p.text + i, 1);
-        i += mark ? 3 : 1;
-    }
-}
-
-static myth_meta_value array(const char *key, myth_meta_type elem, uint32_t raw_type, uint64_t count, const buffer *raw)
-{
-    return (myth_meta_value){ .key = { key, strlen(key) }, .type = MYTH_META_ARRAY, .elem = elem, .count = count, .raw = raw->base,
-                              .raw_type = raw_type, .raw_bytes = raw->len };
 }
 
 static void gguf_gives_the_same(void **state)
@@ -303,27 +256,13 @@ static void gguf_gives_the_same(void **state)
     (void)state;
     enum { N = 262144 };
     const myth_tokenizer *t = the.tok[GEMMA3];
-    buffer tokens = { 0 }, scores = { 0 }, types = { 0 }, text = { 0 };
+    gguf_vocab v;
     myth_error err = { 0 };
-    for (int32_t id = 0; id < N; id++) {
-        float score;
-        int32_t type;
-        gguf_piece(t, id, &text, &score, &type);
-        put_u64(&tokens, text.len);
-        put(&tokens, text.base, text.len);
-        put(&scores, &score, 4);
-        put(&types, &type, 4);
-    }
-    myth_meta *m;
-    myth_meta_value model = { .key = { "tokenizer.ggml.model", 20 }, .type = MYTH_META_STRING, .v.s = { "llama", 5 } };
-    myth_meta_value a = array("tokenizer.ggml.tokens", MYTH_META_STRING, 8, N, &tokens), b = array("tokenizer.ggml.scores", MYTH_META_FLOAT, 6, N, &scores),
-                    c = array("tokenizer.ggml.token_type", MYTH_META_INT, 5, N, &types);
-    assert_int_equal(myth_meta_open(&m, the.mem, &(myth_meta_size){ .n_value = 4 }, &err), MYTH_OK);
-    assert_true(myth_meta_add(m, &model) && myth_meta_add(m, &a) && myth_meta_add(m, &b) && myth_meta_add(m, &c));
     myth_tokenizer *g;
-    if (myth_tok_open_gguf(&g, the.mem, m, "made.gguf", &err) != MYTH_OK)
+    gguf_vocab_make(&v, t, N, the.mem);
+    if (myth_tok_open_gguf(&g, the.mem, v.meta, "made.gguf", &err) != MYTH_OK)
         fail_msg("%s", err.msg);
-    assert_true(g->text == (const char *)tokens.base);                /* strings stay in the file */
+    assert_true(g->text == (const char *)v.tokens.base);              /* strings stay in the file */
 
     static char s[TEXT_CAP];
     static int32_t want[TEXT_CAP], got[TEXT_CAP];
@@ -344,11 +283,7 @@ static void gguf_gives_the_same(void **state)
     print_message("gguf: %zu texts equal to tokenizer.json\n", n_same);
     assert_true(n_same > 8000);
     myth_tokenizer_close(g);
-    myth_meta_close(m);
-    free(tokens.base);
-    free(scores.base);
-    free(types.base);
-    free(text.base);
+    gguf_vocab_free(&v);
 }
 
 /* tokenizer.model of Gemma 1 and 2 rebuilt from the JSON: the JSON reader's repair of bare files must agree with it everywhere. */
@@ -356,7 +291,7 @@ static void spm_gives_the_same(void **state)
 {
     (void)state;
     const myth_tokenizer *t = the.tok[GEMMA];
-    buffer file = { 0 }, piece = { 0 };
+    raw_bytes file = { 0 }, piece = { 0 };
     myth_error err = { 0 };
     for (int32_t id = 0; id < 256000; id++) {
         myth_str p = myth_tokenizer_piece(t, id);
@@ -367,19 +302,19 @@ static void spm_gives_the_same(void **state)
             type = MYTH_PIECE_BYTE;
         }
         piece.len = 0;
-        put(&piece, "\x0a", 1);
+        raw_put(&piece, "\x0a", 1);
         put_varint(&piece, p.len);
-        put(&piece, p.text, p.len);
-        put(&piece, "\x15", 1);
-        put(&piece, &score, 4);
-        put(&piece, "\x18", 1);
+        raw_put(&piece, p.text, p.len);
+        raw_put(&piece, "\x15", 1);
+        raw_put(&piece, &score, 4);
+        raw_put(&piece, "\x18", 1);
         put_varint(&piece, type);
-        put(&file, "\x0a", 1);
+        raw_put(&file, "\x0a", 1);
         put_varint(&file, piece.len);
-        put(&file, piece.base, piece.len);
+        raw_put(&file, piece.base, piece.len);
     }
     static const unsigned char tail[] = { 0x12, 5, 0x18, 2, 0x98, 0x02, 1, 0x1a, 6, 0x18, 0, 0x20, 0, 0x28, 1 };
-    put(&file, tail, sizeof tail);
+    raw_put(&file, tail, sizeof tail);
     myth_tokenizer *g;
     if (myth_tok_open_spm(&g, the.mem, file.base, file.len, "made.model", &err) != MYTH_OK)
         fail_msg("%s", err.msg);

@@ -222,4 +222,109 @@ static inline void assert_inert(const myth_tokenizer *t, myth_mem *mem, const ch
     assert_memory_equal(back, text, len);
 }
 
+/* ---- a vocabulary as GGUF metadata ---- */
+
+typedef struct {
+    unsigned char *base;
+    size_t len, cap;
+} raw_bytes;
+
+static inline void raw_put(raw_bytes *b, const void *p, size_t n)
+{
+    if (b->len + n > b->cap) {
+        b->cap = (b->len + n) * 2;
+        b->base = realloc(b->base, b->cap);
+        assert_non_null(b->base);
+    }
+    if (n)
+        memcpy(b->base + b->len, p, n);
+    b->len += n;
+}
+
+static inline void raw_u64(raw_bytes *b, uint64_t v)
+{
+    unsigned char le[8];
+    for (int i = 0; i < 8; i++)
+        le[i] = (unsigned char)(v >> 8 * i);
+    raw_put(b, le, 8);
+}
+
+/* Piece id as llama.cpp's converter writes it: added pieces score -1000, with spaces, control or user-defined; bytes 0; others by place. */
+static inline void gguf_piece(const myth_tokenizer *t, int32_t id, int32_t first_normal, raw_bytes *text, float *score, int32_t *type)
+{
+    myth_str p = myth_tokenizer_piece(t, id);
+    myth_piece_type kind = myth_tokenizer_type(t, id);
+    bool added = kind != MYTH_PIECE_NORMAL && kind != MYTH_PIECE_BYTE;
+    bool control = added && (kind != MYTH_PIECE_USER || myth_str_is(p, "<mask>") || (p.len > 7 && memcmp(p.text, "<unused", 7) == 0));
+    *type = control ? MYTH_PIECE_CONTROL : (int32_t)kind;
+    *score = added ? -1000.0f : kind == MYTH_PIECE_BYTE ? 0.0f : -(float)(id - first_normal);
+    text->len = 0;
+    for (size_t i = 0; i < p.len;) {
+        bool mark = added && p.len - i >= 3 && memcmp(p.text + i, "\xe2\x96\x81", 3) == 0;
+        raw_put(text, mark ? " " : p.text + i, 1);
+        i += mark ? 3 : 1;
+    }
+}
+
+static inline myth_meta_value gguf_array(const char *key, myth_meta_type elem, uint32_t raw_type, uint64_t count, const raw_bytes *raw)
+{
+    return (myth_meta_value){ .key = { key, strlen(key) }, .type = MYTH_META_ARRAY, .elem = elem, .count = count, .raw = raw->base,
+                              .raw_type = raw_type, .raw_bytes = raw->len };
+}
+
+typedef struct {
+    raw_bytes tokens, scores, types, merges;
+    myth_meta *meta;
+} gguf_vocab;
+
+/* The first n pieces of t; its merges too when scores are not enough. */
+static inline void gguf_vocab_make(gguf_vocab *v, const myth_tokenizer *t, uint32_t n, myth_mem *mem)
+{
+    raw_bytes text = { 0 };
+    int32_t first_normal = myth_tokenizer_find(t, "<0xFF>", 6) + 1;
+    uint64_t n_merge = 0;
+    *v = (gguf_vocab){ 0 };
+    for (int32_t id = 0; id < (int32_t)n; id++) {
+        float score;
+        int32_t type;
+        gguf_piece(t, id, first_normal, &text, &score, &type);
+        raw_u64(&v->tokens, text.len);
+        raw_put(&v->tokens, text.base, text.len);
+        raw_put(&v->scores, &score, 4);
+        raw_put(&v->types, &type, 4);
+    }
+    const uint32_t n_rank = myth_tokenizer_needs_merges(t) ? myth_tokenizer_n_merge(t) : 0;
+    for (uint32_t rank = 0; rank < n_rank; rank++) {
+        int32_t l, r;
+        if (!myth_tokenizer_merge(t, rank, &l, &r))
+            continue;
+        myth_str a = myth_tokenizer_piece(t, l), b = myth_tokenizer_piece(t, r);
+        raw_u64(&v->merges, a.len + 1 + b.len);
+        raw_put(&v->merges, a.text, a.len);
+        raw_put(&v->merges, " ", 1);
+        raw_put(&v->merges, b.text, b.len);
+        n_merge++;
+    }
+    const myth_meta_value list[] = {
+        { .key = { "tokenizer.ggml.model", 20 }, .type = MYTH_META_STRING, .v.s = { "llama", 5 } },
+        gguf_array("tokenizer.ggml.tokens", MYTH_META_STRING, 8, n, &v->tokens),
+        gguf_array("tokenizer.ggml.scores", MYTH_META_FLOAT, 6, n, &v->scores),
+        gguf_array("tokenizer.ggml.token_type", MYTH_META_INT, 5, n, &v->types),
+        gguf_array("tokenizer.ggml.merges", MYTH_META_STRING, 8, n_merge, &v->merges),
+    };
+    assert_int_equal(myth_meta_open(&v->meta, mem, &(myth_meta_size){ .n_value = 5 }, NULL), MYTH_OK);
+    for (int i = 0; i < (n_merge ? 5 : 4); i++)
+        assert_true(myth_meta_add(v->meta, &list[i]));
+    free(text.base);
+}
+
+static inline void gguf_vocab_free(gguf_vocab *v)
+{
+    myth_meta_close(v->meta);
+    free(v->tokens.base);
+    free(v->scores.base);
+    free(v->types.base);
+    free(v->merges.base);
+}
+
 #endif
