@@ -20,8 +20,10 @@ static void add_model(uint64_t bytes[MYTH_MEM_CLASS_N], const myth_model *m)
 {
     bytes[MYTH_MEM_OTHER] += myth_weights_booked(m->weights);
     bytes[myth_weights_is_read(m->weights) ? MYTH_MEM_WEIGHTS : MYTH_MEM_WEIGHTS_MAPPED] += myth_weights_mapped(m->weights);
-    if (m->tokenizer)
+    if (m->tokenizer) {
         bytes[MYTH_MEM_TOKENIZER] += myth_tokenizer_bytes(m->tokenizer);
+        bytes[MYTH_MEM_WEIGHTS_MAPPED] += myth_tokenizer_file_bytes(m->tokenizer);         /* mapped beside the tensors, for a while */
+    }
 }
 
 static myth_status plan_once(myth_plan *out, const myth_model *m, const myth_engine_opts *opts, const myth_plan_extra *extra, uint64_t limit,

@@ -37,9 +37,13 @@ static myth_status open_mapped(myth_tokenizer **out, myth_mem *mem, const char *
         myth_tokenizer_close(*out);
         *out = NULL;
     }
+    if (st == MYTH_OK)
+        (*out)->file_bytes = map.size;
     myth_map_close(&map);
     return st;
 }
+
+uint64_t myth_tokenizer_file_bytes(const myth_tokenizer *t) { return t->file_bytes; }
 
 static myth_status open_in(myth_tokenizer **out, myth_mem *mem, const char *dir, size_t n_dir, myth_error *err)
 {

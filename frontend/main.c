@@ -21,11 +21,23 @@ static void on_interrupt(int sig)
     is_cancelled = true;
 }
 
+/* A mapped file that was cut while it was in use: its pages are gone. */
+static void on_lost_page(int sig)
+{
+    static const char line[] = "mythos: a model file became shorter while it was in use (--load-mode pread copies it first)\n";
+    ssize_t n = write(STDERR_FILENO, line, sizeof(line) - 1);
+    (void)sig;
+    (void)n;                                   /* the exit code says the same */
+    _exit(MYTH_EXIT_IO);
+}
+
 static void catch_signals(void)
 {
-    struct sigaction on_int = { .sa_handler = on_interrupt };
+    struct sigaction on_int = { .sa_handler = on_interrupt }, on_bus = { .sa_handler = on_lost_page };
     sigemptyset(&on_int.sa_mask);
+    sigemptyset(&on_bus.sa_mask);
     sigaction(SIGINT, &on_int, NULL);
+    sigaction(SIGBUS, &on_bus, NULL);
     signal(SIGPIPE, SIG_DFL);                  /* a reader that leaves ends us quietly, whatever the parent had set */
 }
 

@@ -314,6 +314,8 @@ static void test_vocabulary(void **state)
         put_folder(row[i].family, row[i].rows);
         open_model(&a, mem, files_path("v"));
         assert_int_equal(myth_tokenizer_n_vocab(a.tokenizer), 272);
+        assert_int_equal(myth_mem_get(mem, 0, MYTH_MEM_WEIGHTS_MAPPED).peak,                 /* what the plan says */
+                         myth_weights_mapped(a.weights) + myth_tokenizer_file_bytes(a.tokenizer));
         convert(&a, MYTH_F32, NULL, 0);
         open_model(&b, mem, files_path("out.gguf"));
         assert_int_equal(b.config.n_vocab, row[i].rows_after);
