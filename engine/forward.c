@@ -18,11 +18,14 @@ typedef struct {
 static bool is_ephemeral(const myth_batch *b, uint32_t i) { return b->is_ephemeral && b->is_ephemeral[i]; }
 static uint8_t want_of(const myth_batch *b, uint32_t i) { return b->want ? b->want[i] : 0; }
 
-/* Tokens from i on that form one run. */
+/* Tokens from i on that form one run. Appended tokens of a sequence are one run whatever run_end says: a second one would look for the
+ * first one's keys in the cache before they are merged. */
 static uint32_t run_length(const myth_batch *b, uint32_t i)
 {
+    bool ephemeral = is_ephemeral(b, i);
     uint32_t n = 1;
-    while (i + n < b->n_tok && b->seq[i + n] == b->seq[i] && is_ephemeral(b, i + n) == is_ephemeral(b, i) && !(b->run_end && b->run_end[i + n - 1]))
+    while (i + n < b->n_tok && b->seq[i + n] == b->seq[i] && is_ephemeral(b, i + n) == ephemeral &&
+           !(ephemeral && b->run_end && b->run_end[i + n - 1]))
         n++;
     return n;
 }
@@ -39,8 +42,9 @@ static myth_status check_run(myth_engine *e, const myth_batch *b, uint32_t i, ui
             return myth_fail(err, MYTH_EFULL, "an ephemeral run of %u tokens, micro-batch of %u: raise -ub", n, e->y.opts.n_ubatch);
         s->has_ephemeral = true;
     } else {
-        pos0 += s->n_new;
-        s->n_new += n;
+        if (s->n_new)
+            return myth_fail(err, MYTH_EARG, "tokens of one sequence stand apart in the batch");
+        s->n_new = n;
     }
     if (s->n_new && s->has_ephemeral)
         return myth_fail(err, MYTH_EARG, "a sequence is extended and branched off in one forward");

@@ -323,6 +323,18 @@ static void ephemeral(const combo *c, uint64_t *rng)
                              label(c, "ephemeral run, prefix", k, before));
         }
     }
+    myth_seq *two[2] = { s, empty };                             /* and one token of each by the decode path */
+    rows_clear(&got);
+    myth_batch b = { .n_tok = 2, .token = ids, .seq = two, .want = wants, .is_ephemeral = is_ephemeral, .is_decode = true,
+                     .on_full_logits = rows_on_logits, .user = &got };
+    myth_result out;
+    assert_ok(myth_forward(r.engine, &b, &out, &rig_err));
+    assert_int_equal(myth_seq_len(s), prefix);
+    toks[prefix] = (tok){ ids[0], true };
+    alone(&oracle, toks, prefix + 1, &want);
+    assert_same_bits(row_of(&got, 0), row_of(&want, prefix), got.n_vocab, label(c, "ephemeral decode, prefix", 0, prefix));
+    alone(&oracle, &(tok){ ids[1], true }, 1, &want);
+    assert_same_bits(row_of(&got, 1), row_of(&want, 0), got.n_vocab, label(c, "ephemeral decode, prefix", 1, 0));
     myth_seq_close(s);
     myth_seq_close(empty);
     rows_close(&got);
@@ -686,6 +698,99 @@ static void a_checkpoint_leaves_room_for_the_whole_context(void **state)
     }
 }
 
+/* Tokens of one sequence stand together: apart they are refused; a run_end between appended ones changes nothing. */
+static void one_sequence_is_one_run(void **state)
+{
+    (void)state;
+    combo c = { models[1], NULL, MYTH_F32 };
+    rig r;
+    rows want, got;
+    int32_t ids[CTX];
+    uint8_t wants[CTX], run_end[CTX];
+    uint64_t rng = check_seed();
+    myth_seq *s, *t, *seq[CTX];
+    myth_result out;
+    myth_engine_opts o = opts_of(&c);
+    o.n_seq = 2;
+    open_on(&r, &c, &o);
+    rows_open(&want, &r, CTX, false);
+    rows_open(&got, &r, CTX, false);
+    random_ids(ids, CTX, &r, &rng);
+    s = rig_seq(&r);
+    rig_feed(&r, s, ids, CTX, 0, &want);
+    myth_seq_close(s);
+    s = rig_seq(&r);
+    t = rig_seq(&r);
+    for (uint32_t i = 0; i < CTX; i++) {
+        seq[i] = i / 5 % 2 ? t : s;
+        wants[i] = MYTH_WANT_FULL_LOGITS;
+        run_end[i] = i % 3 == 0;
+    }
+    assert_int_equal(FORWARD(.n_tok = 12, .token = ids), MYTH_EARG);         /* s, t, s */
+    assert_int_equal(myth_seq_len(s) + myth_seq_len(t), 0);
+    seq[2] = s;
+    seq[1] = t;
+    seq[0] = s;
+    assert_int_equal(FORWARD(.n_tok = 3, .token = ids, .is_decode = true), MYTH_EARG);
+    for (uint32_t i = 0; i < CTX; i++)
+        seq[i] = s;
+    assert_ok(FORWARD(.n_tok = CTX, .token = ids, .want = wants, .run_end = run_end, .on_full_logits = rows_on_logits, .user = &got));
+    assert_same_bits(got.logits, want.logits, (size_t)CTX * got.n_vocab, "with run ends");
+    myth_seq_close(s);
+    myth_seq_close(t);
+    rows_close(&want);
+    rows_close(&got);
+    rig_close(&r);
+}
+
+/* A saved sequence with any byte changed is refused or restored; refused, it leaves the sequence empty and the pool whole. */
+static void a_damaged_saved_sequence_is_harmless(void **state)
+{
+    (void)state;
+    combo c = { models[2], NULL, MYTH_Q8_0 };
+    rig r;
+    int32_t ids[CTX];
+    uint64_t rng = check_seed();
+    uint32_t n_refused = 0;
+    myth_engine_opts o = opts_of(&c);
+    o.page_tok = 5;
+    open_on(&r, &c, &o);
+    random_ids(ids, CTX, &r, &rng);
+    myth_seq *s = rig_seq(&r);
+    rig_feed(&r, s, ids, 23, 0, NULL);
+    uint64_t bytes = myth_seq_save_bytes(s);
+    unsigned char *saved = malloc(bytes), *bad = malloc(bytes);
+    assert_true(saved && bad);
+    assert_ok(myth_seq_save(s, saved, bytes, &rig_err));
+    myth_seq_close(s);
+    for (uint32_t i = 0; i < 160 * 8; i++) {
+        memcpy(bad, saved, bytes);
+        bad[i / 8] ^= (unsigned char)(1u << i % 8);
+        s = rig_seq(&r);
+        if (myth_seq_restore(s, bad, bytes, &rig_err) == MYTH_OK) {
+            assert_int_equal(myth_seq_len(s), 23);
+        } else {
+            n_refused++;
+            assert_int_equal(myth_seq_len(s), 0);
+        }
+        myth_seq_close(s);
+    }
+    assert_true(n_refused > 8 * 8 + 6 * 32);                     /* every bit of the magic and of six numbers */
+    for (uint64_t n = 0; n < bytes; n += 1 + bytes / 97) {
+        s = rig_seq(&r);
+        assert_int_equal(myth_seq_restore(s, saved, n, &rig_err), MYTH_EFORMAT);
+        myth_seq_close(s);
+    }
+    s = rig_seq(&r);
+    assert_ok(myth_seq_restore(s, saved, bytes, &rig_err));
+    assert_int_equal(myth_seq_restore(s, saved, bytes, &rig_err), MYTH_EARG);        /* not onto tokens */
+    rig_feed(&r, s, ids, CTX - 23, 0, NULL);
+    myth_seq_close(s);
+    free(saved);
+    free(bad);
+    rig_close(&r);
+}
+
 /* ---- cancel ---- */
 
 static bool stop_now;
@@ -743,6 +848,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refusals_change_nothing),
+        cmocka_unit_test(one_sequence_is_one_run),
+        cmocka_unit_test(a_damaged_saved_sequence_is_harmless),
         cmocka_unit_test(a_fork_needs_no_spare_room),
         cmocka_unit_test(what_a_ring_lost_stays_lost),
         cmocka_unit_test(a_checkpoint_leaves_room_for_the_whole_context),
