@@ -1,7 +1,8 @@
 /* fast_product.c   the ops around matrix products: proj, norm_qkv_rope_store, norm_ffn_geglu
  *
  * Order      rows are normed and converted to the form of the weights; then items of outputs are taken from a counter: prefill one panel
- *            of FAST_PANEL outputs x a share of the rows, decode OUT_DECODE outputs x all rows; then what the op does with its outputs
+ *            of FAST_PANEL outputs x a share of the rows, decode long runs of outputs, shorter towards the end, x all rows; then what the
+ *            op does with its outputs
  * Rows       as many at a time as the workspace holds in converted form; a second pass is rare and changes no bits
  * Work       activations: the converted rows, then a panel per thread
  * Limit      prefill: the dot product rate, weights unpacked once per share of rows; decode: memory bandwidth. One row is normed and
@@ -11,7 +12,7 @@
 
 #include <string.h>
 
-enum { OUT_DECODE = 32, PANEL_BYTES = FAST_PANEL * FAST_KC * 4, ROWS_SHARE = 64 };
+enum { UNIT_DECODE = 8, RUN_BYTES = 16384, PANEL_BYTES = FAST_PANEL * FAST_KC * 4, ROWS_SHARE = 64 };
 
 struct product {
     const struct fast_mat *mat;
@@ -37,7 +38,7 @@ struct job {
     bool is_fresh;                      /* their norm is still to be made */
     /* outputs */
     struct product p[3];
-    uint32_t n_product, n_share;
+    uint32_t n_product, n_share;       /* share: parts of the rows in prefill */
     bool is_decode, is_pair;            /* pair: p[0] becomes gelu(p[0]) * p[1] */
 };
 
@@ -95,40 +96,73 @@ static void multiply(const struct job *j, const struct product *p, uint32_t o, u
     }
 }
 
+/* Outputs [o, o + n_out) of product i, both of a pair. */
+static void make_outputs(const struct job *j, uint32_t i, uint32_t o, uint32_t n_out, uint32_t r0, uint32_t n, void *panel)
+{
+    const struct product *p = &j->p[i];
+    multiply(j, p, o, n_out, r0, n, panel);
+    if (!j->is_pair)
+        return;
+    multiply(j, p + 1, o, n_out, r0, n, panel);
+    for (uint32_t r = r0; r < r0 + n; r++) {
+        size_t off = (size_t)(j->row0 + r) * p->ldy + o;
+        j->f->geglu(p->y + off, p->y + off, p[1].y + off, n_out);
+    }
+}
+
 static const struct fast_form *form_of(const struct job *j, const struct product *p)
 {
     return j->is_decode ? p->mat->gemv_form : p->mat->gemm_form;
 }
 
-static void products_task(void *arg, int tid, int n_threads)
+/* Items of `size` outputs of product i in the present form. */
+static uint32_t count_items(const struct job *j, uint32_t i, uint32_t size)
+{
+    return form_of(j, &j->p[i]) == j->form ? (j->p[i].n_out + size - 1) / size : 0;
+}
+
+static void prefill_task(void *arg, int tid, int n_threads)
 {
     const struct job *j = arg;
-    const uint32_t n_o = j->is_decode ? OUT_DECODE : FAST_PANEL, share = (j->n_now + j->n_share - 1) / j->n_share;
+    const uint32_t share = (j->n_now + j->n_share - 1) / j->n_share;
     void *panel = j->panels + (size_t)tid * PANEL_BYTES;
     (void)n_threads;
     uint32_t at = 0, i = 0;             /* first item of product i */
-    for (uint32_t item; i < j->n_product; ) {
-        item = cpu_pool_take(j->d->pool, 1);
-        for (; i < j->n_product; i++) {
-            uint32_t n = form_of(j, &j->p[i]) == j->form ? (j->p[i].n_out + n_o - 1) / n_o * j->n_share : 0;
-            if (item < at + n)
-                break;
+    for (uint32_t item = cpu_pool_take(j->d->pool, 1); i < j->n_product; ) {
+        uint32_t n = count_items(j, i, FAST_PANEL) * j->n_share;
+        if (item >= at + n) {
             at += n;
+            i++;
+            continue;
         }
-        if (i == j->n_product)
+        uint32_t o = (item - at) / j->n_share * FAST_PANEL, r0 = (item - at) % j->n_share * share;
+        if (r0 < j->n_now)
+            make_outputs(j, i, o, at_most(j->p[i].n_out - o, FAST_PANEL), r0, at_most(j->n_now - r0, share), panel);
+        item = cpu_pool_take(j->d->pool, 1);
+    }
+}
+
+/* Runs of units of UNIT_DECODE outputs: a share of what seems left, so that memory is read in long streams and the threads still end together. */
+static void decode_task(void *arg, int tid, int n_threads)
+{
+    const struct job *j = arg;
+    (void)tid;
+    uint32_t total = 0;
+    for (uint32_t i = 0; i < j->n_product; i++)
+        total += count_items(j, i, UNIT_DECODE);
+    const uint32_t least = (uint32_t)(RUN_BYTES / (UNIT_DECODE * j->p[0].row_bytes)) + 1;
+    for (uint32_t first = 0, n;; first += n) {
+        n = (total - at_most(first, total)) / (2 * (uint32_t)n_threads);
+        n = n > least ? n : least;
+        first = cpu_pool_take(j->d->pool, n);
+        if (first >= total)
             return;
-        const struct product *p = &j->p[i];
-        uint32_t o = (item - at) / j->n_share * n_o, r0 = (item - at) % j->n_share * share;
-        if (r0 >= j->n_now)
-            continue;
-        uint32_t n_out = at_most(p->n_out - o, n_o), n = at_most(j->n_now - r0, share);
-        multiply(j, p, o, n_out, r0, n, panel);
-        if (!j->is_pair || i > 0)
-            continue;
-        multiply(j, p + 1, o, n_out, r0, n, panel);
-        for (uint32_t r = r0; r < r0 + n; r++) {
-            size_t off = (size_t)(j->row0 + r) * p->ldy + o;
-            j->f->geglu(p->y + off, p->y + off, p[1].y + off, n_out);
+        for (uint32_t i = 0, at = 0; i < j->n_product; i++) {
+            uint32_t n_unit = count_items(j, i, UNIT_DECODE), from = first > at ? first - at : 0;
+            uint32_t to = first + n > at ? at_most(first + n - at, n_unit) : 0;
+            if (from < to)
+                make_outputs(j, i, from * UNIT_DECODE, at_most(to * UNIT_DECODE, j->p[i].n_out) - from * UNIT_DECODE, 0, j->n_now, NULL);
+            at += n_unit;
         }
     }
 }
@@ -151,7 +185,7 @@ static void run_form(struct job *j)
         j->n_share = 1;                 /* few panels for many threads: split the rows too */
         while (!j->is_decode && n_panel * j->n_share < 4u * (uint32_t)n_threads && j->n_now / (j->n_share + 1) >= ROWS_SHARE)
             j->n_share++;
-        cpu_pool_run(j->d->pool, products_task, j);
+        cpu_pool_run(j->d->pool, j->is_decode ? decode_task : prefill_task, j);
     }
     j->is_fresh = false;
 }
