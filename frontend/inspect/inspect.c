@@ -34,16 +34,19 @@ struct myth_inspection {
     myth_str *context;
     int32_t *ids;
     char *text, *text2, *room;
-    size_t text_cap, room_cap, room_used;
+    size_t room_cap, room_used;
     uint32_t now;                       /* part at work, for progress */
     const char *what;
 };
 
-static myth_status take(const myth_inspection *in, void *out, const char *owner, size_t count, size_t size, myth_error *err)
+static void *stage(const myth_inspection *in, const char *owner, size_t count, size_t size)
 {
-    void *p = myth_alloc_n(in->mem, MYTH_MEM_STAGING, owner, count, size);
-    memcpy(out, &p, sizeof(p));
-    return p ? MYTH_OK : myth_fail(err, MYTH_ENOMEM, "%s: %zu times %zu bytes", owner, count, size);
+    return myth_alloc_n(in->mem, MYTH_MEM_STAGING, owner, count, size);
+}
+
+static myth_status no_room(const char *what, size_t bytes, myth_error *err)
+{
+    return myth_fail(err, MYTH_ENOMEM, "%s: no room for %zu bytes", what, bytes);
 }
 
 /* ---- prompts ---- */
@@ -54,15 +57,20 @@ static myth_status encode_lines(const myth_inspection *in, uint32_t first, uint3
     myth_block block = { .src = &in->src, .first = first, .last = last };
     myth_prompt p = { .style = in->o.style, .block = &block, .n_block = 1 };
     size_t bound = myth_prompt_bound(&p), n = 0;
-    int32_t *all = NULL;
-    myth_status st = take(in, &all, "prompt ids", bound, sizeof(int32_t), err);
-    if (st == MYTH_OK)
-        st = myth_prompt_encode(in->model->tokenizer, in->mem, in->model->config.family, &p, all, bound, &n, err);
-    if (st == MYTH_OK && n > INT32_MAX)
-        st = myth_fail(err, MYTH_ELIMIT, "%s: %zu tokens", in->src.path, n);
-    *n_ids = (uint32_t)n;
-    if (st == MYTH_OK && ids && (st = take(in, ids, "prompt ids", n, sizeof(int32_t), err)) == MYTH_OK)
-        memcpy(*ids, all, n * sizeof(int32_t));
+    int32_t *all = stage(in, "prompt ids", bound, sizeof(int32_t));
+    myth_status st = MYTH_OK;
+    if (!all)
+        return no_room("prompt ids", bound * sizeof(int32_t), err);
+    MYTH_TRY(myth_prompt_encode(in->model->tokenizer, in->mem, in->model->config.family, &p, all, bound, &n, err));
+    *n_ids = (uint32_t)n;                                /* a file of at most MYTH_SOURCE_MAX bytes makes fewer than 2^32 */
+    if (ids) {
+        *ids = stage(in, "prompt ids", n, sizeof(int32_t));
+        if (*ids)
+            memcpy(*ids, all, n * sizeof(int32_t));
+        else
+            st = no_room("prompt ids", n * sizeof(int32_t), err);
+    }
+fail:
     myth_free(in->mem, all);
     return st;
 }
@@ -135,10 +143,11 @@ static myth_status encode_again(myth_inspection *in, myth_error *err)
     for (int turn = 0; at < n && (turn += all[at] == end) < 2; at++) {
     }
     in->n_again = (uint32_t)(n - at);
-    st = take(in, &in->again, "second question", n - at, sizeof(int32_t), err);
-    if (st == MYTH_OK)
-        memcpy(in->again, all + at, (n - at) * sizeof(int32_t));
-    return st;
+    in->again = stage(in, "second question", n - at, sizeof(int32_t));
+    if (!in->again)
+        return no_room("second question", (n - at) * sizeof(int32_t), err);
+    memcpy(in->again, all + at, (n - at) * sizeof(int32_t));
+    return MYTH_OK;
 }
 
 /* ---- limits ---- */
@@ -244,8 +253,12 @@ myth_status myth_inspect_open(myth_inspection **out, const myth_model *model, co
     in->report = (myth_report) { .model = myth_weights_name(model->weights), .path = path, .max_new_tokens = opts->max_new_tokens,
                                  .finish_reason = myth_finish_name(MYTH_FINISH_NONE) };
     MYTH_TRY(myth_source_open(&in->src, in->mem, path, bytes, len, err));
-    MYTH_TRY(take(in, &in->part, "parts", MYTH_PART_MAX, sizeof(part), err));
-    MYTH_TRY(take(in, &in->block, "parts", MYTH_PART_MAX, sizeof(myth_block), err));
+    in->part = stage(in, "parts", MYTH_PART_MAX, sizeof(part));
+    in->block = stage(in, "parts", MYTH_PART_MAX, sizeof(myth_block));
+    if (!in->part || !in->block) {
+        st = no_room("parts", MYTH_PART_MAX * (sizeof(part) + sizeof(myth_block)), err);
+        goto fail;
+    }
     if (opts->two_pass)
         MYTH_TRY(encode_again(in, err));
     MYTH_TRY(plan_parts(in, err));
@@ -341,23 +354,20 @@ static myth_status take_run(myth_inspection *in, myth_error *err)
     run_bytes b;
     int32_t stop[8];
     int n_stop;
-    myth_status st = MYTH_OK;
     const myth_tokenizer *t = in->model->tokenizer;
     size_run(&b, in);
-    in->text_cap = b.text > b.text2 ? b.text : b.text2;
     in->room_cap = b.room;
-    MYTH_TRY(take(in, &in->finding, "findings", b.finding, 1, err));
-    MYTH_TRY(take(in, &in->citation, "findings", b.citation, 1, err));
-    MYTH_TRY(take(in, &in->context, "findings", b.context, 1, err));
-    MYTH_TRY(take(in, &in->ids, "answer ids", b.ids, 1, err));
-    MYTH_TRY(take(in, &in->text, "answer", b.text, 1, err));
-    if (b.text2)
-        MYTH_TRY(take(in, &in->text2, "answer", b.text2, 1, err));
-    MYTH_TRY(take(in, &in->room, "answers", b.room, 1, err));
+    in->finding = stage(in, "findings", b.finding, 1);
+    in->citation = stage(in, "findings", b.citation, 1);
+    in->context = stage(in, "findings", b.context, 1);
+    in->ids = stage(in, "answer ids", b.ids, 1);
+    in->text = stage(in, "answer", b.text, 1);
+    in->text2 = b.text2 ? stage(in, "answer", b.text2, 1) : NULL;
+    in->room = stage(in, "answers", b.room, 1);
+    if (!in->finding || !in->citation || !in->context || !in->ids || !in->text || !in->text2 != !b.text2 || !in->room)
+        return no_room("findings", b.finding + b.citation + b.context + b.ids + b.text + b.text2 + b.room, err);
     n_stop = myth_chat_stop_ids(t, in->model->config.family, stop);
-    MYTH_TRY(myth_grammar_open(&in->grammar, in->mem, t, in->model->config.n_vocab, stop, n_stop, N_CACHED_MASK, err));
-fail:
-    return st;
+    return myth_grammar_open(&in->grammar, in->mem, t, in->model->config.n_vocab, stop, n_stop, N_CACHED_MASK, err);
 }
 
 /* ---- generation ---- */
