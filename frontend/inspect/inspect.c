@@ -210,7 +210,7 @@ static myth_status plan_parts(myth_inspection *in, myth_error *err)
     }
     limit = min_u32(limit, ctx - (uint32_t)output_tokens(in));
     myth_meta_u32(&trained, myth_weights_meta(in->model->weights), "mythos.trained_tokens");
-    soft = trained && !in->o.split ? min_u32(limit, trained) : limit;
+    soft = trained ? min_u32(limit, trained) : limit;
     if (whole <= soft)
         MYTH_TRY(add_part(in, 1, in->src.n_line, &own));
     else
