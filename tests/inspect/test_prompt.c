@@ -4,6 +4,7 @@
 #include "frontend/inspect/findings.h"
 #include "support/rig.h"
 
+#include <glob.h>
 #include <unistd.h>
 
 #define SPEC "random:gemma3-tiny:q8_0"
@@ -75,6 +76,36 @@ static void test_hash(void **unused)
     myth_prompt_hash(full, MYTH_PROMPT_FULL);
     assert_string_equal(compact, "4365da7c5169c182");
     assert_string_equal(full, "2f413453bec021a6");
+}
+
+/* The models that ship were trained for the prompt that is built today. */
+static void test_shipped_models(void **unused)
+{
+    (void)unused;
+    char pattern[1024];
+    glob_t g;
+    if (glob(check_path(pattern, sizeof(pattern), "models/*.gguf"), 0, NULL, &g)) {
+        printf("no models/*.gguf: skipped\n");
+        return;
+    }
+    for (size_t i = 0; i < g.gl_pathc; i++) {
+        myth_mem *mem;
+        myth_model m;
+        myth_prompt_style style;
+        myth_str trained;
+        uint32_t n_tok;
+        char hash[MYTH_PROMPT_HASH_LEN + 1];
+        assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
+        assert_ok(myth_model_open(&m, mem, g.gl_pathv[i], &(myth_weights_opts) { .level = MYTH_WEIGHTS_HEADER }, &rig_err));
+        const myth_meta *meta = myth_weights_meta(m.weights);
+        assert_ok(myth_prompt_style_of(&style, meta, &rig_err));
+        myth_prompt_hash(hash, style);
+        assert_true(myth_meta_str(&trained, meta, "mythos.prompt_hash") && myth_str_is(trained, hash));
+        assert_true(myth_meta_u32(&n_tok, meta, "mythos.trained_tokens") && n_tok <= m.config.n_ctx_train);
+        myth_model_close(&m);
+        assert_int_equal(myth_mem_close(mem), 0);
+    }
+    globfree(&g);
 }
 
 /* Y-38: the eight rules are all there. */
@@ -282,6 +313,7 @@ int main(void)
         cmocka_unit_test(test_lines),
         cmocka_unit_test(test_golden),
         cmocka_unit_test(test_hash),
+        cmocka_unit_test(test_shipped_models),
         cmocka_unit_test(test_rules),
         cmocka_unit_test(test_styles),
         cmocka_unit_test(test_block_cannot_be_left),
