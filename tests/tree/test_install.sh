@@ -45,4 +45,6 @@ cc "$dir/consumer/main.c" -o "$dir/by_pkg_config" $(pkg-config --define-variable
 "$dir/by_pkg_config"
 
 "$dir/prefix/bin/mythos" version
+grep -q '^.TH MYTHOS 1' "$dir/prefix/share/man/man1/mythos.1"
+grep -q '_mythos' "$dir/prefix/share/bash-completion/completions/mythos"
 echo "installed, found and linked both ways"
