@@ -35,7 +35,8 @@ struct myth_inspection {
     int32_t *ids;
     char *text, *text2, *room;
     size_t room_cap, room_used;
-    uint32_t now;                       /* part at work, for progress */
+    uint32_t now;                       /* part at work             */
+    uint32_t n_new, n_new_max;          /* tokens of the answer at work, for progress */
     const char *what;
 };
 
@@ -384,7 +385,7 @@ static bool on_token(void *user, int32_t id)
     myth_inspection *in = user;
     (void)id;
     if (in->o.on_progress)
-        in->o.on_progress(in->o.user, in->what, in->now, in->n_part, myth_findings_done(myth_grammar_state(in->grammar)), 0);
+        in->o.on_progress(in->o.user, in->what, in->now, in->n_part, ++in->n_new, in->n_new_max);
     return true;
 }
 
@@ -395,6 +396,8 @@ static myth_status answer(myth_inspection *in, myth_engine *e, myth_seq *s, cons
     int32_t stop[8];
     uint32_t n = 0;
     myth_automaton a;
+    in->n_new = 0;
+    in->n_new_max = n_max;
     myth_findings_automaton(&a, g);
     myth_grammar_start(in->grammar, &a);
     const myth_generate_opts o = {
@@ -477,7 +480,7 @@ static myth_status run_part(myth_inspection *in, myth_engine *e, myth_seq *s, my
     uint32_t at = 0, from = in->report.n_finding, n_max = in->o.two_pass ? brief_tokens(in) : in->o.max_new_tokens;
     size_t len = 0;
     myth_status st;
-    in->what = "findings";
+    in->what = "writing";
     MYTH_TRY(myth_seq_truncate(s, in->n_prefix < myth_seq_len(s) ? in->n_prefix : myth_seq_len(s), &at, err));
     MYTH_TRY(answer(in, e, s, p->ids + at, p->n_ids - at, n_max, &g, in->text, &len, why, err));
     MYTH_TRY(keep(in, in->text, len, from, err));
