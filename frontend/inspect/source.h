@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 /* MYTH_SOURCE_MAX: parsing limit of one file. MYTH_EVIDENCE_MIN: shorter pieces than this identify nothing. */
-enum { MYTH_SOURCE_MAX = 4 << 20, MYTH_EVIDENCE_MIN = 8, MYTH_PATH_MAX = 4096 };
+enum { MYTH_SOURCE_MAX = 4 << 20, MYTH_EVIDENCE_MIN = 8 };
 
 typedef struct {
     uint32_t off, len;          /* in bytes                                                                       */
