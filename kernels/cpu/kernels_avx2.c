@@ -1,0 +1,106 @@
+/* kernels_avx2.c   the AVX2 level: primitives on one 256-bit register for fast_vec8.h, and the level's table
+ *
+ * Dot        vpmaddubsw wants unsigned times signed: |w| and x with w's sign. 2 * 128 * 127 stays below 2^15, so nothing saturates
+ * Limit      4 instructions per 32 products of bytes, 1 per 8 of floats                                                               */
+#include "fast.h"
+
+#include <immintrin.h>
+#include <string.h>
+
+typedef __m256 v8;
+typedef __m256i w8;
+
+FAST_INLINE v8 v8_set1(float x) { return _mm256_set1_ps(x); }
+FAST_INLINE v8 v8_load(const float *p) { return _mm256_loadu_ps(p); }
+FAST_INLINE void v8_store(float *p, v8 v) { _mm256_storeu_ps(p, v); }
+FAST_INLINE v8 v8_add(v8 a, v8 b) { return _mm256_add_ps(a, b); }
+FAST_INLINE v8 v8_sub(v8 a, v8 b) { return _mm256_sub_ps(a, b); }
+FAST_INLINE v8 v8_mul(v8 a, v8 b) { return _mm256_mul_ps(a, b); }
+FAST_INLINE v8 v8_div(v8 a, v8 b) { return _mm256_div_ps(a, b); }
+FAST_INLINE v8 v8_fma(v8 a, v8 b, v8 c) { return _mm256_fmadd_ps(a, b, c); }
+FAST_INLINE v8 v8_max(v8 a, v8 b) { return _mm256_max_ps(a, b); }
+FAST_INLINE v8 v8_min(v8 a, v8 b) { return _mm256_min_ps(a, b); }
+FAST_INLINE v8 v8_round(v8 a) { return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
+FAST_INLINE v8 v8_pow2(v8 n)
+{
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127)), 23));
+}
+FAST_INLINE v8 v8_lt(v8 a, v8 b, v8 x, v8 y) { return _mm256_blendv_ps(y, x, _mm256_cmp_ps(a, b, _CMP_LT_OQ)); }
+FAST_INLINE float v8_sum(v8 v)
+{
+    __m128 a = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+    a = _mm_add_ps(a, _mm_movehl_ps(a, a));
+    return _mm_cvtss_f32(_mm_add_ss(a, _mm_movehdup_ps(a)));
+}
+FAST_INLINE float v8_most(v8 v)
+{
+    __m128 a = _mm_max_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+    a = _mm_max_ps(a, _mm_movehl_ps(a, a));
+    return _mm_cvtss_f32(_mm_max_ss(a, _mm_movehdup_ps(a)));
+}
+FAST_INLINE void v8_transpose(v8 r[8])
+{
+    v8 a[8], b[8];
+    FAST_UNROLL
+    for (int i = 0; i < 4; i++) {
+        a[2 * i] = _mm256_unpacklo_ps(r[2 * i], r[2 * i + 1]);
+        a[2 * i + 1] = _mm256_unpackhi_ps(r[2 * i], r[2 * i + 1]);
+    }
+    FAST_UNROLL
+    for (int i = 0; i < 2; i++) {
+        b[4 * i] = _mm256_shuffle_ps(a[4 * i], a[4 * i + 2], 0x44);
+        b[4 * i + 1] = _mm256_shuffle_ps(a[4 * i], a[4 * i + 2], 0xee);
+        b[4 * i + 2] = _mm256_shuffle_ps(a[4 * i + 1], a[4 * i + 3], 0x44);
+        b[4 * i + 3] = _mm256_shuffle_ps(a[4 * i + 1], a[4 * i + 3], 0xee);
+    }
+    FAST_UNROLL
+    for (int i = 0; i < 4; i++) {
+        r[i] = _mm256_permute2f128_ps(b[i], b[4 + i], 0x20);
+        r[4 + i] = _mm256_permute2f128_ps(b[i], b[4 + i], 0x31);
+    }
+}
+FAST_INLINE float v8_half(uint16_t h) { return _cvtsh_ss(h); }
+FAST_INLINE v8 v8_f16(const void *p) { return _mm256_cvtph_ps(_mm_loadu_si128(p)); }
+FAST_INLINE v8 v8_bf16(const void *p) { return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128(p)), 16)); }
+FAST_INLINE v8 v8_i8(const void *p) { return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(p))); }
+FAST_INLINE void v8_to_f16(void *p, v8 v) { _mm_storeu_si128(p, _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)); }
+FAST_INLINE void v8_to_i8(void *p, v8 v)
+{
+    __m256i i = _mm256_cvtps_epi32(v);
+    __m128i h = _mm_packs_epi32(_mm256_castsi256_si128(i), _mm256_extracti128_si256(i, 1));
+    _mm_storel_epi64(p, _mm_packs_epi16(h, h));
+}
+
+FAST_INLINE w8 w8_zero(void) { return _mm256_setzero_si256(); }
+FAST_INLINE w8 w8_load(const void *p) { return _mm256_loadu_si256(p); }
+FAST_INLINE w8 w8_set1(const void *p)
+{
+    int32_t v;
+    memcpy(&v, p, 4);
+    return _mm256_set1_epi32(v);
+}
+FAST_INLINE w8 w8_dot(w8 c, w8 w, w8 x)
+{
+    __m256i pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(w), _mm256_sign_epi8(x, w));
+    return _mm256_add_epi32(c, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+}
+FAST_INLINE w8 w8_nibbles(const void *p)
+{
+    __m128i v = _mm_loadu_si128(p), low = _mm_set1_epi8(15);
+    __m256i n = _mm256_set_m128i(_mm_and_si128(_mm_srli_epi16(v, 4), low), _mm_and_si128(v, low));
+    return _mm256_sub_epi8(n, _mm256_set1_epi8(8));
+}
+FAST_INLINE v8 w8_f32(w8 v) { return _mm256_cvtepi32_ps(v); }
+FAST_INLINE v8 w8_as_v8(w8 v) { return _mm256_castsi256_ps(v); }
+
+#include "fast_vec8.h"
+
+static const struct fast_kernels *kernels_of(const myth_stream *s)
+{
+    (void)s;
+    return &kernels;
+}
+
+#include "fast_level.h"
+
+const struct cpu_level cpu_level_avx2 = { .name = "avx2", .needs = CPU_AVX2 | CPU_FMA | CPU_F16C, .ops = FAST_OPS, .work = fast_work };
