@@ -115,8 +115,8 @@ static myth_status is_true(const facts *f, bool *out, const char *name, bool abs
 
 static myth_status no_family(const facts *f, myth_str name)
 {
-    return myth_fail(f->err, MYTH_EUNSUPPORTED, "%s: family %.*s is not supported; supported: gemma, gemma2, gemma3", myth_weights_path(f->w),
-                     (int)(name.len < 64 ? name.len : 64), name.text);
+    return myth_fail(f->err, MYTH_EUNSUPPORTED, "%s: family %.*s is not supported; supported: gemma, gemma2, gemma3",
+                     myth_weights_path(f->w), (int)(name.len < 64 ? name.len : 64), name.text);
 }
 
 /* ---- layers ---- */
@@ -124,7 +124,9 @@ static myth_status no_family(const facts *f, myth_str name)
 static void set_layers(myth_config *c, uint32_t n_head_kv, uint32_t head_dim, uint32_t d_ff)
 {
     for (uint32_t l = 0; l < c->n_layer; l++)
-        c->layer[l] = (myth_layer_config){ .is_global = true, .kv_source = (uint8_t)l, .n_head_kv = n_head_kv, .head_dim = head_dim, .d_ff = d_ff };
+        c->layer[l] = (myth_layer_config){
+            .is_global = true, .kv_source = (uint8_t)l, .n_head_kv = n_head_kv, .head_dim = head_dim, .d_ff = d_ff
+        };
 }
 
 /* Layer l is global when (l + 1) mod period = 0; period 0: all are. */

@@ -189,7 +189,9 @@ static void put_pieces(job *j)
             first_ranked = i + 1;
     myth_gguf_put_array(j->g, "tokenizer.ggml.tokens", MYTH_GGUF_STRING, n);
     for (uint32_t i = 0; i < n; i++) {
-        myth_str s = i < n_piece ? myth_tokenizer_piece(t, (int32_t)i) : (myth_str){ text, (size_t)snprintf(text, sizeof(text), "[PAD%u]", i) };
+        myth_str s = { text, (size_t)snprintf(text, sizeof(text), "[PAD%u]", i) };
+        if (i < n_piece)
+            s = myth_tokenizer_piece(t, (int32_t)i);
         bool is_user = i < n_piece && myth_tokenizer_type(t, (int32_t)i) == MYTH_PIECE_USER;
         myth_gguf_item_str(j->g, is_user ? plain_spaces(text, sizeof(text), s) : s);
     }
@@ -452,7 +454,8 @@ static uint64_t piece_of(const myth_config *c)
 
 myth_status myth_convert(const myth_model *m, const myth_convert_opts *opts, myth_error *err)
 {
-    job j = { .m = m, .o = opts, .c = &m->config, .n_rows = rows_of(m), .total = myth_weights_bytes(m->weights), .piece = piece_of(&m->config) };
+    job j = { .m = m, .o = opts, .c = &m->config, .n_rows = rows_of(m), .piece = piece_of(&m->config),
+              .total = myth_weights_bytes(m->weights) };
     const uint32_t n_tensor = 2 + count_slots(j.c) * j.c->n_layer;
     target t;
     myth_status st = MYTH_OK;

@@ -167,7 +167,9 @@ bool myth_meta_str(myth_str *out, const myth_meta *m, const char *key)
 
 /* ---- GGUF values ---- */
 
-enum { GGUF_U8, GGUF_I8, GGUF_U16, GGUF_I16, GGUF_U32, GGUF_I32, GGUF_F32, GGUF_BOOL, GGUF_STRING, GGUF_ARRAY, GGUF_U64, GGUF_I64, GGUF_F64 };
+enum {
+    GGUF_U8, GGUF_I8, GGUF_U16, GGUF_I16, GGUF_U32, GGUF_I32, GGUF_F32, GGUF_BOOL, GGUF_STRING, GGUF_ARRAY, GGUF_U64, GGUF_I64, GGUF_F64
+};
 
 uint32_t myth_meta_gguf_size(uint32_t raw_type)
 {

@@ -83,7 +83,8 @@ void *myth_meta_take(myth_meta *m, uint64_t bytes);
 
 /* The facts of one JSON object, keys flattened behind prefix ("" or "generation_config."). Measure checks the file, add copies from it.
  * MYTH_EFORMAT: not strict JSON, a key twice in one object, a number that is not finite. */
-myth_status myth_meta_json_measure(myth_meta_size *size, const void *json, uint64_t len, const char *path, const char *prefix, myth_error *err);
+myth_status myth_meta_json_measure(myth_meta_size *size, const void *json, uint64_t len, const char *path, const char *prefix,
+                                   myth_error *err);
 myth_status myth_meta_json_add(myth_meta *m, const void *json, uint64_t len, const char *path, const char *prefix, myth_error *err);
 
 /* Bytes of an element of a GGUF value type; 0 for strings (8), arrays (9) and unknown types. */

@@ -201,7 +201,8 @@ static myth_status walk_file(walk *w, const void *json, uint64_t len, const char
     }
 }
 
-myth_status myth_meta_json_measure(myth_meta_size *size, const void *json, uint64_t len, const char *path, const char *prefix, myth_error *err)
+myth_status myth_meta_json_measure(myth_meta_size *size, const void *json, uint64_t len, const char *path, const char *prefix,
+                                   myth_error *err)
 {
     walk w = { .path = path, .size = size };
     return walk_file(&w, json, len, prefix, err);

@@ -156,8 +156,8 @@ myth_status myth_weights_open_random(myth_weights *w, const char *spec, myth_err
         if (is_word(spec, n_name, shapes[i].name))
             s = &shapes[i];
     if (!s)
-        return myth_fail(err, MYTH_EARG, "random:%.*s: sizes: gemma-2b gemma-7b gemma2-2b gemma2-9b gemma2-27b gemma3-270m gemma3-1b gemma3-4b "
-                         "gemma3-12b gemma3-27b gemma1-tiny gemma2-tiny gemma3-tiny", (int)n_name, spec);
+        return myth_fail(err, MYTH_EARG, "random:%.*s: sizes: gemma-2b gemma-7b gemma2-2b gemma2-9b gemma2-27b gemma3-270m gemma3-1b "
+                         "gemma3-4b gemma3-12b gemma3-27b gemma1-tiny gemma2-tiny gemma3-tiny", (int)n_name, spec);
     if (n_kind < sizeof(word))
         memcpy(word, kind, n_kind);
     if (!myth_dtype_from_name(&type, word) || type == MYTH_I32)

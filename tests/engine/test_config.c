@@ -69,7 +69,8 @@ static void same(const myth_config *a, const char *text)
 static void test_spellings(void **state)
 {
     (void)state;
-    const myth_config *c = read_good("{\"model_type\":\"gemma3_text\",\"num_hidden_layers\":6,\"rope_theta\":1e6,\"rope_local_base_freq\":10000.0,"
+    const myth_config *c = read_good("{\"model_type\":\"gemma3_text\",\"num_hidden_layers\":6,\"rope_theta\":1e6,"
+                                     "\"rope_local_base_freq\":10000.0,"
                                      "\"rope_scaling\":{\"factor\":8.0,\"rope_type\":\"linear\"},\"sliding_window_pattern\":3}");
     assert_true(c->rope_factor_global == 8 && c->layer[2].is_global && c->layer[5].is_global && !c->layer[3].is_global);
     same(c, "{\"model_type\":\"gemma3_text\",\"num_hidden_layers\":6,\"rope_parameters\":{"
@@ -147,7 +148,8 @@ static void test_values(void **state)
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         refuse_key(MYTH_EFORMAT, bad[i]);
     static const char *const other[] = {
-        "\"hidden_activation\":\"silu\"", "\"attention_bias\":true", "\"tie_word_embeddings\":false", "\"use_bidirectional_attention\":true",
+        "\"hidden_activation\":\"silu\"", "\"attention_bias\":true", "\"tie_word_embeddings\":false",
+        "\"use_bidirectional_attention\":true",
         "\"rope_scaling\":{\"rope_type\":\"yarn\",\"factor\":8}", "\"architectures\":[\"Gemma3TextModel\"]",
         "\"rope_parameters\":{\"full_attention\":{},\"sliding_attention\":{\"rope_type\":\"linear\",\"factor\":2}}",
     };
@@ -214,7 +216,8 @@ static void test_meta(void **state)
     myth_mem *mem;
     myth_error err = { 0 };
     myth_weights *w;
-    files_text("m/config.json", "{\"model_type\":\"gemma\",\"a\":{\"b\":{\"c\":-3,\"d\":[1,2.5,\"x\"],\"e\":[true,false],\"f\":[[1],[2]]}},\"n\":null,"
+    files_text("m/config.json", "{\"model_type\":\"gemma\",\"n\":null,"
+                                "\"a\":{\"b\":{\"c\":-3,\"d\":[1,2.5,\"x\"],\"e\":[true,false],\"f\":[[1],[2]]}},"
                                 "\"s\":\"\\u00e9\\n\",\"l\":[\"p\",\"q\"],\"u\":18446744073709551615}");
     assert_int_equal(myth_mem_open(&mem, 0, &err), MYTH_OK);
     assert_int_equal(myth_weights_open(&w, mem, files_path("m"), &(myth_weights_opts){ .level = MYTH_WEIGHTS_CONFIG }, &err), MYTH_OK);

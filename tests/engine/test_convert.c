@@ -207,8 +207,9 @@ static void test_tokenizer(void **state)
             assert_memory_equal(p, q, n);
         }
         for (int entry = MYTH_TOK_CONTENT; entry <= MYTH_TOK_SPECIAL; entry++) {
-            assert_int_equal(myth_tokenizer_encode(a.tokenizer, mem, (myth_tok_entry)entry, text, sizeof(text) - 1, x, 512, &nx, NULL), MYTH_OK);
-            assert_int_equal(myth_tokenizer_encode(b.tokenizer, mem, (myth_tok_entry)entry, text, sizeof(text) - 1, y, 512, &ny, NULL), MYTH_OK);
+            const myth_tok_entry e = (myth_tok_entry)entry;
+            assert_int_equal(myth_tokenizer_encode(a.tokenizer, mem, e, text, sizeof(text) - 1, x, 512, &nx, NULL), MYTH_OK);
+            assert_int_equal(myth_tokenizer_encode(b.tokenizer, mem, e, text, sizeof(text) - 1, y, 512, &ny, NULL), MYTH_OK);
             assert_int_equal(nx, ny);
             assert_memory_equal(x, y, nx * sizeof(*x));
         }
@@ -281,8 +282,8 @@ static void put_folder(myth_family_id family, uint32_t rows)
             char name[128], shape[64];
             stem(name, "layers", layer, s->hf);
             snprintf(shape, sizeof(shape), s->cols == MYTH_DIM_ONE ? "%llu" : "%llu,%llu", (unsigned long long)r, (unsigned long long)k);
-            snprintf(line, sizeof(line), "%s\"model.%s\":{\"dtype\":\"F32\",\"shape\":[%s],\"data_offsets\":[%zu,%zu]}", head.len ? "," : "{", name,
-                     shape, data.len, data.len + (size_t)(r * k * 4));
+            snprintf(line, sizeof(line), "%s\"model.%s\":{\"dtype\":\"F32\",\"shape\":[%s],\"data_offsets\":[%zu,%zu]}",
+                     head.len ? "," : "{", name, shape, data.len, data.len + (size_t)(r * k * 4));
             bytes_text(&head, line);
             for (uint64_t i = 0; i < r * k; i++) {
                 float f = (float)i;
@@ -305,7 +306,8 @@ static void test_vocabulary(void **state)
 {
     (void)state;
     static const struct { myth_family_id family; uint32_t rows, rows_after; } row[] = {
-        { MYTH_FAMILY_GEMMA3, 300, 272 }, { MYTH_FAMILY_GEMMA2, 300, 300 }, { MYTH_FAMILY_GEMMA3, 272, 272 }, { MYTH_FAMILY_GEMMA3, 270, 270 },
+        { MYTH_FAMILY_GEMMA3, 300, 272 }, { MYTH_FAMILY_GEMMA2, 300, 300 },
+        { MYTH_FAMILY_GEMMA3, 272, 272 }, { MYTH_FAMILY_GEMMA3, 270, 270 },
     };
     files_mkdir("v");
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {

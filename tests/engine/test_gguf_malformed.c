@@ -273,7 +273,8 @@ static void test_facts(void **state)
     CASE(refuse, "12 length times size overflows", set_array(add(&m, "a", 0), MYTH_GGUF_F64, ((uint64_t)1 << 61) + 1));
     CASE(refuse, "12 length times size overflows to fit", set_array(add(&m, "a", 0), MYTH_GGUF_U32, ((uint64_t)1 << 62) + 1));
     CASE(refuse, "13 10^9 empty strings declared", set_array(add(&m, "a", 0), MYTH_GGUF_STRING, 1000000000));
-    CASE(accept, "strings of length 0", kv *f = add(&m, "a", 0); set_array(f, MYTH_GGUF_STRING, 1000); for (int i = 0; i < 1000; i++) bytes_uint(&f->value, 0, 8));
+    CASE(accept, "strings of length 0", kv *f = add(&m, "a", 0); set_array(f, MYTH_GGUF_STRING, 1000);
+         for (int i = 0; i < 1000; i++) bytes_uint(&f->value, 0, 8));
     CASE(refuse, "14 scores of bytes", kv *f = find(&m, "tokenizer.ggml.scores"); set_array(f, MYTH_GGUF_U8, VOCAB);
          for (int i = 0; i < VOCAB; i++) bytes_uint(&f->value, 0, 1));
     CASE(refuse, "14 types of floats", kv *f = find(&m, "tokenizer.ggml.token_type"); set_array(f, MYTH_GGUF_F32, VOCAB);
@@ -292,7 +293,8 @@ static void test_facts(void **state)
     CASE(accept, "16 alignment 32 said", set_uint(add(&m, "general.alignment", 0), MYTH_GGUF_U32, 32, 4));
     CASE(unsupported, "36 part of a split file", set_uint(add(&m, "split.count", 0), MYTH_GGUF_U16, 2, 2));
     CASE(unsupported, "36 split count of a wrong type", set_str(add(&m, "split.count", 0), "2"));
-    CASE(accept, "34 a chat template is stored, never run", set_str(add(&m, "tokenizer.chat_template", 0), "{% raw %}{{ x }}{% for a in b"));
+    CASE(accept, "34 a chat template is stored, never run",
+         set_str(add(&m, "tokenizer.chat_template", 0), "{% raw %}{{ x }}{% for a in b"));
 }
 
 /* ---- directory ---- */
@@ -377,7 +379,8 @@ static void test_config(void **state)
     CASE(refuse, "28 heads that the tensors contradict", set_key(&m, "gemma.attention.head_count", 4));
     CASE(refuse, "28 key heads per layer, wrong count", kv *f = find(&m, "gemma.attention.head_count_kv"); set_array(f, MYTH_GGUF_U32, 2);
          bytes_uint(&f->value, 1, 4); bytes_uint(&f->value, 1, 4));
-    CASE(accept, "key heads per layer", kv *f = find(&m, "gemma.attention.head_count_kv"); set_array(f, MYTH_GGUF_U32, 1); bytes_uint(&f->value, 1, 4));
+    CASE(accept, "key heads per layer", kv *f = find(&m, "gemma.attention.head_count_kv"); set_array(f, MYTH_GGUF_U32, 1);
+         bytes_uint(&f->value, 1, 4));
     CASE(refuse, "29 layer pattern of the wrong length", set_array(add(&m, "gemma.attention.sliding_window_pattern", 0), MYTH_GGUF_BOOL, 3);
          bytes_uint(&m.fact[m.facts - 1].value, 0, 3));
     CASE(refuse, "29 layer pattern of floats", set_array(add(&m, "gemma.attention.sliding_window_pattern", 0), MYTH_GGUF_F32, 1);
@@ -392,8 +395,8 @@ static void test_config(void **state)
     CASE(unsupported, "family", set_str(find(&m, "general.architecture"), "llama"));
     CASE(unsupported, "family of a later day", set_str(find(&m, "general.architecture"), "gemma4"));
     CASE(refuse, "no family", m.fact[0].key = "general.architectura"; m.fact[0].key_len = strlen(m.fact[0].key));
-    CASE(unsupported, "head of its own", m.tensor[10].name = "output.weight"; m.tensor[10].name_len = 13; m.tensor[1].name = "output_norm.weight";
-         m.tensor[1].name_len = 18; add_tensor(&m, "blk.0.attn_norm.weight", 8, 0));
+    CASE(unsupported, "head of its own", m.tensor[10].name = "output.weight"; m.tensor[10].name_len = 13;
+         m.tensor[1].name = "output_norm.weight"; m.tensor[1].name_len = 18; add_tensor(&m, "blk.0.attn_norm.weight", 8, 0));
     CASE(refuse, "36 unknown tensor", add_tensor(&m, "rope_freqs.weight", 8, 0));
     CASE(refuse, "no final norm", m.tensors--; m.n_tensor--; m.data -= 32);
     CASE(accept, "as written", (void)m);
@@ -494,8 +497,9 @@ static void test_count(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_head),       cmocka_unit_test(test_facts),      cmocka_unit_test(test_directory), cmocka_unit_test(test_config),
-        cmocka_unit_test(test_vocabulary), cmocka_unit_test(test_not_finite), cmocka_unit_test(test_count),
+        cmocka_unit_test(test_head),       cmocka_unit_test(test_facts),      cmocka_unit_test(test_directory),
+        cmocka_unit_test(test_config),     cmocka_unit_test(test_vocabulary), cmocka_unit_test(test_not_finite),
+        cmocka_unit_test(test_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

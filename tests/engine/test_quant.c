@@ -30,7 +30,8 @@ static void test_golden(void **state)
         myth_quant_row(type, made, x, n);
         for (uint32_t i = 0; i < head[1]; i++)
             if (made[i] != q[i])
-                fail_msg("%s: byte %u of row %u: got 0x%02x, expected 0x%02x", myth_dtype_get(type)->name, i, i / (head[1] / shape[0]), made[i], q[i]);
+                fail_msg("%s: byte %u of row %u: got 0x%02x, expected 0x%02x", myth_dtype_get(type)->name, i, i / (head[1] / shape[0]),
+                         made[i], q[i]);
         myth_dequant_row(type, mine, q, n);
         assert_memory_equal(mine, back, n * 4);
         printf("%s: %zu values\n", myth_dtype_get(type)->name, n);

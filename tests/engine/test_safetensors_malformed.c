@@ -7,8 +7,9 @@
 #include <unistd.h>
 
 /* Gemma 1 with one layer, all f32: d 8, H 2, KV 1, hd 4, ff 16, V 16. Offsets in order of the list. */
-static const char CONFIG[] = "{\"model_type\":\"gemma\",\"vocab_size\":16,\"hidden_size\":8,\"intermediate_size\":16,\"num_hidden_layers\":1,"
-                             "\"num_attention_heads\":2,\"num_key_value_heads\":1,\"head_dim\":4,\"max_position_embeddings\":64}";
+static const char CONFIG[] = "{\"model_type\":\"gemma\",\"vocab_size\":16,\"hidden_size\":8,\"intermediate_size\":16,"
+                             "\"num_hidden_layers\":1,\"num_attention_heads\":2,"
+                             "\"num_key_value_heads\":1,\"head_dim\":4,\"max_position_embeddings\":64}";
 #define EMBED "\"model.embed_tokens.weight\":{\"dtype\":\"F32\",\"shape\":[16,8],\"data_offsets\":[0,512]}"
 #define NORM "\"model.norm.weight\":{\"dtype\":\"F32\",\"shape\":[8],\"data_offsets\":[512,544]}"
 #define LAYER "\"model.layers.0.input_layernorm.weight\":{\"dtype\":\"F32\",\"shape\":[8],\"data_offsets\":[544,576]}," \
@@ -71,7 +72,8 @@ static const edit edits[] = {
     { "9 overlong", "model.norm", "model\xc0\xae.norm", MYTH_EFORMAT },
     { "9 lone surrogate", "model.norm", "model\\ud800.norm", MYTH_EFORMAT },
     { "11 name twice", NORM, NORM "," NORM, MYTH_EFORMAT },
-    { "12 name twice by escape", NORM, NORM "," "\"model.norm.weigh\\u0074\":{\"dtype\":\"F32\",\"shape\":[8],\"data_offsets\":[512,544]}", MYTH_EFORMAT },
+    { "12 name twice by escape", NORM,
+      NORM ",\"model.norm.weigh\\u0074\":{\"dtype\":\"F32\",\"shape\":[8],\"data_offsets\":[512,544]}", MYTH_EFORMAT },
     { "13 dtype twice", NORM_TYPE, NORM_TYPE ",\"dtype\":\"F32\"", MYTH_EFORMAT },
     { "13 shape twice", NORM_SHAPE, NORM_SHAPE ",\"shape\":[8]", MYTH_EFORMAT },
     { "13 data_offsets twice", NORM_SHAPE, NORM_SHAPE ",\"data_offsets\":[512,544]", MYTH_EFORMAT },
@@ -397,7 +399,8 @@ static void test_accepted(void **state)
     expect("tensor data cut off, data wanted", MYTH_WEIGHTS_DATA, MYTH_EFORMAT);
 
     /* 39: f16 norms beside f32 matrices; a copy of the head; towers of types that are not read */
-    char *mixed = text_replace(HEADER, "\"model.layers.0.mlp.down_proj.weight\":{\"dtype\":\"F32\",\"shape\":[8,16],\"data_offsets\":[2400,2912]}",
+    char *mixed = text_replace(HEADER,
+                               "\"model.layers.0.mlp.down_proj.weight\":{\"dtype\":\"F32\",\"shape\":[8,16],\"data_offsets\":[2400,2912]}",
                                "\"model.layers.0.mlp.down_proj.weight\":{\"dtype\":\"BF16\",\"shape\":[8,16],\"data_offsets\":[2400,2656]},"
                                "\"lm_head.weight\":{\"dtype\":\"F16\",\"shape\":[16,8],\"data_offsets\":[2656,2912]},"
                                "\"vision_tower.ids\":{\"dtype\":\"I64\",\"shape\":[1,2],\"data_offsets\":[2912,2928]},"

@@ -209,8 +209,9 @@ static void test_specs(void **state)
     (void)state;
     static const struct { const char *spec; myth_status status; } row[] = {
         { "", MYTH_ENOTFOUND }, { "/no/such/path", MYTH_ENOTFOUND }, { "a/b/c", MYTH_ENOTFOUND }, { "../x", MYTH_ENOTFOUND },
-        { "random:", MYTH_EARG }, { "random:gemma3-1b", MYTH_EARG }, { "random:gemma3-1b:", MYTH_EARG }, { "random:gemma3-1b:q9", MYTH_EARG },
-        { "random:gemma3-1b:i32", MYTH_EARG }, { "random:gemma3-9b:f32", MYTH_EARG }, { "random:gemma3-1b:f32:x", MYTH_EARG },
+        { "random:", MYTH_EARG }, { "random:gemma3-1b", MYTH_EARG }, { "random:gemma3-1b:", MYTH_EARG },
+        { "random:gemma3-1b:q9", MYTH_EARG }, { "random:gemma3-1b:i32", MYTH_EARG }, { "random:gemma3-9b:f32", MYTH_EARG },
+        { "random:gemma3-1b:f32:x", MYTH_EARG },
         { "random:gemma3-1b:f32:", MYTH_EARG }, { "random:gemma3-1b:F32:12", MYTH_OK }, { "random:gemma2-27b:q4_0", MYTH_OK },
     };
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
