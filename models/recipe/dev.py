@@ -13,7 +13,7 @@ import dataset
 import score
 import vocab
 
-MAX_FINDINGS = 3
+MAX_FINDINGS = 2
 
 
 class Asker:
@@ -75,8 +75,9 @@ class Asker:
         return found
 
 
-def look(model, work, name="dev"):
-    files = [json.loads(line) for line in (work / "data" / f"{name}.jsonl").read_text().splitlines()]
+def look(model, work, name="dev", share=2):
+    """Score of one in `share` files of the split, of which every rule has its part."""
+    files = [json.loads(line) for line in (work / "data" / f"{name}.jsonl").read_text().splitlines()][::share]
     model.eval()
     found = Asker(model, work).answer(files)
     model.train()

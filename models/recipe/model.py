@@ -5,6 +5,8 @@ Layers   l is global (RoPE base 1e6) when (l + 1) % 6 == 0, else local with a wi
 Norms    x * rsqrt(mean(x^2) + 1e-6) * (1 + w), in float32
 Marks    a second, linear head on the stream after layer `mark_layer`, at the end of each numbered line: which rule that line breaks, or
          none. It exists in training only: it says at once, for every line, what the answer alone would teach one line at a time.
+Looks    one head of the layer behind is told where to look: from each decision of the answer to the end of the line it is about, or to
+         <bos> when there is none (left)
 """
 from dataclasses import asdict, dataclass
 
@@ -25,12 +27,13 @@ class Config:
     sliding_window: int = 1024
     max_position_embeddings: int = 4096
     mark_layer: int = 3
+    look_layer: int = 4
     n_mark: int = 24
 
     def to_hf(self):
         """config.json of a Gemma 3 text model."""
         keys = asdict(self)
-        del keys["mark_layer"], keys["n_mark"]
+        del keys["mark_layer"], keys["look_layer"], keys["n_mark"]
         return keys | {
             "architectures": ["Gemma3ForCausalLM"], "model_type": "gemma3_text", "rms_norm_eps": 1e-6,
             "hidden_activation": "gelu_pytorch_tanh", "query_pre_attn_scalar": self.head_dim, "rope_theta": 1000000.0,
@@ -76,6 +79,8 @@ class Attention(nn.Module):
         self.v_proj = nn.Linear(c.hidden_size, c.num_key_value_heads * c.head_dim, bias=False)
         self.o_proj = nn.Linear(c.num_attention_heads * c.head_dim, c.hidden_size, bias=False)
         self.q_norm, self.k_norm = Norm(c.head_dim), Norm(c.head_dim)
+        self.score = None                           # of the last forward, kept by the look layer alone
+        self.is_kept = False
 
     def forward(self, x, cos, sin):
         b, n, _ = x.shape
@@ -88,6 +93,8 @@ class Attention(nn.Module):
         k, v = k.repeat_interleave(group, 1), v.repeat_interleave(group, 1)
         q, k, v = (t.reshape(-1, n, c.head_dim) for t in (q, k, v.to(q.dtype)))
         score = torch.baddbmm(causal(n, q).expand(len(q), n, n), q, k.transpose(1, 2), alpha=c.head_dim ** -0.5)
+        if self.is_kept:
+            self.score = score.view(b, -1, n, n)
         y = torch.bmm(score.softmax(-1), v).view(b, -1, n, c.head_dim)
         return self.o_proj(y.transpose(1, 2).reshape(b, n, -1))
 
@@ -123,6 +130,7 @@ class Model(nn.Module):
         self.c = c
         self.embed_tokens = nn.Embedding(c.vocab_size, c.hidden_size)
         self.layers = nn.ModuleList(Layer(c) for _ in range(c.num_hidden_layers))
+        self.layers[c.look_layer].self_attn.is_kept = True
         self.norm = Norm(c.hidden_size)
         self.mark_norm, self.mark_head = Norm(c.hidden_size), nn.Linear(c.hidden_size, c.n_mark)
         for name, base in (("local", 1e4), ("global", 1e6)):
@@ -150,6 +158,10 @@ class Model(nn.Module):
 
     def logits(self, rows):
         return F.linear(rows, self.embed_tokens.weight.to(rows.dtype)).float()
+
+    def looks(self, row, col):
+        """Scores of the first head of the look layer, from the given positions to all."""
+        return self.layers[self.c.look_layer].self_attn.score[row, 0, col].float()
 
     def marks(self, rows):
         return self.mark_head(self.mark_norm(rows).float())

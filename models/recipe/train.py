@@ -2,7 +2,7 @@
 """train.py - WORK/data/*.npz -> WORK/run/checkpoint.pt, WORK/model/model.safetensors: one command, resumed by giving it again.
 
 Loss      answer tokens, weighted as the shard says (decisions most) + at the end of each line its mark (model.py) and its own number, which
-          the answer will have to copy from there + a sample of next-token loss in prompts
+          the answer will have to copy from there + where its decisions look (model.py) + a sample of next-token loss in prompts
 Optimiser Muon for the matrices of the layers, AdamW for embedding, norms and the mark head; warm-up, constant, linear fall over the last
           third of --tokens. With --tokens raised later the rate goes up again and training continues.
 Best      every --every tokens the dev shard is answered without sampling (dev.py); the best weights are kept apart and exported
@@ -20,6 +20,7 @@ import dev
 import fetch
 import model as M
 import shard
+import vocab
 
 
 def optimizers(model, lr):
@@ -35,7 +36,22 @@ def rate(done, total, step):
     return warm * min(1.0, max(0.03, left))
 
 
-def losses(model, run, batch, lm_share, rng):
+def targets(ids, marks, piece):
+    """(row, column, column to look at) of the decisions: is there a finding, on which line, is there another."""
+    out = []
+    for r, row in enumerate(ids):
+        broken = [c for q, c, label in marks if q == r and label] + [0]
+        n_line = n_end = 0
+        for col in np.flatnonzero(np.isin(row, [piece["open"], piece["lines"], piece["end"]])):
+            if row[col] == piece["lines"]:
+                k, n_line = n_line, n_line + 1
+            else:
+                k, n_end = n_end, n_end + 1
+            out.append((r, col, broken[min(k, len(broken) - 1)]))
+    return np.array(out, np.int64).reshape(-1, 3)
+
+
+def losses(model, run, batch, piece, lm_share, rng):
     ids, weight, marks, prompt = batch
     ids = torch.from_numpy(ids)
     with torch.autocast("cpu", torch.bfloat16):
@@ -54,6 +70,9 @@ def losses(model, run, batch, lm_share, rng):
             out["marks"] = F.cross_entropy(model.marks(rows), label, weight=share)
             after = np.flatnonzero(marks[1:, 0] == marks[:-1, 0]) + 1          # lines that follow another one of the same file
             number = ids[marks[after, 0], marks[after - 1, 1] + 1]
+            look = targets(batch[0], marks, piece)
+            if len(look):
+                out["look"] = F.cross_entropy(model.looks(look[:, 0], look[:, 1]), torch.from_numpy(look[:, 2]))
             out["number"] = F.cross_entropy(model.logits(model.mark_norm(rows[after])), number)
         row, col = np.nonzero(prompt & (ids.numpy() != 0) & (rng.random(prompt.shape) < lm_share))
         if len(row):
@@ -97,6 +116,8 @@ def main():
             o.load_state_dict(s)
         print(f"resumed at {state['done'] / 1e6:.2f} M tokens", flush=True)
     run = torch.compile(net, dynamic=True) if a.compile else net
+    names = json.loads((a.work / "model" / "tokenizer.json").read_text())["model"]["vocab"]
+    piece = {"open": names[vocab.OPEN], "lines": names[vocab.LINES], "end": names[vocab.END]}
     data = shard.Shard(a.work / "data" / a.data)
     rng = np.random.default_rng(state["step"] + 1)
     batches = data.batches(a.batch, rng, a.max_len)
@@ -106,8 +127,8 @@ def main():
         for o in opts:
             for g in o.param_groups:
                 g["lr"] = a.lr * rate(state["done"], a.tokens, state["step"])
-        part = losses(net, run, batch, a.lm, rng)
-        sum(v * {"answer": 1.0, "marks": 1.0, "number": 0.5, "next": a.lm_weight}[k] for k, v in part.items()).backward()
+        part = losses(net, run, batch, piece, a.lm, rng)
+        sum(v * {"answer": 2.0, "marks": 1.0, "number": 0.5, "look": 0.5, "next": a.lm_weight}[k] for k, v in part.items()).backward()
         torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
         for o in opts:
             o.step()
