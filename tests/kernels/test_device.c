@@ -138,18 +138,21 @@ static void test_sticky(void **state)
     (void)state;
     struct rig r;
     myth_error err;
-    union op_args bad, good;
+    union op_args bad, good, copy;
     assert_true(rig_open(&r, NULL, 2, CASE_TEST, &err));
+    make_case(&r, &kernel_cases[first_case(MYTH_OP_copy)], 3, &copy);
     int proj = first_case(MYTH_OP_proj), norm = first_case(MYTH_OP_rms_norm);
     make_case(&r, &kernel_cases[proj], 1, &bad);
     make_case(&r, &kernel_cases[norm], 2, &good);
     bad.proj.n_rows = 1u << 20;
     issue_op(r.s, MYTH_OP_proj, &bad);
     issue_op(r.s, MYTH_OP_rms_norm, &good);                     /* dropped */
+    issue_op(r.s, MYTH_OP_copy, &copy);                         /* dropped */
     float after = 1.0f, sent = 2.0f;
     myth_stream_write(r.s, good.rms_norm.y, &sent, 4);          /* dropped */
     myth_stream_read(r.s, &after, good.rms_norm.y, 4);          /* dropped */
     assert_true(isnan(*(float *)view_host(good.rms_norm.y)));
+    assert_true(isnan(*(float *)view_host(copy.copy.dst)));
     assert_true(after == 1.0f);
     assert_int_equal(myth_stream_sync(r.s, &err), MYTH_EARG);
     assert_non_null(strstr(err.msg, "proj"));
@@ -162,7 +165,7 @@ static void test_sticky(void **state)
     assert_int_equal(rig_close(&r), 0);
 }
 
-/* Every view of every op in turn: past its buffer, of no type, misaligned. Every 32-bit count in turn: huge. */
+/* Every view of every op in turn: past its buffer, of no type, misaligned, one element too far. Then counts that cannot be. */
 static void test_bad_arguments(void **state)
 {
     (void)state;
@@ -185,15 +188,17 @@ static void test_bad_arguments(void **state)
             if (!is_ours)
                 continue;
             n_view++;
-            for (int how = 0; how < 3; how++) {
+            for (int how = 0; how < 4; how++) {
                 union op_args bad = a;
                 myth_view w = v;
                 bool is_untyped = op == MYTH_OP_copy ||
                                   ((op == MYTH_OP_attn_prefill || op == MYTH_OP_attn_decode) && v.buf == a.attn_prefill.kv.pool.buf) ||
                                   (op == MYTH_OP_kv_merge && v.buf == a.kv_merge.kv.pool.buf);
-                if (how > 0 && is_untyped)
+                bool is_open_ended = v.dtype == MYTH_I32 || (op == MYTH_OP_head_topk && v.buf == a.head_topk.bias.buf) ||
+                                     (op == MYTH_OP_gather_norm && (v.buf == a.gather_norm.x.buf || v.buf == a.gather_norm.pend.buf));
+                if ((how > 0 && is_untyped) || (how == 3 && is_open_ended))
                     continue;
-                w.off = how == 0 ? myth_buf_bytes(v.buf) + 64 : how == 2 ? v.off + 1 : v.off;
+                w.off = how == 0 ? myth_buf_bytes(v.buf) + 64 : how == 2 ? v.off + 1 : how == 3 ? v.off + 4 : v.off;
                 w.dtype = how == 1 ? (myth_dtype)99 : v.dtype;
                 memcpy((unsigned char *)&bad + at, &w, sizeof(w));
                 issue_op(r.s, (myth_op)op, &bad);

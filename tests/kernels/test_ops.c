@@ -151,8 +151,37 @@ static void test_cases(void **state)
     assert_int_equal(n_failed, 0);
 }
 
+/* Every third vocabulary row is the same: equal logits come by ascending id, over tiles and threads. */
+static void test_ties(void **state)
+{
+    (void)state;
+    struct kernel_case c = { .op = MYTH_OP_head_topk, .rows = 2, .dim = 64, .n_vocab = 2500, .k = 1000, .type = MYTH_F32 };
+    for (size_t l = 0; l < sizeof(level_names) / sizeof(level_names[0]); l++)
+        for (int is_decode = 0; is_decode < 2; is_decode++) {
+            struct rig r;
+            union op_args a;
+            if (!rig_open(&r, level_names[l], 3, CASE_TEST, NULL))
+                continue;
+            c.is_decode = is_decode;
+            make_case(&r, &c, 7, &a);
+            float *w = view_host(a.head_topk.w);
+            for (uint32_t v = 3; v < c.n_vocab; v++)
+                memcpy(w + (size_t)v * c.dim, w + (size_t)(v % 3) * c.dim, c.dim * sizeof(float));
+            issue_op(r.s, c.op, &a);
+            assert_int_equal(myth_stream_sync(r.s, NULL), MYTH_OK);
+            for (uint32_t i = 0; i < c.rows * c.k; i++) {
+                const int32_t *id = (int32_t *)view_host(a.head_topk.top_id) + i / c.k * c.k;
+                const uint32_t n = i % c.k, n_best = (c.n_vocab + 2 - (uint32_t)id[0]) / 3;       /* ids of the best class */
+                const uint32_t expected = n < n_best ? (uint32_t)id[0] + 3 * n : (uint32_t)id[n_best] + 3 * (n - n_best);
+                if ((uint32_t)id[0] > 2 || (uint32_t)id[n] != expected)
+                    fail_msg("level %s: place %u of row %u is %d, not %u", level_names[l], n, i / c.k, id[n], expected);
+            }
+            assert_int_equal(rig_close(&r), 0);
+        }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_cases) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_cases), cmocka_unit_test(test_ties) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
