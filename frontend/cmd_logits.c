@@ -1,9 +1,10 @@
 /* cmd_logits.c - logits and hidden rows of given ids, as .npy files; the best k as JSON.
  *
- * Rows     every row of --ids-file is a sequence of its own; all are computed as one ragged batch
+ * Rows     every line of --ids-file, [2,106] or {"ids":[2,106]}, is a sequence of its own; all are computed as one ragged batch
  * Files    -o out.npy float32 [n_tok, vocab] after the final cap; --hidden hid.npy float32 [n_layer + 1, n_tok, d_model]; for --ids-file the
  *          row number goes in front of the suffix: out-000.npy
  * Defaults float32 activations, float32 cache, reference order; --fast computes as generate does                                      */
+#include "../engine/base/json.h"
 #include "json_out.h"
 #include "main.h"
 #include "npy.h"
@@ -22,7 +23,7 @@ typedef struct {
 
 static const myth_option options[] = {
     { "ids", NULL, MYTH_OPT_TEXT, "LIST", offsetof(logits_opts, ids), NULL, 0, 0, "token ids: 2,106" },
-    { "ids-file", NULL, MYTH_OPT_TEXT, "FILE", offsetof(logits_opts, ids_file), NULL, 0, 0, "a JSON array of ids per line, all in one ragged batch" },
+    { "ids-file", NULL, MYTH_OPT_TEXT, "FILE", offsetof(logits_opts, ids_file), NULL, 0, 0, "ids per line, [2,106] or {\"ids\":[2,106]}, in one ragged batch" },
     { "output", "-o", MYTH_OPT_TEXT, "FILE", offsetof(logits_opts, out), NULL, 0, 0, "logits as .npy, float32 [n_tok, vocab]" },
     { "hidden", NULL, MYTH_OPT_TEXT, "FILE", offsetof(logits_opts, hidden), NULL, 0, 0, "residual stream as .npy, float32 [n_layer+1, n_tok, d]" },
     { "top-k", NULL, MYTH_OPT_U32, "K", offsetof(logits_opts, top_k), NULL, 0, 1024, "the K best of every token as JSON" },
@@ -89,6 +90,30 @@ static myth_status add_row(run_state *r, size_t n, myth_error *err)
     return MYTH_OK;
 }
 
+/* The array in a line that is an object with ids, as tokenize and generate print it; any other line as it is. */
+static char *array_of(char *line)
+{
+    myth_json j;
+    myth_json_token t = { .type = MYTH_JSON_NULL };
+    myth_json_start(&j, line, strlen(line), "");
+    if (line[strspn(line, " \t\r")] != '{')
+        return line;
+    while (myth_json_next(&j, &t, NULL) == MYTH_OK && t.type != MYTH_JSON_END) {
+        if (t.type != MYTH_JSON_KEY || t.depth != 1 || !myth_json_is(&t, "ids"))
+            continue;
+        if (myth_json_next(&j, &t, NULL) != MYTH_OK || t.type != MYTH_JSON_ARRAY)
+            break;
+        char *array = line + t.off;
+        while (myth_json_next(&j, &t, NULL) == MYTH_OK && t.type == MYTH_JSON_NUMBER)
+            ;
+        if (t.type != MYTH_JSON_ARRAY_END)
+            break;
+        line[t.off + 1] = '\0';
+        return array;
+    }
+    return line;
+}
+
 /* Cuts the text into lines; the ids of all lines end up in one array. */
 static myth_status read_lines(run_state *r, char *text, size_t len, myth_error *err)
 {
@@ -103,7 +128,7 @@ static myth_status read_lines(run_state *r, char *text, size_t len, myth_error *
         int32_t *ids;
         size_t n;
         myth_error bad = { 0 };
-        myth_status st = myth_cli_ids(&ids, &n, r->cli->mem, line, &bad);
+        myth_status st = myth_cli_ids(&ids, &n, r->cli->mem, array_of(line), &bad);
         if (st != MYTH_OK)
             return myth_fail(err, st == MYTH_EARG ? MYTH_EFORMAT : st, "%s: line %zu: %s", r->o->ids_file, line_no, bad.msg);
         memcpy(r->ids + r->n_tok, ids, n * sizeof(*ids));

@@ -175,10 +175,11 @@ static void logits_write_their_files(void **state)
     assert_non_null(strstr(r.out, "(8, 3, 64)"));
     assert_non_null(strstr(r.out, "0\n"));
 
-    write_file("rows.jsonl", "[2,10,20]\n\n[2, 5]\n", 18);
+    static const char rows[] = "[2,10,20]\n\n[2, 5]\n{\"text\": \"ids\", \"n\": [3], \"ids\": [2, 10, 20]}\n";
+    write_file("rows.jsonl", rows, sizeof(rows) - 1);
     snprintf(line, sizeof(line), "logits " TINY "--ids-file %s/rows.jsonl -o %s/r.npy", cli_dir, cli_dir);
     cli_expect(&r, line, 0);
-    cli_shell(&r, "cmp $D/r-000.npy $D/o.npy && head -c 128 $D/r-001.npy | grep -a -q '(2, 512)'");
+    cli_shell(&r, "cmp $D/r-000.npy $D/o.npy && cmp $D/r-002.npy $D/o.npy && head -c 128 $D/r-001.npy | grep -a -q '(2, 512)'");
     assert_int_equal(r.code, 0);
 
     /* a chunk size changes no bit */
