@@ -77,4 +77,10 @@ void avx512_cap(float *x, uint32_t n, float softcap);
 float avx512_largest(const float *x, uint32_t n);
 void avx512_exp_sums(const float *x, uint32_t n, float m, float *sum, float *weighted);
 
+/* What the tables of all levels with these vectors share. */
+#define AVX512_ROWS                                                                                                                  \
+    .norm_row = avx512_norm_row, .geglu = avx512_geglu, .head_rope = avx512_head_rope, .row_to_f32 = avx512_row_to_f32,              \
+    .row_from_f32 = avx512_row_from_f32, .attn_block = avx512_attn_block, .attn_block_few = avx512_attn_block_few,                   \
+    .blend = avx512_blend, .cap = avx512_cap, .largest = avx512_largest, .exp_sums = avx512_exp_sums
+
 #endif

@@ -1,10 +1,6 @@
 /* level_avx512.c - the AVX-512 level: its kernels as tables, one for each set of optional features, and its ops. Holds no vector code. */
 #include "avx512.h"
 
-#define ROWS                                                                                                                         \
-    .norm_row = avx512_norm_row, .geglu = avx512_geglu, .head_rope = avx512_head_rope, .row_to_f32 = avx512_row_to_f32,              \
-    .row_from_f32 = avx512_row_from_f32, .attn_block = avx512_attn_block, .attn_block_few = avx512_attn_block_few,                   \
-    .blend = avx512_blend, .cap = avx512_cap, .largest = avx512_largest, .exp_sums = avx512_exp_sums
 #define FLOATS                                                                                                                       \
     [MYTH_F32] = { &avx512_form_f32, &avx512_form_f32, avx512_pack_f32, avx512_gemm_f32, avx512_gemv_f32 },                          \
     [MYTH_F16] = { &avx512_form_f32, &avx512_form_f32, avx512_pack_f16, avx512_gemm_f32, avx512_gemv_f16 }
@@ -14,8 +10,8 @@
 #define BF16_DOT [MYTH_BF16] = { &avx512_form_bf16, &avx512_form_bf16, avx512_pack_bf16_pair, avx512_gemm_bf16, avx512_gemv_bf16 }
 #define BF16_WIDE [MYTH_BF16] = { &avx512_form_f32, &avx512_form_f32, avx512_pack_bf16_wide, avx512_gemm_f32, avx512_gemv_bf16_wide }
 
-static const struct fast_kernels with_bf16 = { .mat = { FLOATS, QUANTS, BF16_DOT }, ROWS };
-static const struct fast_kernels without_bf16 = { .mat = { FLOATS, QUANTS, BF16_WIDE }, ROWS };
+static const struct fast_kernels with_bf16 = { .mat = { FLOATS, QUANTS, BF16_DOT }, AVX512_ROWS };
+static const struct fast_kernels without_bf16 = { .mat = { FLOATS, QUANTS, BF16_WIDE }, AVX512_ROWS };
 
 static const struct fast_kernels *kernels_of(const myth_stream *s)
 {

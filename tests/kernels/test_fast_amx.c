@@ -1,10 +1,11 @@
 /* test_fast_amx.c - the AMX products on machines without AMX: gemm_amx.c compiled against tiles in plain C that follow the documented
  * semantics, so that packing, tails and strides are proven where the level itself is absent. Needs AVX-512 with BF16. */
 #if defined(__x86_64__)
-#pragma GCC push_options
-#pragma GCC target("avx2,fma,f16c,avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,amx-tile,amx-bf16")
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx2,fma,f16c,avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,amx-tile,amx-bf16"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2,fma,f16c,avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,amx-tile,amx-bf16")
 #endif
 #include "../../kernels/cpu/avx512.h"
 
@@ -66,8 +67,9 @@ static void emu_dpbf16ps(int c, int a, int b)
 
 #if defined(__clang__)
 #pragma clang attribute pop
-#endif
+#else
 #pragma GCC pop_options
+#endif
 #endif
 
 #include "../../kernels/cpu/cpu.h"
@@ -96,7 +98,7 @@ static void check_shape(struct shape s, myth_dtype type)
     static unsigned char w[OUT_MAX][2 * IN_MAX];
     static float c[ROWS_MAX][OUT_MAX + 3], alone[OUT_MAX], wide[IN_MAX], x[ROWS_MAX][IN_MAX];
     static _Alignas(64) unsigned char rows[ROWS_MAX][2 * IN_MAX], panel[IN_MAX * 64 + 2048];
-    const size_t row_bytes = (size_t)myth_row_bytes(type, s.n_in), x_bytes = avx512_form_bf16.bytes(s.n_in);
+    const size_t x_bytes = avx512_form_bf16.bytes(s.n_in);
     memset(rows, 0xff, sizeof(rows));
     for (uint32_t o = 0; o < s.n_out; o++) {
         for (uint32_t k = 0; k < s.n_in; k++)
@@ -123,7 +125,6 @@ static void check_shape(struct shape s, myth_dtype type)
                                                                                                              n_k);
         emulated_gemm_bf16(c[0], OUT_MAX + 3, s.n_out, panel, (unsigned char *)rows, x_bytes, s.n_rows, s.n_in, k0, n_k);
     }
-    (void)row_bytes;
     for (uint32_t o = 0; o < s.n_out; o++) {
         cpu_row_to_f32(wide, w[o], type, s.n_in);
         for (uint32_t r = 0; r < s.n_rows; r++) {
@@ -152,10 +153,6 @@ static void check_shape(struct shape s, myth_dtype type)
 static void test_tiles(void **unused)
 {
     (void)unused;
-    if (!(cpu_features() & CPU_AVX512_BF16)) {
-        printf("no avx512_bf16\n");
-        skip();
-    }
     static const struct shape shapes[] = { { 1, 1, 32, 32 },    { 16, 32, 64, 32 },  { 17, 31, 96, 64 },  { 32, 32, 224, 128 },
                                            { 33, 7, 160, 160 }, { 70, 32, 64, 64 }, { 5, 17, 128, 96 } };
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
@@ -167,19 +164,22 @@ static void test_tiles(void **unused)
     printf("%zu shapes, 3 types\n", sizeof(shapes) / sizeof(shapes[0]));
 }
 
-#else
-
-static void test_tiles(void **unused)
-{
-    (void)unused;
-    printf("not an x86-64\n");
-    skip();
-}
-
-#endif
-
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_tiles) };
+    if (!(cpu_features() & CPU_AVX512_BF16)) {
+        printf("skipped: the processor has no avx512_bf16\n");
+        return CHECK_SKIP;
+    }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
+
+#else
+
+int main(void)
+{
+    printf("skipped: not an x86-64\n");
+    return CHECK_SKIP;
+}
+
+#endif
