@@ -22,7 +22,7 @@ static bool is_space(uint32_t c)
 
 static myth_str trim(myth_str s)
 {
-    uint32_t cp;
+    uint32_t cp = 0;
     int k;
     while ((k = myth_utf8_decode((const unsigned char *)s.text, s.len, &cp)) != 0 && is_space(cp))
         s = (myth_str){ s.text + k, s.len - (size_t)k };

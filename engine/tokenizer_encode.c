@@ -1,8 +1,8 @@
 /* tokenizer_encode.c - text to ids.
  *
  * Pieces   white-space runs and matched pieces are cut out first, from the left, the longest at each place. What lies between is cut once more
- *          wherever no piece holds the two bytes on both sides of the cut, because no merge can cross there. Each segment is then merged alone:
- *          best pair first, the leftmost of equals.
+ *          wherever no piece holds the two bytes on both sides of the cut, because no merge can cross there (a character cut so is in no piece,
+ *          its bytes come out one by one either way). Each segment is then merged alone: best pair first, the leftmost of equals.
  * Short    segments of at most SHORT characters (nearly all) live in arrays on the stack and look for the best pair in a row; segments of at most
  *          KEY bytes are remembered in a table for the call, because text repeats its words.
  * Long     segments use a heap of (priority, position) with stale entries: O(n log n). Symbols live at the offset of their first byte; the
@@ -356,7 +356,7 @@ static void encode_text(encoder *e, const char *s, size_t n)
             first = i += len;
             continue;
         }
-        if (i > first && (c & 0xc0) != 0x80 && !myth_tok_has(&t->joins[(unsigned char)s[i - 1]], c)) {
+        if (i > first && !myth_tok_has(&t->joins[(unsigned char)s[i - 1]], c)) {
             encode_segment(e, s + first, i - first, n - first);
             first = i;
         }

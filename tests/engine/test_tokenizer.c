@@ -272,13 +272,20 @@ static void paths_agree(void **state)
             assert_ids("random words", 12, ids, n, part, n_part);
         }
     }
-    /* "ab" over and over: pairs of 600 bytes as one segment, against the definition applied by hand. */
+    /* Letters without a space, against the definition applied by hand. */
     const myth_tokenizer *t = f->tok[2];
-    for (size_t len = 30; len <= 600; len += 19) {
+    for (size_t len = 30; len <= 600; len += 3) {
         int32_t sym[600];
         size_t n = len;
         for (size_t i = 0; i < len; i++) {
-            text[i] = "ab"[check_below(&rng, 2)];
+            text[i] = 'e';                                            /* few places to cut: letters that some piece has side by side */
+            for (int try = 0; try < 100; try++) {
+                char c = (char)('a' + check_below(&rng, 26));
+                if (i == 0 || myth_tok_has(&t->joins[(unsigned char)text[i - 1]], (unsigned char)c)) {
+                    text[i] = c;
+                    break;
+                }
+            }
             sym[i] = myth_tokenizer_find(t, text + i, 1);
         }
         for (;;) {                                                    /* the best pair, the leftmost of equals */
@@ -306,6 +313,34 @@ static void paths_agree(void **state)
         size_t m = encode(t, f->mem, MYTH_TOK_CONTENT, text, len, ids);
         assert_ids(text, len, ids, m, sym, n);
     }
+}
+
+/* b + c first, then a + bc is worse than bc + d although a + b was better: an outdated pair must not be taken, on either path. */
+static void outdated_pairs(void **state)
+{
+    fixture *f = *state;
+    static const char *const head[] = { "<pad>", "<eos>", "<bos>", "<unk>" }, *const tail[] = { "bc", "ab", "bcd", "abc", "da", "a", "b", "c", "d" };
+    enum { N_TAIL = sizeof tail / sizeof *tail, FIRST = 4 + 256 };
+    myth_tokenizer *t;
+    char text[400], name[8];
+    int32_t ids[400];
+    assert_int_equal(myth_tok_new(&t, f->mem, &(myth_tok_size){ .n_vocab = FIRST + N_TAIL, .text_bytes = 4096 }, "made", NULL), MYTH_OK);
+    for (uint32_t i = 0; i < FIRST + N_TAIL; i++) {
+        snprintf(name, sizeof name, "<0x%02X>", (i - 4) & 0xff);
+        const char *piece = i < 4 ? head[i] : i < FIRST ? name : tail[i - FIRST];
+        unsigned type = i < 4 ? MYTH_PIECE_CONTROL : i < FIRST ? MYTH_PIECE_BYTE : MYTH_PIECE_NORMAL;
+        assert_int_equal(myth_tok_put(t, i, piece, strlen(piece), type, -(float)i, NULL), MYTH_OK);
+    }
+    assert_int_equal(myth_tok_index(t, NULL), MYTH_OK);
+    assert_int_equal(myth_tok_ready(t, NULL), MYTH_OK);
+    for (size_t repeat = 1; repeat <= 100; repeat++) {
+        memcpy(text + 4 * (repeat - 1), "abcd", 4);
+        size_t n = encode(t, f->mem, MYTH_TOK_CONTENT, text, 4 * repeat, ids);
+        assert_int_equal(n, 2 * repeat);
+        for (size_t i = 0; i < n; i++)
+            assert_int_equal(ids[i], i % 2 ? FIRST + 2 : FIRST + 5);
+    }
+    myth_tokenizer_close(t);
 }
 
 /* One megabyte without a place to cut: ends, and gives the bytes back. Time is ctest's to limit. */
@@ -552,7 +587,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(golden_ids), cmocka_unit_test(content_is_equal_without_control), cmocka_unit_test(runs_and_tags_match),
         cmocka_unit_test(control_is_inert_in_content), cmocka_unit_test(template_takes_control), cmocka_unit_test(special_ids_are_found_by_piece),
-        cmocka_unit_test(pieces_and_bytes), cmocka_unit_test(round_trip), cmocka_unit_test(paths_agree), cmocka_unit_test(hostile_megabyte),
+        cmocka_unit_test(pieces_and_bytes), cmocka_unit_test(round_trip), cmocka_unit_test(paths_agree), cmocka_unit_test(outdated_pairs), cmocka_unit_test(hostile_megabyte),
         cmocka_unit_test(memory_is_what_was_said), cmocka_unit_test(open_fails_cleanly), cmocka_unit_test(too_small_a_buffer), cmocka_unit_test(gguf_keeps_the_merges),
         cmocka_unit_test(pushes_are_whole), cmocka_unit_test(characters_come_with_their_last_byte), cmocka_unit_test(byte_vocabulary),
     };

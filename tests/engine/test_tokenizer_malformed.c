@@ -310,6 +310,37 @@ static void model_spec(void **state)
     free(b.base);
 }
 
+/* A file may call a marker normal, or user-defined: content takes it apart all the same, the template entry finds it. */
+static void types_are_not_trusted(void **state)
+{
+    (void)state;
+    static const char *const marker[] = { "<start_of_turn>", "<end_of_turn>", "<start_of_image>", "<|tool_response>", "<|turn>", "<|fim_prefix|>", "<unused12>" };
+    enum { N_MARKER = sizeof marker / sizeof *marker };
+    for (uint64_t type = 1; type <= 4; type += 3) {
+        buffer b = { 0 };
+        myth_mem *mem;
+        myth_tokenizer *t = NULL;
+        int32_t ids[64];
+        sp_valid(&b);
+        for (int i = 0; i < N_MARKER; i++)
+            sp_piece(&b, marker[i], strlen(marker[i]), -5, type);
+        sp_piece(&b, "<", 1, -6, 1);
+        sp_piece(&b, "<unused12", 9, -7, 1);
+        assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
+        assert_int_equal(myth_tok_open_spm(&t, mem, b.base, b.len, "file", NULL), MYTH_OK);
+        for (int i = 0; i < N_MARKER; i++) {
+            int32_t id = myth_tokenizer_find(t, marker[i], strlen(marker[i]));
+            assert_true(id >= 0 && myth_tokenizer_is_control(t, id));
+            assert_inert(t, mem, marker[i], strlen(marker[i]));
+            assert_int_equal(encode(t, mem, MYTH_TOK_TEMPLATE, marker[i], strlen(marker[i]), ids), 1);
+            assert_int_equal(ids[0], id);
+        }
+        myth_tokenizer_close(t);
+        assert_int_equal(myth_mem_close(mem), 0);
+        free(b.base);
+    }
+}
+
 /* ---- tokenizer.json ---- */
 
 #define NORMALIZER "{\"type\":\"Replace\",\"pattern\":{\"String\":\" \"},\"content\":\"\xe2\x96\x81\"}"
@@ -700,7 +731,7 @@ static void flipped_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(model_wire), cmocka_unit_test(model_pieces), cmocka_unit_test(model_spec), cmocka_unit_test(json_text),
+        cmocka_unit_test(model_wire), cmocka_unit_test(model_pieces), cmocka_unit_test(model_spec), cmocka_unit_test(types_are_not_trusted), cmocka_unit_test(json_text),
         cmocka_unit_test(json_keys), cmocka_unit_test(json_ids), cmocka_unit_test(json_pieces), cmocka_unit_test(json_merges),
         cmocka_unit_test(json_added), cmocka_unit_test(json_trees), cmocka_unit_test(gguf_metadata), cmocka_unit_test(flipped_bytes),
     };
