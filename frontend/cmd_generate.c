@@ -197,6 +197,8 @@ static int run(myth_cli *cli, const void *opts)
         return myth_cli_failf(cli, MYTH_EARG, "generate: give one of -p TEXT, -f FILE, --ids LIST");
     myth_status st = generate(&r, &err);
     int code = st == MYTH_OK ? exit_of_finish(&r) : myth_cli_fail(cli, &err);
+    if (st == MYTH_ENOFIT)
+        r.finish = MYTH_FINISH_REFUSED;
     if (r.o->json && (st == MYTH_OK || r.finish == MYTH_FINISH_REFUSED))
         print_json(&r);
     else if (st == MYTH_OK)

@@ -162,6 +162,9 @@ static void generate_prints_new_ids_only(void **state)
     cli_run(&r, "generate " TINY "--ids 2,3,4,5,6 -c 4 -n 9 --json");
     assert_int_equal(r.code, 3);
     assert_non_null(strstr(r.out, "\"finish_reason\":\"refused\""));
+    cli_run(&r, "generate " TINY "--ids 2,3 -n 9 --json --mem-limit 1M");
+    assert_int_equal(r.code, 71);
+    assert_non_null(strstr(r.out, "{\"ids\":[],\"text\":\"\",\"finish_reason\":\"refused\""));
 }
 
 static void logits_write_their_files(void **state)
