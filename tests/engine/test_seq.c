@@ -14,8 +14,8 @@ static const char *const models[] = { "gemma2-old", "gemma3-layers", "gemma3-sha
 
 typedef struct {
     const char *model;
-    const char *level;               /* NULL = exact mode */
-    myth_dtype type;                 /* of the cache      */
+    const char *level;               /* NULL = exact mode  */
+    myth_dtype k, v;                 /* types of the cache */
 } combo;
 
 static combo all_combos[512];
@@ -24,13 +24,14 @@ static uint32_t n_combo;
 static int make_combos(void **state)
 {
     (void)state;
-    static const myth_dtype type[] = { MYTH_F32, MYTH_F16, MYTH_BF16, MYTH_Q8_0 };
+    static const struct { myth_dtype k, v; } type[] = {
+        { MYTH_F32, MYTH_F32 }, { MYTH_F16, MYTH_F16 }, { MYTH_BF16, MYTH_BF16 }, { MYTH_Q8_0, MYTH_Q8_0 }, { MYTH_F16, MYTH_Q8_0 } };
     const char *level[9] = { NULL };
     uint32_t n_level = 1 + rig_levels(level + 1);
     for (size_t m = 0; m < sizeof(models) / sizeof(models[0]); m++)
         for (uint32_t v = 0; v < n_level; v++)
-            for (int t = 0; t < 4; t++)
-                all_combos[n_combo++] = (combo){ models[m], level[v], type[t] };
+            for (int t = 0; t < 5; t++)
+                all_combos[n_combo++] = (combo){ models[m], level[v], type[t].k, type[t].v };
     return 0;
 }
 
@@ -57,13 +58,14 @@ static myth_engine_opts opts_of(const combo *c)
 {
     return (myth_engine_opts){ .device = "cpu", .n_threads = 1, .cpu_level = c->level, .is_exact = c->level == NULL, .n_ctx = CTX,
                                .n_ubatch = CTX, .n_logit_rows = CTX, .want_full_logits = true, .want_hidden = true,
-                               .has_cache_type = true, .type_k = c->type, .type_v = c->type };
+                               .has_cache_type = true, .type_k = c->k, .type_v = c->v };
 }
 
 static const char *label(const combo *c, const char *what, uint32_t a, uint32_t b)
 {
     static char s[128];
-    snprintf(s, sizeof(s), "%s %s %s: %s %u %u", c->model, c->level ? c->level : "exact", myth_dtype_get(c->type)->name, what, a, b);
+    snprintf(s, sizeof(s), "%s %s %s %s: %s %u %u", c->model, c->level ? c->level : "exact", myth_dtype_get(c->k)->name,
+             myth_dtype_get(c->v)->name, what, a, b);
     return s;
 }
 
@@ -524,7 +526,7 @@ static void any_walk_of_operations_equals_the_tokens_alone(void **state)
 static void refusals_change_nothing(void **state)
 {
     (void)state;
-    combo c = { models[2], NULL, MYTH_F32 };
+    combo c = { models[2], NULL, MYTH_F32, MYTH_F32 };
     rig r;
     rows want, got;
     int32_t ids[CTX + 1];
@@ -583,7 +585,7 @@ static void a_fork_needs_no_spare_room(void **state)
 {
     (void)state;
     for (uint32_t page = 1; page <= CTX; page += 7) {
-        combo c = { models[1], NULL, MYTH_F32 };
+        combo c = { models[1], NULL, MYTH_F32, MYTH_F32 };
         rig r;
         int32_t ids[CTX];
         uint64_t rng = check_seed();
@@ -612,7 +614,7 @@ static void what_a_ring_lost_stays_lost(void **state)
 {
     (void)state;
     enum { LONG = 40 };
-    combo c = { models[0], NULL, MYTH_F32 };
+    combo c = { models[0], NULL, MYTH_F32, MYTH_F32 };
     rig r;
     int32_t ids[LONG];
     uint64_t rng = check_seed();
@@ -659,7 +661,7 @@ static void a_checkpoint_leaves_room_for_the_whole_context(void **state)
     (void)state;
     enum { N_MARK = 3 };
     for (uint32_t page = 2; page <= CTX; page += 5) {
-        combo c = { models[1], NULL, MYTH_F32 };
+        combo c = { models[1], NULL, MYTH_F32, MYTH_F32 };
         rig r;
         rows want, got;
         int32_t ids[CTX];
@@ -702,7 +704,7 @@ static void a_checkpoint_leaves_room_for_the_whole_context(void **state)
 static void one_sequence_is_one_run(void **state)
 {
     (void)state;
-    combo c = { models[1], NULL, MYTH_F32 };
+    combo c = { models[1], NULL, MYTH_F32, MYTH_F32 };
     rig r;
     rows want, got;
     int32_t ids[CTX];
@@ -747,7 +749,7 @@ static void one_sequence_is_one_run(void **state)
 static void a_damaged_saved_sequence_is_harmless(void **state)
 {
     (void)state;
-    combo c = { models[2], NULL, MYTH_Q8_0 };
+    combo c = { models[2], NULL, MYTH_Q8_0, MYTH_Q8_0 };
     rig r;
     int32_t ids[CTX];
     uint64_t rng = check_seed();
@@ -804,7 +806,7 @@ static void cancelled_forward_keeps_what_was_computed(void **state)
 {
     (void)state;
     for (uint32_t ub = 1; ub < CTX; ub += 9) {
-        combo c = { models[0], NULL, MYTH_F32 };
+        combo c = { models[0], NULL, MYTH_F32, MYTH_F32 };
         rig r;
         rows want, got;
         int32_t ids[CTX];
