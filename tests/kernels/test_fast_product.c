@@ -1,0 +1,183 @@
+/* test_fast_product.c - products of the fast levels against doubles over the same rounded inputs: what is lost is the rounding of the
+ * activations alone (int8 blocks of 32, or bf16, or nothing), not a term, a scale or a tail. Panels that end early, rows that fill no tile,
+ * widths past one panel, both paths; each also bit-equal over 1, 2 and 5 threads. */
+#include "../../engine/base/half.h"
+#include "../../kernels/ops.h"
+#include "../support/check.h"
+
+#include <math.h>
+
+enum { ROWS = 27, OUT = 71, IN = 4192 };
+
+struct shape { uint32_t n_rows, n_out, n_in; };
+static const struct shape shapes[] = {
+    { 1, 1, 32 }, { 1, 33, 96 }, { 5, 31, 640 }, { 6, 32, 128 }, { 7, 64, 1152 }, { 12, 33, 160 }, { 13, 70, 2048 }, { 27, 71, 2080 },
+    { 3, 37, 4192 },
+};
+static const myth_dtype types[] = { MYTH_F32, MYTH_F16, MYTH_BF16, MYTH_Q8_0, MYTH_Q4_0 };
+
+static uint64_t state;
+static float uniform(void)
+{
+    state = state * 6364136223846793005ull + 1442695040888963407ull;
+    return (float)((double)(state >> 40) / (1 << 23) - 1.0);
+}
+
+static float x[ROWS * IN], wide[OUT * IN];
+static unsigned char packed[OUT * IN * 4];
+
+/* Random weights of the type, and what they stand for. */
+static void make_weights(myth_dtype t, uint32_t n_out, uint32_t n_in)
+{
+    for (uint64_t o = 0; o < n_out; o++) {
+        unsigned char *row = packed + o * myth_row_bytes(t, n_in);
+        for (uint32_t k = 0; k < n_in; k++) {
+            float v = uniform(), *w = &wide[o * n_in + k];
+            uint16_t h;
+            switch (t) {
+            case MYTH_F16: h = myth_f32_to_f16(v); *w = myth_f16_to_f32(h); memcpy(row + 2 * k, &h, 2); break;
+            case MYTH_BF16: h = myth_f32_to_bf16(v); *w = myth_bf16_to_f32(h); memcpy(row + 2 * k, &h, 2); break;
+            case MYTH_F32: *w = v; memcpy(row + 4 * k, &v, 4); break;
+            default: break;
+            }
+        }
+        if (t != MYTH_Q8_0 && t != MYTH_Q4_0)
+            continue;
+        for (uint32_t b = 0; b < n_in / 32; b++) {
+            unsigned char *p = row + b * myth_dtype_block_bytes(t);
+            uint16_t h = myth_f32_to_f16(0.01f + 0.009f * uniform());
+            memcpy(p, &h, 2);
+            for (uint32_t i = 0; i < (t == MYTH_Q8_0 ? 32u : 16u); i++)
+                p[2 + i] = (unsigned char)(127.99f + 127.99f * uniform());
+            if (b == 0)
+                p[2] = 0x80;                            /* -128: what no quantiser writes and a file may hold */
+            for (uint32_t i = 0; i < 32; i++) {
+                int q = t == MYTH_Q8_0 ? (int8_t)p[2 + i] : (i < 16 ? p[2 + i] & 15 : p[2 + i - 16] >> 4) - 8;
+                wide[o * n_in + 32 * b + i] = (float)q * myth_f16_to_f32(h);
+            }
+        }
+    }
+}
+
+enum rounding { NONE, TO_BF16, TO_I8, TO_BF16_BOTH, ROUNDING_N };
+
+static float round_to(float v, enum rounding how, float scale)
+{
+    if (how == TO_BF16 || how == TO_BF16_BOTH)
+        return myth_bf16_to_f32(myth_f32_to_bf16(v));
+    return how == TO_I8 ? rintf(v * (1.0f / scale)) * scale : v;
+}
+
+/* The largest error of y over the sum of the magnitudes of its terms, with the activations rounded as said. */
+static double worst(const float *y, struct shape s, enum rounding how)
+{
+    static double rounded[IN];
+    double most = 0.0;
+    for (uint32_t r = 0; r < s.n_rows; r++) {
+        for (uint32_t k = 0; k < s.n_in; k++) {
+            float amax = 0.0f;
+            for (uint32_t i = k / 32 * 32; i < k / 32 * 32 + 32; i++)
+                amax = fmaxf(amax, fabsf(x[r * s.n_in + i]));
+            rounded[k] = (double)round_to(x[r * s.n_in + k], how, amax / 127.0f);
+        }
+        for (uint32_t o = 0; o < s.n_out; o++) {
+            double sum = 0.0, size = 1e-30;
+            for (uint32_t k = 0; k < s.n_in; k++) {
+                double t = rounded[k] * (double)round_to(wide[o * s.n_in + k], how == TO_BF16_BOTH ? how : NONE, 1.0f);
+                sum += t;
+                size += fabs(t);
+            }
+            double e = fabs((double)y[r * s.n_out + o] - sum) / size;
+            most = e > most || !(e == e) ? e : most;
+        }
+    }
+    return most;
+}
+
+/* y = W x on a fresh device. */
+static void multiply(float *y, const char *level, int n_threads, struct shape s, myth_dtype t, bool is_decode)
+{
+    myth_mem *mem;
+    myth_device *dev;
+    myth_stream *st;
+    myth_buf *bx, *by, *bw;
+    myth_error err;
+    assert_int_equal(myth_mem_open(&mem, 0, &err), MYTH_OK);
+    assert_int_equal(myth_device_open(&dev, mem, &(myth_device_opts){ .name = "cpu", .n_threads = n_threads, .cpu_level = level }, &err), MYTH_OK);
+    myth_work_shape shape = { .n_rows = s.n_rows, .n_logit_rows = 1, .d_model = s.n_in, .d_ff = s.n_in, .n_head = 1, .n_head_kv = 1, .head_dim = 16,
+                              .n_vocab = 1, .top_k = 1 };
+    assert_int_equal(myth_device_reserve(dev, &shape, &err), MYTH_OK);
+    assert_int_equal(myth_stream_open(&st, dev, &err), MYTH_OK);
+    assert_int_equal(myth_buf_wrap(&bx, dev, x, sizeof(x), &err), MYTH_OK);
+    assert_int_equal(myth_buf_wrap(&bw, dev, packed, sizeof(packed), &err), MYTH_OK);
+    assert_int_equal(myth_buf_wrap(&by, dev, y, (uint64_t)ROWS * OUT * sizeof(float), &err), MYTH_OK);
+    myth_proj(st, &(struct myth_proj_args){ .y = myth_view_at(by, 0, MYTH_F32), .x = myth_view_at(bx, 0, MYTH_F32), .w = myth_view_at(bw, 0, t),
+                                            .n_rows = s.n_rows, .n_in = s.n_in, .n_out = s.n_out, .is_decode = is_decode });
+    assert_int_equal(myth_stream_sync(st, &err), MYTH_OK);
+    myth_buf_close(bx);
+    myth_buf_close(bw);
+    myth_buf_close(by);
+    myth_stream_close(st);
+    myth_device_close(dev);
+    assert_int_equal(myth_mem_close(mem), 0);
+}
+
+static bool is_present(const char *level)
+{
+    myth_mem *mem;
+    myth_device *dev;
+    assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
+    bool found = myth_device_open(&dev, mem, &(myth_device_opts){ .name = "cpu", .n_threads = 1, .cpu_level = level }, NULL) == MYTH_OK;
+    if (found)
+        myth_device_close(dev);
+    myth_mem_close(mem);
+    return found;
+}
+
+static void check_level(const char *level)
+{
+    static float y[ROWS * OUT], again[ROWS * OUT];
+    const double limit = 1e-6;
+    double most = 0.0;
+    uint32_t n = 0;
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+        for (size_t j = 0; j < sizeof(types) / sizeof(types[0]); j++)
+            for (int is_decode = 0; is_decode < 2; is_decode++, n++) {
+                struct shape s = shapes[i];
+                make_weights(types[j], s.n_out, s.n_in);
+                for (uint32_t k = 0; k < s.n_rows * s.n_in; k++)
+                    x[k] = uniform();
+                multiply(y, level, 1, s, types[j], is_decode);
+                double least = INFINITY;                /* which rounding a level chooses is its own business */
+                for (int how = NONE; how < ROUNDING_N; how++)
+                    least = fmin(least, worst(y, s, (enum rounding)how));
+                if (!(least <= limit))
+                    fail_msg("%s %s %s: rows %u out %u in %u: %.2e of the sum of magnitudes; at most %.2e", level, myth_dtype_get(types[j])->name,
+                             is_decode ? "decode" : "prefill", s.n_rows, s.n_out, s.n_in, least, limit);
+                most = least > most ? least : most;
+                for (int threads = 2; threads <= 5; threads += 3) {
+                    multiply(again, level, threads, s, types[j], is_decode);
+                    assert_memory_equal(again, y, s.n_rows * s.n_out * sizeof(float));
+                }
+            }
+    printf("level %-7s %u products, worst %.2e of the sum of magnitudes, bit-equal on 1, 2 and 5 threads\n", level, n, most);
+}
+
+static void test_products(void **unused)
+{
+    (void)unused;
+    static const char *const levels[] = { "ref", "avx2", "avx512", "amx", "neon" };
+    state = check_seed();
+    for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+        if (is_present(levels[i]))
+            check_level(levels[i]);
+        else
+            printf("level %-7s absent\n", levels[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_products) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
