@@ -8,7 +8,7 @@
  *          tables) lives in device buffers.
  * Ops      one argument struct each (ops.h), checked once in device.c for all devices, listed in ops.def
  * Owner    the opener closes; buffers and streams before their device
- * Trace    MYTHOS_TRACE=ops (read at open) logs every op at level info: name, shape, microseconds, fingerprint of its output
+ * Trace    MYTHOS_TRACE=ops (read at open) logs every op, whatever the log's level: name, shape, microseconds, fingerprint of its output
  * Errors   MYTH_ENOMEM buffers; MYTH_EDEVICE unknown name or missing feature; MYTH_ELOST sticky
  * Threads  one thread per stream                                                                                            */
 #ifndef MYTH_DEVICE_H

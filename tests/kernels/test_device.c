@@ -405,7 +405,7 @@ static void test_trace(void **state)
     (void)state;
     struct rig r;
     struct lines lines = { 0, { "" } };
-    myth_log log = { keep_line, &lines, MYTH_LOG_INFO };
+    myth_log log = { keep_line, &lines, MYTH_LOG_ERROR };
     union op_args a;
     myth_work_shape shape = case_shape(CASE_TEST);
     memset(&r, 0, sizeof(r));
