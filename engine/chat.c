@@ -5,7 +5,7 @@
  *
  * Control tokens are put as ids; everything between two of them is one text for the content entry. So they cannot arise from a message,
  * and a text that begins with a newline joins the newline of the header, as it does when the template is rendered first.
- * Source   gemma-architectures.md 5.1, 5.2                                                                                              */
+ * Source   chat_template in tokenizer_config.json as published with Gemma 1.1, 2 and 3 */
 #include "chat.h"
 #include "base/utf8.h"
 #include <string.h>
@@ -104,13 +104,14 @@ static myth_status check_roles(const myth_message *msg, size_t n_msg, size_t fir
     for (size_t i = first; i < n_msg; i++) {
         myth_role want = (i - first) % 2 ? MYTH_ROLE_ASSISTANT : MYTH_ROLE_USER;
         if (msg[i].role != want)
-            return myth_fail(err, MYTH_EARG, "chat: message %zu: roles must alternate user, assistant after an optional first system message", i);
+            return myth_fail(err, MYTH_EARG,
+                             "chat: message %zu: roles must alternate user, assistant after an optional first system message", i);
     }
     return MYTH_OK;
 }
 
-myth_status myth_chat_encode(const myth_tokenizer *t, myth_mem *mem, myth_family_id family, const myth_message *msg, size_t n_msg, int32_t *ids,
-                             size_t cap, size_t *n_ids, myth_error *err)
+myth_status myth_chat_encode(const myth_tokenizer *t, myth_mem *mem, myth_family_id family, const myth_message *msg, size_t n_msg,
+                             int32_t *ids, size_t cap, size_t *n_ids, myth_error *err)
 {
     const myth_special_ids *id = myth_tokenizer_special(t);
     writer w = { .t = t, .mem = mem, .ids = ids, .cap = cap, .err = err };

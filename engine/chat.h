@@ -3,7 +3,7 @@
  * Rules    exactly one <bos> at the front; message texts trimmed (the system text is not); roles alternate user, assistant; the
  *          system text is folded into the first user turn as the family does it: system + "\n\n" + user
  * Errors   MYTH_EARG roles out of order; MYTH_EFULL
- * Source   gemma-architectures.md section 5                                                                                          */
+ * Source   chat_template in tokenizer_config.json as published with Gemma 1.1, 2 and 3 */
 #ifndef MYTH_CHAT_H
 #define MYTH_CHAT_H
 

@@ -254,7 +254,8 @@ static int run_index(const char *s, size_t n)
     return -1;
 }
 
-myth_status myth_tok_put_merge(myth_tokenizer *t, uint32_t rank, const char *left, size_t n_left, const char *right, size_t n_right, myth_error *err)
+myth_status myth_tok_put_merge(myth_tokenizer *t, uint32_t rank, const char *left, size_t n_left, const char *right, size_t n_right,
+                               myth_error *err)
 {
     char inner[2 * MYTH_TOK_PIECE_MAX];
     if (n_left == 0 || n_right == 0 || n_left > MYTH_TOK_PIECE_MAX || n_right > MYTH_TOK_PIECE_MAX)

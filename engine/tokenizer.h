@@ -1,15 +1,22 @@
 /* tokenizer.h - text to token ids and back: SentencePiece BPE with byte fallback, exact.
  *
- * Sources  tokenizer.json, GGUF metadata, SentencePiece tokenizer.model; the byte vocabulary of random: models
+ * Sources  tokenizer.json (merges decide), GGUF metadata and SentencePiece tokenizer.model (scores decide), the byte vocabulary of
+ *          random: models
  * Entries  MYTH_TOK_TEMPLATE  text of a chat template: control and user-defined pieces are matched
- *          MYTH_TOK_CONTENT   text of a user or a file: control, turn, tool, channel, image markers and <unusedN> cannot arise (their
- *                             spelling becomes ordinary pieces); white space runs and HTML tags match as usual
- *          MYTH_TOK_SPECIAL   as the `tokenizers` library: every added token matched (the command's --special)
- * Bytes    any bytes are accepted; those that are not UTF-8 become byte pieces, so decode(encode(x)) == x for x without U+2581
+ *          MYTH_TOK_CONTENT   text of a user or a file: control, turn, tool, channel, image markers and <unusedN> cannot arise, whatever
+ *                             type the file gives them (their spelling becomes ordinary pieces); white space runs and HTML tags match
+ *          MYTH_TOK_SPECIAL   as the `tokenizers` library: every added token matched (the command's --special); for Gemma the same as
+ *                             TEMPLATE
+ * Bytes    any bytes are accepted; those that are not UTF-8 become byte pieces, so decode(encode(x)) == x for content x without U+2581,
+ *          which comes back as a space
  * Time     O(n log n) for any input; memory for n bytes is myth_tokenizer_scratch(n), booked as STAGING for the call
- * Owner    the caller closes; pieces are lent until then
+ * Owner    the caller closes, before the weights that the tokenizer came from (GGUF strings stay in the mapped file); pieces are lent
+ *          until then
+ * Errors   MYTH_EFORMAT "path: piece N: what" or "path: offset N: what": an id missing, given twice or beyond the count of pieces, one
+ *          text twice, a byte without a piece, no <bos> or <eos>, a merge of unknown pieces, more than 2^20 pieces or merges, a piece
+ *          of more than 4096 bytes; MYTH_EUNSUPPORTED: a normalizer, model or option that Gemma does not have
  * Threads  a tokenizer is immutable after open
- * Source   SentencePiece BPE (Kudo 2018); gemma-architectures.md section 4                                                               */
+ * Source   SentencePiece BPE (Kudo 2018); tokenizer.json and tokenizer.model as published with Gemma                               */
 #ifndef MYTH_TOKENIZER_H
 #define MYTH_TOKENIZER_H
 
@@ -25,7 +32,7 @@ typedef enum {                    /* GGUF's numbers */
     MYTH_PIECE_NORMAL = 1, MYTH_PIECE_UNKNOWN, MYTH_PIECE_CONTROL, MYTH_PIECE_USER, MYTH_PIECE_UNUSED, MYTH_PIECE_BYTE
 } myth_piece_type;
 
-typedef struct {                  /* -1 = the vocabulary has none; found by piece, never by number */
+typedef struct {                  /* -1 = the vocabulary has none; found by piece, never by number; newline may be the byte piece */
     int32_t pad, eos, bos, unk, start_of_turn, end_of_turn, newline;
     int32_t fim_prefix, fim_middle, fim_suffix, file_separator;
 } myth_special_ids;
@@ -49,7 +56,7 @@ myth_piece_type myth_tokenizer_type(const myth_tokenizer *t, int32_t id);
  * written; returns how many there are. */
 size_t myth_tokenizer_bytes_of(const myth_tokenizer *t, int32_t id, char *dst, size_t cap);
 size_t myth_tokenizer_max_piece(const myth_tokenizer *t);              /* longest result of bytes_of */
-/* Id of an exact piece, -1 when there is none. */
+/* Id of a whole piece, -1 when there is none. ▁ and a space are the same here. */
 int32_t myth_tokenizer_find(const myth_tokenizer *t, const char *piece, size_t len);
 /* Id may not come from content: control, turn, tool, channel, image marks, <unusedN>, unused. */
 bool myth_tokenizer_is_control(const myth_tokenizer *t, int32_t id);

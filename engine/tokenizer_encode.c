@@ -1,13 +1,14 @@
 /* tokenizer_encode.c - text to ids.
  *
- * Pieces   white-space runs and matched pieces are cut out first, from the left, the longest at each place. What lies between is cut once more
- *          wherever no piece holds the two bytes on both sides of the cut, because no merge can cross there (a character cut so is in no piece,
- *          its bytes come out one by one either way). Each segment is then merged alone: best pair first, the leftmost of equals.
- * Short    segments of at most SHORT characters (nearly all) live in arrays on the stack and look for the best pair in a row; segments of at most
- *          KEY bytes are remembered in a table for the call, because text repeats its words.
- * Long     segments use a heap of (priority, position) with stale entries: O(n log n). Symbols live at the offset of their first byte; the
- *          length stands at the first and at the last byte, so both neighbours are found without links.
- * Scratch  one block: the text with ▁ as one byte, the arrays of a long segment of the whole text, the table. Short texts need none.          */
+ * Pieces   white-space runs and matched pieces are cut out first, from the left, the longest at each place. What lies between is cut
+ *          once more wherever no piece holds the two bytes on both sides of the cut, because no merge can cross there (a character cut
+ *          so is in no piece, its bytes come out one by one either way). Each segment is then merged alone: best pair first, the
+ *          leftmost of equals.
+ * Short    segments of at most SHORT characters (nearly all) live in arrays on the stack and look for the best pair in a row; segments
+ *          of at most KEY bytes are remembered in a table for the call, because text repeats its words.
+ * Long     segments use a heap of (priority, position) with stale entries: O(n log n). Symbols live at the offset of their first byte;
+ *          the length stands at the first and at the last byte, so both neighbours are found without links.
+ * Scratch  one block: the text with ▁ as one byte, the arrays of a long segment of the whole text, the table. Short texts need none. */
 #include "tokenizer_impl.h"
 #include "base/utf8.h"
 #include <assert.h>
@@ -42,7 +43,10 @@ typedef struct {
 static size_t long_bytes(size_t len) { return len > SHORT ? myth_arena_cost(len * LONG_BYTES) : 0; }
 static size_t text_bytes(size_t len) { return len > SHORT ? myth_arena_cost(len) : 0; }
 
-uint64_t myth_tokenizer_scratch(size_t len) { return text_bytes(len) + long_bytes(len) + (len >= CACHE_FROM ? CACHE_SLOTS * sizeof(cached) : 0); }
+uint64_t myth_tokenizer_scratch(size_t len)
+{
+    return text_bytes(len) + long_bytes(len) + (len >= CACHE_FROM ? CACHE_SLOTS * sizeof(cached) : 0);
+}
 
 size_t myth_tokenizer_bound(size_t len) { return len; }
 

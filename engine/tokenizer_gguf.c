@@ -4,8 +4,8 @@
  *   tokenizer.ggml.tokens            strings, used in place: pieces lie in the mapped file
  *   tokenizer.ggml.scores            float32 each
  *   tokenizer.ggml.token_type        int32 each (myth_piece_type)
- *   tokenizer.ggml.merges            absent, or strings "left right" by rank: then these decide in place of the scores, as in the tokenizer.json
- *                                    that the file was made from (myth_tokenizer_needs_merges)
+ *   tokenizer.ggml.merges            absent, or strings "left right" by rank: then these decide in place of the scores, as in the
+ *                                    tokenizer.json that the file was made from (myth_tokenizer_needs_merges)
  *   tokenizer.ggml.add_space_prefix  false or absent
  *   tokenizer.ggml.*_token_id        checked against the number of pieces; special ids are found by piece
  * Errors  MYTH_ENOTFOUND no tokens; MYTH_EUNSUPPORTED another model                                                              */
@@ -77,8 +77,8 @@ myth_status myth_tok_open_gguf(myth_tokenizer **out, myth_mem *mem, const myth_m
     if (!myth_meta_str(&model, m, "tokenizer.ggml.model"))
         return myth_fail(err, MYTH_EFORMAT, "%s: tokenizer.ggml.model: expected a string", path);
     if (!myth_str_is(model, "llama"))
-        return myth_fail(err, MYTH_EUNSUPPORTED, "%s: tokenizer.ggml.model: got %.*s, expected llama", path, (int)(model.len < 40 ? model.len : 40),
-                         model.text);
+        return myth_fail(err, MYTH_EUNSUPPORTED, "%s: tokenizer.ggml.model: got %.*s, expected llama", path,
+                         (int)(model.len < 40 ? model.len : 40), model.text);
     if (tokens->type != MYTH_META_ARRAY || tokens->elem != MYTH_META_STRING || !tokens->raw || tokens->count == 0 ||
         tokens->count > MYTH_TOK_VOCAB_MAX || tokens->raw_bytes > UINT32_MAX)
         return myth_fail(err, MYTH_EFORMAT, "%s: tokenizer.ggml.tokens: expected 1 to %d strings", path, MYTH_TOK_VOCAB_MAX);
@@ -124,8 +124,8 @@ myth_status myth_tok_open_bytes(myth_tokenizer **out, myth_mem *mem, uint32_t n_
     myth_status st = MYTH_OK;
     myth_tokenizer *t = NULL;
     if (n_vocab < N_MIN || n_vocab > MYTH_TOK_VOCAB_MAX)
-        return myth_fail(err, MYTH_EFORMAT, "%s: rows of the embedding: got %u, expected %d to %d for a byte vocabulary", path, n_vocab, N_MIN,
-                         MYTH_TOK_VOCAB_MAX);
+        return myth_fail(err, MYTH_EFORMAT, "%s: rows of the embedding: got %u, expected %d to %d for a byte vocabulary", path, n_vocab,
+                         N_MIN, MYTH_TOK_VOCAB_MAX);
     MYTH_TRY(myth_tok_new(&t, mem, &(myth_tok_size){ .n_vocab = n_vocab, .text_bytes = (uint64_t)n_vocab * NAME_MAX_BYTES }, path, err));
     for (uint32_t id = 0; id < n_vocab; id++) {
         char name[NAME_MAX_BYTES + 1];

@@ -6,7 +6,7 @@
  *          the leftmost pair wins. Files with merges: the rank of the pair.
  * Reading  a reader counts first (myth_tok_new takes one arena for the counts), then puts every piece, then calls myth_tok_index, puts the
  *          merges if it has some, and calls myth_tok_ready.
- * Errors   MYTH_EFORMAT "path: piece N: what"; MYTH_ENOMEM                                                                                */
+ * Errors   MYTH_EFORMAT "path: piece N: what"; MYTH_ENOMEM */
 #ifndef MYTH_TOKENIZER_IMPL_H
 #define MYTH_TOKENIZER_IMPL_H
 
@@ -63,7 +63,7 @@ struct myth_tokenizer {
     myth_tok_merge *merge;                /* index by (left, right) */
     uint32_t *merge_at;                   /* by rank: slot + 1; 0 = dropped, its result may not come from a merge */
     uint32_t max_len, max_out;            /* longest piece, longest result of bytes_of */
-    bool runs_first;                      /* by_rank: white-space runs are matched before the merges, whatever the merges say (Gemma 1, 2) */
+    bool runs_first;                      /* by_rank: white-space runs are matched before anything merges (Gemma 1 and 2, GGUF) */
     struct {                              /* by_rank: merges "run of k spaces" + "space" seen so far */
         uint32_t n, last_k, last_rank;
         bool falls;                       /* k fell from each to the next, so the leftmost run grows to the longest piece first */
@@ -94,7 +94,8 @@ myth_status myth_tok_put(myth_tokenizer *t, uint32_t id, const char *text, size_
 /* All pieces are there: finds byte pieces and flags, builds the index. */
 myth_status myth_tok_index(myth_tokenizer *t, myth_error *err);
 /* The merge of a rank below size.n_merge. */
-myth_status myth_tok_put_merge(myth_tokenizer *t, uint32_t rank, const char *left, size_t n_left, const char *right, size_t n_right, myth_error *err);
+myth_status myth_tok_put_merge(myth_tokenizer *t, uint32_t rank, const char *left, size_t n_left, const char *right, size_t n_right,
+                               myth_error *err);
 /* Special ids, runs, matcher, places where no merge can cross. */
 myth_status myth_tok_ready(myth_tokenizer *t, myth_error *err);
 myth_status myth_tok_fail(const myth_tokenizer *t, myth_error *err, uint32_t id, const char *what);

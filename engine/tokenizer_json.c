@@ -3,15 +3,16 @@
  *   { "added_tokens": [{ "id", "content", "single_word", "lstrip", "rstrip", "normalized", "special" }, ...],
  *     "normalizer":    Replace " " by "▁",
  *     "pre_tokenizer": null, or Split on " " (which does nothing after the normalizer),
- *     "model": { "type": "BPE", "byte_fallback": true, "vocab": { piece: id, ... }, "merges": ["left right", ...] or [["left", "right"], ...] }, ... }
+ *     "model": { "type": "BPE", "byte_fallback": true, "vocab": { piece: id, ... },
+ *                "merges": ["left right", ...] or [["left", "right"], ...] }, ... }
  *
  * Trees   what changes ids must be exactly one of the trees above: nothing in the file is interpreted. Decoder, post-processor, padding and
  *         truncation do not change ids of plain text and are skipped.
- * Passes  the first counts, checks ids against the count of entries (an id is never a size) and marks where the three lists begin; the second
- *         fills the tables.
+ * Passes  the first counts, checks ids against the count of entries (an id is never a size) and marks where the three lists begin; the
+ *         second fills the tables.
  * Gemma 1 and 2 files name only pad, eos, bos and unk as added tokens; markers, runs and HTML tags are then made what the SentencePiece
  *         model has them as (bare file, below), so that both give the same ids.
- * Errors  MYTH_EFORMAT "path: offset N: what"; MYTH_EUNSUPPORTED a tree or an option that is not Gemma's                                      */
+ * Errors  MYTH_EFORMAT "path: offset N: what"; MYTH_EUNSUPPORTED a tree or an option that is not Gemma's */
 #include "tokenizer_impl.h"
 #include "base/json.h"
 #include <stdio.h>
@@ -91,7 +92,8 @@ static myth_status check_tree(myth_json *j, const expectation *e, myth_error *er
             }
         } while (true);
     }
-    return myth_fail(err, MYTH_EUNSUPPORTED, "%s: offset %llu: %s is not the one that Gemma has", j->path, (unsigned long long)j->pos, e->key);
+    return myth_fail(err, MYTH_EUNSUPPORTED, "%s: offset %llu: %s is not the one that Gemma has", j->path, (unsigned long long)j->pos,
+                     e->key);
 }
 
 /* Marks key idx as seen; a second time is an error. */
@@ -404,7 +406,8 @@ static void fix_bare(myth_tokenizer *t)
     for (uint32_t id = 0; id < t->n_vocab; id++) {
         myth_tok_piece *p = &t->piece[id];
         const char *s = t->text + p->off;
-        bool is_turn = p->len && (myth_str_is((myth_str){ s, p->len }, "<start_of_turn>") || myth_str_is((myth_str){ s, p->len }, "<end_of_turn>"));
+        myth_str text = { s, p->len };
+        bool is_turn = myth_str_is(text, "<start_of_turn>") || myth_str_is(text, "<end_of_turn>");
         bool tab_of_bytes = id == first_byte + '\t' && p->len == 1 && *s == '\t';
         if (p->type == MYTH_PIECE_NORMAL && (id < first_byte || tab_of_bytes))
             p->type = is_turn ? MYTH_PIECE_CONTROL : MYTH_PIECE_USER;
@@ -465,8 +468,9 @@ myth_status myth_tok_open_json(myth_tokenizer **out, myth_mem *mem, const void *
     bool has_user = false;
     myth_json_start(&j, base, size, path);
     MYTH_TRY(survey_file(&j, &v, err));
-    MYTH_TRY(myth_tok_new(&t, mem, &(myth_tok_size){ .n_vocab = (uint32_t)v.max_id + 1, .n_merge = v.n_merge, .text_bytes = v.text_bytes, .by_rank = true },
-                          path, err));
+    MYTH_TRY(myth_tok_new(
+        &t, mem, &(myth_tok_size) { .n_vocab = (uint32_t)v.max_id + 1, .n_merge = v.n_merge, .text_bytes = v.text_bytes, .by_rank = true },
+        path, err));
     MYTH_TRY(put_vocab(t, v.vocab, text, err));
     if (v.has_added)
         MYTH_TRY(put_added(t, v.added, text, &has_user, err));

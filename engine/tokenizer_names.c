@@ -2,7 +2,7 @@
  *
  * A file's own type flags are not enough to keep control tokens out of content: published files mark some of these as normal or
  * user-defined. So the list is literal, over all generations; a spelling that a vocabulary lacks costs nothing.
- * Source   gemma-architectures.md 4.4                                                                                                  */
+ * Source   tokenizer.json and tokenizer_config.json as published with Gemma 1 to 4, CodeGemma */
 #include "tokenizer_impl.h"
 
 static const char *const markers[] = {

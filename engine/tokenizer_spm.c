@@ -2,13 +2,14 @@
  *
  *   ModelProto       1 pieces (repeated SentencePiece)   2 TrainerSpec   3 NormalizerSpec   4, 5 not used here
  *   SentencePiece    1 piece (string)   2 score (float)   3 type (enum, default NORMAL; the numbers of myth_piece_type)
- *   TrainerSpec      3 model_type (2 = BPE)   24 treat_whitespace_as_suffix   35 byte_fallback   40 unk_id   41 bos_id   42 eos_id   43 pad_id
+ *   TrainerSpec      3 model_type (2 = BPE)   24 treat_whitespace_as_suffix   35 byte_fallback   40 unk_id   41 bos_id   42 eos_id
+ *                    43 pad_id
  *   NormalizerSpec   2 precompiled_charsmap   3 add_dummy_prefix   4 remove_extra_whitespaces   5 escape_whitespaces
  *
  * Scalars  a repeated scalar is legal protobuf: the last one wins. Unknown fields are skipped; groups and unknown wire types are refused.
  * Gemma    identity normalizer (no map), no dummy prefix, white space kept and escaped; anything else is MYTH_EUNSUPPORTED
  * Errors   MYTH_EFORMAT "path: offset N: what"
- * Source   sentencepiece_model.proto; protobuf encoding                                                                                     */
+ * Source   sentencepiece_model.proto; protobuf encoding */
 #include "tokenizer_impl.h"
 #include "base/bytes.h"
 
@@ -198,15 +199,18 @@ static myth_status check_spec(const spec *s, const char *path, myth_error *err)
 {
     static const char *const name[4] = { "unk_id", "bos_id", "eos_id", "pad_id" };
     if (s->model_type != 2)
-        return myth_fail(err, MYTH_EUNSUPPORTED, "%s: trainer_spec.model_type: got %llu, expected 2 (BPE)", path, (unsigned long long)s->model_type);
+        return myth_fail(err, MYTH_EUNSUPPORTED, "%s: trainer_spec.model_type: got %llu, expected 2 (BPE)", path,
+                         (unsigned long long)s->model_type);
     if (!s->byte_fallback || s->suffix)
         return myth_fail(err, MYTH_EUNSUPPORTED, "%s: trainer_spec: expected byte_fallback and white space as prefix", path);
     if (s->has_map || s->add_dummy_prefix || s->remove_extra || !s->escape)
         return myth_fail(err, MYTH_EUNSUPPORTED,
-                         "%s: normalizer_spec: expected no precompiled map, no dummy prefix, white space kept and escaped, as Gemma has it", path);
+                         "%s: normalizer_spec: expected no precompiled map, no dummy prefix, white space kept and escaped, as Gemma has it",
+                         path);
     for (int i = 0; i < 4; i++)
         if (s->id[i] != UINT64_MAX && s->id[i] >= s->n_piece)
-            return myth_fail(err, MYTH_EFORMAT, "%s: trainer_spec.%s: got %lld, expected -1 to %u", path, name[i], (long long)s->id[i], s->n_piece);
+            return myth_fail(err, MYTH_EFORMAT, "%s: trainer_spec.%s: got %lld, expected -1 to %u", path, name[i], (long long)s->id[i],
+                             s->n_piece);
     return MYTH_OK;
 }
 

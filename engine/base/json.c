@@ -43,14 +43,21 @@ static uint64_t skip_space(const myth_json *j, uint64_t p)
     return p;
 }
 
+static int hex_digit(unsigned char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
 static int hex4(const unsigned char *s, uint64_t n)
 {
     int v = 0;
     if (n < 4)
         return -1;
     for (int i = 0; i < 4; i++) {
-        unsigned c = s[i];
-        int d = c >= '0' && c <= '9' ? (int)(c - '0') : c >= 'a' && c <= 'f' ? (int)(c - 'a' + 10) : c >= 'A' && c <= 'F' ? (int)(c - 'A' + 10) : -1;
+        int d = hex_digit(s[i]);
         if (d < 0)
             return -1;
         v = v << 4 | d;
@@ -263,7 +270,8 @@ myth_status myth_json_next(myth_json *j, myth_json_token *out, myth_error *err)
         state = WANT_VALUE;
     }
     out->off = p;
-    if (state == WANT_NEXT || ((state == WANT_KEY_OR_END || state == WANT_VALUE_OR_END) && p < j->size && j->base[p] == (in_object ? '}' : ']')))
+    if (state == WANT_NEXT ||
+        ((state == WANT_KEY_OR_END || state == WANT_VALUE_OR_END) && p < j->size && j->base[p] == (in_object ? '}' : ']')))
         return close_container(j, p, in_object, out);
     if (state == WANT_VALUE || state == WANT_VALUE_OR_END)
         return read_value(j, p, out, err);

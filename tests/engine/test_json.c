@@ -39,12 +39,14 @@ static void token_order(void **state)
     (void)state;
     static const char text[] = " {\"a\": [1, -2.5e3, \"x\\ny\", {}], \"b\":{\"c\":true,\"d\":false},\"e\":null, \"f\":[]}\r\n\t ";
     static const struct { myth_json_type type; int depth; const char *span; } want[] = {
-        { MYTH_JSON_OBJECT, 0, NULL }, { MYTH_JSON_KEY, 1, "a" }, { MYTH_JSON_ARRAY, 1, NULL }, { MYTH_JSON_NUMBER, 2, "1" },
-        { MYTH_JSON_NUMBER, 2, "-2.5e3" }, { MYTH_JSON_STRING, 2, "x\\ny" }, { MYTH_JSON_OBJECT, 2, NULL }, { MYTH_JSON_OBJECT_END, 2, NULL },
-        { MYTH_JSON_ARRAY_END, 1, NULL }, { MYTH_JSON_KEY, 1, "b" }, { MYTH_JSON_OBJECT, 1, NULL }, { MYTH_JSON_KEY, 2, "c" },
-        { MYTH_JSON_TRUE, 2, "true" }, { MYTH_JSON_KEY, 2, "d" }, { MYTH_JSON_FALSE, 2, "false" }, { MYTH_JSON_OBJECT_END, 1, NULL },
-        { MYTH_JSON_KEY, 1, "e" }, { MYTH_JSON_NULL, 1, "null" }, { MYTH_JSON_KEY, 1, "f" }, { MYTH_JSON_ARRAY, 1, NULL },
-        { MYTH_JSON_ARRAY_END, 1, NULL }, { MYTH_JSON_OBJECT_END, 0, NULL }, { MYTH_JSON_END, 0, NULL }, { MYTH_JSON_END, 0, NULL },
+        { MYTH_JSON_OBJECT, 0, NULL },     { MYTH_JSON_KEY, 1, "a" },         { MYTH_JSON_ARRAY, 1, NULL },
+        { MYTH_JSON_NUMBER, 2, "1" },      { MYTH_JSON_NUMBER, 2, "-2.5e3" }, { MYTH_JSON_STRING, 2, "x\\ny" },
+        { MYTH_JSON_OBJECT, 2, NULL },     { MYTH_JSON_OBJECT_END, 2, NULL }, { MYTH_JSON_ARRAY_END, 1, NULL },
+        { MYTH_JSON_KEY, 1, "b" },         { MYTH_JSON_OBJECT, 1, NULL },     { MYTH_JSON_KEY, 2, "c" },
+        { MYTH_JSON_TRUE, 2, "true" },     { MYTH_JSON_KEY, 2, "d" },         { MYTH_JSON_FALSE, 2, "false" },
+        { MYTH_JSON_OBJECT_END, 1, NULL }, { MYTH_JSON_KEY, 1, "e" },         { MYTH_JSON_NULL, 1, "null" },
+        { MYTH_JSON_KEY, 1, "f" },         { MYTH_JSON_ARRAY, 1, NULL },      { MYTH_JSON_ARRAY_END, 1, NULL },
+        { MYTH_JSON_OBJECT_END, 0, NULL }, { MYTH_JSON_END, 0, NULL },        { MYTH_JSON_END, 0, NULL },
     };
     myth_json j;
     myth_json_start(&j, text, sizeof text - 1, "t.json");
@@ -70,10 +72,58 @@ static void grammar(void **state)
     accept("[0,-0,0.0,1e0,1E+9,-1.25e-7]");
     accept("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u0041\\ud83d\\ude00\"");
     static const char *const bad[] = {
-        "", " ", "{", "}", "[", "]", "[1", "[1,", "[1,]", "[,1]", "[1 2]", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{,}", "{a:1}", "{1:1}", "{\"a\" 1}",
-        "{\"a\":1 \"b\":2}", "[1}", "{\"a\":1]", "tru", "truE", "nul", "falsee", "True", "NaN", "Infinity", "-", "+1", "01", "-01", ".5", "1.",
-        "1.e1", "1e", "1e+", "0x10", "1 1", "{} {}", "{}x", "'a'", "\"a", "\"\\", "\"\\x\"", "\"\\u12\"", "\"\\u12g4\"", "// c\n1", "[1]/**/",
-        "\"a\nb\"", "\"a\tb\"", "\"\x01\"",
+        "",
+        " ",
+        "{",
+        "}",
+        "[",
+        "]",
+        "[1",
+        "[1,",
+        "[1,]",
+        "[,1]",
+        "[1 2]",
+        "{\"a\"}",
+        "{\"a\":}",
+        "{\"a\":1,}",
+        "{,}",
+        "{a:1}",
+        "{1:1}",
+        "{\"a\" 1}",
+        "{\"a\":1 \"b\":2}",
+        "[1}",
+        "{\"a\":1]",
+        "tru",
+        "truE",
+        "nul",
+        "falsee",
+        "True",
+        "NaN",
+        "Infinity",
+        "-",
+        "+1",
+        "01",
+        "-01",
+        ".5",
+        "1.",
+        "1.e1",
+        "1e",
+        "1e+",
+        "0x10",
+        "1 1",
+        "{} {}",
+        "{}x",
+        "'a'",
+        "\"a",
+        "\"\\",
+        "\"\\x\"",
+        "\"\\u12\"",
+        "\"\\u12g4\"",
+        "// c\n1",
+        "[1]/**/",
+        "\"a\nb\"",
+        "\"a\tb\"",
+        "\"\x01\"",
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         refuse(bad[i]);
@@ -89,8 +139,20 @@ static void hostile_text(void **state)
     refuse("{}PK\x03\x04");
     refuse("{\"a\":1}}");
     accept("{}\t\t  ");
-    static const char *const bad_utf8[] = { "\x80", "\xc0\xaf", "\xc1\x81", "\xe0\x80\xaf", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xed\xbf\xbf", "\xf0\x80\x80\x80",
-                                            "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff", "\xe2\x82", "\xf0\x9f\x98", "a\xc3" };
+    static const char *const bad_utf8[] = { "\x80",
+                                            "\xc0\xaf",
+                                            "\xc1\x81",
+                                            "\xe0\x80\xaf",
+                                            "\xe0\x9f\xbf",
+                                            "\xed\xa0\x80",
+                                            "\xed\xbf\xbf",
+                                            "\xf0\x80\x80\x80",
+                                            "\xf4\x90\x80\x80",
+                                            "\xf5\x80\x80\x80",
+                                            "\xff",
+                                            "\xe2\x82",
+                                            "\xf0\x9f\x98",
+                                            "a\xc3" };
     for (size_t i = 0; i < sizeof bad_utf8 / sizeof *bad_utf8; i++) {
         char text[32];
         snprintf(text, sizeof text, "\"%s\"", bad_utf8[i]);
@@ -147,7 +209,8 @@ static void error_stays(void **state)
 static void names(void **state)
 {
     (void)state;
-    static const char text[] = "{\"a\":1,\"\\u0061\":2,\"dtype\":3,\"dt\\u0079pe\":4,\"a\\u0000\":5,\"\xc3\xa9\":6,\"\\u00e9\":7,\"\\ud83d\\ude00\":8,\"ab\":9}";
+    static const char text[] =
+        "{\"a\":1,\"\\u0061\":2,\"dtype\":3,\"dt\\u0079pe\":4,\"a\\u0000\":5,\"\xc3\xa9\":6,\"\\u00e9\":7,\"\\ud83d\\ude00\":8,\"ab\":9}";
     static const char *const is[] = { "a", "a", "dtype", "dtype", NULL, "\xc3\xa9", "\xc3\xa9", "\xf0\x9f\x98\x80", "ab" };
     myth_json j;
     myth_json_token key, value;
@@ -188,12 +251,21 @@ static void numbers(void **state)
 {
     (void)state;
     static const struct { const char *text; bool is_u, is_i; uint64_t u; int64_t i; } whole[] = {
-        { "0", true, true, 0, 0 }, { "-0", false, true, 0, 0 }, { "12", true, true, 12, 12 }, { "-3", false, true, 0, -3 },
-        { "1.0", false, false, 0, 0 }, { "1e3", false, false, 0, 0 }, { "\"1\"", false, false, 0, 0 }, { "true", false, false, 0, 0 },
+        { "0", true, true, 0, 0 },
+        { "-0", false, true, 0, 0 },
+        { "12", true, true, 12, 12 },
+        { "-3", false, true, 0, -3 },
+        { "1.0", false, false, 0, 0 },
+        { "1e3", false, false, 0, 0 },
+        { "\"1\"", false, false, 0, 0 },
+        { "true", false, false, 0, 0 },
         { "9007199254740993", true, true, 9007199254740993u, 9007199254740993 },
-        { "9223372036854775807", true, true, 9223372036854775807u, INT64_MAX }, { "9223372036854775808", true, false, 9223372036854775808u, 0 },
-        { "-9223372036854775808", false, true, 0, INT64_MIN }, { "-9223372036854775809", false, false, 0, 0 },
-        { "18446744073709551615", true, false, UINT64_MAX, 0 }, { "18446744073709551616", false, false, 0, 0 },
+        { "9223372036854775807", true, true, 9223372036854775807u, INT64_MAX },
+        { "9223372036854775808", true, false, 9223372036854775808u, 0 },
+        { "-9223372036854775808", false, true, 0, INT64_MIN },
+        { "-9223372036854775809", false, false, 0, 0 },
+        { "18446744073709551615", true, false, UINT64_MAX, 0 },
+        { "18446744073709551616", false, false, 0, 0 },
         { "99999999999999999999999999", false, false, 0, 0 },
     };
     for (size_t k = 0; k < sizeof whole / sizeof *whole; k++) {
@@ -208,8 +280,15 @@ static void numbers(void **state)
             assert_true(i == whole[k].i);
     }
     static const struct { const char *text; double value; } real[] = {
-        { "0", 0 }, { "-0.0", 0 }, { "1e-06", 1e-06 }, { "10000.0", 10000 }, { "1e3", 1000 }, { "0.0625", 0.0625 }, { "2.2250738585072014e-308", 0x1p-1022 },
-        { "1.7976931348623157e308", 0x1.fffffffffffffp1023 }, { "-0.1", -0.1 },
+        { "0", 0 },
+        { "-0.0", 0 },
+        { "1e-06", 1e-06 },
+        { "10000.0", 10000 },
+        { "1e3", 1000 },
+        { "0.0625", 0.0625 },
+        { "2.2250738585072014e-308", 0x1p-1022 },
+        { "1.7976931348623157e308", 0x1.fffffffffffffp1023 },
+        { "-0.1", -0.1 },
     };
     for (size_t k = 0; k < sizeof real / sizeof *real; k++) {
         myth_json_token t = one(real[k].text);

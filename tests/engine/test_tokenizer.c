@@ -319,7 +319,8 @@ static void paths_agree(void **state)
 static void outdated_pairs(void **state)
 {
     fixture *f = *state;
-    static const char *const head[] = { "<pad>", "<eos>", "<bos>", "<unk>" }, *const tail[] = { "bc", "ab", "bcd", "abc", "da", "a", "b", "c", "d" };
+    static const char *const head[] = { "<pad>", "<eos>", "<bos>", "<unk>" }, *const tail[] = { "bc", "ab", "bcd", "abc", "da",
+                                                                                                "a",  "b",  "c",   "d" };
     enum { N_TAIL = sizeof tail / sizeof *tail, FIRST = 4 + 256 };
     myth_tokenizer *t;
     char text[400], name[8];
@@ -431,7 +432,8 @@ static void too_small_a_buffer(void **state)
     size_t n = encode(f->tok[0], f->mem, MYTH_TOK_CONTENT, text, sizeof text - 1, all), need = 0;
     for (size_t cap = 0; cap < n; cap++) {
         memset(some, 0x77, sizeof some);
-        assert_int_equal(myth_tokenizer_encode(f->tok[0], f->mem, MYTH_TOK_CONTENT, text, sizeof text - 1, some, cap, &need, NULL), MYTH_EFULL);
+        assert_int_equal(myth_tokenizer_encode(f->tok[0], f->mem, MYTH_TOK_CONTENT, text, sizeof text - 1, some, cap, &need, NULL),
+                         MYTH_EFULL);
         assert_int_equal(need, n);
         assert_int_equal(some[cap], 0x77777777);
     }
@@ -446,7 +448,8 @@ static void gguf_keeps_the_merges(void **state)
     static char text[TEXT_CAP];
     static int32_t want[TEXT_CAP], got[TEXT_CAP];
     static const char gone[] = "[\"in\",\"t\"],";                      /* the only way to make "int" */
-    assert_false(myth_tokenizer_needs_merges(f->tok[0]) || myth_tokenizer_needs_merges(f->tok[1]) || myth_tokenizer_needs_merges(f->tok[2]));
+    assert_false(myth_tokenizer_needs_merges(f->tok[0]) || myth_tokenizer_needs_merges(f->tok[1]) ||
+                 myth_tokenizer_needs_merges(f->tok[2]));
     for (int without = 0; without < 2; without++) {
         myth_tokenizer *t, *g;
         gguf_vocab v;
@@ -507,7 +510,8 @@ static void pushes_are_whole(void **state)
         myth_detok a, b;
         int32_t first_byte = myth_tokenizer_find(t, "<0x00>", 6);
         for (size_t i = 0; i < n_ids; i++)
-            ids[i] = check_below(&rng, 4) ? first_byte + (int32_t)(128 + check_below(&rng, 128)) : (int32_t)check_below(&rng, myth_tokenizer_n_vocab(t));
+            ids[i] = check_below(&rng, 4) ? first_byte + (int32_t)(128 + check_below(&rng, 128))
+                                          : (int32_t)check_below(&rng, myth_tokenizer_n_vocab(t));
         myth_detok_start(&a, t, true);
         myth_detok_start(&b, t, false);
         for (size_t i = 0; i < n_ids; i++) {
@@ -585,11 +589,24 @@ static void byte_vocabulary(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(golden_ids), cmocka_unit_test(content_is_equal_without_control), cmocka_unit_test(runs_and_tags_match),
-        cmocka_unit_test(control_is_inert_in_content), cmocka_unit_test(template_takes_control), cmocka_unit_test(special_ids_are_found_by_piece),
-        cmocka_unit_test(pieces_and_bytes), cmocka_unit_test(round_trip), cmocka_unit_test(paths_agree), cmocka_unit_test(outdated_pairs), cmocka_unit_test(hostile_megabyte),
-        cmocka_unit_test(memory_is_what_was_said), cmocka_unit_test(open_fails_cleanly), cmocka_unit_test(too_small_a_buffer), cmocka_unit_test(gguf_keeps_the_merges),
-        cmocka_unit_test(pushes_are_whole), cmocka_unit_test(characters_come_with_their_last_byte), cmocka_unit_test(byte_vocabulary),
+        cmocka_unit_test(golden_ids),
+        cmocka_unit_test(content_is_equal_without_control),
+        cmocka_unit_test(runs_and_tags_match),
+        cmocka_unit_test(control_is_inert_in_content),
+        cmocka_unit_test(template_takes_control),
+        cmocka_unit_test(special_ids_are_found_by_piece),
+        cmocka_unit_test(pieces_and_bytes),
+        cmocka_unit_test(round_trip),
+        cmocka_unit_test(paths_agree),
+        cmocka_unit_test(outdated_pairs),
+        cmocka_unit_test(hostile_megabyte),
+        cmocka_unit_test(memory_is_what_was_said),
+        cmocka_unit_test(open_fails_cleanly),
+        cmocka_unit_test(too_small_a_buffer),
+        cmocka_unit_test(gguf_keeps_the_merges),
+        cmocka_unit_test(pushes_are_whole),
+        cmocka_unit_test(characters_come_with_their_last_byte),
+        cmocka_unit_test(byte_vocabulary),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -1,9 +1,9 @@
 /* test_tokenizer_malformed.c - hostile tokenizer files, made here byte by byte: each gets its documented error and leaves nothing behind.
  *
- *   tokenizer.model   cases 1 to 21 of the list of malformed SentencePiece files (reliability.md A.4, SP)
+ *   tokenizer.model   cases 1 to 21 of the list of malformed SentencePiece files
  *   tokenizer.json    the JSON cases and TJ 2 to 6
  *   GGUF metadata     GG 14, 15, 31 to 33 as far as they are the tokenizer's
- * What real files have and looks odd is accepted: added tokens that reuse an id or are a prefix of another, a repeated scalar.            */
+ * What real files have and looks odd is accepted: added tokens that reuse an id or are a prefix of another, a repeated scalar. */
 #include "engine/tokenizer_impl.h"
 #include "engine/tokenizer_texts.h"
 
@@ -142,7 +142,10 @@ static void sp_valid(buffer *b)
     sp_normalizer(b, NULL, 0);
 }
 
-static void expect_sp(const char *what, const buffer *b, myth_status want, const char *text) { expect(myth_tok_open_spm, what, b, want, text); }
+static void expect_sp(const char *what, const buffer *b, myth_status want, const char *text)
+{
+    expect(myth_tok_open_spm, what, b, want, text);
+}
 
 /* A valid file with the raw bytes behind it. */
 static void expect_sp_raw(const char *what, const char *raw, size_t n, const char *text)
@@ -273,13 +276,17 @@ static void model_pieces(void **state)
 static void model_spec(void **state)
 {
     (void)state;
-    static const unsigned char beyond[] = { 0xff, 0xff, 0xff, 0x7f, 1, 2, 3, 4 };         /* size of the double array, larger than the blob */
+    static const unsigned char beyond[] = { 0xff, 0xff, 0xff, 0x7f, 1, 2, 3, 4 }; /* size of the double array, larger than the blob */
     static const unsigned char cycle[] = { 8, 0, 0, 0, 0, 4, 0, 0, 0, 4, 0, 0, 'x', 0 };   /* two units that lead to each other */
     static const struct { const char *what; uint64_t type, fallback, bos, pad; myth_status st; const char *text; } spec[] = {
-        { "20 unigram", 1, 1, 2, 0, MYTH_EUNSUPPORTED, "model_type: got 1" }, { "20 words", 3, 1, 2, 0, MYTH_EUNSUPPORTED, "model_type" },
-        { "20 type 99", 99, 1, 2, 0, MYTH_EUNSUPPORTED, "model_type" }, { "no byte fallback", 2, 0, 2, 0, MYTH_EUNSUPPORTED, "byte_fallback" },
-        { "21 bos_id = n", 2, 1, 263, 0, MYTH_EFORMAT, "bos_id: got 263" }, { "21 bos_id -2", 2, 1, UINT64_MAX - 1, 0, MYTH_EFORMAT, "bos_id: got -2" },
-        { "21 pad_id 2^31", 2, 1, 2, (uint64_t)1 << 31, MYTH_EFORMAT, "pad_id" }, { "no pad", 2, 1, 2, UINT64_MAX, MYTH_OK, "" },
+        { "20 unigram", 1, 1, 2, 0, MYTH_EUNSUPPORTED, "model_type: got 1" },
+        { "20 words", 3, 1, 2, 0, MYTH_EUNSUPPORTED, "model_type" },
+        { "20 type 99", 99, 1, 2, 0, MYTH_EUNSUPPORTED, "model_type" },
+        { "no byte fallback", 2, 0, 2, 0, MYTH_EUNSUPPORTED, "byte_fallback" },
+        { "21 bos_id = n", 2, 1, 263, 0, MYTH_EFORMAT, "bos_id: got 263" },
+        { "21 bos_id -2", 2, 1, UINT64_MAX - 1, 0, MYTH_EFORMAT, "bos_id: got -2" },
+        { "21 pad_id 2^31", 2, 1, 2, (uint64_t)1 << 31, MYTH_EFORMAT, "pad_id" },
+        { "no pad", 2, 1, 2, UINT64_MAX, MYTH_OK, "" },
     };
     buffer b = { 0 };
     for (size_t i = 0; i < sizeof spec / sizeof *spec; i++) {
@@ -314,7 +321,8 @@ static void model_spec(void **state)
 static void types_are_not_trusted(void **state)
 {
     (void)state;
-    static const char *const marker[] = { "<start_of_turn>", "<end_of_turn>", "<start_of_image>", "<|tool_response>", "<|turn>", "<|fim_prefix|>", "<unused12>" };
+    static const char *const marker[] = { "<start_of_turn>", "<end_of_turn>",  "<start_of_image>", "<|tool_response>",
+                                          "<|turn>",         "<|fim_prefix|>", "<unused12>" };
     enum { N_MARKER = sizeof marker / sizeof *marker };
     for (uint64_t type = 1; type <= 4; type += 3) {
         buffer b = { 0 };
@@ -345,7 +353,9 @@ static void types_are_not_trusted(void **state)
 
 #define NORMALIZER "{\"type\":\"Replace\",\"pattern\":{\"String\":\" \"},\"content\":\"\xe2\x96\x81\"}"
 #define SPLIT "{\"type\":\"Split\",\"pattern\":{\"String\":\" \"},\"behavior\":\"MergedWithPrevious\",\"invert\":false}"
-#define ADDED "[{\"id\":0,\"content\":\"<pad>\",\"special\":true},{\"id\":1,\"content\":\"<eos>\",\"special\":true},{\"id\":2,\"content\":\"<bos>\",\"special\":true}]"
+#define ADDED                                                                                                                              \
+    "[{\"id\":0,\"content\":\"<pad>\",\"special\":true},{\"id\":1,\"content\":\"<eos>\",\"special\":true},{\"id\":2,\"content\":\"<bos>"   \
+    "\",\"special\":true}]"
 
 typedef struct {              /* parts of a file; NULL = the valid one, "" = left out */
     const char *normalizer, *pre_tokenizer, *added, *model, *vocab_tail, *merges, *tail;
@@ -409,7 +419,8 @@ static void json_text(void **state)
     expect_json("white space behind", &(parts){ .tail = " \n\t\r" }, MYTH_OK, "");
     expect_json("not UTF-8", &(parts){ .vocab_tail = ",\"a\":260,\"b\":261,\"ab\":262,\"\xff\":263" }, MYTH_EFORMAT, "expected UTF-8");
     expect_json("overlong", &(parts){ .vocab_tail = ",\"a\":260,\"b\":261,\"ab\":262,\"\xc0\xaf\":263" }, MYTH_EFORMAT, "expected UTF-8");
-    expect_json("lone surrogate", &(parts){ .vocab_tail = ",\"a\":260,\"b\":261,\"ab\":262,\"\\ud800\":263" }, MYTH_EFORMAT, "valid escape");
+    expect_json("lone surrogate", &(parts){ .vocab_tail = ",\"a\":260,\"b\":261,\"ab\":262,\"\\ud800\":263" }, MYTH_EFORMAT,
+                "valid escape");
     free(b.base);
     b = (buffer){ 0 };
     for (int i = 0; i < 1000000; i++)
@@ -438,12 +449,16 @@ static void json_keys(void **state)
 {
     (void)state;
     expect_json("normalizer twice", &(parts){ .normalizer = NORMALIZER ",\"normalizer\":" NORMALIZER }, MYTH_EFORMAT, "key given twice");
-    expect_json("normalizer twice by escape", &(parts){ .normalizer = NORMALIZER ",\"norm\\u0061lizer\":" NORMALIZER }, MYTH_EFORMAT, "key given twice");
-    expect_json("type twice", &(parts){ .model = "\"type\":\"BPE\",\"type\":\"BPE\",\"byte_fallback\":true" }, MYTH_EFORMAT, "key given twice");
-    expect_json("vocab twice", &(parts){ .model = "\"type\":\"BPE\",\"byte_fallback\":true,\"vocab\":{}" }, MYTH_EFORMAT, "key given twice");
+    expect_json("normalizer twice by escape", &(parts){ .normalizer = NORMALIZER ",\"norm\\u0061lizer\":" NORMALIZER }, MYTH_EFORMAT,
+                "key given twice");
+    expect_json("type twice", &(parts){ .model = "\"type\":\"BPE\",\"type\":\"BPE\",\"byte_fallback\":true" }, MYTH_EFORMAT,
+                "key given twice");
+    expect_json("vocab twice", &(parts){ .model = "\"type\":\"BPE\",\"byte_fallback\":true,\"vocab\":{}" }, MYTH_EFORMAT,
+                "key given twice");
     expect_json("id twice", &(parts){ .added = "[{\"id\":0,\"id\":0,\"content\":\"<pad>\"}]" }, MYTH_EFORMAT, "key given twice");
     expect_json("piece twice", &(parts){ .vocab_tail = ",\"a\":260,\"a\":261,\"b\":262" }, MYTH_EFORMAT, "same text as another");
-    expect_json("piece twice by escape", &(parts){ .vocab_tail = ",\"a\":260,\"\\u0061\":261,\"b\":262" }, MYTH_EFORMAT, "same text as another");
+    expect_json("piece twice by escape", &(parts){ .vocab_tail = ",\"a\":260,\"\\u0061\":261,\"b\":262" }, MYTH_EFORMAT,
+                "same text as another");
     expect_json("unknown members", &(parts){ .normalizer = NORMALIZER ",\"new\":{\"x\":[1]}" }, MYTH_OK, "");
 }
 
@@ -451,10 +466,18 @@ static void json_ids(void **state)
 {
     (void)state;
     static const struct { const char *what, *id, *text; } bad[] = {
-        { "negative", "-1", "expected an id" }, { "1.0", "262.0", "expected an id" }, { "1e3", "2.62e2", "expected an id" }, { "string", "\"262\"", "expected an id" },
-        { "2^31", "2147483648", "expected an id" }, { "2^53 + 1", "9007199254740993", "expected an id" }, { "2^64", "18446744073709551616", "expected an id" },
-        { "2^64 + 262", "18446744073709551878", "expected an id" }, { "nested", "[262]", "expected an id" }, { "null", "null", "expected an id" },
-        { "gap of 10^9", "1000000000", "got id 1000000000 in a vocabulary of 263" }, { "gap of one", "263", "piece 262: id missing" },
+        { "negative", "-1", "expected an id" },
+        { "1.0", "262.0", "expected an id" },
+        { "1e3", "2.62e2", "expected an id" },
+        { "string", "\"262\"", "expected an id" },
+        { "2^31", "2147483648", "expected an id" },
+        { "2^53 + 1", "9007199254740993", "expected an id" },
+        { "2^64", "18446744073709551616", "expected an id" },
+        { "2^64 + 262", "18446744073709551878", "expected an id" },
+        { "nested", "[262]", "expected an id" },
+        { "null", "null", "expected an id" },
+        { "gap of 10^9", "1000000000", "got id 1000000000 in a vocabulary of 263" },
+        { "gap of one", "263", "piece 262: id missing" },
         { "duplicate", "261", "piece 261: id given twice" },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -500,14 +523,24 @@ static void json_merges(void **state)
 {
     (void)state;
     static const struct { const char *what, *merges; myth_status st; const char *text; } row[] = {
-        { "strings", "[\"a b\"]", MYTH_OK, "" }, { "pairs", "[[\"a\",\"b\"]]", MYTH_OK, "" }, { "none", "[]", MYTH_OK, "" },
-        { "unknown left", "[\"z b\"]", MYTH_EFORMAT, "merge 0: its parts" }, { "unknown right", "[[\"a\",\"z\"]]", MYTH_EFORMAT, "merge 0: its parts" },
-        { "unknown result", "[\"a b\",\"b a\"]", MYTH_EFORMAT, "merge 1: its parts" }, { "twice", "[\"a b\",\"a b\"]", MYTH_EFORMAT, "merge 1: given twice" },
-        { "no space", "[\"ab\"]", MYTH_EFORMAT, "one space between" }, { "two spaces", "[\"a  b\"]", MYTH_EFORMAT, "one space between" },
-        { "left empty", "[\" b\"]", MYTH_EFORMAT, "merge 0: empty" }, { "right empty", "[[\"a\",\"\"]]", MYTH_EFORMAT, "merge 0: empty" },
-        { "one of a pair", "[[\"a\"]]", MYTH_EFORMAT, "pair of strings" }, { "three of a pair", "[[\"a\",\"b\",\"c\"]]", MYTH_EFORMAT, "pair of strings" },
-        { "pair of a pair", "[[[\"a\",\"b\"],\"b\"]]", MYTH_EFORMAT, "pair of strings" }, { "number", "[1]", MYTH_EFORMAT, "expected a merge" },
-        { "object", "[{}]", MYTH_EFORMAT, "expected a merge" }, { "an object as the list", "{}", MYTH_EFORMAT, "list of merges" }, { "null", "null", MYTH_EFORMAT, "list of merges" },
+        { "strings", "[\"a b\"]", MYTH_OK, "" },
+        { "pairs", "[[\"a\",\"b\"]]", MYTH_OK, "" },
+        { "none", "[]", MYTH_OK, "" },
+        { "unknown left", "[\"z b\"]", MYTH_EFORMAT, "merge 0: its parts" },
+        { "unknown right", "[[\"a\",\"z\"]]", MYTH_EFORMAT, "merge 0: its parts" },
+        { "unknown result", "[\"a b\",\"b a\"]", MYTH_EFORMAT, "merge 1: its parts" },
+        { "twice", "[\"a b\",\"a b\"]", MYTH_EFORMAT, "merge 1: given twice" },
+        { "no space", "[\"ab\"]", MYTH_EFORMAT, "one space between" },
+        { "two spaces", "[\"a  b\"]", MYTH_EFORMAT, "one space between" },
+        { "left empty", "[\" b\"]", MYTH_EFORMAT, "merge 0: empty" },
+        { "right empty", "[[\"a\",\"\"]]", MYTH_EFORMAT, "merge 0: empty" },
+        { "one of a pair", "[[\"a\"]]", MYTH_EFORMAT, "pair of strings" },
+        { "three of a pair", "[[\"a\",\"b\",\"c\"]]", MYTH_EFORMAT, "pair of strings" },
+        { "pair of a pair", "[[[\"a\",\"b\"],\"b\"]]", MYTH_EFORMAT, "pair of strings" },
+        { "number", "[1]", MYTH_EFORMAT, "expected a merge" },
+        { "object", "[{}]", MYTH_EFORMAT, "expected a merge" },
+        { "an object as the list", "{}", MYTH_EFORMAT, "list of merges" },
+        { "null", "null", MYTH_EFORMAT, "list of merges" },
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
         expect_json(row[i].what, &(parts){ .merges = row[i].merges }, row[i].st, row[i].text);
@@ -529,7 +562,8 @@ static void json_added(void **state)
         { "no list at all", "[]", MYTH_OK, "" },
         { "id of another piece", "[{\"id\":260,\"content\":\"<x>\"}]", MYTH_EFORMAT, "id of another piece" },
         { "id of a byte piece", "[{\"id\":5,\"content\":\"<x>\"}]", MYTH_EFORMAT, "id of another piece" },
-        { "the same token twice", "[{\"id\":0,\"content\":\"<pad>\"},{\"id\":0,\"content\":\"<pad>\"}]", MYTH_EFORMAT, "id of another piece" },
+        { "the same token twice", "[{\"id\":0,\"content\":\"<pad>\"},{\"id\":0,\"content\":\"<pad>\"}]", MYTH_EFORMAT,
+          "id of another piece" },
         { "text of another piece", "[{\"id\":263,\"content\":\"ab\"}]", MYTH_EFORMAT, "same text as another" },
         { "empty", "[{\"id\":263,\"content\":\"\"}]", MYTH_EFORMAT, "empty piece" },
         { "no content", "[{\"id\":263}]", MYTH_EFORMAT, "needs id and content" },
@@ -539,7 +573,8 @@ static void json_added(void **state)
         { "not an object", "[5]", MYTH_EFORMAT, "expected an added token" },
         { "not a list", "{}", MYTH_EFORMAT, "list of added tokens" },
         { "strips", "[{\"id\":263,\"content\":\"<x>\",\"lstrip\":true}]", MYTH_EUNSUPPORTED, "strips" },
-        { "matched after the normalizer", "[{\"id\":263,\"content\":\"a b\",\"normalized\":true}]", MYTH_EUNSUPPORTED, "after the normalizer" },
+        { "matched after the normalizer", "[{\"id\":263,\"content\":\"a b\",\"normalized\":true}]", MYTH_EUNSUPPORTED,
+          "after the normalizer" },
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
         expect_json(row[i].what, &(parts){ .added = row[i].added }, row[i].st, row[i].text);
@@ -551,16 +586,25 @@ static void json_trees(void **state)
     static const struct { const char *what; parts p; const char *text; } row[] = {
         { "normalizer null", { .normalizer = "null" }, "normalizer" },
         { "normalizer NFKC", { .normalizer = "{\"type\":\"NFKC\"}" }, "normalizer" },
-        { "normalizer with a regex", { .normalizer = "{\"type\":\"Replace\",\"pattern\":{\"Regex\":\" \"},\"content\":\"\xe2\x96\x81\"}" }, "normalizer" },
-        { "normalizer to another mark", { .normalizer = "{\"type\":\"Replace\",\"pattern\":{\"String\":\" \"},\"content\":\"_\"}" }, "normalizer" },
-        { "normalizer with more", { .normalizer = "{\"type\":\"Replace\",\"pattern\":{\"String\":\" \"},\"content\":\"\xe2\x96\x81\",\"x\":1}" }, "normalizer" },
+        { "normalizer with a regex",
+          { .normalizer = "{\"type\":\"Replace\",\"pattern\":{\"Regex\":\" \"},\"content\":\"\xe2\x96\x81\"}" },
+          "normalizer" },
+        { "normalizer to another mark",
+          { .normalizer = "{\"type\":\"Replace\",\"pattern\":{\"String\":\" \"},\"content\":\"_\"}" },
+          "normalizer" },
+        { "normalizer with more",
+          { .normalizer = "{\"type\":\"Replace\",\"pattern\":{\"String\":\" \"},\"content\":\"\xe2\x96\x81\",\"x\":1}" },
+          "normalizer" },
         { "pre_tokenizer Metaspace", { .pre_tokenizer = "{\"type\":\"Metaspace\",\"replacement\":\"\xe2\x96\x81\"}" }, "pre_tokenizer" },
-        { "pre_tokenizer inverted", { .pre_tokenizer = "{\"type\":\"Split\",\"pattern\":{\"String\":\" \"},\"behavior\":\"MergedWithPrevious\",\"invert\":true}" },
+        { "pre_tokenizer inverted",
+          { .pre_tokenizer = "{\"type\":\"Split\",\"pattern\":{\"String\":\" \"},\"behavior\":\"MergedWithPrevious\",\"invert\":true}" },
           "pre_tokenizer" },
         { "model WordPiece", { .model = "\"type\":\"WordPiece\",\"byte_fallback\":true" }, "type" },
         { "no byte fallback", { .model = "\"type\":\"BPE\",\"byte_fallback\":false" }, "byte_fallback" },
         { "dropout", { .model = "\"type\":\"BPE\",\"byte_fallback\":true,\"dropout\":0.1" }, "dropout" },
-        { "prefix", { .model = "\"type\":\"BPE\",\"byte_fallback\":true,\"continuing_subword_prefix\":\"##\"" }, "continuing_subword_prefix" },
+        { "prefix",
+          { .model = "\"type\":\"BPE\",\"byte_fallback\":true,\"continuing_subword_prefix\":\"##\"" },
+          "continuing_subword_prefix" },
         { "ignore_merges", { .model = "\"type\":\"BPE\",\"byte_fallback\":true,\"ignore_merges\":true" }, "ignore_merges" },
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
@@ -633,7 +677,8 @@ static void expect_gguf(const char *what, const gguf_case *c, myth_status want, 
     const char *model = c->model ? c->model : "llama";
     const myth_meta_value v[] = {
         made_array("tokenizer.ggml.tokens", MYTH_META_STRING, 8, n, &tokens),
-        made_array("tokenizer.ggml.scores", c->score_type == 6 ? MYTH_META_FLOAT : MYTH_META_UINT, c->score_type, c->n_score ? c->n_score : n, &scores),
+        made_array("tokenizer.ggml.scores", c->score_type == 6 ? MYTH_META_FLOAT : MYTH_META_UINT, c->score_type,
+                   c->n_score ? c->n_score : n, &scores),
         made_array("tokenizer.ggml.token_type", MYTH_META_INT, c->type_type, c->n_type ? c->n_type : n, &types),
         { .key = { "tokenizer.ggml.add_space_prefix", 31 }, .type = MYTH_META_BOOL, .v.b = c->prefix },
         { .key = { "tokenizer.ggml.model", 20 }, .type = MYTH_META_STRING, .v.s = { model, strlen(model) } },
@@ -673,19 +718,49 @@ static void gguf_metadata(void **state)
         { "GG31 one token", { .score_type = 6, .type_type = 5, .n_token = 1, .bos = -2 }, MYTH_EFORMAT, "no piece for the byte" },
         { "GG31 bos = n", { .score_type = 6, .type_type = 5, .bos = 262 }, MYTH_EFORMAT, "bos_token_id" },
         { "GG31 bos negative", { .score_type = 6, .type_type = 5, .bos = -1 }, MYTH_EFORMAT, "bos_token_id" },
-        { "GG32 <0x-1>", { .score_type = 6, .type_type = 5, .drop_byte = 65, .drop_as = "<0x-1>", .bos = -2 }, MYTH_EFORMAT, "byte piece must be" },
-        { "GG32 <0xZZ>", { .score_type = 6, .type_type = 5, .drop_byte = 65, .drop_as = "<0xZZ>", .bos = -2 }, MYTH_EFORMAT, "byte piece must be" },
-        { "GG32 <0x100>", { .score_type = 6, .type_type = 5, .drop_byte = 65, .drop_as = "<0x100>", .bos = -2 }, MYTH_EFORMAT, "byte piece must be" },
-        { "GG32 one of 256 missing", { .score_type = 6, .type_type = 5, .drop_byte = 65, .drop_as = "<0x42>", .bos = -2 }, MYTH_EFORMAT, "same text as another" },
+        { "GG32 <0x-1>",
+          { .score_type = 6, .type_type = 5, .drop_byte = 65, .drop_as = "<0x-1>", .bos = -2 },
+          MYTH_EFORMAT,
+          "byte piece must be" },
+        { "GG32 <0xZZ>",
+          { .score_type = 6, .type_type = 5, .drop_byte = 65, .drop_as = "<0xZZ>", .bos = -2 },
+          MYTH_EFORMAT,
+          "byte piece must be" },
+        { "GG32 <0x100>",
+          { .score_type = 6, .type_type = 5, .drop_byte = 65, .drop_as = "<0x100>", .bos = -2 },
+          MYTH_EFORMAT,
+          "byte piece must be" },
+        { "GG32 one of 256 missing",
+          { .score_type = 6, .type_type = 5, .drop_byte = 65, .drop_as = "<0x42>", .bos = -2 },
+          MYTH_EFORMAT,
+          "same text as another" },
         { "more tokens than strings", { .score_type = 6, .type_type = 5, .n_token = 263, .bos = -2 }, MYTH_EFORMAT, "scores" },
         { "a merge", { .score_type = 6, .type_type = 5, .bos = -2, .merge = "z z" }, MYTH_OK, "" },
-        { "GG33 a merge without a space", { .score_type = 6, .type_type = 5, .bos = -2, .merge = "zz" }, MYTH_EFORMAT, "merge 0: expected two pieces" },
-        { "GG33 a merge with two spaces", { .score_type = 6, .type_type = 5, .bos = -2, .merge = "z  z" }, MYTH_EFORMAT, "merge 0: expected two pieces" },
-        { "GG33 a merge of unknown pieces", { .score_type = 6, .type_type = 5, .bos = -2, .merge = "z y" }, MYTH_EFORMAT, "merge 0: its parts" },
-        { "GG33 ten million merges", { .score_type = 6, .type_type = 5, .bos = -2, .merge = "z z", .n_merge = 10000000 }, MYTH_EFORMAT, "merges: expected" },
-        { "more merges than strings", { .score_type = 6, .type_type = 5, .bos = -2, .merge = "z z", .n_merge = 2 }, MYTH_EFORMAT, "merge 1: expected" },
+        { "GG33 a merge without a space",
+          { .score_type = 6, .type_type = 5, .bos = -2, .merge = "zz" },
+          MYTH_EFORMAT,
+          "merge 0: expected two pieces" },
+        { "GG33 a merge with two spaces",
+          { .score_type = 6, .type_type = 5, .bos = -2, .merge = "z  z" },
+          MYTH_EFORMAT,
+          "merge 0: expected two pieces" },
+        { "GG33 a merge of unknown pieces",
+          { .score_type = 6, .type_type = 5, .bos = -2, .merge = "z y" },
+          MYTH_EFORMAT,
+          "merge 0: its parts" },
+        { "GG33 ten million merges",
+          { .score_type = 6, .type_type = 5, .bos = -2, .merge = "z z", .n_merge = 10000000 },
+          MYTH_EFORMAT,
+          "merges: expected" },
+        { "more merges than strings",
+          { .score_type = 6, .type_type = 5, .bos = -2, .merge = "z z", .n_merge = 2 },
+          MYTH_EFORMAT,
+          "merge 1: expected" },
         { "an empty token", { .score_type = 6, .type_type = 5, .drop_byte = 65, .drop_as = "", .bos = -2 }, MYTH_EFORMAT, "empty piece" },
-        { "a token that is not UTF-8", { .score_type = 6, .type_type = 5, .drop_byte = 65, .drop_as = "\xff", .bos = -2 }, MYTH_EFORMAT, "not UTF-8" },
+        { "a token that is not UTF-8",
+          { .score_type = 6, .type_type = 5, .drop_byte = 65, .drop_as = "\xff", .bos = -2 },
+          MYTH_EFORMAT,
+          "not UTF-8" },
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
         expect_gguf(row[i].what, &row[i].c, row[i].st, row[i].text);
@@ -731,9 +806,13 @@ static void flipped_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(model_wire), cmocka_unit_test(model_pieces), cmocka_unit_test(model_spec), cmocka_unit_test(types_are_not_trusted), cmocka_unit_test(json_text),
-        cmocka_unit_test(json_keys), cmocka_unit_test(json_ids), cmocka_unit_test(json_pieces), cmocka_unit_test(json_merges),
-        cmocka_unit_test(json_added), cmocka_unit_test(json_trees), cmocka_unit_test(gguf_metadata), cmocka_unit_test(flipped_bytes),
+        cmocka_unit_test(model_wire),    cmocka_unit_test(model_pieces),
+        cmocka_unit_test(model_spec),    cmocka_unit_test(types_are_not_trusted),
+        cmocka_unit_test(json_text),     cmocka_unit_test(json_keys),
+        cmocka_unit_test(json_ids),      cmocka_unit_test(json_pieces),
+        cmocka_unit_test(json_merges),   cmocka_unit_test(json_added),
+        cmocka_unit_test(json_trees),    cmocka_unit_test(gguf_metadata),
+        cmocka_unit_test(flipped_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

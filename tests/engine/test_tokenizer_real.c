@@ -1,6 +1,6 @@
 /* test_tokenizer_real.c - the two real vocabularies of ../shared/tokenizers: known ids, 6,000 made texts each, chat, other containers.
  *
- * Skipped (77) when ../shared/tokenizers or xz is not there: the vocabularies are not ours to ship.                                        */
+ * Skipped (77) when ../shared/tokenizers or xz is not there: the vocabularies are not ours to ship. */
 #include "engine/chat.h"
 #include "engine/tokenizer_impl.h"
 #include "engine/tokenizer_texts.h"
@@ -81,28 +81,43 @@ static int load_fragments(void **state)
 static void known_ids(void **state)
 {
     (void)state;
-    static const struct { int k; const char *text; size_t len; int32_t ids[32]; } row[] = {     /* without the <bos> in front; 0 ends */
+    static const struct { int k; const char *text; size_t len; int32_t ids[32]; } row[] = {
+        /* without the <bos> in front; 0 ends */
         { GEMMA3, "Hello, world!", 0, { 9259, 236764, 1902, 236888 } },
         { GEMMA3, "a", 0, { 236746 } },
         { GEMMA3, "classification: I feel wonderful today", 0, { 59137, 236787, 564, 2597, 10455, 3124 } },
         { GEMMA3, "search_query: what powers the cell", 0, { 2305, 236779, 3278, 236787, 1144, 13361, 506, 2145 } },
-        { GEMMA3, "search_document: The mitochondria is the powerhouse of the cell.", 0,
+        { GEMMA3,
+          "search_document: The mitochondria is the powerhouse of the cell.",
+          0,
           { 2305, 236779, 7565, 236787, 669, 66673, 563, 506, 89096, 529, 506, 2145, 236761 } },
-        { GEMMA3, "search_document: Caf\xc3\xa9 na\xc3\xafvet\xc3\xa9 \xe2\x80\x94 r\xc3\xa9sum\xc3\xa9 \xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e"
-                  "\xe3\x81\xae\xe3\x83\x86\xe3\x82\xad\xe3\x82\xb9\xe3\x83\x88 \xf0\x9f\x8e\x89", 0,
+        { GEMMA3,
+          "search_document: Caf\xc3\xa9 na\xc3\xafvet\xc3\xa9 \xe2\x80\x94 r\xc3\xa9sum\xc3\xa9 \xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e"
+          "\xe3\x81\xae\xe3\x83\x86\xe3\x82\xad\xe3\x82\xb9\xe3\x83\x88 \xf0\x9f\x8e\x89",
+          0,
           { 2305, 236779, 7565, 236787, 62367, 104214, 8959, 236859, 2192, 118515, 33375, 238582, 236945, 95830, 204906 } },
-        { GEMMA3, "int main(void)\n{\n\treturn 1234;\n}\n", 0,
-          { 720, 1689, 236769, 4117, 236768, 107, 236782, 107, 255968, 2060, 236743, 236770, 236778, 236800, 236812, 236793, 107, 236783, 107 } },
+        { GEMMA3,
+          "int main(void)\n{\n\treturn 1234;\n}\n",
+          0,
+          { 720, 1689, 236769, 4117, 236768, 107, 236782, 107, 255968, 2060, 236743, 236770, 236778, 236800, 236812, 236793, 107, 236783,
+            107 } },
         { GEMMA3, "x                                        y", 0, { 236781, 167, 145, 236762 } },
         { GEMMA3, "<table> <unused5>\tq", 0, { 168, 236743, 11, 255968, 236809 } },
         { GEMMA3, "e\xcc\x81 \xf4\x8f\xbf\xbf \0", 10, { 236744, 238288, 236743, 482, 381, 429, 429, 236743, 238 } },
-        { GEMMA, "int main(void)\n{\n\treturn 1234;\n}\n", 0,
-          { 635, 1872, 235278, 1880, 235275, 108, 235282, 108, 226, 773, 235248, 235274, 235284, 235304, 235310, 235289, 108, 235270, 108 } },
+        { GEMMA,
+          "int main(void)\n{\n\treturn 1234;\n}\n",
+          0,
+          { 635, 1872, 235278, 1880, 235275, 108, 235282, 108, 226, 773, 235248, 235274, 235284, 235304, 235310, 235289, 108, 235270,
+            108 } },
         { GEMMA, "x                                        y", 0, { 235297, 168, 146, 235267 } },
         { GEMMA, "<table> <unused5>\tq", 0, { 169, 235248, 12, 226, 235317 } },
-        { GEMMA, "<start_of_turn>user\nWhat is the capital of France?<end_of_turn>\n<start_of_turn>model\n", 0,
+        { GEMMA,
+          "<start_of_turn>user\nWhat is the capital of France?<end_of_turn>\n<start_of_turn>model\n",
+          0,
           { 106, 1645, 108, 1841, 603, 573, 6037, 576, 6081, 235336, 107, 108, 106, 2516, 108 } },
-        { GEMMA3, "<start_of_turn>user\nwhy is the sky blue<end_of_turn>\n<start_of_turn>model\n", 0,
+        { GEMMA3,
+          "<start_of_turn>user\nwhy is the sky blue<end_of_turn>\n<start_of_turn>model\n",
+          0,
           { 105, 2364, 107, 36425, 563, 506, 7217, 3730, 106, 107, 105, 4368, 107 } },
         { GEMMA3, "", 0, { 0 } },
     };
@@ -211,7 +226,8 @@ static void every_control_string_is_inert(void **state)
         assert_true(n_inert > 400);
     }
     /* Markers of other generations are plain text here. */
-    static const char *const other[] = { "<|turn>", "<turn|>", "<|tool_call>", "<|channel>", "<|fim_prefix|>", "<|file_separator|>", "<2mass>" };
+    static const char *const other[] = { "<|turn>", "<turn|>", "<|tool_call>", "<|channel>", "<|fim_prefix|>", "<|file_separator|>",
+                                         "<2mass>" };
     for (int k = 0; k < N_REAL; k++)
         for (size_t i = 0; i < sizeof other / sizeof *other; i++)
             assert_inert(the.tok[k], the.mem, other[i], strlen(other[i]));
@@ -271,7 +287,8 @@ static void gguf_gives_the_same(void **state)
         size_t len = text_of(i, t, &the.frag, s);
         bool skip_it = false;
         for (size_t k = 0; k < len; k++)                              /* a token that the file lacks; literal U+2581 is a space here */
-            skip_it = skip_it || (len - k >= 3 && memcmp(s + k, "\xe2\x96\x81", 3) == 0) || (len - k >= 18 && memcmp(s + k, "<image_soft_token>", 18) == 0);
+            skip_it = skip_it || (len - k >= 3 && memcmp(s + k, "\xe2\x96\x81", 3) == 0) ||
+                      (len - k >= 18 && memcmp(s + k, "<image_soft_token>", 18) == 0);
         if (skip_it)
             continue;
         for (myth_tok_entry e = MYTH_TOK_CONTENT; e <= MYTH_TOK_SPECIAL; e++) {
@@ -338,7 +355,9 @@ static void chat_ids(void **state)
 {
     (void)state;
     static const struct { int k; const char *user; int32_t ids[24]; } row[] = {
-        { GEMMA, "What is the capital of France?", { 2, 106, 1645, 108, 1841, 603, 573, 6037, 576, 6081, 235336, 107, 108, 106, 2516, 108 } },
+        { GEMMA,
+          "What is the capital of France?",
+          { 2, 106, 1645, 108, 1841, 603, 573, 6037, 576, 6081, 235336, 107, 108, 106, 2516, 108 } },
         { GEMMA3, "why is the sky blue", { 2, 105, 2364, 107, 36425, 563, 506, 7217, 3730, 106, 107, 105, 4368, 107 } },
         { GEMMA3, "  why is the sky blue\n", { 2, 105, 2364, 107, 36425, 563, 506, 7217, 3730, 106, 107, 105, 4368, 107 } },
     };
@@ -348,8 +367,9 @@ static void chat_ids(void **state)
         size_t n = 0, want = 0;
         while (row[i].ids[want])
             want++;
-        assert_int_equal(myth_chat_encode(the.tok[row[i].k], the.mem, row[i].k == GEMMA ? MYTH_FAMILY_GEMMA2 : MYTH_FAMILY_GEMMA3, &msg, 1, ids,
-                                          myth_chat_bound(&msg, 1), &n, NULL), MYTH_OK);
+        assert_int_equal(myth_chat_encode(the.tok[row[i].k], the.mem, row[i].k == GEMMA ? MYTH_FAMILY_GEMMA2 : MYTH_FAMILY_GEMMA3, &msg, 1,
+                                          ids, myth_chat_bound(&msg, 1), &n, NULL),
+                         MYTH_OK);
         assert_ids(row[i].user, strlen(row[i].user), ids, n, row[i].ids, want);
     }
 }

@@ -64,7 +64,8 @@ static inline size_t nth_char(const char *s, size_t len, size_t n)
 /* The text of index i for this vocabulary; dst holds TEXT_CAP. */
 static inline size_t text_of(uint64_t i, const myth_tokenizer *t, const fragments *f, char *dst)
 {
-    static const char *const alphabets[] = { "ab", "aab ", "<td>", "\n \t", "xyz ", "ha", "01", "=-", "()", " \xe2\x96\x81", "#*", "<unused1>" };
+    static const char *const alphabets[] = { "ab", "aab ", "<td>", "\n \t",         "xyz ", "ha",
+                                             "01", "=-",   "()",   " \xe2\x96\x81", "#*",   "<unused1>" };
     uint64_t r = 0x6D79746800000000u + i;
     size_t n = 0;
     uint32_t kind = check_below(&r, 5), count;
@@ -84,8 +85,10 @@ static inline size_t text_of(uint64_t i, const myth_tokenizer *t, const fragment
         for (count = 1 + check_below(&r, 40); count--;) {
             static const uint16_t white[4] = { ' ', '\n', '\t', 0x2581 };
             uint32_t k = check_below(&r, 4);
-            uint32_t cp = k == 0 ? 32 + check_below(&r, 95) : k == 1 ? white[check_below(&r, 4)] : k == 2 ? check_below(&r, 0xD800)
-                                                                                                      : 0xE000 + check_below(&r, 0x110000 - 0xE000);
+            uint32_t cp = k == 0   ? 32 + check_below(&r, 95)
+                          : k == 1 ? white[check_below(&r, 4)]
+                          : k == 2 ? check_below(&r, 0xD800)
+                                   : 0xE000 + check_below(&r, 0x110000 - 0xE000);
             n += put_code_point(dst + n, cp);
         }
         break;
@@ -196,8 +199,8 @@ static inline void assert_ids(const char *text, size_t len, const int32_t *got, 
     while (i < n_got && i < n_want && got[i] == want[i])
         i++;
     if (i < n_got || i < n_want)
-        fail_msg("\"%.*s\": id %zu: got %d, expected %d (%zu and %zu ids)", (int)len, text, i, i < n_got ? got[i] : -1, i < n_want ? want[i] : -1,
-                 n_got, n_want);
+        fail_msg("\"%.*s\": id %zu: got %d, expected %d (%zu and %zu ids)", (int)len, text, i, i < n_got ? got[i] : -1,
+                 i < n_want ? want[i] : -1, n_got, n_want);
 }
 
 static inline size_t decode(const myth_tokenizer *t, const int32_t *ids, size_t n, char *dst, size_t cap)

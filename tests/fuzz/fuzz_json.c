@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         myth_json_f64(&f, &t);
         if (t.type == MYTH_JSON_END)
             break;
-        /* Skipping an opened value ends where reading it ends, or fails where reading it fails: tried on the way in only, to stay linear. */
+        /* Skipping the whole value ends at depth 0: tried at the first token only, to stay linear. */
         if (t.depth == 0 && before.pos == 0) {
             myth_json skip = before;
             if (myth_json_skip(&skip, NULL) == MYTH_OK && skip.depth != 0)

@@ -39,10 +39,11 @@ static inline void fuzz_text(const myth_tokenizer *t, myth_mem *mem, const char 
 }
 
 /* Opens data by `open`; an accepted tokenizer then meets the end of the file and fixed words as text. */
-static inline void fuzz_open(myth_status (*open)(myth_tokenizer **, myth_mem *, const void *, uint64_t, const char *, myth_error *), const uint8_t *data,
-                             size_t size)
+static inline void fuzz_open(myth_status (*open)(myth_tokenizer **, myth_mem *, const void *, uint64_t, const char *, myth_error *),
+                             const uint8_t *data, size_t size)
 {
-    static const char words[] = "<bos>int main(void)\n{\n\t  return \"x\";   \n}\n\xff\xe2\x96<unused1>\xe2\x96\x81\xe2\x96\x81 <start_of_turn>aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+    static const char words[] = "<bos>int main(void)\n{\n\t  return \"x\";   \n}\n\xff\xe2\x96<unused1>\xe2\x96\x81\xe2\x96\x81 "
+                                "<start_of_turn>aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
     myth_mem *mem;
     myth_tokenizer *t = NULL;
     myth_error err = { 0 };
