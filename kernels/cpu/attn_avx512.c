@@ -6,8 +6,8 @@
  * Precision  f32 throughout; cache types are widened exactly
  * Order      over head_dim one chain per score, over keys one chain per output; a row's chain is the same whatever else is in the tile.
  *            Keys outside every row's reach are skipped, masked ones get weight 0
- * Limit      multiply-adds: 6 x 64 tiles from L1, 64 dimensions at a time (16 KiB of keys or values). Unpacking costs 1 / 8 of the
- *            products of a full tile                                                                                               */
+ * Limit      multiply-adds: 6 x 64 tiles from L1, 64 dimensions at a time (16 KiB of keys or values). Unpacking is reckoned at a tenth
+ *            of the products of a full tile                                                                                               */
 #include "avx512.h"
 #include <math.h>
 

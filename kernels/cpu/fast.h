@@ -24,9 +24,9 @@ enum {
     FAST_ATTN_ROWS = 64       /* (token, head) rows of a query tile                               */
 };
 
-/* A converted row. convert reads n floats; 16 bytes past a row may be read by kernels, never used. */
+/* A converted row: convert reads n floats and writes bytes(n), what lies past n as zeros of the form. */
 struct fast_form {
-    size_t (*bytes)(uint32_t n);                                  /* multiple of 64 */
+    size_t (*bytes)(uint32_t n);        /* a multiple of 64 */
     void (*convert)(void *dst, const float *x, uint32_t n);
 };
 

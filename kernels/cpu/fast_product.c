@@ -6,8 +6,7 @@
  * Rows       as many at a time as the workspace holds in converted form; a second pass is rare and changes no bits
  * Work       activations: the converted rows, then a panel per thread
  * Limit      prefill: the dot product rate, weights unpacked once per share of rows; decode: memory bandwidth. One row is normed and
- *            converted on the calling thread: a second start of the pool costs more
- * Lost       gate and up kept apart with gelu as a third pass over both: 3 % of a 1B prefill                                         */
+ *            converted on the calling thread: a second start of the pool costs more                                                  */
 #include "fast.h"
 
 #include <string.h>

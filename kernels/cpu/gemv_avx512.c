@@ -8,8 +8,8 @@
  * Traffic    the weights. A unit of q4_0 is 72 bytes and about 12 vector operations, of q8_0 136 and 12: two to four times what one core
  *            gets from memory, so up to four rows of x cost little more than one
  * Tiles      one weight row x 1..4 rows of x: the matrix is read as one stream, 4 KiB ahead of the loads. Further rows of x find it in L1
- * Lost       4 weight rows at once: 0.75 to 0.9 of the bandwidth of one; no prefetch: 0.8; overlapping loads instead of one that is put in:
- *            0.8 on 4 KiB pages (Zen 5, 2 threads, mapped file)
+ * Lost       4 weight rows at once: 0.8 to 0.9 of the bandwidth of one; no prefetch: 0.9; overlapping loads instead of one that is put in:
+ *            0.8 to 0.9 (Zen 5, 2 threads, mapped file)
  * Source     blocks: GGUF specification                                                                                              */
 #include "avx512.h"
 
