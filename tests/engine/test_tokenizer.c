@@ -2,6 +2,8 @@
 #include "engine/tokenizer_texts.h"
 #include "engine/tokenizer_impl.h"
 
+#include <unistd.h>
+
 static const char *const files[3] = { "small_new.json", "small_old.json", "small.model" };
 
 typedef struct {
@@ -424,6 +426,46 @@ static void open_fails_cleanly(void **state)
     }
 }
 
+/* A file is known by its name or its first byte, a folder by what lies in it, a made model by its rows. */
+static void where_tokenizers_are(void **state)
+{
+    fixture *f = *state;
+    char dir[] = "/tmp/mythos-tokenizer-XXXXXX", at[64], path[1024], source[1024];
+    static const char *const place[] = { "tokenizer.json", "anything", "tokenizer.model", "something" }, *const from[] = {
+        "small_new.json", "small_old.json", "small.model", "small.model"
+    };
+    myth_tokenizer *t;
+    myth_error err = { 0 };
+    assert_non_null(mkdtemp(dir));
+    assert_int_equal(myth_tokenizer_open_file(&t, f->mem, dir, &err), MYTH_ENOTFOUND);
+    assert_null(t);
+    for (int i = 3; i >= 0; i--) {
+        char rest[128];
+        snprintf(rest, sizeof rest, "tests/golden/tokenizer/%s", from[i]);
+        assert_non_null(realpath(check_path(path, sizeof path, rest), source));
+        snprintf(at, sizeof at, "%s/%s", dir, place[i]);
+        assert_int_equal(symlink(source, at), 0);
+        const bool by_dir = strncmp(place[i], "tokenizer", 9) == 0;                   /* tokenizer.json is put last and comes first */
+        assert_int_equal(myth_tokenizer_open_file(&t, f->mem, by_dir ? dir : at, &err), MYTH_OK);
+        assert_int_equal(myth_tokenizer_special(t)->start_of_turn, i == 0 ? 105 : 106);
+        myth_tokenizer_close(t);
+    }
+    for (int i = 0; i < 4; i++) {
+        snprintf(at, sizeof at, "%s/%s", dir, place[i]);
+        unlink(at);
+    }
+    assert_int_equal(myth_tokenizer_open_file(&t, f->mem, at, &err), MYTH_ENOTFOUND);
+    rmdir(dir);
+
+    myth_weights *w;
+    assert_int_equal(myth_weights_open(&w, f->mem, "random:gemma3-tiny:f32", &(myth_weights_opts) { .level = MYTH_WEIGHTS_CONFIG }, &err),
+                     MYTH_OK);
+    assert_int_equal(myth_tokenizer_open(&t, f->mem, w, &err), MYTH_OK);
+    assert_int_equal(myth_tokenizer_n_vocab(t), 512);
+    myth_tokenizer_close(t);
+    myth_weights_close(w);
+}
+
 static void too_small_a_buffer(void **state)
 {
     fixture *f = *state;
@@ -602,7 +644,7 @@ int main(void)
         cmocka_unit_test(hostile_megabyte),
         cmocka_unit_test(memory_is_what_was_said),
         cmocka_unit_test(open_fails_cleanly),
-        cmocka_unit_test(too_small_a_buffer),
+        cmocka_unit_test(where_tokenizers_are), cmocka_unit_test(too_small_a_buffer),
         cmocka_unit_test(gguf_keeps_the_merges),
         cmocka_unit_test(pushes_are_whole),
         cmocka_unit_test(characters_come_with_their_last_byte),

@@ -4,6 +4,7 @@
  *   tokenizer.json    the JSON cases and TJ 2 to 6
  *   GGUF metadata     GG 14, 15, 31 to 33 as far as they are the tokenizer's
  * What real files have and looks odd is accepted: added tokens that reuse an id or are a prefix of another, a repeated scalar. */
+#include "engine/chat.h"
 #include "engine/tokenizer_impl.h"
 #include "engine/tokenizer_texts.h"
 
@@ -343,6 +344,8 @@ static void types_are_not_trusted(void **state)
             assert_int_equal(encode(t, mem, MYTH_TOK_TEMPLATE, marker[i], strlen(marker[i]), ids), 1);
             assert_int_equal(ids[0], id);
         }
+        assert_int_equal(myth_chat_stop_ids(t, MYTH_FAMILY_GEMMA1, ids), 3); /* CodeGemma: the fill-in markers end an answer too */
+        assert_true(ids[1] == myth_tokenizer_special(t)->end_of_turn && ids[2] == myth_tokenizer_special(t)->fim_prefix);
         myth_tokenizer_close(t);
         assert_int_equal(myth_mem_close(mem), 0);
         free(b.base);
