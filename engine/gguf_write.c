@@ -5,21 +5,20 @@
 
 #include "base/bytes.h"
 #include "base/half.h"
+#include "base/outfile.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { HEAD_BYTES = 24, VERSION = 3 };
 
 struct myth_gguf_writer {
     myth_mem *mem;
     int fd;
-    char path[PATH_MAX], tmp[PATH_MAX];
+    char path[PATH_MAX];
     myth_error err;                    /* the first failure */
     uint64_t pos;                      /* bytes put so far, buffered ones included */
     uint64_t n_kv;
@@ -44,11 +43,13 @@ myth_status myth_gguf_open(myth_gguf_writer **out, myth_mem *mem, const char *pa
     g->bytes = bytes;
     g->cap_tensor = n_tensor;
     g->fd = -1;
-    int n = snprintf(g->path, sizeof(g->path), "%s", path), k = snprintf(g->tmp, sizeof(g->tmp), "%s.tmp", path);
-    if (n < 0 || n >= PATH_MAX || k < 0 || k >= PATH_MAX)
+    int n = snprintf(g->path, sizeof(g->path), "%s", path);
+    if (n < 0 || n >= PATH_MAX)
         myth_fail(&g->err, MYTH_ECREATE, "%s: path too long", path);
-    else if ((g->fd = open(g->tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) < 0)
-        myth_fail(&g->err, MYTH_ECREATE, "%s: cannot create: %s", g->tmp, strerror(errno));
+    else if (myth_out_is_special(path))                                /* the head is written last, at the front */
+        myth_fail(&g->err, MYTH_ECREATE, "%s: a model needs a regular file", path);
+    else
+        myth_out_open(&g->fd, path, true, &g->err);
     if (g->err.code != MYTH_OK) {
         myth_status st = myth_fail(err, g->err.code, "%s", g->err.msg);
         myth_gguf_close(g, false, NULL);
@@ -66,13 +67,8 @@ myth_status myth_gguf_status(const myth_gguf_writer *g) { return g->err.code; }
 
 static void flush(myth_gguf_writer *g)
 {
-    for (size_t at = 0; at < g->used && g->err.code == MYTH_OK;) {
-        ssize_t k = write(g->fd, g->buffer + at, g->used - at);
-        if (k > 0)
-            at += (size_t)k;
-        else if (k == 0 || errno != EINTR)
-            myth_fail(&g->err, MYTH_EIO, "%s: cannot write: %s", g->tmp, strerror(errno));
-    }
+    if (g->err.code == MYTH_OK && !myth_out_write(g->fd, g->buffer, g->used))
+        myth_fail(&g->err, MYTH_EIO, "%s: cannot write: %s", g->path, strerror(errno));
     g->used = 0;
 }
 
@@ -236,8 +232,8 @@ static void finish(myth_gguf_writer *g)
     }
     if (g->err.code != MYTH_OK)
         return;
-    if (pwrite(g->fd, head, sizeof(head), 0) != (ssize_t)sizeof(head) || fsync(g->fd) != 0)
-        myth_fail(&g->err, MYTH_EIO, "%s: cannot write: %s", g->tmp, strerror(errno));
+    if (!myth_out_write_at(g->fd, head, sizeof(head), 0))
+        myth_fail(&g->err, MYTH_EIO, "%s: cannot write: %s", g->path, strerror(errno));
 }
 
 myth_status myth_gguf_close(myth_gguf_writer *g, bool is_complete, myth_error *err)
@@ -248,12 +244,10 @@ myth_status myth_gguf_close(myth_gguf_writer *g, bool is_complete, myth_error *e
         assert(g->err.code != MYTH_OK || (g->at_tensor == g->n_tensor && g->n_tensor == g->cap_tensor));
         finish(g);
     }
-    if (g->fd >= 0 && close(g->fd) != 0 && g->err.code == MYTH_OK)
-        myth_fail(&g->err, MYTH_EIO, "%s: cannot write: %s", g->tmp, strerror(errno));
-    if (is_complete && g->err.code == MYTH_OK && rename(g->tmp, g->path) != 0)
-        myth_fail(&g->err, MYTH_ECREATE, "%s: cannot rename onto it: %s", g->path, strerror(errno));
-    if (g->fd >= 0 && (!is_complete || g->err.code != MYTH_OK))
-        unlink(g->tmp);
+    if (g->fd >= 0 && is_complete && g->err.code == MYTH_OK)
+        myth_out_finish(g->path, g->fd, &g->err);
+    else if (g->fd >= 0)
+        myth_out_abandon(g->path, g->fd);
     myth_status st = g->err.code == MYTH_OK ? MYTH_OK : myth_fail(err, g->err.code, "%s", g->err.msg);
     myth_free(g->mem, g->bytes);
     myth_free(g->mem, g);

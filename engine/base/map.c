@@ -1,6 +1,8 @@
 /* map.c - files in and out: mapped or read whole, written beside and renamed. */
 #include "map.h"
 
+#include "outfile.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -154,49 +156,16 @@ myth_status myth_file_read(unsigned char **out, size_t *len, myth_mem *mem, cons
     return MYTH_OK;
 }
 
-static bool write_all(int fd, const unsigned char *src, size_t n)
-{
-    while (n > 0) {
-        ssize_t k = write(fd, src, n);
-        if (k < 0 && errno == EINTR)
-            continue;
-        if (k <= 0)
-            return false;
-        src += k;
-        n -= (size_t)k;
-    }
-    return true;
-}
-
-/* A device or a pipe is written in place: a rename would put a file where it stands. */
-static bool is_special(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && !S_ISREG(info.st_mode);
-}
-
 myth_status myth_file_write(const char *path, const void *data, size_t len, myth_error *err)
 {
-    char tmp[PATH_MAX];
-    bool in_place = is_special(path);
-    int n = snprintf(tmp, sizeof(tmp), "%s%s", path, in_place ? "" : ".tmp");
-    if (n < 0 || (size_t)n >= sizeof(tmp))
-        return myth_fail(err, MYTH_ECREATE, "%s: path too long", path);
-    int fd = open(tmp, in_place ? O_WRONLY | O_CLOEXEC : O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return myth_fail(err, MYTH_ECREATE, "%s: cannot create: %s", tmp, strerror(errno));
-    bool ok = write_all(fd, data, len) && (in_place || fsync(fd) == 0);
-    int saved = errno;
-    ok = close(fd) == 0 && ok;
-    if (!ok) {
-        if (!in_place)
-            unlink(tmp);
-        return myth_fail(err, MYTH_EIO, "%s: cannot write %zu bytes: %s", tmp, len, strerror(saved));
+    int fd;
+    myth_status st = myth_out_open(&fd, path, true, err);
+    if (st != MYTH_OK)
+        return st;
+    if (!myth_out_write(fd, data, len)) {
+        int saved = errno;
+        myth_out_abandon(path, fd);
+        return myth_fail(err, MYTH_EIO, "%s: cannot write %zu bytes: %s", path, len, strerror(saved));
     }
-    if (!in_place && rename(tmp, path) != 0) {
-        saved = errno;
-        unlink(tmp);
-        return myth_fail(err, MYTH_ECREATE, "%s: cannot rename onto it: %s", path, strerror(saved));
-    }
-    return MYTH_OK;
+    return myth_out_finish(path, fd, err);
 }
