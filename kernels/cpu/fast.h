@@ -42,6 +42,7 @@ struct fast_mat {
     /* y[r * ldy + o] = product of row r with weight row o */
     void (*gemv)(float *y, size_t ldy, const unsigned char *w, size_t row_bytes, uint32_t n_out, const unsigned char *x, size_t x_bytes,
                  uint32_t n_rows, uint32_t n_in);
+    uint32_t panel_bytes;               /* of 32 inputs */
 };
 
 /* The rows of a query tile while they pass over key blocks. All arrays belong to one thread. */

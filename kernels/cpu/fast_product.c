@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { UNIT_DECODE = 8, RUN_BYTES = 16384, PANEL_BYTES = FAST_PANEL * FAST_KC * 4, ROWS_SHARE = 64 };
+enum { UNIT_DECODE = 8, RUN_BYTES = 16384, PANEL_BYTES = FAST_PANEL * FAST_KC * 4, ROWS_SHARE = 64, ROWS_PAIR = 48 };
 
 struct product {
     const struct fast_mat *mat;
@@ -95,10 +95,37 @@ static void multiply(const struct job *j, const struct product *p, uint32_t o, u
     }
 }
 
+/* Both panels of a pair fit the buffer at once. */
+static bool fits_pair(const struct job *j)
+{
+    return (size_t)(j->n_in + 31) / 32 * (j->p[0].mat->panel_bytes + j->p[1].mat->panel_bytes) <= PANEL_BYTES;
+}
+
+/* h = gelu(gate) * up for outputs [o, o + n_out): some rows of both at a time, so that neither leaves L1 before it is used. */
+static void multiply_pair(const struct job *j, uint32_t o, uint32_t n_out, uint32_t r0, uint32_t n, unsigned char *panel)
+{
+    float tile[2][ROWS_PAIR * FAST_PANEL];
+    const struct product *p = j->p;
+    unsigned char *const panels[2] = { panel, panel + (size_t)(j->n_in + 31) / 32 * p[0].mat->panel_bytes };
+    for (int i = 0; i < 2; i++)
+        p[i].mat->pack(panels[i], p[i].w + o * p[i].row_bytes, p[i].row_bytes, n_out, 0, j->n_in);
+    for (uint32_t r = r0, m; r < r0 + n; r += m) {
+        m = at_most(r0 + n - r, ROWS_PAIR);
+        for (int i = 0; i < 2; i++)
+            p[i].mat->gemm(tile[i], FAST_PANEL, n_out, panels[i], j->rows + r * j->row_bytes, j->row_bytes, m, j->n_in, 0, j->n_in);
+        for (uint32_t t = 0; t < m; t++)
+            j->f->geglu(p->y + (size_t)(j->row0 + r + t) * p->ldy + o, tile[0] + t * FAST_PANEL, tile[1] + t * FAST_PANEL, n_out);
+    }
+}
+
 /* Outputs [o, o + n_out) of product i, both of a pair. */
 static void make_outputs(const struct job *j, uint32_t i, uint32_t o, uint32_t n_out, uint32_t r0, uint32_t n, void *panel)
 {
     const struct product *p = &j->p[i];
+    if (j->is_pair && !j->is_decode && fits_pair(j)) {
+        multiply_pair(j, o, n_out, r0, n, panel);
+        return;
+    }
     multiply(j, p, o, n_out, r0, n, panel);
     if (!j->is_pair)
         return;

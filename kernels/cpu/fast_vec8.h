@@ -724,11 +724,11 @@ static void attn_block_few(struct fast_attn_tile *t, const struct fast_attn_bloc
 
 static const struct fast_kernels kernels = {
     .mat = {
-        [MYTH_F32] = { &form_f32, &form_f32, pack_f32, gemm_f32, gemv_f32 },
-        [MYTH_F16] = { &form_f32, &form_f32, pack_f16, gemm_f32, gemv_f16 },
-        [MYTH_BF16] = { &form_f32, &form_f32, pack_bf16, gemm_f32, gemv_bf16 },
-        [MYTH_Q8_0] = { &form_i8, &form_i8, pack_q8, gemm_i8, gemv_q8 },
-        [MYTH_Q4_0] = { &form_i8, &form_i8, pack_q4, gemm_i8, gemv_q4 },
+        [MYTH_F32] = { &form_f32, &form_f32, pack_f32, gemm_f32, gemv_f32, PANEL_F32 },
+        [MYTH_F16] = { &form_f32, &form_f32, pack_f16, gemm_f32, gemv_f16, PANEL_F32 },
+        [MYTH_BF16] = { &form_f32, &form_f32, pack_bf16, gemm_f32, gemv_bf16, PANEL_F32 },
+        [MYTH_Q8_0] = { &form_i8, &form_i8, pack_q8, gemm_i8, gemv_q8, PANEL_I8 },
+        [MYTH_Q4_0] = { &form_i8, &form_i8, pack_q4, gemm_i8, gemv_q4, PANEL_I8 },
     },
     .norm_row = norm_row, .geglu = geglu, .head_rope = head_rope, .row_to_f32 = row_to_f32, .row_from_f32 = row_from_f32,
     .attn_block = attn_block, .attn_block_few = attn_block_few, .blend = blend, .cap = cap, .largest = largest, .exp_sums = exp_sums,

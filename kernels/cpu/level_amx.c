@@ -3,11 +3,11 @@
 
 static const struct fast_kernels kernels = {
     .mat = {
-        [MYTH_F32] = { &avx512_form_f32, &avx512_form_f32, avx512_pack_f32, avx512_gemm_f32, avx512_gemv_f32 },
-        [MYTH_F16] = { &avx512_form_f32, &avx512_form_f32, avx512_pack_f16, avx512_gemm_f32, avx512_gemv_f16 },
-        [MYTH_BF16] = { &avx512_form_bf16, &avx512_form_bf16, avx512_pack_bf16_pair, amx_gemm_bf16, avx512_gemv_bf16 },
-        [MYTH_Q8_0] = { &avx512_form_bf16, &avx512_form_i8_gemv, amx_pack_q8, amx_gemm_bf16, avx512_gemv_q8 },
-        [MYTH_Q4_0] = { &avx512_form_bf16, &avx512_form_i8_gemv, amx_pack_q4, amx_gemm_bf16, avx512_gemv_q4 },
+        [MYTH_F32] = { &avx512_form_f32, &avx512_form_f32, avx512_pack_f32, avx512_gemm_f32, avx512_gemv_f32, 4096 },
+        [MYTH_F16] = { &avx512_form_f32, &avx512_form_f32, avx512_pack_f16, avx512_gemm_f32, avx512_gemv_f16, 4096 },
+        [MYTH_BF16] = { &avx512_form_bf16, &avx512_form_bf16, avx512_pack_bf16_pair, amx_gemm_bf16, avx512_gemv_bf16, 2048 },
+        [MYTH_Q8_0] = { &avx512_form_bf16, &avx512_form_i8_gemv, amx_pack_q8, amx_gemm_bf16, avx512_gemv_q8, 2048 },
+        [MYTH_Q4_0] = { &avx512_form_bf16, &avx512_form_i8_gemv, amx_pack_q4, amx_gemm_bf16, avx512_gemv_q4, 2048 },
     },
     AVX512_ROWS,
 };

@@ -2,13 +2,13 @@
 #include "avx512.h"
 
 #define FLOATS                                                                                                                       \
-    [MYTH_F32] = { &avx512_form_f32, &avx512_form_f32, avx512_pack_f32, avx512_gemm_f32, avx512_gemv_f32 },                          \
-    [MYTH_F16] = { &avx512_form_f32, &avx512_form_f32, avx512_pack_f16, avx512_gemm_f32, avx512_gemv_f16 }
+    [MYTH_F32] = { &avx512_form_f32, &avx512_form_f32, avx512_pack_f32, avx512_gemm_f32, avx512_gemv_f32, 4096 },                          \
+    [MYTH_F16] = { &avx512_form_f32, &avx512_form_f32, avx512_pack_f16, avx512_gemm_f32, avx512_gemv_f16, 4096 }
 #define QUANTS                                                                                                                       \
-    [MYTH_Q8_0] = { &avx512_form_i8_gemm, &avx512_form_i8_gemv, avx512_pack_q8, avx512_gemm_i8, avx512_gemv_q8 },                    \
-    [MYTH_Q4_0] = { &avx512_form_i8_gemm, &avx512_form_i8_gemv, avx512_pack_q4, avx512_gemm_i8, avx512_gemv_q4 }
-#define BF16_DOT [MYTH_BF16] = { &avx512_form_bf16, &avx512_form_bf16, avx512_pack_bf16_pair, avx512_gemm_bf16, avx512_gemv_bf16 }
-#define BF16_WIDE [MYTH_BF16] = { &avx512_form_f32, &avx512_form_f32, avx512_pack_bf16_wide, avx512_gemm_f32, avx512_gemv_bf16_wide }
+    [MYTH_Q8_0] = { &avx512_form_i8_gemm, &avx512_form_i8_gemv, avx512_pack_q8, avx512_gemm_i8, avx512_gemv_q8, 1152 },                    \
+    [MYTH_Q4_0] = { &avx512_form_i8_gemm, &avx512_form_i8_gemv, avx512_pack_q4, avx512_gemm_i8, avx512_gemv_q4, 1152 }
+#define BF16_DOT [MYTH_BF16] = { &avx512_form_bf16, &avx512_form_bf16, avx512_pack_bf16_pair, avx512_gemm_bf16, avx512_gemv_bf16, 2048 }
+#define BF16_WIDE [MYTH_BF16] = { &avx512_form_f32, &avx512_form_f32, avx512_pack_bf16_wide, avx512_gemm_f32, avx512_gemv_bf16_wide, 4096 }
 
 static const struct fast_kernels with_bf16 = { .mat = { FLOATS, QUANTS, BF16_DOT }, AVX512_ROWS };
 static const struct fast_kernels without_bf16 = { .mat = { FLOATS, QUANTS, BF16_WIDE }, AVX512_ROWS };
