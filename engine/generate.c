@@ -157,7 +157,8 @@ static myth_status feed(generator *g, const int32_t *token, uint32_t n, bool wan
     for (uint32_t done = 0; done < n;) {
         uint32_t m = n - done < PART ? n - done : PART;
         bool is_last = done + m == n;
-        myth_batch b = { .n_tok = m, .token = token + done, .seq = seq, .want = wants, .is_decode = is_decode, .top_k = g->k };
+        myth_batch b = { .n_tok = m, .token = token + done, .seq = seq, .want = wants, .is_decode = is_decode, .top_k = g->k,
+                         .cancel = is_decode ? NULL : g->o->cancel };
         wants[m - 1] = is_last && want ? MYTH_WANT_LOGITS : 0;
         g->n_ask = 0;
         if (wants[m - 1] && gr && p->temp > 0.0f) {
