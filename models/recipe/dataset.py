@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """dataset.py - WORK/src -> WORK/data/{train.npz, dev.jsonl, test.jsonl}: small files with a few known defects, as the model sees them.
 
-Files     one or two functions of a package, 5 to 60 lines, some below a few of its own includes; statements that only look like a defect
+Files     one or two functions of a package (in training also several), some below a few of its own includes and macros; statements that only look like a defect
           (templates.GOOD) go into faulty and faultless files alike
 Prompts   ids come from `mythos prompt --batch`, the builder that inspect-file uses; the answer's text too. Only its cutting into tokens is
           ours: the pieces of vocab.answer_pieces() whole, everything between by the tokenizer.
@@ -27,7 +27,8 @@ import vocab
 
 EVIDENCE_BYTES = 40
 CLEAN = 0.42
-DECISION, EVIDENCE, FORCED = 3.0, 0.3, 0.1
+TORN, LONG = 0.3, 0.3                               # of training alone: evidence that breaks off; files of many functions
+DECISION, EVIDENCE, FORCED = 3.0, 0.5, 0.1
 NEWLINE, RULES_END = 107, 108
 
 
@@ -68,8 +69,8 @@ def some_path(name, rng):
 class Maker:
     """Files of one split, one after another; a unit is not used twice before all were."""
 
-    def __init__(self, pool, seed):
-        self.pool, self.rng, self.at = pool, random.Random(seed), {True: 0, False: 0}
+    def __init__(self, pool, seed, long_share=0.0):
+        self.pool, self.rng, self.at, self.long_share = pool, random.Random(seed), {True: 0, False: 0}, long_share
 
     def unit(self, is_c, max_lines):
         for _ in range(200):
@@ -82,6 +83,8 @@ class Maker:
 
     def base(self, is_c):
         rng = self.rng
+        if rng.random() < self.long_share:
+            return self.long_base(is_c, rng.randint(25, 55))
         room = rng.choices([10, 16, 26, 42], [5, 4, 2, 1])[0]
         u = self.unit(is_c, room)
         lines = list(u[5])
@@ -91,11 +94,22 @@ class Maker:
             return u, inject.Code(lines, is_c), sorted({u[1], more[1]})
         return u, inject.Code(lines, is_c), [u[1]]
 
+    def long_base(self, is_c, room):
+        """As many short functions as there is room for."""
+        u = self.unit(is_c, 16)
+        lines, packages = list(u[5]), {u[1]}
+        while len(lines) < room - 6:
+            more = self.unit(is_c, min(16, room - len(lines)))
+            lines += [""] + list(more[5])
+            packages.add(more[1])
+        return u, inject.Code(lines, is_c), sorted(packages)
+
     def file(self, rule, n_more=0):
         """(path, code, packages) with one defect of `rule` (None: faultless) and n_more of others. None when it did not work out."""
         rng = self.rng
         langs = [k for k, t in ((True, templates.C_BAD), (False, templates.PY_BAD)) if rule is None or rule in t]
         u, code, packages = self.base(rng.choice(langs))
+        n_more += rng.randint(0, 2) if n_more and len(code.lines) > 25 else 0
         for r in ([rule] if rule else []) + [rng.choice(templates.RULES) for _ in range(n_more)]:
             if not inject.defect(code, r, rng) and r == rule:
                 return None
@@ -117,12 +131,20 @@ def evidence_of(line):
     return cut[:max(cut.rfind(" "), EVIDENCE_BYTES - 12)].rstrip()
 
 
-def to_request(path, code, packages, first=1):
-    """first > 1: the code as a part that begins there, below lines the prompt does not show."""
+def torn(text, rng):
+    """Evidence that ends somewhere, as that of an unsure model does: what follows it must not depend on a clean end."""
+    return text[:rng.randint(8, len(text))].rstrip() if len(text) > 12 and rng.random() < TORN else text
+
+
+def to_request(path, code, packages, first=1, rng=None):
+    """first > 1: the code as a part that begins there, below lines the prompt does not show. rng: with some evidence torn."""
     marks = sorted(set(code.marks))
-    return {"path": path, "packages": packages, "code": "\n" * (first - 1) + "\n".join(code.lines) + "\n",
-            "within": [first, first + len(code.lines) - 1],
-            "findings": [{"lines": [i + first, i + first], "rule": r, "evidence": evidence_of(code.lines[i])} for i, r in marks]}
+    request = {"path": path, "packages": packages, "code": "\n" * (first - 1) + "\n".join(code.lines) + "\n",
+               "within": [first, first + len(code.lines) - 1],
+               "findings": [{"lines": [i + first, i + first], "rule": r, "evidence": evidence_of(code.lines[i])} for i, r in marks]}
+    for f in request["findings"] if rng else []:
+        f["evidence"] = torn(f["evidence"], rng)
+    return request
 
 
 def ask(mythos, model, requests):
@@ -194,7 +216,7 @@ def write_train(work, mythos, maker, n, max_len):
             rule = None if rng.random() < CLEAN else templates.RULES[rng.randrange(len(templates.RULES))]
             made = maker.file(rule, rng.choices([0, 1, 2], [5, 3, 2])[0] if rule else 0)
             if made:
-                requests.append(to_request(*made, rng.randint(1, 280) if rng.random() < 0.3 else 1))
+                requests.append(to_request(*made, rng.randint(1, 280) if rng.random() < 0.3 else 1, rng))
         for request, row in zip(requests, ask(mythos, work / "model", requests)):
             if row is None:
                 continue
@@ -243,7 +265,7 @@ def main():
     if a.only in (None, "test"):
         write_held_out(a.work, mythos, Maker(by_split(everything, "test", 2000, 2), 12), "test", 24, a.max_len)
     if a.only in (None, "train"):
-        write_train(a.work, mythos, Maker(by_split(everything, "train", 4000, 3), a.seed), a.files, a.max_len)
+        write_train(a.work, mythos, Maker(by_split(everything, "train", 4000, 3), a.seed, LONG), a.files, a.max_len)
 
 
 if __name__ == "__main__":

@@ -5,14 +5,17 @@ Layers   l is global (RoPE base 1e6) when (l + 1) % 6 == 0, else local with a wi
 Norms    x * rsqrt(mean(x^2) + 1e-6) * (1 + w), in float32
 Marks    a second, linear head on the stream after layer `mark_layer`, at the end of each numbered line: which rule that line breaks, or
          none. It exists in training only: it says at once, for every line, what the answer alone would teach one line at a time.
-Looks    one head of the layer behind is told where to look: from each decision of the answer to the end of the line it is about, or to
-         <bos> when there is none (left)
+Looks    two heads of the layer behind are told where to look: DECIDE from each decision of the answer to the end of the line it is about,
+         or to <bos> when there is none (left); COPY from each token of evidence to the token of the prompt that comes next
 """
 from dataclasses import asdict, dataclass
 
 import torch
 import torch.nn.functional as F
 from torch import nn
+
+
+DECIDE, COPY = 0, 2                                # heads of the look layer; they share no keys
 
 
 @dataclass
@@ -159,9 +162,9 @@ class Model(nn.Module):
     def logits(self, rows):
         return F.linear(rows, self.embed_tokens.weight.to(rows.dtype)).float()
 
-    def looks(self, row, col):
-        """Scores of the first head of the look layer, from the given positions to all."""
-        return self.layers[self.c.look_layer].self_attn.score[row, 0, col].float()
+    def looks(self, head, row, col):
+        """Scores of a head of the look layer, from the given positions to all."""
+        return self.layers[self.c.look_layer].self_attn.score[row, head, col].float()
 
     def marks(self, rows):
         return self.mark_head(self.mark_norm(rows).float())

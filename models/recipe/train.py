@@ -36,19 +36,37 @@ def rate(done, total, step):
     return warm * min(1.0, max(0.03, left))
 
 
+def find(row, part, first, last):
+    """Where part stands in row[first:last], -1 when it does not."""
+    for i in range(first, last - len(part) + 1):
+        if (row[i:i + len(part)] == part).all():
+            return i
+    return -1
+
+
 def targets(ids, marks, piece):
-    """(row, column, column to look at) of the decisions: is there a finding, on which line, is there another."""
+    """Where to look, as (head, row, column, column to look at). Decisions: is there a finding, on which line, is there another."""
     out = []
     for r, row in enumerate(ids):
-        broken = [c for q, c, label in marks if q == r and label] + [0]
+        mine = marks[marks[:, 0] == r]
+        ends = mine[:, 1]
+        broken = np.flatnonzero(mine[:, 2])
+        at = [int(ends[k]) for k in broken] + [0]
         n_line = n_end = 0
         for col in np.flatnonzero(np.isin(row, [piece["open"], piece["lines"], piece["end"]])):
             if row[col] == piece["lines"]:
                 k, n_line = n_line, n_line + 1
             else:
                 k, n_end = n_end, n_end + 1
-            out.append((r, col, broken[min(k, len(broken) - 1)]))
-    return np.array(out, np.int64).reshape(-1, 3)
+            out.append((M.DECIDE, r, col, at[min(k, len(at) - 1)]))
+        opens, closes = np.flatnonzero(row == piece["evidence"]), np.flatnonzero(row == piece["rule"])
+        for k, (a, b) in enumerate(zip(opens, closes)):
+            if k >= len(broken) or broken[k] == 0:
+                continue
+            s = find(row, row[a + 1:b], ends[broken[k] - 1] + 1, at[k])
+            if s >= 0:
+                out += [(M.COPY, r, a + i, s + i) for i in range(b - a)]
+    return np.array(out, np.int64).reshape(-1, 4)
 
 
 def losses(model, run, batch, piece, lm_share, rng):
@@ -71,8 +89,10 @@ def losses(model, run, batch, piece, lm_share, rng):
             after = np.flatnonzero(marks[1:, 0] == marks[:-1, 0]) + 1          # lines that follow another one of the same file
             number = ids[marks[after, 0], marks[after - 1, 1] + 1]
             look = targets(batch[0], marks, piece)
-            if len(look):
-                out["look"] = F.cross_entropy(model.looks(look[:, 0], look[:, 1]), torch.from_numpy(look[:, 2]))
+            for name, head in (("look", M.DECIDE), ("copy", M.COPY)):
+                t = look[look[:, 0] == head]
+                if len(t):
+                    out[name] = F.cross_entropy(model.looks(head, t[:, 1], t[:, 2]), torch.from_numpy(t[:, 3]))
             out["number"] = F.cross_entropy(model.logits(model.mark_norm(rows[after])), number)
         row, col = np.nonzero(prompt & (ids.numpy() != 0) & (rng.random(prompt.shape) < lm_share))
         if len(row):
@@ -117,7 +137,8 @@ def main():
         print(f"resumed at {state['done'] / 1e6:.2f} M tokens", flush=True)
     run = torch.compile(net, dynamic=True) if a.compile else net
     names = json.loads((a.work / "model" / "tokenizer.json").read_text())["model"]["vocab"]
-    piece = {"open": names[vocab.OPEN], "lines": names[vocab.LINES], "end": names[vocab.END]}
+    piece = {"open": names[vocab.OPEN], "lines": names[vocab.LINES], "end": names[vocab.END],
+             "evidence": names[vocab.EVIDENCE], "rule": names[vocab.RULE]}
     data = shard.Shard(a.work / "data" / a.data)
     rng = np.random.default_rng(state["step"] + 1)
     batches = data.batches(a.batch, rng, a.max_len)
@@ -128,7 +149,7 @@ def main():
             for g in o.param_groups:
                 g["lr"] = a.lr * rate(state["done"], a.tokens, state["step"])
         part = losses(net, run, batch, piece, a.lm, rng)
-        sum(v * {"answer": 2.0, "marks": 1.0, "number": 0.5, "look": 0.5, "next": a.lm_weight}[k] for k, v in part.items()).backward()
+        sum(v * {"answer": 2.0, "marks": 1.0, "number": 0.5, "look": 0.5, "copy": 0.5, "next": a.lm_weight}[k] for k, v in part.items()).backward()
         torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
         for o in opts:
             o.step()
