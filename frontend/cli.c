@@ -72,16 +72,20 @@ static bool first_model(const char *dir, char *dst, size_t cap)
     return found;
 }
 
-/* Shipped models lie beside the build folder of a source tree, or under share/ of the prefix the command was installed to. */
+/* Shipped models lie beside the build folder of a source tree, or under share/ of the prefix the command was installed to: both are
+ * reached from the folder above the command's own. */
 static bool shipped_model(char *dst, size_t cap)
 {
-    static const char *const place[] = { "../models", "../share/mythos/models" };
+    static const char *const place[] = { "models", "share/mythos/models" };
     char exe[PATH_MAX], dir[PATH_MAX + 32];
     ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-    for (size_t i = 0; n > 0 && i < sizeof(place) / sizeof(place[0]); i++) {
-        exe[n] = '\0';
+    exe[n > 0 ? n : 0] = '\0';
+    for (int up = 0; up < 2; up++) {
         char *slash = strrchr(exe, '/');
-        snprintf(dir, sizeof(dir), "%.*s/%s", slash ? (int)(slash - exe) : 0, exe, place[i]);
+        exe[slash ? slash - exe : 0] = '\0';
+    }
+    for (size_t i = 0; n > 0 && i < sizeof(place) / sizeof(place[0]); i++) {
+        snprintf(dir, sizeof(dir), "%s/%s", exe, place[i]);
         if (first_model(dir, dst, cap))
             return true;
     }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs to a prefix of its own and builds a small program against it, once by find_package and once by pkg-config.
 set -eu
+cd "${MYTHOS_SOURCE_DIR:-.}"
 if grep -q '^MYTH_SANITIZE:BOOL=ON\|^MYTH_FUZZ:BOOL=ON' "$MYTHOS_BUILD_DIR/CMakeCache.txt"; then
     echo "skipped: a sanitized library is not for installing"
     exit 77
@@ -45,6 +46,9 @@ cc "$dir/consumer/main.c" -o "$dir/by_pkg_config" $(pkg-config --define-variable
 "$dir/by_pkg_config"
 
 "$dir/prefix/bin/mythos" version
+if ls models/*.gguf >/dev/null 2>&1; then               # the shipped model goes along and is found
+    "$dir/prefix/bin/mythos" info --json | grep -q "\"path\":\"$dir/prefix/share/mythos/models/"
+fi
 grep -q '^.TH MYTHOS 1' "$dir/prefix/share/man/man1/mythos.1"
 grep -q '_mythos' "$dir/prefix/share/bash-completion/completions/mythos"
 echo "installed, found and linked both ways"
