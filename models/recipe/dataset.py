@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """dataset.py - WORK/src -> WORK/data/{train.npz, dev.jsonl, test.jsonl}: small files with a few known defects, as the model sees them.
 
-Files     one or two functions of a package (in training also several), some below a few of its own includes and macros; statements that only look like a defect
-          (templates.GOOD) go into faulty and faultless files alike
+Files     one or two functions of a package (in training also several), some below a few of its own includes and macros;
+          statements that only look like a defect (templates.GOOD) go into faulty and faultless files alike
 Prompts   ids come from `mythos prompt --batch`, the builder that inspect-file uses; the answer's text too. Only its cutting into tokens is
           ours: the pieces of vocab.answer_pieces() whole, everything between by the tokenizer.
 Splits    by package (packages.tsv): nothing of a dev or test package is in train
@@ -133,7 +133,8 @@ def evidence_of(line):
 
 def torn(text, rng):
     """Evidence that ends somewhere, as that of an unsure model does: what follows it must not depend on a clean end."""
-    return text[:rng.randint(8, len(text))].rstrip() if len(text) > 12 and rng.random() < TORN else text
+    cut = text[:rng.randint(8, len(text))].rstrip() if len(text) > 8 and rng.random() < TORN else text
+    return cut if len(cut) >= 8 else text
 
 
 def to_request(path, code, packages, first=1, rng=None):

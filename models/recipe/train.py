@@ -23,6 +23,9 @@ import shard
 import vocab
 
 
+SHARE = {"answer": 2.0, "marks": 1.0, "number": 0.5, "look": 0.5, "copy": 0.5}
+
+
 def optimizers(model, lr):
     matrices = [p for n, p in model.layers.named_parameters() if p.ndim == 2]
     rest = [p for n, p in model.named_parameters() if not (n.startswith("layers.") and p.ndim == 2)]
@@ -149,7 +152,7 @@ def main():
             for g in o.param_groups:
                 g["lr"] = a.lr * rate(state["done"], a.tokens, state["step"])
         part = losses(net, run, batch, piece, a.lm, rng)
-        sum(v * {"answer": 2.0, "marks": 1.0, "number": 0.5, "look": 0.5, "copy": 0.5, "next": a.lm_weight}[k] for k, v in part.items()).backward()
+        sum(v * (a.lm_weight if k == "next" else SHARE[k]) for k, v in part.items()).backward()
         torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
         for o in opts:
             o.step()

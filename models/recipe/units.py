@@ -55,7 +55,8 @@ def py_units(text):
 
 def preamble(text, is_c):
     """Lines of the file that may stand above a unit: includes, one-line macros and variables, imports."""
-    want = re.compile(r'^#\s*(include\s+[<"]|define \w+ [^\\]+$)|^static [\w *]+(\[\w+\])?;$' if is_c else r"^(import \w|from [\w.]+ import [^(\\]+$)")
+    c, py = r'^#\s*(include\s+[<"]|define \w+ [^\\]+$)|^static [\w *]+(\[\w+\])?;$', r"^(import \w|from [\w.]+ import [^(\\]+$)"
+    want = re.compile(c if is_c else py)
     return [s.rstrip() for s in text.splitlines() if want.match(s) and len(s) <= 80 and s.isascii()]
 
 
