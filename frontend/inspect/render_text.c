@@ -26,6 +26,16 @@ static void detail(FILE *f, const char *name, myth_str v)
     fputc('\n', f);
 }
 
+/* The line that holds the evidence, whole; of a long one the evidence alone. */
+static myth_str shown(const myth_report *r, uint32_t i)
+{
+    enum { WHOLE_MAX = 120 };
+    const myth_source *src = r->block[r->finding[i].block].src;
+    uint32_t off, len;
+    myth_line_trim(src, r->citation[i].line - 1, &off, &len);
+    return len <= WHOLE_MAX ? (myth_str) { (const char *)src->bytes + off, len } : r->finding[i].evidence;
+}
+
 static void finding(FILE *f, const myth_report *r, uint32_t i, const myth_term *t)
 {
     static const myth_color color[MYTH_SEVERITY_N] = { MYTH_COLOR_RED, MYTH_COLOR_YELLOW, MYTH_COLOR_BLUE, MYTH_COLOR_DIM };
@@ -45,7 +55,7 @@ static void finding(FILE *f, const myth_report *r, uint32_t i, const myth_term *
     if (rule->cwe)
         fprintf(f, ", CWE-%d", rule->cwe);
     fprintf(f, "]\n    %6u | ", r->citation[i].line);
-    put_str(f, w->evidence);
+    put_str(f, shown(r, i));
     fputc('\n', f);
     detail(f, "why:", w->why);
     detail(f, "fix:", w->fix);

@@ -25,7 +25,7 @@ static void bed_open(bed *b)
     b->finding[0] = (myth_finding) { .first = 1, .last = 1, .rule = myth_rule_find("format-string", 13), .status = MYTH_CONFIRMED,
                                      .evidence = str("f(\"\x1b[31m\xe2\x80\xae\");") };
     b->finding[1] = (myth_finding) { .first = 1, .last = 2, .rule = myth_rule_find("division-by-zero", 16), .severity = MYTH_SEVERITY_MEDIUM,
-                                     .status = MYTH_LIKELY, .evidence = str("x = 1 / n;"), .issue = str("n may be 0\nd/a.c:9: fake"), .fix = str("test n") };
+                                     .status = MYTH_LIKELY, .evidence = str("= 1 / n;"), .issue = str("n may be 0\nd/a.c:9: fake"), .fix = str("test n") };
     b->citation[0] = (myth_citation) { .line = 1 };
     b->citation[1] = (myth_citation) { .line = 2 };
     b->context[0] = str("b.c::n");
@@ -62,7 +62,7 @@ static const char *rendered(const bed *b, int form)
            "\"issue\":\"text that is not constant is used as a format string\",\"evidence\":\"f(\\\"\\u001b[31m\\u202e\\\");\","     \
            "\"why\":\"\",\"fix\":\"\",\"missing\":\"\",\"cwe\":134,\"evidence_line\":1}"
 #define F2 "{\"rule\":\"division-by-zero\",\"severity\":\"MEDIUM\",\"status\":\"likely\",\"file\":\"d/a.c\",\"lines\":[1,2],"  \
-           "\"issue\":\"n may be 0\\nd/a.c:9: fake\",\"evidence\":\"x = 1 / n;\",\"why\":\"\",\"fix\":\"test n\",\"missing\":\"\"," \
+           "\"issue\":\"n may be 0\\nd/a.c:9: fake\",\"evidence\":\"= 1 / n;\",\"why\":\"\",\"fix\":\"test n\",\"missing\":\"\"," \
            "\"cwe\":369,\"evidence_line\":2}"
 #define HEAD "\"model\":\"m\",\"prompt_tokens\":12,\"max_new_tokens\":34,\"finish_reason\":\"stop\",\"complete\":true,\"findings\":"
 #define TAIL "\"missing_context\":[\"b.c::n\"],\"file\":\"d/a.c\",\"parts\":1,\"dropped_findings\":0}"
