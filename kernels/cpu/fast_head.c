@@ -7,16 +7,12 @@
  * Limit      memory bandwidth. A tile whose largest logit cannot enter the heap is not looked at again
  * Work       logits: per-tile partials, per-thread heaps and tiles; activations: the converted rows                                    */
 #include "fast.h"
+#include "head_stats.h"
 #include "topk.h"
 
 #include <string.h>
 
 enum { ROWS = 16 };
-
-struct partial {
-    double sum, sum_x;
-    float most;
-};
 
 struct thread_part {
     uint32_t n_kept[ROWS], n_merged[ROWS];
@@ -30,7 +26,7 @@ struct job {
     uint32_t row0, n_rows, n_tile;
     unsigned char *rows;                /* [ROWS] converted      */
     size_t row_bytes;
-    struct partial *partial;            /* [ROWS][n_tile]        */
+    struct cpu_head_stats *partial;            /* [ROWS][n_tile]        */
     struct thread_part *part;           /* [n_threads]           */
     cpu_candidate *kept;                /* [n_threads][ROWS][k]  */
     float *logits;                      /* [n_threads][ROWS][MYTH_HEAD_TILE] */
@@ -42,12 +38,12 @@ static uint32_t count_tiles(uint32_t n_vocab) { return n_vocab / MYTH_HEAD_TILE 
 static size_t lay_out(struct job *j, unsigned char *base, uint32_t n_tile, uint32_t k, int n_threads)
 {
     size_t n = (size_t)n_threads, part, kept, logits, end;
-    part = myth_arena_cost((size_t)ROWS * n_tile * sizeof(struct partial));
+    part = myth_arena_cost((size_t)ROWS * n_tile * sizeof(struct cpu_head_stats));
     kept = part + myth_arena_cost(n * sizeof(struct thread_part));
     logits = kept + myth_arena_cost(n * ROWS * k * sizeof(cpu_candidate));
     end = logits + n * ROWS * MYTH_HEAD_TILE * sizeof(float);
     if (base) {
-        j->partial = (struct partial *)(void *)base;
+        j->partial = (struct cpu_head_stats *)(void *)base;
         j->part = (struct thread_part *)(void *)(base + part);
         j->kept = (cpu_candidate *)(void *)(base + kept);
         j->logits = (float *)(void *)(base + logits);
@@ -90,7 +86,7 @@ static void reduce_tile(const struct job *j, struct thread_part *part, cpu_candi
     if (a->softcap > 0.0f)
         j->f->cap(x, n, a->softcap);
     edit_tile(a, j->row0 + b, x, first, n);
-    struct partial p = { 0.0, 0.0, j->f->largest(x, n) };
+    struct cpu_head_stats p = { 0.0, 0.0, j->f->largest(x, n) };
     if (p.most > -INFINITY) {
         float sum, sum_x;
         j->f->exp_sums(x, n, p.most, &sum, &sum_x);
@@ -106,32 +102,15 @@ static void reduce_tile(const struct job *j, struct thread_part *part, cpu_candi
             cpu_topk_push(kept, &part->n_kept[b], a->k, x[v], (int32_t)(first + v));
 }
 
-/* `into` becomes the statistics of both sets. */
-static void add_partial(struct partial *into, struct partial p)
-{
-    if (p.most == -INFINITY)
-        return;
-    if (into->most == -INFINITY) {
-        *into = p;
-        return;
-    }
-    float most = fmaxf(into->most, p.most);
-    double d0 = (double)into->most - (double)most, d1 = (double)p.most - (double)most, e0 = exp(d0), e1 = exp(d1);
-    into->sum_x = e0 * (into->sum_x + into->sum * d0) + e1 * (p.sum_x + p.sum * d1);
-    into->sum = e0 * into->sum + e1 * p.sum;
-    into->most = most;
-}
-
 static void finish_row(const struct job *j, uint32_t b, int n_threads)
 {
     const struct myth_head_topk_args *a = j->a;
     uint64_t row = j->row0 + b;
-    struct partial all = { 0.0, 0.0, -INFINITY };
+    struct cpu_head_stats all = { 0.0, 0.0, -INFINITY };
     for (uint32_t t = 0; t < j->n_tile; t++)
-        add_partial(&all, j->partial[(size_t)b * j->n_tile + t]);
-    bool has_any = all.most > -INFINITY;
-    cpu_f32(a->lse)[row] = has_any ? (float)((double)all.most + log(all.sum)) : -INFINITY;
-    cpu_f32(a->entropy)[row] = has_any ? (float)(log(all.sum) - all.sum_x / all.sum) : 0.0f;
+        cpu_head_join(&all, j->partial[(size_t)b * j->n_tile + t]);
+    cpu_f32(a->lse)[row] = cpu_head_lse(all);
+    cpu_f32(a->entropy)[row] = cpu_head_entropy(all);
 
     for (uint32_t i = 0; i < a->k; i++) {
         int best = -1;

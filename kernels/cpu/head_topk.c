@@ -6,16 +6,12 @@
  * Threads    take tiles from a counter, each with its own heap of k per row; the heaps are sorted, then merged row by row
  * Work       rows in blocks of ROWS: per thread [ROWS][tile] logits and [ROWS][k] candidates, [ROWS][n_tile] partials */
 #include "ref.h"
+#include "head_stats.h"
 #include "topk.h"
 
 #include <string.h>
 
 enum { ROWS = 8 };
-
-struct partial {
-    double sum, sum_x;
-    float most;
-};
 
 struct thread_part {
     uint32_t n_kept[ROWS], n_merged[ROWS];
@@ -26,7 +22,7 @@ struct job {
     const struct myth_head_topk_args *a;
     uint32_t row0, n_rows, n_tile;
     /* parts of the workspace */
-    struct partial *partial;            /* [ROWS][n_tile]       */
+    struct cpu_head_stats *partial;            /* [ROWS][n_tile]       */
     struct thread_part *part;           /* [n_threads]          */
     cpu_candidate *kept;                /* [n_threads][ROWS][k] */
     float *logits;                      /* [n_threads][ROWS][MYTH_HEAD_TILE] */
@@ -38,12 +34,12 @@ static uint32_t count_tiles(uint32_t n_vocab) { return n_vocab / MYTH_HEAD_TILE 
 static uint64_t lay_out(struct job *j, unsigned char *base, uint32_t n_tile, uint32_t k, int n_threads)
 {
     uint64_t n = (uint64_t)n_threads, partial = 0, part, kept, logits, end;
-    part = partial + myth_arena_cost((size_t)ROWS * n_tile * sizeof(struct partial));
+    part = partial + myth_arena_cost((size_t)ROWS * n_tile * sizeof(struct cpu_head_stats));
     kept = part + myth_arena_cost((size_t)n * sizeof(struct thread_part));
     logits = kept + myth_arena_cost((size_t)(n * ROWS * k * sizeof(cpu_candidate)));
     end = logits + n * ROWS * MYTH_HEAD_TILE * sizeof(float);
     if (base) {
-        j->partial = (struct partial *)(void *)(base + partial);
+        j->partial = (struct cpu_head_stats *)(void *)(base + partial);
         j->part = (struct thread_part *)(void *)(base + part);
         j->kept = (cpu_candidate *)(void *)(base + kept);
         j->logits = (float *)(void *)(base + logits);
@@ -97,9 +93,9 @@ static void edit_tile(const struct myth_head_topk_args *a, uint32_t row, float *
     }
 }
 
-static struct partial reduce_tile(const float *x, uint32_t n)
+static struct cpu_head_stats reduce_tile(const float *x, uint32_t n)
 {
-    struct partial p = { 0.0, 0.0, -INFINITY };
+    struct cpu_head_stats p = { 0.0, 0.0, -INFINITY };
     for (uint32_t v = 0; v < n; v++)
         p.most = fmaxf(p.most, x[v]);
     for (uint32_t v = 0; v < n && p.most > -INFINITY; v++) {
@@ -112,31 +108,15 @@ static struct partial reduce_tile(const float *x, uint32_t n)
     return p;
 }
 
-/* `into` becomes the statistics of both sets. */
-static void add_partial(struct partial *into, struct partial p)
-{
-    if (p.most == -INFINITY)
-        return;
-    if (into->most == -INFINITY) {
-        *into = p;
-        return;
-    }
-    float most = fmaxf(into->most, p.most);
-    double d0 = (double)into->most - (double)most, d1 = (double)p.most - (double)most, e0 = exp(d0), e1 = exp(d1);
-    into->sum_x = e0 * (into->sum_x + into->sum * d0) + e1 * (p.sum_x + p.sum * d1);
-    into->sum = e0 * into->sum + e1 * p.sum;
-    into->most = most;
-}
-
 static void finish_row(const struct job *j, uint32_t b, int n_threads)
 {
     const struct myth_head_topk_args *a = j->a;
     uint64_t row = j->row0 + b;
-    struct partial all = { 0.0, 0.0, -INFINITY };
+    struct cpu_head_stats all = { 0.0, 0.0, -INFINITY };
     for (uint32_t t = 0; t < j->n_tile; t++)
-        add_partial(&all, j->partial[(uint64_t)b * j->n_tile + t]);
-    cpu_f32(a->lse)[row] = all.most == -INFINITY ? -INFINITY : (float)((double)all.most + log(all.sum));
-    cpu_f32(a->entropy)[row] = all.most == -INFINITY ? 0.0f : (float)(log(all.sum) - all.sum_x / all.sum);
+        cpu_head_join(&all, j->partial[(uint64_t)b * j->n_tile + t]);
+    cpu_f32(a->lse)[row] = cpu_head_lse(all);
+    cpu_f32(a->entropy)[row] = cpu_head_entropy(all);
 
     for (uint32_t i = 0; i < a->k; i++) {
         int best = -1;

@@ -1,0 +1,35 @@
+/* head_stats.h - statistics of a set of logits that can be joined: what log-sum-exp and entropy are made of.
+ *
+ * Set      most = max x, sum = sum e^(x - most), sum_x = sum e^(x - most) (x - most); the empty set has most = -inf
+ * Order    joins are in doubles and not associative: callers join tiles in index order
+ * Result   lse = most + log sum, entropy = log sum - sum_x / sum; of the empty set -inf and 0                        */
+#ifndef MYTH_CPU_HEAD_STATS_H
+#define MYTH_CPU_HEAD_STATS_H
+
+#include <math.h>
+
+struct cpu_head_stats {
+    double sum, sum_x;
+    float most;
+};
+
+/* `into` becomes the statistics of both sets. */
+static inline void cpu_head_join(struct cpu_head_stats *into, struct cpu_head_stats p)
+{
+    if (p.most == -INFINITY)
+        return;
+    if (into->most == -INFINITY) {
+        *into = p;
+        return;
+    }
+    float most = fmaxf(into->most, p.most);
+    double d0 = (double)into->most - (double)most, d1 = (double)p.most - (double)most, e0 = exp(d0), e1 = exp(d1);
+    into->sum_x = e0 * (into->sum_x + into->sum * d0) + e1 * (p.sum_x + p.sum * d1);
+    into->sum = e0 * into->sum + e1 * p.sum;
+    into->most = most;
+}
+
+static inline float cpu_head_lse(struct cpu_head_stats p) { return p.most == -INFINITY ? -INFINITY : (float)((double)p.most + log(p.sum)); }
+static inline float cpu_head_entropy(struct cpu_head_stats p) { return p.most == -INFINITY ? 0.0f : (float)(log(p.sum) - p.sum_x / p.sum); }
+
+#endif
