@@ -21,15 +21,15 @@ void myth_step_attention(myth_step *st, uint32_t l, float attn_softcap)
         .runs = st->runs, .row_run = st->row_run, .pos = st->pos, .kv = st->kv[l],
         .n_rows = st->n_rows, .cap_rows = st->cap_rows,
         .n_head = c->n_head, .n_head_kv = lc->n_head_kv, .head_dim = lc->head_dim,
-        .window = lc->is_global ? 0 : c->window, .softcap = attn_softcap };
-    if (st->is_decode)
+        .window = lc->is_global ? 0 : c->window, .softcap = attn_softcap, .merges = st->is_decode };
+    if (st->is_decode) {
         myth_attn_decode(st->s, &attn);
-    else
+    } else {
         myth_attn_prefill(st->s, &attn);
-
-    myth_kv_merge(st->s, &(struct myth_kv_merge_args){             /* after the last reader: a ring holds no spare rows */
-        .k_new = st->k_new, .v_new = st->v_new, .runs = st->runs, .kv = st->kv[l],
-        .n_run = st->n_run, .cap_rows = st->cap_rows, .n_head_kv = lc->n_head_kv, .head_dim = lc->head_dim });
+        myth_kv_merge(st->s, &(struct myth_kv_merge_args){         /* after the last reader: a ring holds no spare rows */
+            .k_new = st->k_new, .v_new = st->v_new, .runs = st->runs, .kv = st->kv[l],
+            .n_run = st->n_run, .cap_rows = st->cap_rows, .n_head_kv = lc->n_head_kv, .head_dim = lc->head_dim });
+    }
 
     myth_proj(st->s, &(struct myth_proj_args){
         .y = st->branch, .x = st->o, .w = w->w_o, .n_rows = st->n_rows,

@@ -35,12 +35,17 @@ static const myth_device_kind *find_kind(const char *name)
     return NULL;
 }
 
-static void fill_composed(struct myth_ops *ops)
+static void fill_composed(myth_device *dev)
 {
+    struct myth_ops *ops = &dev->ops;
     if (!ops->norm_qkv_rope_store)
         ops->norm_qkv_rope_store = myth_compose_norm_qkv_rope_store;
     if (!ops->norm_ffn_geglu)
         ops->norm_ffn_geglu = myth_compose_norm_ffn_geglu;
+    if (!dev->has_decode_merge && ops->attn_decode) {
+        dev->plain_attn_decode = ops->attn_decode;
+        ops->attn_decode = myth_compose_attn_decode;
+    }
 }
 
 myth_status myth_device_open(myth_device **out, myth_mem *mem, const myth_device_opts *opts, myth_error *err)
@@ -56,7 +61,7 @@ myth_status myth_device_open(myth_device **out, myth_mem *mem, const myth_device
     dev->has_trace = trace && strcmp(trace, "ops") == 0 && opts->log && opts->log->write;
     dev->log = opts->log;
     dev->is_exact = opts->is_exact;
-    fill_composed(&dev->ops);
+    fill_composed(dev);
     myth_logf(dev->log, MYTH_LOG_DEBUG, "device", "%s: %s", dev->caps.name, dev->caps.description);
     return MYTH_OK;
 }
@@ -145,6 +150,24 @@ void myth_stream_read(myth_stream *s, void *dst, myth_view src, uint64_t bytes)
 {
     if (check_transfer(s, "read", src, bytes))
         s->dev->vt->read(s, dst, src, bytes);
+}
+
+void myth_weight_write(myth_stream *s, myth_view dst, const void *src, uint32_t n_total, uint32_t row0, uint32_t n_rows, uint32_t n_in)
+{
+    uint64_t row_bytes = myth_row_bytes(dst.dtype, n_in);
+    if (row0 > n_total || n_rows > n_total - row0) {
+        if (s->err.code == MYTH_OK)
+            myth_fail(&s->err, MYTH_EARG, "weight write: rows %u to %u of %u", row0, row0 + n_rows, n_total);
+        return;
+    }
+    if (!check_transfer(s, "weight write", dst, n_total * row_bytes) || n_rows == 0)
+        return;
+    if (s->dev->vt->weight_write) {
+        s->dev->vt->weight_write(s, dst, src, n_total, row0, n_rows, n_in);
+    } else {
+        dst.off += row0 * row_bytes;
+        s->dev->vt->write(s, dst, src, n_rows * row_bytes);
+    }
 }
 
 static myth_status report(myth_stream *s, myth_error *err)
@@ -404,7 +427,7 @@ static bool check_attn(struct check c, const struct myth_attn_args *a)
            has(c, "q", a->q, F32, (uint64_t)a->n_rows * a->n_head, a->head_dim) &&
            has(c, "k_new", a->k_new, CACHE, (uint64_t)a->n_head_kv * a->cap_rows, a->head_dim) &&
            has(c, "v_new", a->v_new, CACHE, (uint64_t)a->n_head_kv * a->cap_rows, a->head_dim) &&
-           has(c, "runs", a->runs, I32, 1, MYTH_RUN_WIDTH) &&
+           has(c, "runs", a->runs, I32, a->merges ? a->n_rows : 1, MYTH_RUN_WIDTH) &&
            has(c, "row_run", a->row_run, I32, a->n_rows, 1) &&
            has(c, "pos", a->pos, I32, a->n_rows, 1) &&
            has_place(c, &a->kv, a->k_new, a->v_new, a->n_head_kv, a->head_dim) &&
@@ -412,7 +435,11 @@ static bool check_attn(struct check c, const struct myth_attn_args *a)
            a->n_rows;
 }
 
-CHECK(attn_prefill) { return check_attn((struct check){ s, "attn_prefill" }, a); }
+CHECK(attn_prefill)
+{
+    struct check c = { s, "attn_prefill" };
+    return (!a->merges || refuse(c, "merges is for attn_decode")) && check_attn(c, a);
+}
 CHECK(attn_decode) { return check_attn((struct check){ s, "attn_decode" }, a); }
 
 CHECK(kv_merge)
@@ -661,4 +688,13 @@ void myth_compose_norm_ffn_geglu(myth_stream *s, const struct myth_norm_ffn_gegl
     myth_proj(s, &(struct myth_proj_args){
         .y = a->up, .x = a->xn, .w = a->w_up, .n_rows = a->n_rows, .n_in = a->dim, .n_out = a->d_ff, .is_decode = a->is_decode });
     myth_geglu(s, &(struct myth_geglu_args){ .h = a->h, .g = a->h, .up = a->up, .n_rows = a->n_rows, .d_ff = a->d_ff });
+}
+
+void myth_compose_attn_decode(myth_stream *s, const struct myth_attn_decode_args *a)
+{
+    s->dev->plain_attn_decode(s, a);
+    if (a->merges && s->err.code == MYTH_OK)
+        myth_op_run(s, MYTH_OP_kv_merge, &(struct myth_kv_merge_args){
+            .k_new = a->k_new, .v_new = a->v_new, .runs = a->runs, .kv = a->kv,
+            .n_run = a->n_rows, .cap_rows = a->cap_rows, .n_head_kv = a->n_head_kv, .head_dim = a->head_dim });
 }

@@ -47,10 +47,11 @@ typedef struct {
     char name[32];             /* "cpu"                                                       */
     char description[128];     /* "AMD EPYC, 2 threads, avx512 (vnni bf16)"                     */
     char level[16];            /* CPU level in use                                             */
-    int  ledger;               /* index of its bytes in the ledger: 0 = host                   */
+    int  ledger;               /* index of its bytes in the ledger: 0 = host, 1 + N = cuda:N, 9 + N = vulkan:N (N < 8) */
     int  n_threads;
     uint64_t total_bytes, free_bytes;      /* what the system says; 0 = unknown                 */
-    bool is_host_visible;      /* myth_buf_host works                                          */
+    uint64_t budget_bytes;     /* what the driver says this process may take; 0 = unknown, and never believed past free_bytes */
+    bool is_host_visible;      /* myth_buf_host and myth_buf_wrap work; otherwise weights are copied in with myth_weight_write */
 } myth_device_caps;
 
 /* What a step may ask at most; from it the device derives its workspaces, so that ops never allocate. */
@@ -60,6 +61,7 @@ typedef struct {
     uint32_t d_model, d_ff;    /* largest widths                                 */
     uint32_t n_head, n_head_kv, head_dim;  /* largest over the layers             */
     uint32_t n_vocab;
+    uint32_t n_ctx;            /* longest sequence: bounds the splits of decode attention */
     uint32_t top_k;            /* largest k                                      */
     uint32_t n_record_ops;     /* ops of the longest recorded stream             */
     uint32_t n_graph;          /* recorded streams alive at once                 */
@@ -91,6 +93,11 @@ void myth_stream_close(myth_stream *s);
 void myth_stream_write(myth_stream *s, myth_view dst, const void *src, uint64_t bytes);
 void myth_stream_read(myth_stream *s, void *dst, myth_view src, uint64_t bytes);
 myth_status myth_stream_sync(myth_stream *s, myth_error *err);
+
+/* Rows [0, n_rows) of n_in values from their form in files into the device's resident form, in stream order; src is copied before it returns.
+ * The resident form has the same bytes in total and starts where dst says (aligned to 64): a device may lay a quantised matrix out as all
+ * quants, then all scales. row0 and n_total place a part of a matrix of n_total rows. */
+void myth_weight_write(myth_stream *s, myth_view dst, const void *src, uint32_t n_total, uint32_t row0, uint32_t n_rows, uint32_t n_in);
 
 /* Recording holds ops only (no write, no read). The graph's bytes were reserved with the device: MYTH_EFULL past them. */
 void myth_stream_begin_record(myth_stream *s);

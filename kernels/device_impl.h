@@ -35,6 +35,8 @@ struct myth_device {
     myth_mem *mem;
     const myth_log *log;
     bool is_exact, is_reserved, has_trace;
+    bool has_decode_merge;              /* the device's attn_decode honours `merges`; otherwise device.c puts kv_merge after it */
+    void (*plain_attn_decode)(myth_stream *, const struct myth_attn_decode_args *);       /* then: the device's own */
     myth_work_shape shape;              /* as reserved */
 };
 
@@ -68,6 +70,8 @@ struct myth_device_vtable {
     void (*stream_close)(myth_stream *);
     void (*write)(myth_stream *, myth_view, const void *, uint64_t);
     void (*read)(myth_stream *, void *, myth_view, uint64_t);
+    /* NULL = weights stay as in files (a plain write). */
+    void (*weight_write)(myth_stream *, myth_view, const void *, uint32_t n_total, uint32_t row0, uint32_t n_rows, uint32_t n_in);
     myth_status (*sync)(myth_stream *, myth_error *);
     void (*begin_record)(myth_stream *);
     /* Keeps one op while recording, instead of running it; NULL = the device records what its ops launch. */
@@ -84,6 +88,7 @@ const char *myth_op_name(myth_op op);
 /* The fused ops out of small ones, for the tables of devices that have nothing better; device.c fills NULLs with them. */
 void myth_compose_norm_qkv_rope_store(myth_stream *s, const struct myth_norm_qkv_rope_store_args *a);
 void myth_compose_norm_ffn_geglu(myth_stream *s, const struct myth_norm_ffn_geglu_args *a);
+void myth_compose_attn_decode(myth_stream *s, const struct myth_attn_decode_args *a);
 
 extern const myth_device_kind myth_device_kind_cpu;
 

@@ -51,12 +51,14 @@ struct myth_proj_args {
 };
 
 /* A run: consecutive tokens of one sequence inside a step, in one i32[8] record of the `runs` buffer. */
-enum { MYTH_RUN_ROW0, MYTH_RUN_N_ROWS, MYTH_RUN_POS0, MYTH_RUN_SLOT, MYTH_RUN_FLAGS, MYTH_RUN_WIDTH = 8 };
+enum { MYTH_RUN_ROW0, MYTH_RUN_N_ROWS, MYTH_RUN_POS0, MYTH_RUN_SLOT, MYTH_RUN_FLAGS, MYTH_RUN_GAP0, MYTH_RUN_GAP1, MYTH_RUN_WIDTH = 8 };
 enum { MYTH_RUN_EPHEMERAL = 1 };         /* in FLAGS: not merged into the cache */
+/* GAP0 <= GAP1 <= POS0: positions GAP0..GAP1-1 were evicted. Paged layers hold no keys of them and skip them; rings hold what they hold. */
 
 /* Where the cached keys and values of one layer are. A page (or ring) holds [layer][K|V][kv_head][token][head_dim] of its kind's owner
  * layers; `layer_off` points at the layer's K inside a page. Position p of a sequence lies
- *   global  in page table[slot * n_entry + p / page_tok], row p % page_tok
+ *   global  in page table[slot * n_entry + e], row p % page_tok, e = p / page_tok before the run's gap; past it whole pages that fell
+ *           into the gap are gone from the table: e = p / page_tok - max(0, GAP1 / page_tok - ceil(GAP0 / page_tok))
  *   local   in ring table[slot * n_entry], row p % page_tok, page_tok being the ring's length
  * A table entry is i32[2]: page number, position of its first row (global) or 0. POS0 of a run = tokens already cached.
  * K rows have the type of k_new, V rows that of v_new (they may differ); V begins n_head_kv * page_tok K rows after layer_off;
@@ -98,6 +100,7 @@ struct myth_attn_args {
     struct myth_kv_place kv;
     uint32_t n_rows, cap_rows, n_head, n_head_kv, head_dim, window;
     float softcap;                       /* 0 = none; s = cap * tanh(s / cap), before the mask   */
+    bool merges;                         /* attn_decode only: also does what kv_merge does for these runs (n_run = n_rows) */
 };
 #define myth_attn_prefill_args myth_attn_args
 #define myth_attn_decode_args myth_attn_args
@@ -130,6 +133,18 @@ struct myth_gather_norm_args {
     myth_view y, x, pend, w_post, w;
     myth_view rows;                      /* i32 [n_gather] */
     uint32_t n_gather, dim;
+    float eps;
+};
+
+/* sum[label[i], :] += t, t = x[rows[i],:] with the prologue's addition, x unchanged; rows with label -1 are left out. A sum is a signed
+ * 64-bit fixed-point number of 2^-24, each t rounded to nearest once: integers add in any order, so batch and order leave the bits alone.
+ * A t that is not finite or of 2^38 and more adds nothing and sets bad[0] = 1; n_gather * |t| is the caller's to keep below 2^39. */
+enum { MYTH_CAPTURE_FRACTION_BITS = 24 };
+struct myth_capture_sum_args {
+    myth_view sum, bad;                  /* i64 [n_label, dim], as pairs of i32, low word first; i32 [1]  */
+    myth_view x, pend, w_post;
+    myth_view rows, label;               /* i32 [n_gather] x 2; labels -1..n_label-1                      */
+    uint32_t n_gather, dim, n_label;
     float eps;
 };
 

@@ -67,7 +67,7 @@ static inline uint32_t most_u32(uint32_t a, uint32_t b) { return a > b ? a : b; 
 static inline myth_work_shape case_shape(int use)
 {
     myth_work_shape w = {
-        .n_rows = 160, .n_logit_rows = 1, .d_model = 1, .d_ff = 1, .n_head = 1, .n_head_kv = 1, .head_dim = 2, .n_vocab = 1, .top_k = 1
+        .n_rows = 160, .n_logit_rows = 1, .d_model = 1, .d_ff = 1, .n_head = 1, .n_head_kv = 1, .head_dim = 2, .n_vocab = 1, .n_ctx = 1, .top_k = 1
     };
     for (int i = 0; i < KERNEL_CASE_N; i++) {
         const struct kernel_case *c = &kernel_cases[i];
@@ -80,6 +80,7 @@ static inline myth_work_shape case_shape(int use)
         w.n_head_kv = most_u32(w.n_head_kv, c->n_head_kv);
         w.head_dim = most_u32(w.head_dim, c->head_dim);
         w.n_vocab = most_u32(w.n_vocab, c->n_vocab);
+        w.n_ctx = most_u32(w.n_ctx, c->depth + c->rows);
         w.top_k = most_u32(w.top_k, c->k);
         if (c->op == MYTH_OP_head_topk)
             w.n_logit_rows = most_u32(w.n_logit_rows, c->rows);
