@@ -202,10 +202,10 @@ myth_status myth_layout_make(myth_layout *out, const myth_model *m, const myth_e
         .n_rows = o->n_ubatch, .n_logit_rows = o->n_logit_rows, .d_model = c->d_model, .d_ff = c->max_ff, .n_head = c->n_head,
         .n_head_kv = c->max_head_kv, .head_dim = c->max_head_dim, .n_vocab = c->n_vocab, .n_ctx = o->n_ctx,
         .top_k = o->top_k, .n_record_ops = 8 + 6 * c->n_layer, .n_graph = 1 };
-    myth_class_bytes dev = { { 0 } };
-    myth_device_plan(&dev, &out->dev, &out->work);
+    myth_class_bytes host, own;
+    myth_device_plan(&host, &own, &out->dev, &out->work);
     for (int i = 0; i < MYTH_MEM_CLASS_N; i++)
-        out->total_class[i] = dev.bytes[i];
+        out->total_class[i] = host.bytes[i] + own.bytes[i];
     for (int i = 0; i < MYTH_BUF_N; i++)
         out->total_class[myth_buf_class[i]] += out->buf[i];
     for (int i = 0; i < MYTH_HOST_N; i++)

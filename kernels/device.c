@@ -16,24 +16,89 @@
 #include <string.h>
 #include <time.h>
 
-static const myth_device_kind *const kinds[] = { &myth_device_kind_cpu };
-enum { KIND_N = sizeof(kinds) / sizeof(kinds[0]) };
+static const myth_device_kind *const kinds[] = { &myth_device_kind_cuda, &myth_device_kind_vulkan, &myth_device_kind_cpu };
+enum { KIND_N = sizeof(kinds) / sizeof(kinds[0]), LIST_MAX = 8 };
 
-/* ---- devices ---- */
+/* ---- names ---- */
 
-static bool is_auto(const char *name) { return !name || !*name || strcmp(name, "auto") == 0; }
+int myth_device_number(const char *name, const char *prefix, uint32_t n_max)
+{
+    size_t len = strlen(prefix);
+    if (strncmp(name, prefix, len) != 0)
+        return -1;
+    if (name[len] == 0)
+        return 0;
+    if (name[len] != ':' || name[len + 1] < '0' || name[len + 1] > '9' || name[len + 2] != 0 || (uint32_t)(name[len + 1] - '0') >= n_max)
+        return -1;
+    return name[len + 1] - '0';
+}
 
 static const myth_device_kind *find_kind(const char *name)
 {
-    if (is_auto(name))
-        return kinds[0];
-    for (int i = 0; i < KIND_N; i++) {
-        size_t len = strlen(kinds[i]->prefix);
-        if (strncmp(name, kinds[i]->prefix, len) == 0 && (name[len] == 0 || name[len] == ':'))
+    for (int i = 0; name && i < KIND_N; i++)
+        if (myth_device_number(name, kinds[i]->prefix, kinds[i]->n_max) >= 0)
             return kinds[i];
-    }
     return NULL;
 }
+
+static myth_status refuse_name(myth_error *err, const char *name)
+{
+    return myth_fail(err, MYTH_EDEVICE, "device \"%.32s\": unknown; expected auto, cpu, cuda:N or vulkan:N", name ? name : "");
+}
+
+myth_status myth_device_resolve(char out[MYTH_DEVICE_NAME_MAX], const char *wanted, myth_error *err)
+{
+    if (wanted && *wanted && strcmp(wanted, "auto") != 0) {
+        const myth_device_kind *kind = find_kind(wanted);
+        if (!kind)
+            return refuse_name(err, wanted);
+        if (kind->n_max)
+            snprintf(out, MYTH_DEVICE_NAME_MAX, "%s:%d", kind->prefix, myth_device_number(wanted, kind->prefix, kind->n_max));
+        else
+            snprintf(out, MYTH_DEVICE_NAME_MAX, "%s", kind->prefix);
+        return MYTH_OK;
+    }
+    for (int i = 0; i < KIND_N - 1; i++) {
+        myth_device_caps caps[LIST_MAX];
+        uint32_t n = kinds[i]->list(caps, LIST_MAX);
+        for (uint32_t k = 0; k < n; k++)
+            if (caps[k].is_gpu) {
+                snprintf(out, MYTH_DEVICE_NAME_MAX, "%s", caps[k].name);
+                return MYTH_OK;
+            }
+    }
+    snprintf(out, MYTH_DEVICE_NAME_MAX, "%s", kinds[KIND_N - 1]->prefix);
+    return MYTH_OK;
+}
+
+int myth_device_ledger(const char *name)
+{
+    const myth_device_kind *kind = find_kind(name);
+    return kind ? kind->ledger + myth_device_number(name, kind->prefix, kind->n_max) : -1;
+}
+
+uint32_t myth_device_list(myth_device_caps *out, uint32_t cap)
+{
+    uint32_t n = 0;
+    for (int i = 0; i < KIND_N; i++)
+        n += kinds[i]->list(out + n, cap - n);
+    return n;
+}
+
+bool myth_device_find(myth_device_caps *out, const char *name)
+{
+    const myth_device_kind *kind = find_kind(name);
+    myth_device_caps caps[LIST_MAX];
+    uint32_t n = kind ? kind->list(caps, LIST_MAX) : 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (strcmp(caps[i].name, name) == 0) {
+            *out = caps[i];
+            return true;
+        }
+    return false;
+}
+
+/* ---- devices ---- */
 
 static void fill_composed(myth_device *dev)
 {
@@ -50,10 +115,13 @@ static void fill_composed(myth_device *dev)
 
 myth_status myth_device_open(myth_device **out, myth_mem *mem, const myth_device_opts *opts, myth_error *err)
 {
-    const myth_device_kind *kind = find_kind(opts->name);
-    if (!kind)
-        return myth_fail(err, MYTH_EDEVICE, "device \"%.32s\": unknown; expected auto or cpu", opts->name);
-    myth_status st = kind->open(out, mem, opts, err);
+    char name[MYTH_DEVICE_NAME_MAX];
+    myth_device_opts named = *opts;
+    myth_status st = myth_device_resolve(name, opts->name, err);
+    if (st != MYTH_OK)
+        return st;
+    named.name = name;
+    st = find_kind(name)->open(out, mem, &named, err);
     if (st != MYTH_OK)
         return st;
     myth_device *dev = *out;
@@ -74,12 +142,16 @@ void myth_device_close(myth_device *dev)
 
 const myth_device_caps *myth_device_get_caps(const myth_device *dev) { return &dev->caps; }
 
-void myth_device_plan(myth_class_bytes *out, const myth_device_opts *opts, const myth_work_shape *shape)
+void myth_device_plan(myth_class_bytes *host, myth_class_bytes *own, const myth_device_opts *opts, const myth_work_shape *shape)
 {
-    const myth_device_kind *kind = find_kind(opts->name);
-    memset(out, 0, sizeof(*out));
-    if (kind)
-        kind->plan(out, opts, shape);
+    char name[MYTH_DEVICE_NAME_MAX];
+    myth_device_opts named = *opts;
+    memset(host, 0, sizeof(*host));
+    memset(own, 0, sizeof(*own));
+    if (myth_device_resolve(name, opts->name, NULL) != MYTH_OK)
+        return;
+    named.name = name;
+    find_kind(name)->plan(host, own, &named, shape);
 }
 
 myth_status myth_device_reserve(myth_device *dev, const myth_work_shape *shape, myth_error *err)
@@ -116,6 +188,32 @@ void myth_buf_close(myth_buf *buf)
 
 uint64_t myth_buf_bytes(const myth_buf *buf) { return buf->bytes; }
 void *myth_buf_host(const myth_buf *buf) { return buf->host; }
+
+/* ---- host memory ---- */
+
+void *myth_host_alloc(myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes)
+{
+    if (!dev->vt->host_take)
+        return bytes <= SIZE_MAX ? myth_alloc(dev->mem, cls, owner, (size_t)bytes) : NULL;
+    if (!myth_mem_book(dev->mem, MYTH_MEM_HOST, cls, owner, bytes))
+        return NULL;
+    void *p = dev->vt->host_take(dev, bytes);
+    if (!p)
+        myth_mem_unbook(dev->mem, MYTH_MEM_HOST, cls, bytes);
+    return p;
+}
+
+void myth_host_free(myth_device *dev, myth_mem_class cls, void *p, uint64_t bytes)
+{
+    if (!p)
+        return;
+    if (!dev->vt->host_take) {
+        myth_free(dev->mem, p);
+        return;
+    }
+    dev->vt->host_give(dev, p, bytes);
+    myth_mem_unbook(dev->mem, MYTH_MEM_HOST, cls, bytes);
+}
 
 /* ---- streams ---- */
 

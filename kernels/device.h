@@ -36,7 +36,7 @@ typedef struct {
 } myth_view;
 
 typedef struct {
-    const char *name;          /* "cpu", "cuda:0", "vulkan:1", "auto"                                              */
+    const char *name;          /* "cpu", "cuda:0", "vulkan:1"; NULL and "auto" are for myth_device_resolve          */
     int n_threads;             /* CPU; 0 = OMP_NUM_THREADS, else one per core available to the process (at most 64)    */
     bool is_exact;             /* float32 activations, reference order: the common ground between devices            */
     const char *cpu_level;     /* NULL = environment MYTHOS_CPU, else the best present: ref avx2 avx512 amx neon       */
@@ -46,11 +46,13 @@ typedef struct {
 typedef struct {
     char name[32];             /* "cpu"                                                       */
     char description[128];     /* "AMD EPYC, 2 threads, avx512 (vnni bf16)"                     */
-    char level[16];            /* CPU level in use                                             */
+    char level[16];            /* CPU level in use; "" for others                              */
+    char variants[128];        /* what the device's kernels were chosen for: "subgroup 32 fp16 int8dot"; may be "" */
     int  ledger;               /* index of its bytes in the ledger: 0 = host, 1 + N = cuda:N, 9 + N = vulkan:N (N < 8) */
     int  n_threads;
     uint64_t total_bytes, free_bytes;      /* what the system says; 0 = unknown                 */
     uint64_t budget_bytes;     /* what the driver says this process may take; 0 = unknown, and never believed past free_bytes */
+    bool is_gpu;               /* hardware of its own, which "auto" may choose: not the CPU and not a driver that runs on it  */
     bool is_host_visible;      /* myth_buf_host and myth_buf_wrap work; otherwise weights are copied in with myth_weight_write */
 } myth_device_caps;
 
@@ -69,13 +71,25 @@ typedef struct {
 
 typedef struct { uint64_t bytes[MYTH_MEM_CLASS_N]; } myth_class_bytes;
 
+enum { MYTH_DEVICE_NAME_MAX = 32 };
+
+/* The name that stands for `wanted`: "auto" or NULL is the first cuda device, else the first vulkan device that is a GPU, else cpu; "cuda" is
+ * "cuda:0". MYTH_EDEVICE: no such name. Whether the device is there, myth_device_open says. */
+myth_status myth_device_resolve(char out[MYTH_DEVICE_NAME_MAX], const char *wanted, myth_error *err);
+/* Index of the ledger of a resolved name; -1 when it is none. */
+int myth_device_ledger(const char *name);
+/* What every device of this machine says of itself without being opened, in the order of "auto"; at most cap, returns how many. */
+uint32_t myth_device_list(myth_device_caps *out, uint32_t cap);
+/* Facts of one device by its resolved name; false when it is not there. */
+bool myth_device_find(myth_device_caps *out, const char *name);
+
 myth_status myth_device_open(myth_device **out, myth_mem *mem, const myth_device_opts *opts, myth_error *err);
 void myth_device_close(myth_device *dev);
 const myth_device_caps *myth_device_get_caps(const myth_device *dev);
 
-/* Bytes the device itself books: a pure function of the options, the environment and the shape (NULL = what open books).
- * `fixed` at open, the rest at reserve. */
-void myth_device_plan(myth_class_bytes *out, const myth_device_opts *opts, const myth_work_shape *shape);
+/* Bytes the device itself books: a pure function of the options, the environment, what the device says of itself and the shape (NULL = what
+ * open books). `fixed` at open, the rest at reserve. `host` is booked on the host's ledger, `own` on the device's; the CPU's all is host. */
+void myth_device_plan(myth_class_bytes *host, myth_class_bytes *own, const myth_device_opts *opts, const myth_work_shape *shape);
 /* Takes the workspaces for the shape. Once per device; MYTH_ENOMEM leaves the device as it was. */
 myth_status myth_device_reserve(myth_device *dev, const myth_work_shape *shape, myth_error *err);
 
@@ -86,6 +100,10 @@ void myth_buf_close(myth_buf *buf);
 uint64_t myth_buf_bytes(const myth_buf *buf);
 /* Host address of a host-visible buffer, else NULL. */
 void *myth_buf_host(const myth_buf *buf);
+
+/* Host memory for transfers: pinned where the device gains by it. Zeroed; booked on the host's ledger. NULL: MYTH_ENOMEM. */
+void *myth_host_alloc(myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes);
+void myth_host_free(myth_device *dev, myth_mem_class cls, void *p, uint64_t bytes);       /* takes NULL */
 
 myth_status myth_stream_open(myth_stream **out, myth_device *dev, myth_error *err);
 void myth_stream_close(myth_stream *s);

@@ -21,11 +21,17 @@ typedef enum {
     MYTH_OP_N
 } myth_op;
 
-/* One row per kind of device; device.c tries them in order. */
+/* One row per kind of device, in the order in which "auto" looks. A kind that this build or this machine lacks lists no device and its
+ * open answers MYTH_EDEVICE. opts->name is "prefix:N" for kinds with numbers, else the prefix. */
 typedef struct {
-    const char *prefix;                 /* "cpu", "cuda", "vulkan" */
+    const char *prefix;                 /* "cuda", "vulkan", "cpu" */
+    int ledger;                         /* of device 0 (device.h)  */
+    uint32_t n_max;                     /* devices of this kind; 0 = one, without a number */
     myth_status (*open)(myth_device **out, myth_mem *mem, const myth_device_opts *opts, myth_error *err);
-    void (*plan)(myth_class_bytes *out, const myth_device_opts *opts, const myth_work_shape *shape);
+    /* Adds nothing: fills both from zero. `host` is what the device books on the host's ledger, `own` on its own (cpu: all is host). */
+    void (*plan)(myth_class_bytes *host, myth_class_bytes *own, const myth_device_opts *opts, const myth_work_shape *shape);
+    /* Writes what each device present says of itself, at most cap, devices in order; returns how many. Books nothing, keeps nothing open. */
+    uint32_t (*list)(myth_device_caps *out, uint32_t cap);
 } myth_device_kind;
 
 struct myth_device {
@@ -66,6 +72,9 @@ struct myth_device_vtable {
     myth_status (*buf_open)(myth_buf **, myth_device *, myth_mem_class, const char *owner, uint64_t bytes, myth_error *);
     myth_status (*buf_wrap)(myth_buf **, myth_device *, const void *, uint64_t, myth_error *);
     void (*buf_close)(myth_buf *);
+    /* Host memory that transfers of this device go to and from fastest, zeroed, not booked by the device; NULL = any memory is. */
+    void *(*host_take)(myth_device *, uint64_t bytes);
+    void (*host_give)(myth_device *, void *p, uint64_t bytes);
     myth_status (*stream_open)(myth_stream **, myth_device *, myth_error *);
     void (*stream_close)(myth_stream *);
     void (*write)(myth_stream *, myth_view, const void *, uint64_t);
@@ -90,7 +99,10 @@ void myth_compose_norm_qkv_rope_store(myth_stream *s, const struct myth_norm_qkv
 void myth_compose_norm_ffn_geglu(myth_stream *s, const struct myth_norm_ffn_geglu_args *a);
 void myth_compose_attn_decode(myth_stream *s, const struct myth_attn_decode_args *a);
 
-extern const myth_device_kind myth_device_kind_cpu;
+extern const myth_device_kind myth_device_kind_cuda, myth_device_kind_vulkan, myth_device_kind_cpu;
+
+/* N of "prefix:N", 0 for "prefix"; -1 when there is no such name among n_max. */
+int myth_device_number(const char *name, const char *prefix, uint32_t n_max);
 
 #ifdef __cplusplus
 }

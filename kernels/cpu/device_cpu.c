@@ -140,10 +140,10 @@ static uint64_t graph_slot_bytes(uint32_t n_record_ops)
 
 static uint64_t graph_bytes(const myth_work_shape *shape) { return shape->n_graph * graph_slot_bytes(shape->n_record_ops); }
 
-static void plan(myth_class_bytes *out, const myth_device_opts *opts, const myth_work_shape *shape)
+static void plan(myth_class_bytes *out, myth_class_bytes *own, const myth_device_opts *opts, const myth_work_shape *shape)
 {
     int n_threads = count_threads(opts), level = choose_level(opts, cpu_features(), NULL);
-    memset(out, 0, sizeof(*out));
+    (void)own;                          /* the host's memory is the CPU's */
     out->bytes[MYTH_MEM_FIXED] = sizeof(struct cpu_device) + CPU_BUF_MAX * sizeof(struct myth_buf) + cpu_pool_bytes(n_threads);
     if (!shape)
         return;
@@ -342,18 +342,17 @@ static const struct myth_device_vtable vtable = {
     .graph_close = graph_close,
 };
 
-static void fill_caps(struct cpu_device *d)
+static void describe(myth_device_caps *c, uint32_t features, int level, int n_threads)
 {
-    myth_device_caps *c = &d->base.caps;
     char brand[64], detail[32] = "";
     cpu_brand(brand, sizeof(brand));
-    const char *level = levels[d->level]->name;
-    if (strcmp(level, "avx512") == 0 && (d->features & CPU_AVX512_BF16))
+    const char *name = levels[level]->name;
+    if (strcmp(name, "avx512") == 0 && (features & CPU_AVX512_BF16))
         snprintf(detail, sizeof(detail), " (vnni bf16)");
     snprintf(c->name, sizeof(c->name), "cpu");
-    snprintf(c->level, sizeof(c->level), "%s", level);
-    c->n_threads = cpu_pool_n_threads(d->pool);
-    snprintf(c->description, sizeof(c->description), "%s, %d thread%s, %s%s", brand, c->n_threads, c->n_threads == 1 ? "" : "s", level,
+    snprintf(c->level, sizeof(c->level), "%s", name);
+    c->n_threads = n_threads;
+    snprintf(c->description, sizeof(c->description), "%s, %d thread%s, %s%s", brand, c->n_threads, c->n_threads == 1 ? "" : "s", name,
              detail);
     c->ledger = MYTH_MEM_HOST;
     c->is_host_visible = true;
@@ -364,6 +363,18 @@ static void fill_caps(struct cpu_device *d)
         c->free_bytes = (uint64_t)page * (uint64_t)n_free;
     }
 #endif
+}
+
+static uint32_t list(myth_device_caps *out, uint32_t cap)
+{
+    myth_device_opts any = { .name = "cpu" };
+    uint32_t features = cpu_features();
+    int level = choose_level(&any, features, NULL);
+    if (!cap)
+        return 0;
+    memset(out, 0, sizeof(*out));
+    describe(out, features, level < 0 ? 0 : level, count_threads(&any));
+    return 1;
 }
 
 static myth_status open_device(myth_device **out, myth_mem *mem, const myth_device_opts *opts, myth_error *err)
@@ -387,7 +398,7 @@ static myth_status open_device(myth_device **out, myth_mem *mem, const myth_devi
     }
     MYTH_TRY(cpu_pool_open(&d->pool, mem, count_threads(opts), err));
     fill_ops(&d->base.ops, level);
-    fill_caps(d);
+    describe(&d->base.caps, features, level, cpu_pool_n_threads(d->pool));
     *out = &d->base;
     return MYTH_OK;
 fail:
@@ -395,4 +406,5 @@ fail:
     return st;
 }
 
-const myth_device_kind myth_device_kind_cpu = { "cpu", open_device, plan };
+const myth_device_kind myth_device_kind_cpu = {
+    .prefix = "cpu", .ledger = MYTH_MEM_HOST, .open = open_device, .plan = plan, .list = list };

@@ -77,15 +77,15 @@ static void test_plan_is_ledger(void **state)
             for (int i = 0; i < 3; i++) {
                 myth_mem *mem;
                 myth_device *dev;
-                myth_class_bytes plan;
+                myth_class_bytes plan, own;
                 myth_device_opts opts = { .name = "cpu", .n_threads = threads[t], .cpu_level = level_names[l] };
                 assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
                 if (myth_device_open(&dev, mem, &opts, NULL) == MYTH_OK) {
-                    myth_device_plan(&plan, &opts, NULL);
+                    myth_device_plan(&plan, &own, &opts, NULL);
                     for (int c = 0; c < MYTH_MEM_CLASS_N; c++)
                         assert_int_equal(myth_mem_get(mem, 0, (myth_mem_class)c).live, plan.bytes[c]);
                     assert_int_equal(myth_device_reserve(dev, &shapes[i], NULL), MYTH_OK);
-                    myth_device_plan(&plan, &opts, &shapes[i]);
+                    myth_device_plan(&plan, &own, &opts, &shapes[i]);
                     for (int c = 0; c < MYTH_MEM_CLASS_N; c++) {
                         assert_int_equal(myth_mem_get(mem, 0, (myth_mem_class)c).live, plan.bytes[c]);
                         assert_int_equal(myth_mem_get(mem, 0, (myth_mem_class)c).peak, plan.bytes[c]);

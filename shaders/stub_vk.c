@@ -1,0 +1,22 @@
+/* stub_vk.c - the kind of device that a build without Vulkan has: known by name, never there. */
+#include "../kernels/device_impl.h"
+
+static myth_status refuse(myth_device **out, myth_mem *mem, const myth_device_opts *opts, myth_error *err)
+{
+    (void)out, (void)mem;
+    return myth_fail(err, MYTH_EDEVICE, "%s: built without Vulkan", opts->name);
+}
+
+static void plan_nothing(myth_class_bytes *host, myth_class_bytes *own, const myth_device_opts *opts, const myth_work_shape *shape)
+{
+    (void)host, (void)own, (void)opts, (void)shape;
+}
+
+static uint32_t list_none(myth_device_caps *out, uint32_t cap)
+{
+    (void)out, (void)cap;
+    return 0;
+}
+
+const myth_device_kind myth_device_kind_vulkan = {
+    .prefix = "vulkan", .ledger = 9, .n_max = 8, .open = refuse, .plan = plan_nothing, .list = list_none };
