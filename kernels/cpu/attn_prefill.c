@@ -1,8 +1,8 @@
-/* attn_prefill.c   o[r,h,:] = softmax(cap(q[r,h,:] . k[j,:])) v[j,:] over the keys j of row r: j <= p, and p - j < window
+/* attn_prefill.c   o[r,h,:] = softmax(cap(q[r,h,:] . k[j,:])) v[j,:] over the keys j of row r: j <= p, p - j < window, j not in the gap
  *
  * Order      keys in blocks of CPU_ATTN_BLOCK aligned to absolute positions: scores of a block, its maximum, then sum and output rescaled
  *            to the running maximum and the block added key by key. What a key is worth depends on its position only, so chunks, pages,
- *            rings and forks leave the bits alone
+ *            rings and forks leave the bits alone; a block without keys is passed over
  * Precision  f32; keys and values converted from the cache type
  * Threads    over (row, head), taken from a counter
  * Source     Milakov and Gimelshein, Online normalizer calculation for softmax (2018) */
@@ -16,8 +16,9 @@ struct job {
 /* Where the rows of one head of one run lie. */
 struct keys {
     const struct myth_attn_args *a;
-    const int32_t *table;
-    uint32_t slot, pos0, row0, head;
+    const int32_t *table, *run;
+    struct cpu_gap gap;
+    uint32_t pos0, row0, head;
 };
 
 static const unsigned char *find_row(const struct keys *k, uint32_t pos, bool is_v)
@@ -28,10 +29,12 @@ static const unsigned char *find_row(const struct keys *k, uint32_t pos, bool is
     if (pos >= k->pos0)
         return (unsigned char *)cpu_ptr(view) + ((uint64_t)k->head * a->cap_rows + k->row0 + (pos - k->pos0)) * row_bytes;
     uint32_t row;
-    int32_t page = cpu_kv_page(&a->kv, k->table, k->slot, pos, &row);
+    int32_t page = cpu_kv_page(&a->kv, k->table, k->run, pos, &row);
     uint64_t k_bytes = (uint64_t)a->n_head_kv * a->kv.page_tok * myth_row_bytes(a->k_new.dtype, a->head_dim);
     return cpu_kv_base(&a->kv, page, k_bytes, is_v) + ((uint64_t)k->head * a->kv.page_tok + row) * row_bytes;
 }
+
+static bool is_evicted(const struct keys *k, uint32_t pos) { return pos >= k->gap.gap0 && pos < k->gap.gap1; }
 
 static void attend(const struct keys *k, float *o, const float *q, uint32_t pos, float *scratch)
 {
@@ -45,7 +48,13 @@ static void attend(const struct keys *k, float *o, const float *q, uint32_t pos,
         uint32_t start = block * CPU_ATTN_BLOCK, from = start > first ? start : first;
         uint32_t to = start + CPU_ATTN_BLOCK <= pos ? start + CPU_ATTN_BLOCK : pos + 1;
         float before = most;
+        if (is_evicted(k, from) && to <= k->gap.gap1) {
+            block = k->gap.gap1 / CPU_ATTN_BLOCK - 1;
+            continue;
+        }
         for (uint32_t j = from; j < to; j++) {
+            if (is_evicted(k, j))
+                continue;
             cpu_row_to_f32(row, find_row(k, j, false), a->k_new.dtype, hd);
             float dot = 0.0f;
             for (uint32_t i = 0; i < hd; i++)
@@ -58,6 +67,8 @@ static void attend(const struct keys *k, float *o, const float *q, uint32_t pos,
         for (uint32_t i = 0; i < hd; i++)
             acc[i] *= fade;
         for (uint32_t j = from; j < to; j++) {
+            if (is_evicted(k, j))
+                continue;
             float weight = expf(score[j - start] - most);
             total += weight;
             cpu_row_to_f32(row, find_row(k, j, true), a->v_new.dtype, hd);
@@ -80,7 +91,7 @@ static void attend_rows(void *arg, int tid, int n_threads)
     for (uint32_t i; (i = cpu_pool_take(d->pool, 1)) < a->n_rows * a->n_head; ) {
         uint32_t r = i / a->n_head, h = i % a->n_head;
         const int32_t *run = runs + (int64_t)row_run[r] * MYTH_RUN_WIDTH;
-        struct keys k = { a, cpu_i32(a->kv.table), (uint32_t)run[MYTH_RUN_SLOT], (uint32_t)run[MYTH_RUN_POS0], (uint32_t)run[MYTH_RUN_ROW0],
+        struct keys k = { a, cpu_i32(a->kv.table), run, cpu_run_gap(&a->kv, run), (uint32_t)run[MYTH_RUN_POS0], (uint32_t)run[MYTH_RUN_ROW0],
                           h / (a->n_head / a->n_head_kv) };
         uint64_t at = (uint64_t)i * a->head_dim;
         attend(&k, cpu_f32(a->o) + at, cpu_f32(a->q) + at, (uint32_t)pos[r], scratch);

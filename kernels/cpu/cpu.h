@@ -96,12 +96,33 @@ static inline unsigned char *cpu_kv_base(const struct myth_kv_place *kv, int32_t
     return (unsigned char *)cpu_ptr(kv->pool) + (uint64_t)page * kv->page_bytes + kv->layer_off + (is_v ? k_bytes : 0);
 }
 
-/* The page entry and the row in it that hold position pos of a slot. */
-static inline int32_t cpu_kv_page(const struct myth_kv_place *kv, const int32_t *table, uint32_t slot, uint32_t pos, uint32_t *row)
+/* The positions gap0..gap1-1 that a run must not see at this place: none in a ring. */
+struct cpu_gap {
+    uint32_t gap0, gap1;
+};
+
+static inline struct cpu_gap cpu_run_gap(const struct myth_kv_place *kv, const int32_t *run)
 {
-    uint32_t entry = kv->is_ring ? 0 : pos / kv->page_tok;
+    struct cpu_gap g = { (uint32_t)run[MYTH_RUN_GAP0], (uint32_t)run[MYTH_RUN_GAP1] };
+    return kv->is_ring || g.gap0 == g.gap1 ? (struct cpu_gap){ 0, 0 } : g;
+}
+
+/* Of positions in aligned units: the first unit wholly in the gap, and how many there are. */
+static inline uint32_t cpu_gap_units(struct cpu_gap g, uint32_t unit, uint32_t *first)
+{
+    *first = g.gap0 / unit + (g.gap0 % unit > 0);
+    return g.gap1 / unit > *first ? g.gap1 / unit - *first : 0;
+}
+
+/* The page and the row in it that hold position pos of a run's slot. */
+static inline int32_t cpu_kv_page(const struct myth_kv_place *kv, const int32_t *table, const int32_t *run, uint32_t pos, uint32_t *row)
+{
+    const struct cpu_gap gap = cpu_run_gap(kv, run);
+    uint32_t entry = kv->is_ring ? 0 : pos / kv->page_tok, first;
+    if (gap.gap1 && pos >= gap.gap1)
+        entry -= cpu_gap_units(gap, kv->page_tok, &first);
     *row = pos % kv->page_tok;
-    return table[((uint64_t)slot * kv->n_entry + entry) * 2];
+    return table[((uint64_t)(uint32_t)run[MYTH_RUN_SLOT] * kv->n_entry + entry) * 2];
 }
 
 /* n elements of a row (n % block == 0) to f32, and f32 to a cache type (f32 f16 bf16 q8_0). Values as dtype.h defines them;

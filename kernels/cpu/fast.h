@@ -58,9 +58,10 @@ struct fast_attn_tile {
     uint32_t window;
     float softcap;
 };
-/* A block of CPU_ATTN_BLOCK keys from position j0; rows are NULL where there is no key. */
+/* A block of CPU_ATTN_BLOCK keys from position j0; rows are NULL before the first key and past the last. Keys [gap0, gap1) of the block
+ * count nothing: they are NULL at its ends, and between two keys the one before stands in their place. */
 struct fast_attn_block {
-    int32_t j0;
+    int32_t j0, gap0, gap1;
     const unsigned char *k[CPU_ATTN_BLOCK], *v[CPU_ATTN_BLOCK];
     myth_dtype k_type, v_type;
 };

@@ -2,9 +2,10 @@
  *
  * Prefill    a query tile is some tokens of one run x the heads that share a kv head, at most FAST_ATTN_ROWS rows; it passes over the key
  *            blocks that any of its rows sees. Tiles are taken from a counter, the long ones first
- * Decode     one row per run: its keys are cut into at most CHUNKS parts at positions that depend on its own position alone; the parts are
- *            computed by any thread and folded in order. With enough rows to occupy the threads each row folds its parts at once: the
- *            same operations in the same order
+ * Decode     one row per run: its keys are cut into at most CHUNKS parts at positions that depend on its own position and gap alone; the
+ *            parts are computed by any thread and folded in order. With enough rows to occupy the threads each row folds its parts at
+ *            once: the same operations in the same order
+ * Gap        blocks wholly in the run's gap are not visited, so a long sequence of few rows costs its rows
  * Bits       blocks are aligned to absolute positions and masked keys change nothing, so a row does not feel tiles, chunks, pages, rings
  * Work       attn_scratch: per thread [rows][head_dim] sums, [rows][block] scores, [block][head_dim] keys; then the decode parts
  * Source     Milakov and Gimelshein, Online normalizer calculation for softmax (2018); Dao et al., FlashAttention (2022)             */
@@ -50,14 +51,19 @@ struct keys {
     const unsigned char *fresh[2], *cached[2];          /* K, V: scratch row of position pos0; first byte of the layer in page 0 */
     size_t row_bytes[2];
     const int32_t *table;
+    struct cpu_gap gap;
     uint32_t pos0, head;
+    uint32_t gone;                      /* entries that the table lacks past the gap */
 };
 
 static struct keys find_keys(const struct job *j, const int32_t *run, uint32_t head)
 {
     const struct myth_attn_args *a = j->a;
     struct keys k = { .a = a, .pos0 = (uint32_t)run[MYTH_RUN_POS0], .head = head };
+    uint32_t first;
     k.table = cpu_i32(a->kv.table) + (size_t)(uint32_t)run[MYTH_RUN_SLOT] * a->kv.n_entry * 2;
+    k.gap = cpu_run_gap(&a->kv, run);
+    k.gone = cpu_gap_units(k.gap, a->kv.page_tok, &first);
     const myth_view fresh[2] = { a->k_new, a->v_new };
     uint64_t layer_bytes = 0;           /* of K, before V */
     for (int i = 0; i < 2; i++) {
@@ -69,22 +75,31 @@ static struct keys find_keys(const struct job *j, const int32_t *run, uint32_t h
     return k;
 }
 
+static uint32_t in_block(uint32_t pos, uint32_t j0) { return pos <= j0 ? 0 : pos - j0 < CPU_ATTN_BLOCK ? pos - j0 : CPU_ATTN_BLOCK; }
+
 /* The rows of positions [from, to) of the block from j0; the others NULL. */
 static void fill_block(struct fast_attn_block *b, const struct keys *k, uint32_t j0, uint32_t from, uint32_t to)
 {
     const struct myth_kv_place *kv = &k->a->kv;
     b->j0 = (int32_t)j0;
+    b->gap0 = (int32_t)in_block(k->gap.gap0, j0);
+    b->gap1 = (int32_t)in_block(k->gap.gap1, j0);
     b->k_type = k->a->k_new.dtype;
     b->v_type = k->a->v_new.dtype;
     for (uint32_t i = 0; i < CPU_ATTN_BLOCK; i++) {
         uint32_t p = j0 + i;
         if (p < from || p >= to) {
             b->k[i] = b->v[i] = NULL;
+        } else if (p >= k->gap.gap0 && p < k->gap.gap1) {
+            bool is_between = i > 0 && b->k[i - 1] && b->gap1 < CPU_ATTN_BLOCK;
+            b->k[i] = is_between ? b->k[i - 1] : NULL;
+            b->v[i] = is_between ? b->v[i - 1] : NULL;
         } else if (p >= k->pos0) {
             b->k[i] = k->fresh[0] + (size_t)(p - k->pos0) * k->row_bytes[0];
             b->v[i] = k->fresh[1] + (size_t)(p - k->pos0) * k->row_bytes[1];
         } else {
-            size_t page = (size_t)(uint32_t)k->table[kv->is_ring ? 0 : p / kv->page_tok * 2] * kv->page_bytes, row = p % kv->page_tok;
+            uint32_t entry = kv->is_ring ? 0 : p / kv->page_tok - (p >= k->gap.gap1 ? k->gone : 0);
+            size_t page = (size_t)(uint32_t)k->table[(size_t)entry * 2] * kv->page_bytes, row = p % kv->page_tok;
             b->k[i] = k->cached[0] + page + row * k->row_bytes[0];
             b->v[i] = k->cached[1] + page + row * k->row_bytes[1];
         }
@@ -132,6 +147,8 @@ static void prefill_tile(const struct job *j, struct fast_attn_tile *t, const in
     const uint32_t from = first_key(j, (uint32_t)j->pos[row]), to = (uint32_t)j->pos[row + n_tok - 1] + 1;
     struct fast_attn_block b;
     for (uint32_t j0 = from / CPU_ATTN_BLOCK * CPU_ATTN_BLOCK; j0 < to; j0 += CPU_ATTN_BLOCK) {
+        if (j0 >= k.gap.gap0 && j0 + CPU_ATTN_BLOCK <= k.gap.gap1)
+            j0 = k.gap.gap1 / CPU_ATTN_BLOCK * CPU_ATTN_BLOCK;
         fill_block(&b, &k, j0, from, to);
         j->f->attn_block(t, &b);
     }
@@ -186,26 +203,39 @@ void fast_attn_prefill(myth_stream *s, const struct myth_attn_prefill_args *a, c
 
 /* ---- decode ---- */
 
-/* Blocks of a part of the row at pos, parts in all. */
-static uint32_t chunk_blocks(const struct job *j, uint32_t pos, uint32_t *n_chunk, uint32_t *first)
-{
-    *first = first_key(j, pos) / CPU_ATTN_BLOCK;
-    uint32_t n = pos / CPU_ATTN_BLOCK + 1 - *first, len = (n + CHUNKS - 1) / CHUNKS;
-    len = len < CHUNK_BLOCKS ? CHUNK_BLOCKS : len;
-    *n_chunk = (n + len - 1) / len;
-    return len;
-}
+static const int32_t *run_of(const struct job *j, uint32_t row) { return j->runs + (size_t)(uint32_t)j->row_run[row] * MYTH_RUN_WIDTH; }
 
-/* Part c of a row into the tile: heads head .. head + n_q. */
-static void decode_part(const struct job *j, struct fast_attn_tile *t, uint32_t row, uint32_t head_kv, uint32_t c)
+/* How the key blocks of a decode row are cut: n blocks from `first` on, without the `gone` ones from `hole` on; parts of len blocks. */
+struct cut {
+    uint32_t n, first, hole, gone, len, n_chunk;
+};
+
+static struct cut cut_row(const struct job *j, uint32_t row)
 {
     const uint32_t pos = (uint32_t)j->pos[row];
-    uint32_t n_chunk, first, len = chunk_blocks(j, pos, &n_chunk, &first), from = first_key(j, pos);
+    struct cut c = { .first = first_key(j, pos) / CPU_ATTN_BLOCK };
+    uint32_t gone = cpu_gap_units(cpu_run_gap(&j->a->kv, run_of(j, row)), CPU_ATTN_BLOCK, &c.hole), past = c.hole + gone;
+    if (c.hole < c.first)
+        c.hole = c.first;
+    c.gone = past > c.hole ? past - c.hole : 0;
+    c.n = pos / CPU_ATTN_BLOCK + 1 - c.first - c.gone;
+    c.len = (c.n + CHUNKS - 1) / CHUNKS;
+    c.len = c.len < CHUNK_BLOCKS ? CHUNK_BLOCKS : c.len;
+    c.n_chunk = (c.n + c.len - 1) / c.len;
+    return c;
+}
+
+/* Part `part` of a row into the tile: heads head .. head + n_q. */
+static void decode_part(const struct job *j, struct fast_attn_tile *t, uint32_t row, uint32_t head_kv, uint32_t part)
+{
+    const uint32_t pos = (uint32_t)j->pos[row], from = first_key(j, pos);
+    const struct cut c = cut_row(j, row);
     clear_tile(t);
-    const struct keys k = find_keys(j, j->runs + (size_t)(uint32_t)j->row_run[row] * MYTH_RUN_WIDTH, head_kv);
+    const struct keys k = find_keys(j, run_of(j, row), head_kv);
     struct fast_attn_block b;
-    for (uint32_t i = first + c * len; i < first + (c + 1) * len && i <= pos / CPU_ATTN_BLOCK; i++) {
-        fill_block(&b, &k, i * CPU_ATTN_BLOCK, from, pos + 1);
+    for (uint32_t i = part * c.len; i < (part + 1) * c.len && i < c.n; i++) {
+        const uint32_t block = c.first + i < c.hole ? c.first + i : c.first + i + c.gone;
+        fill_block(&b, &k, block * CPU_ATTN_BLOCK, from, pos + 1);
         j->f->attn_block_few(t, &b);
     }
 }
@@ -242,8 +272,7 @@ static void decode_whole(const struct job *j, struct fast_attn_tile *t, uint32_t
 {
     const struct myth_attn_args *a = j->a;
     const size_t hd = a->head_dim;
-    uint32_t n_chunk, first;
-    chunk_blocks(j, (uint32_t)j->pos[row], &n_chunk, &first);
+    const uint32_t n_chunk = cut_row(j, row).n_chunk;
     for (uint32_t h0 = 0; h0 < j->group; h0 += j->tile_heads) {
         const uint32_t head = head_kv * j->group + h0, n = j->group - h0 < j->tile_heads ? j->group - h0 : j->tile_heads;
         struct state s[FAST_ATTN_ROWS];
@@ -282,8 +311,7 @@ static void join(const struct job *j, uint32_t pair)
     const struct myth_attn_args *a = j->a;
     const size_t hd = a->head_dim;
     const uint32_t row = j->row0 + pair / a->n_head_kv, kv = pair % a->n_head_kv;
-    uint32_t n_chunk, first;
-    chunk_blocks(j, (uint32_t)j->pos[row], &n_chunk, &first);
+    const uint32_t n_chunk = cut_row(j, row).n_chunk;
     for (uint32_t h = 0; h < j->group; h++) {
         struct state s = { .o = cpu_f32(a->o) + ((size_t)row * a->n_head + kv * j->group + h) * hd };
         for (uint32_t c = 0; c < n_chunk; c++) {
@@ -308,8 +336,7 @@ static void decode_task(void *arg, int tid, int n_threads)
     }
     uint32_t pair = 0, at = 0;          /* first item of the pair */
     for (uint32_t item = cpu_pool_take(j->d->pool, 1); pair < n_pair; ) {
-        uint32_t n_chunk, first;
-        chunk_blocks(j, (uint32_t)j->pos[j->row0 + pair / a->n_head_kv], &n_chunk, &first);
+        const uint32_t n_chunk = cut_row(j, j->row0 + pair / a->n_head_kv).n_chunk;
         if (item >= at + n_chunk) {
             at += n_chunk;
             pair++;
@@ -335,10 +362,7 @@ void fast_attn_decode(myth_stream *s, const struct myth_attn_decode_args *a, con
     j.parts = (float *)(void *)j.d->attn_scratch + (size_t)n_threads * thread_floats(shape->head_dim);
     j.n_rows = a->n_rows;
     j.is_split = n_threads > 1 && n_pair < 2 * (uint32_t)n_threads && n_pair <= fit && j.group <= FAST_ATTN_ROWS;
-    uint32_t n_chunk = 0, first;
-    if (n_pair == 1)
-        chunk_blocks(&j, (uint32_t)j.pos[0], &n_chunk, &first);
-    if (n_chunk == 1) {                 /* short: not worth waking a thread */
+    if (n_pair == 1 && cut_row(&j, 0).n_chunk == 1) {                 /* short: not worth waking a thread */
         struct fast_attn_tile t;
         begin_tile(&t, &j, 0);
         decode_whole(&j, &t, 0, 0);

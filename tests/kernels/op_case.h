@@ -23,6 +23,7 @@ struct kernel_case {
     double tol_ref, tol_fast;           /* share of the largest magnitude of each output: exact level, the others */
     uint32_t rows, dim, n_out, d_ff, n_vocab;
     uint32_t n_head, n_head_kv, head_dim, window, depth, n_run, page_tok;      /* depth: tokens already cached for the first run */
+    uint32_t gap0, gap1;                /* of the first run; see case_gap */
     uint32_t k, n_ask, n_pair;
     float softcap;
     double base, factor;
@@ -229,6 +230,18 @@ static inline void case_run(const struct kernel_case *c, uint32_t run, uint32_t 
     *n_rows = c->rows * ((run + 1) * (run + 2) / 2) / share - *row0;
 }
 
+/* The run's gap: the first run's as it stands, later ones' each a little further and wider, the last of three or more has none. */
+static inline void case_gap(const struct kernel_case *c, uint32_t run, uint32_t *gap0, uint32_t *gap1)
+{
+    uint32_t pos0, row0, n_rows;
+    bool has_gap = c->gap1 && !(run >= 2 && run + 1 == c->n_run);
+    case_run(c, run, &pos0, &row0, &n_rows);
+    *gap1 = has_gap ? c->gap1 + 3 * run : 0;
+    *gap1 = *gap1 < pos0 ? *gap1 : pos0;
+    *gap0 = has_gap ? c->gap0 + run : 0;
+    *gap0 = *gap0 < *gap1 ? *gap0 : *gap1;
+}
+
 /* The row of head `head` at position pos of run `run`, as stored. A function of its arguments only. */
 static inline void kv_row(unsigned char *dst, myth_dtype t, uint32_t run, bool is_v, uint32_t head, uint32_t pos, uint32_t head_dim)
 {
@@ -240,13 +253,22 @@ static inline void kv_row(unsigned char *dst, myth_dtype t, uint32_t run, bool i
     encode_row(dst, t, row, head_dim);
 }
 
+/* Entries before the page of pos in the table of a slot with that gap: a page that lies wholly in the gap has none. */
+static inline uint32_t kv_entry(uint32_t pos, uint32_t page_tok, uint32_t gap0, uint32_t gap1)
+{
+    uint32_t n = 0;
+    for (uint32_t page = 0; page < pos / page_tok; page++)
+        n += page * page_tok < gap0 || (page + 1) * page_tok > gap1;
+    return n;
+}
+
 /* Where position pos of a slot is kept, K or V, head 0; *step is the distance of heads. */
-static inline unsigned char *kv_cached(const struct myth_kv_place *kv, uint32_t slot, uint32_t pos, bool is_v, myth_dtype type_k,
-                                       myth_dtype type_v, uint32_t n_head_kv, uint32_t head_dim, uint64_t *step)
+static inline unsigned char *kv_cached(const struct myth_kv_place *kv, uint32_t slot, uint32_t pos, uint32_t gap0, uint32_t gap1, bool is_v,
+                                       myth_dtype type_k, myth_dtype type_v, uint32_t n_head_kv, uint32_t head_dim, uint64_t *step)
 {
     uint64_t bytes = myth_row_bytes(is_v ? type_v : type_k, head_dim),
              skip = is_v ? (uint64_t)n_head_kv * kv->page_tok * myth_row_bytes(type_k, head_dim) : 0;
-    const int32_t *entry = (int32_t *)view_host(kv->table) + 2 * ((uint64_t)slot * kv->n_entry + (kv->is_ring ? 0 : pos / kv->page_tok));
+    const int32_t *entry = (int32_t *)view_host(kv->table) + 2 * ((uint64_t)slot * kv->n_entry + (kv->is_ring ? 0 : kv_entry(pos, kv->page_tok, gap0, gap1)));
     *step = kv->page_tok * bytes;
     return (unsigned char *)view_host(kv->pool) + (uint64_t)entry[0] * kv->page_bytes + kv->layer_off + skip + pos % kv->page_tok * bytes;
 }
@@ -258,7 +280,7 @@ struct kv_setup {
 };
 
 /* Runs, a cache that holds what lies before each run, and scratch with the runs' own rows. Pages are handed out backwards and lie between
- * strangers' bytes; slots are numbered backwards. */
+ * strangers' bytes; slots are numbered backwards. Rows of a gap hold NaN, but in rings. */
 static inline struct kv_setup make_kv(struct rig *r, const struct kernel_case *c)
 {
     struct kv_setup k = { .cap_rows = c->rows + 3 };
@@ -280,19 +302,28 @@ static inline struct kv_setup make_kv(struct rig *r, const struct kernel_case *c
     k.row_run = rig_view(r, MYTH_I32, 1, c->rows);
     k.pos = rig_view(r, MYTH_I32, 1, c->rows);
     for (uint32_t run = 0; run < n_run; run++) {
-        uint32_t pos0, row0, n_rows, slot = n_run - 1 - run;
+        uint32_t pos0, row0, n_rows, gap0, gap1, slot = n_run - 1 - run;
         case_run(c, run, &pos0, &row0, &n_rows);
+        case_gap(c, run, &gap0, &gap1);
         int32_t *rec = (int32_t *)view_host(k.runs) + run * MYTH_RUN_WIDTH;
         memset(rec, 0, MYTH_RUN_WIDTH * 4);
         rec[MYTH_RUN_ROW0] = (int32_t)row0;
         rec[MYTH_RUN_N_ROWS] = (int32_t)n_rows;
         rec[MYTH_RUN_POS0] = (int32_t)pos0;
         rec[MYTH_RUN_SLOT] = (int32_t)slot;
+        rec[MYTH_RUN_GAP0] = (int32_t)gap0;
+        rec[MYTH_RUN_GAP1] = (int32_t)gap1;
+        for (uint32_t pos = 0; pos < pos0 + n_rows && !c->is_ring; pos++)
+            if (pos < gap0 || pos >= gap1)
+                ((int32_t *)view_host(k.kv.table))[2 * (slot * n_entry + kv_entry(pos, page_tok, gap0, gap1)) + 1] =
+                    (int32_t)(pos / page_tok * page_tok);
         for (int is_v = 0; is_v < 2; is_v++) {
             myth_dtype t = is_v ? c->type_v : c->type_k;
             for (uint32_t pos = c->is_ring && pos0 > ring ? pos0 - ring : 0; pos < pos0; pos++) {
                 uint64_t step;
-                unsigned char *at = kv_cached(&k.kv, slot, pos, is_v, c->type_k, c->type_v, c->n_head_kv, hd, &step);
+                if (!c->is_ring && pos >= gap0 && pos < gap1)
+                    continue;
+                unsigned char *at = kv_cached(&k.kv, slot, pos, gap0, gap1, is_v, c->type_k, c->type_v, c->n_head_kv, hd, &step);
                 for (uint32_t h = 0; h < c->n_head_kv; h++)
                     kv_row(at + h * step, t, run, is_v, h, pos, hd);
             }
@@ -517,7 +548,7 @@ static inline void case_name(char *dst, size_t cap, const struct kernel_case *c)
     } part[] = {
         { "rows", c->rows },    { "dim", c->dim },       { "out", c->n_out },   { "ff", c->d_ff },     { "vocab", c->n_vocab },
         { "heads", c->n_head }, { "kv", c->n_head_kv },  { "hd", c->head_dim }, { "depth", c->depth }, { "window", c->window },
-        { "runs", c->n_run },   { "page", c->page_tok }, { "k", c->k },
+        { "runs", c->n_run },   { "page", c->page_tok }, { "k", c->k },         { "gap0", c->gap0 },   { "gap1", c->gap1 },
     };
     if (c->n_head_kv)
         len += (size_t)snprintf(dst + len, cap - len, " %s/%s", myth_dtype_get(c->type_k)->name, myth_dtype_get(c->type_v)->name);

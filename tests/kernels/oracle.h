@@ -167,9 +167,13 @@ static inline void attn64(struct oracle *o, const struct myth_attn_args *a, cons
         uint64_t r = i / a->n_head;
         uint32_t run = (uint32_t)index_at(a->row_run, r), pos = (uint32_t)index_at(a->pos, r),
                  head = (uint32_t)(i % a->n_head / (a->n_head / a->n_head_kv));
-        uint32_t first = a->window && pos >= a->window ? pos - a->window + 1 : 0;
+        uint32_t first = a->window && pos >= a->window ? pos - a->window + 1 : 0, gap0, gap1;
         double most = -INFINITY, total = 0.0;
+        case_gap(c, run, &gap0, &gap1);
+        gap1 = c->is_ring ? 0 : gap1;               /* rings keep what they hold */
         for (uint32_t j = first; j <= pos; j++) {
+            if (j >= gap0 && j < gap1)
+                continue;
             kv_row(bytes, a->k_new.dtype, run, false, head, j, (uint32_t)hd);
             double dot = 0.0;
             for (uint64_t d = 0; d < hd; d++)
@@ -178,6 +182,8 @@ static inline void attn64(struct oracle *o, const struct myth_attn_args *a, cons
             most = fmax(most, score[j]);
         }
         for (uint32_t j = first; j <= pos; j++) {
+            if (j >= gap0 && j < gap1)
+                continue;
             kv_row(bytes, a->v_new.dtype, run, true, head, j, (uint32_t)hd);
             double weight = exp(score[j] - most);
             total += weight;
@@ -206,7 +212,8 @@ static inline void merge64(struct oracle *o, const struct myth_kv_merge_args *a)
             for (int is_v = 0; is_v < 2; is_v++) {
                 uint64_t step;
                 uint32_t pos = (uint32_t)(rec[MYTH_RUN_POS0] + i);
-                unsigned char *at = kv_cached(&a->kv, (uint32_t)rec[MYTH_RUN_SLOT], pos, is_v, a->k_new.dtype, a->v_new.dtype, a->n_head_kv,
+                unsigned char *at = kv_cached(&a->kv, (uint32_t)rec[MYTH_RUN_SLOT], pos, (uint32_t)rec[MYTH_RUN_GAP0],
+                                              (uint32_t)rec[MYTH_RUN_GAP1], is_v, a->k_new.dtype, a->v_new.dtype, a->n_head_kv,
                                               a->head_dim, &step);
                 for (uint32_t h = 0; h < a->n_head_kv; h++)
                     kv_row(at + h * step, is_v ? a->v_new.dtype : a->k_new.dtype, run, is_v, h, pos, a->head_dim);
