@@ -1,6 +1,8 @@
 /* op_case.h - a row of cases.def made into buffers and an argument struct, for the tests and the bench of the ops.
  *
  * Rig      one device with one stream; views are taken with rig_view and all given back by rig_clear
+ * Host     view_host is the view's bytes as the test sees them: the buffer itself, or where the device's memory cannot be seen a copy that
+ *          rig_push sends before an op and rig_sync fetches after it. Weights travel in the form of files
  * Data     a pure function of the case's number: the same on every level, thread count and page size. Outputs and the rows of the cache
  *          that no position has are filled with NaN bytes, so that what is not written, or read by mistake, shows
  * Asserts  a failing call ends the program: nothing here is expected to fail                                                          */
@@ -45,11 +47,25 @@ union op_args {
 #undef OP
 };
 
+/* What the tests run on: CPU levels, then devices; "exact" asks for the reference's arithmetic. */
+static const char *const rig_targets[] = { "ref", "avx2", "avx512", "amx", "neon", "vulkan:0 exact", "vulkan:0", "cuda:0 exact", "cuda:0" };
+enum { RIG_TARGET_N = sizeof(rig_targets) / sizeof(rig_targets[0]) };
+
+static inline bool is_exact_target(const char *target) { return strcmp(target, "ref") == 0 || strstr(target, " exact"); }
+
+struct rig_copy {                       /* the host's copy of a buffer */
+    const myth_buf *buf;
+    unsigned char *bytes;
+    uint64_t n_row, n;                  /* of a weight; n_row 0 = plain bytes */
+    myth_view view;
+};
+
 struct rig {
     myth_mem *mem;
     myth_device *dev;
     myth_stream *s;
     myth_buf *buf[RIG_VIEW_MAX];
+    struct rig_copy copy[RIG_VIEW_MAX];
     int n_buf;
     uint64_t seed;
 };
@@ -91,11 +107,15 @@ static inline myth_work_shape case_shape(int use)
     return w;
 }
 
-/* False, with the reason in err, when the level is absent here. */
-static inline bool rig_open(struct rig *r, const char *level, int n_threads, int use, myth_error *err)
+/* target: a row of rig_targets, or NULL for the CPU at its best. False, with the reason in err, when it is absent here. */
+static inline bool rig_open(struct rig *r, const char *target, int n_threads, int use, myth_error *err)
 {
+    char name[32];
+    bool is_gpu = target && strchr(target, ':');
     memset(r, 0, sizeof(*r));
-    myth_device_opts opts = { .name = "cpu", .n_threads = n_threads, .cpu_level = level };
+    snprintf(name, sizeof(name), "%.*s", is_gpu ? (int)strcspn(target, " ") : 3, is_gpu ? target : "cpu");
+    myth_device_opts opts = { .name = name, .n_threads = n_threads, .cpu_level = is_gpu ? NULL : target,
+                              .is_exact = is_gpu && is_exact_target(target) };
     myth_work_shape shape = case_shape(use);
     rig_must(myth_mem_open(&r->mem, 0, NULL) == MYTH_OK, "mem");
     if (myth_device_open(&r->dev, r->mem, &opts, err) != MYTH_OK) {
@@ -109,8 +129,11 @@ static inline bool rig_open(struct rig *r, const char *level, int n_threads, int
 
 static inline void rig_clear(struct rig *r)
 {
-    while (r->n_buf)
-        myth_buf_close(r->buf[--r->n_buf]);
+    while (r->n_buf) {
+        free(r->copy[--r->n_buf].bytes);
+        r->copy[r->n_buf] = (struct rig_copy){ 0 };
+        myth_buf_close(r->buf[r->n_buf]);
+    }
 }
 
 static inline uint64_t rig_close(struct rig *r)
@@ -121,17 +144,69 @@ static inline uint64_t rig_close(struct rig *r)
     return myth_mem_close(r->mem);
 }
 
-static inline void *view_host(myth_view v) { return (unsigned char *)myth_buf_host(v.buf) + v.off; }
+/* Copies are found by their buffer, in whichever rig it is. */
+static struct rig_copy *rig_copies[4 * RIG_VIEW_MAX];
 
-/* [n_row, n] of the type, at an odd multiple of the alignment, filled with 0xff: NaN in every float type. */
-static inline myth_view rig_view(struct rig *r, myth_dtype t, uint64_t n_row, uint64_t n)
+static inline struct rig_copy **find_copy(const myth_buf *buf)
 {
-    uint64_t bytes = n_row * myth_row_bytes(t, n);
-    rig_must(r->n_buf < RIG_VIEW_MAX, "too many views");
-    rig_must(myth_buf_open(&r->buf[r->n_buf], r->dev, MYTH_MEM_OTHER, "view", bytes + 4, NULL) == MYTH_OK, "view");
-    myth_view v = myth_view_at(r->buf[r->n_buf++], 4, t);
+    for (size_t i = 0; i < sizeof(rig_copies) / sizeof(rig_copies[0]); i++)
+        if (buf ? rig_copies[i] && rig_copies[i]->buf == buf : !rig_copies[i] || !rig_copies[i]->buf)
+            return &rig_copies[i];
+    return NULL;
+}
+
+static inline void *view_host(myth_view v)
+{
+    unsigned char *at = myth_buf_host(v.buf);
+    if (!at) {
+        struct rig_copy **copy = find_copy(v.buf);
+        rig_must(copy != NULL, "a view without a copy");
+        at = (*copy)->bytes;
+    }
+    return at + v.off;
+}
+
+static inline myth_view rig_take(struct rig *r, myth_dtype t, uint64_t n_row, uint64_t n, bool is_weight)
+{
+    bool is_visible = myth_device_get_caps(r->dev)->is_host_visible;
+    uint64_t bytes = n_row * myth_row_bytes(t, n), off = is_visible ? 4 : 64;
+    int i = r->n_buf;
+    rig_must(i < RIG_VIEW_MAX, "too many views");
+    rig_must(myth_buf_open(&r->buf[i], r->dev, MYTH_MEM_OTHER, "view", bytes + off, NULL) == MYTH_OK, "view");
+    myth_view v = myth_view_at(r->buf[i], off, t);
+    if (!is_visible) {
+        struct rig_copy **slot = find_copy(NULL);
+        r->copy[i] = (struct rig_copy){ .buf = r->buf[i], .bytes = malloc(bytes + off), .n_row = is_weight ? n_row : 0, .n = n, .view = v };
+        rig_must(slot && r->copy[i].bytes, "memory");
+        *slot = &r->copy[i];
+    }
+    r->n_buf++;
     memset(view_host(v), 0xff, bytes);
     return v;
+}
+
+/* [n_row, n] of the type, where the host can see it at an odd multiple of the alignment, filled with 0xff: NaN in every float type. */
+static inline myth_view rig_view(struct rig *r, myth_dtype t, uint64_t n_row, uint64_t n) { return rig_take(r, t, n_row, n, false); }
+
+/* The host's copies to the device. */
+static inline void rig_push(struct rig *r)
+{
+    for (int i = 0; i < r->n_buf; i++) {
+        const struct rig_copy *c = &r->copy[i];
+        if (c->n_row)
+            myth_weight_write(r->s, c->view, c->bytes + c->view.off, (uint32_t)c->n_row, 0, (uint32_t)c->n_row, (uint32_t)c->n);
+        else if (c->bytes)
+            myth_stream_write(r->s, c->view, c->bytes + c->view.off, myth_buf_bytes(c->buf) - c->view.off);
+    }
+}
+
+/* Waits, and brings the copies up to date; weights stay what they were. */
+static inline myth_status rig_sync(struct rig *r, myth_error *err)
+{
+    for (int i = 0; i < r->n_buf; i++)
+        if (r->copy[i].bytes && !r->copy[i].n_row)
+            myth_stream_read(r->s, r->copy[i].bytes + r->copy[i].view.off, r->copy[i].view, myth_buf_bytes(r->buf[i]) - r->copy[i].view.off);
+    return myth_stream_sync(r->s, err);
 }
 
 /* ---- data ---- */
@@ -185,9 +260,9 @@ static inline void encode_row(unsigned char *dst, myth_dtype t, const float *src
 }
 
 /* Rows of noise; past 16 M elements, which only benches want, the first 1,024 rows repeat. */
-static inline myth_view rig_noise(struct rig *r, myth_dtype t, uint64_t n_row, uint64_t n, float mean, float scale)
+static inline myth_view rig_fill(struct rig *r, myth_view v, uint64_t n_row, uint64_t n, float mean, float scale)
 {
-    myth_view v = rig_view(r, t, n_row, n);
+    myth_dtype t = v.dtype;
     float *row = malloc((size_t)n * sizeof(float));
     uint64_t key = r->seed = mix64(r->seed);
     rig_must(row != NULL, "memory");
@@ -203,6 +278,17 @@ static inline myth_view rig_noise(struct rig *r, myth_dtype t, uint64_t n_row, u
     }
     free(row);
     return v;
+}
+
+static inline myth_view rig_noise(struct rig *r, myth_dtype t, uint64_t n_row, uint64_t n, float mean, float scale)
+{
+    return rig_fill(r, rig_take(r, t, n_row, n, false), n_row, n, mean, scale);
+}
+
+/* Noise that a device may keep in a form of its own. */
+static inline myth_view rig_weight(struct rig *r, myth_dtype t, uint64_t n_row, uint64_t n, float mean, float scale)
+{
+    return rig_fill(r, rig_take(r, t, n_row, n, true), n_row, n, mean, scale);
 }
 
 static inline myth_view rig_ids(struct rig *r, uint64_t n, uint32_t below)
@@ -359,7 +445,7 @@ static inline void make_head_topk(struct rig *r, const struct kernel_case *c, st
         .n_rows = c->rows, .dim = c->dim, .n_vocab = c->n_vocab, .k = c->k, .softcap = c->softcap, .is_decode = c->is_decode
     };
     a->x = rig_noise(r, MYTH_F32, c->rows, c->dim, 0.0f, 1.0f);
-    a->w = rig_noise(r, c->type, c->n_vocab, c->dim, 0.0f, 0.3f);
+    a->w = rig_weight(r, c->type, c->n_vocab, c->dim, 0.0f, 0.3f);
     if (c->has_mask) {                  /* two masks: scattered bits, a single id; the third row on have none */
         a->mask_idx = rig_view(r, MYTH_I32, 1, c->rows);
         a->masks = rig_view(r, MYTH_I32, 2, n_word);
@@ -400,9 +486,9 @@ static inline void make_qkv(struct rig *r, const struct kernel_case *c, struct m
     };
     make_rows(r, c, &a->x, &a->pend, &a->w_post);
     a->w_in = rig_noise(r, MYTH_F32, 1, c->dim, 1.0f, 0.3f);
-    a->w_q = rig_noise(r, c->type, (uint64_t)c->n_head * c->head_dim, c->dim, 0.0f, 0.05f);
-    a->w_k = rig_noise(r, c->type, (uint64_t)c->n_head_kv * c->head_dim, c->dim, 0.0f, 0.05f);
-    a->w_v = rig_noise(r, c->type, (uint64_t)c->n_head_kv * c->head_dim, c->dim, 0.0f, 0.05f);
+    a->w_q = rig_weight(r, c->type, (uint64_t)c->n_head * c->head_dim, c->dim, 0.0f, 0.05f);
+    a->w_k = rig_weight(r, c->type, (uint64_t)c->n_head_kv * c->head_dim, c->dim, 0.0f, 0.05f);
+    a->w_v = rig_weight(r, c->type, (uint64_t)c->n_head_kv * c->head_dim, c->dim, 0.0f, 0.05f);
     a->n_q = c->has_head_norm ? rig_noise(r, MYTH_F32, 1, c->head_dim, 1.0f, 0.3f) : none();
     a->n_k = c->has_head_norm ? rig_noise(r, MYTH_F32, 1, c->head_dim, 1.0f, 0.3f) : none();
     a->rope = rig_view(r, MYTH_F32, c->rows, c->head_dim);
@@ -429,7 +515,7 @@ static inline void make_case(struct rig *r, const struct kernel_case *c, uint64_
     switch (c->op) {
     case MYTH_OP_embed_gather:
         a->embed_gather = (struct myth_embed_gather_args){ .n_rows = c->rows, .dim = c->dim, .n_vocab = c->n_vocab, .scale = 25.25f };
-        a->embed_gather.table = rig_noise(r, c->type, c->n_vocab, c->dim, 0.0f, 0.05f);
+        a->embed_gather.table = rig_weight(r, c->type, c->n_vocab, c->dim, 0.0f, 0.05f);
         a->embed_gather.ids = rig_ids(r, c->rows, c->n_vocab);
         a->embed_gather.y = rig_view(r, MYTH_F32, c->rows, c->dim);
         break;
@@ -451,7 +537,7 @@ static inline void make_case(struct rig *r, const struct kernel_case *c, uint64_
     case MYTH_OP_proj:
         a->proj = (struct myth_proj_args){ .n_rows = c->rows, .n_in = c->dim, .n_out = c->n_out, .is_decode = c->is_decode };
         a->proj.x = rig_noise(r, MYTH_F32, c->rows, c->dim, 0.0f, 1.0f);
-        a->proj.w = rig_noise(r, c->type, c->n_out, c->dim, 0.0f, 0.05f);
+        a->proj.w = rig_weight(r, c->type, c->n_out, c->dim, 0.0f, 0.05f);
         a->proj.y = rig_view(r, MYTH_F32, c->rows, c->n_out);
         break;
     case MYTH_OP_norm_qkv_rope_store: make_qkv(r, c, &a->norm_qkv_rope_store); break;
@@ -490,8 +576,8 @@ static inline void make_case(struct rig *r, const struct kernel_case *c, uint64_
         };
         make_rows(r, c, &a->norm_ffn_geglu.x, &a->norm_ffn_geglu.pend, &a->norm_ffn_geglu.w_post);
         a->norm_ffn_geglu.w = rig_noise(r, MYTH_F32, 1, c->dim, 1.0f, 0.3f);
-        a->norm_ffn_geglu.w_gate = rig_noise(r, c->type, c->d_ff, c->dim, 0.0f, 0.05f);
-        a->norm_ffn_geglu.w_up = rig_noise(r, c->type, c->d_ff, c->dim, 0.0f, 0.05f);
+        a->norm_ffn_geglu.w_gate = rig_weight(r, c->type, c->d_ff, c->dim, 0.0f, 0.05f);
+        a->norm_ffn_geglu.w_up = rig_weight(r, c->type, c->d_ff, c->dim, 0.0f, 0.05f);
         a->norm_ffn_geglu.xn = rig_view(r, MYTH_F32, c->rows, c->dim);
         a->norm_ffn_geglu.up = rig_view(r, MYTH_F32, c->rows, c->d_ff);
         a->norm_ffn_geglu.h = rig_view(r, MYTH_F32, c->rows, c->d_ff);
@@ -513,7 +599,7 @@ static inline void make_case(struct rig *r, const struct kernel_case *c, uint64_
     case MYTH_OP_head_logits:
         a->head_logits = (struct myth_head_logits_args){ .dim = c->dim, .n_vocab = c->n_vocab, .softcap = c->softcap };
         a->head_logits.x = rig_noise(r, MYTH_F32, 1, c->dim, 0.0f, 1.0f);
-        a->head_logits.w = rig_noise(r, c->type, c->n_vocab, c->dim, 0.0f, 0.3f);
+        a->head_logits.w = rig_weight(r, c->type, c->n_vocab, c->dim, 0.0f, 0.3f);
         a->head_logits.y = rig_view(r, MYTH_F32, 1, c->n_vocab);
         break;
     case MYTH_OP_copy:

@@ -1,11 +1,9 @@
-/* test_bits.c - what must not change a bit: threads, the other rows, chunks, pages, rings. On every CPU level present, one level and one
+/* test_bits.c - what must not change a bit: threads, the other rows, chunks, pages, rings. On every CPU level and device present, one level and one
  * path at a time; between levels and paths only tolerances hold (test_ops). */
 #include "op_case.h"
 
 #include "../support/check.h"
 
-static const char *const level_names[] = { "ref", "avx2", "avx512", "amx", "neon" };
-enum { LEVEL_NAME_N = sizeof(level_names) / sizeof(level_names[0]) };
 
 static bool is_present(const char *level)
 {
@@ -19,7 +17,7 @@ static bool is_present(const char *level)
 static void sync_ok(struct rig *r)
 {
     myth_error err;
-    if (myth_stream_sync(r->s, &err) != MYTH_OK)
+    if (rig_sync(r, &err) != MYTH_OK)
         fail_msg("%s", err.msg);
 }
 
@@ -104,6 +102,7 @@ static unsigned char *run_whole(struct rig *r, int case_idx, size_t *row_bytes)
     union op_args a;
     struct output o[8];
     make_case(r, c, (uint64_t)case_idx, &a);
+    rig_push(r);
     issue_op(r->s, c->op, &a);
     sync_ok(r);
     int n = list_outputs(o, c, &a);
@@ -120,7 +119,7 @@ static void fail_case(const char *level, int case_idx, const char *what, uint64_
 {
     char name[200];
     case_name(name, sizeof(name), &kernel_cases[case_idx]);
-    fail_msg("level %s, %s: bits differ with %s %llu", level, name, what, (unsigned long long)n);
+    fail_msg("%s, %s: bits differ with %s %llu", level, name, what, (unsigned long long)n);
 }
 
 /* ---- threads ---- */
@@ -129,20 +128,20 @@ static void test_threads(void **state)
 {
     (void)state;
     static const int counts[] = { 2, 5 };
-    for (int l = 0; l < LEVEL_NAME_N; l++) {
-        if (!is_present(level_names[l]))
+    for (int l = 0; l < RIG_TARGET_N; l++) {
+        if (!is_present(rig_targets[l]))
             continue;
         struct rig one, many;
-        assert_true(rig_open(&one, level_names[l], 1, CASE_TEST, NULL));
+        assert_true(rig_open(&one, rig_targets[l], 1, CASE_TEST, NULL));
         for (int t = 0; t < 2; t++) {
-            assert_true(rig_open(&many, level_names[l], counts[t], CASE_TEST, NULL));
+            assert_true(rig_open(&many, rig_targets[l], counts[t], CASE_TEST, NULL));
             for (int i = 0; i < KERNEL_CASE_N; i++) {
                 size_t bytes;
                 if (!(kernel_cases[i].use & CASE_TEST))
                     continue;
                 unsigned char *a = run_whole(&one, i, &bytes), *b = run_whole(&many, i, &bytes);
                 if (memcmp(a, b, bytes * count_rows(&kernel_cases[i])) != 0)
-                    fail_case(level_names[l], i, "threads", (uint64_t)counts[t]);
+                    fail_case(rig_targets[l], i, "threads", (uint64_t)counts[t]);
                 free(a);
                 free(b);
             }
@@ -211,11 +210,11 @@ static bool narrow(union op_args *u, const struct kernel_case *c, uint64_t row)
 static void test_row_alone(void **state)
 {
     (void)state;
-    for (int l = 0; l < LEVEL_NAME_N; l++) {
+    for (int l = 0; l < RIG_TARGET_N; l++) {
         struct rig r;
-        if (!is_present(level_names[l]))
+        if (!is_present(rig_targets[l]))
             continue;
-        assert_true(rig_open(&r, level_names[l], 2, CASE_TEST, NULL));
+        assert_true(rig_open(&r, rig_targets[l], 2, CASE_TEST, NULL));
         for (int i = 0; i < KERNEL_CASE_N; i++) {
             const struct kernel_case *c = &kernel_cases[i];
             size_t bytes;
@@ -230,6 +229,7 @@ static void test_row_alone(void **state)
                 make_case(&r, c, (uint64_t)i, &a);
                 int n = list_outputs(o, c, &a);
                 if (narrow(&a, c, row)) {
+                    rig_push(&r);
                     issue_op(r.s, c->op, &a);
                     sync_ok(&r);
                     for (int k = 0; k < n; k++)
@@ -237,7 +237,7 @@ static void test_row_alone(void **state)
                             shift(&o[k].view, row, o[k].n);
                     take_row(lone, o, n, 0);
                     if (memcmp(lone, all + row * bytes, bytes) != 0)
-                        fail_case(level_names[l], i, "the row alone,", row);
+                        fail_case(rig_targets[l], i, "the row alone,", row);
                 }
                 rig_clear(&r);
             }
@@ -302,6 +302,7 @@ static void run_sequence(struct rig *r, float *out, myth_dtype type, uint32_t ch
             .o = o, .q = q, .k_new = k_new, .v_new = v_new, .runs = runs, .row_run = row_run, .pos = pos, .kv = kv, .n_rows = n + 1,
             .cap_rows = cap_rows, .n_head = SEQ_HEAD, .n_head_kv = SEQ_KV, .head_dim = SEQ_HD, .window = window
         };
+        rig_push(r);
         if (is_decode)
             myth_attn_decode(r->s, &a);
         else
@@ -324,11 +325,11 @@ static void test_chunks(void **state)
     uint64_t random = check_seed();
     float *first = malloc(N * sizeof(float)), *next = malloc(N * sizeof(float));
     assert_true(first && next);
-    for (int l = 0; l < LEVEL_NAME_N; l++) {
+    for (int l = 0; l < RIG_TARGET_N; l++) {
         struct rig r;
-        if (!is_present(level_names[l]))
+        if (!is_present(rig_targets[l]))
             continue;
-        assert_true(rig_open(&r, level_names[l], 2, CASE_TEST, NULL));
+        assert_true(rig_open(&r, rig_targets[l], 2, CASE_TEST, NULL));
         for (size_t t = 0; t < 4; t++)
             for (size_t w = 0; w < 3; w++)
                 for (int is_decode = 0; is_decode < 2; is_decode++)
@@ -340,8 +341,8 @@ static void test_chunks(void **state)
                                     continue;
                                 run_sequence(&r, is_first ? first : next, types[t], chunks[c], pages[p], windows[w], is_ring, is_decode);
                                 if (!is_first && memcmp(first, next, N * sizeof(float)) != 0)
-                                    fail_msg("level %s %s window %u: chunk %u, page %u%s%s differ from one chunk in pages of 64",
-                                             level_names[l], myth_dtype_get(types[t])->name, windows[w], chunks[c], pages[p],
+                                    fail_msg("%s %s window %u: chunk %u, page %u%s%s differ from one chunk in pages of 64",
+                                             rig_targets[l], myth_dtype_get(types[t])->name, windows[w], chunks[c], pages[p],
                                              is_ring ? ", ring" : "", is_decode ? ", decode" : "");
                             }
         assert_int_equal(rig_close(&r), 0);

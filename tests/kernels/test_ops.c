@@ -1,4 +1,4 @@
-/* test_ops.c - every op x every case x every CPU level present, against the fp64 oracle. Prints per level and op the worst case and the
+/* test_ops.c - every op x every case x every CPU level and device present, against the fp64 oracle. Prints per level and op the worst case and the
  * share of its tolerance that it used; absent levels are named with the reason. */
 #include "oracle.h"
 
@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-static const char *const level_names[] = { "ref", "avx2", "avx512", "amx", "neon" };
 
 struct worst {
     double share, error;
@@ -91,8 +90,9 @@ static void run_case(struct rig *r, int case_idx, bool is_ref, struct worst *wor
     myth_error err;
     make_case(r, c, (uint64_t)case_idx, &a);
     op_oracle(&o, c, &a);
+    rig_push(r);
     issue_op(r->s, c->op, &a);
-    if (myth_stream_sync(r->s, &err) != MYTH_OK)
+    if (rig_sync(r, &err) != MYTH_OK)
         fail_msg("%s", err.msg);
     double tol = is_ref ? c->tol_ref : c->tol_fast;
     for (int i = 0; i < o.n_want; i++)
@@ -127,24 +127,24 @@ static void test_cases(void **state)
 {
     (void)state;
     int n_failed = 0;
-    for (size_t l = 0; l < sizeof(level_names) / sizeof(level_names[0]); l++) {
+    for (int l = 0; l < RIG_TARGET_N; l++) {
         struct rig r;
         myth_error err;
-        if (!rig_open(&r, level_names[l], 2, CASE_TEST, &err)) {
-            printf("level %-7s absent: %s\n", level_names[l], err.msg);
+        if (!rig_open(&r, rig_targets[l], 2, CASE_TEST, &err)) {
+            printf("target %-14s absent: %s\n", rig_targets[l], err.msg);
             assert_true(l > 0);         /* ref is everywhere */
             continue;
         }
-        printf("level %-7s %s\n", level_names[l], myth_device_get_caps(r.dev)->description);
+        printf("target %-14s %s\n", rig_targets[l], myth_device_get_caps(r.dev)->description);
         for (int op = 0; op < MYTH_OP_N; op++)
-            n_failed += run_op(&r, (myth_op)op, l == 0, "");
+            n_failed += run_op(&r, (myth_op)op, is_exact_target(rig_targets[l]), "");
         if (r.dev->ops.norm_qkv_rope_store != myth_compose_norm_qkv_rope_store) {      /* what a device without the fused ops would run */
             r.dev->ops.norm_qkv_rope_store = myth_compose_norm_qkv_rope_store;
-            n_failed += run_op(&r, MYTH_OP_norm_qkv_rope_store, l == 0, " composed");
+            n_failed += run_op(&r, MYTH_OP_norm_qkv_rope_store, is_exact_target(rig_targets[l]), " composed");
         }
         if (r.dev->ops.norm_ffn_geglu != myth_compose_norm_ffn_geglu) {
             r.dev->ops.norm_ffn_geglu = myth_compose_norm_ffn_geglu;
-            n_failed += run_op(&r, MYTH_OP_norm_ffn_geglu, l == 0, " composed");
+            n_failed += run_op(&r, MYTH_OP_norm_ffn_geglu, is_exact_target(rig_targets[l]), " composed");
         }
         assert_int_equal(rig_close(&r), 0);
     }
@@ -156,25 +156,26 @@ static void test_ties(void **state)
 {
     (void)state;
     struct kernel_case c = { .op = MYTH_OP_head_topk, .rows = 2, .dim = 64, .n_vocab = 2500, .k = 1000, .type = MYTH_F32 };
-    for (size_t l = 0; l < sizeof(level_names) / sizeof(level_names[0]); l++)
+    for (int l = 0; l < RIG_TARGET_N; l++)
         for (int is_decode = 0; is_decode < 2; is_decode++) {
             struct rig r;
             union op_args a;
-            if (!rig_open(&r, level_names[l], 3, CASE_TEST, NULL))
+            if (!rig_open(&r, rig_targets[l], 3, CASE_TEST, NULL))
                 continue;
             c.is_decode = is_decode;
             make_case(&r, &c, 7, &a);
             float *w = view_host(a.head_topk.w);
             for (uint32_t v = 3; v < c.n_vocab; v++)
                 memcpy(w + (size_t)v * c.dim, w + (size_t)(v % 3) * c.dim, c.dim * sizeof(float));
+            rig_push(&r);
             issue_op(r.s, c.op, &a);
-            assert_int_equal(myth_stream_sync(r.s, NULL), MYTH_OK);
+            assert_int_equal(rig_sync(&r, NULL), MYTH_OK);
             for (uint32_t i = 0; i < c.rows * c.k; i++) {
                 const int32_t *id = (int32_t *)view_host(a.head_topk.top_id) + i / c.k * c.k;
                 const uint32_t n = i % c.k, n_best = (c.n_vocab + 2 - (uint32_t)id[0]) / 3;       /* ids of the best class */
                 const uint32_t expected = n < n_best ? (uint32_t)id[0] + 3 * n : (uint32_t)id[n_best] + 3 * (n - n_best);
                 if ((uint32_t)id[0] > 2 || (uint32_t)id[n] != expected)
-                    fail_msg("level %s: place %u of row %u is %d, not %u", level_names[l], n, i / c.k, id[n], expected);
+                    fail_msg("%s: place %u of row %u is %d, not %u", rig_targets[l], n, i / c.k, id[n], expected);
             }
             assert_int_equal(rig_close(&r), 0);
         }
