@@ -165,7 +165,7 @@ void myth_engine_write_table(myth_engine *e, const myth_seq *s)
     uint32_t n_entry = e->y.n_entry;
     uint64_t row = 8 * (uint64_t)s->slot * n_entry, ring = 8 * ((uint64_t)e->y.opts.n_seq * n_entry + s->slot);
     for (uint32_t i = 0; i < n_entry && s->kv->page[i] >= 0; i++) {
-        int32_t entry[2] = { s->kv->page[i], (int32_t)(i * e->y.page_tok) };
+        int32_t entry[2] = { s->kv->page[i], (int32_t)myth_kv_entry_pos(&e->kv, s->kv, i) };
         myth_stream_write(e->stream, myth_view_at(e->buf[MYTH_BUF_table], row + 8 * (uint64_t)i, MYTH_I32), entry, sizeof entry);
     }
     int32_t entry[2] = { s->kv->ring, 0 };

@@ -2,7 +2,7 @@
  *
  *   myth_model_open    a model's facts, tokenizer and (level DATA) tensors; enough for tokenize, prompt, plan
  *   myth_engine_open   the model on a device, with its cache and workspaces: every byte as the plan said, nothing later
- *   myth_seq_*         a sequence is its tokens (host) plus its rows in the cache
+ *   myth_seq_*         a sequence is its tokens (host) plus its rows in the cache; what is evicted leaves both
  *   myth_forward       tokens of any number of sequences at once; logits or hidden rows where asked
  *   myth_generate      the loop: forward, reduce, (grammar,) choose, until a stop token, a limit or a cancel
  *
@@ -50,7 +50,7 @@ typedef struct {                    /* zero = default */
     int n_threads;                  /* 0 = all                                                        */
     const char *cpu_level;          /* NULL = environment, then best                                  */
     bool is_exact;                  /* float32 activations, f32 cache, reference order                */
-    uint32_t n_ctx;                 /* tokens per sequence; 0 = 4096, at most the model's              */
+    uint32_t n_ctx;                 /* tokens held per sequence; 0 = 4096, at most the model's         */
     uint32_t n_seq;                 /* sequences alive at once; 0 = 1                                  */
     uint32_t n_checkpoint;          /* checkpoints and forks whose rings may differ, beyond n_seq      */
     uint32_t n_ubatch;              /* rows of a step; 0 = 512, at most n_ctx * n_seq                  */
@@ -103,15 +103,27 @@ const char *myth_engine_device(const myth_engine *e);             /* "AMD EPYC, 
 
 myth_status myth_seq_open(myth_seq **out, myth_engine *e, myth_error *err);       /* MYTH_EFULL past n_seq */
 void myth_seq_close(myth_seq *s);
-uint32_t myth_seq_len(const myth_seq *s);
-const int32_t *myth_seq_tokens(const myth_seq *s);                                /* until the next change */
+uint32_t myth_seq_len(const myth_seq *s);                                         /* tokens held                                       */
+const int32_t *myth_seq_tokens(const myth_seq *s);                                /* the tokens held, until the next change            */
+uint32_t myth_seq_pos(const myth_seq *s);                                         /* of the next token: the length and all evicted ones */
+/* Tokens that s can take before the context is full: n_ctx less the tokens held, after an eviction up to two pages of rows less. */
+uint32_t myth_seq_room(const myth_seq *s);
 /* A second sequence with the same tokens, sharing pages and ring until one of them writes. */
 myth_status myth_seq_fork(myth_seq **out, myth_seq *s, myth_error *err);
 /* Remembers the end of s, so that truncate can come back to it. Takes one of n_checkpoint. */
 myth_status myth_seq_checkpoint(myth_seq *s, myth_error *err);
-/* Cuts to n tokens. Exact while every ring still holds what position n needs; otherwise returns to the newest checkpoint <= n (or to 0).
- * *at says where it stands: the caller feeds tokens[*at .. n) again. */
+/* Cuts to n tokens. Exact while every ring still holds what the next token's position needs; otherwise returns to the newest checkpoint
+ * <= n (or to 0). Back at the gap or before it, the gap is gone and positions go on from n; with n = 0 from 0. *at says where it stands:
+ * the caller feeds tokens[*at .. n) again. */
 myth_status myth_seq_truncate(myth_seq *s, uint32_t n, uint32_t *at, myth_error *err);
+/* Drops tokens from .. from + n - 1 of those held: from the list and from the global layers. The others keep their positions, so nothing
+ * is moved or computed; the host's tables change and whole pages return to the pool, those that are shared by reference count. Local
+ * layers keep what they hold: it ages out. Later tokens were computed with the dropped ones in sight, so this is "drop", not
+ * "recompute"; a rolling chat that must equal a fresh one truncates and feeds the rest again. A sequence has one gap: MYTH_EARG unless
+ * the first eviction, or one that touches or encloses what went before. Checkpoints that hold a dropped token are gone; forks stay as
+ * they are. What is held is limited (n_ctx), positions are not, up to 2^31 - 1; past those that the model was trained on is the
+ * caller's business. */
+myth_status myth_seq_evict(myth_seq *s, uint32_t from, uint32_t n, myth_error *err);
 /* Bytes of s (tokens and its rows in the cache) into dst / back into an empty sequence of an engine with the same model and cache types. */
 uint64_t myth_seq_save_bytes(const myth_seq *s);
 myth_status myth_seq_save(const myth_seq *s, void *dst, uint64_t cap, myth_error *err);

@@ -13,10 +13,11 @@ struct myth_seq {
     myth_engine *e;
     bool is_open;
     uint32_t slot;                    /* row of the page tables on the device                     */
-    int32_t *token;                   /* [n_ctx]                                                  */
+    int32_t *token;                   /* [n_ctx], of the rows held                                */
     uint32_t n_new;                   /* tokens that the forward under way appends                */
     myth_kv_needs need;               /* of the same forward                                      */
     bool has_ephemeral;               /* the forward under way branches off it                    */
+    bool is_table_stale;              /* its pages or ring changed since they were written to the device: the next forward does */
     myth_kv_rows *kv;
 };
 
@@ -61,7 +62,7 @@ struct myth_engine {
 
 /* Engine block: the struct, the sequences, the checkpoints, their cache rows, the wrapped buffers. */
 uint64_t myth_engine_block_bytes(const myth_layout *y, uint32_t n_shard);
-/* Writes slot's row of the page tables to the device. */
+/* Writes slot's row of the page tables to the device, before a step reads it. */
 void myth_engine_write_table(myth_engine *e, const myth_seq *s);
 uint32_t myth_model_n_shard(const myth_model *m);
 static inline myth_view myth_engine_view(const myth_engine *e, int buf, uint64_t off, myth_dtype t)

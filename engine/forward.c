@@ -35,7 +35,7 @@ static uint32_t run_length(const myth_batch *b, uint32_t i)
 static myth_status check_run(myth_engine *e, const myth_batch *b, uint32_t i, uint32_t n, myth_error *err)
 {
     myth_seq *s = b->seq[i];
-    uint32_t n_vocab = e->model->config.n_vocab, pos0 = s->kv->n_tok;
+    uint32_t n_vocab = e->model->config.n_vocab, pos0 = s->kv->n_pos;
     assert(s->e == e && s->is_open);
     if (is_ephemeral(b, i)) {
         if (n > e->y.opts.n_ubatch)
@@ -50,8 +50,9 @@ static myth_status check_run(myth_engine *e, const myth_batch *b, uint32_t i, ui
         return myth_fail(err, MYTH_EARG, "a sequence is extended and branched off in one forward");
     if (b->is_decode && n != 1)
         return myth_fail(err, MYTH_EARG, "a decode step takes one token per sequence, got %u", n);
-    if (n > e->y.opts.n_ctx - pos0)
-        return myth_fail(err, MYTH_EFULL, "context full: %u tokens and %u more, -c %u", pos0, n, e->y.opts.n_ctx);
+    if (n > myth_kv_room(&e->kv, s->kv))
+        return myth_fail(err, MYTH_EFULL, "context full: %u tokens and %u more, room for %u, -c %u", myth_kv_len(s->kv), n,
+                         myth_kv_room(&e->kv, s->kv), e->y.opts.n_ctx);
     for (uint32_t j = 0; j < n; j++) {
         if (b->token[i + j] < 0 || (uint32_t)b->token[i + j] >= n_vocab)
             return myth_fail(err, MYTH_EARG, "token %d is outside the vocabulary of %u", b->token[i + j], n_vocab);
@@ -120,13 +121,16 @@ static myth_status reserve(myth_engine *e, myth_error *err)
     for (uint32_t i = 0; i < e->y.opts.n_seq; i++) {
         myth_seq *s = &e->seq[i];
         myth_kv_copy page, ring;
-        if (s->n_new == 0)
-            continue;
-        myth_kv_grow(&e->kv, s->kv, s->n_new, &page, &ring);
-        copy_whole(e, MYTH_BUF_kv_global, e->y.page_bytes, page);
-        copy_whole(e, MYTH_BUF_kv_local, e->y.ring_bytes, ring);
-        if (s->need.n_page || s->need.n_ring)
+        if (s->n_new) {
+            myth_kv_grow(&e->kv, s->kv, s->n_new, &page, &ring);
+            copy_whole(e, MYTH_BUF_kv_global, e->y.page_bytes, page);
+            copy_whole(e, MYTH_BUF_kv_local, e->y.ring_bytes, ring);
+            s->is_table_stale = s->is_table_stale || s->need.n_page || s->need.n_ring;
+        }
+        if (s->is_table_stale && (s->n_new || s->has_ephemeral)) {
             myth_engine_write_table(e, s);
+            s->is_table_stale = false;
+        }
     }
     return MYTH_OK;
 }
@@ -139,7 +143,7 @@ static uint32_t add_rows(myth_engine *e, const myth_batch *b, uint32_t i)
     myth_step_index *x = &e->idx;
     myth_seq *s = b->seq[i];
     bool ephemeral = is_ephemeral(b, i);
-    uint32_t n = run_length(b, i), room = e->y.opts.n_ubatch - x->n_rows, pos0 = s->kv->n_tok;
+    uint32_t n = run_length(b, i), room = e->y.opts.n_ubatch - x->n_rows, pos0 = s->kv->n_pos;
     if (n > room)
         n = ephemeral ? 0 : room;                               /* an ephemeral run is not cut */
     if (n == 0)
@@ -151,13 +155,15 @@ static uint32_t add_rows(myth_engine *e, const myth_batch *b, uint32_t i)
     run[MYTH_RUN_POS0] = (int32_t)pos0;
     run[MYTH_RUN_SLOT] = (int32_t)s->slot;
     run[MYTH_RUN_FLAGS] = ephemeral ? MYTH_RUN_EPHEMERAL : 0;
+    run[MYTH_RUN_GAP0] = (int32_t)s->kv->gap0;
+    run[MYTH_RUN_GAP1] = (int32_t)s->kv->gap1;
     for (uint32_t j = 0; j < n; j++) {
         x->id[x->n_rows + j] = b->token[i + j];
         x->pos[x->n_rows + j] = (int32_t)(pos0 + j);
         x->row_run[x->n_rows + j] = (int32_t)x->n_run;
     }
     if (!ephemeral) {
-        memcpy(s->token + pos0, b->token + i, (size_t)n * sizeof *s->token);
+        memcpy(s->token + myth_kv_len(s->kv), b->token + i, (size_t)n * sizeof *s->token);
         myth_kv_wrote(s->kv, n);
     }
     x->n_rows += n;

@@ -137,7 +137,7 @@ static myth_status choose(generator *g, const myth_result *r, int32_t *id, myth_
         n = MYTH_TOPK_MAX;
     for (uint32_t i = 0; i < n; i++)
         logit[i] = g->list[i].logit;
-    *id = g->list[myth_sample(p, logit, n, g->o->seq_number, myth_seq_len(g->s))].id;
+    *id = g->list[myth_sample(p, logit, n, g->o->seq_number, myth_seq_pos(g->s))].id;
     return MYTH_OK;
 }
 
@@ -195,7 +195,6 @@ myth_status myth_generate(myth_engine *e, myth_seq *s, const myth_generate_opts 
 {
     generator g;
     myth_result r = { 0 };
-    uint32_t n_ctx = e->y.opts.n_ctx;
     g.e = e;
     g.s = s;
     g.o = o;
@@ -207,7 +206,7 @@ myth_status myth_generate(myth_engine *e, myth_seq *s, const myth_generate_opts 
     *why = MYTH_FINISH_REFUSED;
     if (o->n_prompt == 0)
         return myth_fail(err, MYTH_EARG, "an empty prompt");
-    if (o->n_prompt > n_ctx - myth_seq_len(s))
+    if (o->n_prompt > myth_seq_room(s))
         return MYTH_OK;
 
     *why = MYTH_FINISH_NONE;
@@ -241,7 +240,7 @@ myth_status myth_generate(myth_engine *e, myth_seq *s, const myth_generate_opts 
             return MYTH_OK;
         }
         if (*n_ids < o->n_max) {
-            if (myth_seq_len(s) == n_ctx) {
+            if (myth_seq_room(s) == 0) {
                 *why = MYTH_FINISH_CONTEXT;
                 return MYTH_OK;
             }

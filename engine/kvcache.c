@@ -12,7 +12,7 @@ uint64_t myth_kv_host_bytes(const myth_layout *y)
 void myth_kv_init(myth_kvcache *kv, const myth_layout *y, void *block, myth_kv_rows *rows, uint32_t n_rows)
 {
     int32_t *p = block;
-    *kv = (myth_kvcache){ .n_page = y->n_page, .n_ring = y->n_ring, .page_tok = y->page_tok, .n_entry = y->n_entry,
+    *kv = (myth_kvcache){ .n_page = y->n_page, .n_ring = y->n_ring, .page_tok = y->page_tok, .n_entry = y->n_entry, .n_ctx = y->opts.n_ctx,
                           .has_pages = y->n_page > 0, .has_rings = y->n_ring > 0 };
     kv->free_page = p;
     kv->page_ref = (uint32_t *)(p += y->n_page);
@@ -30,14 +30,47 @@ void myth_kv_init(myth_kvcache *kv, const myth_layout *y, void *block, myth_kv_r
         kv->free_ring[kv->n_free_ring++] = (int32_t)(kv->n_ring - 1 - i);
 }
 
-static uint32_t n_pages_of(const myth_kvcache *kv, uint32_t n_tok)
+/* Pages of n rows from the start of one. */
+static uint32_t pages_for(const myth_kvcache *kv, uint32_t n) { return n / kv->page_tok + (n % kv->page_tok > 0); }
+
+/* Pages wholly in the gap: the entries that the table lacks past it. The first would be entry pages_for(gap0). */
+static uint32_t n_gone(const myth_kvcache *kv, const myth_kv_rows *r)
 {
-    return kv->has_pages ? (n_tok + kv->page_tok - 1) / kv->page_tok : 0;
+    uint32_t first = pages_for(kv, r->gap0), end = r->gap1 / kv->page_tok;
+    return end > first ? end - first : 0;
+}
+
+/* Pages with the gap of r and positions up to n_pos. The page that gap1 lies in counts from its first row after the gap on. */
+static uint32_t n_pages_to(const myth_kvcache *kv, const myth_kv_rows *r, uint32_t n_pos)
+{
+    if (!kv->has_pages)
+        return 0;
+    return n_pos > r->gap1 ? pages_for(kv, n_pos) - n_gone(kv, r) : pages_for(kv, r->gap0);
+}
+
+uint32_t myth_kv_n_page(const myth_kvcache *kv, const myth_kv_rows *r) { return n_pages_to(kv, r, r->n_pos); }
+
+/* The entry that the next row is written to; it may not be there yet. */
+static uint32_t next_entry(const myth_kvcache *kv, const myth_kv_rows *r) { return r->n_pos / kv->page_tok - n_gone(kv, r); }
+
+uint32_t myth_kv_room(const myth_kvcache *kv, const myth_kv_rows *r)
+{
+    uint64_t room = kv->n_ctx - myth_kv_len(r), left = MYTH_KV_POS_MAX - r->n_pos;
+    if (kv->has_pages) {
+        uint64_t end = ((uint64_t)kv->n_entry + n_gone(kv, r)) * kv->page_tok, pages = end > r->n_pos ? end - r->n_pos : 0;
+        room = room < pages ? room : pages;
+    }
+    return (uint32_t)(room < left ? room : left);
+}
+
+uint32_t myth_kv_entry_pos(const myth_kvcache *kv, const myth_kv_rows *r, uint32_t i)
+{
+    return (i < pages_for(kv, r->gap0) ? i : i + n_gone(kv, r)) * kv->page_tok;
 }
 
 static bool last_page_is_shared(const myth_kvcache *kv, const myth_kv_rows *r)
 {
-    return kv->has_pages && r->n_tok % kv->page_tok && kv->page_ref[r->page[r->n_tok / kv->page_tok]] > 1;
+    return kv->has_pages && next_entry(kv, r) < myth_kv_n_page(kv, r) && kv->page_ref[r->page[next_entry(kv, r)]] > 1;
 }
 
 static bool ring_is_shared(const myth_kvcache *kv, const myth_kv_rows *r) { return r->ring >= 0 && kv->ring_ref[r->ring] > 1; }
@@ -49,7 +82,7 @@ myth_kv_needs myth_kv_need(const myth_kvcache *kv, const myth_kv_rows *r, uint32
         return n;
     n.copies_page = last_page_is_shared(kv, r);
     n.copies_ring = ring_is_shared(kv, r);
-    n.n_page = n_pages_of(kv, r->n_tok + n_new) - n_pages_of(kv, r->n_tok) + n.copies_page;
+    n.n_page = n_pages_to(kv, r, r->n_pos + n_new) - myth_kv_n_page(kv, r) + n.copies_page;
     n.n_ring = kv->has_rings && (r->ring < 0 || n.copies_ring);
     return n;
 }
@@ -57,7 +90,7 @@ myth_kv_needs myth_kv_need(const myth_kvcache *kv, const myth_kv_rows *r, uint32
 void myth_kv_leave(myth_kvcache *kv, const myth_kv_rows *r, const myth_kv_needs *need)
 {
     if (need->copies_page)
-        kv->page_ref[r->page[r->n_tok / kv->page_tok]]--;
+        kv->page_ref[r->page[next_entry(kv, r)]]--;
     if (need->copies_ring)
         kv->ring_ref[r->ring]--;
 }
@@ -65,7 +98,7 @@ void myth_kv_leave(myth_kvcache *kv, const myth_kv_rows *r, const myth_kv_needs 
 void myth_kv_return(myth_kvcache *kv, const myth_kv_rows *r, const myth_kv_needs *need)
 {
     if (need->copies_page)
-        kv->page_ref[r->page[r->n_tok / kv->page_tok]]++;
+        kv->page_ref[r->page[next_entry(kv, r)]]++;
     if (need->copies_ring)
         kv->ring_ref[r->ring]++;
 }
@@ -84,6 +117,14 @@ static void drop_page(myth_kvcache *kv, int32_t p)
         kv->free_page[kv->n_free_page++] = p;
 }
 
+static int32_t take_ring(myth_kvcache *kv)
+{
+    assert(kv->n_free_ring);
+    int32_t ring = kv->free_ring[--kv->n_free_ring];
+    kv->ring_ref[ring] = 1;
+    return ring;
+}
+
 static void drop_ring(myth_kvcache *kv, int32_t ring)
 {
     if (ring >= 0 && --kv->ring_ref[ring] == 0)
@@ -96,17 +137,15 @@ void myth_kv_grow(myth_kvcache *kv, myth_kv_rows *r, uint32_t n_new, myth_kv_cop
     if (n_new == 0)
         return;
     if (last_page_is_shared(kv, r)) {
-        int32_t *last = &r->page[r->n_tok / kv->page_tok];
+        int32_t *last = &r->page[next_entry(kv, r)];
         *page = (myth_kv_copy){ *last, take_page(kv) };
         drop_page(kv, *last);
         *last = page->to;
     }
-    for (uint32_t i = n_pages_of(kv, r->n_tok); i < n_pages_of(kv, r->n_tok + n_new); i++)
+    for (uint32_t i = myth_kv_n_page(kv, r); i < n_pages_to(kv, r, r->n_pos + n_new); i++)
         r->page[i] = take_page(kv);
     if (kv->has_rings && (r->ring < 0 || ring_is_shared(kv, r))) {
-        assert(kv->n_free_ring);
-        int32_t to = kv->free_ring[--kv->n_free_ring];
-        kv->ring_ref[to] = 1;
+        int32_t to = take_ring(kv);
         *ring = (myth_kv_copy){ r->ring, to };
         drop_ring(kv, r->ring);
         r->ring = to;
@@ -115,29 +154,67 @@ void myth_kv_grow(myth_kvcache *kv, myth_kv_rows *r, uint32_t n_new, myth_kv_cop
 
 void myth_kv_wrote(myth_kv_rows *r, uint32_t n)
 {
-    r->n_tok += n;
-    if (r->n_high < r->n_tok)
-        r->n_high = r->n_tok;
+    r->n_pos += n;
+    if (r->n_high < r->n_pos)
+        r->n_high = r->n_pos;
 }
 
 void myth_kv_share(myth_kvcache *kv, myth_kv_rows *dst, const myth_kv_rows *src)
 {
-    for (uint32_t i = 0; i < n_pages_of(kv, src->n_tok); i++)
+    for (uint32_t i = 0; i < myth_kv_n_page(kv, src); i++)
         kv->page_ref[dst->page[i] = src->page[i]]++;
-    dst->n_tok = src->n_tok;
-    dst->n_high = src->n_high;
-    dst->ring = src->ring;
+    int32_t *page = dst->page;
+    *dst = *src;
+    dst->page = page;
     if (dst->ring >= 0)
         kv->ring_ref[dst->ring]++;
 }
 
+myth_kv_needs myth_kv_need_all(const myth_kvcache *kv, const myth_kv_rows *r, const myth_kv_rows *want)
+{
+    return (myth_kv_needs){ .n_page = myth_kv_n_page(kv, want), .n_ring = kv->has_rings && want->n_pos && r->ring < 0 };
+}
+
+void myth_kv_take_all(myth_kvcache *kv, myth_kv_rows *r, const myth_kv_rows *want)
+{
+    for (uint32_t i = 0; i < myth_kv_n_page(kv, want); i++)
+        r->page[i] = take_page(kv);
+    if (kv->has_rings && want->n_pos && r->ring < 0)
+        r->ring = take_ring(kv);
+    r->n_pos = want->n_pos;
+    r->gap0 = want->gap0;
+    r->gap1 = want->gap1;
+    r->n_high = want->n_high;
+}
+
+bool myth_kv_evict(myth_kvcache *kv, myth_kv_rows *r, uint32_t from, uint32_t n)
+{
+    bool has_gap = r->gap0 < r->gap1;
+    if (n == 0)
+        return true;
+    if (has_gap && (from > r->gap0 || from + n < r->gap0))
+        return false;
+    uint32_t had = myth_kv_n_page(kv, r);
+    r->gap1 = has_gap ? r->gap1 + (from + n - r->gap0) : from + n;
+    r->gap0 = from;
+    uint32_t first = kv->has_pages ? pages_for(kv, from) : 0, gone = had - myth_kv_n_page(kv, r);
+    for (uint32_t i = first; i < first + gone; i++)
+        drop_page(kv, r->page[i]);
+    for (uint32_t i = first; i < had; i++)
+        r->page[i] = i + gone < had ? r->page[i + gone] : -1;
+    return true;
+}
+
 void myth_kv_cut(myth_kvcache *kv, myth_kv_rows *r, uint32_t n)
 {
-    for (uint32_t i = n_pages_of(kv, n); i < n_pages_of(kv, r->n_tok); i++) {
+    uint32_t had = myth_kv_n_page(kv, r);
+    if (n <= r->gap0)
+        r->gap0 = r->gap1 = 0;
+    r->n_pos = n + (r->gap1 - r->gap0);
+    for (uint32_t i = myth_kv_n_page(kv, r); i < had; i++) {
         drop_page(kv, r->page[i]);
         r->page[i] = -1;
     }
-    r->n_tok = n;
     if (n == 0) {
         drop_ring(kv, r->ring);
         r->ring = -1;
@@ -147,7 +224,7 @@ void myth_kv_cut(myth_kvcache *kv, myth_kv_rows *r, uint32_t n)
 
 void myth_kv_trim(myth_kvcache *kv, myth_kv_rows *r)
 {
-    for (uint32_t i = n_pages_of(kv, r->n_tok); i < kv->n_entry && r->page[i] >= 0; i++) {
+    for (uint32_t i = myth_kv_n_page(kv, r); i < kv->n_entry && r->page[i] >= 0; i++) {
         drop_page(kv, r->page[i]);
         r->page[i] = -1;
     }

@@ -1,7 +1,10 @@
-/* seq.c - sequences: tokens on the host, rows in the cache; fork, checkpoint, truncate, save and restore.
+/* seq.c - sequences: tokens on the host, rows in the cache; fork, checkpoint, truncate, evict, save and restore.
  *
- * Saved form, little endian: "MYTHSEQ1", u32 n_tok, n_high, page_tok, ring_tok, n_page, type_k, type_v, 0, u64 page_bytes, ring_bytes, the
- * tokens (i32), the pages in order, the ring. It fits an engine with the same model, cache types, page and ring length. */
+ * Saved form, little endian: "MYTHSEQ2", u32 n_tok, n_high, gap0, gap1, page_tok, ring_tok, n_page, type_k, type_v, 0, u64 page_bytes,
+ * ring_bytes, the tokens held (i32), their pages in order, the ring. It fits an engine with the same model, cache types, page and ring
+ * length.
+ *
+ * A checkpoint's tokens are always the first of its sequence's: what cuts or evicts one of them drops the checkpoint. */
 #include "engine_impl.h"
 
 #include "base/bytes.h"
@@ -27,7 +30,7 @@ static void drop_checkpoints(myth_seq *s, uint32_t above)
     myth_engine *e = s->e;
     for (uint32_t i = 0; i < e->y.opts.n_checkpoint; i++) {
         myth_checkpoint *cp = &e->checkpoint[i];
-        if (cp->slot == s->slot && cp->kv->n_tok > above) {
+        if (cp->slot == s->slot && myth_kv_len(cp->kv) > above) {
             myth_kv_release(&e->kv, cp->kv);
             cp->slot = UINT32_MAX;
         }
@@ -48,7 +51,9 @@ void myth_seq_close(myth_seq *s)
     s->is_open = false;
 }
 
-uint32_t myth_seq_len(const myth_seq *s) { return s->kv->n_tok; }
+uint32_t myth_seq_len(const myth_seq *s) { return myth_kv_len(s->kv); }
+uint32_t myth_seq_pos(const myth_seq *s) { return s->kv->n_pos; }
+uint32_t myth_seq_room(const myth_seq *s) { return myth_kv_room(&s->e->kv, s->kv); }
 const int32_t *myth_seq_tokens(const myth_seq *s) { return s->token; }
 
 myth_status myth_seq_fork(myth_seq **out, myth_seq *s, myth_error *err)
@@ -57,8 +62,8 @@ myth_status myth_seq_fork(myth_seq **out, myth_seq *s, myth_error *err)
     if (st != MYTH_OK)
         return st;
     myth_kv_share(&s->e->kv, (*out)->kv, s->kv);
-    memcpy((*out)->token, s->token, (size_t)s->kv->n_tok * 4);
-    myth_engine_write_table(s->e, *out);
+    memcpy((*out)->token, s->token, (size_t)myth_kv_len(s->kv) * 4);
+    (*out)->is_table_stale = true;
     return MYTH_OK;
 }
 
@@ -67,7 +72,7 @@ myth_status myth_seq_checkpoint(myth_seq *s, myth_error *err)
     myth_engine *e = s->e;
     for (uint32_t i = 0; i < e->y.opts.n_checkpoint; i++) {
         myth_checkpoint *cp = &e->checkpoint[i];
-        if (cp->slot == s->slot && cp->kv->n_tok == s->kv->n_tok)
+        if (cp->slot == s->slot && myth_kv_len(cp->kv) == myth_kv_len(s->kv) && cp->kv->n_pos == s->kv->n_pos)
             return MYTH_OK;                                       /* this end is remembered already */
     }
     for (uint32_t i = 0; i < e->y.opts.n_checkpoint; i++) {
@@ -81,74 +86,99 @@ myth_status myth_seq_checkpoint(myth_seq *s, myth_error *err)
     return myth_fail(err, MYTH_EFULL, "all %u checkpoints are in use", e->y.opts.n_checkpoint);
 }
 
-/* Position n needs the keys n-W+1 .. n-1; a ring that has seen n_high tokens holds none older than the last ring_tok of them, even
- * when the sequence was cut since. */
-static bool ring_reaches_back(const myth_seq *s, uint32_t n)
+/* Position pos needs the keys pos-W+1 .. pos-1; a ring that has seen n_high positions holds none older than the last ring_tok of them,
+ * even when the sequence was cut since. */
+static bool ring_reaches_back(const myth_seq *s, uint32_t pos)
 {
     const myth_layout *y = &s->e->y;
     if (!s->e->kv.has_rings || s->kv->n_high <= y->ring_tok)
         return true;
     uint32_t oldest_held = s->kv->n_high - y->ring_tok;
-    uint32_t oldest_needed = n + 1 > y->ring_tok ? n + 1 - y->ring_tok : 0;
+    uint32_t oldest_needed = pos + 1 > y->ring_tok ? pos + 1 - y->ring_tok : 0;
     return oldest_held <= oldest_needed;
+}
+
+/* Of two checkpoints of a sequence: more tokens, or as many at a later position. */
+static bool is_newer(const myth_kv_rows *a, const myth_kv_rows *b)
+{
+    uint32_t n = myth_kv_len(a), m = myth_kv_len(b);
+    return n > m || (n == m && a->n_pos > b->n_pos);
 }
 
 myth_status myth_seq_truncate(myth_seq *s, uint32_t n, uint32_t *at, myth_error *err)
 {
     myth_engine *e = s->e;
-    uint32_t len = s->kv->n_tok;
+    uint32_t len = myth_kv_len(s->kv), pos = n <= s->kv->gap0 ? n : n + (s->kv->gap1 - s->kv->gap0);
     if (n > len)
         return myth_fail(err, MYTH_EARG, "cannot truncate %u tokens to %u", len, n);
-    if (n < len) {
-        if (n == 0 || ring_reaches_back(s, n)) {
+    if (n < len || n == 0) {
+        if (n == 0 || ring_reaches_back(s, pos)) {
             myth_kv_cut(&e->kv, s->kv, n);
         } else {
             myth_checkpoint *best = NULL;
             for (uint32_t i = 0; i < e->y.opts.n_checkpoint; i++) {
                 myth_checkpoint *cp = &e->checkpoint[i];
-                if (cp->slot == s->slot && cp->kv->n_tok <= n && (!best || cp->kv->n_tok > best->kv->n_tok))
+                if (cp->slot == s->slot && myth_kv_len(cp->kv) <= n && (!best || is_newer(cp->kv, best->kv)))
                     best = cp;
             }
             myth_kv_release(&e->kv, s->kv);
             if (best)
                 myth_kv_share(&e->kv, s->kv, best->kv);
         }
-        drop_checkpoints(s, s->kv->n_tok);
-        myth_engine_write_table(e, s);
+        drop_checkpoints(s, myth_kv_len(s->kv));
+        s->is_table_stale = true;
     }
-    *at = s->kv->n_tok;
+    *at = myth_kv_len(s->kv);
+    return MYTH_OK;
+}
+
+myth_status myth_seq_evict(myth_seq *s, uint32_t from, uint32_t n, myth_error *err)
+{
+    uint32_t len = myth_kv_len(s->kv);
+    if (from > len || n > len - from)
+        return myth_fail(err, MYTH_EARG, "cannot evict tokens %u to %u of %u", from, from + n, len);
+    if (!myth_kv_evict(&s->e->kv, s->kv, from, n))
+        return myth_fail(err, MYTH_EARG, "a sequence has one gap: evicting tokens %u to %u neither touches nor encloses the one at %u", from,
+                         from + n, s->kv->gap0);
+    if (n) {
+        memmove(s->token + from, s->token + from + n, 4 * (size_t)(len - from - n));
+        drop_checkpoints(s, from);
+        s->is_table_stale = true;
+    }
     return MYTH_OK;
 }
 
 /* ---- saved form ---- */
 
-static const char MAGIC[8] = { 'M', 'Y', 'T', 'H', 'S', 'E', 'Q', '1' };
+static const char MAGIC[8] = { 'M', 'Y', 'T', 'H', 'S', 'E', 'Q', '2' };
 
-typedef struct { uint32_t n_tok, n_high, page_tok, ring_tok, n_page, type_k, type_v, zero; uint64_t page_bytes, ring_bytes; } saved_header;
+typedef struct {
+    uint32_t n_tok, n_high, gap0, gap1, page_tok, ring_tok, n_page, type_k, type_v, zero;
+    uint64_t page_bytes, ring_bytes;
+} saved_header;
 
 enum { HEADER_BYTES = 8 + sizeof(saved_header) };
-_Static_assert(sizeof(saved_header) == 8 * 4 + 2 * 8, "no padding in the saved form");
+_Static_assert(sizeof(saved_header) == 10 * 4 + 2 * 8, "no padding in the saved form");
 
-static saved_header header_of(const myth_seq *s)
+/* What an engine of this layout saves of a holder of these rows. */
+static saved_header header_of(const myth_engine *e, const myth_kv_rows *r)
 {
-    const myth_layout *y = &s->e->y;
-    uint32_t n = s->kv->n_tok;
+    const myth_layout *y = &e->y;
     return (saved_header){
-        .n_tok = n, .n_high = s->kv->n_high, .page_tok = y->page_tok, .ring_tok = y->ring_tok,
-        .n_page = s->e->kv.has_pages ? (n + y->page_tok - 1) / y->page_tok : 0,
-        .type_k = (uint32_t)y->opts.type_k, .type_v = (uint32_t)y->opts.type_v,
-        .page_bytes = y->page_bytes, .ring_bytes = s->kv->ring >= 0 ? y->ring_bytes : 0 };
+        .n_tok = myth_kv_len(r), .n_high = r->n_high, .gap0 = r->gap0, .gap1 = r->gap1, .page_tok = y->page_tok, .ring_tok = y->ring_tok,
+        .n_page = myth_kv_n_page(&e->kv, r), .type_k = (uint32_t)y->opts.type_k, .type_v = (uint32_t)y->opts.type_v,
+        .page_bytes = y->page_bytes, .ring_bytes = e->kv.has_rings && r->n_pos ? y->ring_bytes : 0 };
 }
 
 uint64_t myth_seq_save_bytes(const myth_seq *s)
 {
-    saved_header h = header_of(s);
+    saved_header h = header_of(s->e, s->kv);
     return HEADER_BYTES + 4 * (uint64_t)h.n_tok + h.n_page * h.page_bytes + h.ring_bytes;
 }
 
 myth_status myth_seq_save(const myth_seq *s, void *dst, uint64_t cap, myth_error *err)
 {
-    saved_header h = header_of(s);
+    saved_header h = header_of(s->e, s->kv);
     myth_engine *e = s->e;
     unsigned char *p = dst;
     if (cap < myth_seq_save_bytes(s))
@@ -168,25 +198,27 @@ myth_status myth_seq_save(const myth_seq *s, void *dst, uint64_t cap, myth_error
 myth_status myth_seq_restore(myth_seq *s, const void *src, uint64_t bytes, myth_error *err)
 {
     myth_engine *e = s->e;
-    saved_header h = { 0 }, want;
+    saved_header h = { 0 };
     myth_reader r = { src, bytes, 0 };
     const unsigned char *p = myth_reader_take(&r, HEADER_BYTES);
     if (!p || memcmp(p, MAGIC, 8) != 0)
         return myth_fail(err, MYTH_EFORMAT, "not a saved sequence");
     memcpy(&h, p + 8, sizeof h);
-    if (s->kv->n_tok)
+    if (s->kv->n_pos)
         return myth_fail(err, MYTH_EARG, "restore needs an empty sequence");
-    if (h.n_tok > e->y.opts.n_ctx)
+    uint64_t n_pos = (uint64_t)h.n_tok + (h.gap1 > h.gap0 ? h.gap1 - h.gap0 : 0);
+    bool has_gap = h.gap0 < h.gap1 && h.gap0 <= h.n_tok;
+    if ((!has_gap && (h.gap0 || h.gap1)) || n_pos > h.n_high || h.n_high > MYTH_KV_POS_MAX)
+        return myth_fail(err, MYTH_EFORMAT, "a saved sequence whose positions contradict each other");
+    const myth_kv_rows rows = { .n_pos = (uint32_t)n_pos, .gap0 = h.gap0, .gap1 = h.gap1, .n_high = h.n_high };
+    myth_kv_needs need = myth_kv_need_all(&e->kv, s->kv, &rows);
+    if (h.n_tok > e->y.opts.n_ctx || need.n_page > e->kv.n_entry)
         return myth_fail(err, MYTH_EFULL, "saved sequence of %u tokens, context of %u", h.n_tok, e->y.opts.n_ctx);
-    myth_kv_copy none;
-    myth_kv_needs need = myth_kv_need(&e->kv, s->kv, h.n_tok);
     if (need.n_page > e->kv.n_free_page || need.n_ring > e->kv.n_free_ring)
         return myth_fail(err, MYTH_EFULL, "saved sequence needs %u pages, %u are free", need.n_page, e->kv.n_free_page);
-    want = (saved_header){ .n_tok = h.n_tok, .n_high = h.n_high, .page_tok = e->y.page_tok, .ring_tok = e->y.ring_tok, .n_page = need.n_page,
-                           .type_k = (uint32_t)e->y.opts.type_k, .type_v = (uint32_t)e->y.opts.type_v,
-                           .page_bytes = e->y.page_bytes, .ring_bytes = need.n_ring ? e->y.ring_bytes : 0 };
+    const saved_header want = header_of(e, &rows);
     uint64_t body = 4 * (uint64_t)h.n_tok + want.n_page * want.page_bytes + want.ring_bytes;
-    if (memcmp(&h, &want, sizeof h) != 0 || h.n_high < h.n_tok || h.n_high > e->y.opts.n_ctx || myth_reader_left(&r) != body)
+    if (memcmp(&h, &want, sizeof h) != 0 || myth_reader_left(&r) != body)
         return myth_fail(err, MYTH_EFORMAT, "saved by an engine of another shape, or cut off");
     for (uint32_t i = 0; i < h.n_tok; i++) {
         uint32_t id;
@@ -194,15 +226,13 @@ myth_status myth_seq_restore(myth_seq *s, const void *src, uint64_t bytes, myth_
             return myth_fail(err, MYTH_EFORMAT, "saved token %u is outside the vocabulary", i);
         s->token[i] = (int32_t)id;
     }
-    myth_kv_grow(&e->kv, s->kv, h.n_tok, &none, &none);
-    s->kv->n_tok = h.n_tok;
-    s->kv->n_high = h.n_high;
+    myth_kv_take_all(&e->kv, s->kv, &rows);
     for (uint32_t i = 0; i < h.n_page; i++)
         myth_stream_write(e->stream, myth_view_at(e->buf[MYTH_BUF_kv_global], (uint64_t)s->kv->page[i] * h.page_bytes, MYTH_F32),
                           myth_reader_take(&r, h.page_bytes), h.page_bytes);
     if (h.ring_bytes)
         myth_stream_write(e->stream, myth_view_at(e->buf[MYTH_BUF_kv_local], (uint64_t)s->kv->ring * h.ring_bytes, MYTH_F32),
                           myth_reader_take(&r, h.ring_bytes), h.ring_bytes);
-    myth_engine_write_table(e, s);
+    s->is_table_stale = true;
     return myth_stream_sync(e->stream, err);
 }

@@ -21,7 +21,8 @@ void myth_step_attention(myth_step *st, uint32_t l, float attn_softcap)
         .runs = st->runs, .row_run = st->row_run, .pos = st->pos, .kv = st->kv[l],
         .n_rows = st->n_rows, .cap_rows = st->cap_rows,
         .n_head = c->n_head, .n_head_kv = lc->n_head_kv, .head_dim = lc->head_dim,
-        .window = lc->is_global ? 0 : c->window, .softcap = attn_softcap, .merges = st->is_decode };
+        .window = lc->is_global ? 0 : st->kv[l].page_tok, /* what a ring holds: the window, or a shorter context */
+        .softcap = attn_softcap, .merges = st->is_decode };
     if (st->is_decode) {
         myth_attn_decode(st->s, &attn);
     } else {

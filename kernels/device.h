@@ -63,7 +63,7 @@ typedef struct {
     uint32_t d_model, d_ff;    /* largest widths                                 */
     uint32_t n_head, n_head_kv, head_dim;  /* largest over the layers             */
     uint32_t n_vocab;
-    uint32_t n_ctx;            /* longest sequence: bounds the splits of decode attention */
+    uint32_t n_ctx;            /* rows of a sequence at most, whatever their positions: bounds the splits of decode attention */
     uint32_t top_k;            /* largest k                                      */
     uint32_t n_record_ops;     /* ops of the longest recorded stream             */
     uint32_t n_graph;          /* recorded streams alive at once                 */
