@@ -53,6 +53,8 @@ static struct cost op_cost(const struct kernel_case *c)
     case MYTH_OP_geglu: return (struct cost){ rows * c->d_ff * 12.0, rows * c->d_ff * 10.0 };
     case MYTH_OP_head_topk:
     case MYTH_OP_head_logits: return (struct cost){ dim * c->n_vocab * weight, 2.0 * rows * dim * c->n_vocab };
+    case MYTH_OP_capture_sum:
+        return (struct cost){ c->n_out * dim * 4.0 * (1.0 + c->has_pend) + c->k * dim * 16.0, c->n_out * dim * 8.0 };
     default: return (struct cost){ 0.0, 0.0 };
     }
 }

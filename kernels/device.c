@@ -632,6 +632,19 @@ CHECK(copy)
     return a->bytes > 0;
 }
 
+CHECK(capture_sum)
+{
+    struct check c = { s, "capture_sum" };
+    return in_shape(c, a->n_gather, a->dim) &&
+           has_prologue(c, a->x, a->pend, a->w_post, 1, a->dim) &&
+           (a->n_label > 0 || refuse(c, "no labels")) &&
+           has(c, "sum", a->sum, I32, a->n_label, 2 * (uint64_t)a->dim) &&
+           has(c, "bad", a->bad, I32, 1, 1) &&
+           has(c, "rows", a->rows, I32, a->n_gather, 1) &&
+           has(c, "label", a->label, I32, a->n_gather, 1) &&
+           a->n_gather;
+}
+
 /* ---- trace ---- */
 
 /* What a trace line shows of an op: its shape in words and its main output. */
@@ -668,6 +681,7 @@ TRACE(gather_norm, a->y, (uint64_t)a->n_gather * a->dim, "rows=%u dim=%u", a->n_
 TRACE(head_topk, a->top_logit, (uint64_t)a->n_rows * a->k, "rows=%u dim=%u vocab=%u k=%u", a->n_rows, a->dim, a->n_vocab, a->k)
 TRACE(head_logits, a->y, a->n_vocab, "dim=%u vocab=%u", a->dim, a->n_vocab)
 TRACE(copy, a->dst, 0, "bytes=%llu", (unsigned long long)a->bytes)
+TRACE(capture_sum, a->sum, 0, "rows=%u dim=%u labels=%u", a->n_gather, a->dim, a->n_label)
 
 static double now_us(void)
 {

@@ -137,8 +137,9 @@ struct myth_gather_norm_args {
 };
 
 /* sum[label[i], :] += t, t = x[rows[i],:] with the prologue's addition, x unchanged; rows with label -1 are left out. A sum is a signed
- * 64-bit fixed-point number of 2^-24, each t rounded to nearest once: integers add in any order, so batch and order leave the bits alone.
- * A t that is not finite or of 2^38 and more adds nothing and sets bad[0] = 1; n_gather * |t| is the caller's to keep below 2^39. */
+ * 64-bit fixed-point number of 2^-24, each t rounded once, to nearest, ties to even: integers add in any order, so batch and order leave
+ * the bits alone. A t that is not finite, of 2^38 and more, or that would carry its sum out of 64 bits adds nothing and sets bad[0] = 1,
+ * which nothing here takes back. */
 enum { MYTH_CAPTURE_FRACTION_BITS = 24 };
 struct myth_capture_sum_args {
     myth_view sum, bad;                  /* i64 [n_label, dim], as pairs of i32, low word first; i32 [1]  */

@@ -35,9 +35,11 @@ static void op_attn_decode(myth_stream *s, const struct myth_attn_decode_args *a
         fast_attn_decode(s, a, kernels_of(s));
 }
 
+static void op_capture_sum(myth_stream *s, const struct myth_capture_sum_args *a) { cpu_capture_sum(s, a, kernels_of(s)->norm_row); }
+
 #define FAST_OPS                                                                                                                     \
     {                                                                                                                                \
         .embed_gather = op_embed_gather, .rms_norm = op_rms_norm, .gather_norm = op_gather_norm, .proj = op_proj,                    \
         .norm_qkv_rope_store = op_norm_qkv_rope_store, .norm_ffn_geglu = op_norm_ffn_geglu, .attn_prefill = op_attn_prefill,         \
-        .attn_decode = op_attn_decode, .head_topk = op_head_topk, .head_logits = op_head_logits,                                     \
+        .attn_decode = op_attn_decode, .head_topk = op_head_topk, .head_logits = op_head_logits, .capture_sum = op_capture_sum,      \
     }

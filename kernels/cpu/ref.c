@@ -76,6 +76,7 @@ const struct cpu_level cpu_level_ref = {
         .head_topk = cpu_ref_head_topk,
         .head_logits = cpu_ref_head_logits,
         .copy = cpu_ref_copy,
+        .capture_sum = cpu_ref_capture_sum,
     },
     .work = work,
 };

@@ -30,7 +30,7 @@ struct kernel_case {
     float softcap;
     double base, factor;
     myth_dtype type, type_k, type_v;
-    bool is_decode, is_ring, has_pend, has_post, has_head_norm, has_mask, has_bias;
+    bool is_decode, is_ring, has_pend, has_post, has_head_norm, has_mask, has_bias, has_bad;
 };
 
 static const struct kernel_case kernel_cases[] = {
@@ -505,6 +505,48 @@ static inline void make_qkv(struct rig *r, const struct kernel_case *c, struct m
     a->v_new = rig_view(r, c->type_v, (uint64_t)c->n_head_kv * a->cap_rows, c->head_dim);
 }
 
+/* n_out entries over `rows` rows, some twice, onto k labels, every fifth left out; the sums start at small numbers of both signs. */
+static inline void make_capture_sum(struct rig *r, const struct kernel_case *c, struct myth_capture_sum_args *a)
+{
+    *a = (struct myth_capture_sum_args){ .n_gather = c->n_out, .dim = c->dim, .n_label = c->k, .eps = 1e-6f };
+    make_rows(r, c, &a->x, &a->pend, &a->w_post);
+    a->rows = rig_ids(r, c->n_out, c->rows);
+    a->label = rig_ids(r, c->n_out, c->k);
+    a->sum = rig_view(r, MYTH_I32, c->k, 2ull * c->dim);
+    a->bad = rig_view(r, MYTH_I32, 1, 1);
+    memset(view_host(a->bad), 0, 4);
+    for (uint32_t i = 4; i < c->n_out; i += 5)
+        ((int32_t *)view_host(a->label))[i] = -1;
+    for (uint64_t i = 0; i < (uint64_t)c->k * c->dim; i++) {
+        int64_t start = (int64_t)mix64(r->seed + i) >> 38;
+        memcpy((unsigned char *)view_host(a->sum) + 8 * i, &start, 8);
+    }
+}
+
+/* Values at every edge: none is met twice by one label and column, so that no order of the additions leaves 64 bits. The last label has the
+ * last entry to itself, with sums that this one carries to the very end of 64 bits and past it. */
+static inline void put_odd_values(const struct kernel_case *c, const struct myth_capture_sum_args *a)
+{
+    static const float odd[] = { NAN,       INFINITY,   -INFINITY, 0x1p38f,     -0x1p38f,        0x1.fffffep37f, -0x1.fffffep37f,
+                                 0x1p-25f,  0x1.8p-24f, -0x1p-25f, -0x1.8p-24f, 0x1.000002p-25f, 0x1p-140f,      3.4e38f };
+    enum { ODD_N = sizeof(odd) / sizeof(odd[0]) };
+    const int64_t one = 1 << MYTH_CAPTURE_FRACTION_BITS;
+    const int64_t end[4] = { INT64_MAX - one, INT64_MAX - one + 1, INT64_MIN + one, INT64_MIN + one - 1 };
+    uint32_t last = c->n_out - 1;
+    rig_must(c->rows >= c->n_out && c->n_out == ODD_N && c->dim >= ODD_N + 4 && c->k > 1, "a case of odd values");
+    for (uint32_t i = 0; i <= last; i++) {
+        float *x = (float *)view_host(a->x) + (size_t)i * c->dim;
+        int32_t *label = (int32_t *)view_host(a->label) + i;
+        ((int32_t *)view_host(a->rows))[i] = (int32_t)i;
+        *label = i == last ? (int32_t)c->k - 1 : *label == (int32_t)c->k - 1 ? 0 : *label;
+        for (uint32_t k = 0; k < ODD_N; k++)
+            x[k] = odd[(i + k) % ODD_N];
+        for (uint32_t k = 0; k < 4; k++)
+            x[ODD_N + k] = k < 2 ? 1.0f : -1.0f;
+    }
+    memcpy((unsigned char *)view_host(a->sum) + 8 * ((size_t)(c->k - 1) * c->dim + ODD_N), end, sizeof(end));
+}
+
 /* The arguments of the case, its inputs filled from `number`. */
 static inline void make_case(struct rig *r, const struct kernel_case *c, uint64_t number, union op_args *a)
 {
@@ -607,6 +649,11 @@ static inline void make_case(struct rig *r, const struct kernel_case *c, uint64_
         a->copy.dst = rig_view(r, MYTH_F32, c->rows, c->dim);
         a->copy.bytes = (uint64_t)c->rows * c->dim * 4;
         break;
+    case MYTH_OP_capture_sum:
+        make_capture_sum(r, c, &a->capture_sum);
+        if (c->has_bad)
+            put_odd_values(c, &a->capture_sum);
+        break;
     default: rig_must(false, "an op without a builder");
     }
 }
@@ -625,8 +672,8 @@ static inline void issue_op(myth_stream *s, myth_op op, const union op_args *a)
 /* "proj q8_0 rows=7 dim=640 ..." */
 static inline void case_name(char *dst, size_t cap, const struct kernel_case *c)
 {
-    const char *type =
-        c->op == MYTH_OP_rms_norm || c->op == MYTH_OP_geglu || c->op == MYTH_OP_rope_table ? "" : myth_dtype_get(c->type)->name;
+    bool is_typed = c->op != MYTH_OP_rms_norm && c->op != MYTH_OP_geglu && c->op != MYTH_OP_rope_table && c->op != MYTH_OP_capture_sum;
+    const char *type = is_typed ? myth_dtype_get(c->type)->name : "";
     size_t len = (size_t)snprintf(dst, cap, "%s", myth_op_name(c->op));
     const struct {
         const char *key;

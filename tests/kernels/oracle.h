@@ -15,6 +15,7 @@ struct want {
     uint64_t n_row, n;
     double *v;                          /* NULL: compare with `bytes`                               */
     unsigned char *bytes;
+    bool is_sum;                        /* the view holds sums of capture_sum, two i32 each         */
     double type_tol;                    /* rounding of the output's own type, over its largest magnitude */
 };
 
@@ -258,6 +259,82 @@ static inline void topk64(struct oracle *o, const struct myth_head_topk_args *a)
     free(x);
 }
 
+/* ---- capture_sum, in integers wide enough for any of it ---- */
+
+__extension__ typedef __int128 wide;
+
+static inline wide sum_start(myth_view v, uint64_t i)
+{
+    return (wide)index_at(v, 2 * i + 1) * ((wide)1 << 32) + (uint32_t)index_at(v, 2 * i);
+}
+
+static inline double sum_value(myth_view v, uint64_t i) { return ldexp((double)sum_start(v, i), -MYTH_CAPTURE_FRACTION_BITS); }
+
+/* t of less than 2^38 in units of 2^-24, from its mantissa and exponent; to nearest, ties to even. */
+static inline wide fixed_point(double t)
+{
+    int e;
+    wide m = (wide)ldexp(frexp(fabs(t), &e), 53), q;            /* |t| = m 2^(e - 53) */
+    int shift = 53 - e - MYTH_CAPTURE_FRACTION_BITS;
+    if (shift > 60)
+        return 0;
+    if (shift <= 0) {
+        q = m << -shift;
+    } else {
+        wide half = (wide)1 << (shift - 1), rest = m & (2 * half - 1);
+        q = m >> shift;
+        q += rest > half || (rest == half && (q & 1));
+    }
+    return t < 0.0 ? -q : q;
+}
+
+static inline void sum64(struct oracle *o, const struct kernel_case *c, const struct myth_capture_sum_args *a)
+{
+    uint64_t n = (uint64_t)a->n_label * a->dim;
+    wide *sum = malloc((size_t)n * sizeof(*sum));
+    double *t = doubles(a->dim), *x = expect(o, "x", a->x, c->rows, a->dim);
+    int32_t bad = 0;
+    rig_must(sum != NULL, "memory");
+    for (uint64_t i = 0; i < (uint64_t)c->rows * a->dim; i++)
+        x[i] = value(a->x, 0, 1, i);                            /* unchanged */
+    for (uint64_t i = 0; i < n; i++)
+        sum[i] = sum_start(a->sum, i);
+    for (uint64_t i = 0; i < a->n_gather; i++) {
+        if (index_at(a->label, i) < 0)
+            continue;
+        fold64(t, a->x, a->pend, a->w_post, (uint64_t)index_at(a->rows, i), a->dim, (double)a->eps);
+        for (uint64_t k = 0; k < a->dim; k++) {
+            wide *at = &sum[(uint64_t)index_at(a->label, i) * a->dim + k];
+            bool is_small = fabs(t[k]) < 0x1p38;
+            wide next = *at + (is_small ? fixed_point(t[k]) : 0);
+            if (!is_small || next > INT64_MAX || next < INT64_MIN)
+                bad = 1;
+            else
+                *at = next;
+        }
+    }
+    struct want *w = &o->want[o->n_want++];
+    *w = (struct want){ .name = "sum", .view = a->sum, .n_row = a->n_label, .n = a->dim };
+    if (a->pend.buf) {                  /* the fold is f32: close */
+        w->is_sum = true;
+        w->v = doubles(n);
+        for (uint64_t i = 0; i < n; i++)
+            w->v[i] = ldexp((double)sum[i], -MYTH_CAPTURE_FRACTION_BITS);
+    } else {                            /* to the bit */
+        w->n = 8 * n;
+        w->bytes = malloc((size_t)w->n);
+        rig_must(w->bytes != NULL, "memory");
+        for (uint64_t i = 0; i < w->n; i++)
+            w->bytes[i] = (unsigned char)(sum[i / 8] >> (i % 8 * 8));
+    }
+    w = &o->want[o->n_want++];
+    *w = (struct want){ .name = "bad", .view = a->bad, .n_row = 1, .n = 4, .bytes = malloc(4) };
+    rig_must(w->bytes != NULL, "memory");
+    memcpy(w->bytes, &bad, 4);
+    free(sum);
+    free(t);
+}
+
 /* ---- every op ---- */
 
 static inline void op_oracle(struct oracle *o, const struct kernel_case *c, const union op_args *u)
@@ -383,6 +460,7 @@ static inline void op_oracle(struct oracle *o, const struct kernel_case *c, cons
         for (uint64_t i = 0; i < u->copy.bytes / 4; i++)
             y[i] = value(u->copy.src, 0, 1, i);
         break;
+    case MYTH_OP_capture_sum: sum64(o, c, &u->capture_sum); break;
     default: rig_must(false, "an op without an oracle");
     }
     free(row);

@@ -67,6 +67,7 @@ static int list_outputs(struct output *o, const struct kernel_case *c, const uni
             ROWS(u->head_topk.ask_logit, c->n_ask, 1);
         break;
     case MYTH_OP_head_logits: ROWS(u->head_logits.y, c->n_vocab, 1); break;
+    case MYTH_OP_capture_sum: ROWS(u->capture_sum.sum, 2 * c->dim, 1); break;
     default: break;
     }
 #undef ROWS
@@ -92,7 +93,7 @@ static size_t take_row(unsigned char *dst, const struct output *o, int n, uint64
 
 static uint64_t count_rows(const struct kernel_case *c)
 {
-    return c->op == MYTH_OP_gather_norm ? c->n_out : c->op == MYTH_OP_head_logits ? 1 : c->rows;
+    return c->op == MYTH_OP_gather_norm ? c->n_out : c->op == MYTH_OP_head_logits ? 1 : c->op == MYTH_OP_capture_sum ? c->k : c->rows;
 }
 
 /* All rows' bytes after running the case; the caller frees. */

@@ -195,7 +195,8 @@ static void test_bad_arguments(void **state)
                                   ((op == MYTH_OP_attn_prefill || op == MYTH_OP_attn_decode) && v.buf == a.attn_prefill.kv.pool.buf) ||
                                   (op == MYTH_OP_kv_merge && v.buf == a.kv_merge.kv.pool.buf);
                 bool is_open_ended = v.dtype == MYTH_I32 || (op == MYTH_OP_head_topk && v.buf == a.head_topk.bias.buf) ||
-                                     (op == MYTH_OP_gather_norm && (v.buf == a.gather_norm.x.buf || v.buf == a.gather_norm.pend.buf));
+                                     (op == MYTH_OP_gather_norm && (v.buf == a.gather_norm.x.buf || v.buf == a.gather_norm.pend.buf)) ||
+                                     (op == MYTH_OP_capture_sum && (v.buf == a.capture_sum.x.buf || v.buf == a.capture_sum.pend.buf));
                 if ((how > 0 && is_untyped) || (how == 3 && is_open_ended))
                     continue;
                 w.off = how == 0 ? myth_buf_bytes(v.buf) + 64 : how == 2 ? v.off + 1 : how == 3 ? v.off + 4 : v.off;
@@ -243,6 +244,10 @@ static void test_bad_arguments(void **state)
         COUNT(head_topk, n_rows, 100),
         COUNT(head_topk, n_vocab, 1u << 31),
         COUNT(head_logits, n_vocab, 1u << 31),
+        COUNT(capture_sum, n_gather, 161),
+        COUNT(capture_sum, n_label, 0),
+        COUNT(capture_sum, n_label, 1u << 31),
+        COUNT(capture_sum, dim, 0),
 #undef COUNT
     };
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {

@@ -21,7 +21,7 @@ static double compare(const struct want *w)
     if (w->bytes)
         return memcmp(w->bytes, view_host(w->view), (size_t)w->n) == 0 ? 0.0 : INFINITY;
     for (uint64_t i = 0; i < w->n_row * w->n; i++) {
-        double got = value(w->view, i / w->n, w->n, i % w->n);
+        double got = w->is_sum ? sum_value(w->view, i) : value(w->view, i / w->n, w->n, i % w->n);
         if (isnan(w->v[i])) {           /* untouched: 0xff bytes are NaN, or -1 times a NaN scale */
             if (!isnan(got))
                 return INFINITY;
