@@ -20,7 +20,7 @@
 #include "chat.h"
 #include "config.h"
 #include "grammar.h"
-#include "sampler.h"
+#include "base/sampler.h"
 #include "tokenizer.h"
 #include "weights.h"
 

@@ -622,6 +622,23 @@ CHECK(head_logits)
            (a->softcap >= 0.0f || refuse(c, "softcap is negative"));
 }
 
+CHECK(decode_next)
+{
+    struct check c = { s, "decode_next" };
+    return in_shape(c, a->n_rows, 0) &&
+           (a->k >= 1 && a->k <= MYTH_TOPK_MAX && a->n_out ? true : refuse(c, "k from 1 to 1,024 and n_out of 1 at least expected")) &&
+           (a->sample.repeat_penalty == 0.0f || a->sample.repeat_penalty == 1.0f || refuse(c, "penalties are not for the device")) &&
+           has(c, "top_id", a->top_id, I32, a->n_rows, a->k) &&
+           has(c, "top_logit", a->top_logit, F32, a->n_rows, a->k) &&
+           has(c, "ids", a->ids, I32, a->n_rows, 1) &&
+           has(c, "pos", a->pos, I32, a->n_rows, 1) &&
+           has(c, "runs", a->runs, I32, a->n_rows, MYTH_RUN_WIDTH) &&
+           has(c, "out", a->out, I32, a->n_out, a->n_rows) &&
+           has(c, "step", a->step, I32, 1, 1) &&
+           (a->n_stop == 0 || has(c, "stop_id", a->stop_id, I32, 1, a->n_stop)) &&
+           a->n_rows;
+}
+
 CHECK(copy)
 {
     struct check c = { s, "copy" };
@@ -680,6 +697,7 @@ TRACE(geglu, a->h, (uint64_t)a->n_rows * a->d_ff, "rows=%u d_ff=%u", a->n_rows, 
 TRACE(gather_norm, a->y, (uint64_t)a->n_gather * a->dim, "rows=%u dim=%u", a->n_gather, a->dim)
 TRACE(head_topk, a->top_logit, (uint64_t)a->n_rows * a->k, "rows=%u dim=%u vocab=%u k=%u", a->n_rows, a->dim, a->n_vocab, a->k)
 TRACE(head_logits, a->y, a->n_vocab, "dim=%u vocab=%u", a->dim, a->n_vocab)
+TRACE(decode_next, a->ids, 0, "rows=%u k=%u", a->n_rows, a->k)
 TRACE(copy, a->dst, 0, "bytes=%llu", (unsigned long long)a->bytes)
 TRACE(capture_sum, a->sum, 0, "rows=%u dim=%u labels=%u", a->n_gather, a->dim, a->n_label)
 

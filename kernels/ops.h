@@ -16,6 +16,7 @@
 #define MYTH_OPS_H
 
 #include "device.h"
+#include "../engine/base/sampler.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -172,6 +173,20 @@ struct myth_head_logits_args {
     myth_view y, x, w;
     uint32_t dim, n_vocab;
     float softcap;
+};
+
+/* After a decode step (row r = run r): the next token of every row, and the step's own indices moved on by one, so that the recorded step can
+ * run again without the host. id = the choice of base/sampler.h among row r of head_topk's record, position pos[r] + 1; out[step % n_out, r] = id; then
+ * ids[r] = id, pos[r] += 1, POS0 of the run += 1. A row that chose one of stop_id stands still from then on: its indices stay, its run becomes
+ * ephemeral, so that nothing more reaches the cache, and its later places in out are -1. step += 1, once. */
+struct myth_decode_next_args {
+    myth_view top_id, top_logit;         /* i32, f32 [n_rows, k] as head_topk left them            */
+    myth_view ids, pos, runs;            /* in and out: i32 [n_rows] x 2; i32 [n_rows, 8]           */
+    myth_view out, step;                 /* out i32 [n_out, n_rows]; in and out i32 [1]             */
+    myth_view stop_id;                   /* i32 [n_stop]; optional                                  */
+    uint32_t n_rows, k, n_out, n_stop;
+    uint32_t seq_number;                 /* of row 0; row r counts as seq_number + r                */
+    myth_sample_params sample;           /* penalties are not for the device                        */
 };
 
 struct myth_copy_args {

@@ -75,6 +75,7 @@ const struct cpu_level cpu_level_ref = {
         .gather_norm = cpu_ref_gather_norm,
         .head_topk = cpu_ref_head_topk,
         .head_logits = cpu_ref_head_logits,
+        .decode_next = cpu_ref_decode_next,
         .copy = cpu_ref_copy,
         .capture_sum = cpu_ref_capture_sum,
     },

@@ -27,7 +27,7 @@ struct kernel_case {
     uint32_t n_head, n_head_kv, head_dim, window, depth, n_run, page_tok;      /* depth: tokens already cached for the first run */
     uint32_t gap0, gap1;                /* of the first run; see case_gap */
     uint32_t k, n_ask, n_pair;
-    float softcap;
+    float softcap, temp, top_p, min_p;
     double base, factor;
     myth_dtype type, type_k, type_v;
     bool is_decode, is_ring, has_pend, has_post, has_head_norm, has_mask, has_bias, has_bad;
@@ -547,6 +547,36 @@ static inline void put_odd_values(const struct kernel_case *c, const struct myth
     memcpy((unsigned char *)view_host(a->sum) + 8 * ((size_t)(c->k - 1) * c->dim + ODD_N), end, sizeof(end));
 }
 
+/* Descending logits with ties; the third row of every five stands still already, and the second chooses what is a stop id when greedy. */
+static inline void make_decode_next(struct rig *r, const struct kernel_case *c, struct myth_decode_next_args *a)
+{
+    *a = (struct myth_decode_next_args){
+        .n_rows = c->rows, .k = c->k, .n_out = 4, .n_stop = 2, .seq_number = 7,
+        .sample = { .temp = c->temp, .top_k = c->temp > 0.0f ? c->k : 0, .top_p = c->top_p, .min_p = c->min_p, .seed = 0x123456789abcdefull } };
+    a->top_id = rig_view(r, MYTH_I32, c->rows, c->k);
+    a->top_logit = rig_view(r, MYTH_F32, c->rows, c->k);
+    a->ids = rig_ids(r, c->rows, 1000);
+    a->pos = rig_ids(r, c->rows, 1u << 30);
+    a->runs = rig_view(r, MYTH_I32, c->rows, MYTH_RUN_WIDTH);
+    a->out = rig_view(r, MYTH_I32, a->n_out, c->rows);
+    a->step = rig_ids(r, 1, 100);
+    a->stop_id = rig_view(r, MYTH_I32, 1, a->n_stop);
+    for (uint32_t i = 0; i < c->rows * c->k; i++) {
+        ((int32_t *)view_host(a->top_id))[i] = (int32_t)(i % c->k * 5 + i / c->k);
+        ((float *)view_host(a->top_logit))[i] = 9.0f - 0.25f * (float)(i % c->k / 2);
+    }
+    for (uint32_t i = 0; i < c->rows; i++) {
+        int32_t *run = (int32_t *)view_host(a->runs) + i * MYTH_RUN_WIDTH;
+        memset(run, 0, MYTH_RUN_WIDTH * 4);
+        run[MYTH_RUN_ROW0] = (int32_t)i;
+        run[MYTH_RUN_N_ROWS] = 1;
+        run[MYTH_RUN_POS0] = ((int32_t *)view_host(a->pos))[i];
+        run[MYTH_RUN_FLAGS] = i % 5 == 2 ? MYTH_RUN_EPHEMERAL : 0;
+    }
+    ((int32_t *)view_host(a->stop_id))[0] = 999983;
+    ((int32_t *)view_host(a->stop_id))[1] = 1;
+}
+
 /* The arguments of the case, its inputs filled from `number`. */
 static inline void make_case(struct rig *r, const struct kernel_case *c, uint64_t number, union op_args *a)
 {
@@ -644,6 +674,7 @@ static inline void make_case(struct rig *r, const struct kernel_case *c, uint64_
         a->head_logits.w = rig_weight(r, c->type, c->n_vocab, c->dim, 0.0f, 0.3f);
         a->head_logits.y = rig_view(r, MYTH_F32, 1, c->n_vocab);
         break;
+    case MYTH_OP_decode_next: make_decode_next(r, c, &a->decode_next); break;
     case MYTH_OP_copy:
         a->copy.src = rig_noise(r, MYTH_F32, c->rows, c->dim, 0.0f, 1.0f);
         a->copy.dst = rig_view(r, MYTH_F32, c->rows, c->dim);

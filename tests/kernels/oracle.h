@@ -226,6 +226,68 @@ static inline void merge64(struct oracle *o, const struct myth_kv_merge_args *a)
     free(before);
 }
 
+/* A copy of a view's bytes as they will be afterwards; the caller edits it. */
+static inline int32_t *expect_i32(struct oracle *o, const char *name, myth_view v, uint64_t n)
+{
+    struct want *w = &o->want[o->n_want++];
+    *w = (struct want){ .name = name, .view = v, .n_row = 1, .n = n * 4, .bytes = malloc(n * 4) };
+    rig_must(w->bytes != NULL, "memory");
+    memcpy(w->bytes, view_host(v), n * 4);
+    return (int32_t *)(void *)w->bytes;
+}
+
+/* Weights of what the filters leave, then the first whose running share passes the random number. */
+static inline uint32_t choose64(const struct myth_decode_next_args *a, uint32_t r)
+{
+    const float *logit = (float *)view_host(a->top_logit) + r * a->k;
+    long double mass = 0.0L, total = 0.0L, before = 0.0L;
+    uint32_t n_left = 0;
+    if (a->sample.temp <= 0.0f)
+        return 0;
+    for (uint32_t i = 0; i < a->k; i++)
+        total += expl((long double)logit[i]);
+    for (uint32_t i = 0; i < a->k; i++) {
+        bool in_p = a->sample.top_p <= 0.0f || a->sample.top_p >= 1.0f || mass < (long double)a->sample.top_p * total;
+        bool in_min = a->sample.min_p <= 0.0f || expl((long double)(logit[i] - logit[0])) >= (long double)a->sample.min_p || i == 0;
+        mass += expl((long double)logit[i]);
+        n_left += in_p && in_min;
+    }
+    total = 0.0L;
+    for (uint32_t i = 0; i < n_left; i++)
+        total += expl((long double)logit[i] / (long double)a->sample.temp);
+    long double u = (long double)myth_random_uniform(a->sample.seed, a->seq_number + r, (uint32_t)index_at(a->pos, r) + 1) * total;
+    for (uint32_t i = 0; i + 1 < n_left; i++) {
+        before += expl((long double)logit[i] / (long double)a->sample.temp);
+        if (u < before)
+            return i;
+    }
+    return n_left - 1;
+}
+
+static inline void next64(struct oracle *o, const struct myth_decode_next_args *a)
+{
+    int32_t *ids = expect_i32(o, "ids", a->ids, a->n_rows), *pos = expect_i32(o, "pos", a->pos, a->n_rows);
+    int32_t *runs = expect_i32(o, "runs", a->runs, (uint64_t)a->n_rows * MYTH_RUN_WIDTH);
+    int32_t *out = expect_i32(o, "out", a->out, (uint64_t)a->n_out * a->n_rows), *step = expect_i32(o, "step", a->step, 1);
+    out += (uint32_t)*step % a->n_out * a->n_rows;
+    for (uint32_t r = 0; r < a->n_rows; r++) {
+        int32_t *run = runs + r * MYTH_RUN_WIDTH, id = index_at(a->top_id, (uint64_t)r * a->k + choose64(a, r));
+        bool stops = false;
+        for (uint32_t i = 0; i < a->n_stop; i++)
+            stops |= id == index_at(a->stop_id, i);
+        if (run[MYTH_RUN_FLAGS] & MYTH_RUN_EPHEMERAL) {
+            out[r] = -1;
+        } else if (out[r] = id, stops) {
+            run[MYTH_RUN_FLAGS] |= MYTH_RUN_EPHEMERAL;
+        } else {
+            ids[r] = id;
+            pos[r]++;
+            run[MYTH_RUN_POS0]++;
+        }
+    }
+    ++*step;
+}
+
 static inline void topk64(struct oracle *o, const struct myth_head_topk_args *a)
 {
     uint64_t n = a->n_vocab, n_word = (n + 31) / 32;
@@ -455,6 +517,7 @@ static inline void op_oracle(struct oracle *o, const struct kernel_case *c, cons
             y[i] = cap64(dot64(a->w, i, row, a->dim), (double)a->softcap);
         break;
     }
+    case MYTH_OP_decode_next: next64(o, &u->decode_next); break;
     case MYTH_OP_copy:
         y = expect(o, "dst", u->copy.dst, 1, u->copy.bytes / 4);
         for (uint64_t i = 0; i < u->copy.bytes / 4; i++)

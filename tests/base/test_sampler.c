@@ -1,5 +1,5 @@
 /* test_sampler.c - the random numbers against the published vectors of Philox, the choice against the filters written out in double. */
-#include "engine/sampler.h"
+#include "engine/base/sampler.h"
 #include "support/check.h"
 
 #include <math.h>

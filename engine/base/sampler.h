@@ -7,7 +7,7 @@
 #ifndef MYTH_SAMPLER_H
 #define MYTH_SAMPLER_H
 
-#include "base/status.h"
+#include "status.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
