@@ -1,0 +1,91 @@
+// common.glsl - what every shader starts with: extensions, arguments by address, elements of stored types.
+//
+// Arguments  ARGS(name) declares the push constant and reads struct vk_<name>_args of shared.h: `const vk_rms_norm_args a = args.a;`
+// Access     F32(addr).v[i] and so on; V4 is for 16-byte aligned places only, F32 needs 4 bytes
+// Weights    planar (kernels/weight_form.h)
+// Constants  0: subgroup size; 1 and up: the launch's spec[]
+
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_scalar_block_layout : require
+#extension GL_EXT_shader_16bit_storage : require
+#extension GL_EXT_shader_8bit_storage : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int16 : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int32 : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
+#extension GL_KHR_shader_subgroup_basic : require
+#extension GL_KHR_shader_subgroup_arithmetic : require
+#extension GL_KHR_shader_subgroup_shuffle : require
+#extension GL_GOOGLE_include_directive : require
+
+#include "shared.h"
+
+layout(constant_id = 0) const uint SUBGROUP = 8;
+
+layout(buffer_reference, scalar, buffer_reference_align = 4) buffer F32 { float v[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 4) buffer I32 { int v[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 4) buffer U32 { uint v[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 2) buffer U16 { uint16_t v[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 1) buffer U8 { uint8_t v[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 1) buffer I8 { int8_t v[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 8) buffer U64 { uint64_t v[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 8) buffer V2 { vec2 v[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 16) buffer V4 { vec4 v[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 16) buffer U4 { uvec4 v[]; };
+
+#define ARGS(name) \
+    layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer args_t { vk_##name##_args a; }; \
+    layout(push_constant) uniform push_t { args_t args; };
+
+// ---- stored types ----
+
+// Exact for every value, subnormals too: the hardware's conversion may flush them.
+float f16_to_f32(uint h)
+{
+    uint sign = (h & 0x8000u) << 16, e = (h >> 10) & 31u, m = h & 0x3ffu;
+    if (e == 31u)
+        return uintBitsToFloat(sign | 0x7f800000u | (m << 13));
+    if (e != 0u)
+        return uintBitsToFloat(sign | ((e + 112u) << 23) | (m << 13));
+    float f = float(m) * 5.9604644775390625e-8;
+    return sign != 0u ? -f : f;
+}
+
+// Round to nearest even, NaN kept; as engine/base/half.h.
+uint f32_to_f16(float f)
+{
+    uint u = floatBitsToUint(f), sign = (u >> 16) & 0x8000u, x = u & 0x7fffffffu;
+    if (x > 0x7f800000u)
+        return sign | 0x7e00u | ((x >> 13) & 0x3ffu);
+    if (x >= 0x477ff000u)
+        return sign | 0x7c00u;
+    if (x < 0x38800000u)
+        return sign | (floatBitsToUint(uintBitsToFloat(x) + 0.5) - 0x3f000000u);
+    return sign | ((x - 0x38000000u + 0xfffu + ((x >> 13) & 1u)) >> 13);
+}
+
+float bf16_to_f32(uint h) { return uintBitsToFloat(h << 16); }
+
+uint f32_to_bf16(float f)
+{
+    uint u = floatBitsToUint(f);
+    if ((u & 0x7fffffffu) > 0x7f800000u)
+        return (u >> 16) | 0x40u;
+    return (u + 0x7fffu + ((u >> 16) & 1u)) >> 16;
+}
+
+// Element i of row `row` of a planar matrix [n_row, n] at w.
+float weight_at(uint64_t w, uint dtype, uint64_t n_row, uint64_t n, uint64_t row, uint i)
+{
+    uint64_t at = row * n + i;
+    switch (dtype) {
+    case DT_F32: return F32(w + at * 4ul).v[0];
+    case DT_F16: return f16_to_f32(uint(U16(w + at * 2ul).v[0]));
+    case DT_BF16: return bf16_to_f32(uint(U16(w + at * 2ul).v[0]));
+    case DT_Q8_0: return f16_to_f32(uint(U16(w + n_row * n + at / 32ul * 2ul).v[0])) * float(int(I8(w + at).v[0]));
+    default: {
+        uint b = uint(U8(w + (at / 32ul) * 16ul + uint64_t(i % 16u)).v[0]);
+        return f16_to_f32(uint(U16(w + n_row * n / 2ul + at / 32ul * 2ul).v[0])) * float(int((i % 32u) < 16u ? b & 15u : b >> 4) - 8);
+    }
+    }
+}

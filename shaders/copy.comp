@@ -1,0 +1,26 @@
+#version 460
+#include "common.glsl"
+// copy   bytes from place to place where the two overlap; apart, the transfer engine does it
+//
+// Order      pieces of a workgroup's width, each read whole before it is written, from the end that is not overwritten first
+// Launch     one workgroup
+layout(local_size_x = 256) in;
+ARGS(copy)
+
+void main()
+{
+    const uint64_t dst = args.a.dst, src = args.a.src, n = args.a.n, width = gl_WorkGroupSize.x, n_piece = (n + width - 1ul) / width;
+    const bool is_forward = dst < src;
+    for (uint64_t p = 0ul; p < n_piece; p++) {
+        uint64_t i = (is_forward ? p : n_piece - 1ul - p) * width + gl_LocalInvocationID.x;
+        uint8_t b = uint8_t(0);
+        if (i < n)
+            b = U8(src + i).v[0];
+        memoryBarrierBuffer();
+        barrier();
+        if (i < n)
+            U8(dst + i).v[0] = b;
+        memoryBarrierBuffer();
+        barrier();
+    }
+}

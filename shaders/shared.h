@@ -1,0 +1,120 @@
+/* shared.h - argument structs of the shaders, read by C and by GLSL (scalar block layout: the layout C gives them).
+ *
+ * Fields   vk_ptr is an address on the device, 0 = not given; 8-byte fields first, so that no padding arises
+ * Types    dtype fields hold the codes below, which are myth_dtype's                                            */
+#ifndef MYTH_VK_SHARED_H
+#define MYTH_VK_SHARED_H
+
+#ifdef VULKAN                               /* glslc defines it */
+#define vk_ptr uint64_t
+#define vk_u32 uint
+#define vk_f32 float
+#define VK_KV_PLACE vk_kv_place            /* GLSL names a struct type without the keyword */
+#define DT_F32 0
+#define DT_F16 1
+#define DT_BF16 2
+#define DT_Q8_0 3
+#define DT_Q4_0 4
+#define RUN_ROW0 0
+#define RUN_N_ROWS 1
+#define RUN_POS0 2
+#define RUN_SLOT 3
+#define RUN_FLAGS 4
+#define RUN_GAP0 5
+#define RUN_GAP1 6
+#define RUN_WIDTH 8
+#define RUN_EPHEMERAL 1
+#else
+#include <stdint.h>
+typedef uint64_t vk_ptr;
+typedef uint32_t vk_u32;
+typedef float vk_f32;
+#define VK_KV_PLACE struct vk_kv_place
+#endif
+
+/* Where one layer's cached rows are: struct myth_kv_place with addresses. */
+struct vk_kv_place {
+    vk_ptr pool, table;
+    vk_ptr page_bytes, layer_off;
+    vk_u32 page_tok, n_entry, is_ring, pad;
+};
+
+struct vk_embed_gather_args {
+    vk_ptr y, table, ids;
+    vk_u32 n_rows, dim, n_vocab, dtype;
+    vk_f32 scale;
+    vk_u32 pad;
+};
+
+/* turn[i]: base^(-2i / head_dim) / factor / (2 pi) as a fraction of 2^64 */
+struct vk_rope_table_args {
+    vk_ptr table, pos, turn;
+    vk_u32 n_rows, head_dim, n_pair, pad;
+};
+
+struct vk_rms_norm_args {
+    vk_ptr y, x, pend, w_post, w;
+    vk_u32 n_rows, dim;
+    vk_f32 eps;
+    vk_u32 pad;
+};
+
+struct vk_qkv_rope_store_args {
+    vk_ptr qkv, n_q, n_k, rope, q, k_new, v_new;
+    vk_u32 n_rows, cap_rows, n_head, n_head_kv, head_dim, type_k, type_v;
+    vk_f32 eps, q_scale;
+    vk_u32 pad;
+};
+
+struct vk_geglu_args {
+    vk_ptr h, g, up;
+    vk_ptr n;
+};
+
+struct vk_gather_norm_args {
+    vk_ptr y, x, pend, w_post, w, rows;
+    vk_u32 n_gather, dim;
+    vk_f32 eps;
+    vk_u32 pad;
+};
+
+struct vk_kv_merge_args {
+    vk_ptr k_new, v_new, runs;
+    VK_KV_PLACE kv;
+    vk_u32 n_run, cap_rows, n_head_kv, head_dim, type_k, type_v;
+};
+
+struct vk_copy_args {
+    vk_ptr dst, src, n;
+};
+
+struct vk_capture_sum_args {
+    vk_ptr sum, bad, x, pend, w_post, rows, label;
+    vk_u32 n_gather, dim;
+    vk_f32 eps;
+    vk_u32 pad;
+};
+
+/* y[r, i] = cap(W[row0 + i] . x[r]) for i < n_out; n_total rows in all, behind which a quantised matrix has its scales */
+struct vk_proj_args {
+    vk_ptr y, x, w;
+    vk_u32 n_rows, n_in, n_out, y_stride, n_total, row0;
+    vk_f32 softcap;
+    vk_u32 pad;
+};
+
+/* count: one counter per N_BATCH rows, 0 before and after; n_group: groups of R_ROWS rows that one subgroup takes in turn */
+struct vk_norm_qkv_args {
+    vk_ptr x, pend, w_post, w_in, w_q, w_k, w_v, qkv, count;
+    vk_u32 n_rows, dim, n_q, n_kv, n_group;
+    vk_f32 eps;
+};
+
+struct vk_norm_ffn_geglu_args {
+    vk_ptr x, pend, w_post, w, w_gate, w_up, h, count;
+    vk_u32 n_rows, dim, d_ff, n_group;
+    vk_f32 eps;
+    vk_u32 pad;
+};
+
+#endif

@@ -1,0 +1,258 @@
+/* vk.h - what the files of the Vulkan device share: context, memory, commands, programs.
+ *
+ * Context   one instance, one logical device, one queue (compute) per myth_device; functions through volk's table of that device
+ * Memory    a block is one VkDeviceMemory with one VkBuffer over all of it, reached by address; buffers lie in blocks (vk_memory.c)
+ * Commands  a stream fills one of its frames (command buffer, argument ring, staging ring) and submits it when it is full or at a sync;
+ *           a timeline semaphore counts submissions. A full barrier follows every dispatch and copy (vk_command.c)
+ * Programs  a SPIR-V module with specialization constants; built when first dispatched, kept until close (vk_program.c)
+ * Ops       no descriptors: an op copies its argument struct (shared.h) into the ring and passes the struct's address as push constant
+ * Errors    VK_ERROR_DEVICE_LOST: MYTH_ELOST, sticky for the device; out of memory: MYTH_ENOMEM; the rest MYTH_EDEVICE
+ * Faults    every call that can fail goes through VK_CALL, which a test may fail by number
+ * Threads   one per stream; queue, upload ring and program table have mutexes                                                        */
+#ifndef MYTH_VK_H
+#define MYTH_VK_H
+
+#include "../kernels/device_impl.h"
+#include "shared.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <volk.h>
+
+enum {
+    VK_DEVICE_MAX = 8, VK_BUF_MAX = 1280, VK_STREAM_MAX = 8,
+    VK_ALIGN = 256,                         /* of every place handed out in a block                                              */
+    VK_SMALL = 128 << 10,                   /* buffers up to this lie together in the small block                               */
+    VK_SMALL_BLOCK = 2 << 20,
+    VK_FRAME_N = 4, VK_FRAME_OPS = 128, VK_FRAME_READS = 32,
+    VK_FRAME_ARGS = 32 << 10,               /* argument structs of a frame                                                       */
+    VK_FRAME_STAGING = 32 << 10,            /* bytes on their way in or out of a frame; larger transfers take the upload ring   */
+    VK_UPLOAD_HALF = 2 << 20,
+    VK_ARG_ALIGN = 16,
+    VK_GRAPH_OP_ARGS = 1024,                /* argument bytes of a recorded op, on average: a fused op dispatches several times   */
+    VK_GRAPH_ARGS = 16 << 10,               /* and of a graph beside                                                             */
+    VK_SPEC_MAX = 6, VK_PIPELINE_MAX = 256,
+};
+
+/* ---- what a device said of itself ---- */
+
+struct vk_traits {
+    uint32_t subgroup;                      /* size that programs run at: 8, 16, 32 or 64                                        */
+    bool has_subgroup_control, has_fp16, has_int8, has_int_dot, has_coop_matrix, has_budget, has_fp64;
+    uint32_t shared_bytes, group_max;       /* shared memory and invocations of a workgroup                                      */
+    uint64_t alloc_max, heap_bytes;         /* largest block; the heap of device memory                                          */
+    uint32_t heap, type_device, type_args, type_staging;        /* memory types                                                  */
+    bool is_device_host;                    /* device memory is mapped: transfers of an idle stream are plain copies             */
+    bool is_device_cached;                  /* and fast to read                                                                  */
+};
+
+/* ---- memory ---- */
+
+struct vk_block {
+    VkDeviceMemory memory;
+    VkBuffer buffer;
+    VkDeviceAddress addr;
+    unsigned char *host;                    /* NULL when not mapped */
+    uint64_t bytes, driver_bytes;
+};
+
+struct vk_buf {
+    struct myth_buf base;                   /* dev NULL = free slot */
+    struct vk_block own;                    /* of a large buffer    */
+    const struct vk_block *block;
+    uint64_t off;
+};
+
+/* ---- streams ---- */
+
+struct vk_read {
+    void *dst;
+    uint32_t off, bytes;
+};
+
+struct vk_frame {
+    VkCommandBuffer cmd;
+    uint64_t value;                         /* what its submission signals; 0 = not in flight */
+    uint32_t args_used, staging_used, n_op, n_read;
+    bool is_open;
+    struct vk_read read[VK_FRAME_READS];
+};
+
+struct vk_graph {
+    struct myth_graph base;                 /* dev NULL = free */
+    VkCommandPool pool;
+    VkCommandBuffer cmd;
+    uint64_t args_used;
+    uint32_t n_dispatch;
+};
+
+struct vk_stream {
+    struct myth_stream base;                /* dev NULL = free */
+    uint32_t slot;
+    VkCommandPool pool;
+    VkSemaphore timeline;
+    uint64_t submitted, done;               /* values of the timeline */
+    uint32_t cur;
+    struct vk_frame frame[VK_FRAME_N];
+};
+
+/* Who copied last out of a half of the upload ring, and the value that says it is done. */
+struct vk_upload {
+    struct vk_stream *user;
+    uint64_t value;
+};
+
+/* ---- programs ---- */
+
+enum vk_shader {
+#define SPIRV(name, ...) VK_SHADER_##name,
+#include "spirv.def"
+#undef SPIRV
+    VK_SHADER_N
+};
+
+struct vk_spirv {
+    const char *name;
+    const uint32_t *code;
+    size_t bytes;
+};
+extern const struct vk_spirv vk_spirv[VK_SHADER_N];
+
+struct vk_pipeline {
+    VkPipeline pipeline;
+    uint32_t spec[VK_SPEC_MAX];
+    uint16_t next;                          /* 1 + index of the next one of the shader; 0 = none */
+};
+
+/* ---- the device ---- */
+
+/* Bytes of each workspace for a shape: a pure function. */
+struct vk_work_bytes {
+    uint64_t activations, attn_scratch, logits;
+};
+
+struct vk_device {
+    struct myth_device base;
+    uint32_t number;                        /* N of "vulkan:N"     */
+    VkInstance instance;
+    VkDebugUtilsMessengerEXT messenger;
+    VkPhysicalDevice physical;
+    VkDevice device;
+    VkQueue queue;
+    uint32_t family;
+    struct VolkDeviceTable fn;
+    struct vk_traits traits;
+    atomic_bool is_lost;
+    atomic_uint_fast64_t driver_bytes;      /* VkDeviceMemory alive    */
+    atomic_uint_fast32_t n_message;         /* of the validation layer */
+    pthread_mutex_t queue_lock, upload_lock, memory_lock, program_lock;
+
+    struct vk_block small, args, staging;   /* small buffers; argument rings of all streams; staging and upload rings */
+    uint64_t small_used[VK_SMALL_BLOCK / VK_ALIGN / 64];        /* bit per VK_ALIGN bytes */
+    struct vk_block activations, attn_scratch, logits, graph_args;
+    struct vk_graph *graph;                 /* n_graph of them */
+    struct vk_upload upload[2];             /* the halves of the upload ring */
+    uint32_t upload_next;
+
+    VkPipelineLayout layout;
+    VkShaderModule module[VK_SHADER_N];
+    uint16_t first[VK_SHADER_N];            /* 1 + index of its first pipeline */
+    struct vk_pipeline pipeline[VK_PIPELINE_MAX];
+    uint32_t n_pipeline;
+
+    struct vk_buf *buf;                     /* VK_BUF_MAX slots */
+    struct vk_stream stream[VK_STREAM_MAX + 1];                 /* the last is the device's own */
+};
+
+static inline struct vk_device *vk_of(const myth_stream *s) { return (struct vk_device *)(void *)s->dev; }
+
+/* ---- calls and faults (vk_context.c) ---- */
+
+/* While set, the n-th call (from 1) through VK_CALL is not made and answers `result`. For tests; NULL = off. */
+struct vk_fault {
+    uint64_t nth, n_call;
+    VkResult result;
+    const char *name;                       /* of the call that failed */
+};
+extern struct vk_fault *vk_fault;
+VkResult vk_inject(const char *name);
+
+#define VK_CALL(d, name, ...) \
+    (vk_fault && vk_inject(#name) != VK_SUCCESS ? vk_fault->result : (d)->fn.name(__VA_ARGS__))
+
+/* Fills err with what the result means ("vulkan:0: WHAT: out of device memory") and returns its status; marks a lost device. */
+myth_status vk_fail(struct vk_device *d, myth_error *err, VkResult r, const char *what);
+const char *vk_result_name(VkResult r);
+
+myth_status vk_context_open(struct vk_device *d, const myth_device_opts *opts, myth_error *err);
+void vk_context_close(struct vk_device *d);                     /* takes a half-built one */
+uint32_t vk_context_list(myth_device_caps *out, uint32_t cap);
+/* Free bytes of the device's heap as far as the driver says, never past the heap; and the driver's budget or 0. */
+void vk_context_memory(const struct vk_device *d, uint64_t *free_bytes, uint64_t *budget);
+/* Messages of the validation layer since open (MYTHOS_VK_VALIDATE=1), warnings and errors. */
+uint32_t vk_n_message(const myth_device *dev);
+
+/* ---- memory (vk_memory.c) ---- */
+
+/* The block's `bytes` are set before it is returned; nothing is booked. MYTH_ENOMEM past the heap or the largest allocation. */
+myth_status vk_block_open(struct vk_block *b, struct vk_device *d, uint32_t type, uint64_t bytes, bool is_mapped, const char *owner,
+                          myth_error *err);
+void vk_block_close(struct vk_block *b, struct vk_device *d);                           /* takes a zeroed block */
+myth_status vk_buf_open(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes, myth_error *err);
+myth_status vk_buf_wrap(myth_buf **out, myth_device *dev, const void *base, uint64_t bytes, myth_error *err);
+void vk_buf_close(myth_buf *buf);
+
+/* Address of a view on the device; 0 when it is not given. */
+static inline uint64_t vk_addr(myth_view v)
+{
+    const struct vk_buf *b = (const struct vk_buf *)(const void *)v.buf;
+    return b ? b->block->addr + b->off + v.off : 0;
+}
+
+/* ---- commands (vk_command.c) ---- */
+
+myth_status vk_stream_open(myth_stream **out, myth_device *dev, myth_error *err);
+myth_status vk_stream_start(struct vk_device *d, struct vk_stream *s, myth_error *err);        /* of one slot */
+void vk_stream_close(myth_stream *s);
+void vk_write(myth_stream *s, myth_view dst, const void *src, uint64_t bytes);
+void vk_weight_write(myth_stream *s, myth_view dst, const void *src, uint32_t n_total, uint32_t row0, uint32_t n_rows, uint32_t n_in);
+void vk_read(myth_stream *s, void *dst, myth_view src, uint64_t bytes);
+myth_status vk_sync(myth_stream *s, myth_error *err);
+void vk_begin_record(myth_stream *s);
+myth_status vk_end_record(myth_graph **out, myth_stream *s, myth_error *err);
+void vk_replay(myth_stream *s, const myth_graph *g);
+void vk_graph_close(myth_graph *g);
+/* Zeroes a block through the device's own stream. */
+myth_status vk_block_clear(struct vk_device *d, const struct vk_block *b, myth_error *err);
+/* Waits until nothing of this device runs; for closing what commands may still read. */
+void vk_drain(struct vk_device *d);
+
+/* One dispatch: which program, how many workgroups. spec[i] is specialization constant i + 1; constant 0 is the subgroup size. */
+struct vk_launch {
+    enum vk_shader shader;
+    uint32_t x, y, z;                       /* 0 = 1 */
+    uint32_t spec[VK_SPEC_MAX];
+    bool is_free;                           /* the next dispatch or copy does not depend on this one: no barrier after it */
+};
+
+/* Records the dispatch into the stream (or into the graph it records) with a copy of the argument struct. A failure stays in the stream. */
+void vk_dispatch(myth_stream *s, const struct vk_launch *l, const void *args, size_t args_bytes);
+/* `bytes` more for the arguments of the dispatches that follow (tables that the host computes); its address, or 0 with the stream's error. */
+uint64_t vk_push(myth_stream *s, const void *data, size_t bytes);
+void vk_copy_bytes(myth_stream *s, myth_view dst, myth_view src, uint64_t bytes);
+
+/* ---- programs (vk_program.c) ---- */
+
+myth_status vk_programs_open(struct vk_device *d, myth_error *err);
+void vk_programs_close(struct vk_device *d);
+myth_status vk_program_get(VkPipeline *out, struct vk_device *d, enum vk_shader shader, const uint32_t spec[VK_SPEC_MAX], myth_error *err);
+
+/* ---- ops and their workspaces (vk_ops_*.c, vk_work.c) ---- */
+
+void vk_work(struct vk_work_bytes *out, const myth_work_shape *shape);
+
+#define OP(name) void vk_##name(myth_stream *s, const struct myth_##name##_args *a);
+#include "../kernels/ops.def"
+#undef OP
+
+#endif

@@ -1,0 +1,405 @@
+/* vk_context.c - the loader, an instance, the chosen device and what it can do; errors, faults and the validation layer's messages.
+ *
+ * Numbers    vulkan:N is the N-th physical device in the loader's order
+ * Needs      Vulkan 1.3; buffer addresses, scalar block layout, 8 and 16 bit storage, 64 bit integers, timeline semaphores, subgroup
+ *            arithmetic. A device without one of them is refused with its name
+ * Validation MYTHOS_VK_VALIDATE=1 turns on the Khronos layer with synchronisation checks; each warning or error is logged and counted */
+#define _GNU_SOURCE
+#include "vk.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct vk_fault *vk_fault;
+
+static pthread_mutex_t loader_lock = PTHREAD_MUTEX_INITIALIZER;
+
+VkResult vk_inject(const char *name)
+{
+    if (++vk_fault->n_call != vk_fault->nth)
+        return VK_SUCCESS;
+    vk_fault->name = name;
+    return vk_fault->result;
+}
+
+/* ---- errors ---- */
+
+const char *vk_result_name(VkResult r)
+{
+    switch (r) {
+    case VK_SUCCESS: return "success";
+    case VK_TIMEOUT: return "no answer in time";
+    case VK_ERROR_OUT_OF_HOST_MEMORY: return "out of host memory";
+    case VK_ERROR_OUT_OF_DEVICE_MEMORY: return "out of device memory";
+    case VK_ERROR_FRAGMENTATION: case VK_ERROR_FRAGMENTED_POOL: return "memory is fragmented";
+    case VK_ERROR_TOO_MANY_OBJECTS: return "too many objects";
+    case VK_ERROR_INITIALIZATION_FAILED: return "initialization failed";
+    case VK_ERROR_DEVICE_LOST: return "device lost";
+    case VK_ERROR_MEMORY_MAP_FAILED: return "memory cannot be mapped";
+    case VK_ERROR_LAYER_NOT_PRESENT: return "layer not present";
+    case VK_ERROR_EXTENSION_NOT_PRESENT: return "extension not present";
+    case VK_ERROR_FEATURE_NOT_PRESENT: return "feature not present";
+    case VK_ERROR_INCOMPATIBLE_DRIVER: return "incompatible driver";
+    default: return "unknown error";
+    }
+}
+
+myth_status vk_fail(struct vk_device *d, myth_error *err, VkResult r, const char *what)
+{
+    myth_status st = MYTH_EDEVICE;
+    switch (r) {
+    case VK_ERROR_OUT_OF_HOST_MEMORY: case VK_ERROR_OUT_OF_DEVICE_MEMORY: case VK_ERROR_FRAGMENTATION: case VK_ERROR_FRAGMENTED_POOL:
+    case VK_ERROR_TOO_MANY_OBJECTS: case VK_ERROR_MEMORY_MAP_FAILED: st = MYTH_ENOMEM; break;
+    case VK_ERROR_DEVICE_LOST: case VK_TIMEOUT:
+        st = MYTH_ELOST;
+        atomic_store(&d->is_lost, true);
+        break;
+    default: break;
+    }
+    return myth_fail(err, st, "vulkan:%u: %s: %s (%d)", d->number, what, vk_result_name(r), (int)r);
+}
+
+/* ---- validation ---- */
+
+static VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity, VkDebugUtilsMessageTypeFlagsEXT type,
+                                                 const VkDebugUtilsMessengerCallbackDataEXT *data, void *user)
+{
+    struct vk_device *d = user;
+    (void)severity, (void)type;
+    atomic_fetch_add(&d->n_message, 1);
+    myth_logf(d->base.log, MYTH_LOG_ERROR, "vulkan", "%s", data->pMessage);
+    return VK_FALSE;
+}
+
+uint32_t vk_n_message(const myth_device *dev)
+{
+    const struct vk_device *d = (const struct vk_device *)(const void *)dev;
+    return (uint32_t)atomic_load(&d->n_message);
+}
+
+static bool wants_validation(void)
+{
+    const char *env = getenv("MYTHOS_VK_VALIDATE");
+    return env && strcmp(env, "1") == 0;
+}
+
+/* ---- instance ---- */
+
+/* An instance of Vulkan 1.3 with its functions loaded; d NULL = only to look around. */
+static VkResult open_instance(VkInstance *out, struct vk_device *d)
+{
+    static const char *const layer = "VK_LAYER_KHRONOS_validation", *const debug = "VK_EXT_debug_utils";
+    static const VkValidationFeatureEnableEXT enable[] = { VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT };
+    bool is_checked = d && wants_validation();
+    VkValidationFeaturesEXT features = {
+        .sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT, .enabledValidationFeatureCount = 1, .pEnabledValidationFeatures = enable };
+    VkDebugUtilsMessengerCreateInfoEXT messenger = {
+        .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT, .pNext = &features,
+        .messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
+        .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT |
+                       VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT,
+        .pfnUserCallback = on_message, .pUserData = d };
+    VkApplicationInfo app = { .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .pApplicationName = "mythos", .apiVersion = VK_API_VERSION_1_3 };
+    VkInstanceCreateInfo info = { .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &app };
+    if (is_checked) {
+        info.pNext = &messenger;
+        info.enabledLayerCount = info.enabledExtensionCount = 1;
+        info.ppEnabledLayerNames = &layer;
+        info.ppEnabledExtensionNames = &debug;
+    }
+    pthread_mutex_lock(&loader_lock);
+    VkResult r = vkCreateInstance ? VK_SUCCESS : volkInitialize();
+    if (r == VK_SUCCESS && vk_fault)
+        r = vk_inject("vkCreateInstance");
+    if (r == VK_SUCCESS && volkGetInstanceVersion() < VK_API_VERSION_1_3)
+        r = VK_ERROR_INCOMPATIBLE_DRIVER;
+    if (r == VK_SUCCESS)
+        r = vkCreateInstance(&info, NULL, out);
+    if (r == VK_SUCCESS)
+        volkLoadInstanceOnly(*out);         /* the loader's functions serve every instance */
+    pthread_mutex_unlock(&loader_lock);
+    if (r == VK_SUCCESS && is_checked) {
+        messenger.pNext = NULL;
+        if (vk_fault && vk_inject("vkCreateDebugUtilsMessengerEXT") != VK_SUCCESS)
+            r = vk_fault->result;
+        else
+            r = vkCreateDebugUtilsMessengerEXT(*out, &messenger, NULL, &d->messenger);
+        if (r != VK_SUCCESS) {
+            vkDestroyInstance(*out, NULL);
+            *out = VK_NULL_HANDLE;
+        }
+    }
+    return r;
+}
+
+static uint32_t list_physical(VkPhysicalDevice out[VK_DEVICE_MAX], VkInstance instance)
+{
+    uint32_t n = VK_DEVICE_MAX;
+    VkResult r = vkEnumeratePhysicalDevices(instance, &n, out);
+    return r == VK_SUCCESS || r == VK_INCOMPLETE ? n : 0;
+}
+
+/* ---- what a device can do ---- */
+
+struct facts {
+    VkPhysicalDeviceProperties2 props;
+    VkPhysicalDeviceVulkan11Properties props11;
+    VkPhysicalDeviceVulkan12Properties props12;
+    VkPhysicalDeviceVulkan13Properties props13;
+    VkPhysicalDeviceFeatures2 features;
+    VkPhysicalDeviceVulkan11Features features11;
+    VkPhysicalDeviceVulkan12Features features12;
+    VkPhysicalDeviceVulkan13Features features13;
+};
+
+static void ask(struct facts *f, VkPhysicalDevice physical)
+{
+    memset(f, 0, sizeof(*f));
+    f->props13.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_PROPERTIES;
+    f->props12 = (VkPhysicalDeviceVulkan12Properties){ .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES, .pNext = &f->props13 };
+    f->props11 = (VkPhysicalDeviceVulkan11Properties){ .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES, .pNext = &f->props12 };
+    f->props = (VkPhysicalDeviceProperties2){ .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2 };
+    vkGetPhysicalDeviceProperties2(physical, &f->props);
+    if (f->props.properties.apiVersion < VK_API_VERSION_1_3)
+        return;
+    f->props.pNext = &f->props11;
+    vkGetPhysicalDeviceProperties2(physical, &f->props);
+    f->features13.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES;
+    f->features12 = (VkPhysicalDeviceVulkan12Features){ .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, .pNext = &f->features13 };
+    f->features11 = (VkPhysicalDeviceVulkan11Features){ .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, .pNext = &f->features12 };
+    f->features = (VkPhysicalDeviceFeatures2){ .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &f->features11 };
+    vkGetPhysicalDeviceFeatures2(physical, &f->features);
+}
+
+/* NULL, or what the device lacks. */
+static const char *missing(const struct facts *f)
+{
+    const VkSubgroupFeatureFlags ops = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT |
+                                       VK_SUBGROUP_FEATURE_BALLOT_BIT;
+    if (f->props.properties.apiVersion < VK_API_VERSION_1_3) return "Vulkan 1.3";
+    if (!f->features12.bufferDeviceAddress) return "bufferDeviceAddress";
+    if (!f->features12.scalarBlockLayout) return "scalarBlockLayout";
+    if (!f->features12.timelineSemaphore) return "timelineSemaphore";
+    if (!f->features12.storageBuffer8BitAccess) return "storageBuffer8BitAccess";
+    if (!f->features11.storageBuffer16BitAccess) return "storageBuffer16BitAccess";
+    if (!f->features12.shaderInt8) return "shaderInt8";
+    if (!f->features.features.shaderInt16) return "shaderInt16";
+    if (!f->features.features.shaderInt64) return "shaderInt64";
+    if (!f->features12.vulkanMemoryModel || !f->features12.vulkanMemoryModelDeviceScope) return "vulkanMemoryModelDeviceScope";
+    if (!f->features13.maintenance4) return "maintenance4";
+    if ((f->props11.subgroupSupportedOperations & ops) != ops) return "subgroup arithmetic, shuffle and ballot in compute shaders";
+    if (f->props11.subgroupSize < 4 || f->props11.subgroupSize > 128) return "a subgroup size from 4 to 128";
+    if (f->props.properties.limits.maxComputeWorkGroupInvocations < 256) return "workgroups of 256";
+    return NULL;
+}
+
+static bool has_extension(VkPhysicalDevice physical, const char *name)
+{
+    VkExtensionProperties ext[512];
+    uint32_t n = sizeof(ext) / sizeof(ext[0]);
+    VkResult r = vkEnumerateDeviceExtensionProperties(physical, NULL, &n, ext);
+    for (uint32_t i = 0; (r == VK_SUCCESS || r == VK_INCOMPLETE) && i < n; i++)
+        if (strcmp(ext[i].extensionName, name) == 0)
+            return true;
+    return false;
+}
+
+/* First memory type with all of `want`, else UINT32_MAX. */
+static uint32_t find_type(const VkPhysicalDeviceMemoryProperties *m, VkMemoryPropertyFlags want)
+{
+    for (uint32_t i = 0; i < m->memoryTypeCount; i++)
+        if ((m->memoryTypes[i].propertyFlags & want) == want)
+            return i;
+    return UINT32_MAX;
+}
+
+static bool choose_memory(struct vk_traits *t, VkPhysicalDevice physical)
+{
+    const VkMemoryPropertyFlags coherent = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    VkPhysicalDeviceMemoryProperties m;
+    vkGetPhysicalDeviceMemoryProperties(physical, &m);
+    t->type_device = UINT32_MAX;
+    t->heap_bytes = 0;
+    for (uint32_t i = 0; i < m.memoryTypeCount; i++) {         /* device memory: the first type of the largest heap of that kind */
+        const VkMemoryType *type = &m.memoryTypes[i];
+        if ((type->propertyFlags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) && m.memoryHeaps[type->heapIndex].size > t->heap_bytes) {
+            t->type_device = i;
+            t->heap = type->heapIndex;
+            t->heap_bytes = m.memoryHeaps[type->heapIndex].size;
+        }
+    }
+    t->type_args = find_type(&m, coherent | VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
+    if (t->type_args == UINT32_MAX)
+        t->type_args = find_type(&m, coherent);
+    t->type_staging = find_type(&m, coherent | VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
+    if (t->type_staging == UINT32_MAX)
+        t->type_staging = find_type(&m, coherent);
+    if (t->type_device == UINT32_MAX || t->type_args == UINT32_MAX || t->type_staging == UINT32_MAX)
+        return false;
+    VkMemoryPropertyFlags flags = m.memoryTypes[t->type_device].propertyFlags;
+    t->is_device_host = (flags & coherent) == coherent;
+    t->is_device_cached = t->is_device_host && (flags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
+    return true;
+}
+
+static void fill_traits(struct vk_traits *t, const struct facts *f, VkPhysicalDevice physical)
+{
+    const VkPhysicalDeviceVulkan13Properties *p = &f->props13;
+    t->subgroup = f->props11.subgroupSize;
+    t->has_subgroup_control = f->features13.subgroupSizeControl && f->features13.computeFullSubgroups &&
+                              (p->requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT);
+    if (t->has_subgroup_control && p->minSubgroupSize <= 32 && p->maxSubgroupSize >= 32)
+        t->subgroup = 32;
+    t->has_fp16 = f->features12.shaderFloat16;
+    t->has_int8 = f->features12.shaderInt8;
+    t->has_fp64 = f->features.features.shaderFloat64;
+    t->has_int_dot = f->features13.shaderIntegerDotProduct && p->integerDotProduct4x8BitPackedSignedAccelerated;
+    t->has_coop_matrix = has_extension(physical, "VK_NV_cooperative_matrix");
+    t->has_budget = has_extension(physical, "VK_EXT_memory_budget");
+    t->shared_bytes = f->props.properties.limits.maxComputeSharedMemorySize;
+    t->group_max = f->props.properties.limits.maxComputeWorkGroupInvocations;
+    t->alloc_max = f->props11.maxMemoryAllocationSize < p->maxBufferSize ? f->props11.maxMemoryAllocationSize : p->maxBufferSize;
+}
+
+void vk_context_memory(const struct vk_device *d, uint64_t *free_bytes, uint64_t *budget)
+{
+    VkPhysicalDeviceMemoryBudgetPropertiesEXT b = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT };
+    VkPhysicalDeviceMemoryProperties2 m = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2,
+                                            .pNext = d->traits.has_budget ? &b : NULL };
+    uint64_t heap = d->traits.heap_bytes, own = atomic_load(&d->driver_bytes);
+    *budget = 0;
+    *free_bytes = heap > own ? heap - own : 0;
+    if (!d->traits.has_budget)
+        return;
+    vkGetPhysicalDeviceMemoryProperties2(d->physical, &m);
+    *budget = b.heapBudget[d->traits.heap] < heap ? b.heapBudget[d->traits.heap] : heap;
+    uint64_t used = b.heapUsage[d->traits.heap], left = *budget > used ? *budget - used : 0;
+    *free_bytes = left < *free_bytes ? left : *free_bytes;
+}
+
+static void fill_caps(struct vk_device *d, const struct facts *f)
+{
+    myth_device_caps *c = &d->base.caps;
+    const struct vk_traits *t = &d->traits;
+    const VkPhysicalDeviceProperties *p = &f->props.properties;
+    snprintf(c->name, sizeof(c->name), "vulkan:%u", d->number);
+    snprintf(c->description, sizeof(c->description), "%.96s, Vulkan %u.%u.%u", p->deviceName, VK_API_VERSION_MAJOR(p->apiVersion),
+             VK_API_VERSION_MINOR(p->apiVersion), VK_API_VERSION_PATCH(p->apiVersion));
+    snprintf(c->variants, sizeof(c->variants), "subgroup %u%s%s%s", t->subgroup, t->has_fp16 ? " fp16" : "", t->has_int8 ? " int8" : "",
+             t->has_int_dot ? " int8dot" : "");
+    c->ledger = 9 + (int)d->number;
+    c->total_bytes = t->heap_bytes;
+    c->is_gpu = p->deviceType == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU || p->deviceType == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU ||
+                p->deviceType == VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU;
+    vk_context_memory(d, &c->free_bytes, &c->budget_bytes);
+}
+
+/* ---- list ---- */
+
+uint32_t vk_context_list(myth_device_caps *out, uint32_t cap)
+{
+    VkInstance instance;
+    VkPhysicalDevice physical[VK_DEVICE_MAX];
+    uint32_t n_out = 0;
+    if (open_instance(&instance, NULL) != VK_SUCCESS)
+        return 0;
+    uint32_t n = list_physical(physical, instance);
+    for (uint32_t i = 0; i < n && n_out < cap; i++) {
+        struct vk_device d = { .number = i, .physical = physical[i] };         /* only what the facts are written to */
+        struct facts f;
+        ask(&f, physical[i]);
+        if (missing(&f) || !choose_memory(&d.traits, physical[i]))
+            continue;
+        fill_traits(&d.traits, &f, physical[i]);
+        fill_caps(&d, &f);
+        out[n_out++] = d.base.caps;
+    }
+    vkDestroyInstance(instance, NULL);
+    return n_out;
+}
+
+/* ---- open ---- */
+
+/* A family that computes, best one without graphics: its queues run beside a desktop's. */
+static uint32_t find_family(VkPhysicalDevice physical)
+{
+    VkQueueFamilyProperties family[16];
+    uint32_t n = 16, best = UINT32_MAX;
+    vkGetPhysicalDeviceQueueFamilyProperties(physical, &n, family);
+    for (uint32_t i = 0; i < n; i++) {
+        if (!(family[i].queueFlags & VK_QUEUE_COMPUTE_BIT) || !family[i].queueCount)
+            continue;
+        if (!(family[i].queueFlags & VK_QUEUE_GRAPHICS_BIT))
+            return i;
+        best = best == UINT32_MAX ? i : best;
+    }
+    return best;
+}
+
+static VkResult create_device(struct vk_device *d, const struct facts *f)
+{
+    VkPhysicalDeviceVulkan13Features f13 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES, .maintenance4 = VK_TRUE,
+        .subgroupSizeControl = d->traits.has_subgroup_control, .computeFullSubgroups = d->traits.has_subgroup_control,
+        .shaderIntegerDotProduct = f->features13.shaderIntegerDotProduct };
+    VkPhysicalDeviceVulkan12Features f12 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, .pNext = &f13, .bufferDeviceAddress = VK_TRUE,
+        .scalarBlockLayout = VK_TRUE, .timelineSemaphore = VK_TRUE, .storageBuffer8BitAccess = VK_TRUE, .shaderInt8 = VK_TRUE,
+        .shaderFloat16 = f->features12.shaderFloat16, .vulkanMemoryModel = VK_TRUE, .vulkanMemoryModelDeviceScope = VK_TRUE };
+    VkPhysicalDeviceVulkan11Features f11 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, .pNext = &f12, .storageBuffer16BitAccess = VK_TRUE };
+    VkPhysicalDeviceFeatures2 features = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &f11,
+        .features = { .shaderInt64 = VK_TRUE, .shaderInt16 = VK_TRUE } };
+    static const float priority = 1.0f;
+    VkDeviceQueueCreateInfo queue = { .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueFamilyIndex = d->family, .queueCount = 1,
+                                      .pQueuePriorities = &priority };
+    static const char *const budget = "VK_EXT_memory_budget";
+    VkDeviceCreateInfo info = { .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, .pNext = &features, .queueCreateInfoCount = 1,
+                                .pQueueCreateInfos = &queue, .enabledExtensionCount = d->traits.has_budget,
+                                .ppEnabledExtensionNames = &budget };
+    if (vk_fault && vk_inject("vkCreateDevice") != VK_SUCCESS)
+        return vk_fault->result;
+    return vkCreateDevice(d->physical, &info, NULL, &d->device);
+}
+
+myth_status vk_context_open(struct vk_device *d, const myth_device_opts *opts, myth_error *err)
+{
+    VkPhysicalDevice physical[VK_DEVICE_MAX];
+    struct facts f;
+    VkResult r = open_instance(&d->instance, d);
+    if (r == VK_ERROR_INITIALIZATION_FAILED && !vkCreateInstance)
+        return myth_fail(err, MYTH_EDEVICE, "%s: no Vulkan loader (libvulkan.so.1)", opts->name);
+    if (r == VK_ERROR_LAYER_NOT_PRESENT)
+        return myth_fail(err, MYTH_EDEVICE, "%s: MYTHOS_VK_VALIDATE=1, but the validation layer is not installed", opts->name);
+    if (r != VK_SUCCESS)
+        return vk_fail(d, err, r, "instance");
+    uint32_t n = list_physical(physical, d->instance);
+    if (d->number >= n)
+        return myth_fail(err, MYTH_EDEVICE, "%s: the system has %u Vulkan device%s", opts->name, n, n == 1 ? "" : "s");
+    d->physical = physical[d->number];
+    ask(&f, d->physical);
+    const char *lack = missing(&f);
+    d->family = find_family(d->physical);
+    if (lack || d->family == UINT32_MAX || !choose_memory(&d->traits, d->physical))
+        return myth_fail(err, MYTH_EDEVICE, "%s: %.64s lacks %s", opts->name, f.props.properties.deviceName,
+                         lack ? lack : d->family == UINT32_MAX ? "a compute queue" : "memory that the host can write");
+    fill_traits(&d->traits, &f, d->physical);
+    if ((r = create_device(d, &f)) != VK_SUCCESS)
+        return vk_fail(d, err, r, "device");
+    volkLoadDeviceTable(&d->fn, d->device);
+    d->fn.vkGetDeviceQueue(d->device, d->family, 0, &d->queue);
+    fill_caps(d, &f);
+    return MYTH_OK;
+}
+
+void vk_context_close(struct vk_device *d)
+{
+    if (d->device)
+        d->fn.vkDestroyDevice(d->device, NULL);
+    if (d->messenger)
+        vkDestroyDebugUtilsMessengerEXT(d->instance, d->messenger, NULL);
+    if (d->instance)
+        vkDestroyInstance(d->instance, NULL);
+}
