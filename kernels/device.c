@@ -280,10 +280,26 @@ static myth_status report(myth_stream *s, myth_error *err)
 myth_status myth_stream_sync(myth_stream *s, myth_error *err)
 {
     myth_error late = { MYTH_OK, "" };
+    s->dev->counts.n_sync++;
     if (s->dev->vt->sync(s, &late) != MYTH_OK && s->err.code == MYTH_OK)
         s->err = late;
     return report(s, err);
 }
+
+uint64_t myth_stream_mark(myth_stream *s) { return s->dev->vt->mark && s->err.code == MYTH_OK ? s->dev->vt->mark(s) : 0; }
+
+myth_status myth_stream_wait(myth_stream *s, uint64_t mark, myth_error *err)
+{
+    myth_error late = { MYTH_OK, "" };
+    if (!s->dev->vt->wait || s->err.code != MYTH_OK)
+        return myth_stream_sync(s, err);
+    s->dev->counts.n_wait++;
+    if (s->dev->vt->wait(s, mark, &late) != MYTH_OK)
+        s->err = late;
+    return s->err.code == MYTH_OK ? MYTH_OK : report(s, err);
+}
+
+myth_device_counts myth_device_get_counts(const myth_device *dev) { return dev->counts; }
 
 void myth_stream_begin_record(myth_stream *s)
 {
@@ -745,7 +761,7 @@ static void log_op(myth_stream *s, const char *name, double us, const struct tra
             myth_fail(&s->err, MYTH_EDEVICE, "%s: the device lacks " #op, s->dev->caps.name); \
             return; \
         } \
-        if (!s->dev->has_trace) { \
+        if (!s->dev->has_trace || s->is_recording) { \
             s->dev->ops.op(s, a); \
             return; \
         } \

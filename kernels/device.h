@@ -53,6 +53,7 @@ typedef struct {
     uint64_t total_bytes, free_bytes;      /* what the system says; 0 = unknown                 */
     uint64_t budget_bytes;     /* what the driver says this process may take; 0 = unknown, and never believed past free_bytes */
     bool is_gpu;               /* hardware of its own, which "auto" may choose: not the CPU and not a driver that runs on it  */
+    bool is_async;             /* streams run on while the host does other things               */
     bool is_host_visible;      /* myth_buf_host and myth_buf_wrap work; otherwise weights are copied in with myth_weight_write */
 } myth_device_caps;
 
@@ -111,6 +112,16 @@ void myth_stream_close(myth_stream *s);
 void myth_stream_write(myth_stream *s, myth_view dst, const void *src, uint64_t bytes);
 void myth_stream_read(myth_stream *s, void *dst, myth_view src, uint64_t bytes);
 myth_status myth_stream_sync(myth_stream *s, myth_error *err);
+/* A place in the stream, and waiting for it: what was issued before is done, reads among it; what was issued after goes on. */
+uint64_t myth_stream_mark(myth_stream *s);
+myth_status myth_stream_wait(myth_stream *s, uint64_t mark, myth_error *err);
+
+typedef struct {
+    uint64_t n_launch;         /* kernels or dispatches sent, replayed ones among them; 0 where nothing is launched */
+    uint64_t n_sync;           /* times the host waited until the stream was empty                                  */
+    uint64_t n_wait;           /* times it waited for a place                                                       */
+} myth_device_counts;
+myth_device_counts myth_device_get_counts(const myth_device *dev);
 
 /* Rows [0, n_rows) of n_in values from their form in files into the device's resident form, in stream order; src is copied before it returns.
  * The resident form has the same bytes in total and starts where dst says (aligned to 64): a device may lay a quantised matrix out as all

@@ -40,6 +40,7 @@ struct myth_device {
     myth_device_caps caps;
     myth_mem *mem;
     const myth_log *log;
+    myth_device_counts counts;          /* the device counts its launches, device.c the rest */
     bool is_exact, is_reserved, has_trace;
     bool has_decode_merge;              /* the device's attn_decode honours `merges`; otherwise device.c puts kv_merge after it */
     void (*plain_attn_decode)(myth_stream *, const struct myth_attn_decode_args *);       /* then: the device's own */
@@ -82,6 +83,8 @@ struct myth_device_vtable {
     /* NULL = weights stay as in files (a plain write). */
     void (*weight_write)(myth_stream *, myth_view, const void *, uint32_t n_total, uint32_t row0, uint32_t n_rows, uint32_t n_in);
     myth_status (*sync)(myth_stream *, myth_error *);
+    uint64_t (*mark)(myth_stream *);              /* both NULL = wait is a sync */
+    myth_status (*wait)(myth_stream *, uint64_t, myth_error *);
     void (*begin_record)(myth_stream *);
     /* Keeps one op while recording, instead of running it; NULL = the device records what its ops launch. */
     void (*record)(myth_stream *, myth_op, const void *args, size_t args_bytes);
