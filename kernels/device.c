@@ -80,8 +80,12 @@ int myth_device_ledger(const char *name)
 uint32_t myth_device_list(myth_device_caps *out, uint32_t cap)
 {
     uint32_t n = 0;
-    for (int i = 0; i < KIND_N; i++)
+    for (int i = 0; i < KIND_N; i++) {
+        uint32_t first = n;
         n += kinds[i]->list(out + n, cap - n);
+        for (; kinds[i]->measure && first < n; first++)
+            kinds[i]->measure(&out[first]);
+    }
     return n;
 }
 
@@ -93,6 +97,8 @@ bool myth_device_find(myth_device_caps *out, const char *name)
     for (uint32_t i = 0; i < n; i++)
         if (strcmp(caps[i].name, name) == 0) {
             *out = caps[i];
+            if (kind->measure)
+                kind->measure(out);
             return true;
         }
     return false;

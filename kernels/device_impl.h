@@ -32,6 +32,8 @@ typedef struct {
     void (*plan)(myth_class_bytes *host, myth_class_bytes *own, const myth_device_opts *opts, const myth_work_shape *shape);
     /* Writes what each device present says of itself, at most cap, devices in order; returns how many. Books nothing, keeps nothing open. */
     uint32_t (*list)(myth_device_caps *out, uint32_t cap);
+    /* Fills in free_bytes and budget_bytes where that costs a device's context, which list leaves alone; NULL = list knows them. */
+    void (*measure)(myth_device_caps *caps);
 } myth_device_kind;
 
 struct myth_device {

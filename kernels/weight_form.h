@@ -21,7 +21,7 @@ typedef struct {
 
 static inline myth_planar myth_planar_get(myth_dtype t, uint64_t n_total, uint64_t n_in)
 {
-    myth_planar p = { .scale_row = t == MYTH_Q8_0 || t == MYTH_Q4_0 ? n_in / 32 * 2 : 0 };
+    myth_planar p = { 0, t == MYTH_Q8_0 || t == MYTH_Q4_0 ? n_in / 32 * 2 : 0, 0 };
     p.quant_row = myth_row_bytes(t, n_in) - p.scale_row;
     p.scale_off = n_total * p.quant_row;
     return p;
