@@ -52,6 +52,8 @@ struct myth_engine {
     myth_step step;
     myth_graph *graph;                /* a decode step of graph_rows rows */
     uint32_t graph_rows;
+    bool graph_is_run;                /* with the choice of the next token: run.c; run_key says how it is chosen */
+    struct { myth_sample_params sample; uint32_t k, n_stop, seq_number; } run_key;
     float embed_scale;                /* of a float32 run in exact mode: sqrt(d) not rounded      */
     uint32_t n_vocab_choice;          /* rows of the head that may be chosen: those with a piece */
     uint32_t n_result, k_result;      /* of the last forward */
@@ -64,6 +66,13 @@ struct myth_engine {
 uint64_t myth_engine_block_bytes(const myth_layout *y, uint32_t n_shard);
 /* Writes slot's row of the page tables to the device, before a step reads it. */
 void myth_engine_write_table(myth_engine *e, const myth_seq *s);
+/* The parts of a forward that run.c shares. */
+myth_status myth_forward_reserve(myth_engine *e, myth_error *err);            /* pages, rings and copies for every sequence's n_new */
+void myth_forward_put_run(myth_engine *e, const myth_seq *s, const int32_t *token, uint32_t n, bool is_ephemeral);      /* into e->idx */
+void myth_forward_write_index(myth_engine *e);
+void myth_forward_run_layers(myth_engine *e);
+/* y = rows of the residual that the index names, with the pending branch; normed when w is given. */
+void myth_forward_gather(myth_engine *e, myth_view y, myth_view w, myth_view pend, myth_view w_post, uint32_t n);
 uint32_t myth_model_n_shard(const myth_model *m);
 static inline myth_view myth_engine_view(const myth_engine *e, int buf, uint64_t off, myth_dtype t)
 {

@@ -103,7 +103,7 @@ static void copy_whole(myth_engine *e, int buf, uint64_t bytes, myth_kv_copy c)
                                                        .src = myth_engine_view(e, buf, (uint64_t)c.from * bytes, MYTH_I32), .bytes = bytes });
 }
 
-static myth_status reserve(myth_engine *e, myth_error *err)
+myth_status myth_forward_reserve(myth_engine *e, myth_error *err)
 {
     uint32_t pages = 0, rings = 0;
     for (uint32_t i = 0; i < e->y.opts.n_seq; i++) {
@@ -137,41 +137,47 @@ static myth_status reserve(myth_engine *e, myth_error *err)
 
 /* ---- 3: micro-batches ---- */
 
-/* Appends the rows of the run that starts at token i, as many as there is room for; returns how many. */
-static uint32_t add_rows(myth_engine *e, const myth_batch *b, uint32_t i)
+void myth_forward_put_run(myth_engine *e, const myth_seq *s, const int32_t *token, uint32_t n, bool is_ephemeral)
 {
     myth_step_index *x = &e->idx;
-    myth_seq *s = b->seq[i];
-    bool ephemeral = is_ephemeral(b, i);
-    uint32_t n = run_length(b, i), room = e->y.opts.n_ubatch - x->n_rows, pos0 = s->kv->n_pos;
-    if (n > room)
-        n = ephemeral ? 0 : room;                               /* an ephemeral run is not cut */
-    if (n == 0)
-        return 0;
+    uint32_t pos0 = s->kv->n_pos;
     int32_t *run = x->runs + (size_t)x->n_run * MYTH_RUN_WIDTH;
     memset(run, 0, MYTH_RUN_WIDTH * sizeof *run);
     run[MYTH_RUN_ROW0] = (int32_t)x->n_rows;
     run[MYTH_RUN_N_ROWS] = (int32_t)n;
     run[MYTH_RUN_POS0] = (int32_t)pos0;
     run[MYTH_RUN_SLOT] = (int32_t)s->slot;
-    run[MYTH_RUN_FLAGS] = ephemeral ? MYTH_RUN_EPHEMERAL : 0;
+    run[MYTH_RUN_FLAGS] = is_ephemeral ? MYTH_RUN_EPHEMERAL : 0;
     run[MYTH_RUN_GAP0] = (int32_t)s->kv->gap0;
     run[MYTH_RUN_GAP1] = (int32_t)s->kv->gap1;
     for (uint32_t j = 0; j < n; j++) {
-        x->id[x->n_rows + j] = b->token[i + j];
+        x->id[x->n_rows + j] = token[j];
         x->pos[x->n_rows + j] = (int32_t)(pos0 + j);
         x->row_run[x->n_rows + j] = (int32_t)x->n_run;
     }
+    x->n_rows += n;
+    x->n_run++;
+}
+
+/* Appends the rows of the run that starts at token i, as many as there is room for; returns how many. */
+static uint32_t add_rows(myth_engine *e, const myth_batch *b, uint32_t i)
+{
+    myth_seq *s = b->seq[i];
+    bool ephemeral = is_ephemeral(b, i);
+    uint32_t n = run_length(b, i), room = e->y.opts.n_ubatch - e->idx.n_rows;
+    if (n > room)
+        n = ephemeral ? 0 : room;                               /* an ephemeral run is not cut */
+    if (n == 0)
+        return 0;
+    myth_forward_put_run(e, s, b->token + i, n, ephemeral);
     if (!ephemeral) {
         memcpy(s->token + myth_kv_len(s->kv), b->token + i, (size_t)n * sizeof *s->token);
         myth_kv_wrote(s->kv, n);
     }
-    x->n_rows += n;
-    x->n_run++;
     return n;
 }
 
-static void write_index(myth_engine *e)
+void myth_forward_write_index(myth_engine *e)
 {
     const myth_step_index *x = &e->idx;
     uint64_t cap = e->y.opts.n_ubatch, n = 4 * (uint64_t)x->n_rows;
@@ -181,7 +187,7 @@ static void write_index(myth_engine *e)
     myth_stream_write(e->stream, myth_engine_view(e, MYTH_BUF_index, 16 * cap, MYTH_I32), x->runs, 4 * (uint64_t)x->n_run * MYTH_RUN_WIDTH);
 }
 
-static void run_layers(myth_engine *e)
+void myth_forward_run_layers(myth_engine *e)
 {
     const myth_config *c = &e->model->config;
     myth_step *st = &e->step;
@@ -207,19 +213,20 @@ static void run_or_replay(myth_engine *e, bool has_hidden)
 {
     myth_step *st = &e->step;
     if (!st->is_decode || has_hidden) {
-        run_layers(e);
+        myth_forward_run_layers(e);
         return;
     }
-    if (e->graph && e->graph_rows != st->n_rows) {
+    if (e->graph && (e->graph_rows != st->n_rows || e->graph_is_run)) {
         myth_graph_close(e->graph);
         e->graph = NULL;
     }
     if (!e->graph) {
         myth_stream_begin_record(e->stream);
-        run_layers(e);
+        myth_forward_run_layers(e);
         if (myth_stream_end_record(&e->graph, e->stream, NULL) != MYTH_OK)
             return;                                             /* the stream keeps the failure */
         e->graph_rows = st->n_rows;
+        e->graph_is_run = false;
     }
     myth_stream_replay(e->stream, e->graph);
 }
@@ -237,7 +244,7 @@ static uint32_t choose_rows(forward_state *f, uint8_t bit)
     return n;
 }
 
-static void gather(myth_engine *e, myth_view y, myth_view w, myth_view pend, myth_view w_post, uint32_t n)
+void myth_forward_gather(myth_engine *e, myth_view y, myth_view w, myth_view pend, myth_view w_post, uint32_t n)
 {
     const myth_config *c = &e->model->config;
     myth_gather_norm(e->stream, &(struct myth_gather_norm_args){
@@ -256,7 +263,7 @@ static void capture(void *user, uint32_t layer, myth_view pend, myth_view w_post
     if (n == 0)
         return;
     myth_view y = myth_engine_view(e, MYTH_BUF_hidden, 0, MYTH_F32);
-    gather(e, y, (myth_view){ 0 }, pend, w_post, n);
+    myth_forward_gather(e, y, (myth_view){ 0 }, pend, w_post, n);
     myth_stream_read(e->stream, host, y, 4 * (uint64_t)n * d);
     if (myth_stream_sync(e->stream, &e->first_failure) != MYTH_OK)
         return;
@@ -273,7 +280,7 @@ static void hand_over_full(forward_state *f)
     float *host = e->host[MYTH_HOST_row];
     if (n == 0)
         return;
-    gather(e, e->step.xn, e->w->output_norm, e->step.pend, e->step.w_post, n);
+    myth_forward_gather(e, e->step.xn, e->w->output_norm, e->step.pend, e->step.w_post, n);
     myth_view y = myth_engine_view(e, MYTH_BUF_full, 0, MYTH_F32);
     for (uint32_t i = 0; i < n; i++) {
         myth_head_logits(e->stream, &(struct myth_head_logits_args){
@@ -296,11 +303,11 @@ static void micro_batch(forward_state *f)
     st->is_decode = f->b->is_decode;
     st->capture = f->has_hidden ? capture : NULL;
     st->user = f;
-    write_index(e);
+    myth_forward_write_index(e);
     run_or_replay(e, f->has_hidden);
     uint32_t n = choose_rows(f, MYTH_WANT_LOGITS);
     if (n)
-        gather(e, myth_engine_view(e, MYTH_BUF_head_x, 4 * (uint64_t)f->n_logit * c->d_model, MYTH_F32), e->w->output_norm, st->pend, st->w_post, n);
+        myth_forward_gather(e, myth_engine_view(e, MYTH_BUF_head_x, 4 * (uint64_t)f->n_logit * c->d_model, MYTH_F32), e->w->output_norm, st->pend, st->w_post, n);
     f->n_logit += n;
     hand_over_full(f);
 }
@@ -373,7 +380,7 @@ myth_status myth_forward(myth_engine *e, const myth_batch *b, myth_result *out, 
     e->first_failure = (myth_error){ .code = MYTH_OK };
     e->n_result = 0;
     MYTH_TRY(check_batch(e, b, err));
-    MYTH_TRY(reserve(e, err));
+    MYTH_TRY(myth_forward_reserve(e, err));
     for (uint32_t i = 0; i < b->n_tok && !f.has_hidden; i++)
         f.has_hidden = want_of(b, i) & MYTH_WANT_HIDDEN;
 

@@ -2,9 +2,10 @@
  *
  * Grammar    greedy asks for the k best and takes the first that is allowed; when none is, the row is reduced again under the mask: exact
  *            either way. Sampling reduces under the mask at once.
+ * Run        without either, the device chooses and the host reads behind (run.h)
  * Penalties  change logits by sign (divide positive, multiply negative ones), so the device's k best and the asked logits of the penalised
  *            ids are merged here: exact for every penalty                                                                              */
-#include "engine_impl.h"
+#include "run.h"
 
 #include <string.h>
 
@@ -191,6 +192,81 @@ static bool is_stop(const myth_generate_opts *o, int32_t id)
     return false;
 }
 
+enum { AHEAD = 16 };                     /* steps issued at once where the device runs on by itself; two such lots are on their way */
+
+static bool can_run(const generator *g)
+{
+    return !g->o->grammar && !penalty_window(&g->o->sample) && g->o->n_stop <= MYTH_RUN_STOP_MAX;
+}
+
+/* Takes what a step chose. False: the answer ends with *why. */
+static bool take(const myth_generate_opts *o, int32_t id, int32_t *ids, uint32_t *n_ids, myth_finish *why)
+{
+    if (is_stop(o, id)) {
+        *why = MYTH_FINISH_STOP;
+        return false;
+    }
+    ids[(*n_ids)++] = id;
+    if ((o->on_token && !o->on_token(o->user, id)) || (o->cancel && *o->cancel)) {
+        *why = MYTH_FINISH_CANCELLED;
+        return false;
+    }
+    if (*n_ids == o->n_max)
+        *why = MYTH_FINISH_LENGTH;
+    return *n_ids < o->n_max;
+}
+
+/* From the first token on without the host between the steps. Cancelled, the sequence is cut to what was accepted, where its rings allow. */
+static myth_status run_on(generator *g, int32_t *ids, uint32_t *n_ids, myth_finish *why, myth_error *err)
+{
+    const myth_generate_opts *o = g->o;
+    bool is_async = myth_device_get_caps(g->e->dev)->is_async, goes_on = true;
+    struct { uint64_t mark; uint32_t n; } lot[2];                 /* issued, the oldest first */
+    uint32_t oldest = 0, n_lot = 0, n_taken = 0;
+    myth_run run;
+    myth_status st = MYTH_OK, issued = MYTH_OK;
+    myth_run_begin(&run, g->e, &(myth_run_opts){ .seq = &g->s, .n_seq = 1, .first = &ids[*n_ids - 1], .stop_id = o->stop_ids,
+                                                 .n_stop = (uint32_t)o->n_stop, .sample = o->sample, .seq_number = o->seq_number });
+    uint32_t n_left = o->n_max - *n_ids, room = myth_run_room(&run);
+    bool is_short = room < n_left;
+    n_left = is_short ? room : n_left;
+    while (st == MYTH_OK && (n_lot || (goes_on && n_left))) {
+        while (goes_on && n_left && n_lot < (is_async ? 2u : 1u)) {
+            uint32_t i = (oldest + n_lot) % 2, most = is_async ? AHEAD : 1, n = n_left < most ? n_left : most;
+            issued = myth_run_issue(&run, n, &lot[i].mark, err);
+            if (issued != MYTH_OK) {
+                n_left = 0;                                       /* what is on its way still counts */
+                break;
+            }
+            lot[i].n = n;
+            n_left -= n;
+            n_lot++;
+        }
+        if (!n_lot)
+            break;
+        st = myth_run_wait(&run, lot[oldest].mark, err);
+        for (uint32_t i = 0; i < lot[oldest].n && st == MYTH_OK; i++) {
+            int32_t id = myth_run_next(&run)[0];
+            if (goes_on) {
+                n_taken++;
+                goes_on = take(o, id, ids, n_ids, why);
+            }
+        }
+        oldest ^= 1;
+        n_lot--;
+    }
+    myth_run_end(&run);
+    if (st != MYTH_OK || issued != MYTH_OK)
+        return st != MYTH_OK ? st : issued;
+    if (*why == MYTH_FINISH_CANCELLED && run.n_fed[0] > n_taken) {
+        uint32_t at;
+        return myth_seq_truncate(g->s, run.len[0] + n_taken, &at, err);
+    }
+    if (goes_on && is_short)
+        *why = MYTH_FINISH_CONTEXT;
+    return MYTH_OK;
+}
+
 myth_status myth_generate(myth_engine *e, myth_seq *s, const myth_generate_opts *o, int32_t *ids, uint32_t *n_ids, myth_finish *why, myth_error *err)
 {
     generator g;
@@ -230,21 +306,14 @@ myth_status myth_generate(myth_engine *e, myth_seq *s, const myth_generate_opts 
             return myth_fail(err, MYTH_EARG, "the grammar allows no token");
         if (o->grammar)
             myth_grammar_accept(o->grammar, id);
-        if (is_stop(o, id)) {
-            *why = MYTH_FINISH_STOP;
+        if (!take(o, id, ids, n_ids, why))
+            return MYTH_OK;
+        if (can_run(&g))
+            return run_on(&g, ids, n_ids, why, err);
+        if (myth_seq_room(s) == 0) {
+            *why = MYTH_FINISH_CONTEXT;
             return MYTH_OK;
         }
-        ids[(*n_ids)++] = id;
-        if ((o->on_token && !o->on_token(o->user, id)) || (o->cancel && *o->cancel)) {
-            *why = MYTH_FINISH_CANCELLED;
-            return MYTH_OK;
-        }
-        if (*n_ids < o->n_max) {
-            if (myth_seq_room(s) == 0) {
-                *why = MYTH_FINISH_CONTEXT;
-                return MYTH_OK;
-            }
-            st = feed(&g, &id, 1, true, true, &r, err);
-        }
+        st = feed(&g, &id, 1, true, true, &r, err);
     }
 }

@@ -167,10 +167,12 @@ static void size_logits(myth_layout *y, const myth_config *c)
     b[MYTH_BUF_head_x] = rows * c->d_model * 4;
     b[MYTH_BUF_top_id] = b[MYTH_BUF_top_logit] = rows * o->top_k * 4;
     b[MYTH_BUF_row_stat] = 2 * rows * 4;
+    b[MYTH_BUF_run] = 4 * (16 + MYTH_RUN_STOP_MAX + (uint64_t)MYTH_RUN_STEPS * o->n_seq);
     b[MYTH_BUF_ask] = 2 * rows * o->n_ask * 4;
     b[MYTH_BUF_mask] = o->n_mask ? ((uint64_t)o->n_mask * y->mask_words + rows) * 4 : 0;
     b[MYTH_BUF_bias] = o->n_bias ? (rows + 1 + 2 * (uint64_t)o->n_bias) * 4 : 0;
     b[MYTH_BUF_full] = o->want_full_logits ? (uint64_t)c->n_vocab * 4 : 0;
+    y->host[MYTH_HOST_run] = 4 * (uint64_t)MYTH_RUN_STEPS * o->n_seq;
     y->host[MYTH_HOST_result] = rows * (2 * (uint64_t)o->top_k + 2 + o->n_ask) * 4;
     uint64_t full = b[MYTH_BUF_full], hidden = b[MYTH_BUF_hidden];
     y->host[MYTH_HOST_row] = full > hidden ? full : hidden;

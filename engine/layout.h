@@ -39,6 +39,7 @@ extern "C" {
     BUF(ask,          MYTH_MEM_LOGITS)        /* [2, n_logit_rows, n_ask]: ids, logits             */ \
     BUF(mask,         MYTH_MEM_LOGITS)        /* [n_mask, words], then i32 [n_logit_rows]          */ \
     BUF(bias,         MYTH_MEM_LOGITS)        /* i32 [n_logit_rows + 1], [n_bias], f32 [n_bias]    */ \
+    BUF(run,          MYTH_MEM_LOGITS)        /* i32: step [16], stop ids [16], tokens [MYTH_RUN_STEPS, n_seq]: run.c */ \
     BUF(full,         MYTH_MEM_LOGITS)        /* [n_vocab]                                         */ \
     BUF(hidden,       MYTH_MEM_CAPTURE)       /* [n_ubatch, d]                                     */
 
@@ -50,7 +51,10 @@ extern "C" {
     HOST(pages,       MYTH_MEM_OTHER)         /* page tables of sequences and checkpoints, reference counts, free lists */ \
     HOST(step,        MYTH_MEM_OTHER)         /* index arrays of a step                            */ \
     HOST(result,      MYTH_MEM_STAGING)       /* what myth_result lends                            */ \
+    HOST(run,         MYTH_MEM_STAGING)       /* i32 [MYTH_RUN_STEPS, n_seq]                       */ \
     HOST(row,         MYTH_MEM_STAGING)       /* a full row of logits or the hidden rows of a step  */
+
+enum { MYTH_RUN_STEPS = 64, MYTH_RUN_STOP_MAX = 16 };          /* steps a run may be ahead; stop ids that the device looks for */
 
 enum {
 #define BUF(name, cls) MYTH_BUF_##name,
