@@ -1,51 +1,80 @@
 /* bind.c - walks the slot tables of the family once. */
 #include "bind.h"
 
+#include "base/map.h"
 #include "quant.h"
 
 #include <assert.h>
-#include <stdio.h>
+
+enum { PIECE_BYTES = 4 << 20 };
 
 typedef struct {
     myth_engine *e;
+    myth_part *p;
+    myth_buf *matrices;                /* of the layer under way, when the part has copies */
     uint64_t norm_off, matrix_off;
 } binder;
 
 static myth_status bind_norm(binder *b, myth_view *out, const myth_tensor *t, myth_error *err)
 {
     const uint64_t n = t->dim[0];
-    myth_engine *e = b->e;
+    const myth_model *m = b->e->model;
+    myth_buf *norms = b->p->buf[MYTH_BUF_norms];
     float part[512];
-    bool is_random = myth_weights_get_format(e->model->weights) == MYTH_FORMAT_RANDOM;
-    float plus = e->model->config.norm_plus_one ? 1.0f : 0.0f;
-    *out = myth_view_at(e->buf[MYTH_BUF_norms], b->norm_off, MYTH_F32);
+    bool is_random = myth_weights_get_format(m->weights) == MYTH_FORMAT_RANDOM;
+    float plus = m->config.norm_plus_one ? 1.0f : 0.0f;
+    *out = myth_view_at(norms, b->norm_off, MYTH_F32);
     for (uint64_t i = 0; i < n; i += 512) {
-        uint64_t m = n - i < 512 ? n - i : 512;
+        uint64_t k = n - i < 512 ? n - i : 512;
         if (is_random) {
-            myth_status st = myth_weights_random_fill(e->model->weights, t, i, m, part, err);
+            myth_status st = myth_weights_random_fill(m->weights, t, i, k, part, err);
             if (st != MYTH_OK)
                 return st;
         } else {
-            myth_dequant_row(t->dtype, part, (const unsigned char *)t->data + myth_row_bytes(t->dtype, i), m);
-            for (uint64_t j = 0; j < m; j++)
+            myth_dequant_row(t->dtype, part, (const unsigned char *)t->data + myth_row_bytes(t->dtype, i), k);
+            for (uint64_t j = 0; j < k; j++)
                 part[j] += plus;
         }
-        myth_stream_write(e->stream, myth_view_at(e->buf[MYTH_BUF_norms], b->norm_off + 4 * i, MYTH_F32), part, 4 * m);
+        myth_stream_write(b->p->stream, myth_view_at(norms, b->norm_off + 4 * i, MYTH_F32), part, 4 * k);
     }
     b->norm_off += 4 * n;
+    return MYTH_OK;
+}
+
+/* Whole rows at a time, from the file or from the seed. */
+static myth_status copy_matrix(binder *b, myth_view dst, const myth_tensor *t, myth_error *err)
+{
+    const myth_weights *w = b->e->model->weights;
+    bool is_random = myth_weights_get_format(w) == MYTH_FORMAT_RANDOM;
+    uint64_t row = myth_row_bytes(t->dtype, t->dim[1]), piece = is_random ? b->e->y.host[MYTH_HOST_load] : PIECE_BYTES;
+    uint32_t n_total = (uint32_t)t->dim[0], most = (uint32_t)(piece / row);
+    most = most ? most : 1;
+    for (uint32_t row0 = 0; row0 < n_total; row0 += most) {
+        uint32_t n = n_total - row0 < most ? n_total - row0 : most;
+        const unsigned char *src = b->e->host[MYTH_HOST_load];
+        if (is_random) {
+            myth_status st = myth_weights_random_fill(w, t, row0 * t->dim[1], n * t->dim[1], b->e->host[MYTH_HOST_load], err);
+            if (st != MYTH_OK)
+                return st;
+        } else {
+            src = (const unsigned char *)t->data + row0 * row;
+        }
+        myth_weight_write(b->p->stream, dst, src, n_total, row0, n, (uint32_t)t->dim[1]);
+        if (!is_random && !myth_weights_is_read(w))
+            myth_map_let_go(src, n * row);
+    }
     return MYTH_OK;
 }
 
 static myth_status bind_matrix(binder *b, myth_view *out, const myth_tensor *t, myth_error *err)
 {
     myth_engine *e = b->e;
-    if (myth_weights_get_format(e->model->weights) == MYTH_FORMAT_RANDOM) {
-        *out = myth_view_at(e->buf[MYTH_BUF_matrices], b->matrix_off, t->dtype);
-        unsigned char *host = myth_buf_host(e->buf[MYTH_BUF_matrices]);
-        if (!host)
-            return myth_fail(err, MYTH_EUNSUPPORTED, "random: models need a device with host-visible memory");
+    if (b->p->y->copies) {
+        *out = myth_view_at(b->matrices, b->matrix_off, t->dtype);
         b->matrix_off += myth_arena_cost(t->bytes);
-        return myth_weights_random_fill(e->model->weights, t, 0, t->dim[0] * t->dim[1], host + out->off, err);
+        unsigned char *host = myth_buf_host(b->matrices);
+        return host ? myth_weights_random_fill(e->model->weights, t, 0, t->dim[0] * t->dim[1], host + out->off, err)
+                    : copy_matrix(b, *out, t, err);
     }
     myth_buf *wrap = e->wrapped[t->shard];
     const unsigned char *base = myth_buf_host(wrap);
@@ -53,18 +82,9 @@ static myth_status bind_matrix(binder *b, myth_view *out, const myth_tensor *t, 
     return MYTH_OK;
 }
 
-static myth_status bind_slot(binder *b, void *into, const myth_slot *s, uint32_t layer, bool is_layer, myth_error *err)
+static myth_status bind_slot(binder *b, void *into, const myth_slot *s, uint32_t layer, myth_error *err)
 {
-    const myth_model *m = b->e->model;
-    char hf[128], gguf[128];
-    if (is_layer) {
-        snprintf(hf, sizeof hf, "layers.%u.%s", layer, s->hf);
-        snprintf(gguf, sizeof gguf, "blk.%u.%s", layer, s->gguf);
-    } else {
-        snprintf(hf, sizeof hf, "%s", s->hf);
-        snprintf(gguf, sizeof gguf, "%s", s->gguf);
-    }
-    const myth_tensor *t = myth_weights_slot(m->weights, hf, gguf);        /* there and of this shape: config_tensors.c checked it */
+    const myth_tensor *t = myth_slot_tensor(b->e->model->weights, s, layer);        /* there and of this shape: config_tensors.c checked it */
     assert(t);
     myth_view *view = (myth_view *)((char *)into + s->off);
     return s->cols == MYTH_DIM_ONE ? bind_norm(b, view, t, err) : bind_matrix(b, view, t, err);
@@ -74,8 +94,6 @@ static myth_status bind_slot(binder *b, void *into, const myth_slot *s, uint32_t
 static myth_status wrap_files(myth_engine *e, myth_error *err)
 {
     const myth_weights *w = e->model->weights;
-    if (myth_weights_get_format(w) == MYTH_FORMAT_RANDOM)
-        return MYTH_OK;
     for (uint32_t shard = 0; shard < e->n_wrapped; shard++) {
         const unsigned char *lo = NULL, *hi = NULL;
         for (uint32_t i = 0; i < myth_weights_n_tensor(w); i++) {
@@ -87,7 +105,7 @@ static myth_status wrap_files(myth_engine *e, myth_error *err)
             if (!hi || p + t->bytes > hi) hi = p + t->bytes;
         }
         if (lo) {
-            myth_status st = myth_buf_wrap(&e->wrapped[shard], e->dev, lo, (uint64_t)(hi - lo), err);
+            myth_status st = myth_buf_wrap(&e->wrapped[shard], e->part[0].dev, lo, (uint64_t)(hi - lo), err);
             if (st != MYTH_OK)
                 return st;
         }
@@ -95,19 +113,45 @@ static myth_status wrap_files(myth_engine *e, myth_error *err)
     return MYTH_OK;
 }
 
+static myth_status bind_part(myth_engine *e, uint32_t i, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    binder b = { .e = e, .p = &e->part[i] };
+    const myth_config *c = &e->model->config;
+    const myth_family *f = myth_family_get(c->family);
+    bool is_last = i + 1 == e->n_part;
+    if (i == 0) {
+        b.matrices = e->matrix[c->n_layer];
+        MYTH_TRY(bind_slot(&b, e->w, &myth_slots_model[MYTH_SLOT_EMBED], 0, err));
+        e->w->head = e->w->embed;
+    }
+    if (is_last && i > 0) {
+        myth_view embed = e->w->embed;
+        b.matrices = e->matrix[c->n_layer + 1];
+        MYTH_TRY(bind_slot(&b, e->w, &myth_slots_model[MYTH_SLOT_EMBED], 0, err));
+        e->w->head = e->w->embed;
+        e->w->embed = embed;
+    }
+    if (is_last)
+        MYTH_TRY(bind_slot(&b, e->w, &myth_slots_model[MYTH_SLOT_OUTPUT_NORM], 0, err));
+    for (uint32_t l = b.p->y->layer0; l < b.p->y->layer1; l++) {
+        b.matrices = e->matrix[l];
+        b.matrix_off = 0;
+        for (const myth_slot *s = f->slots; s->hf; s++)
+            MYTH_TRY(bind_slot(&b, &e->w->layer[l], s, l, err));
+    }
+    MYTH_TRY(myth_stream_sync(b.p->stream, err));
+fail:
+    return st;
+}
+
 myth_status myth_bind(myth_engine *e, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    binder b = { .e = e };
-    const myth_config *c = &e->model->config;
-    const myth_family *f = myth_family_get(c->family);
-    MYTH_TRY(wrap_files(e, err));
-    for (int i = 0; i < 2; i++)
-        MYTH_TRY(bind_slot(&b, e->w, &myth_slots_model[i], 0, false, err));
-    for (uint32_t l = 0; l < c->n_layer; l++)
-        for (const myth_slot *s = f->slots; s->hf; s++)
-            MYTH_TRY(bind_slot(&b, &e->w->layer[l], s, l, true, err));
-    MYTH_TRY(myth_stream_sync(e->stream, err));
+    if (e->n_wrapped)
+        MYTH_TRY(wrap_files(e, err));
+    for (uint32_t i = 0; i < e->n_part; i++)
+        MYTH_TRY(bind_part(e, i, err));
 fail:
     return st;
 }

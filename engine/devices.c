@@ -1,9 +1,10 @@
-/* devices.c - opens each kind of device once and writes down what it says of itself. */
+/* devices.c - what each device says of itself, and the limits that follow. */
 #include "devices.h"
 
-#include "../kernels/device.h"
+#include "layout.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static void add_levels(myth_device_info *info, myth_mem *mem, int n_threads)
 {
@@ -19,23 +20,94 @@ static void add_levels(myth_device_info *info, myth_mem *mem, int n_threads)
 
 myth_status myth_devices_list(myth_device_info *out, size_t cap, size_t *n, myth_mem *mem, int n_threads, myth_error *err)
 {
-    static const char *const kind[] = { "cpu" };
+    myth_device_caps caps[MYTH_DEVICES_MAX];
+    uint32_t n_caps = myth_device_list(caps, cap < MYTH_DEVICES_MAX ? (uint32_t)cap : MYTH_DEVICES_MAX);
     *n = 0;
-    for (size_t i = 0; i < sizeof(kind) / sizeof(kind[0]) && *n < cap; i++) {
-        myth_device *dev;
-        myth_status st = myth_device_open(&dev, mem, &(myth_device_opts){ .name = kind[i], .n_threads = n_threads }, err);
-        if (st == MYTH_EDEVICE)
-            continue;
-        if (st != MYTH_OK)
-            return st;
-        const myth_device_caps *caps = myth_device_get_caps(dev);
+    for (uint32_t i = 0; i < n_caps; i++) {
+        myth_device_caps *c = &caps[i];
+        if (c->ledger == MYTH_MEM_HOST) {                      /* threads and level are known to an open device only */
+            myth_device *dev;
+            myth_status st = myth_device_open(&dev, mem, &(myth_device_opts){ .name = c->name, .n_threads = n_threads }, err);
+            if (st != MYTH_OK)
+                return st;
+            *c = *myth_device_get_caps(dev);
+            myth_device_close(dev);
+        }
         myth_device_info *info = &out[(*n)++];
-        *info = (myth_device_info){ .n_threads = caps->n_threads, .total_bytes = caps->total_bytes, .free_bytes = caps->free_bytes };
-        snprintf(info->name, sizeof(info->name), "%s", caps->name);
-        snprintf(info->description, sizeof(info->description), "%s", caps->description);
-        snprintf(info->level, sizeof(info->level), "%s", caps->level);
-        myth_device_close(dev);
-        add_levels(info, mem, n_threads);
+        *info = (myth_device_info){ .n_threads = c->n_threads, .is_gpu = c->is_gpu, .total_bytes = c->total_bytes,
+                                    .free_bytes = c->free_bytes, .budget_bytes = c->budget_bytes };
+        memcpy(info->name, c->name, sizeof(info->name));
+        memcpy(info->description, c->description, sizeof(info->description));
+        memcpy(info->level, c->level, sizeof(info->level));
+        memcpy(info->variants, c->variants, sizeof(info->variants));
+        if (c->ledger == MYTH_MEM_HOST)
+            add_levels(info, mem, n_threads);
     }
     return MYTH_OK;
+}
+
+myth_status myth_devices_choose(char out[32], const char *name, myth_error *err)
+{
+    if (!name || !*name || strcmp(name, "auto") == 0)
+        return myth_device_resolve(out, NULL, err);
+    return snprintf(out, 32, "%s", name) < 32 ? MYTH_OK : myth_fail(err, MYTH_EARG, "device \"%.64s\": too long", name);
+}
+
+/* 0 = nothing known. */
+static uint64_t can_spare(const myth_device_caps *c)
+{
+    static const uint64_t LEAST = 16 << 20;
+    uint64_t all = c->free_bytes, margin = c->total_bytes / 50;
+    if (c->budget_bytes && (all == 0 || c->budget_bytes < all))
+        all = c->budget_bytes;
+    margin = margin < LEAST ? LEAST : margin;
+    return all == 0 ? 0 : all > margin ? all - margin : 1;
+}
+
+myth_status myth_devices_limits(myth_mem_limits *out, const myth_mem *mem, const char *device, myth_error *err)
+{
+    char name[MYTH_PART_MAX - 1][MYTH_DEVICE_NAME_MAX];
+    uint32_t n;
+    for (int i = 0; i < MYTH_MEM_DEVICE_MAX; i++)
+        out->bytes[i] = myth_mem_limit(mem, i);
+    myth_status st = myth_layout_devices(name, MYTH_PART_MAX - 1, &n, device, err);
+    for (uint32_t i = 0; i < n && st == MYTH_OK; i++) {
+        myth_device_caps caps;
+        int ledger = myth_device_ledger(name[i]);
+        if (ledger == MYTH_MEM_HOST || out->bytes[ledger])
+            continue;
+        if (!myth_device_find(&caps, name[i]))
+            return myth_fail(err, MYTH_EDEVICE, "%s: this build or this machine has no such device", name[i]);
+        out->bytes[ledger] = can_spare(&caps);
+    }
+    return st;
+}
+
+myth_status myth_devices_read_limits(myth_mem_limits *out, const char *text, bool (*parse_size)(uint64_t *out, const char *text), myth_error *err)
+{
+    uint64_t bytes;
+    if (parse_size(&bytes, text)) {
+        for (int i = 0; i < MYTH_MEM_DEVICE_MAX; i++)
+            out->bytes[i] = bytes;
+        return MYTH_OK;
+    }
+    for (const char *at = text; *at;) {
+        char item[64], *size;
+        size_t len = strcspn(at, ",");
+        if (len < sizeof item) {
+            memcpy(item, at, len);
+            item[len] = '\0';
+        }
+        if (len >= sizeof item || !(size = strchr(item, '=')) || !parse_size(&bytes, size + 1))
+            break;
+        *size = '\0';
+        int ledger = strcmp(item, "host") == 0 ? MYTH_MEM_HOST : myth_device_ledger(item);
+        if (ledger < 0)
+            break;
+        out->bytes[ledger] = bytes;
+        at += len + (at[len] == ',');
+        if (!*at)
+            return MYTH_OK;
+    }
+    return myth_fail(err, MYTH_EARG, "got '%.64s', expected a size such as 512M or 2GiB, or device=size,device=size", text);
 }

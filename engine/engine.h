@@ -45,8 +45,13 @@ myth_status myth_model_check_tensors(const myth_model *m, myth_error *err);
 
 /* ---- plan ---- */
 
+enum { MYTH_SPLIT_MAX = 8, MYTH_PLAN_DEVICE_MAX = 9 };
+
 typedef struct {                    /* zero = default */
-    const char *device;             /* "auto"                                                        */
+    const char *device;             /* "auto", "cpu", "cuda:N", "vulkan:N", or several behind commas: their layers follow in this order */
+    bool has_gpu_layers;            /* the last n_gpu_layers layers and the head on the devices, the rest on the CPU; false = all on them */
+    uint32_t n_gpu_layers;
+    float split[MYTH_SPLIT_MAX];    /* share of the layers that each device gets; all 0 = equal       */
     int n_threads;                  /* 0 = all                                                        */
     const char *cpu_level;          /* NULL = environment, then best                                  */
     bool is_exact;                  /* float32 activations, f32 cache, reference order                */
@@ -67,11 +72,23 @@ typedef struct {                    /* zero = default */
     const myth_log *log;            /* lent until close */
 } myth_engine_opts;
 
+/* By index of the ledger (mem.h, device.h); 0 = none. */
+typedef struct { uint64_t bytes[MYTH_MEM_DEVICE_MAX]; } myth_mem_limits;
+
 typedef struct {
-    bool fits;
-    uint64_t limit_bytes;                              /* 0 = none                                          */
-    uint64_t total_bytes;                              /* peak of the limited classes                       */
+    char name[32];                                     /* "cpu" is the host                                  */
+    int ledger;
+    uint64_t limit_bytes, total_bytes;
     uint64_t bytes[MYTH_MEM_CLASS_N];
+} myth_plan_device;
+
+typedef struct {
+    bool fits;                                         /* every device                                      */
+    uint64_t limit_bytes;                              /* of the host; 0 = none                             */
+    uint64_t total_bytes;                              /* peak of the limited classes, all devices together */
+    uint64_t bytes[MYTH_MEM_CLASS_N];                  /* all devices together                              */
+    myth_plan_device device[MYTH_PLAN_DEVICE_MAX];     /* the host, then the others in the order of their layers */
+    uint32_t n_device;
     uint32_t n_ctx, n_seq, n_ubatch, page_tok, n_page; /* as chosen                                        */
     myth_dtype type_k, type_v;
     struct { char flag[64]; uint64_t total_bytes; } suggestion[8];    /* changes that were planned and fit */
@@ -81,10 +98,11 @@ typedef struct {
 /* Bytes the caller itself will book, by class, on top of the engine's (the inspector's texts, files to write). */
 typedef struct { uint64_t bytes[MYTH_MEM_CLASS_N]; } myth_plan_extra;
 
-/* A pure function of the model's headers, the options and the limit. With can_shrink, options left at 0 (n_ubatch,
- * then n_ctx) are lowered until it fits; the cache type never is, since it changes answers. Always answers; *out says whether it fits and what would. extra may be NULL. */
+/* A pure function of the model's headers, the options and the limits ("auto" once resolved). With can_shrink, options left at 0 (n_ubatch,
+ * then n_ctx) are lowered until it fits; the cache type never is, since it changes answers. Always answers; *out says whether it fits and
+ * what would. extra (on the host) and limits may be NULL. */
 myth_status myth_plan_make(myth_plan *out, const myth_model *model, const myth_engine_opts *opts, const myth_plan_extra *extra,
-                           uint64_t limit_bytes, bool can_shrink, myth_error *err);
+                           const myth_mem_limits *limits, bool can_shrink, myth_error *err);
 /* One line: "needs 1.2 GiB, limit 1.0 GiB; fits with: -ub 128, -c 2048, -ctk q8_0 -ctv q8_0" */
 void myth_plan_refusal(const myth_plan *plan, char *dst, size_t cap);
 
@@ -93,11 +111,12 @@ void myth_plan_refusal(const myth_plan *plan, char *dst, size_t cap);
 typedef struct myth_engine myth_engine;
 typedef struct myth_seq myth_seq;
 
-/* Plans with the limit of model->mem, refuses (MYTH_ENOFIT) or takes everything. The model was opened with level DATA. */
+/* Plans with the limits of model->mem, refuses (MYTH_ENOFIT) or takes everything. A device whose ledger has no limit is given one: what it
+ * can spare (devices.h). The model was opened with level DATA. */
 myth_status myth_engine_open(myth_engine **out, myth_model *model, const myth_engine_opts *opts, myth_error *err);
 void myth_engine_close(myth_engine *e);
 const myth_plan *myth_engine_plan(const myth_engine *e);
-const char *myth_engine_device(const myth_engine *e);             /* "AMD EPYC, 2 threads, avx512" */
+const char *myth_engine_device(const myth_engine *e);             /* of the last layers: "AMD EPYC, 2 threads, avx512" */
 
 /* ---- sequences ---- */
 

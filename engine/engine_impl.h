@@ -1,4 +1,7 @@
-/* engine_impl.h - the engine's own structs, for engine.c, seq.c, forward.c. */
+/* engine_impl.h - the engine's own structs, for engine.c, seq.c, forward.c.
+ *
+ * Parts    every part has the same pages and rings by number, each with the rows of its own layers, and copies of the page tables and of a
+ *          step's index arrays; the residual goes from part to part through the host                                            */
 #ifndef MYTH_ENGINE_IMPL_H
 #define MYTH_ENGINE_IMPL_H
 
@@ -33,26 +36,35 @@ typedef struct {
     uint32_t n_rows, n_run;
 } myth_step_index;
 
+/* Consecutive layers on one device. */
+typedef struct {
+    const myth_layout_part *y;
+    myth_device *dev;
+    myth_stream *stream;
+    myth_buf *buf[MYTH_BUF_N];
+    myth_step step;
+    myth_graph *graph;                /* its decode step of graph_rows rows */
+    uint32_t graph_rows;
+    bool graph_is_run;                /* with the choice of the next token: run.c; run_key says how it is chosen */
+} myth_part;
+
 struct myth_engine {
     myth_model *model;
     myth_mem *mem;
     myth_layout y;
     myth_plan plan;
-    myth_device *dev;
-    myth_stream *stream;
-    myth_buf *buf[MYTH_BUF_N];
+    myth_part *part;                  /* [n_part], inside the engine block, as are the next two */
+    uint32_t n_part;
     void *host[MYTH_HOST_N];
-    myth_buf **wrapped;               /* [n_shard], inside the engine block */
+    myth_buf **wrapped;               /* [n_shard]: the files, on the CPU */
     uint32_t n_wrapped;
+    myth_buf **matrix;                /* [n_layer + 2]: copies of each layer's matrices, of the embedding, of the head */
     myth_bound_weights *w;
     myth_kvcache kv;
+    myth_kv_rows *rows;               /* of the sequences, then of the checkpoints */
     myth_seq *seq;                    /* [n_seq]        */
     myth_checkpoint *checkpoint;      /* [n_checkpoint] */
     myth_step_index idx;
-    myth_step step;
-    myth_graph *graph;                /* a decode step of graph_rows rows */
-    uint32_t graph_rows;
-    bool graph_is_run;                /* with the choice of the next token: run.c; run_key says how it is chosen */
     struct { myth_sample_params sample; uint32_t k, n_stop, seq_number; } run_key;
     float embed_scale;                /* of a float32 run in exact mode: sqrt(d) not rounded      */
     uint32_t n_vocab_choice;          /* rows of the head that may be chosen: those with a piece */
@@ -62,21 +74,25 @@ struct myth_engine {
     int32_t *result_id;
 };
 
-/* Engine block: the struct, the sequences, the checkpoints, their cache rows, the wrapped buffers. */
-uint64_t myth_engine_block_bytes(const myth_layout *y, uint32_t n_shard);
-/* Writes slot's row of the page tables to the device, before a step reads it. */
+/* Engine block: the struct, the parts, the sequences, the checkpoints, their cache rows, the buffers of weights. */
+uint64_t myth_engine_block_bytes(const myth_layout *y, uint32_t n_layer);
+/* Writes slot's row of the page tables to every device, before a step reads it. */
 void myth_engine_write_table(myth_engine *e, const myth_seq *s);
-/* The parts of a forward that run.c shares. */
+/* All streams; the first failure, in the order of the parts. */
+myth_status myth_engine_sync(myth_engine *e, myth_error *err);
+/* The parts of a forward that run.c shares. Of a step, e->idx and the part's step say the rows. */
 myth_status myth_forward_reserve(myth_engine *e, myth_error *err);            /* pages, rings and copies for every sequence's n_new */
 void myth_forward_put_run(myth_engine *e, const myth_seq *s, const int32_t *token, uint32_t n, bool is_ephemeral);      /* into e->idx */
-void myth_forward_write_index(myth_engine *e);
-void myth_forward_run_layers(myth_engine *e);
+void myth_forward_write_index(const myth_engine *e, const myth_part *p);
+/* Behind all layers but the last part's the pending branch is folded in, so that x alone goes on to the next part. */
+void myth_forward_run_layers(const myth_engine *e, myth_part *p);
 /* y = rows of the residual that the index names, with the pending branch; normed when w is given. */
-void myth_forward_gather(myth_engine *e, myth_view y, myth_view w, myth_view pend, myth_view w_post, uint32_t n);
+void myth_forward_gather(const myth_engine *e, const myth_part *p, myth_view y, myth_view w, myth_view pend, myth_view w_post, uint32_t n);
 uint32_t myth_model_n_shard(const myth_model *m);
-static inline myth_view myth_engine_view(const myth_engine *e, int buf, uint64_t off, myth_dtype t)
+static inline myth_part *myth_engine_last(const myth_engine *e) { return &e->part[e->n_part - 1]; }
+static inline myth_view myth_part_view(const myth_part *p, int buf, uint64_t off, myth_dtype t)
 {
-    return e->buf[buf] ? myth_view_at(e->buf[buf], off, t) : (myth_view){ 0 };
+    return p->buf[buf] ? myth_view_at(p->buf[buf], off, t) : (myth_view){ 0 };
 }
 
 #ifdef __cplusplus

@@ -1,6 +1,8 @@
 /* families.c - the table of model families. One row each; the loops are in their own files. */
 #include "family.h"
 
+#include <stdio.h>
+
 const myth_slot myth_slots_model[2] = {
     { "embed_tokens.weight", "token_embd.weight",  offsetof(myth_bound_weights, embed),       MYTH_DIM_VOCAB, MYTH_DIM_D },
     { "norm.weight",         "output_norm.weight", offsetof(myth_bound_weights, output_norm), MYTH_DIM_D,     MYTH_DIM_ONE },
@@ -13,6 +15,19 @@ static const myth_family families[MYTH_FAMILY_N] = {
 };
 
 const myth_family *myth_family_get(myth_family_id id) { return &families[id]; }
+
+const myth_tensor *myth_slot_tensor(const myth_weights *w, const myth_slot *s, uint32_t layer)
+{
+    char hf[128], gguf[128];
+    if (s == &myth_slots_model[MYTH_SLOT_EMBED] || s == &myth_slots_model[MYTH_SLOT_OUTPUT_NORM]) {
+        snprintf(hf, sizeof hf, "%s", s->hf);
+        snprintf(gguf, sizeof gguf, "%s", s->gguf);
+    } else {
+        snprintf(hf, sizeof hf, "layers.%u.%s", layer, s->hf);
+        snprintf(gguf, sizeof gguf, "blk.%u.%s", layer, s->gguf);
+    }
+    return myth_weights_slot(w, hf, gguf);
+}
 
 uint64_t myth_slot_size(const myth_config *c, uint32_t layer, myth_slot_dim dim)
 {

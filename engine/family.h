@@ -19,7 +19,7 @@ typedef struct {
 } myth_layer_weights;
 
 typedef struct {
-    myth_view embed, output_norm;
+    myth_view embed, head, output_norm;    /* embed and head: the same table, on the first and on the last device */
     myth_layer_weights layer[MYTH_LAYER_MAX];
 } myth_bound_weights;
 
@@ -40,8 +40,11 @@ typedef struct {
 } myth_family;
 
 const myth_family *myth_family_get(myth_family_id id);
-extern const myth_slot myth_slots_model[2];               /* embedding, final norm */
+enum { MYTH_SLOT_EMBED, MYTH_SLOT_OUTPUT_NORM };
+extern const myth_slot myth_slots_model[2];
 uint64_t myth_slot_size(const myth_config *c, uint32_t layer, myth_slot_dim dim);
+/* The tensor of a slot, of layer `layer` where it is a layer's; NULL = not there. */
+const myth_tensor *myth_slot_tensor(const myth_weights *w, const myth_slot *s, uint32_t layer);
 
 void myth_gemma1_layers(myth_step *st);
 void myth_gemma2_layers(myth_step *st);

@@ -10,6 +10,7 @@
 typedef struct {
     myth_engine *e;
     const myth_batch *b;
+    myth_part *part;                   /* that is running */
     uint32_t n_logit;                  /* rows gathered into head_x so far */
     uint32_t first;                    /* token index of the micro-batch's first row */
     bool has_hidden;
@@ -96,11 +97,15 @@ static myth_status check_batch(myth_engine *e, const myth_batch *b, myth_error *
 
 /* ---- 2: reserve ---- */
 
-static void copy_whole(myth_engine *e, int buf, uint64_t bytes, myth_kv_copy c)
+static void copy_whole(myth_engine *e, int buf, myth_kv_copy c)
 {
-    if (c.from >= 0)
-        myth_copy(e->stream, &(struct myth_copy_args){ .dst = myth_engine_view(e, buf, (uint64_t)c.to * bytes, MYTH_I32),
-                                                       .src = myth_engine_view(e, buf, (uint64_t)c.from * bytes, MYTH_I32), .bytes = bytes });
+    for (uint32_t i = 0; i < e->n_part && c.from >= 0; i++) {
+        const myth_part *p = &e->part[i];
+        uint64_t bytes = buf == MYTH_BUF_kv_global ? p->y->page_bytes : p->y->ring_bytes;
+        if (bytes)
+            myth_copy(p->stream, &(struct myth_copy_args){ .dst = myth_part_view(p, buf, (uint64_t)c.to * bytes, MYTH_I32),
+                                                           .src = myth_part_view(p, buf, (uint64_t)c.from * bytes, MYTH_I32), .bytes = bytes });
+    }
 }
 
 myth_status myth_forward_reserve(myth_engine *e, myth_error *err)
@@ -123,8 +128,8 @@ myth_status myth_forward_reserve(myth_engine *e, myth_error *err)
         myth_kv_copy page, ring;
         if (s->n_new) {
             myth_kv_grow(&e->kv, s->kv, s->n_new, &page, &ring);
-            copy_whole(e, MYTH_BUF_kv_global, e->y.page_bytes, page);
-            copy_whole(e, MYTH_BUF_kv_local, e->y.ring_bytes, ring);
+            copy_whole(e, MYTH_BUF_kv_global, page);
+            copy_whole(e, MYTH_BUF_kv_local, ring);
             s->is_table_stale = s->is_table_stale || s->need.n_page || s->need.n_ring;
         }
         if (s->is_table_stale && (s->n_new || s->has_ephemeral)) {
@@ -177,79 +182,97 @@ static uint32_t add_rows(myth_engine *e, const myth_batch *b, uint32_t i)
     return n;
 }
 
-void myth_forward_write_index(myth_engine *e)
+void myth_forward_write_index(const myth_engine *e, const myth_part *p)
 {
     const myth_step_index *x = &e->idx;
     uint64_t cap = e->y.opts.n_ubatch, n = 4 * (uint64_t)x->n_rows;
-    const int32_t *part[3] = { x->id, x->pos, x->row_run };
+    const int32_t *array[3] = { x->id, x->pos, x->row_run };
     for (uint64_t i = 0; i < 3; i++)
-        myth_stream_write(e->stream, myth_engine_view(e, MYTH_BUF_index, 4 * cap * i, MYTH_I32), part[i], n);
-    myth_stream_write(e->stream, myth_engine_view(e, MYTH_BUF_index, 16 * cap, MYTH_I32), x->runs, 4 * (uint64_t)x->n_run * MYTH_RUN_WIDTH);
+        myth_stream_write(p->stream, myth_part_view(p, MYTH_BUF_index, 4 * cap * i, MYTH_I32), array[i], n);
+    myth_stream_write(p->stream, myth_part_view(p, MYTH_BUF_index, 16 * cap, MYTH_I32), x->runs, 4 * (uint64_t)x->n_run * MYTH_RUN_WIDTH);
 }
 
-void myth_forward_run_layers(myth_engine *e)
+void myth_forward_run_layers(const myth_engine *e, myth_part *p)
 {
     const myth_config *c = &e->model->config;
-    myth_step *st = &e->step;
+    myth_step *st = &p->step;
+    bool is_first = p == e->part, is_last = p == myth_engine_last(e);
     st->pend = st->w_post = (myth_view){ 0 };
-    myth_embed_gather(e->stream, &(struct myth_embed_gather_args){
-        .y = st->x, .table = e->w->embed, .ids = myth_engine_view(e, MYTH_BUF_index, 0, MYTH_I32),
-        .n_rows = st->n_rows, .dim = c->d_model, .n_vocab = c->n_vocab, .scale = e->embed_scale });
+    if (is_first)
+        myth_embed_gather(p->stream, &(struct myth_embed_gather_args){
+            .y = st->x, .table = e->w->embed, .ids = myth_part_view(p, MYTH_BUF_index, 0, MYTH_I32),
+            .n_rows = st->n_rows, .dim = c->d_model, .n_vocab = c->n_vocab, .scale = e->embed_scale });
     struct myth_rope_table_args rope = { .table = st->rope_global, .pos = st->pos, .n_rows = st->n_rows, .head_dim = c->max_head_dim,
                                          .n_pair = c->max_head_dim / 2, .base = c->rope_base_global, .factor = c->rope_factor_global };
-    myth_rope_table(e->stream, &rope);
+    myth_rope_table(p->stream, &rope);
     if (c->window) {
         rope.table = st->rope_local;
         rope.base = c->rope_base_local;
         rope.factor = 1.0;
-        myth_rope_table(e->stream, &rope);
+        myth_rope_table(p->stream, &rope);
     }
-    myth_step_captured(st, 0);
+    if (is_first)
+        myth_step_captured(st, 0);
     myth_family_get(c->family)->layers(st);
+    if (!is_last)
+        myth_rms_norm(p->stream, &(struct myth_rms_norm_args){
+            .y = st->xn, .x = st->x, .pend = st->pend, .w_post = st->w_post, .w = e->w->layer[p->y->layer1 - 1].attn_norm,
+            .n_rows = st->n_rows, .dim = c->d_model, .eps = c->eps });
 }
 
 /* A decode step of the same shape as the last one is replayed: nothing in its arguments changes. */
-static void run_or_replay(myth_engine *e, bool has_hidden)
+static void run_or_replay(myth_engine *e, myth_part *p, bool has_hidden)
 {
-    myth_step *st = &e->step;
+    myth_step *st = &p->step;
     if (!st->is_decode || has_hidden) {
-        myth_forward_run_layers(e);
+        myth_forward_run_layers(e, p);
         return;
     }
-    if (e->graph && (e->graph_rows != st->n_rows || e->graph_is_run)) {
-        myth_graph_close(e->graph);
-        e->graph = NULL;
+    if (p->graph && (p->graph_rows != st->n_rows || p->graph_is_run)) {
+        myth_graph_close(p->graph);
+        p->graph = NULL;
     }
-    if (!e->graph) {
-        myth_stream_begin_record(e->stream);
-        myth_forward_run_layers(e);
-        if (myth_stream_end_record(&e->graph, e->stream, NULL) != MYTH_OK)
-            return;                                             /* the stream keeps the failure */
-        e->graph_rows = st->n_rows;
-        e->graph_is_run = false;
+    if (!p->graph) {
+        myth_stream_begin_record(p->stream);
+        myth_forward_run_layers(e, p);
+        if (myth_stream_end_record(&p->graph, p->stream, &e->first_failure) != MYTH_OK)
+            return;
+        p->graph_rows = st->n_rows;
+        p->graph_is_run = false;
     }
-    myth_stream_replay(e->stream, e->graph);
+    myth_stream_replay(p->stream, p->graph);
 }
 
-/* Indices of the rows of this micro-batch that want `bit`, in the `rows` part of the index buffer; returns how many. */
+/* The residual of a part to the next one's device, through the host. */
+static void carry_over(myth_engine *e, const myth_part *from, const myth_part *to)
+{
+    uint64_t bytes = 4 * (uint64_t)e->idx.n_rows * e->model->config.d_model;
+    void *host = e->host[MYTH_HOST_cross];
+    myth_stream_read(from->stream, host, from->step.x, bytes);
+    if (myth_stream_sync(from->stream, &e->first_failure) == MYTH_OK)
+        myth_stream_write(to->stream, to->step.x, host, bytes);
+}
+
+/* Indices of the rows of this micro-batch that want `bit`, in the running part's index buffer (its `rows`); returns how many. */
 static uint32_t choose_rows(forward_state *f, uint8_t bit)
 {
     myth_engine *e = f->e;
+    const myth_part *p = f->part;
     uint32_t n = 0;
     for (uint32_t r = 0; r < e->idx.n_rows; r++)
         if (want_of(f->b, f->first + r) & bit)
             e->idx.rows[n++] = (int32_t)r;
     if (n)
-        myth_stream_write(e->stream, myth_engine_view(e, MYTH_BUF_index, 12 * (uint64_t)e->y.opts.n_ubatch, MYTH_I32), e->idx.rows, 4 * (uint64_t)n);
+        myth_stream_write(p->stream, myth_part_view(p, MYTH_BUF_index, 12 * (uint64_t)e->y.opts.n_ubatch, MYTH_I32), e->idx.rows, 4 * (uint64_t)n);
     return n;
 }
 
-void myth_forward_gather(myth_engine *e, myth_view y, myth_view w, myth_view pend, myth_view w_post, uint32_t n)
+void myth_forward_gather(const myth_engine *e, const myth_part *p, myth_view y, myth_view w, myth_view pend, myth_view w_post, uint32_t n)
 {
     const myth_config *c = &e->model->config;
-    myth_gather_norm(e->stream, &(struct myth_gather_norm_args){
-        .y = y, .x = e->step.x, .pend = pend, .w_post = w_post, .w = w,
-        .rows = myth_engine_view(e, MYTH_BUF_index, 12 * (uint64_t)e->y.opts.n_ubatch, MYTH_I32),
+    myth_gather_norm(p->stream, &(struct myth_gather_norm_args){
+        .y = y, .x = p->step.x, .pend = pend, .w_post = w_post, .w = w,
+        .rows = myth_part_view(p, MYTH_BUF_index, 12 * (uint64_t)e->y.opts.n_ubatch, MYTH_I32),
         .n_gather = n, .dim = c->d_model, .eps = c->eps });
 }
 
@@ -262,10 +285,10 @@ static void capture(void *user, uint32_t layer, myth_view pend, myth_view w_post
     float *host = e->host[MYTH_HOST_row];
     if (n == 0)
         return;
-    myth_view y = myth_engine_view(e, MYTH_BUF_hidden, 0, MYTH_F32);
-    myth_forward_gather(e, y, (myth_view){ 0 }, pend, w_post, n);
-    myth_stream_read(e->stream, host, y, 4 * (uint64_t)n * d);
-    if (myth_stream_sync(e->stream, &e->first_failure) != MYTH_OK)
+    myth_view y = myth_part_view(f->part, MYTH_BUF_hidden, 0, MYTH_F32);
+    myth_forward_gather(e, f->part, y, (myth_view){ 0 }, pend, w_post, n);
+    myth_stream_read(f->part->stream, host, y, 4 * (uint64_t)n * d);
+    if (myth_stream_sync(f->part->stream, &e->first_failure) != MYTH_OK)
         return;
     for (uint32_t i = 0; i < n; i++)
         f->b->on_hidden(f->b->user, f->first + (uint32_t)e->idx.rows[i], layer, host + (size_t)i * d, d);
@@ -275,19 +298,21 @@ static void capture(void *user, uint32_t layer, myth_view pend, myth_view w_post
 static void hand_over_full(forward_state *f)
 {
     myth_engine *e = f->e;
+    const myth_part *p = f->part;
+    const myth_step *st = &p->step;
     const myth_config *c = &e->model->config;
     uint32_t n = choose_rows(f, MYTH_WANT_FULL_LOGITS);
     float *host = e->host[MYTH_HOST_row];
     if (n == 0)
         return;
-    myth_forward_gather(e, e->step.xn, e->w->output_norm, e->step.pend, e->step.w_post, n);
-    myth_view y = myth_engine_view(e, MYTH_BUF_full, 0, MYTH_F32);
+    myth_forward_gather(e, p, st->xn, e->w->output_norm, st->pend, st->w_post, n);
+    myth_view y = myth_part_view(p, MYTH_BUF_full, 0, MYTH_F32);
     for (uint32_t i = 0; i < n; i++) {
-        myth_head_logits(e->stream, &(struct myth_head_logits_args){
-            .y = y, .x = myth_view_at(e->step.xn.buf, e->step.xn.off + 4 * (uint64_t)i * c->d_model, MYTH_F32), .w = e->w->embed,
+        myth_head_logits(p->stream, &(struct myth_head_logits_args){
+            .y = y, .x = myth_view_at(st->xn.buf, st->xn.off + 4 * (uint64_t)i * c->d_model, MYTH_F32), .w = e->w->head,
             .dim = c->d_model, .n_vocab = c->n_vocab, .softcap = c->final_softcap });
-        myth_stream_read(e->stream, host, y, 4 * (uint64_t)c->n_vocab);
-        if (myth_stream_sync(e->stream, &e->first_failure) != MYTH_OK)
+        myth_stream_read(p->stream, host, y, 4 * (uint64_t)c->n_vocab);
+        if (myth_stream_sync(p->stream, &e->first_failure) != MYTH_OK)
             return;
         f->b->on_full_logits(f->b->user, f->first + (uint32_t)e->idx.rows[i], host, c->n_vocab);
     }
@@ -296,18 +321,27 @@ static void hand_over_full(forward_state *f)
 static void micro_batch(forward_state *f)
 {
     myth_engine *e = f->e;
-    myth_step *st = &e->step;
     const myth_config *c = &e->model->config;
-    st->n_rows = e->idx.n_rows;
-    st->n_run = e->idx.n_run;
-    st->is_decode = f->b->is_decode;
-    st->capture = f->has_hidden ? capture : NULL;
-    st->user = f;
-    myth_forward_write_index(e);
-    run_or_replay(e, f->has_hidden);
+    for (uint32_t i = 0; i < e->n_part && e->first_failure.code == MYTH_OK; i++) {
+        myth_part *p = f->part = &e->part[i];
+        myth_step *st = &p->step;
+        st->n_rows = e->idx.n_rows;
+        st->n_run = e->idx.n_run;
+        st->is_decode = f->b->is_decode;
+        st->capture = f->has_hidden ? capture : NULL;
+        st->user = f;
+        myth_forward_write_index(e, p);
+        if (i > 0)
+            carry_over(e, p - 1, p);
+        run_or_replay(e, p, f->has_hidden);
+    }
+    if (e->first_failure.code != MYTH_OK)
+        return;
+    const myth_step *st = &f->part->step;
     uint32_t n = choose_rows(f, MYTH_WANT_LOGITS);
     if (n)
-        myth_forward_gather(e, myth_engine_view(e, MYTH_BUF_head_x, 4 * (uint64_t)f->n_logit * c->d_model, MYTH_F32), e->w->output_norm, st->pend, st->w_post, n);
+        myth_forward_gather(e, f->part, myth_part_view(f->part, MYTH_BUF_head_x, 4 * (uint64_t)f->n_logit * c->d_model, MYTH_F32),
+                            e->w->output_norm, st->pend, st->w_post, n);
     f->n_logit += n;
     hand_over_full(f);
 }
@@ -318,56 +352,57 @@ static void micro_batch(forward_state *f)
 static void reduce(myth_engine *e, uint32_t first, uint32_t n, uint32_t k, const myth_batch *b, const uint32_t *mask, bool is_decode)
 {
     const myth_config *c = &e->model->config;
+    const myth_part *p = myth_engine_last(e);
     uint32_t rows = e->y.opts.n_logit_rows, stride = e->k_result, n_ask = b ? b->n_ask : 0;
     uint32_t words = (e->n_vocab_choice + 31) / 32;
     uint64_t mask_off = 4 * (uint64_t)e->y.opts.n_mask * e->y.mask_words;
     struct myth_head_topk_args a = {
-        .x = myth_engine_view(e, MYTH_BUF_head_x, 4 * (uint64_t)first * c->d_model, MYTH_F32), .w = e->w->embed,
+        .x = myth_part_view(p, MYTH_BUF_head_x, 4 * (uint64_t)first * c->d_model, MYTH_F32), .w = e->w->head,
         .n_rows = n, .dim = c->d_model, .n_vocab = e->n_vocab_choice, .k = k, .softcap = c->final_softcap, .is_decode = is_decode,
-        .top_id = myth_engine_view(e, MYTH_BUF_top_id, 4 * (uint64_t)first * stride, MYTH_I32),
-        .top_logit = myth_engine_view(e, MYTH_BUF_top_logit, 4 * (uint64_t)first * stride, MYTH_F32),
-        .lse = myth_engine_view(e, MYTH_BUF_row_stat, 4 * (uint64_t)first, MYTH_F32),
-        .entropy = myth_engine_view(e, MYTH_BUF_row_stat, 4 * ((uint64_t)rows + first), MYTH_F32) };
+        .top_id = myth_part_view(p, MYTH_BUF_top_id, 4 * (uint64_t)first * stride, MYTH_I32),
+        .top_logit = myth_part_view(p, MYTH_BUF_top_logit, 4 * (uint64_t)first * stride, MYTH_F32),
+        .lse = myth_part_view(p, MYTH_BUF_row_stat, 4 * (uint64_t)first, MYTH_F32),
+        .entropy = myth_part_view(p, MYTH_BUF_row_stat, 4 * ((uint64_t)rows + first), MYTH_F32) };
     if (mask || (b && b->mask_idx)) {
         static const int32_t zero = 0;
-        a.masks = myth_engine_view(e, MYTH_BUF_mask, 0, MYTH_I32);
-        a.mask_idx = myth_engine_view(e, MYTH_BUF_mask, mask_off, MYTH_I32);
-        myth_stream_write(e->stream, a.masks, mask ? mask : b->masks, 4 * (uint64_t)words * (mask ? 1 : b->n_masks));
-        myth_stream_write(e->stream, a.mask_idx, mask ? &zero : b->mask_idx, 4 * (uint64_t)n);
+        a.masks = myth_part_view(p, MYTH_BUF_mask, 0, MYTH_I32);
+        a.mask_idx = myth_part_view(p, MYTH_BUF_mask, mask_off, MYTH_I32);
+        myth_stream_write(p->stream, a.masks, mask ? mask : b->masks, 4 * (uint64_t)words * (mask ? 1 : b->n_masks));
+        myth_stream_write(p->stream, a.mask_idx, mask ? &zero : b->mask_idx, 4 * (uint64_t)n);
     }
     if (b && b->bias_off && b->bias_off[n]) {
         uint64_t n_bias = (uint64_t)b->bias_off[n], id_off = 4 * ((uint64_t)rows + 1), val_off = id_off + 4 * (uint64_t)e->y.opts.n_bias;
-        a.bias_off = myth_engine_view(e, MYTH_BUF_bias, 0, MYTH_I32);
-        a.bias_id = myth_engine_view(e, MYTH_BUF_bias, id_off, MYTH_I32);
-        a.bias = myth_engine_view(e, MYTH_BUF_bias, val_off, MYTH_F32);
-        myth_stream_write(e->stream, a.bias_off, b->bias_off, 4 * ((uint64_t)n + 1));
-        myth_stream_write(e->stream, a.bias_id, b->bias_id, 4 * n_bias);
-        myth_stream_write(e->stream, a.bias, b->bias, 4 * n_bias);
+        a.bias_off = myth_part_view(p, MYTH_BUF_bias, 0, MYTH_I32);
+        a.bias_id = myth_part_view(p, MYTH_BUF_bias, id_off, MYTH_I32);
+        a.bias = myth_part_view(p, MYTH_BUF_bias, val_off, MYTH_F32);
+        myth_stream_write(p->stream, a.bias_off, b->bias_off, 4 * ((uint64_t)n + 1));
+        myth_stream_write(p->stream, a.bias_id, b->bias_id, 4 * n_bias);
+        myth_stream_write(p->stream, a.bias, b->bias, 4 * n_bias);
     }
     if (n_ask) {
         uint64_t half = 4 * (uint64_t)rows * e->y.opts.n_ask;
         a.n_ask = n_ask;
-        a.ask_id = myth_engine_view(e, MYTH_BUF_ask, 0, MYTH_I32);
-        a.ask_logit = myth_engine_view(e, MYTH_BUF_ask, half, MYTH_F32);
-        myth_stream_write(e->stream, a.ask_id, b->ask_id, 4 * (uint64_t)n * n_ask);
+        a.ask_id = myth_part_view(p, MYTH_BUF_ask, 0, MYTH_I32);
+        a.ask_logit = myth_part_view(p, MYTH_BUF_ask, half, MYTH_F32);
+        myth_stream_write(p->stream, a.ask_id, b->ask_id, 4 * (uint64_t)n * n_ask);
     }
-    myth_head_topk(e->stream, &a);
-    myth_stream_read(e->stream, e->result_id + (size_t)first * stride, a.top_id, 4 * (uint64_t)n * k);
-    myth_stream_read(e->stream, e->result_logit + (size_t)first * stride, a.top_logit, 4 * (uint64_t)n * k);
-    myth_stream_read(e->stream, e->result_lse + first, a.lse, 4 * (uint64_t)n);
-    myth_stream_read(e->stream, e->result_entropy + first, a.entropy, 4 * (uint64_t)n);
+    myth_head_topk(p->stream, &a);
+    myth_stream_read(p->stream, e->result_id + (size_t)first * stride, a.top_id, 4 * (uint64_t)n * k);
+    myth_stream_read(p->stream, e->result_logit + (size_t)first * stride, a.top_logit, 4 * (uint64_t)n * k);
+    myth_stream_read(p->stream, e->result_lse + first, a.lse, 4 * (uint64_t)n);
+    myth_stream_read(p->stream, e->result_entropy + first, a.entropy, 4 * (uint64_t)n);
     if (n_ask)
-        myth_stream_read(e->stream, e->result_ask, a.ask_logit, 4 * (uint64_t)n * n_ask);
+        myth_stream_read(p->stream, e->result_ask, a.ask_logit, 4 * (uint64_t)n * n_ask);
 }
 
 static myth_status finish(myth_engine *e, myth_error *err)
 {
-    if (e->first_failure.code != MYTH_OK) {
-        if (err)
-            *err = e->first_failure;
-        return e->first_failure.code;
-    }
-    return myth_stream_sync(e->stream, err);
+    myth_status st = myth_engine_sync(e, e->first_failure.code == MYTH_OK ? err : NULL);
+    if (e->first_failure.code == MYTH_OK)
+        return st;
+    if (err)
+        *err = e->first_failure;
+    return e->first_failure.code;
 }
 
 myth_status myth_forward(myth_engine *e, const myth_batch *b, myth_result *out, myth_error *err)
@@ -391,12 +426,14 @@ myth_status myth_forward(myth_engine *e, const myth_batch *b, myth_result *out, 
             if ((n = add_rows(e, b, i)) == 0)
                 break;
         micro_batch(&f);
+        if (e->first_failure.code != MYTH_OK)
+            break;
         is_cancelled = b->cancel && *b->cancel && i < b->n_tok;
     }
     if (is_cancelled)
         for (uint32_t i = 0; i < e->y.opts.n_seq; i++)            /* pages that were reserved and not written */
             myth_kv_trim(&e->kv, e->seq[i].kv);
-    if (f.n_logit && !is_cancelled) {
+    if (f.n_logit && !is_cancelled && e->first_failure.code == MYTH_OK) {
         e->n_result = f.n_logit;
         e->k_result = b->top_k ? b->top_k : 1;
         reduce(e, 0, f.n_logit, e->k_result, b, NULL, b->is_decode);
@@ -416,7 +453,7 @@ myth_status myth_reduce_again(myth_engine *e, uint32_t row, const uint32_t *mask
     if (row >= e->n_result || k == 0 || k > e->k_result || e->y.opts.n_mask == 0)
         return myth_fail(err, MYTH_EARG, "row %u of %u, k %u of %u: not there to reduce again", row, e->n_result, k, e->k_result);
     e->first_failure = (myth_error){ .code = MYTH_OK };
-    reduce(e, row, 1, k, NULL, mask, e->step.is_decode);
+    reduce(e, row, 1, k, NULL, mask, myth_engine_last(e)->step.is_decode);
     size_t at = (size_t)row * e->k_result;
     *out = (myth_result){ .n_rows = 1, .k = k, .top_id = e->result_id + at, .top_logit = e->result_logit + at, .lse = e->result_lse + row,
                           .entropy = e->result_entropy + row };

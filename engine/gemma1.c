@@ -23,7 +23,7 @@ const myth_slot myth_gemma1_slots[] = {
 
 void myth_gemma1_layers(myth_step *st)
 {
-    for (uint32_t l = 0; l < st->c->n_layer; l++) {
+    for (uint32_t l = st->layer0; l < st->layer1; l++) {
         myth_step_attention(st, l, 0.0f);
         st->pend = st->branch;
         myth_step_ffn(st, l);

@@ -25,7 +25,7 @@ const myth_slot myth_gemma2_slots[] = {
 
 void myth_gemma2_layers(myth_step *st)
 {
-    for (uint32_t l = 0; l < st->c->n_layer; l++) {
+    for (uint32_t l = st->layer0; l < st->layer1; l++) {
         myth_step_attention(st, l, st->c->attn_softcap);
         st->pend = st->branch;
         st->w_post = st->w->layer[l].post_attn_norm;

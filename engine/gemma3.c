@@ -28,7 +28,7 @@ const myth_slot myth_gemma3_slots[] = {
 
 void myth_gemma3_layers(myth_step *st)
 {
-    for (uint32_t l = 0; l < st->c->n_layer; l++) {
+    for (uint32_t l = st->layer0; l < st->layer1; l++) {
         myth_step_attention(st, l, 0.0f);
         st->pend = st->branch;
         st->w_post = st->w->layer[l].post_attn_norm;

@@ -196,7 +196,7 @@ enum { AHEAD = 16 };                     /* steps issued at once where the devic
 
 static bool can_run(const generator *g)
 {
-    return !g->o->grammar && !penalty_window(&g->o->sample) && g->o->n_stop <= MYTH_RUN_STOP_MAX;
+    return g->e->n_part == 1 && !g->o->grammar && !penalty_window(&g->o->sample) && g->o->n_stop <= MYTH_RUN_STOP_MAX;
 }
 
 /* Takes what a step chose. False: the answer ends with *why. */
@@ -220,7 +220,7 @@ static bool take(const myth_generate_opts *o, int32_t id, int32_t *ids, uint32_t
 static myth_status run_on(generator *g, int32_t *ids, uint32_t *n_ids, myth_finish *why, myth_error *err)
 {
     const myth_generate_opts *o = g->o;
-    bool is_async = myth_device_get_caps(g->e->dev)->is_async, goes_on = true;
+    bool is_async = myth_device_get_caps(g->e->part->dev)->is_async, goes_on = true;
     struct { uint64_t mark; uint32_t n; } lot[2];                 /* issued, the oldest first */
     uint32_t oldest = 0, n_lot = 0, n_taken = 0;
     myth_run run;

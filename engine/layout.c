@@ -3,6 +3,9 @@
 
 #include "engine_impl.h"
 
+#include <stdio.h>
+#include <string.h>
+
 const myth_mem_class myth_buf_class[MYTH_BUF_N] = {
 #define BUF(name, cls) cls,
     MYTH_BUFFERS(BUF)
@@ -24,7 +27,7 @@ const char *const myth_host_name[MYTH_HOST_N] = {
 #undef HOST
 };
 
-enum { DEFAULT_CTX = 4096, DEFAULT_UBATCH = 512, PAGE_TOK = 64 };
+enum { DEFAULT_CTX = 4096, DEFAULT_UBATCH = 512, PAGE_TOK = 64, LOAD_BYTES = 1 << 20 };
 
 static uint32_t min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
 static uint32_t max_u32(uint32_t a, uint32_t b) { return a > b ? a : b; }
@@ -86,10 +89,91 @@ static myth_status fill_defaults(myth_engine_opts *o, const myth_model *m, myth_
     if (o->page_tok == 0)
         o->page_tok = choose_page_tok(o->n_ctx);
     o->page_tok = min_u32(o->page_tok, o->n_ctx);
-    if (!o->device)
-        o->device = "auto";
     return MYTH_OK;
 }
+
+/* ---- parts ---- */
+
+myth_status myth_layout_devices(char out[][MYTH_DEVICE_NAME_MAX], uint32_t cap, uint32_t *n, const char *names, myth_error *err)
+{
+    const char *at = names ? names : "auto";
+    *n = 0;
+    for (;;) {
+        char name[MYTH_DEVICE_NAME_MAX];
+        size_t len = strcspn(at, ",");
+        if (*n == cap || len >= sizeof name)
+            return myth_fail(err, MYTH_EARG, "--device %.64s: at most %u names of devices", names, cap);
+        memcpy(name, at, len);
+        name[len] = '\0';
+        myth_status st = myth_device_resolve(out[*n], name, err);
+        if (st != MYTH_OK)
+            return st;
+        ++*n;
+        if (!at[len])
+            return MYTH_OK;
+        at += len + 1;
+    }
+}
+
+static myth_status check_sources(const myth_layout *y, const myth_config *c, myth_error *err)
+{
+    for (uint32_t i = 0; i < y->n_part; i++)
+        for (uint32_t l = y->part[i].layer0; l < y->part[i].layer1; l++)
+            if (c->layer[l].kv_source < y->part[i].layer0)
+                return myth_fail(err, MYTH_EARG, "layer %u reads the cache of layer %u: both on one device expected", l, c->layer[l].kv_source);
+    return MYTH_OK;
+}
+
+/* Who computes which layers: with n_gpu_layers the CPU all but the last so many, the devices named the rest in proportion to `split`. A
+ * device left without layers takes no part. */
+static myth_status make_parts(myth_layout *y, const myth_config *c, myth_error *err)
+{
+    const myth_engine_opts *o = &y->opts;
+    char name[MYTH_PART_MAX - 1][MYTH_DEVICE_NAME_MAX];
+    uint32_t n_name;
+    myth_status st = myth_layout_devices(name, MYTH_PART_MAX - 1, &n_name, o->device, err);
+    if (st != MYTH_OK)
+        return st;
+    double share[MYTH_PART_MAX] = { 0 }, all = 0.0, before = 0.0;
+    for (uint32_t i = 0; i < n_name; i++) {
+        if (!(o->split[i] >= 0.0f))
+            return myth_fail(err, MYTH_EARG, "--tensor-split: shares of 0 or more expected");
+        all += share[i] = (double)o->split[i];
+    }
+    for (uint32_t i = 0; i < n_name && all == 0.0; i++)
+        share[i] = 1.0;
+    all = all == 0.0 ? n_name : all;
+
+    uint32_t n_gpu = o->has_gpu_layers ? min_u32(o->n_gpu_layers, c->n_layer) : c->n_layer, at = c->n_layer - n_gpu;
+    size_t len = 0;
+    if (at)
+        y->part[y->n_part++] = (myth_layout_part){ .device = "cpu", .layer1 = at };
+    for (uint32_t i = 0; i < n_name && n_gpu; i++) {
+        uint32_t end = i + 1 == n_name ? c->n_layer : c->n_layer - n_gpu + (uint32_t)(n_gpu * ((before += share[i]) / all) + 0.5);
+        if (end <= at)
+            continue;
+        myth_layout_part *p = &y->part[y->n_part++];
+        *p = (myth_layout_part){ .layer0 = at, .layer1 = end };
+        memcpy(p->device, name[i], sizeof p->device);
+        at = end;
+    }
+    for (uint32_t i = 0; i < y->n_part; i++) {
+        y->part[i].ledger = myth_device_ledger(y->part[i].device);
+        y->part[i].is_host = y->part[i].ledger == MYTH_MEM_HOST;
+    }
+    for (uint32_t i = 0; i < n_name; i++)
+        len += (size_t)snprintf(y->device + len, sizeof y->device - len, "%s%s", i ? "," : "", name[i]);
+    y->opts.device = y->device;
+    return check_sources(y, c, err);
+}
+
+myth_device_opts myth_layout_device(const myth_layout *y, uint32_t i)
+{
+    const myth_engine_opts *o = &y->opts;
+    return (myth_device_opts){ .name = y->part[i].device, .n_threads = o->n_threads, .is_exact = o->is_exact, .cpu_level = o->cpu_level, .log = o->log };
+}
+
+/* ---- sizes ---- */
 
 static void size_cache(myth_layout *y, const myth_config *c)
 {
@@ -97,16 +181,21 @@ static void size_cache(myth_layout *y, const myth_config *c)
     bool has_global = false, has_local = false;
     y->page_tok = o->page_tok;
     y->ring_tok = min_u32(o->n_ctx, c->window ? c->window : o->n_ctx);
-    for (uint32_t l = 0; l < c->n_layer; l++) {
-        const myth_layer_config *lc = &c->layer[l];
-        if (lc->kv_source != l)
-            continue;                                              /* reads another layer's rows, owns none */
-        uint64_t row = myth_row_bytes(o->type_k, lc->head_dim) + myth_row_bytes(o->type_v, lc->head_dim);
-        uint64_t *total = lc->is_global ? &y->page_bytes : &y->ring_bytes;
-        y->layer_off[l] = *total;
-        *total += (uint64_t)lc->n_head_kv * row * (lc->is_global ? y->page_tok : y->ring_tok);
-        if (lc->is_global) has_global = true;
-        else has_local = true;
+    for (uint32_t i = 0; i < y->n_part; i++) {
+        myth_layout_part *p = &y->part[i];
+        for (uint32_t l = p->layer0; l < p->layer1; l++) {
+            const myth_layer_config *lc = &c->layer[l];
+            if (lc->kv_source != l)
+                continue;                                          /* reads another layer's rows, owns none */
+            uint64_t row = myth_row_bytes(o->type_k, lc->head_dim) + myth_row_bytes(o->type_v, lc->head_dim);
+            uint64_t *total = lc->is_global ? &p->page_bytes : &p->ring_bytes;
+            y->layer_off[l] = *total;
+            *total += (uint64_t)lc->n_head_kv * row * (lc->is_global ? y->page_tok : y->ring_tok);
+            if (lc->is_global) has_global = true;
+            else has_local = true;
+        }
+        y->page_bytes += p->page_bytes;
+        y->ring_bytes += p->ring_bytes;
     }
     for (uint32_t l = 0; l < c->n_layer; l++)
         y->layer_off[l] = y->layer_off[c->layer[l].kv_source];
@@ -114,36 +203,59 @@ static void size_cache(myth_layout *y, const myth_config *c)
     /* a checkpoint keeps the page it ends in, the sequence goes on in a copy: one page more each */
     y->n_page = has_global ? o->n_seq * y->n_entry + o->n_checkpoint : 0;
     y->n_ring = has_local ? o->n_seq + o->n_checkpoint : 0;
-    y->buf[MYTH_BUF_kv_global] = y->n_page * y->page_bytes;
-    y->buf[MYTH_BUF_kv_local] = y->n_ring * y->ring_bytes;
+    for (uint32_t i = 0; i < y->n_part; i++) {
+        y->part[i].buf[MYTH_BUF_kv_global] = y->n_page * y->part[i].page_bytes;
+        y->part[i].buf[MYTH_BUF_kv_local] = y->n_ring * y->part[i].ring_bytes;
+    }
 }
 
+static uint64_t matrix_bytes(const myth_model *m, const myth_slot *s, uint32_t layer)
+{
+    const myth_tensor *t = myth_slot_tensor(m->weights, s, layer);
+    return t ? myth_arena_cost(t->bytes) : 0;
+}
+
+/* Matrices are used in place on the CPU unless they are made from a seed; every other device has copies. */
 static void size_weights(myth_layout *y, const myth_model *m)
 {
     const myth_config *c = &m->config;
-    uint64_t norms = 0;
     const myth_family *f = myth_family_get(c->family);
-    for (uint32_t i = 0; i < 2; i++)
-        if (myth_slots_model[i].cols == MYTH_DIM_ONE)
-            norms += myth_slot_size(c, 0, myth_slots_model[i].rows);
-    for (uint32_t l = 0; l < c->n_layer; l++)
-        for (const myth_slot *s = f->slots; s->hf; s++)
-            if (s->cols == MYTH_DIM_ONE)
-                norms += myth_slot_size(c, l, s->rows);
-    y->buf[MYTH_BUF_norms] = 4 * norms;
-    if (myth_weights_get_format(m->weights) == MYTH_FORMAT_RANDOM)
-        for (uint32_t i = 0; i < myth_weights_n_tensor(m->weights); i++) {
-            const myth_tensor *t = myth_weights_at(m->weights, i);
-            if (t->n_dim == 2)
-                y->buf[MYTH_BUF_matrices] += myth_arena_cost(t->bytes);
+    bool is_random = myth_weights_get_format(m->weights) == MYTH_FORMAT_RANDOM;
+    for (uint32_t i = 0; i < y->n_part; i++) {
+        myth_layout_part *p = &y->part[i];
+        bool is_last = i + 1 == y->n_part, copies = p->copies = is_random || !p->is_host;
+        uint64_t norms = is_last ? myth_slot_size(c, 0, myth_slots_model[MYTH_SLOT_OUTPUT_NORM].rows) : 0, matrices = 0;
+        for (uint32_t l = p->layer0; l < p->layer1; l++) {
+            for (const myth_slot *s = f->slots; s->hf; s++) {
+                if (s->cols == MYTH_DIM_ONE)
+                    norms += myth_slot_size(c, l, s->rows);
+                else if (copies)
+                    y->matrix[l] += matrix_bytes(m, s, l);
+            }
+            matrices += y->matrix[l];
         }
+        if (copies && (i == 0 || is_last)) {
+            y->embed_bytes = matrix_bytes(m, &myth_slots_model[MYTH_SLOT_EMBED], 0);
+            matrices += y->embed_bytes;
+        }
+        p->buf[MYTH_BUF_norms] = 4 * norms;
+        p->own_class[MYTH_MEM_WEIGHTS] += matrices;
+        if (is_random && !p->is_host)
+            y->host[MYTH_HOST_load] = LOAD_BYTES;
+    }
+    for (uint32_t i = 0; i < myth_weights_n_tensor(m->weights) && y->host[MYTH_HOST_load]; i++) {        /* a row at least */
+        const myth_tensor *t = myth_weights_at(m->weights, i);
+        uint64_t row = t->n_dim == 2 ? myth_row_bytes(t->dtype, t->dim[1]) : 0;
+        if (y->host[MYTH_HOST_load] < row)
+            y->host[MYTH_HOST_load] = row;
+    }
 }
 
-static void size_step(myth_layout *y, const myth_config *c)
+static void size_step(const myth_layout *y, myth_layout_part *p, const myth_config *c)
 {
     const myth_engine_opts *o = &y->opts;
     uint64_t rows = o->n_ubatch, d = c->d_model, hd = c->max_head_dim, q = c->n_head * hd, kv = c->max_head_kv * hd;
-    uint64_t *b = y->buf;
+    uint64_t *b = p->buf;
     b[MYTH_BUF_x] = b[MYTH_BUF_branch] = b[MYTH_BUF_xn] = rows * d * 4;
     b[MYTH_BUF_qkv] = rows * (q + 2 * kv) * 4;
     b[MYTH_BUF_q] = b[MYTH_BUF_o] = rows * q * 4;
@@ -152,17 +264,16 @@ static void size_step(myth_layout *y, const myth_config *c)
     b[MYTH_BUF_v_new] = rows * c->max_head_kv * myth_row_bytes(o->type_v, hd);
     b[MYTH_BUF_rope_global] = rows * hd * 4;
     b[MYTH_BUF_rope_local] = c->window ? rows * hd * 4 : 0;
-    y->n_run = o->n_ubatch;
     b[MYTH_BUF_index] = 4 * (4 * rows + (uint64_t)y->n_run * MYTH_RUN_WIDTH);
     b[MYTH_BUF_table] = 8 * (uint64_t)o->n_seq * (y->n_entry + 1);
     b[MYTH_BUF_hidden] = o->want_hidden ? rows * d * 4 : 0;
 }
 
-static void size_logits(myth_layout *y, const myth_config *c)
+static void size_logits(myth_layout *y, myth_layout_part *last, const myth_config *c)
 {
     const myth_engine_opts *o = &y->opts;
     uint64_t rows = o->n_logit_rows;
-    uint64_t *b = y->buf;
+    uint64_t *b = last->buf;
     y->mask_words = div_up(c->n_vocab, 32);
     b[MYTH_BUF_head_x] = rows * c->d_model * 4;
     b[MYTH_BUF_top_id] = b[MYTH_BUF_top_logit] = rows * o->top_k * 4;
@@ -187,31 +298,43 @@ myth_status myth_layout_make(myth_layout *out, const myth_model *m, const myth_e
         out->opts = *opts;
     MYTH_TRY(fill_defaults(&out->opts, m, err));
     const myth_engine_opts *o = &out->opts;
+    MYTH_TRY(make_parts(out, c, err));
     size_weights(out, m);
     size_cache(out, c);
-    size_step(out, c);
-    size_logits(out, c);
-    out->n_shard = myth_model_n_shard(m);
-    out->host[MYTH_HOST_engine] = myth_engine_block_bytes(out, out->n_shard);
+    out->n_run = o->n_ubatch;
+    for (uint32_t i = 0; i < out->n_part; i++)
+        size_step(out, &out->part[i], c);
+    size_logits(out, &out->part[out->n_part - 1], c);
+    out->n_shard = out->part[0].is_host ? myth_model_n_shard(m) : 0;
+    out->host[MYTH_HOST_engine] = myth_engine_block_bytes(out, c->n_layer);
     out->host[MYTH_HOST_bound] = sizeof(myth_bound_weights);
     out->host[MYTH_HOST_tokens] = 4 * (uint64_t)o->n_seq * o->n_ctx;
     out->host[MYTH_HOST_pages] = myth_kv_host_bytes(out);
-    out->host[MYTH_HOST_step] = out->buf[MYTH_BUF_index];
+    out->host[MYTH_HOST_step] = out->part[0].buf[MYTH_BUF_index];
+    out->host[MYTH_HOST_cross] = out->n_part > 1 ? (uint64_t)o->n_ubatch * c->d_model * 4 : 0;
 
-
-    out->dev = (myth_device_opts){ .name = o->device, .n_threads = o->n_threads, .is_exact = o->is_exact, .cpu_level = o->cpu_level, .log = o->log };
-    out->work = (myth_work_shape){
-        .n_rows = o->n_ubatch, .n_logit_rows = o->n_logit_rows, .d_model = c->d_model, .d_ff = c->max_ff, .n_head = c->n_head,
-        .n_head_kv = c->max_head_kv, .head_dim = c->max_head_dim, .n_vocab = c->n_vocab, .n_ctx = o->n_ctx,
-        .top_k = o->top_k, .n_record_ops = 8 + 6 * c->n_layer, .n_graph = 1 };
-    myth_class_bytes host, own;
-    myth_device_plan(&host, &own, &out->dev, &out->work);
-    for (int i = 0; i < MYTH_MEM_CLASS_N; i++)
-        out->total_class[i] = host.bytes[i] + own.bytes[i];
-    for (int i = 0; i < MYTH_BUF_N; i++)
-        out->total_class[myth_buf_class[i]] += out->buf[i];
+    for (uint32_t i = 0; i < out->n_part; i++) {
+        myth_layout_part *p = &out->part[i];
+        p->work = (myth_work_shape){
+            .n_rows = o->n_ubatch, .n_logit_rows = o->n_logit_rows, .d_model = c->d_model, .d_ff = c->max_ff, .n_head = c->n_head,
+            .n_head_kv = c->max_head_kv, .head_dim = c->max_head_dim, .n_vocab = c->n_vocab, .n_ctx = o->n_ctx,
+            .top_k = o->top_k, .n_record_ops = 8 + 6 * (p->layer1 - p->layer0), .n_graph = 1 };
+        myth_class_bytes host, own;
+        myth_device_opts dev = myth_layout_device(out, i);
+        myth_device_plan(&host, &own, &dev, &p->work);
+        for (int k = 0; k < MYTH_BUF_N; k++)
+            p->own_class[myth_buf_class[k]] += p->buf[k];
+        for (int k = 0; k < MYTH_MEM_CLASS_N; k++) {
+            out->host_class[k] += host.bytes[k];
+            p->own_class[k] += own.bytes[k];
+            if (p->is_host) {
+                out->host_class[k] += p->own_class[k];
+                p->own_class[k] = 0;
+            }
+        }
+    }
     for (int i = 0; i < MYTH_HOST_N; i++)
-        out->total_class[myth_host_class[i]] += out->host[i];
+        out->host_class[myth_host_class[i]] += out->host[i];
 fail:
     return st;
 }

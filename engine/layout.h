@@ -1,6 +1,8 @@
-/* layout.h - every block an engine takes, with its class and bytes: the one list that the plan adds up and open walks through.
+/* layout.h - every block an engine takes, with its class, bytes and device: the one list that the plan adds up and open walks through.
  *
  * Purpose  plan and ledger agree because both read this list; a block that is not in it cannot be taken
+ * Parts    consecutive layers on one device each; the first part holds the embedding, the last the head. A device without host-visible
+ *          memory holds copies of its matrices, one buffer per layer; the CPU reads the mapped file in place
  * Units    bytes as booked                                                                                           */
 #ifndef MYTH_LAYOUT_H
 #define MYTH_LAYOUT_H
@@ -15,7 +17,6 @@ extern "C" {
 /* Device buffers. BUF(name, class) */
 #define MYTH_BUFFERS(BUF) \
     BUF(norms,        MYTH_MEM_WEIGHTS)       /* effective norm weights, f32                      */ \
-    BUF(matrices,     MYTH_MEM_WEIGHTS)       /* of random: models; files are mapped               */ \
     BUF(kv_global,    MYTH_MEM_KV_GLOBAL)     /* [n_page] pages                                    */ \
     BUF(kv_local,     MYTH_MEM_KV_LOCAL)      /* [n_ring] rings                                    */ \
     BUF(x,            MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, d]                                     */ \
@@ -52,7 +53,9 @@ extern "C" {
     HOST(step,        MYTH_MEM_OTHER)         /* index arrays of a step                            */ \
     HOST(result,      MYTH_MEM_STAGING)       /* what myth_result lends                            */ \
     HOST(run,         MYTH_MEM_STAGING)       /* i32 [MYTH_RUN_STEPS, n_seq]                       */ \
-    HOST(row,         MYTH_MEM_STAGING)       /* a full row of logits or the hidden rows of a step  */
+    HOST(row,         MYTH_MEM_STAGING)       /* a full row of logits or the hidden rows of a step  */ \
+    HOST(cross,       MYTH_MEM_STAGING)       /* [n_ubatch, d]: the residual on its way to the next part */ \
+    HOST(load,        MYTH_MEM_STAGING)       /* rows of a random: model on their way to a device   */
 
 enum { MYTH_RUN_STEPS = 64, MYTH_RUN_STOP_MAX = 16 };          /* steps a run may be ahead; stop ids that the device looks for */
 
@@ -72,22 +75,43 @@ enum {
 extern const myth_mem_class myth_buf_class[MYTH_BUF_N], myth_host_class[MYTH_HOST_N];
 extern const char *const myth_buf_name[MYTH_BUF_N], *const myth_host_name[MYTH_HOST_N];
 
+enum { MYTH_PART_MAX = 9 };
+
 typedef struct {
-    myth_engine_opts opts;             /* every default filled in                                   */
-    myth_device_opts dev;
+    char device[MYTH_DEVICE_NAME_MAX];                  /* resolved                                 */
+    int ledger;
+    bool is_host;                                       /* the CPU: its bytes are the host's        */
+    bool copies;                                        /* its matrices are buffers of its own, not the mapped file */
+    uint32_t layer0, layer1;                            /* layers layer0 .. layer1 - 1              */
     myth_work_shape work;
-    uint64_t buf[MYTH_BUF_N], host[MYTH_HOST_N];        /* 0 = not taken                            */
-    uint64_t page_bytes, ring_bytes;
-    uint64_t layer_off[MYTH_LAYER_MAX];                 /* of a layer's K inside its page or ring   */
+    uint64_t buf[MYTH_BUF_N];                           /* 0 = not taken                            */
+    uint64_t page_bytes, ring_bytes;                    /* of its layers                            */
+    uint64_t own_class[MYTH_MEM_CLASS_N];               /* on its ledger; of the CPU 0              */
+} myth_layout_part;
+
+typedef struct {
+    myth_engine_opts opts;             /* every default filled in; the device is resolved           */
+    char device[MYTH_PART_MAX * MYTH_DEVICE_NAME_MAX];  /* what opts.device points at               */
+    myth_layout_part part[MYTH_PART_MAX];
+    uint32_t n_part;
+    uint64_t host[MYTH_HOST_N];                         /* 0 = not taken                            */
+    uint64_t matrix[MYTH_LAYER_MAX], embed_bytes;       /* buffers of a layer's matrices, of the vocabulary's; 0 = used in place */
+    uint64_t page_bytes, ring_bytes;                    /* of all parts together                    */
+    uint64_t layer_off[MYTH_LAYER_MAX];                 /* of a layer's K inside its part's page or ring */
     uint32_t page_tok, ring_tok, n_page, n_ring, n_entry;
     uint32_t n_shard;                                   /* files whose tensors are used in place            */
     uint32_t n_run;                                     /* runs in a step at most                   */
     uint32_t mask_words;
-    uint64_t total_class[MYTH_MEM_CLASS_N];             /* engine and device together               */
+    uint64_t host_class[MYTH_MEM_CLASS_N];              /* engine and devices on the host's ledger  */
 } myth_layout;
 
-/* Fills in the defaults and computes every size. MYTH_EARG: an option out of range for this model. */
+/* Fills in the defaults and computes every size. MYTH_EARG: an option out of range for this model; MYTH_EDEVICE: no such device name.
+ * *out points into itself: it is made where it stays. */
 myth_status myth_layout_make(myth_layout *out, const myth_model *m, const myth_engine_opts *opts, myth_error *err);
+/* What part i's device is opened with; lent as long as y. */
+myth_device_opts myth_layout_device(const myth_layout *y, uint32_t i);
+/* The first devices of the list `names` (NULL = auto), resolved, at most cap; *n says how many there are. MYTH_EDEVICE, MYTH_EARG. */
+myth_status myth_layout_devices(char out[][MYTH_DEVICE_NAME_MAX], uint32_t cap, uint32_t *n, const char *names, myth_error *err);
 
 #ifdef __cplusplus
 }

@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static const uint32_t MIN_UBATCH = 16, MIN_CTX = 256;
 
@@ -26,27 +27,52 @@ static void add_model(uint64_t bytes[MYTH_MEM_CLASS_N], const myth_model *m)
     }
 }
 
-static myth_status plan_once(myth_plan *out, const myth_model *m, const myth_engine_opts *opts, const myth_plan_extra *extra, uint64_t limit,
-                             myth_error *err)
+static myth_plan_device *device_of(myth_plan *p, const char *name, int ledger)
+{
+    for (uint32_t i = 0; i < p->n_device; i++)
+        if (p->device[i].ledger == ledger)
+            return &p->device[i];
+    myth_plan_device *d = &p->device[p->n_device++];
+    d->ledger = ledger;
+    snprintf(d->name, sizeof d->name, "%s", name);
+    return d;
+}
+
+static myth_status plan_once(myth_plan *out, const myth_model *m, const myth_engine_opts *opts, const myth_plan_extra *extra,
+                             const myth_mem_limits *limits, myth_error *err)
 {
     myth_layout y;
     myth_status st = myth_layout_make(&y, m, opts, err);
     if (st != MYTH_OK)
         return st;
-    *out = (myth_plan){ .limit_bytes = limit, .n_ctx = y.opts.n_ctx, .n_seq = y.opts.n_seq, .n_ubatch = y.opts.n_ubatch,
-                        .page_tok = y.page_tok, .n_page = y.n_page, .type_k = y.opts.type_k, .type_v = y.opts.type_v };
+    *out = (myth_plan){ .limit_bytes = limits ? limits->bytes[MYTH_MEM_HOST] : 0, .n_ctx = y.opts.n_ctx, .n_seq = y.opts.n_seq,
+                        .n_ubatch = y.opts.n_ubatch, .page_tok = y.page_tok, .n_page = y.n_page, .type_k = y.opts.type_k,
+                        .type_v = y.opts.type_v, .fits = true };
+    myth_plan_device *host = device_of(out, "cpu", MYTH_MEM_HOST);
     for (int i = 0; i < MYTH_MEM_CLASS_N; i++)
-        out->bytes[i] = y.total_class[i] + (extra ? extra->bytes[i] : 0);
-    add_model(out->bytes, m);
-    out->total_bytes = limited_total(out->bytes);
-    out->fits = limit == 0 || out->total_bytes <= limit;
+        host->bytes[i] = y.host_class[i] + (extra ? extra->bytes[i] : 0);
+    add_model(host->bytes, m);
+    for (uint32_t k = 0; k < y.n_part; k++) {
+        myth_plan_device *d = device_of(out, y.part[k].device, y.part[k].ledger);
+        for (int i = 0; i < MYTH_MEM_CLASS_N; i++)
+            d->bytes[i] += y.part[k].own_class[i];
+    }
+    for (uint32_t k = 0; k < out->n_device; k++) {
+        myth_plan_device *d = &out->device[k];
+        d->limit_bytes = limits ? limits->bytes[d->ledger] : 0;
+        d->total_bytes = limited_total(d->bytes);
+        out->fits = out->fits && (d->limit_bytes == 0 || d->total_bytes <= d->limit_bytes);
+        out->total_bytes += d->total_bytes;
+        for (int i = 0; i < MYTH_MEM_CLASS_N; i++)
+            out->bytes[i] += d->bytes[i];
+    }
     return MYTH_OK;
 }
 
 typedef struct {
     const myth_model *m;
     const myth_plan_extra *extra;
-    uint64_t limit;
+    myth_mem_limits limits;
     myth_plan *plan;
 } suggester;
 
@@ -54,7 +80,7 @@ typedef struct {
 static void suggest(suggester *s, const myth_engine_opts *changed, const char *fmt, ...)
 {
     myth_plan p;
-    if (s->plan->n_suggestion == 8 || plan_once(&p, s->m, changed, s->extra, s->limit, NULL) != MYTH_OK || !p.fits)
+    if (s->plan->n_suggestion == 8 || plan_once(&p, s->m, changed, s->extra, &s->limits, NULL) != MYTH_OK || !p.fits)
         return;
     va_list ap;
     va_start(ap, fmt);
@@ -66,7 +92,7 @@ static void suggest(suggester *s, const myth_engine_opts *changed, const char *f
 static bool fits_with(const suggester *s, const myth_engine_opts *o)
 {
     myth_plan p;
-    return plan_once(&p, s->m, o, s->extra, s->limit, NULL) == MYTH_OK && p.fits;
+    return plan_once(&p, s->m, o, s->extra, &s->limits, NULL) == MYTH_OK && p.fits;
 }
 
 /* The largest value of *field, halving from its present one down to low, with which o fits; 0 = none. */
@@ -84,7 +110,27 @@ static uint32_t largest_that_fits(const suggester *s, myth_engine_opts *o, uint3
     return 0;
 }
 
-/* Single changes first, then pairs, then everything at its smallest, and last the limit itself: at least three in every case. */
+/* Fewer layers on the devices, then none; for these the host's limit is asked too. */
+static void suggest_other_places(suggester *s, const myth_engine_opts *o)
+{
+    myth_engine_opts t = *o;
+    uint32_t n_layer = s->m->config.n_layer, most = o->has_gpu_layers && o->n_gpu_layers < n_layer ? o->n_gpu_layers : n_layer;
+    t.has_gpu_layers = true;
+    for (t.n_gpu_layers = most - 1; t.n_gpu_layers > 0 && most > 1; t.n_gpu_layers--)
+        if (fits_with(s, &t)) {
+            suggest(s, &t, "-ngl %u", t.n_gpu_layers);
+            break;
+        }
+    t = *o;
+    t.has_gpu_layers = false;
+    t.device = "cpu";
+    suggest(s, &t, "--device cpu");
+    t.n_ubatch = o->n_ubatch < 64 ? o->n_ubatch : 64;
+    suggest(s, &t, "--device cpu -ub %u", t.n_ubatch);
+}
+
+/* Single changes first, then pairs, then everything at its smallest, and last the host's limit itself: at least three in every case. A
+ * device's limit is what it has: to raise it is not proposed. */
 static void suggest_all(suggester *s, const myth_engine_opts *given)
 {
     myth_engine_opts o = given ? *given : (myth_engine_opts){ 0 }, t;
@@ -92,6 +138,8 @@ static void suggest_all(suggester *s, const myth_engine_opts *given)
     o.n_ctx = p->n_ctx;
     o.n_ubatch = p->n_ubatch;
     o.n_seq = p->n_seq;
+    if (p->n_device > 1)
+        suggest_other_places(s, &o);
     uint32_t v;
     if ((v = largest_that_fits(s, &o, &o.n_ubatch, MIN_UBATCH))) {
         t = o;
@@ -131,36 +179,49 @@ static void suggest_all(suggester *s, const myth_engine_opts *given)
     t.page_tok = 0;
     suggest(s, &t, "-ub %u -c %u --parallel 1", t.n_ubatch, t.n_ctx);
 
-    uint64_t need[3], limit = s->limit;
+    if (p->n_device > 1) {
+        o.device = "cpu";
+        o.has_gpu_layers = false;
+    }
+    const char *where = p->n_device > 1 ? "--device cpu " : "";
+    uint64_t need[2], *limit = &s->limits.bytes[MYTH_MEM_HOST], was = *limit;
     static const uint64_t MiB = 1 << 20;
-    need[0] = p->total_bytes;
+    myth_plan small;
+    *limit = 0;
+    need[0] = plan_once(&small, s->m, &o, s->extra, NULL, NULL) == MYTH_OK ? small.total_bytes : p->total_bytes;
     t = o;
     t.n_ubatch = o.n_ubatch < 128 ? o.n_ubatch : 128;
-    myth_plan small;
-    need[1] = plan_once(&small, s->m, &t, s->extra, 0, NULL) == MYTH_OK ? small.total_bytes : need[0];
+    need[1] = plan_once(&small, s->m, &t, s->extra, NULL, NULL) == MYTH_OK ? small.total_bytes : need[0];
     for (int i = 0; i < 2 && p->n_suggestion < 8; i++) {
         uint64_t mib = (need[i] + MiB - 1) / MiB;
-        s->limit = mib * MiB;
+        *limit = mib * MiB;
         if (i == 0)
-            suggest(s, &o, "--mem-limit %lluMiB", (unsigned long long)mib);
+            suggest(s, &o, "%s--mem-limit %lluMiB", where, (unsigned long long)mib);
         else
-            suggest(s, &t, "--mem-limit %lluMiB -ub %u", (unsigned long long)mib, t.n_ubatch);
+            suggest(s, &t, "%s--mem-limit %lluMiB -ub %u", where, (unsigned long long)mib, t.n_ubatch);
     }
     t.has_cache_type = true;
     t.type_k = t.type_v = MYTH_Q8_0;
-    if (plan_once(&small, s->m, &t, s->extra, 0, NULL) == MYTH_OK) {
+    if (plan_once(&small, s->m, &t, s->extra, NULL, NULL) == MYTH_OK) {
         uint64_t mib = (small.total_bytes + MiB - 1) / MiB;
-        s->limit = mib * MiB;
-        suggest(s, &t, "--mem-limit %lluMiB -ub %u -ctk q8_0 -ctv q8_0", (unsigned long long)mib, t.n_ubatch);
+        *limit = mib * MiB;
+        suggest(s, &t, "%s--mem-limit %lluMiB -ub %u -ctk q8_0 -ctv q8_0", where, (unsigned long long)mib, t.n_ubatch);
     }
-    s->limit = limit;
+    *limit = was;
 }
 
 myth_status myth_plan_make(myth_plan *out, const myth_model *model, const myth_engine_opts *opts, const myth_plan_extra *extra,
-                           uint64_t limit_bytes, bool can_shrink, myth_error *err)
+                           const myth_mem_limits *limits, bool can_shrink, myth_error *err)
 {
+    char device[MYTH_DEVICE_NAME_MAX];
     myth_engine_opts o = opts ? *opts : (myth_engine_opts){ 0 };
-    myth_status st = plan_once(out, model, &o, extra, limit_bytes, err);
+    if (!o.device || strcmp(o.device, "auto") == 0) {
+        myth_status found = myth_device_resolve(device, NULL, err);
+        if (found != MYTH_OK)
+            return found;
+        o.device = device;
+    }
+    myth_status st = plan_once(out, model, &o, extra, limits, err);
     if (st != MYTH_OK || out->fits)
         return st;
     if (can_shrink) {
@@ -169,7 +230,7 @@ myth_status myth_plan_make(myth_plan *out, const myth_model *model, const myth_e
         myth_plan smaller;
         for (uint32_t ub = out->n_ubatch / 2; o.n_ubatch == 0 && ub >= MIN_UBATCH; ub /= 2) {
             t.n_ubatch = ub;
-            st = plan_once(&smaller, model, &t, extra, limit_bytes, err);
+            st = plan_once(&smaller, model, &t, extra, limits, err);
             if (st != MYTH_OK || smaller.fits) {
                 *out = smaller;
                 return st;
@@ -177,14 +238,17 @@ myth_status myth_plan_make(myth_plan *out, const myth_model *model, const myth_e
         }
         for (uint32_t n_ctx = out->n_ctx / 2; o.n_ctx == 0 && n_ctx >= MIN_CTX; n_ctx /= 2) {
             t.n_ctx = n_ctx;
-            st = plan_once(&smaller, model, &t, extra, limit_bytes, err);
+            st = plan_once(&smaller, model, &t, extra, limits, err);
             if (st != MYTH_OK || smaller.fits) {
                 *out = smaller;
                 return st;
             }
         }
     }
-    suggest_all(&(suggester){ .m = model, .extra = extra, .limit = limit_bytes, .plan = out }, &o);
+    suggester s = { .m = model, .extra = extra, .plan = out };
+    if (limits)
+        s.limits = *limits;
+    suggest_all(&s, &o);
     return MYTH_OK;
 }
 
@@ -199,9 +263,16 @@ static void print_bytes(char *dst, size_t cap, uint64_t n)
 void myth_plan_refusal(const myth_plan *plan, char *dst, size_t cap)
 {
     char need[32], limit[32];
-    print_bytes(need, sizeof need, plan->total_bytes);
-    print_bytes(limit, sizeof limit, plan->limit_bytes);
-    int n = snprintf(dst, cap, "needs %s, limit %s; fits with:", need, limit);
+    const myth_plan_device *d = plan->device;
+    for (uint32_t i = 0; i < plan->n_device; i++)                              /* the first that is short */
+        if (plan->device[i].limit_bytes && plan->device[i].total_bytes > plan->device[i].limit_bytes) {
+            d = &plan->device[i];
+            break;
+        }
+    print_bytes(need, sizeof need, d->total_bytes);
+    print_bytes(limit, sizeof limit, d->limit_bytes);
+    int n = plan->n_device > 1 ? snprintf(dst, cap, "%s ", d->ledger == MYTH_MEM_HOST ? "host" : d->name) : 0;
+    n += snprintf(dst + n, cap - (size_t)n, "needs %s, limit %s; fits with:", need, limit);
     for (uint32_t i = 0; i < plan->n_suggestion && n > 0 && (size_t)n < cap; i++)
         n += snprintf(dst + n, cap - (size_t)n, "%s %s", i ? "," : "", plan->suggestion[i].flag);
 }

@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-static myth_view part(const myth_engine *e, uint64_t i) { return myth_engine_view(e, MYTH_BUF_run, 4 * i, MYTH_I32); }
+static myth_view place(const myth_part *p, uint64_t i) { return myth_part_view(p, MYTH_BUF_run, 4 * i, MYTH_I32); }
 
 enum { STEP_AT = 0, STOP_AT = 16, OUT_AT = STOP_AT + MYTH_RUN_STOP_MAX };
 
@@ -20,7 +20,8 @@ uint32_t myth_run_room(const myth_run *run)
 void myth_run_begin(myth_run *run, myth_engine *e, const myth_run_opts *o)
 {
     static const int32_t zero = 0;
-    assert(o->n_seq && o->n_seq <= MYTH_RUN_SEQ_MAX && o->n_seq <= e->y.opts.n_logit_rows && o->n_stop <= MYTH_RUN_STOP_MAX);
+    const myth_part *p = e->part;
+    assert(e->n_part == 1 && o->n_seq && o->n_seq <= MYTH_RUN_SEQ_MAX && o->n_seq <= e->y.opts.n_logit_rows && o->n_stop <= MYTH_RUN_STOP_MAX);
     *run = (myth_run){ .e = e, .o = *o };
     e->n_result = 0;
     e->idx.n_rows = e->idx.n_run = 0;
@@ -31,21 +32,22 @@ void myth_run_begin(myth_run *run, myth_engine *e, const myth_run_opts *o)
         myth_forward_put_run(e, o->seq[r], &o->first[r], 1, false);
         o->seq[r]->token[run->len[r]] = o->first[r];
     }
-    myth_forward_write_index(e);
-    myth_stream_write(e->stream, myth_engine_view(e, MYTH_BUF_index, 12 * (uint64_t)e->y.opts.n_ubatch, MYTH_I32), e->idx.rows,
+    myth_forward_write_index(e, p);
+    myth_stream_write(p->stream, myth_part_view(p, MYTH_BUF_index, 12 * (uint64_t)e->y.opts.n_ubatch, MYTH_I32), e->idx.rows,
                       4 * (uint64_t)o->n_seq);
-    myth_stream_write(e->stream, part(e, STEP_AT), &zero, 4);
+    myth_stream_write(p->stream, place(p, STEP_AT), &zero, 4);
     if (o->n_stop)
-        myth_stream_write(e->stream, part(e, STOP_AT), o->stop_id, 4 * (uint64_t)o->n_stop);
+        myth_stream_write(p->stream, place(p, STOP_AT), o->stop_id, 4 * (uint64_t)o->n_stop);
 }
 
 /* The whole step; recorded again only when its shape or the way of choosing changed. */
-static void record(myth_run *run)
+static myth_status record(myth_run *run, myth_error *err)
 {
     myth_engine *e = run->e;
+    myth_part *p = e->part;
     const myth_config *c = &e->model->config;
     const myth_run_opts *o = &run->o;
-    myth_step *st = &e->step;
+    myth_step *st = &p->step;
     uint32_t k = myth_sample_k(&o->sample), rows = e->y.opts.n_logit_rows;
     k = k > e->y.opts.top_k ? e->y.opts.top_k : k;
     st->n_rows = st->n_run = o->n_seq;
@@ -54,39 +56,42 @@ static void record(myth_run *run)
     const myth_sample_params *was = &e->run_key.sample, *is = &o->sample;
     bool same = was->temp == is->temp && was->top_k == is->top_k && was->top_p == is->top_p && was->min_p == is->min_p &&
                 was->seed == is->seed && e->run_key.k == k && e->run_key.n_stop == o->n_stop && e->run_key.seq_number == o->seq_number;
-    if (e->graph && e->graph_is_run && e->graph_rows == o->n_seq && same)
-        return;
-    if (e->graph)
-        myth_graph_close(e->graph);
-    e->graph = NULL;
-    myth_stream_begin_record(e->stream);
-    myth_forward_run_layers(e);
-    myth_view x = myth_engine_view(e, MYTH_BUF_head_x, 0, MYTH_F32);
-    myth_forward_gather(e, x, e->w->output_norm, st->pend, st->w_post, o->n_seq);
+    if (p->graph && p->graph_is_run && p->graph_rows == o->n_seq && same)
+        return MYTH_OK;
+    if (p->graph)
+        myth_graph_close(p->graph);
+    p->graph = NULL;
+    myth_stream_begin_record(p->stream);
+    myth_forward_run_layers(e, p);
+    myth_view x = myth_part_view(p, MYTH_BUF_head_x, 0, MYTH_F32);
+    myth_forward_gather(e, p, x, e->w->output_norm, st->pend, st->w_post, o->n_seq);
     struct myth_head_topk_args head = {
-        .x = x, .w = e->w->embed, .n_rows = o->n_seq, .dim = c->d_model, .n_vocab = e->n_vocab_choice, .k = k, .softcap = c->final_softcap,
+        .x = x, .w = e->w->head, .n_rows = o->n_seq, .dim = c->d_model, .n_vocab = e->n_vocab_choice, .k = k, .softcap = c->final_softcap,
         .is_decode = true,
-        .top_id = myth_engine_view(e, MYTH_BUF_top_id, 0, MYTH_I32), .top_logit = myth_engine_view(e, MYTH_BUF_top_logit, 0, MYTH_F32),
-        .lse = myth_engine_view(e, MYTH_BUF_row_stat, 0, MYTH_F32),
-        .entropy = myth_engine_view(e, MYTH_BUF_row_stat, 4 * (uint64_t)rows, MYTH_F32) };
-    myth_head_topk(e->stream, &head);
-    myth_decode_next(e->stream, &(struct myth_decode_next_args){
-        .top_id = head.top_id, .top_logit = head.top_logit, .ids = myth_engine_view(e, MYTH_BUF_index, 0, MYTH_I32), .pos = st->pos,
-        .runs = st->runs, .out = part(e, OUT_AT), .step = part(e, STEP_AT), .stop_id = o->n_stop ? part(e, STOP_AT) : (myth_view){ 0 },
+        .top_id = myth_part_view(p, MYTH_BUF_top_id, 0, MYTH_I32), .top_logit = myth_part_view(p, MYTH_BUF_top_logit, 0, MYTH_F32),
+        .lse = myth_part_view(p, MYTH_BUF_row_stat, 0, MYTH_F32),
+        .entropy = myth_part_view(p, MYTH_BUF_row_stat, 4 * (uint64_t)rows, MYTH_F32) };
+    myth_head_topk(p->stream, &head);
+    myth_decode_next(p->stream, &(struct myth_decode_next_args){
+        .top_id = head.top_id, .top_logit = head.top_logit, .ids = myth_part_view(p, MYTH_BUF_index, 0, MYTH_I32), .pos = st->pos,
+        .runs = st->runs, .out = place(p, OUT_AT), .step = place(p, STEP_AT), .stop_id = o->n_stop ? place(p, STOP_AT) : (myth_view){ 0 },
         .n_rows = o->n_seq, .k = k, .n_out = MYTH_RUN_STEPS, .n_stop = o->n_stop, .seq_number = o->seq_number, .sample = o->sample });
-    if (myth_stream_end_record(&e->graph, e->stream, NULL) != MYTH_OK)
-        return;                                                  /* the stream keeps the failure */
-    e->graph_rows = o->n_seq;
-    e->graph_is_run = true;
+    myth_status result = myth_stream_end_record(&p->graph, p->stream, err);
+    if (result != MYTH_OK)
+        return result;
+    p->graph_rows = o->n_seq;
+    p->graph_is_run = true;
     e->run_key.sample = o->sample;
     e->run_key.k = k;
     e->run_key.n_stop = o->n_stop;
     e->run_key.seq_number = o->seq_number;
+    return MYTH_OK;
 }
 
 myth_status myth_run_issue(myth_run *run, uint32_t n_step, uint64_t *mark, myth_error *err)
 {
     myth_engine *e = run->e;
+    myth_part *p = e->part;
     uint32_t n_seq = run->o.n_seq;
     int32_t *host = e->host[MYTH_HOST_run];
     assert(run->n_issued - run->n_known + n_step <= MYTH_RUN_STEPS);
@@ -97,24 +102,25 @@ myth_status myth_run_issue(myth_run *run, uint32_t n_step, uint64_t *mark, myth_
     for (uint32_t r = 0; r < n_seq; r++)
         run->o.seq[r]->n_new = n_step;
     myth_status st = myth_forward_reserve(e, err);
+    if (st == MYTH_OK)
+        st = record(run, err);
     if (st != MYTH_OK)
         return st;
     for (uint32_t r = 0; r < n_seq; r++)
         myth_kv_wrote(run->o.seq[r]->kv, n_step);
-    record(run);
-    for (uint32_t i = 0; i < n_step && e->graph; i++)
-        myth_stream_replay(e->stream, e->graph);
+    for (uint32_t i = 0; i < n_step; i++)
+        myth_stream_replay(p->stream, p->graph);
     for (uint32_t done = 0, n; done < n_step; done += n) {       /* the places go round */
         uint32_t at = (run->n_issued + done) % MYTH_RUN_STEPS;
         n = n_step - done < MYTH_RUN_STEPS - at ? n_step - done : MYTH_RUN_STEPS - at;
-        myth_stream_read(e->stream, host + (size_t)at * n_seq, part(e, OUT_AT + (uint64_t)at * n_seq), 4 * (uint64_t)n * n_seq);
+        myth_stream_read(p->stream, host + (size_t)at * n_seq, place(p, OUT_AT + (uint64_t)at * n_seq), 4 * (uint64_t)n * n_seq);
     }
     run->n_issued += n_step;
-    *mark = myth_stream_mark(e->stream);
+    *mark = myth_stream_mark(p->stream);
     return MYTH_OK;
 }
 
-myth_status myth_run_wait(myth_run *run, uint64_t mark, myth_error *err) { return myth_stream_wait(run->e->stream, mark, err); }
+myth_status myth_run_wait(myth_run *run, uint64_t mark, myth_error *err) { return myth_stream_wait(run->e->part->stream, mark, err); }
 
 const int32_t *myth_run_next(myth_run *run)
 {

@@ -3,7 +3,7 @@
  * Course   begin with the token that each sequence is fed first; issue steps; wait for them and take their ids in order; end. A sequence that
  *          chose a stop id stands still: however far the device ran ahead, its cache holds what was fed before the stop
  * Ids      step t of row r gives the token after the one that it fed, or the stop id, then -1
- * Limits   at most MYTH_RUN_STEPS steps issued and not yet waited for; no grammar, no penalties
+ * Limits   at most MYTH_RUN_STEPS steps issued and not yet waited for; no grammar, no penalties; an engine of one part
  * Errors   MYTH_EFULL: no pages for the steps, nothing was issued; device errors as the stream's. Between begin and end no other call
  *          with this engine                                                                                                         */
 #ifndef MYTH_RUN_H

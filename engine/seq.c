@@ -170,6 +170,30 @@ static saved_header header_of(const myth_engine *e, const myth_kv_rows *r)
         .page_bytes = y->page_bytes, .ring_bytes = e->kv.has_rings && r->n_pos ? y->ring_bytes : 0 };
 }
 
+/* A saved page (or ring) is the parts' pages behind each other: layers in order, however they are divided. */
+static uint64_t rows_of_part(const myth_part *p, int buf) { return buf == MYTH_BUF_kv_global ? p->y->page_bytes : p->y->ring_bytes; }
+
+static unsigned char *read_rows(myth_engine *e, int buf, int32_t number, unsigned char *dst)
+{
+    for (uint32_t i = 0; i < e->n_part; i++) {
+        uint64_t bytes = rows_of_part(&e->part[i], buf);
+        if (bytes)
+            myth_stream_read(e->part[i].stream, dst, myth_part_view(&e->part[i], buf, (uint64_t)number * bytes, MYTH_F32), bytes);
+        dst += bytes;
+    }
+    return dst;
+}
+
+static void write_rows(myth_engine *e, int buf, int32_t number, const unsigned char *src)
+{
+    for (uint32_t i = 0; i < e->n_part; i++) {
+        uint64_t bytes = rows_of_part(&e->part[i], buf);
+        if (bytes)
+            myth_stream_write(e->part[i].stream, myth_part_view(&e->part[i], buf, (uint64_t)number * bytes, MYTH_F32), src, bytes);
+        src += bytes;
+    }
+}
+
 uint64_t myth_seq_save_bytes(const myth_seq *s)
 {
     saved_header h = header_of(s->e, s->kv);
@@ -188,11 +212,11 @@ myth_status myth_seq_save(const myth_seq *s, void *dst, uint64_t cap, myth_error
     p += HEADER_BYTES;
     memcpy(p, s->token, 4 * (size_t)h.n_tok);
     p += 4 * (size_t)h.n_tok;
-    for (uint32_t i = 0; i < h.n_page; i++, p += h.page_bytes)
-        myth_stream_read(e->stream, p, myth_view_at(e->buf[MYTH_BUF_kv_global], (uint64_t)s->kv->page[i] * h.page_bytes, MYTH_F32), h.page_bytes);
+    for (uint32_t i = 0; i < h.n_page; i++)
+        p = read_rows(e, MYTH_BUF_kv_global, s->kv->page[i], p);
     if (h.ring_bytes)
-        myth_stream_read(e->stream, p, myth_view_at(e->buf[MYTH_BUF_kv_local], (uint64_t)s->kv->ring * h.ring_bytes, MYTH_F32), h.ring_bytes);
-    return myth_stream_sync(e->stream, err);
+        read_rows(e, MYTH_BUF_kv_local, s->kv->ring, p);
+    return myth_engine_sync(e, err);
 }
 
 myth_status myth_seq_restore(myth_seq *s, const void *src, uint64_t bytes, myth_error *err)
@@ -228,11 +252,9 @@ myth_status myth_seq_restore(myth_seq *s, const void *src, uint64_t bytes, myth_
     }
     myth_kv_take_all(&e->kv, s->kv, &rows);
     for (uint32_t i = 0; i < h.n_page; i++)
-        myth_stream_write(e->stream, myth_view_at(e->buf[MYTH_BUF_kv_global], (uint64_t)s->kv->page[i] * h.page_bytes, MYTH_F32),
-                          myth_reader_take(&r, h.page_bytes), h.page_bytes);
+        write_rows(e, MYTH_BUF_kv_global, s->kv->page[i], myth_reader_take(&r, h.page_bytes));
     if (h.ring_bytes)
-        myth_stream_write(e->stream, myth_view_at(e->buf[MYTH_BUF_kv_local], (uint64_t)s->kv->ring * h.ring_bytes, MYTH_F32),
-                          myth_reader_take(&r, h.ring_bytes), h.ring_bytes);
+        write_rows(e, MYTH_BUF_kv_local, s->kv->ring, myth_reader_take(&r, h.ring_bytes));
     s->is_table_stale = true;
-    return myth_stream_sync(e->stream, err);
+    return myth_engine_sync(e, err);
 }

@@ -16,6 +16,7 @@ struct myth_step {
     const myth_config *c;
     const myth_bound_weights *w;
     uint32_t n_rows, n_run, cap_rows;
+    uint32_t layer0, layer1;                              /* the layers to run: layer0 .. layer1 - 1 */
     bool is_decode;
     myth_view x, branch, xn, qkv, q, o, up, h, k_new, v_new;
     myth_view rope_local, rope_global;

@@ -1,6 +1,7 @@
 /* cli.c - what commands share: the model to use, engine options, ids and files as input. */
 #include "main.h"
 #include "../engine/base/map.h"
+#include "../engine/devices.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -28,6 +29,10 @@ const myth_option myth_options_engine[MYTH_N_OPTIONS_ENGINE] = {
     { "cache-type-k", "-ctk", MYTH_OPT_TEXT, "TYPE", offsetof(myth_engine_flags, cache_type_k), "(f16; f32 with --exact)", 0, 0,
       "type of cached keys: f32, f16, bf16, q8_0" },
     { "cache-type-v", "-ctv", MYTH_OPT_TEXT, "TYPE", offsetof(myth_engine_flags, cache_type_v), "(as -ctk)", 0, 0, "type of cached values" },
+    { "n-gpu-layers", "-ngl, --gpu-layers", MYTH_OPT_U32, "N", offsetof(myth_engine_flags, n_gpu_layers), "(all)", 0, 0,
+      "the last N layers and the head on --device, the rest on the CPU" },
+    { "tensor-split", "-ts", MYTH_OPT_TEXT, "A,B", offsetof(myth_engine_flags, tensor_split), "(equal)", 0, 0,
+      "share of the layers for each of several devices" },
 };
 
 const myth_option myth_options_sample[MYTH_N_OPTIONS_SAMPLE] = {
@@ -111,12 +116,12 @@ static myth_status refuse_with_numbers(const myth_cli *cli, const char *spec, my
     myth_mem *mem;
     myth_model m = { 0 };
     myth_plan plan;
-    myth_engine_opts eo = { .is_exact = cli->global->is_exact };
+    myth_engine_opts eo = { .device = "cpu", .is_exact = cli->global->is_exact };
     myth_plan_extra extra = { .bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli) };
     if (myth_mem_open(&mem, 0, NULL) != MYTH_OK)
         return MYTH_ENOMEM;
     myth_status st = myth_model_open(&m, mem, spec, &(myth_weights_opts){ .level = MYTH_WEIGHTS_HEADER }, NULL);
-    if (st == MYTH_OK && myth_plan_make(&plan, &m, &eo, &extra, cli->global->mem_limit, true, NULL) == MYTH_OK && !plan.fits) {
+    if (st == MYTH_OK && myth_plan_make(&plan, &m, &eo, &extra, &cli->limits, true, NULL) == MYTH_OK && !plan.fits) {
         char line[240];
         myth_plan_refusal(&plan, line, sizeof(line));
         st = myth_fail(err, MYTH_ENOFIT, "%s", line);
@@ -154,11 +159,32 @@ static myth_status cache_type(myth_dtype *out, const char *flag, const char *nam
     return MYTH_OK;
 }
 
-myth_status myth_cli_engine_opts(const myth_cli *cli, myth_engine_opts *out, const myth_engine_flags *f, myth_error *err)
+/* "3,1": what follows a number is a comma or the end. */
+static myth_status read_split(float split[MYTH_SPLIT_MAX], const char *text, myth_error *err)
+{
+    const char *at = text;
+    for (int i = 0; i < MYTH_SPLIT_MAX; i++) {
+        char *end;
+        split[i] = strtof(at, &end);
+        if (end == at || !(split[i] >= 0.0f && split[i] < 1e9f) || (*end && *end != ','))
+            break;
+        if (!*end)
+            return MYTH_OK;
+        at = end + 1;
+    }
+    return myth_fail(err, MYTH_EARG, "--tensor-split: got '%.40s', expected up to %d numbers such as 3,1", text, MYTH_SPLIT_MAX);
+}
+
+myth_status myth_cli_engine_opts(myth_cli *cli, myth_engine_opts *out, const myth_engine_flags *f, myth_error *err)
 {
     myth_status st = MYTH_OK;
+    bool is_auto = strcmp(cli->global->device, "auto") == 0;
+    if (is_auto)
+        MYTH_TRY(myth_devices_choose(cli->device, cli->global->device, err));
     *out = (myth_engine_opts){
-        .device = cli->global->device,
+        .device = is_auto ? cli->device : cli->global->device,
+        .has_gpu_layers = myth_args_is_given(cli->parsed, "n-gpu-layers"),
+        .n_gpu_layers = f->n_gpu_layers,
         .n_threads = (int)cli->global->n_threads,
         .is_exact = cli->global->is_exact,
         .n_ctx = f->ctx_size,
@@ -173,6 +199,8 @@ myth_status myth_cli_engine_opts(const myth_cli *cli, myth_engine_opts *out, con
         MYTH_TRY(cache_type(&out->type_k, "-ctk", k, err));
         MYTH_TRY(cache_type(&out->type_v, "-ctv", v, err));
     }
+    if (f->tensor_split)
+        MYTH_TRY(read_split(out->split, f->tensor_split, err));
     return MYTH_OK;
 fail:
     return st;
@@ -218,10 +246,20 @@ static myth_status hold_staging(myth_cli *cli, uint64_t planned, myth_error *err
     return MYTH_OK;
 }
 
+myth_status myth_cli_limits(const myth_cli *cli, myth_mem_limits *out, const myth_engine_opts *opts, myth_error *err)
+{
+    myth_status st = myth_devices_limits(out, cli->mem, opts->device, err);
+    out->bytes[MYTH_MEM_HOST] = cli->limits.bytes[MYTH_MEM_HOST];          /* which commands that only answer have lifted */
+    return st;
+}
+
 myth_status myth_cli_plan(myth_cli *cli, const myth_model *m, myth_engine_opts *opts, const myth_plan_extra *extra, myth_error *err)
 {
     myth_plan_extra own = { .bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli) };
-    myth_status st = myth_plan_make(&cli->plan, m, opts, extra ? extra : &own, cli->global->mem_limit, true, err);
+    myth_mem_limits limits;
+    myth_status st = myth_cli_limits(cli, &limits, opts, err);
+    if (st == MYTH_OK)
+        st = myth_plan_make(&cli->plan, m, opts, extra ? extra : &own, &limits, true, err);
     if (st != MYTH_OK)
         return st;
     cli->has_plan = true;

@@ -112,13 +112,15 @@ static int run_info(myth_cli *cli, const void *opts)
     myth_status st = MYTH_OK;
     myth_model m;
     myth_plan plan;
+    myth_mem_limits limits;
     myth_engine_opts eo;
     uint64_t bytes[MYTH_DTYPE_N] = { 0 };
     myth_plan_extra extra = { .bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli) };
     myth_mem_set_limit(cli->mem, MYTH_MEM_HOST, 0);             /* it answers, whatever the limit */
     MYTH_TRY(myth_cli_model_open(cli, &m, &o->model, MYTH_WEIGHTS_HEADER, &err));
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &o->engine, &err));
-    MYTH_TRY(myth_plan_make(&plan, &m, &eo, &extra, cli->global->mem_limit, true, &err));
+    MYTH_TRY(myth_cli_limits(cli, &limits, &eo, &err));
+    MYTH_TRY(myth_plan_make(&plan, &m, &eo, &extra, &limits, true, &err));
     sum_types(bytes, m.weights);
     if (o->json)
         print_json(&m, &plan, bytes);
@@ -150,15 +152,20 @@ static void print_device_json(myth_json_out *j, const myth_device_info *d)
     myth_jout_object(j);
     myth_jout_key_str(j, "name", d->name);
     myth_jout_key_str(j, "description", d->description);
-    myth_jout_key_str(j, "level", d->level);
-    myth_jout_key(j, "levels");
-    myth_jout_array(j);
-    for (uint32_t i = 0; i < d->n_present; i++)
-        myth_jout_str(j, d->present[i]);
-    myth_jout_end(j);
-    myth_jout_key_u64(j, "threads", (uint64_t)d->n_threads);
+    myth_jout_key_bool(j, "is_gpu", d->is_gpu);
+    if (d->n_present) {
+        myth_jout_key_str(j, "level", d->level);
+        myth_jout_key(j, "levels");
+        myth_jout_array(j);
+        for (uint32_t i = 0; i < d->n_present; i++)
+            myth_jout_str(j, d->present[i]);
+        myth_jout_end(j);
+        myth_jout_key_u64(j, "threads", (uint64_t)d->n_threads);
+    }
+    myth_jout_key_str(j, "variants", d->variants);
     myth_jout_key_u64(j, "total_bytes", d->total_bytes);
     myth_jout_key_u64(j, "free_bytes", d->free_bytes);
+    myth_jout_key_u64(j, "budget_bytes", d->budget_bytes);
     myth_jout_end(j);
 }
 
@@ -179,9 +186,14 @@ static int run_devices(myth_cli *cli, const void *opts)
         myth_jout_end(&j);
     }
     for (size_t i = 0; i < n && !o->json; i++) {
-        printf("%-8s %s; levels:", d[i].name, d[i].description);
+        char size[24];
+        printf("%-8s %s", d[i].name, d[i].description);
         for (uint32_t l = 0; l < d[i].n_present; l++)
-            printf(" %s", d[i].present[l]);
+            printf("%s%s", l ? " " : "; levels: ", d[i].present[l]);
+        if (d[i].variants[0])
+            printf("; %s", d[i].variants);
+        if (d[i].free_bytes && !d[i].n_present)
+            printf("; %s free", myth_size_text(size, d[i].free_bytes));
         putchar('\n');
     }
     return n ? MYTH_EXIT_CLEAN : MYTH_EXIT_UNAVAILABLE;

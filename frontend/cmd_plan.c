@@ -58,6 +58,7 @@ static myth_status plan_command(myth_plan *out, myth_cli *cli, const plan_opts *
     myth_engine_opts eo;
     myth_plan_extra extra = { .bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli) };
     myth_sample_params greedy = { 0 };
+    myth_mem_limits limits;
     uint64_t measured;
     myth_status st = myth_cli_engine_opts(cli, &eo, &o->engine, err);
     if (st != MYTH_OK)
@@ -75,12 +76,14 @@ static myth_status plan_command(myth_plan *out, myth_cli *cli, const plan_opts *
         break;
     case FOR_BENCH:
         myth_cli_bench_opts(&eo, 512, 64, 0);
-        measured = myth_limits_bytes((int)cli->global->n_threads, cli->global->mem_limit);
+        measured = myth_limits_bytes((int)cli->global->n_threads, cli->limits.bytes[MYTH_MEM_HOST]);
         if (extra.bytes[MYTH_MEM_STAGING] < measured)
             extra.bytes[MYTH_MEM_STAGING] = measured;
         break;
     }
-    return st == MYTH_OK ? myth_plan_make(out, m, &eo, &extra, cli->global->mem_limit, true, err) : st;
+    if (st == MYTH_OK)
+        st = myth_cli_limits(cli, &limits, &eo, err);
+    return st == MYTH_OK ? myth_plan_make(out, m, &eo, &extra, &limits, true, err) : st;
 }
 
 static int run(myth_cli *cli, const void *opts)

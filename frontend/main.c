@@ -1,5 +1,6 @@
 /* main.c - what surrounds every command: flags, ledger, signals, the memory report, the exit code. */
 #include "main.h"
+#include "../engine/devices.h"
 #include "help.h"
 #include "memreport.h"
 
@@ -95,8 +96,12 @@ static int run_with_ledger(myth_cli *cli, const void *opts)
     myth_error err = { 0 };
     myth_rss_watch watch;
     const char *report = cli->global->mem_report;
-    if (myth_mem_open(&cli->mem, cli->global->mem_limit, &err) != MYTH_OK)
+    if (cli->global->mem_limit && myth_devices_read_limits(&cli->limits, cli->global->mem_limit, myth_size_parse, &err) != MYTH_OK)
+        return myth_cli_failf(cli, err.code, "--mem-limit: %s", err.msg);
+    if (myth_mem_open(&cli->mem, 0, &err) != MYTH_OK)
         return myth_cli_fail(cli, &err);
+    for (int d = 0; d < MYTH_MEM_DEVICE_MAX; d++)
+        myth_mem_set_limit(cli->mem, d, cli->limits.bytes[d]);
     if (report)
         myth_rss_start(&watch);
     int code = cli->command->run(cli, opts);
@@ -105,8 +110,9 @@ static int run_with_ledger(myth_cli *cli, const void *opts)
         myth_mem_unbook(cli->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, cli->held_bytes);
     if (report && myth_memreport_write(report, cli, myth_rss_stop(&watch), &err) != MYTH_OK)
         code = myth_exit_worse(myth_cli_fail(cli, &err), code);
-    for (int c = 0; c < MYTH_MEM_CLASS_N; c++) {
-        uint64_t live = myth_mem_get(cli->mem, MYTH_MEM_HOST, (myth_mem_class)c).live;
+    for (int i = 0; i < MYTH_MEM_DEVICE_MAX * MYTH_MEM_CLASS_N; i++) {
+        int c = i % MYTH_MEM_CLASS_N;
+        uint64_t live = myth_mem_get(cli->mem, i / MYTH_MEM_CLASS_N, (myth_mem_class)c).live;
         if (live) {
             char line[128];
             snprintf(line, sizeof(line), "internal: %llu bytes of %s not released", (unsigned long long)live,

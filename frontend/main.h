@@ -18,7 +18,7 @@ extern "C" {
 
 /* Flags of every command. */
 typedef struct {
-    uint64_t mem_limit;            /* 0 = none */
+    const char *mem_limit;         /* as given; cli->limits is what it says */
     const char *mem_report;        /* NULL = none */
     const char *device;
     uint32_t n_threads;
@@ -36,7 +36,8 @@ typedef struct {
 /* Flags of every command that runs one: MYTH_GROUP_ENGINE. */
 typedef struct {
     uint32_t ctx_size, batch_size, ubatch_size;
-    const char *cache_type_k, *cache_type_v;
+    const char *cache_type_k, *cache_type_v, *tensor_split;
+    uint32_t n_gpu_layers;
 } myth_engine_flags;
 
 /* MYTH_GROUP_SAMPLE */
@@ -55,6 +56,8 @@ typedef struct {
     int n_arg;
     char **arg;                    /* positional arguments                                      */
     myth_mem *mem;
+    myth_mem_limits limits;        /* --mem-limit, by ledger                                    */
+    char device[32];               /* what "auto" stands for, once engine options were made     */
     myth_log log;                  /* for engine options; lent for the run                      */
     myth_term *term;
     const bool *cancel;            /* set by the first SIGINT; the second ends the process, 130  */
@@ -77,7 +80,7 @@ struct myth_command {
 extern const myth_command *const myth_commands[];
 
 extern const myth_option myth_options_model[], myth_options_engine[], myth_options_sample[];
-enum { MYTH_N_OPTIONS_MODEL = 3, MYTH_N_OPTIONS_ENGINE = 5, MYTH_N_OPTIONS_SAMPLE = 7 };
+enum { MYTH_N_OPTIONS_MODEL = 3, MYTH_N_OPTIONS_ENGINE = 7, MYTH_N_OPTIONS_SAMPLE = 7 };
 #define MYTH_GROUP_MODEL(type, field)  { "model",    myth_options_model,  MYTH_N_OPTIONS_MODEL,  offsetof(type, field) }
 #define MYTH_GROUP_ENGINE(type, field) { "engine",   myth_options_engine, MYTH_N_OPTIONS_ENGINE, offsetof(type, field) }
 #define MYTH_GROUP_SAMPLE(type, field) { "sampling", myth_options_sample, MYTH_N_OPTIONS_SAMPLE, offsetof(type, field) }
@@ -96,9 +99,11 @@ int myth_cli_failf(myth_cli *cli, myth_status code, const char *fmt, ...)
 myth_status myth_cli_model_spec(const myth_model_flags *f, char *dst, size_t cap, myth_error *err);
 /* Opens it at a level; checks tensors when asked. *out is zeroed on failure. */
 myth_status myth_cli_model_open(myth_cli *cli, myth_model *out, const myth_model_flags *f, myth_weights_level level, myth_error *err);
-/* Engine options from the flags; fields the flags do not know stay zero for the command to set. MYTH_EARG a cache type is unknown. */
-myth_status myth_cli_engine_opts(const myth_cli *cli, myth_engine_opts *out, const myth_engine_flags *f, myth_error *err);
+/* Engine options from the flags; fields the flags do not know stay zero for the command to set. MYTH_EARG a value is not one. */
+myth_status myth_cli_engine_opts(myth_cli *cli, myth_engine_opts *out, const myth_engine_flags *f, myth_error *err);
 void myth_cli_sample_params(myth_sample_params *out, const myth_sample_flags *f);
+/* The limits a plan is made with: --mem-limit, and for devices it does not name what they can spare. */
+myth_status myth_cli_limits(const myth_cli *cli, myth_mem_limits *out, const myth_engine_opts *opts, myth_error *err);
 /* Plans with --mem-limit and what the command itself books, lets the options left at 0 shrink to fit and writes what was chosen back into
  * *opts; remembers the plan for --mem-report. extra NULL: the command's only own bytes are the STAGING it has taken so far; the plan has
  * myth_cli_staging for them, and what is not in use of it is held, so that the ledger's peak is the plan's. MYTH_ENOFIT with the refusal

@@ -57,6 +57,27 @@ uint64_t myth_rss_stop(myth_rss_watch *w)
     return w->peak_bytes;
 }
 
+/* Of the plan's device idx, whose bytes are on `ledger`. */
+static void print_classes(myth_json_out *j, const myth_cli *cli, uint32_t idx, int ledger)
+{
+    myth_jout_key(j, "classes");
+    myth_jout_object(j);
+    for (int c = 0; c < MYTH_MEM_CLASS_N; c++) {
+        myth_mem_count count = myth_mem_get(cli->mem, ledger, (myth_mem_class)c);
+        myth_jout_key(j, myth_mem_class_name((myth_mem_class)c));
+        myth_jout_object(j);
+        myth_jout_key(j, "planned");
+        if (cli->has_plan)
+            myth_jout_u64(j, cli->plan.device[idx].bytes[c]);
+        else
+            myth_jout_null(j);
+        myth_jout_key_u64(j, "peak", count.peak);
+        myth_jout_key_u64(j, "live", count.live);
+        myth_jout_end(j);
+    }
+    myth_jout_end(j);
+}
+
 myth_status myth_memreport_write(const char *path, const myth_cli *cli, uint64_t rss_peak, myth_error *err)
 {
     char *text = NULL;
@@ -67,24 +88,20 @@ myth_status myth_memreport_write(const char *path, const myth_cli *cli, uint64_t
     myth_json_out j;
     myth_jout_start(&j, f);
     myth_jout_object(&j);
-    myth_jout_key(&j, "classes");
-    myth_jout_object(&j);
-    for (int c = 0; c < MYTH_MEM_CLASS_N; c++) {
-        myth_mem_count count = myth_mem_get(cli->mem, MYTH_MEM_HOST, (myth_mem_class)c);
-        myth_jout_key(&j, myth_mem_class_name((myth_mem_class)c));
+    print_classes(&j, cli, 0, MYTH_MEM_HOST);
+    myth_jout_key_u64(&j, "peak_bytes", myth_mem_total(cli->mem, MYTH_MEM_HOST).peak);
+    myth_jout_key_u64(&j, "rss_anon_peak_bytes", rss_peak);
+    myth_jout_key(&j, "devices");
+    myth_jout_array(&j);
+    for (uint32_t i = 1; cli->has_plan && i < cli->plan.n_device; i++) {
+        const myth_plan_device *d = &cli->plan.device[i];
         myth_jout_object(&j);
-        myth_jout_key(&j, "planned");
-        if (cli->has_plan)
-            myth_jout_u64(&j, cli->plan.bytes[c]);
-        else
-            myth_jout_null(&j);
-        myth_jout_key_u64(&j, "peak", count.peak);
-        myth_jout_key_u64(&j, "live", count.live);
+        myth_jout_key_str(&j, "device", d->name);
+        print_classes(&j, cli, i, d->ledger);
+        myth_jout_key_u64(&j, "peak_bytes", myth_mem_total(cli->mem, d->ledger).peak);
         myth_jout_end(&j);
     }
     myth_jout_end(&j);
-    myth_jout_key_u64(&j, "peak_bytes", myth_mem_total(cli->mem, MYTH_MEM_HOST).peak);
-    myth_jout_key_u64(&j, "rss_anon_peak_bytes", rss_peak);
     myth_jout_end(&j);
     myth_status st = MYTH_OK;
     if (fclose(f) != 0)

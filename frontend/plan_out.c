@@ -1,12 +1,12 @@
 /* plan_out.c - a plan for people and for programs. */
 #include "plan_out.h"
 
-static void print_classes(myth_json_out *j, const myth_plan *p)
+static void print_classes(myth_json_out *j, const uint64_t bytes[MYTH_MEM_CLASS_N])
 {
     myth_jout_key(j, "classes");
     myth_jout_object(j);
     for (int c = 0; c < MYTH_MEM_CLASS_N; c++)
-        myth_jout_key_u64(j, myth_mem_class_name((myth_mem_class)c), p->bytes[c]);
+        myth_jout_key_u64(j, myth_mem_class_name((myth_mem_class)c), bytes[c]);
     myth_jout_end(j);
 }
 
@@ -15,14 +15,18 @@ void myth_plan_print_json(myth_json_out *j, const myth_plan *p)
     myth_jout_object(j);
     myth_jout_key_bool(j, "fits", p->fits);
     myth_jout_key_u64(j, "total_bytes", p->total_bytes);
-    print_classes(j, p);
+    print_classes(j, p->bytes);
     myth_jout_key(j, "devices");
     myth_jout_array(j);
-    myth_jout_object(j);
-    myth_jout_key_str(j, "device", "cpu");
-    myth_jout_key_u64(j, "limit", p->limit_bytes);
-    print_classes(j, p);
-    myth_jout_end(j);
+    for (uint32_t i = 0; i < p->n_device; i++) {
+        const myth_plan_device *d = &p->device[i];
+        myth_jout_object(j);
+        myth_jout_key_str(j, "device", d->name);
+        myth_jout_key_u64(j, "limit", d->limit_bytes);
+        myth_jout_key_u64(j, "total_bytes", d->total_bytes);
+        print_classes(j, d->bytes);
+        myth_jout_end(j);
+    }
     myth_jout_end(j);
     myth_jout_key(j, "suggestions");
     myth_jout_array(j);
@@ -44,14 +48,20 @@ void myth_plan_print_json(myth_json_out *j, const myth_plan *p)
 void myth_plan_print_text(FILE *f, const myth_plan *p)
 {
     char size[24], limit[24];
-    for (int c = 0; c < MYTH_MEM_CLASS_N; c++)
-        if (p->bytes[c])
-            fprintf(f, "%-16s %12s%s\n", myth_mem_class_name((myth_mem_class)c), myth_size_text(size, p->bytes[c]),
-                    c == MYTH_MEM_WEIGHTS_MAPPED ? "  (page cache, not limited)" : "");
-    fprintf(f, "%-16s %12s", "total", myth_size_text(size, p->total_bytes));
-    if (p->limit_bytes)
-        fprintf(f, "  limit %s: %s", myth_size_text(limit, p->limit_bytes), p->fits ? "fits" : "does not fit");
-    fprintf(f, "\n%u sequences of %u tokens, %u rows a step, cache %s/%s\n", p->n_seq, p->n_ctx, p->n_ubatch, myth_dtype_get(p->type_k)->name,
+    for (uint32_t i = 0; i < p->n_device; i++) {
+        const myth_plan_device *d = &p->device[i];
+        if (p->n_device > 1)
+            fprintf(f, "%s%s\n", i ? "\n" : "", d->name);
+        for (int c = 0; c < MYTH_MEM_CLASS_N; c++)
+            if (d->bytes[c])
+                fprintf(f, "%-16s %12s%s\n", myth_mem_class_name((myth_mem_class)c), myth_size_text(size, d->bytes[c]),
+                        c == MYTH_MEM_WEIGHTS_MAPPED ? "  (page cache, not limited)" : "");
+        fprintf(f, "%-16s %12s", "total", myth_size_text(size, d->total_bytes));
+        if (d->limit_bytes)
+            fprintf(f, "  limit %s: %s", myth_size_text(limit, d->limit_bytes), d->total_bytes <= d->limit_bytes ? "fits" : "does not fit");
+        fputc('\n', f);
+    }
+    fprintf(f, "%u sequences of %u tokens, %u rows a step, cache %s/%s\n", p->n_seq, p->n_ctx, p->n_ubatch, myth_dtype_get(p->type_k)->name,
             myth_dtype_get(p->type_v)->name);
     for (uint32_t i = 0; i < p->n_suggestion; i++)
         fprintf(f, "fits with %s: %s\n", p->suggestion[i].flag, myth_size_text(size, p->suggestion[i].total_bytes));

@@ -112,6 +112,14 @@ myth_status myth_map_check(const myth_map *map, myth_error *err)
     return MYTH_OK;
 }
 
+void myth_map_let_go(const void *p, uint64_t bytes)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = ((uintptr_t)p + page - 1) & ~(page - 1);
+    uintptr_t to = ((uintptr_t)p + (uintptr_t)bytes) & ~(page - 1);
+    if (from < to)
+        madvise((void *)from, to - from, MADV_DONTNEED);
+}
+
 void myth_map_close(myth_map *map)
 {
     if (!map->mem)

@@ -28,6 +28,8 @@ enum { MYTH_MAP_READ = 1, MYTH_MAP_NOFOLLOW = 2 };
 
 myth_status myth_map_open(myth_map *out, myth_mem *mem, const char *path, unsigned flags, myth_mem_class cls, myth_error *err);
 myth_status myth_map_check(const myth_map *map, myth_error *err);
+/* Whole pages inside [p, p + bytes) of a mapping (not of a file that was read) need not stay resident; read again, they come back. */
+void myth_map_let_go(const void *p, uint64_t bytes);
 void myth_map_close(myth_map *map);                              /* takes a zeroed map */
 
 /* Reads a small file whole into memory of the ledger (class STAGING); refuses more than max_bytes (MYTH_ELIMIT). */

@@ -336,13 +336,13 @@ myth_status myth_inspect_needs(const myth_inspection *in, myth_engine_opts *opts
 
     run_bytes b;
     myth_plan engine;
-    myth_status st = myth_plan_make(&engine, in->model, opts, NULL, 0, false, err);
+    myth_status st = myth_plan_make(&engine, in->model, opts, NULL, NULL, false, err);
     if (st != MYTH_OK)
         return st;
     size_run(&b, in);
     myth_mem_count staging = myth_mem_get(in->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING);
     uint64_t own = staging.live + b.finding + b.citation + b.context + b.ids + b.text + b.text2 + b.room;
-    uint64_t of_engine = engine.bytes[MYTH_MEM_STAGING];
+    uint64_t of_engine = engine.device[0].bytes[MYTH_MEM_STAGING];
     memset(extra, 0, sizeof(*extra));
     /* counting may have held more than the run will */
     extra->bytes[MYTH_MEM_STAGING] = own + of_engine > staging.peak ? own : staging.peak - of_engine;

@@ -127,7 +127,7 @@ static void one_point(const char *spec, const myth_engine_opts *o, const char *w
     assert_ok(myth_mem_open(&r.mem, 0, &rig_err));
     assert_ok(myth_model_open(&header, r.mem, spec, &(myth_weights_opts){ .level = MYTH_WEIGHTS_HEADER }, &rig_err));
     uint64_t n_before = myth_mem_n_alloc(r.mem);
-    assert_ok(myth_plan_make(&plan, &header, o, NULL, 0, false, &rig_err));
+    assert_ok(myth_plan_make(&plan, &header, o, NULL, NULL, false, &rig_err));
     assert_int_equal(myth_mem_n_alloc(r.mem), n_before);                     /* planning takes nothing */
     myth_model_close(&header);
     assert_int_equal(myth_mem_total(r.mem, 0).live, 0);
@@ -226,7 +226,7 @@ static void kv_bytes_equal_the_formula_on_real_shapes(void **state)
                 myth_plan p;
                 myth_engine_opts o = { .device = "cpu", .n_threads = 1, .n_ctx = ctx[c],
                                        .has_cache_type = true, .type_k = type[t], .type_v = type[t] };
-                assert_ok(myth_plan_make(&p, &m, &o, NULL, 0, false, &rig_err));
+                assert_ok(myth_plan_make(&p, &m, &o, NULL, NULL, false, &rig_err));
                 uint64_t got = p.bytes[MYTH_MEM_KV_GLOBAL] + p.bytes[MYTH_MEM_KV_LOCAL], formula = kv_formula(&m.config, ctx[c], type[t]);
                 uint64_t waste = (uint64_t)p.n_page * p.page_tok - ctx[c], limit = waste ? formula / 100 : 0;       /* of the last page */
                 if (got < formula || got - formula > limit || waste >= p.page_tok)
@@ -276,10 +276,10 @@ static void suggestions_fit_when_applied(void **state)
             assert_ok(myth_mem_open(&mem, 0, &rig_err));
             assert_ok(myth_model_open(&m, mem, spec[i], &(myth_weights_opts){ .level = MYTH_WEIGHTS_HEADER }, &rig_err));
             myth_engine_opts o = { .device = "cpu", .n_threads = 2, .n_ctx = 8192, .n_seq = 4 };
-            assert_ok(myth_plan_make(&all, &m, &o, NULL, 0, false, &rig_err));
+            assert_ok(myth_plan_make(&all, &m, &o, NULL, NULL, false, &rig_err));
             assert_true(all.fits);
             uint64_t limit = all.total_bytes / 100 * percent;
-            assert_ok(myth_plan_make(&p, &m, &o, NULL, limit, false, &rig_err));
+            assert_ok(myth_plan_make(&p, &m, &o, NULL, &(myth_mem_limits){ .bytes = { limit } }, false, &rig_err));
             assert_false(p.fits);
             assert_int_equal(p.total_bytes, all.total_bytes);
             if (p.n_suggestion < 3)
@@ -288,7 +288,7 @@ static void suggestions_fit_when_applied(void **state)
                 myth_engine_opts changed = o;
                 uint64_t new_limit = limit;
                 apply_suggestion(p.suggestion[k].flag, &changed, &new_limit);
-                assert_ok(myth_plan_make(&again, &m, &changed, NULL, new_limit, false, &rig_err));
+                assert_ok(myth_plan_make(&again, &m, &changed, NULL, &(myth_mem_limits){ .bytes = { new_limit } }, false, &rig_err));
                 if (!again.fits || again.total_bytes != p.suggestion[k].total_bytes)
                     fail_msg("%s at %u %%: \"%s\" promises %llu bytes, plans %llu of %llu", spec[i], percent, p.suggestion[k].flag,
                              (unsigned long long)p.suggestion[k].total_bytes, (unsigned long long)again.total_bytes,
@@ -310,7 +310,7 @@ static void the_limit_is_exact_and_a_refusal_takes_nothing(void **state)
     const myth_engine_opts o = { .device = "cpu", .n_threads = 2, .n_ctx = 512, .n_seq = 2, .n_ubatch = 64 };
     assert_ok(myth_mem_open(&r.mem, 0, &rig_err));
     assert_ok(myth_model_open(&r.model, r.mem, "random:gemma3-tiny:q8_0", &(myth_weights_opts){ .level = MYTH_WEIGHTS_DATA }, &rig_err));
-    assert_ok(myth_plan_make(&plan, &r.model, &o, NULL, 0, false, &rig_err));
+    assert_ok(myth_plan_make(&plan, &r.model, &o, NULL, NULL, false, &rig_err));
     uint64_t before = myth_mem_total(r.mem, 0).live, n_before = myth_mem_n_alloc(r.mem);
     myth_mem_set_limit(r.mem, MYTH_MEM_HOST, plan.total_bytes - 1);
     assert_int_equal(myth_engine_open(&r.engine, &r.model, &o, &rig_err), MYTH_ENOFIT);
@@ -329,36 +329,37 @@ static void shrinking_finds_a_plan_that_fits(void **state)
 {
     (void)state;
     static const char *const spec[] = { "random:gemma3-1b:q8_0", "random:gemma3-tiny:q8_0" };
+    static const myth_engine_opts any = { .device = "cpu" };
     for (size_t i = 0; i < 2; i++) {
         myth_mem *mem;
         myth_model m = { 0 };
         myth_plan all, p, again;
         assert_ok(myth_mem_open(&mem, 0, &rig_err));
         assert_ok(myth_model_open(&m, mem, spec[i], &(myth_weights_opts){ .level = MYTH_WEIGHTS_HEADER }, &rig_err));
-        assert_ok(myth_plan_make(&all, &m, NULL, NULL, 0, true, &rig_err));
+        assert_ok(myth_plan_make(&all, &m, &any, NULL, NULL, true, &rig_err));
         uint32_t n_shrunk = 0;
         for (uint32_t percent = 100; percent > 0; percent--) {
             uint64_t limit = all.total_bytes / 100 * percent + (percent == 100 ? all.total_bytes % 100 : 0);
-            assert_ok(myth_plan_make(&p, &m, NULL, NULL, limit, true, &rig_err));
+            assert_ok(myth_plan_make(&p, &m, &any, NULL, &(myth_mem_limits){ .bytes = { limit } }, true, &rig_err));
             if (!p.fits) {
                 assert_true(p.total_bytes > limit);
                 continue;
             }
             assert_true(p.total_bytes <= limit);
             n_shrunk += p.total_bytes < all.total_bytes;
-            myth_engine_opts o = { .n_ctx = p.n_ctx, .n_ubatch = p.n_ubatch, .n_seq = p.n_seq, .page_tok = p.page_tok,
+            myth_engine_opts o = { .device = "cpu", .n_ctx = p.n_ctx, .n_ubatch = p.n_ubatch, .n_seq = p.n_seq, .page_tok = p.page_tok,
                                    .has_cache_type = true, .type_k = p.type_k, .type_v = p.type_v };
-            assert_ok(myth_plan_make(&again, &m, &o, NULL, limit, false, &rig_err));          /* what it chose is what it priced */
+            assert_ok(myth_plan_make(&again, &m, &o, NULL, &(myth_mem_limits){ .bytes = { limit } }, false, &rig_err));          /* what it chose is what it priced */
             assert_true(again.fits);
             assert_int_equal(again.total_bytes, p.total_bytes);
-            myth_engine_opts fixed = { .n_ctx = all.n_ctx, .n_ubatch = all.n_ubatch };       /* what was asked for is not touched */
-            assert_ok(myth_plan_make(&again, &m, &fixed, NULL, limit, true, &rig_err));
+            myth_engine_opts fixed = { .device = "cpu", .n_ctx = all.n_ctx, .n_ubatch = all.n_ubatch };       /* what was asked for is not touched */
+            assert_ok(myth_plan_make(&again, &m, &fixed, NULL, &(myth_mem_limits){ .bytes = { limit } }, true, &rig_err));
             assert_int_equal(again.n_ctx, all.n_ctx);
             assert_int_equal(again.n_ubatch, all.n_ubatch);
         }
         assert_true(n_shrunk > 0);
         myth_plan_extra extra = { .bytes = { [MYTH_MEM_STAGING] = 12345 } };
-        assert_ok(myth_plan_make(&p, &m, NULL, &extra, 0, false, &rig_err));
+        assert_ok(myth_plan_make(&p, &m, &any, &extra, NULL, false, &rig_err));
         assert_int_equal(p.total_bytes, all.total_bytes + 12345);
         myth_model_close(&m);
         assert_int_equal(myth_mem_close(mem), 0);
@@ -421,10 +422,10 @@ static void plan_needs_headers_only(void **state)
             static const myth_dtype type[] = { MYTH_F32, MYTH_F16, MYTH_BF16, MYTH_Q8_0 };
             myth_engine_opts o = { .device = "cpu", .n_threads = 1, .has_cache_type = true, .type_k = type[t], .type_v = type[t] };
             assert_ok(myth_model_open(&m, mem, pair[i][0], &(myth_weights_opts){ .level = MYTH_WEIGHTS_DATA }, &rig_err));
-            assert_ok(myth_plan_make(&a, &m, &o, NULL, 0, false, &rig_err));
+            assert_ok(myth_plan_make(&a, &m, &o, NULL, NULL, false, &rig_err));
             myth_model_close(&m);
             assert_ok(myth_model_open(&m, mem, pair[i][1], &(myth_weights_opts){ .level = MYTH_WEIGHTS_HEADER }, &rig_err));
-            assert_ok(myth_plan_make(&b, &m, &o, NULL, 0, false, &rig_err));
+            assert_ok(myth_plan_make(&b, &m, &o, NULL, NULL, false, &rig_err));
             myth_model_close(&m);
             for (int c = 0; c < MYTH_MEM_CLASS_N; c++)                       /* paths differ in length, so their block may */
                 if (c != MYTH_MEM_OTHER)

@@ -240,7 +240,7 @@ static myth_status whole_run(myth_mem *mem, const myth_inspect_opts *o, myth_pla
     MYTH_TRY(myth_model_open(&m, mem, SPEC, &(myth_weights_opts) { .level = MYTH_WEIGHTS_DATA }, err));
     MYTH_TRY(myth_inspect_open(&in, &m, "a.c", (const unsigned char *)source, sizeof(source) - 1, o, err));
     MYTH_TRY(myth_inspect_needs(in, &eo, &extra, err));
-    MYTH_TRY(myth_plan_make(plan, &m, &eo, &extra, 0, false, err));
+    MYTH_TRY(myth_plan_make(plan, &m, &eo, &extra, NULL, false, err));
     MYTH_TRY(myth_engine_open(&e, &m, &eo, err));
     MYTH_TRY(myth_inspect_run(in, e, err));
     f = fmemopen(dst, cap, "w");
