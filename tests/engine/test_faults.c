@@ -13,7 +13,7 @@ typedef struct {
     float logit[8];
 } output;
 
-/* One session: load, prefill, decode, fork, truncate, save and restore, generate. MYTH_OK only when all of it went through. */
+/* One session: load, prefill, decode, fork, truncate, evict, save and restore, generate. MYTH_OK only when all of it went through. */
 static myth_status session(myth_mem *mem, const char *spec, output *out, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -50,6 +50,7 @@ static myth_status session(myth_mem *mem, const char *spec, output *out, myth_er
     MYTH_TRY(myth_generate(e, fork, &greedy, out->id + out->n, &n, &why, err));
     out->n += n;
     MYTH_TRY(myth_seq_truncate(s, N_PROMPT + 1, &at, err));
+    MYTH_TRY(myth_seq_evict(fork, 2, 20, err));
     uint64_t bytes = myth_seq_save_bytes(fork);
     saved = myth_alloc(mem, MYTH_MEM_STAGING, "saved", bytes);
     if (!saved) {
