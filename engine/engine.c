@@ -58,6 +58,11 @@ static void carve_host(myth_engine *e)
     int32_t *p = e->host[MYTH_HOST_step];
     e->idx = (myth_step_index){ .block = p, .id = p, .pos = p + n_rows, .row_run = p + 2 * (size_t)n_rows,
                                 .rows = p + 3 * (size_t)n_rows, .runs = p + 4 * (size_t)n_rows };
+    if (e->y.n_capture) {
+        e->idx.capture_rows = e->idx.runs + (size_t)e->y.n_run * MYTH_RUN_WIDTH;
+        e->idx.capture_label = e->idx.capture_rows + n_rows;
+        e->n_captured = e->host[MYTH_HOST_captured];
+    }
 
     uint32_t n_out = y->opts.n_logit_rows, k = y->opts.top_k;
     e->result_id = e->host[MYTH_HOST_result];
@@ -192,6 +197,7 @@ myth_status myth_engine_open(myth_engine **out, myth_model *model, const myth_en
     e->n_vocab_choice = c->n_vocab;
     if (model->tokenizer && myth_tokenizer_n_vocab(model->tokenizer) < c->n_vocab)
         e->n_vocab_choice = myth_tokenizer_n_vocab(model->tokenizer);
+    MYTH_TRY(myth_capture_reset(e, err));
     *out = e;
     return MYTH_OK;
 fail:

@@ -4,6 +4,7 @@
  *   myth_engine_open   the model on a device, with its cache and workspaces: every byte as the plan said, nothing later
  *   myth_seq_*         a sequence is its tokens (host) plus its rows in the cache; what is evicted leaves both
  *   myth_forward       tokens of any number of sequences at once; logits or hidden rows where asked
+ *   myth_capture_*     means of residual rows over any number of tokens, summed on the device
  *   myth_generate      the loop: forward, reduce, (grammar,) choose, until a stop token, a limit or a cancel
  *
  * Units    tokens, positions from 0, bytes
@@ -66,6 +67,9 @@ typedef struct {                    /* zero = default */
     uint32_t n_mask;                /* masks per forward                                                */
     bool want_full_logits;          /* a full row may be asked for                                      */
     bool want_hidden;               /* hidden rows may be asked for                                     */
+    const uint32_t *capture_layer;  /* residuals to sum: 0 = scaled embedding, i = after layer i; each once; lent until open returns */
+    uint32_t n_capture_layer;
+    uint32_t n_capture_label;       /* sums of each; 0 = 1                                              */
     uint32_t page_tok;              /* rows of a cache page; 0 = chosen from n_ctx, 64 or near it        */
     myth_dtype type_k, type_v;      /* cache types; both 0 (MYTH_F32) with has_cache_type false = f16, f32 when is_exact */
     bool has_cache_type;
@@ -163,6 +167,7 @@ typedef struct {
     const uint8_t *run_end;            /* per token, 1 = last of its run; NULL = runs end where seq changes                  */
     bool is_decode;                    /* kind of step: one token per sequence, latency path                                 */
     uint32_t top_k;                    /* 0 = 1; at most opts.top_k                                                          */
+    const int32_t *capture_label;      /* per token, the label whose sums its residuals are added to, -1 = none; NULL = none */
     /* per logits row (in token order), all optional */
     const int32_t *mask_idx;           /* -1 = none                                                                          */
     const uint32_t *masks; uint32_t n_masks;
@@ -189,6 +194,24 @@ typedef struct {                        /* lent until the next forward */
 myth_status myth_forward(myth_engine *e, const myth_batch *b, myth_result *out, myth_error *err);
 /* Reduces the last forward's logit row `row` again under a mask: exact best allowed tokens. */
 myth_status myth_reduce_again(myth_engine *e, uint32_t row, const uint32_t *mask, uint32_t k, myth_result *out, myth_error *err);
+
+/* ---- capture ---- */
+
+/* A token with a capture_label is added, after every captured layer, to that label's sums: each value rounded once to a multiple of 2^-24,
+ * then whole numbers. So a mean has the same bits for every order, batch and chunk, memory does not grow with the tokens, and logits are
+ * those of a forward without. After a cancel the counts are of the tokens that were summed. */
+
+/* Labels for b's tokens into dst [n_tok] by the usual rules: token i of every run (negative from its end, -1 = the last; a run too short
+ * has none), or every token. The k-th run gets run_label[k], -1 leaves it out, NULL = all 0. A run is what this forward holds of a prompt:
+ * one fed in pieces has its last token in the last of them. Returns how many tokens got one. */
+uint32_t myth_capture_at(int32_t *dst, const myth_batch *b, int32_t i, const int32_t *run_label);
+uint32_t myth_capture_every(int32_t *dst, const myth_batch *b, const int32_t *run_label);
+/* The mean of a label's rows after a layer into mean [d_model] (zeros when there were none) and how many they were; waits for the device.
+ * MYTH_EARG: not a captured layer or label; MYTH_EFORMAT: since the last reset a value of the layer was not finite or too large to sum;
+ * MYTH_ELOST: a forward failed on the way. Then mean and n are not written. */
+myth_status myth_capture_read(myth_engine *e, uint32_t label, uint32_t layer, double *mean, uint64_t *n, myth_error *err);
+/* All sums and counts back to nothing, as after open. */
+myth_status myth_capture_reset(myth_engine *e, myth_error *err);
 
 /* ---- generate ---- */
 

@@ -33,6 +33,7 @@ typedef struct {
 typedef struct {
     int32_t *block;
     int32_t *id, *pos, *row_run, *rows, *runs;
+    int32_t *capture_rows, *capture_label;       /* with captured layers only */
     uint32_t n_rows, n_run;
 } myth_step_index;
 
@@ -72,6 +73,8 @@ struct myth_engine {
     myth_error first_failure;         /* of the forward under way, when it had to synchronise early */
     float *result_logit, *result_lse, *result_entropy, *result_ask;
     int32_t *result_id;
+    uint64_t *n_captured;             /* [n_capture_label] rows in the sums */
+    bool is_capture_torn;             /* a forward failed: counted rows may be missing in the sums */
 };
 
 /* Engine block: the struct, the parts, the sequences, the checkpoints, their cache rows, the buffers of weights. */
@@ -89,6 +92,13 @@ void myth_forward_run_layers(const myth_engine *e, myth_part *p);
 /* y = rows of the residual that the index names, with the pending branch; normed when w is given. */
 void myth_forward_gather(const myth_engine *e, const myth_part *p, myth_view y, myth_view w, myth_view pend, myth_view w_post, uint32_t n);
 uint32_t myth_model_n_shard(const myth_model *m);
+/* Tokens from i on that form one run. */
+uint32_t myth_batch_run_length(const myth_batch *b, uint32_t i);
+/* Counts the micro-batch's rows that have a label (label[r] is row r's) and puts them into e->idx; returns how many. */
+uint32_t myth_capture_choose(myth_engine *e, const int32_t *label);
+/* The n chosen rows to a part's index, then to the sums of residual `layer` when that is captured. */
+void myth_capture_write_index(const myth_engine *e, const myth_part *p, uint32_t n);
+void myth_capture_add(const myth_engine *e, const myth_part *p, uint32_t layer, myth_view pend, myth_view w_post, uint32_t n);
 static inline myth_part *myth_engine_last(const myth_engine *e) { return &e->part[e->n_part - 1]; }
 static inline myth_view myth_part_view(const myth_part *p, int buf, uint64_t off, myth_dtype t)
 {

@@ -13,6 +13,7 @@ typedef struct {
     myth_part *part;                   /* that is running */
     uint32_t n_logit;                  /* rows gathered into head_x so far */
     uint32_t first;                    /* token index of the micro-batch's first row */
+    uint32_t n_capture;                /* rows of the micro-batch whose residuals are summed */
     bool has_hidden;
 } forward_state;
 
@@ -21,7 +22,7 @@ static uint8_t want_of(const myth_batch *b, uint32_t i) { return b->want ? b->wa
 
 /* Tokens from i on that form one run. Appended tokens of a sequence are one run whatever run_end says: a second one would look for the
  * first one's keys in the cache before they are merged. */
-static uint32_t run_length(const myth_batch *b, uint32_t i)
+uint32_t myth_batch_run_length(const myth_batch *b, uint32_t i)
 {
     bool ephemeral = is_ephemeral(b, i);
     uint32_t n = 1;
@@ -72,6 +73,9 @@ static myth_status check_wants(const myth_engine *e, const myth_batch *b, myth_e
         n_logit += want & MYTH_WANT_LOGITS;
         if ((want & MYTH_WANT_FULL_LOGITS && !o->want_full_logits) || (want & MYTH_WANT_HIDDEN && !o->want_hidden))
             return myth_fail(err, MYTH_EARG, "rows were asked for that the engine was not opened for");
+        int32_t label = b->capture_label ? b->capture_label[i] : -1;
+        if (label < -1 || label >= (int64_t)o->n_capture_label)
+            return myth_fail(err, MYTH_EARG, "capture label %d: the engine was opened for %u", label, o->n_capture_label);
     }
     if (n_logit > o->n_logit_rows)
         return myth_fail(err, MYTH_EFULL, "%u rows want logits, room for %u", n_logit, o->n_logit_rows);
@@ -89,7 +93,7 @@ static myth_status check_batch(myth_engine *e, const myth_batch *b, myth_error *
     }
     myth_status st = check_wants(e, b, err);
     for (uint32_t i = 0, n; i < b->n_tok && st == MYTH_OK; i += n) {
-        n = run_length(b, i);
+        n = myth_batch_run_length(b, i);
         st = check_run(e, b, i, n, err);
     }
     return st;
@@ -169,7 +173,7 @@ static uint32_t add_rows(myth_engine *e, const myth_batch *b, uint32_t i)
 {
     myth_seq *s = b->seq[i];
     bool ephemeral = is_ephemeral(b, i);
-    uint32_t n = run_length(b, i), room = e->y.opts.n_ubatch - e->idx.n_rows;
+    uint32_t n = myth_batch_run_length(b, i), room = e->y.opts.n_ubatch - e->idx.n_rows;
     if (n > room)
         n = ephemeral ? 0 : room;                               /* an ephemeral run is not cut */
     if (n == 0)
@@ -221,10 +225,10 @@ void myth_forward_run_layers(const myth_engine *e, myth_part *p)
 }
 
 /* A decode step of the same shape as the last one is replayed: nothing in its arguments changes. */
-static void run_or_replay(myth_engine *e, myth_part *p, bool has_hidden)
+static void run_or_replay(myth_engine *e, myth_part *p)
 {
     myth_step *st = &p->step;
-    if (!st->is_decode || has_hidden) {
+    if (!st->is_decode || st->capture) {
         myth_forward_run_layers(e, p);
         return;
     }
@@ -277,9 +281,8 @@ void myth_forward_gather(const myth_engine *e, const myth_part *p, myth_view y, 
 }
 
 /* Rows of the residual after `layer`, to the host and to the caller. */
-static void capture(void *user, uint32_t layer, myth_view pend, myth_view w_post)
+static void hand_over_hidden(forward_state *f, uint32_t layer, myth_view pend, myth_view w_post)
 {
-    forward_state *f = user;
     myth_engine *e = f->e;
     uint32_t d = e->model->config.d_model, n = choose_rows(f, MYTH_WANT_HIDDEN);
     float *host = e->host[MYTH_HOST_row];
@@ -292,6 +295,15 @@ static void capture(void *user, uint32_t layer, myth_view pend, myth_view w_post
         return;
     for (uint32_t i = 0; i < n; i++)
         f->b->on_hidden(f->b->user, f->first + (uint32_t)e->idx.rows[i], layer, host + (size_t)i * d, d);
+}
+
+static void capture(void *user, uint32_t layer, myth_view pend, myth_view w_post)
+{
+    forward_state *f = user;
+    if (f->n_capture)
+        myth_capture_add(f->e, f->part, layer, pend, w_post, f->n_capture);
+    if (f->has_hidden)
+        hand_over_hidden(f, layer, pend, w_post);
 }
 
 /* Whole rows of logits, one at a time. The rows wait in xn, which no op needs any more. */
@@ -322,18 +334,21 @@ static void micro_batch(forward_state *f)
 {
     myth_engine *e = f->e;
     const myth_config *c = &e->model->config;
+    f->n_capture = f->b->capture_label && e->y.n_capture ? myth_capture_choose(e, f->b->capture_label + f->first) : 0;
     for (uint32_t i = 0; i < e->n_part && e->first_failure.code == MYTH_OK; i++) {
         myth_part *p = f->part = &e->part[i];
         myth_step *st = &p->step;
         st->n_rows = e->idx.n_rows;
         st->n_run = e->idx.n_run;
         st->is_decode = f->b->is_decode;
-        st->capture = f->has_hidden ? capture : NULL;
+        st->capture = f->has_hidden || (f->n_capture && p->y->n_capture) ? capture : NULL;
         st->user = f;
         myth_forward_write_index(e, p);
+        if (f->n_capture && p->y->n_capture)
+            myth_capture_write_index(e, p, f->n_capture);
         if (i > 0)
             carry_over(e, p - 1, p);
-        run_or_replay(e, p, f->has_hidden);
+        run_or_replay(e, p);
     }
     if (e->first_failure.code != MYTH_OK)
         return;
@@ -438,7 +453,10 @@ myth_status myth_forward(myth_engine *e, const myth_batch *b, myth_result *out, 
         e->k_result = b->top_k ? b->top_k : 1;
         reduce(e, 0, f.n_logit, e->k_result, b, NULL, b->is_decode);
     }
-    MYTH_TRY(finish(e, err));
+    st = finish(e, err);
+    e->is_capture_torn = e->is_capture_torn || st != MYTH_OK;
+    if (st != MYTH_OK)
+        goto fail;
     if (is_cancelled)
         return myth_fail(err, MYTH_ECANCEL, "cancelled");
     if (out && e->n_result)

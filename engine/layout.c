@@ -251,6 +251,36 @@ static void size_weights(myth_layout *y, const myth_model *m)
     }
 }
 
+uint32_t myth_layout_part_of_residual(const myth_layout *y, uint32_t l)
+{
+    uint32_t i = 0;
+    while (i + 1 < y->n_part && l > y->part[i].layer1)
+        i++;
+    return i;
+}
+
+static myth_status size_capture(myth_layout *y, const myth_config *c, myth_error *err)
+{
+    myth_engine_opts *o = &y->opts;
+    for (uint32_t l = 0; l <= MYTH_LAYER_MAX; l++)
+        y->capture_idx[l] = -1;
+    if (o->n_capture_label > INT32_MAX)
+        return myth_fail(err, MYTH_EARG, "capture: %u labels, at most %d", o->n_capture_label, INT32_MAX);
+    for (uint32_t i = 0; i < o->n_capture_layer; i++) {
+        uint32_t l = o->capture_layer[i];
+        if (l > c->n_layer || y->capture_idx[l] >= 0)
+            return myth_fail(err, MYTH_EARG, "capture: layer %u: each of 0 to %u at most once", l, c->n_layer);
+        y->capture_idx[l] = (int32_t)y->part[myth_layout_part_of_residual(y, l)].n_capture++;
+    }
+    y->n_capture = o->n_capture_layer;
+    o->n_capture_label = y->n_capture ? max_u32(o->n_capture_label, 1) : 0;
+    o->capture_layer = NULL;                                       /* the caller's; capture_idx says it all */
+    for (uint32_t i = 0; i < y->n_part; i++)
+        y->part[i].buf[MYTH_BUF_capture] = y->part[i].n_capture * (8 * (uint64_t)o->n_capture_label * c->d_model + 4);
+    y->host[MYTH_HOST_captured] = 8 * (uint64_t)o->n_capture_label;
+    return MYTH_OK;
+}
+
 static void size_step(const myth_layout *y, myth_layout_part *p, const myth_config *c)
 {
     const myth_engine_opts *o = &y->opts;
@@ -264,7 +294,7 @@ static void size_step(const myth_layout *y, myth_layout_part *p, const myth_conf
     b[MYTH_BUF_v_new] = rows * c->max_head_kv * myth_row_bytes(o->type_v, hd);
     b[MYTH_BUF_rope_global] = rows * hd * 4;
     b[MYTH_BUF_rope_local] = c->window ? rows * hd * 4 : 0;
-    b[MYTH_BUF_index] = 4 * (4 * rows + (uint64_t)y->n_run * MYTH_RUN_WIDTH);
+    b[MYTH_BUF_index] = 4 * ((y->n_capture ? 6 : 4) * rows + (uint64_t)y->n_run * MYTH_RUN_WIDTH);
     b[MYTH_BUF_table] = 8 * (uint64_t)o->n_seq * (y->n_entry + 1);
     b[MYTH_BUF_hidden] = o->want_hidden ? rows * d * 4 : 0;
 }
@@ -302,6 +332,7 @@ myth_status myth_layout_make(myth_layout *out, const myth_model *m, const myth_e
     size_weights(out, m);
     size_cache(out, c);
     out->n_run = o->n_ubatch;
+    MYTH_TRY(size_capture(out, c, err));
     for (uint32_t i = 0; i < out->n_part; i++)
         size_step(out, &out->part[i], c);
     size_logits(out, &out->part[out->n_part - 1], c);

@@ -31,7 +31,7 @@ extern "C" {
     BUF(v_new,        MYTH_MEM_ACTIVATIONS)   \
     BUF(rope_local,   MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, hd / 2, 2]                             */ \
     BUF(rope_global,  MYTH_MEM_ACTIVATIONS)   \
-    BUF(index,        MYTH_MEM_ACTIVATIONS)   /* i32: ids, pos, row_run, gather rows, runs         */ \
+    BUF(index,        MYTH_MEM_ACTIVATIONS)   /* i32: ids, pos, row_run, gather rows, runs; captured rows and their labels */ \
     BUF(table,        MYTH_MEM_ACTIVATIONS)   /* i32: page table, then ring table                  */ \
     BUF(head_x,       MYTH_MEM_ACTIVATIONS)   /* [n_logit_rows, d]: rows that want logits, normed  */ \
     BUF(top_id,       MYTH_MEM_LOGITS)        /* [n_logit_rows, k]                                 */ \
@@ -42,7 +42,8 @@ extern "C" {
     BUF(bias,         MYTH_MEM_LOGITS)        /* i32 [n_logit_rows + 1], [n_bias], f32 [n_bias]    */ \
     BUF(run,          MYTH_MEM_LOGITS)        /* i32: step [16], stop ids [16], tokens [MYTH_RUN_STEPS, n_seq]: run.c */ \
     BUF(full,         MYTH_MEM_LOGITS)        /* [n_vocab]                                         */ \
-    BUF(hidden,       MYTH_MEM_CAPTURE)       /* [n_ubatch, d]                                     */
+    BUF(hidden,       MYTH_MEM_CAPTURE)       /* [n_ubatch, d]                                     */ \
+    BUF(capture,      MYTH_MEM_CAPTURE)       /* i64 [n_capture, n_capture_label, d], i32 [n_capture] */
 
 /* Host blocks. HOST(name, class) */
 #define MYTH_HOST_BLOCKS(HOST) \
@@ -55,7 +56,8 @@ extern "C" {
     HOST(run,         MYTH_MEM_STAGING)       /* i32 [MYTH_RUN_STEPS, n_seq]                       */ \
     HOST(row,         MYTH_MEM_STAGING)       /* a full row of logits or the hidden rows of a step  */ \
     HOST(cross,       MYTH_MEM_STAGING)       /* [n_ubatch, d]: the residual on its way to the next part */ \
-    HOST(load,        MYTH_MEM_STAGING)       /* rows of a random: model on their way to a device   */
+    HOST(load,        MYTH_MEM_STAGING)       /* rows of a random: model on their way to a device   */ \
+    HOST(captured,    MYTH_MEM_CAPTURE)       /* u64 [n_capture_label]: rows in the sums            */
 
 enum { MYTH_RUN_STEPS = 64, MYTH_RUN_STOP_MAX = 16 };          /* steps a run may be ahead; stop ids that the device looks for */
 
@@ -86,6 +88,7 @@ typedef struct {
     myth_work_shape work;
     uint64_t buf[MYTH_BUF_N];                           /* 0 = not taken                            */
     uint64_t page_bytes, ring_bytes;                    /* of its layers                            */
+    uint32_t n_capture;                                 /* residuals that it sums                   */
     uint64_t own_class[MYTH_MEM_CLASS_N];               /* on its ledger; of the CPU 0              */
 } myth_layout_part;
 
@@ -102,12 +105,16 @@ typedef struct {
     uint32_t n_shard;                                   /* files whose tensors are used in place            */
     uint32_t n_run;                                     /* runs in a step at most                   */
     uint32_t mask_words;
+    uint32_t n_capture;                                 /* captured residuals of all parts          */
+    int32_t capture_idx[MYTH_LAYER_MAX + 1];            /* of residual l (0 = embedding) in its part, -1 = not captured */
     uint64_t host_class[MYTH_MEM_CLASS_N];              /* engine and devices on the host's ledger  */
 } myth_layout;
 
 /* Fills in the defaults and computes every size. MYTH_EARG: an option out of range for this model; MYTH_EDEVICE: no such device name.
  * *out points into itself: it is made where it stays. */
 myth_status myth_layout_make(myth_layout *out, const myth_model *m, const myth_engine_opts *opts, myth_error *err);
+/* The part that makes residual l: layer l - 1 is its own, of the embedding it is the first. */
+uint32_t myth_layout_part_of_residual(const myth_layout *y, uint32_t l);
 /* What part i's device is opened with; lent as long as y. */
 myth_device_opts myth_layout_device(const myth_layout *y, uint32_t i);
 /* The first devices of the list `names` (NULL = auto), resolved, at most cap; *n says how many there are. MYTH_EDEVICE, MYTH_EARG. */

@@ -92,6 +92,7 @@ static void use_everything(rig *r, const myth_engine_opts *o)
     uint32_t n = p->n_ctx < 40 ? p->n_ctx - 2 : 40, at;
     int32_t ids[64];
     uint8_t want[64];
+    int32_t label[64];
     float sink = 0;
     myth_result out;
     myth_seq *s = rig_seq(r), *seq[64];
@@ -99,10 +100,11 @@ static void use_everything(rig *r, const myth_engine_opts *o)
         ids[i] = (int32_t)(i * 7 % r->model.config.n_vocab);
         want[i] = (uint8_t)((i + 1 == n ? MYTH_WANT_LOGITS : 0) | (o->want_full_logits ? MYTH_WANT_FULL_LOGITS : 0) |
                             (o->want_hidden ? MYTH_WANT_HIDDEN : 0));
+        label[i] = o->n_capture_layer ? (int32_t)(i % (o->n_capture_label + 1)) - 1 : -1;
         seq[i] = s;
     }
     myth_batch b = { .n_tok = n, .token = ids, .seq = seq, .want = want, .on_full_logits = on_row, .on_hidden = on_layer_row, .user = &sink,
-                     .top_k = o->top_k };
+                     .top_k = o->top_k, .capture_label = label };
     assert_ok(myth_forward(r->engine, &b, &out, &rig_err));
     for (uint32_t i = 0; i < 2; i++)
         rig_decode(r, s, ids[i], NULL);
@@ -171,13 +173,16 @@ static void plan_equals_ledger_on_a_grid(void **state)
                 for (int u = 0; u < 4; u++) {
                     if ((hd % 32 && t >= 2) || (!check_is_full() && check_below(&rng, 6)))
                         continue;
-                    uint32_t odd = check_below(&rng, 64);
+                    uint32_t odd = check_below(&rng, 128);
+                    static const uint32_t layers[] = { 0, 2 };
                     myth_engine_opts o = { .device = "cpu", .n_threads = 1 + (int)check_below(&rng, 2), .n_ctx = ctx[c], .n_ubatch = ub[u],
                                            .has_cache_type = true, .type_k = type[t].k, .type_v = type[t].v,
                                            .n_seq = 1 + check_below(&rng, 3), .n_checkpoint = check_below(&rng, 3),
                                            .top_k = 1 + check_below(&rng, 100), .n_logit_rows = 1 + check_below(&rng, 5),
                                            .n_mask = odd & 1 ? 3 : 0, .n_bias = odd & 2 ? 17 : 0, .n_ask = odd & 4 ? 5 : 0,
-                                           .want_hidden = odd & 8, .want_full_logits = odd & 16, .page_tok = odd & 32 ? 5 : 0 };
+                                           .want_hidden = odd & 8, .want_full_logits = odd & 16, .page_tok = odd & 32 ? 5 : 0,
+                                           .capture_layer = layers, .n_capture_layer = odd & 64 ? 2 : 0,
+                                           .n_capture_label = odd & 64 ? 3 : 0 };
                     uint32_t lv = check_below(&rng, n_level + 1);
                     o.is_exact = lv == n_level;
                     o.cpu_level = o.is_exact ? NULL : level[lv];

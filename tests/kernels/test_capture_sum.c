@@ -1,16 +1,13 @@
 /* test_capture_sum.c - what makes a mean the same for every batch and order: sums of integers, of the rows that gather_norm hands out. On
- * every CPU level present, to the bit. */
+ * every CPU level and device present, to the bit. */
 #include "op_case.h"
 
 #include "../support/check.h"
 
-static const char *const level_names[] = { "ref", "avx2", "avx512", "amx", "neon" };
-enum { LEVEL_NAME_N = sizeof(level_names) / sizeof(level_names[0]) };
-
 static void sync_ok(struct rig *r)
 {
     myth_error err;
-    if (myth_stream_sync(r->s, &err) != MYTH_OK)
+    if (rig_sync(r, &err) != MYTH_OK)
         fail_msg("%s", err.msg);
 }
 
@@ -21,14 +18,19 @@ static void swap_i32(int32_t *a, int32_t *b)
     *b = t;
 }
 
-/* Runs `test` for every level that is here and every case of the op. */
+/* Runs `test` for every target that is here and every case of the op. */
 static void for_every_case(int n_threads, void (*test)(struct rig *r, const struct kernel_case *c, union op_args *a, const char *what))
 {
     int n = 0;
-    for (int l = 0; l < LEVEL_NAME_N; l++) {
+    for (int l = 0; l < RIG_TARGET_N; l++) {
         struct rig r;
-        if (!rig_open(&r, level_names[l], n_threads, CASE_TEST, NULL))
+        if (!rig_open(&r, rig_targets[l], n_threads, CASE_TEST, NULL))
             continue;
+        if (!r.dev->ops.capture_sum || !r.dev->ops.gather_norm) {
+            printf("%s: the device lacks the op\n", rig_targets[l]);
+            assert_int_equal(rig_close(&r), 0);
+            continue;
+        }
         for (int i = 0; i < KERNEL_CASE_N; i++) {
             const struct kernel_case *c = &kernel_cases[i];
             union op_args a;
@@ -36,7 +38,7 @@ static void for_every_case(int n_threads, void (*test)(struct rig *r, const stru
             if (c->op != MYTH_OP_capture_sum || !(c->use & CASE_TEST))
                 continue;
             case_name(name, sizeof(name), c);
-            snprintf(what, sizeof(what), "level %s, %s", level_names[l], name);
+            snprintf(what, sizeof(what), "%s, %s", rig_targets[l], name);
             make_case(&r, c, (uint64_t)i, &a);
             test(&r, c, &a, what);
             rig_clear(&r);
@@ -48,8 +50,8 @@ static void for_every_case(int n_threads, void (*test)(struct rig *r, const stru
 }
 
 /* The case's entries, shuffled, in calls of `batch`; `start` is put back first. */
-static void sum_in_batches(struct rig *r, const struct kernel_case *c, const union op_args *a, const void *start, size_t bytes, uint32_t batch,
-                           uint64_t *random)
+static void sum_in_batches(struct rig *r, const struct kernel_case *c, const union op_args *a, const void *start, size_t bytes,
+                           uint32_t batch, uint64_t *random)
 {
     int32_t *rows = view_host(a->capture_sum.rows), *label = view_host(a->capture_sum.label);
     memcpy(view_host(a->capture_sum.sum), start, bytes);
@@ -59,6 +61,7 @@ static void sum_in_batches(struct rig *r, const struct kernel_case *c, const uni
         swap_i32(&rows[k - 1], &rows[with]);
         swap_i32(&label[k - 1], &label[with]);
     }
+    rig_push(r);
     for (uint32_t at = 0; at < c->n_out; at += batch) {
         union op_args part = *a;
         part.capture_sum.rows.off += 4 * (uint64_t)at;
@@ -77,6 +80,7 @@ static void check_orders(struct rig *r, const struct kernel_case *c, union op_ar
     unsigned char *start = malloc(bytes), *whole = malloc(bytes);
     assert_true(start && whole);
     memcpy(start, view_host(a->capture_sum.sum), bytes);
+    rig_push(r);
     issue_op(r->s, c->op, a);
     sync_ok(r);
     memcpy(whole, view_host(a->capture_sum.sum), bytes);
@@ -108,6 +112,7 @@ static void check_rows(struct rig *r, const struct kernel_case *c, union op_args
     if (!c->has_bad) {
         memcpy(want, view_host(s->sum), n * 8);
         myth_view y = rig_view(r, MYTH_F32, c->n_out, c->dim);
+        rig_push(r);
         myth_gather_norm(r->s, &(struct myth_gather_norm_args){ .y = y, .x = s->x, .pend = s->pend, .w_post = s->w_post, .rows = s->rows,
                                                                 .n_gather = s->n_gather, .dim = s->dim, .eps = s->eps });
         issue_op(r->s, c->op, a);
