@@ -69,3 +69,5 @@ foreach(source IN LISTS fuzz_sources)
     endif()
     myth_register_test(fuzz/${short})
 endforeach()
+
+include(cmake/cuda_emu.cmake)

@@ -79,7 +79,11 @@ private:
 /* ---- collectives ---- */
 
 void emu_syncthreads(emu_site at);
-void emu_syncwarp(emu_site at, unsigned mask = 0xffffffffu);
+void emu_syncwarp(emu_site at, unsigned mask);
+struct emu_place {
+    emu_site at;
+    void syncwarp(unsigned mask = 0xffffffffu) const { emu_syncwarp(at, mask); }
+};
 /* Each lane of the mask gives `bytes` (<= 32); returns the 32 slots, valid until this lane's next collective. */
 enum { EMU_SLOT_BYTES = 32 };
 const unsigned char (*emu_exchange(emu_site at, unsigned mask, const void *value, size_t bytes))[EMU_SLOT_BYTES];
@@ -119,7 +123,7 @@ template <typename T> static inline T emu_shfl_up(emu_site at, unsigned mask, T 
 }
 
 #define __syncthreads() emu_syncthreads(EMU_SITE)
-#define __syncwarp(...) emu_syncwarp(EMU_SITE, ##__VA_ARGS__)
+#define __syncwarp(...) emu_place{ EMU_SITE }.syncwarp(__VA_ARGS__)
 #define __shfl_sync(mask, ...) emu_shfl(EMU_SITE, mask, __VA_ARGS__)
 #define __shfl_xor_sync(mask, ...) emu_shfl_xor(EMU_SITE, mask, __VA_ARGS__)
 #define __shfl_down_sync(mask, ...) emu_shfl_down(EMU_SITE, mask, __VA_ARGS__)

@@ -28,7 +28,6 @@ const emu_race_who *emu_race_me();      /* NULL outside kernels */
 #if defined(EMU_RACE)
 void emu_race_begin(const unsigned char *base, size_t bytes);   /* a block begins: the shared memory is this */
 void emu_race_touch(const void *p, size_t bytes, bool is_write);
-void emu_race_pause(bool is_paused);    /* accesses by the emulation itself */
 #else
 static inline void emu_race_begin(const unsigned char *, size_t) {}
 static inline void emu_race_touch(const void *, size_t, bool) {}

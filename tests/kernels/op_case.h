@@ -51,6 +51,16 @@ union op_args {
 static const char *const rig_targets[] = { "ref", "avx2", "avx512", "amx", "neon", "vulkan:0 exact", "vulkan:0", "cuda:0 exact", "cuda:0" };
 enum { RIG_TARGET_N = sizeof(rig_targets) / sizeof(rig_targets[0]) };
 
+/* MYTHOS_TEST_DEVICES names the devices to test, parted by commas ("cpu" for every level); unset = all that are there. */
+static inline bool is_target_wanted(const char *target)
+{
+    const char *list = getenv("MYTHOS_TEST_DEVICES"), *name = strchr(target, ':') ? target : "cpu";
+    for (size_t len = strcspn(name, " "); list && *list; list += strcspn(list, ",") + (strchr(list, ',') != NULL))
+        if (strcspn(list, ",") == len && strncmp(list, name, len) == 0)
+            return true;
+    return !list || !*getenv("MYTHOS_TEST_DEVICES");
+}
+
 static inline bool is_exact_target(const char *target) { return strcmp(target, "ref") == 0 || strstr(target, " exact"); }
 
 struct rig_copy {                       /* the host's copy of a buffer */
@@ -113,6 +123,10 @@ static inline bool rig_open(struct rig *r, const char *target, int n_threads, in
     char name[32];
     bool is_gpu = target && strchr(target, ':');
     memset(r, 0, sizeof(*r));
+    if (target && !is_target_wanted(target)) {
+        myth_fail(err, MYTH_EDEVICE, "not among MYTHOS_TEST_DEVICES");
+        return false;
+    }
     snprintf(name, sizeof(name), "%.*s", is_gpu ? (int)strcspn(target, " ") : 3, is_gpu ? target : "cpu");
     myth_device_opts opts = { .name = name, .n_threads = n_threads, .cpu_level = is_gpu ? NULL : target,
                               .is_exact = is_gpu && is_exact_target(target) };

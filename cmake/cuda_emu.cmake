@@ -1,0 +1,77 @@
+# The CUDA device without a GPU: kernels/cuda/*.cu compiled as C++ and run by tests/cuda_emu, always under AddressSanitizer and
+# UndefinedBehaviorSanitizer; once more with every access to shared memory recorded, for the race check.
+# Linked before the engine, its objects take the place of the engine's own CUDA device.
+include(CheckLanguage)
+check_language(CXX)
+if(NOT CMAKE_CXX_COMPILER)
+    message(STATUS "no C++ compiler: the emulated CUDA device is left out")
+    return()
+endif()
+set(CMAKE_CXX_FLAGS_RELEASE "-O1 -g1")
+set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1")
+enable_language(CXX)
+
+include(cmake/cuda_sources.cmake)
+file(GLOB emu_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/cuda_emu/*.cc)
+set_source_files_properties(${cuda_sources} PROPERTIES LANGUAGE CXX)
+set(emu_sanitize -fsanitize=address,undefined -fno-sanitize-recover=all)
+
+add_library(myth_emu_flags INTERFACE)
+target_include_directories(myth_emu_flags INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/tests/cuda_emu)
+target_compile_definitions(myth_emu_flags INTERFACE ${cuda_defines})
+target_compile_options(myth_emu_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-std=c++17> -ffp-contract=off -fno-math-errno -fno-strict-aliasing
+    -fno-threadsafe-statics -fno-omit-frame-pointer -Wall -Wextra -Wshadow -Wno-unknown-pragmas
+    $<$<BOOL:${MYTH_WERROR}>:-Werror>)
+
+# Frames of fibers stay on their stacks: use-after-return would move each to a heap of its own.
+add_library(mythos_cuda_emu OBJECT ${cuda_sources} ${emu_sources})
+target_link_libraries(mythos_cuda_emu PRIVATE myth_emu_flags)
+target_compile_options(mythos_cuda_emu PRIVATE ${emu_sanitize}
+    $<$<CXX_COMPILER_ID:GNU>:--param=asan-use-after-return=0> $<$<CXX_COMPILER_ID:Clang>:-fsanitize-address-use-after-return=never>)
+
+# Kernels and device only: the emulation records what they touch (emu_race.cc answers the compiler's calls; no runtime of it is linked).
+add_library(mythos_cuda_race_kernels OBJECT ${cuda_sources})
+target_link_libraries(mythos_cuda_race_kernels PRIVATE myth_emu_flags)
+target_compile_options(mythos_cuda_race_kernels PRIVATE -fsanitize=thread $<$<CXX_COMPILER_ID:GNU>:--param=tsan-instrument-func-entry-exit=0>)
+add_library(mythos_cuda_race OBJECT ${emu_sources})
+target_link_libraries(mythos_cuda_race PRIVATE myth_emu_flags)
+target_compile_definitions(mythos_cuda_race PRIVATE EMU_RACE=1)
+
+# test_<how>_<name>: a test program of tests/<room> on the emulated device. how: emu or race.
+function(myth_add_emu_test how room name)
+    set(target test_${how}_${name})
+    set(objects $<TARGET_OBJECTS:mythos_cuda_emu>)
+    if(how STREQUAL race)
+        set(objects $<TARGET_OBJECTS:mythos_cuda_race> $<TARGET_OBJECTS:mythos_cuda_race_kernels>)
+    endif()
+    set(source tests/${room}/test_${name}.c)
+    if(NOT EXISTS ${CMAKE_SOURCE_DIR}/${source})
+        set(source tests/${room}/test_${name}.cc)
+    endif()
+    add_executable(${target} ${source} ${objects})
+    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests LINKER_LANGUAGE CXX)
+    target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests/cuda_emu)
+    target_link_libraries(${target} PRIVATE mythos_test_support ${CMOCKA_LIBRARY})
+    target_compile_definitions(${target} PRIVATE MYTH_CUDA_EMU=1)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C>:-ffp-contract=off> $<$<COMPILE_LANGUAGE:CXX>:-std=c++17> -fno-strict-aliasing
+        -Wall -Wextra -Wshadow -Wno-unknown-pragmas $<$<BOOL:${MYTH_WERROR}>:-Werror>)
+    if(how STREQUAL emu)
+        target_compile_options(${target} PRIVATE ${emu_sanitize})
+        target_link_options(${target} PRIVATE ${emu_sanitize})
+    else()
+        target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=thread>)
+        target_compile_definitions(${target} PRIVATE EMU_RACE=1)
+        if(MYTH_SANITIZE)
+            target_link_options(${target} PRIVATE ${emu_sanitize})
+        endif()
+    endif()
+    add_test(NAME cuda_${how}/${name} COMMAND ${target})
+    myth_register_test(cuda_${how}/${name})
+    set_property(TEST cuda_${how}/${name} APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_DEVICES=cuda:0")
+endfunction()
+
+myth_add_emu_test(emu kernels ops)
+myth_add_emu_test(emu kernels bits)
+myth_add_emu_test(emu cuda launcher)
+myth_add_emu_test(race cuda launcher)
+myth_add_emu_test(race kernels ops)
