@@ -12,6 +12,9 @@ enum {
     CUDA_ATTN_NODE = 8,                 /* of them joined at a time                                      */
     CUDA_ATTN_ROWS = 8,                 /* rows whose leaves may all lie in scratch                      */
     CUDA_ATTN_BYTES = 4 << 20,          /* and the most they take: longer or more rows join more before they store */
+    CUDA_HEAD_ROWS = 8,                 /* rows of head_topk at once                                     */
+    CUDA_HEAD_WORKERS = 256,            /* blocks that share the vocabulary                              */
+    CUDA_HEAD_KEYS = 128 << 10,         /* and the most keys that they keep for a row                    */
 };
 
 static inline uint64_t cuda_larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
@@ -26,16 +29,32 @@ static inline uint64_t cuda_work_attn(const myth_work_shape *w)
     return cuda_smaller(cuda_smaller(w->n_rows, CUDA_ATTN_ROWS) * w->n_head * n_part * width * sizeof(float), CUDA_ATTN_BYTES);
 }
 
-/* head_topk: per row and vocabulary tile the k best (id, logit) and three sums. */
+/* Blocks that share the vocabulary's tiles, each with its own k best. */
+static inline uint32_t cuda_head_workers(uint32_t n_tile, uint32_t k)
+{
+    uint32_t n = (uint32_t)CUDA_HEAD_KEYS / (k ? k : 1);
+    n = n < (uint32_t)CUDA_HEAD_WORKERS ? n : (uint32_t)CUDA_HEAD_WORKERS;
+    return n < n_tile ? n : n_tile;
+}
+
+/* head_topk: for CUDA_HEAD_ROWS rows four floats per vocabulary tile, and k keys of 8 bytes per worker. Fewer k may have more workers. */
 static inline uint64_t cuda_work_topk(const myth_work_shape *w)
 {
-    uint64_t n_tile = ((uint64_t)w->n_vocab + 1023) / 1024, k = w->top_k < 1024 ? w->top_k : 1024;
-    return (uint64_t)w->n_logit_rows * n_tile * (k * 8 + 16);
+    uint64_t n_tile = ((uint64_t)w->n_vocab + 1023) / 1024;
+    uint64_t n_key = cuda_smaller(CUDA_HEAD_KEYS, cuda_smaller(n_tile, CUDA_HEAD_WORKERS) * w->top_k);
+    return w->n_logit_rows ? cuda_smaller(w->n_logit_rows, CUDA_HEAD_ROWS) * (n_tile * 16 + n_key * 8) : 0;
+}
+
+/* Prefill's products: the rows in bf16, padded to whole steps of 64 values. */
+static inline uint64_t cuda_work_gemm(const myth_work_shape *w)
+{
+    uint64_t width = cuda_larger(cuda_larger(w->d_model, w->d_ff), (uint64_t)w->n_head * w->head_dim);
+    return w->n_rows * ((width + 63) / 64 * 64) * 2;
 }
 
 static inline uint64_t cuda_work_scratch(const myth_work_shape *w)
 {
-    return (cuda_larger(cuda_work_attn(w), cuda_work_topk(w)) + 255) & ~(uint64_t)255;
+    return (cuda_larger(cuda_larger(cuda_work_attn(w), cuda_work_topk(w)), cuda_work_gemm(w)) + 255) & ~(uint64_t)255;
 }
 
 #endif

@@ -1,0 +1,295 @@
+/* gemm.cuh   y[r, o] = sum_k x[r, k] W[o, k] for many rows: prefill.
+ *
+ * Exact      f32 products and sums on tiles of 64 x 64; F32 weights and odd widths run so in fast mode too
+ * Fast       bf16 tiles on the tensor cores (mma.sync), f32 sums. x is rounded to bf16 once, into the scratch, rows padded with zeros to
+ *            whole steps of K; its tiles come by cp.async, three deep. BF16 weights come the same way; F16 and quantised ones go through
+ *            registers, one step ahead, and are dequantised into shared memory once per tile
+ * Order      K ascending in steps of 16 whatever the tile, never split: a row's bits depend on the row and W alone
+ * Shared     rows of 64 values (128 bytes), 16-byte chunk c of row r at c ^ (r & 7): neither cp.async nor ldmatrix meets bank conflicts
+ * Traffic    x: 6 bytes an element once, then 2 per column of tiles; W once per row of tiles
+ * Limit      tensor cores: a block of 128 x 128 does 2 * 128 * 128 flops per 512 bytes of shared memory read
+ * Lost       nothing measured yet                                                                                               */
+#ifndef MYTH_CUDA_GEMM_CUH
+#define MYTH_CUDA_GEMM_CUH
+
+#include "gemv.cuh"
+
+enum { GEMM_STEP = 64, GEMM_STAGES = 3 };
+
+static inline uint32_t gemm_padded(uint32_t n_in) { return (n_in + GEMM_STEP - 1) / GEMM_STEP * GEMM_STEP; }
+
+/* ---- x in bf16 ---- */
+
+static __global__ void gemm_round_k(uint32_t *to, const float *x, uint32_t n_rows, uint32_t n_in, uint32_t n_pad)
+{
+    const uint64_t n_pair = (uint64_t)n_rows * (n_pad / 2), stride = (uint64_t)gridDim.x * blockDim.x;
+    for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n_pair; i += stride) {
+        const uint64_t r = i / (n_pad / 2);
+        const uint32_t k = (uint32_t)(i % (n_pad / 2)) * 2;
+        const float *at = x + r * n_in + k;
+        to[i] = f32x2_to_bf16x2(k < n_in ? at[0] : 0.0f, k + 1 < n_in ? at[1] : 0.0f);
+    }
+}
+
+/* ---- fast ---- */
+
+/* Byte offset of 16-byte chunk c of row r in a tile of 128-byte rows. */
+static __device__ __forceinline__ uint32_t gemm_swizzle(uint32_t r, uint32_t c) { return r * 128 + ((c ^ (r & 7)) << 4); }
+
+struct gemm_args {
+    float *y;
+    const uint16_t *x;                  /* bf16 [n_rows, n_pad] */
+    const unsigned char *w;             /* planar */
+    uint32_t n_rows, n_in, n_pad, n_out;
+};
+
+/* 32 weights of one row, as they are in memory. */
+template <int T> struct gemm_block {
+    uint4 q[T == MYTH_Q4_0 ? 1 : T == MYTH_Q8_0 ? 2 : 4];
+    uint16_t d;
+    bool is_in;
+};
+
+/* Weights k..k+31 of row o; zeros past the row. */
+template <int T> static __device__ __forceinline__ void gemm_load_block(gemm_block<T> &b, const gemm_args &a, uint32_t o, uint32_t k)
+{
+    b.is_in = k < a.n_in;
+    b.d = 0;
+    if constexpr (T == MYTH_Q8_0 || T == MYTH_Q4_0) {
+        const uint64_t row_bytes = T == MYTH_Q8_0 ? a.n_in : a.n_in / 2;
+        if (!b.is_in)
+            return;
+        const unsigned char *at = a.w + o * row_bytes + (T == MYTH_Q8_0 ? k : k / 2);
+        b.q[0] = load_stream16(at);
+        if constexpr (T == MYTH_Q8_0)
+            b.q[1] = load_stream16(at + 16);
+        b.d = ((const uint16_t *)(const void *)(a.w + a.n_out * row_bytes))[(uint64_t)o * (a.n_in / 32) + k / 32];
+    } else {
+        const uint16_t *at = (const uint16_t *)(const void *)a.w + (uint64_t)o * a.n_in + k;
+#pragma unroll
+        for (uint32_t i = 0; i < 4; i++)
+            b.q[i] = k + 8 * i < a.n_in ? load_stream16(at + 8 * i) : make_uint4(0, 0, 0, 0);
+    }
+}
+
+/* Values 2i, 2i+1 of the block as a bf16 pair. */
+template <int T> static __device__ __forceinline__ uint32_t gemm_pair(const gemm_block<T> &b, float d, int i)
+{
+    if constexpr (T == MYTH_BF16) {
+        return gemv_word(b.q[i / 4], i % 4);
+    } else if constexpr (T == MYTH_F16) {
+        const uint32_t v = gemv_word(b.q[i / 4], i % 4);
+        return f32x2_to_bf16x2(f16_to_f32((uint16_t)v), f16_to_f32((uint16_t)(v >> 16)));
+    } else if constexpr (T == MYTH_Q8_0) {
+        const uint32_t v = gemv_word(b.q[i / 8], i / 2 % 4) >> (16 * (i % 2));
+        return f32x2_to_bf16x2(d * (float)(int8_t)v, d * (float)(int8_t)(v >> 8));
+    } else {
+        const uint32_t v = gemv_word(b.q[0], i % 8 / 2) >> (16 * (i % 2) + (i < 8 ? 0 : 4));
+        return f32x2_to_bf16x2(d * (float)((int)(v & 15u) - 8), d * (float)((int)(v >> 8 & 15u) - 8));
+    }
+}
+
+/* The block's 32 values as bf16 into chunks 4 * half .. of row r of the tile. */
+template <int T>
+static __device__ __forceinline__ void gemm_put_block(unsigned char *tile, const gemm_block<T> &b, uint32_t r, uint32_t half)
+{
+    const float d = f16_to_f32(b.d);
+#pragma unroll
+    for (int c = 0; c < 4; c++) {
+        uint4 v = make_uint4(0, 0, 0, 0);
+        if (b.is_in)
+            v = make_uint4(gemm_pair<T>(b, d, 4 * c), gemm_pair<T>(b, d, 4 * c + 1), gemm_pair<T>(b, d, 4 * c + 2),
+                           gemm_pair<T>(b, d, 4 * c + 3));
+        *(uint4 *)(void *)(tile + gemm_swizzle(r, 4 * half + (uint32_t)c)) = v;
+    }
+}
+
+/* Tile of BM rows of x and BN rows of W; warps of WM x WN outputs. BM == BN = threads / 2: each thread brings half a row of either. */
+template <int T, int BM, int BN, int WM, int WN>
+static __global__ void __launch_bounds__(2 * BM) gemm_mma_k(gemm_args a)
+{
+    enum {
+        THREADS = 2 * BM, WARPS_N = BN / WN, MI = WM / 16, NI = WN / 8,
+        IS_COPIED = T == MYTH_BF16,     /* the file's own bytes go to shared memory */
+        W_STAGES = IS_COPIED ? GEMM_STAGES : 2,
+        X_BYTES = BM * 128, W_BYTES = BN * 128,
+    };
+    static_assert(BM == BN && BM / WM * (BN / WN) * 32 == THREADS, "tile");
+    MYTH_SHARED_DYN(unsigned char, shared);
+    unsigned char *const x_tile = shared, *const w_tile = shared + GEMM_STAGES * X_BYTES;
+    const uint32_t n_step = a.n_pad / GEMM_STEP, tid = threadIdx.x, mine = tid / 2, half = tid % 2;
+    const uint32_t m0 = blockIdx.x * BM, o0 = blockIdx.y * BN;
+    const uint32_t warp_m = (uint32_t)warp() / WARPS_N * WM, warp_n = (uint32_t)warp() % WARPS_N * WN;
+    const uint16_t *const x_row = a.x + (uint64_t)min(m0 + mine, a.n_rows - 1) * a.n_pad;
+    const uint32_t o = min(o0 + mine, a.n_out - 1);
+
+    auto copy_step = [&](uint32_t step) {                               /* one group per call, empty past the end */
+        if (step < n_step) {
+            unsigned char *to = x_tile + step % GEMM_STAGES * X_BYTES;
+#pragma unroll
+            for (uint32_t c = 4 * half; c < 4 * half + 4; c++)
+                cp_async16(to + gemm_swizzle(mine, c), x_row + step * GEMM_STEP + c * 8);
+            if constexpr (IS_COPIED) {
+                const uint16_t *from = (const uint16_t *)(const void *)a.w + (uint64_t)o * a.n_in;
+                to = w_tile + step % W_STAGES * W_BYTES;
+#pragma unroll
+                for (uint32_t c = 4 * half; c < 4 * half + 4; c++) {
+                    const bool is_in = step * GEMM_STEP + c * 8 < a.n_in;
+                    cp_async16_or_zero(to + gemm_swizzle(mine, c), is_in ? from + step * GEMM_STEP + c * 8 : from, is_in);
+                }
+            }
+        }
+        cp_async_commit();
+    };
+
+    float acc[MI][NI][4];
+#pragma unroll
+    for (int i = 0; i < MI; i++)
+        for (int n = 0; n < NI; n++)
+            for (int e = 0; e < 4; e++)
+                acc[i][n][e] = 0.0f;
+
+    [[maybe_unused]] gemm_block<T> next;
+    copy_step(0);
+    copy_step(1);
+    if constexpr (!IS_COPIED) {
+        gemm_load_block<T>(next, a, o, half * 32);
+        gemm_put_block<T>(w_tile, next, mine, half);
+        gemm_load_block<T>(next, a, o, GEMM_STEP + half * 32);
+    }
+    for (uint32_t step = 0; step < n_step; step++) {
+        cp_async_wait<1>();
+        __syncthreads();                /* step's tiles are there, and everyone is done with step - 1's */
+        copy_step(step + 2);
+        if constexpr (!IS_COPIED)
+            if (step + 1 < n_step) {
+                gemm_put_block<T>(w_tile + (step + 1) % W_STAGES * W_BYTES, next, mine, half);
+                gemm_load_block<T>(next, a, o, (step + 2) * GEMM_STEP + half * 32);
+            }
+        const unsigned char *xt = x_tile + step % GEMM_STAGES * X_BYTES, *wt = w_tile + step % W_STAGES * W_BYTES;
+#pragma unroll
+        for (uint32_t k = 0; k < GEMM_STEP / 8; k += 2) {              /* 16 values = 2 chunks */
+            uint32_t xf[MI][4], wf[NI][2];
+#pragma unroll
+            for (int i = 0; i < MI; i++)                               /* matrices: rows 0..7, 8..15 of chunk k, then of chunk k + 1 */
+                ldmatrix_x4(xf[i], xt + gemm_swizzle(warp_m + 16 * (uint32_t)i + ((uint32_t)lane() & 15u), k + ((uint32_t)lane() >> 4)));
+#pragma unroll
+            for (int n = 0; n < NI; n += 2) {                          /* matrices: outputs 0..7 of chunks k, k + 1, then outputs 8..15 */
+                uint32_t four[4];
+                ldmatrix_x4(four, wt + gemm_swizzle(warp_n + 8 * (uint32_t)n + ((uint32_t)lane() & 7u) + ((uint32_t)lane() >> 4) * 8,
+                                                    k + ((uint32_t)lane() >> 3 & 1u)));
+                wf[n][0] = four[0];
+                wf[n][1] = four[1];
+                wf[n + 1][0] = four[2];
+                wf[n + 1][1] = four[3];
+            }
+#pragma unroll
+            for (int i = 0; i < MI; i++)
+#pragma unroll
+                for (int n = 0; n < NI; n++)
+                    mma_m16n8k16_bf16(acc[i][n], xf[i], wf[n]);
+        }
+    }
+    const uint32_t g = (uint32_t)lane() / 4, t = (uint32_t)lane() % 4;
+#pragma unroll
+    for (int i = 0; i < MI; i++)
+#pragma unroll
+        for (int n = 0; n < NI; n++)
+#pragma unroll
+            for (uint32_t e = 0; e < 4; e++) {
+                const uint32_t r = m0 + warp_m + 16 * (uint32_t)i + g + e / 2 * 8, col = o0 + warp_n + 8 * (uint32_t)n + 2 * t + e % 2;
+                if (r < a.n_rows && col < a.n_out)
+                    a.y[(uint64_t)r * a.n_out + col] = acc[i][n][e];
+            }
+}
+
+/* ---- exact ---- */
+
+enum { GEMM_F32_TILE = 64, GEMM_F32_STEP = 16, GEMM_F32_BLOCK = 256 };
+
+/* 4 x 4 outputs a thread, 16 apart, so that neighbours read neighbours. */
+static __global__ void __launch_bounds__(GEMM_F32_BLOCK) gemm_f32_k(float *y, const float *x, gemv_matrix m, uint32_t n_rows, uint32_t n_in)
+{
+    enum { TILE = GEMM_F32_TILE, STEP = GEMM_F32_STEP, PITCH = TILE + 4 };
+    MYTH_SHARED(float, xs, STEP * PITCH);
+    MYTH_SHARED(float, ws, STEP * PITCH);
+    const uint32_t m0 = blockIdx.x * TILE, o0 = blockIdx.y * TILE, tx = threadIdx.x % 16, ty = threadIdx.x / 16, n_out = m.n_out;
+    float acc[4][4];
+    for (int i = 0; i < 4; i++)
+        for (int n = 0; n < 4; n++)
+            acc[i][n] = 0.0f;
+    for (uint32_t k0 = 0; k0 < n_in; k0 += STEP) {
+        for (uint32_t i = threadIdx.x; i < TILE * STEP; i += GEMM_F32_BLOCK) {
+            const uint32_t k = i % STEP, at = i / STEP, r = min(m0 + at, n_rows - 1), o = min(o0 + at, n_out - 1);
+            const bool is_in = k0 + k < n_in;
+            xs[k * PITCH + at] = is_in ? x[(uint64_t)r * n_in + k0 + k] : 0.0f;
+            ws[k * PITCH + at] = is_in ? gemv_weight(gemv_row_at<GEMV_ANY>(m, o, n_in), k0 + k) : 0.0f;
+        }
+        __syncthreads();
+        for (uint32_t k = 0; k < STEP; k++) {
+            float xv[4], wv[4];
+#pragma unroll
+            for (uint32_t i = 0; i < 4; i++) {
+                xv[i] = xs[k * PITCH + ty + 16 * i];
+                wv[i] = ws[k * PITCH + tx + 16 * i];
+            }
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+#pragma unroll
+                for (int n = 0; n < 4; n++)
+                    acc[i][n] = fmaf(xv[i], wv[n], acc[i][n]);
+        }
+        __syncthreads();
+    }
+    for (uint32_t i = 0; i < 4; i++)
+        for (uint32_t n = 0; n < 4; n++) {
+            const uint32_t r = m0 + ty + 16 * i, o = o0 + tx + 16 * n;
+            if (r < n_rows && o < n_out)
+                y[(uint64_t)r * n_out + o] = acc[i][n];
+        }
+}
+
+/* ---- host ---- */
+
+template <int T> static inline void gemm_fast(myth_stream *s, const gemm_args &a)
+{
+    enum { LARGE = 128, SMALL = 64, W_STAGES = T == MYTH_BF16 ? GEMM_STAGES : 2 };
+    const uint64_t n_large = (uint64_t)((a.n_rows + LARGE - 1) / LARGE) * ((a.n_out + LARGE - 1) / LARGE);
+    const bool is_large = a.n_rows > SMALL && n_large >= (uint64_t)cuda_of(s)->sm_count;          /* the same bits either way */
+    const uint32_t tile = is_large ? LARGE : SMALL;
+    const dim3 grid((a.n_rows + tile - 1) / tile, (a.n_out + tile - 1) / tile);
+    const uint64_t shared_bytes = (uint64_t)tile * 128 * (GEMM_STAGES + W_STAGES);
+    if (is_large)
+        MYTH_LAUNCH((gemm_mma_k<T, LARGE, LARGE, 64, 32>), grid, 2 * LARGE, shared_bytes, s)(a);
+    else
+        MYTH_LAUNCH((gemm_mma_k<T, SMALL, SMALL, 32, 32>), grid, 2 * SMALL, shared_bytes, s)(a);
+}
+
+/* y [n_rows, n_out] f32, x [n_rows, n_in] f32, w [n_out, n_in] planar. Uses the scratch. */
+static inline void gemm(myth_stream *s, myth_view y, myth_view x, myth_view w, uint32_t n_rows, uint32_t n_in, uint32_t n_out)
+{
+    enum { ROUND_BLOCK = 256 };
+    const unsigned char *weights = cuda_ptr<const unsigned char>(w);
+    if (cuda_of(s)->is_exact || w.dtype == MYTH_F32 || n_in % 8) {
+        const gemv_matrix m = { weights, n_out, w.dtype };
+        const dim3 grid((n_rows + GEMM_F32_TILE - 1) / GEMM_F32_TILE, (n_out + GEMM_F32_TILE - 1) / GEMM_F32_TILE);
+        MYTH_LAUNCH(gemm_f32_k, grid, GEMM_F32_BLOCK, 0, s)(cuda_ptr<float>(y), cuda_ptr<const float>(x), m, n_rows, n_in);
+        return;
+    }
+    const gemm_args a = {
+        cuda_ptr<float>(y), (const uint16_t *)cuda_of(s)->scratch, weights, n_rows, n_in, gemm_padded(n_in), n_out
+    };
+    const uint64_t n_pair = (uint64_t)n_rows * (a.n_pad / 2), n_block = (n_pair + ROUND_BLOCK - 1) / ROUND_BLOCK;
+    const uint64_t most = (uint64_t)cuda_of(s)->sm_count * 8;
+    MYTH_LAUNCH(gemm_round_k, (unsigned)(n_block < most ? n_block : most), ROUND_BLOCK, 0, s)
+    ((uint32_t *)cuda_of(s)->scratch, cuda_ptr<const float>(x), n_rows, n_in, a.n_pad);
+    switch (w.dtype) {
+    case MYTH_F16: gemm_fast<MYTH_F16>(s, a); break;
+    case MYTH_BF16: gemm_fast<MYTH_BF16>(s, a); break;
+    case MYTH_Q8_0: gemm_fast<MYTH_Q8_0>(s, a); break;
+    case MYTH_Q4_0: gemm_fast<MYTH_Q4_0>(s, a); break;
+    default: assert(!"device.c let a dtype through");
+    }
+}
+
+#endif

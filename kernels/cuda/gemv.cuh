@@ -1,0 +1,606 @@
+/* gemv.cuh - products of weight matrices with the few rows of a decode step, and the residual's prologue in front of them.
+ *
+ *   acc[n][r] = sum_k W[o_n, k] x[r, k]
+ *
+ * Work       a block of 16 warps takes tiles of the output in turn (grid.y blocks share them; grid.x = groups of R rows, so that blocks
+ *            that read the same weights run side by side). A warp has 4 groups of 8 lanes; a group has two matrix rows (a "slot":
+ *            neighbours, or gate and up); its lanes take 16-byte chunks of them in turn, up to 4 chunks of both rows in flight
+ *            (gemv_unroll). Where the matrix has few rows for the device, n_split warps share a tile along K
+ * Rows       x lies in shared memory, staged once per block, in planes of 16 bytes per chunk so that 8 lanes read 128 bytes side by side
+ * Modes      GEMV_F32    x in f32; weights F32, F16, BF16
+ *            GEMV_I8     x rounded to int8, one scale per 32 values; products of 4 by dp4a; quantised weights, fast mode
+ *            GEMV_PLAIN  x in f32, one weight at a time, of any type: quantised weights in exact mode, widths that 16-byte loads do not fit
+ * Order      a lane's chunks ascending, then lanes by a butterfly, then the splits ascending: fixed by the matrix alone, so a row's bits
+ *            depend on nothing but the row. Every rounding is spelled out (fmaf), so that template instances agree
+ * Traffic    the matrix once per group of R rows; n_in * 4 bytes of x per block and row
+ * Limit      DRAM bandwidth: up to 128 bytes in flight per thread, 64 KiB per block
+ * Lost       nothing measured yet                                                                                                */
+#ifndef MYTH_CUDA_GEMV_CUH
+#define MYTH_CUDA_GEMV_CUH
+
+#include "common.cuh"
+
+enum {
+    GEMV_WARPS = 16,
+    GEMV_BLOCK = GEMV_WARPS * 32,
+    GEMV_LANES = 8,                     /* along K */
+    GEMV_GROUPS = 32 / GEMV_LANES,      /* slots of a warp tile */
+    GEMV_ROWS = 8,                      /* most rows of x at once */
+    GEMV_FILL_WARPS = 2048,             /* splits are added until a matrix occupies so many warps */
+    GEMV_STATIC_BYTES = 12 << 10,       /* room left for the kernels' static shared memory */
+};
+
+enum { GEMV_F32, GEMV_I8, GEMV_PLAIN };
+enum { GEMV_ANY = MYTH_DTYPE_N };       /* the type of GEMV_PLAIN's instances: the matrix says */
+
+struct gemv_matrix {
+    const unsigned char *w;             /* planar form: quants, then scales (weight_form.h) */
+    uint32_t n_out;
+    int type;
+};
+
+struct gemv_row {
+    const unsigned char *q;
+    const uint16_t *d;                  /* scales of quantised types */
+    int type;
+};
+
+/* How a product runs; made on the host by gemv_shape_of. */
+struct gemv_shape {
+    uint32_t n_in, n_chunk;             /* chunks of a row */
+    uint32_t n_slot, n_tile, n_split, split_chunk;
+    uint32_t n_rows;
+};
+
+/* Values of a chunk: 16 bytes of weights, or one element. */
+static __host__ __device__ constexpr int gemv_values(int type, int mode)
+{
+    return mode == GEMV_PLAIN ? 1 : type == MYTH_F32 ? 4 : type == MYTH_Q8_0 ? 16 : type == MYTH_Q4_0 ? 32 : 8;
+}
+static __host__ __device__ constexpr bool gemv_is_quant(int type) { return type == MYTH_Q8_0 || type == MYTH_Q4_0; }
+
+/* Chunks of both matrix rows that a lane has on their way at once: what the registers hold without spilling. */
+static __host__ __device__ constexpr int gemv_unroll(int type, int mode, int rows)
+{
+    return mode == GEMV_I8 && rows == 1 ? (type == MYTH_Q8_0 ? 2 : 3) : 4;
+}
+
+/* ---- weights ---- */
+
+template <int T> static __device__ __forceinline__ gemv_row gemv_row_at(const gemv_matrix &m, uint32_t o, uint32_t n_in)
+{
+    const int type = T == GEMV_ANY ? m.type : T;
+    const uint64_t n = n_in, row_bytes = type == MYTH_F32 ? 4 * n : type == MYTH_Q8_0 ? n : type == MYTH_Q4_0 ? n / 2 : 2 * n;
+    gemv_row row = { m.w + o * row_bytes, nullptr, type };
+    if (gemv_is_quant(type))
+        row.d = (const uint16_t *)(const void *)(m.w + m.n_out * row_bytes) + o * (n / 32);
+    return row;
+}
+
+/* Weight k of a row of any type. */
+static __device__ __forceinline__ float gemv_weight(const gemv_row &row, uint32_t k)
+{
+    switch (row.type) {
+    case MYTH_F32: return ((const float *)(const void *)row.q)[k];
+    case MYTH_F16: return f16_to_f32(((const uint16_t *)(const void *)row.q)[k]);
+    case MYTH_BF16: return bf16_to_f32(((const uint16_t *)(const void *)row.q)[k]);
+    case MYTH_Q8_0: return f16_to_f32(row.d[k / 32]) * (float)(int8_t)row.q[k];
+    default: {
+        const unsigned byte = row.q[k / 32 * 16 + k % 16];
+        return f16_to_f32(row.d[k / 32]) * (float)((int)(k % 32 < 16 ? byte & 15u : byte >> 4) - 8);
+    }
+    }
+}
+
+static __device__ __forceinline__ uint32_t gemv_word(const uint4 &v, int i) { return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w; }
+
+/* Values 4p..4p+3 of a chunk. */
+template <int T> static __device__ __forceinline__ void gemv_quad(float (&f)[4], const uint4 &w, int p)
+{
+    for (int i = 0; i < 4; i++) {
+        if constexpr (T == MYTH_F32) {
+            f[i] = __uint_as_float(gemv_word(w, i));
+        } else {
+            const uint16_t h = (uint16_t)(gemv_word(w, 2 * p + i / 2) >> (16 * (i % 2)));
+            f[i] = T == MYTH_F16 ? f16_to_f32(h) : bf16_to_f32(h);
+        }
+    }
+}
+
+/* ---- rows of x in shared memory ----
+ *
+ * GEMV_F32     float4 [R][values / 4][n_chunk]
+ * GEMV_I8      16 int8 [R][values / 16][n_chunk], then (scale, 8 * sum) of every 32 values [R][n_in / 32]
+ * GEMV_PLAIN   float [R][n_in]                                                                          */
+
+template <int MODE> static __host__ __device__ __forceinline__ uint64_t gemv_stage_bytes(uint32_t n_in, uint64_t n_rows)
+{
+    return MODE == GEMV_I8 ? n_rows * (n_in + (uint64_t)n_in / 32 * sizeof(int2)) : n_rows * n_in * 4;
+}
+
+/* Values 4i..4i+3 of a row of n, zeros past its end. */
+static __device__ __forceinline__ float4 gemv_load4(const float *row, uint32_t i, uint32_t n)
+{
+    if (((uintptr_t)row & 15u) == 0 && 4 * i + 4 <= n)
+        return ((const float4 *)(const void *)row)[i];
+    float4 v;
+    v.x = 4 * i < n ? row[4 * i] : 0.0f;
+    v.y = 4 * i + 1 < n ? row[4 * i + 1] : 0.0f;
+    v.z = 4 * i + 2 < n ? row[4 * i + 2] : 0.0f;
+    v.w = 4 * i + 3 < n ? row[4 * i + 3] : 0.0f;
+    return v;
+}
+
+static __device__ __forceinline__ void gemv_store4(float *row, uint32_t i, uint32_t n, const float4 &v)
+{
+    if (((uintptr_t)row & 15u) == 0 && 4 * i + 4 <= n) {
+        ((float4 *)(void *)row)[i] = v;
+        return;
+    }
+    if (4 * i < n)
+        row[4 * i] = v.x;
+    if (4 * i + 1 < n)
+        row[4 * i + 1] = v.y;
+    if (4 * i + 2 < n)
+        row[4 * i + 2] = v.z;
+    if (4 * i + 3 < n)
+        row[4 * i + 3] = v.w;
+}
+
+/* Where values 4i..4i+3 of row r lie in f32. */
+template <int T> static __device__ __forceinline__ float4 *gemv_quad_at(unsigned char *stage, const gemv_shape &g, int r, uint32_t i)
+{
+    const uint32_t n_plane = gemv_values(T, GEMV_F32) / 4;
+    return (float4 *)(void *)stage + (r * n_plane + i % n_plane) * g.n_chunk + i / n_plane;
+}
+
+/* Values 4i..4i+3 of row r as int8; called by whole warps, `is_in` false for lanes past the row. 8 lanes side by side make a block of 32. A
+ * value that is not finite makes the block's scale so. */
+template <int T>
+static __device__ __forceinline__ void gemv_put_i8(unsigned char *stage, const gemv_shape &g, int n_stage_rows, int r, uint32_t i,
+                                                   bool is_in, const float4 &v)
+{
+    const uint32_t n_plane = gemv_values(T, GEMV_I8) / 16, block = i / 8, quad = i % 8;
+    unsigned most = 0;
+    const float f[4] = { v.x, v.y, v.z, v.w };
+    for (int e = 0; e < 4; e++)
+        most = max(most, __float_as_uint(f[e]) & 0x7fffffffu);         /* bits of magnitudes are in their order, NaN above all */
+    for (int o = 1; o < 8; o <<= 1)
+        most = max(most, __shfl_xor_sync(MYTH_WARP_ALL, most, o));
+    const bool is_finite = most < 0x7f800000u;
+    const float scale = __uint_as_float(most) / 127.0f, inverse = is_finite && scale > 0.0f ? 1.0f / scale : 0.0f;
+    uint32_t word = 0;
+    int sum = 0;
+    for (int e = 0; e < 4; e++) {
+        const int q = is_finite ? __float2int_rn(fminf(fmaxf(f[e] * inverse, -127.0f), 127.0f)) : 0;
+        word |= ((uint32_t)q & 0xffu) << (8 * e);
+        sum += q;
+    }
+    for (int o = 1; o < 8; o <<= 1)
+        sum += __shfl_xor_sync(MYTH_WARP_ALL, sum, o);
+    if (!is_in)
+        return;
+    const uint32_t plane = n_plane == 2 ? quad / 4 : 0, chunk = n_plane == 2 ? block : 2 * block + quad / 4;
+    ((uint32_t *)(void *)stage)[((r * n_plane + plane) * g.n_chunk + chunk) * 4 + quad % 4] = word;
+    if (quad == 0)
+        ((int2 *)(void *)(stage + (uint64_t)n_stage_rows * g.n_in))[r * (g.n_in / 32) + block] = make_int2(__float_as_int(scale), 8 * sum);
+}
+
+template <int T, int MODE, int R>
+static __device__ __forceinline__ void gemv_put(unsigned char *stage, const gemv_shape &g, int r, uint32_t i, bool is_in, const float4 &v)
+{
+    if constexpr (MODE == GEMV_I8)
+        gemv_put_i8<T>(stage, g, R, r, i, is_in, v);
+    else if constexpr (MODE == GEMV_F32) {
+        if (is_in)
+            *gemv_quad_at<T>(stage, g, r, i) = v;
+    } else if (is_in) {
+        float *row = (float *)(void *)stage + r * g.n_in;
+        const float f[4] = { v.x, v.y, v.z, v.w };
+        for (uint32_t e = 0; e < 4 && 4 * i + e < g.n_in; e++)
+            row[4 * i + e] = f[e];
+    }
+}
+
+/* Rows row0.. of x [n_rows, n_in] as they are; past the last row, the last again. A barrier must follow. */
+template <int T, int MODE, int R>
+static __device__ __forceinline__ void gemv_stage_rows(unsigned char *stage, const gemv_shape &g, const float *x, uint32_t row0)
+{
+    const uint32_t n4 = (g.n_in + 3) / 4;
+    for (uint32_t i0 = 0; i0 < n4; i0 += GEMV_BLOCK) {
+        const uint32_t i = i0 + threadIdx.x;
+#pragma unroll
+        for (int r = 0; r < R; r++) {
+            const float *row = x + (uint64_t)min(row0 + r, g.n_rows - 1) * g.n_in;
+            const float4 v = i < n4 ? gemv_load4(row, i, g.n_in) : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+            gemv_put<T, MODE, R>(stage, g, r, i, i < n4, v);
+        }
+    }
+}
+
+/* ---- the prologue: t = x + RMS(pend) * w_post, staged as t / sqrt(mean(t^2) + eps) * w ---- */
+
+struct gemv_norm {
+    float *x;
+    const float *pend, *w_post, *w;     /* pend, w_post: nullptr = not given */
+    float eps;
+};
+
+/* Rows whose t is kept in f32 at once: in the stage itself, or beside an int8 one. */
+template <int MODE, int R> static __host__ __device__ constexpr int gemv_fold_rows() { return MODE == GEMV_I8 && R > 2 ? 2 : R; }
+
+template <int MODE, int R> static __host__ __device__ __forceinline__ uint64_t gemv_norm_stage_bytes(uint32_t n_in)
+{
+    const uint64_t stage = (gemv_stage_bytes<MODE>(n_in, R) + 15) & ~(uint64_t)15;
+    return stage + (MODE == GEMV_I8 ? (uint64_t)gemv_fold_rows<MODE, R>() * n_in * 4 : 0);
+}
+
+static __device__ __forceinline__ float4 gemv_folded(const gemv_norm &f, uint64_t at, uint32_t i, uint32_t n, float post_scale)
+{
+    float4 t = gemv_load4(f.x + at, i, n);
+    if (!f.pend)
+        return t;
+    const float4 p = gemv_load4(f.pend + at, i, n);
+    const float4 one = make_float4(1.0f, 1.0f, 1.0f, 1.0f), w = f.w_post ? gemv_load4(f.w_post, i, n) : one;
+    t.x = fmaf(p.x * post_scale, w.x, t.x);
+    t.y = fmaf(p.y * post_scale, w.y, t.y);
+    t.z = fmaf(p.z * post_scale, w.z, t.z);
+    t.w = fmaf(p.w * post_scale, w.w, t.w);
+    return t;
+}
+
+static __device__ __forceinline__ float gemv_square(const float4 &v, float sum)
+{
+    return fmaf(v.w, v.w, fmaf(v.z, v.z, fmaf(v.y, v.y, fmaf(v.x, v.x, sum))));
+}
+
+/* scale[r] = 1 / sqrt(mean + eps) of N rows from their threads' sums of squares; `part` holds N * GEMV_WARPS floats, free again after the
+ * next barrier. */
+template <int N>
+static __device__ __forceinline__ void gemv_scales(float (&scale)[N], const float (&ss)[N], float *part, uint32_t n, float eps)
+{
+#pragma unroll
+    for (int r = 0; r < N; r++) {
+        const float sum = warp_sum(ss[r]);
+        if (lane() == 0)
+            part[r * GEMV_WARPS + warp()] = sum;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int r = 0; r < N; r++) {
+        float sum = 0.0f;
+        for (int w = 0; w < GEMV_WARPS; w++)
+            sum += part[r * GEMV_WARPS + w];
+        scale[r] = 1.0f / sqrtf(sum / (float)n + eps);
+    }
+}
+
+/* post[r]: the scale of pend, for gemv_write_back. A barrier must follow. */
+template <int T, int MODE, int R>
+static __device__ __forceinline__ void gemv_stage_normed(unsigned char *stage, float *post, const gemv_shape &g, const gemv_norm &f,
+                                                         uint32_t row0)
+{
+    enum { FOLD = gemv_fold_rows<MODE, R>() };
+    MYTH_SHARED(float, part, 2 * FOLD * GEMV_WARPS);
+    const uint32_t n4 = (g.n_in + 3) / 4;
+    float4 *kept = (float4 *)(void *)(stage + ((gemv_stage_bytes<MODE>(g.n_in, R) + 15) & ~(uint64_t)15));
+#pragma unroll
+    for (int b = 0; b < R; b += FOLD) {
+        float ss[FOLD], scale[FOLD];
+        uint64_t at[FOLD];
+#pragma unroll
+        for (int r = 0; r < FOLD; r++) {
+            at[r] = (uint64_t)min(row0 + b + r, g.n_rows - 1) * g.n_in;
+            ss[r] = 0.0f;
+            scale[r] = 1.0f;
+        }
+        if (f.pend && f.w_post) {
+            for (uint32_t i = threadIdx.x; i < n4; i += GEMV_BLOCK)
+#pragma unroll
+                for (int r = 0; r < FOLD; r++)
+                    ss[r] = gemv_square(gemv_load4(f.pend + at[r], i, g.n_in), ss[r]);
+            gemv_scales<FOLD>(scale, ss, part, g.n_in, f.eps);
+        }
+#pragma unroll
+        for (int r = 0; r < FOLD; r++) {
+            ss[r] = 0.0f;
+            if (threadIdx.x == 0)
+                post[b + r] = scale[r];
+        }
+        for (uint32_t i = threadIdx.x; i < n4; i += GEMV_BLOCK)
+#pragma unroll
+            for (int r = 0; r < FOLD; r++) {
+                const float4 t = gemv_folded(f, at[r], i, g.n_in, scale[r]);
+                ss[r] = gemv_square(t, ss[r]);
+                if constexpr (MODE == GEMV_I8)
+                    kept[r * n4 + i] = t;
+                else
+                    gemv_put<T, MODE, R>(stage, g, b + r, i, true, t);
+            }
+        gemv_scales<FOLD>(scale, ss, part + FOLD * GEMV_WARPS, g.n_in, f.eps);
+        for (uint32_t i0 = 0; i0 < n4; i0 += GEMV_BLOCK) {              /* whole warps: gemv_put may shuffle */
+            const uint32_t i = i0 + threadIdx.x;
+            const bool is_in = i < n4;
+            const float4 w = is_in ? gemv_load4(f.w, i, g.n_in) : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+#pragma unroll
+            for (int r = 0; r < FOLD; r++) {
+                float4 t = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+                if (is_in) {
+                    if constexpr (MODE == GEMV_I8)
+                        t = kept[r * n4 + i];
+                    else if constexpr (MODE == GEMV_F32)
+                        t = *gemv_quad_at<T>(stage, g, b + r, i);
+                    else
+                        t = gemv_load4((const float *)(const void *)stage + (b + r) * g.n_in, i, g.n_in);
+                }
+                const float4 y = make_float4(t.x * scale[r] * w.x, t.y * scale[r] * w.y, t.z * scale[r] * w.z, t.w * scale[r] * w.w);
+                gemv_put<T, MODE, R>(stage, g, b + r, i, is_in, y);
+            }
+        }
+        if (!(f.pend && f.w_post))
+            __syncthreads();            /* the next rows' sums go where these were read */
+    }
+}
+
+/* x becomes t: by one block, when every block has read x. */
+template <int R>
+static __device__ __forceinline__ void gemv_write_back(const float *post, const gemv_shape &g, const gemv_norm &f, uint32_t row0)
+{
+    const uint32_t n4 = (g.n_in + 3) / 4;
+    for (uint32_t r = 0; r < R && row0 + r < g.n_rows; r++) {
+        const uint64_t at = (uint64_t)(row0 + r) * g.n_in;
+        for (uint32_t i = threadIdx.x; i < n4; i += GEMV_BLOCK)
+            gemv_store4(f.x + at, i, g.n_in, gemv_folded(f, at, i, g.n_in, post[r]));
+    }
+}
+
+/* ---- sums ---- */
+
+/* Chunk c of two matrix rows into the lane's sums; d: their scales. */
+template <int T, int MODE, int R>
+static __device__ __forceinline__ void gemv_chunk(float (&acc)[2][R], const uint4 (&w)[2], const float (&d)[2], const unsigned char *stage,
+                                                  const gemv_shape &g, uint32_t c)
+{
+    if constexpr (MODE == GEMV_I8) {
+        enum { PLANES = gemv_values(T, MODE) / 16 };
+        const int4 *x = (const int4 *)(const void *)stage;
+        const int2 *meta = (const int2 *)(const void *)(stage + (uint64_t)R * g.n_in);
+#pragma unroll
+        for (int r = 0; r < R; r++) {
+            const int2 m = meta[r * (g.n_in / 32) + (T == MYTH_Q8_0 ? c / 2 : c)];
+            const int4 lo = x[r * PLANES * g.n_chunk + c];
+            int4 hi = lo;
+            if constexpr (T == MYTH_Q4_0)
+                hi = x[(r * PLANES + 1) * g.n_chunk + c];
+#pragma unroll
+            for (int n = 0; n < 2; n++) {
+                int sum = 0;
+                if constexpr (T == MYTH_Q8_0) {
+                    sum = __dp4a((int)w[n].x, lo.x, sum);
+                    sum = __dp4a((int)w[n].y, lo.y, sum);
+                    sum = __dp4a((int)w[n].z, lo.z, sum);
+                    sum = __dp4a((int)w[n].w, lo.w, sum);
+                } else {                /* nibbles are 0..15: 8 * sum(x) too much */
+                    sum = -m.y;
+                    sum = __dp4a((int)(w[n].x & 0x0f0f0f0fu), lo.x, sum);
+                    sum = __dp4a((int)(w[n].y & 0x0f0f0f0fu), lo.y, sum);
+                    sum = __dp4a((int)(w[n].z & 0x0f0f0f0fu), lo.z, sum);
+                    sum = __dp4a((int)(w[n].w & 0x0f0f0f0fu), lo.w, sum);
+                    sum = __dp4a((int)(w[n].x >> 4 & 0x0f0f0f0fu), hi.x, sum);
+                    sum = __dp4a((int)(w[n].y >> 4 & 0x0f0f0f0fu), hi.y, sum);
+                    sum = __dp4a((int)(w[n].z >> 4 & 0x0f0f0f0fu), hi.z, sum);
+                    sum = __dp4a((int)(w[n].w >> 4 & 0x0f0f0f0fu), hi.w, sum);
+                }
+                acc[n][r] = fmaf((float)sum, d[n] * __int_as_float(m.x), acc[n][r]);
+            }
+        }
+    } else {
+        enum { PLANES = gemv_values(T, GEMV_F32) / 4 };
+        const float4 *x = (const float4 *)(const void *)stage;
+#pragma unroll
+        for (int p = 0; p < PLANES; p++) {
+            float f[2][4];
+            gemv_quad<T>(f[0], w[0], p);
+            gemv_quad<T>(f[1], w[1], p);
+#pragma unroll
+            for (int r = 0; r < R; r++) {
+                const float4 v = x[(r * PLANES + p) * g.n_chunk + c];
+#pragma unroll
+                for (int n = 0; n < 2; n++)
+                    acc[n][r] = fmaf(f[n][3], v.w, fmaf(f[n][2], v.z, fmaf(f[n][1], v.y, fmaf(f[n][0], v.x, acc[n][r]))));
+            }
+        }
+    }
+}
+
+/* Chunks [c0, c1) of the group's two rows: the sums, the same in its 8 lanes. */
+template <int T, int MODE, int R>
+static __device__ __forceinline__ void gemv_sums(float (&acc)[2][R], const gemv_row (&row)[2], const unsigned char *stage,
+                                                 const gemv_shape &g, uint32_t c0, uint32_t c1)
+{
+    const uint32_t j = threadIdx.x % GEMV_LANES;
+#pragma unroll
+    for (int r = 0; r < R; r++)
+        acc[0][r] = acc[1][r] = 0.0f;
+    if constexpr (MODE == GEMV_PLAIN) {
+        const float *x = (const float *)(const void *)stage;
+        for (uint32_t c = c0 + j; c < c1; c += GEMV_LANES)
+            for (int n = 0; n < 2; n++) {
+                const float f = gemv_weight(row[n], c);
+#pragma unroll
+                for (int r = 0; r < R; r++)
+                    acc[n][r] = fmaf(f, x[r * g.n_in + c], acc[n][r]);
+            }
+    } else {
+        enum { UNROLL = gemv_unroll(T, MODE, R) };
+        for (uint32_t c = c0 + j; c < c1; c += GEMV_LANES * UNROLL) {
+            uint4 w[UNROLL][2];
+            uint16_t d[UNROLL][2];
+#pragma unroll
+            for (uint32_t u = 0; u < UNROLL; u++) {
+                const uint32_t at = c + u * GEMV_LANES;
+                if (at >= c1)
+                    continue;
+#pragma unroll
+                for (int n = 0; n < 2; n++) {
+                    w[u][n] = load_stream16(row[n].q + (uint64_t)at * 16);
+                    d[u][n] = gemv_is_quant(T) ? row[n].d[T == MYTH_Q8_0 ? at / 2 : at] : (uint16_t)0;
+                }
+            }
+#pragma unroll
+            for (uint32_t u = 0; u < UNROLL; u++) {
+                const uint32_t at = c + u * GEMV_LANES;
+                if (at >= c1)
+                    continue;
+                const float scale[2] = { f16_to_f32(d[u][0]), f16_to_f32(d[u][1]) };
+                gemv_chunk<T, MODE, R>(acc, w[u], scale, stage, g, at);
+            }
+        }
+    }
+#pragma unroll
+    for (int o = GEMV_LANES / 2; o; o >>= 1)
+#pragma unroll
+        for (int r = 0; r < R; r++) {
+            acc[0][r] += __shfl_xor_sync(MYTH_WARP_ALL, acc[0][r], o);
+            acc[1][r] += __shfl_xor_sync(MYTH_WARP_ALL, acc[1][r], o);
+        }
+}
+
+/* Slots of the block tile's warp `w`, and its part of K. */
+struct gemv_place {
+    uint32_t slot, c0, c1;
+};
+static __device__ __forceinline__ gemv_place gemv_place_of(const gemv_shape &g, uint32_t tile)
+{
+    const uint32_t split = (uint32_t)warp() % g.n_split, n_side = GEMV_WARPS / g.n_split;
+    gemv_place p;
+    p.slot = (tile * n_side + (uint32_t)warp() / g.n_split) * GEMV_GROUPS + (uint32_t)lane() / GEMV_LANES;
+    p.c0 = split * g.split_chunk;
+    p.c1 = min(p.c0 + g.split_chunk, g.n_chunk);
+    return p;
+}
+
+/* The first weights this block will read, on their way before what the previous kernel computes is there. */
+template <typename OP> static __device__ __forceinline__ void gemv_prefetch(const gemv_shape &g, const OP &op)
+{
+    enum { LINES = 4 };
+    const gemv_place p = gemv_place_of(g, blockIdx.y);
+    if (blockIdx.y >= g.n_tile || p.slot >= g.n_slot)
+        return;
+    gemv_row row[2];
+    op.rows(row, p.slot);
+    for (uint32_t m = 0, c = p.c0 + threadIdx.x % GEMV_LANES * 8; m < LINES && c < p.c1; m++, c += GEMV_LANES * 8)
+        for (int n = 0; n < 2; n++)
+            prefetch_l2(row[n].q + (uint64_t)c * 16);
+}
+
+/* All tiles of this block. op: rows(row[2], slot), store(slot, r, v0, v1) by one thread each, done(tile) by the whole block. */
+template <int T, int MODE, int R, typename OP>
+static __device__ __forceinline__ void gemv_tiles(const gemv_shape &g, const unsigned char *stage, uint32_t n_valid, const OP &op)
+{
+    MYTH_SHARED(float, part, 2 * GEMV_WARPS * GEMV_GROUPS * 2 * R);     /* [parity][warp][group][row of the pair][r] */
+    const uint32_t j = threadIdx.x % GEMV_LANES, group = (uint32_t)lane() / GEMV_LANES, n_side = GEMV_WARPS / g.n_split;
+    uint32_t parity = 0;
+    for (uint32_t tile = blockIdx.y; tile < g.n_tile; tile += gridDim.y, parity ^= 1) {
+        const gemv_place p = gemv_place_of(g, tile);
+        float acc[2][R];
+        gemv_row row[2];
+        op.rows(row, min(p.slot, g.n_slot - 1));
+        gemv_sums<T, MODE, R>(acc, row, stage, g, p.c0, p.c1);
+        if (g.n_split == 1) {
+#pragma unroll
+            for (uint32_t r = 0; r < R; r++)
+                if (j == r && r < n_valid && p.slot < g.n_slot)
+                    op.store(p.slot, r, acc[0][r], acc[1][r]);
+        } else {
+            float *mine = part + parity * GEMV_WARPS * GEMV_GROUPS * 2 * R, *own = mine + ((uint32_t)warp() * GEMV_GROUPS + group) * 2 * R;
+#pragma unroll
+            for (uint32_t r = 0; r < R; r++)
+                if (j == r) {
+                    own[r] = acc[0][r];
+                    own[R + r] = acc[1][r];
+                }
+            __syncthreads();
+            for (uint32_t i = threadIdx.x; i < n_side * GEMV_GROUPS * R; i += GEMV_BLOCK) {
+                const uint32_t r = i % R, at = i / R, slot = tile * n_side * GEMV_GROUPS + at;
+                float v[2] = { 0.0f, 0.0f };
+                for (uint32_t s = 0; s < g.n_split; s++)
+                    for (uint32_t n = 0; n < 2; n++)
+                        v[n] += mine[(((at / GEMV_GROUPS * g.n_split + s) * GEMV_GROUPS + at % GEMV_GROUPS) * 2 + n) * R + r];
+                if (r < n_valid && slot < g.n_slot)
+                    op.store(slot, r, v[0], v[1]);
+            }
+        }
+        op.done(tile);
+    }
+}
+
+/* ---- host ---- */
+
+static inline int gemv_mode(const myth_stream *s, myth_dtype t, uint32_t n_in)
+{
+    const bool is_narrow = n_in % (uint32_t)gemv_values(t, GEMV_F32) != 0;
+    return is_narrow || (gemv_is_quant(t) && cuda_of(s)->is_exact) ? GEMV_PLAIN : gemv_is_quant(t) ? GEMV_I8 : GEMV_F32;
+}
+
+/* n_slot pairs of matrix rows; with can_split the warps of a block share tiles along K where the matrix is small. */
+static inline gemv_shape gemv_shape_of(myth_dtype t, int mode, uint32_t n_rows, uint32_t n_in, uint32_t n_slot, bool can_split)
+{
+    gemv_shape g = {};
+    g.n_in = n_in;
+    g.n_chunk = n_in / (uint32_t)gemv_values(t, mode);
+    g.n_slot = n_slot;
+    g.n_split = 1;
+    g.n_rows = n_rows;
+    const uint64_t n_warp_tile = ((uint64_t)n_slot + GEMV_GROUPS - 1) / GEMV_GROUPS, n_step = (g.n_chunk + GEMV_LANES - 1) / GEMV_LANES;
+    while (can_split && g.n_split < GEMV_WARPS && n_warp_tile * g.n_split < GEMV_FILL_WARPS && 2 * g.n_split <= n_step)
+        g.n_split *= 2;
+    g.split_chunk = (uint32_t)((n_step + g.n_split - 1) / g.n_split) * GEMV_LANES;
+    const uint32_t n_side = GEMV_WARPS / g.n_split;
+    g.n_tile = (uint32_t)((n_warp_tile + n_side - 1) / n_side);
+    return g;
+}
+
+static inline uint64_t gemv_shared_room(const myth_stream *s)
+{
+    const uint64_t most = cuda_of(s)->shared_max;
+    return most > GEMV_STATIC_BYTES ? most - GEMV_STATIC_BYTES : 0;
+}
+
+/* n_group groups of rows; blocks that share the tiles: enough to fill the device with what each takes of it. */
+static inline dim3 gemv_grid(const myth_stream *s, const gemv_shape &g, uint32_t n_group, int rows, uint64_t shared_bytes)
+{
+    const uint32_t per_sm = rows == 1 && 2 * (shared_bytes + GEMV_STATIC_BYTES) <= cuda_of(s)->shared_max ? 2 : 1;
+    uint32_t n_worker = (uint32_t)cuda_of(s)->sm_count * per_sm / n_group;
+    n_worker = n_worker < 1 ? 1 : n_worker < g.n_tile ? n_worker : g.n_tile;
+    return dim3(n_group, n_worker);
+}
+
+#define GEMV_BOUNDS(R) __launch_bounds__(GEMV_BLOCK, (R) == 1 ? 2 : 1)
+
+/* RUN(type, mode, rows) for the case at hand: the most rows at once that BYTES(mode, rows) lets fit into the room, without many to spare;
+ * goes to the label when not even one fits. */
+#define GEMV_PICK_ROWS(T, MODE, MANY, RUN, BYTES, n_rows, room, none) \
+    do { \
+        if ((n_rows) > 4 && (MANY) > 4 && BYTES(MODE, MANY) <= (room)) { RUN(T, MODE, MANY); } \
+        else if ((n_rows) > 1 && BYTES(MODE, 4) <= (room)) { RUN(T, MODE, 4); } \
+        else if (BYTES(MODE, 1) <= (room)) { RUN(T, MODE, 1); } \
+        else goto none; \
+    } while (0)
+#define GEMV_PICK(type, mode, RUN, BYTES, n_rows, room, none) \
+    do { \
+        if ((mode) == GEMV_PLAIN) \
+            GEMV_PICK_ROWS(GEMV_ANY, GEMV_PLAIN, 4, RUN, BYTES, n_rows, room, none); \
+        else if ((type) == MYTH_Q8_0) \
+            GEMV_PICK_ROWS(MYTH_Q8_0, GEMV_I8, 8, RUN, BYTES, n_rows, room, none); \
+        else if ((type) == MYTH_Q4_0) \
+            GEMV_PICK_ROWS(MYTH_Q4_0, GEMV_I8, 8, RUN, BYTES, n_rows, room, none); \
+        else if ((type) == MYTH_BF16) \
+            GEMV_PICK_ROWS(MYTH_BF16, GEMV_F32, 8, RUN, BYTES, n_rows, room, none); \
+        else if ((type) == MYTH_F16) \
+            GEMV_PICK_ROWS(MYTH_F16, GEMV_F32, 4, RUN, BYTES, n_rows, room, none); \
+        else \
+            GEMV_PICK_ROWS(MYTH_F32, GEMV_F32, 4, RUN, BYTES, n_rows, room, none); \
+    } while (0)
+
+#endif

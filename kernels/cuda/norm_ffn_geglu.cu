@@ -1,0 +1,111 @@
+/* norm_ffn_geglu.cu   x += RMS(pend) * w_post;  xn = RMS(x) * w;  h[r,:] = gelu_tanh(Wg xn) * (Wu xn)
+ *
+ * Shapes     x, pend [n_rows, dim], h, up [n_rows, d_ff] f32; Wg, Wu [d_ff, dim] of one type in planar form
+ * Decode     one launch. Every block folds and norms the rows for itself; gate and up of an output are summed by the same lanes; the block
+ *            that is the last to have read x writes it back. `xn` and `up` are not touched
+ * Prefill    rms_norm, two products (gemm.cuh), geglu
+ * Precision  as proj; the statistics in f32
+ * Traffic    both matrices once per 8 rows; x, pend, w_post and w once per block
+ * Limit      DRAM bandwidth in decode, tensor cores in prefill                                                                     */
+#include "gemv.cuh"
+
+struct ffn_op {
+    gemv_norm norm;
+    gemv_matrix gate, up;
+    float *h;
+    unsigned *counter;                  /* one per group of rows */
+    uint32_t d_ff, n_in, row0;
+};
+
+static __device__ __forceinline__ float gelu_tanh(float x)
+{
+    return 0.5f * x * (1.0f + tanhf(0.79788456f * fmaf(0.044715f * x * x, x, x)));
+}
+
+template <int T> struct ffn_tiles {
+    const ffn_op &p;
+    __device__ __forceinline__ void rows(gemv_row (&row)[2], uint32_t slot) const
+    {
+        row[0] = gemv_row_at<T>(p.gate, slot, p.n_in);
+        row[1] = gemv_row_at<T>(p.up, slot, p.n_in);
+    }
+    __device__ __forceinline__ void store(uint32_t slot, uint32_t r, float gate, float up) const
+    {
+        p.h[(uint64_t)(p.row0 + r) * p.d_ff + slot] = gelu_tanh(gate) * up;
+    }
+    __device__ __forceinline__ void done(uint32_t) const {}
+};
+
+template <int T, int MODE, int R> static __global__ void GEMV_BOUNDS(R) norm_ffn_geglu_k(gemv_shape g, ffn_op p)
+{
+    MYTH_SHARED_DYN(unsigned char, stage);
+    MYTH_SHARED(float, post, R);
+    p.row0 += blockIdx.x * R;
+    const ffn_tiles<T> op = { p };
+    if constexpr (MODE != GEMV_PLAIN)
+        gemv_prefetch(g, op);
+    grid_dependency_wait();
+    gemv_stage_normed<T, MODE, R>(stage, post, g, p.norm, p.row0);
+    __syncthreads();
+    grid_dependency_launch();
+    if (p.norm.pend && last_block(p.counter + blockIdx.x, gridDim.y))
+        gemv_write_back<R>(post, g, p.norm, p.row0);
+    gemv_tiles<T, MODE, R>(g, stage, g.n_rows - p.row0, op);
+}
+
+/* As few launches as there are counters for. */
+template <int T, int MODE, int R> static void launch(myth_stream *s, const gemv_shape &g, ffn_op p)
+{
+    const uint64_t shared_bytes = gemv_norm_stage_bytes<MODE, R>(g.n_in);
+    const uint32_t n_group = (g.n_rows + R - 1) / R, most = CUDA_COUNTER_N / (1u);
+    for (uint32_t first = 0; first < n_group; first += most) {
+        p.row0 = first * R;
+        const dim3 grid = gemv_grid(s, g, min(most, n_group - first), R, shared_bytes);
+        MYTH_LAUNCH_DEPENDENT((norm_ffn_geglu_k<T, MODE, R>), grid, GEMV_BLOCK, shared_bytes, s)(g, p);
+    }
+}
+
+/* False when the rows do not fit a block's shared memory, or the matrices differ in type. */
+static bool decode(myth_stream *s, const struct myth_norm_ffn_geglu_args *a)
+{
+    const myth_dtype t = a->w_gate.dtype;
+    const int mode = gemv_mode(s, t, a->dim);
+    const gemv_shape g = gemv_shape_of(t, mode, a->n_rows, a->dim, a->d_ff, true);
+    const uint64_t room = gemv_shared_room(s);
+    const ffn_op p = {
+        { cuda_ptr<float>(a->x), cuda_ptr<const float>(a->pend), cuda_ptr<const float>(a->w_post), cuda_ptr<const float>(a->w), a->eps },
+        { cuda_ptr<const unsigned char>(a->w_gate), a->d_ff, t },
+        { cuda_ptr<const unsigned char>(a->w_up), a->d_ff, t },
+        cuda_ptr<float>(a->h), cuda_of(s)->counters, a->d_ff, a->dim, 0
+    };
+    if (a->w_up.dtype != t)
+        return false;
+#define BYTES(mode, rows) gemv_norm_stage_bytes<mode, rows>(a->dim)
+#define RUN(T, mode, rows) launch<T, mode, rows>(s, g, p)
+    GEMV_PICK(t, mode, RUN, BYTES, a->n_rows, room, too_wide);
+#undef RUN
+#undef BYTES
+    return true;
+too_wide:
+    return false;
+}
+
+/* Out of the smaller ops. */
+static void compose(myth_stream *s, const struct myth_norm_ffn_geglu_args *a)
+{
+    const struct myth_rms_norm_args norm = { a->xn, a->x, a->pend, a->w_post, a->w, a->n_rows, a->dim, a->eps };
+    const struct myth_proj_args gate = { a->h, a->xn, a->w_gate, a->n_rows, a->dim, a->d_ff, a->is_decode };
+    const struct myth_proj_args up = { a->up, a->xn, a->w_up, a->n_rows, a->dim, a->d_ff, a->is_decode };
+    const struct myth_geglu_args geglu = { a->h, a->h, a->up, a->n_rows, a->d_ff };
+    cuda_rms_norm(s, &norm);
+    cuda_proj(s, &gate);
+    cuda_proj(s, &up);
+    cuda_geglu(s, &geglu);
+}
+
+extern "C" void cuda_norm_ffn_geglu(myth_stream *s, const struct myth_norm_ffn_geglu_args *a)
+{
+    if (!a->is_decode || !decode(s, a))
+        compose(s, a);
+    cuda_check(s, "norm_ffn_geglu");
+}

@@ -1,0 +1,230 @@
+/* norm_qkv_rope_store.cu   x += RMS(pend) * w_post;  xn = RMS(x) * w_in;  q, k, v = Wq xn, Wk xn, Wv xn;  per head RMS, rope;
+ *                          q * q_scale to `q`, k and v in the cache's types to the scratch
+ *
+ * Shapes     x, pend [n_rows, dim] f32; Wq [n_head * head_dim, dim], Wk, Wv [n_head_kv * head_dim, dim] of one type in planar form; rope
+ *            [n_rows, head_dim / 2, 2]; q [n_rows, n_head, head_dim]; k_new, v_new [n_head_kv, cap_rows, head_dim]
+ * Decode     one launch. Every block folds and norms the rows for itself; rows of [Wq; Wk; Wv] are shared out in tiles; raw sums go to
+ *            `qkv`, and the block that brings a head's last tile norms, turns and stores the head, one warp per row. The block that is the
+ *            last to have read x writes it back. `xn` is not touched
+ * Prefill    rms_norm, three products (gemm.cuh), qkv_rope_store
+ * Precision  as proj; statistics in f32; k and v rounded once
+ * Traffic    the matrices once per 8 rows; x, pend, w_post and w_in once per block
+ * Limit      DRAM bandwidth in decode, tensor cores in prefill                                                                     */
+#include "gemv.cuh"
+
+struct qkv_op {
+    gemv_norm norm;
+    gemv_matrix m[3];
+    float *raw;                         /* q [n_rows, n_head * head_dim], then k and v [n_rows, n_head_kv * head_dim] */
+    const float *n_q, *n_k, *rope;
+    float *q;
+    unsigned char *k_new, *v_new;
+    unsigned *counter;                  /* per group of rows: 1 + heads of all three */
+    uint64_t k_row_bytes, v_row_bytes;
+    uint32_t n_in, n_q_out, n_kv_out, n_rows, row0, cap_rows, n_head, n_head_kv, head_dim;
+    float eps, q_scale;
+    int type_k, type_v;
+};
+
+/* n values that this warp wrote or other blocks did, as the cache stores them. */
+static __device__ __forceinline__ void store_row(unsigned char *dst, int type, const volatile float *src, uint32_t n)
+{
+    const uint32_t l = (uint32_t)lane();
+    if (type != MYTH_Q8_0) {
+        for (uint32_t i = l; i < n; i += 32) {
+            const float v = src[i];
+            if (type == MYTH_F32)
+                ((float *)(void *)dst)[i] = v;
+            else
+                ((uint16_t *)(void *)dst)[i] = type == MYTH_F16 ? f32_to_f16(v) : f32_to_bf16(v);
+        }
+        return;
+    }
+    for (uint32_t b = 0; b < n / 32; b++) {
+        const float v = src[b * 32 + l], scale = warp_max(fabsf(v)) / 127.0f, inverse = scale != 0.0f ? 1.0f / scale : 0.0f;
+        const float rounded = roundf(v * inverse);
+        unsigned char *block = dst + (uint64_t)b * 34;
+        const bool has_code = rounded >= -127.0f && rounded <= 127.0f;          /* NaN and overflow have none */
+        block[2 + l] = (unsigned char)(has_code ? (int8_t)rounded : 0);
+        if (l < 2)
+            block[l] = (unsigned char)(f32_to_f16(scale) >> (8 * l));
+    }
+}
+
+/* Head norm and rope of one row of a head, in place, times `factor`; one warp. */
+static __device__ __forceinline__ void turn_row(volatile float *x, const float *norm, const float *rope, uint32_t head_dim, float eps,
+                                                float factor)
+{
+    const uint32_t n_half = head_dim / 2, l = (uint32_t)lane();
+    float scale = 1.0f;
+    if (norm) {
+        float ss = 0.0f;
+        for (uint32_t i = l; i < head_dim; i += 32)
+            ss = fmaf(x[i], x[i], ss);
+        scale = 1.0f / sqrtf(warp_sum(ss) / (float)head_dim + eps);
+    }
+    for (uint32_t i = l; i < n_half; i += 32) {
+        float lo = x[i], hi = x[i + n_half];
+        if (norm) {
+            lo = lo * scale * norm[i];
+            hi = hi * scale * norm[i + n_half];
+        }
+        const float c = rope[2 * i], s = rope[2 * i + 1];
+        x[i] = fmaf(lo, c, -(hi * s)) * factor;
+        x[i + n_half] = fmaf(hi, c, lo * s) * factor;
+    }
+    __syncwarp();
+}
+
+template <int R> static __device__ __forceinline__ void finish_head(const qkv_op &p, uint32_t head)
+{
+    const uint32_t r = p.row0 + (uint32_t)warp(), hd = p.head_dim;
+    if (warp() >= R || r >= p.n_rows)
+        return;
+    const float *rope = p.rope + (uint64_t)r * hd;
+    if (head < p.n_head) {
+        volatile float *x = p.raw + (uint64_t)r * p.n_q_out + head * hd;
+        turn_row(x, p.n_q, rope, hd, p.eps, p.q_scale);
+        store_row((unsigned char *)(p.q + ((uint64_t)r * p.n_head + head) * hd), MYTH_F32, x, hd);
+        return;
+    }
+    const bool is_v = head - p.n_head >= p.n_head_kv;
+    const uint32_t kv = (head - p.n_head) % p.n_head_kv;
+    volatile float *x = p.raw + (uint64_t)p.n_rows * (p.n_q_out + (is_v ? p.n_kv_out : 0u)) + (uint64_t)r * p.n_kv_out + kv * hd;
+    const uint64_t row = (uint64_t)kv * p.cap_rows + r;
+    if (is_v) {
+        store_row(p.v_new + row * p.v_row_bytes, p.type_v, x, hd);
+    } else {
+        turn_row(x, p.n_k, rope, hd, p.eps, 1.0f);
+        store_row(p.k_new + row * p.k_row_bytes, p.type_k, x, hd);
+    }
+}
+
+template <int T, int R> struct qkv_tiles {
+    const qkv_op &p;
+    uint32_t tile_out;                  /* outputs of a block tile */
+    __device__ __forceinline__ uint32_t n_out() const { return p.n_q_out + 2 * p.n_kv_out; }
+    __device__ __forceinline__ void rows(gemv_row (&row)[2], uint32_t slot) const
+    {
+        for (uint32_t n = 0; n < 2; n++) {
+            const uint32_t o = min(2 * slot + n, n_out() - 1);
+            row[n] = o < p.n_q_out                ? gemv_row_at<T>(p.m[0], o, p.n_in)
+                   : o < p.n_q_out + p.n_kv_out ? gemv_row_at<T>(p.m[1], o - p.n_q_out, p.n_in)
+                                                : gemv_row_at<T>(p.m[2], o - p.n_q_out - p.n_kv_out, p.n_in);
+        }
+    }
+    __device__ __forceinline__ void put(uint32_t o, uint32_t r, float v) const
+    {
+        const uint64_t row = p.row0 + r, k_at = (uint64_t)p.n_rows * p.n_q_out, v_at = k_at + (uint64_t)p.n_rows * p.n_kv_out;
+        p.raw[o < p.n_q_out                ? row * p.n_q_out + o
+              : o < p.n_q_out + p.n_kv_out ? k_at + row * p.n_kv_out + (o - p.n_q_out)
+                                           : v_at + row * p.n_kv_out + (o - p.n_q_out - p.n_kv_out)] = v;
+    }
+    __device__ __forceinline__ void store(uint32_t slot, uint32_t r, float v0, float v1) const
+    {
+        put(2 * slot, r, v0);
+        if (2 * slot + 1 < n_out())
+            put(2 * slot + 1, r, v1);
+    }
+    /* The heads that the tile touches: whoever brings the last of a head's tiles finishes it. */
+    __device__ __forceinline__ void done(uint32_t tile) const
+    {
+        const uint32_t first = tile * tile_out, last = min(first + tile_out, n_out()) - 1, n_heads = p.n_head + 2 * p.n_head_kv;
+        unsigned *counter = p.counter + blockIdx.x * (1 + n_heads) + 1;
+        for (uint32_t head = first / p.head_dim; head <= last / p.head_dim; head++) {
+            const uint32_t n_part = ((head + 1) * p.head_dim - 1) / tile_out - head * p.head_dim / tile_out + 1;
+            if (last_block(counter + head, n_part))
+                finish_head<R>(p, head);
+        }
+    }
+};
+
+template <int T, int MODE, int R> static __global__ void GEMV_BOUNDS(R) norm_qkv_rope_store_k(gemv_shape g, qkv_op p)
+{
+    MYTH_SHARED_DYN(unsigned char, stage);
+    MYTH_SHARED(float, post, R);
+    p.row0 += blockIdx.x * R;
+    const qkv_tiles<T, R> op = { p, GEMV_WARPS / g.n_split * GEMV_GROUPS * 2 };
+    if constexpr (MODE != GEMV_PLAIN)
+        gemv_prefetch(g, op);
+    grid_dependency_wait();
+    gemv_stage_normed<T, MODE, R>(stage, post, g, p.norm, p.row0);
+    __syncthreads();
+    grid_dependency_launch();
+    if (p.norm.pend && last_block(p.counter + blockIdx.x * (1 + p.n_head + 2 * p.n_head_kv), gridDim.y))
+        gemv_write_back<R>(post, g, p.norm, p.row0);
+    gemv_tiles<T, MODE, R>(g, stage, g.n_rows - p.row0, op);
+}
+
+/* As few launches as there are counters for. */
+template <int T, int MODE, int R> static void launch(myth_stream *s, const gemv_shape &g, qkv_op p)
+{
+    const uint64_t shared_bytes = gemv_norm_stage_bytes<MODE, R>(g.n_in);
+    const uint32_t n_group = (g.n_rows + R - 1) / R, most = CUDA_COUNTER_N / (1u + p.n_head + 2u * p.n_head_kv);
+    for (uint32_t first = 0; first < n_group; first += most) {
+        p.row0 = first * R;
+        const dim3 grid = gemv_grid(s, g, min(most, n_group - first), R, shared_bytes);
+        MYTH_LAUNCH_DEPENDENT((norm_qkv_rope_store_k<T, MODE, R>), grid, GEMV_BLOCK, shared_bytes, s)(g, p);
+    }
+}
+
+/* False when the rows do not fit a block's shared memory, or the matrices differ in type. */
+static bool decode(myth_stream *s, const struct myth_norm_qkv_rope_store_args *a)
+{
+    const myth_dtype t = a->w_q.dtype;
+    const uint32_t n_q_out = a->n_head * a->head_dim, n_kv_out = a->n_head_kv * a->head_dim, n_out = n_q_out + 2 * n_kv_out;
+    const int mode = gemv_mode(s, t, a->dim);
+    const gemv_shape g = gemv_shape_of(t, mode, a->n_rows, a->dim, (n_out + 1) / 2, true);
+    const uint64_t room = gemv_shared_room(s);
+    const qkv_op p = {
+        { cuda_ptr<float>(a->x), cuda_ptr<const float>(a->pend), cuda_ptr<const float>(a->w_post), cuda_ptr<const float>(a->w_in), a->eps },
+        { { cuda_ptr<const unsigned char>(a->w_q), n_q_out, t },
+          { cuda_ptr<const unsigned char>(a->w_k), n_kv_out, t },
+          { cuda_ptr<const unsigned char>(a->w_v), n_kv_out, t } },
+        cuda_ptr<float>(a->qkv), cuda_ptr<const float>(a->n_q), cuda_ptr<const float>(a->n_k), cuda_ptr<const float>(a->rope),
+        cuda_ptr<float>(a->q), cuda_ptr<unsigned char>(a->k_new), cuda_ptr<unsigned char>(a->v_new), cuda_of(s)->counters,
+        myth_row_bytes(a->k_new.dtype, a->head_dim), myth_row_bytes(a->v_new.dtype, a->head_dim),
+        a->dim, n_q_out, n_kv_out, a->n_rows, 0, a->cap_rows, a->n_head, a->n_head_kv, a->head_dim, a->eps, a->q_scale,
+        a->k_new.dtype, a->v_new.dtype
+    };
+    if (a->w_k.dtype != t || a->w_v.dtype != t || n_out / a->head_dim >= CUDA_COUNTER_N)
+        return false;
+#define BYTES(mode, rows) gemv_norm_stage_bytes<mode, rows>(a->dim)
+#define RUN(T, mode, rows) launch<T, mode, rows>(s, g, p)
+    GEMV_PICK(t, mode, RUN, BYTES, a->n_rows, room, too_wide);
+#undef RUN
+#undef BYTES
+    return true;
+too_wide:
+    return false;
+}
+
+/* Out of the smaller ops. */
+static void compose(myth_stream *s, const struct myth_norm_qkv_rope_store_args *a)
+{
+    const uint32_t n_q = a->n_head * a->head_dim, n_kv = a->n_head_kv * a->head_dim;
+    myth_view k = a->qkv, v = a->qkv;
+    k.off += (uint64_t)a->n_rows * n_q * 4;
+    v.off = k.off + (uint64_t)a->n_rows * n_kv * 4;
+    const struct myth_rms_norm_args norm = { a->xn, a->x, a->pend, a->w_post, a->w_in, a->n_rows, a->dim, a->eps };
+    const struct myth_proj_args proj[3] = {
+        { a->qkv, a->xn, a->w_q, a->n_rows, a->dim, n_q, a->is_decode },
+        { k, a->xn, a->w_k, a->n_rows, a->dim, n_kv, a->is_decode },
+        { v, a->xn, a->w_v, a->n_rows, a->dim, n_kv, a->is_decode },
+    };
+    const struct myth_qkv_rope_store_args store = {
+        a->qkv, a->n_q, a->n_k, a->rope, a->q, a->k_new, a->v_new, a->n_rows, a->cap_rows, a->n_head, a->n_head_kv, a->head_dim, a->eps,
+        a->q_scale
+    };
+    cuda_rms_norm(s, &norm);
+    for (int i = 0; i < 3; i++)
+        cuda_proj(s, &proj[i]);
+    cuda_qkv_rope_store(s, &store);
+}
+
+extern "C" void cuda_norm_qkv_rope_store(myth_stream *s, const struct myth_norm_qkv_rope_store_args *a)
+{
+    if (!a->is_decode || !decode(s, a))
+        compose(s, a);
+    cuda_check(s, "norm_qkv_rope_store");
+}
