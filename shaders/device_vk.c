@@ -166,7 +166,21 @@ static const struct myth_device_vtable vtable = {
 
 static const struct myth_ops ops = {
     .embed_gather = vk_embed_gather,
+    .rope_table = vk_rope_table,
+    .rms_norm = vk_rms_norm,
+    .qkv_rope_store = vk_qkv_rope_store,
+    .kv_merge = vk_kv_merge,
+    .geglu = vk_geglu,
+    .gather_norm = vk_gather_norm,
     .copy = vk_copy,
+    .capture_sum = vk_capture_sum,
+    .proj = vk_proj,
+    .norm_qkv_rope_store = vk_norm_qkv_rope_store,
+    .attn_prefill = vk_attn_prefill,
+    .attn_decode = vk_attn_decode,
+    .norm_ffn_geglu = vk_norm_ffn_geglu,
+    .head_topk = vk_head_topk,
+    .head_logits = vk_head_logits,
 };
 
 static myth_status open_device(myth_device **out, myth_mem *mem, const myth_device_opts *opts, myth_error *err)
@@ -178,6 +192,7 @@ static myth_status open_device(myth_device **out, myth_mem *mem, const myth_devi
     d->base.mem = mem;
     d->base.vt = &vtable;
     d->base.ops = ops;
+    d->base.has_decode_merge = true;
     d->base.log = opts->log;
     d->number = (uint32_t)myth_device_number(opts->name, "vulkan", VK_DEVICE_MAX);
     pthread_mutex_init(&d->queue_lock, NULL);

@@ -104,7 +104,7 @@ struct vk_proj_args {
 };
 
 /* count: one counter per N_BATCH rows, 0 before and after; n_group: groups of R_ROWS rows that one subgroup takes in turn */
-struct vk_norm_qkv_args {
+struct vk_norm_qkv_rope_store_args {
     vk_ptr x, pend, w_post, w_in, w_q, w_k, w_v, qkv, count;
     vk_u32 n_rows, dim, n_q, n_kv, n_group;
     vk_f32 eps;
@@ -114,6 +114,24 @@ struct vk_norm_ffn_geglu_args {
     vk_ptr x, pend, w_post, w, w_gate, w_up, h, count;
     vk_u32 n_rows, dim, d_ff, n_group;
     vk_f32 eps;
+    vk_u32 pad;
+};
+
+/* One round: lists of 4,096 entries of `given` (logits of ids from list0 on in the first round, then pairs of logit and id) to the k best
+ * of each in `kept`. stats: f32 [rows][n_stat][4]. Strides in entries; rows are those of a block, from row0 of the op on */
+struct vk_head_topk_args {
+    vk_ptr given, kept, stats;
+    vk_ptr mask_idx, masks, bias_off, bias_id, bias, ask_id, ask_logit, top_id, top_logit, lse, entropy;
+    vk_u32 row0, list0, n_in, given_stride, kept_stride, n_stat, n_vocab, k, n_ask, pad;
+};
+
+/* part: [rows from row0 on][n_head][n_split][head_dim + 2] f32, count: a counter per row and group of query heads, 0 before and after;
+ * attn_prefill reads neither */
+struct vk_attn_args {
+    vk_ptr o, q, k_new, v_new, runs, row_run, pos, part, count;
+    VK_KV_PLACE kv;
+    vk_u32 n_rows, cap_rows, n_head, n_head_kv, window, merges, n_split, row0;
+    vk_f32 softcap;
     vk_u32 pad;
 };
 

@@ -251,6 +251,8 @@ myth_status vk_program_get(VkPipeline *out, struct vk_device *d, enum vk_shader 
 
 void vk_work(struct vk_work_bytes *out, const myth_work_shape *shape);
 
+struct vk_kv_place vk_place(const struct myth_kv_place *kv);
+
 #define OP(name) void vk_##name(myth_stream *s, const struct myth_##name##_args *a);
 #include "../kernels/ops.def"
 #undef OP

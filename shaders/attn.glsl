@@ -1,0 +1,78 @@
+// attn.glsl - keys and values of one head of one run, wherever they lie: the cache before the run's first position, the step's scratch
+// from there on. Read in place, in every cache type.
+//
+// Includer   defines K_TYPE, V_TYPE, HEAD_DIM, FLAGS (1: K rows start at a multiple of four elements, 2: V rows do) and the arguments
+#ifndef MYTH_ATTN_GLSL
+#define MYTH_ATTN_GLSL
+
+#include "kv.glsl"
+#include "math.glsl"
+#include "store.glsl"
+
+layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer Words { u64vec2 v[]; };
+
+const uint Q_PER_KV_MAX = 8;
+
+uint64_t run_of(uint row) { return args.a.runs + uint64_t(I32(args.a.row_run).v[row]) * RUN_WIDTH * 4ul; }
+
+// First position that a row at pos sees.
+uint first_key(uint pos) { return args.a.window != 0 && pos + 1 > args.a.window ? pos + 1 - args.a.window : 0; }
+
+// Of paged layers; rings hold what they hold.
+uvec2 gap_of(uint64_t run)
+{
+    uvec2 gap = uvec2(I32(run).v[RUN_GAP0], I32(run).v[RUN_GAP1]);
+    return args.a.kv.is_ring != 0 ? uvec2(0) : gap;
+}
+
+// Address of position pos's key (is_v: value) row of kv head `head`.
+uint64_t cached_row(uint64_t run, uint pos, uint head, bool is_v)
+{
+    const uint pos0 = uint(I32(run).v[RUN_POS0]);
+    const uint64_t k_bytes = cache_bytes(K_TYPE, HEAD_DIM), row_bytes = is_v ? cache_bytes(V_TYPE, HEAD_DIM) : k_bytes;
+    if (pos >= pos0)
+        return (is_v ? args.a.v_new : args.a.k_new) +
+               (uint64_t(head) * args.a.cap_rows + uint(I32(run).v[RUN_ROW0]) + (pos - pos0)) * row_bytes;
+    uint row;
+    const uint64_t page = kv_page(args.a.kv, run, pos, row);
+    return page + (is_v ? uint64_t(args.a.n_head_kv) * args.a.kv.page_tok * k_bytes : 0ul) +
+           (uint64_t(head) * args.a.kv.page_tok + row) * row_bytes;
+}
+
+vec4 halves(uvec2 two, bool is_bf16)
+{
+    return is_bf16 ? uintBitsToFloat(uvec4(two.x << 16, two.x & 0xffff0000u, two.y << 16, two.y & 0xffff0000u))
+                   : vec4(unpackHalf2x16(two.x), unpackHalf2x16(two.y));
+}
+
+float q8_scale(uint h)
+{
+    uint u = (h & 0x7fffu) << 13;
+    return u < 0x00800000u ? uintBitsToFloat(u + 0x38800000u) - 6.103515625e-5 : uintBitsToFloat(u + 0x38000000u);
+}
+
+// Elements d .. d + 3 of the row at p; d is a multiple of 4, elements past HEAD_DIM are 0.
+vec4 row_vec4(uint64_t p, uint type, bool is_wide, uint d)
+{
+    if (type == DT_Q8_0) {
+        const uint64_t block = p + (d / 32) * 34;
+        const uint lo = uint(U16(block).v[1 + d % 32 / 2]), hi = uint(U16(block).v[2 + d % 32 / 2]);
+        return q8_scale(uint(U16(block).v[0])) * vec4(ivec4(lo << 24, lo << 16, hi << 24, hi << 16) >> 24);
+    }
+    if (is_wide) {
+        if (type != DT_F32)
+            return halves(unpack32(U64(p).v[d / 4]), type == DT_BF16);
+        const u64vec2 w = Words(p).v[d / 4];
+        return uintBitsToFloat(uvec4(unpack32(w.x), unpack32(w.y)));
+    }
+    vec4 v = vec4(0.0);
+    for (uint i = 0; i < 4; i++)
+        if (d + i < HEAD_DIM)
+            v[i] = type == DT_F32 ? F32(p).v[d + i] : type == DT_F16 ? f16_to_f32(uint(U16(p).v[d + i])) : bf16_to_f32(uint(U16(p).v[d + i]));
+    return v;
+}
+
+vec4 key_vec4(uint64_t p, uint d) { return row_vec4(p, K_TYPE, (FLAGS & 1) != 0, d); }
+vec4 value_vec4(uint64_t p, uint d) { return row_vec4(p, V_TYPE, (FLAGS & 2) != 0, d); }
+
+#endif

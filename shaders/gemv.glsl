@@ -1,0 +1,101 @@
+// gemv.glsl - R_ROWS rows of W against N_BATCH rows of x, by one subgroup.
+//
+// Order      lane l takes the chunks l, l + S, ... of a row (S lanes) and sums them in that order, element by element; then the lanes are
+//            added. A function of n_in and S only: the same whatever R_ROWS, N_BATCH and the workgroup are
+// Scales     where they can be read four at a time, lane l holds words of four for the next 128 / CHUNK steps and they are shuffled
+// Traffic    W once; x once per R_ROWS rows, from a cache or from shared memory
+// Limit      DRAM bandwidth: R_ROWS 16-byte loads of a lane are in flight
+// Includer   defines R_ROWS, N_BATCH, FLAGS, vec4 x_vec4(uint b, uint i) for x[b][4 i .. 4 i + 3], float x_at(uint b, uint i)
+#ifndef MYTH_GEMV_GLSL
+#define MYTH_GEMV_GLSL
+
+const bool IS_W_WIDE = (FLAGS & 1) != 0;
+const bool IS_X_WIDE = (FLAGS & 2) != 0;
+const bool IS_SCALE_WIDE = (FLAGS & 4) != 0;
+const uint STEPS = 128 / CHUNK;
+
+float gemv_y[R_ROWS * N_BATCH];
+u64vec2 gemv_q[R_ROWS];
+float gemv_scale[R_ROWS];
+
+// Chunk c of R_ROWS rows, their quants and scales at hand.
+void gemv_step(uint c)
+{
+    [[unroll]] for (uint b = 0; b < N_BATCH; b++) {
+        [[unroll]] for (uint i = 0; i < CHUNK / 4; i++)
+            chunk_x[i] = x_vec4(b, c * (CHUNK / 4) + i);
+        [[unroll]] for (uint r = 0; r < R_ROWS; r++) {
+            float part = dot_chunk(gemv_y[r * N_BATCH + b], gemv_q[r]);
+            gemv_y[r * N_BATCH + b] = IS_QUANT ? fma(gemv_scale[r], part, gemv_y[r * N_BATCH + b]) : part;
+        }
+    }
+}
+
+void gemv_load(uint64_t w, uint n_in, uint row0, uint n_total, uint c)
+{
+    [[unroll]] for (uint r = 0; r < R_ROWS; r++)
+        gemv_q[r] = Words(w + uint64_t(min(row0 + r, n_total - 1)) * weight_row_bytes(n_in)).v[c];
+}
+
+// Of one scale at a time.
+void gemv_narrow_scales(uint64_t w, uint n_in, uint row0, uint n_total)
+{
+    for (uint c = gl_SubgroupInvocationID; c < n_in / CHUNK; c += gl_SubgroupSize) {
+        gemv_load(w, n_in, row0, n_total, c);
+        [[unroll]] for (uint r = 0; r < R_ROWS; r++)
+            if (IS_QUANT)
+                gemv_scale[r] = scale_value(uint(U16(scale_row(w, n_total, n_in, min(row0 + r, n_total - 1))).v[c * CHUNK / 32]));
+        gemv_step(c);
+    }
+}
+
+void gemv_wide_scales(uint64_t w, uint n_in, uint row0, uint n_total)
+{
+    uint64_t word[R_ROWS];
+    uint lane = gl_SubgroupInvocationID, n_chunk = n_in / CHUNK;
+    for (uint base = 0; base < n_chunk; base += STEPS * gl_SubgroupSize) {
+        uint at = base / STEPS + lane;
+        if (at < n_in / 128)
+            [[unroll]] for (uint r = 0; r < R_ROWS; r++)
+                word[r] = U64(scale_row(w, n_total, n_in, min(row0 + r, n_total - 1))).v[at];
+        for (uint i = 0; i < STEPS && base + i * gl_SubgroupSize < n_chunk; i++) {
+            uint c = base + i * gl_SubgroupSize + lane, block = (i * gl_SubgroupSize + lane) * CHUNK / 32;
+            [[unroll]] for (uint r = 0; r < R_ROWS; r++) {
+                uvec2 two = unpack32(word[r]);
+                two = uvec2(subgroupShuffle(two.x, block / 4), subgroupShuffle(two.y, block / 4));
+                gemv_scale[r] = scale_value(((block & 2) != 0 ? two.y : two.x) >> (block & 1) * 16 & 0xffffu);
+            }
+            if (c < n_chunk) {
+                gemv_load(w, n_in, row0, n_total, c);
+                gemv_step(c);
+            }
+        }
+    }
+}
+
+void gemv_elements(uint64_t w, uint n_in, uint row0, uint n_total)
+{
+    for (uint i = gl_SubgroupInvocationID; i < n_in; i += gl_SubgroupSize)
+        [[unroll]] for (uint r = 0; r < R_ROWS; r++) {
+            float v = row_value(w + uint64_t(min(row0 + r, n_total - 1)) * weight_row_bytes(n_in), i);
+            [[unroll]] for (uint b = 0; b < N_BATCH; b++)
+                gemv_y[r * N_BATCH + b] = fma(v, x_at(b, i), gemv_y[r * N_BATCH + b]);
+        }
+}
+
+// gemv_y[r * N_BATCH + b] = W[row0 + r] . x[b], on every lane; W has n_total rows, past which the last one is repeated.
+void gemv(uint64_t w, uint n_in, uint row0, uint n_total)
+{
+    [[unroll]] for (uint i = 0; i < R_ROWS * N_BATCH; i++)
+        gemv_y[i] = 0.0;
+    if (!IS_W_WIDE)
+        gemv_elements(w, n_in, row0, n_total);
+    else if (IS_QUANT && IS_SCALE_WIDE)
+        gemv_wide_scales(w, n_in, row0, n_total);
+    else
+        gemv_narrow_scales(w, n_in, row0, n_total);
+    [[unroll]] for (uint i = 0; i < R_ROWS * N_BATCH; i++)
+        gemv_y[i] = subgroupAdd(gemv_y[i]);
+}
+
+#endif

@@ -1,0 +1,36 @@
+#version 460
+layout(local_size_x = 64) in;
+#include "common.glsl"
+#include "store.glsl"
+#include "kv.glsl"
+// kv_merge   scratch rows of the runs that stay into their pages or rings; bytes are copied, nothing is rounded
+//
+// Traffic    the rows of the step, read and written
+// Launch     x: K heads, then V heads; y: runs; z: a stride over the run's rows (its length is known to the device only)
+ARGS(kv_merge)
+
+void main()
+{
+    const uint64_t run = args.a.runs + uint64_t(gl_WorkGroupID.y) * RUN_WIDTH * 4ul;
+    if ((I32(run).v[RUN_FLAGS] & RUN_EPHEMERAL) != 0)
+        return;
+    const uint n_kv = args.a.n_head_kv, head = gl_WorkGroupID.x % n_kv, hd = args.a.head_dim, page_tok = args.a.kv.page_tok;
+    const bool is_v = gl_WorkGroupID.x >= n_kv;
+    const uint64_t row_bytes = cache_bytes(is_v ? args.a.type_v : args.a.type_k, hd);
+    const uint64_t skip = is_v ? uint64_t(n_kv) * page_tok * cache_bytes(args.a.type_k, hd) : 0ul;
+    const uint n_rows = uint(I32(run).v[RUN_N_ROWS]);
+    const uint first = args.a.kv.is_ring != 0 && n_rows > page_tok ? n_rows - page_tok : 0;         // earlier ones would be overwritten
+    for (uint i = first + gl_WorkGroupID.z; i < n_rows; i += gl_NumWorkGroups.z) {
+        uint row;
+        const uint64_t page = kv_page(args.a.kv, run, uint(I32(run).v[RUN_POS0]) + i, row);
+        const uint64_t to = page + skip + (uint64_t(head) * page_tok + row) * row_bytes;
+        const uint64_t from = (is_v ? args.a.v_new : args.a.k_new) + (uint64_t(head) * args.a.cap_rows + uint(I32(run).v[RUN_ROW0]) + i) * row_bytes;
+        if (((to | from | row_bytes) & 3ul) == 0ul) {
+            for (uint k = gl_LocalInvocationID.x; k < uint(row_bytes) / 4; k += gl_WorkGroupSize.x)
+                U32(to).v[k] = U32(from).v[k];
+        } else {
+            for (uint k = gl_LocalInvocationID.x; k < uint(row_bytes) / 2; k += gl_WorkGroupSize.x)
+                U16(to).v[k] = U16(from).v[k];
+        }
+    }
+}

@@ -1,0 +1,43 @@
+#version 460
+#include "common.glsl"
+// norm_ffn_geglu   x += RMS(pend) * w_post; xn = RMS(x) * w; h = gelu(Wg xn) * (Wu xn)        of a decode step
+//
+// Shapes     h f32 [n_rows, d_ff]; Wg, Wu planar, of one type, [d_ff, dim]
+// Precision  f32
+// Traffic    the matrices once per N_BATCH rows; x, pend and the norm weights once per workgroup, from a cache
+// Limit      DRAM bandwidth; of small models the launch
+// Launch     x: subgroups of n_group times R_ROWS outputs; y: N_BATCH rows
+layout(local_size_x_id = 1) in;
+layout(constant_id = 2) const uint W_TYPE = 0;
+layout(constant_id = 3) const uint R_ROWS = 4;
+layout(constant_id = 4) const uint N_BATCH = 1;
+layout(constant_id = 5) const uint FLAGS = 7;
+layout(constant_id = 6) const uint X_WORDS = 16;
+ARGS(norm_ffn_geglu)
+
+#include "math.glsl"
+#include "weight.glsl"
+#include "prologue.glsl"
+#include "gemv.glsl"
+
+float gate[R_ROWS * N_BATCH];
+
+void main()
+{
+    const uint d_ff = args.a.d_ff, n_group = (d_ff + R_ROWS - 1) / R_ROWS;
+    const uint first = (gl_WorkGroupID.x * gl_NumSubgroups + gl_SubgroupID) * args.a.n_group;
+    norm_rows(args.a.w);
+    for (uint g = first; g < min(first + args.a.n_group, n_group); g++) {
+        for (uint m = 0; m < 2; m++) {
+            [[unroll]] for (uint i = 0; i < R_ROWS * N_BATCH; i++)
+                gate[i] = gemv_y[i];
+            gemv(m == 0 ? args.a.w_gate : args.a.w_up, args.a.dim, g * R_ROWS, d_ff);
+        }
+        if (subgroupElect())
+            for (uint b = 0; b < N_BATCH && gl_WorkGroupID.y * N_BATCH + b < args.a.n_rows; b++)
+                for (uint r = 0; r < R_ROWS && g * R_ROWS + r < d_ff; r++)
+                    F32(args.a.h + uint64_t(gl_WorkGroupID.y * N_BATCH + b) * d_ff * 4ul).v[g * R_ROWS + r] =
+                        gelu_f32(gate[r * N_BATCH + b]) * gemv_y[r * N_BATCH + b];
+    }
+    update_x();
+}

@@ -1,0 +1,42 @@
+#version 460
+#include "common.glsl"
+// proj   y[r,:] = cap(W x[r,:])        rows of a decode step; also the head's logits, a stripe of the vocabulary at a time
+//
+// Shapes     x f32 [n_rows, n_in], y f32 [n_rows, y_stride]; W planar, any type, [n_total, n_in], of which rows row0 .. row0 + n_out - 1
+// Precision  f32
+// Traffic    W once per N_BATCH rows of x
+// Limit      DRAM bandwidth
+// Launch     x: subgroups of R_ROWS rows of W; y: N_BATCH rows of x
+layout(local_size_x_id = 1) in;
+layout(constant_id = 2) const uint W_TYPE = 0;
+layout(constant_id = 3) const uint R_ROWS = 4;
+layout(constant_id = 4) const uint N_BATCH = 1;
+layout(constant_id = 5) const uint FLAGS = 7;
+ARGS(proj)
+
+#include "math.glsl"
+#include "weight.glsl"
+
+uint64_t x_row(uint b);
+vec4 x_vec4(uint b, uint i);
+float x_at(uint b, uint i);
+#include "gemv.glsl"
+
+uint64_t x_row(uint b) { return args.a.x + uint64_t(min(gl_WorkGroupID.y * N_BATCH + b, args.a.n_rows - 1)) * args.a.n_in * 4ul; }
+vec4 x_vec4(uint b, uint i) { return load_vec4(x_row(b) + i * 16, IS_X_WIDE); }
+float x_at(uint b, uint i) { return F32(x_row(b)).v[i]; }
+
+void main()
+{
+    const uint first = (gl_WorkGroupID.x * gl_NumSubgroups + gl_SubgroupID) * R_ROWS, n_out = args.a.n_out;
+    if (first >= n_out)
+        return;
+    gemv(args.a.w, args.a.n_in, args.a.row0 + first, args.a.n_total);
+    if (!subgroupElect())
+        return;
+    for (uint b = 0; b < N_BATCH && gl_WorkGroupID.y * N_BATCH + b < args.a.n_rows; b++) {
+        F32 y = F32(args.a.y + uint64_t(gl_WorkGroupID.y * N_BATCH + b) * args.a.y_stride * 4ul);
+        for (uint r = 0; r < R_ROWS && first + r < n_out; r++)
+            y.v[first + r] = cap_f32(gemv_y[r * N_BATCH + b], args.a.softcap);
+    }
+}

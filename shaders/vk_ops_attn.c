@@ -1,0 +1,60 @@
+/* vk_ops_attn.c - attention of decode and of prefill steps. The formulas are in the .comp files. */
+#include "vk_work.h"
+
+enum { WIDE_K = 1, WIDE_V = 2, Q_TILE = 32, Q_HEADS_MAX = 8, LANE_QUERY_WORDS = 32 };
+
+static uint32_t ceil_div(uint32_t a, uint32_t b) { return a / b + (a % b != 0); }
+
+/* Every row of four elements' alignment: rows of the scratch and of the cache start at multiples of `unit` bytes. */
+static bool is_wide(const struct myth_attn_args *a, myth_view rows, uint64_t k_bytes, uint32_t unit)
+{
+    uint64_t row = myth_row_bytes(rows.dtype, a->head_dim);
+    return rows.dtype != MYTH_Q8_0 && a->head_dim % 4 == 0 && row % unit == 0 && k_bytes % unit == 0 && vk_addr(rows) % unit == 0 &&
+           vk_addr(a->kv.pool) % unit == 0 && a->kv.page_bytes % unit == 0 && a->kv.layer_off % unit == 0;
+}
+
+static uint32_t flags_of(const struct myth_attn_args *a)
+{
+    uint64_t k_bytes = (uint64_t)a->n_head_kv * a->kv.page_tok * myth_row_bytes(a->k_new.dtype, a->head_dim);
+    return (is_wide(a, a->k_new, 0, a->k_new.dtype == MYTH_F32 ? 16 : 8) ? WIDE_K : 0) |
+           (is_wide(a, a->v_new, k_bytes, a->v_new.dtype == MYTH_F32 ? 16 : 8) ? WIDE_V : 0);
+}
+
+static struct vk_attn_args args_of(const struct myth_attn_args *a)
+{
+    return (struct vk_attn_args){
+        .o = vk_addr(a->o), .q = vk_addr(a->q), .k_new = vk_addr(a->k_new), .v_new = vk_addr(a->v_new), .runs = vk_addr(a->runs),
+        .row_run = vk_addr(a->row_run), .pos = vk_addr(a->pos), .kv = vk_place(&a->kv), .n_rows = a->n_rows, .cap_rows = a->cap_rows,
+        .n_head = a->n_head, .n_head_kv = a->n_head_kv, .window = a->window, .merges = a->merges, .softcap = a->softcap };
+}
+
+void vk_attn_prefill(myth_stream *s, const struct myth_attn_prefill_args *a)
+{
+    struct vk_attn_args args = args_of(a);
+    vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_attn_prefill, .x = ceil_div(a->n_rows * (a->n_head / a->n_head_kv), Q_TILE),
+                                        .y = a->n_head_kv, .spec = { a->k_new.dtype, a->v_new.dtype, a->head_dim, flags_of(a) } },
+                &args, sizeof(args));
+}
+
+void vk_attn_decode(myth_stream *s, const struct myth_attn_decode_args *a)
+{
+    const struct vk_device *d = vk_of(s);
+    struct vk_attn_work w = vk_attn_work_of(&s->dev->shape);
+    struct vk_attn_args args = args_of(a);
+    uint32_t group = a->n_head / a->n_head_kv, lane_words = ceil_div(ceil_div(a->head_dim, 4), d->traits.subgroup);
+    uint32_t q_heads = LANE_QUERY_WORDS / lane_words, most = vk_attn_splits(s->dev->shape.n_ctx);
+    q_heads = !q_heads ? 1 : q_heads > Q_HEADS_MAX ? Q_HEADS_MAX : q_heads;
+    q_heads = q_heads > group ? group : q_heads;
+    args.n_split = a->window ? ceil_div(a->window - 1, VK_ATTN_SPLIT) + 1 : most;
+    args.n_split = args.n_split > most ? most : args.n_split;
+    args.part = d->attn_scratch.addr;
+    args.count = d->attn_scratch.addr + w.count_off;
+    uint32_t at_once = (uint32_t)(w.part_bytes / vk_attn_row_bytes(a->n_head, args.n_split, a->head_dim));
+    for (uint32_t r = 0; r < a->n_rows && s->err.code == MYTH_OK; r += at_once) {
+        args.row0 = r;
+        vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_attn_decode, .x = args.n_split, .y = a->n_head_kv * ceil_div(group, q_heads),
+                                            .z = a->n_rows - r < at_once ? a->n_rows - r : at_once,
+                                            .spec = { a->k_new.dtype, a->v_new.dtype, a->head_dim, q_heads, flags_of(a) } },
+                    &args, sizeof(args));
+    }
+}

@@ -1,0 +1,195 @@
+/* vk_ops_matrix.c - ops that multiply by a weight matrix. The formulas are in the .comp files.
+ *
+ * Decode   a subgroup has R rows of W against up to 8 rows of x. R: narrow subgroups take more, so that a row of x is read as often
+ * Prefill  tiles of 8, 16, 32 or 64 rows
+ * Paths    follow is_decode, never the number of rows; R, tiles and batches leave the bits alone                              */
+#include "vk_work.h"
+
+enum { WIDE_W = 1, WIDE_X = 2, WIDE_SCALE = 4, BATCH_MAX = 8, FUSED_GROUPS = 512 };
+
+static uint32_t ceil_div(uint32_t a, uint32_t b) { return a / b + (a % b != 0); }
+static bool is_quant(myth_dtype t) { return t == MYTH_Q8_0 || t == MYTH_Q4_0; }
+
+static uint32_t chunk_of(myth_dtype t) { return t == MYTH_F32 ? 4 : t == MYTH_Q8_0 ? 16 : t == MYTH_Q4_0 ? 32 : 8; }
+
+/* How the rows of W can be read; quants must lie as myth_weight_write lays them. */
+static uint32_t weight_flags(myth_stream *s, const char *op, myth_view w, uint32_t n_in)
+{
+    uint32_t flags = 0;
+    if (vk_addr(w) % 16 == 0 && n_in % chunk_of(w.dtype) == 0)
+        flags |= WIDE_W;
+    if (is_quant(w.dtype) && n_in % 128 == 0)
+        flags |= WIDE_SCALE;
+    if (is_quant(w.dtype) && !(flags & WIDE_W))
+        myth_fail(&s->err, MYTH_EARG, "%s: quantised weights at an offset that is not a multiple of 16", op);
+    return flags;
+}
+
+static uint32_t group_size(const struct vk_device *d) { return d->traits.subgroup > 16 ? 128 : 64; }
+
+static uint32_t batch_of(uint32_t n_rows, uint32_t most)
+{
+    uint32_t n = 1;
+    while (n < n_rows && 2 * n <= most)
+        n *= 2;
+    return n;
+}
+
+/* Rows of W per subgroup: at most 16 sums per lane. */
+static uint32_t rows_of(const struct vk_device *d, uint32_t batch)
+{
+    return batch > 4 ? 2 : batch > 1 ? 4 : d->traits.subgroup > 16 ? 4 : 8;
+}
+
+/* ---- one matrix ---- */
+
+static void run_decode(myth_stream *s, const struct vk_proj_args *args, myth_dtype type, uint32_t flags)
+{
+    const struct vk_device *d = vk_of(s);
+    uint32_t batch = batch_of(args->n_rows, BATCH_MAX), rows = rows_of(d, batch), n_sub = group_size(d) / d->traits.subgroup;
+    vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_proj, .x = ceil_div(args->n_out, n_sub * rows), .y = ceil_div(args->n_rows, batch),
+                                        .spec = { group_size(d), type, rows, batch, flags } }, args, sizeof(*args));
+}
+
+static void run_prefill(myth_stream *s, const struct vk_proj_args *args, myth_dtype type, uint32_t flags)
+{
+    uint32_t t_rows = args->n_rows > 32 ? 8 : args->n_rows > 16 ? 4 : args->n_rows > 8 ? 2 : 1;
+    bool is_packed = !s->dev->is_exact && type != MYTH_F32;
+    vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_proj_prefill, .x = ceil_div(args->n_out, 64), .y = ceil_div(args->n_rows, 8 * t_rows),
+                                        .spec = { type, t_rows, flags & (WIDE_W | WIDE_X), is_packed } }, args, sizeof(*args));
+}
+
+static void run(myth_stream *s, const struct vk_proj_args *args, myth_dtype type, uint32_t flags, bool is_decode)
+{
+    if (s->err.code != MYTH_OK)
+        return;
+    flags |= args->x % 16 == 0 && args->n_in % 4 == 0 ? WIDE_X : 0;
+    if (is_decode)
+        run_decode(s, args, type, flags);
+    else
+        run_prefill(s, args, type, flags);
+}
+
+void vk_proj(myth_stream *s, const struct myth_proj_args *a)
+{
+    struct vk_proj_args args = { .y = vk_addr(a->y), .x = vk_addr(a->x), .w = vk_addr(a->w), .n_rows = a->n_rows, .n_in = a->n_in,
+                                 .n_out = a->n_out, .y_stride = a->n_out, .n_total = a->n_out };
+    if (a->n_out)
+        run(s, &args, a->w.dtype, weight_flags(s, "proj", a->w, a->n_in), a->is_decode);
+}
+
+void vk_head_logits(myth_stream *s, const struct myth_head_logits_args *a)
+{
+    struct vk_proj_args args = { .y = vk_addr(a->y), .x = vk_addr(a->x), .w = vk_addr(a->w), .n_rows = 1, .n_in = a->dim,
+                                 .n_out = a->n_vocab, .y_stride = a->n_vocab, .n_total = a->n_vocab, .softcap = a->softcap };
+    if (a->n_vocab)
+        run(s, &args, a->w.dtype, weight_flags(s, "head_logits", a->w, a->dim), true);
+}
+
+/* ---- fused with the norm before ---- */
+
+/* Words of four of N rows of x in shared memory; 0 = not even one row fits. */
+static uint32_t fused_batch(const struct vk_device *d, uint32_t n_rows, uint32_t dim)
+{
+    enum { BESIDE = 1024 };                                             /* other shared variables */
+    uint64_t row = ceil_div(dim, 4) * 16ull, fit = (d->traits.shared_bytes - BESIDE) / row;
+    return fit ? batch_of(n_rows, fit < BATCH_MAX ? (uint32_t)fit : BATCH_MAX) : 0;
+}
+
+/* Groups of rows per subgroup: a workgroup norms its rows of x again, so not too many workgroups. */
+static uint32_t groups_each(uint32_t n_group, uint32_t n_sub) { return ceil_div(n_group, n_sub * FUSED_GROUPS); }
+
+void vk_norm_qkv_rope_store(myth_stream *s, const struct myth_norm_qkv_rope_store_args *a)
+{
+    const struct vk_device *d = vk_of(s);
+    uint32_t batch = fused_batch(d, a->n_rows, a->dim), n_q = a->n_head * a->head_dim, n_kv = a->n_head_kv * a->head_dim;
+    if (!a->is_decode || !batch || a->w_q.dtype != a->w_k.dtype || a->w_q.dtype != a->w_v.dtype) {
+        myth_compose_norm_qkv_rope_store(s, a);
+        return;
+    }
+    uint32_t flags = weight_flags(s, "norm_qkv_rope_store", a->w_q, a->dim) & weight_flags(s, "norm_qkv_rope_store", a->w_k, a->dim) &
+                     weight_flags(s, "norm_qkv_rope_store", a->w_v, a->dim);
+    uint32_t rows = rows_of(d, batch), n_sub = group_size(d) / d->traits.subgroup, n_group = ceil_div(n_q, rows) + 2 * ceil_div(n_kv, rows);
+    struct vk_norm_qkv_rope_store_args args = {
+        .x = vk_addr(a->x), .pend = vk_addr(a->pend), .w_post = vk_addr(a->w_post), .w_in = vk_addr(a->w_in), .w_q = vk_addr(a->w_q),
+        .w_k = vk_addr(a->w_k), .w_v = vk_addr(a->w_v), .qkv = vk_addr(a->qkv), .count = d->activations.addr, .n_rows = a->n_rows,
+        .dim = a->dim, .n_q = n_q, .n_kv = n_kv, .n_group = groups_each(n_group, n_sub), .eps = a->eps };
+    if (s->err.code == MYTH_OK)
+        vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_norm_qkv_rope_store, .x = ceil_div(n_group, n_sub * args.n_group),
+                                            .y = ceil_div(a->n_rows, batch),
+                                            .spec = { group_size(d), a->w_q.dtype, rows, batch, flags, batch * ceil_div(a->dim, 4) } },
+                    &args, sizeof(args));
+    if (s->err.code == MYTH_OK)
+        vk_qkv_rope_store(s, &(struct myth_qkv_rope_store_args){
+            .qkv = a->qkv, .n_q = a->n_q, .n_k = a->n_k, .rope = a->rope, .q = a->q, .k_new = a->k_new, .v_new = a->v_new,
+            .n_rows = a->n_rows, .cap_rows = a->cap_rows, .n_head = a->n_head, .n_head_kv = a->n_head_kv, .head_dim = a->head_dim,
+            .eps = a->eps, .q_scale = a->q_scale });
+}
+
+void vk_norm_ffn_geglu(myth_stream *s, const struct myth_norm_ffn_geglu_args *a)
+{
+    const struct vk_device *d = vk_of(s);
+    uint32_t batch = fused_batch(d, a->n_rows, a->dim);
+    if (!a->is_decode || !batch || a->w_gate.dtype != a->w_up.dtype) {
+        myth_compose_norm_ffn_geglu(s, a);
+        return;
+    }
+    uint32_t flags = weight_flags(s, "norm_ffn_geglu", a->w_gate, a->dim) & weight_flags(s, "norm_ffn_geglu", a->w_up, a->dim);
+    uint32_t rows = rows_of(d, batch), n_sub = group_size(d) / d->traits.subgroup, n_group = ceil_div(a->d_ff, rows);
+    struct vk_norm_ffn_geglu_args args = {
+        .x = vk_addr(a->x), .pend = vk_addr(a->pend), .w_post = vk_addr(a->w_post), .w = vk_addr(a->w), .w_gate = vk_addr(a->w_gate),
+        .w_up = vk_addr(a->w_up), .h = vk_addr(a->h), .count = d->activations.addr, .n_rows = a->n_rows, .dim = a->dim, .d_ff = a->d_ff,
+        .n_group = groups_each(n_group, n_sub), .eps = a->eps };
+    if (s->err.code == MYTH_OK && a->d_ff)
+        vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_norm_ffn_geglu, .x = ceil_div(n_group, n_sub * args.n_group),
+                                            .y = ceil_div(a->n_rows, batch),
+                                            .spec = { group_size(d), a->w_gate.dtype, rows, batch, flags, batch * ceil_div(a->dim, 4) } },
+                    &args, sizeof(args));
+}
+
+/* ---- the head ---- */
+
+/* Rows row0 .. row0 + n_rows - 1: logits stripe by stripe, each cut to its best; then rounds until one list is left. */
+static void head_rows(myth_stream *s, const struct myth_head_topk_args *a, const struct vk_head_work *w, uint32_t row0, uint32_t n_rows)
+{
+    const struct vk_device *d = vk_of(s);
+    uint64_t base = d->logits.addr, room = w->n_logit / VK_HEAD_LIST / n_rows;
+    uint32_t n_list = vk_head_lists(a->n_vocab), stripe_lists = room < n_list ? (uint32_t)room : n_list;
+    uint32_t stripe = stripe_lists * VK_HEAD_LIST, flags = weight_flags(s, "head_topk", a->w, a->dim);
+    struct vk_proj_args proj = { .y = base, .x = vk_addr(a->x) + (uint64_t)row0 * a->dim * sizeof(float), .w = vk_addr(a->w),
+                                 .n_rows = n_rows, .n_in = a->dim, .y_stride = stripe, .n_total = a->n_vocab, .softcap = a->softcap };
+    struct vk_head_topk_args args = {
+        .given = base, .kept = base + w->kept_off[0], .stats = base + w->stats_off,
+        .mask_idx = vk_addr(a->mask_idx), .masks = vk_addr(a->masks), .bias_off = vk_addr(a->bias_off), .bias_id = vk_addr(a->bias_id),
+        .bias = vk_addr(a->bias), .ask_id = vk_addr(a->ask_id), .ask_logit = vk_addr(a->ask_logit), .top_id = vk_addr(a->top_id),
+        .top_logit = vk_addr(a->top_logit), .lse = vk_addr(a->lse), .entropy = vk_addr(a->entropy),
+        .row0 = row0, .given_stride = stripe, .kept_stride = n_list * a->k, .n_stat = n_list, .n_vocab = a->n_vocab, .k = a->k,
+        .n_ask = a->n_ask };
+    for (uint32_t list = 0; list < n_list; list += stripe_lists) {
+        uint32_t first = list * VK_HEAD_LIST, n = a->n_vocab - first < stripe ? a->n_vocab - first : stripe;
+        proj.row0 = first;
+        proj.n_out = args.n_in = n;
+        args.list0 = list;
+        run(s, &proj, a->w.dtype, flags, a->is_decode);
+        vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_head_topk, .x = vk_head_lists(n), .y = n_rows, .spec = { true, n_list == 1 } },
+                    &args, sizeof(args));
+    }
+    args.list0 = 0;
+    for (uint32_t round = 1; n_list > 1; round++) {
+        args.n_in = n_list * a->k;
+        n_list = vk_head_lists(args.n_in);
+        args.given = args.kept;
+        args.given_stride = args.kept_stride;
+        args.kept = base + w->kept_off[round % 2];
+        args.kept_stride = n_list * a->k;
+        vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_head_topk, .x = n_list, .y = n_rows, .spec = { false, n_list == 1 } }, &args,
+                    sizeof(args));
+    }
+}
+
+void vk_head_topk(myth_stream *s, const struct myth_head_topk_args *a)
+{
+    struct vk_head_work w = vk_head_work_of(&s->dev->shape);
+    for (uint32_t row0 = 0; row0 < a->n_rows && s->err.code == MYTH_OK; row0 += w.n_rows)
+        head_rows(s, a, &w, row0, a->n_rows - row0 < w.n_rows ? a->n_rows - row0 : w.n_rows);
+}

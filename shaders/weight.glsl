@@ -1,0 +1,82 @@
+// weight.glsl - 16 bytes of a weight row times activations, for every type of resident form.
+//
+// Form       F32 F16 BF16: rows as in files. Q8_0: all quants i8 [n_out][n_in], then all scales f16 [n_out][n_in / 32]. Q4_0: nibble bytes
+//            [n_out][n_in / 32][16] (low nibbles 0..15, high 16..31), then the scales
+// Chunk      what 16 bytes hold: 4 F32, 8 F16 or BF16, 16 Q8_0, 32 Q4_0
+// Wide       rows start at a multiple of 16 bytes, as those of quants always do; others are read one element at a time
+// Loads      two 64-bit words: one 16-byte load on a GPU, two and not four lane loops on a driver that runs lanes one after another
+// Includer   defines the specialization constant W_TYPE before
+#ifndef MYTH_WEIGHT_GLSL
+#define MYTH_WEIGHT_GLSL
+
+layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer Words { u64vec2 v[]; };
+
+const uint CHUNK_MAX = 32;
+const uint CHUNK = W_TYPE == DT_F32 ? 4 : W_TYPE == DT_Q8_0 ? 16 : W_TYPE == DT_Q4_0 ? 32 : 8;
+const bool IS_QUANT = W_TYPE == DT_Q8_0 || W_TYPE == DT_Q4_0;
+
+vec4 unpack_words(u64vec2 w)
+{
+    uvec2 lo = unpack32(w.x), hi = unpack32(w.y);
+    return uintBitsToFloat(uvec4(lo, hi));
+}
+
+// Four floats from address p, which is a multiple of 16 when is_wide.
+vec4 load_vec4(uint64_t p, bool is_wide)
+{
+    if (is_wide)
+        return unpack_words(Words(p).v[0]);
+    return vec4(F32(p).v[0], F32(p).v[1], F32(p).v[2], F32(p).v[3]);
+}
+
+uint64_t weight_row_bytes(uint n_in) { return W_TYPE == DT_F32 ? n_in * 4 : W_TYPE == DT_Q8_0 ? n_in : W_TYPE == DT_Q4_0 ? n_in / 2 : n_in * 2; }
+
+// Address of row `row`'s scales; the matrix has n_total rows.
+uint64_t scale_row(uint64_t w, uint n_total, uint n_in, uint row)
+{
+    return w + uint64_t(n_total) * weight_row_bytes(n_in) + uint64_t(row) * (n_in / 16);
+}
+
+// A scale without branches: exact for every finite value, subnormals too, which a conversion instruction may flush.
+float scale_value(uint h)
+{
+    uint u = (h & 0x7fffu) << 13;
+    float f = u < 0x00800000u ? uintBitsToFloat(u + 0x38800000u) - 6.103515625e-5 : uintBitsToFloat(u + 0x38000000u);
+    return uintBitsToFloat(floatBitsToUint(f) | (h & 0x8000u) << 16);
+}
+
+vec4 chunk_x[CHUNK_MAX / 4];             // activations of one chunk: an array of specialized size may not be an argument
+
+// Sum over the chunk of w x, on top of `sum` for types without a scale, from zero for quants: the scale comes after.
+float dot_chunk(float sum, u64vec2 w)
+{
+    uvec2 lo = unpack32(w.x), hi = unpack32(w.y);
+    uvec4 q = uvec4(lo, hi);
+    if (W_TYPE == DT_F32) {
+        [[unroll]] for (uint i = 0; i < 4; i++)
+            sum = fma(uintBitsToFloat(q[i]), chunk_x[0][i], sum);
+    } else if (W_TYPE == DT_F16) {
+        [[unroll]] for (uint i = 0; i < 8; i++)
+            sum = fma(unpackHalf2x16(q[i / 2])[i % 2], chunk_x[i / 4][i % 4], sum);
+    } else if (W_TYPE == DT_BF16) {
+        [[unroll]] for (uint i = 0; i < 8; i++)
+            sum = fma(uintBitsToFloat(i % 2 == 0 ? q[i / 2] << 16 : q[i / 2] & 0xffff0000u), chunk_x[i / 4][i % 4], sum);
+    } else if (W_TYPE == DT_Q8_0) {
+        sum = 0.0;
+        [[unroll]] for (uint i = 0; i < 16; i++)
+            sum = fma(float(int(q[i / 4] << (24 - i % 4 * 8)) >> 24), chunk_x[i / 4][i % 4], sum);
+    } else {
+        sum = 0.0;
+        [[unroll]] for (uint i = 0; i < 32; i++)
+            sum = fma(float(int(q[i % 16 / 4] >> (i % 4 * 8 + i / 16 * 4) & 15u) - 8), chunk_x[i / 4][i % 4], sum);
+    }
+    return sum;
+}
+
+// Element i of a row that starts at p, for types without a scale.
+float row_value(uint64_t p, uint i)
+{
+    return W_TYPE == DT_F32 ? F32(p).v[i] : W_TYPE == DT_F16 ? f16_to_f32(uint(U16(p).v[i])) : bf16_to_f32(uint(U16(p).v[i]));
+}
+
+#endif
