@@ -1,16 +1,23 @@
-/* bench_ops.c - every CASE_BENCH row of tests/kernels/cases.def on the CPU levels present: microseconds, rate, ratio to the limit.
+/* bench_ops.c - every CASE_BENCH row of tests/kernels/cases.def on the CPU levels and devices present: microseconds, rate, ratio to the limit.
  *
- *   bench_ops [-t N] [--level L] [OP ...]
+ *   bench_ops [-t N] [--target T] [OP ...]        T: ref avx2 avx512 amx neon vulkan:0 cuda:0
  *
  * Time     median of repetitions over half a second; caches are filled with other bytes before each
- * Limit    the larger of bytes / read bandwidth and flops / peak of the product, both measured at the start (probe.h); ratio = limit
+ * Limit    the larger of bytes / read bandwidth and flops / peak of the product, both measured at the start (frontend/limits.h, CPU only); ratio = limit
  *          over time. Bytes are what must come from memory once: weights, cached rows, inputs, outputs */
 #include "../tests/kernels/op_case.h"
-#include "probe.h"
+#include "../frontend/limits.h"
 
-enum { REPEAT_MAX = 400 };
+#include <time.h>
 
-static const char *const level_names[] = { "ref", "avx2", "avx512", "amx", "neon" };
+enum { REPEAT_MAX = 400, FLUSH_BYTES = 64 << 20 };
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
 
 struct cost {
     double bytes, flops;
@@ -75,13 +82,13 @@ static double time_op(struct rig *r, const struct kernel_case *c, const union op
 {
     static double us[REPEAT_MAX];
     int n = 0;
-    double begin = probe_now();
-    while (n < 3 || (n < REPEAT_MAX && probe_now() - begin < 0.5)) {
-        memset(flush, n, 64 << 20);
-        double start = probe_now();
+    double begin = now();
+    while (n < 3 || (n < REPEAT_MAX && now() - begin < 0.5)) {
+        memset(flush, n, FLUSH_BYTES);
+        double start = now();
         issue_op(r->s, c->op, a);
         rig_must(myth_stream_sync(r->s, NULL) == MYTH_OK, "an op failed");
-        us[n++] = (probe_now() - start) * 1e6;
+        us[n++] = (now() - start) * 1e6;
     }
     qsort(us, (size_t)n, sizeof(us[0]), by_value);
     return us[n / 2];
@@ -95,20 +102,26 @@ static bool is_wanted(const char *name, char **ops, int n_op)
     return n_op == 0;
 }
 
-static void run_level(const char *level, int n_threads, char **ops, int n_op)
+static void run_target(const char *target, int n_threads, char **ops, int n_op)
 {
     struct rig r;
     myth_error err;
-    if (!rig_open(&r, level, n_threads, CASE_BENCH, &err)) {
+    if (!rig_open(&r, target, n_threads, CASE_BENCH, &err)) {
         printf("# %s\n", err.msg);
         return;
     }
-    unsigned char *space = malloc(PROBE_BYTES);
+    unsigned char *space = malloc(FLUSH_BYTES);
     rig_must(space != NULL, "memory");
-    memset(space, 1, PROBE_BYTES);
-    struct probe p = probe_run(((struct cpu_device *)(void *)r.dev)->pool, space, level);
-    printf("# %s: read %.1f GB/s; peak f32 %.0f, bf16 %.0f, int8 %.0f GFLOP/s\n", myth_device_get_caps(r.dev)->description, p.read_gbs,
-           p.peak[MYTH_F32], p.peak[MYTH_BF16], p.peak[MYTH_Q8_0]);
+    const myth_device_caps *caps = myth_device_get_caps(r.dev);
+    myth_machine_limits limits[MYTH_DTYPE_N] = { { 0 } };
+    for (int t = 0; t < MYTH_DTYPE_N && caps->is_host_visible; t++)
+        if (t == MYTH_F32 || t == MYTH_BF16 || t == MYTH_Q8_0)
+            rig_must(myth_limits_measure(&limits[t], r.mem, caps->n_threads, (myth_dtype)t, NULL) == MYTH_OK, "limits");
+    limits[MYTH_F16] = limits[MYTH_F32];
+    limits[MYTH_Q4_0] = limits[MYTH_Q8_0];
+    double read_gbs = limits[MYTH_F32].read_bytes * 1e-9;
+    printf("# %s: read %.1f GB/s; peak f32 %.0f, bf16 %.0f, int8 %.0f GFLOP/s\n", caps->description, read_gbs, limits[MYTH_F32].flops * 1e-9,
+           limits[MYTH_BF16].flops * 1e-9, limits[MYTH_Q8_0].flops * 1e-9);
     for (int i = 0; i < KERNEL_CASE_N; i++) {
         const struct kernel_case *c = &kernel_cases[i];
         union op_args a;
@@ -116,14 +129,15 @@ static void run_level(const char *level, int n_threads, char **ops, int n_op)
         if (!(c->use & CASE_BENCH) || !is_wanted(myth_op_name(c->op), ops, n_op))
             continue;
         make_case(&r, c, (uint64_t)i, &a);
-        double us = time_op(&r, c, &a, space), peak = p.peak[product_type(c)];
+        rig_push(&r);
+        double us = time_op(&r, c, &a, space), peak = limits[product_type(c)].flops * 1e-9;
         struct cost cost = op_cost(c);
-        double limit_us = cost.bytes / p.read_gbs * 1e-3, flop_us = peak > 0.0 ? cost.flops / peak * 1e-3 : 0.0;
+        double limit_us = read_gbs > 0.0 ? cost.bytes / read_gbs * 1e-3 : 0.0, flop_us = peak > 0.0 ? cost.flops / peak * 1e-3 : 0.0;
         limit_us = flop_us > limit_us ? flop_us : limit_us;
         case_name(name, sizeof(name), c);
-        printf("%-7s %-88s %10.1f us %7.1f GB/s %8.1f GFLOP/s  limit %9.1f us", level, name, us, cost.bytes / us * 1e-3,
+        printf("%-14s %-88s %10.1f us %7.1f GB/s %8.1f GFLOP/s  limit %9.1f us", target, name, us, cost.bytes / us * 1e-3,
                cost.flops / us * 1e-3, limit_us);
-        if (peak > 0.0)
+        if (limit_us > 0.0)
             printf("  ratio %.2f", limit_us / us);
         printf("\n");
         fflush(stdout);
@@ -135,22 +149,22 @@ static void run_level(const char *level, int n_threads, char **ops, int n_op)
 
 int main(int argc, char **argv)
 {
-    const char *level = NULL;
+    const char *target = NULL;
     int n_threads = 0, at = 1;
     for (; at + 1 < argc && argv[at][0] == '-'; at += 2) {
         if (strcmp(argv[at], "-t") == 0)
             n_threads = atoi(argv[at + 1]);
-        else if (strcmp(argv[at], "--level") == 0)
-            level = argv[at + 1];
+        else if (strcmp(argv[at], "--target") == 0)
+            target = argv[at + 1];
         else
             break;
     }
     if (at < argc && argv[at][0] == '-') {
-        fprintf(stderr, "usage: bench_ops [-t N] [--level ref|avx2|avx512|amx|neon] [OP ...]\n");
+        fprintf(stderr, "usage: bench_ops [-t N] [--target ref|avx2|avx512|amx|neon|vulkan:0|cuda:0] [OP ...]\n");
         return 2;
     }
-    for (size_t i = 0; i < sizeof(level_names) / sizeof(level_names[0]); i++)
-        if (!level || strcmp(level, level_names[i]) == 0)
-            run_level(level_names[i], n_threads, argv + at, argc - at);
+    for (int i = 0; i < RIG_TARGET_N; i++)
+        if (target ? strcmp(target, rig_targets[i]) == 0 : !strstr(rig_targets[i], " exact"))
+            run_target(rig_targets[i], n_threads, argv + at, argc - at);
     return 0;
 }
