@@ -76,7 +76,7 @@ static myth_status bind_matrix(binder *b, myth_view *out, const myth_tensor *t, 
         return host ? myth_weights_random_fill(e->model->weights, t, 0, t->dim[0] * t->dim[1], host + out->off, err)
                     : copy_matrix(b, *out, t, err);
     }
-    myth_buf *wrap = e->wrapped[t->shard];
+    myth_buf *wrap = b->p->wrapped[t->shard];
     const unsigned char *base = myth_buf_host(wrap);
     *out = myth_view_at(wrap, (uint64_t)((const unsigned char *)t->data - base), t->dtype);
     return MYTH_OK;
@@ -91,21 +91,21 @@ static myth_status bind_slot(binder *b, void *into, const myth_slot *s, uint32_t
 }
 
 /* One buffer over each file's tensors, from the first to the last. */
-static myth_status wrap_files(myth_engine *e, myth_error *err)
+static myth_status wrap_files(const myth_engine *e, myth_part *p, myth_error *err)
 {
     const myth_weights *w = e->model->weights;
-    for (uint32_t shard = 0; shard < e->n_wrapped; shard++) {
+    for (uint32_t shard = 0; shard < e->y.n_shard; shard++) {
         const unsigned char *lo = NULL, *hi = NULL;
         for (uint32_t i = 0; i < myth_weights_n_tensor(w); i++) {
             const myth_tensor *t = myth_weights_at(w, i);
-            const unsigned char *p = t->data;
-            if (t->shard != shard || !p)
+            const unsigned char *data = t->data;
+            if (t->shard != shard || !data)
                 continue;
-            if (!lo || p < lo) lo = p;
-            if (!hi || p + t->bytes > hi) hi = p + t->bytes;
+            if (!lo || data < lo) lo = data;
+            if (!hi || data + t->bytes > hi) hi = data + t->bytes;
         }
         if (lo) {
-            myth_status st = myth_buf_wrap(&e->wrapped[shard], e->part[0].dev, lo, (uint64_t)(hi - lo), err);
+            myth_status st = myth_buf_wrap(&p->wrapped[shard], p->dev, lo, (uint64_t)(hi - lo), err);
             if (st != MYTH_OK)
                 return st;
         }
@@ -120,6 +120,8 @@ static myth_status bind_part(myth_engine *e, uint32_t i, myth_error *err)
     const myth_config *c = &e->model->config;
     const myth_family *f = myth_family_get(c->family);
     bool is_last = i + 1 == e->n_part;
+    if (b.p->wrapped)
+        MYTH_TRY(wrap_files(e, b.p, err));
     if (i == 0) {
         b.matrices = e->matrix[c->n_layer];
         MYTH_TRY(bind_slot(&b, e->w, &myth_slots_model[MYTH_SLOT_EMBED], 0, err));
@@ -148,8 +150,6 @@ fail:
 myth_status myth_bind(myth_engine *e, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    if (e->n_wrapped)
-        MYTH_TRY(wrap_files(e, err));
     for (uint32_t i = 0; i < e->n_part; i++)
         MYTH_TRY(bind_part(e, i, err));
 fail:

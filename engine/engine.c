@@ -22,7 +22,7 @@ uint64_t myth_engine_block_bytes(const myth_layout *y, uint32_t n_layer)
 {
     uint64_t holders = (uint64_t)y->opts.n_seq + y->opts.n_checkpoint;
     return sizeof(myth_engine) + y->n_part * sizeof(myth_part) + y->opts.n_seq * sizeof(myth_seq) +
-           y->opts.n_checkpoint * sizeof(myth_checkpoint) + holders * sizeof(myth_kv_rows) + (y->n_shard + n_layer + 2ull) * sizeof(myth_buf *);
+           y->opts.n_checkpoint * sizeof(myth_checkpoint) + holders * sizeof(myth_kv_rows) + (y->n_wrapped + n_layer + 2ull) * sizeof(myth_buf *);
 }
 
 /* The engine block: struct, parts, sequences, checkpoints, cache rows, buffers of weights, all of pointer alignment. */
@@ -35,11 +35,16 @@ static void carve(myth_engine *e)
     e->checkpoint = (myth_checkpoint *)(e->seq + n_seq);
     e->rows = (myth_kv_rows *)(e->checkpoint + n_cp);
     e->wrapped = (myth_buf **)(e->rows + n_seq + n_cp);
-    e->matrix = e->wrapped + y->n_shard;
-    e->n_wrapped = y->n_shard;
+    e->matrix = e->wrapped + y->n_wrapped;
     e->n_part = y->n_part;
-    for (uint32_t i = 0; i < y->n_part; i++)
+    myth_buf **wrapped = e->wrapped;
+    for (uint32_t i = 0; i < y->n_part; i++) {
         e->part[i].y = &y->part[i];
+        if (!y->part[i].copies) {
+            e->part[i].wrapped = wrapped;
+            wrapped += y->n_shard;
+        }
+    }
 }
 
 static void carve_host(myth_engine *e)
@@ -210,7 +215,7 @@ void myth_engine_close(myth_engine *e)
     if (!e)
         return;
     myth_mem *mem = e->mem;
-    for (uint32_t i = 0; i < e->n_wrapped; i++)
+    for (uint32_t i = 0; i < e->y.n_wrapped; i++)
         myth_buf_close(e->wrapped[i]);
     for (uint32_t i = 0; i < e->model->config.n_layer + 2; i++)
         myth_buf_close(e->matrix[i]);

@@ -43,6 +43,7 @@ typedef struct {
     myth_device *dev;
     myth_stream *stream;
     myth_buf *buf[MYTH_BUF_N];
+    myth_buf **wrapped;               /* [n_shard]; NULL = the part has copies */
     myth_step step;
     myth_graph *graph;                /* its decode step of graph_rows rows */
     uint32_t graph_rows;
@@ -57,8 +58,7 @@ struct myth_engine {
     myth_part *part;                  /* [n_part], inside the engine block, as are the next two */
     uint32_t n_part;
     void *host[MYTH_HOST_N];
-    myth_buf **wrapped;               /* [n_shard]: the files, on the CPU */
-    uint32_t n_wrapped;
+    myth_buf **wrapped;               /* [n_wrapped]: the files, once for each part that reads them in place */
     myth_buf **matrix;                /* [n_layer + 2]: copies of each layer's matrices, of the embedding, of the head */
     myth_bound_weights *w;
     myth_kvcache kv;

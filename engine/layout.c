@@ -336,7 +336,9 @@ myth_status myth_layout_make(myth_layout *out, const myth_model *m, const myth_e
     for (uint32_t i = 0; i < out->n_part; i++)
         size_step(out, &out->part[i], c);
     size_logits(out, &out->part[out->n_part - 1], c);
-    out->n_shard = out->part[0].is_host ? myth_model_n_shard(m) : 0;
+    out->n_shard = myth_model_n_shard(m);
+    for (uint32_t i = 0; i < out->n_part; i++)
+        out->n_wrapped += out->part[i].copies ? 0 : out->n_shard;
     out->host[MYTH_HOST_engine] = myth_engine_block_bytes(out, c->n_layer);
     out->host[MYTH_HOST_bound] = sizeof(myth_bound_weights);
     out->host[MYTH_HOST_tokens] = 4 * (uint64_t)o->n_seq * o->n_ctx;

@@ -102,7 +102,7 @@ typedef struct {
     uint64_t page_bytes, ring_bytes;                    /* of all parts together                    */
     uint64_t layer_off[MYTH_LAYER_MAX];                 /* of a layer's K inside its part's page or ring */
     uint32_t page_tok, ring_tok, n_page, n_ring, n_entry;
-    uint32_t n_shard;                                   /* files whose tensors are used in place            */
+    uint32_t n_shard, n_wrapped;                        /* files whose tensors are used in place; times the parts that do */
     uint32_t n_run;                                     /* runs in a step at most                   */
     uint32_t mask_words;
     uint32_t n_capture;                                 /* captured residuals of all parts          */

@@ -26,7 +26,9 @@ static myth_status session(myth_mem *mem, const char *spec, output *out, myth_er
     myth_result r;
     uint32_t at, n;
     myth_finish why;
-    const myth_engine_opts o = { .device = "cpu", .n_threads = 2, .n_ctx = 128, .n_seq = 2, .n_checkpoint = 1, .n_ubatch = 16, .top_k = 8 };
+    myth_engine_opts o = { .n_threads = 2, .n_ctx = 128, .n_seq = 2, .n_checkpoint = 1, .n_ubatch = 16, .top_k = 8 };
+    rig_at(&o, rig_target());
+    o.is_exact = false;
     *out = (output){ 0 };
     MYTH_TRY(myth_model_open(&m, mem, spec, &(myth_weights_opts){ .level = MYTH_WEIGHTS_DATA }, err));
     MYTH_TRY(myth_engine_open(&e, &m, &o, err));
@@ -81,8 +83,9 @@ static void check_after(myth_mem *mem, const char *spec, uint64_t nth, bool fore
     myth_mem_set_fault(mem, NULL);
     char what[256];
     snprintf(what, sizeof(what), "%.180s: allocation %llu failing%s", spec, (unsigned long long)nth, forever ? " for ever" : "");
-    for (int c = 0; c < MYTH_MEM_CLASS_N; c++) {
-        uint64_t live = myth_mem_get(mem, MYTH_MEM_HOST, (myth_mem_class)c).live;
+    for (int i = 0; i < MYTH_MEM_DEVICE_MAX * MYTH_MEM_CLASS_N; i++) {
+        int c = i % MYTH_MEM_CLASS_N;
+        uint64_t live = myth_mem_get(mem, i / MYTH_MEM_CLASS_N, (myth_mem_class)c).live;
         if (live)
             fail_msg("%s leaves %llu bytes of class %s", what, (unsigned long long)live, myth_mem_class_name((myth_mem_class)c));
     }

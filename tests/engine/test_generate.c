@@ -16,10 +16,10 @@ static int make_prompt(void **state)
     return 0;
 }
 
-static myth_engine_opts opts_of(const char *level, const myth_sample_params *sample)
+static myth_engine_opts opts_of(const char *target, const myth_sample_params *sample)
 {
-    myth_engine_opts o = { .device = "cpu", .n_threads = 1, .cpu_level = level, .is_exact = level == NULL, .n_ctx = CTX, .n_ubatch = 32,
-                           .n_seq = 2, .want_full_logits = true };
+    myth_engine_opts o = { .n_threads = 1, .n_ctx = CTX, .n_ubatch = 32, .n_seq = 2, .want_full_logits = true };
+    rig_at(&o, target);
     myth_generate_needs(&o, sample, false);
     return o;
 }
@@ -75,7 +75,7 @@ static void every_reason_is_told(void **state)
     const myth_sample_params greedy = { 0 };
     rig r;
     answer all, a;
-    myth_engine_opts eo = opts_of(NULL, &greedy);
+    myth_engine_opts eo = opts_of(rig_target(), &greedy);
     rig_open(&r, "random:gemma3-tiny:bf16", &eo);
     myth_generate_opts o = request(&greedy);
     o.on_prefill = on_prefill;
@@ -139,7 +139,7 @@ static void the_context_ends_an_answer_or_refuses_it(void **state)
     answer all = { 0 }, a;
     for (uint32_t n_ctx = N_PROMPT - 2; n_ctx <= N_PROMPT + N_MAX + 1; n_ctx += n_ctx < N_PROMPT + 3 ? 1 : 9) {
         rig r;
-        myth_engine_opts eo = opts_of(NULL, &greedy);
+        myth_engine_opts eo = opts_of(rig_target(), &greedy);
         eo.n_ctx = CTX;
         myth_generate_opts o = request(&greedy);
         if (all.n == 0) {
@@ -170,14 +170,14 @@ static void the_context_ends_an_answer_or_refuses_it(void **state)
 
 /* ---- the same ids, whatever the sizes ---- */
 
-static void same_ids_for_all_sizes(const char *spec, const char *level, const myth_sample_params *sample, uint32_t n_size)
+static void same_ids_for_all_sizes(const char *spec, const char *target, const myth_sample_params *sample, uint32_t n_size)
 {
     static const struct { uint32_t ub, page; int n_threads; } size[5] = {
         { 32, 0, 1 }, { 5, 7, 1 }, { 1, 1, 2 }, { 160, 160, 1 }, { 8, 16, 2 } };
     answer want = { 0 }, a;
     for (uint32_t t = 0; t < n_size; t++) {
         rig r;
-        myth_engine_opts eo = opts_of(level, sample);
+        myth_engine_opts eo = opts_of(target, sample);
         eo.n_ubatch = size[t].ub;
         eo.page_tok = size[t].page;
         eo.n_threads = size[t].n_threads;
@@ -207,13 +207,13 @@ static void sizes_change_no_id(void **state)
     static const myth_sample_params sample[] = { { 0 }, { .temp = 0.9f, .top_p = 0.95f, .seed = 11 },
                                                  { .temp = 1.2f, .top_k = 50, .min_p = 0.02f, .repeat_penalty = 1.2f, .seed = 12 },
                                                  { .repeat_penalty = 1.5f, .repeat_last_n = 30 } };
-    const char *level[9] = { NULL };
-    uint32_t n_level = 1 + rig_levels(level + 1);
-    for (uint32_t v = 0; v < n_level; v++)
+    const char *target[RIG_TARGET_MAX];
+    uint32_t n_target = rig_targets(target);
+    for (uint32_t v = 0; v < n_target; v++)
         for (uint32_t k = 0; k < 4; k++)
             for (uint32_t m = 0; m < 3; m++)
                 if (check_is_full() || m == (v + k) % 3)
-                    same_ids_for_all_sizes(spec[m], level[v], &sample[k], check_is_full() ? 5 : 3);
+                    same_ids_for_all_sizes(spec[m], target[v], &sample[k], check_is_full() ? 5 : 3);
 }
 
 /* An answer in two parts: the second goes on from the first one's last id. */
@@ -224,7 +224,7 @@ static void an_answer_goes_on_where_it_stopped(void **state)
     for (int k = 0; k < 2; k++) {
         rig r;
         answer want, a, b;
-        myth_engine_opts eo = opts_of(NULL, &sample[k]);
+        myth_engine_opts eo = opts_of(rig_target(), &sample[k]);
         rig_open(&r, "random:gemma3-tiny:q8_0", &eo);
         myth_generate_opts o = request(&sample[k]);
         generate(&r, &want, &o);
@@ -297,7 +297,7 @@ static void generation_equals_choosing_from_whole_rows(void **state)
             rows w;
             answer a;
             int32_t seen[N_PROMPT + N_MAX];
-            myth_engine_opts eo = opts_of(NULL, &sample[k]);     /* exact: the reduction's logits are the whole row's, bit for bit */
+            myth_engine_opts eo = opts_of(rig_target(), &sample[k]);     /* exact: the reduction's logits are the whole row's, bit for bit */
             rig_open(&r, spec[m], &eo);
             myth_generate_opts o = request(&sample[k]);
             o.seq_number = 9;

@@ -62,16 +62,26 @@ static const char *golden_path(char *dst, size_t cap, const char *name)
     return check_path(dst, cap, rest);
 }
 
-/* Live bytes of every class are the plan's; peaks too when `peaks`, which loading may pass in the classes that are only on their way. */
+/* On every ledger the live bytes of every class are the plan's; peaks too when `peaks`, which loading may pass in the classes that are only
+ * on their way. */
 static void assert_plan_is_ledger(const myth_plan *p, const myth_mem *mem, bool peaks, const char *what)
 {
-    for (int c = 0; c < MYTH_MEM_CLASS_N; c++) {
-        myth_mem_count n = myth_mem_get(mem, MYTH_MEM_HOST, (myth_mem_class)c);
-        if (n.live != p->bytes[c] || (peaks && n.peak != p->bytes[c]))
-            fail_msg("%s: class %s: planned %llu, live %llu, peak %llu", what, myth_mem_class_name((myth_mem_class)c),
-                     (unsigned long long)p->bytes[c], (unsigned long long)n.live, (unsigned long long)n.peak);
+    uint64_t total = 0, live = 0;
+    for (uint32_t i = 0; i < p->n_device; i++) {
+        const myth_plan_device *d = &p->device[i];
+        for (int c = 0; c < MYTH_MEM_CLASS_N; c++) {
+            myth_mem_count n = myth_mem_get(mem, d->ledger, (myth_mem_class)c);
+            if (n.live != d->bytes[c] || (peaks && n.peak != d->bytes[c]))
+                fail_msg("%s: %s: class %s: planned %llu, live %llu, peak %llu", what, d->name, myth_mem_class_name((myth_mem_class)c),
+                         (unsigned long long)d->bytes[c], (unsigned long long)n.live, (unsigned long long)n.peak);
+        }
+        assert_int_equal(myth_mem_total(mem, d->ledger).live, d->total_bytes);
+        total += d->total_bytes;
     }
-    assert_int_equal(myth_mem_total(mem, MYTH_MEM_HOST).live, p->total_bytes);
+    for (int i = 0; i < MYTH_MEM_DEVICE_MAX; i++)
+        live += myth_mem_total(mem, i).live;
+    assert_int_equal(total, p->total_bytes);
+    assert_int_equal(live, p->total_bytes);                                  /* nothing on ledgers that the plan does not name */
 }
 
 static void on_row(void *user, uint32_t tok_idx, const float *row, uint32_t n)
@@ -153,9 +163,9 @@ static void plan_equals_ledger_on_a_grid(void **state)
                                         "random:gemma1-tiny:q4_0", "random:gemma2-tiny:bf16", "random:gemma3-tiny:q8_0" };
     static const struct { myth_dtype k, v; } type[] = {
         { MYTH_F32, MYTH_F32 }, { MYTH_F16, MYTH_F16 }, { MYTH_BF16, MYTH_Q8_0 }, { MYTH_Q8_0, MYTH_Q8_0 } };
-    const char *level[8];
+    const char *target[RIG_TARGET_MAX];
     uint64_t rng = check_seed();
-    uint32_t n_level = rig_levels(level), n_point = 0;
+    uint32_t n_target = rig_targets(target), n_point = 0;
     for (size_t m = 0; m < sizeof(name) / sizeof(name[0]); m++) {
         char path[1024], what[256];
         const char *spec = strchr(name[m], ':') ? name[m] : golden_path(path, sizeof(path), name[m]);
@@ -175,7 +185,7 @@ static void plan_equals_ledger_on_a_grid(void **state)
                         continue;
                     uint32_t odd = check_below(&rng, 128);
                     static const uint32_t layers[] = { 0, 2 };
-                    myth_engine_opts o = { .device = "cpu", .n_threads = 1 + (int)check_below(&rng, 2), .n_ctx = ctx[c], .n_ubatch = ub[u],
+                    myth_engine_opts o = { .n_threads = 1 + (int)check_below(&rng, 2), .n_ctx = ctx[c], .n_ubatch = ub[u],
                                            .has_cache_type = true, .type_k = type[t].k, .type_v = type[t].v,
                                            .n_seq = 1 + check_below(&rng, 3), .n_checkpoint = check_below(&rng, 3),
                                            .top_k = 1 + check_below(&rng, 100), .n_logit_rows = 1 + check_below(&rng, 5),
@@ -183,11 +193,20 @@ static void plan_equals_ledger_on_a_grid(void **state)
                                            .want_hidden = odd & 8, .want_full_logits = odd & 16, .page_tok = odd & 32 ? 5 : 0,
                                            .capture_layer = layers, .n_capture_layer = odd & 64 ? 2 : 0,
                                            .n_capture_label = odd & 64 ? 3 : 0 };
-                    uint32_t lv = check_below(&rng, n_level + 1);
-                    o.is_exact = lv == n_level;
-                    o.cpu_level = o.is_exact ? NULL : level[lv];
-                    snprintf(what, sizeof(what), "%s -c %u -ub %u -ctk %s -ctv %s --parallel %u, options %u", name[m], o.n_ctx, o.n_ubatch,
-                             myth_dtype_get(o.type_k)->name, myth_dtype_get(o.type_v)->name, o.n_seq, odd);
+                    const char *at = target[check_below(&rng, n_target)];
+                    char two[80];
+                    rig_at(&o, at);
+                    if (check_below(&rng, 3) == 0) {                         /* the same device twice is two parts */
+                        snprintf(two, sizeof(two), "%s,%s", o.device, o.device);
+                        o.device = two;
+                        o.split[0] = 1.0f;
+                        o.split[1] = (float)check_below(&rng, 3);
+                    }
+                    o.has_gpu_layers = check_below(&rng, 3) == 0;
+                    o.n_gpu_layers = check_below(&rng, 9);
+                    snprintf(what, sizeof(what), "%s --device %s (%s) -ngl %u -c %u -ub %u -ctk %s -ctv %s --parallel %u, options %u", name[m], o.device,
+                             at, o.has_gpu_layers ? o.n_gpu_layers : 99, o.n_ctx, o.n_ubatch, myth_dtype_get(o.type_k)->name,
+                             myth_dtype_get(o.type_v)->name, o.n_seq, odd);
                     one_point(spec, &o, what);
                     n_point++;
                 }

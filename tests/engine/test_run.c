@@ -12,8 +12,11 @@ static const char *const models[] = { "random:gemma2-tiny:q4_0", "random:gemma3-
 
 static myth_engine_opts opts_of(void)
 {
-    return (myth_engine_opts){ .device = "cpu", .n_threads = 1, .n_ctx = CTX, .n_seq = 2 * N_SEQ, .n_ubatch = CTX, .n_logit_rows = 2 * N_SEQ, .top_k = 40,
-                               .want_full_logits = true, .page_tok = 7 };
+    myth_engine_opts o = { .n_threads = 1, .n_ctx = CTX, .n_seq = 2 * N_SEQ, .n_ubatch = CTX, .n_logit_rows = 2 * N_SEQ, .top_k = 40,
+                           .want_full_logits = true, .page_tok = 7 };
+    rig_at(&o, rig_target());
+    o.is_exact = false;
+    return o;
 }
 
 /* The next ids of one step, the host choosing. */

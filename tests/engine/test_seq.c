@@ -1,7 +1,7 @@
 /* test_seq.c - a row's bits depend on its own tokens and path only: never on other rows, chunk, page, ring, a fork or a way back.
  *
  * Oracle   the same tokens alone in an engine of their own, fed at once. Everything is compared bit for bit, on the reference, in exact
- *          mode and on every level of this machine, with every type of the cache                                               */
+ *          mode and on every level and device of this machine, with every type of the cache                                    */
 #include "support/rig.h"
 
 #include <math.h>
@@ -14,11 +14,11 @@ static const char *const models[] = { "gemma2-old", "gemma3-layers", "gemma3-sha
 
 typedef struct {
     const char *model;
-    const char *level;               /* NULL = exact mode  */
+    const char *target;              /* NULL = rig_target() */
     myth_dtype k, v;                 /* types of the cache */
 } combo;
 
-static combo all_combos[512];
+static combo all_combos[5 * 7 * RIG_TARGET_MAX];
 static uint32_t n_combo;
 
 static int make_combos(void **state)
@@ -26,12 +26,12 @@ static int make_combos(void **state)
     (void)state;
     static const struct { myth_dtype k, v; } type[] = {
         { MYTH_F32, MYTH_F32 }, { MYTH_F16, MYTH_F16 }, { MYTH_BF16, MYTH_BF16 }, { MYTH_Q8_0, MYTH_Q8_0 }, { MYTH_F16, MYTH_Q8_0 } };
-    const char *level[9] = { NULL };
-    uint32_t n_level = 1 + rig_levels(level + 1);
+    const char *target[RIG_TARGET_MAX];
+    uint32_t n_target = rig_targets(target);
     for (size_t m = 0; m < sizeof(models) / sizeof(models[0]); m++)
-        for (uint32_t v = 0; v < n_level; v++)
+        for (uint32_t v = 0; v < n_target; v++)
             for (int t = 0; t < 5; t++)
-                all_combos[n_combo++] = (combo){ models[m], level[v], type[t].k, type[t].v };
+                all_combos[n_combo++] = (combo){ models[m], target[v], type[t].k, type[t].v };
     return 0;
 }
 
@@ -56,15 +56,16 @@ static void for_combos(uint32_t n, void (*f)(const combo *c, uint64_t *rng))
 
 static myth_engine_opts opts_of(const combo *c)
 {
-    return (myth_engine_opts){ .device = "cpu", .n_threads = 1, .cpu_level = c->level, .is_exact = c->level == NULL, .n_ctx = CTX,
-                               .n_ubatch = CTX, .n_logit_rows = CTX, .want_full_logits = true, .want_hidden = true,
-                               .has_cache_type = true, .type_k = c->k, .type_v = c->v };
+    myth_engine_opts o = { .n_threads = 1, .n_ctx = CTX, .n_ubatch = CTX, .n_logit_rows = CTX, .want_full_logits = true,
+                           .want_hidden = true, .has_cache_type = true, .type_k = c->k, .type_v = c->v };
+    rig_at(&o, c->target ? c->target : rig_target());
+    return o;
 }
 
 static const char *label(const combo *c, const char *what, uint32_t a, uint32_t b)
 {
     static char s[128];
-    snprintf(s, sizeof(s), "%s %s %s %s: %s %u %u", c->model, c->level ? c->level : "exact", myth_dtype_get(c->k)->name,
+    snprintf(s, sizeof(s), "%s %s %s %s: %s %u %u", c->model, c->target ? c->target : rig_target(), myth_dtype_get(c->k)->name,
              myth_dtype_get(c->v)->name, what, a, b);
     return s;
 }

@@ -90,10 +90,13 @@ void rig_close(rig *r)
 {
     myth_engine_close(r->engine);
     myth_model_close(&r->model);
-    for (int c = 0; c < MYTH_MEM_CLASS_N; c++)
-        if (myth_mem_get(r->mem, 0, (myth_mem_class)c).live)
-            fail_msg("%llu bytes of class %s are live after close", (unsigned long long)myth_mem_get(r->mem, 0, (myth_mem_class)c).live,
-                     myth_mem_class_name((myth_mem_class)c));
+    for (int d = 0; d < MYTH_MEM_DEVICE_MAX; d++)
+        for (int c = 0; c < MYTH_MEM_CLASS_N; c++) {
+            uint64_t live = myth_mem_get(r->mem, d, (myth_mem_class)c).live;
+            if (live)
+                fail_msg("%llu bytes of class %s are live on ledger %d after close", (unsigned long long)live,
+                         myth_mem_class_name((myth_mem_class)c), d);
+        }
     assert_int_equal(myth_mem_close(r->mem), 0);
     *r = (rig){ 0 };
 }
@@ -123,6 +126,74 @@ uint32_t rig_levels(const char *level[8])
     assert_int_equal(myth_mem_close(mem), 0);
     assert_true(n > 0);
     return n;
+}
+
+static bool is_wanted(const char *name)
+{
+    const char *list = getenv("MYTHOS_TEST_DEVICES");
+    if (!list || !*list)
+        return true;
+    for (size_t len = strlen(name); *list; list += strcspn(list, ",") + (strchr(list, ',') != NULL))
+        if (strcspn(list, ",") == len && strncmp(list, name, len) == 0)
+            return true;
+    return false;
+}
+
+uint32_t rig_devices(char name[RIG_TARGET_MAX][32])
+{
+    myth_device_caps caps[16];
+    uint32_t n_caps = myth_device_list(caps, 16), n = 0;
+    for (uint32_t i = n_caps; i-- > 0;)                                      /* the CPU first */
+        if (is_wanted(caps[i].name))
+            snprintf(name[n++], 32, "%s", caps[i].name);
+    const char *list = getenv("MYTHOS_TEST_DEVICES");
+    uint32_t n_named = list && *list ? 1 : 0;
+    for (const char *at = list; at && (at = strchr(at, ',')); at++)
+        n_named++;
+    if (n == 0 || n < n_named)
+        fail_msg("MYTHOS_TEST_DEVICES=%s: only %u of them are here", list ? list : "", n);
+    return n;
+}
+
+uint32_t rig_targets(const char *target[RIG_TARGET_MAX])
+{
+    static char name[RIG_TARGET_MAX][32], exact[RIG_TARGET_MAX][40];
+    uint32_t n_name = rig_devices(name), n = 0;
+    for (uint32_t i = 0; i < n_name; i++)
+        if (strcmp(name[i], "cpu") == 0) {
+            target[n++] = "exact";
+            n += rig_levels(target + n);
+        } else {
+            snprintf(exact[i], sizeof(exact[i]), "%.31s exact", name[i]);
+            target[n++] = exact[i];
+            target[n++] = name[i];
+        }
+    return n;
+}
+
+const char *rig_target(void)
+{
+    static const char *target[RIG_TARGET_MAX];
+    if (!target[0])
+        rig_targets(target);
+    return target[0];
+}
+
+bool rig_is_exact(const char *target) { return strstr(target, "exact") != NULL; }
+
+void rig_at(myth_engine_opts *o, const char *target)
+{
+    static char device[RIG_TARGET_MAX][32];                                    /* lent to options: one place per name seen */
+    const char *name = strchr(target, ':') ? target : "cpu";
+    size_t len = strcspn(name, " ");
+    int i = 0;
+    while (device[i][0] && (strlen(device[i]) != len || strncmp(device[i], name, len) != 0))
+        i++;
+    assert_true(i < RIG_TARGET_MAX && len < sizeof(device[0]));
+    memcpy(device[i], name, len);
+    o->device = device[i];
+    o->is_exact = rig_is_exact(target);
+    o->cpu_level = strchr(target, ':') || o->is_exact ? NULL : target;
 }
 
 /* ---- rows ---- */

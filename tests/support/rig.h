@@ -38,6 +38,17 @@ myth_seq *rig_seq(rig *r);
 /* The CPU levels this machine has, slowest first; prints the names of those it lacks. */
 uint32_t rig_levels(const char *level[8]);
 
+/* Where tests run: "exact" and the levels on the CPU, "vulkan:0 exact" and "vulkan:0" elsewhere. MYTHOS_TEST_DEVICES names the devices to
+ * test, parted by commas ("cpu" for the CPU's); unset = all that are there. At least one: a device named and absent fails. */
+enum { RIG_TARGET_MAX = 24 };
+uint32_t rig_targets(const char *target[RIG_TARGET_MAX]);
+bool rig_is_exact(const char *target);
+const char *rig_target(void);       /* the first: exact */
+/* Names of the devices alone: "cpu", "vulkan:0". */
+uint32_t rig_devices(char name[RIG_TARGET_MAX][32]);
+/* Sets device, cpu_level and is_exact. */
+void rig_at(myth_engine_opts *o, const char *target);
+
 /* ---- rows of a forward ---- */
 
 typedef struct {
