@@ -138,8 +138,8 @@ myth_status myth_seq_evict(myth_seq *s, uint32_t from, uint32_t n, myth_error *e
     if (from > len || n > len - from)
         return myth_fail(err, MYTH_EARG, "cannot evict tokens %u to %u of %u", from, from + n, len);
     if (!myth_kv_evict(&s->e->kv, s->kv, from, n))
-        return myth_fail(err, MYTH_EARG, "a sequence has one gap: evicting tokens %u to %u neither touches nor encloses the one at %u", from,
-                         from + n, s->kv->gap0);
+        return myth_fail(err, MYTH_EARG, "a sequence has one gap: evicting tokens %u to %u neither touches nor encloses the one at %u",
+                         from, from + n, s->kv->gap0);
     if (n) {
         memmove(s->token + from, s->token + from + n, 4 * (size_t)(len - from - n));
         drop_checkpoints(s, from);

@@ -91,8 +91,8 @@ static void attend_rows(void *arg, int tid, int n_threads)
     for (uint32_t i; (i = cpu_pool_take(d->pool, 1)) < a->n_rows * a->n_head; ) {
         uint32_t r = i / a->n_head, h = i % a->n_head;
         const int32_t *run = runs + (int64_t)row_run[r] * MYTH_RUN_WIDTH;
-        struct keys k = { a, cpu_i32(a->kv.table), run, cpu_run_gap(&a->kv, run), (uint32_t)run[MYTH_RUN_POS0], (uint32_t)run[MYTH_RUN_ROW0],
-                          h / (a->n_head / a->n_head_kv) };
+        struct keys k = { a, cpu_i32(a->kv.table), run, cpu_run_gap(&a->kv, run), (uint32_t)run[MYTH_RUN_POS0],
+                          (uint32_t)run[MYTH_RUN_ROW0], h / (a->n_head / a->n_head_kv) };
         uint64_t at = (uint64_t)i * a->head_dim;
         attend(&k, cpu_f32(a->o) + at, cpu_f32(a->q) + at, (uint32_t)pos[r], scratch);
     }

@@ -42,7 +42,8 @@ static void stamp_keys(myth_stream *s, const struct myth_norm_qkv_rope_store_arg
         for (uint32_t i = 0; i < 2; i++) {
             myth_view v = i ? a->v_new : a->k_new;
             for (uint32_t head = 0; head < a->n_head_kv; head++) {
-                float *row = (float *)(void *)((unsigned char *)myth_buf_host(v.buf) + v.off) + ((size_t)head * a->cap_rows + r) * a->head_dim;
+                float *row = (float *)(void *)((unsigned char *)myth_buf_host(v.buf) + v.off);
+                row += ((size_t)head * a->cap_rows + r) * a->head_dim;
                 row[0] = (float)under_test->idx.id[r];
                 row[1] = (float)under_test->idx.pos[r];
                 row[2] = (float)(2 * head + i);
@@ -117,7 +118,8 @@ static uint32_t room_of(const world *d, const history *h)
 static void check_row(const float *row, const history *h, uint32_t p, uint32_t head, uint32_t is_v, const char *what)
 {
     if (row[0] != (float)h->id[p] || row[1] != (float)p || row[2] != (float)(2 * head + is_v))
-        fail_msg("%s: position %u, head %u: (%g, %g, %g), expected token %d", what, p, head, (double)row[0], (double)row[1], (double)row[2], h->id[p]);
+        fail_msg("%s: position %u, head %u: (%g, %g, %g), expected token %d", what, p, head, (double)row[0], (double)row[1], (double)row[2],
+                 h->id[p]);
 }
 
 /* The row of a page or ring where layer l keeps it. */
@@ -125,7 +127,8 @@ static const float *row_at(const myth_engine *e, uint32_t l, int32_t page, uint3
 {
     const struct myth_kv_place *kv = &e->part->step.kv[l];
     const myth_layer_config *lc = &e->model->config.layer[l];
-    const float *base = (const float *)(const void *)((unsigned char *)myth_buf_host(kv->pool.buf) + (uint64_t)page * kv->page_bytes + kv->layer_off);
+    const unsigned char *pool = myth_buf_host(kv->pool.buf);
+    const float *base = (const float *)(const void *)(pool + (uint64_t)page * kv->page_bytes + kv->layer_off);
     return base + (((size_t)is_v * lc->n_head_kv + head) * kv->page_tok + row) * lc->head_dim;
 }
 
@@ -403,8 +406,8 @@ static void any_order_of_operations_holds_the_right_rows(void **state)
     for (uint64_t done = 0; done < n_op; done += PER_WORLD) {
         d = (world){ .rng = &rng, .owner = { -1, -1 } };
         uint32_t n_ctx = 2 + check_below(&rng, 38);
-        const myth_engine_opts o = { .device = "cpu", .cpu_level = "ref", .n_threads = 1, .n_ctx = n_ctx, .n_seq = N_SEQ, .n_checkpoint = N_CHECKPOINT,
-                                     .n_ubatch = 64, .page_tok = 1 + check_below(&rng, n_ctx < 12 ? n_ctx : 12),
+        const myth_engine_opts o = { .device = "cpu", .cpu_level = "ref", .n_threads = 1, .n_ctx = n_ctx, .n_seq = N_SEQ,
+                                     .n_checkpoint = N_CHECKPOINT, .n_ubatch = 64, .page_tok = 1 + check_below(&rng, n_ctx < 12 ? n_ctx : 12),
                                      .has_cache_type = true, .type_k = MYTH_F32, .type_v = MYTH_F32 };
         rig_open(&d.r, spec[done / PER_WORLD % 3], &o);
         d.e = d.r.engine;
@@ -428,8 +431,8 @@ static void any_order_of_operations_holds_the_right_rows(void **state)
         check_pool(&d);
         rig_close(&d.r);
     }
-    printf("%llu operations, %llu evictions, %llu refused spans, %llu rows compared\n", (unsigned long long)n_op, (unsigned long long)n_evict,
-           (unsigned long long)n_refused, (unsigned long long)n_row);
+    printf("%llu operations, %llu evictions, %llu refused spans, %llu rows compared\n", (unsigned long long)n_op,
+           (unsigned long long)n_evict, (unsigned long long)n_refused, (unsigned long long)n_row);
 }
 
 int main(void)
