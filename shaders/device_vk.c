@@ -172,6 +172,7 @@ static const struct myth_ops ops = {
     .kv_merge = vk_kv_merge,
     .geglu = vk_geglu,
     .gather_norm = vk_gather_norm,
+    .decode_next = vk_decode_next,
     .copy = vk_copy,
     .capture_sum = vk_capture_sum,
     .proj = vk_proj,

@@ -84,6 +84,14 @@ struct vk_kv_merge_args {
     vk_u32 n_run, cap_rows, n_head_kv, head_dim, type_k, type_v;
 };
 
+/* top_p: in 2^-24, 0 = off; k_sample: candidates that the sampler takes at most */
+struct vk_decode_next_args {
+    vk_ptr top_id, top_logit, ids, pos, runs, result, step, stop_id;
+    vk_ptr seed;
+    vk_u32 n_rows, k, n_out, n_stop, seq_number, k_sample, top_p, has_min_p;
+    vk_f32 temp, log_min_p;
+};
+
 struct vk_copy_args {
     vk_ptr dst, src, n;
 };

@@ -78,6 +78,18 @@ void vk_capture_sum(myth_stream *s, const struct myth_capture_sum_args *a)
     vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_capture_sum, .x = a->n_gather }, &args, sizeof(args));
 }
 
+void vk_decode_next(myth_stream *s, const struct myth_decode_next_args *a)
+{
+    const myth_sample_params *p = &a->sample;
+    struct vk_decode_next_args args = {
+        .top_id = vk_addr(a->top_id), .top_logit = vk_addr(a->top_logit), .ids = vk_addr(a->ids), .pos = vk_addr(a->pos),
+        .runs = vk_addr(a->runs), .result = vk_addr(a->out), .step = vk_addr(a->step), .stop_id = vk_addr(a->stop_id), .seed = p->seed,
+        .n_rows = a->n_rows, .k = a->k, .n_out = a->n_out, .n_stop = a->stop_id.buf ? a->n_stop : 0, .seq_number = a->seq_number,
+        .k_sample = myth_sample_k(p), .top_p = p->top_p > 0.0f && p->top_p < 1.0f ? (uint32_t)ceilf(p->top_p * 0x1p24f) : 0,
+        .has_min_p = p->min_p > 0.0f, .temp = p->temp, .log_min_p = p->min_p > 0.0f ? logf(p->min_p) : 0.0f };
+    vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_decode_next }, &args, sizeof(args));
+}
+
 struct vk_kv_place vk_place(const struct myth_kv_place *kv)
 {
     return (struct vk_kv_place){ .pool = vk_addr(kv->pool), .table = vk_addr(kv->table), .page_bytes = kv->page_bytes,
