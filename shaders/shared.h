@@ -97,7 +97,7 @@ struct vk_copy_args {
 };
 
 struct vk_capture_sum_args {
-    vk_ptr sum, bad, x, pend, w_post, rows, label;
+    vk_ptr sum, bad, x, pend, w_post, rows, label, scale;
     vk_u32 n_gather, dim;
     vk_f32 eps;
     vk_u32 pad;

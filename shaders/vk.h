@@ -144,7 +144,6 @@ struct vk_device {
     struct vk_traits traits;
     atomic_bool is_lost;
     atomic_uint_fast64_t driver_bytes;      /* VkDeviceMemory alive    */
-    atomic_uint_fast32_t n_message;         /* of the validation layer */
     pthread_mutex_t queue_lock, upload_lock, memory_lock, program_lock;
 
     struct vk_block small, args, staging;   /* small buffers; argument rings of all streams; staging and upload rings */
@@ -189,8 +188,8 @@ void vk_context_close(struct vk_device *d);                     /* takes a half-
 uint32_t vk_context_list(myth_device_caps *out, uint32_t cap);
 /* Free bytes of the device's heap as far as the driver says, never past the heap; and the driver's budget or 0. */
 void vk_context_memory(const struct vk_device *d, uint64_t *free_bytes, uint64_t *budget);
-/* Messages of the validation layer since open (MYTHOS_VK_VALIDATE=1), warnings and errors. */
-uint32_t vk_n_message(const myth_device *dev);
+/* Messages of the validation layer (MYTHOS_VK_VALIDATE=1), warnings and errors, of all devices. */
+extern atomic_uint_fast32_t vk_n_message;
 
 /* ---- memory (vk_memory.c) ---- */
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 struct vk_fault *vk_fault;
+atomic_uint_fast32_t vk_n_message;
 
 static pthread_mutex_t loader_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -67,15 +68,9 @@ static VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlag
 {
     struct vk_device *d = user;
     (void)severity, (void)type;
-    atomic_fetch_add(&d->n_message, 1);
+    atomic_fetch_add(&vk_n_message, 1);
     myth_logf(d->base.log, MYTH_LOG_ERROR, "vulkan", "%s", data->pMessage);
     return VK_FALSE;
-}
-
-uint32_t vk_n_message(const myth_device *dev)
-{
-    const struct vk_device *d = (const struct vk_device *)(const void *)dev;
-    return (uint32_t)atomic_load(&d->n_message);
 }
 
 static bool wants_validation(void)

@@ -1,5 +1,5 @@
 /* vk_ops_rows.c - ops over rows that hold no matrix: embedding, rope, norms, stores, merges, copies. The formulas are in the .comp files. */
-#include "vk.h"
+#include "vk_work.h"
 
 #include <math.h>
 
@@ -74,8 +74,11 @@ void vk_capture_sum(myth_stream *s, const struct myth_capture_sum_args *a)
 {
     struct vk_capture_sum_args args = {
         .sum = vk_addr(a->sum), .bad = vk_addr(a->bad), .x = vk_addr(a->x), .pend = vk_addr(a->pend), .w_post = vk_addr(a->w_post),
-        .rows = vk_addr(a->rows), .label = vk_addr(a->label), .n_gather = a->n_gather, .dim = a->dim, .eps = a->eps };
-    vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_capture_sum, .x = a->n_gather }, &args, sizeof(args));
+        .rows = vk_addr(a->rows), .label = vk_addr(a->label), .n_gather = a->n_gather, .dim = a->dim, .eps = a->eps,
+        .scale = vk_of(s)->activations.addr + vk_scale_off(&s->dev->shape) };
+    if (args.pend && args.w_post)
+        vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_capture_scale, .x = a->n_gather }, &args, sizeof(args));
+    vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_capture_sum, .x = a->dim / 64 + (a->dim % 64 != 0) }, &args, sizeof(args));
 }
 
 void vk_decode_next(myth_stream *s, const struct myth_decode_next_args *a)

@@ -3,6 +3,10 @@
 
 static uint64_t align_up(uint64_t n) { return (n + VK_ALIGN - 1) / VK_ALIGN * VK_ALIGN; }
 
+static uint64_t most_rows(const myth_work_shape *shape) { return shape->n_rows > shape->n_logit_rows ? shape->n_rows : shape->n_logit_rows; }
+
+uint64_t vk_scale_off(const myth_work_shape *shape) { return align_up(most_rows(shape) * sizeof(uint32_t)); }
+
 uint32_t vk_attn_splits(uint32_t n_ctx) { return n_ctx / VK_ATTN_SPLIT + 3; }
 
 uint64_t vk_attn_row_bytes(uint32_t n_head, uint32_t n_split, uint32_t head_dim)
@@ -40,6 +44,6 @@ struct vk_head_work vk_head_work_of(const myth_work_shape *shape)
 void vk_work(struct vk_work_bytes *out, const myth_work_shape *shape)
 {
     *out = (struct vk_work_bytes){
-        .activations = align_up((uint64_t)shape->n_rows * sizeof(uint32_t)), .attn_scratch = vk_attn_work_of(shape).bytes,
+        .activations = 2 * vk_scale_off(shape), .attn_scratch = vk_attn_work_of(shape).bytes,
         .logits = vk_head_work_of(shape).bytes };
 }

@@ -1,0 +1,39 @@
+/* vk_probe.c - faults on demand, counts for tests. */
+#include "vk_probe.h"
+
+#include "vk.h"
+
+static const VkResult failures[VK_PROBE_FAILURE_N] = {
+    [VK_PROBE_HOST_MEMORY] = VK_ERROR_OUT_OF_HOST_MEMORY,
+    [VK_PROBE_DEVICE_MEMORY] = VK_ERROR_OUT_OF_DEVICE_MEMORY,
+    [VK_PROBE_INITIALIZATION] = VK_ERROR_INITIALIZATION_FAILED,
+    [VK_PROBE_LOST] = VK_ERROR_DEVICE_LOST,
+};
+
+static struct vk_fault fault;
+
+void vk_probe_fault(uint64_t nth, vk_probe_failure failure)
+{
+    fault = (struct vk_fault){ .nth = nth, .result = failures[failure] };
+    vk_fault = &fault;
+}
+
+uint64_t vk_probe_n_call(void) { return fault.n_call; }
+const char *vk_probe_failed(void) { return fault.name; }
+uint32_t vk_probe_n_message(void) { return (uint32_t)atomic_load(&vk_n_message); }
+
+uint64_t vk_probe_driver_bytes(const myth_device *dev)
+{
+    const struct vk_device *d = (const struct vk_device *)(const void *)dev;
+    return atomic_load(&d->driver_bytes);
+}
+
+uint64_t vk_probe_spirv_bytes(void)
+{
+    uint64_t n = 0;
+    for (int i = 0; i < VK_SHADER_N; i++)
+        n += vk_spirv[i].bytes;
+    return n;
+}
+
+uint32_t vk_probe_n_dispatch(const myth_graph *g) { return ((const struct vk_graph *)(const void *)g)->n_dispatch; }
