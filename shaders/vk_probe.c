@@ -22,6 +22,8 @@ uint64_t vk_probe_n_call(void) { return fault.n_call; }
 const char *vk_probe_failed(void) { return fault.name; }
 uint32_t vk_probe_n_message(void) { return (uint32_t)atomic_load(&vk_n_message); }
 
+void vk_probe_plant(myth_stream *s, myth_view v) { vk_copy_bytes(s, v, v, 16); }
+
 uint64_t vk_probe_driver_bytes(const myth_device *dev)
 {
     const struct vk_device *d = (const struct vk_device *)(const void *)dev;

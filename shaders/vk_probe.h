@@ -1,7 +1,7 @@
 /* vk_probe.h - what tests ask of the Vulkan device, without a Vulkan header.
  *
  * Faults   the n-th call of the process (from 1) that can fail is not made and answers the given failure, once; counted since
- *          vk_probe_fault, which NULL-like values (nth 0) turn off. One thread at a time
+ *          vk_probe_fault, which nth 0 turns off. One thread at a time
  * Builds   only with MYTH_HAS_VULKAN                                                                                        */
 #ifndef MYTH_VK_PROBE_H
 #define MYTH_VK_PROBE_H
@@ -20,6 +20,8 @@ const char *vk_probe_failed(void);          /* name of the call that failed; NUL
 
 /* Messages (warnings and errors) of the validation layer over all devices so far; MYTHOS_VK_VALIDATE=1 turns it on. */
 uint32_t vk_probe_n_message(void);
+/* Issues a copy onto itself, which the validation layer must complain about. */
+void vk_probe_plant(myth_stream *s, myth_view v);
 /* Bytes the driver holds for this device. */
 uint64_t vk_probe_driver_bytes(const myth_device *dev);
 uint64_t vk_probe_spirv_bytes(void);        /* all modules of the build */

@@ -1,0 +1,13 @@
+/* test_replay.c - decode ops run again and again, on vulkan:0 under validation: tests/kernels/test_replay.c on one device. */
+#define main replay_main
+int main(void);
+#include "../kernels/test_replay.c"
+#undef main
+
+#include "vulkan.h"
+
+int main(void)
+{
+    setenv("MYTHOS_TEST_DEVICES", "vulkan:0", 1);
+    return vulkan_run(replay_main);
+}
