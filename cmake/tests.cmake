@@ -1,12 +1,21 @@
 # Every tests/<room>/test_*.c is one program and one ctest, <room>/<name>; every test_*.sh is a ctest run by sh.
 # Tests run in the source tree and learn from the environment where the command is.
+# With MYTH_ENGINE_ONLY the programs of the engine's rooms alone, on tests/support/cmocka_small.h.
 
-if(NOT CMOCKA_LIBRARY)
+set(test_patterns "tests/*/test_*.c")
+set(test_library mythos_frontend)
+set(test_command "MYTHOS_BIN=$<TARGET_FILE:mythos>")
+if(MYTH_ENGINE_ONLY)
+    set(CMOCKA_LIBRARY "")
+    set(test_patterns "tests/base/test_*.c" "tests/engine/test_*.c" "tests/kernels/test_*.c")
+    set(test_library mythos_engine)
+    set(test_command "")
+elseif(NOT CMOCKA_LIBRARY)
     message(FATAL_ERROR "cmocka is missing: ./setup.sh test installs what the tests need")
 endif()
 
 set(test_environment
-    "MYTHOS_BIN=$<TARGET_FILE:mythos>"
+    ${test_command}
     "MYTHOS_BUILD_DIR=${CMAKE_BINARY_DIR}"
     "MYTHOS_SOURCE_DIR=${CMAKE_SOURCE_DIR}"
     "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1"
@@ -24,9 +33,10 @@ endfunction()
 file(GLOB support_sources CONFIGURE_DEPENDS tests/support/*.c)
 add_library(mythos_test_support STATIC ${support_sources} ${CMAKE_SOURCE_DIR}/cmake/empty.c)
 target_include_directories(mythos_test_support PUBLIC ${CMAKE_SOURCE_DIR}/tests)
-target_link_libraries(mythos_test_support PUBLIC mythos_frontend PRIVATE myth_flags)
+target_link_libraries(mythos_test_support PUBLIC ${test_library} PRIVATE myth_flags)
+target_compile_definitions(mythos_test_support PUBLIC $<$<BOOL:${MYTH_ENGINE_ONLY}>:MYTH_CMOCKA_SMALL=1>)
 
-file(GLOB test_sources CONFIGURE_DEPENDS tests/*/test_*.c)
+file(GLOB test_sources CONFIGURE_DEPENDS ${test_patterns})
 foreach(source IN LISTS test_sources)
     get_filename_component(base ${source} NAME_WE)
     get_filename_component(room ${source} DIRECTORY)
@@ -53,6 +63,13 @@ foreach(short IN LISTS device_tests)
         set_property(TEST engine/${short}_vulkan APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_DEVICES=vulkan:0")
     endif()
 endforeach()
+
+if(MYTH_CUDA_EMU)
+    include(cmake/cuda_emu.cmake)
+endif()
+if(MYTH_ENGINE_ONLY)
+    return()
+endif()
 
 file(GLOB test_scripts CONFIGURE_DEPENDS tests/*/test_*.sh)
 foreach(script IN LISTS test_scripts)
@@ -83,5 +100,3 @@ foreach(source IN LISTS fuzz_sources)
     endif()
     myth_register_test(fuzz/${short})
 endforeach()
-
-include(cmake/cuda_emu.cmake)

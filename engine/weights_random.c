@@ -6,16 +6,19 @@
  *     n = sum of the four 16-bit quarters of z - 131070                                    (about normal, sd 37837)
  *     value = f32(n) * f32(sd / 37837.2) + mean
  * Matrices: sd 1 / sqrt(row length), mean 0. Norms, in the form of GGUF: mean 1, sd 0.1, always f32. So the residual stream,
- * the scores and the logits stay near unit size. Tensors and facts are named as in GGUF.                                      */
+ * the scores and the logits stay near unit size. Tensors and facts are named as in GGUF.
+ * Threads  a large span is filled by as many as there are processors, 16 at most                                                   */
 #include "weights_impl.h"
 
 #include "family.h"
 #include "quant.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct {
     const char *name, *family;
@@ -174,6 +177,8 @@ myth_status myth_weights_open_random(myth_weights *w, const char *spec, myth_err
 
 /* ---- values ---- */
 
+static const uint64_t Z_STEP = 0x9E3779B97F4A7C15u;
+
 static uint64_t key_of(const myth_weights *w, const myth_tensor *t)
 {
     uint64_t h = 0xcbf29ce484222325u;
@@ -192,26 +197,67 @@ static float value_at(uint64_t z, float scale, float mean)
     return x + mean;
 }
 
-myth_status myth_weights_random_fill(const myth_weights *w, const myth_tensor *t, uint64_t first, uint64_t n, void *dst, myth_error *err)
+/* Blocks of one tensor for one thread. */
+typedef struct {
+    myth_dtype dtype;
+    uint64_t z, n;                    /* the state before the first element */
+    float scale, mean;
+    unsigned char *out;
+} span;
+
+static void *fill_span(void *arg)
 {
     enum { STEP = 256 };
+    span s = *(const span *)arg;
     float x[STEP];
+    while (s.n > 0) {
+        uint64_t k = s.n < STEP ? s.n : STEP;
+        for (uint64_t i = 0; i < k; i++)
+            x[i] = value_at(s.z += Z_STEP, s.scale, s.mean);
+        myth_quant_row(s.dtype, s.out, x, k);
+        s.out += myth_row_bytes(s.dtype, k);
+        s.n -= k;
+    }
+    return NULL;
+}
+
+/* Elements are independent, so the values do not depend on the number of threads. */
+static void fill_spans(const span *all)
+{
+    enum { THREADS_MAX = 16, LEAST = 1 << 16 };       /* below that starting a thread costs more than it saves */
+    span part[THREADS_MAX];
+    pthread_t thread[THREADS_MAX];
+    bool is_started[THREADS_MAX] = { false };
+    const long n_core = sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t n_part = n_core < 1 ? 1 : n_core > THREADS_MAX ? THREADS_MAX : (uint64_t)n_core, block = myth_dtype_block(all->dtype);
+    n_part = all->n / LEAST < n_part ? all->n / LEAST : n_part;
+    n_part = n_part ? n_part : 1;
+    const uint64_t n_block = all->n / block;
+    for (uint64_t i = 0; i < n_part; i++) {
+        const uint64_t from = n_block * i / n_part * block, to = n_block * (i + 1) / n_part * block;
+        part[i] = *all;
+        part[i].z += from * Z_STEP;
+        part[i].n = to - from;
+        part[i].out += myth_row_bytes(all->dtype, from);
+        is_started[i] = i > 0 && pthread_create(&thread[i], NULL, fill_span, &part[i]) == 0;
+    }
+    for (uint64_t i = 0; i < n_part; i++)
+        if (!is_started[i])
+            fill_span(&part[i]);
+    for (uint64_t i = 0; i < n_part; i++)
+        if (is_started[i])
+            pthread_join(thread[i], NULL);
+}
+
+myth_status myth_weights_random_fill(const myth_weights *w, const myth_tensor *t, uint64_t first, uint64_t n, void *dst, myth_error *err)
+{
     uint32_t block = myth_dtype_block(t->dtype);
     if (w->format != MYTH_FORMAT_RANDOM || first % block || n % block)
         return myth_fail(err, MYTH_EARG, "%s: random values from %llu on, expected whole blocks of a random: model", t->name.text,
                          (unsigned long long)first);
     const bool is_norm = t->n_dim == 1;
     const double sd = is_norm ? 0.1 : pow((double)t->dim[1], -0.5);
-    const float scale = (float)(sd / 37837.2), mean = is_norm ? 1.0f : 0.0f;
-    uint64_t z = key_of(w, t) + first * 0x9E3779B97F4A7C15u;
-    unsigned char *out = dst;
-    while (n > 0) {
-        uint64_t k = n < STEP ? n : STEP;
-        for (uint64_t i = 0; i < k; i++)
-            x[i] = value_at(z += 0x9E3779B97F4A7C15u, scale, mean);
-        myth_quant_row(t->dtype, out, x, k);
-        out += myth_row_bytes(t->dtype, k);
-        n -= k;
-    }
+    fill_spans(&(span){ .dtype = t->dtype, .z = key_of(w, t) + first * Z_STEP, .n = n, .scale = (float)(sd / 37837.2),
+                        .mean = is_norm ? 1.0f : 0.0f, .out = dst });
     return MYTH_OK;
 }

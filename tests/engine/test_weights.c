@@ -288,6 +288,31 @@ static void test_random(void **state)
     assert_int_equal(myth_mem_close(mem), 0);
 }
 
+/* A span that several threads fill is the same as its pieces, each too small for that. */
+static void test_random_large(void **state)
+{
+    (void)state;
+    enum { PIECE = 1 << 14, FIRST = 96 };
+    static const char *const large[] = { "random:gemma3-270m:q4_0", "random:gemma3-270m:bf16" };
+    for (int i = 0; i < 2; i++) {
+        myth_mem *mem = new_mem();
+        myth_error err = { 0 };
+        myth_weights *w = open_ok(mem, large[i], MYTH_WEIGHTS_DATA, false);
+        const myth_tensor *t = myth_weights_find(w, "blk.3.ffn_up.weight");
+        const uint64_t n = t->dim[0] * t->dim[1] - FIRST;
+        unsigned char *whole = malloc(t->bytes), *parts = malloc(t->bytes);
+        assert_true(n > 16 * PIECE);
+        assert_int_equal(myth_weights_random_fill(w, t, FIRST, n, whole, &err), MYTH_OK);
+        for (uint64_t at = 0; at < n; at += PIECE)
+            assert_int_equal(myth_weights_random_fill(w, t, FIRST + at, n - at < PIECE ? n - at : PIECE, parts + myth_row_bytes(t->dtype, at), &err),
+                             MYTH_OK);
+        assert_memory_equal(whole, parts, myth_row_bytes(t->dtype, n));
+        free(whole), free(parts);
+        myth_weights_close(w);
+        assert_int_equal(myth_mem_close(mem), 0);
+    }
+}
+
 /* ---- GGUF facts ---- */
 
 static void test_gguf_strings(void **state)
@@ -331,6 +356,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ledger), cmocka_unit_test(test_same_bytes), cmocka_unit_test(test_faults),       cmocka_unit_test(test_hub),
         cmocka_unit_test(test_specs),  cmocka_unit_test(test_random),     cmocka_unit_test(test_gguf_strings),
+        cmocka_unit_test(test_random_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

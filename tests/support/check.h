@@ -14,7 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if defined(MYTH_CMOCKA_SMALL)
+#include "cmocka_small.h"
+#else
 #include <cmocka.h>
+#endif
 
 enum { CHECK_SKIP = 77 };                /* exit code of a program that has nothing to test here; it prints why */
 

@@ -1,0 +1,33 @@
+# Every bench/*.c is a program of the engine alone, with the CPU's limits beside it. bench_engine measures those of a CUDA device where this
+# build has one; bench_emu_engine is the same program on the emulated device: what bench/gpu.sh runs where there is no GPU.
+if(NOT MYTH_BENCH)
+    return()
+endif()
+file(GLOB bench_sources CONFIGURE_DEPENDS bench/*.c)
+foreach(source IN LISTS bench_sources)
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(${name} ${source} frontend/limits.c)
+    target_link_libraries(${name} PRIVATE mythos_engine myth_flags)
+    target_compile_definitions(${name} PRIVATE BENCH_HAS_CUDA=$<BOOL:${MYTH_HAS_CUDA}>)
+endforeach()
+
+set(bench_limits ${CMAKE_SOURCE_DIR}/bench/limits.cu)
+if(MYTH_HAS_CUDA)
+    set(object ${cuda_out}/limits.o)
+    add_custom_command(OUTPUT ${object}
+        COMMAND sh ${CMAKE_SOURCE_DIR}/cmake/nvcc_keep.sh ${cuda_out}/limits.log ${NVCC} ${cuda_flags} -c ${bench_limits} -o ${object}
+        DEPENDS ${bench_limits} ${CMAKE_SOURCE_DIR}/bench/limits.h ${cuda_headers} ${CMAKE_SOURCE_DIR}/cmake/nvcc_keep.sh
+        BYPRODUCTS ${cuda_out}/limits.log
+        COMMENT "CUDA limits" VERBATIM)
+    set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+    target_sources(bench_engine PRIVATE ${object})
+endif()
+if(TARGET mythos_cuda_emu)
+    set_source_files_properties(${bench_limits} PROPERTIES LANGUAGE CXX)
+    add_executable(bench_emu_engine bench/bench_engine.c frontend/limits.c ${bench_limits} $<TARGET_OBJECTS:mythos_cuda_emu>)
+    set_target_properties(bench_emu_engine PROPERTIES LINKER_LANGUAGE CXX)
+    target_link_libraries(bench_emu_engine PRIVATE mythos_engine myth_emu_flags)
+    target_compile_definitions(bench_emu_engine PRIVATE BENCH_HAS_CUDA=1)
+    target_compile_options(bench_emu_engine PRIVATE ${emu_sanitize})
+    target_link_options(bench_emu_engine PRIVATE ${emu_sanitize})
+endif()
