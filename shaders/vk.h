@@ -168,10 +168,12 @@ static inline struct vk_device *vk_of(const myth_stream *s) { return (struct vk_
 /* ---- calls and faults (vk_context.c) ---- */
 
 /* While set, the n-th call (from 1) through VK_CALL is not made and answers `result`. For tests; NULL = off. */
+enum { VK_FAULT_SEEN = 1024 };
 struct vk_fault {
     uint64_t nth, n_call;
     VkResult result;
     const char *name;                       /* of the call that failed */
+    const char *seen[VK_FAULT_SEEN];        /* of the first calls      */
 };
 extern struct vk_fault *vk_fault;
 VkResult vk_inject(const char *name);
@@ -217,6 +219,8 @@ void vk_write(myth_stream *s, myth_view dst, const void *src, uint64_t bytes);
 void vk_weight_write(myth_stream *s, myth_view dst, const void *src, uint32_t n_total, uint32_t row0, uint32_t n_rows, uint32_t n_in);
 void vk_read(myth_stream *s, void *dst, myth_view src, uint64_t bytes);
 myth_status vk_sync(myth_stream *s, myth_error *err);
+uint64_t vk_mark(myth_stream *s);
+myth_status vk_wait(myth_stream *s, uint64_t mark, myth_error *err);
 void vk_begin_record(myth_stream *s);
 myth_status vk_end_record(myth_graph **out, myth_stream *s, myth_error *err);
 void vk_replay(myth_stream *s, const myth_graph *g);

@@ -18,6 +18,8 @@ static pthread_mutex_t loader_lock = PTHREAD_MUTEX_INITIALIZER;
 
 VkResult vk_inject(const char *name)
 {
+    if (vk_fault->n_call < VK_FAULT_SEEN)
+        vk_fault->seen[vk_fault->n_call] = name;
     if (++vk_fault->n_call != vk_fault->nth)
         return VK_SUCCESS;
     vk_fault->name = name;
@@ -285,6 +287,7 @@ static void fill_caps(struct vk_device *d, const struct facts *f)
              t->has_int_dot ? " int8dot" : "");
     c->ledger = 9 + (int)d->number;
     c->total_bytes = t->heap_bytes;
+    c->is_async = true;
     c->is_gpu = p->deviceType == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU || p->deviceType == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU ||
                 p->deviceType == VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU;
     vk_context_memory(d, &c->free_bytes, &c->budget_bytes);

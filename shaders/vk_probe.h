@@ -16,6 +16,7 @@ typedef enum { VK_PROBE_HOST_MEMORY, VK_PROBE_DEVICE_MEMORY, VK_PROBE_INITIALIZA
 
 void vk_probe_fault(uint64_t nth, vk_probe_failure failure);
 uint64_t vk_probe_n_call(void);             /* since vk_probe_fault                         */
+const char *vk_probe_call(uint64_t nth);    /* name of the n-th of them, of the first 1,024; else NULL */
 const char *vk_probe_failed(void);          /* name of the call that failed; NULL = none did */
 
 /* Messages (warnings and errors) of the validation layer over all devices so far; MYTHOS_VK_VALIDATE=1 turns it on. */
