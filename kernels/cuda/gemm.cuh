@@ -1,11 +1,12 @@
 /* gemm.cuh   y[r, o] = sum_k x[r, k] W[o, k] for many rows: prefill.
  *
  * Exact      f32 products and sums on tiles of 64 x 64; F32 weights and odd widths run so in fast mode too
- * Fast       bf16 tiles on the tensor cores (mma.sync), f32 sums. x is rounded to bf16 once, into the scratch, rows padded with zeros to
- *            whole steps of K; its tiles come by cp.async, three deep. BF16 weights come the same way; F16 and quantised ones go through
- *            registers, one step ahead, and are dequantised into shared memory once per tile
+ * Fast       bf16 tiles on the tensor cores (wgmma on sm_90a, mma.sync elsewhere), f32 sums. x is rounded to bf16 once, into the scratch,
+ *            rows padded with zeros to whole steps of K; its tiles come by cp.async, three deep. BF16 weights come the same way; F16 and
+ *            quantised ones go through registers, one step ahead, and are dequantised into shared memory once per tile
  * Order      K ascending in steps of 16 whatever the tile, never split: a row's bits depend on the row and W alone
- * Shared     rows of 64 values (128 bytes), 16-byte chunk c of row r at c ^ (r & 7): neither cp.async nor ldmatrix meets bank conflicts
+ * Shared     rows of 64 values (128 bytes), 16-byte chunk c of row r at c ^ (r & 7): neither cp.async nor ldmatrix meets bank conflicts,
+ *            and it is wgmma's swizzle of 128 bytes
  * Traffic    x: 6 bytes an element once, then 2 per column of tiles; W once per row of tiles
  * Limit      tensor cores: a block of 128 x 128 does 2 * 128 * 128 flops per 512 bytes of shared memory read
  * Lost       nothing measured yet                                                                                               */
@@ -13,8 +14,9 @@
 #define MYTH_CUDA_GEMM_CUH
 
 #include "gemv.cuh"
+#include "wgmma.cuh"
 
-enum { GEMM_STEP = 64, GEMM_STAGES = 3 };
+enum { GEMM_STEP = 64, GEMM_STAGES = 3, GEMM_ALIGN = 1024 };
 
 static inline uint32_t gemm_padded(uint32_t n_in) { return (n_in + GEMM_STEP - 1) / GEMM_STEP * GEMM_STEP; }
 
@@ -104,34 +106,34 @@ static __device__ __forceinline__ void gemm_put_block(unsigned char *tile, const
     }
 }
 
-/* Tile of BM rows of x and BN rows of W; warps of WM x WN outputs. BM == BN = threads / 2: each thread brings half a row of either. */
-template <int T, int BM, int BN, int WM, int WN>
-static __global__ void __launch_bounds__(2 * BM) gemm_mma_k(gemm_args a)
+/* TILE rows of x by TILE rows of W; each of the 2 * TILE threads brings half a row of either. IS_WG: warpgroups of 64 x TILE outputs
+ * (sm_90a), else warps of TILE / 2 x 32. */
+template <int T, int TILE, bool IS_WG> static __global__ void __launch_bounds__(2 * TILE) gemm_mma_k(gemm_args a)
 {
     enum {
-        THREADS = 2 * BM, WARPS_N = BN / WN, MI = WM / 16, NI = WN / 8,
+        WARPS_N = TILE / 32, MI = IS_WG ? 1 : TILE / 32, NI = IS_WG ? TILE / 8 : 4,
         IS_COPIED = T == MYTH_BF16,     /* the file's own bytes go to shared memory */
         W_STAGES = IS_COPIED ? GEMM_STAGES : 2,
-        X_BYTES = BM * 128, W_BYTES = BN * 128,
+        TILE_BYTES = TILE * 128,
     };
-    static_assert(BM == BN && BM / WM * (BN / WN) * 32 == THREADS, "tile");
     MYTH_SHARED_DYN(unsigned char, shared);
-    unsigned char *const x_tile = shared, *const w_tile = shared + GEMM_STAGES * X_BYTES;
-    const uint32_t n_step = a.n_pad / GEMM_STEP, tid = threadIdx.x, mine = tid / 2, half = tid % 2;
-    const uint32_t m0 = blockIdx.x * BM, o0 = blockIdx.y * BN;
-    const uint32_t warp_m = (uint32_t)warp() / WARPS_N * WM, warp_n = (uint32_t)warp() % WARPS_N * WN;
+    unsigned char *const x_tile = shared + (IS_WG ? (0u - (unsigned)(uintptr_t)shared) % GEMM_ALIGN : 0u);
+    unsigned char *const w_tile = x_tile + GEMM_STAGES * TILE_BYTES;
+    const uint32_t n_step = a.n_pad / GEMM_STEP, mine = threadIdx.x / 2, half = threadIdx.x % 2, w = (uint32_t)warp(), l = (uint32_t)lane();
+    const uint32_t m0 = blockIdx.x * TILE, o0 = blockIdx.y * TILE;
+    const uint32_t warp_m = IS_WG ? w / 4 * 64 + w % 4 * 16 : w / WARPS_N * (TILE / 2), warp_n = IS_WG ? 0 : w % WARPS_N * 32;
     const uint16_t *const x_row = a.x + (uint64_t)min(m0 + mine, a.n_rows - 1) * a.n_pad;
     const uint32_t o = min(o0 + mine, a.n_out - 1);
 
     auto copy_step = [&](uint32_t step) {                               /* one group per call, empty past the end */
         if (step < n_step) {
-            unsigned char *to = x_tile + step % GEMM_STAGES * X_BYTES;
+            unsigned char *to = x_tile + step % GEMM_STAGES * TILE_BYTES;
 #pragma unroll
             for (uint32_t c = 4 * half; c < 4 * half + 4; c++)
                 cp_async16(to + gemm_swizzle(mine, c), x_row + step * GEMM_STEP + c * 8);
             if constexpr (IS_COPIED) {
                 const uint16_t *from = (const uint16_t *)(const void *)a.w + (uint64_t)o * a.n_in;
-                to = w_tile + step % W_STAGES * W_BYTES;
+                to = w_tile + step % W_STAGES * TILE_BYTES;
 #pragma unroll
                 for (uint32_t c = 4 * half; c < 4 * half + 4; c++) {
                     const bool is_in = step * GEMM_STEP + c * 8 < a.n_in;
@@ -141,15 +143,21 @@ static __global__ void __launch_bounds__(2 * BM) gemm_mma_k(gemm_args a)
         }
         cp_async_commit();
     };
-
-    float acc[MI][NI][4];
-#pragma unroll
-    for (int i = 0; i < MI; i++)
-        for (int n = 0; n < NI; n++)
-            for (int e = 0; e < 4; e++)
-                acc[i][n][e] = 0.0f;
-
     [[maybe_unused]] gemm_block<T> next;
+    auto bring = [&](uint32_t step) {   /* x of step + 2; W of step + 1 into shared memory, of step + 2 into registers */
+        copy_step(step + 2);
+        if constexpr (!IS_COPIED)
+            if (step + 1 < n_step) {
+                gemm_put_block<T>(w_tile + (step + 1) % W_STAGES * TILE_BYTES, next, mine, half);
+                gemm_load_block<T>(next, a, o, (step + 2) * GEMM_STEP + half * 32);
+            }
+    };
+
+    float acc[MI * NI][4];
+#pragma unroll
+    for (int i = 0; i < MI * NI; i++)
+        for (int e = 0; e < 4; e++)
+            acc[i][e] = 0.0f;
     copy_step(0);
     copy_step(1);
     if constexpr (!IS_COPIED) {
@@ -158,48 +166,54 @@ static __global__ void __launch_bounds__(2 * BM) gemm_mma_k(gemm_args a)
         gemm_load_block<T>(next, a, o, GEMM_STEP + half * 32);
     }
     for (uint32_t step = 0; step < n_step; step++) {
+        const unsigned char *xt = x_tile + step % GEMM_STAGES * TILE_BYTES, *wt = w_tile + step % W_STAGES * TILE_BYTES;
         cp_async_wait<1>();
+        if constexpr (IS_WG)
+            wgmma_publish();
         __syncthreads();                /* step's tiles are there, and everyone is done with step - 1's */
-        copy_step(step + 2);
-        if constexpr (!IS_COPIED)
-            if (step + 1 < n_step) {
-                gemm_put_block<T>(w_tile + (step + 1) % W_STAGES * W_BYTES, next, mine, half);
-                gemm_load_block<T>(next, a, o, (step + 2) * GEMM_STEP + half * 32);
+        if constexpr (IS_WG) {
+            wgmma_fence();
+#pragma unroll
+            for (int k = 0; k < GEMM_STEP / 16; k++)
+                wgmma_k16_bf16<NI>(acc, xt + w / 4 * 64 * 128 + 32 * k, wt + 32 * k);
+            wgmma_commit();
+            bring(step);
+            wgmma_wait();
+        } else {
+            bring(step);
+#pragma unroll
+            for (uint32_t k = 0; k < GEMM_STEP / 8; k += 2) {          /* 16 values = 2 chunks */
+                uint32_t xf[MI][4], wf[NI][2];
+#pragma unroll
+                for (int i = 0; i < MI; i++)                           /* matrices: rows 0..7, 8..15 of chunk k, then of chunk k + 1 */
+                    ldmatrix_x4(xf[i], xt + gemm_swizzle(warp_m + 16 * (uint32_t)i + (l & 15), k + (l >> 4)));
+#pragma unroll
+                for (int n = 0; n < NI; n += 2) {                      /* matrices: outputs 0..7 of chunks k, k + 1, then outputs 8..15 */
+                    uint32_t four[4];
+                    ldmatrix_x4(four, wt + gemm_swizzle(warp_n + 8 * (uint32_t)n + (l & 7) + (l >> 4) * 8, k + (l >> 3 & 1)));
+                    wf[n][0] = four[0];
+                    wf[n][1] = four[1];
+                    wf[n + 1][0] = four[2];
+                    wf[n + 1][1] = four[3];
+                }
+#pragma unroll
+                for (int i = 0; i < MI; i++)
+#pragma unroll
+                    for (int n = 0; n < NI; n++)
+                        mma_m16n8k16_bf16(acc[i * NI + n], xf[i], wf[n]);
             }
-        const unsigned char *xt = x_tile + step % GEMM_STAGES * X_BYTES, *wt = w_tile + step % W_STAGES * W_BYTES;
-#pragma unroll
-        for (uint32_t k = 0; k < GEMM_STEP / 8; k += 2) {              /* 16 values = 2 chunks */
-            uint32_t xf[MI][4], wf[NI][2];
-#pragma unroll
-            for (int i = 0; i < MI; i++)                               /* matrices: rows 0..7, 8..15 of chunk k, then of chunk k + 1 */
-                ldmatrix_x4(xf[i], xt + gemm_swizzle(warp_m + 16 * (uint32_t)i + ((uint32_t)lane() & 15u), k + ((uint32_t)lane() >> 4)));
-#pragma unroll
-            for (int n = 0; n < NI; n += 2) {                          /* matrices: outputs 0..7 of chunks k, k + 1, then outputs 8..15 */
-                uint32_t four[4];
-                ldmatrix_x4(four, wt + gemm_swizzle(warp_n + 8 * (uint32_t)n + ((uint32_t)lane() & 7u) + ((uint32_t)lane() >> 4) * 8,
-                                                    k + ((uint32_t)lane() >> 3 & 1u)));
-                wf[n][0] = four[0];
-                wf[n][1] = four[1];
-                wf[n + 1][0] = four[2];
-                wf[n + 1][1] = four[3];
-            }
-#pragma unroll
-            for (int i = 0; i < MI; i++)
-#pragma unroll
-                for (int n = 0; n < NI; n++)
-                    mma_m16n8k16_bf16(acc[i][n], xf[i], wf[n]);
         }
     }
-    const uint32_t g = (uint32_t)lane() / 4, t = (uint32_t)lane() % 4;
 #pragma unroll
     for (int i = 0; i < MI; i++)
 #pragma unroll
         for (int n = 0; n < NI; n++)
 #pragma unroll
             for (uint32_t e = 0; e < 4; e++) {
-                const uint32_t r = m0 + warp_m + 16 * (uint32_t)i + g + e / 2 * 8, col = o0 + warp_n + 8 * (uint32_t)n + 2 * t + e % 2;
+                const uint32_t r = m0 + warp_m + 16 * (uint32_t)i + l / 4 + e / 2 * 8;
+                const uint32_t col = o0 + warp_n + 8 * (uint32_t)n + l % 4 * 2 + e % 2;
                 if (r < a.n_rows && col < a.n_out)
-                    a.y[(uint64_t)r * a.n_out + col] = acc[i][n][e];
+                    a.y[(uint64_t)r * a.n_out + col] = acc[i * NI + n][e];
             }
 }
 
@@ -251,18 +265,25 @@ static __global__ void __launch_bounds__(GEMM_F32_BLOCK) gemm_f32_k(float *y, co
 
 /* ---- host ---- */
 
+template <int T, int TILE> static inline void gemm_launch(myth_stream *s, const gemm_args &a)
+{
+    const bool is_wg = cuda_of(s)->cc == 90;            /* not by the shape: the sums' order inside a step may differ */
+    const dim3 grid((a.n_rows + TILE - 1) / TILE, (a.n_out + TILE - 1) / TILE);
+    const uint64_t shared_bytes = (uint64_t)TILE * 128 * (GEMM_STAGES + (T == MYTH_BF16 ? GEMM_STAGES : 2)) + (is_wg ? GEMM_ALIGN : 0);
+    if (is_wg)
+        MYTH_LAUNCH((gemm_mma_k<T, TILE, true>), grid, 2 * TILE, shared_bytes, s)(a);
+    else
+        MYTH_LAUNCH((gemm_mma_k<T, TILE, false>), grid, 2 * TILE, shared_bytes, s)(a);
+}
+
 template <int T> static inline void gemm_fast(myth_stream *s, const gemm_args &a)
 {
-    enum { LARGE = 128, SMALL = 64, W_STAGES = T == MYTH_BF16 ? GEMM_STAGES : 2 };
+    enum { LARGE = 128, SMALL = 64 };
     const uint64_t n_large = (uint64_t)((a.n_rows + LARGE - 1) / LARGE) * ((a.n_out + LARGE - 1) / LARGE);
-    const bool is_large = a.n_rows > SMALL && n_large >= (uint64_t)cuda_of(s)->sm_count;          /* the same bits either way */
-    const uint32_t tile = is_large ? LARGE : SMALL;
-    const dim3 grid((a.n_rows + tile - 1) / tile, (a.n_out + tile - 1) / tile);
-    const uint64_t shared_bytes = (uint64_t)tile * 128 * (GEMM_STAGES + W_STAGES);
-    if (is_large)
-        MYTH_LAUNCH((gemm_mma_k<T, LARGE, LARGE, 64, 32>), grid, 2 * LARGE, shared_bytes, s)(a);
+    if (a.n_rows > SMALL && n_large >= (uint64_t)cuda_of(s)->sm_count)          /* the same bits either way */
+        gemm_launch<T, LARGE>(s, a);
     else
-        MYTH_LAUNCH((gemm_mma_k<T, SMALL, SMALL, 32, 32>), grid, 2 * SMALL, shared_bytes, s)(a);
+        gemm_launch<T, SMALL>(s, a);
 }
 
 /* y [n_rows, n_out] f32, x [n_rows, n_in] f32, w [n_out, n_in] planar. Uses the scratch. */

@@ -1,0 +1,100 @@
+/* wgmma.cuh - the tensor cores of sm_90a: products by 4 warps, operands in shared memory, under way until wgmma_wait.
+ *
+ * Operand    rows of 64 bf16, 128 bytes each, in a tile aligned to 1,024 bytes; 16-byte chunk c of row r lies at chunk c ^ (r % 8). Its
+ *            name is the address where columns 16i..16i+15 of row 0 would begin, unswizzled: tile + 32i
+ * Order      wgmma_publish by every thread that wrote tiles, a barrier, wgmma_fence, products, wgmma_commit, wgmma_wait
+ * Elsewhere  on older devices these do nothing and are not launched; in the emulation a product is done at once
+ * Source     PTX ISA: wgmma.mma_async, matrix descriptor                                                                            */
+#ifndef MYTH_CUDA_WGMMA_CUH
+#define MYTH_CUDA_WGMMA_CUH
+
+#include "common.cuh"
+
+/* What this thread wrote to shared memory is seen by wgmma after the next barrier. */
+static __device__ __forceinline__ void wgmma_publish()
+{
+#if MYTH_CUDA_REAL && defined(__CUDA_ARCH_FEAT_SM90_ALL)
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+}
+static __device__ __forceinline__ void wgmma_fence()
+{
+#if MYTH_CUDA_REAL && defined(__CUDA_ARCH_FEAT_SM90_ALL)
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#endif
+}
+static __device__ __forceinline__ void wgmma_commit()
+{
+#if MYTH_CUDA_REAL && defined(__CUDA_ARCH_FEAT_SM90_ALL)
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+#endif
+}
+/* All products of this warpgroup are done: sums may be read, tiles written. */
+static __device__ __forceinline__ void wgmma_wait()
+{
+#if MYTH_CUDA_REAL && defined(__CUDA_ARCH_FEAT_SM90_ALL)
+    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+#endif
+}
+
+#if MYTH_CUDA_REAL
+/* Matrix descriptor: start address / 16, 8 rows = 1,024 bytes, swizzle of 128 bytes. */
+static __device__ __forceinline__ uint64_t wgmma_operand(const void *p)
+{
+    const uint64_t at = (uint64_t)__cvta_generic_to_shared(p);
+    return (at & 0x3ffff) >> 4 | (uint64_t)1 << 16 | (uint64_t)(1024 >> 4) << 32 | (uint64_t)1 << 62;
+}
+#else
+static inline float wgmma_element(const void *operand, int row, int k)
+{
+    uintptr_t at = (uintptr_t)operand + (uintptr_t)row * 128 + (uintptr_t)(k / 8) * 16;
+    at ^= (at >> 7 & 7) << 4;
+    return bf16_to_f32(((const uint16_t *)at)[k % 8]);
+}
+#endif
+
+/* c[64 x 8N] += a[64 x 16] b[8N x 16]^T, N = 8 or 16. With w = warp % 4, g = lane / 4, t = lane % 4: c[n][0..3] are (16w + g, 8n + 2t),
+ * (16w + g, 8n + 2t + 1), (16w + g + 8, 8n + 2t), (16w + g + 8, 8n + 2t + 1). */
+template <int N> static __device__ __forceinline__ void wgmma_k16_bf16(float (&c)[N][4], const void *a, const void *b)
+{
+    static_assert(N == 8 || N == 16, "64 or 128 columns");
+#if !MYTH_CUDA_REAL
+    const int row = 16 * (warp() % 4) + lane() / 4, column = 2 * (lane() % 4);
+    for (int n = 0; n < N; n++)
+        for (int e = 0; e < 4; e++) {
+            double sum = 0.0;
+            for (int k = 0; k < 16; k++)
+                sum += (double)wgmma_element(a, row + e / 2 * 8, k) * (double)wgmma_element(b, 8 * n + column + e % 2, k);
+            c[n][e] = (float)((double)c[n][e] + sum);
+        }
+#elif defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#define WGMMA_C(n) "+f"(c[n][0]), "+f"(c[n][1]), "+f"(c[n][2]), "+f"(c[n][3])
+    if constexpr (N == 8) {
+        asm volatile("{.reg .pred p; setp.ne.b32 p, 1, 0;\n"
+                     "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
+                     "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+                     "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
+                     "%32, %33, p, 1, 1, 0, 0;}\n"
+                     : WGMMA_C(0), WGMMA_C(1), WGMMA_C(2), WGMMA_C(3), WGMMA_C(4), WGMMA_C(5), WGMMA_C(6), WGMMA_C(7)
+                     : "l"(wgmma_operand(a)), "l"(wgmma_operand(b)));
+    } else {
+        asm volatile("{.reg .pred p; setp.ne.b32 p, 1, 0;\n"
+                     "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
+                     "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+                     "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+                     "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+                     "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
+                     "%64, %65, p, 1, 1, 0, 0;}\n"
+                     : WGMMA_C(0), WGMMA_C(1), WGMMA_C(2), WGMMA_C(3), WGMMA_C(4), WGMMA_C(5), WGMMA_C(6), WGMMA_C(7),
+                       WGMMA_C(8), WGMMA_C(9), WGMMA_C(10), WGMMA_C(11), WGMMA_C(12), WGMMA_C(13), WGMMA_C(14), WGMMA_C(15)
+                     : "l"(wgmma_operand(a)), "l"(wgmma_operand(b)));
+    }
+#undef WGMMA_C
+#else
+    (void)c;
+    (void)a;
+    (void)b;
+#endif
+}
+
+#endif
