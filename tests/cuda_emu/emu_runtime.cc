@@ -150,6 +150,13 @@ cudaError_t cudaSetDevice(int ordinal)
     return ordinal == 0 ? cudaSuccess : fail(cudaErrorInvalidDevice);
 }
 
+/* MYTHOS_EMU_CC=80: kernels may have a path of their own for each. */
+static int emulated_cc()
+{
+    const char *text = getenv("MYTHOS_EMU_CC");
+    return text ? atoi(text) : EMU_CC_MAJOR * 10 + EMU_CC_MINOR;
+}
+
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int ordinal)
 {
     ENTER();
@@ -159,8 +166,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int ordinal)
     snprintf(p->name, sizeof(p->name), "emulated on the CPU");
     p->totalGlobalMem = memory_limit();
     p->sharedMemPerBlockOptin = EMU_SHARED_MAX;
-    p->major = EMU_CC_MAJOR;
-    p->minor = EMU_CC_MINOR;
+    p->major = emulated_cc() / 10;
+    p->minor = emulated_cc() % 10;
     p->multiProcessorCount = EMU_SM_COUNT;
     return cudaSuccess;
 }
@@ -172,8 +179,8 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attr, int ordinal)
         return fail(cudaErrorInvalidDevice);
     switch (attr) {
     case cudaDevAttrMultiProcessorCount: *value = EMU_SM_COUNT; break;
-    case cudaDevAttrComputeCapabilityMajor: *value = EMU_CC_MAJOR; break;
-    case cudaDevAttrComputeCapabilityMinor: *value = EMU_CC_MINOR; break;
+    case cudaDevAttrComputeCapabilityMajor: *value = emulated_cc() / 10; break;
+    case cudaDevAttrComputeCapabilityMinor: *value = emulated_cc() % 10; break;
     case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = EMU_SHARED_MAX; break;
     default: return fail(cudaErrorInvalidValue);
     }
