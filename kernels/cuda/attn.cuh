@@ -1,0 +1,199 @@
+/* attn.cuh - what attention and kv_merge share: where the row of a position lies, which blocks of positions a row walks, and how eight
+ * values of a cached row become f32.
+ *
+ * Rows       layouts of ops.h as they are: nothing is copied or converted ahead of attention
+ * Loads      16 bytes at a time where addresses and strides allow (KV_F32, KV_F16, KV_BF16); q8_0 by its 34-byte blocks, which are aligned to
+ *            2; everything else element by element (KV_ANY)
+ * Gap        positions gap0..gap1-1 of a paged place have no rows; a block of positions wholly inside is not visited          */
+#ifndef MYTH_CUDA_ATTN_CUH
+#define MYTH_CUDA_ATTN_CUH
+
+#include "common.cuh"
+
+enum kv_kind { KV_F32, KV_F16, KV_BF16, KV_Q8_0, KV_ANY };
+
+struct kv_map {
+    const unsigned char *k_new, *v_new;         /* [n_head_kv][cap_rows] rows */
+    unsigned char *pool;                        /* the layer's K in page 0    */
+    const int *table;
+    uint64_t page_bytes, v_off;                 /* v_off: from a page's K to its V */
+    uint32_t page_tok, n_entry, cap_rows, head_dim, k_bytes, v_bytes;       /* bytes of a row */
+    int k_type, v_type, k_kind, v_kind;
+    bool is_ring;
+};
+
+/* A run's record, as far as keys are concerned. gap0 = gap1 = 0: no gap. */
+struct kv_run {
+    uint32_t slot, pos0, row0, gap0, gap1, n_gone;      /* n_gone: page entries that fell into the gap */
+};
+
+static inline int kv_kind_of(myth_dtype t, uint64_t bits)
+{
+    if (t == MYTH_Q8_0)
+        return KV_Q8_0;
+    return bits % 16 ? KV_ANY : t == MYTH_F32 ? KV_F32 : t == MYTH_F16 ? KV_F16 : KV_BF16;
+}
+
+static inline kv_map kv_map_of(myth_view k_new, myth_view v_new, const struct myth_kv_place *kv, uint32_t cap_rows, uint32_t n_head_kv, uint32_t head_dim)
+{
+    kv_map m;
+    m.k_new = cuda_ptr<const unsigned char>(k_new);
+    m.v_new = cuda_ptr<const unsigned char>(v_new);
+    m.pool = cuda_ptr<unsigned char>(kv->pool) + kv->layer_off;
+    m.table = cuda_ptr<const int>(kv->table);
+    m.page_bytes = kv->page_bytes;
+    m.k_bytes = (uint32_t)myth_row_bytes(k_new.dtype, head_dim);
+    m.v_bytes = (uint32_t)myth_row_bytes(v_new.dtype, head_dim);
+    m.v_off = (uint64_t)n_head_kv * kv->page_tok * m.k_bytes;
+    m.page_tok = kv->page_tok;
+    m.n_entry = kv->n_entry;
+    m.cap_rows = cap_rows;
+    m.head_dim = head_dim;
+    m.k_type = k_new.dtype;
+    m.v_type = v_new.dtype;
+    m.k_kind = kv_kind_of(k_new.dtype, (uint64_t)(uintptr_t)m.k_new | (uint64_t)(uintptr_t)m.pool | m.page_bytes | m.k_bytes);
+    m.v_kind = kv_kind_of(v_new.dtype, (uint64_t)(uintptr_t)m.v_new | (uint64_t)(uintptr_t)(m.pool + m.v_off) | m.page_bytes | m.v_bytes);
+    m.is_ring = kv->is_ring;
+    return m;
+}
+
+/* ---- where rows lie ---- */
+
+static __device__ __forceinline__ kv_run kv_read_run(const kv_map &m, const int *rec)
+{
+    kv_run r;
+    r.slot = (uint32_t)rec[MYTH_RUN_SLOT];
+    r.pos0 = (uint32_t)rec[MYTH_RUN_POS0];
+    r.row0 = (uint32_t)rec[MYTH_RUN_ROW0];
+    r.gap0 = m.is_ring ? 0u : (uint32_t)rec[MYTH_RUN_GAP0];
+    r.gap1 = m.is_ring ? 0u : (uint32_t)rec[MYTH_RUN_GAP1];
+    if (r.gap0 == r.gap1)
+        r.gap0 = r.gap1 = 0;
+    uint32_t first = r.gap0 / m.page_tok + (r.gap0 % m.page_tok > 0), end = r.gap1 / m.page_tok;
+    r.n_gone = end > first ? end - first : 0;
+    return r;
+}
+
+/* Where the cache keeps, or will keep, position pos. */
+static __device__ __forceinline__ unsigned char *kv_cached_row(const kv_map &m, const kv_run &r, uint32_t head, uint32_t pos, bool is_v)
+{
+    uint32_t entry = m.is_ring ? 0 : pos / m.page_tok, row = pos % m.page_tok;
+    if (r.gap1 && pos >= r.gap1)
+        entry -= r.n_gone;
+    int page = m.table[((uint64_t)r.slot * m.n_entry + entry) * 2];
+    return m.pool + (uint64_t)page * m.page_bytes + (is_v ? m.v_off : 0) + ((uint64_t)head * m.page_tok + row) * (is_v ? m.v_bytes : m.k_bytes);
+}
+
+/* The row of a position that the run's rows may see: from the step's scratch, or from the cache. */
+static __device__ __forceinline__ const unsigned char *kv_row(const kv_map &m, const kv_run &r, uint32_t head, uint32_t pos, bool is_v)
+{
+    if (pos < r.pos0)
+        return kv_cached_row(m, r, head, pos, is_v);
+    return (is_v ? m.v_new : m.k_new) + ((uint64_t)head * m.cap_rows + r.row0 + (pos - r.pos0)) * (is_v ? m.v_bytes : m.k_bytes);
+}
+
+static __device__ __forceinline__ uint32_t kv_first(uint32_t pos, uint32_t window) { return window && pos >= window ? pos - window + 1 : 0; }
+static __device__ __forceinline__ bool kv_is_gone(const kv_run &r, uint32_t pos) { return pos >= r.gap0 && pos < r.gap1; }
+
+/* ---- the walk over blocks ---- */
+
+/* Blocks first.. of aligned positions, of which `jump` after the first n0 are wholly in the gap; n are left. */
+struct kv_walk {
+    uint32_t first, n0, jump, n;
+};
+
+static __device__ __forceinline__ kv_walk kv_walk_of(const kv_run &r, uint32_t from, uint32_t to, uint32_t block)
+{
+    kv_walk w;
+    w.first = from / block;
+    w.n = to / block - w.first + 1;
+    uint32_t gone0 = max(r.gap0 / block + (r.gap0 % block > 0), w.first), gone1 = r.gap1 / block;
+    w.jump = gone1 > gone0 ? gone1 - gone0 : 0;
+    w.n0 = w.jump ? gone0 - w.first : w.n;
+    w.n -= w.jump;
+    return w;
+}
+static __device__ __forceinline__ uint32_t kv_block_at(const kv_walk &w, uint32_t i) { return w.first + i + (i < w.n0 ? 0 : w.jump); }
+/* The place in the walk of the first block at or past `block`. */
+static __device__ __forceinline__ uint32_t kv_place_of(const kv_walk &w, uint32_t block)
+{
+    uint32_t i = block > w.first ? block - w.first : 0;
+    return i < w.n0 ? i : max(i, w.n0 + w.jump) - w.jump;
+}
+
+/* ---- eight values of a row ---- */
+
+template <int KIND> struct kv_raw {
+    uint4 v[KIND == KV_F32 || KIND == KV_ANY ? 2 : 1];
+};
+
+static __device__ __forceinline__ float kv_value(const unsigned char *row, int type, uint32_t i)
+{
+    if (type == MYTH_F32)
+        return ((const float *)(const void *)row)[i];
+    if (type == MYTH_Q8_0) {
+        row += i / 32 * 34;
+        return f16_to_f32(*(const uint16_t *)(const void *)row) * (float)(int8_t)row[2 + i % 32];
+    }
+    const uint16_t h = ((const uint16_t *)(const void *)row)[i];
+    return type == MYTH_F16 ? f16_to_f32(h) : bf16_to_f32(h);
+}
+
+/* Values i..i+7 (i % 8 == 0) of a row of n; zeros past its end and for a row that is not given. */
+template <int KIND> static __device__ __forceinline__ kv_raw<KIND> kv_fetch(const unsigned char *row, int type, uint32_t i, uint32_t n)
+{
+    kv_raw<KIND> raw;
+    for (uint4 &v : raw.v)
+        v = make_uint4(0, 0, 0, 0);
+    if (!row || i >= n)
+        return raw;
+    if (KIND == KV_F32) {
+        raw.v[0] = load_stream16(row + 4 * i);
+        if (i + 4 < n)
+            raw.v[KIND == KV_F32] = load_stream16(row + 4 * i + 16);
+    } else if (KIND == KV_F16 || KIND == KV_BF16) {
+        raw.v[0] = load_stream16(row + 2 * i);
+    } else if (KIND == KV_Q8_0) {
+        const uint16_t *block = (const uint16_t *)(const void *)(row + i / 32 * 34), *q = block + 1 + i % 32 / 2;
+        raw.v[0] = make_uint4(q[0] | (unsigned)q[1] << 16, q[2] | (unsigned)q[3] << 16, block[0], 0);
+    } else {
+        unsigned bits[8];
+#pragma unroll
+        for (uint32_t k = 0; k < 8; k++)
+            bits[k] = i + k < n ? __float_as_uint(kv_value(row, type, i + k)) : 0u;
+        raw.v[0] = make_uint4(bits[0], bits[1], bits[2], bits[3]);
+        raw.v[KIND == KV_ANY] = make_uint4(bits[4], bits[5], bits[6], bits[7]);
+    }
+    return raw;
+}
+
+template <int KIND> static __device__ __forceinline__ void kv_spread(float (&out)[8], const kv_raw<KIND> &raw)
+{
+    const uint4 a = raw.v[0], b = raw.v[KIND == KV_F32 || KIND == KV_ANY];
+    const unsigned word[8] = { a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w };
+    if (KIND == KV_F32 || KIND == KV_ANY) {
+#pragma unroll
+        for (int k = 0; k < 8; k++)
+            out[k] = __uint_as_float(word[k]);
+    } else if (KIND == KV_Q8_0) {
+        float scale = f16_to_f32((uint16_t)a.z);
+#pragma unroll
+        for (int k = 0; k < 8; k++)
+            out[k] = scale * (float)(int8_t)(uint8_t)(word[k / 4] >> (k % 4 * 8));
+    } else {
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            uint16_t lo = (uint16_t)word[k], hi = (uint16_t)(word[k] >> 16);
+            out[2 * k] = KIND == KV_F16 ? f16_to_f32(lo) : bf16_to_f32(lo);
+            out[2 * k + 1] = KIND == KV_F16 ? f16_to_f32(hi) : bf16_to_f32(hi);
+        }
+    }
+}
+
+/* ---- softmax ---- */
+
+static __device__ __forceinline__ float attn_cap(float s, float cap) { return cap > 0.0f ? cap * tanhf(s / cap) : s; }
+/* What a sum taken under the maximum `before` is worth under the maximum `now`; nothing was summed under -inf. */
+static __device__ __forceinline__ float attn_fade(float before, float now) { return before == -INFINITY ? 0.0f : expf(before - now); }
+
+#endif

@@ -1,0 +1,170 @@
+/* attn_prefill.cu   o[r,h,:] = softmax(cap(q[r,h,:] . k[j,:])) v[j,:] over the keys j of row r: j <= p, and p - j < window
+ *
+ * Shapes     q, o f32 [n_rows, n_head, head_dim], head_dim <= 512; cache f32 f16 bf16 q8_0 in pages or rings, then the step's scratch
+ * Tile       up to PAIRS (token, q head) pairs of one run and kv head: tokens whose positions share pos / (tokens of a tile), so that K and V
+ *            are read once for them. A block per row: the one of a tile's first row works, the others return
+ * Order      keys in blocks of KEYS aligned to absolute positions, running maximum; a masked key has weight 0 and a value of 0: a row's bits
+ *            do not depend on the other rows of its tile
+ * Precision  f32 throughout
+ * Traffic    K and V once per tile, through shared memory in slices of SLICE dimensions
+ * Limit      f32 arithmetic: 4 * head_dim flops per pair and key
+ * Source     Milakov and Gimelshein, Online normalizer calculation for softmax (2018) */
+#include "attn.cuh"
+
+enum { THREADS = 128, WARPS = THREADS / 32, PAIRS = 16, OWN = PAIRS / WARPS, KEYS = 32, SLICE = 64, STRIDE = SLICE + 1 };
+
+struct prefill_job {
+    kv_map kv;
+    float *o;
+    const float *q;
+    const int *runs, *row_run, *pos;
+    uint32_t n_rows, n_head, n_share, window;           /* n_share: q heads of a kv head                            */
+    uint32_t n_tok, n_group, group;     /* tokens of a tile; tiles that the heads of a kv head make, heads of each */
+    float softcap;
+};
+
+/* Dimensions d0.. of the block's keys or values, as f32, into [KEYS][STRIDE]; zeros where there is nothing. */
+static __device__ __forceinline__ void stage(float *slice, const unsigned char *const *row, int type, uint32_t d0, uint32_t hd)
+{
+#pragma unroll 2
+    for (uint32_t i = threadIdx.x; i < KEYS * SLICE; i += THREADS) {
+        const uint32_t key = i / SLICE, d = i % SLICE;
+        slice[key * STRIDE + d] = row[key] && d0 + d < hd ? kv_value(row[key], type, d0 + d) : 0.0f;
+    }
+}
+
+/* SLICES * SLICE >= head_dim. A warp owns OWN pairs; a lane a key of the scores and two dimensions of every slice of the output. */
+template <int SLICES> static __global__ void __launch_bounds__(THREADS, 3) attn_prefill_k(const prefill_job j)
+{
+    MYTH_SHARED(const unsigned char *, k_row, KEYS);
+    MYTH_SHARED(const unsigned char *, v_row, KEYS);
+    MYTH_SHARED(float, slice, KEYS *STRIDE);
+    MYTH_SHARED(float, weight, PAIRS *KEYS);
+    MYTH_SHARED_DYN(float, q);          /* [PAIRS][head_dim] */
+
+    const uint32_t row = blockIdx.x, pos0 = (uint32_t)j.pos[row], hd = j.kv.head_dim;
+    const int run = j.row_run[row];
+    if (row > 0 && j.row_run[row - 1] == run && pos0 % j.n_tok)
+        return;
+    const kv_run r = kv_read_run(j.kv, j.runs + (uint64_t)(uint32_t)run * MYTH_RUN_WIDTH);
+    const uint32_t kv_head = blockIdx.y / j.n_group, head0 = blockIdx.y % j.n_group * j.group, heads = min(j.group, j.n_share - head0);
+    uint32_t n_tok = min(j.n_tok - pos0 % j.n_tok, j.n_rows - row);
+    while (n_tok > 1 && j.row_run[row + n_tok - 1] != run)
+        n_tok--;
+    const uint32_t last = pos0 + n_tok - 1, first = kv_first(pos0, j.window);
+    const uint64_t q_row = (uint64_t)row * j.n_head + kv_head * j.n_share + head0;
+    for (uint32_t i = threadIdx.x; i < PAIRS * hd; i += THREADS) {
+        const uint32_t pair = i / hd, tok = pair / heads;
+        q[i] = tok < n_tok ? j.q[(q_row + (uint64_t)tok * j.n_head + pair % heads) * hd + i % hd] : 0.0f;
+    }
+
+    uint32_t seen0[OWN], seen1[OWN];    /* positions that the pair sees: seen0 <= j < seen1 */
+    float most[OWN], total[OWN] = {}, acc[SLICES][OWN][2] = {};
+#pragma unroll
+    for (int n = 0; n < OWN; n++) {
+        const uint32_t tok = ((uint32_t)warp() * OWN + n) / heads;
+        seen0[n] = kv_first(pos0 + tok, j.window);
+        seen1[n] = tok < n_tok ? pos0 + tok + 1 : 0;
+        most[n] = -INFINITY;
+    }
+    const kv_walk walk = kv_walk_of(r, first, last, KEYS);
+    for (uint32_t b = 0; b < walk.n; b++) {
+        const uint32_t start = kv_block_at(walk, b) * KEYS, key = start + (uint32_t)lane();
+        const bool is_there = key >= first && key <= last && !kv_is_gone(r, key);
+        if (warp() < 2) {
+            const unsigned char *at = is_there ? kv_row(j.kv, r, kv_head, key, warp() == 1) : nullptr;
+            (warp() ? v_row : k_row)[lane()] = at;
+        }
+        float score[OWN] = {};
+#pragma unroll 1
+        for (uint32_t d0 = 0; d0 < hd; d0 += SLICE) {
+            __syncthreads();            /* of the loop before, nobody reads any more; on the first turn: rows and q are there */
+            stage(slice, k_row, j.kv.k_type, d0, hd);
+            __syncthreads();
+            const uint32_t n = min(hd - d0, (uint32_t)SLICE);
+            for (uint32_t d = 0; d < n; d++) {
+                const float k = slice[lane() * STRIDE + (int)d];
+#pragma unroll
+                for (int i = 0; i < OWN; i++)
+                    score[i] = fmaf(q[(uint32_t)(warp() * OWN + i) * hd + d0 + d], k, score[i]);
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < OWN; i++) {
+            const bool is_seen = is_there && key >= seen0[i] && key < seen1[i];
+            const float s = is_seen ? attn_cap(score[i], j.softcap) : -INFINITY, now = fmaxf(most[i], warp_max(s));
+            const float fade = attn_fade(most[i], now), w = is_seen ? expf(s - now) : 0.0f;
+            total[i] = fmaf(total[i], fade, warp_sum(w));
+            most[i] = now;
+            weight[(warp() * OWN + i) * KEYS + lane()] = w;
+#pragma unroll
+            for (int t = 0; t < SLICES; t++) {
+                acc[t][i][0] *= fade;
+                acc[t][i][1] *= fade;
+            }
+        }
+#pragma unroll
+        for (int t = 0; t < SLICES; t++) {
+            __syncthreads();
+            stage(slice, v_row, j.kv.v_type, (uint32_t)t * SLICE, hd);
+            __syncthreads();
+#pragma unroll 4
+            for (int k = 0; k < KEYS; k++) {
+                const float lo = slice[k * STRIDE + lane()], hi = slice[k * STRIDE + 32 + lane()];
+#pragma unroll
+                for (int i = 0; i < OWN; i++) {
+                    const float w = weight[(warp() * OWN + i) * KEYS + k];
+                    acc[t][i][0] = fmaf(w, lo, acc[t][i][0]);
+                    acc[t][i][1] = fmaf(w, hi, acc[t][i][1]);
+                }
+            }
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < OWN; i++) {
+        const uint32_t pair = (uint32_t)(warp() * OWN + i), tok = pair / heads;
+        if (tok >= n_tok)
+            continue;
+        float *o = j.o + (q_row + (uint64_t)tok * j.n_head + pair % heads) * hd;
+#pragma unroll
+        for (int t = 0; t < SLICES; t++)
+#pragma unroll
+            for (int half = 0; half < 2; half++) {
+                const uint32_t d = (uint32_t)(t * SLICE + half * 32 + lane());
+                if (d < hd)
+                    o[d] = acc[t][i][half] / total[i];
+            }
+    }
+}
+
+extern "C" void cuda_attn_prefill(myth_stream *s, const struct myth_attn_args *a)
+{
+    prefill_job j;
+    j.kv = kv_map_of(a->k_new, a->v_new, &a->kv, a->cap_rows, a->n_head_kv, a->head_dim);
+    j.o = cuda_ptr<float>(a->o);
+    j.q = cuda_ptr<const float>(a->q);
+    j.runs = cuda_ptr<const int>(a->runs);
+    j.row_run = cuda_ptr<const int>(a->row_run);
+    j.pos = cuda_ptr<const int>(a->pos);
+    j.n_rows = a->n_rows;
+    j.n_head = a->n_head;
+    j.n_share = a->n_head / a->n_head_kv;
+    j.window = a->window;
+    j.softcap = a->softcap;
+    j.group = j.n_share < PAIRS ? j.n_share : (uint32_t)PAIRS;
+    j.n_group = (j.n_share + j.group - 1) / j.group;
+    j.n_tok = PAIRS / j.group;
+#define RUN(SLICES) MYTH_LAUNCH(attn_prefill_k<SLICES>, dim3(a->n_rows, a->n_head_kv * j.n_group), THREADS, (uint64_t)PAIRS * a->head_dim * sizeof(float), s)(j)
+    if (a->head_dim <= 64)
+        RUN(1);
+    else if (a->head_dim <= 128)
+        RUN(2);
+    else if (a->head_dim <= 256)
+        RUN(4);
+    else if (a->head_dim <= 512)
+        RUN(8);
+    else
+        myth_fail(&s->err, MYTH_EUNSUPPORTED, "attn_prefill: head_dim %u; at most 512", a->head_dim);
+#undef RUN
+    cuda_check(s, "attn_prefill");
+}

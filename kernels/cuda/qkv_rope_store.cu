@@ -1,0 +1,105 @@
+/* qkv_rope_store.cu   q = rope(RMS(q) * n_q) * q_scale;  k = rope(RMS(k) * n_k), v: rounded to the cache type into the step's scratch
+ *
+ * Shapes     qkv f32: q [n_rows, n_head, head_dim], then k and v [n_rows, n_head_kv, head_dim]; k_new, v_new [n_head_kv, cap_rows, head_dim]
+ * Rope       pairs (i, i + head_dim / 2), as in the published Gemma weights
+ * Precision  f32; k and v rounded once, to nearest even; q8_0: scale amax / 127, codes to nearest, ties away
+ * Traffic    rows * heads * head_dim * (4 + the type's bytes)
+ * Limit      DRAM bandwidth in prefill; decode has this in its fused op. One block per (row, head)                          */
+#include "common.cuh"
+
+enum { THREADS = 128 };
+
+struct store_job {
+    const float *qkv, *n_q, *n_k, *rope;
+    float *q;
+    unsigned char *k_new, *v_new;
+    uint32_t n_rows, cap_rows, n_head, n_head_kv, head_dim, k_bytes, v_bytes;
+    int k_type, v_type;
+    float eps, q_scale;
+};
+
+/* The block's row of n values, from shared memory, as the type. */
+static __device__ __forceinline__ void store_row(unsigned char *dst, int type, const float *row, uint32_t n)
+{
+    if (type == MYTH_Q8_0) {
+        for (uint32_t b = (uint32_t)warp(); b < n / 32; b += THREADS / 32) {
+            const float v = row[b * 32 + (uint32_t)lane()], scale = warp_max(fabsf(v)) / 127.0f;
+            const float code = roundf(v * (scale != 0.0f ? 1.0f / scale : 0.0f));
+            dst[b * 34 + 2 + (uint32_t)lane()] = (unsigned char)(code >= -127.0f && code <= 127.0f ? (int8_t)code : 0);     /* NaN and overflow have no code */
+            if (lane() == 0)
+                *(uint16_t *)(void *)(dst + b * 34) = f32_to_f16(scale);
+        }
+        return;
+    }
+    for (uint32_t i = threadIdx.x; i < n; i += THREADS) {
+        if (type == MYTH_F32)
+            ((float *)(void *)dst)[i] = row[i];
+        else
+            ((uint16_t *)(void *)dst)[i] = type == MYTH_F16 ? f32_to_f16(row[i]) : f32_to_bf16(row[i]);
+    }
+}
+
+static __global__ void qkv_rope_store_k(const store_job j)
+{
+    MYTH_SHARED(float, sums, 32);
+    MYTH_SHARED_DYN(float, head);       /* [head_dim] */
+    const uint32_t r = blockIdx.x, h = blockIdx.y, hd = j.head_dim, n_half = hd / 2;
+    const bool is_q = h < j.n_head, is_v = h >= j.n_head + j.n_head_kv;
+    const uint32_t kv = is_q ? 0 : (h - j.n_head) % j.n_head_kv;
+    const uint64_t rows = j.n_rows, q_row = (uint64_t)r * j.n_head + h;
+    const uint64_t row = is_q ? q_row : rows * j.n_head + (is_v ? rows * j.n_head_kv : 0) + (uint64_t)r * j.n_head_kv + kv;
+    const float *src = j.qkv + row * hd, *norm = is_q ? j.n_q : is_v ? nullptr : j.n_k, *rope = j.rope + (uint64_t)r * hd;
+    float scale = 1.0f;
+    if (norm) {
+        float ss = 0.0f;
+        for (uint32_t i = threadIdx.x; i < hd; i += THREADS)
+            ss = fmaf(src[i], src[i], ss);
+        scale = 1.0f / sqrtf(block_sum(ss, sums) / (float)hd + j.eps);
+    }
+    for (uint32_t i = threadIdx.x; i < n_half; i += THREADS) {
+        float lo = src[i], hi = src[i + n_half];
+        if (norm) {
+            lo = lo * scale * norm[i];
+            hi = hi * scale * norm[i + n_half];
+        }
+        const float c = is_v ? 1.0f : rope[2 * i], s = is_v ? 0.0f : rope[2 * i + 1];
+        head[i] = is_v ? lo : lo * c - hi * s;
+        head[i + n_half] = is_v ? hi : hi * c + lo * s;
+    }
+    __syncthreads();
+    if (is_q) {
+        for (uint32_t i = threadIdx.x; i < hd; i += THREADS)
+            j.q[q_row * hd + i] = head[i] * j.q_scale;
+        return;
+    }
+    const uint64_t at = (uint64_t)kv * j.cap_rows + r;
+    if (is_v)
+        store_row(j.v_new + at * j.v_bytes, j.v_type, head, hd);
+    else
+        store_row(j.k_new + at * j.k_bytes, j.k_type, head, hd);
+}
+
+extern "C" void cuda_qkv_rope_store(myth_stream *s, const struct myth_qkv_rope_store_args *a)
+{
+    store_job j;
+    j.qkv = cuda_ptr<const float>(a->qkv);
+    j.n_q = cuda_ptr<const float>(a->n_q);
+    j.n_k = cuda_ptr<const float>(a->n_k);
+    j.rope = cuda_ptr<const float>(a->rope);
+    j.q = cuda_ptr<float>(a->q);
+    j.k_new = cuda_ptr<unsigned char>(a->k_new);
+    j.v_new = cuda_ptr<unsigned char>(a->v_new);
+    j.n_rows = a->n_rows;
+    j.cap_rows = a->cap_rows;
+    j.n_head = a->n_head;
+    j.n_head_kv = a->n_head_kv;
+    j.head_dim = a->head_dim;
+    j.k_bytes = (uint32_t)myth_row_bytes(a->k_new.dtype, a->head_dim);
+    j.v_bytes = (uint32_t)myth_row_bytes(a->v_new.dtype, a->head_dim);
+    j.k_type = a->k_new.dtype;
+    j.v_type = a->v_new.dtype;
+    j.eps = a->eps;
+    j.q_scale = a->q_scale;
+    MYTH_LAUNCH(qkv_rope_store_k, dim3(a->n_rows, a->n_head + 2 * a->n_head_kv), THREADS, (uint64_t)a->head_dim * sizeof(float), s)(j);
+    cuda_check(s, "qkv_rope_store");
+}

@@ -1,0 +1,26 @@
+/* rows.cuh - the residual prologue over one row per block, as the small ops need it (the fused ones have their own).
+ *
+ * Precision  sums of squares in f32: a thread's own elements in order, then a fixed tree; bits depend on the width and the block only */
+#ifndef MYTH_CUDA_ROWS_CUH
+#define MYTH_CUDA_ROWS_CUH
+
+#include "common.cuh"
+
+/* rsqrt(mean(x^2) + eps), the same in all threads of the block. */
+static __device__ __forceinline__ float row_scale(const float *x, uint32_t dim, float eps, float *shared32)
+{
+    float ss = 0.0f;
+    for (uint32_t i = threadIdx.x; i < dim; i += blockDim.x)
+        ss = fmaf(x[i], x[i], ss);
+    return 1.0f / sqrtf(block_sum(ss, shared32) / (float)dim + eps);
+}
+
+/* Element i of the row with its pending branch. */
+static __device__ __forceinline__ float row_fold(const float *x, const float *pend, const float *w_post, float scale, uint32_t i)
+{
+    if (!pend)
+        return x[i];
+    return w_post ? fmaf(pend[i] * scale, w_post[i], x[i]) : x[i] + pend[i];
+}
+
+#endif
