@@ -2,8 +2,8 @@
 # setup.sh build|test - installs the Debian packages that a build (or the tests) need. Does nothing when they are there.
 set -eu
 
-build="cmake gcc libc6-dev libjansson-dev ninja-build pkg-config"
-test="$build clang g++ gcc-aarch64-linux-gnu libc6-dev-arm64-cross libclang-rt-14-dev libcmocka-dev xz-utils"
+build="cmake gcc glslc libc6-dev libjansson-dev libvulkan-dev libvulkan-volk-dev ninja-build pkg-config spirv-tools"
+test="$build clang g++ gcc-aarch64-linux-gnu libc6-dev-arm64-cross libclang-rt-14-dev libcmocka-dev mesa-vulkan-drivers vulkan-validationlayers xz-utils"
 
 case "${1:-}" in
 build) set_of_packages=$build ;;

@@ -64,6 +64,13 @@ foreach(short IN LISTS device_tests)
     endif()
 endforeach()
 
+# Ops on a Vulkan device have programs of their own, tests/vulkan, under the validation layer.
+if(MYTH_HAS_VULKAN AND NOT MYTH_ENGINE_ONLY)
+    foreach(short ops bits replay)
+        set_property(TEST kernels/${short} APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_DEVICES=cpu")
+    endforeach()
+endif()
+
 if(MYTH_CUDA_EMU)
     include(cmake/cuda_emu.cmake)
 endif()
