@@ -1,10 +1,11 @@
 # Vulkan devices: volk and the headers from their packages (the loader is opened at run time), shaders compiled by glslc, validated and
-# embedded. MYTH_SPIRV_DIR names a folder of shaders compiled elsewhere (NAME.inc, as in <build>/spirv), for machines without glslc.
-set(MYTH_SPIRV_DIR "" CACHE PATH "Folder of shaders that were compiled elsewhere")
+# embedded. For machines without those packages the target mythos_vulkan_kit gathers shaders, volk and headers in <build>/vulkan-kit;
+# MYTH_SPIRV_DIR names such a folder there.
+set(MYTH_SPIRV_DIR "" CACHE PATH "Folder of shaders that were compiled elsewhere: a vulkan-kit")
 find_program(GLSLC glslc)
 find_program(SPIRV_VAL spirv-val)
-find_path(VOLK_DIR NAMES volk.c PATHS ${CMAKE_SOURCE_DIR}/shaders)
-find_path(VULKAN_HEADERS NAMES vulkan/vulkan_core.h)
+find_path(VOLK_DIR NAMES volk.c HINTS ${MYTH_SPIRV_DIR})
+find_path(VULKAN_HEADERS NAMES vulkan/vulkan_core.h HINTS ${MYTH_SPIRV_DIR})
 
 if(NOT VOLK_DIR OR NOT VULKAN_HEADERS OR NOT (GLSLC OR MYTH_SPIRV_DIR))
     message(STATUS "no glslc, volk or Vulkan headers: Vulkan is left out")
@@ -52,6 +53,17 @@ string(APPEND spirv_table "#define SPIRV(name, ...) { #name, code_##name, sizeof
 file(MAKE_DIRECTORY ${spirv_out} ${CMAKE_BINARY_DIR}/generated)
 file(CONFIGURE OUTPUT generated/vk_spirv.c CONTENT "${spirv_table}" @ONLY)
 set_source_files_properties(${CMAKE_BINARY_DIR}/generated/vk_spirv.c PROPERTIES OBJECT_DEPENDS "${spirv_files}" INCLUDE_DIRECTORIES "${spirv_out}")
+
+if(NOT MYTH_SPIRV_DIR)
+    set(vulkan_kit ${CMAKE_BINARY_DIR}/vulkan-kit)
+    add_custom_target(mythos_vulkan_kit
+        COMMAND ${CMAKE_COMMAND} -E make_directory ${vulkan_kit}/vulkan
+        COMMAND ${CMAKE_COMMAND} -E copy ${spirv_files} ${VOLK_DIR}/volk.c ${VOLK_DIR}/volk.h ${vulkan_kit}
+        COMMAND ${CMAKE_COMMAND} -E copy ${VULKAN_HEADERS}/vulkan/vulkan.h ${VULKAN_HEADERS}/vulkan/vulkan_core.h
+                                         ${VULKAN_HEADERS}/vulkan/vk_platform.h ${vulkan_kit}/vulkan
+        COMMAND ${CMAKE_COMMAND} -E copy_directory ${VULKAN_HEADERS}/vk_video ${vulkan_kit}/vk_video
+        DEPENDS ${spirv_files} VERBATIM)
+endif()
 
 # volk is not ours: without our warnings, its names kept out of the library's.
 add_library(mythos_volk OBJECT ${VOLK_DIR}/volk.c)
