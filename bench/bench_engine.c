@@ -11,6 +11,7 @@
  *            cold_start   model, engine and a prompt of four tokens; of a random: model the weights are made meanwhile
  *            mem_*        bytes by plan, by ledger, by what the driver said was free before and after; ratio: driver over plan
  *            limit_*      read and copy bandwidth, tensor peaks, latencies: bytes and flops a second, or note: microseconds
+ * Lists      --depth, --batch, --prompt, --topk: numbers behind commas, or "none"
  * Depth      tokens held before the first step. Every sequence of a batch has keys and values of its own: one is fed, saved, and restored
  *            into the others
  * Time       one warm-up, then --repeat runs, the median; an engine is opened for as many tests as fit beside each other
@@ -643,7 +644,7 @@ static void put_memory(const subject *s)
     }
     double driver = (double)(s->free_before - s->free_least);
     put_row(b, s, &(row){ .test = "mem_driver", .batch = s->n_seq, .depth = s->n_ctx, .bytes = driver, .ratio = planned ? driver / (double)planned : 0 },
-            "free before less the least free after");
+            driver > 0.0 ? "free before less the least free after" : "what the driver calls free did not change");
 }
 
 /* ---- one model ---- */
@@ -703,6 +704,7 @@ static bool is_fitting(const bench *b, const myth_model *m, uint32_t n_seq, uint
     }
     char line[400];
     myth_plan_refusal(&plan, line, sizeof(line));
+    line[strcspn(line, ";")] = 0;                   /* without the flags that would help */
     snprintf(why, cap, "does not fit: %s", line);
     return plan.fits;
 }
@@ -888,6 +890,8 @@ fail:
 static bool read_list(list *out, const char *text)
 {
     out->n = 0;
+    if (strcmp(text, "none") == 0)
+        return true;
     while (*text) {
         char *end;
         unsigned long v = strtoul(text, &end, 10);
