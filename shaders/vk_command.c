@@ -229,10 +229,12 @@ void vk_dispatch(myth_stream *s, const struct vk_launch *l, const void *args, si
     d->fn.vkCmdDispatch(cmd, l->x ? l->x : 1, l->y ? l->y : 1, l->z ? l->z : 1);
     if (!l->is_free)
         barrier(d, cmd);
-    if (s->graph)
+    if (s->graph) {
         graph_of(s->graph)->n_dispatch++;
-    else
+    } else {
         stream_of(s)->frame[stream_of(s)->cur].n_op++;
+        d->base.counts.n_launch++;
+    }
 }
 
 void vk_copy_bytes(myth_stream *s, myth_view dst, myth_view src, uint64_t bytes)
@@ -244,8 +246,12 @@ void vk_copy_bytes(myth_stream *s, myth_view dst, myth_view src, uint64_t bytes)
     VkCommandBuffer cmd = f ? f->cmd : graph_of(s->graph)->cmd;
     copy_region(d, cmd, block_of(dst)->buffer, place_of(dst), block_of(src)->buffer, place_of(src), bytes);
     barrier(d, cmd);
-    if (f)
+    if (f) {
         f->n_op++;
+        d->base.counts.n_launch++;
+    } else {
+        graph_of(s->graph)->n_dispatch++;
+    }
 }
 
 /* ---- transfers ---- */
@@ -441,6 +447,31 @@ myth_status vk_sync(myth_stream *base, myth_error *err)
     return base->err.code;
 }
 
+/* A mark is the value of the last submission when it was made. */
+uint64_t vk_mark(myth_stream *base)
+{
+    struct vk_stream *s = stream_of(base);
+    return flush(s) ? s->submitted : 0;
+}
+
+myth_status vk_wait(myth_stream *base, uint64_t mark, myth_error *err)
+{
+    struct vk_stream *s = stream_of(base);
+    struct vk_device *d = vk_of(base);
+    if (atomic_load(&d->is_lost))
+        return vk_fail(d, err, VK_ERROR_DEVICE_LOST, "waiting");
+    if (!wait_stream(s, mark)) {
+        *err = base->err;
+        return base->err.code;
+    }
+    for (uint32_t i = 0; i < VK_FRAME_N; i++) {             /* oldest first */
+        uint32_t at = (s->cur + i) % VK_FRAME_N;
+        if (s->frame[at].value && s->frame[at].value <= mark)
+            finish_frame(s, at);
+    }
+    return MYTH_OK;
+}
+
 myth_status vk_block_clear(struct vk_device *d, const struct vk_block *b, myth_error *err)
 {
     struct vk_stream *s = &d->stream[VK_STREAM_MAX];
@@ -492,8 +523,8 @@ void vk_replay(myth_stream *base, const myth_graph *graph)
     const struct vk_graph *g = (const struct vk_graph *)(const void *)graph;
     if (atomic_load(&vk_of(base)->is_lost))
         check(base, VK_ERROR_DEVICE_LOST, "replay");
-    else if (flush(s))
-        submit(s, g->cmd);
+    else if (flush(s) && submit(s, g->cmd))
+        base->dev->counts.n_launch += g->n_dispatch;
 }
 
 void vk_graph_close(myth_graph *graph)

@@ -650,6 +650,7 @@ static void describe(myth_device_caps *c, int ordinal, const cudaDeviceProp *p)
     snprintf(c->variants, sizeof(c->variants), "mma bf16 int8dot%s", p->major >= 9 ? " dependent-launch" : "");
     c->ledger = 1 + ordinal;
     c->total_bytes = p->totalGlobalMem;
+    c->is_async = true;
     c->is_gpu = MYTH_CUDA_REAL;         /* the emulation runs on the CPU */
 }
 
