@@ -19,7 +19,7 @@ if(MYTH_CUDA STREQUAL AUTO OR NOT NVCC OR NOT CUDART_STATIC OR CMAKE_CROSSCOMPIL
 endif()
 set(MYTH_HAS_CUDA ON)
 
-set(cuda_flags -std=c++17 -O3 -I${CMAKE_SOURCE_DIR} -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra,-Wshadow -Xptxas -v --threads 0)
+set(cuda_flags -std=c++17 -O3 -I${CMAKE_SOURCE_DIR} -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra,-Wshadow -Xptxas -v)
 if(MYTH_WERROR)
     list(APPEND cuda_flags -Werror all-warnings)
 endif()

@@ -70,8 +70,8 @@ function(myth_add_emu_test how room name)
     set_property(TEST cuda_${how}/${name} APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_DEVICES=cuda:0")
 endfunction()
 
-myth_add_emu_test(emu kernels ops)
-myth_add_emu_test(emu kernels bits)
-myth_add_emu_test(emu cuda launcher)
-myth_add_emu_test(race cuda launcher)
-myth_add_emu_test(race kernels ops)
+foreach(row "emu cuda launcher" "emu kernels ops" "emu kernels bits" "emu engine model_golden" "emu engine seq" "emu engine generate" "emu engine logits"
+        "emu engine plan" "emu engine run" "emu engine launches" "emu engine faults" "race cuda launcher" "race kernels ops")
+    separate_arguments(row)
+    myth_add_emu_test(${row})
+endforeach()

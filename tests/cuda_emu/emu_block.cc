@@ -83,7 +83,7 @@ struct {
     const emu_kernel *kernel;
     bool is_given_up;
     alignas(128) unsigned char arena[ARENA_BYTES];
-    size_t arena_used, arena_dirty;
+    size_t arena_used;                  /* 0 = not yet guarded */
     array arrays[ARRAY_MAX];
     int n_array;
     unsigned char *dynamic;
@@ -325,11 +325,9 @@ void thread_entry()
 
 void begin_shared()
 {
-    UNPOISON(E.arena, E.arena_dirty);
-    memset(E.arena, 0xff, E.arena_dirty);
+    POISON(E.arena, E.arena_used ? E.arena_used : sizeof(E.arena));
     E.arena_used = GUARD;
     E.n_array = 0;
-    POISON(E.arena, sizeof(E.arena));
     emu_race_begin(E.arena, sizeof(E.arena));
 }
 
@@ -339,8 +337,8 @@ unsigned char *take_shared(size_t bytes)
     if (end > sizeof(E.arena))
         return nullptr;
     E.arena_used = end;
-    E.arena_dirty = end > E.arena_dirty ? end : E.arena_dirty;
     UNPOISON(E.arena + at, bytes);
+    memset(E.arena + at, 0xff, bytes);
     return E.arena + at;
 }
 
@@ -461,7 +459,6 @@ bool emu_run(const emu_kernel *k)
     }
     if (!E.is_given_up && k->is_dependent && !is_dependency_met)
         emu_complain("a dependent launch in which no block called grid_dependency_wait");
-    UNPOISON(E.arena, sizeof(E.arena));
     if (E.is_given_up)
         for (int i = 0; i < E.n_made; i++)
             fiber_restart(&E.threads[i].f, thread_entry);

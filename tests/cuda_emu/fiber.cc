@@ -101,11 +101,11 @@ void fiber_restart(fiber *f, void (*entry)())
 
 void fiber_adopt(fiber *f)
 {
+    static thread_local void *low;
+    static thread_local size_t bytes;
     pthread_attr_t attr;
-    void *low = nullptr;
-    size_t bytes = 0;
     memset((void *)f, 0, sizeof(*f));
-    if (pthread_getattr_np(pthread_self(), &attr) == 0) {
+    if (!low && pthread_getattr_np(pthread_self(), &attr) == 0) {      /* reads /proc: once */
         pthread_attr_getstack(&attr, &low, &bytes);
         pthread_attr_destroy(&attr);
     }
