@@ -228,7 +228,7 @@ void myth_forward_run_layers(const myth_engine *e, myth_part *p)
 static void run_or_replay(myth_engine *e, myth_part *p)
 {
     myth_step *st = &p->step;
-    if (!st->is_decode || st->capture) {
+    if (!st->is_decode || st->capture || myth_device_is_traced(p->dev)) {
         myth_forward_run_layers(e, p);
         return;
     }
@@ -373,7 +373,8 @@ static void reduce(myth_engine *e, uint32_t first, uint32_t n, uint32_t k, const
     uint64_t mask_off = 4 * (uint64_t)e->y.opts.n_mask * e->y.mask_words;
     struct myth_head_topk_args a = {
         .x = myth_part_view(p, MYTH_BUF_head_x, 4 * (uint64_t)first * c->d_model, MYTH_F32), .w = e->w->head,
-        .n_rows = n, .dim = c->d_model, .n_vocab = e->n_vocab_choice, .k = k, .softcap = c->final_softcap, .is_decode = is_decode,
+        .n_rows = n, .dim = c->d_model, .n_vocab = e->n_vocab_choice, .n_total = c->n_vocab, .k = k, .softcap = c->final_softcap,
+        .is_decode = is_decode,
         .top_id = myth_part_view(p, MYTH_BUF_top_id, 4 * (uint64_t)first * stride, MYTH_I32),
         .top_logit = myth_part_view(p, MYTH_BUF_top_logit, 4 * (uint64_t)first * stride, MYTH_F32),
         .lse = myth_part_view(p, MYTH_BUF_row_stat, 4 * (uint64_t)first, MYTH_F32),

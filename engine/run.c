@@ -40,19 +40,40 @@ void myth_run_begin(myth_run *run, myth_engine *e, const myth_run_opts *o)
         myth_stream_write(p->stream, place(p, STOP_AT), o->stop_id, 4 * (uint64_t)o->n_stop);
 }
 
-/* The whole step; recorded again only when its shape or the way of choosing changed. */
-static myth_status record(myth_run *run, myth_error *err)
+/* The whole step. */
+static void step(myth_run *run, uint32_t k)
 {
     myth_engine *e = run->e;
     myth_part *p = e->part;
     const myth_config *c = &e->model->config;
     const myth_run_opts *o = &run->o;
     myth_step *st = &p->step;
-    uint32_t k = myth_sample_k(&o->sample), rows = e->y.opts.n_logit_rows;
-    k = k > e->y.opts.top_k ? e->y.opts.top_k : k;
+    uint32_t rows = e->y.opts.n_logit_rows;
     st->n_rows = st->n_run = o->n_seq;
     st->is_decode = true;
     st->capture = NULL;
+    myth_forward_run_layers(e, p);
+    myth_view x = myth_part_view(p, MYTH_BUF_head_x, 0, MYTH_F32);
+    myth_forward_gather(e, p, x, e->w->output_norm, st->pend, st->w_post, o->n_seq);
+    struct myth_head_topk_args head = {
+        .x = x, .w = e->w->head, .n_rows = o->n_seq, .dim = c->d_model, .n_vocab = e->n_vocab_choice, .n_total = c->n_vocab,
+        .k = k, .softcap = c->final_softcap, .is_decode = true,
+        .top_id = myth_part_view(p, MYTH_BUF_top_id, 0, MYTH_I32), .top_logit = myth_part_view(p, MYTH_BUF_top_logit, 0, MYTH_F32),
+        .lse = myth_part_view(p, MYTH_BUF_row_stat, 0, MYTH_F32),
+        .entropy = myth_part_view(p, MYTH_BUF_row_stat, 4 * (uint64_t)rows, MYTH_F32) };
+    myth_head_topk(p->stream, &head);
+    myth_decode_next(p->stream, &(struct myth_decode_next_args){
+        .top_id = head.top_id, .top_logit = head.top_logit, .ids = myth_part_view(p, MYTH_BUF_index, 0, MYTH_I32), .pos = st->pos,
+        .runs = st->runs, .out = place(p, OUT_AT), .step = place(p, STEP_AT), .stop_id = o->n_stop ? place(p, STOP_AT) : (myth_view){ 0 },
+        .n_rows = o->n_seq, .k = k, .n_out = MYTH_RUN_STEPS, .n_stop = o->n_stop, .seq_number = o->seq_number, .sample = o->sample });
+}
+
+/* Recorded again only when its shape or the way of choosing changed. */
+static myth_status record(myth_run *run, uint32_t k, myth_error *err)
+{
+    myth_engine *e = run->e;
+    myth_part *p = e->part;
+    const myth_run_opts *o = &run->o;
     const myth_sample_params *was = &e->run_key.sample, *is = &o->sample;
     bool same = was->temp == is->temp && was->top_k == is->top_k && was->top_p == is->top_p && was->min_p == is->min_p &&
                 was->seed == is->seed && e->run_key.k == k && e->run_key.n_stop == o->n_stop && e->run_key.seq_number == o->seq_number;
@@ -62,20 +83,7 @@ static myth_status record(myth_run *run, myth_error *err)
         myth_graph_close(p->graph);
     p->graph = NULL;
     myth_stream_begin_record(p->stream);
-    myth_forward_run_layers(e, p);
-    myth_view x = myth_part_view(p, MYTH_BUF_head_x, 0, MYTH_F32);
-    myth_forward_gather(e, p, x, e->w->output_norm, st->pend, st->w_post, o->n_seq);
-    struct myth_head_topk_args head = {
-        .x = x, .w = e->w->head, .n_rows = o->n_seq, .dim = c->d_model, .n_vocab = e->n_vocab_choice, .k = k, .softcap = c->final_softcap,
-        .is_decode = true,
-        .top_id = myth_part_view(p, MYTH_BUF_top_id, 0, MYTH_I32), .top_logit = myth_part_view(p, MYTH_BUF_top_logit, 0, MYTH_F32),
-        .lse = myth_part_view(p, MYTH_BUF_row_stat, 0, MYTH_F32),
-        .entropy = myth_part_view(p, MYTH_BUF_row_stat, 4 * (uint64_t)rows, MYTH_F32) };
-    myth_head_topk(p->stream, &head);
-    myth_decode_next(p->stream, &(struct myth_decode_next_args){
-        .top_id = head.top_id, .top_logit = head.top_logit, .ids = myth_part_view(p, MYTH_BUF_index, 0, MYTH_I32), .pos = st->pos,
-        .runs = st->runs, .out = place(p, OUT_AT), .step = place(p, STEP_AT), .stop_id = o->n_stop ? place(p, STOP_AT) : (myth_view){ 0 },
-        .n_rows = o->n_seq, .k = k, .n_out = MYTH_RUN_STEPS, .n_stop = o->n_stop, .seq_number = o->seq_number, .sample = o->sample });
+    step(run, k);
     myth_status result = myth_stream_end_record(&p->graph, p->stream, err);
     if (result != MYTH_OK)
         return result;
@@ -92,8 +100,10 @@ myth_status myth_run_issue(myth_run *run, uint32_t n_step, uint64_t *mark, myth_
 {
     myth_engine *e = run->e;
     myth_part *p = e->part;
-    uint32_t n_seq = run->o.n_seq;
+    uint32_t n_seq = run->o.n_seq, k = myth_sample_k(&run->o.sample);
+    bool is_traced = myth_device_is_traced(p->dev);
     int32_t *host = e->host[MYTH_HOST_run];
+    k = k > e->y.opts.top_k ? e->y.opts.top_k : k;
     assert(run->n_issued - run->n_known + n_step <= MYTH_RUN_STEPS);
     for (uint32_t i = 0; i < e->y.opts.n_seq; i++) {
         e->seq[i].n_new = 0;
@@ -102,14 +112,17 @@ myth_status myth_run_issue(myth_run *run, uint32_t n_step, uint64_t *mark, myth_
     for (uint32_t r = 0; r < n_seq; r++)
         run->o.seq[r]->n_new = n_step;
     myth_status st = myth_forward_reserve(e, err);
-    if (st == MYTH_OK)
-        st = record(run, err);
+    if (st == MYTH_OK && !is_traced)
+        st = record(run, k, err);
     if (st != MYTH_OK)
         return st;
     for (uint32_t r = 0; r < n_seq; r++)
         myth_kv_wrote(run->o.seq[r]->kv, n_step);
     for (uint32_t i = 0; i < n_step; i++)
-        myth_stream_replay(p->stream, p->graph);
+        if (is_traced)
+            step(run, k);
+        else
+            myth_stream_replay(p->stream, p->graph);
     for (uint32_t done = 0, n; done < n_step; done += n) {       /* the places go round */
         uint32_t at = (run->n_issued + done) % MYTH_RUN_STEPS;
         n = n_step - done < MYTH_RUN_STEPS - at ? n_step - done : MYTH_RUN_STEPS - at;

@@ -147,6 +147,7 @@ void myth_device_close(myth_device *dev)
 }
 
 const myth_device_caps *myth_device_get_caps(const myth_device *dev) { return &dev->caps; }
+bool myth_device_is_traced(const myth_device *dev) { return dev->has_trace; }
 
 void myth_device_plan(myth_class_bytes *host, myth_class_bytes *own, const myth_device_opts *opts, const myth_work_shape *shape)
 {
@@ -616,6 +617,8 @@ CHECK(head_topk)
     const myth_work_shape *w = &s->dev->shape;
     if (a->n_rows > w->n_logit_rows || a->k > w->top_k || a->n_vocab > w->n_vocab || a->dim > w->d_model)
         return refuse(c, "rows, k, vocabulary or width beyond the reserved shape");
+    if (myth_head_rows(a) < a->n_vocab)
+        return refuse(c, "more ids to choose from than rows of w");
     if (!a->k || a->k > MYTH_TOPK_MAX || !(a->softcap >= 0.0f))
         return refuse(c, "k in 1..1024 and softcap >= 0 expected");
     if (a->bias_off.buf && !(has(c, "bias_off", a->bias_off, I32, 1, a->n_rows + 1ull) && has(c, "bias_id", a->bias_id, I32, 0, 1) &&
@@ -626,7 +629,7 @@ CHECK(head_topk)
     if (a->n_ask && !(has(c, "ask_id", a->ask_id, I32, a->n_rows, a->n_ask) && has(c, "ask_logit", a->ask_logit, F32, a->n_rows, a->n_ask)))
         return false;
     return has(c, "x", a->x, F32, a->n_rows, a->dim) &&
-           has(c, "w", a->w, WEIGHT, a->n_vocab, a->dim) &&
+           has(c, "w", a->w, WEIGHT, myth_head_rows(a), a->dim) &&
            has(c, "top_id", a->top_id, I32, a->n_rows, a->k) &&
            has(c, "top_logit", a->top_logit, F32, a->n_rows, a->k) &&
            has(c, "lse", a->lse, F32, a->n_rows, 1) &&

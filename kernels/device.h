@@ -87,6 +87,7 @@ bool myth_device_find(myth_device_caps *out, const char *name);
 myth_status myth_device_open(myth_device **out, myth_mem *mem, const myth_device_opts *opts, myth_error *err);
 void myth_device_close(myth_device *dev);
 const myth_device_caps *myth_device_get_caps(const myth_device *dev);
+bool myth_device_is_traced(const myth_device *dev);       /* then nothing should be recorded: an op is traced when it runs, not when it is kept */
 
 /* Bytes the device itself books: a pure function of the options, the environment, what the device says of itself and the shape (NULL = what
  * open books). `fixed` at open, the rest at reserve. `host` is booked on the host's ledger, `own` on the device's; the CPU's all is host. */
