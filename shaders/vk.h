@@ -32,6 +32,7 @@ enum {
     VK_GRAPH_OP_ARGS = 1024,                /* argument bytes of a recorded op, on average: a fused op dispatches several times   */
     VK_GRAPH_ARGS = 16 << 10,               /* and of a graph beside                                                             */
     VK_SPEC_MAX = 6, VK_PIPELINE_MAX = 256,
+    VK_CHUNK_MAX = 256,                     /* allocations of blocks that are too large for one                                  */
 };
 
 /* ---- what a device said of itself ---- */
@@ -40,7 +41,8 @@ struct vk_traits {
     uint32_t subgroup;                      /* size that programs run at: 8, 16, 32 or 64                                        */
     bool has_subgroup_control, has_fp16, has_int8, has_int_dot, has_coop_matrix, has_budget, has_fp64;
     uint32_t shared_bytes, group_max;       /* shared memory and invocations of a workgroup                                      */
-    uint64_t alloc_max, heap_bytes;         /* largest block; the heap of device memory                                          */
+    uint64_t alloc_max, heap_bytes;         /* largest allocation; the heap of device memory                                     */
+    uint64_t sparse_max;                    /* largest block of several allocations, bound sparsely; 0 = cannot                  */
     uint32_t heap, type_device, type_args, type_staging;        /* memory types                                                  */
     bool is_device_host;                    /* device memory is mapped: transfers of an idle stream are plain copies             */
     bool is_device_cached;                  /* and fast to read                                                                  */
@@ -49,7 +51,8 @@ struct vk_traits {
 /* ---- memory ---- */
 
 struct vk_block {
-    VkDeviceMemory memory;
+    VkDeviceMemory memory;                  /* or chunks of the device's table: */
+    uint32_t chunk0, n_chunk;
     VkBuffer buffer;
     VkDeviceAddress addr;
     unsigned char *host;                    /* NULL when not mapped */
@@ -147,6 +150,7 @@ struct vk_device {
     pthread_mutex_t queue_lock, upload_lock, memory_lock, program_lock;
 
     struct vk_block small, args, staging;   /* small buffers; argument rings of all streams; staging and upload rings */
+    VkDeviceMemory chunk[VK_CHUNK_MAX];     /* of blocks of several allocations; null = free   */
     uint64_t small_used[VK_SMALL_BLOCK / VK_ALIGN / 64];        /* bit per VK_ALIGN bytes */
     struct vk_block activations, attn_scratch, logits, graph_args;
     struct vk_graph *graph;                 /* n_graph of them */

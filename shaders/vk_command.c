@@ -393,7 +393,7 @@ static void read_large(struct vk_stream *s, unsigned char *dst, myth_view src, u
     struct vk_device *d = vk_of(&s->base);
     struct vk_block *b = block_of(src);
     uint64_t off;
-    if (d->traits.is_device_cached) {
+    if (d->traits.is_device_cached && b->host) {
         if (flush(s) && wait_all(s))
             memcpy(dst, b->host + place_of(src), (size_t)bytes);
         return;

@@ -202,6 +202,24 @@ static bool has_extension(VkPhysicalDevice physical, const char *name)
     return false;
 }
 
+enum { FAMILY_MAX = 16 };
+
+/* A family that computes, best one without graphics: its queues run beside a desktop's. */
+static uint32_t find_family(VkPhysicalDevice physical)
+{
+    VkQueueFamilyProperties family[FAMILY_MAX];
+    uint32_t n = FAMILY_MAX, best = UINT32_MAX;
+    vkGetPhysicalDeviceQueueFamilyProperties(physical, &n, family);
+    for (uint32_t i = 0; i < n; i++) {
+        if (!(family[i].queueFlags & VK_QUEUE_COMPUTE_BIT) || !family[i].queueCount)
+            continue;
+        if (!(family[i].queueFlags & VK_QUEUE_GRAPHICS_BIT))
+            return i;
+        best = best == UINT32_MAX ? i : best;
+    }
+    return best;
+}
+
 /* First memory type with all of `want`, else UINT32_MAX. */
 static uint32_t find_type(const VkPhysicalDeviceMemoryProperties *m, VkMemoryPropertyFlags want)
 {
@@ -240,9 +258,12 @@ static bool choose_memory(struct vk_traits *t, VkPhysicalDevice physical)
     return true;
 }
 
-static void fill_traits(struct vk_traits *t, const struct facts *f, VkPhysicalDevice physical)
+static void fill_traits(struct vk_traits *t, const struct facts *f, VkPhysicalDevice physical, uint32_t family)
 {
     const VkPhysicalDeviceVulkan13Properties *p = &f->props13;
+    VkQueueFamilyProperties queue[FAMILY_MAX];
+    uint32_t n_family = FAMILY_MAX;
+    vkGetPhysicalDeviceQueueFamilyProperties(physical, &n_family, queue);
     t->subgroup = f->props11.subgroupSize;
     t->has_subgroup_control = f->features13.subgroupSizeControl && f->features13.computeFullSubgroups &&
                               (p->requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT);
@@ -257,6 +278,8 @@ static void fill_traits(struct vk_traits *t, const struct facts *f, VkPhysicalDe
     t->shared_bytes = f->props.properties.limits.maxComputeSharedMemorySize;
     t->group_max = f->props.properties.limits.maxComputeWorkGroupInvocations;
     t->alloc_max = f->props11.maxMemoryAllocationSize < p->maxBufferSize ? f->props11.maxMemoryAllocationSize : p->maxBufferSize;
+    if (f->features.features.sparseBinding && (queue[family].queueFlags & VK_QUEUE_SPARSE_BINDING_BIT))
+        t->sparse_max = p->maxBufferSize;
 }
 
 void vk_context_memory(const struct vk_device *d, uint64_t *free_bytes, uint64_t *budget)
@@ -307,9 +330,10 @@ uint32_t vk_context_list(myth_device_caps *out, uint32_t cap)
         struct vk_device d = { .number = i, .physical = physical[i] };         /* only what the facts are written to */
         struct facts f;
         ask(&f, physical[i]);
-        if (missing(&f) || !choose_memory(&d.traits, physical[i]))
+        d.family = find_family(physical[i]);
+        if (missing(&f) || d.family == UINT32_MAX || !choose_memory(&d.traits, physical[i]))
             continue;
-        fill_traits(&d.traits, &f, physical[i]);
+        fill_traits(&d.traits, &f, physical[i], d.family);
         fill_caps(&d, &f);
         out[n_out++] = d.base.caps;
     }
@@ -318,22 +342,6 @@ uint32_t vk_context_list(myth_device_caps *out, uint32_t cap)
 }
 
 /* ---- open ---- */
-
-/* A family that computes, best one without graphics: its queues run beside a desktop's. */
-static uint32_t find_family(VkPhysicalDevice physical)
-{
-    VkQueueFamilyProperties family[16];
-    uint32_t n = 16, best = UINT32_MAX;
-    vkGetPhysicalDeviceQueueFamilyProperties(physical, &n, family);
-    for (uint32_t i = 0; i < n; i++) {
-        if (!(family[i].queueFlags & VK_QUEUE_COMPUTE_BIT) || !family[i].queueCount)
-            continue;
-        if (!(family[i].queueFlags & VK_QUEUE_GRAPHICS_BIT))
-            return i;
-        best = best == UINT32_MAX ? i : best;
-    }
-    return best;
-}
 
 static VkResult create_device(struct vk_device *d, const struct facts *f)
 {
@@ -349,7 +357,7 @@ static VkResult create_device(struct vk_device *d, const struct facts *f)
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, .pNext = &f12, .storageBuffer16BitAccess = VK_TRUE };
     VkPhysicalDeviceFeatures2 features = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &f11,
-        .features = { .shaderInt64 = VK_TRUE, .shaderInt16 = VK_TRUE } };
+        .features = { .shaderInt64 = VK_TRUE, .shaderInt16 = VK_TRUE, .sparseBinding = d->traits.sparse_max > 0 } };
     static const float priority = 1.0f;
     VkDeviceQueueCreateInfo queue = { .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueFamilyIndex = d->family, .queueCount = 1,
                                       .pQueuePriorities = &priority };
@@ -383,7 +391,7 @@ myth_status vk_context_open(struct vk_device *d, const myth_device_opts *opts, m
     if (lack || d->family == UINT32_MAX || !choose_memory(&d->traits, d->physical))
         return myth_fail(err, MYTH_EDEVICE, "%s: %.64s lacks %s", opts->name, f.props.properties.deviceName,
                          lack ? lack : d->family == UINT32_MAX ? "a compute queue" : "memory that the host can write");
-    fill_traits(&d->traits, &f, d->physical);
+    fill_traits(&d->traits, &f, d->physical, d->family);
     if ((r = create_device(d, &f)) != VK_SUCCESS)
         return vk_fail(d, err, r, "device");
     volkLoadDeviceTable(&d->fn, d->device);

@@ -1,9 +1,11 @@
 /* vk_memory.c - blocks from the driver, buffers in them, every byte of a buffer in the ledger.
  *
- * Blocks   one allocation, one VkBuffer over it, one address. A buffer above VK_SMALL has a block of its own; the smaller ones lie in
+ * Blocks   one VkBuffer, one address, as a rule one allocation. A buffer above VK_SMALL has a block of its own; the smaller ones lie in
  *          `small`, a bit per VK_ALIGN bytes, and take a block of their own when it is full
  * Ledger   a buffer books exactly its bytes. The small block is part of `fixed` beside them, and so is the rounding of VK_BUF_MAX blocks
  *          to VK_ALIGN: the ledger is never below what the driver was asked for
+ * Large    a block past the largest allocation is one VkBuffer over several, bound sparsely where the driver can; it is never mapped. The
+ *          software driver cannot, so only tests on a GPU reach it
  * Heap     blocks past the heap's size or the largest allocation are refused here: drivers that back memory with pages of the host
  *          would take them                                                                                                            */
 #include "vk.h"
@@ -12,10 +14,83 @@
 
 static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
 
+static VkResult allocate(VkDeviceMemory *out, struct vk_block *b, struct vk_device *d, uint32_t type, uint64_t bytes)
+{
+    VkMemoryAllocateFlagsInfo flags = { .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO, .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT };
+    VkMemoryAllocateInfo info = { .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, .pNext = &flags, .allocationSize = bytes,
+                                  .memoryTypeIndex = type };
+    VkResult r = VK_CALL(d, vkAllocateMemory, d->device, &info, NULL, out);
+    if (r == VK_SUCCESS) {
+        b->driver_bytes += bytes;
+        atomic_fetch_add(&d->driver_bytes, bytes);
+    }
+    return r;
+}
+
+static VkResult bind_one(struct vk_block *b, struct vk_device *d, uint32_t type, uint64_t bytes, bool is_mapped)
+{
+    void *host;
+    VkResult r = allocate(&b->memory, b, d, type, bytes);
+    if (r == VK_SUCCESS)
+        r = VK_CALL(d, vkBindBufferMemory, d->device, b->buffer, b->memory, 0);
+    if (r != VK_SUCCESS || !is_mapped)
+        return r;
+    if ((r = VK_CALL(d, vkMapMemory, d->device, b->memory, 0, VK_WHOLE_SIZE, 0, &host)) == VK_SUCCESS)
+        b->host = host;
+    return r;
+}
+
+/* First place of n free entries in the table of chunks, or VK_CHUNK_MAX. */
+static uint32_t find_chunks(const struct vk_device *d, uint64_t n)
+{
+    uint64_t n_free = 0;
+    for (uint32_t i = 0; i < VK_CHUNK_MAX; i++) {
+        n_free = d->chunk[i] ? 0 : n_free + 1;
+        if (n_free == n)
+            return i + 1 - (uint32_t)n;
+    }
+    return VK_CHUNK_MAX;
+}
+
+static VkResult bind_several(struct vk_block *b, struct vk_device *d, uint32_t type, const VkMemoryRequirements *need)
+{
+    VkSparseMemoryBind bind[VK_CHUNK_MAX];
+    const uint64_t chunk = d->traits.alloc_max / need->alignment * need->alignment, n = (need->size + chunk - 1) / chunk;
+    b->chunk0 = find_chunks(d, n);
+    if (b->chunk0 == VK_CHUNK_MAX)
+        return VK_ERROR_TOO_MANY_OBJECTS;
+    for (uint64_t i = 0; i < n; i++) {
+        const uint64_t at = i * chunk, bytes = need->size - at < chunk ? need->size - at : chunk;
+        VkResult r = allocate(&d->chunk[b->chunk0 + i], b, d, type, bytes);
+        if (r != VK_SUCCESS)
+            return r;
+        b->n_chunk++;
+        bind[i] = (VkSparseMemoryBind){ .resourceOffset = at, .size = bytes, .memory = d->chunk[b->chunk0 + i] };
+    }
+    VkSparseBufferMemoryBindInfo buffer = { .buffer = b->buffer, .bindCount = (uint32_t)n, .pBinds = bind };
+    VkBindSparseInfo info = { .sType = VK_STRUCTURE_TYPE_BIND_SPARSE_INFO, .bufferBindCount = 1, .pBufferBinds = &buffer };
+    VkFenceCreateInfo fence_info = { .sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO };
+    VkFence fence;
+    VkResult r = VK_CALL(d, vkCreateFence, d->device, &fence_info, NULL, &fence);
+    if (r != VK_SUCCESS)
+        return r;
+    pthread_mutex_lock(&d->queue_lock);
+    r = VK_CALL(d, vkQueueBindSparse, d->queue, 1, &info, fence);
+    if (r == VK_SUCCESS)
+        r = VK_CALL(d, vkWaitForFences, d->device, 1, &fence, VK_TRUE, UINT64_MAX);
+    if (r != VK_SUCCESS)
+        d->fn.vkDeviceWaitIdle(d->device);
+    pthread_mutex_unlock(&d->queue_lock);
+    d->fn.vkDestroyFence(d->device, fence, NULL);
+    return r;
+}
+
 static VkResult make_block(struct vk_block *b, struct vk_device *d, uint32_t type, uint64_t bytes, bool is_mapped)
 {
+    const bool is_sparse = bytes > d->traits.alloc_max;
     VkBufferCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .size = round_up(bytes, VK_ALIGN),
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .flags = is_sparse ? VK_BUFFER_CREATE_SPARSE_BINDING_BIT : 0,
+        .size = round_up(bytes, VK_ALIGN),
         .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
                  VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT };
     VkResult r = VK_CALL(d, vkCreateBuffer, d->device, &info, NULL, &b->buffer);
@@ -25,21 +100,9 @@ static VkResult make_block(struct vk_block *b, struct vk_device *d, uint32_t typ
     d->fn.vkGetBufferMemoryRequirements(d->device, b->buffer, &need);
     if (!(need.memoryTypeBits >> type & 1))
         return VK_ERROR_FEATURE_NOT_PRESENT;
-    VkMemoryAllocateFlagsInfo flags = { .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO, .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT };
-    VkMemoryAllocateInfo alloc = { .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, .pNext = &flags, .allocationSize = need.size,
-                                   .memoryTypeIndex = type };
-    if ((r = VK_CALL(d, vkAllocateMemory, d->device, &alloc, NULL, &b->memory)) != VK_SUCCESS)
+    r = is_sparse ? bind_several(b, d, type, &need) : bind_one(b, d, type, need.size, is_mapped);
+    if (r != VK_SUCCESS)
         return r;
-    b->driver_bytes = need.size;
-    atomic_fetch_add(&d->driver_bytes, need.size);
-    if ((r = VK_CALL(d, vkBindBufferMemory, d->device, b->buffer, b->memory, 0)) != VK_SUCCESS)
-        return r;
-    if (is_mapped) {
-        void *host;
-        if ((r = VK_CALL(d, vkMapMemory, d->device, b->memory, 0, VK_WHOLE_SIZE, 0, &host)) != VK_SUCCESS)
-            return r;
-        b->host = host;
-    }
     b->addr = d->fn.vkGetBufferDeviceAddress(
         d->device, &(VkBufferDeviceAddressInfo){ .sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, .buffer = b->buffer });
     b->bytes = bytes;
@@ -52,9 +115,10 @@ myth_status vk_block_open(struct vk_block *b, struct vk_device *d, uint32_t type
     const struct vk_traits *t = &d->traits;
     uint64_t used = atomic_load(&d->driver_bytes), left = t->heap_bytes > used ? t->heap_bytes - used : 0;
     memset(b, 0, sizeof(*b));
-    if (bytes > t->alloc_max)
-        return myth_fail(err, MYTH_ENOMEM, "%s: %s: %llu bytes; one allocation of this driver holds at most %llu", d->base.caps.name, owner,
-                         (unsigned long long)bytes, (unsigned long long)t->alloc_max);
+    const uint64_t most = t->sparse_max > t->alloc_max ? t->sparse_max : t->alloc_max;
+    if (bytes > most)
+        return myth_fail(err, MYTH_ENOMEM, "%s: %s: %llu bytes; one buffer of this driver holds at most %llu", d->base.caps.name, owner,
+                         (unsigned long long)bytes, (unsigned long long)most);
     if (bytes > left)
         return myth_fail(err, MYTH_ENOMEM, "%s: %s: %llu bytes; the heap of %llu has %llu left", d->base.caps.name, owner,
                          (unsigned long long)bytes, (unsigned long long)t->heap_bytes, (unsigned long long)left);
@@ -71,6 +135,10 @@ void vk_block_close(struct vk_block *b, struct vk_device *d)
         d->fn.vkDestroyBuffer(d->device, b->buffer, NULL);
     if (b->memory)
         d->fn.vkFreeMemory(d->device, b->memory, NULL);
+    for (uint32_t i = 0; i < b->n_chunk; i++) {
+        d->fn.vkFreeMemory(d->device, d->chunk[b->chunk0 + i], NULL);
+        d->chunk[b->chunk0 + i] = VK_NULL_HANDLE;
+    }
     atomic_fetch_sub(&d->driver_bytes, b->driver_bytes);
     memset(b, 0, sizeof(*b));
 }

@@ -31,6 +31,13 @@ uint64_t vk_probe_driver_bytes(const myth_device *dev)
     return atomic_load(&d->driver_bytes);
 }
 
+bool vk_probe_large_block(const myth_device *dev, uint64_t *alloc_max)
+{
+    const struct vk_traits *t = &((const struct vk_device *)(const void *)dev)->traits;
+    *alloc_max = t->alloc_max;
+    return t->sparse_max > t->alloc_max;
+}
+
 uint64_t vk_probe_spirv_bytes(void)
 {
     uint64_t n = 0;

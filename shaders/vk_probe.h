@@ -25,6 +25,8 @@ uint32_t vk_probe_n_message(void);
 void vk_probe_plant(myth_stream *s, myth_view v);
 /* Bytes the driver holds for this device. */
 uint64_t vk_probe_driver_bytes(const myth_device *dev);
+/* Whether a buffer may be larger than one allocation; *alloc_max is the largest of those. */
+bool vk_probe_large_block(const myth_device *dev, uint64_t *alloc_max);
 uint64_t vk_probe_spirv_bytes(void);        /* all modules of the build */
 uint32_t vk_probe_n_dispatch(const myth_graph *g);
 

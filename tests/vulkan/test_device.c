@@ -256,6 +256,33 @@ static void test_large_table(void **state)
     bench_close(&b);
 }
 
+/* A buffer past the largest allocation, where the driver can bind several to one: written and read across the seam. */
+static void test_several_allocations(void **state)
+{
+    (void)state;
+    enum { N = 3 * MIB };
+    bench b;
+    uint64_t seam;
+    bench_open(&b);
+    if (!vk_probe_large_block(b.dev, &seam)) {
+        printf("skipped: the driver binds one allocation to a buffer, of at most %llu bytes\n", (unsigned long long)seam);
+        bench_close(&b);
+        return;
+    }
+    myth_buf *buf = take(&b, seam + N);
+    unsigned char *src = noise(N, 5), *got = calloc(1, N);
+    assert_non_null(got);
+    myth_stream_write(b.s, myth_view_at(buf, seam - N / 2, MYTH_F32), src, N);
+    myth_copy(b.s, &(struct myth_copy_args){ .dst = myth_view_at(buf, 0, MYTH_F32), .src = myth_view_at(buf, seam - N / 2, MYTH_F32), .bytes = N });
+    myth_stream_read(b.s, got, myth_view_at(buf, 0, MYTH_F32), N);
+    sync_ok(&b);
+    assert_memory_equal(got, src, N);
+    free(src);
+    free(got);
+    myth_buf_close(buf);
+    bench_close(&b);
+}
+
 /* ---- streams ---- */
 
 typedef struct {
@@ -408,6 +435,7 @@ static int run(void)
         cmocka_unit_test(test_reads_in_order), cmocka_unit_test(test_overlapping_copy),  cmocka_unit_test(test_large_table),
         cmocka_unit_test(test_many_ops),       cmocka_unit_test(test_record_and_replay), cmocka_unit_test(test_names_and_handles),
         cmocka_unit_test(test_code_size),      cmocka_unit_test(test_planted_mistake),
+        cmocka_unit_test(test_several_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
