@@ -75,7 +75,7 @@ typedef struct {
     myth_seq **seq_of;                /* [n_ctx]: one token's sequence, for a batch */
     uint8_t *want;                    /* [n_ctx] */
     myth_seq *seq[MYTH_RUN_SEQ_MAX];
-    uint32_t n_open;
+    uint32_t n_open, depth;           /* sequences open, and what they held at first */
     void *saved;
     uint64_t saved_bytes;
     uint64_t free_before, free_least;
@@ -738,9 +738,9 @@ static myth_status run_cells(subject *s, cell *cells, uint32_t n, myth_error *er
         if (!is_covered(c, s->n_seq, s->n_ctx))
             continue;
         c->is_done = true;
-        bool is_next = i > 0 && c->kind < TEST_PREFILL && cells[i - 1].kind < TEST_PREFILL && cells[i - 1].depth == c->depth;
-        if (!is_next)
+        if (c->kind >= TEST_PREFILL || s->depth != c->depth)
             close_sequences(s);
+        s->depth = c->depth;
         if (is_late(b)) {
             put_cell_note(b, s, c, "not run: time budget");
             continue;
