@@ -297,19 +297,27 @@ static inline void gemm(myth_stream *s, myth_view y, myth_view x, myth_view w, u
         MYTH_LAUNCH(gemm_f32_k, grid, GEMM_F32_BLOCK, 0, s)(cuda_ptr<float>(y), cuda_ptr<const float>(x), m, n_rows, n_in);
         return;
     }
-    const gemm_args a = {
-        cuda_ptr<float>(y), (const uint16_t *)cuda_of(s)->scratch, weights, n_rows, n_in, gemm_padded(n_in), n_out
-    };
-    const uint64_t n_pair = (uint64_t)n_rows * (a.n_pad / 2), n_block = (n_pair + ROUND_BLOCK - 1) / ROUND_BLOCK;
-    const uint64_t most = (uint64_t)cuda_of(s)->sm_count * 8;
-    MYTH_LAUNCH(gemm_round_k, (unsigned)(n_block < most ? n_block : most), ROUND_BLOCK, 0, s)
-    ((uint32_t *)cuda_of(s)->scratch, cuda_ptr<const float>(x), n_rows, n_in, a.n_pad);
-    switch (w.dtype) {
-    case MYTH_F16: gemm_fast<MYTH_F16>(s, a); break;
-    case MYTH_BF16: gemm_fast<MYTH_BF16>(s, a); break;
-    case MYTH_Q8_0: gemm_fast<MYTH_Q8_0>(s, a); break;
-    case MYTH_Q4_0: gemm_fast<MYTH_Q4_0>(s, a); break;
-    default: assert(!"device.c let a dtype through");
+    /* As many rows at a time as the scratch holds rounded. */
+    const uint32_t n_pad = gemm_padded(n_in);
+    const uint64_t most = cuda_of(s)->scratch_bytes / ((uint64_t)n_pad * 2), most_blocks = (uint64_t)cuda_of(s)->sm_count * 8;
+    uint16_t *const rounded = (uint16_t *)cuda_of(s)->scratch;
+    if (!most) {
+        myth_fail(&s->err, MYTH_EDEVICE, "a row of %u values does not fit the scratch", n_in);
+        return;
+    }
+    for (uint64_t from = 0; from < n_rows; from += most) {
+        const uint32_t n = (uint32_t)(n_rows - from < most ? n_rows - from : most);
+        const gemm_args a = { cuda_ptr<float>(y) + from * n_out, rounded, weights, n, n_in, n_pad, n_out };
+        const uint64_t n_block = ((uint64_t)n * (n_pad / 2) + ROUND_BLOCK - 1) / ROUND_BLOCK;
+        MYTH_LAUNCH(gemm_round_k, (unsigned)(n_block < most_blocks ? n_block : most_blocks), ROUND_BLOCK, 0, s)
+        ((uint32_t *)cuda_of(s)->scratch, cuda_ptr<const float>(x) + from * n_in, n, n_in, n_pad);
+        switch (w.dtype) {
+        case MYTH_F16: gemm_fast<MYTH_F16>(s, a); break;
+        case MYTH_BF16: gemm_fast<MYTH_BF16>(s, a); break;
+        case MYTH_Q8_0: gemm_fast<MYTH_Q8_0>(s, a); break;
+        case MYTH_Q4_0: gemm_fast<MYTH_Q4_0>(s, a); break;
+        default: assert(!"device.c let a dtype through");
+        }
     }
 }
 
