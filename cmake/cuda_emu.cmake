@@ -71,7 +71,8 @@ function(myth_add_emu_test how room name)
 endfunction()
 
 foreach(row "emu cuda launcher" "emu kernels ops" "emu kernels bits" "emu engine model_golden" "emu engine seq" "emu engine generate" "emu engine logits"
-        "emu engine plan" "emu engine run" "emu engine launches" "emu engine faults" "race cuda launcher" "race kernels ops")
+        "emu engine plan" "emu engine run" "emu engine launches" "emu engine endless_chat" "emu engine faults" "race cuda launcher"
+        "race kernels ops")
     separate_arguments(row)
     myth_add_emu_test(${row})
 endforeach()

@@ -495,65 +495,6 @@ static void refused_spans_change_nothing(void **state)
     rig_close(&r);
 }
 
-/* ---- endless chat ---- */
-
-/* Turns through a context of 2,048 rows: the system prompt stays, the oldest turns go when there is no room for the next, down to a
- * low-water mark. What is held is always the system prompt and the last turns, whole; not a byte and not an allocation more. */
-static void endless_chat(void **state)
-{
-    (void)state;
-    enum { CTX = 2048, SYS = 37, TURN = 160, LOW = CTX / 2, MAX_TURN = CTX };
-    const myth_engine_opts o = { .device = "cpu", .n_threads = 1, .n_ctx = CTX, .n_ubatch = 256 };
-    uint64_t rng = check_seed(), goal = check_is_full() ? 1000000 : 20000, n_fed = 0, n_evict = 0;
-    static int32_t text[CTX];                                    /* the tokens that should be held */
-    uint32_t turn[MAX_TURN], n_turn = 0, len = SYS;
-    rig r;
-    open_on(&r, "random:gemma3-tiny:q8_0", &o);
-    myth_seq *s = rig_seq(&r);
-    for (uint32_t i = 0; i < SYS; i++)
-        text[i] = (int32_t)check_below(&rng, 512);
-    rig_feed(&r, s, text, SYS, 0, NULL);
-    uint64_t n_alloc = myth_mem_n_alloc(r.mem);
-    const uint64_t live = myth_mem_total(r.mem, MYTH_MEM_HOST).live, peak = myth_mem_total(r.mem, MYTH_MEM_HOST).peak;
-    while (n_fed < goal) {
-        uint32_t n = 20 + check_below(&rng, TURN - 20), answer = n / 8;
-        if (n > myth_seq_room(s)) {
-            uint32_t gone = 0, k = 0;
-            while (k < n_turn && len - gone > LOW)
-                gone += turn[k++];
-            assert_ok(myth_seq_evict(s, SYS, gone, &rig_err));
-            memmove(text + SYS, text + SYS + gone, 4 * (size_t)(len - SYS - gone));
-            memmove(turn, turn + k, (n_turn - k) * sizeof(turn[0]));
-            n_turn -= k;
-            len -= gone;
-            n_evict++;
-            assert_true(n <= myth_seq_room(s));
-        }
-        for (uint32_t i = 0; i < n; i++)
-            text[len + i] = (int32_t)check_below(&rng, 512);
-        rig_feed(&r, s, text + len, n - answer, 0, NULL);
-        for (uint32_t i = n - answer; i < n; i++) {
-            uint8_t want = MYTH_WANT_LOGITS;
-            myth_result out;
-            myth_batch one = { .n_tok = 1, .token = text + len + i, .seq = &s, .want = &want, .is_decode = true };
-            assert_ok(myth_forward(r.engine, &one, &out, &rig_err));
-            assert_true(isfinite(out.top_logit[0]) && isfinite(out.lse[0]));
-        }
-        len += n;
-        n_fed += n;
-        turn[n_turn++] = n;
-        assert_int_equal(myth_seq_len(s), len);
-        assert_int_equal(myth_seq_pos(s), SYS + n_fed);
-        assert_memory_equal(myth_seq_tokens(s), text, 4 * (size_t)len);
-        assert_int_equal(myth_mem_n_alloc(r.mem), n_alloc);
-        assert_int_equal(myth_mem_total(r.mem, MYTH_MEM_HOST).live, live);
-        assert_int_equal(myth_mem_total(r.mem, MYTH_MEM_HOST).peak, peak);
-    }
-    printf("%llu tokens, %llu evictions, %u held\n", (unsigned long long)n_fed, (unsigned long long)n_evict, myth_seq_len(s));
-    myth_seq_close(s);
-    rig_close(&r);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -561,7 +502,6 @@ int main(void)
         cmocka_unit_test(refused_spans_change_nothing),
         cmocka_unit_test(dropped_rows_equal_masked_ones),
         cmocka_unit_test(a_context_below_the_window),
-        cmocka_unit_test(endless_chat),
     };
     return cmocka_run_group_tests(tests, make_combos, NULL);
 }
