@@ -23,6 +23,7 @@ struct kernel_case {
     myth_op op;
     int use;                            /* CASE_TEST or CASE_BENCH */
     double tol_ref, tol_fast;           /* share of the largest magnitude of each output: exact level, the others */
+    double tol_tile;                    /* 0 = tol_fast; else a fast device whose tensor cores do the op            */
     uint32_t rows, dim, n_out, d_ff, n_vocab;
     uint32_t n_head, n_head_kv, head_dim, window, depth, n_run, page_tok;      /* depth: tokens already cached for the first run */
     uint32_t gap0, gap1;                /* of the first run; see case_gap */

@@ -89,7 +89,8 @@ static void run_case(struct rig *r, int case_idx, bool is_ref, struct worst *wor
     issue_op(r->s, c->op, &a);
     if (rig_sync(r, &err) != MYTH_OK)
         fail_msg("%s", err.msg);
-    double tol = is_ref ? c->tol_ref : c->tol_fast;
+    bool is_tiled = c->tol_tile > 0.0 && strncmp(myth_device_get_caps(r->dev)->name, "cuda", 4) == 0;
+    double tol = is_ref ? c->tol_ref : is_tiled ? c->tol_tile : c->tol_fast;
     for (int i = 0; i < o.n_want; i++)
         if (o.want[i].name)
             note(worst, compare(&o.want[i]), tol + o.want[i].type_tol, case_idx, o.want[i].name);
