@@ -154,8 +154,9 @@ struct myth_capture_sum_args {
  * biases of one id add up; where nothing is allowed lse is -inf and entropy 0; ids outside 0..n_vocab-1 are not biased and asked as NaN. */
 enum { MYTH_TOPK_MAX = 1024, MYTH_HEAD_TILE = 1024 };
 struct myth_head_topk_args {
-    myth_view x, w;                      /* f32 [n_rows, dim]; any [n_vocab, dim] */
+    myth_view x, w;                      /* f32 [n_rows, dim]; any [n_total, dim] */
     uint32_t n_rows, dim, n_vocab;       /* n_vocab: rows that may be chosen       */
+    uint32_t n_total;                    /* rows of w, where a device's own form keeps scales behind them; 0 = n_vocab */
     uint32_t k;                          /* 1..MYTH_TOPK_MAX                       */
     float softcap;
     bool is_decode;
@@ -167,6 +168,8 @@ struct myth_head_topk_args {
     myth_view lse, entropy;              /* out f32 [n_rows] x 2 over the allowed ids after the biases                                */
     myth_view ask_logit;                 /* out f32 [n_rows, n_ask], before masks and biases                                           */
 };
+
+static inline uint32_t myth_head_rows(const struct myth_head_topk_args *a) { return a->n_total ? a->n_total : a->n_vocab; }
 
 /* y[0..n_vocab) = cap(W x[0,:]) */
 struct myth_head_logits_args {

@@ -157,7 +157,7 @@ static void head_rows(myth_stream *s, const struct myth_head_topk_args *a, const
     uint32_t n_list = vk_head_lists(a->n_vocab), stripe_lists = room < n_list ? (uint32_t)room : n_list;
     uint32_t stripe = stripe_lists * VK_HEAD_LIST, flags = weight_flags(s, "head_topk", a->w, a->dim);
     struct vk_proj_args proj = { .y = base, .x = vk_addr(a->x) + (uint64_t)row0 * a->dim * sizeof(float), .w = vk_addr(a->w),
-                                 .n_rows = n_rows, .n_in = a->dim, .y_stride = stripe, .n_total = a->n_vocab, .softcap = a->softcap };
+                                 .n_rows = n_rows, .n_in = a->dim, .y_stride = stripe, .n_total = myth_head_rows(a), .softcap = a->softcap };
     struct vk_head_topk_args args = {
         .given = base, .kept = base + w->kept_off[0], .stats = base + w->stats_off,
         .mask_idx = vk_addr(a->mask_idx), .masks = vk_addr(a->masks), .bias_off = vk_addr(a->bias_off), .bias_id = vk_addr(a->bias_id),

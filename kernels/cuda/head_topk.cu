@@ -1,6 +1,6 @@
 /* head_topk.cu   per row: the k best of cap(W x) + bias under a mask, log-sum-exp and entropy over the allowed ids, asked logits
  *
- * Shapes     x [n_rows, dim] f32, W [n_vocab, dim] of any type in planar form; masks, biases, asked ids per row (ops.h)
+ * Shapes     x [n_rows, dim] f32, W [n_total, dim] of any type in planar form; masks, biases, asked ids per row (ops.h)
  * Work       up to 8 rows at a time, two launches. First: each of n_worker blocks takes every n_worker-th tile of MYTH_HEAD_TILE ids,
  *            leaves the tile's logits in shared memory, edits them, reduces them to (max, sum e^(x-m), sum e^(x-m) (x-m)) and keeps its
  *            own k best. Then: one block a row joins sums and lists. [rows, vocabulary] never exists
@@ -352,7 +352,7 @@ extern "C" void cuda_head_topk(myth_stream *s, const struct myth_head_topk_args 
     const uint32_t n_tile = (a->n_vocab + MYTH_HEAD_TILE - 1) / MYTH_HEAD_TILE, n_worker = cuda_head_workers(n_tile, a->k);
     float4 *const sums = (float4 *)cuda_of(s)->scratch;
     const head_op p = {
-        { cuda_ptr<const unsigned char>(a->w), a->n_vocab, a->w.dtype },
+        { cuda_ptr<const unsigned char>(a->w), myth_head_rows(a), a->w.dtype },
         cuda_ptr<const float>(a->x), cuda_ptr<const float>(a->bias), cuda_ptr<const int32_t>(a->mask_idx),
         cuda_ptr<const int32_t>(a->masks), cuda_ptr<const int32_t>(a->bias_off), cuda_ptr<const int32_t>(a->bias_id),
         cuda_ptr<const int32_t>(a->ask_id), cuda_ptr<int32_t>(a->top_id), cuda_ptr<float>(a->top_logit), cuda_ptr<float>(a->lse),

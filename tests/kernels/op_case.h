@@ -457,10 +457,11 @@ static inline void make_head_topk(struct rig *r, const struct kernel_case *c, st
 {
     uint32_t n_word = (c->n_vocab + 31) / 32;
     *a = (struct myth_head_topk_args){
-        .n_rows = c->rows, .dim = c->dim, .n_vocab = c->n_vocab, .k = c->k, .softcap = c->softcap, .is_decode = c->is_decode
+        .n_rows = c->rows, .dim = c->dim, .n_vocab = c->n_vocab, .n_total = c->n_out, .k = c->k, .softcap = c->softcap,
+        .is_decode = c->is_decode
     };
     a->x = rig_noise(r, MYTH_F32, c->rows, c->dim, 0.0f, 1.0f);
-    a->w = rig_weight(r, c->type, c->n_vocab, c->dim, 0.0f, 0.3f);
+    a->w = rig_weight(r, c->type, myth_head_rows(a), c->dim, 0.0f, 0.3f);
     if (c->has_mask) {                  /* two masks: scattered bits, a single id; the third row on have none */
         a->mask_idx = rig_view(r, MYTH_I32, 1, c->rows);
         a->masks = rig_view(r, MYTH_I32, 2, n_word);
