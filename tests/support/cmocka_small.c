@@ -115,6 +115,7 @@ int small_run(const char *group, const struct CMUnitTest *tests, size_t n, CMFix
     is_running = true;
     if (setup && call(NULL, setup, &group_state)) {
         fprintf(stderr, "FAILED %s: set-up\n", group);
+        is_running = false;
         return 1;
     }
     for (size_t i = 0; i < n; i++) {
