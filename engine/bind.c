@@ -12,7 +12,9 @@ typedef struct {
     myth_engine *e;
     myth_part *p;
     myth_buf *matrices;                /* of the layer under way, when the part has copies */
-    uint64_t norm_off, matrix_off;
+    bool is_offloaded;
+    unsigned char *held;               /* of an offloaded layer of a random: model */
+    uint64_t norm_off, matrix_off, held_off;
 } binder;
 
 static myth_status bind_norm(binder *b, myth_view *out, const myth_tensor *t, myth_error *err)
@@ -72,6 +74,10 @@ static myth_status bind_matrix(binder *b, myth_view *out, const myth_tensor *t, 
     if (b->p->y->copies) {
         *out = myth_view_at(b->matrices, b->matrix_off, t->dtype);
         b->matrix_off += myth_arena_cost(t->bytes);
+        if (b->held)
+            return myth_weights_random_fill(e->model->weights, t, 0, t->dim[0] * t->dim[1], b->held + out->off, err);
+        if (b->is_offloaded)
+            return MYTH_OK;                                    /* written when the layer runs */
         unsigned char *host = myth_buf_host(b->matrices);
         return host ? myth_weights_random_fill(e->model->weights, t, 0, t->dim[0] * t->dim[1], host + out->off, err)
                     : copy_matrix(b, *out, t, err);
@@ -137,7 +143,10 @@ static myth_status bind_part(myth_engine *e, uint32_t i, myth_error *err)
     if (is_last)
         MYTH_TRY(bind_slot(&b, e->w, &myth_slots_model[MYTH_SLOT_OUTPUT_NORM], 0, err));
     for (uint32_t l = b.p->y->layer0; l < b.p->y->layer1; l++) {
-        b.matrices = e->matrix[l];
+        b.is_offloaded = e->y.offloaded[l] > 0;
+        b.matrices = b.is_offloaded ? b.p->slot[(l - b.p->y->layer0) % 2] : e->matrix[l];
+        b.held = b.is_offloaded && b.p->held[0] ? (unsigned char *)b.p->held[0] + b.held_off : NULL;
+        b.held_off += e->y.offloaded[l];
         b.matrix_off = 0;
         for (const myth_slot *s = f->slots; s->hf; s++)
             MYTH_TRY(bind_slot(&b, &e->w->layer[l], s, l, err));
@@ -154,4 +163,25 @@ myth_status myth_bind(myth_engine *e, myth_error *err)
         MYTH_TRY(bind_part(e, i, err));
 fail:
     return st;
+}
+
+void myth_bind_offloaded(myth_engine *e, myth_part *p, uint32_t l)
+{
+    const myth_family *f = myth_family_get(e->model->config.family);
+    uint64_t held = 0;
+    for (uint32_t k = p->y->layer0; k < l; k++)
+        held += e->y.offloaded[k];
+    for (const myth_slot *s = f->slots; s->hf; s++) {
+        const myth_tensor *t = myth_slot_tensor(e->model->weights, s, l);
+        const myth_view *view = (const myth_view *)((const char *)&e->w->layer[l] + s->off);
+        if (s->cols == MYTH_DIM_ONE)
+            continue;
+        const unsigned char *src = p->held[0] ? (const unsigned char *)p->held[0] + held + view->off : t->data;
+        uint64_t row = myth_row_bytes(t->dtype, t->dim[1]);
+        uint32_t n_total = (uint32_t)t->dim[0], most = row < PIECE_BYTES ? (uint32_t)(PIECE_BYTES / row) : 1;
+        for (uint32_t row0 = 0, n; row0 < n_total; row0 += n) {
+            n = n_total - row0 < most ? n_total - row0 : most;
+            myth_weight_write(p->copier, *view, src + row0 * row, n_total, row0, n, (uint32_t)t->dim[1]);
+        }
+    }
 }

@@ -17,6 +17,9 @@ extern "C" {
 /* Fills e->w. The buffers of e exist with the sizes of the layout. */
 myth_status myth_bind(myth_engine *e, myth_error *err);
 
+/* Writes the matrices of an offloaded layer into its slot, through the part's copier. */
+void myth_bind_offloaded(myth_engine *e, myth_part *p, uint32_t l);
+
 #ifdef __cplusplus
 }
 #endif

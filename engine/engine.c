@@ -1,6 +1,7 @@
 /* engine.c - opens a model on a device: walks the layout's list, binds the weights, and is then ready for forward. */
 #include "bind.h"
 #include "devices.h"
+#include "offload.h"
 
 #include <assert.h>
 #include <math.h>
@@ -40,6 +41,7 @@ static void carve(myth_engine *e)
     myth_buf **wrapped = e->wrapped;
     for (uint32_t i = 0; i < y->n_part; i++) {
         e->part[i].y = &y->part[i];
+        e->part[i].e = e;
         if (!y->part[i].copies) {
             e->part[i].wrapped = wrapped;
             wrapped += y->n_shard;
@@ -81,6 +83,8 @@ static struct myth_kv_place place_of(const myth_engine *e, const myth_part *p, u
 {
     const myth_layout *y = &e->y;
     bool is_ring = !e->model->config.layer[layer].is_global;
+    if (y->opts.offload == MYTH_OFFLOAD_KV && layer < p->y->offload1)
+        return myth_offload_place(e, p, layer);
     uint64_t rings = 8 * (uint64_t)y->opts.n_seq * y->n_entry;             /* the ring table follows the page table */
     return (struct myth_kv_place){
         .pool = myth_part_view(p, is_ring ? MYTH_BUF_kv_local : MYTH_BUF_kv_global, 0, y->opts.type_k),
@@ -107,6 +111,10 @@ static void prepare_step(myth_engine *e, myth_part *p)
         .runs = myth_part_view(p, MYTH_BUF_index, 16 * rows, MYTH_I32) };
     for (uint32_t l = p->y->layer0; l < p->y->layer1; l++)
         p->step.kv[l] = place_of(e, p, l);
+    if (p->y->n_slot) {
+        p->step.before_layer = e->y.opts.offload == MYTH_OFFLOAD_KV ? myth_offload_rows : myth_offload_weights;
+        p->step.owner = p;
+    }
 }
 
 static myth_status open_part(myth_engine *e, uint32_t i, myth_error *err)
@@ -133,6 +141,7 @@ static myth_status open_buffers(myth_engine *e, uint32_t i, myth_error *err)
     for (uint32_t l = p->y->layer0; l < p->y->layer1; l++)
         if (e->y.matrix[l])
             MYTH_TRY(myth_buf_open(&e->matrix[l], p->dev, MYTH_MEM_WEIGHTS, "layer", e->y.matrix[l], err));
+    MYTH_TRY(myth_offload_open(e, p, err));
     if (p->y->copies && i == 0)
         MYTH_TRY(myth_buf_open(&e->matrix[n_layer], p->dev, MYTH_MEM_WEIGHTS, "embedding", e->y.embed_bytes, err));
     if (p->y->copies && i > 0 && i + 1 == e->n_part)
@@ -228,6 +237,7 @@ void myth_engine_close(myth_engine *e)
     for (uint32_t i = 0; i < e->n_part; i++) {
         myth_part *p = &e->part[i];
         myth_graph_close(p->graph);
+        myth_offload_close(e, p);
         for (int b = 0; b < MYTH_BUF_N; b++)
             myth_buf_close(p->buf[b]);
         myth_stream_close(p->stream);

@@ -48,11 +48,16 @@ myth_status myth_model_check_tensors(const myth_model *m, myth_error *err);
 
 enum { MYTH_SPLIT_MAX = 8, MYTH_PLAN_DEVICE_MAX = 9 };
 
+/* What of a device's layers stays in host memory and is brought to it layer by layer, step by step. */
+typedef enum { MYTH_OFFLOAD_NONE, MYTH_OFFLOAD_WEIGHTS, MYTH_OFFLOAD_KV } myth_offload;
+
 typedef struct {                    /* zero = default */
     const char *device;             /* "auto", "cpu", "cuda:N", "vulkan:N", or several behind commas: their layers follow in this order */
     bool has_gpu_layers;            /* the last n_gpu_layers layers and the head on the devices, the rest on the CPU; false = all on them */
     uint32_t n_gpu_layers;
     float split[MYTH_SPLIT_MAX];    /* share of the layers that each device gets; all 0 = equal       */
+    myth_offload offload;           /* of the first n_offload layers of every device but the CPU (0 = of all) */
+    uint32_t n_offload;
     int n_threads;                  /* 0 = all                                                        */
     const char *cpu_level;          /* NULL = environment, then best                                  */
     bool is_exact;                  /* float32 activations, f32 cache, reference order                */

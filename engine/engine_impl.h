@@ -44,6 +44,11 @@ typedef struct {
     myth_stream *stream;
     myth_buf *buf[MYTH_BUF_N];
     myth_buf **wrapped;               /* [n_shard]; NULL = the part has copies */
+    myth_engine *e;
+    myth_stream *copier;              /* brings offloaded weights */
+    myth_buf *slot[2];
+    uint64_t slot_mark[2];            /* in `stream`: what used the slot last is done */
+    void *held[2];
     myth_step step;
     myth_graph *graph;                /* its decode step of graph_rows rows */
     uint32_t graph_rows;

@@ -2,7 +2,7 @@
  *
  * Order    1 check every token and count what each sequence appends; 2 take pages and rings, or change nothing; 3 micro-batches of at most
  *          n_ubatch rows: embed, rope tables, layers, rows that were asked for; 4 one reduction over all logit rows                         */
-#include "engine_impl.h"
+#include "offload.h"
 
 #include <assert.h>
 #include <string.h>
@@ -104,8 +104,9 @@ static myth_status check_batch(myth_engine *e, const myth_batch *b, myth_error *
 static void copy_whole(myth_engine *e, int buf, myth_kv_copy c)
 {
     for (uint32_t i = 0; i < e->n_part && c.from >= 0; i++) {
-        const myth_part *p = &e->part[i];
+        myth_part *p = &e->part[i];
         uint64_t bytes = buf == MYTH_BUF_kv_global ? p->y->page_bytes : p->y->ring_bytes;
+        myth_offload_copy(e, p, buf == MYTH_BUF_kv_local, c.from, c.to);
         if (bytes)
             myth_copy(p->stream, &(struct myth_copy_args){ .dst = myth_part_view(p, buf, (uint64_t)c.to * bytes, MYTH_I32),
                                                            .src = myth_part_view(p, buf, (uint64_t)c.from * bytes, MYTH_I32), .bytes = bytes });
@@ -218,6 +219,8 @@ void myth_forward_run_layers(const myth_engine *e, myth_part *p)
     if (is_first)
         myth_step_captured(st, 0);
     myth_family_get(c->family)->layers(st);
+    if (st->before_layer)
+        st->before_layer(st->owner, st->layer1);
     if (!is_last)
         myth_rms_norm(p->stream, &(struct myth_rms_norm_args){
             .y = st->xn, .x = st->x, .pend = st->pend, .w_post = st->w_post, .w = e->w->layer[p->y->layer1 - 1].attn_norm,
@@ -228,7 +231,7 @@ void myth_forward_run_layers(const myth_engine *e, myth_part *p)
 static void run_or_replay(myth_engine *e, myth_part *p)
 {
     myth_step *st = &p->step;
-    if (!st->is_decode || st->capture || myth_device_is_traced(p->dev)) {
+    if (!st->is_decode || st->capture || st->before_layer || myth_device_is_traced(p->dev)) {
         myth_forward_run_layers(e, p);
         return;
     }

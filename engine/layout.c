@@ -96,11 +96,13 @@ static myth_status fill_defaults(myth_engine_opts *o, const myth_model *m, myth_
 
 myth_status myth_layout_devices(char out[][MYTH_DEVICE_NAME_MAX], uint32_t cap, uint32_t *n, const char *names, myth_error *err)
 {
-    const char *at = names ? names : "auto";
+    const char *at = names && *names ? names : "auto";
     *n = 0;
     for (;;) {
         char name[MYTH_DEVICE_NAME_MAX];
         size_t len = strcspn(at, ",");
+        if (len == 0)
+            return myth_fail(err, MYTH_EDEVICE, "--device %.64s: an empty name", names);
         if (*n == cap || len >= sizeof name)
             return myth_fail(err, MYTH_EARG, "--device %.64s: at most %u names of devices", names, cap);
         memcpy(name, at, len);
@@ -175,6 +177,57 @@ myth_device_opts myth_layout_device(const myth_layout *y, uint32_t i)
 
 /* ---- sizes ---- */
 
+uint64_t myth_layout_layer_bytes(const myth_layout *y, const myth_config *c, uint32_t l)
+{
+    const myth_layer_config *lc = &c->layer[l];
+    uint64_t row = myth_row_bytes(y->opts.type_k, lc->head_dim) + myth_row_bytes(y->opts.type_v, lc->head_dim);
+    return (uint64_t)lc->n_head_kv * row * (lc->is_global ? y->page_tok : y->ring_tok);
+}
+
+myth_mem_class myth_layout_slot_class(const myth_layout *y)
+{
+    return y->opts.offload == MYTH_OFFLOAD_KV ? MYTH_MEM_KV_GLOBAL : MYTH_MEM_WEIGHTS;
+}
+
+myth_mem_class myth_layout_held_class(const myth_layout *y, int i)
+{
+    return y->opts.offload != MYTH_OFFLOAD_KV ? MYTH_MEM_WEIGHTS : i == 0 ? MYTH_MEM_KV_GLOBAL : MYTH_MEM_KV_LOCAL;
+}
+
+/* Which layers are offloaded: known before their sizes. */
+static void choose_offload(myth_layout *y)
+{
+    for (uint32_t i = 0; i < y->n_part; i++) {
+        myth_layout_part *p = &y->part[i];
+        uint32_t n = p->layer1 - p->layer0, want = y->opts.n_offload && y->opts.n_offload < n ? y->opts.n_offload : n;
+        p->offload1 = p->layer0 + (y->opts.offload == MYTH_OFFLOAD_NONE || p->is_host ? 0 : want);
+    }
+}
+
+/* The device's slots hold the largest of the layers that take turns in them. */
+static void size_offload(myth_layout *y, const myth_config *c, bool is_random)
+{
+    for (uint32_t i = 0; i < y->n_part; i++) {
+        myth_layout_part *p = &y->part[i];
+        p->n_slot = min_u32(p->offload1 - p->layer0, 2);
+        for (uint32_t l = p->layer0; l < p->offload1; l++) {
+            uint64_t bytes = y->offloaded[l];
+            if (y->opts.offload == MYTH_OFFLOAD_KV)
+                bytes = myth_layout_layer_bytes(y, c, l) * (c->layer[l].is_global ? y->n_page : y->n_ring);
+            else if (is_random)
+                p->held[0] += bytes;
+            p->slot_bytes = p->slot_bytes < bytes ? bytes : p->slot_bytes;
+        }
+        if (y->opts.offload == MYTH_OFFLOAD_KV) {
+            p->held[0] = y->n_page * p->held_page_bytes;
+            p->held[1] = y->n_ring * p->held_ring_bytes;
+        }
+        p->own_class[myth_layout_slot_class(y)] += p->n_slot * p->slot_bytes;
+        for (int k = 0; k < 2; k++)
+            y->host_class[myth_layout_held_class(y, k)] += p->held[k];
+    }
+}
+
 static void size_cache(myth_layout *y, const myth_config *c)
 {
     const myth_engine_opts *o = &y->opts;
@@ -185,17 +238,17 @@ static void size_cache(myth_layout *y, const myth_config *c)
         myth_layout_part *p = &y->part[i];
         for (uint32_t l = p->layer0; l < p->layer1; l++) {
             const myth_layer_config *lc = &c->layer[l];
+            bool is_held = o->offload == MYTH_OFFLOAD_KV && l < p->offload1;
             if (lc->kv_source != l)
                 continue;                                          /* reads another layer's rows, owns none */
-            uint64_t row = myth_row_bytes(o->type_k, lc->head_dim) + myth_row_bytes(o->type_v, lc->head_dim);
-            uint64_t *total = lc->is_global ? &p->page_bytes : &p->ring_bytes;
+            uint64_t *total = lc->is_global ? is_held ? &p->held_page_bytes : &p->page_bytes : is_held ? &p->held_ring_bytes : &p->ring_bytes;
             y->layer_off[l] = *total;
-            *total += (uint64_t)lc->n_head_kv * row * (lc->is_global ? y->page_tok : y->ring_tok);
+            *total += myth_layout_layer_bytes(y, c, l);
             if (lc->is_global) has_global = true;
             else has_local = true;
         }
-        y->page_bytes += p->page_bytes;
-        y->ring_bytes += p->ring_bytes;
+        y->page_bytes += p->page_bytes + p->held_page_bytes;
+        y->ring_bytes += p->ring_bytes + p->held_ring_bytes;
     }
     for (uint32_t l = 0; l < c->n_layer; l++)
         y->layer_off[l] = y->layer_off[c->layer[l].kv_source];
@@ -230,7 +283,7 @@ static void size_weights(myth_layout *y, const myth_model *m)
                 if (s->cols == MYTH_DIM_ONE)
                     norms += myth_slot_size(c, l, s->rows);
                 else if (copies)
-                    y->matrix[l] += matrix_bytes(m, s, l);
+                    *(y->opts.offload == MYTH_OFFLOAD_WEIGHTS && l < p->offload1 ? &y->offloaded[l] : &y->matrix[l]) += matrix_bytes(m, s, l);
             }
             matrices += y->matrix[l];
         }
@@ -329,8 +382,10 @@ myth_status myth_layout_make(myth_layout *out, const myth_model *m, const myth_e
     MYTH_TRY(fill_defaults(&out->opts, m, err));
     const myth_engine_opts *o = &out->opts;
     MYTH_TRY(make_parts(out, c, err));
+    choose_offload(out);
     size_weights(out, m);
     size_cache(out, c);
+    size_offload(out, c, myth_weights_get_format(m->weights) == MYTH_FORMAT_RANDOM);
     out->n_run = o->n_ubatch;
     MYTH_TRY(size_capture(out, c, err));
     for (uint32_t i = 0; i < out->n_part; i++)

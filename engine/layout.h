@@ -87,7 +87,12 @@ typedef struct {
     uint32_t layer0, layer1;                            /* layers layer0 .. layer1 - 1              */
     myth_work_shape work;
     uint64_t buf[MYTH_BUF_N];                           /* 0 = not taken                            */
-    uint64_t page_bytes, ring_bytes;                    /* of its layers                            */
+    uint64_t page_bytes, ring_bytes;                    /* of its layers, on the device             */
+    uint32_t offload1;                                  /* layers layer0 .. offload1 - 1 have their weights, or keys and values, on the host */
+    uint32_t n_slot;                                    /* 1 or 2 buffers on the device that such layers take turns in */
+    uint64_t slot_bytes;
+    uint64_t held_page_bytes, held_ring_bytes;          /* of these layers, on the host             */
+    uint64_t held[2];                                   /* host blocks: matrices of a random: model, or pages and rings */
     uint32_t n_capture;                                 /* residuals that it sums                   */
     uint64_t own_class[MYTH_MEM_CLASS_N];               /* on its ledger; of the CPU 0              */
 } myth_layout_part;
@@ -99,6 +104,7 @@ typedef struct {
     uint32_t n_part;
     uint64_t host[MYTH_HOST_N];                         /* 0 = not taken                            */
     uint64_t matrix[MYTH_LAYER_MAX], embed_bytes;       /* buffers of a layer's matrices, of the vocabulary's; 0 = used in place */
+    uint64_t offloaded[MYTH_LAYER_MAX];                 /* matrices that are brought to a slot       */
     uint64_t page_bytes, ring_bytes;                    /* of all parts together                    */
     uint64_t layer_off[MYTH_LAYER_MAX];                 /* of a layer's K inside its part's page or ring */
     uint32_t page_tok, ring_tok, n_page, n_ring, n_entry;
@@ -117,6 +123,11 @@ myth_status myth_layout_make(myth_layout *out, const myth_model *m, const myth_e
 uint32_t myth_layout_part_of_residual(const myth_layout *y, uint32_t l);
 /* What part i's device is opened with; lent as long as y. */
 myth_device_opts myth_layout_device(const myth_layout *y, uint32_t i);
+/* Classes of the slots and of held[i]. */
+myth_mem_class myth_layout_slot_class(const myth_layout *y);
+myth_mem_class myth_layout_held_class(const myth_layout *y, int i);
+/* Bytes of layer l in a page of its kind (a page or a ring). */
+uint64_t myth_layout_layer_bytes(const myth_layout *y, const myth_config *c, uint32_t l);
 /* The first devices of the list `names` (NULL = auto), resolved, at most cap; *n says how many there are. MYTH_EDEVICE, MYTH_EARG. */
 myth_status myth_layout_devices(char out[][MYTH_DEVICE_NAME_MAX], uint32_t cap, uint32_t *n, const char *names, myth_error *err);
 

@@ -110,7 +110,7 @@ static uint32_t largest_that_fits(const suggester *s, myth_engine_opts *o, uint3
     return 0;
 }
 
-/* Fewer layers on the devices, then none; for these the host's limit is asked too. */
+/* Fewer layers on the devices, their weights on the host, then none; for these the host's limit is asked too. */
 static void suggest_other_places(suggester *s, const myth_engine_opts *o)
 {
     myth_engine_opts t = *o;
@@ -122,7 +122,14 @@ static void suggest_other_places(suggester *s, const myth_engine_opts *o)
             break;
         }
     t = *o;
+    if (o->offload == MYTH_OFFLOAD_NONE) {
+        t.offload = MYTH_OFFLOAD_WEIGHTS;
+        t.n_offload = 0;
+        suggest(s, &t, "--offload weights");
+    }
+    t = *o;
     t.has_gpu_layers = false;
+    t.offload = MYTH_OFFLOAD_NONE;
     t.device = "cpu";
     suggest(s, &t, "--device cpu");
     t.n_ubatch = o->n_ubatch < 64 ? o->n_ubatch : 64;
@@ -182,6 +189,7 @@ static void suggest_all(suggester *s, const myth_engine_opts *given)
     if (p->n_device > 1) {
         o.device = "cpu";
         o.has_gpu_layers = false;
+        o.offload = MYTH_OFFLOAD_NONE;
     }
     const char *where = p->n_device > 1 ? "--device cpu " : "";
     uint64_t need[2], *limit = &s->limits.bytes[MYTH_MEM_HOST], was = *limit;

@@ -4,6 +4,7 @@
  *          chose a stop id stands still: however far the device ran ahead, its cache holds what was fed before the stop
  * Ids      step t of row r gives the token after the one that it fed, or the stop id, then -1
  * Limits   at most MYTH_RUN_STEPS steps issued and not yet waited for; no grammar, no penalties; an engine of one part
+ *          that offloads nothing
  * Errors   MYTH_EFULL: no pages for the steps, nothing was issued; device errors as the stream's. Between begin and end no other call
  *          with this engine                                                                                                         */
 #ifndef MYTH_RUN_H

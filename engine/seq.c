@@ -5,7 +5,7 @@
  * length.
  *
  * A checkpoint's tokens are always the first of its sequence's: what cuts or evicts one of them drops the checkpoint. */
-#include "engine_impl.h"
+#include "offload.h"
 
 #include "base/bytes.h"
 
@@ -170,13 +170,19 @@ static saved_header header_of(const myth_engine *e, const myth_kv_rows *r)
         .page_bytes = y->page_bytes, .ring_bytes = e->kv.has_rings && r->n_pos ? y->ring_bytes : 0 };
 }
 
-/* A saved page (or ring) is the parts' pages behind each other: layers in order, however they are divided. */
+/* A saved page (or ring) is the parts' pages behind each other, in each the layers that the host holds first: layers in order, however they
+ * are divided. */
 static uint64_t rows_of_part(const myth_part *p, int buf) { return buf == MYTH_BUF_kv_global ? p->y->page_bytes : p->y->ring_bytes; }
+
+static uint64_t held_of_part(const myth_part *p, int buf) { return buf == MYTH_BUF_kv_global ? p->y->held_page_bytes : p->y->held_ring_bytes; }
 
 static unsigned char *read_rows(myth_engine *e, int buf, int32_t number, unsigned char *dst)
 {
     for (uint32_t i = 0; i < e->n_part; i++) {
-        uint64_t bytes = rows_of_part(&e->part[i], buf);
+        uint64_t bytes = rows_of_part(&e->part[i], buf), held = held_of_part(&e->part[i], buf);
+        if (held)
+            memcpy(dst, myth_offload_held(&e->part[i], buf == MYTH_BUF_kv_local, number), (size_t)held);
+        dst += held;
         if (bytes)
             myth_stream_read(e->part[i].stream, dst, myth_part_view(&e->part[i], buf, (uint64_t)number * bytes, MYTH_F32), bytes);
         dst += bytes;
@@ -187,7 +193,10 @@ static unsigned char *read_rows(myth_engine *e, int buf, int32_t number, unsigne
 static void write_rows(myth_engine *e, int buf, int32_t number, const unsigned char *src)
 {
     for (uint32_t i = 0; i < e->n_part; i++) {
-        uint64_t bytes = rows_of_part(&e->part[i], buf);
+        uint64_t bytes = rows_of_part(&e->part[i], buf), held = held_of_part(&e->part[i], buf);
+        if (held)
+            memcpy(myth_offload_held(&e->part[i], buf == MYTH_BUF_kv_local, number), src, (size_t)held);
+        src += held;
         if (bytes)
             myth_stream_write(e->part[i].stream, myth_part_view(&e->part[i], buf, (uint64_t)number * bytes, MYTH_F32), src, bytes);
         src += bytes;

@@ -6,6 +6,8 @@ void myth_step_attention(myth_step *st, uint32_t l, float attn_softcap)
     const myth_config *c = st->c;
     const myth_layer_config *lc = &c->layer[l];
     const myth_layer_weights *w = &st->w->layer[l];
+    if (st->before_layer)
+        st->before_layer(st->owner, l);
 
     myth_norm_qkv_rope_store(st->s, &(struct myth_norm_qkv_rope_store_args){
         .x = st->x, .pend = st->pend, .w_post = st->w_post, .w_in = w->attn_norm,

@@ -25,6 +25,9 @@ struct myth_step {
     /* rows of the stream after layer l (0 = embedding): called with the pending branch that belongs to it; may be NULL */
     void (*capture)(void *user, uint32_t layer, myth_view pend, myth_view w_post);
     void *user;
+    /* called before each layer's ops are issued, and with layer1 behind the last; may be NULL */
+    void (*before_layer)(void *owner, uint32_t l);
+    void *owner;
     /* set by the loop for what follows it: the last branch and its post norm */
     myth_view pend, w_post;
 };

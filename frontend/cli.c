@@ -33,6 +33,10 @@ const myth_option myth_options_engine[MYTH_N_OPTIONS_ENGINE] = {
       "the last N layers and the head on --device, the rest on the CPU" },
     { "tensor-split", "-ts", MYTH_OPT_TEXT, "A,B", offsetof(myth_engine_flags, tensor_split), "(equal)", 0, 0,
       "share of the layers for each of several devices" },
+    { "offload", NULL, MYTH_OPT_CHOICE, "none|weights|kv", offsetof(myth_engine_flags, offload), "none", 0, 0,
+      "keep a GPU's weights, or keys and values, in host memory and bring them layer by layer" },
+    { "offload-layers", NULL, MYTH_OPT_U32, "N", offsetof(myth_engine_flags, offload_layers), "(all)", 0, 0,
+      "of the first N layers of each device only" },
 };
 
 const myth_option myth_options_sample[MYTH_N_OPTIONS_SAMPLE] = {
@@ -185,6 +189,8 @@ myth_status myth_cli_engine_opts(myth_cli *cli, myth_engine_opts *out, const myt
         .device = is_auto ? cli->device : cli->global->device,
         .has_gpu_layers = myth_args_is_given(cli->parsed, "n-gpu-layers"),
         .n_gpu_layers = f->n_gpu_layers,
+        .offload = (myth_offload)f->offload,
+        .n_offload = f->offload_layers,
         .n_threads = (int)cli->global->n_threads,
         .is_exact = cli->global->is_exact,
         .n_ctx = f->ctx_size,

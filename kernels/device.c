@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static const myth_device_kind *const kinds[] = { &myth_device_kind_cuda, &myth_device_kind_vulkan, &myth_device_kind_cpu };
 enum { KIND_N = sizeof(kinds) / sizeof(kinds[0]), LIST_MAX = 8 };
@@ -46,6 +47,20 @@ static myth_status refuse_name(myth_error *err, const char *name)
     return myth_fail(err, MYTH_EDEVICE, "device \"%.32s\": unknown; expected auto, cpu, cuda:N or vulkan:N", name ? name : "");
 }
 
+/* Drivers of hardware need its device node: without one, asking them all (and loading one that runs on the CPU) would find nothing. */
+static bool may_have_gpu(void)
+{
+#if defined(__linux__)
+    static const char *const node[] = { "/dev/dri", "/dev/nvidiactl", "/dev/dxg", "/dev/kfd" };
+    for (size_t i = 0; i < sizeof(node) / sizeof(node[0]); i++)
+        if (access(node[i], F_OK) == 0)
+            return true;
+    return false;
+#else
+    return true;
+#endif
+}
+
 myth_status myth_device_resolve(char out[MYTH_DEVICE_NAME_MAX], const char *wanted, myth_error *err)
 {
     if (wanted && *wanted && strcmp(wanted, "auto") != 0) {
@@ -58,7 +73,7 @@ myth_status myth_device_resolve(char out[MYTH_DEVICE_NAME_MAX], const char *want
             snprintf(out, MYTH_DEVICE_NAME_MAX, "%s", kind->prefix);
         return MYTH_OK;
     }
-    for (int i = 0; i < KIND_N - 1; i++) {
+    for (int i = 0; i < KIND_N - 1 && may_have_gpu(); i++) {
         myth_device_caps caps[LIST_MAX];
         uint32_t n = kinds[i]->list(caps, LIST_MAX);
         for (uint32_t k = 0; k < n; k++)

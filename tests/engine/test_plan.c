@@ -204,8 +204,10 @@ static void plan_equals_ledger_on_a_grid(void **state)
                     }
                     o.has_gpu_layers = check_below(&rng, 3) == 0;
                     o.n_gpu_layers = check_below(&rng, 9);
-                    snprintf(what, sizeof(what), "%s --device %s (%s) -ngl %u -c %u -ub %u -ctk %s -ctv %s --parallel %u, options %u", name[m], o.device,
-                             at, o.has_gpu_layers ? o.n_gpu_layers : 99, o.n_ctx, o.n_ubatch, myth_dtype_get(o.type_k)->name,
+                    o.offload = (myth_offload)check_below(&rng, 3);          /* of the CPU nothing is offloaded */
+                    o.n_offload = check_below(&rng, 4);
+                    snprintf(what, sizeof(what), "%s --device %s (%s) -ngl %u --offload %d %u -c %u -ub %u -ctk %s -ctv %s --parallel %u, options %u", name[m], o.device,
+                             at, o.has_gpu_layers ? o.n_gpu_layers : 99, (int)o.offload, o.n_offload, o.n_ctx, o.n_ubatch, myth_dtype_get(o.type_k)->name,
                              myth_dtype_get(o.type_v)->name, o.n_seq, odd);
                     one_point(spec, &o, what);
                     n_point++;

@@ -1,0 +1,128 @@
+/* offload.c - see offload.h. */
+#include "offload.h"
+
+#include "bind.h"
+
+#include <string.h>
+
+myth_status myth_offload_open(myth_engine *e, myth_part *p, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    const myth_layout_part *y = p->y;
+    for (uint32_t i = 0; i < y->n_slot; i++)
+        MYTH_TRY(myth_buf_open(&p->slot[i], p->dev, myth_layout_slot_class(&e->y), "slot", y->slot_bytes, err));
+    for (int i = 0; i < 2; i++) {
+        myth_mem_class cls = myth_layout_held_class(&e->y, i);
+        if (y->held[i] && !(p->held[i] = myth_host_alloc(p->dev, cls, "held", y->held[i])))
+            return myth_fail(err, MYTH_ENOMEM, "%s: %llu bytes of %s on the host", y->device, (unsigned long long)y->held[i],
+                             myth_mem_class_name(cls));
+    }
+    if (y->n_slot && e->y.opts.offload == MYTH_OFFLOAD_WEIGHTS)
+        MYTH_TRY(myth_stream_open(&p->copier, p->dev, err));
+fail:
+    return st;
+}
+
+void myth_offload_close(myth_engine *e, myth_part *p)
+{
+    for (int i = 0; i < 2; i++) {
+        myth_buf_close(p->slot[i]);
+        myth_host_free(p->dev, myth_layout_held_class(&e->y, i), p->held[i], p->y->held[i]);
+    }
+    myth_stream_close(p->copier);
+}
+
+static uint32_t slot_of(const myth_part *p, uint32_t l) { return (l - p->y->layer0) % 2; }
+
+/* ---- weights ---- */
+
+void myth_offload_weights(void *owner, uint32_t l)
+{
+    myth_part *p = owner;
+    myth_engine *e = p->e;
+    if (l > p->y->offload1 || e->first_failure.code != MYTH_OK)
+        return;
+    if (l == p->y->layer0)                                     /* whatever used the slots before this step */
+        p->slot_mark[0] = p->slot_mark[1] = myth_stream_mark(p->stream);
+    else
+        p->slot_mark[slot_of(p, l - 1)] = myth_stream_mark(p->stream);       /* the layer that was issued just now */
+    if (l == p->y->offload1 || myth_stream_wait(p->stream, p->slot_mark[slot_of(p, l)], &e->first_failure) != MYTH_OK)
+        return;
+    myth_bind_offloaded(e, p, l);
+    myth_stream_wait(p->copier, myth_stream_mark(p->copier), &e->first_failure);
+}
+
+/* ---- keys and values ---- */
+
+static bool is_ring(const myth_engine *e, uint32_t l) { return !e->model->config.layer[l].is_global; }
+
+unsigned char *myth_offload_held(const myth_part *p, bool is_ring, int32_t number)
+{
+    return (unsigned char *)p->held[is_ring] + (uint64_t)number * (is_ring ? p->y->held_ring_bytes : p->y->held_page_bytes);
+}
+
+struct myth_kv_place myth_offload_place(const myth_engine *e, const myth_part *p, uint32_t l)
+{
+    const myth_layout *y = &e->y;
+    bool ring = is_ring(e, l);
+    uint64_t rings = 8 * (uint64_t)y->opts.n_seq * y->n_entry;
+    uint32_t source = e->model->config.layer[l].kv_source;
+    return (struct myth_kv_place){
+        .pool = myth_view_at(p->slot[slot_of(p, source)], 0, y->opts.type_k), .table = myth_part_view(p, MYTH_BUF_table, ring ? rings : 0, MYTH_I32),
+        .page_bytes = myth_layout_layer_bytes(y, &e->model->config, source), .page_tok = ring ? y->ring_tok : y->page_tok,
+        .n_entry = ring ? 1 : y->n_entry, .is_ring = ring };
+}
+
+/* One page or ring of layer l, to its slot or back. */
+static void move(const myth_part *p, uint32_t l, int32_t number, bool is_back)
+{
+    const myth_engine *e = p->e;
+    uint64_t bytes = myth_layout_layer_bytes(&e->y, &e->model->config, l);
+    unsigned char *host = myth_offload_held(p, is_ring(e, l), number) + e->y.layer_off[l];
+    myth_view slot = myth_view_at(p->slot[slot_of(p, l)], (uint64_t)number * bytes, MYTH_F32);
+    if (is_back)
+        myth_stream_read(p->stream, host, slot, bytes);
+    else
+        myth_stream_write(p->stream, slot, host, bytes);
+}
+
+/* Every page with rows of the step's sequences, or after the layer those that the step wrote into. */
+static void move_rows(const myth_part *p, uint32_t l, bool is_back)
+{
+    const myth_engine *e = p->e;
+    for (uint32_t i = 0; i < e->idx.n_run; i++) {
+        const int32_t *run = e->idx.runs + (size_t)i * MYTH_RUN_WIDTH;
+        const myth_kv_rows *r = e->seq[run[MYTH_RUN_SLOT]].kv;
+        if (is_back && run[MYTH_RUN_FLAGS] & MYTH_RUN_EPHEMERAL)
+            continue;
+        if (is_ring(e, l)) {
+            if (r->ring >= 0)
+                move(p, l, r->ring, is_back);
+            continue;
+        }
+        for (uint32_t k = 0; k < e->y.n_entry && r->page[k] >= 0; k++)
+            if (!is_back || myth_kv_entry_pos(&e->kv, r, k) + e->y.page_tok > (uint32_t)run[MYTH_RUN_POS0])
+                move(p, l, r->page[k], is_back);
+    }
+}
+
+void myth_offload_rows(void *owner, uint32_t l)
+{
+    myth_part *p = owner;
+    myth_engine *e = p->e;
+    if (l > p->y->offload1 || e->first_failure.code != MYTH_OK)
+        return;
+    if (l > p->y->layer0)
+        move_rows(p, l - 1, true);
+    else if (myth_stream_sync(p->stream, &e->first_failure) != MYTH_OK)       /* the last step's rows are on the host */
+        return;
+    if (l < p->y->offload1)
+        move_rows(p, l, false);
+}
+
+void myth_offload_copy(myth_engine *e, myth_part *p, bool is_ring, int32_t from, int32_t to)
+{
+    uint64_t bytes = is_ring ? p->y->held_ring_bytes : p->y->held_page_bytes;
+    if (bytes && myth_stream_sync(p->stream, &e->first_failure) == MYTH_OK)
+        memcpy(myth_offload_held(p, is_ring, to), myth_offload_held(p, is_ring, from), (size_t)bytes);
+}
