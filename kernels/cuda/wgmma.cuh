@@ -3,7 +3,7 @@
  * Operand    rows of 64 bf16, 128 bytes each, in a tile aligned to 1,024 bytes; 16-byte chunk c of row r lies at chunk c ^ (r % 8). Its
  *            name is the address where columns 16i..16i+15 of row 0 would begin, unswizzled: tile + 32i
  * Order      wgmma_publish by every thread that wrote tiles, a barrier, wgmma_fence, products, wgmma_commit, wgmma_wait
- * Elsewhere  on older devices these do nothing and are not launched; in the emulation a product is done at once
+ * Elsewhere  a kernel that uses these is not launched; in the emulation a product is done at once
  * Source     PTX ISA: wgmma.mma_async, matrix descriptor                                                                            */
 #ifndef MYTH_CUDA_WGMMA_CUH
 #define MYTH_CUDA_WGMMA_CUH
@@ -94,6 +94,7 @@ template <int N> static __device__ __forceinline__ void wgmma_k16_bf16(float (&c
     (void)c;
     (void)a;
     (void)b;
+    asm volatile("trap;");              /* compiled for sm_90 rather than sm_90a: an error, not a wrong sum */
 #endif
 }
 
