@@ -86,6 +86,7 @@ build()
     # Another compiler's warnings are no reason to measure nothing.
     set -- -DMYTH_ENGINE_ONLY=ON -DMYTH_WERROR=OFF -DMYTH_CUDA=ON -DMYTH_CUDA_EMU=OFF -DMYTH_CUDA_ARCHS="$(architecture)" -DMYTH_TESTS="$1"
     if [ -n "${KIT:-}" ]; then
+        KIT=$(cd "$KIT" && pwd) || return 1
         set -- "$@" -DMYTH_VULKAN=ON -DMYTH_SPIRV_DIR="$KIT/spirv" -DVOLK_DIR="$KIT" -DVULKAN_HEADERS="$KIT"
     else
         set -- "$@" -DMYTH_VULKAN=OFF
@@ -280,7 +281,7 @@ peer_rows()
         }
         /"avg_ts"/ {
             p = number("n_prompt"); depth = number("n_depth") + 0
-            printf "llama.cpp,,%s,%s,%s,1,%d,%.2f,,,,,\n", model, type, p > 0 ? "prefill" : "decode_peer", p > 0 ? p : depth, number("avg_ts")
+            printf("llama.cpp,,%s,%s,%s,1,%d,%.2f,,,,,\n", model, type, p + 0 ? "prefill" : "decode_peer", p + 0 ? p : depth, number("avg_ts"))
         }'
 }
 
@@ -302,7 +303,7 @@ ratios()
         END {
             for (key in keys) {
                 o = middle(key, "ours"); t = middle(key, "theirs")
-                printf "%-40s ours %10.2f  llama.cpp %10.2f  ratio %s\n", key, o, t, o > 0 && t > 0 ? sprintf("%.2f", o / t) : "-"
+                printf("%-40s ours %10.2f  llama.cpp %10.2f  ratio %s\n", key, o, t, o * t ? sprintf("%.2f", o / t) : "-")
             }
         }' | sort
 }
@@ -354,8 +355,15 @@ step3()
             theirs "$file" "$model" "$type"
             theirs "$file" "$model" "$type"
             ours "$file" "$model"
-            say "ok       $model $type: $(($(wc -l <"$OUT/peer.csv") - n_before)) rows"
-            [ "$(wc -l <"$OUT/peer.csv")" -gt "$n_before" ] || { say "FAILED   $model $type: no rows"; n_failed=$((n_failed + 1)); }
+            for side in "$device" llama.cpp; do
+                n=$(tail -n +$((n_before + 1)) "$OUT/peer.csv" | grep -c "^$side,.*,\(prefill\|decode_peer\),1,[0-9]*,[0-9.]")
+                if [ "$n" -gt 0 ]; then
+                    say "ok       $model $type: $n figures of $side"
+                elif [ $side != llama.cpp ] || [ -n "$peer" ]; then
+                    say "FAILED   $model $type: no figure of $side"
+                    n_failed=$((n_failed + 1))
+                fi
+            done
         fi
         rm -f "$file"
         [ $is_dry = 1 ] && break
