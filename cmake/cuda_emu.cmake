@@ -21,6 +21,7 @@ target_include_directories(myth_emu_flags INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_
 target_compile_definitions(myth_emu_flags INTERFACE ${cuda_defines})
 target_compile_options(myth_emu_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-std=c++17> -ffp-contract=off -fno-math-errno -fno-strict-aliasing
     -fno-threadsafe-statics -fno-omit-frame-pointer -Wall -Wextra -Wshadow -Wno-unknown-pragmas
+    -Wno-maybe-uninitialized    # with sanitizers its guesses are wrong more often than right (gcc manual)
     $<$<BOOL:${MYTH_WERROR}>:-Werror>)
 
 # Frames of fibers stay on their stacks: use-after-return would move each to a heap of its own.
@@ -70,9 +71,14 @@ function(myth_add_emu_test how room name)
     set_property(TEST cuda_${how}/${name} APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_DEVICES=cuda:0")
 endfunction()
 
-foreach(row "emu cuda launcher" "emu kernels ops" "emu kernels bits" "emu engine model_golden" "emu engine seq" "emu engine generate" "emu engine logits"
+foreach(row "emu cuda launcher" "emu cuda calls" "emu kernels ops" "emu kernels bits" "emu engine model_golden" "emu engine seq" "emu engine generate" "emu engine logits"
         "emu engine plan" "emu engine run" "emu engine launches" "emu engine endless_chat" "emu engine faults" "race cuda launcher"
         "race kernels ops")
     separate_arguments(row)
     myth_add_emu_test(${row})
 endforeach()
+
+# Prefill's products have a path of their own on sm_90a; the other one.
+add_test(NAME cuda_emu/ops_sm80 COMMAND test_emu_ops)
+myth_register_test(cuda_emu/ops_sm80)
+set_property(TEST cuda_emu/ops_sm80 APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_DEVICES=cuda:0" "MYTHOS_EMU_CC=80" "MYTHOS_TEST_OP=proj")

@@ -445,8 +445,11 @@ static myth_status stream_open(myth_stream **out, myth_device *dev, myth_error *
         return myth_fail(err, MYTH_EFULL, "%s: all %d streams are in use", dev->caps.name, CUDA_STREAM_MAX);
     struct cuda_stream *s = &d->stream[i];
     memset(s, 0, sizeof(*s));
-    if (!enter(d, err))
-        return MYTH_ELOST;
+    if (!enter(d, &why)) {
+        if (err)
+            *err = why;
+        return why.code;
+    }
     s->ring = d->ring;
     for (int j = 0; j < i; j++)
         s->ring += slot_bytes(j) * RING_N;
@@ -695,16 +698,15 @@ static myth_status open_device(myth_device **out, myth_mem *mem, const myth_devi
     int n = 0, ordinal = myth_device_number(opts->name, "cuda", CUDA_DEVICE_MAX);
     cudaDeviceProp p;
     cudaError_t e = cudaGetDeviceCount(&n);
-    if (e != cudaSuccess || n == 0) {
+    if (e == cudaSuccess && ordinal < n)
+        e = cudaGetDeviceProperties(&p, ordinal);
+    if (e != cudaSuccess) {             /* no driver, or none that knows this runtime: its words say which */
         (void)cudaGetLastError();
-        return myth_fail(err, MYTH_EDEVICE, "%s: no CUDA device: %s", opts->name, e == cudaSuccess ? "the driver lists none" : cudaGetErrorString(e));
+        return myth_fail(err, is_sticky(e) ? MYTH_ELOST : e == cudaErrorMemoryAllocation ? MYTH_ENOMEM : MYTH_EDEVICE, "%s: no CUDA device: %s",
+                         opts->name, cudaGetErrorString(e));
     }
     if (ordinal >= n)
         return myth_fail(err, MYTH_EDEVICE, "%s: the driver lists %d device%s", opts->name, n, n == 1 ? "" : "s");
-    if ((e = cudaGetDeviceProperties(&p, ordinal)) != cudaSuccess) {
-        (void)cudaGetLastError();
-        return myth_fail(err, is_sticky(e) ? MYTH_ELOST : MYTH_EDEVICE, "%s: %s", opts->name, cudaGetErrorString(e));
-    }
     if (!is_supported(&p))
         return myth_fail(err, MYTH_EDEVICE, "%s: %.64s has compute capability %d.%d; this build needs 8.0 or later", opts->name, p.name, p.major, p.minor);
 

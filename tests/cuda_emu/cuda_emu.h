@@ -350,10 +350,9 @@ void emu_set_order(const char *order);
 /* The n-th runtime call from now (1 = the next) returns e; 0 = off. Errors of a broken context stay until emu_reset. */
 void emu_set_fault(uint64_t nth, cudaError_t e);
 uint64_t emu_n_call();                  /* runtime calls since emu_reset */
+const char *emu_call(uint64_t nth);     /* name of the n-th of them; NULL past the last */
 const char *emu_call_name();            /* the call that failed by fault, or NULL */
-void emu_set_memory(uint64_t bytes);    /* of the simulated device; 0 = the environment */
 uint64_t emu_memory_used();
-uint64_t emu_memory_peak();
 void emu_hog(uint64_t bytes);           /* taken by another process, as if */
 uint64_t emu_n_launch();                /* kernels run */
 uint64_t emu_n_live();                  /* allocations, streams, events, graphs not given back */

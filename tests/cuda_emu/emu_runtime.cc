@@ -35,7 +35,8 @@ struct {
     std::map<unsigned char *, size_t> device, pinned;
     std::vector<emu_stream *> streams;
     std::map<const void *, size_t> shared_allowed;
-    uint64_t used, peak, limit, hogged, n_call, n_launch, n_live;
+    std::vector<const char *> calls;    /* names, since emu_reset */
+    uint64_t used, hogged, n_launch, n_live;
     uint64_t fault_nth;
     cudaError_t fault, last, sticky;
     const char *fault_call;
@@ -57,7 +58,7 @@ cudaError_t fail(cudaError_t e)
 /* Counts the call; what it must answer, cudaSuccess = go on. */
 cudaError_t enter(const char *name)
 {
-    R.n_call++;
+    R.calls.push_back(name);
     if (R.sticky != cudaSuccess)
         return R.last = R.sticky;
     if (R.fault_nth && --R.fault_nth == 0) {
@@ -106,8 +107,6 @@ cudaError_t push(emu_stream *s, std::function<void()> job, bool is_kernel = fals
 
 uint64_t memory_limit()
 {
-    if (R.limit)
-        return R.limit;
     const char *text = getenv("MYTHOS_EMU_MEMORY");
     return text ? strtoull(text, nullptr, 0) : 2ull << 30;
 }
@@ -214,7 +213,6 @@ cudaError_t cudaMalloc(void **p, size_t bytes)
         return fail(cudaErrorMemoryAllocation);
     R.device[block] = bytes;
     R.used += bytes;
-    R.peak = R.used > R.peak ? R.used : R.peak;
     R.n_live++;
     *p = block;
     return cudaSuccess;
@@ -535,11 +533,10 @@ void emu_set_fault(uint64_t nth, cudaError_t e)
     R.fault = e;
     R.fault_call = nullptr;
 }
-uint64_t emu_n_call() { return R.n_call; }
+uint64_t emu_n_call() { return R.calls.size(); }
+const char *emu_call(uint64_t nth) { return nth && nth <= R.calls.size() ? R.calls[nth - 1] : nullptr; }
 const char *emu_call_name() { return R.fault_call; }
-void emu_set_memory(uint64_t bytes) { R.limit = bytes; }
 uint64_t emu_memory_used() { return R.used; }
-uint64_t emu_memory_peak() { return R.peak; }
 void emu_hog(uint64_t bytes) { R.hogged = bytes; }
 uint64_t emu_n_launch() { return R.n_launch; }
 uint64_t emu_n_live() { return R.n_live; }
@@ -547,7 +544,7 @@ uint64_t emu_n_live() { return R.n_live; }
 void emu_reset()
 {
     R.sticky = R.last = cudaSuccess;
-    R.fault_nth = R.n_call = R.n_launch = 0;
+    R.fault_nth = R.n_launch = 0;
     R.fault_call = nullptr;
-    R.peak = R.used;
+    R.calls.clear();
 }

@@ -1,0 +1,187 @@
+/* test_calls.c - every call of the CUDA runtime in a session (load, prefill, decode with recorded steps, generate) fails once, in every class
+ * of failure: a status of that class with a message, nothing left in the ledger or with the runtime, and the next session is served. A call
+ * whose failure costs nothing may pass, and then the answer is the same.
+ * By default every kind of call at one random place of it; every call in every class with MYTHOS_TEST_FULL=1. */
+#include "emu_probe.h"
+
+#include "support/rig.h"
+
+#include "kernels/device.h"
+
+enum { N_PROMPT = 5, N_NEW = 2, N_KIND_MAX = 64 };
+
+typedef struct {
+    int32_t id[2 * N_NEW];
+    uint32_t n;
+} output;
+
+static myth_status session(myth_mem *mem, output *out, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    myth_model m = { 0 };
+    myth_engine *e = NULL;
+    myth_seq *s = NULL, *seq[N_PROMPT];
+    int32_t ids[N_PROMPT];
+    uint8_t want[N_PROMPT] = { 0 };
+    myth_result r;
+    uint32_t n;
+    myth_finish why;
+    const myth_engine_opts o = { .device = "cuda:0", .n_threads = 1, .n_ctx = 32, .n_seq = 1, .n_ubatch = 4, .top_k = 4 };
+    *out = (output){ 0 };
+    MYTH_TRY(myth_model_open(&m, mem, "random:gemma3-tiny:q8_0", &(myth_weights_opts){ .level = MYTH_WEIGHTS_DATA }, err));
+    MYTH_TRY(myth_engine_open(&e, &m, &o, err));
+    MYTH_TRY(myth_seq_open(&s, e, err));
+    for (int32_t i = 0; i < N_PROMPT; i++) {
+        ids[i] = 3 + i * 4;
+        seq[i] = s;
+    }
+    want[N_PROMPT - 1] = MYTH_WANT_LOGITS;
+    MYTH_TRY(myth_forward(e, &(myth_batch){ .n_tok = N_PROMPT, .token = ids, .seq = seq, .want = want, .top_k = 4 }, &r, err));
+    for (int i = 0; i < N_NEW; i++) {
+        int32_t id = r.top_id[0];
+        uint8_t one = MYTH_WANT_LOGITS;
+        out->id[out->n++] = id;
+        MYTH_TRY(myth_forward(e, &(myth_batch){ .n_tok = 1, .token = &id, .seq = &s, .want = &one, .is_decode = true }, &r, err));
+    }
+    MYTH_TRY(myth_generate(e, s, &(myth_generate_opts){ .prompt = ids, .n_prompt = 2, .n_max = N_NEW }, out->id + out->n, &n, &why, err));
+    out->n += n;
+fail:
+    if (s)
+        myth_seq_close(s);
+    myth_engine_close(e);
+    myth_model_close(&m);
+    return st;
+}
+
+static bool is_of_class(myth_status st, emu_probe_failure f)
+{
+    switch (f) {
+    case EMU_PROBE_MEMORY: return st == MYTH_ENOMEM;
+    case EMU_PROBE_LOST: return st == MYTH_ELOST;
+    default: return st == MYTH_EDEVICE;
+    }
+}
+
+/* What may fail without the session noticing: gifts back to the driver, and questions whose answer has a substitute. */
+static bool may_pass(const char *call, emu_probe_failure f)
+{
+    return f == EMU_PROBE_MEMORY || strstr(call, "Free") || strstr(call, "Destroy") || strstr(call, "GetInfo") || strstr(call, "GetDevice");
+}
+
+static void check_nothing_left(myth_mem *mem, uint64_t nth, const char *name, emu_probe_failure f)
+{
+    for (int i = 0; i < MYTH_MEM_DEVICE_MAX * MYTH_MEM_CLASS_N; i++)
+        if (myth_mem_get(mem, i / MYTH_MEM_CLASS_N, (myth_mem_class)(i % MYTH_MEM_CLASS_N)).live)
+            fail_msg("call %llu, %s, failing in way %d leaves bytes of class %s", (unsigned long long)nth, name, (int)f,
+                     myth_mem_class_name((myth_mem_class)(i % MYTH_MEM_CLASS_N)));
+    if (emu_probe_n_live())
+        fail_msg("call %llu, %s, failing in way %d leaves %llu objects with the runtime", (unsigned long long)nth, name, (int)f,
+                 (unsigned long long)emu_probe_n_live());
+}
+
+/* One session whose n-th call fails. */
+static void fail_call(myth_mem *mem, uint64_t nth, emu_probe_failure f, const output *want)
+{
+    output got;
+    rig_err = (myth_error){ 0 };
+    emu_probe_fault(nth, f);
+    myth_status st = session(mem, &got, &rig_err);
+    const char *name = emu_probe_failed();
+    emu_probe_fault(0, f);
+    if (st == MYTH_OK && (!name || may_pass(name, f)))
+        assert_memory_equal(&got, want, sizeof(got));
+    else if (!name || !is_of_class(st, f) || !rig_err.msg[0])
+        fail_msg("call %llu, %s, failing in way %d ends in %s: %s", (unsigned long long)nth, name ? name : "none", (int)f, myth_status_name(st),
+                 rig_err.msg);
+    check_nothing_left(mem, nth, name ? name : "none", f);
+}
+
+/* Of each kind of call one, chosen at random. Returns how many kinds there are. */
+static uint32_t choose_calls(uint64_t at[N_KIND_MAX], uint64_t n, uint64_t *random)
+{
+    const char *name[N_KIND_MAX];
+    uint32_t seen[N_KIND_MAX], n_kind = 0, k;
+    for (uint64_t nth = 1; nth <= n; nth++) {
+        for (k = 0; k < n_kind && strcmp(name[k], emu_probe_call(nth)) != 0; k++)
+            ;
+        if (k == n_kind) {
+            assert_true(n_kind < N_KIND_MAX);
+            name[n_kind] = emu_probe_call(nth);
+            seen[n_kind++] = 0;
+        }
+        if (check_below(random, ++seen[k]) == 0)
+            at[k] = nth;
+    }
+    return n_kind;
+}
+
+static void every_call_fails_once(void **state)
+{
+    (void)state;
+    myth_mem *mem;
+    output want, got;
+    uint64_t random = check_seed(), n_try = 0, at[N_KIND_MAX];
+    assert_ok(myth_mem_open(&mem, 0, &rig_err));
+    emu_probe_fault(0, EMU_PROBE_LOST);
+    assert_ok(session(mem, &want, &rig_err));
+    uint64_t n = emu_probe_n_call();
+    uint32_t n_kind = choose_calls(at, n, &random);
+    if (check_is_full()) {
+        for (uint64_t nth = 1; nth <= n; nth++)
+            for (int f = 0; f < EMU_PROBE_FAILURE_N; f++, n_try++)
+                fail_call(mem, nth, (emu_probe_failure)f, &want);
+    } else {
+        for (uint32_t k = 0; k < n_kind; k++, n_try++)
+            fail_call(mem, at[k], (emu_probe_failure)((k + random) % EMU_PROBE_FAILURE_N), &want);
+    }
+    assert_ok(session(mem, &got, &rig_err));
+    assert_memory_equal(&got, &want, sizeof(got));
+    printf("%llu calls of %u kinds, %llu failures tried\n", (unsigned long long)n, n_kind, (unsigned long long)n_try);
+    assert_int_equal(myth_mem_close(mem), 0);
+}
+
+/* Another process takes the rest of the device's memory: what was opened before goes on, what comes later is refused and changes nothing. */
+static void memory_taken_by_others(void **state)
+{
+    (void)state;
+    enum { DEVICE_BYTES = 64 << 20 };
+    static const myth_device_opts opts = { .name = "cuda:0" };
+    myth_mem *mem;
+    myth_device *dev;
+    myth_stream *s;
+    myth_buf *first, *second = NULL;
+    float x = 3.0f, y = 0.0f;
+    setenv("MYTHOS_EMU_MEMORY", "67108864", 1);
+    assert_ok(myth_mem_open(&mem, 0, &rig_err));
+    assert_ok(myth_device_open(&dev, mem, &opts, &rig_err));
+    assert_ok(myth_stream_open(&s, dev, &rig_err));
+    assert_ok(myth_buf_open(&first, dev, MYTH_MEM_OTHER, "first", 1 << 20, &rig_err));
+    uint64_t used = emu_probe_used(), live = myth_mem_total(mem, 1).live;
+    assert_int_equal(used, live);
+    emu_probe_hog(DEVICE_BYTES - used);
+    assert_int_equal(myth_buf_open(&second, dev, MYTH_MEM_OTHER, "second", 1 << 20, &rig_err), MYTH_ENOMEM);
+    assert_int_equal(emu_probe_used(), used);
+    assert_int_equal(myth_mem_total(mem, 1).live, live);
+    myth_stream_write(s, myth_view_at(first, 64, MYTH_F32), &x, 4);
+    myth_stream_read(s, &y, myth_view_at(first, 64, MYTH_F32), 4);
+    assert_ok(myth_stream_sync(s, &rig_err));
+    assert_true(y == 3.0f);
+    emu_probe_hog(0);
+    assert_ok(myth_buf_open(&second, dev, MYTH_MEM_OTHER, "second", 1 << 20, &rig_err));
+    myth_mem_set_limit(mem, 1, used + (1 << 20));                /* and a limit of ours */
+    myth_buf *third = NULL;
+    assert_int_equal(myth_buf_open(&third, dev, MYTH_MEM_OTHER, "third", 1, &rig_err), MYTH_ENOMEM);
+    myth_buf_close(first);
+    myth_buf_close(second);
+    myth_stream_close(s);
+    myth_device_close(dev);
+    unsetenv("MYTHOS_EMU_MEMORY");
+    assert_int_equal(emu_probe_n_live(), 0);
+    assert_int_equal(myth_mem_close(mem), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(every_call_fails_once), cmocka_unit_test(memory_taken_by_others) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
