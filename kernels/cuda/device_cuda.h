@@ -1,4 +1,4 @@
-/* device_cuda.h - the inside of a CUDA device: what device_cuda.cu keeps and the ops' launchers read.
+/* device_cuda.h - the inside of a CUDA device: what device_cuda.cu keeps and the ops' launchers read. For .cu files: C++ only.
  *
  * Workspaces  `scratch` and `counters` belong to the op that runs; nothing in them outlives its launches, but counters are left zero
  * Sizes       work.h, a pure function of the reserved shape                                                                      */
