@@ -38,6 +38,9 @@ list(APPEND cuda_flags -gencode arch=compute_${cuda_newest},code=compute_${cuda_
 
 set(cuda_out ${CMAKE_BINARY_DIR}/cuda)
 file(MAKE_DIRECTORY ${cuda_out})
+execute_process(COMMAND ${NVCC} --version OUTPUT_VARIABLE cuda_version)
+string(REGEX MATCH "V[0-9.]+" cuda_version "${cuda_version}")
+file(WRITE ${cuda_out}/nvcc.version "nvcc ${cuda_version}\n")
 set(cuda_objects "")
 foreach(source IN LISTS cuda_sources)
     get_filename_component(name ${source} NAME_WE)

@@ -1,6 +1,9 @@
 # The CUDA device without a GPU: kernels/cuda/*.cu compiled as C++ and run by tests/cuda_emu, always under AddressSanitizer and
 # UndefinedBehaviorSanitizer; once more with every access to shared memory recorded, for the race check.
 # Linked before the engine, its objects take the place of the engine's own CUDA device.
+if(NOT MYTH_CUDA_EMU OR MYTH_SANITIZE OR MYTH_FUZZ)
+    return()
+endif()
 include(CheckLanguage)
 check_language(CXX)
 if(NOT CMAKE_CXX_COMPILER)
@@ -62,13 +65,10 @@ function(myth_add_emu_test how room name)
     else()
         target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=thread>)
         target_compile_definitions(${target} PRIVATE EMU_RACE=1)
-        if(MYTH_SANITIZE)
-            target_link_options(${target} PRIVATE ${emu_sanitize})
-        endif()
     endif()
     add_test(NAME cuda_${how}/${name} COMMAND ${target})
     myth_register_test(cuda_${how}/${name})
-    set_property(TEST cuda_${how}/${name} APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_DEVICES=cuda:0")
+    set_property(TEST cuda_${how}/${name} APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_DEVICES=cuda:0" "MYTHOS_TEST_GOLDENS=3")
 endfunction()
 
 foreach(row "emu cuda launcher" "emu cuda calls" "emu kernels ops" "emu kernels bits" "emu engine model_golden" "emu engine seq" "emu engine generate" "emu engine logits"

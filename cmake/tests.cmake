@@ -37,6 +37,7 @@ target_link_libraries(mythos_test_support PUBLIC ${test_library} PRIVATE myth_fl
 target_compile_definitions(mythos_test_support PUBLIC $<$<BOOL:${MYTH_ENGINE_ONLY}>:MYTH_CMOCKA_SMALL=1>)
 
 file(GLOB test_sources CONFIGURE_DEPENDS ${test_patterns})
+list(FILTER test_sources EXCLUDE REGEX "/tests/cuda/test_calls\\.c$")        # on the emulated device only: cmake/cuda_emu.cmake
 foreach(source IN LISTS test_sources)
     get_filename_component(base ${source} NAME_WE)
     get_filename_component(room ${source} DIRECTORY)
