@@ -2,8 +2,8 @@
  * values of a cached row become f32.
  *
  * Rows       layouts of ops.h as they are: nothing is copied or converted ahead of attention
- * Loads      16 bytes at a time where addresses and strides allow (KV_F32, KV_F16, KV_BF16); q8_0 by its 34-byte blocks, which are aligned to
- *            2; everything else element by element (KV_ANY)
+ * Loads      16 bytes at a time where addresses and strides allow (KV_F32, KV_F16, KV_BF16); q8_0 by its 34-byte blocks, which are aligned
+ *            to 2; everything else element by element (KV_ANY)
  * Gap        positions gap0..gap1-1 of a paged place have no rows; a block of positions wholly inside is not visited          */
 #ifndef MYTH_CUDA_ATTN_CUH
 #define MYTH_CUDA_ATTN_CUH
@@ -34,7 +34,8 @@ static inline int kv_kind_of(myth_dtype t, uint64_t bits)
     return bits % 16 ? KV_ANY : t == MYTH_F32 ? KV_F32 : t == MYTH_F16 ? KV_F16 : KV_BF16;
 }
 
-static inline kv_map kv_map_of(myth_view k_new, myth_view v_new, const struct myth_kv_place *kv, uint32_t cap_rows, uint32_t n_head_kv, uint32_t head_dim)
+static inline kv_map kv_map_of(myth_view k_new, myth_view v_new, const struct myth_kv_place *kv, uint32_t cap_rows, uint32_t n_head_kv,
+                               uint32_t head_dim)
 {
     kv_map m;
     m.k_new = cuda_ptr<const unsigned char>(k_new);
@@ -81,7 +82,8 @@ static __device__ __forceinline__ unsigned char *kv_cached_row(const kv_map &m, 
     if (r.gap1 && pos >= r.gap1)
         entry -= r.n_gone;
     int page = m.table[((uint64_t)r.slot * m.n_entry + entry) * 2];
-    return m.pool + (uint64_t)page * m.page_bytes + (is_v ? m.v_off : 0) + ((uint64_t)head * m.page_tok + row) * (is_v ? m.v_bytes : m.k_bytes);
+    const uint64_t at = ((uint64_t)head * m.page_tok + row) * (is_v ? m.v_bytes : m.k_bytes) + (is_v ? m.v_off : 0);
+    return m.pool + (uint64_t)page * m.page_bytes + at;
 }
 
 /* The row of a position that the run's rows may see: from the step's scratch, or from the cache. */
@@ -92,7 +94,10 @@ static __device__ __forceinline__ const unsigned char *kv_row(const kv_map &m, c
     return (is_v ? m.v_new : m.k_new) + ((uint64_t)head * m.cap_rows + r.row0 + (pos - r.pos0)) * (is_v ? m.v_bytes : m.k_bytes);
 }
 
-static __device__ __forceinline__ uint32_t kv_first(uint32_t pos, uint32_t window) { return window && pos >= window ? pos - window + 1 : 0; }
+static __device__ __forceinline__ uint32_t kv_first(uint32_t pos, uint32_t window)
+{
+    return window && pos >= window ? pos - window + 1 : 0;
+}
 static __device__ __forceinline__ bool kv_is_gone(const kv_run &r, uint32_t pos) { return pos >= r.gap0 && pos < r.gap1; }
 
 /* ---- the walk over blocks ---- */

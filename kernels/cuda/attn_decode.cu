@@ -1,17 +1,17 @@
 /* attn_decode.cu   o[h,:] = softmax(cap(q[h,:] . k[j,:])) v[j,:] for one row per run, keys and values read in place; also kv_merge's work
  *
  * Shapes     q, o f32 [n_rows, n_head, head_dim], head_dim <= 512; cache f32 f16 bf16 q8_0 in pages or rings, K and V types may differ
- * Order      a leaf is CUDA_ATTN_LEAF aligned positions: scores, their maximum, weights, weighted values, reduced by one block in an order that
- *            depends on positions only. CUDA_ATTN_NODE leaves are joined in order to a node, the nodes in order to the row. Who joins what
- *            where is free: each leaf in a block of its own (few rows), each node (more), or all in one block; the bits are the same
- * Parts      parts go through scratch; the last block to arrive at a node joins its leaves, the last to arrive at a row its nodes. The kernel
- *            decides from the row's position, so a recorded step replays at any depth; blocks past the depth return at once
+ * Order      a leaf is CUDA_ATTN_LEAF aligned positions: scores, their maximum, weights, weighted values, reduced by one block in an order
+ *            that depends on positions only. CUDA_ATTN_NODE leaves are joined in order to a node, the nodes in order to the row. Who joins
+ *            what where is free: each leaf in a block of its own (few rows), each node (more), or all in one; the bits are the same
+ * Parts      parts go through scratch; the last block to arrive at a node joins its leaves, the last to arrive at a row its nodes. The
+ *            kernel decides from the row's position, so a recorded step replays at any depth; blocks past the depth return at once
  * Precision  f32 on the cached values
- * Traffic    K and V once for all q heads of a kv head (GQA in registers, G heads at a time): 16-byte loads, four in flight per lane
+ * Traffic    K and V once for all q heads of a kv head (GQA in registers, G heads at a time): 16-byte loads, eight in flight per lane
  * Limit      DRAM bandwidth at depth; launch latency below a few hundred keys. LPK lanes share a key: 8 values per lane and chunk
  * Merge      the run's new row is stored by the first block of its kv head: in a ring it takes the place of the position a window earlier,
  *            which this row does not see
- * Source     Milakov and Gimelshein, Online normalizer calculation for softmax (2018); split over keys as in Flash-Decoding (Dao et al., 2023) */
+ * Source     Milakov and Gimelshein, Online normalizer calculation for softmax (2018); split over keys as in Flash-Decoding (Dao, 2023) */
 #include "attn.cuh"
 
 enum { LEAF = CUDA_ATTN_LEAF, NODE = CUDA_ATTN_NODE, THREADS = 128, WARPS = THREADS / 32 };
@@ -37,9 +37,9 @@ struct leaf_memory {
     float *part;                        /* [WARPS][G][HD]                           */
 };
 
-/* Rows in flight per lane: 64 bytes of them. */
-template <int KIND> struct batch_of {
-    enum { N = KIND == KV_ANY ? 1 : KIND == KV_F32 ? 2 : 4 };
+/* Keys in flight per lane: 128 bytes of them, 32 KB on a multiprocessor with two blocks. */
+template <int KIND, int CPL> struct batch_of {
+    enum { N = KIND == KV_ANY ? 1 : KIND == KV_F32 ? 4 / CPL : 8 / CPL };
 };
 
 /* v[0..G) summed over the LPK lanes of a key; a lane ends with the sum of head *head. */
@@ -64,9 +64,10 @@ template <int LPK, int G> static __device__ __forceinline__ float sum_heads(floa
 
 /* Scores of the passes [from, to] of a leaf; a pass is WARPS * 32 / LPK keys. */
 template <int KIND, int LPK, int CPL, int G>
-static __device__ __forceinline__ void score_keys(const leaf_memory &m, const float (&q)[CPL][8][G], uint32_t from, uint32_t to, int type, uint32_t hd, float softcap)
+static __device__ __forceinline__ void score_keys(const leaf_memory &m, const float (&q)[CPL][8][G], uint32_t from, uint32_t to, int type,
+                                                  uint32_t hd, float softcap)
 {
-    constexpr uint32_t KPW = 32 / LPK, BATCH = batch_of<KIND>::N;
+    constexpr uint32_t KPW = 32 / LPK, BATCH = batch_of<KIND, CPL>::N;
     const int sub = lane() % LPK;
     const uint32_t in_pass = (uint32_t)warp() * KPW + (uint32_t)(lane() / LPK);
 #pragma unroll 1
@@ -105,7 +106,7 @@ static __device__ __forceinline__ void score_keys(const leaf_memory &m, const fl
 template <int KIND, int LPK, int CPL, int G>
 static __device__ __forceinline__ void add_values(const leaf_memory &m, uint32_t from, uint32_t to, int type, uint32_t hd)
 {
-    constexpr uint32_t KPW = 32 / LPK, HD = LPK * CPL * 8, BATCH = batch_of<KIND>::N;
+    constexpr uint32_t KPW = 32 / LPK, HD = LPK * CPL * 8, BATCH = batch_of<KIND, CPL>::N;
     const int sub = lane() % LPK;
     const uint32_t in_pass = (uint32_t)warp() * KPW + (uint32_t)(lane() / LPK);
     float acc[CPL][8][G] = {};
@@ -389,7 +390,8 @@ template <int LPK, int CPL, int G> static void launch(myth_stream *s, const stru
     j.cap = j.n_block > 1 ? (uint32_t)cuda_smaller(cuda_work_attn(&d->base.shape) / PART_BYTES / pairs, 1u << 20) : 0;
     j.n_counter = j.n_block > 1 ? (uint32_t)(CUDA_COUNTER_N / pairs) : 0;
     j.n_leaf_max = pairs >= 2 * sm ? 0 : j.cap;
-    MYTH_LAUNCH_DEPENDENT((attn_decode_k<LPK, CPL, G>), dim3((unsigned)(a->n_rows * (uint64_t)j.n_block), (unsigned)groups), THREADS, 0, s)(j);
+    const dim3 grid((unsigned)(a->n_rows * (uint64_t)j.n_block), (unsigned)groups);
+    MYTH_LAUNCH_DEPENDENT((attn_decode_k<LPK, CPL, G>), grid, THREADS, 0, s)(j);
 }
 
 /* Two q heads at a time (one alone costs no bytes more), four where a kv head has more and the registers hold them. */

@@ -1,27 +1,17 @@
 /* attn_prefill.cu   o[r,h,:] = softmax(cap(q[r,h,:] . k[j,:])) v[j,:] over the keys j of row r: j <= p, and p - j < window
  *
  * Shapes     q, o f32 [n_rows, n_head, head_dim], head_dim <= 512; cache f32 f16 bf16 q8_0 in pages or rings, then the step's scratch
- * Tile       up to PAIRS (token, q head) pairs of one run and kv head: tokens whose positions share pos / (tokens of a tile), so that K and V
- *            are read once for them. A block per row: the one of a tile's first row works, the others return
- * Order      keys in blocks of KEYS aligned to absolute positions, running maximum; a masked key has weight 0 and a value of 0: a row's bits
- *            do not depend on the other rows of its tile
+ * Paths      f32 here: with is_exact, for f32 caches, and for rows that 16-byte loads cannot take; else attn_prefill_mma.cu
+ * Tile       PAIRS pairs (token, q head), so that K and V are read once for them (attn_prefill.cuh)
+ * Order      keys in blocks of KEYS aligned to absolute positions, running maximum; a masked key has weight 0 and a value of 0: a row's
+ *            bits do not depend on the other rows of its tile
  * Precision  f32 throughout
  * Traffic    K and V once per tile, through shared memory in slices of SLICE dimensions
  * Limit      f32 arithmetic: 4 * head_dim flops per pair and key
  * Source     Milakov and Gimelshein, Online normalizer calculation for softmax (2018) */
-#include "attn.cuh"
+#include "attn_prefill.cuh"
 
 enum { THREADS = 128, WARPS = THREADS / 32, PAIRS = 16, OWN = PAIRS / WARPS, KEYS = 32, SLICE = 64, STRIDE = SLICE + 1 };
-
-struct prefill_job {
-    kv_map kv;
-    float *o;
-    const float *q;
-    const int *runs, *row_run, *pos;
-    uint32_t n_rows, n_head, n_share, window;           /* n_share: q heads of a kv head                            */
-    uint32_t n_tok, n_group, group;     /* tokens of a tile; tiles that the heads of a kv head make, heads of each */
-    float softcap;
-};
 
 /* Dimensions d0.. of the block's keys or values, as f32, into [KEYS][STRIDE]; zeros where there is nothing. */
 static __device__ __forceinline__ void stage(float *slice, const unsigned char *const *row, int type, uint32_t d0, uint32_t hd)
@@ -42,38 +32,32 @@ template <int SLICES> static __global__ void __launch_bounds__(THREADS, 3) attn_
     MYTH_SHARED(float, weight, PAIRS *KEYS);
     MYTH_SHARED_DYN(float, q);          /* [PAIRS][head_dim] */
 
-    const uint32_t row = blockIdx.x, pos0 = (uint32_t)j.pos[row], hd = j.kv.head_dim;
-    const int run = j.row_run[row];
-    if (row > 0 && j.row_run[row - 1] == run && pos0 % j.n_tok)
+    prefill_tile t;
+    if (!prefill_tile_of(t, j))
         return;
-    const kv_run r = kv_read_run(j.kv, j.runs + (uint64_t)(uint32_t)run * MYTH_RUN_WIDTH);
-    const uint32_t kv_head = blockIdx.y / j.n_group, head0 = blockIdx.y % j.n_group * j.group, heads = min(j.group, j.n_share - head0);
-    uint32_t n_tok = min(j.n_tok - pos0 % j.n_tok, j.n_rows - row);
-    while (n_tok > 1 && j.row_run[row + n_tok - 1] != run)
-        n_tok--;
-    const uint32_t last = pos0 + n_tok - 1, first = kv_first(pos0, j.window);
-    const uint64_t q_row = (uint64_t)row * j.n_head + kv_head * j.n_share + head0;
+    const uint32_t hd = j.kv.head_dim;
     for (uint32_t i = threadIdx.x; i < PAIRS * hd; i += THREADS) {
-        const uint32_t pair = i / hd, tok = pair / heads;
-        q[i] = tok < n_tok ? j.q[(q_row + (uint64_t)tok * j.n_head + pair % heads) * hd + i % hd] : 0.0f;
+        const uint32_t pair = i / hd, tok = pair / t.heads;
+        q[i] = tok < t.n_tok ? j.q[(t.q_row + (uint64_t)tok * j.n_head + pair % t.heads) * hd + i % hd] : 0.0f;
     }
 
     uint32_t seen0[OWN], seen1[OWN];    /* positions that the pair sees: seen0 <= j < seen1 */
     float most[OWN], total[OWN] = {}, acc[SLICES][OWN][2] = {};
 #pragma unroll
     for (int n = 0; n < OWN; n++) {
-        const uint32_t tok = ((uint32_t)warp() * OWN + n) / heads;
-        seen0[n] = kv_first(pos0 + tok, j.window);
-        seen1[n] = tok < n_tok ? pos0 + tok + 1 : 0;
+        const uint32_t tok = ((uint32_t)warp() * OWN + n) / t.heads;
+        seen0[n] = kv_first(t.pos + tok, j.window);
+        seen1[n] = tok < t.n_tok ? t.pos + tok + 1 : 0;
         most[n] = -INFINITY;
     }
-    const kv_walk walk = kv_walk_of(r, first, last, KEYS);
+    const kv_walk walk = kv_walk_of(t.run, t.first, t.last, KEYS);
     for (uint32_t b = 0; b < walk.n; b++) {
         const uint32_t start = kv_block_at(walk, b) * KEYS, key = start + (uint32_t)lane();
-        const bool is_there = key >= first && key <= last && !kv_is_gone(r, key);
+        const bool is_there = key >= t.first && key <= t.last && !kv_is_gone(t.run, key);
         if (warp() < 2) {
-            const unsigned char *at = is_there ? kv_row(j.kv, r, kv_head, key, warp() == 1) : nullptr;
-            (warp() ? v_row : k_row)[lane()] = at;
+            const unsigned char *at = is_there ? kv_row(j.kv, t.run, t.kv_head, key, warp() == 1) : nullptr;
+            const unsigned char **rows = warp() ? v_row : k_row;
+            rows[lane()] = at;
         }
         float score[OWN] = {};
 #pragma unroll 1
@@ -98,15 +82,15 @@ template <int SLICES> static __global__ void __launch_bounds__(THREADS, 3) attn_
             most[i] = now;
             weight[(warp() * OWN + i) * KEYS + lane()] = w;
 #pragma unroll
-            for (int t = 0; t < SLICES; t++) {
-                acc[t][i][0] *= fade;
-                acc[t][i][1] *= fade;
+            for (int n = 0; n < SLICES; n++) {
+                acc[n][i][0] *= fade;
+                acc[n][i][1] *= fade;
             }
         }
 #pragma unroll
-        for (int t = 0; t < SLICES; t++) {
+        for (int n = 0; n < SLICES; n++) {
             __syncthreads();
-            stage(slice, v_row, j.kv.v_type, (uint32_t)t * SLICE, hd);
+            stage(slice, v_row, j.kv.v_type, (uint32_t)n * SLICE, hd);
             __syncthreads();
 #pragma unroll 4
             for (int k = 0; k < KEYS; k++) {
@@ -114,47 +98,39 @@ template <int SLICES> static __global__ void __launch_bounds__(THREADS, 3) attn_
 #pragma unroll
                 for (int i = 0; i < OWN; i++) {
                     const float w = weight[(warp() * OWN + i) * KEYS + k];
-                    acc[t][i][0] = fmaf(w, lo, acc[t][i][0]);
-                    acc[t][i][1] = fmaf(w, hi, acc[t][i][1]);
+                    acc[n][i][0] = fmaf(w, lo, acc[n][i][0]);
+                    acc[n][i][1] = fmaf(w, hi, acc[n][i][1]);
                 }
             }
         }
     }
 #pragma unroll
     for (int i = 0; i < OWN; i++) {
-        const uint32_t pair = (uint32_t)(warp() * OWN + i), tok = pair / heads;
-        if (tok >= n_tok)
+        const uint32_t pair = (uint32_t)(warp() * OWN + i), tok = pair / t.heads;
+        if (tok >= t.n_tok)
             continue;
-        float *o = j.o + (q_row + (uint64_t)tok * j.n_head + pair % heads) * hd;
+        float *o = j.o + (t.q_row + (uint64_t)tok * j.n_head + pair % t.heads) * hd;
 #pragma unroll
-        for (int t = 0; t < SLICES; t++)
+        for (int n = 0; n < SLICES; n++)
 #pragma unroll
             for (int half = 0; half < 2; half++) {
-                const uint32_t d = (uint32_t)(t * SLICE + half * 32 + lane());
+                const uint32_t d = (uint32_t)(n * SLICE + half * 32 + lane());
                 if (d < hd)
-                    o[d] = acc[t][i][half] / total[i];
+                    o[d] = acc[n][i][half] / total[i];
             }
     }
 }
 
 extern "C" void cuda_attn_prefill(myth_stream *s, const struct myth_attn_args *a)
 {
-    prefill_job j;
-    j.kv = kv_map_of(a->k_new, a->v_new, &a->kv, a->cap_rows, a->n_head_kv, a->head_dim);
-    j.o = cuda_ptr<float>(a->o);
-    j.q = cuda_ptr<const float>(a->q);
-    j.runs = cuda_ptr<const int>(a->runs);
-    j.row_run = cuda_ptr<const int>(a->row_run);
-    j.pos = cuda_ptr<const int>(a->pos);
-    j.n_rows = a->n_rows;
-    j.n_head = a->n_head;
-    j.n_share = a->n_head / a->n_head_kv;
-    j.window = a->window;
-    j.softcap = a->softcap;
-    j.group = j.n_share < PAIRS ? j.n_share : (uint32_t)PAIRS;
-    j.n_group = (j.n_share + j.group - 1) / j.group;
-    j.n_tok = PAIRS / j.group;
-#define RUN(SLICES) MYTH_LAUNCH(attn_prefill_k<SLICES>, dim3(a->n_rows, a->n_head_kv * j.n_group), THREADS, (uint64_t)PAIRS * a->head_dim * sizeof(float), s)(j)
+    if (!cuda_of(s)->is_exact && cuda_attn_prefill_mma(s, a)) {
+        cuda_check(s, "attn_prefill");
+        return;
+    }
+    const prefill_job j = prefill_job_of(a, PAIRS);
+    const dim3 grid(a->n_rows, a->n_head_kv * j.n_group);
+    const uint64_t bytes = (uint64_t)PAIRS * a->head_dim * sizeof(float);
+#define RUN(SLICES) MYTH_LAUNCH(attn_prefill_k<SLICES>, grid, THREADS, bytes, s)(j)
     if (a->head_dim <= 64)
         RUN(1);
     else if (a->head_dim <= 128)

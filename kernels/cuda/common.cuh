@@ -127,12 +127,19 @@ static __device__ __forceinline__ uint32_t f32x2_to_bf16x2(float lo, float hi)
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo));
     return r;
 }
+static __device__ __forceinline__ uint32_t f32x2_to_f16x2(float lo, float hi)
+{
+    uint32_t r;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(hi), "f"(lo));
+    return r;
+}
 #else
 static inline float f16_to_f32(uint16_t h) { return myth_f16_to_f32(h); }
 static inline uint16_t f32_to_f16(float f) { return myth_f32_to_f16(f); }
 static inline float bf16_to_f32(uint16_t h) { return myth_bf16_to_f32(h); }
 static inline uint16_t f32_to_bf16(float f) { return myth_f32_to_bf16(f); }
 static inline uint32_t f32x2_to_bf16x2(float lo, float hi) { return (uint32_t)f32_to_bf16(lo) | (uint32_t)f32_to_bf16(hi) << 16; }
+static inline uint32_t f32x2_to_f16x2(float lo, float hi) { return (uint32_t)f32_to_f16(lo) | (uint32_t)f32_to_f16(hi) << 16; }
 #endif
 
 /* ---- loads ---- */
@@ -361,6 +368,18 @@ static __device__ __forceinline__ void mma_m16n8k16_bf16(float (&c)[4], const ui
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 #else
     emu_mma_m16n8k16_bf16(EMU_SITE, c, a, b);
+#endif
+}
+/* The same of f16. */
+static __device__ __forceinline__ void mma_m16n8k16_f16(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2] MYTH_CALLER)
+{
+    MYTH_CALLED;
+#if MYTH_CUDA_REAL
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#else
+    emu_mma_m16n8k16_f16(EMU_SITE, c, a, b);
 #endif
 }
 

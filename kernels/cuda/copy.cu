@@ -37,7 +37,8 @@ static __global__ void move_k(unsigned char *dst, const unsigned char *src, uint
 
 template <typename T> static void copy(myth_stream *s, unsigned char *dst, const unsigned char *src, uint64_t n_bytes)
 {
-    uint64_t n = n_bytes / sizeof(T), n_block = (n + THREADS * UNROLL - 1) / (THREADS * UNROLL), most = 8ull * (unsigned)cuda_of(s)->sm_count;
+    const uint64_t n = n_bytes / sizeof(T), per_block = THREADS * UNROLL, n_block = (n + per_block - 1) / per_block;
+    const uint64_t most = 8ull * (unsigned)cuda_of(s)->sm_count;
     MYTH_LAUNCH(copy_k<T>, (unsigned)(n_block < most ? n_block : most), THREADS, 0, s)((T *)(void *)dst, (const T *)(const void *)src, n);
 }
 

@@ -8,7 +8,8 @@
 
 enum { THREADS = 256 };
 
-template <int TYPE> static __device__ __forceinline__ float table_value(const unsigned char *table, uint64_t n_vocab, uint64_t id, uint32_t dim, uint32_t i)
+template <int TYPE>
+static __device__ __forceinline__ float table_value(const unsigned char *table, uint64_t n_vocab, uint64_t id, uint32_t dim, uint32_t i)
 {
     const uint64_t at = id * dim + i;
     if (TYPE == MYTH_F32)
@@ -25,7 +26,8 @@ template <int TYPE> static __device__ __forceinline__ float table_value(const un
     return scale * (float)((int)(i % 32 < 16 ? pair & 15u : pair >> 4) - 8);
 }
 
-template <int TYPE> static __global__ void embed_gather_k(float *y, const unsigned char *table, const int *ids, uint64_t n_vocab, uint32_t dim, float scale)
+template <int TYPE>
+static __global__ void embed_gather_k(float *y, const unsigned char *table, const int *ids, uint64_t n_vocab, uint32_t dim, float scale)
 {
     const uint64_t id = (uint64_t)(uint32_t)ids[blockIdx.x];
     y += (uint64_t)blockIdx.x * dim;

@@ -8,7 +8,8 @@
 
 enum { THREADS = 256 };
 
-static __global__ void gather_norm_k(float *y, const float *x, const float *pend, const float *w_post, const float *w, const int *rows, uint32_t dim, float eps)
+static __global__ void gather_norm_k(float *y, const float *x, const float *pend, const float *w_post, const float *w, const int *rows,
+                                     uint32_t dim, float eps)
 {
     MYTH_SHARED(float, sums, 32);
     const uint64_t at = (uint64_t)(uint32_t)rows[blockIdx.x] * dim;
@@ -31,8 +32,8 @@ static __global__ void gather_norm_k(float *y, const float *x, const float *pend
 
 extern "C" void cuda_gather_norm(myth_stream *s, const struct myth_gather_norm_args *a)
 {
-    MYTH_LAUNCH(gather_norm_k, a->n_gather, THREADS, 0, s)(cuda_ptr<float>(a->y), cuda_ptr<const float>(a->x), cuda_ptr<const float>(a->pend),
-                                                           cuda_ptr<const float>(a->w_post), cuda_ptr<const float>(a->w),
-                                                           cuda_ptr<const int>(a->rows), a->dim, a->eps);
+    MYTH_LAUNCH(gather_norm_k, a->n_gather, THREADS, 0, s)(
+        cuda_ptr<float>(a->y), cuda_ptr<const float>(a->x), cuda_ptr<const float>(a->pend), cuda_ptr<const float>(a->w_post),
+        cuda_ptr<const float>(a->w), cuda_ptr<const int>(a->rows), a->dim, a->eps);
     cuda_check(s, "gather_norm");
 }

@@ -1,6 +1,6 @@
 /* qkv_rope_store.cu   q = rope(RMS(q) * n_q) * q_scale;  k = rope(RMS(k) * n_k), v: rounded to the cache type into the step's scratch
  *
- * Shapes     qkv f32: q [n_rows, n_head, head_dim], then k and v [n_rows, n_head_kv, head_dim]; k_new, v_new [n_head_kv, cap_rows, head_dim]
+ * Shapes     qkv f32: q [n_rows, n_head, head_dim], k and v [n_rows, n_head_kv, head_dim]; k_new, v_new [n_head_kv, cap_rows, head_dim]
  * Rope       pairs (i, i + head_dim / 2), as in the published Gemma weights
  * Precision  f32; k and v rounded once, to nearest even; q8_0: scale amax / 127, codes to nearest, ties away
  * Traffic    rows * heads * head_dim * (4 + the type's bytes)
@@ -25,7 +25,8 @@ static __device__ __forceinline__ void store_row(unsigned char *dst, int type, c
         for (uint32_t b = (uint32_t)warp(); b < n / 32; b += THREADS / 32) {
             const float v = row[b * 32 + (uint32_t)lane()], scale = warp_max(fabsf(v)) / 127.0f;
             const float code = roundf(v * (scale != 0.0f ? 1.0f / scale : 0.0f));
-            dst[b * 34 + 2 + (uint32_t)lane()] = (unsigned char)(code >= -127.0f && code <= 127.0f ? (int8_t)code : 0);     /* NaN and overflow have no code */
+            const bool is_code = code >= -127.0f && code <= 127.0f;             /* NaN and overflow have none */
+            dst[b * 34 + 2 + (uint32_t)lane()] = (unsigned char)(is_code ? (int8_t)code : 0);
             if (lane() == 0)
                 *(uint16_t *)(void *)(dst + b * 34) = f32_to_f16(scale);
         }

@@ -1,9 +1,9 @@
 /* rope_table.cu   table[r, i] = (cos, sin)(pos[r] * base^(-2i / head_dim) / factor) for i < n_pair, (1, 0) above
  *
  * Shapes     table f32 [n_rows, head_dim / 2, 2]; pos i32 [n_rows]
- * Precision  the angle is counted in turns, as an integer phase: 2^64 is one turn, so pos * step wraps exactly and a position of 2^31 costs
- *            2^31 roundings of a step, 2^-33 of a turn. Steps come from the host in its widest float. An eighth of a turn at most is left for
- *            sinf and cosf: 1.5e-7 in all
+ * Precision  the angle is counted in turns, as an integer phase: 2^64 is one turn, so pos * step wraps exactly and a position of 2^31
+ *            costs 2^31 roundings of a step, 2^-33 of a turn. Steps come from the host in its widest float. An eighth of a turn at most is
+ *            left for sinf and cosf: 1.5e-7 in all
  * Traffic    4 * n_rows * head_dim bytes written
  * Limit      launch latency; once a step for all layers                                                                   */
 #include "common.cuh"
@@ -44,7 +44,8 @@ extern "C" void cuda_rope_table(myth_stream *s, const struct myth_rope_table_arg
         rope_steps steps;
         for (uint32_t i = 0; i < PART; i++)         /* no step: the angle stays 0 */
             steps.of[i] = i < n && first + i < a->n_pair ? step_of(a->base, a->factor, first + i, a->head_dim) : 0;
-        MYTH_LAUNCH(rope_table_k, a->n_rows, THREADS, 0, s)(cuda_ptr<float>(a->table), cuda_ptr<const int>(a->pos), steps, n_half, first, n);
+        MYTH_LAUNCH(rope_table_k, a->n_rows, THREADS, 0, s)(
+            cuda_ptr<float>(a->table), cuda_ptr<const int>(a->pos), steps, n_half, first, n);
     }
     cuda_check(s, "rope_table");
 }

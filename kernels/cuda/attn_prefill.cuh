@@ -1,0 +1,71 @@
+/* attn_prefill.cuh - the tiles of prefill attention, as its f32 and its tensor-core kernel see them.
+ *
+ * Tile   pairs (token, q head of one kv head): tokens of one run whose positions share pos / n_tok. Grid (n_rows, kv heads * n_group): the
+ *        block of a tile's first row works, the others return, so that no launch depends on where runs begin                      */
+#ifndef MYTH_CUDA_ATTN_PREFILL_CUH
+#define MYTH_CUDA_ATTN_PREFILL_CUH
+
+#include "attn.cuh"
+
+struct prefill_job {
+    kv_map kv;
+    float *o;
+    const float *q;
+    const int *runs, *row_run, *pos;
+    uint32_t n_rows, n_head, n_share, window;           /* n_share: q heads of a kv head                              */
+    uint32_t n_tok, n_group, group;     /* tokens of a tile; groups that the q heads of a kv head make, heads of each */
+    float softcap;
+};
+
+static inline prefill_job prefill_job_of(const struct myth_attn_args *a, uint32_t n_pair)
+{
+    prefill_job j;
+    j.kv = kv_map_of(a->k_new, a->v_new, &a->kv, a->cap_rows, a->n_head_kv, a->head_dim);
+    j.o = cuda_ptr<float>(a->o);
+    j.q = cuda_ptr<const float>(a->q);
+    j.runs = cuda_ptr<const int>(a->runs);
+    j.row_run = cuda_ptr<const int>(a->row_run);
+    j.pos = cuda_ptr<const int>(a->pos);
+    j.n_rows = a->n_rows;
+    j.n_head = a->n_head;
+    j.n_share = a->n_head / a->n_head_kv;
+    j.window = a->window;
+    j.softcap = a->softcap;
+    j.group = j.n_share < n_pair ? j.n_share : n_pair;
+    j.n_group = (j.n_share + j.group - 1) / j.group;
+    j.n_tok = n_pair / j.group;
+    return j;
+}
+
+struct prefill_tile {
+    kv_run run;
+    uint32_t pos, n_tok, first, last;   /* of the first token; positions that any of the tile sees: first..last */
+    uint32_t kv_head, heads;            /* pair = token * heads + head                                          */
+    uint64_t q_row;                     /* of token 0, head 0 in q and o                                        */
+};
+
+/* False: no tile begins at the block's row. */
+static __device__ __forceinline__ bool prefill_tile_of(prefill_tile &t, const prefill_job &j)
+{
+    const uint32_t row = blockIdx.x;
+    const int run = j.row_run[row];
+    t.pos = (uint32_t)j.pos[row];
+    if (row > 0 && j.row_run[row - 1] == run && t.pos % j.n_tok)
+        return false;
+    t.run = kv_read_run(j.kv, j.runs + (uint64_t)(uint32_t)run * MYTH_RUN_WIDTH);
+    t.n_tok = min(j.n_tok - t.pos % j.n_tok, j.n_rows - row);
+    while (t.n_tok > 1 && j.row_run[row + t.n_tok - 1] != run)
+        t.n_tok--;
+    t.first = kv_first(t.pos, j.window);
+    t.last = t.pos + t.n_tok - 1;
+    const uint32_t head0 = blockIdx.y % j.n_group * j.group;
+    t.kv_head = blockIdx.y / j.n_group;
+    t.heads = min(j.group, j.n_share - head0);
+    t.q_row = (uint64_t)row * j.n_head + t.kv_head * j.n_share + head0;
+    return true;
+}
+
+/* On tensor cores; false: not for this cache and width, nothing was launched. */
+bool cuda_attn_prefill_mma(myth_stream *s, const struct myth_attn_args *a);
+
+#endif
