@@ -56,7 +56,6 @@ function(myth_add_emu_test how room name)
     set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests LINKER_LANGUAGE CXX)
     target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests/cuda_emu)
     target_link_libraries(${target} PRIVATE mythos_test_support ${CMOCKA_LIBRARY})
-    target_compile_definitions(${target} PRIVATE MYTH_CUDA_EMU=1)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C>:-ffp-contract=off> $<$<COMPILE_LANGUAGE:CXX>:-std=c++17> -fno-strict-aliasing
         -Wall -Wextra -Wshadow -Wno-unknown-pragmas $<$<BOOL:${MYTH_WERROR}>:-Werror>)
     if(how STREQUAL emu)
