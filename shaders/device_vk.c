@@ -98,7 +98,8 @@ static myth_status open_graphs(struct vk_device *d, uint32_t n_graph, myth_error
     return MYTH_OK;
 }
 
-static myth_status take_work(struct vk_block *b, struct vk_device *d, myth_mem_class cls, uint64_t bytes, const char *owner, myth_error *err)
+static myth_status take_work(struct vk_block *b, struct vk_device *d, myth_mem_class cls, uint64_t bytes, const char *owner,
+                             myth_error *err)
 {
     myth_status st = take(b, d, cls, d->traits.type_device, bytes, bytes, false, owner, err);
     return st == MYTH_OK && bytes ? vk_block_clear(d, b, err) : st;
@@ -113,7 +114,8 @@ static myth_status reserve(myth_device *dev, const myth_work_shape *shape, myth_
     MYTH_TRY(take_work(&d->activations, d, MYTH_MEM_ACTIVATIONS, w.activations, "vulkan work", err));
     MYTH_TRY(take_work(&d->attn_scratch, d, MYTH_MEM_ATTN_SCRATCH, w.attn_scratch, "vulkan attention", err));
     MYTH_TRY(take_work(&d->logits, d, MYTH_MEM_LOGITS, w.logits, "vulkan logits", err));
-    MYTH_TRY(take(&d->graph_args, d, MYTH_MEM_GRAPH, d->traits.type_args, graph_bytes(shape), graph_bytes(shape), true, "vulkan graphs", err));
+    MYTH_TRY(take(&d->graph_args, d, MYTH_MEM_GRAPH, d->traits.type_args, graph_bytes(shape), graph_bytes(shape), true, "vulkan graphs",
+                  err));
     MYTH_TRY(open_graphs(d, shape->n_graph, err));
     return MYTH_OK;
 fail:
@@ -209,7 +211,8 @@ static myth_status open_device(myth_device **out, myth_mem *mem, const myth_devi
     }
     MYTH_TRY(vk_context_open(d, opts, err));
     const struct vk_traits *t = &d->traits;
-    MYTH_TRY(take(&d->small, d, MYTH_MEM_FIXED, t->type_device, VK_SMALL_BLOCK, fixed_bytes, t->is_device_host, "vulkan small buffers", err));
+    MYTH_TRY(take(&d->small, d, MYTH_MEM_FIXED, t->type_device, VK_SMALL_BLOCK, fixed_bytes, t->is_device_host, "vulkan small buffers",
+                  err));
     MYTH_TRY(take(&d->args, d, MYTH_MEM_STAGING, t->type_args, args_bytes, args_bytes, true, "vulkan arguments", err));
     MYTH_TRY(take(&d->staging, d, MYTH_MEM_STAGING, t->type_staging, staging_bytes, staging_bytes, true, "vulkan staging", err));
     MYTH_TRY(vk_programs_open(d, err));

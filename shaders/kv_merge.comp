@@ -24,7 +24,8 @@ void main()
         uint row;
         const uint64_t page = kv_page(args.a.kv, run, uint(I32(run).v[RUN_POS0]) + i, row);
         const uint64_t to = page + skip + (uint64_t(head) * page_tok + row) * row_bytes;
-        const uint64_t from = (is_v ? args.a.v_new : args.a.k_new) + (uint64_t(head) * args.a.cap_rows + uint(I32(run).v[RUN_ROW0]) + i) * row_bytes;
+        const uint64_t at = uint64_t(head) * args.a.cap_rows + uint(I32(run).v[RUN_ROW0]) + i;
+        const uint64_t from = (is_v ? args.a.v_new : args.a.k_new) + at * row_bytes;
         if (((to | from | row_bytes) & 3ul) == 0ul) {
             for (uint k = gl_LocalInvocationID.x; k < uint(row_bytes) / 4; k += gl_WorkGroupSize.x)
                 U32(to).v[k] = U32(from).v[k];

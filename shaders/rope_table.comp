@@ -22,7 +22,8 @@ void main()
             const float x = fma(float(int(rest >> 32)), 1.46291807927e-9, float(uint(rest & 0xffffffffl)) * 3.40612158009e-19);
             const float z = x * x;
             const float s = fma(fma(fma(-1.9515295891e-4, z, 8.3321608736e-3), z, -1.6666654611e-1) * z, x, x);
-            const float c = fma(fma(fma(2.443315711809948e-5, z, -1.388731625493765e-3), z, 4.166664568298827e-2) * z, z, fma(-0.5, z, 1.0));
+            const float c4 = fma(fma(2.443315711809948e-5, z, -1.388731625493765e-3), z, 4.166664568298827e-2);
+            const float c = fma(c4 * z, z, fma(-0.5, z, 1.0));
             pair = (quarter & 1ul) == 0ul ? vec2(c, s) : vec2(-s, c);
             pair = (quarter & 2ul) == 0ul ? pair : -pair;
         }

@@ -39,8 +39,8 @@ enum {
 
 struct vk_traits {
     uint32_t subgroup;                      /* size that programs run at: 8, 16, 32 or 64                                        */
-    bool has_subgroup_control, has_fp16, has_int8, has_int_dot, has_coop_matrix, has_budget, has_fp64;
-    uint32_t shared_bytes, group_max;       /* shared memory and invocations of a workgroup                                      */
+    bool has_subgroup_control, has_budget;
+    uint32_t shared_bytes;                  /* of a workgroup                                                                    */
     uint64_t alloc_max, heap_bytes;         /* largest allocation; the heap of device memory                                     */
     uint64_t sparse_max;                    /* largest block of several allocations, bound sparsely; 0 = cannot                  */
     uint32_t heap, type_device, type_args, type_staging;        /* memory types                                                  */
@@ -244,7 +244,7 @@ struct vk_launch {
 
 /* Records the dispatch into the stream (or into the graph it records) with a copy of the argument struct. A failure stays in the stream. */
 void vk_dispatch(myth_stream *s, const struct vk_launch *l, const void *args, size_t args_bytes);
-/* `bytes` more for the arguments of the dispatches that follow (tables that the host computes); its address, or 0 with the stream's error. */
+/* `bytes` more for the arguments of the dispatch that follows (a table that the host computes); its address, or 0 with the stream's error. */
 uint64_t vk_push(myth_stream *s, const void *data, size_t bytes);
 void vk_copy_bytes(myth_stream *s, myth_view dst, myth_view src, uint64_t bytes);
 

@@ -267,7 +267,10 @@ static bool is_idle(struct vk_stream *s)
     return s->done >= s->submitted;
 }
 
-static bool write_direct(struct vk_stream *s, const struct vk_block *b) { return b->host && !atomic_load(&vk_of(&s->base)->is_lost) && is_idle(s); }
+static bool write_direct(struct vk_stream *s, const struct vk_block *b)
+{
+    return b->host && !atomic_load(&vk_of(&s->base)->is_lost) && is_idle(s);
+}
 
 /* The half of the upload ring, free to use. Its lock is held. */
 static unsigned char *upload_half(struct vk_stream *s, uint32_t half, uint64_t *off)
@@ -443,6 +446,8 @@ myth_status vk_sync(myth_stream *base, myth_error *err)
         return vk_fail(d, err, VK_ERROR_DEVICE_LOST, "sync");
     if (flush(s) && wait_all(s))
         return MYTH_OK;
+    for (uint32_t i = 0; i < VK_FRAME_N; i++)               /* their destinations were promised until this sync only */
+        s->frame[i].n_read = 0;
     *err = base->err;                       /* flush and wait_all leave their failure there */
     return base->err.code;
 }

@@ -1,8 +1,8 @@
 /* vk_context.c - the loader, an instance, the chosen device and what it can do; errors, faults and the validation layer's messages.
  *
  * Numbers    vulkan:N is the N-th physical device in the loader's order
- * Needs      Vulkan 1.3; buffer addresses, scalar block layout, 8 and 16 bit storage, 64 bit integers, timeline semaphores, subgroup
- *            arithmetic. A device without one of them is refused with its name
+ * Needs      Vulkan 1.3; buffer addresses, scalar block layout, 8 and 16 bit storage, 8 and 64 bit integers, timeline semaphores,
+ *            subgroup arithmetic and shuffle. A device without one of them is refused with its name
  * Validation MYTHOS_VK_VALIDATE=1 turns on the Khronos layer with synchronisation checks; each warning or error is logged and counted */
 #define _GNU_SOURCE
 #include "vk.h"
@@ -154,26 +154,30 @@ static void ask(struct facts *f, VkPhysicalDevice physical)
 {
     memset(f, 0, sizeof(*f));
     f->props13.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_PROPERTIES;
-    f->props12 = (VkPhysicalDeviceVulkan12Properties){ .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES, .pNext = &f->props13 };
-    f->props11 = (VkPhysicalDeviceVulkan11Properties){ .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES, .pNext = &f->props12 };
-    f->props = (VkPhysicalDeviceProperties2){ .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2 };
+    f->props12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES;
+    f->props12.pNext = &f->props13;
+    f->props11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES;
+    f->props11.pNext = &f->props12;
+    f->props.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
     vkGetPhysicalDeviceProperties2(physical, &f->props);
     if (f->props.properties.apiVersion < VK_API_VERSION_1_3)
         return;
     f->props.pNext = &f->props11;
     vkGetPhysicalDeviceProperties2(physical, &f->props);
     f->features13.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES;
-    f->features12 = (VkPhysicalDeviceVulkan12Features){ .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, .pNext = &f->features13 };
-    f->features11 = (VkPhysicalDeviceVulkan11Features){ .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, .pNext = &f->features12 };
-    f->features = (VkPhysicalDeviceFeatures2){ .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &f->features11 };
+    f->features12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
+    f->features12.pNext = &f->features13;
+    f->features11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
+    f->features11.pNext = &f->features12;
+    f->features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+    f->features.pNext = &f->features11;
     vkGetPhysicalDeviceFeatures2(physical, &f->features);
 }
 
 /* NULL, or what the device lacks. */
 static const char *missing(const struct facts *f)
 {
-    const VkSubgroupFeatureFlags ops = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT |
-                                       VK_SUBGROUP_FEATURE_BALLOT_BIT;
+    const VkSubgroupFeatureFlags ops = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
     if (f->props.properties.apiVersion < VK_API_VERSION_1_3) return "Vulkan 1.3";
     if (!f->features12.bufferDeviceAddress) return "bufferDeviceAddress";
     if (!f->features12.scalarBlockLayout) return "scalarBlockLayout";
@@ -181,11 +185,9 @@ static const char *missing(const struct facts *f)
     if (!f->features12.storageBuffer8BitAccess) return "storageBuffer8BitAccess";
     if (!f->features11.storageBuffer16BitAccess) return "storageBuffer16BitAccess";
     if (!f->features12.shaderInt8) return "shaderInt8";
-    if (!f->features.features.shaderInt16) return "shaderInt16";
     if (!f->features.features.shaderInt64) return "shaderInt64";
-    if (!f->features12.vulkanMemoryModel || !f->features12.vulkanMemoryModelDeviceScope) return "vulkanMemoryModelDeviceScope";
     if (!f->features13.maintenance4) return "maintenance4";
-    if ((f->props11.subgroupSupportedOperations & ops) != ops) return "subgroup arithmetic, shuffle and ballot in compute shaders";
+    if ((f->props11.subgroupSupportedOperations & ops) != ops) return "subgroup arithmetic and shuffle";
     if (f->props11.subgroupSize < 4 || f->props11.subgroupSize > 128) return "a subgroup size from 4 to 128";
     if (f->props.properties.limits.maxComputeWorkGroupInvocations < 256) return "workgroups of 256";
     return NULL;
@@ -267,16 +269,14 @@ static void fill_traits(struct vk_traits *t, const struct facts *f, VkPhysicalDe
     t->subgroup = f->props11.subgroupSize;
     t->has_subgroup_control = f->features13.subgroupSizeControl && f->features13.computeFullSubgroups &&
                               (p->requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT);
-    if (t->has_subgroup_control && p->minSubgroupSize <= 32 && p->maxSubgroupSize >= 32)
-        t->subgroup = 32;
-    t->has_fp16 = f->features12.shaderFloat16;
-    t->has_int8 = f->features12.shaderInt8;
-    t->has_fp64 = f->features.features.shaderFloat64;
-    t->has_int_dot = f->features13.shaderIntegerDotProduct && p->integerDotProduct4x8BitPackedSignedAccelerated;
-    t->has_coop_matrix = has_extension(physical, "VK_NV_cooperative_matrix");
+    static const uint32_t wanted[] = { 32, 64, 16, 8 };         /* every local size is a multiple of them */
+    bool is_chosen = false;
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]) && t->has_subgroup_control && !is_chosen; i++)
+        if ((is_chosen = p->minSubgroupSize <= wanted[i] && p->maxSubgroupSize >= wanted[i]))
+            t->subgroup = wanted[i];
+    t->has_subgroup_control = is_chosen;
     t->has_budget = has_extension(physical, "VK_EXT_memory_budget");
     t->shared_bytes = f->props.properties.limits.maxComputeSharedMemorySize;
-    t->group_max = f->props.properties.limits.maxComputeWorkGroupInvocations;
     t->alloc_max = f->props11.maxMemoryAllocationSize < p->maxBufferSize ? f->props11.maxMemoryAllocationSize : p->maxBufferSize;
     if (f->features.features.sparseBinding && (queue[family].queueFlags & VK_QUEUE_SPARSE_BINDING_BIT))
         t->sparse_max = p->maxBufferSize;
@@ -306,8 +306,7 @@ static void fill_caps(struct vk_device *d, const struct facts *f)
     snprintf(c->name, sizeof(c->name), "vulkan:%u", d->number);
     snprintf(c->description, sizeof(c->description), "%.96s, Vulkan %u.%u.%u", p->deviceName, VK_API_VERSION_MAJOR(p->apiVersion),
              VK_API_VERSION_MINOR(p->apiVersion), VK_API_VERSION_PATCH(p->apiVersion));
-    snprintf(c->variants, sizeof(c->variants), "subgroup %u%s%s%s", t->subgroup, t->has_fp16 ? " fp16" : "", t->has_int8 ? " int8" : "",
-             t->has_int_dot ? " int8dot" : "");
+    snprintf(c->variants, sizeof(c->variants), "subgroup %u", t->subgroup);
     c->ledger = 9 + (int)d->number;
     c->total_bytes = t->heap_bytes;
     c->is_async = true;
@@ -343,21 +342,19 @@ uint32_t vk_context_list(myth_device_caps *out, uint32_t cap)
 
 /* ---- open ---- */
 
-static VkResult create_device(struct vk_device *d, const struct facts *f)
+static VkResult create_device(struct vk_device *d)
 {
     VkPhysicalDeviceVulkan13Features f13 = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES, .maintenance4 = VK_TRUE,
-        .subgroupSizeControl = d->traits.has_subgroup_control, .computeFullSubgroups = d->traits.has_subgroup_control,
-        .shaderIntegerDotProduct = f->features13.shaderIntegerDotProduct };
+        .subgroupSizeControl = d->traits.has_subgroup_control, .computeFullSubgroups = d->traits.has_subgroup_control };
     VkPhysicalDeviceVulkan12Features f12 = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, .pNext = &f13, .bufferDeviceAddress = VK_TRUE,
-        .scalarBlockLayout = VK_TRUE, .timelineSemaphore = VK_TRUE, .storageBuffer8BitAccess = VK_TRUE, .shaderInt8 = VK_TRUE,
-        .shaderFloat16 = f->features12.shaderFloat16, .vulkanMemoryModel = VK_TRUE, .vulkanMemoryModelDeviceScope = VK_TRUE };
+        .scalarBlockLayout = VK_TRUE, .timelineSemaphore = VK_TRUE, .storageBuffer8BitAccess = VK_TRUE, .shaderInt8 = VK_TRUE };
     VkPhysicalDeviceVulkan11Features f11 = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, .pNext = &f12, .storageBuffer16BitAccess = VK_TRUE };
     VkPhysicalDeviceFeatures2 features = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &f11,
-        .features = { .shaderInt64 = VK_TRUE, .shaderInt16 = VK_TRUE, .sparseBinding = d->traits.sparse_max > 0 } };
+        .features = { .shaderInt64 = VK_TRUE, .sparseBinding = d->traits.sparse_max > 0 } };
     static const float priority = 1.0f;
     VkDeviceQueueCreateInfo queue = { .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueFamilyIndex = d->family, .queueCount = 1,
                                       .pQueuePriorities = &priority };
@@ -392,7 +389,7 @@ myth_status vk_context_open(struct vk_device *d, const myth_device_opts *opts, m
         return myth_fail(err, MYTH_EDEVICE, "%s: %.64s lacks %s", opts->name, f.props.properties.deviceName,
                          lack ? lack : d->family == UINT32_MAX ? "a compute queue" : "memory that the host can write");
     fill_traits(&d->traits, &f, d->physical, d->family);
-    if ((r = create_device(d, &f)) != VK_SUCCESS)
+    if ((r = create_device(d)) != VK_SUCCESS)
         return vk_fail(d, err, r, "device");
     volkLoadDeviceTable(&d->fn, d->device);
     d->fn.vkGetDeviceQueue(d->device, d->family, 0, &d->queue);

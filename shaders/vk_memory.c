@@ -16,7 +16,8 @@ static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * t
 
 static VkResult allocate(VkDeviceMemory *out, struct vk_block *b, struct vk_device *d, uint32_t type, uint64_t bytes)
 {
-    VkMemoryAllocateFlagsInfo flags = { .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO, .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT };
+    VkMemoryAllocateFlagsInfo flags = { .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+                                        .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT };
     VkMemoryAllocateInfo info = { .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, .pNext = &flags, .allocationSize = bytes,
                                   .memoryTypeIndex = type };
     VkResult r = VK_CALL(d, vkAllocateMemory, d->device, &info, NULL, out);
@@ -209,8 +210,8 @@ myth_status vk_buf_open(myth_buf **out, myth_device *dev, myth_mem_class cls, co
     }
     memset(b, 0, sizeof(*b));
     if (!myth_mem_book(dev->mem, dev->caps.ledger, cls, owner, bytes)) {
-        st = myth_fail(err, MYTH_ENOMEM, "%s: %s: %llu bytes do not fit the limit of %llu", dev->caps.name, owner, (unsigned long long)bytes,
-                       (unsigned long long)myth_mem_limit(dev->mem, dev->caps.ledger));
+        st = myth_fail(err, MYTH_ENOMEM, "%s: %s: %llu bytes do not fit the limit of %llu", dev->caps.name, owner,
+                       (unsigned long long)bytes, (unsigned long long)myth_mem_limit(dev->mem, dev->caps.ledger));
         goto done;
     }
     if ((st = place(b, d, owner, bytes, err)) != MYTH_OK) {

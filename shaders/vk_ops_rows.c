@@ -1,4 +1,4 @@
-/* vk_ops_rows.c - ops over rows that hold no matrix: embedding, rope, norms, stores, merges, copies. The formulas are in the .comp files. */
+/* vk_ops_rows.c - ops over rows without a matrix: embedding, rope, norms, stores, merges, copies. The formulas are in the .comp files. */
 #include "vk_work.h"
 
 #include <math.h>
@@ -59,7 +59,8 @@ void vk_geglu(myth_stream *s, const struct myth_geglu_args *a)
     enum { PER_GROUP = 1024, GROUP_MAX = 16384 };
     struct vk_geglu_args args = { .h = vk_addr(a->h), .g = vk_addr(a->g), .up = vk_addr(a->up), .n = (uint64_t)a->n_rows * a->d_ff };
     uint64_t n_group = (args.n + PER_GROUP - 1) / PER_GROUP;
-    vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_geglu, .x = n_group < GROUP_MAX ? (uint32_t)n_group : GROUP_MAX }, &args, sizeof(args));
+    vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_geglu, .x = n_group < GROUP_MAX ? (uint32_t)n_group : GROUP_MAX }, &args,
+                sizeof(args));
 }
 
 void vk_gather_norm(myth_stream *s, const struct myth_gather_norm_args *a)

@@ -1,7 +1,7 @@
 /* vk_program.c - shader modules and pipelines: one layout (an address as push constant), a pipeline per set of specialization constants.
  *
  * Pipelines  built when first dispatched, found again by their constants, kept until close; at most VK_PIPELINE_MAX
- * Subgroups  where the device lets us choose, every pipeline runs full subgroups of traits.subgroup: local_size_x is a multiple of 64     */
+ * Subgroups  where the device lets us choose, every pipeline runs full subgroups of traits.subgroup; local_size_x is a multiple of 64   */
 #include "vk.h"
 
 #include <string.h>

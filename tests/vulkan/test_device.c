@@ -12,8 +12,8 @@ int main(void) { return vulkan_run(NULL); }
 
 enum { LEDGER = 9, MIB = 1 << 20 };
 
-static const myth_work_shape shape = { .n_rows = 64, .n_logit_rows = 2, .d_model = 1024, .d_ff = 2048, .n_head = 4, .n_head_kv = 2, .head_dim = 64,
-                                       .n_vocab = 300000, .n_ctx = 1024, .top_k = 16, .n_record_ops = 8, .n_graph = 2 };
+static const myth_work_shape shape = { .n_rows = 64, .n_logit_rows = 2, .d_model = 1024, .d_ff = 2048, .n_head = 4, .n_head_kv = 2,
+                                       .head_dim = 64, .n_vocab = 300000, .n_ctx = 1024, .top_k = 16, .n_record_ops = 8, .n_graph = 2 };
 static const myth_device_opts opts = { .name = "vulkan:0", .log = &vulkan_log };
 
 typedef struct {
@@ -136,6 +136,11 @@ static void test_memory_runs_out(void **state)
 
 /* ---- transfers ---- */
 
+static void copy(bench *b, myth_buf *buf, uint64_t to, uint64_t from, uint64_t bytes)
+{
+    myth_copy(b->s, &(struct myth_copy_args){ .dst = myth_view_at(buf, to, MYTH_F32), .src = myth_view_at(buf, from, MYTH_F32), .bytes = bytes });
+}
+
 /* Every size class, with the stream idle and with work under way, so that each path is taken; odd places and lengths. */
 static void test_transfers(void **state)
 {
@@ -150,9 +155,9 @@ static void test_transfers(void **state)
             unsigned char *src = noise(n, i), *got = calloc(1, n);
             assert_non_null(got);
             if (is_busy)
-                myth_copy(b.s, &(struct myth_copy_args){ .dst = myth_view_at(buf, 0, MYTH_F32), .src = myth_view_at(buf, 1, MYTH_F32), .bytes = 1 });
+                copy(&b, buf, 0, 1, 1);
             myth_stream_write(b.s, myth_view_at(buf, 3, MYTH_F32), src, n);
-            myth_copy(b.s, &(struct myth_copy_args){ .dst = myth_view_at(buf, n + 7, MYTH_F32), .src = myth_view_at(buf, 3, MYTH_F32), .bytes = n });
+            copy(&b, buf, n + 7, 3, n);
             myth_stream_read(b.s, got, myth_view_at(buf, n + 7, MYTH_F32), n);
             memset(src, 0, 1);                                  /* write took its copy */
             sync_ok(&b);
@@ -201,7 +206,7 @@ static void test_overlapping_copy(void **state)
         uint64_t from = 1001, to = (uint64_t)((int)from + shift[i]);
         assert_non_null(got);
         myth_stream_write(b.s, myth_view_at(buf, 0, MYTH_F32), want, 2 * N);
-        myth_copy(b.s, &(struct myth_copy_args){ .dst = myth_view_at(buf, to, MYTH_F32), .src = myth_view_at(buf, from, MYTH_F32), .bytes = N });
+        copy(&b, buf, to, from, N);
         myth_stream_read(b.s, got, myth_view_at(buf, 0, MYTH_F32), 2 * N);
         sync_ok(&b);
         memmove(want + to, want + from, N);
@@ -226,7 +231,7 @@ static void test_large_table(void **state)
     float got[PICK * DIM];
     assert_non_null(part);
     for (uint32_t row0 = 0; row0 < ROWS; row0 += PART) {
-        for (uint32_t i = 0; i < PART * (uint32_t)DIM / 32; i++) {              /* block: scale 2^-(block of the row % 4), quants of the row */
+        for (uint32_t i = 0; i < PART * (uint32_t)DIM / 32; i++) {      /* block: scale 2^-(block of the row % 4), quants of the row */
             unsigned char *block = part + (size_t)i * 34;
             uint16_t scale = myth_f32_to_f16(ldexpf(1.0f, -(int)(i % (DIM / 32) % 4)));
             memcpy(block, &scale, 2);
@@ -239,8 +244,8 @@ static void test_large_table(void **state)
     }
     myth_stream_write(b.s, myth_view_at(id, 0, MYTH_I32), ids, sizeof(ids));
     myth_embed_gather(b.s, &(struct myth_embed_gather_args){ .y = myth_view_at(y, 0, MYTH_F32), .table = myth_view_at(table, 0, MYTH_Q8_0),
-                                                            .ids = myth_view_at(id, 0, MYTH_I32), .n_rows = PICK, .dim = DIM, .n_vocab = ROWS,
-                                                            .scale = 2.0f });
+                                                            .ids = myth_view_at(id, 0, MYTH_I32), .n_rows = PICK, .dim = DIM,
+                                                            .n_vocab = ROWS, .scale = 2.0f });
     myth_stream_read(b.s, got, myth_view_at(y, 0, MYTH_F32), sizeof(got));
     sync_ok(&b);
     for (uint32_t i = 0; i < PICK * DIM; i++) {
@@ -273,7 +278,7 @@ static void test_several_allocations(void **state)
     unsigned char *src = noise(N, 5), *got = calloc(1, N);
     assert_non_null(got);
     myth_stream_write(b.s, myth_view_at(buf, seam - N / 2, MYTH_F32), src, N);
-    myth_copy(b.s, &(struct myth_copy_args){ .dst = myth_view_at(buf, 0, MYTH_F32), .src = myth_view_at(buf, seam - N / 2, MYTH_F32), .bytes = N });
+    copy(&b, buf, 0, seam - N / 2, N);
     myth_stream_read(b.s, got, myth_view_at(buf, 0, MYTH_F32), N);
     sync_ok(&b);
     assert_memory_equal(got, src, N);

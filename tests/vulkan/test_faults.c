@@ -1,5 +1,5 @@
-/* test_faults.c - every Vulkan call of a session (load, prefill, decode with recorded steps, generate) fails once, in every class of failure:
- * a status of that class with a message, nothing left in the ledger, no message of the validation layer, and the next session is served.
+/* test_faults.c - every Vulkan call of a session (load, prefill, decode with recorded steps, generate) fails once, in every class of
+ * failure: a status of that class with a message, nothing left in the ledger, no message of the validation layer, and the next session is served.
  * By default every kind of call at one random place of it; every call in every class with MYTHOS_TEST_FULL=1. */
 #include "vulkan.h"
 
@@ -27,7 +27,8 @@ static myth_status session(myth_mem *mem, output *out, myth_error *err)
     myth_result r;
     uint32_t n;
     myth_finish why;
-    const myth_engine_opts o = { .device = "vulkan:0", .n_threads = 1, .n_ctx = 64, .n_seq = 1, .n_ubatch = 16, .top_k = 4, .log = &vulkan_log };
+    const myth_engine_opts o = { .device = "vulkan:0", .n_threads = 1, .n_ctx = 64, .n_seq = 1, .n_ubatch = 16, .top_k = 4,
+                                 .log = &vulkan_log };
     *out = (output){ 0 };
     MYTH_TRY(myth_model_open(&m, mem, "random:gemma3-tiny:q8_0", &(myth_weights_opts){ .level = MYTH_WEIGHTS_DATA }, err));
     MYTH_TRY(myth_engine_open(&e, &m, &o, err));
@@ -78,7 +79,8 @@ static void fail_call(myth_mem *mem, uint64_t nth, vk_probe_failure failure, con
         return;
     }
     if (!is_expected(st, failure) || !rig_err.msg[0])
-        fail_msg("call %llu, %s, failing in way %d ends in %s: %s", (unsigned long long)nth, name, (int)failure, myth_status_name(st), rig_err.msg);
+        fail_msg("call %llu, %s, failing in way %d ends in %s: %s", (unsigned long long)nth, name, (int)failure, myth_status_name(st),
+                 rig_err.msg);
     for (int i = 0; i < MYTH_MEM_DEVICE_MAX * MYTH_MEM_CLASS_N; i++)
         if (myth_mem_get(mem, i / MYTH_MEM_CLASS_N, (myth_mem_class)(i % MYTH_MEM_CLASS_N)).live)
             fail_msg("call %llu, %s, failing in way %d leaves bytes of class %s", (unsigned long long)nth, name, (int)failure,
