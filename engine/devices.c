@@ -46,6 +46,8 @@ myth_status myth_devices_list(myth_device_info *out, size_t cap, size_t *n, myth
     return MYTH_OK;
 }
 
+const char *myth_devices_kind(uint32_t i) { return myth_device_kind_at(i); }
+
 myth_status myth_devices_choose(char out[32], const char *name, myth_error *err)
 {
     if (!name || !*name || strcmp(name, "auto") == 0)

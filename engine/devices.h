@@ -28,6 +28,8 @@ typedef struct {
 
 /* Writes at most cap records in the order "auto" tries the devices; *n says how many. n_threads 0 = all. */
 myth_status myth_devices_list(myth_device_info *out, size_t cap, size_t *n, myth_mem *mem, int n_threads, myth_error *err);
+/* Kinds of devices that this build has: "vulkan", "cpu"; NULL behind the last. */
+const char *myth_devices_kind(uint32_t i);
 /* The name "auto" (or NULL) stands for; other names are copied as they are. */
 myth_status myth_devices_choose(char out[32], const char *name, myth_error *err);
 /* The limits of mem, and for each device of `device` (as in myth_engine_opts) that has none there what it can spare. MYTH_EDEVICE: absent. */

@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 uint32_t myth_model_n_shard(const myth_model *m)
 {
@@ -167,55 +168,97 @@ static myth_status take_host_blocks(myth_engine *e, myth_error *err)
     return MYTH_OK;
 }
 
-myth_status myth_engine_open(myth_engine **out, myth_model *model, const myth_engine_opts *opts, myth_error *err)
+/* One attempt. On failure got[ledger] is what each device had given. */
+static myth_status open_once(myth_engine **out, myth_model *model, const myth_engine_opts *o, const myth_plan *plan, const myth_mem_limits *limits,
+                             myth_mem_limits *got, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    myth_engine *e = NULL;
     const myth_config *c = &model->config;
-    myth_engine_opts o = opts ? *opts : (myth_engine_opts){ 0 };
-    myth_mem_limits limits;
-    myth_plan plan;
     myth_layout y;
-    char line[256];
-    *out = NULL;
-    MYTH_TRY(myth_devices_limits(&limits, model->mem, o.device, err));
-    MYTH_TRY(myth_plan_make(&plan, model, &o, NULL, &limits, false, err));
-    if (!plan.fits) {
-        myth_plan_refusal(&plan, line, sizeof line);
-        return myth_fail(err, MYTH_ENOFIT, "%s", line);
-    }
-    MYTH_TRY(myth_layout_make(&y, model, &o, err));
-
-    e = myth_alloc(model->mem, myth_host_class[MYTH_HOST_engine], myth_host_name[MYTH_HOST_engine], y.host[MYTH_HOST_engine]);
+    MYTH_TRY(myth_layout_make(&y, model, o, err));
+    myth_engine *e = myth_alloc(model->mem, myth_host_class[MYTH_HOST_engine], myth_host_name[MYTH_HOST_engine], y.host[MYTH_HOST_engine]);
     if (!e)
         return myth_fail(err, MYTH_ENOMEM, "engine: %llu bytes", (unsigned long long)y.host[MYTH_HOST_engine]);
     e->model = model;
     e->mem = model->mem;
     e->y = y;
     e->y.opts.device = e->y.device;
-    e->plan = plan;
+    e->plan = *plan;
     e->host[MYTH_HOST_engine] = e;
     carve(e);
     for (uint32_t i = 1; i < MYTH_MEM_DEVICE_MAX; i++)
-        myth_mem_set_limit(e->mem, (int)i, limits.bytes[i]);
-    for (uint32_t i = 0; i < e->n_part; i++)
-        MYTH_TRY(open_part(e, i, err));
-    MYTH_TRY(take_host_blocks(e, err));
-    carve_host(e);
-    for (uint32_t i = 0; i < e->n_part; i++)
-        MYTH_TRY(open_buffers(e, i, err));
-    MYTH_TRY(myth_bind(e, err));
-    for (uint32_t i = 0; i < e->n_part; i++)
+        myth_mem_set_limit(e->mem, (int)i, limits->bytes[i]);
+    for (uint32_t i = 0; i < e->n_part && st == MYTH_OK; i++)
+        st = open_part(e, i, err);
+    if (st == MYTH_OK)
+        st = take_host_blocks(e, err);
+    if (st == MYTH_OK)
+        carve_host(e);
+    for (uint32_t i = 0; i < e->n_part && st == MYTH_OK; i++)
+        st = open_buffers(e, i, err);
+    if (st == MYTH_OK)
+        st = myth_bind(e, err);
+    for (uint32_t i = 0; i < e->n_part && st == MYTH_OK; i++)
         prepare_step(e, &e->part[i]);
-    e->embed_scale = o.is_exact ? sqrtf((float)c->d_model) : c->embed_scale;
+    e->embed_scale = o->is_exact ? sqrtf((float)c->d_model) : c->embed_scale;
     e->n_vocab_choice = c->n_vocab;
     if (model->tokenizer && myth_tokenizer_n_vocab(model->tokenizer) < c->n_vocab)
         e->n_vocab_choice = myth_tokenizer_n_vocab(model->tokenizer);
-    MYTH_TRY(myth_capture_reset(e, err));
-    *out = e;
-    return MYTH_OK;
+    if (st == MYTH_OK)
+        st = myth_capture_reset(e, err);
+    for (int i = 0; i < MYTH_MEM_DEVICE_MAX; i++)
+        got->bytes[i] = myth_mem_total(e->mem, i).live;
+    if (st == MYTH_OK)
+        *out = e;
+    else
+        myth_engine_close(e);
 fail:
-    myth_engine_close(e);
+    return st;
+}
+
+/* The most rows of a step with which every device but the host takes no more than it gave before it refused; half when that is none. */
+static uint32_t fewer_rows(const myth_model *model, const myth_engine_opts *o, const myth_plan *plan, const myth_mem_limits *limits,
+                           const myth_mem_limits *got)
+{
+    myth_engine_opts t = *o;
+    myth_mem_limits less = *limits;
+    for (uint32_t i = 1; i < plan->n_device; i++)
+        if (got->bytes[plan->device[i].ledger] < plan->device[i].total_bytes)
+            less.bytes[plan->device[i].ledger] = got->bytes[plan->device[i].ledger] + 1;
+    for (t.n_ubatch = plan->n_ubatch / 2; t.n_ubatch > 0; t.n_ubatch /= 2) {
+        myth_plan p;
+        if (myth_plan_make(&p, model, &t, NULL, &less, false, NULL) == MYTH_OK && p.fits)
+            return t.n_ubatch;
+    }
+    return plan->n_ubatch / 2;
+}
+
+myth_status myth_engine_open(myth_engine **out, myth_model *model, const myth_engine_opts *opts, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    char device[MYTH_DEVICE_NAME_MAX], line[256];
+    myth_engine_opts o = opts ? *opts : (myth_engine_opts){ 0 };
+    myth_mem_limits limits, got = { { 0 } };
+    myth_plan plan;
+    *out = NULL;
+    if (!o.device || !strchr(o.device, ',')) {
+        MYTH_TRY(myth_device_resolve(device, o.device, err));
+        o.device = device;
+    }
+    MYTH_TRY(myth_devices_limits(&limits, model->mem, o.device, err));
+    MYTH_TRY(myth_plan_make(&plan, model, &o, NULL, &limits, false, err));
+    if (!plan.fits) {
+        myth_plan_refusal(&plan, line, sizeof line);
+        return myth_fail(err, MYTH_ENOFIT, "%s", line);
+    }
+    st = open_once(out, model, &o, &plan, &limits, &got, err);
+    if (st == MYTH_ENOMEM && plan.n_device > 1 && plan.n_ubatch > 1) {        /* somebody took what was free: once more, with fewer rows a step */
+        o.n_ubatch = fewer_rows(model, &o, &plan, &limits, &got);
+        myth_logf(o.log, MYTH_LOG_WARN, "engine", "out of memory at %u rows a step, trying %u", plan.n_ubatch, o.n_ubatch);
+        MYTH_TRY(myth_plan_make(&plan, model, &o, NULL, &limits, false, err));
+        st = open_once(out, model, &o, &plan, &limits, &got, err);
+    }
+fail:
     return st;
 }
 

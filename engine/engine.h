@@ -121,7 +121,8 @@ typedef struct myth_engine myth_engine;
 typedef struct myth_seq myth_seq;
 
 /* Plans with the limits of model->mem, refuses (MYTH_ENOFIT) or takes everything. A device whose ledger has no limit is given one: what it
- * can spare (devices.h). The model was opened with level DATA. */
+ * can spare (devices.h). A device that then refuses what fits is asked once more for as many rows a step as fit into what it gave (the plan
+ * says how many they are); the answers are the same. The model was opened with level DATA. */
 myth_status myth_engine_open(myth_engine **out, myth_model *model, const myth_engine_opts *opts, myth_error *err);
 void myth_engine_close(myth_engine *e);
 const myth_plan *myth_engine_plan(const myth_engine *e);

@@ -1,4 +1,5 @@
 /* cmd_docs.c - the commands that print what the tables say: man, completion, version. */
+#include "../engine/devices.h"
 #include "help.h"
 #include "json_out.h"
 #include "version.h"
@@ -49,7 +50,10 @@ static int run_version(myth_cli *cli, const void *opts)
     (void)cli;
     const version_opts *o = opts;
     if (!o->json) {
-        printf("mythos %s (%s), devices: cpu, compiler %s\n", MYTHOS_VERSION, MYTHOS_COMMIT, __VERSION__);
+        printf("mythos %s (%s), devices:", MYTHOS_VERSION, MYTHOS_COMMIT);
+        for (uint32_t i = 0; myth_devices_kind(i); i++)
+            printf(" %s", myth_devices_kind(i));
+        printf(", compiler %s\n", __VERSION__);
         return MYTH_EXIT_CLEAN;
     }
     myth_json_out j;
@@ -60,7 +64,8 @@ static int run_version(myth_cli *cli, const void *opts)
     myth_jout_key_str(&j, "compiler", __VERSION__);
     myth_jout_key(&j, "devices");
     myth_jout_array(&j);
-    myth_jout_str(&j, "cpu");
+    for (uint32_t i = 0; myth_devices_kind(i); i++)
+        myth_jout_str(&j, myth_devices_kind(i));
     myth_jout_end(&j);
     myth_jout_end(&j);
     return MYTH_EXIT_CLEAN;

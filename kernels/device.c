@@ -75,7 +75,7 @@ myth_status myth_device_resolve(char out[MYTH_DEVICE_NAME_MAX], const char *want
     }
     for (int i = 0; i < KIND_N - 1 && may_have_gpu(); i++) {
         myth_device_caps caps[LIST_MAX];
-        uint32_t n = kinds[i]->list(caps, LIST_MAX);
+        uint32_t n = kinds[i]->list ? kinds[i]->list(caps, LIST_MAX) : 0;
         for (uint32_t k = 0; k < n; k++)
             if (caps[k].is_gpu) {
                 snprintf(out, MYTH_DEVICE_NAME_MAX, "%s", caps[k].name);
@@ -97,18 +97,26 @@ uint32_t myth_device_list(myth_device_caps *out, uint32_t cap)
     uint32_t n = 0;
     for (int i = 0; i < KIND_N; i++) {
         uint32_t first = n;
-        n += kinds[i]->list(out + n, cap - n);
+        n += kinds[i]->list ? kinds[i]->list(out + n, cap - n) : 0;
         for (; kinds[i]->measure && first < n; first++)
             kinds[i]->measure(&out[first]);
     }
     return n;
 }
 
+const char *myth_device_kind_at(uint32_t i)
+{
+    for (int k = 0; k < KIND_N; k++)
+        if (kinds[k]->list && i-- == 0)
+            return kinds[k]->prefix;
+    return NULL;
+}
+
 bool myth_device_find(myth_device_caps *out, const char *name)
 {
     const myth_device_kind *kind = find_kind(name);
     myth_device_caps caps[LIST_MAX];
-    uint32_t n = kind ? kind->list(caps, LIST_MAX) : 0;
+    uint32_t n = kind && kind->list ? kind->list(caps, LIST_MAX) : 0;
     for (uint32_t i = 0; i < n; i++)
         if (strcmp(caps[i].name, name) == 0) {
             *out = caps[i];

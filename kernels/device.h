@@ -81,6 +81,8 @@ myth_status myth_device_resolve(char out[MYTH_DEVICE_NAME_MAX], const char *want
 int myth_device_ledger(const char *name);
 /* What every device of this machine says of itself without being opened, in the order of "auto"; at most cap, returns how many. */
 uint32_t myth_device_list(myth_device_caps *out, uint32_t cap);
+/* Kinds of this build, in that order: "cuda", "vulkan", "cpu"; NULL behind the last. */
+const char *myth_device_kind_at(uint32_t i);
 /* Facts of one device by its resolved name; false when it is not there. */
 bool myth_device_find(myth_device_caps *out, const char *name);
 

@@ -30,7 +30,8 @@ typedef struct {
     myth_status (*open)(myth_device **out, myth_mem *mem, const myth_device_opts *opts, myth_error *err);
     /* Adds nothing: fills both from zero. `host` is what the device books on the host's ledger, `own` on its own (cpu: all is host). */
     void (*plan)(myth_class_bytes *host, myth_class_bytes *own, const myth_device_opts *opts, const myth_work_shape *shape);
-    /* Writes what each device present says of itself, at most cap, devices in order; returns how many. Books nothing, keeps nothing open. */
+    /* Writes what each device present says of itself, at most cap, devices in order; returns how many. Books nothing, keeps nothing open.
+     * NULL: a stub, not part of this build. */
     uint32_t (*list)(myth_device_caps *out, uint32_t cap);
     /* Fills in free_bytes and budget_bytes where that costs a device's context, which list leaves alone; NULL = list knows them. */
     void (*measure)(myth_device_caps *caps);

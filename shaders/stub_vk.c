@@ -12,11 +12,5 @@ static void plan_nothing(myth_class_bytes *host, myth_class_bytes *own, const my
     (void)host, (void)own, (void)opts, (void)shape;
 }
 
-static uint32_t list_none(myth_device_caps *out, uint32_t cap)
-{
-    (void)out, (void)cap;
-    return 0;
-}
-
 const myth_device_kind myth_device_kind_vulkan = {
-    .prefix = "vulkan", .ledger = 9, .n_max = 8, .open = refuse, .plan = plan_nothing, .list = list_none };
+    .prefix = "vulkan", .ledger = 9, .n_max = 8, .open = refuse, .plan = plan_nothing };

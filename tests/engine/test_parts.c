@@ -5,6 +5,9 @@
  *          other devices (and between devices) within 1e-4, in exact mode; every one within the goldens' tolerance of transformers */
 #include "support/rig.h"
 
+#include "engine/engine_impl.h"
+#include "kernels/device_impl.h"
+
 enum { CTX = 64, PLACE_MAX = 64 };
 static const float TOLERANCE = 2e-3f, TOLERANCE_SPLIT = 1e-4f;
 
@@ -302,6 +305,129 @@ static void a_device_has_a_limit_of_its_own(void **state)
     }
 }
 
+/* ---- what fails ---- */
+
+/* Somebody else took the device's memory between plan and open: once more with fewer rows a step, and the same answers. */
+static void a_device_that_refuses_gets_fewer_rows(void **state)
+{
+    (void)state;
+    for (uint32_t d = 0; d < n_device; d++) {
+        rig r = { 0 };
+        rows want, got;
+        int32_t ids[50];
+        myth_engine_opts o = { .device = device[d], .n_threads = 1, .is_exact = true, .n_ctx = CTX, .n_ubatch = 48, .want_full_logits = true };
+        bool is_cpu = strcmp(device[d], "cpu") == 0;
+        for (int32_t i = 0; i < 50; i++)
+            ids[i] = 3 + 7 * i;
+        rig_open(&r, "random:gemma2-tiny:q8_0", &o);
+        uint64_t h_bytes = r.engine->y.part[0].buf[MYTH_BUF_h];
+        rows_open(&want, &r, 50, false);
+        rig_feed(&r, rig_seq(&r), ids, 50, 0, &want);
+        rig_close(&r);
+
+        assert_ok(myth_mem_open(&r.mem, 0, &rig_err));
+        assert_ok(myth_model_open(&r.model, r.mem, "random:gemma2-tiny:q8_0", &(myth_weights_opts){ .level = MYTH_WEIGHTS_DATA }, &rig_err));
+        myth_mem_set_fault(r.mem, &(myth_fault){ .fail_nth = 1, .forever = true, .fail_above = h_bytes / 4,
+                                                 .class_mask = 1u << MYTH_MEM_ACTIVATIONS });
+        myth_status st = myth_engine_open(&r.engine, &r.model, &o, &rig_err);
+        if (is_cpu) {                                            /* memory of the host is as the plan says: no second attempt */
+            assert_int_equal(st, MYTH_ENOMEM);
+            assert_null(r.engine);
+        } else {
+            assert_int_equal(st, MYTH_OK);
+            const myth_plan *p = myth_engine_plan(r.engine);
+            assert_true(p->n_ubatch > 0 && p->n_ubatch < 48);
+            assert_int_equal(myth_mem_total(r.mem, p->device[1].ledger).live, p->device[1].total_bytes);
+            rows_open(&got, &r, 50, false);
+            rig_feed(&r, rig_seq(&r), ids, 50, 0, &got);
+            assert_same_bits(got.logits, want.logits, 50 * (size_t)got.n_vocab, "fewer rows");
+            rows_close(&got);
+            printf("%s: %u rows a step instead of 48\n", device[d], p->n_ubatch);
+        }
+        myth_mem_set_fault(r.mem, NULL);
+        rig_close(&r);
+        rows_close(&want);
+    }
+}
+
+static struct myth_device_vtable broken;
+static const struct myth_device_vtable *whole;
+static uint32_t n_until_lost;
+
+static bool is_lost(myth_error *err)
+{
+    if (n_until_lost > 0 && --n_until_lost > 0)
+        return false;
+    myth_fail(err, MYTH_ELOST, "lost");
+    return true;
+}
+static myth_status lost_sync(myth_stream *s, myth_error *err) { return is_lost(err) ? MYTH_ELOST : whole->sync(s, err); }
+static myth_status lost_wait(myth_stream *s, uint64_t mark, myth_error *err) { return is_lost(err) ? MYTH_ELOST : whole->wait(s, mark, err); }
+
+/* A device that is lost at its n-th synchronisation, whatever n: the code says so, everything closes, and the tokens that the host holds
+ * rebuild the sequence on a new engine, which goes on as the undisturbed one did. */
+static void a_lost_device_is_rebuilt_from_the_tokens(void **state)
+{
+    (void)state;
+    enum { N_PROMPT = 20, N_NEW = 24 };
+    int32_t prompt[N_PROMPT], want[N_NEW], ids[N_NEW], kept[CTX];
+    for (int32_t i = 0; i < N_PROMPT; i++)
+        prompt[i] = 3 + 5 * i;
+    for (uint32_t d = 0; d < n_device; d++) {
+        uint32_t n_ids = 0, n_lost = 0;
+        myth_finish why;
+        const myth_engine_opts o = { .device = device[d], .n_threads = 1, .is_exact = true, .n_ctx = CTX, .n_ubatch = 8 };
+        for (uint32_t nth = 0; nth < 30; nth += nth < 4 ? 1 : 5) {
+            rig r;
+            rig_open(&r, "random:gemma3-tiny:q8_0", &o);
+            myth_seq *s = rig_seq(&r);
+            myth_generate_opts g = { .prompt = prompt, .n_prompt = N_PROMPT, .n_max = N_NEW };
+            myth_device *dev = r.engine->part[0].dev;
+            whole = dev->vt;
+            if (nth) {
+                broken = *whole;
+                broken.sync = lost_sync;
+                broken.wait = whole->wait ? lost_wait : NULL;
+                n_until_lost = nth;
+                dev->vt = &broken;
+            }
+            rig_err = (myth_error){ 0 };
+            myth_status st = myth_generate(r.engine, s, &g, nth ? ids : want, &n_ids, &why, &rig_err);
+            dev->vt = whole;
+            if (nth == 0) {
+                assert_int_equal(st, MYTH_OK);
+                assert_int_equal(n_ids, N_NEW);
+                rig_close(&r);
+                continue;
+            }
+            if (st == MYTH_OK) {                                 /* fewer synchronisations than that */
+                assert_memory_equal(ids, want, sizeof(want));
+                rig_close(&r);
+                continue;
+            }
+            assert_int_equal(st, MYTH_ELOST);
+            assert_memory_equal(ids, want, 4 * n_ids);
+            n_lost++;
+            uint32_t n_kept = N_PROMPT + n_ids;                  /* what the host knows: the prompt and the ids it was given */
+            memcpy(kept, prompt, sizeof(prompt));
+            memcpy(kept + N_PROMPT, ids, 4 * n_ids);
+            uint32_t len = myth_seq_len(s) < n_kept ? myth_seq_len(s) : n_kept;
+            assert_memory_equal(myth_seq_tokens(s), kept, 4 * len);
+            rig_close(&r);
+            rig_open(&r, "random:gemma3-tiny:q8_0", &o);
+            s = rig_seq(&r);
+            g = (myth_generate_opts){ .prompt = kept, .n_prompt = n_kept, .n_max = N_NEW - n_ids };
+            uint32_t n_more = 0;
+            assert_ok(myth_generate(r.engine, s, &g, ids, &n_more, &why, &rig_err));
+            assert_int_equal(n_more, N_NEW - n_ids);
+            assert_memory_equal(ids, want + n_ids, 4 * n_more);
+            rig_close(&r);
+        }
+        assert_true(n_lost > 0);
+        printf("%s: lost %u times\n", device[d], n_lost);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -309,6 +435,8 @@ int main(void)
         cmocka_unit_test(parts_equal_transformers),
         cmocka_unit_test(lists_of_devices_are_checked),
         cmocka_unit_test(a_device_has_a_limit_of_its_own),
+        cmocka_unit_test(a_device_that_refuses_gets_fewer_rows),
+        cmocka_unit_test(a_lost_device_is_rebuilt_from_the_tokens),
     };
     return cmocka_run_group_tests(tests, find_devices, NULL);
 }
