@@ -1,5 +1,6 @@
 #!/bin/sh
 # The library neither ends the process, nor prints, nor takes memory behind the ledger's back: read from the symbols its objects need.
+# volk opens the Vulkan loader.
 set -eu
 if grep -q '^MYTH_SANITIZE:BOOL=ON\|^MYTH_FUZZ:BOOL=ON\|^CMAKE_BUILD_TYPE:STRING=Debug' "$MYTHOS_BUILD_DIR/CMakeCache.txt"; then
     echo "skipped: asserts and sanitizers bring symbols of their own"
@@ -14,7 +15,7 @@ check() # archive; prints what is not allowed, fails when there is something
                       "fork execve execvp dlopen malloc calloc realloc free strdup strndup asprintf vasprintf posix_memalign aligned_alloc " \
                       "memalign valloc mmap mmap64 mremap munmap sbrk getline open_memstream", name, " ")
             for (i = 1; i <= n; i++) forbidden[name[i]] = 1
-            n = split("mem.c.o:calloc mem.c.o:free mem.c.o:posix_memalign mem.c.o:mmap mem.c.o:munmap map.c.o:mmap map.c.o:munmap", name, " ")
+            n = split("mem.c.o:calloc mem.c.o:free mem.c.o:posix_memalign mem.c.o:mmap mem.c.o:munmap map.c.o:mmap map.c.o:munmap volk.c.o:dlopen", name, " ")
             for (i = 1; i <= n; i++) allowed[name[i]] = 1
         }
         {
