@@ -174,8 +174,11 @@ static myth_status open_once(myth_engine **out, myth_model *model, const myth_en
 {
     myth_status st = MYTH_OK;
     const myth_config *c = &model->config;
+    myth_mem_limits before;
     myth_layout y;
     MYTH_TRY(myth_layout_make(&y, model, o, err));
+    for (int i = 0; i < MYTH_MEM_DEVICE_MAX; i++)
+        before.bytes[i] = myth_mem_total(model->mem, i).live;
     myth_engine *e = myth_alloc(model->mem, myth_host_class[MYTH_HOST_engine], myth_host_name[MYTH_HOST_engine], y.host[MYTH_HOST_engine]);
     if (!e)
         return myth_fail(err, MYTH_ENOMEM, "engine: %llu bytes", (unsigned long long)y.host[MYTH_HOST_engine]);
@@ -207,7 +210,7 @@ static myth_status open_once(myth_engine **out, myth_model *model, const myth_en
     if (st == MYTH_OK)
         st = myth_capture_reset(e, err);
     for (int i = 0; i < MYTH_MEM_DEVICE_MAX; i++)
-        got->bytes[i] = myth_mem_total(e->mem, i).live;
+        got->bytes[i] = myth_mem_total(e->mem, i).live - before.bytes[i];
     if (st == MYTH_OK)
         *out = e;
     else

@@ -328,6 +328,55 @@ static void suggestions_fit_when_applied(void **state)
         }
 }
 
+/* A device that is short: at least three ways out, each of which fits when it is taken; fewer layers there or their weights on the host
+ * where those help. */
+static void a_short_device_is_told_ways_out(void **state)
+{
+    (void)state;
+    char device[RIG_TARGET_MAX][32];
+    uint32_t n_device = rig_devices(device), n_ngl = 0, n_offload = 0;
+    for (uint32_t d = 0; d < n_device; d++)
+        for (uint32_t percent = 1; percent < 100 && strcmp(device[d], "cpu") != 0; percent += 9) {
+            myth_mem *mem;
+            myth_model m = { 0 };
+            myth_plan all, p, again;
+            assert_ok(myth_mem_open(&mem, 0, &rig_err));
+            assert_ok(myth_model_open(&m, mem, "random:gemma3-1b:q8_0", &(myth_weights_opts){ .level = MYTH_WEIGHTS_HEADER }, &rig_err));
+            myth_engine_opts o = { .device = device[d], .n_threads = 2, .n_ctx = 8192, .n_seq = 4 };
+            assert_ok(myth_plan_make(&all, &m, &o, NULL, NULL, false, &rig_err));
+            myth_mem_limits limits = { { 0 } };
+            limits.bytes[all.device[1].ledger] = all.device[1].total_bytes / 100 * percent;
+            assert_ok(myth_plan_make(&p, &m, &o, NULL, &limits, false, &rig_err));
+            assert_false(p.fits);
+            if (p.n_suggestion < 3)
+                fail_msg("%s at %u %%: %u suggestions", device[d], percent, p.n_suggestion);
+            for (uint32_t k = 0; k < p.n_suggestion; k++) {
+                const char *flags = p.suggestion[k].flag;
+                myth_engine_opts changed = o;
+                myth_mem_limits as_given = limits;
+                apply_suggestion(flags, &changed, &as_given.bytes[MYTH_MEM_HOST]);
+                if (strstr(flags, "-ngl ")) {
+                    changed.has_gpu_layers = true;
+                    changed.n_gpu_layers = number_after(flags, "-ngl ");
+                    n_ngl++;
+                }
+                if (strstr(flags, "--offload weights")) {
+                    changed.offload = MYTH_OFFLOAD_WEIGHTS;
+                    n_offload++;
+                }
+                if (strstr(flags, "--device cpu"))
+                    changed.device = "cpu";
+                assert_ok(myth_plan_make(&again, &m, &changed, NULL, &as_given, false, &rig_err));
+                if (!again.fits || again.total_bytes != p.suggestion[k].total_bytes)
+                    fail_msg("%s at %u %%: \"%s\" promises %llu bytes, plans %llu", device[d], percent, flags,
+                             (unsigned long long)p.suggestion[k].total_bytes, (unsigned long long)again.total_bytes);
+            }
+            myth_model_close(&m);
+            assert_int_equal(myth_mem_close(mem), 0);
+        }
+    assert_true((n_device == 1 && strcmp(device[0], "cpu") == 0) || (n_ngl > 0 && n_offload > 0));
+}
+
 static void the_limit_is_exact_and_a_refusal_takes_nothing(void **state)
 {
     (void)state;
@@ -607,6 +656,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(plan_equals_ledger_on_a_grid),
         cmocka_unit_test(kv_bytes_equal_the_formula_on_real_shapes),
         cmocka_unit_test(suggestions_fit_when_applied),
+        cmocka_unit_test(a_short_device_is_told_ways_out),
         cmocka_unit_test(the_limit_is_exact_and_a_refusal_takes_nothing),
         cmocka_unit_test(shrinking_finds_a_plan_that_fits),
         cmocka_unit_test(plan_needs_headers_only),
