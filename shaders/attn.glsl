@@ -9,20 +9,16 @@
 #include "math.glsl"
 #include "store.glsl"
 
-layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer Words { u64vec2 v[]; };
-
-const uint Q_PER_KV_MAX = 8;
-
-uint64_t run_of(uint row) { return args.a.runs + uint64_t(I32(args.a.row_run).v[row]) * RUN_WIDTH * 4ul; }
+uint64_t run_of(uint row) { return a.runs + uint64_t(I32(a.row_run).v[row]) * RUN_WIDTH * 4ul; }
 
 // First position that a row at pos sees.
-uint first_key(uint pos) { return args.a.window != 0 && pos + 1 > args.a.window ? pos + 1 - args.a.window : 0; }
+uint first_key(uint pos) { return a.window != 0 && pos + 1 > a.window ? pos + 1 - a.window : 0; }
 
 // Of paged layers; rings hold what they hold.
 uvec2 gap_of(uint64_t run)
 {
     uvec2 gap = uvec2(I32(run).v[RUN_GAP0], I32(run).v[RUN_GAP1]);
-    return args.a.kv.is_ring != 0 ? uvec2(0) : gap;
+    return a.kv.is_ring != 0 ? uvec2(0) : gap;
 }
 
 // Address of position pos's key (is_v: value) row of kv head `head`.
@@ -31,12 +27,12 @@ uint64_t cached_row(uint64_t run, uint pos, uint head, bool is_v)
     const uint pos0 = uint(I32(run).v[RUN_POS0]);
     const uint64_t k_bytes = cache_bytes(K_TYPE, HEAD_DIM), row_bytes = is_v ? cache_bytes(V_TYPE, HEAD_DIM) : k_bytes;
     if (pos >= pos0)
-        return (is_v ? args.a.v_new : args.a.k_new) +
-               (uint64_t(head) * args.a.cap_rows + uint(I32(run).v[RUN_ROW0]) + (pos - pos0)) * row_bytes;
+        return (is_v ? a.v_new : a.k_new) +
+               (uint64_t(head) * a.cap_rows + uint(I32(run).v[RUN_ROW0]) + (pos - pos0)) * row_bytes;
     uint row;
-    const uint64_t page = kv_page(args.a.kv, run, pos, row);
-    return page + (is_v ? uint64_t(args.a.n_head_kv) * args.a.kv.page_tok * k_bytes : 0ul) +
-           (uint64_t(head) * args.a.kv.page_tok + row) * row_bytes;
+    const uint64_t page = kv_page(a.kv, run, pos, row);
+    return page + (is_v ? uint64_t(a.n_head_kv) * a.kv.page_tok * k_bytes : 0ul) +
+           (uint64_t(head) * a.kv.page_tok + row) * row_bytes;
 }
 
 vec4 halves(uvec2 two, bool is_bf16)
@@ -45,19 +41,13 @@ vec4 halves(uvec2 two, bool is_bf16)
                    : vec4(unpackHalf2x16(two.x), unpackHalf2x16(two.y));
 }
 
-float q8_scale(uint h)
-{
-    uint u = (h & 0x7fffu) << 13;
-    return u < 0x00800000u ? uintBitsToFloat(u + 0x38800000u) - 6.103515625e-5 : uintBitsToFloat(u + 0x38000000u);
-}
-
 // Elements d .. d + 3 of the row at p; d is a multiple of 4, elements past HEAD_DIM are 0.
 vec4 row_vec4(uint64_t p, uint type, bool is_wide, uint d)
 {
     if (type == DT_Q8_0) {
         const uint64_t block = p + (d / 32) * 34;
         const uint lo = uint(U16(block).v[1 + d % 32 / 2]), hi = uint(U16(block).v[2 + d % 32 / 2]);
-        return q8_scale(uint(U16(block).v[0])) * vec4(ivec4(lo << 24, lo << 16, hi << 24, hi << 16) >> 24);
+        return scale_value(uint(U16(block).v[0])) * vec4(ivec4(lo << 24, lo << 16, hi << 24, hi << 16) >> 24);
     }
     if (is_wide) {
         if (type != DT_F32)
@@ -68,7 +58,9 @@ vec4 row_vec4(uint64_t p, uint type, bool is_wide, uint d)
     vec4 v = vec4(0.0);
     for (uint i = 0; i < 4; i++)
         if (d + i < HEAD_DIM)
-            v[i] = type == DT_F32 ? F32(p).v[d + i] : type == DT_F16 ? f16_to_f32(uint(U16(p).v[d + i])) : bf16_to_f32(uint(U16(p).v[d + i]));
+            v[i] = type == DT_F32   ? F32(p).v[d + i]
+                   : type == DT_F16 ? f16_to_f32(uint(U16(p).v[d + i]))
+                                    : bf16_to_f32(uint(U16(p).v[d + i]));
     return v;
 }
 

@@ -19,6 +19,7 @@ layout(constant_id = 3) const uint HEAD_DIM = 64;
 layout(constant_id = 4) const uint Q_HEADS = 1;
 layout(constant_id = 5) const uint FLAGS = 0;
 ARGS(attn)
+vk_attn_args a;                 // read once: loops would read them from memory again
 
 #include "attn.glsl"
 
@@ -35,12 +36,12 @@ shared bool is_last;
 vec4 qv[Q_HEADS * LANE_WORDS];
 vec4 sum[Q_HEADS];
 
-uint64_t q_head(uint row, uint h) { return (uint64_t(row) * args.a.n_head + h) * HEAD_DIM * 4ul; }
+uint64_t q_head(uint row, uint h) { return (uint64_t(row) * a.n_head + h) * HEAD_DIM * 4ul; }
 
 // What split `s` of the live ones leaves for head h: maximum, sum, values.
 uint64_t part_at(uint row, uint h, uint s)
 {
-    return args.a.part + ((uint64_t(row - args.a.row0) * args.a.n_head + h) * args.a.n_split + s) * ((HEAD_DIM + 2) * 4ul);
+    return a.part + ((uint64_t(row - a.row0) * a.n_head + h) * a.n_split + s) * ((HEAD_DIM + 2) * 4ul);
 }
 
 void read_queries(uint row, uint h0, uint n_h)
@@ -48,7 +49,7 @@ void read_queries(uint row, uint h0, uint n_h)
     [[unroll]] for (uint g = 0; g < Q_HEADS; g++)
         [[unroll]] for (uint i = 0; i < LANE_WORDS; i++) {
             const uint d = (i * SUBGROUP + gl_SubgroupInvocationID) * 4;
-            const uint64_t q = args.a.q + q_head(row, h0 + min(g, n_h - 1));
+            const uint64_t q = a.q + q_head(row, h0 + min(g, n_h - 1));
             vec4 v = vec4(0.0);
             for (uint c = 0; c < 4; c++)
                 if (d + c < HEAD_DIM)
@@ -80,7 +81,7 @@ void score_keys(uint64_t run, uint head, uint start, uint from, uint to, uvec2 g
         [[unroll]] for (uint g = 0; g < Q_HEADS; g++) {
             const float s = subgroupAdd(dot_qk[g]);
             if (subgroupElect())
-                score[g * SPLIT + j - start] = is_held ? cap_f32(s, args.a.softcap) : -INF;
+                score[g * SPLIT + j - start] = is_held ? cap_f32(s, a.softcap) : -INF;
         }
     }
 }
@@ -146,18 +147,18 @@ void join(uint row, uint h, uint n_live)
             if (p.v[1] > 0.0)
                 v = fma(exp_f32(p.v[0] - m), p.v[2 + d], v);
         }
-        F32(args.a.o + q_head(row, h)).v[d] = v / l;
+        F32(a.o + q_head(row, h)).v[d] = v / l;
     }
 }
 
 // The row's own key and value to the cache: bytes are copied.
 void merge_row(uint64_t run, uint head, bool is_v)
 {
-    const uint pos = uint(I32(run).v[RUN_POS0]), page_tok = args.a.kv.page_tok;
+    const uint pos = uint(I32(run).v[RUN_POS0]), page_tok = a.kv.page_tok;
     const uint64_t row_bytes = cache_bytes(is_v ? V_TYPE : K_TYPE, HEAD_DIM), from = cached_row(run, pos, head, is_v);
     uint row;
-    const uint64_t page = kv_page(args.a.kv, run, pos, row);
-    const uint64_t skip = is_v ? uint64_t(args.a.n_head_kv) * page_tok * cache_bytes(K_TYPE, HEAD_DIM) : 0ul;
+    const uint64_t page = kv_page(a.kv, run, pos, row);
+    const uint64_t skip = is_v ? uint64_t(a.n_head_kv) * page_tok * cache_bytes(K_TYPE, HEAD_DIM) : 0ul;
     const uint64_t to = page + skip + (uint64_t(head) * page_tok + row) * row_bytes;
     for (uint i = gl_LocalInvocationIndex; i < uint(row_bytes) / 2; i += GROUP)
         U16(to).v[i] = U16(from).v[i];
@@ -165,9 +166,10 @@ void merge_row(uint64_t run, uint head, bool is_v)
 
 void main()
 {
-    const uint row = args.a.row0 + gl_WorkGroupID.z, group = args.a.n_head / args.a.n_head_kv, n_hgroup = (group + Q_HEADS - 1) / Q_HEADS;
+    a = args.a;
+    const uint row = a.row0 + gl_WorkGroupID.z, group = a.n_head / a.n_head_kv, n_hgroup = (group + Q_HEADS - 1) / Q_HEADS;
     const uint head = gl_WorkGroupID.y / n_hgroup, g0 = gl_WorkGroupID.y % n_hgroup * Q_HEADS, n_h = min(Q_HEADS, group - g0);
-    const uint h0 = head * group + g0, pos = uint(I32(args.a.pos).v[row]), first = first_key(pos);
+    const uint h0 = head * group + g0, pos = uint(I32(a.pos).v[row]), first = first_key(pos);
     const uint64_t run = run_of(row);
     const uvec2 gap = gap_of(run);
     const uint skip0 = max((gap.x + SPLIT - 1) / SPLIT, first / SPLIT), skip1 = max(gap.y / SPLIT, skip0);      // splits whole in the gap
@@ -205,9 +207,9 @@ void main()
     barrier();
     if (t == 0) {
         const uint at = gl_WorkGroupID.z * gl_NumWorkGroups.y + gl_WorkGroupID.y;
-        is_last = atomicAdd(U32(args.a.count).v[at], 1u) == n_live - 1;
+        is_last = atomicAdd(U32(a.count).v[at], 1u) == n_live - 1;
         if (is_last)
-            U32(args.a.count).v[at] = 0u;
+            U32(a.count).v[at] = 0u;
     }
     barrier();
     if (!is_last)
@@ -215,7 +217,7 @@ void main()
     memoryBarrierBuffer();
     for (uint g = 0; g < n_h; g++)
         join(row, h0 + g, n_live);
-    if (args.a.merges != 0 && g0 == 0 && (I32(run).v[RUN_FLAGS] & RUN_EPHEMERAL) == 0) {
+    if (a.merges != 0 && g0 == 0 && (I32(run).v[RUN_FLAGS] & RUN_EPHEMERAL) == 0) {
         merge_row(run, head, false);
         merge_row(run, head, true);
     }

@@ -17,6 +17,7 @@ layout(constant_id = 2) const uint V_TYPE = 0;
 layout(constant_id = 3) const uint HEAD_DIM = 64;
 layout(constant_id = 4) const uint FLAGS = 0;
 ARGS(attn)
+vk_attn_args a;                 // read once: loops would read them from memory again
 
 #include "attn.glsl"
 
@@ -29,18 +30,18 @@ shared uint q_pos[Q_TILE], q_run[Q_TILE];
 shared uint64_t k_row[K_TILE], v_row[K_TILE];
 vec4 acc[N_CHUNK * 4];
 
-uint group() { return args.a.n_head / args.a.n_head_kv; }
+uint group() { return a.n_head / a.n_head_kv; }
 
 // Address of query i of the tile in q or o; queries past the last row repeat it.
 uint64_t q_at(uint i)
 {
-    const uint at = min(gl_WorkGroupID.x * Q_TILE + i, args.a.n_rows * group() - 1);
-    return (uint64_t(at / group()) * args.a.n_head + gl_WorkGroupID.y * group() + at % group()) * HEAD_DIM * 4ul;
+    const uint at = min(gl_WorkGroupID.x * Q_TILE + i, a.n_rows * group() - 1);
+    return (uint64_t(at / group()) * a.n_head + gl_WorkGroupID.y * group() + at % group()) * HEAD_DIM * 4ul;
 }
 
 vec4 q_vec4(uint i, uint d)
 {
-    F32 q = F32(args.a.q + q_at(i));
+    F32 q = F32(a.q + q_at(i));
     vec4 v = vec4(0.0);
     for (uint c = 0; c < 4; c++)
         if (d + c < HEAD_DIM)
@@ -81,7 +82,7 @@ void score_block(uint start, uint run, uvec2 gap)
         [[unroll]] for (uint j = 0; j < 4; j++) {
             const uint row = i * 16 + ty, key = start + j * 8 + tx, pos = q_pos[row];
             const bool sees = q_run[row] == run && key <= pos && key >= first_key(pos) && (key < gap.x || key >= gap.y);
-            weight[row * K_TILE + j * 8 + tx] = sees ? cap_f32(s[i * 4 + j], args.a.softcap) : -INF;
+            weight[row * K_TILE + j * 8 + tx] = sees ? cap_f32(s[i * 4 + j], a.softcap) : -INF;
         }
 }
 
@@ -123,20 +124,21 @@ void add_block()
 
 void main()
 {
-    const uint t = gl_LocalInvocationIndex, n_query = args.a.n_rows * group(), base = gl_WorkGroupID.x * Q_TILE;
+    a = args.a;
+    const uint t = gl_LocalInvocationIndex, n_query = a.n_rows * group(), base = gl_WorkGroupID.x * Q_TILE;
     [[unroll]] for (uint i = 0; i < N_CHUNK * 4; i++)
         acc[i] = vec4(0.0);
     if (t < Q_TILE) {
         const uint r = min(base + t, n_query - 1) / group();
-        q_pos[t] = uint(I32(args.a.pos).v[r]);
-        q_run[t] = uint(I32(args.a.row_run).v[r]);
+        q_pos[t] = uint(I32(a.pos).v[r]);
+        q_run[t] = uint(I32(a.row_run).v[r]);
         most[t] = -INF;
         total[t] = 0.0;
     }
     barrier();
     for (uint i0 = 0, i1; i0 < Q_TILE; i0 = i1) {           // queries i0 .. i1 - 1 are of one run
         const uint run_idx = q_run[i0];
-        const uint64_t run = args.a.runs + uint64_t(run_idx) * RUN_WIDTH * 4ul;
+        const uint64_t run = a.runs + uint64_t(run_idx) * RUN_WIDTH * 4ul;
         const uvec2 gap = gap_of(run);
         uint first = first_key(q_pos[i0]), last = q_pos[i0];
         for (i1 = i0 + 1; i1 < Q_TILE && q_run[i1] == run_idx; i1++) {
@@ -169,7 +171,7 @@ void main()
     const uint tx = t % 16, ty = t / 16;
     [[unroll]] for (uint i = 0; i < 4; i++)
         if (base + i * 8 + ty < n_query) {
-            F32 o = F32(args.a.o + q_at(i * 8 + ty));
+            F32 o = F32(a.o + q_at(i * 8 + ty));
             [[unroll]] for (uint c = 0; c < N_CHUNK; c++)
                 for (uint e = 0; e < 4; e++)
                     if (c * D_CHUNK + tx * 4 + e < HEAD_DIM)

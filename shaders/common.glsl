@@ -33,6 +33,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) buffer U64 { uint64
 layout(buffer_reference, scalar, buffer_reference_align = 8) buffer V2 { vec2 v[]; };
 layout(buffer_reference, scalar, buffer_reference_align = 16) buffer V4 { vec4 v[]; };
 layout(buffer_reference, scalar, buffer_reference_align = 16) buffer U4 { uvec4 v[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer Words { u64vec2 v[]; };
 
 #define ARGS(name) \
     layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer args_t { vk_##name##_args a; }; \
@@ -50,6 +51,14 @@ float f16_to_f32(uint h)
         return uintBitsToFloat(sign | ((e + 112u) << 23) | (m << 13));
     float f = float(m) * 5.9604644775390625e-8;
     return sign != 0u ? -f : f;
+}
+
+// The same for scales, without branches: exact for every finite value, subnormals too, which a conversion instruction may flush.
+float scale_value(uint h)
+{
+    uint u = (h & 0x7fffu) << 13;
+    float f = u < 0x00800000u ? uintBitsToFloat(u + 0x38800000u) - 6.103515625e-5 : uintBitsToFloat(u + 0x38000000u);
+    return uintBitsToFloat(floatBitsToUint(f) | (h & 0x8000u) << 16);
 }
 
 // Round to nearest even, NaN kept; as engine/base/half.h.

@@ -5,12 +5,12 @@
 // Scales     where they can be read four at a time, lane l holds words of four for the next 128 / CHUNK steps and they are shuffled
 // Traffic    W once; x once per R_ROWS rows, from a cache or from shared memory
 // Limit      DRAM bandwidth: R_ROWS 16-byte loads of a lane are in flight
-// Includer   defines R_ROWS, N_BATCH, FLAGS, vec4 x_vec4(uint b, uint i) for x[b][4 i .. 4 i + 3], float x_at(uint b, uint i)
+// Includer   defines R_ROWS, N_BATCH, FLAGS (1: weight rows are wide, 2: rows of x are, 4: scales can be read four at a time),
+//            vec4 x_vec4(uint b, uint i) for x[b][4 i .. 4 i + 3], float x_at(uint b, uint i)
 #ifndef MYTH_GEMV_GLSL
 #define MYTH_GEMV_GLSL
 
 const bool IS_W_WIDE = (FLAGS & 1) != 0;
-const bool IS_X_WIDE = (FLAGS & 2) != 0;
 const bool IS_SCALE_WIDE = (FLAGS & 4) != 0;
 const uint STEPS = 128 / CHUNK;
 

@@ -14,6 +14,7 @@ layout(local_size_x = 256) in;
 layout(constant_id = 1) const bool IS_FIRST = true;
 layout(constant_id = 2) const bool IS_LAST = true;
 ARGS(head_topk)
+vk_head_topk_args a;                 // read once: loops would read them from memory again
 
 #include "math.glsl"
 
@@ -82,26 +83,26 @@ void read_logits(uint row, uint first, uint n, uint64_t logits)
     for (uint i = t; i < LIST; i += 256)
         entry[place(i)] = floatBitsToUint(i < n ? F32(logits).v[i] : -INF);
     barrier();
-    for (uint i = t; i < args.a.n_ask; i += 256) {
-        uint64_t at = (uint64_t(row) * args.a.n_ask + i) * 4ul;
-        uint id = U32(args.a.ask_id + at).v[0];
+    for (uint i = t; i < a.n_ask; i += 256) {
+        uint64_t at = (uint64_t(row) * a.n_ask + i) * 4ul;
+        uint id = U32(a.ask_id + at).v[0];
         if (id >= first && id - first < n)
-            U32(args.a.ask_logit + at).v[0] = entry[place(id - first)];
-        else if (id >= args.a.n_vocab && first == 0)
-            U32(args.a.ask_logit + at).v[0] = 0x7fc00000u;
+            U32(a.ask_logit + at).v[0] = entry[place(id - first)];
+        else if (id >= a.n_vocab && first == 0)
+            U32(a.ask_logit + at).v[0] = 0x7fc00000u;
     }
     barrier();
-    if (args.a.bias_off != 0ul) {
-        int last = I32(args.a.bias_off).v[row + 1];
-        for (int i = I32(args.a.bias_off).v[row]; i < last; i++) {
-            uint at = U32(args.a.bias_id).v[i] - first;     // wraps below first
+    if (a.bias_off != 0ul) {
+        int last = I32(a.bias_off).v[row + 1];
+        for (int i = I32(a.bias_off).v[row]; i < last; i++) {
+            uint at = U32(a.bias_id).v[i] - first;     // wraps below first
             if (at < n && at / SHARE == t)
-                entry[place(at)] = floatBitsToUint(uintBitsToFloat(entry[place(at)]) + F32(args.a.bias).v[i]);
+                entry[place(at)] = floatBitsToUint(uintBitsToFloat(entry[place(at)]) + F32(a.bias).v[i]);
         }
     }
-    int mask = args.a.mask_idx != 0ul ? I32(args.a.mask_idx).v[row] : -1;
+    int mask = a.mask_idx != 0ul ? I32(a.mask_idx).v[row] : -1;
     if (mask >= 0) {
-        U32 words = U32(args.a.masks + uint64_t(mask) * ((args.a.n_vocab + 31) / 32) * 4ul);
+        U32 words = U32(a.masks + uint64_t(mask) * ((a.n_vocab + 31) / 32) * 4ul);
         for (uint e = t * SHARE; e < min(t * SHARE + SHARE, n); e++)
             if ((words.v[(first + e) / 32] >> ((first + e) % 32) & 1u) == 0u)
                 entry[place(e)] = floatBitsToUint(-INF);
@@ -139,11 +140,11 @@ void finish_row(uint row, uint64_t stats)
 {
     const uint t = gl_LocalInvocationIndex;
     uint most_key = 0;
-    for (uint i = t; i < args.a.n_stat; i += 256)
+    for (uint i = t; i < a.n_stat; i += 256)
         most_key = max(most_key, key_of(F32(stats).v[i * 4]));
     const float most = logit_of(group_max(most_key));
     float sum = 0.0, sum_x = 0.0;
-    for (uint i = t; i < args.a.n_stat; i += 256) {
+    for (uint i = t; i < a.n_stat; i += 256) {
         float d = F32(stats).v[i * 4] - most;
         if (most > -INF && d > -INF) {
             float e = exp_f32(d);
@@ -155,8 +156,8 @@ void finish_row(uint row, uint64_t stats)
     sum_x = group_sum(sum_x);
     if (t == 0) {
         float log_sum = most > -INF ? log_f32(sum) : 0.0;
-        F32(args.a.lse).v[row] = most + log_sum;
-        F32(args.a.entropy).v[row] = most > -INF ? log_sum - sum_x / sum : 0.0;
+        F32(a.lse).v[row] = most + log_sum;
+        F32(a.entropy).v[row] = most > -INF ? log_sum - sum_x / sum : 0.0;
     }
 }
 
@@ -204,7 +205,7 @@ void put(uint list, uint at, uint key, uint id)
         entry[at] = key;
         entry[LIST / 2 + at] = ~id;
     } else {
-        U32 out_pair = U32(args.a.kept + (uint64_t(gl_WorkGroupID.y) * args.a.kept_stride + (list * args.a.k + at)) * 8ul);
+        U32 out_pair = U32(a.kept + (uint64_t(gl_WorkGroupID.y) * a.kept_stride + (list * a.k + at)) * 8ul);
         out_pair.v[0] = floatBitsToUint(logit_of(key));
         out_pair.v[1] = id;
     }
@@ -217,14 +218,14 @@ void sort_pairs(uint n)
         for (uint step = size / 2; step > 0; step /= 2) {
             barrier();
             for (uint i = gl_LocalInvocationIndex; i < n / 2; i += 256) {
-                uint a = i / step * step * 2 + i % step, b = a + step;
-                uint ka = entry[a], kb = entry[b], ia = entry[LIST / 2 + a], ib = entry[LIST / 2 + b];
-                bool is_down = (a & size) == 0, is_less = ka < kb || ka == kb && ia < ib;
-                if (is_less == is_down && (ka != kb || ia != ib)) {
-                    entry[a] = kb;
-                    entry[b] = ka;
-                    entry[LIST / 2 + a] = ib;
-                    entry[LIST / 2 + b] = ia;
+                uint lo = i / step * step * 2 + i % step, hi = lo + step;
+                uint key_lo = entry[lo], key_hi = entry[hi], id_lo = entry[LIST / 2 + lo], id_hi = entry[LIST / 2 + hi];
+                bool is_down = (lo & size) == 0, is_less = key_lo < key_hi || key_lo == key_hi && id_lo < id_hi;
+                if (is_less == is_down && (key_lo != key_hi || id_lo != id_hi)) {
+                    entry[lo] = key_hi;
+                    entry[hi] = key_lo;
+                    entry[LIST / 2 + lo] = id_hi;
+                    entry[LIST / 2 + hi] = id_lo;
                 }
             }
         }
@@ -233,10 +234,11 @@ void sort_pairs(uint n)
 
 void main()
 {
-    const uint t = gl_LocalInvocationIndex, list = args.a.list0 + gl_WorkGroupID.x, k = args.a.k, row = args.a.row0 + gl_WorkGroupID.y;
-    const uint first = gl_WorkGroupID.x * LIST, n = min(args.a.n_in - first, LIST);
-    const uint64_t stats = args.a.stats + uint64_t(gl_WorkGroupID.y) * args.a.n_stat * 16ul;
-    const uint64_t in_row = args.a.given + uint64_t(gl_WorkGroupID.y) * args.a.given_stride * (IS_FIRST ? 4ul : 8ul);
+    a = args.a;
+    const uint t = gl_LocalInvocationIndex, list = a.list0 + gl_WorkGroupID.x, k = a.k, row = a.row0 + gl_WorkGroupID.y;
+    const uint first = gl_WorkGroupID.x * LIST, n = min(a.n_in - first, LIST);
+    const uint64_t stats = a.stats + uint64_t(gl_WorkGroupID.y) * a.n_stat * 16ul;
+    const uint64_t in_row = a.given + uint64_t(gl_WorkGroupID.y) * a.given_stride * (IS_FIRST ? 4ul : 8ul);
     if (IS_FIRST) {
         read_logits(row, list * LIST, n, in_row + first * 4ul);
         reduce_list(stats + list * 16ul);
@@ -280,7 +282,7 @@ void main()
         return;
     sort_pairs(n_sort);
     for (uint i = t; i < k; i += 256) {
-        U32(args.a.top_id + (uint64_t(row) * k + i) * 4ul).v[0] = ~entry[LIST / 2 + i];
-        F32(args.a.top_logit + (uint64_t(row) * k + i) * 4ul).v[0] = logit_of(entry[i]);
+        U32(a.top_id + (uint64_t(row) * k + i) * 4ul).v[0] = ~entry[LIST / 2 + i];
+        F32(a.top_logit + (uint64_t(row) * k + i) * 4ul).v[0] = logit_of(entry[i]);
     }
 }

@@ -14,6 +14,7 @@ layout(constant_id = 4) const uint N_BATCH = 1;
 layout(constant_id = 5) const uint FLAGS = 7;
 layout(constant_id = 6) const uint X_WORDS = 16;
 ARGS(norm_ffn_geglu)
+vk_norm_ffn_geglu_args a;                 // read once: loops would read them from memory again
 
 #include "math.glsl"
 #include "weight.glsl"
@@ -24,19 +25,20 @@ float gate[R_ROWS * N_BATCH];
 
 void main()
 {
-    const uint d_ff = args.a.d_ff, n_group = (d_ff + R_ROWS - 1) / R_ROWS;
-    const uint first = (gl_WorkGroupID.x * gl_NumSubgroups + gl_SubgroupID) * args.a.n_group;
-    norm_rows(args.a.w);
-    for (uint g = first; g < min(first + args.a.n_group, n_group); g++) {
+    a = args.a;
+    const uint d_ff = a.d_ff, n_group = (d_ff + R_ROWS - 1) / R_ROWS;
+    const uint first = (gl_WorkGroupID.x * gl_NumSubgroups + gl_SubgroupID) * a.n_group;
+    norm_rows(a.w);
+    for (uint g = first; g < min(first + a.n_group, n_group); g++) {
         for (uint m = 0; m < 2; m++) {
             [[unroll]] for (uint i = 0; i < R_ROWS * N_BATCH; i++)
                 gate[i] = gemv_y[i];
-            gemv(m == 0 ? args.a.w_gate : args.a.w_up, args.a.dim, g * R_ROWS, d_ff);
+            gemv(m == 0 ? a.w_gate : a.w_up, a.dim, g * R_ROWS, d_ff);
         }
         if (subgroupElect())
-            for (uint b = 0; b < N_BATCH && gl_WorkGroupID.y * N_BATCH + b < args.a.n_rows; b++)
+            for (uint b = 0; b < N_BATCH && gl_WorkGroupID.y * N_BATCH + b < a.n_rows; b++)
                 for (uint r = 0; r < R_ROWS && g * R_ROWS + r < d_ff; r++)
-                    F32(args.a.h + uint64_t(gl_WorkGroupID.y * N_BATCH + b) * d_ff * 4ul).v[g * R_ROWS + r] =
+                    F32(a.h + uint64_t(gl_WorkGroupID.y * N_BATCH + b) * d_ff * 4ul).v[g * R_ROWS + r] =
                         gelu_f32(gate[r * N_BATCH + b]) * gemv_y[r * N_BATCH + b];
     }
     update_x();

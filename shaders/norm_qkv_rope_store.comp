@@ -14,6 +14,7 @@ layout(constant_id = 4) const uint N_BATCH = 1;
 layout(constant_id = 5) const uint FLAGS = 7;
 layout(constant_id = 6) const uint X_WORDS = 16;
 ARGS(norm_qkv_rope_store)
+vk_norm_qkv_rope_store_args a;                 // read once: loops would read them from memory again
 
 #include "weight.glsl"
 #include "prologue.glsl"
@@ -21,23 +22,24 @@ ARGS(norm_qkv_rope_store)
 
 void project(uint64_t w, uint n_out, uint row0, uint64_t y)
 {
-    gemv(w, args.a.dim, row0, n_out);
+    gemv(w, a.dim, row0, n_out);
     if (subgroupElect())
-        for (uint b = 0; b < N_BATCH && gl_WorkGroupID.y * N_BATCH + b < args.a.n_rows; b++)
+        for (uint b = 0; b < N_BATCH && gl_WorkGroupID.y * N_BATCH + b < a.n_rows; b++)
             for (uint r = 0; r < R_ROWS && row0 + r < n_out; r++)
                 F32(y + uint64_t(gl_WorkGroupID.y * N_BATCH + b) * n_out * 4ul).v[row0 + r] = gemv_y[r * N_BATCH + b];
 }
 
 void main()
 {
-    const uint n_q = args.a.n_q, n_kv = args.a.n_kv, q_groups = (n_q + R_ROWS - 1) / R_ROWS, kv_groups = (n_kv + R_ROWS - 1) / R_ROWS;
-    const uint first = (gl_WorkGroupID.x * gl_NumSubgroups + gl_SubgroupID) * args.a.n_group;
-    const uint64_t k = args.a.qkv + uint64_t(args.a.n_rows) * n_q * 4ul, v = k + uint64_t(args.a.n_rows) * n_kv * 4ul;
-    norm_rows(args.a.w_in);
-    for (uint g = first; g < min(first + args.a.n_group, q_groups + 2 * kv_groups); g++) {
+    a = args.a;
+    const uint n_q = a.n_q, n_kv = a.n_kv, q_groups = (n_q + R_ROWS - 1) / R_ROWS, kv_groups = (n_kv + R_ROWS - 1) / R_ROWS;
+    const uint first = (gl_WorkGroupID.x * gl_NumSubgroups + gl_SubgroupID) * a.n_group;
+    const uint64_t k = a.qkv + uint64_t(a.n_rows) * n_q * 4ul, v = k + uint64_t(a.n_rows) * n_kv * 4ul;
+    norm_rows(a.w_in);
+    for (uint g = first; g < min(first + a.n_group, q_groups + 2 * kv_groups); g++) {
         bool is_q = g < q_groups, is_v = g >= q_groups + kv_groups;
-        project(is_q ? args.a.w_q : is_v ? args.a.w_v : args.a.w_k, is_q ? n_q : n_kv,
-                (is_q ? g : is_v ? g - q_groups - kv_groups : g - q_groups) * R_ROWS, is_q ? args.a.qkv : is_v ? v : k);
+        project(is_q ? a.w_q : is_v ? a.w_v : a.w_k, is_q ? n_q : n_kv,
+                (is_q ? g : is_v ? g - q_groups - kv_groups : g - q_groups) * R_ROWS, is_q ? a.qkv : is_v ? v : k);
     }
     update_x();
 }

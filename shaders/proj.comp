@@ -13,30 +13,32 @@ layout(constant_id = 3) const uint R_ROWS = 4;
 layout(constant_id = 4) const uint N_BATCH = 1;
 layout(constant_id = 5) const uint FLAGS = 7;
 ARGS(proj)
+vk_proj_args a;                 // read once: loops would read them from memory again
 
 #include "math.glsl"
 #include "weight.glsl"
 
-uint64_t x_row(uint b);
-vec4 x_vec4(uint b, uint i);
-float x_at(uint b, uint i);
-#include "gemv.glsl"
+uint64_t x_row[N_BATCH];
 
-uint64_t x_row(uint b) { return args.a.x + uint64_t(min(gl_WorkGroupID.y * N_BATCH + b, args.a.n_rows - 1)) * args.a.n_in * 4ul; }
-vec4 x_vec4(uint b, uint i) { return load_vec4(x_row(b) + i * 16, IS_X_WIDE); }
-float x_at(uint b, uint i) { return F32(x_row(b)).v[i]; }
+vec4 x_vec4(uint b, uint i) { return load_vec4(x_row[b] + i * 16, (FLAGS & 2) != 0); }
+float x_at(uint b, uint i) { return F32(x_row[b]).v[i]; }
+
+#include "gemv.glsl"
 
 void main()
 {
-    const uint first = (gl_WorkGroupID.x * gl_NumSubgroups + gl_SubgroupID) * R_ROWS, n_out = args.a.n_out;
+    a = args.a;
+    const uint first = (gl_WorkGroupID.x * gl_NumSubgroups + gl_SubgroupID) * R_ROWS, n_out = a.n_out;
     if (first >= n_out)
         return;
-    gemv(args.a.w, args.a.n_in, args.a.row0 + first, args.a.n_total);
+    [[unroll]] for (uint b = 0; b < N_BATCH; b++)
+        x_row[b] = a.x + uint64_t(min(gl_WorkGroupID.y * N_BATCH + b, a.n_rows - 1)) * a.n_in * 4ul;
+    gemv(a.w, a.n_in, a.row0 + first, a.n_total);
     if (!subgroupElect())
         return;
-    for (uint b = 0; b < N_BATCH && gl_WorkGroupID.y * N_BATCH + b < args.a.n_rows; b++) {
-        F32 y = F32(args.a.y + uint64_t(gl_WorkGroupID.y * N_BATCH + b) * args.a.y_stride * 4ul);
+    for (uint b = 0; b < N_BATCH && gl_WorkGroupID.y * N_BATCH + b < a.n_rows; b++) {
+        F32 y = F32(a.y + uint64_t(gl_WorkGroupID.y * N_BATCH + b) * a.y_stride * 4ul);
         for (uint r = 0; r < R_ROWS && first + r < n_out; r++)
-            y.v[first + r] = cap_f32(gemv_y[r * N_BATCH + b], args.a.softcap);
+            y.v[first + r] = cap_f32(gemv_y[r * N_BATCH + b], a.softcap);
     }
 }

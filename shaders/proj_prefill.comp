@@ -16,6 +16,7 @@ layout(constant_id = 2) const uint T_ROWS = 8;
 layout(constant_id = 3) const uint FLAGS = 3;
 layout(constant_id = 4) const bool IS_PACKED = false;
 ARGS(proj)
+vk_proj_args a;                 // read once: loops would read them from memory again
 
 #include "math.glsl"
 #include "weight.glsl"
@@ -69,8 +70,8 @@ void put_w(uint row, uint word, vec4 v)
 // Inputs k .. k + 3 of row r of x; zeros past the end.
 vec4 read_x(uint r, uint k)
 {
-    const uint n_in = args.a.n_in;
-    uint64_t p = args.a.x + (uint64_t(min(r, args.a.n_rows - 1)) * n_in + k) * 4ul;
+    const uint n_in = a.n_in;
+    uint64_t p = a.x + (uint64_t(min(r, a.n_rows - 1)) * n_in + k) * 4ul;
     if (k + 4 <= n_in)
         return load_vec4(p, IS_X_WIDE);
     vec4 v = vec4(0.0);
@@ -83,8 +84,8 @@ vec4 read_x(uint r, uint k)
 // Inputs k .. k + CHUNK - 1 of weight row `row` to words `word` and up of the tile's row n.
 void read_w(uint n, uint row, uint k, uint word)
 {
-    const uint n_in = args.a.n_in;
-    uint64_t p = args.a.w + uint64_t(row) * weight_row_bytes(n_in);
+    const uint n_in = a.n_in;
+    uint64_t p = a.w + uint64_t(row) * weight_row_bytes(n_in);
     if (!IS_W_WIDE || k >= n_in) {
         [[unroll]] for (uint j = 0; j < CHUNK / 4; j++) {
             vec4 v = vec4(0.0);
@@ -98,7 +99,7 @@ void read_w(uint n, uint row, uint k, uint word)
     u64vec2 w = Words(p).v[k / CHUNK];
     uvec2 lo = unpack32(w.x), hi = unpack32(w.y);
     uvec4 q = uvec4(lo, hi);
-    float scale = IS_QUANT ? scale_value(uint(U16(scale_row(args.a.w, args.a.n_total, n_in, row)).v[k / 32])) : 1.0;
+    float scale = IS_QUANT ? scale_value(uint(U16(scale_row(a.w, a.n_total, n_in, row)).v[k / 32])) : 1.0;
     if (W_TYPE == DT_F32) {
         put_w(n, word, uintBitsToFloat(q));
     } else if (W_TYPE == DT_F16) {
@@ -118,8 +119,9 @@ void read_w(uint n, uint row, uint k, uint word)
 
 void main()
 {
+    a = args.a;
     const uint t = gl_LocalInvocationIndex, tx = t % 8, ty = t / 8, n0 = gl_WorkGroupID.x * N_TILE, m0 = gl_WorkGroupID.y * M_TILE;
-    const uint n_in = args.a.n_in, n_out = args.a.n_out, row0 = args.a.row0;
+    const uint n_in = a.n_in, n_out = a.n_out, row0 = a.row0;
     [[unroll]] for (uint i = 0; i < T_ROWS * 8; i++)
         acc[i] = 0.0;
     for (uint k = 0; k < n_in; k += K_TILE) {
@@ -146,11 +148,11 @@ void main()
     }
     [[unroll]] for (uint i = 0; i < T_ROWS; i++) {
         const uint r = m0 + i * 8 + ty;
-        if (r >= args.a.n_rows)
+        if (r >= a.n_rows)
             break;
-        F32 y = F32(args.a.y + uint64_t(r) * args.a.y_stride * 4ul);
+        F32 y = F32(a.y + uint64_t(r) * a.y_stride * 4ul);
         [[unroll]] for (uint j = 0; j < 8; j++)
             if (n0 + j * 8 + tx < n_out)
-                y.v[n0 + j * 8 + tx] = cap_f32(acc[i * 8 + j], args.a.softcap);
+                y.v[n0 + j * 8 + tx] = cap_f32(acc[i * 8 + j], a.softcap);
     }
 }

@@ -4,7 +4,7 @@
 // x          is read by all workgroups and updated in place by the one that finishes last (count[gl_WorkGroupID.y] tells, and is 0 again
 //            after it), so a recorded launch can be replayed
 // Precision  f32
-// Includer   defines N_BATCH, X_WORDS (N_BATCH times the words of four of a row), an argument struct with x pend w_post count n_rows dim eps
+// Includer   defines N_BATCH, X_WORDS (N_BATCH times the words of four of a row), `a` with x pend w_post count n_rows dim eps
 #ifndef MYTH_PROLOGUE_GLSL
 #define MYTH_PROLOGUE_GLSL
 
@@ -17,24 +17,24 @@ float post_scale[N_BATCH];
 vec4 x_vec4(uint b, uint i) { return xs[b * (X_WORDS / N_BATCH) + i]; }
 float x_at(uint b, uint i) { return xs[b * (X_WORDS / N_BATCH) + i / 4][i % 4]; }
 
-uint prologue_row(uint b) { return min(gl_WorkGroupID.y * N_BATCH + b, args.a.n_rows - 1); }
+uint prologue_row(uint b) { return min(gl_WorkGroupID.y * N_BATCH + b, a.n_rows - 1); }
 
-uint64_t pend_row(uint64_t at) { return args.a.pend != 0ul ? args.a.pend + at : 0ul; }
+uint64_t pend_row(uint64_t at) { return a.pend != 0ul ? a.pend + at : 0ul; }
 
 // xs[b] = RMS(folded x) * w
 void norm_rows(uint64_t w)
 {
-    const uint dim = args.a.dim, t = gl_LocalInvocationIndex, n_thread = gl_WorkGroupSize.x;
+    const uint dim = a.dim, t = gl_LocalInvocationIndex, n_thread = gl_WorkGroupSize.x;
     [[unroll]] for (uint b = 0; b < N_BATCH; b++) {
         uint64_t at = uint64_t(prologue_row(b)) * dim * 4ul;
-        post_scale[b] = fold_scale(pend_row(at), args.a.w_post, dim, args.a.eps);
+        post_scale[b] = fold_scale(pend_row(at), a.w_post, dim, a.eps);
         float ss = 0.0;
         for (uint i = t; i < dim; i += n_thread) {
-            float v = fold_at(args.a.x + at, pend_row(at), args.a.w_post, post_scale[b], i);
+            float v = fold_at(a.x + at, pend_row(at), a.w_post, post_scale[b], i);
             xs[b * (X_WORDS / N_BATCH) + i / 4][i % 4] = v;
             ss = fma(v, v, ss);
         }
-        float scale = norm_scale(group_sum(ss), dim, args.a.eps);
+        float scale = norm_scale(group_sum(ss), dim, a.eps);
         for (uint i = t; i < dim; i += n_thread)
             xs[b * (X_WORDS / N_BATCH) + i / 4][i % 4] *= scale * F32(w).v[i];
     }
@@ -44,24 +44,24 @@ void norm_rows(uint64_t w)
 // Called by every thread once its rows of x were read.
 void update_x()
 {
-    if (args.a.pend == 0ul)
+    if (a.pend == 0ul)
         return;
     memoryBarrierBuffer();
     barrier();
     if (gl_LocalInvocationIndex == 0) {
-        is_last_group = atomicAdd(U32(args.a.count).v[gl_WorkGroupID.y], 1u) == gl_NumWorkGroups.x - 1;
+        is_last_group = atomicAdd(U32(a.count).v[gl_WorkGroupID.y], 1u) == gl_NumWorkGroups.x - 1;
         if (is_last_group)
-            U32(args.a.count).v[gl_WorkGroupID.y] = 0u;
+            U32(a.count).v[gl_WorkGroupID.y] = 0u;
     }
     barrier();
     if (!is_last_group)
         return;
     memoryBarrierBuffer();
     [[unroll]] for (uint b = 0; b < N_BATCH; b++)
-        if (gl_WorkGroupID.y * N_BATCH + b < args.a.n_rows) {
-            uint64_t at = uint64_t(prologue_row(b)) * args.a.dim * 4ul;
-            for (uint i = gl_LocalInvocationIndex; i < args.a.dim; i += gl_WorkGroupSize.x)
-                F32(args.a.x + at).v[i] = fold_at(args.a.x + at, pend_row(at), args.a.w_post, post_scale[b], i);
+        if (gl_WorkGroupID.y * N_BATCH + b < a.n_rows) {
+            uint64_t at = uint64_t(prologue_row(b)) * a.dim * 4ul;
+            for (uint i = gl_LocalInvocationIndex; i < a.dim; i += gl_WorkGroupSize.x)
+                F32(a.x + at).v[i] = fold_at(a.x + at, pend_row(at), a.w_post, post_scale[b], i);
         }
 }
 

@@ -52,7 +52,8 @@ void vk_attn_decode(myth_stream *s, const struct myth_attn_decode_args *a)
     uint32_t at_once = (uint32_t)(w.part_bytes / vk_attn_row_bytes(a->n_head, args.n_split, a->head_dim));
     for (uint32_t r = 0; r < a->n_rows && s->err.code == MYTH_OK; r += at_once) {
         args.row0 = r;
-        vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_attn_decode, .x = args.n_split, .y = a->n_head_kv * ceil_div(group, q_heads),
+        vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_attn_decode, .x = args.n_split,
+                                            .y = a->n_head_kv * ceil_div(group, q_heads),
                                             .z = a->n_rows - r < at_once ? a->n_rows - r : at_once,
                                             .spec = { a->k_new.dtype, a->v_new.dtype, a->head_dim, q_heads, flags_of(a) } },
                     &args, sizeof(args));

@@ -47,7 +47,8 @@ static void run_decode(myth_stream *s, const struct vk_proj_args *args, myth_dty
 {
     const struct vk_device *d = vk_of(s);
     uint32_t batch = batch_of(args->n_rows, BATCH_MAX), rows = rows_of(d, batch), n_sub = group_size(d) / d->traits.subgroup;
-    vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_proj, .x = ceil_div(args->n_out, n_sub * rows), .y = ceil_div(args->n_rows, batch),
+    vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_proj, .x = ceil_div(args->n_out, n_sub * rows),
+                                        .y = ceil_div(args->n_rows, batch),
                                         .spec = { group_size(d), type, rows, batch, flags } }, args, sizeof(*args));
 }
 
@@ -55,7 +56,8 @@ static void run_prefill(myth_stream *s, const struct vk_proj_args *args, myth_dt
 {
     uint32_t t_rows = args->n_rows > 32 ? 8 : args->n_rows > 16 ? 4 : args->n_rows > 8 ? 2 : 1;
     bool is_packed = !s->dev->is_exact && type != MYTH_F32;
-    vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_proj_prefill, .x = ceil_div(args->n_out, 64), .y = ceil_div(args->n_rows, 8 * t_rows),
+    vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_proj_prefill, .x = ceil_div(args->n_out, 64),
+                                        .y = ceil_div(args->n_rows, 8 * t_rows),
                                         .spec = { type, t_rows, flags & (WIDE_W | WIDE_X), is_packed } }, args, sizeof(*args));
 }
 
@@ -157,7 +159,8 @@ static void head_rows(myth_stream *s, const struct myth_head_topk_args *a, const
     uint32_t n_list = vk_head_lists(a->n_vocab), stripe_lists = room < n_list ? (uint32_t)room : n_list;
     uint32_t stripe = stripe_lists * VK_HEAD_LIST, flags = weight_flags(s, "head_topk", a->w, a->dim);
     struct vk_proj_args proj = { .y = base, .x = vk_addr(a->x) + (uint64_t)row0 * a->dim * sizeof(float), .w = vk_addr(a->w),
-                                 .n_rows = n_rows, .n_in = a->dim, .y_stride = stripe, .n_total = myth_head_rows(a), .softcap = a->softcap };
+                                 .n_rows = n_rows, .n_in = a->dim, .y_stride = stripe, .n_total = myth_head_rows(a),
+                                 .softcap = a->softcap };
     struct vk_head_topk_args args = {
         .given = base, .kept = base + w->kept_off[0], .stats = base + w->stats_off,
         .mask_idx = vk_addr(a->mask_idx), .masks = vk_addr(a->masks), .bias_off = vk_addr(a->bias_off), .bias_id = vk_addr(a->bias_id),
@@ -171,8 +174,8 @@ static void head_rows(myth_stream *s, const struct myth_head_topk_args *a, const
         proj.n_out = args.n_in = n;
         args.list0 = list;
         run(s, &proj, a->w.dtype, flags, a->is_decode);
-        vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_head_topk, .x = vk_head_lists(n), .y = n_rows, .spec = { true, n_list == 1 } },
-                    &args, sizeof(args));
+        vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_head_topk, .x = vk_head_lists(n), .y = n_rows,
+                                            .spec = { true, n_list == 1 } }, &args, sizeof(args));
     }
     args.list0 = 0;
     for (uint32_t round = 1; n_list > 1; round++) {
@@ -182,8 +185,8 @@ static void head_rows(myth_stream *s, const struct myth_head_topk_args *a, const
         args.given_stride = args.kept_stride;
         args.kept = base + w->kept_off[round % 2];
         args.kept_stride = n_list * a->k;
-        vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_head_topk, .x = n_list, .y = n_rows, .spec = { false, n_list == 1 } }, &args,
-                    sizeof(args));
+        vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_head_topk, .x = n_list, .y = n_rows,
+                                            .spec = { false, n_list == 1 } }, &args, sizeof(args));
     }
 }
 

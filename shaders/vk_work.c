@@ -29,7 +29,8 @@ struct vk_head_work vk_head_work_of(const myth_work_shape *shape)
     struct vk_head_work w = { 0 };
     if (!shape->n_logit_rows || !shape->n_vocab || !shape->top_k)
         return w;
-    uint64_t n_list = vk_head_lists(shape->n_vocab), kept = n_list * shape->top_k, again = vk_head_lists((uint32_t)kept) * (uint64_t)shape->top_k;
+    uint64_t n_list = vk_head_lists(shape->n_vocab), kept = n_list * shape->top_k;
+    uint64_t again = vk_head_lists((uint32_t)kept) * (uint64_t)shape->top_k;
     uint64_t most = VK_HEAD_KEPT_BYTES / (kept * 8);
     most = most < 1 ? 1 : most > VK_HEAD_ROWS ? VK_HEAD_ROWS : most;
     w.n_rows = shape->n_logit_rows < most ? shape->n_logit_rows : (uint32_t)most;

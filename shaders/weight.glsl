@@ -9,8 +9,6 @@
 #ifndef MYTH_WEIGHT_GLSL
 #define MYTH_WEIGHT_GLSL
 
-layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer Words { u64vec2 v[]; };
-
 const uint CHUNK_MAX = 32;
 const uint CHUNK = W_TYPE == DT_F32 ? 4 : W_TYPE == DT_Q8_0 ? 16 : W_TYPE == DT_Q4_0 ? 32 : 8;
 const bool IS_QUANT = W_TYPE == DT_Q8_0 || W_TYPE == DT_Q4_0;
@@ -29,20 +27,16 @@ vec4 load_vec4(uint64_t p, bool is_wide)
     return vec4(F32(p).v[0], F32(p).v[1], F32(p).v[2], F32(p).v[3]);
 }
 
-uint64_t weight_row_bytes(uint n_in) { return W_TYPE == DT_F32 ? n_in * 4 : W_TYPE == DT_Q8_0 ? n_in : W_TYPE == DT_Q4_0 ? n_in / 2 : n_in * 2; }
+// Of a row's values, without its scales.
+uint64_t weight_row_bytes(uint n_in)
+{
+    return W_TYPE == DT_F32 ? n_in * 4 : W_TYPE == DT_Q8_0 ? n_in : W_TYPE == DT_Q4_0 ? n_in / 2 : n_in * 2;
+}
 
 // Address of row `row`'s scales; the matrix has n_total rows.
 uint64_t scale_row(uint64_t w, uint n_total, uint n_in, uint row)
 {
     return w + uint64_t(n_total) * weight_row_bytes(n_in) + uint64_t(row) * (n_in / 16);
-}
-
-// A scale without branches: exact for every finite value, subnormals too, which a conversion instruction may flush.
-float scale_value(uint h)
-{
-    uint u = (h & 0x7fffu) << 13;
-    float f = u < 0x00800000u ? uintBitsToFloat(u + 0x38800000u) - 6.103515625e-5 : uintBitsToFloat(u + 0x38000000u);
-    return uintBitsToFloat(floatBitsToUint(f) | (h & 0x8000u) << 16);
 }
 
 vec4 chunk_x[CHUNK_MAX / 4];             // activations of one chunk: an array of specialized size may not be an argument
