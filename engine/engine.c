@@ -311,11 +311,16 @@ void myth_engine_write_table(myth_engine *e, const myth_seq *s)
     uint64_t row = 8 * (uint64_t)s->slot * n_entry, ring = 8 * ((uint64_t)e->y.opts.n_seq * n_entry + s->slot);
     for (uint32_t k = 0; k < e->n_part; k++) {
         myth_part *p = &e->part[k];
-        for (uint32_t i = 0; i < n_entry && s->kv->page[i] >= 0; i++) {
-            int32_t entry[2] = { s->kv->page[i], (int32_t)myth_kv_entry_pos(&e->kv, s->kv, i) };
-            myth_stream_write(p->stream, myth_view_at(p->buf[MYTH_BUF_table], row + 8 * (uint64_t)i, MYTH_I32), entry, sizeof entry);
+        int32_t entry[64][2];
+        for (uint32_t i = 0, n; i < n_entry && s->kv->page[i] >= 0; i += n) {        /* many at a time: a transfer costs more than its bytes */
+            for (n = 0; n < 64 && i + n < n_entry && s->kv->page[i + n] >= 0; n++) {
+                entry[n][0] = s->kv->page[i + n];
+                entry[n][1] = (int32_t)myth_kv_entry_pos(&e->kv, s->kv, i + n);
+            }
+            myth_stream_write(p->stream, myth_view_at(p->buf[MYTH_BUF_table], row + 8 * (uint64_t)i, MYTH_I32), entry, 8 * (uint64_t)n);
         }
-        int32_t entry[2] = { s->kv->ring, 0 };
-        myth_stream_write(p->stream, myth_view_at(p->buf[MYTH_BUF_table], ring, MYTH_I32), entry, sizeof entry);
+        entry[0][0] = s->kv->ring;
+        entry[0][1] = 0;
+        myth_stream_write(p->stream, myth_view_at(p->buf[MYTH_BUF_table], ring, MYTH_I32), entry, 8);
     }
 }
