@@ -1,7 +1,7 @@
 /* test_calls.c - every call of the CUDA runtime in a session (load, prefill, decode with recorded steps, generate) fails once, in every class
  * of failure: a status of that class with a message, nothing left in the ledger or with the runtime, and the next session is served. A call
  * whose failure costs nothing may pass, and then the answer is the same.
- * By default every kind of call at one random place of it; every call in every class with MYTHOS_TEST_FULL=1. */
+ * By default every kind of call at one random place of it; with MYTHOS_TEST_FULL=1 that in every class, and every call in one class, in turn. */
 #include "emu_probe.h"
 
 #include "support/rig.h"
@@ -126,14 +126,11 @@ static void every_call_fails_once(void **state)
     assert_ok(session(mem, &want, &rig_err));
     uint64_t n = emu_probe_n_call();
     uint32_t n_kind = choose_calls(at, n, &random);
-    if (check_is_full()) {
-        for (uint64_t nth = 1; nth <= n; nth++)
-            for (int f = 0; f < EMU_PROBE_FAILURE_N; f++, n_try++)
-                fail_call(mem, nth, (emu_probe_failure)f, &want);
-    } else {
-        for (uint32_t k = 0; k < n_kind; k++, n_try++)
-            fail_call(mem, at[k], (emu_probe_failure)((k + random) % EMU_PROBE_FAILURE_N), &want);
-    }
+    for (uint32_t k = 0; k < n_kind; k++)
+        for (uint32_t f = 0; f < (check_is_full() ? EMU_PROBE_FAILURE_N : 1u); f++, n_try++)
+            fail_call(mem, at[k], (emu_probe_failure)((k + f + check_seed()) % EMU_PROBE_FAILURE_N), &want);
+    for (uint64_t nth = 1; nth <= n && check_is_full(); nth++, n_try++)
+        fail_call(mem, nth, (emu_probe_failure)((nth + check_seed()) % EMU_PROBE_FAILURE_N), &want);
     assert_ok(session(mem, &got, &rig_err));
     assert_memory_equal(&got, &want, sizeof(got));
     printf("%llu calls of %u kinds, %llu failures tried\n", (unsigned long long)n, n_kind, (unsigned long long)n_try);
