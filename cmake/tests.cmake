@@ -68,6 +68,14 @@ foreach(short IN LISTS device_tests)
     endif()
 endforeach()
 
+# The software driver leaves memory behind in libraries that are gone when the leak check looks; ours is what the ledger counts.
+if(MYTH_HAS_VULKAN AND MYTH_SANITIZE)
+    get_property(vulkan_tests DIRECTORY PROPERTY TESTS)
+    list(FILTER vulkan_tests INCLUDE REGEX "^vulkan/|_vulkan$|^inspect/devices$")
+    set_property(TEST ${vulkan_tests} APPEND PROPERTY ENVIRONMENT
+        "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1:detect_leaks=0")
+endif()
+
 # Ops on a Vulkan device have programs of their own, tests/vulkan, under the validation layer.
 if(MYTH_HAS_VULKAN AND NOT MYTH_ENGINE_ONLY)
     foreach(short ops bits replay)
