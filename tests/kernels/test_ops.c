@@ -135,11 +135,11 @@ static void test_cases(void **state)
         const char *only = getenv("MYTHOS_TEST_OP");
         for (int op = 0; op < MYTH_OP_N; op++)
             n_failed += only && strcmp(only, myth_op_name((myth_op)op)) != 0 ? 0 : run_op(&r, (myth_op)op, is_exact_target(rig_targets[l]), "");
-        if (r.dev->ops.norm_qkv_rope_store != myth_compose_norm_qkv_rope_store) {      /* what a device without the fused ops would run */
+        if (!only && r.dev->ops.norm_qkv_rope_store != myth_compose_norm_qkv_rope_store) {      /* what a device without the fused ops would run */
             r.dev->ops.norm_qkv_rope_store = myth_compose_norm_qkv_rope_store;
             n_failed += run_op(&r, MYTH_OP_norm_qkv_rope_store, is_exact_target(rig_targets[l]), " composed");
         }
-        if (r.dev->ops.norm_ffn_geglu != myth_compose_norm_ffn_geglu) {
+        if (!only && r.dev->ops.norm_ffn_geglu != myth_compose_norm_ffn_geglu) {
             r.dev->ops.norm_ffn_geglu = myth_compose_norm_ffn_geglu;
             n_failed += run_op(&r, MYTH_OP_norm_ffn_geglu, is_exact_target(rig_targets[l]), " composed");
         }
