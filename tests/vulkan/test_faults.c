@@ -1,5 +1,6 @@
 /* test_faults.c - every Vulkan call of a session (load, prefill, decode with recorded steps, generate) fails once, in every class of
- * failure: a status of that class with a message, nothing left in the ledger, no message of the validation layer, and the next session is served.
+ * failure: a status of that class with a message (or, out of memory, the same answer by smaller steps), nothing left in the ledger, no
+ * message of the validation layer, and the next session is served.
  * By default every kind of call at one random place of it; every call in every class with MYTHOS_TEST_FULL=1. */
 #include "vulkan.h"
 
@@ -78,7 +79,10 @@ static void fail_call(myth_mem *mem, uint64_t nth, vk_probe_failure failure, con
         assert_memory_equal(&got, want, sizeof(got));
         return;
     }
-    if (!is_expected(st, failure) || !rig_err.msg[0])
+    const bool is_memory = failure == VK_PROBE_HOST_MEMORY || failure == VK_PROBE_DEVICE_MEMORY;
+    if (st == MYTH_OK && is_memory)         /* the engine went on with a smaller step: the answer is the same */
+        assert_memory_equal(&got, want, sizeof(got));
+    else if (!is_expected(st, failure) || !rig_err.msg[0])
         fail_msg("call %llu, %s, failing in way %d ends in %s: %s", (unsigned long long)nth, name, (int)failure, myth_status_name(st),
                  rig_err.msg);
     for (int i = 0; i < MYTH_MEM_DEVICE_MAX * MYTH_MEM_CLASS_N; i++)
