@@ -6,7 +6,8 @@
 // Tile       8 T_ROWS rows times 64 outputs by 64 threads, each T_ROWS x 8; 32 inputs at a time through shared memory, where a row's words
 //            of four are swizzled by the row, so that neither stores nor loads meet in a bank
 // Order      a sum runs over the inputs one by one: the same for every tile
-// Precision  f32; IS_PACKED: activations and dequantised weights rounded to bf16 in shared memory, products and sums in f32
+// Precision  f32; IS_PACKED: dequantised weights rounded to bf16 in shared memory, products and sums in f32. Activations stay f32: rounded to
+//            bf16 they moved the logits of a model with small caps by more than the tolerance of fast modes
 // Traffic    W once per 8 T_ROWS rows, x once per 64 outputs; each value in shared memory is read once per 8 (T_ROWS) products
 // Limit      f32 arithmetic
 // Launch     x: tiles of outputs; y: tiles of rows
@@ -25,8 +26,8 @@ const bool IS_W_WIDE = (FLAGS & 1) != 0;
 const bool IS_X_WIDE = (FLAGS & 2) != 0;
 const uint K_TILE = 32, N_TILE = 64, M_TILE = 8 * T_ROWS, N_PART = K_TILE / CHUNK;
 
-shared u64vec2 x_tile[IS_PACKED ? 1 : M_TILE * 8], w_tile[IS_PACKED ? 1 : N_TILE * 8];
-shared uint64_t x_packed[IS_PACKED ? M_TILE * 8 : 1], w_packed[IS_PACKED ? N_TILE * 8 : 1];
+shared u64vec2 x_tile[M_TILE * 8], w_tile[IS_PACKED ? 1 : N_TILE * 8];
+shared uint64_t w_packed[IS_PACKED ? N_TILE * 8 : 1];
 float acc[T_ROWS * 8];
 vec4 xv[T_ROWS], wv[8];
 
@@ -49,14 +50,6 @@ u64vec2 to_words(vec4 v)
 {
     uvec4 u = floatBitsToUint(v);
     return u64vec2(pack64(u.xy), pack64(u.zw));
-}
-
-void put_x(uint row, uint word, vec4 v)
-{
-    if (IS_PACKED)
-        x_packed[place(row, word)] = pack_bf16(v);
-    else
-        x_tile[place(row, word)] = to_words(v);
 }
 
 void put_w(uint row, uint word, vec4 v)
@@ -128,7 +121,7 @@ void main()
         barrier();
         [[unroll]] for (uint i = 0; i < T_ROWS; i++) {
             uint e = i * 64 + t;
-            put_x(e / 8, e % 8, read_x(m0 + e / 8, k + e % 8 * 4));
+            x_tile[place(e / 8, e % 8)] = to_words(read_x(m0 + e / 8, k + e % 8 * 4));
         }
         [[unroll]] for (uint i = 0; i < N_PART; i++) {
             uint e = i * 64 + t, n = e / N_PART, part = e % N_PART;
@@ -137,7 +130,7 @@ void main()
         barrier();
         for (uint word = 0; word < 8; word++) {
             [[unroll]] for (uint i = 0; i < T_ROWS; i++)
-                xv[i] = IS_PACKED ? unpack_bf16(x_packed[place(i * 8 + ty, word)]) : unpack_words(x_tile[place(i * 8 + ty, word)]);
+                xv[i] = unpack_words(x_tile[place(i * 8 + ty, word)]);
             [[unroll]] for (uint j = 0; j < 8; j++)
                 wv[j] = IS_PACKED ? unpack_bf16(w_packed[place(j * 8 + tx, word)]) : unpack_words(w_tile[place(j * 8 + tx, word)]);
             [[unroll]] for (uint i = 0; i < T_ROWS; i++)
