@@ -64,6 +64,11 @@ static __host__ __device__ constexpr int gemv_unroll(int type, int mode, int row
 {
     return mode == GEMV_I8 && rows == 1 ? (type == MYTH_Q8_0 ? 2 : 3) : 4;
 }
+/* The same in kernels that keep more beside the sums. */
+static __host__ __device__ constexpr int gemv_unroll_less(int type, int mode, int rows)
+{
+    return rows == 1 ? (gemv_unroll(type, mode, rows) + 1) / 2 : gemv_unroll(type, mode, rows);
+}
 
 /* ---- weights ---- */
 
@@ -414,7 +419,7 @@ static __device__ __forceinline__ void gemv_chunk(float (&acc)[2][R], const uint
 }
 
 /* Chunks [c0, c1) of the group's two rows: the sums, the same in its 8 lanes. */
-template <int T, int MODE, int R>
+template <int T, int MODE, int R, int UNROLL = gemv_unroll(T, MODE, R)>
 static __device__ __forceinline__ void gemv_sums(float (&acc)[2][R], const gemv_row (&row)[2], const unsigned char *stage,
                                                  const gemv_shape &g, uint32_t c0, uint32_t c1)
 {
@@ -432,7 +437,6 @@ static __device__ __forceinline__ void gemv_sums(float (&acc)[2][R], const gemv_
                     acc[n][r] = fmaf(f, x[r * g.n_in + c], acc[n][r]);
             }
     } else {
-        enum { UNROLL = gemv_unroll(T, MODE, R) };
         for (uint32_t c = c0 + j; c < c1; c += GEMV_LANES * UNROLL) {
             uint4 w[UNROLL][2];
             uint16_t d[UNROLL][2];
@@ -495,7 +499,7 @@ template <typename OP> static __device__ __forceinline__ void gemv_prefetch(cons
 }
 
 /* All tiles of this block. op: rows(row[2], slot), store(slot, r, v0, v1) by one thread each, done(tile) by the whole block. */
-template <int T, int MODE, int R, typename OP>
+template <int T, int MODE, int R, int UNROLL = gemv_unroll(T, MODE, R), typename OP>
 static __device__ __forceinline__ void gemv_tiles(const gemv_shape &g, const unsigned char *stage, uint32_t n_valid, const OP &op)
 {
     MYTH_SHARED(float, part, 2 * GEMV_WARPS * GEMV_GROUPS * 2 * R);     /* [parity][warp][group][row of the pair][r] */
@@ -506,7 +510,7 @@ static __device__ __forceinline__ void gemv_tiles(const gemv_shape &g, const uns
         float acc[2][R];
         gemv_row row[2];
         op.rows(row, min(p.slot, g.n_slot - 1));
-        gemv_sums<T, MODE, R>(acc, row, stage, g, p.c0, p.c1);
+        gemv_sums<T, MODE, R, UNROLL>(acc, row, stage, g, p.c0, p.c1);
         if (g.n_split == 1) {
 #pragma unroll
             for (uint32_t r = 0; r < R; r++)

@@ -200,7 +200,7 @@ template <int T, int MODE, int R> static __global__ void GEMV_BOUNDS(R) head_til
             gemv_row row[2];
             const head_rows<T> op = { p };
             op.rows(row, min(first / 2 + slot, (p.n_vocab - 1) / 2));
-            gemv_sums<T, MODE, R>(acc, row, stage, g, 0, g.n_chunk);
+            gemv_sums<T, MODE, R, gemv_unroll_less(T, MODE, R)>(acc, row, stage, g, 0, g.n_chunk);
 #pragma unroll
             for (uint32_t r = 0; r < R; r++)
                 if (j == r)
@@ -356,7 +356,8 @@ extern "C" void cuda_head_topk(myth_stream *s, const struct myth_head_topk_args 
         cuda_ptr<const float>(a->x), cuda_ptr<const float>(a->bias), cuda_ptr<const int32_t>(a->mask_idx),
         cuda_ptr<const int32_t>(a->masks), cuda_ptr<const int32_t>(a->bias_off), cuda_ptr<const int32_t>(a->bias_id),
         cuda_ptr<const int32_t>(a->ask_id), cuda_ptr<int32_t>(a->top_id), cuda_ptr<float>(a->top_logit), cuda_ptr<float>(a->lse),
-        cuda_ptr<float>(a->entropy), cuda_ptr<float>(a->ask_logit), sums, (head_key *)(sums + (uint64_t)min(a->n_rows, (uint32_t)CUDA_HEAD_ROWS) * n_tile),
+        cuda_ptr<float>(a->entropy), cuda_ptr<float>(a->ask_logit), sums,
+        (head_key *)(sums + (uint64_t)min(a->n_rows, (uint32_t)CUDA_HEAD_ROWS) * n_tile),
         a->dim, a->n_vocab, a->n_rows, 0, a->k, a->n_ask, n_tile, n_worker, a->softcap
     };
 #define BYTES(mode, rows) (gemv_stage_bytes<mode>(a->dim, rows) + 16 + (uint64_t)(rows) * MYTH_HEAD_TILE * sizeof(float))

@@ -153,7 +153,7 @@ template <int T, int MODE, int R> static __global__ void GEMV_BOUNDS(R) norm_qkv
     grid_dependency_launch();
     if (p.norm.pend && last_block(p.counter + blockIdx.x * (1 + p.n_head + 2 * p.n_head_kv), gridDim.y))
         gemv_write_back<R>(post, g, p.norm, p.row0);
-    gemv_tiles<T, MODE, R>(g, stage, g.n_rows - p.row0, op);
+    gemv_tiles<T, MODE, R, gemv_unroll_less(T, MODE, R)>(g, stage, g.n_rows - p.row0, op);
 }
 
 /* As few launches as there are counters for. */
