@@ -65,11 +65,17 @@ function(myth_add_emu_test how room name)
         target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=thread>)
         target_compile_definitions(${target} PRIVATE EMU_RACE=1)
     endif()
-    add_test(NAME cuda_${how}/${name} COMMAND ${target})
+    # Minutes each under the sanitizers: what is not in cuda_sampled runs with MYTHOS_TEST_FULL=1 only.
+    set(command ${target})
+    if(NOT "${how} ${name}" IN_LIST cuda_sampled)
+        set(command sh ${CMAKE_SOURCE_DIR}/tests/cuda/full_only.sh $<TARGET_FILE:${target}>)
+    endif()
+    add_test(NAME cuda_${how}/${name} COMMAND ${command})
     myth_register_test(cuda_${how}/${name})
     set_property(TEST cuda_${how}/${name} APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_DEVICES=cuda:0" "MYTHOS_TEST_GOLDENS=3")
 endfunction()
 
+set(cuda_sampled "emu launcher" "emu calls" "emu ops" "emu model_golden" "race launcher")
 foreach(row "emu cuda launcher" "emu cuda calls" "emu kernels ops" "emu kernels bits" "emu engine model_golden" "emu engine seq" "emu engine generate" "emu engine logits"
         "emu engine plan" "emu engine run" "emu engine launches" "emu engine endless_chat" "emu engine faults" "race cuda launcher"
         "race kernels ops")

@@ -142,11 +142,25 @@ static inline bool rig_open(struct rig *r, const char *target, int n_threads, in
     return true;
 }
 
+/* Copies are found by their buffer, in whichever rig it is. */
+static struct rig_copy *rig_copies[4 * RIG_VIEW_MAX];
+
+static inline struct rig_copy **find_copy(const myth_buf *buf)
+{
+    for (size_t i = 0; i < sizeof(rig_copies) / sizeof(rig_copies[0]); i++)
+        if (buf ? rig_copies[i] && rig_copies[i]->buf == buf : !rig_copies[i])
+            return &rig_copies[i];
+    return NULL;
+}
+
 static inline void rig_clear(struct rig *r)
 {
     while (r->n_buf) {
-        free(r->copy[--r->n_buf].bytes);
-        r->copy[r->n_buf] = (struct rig_copy){ 0 };
+        struct rig_copy *copy = &r->copy[--r->n_buf], **slot = copy->buf ? find_copy(copy->buf) : NULL;
+        if (slot)
+            *slot = NULL;
+        free(copy->bytes);
+        *copy = (struct rig_copy){ 0 };
         myth_buf_close(r->buf[r->n_buf]);
     }
 }
@@ -157,17 +171,6 @@ static inline uint64_t rig_close(struct rig *r)
     myth_stream_close(r->s);
     myth_device_close(r->dev);
     return myth_mem_close(r->mem);
-}
-
-/* Copies are found by their buffer, in whichever rig it is. */
-static struct rig_copy *rig_copies[4 * RIG_VIEW_MAX];
-
-static inline struct rig_copy **find_copy(const myth_buf *buf)
-{
-    for (size_t i = 0; i < sizeof(rig_copies) / sizeof(rig_copies[0]); i++)
-        if (buf ? rig_copies[i] && rig_copies[i]->buf == buf : !rig_copies[i] || !rig_copies[i]->buf)
-            return &rig_copies[i];
-    return NULL;
 }
 
 static inline void *view_host(myth_view v)
