@@ -57,7 +57,7 @@ template <int T, int MODE, int R> static __global__ void GEMV_BOUNDS(R) norm_ffn
 template <int T, int MODE, int R> static void launch(myth_stream *s, const gemv_shape &g, ffn_op p)
 {
     const uint64_t shared_bytes = gemv_norm_stage_bytes<MODE, R>(g.n_in);
-    const uint32_t n_group = (g.n_rows + R - 1) / R, most = CUDA_COUNTER_N / (1u);
+    const uint32_t n_group = (g.n_rows + R - 1) / R, most = CUDA_COUNTER_N;
     for (uint32_t first = 0; first < n_group; first += most) {
         p.row0 = first * R;
         const dim3 grid = gemv_grid(s, g, min(most, n_group - first), R, shared_bytes);
@@ -90,22 +90,9 @@ too_wide:
     return false;
 }
 
-/* Out of the smaller ops. */
-static void compose(myth_stream *s, const struct myth_norm_ffn_geglu_args *a)
-{
-    const struct myth_rms_norm_args norm = { a->xn, a->x, a->pend, a->w_post, a->w, a->n_rows, a->dim, a->eps };
-    const struct myth_proj_args gate = { a->h, a->xn, a->w_gate, a->n_rows, a->dim, a->d_ff, a->is_decode };
-    const struct myth_proj_args up = { a->up, a->xn, a->w_up, a->n_rows, a->dim, a->d_ff, a->is_decode };
-    const struct myth_geglu_args geglu = { a->h, a->h, a->up, a->n_rows, a->d_ff };
-    cuda_rms_norm(s, &norm);
-    cuda_proj(s, &gate);
-    cuda_proj(s, &up);
-    cuda_geglu(s, &geglu);
-}
-
 extern "C" void cuda_norm_ffn_geglu(myth_stream *s, const struct myth_norm_ffn_geglu_args *a)
 {
     if (!a->is_decode || !decode(s, a))
-        compose(s, a);
+        myth_compose_norm_ffn_geglu(s, a);
     cuda_check(s, "norm_ffn_geglu");
 }

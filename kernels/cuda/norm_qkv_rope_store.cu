@@ -199,32 +199,9 @@ too_wide:
     return false;
 }
 
-/* Out of the smaller ops. */
-static void compose(myth_stream *s, const struct myth_norm_qkv_rope_store_args *a)
-{
-    const uint32_t n_q = a->n_head * a->head_dim, n_kv = a->n_head_kv * a->head_dim;
-    myth_view k = a->qkv, v = a->qkv;
-    k.off += (uint64_t)a->n_rows * n_q * 4;
-    v.off = k.off + (uint64_t)a->n_rows * n_kv * 4;
-    const struct myth_rms_norm_args norm = { a->xn, a->x, a->pend, a->w_post, a->w_in, a->n_rows, a->dim, a->eps };
-    const struct myth_proj_args proj[3] = {
-        { a->qkv, a->xn, a->w_q, a->n_rows, a->dim, n_q, a->is_decode },
-        { k, a->xn, a->w_k, a->n_rows, a->dim, n_kv, a->is_decode },
-        { v, a->xn, a->w_v, a->n_rows, a->dim, n_kv, a->is_decode },
-    };
-    const struct myth_qkv_rope_store_args store = {
-        a->qkv, a->n_q, a->n_k, a->rope, a->q, a->k_new, a->v_new, a->n_rows, a->cap_rows, a->n_head, a->n_head_kv, a->head_dim, a->eps,
-        a->q_scale
-    };
-    cuda_rms_norm(s, &norm);
-    for (int i = 0; i < 3; i++)
-        cuda_proj(s, &proj[i]);
-    cuda_qkv_rope_store(s, &store);
-}
-
 extern "C" void cuda_norm_qkv_rope_store(myth_stream *s, const struct myth_norm_qkv_rope_store_args *a)
 {
     if (!a->is_decode || !decode(s, a))
-        compose(s, a);
+        myth_compose_norm_qkv_rope_store(s, a);
     cuda_check(s, "norm_qkv_rope_store");
 }
