@@ -4,54 +4,12 @@
  * By default every kind of call at one random place of it; with MYTHOS_TEST_FULL=1 that in every class, and every call in one class, in turn. */
 #include "emu_probe.h"
 
-#include "support/rig.h"
+#include "support/faults.h"
 
 #include "kernels/device.h"
 
-enum { N_PROMPT = 5, N_NEW = 2, N_KIND_MAX = 64 };
-
-typedef struct {
-    int32_t id[2 * N_NEW];
-    uint32_t n;
-} output;
-
-static myth_status session(myth_mem *mem, output *out, myth_error *err)
-{
-    myth_status st = MYTH_OK;
-    myth_model m = { 0 };
-    myth_engine *e = NULL;
-    myth_seq *s = NULL, *seq[N_PROMPT];
-    int32_t ids[N_PROMPT];
-    uint8_t want[N_PROMPT] = { 0 };
-    myth_result r;
-    uint32_t n;
-    myth_finish why;
-    const myth_engine_opts o = { .device = "cuda:0", .n_threads = 1, .n_ctx = 32, .n_seq = 1, .n_ubatch = 4, .top_k = 4 };
-    *out = (output){ 0 };
-    MYTH_TRY(myth_model_open(&m, mem, "random:gemma3-tiny:q8_0", &(myth_weights_opts){ .level = MYTH_WEIGHTS_DATA }, err));
-    MYTH_TRY(myth_engine_open(&e, &m, &o, err));
-    MYTH_TRY(myth_seq_open(&s, e, err));
-    for (int32_t i = 0; i < N_PROMPT; i++) {
-        ids[i] = 3 + i * 4;
-        seq[i] = s;
-    }
-    want[N_PROMPT - 1] = MYTH_WANT_LOGITS;
-    MYTH_TRY(myth_forward(e, &(myth_batch){ .n_tok = N_PROMPT, .token = ids, .seq = seq, .want = want, .top_k = 4 }, &r, err));
-    for (int i = 0; i < N_NEW; i++) {
-        int32_t id = r.top_id[0];
-        uint8_t one = MYTH_WANT_LOGITS;
-        out->id[out->n++] = id;
-        MYTH_TRY(myth_forward(e, &(myth_batch){ .n_tok = 1, .token = &id, .seq = &s, .want = &one, .is_decode = true }, &r, err));
-    }
-    MYTH_TRY(myth_generate(e, s, &(myth_generate_opts){ .prompt = ids, .n_prompt = 2, .n_max = N_NEW }, out->id + out->n, &n, &why, err));
-    out->n += n;
-fail:
-    if (s)
-        myth_seq_close(s);
-    myth_engine_close(e);
-    myth_model_close(&m);
-    return st;
-}
+static const session_shape shape = {
+    .engine = { .device = "cuda:0", .n_threads = 1, .n_ctx = 32, .n_seq = 1, .n_ubatch = 4, .top_k = 4 }, .n_prompt = 5, .n_new = 2, .n_again = 2 };
 
 static bool is_of_class(myth_status st, emu_probe_failure f)
 {
@@ -73,22 +31,20 @@ static bool may_pass(const char *call, uint64_t nth, emu_probe_failure f)
 
 static void check_nothing_left(myth_mem *mem, uint64_t nth, const char *name, emu_probe_failure f)
 {
-    for (int i = 0; i < MYTH_MEM_DEVICE_MAX * MYTH_MEM_CLASS_N; i++)
-        if (myth_mem_get(mem, i / MYTH_MEM_CLASS_N, (myth_mem_class)(i % MYTH_MEM_CLASS_N)).live)
-            fail_msg("call %llu, %s, failing in way %d leaves bytes of class %s", (unsigned long long)nth, name, (int)f,
-                     myth_mem_class_name((myth_mem_class)(i % MYTH_MEM_CLASS_N)));
+    char what[128];
+    snprintf(what, sizeof(what), "call %llu, %s, failing in way %d", (unsigned long long)nth, name, (int)f);
+    faults_nothing_booked(mem, what);
     if (emu_probe_n_live())
-        fail_msg("call %llu, %s, failing in way %d leaves %llu objects with the runtime", (unsigned long long)nth, name, (int)f,
-                 (unsigned long long)emu_probe_n_live());
+        fail_msg("%s leaves %llu objects with the runtime", what, (unsigned long long)emu_probe_n_live());
 }
 
 /* One session whose n-th call fails. */
-static void fail_call(myth_mem *mem, uint64_t nth, emu_probe_failure f, const output *want)
+static void fail_call(myth_mem *mem, uint64_t nth, emu_probe_failure f, const session_output *want)
 {
-    output got;
+    session_output got;
     rig_err = (myth_error){ 0 };
     emu_probe_fault(nth, f);
-    myth_status st = session(mem, &got, &rig_err);
+    myth_status st = session_run(mem, &shape, &got, &rig_err);
     const char *name = emu_probe_failed();
     emu_probe_fault(0, f);
     if (st == MYTH_OK && (!name || may_pass(name, nth, f)))
@@ -99,47 +55,28 @@ static void fail_call(myth_mem *mem, uint64_t nth, emu_probe_failure f, const ou
     check_nothing_left(mem, nth, name ? name : "none", f);
 }
 
-/* Of each kind of call one, chosen at random. Returns how many kinds there are. */
-static uint32_t choose_calls(uint64_t at[N_KIND_MAX], uint64_t n, uint64_t *random)
-{
-    const char *name[N_KIND_MAX];
-    uint32_t seen[N_KIND_MAX], n_kind = 0, k;
-    for (uint64_t nth = 1; nth <= n; nth++) {
-        for (k = 0; k < n_kind && strcmp(name[k], emu_probe_call(nth)) != 0; k++)
-            ;
-        if (k == n_kind) {
-            assert_true(n_kind < N_KIND_MAX);
-            name[n_kind] = emu_probe_call(nth);
-            seen[n_kind++] = 0;
-        }
-        if (check_below(random, ++seen[k]) == 0)
-            at[k] = nth;
-    }
-    return n_kind;
-}
-
 static void every_call_fails_once(void **state)
 {
     (void)state;
     myth_mem *mem;
-    output want, got;
-    uint64_t random = check_seed(), n_try = 0, at[N_KIND_MAX];
+    session_output want, got;
+    uint64_t random = check_seed(), n_try = 0, at[FAULT_KIND_MAX];
     assert_ok(myth_mem_open(&mem, 0, &rig_err));
     emu_probe_fault(0, EMU_PROBE_LOST);
-    assert_ok(session(mem, &want, &rig_err));                    /* the first sets the device's limit, and asks for it: later ones do not */
+    assert_ok(session_run(mem, &shape, &want, &rig_err));                    /* the first sets the device's limit, and asks for it: later ones do not */
     emu_probe_fault(0, EMU_PROBE_LOST);
-    assert_ok(session(mem, &want, &rig_err));
+    assert_ok(session_run(mem, &shape, &want, &rig_err));
     uint64_t n = emu_probe_n_call();
     assert_true(n < N_CALL_MAX);
     for (uint64_t nth = 1; nth < n; nth++)
         is_question[nth] = strcmp(emu_probe_call(nth), "cudaSetDevice") == 0 && strcmp(emu_probe_call(nth + 1), "cudaMemGetInfo") == 0;
-    uint32_t n_kind = choose_calls(at, n, &random);
+    uint32_t n_kind = faults_choose(at, n, emu_probe_call, &random);
     for (uint32_t k = 0; k < n_kind; k++)
         for (uint32_t f = 0; f < (check_is_full() ? EMU_PROBE_FAILURE_N : 1u); f++, n_try++)
             fail_call(mem, at[k], (emu_probe_failure)((k + f + check_seed()) % EMU_PROBE_FAILURE_N), &want);
     for (uint64_t nth = 1; nth <= n && check_is_full(); nth++, n_try++)
         fail_call(mem, nth, (emu_probe_failure)((nth + check_seed()) % EMU_PROBE_FAILURE_N), &want);
-    assert_ok(session(mem, &got, &rig_err));
+    assert_ok(session_run(mem, &shape, &got, &rig_err));
     assert_memory_equal(&got, &want, sizeof(got));
     printf("%llu calls of %u kinds, %llu failures tried\n", (unsigned long long)n, n_kind, (unsigned long long)n_try);
     assert_int_equal(myth_mem_close(mem), 0);

@@ -13,13 +13,6 @@
 #include <string.h>
 #include <vector>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define HAS_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HAS_ASAN 1
-#endif
-#endif
 #if defined(HAS_ASAN)
 #include <sanitizer/asan_interface.h>
 #define POISON(p, n) __asan_poison_memory_region(p, n)
