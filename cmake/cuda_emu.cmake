@@ -73,15 +73,23 @@ function(myth_add_emu_test how room name)
     add_test(NAME cuda_${how}/${name} COMMAND ${command})
     myth_register_test(cuda_${how}/${name})
     set_property(TEST cuda_${how}/${name} APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_DEVICES=cuda:0" "MYTHOS_TEST_GOLDENS=3")
+    if(NOT "${how} ${name}" IN_LIST cuda_whole)
+        set_property(TEST cuda_${how}/${name} APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_SAMPLE=40")
+    endif()
 endfunction()
 
 set(cuda_sampled "emu launcher" "emu calls" "emu ops" "emu model_golden" "race launcher")
+set(cuda_whole ${cuda_sampled} "race ops")
 foreach(row "emu cuda launcher" "emu cuda calls" "emu kernels ops" "emu kernels bits" "emu engine model_golden" "emu engine seq" "emu engine generate" "emu engine logits"
         "emu engine plan" "emu engine run" "emu engine launches" "emu engine endless_chat" "emu engine faults" "race cuda launcher"
         "race kernels ops")
     separate_arguments(row)
     myth_add_emu_test(${row})
 endforeach()
+
+# Chunks, pages, forks and ragged batches against each alone, and runs cut in any way; the rest of both is the engine's own.
+set_property(TEST cuda_emu/generate APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_NAME=sizes_change_no_id")
+set_property(TEST cuda_emu/seq APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_NAME=seven_ragged_sequences_equal_each_alone")
 
 # Prefill's products have a path of their own on sm_90a; the other one.
 add_test(NAME cuda_emu/ops_sm80 COMMAND test_emu_ops)

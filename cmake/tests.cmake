@@ -65,8 +65,18 @@ foreach(short IN LISTS device_tests)
         add_test(NAME engine/${short}_vulkan COMMAND test_engine_${short})
         myth_register_test(engine/${short}_vulkan)
         set_property(TEST engine/${short}_vulkan APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_DEVICES=vulkan:0")
+        if(NOT short STREQUAL model_golden)
+            set_property(TEST engine/${short}_vulkan APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_SAMPLE=4")
+        endif()
     endif()
 endforeach()
+
+# Minutes under the sanitizers.
+if(MYTH_SANITIZE)
+    foreach(short capture evict)
+        set_property(TEST engine/${short} APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_SAMPLE=4")
+    endforeach()
+endif()
 
 # The software driver leaves memory behind in libraries that are gone when the leak check looks; ours is what the ledger counts.
 if(MYTH_HAS_VULKAN AND MYTH_SANITIZE)

@@ -23,6 +23,7 @@
 #include <string.h>
 
 #define __global__
+#define __grid_constant__
 #define __device__
 #define __host__
 #define __constant__

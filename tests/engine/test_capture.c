@@ -122,7 +122,9 @@ static void batch_and_order_leave_the_bits(void **state)
                     .device = "cpu", .n_threads = 1 + u, .cpu_level = v < n_level ? level[v] : NULL, .is_exact = v == n_level,
                     .n_ctx = 1024, .n_ubatch = ubatches[u], .capture_layer = layer, .n_capture_layer = n_layer, .n_capture_label = N_LABEL });
                 myth_seq *s = rig_seq(&r);
-                for (int k = 0; k < 5; k++) {
+                for (uint32_t k = 0; k < 5; k++) {
+                    if (!check_is_kept((uint32_t)u * 5 + k, 15))
+                        continue;
                     for (uint32_t i = 0; i < BATCH_MAX; i++)
                         number[i] = i;
                     if (!is_first)
@@ -327,7 +329,7 @@ static void logits_are_those_without(void **state)
 static void peak_does_not_depend_on_the_prompts(void **state)
 {
     (void)state;
-    uint32_t few = check_is_full() ? 400 : 40, many = check_is_full() ? 5000 : 500, layer[CAPTURE_MAX];
+    uint32_t few = check_is_full() ? 400 : 40, many = check_is_full() ? 5000 : 20 * check_sample(25), layer[CAPTURE_MAX];
     uint64_t peak[2][MYTH_MEM_CLASS_N], base[MYTH_MEM_CLASS_N], total[2];
     uint32_t n_layer = every_layer(layer, spec[2]), d = 0;
     for (int i = -1; i < 2; i++) {                               /* first without capture */

@@ -356,7 +356,7 @@ static void dropped_rows_equal_masked_ones(void **state)
 {
     (void)state;
     uint64_t rng = check_seed();
-    uint32_t n = check_is_full() ? n_combo : 12, first = check_below(&rng, n_combo);
+    uint32_t n = check_is_full() ? n_combo : check_sample(12), first = check_below(&rng, n_combo);
     for (uint32_t i = 0; i < n; i++)
         walk(&all_combos[(first + i * 37) % n_combo], 30 + check_below(&rng, 90), check_is_full() ? 250 : 120, &rng);
 }
@@ -367,7 +367,7 @@ static void a_context_below_the_window(void **state)
     (void)state;
     uint64_t rng = check_seed();
     for (uint32_t n_ctx = 1; n_ctx < 9; n_ctx++)
-        for (uint32_t i = 0; i < (check_is_full() ? n_combo : 3); i++)
+        for (uint32_t i = 0; i < (check_is_full() ? n_combo : check_sample(3)); i++)
             walk(&all_combos[(n_ctx * 5 + i * 17) % n_combo], n_ctx, 60, &rng);
 }
 

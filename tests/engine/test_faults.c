@@ -105,7 +105,7 @@ static void every_failed_allocation(const char *spec)
     assert_ok(session(mem, spec, &want, &rig_err));
     assert_int_equal(want.n, 3 * N_NEW);
     uint64_t n = myth_mem_n_alloc(mem), rng = check_seed(), n_run = 0, n_survived = 0;
-    uint64_t step = check_is_full() ? 1 : n / 150 + 1;
+    uint64_t step = check_is_full() ? 1 : n / check_sample(150) + 1;
     for (uint64_t nth = 1; nth <= n; nth += step == 1 ? 1 : 1 + check_below(&rng, (uint32_t)(2 * step - 1)))
         for (int forever = 0; forever < 2; forever++) {
             rig_err = (myth_error){ 0 };
@@ -187,7 +187,7 @@ static void every_limit_refuses_or_serves(void **state)
     assert_ok(myth_mem_open(&mem, 0, &rig_err));
     assert_ok(session(mem, spec, &want, &rig_err));
     uint64_t peak = myth_mem_total(mem, MYTH_MEM_HOST).peak, n_served = 0, n_refused = 0;
-    for (uint64_t k = 1; k <= 60; k++) {
+    for (uint32_t k = 60, step = 60 / check_sample(60); k; k -= step < k ? step : k) {
         uint64_t limit = peak * k / 50;
         myth_mem_set_limit(mem, MYTH_MEM_HOST, limit);
         myth_mem_reset_peak(mem);

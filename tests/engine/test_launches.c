@@ -12,13 +12,6 @@
 
 enum { CTX = 160, N_PROMPT = 9, N_NEW = 64 };
 
-/* The emulated device takes a tenth of a second for what others do in a thousandth: fewer rounds of the same. */
-#if defined(MYTH_CUDA_EMU)
-static const bool is_emulated = true;
-#else
-static const bool is_emulated = false;
-#endif
-
 static char device[RIG_TARGET_MAX][32];
 static uint32_t n_device;
 
@@ -145,7 +138,7 @@ static void a_free_run_never_synchronises(void **state)
 {
     (void)state;
     for (uint32_t d = 0; d < n_device; d++)
-        for (uint32_t sampled = 0; sampled < (is_emulated ? 1 : 2); sampled++) {
+        for (uint32_t sampled = 0; sampled < check_sample(2); sampled++) {
             const myth_sample_params sample = { .temp = sampled ? 0.8f : 0.0f, .top_k = 20, .top_p = 0.9f, .seed = 7 };
             myth_engine_opts o = { .device = device[d], .n_threads = 1, .n_ctx = CTX, .n_ubatch = 32 };
             int32_t prompt[N_PROMPT], ids[N_NEW];
@@ -156,7 +149,7 @@ static void a_free_run_never_synchronises(void **state)
             open_layers(&r, "random:gemma3-tiny:q8_0", &o, 0);
             make_prompt(prompt);
             myth_seq *s = rig_seq(&r);
-            for (int again = 0; again < (is_emulated ? 1 : 2); again++) {            /* the second replays what the first recorded */
+            for (uint32_t again = 0; again < check_sample(2); again++) {            /* the second replays what the first recorded */
                 watch w = { .r = &r };
                 uint64_t waits = counts_of(&r).n_wait;
                 uint32_t at;
@@ -202,7 +195,7 @@ static void a_grammar_costs_one_synchronisation_two_with_its_mask(void **state)
         const myth_sample_params greedy = { 0 };
         myth_engine_opts o = { .device = device[d], .n_threads = 1, .n_ctx = CTX, .n_ubatch = 32 };
         int32_t prompt[N_PROMPT], ids[N_NEW];
-        uint32_t n_ids, n_new = is_emulated ? 4 : check_is_full() || !is_gpu(device[d]) ? N_NEW : 16;
+        uint32_t n_ids, n_new = check_sample(N_NEW);
         myth_finish why;
         rig r;
         myth_generate_needs(&o, &greedy, true);

@@ -213,7 +213,7 @@ static void masks_biases_and_asks_equal_the_row_post_processed(void **state)
             myth_engine_opts o = opts_of(target[v]);
             rig_open(&r, g.path, &o);
             whole_rows(&r, g.ids, g.n_tok, is_decode, plain);
-            for (int i = 0; i < (check_is_full() ? 400 : 30); i++)
+            for (int i = 0; i < (check_is_full() ? 400 : (int)check_sample(30)); i++)
                 one_request(&r, plain, g.n_tok, is_decode, &rng);
             rig_close(&r);
         }
@@ -236,7 +236,7 @@ static void rows_are_asked_in_any_pattern(void **state)
         myth_seq *s = rig_seq(&r), *seq[CTX];
         rig_feed(&r, s, g.ids, g.n_tok, 0, &want);
         myth_seq_close(s);
-        for (int round = 0; round < 20; round++) {
+        for (uint32_t round = 0; round < check_sample(20); round++) {
             uint8_t wants[CTX];
             uint32_t n_full = 0, n_hidden = 0, n_top = 0;
             s = rig_seq(&r);

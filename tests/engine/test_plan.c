@@ -165,7 +165,7 @@ static void plan_equals_ledger_on_a_grid(void **state)
         { MYTH_F32, MYTH_F32 }, { MYTH_F16, MYTH_F16 }, { MYTH_BF16, MYTH_Q8_0 }, { MYTH_Q8_0, MYTH_Q8_0 } };
     const char *target[RIG_TARGET_MAX];
     uint64_t rng = check_seed();
-    uint32_t n_target = rig_targets(target), n_point = 0, share = strchr(target[0], ':') ? 30 : 6;           /* a device without a GPU is slow */
+    uint32_t n_target = rig_targets(target), n_point = 0, share = 720 / check_sample(120);
     for (size_t m = 0; m < sizeof(name) / sizeof(name[0]); m++) {
         char path[1024], what[256];
         const char *spec = strchr(name[m], ':') ? name[m] : golden_path(path, sizeof(path), name[m]);

@@ -48,8 +48,7 @@ static void for_combos(uint32_t n, void (*f)(const combo *c, uint64_t *rng))
     enum { STRIDE = 37 };                /* prime to the number of combinations */
     uint64_t rng = check_seed();
     uint32_t first = check_below(&rng, n_combo);
-    if (strchr(all_combos[0].target, ':'))                       /* no GPU of its own: each takes tens of seconds */
-        n = (n + 3) / 4;
+    n = check_sample(n);
     if (check_is_full() || n > n_combo)
         n = n_combo;
     for (uint32_t i = 0; i < n; i++)
@@ -864,5 +863,6 @@ int main(void)
         cmocka_unit_test(ephemeral_runs_equal_appended_ones),
         cmocka_unit_test(any_walk_of_operations_equals_the_tokens_alone),
     };
+    check_name();
     return cmocka_run_group_tests(tests, make_combos, NULL);
 }

@@ -1,7 +1,8 @@
 /* check.h - what every test program needs beside cmocka: the seed, the full counts, paths, a random stream.
  *
  * Seed     MYTHOS_TEST_SEED, else 1; printed on first use, so that a failure can be run again
- * Full     MYTHOS_TEST_FULL=1 runs the issue's counts, else a sample                                                 */
+ * Full     MYTHOS_TEST_FULL=1 runs the issue's counts, else a sample
+ * Sample   MYTHOS_TEST_SAMPLE=N, set by ctest where software stands in for a device: an N-th of the sample, in full runs too */
 #ifndef MYTH_TESTS_CHECK_H
 #define MYTH_TESTS_CHECK_H
 
@@ -25,7 +26,15 @@ enum { CHECK_SKIP = 77 };                /* exit code of a program that has noth
 static inline bool check_is_full(void)
 {
     const char *s = getenv("MYTHOS_TEST_FULL");
-    return s && s[0] == '1';
+    return s && s[0] == '1' && !getenv("MYTHOS_TEST_SAMPLE");
+}
+
+/* How many of the n of a sample are run: at least 1. */
+static inline uint32_t check_sample(uint32_t n)
+{
+    const char *s = getenv("MYTHOS_TEST_SAMPLE");
+    uint32_t share = s ? (uint32_t)strtoul(s, NULL, 10) : 1;
+    return share > 1 ? (n + share - 1) / share : n;
 }
 
 static inline uint64_t check_seed(void)
@@ -38,6 +47,22 @@ static inline uint64_t check_seed(void)
         printf("seed %llu\n", (unsigned long long)seed);
     }
     return seed;
+}
+
+/* MYTHOS_TEST_NAME=NAME leaves one test of the program; called by main before the group runs. */
+static inline void check_name(void)
+{
+#if !defined(MYTH_CMOCKA_SMALL)
+    if (getenv("MYTHOS_TEST_NAME"))
+        cmocka_set_test_filter(getenv("MYTHOS_TEST_NAME"));
+#endif
+}
+
+/* Whether the i-th of the n of a sample is run: evenly spread, from a place that the seed gives. */
+static inline bool check_is_kept(uint32_t i, uint32_t n)
+{
+    uint32_t every = (n + check_sample(n) - 1) / check_sample(n);
+    return (i + check_seed()) % every == 0;
 }
 
 /* splitmix64: any state is a good one */
