@@ -132,6 +132,7 @@ static __device__ __forceinline__ float4 reduce_tile(const float *x, uint32_t n)
     for (uint32_t v = (uint32_t)lane(); v < n; v += 32)
         most = fmaxf(most, x[v]);
     most = warp_max(most);
+#pragma unroll 1                        /* more at once would spill beside the product's registers */
     for (uint32_t v = (uint32_t)lane(); v < n; v += 32)
         if (x[v] != -INFINITY) {
             const float d = x[v] - most, e = expf(d);
@@ -180,7 +181,8 @@ template <int T> struct head_rows {
     }
 };
 
-template <int T, int MODE, int R> static __global__ void GEMV_BOUNDS(R) head_tiles_k(gemv_shape g, head_op p)
+template <int T, int MODE, int R>
+static __global__ void GEMV_BOUNDS(R) head_tiles_k(const __grid_constant__ gemv_shape g, const __grid_constant__ head_op p)
 {
     MYTH_SHARED_DYN(unsigned char, stage);
     MYTH_SHARED(head_key, key, HEAD_SORT);
@@ -251,7 +253,7 @@ static __device__ __forceinline__ double block_sum64(double v, double *shared32)
     return v;
 }
 
-static __global__ void __launch_bounds__(HEAD_JOIN_BLOCK) head_join_k(head_op p)
+static __global__ void __launch_bounds__(HEAD_JOIN_BLOCK) head_join_k(const __grid_constant__ head_op p)
 {
     MYTH_SHARED(head_key, key, HEAD_JOIN_SORT);
     MYTH_SHARED(double, part, 32);

@@ -24,6 +24,7 @@ struct qkv_op {
     uint32_t n_in, n_q_out, n_kv_out, n_rows, row0, cap_rows, n_head, n_head_kv, head_dim;
     float eps, q_scale;
     int type_k, type_v;
+    template <int R> __device__ __forceinline__ uint32_t first_row() const { return row0 + blockIdx.x * R; }    /* of this block */
 };
 
 /* n values that this warp wrote or other blocks did, as the cache stores them. */
@@ -40,6 +41,7 @@ static __device__ __forceinline__ void store_row(unsigned char *dst, int type, c
         }
         return;
     }
+#pragma unroll 1
     for (uint32_t b = 0; b < n / 32; b++) {
         const float v = src[b * 32 + l], scale = warp_max(fabsf(v)) / 127.0f, inverse = scale != 0.0f ? 1.0f / scale : 0.0f;
         const float rounded = roundf(v * inverse);
@@ -63,6 +65,7 @@ static __device__ __forceinline__ void turn_row(volatile float *x, const float *
             ss = fmaf(x[i], x[i], ss);
         scale = 1.0f / sqrtf(warp_sum(ss) / (float)head_dim + eps);
     }
+#pragma unroll 1
     for (uint32_t i = l; i < n_half; i += 32) {
         float lo = x[i], hi = x[i + n_half];
         if (norm) {
@@ -78,7 +81,7 @@ static __device__ __forceinline__ void turn_row(volatile float *x, const float *
 
 template <int R> static __device__ __forceinline__ void finish_head(const qkv_op &p, uint32_t head)
 {
-    const uint32_t r = p.row0 + (uint32_t)warp(), hd = p.head_dim;
+    const uint32_t r = p.first_row<R>() + (uint32_t)warp(), hd = p.head_dim;
     if (warp() >= R || r >= p.n_rows)
         return;
     const float *rope = p.rope + (uint64_t)r * hd;
@@ -115,7 +118,7 @@ template <int T, int R> struct qkv_tiles {
     }
     __device__ __forceinline__ void put(uint32_t o, uint32_t r, float v) const
     {
-        const uint64_t row = p.row0 + r, k_at = (uint64_t)p.n_rows * p.n_q_out, v_at = k_at + (uint64_t)p.n_rows * p.n_kv_out;
+        const uint64_t row = p.first_row<R>() + r, k_at = (uint64_t)p.n_rows * p.n_q_out, v_at = k_at + (uint64_t)p.n_rows * p.n_kv_out;
         p.raw[o < p.n_q_out                ? row * p.n_q_out + o
               : o < p.n_q_out + p.n_kv_out ? k_at + row * p.n_kv_out + (o - p.n_q_out)
                                            : v_at + row * p.n_kv_out + (o - p.n_q_out - p.n_kv_out)] = v;
@@ -131,6 +134,7 @@ template <int T, int R> struct qkv_tiles {
     {
         const uint32_t first = tile * tile_out, last = min(first + tile_out, n_out()) - 1, n_heads = p.n_head + 2 * p.n_head_kv;
         unsigned *counter = p.counter + blockIdx.x * (1 + n_heads) + 1;
+#pragma unroll 1
         for (uint32_t head = first / p.head_dim; head <= last / p.head_dim; head++) {
             const uint32_t n_part = ((head + 1) * p.head_dim - 1) / tile_out - head * p.head_dim / tile_out + 1;
             if (last_block(counter + head, n_part))
@@ -139,21 +143,21 @@ template <int T, int R> struct qkv_tiles {
     }
 };
 
-template <int T, int MODE, int R> static __global__ void GEMV_BOUNDS(R) norm_qkv_rope_store_k(gemv_shape g, qkv_op p)
+template <int T, int MODE, int R>
+static __global__ void GEMV_BOUNDS(R) norm_qkv_rope_store_k(const __grid_constant__ gemv_shape g, const __grid_constant__ qkv_op p)
 {
     MYTH_SHARED_DYN(unsigned char, stage);
     MYTH_SHARED(float, post, R);
-    p.row0 += blockIdx.x * R;
     const qkv_tiles<T, R> op = { p, GEMV_WARPS / g.n_split * GEMV_GROUPS * 2 };
     if constexpr (MODE != GEMV_PLAIN)
         gemv_prefetch(g, op);
     grid_dependency_wait();
-    gemv_stage_normed<T, MODE, R>(stage, post, g, p.norm, p.row0);
+    gemv_stage_normed<T, MODE, R>(stage, post, g, p.norm, p.first_row<R>());
     __syncthreads();
     grid_dependency_launch();
     if (p.norm.pend && last_block(p.counter + blockIdx.x * (1 + p.n_head + 2 * p.n_head_kv), gridDim.y))
-        gemv_write_back<R>(post, g, p.norm, p.row0);
-    gemv_tiles<T, MODE, R, gemv_unroll_less(T, MODE, R)>(g, stage, g.n_rows - p.row0, op);
+        gemv_write_back<R>(post, g, p.norm, p.first_row<R>());
+    gemv_tiles<T, MODE, R, gemv_unroll_less(T, MODE, R)>(g, stage, g.n_rows - p.first_row<R>(), op);
 }
 
 /* As few launches as there are counters for. */
