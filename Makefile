@@ -1,14 +1,16 @@
 # Thin: the build is CMakeLists.txt. On Debian 12 the packages come by ./setup.sh, which every target that builds calls first.
-.PHONY: build demo test test-full bench asan clang aarch64 fuzz format install clean
+.PHONY: build demo test test-full bench asan clang aarch64 cuda fuzz format install clean
 
 PREFIX ?= /usr/local
 DEMO_FILE ?= tests/corpus/demo.c
 FUZZ_SECONDS ?= 60
+# nvcc takes minutes: without a GPU to run on, only `make cuda` (in test-full) compiles for one.
+TEST_CUDA = $(if $(wildcard /dev/nvidiactl),AUTO,OFF)
 CTEST = ctest --output-on-failure --no-tests=error -j $$(nproc)
 
 build:
 	@./setup.sh build
-	@cmake --preset release
+	@cmake --preset release -DMYTH_CUDA=AUTO
 	@cmake --build --preset release --target mythos mythos_docs
 
 demo: build
@@ -16,7 +18,7 @@ demo: build
 
 test:
 	@./setup.sh test
-	@cmake --preset release -DMYTH_TESTS=ON
+	@cmake --preset release -DMYTH_TESTS=ON -DMYTH_CUDA=$(TEST_CUDA)
 	@cmake --build --preset release
 	$(CTEST) --test-dir build
 	@$(MAKE) --no-print-directory asan clang aarch64
@@ -39,11 +41,20 @@ aarch64:
 	@cmake --preset aarch64
 	@cmake --build --preset aarch64
 
+# Every kernel for every architecture, where nvcc is: no warnings, no spills, registers as in tests/cuda/ptxas.csv, one binary.
+cuda:
+	@if command -v nvcc >/dev/null; then \
+	    cmake --preset release -B build-cuda -DMYTH_CUDA=ON -DMYTH_CUDA_EMU=OFF -DMYTH_TESTS=ON -DMYTH_BENCH=OFF && \
+	    cmake --build build-cuda --target mythos test_cuda_code_bytes test_engine_run && $(CTEST) --test-dir build-cuda -R '^cuda/|^tree/drivers|^vulkan/ldd|^engine/run$$'; \
+	else \
+	    echo "cuda: no nvcc here"; \
+	fi
+
 test-full: test
 	@cmake --preset release -DMYTH_TEST_TIMEOUT=4800
 	MYTHOS_TEST_FULL=1 $(CTEST) --test-dir build
 	@cmake --preset release -DMYTH_TEST_TIMEOUT=600
-	@$(MAKE) --no-print-directory fuzz
+	@$(MAKE) --no-print-directory cuda fuzz
 
 # Every target from its stored corpus, FUZZ_SECONDS each; what it finds stays in the build folder.
 fuzz:
@@ -69,4 +80,4 @@ install: build
 	cmake --install build --prefix $(PREFIX)
 
 clean:
-	rm -rf build build-debug build-asan build-fuzz build-clang build-aarch64
+	rm -rf build build-debug build-asan build-fuzz build-clang build-aarch64 build-cuda

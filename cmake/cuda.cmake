@@ -13,7 +13,7 @@ if(NVCC)
     find_library(CUDART_STATIC libcudart_static.a
         HINTS ${cuda_top}/lib64 ${cuda_top}/lib ${cuda_top}/targets/x86_64-linux/lib ${cuda_top}/targets/sbsa-linux/lib /usr/local/cuda/lib64)
 endif()
-if(MYTH_CUDA STREQUAL AUTO OR NOT NVCC OR NOT CUDART_STATIC OR CMAKE_CROSSCOMPILING OR MYTH_SANITIZE OR MYTH_FUZZ)
+if(NOT NVCC OR NOT CUDART_STATIC OR CMAKE_CROSSCOMPILING OR MYTH_SANITIZE OR MYTH_FUZZ)
     message(STATUS "no nvcc, or not for this build: CUDA is left out")
     return()
 endif()
