@@ -19,7 +19,9 @@ if(NOT NVCC OR NOT CUDART_STATIC OR CMAKE_CROSSCOMPILING OR MYTH_SANITIZE OR MYT
 endif()
 set(MYTH_HAS_CUDA ON)
 
-set(cuda_flags -std=c++17 -O3 -I${CMAKE_SOURCE_DIR} -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra,-Wshadow -Xptxas -v)
+# The library of C++ is not linked: what nvcc generates must not need it.
+set(cuda_flags -std=c++17 -O3 -I${CMAKE_SOURCE_DIR} -Xptxas -v
+    -Xcompiler -fPIC,-fvisibility=hidden,-fno-exceptions,-fno-threadsafe-statics,-Wall,-Wextra,-Wshadow)
 if(MYTH_WERROR)
     list(APPEND cuda_flags -Werror all-warnings)
 endif()

@@ -67,7 +67,8 @@ static __host__ __device__ constexpr int gemv_unroll(int type, int mode, int row
 /* The same in kernels that keep more beside the sums. */
 static __host__ __device__ constexpr int gemv_unroll_less(int type, int mode, int rows)
 {
-    return rows == 1 ? (gemv_unroll(type, mode, rows) + 1) / 2 : gemv_unroll(type, mode, rows);
+    const int most = gemv_unroll(type, mode, rows);
+    return rows == 1 ? (most + 1) / 2 : rows == 8 && type == MYTH_Q4_0 ? most - 1 : most;
 }
 
 /* ---- weights ---- */
@@ -123,10 +124,10 @@ template <int MODE> static __host__ __device__ __forceinline__ uint64_t gemv_sta
     return MODE == GEMV_I8 ? n_rows * (n_in + (uint64_t)n_in / 32 * sizeof(int2)) : n_rows * n_in * 4;
 }
 
-/* Values 4i..4i+3 of a row of n, zeros past its end. */
-static __device__ __forceinline__ float4 gemv_load4(const float *row, uint32_t i, uint32_t n)
+/* Values 4i..4i+3 of a row of n, zeros past its end. Only GEMV_PLAIN has rows that four values do not fit (gemv_mode). */
+template <int MODE> static __device__ __forceinline__ float4 gemv_load4(const float *row, uint32_t i, uint32_t n)
 {
-    if (((uintptr_t)row & 15u) == 0 && 4 * i + 4 <= n)
+    if (MODE != GEMV_PLAIN)
         return ((const float4 *)(const void *)row)[i];
     float4 v;
     v.x = 4 * i < n ? row[4 * i] : 0.0f;
@@ -136,9 +137,9 @@ static __device__ __forceinline__ float4 gemv_load4(const float *row, uint32_t i
     return v;
 }
 
-static __device__ __forceinline__ void gemv_store4(float *row, uint32_t i, uint32_t n, const float4 &v)
+template <int MODE> static __device__ __forceinline__ void gemv_store4(float *row, uint32_t i, uint32_t n, const float4 &v)
 {
-    if (((uintptr_t)row & 15u) == 0 && 4 * i + 4 <= n) {
+    if (MODE != GEMV_PLAIN) {
         ((float4 *)(void *)row)[i] = v;
         return;
     }
@@ -212,12 +213,13 @@ template <int T, int MODE, int R>
 static __device__ __forceinline__ void gemv_stage_rows(unsigned char *stage, const gemv_shape &g, const float *x, uint32_t row0)
 {
     const uint32_t n4 = (g.n_in + 3) / 4;
+#pragma unroll 1
     for (uint32_t i0 = 0; i0 < n4; i0 += GEMV_BLOCK) {
         const uint32_t i = i0 + threadIdx.x;
 #pragma unroll
         for (int r = 0; r < R; r++) {
             const float *row = x + (uint64_t)min(row0 + r, g.n_rows - 1) * g.n_in;
-            const float4 v = i < n4 ? gemv_load4(row, i, g.n_in) : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+            const float4 v = i < n4 ? gemv_load4<MODE>(row, i, g.n_in) : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
             gemv_put<T, MODE, R>(stage, g, r, i, i < n4, v);
         }
     }
@@ -240,13 +242,14 @@ template <int MODE, int R> static __host__ __device__ __forceinline__ uint64_t g
     return stage + (MODE == GEMV_I8 ? (uint64_t)gemv_fold_rows<MODE, R>() * n_in * 4 : 0);
 }
 
+template <int MODE>
 static __device__ __forceinline__ float4 gemv_folded(const gemv_norm &f, uint64_t at, uint32_t i, uint32_t n, float post_scale)
 {
-    float4 t = gemv_load4(f.x + at, i, n);
+    float4 t = gemv_load4<MODE>(f.x + at, i, n);
     if (!f.pend)
         return t;
-    const float4 p = gemv_load4(f.pend + at, i, n);
-    const float4 one = make_float4(1.0f, 1.0f, 1.0f, 1.0f), w = f.w_post ? gemv_load4(f.w_post, i, n) : one;
+    const float4 p = gemv_load4<MODE>(f.pend + at, i, n);
+    const float4 one = make_float4(1.0f, 1.0f, 1.0f, 1.0f), w = f.w_post ? gemv_load4<MODE>(f.w_post, i, n) : one;
     t.x = fmaf(p.x * post_scale, w.x, t.x);
     t.y = fmaf(p.y * post_scale, w.y, t.y);
     t.z = fmaf(p.z * post_scale, w.z, t.z);
@@ -289,7 +292,7 @@ static __device__ __forceinline__ void gemv_stage_normed(unsigned char *stage, f
     MYTH_SHARED(float, part, 2 * FOLD * GEMV_WARPS);
     const uint32_t n4 = (g.n_in + 3) / 4;
     float4 *kept = (float4 *)(void *)(stage + ((gemv_stage_bytes<MODE>(g.n_in, R) + 15) & ~(uint64_t)15));
-#pragma unroll
+#pragma unroll 1
     for (int b = 0; b < R; b += FOLD) {
         float ss[FOLD], scale[FOLD];
         uint64_t at[FOLD];
@@ -300,10 +303,11 @@ static __device__ __forceinline__ void gemv_stage_normed(unsigned char *stage, f
             scale[r] = 1.0f;
         }
         if (f.pend && f.w_post) {
+#pragma unroll 1
             for (uint32_t i = threadIdx.x; i < n4; i += GEMV_BLOCK)
 #pragma unroll
                 for (int r = 0; r < FOLD; r++)
-                    ss[r] = gemv_square(gemv_load4(f.pend + at[r], i, g.n_in), ss[r]);
+                    ss[r] = gemv_square(gemv_load4<MODE>(f.pend + at[r], i, g.n_in), ss[r]);
             gemv_scales<FOLD>(scale, ss, part, g.n_in, f.eps);
         }
 #pragma unroll
@@ -312,10 +316,11 @@ static __device__ __forceinline__ void gemv_stage_normed(unsigned char *stage, f
             if (threadIdx.x == 0)
                 post[b + r] = scale[r];
         }
+#pragma unroll 1
         for (uint32_t i = threadIdx.x; i < n4; i += GEMV_BLOCK)
 #pragma unroll
             for (int r = 0; r < FOLD; r++) {
-                const float4 t = gemv_folded(f, at[r], i, g.n_in, scale[r]);
+                const float4 t = gemv_folded<MODE>(f, at[r], i, g.n_in, scale[r]);
                 ss[r] = gemv_square(t, ss[r]);
                 if constexpr (MODE == GEMV_I8)
                     kept[r * n4 + i] = t;
@@ -323,10 +328,11 @@ static __device__ __forceinline__ void gemv_stage_normed(unsigned char *stage, f
                     gemv_put<T, MODE, R>(stage, g, b + r, i, true, t);
             }
         gemv_scales<FOLD>(scale, ss, part + FOLD * GEMV_WARPS, g.n_in, f.eps);
+#pragma unroll 1
         for (uint32_t i0 = 0; i0 < n4; i0 += GEMV_BLOCK) {              /* whole warps: gemv_put may shuffle */
             const uint32_t i = i0 + threadIdx.x;
             const bool is_in = i < n4;
-            const float4 w = is_in ? gemv_load4(f.w, i, g.n_in) : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+            const float4 w = is_in ? gemv_load4<MODE>(f.w, i, g.n_in) : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
 #pragma unroll
             for (int r = 0; r < FOLD; r++) {
                 float4 t = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
@@ -336,7 +342,7 @@ static __device__ __forceinline__ void gemv_stage_normed(unsigned char *stage, f
                     else if constexpr (MODE == GEMV_F32)
                         t = *gemv_quad_at<T>(stage, g, b + r, i);
                     else
-                        t = gemv_load4((const float *)(const void *)stage + (b + r) * g.n_in, i, g.n_in);
+                        t = gemv_load4<MODE>((const float *)(const void *)stage + (b + r) * g.n_in, i, g.n_in);
                 }
                 const float4 y = make_float4(t.x * scale[r] * w.x, t.y * scale[r] * w.y, t.z * scale[r] * w.z, t.w * scale[r] * w.w);
                 gemv_put<T, MODE, R>(stage, g, b + r, i, is_in, y);
@@ -348,14 +354,16 @@ static __device__ __forceinline__ void gemv_stage_normed(unsigned char *stage, f
 }
 
 /* x becomes t: by one block, when every block has read x. */
-template <int R>
+template <int MODE, int R>
 static __device__ __forceinline__ void gemv_write_back(const float *post, const gemv_shape &g, const gemv_norm &f, uint32_t row0)
 {
     const uint32_t n4 = (g.n_in + 3) / 4;
+#pragma unroll 1
     for (uint32_t r = 0; r < R && row0 + r < g.n_rows; r++) {
         const uint64_t at = (uint64_t)(row0 + r) * g.n_in;
+#pragma unroll 1
         for (uint32_t i = threadIdx.x; i < n4; i += GEMV_BLOCK)
-            gemv_store4(f.x + at, i, g.n_in, gemv_folded(f, at, i, g.n_in, post[r]));
+            gemv_store4<MODE>(f.x + at, i, g.n_in, gemv_folded<MODE>(f, at, i, g.n_in, post[r]));
     }
 }
 
@@ -470,6 +478,16 @@ static __device__ __forceinline__ void gemv_sums(float (&acc)[2][R], const gemv_
         }
 }
 
+/* acc[j]: lane j of a group goes on with row j, so that what comes after the sums is there once and not R times. */
+template <int R> static __device__ __forceinline__ float gemv_row_sum(const float (&acc)[R], uint32_t j)
+{
+    float v = acc[0];
+#pragma unroll
+    for (uint32_t r = 1; r < R; r++)
+        v = j == r ? acc[r] : v;
+    return v;
+}
+
 /* Slots of the block tile's warp `w`, and its part of K. */
 struct gemv_place {
     uint32_t slot, c0, c1;
@@ -512,18 +530,14 @@ static __device__ __forceinline__ void gemv_tiles(const gemv_shape &g, const uns
         op.rows(row, min(p.slot, g.n_slot - 1));
         gemv_sums<T, MODE, R, UNROLL>(acc, row, stage, g, p.c0, p.c1);
         if (g.n_split == 1) {
-#pragma unroll
-            for (uint32_t r = 0; r < R; r++)
-                if (j == r && r < n_valid && p.slot < g.n_slot)
-                    op.store(p.slot, r, acc[0][r], acc[1][r]);
+            if (j < R && j < n_valid && p.slot < g.n_slot)
+                op.store(p.slot, j, gemv_row_sum(acc[0], j), gemv_row_sum(acc[1], j));
         } else {
             float *mine = part + parity * GEMV_WARPS * GEMV_GROUPS * 2 * R, *own = mine + ((uint32_t)warp() * GEMV_GROUPS + group) * 2 * R;
-#pragma unroll
-            for (uint32_t r = 0; r < R; r++)
-                if (j == r) {
-                    own[r] = acc[0][r];
-                    own[R + r] = acc[1][r];
-                }
+            if (j < R) {
+                own[j] = gemv_row_sum(acc[0], j);
+                own[R + j] = gemv_row_sum(acc[1], j);
+            }
             __syncthreads();
             for (uint32_t i = threadIdx.x; i < n_side * GEMV_GROUPS * R; i += GEMV_BLOCK) {
                 const uint32_t r = i % R, at = i / R, slot = tile * n_side * GEMV_GROUPS + at;
@@ -541,9 +555,10 @@ static __device__ __forceinline__ void gemv_tiles(const gemv_shape &g, const uns
 
 /* ---- host ---- */
 
-static inline int gemv_mode(const myth_stream *s, myth_dtype t, uint32_t n_in)
+/* view...: the matrices and rows that the kernel reads 16 bytes at a time. */
+template <typename... VIEW> static inline int gemv_mode(const myth_stream *s, myth_dtype t, uint32_t n_in, const VIEW &...view)
 {
-    const bool is_narrow = n_in % (uint32_t)gemv_values(t, GEMV_F32) != 0;
+    const bool is_narrow = n_in % (uint32_t)gemv_values(t, GEMV_F32) != 0 || ((view.off % 16 != 0) || ...);
     return is_narrow || (gemv_is_quant(t) && cuda_of(s)->is_exact) ? GEMV_PLAIN : gemv_is_quant(t) ? GEMV_I8 : GEMV_F32;
 }
 

@@ -43,7 +43,7 @@ template <int T, int MODE> static __global__ void GEMV_BOUNDS(1) head_logits_k(g
 
 extern "C" void cuda_head_logits(myth_stream *s, const struct myth_head_logits_args *a)
 {
-    const int mode = gemv_mode(s, a->w.dtype, a->dim);
+    const int mode = gemv_mode(s, a->w.dtype, a->dim, a->w, a->x);
     const gemv_shape g = gemv_shape_of(a->w.dtype, mode, 1, a->dim, (a->n_vocab + 1) / 2, false);
     const uint64_t room = gemv_shared_room(s);
     const gemv_matrix m = { cuda_ptr<const unsigned char>(a->w), a->n_vocab, a->w.dtype };

@@ -61,8 +61,11 @@ static __device__ __forceinline__ head_key warp_best(head_key key MYTH_CALLER)
 /* n keys, a power of two, into descending order; the whole block, between barriers. */
 static __device__ __forceinline__ void sort_keys(head_key *key, uint32_t n)
 {
+#pragma unroll 1
     for (uint32_t size = 2; size <= n; size *= 2)
+#pragma unroll 1
         for (uint32_t step = size / 2; step; step /= 2) {
+#pragma unroll 1
             for (uint32_t t = threadIdx.x; t < n / 2; t += blockDim.x) {
                 const uint32_t i = 2 * t - (t & (step - 1)), j = i + step;
                 const head_key a = key[i], b = key[j];
@@ -89,6 +92,7 @@ static __device__ __forceinline__ uint32_t power_above(uint32_t n)
 static __device__ __forceinline__ void edit_tile(const head_op &p, float *x, uint32_t row, uint32_t first, uint32_t n)
 {
     const uint32_t l = (uint32_t)lane();
+#pragma unroll 1
     for (uint32_t i = l; i < p.n_ask; i += 32) {
         const uint64_t at = (uint64_t)row * p.n_ask + i;
         const uint32_t id = (uint32_t)p.ask_id[at];
@@ -100,6 +104,7 @@ static __device__ __forceinline__ void edit_tile(const head_op &p, float *x, uin
     __syncwarp();
     if (p.bias_off) {
         const int32_t from = p.bias_off[row], to = p.bias_off[row + 1];
+#pragma unroll 1
         for (int32_t i0 = from; i0 < to; i0 += 32) {            /* 32 at a time; those of this tile in their order, by one lane each */
             const int32_t i = i0 + (int32_t)l;
             const uint32_t id = i < to ? (uint32_t)p.bias_id[i] : 0xffffffffu;
@@ -118,6 +123,7 @@ static __device__ __forceinline__ void edit_tile(const head_op &p, float *x, uin
     if (p.mask_idx && p.mask_idx[row] >= 0) {
         const uint64_t n_word = (p.n_vocab + 31) / 32;
         const uint32_t *mask = (const uint32_t *)(const void *)p.masks + (uint32_t)p.mask_idx[row] * n_word + first / 32;
+#pragma unroll 1
         for (uint32_t v = l; v < n; v += 32)
             if (!(mask[v / 32] >> l & 1u))
                 x[v] = -INFINITY;
@@ -129,10 +135,11 @@ static __device__ __forceinline__ void edit_tile(const head_op &p, float *x, uin
 static __device__ __forceinline__ float4 reduce_tile(const float *x, uint32_t n)
 {
     float most = -INFINITY, sum = 0.0f, sum_x = 0.0f;
+#pragma unroll 1
     for (uint32_t v = (uint32_t)lane(); v < n; v += 32)
         most = fmaxf(most, x[v]);
     most = warp_max(most);
-#pragma unroll 1                        /* more at once would spill beside the product's registers */
+#pragma unroll 1
     for (uint32_t v = (uint32_t)lane(); v < n; v += 32)
         if (x[v] != -INFINITY) {
             const float d = x[v] - most, e = expf(d);
@@ -151,9 +158,11 @@ static __device__ __forceinline__ void keep_best(const head_op &p, head_key *key
     const head_key worst = is_first_tile ? 0 : list[(uint64_t)(p.k - 1) * p.n_worker];
     if (threadIdx.x == 0)
         n_passed[0] = 0;
+#pragma unroll 1
     for (uint32_t i = threadIdx.x; i < n_old; i += GEMV_BLOCK)
         key[i] = list[(uint64_t)i * p.n_worker];
     __syncthreads();
+#pragma unroll 1
     for (uint32_t v = threadIdx.x; v < n; v += GEMV_BLOCK) {
         const head_key mine = x[v] > -INFINITY ? head_key_of(x[v], first + v) : 0;
         if (mine > worst)
@@ -162,10 +171,12 @@ static __device__ __forceinline__ void keep_best(const head_op &p, head_key *key
     __syncthreads();
     const uint32_t n_key = n_old + n_passed[0], n_sort = power_above(max(n_key, p.k));
     if (n_key > n_old || is_first_tile) {
+#pragma unroll 1
         for (uint32_t i = n_key + threadIdx.x; i < n_sort; i += GEMV_BLOCK)
             key[i] = 0;
         __syncthreads();
         sort_keys(key, n_sort);
+#pragma unroll 1
         for (uint32_t i = threadIdx.x; i < p.k; i += GEMV_BLOCK)
             list[(uint64_t)i * p.n_worker] = key[i];
     }
@@ -189,7 +200,7 @@ static __global__ void GEMV_BOUNDS(R) head_tiles_k(const __grid_constant__ gemv_
     MYTH_SHARED(unsigned, n_passed, 1);
     float *const logits = (float *)(void *)(stage + ((gemv_stage_bytes<MODE>(g.n_in, R) + 15) & ~(uint64_t)15));
     const uint32_t j = threadIdx.x % GEMV_LANES, n_valid = min((uint32_t)R, p.n_rows - p.row0), w = (uint32_t)warp();
-    head_key best = 0;
+    key[threadIdx.x] = 0;               /* with k = 1 this thread's best, in memory: registers are short beside the product */
     grid_dependency_wait();
     gemv_stage_rows<T, MODE, R>(stage, g, p.x, p.row0);
     __syncthreads();
@@ -203,13 +214,12 @@ static __global__ void GEMV_BOUNDS(R) head_tiles_k(const __grid_constant__ gemv_
             const head_rows<T> op = { p };
             op.rows(row, min(first / 2 + slot, (p.n_vocab - 1) / 2));
             gemv_sums<T, MODE, R, gemv_unroll_less(T, MODE, R)>(acc, row, stage, g, 0, g.n_chunk);
-#pragma unroll
-            for (uint32_t r = 0; r < R; r++)
-                if (j == r)
-                    for (uint32_t i = 0; i < 2; i++)
-                        if (2 * slot + i < n)
-                            logits[r * MYTH_HEAD_TILE + 2 * slot + i] =
-                                p.softcap > 0.0f ? p.softcap * tanhf(acc[i][r] / p.softcap) : acc[i][r];
+            if (j < R)
+                for (uint32_t i = 0; i < 2; i++) {
+                    const float v = gemv_row_sum(acc[i], j);
+                    if (2 * slot + i < n)
+                        logits[j * MYTH_HEAD_TILE + 2 * slot + i] = p.softcap > 0.0f ? p.softcap * tanhf(v / p.softcap) : v;
+                }
         }
         __syncthreads();
         if (w < n_valid) {
@@ -221,7 +231,8 @@ static __global__ void GEMV_BOUNDS(R) head_tiles_k(const __grid_constant__ gemv_
             if (p.k == 1) {
                 for (uint32_t v = (uint32_t)lane(); v < n; v += 32) {
                     const head_key mine = x[v] > -INFINITY ? head_key_of(x[v], first + v) : 0;
-                    best = mine > best ? mine : best;
+                    if (mine > key[threadIdx.x])
+                        key[threadIdx.x] = mine;
                 }
             }
         }
@@ -231,7 +242,7 @@ static __global__ void GEMV_BOUNDS(R) head_tiles_k(const __grid_constant__ gemv_
                 keep_best(p, key, n_passed, logits + r * MYTH_HEAD_TILE, r, first, n, tile == blockIdx.x);
     }
     if (p.k == 1 && w < n_valid) {
-        best = warp_best(best);
+        const head_key best = warp_best(key[threadIdx.x]);
         if (lane() == 0)
             p.lists[(uint64_t)w * p.n_worker + blockIdx.x] = best;
     }
@@ -348,7 +359,7 @@ template <int T, int MODE, int R> static void launch(myth_stream *s, const gemv_
 
 extern "C" void cuda_head_topk(myth_stream *s, const struct myth_head_topk_args *a)
 {
-    const int mode = gemv_mode(s, a->w.dtype, a->dim);
+    const int mode = gemv_mode(s, a->w.dtype, a->dim, a->w, a->x);
     const gemv_shape g = gemv_shape_of(a->w.dtype, mode, a->n_rows, a->dim, (a->n_vocab + 1) / 2, false);
     const uint64_t room = gemv_shared_room(s) - HEAD_SORT * sizeof(head_key);
     const uint32_t n_tile = (a->n_vocab + MYTH_HEAD_TILE - 1) / MYTH_HEAD_TILE, n_worker = cuda_head_workers(n_tile, a->k);

@@ -49,7 +49,7 @@ template <int T, int MODE, int R> static __global__ void GEMV_BOUNDS(R) norm_ffn
     __syncthreads();
     grid_dependency_launch();
     if (p.norm.pend && last_block(p.counter + blockIdx.x, gridDim.y))
-        gemv_write_back<R>(post, g, p.norm, p.row0);
+        gemv_write_back<MODE, R>(post, g, p.norm, p.row0);
     gemv_tiles<T, MODE, R>(g, stage, g.n_rows - p.row0, op);
 }
 
@@ -69,7 +69,7 @@ template <int T, int MODE, int R> static void launch(myth_stream *s, const gemv_
 static bool decode(myth_stream *s, const struct myth_norm_ffn_geglu_args *a)
 {
     const myth_dtype t = a->w_gate.dtype;
-    const int mode = gemv_mode(s, t, a->dim);
+    const int mode = gemv_mode(s, t, a->dim, a->w_gate, a->w_up, a->x, a->pend, a->w_post, a->w);
     const gemv_shape g = gemv_shape_of(t, mode, a->n_rows, a->dim, a->d_ff, true);
     const uint64_t room = gemv_shared_room(s);
     const ffn_op p = {

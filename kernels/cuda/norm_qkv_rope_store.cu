@@ -84,23 +84,17 @@ template <int R> static __device__ __forceinline__ void finish_head(const qkv_op
     const uint32_t r = p.first_row<R>() + (uint32_t)warp(), hd = p.head_dim;
     if (warp() >= R || r >= p.n_rows)
         return;
-    const float *rope = p.rope + (uint64_t)r * hd;
-    if (head < p.n_head) {
-        volatile float *x = p.raw + (uint64_t)r * p.n_q_out + head * hd;
-        turn_row(x, p.n_q, rope, hd, p.eps, p.q_scale);
-        store_row((unsigned char *)(p.q + ((uint64_t)r * p.n_head + head) * hd), MYTH_F32, x, hd);
-        return;
-    }
-    const bool is_v = head - p.n_head >= p.n_head_kv;
-    const uint32_t kv = (head - p.n_head) % p.n_head_kv;
-    volatile float *x = p.raw + (uint64_t)p.n_rows * (p.n_q_out + (is_v ? p.n_kv_out : 0u)) + (uint64_t)r * p.n_kv_out + kv * hd;
+    const bool is_q = head < p.n_head, is_v = !is_q && head - p.n_head >= p.n_head_kv;
+    const uint32_t kv = is_q ? 0 : (head - p.n_head) % p.n_head_kv;
+    volatile float *x = is_q ? p.raw + (uint64_t)r * p.n_q_out + head * hd
+                             : p.raw + (uint64_t)p.n_rows * (p.n_q_out + (is_v ? p.n_kv_out : 0u)) + (uint64_t)r * p.n_kv_out + kv * hd;
+    if (!is_v)
+        turn_row(x, is_q ? p.n_q : p.n_k, p.rope + (uint64_t)r * hd, hd, p.eps, is_q ? p.q_scale : 1.0f);
     const uint64_t row = (uint64_t)kv * p.cap_rows + r;
-    if (is_v) {
-        store_row(p.v_new + row * p.v_row_bytes, p.type_v, x, hd);
-    } else {
-        turn_row(x, p.n_k, rope, hd, p.eps, 1.0f);
-        store_row(p.k_new + row * p.k_row_bytes, p.type_k, x, hd);
-    }
+    unsigned char *dst = is_q ? (unsigned char *)(p.q + ((uint64_t)r * p.n_head + head) * hd)
+                       : is_v ? p.v_new + row * p.v_row_bytes
+                              : p.k_new + row * p.k_row_bytes;
+    store_row(dst, is_q ? (int)MYTH_F32 : is_v ? p.type_v : p.type_k, x, hd);
 }
 
 template <int T, int R> struct qkv_tiles {
@@ -156,7 +150,7 @@ static __global__ void GEMV_BOUNDS(R) norm_qkv_rope_store_k(const __grid_constan
     __syncthreads();
     grid_dependency_launch();
     if (p.norm.pend && last_block(p.counter + blockIdx.x * (1 + p.n_head + 2 * p.n_head_kv), gridDim.y))
-        gemv_write_back<R>(post, g, p.norm, p.first_row<R>());
+        gemv_write_back<MODE, R>(post, g, p.norm, p.first_row<R>());
     gemv_tiles<T, MODE, R, gemv_unroll_less(T, MODE, R)>(g, stage, g.n_rows - p.first_row<R>(), op);
 }
 
@@ -177,7 +171,7 @@ static bool decode(myth_stream *s, const struct myth_norm_qkv_rope_store_args *a
 {
     const myth_dtype t = a->w_q.dtype;
     const uint32_t n_q_out = a->n_head * a->head_dim, n_kv_out = a->n_head_kv * a->head_dim, n_out = n_q_out + 2 * n_kv_out;
-    const int mode = gemv_mode(s, t, a->dim);
+    const int mode = gemv_mode(s, t, a->dim, a->w_q, a->w_k, a->w_v, a->x, a->pend, a->w_post, a->w_in);
     const gemv_shape g = gemv_shape_of(t, mode, a->n_rows, a->dim, (n_out + 1) / 2, true);
     const uint64_t room = gemv_shared_room(s);
     const qkv_op p = {

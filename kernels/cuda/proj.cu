@@ -54,7 +54,7 @@ template <int T, int MODE, int R> static void launch(myth_stream *s, const gemv_
 /* False when a row of x does not fit a block's shared memory. */
 static bool decode(myth_stream *s, const struct myth_proj_args *a)
 {
-    const int mode = gemv_mode(s, a->w.dtype, a->n_in);
+    const int mode = gemv_mode(s, a->w.dtype, a->n_in, a->w, a->x);
     const gemv_shape g = gemv_shape_of(a->w.dtype, mode, a->n_rows, a->n_in, (a->n_out + 1) / 2, true);
     const uint64_t room = gemv_shared_room(s);
     const proj_op p = { cuda_ptr<float>(a->y), { cuda_ptr<const unsigned char>(a->w), a->n_out, a->w.dtype }, a->n_in, a->n_out, 0 };
