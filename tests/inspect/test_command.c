@@ -262,7 +262,7 @@ static void test_interrupt_keeps_what_is_there(void **state)
 {
     (void)state;
     put_file("long.c", source, 120000);
-    json_t *j = json_of("timeout --preserve-status -s INT 1 $M inspect-file $D/long.c " TINY "-t 1 --split --max-prompt-tokens 4000 --format json --fail-level never", 3);
+    json_t *j = json_of("timeout --foreground --preserve-status -s INT 1 $M inspect-file $D/long.c " TINY "-t 1 --split --max-prompt-tokens 4000 --format json --fail-level never", 3);
     assert_string_equal(text_of(j, "finish_reason"), "cancelled");
     assert_true(json_is_false(json_object_get(j, "complete")));
     json_decref(j);
