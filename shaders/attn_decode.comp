@@ -79,7 +79,7 @@ void score_keys(uint64_t run, uint head, uint start, uint from, uint to, uvec2 g
             }
         }
         [[unroll]] for (uint g = 0; g < Q_HEADS; g++) {
-            const float s = subgroupAdd(dot_qk[g]);
+            const float s = lanes_sum(dot_qk[g]);
             if (subgroupElect())
                 score[g * SPLIT + j - start] = is_held ? cap_f32(s, a.softcap) : -INF;
         }
@@ -94,14 +94,14 @@ void weigh(uint from, uint to)
         for (uint j = gl_SubgroupInvocationID; j < SPLIT; j += SUBGROUP)
             if (j >= from && j < to)
                 m = max(m, score[g * SPLIT + j]);
-        m = subgroupMax(m);
+        m = lanes_max(m);
         for (uint j = gl_SubgroupInvocationID; j < SPLIT; j += SUBGROUP)
             if (j >= from && j < to) {
                 const float w = score[g * SPLIT + j] > -INF ? exp_f32(score[g * SPLIT + j] - m) : 0.0;
                 score[g * SPLIT + j] = w;
                 l += w;
             }
-        l = subgroupAdd(l);
+        l = lanes_sum(l);
         if (subgroupElect()) {
             most[g] = m;
             total[g] = l;

@@ -37,7 +37,35 @@ layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer Wo
 
 #define ARGS(name) \
     layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer args_t { vk_##name##_args a; }; \
-    layout(push_constant) uniform push_t { args_t args; };
+    layout(push_constant) uniform push_t { args_t args; PUSH_BASES };
+
+// TEXELS: matrices and rows also as texel buffers, of which the first byte has these addresses.
+#ifdef TEXELS
+#define PUSH_BASES uint64_t w_base, x_base;
+layout(set = 0, binding = 0) uniform utextureBuffer w_words;
+layout(set = 0, binding = 1) uniform utextureBuffer w_pairs;
+layout(set = 0, binding = 2) uniform utextureBuffer x_words;
+#define chunk_t uvec4
+#else
+#define PUSH_BASES
+#define chunk_t u64vec2
+#endif
+
+// ---- lanes ----
+
+// Sum and largest of v over the subgroup, in every lane. By shuffles, neighbours first: a fixed order, and no driver has to invent one.
+float lanes_sum(float v)
+{
+    [[unroll]] for (uint o = 1; o < SUBGROUP; o *= 2)
+        v += subgroupShuffleXor(v, o);
+    return v;
+}
+float lanes_max(float v)
+{
+    [[unroll]] for (uint o = 1; o < SUBGROUP; o *= 2)
+        v = max(v, subgroupShuffleXor(v, o));
+    return v;
+}
 
 // ---- stored types ----
 

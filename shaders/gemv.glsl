@@ -1,7 +1,7 @@
 // gemv.glsl - R_ROWS rows of W against N_BATCH rows of x, by one subgroup.
 //
 // Order      lane l takes the chunks l, l + S, ... of a row (S lanes) and sums them in that order, element by element; then the lanes are
-//            added. A function of n_in and S only: the same whatever R_ROWS, N_BATCH and the workgroup are
+//            added, neighbours first. A function of n_in and S only: the same whatever R_ROWS, N_BATCH and the workgroup are
 // Scales     where they can be read four at a time, lane l holds words of four for the next 128 / CHUNK steps and they are shuffled
 // Traffic    W once; x once per R_ROWS rows, from a cache or from shared memory
 // Limit      DRAM bandwidth: R_ROWS 16-byte loads of a lane are in flight
@@ -15,7 +15,7 @@ const bool IS_SCALE_WIDE = (FLAGS & 4) != 0;
 const uint STEPS = 128 / CHUNK;
 
 float gemv_y[R_ROWS * N_BATCH];
-u64vec2 gemv_q[R_ROWS];
+chunk_t gemv_q[R_ROWS];
 float gemv_scale[R_ROWS];
 
 // Chunk c of R_ROWS rows, their quants and scales at hand.
@@ -34,7 +34,7 @@ void gemv_step(uint c)
 void gemv_load(uint64_t w, uint n_in, uint row0, uint n_total, uint c)
 {
     [[unroll]] for (uint r = 0; r < R_ROWS; r++)
-        gemv_q[r] = Words(w + uint64_t(min(row0 + r, n_total - 1)) * weight_row_bytes(n_in)).v[c];
+        gemv_q[r] = weight_chunk(w, n_in, min(row0 + r, n_total - 1), c);
 }
 
 // Of one scale at a time.
@@ -51,18 +51,17 @@ void gemv_narrow_scales(uint64_t w, uint n_in, uint row0, uint n_total)
 
 void gemv_wide_scales(uint64_t w, uint n_in, uint row0, uint n_total)
 {
-    uint64_t word[R_ROWS];
+    uvec2 word[R_ROWS];
     uint lane = gl_SubgroupInvocationID, n_chunk = n_in / CHUNK;
     for (uint base = 0; base < n_chunk; base += STEPS * gl_SubgroupSize) {
         uint at = base / STEPS + lane;
         if (at < n_in / 128)
             [[unroll]] for (uint r = 0; r < R_ROWS; r++)
-                word[r] = U64(scale_row(w, n_total, n_in, min(row0 + r, n_total - 1))).v[at];
+                word[r] = scale_words(w, n_total, n_in, min(row0 + r, n_total - 1), at);
         for (uint i = 0; i < STEPS && base + i * gl_SubgroupSize < n_chunk; i++) {
             uint c = base + i * gl_SubgroupSize + lane, block = (i * gl_SubgroupSize + lane) * CHUNK / 32;
             [[unroll]] for (uint r = 0; r < R_ROWS; r++) {
-                uvec2 two = unpack32(word[r]);
-                two = uvec2(subgroupShuffle(two.x, block / 4), subgroupShuffle(two.y, block / 4));
+                uvec2 two = uvec2(subgroupShuffle(word[r].x, block / 4), subgroupShuffle(word[r].y, block / 4));
                 gemv_scale[r] = scale_value(((block & 2) != 0 ? two.y : two.x) >> (block & 1) * 16 & 0xffffu);
             }
             if (c < n_chunk) {
@@ -83,7 +82,30 @@ void gemv_elements(uint64_t w, uint n_in, uint row0, uint n_total)
         }
 }
 
-// gemv_y[r * N_BATCH + b] = W[row0 + r] . x[b], on every lane; W has n_total rows, past which the last one is repeated.
+// Adds the lanes. Each step halves the values that a lane has left and doubles the lanes behind each, so that at the end lane l has row
+// l % R_ROWS (and every S-th after it): R_ROWS - 1 shuffles. The order of the additions is that of lanes_sum.
+void gemv_add_lanes(uint b)
+{
+    uint n = R_ROWS;
+    [[unroll]] for (uint o = 1; o < SUBGROUP; o *= 2) {
+        const bool is_odd = (gl_SubgroupInvocationID & o) != 0;
+        [[unroll]] for (uint i = 0; i < R_ROWS / 2; i++)
+            if (i < n / 2) {
+                const float even = gemv_y[2 * i * N_BATCH + b], odd = gemv_y[(2 * i + 1) * N_BATCH + b];
+                gemv_y[i * N_BATCH + b] = (is_odd ? odd : even) + subgroupShuffleXor(is_odd ? even : odd, o);
+            }
+        if (n == 1)
+            gemv_y[b] += subgroupShuffleXor(gemv_y[b], o);
+        n = max(n / 2, 1);
+    }
+}
+
+// What a lane has after gemv: N_OWN rows, gemv_y[i * N_BATCH + b] of row gemv_own(i). Where lanes outnumber rows only the first have_row.
+const uint N_OWN = R_ROWS > SUBGROUP ? R_ROWS / SUBGROUP : 1;
+uint gemv_own(uint i) { return i * SUBGROUP + (gl_SubgroupInvocationID & (R_ROWS - 1)); }
+bool gemv_has_row() { return gl_SubgroupInvocationID < R_ROWS; }
+
+// W[row0 + r] . x[b], parted over the lanes; W has n_total rows, past which the last one is repeated.
 void gemv(uint64_t w, uint n_in, uint row0, uint n_total)
 {
     [[unroll]] for (uint i = 0; i < R_ROWS * N_BATCH; i++)
@@ -94,8 +116,8 @@ void gemv(uint64_t w, uint n_in, uint row0, uint n_total)
         gemv_wide_scales(w, n_in, row0, n_total);
     else
         gemv_narrow_scales(w, n_in, row0, n_total);
-    [[unroll]] for (uint i = 0; i < R_ROWS * N_BATCH; i++)
-        gemv_y[i] = subgroupAdd(gemv_y[i]);
+    [[unroll]] for (uint b = 0; b < N_BATCH; b++)
+        gemv_add_lanes(b);
 }
 
 #endif

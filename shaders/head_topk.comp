@@ -30,7 +30,7 @@ uint place(uint e) { return e & ~15u | (e ^ e >> 4) & 15u; }        // neighbour
 
 float group_sum(float v)
 {
-    v = subgroupAdd(v);
+    v = lanes_sum(v);
     if (subgroupElect())
         partf[gl_SubgroupID] = v;
     barrier();

@@ -21,7 +21,7 @@ vk_norm_ffn_geglu_args a;                 // read once: loops would read them fr
 #include "prologue.glsl"
 #include "gemv.glsl"
 
-float gate[R_ROWS * N_BATCH];
+float gate[N_OWN * N_BATCH];
 
 void main()
 {
@@ -31,15 +31,17 @@ void main()
     norm_rows(a.w);
     for (uint g = first; g < min(first + a.n_group, n_group); g++) {
         for (uint m = 0; m < 2; m++) {
-            [[unroll]] for (uint i = 0; i < R_ROWS * N_BATCH; i++)
+            [[unroll]] for (uint i = 0; i < N_OWN * N_BATCH; i++)
                 gate[i] = gemv_y[i];
             gemv(m == 0 ? a.w_gate : a.w_up, a.dim, g * R_ROWS, d_ff);
         }
-        if (subgroupElect())
-            for (uint b = 0; b < N_BATCH && gl_WorkGroupID.y * N_BATCH + b < a.n_rows; b++)
-                for (uint r = 0; r < R_ROWS && g * R_ROWS + r < d_ff; r++)
-                    F32(a.h + uint64_t(gl_WorkGroupID.y * N_BATCH + b) * d_ff * 4ul).v[g * R_ROWS + r] =
-                        gelu_f32(gate[r * N_BATCH + b]) * gemv_y[r * N_BATCH + b];
+        [[unroll]] for (uint b = 0; b < N_BATCH; b++)
+            [[unroll]] for (uint i = 0; i < N_OWN; i++) {
+                const uint row = gl_WorkGroupID.y * N_BATCH + b, o = g * R_ROWS + gemv_own(i);
+                const float h = gelu_f32(gate[i * N_BATCH + b]) * gemv_y[i * N_BATCH + b];
+                if (gemv_has_row() && row < a.n_rows && o < d_ff)
+                    F32(a.h + uint64_t(row) * d_ff * 4ul).v[o] = h;
+            }
     }
     update_x();
 }

@@ -23,10 +23,12 @@ vk_norm_qkv_rope_store_args a;                 // read once: loops would read th
 void project(uint64_t w, uint n_out, uint row0, uint64_t y)
 {
     gemv(w, a.dim, row0, n_out);
-    if (subgroupElect())
-        for (uint b = 0; b < N_BATCH && gl_WorkGroupID.y * N_BATCH + b < a.n_rows; b++)
-            for (uint r = 0; r < R_ROWS && row0 + r < n_out; r++)
-                F32(y + uint64_t(gl_WorkGroupID.y * N_BATCH + b) * n_out * 4ul).v[row0 + r] = gemv_y[r * N_BATCH + b];
+    [[unroll]] for (uint b = 0; b < N_BATCH; b++)
+        [[unroll]] for (uint i = 0; i < N_OWN; i++) {
+            const uint row = gl_WorkGroupID.y * N_BATCH + b, o = row0 + gemv_own(i);
+            if (gemv_has_row() && row < a.n_rows && o < n_out)
+                F32(y + uint64_t(row) * n_out * 4ul).v[o] = gemv_y[i * N_BATCH + b];
+        }
 }
 
 void main()

@@ -20,7 +20,14 @@ vk_proj_args a;                 // read once: loops would read them from memory 
 
 uint64_t x_row[N_BATCH];
 
-vec4 x_vec4(uint b, uint i) { return load_vec4(x_row[b] + i * 16, (FLAGS & 2) != 0); }
+vec4 x_vec4(uint b, uint i)
+{
+#ifdef TEXELS
+    if ((FLAGS & 2) != 0)
+        return uintBitsToFloat(texelFetch(x_words, int(uint((x_row[b] - x_base) >> 4) + i)));
+#endif
+    return load_vec4(x_row[b] + i * 16, (FLAGS & 2) != 0);
+}
 float x_at(uint b, uint i) { return F32(x_row[b]).v[i]; }
 
 #include "gemv.glsl"
@@ -34,11 +41,11 @@ void main()
     [[unroll]] for (uint b = 0; b < N_BATCH; b++)
         x_row[b] = a.x + uint64_t(min(gl_WorkGroupID.y * N_BATCH + b, a.n_rows - 1)) * a.n_in * 4ul;
     gemv(a.w, a.n_in, a.row0 + first, a.n_total);
-    if (!subgroupElect())
-        return;
-    for (uint b = 0; b < N_BATCH && gl_WorkGroupID.y * N_BATCH + b < a.n_rows; b++) {
-        F32 y = F32(a.y + uint64_t(gl_WorkGroupID.y * N_BATCH + b) * a.y_stride * 4ul);
-        for (uint r = 0; r < R_ROWS && first + r < n_out; r++)
-            y.v[first + r] = cap_f32(gemv_y[r * N_BATCH + b], a.softcap);
-    }
+    [[unroll]] for (uint b = 0; b < N_BATCH; b++)
+        [[unroll]] for (uint i = 0; i < N_OWN; i++) {
+            const uint row = gl_WorkGroupID.y * N_BATCH + b, o = first + gemv_own(i);
+            const float v = cap_f32(gemv_y[i * N_BATCH + b], a.softcap);
+            if (gemv_has_row() && row < a.n_rows && o < n_out)
+                F32(a.y + uint64_t(row) * a.y_stride * 4ul).v[o] = v;
+        }
 }

@@ -11,7 +11,7 @@ shared float rows_partial[128];
 // Sum of v over the workgroup, in every thread. All threads must come here.
 float group_sum(float v)
 {
-    v = subgroupAdd(v);
+    v = lanes_sum(v);
     if (subgroupElect())
         rows_partial[gl_SubgroupID] = v;
     barrier();

@@ -5,7 +5,8 @@
  * Commands  a stream fills one of its frames (command buffer, argument ring, staging ring) and submits it when it is full or at a sync;
  *           a timeline semaphore counts submissions. A full barrier follows every dispatch and copy (vk_command.c)
  * Programs  a SPIR-V module with specialization constants; built when first dispatched, kept until close (vk_program.c)
- * Ops       no descriptors: an op copies its argument struct (shared.h) into the ring and passes the struct's address as push constant
+ * Texels    on a processor, products read weights through texel buffers (traits.has_texels): a software driver runs other loads lane by lane
+ * Ops       no descriptors but those: an op copies its argument struct (shared.h) into the ring and passes the struct's address as push constant
  * Errors    VK_ERROR_DEVICE_LOST: MYTH_ELOST, sticky for the device; out of memory: MYTH_ENOMEM; the rest MYTH_EDEVICE
  * Faults    every call that can fail goes through VK_CALL, which a test may fail by number
  * Threads   one per stream; queue, upload ring and program table have mutexes                                                        */
@@ -31,6 +32,8 @@ enum {
     VK_ARG_ALIGN = 16,
     VK_GRAPH_OP_ARGS = 1024,                /* argument bytes of a recorded op, on average: a fused op dispatches several times   */
     VK_GRAPH_ARGS = 16 << 10,               /* and of a graph beside                                                             */
+    VK_PUSH_BYTES = 24,                     /* the arguments' address; of texel programs also those of the blocks of w and x        */
+    VK_TEXEL_BINDINGS = 3,                  /* w by words, w by pairs, x by words                                                  */
     VK_SPEC_MAX = 6, VK_PIPELINE_MAX = 256,
     VK_CHUNK_MAX = 256,                     /* allocations of blocks that are too large for one                                  */
 };
@@ -46,6 +49,8 @@ struct vk_traits {
     uint32_t heap, type_device, type_args, type_staging;        /* memory types                                                  */
     bool is_device_host;                    /* device memory is mapped: transfers of an idle stream are plain copies             */
     bool is_device_cached;                  /* and fast to read                                                                  */
+    bool has_texels;                        /* blocks have views, programs named *_texel read through them                       */
+    uint32_t texel_max;                     /* elements of a view                                                                */
 };
 
 /* ---- memory ---- */
@@ -54,6 +59,7 @@ struct vk_block {
     VkDeviceMemory memory;                  /* or chunks of the device's table: */
     uint32_t chunk0, n_chunk;
     VkBuffer buffer;
+    VkBufferView words, pairs;              /* the whole block as 16 bytes and as 8 bytes each; null = too large, or not of use */
     VkDeviceAddress addr;
     unsigned char *host;                    /* NULL when not mapped */
     uint64_t bytes, driver_bytes;
@@ -157,6 +163,7 @@ struct vk_device {
     struct vk_upload upload[2];             /* the halves of the upload ring */
     uint32_t upload_next;
 
+    VkDescriptorSetLayout texel_layout;     /* null without traits.has_texels */
     VkPipelineLayout layout;
     VkShaderModule module[VK_SHADER_N];
     uint16_t first[VK_SHADER_N];            /* 1 + index of its first pipeline */
@@ -207,6 +214,8 @@ myth_status vk_buf_open(myth_buf **out, myth_device *dev, myth_mem_class cls, co
 myth_status vk_buf_wrap(myth_buf **out, myth_device *dev, const void *base, uint64_t bytes, myth_error *err);
 void vk_buf_close(myth_buf *buf);
 
+static inline const struct vk_block *vk_block_of(myth_view v) { return ((const struct vk_buf *)(const void *)v.buf)->block; }
+
 /* Address of a view on the device; 0 when it is not given. */
 static inline uint64_t vk_addr(myth_view v)
 {
@@ -239,6 +248,7 @@ struct vk_launch {
     enum vk_shader shader;
     uint32_t x, y, z;                       /* 0 = 1 */
     uint32_t spec[VK_SPEC_MAX];
+    const struct vk_block *w_block, *x_block;       /* of a program that reads texels: where its matrices lie, and its rows; else NULL */
     bool is_free;                           /* the next dispatch or copy does not depend on this one: no barrier after it */
 };
 

@@ -210,6 +210,16 @@ static uint64_t push(myth_stream *s, const void *data, size_t bytes, size_t afte
 
 uint64_t vk_push(myth_stream *s, const void *data, size_t bytes) { return push(s, data, bytes, ARGS_AFTER); }
 
+static void bind_texels(struct vk_device *d, VkCommandBuffer cmd, const struct vk_block *w, const struct vk_block *x)
+{
+    const VkBufferView *view[VK_TEXEL_BINDINGS] = { &w->words, &w->pairs, &x->words };
+    VkWriteDescriptorSet set[VK_TEXEL_BINDINGS];
+    for (uint32_t i = 0; i < VK_TEXEL_BINDINGS; i++)
+        set[i] = (VkWriteDescriptorSet){ .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, .dstBinding = i, .descriptorCount = 1,
+                                         .descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER, .pTexelBufferView = view[i] };
+    d->fn.vkCmdPushDescriptorSetKHR(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, d->layout, 0, VK_TEXEL_BINDINGS, set);
+}
+
 void vk_dispatch(myth_stream *s, const struct vk_launch *l, const void *args, size_t args_bytes)
 {
     struct vk_device *d = vk_of(s);
@@ -225,7 +235,10 @@ void vk_dispatch(myth_stream *s, const struct vk_launch *l, const void *args, si
     }
     VkCommandBuffer cmd = s->graph ? graph_of(s->graph)->cmd : stream_of(s)->frame[stream_of(s)->cur].cmd;
     d->fn.vkCmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
-    d->fn.vkCmdPushConstants(cmd, d->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(addr), &addr);
+    const uint64_t base[3] = { addr, l->w_block ? l->w_block->addr : 0, l->w_block ? l->x_block->addr : 0 };
+    d->fn.vkCmdPushConstants(cmd, d->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, l->w_block ? sizeof(base) : sizeof(addr), base);
+    if (l->w_block)
+        bind_texels(d, cmd, l->w_block, l->x_block);
     d->fn.vkCmdDispatch(cmd, l->x ? l->x : 1, l->y ? l->y : 1, l->z ? l->z : 1);
     if (!l->is_free)
         barrier(d, cmd);

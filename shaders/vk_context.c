@@ -276,6 +276,8 @@ static void fill_traits(struct vk_traits *t, const struct facts *f, VkPhysicalDe
             t->subgroup = wanted[i];
     t->has_subgroup_control = is_chosen;
     t->has_budget = has_extension(physical, "VK_EXT_memory_budget");
+    t->has_texels = f->props.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU && has_extension(physical, "VK_KHR_push_descriptor");
+    t->texel_max = f->props.properties.limits.maxTexelBufferElements;
     t->shared_bytes = f->props.properties.limits.maxComputeSharedMemorySize;
     t->alloc_max = f->props11.maxMemoryAllocationSize < p->maxBufferSize ? f->props11.maxMemoryAllocationSize : p->maxBufferSize;
     if (f->features.features.sparseBinding && (queue[family].queueFlags & VK_QUEUE_SPARSE_BINDING_BIT))
@@ -306,7 +308,7 @@ static void fill_caps(struct vk_device *d, const struct facts *f)
     snprintf(c->name, sizeof(c->name), "vulkan:%u", d->number);
     snprintf(c->description, sizeof(c->description), "%.96s, Vulkan %u.%u.%u", p->deviceName, VK_API_VERSION_MAJOR(p->apiVersion),
              VK_API_VERSION_MINOR(p->apiVersion), VK_API_VERSION_PATCH(p->apiVersion));
-    snprintf(c->variants, sizeof(c->variants), "subgroup %u", t->subgroup);
+    snprintf(c->variants, sizeof(c->variants), "subgroup %u%s", t->subgroup, t->has_texels ? ", texel loads" : "");
     c->ledger = 9 + (int)d->number;
     c->total_bytes = t->heap_bytes;
     c->is_async = true;
@@ -358,10 +360,15 @@ static VkResult create_device(struct vk_device *d)
     static const float priority = 1.0f;
     VkDeviceQueueCreateInfo queue = { .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueFamilyIndex = d->family, .queueCount = 1,
                                       .pQueuePriorities = &priority };
-    static const char *const budget = "VK_EXT_memory_budget";
+    const char *extension[2];
+    uint32_t n_extension = 0;
+    if (d->traits.has_budget)
+        extension[n_extension++] = "VK_EXT_memory_budget";
+    if (d->traits.has_texels)
+        extension[n_extension++] = "VK_KHR_push_descriptor";
     VkDeviceCreateInfo info = { .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, .pNext = &features, .queueCreateInfoCount = 1,
-                                .pQueueCreateInfos = &queue, .enabledExtensionCount = d->traits.has_budget,
-                                .ppEnabledExtensionNames = &budget };
+                                .pQueueCreateInfos = &queue, .enabledExtensionCount = n_extension,
+                                .ppEnabledExtensionNames = extension };
     if (vk_fault && vk_inject("vkCreateDevice") != VK_SUCCESS)
         return vk_fault->result;
     return vkCreateDevice(d->physical, &info, NULL, &d->device);

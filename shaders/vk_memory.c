@@ -86,6 +86,17 @@ static VkResult bind_several(struct vk_block *b, struct vk_device *d, uint32_t t
     return r;
 }
 
+static VkResult make_views(struct vk_block *b, struct vk_device *d, uint64_t bytes)
+{
+    VkBufferViewCreateInfo info = { .sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO, .buffer = b->buffer,
+                                    .format = VK_FORMAT_R32G32B32A32_UINT, .range = VK_WHOLE_SIZE };
+    if (!d->traits.has_texels || bytes > INT32_MAX - VK_ALIGN || bytes / 8 >= d->traits.texel_max)
+        return VK_SUCCESS;
+    VkResult r = VK_CALL(d, vkCreateBufferView, d->device, &info, NULL, &b->words);
+    info.format = VK_FORMAT_R32G32_UINT;
+    return r == VK_SUCCESS ? VK_CALL(d, vkCreateBufferView, d->device, &info, NULL, &b->pairs) : r;
+}
+
 static VkResult make_block(struct vk_block *b, struct vk_device *d, uint32_t type, uint64_t bytes, bool is_mapped)
 {
     const bool is_sparse = bytes > d->traits.alloc_max;
@@ -93,7 +104,7 @@ static VkResult make_block(struct vk_block *b, struct vk_device *d, uint32_t typ
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .flags = is_sparse ? VK_BUFFER_CREATE_SPARSE_BINDING_BIT : 0,
         .size = round_up(bytes, VK_ALIGN),
         .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
-                 VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT };
+                 VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT | (d->traits.has_texels ? VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT : 0) };
     VkResult r = VK_CALL(d, vkCreateBuffer, d->device, &info, NULL, &b->buffer);
     if (r != VK_SUCCESS)
         return r;
@@ -103,6 +114,8 @@ static VkResult make_block(struct vk_block *b, struct vk_device *d, uint32_t typ
         return VK_ERROR_FEATURE_NOT_PRESENT;
     r = is_sparse ? bind_several(b, d, type, &need) : bind_one(b, d, type, need.size, is_mapped);
     if (r != VK_SUCCESS)
+        return r;
+    if (type == d->traits.type_device && (r = make_views(b, d, bytes)) != VK_SUCCESS)
         return r;
     b->addr = d->fn.vkGetBufferDeviceAddress(
         d->device, &(VkBufferDeviceAddressInfo){ .sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, .buffer = b->buffer });
@@ -132,6 +145,10 @@ myth_status vk_block_open(struct vk_block *b, struct vk_device *d, uint32_t type
 
 void vk_block_close(struct vk_block *b, struct vk_device *d)
 {
+    if (b->words)
+        d->fn.vkDestroyBufferView(d->device, b->words, NULL);
+    if (b->pairs)
+        d->fn.vkDestroyBufferView(d->device, b->pairs, NULL);
     if (b->buffer)
         d->fn.vkDestroyBuffer(d->device, b->buffer, NULL);
     if (b->memory)

@@ -1,6 +1,7 @@
 /* vk_ops_matrix.c - ops that multiply by a weight matrix. The formulas are in the .comp files.
  *
- * Decode   a subgroup has R rows of W against up to 8 rows of x. R: narrow subgroups take more, so that a row of x is read as often
+ * Decode   a subgroup has R rows of W against up to 8 rows of x. R: narrow subgroups take more, so that a row of x is read as often.
+ *          Matrices are read by address, on processors through texel buffers: two forms of each program
  * Prefill  tiles of 8, 16, 32 or 64 rows
  * Paths    follow is_decode, never the number of rows; R, tiles and batches leave the bits alone                              */
 #include "vk_work.h"
@@ -38,18 +39,30 @@ static uint32_t batch_of(uint32_t n_rows, uint32_t most)
 /* Rows of W per subgroup: at most 16 sums per lane. */
 static uint32_t rows_of(const struct vk_device *d, uint32_t batch)
 {
-    return batch > 4 ? 2 : batch > 1 ? 4 : d->traits.subgroup > 16 ? 4 : 8;
+    return batch > 4 ? 2 : batch > 1 ? 4 : d->traits.subgroup > 16 ? 4 : 16;
+}
+
+/* Makes the launch one through texel buffers where both blocks have views; the program's other form reads by address. */
+static void use_texels(struct vk_launch *l, enum vk_shader texel, myth_view w, const struct vk_block *x, uint32_t flags)
+{
+    const struct vk_block *b = vk_block_of(w);
+    if (!(flags & WIDE_W) || !b->pairs || !x->words)
+        return;
+    l->shader = texel;
+    l->w_block = b;
+    l->x_block = x;
 }
 
 /* ---- one matrix ---- */
 
-static void run_decode(myth_stream *s, const struct vk_proj_args *args, myth_dtype type, uint32_t flags)
+static void run_decode(myth_stream *s, const struct vk_proj_args *args, myth_view w, myth_view x, uint32_t flags)
 {
     const struct vk_device *d = vk_of(s);
     uint32_t batch = batch_of(args->n_rows, BATCH_MAX), rows = rows_of(d, batch), n_sub = group_size(d) / d->traits.subgroup;
-    vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_proj, .x = ceil_div(args->n_out, n_sub * rows),
-                                        .y = ceil_div(args->n_rows, batch),
-                                        .spec = { group_size(d), type, rows, batch, flags } }, args, sizeof(*args));
+    struct vk_launch l = { .shader = VK_SHADER_proj, .x = ceil_div(args->n_out, n_sub * rows), .y = ceil_div(args->n_rows, batch),
+                           .spec = { group_size(d), w.dtype, rows, batch, flags } };
+    use_texels(&l, VK_SHADER_proj_texel, w, vk_block_of(x), flags);
+    vk_dispatch(s, &l, args, sizeof(*args));
 }
 
 static void run_prefill(myth_stream *s, const struct vk_proj_args *args, myth_dtype type, uint32_t flags)
@@ -61,15 +74,15 @@ static void run_prefill(myth_stream *s, const struct vk_proj_args *args, myth_dt
                                         .spec = { type, t_rows, flags & (WIDE_W | WIDE_X), is_packed } }, args, sizeof(*args));
 }
 
-static void run(myth_stream *s, const struct vk_proj_args *args, myth_dtype type, uint32_t flags, bool is_decode)
+static void run(myth_stream *s, const struct vk_proj_args *args, myth_view w, myth_view x, uint32_t flags, bool is_decode)
 {
     if (s->err.code != MYTH_OK)
         return;
     flags |= args->x % 16 == 0 && args->n_in % 4 == 0 ? WIDE_X : 0;
     if (is_decode)
-        run_decode(s, args, type, flags);
+        run_decode(s, args, w, x, flags);
     else
-        run_prefill(s, args, type, flags);
+        run_prefill(s, args, w.dtype, flags);
 }
 
 void vk_proj(myth_stream *s, const struct myth_proj_args *a)
@@ -77,7 +90,7 @@ void vk_proj(myth_stream *s, const struct myth_proj_args *a)
     struct vk_proj_args args = { .y = vk_addr(a->y), .x = vk_addr(a->x), .w = vk_addr(a->w), .n_rows = a->n_rows, .n_in = a->n_in,
                                  .n_out = a->n_out, .y_stride = a->n_out, .n_total = a->n_out };
     if (a->n_out)
-        run(s, &args, a->w.dtype, weight_flags(s, "proj", a->w, a->n_in), a->is_decode);
+        run(s, &args, a->w, a->x, weight_flags(s, "proj", a->w, a->n_in), a->is_decode);
 }
 
 void vk_head_logits(myth_stream *s, const struct myth_head_logits_args *a)
@@ -85,7 +98,7 @@ void vk_head_logits(myth_stream *s, const struct myth_head_logits_args *a)
     struct vk_proj_args args = { .y = vk_addr(a->y), .x = vk_addr(a->x), .w = vk_addr(a->w), .n_rows = 1, .n_in = a->dim,
                                  .n_out = a->n_vocab, .y_stride = a->n_vocab, .n_total = a->n_vocab, .softcap = a->softcap };
     if (a->n_vocab)
-        run(s, &args, a->w.dtype, weight_flags(s, "head_logits", a->w, a->dim), true);
+        run(s, &args, a->w, a->x, weight_flags(s, "head_logits", a->w, a->dim), true);
 }
 
 /* ---- fused with the norm before ---- */
@@ -116,11 +129,12 @@ void vk_norm_qkv_rope_store(myth_stream *s, const struct myth_norm_qkv_rope_stor
         .x = vk_addr(a->x), .pend = vk_addr(a->pend), .w_post = vk_addr(a->w_post), .w_in = vk_addr(a->w_in), .w_q = vk_addr(a->w_q),
         .w_k = vk_addr(a->w_k), .w_v = vk_addr(a->w_v), .qkv = vk_addr(a->qkv), .count = d->activations.addr, .n_rows = a->n_rows,
         .dim = a->dim, .n_q = n_q, .n_kv = n_kv, .n_group = groups_each(n_group, n_sub), .eps = a->eps };
+    struct vk_launch l = { .shader = VK_SHADER_norm_qkv_rope_store, .x = ceil_div(n_group, n_sub * args.n_group), .y = ceil_div(a->n_rows, batch),
+                           .spec = { group_size(d), a->w_q.dtype, rows, batch, flags, batch * ceil_div(a->dim, 4) } };
+    if (vk_block_of(a->w_k) == vk_block_of(a->w_q) && vk_block_of(a->w_v) == vk_block_of(a->w_q))
+        use_texels(&l, VK_SHADER_norm_qkv_rope_store_texel, a->w_q, vk_block_of(a->w_q), flags);
     if (s->err.code == MYTH_OK)
-        vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_norm_qkv_rope_store, .x = ceil_div(n_group, n_sub * args.n_group),
-                                            .y = ceil_div(a->n_rows, batch),
-                                            .spec = { group_size(d), a->w_q.dtype, rows, batch, flags, batch * ceil_div(a->dim, 4) } },
-                    &args, sizeof(args));
+        vk_dispatch(s, &l, &args, sizeof(args));
     if (s->err.code == MYTH_OK)
         vk_qkv_rope_store(s, &(struct myth_qkv_rope_store_args){
             .qkv = a->qkv, .n_q = a->n_q, .n_k = a->n_k, .rope = a->rope, .q = a->q, .k_new = a->k_new, .v_new = a->v_new,
@@ -142,11 +156,12 @@ void vk_norm_ffn_geglu(myth_stream *s, const struct myth_norm_ffn_geglu_args *a)
         .x = vk_addr(a->x), .pend = vk_addr(a->pend), .w_post = vk_addr(a->w_post), .w = vk_addr(a->w), .w_gate = vk_addr(a->w_gate),
         .w_up = vk_addr(a->w_up), .h = vk_addr(a->h), .count = d->activations.addr, .n_rows = a->n_rows, .dim = a->dim, .d_ff = a->d_ff,
         .n_group = groups_each(n_group, n_sub), .eps = a->eps };
+    struct vk_launch l = { .shader = VK_SHADER_norm_ffn_geglu, .x = ceil_div(n_group, n_sub * args.n_group), .y = ceil_div(a->n_rows, batch),
+                           .spec = { group_size(d), a->w_gate.dtype, rows, batch, flags, batch * ceil_div(a->dim, 4) } };
+    if (vk_block_of(a->w_up) == vk_block_of(a->w_gate))
+        use_texels(&l, VK_SHADER_norm_ffn_geglu_texel, a->w_gate, vk_block_of(a->w_gate), flags);
     if (s->err.code == MYTH_OK && a->d_ff)
-        vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_norm_ffn_geglu, .x = ceil_div(n_group, n_sub * args.n_group),
-                                            .y = ceil_div(a->n_rows, batch),
-                                            .spec = { group_size(d), a->w_gate.dtype, rows, batch, flags, batch * ceil_div(a->dim, 4) } },
-                    &args, sizeof(args));
+        vk_dispatch(s, &l, &args, sizeof(args));
 }
 
 /* ---- the head ---- */
@@ -173,7 +188,7 @@ static void head_rows(myth_stream *s, const struct myth_head_topk_args *a, const
         proj.row0 = first;
         proj.n_out = args.n_in = n;
         args.list0 = list;
-        run(s, &proj, a->w.dtype, flags, a->is_decode);
+        run(s, &proj, a->w, a->x, flags, a->is_decode);
         vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_head_topk, .x = vk_head_lists(n), .y = n_rows,
                                             .spec = { true, n_list == 1 } }, &args, sizeof(args));
     }

@@ -1,4 +1,4 @@
-/* vk_program.c - shader modules and pipelines: one layout (an address as push constant), a pipeline per set of specialization constants.
+/* vk_program.c - shader modules and pipelines: one layout (addresses as push constants, texel buffers where they are of use), a pipeline per set of specialization constants.
  *
  * Pipelines  built when first dispatched, found again by their constants, kept until close; at most VK_PIPELINE_MAX
  * Subgroups  where the device lets us choose, every pipeline runs full subgroups of traits.subgroup; local_size_x is a multiple of 64   */
@@ -8,10 +8,22 @@
 
 myth_status vk_programs_open(struct vk_device *d, myth_error *err)
 {
-    VkPushConstantRange range = { .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT, .size = sizeof(uint64_t) };
+    VkPushConstantRange range = { .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT, .size = VK_PUSH_BYTES };
     VkPipelineLayoutCreateInfo info = { .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, .pushConstantRangeCount = 1,
-                                        .pPushConstantRanges = &range };
-    VkResult r = VK_CALL(d, vkCreatePipelineLayout, d->device, &info, NULL, &d->layout);
+                                        .pPushConstantRanges = &range, .setLayoutCount = d->traits.has_texels,
+                                        .pSetLayouts = &d->texel_layout };
+    VkDescriptorSetLayoutBinding binding[VK_TEXEL_BINDINGS];
+    VkDescriptorSetLayoutCreateInfo set = { .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+                                            .flags = VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR,
+                                            .bindingCount = VK_TEXEL_BINDINGS, .pBindings = binding };
+    for (uint32_t i = 0; i < VK_TEXEL_BINDINGS; i++)
+        binding[i] = (VkDescriptorSetLayoutBinding){ .binding = i, .descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER,
+                                                     .descriptorCount = 1, .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT };
+    VkResult r = VK_SUCCESS;
+    if (d->traits.has_texels)
+        r = VK_CALL(d, vkCreateDescriptorSetLayout, d->device, &set, NULL, &d->texel_layout);
+    if (r == VK_SUCCESS)
+        r = VK_CALL(d, vkCreatePipelineLayout, d->device, &info, NULL, &d->layout);
     return r == VK_SUCCESS ? MYTH_OK : vk_fail(d, err, r, "pipeline layout");
 }
 
@@ -24,6 +36,8 @@ void vk_programs_close(struct vk_device *d)
             d->fn.vkDestroyShaderModule(d->device, d->module[i], NULL);
     if (d->layout)
         d->fn.vkDestroyPipelineLayout(d->device, d->layout, NULL);
+    if (d->texel_layout)
+        d->fn.vkDestroyDescriptorSetLayout(d->device, d->texel_layout, NULL);
     d->n_pipeline = 0;
 }
 

@@ -4,7 +4,8 @@
 //            [n_out][n_in / 32][16] (low nibbles 0..15, high 16..31), then the scales
 // Chunk      what 16 bytes hold: 4 F32, 8 F16 or BF16, 16 Q8_0, 32 Q4_0
 // Wide       rows start at a multiple of 16 bytes, as those of quants always do; others are read one element at a time
-// Loads      two 64-bit words: one 16-byte load on a GPU, two and not four lane loops on a driver that runs lanes one after another
+// Loads      two 64-bit words: one 16-byte load on a GPU. With TEXELS, which processors get, a texel fetch: their driver gathers those for all
+//            lanes at once, where a load by address is a loop over lanes with a store that its next load waits for
 // Includer   defines the specialization constant W_TYPE before
 #ifndef MYTH_WEIGHT_GLSL
 #define MYTH_WEIGHT_GLSL
@@ -39,13 +40,29 @@ uint64_t scale_row(uint64_t w, uint n_total, uint n_in, uint row)
     return w + uint64_t(n_total) * weight_row_bytes(n_in) + uint64_t(row) * (n_in / 16);
 }
 
+// Chunk c of row `row` of the planar matrix at w, and four scales of it from 4 i on; texels and plain loads give the same bits.
+#ifdef TEXELS
+chunk_t weight_chunk(uint64_t w, uint n_in, uint row, uint c)
+{
+    return texelFetch(w_words, int(uint((w - w_base) >> 4) + row * (uint(weight_row_bytes(n_in)) >> 4) + c));
+}
+uvec2 scale_words(uint64_t w, uint n_total, uint n_in, uint row, uint i)
+{
+    return texelFetch(w_pairs, int(uint((scale_row(w, n_total, n_in, row) - w_base) >> 3) + i)).xy;
+}
+uvec4 chunk_words(chunk_t v) { return v; }
+#else
+chunk_t weight_chunk(uint64_t w, uint n_in, uint row, uint c) { return Words(w + uint64_t(row) * weight_row_bytes(n_in)).v[c]; }
+uvec2 scale_words(uint64_t w, uint n_total, uint n_in, uint row, uint i) { return unpack32(U64(scale_row(w, n_total, n_in, row)).v[i]); }
+uvec4 chunk_words(chunk_t v) { return uvec4(unpack32(v.x), unpack32(v.y)); }
+#endif
+
 vec4 chunk_x[CHUNK_MAX / 4];             // activations of one chunk: an array of specialized size may not be an argument
 
 // Sum over the chunk of w x, on top of `sum` for types without a scale, from zero for quants: the scale comes after.
-float dot_chunk(float sum, u64vec2 w)
+float dot_chunk(float sum, chunk_t w)
 {
-    uvec2 lo = unpack32(w.x), hi = unpack32(w.y);
-    uvec4 q = uvec4(lo, hi);
+    uvec4 q = chunk_words(w);
     if (W_TYPE == DT_F32) {
         [[unroll]] for (uint i = 0; i < 4; i++)
             sum = fma(uintBitsToFloat(q[i]), chunk_x[0][i], sum);
