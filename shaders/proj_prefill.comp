@@ -6,8 +6,8 @@
 // Tile       8 T_ROWS rows times 64 outputs by 64 threads, each T_ROWS x 8; 32 inputs at a time through shared memory, where a row's words
 //            of four are swizzled by the row, so that neither stores nor loads meet in a bank
 // Order      a sum runs over the inputs one by one: the same for every tile
-// Precision  f32; IS_PACKED: dequantised weights rounded to bf16 in shared memory, products and sums in f32. Activations stay f32: rounded to
-//            bf16 they moved the logits of a model with small caps by more than the tolerance of fast modes
+// Precision  f32; IS_PACKED: dequantised weights rounded to bf16 in shared memory, products and sums in f32. Activations stay f32:
+//            rounded to bf16 they moved the logits of a model with small caps by more than the tolerance of fast modes
 // Traffic    W once per 8 T_ROWS rows, x once per 64 outputs; each value in shared memory is read once per 8 (T_ROWS) products
 // Limit      f32 arithmetic
 // Launch     x: tiles of outputs; y: tiles of rows

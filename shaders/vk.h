@@ -5,8 +5,8 @@
  * Commands  a stream fills one of its frames (command buffer, argument ring, staging ring) and submits it when it is full or at a sync;
  *           a timeline semaphore counts submissions. A full barrier follows every dispatch and copy (vk_command.c)
  * Programs  a SPIR-V module with specialization constants; built when first dispatched, kept until close (vk_program.c)
- * Texels    on a processor, products read weights through texel buffers (traits.has_texels): a software driver runs other loads lane by lane
- * Ops       no descriptors but those: an op copies its argument struct (shared.h) into the ring and passes the struct's address as push constant
+ * Texels    on a processor products read weights through texel buffers (traits.has_texels): other loads its driver runs lane by lane
+ * Ops       no descriptors but those: an op copies its argument struct (shared.h) into the ring and passes its address as push constant
  * Errors    VK_ERROR_DEVICE_LOST: MYTH_ELOST, sticky for the device; out of memory: MYTH_ENOMEM; the rest MYTH_EDEVICE
  * Faults    every call that can fail goes through VK_CALL, which a test may fail by number
  * Threads   one per stream; queue, upload ring and program table have mutexes                                                        */
@@ -254,7 +254,7 @@ struct vk_launch {
 
 /* Records the dispatch into the stream (or into the graph it records) with a copy of the argument struct. A failure stays in the stream. */
 void vk_dispatch(myth_stream *s, const struct vk_launch *l, const void *args, size_t args_bytes);
-/* `bytes` more for the arguments of the dispatch that follows (a table that the host computes); its address, or 0 with the stream's error. */
+/* `bytes` more for the arguments of the dispatch that follows (a table the host computes); its address, or 0 with the stream's error. */
 uint64_t vk_push(myth_stream *s, const void *data, size_t bytes);
 void vk_copy_bytes(myth_stream *s, myth_view dst, myth_view src, uint64_t bytes);
 

@@ -129,7 +129,8 @@ void vk_norm_qkv_rope_store(myth_stream *s, const struct myth_norm_qkv_rope_stor
         .x = vk_addr(a->x), .pend = vk_addr(a->pend), .w_post = vk_addr(a->w_post), .w_in = vk_addr(a->w_in), .w_q = vk_addr(a->w_q),
         .w_k = vk_addr(a->w_k), .w_v = vk_addr(a->w_v), .qkv = vk_addr(a->qkv), .count = d->activations.addr, .n_rows = a->n_rows,
         .dim = a->dim, .n_q = n_q, .n_kv = n_kv, .n_group = groups_each(n_group, n_sub), .eps = a->eps };
-    struct vk_launch l = { .shader = VK_SHADER_norm_qkv_rope_store, .x = ceil_div(n_group, n_sub * args.n_group), .y = ceil_div(a->n_rows, batch),
+    struct vk_launch l = { .shader = VK_SHADER_norm_qkv_rope_store, .x = ceil_div(n_group, n_sub * args.n_group),
+                           .y = ceil_div(a->n_rows, batch),
                            .spec = { group_size(d), a->w_q.dtype, rows, batch, flags, batch * ceil_div(a->dim, 4) } };
     if (vk_block_of(a->w_k) == vk_block_of(a->w_q) && vk_block_of(a->w_v) == vk_block_of(a->w_q))
         use_texels(&l, VK_SHADER_norm_qkv_rope_store_texel, a->w_q, vk_block_of(a->w_q), flags);
@@ -156,7 +157,8 @@ void vk_norm_ffn_geglu(myth_stream *s, const struct myth_norm_ffn_geglu_args *a)
         .x = vk_addr(a->x), .pend = vk_addr(a->pend), .w_post = vk_addr(a->w_post), .w = vk_addr(a->w), .w_gate = vk_addr(a->w_gate),
         .w_up = vk_addr(a->w_up), .h = vk_addr(a->h), .count = d->activations.addr, .n_rows = a->n_rows, .dim = a->dim, .d_ff = a->d_ff,
         .n_group = groups_each(n_group, n_sub), .eps = a->eps };
-    struct vk_launch l = { .shader = VK_SHADER_norm_ffn_geglu, .x = ceil_div(n_group, n_sub * args.n_group), .y = ceil_div(a->n_rows, batch),
+    struct vk_launch l = { .shader = VK_SHADER_norm_ffn_geglu, .x = ceil_div(n_group, n_sub * args.n_group),
+                           .y = ceil_div(a->n_rows, batch),
                            .spec = { group_size(d), a->w_gate.dtype, rows, batch, flags, batch * ceil_div(a->dim, 4) } };
     if (vk_block_of(a->w_up) == vk_block_of(a->w_gate))
         use_texels(&l, VK_SHADER_norm_ffn_geglu_texel, a->w_gate, vk_block_of(a->w_gate), flags);

@@ -1,4 +1,5 @@
-/* vk_program.c - shader modules and pipelines: one layout (addresses as push constants, texel buffers where they are of use), a pipeline per set of specialization constants.
+/* vk_program.c - shader modules and pipelines: one layout (addresses as push constants, texel buffers where they are of use), a pipeline
+ * per set of specialization constants.
  *
  * Pipelines  built when first dispatched, found again by their constants, kept until close; at most VK_PIPELINE_MAX
  * Subgroups  where the device lets us choose, every pipeline runs full subgroups of traits.subgroup; local_size_x is a multiple of 64   */

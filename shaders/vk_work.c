@@ -3,7 +3,7 @@
 
 static uint64_t align_up(uint64_t n) { return (n + VK_ALIGN - 1) / VK_ALIGN * VK_ALIGN; }
 
-static uint64_t most_rows(const myth_work_shape *shape) { return shape->n_rows > shape->n_logit_rows ? shape->n_rows : shape->n_logit_rows; }
+static uint64_t most_rows(const myth_work_shape *s) { return s->n_rows > s->n_logit_rows ? s->n_rows : s->n_logit_rows; }
 
 uint64_t vk_scale_off(const myth_work_shape *shape) { return align_up(most_rows(shape) * sizeof(uint32_t)); }
 

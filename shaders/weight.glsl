@@ -4,8 +4,8 @@
 //            [n_out][n_in / 32][16] (low nibbles 0..15, high 16..31), then the scales
 // Chunk      what 16 bytes hold: 4 F32, 8 F16 or BF16, 16 Q8_0, 32 Q4_0
 // Wide       rows start at a multiple of 16 bytes, as those of quants always do; others are read one element at a time
-// Loads      two 64-bit words: one 16-byte load on a GPU. With TEXELS, which processors get, a texel fetch: their driver gathers those for all
-//            lanes at once, where a load by address is a loop over lanes with a store that its next load waits for
+// Loads      two 64-bit words: one 16-byte load on a GPU. With TEXELS, which processors get, a texel fetch: their driver gathers those for
+//            all lanes at once, where a load by address is a loop over lanes with a store that its next load waits for
 // Includer   defines the specialization constant W_TYPE before
 #ifndef MYTH_WEIGHT_GLSL
 #define MYTH_WEIGHT_GLSL
