@@ -219,15 +219,21 @@ fail:
     return st;
 }
 
-/* The most rows of a step with which every device but the host takes no more than it gave before it refused; half when that is none. */
+/* The most rows of a step, by halves, with which every device but the host takes no more than its ledger has left or, where the driver
+ * refused, than it gave before; half when there are none. Nothing of the first attempt is held any more. */
 static uint32_t fewer_rows(const myth_model *model, const myth_engine_opts *o, const myth_plan *plan, const myth_mem_limits *limits,
                            const myth_mem_limits *got)
 {
     myth_engine_opts t = *o;
     myth_mem_limits less = *limits;
-    for (uint32_t i = 1; i < plan->n_device; i++)
-        if (got->bytes[plan->device[i].ledger] < plan->device[i].total_bytes)
-            less.bytes[plan->device[i].ledger] = got->bytes[plan->device[i].ledger] + 1;
+    for (uint32_t i = 1; i < plan->n_device; i++) {
+        int l = plan->device[i].ledger;
+        uint64_t limit = myth_mem_limit(model->mem, l), live = myth_mem_total(model->mem, l).live, left = limit > live ? limit - live : 0;
+        if (limit && left < plan->device[i].total_bytes)
+            less.bytes[l] = left + !left;                                      /* 0 would be no limit */
+        else if (got->bytes[l] < plan->device[i].total_bytes)
+            less.bytes[l] = got->bytes[l] + 1;
+    }
     for (t.n_ubatch = plan->n_ubatch / 2; t.n_ubatch > 0; t.n_ubatch /= 2) {
         myth_plan p;
         if (myth_plan_make(&p, model, &t, NULL, &less, false, NULL) == MYTH_OK && p.fits)

@@ -307,50 +307,102 @@ static void a_device_has_a_limit_of_its_own(void **state)
 
 /* ---- what fails ---- */
 
-/* Somebody else took a byte of what the device has between plan and open: once more with fewer rows a step, and the same answers. */
+/* Somebody else takes of what the device has between plan and open, a byte or so much that an eighth of the rows is left: once more with as
+ * many rows a step as the bytes allow, and the same answers. */
 static void a_device_that_refuses_gets_fewer_rows(void **state)
 {
     (void)state;
-    for (uint32_t d = 0; d < n_device; d++) {
-        rig r = { 0 };
-        rows want, got;
-        int32_t ids[50];
-        myth_plan plan;
-        myth_engine_opts o = { .device = device[d], .n_threads = 1, .is_exact = true, .n_ctx = CTX, .n_ubatch = 48, .want_full_logits = true };
-        bool is_cpu = strcmp(device[d], "cpu") == 0;
-        for (int32_t i = 0; i < 50; i++)
-            ids[i] = 3 + 7 * i;
-        rig_open(&r, "random:gemma2-tiny:q8_0", &o);
-        rows_open(&want, &r, 50, false);
-        rig_feed(&r, rig_seq(&r), ids, 50, 0, &want);
-        rig_close(&r);
+    enum { N_TOK = 50, N_UBATCH = 48 };
+    for (uint32_t d = 0; d < n_device; d++)
+        for (uint32_t part = 1; part <= 8; part *= 8) {
+            rig r = { 0 };
+            rows want, got;
+            int32_t ids[N_TOK];
+            myth_plan plan, small;
+            myth_engine_opts o = { .device = device[d], .n_threads = 1, .is_exact = true, .n_ctx = CTX, .n_ubatch = N_UBATCH,
+                                   .want_full_logits = true }, fewer = o;
+            bool is_cpu = strcmp(device[d], "cpu") == 0;
+            fewer.n_ubatch = N_UBATCH / part;
+            for (int32_t i = 0; i < N_TOK; i++)
+                ids[i] = 3 + 7 * i;
+            rig_open(&r, "random:gemma2-tiny:q8_0", &o);
+            rows_open(&want, &r, N_TOK, false);
+            rig_feed(&r, rig_seq(&r), ids, N_TOK, 0, &want);
+            rig_close(&r);
 
-        assert_ok(myth_mem_open(&r.mem, 0, &rig_err));
-        assert_ok(myth_model_open(&r.model, r.mem, "random:gemma2-tiny:q8_0", &(myth_weights_opts){ .level = MYTH_WEIGHTS_DATA }, &rig_err));
-        assert_ok(myth_plan_make(&plan, &r.model, &o, NULL, NULL, false, &rig_err));
-        const myth_plan_device *last = &plan.device[plan.n_device - 1];
-        uint64_t model_bytes = is_cpu ? myth_mem_total(r.mem, MYTH_MEM_HOST).live : 0;
-        myth_mem_set_limit(r.mem, last->ledger, last->total_bytes);
-        assert_true(myth_mem_book(r.mem, last->ledger, MYTH_MEM_OTHER, "somebody else", 1));
-        myth_status st = myth_engine_open(&r.engine, &r.model, &o, &rig_err);
-        if (is_cpu) {                                            /* no second attempt with the host's memory */
-            assert_int_equal(st, MYTH_ENOMEM);
-            assert_null(r.engine);
-            assert_int_equal(myth_mem_total(r.mem, MYTH_MEM_HOST).live, model_bytes + 1);
-        } else {
-            assert_ok(st);
-            const myth_plan *p = myth_engine_plan(r.engine);
-            assert_true(p->n_ubatch > 0 && p->n_ubatch < 48);
-            assert_int_equal(myth_mem_total(r.mem, last->ledger).live, p->device[1].total_bytes + 1);
-            rows_open(&got, &r, 50, false);
-            rig_feed(&r, rig_seq(&r), ids, 50, 0, &got);
-            assert_same_bits(got.logits, want.logits, 50 * (size_t)got.n_vocab, "fewer rows");
-            rows_close(&got);
-            printf("%s: %u rows a step instead of 48\n", device[d], p->n_ubatch);
+            assert_ok(myth_mem_open(&r.mem, 0, &rig_err));
+            assert_ok(myth_model_open(&r.model, r.mem, "random:gemma2-tiny:q8_0", &(myth_weights_opts){ .level = MYTH_WEIGHTS_DATA }, &rig_err));
+            assert_ok(myth_plan_make(&plan, &r.model, &o, NULL, NULL, false, &rig_err));
+            assert_ok(myth_plan_make(&small, &r.model, &fewer, NULL, NULL, false, &rig_err));
+            const myth_plan_device *last = &plan.device[plan.n_device - 1];
+            uint64_t model_bytes = is_cpu ? myth_mem_total(r.mem, MYTH_MEM_HOST).live : 0;
+            uint64_t taken = part == 1 ? 1 : last->total_bytes - small.device[small.n_device - 1].total_bytes;
+            myth_mem_set_limit(r.mem, last->ledger, last->total_bytes);
+            assert_true(myth_mem_book(r.mem, last->ledger, MYTH_MEM_OTHER, "somebody else", taken));
+            myth_status st = myth_engine_open(&r.engine, &r.model, &o, &rig_err);
+            if (is_cpu) {                                        /* no second attempt with the host's memory */
+                assert_int_equal(st, MYTH_ENOMEM);
+                assert_null(r.engine);
+                assert_int_equal(myth_mem_total(r.mem, MYTH_MEM_HOST).live, model_bytes + taken);
+            } else {
+                assert_ok(st);
+                const myth_plan *p = myth_engine_plan(r.engine);
+                assert_true(part == 1 ? p->n_ubatch > 0 && p->n_ubatch < N_UBATCH : p->n_ubatch == N_UBATCH / part);
+                assert_int_equal(myth_mem_total(r.mem, last->ledger).live, p->device[1].total_bytes + taken);
+                rows_open(&got, &r, N_TOK, false);
+                rig_feed(&r, rig_seq(&r), ids, N_TOK, 0, &got);
+                assert_same_bits(got.logits, want.logits, N_TOK * (size_t)got.n_vocab, "fewer rows");
+                rows_close(&got);
+                printf("%s: %u rows a step instead of %u\n", device[d], p->n_ubatch, N_UBATCH);
+            }
+            myth_mem_unbook(r.mem, last->ledger, MYTH_MEM_OTHER, taken);
+            rig_close(&r);
+            rows_close(&want);
         }
-        myth_mem_unbook(r.mem, last->ledger, MYTH_MEM_OTHER, 1);
-        rig_close(&r);
-        rows_close(&want);
+}
+
+typedef struct { rig *r; int ledger; uint64_t taken; uint32_t n_tok; } hog;
+
+/* At the third token it takes what is left of every device's limit. */
+static bool take_the_rest(void *user, int32_t id)
+{
+    hog *h = user;
+    (void)id;
+    if (++h->n_tok == 3) {
+        h->taken = myth_mem_limit(h->r->mem, h->ledger) - myth_mem_total(h->r->mem, h->ledger).live;
+        assert_true(h->taken > 0 && myth_mem_book(h->r->mem, h->ledger, MYTH_MEM_OTHER, "hog", h->taken));
+    }
+    return true;
+}
+
+/* Nothing is taken while a run goes on, so nobody can take it away. */
+static void memory_that_goes_in_mid_run_is_not_missed(void **state)
+{
+    (void)state;
+    enum { N_NEW = 24 };
+    for (uint32_t d = 0; d < n_device; d++) {
+        const myth_engine_opts o = { .device = device[d], .n_threads = 1, .is_exact = true, .n_ctx = CTX, .n_ubatch = 8 };
+        int32_t prompt[20], ids[2][N_NEW];
+        uint32_t n_ids;
+        myth_finish why;
+        for (int32_t i = 0; i < 20; i++)
+            prompt[i] = 3 + 5 * i;
+        for (int is_taken = 0; is_taken < 2; is_taken++) {
+            rig r;
+            rig_open(&r, "random:gemma3-tiny:q8_0", &o);
+            hog h = { .r = &r, .ledger = myth_device_get_caps(r.engine->part[0].dev)->ledger };
+            myth_seq *s = rig_seq(&r);
+            if (is_taken)
+                myth_mem_set_limit(r.mem, h.ledger, myth_mem_total(r.mem, h.ledger).live + (64 << 20));
+            assert_ok(myth_generate(r.engine, s, &(myth_generate_opts){ .prompt = prompt, .n_prompt = 20, .n_max = N_NEW,
+                                        .on_token = is_taken ? take_the_rest : NULL, .user = &h }, ids[is_taken], &n_ids, &why, &rig_err));
+            assert_int_equal(n_ids, N_NEW);
+            if (is_taken)
+                myth_mem_unbook(r.mem, h.ledger, MYTH_MEM_OTHER, h.taken);
+            myth_seq_close(s);
+            rig_close(&r);
+        }
+        assert_memory_equal(ids[0], ids[1], sizeof(ids[0]));
     }
 }
 
@@ -440,6 +492,7 @@ int main(void)
         cmocka_unit_test(lists_of_devices_are_checked),
         cmocka_unit_test(a_device_has_a_limit_of_its_own),
         cmocka_unit_test(a_device_that_refuses_gets_fewer_rows),
+        cmocka_unit_test(memory_that_goes_in_mid_run_is_not_missed),
         cmocka_unit_test(a_lost_device_is_rebuilt_from_the_tokens),
     };
     return cmocka_run_group_tests(tests, find_devices, NULL);
