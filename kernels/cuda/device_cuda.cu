@@ -733,6 +733,7 @@ static myth_status open_device(myth_device **out, myth_mem *mem, const myth_devi
         myth_fail(&why, MYTH_ENOMEM, "%s: %llu bytes for tables", opts->name, (unsigned long long)table_bytes());
         goto fail;
     }
+    current = -1;                       /* what this thread made current before may be gone */
     if (!enter(d, &why))
         goto fail;
     d->counters = (unsigned *)take_device(d, MYTH_MEM_FIXED, "cuda counters", CUDA_COUNTER_N * sizeof(unsigned), &why);
