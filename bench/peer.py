@@ -15,6 +15,10 @@ THREADS = int(os.environ.get("THREADS", "2"))
 ROUNDS = int(os.environ.get("ROUNDS", "3"))
 PROMPT = int(os.environ.get("PROMPT", "512"))
 GEN = int(os.environ.get("GEN", "64"))
+DEVICE = os.environ.get("DEVICE", "cpu")
+BUILD, LAYERS = ("build-vk", "99") if DEVICE.startswith("vulkan:") else ("build-cpu", "0")
+if LAYERS != "0":
+    os.environ.setdefault("GGML_VK_VISIBLE_DEVICES", DEVICE[7:])         # the peer leaves a software device out unless it is named
 NICE = shlex.split(os.environ.get("NICE", ""))
 FOREIGN = float(os.environ.get("FOREIGN", "3"))
 TRIES = int(os.environ.get("TRIES", "4"))
@@ -65,14 +69,15 @@ def bandwidth():
 
 
 def ours(path, depth):
-    text, foreign = run([MYTHOS, "bench", "-m", path, "-p", str(PROMPT), "-n", str(GEN), "-d", str(depth), "-t", str(THREADS), "-r", "1", "--json"])
+    text, foreign = run([MYTHOS, "bench", "--device", DEVICE, "-m", path, "-p", str(PROMPT), "-n", str(GEN), "-d", str(depth),
+                         "-t", str(THREADS), "-r", "1", "--json"])
     rows = json.loads(text)
     return {"pp" if r["test"].startswith("pp") else "tg": (r["tok_s"], r["bytes"]) for r in rows}, foreign
 
 
 def theirs(path, depth):
-    text, foreign = run([os.path.join(PEER, "build-cpu/bin/llama-bench"), "-m", path, "-p", str(PROMPT), "-n", str(GEN), "-d", str(depth),
-                         "-t", str(THREADS), "-ngl", "0", "-fa", "1", "-r", "1", "-o", "jsonl"])
+    text, foreign = run([os.path.join(PEER, BUILD, "bin/llama-bench"), "-m", path, "-p", str(PROMPT), "-n", str(GEN), "-d", str(depth),
+                         "-t", str(THREADS), "-ngl", LAYERS, "-fa", "1", "-r", "1", "-o", "jsonl"])
     rows = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
     return {"pp" if r["n_prompt"] else "tg": (r["avg_ts"], r["model_size"]) for r in rows}, foreign
 
@@ -102,9 +107,9 @@ def cell(name):
         x, y = statistics.median(a[test]), statistics.median(b[test])
         line = f"{model:12} {kind:5} {test}{n}{'@' + str(depth) if depth else '':6} {x:9.1f} ({min(a[test]):.1f}..{max(a[test]):.1f})  " \
                f"peer {y:9.1f} ({min(b[test]):.1f}..{max(b[test]):.1f})  ratio {x / y:5.2f}{'  equal' if abs(x / y - 1) < 0.03 else ''}"
-        record = {"model": model, "type": kind, "test": f"{test}{n}", "depth": depth, "tok_s": x, "peer_tok_s": y, "ratio": x / y,
+        record = {"model": model, "type": kind, "test": f"{test}{n}", "device": DEVICE, "depth": depth, "tok_s": x, "peer_tok_s": y, "ratio": x / y,
                   "runs": len(a[test]), "foreign_percent": noise}
-        if test == "tg" and bw:
+        if test == "tg" and bw and DEVICE == "cpu":
             gbs = x * bytes_ * 1e-9
             record.update(gb_s=gbs, read_gb_s=statistics.median(bw))
             line += f"  {gbs:5.1f} of {statistics.median(bw):.1f} GB/s = {gbs / statistics.median(bw):.2f} (probes {min(bw):.1f}..{max(bw):.1f})"
@@ -115,7 +120,7 @@ def cell(name):
 
 
 def main():
-    print(f"{processor()}, {THREADS} threads; tok/s, medians of {2 * ROUNDS} processes a side", flush=True)
+    print(f"{processor()}, {THREADS} threads, {DEVICE}; tok/s, medians of {2 * ROUNDS} processes a side", flush=True)
     with open(os.path.join(PEER, "measure.lock"), "a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         for name in sys.argv[1:] or CELLS:

@@ -5,6 +5,7 @@
 #
 # PEER     directory outside the tree with build-cpu/bin/llama-bench, models/MODEL-TYPE.gguf and, for the bandwidth, limits
 # MYTHOS   the command (build/mythos)     THREADS 2     ROUNDS pairs of A B B A (3 = six fresh processes of each side)
+# DEVICE   cpu, or vulkan:N against build-vk/bin/llama-bench
 # PROMPT   512     GEN 64     NICE prefix of every measuring command, e.g. "chrt -f 5" on a machine that others use
 # OUT      file for one JSON line per cell (none)
 #

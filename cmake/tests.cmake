@@ -93,6 +93,19 @@ if(MYTH_HAS_VULKAN AND NOT MYTH_ENGINE_ONLY)
     endforeach()
 endif()
 
+# On a processor products read weights through texel buffers; the programs of GPUs, by address.
+if(MYTH_HAS_VULKAN AND NOT MYTH_ENGINE_ONLY)
+    foreach(row "vulkan ops" "vulkan bits" "engine model_golden")
+        separate_arguments(row)
+        list(GET row 0 room)
+        list(GET row 1 short)
+        add_test(NAME vulkan/${short}_by_address COMMAND test_${room}_${short})
+        myth_register_test(vulkan/${short}_by_address)
+        set_property(TEST vulkan/${short}_by_address APPEND PROPERTY ENVIRONMENT
+            "MYTHOS_TEST_DEVICES=vulkan:0" "MYTHOS_VK_TEXELS=0" "MYTHOS_TEST_SAMPLE=4" "MYTHOS_TEST_GOLDENS=3")
+    endforeach()
+endif()
+
 if(MYTH_CUDA_EMU)
     include(cmake/cuda_emu.cmake)
 endif()

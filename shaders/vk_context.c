@@ -276,7 +276,9 @@ static void fill_traits(struct vk_traits *t, const struct facts *f, VkPhysicalDe
             t->subgroup = wanted[i];
     t->has_subgroup_control = is_chosen;
     t->has_budget = has_extension(physical, "VK_EXT_memory_budget");
-    t->has_texels = f->props.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU && has_extension(physical, "VK_KHR_push_descriptor");
+    const char *texels = getenv("MYTHOS_VK_TEXELS");           /* 0: a processor takes the programs of GPUs, for tests */
+    t->has_texels = f->props.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU && has_extension(physical, "VK_KHR_push_descriptor") &&
+                    !(texels && strcmp(texels, "0") == 0);
     t->texel_max = f->props.properties.limits.maxTexelBufferElements;
     t->shared_bytes = f->props.properties.limits.maxComputeSharedMemorySize;
     t->alloc_max = f->props11.maxMemoryAllocationSize < p->maxBufferSize ? f->props11.maxMemoryAllocationSize : p->maxBufferSize;

@@ -2,7 +2,7 @@
  *
  * Decode   a subgroup has R rows of W against up to 8 rows of x. R: narrow subgroups take more, so that a row of x is read as often.
  *          Matrices are read by address, on processors through texel buffers: two forms of each program
- * Prefill  tiles of 8, 16, 32 or 64 rows
+ * Prefill  tiles of 8, 16, 32 or 64 rows; through texel buffers as decode, which outruns tiles in a processor's shared memory
  * Paths    follow is_decode, never the number of rows; R, tiles and batches leave the bits alone                              */
 #include "vk_work.h"
 
@@ -36,17 +36,24 @@ static uint32_t batch_of(uint32_t n_rows, uint32_t most)
     return n;
 }
 
-/* Rows of W per subgroup: at most 16 sums per lane. */
+/* Rows of W per subgroup: at most 16 sums per lane; on processors, which have no registers to run out of, 64. */
 static uint32_t rows_of(const struct vk_device *d, uint32_t batch)
 {
-    return batch > 4 ? 2 : batch > 1 ? 4 : d->traits.subgroup > 16 ? 4 : 16;
+    if (d->traits.has_texels)
+        return batch > 1 ? 8 : 16;
+    return batch > 4 ? 2 : batch > 1 ? 4 : d->traits.subgroup > 16 ? 4 : 8;
+}
+
+static bool can_use_texels(const struct vk_block *w, const struct vk_block *x, uint32_t flags)
+{
+    return flags & WIDE_W && w->pairs && x->words;
 }
 
 /* Makes the launch one through texel buffers where both blocks have views; the program's other form reads by address. */
 static void use_texels(struct vk_launch *l, enum vk_shader texel, myth_view w, const struct vk_block *x, uint32_t flags)
 {
     const struct vk_block *b = vk_block_of(w);
-    if (!(flags & WIDE_W) || !b->pairs || !x->words)
+    if (!can_use_texels(b, x, flags))
         return;
     l->shader = texel;
     l->w_block = b;
@@ -55,7 +62,7 @@ static void use_texels(struct vk_launch *l, enum vk_shader texel, myth_view w, c
 
 /* ---- one matrix ---- */
 
-static void run_decode(myth_stream *s, const struct vk_proj_args *args, myth_view w, myth_view x, uint32_t flags)
+static void run_lanes(myth_stream *s, const struct vk_proj_args *args, myth_view w, myth_view x, uint32_t flags)
 {
     const struct vk_device *d = vk_of(s);
     uint32_t batch = batch_of(args->n_rows, BATCH_MAX), rows = rows_of(d, batch), n_sub = group_size(d) / d->traits.subgroup;
@@ -65,7 +72,7 @@ static void run_decode(myth_stream *s, const struct vk_proj_args *args, myth_vie
     vk_dispatch(s, &l, args, sizeof(*args));
 }
 
-static void run_prefill(myth_stream *s, const struct vk_proj_args *args, myth_dtype type, uint32_t flags)
+static void run_tiles(myth_stream *s, const struct vk_proj_args *args, myth_dtype type, uint32_t flags)
 {
     uint32_t t_rows = args->n_rows > 32 ? 8 : args->n_rows > 16 ? 4 : args->n_rows > 8 ? 2 : 1;
     bool is_packed = !s->dev->is_exact && type != MYTH_F32;
@@ -79,10 +86,10 @@ static void run(myth_stream *s, const struct vk_proj_args *args, myth_view w, my
     if (s->err.code != MYTH_OK)
         return;
     flags |= args->x % 16 == 0 && args->n_in % 4 == 0 ? WIDE_X : 0;
-    if (is_decode)
-        run_decode(s, args, w, x, flags);
+    if (is_decode || can_use_texels(vk_block_of(w), vk_block_of(x), flags))
+        run_lanes(s, args, w, x, flags);
     else
-        run_prefill(s, args, w.dtype, flags);
+        run_tiles(s, args, w.dtype, flags);
 }
 
 void vk_proj(myth_stream *s, const struct myth_proj_args *a)
