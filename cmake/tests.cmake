@@ -78,23 +78,13 @@ if(MYTH_SANITIZE)
     endforeach()
 endif()
 
-# The software driver leaves memory behind in libraries that are gone when the leak check looks; ours is what the ledger counts.
-if(MYTH_HAS_VULKAN AND MYTH_SANITIZE)
-    get_property(vulkan_tests DIRECTORY PROPERTY TESTS)
-    list(FILTER vulkan_tests INCLUDE REGEX "^vulkan/|_vulkan$|^inspect/devices$")
-    set_property(TEST ${vulkan_tests} APPEND PROPERTY ENVIRONMENT
-        "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1:detect_leaks=0")
-endif()
-
 # Ops on a Vulkan device have programs of their own, tests/vulkan, under the validation layer.
 if(MYTH_HAS_VULKAN AND NOT MYTH_ENGINE_ONLY)
     foreach(short ops bits replay)
         set_property(TEST kernels/${short} APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_DEVICES=cpu")
     endforeach()
-endif()
 
-# On a processor products read weights through texel buffers; the programs of GPUs, by address.
-if(MYTH_HAS_VULKAN AND NOT MYTH_ENGINE_ONLY)
+    # On a processor products read weights through texel buffers; the programs of GPUs, by address.
     foreach(row "vulkan ops" "vulkan bits" "engine model_golden")
         separate_arguments(row)
         list(GET row 0 room)
@@ -104,6 +94,14 @@ if(MYTH_HAS_VULKAN AND NOT MYTH_ENGINE_ONLY)
         set_property(TEST vulkan/${short}_by_address APPEND PROPERTY ENVIRONMENT
             "MYTHOS_TEST_DEVICES=vulkan:0" "MYTHOS_VK_TEXELS=0" "MYTHOS_TEST_SAMPLE=4" "MYTHOS_TEST_GOLDENS=3")
     endforeach()
+endif()
+
+# The software driver leaves memory behind in libraries that are gone when the leak check looks; ours is what the ledger counts.
+if(MYTH_HAS_VULKAN AND MYTH_SANITIZE)
+    get_property(vulkan_tests DIRECTORY PROPERTY TESTS)
+    list(FILTER vulkan_tests INCLUDE REGEX "^vulkan/|_vulkan$|^inspect/devices$")
+    set_property(TEST ${vulkan_tests} APPEND PROPERTY ENVIRONMENT
+        "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1:detect_leaks=0")
 endif()
 
 if(MYTH_CUDA_EMU)

@@ -5,6 +5,8 @@
  * Large      an anonymous mapping of its own, so that a free gives the pages back at once and resident memory follows the ledger.
  *            Under AddressSanitizer every block comes from the C library, where its ends are guarded                            */
 #include "mem.h"
+
+#include "asan.h"
 #include "bytes.h"
 
 #include <assert.h>
@@ -12,17 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-
-#if defined(__SANITIZE_ADDRESS__)
-#define HAS_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HAS_ASAN 1
-#endif
-#endif
-#ifndef HAS_ASAN
-#define HAS_ASAN 0
-#endif
 
 enum { ALIGN = 64, MMAP_FROM = 64 << 10 };
 
@@ -135,7 +126,7 @@ uint64_t myth_mem_close(myth_mem *mem)
 static unsigned char *take_from_system(uint64_t bytes, bool *is_mapped)
 {
     size_t whole = (size_t)bytes + ALIGN;
-    *is_mapped = !HAS_ASAN && whole >= MMAP_FROM;
+    *is_mapped = !MYTH_HAS_ASAN && whole >= MMAP_FROM;
     if (*is_mapped) {
         void *p = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         return p == MAP_FAILED ? NULL : p;

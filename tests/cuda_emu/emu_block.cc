@@ -13,7 +13,7 @@
 #include <string.h>
 #include <vector>
 
-#if defined(HAS_ASAN)
+#if HAS_ASAN
 #include <sanitizer/asan_interface.h>
 #define POISON(p, n) __asan_poison_memory_region(p, n)
 #define UNPOISON(p, n) __asan_unpoison_memory_region(p, n)

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#if defined(HAS_ASAN)
+#if HAS_ASAN
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
@@ -84,7 +84,7 @@ bool fiber_make(fiber *f, size_t stack_bytes, void (*entry)())
 
 void fiber_restart(fiber *f, void (*entry)())
 {
-#if defined(HAS_ASAN)
+#if HAS_ASAN
     __asan_unpoison_memory_region(f->stack, f->stack_bytes);   /* frames that were given up */
 #endif
     f->fake_stack = nullptr;
@@ -107,7 +107,7 @@ void fiber_adopt(fiber *f)
 
 void fiber_switch(fiber *from, fiber *to)
 {
-#if defined(HAS_ASAN)
+#if HAS_ASAN
     __sanitizer_start_switch_fiber(&from->fake_stack, to->stack, to->stack_bytes);
 #endif
 #if defined(EMU_FIBER_UCONTEXT)
@@ -115,14 +115,14 @@ void fiber_switch(fiber *from, fiber *to)
 #else
     emu_fiber_swap(&from->sp, to->sp);
 #endif
-#if defined(HAS_ASAN)
+#if HAS_ASAN
     __sanitizer_finish_switch_fiber(from->fake_stack, nullptr, nullptr);
 #endif
 }
 
 void fiber_entered()
 {
-#if defined(HAS_ASAN)
+#if HAS_ASAN
     __sanitizer_finish_switch_fiber(nullptr, nullptr, nullptr);
 #endif
 }

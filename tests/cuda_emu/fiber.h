@@ -6,15 +6,9 @@
 #ifndef MYTH_EMU_FIBER_H
 #define MYTH_EMU_FIBER_H
 
-#include <stddef.h>
+#include "engine/base/asan.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define HAS_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HAS_ASAN 1
-#endif
-#endif
+#include <stddef.h>
 
 #if !defined(__x86_64__) && !defined(__aarch64__)
 #define EMU_FIBER_UCONTEXT 1

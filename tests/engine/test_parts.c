@@ -363,7 +363,7 @@ static void a_device_that_refuses_gets_fewer_rows(void **state)
 
 typedef struct { rig *r; int ledger; uint64_t taken; uint32_t n_tok; } hog;
 
-/* At the third token it takes what is left of every device's limit. */
+/* At the third token it takes what is left of the device's limit. */
 static bool take_the_rest(void *user, int32_t id)
 {
     hog *h = user;

@@ -6,6 +6,8 @@
 #include "engine/convert.h"
 #include "support/rig.h"
 
+#include "engine/base/asan.h"
+
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -14,17 +16,6 @@
 #include <unistd.h>
 
 /* ---- every way to get memory, counted ---- */
-
-#if defined(__SANITIZE_ADDRESS__)
-#define HAS_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HAS_ASAN 1
-#endif
-#endif
-#ifndef HAS_ASAN
-#define HAS_ASAN 0
-#endif
 
 static volatile bool counting;
 static volatile uint64_t n_taken;
@@ -622,7 +613,7 @@ static int measure_rss(const char *spec)
 static void anonymous_memory_stays_within_the_counted(void **state)
 {
     (void)state;
-    if (HAS_ASAN) {
+    if (MYTH_HAS_ASAN) {
         printf("skipped: AddressSanitizer keeps its own memory\n");
         return;
     }

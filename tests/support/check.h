@@ -58,12 +58,15 @@ static inline void check_name(void)
 #endif
 }
 
-/* Whether the i-th of the n of a sample is run: evenly spread, from a place that the seed gives. */
-static inline bool check_is_kept(uint32_t i, uint32_t n)
+/* Whether the i-th of n is among `most` of them (at least 1): evenly spread, from a place that the seed gives. */
+static inline bool check_is_among(uint32_t i, uint32_t n, uint32_t most)
 {
-    uint32_t every = (n + check_sample(n) - 1) / check_sample(n);
+    uint32_t every = most < n ? (n + most - 1) / most : 1;
     return (i + check_seed()) % every == 0;
 }
+
+/* Whether the i-th of the n of a sample is run. */
+static inline bool check_is_kept(uint32_t i, uint32_t n) { return check_is_among(i, n, check_sample(n)); }
 
 /* splitmix64: any state is a good one */
 static inline uint64_t check_rand(uint64_t *state)

@@ -39,8 +39,8 @@ uint32_t golden_list(char name[GOLDEN_MAX][64])
 bool golden_is_kept(uint32_t i, uint32_t n)
 {
     const char *few = getenv("MYTHOS_TEST_GOLDENS");
-    uint32_t most = few && !check_is_full() ? (uint32_t)strtoul(few, NULL, 10) : 0, every = most && most < n ? (n + most - 1) / most : 1;
-    return (i + check_seed()) % every == 0;
+    uint32_t most = few && !check_is_full() ? (uint32_t)strtoul(few, NULL, 10) : 0;
+    return check_is_among(i, n, most ? most : n);
 }
 
 static void *read_exactly(FILE *f, size_t bytes)
