@@ -1,13 +1,16 @@
 /* gemm.cuh   y[r, o] = sum_k x[r, k] W[o, k] for many rows: prefill.
  *
  * Exact      f32 products and sums on tiles of 64 x 64; F32 weights and odd widths run so in fast mode too
- * Fast       bf16 tiles on the tensor cores (wgmma on sm_90a, mma.sync elsewhere), f32 sums. x is rounded to bf16 once, into the scratch,
- *            rows padded with zeros to whole steps of K; its tiles come by cp.async, three deep. BF16 weights come the same way; F16 and
- *            quantised ones go through registers, one step ahead, and are dequantised into shared memory once per tile
+ * Fast       f16 tiles on the tensor cores (wgmma on sm_90a, mma.sync elsewhere), f32 sums. x is rounded to f16 once, into the scratch,
+ *            each row times a power of two that puts its largest value at 2^14, and padded with zeros to whole steps of K; its tiles come
+ *            by cp.async, three deep. F16 weights come the same way; BF16 and quantised ones go through registers, one step ahead, and
+ *            are put into shared memory as f16, 16 times as large, once per tile. bf16 tiles would run as fast and round x 8 times
+ *            more coarsely: over 12 layers that is the whole tolerance of fast mode
+ * Range      weights of F16: all; of BF16 and quantised files: 4e-9 (then as zeros) to 4,094 in magnitude (beyond: infinite)
  * Order      K ascending in steps of 16 whatever the tile, never split: a row's bits depend on the row and W alone
  * Shared     rows of 64 values (128 bytes), 16-byte chunk c of row r at c ^ (r & 7): neither cp.async nor ldmatrix meets bank conflicts,
  *            and it is wgmma's swizzle of 128 bytes
- * Traffic    x: 6 bytes an element once, then 2 per column of tiles; W once per row of tiles
+ * Traffic    x: 10 bytes an element once, 4 of them from L2, then 2 per column of tiles; W once per row of tiles
  * Limit      tensor cores: a block of 128 x 128 does 2 * 128 * 128 flops per 512 bytes of shared memory read
  * Lost       nothing measured yet                                                                                               */
 #ifndef MYTH_CUDA_GEMM_CUH
@@ -20,17 +23,31 @@ enum { GEMM_STEP = 64, GEMM_STAGES = 3, GEMM_ALIGN = 1024 };
 
 static inline uint32_t gemm_padded(uint32_t n_in) { return (n_in + GEMM_STEP - 1) / GEMM_STEP * GEMM_STEP; }
 
-/* ---- x in bf16 ---- */
+/* ---- x in f16 ---- */
 
-static __global__ void gemm_round_k(uint32_t *to, const float *x, uint32_t n_rows, uint32_t n_in, uint32_t n_pad)
+enum { GEMM_ROUND_BLOCK = 256, GEMM_X_EXPONENT = 14, GEMM_LEAST_EXPONENT = -100 };
+
+/* A block a row. to[r, k] = x[r, k] * 2^(14 - e), unscale[r] = 2^(e - 14), with 2^e <= the row's largest magnitude < 2^(e + 1). */
+static __global__ void __launch_bounds__(GEMM_ROUND_BLOCK) gemm_round_k(uint2 *to, float *unscale, const float *x, uint32_t n_in,
+                                                                        uint32_t n_pad)
 {
-    const uint64_t n_pair = (uint64_t)n_rows * (n_pad / 2), stride = (uint64_t)gridDim.x * blockDim.x;
-    for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n_pair; i += stride) {
-        const uint64_t r = i / (n_pad / 2);
-        const uint32_t k = (uint32_t)(i % (n_pad / 2)) * 2;
-        const float *at = x + r * n_in + k;
-        to[i] = f32x2_to_bf16x2(k < n_in ? at[0] : 0.0f, k + 1 < n_in ? at[1] : 0.0f);
+    MYTH_SHARED(float, shared32, 32);
+    const float4 *row = (const float4 *)(const void *)(x + (uint64_t)blockIdx.x * n_in);
+    float most = 0.0f;
+    for (uint32_t i = threadIdx.x; i < n_in / 4; i += GEMM_ROUND_BLOCK) {
+        const float4 v = row[i];
+        most = fmaxf(most, fmaxf(fmaxf(fabsf(v.x), fabsf(v.y)), fmaxf(fabsf(v.z), fabsf(v.w))));
     }
+    most = block_max(most, shared32);
+    const int exponent = max((int)(__float_as_uint(most) >> 23) - 127, (int)GEMM_LEAST_EXPONENT);
+    const float scale = __uint_as_float((unsigned)(127 + GEMM_X_EXPONENT - exponent) << 23);
+    for (uint32_t i = threadIdx.x; i < n_pad / 4; i += GEMM_ROUND_BLOCK) {
+        const float4 v = i < n_in / 4 ? row[i] : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        to[(uint64_t)blockIdx.x * (n_pad / 4) + i] =
+            make_uint2(f32x2_to_f16x2(v.x * scale, v.y * scale), f32x2_to_f16x2(v.z * scale, v.w * scale));
+    }
+    if (threadIdx.x == 0)
+        unscale[blockIdx.x] = __uint_as_float((unsigned)(127 + exponent - GEMM_X_EXPONENT) << 23);
 }
 
 /* ---- fast ---- */
@@ -40,7 +57,8 @@ static __device__ __forceinline__ uint32_t gemm_swizzle(uint32_t r, uint32_t c) 
 
 struct gemm_args {
     float *y;
-    const uint16_t *x;                  /* bf16 [n_rows, n_pad] */
+    const uint16_t *x;                  /* f16 [n_rows, n_pad] */
+    const float *unscale;               /* [n_rows]: what a row's sums are times */
     const unsigned char *w;             /* planar */
     uint32_t n_rows, n_in, n_pad, n_out;
 };
@@ -74,28 +92,30 @@ template <int T> static __device__ __forceinline__ void gemm_load_block(gemm_blo
     }
 }
 
-/* Values 2i, 2i+1 of the block as a bf16 pair. */
+/* What weights that are converted are times: BF16 goes far below f16's smallest normal value, weights do not go far above 1. */
+static constexpr float GEMM_W_SCALE = 16.0f;
+
+/* Values 2i, 2i+1 of the block as an f16 pair, times GEMM_W_SCALE, which is in d where the type has a d. */
 template <int T> static __device__ __forceinline__ uint32_t gemm_pair(const gemm_block<T> &b, float d, int i)
 {
+    static_assert(T != MYTH_F16, "is copied");
     if constexpr (T == MYTH_BF16) {
-        return gemv_word(b.q[i / 4], i % 4);
-    } else if constexpr (T == MYTH_F16) {
         const uint32_t v = gemv_word(b.q[i / 4], i % 4);
-        return f32x2_to_bf16x2(f16_to_f32((uint16_t)v), f16_to_f32((uint16_t)(v >> 16)));
+        return f32x2_to_f16x2(GEMM_W_SCALE * bf16_to_f32((uint16_t)v), GEMM_W_SCALE * bf16_to_f32((uint16_t)(v >> 16)));
     } else if constexpr (T == MYTH_Q8_0) {
         const uint32_t v = gemv_word(b.q[i / 8], i / 2 % 4) >> (16 * (i % 2));
-        return f32x2_to_bf16x2(d * (float)(int8_t)v, d * (float)(int8_t)(v >> 8));
+        return f32x2_to_f16x2(d * (float)(int8_t)v, d * (float)(int8_t)(v >> 8));
     } else {
         const uint32_t v = gemv_word(b.q[0], i % 8 / 2) >> (16 * (i % 2) + (i < 8 ? 0 : 4));
-        return f32x2_to_bf16x2(d * (float)((int)(v & 15u) - 8), d * (float)((int)(v >> 8 & 15u) - 8));
+        return f32x2_to_f16x2(d * (float)((int)(v & 15u) - 8), d * (float)((int)(v >> 8 & 15u) - 8));
     }
 }
 
-/* The block's 32 values as bf16 into chunks 4 * half .. of row r of the tile. */
+/* The block's 32 values as f16 into chunks 4 * half .. of row r of the tile. */
 template <int T>
 static __device__ __forceinline__ void gemm_put_block(unsigned char *tile, const gemm_block<T> &b, uint32_t r, uint32_t half)
 {
-    const float d = f16_to_f32(b.d);
+    const float d = GEMM_W_SCALE * f16_to_f32(b.d);
 #pragma unroll
     for (int c = 0; c < 4; c++) {
         uint4 v = make_uint4(0, 0, 0, 0);
@@ -112,10 +132,14 @@ template <int T, int TILE, bool IS_WG> static __global__ void __launch_bounds__(
 {
     enum {
         WARPS_N = TILE / 32, MI = IS_WG ? 1 : TILE / 32, NI = IS_WG ? TILE / 8 : 4,
-        IS_COPIED = T == MYTH_BF16,     /* the file's own bytes go to shared memory */
+        IS_COPIED = T == MYTH_F16,      /* the file's own bytes go to shared memory */
         W_STAGES = IS_COPIED ? GEMM_STAGES : 2,
         TILE_BYTES = TILE * 128,
     };
+    if constexpr (!wgmma_is_wanted<IS_WG>()) {
+        wgmma_unwanted();
+        return;
+    }
     MYTH_SHARED_DYN(unsigned char, shared);
     unsigned char *const x_tile = shared + (IS_WG ? (0u - (unsigned)(uintptr_t)shared) % GEMM_ALIGN : 0u);
     unsigned char *const w_tile = x_tile + GEMM_STAGES * TILE_BYTES;
@@ -175,7 +199,7 @@ template <int T, int TILE, bool IS_WG> static __global__ void __launch_bounds__(
             wgmma_fence();
 #pragma unroll
             for (int k = 0; k < GEMM_STEP / 16; k++)
-                wgmma_k16_bf16<NI>(acc, xt + w / 4 * 64 * 128 + 32 * k, wt + 32 * k);
+                wgmma_k16_f16<NI>(acc, xt + w / 4 * 64 * 128 + 32 * k, wt + 32 * k);
             wgmma_commit();
             bring(step);
             wgmma_wait();
@@ -200,21 +224,25 @@ template <int T, int TILE, bool IS_WG> static __global__ void __launch_bounds__(
                 for (int i = 0; i < MI; i++)
 #pragma unroll
                     for (int n = 0; n < NI; n++)
-                        mma_m16n8k16_bf16(acc[i * NI + n], xf[i], wf[n]);
+                        mma_m16n8k16_f16(acc[i * NI + n], xf[i], wf[n]);
             }
         }
     }
 #pragma unroll
-    for (int i = 0; i < MI; i++)
+    for (uint32_t h = 0; h < 2 * MI; h++) {
+        const uint32_t r = m0 + warp_m + 8 * h + l / 4;
+        if (r >= a.n_rows)
+            continue;
+        const float unscale = IS_COPIED ? a.unscale[r] : a.unscale[r] * (1.0f / GEMM_W_SCALE);
 #pragma unroll
-        for (int n = 0; n < NI; n++)
+        for (uint32_t n = 0; n < NI; n++)
 #pragma unroll
-            for (uint32_t e = 0; e < 4; e++) {
-                const uint32_t r = m0 + warp_m + 16 * (uint32_t)i + l / 4 + e / 2 * 8;
-                const uint32_t col = o0 + warp_n + 8 * (uint32_t)n + l % 4 * 2 + e % 2;
-                if (r < a.n_rows && col < a.n_out)
-                    a.y[(uint64_t)r * a.n_out + col] = acc[i * NI + n][e];
+            for (uint32_t e = 0; e < 2; e++) {
+                const uint32_t col = o0 + warp_n + 8 * n + l % 4 * 2 + e;
+                if (col < a.n_out)
+                    a.y[(uint64_t)r * a.n_out + col] = unscale * acc[h / 2 * NI + n][2 * (h % 2) + e];
             }
+    }
 }
 
 /* ---- exact ---- */
@@ -269,7 +297,7 @@ template <int T, int TILE> static inline void gemm_launch(myth_stream *s, const 
 {
     const bool is_wg = cuda_of(s)->cc == 90;            /* not by the shape: the sums' order inside a step may differ */
     const dim3 grid((a.n_rows + TILE - 1) / TILE, (a.n_out + TILE - 1) / TILE);
-    const uint64_t shared_bytes = (uint64_t)TILE * 128 * (GEMM_STAGES + (T == MYTH_BF16 ? GEMM_STAGES : 2)) + (is_wg ? GEMM_ALIGN : 0);
+    const uint64_t shared_bytes = (uint64_t)TILE * 128 * (GEMM_STAGES + (T == MYTH_F16 ? GEMM_STAGES : 2)) + (is_wg ? GEMM_ALIGN : 0);
     if (is_wg)
         MYTH_LAUNCH((gemm_mma_k<T, TILE, true>), grid, 2 * TILE, shared_bytes, s)(a);
     else
@@ -289,7 +317,6 @@ template <int T> static inline void gemm_fast(myth_stream *s, const gemm_args &a
 /* y [n_rows, n_out] f32, x [n_rows, n_in] f32, w [n_out, n_in] planar. Uses the scratch. */
 static inline void gemm(myth_stream *s, myth_view y, myth_view x, myth_view w, uint32_t n_rows, uint32_t n_in, uint32_t n_out)
 {
-    enum { ROUND_BLOCK = 256 };
     const unsigned char *weights = cuda_ptr<const unsigned char>(w);
     if (cuda_of(s)->is_exact || w.dtype == MYTH_F32 || n_in % 8) {
         const gemv_matrix m = { weights, n_out, w.dtype };
@@ -299,18 +326,18 @@ static inline void gemm(myth_stream *s, myth_view y, myth_view x, myth_view w, u
     }
     /* As many rows at a time as the scratch holds rounded. */
     const uint32_t n_pad = gemm_padded(n_in);
-    const uint64_t most = cuda_of(s)->scratch_bytes / ((uint64_t)n_pad * 2), most_blocks = (uint64_t)cuda_of(s)->sm_count * 8;
+    const uint64_t most = cuda_of(s)->scratch_bytes / ((uint64_t)n_pad * 2 + sizeof(float));
     uint16_t *const rounded = (uint16_t *)cuda_of(s)->scratch;
+    float *const unscale = (float *)(void *)(rounded + most * n_pad);
     if (!most) {
         myth_fail(&s->err, MYTH_EDEVICE, "a row of %u values does not fit the scratch", n_in);
         return;
     }
     for (uint64_t from = 0; from < n_rows; from += most) {
         const uint32_t n = (uint32_t)(n_rows - from < most ? n_rows - from : most);
-        const gemm_args a = { cuda_ptr<float>(y) + from * n_out, rounded, weights, n, n_in, n_pad, n_out };
-        const uint64_t n_block = ((uint64_t)n * (n_pad / 2) + ROUND_BLOCK - 1) / ROUND_BLOCK;
-        MYTH_LAUNCH(gemm_round_k, (unsigned)(n_block < most_blocks ? n_block : most_blocks), ROUND_BLOCK, 0, s)
-        ((uint32_t *)cuda_of(s)->scratch, cuda_ptr<const float>(x) + from * n_in, n, n_in, n_pad);
+        const gemm_args a = { cuda_ptr<float>(y) + from * n_out, rounded, unscale, weights, n, n_in, n_pad, n_out };
+        MYTH_LAUNCH(gemm_round_k, n, GEMM_ROUND_BLOCK, 0, s)
+        ((uint2 *)cuda_of(s)->scratch, unscale, cuda_ptr<const float>(x) + from * n_in, n_in, n_pad);
         switch (w.dtype) {
         case MYTH_F16: gemm_fast<MYTH_F16>(s, a); break;
         case MYTH_BF16: gemm_fast<MYTH_BF16>(s, a); break;

@@ -1,6 +1,6 @@
 /* wgmma.cuh - the tensor cores of sm_90a: products by 4 warps, operands in shared memory, under way until wgmma_wait.
  *
- * Operand    rows of 64 bf16, 128 bytes each, in a tile aligned to 1,024 bytes; 16-byte chunk c of row r lies at chunk c ^ (r % 8). Its
+ * Operand    rows of 64 f16,  128 bytes each, in a tile aligned to 1,024 bytes; 16-byte chunk c of row r lies at chunk c ^ (r % 8). Its
  *            name is the address where columns 16i..16i+15 of row 0 would begin, unswizzled: tile + 32i
  * Order      wgmma_publish by every thread that wrote tiles, a barrier, wgmma_fence, products, wgmma_commit, wgmma_wait
  * Elsewhere  a kernel that uses these is not launched; in the emulation a product is done at once
@@ -9,6 +9,26 @@
 #define MYTH_CUDA_WGMMA_CUH
 
 #include "common.cuh"
+
+/* False while code is made for one architecture on which a kernel that uses wgmma, or one that need not where it is, is never launched. */
+template <bool IS_WG> static __device__ __forceinline__ constexpr bool wgmma_is_wanted()
+{
+#if !MYTH_CUDA_REAL || !defined(__CUDA_ARCH__)
+    return true;
+#elif defined(__CUDA_ARCH_FEAT_SM90_ALL)
+    return IS_WG;
+#else
+    return !IS_WG;
+#endif
+}
+
+/* A launch all the same is an error, not a wrong sum. */
+static __device__ __forceinline__ void wgmma_unwanted()
+{
+#if MYTH_CUDA_REAL
+    asm volatile("trap;");
+#endif
+}
 
 /* What this thread wrote to shared memory is seen by wgmma after the next barrier. */
 static __device__ __forceinline__ void wgmma_publish()
@@ -49,13 +69,13 @@ static inline float wgmma_element(const void *operand, int row, int k)
 {
     uintptr_t at = (uintptr_t)operand + (uintptr_t)row * 128 + (uintptr_t)(k / 8) * 16;
     at ^= (at >> 7 & 7) << 4;
-    return bf16_to_f32(((const uint16_t *)at)[k % 8]);
+    return f16_to_f32(((const uint16_t *)at)[k % 8]);
 }
 #endif
 
 /* c[64 x 8N] += a[64 x 16] b[8N x 16]^T, N = 8 or 16. With w = warp % 4, g = lane / 4, t = lane % 4: c[n][0..3] are (16w + g, 8n + 2t),
  * (16w + g, 8n + 2t + 1), (16w + g + 8, 8n + 2t), (16w + g + 8, 8n + 2t + 1). */
-template <int N> static __device__ __forceinline__ void wgmma_k16_bf16(float (&c)[N][4], const void *a, const void *b)
+template <int N> static __device__ __forceinline__ void wgmma_k16_f16(float (&c)[N][4], const void *a, const void *b)
 {
     static_assert(N == 8 || N == 16, "64 or 128 columns");
 #if !MYTH_CUDA_REAL
@@ -71,7 +91,7 @@ template <int N> static __device__ __forceinline__ void wgmma_k16_bf16(float (&c
 #define WGMMA_C(n) "+f"(c[n][0]), "+f"(c[n][1]), "+f"(c[n][2]), "+f"(c[n][3])
     if constexpr (N == 8) {
         asm volatile("{.reg .pred p; setp.ne.b32 p, 1, 0;\n"
-                     "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
+                     "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {"
                      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
                      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
                      "%32, %33, p, 1, 1, 0, 0;}\n"
@@ -79,7 +99,7 @@ template <int N> static __device__ __forceinline__ void wgmma_k16_bf16(float (&c
                      : "l"(wgmma_operand(a)), "l"(wgmma_operand(b)));
     } else {
         asm volatile("{.reg .pred p; setp.ne.b32 p, 1, 0;\n"
-                     "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
+                     "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {"
                      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
                      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
                      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -94,7 +114,7 @@ template <int N> static __device__ __forceinline__ void wgmma_k16_bf16(float (&c
     (void)c;
     (void)a;
     (void)b;
-    asm volatile("trap;");              /* compiled for sm_90 rather than sm_90a: an error, not a wrong sum */
+    wgmma_unwanted();
 #endif
 }
 

@@ -45,11 +45,11 @@ static inline uint64_t cuda_work_topk(const myth_work_shape *w)
     return w->n_logit_rows ? cuda_smaller(w->n_logit_rows, CUDA_HEAD_ROWS) * (n_tile * 16 + n_key * 8) : 0;
 }
 
-/* Prefill's products: the rows in bf16, padded to whole steps of 64 values. */
+/* Prefill's products: the rows in f16, padded to whole steps of 64 values, and a factor each. */
 static inline uint64_t cuda_work_gemm(const myth_work_shape *w)
 {
     uint64_t width = cuda_larger(cuda_larger(w->d_model, w->d_ff), (uint64_t)w->n_head * w->head_dim);
-    return w->n_rows * ((width + 63) / 64 * 64) * 2;
+    return w->n_rows * ((width + 63) / 64 * 64 * 2 + sizeof(float));
 }
 
 static inline uint64_t cuda_work_scratch(const myth_work_shape *w)
