@@ -17,6 +17,7 @@ enable_language(CXX)
 include(cmake/cuda_sources.cmake)
 file(GLOB emu_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/cuda_emu/*.cc)
 set_source_files_properties(${cuda_sources} PROPERTIES LANGUAGE CXX)
+set_source_files_properties(${CMAKE_SOURCE_DIR}/tests/cuda_emu/emu_tile.cc PROPERTIES COMPILE_OPTIONS -O3)
 set(emu_sanitize -fsanitize=address,undefined -fno-sanitize-recover=all)
 
 add_library(myth_emu_flags INTERFACE)

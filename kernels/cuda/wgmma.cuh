@@ -64,13 +64,6 @@ static __device__ __forceinline__ uint64_t wgmma_operand(const void *p)
     const uint64_t at = (uint64_t)__cvta_generic_to_shared(p);
     return (at & 0x3ffff) >> 4 | (uint64_t)1 << 16 | (uint64_t)(1024 >> 4) << 32 | (uint64_t)1 << 62;
 }
-#else
-static inline float wgmma_element(const void *operand, int row, int k)
-{
-    uintptr_t at = (uintptr_t)operand + (uintptr_t)row * 128 + (uintptr_t)(k / 8) * 16;
-    at ^= (at >> 7 & 7) << 4;
-    return f16_to_f32(((const uint16_t *)at)[k % 8]);
-}
 #endif
 
 /* c[64 x 8N] += a[64 x 16] b[8N x 16]^T, N = 8 or 16. With w = warp % 4, g = lane / 4, t = lane % 4: c[n][0..3] are (16w + g, 8n + 2t),
@@ -79,14 +72,7 @@ template <int N> static __device__ __forceinline__ void wgmma_k16_f16(float (&c)
 {
     static_assert(N == 8 || N == 16, "64 or 128 columns");
 #if !MYTH_CUDA_REAL
-    const int row = 16 * (warp() % 4) + lane() / 4, column = 2 * (lane() % 4);
-    for (int n = 0; n < N; n++)
-        for (int e = 0; e < 4; e++) {
-            double sum = 0.0;
-            for (int k = 0; k < 16; k++)
-                sum += (double)wgmma_element(a, row + e / 2 * 8, k) * (double)wgmma_element(b, 8 * n + column + e % 2, k);
-            c[n][e] = (float)((double)c[n][e] + sum);
-        }
+    emu_wgmma_k16_f16(c, N, a, b);
 #elif defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #define WGMMA_C(n) "+f"(c[n][0]), "+f"(c[n][1]), "+f"(c[n][2]), "+f"(c[n][3])
     if constexpr (N == 8) {

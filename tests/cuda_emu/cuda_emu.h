@@ -146,6 +146,7 @@ void emu_cp_async_wait(int n_left);
 void emu_ldmatrix(emu_site at, uint32_t *r, const void *row, int n_matrix, bool is_trans);
 void emu_mma_m16n8k16_bf16(emu_site at, float *c, const uint32_t *a, const uint32_t *b);
 void emu_mma_m16n8k16_f16(emu_site at, float *c, const uint32_t *a, const uint32_t *b);
+void emu_wgmma_k16_f16(float (*c)[4], int n, const void *a, const void *b);
 void emu_dependency_wait();
 
 /* ---- atomics: threads run one at a time ---- */

@@ -569,29 +569,6 @@ void emu_ldmatrix(emu_site at, uint32_t *r, const void *row, int n_matrix, bool 
     }
 }
 
-void emu_mma_m16n8k16_bf16(emu_site at, float *c, const uint32_t *a, const uint32_t *b)
-{
-    uint32_t mine[6] = { a[0], a[1], a[2], a[3], b[0], b[1] };
-    const unsigned char (*slot)[EMU_SLOT_BYTES] = emu_exchange(at, 0xffffffffu, mine, sizeof(mine));
-    int g = emu_lane() / 4, t = emu_lane() % 4;
-    double sum[4] = { 0.0, 0.0, 0.0, 0.0 };
-    for (int k = 0; k < 16; k++) {
-        int holder = k % 8 / 2, half = k % 2, high = k / 8;
-        float va[2], vb[2];
-        for (int i = 0; i < 2; i++) {   /* A: rows g and g + 8; B: columns 2t and 2t + 1 */
-            uint32_t w;
-            memcpy(&w, slot[4 * g + holder] + 4 * (2 * high + i), 4);
-            va[i] = __uint_as_float(half ? w & 0xffff0000u : w << 16);
-            memcpy(&w, slot[4 * (2 * t + i) + holder] + 4 * (4 + high), 4);
-            vb[i] = __uint_as_float(half ? w & 0xffff0000u : w << 16);
-        }
-        for (int i = 0; i < 4; i++)
-            sum[i] += (double)va[i / 2] * (double)vb[i % 2];
-    }
-    for (int i = 0; i < 4; i++)
-        c[i] = (float)((double)c[i] + sum[i]);
-}
-
 void emu_dependency_wait() { E.cur->has_waited = true; }
 
 void emu_atomic_touch(const void *p, size_t bytes)
