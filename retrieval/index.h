@@ -1,0 +1,48 @@
+/* index.h - the index of a directory: made, updated, checked, read.
+ *
+ * File      one SQLite file (WAL): meta, files, chunks (text by zstd), symbols, refs, history, and FTS5 over path, names, body. Default
+ *           place $XDG_CACHE_HOME/mythos/<hash of the root's real path>/index.db, never in the work tree; format versioned (user_version), an
+ *           other version is made anew
+ * Update    scan, compare by mtime, size and inode, then by content hash (XXH3-128), cut what changed, one transaction: an interrupted
+ *           update leaves the previous state. A file read is hashed as it was read: what is indexed is what the hash says. mtimes within
+ *           two seconds of the update are not trusted next time
+ * Readers   see the last complete update; one writer at a time, a second waits, then fails with MYTH_EFULL and the holder's process id
+ * Errors    MYTH_EFORMAT the database is damaged (the message says how to make it anew); MYTH_ENOTFOUND no files                  */
+#ifndef MYTH_INDEX_H
+#define MYTH_INDEX_H
+
+#include "chunk.h"
+#include "scan.h"
+
+typedef struct myth_index myth_index;
+
+typedef struct {
+    const char *root;           /* the directory; NULL = the current one                    */
+    const char *path;           /* of the database; NULL = the default place                */
+    const char *worker_path;    /* as myth_chunker_open                                      */
+    uint32_t n_threads;         /* that read and cut; 0 = all cores                          */
+    bool is_read_only;          /* MYTH_ENOTFOUND when there is none                         */
+} myth_index_opts;
+
+typedef struct {
+    uint64_t n_file, n_chunk, n_symbol, n_ref, bytes;           /* after the update                */
+    uint64_t n_added, n_changed, n_removed, n_unstructured;     /* of this update                  */
+    uint64_t n_out[MYTH_SCAN_REASON_N];
+    double seconds;
+} myth_index_stats;
+
+typedef struct {
+    myth_scan_opts scan;        /* root is the index's                                       */
+    void (*progress)(void *arg, uint64_t done_bytes, uint64_t all_bytes, uint64_t n_file);
+    void *progress_arg;
+    const bool *is_cancelled;
+} myth_index_update_opts;
+
+myth_status myth_index_open(myth_index **out, myth_mem *mem, const myth_index_opts *opts, myth_error *err);
+void myth_index_close(myth_index *x);
+myth_status myth_index_update(myth_index *x, const myth_index_update_opts *opts, myth_index_stats *stats, myth_error *err);
+/* SQLite's own check, every row against its file's hash and cover, FTS against the chunks. `report` gets a line per problem. */
+myth_status myth_index_check(myth_index *x, void (*report)(void *arg, const char *line), void *arg, uint64_t *n_problem, myth_error *err);
+const char *myth_index_path(const myth_index *x);
+
+#endif

@@ -1,0 +1,74 @@
+/* scan.h - which files of a directory are in, and why the others are not.
+ *
+ * Order     paths by bytes, '/' first: the same list on every system and with any number of threads
+ * Ladder    .gitignore (of the repository's root down to the file), .git/info/exclude, git's core.excludesFile  <  .ignore  <  .mythosignore
+ *           <  option globs: a later rung decides over an earlier one, within a file the last matching pattern; as git, a file below an
+ *           ignored directory stays ignored. Directories of build products and caches are out by name (`skip_dirs` of scan.c) unless a rung
+ *           says otherwise
+ * Borders   symbolic links are not followed; a directory with a .git of its own (submodule, nested repository) is not entered
+ * Paths     bytes as the system has them, relative to the root, without "./"; not always UTF-8
+ * Owner     the list owns its strings; myth_scan_close frees them
+ * Errors    MYTH_ENOTFOUND the root is missing; MYTH_EIO it cannot be read. What is unreadable below is listed as MYTH_SCAN_UNREADABLE
+ * Source    gitignore(5); ripgrep's guide for the ladder                                                                          */
+#ifndef MYTH_SCAN_H
+#define MYTH_SCAN_H
+
+#include "../engine/base/mem.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum {
+    MYTH_SCAN_IN = 0,
+    MYTH_SCAN_IGNORED,          /* a pattern of an ignore file or an option           */
+    MYTH_SCAN_SKIPPED_DIR,      /* node_modules, build, ...: never source             */
+    MYTH_SCAN_BINARY,           /* a NUL in its first 8 KiB and no UTF-16 mark, or media by signature */
+    MYTH_SCAN_LARGE,            /* over MYTH_FILE_BYTES                                */
+    MYTH_SCAN_MINIFIED,         /* *.min.js, *.map, or shaped so                       */
+    MYTH_SCAN_LINK,
+    MYTH_SCAN_BORDER,           /* a repository of its own                             */
+    MYTH_SCAN_SPECIAL,          /* socket, device, pipe                                */
+    MYTH_SCAN_UNREADABLE,
+    MYTH_SCAN_REASON_N
+} myth_scan_reason;
+
+typedef struct {
+    const char *path;           /* relative to the root; of a directory when a whole one is out */
+    uint64_t bytes;
+    int64_t mtime_ns;
+    uint64_t inode;
+    const char *language;       /* name of languages.def, "text" when none; NULL for what is out */
+    const char *why;            /* for what is out: "pattern '*.o' in src/.gitignore:3"          */
+    myth_scan_reason reason;
+    bool is_generated;          /* in, at low priority: a header mark, a lock file, attributes   */
+    bool is_test;
+    bool is_dir;
+} myth_scan_file;
+
+typedef struct {
+    const char *root;
+    const char *const *globs;   /* as --glob: "!" excludes, else the list of what is in; NULL-terminated or NULL */
+    bool no_ignore;             /* -u: no ignore files                                                           */
+    bool hidden;                /* dot files too; .git never                                                     */
+    bool explain;               /* keep what is out as well, with `why`                                          */
+    const bool *is_cancelled;   /* NULL = never                                                                  */
+} myth_scan_opts;
+
+typedef struct {
+    myth_scan_file *file;
+    uint32_t n_file;
+    uint64_t n_out[MYTH_SCAN_REASON_N];         /* of every reason, also without `explain` */
+    uint64_t in_bytes;
+} myth_scan_list;
+
+/* *out is closed by myth_scan_close, also after a failure (then empty). */
+myth_status myth_scan(myth_scan_list *out, myth_mem *mem, const myth_scan_opts *opts, myth_error *err);
+void myth_scan_close(myth_scan_list *list, myth_mem *mem);
+const char *myth_scan_reason_name(myth_scan_reason reason);
+
+/* What a file is, from its name and its first bytes (may be NULL, 0). */
+const char *myth_detect_language(const char *path, const unsigned char *head, uint64_t n_head);
+bool myth_detect_binary(const unsigned char *head, uint64_t n_head);
+bool myth_detect_test(const char *path);
+
+#endif
