@@ -584,7 +584,11 @@ CHECK(attn_prefill)
     struct check c = { s, "attn_prefill" };
     return (!a->merges || refuse(c, "merges is for attn_decode")) && check_attn(c, a);
 }
-CHECK(attn_decode) { return check_attn((struct check){ s, "attn_decode" }, a); }
+CHECK(attn_decode)
+{
+    struct check c = { s, "attn_decode" };
+    return (!a->n_after || refuse(c, "n_after is for attn_prefill")) && check_attn(c, a);
+}
 
 CHECK(kv_merge)
 {

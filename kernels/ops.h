@@ -93,13 +93,15 @@ struct myth_qkv_rope_store_args {
     float eps, q_scale;
 };
 
-/* o[r, h, :] = softmax(mask(cap(q k))) v. Keys of row r at position p: 0 <= j <= p with p - j < window (window 0 = all); those before the
- * run's POS0 come from the cache, the rest from the scratch. Keys are reduced in blocks aligned to absolute positions. */
+/* o[r, h, :] = softmax(mask(cap(q k))) v. Keys of row r at position p: 0 <= j <= p with p - j < window (window 0 = all), and with n_after
+ * those of the run's own rows up to p + n_after; those before the run's POS0 come from the cache, the rest from the scratch. Keys are
+ * reduced in blocks aligned to absolute positions. */
 struct myth_attn_args {
     myth_view o, q, k_new, v_new;        /* f32 [n_rows, n_head, head_dim] x 2; scratch as above */
     myth_view runs, row_run, pos;        /* i32 [n_run, 8]; i32 [n_rows]; i32 [n_rows]           */
     struct myth_kv_place kv;
     uint32_t n_rows, cap_rows, n_head, n_head_kv, head_dim, window;
+    uint32_t n_after;                    /* attn_prefill only: 0 = causal, UINT32_MAX = to the run's end */
     float softcap;                       /* 0 = none; s = cap * tanh(s / cap), before the mask   */
     bool merges;                         /* attn_decode only: also does what kv_merge does for these runs (n_run = n_rows) */
 };

@@ -14,6 +14,13 @@ uint64_t run_of(uint row) { return a.runs + uint64_t(I32(a.row_run).v[row]) * RU
 // First position that a row at pos sees.
 uint first_key(uint pos) { return a.window != 0 && pos + 1 > a.window ? pos + 1 - a.window : 0; }
 
+// Last position that a row at pos sees.
+uint last_key(uint64_t run, uint pos)
+{
+    const uint end = uint(I32(run).v[RUN_POS0]) + uint(I32(run).v[RUN_N_ROWS]) - 1;
+    return pos + min(a.n_after, end - pos);
+}
+
 // Of paged layers; rings hold what they hold.
 uvec2 gap_of(uint64_t run)
 {

@@ -1,6 +1,7 @@
 #version 460
 #include "common.glsl"
-// attn_prefill   o[r,h,:] = softmax(cap(q[r,h,:] . k[j,:])) v[j,:] over the keys j of row r: j <= p, p - j < window, j not in the gap
+// attn_prefill   o[r,h,:] = softmax(cap(q[r,h,:] . k[j,:])) v[j,:] over the keys j of row r: j <= p (or p + n_after, within the run),
+//            p - j < window, j not in the gap
 //
 // Shapes     q, o f32 [n_rows, n_head, HEAD_DIM]; keys as in attn.glsl. A workgroup has one kv head and Q_TILE queries: rows times the
 //            query heads of that kv head. Rows of different runs in a tile are worked on run by run
@@ -26,7 +27,7 @@ const uint Q_TILE = 32, K_TILE = 32, D_CHUNK = 64, N_CHUNK = (HEAD_DIM + D_CHUNK
 shared vec4 tile[512];                  // 32 queries and 32 keys of 32 elements; then 32 values of D_CHUNK elements
 shared float weight[Q_TILE * K_TILE];
 shared float fade[Q_TILE], most[Q_TILE], total[Q_TILE];
-shared uint q_pos[Q_TILE], q_run[Q_TILE];
+shared uint q_pos[Q_TILE], q_last[Q_TILE], q_run[Q_TILE];
 shared uint64_t k_row[K_TILE], v_row[K_TILE];
 vec4 acc[N_CHUNK * 4];
 
@@ -81,7 +82,7 @@ void score_block(uint start, uint run, uvec2 gap)
     [[unroll]] for (uint i = 0; i < 2; i++)
         [[unroll]] for (uint j = 0; j < 4; j++) {
             const uint row = i * 16 + ty, key = start + j * 8 + tx, pos = q_pos[row];
-            const bool sees = q_run[row] == run && key <= pos && key >= first_key(pos) && (key < gap.x || key >= gap.y);
+            const bool sees = q_run[row] == run && key <= q_last[row] && key >= first_key(pos) && (key < gap.x || key >= gap.y);
             weight[row * K_TILE + j * 8 + tx] = sees ? cap_f32(s[i * 4 + j], a.softcap) : -INF;
         }
 }
@@ -132,6 +133,7 @@ void main()
         const uint r = min(base + t, n_query - 1) / group();
         q_pos[t] = uint(I32(a.pos).v[r]);
         q_run[t] = uint(I32(a.row_run).v[r]);
+        q_last[t] = last_key(run_of(r), q_pos[t]);
         most[t] = -INF;
         total[t] = 0.0;
     }
@@ -140,10 +142,10 @@ void main()
         const uint run_idx = q_run[i0];
         const uint64_t run = a.runs + uint64_t(run_idx) * RUN_WIDTH * 4ul;
         const uvec2 gap = gap_of(run);
-        uint first = first_key(q_pos[i0]), last = q_pos[i0];
+        uint first = first_key(q_pos[i0]), last = q_last[i0];
         for (i1 = i0 + 1; i1 < Q_TILE && q_run[i1] == run_idx; i1++) {
             first = min(first, first_key(q_pos[i1]));
-            last = max(last, q_pos[i1]);
+            last = max(last, q_last[i1]);
         }
         for (uint start = first / K_TILE * K_TILE; start <= last; start += K_TILE) {
             if (start >= gap.x && start + K_TILE <= gap.y) {

@@ -140,7 +140,7 @@ struct vk_attn_args {
     VK_KV_PLACE kv;
     vk_u32 n_rows, cap_rows, n_head, n_head_kv, window, merges, n_split, row0;
     vk_f32 softcap;
-    vk_u32 pad;
+    vk_u32 n_after;
 };
 
 #endif

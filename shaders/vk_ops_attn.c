@@ -25,7 +25,7 @@ static struct vk_attn_args args_of(const struct myth_attn_args *a)
     return (struct vk_attn_args){
         .o = vk_addr(a->o), .q = vk_addr(a->q), .k_new = vk_addr(a->k_new), .v_new = vk_addr(a->v_new), .runs = vk_addr(a->runs),
         .row_run = vk_addr(a->row_run), .pos = vk_addr(a->pos), .kv = vk_place(&a->kv), .n_rows = a->n_rows, .cap_rows = a->cap_rows,
-        .n_head = a->n_head, .n_head_kv = a->n_head_kv, .window = a->window, .merges = a->merges, .softcap = a->softcap };
+        .n_head = a->n_head, .n_head_kv = a->n_head_kv, .window = a->window, .merges = a->merges, .softcap = a->softcap, .n_after = a->n_after };
 }
 
 void vk_attn_prefill(myth_stream *s, const struct myth_attn_prefill_args *a)

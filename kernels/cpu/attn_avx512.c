@@ -87,9 +87,8 @@ static void reach(const struct fast_attn_tile *t, const struct fast_attn_block *
         end--;
     int32_t low = INT32_MAX, high = INT32_MIN;
     for (uint32_t i = 0; i < t->n_q; i++) {
-        int32_t start = t->window && (uint32_t)t->pos[i] >= t->window ? t->pos[i] - (int32_t)t->window + 1 : 0;
-        low = start < low ? start : low;
-        high = t->pos[i] > high ? t->pos[i] : high;
+        low = t->first[i] < low ? t->first[i] : low;
+        high = t->last[i] > high ? t->last[i] : high;
     }
     if (low > b->j0 + (int32_t)first)
         first = (uint32_t)(low - b->j0);
@@ -105,13 +104,13 @@ static void weigh(struct fast_attn_tile *t, const struct fast_attn_block *b, uin
     float *s = t->s + (size_t)row * BLOCK;
     const __m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
     const __m512 none = _mm512_set1_ps(-INFINITY);
-    const int32_t pos = t->pos[row], low = t->window && (uint32_t)pos >= t->window ? pos - (int32_t)t->window + 1 : 0;
+    const __m512i first = _mm512_set1_epi32(t->first[row]), last = _mm512_set1_epi32(t->last[row]);
     const uint64_t gap = b->gap1 > b->gap0 ? ~0ull >> (BLOCK - (b->gap1 - b->gap0)) << b->gap0 : 0;             /* a bit per key */
     __m512 v[4], top = none;
     __mmask16 on[4];
     for (int i = 0; i < 4; i++) {
         __m512i j = _mm512_add_epi32(lane, _mm512_set1_epi32(b->j0 + 16 * i));
-        on[i] = _mm512_cmple_epi32_mask(j, _mm512_set1_epi32(pos)) & _mm512_cmpge_epi32_mask(j, _mm512_set1_epi32(low));
+        on[i] = _mm512_cmple_epi32_mask(j, last) & _mm512_cmpge_epi32_mask(j, first);
         on[i] &= (__mmask16)~(gap >> 16 * i);
         v[i] = _mm512_load_ps(s + 16 * i);
         if (t->softcap > 0.0f)

@@ -1,4 +1,5 @@
-/* attn_prefill.c   o[r,h,:] = softmax(cap(q[r,h,:] . k[j,:])) v[j,:] over the keys j of row r: j <= p, p - j < window, j not in the gap
+/* attn_prefill.c   o[r,h,:] = softmax(cap(q[r,h,:] . k[j,:])) v[j,:] over the keys j of row r: j <= p (or p + n_after, within the run),
+ *            p - j < window, j not in the gap
  *
  * Order      keys in blocks of CPU_ATTN_BLOCK aligned to absolute positions: scores of a block, its maximum, then sum and output rescaled
  *            to the running maximum and the block added key by key. What a key is worth depends on its position only, so chunks, pages,
@@ -36,7 +37,7 @@ static const unsigned char *find_row(const struct keys *k, uint32_t pos, bool is
 
 static bool is_evicted(const struct keys *k, uint32_t pos) { return pos >= k->gap.gap0 && pos < k->gap.gap1; }
 
-static void attend(const struct keys *k, float *o, const float *q, uint32_t pos, float *scratch)
+static void attend(const struct keys *k, float *o, const float *q, uint32_t pos, uint32_t last, float *scratch)
 {
     const struct myth_attn_args *a = k->a;
     uint32_t hd = a->head_dim, first = a->window && pos + 1 > a->window ? pos + 1 - a->window : 0;
@@ -44,9 +45,9 @@ static void attend(const struct keys *k, float *o, const float *q, uint32_t pos,
     float most = -INFINITY, total = 0.0f;
     for (uint32_t i = 0; i < hd; i++)
         acc[i] = 0.0f;
-    for (uint32_t block = first / CPU_ATTN_BLOCK; block <= pos / CPU_ATTN_BLOCK; block++) {
+    for (uint32_t block = first / CPU_ATTN_BLOCK; block <= last / CPU_ATTN_BLOCK; block++) {
         uint32_t start = block * CPU_ATTN_BLOCK, from = start > first ? start : first;
-        uint32_t to = start + CPU_ATTN_BLOCK <= pos ? start + CPU_ATTN_BLOCK : pos + 1;
+        uint32_t to = start + CPU_ATTN_BLOCK <= last ? start + CPU_ATTN_BLOCK : last + 1;
         float before = most;
         if (is_evicted(k, from) && to <= k->gap.gap1) {
             block = k->gap.gap1 / CPU_ATTN_BLOCK - 1;
@@ -94,7 +95,7 @@ static void attend_rows(void *arg, int tid, int n_threads)
         struct keys k = { a, cpu_i32(a->kv.table), run, cpu_run_gap(&a->kv, run), (uint32_t)run[MYTH_RUN_POS0],
                           (uint32_t)run[MYTH_RUN_ROW0], h / (a->n_head / a->n_head_kv) };
         uint64_t at = (uint64_t)i * a->head_dim;
-        attend(&k, cpu_f32(a->o) + at, cpu_f32(a->q) + at, (uint32_t)pos[r], scratch);
+        attend(&k, cpu_f32(a->o) + at, cpu_f32(a->q) + at, (uint32_t)pos[r], cpu_run_last(run, (uint32_t)pos[r], a->n_after), scratch);
     }
 }
 

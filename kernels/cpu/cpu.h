@@ -107,6 +107,13 @@ static inline struct cpu_gap cpu_run_gap(const struct myth_kv_place *kv, const i
     return kv->is_ring || g.gap0 == g.gap1 ? (struct cpu_gap){ 0, 0 } : g;
 }
 
+/* The last position that the run's row at `pos` sees. */
+static inline uint32_t cpu_run_last(const int32_t *run, uint32_t pos, uint32_t n_after)
+{
+    const uint32_t left = (uint32_t)run[MYTH_RUN_POS0] + (uint32_t)run[MYTH_RUN_N_ROWS] - 1 - pos;
+    return pos + (n_after < left ? n_after : left);
+}
+
 /* Of positions in aligned units: the first unit wholly in the gap, and how many there are. */
 static inline uint32_t cpu_gap_units(struct cpu_gap g, uint32_t unit, uint32_t *first)
 {

@@ -49,13 +49,12 @@ struct fast_mat {
 struct fast_attn_tile {
     uint32_t n_q, head_dim;             /* rows of the tile, <= FAST_ATTN_ROWS; head_dim % 16 == 0                 */
     const float *q[FAST_ATTN_ROWS];     /* query rows                                                             */
-    int32_t pos[FAST_ATTN_ROWS];        /* their positions                                                        */
+    int32_t first[FAST_ATTN_ROWS], last[FAST_ATTN_ROWS];        /* positions that they see                                */
     float *o;                           /* [FAST_ATTN_ROWS][head_dim] weighted sums of values, 0 before the first block */
     float m[FAST_ATTN_ROWS], l[FAST_ATTN_ROWS];                 /* largest score so far (-inf), sum of weights (0)         */
     float *s;                           /* scratch [FAST_ATTN_ROWS][CPU_ATTN_BLOCK]                                */
     float *panel;                       /* scratch [CPU_ATTN_BLOCK][head_dim]                                      */
     float fade[FAST_ATTN_ROWS];         /* scratch                                                                */
-    uint32_t window;
     float softcap;
 };
 /* A block of CPU_ATTN_BLOCK keys from position j0; rows are NULL before the first key and past the last. Keys [gap0, gap1) of the block

@@ -111,7 +111,6 @@ static void begin_tile(struct fast_attn_tile *t, const struct job *j, int tid)
     const uint32_t hd = j->a->head_dim;
     float *base = (float *)(void *)j->d->attn_scratch + (size_t)tid * thread_floats(j->d->base.shape.head_dim);
     t->head_dim = hd;
-    t->window = j->a->window;
     t->softcap = j->a->softcap;
     t->o = base;
     t->s = t->o + (size_t)FAST_ATTN_ROWS * hd;
@@ -129,6 +128,15 @@ static void clear_tile(struct fast_attn_tile *t)
 
 static uint32_t first_key(const struct job *j, uint32_t pos) { return j->a->window && pos + 1 > j->a->window ? pos + 1 - j->a->window : 0; }
 
+static const int32_t *run_of(const struct job *j, uint32_t row) { return j->runs + (size_t)(uint32_t)j->row_run[row] * MYTH_RUN_WIDTH; }
+
+/* What row i of the tile sees, which is row `row` of the step. */
+static void see(const struct job *j, struct fast_attn_tile *t, uint32_t i, uint32_t row)
+{
+    t->first[i] = (int32_t)first_key(j, (uint32_t)j->pos[row]);
+    t->last[i] = (int32_t)cpu_run_last(run_of(j, row), (uint32_t)j->pos[row], j->a->n_after);
+}
+
 /* ---- prefill ---- */
 
 static void prefill_tile(const struct job *j, struct fast_attn_tile *t, const int32_t *run, uint32_t row, uint32_t n_tok, uint32_t head_kv,
@@ -140,11 +148,11 @@ static void prefill_tile(const struct job *j, struct fast_attn_tile *t, const in
     for (uint32_t i = 0; i < n_tok; i++)
         for (uint32_t h = 0; h < n_head; h++, t->n_q++) {
             t->q[t->n_q] = cpu_f32(a->q) + ((size_t)(row + i) * a->n_head + head + h) * hd;
-            t->pos[t->n_q] = j->pos[row + i];
+            see(j, t, t->n_q, row + i);
         }
     clear_tile(t);
     const struct keys k = find_keys(j, run, head_kv);
-    const uint32_t from = first_key(j, (uint32_t)j->pos[row]), to = (uint32_t)j->pos[row + n_tok - 1] + 1;
+    const uint32_t from = first_key(j, (uint32_t)j->pos[row]), to = cpu_run_last(run, (uint32_t)j->pos[row + n_tok - 1], a->n_after) + 1;
     struct fast_attn_block b;
     for (uint32_t j0 = from / CPU_ATTN_BLOCK * CPU_ATTN_BLOCK; j0 < to; j0 += CPU_ATTN_BLOCK) {
         if (j0 >= k.gap.gap0 && j0 + CPU_ATTN_BLOCK <= k.gap.gap1)
@@ -203,8 +211,6 @@ void fast_attn_prefill(myth_stream *s, const struct myth_attn_prefill_args *a, c
 
 /* ---- decode ---- */
 
-static const int32_t *run_of(const struct job *j, uint32_t row) { return j->runs + (size_t)(uint32_t)j->row_run[row] * MYTH_RUN_WIDTH; }
-
 /* How the key blocks of a decode row are cut: n blocks from `first` on, without the `gone` ones from `hole` on; parts of len blocks. */
 struct cut {
     uint32_t n, first, hole, gone, len, n_chunk;
@@ -245,7 +251,7 @@ static void aim(const struct job *j, struct fast_attn_tile *t, uint32_t row, uin
     t->n_q = n;
     for (uint32_t i = 0; i < n; i++) {
         t->q[i] = cpu_f32(j->a->q) + ((size_t)row * j->a->n_head + head + i) * j->a->head_dim;
-        t->pos[i] = j->pos[row];
+        see(j, t, i, row);
     }
 }
 

@@ -521,11 +521,11 @@ KERNELS(bf16, row_float, MYTH_BF16)
 /* ---- attention ---- */
 
 /* Keys [*from, *to) of the block that the row at pos sees. */
-FAST_INLINE void row_reach(const struct fast_attn_tile *t, const struct fast_attn_block *b, int32_t pos, int32_t *from, int32_t *to)
+FAST_INLINE void row_reach(const struct fast_attn_tile *t, const struct fast_attn_block *b, uint32_t row, int32_t *from, int32_t *to)
 {
-    int32_t low = t->window && (uint32_t)pos >= t->window ? pos - (int32_t)t->window + 1 : 0;
-    *from = low > b->j0 ? low - b->j0 : 0;
-    *to = pos < b->j0 ? 0 : pos - b->j0 + 1;
+    const int32_t first = t->first[row], last = t->last[row];
+    *from = first > b->j0 ? first - b->j0 : 0;
+    *to = last < b->j0 ? 0 : last - b->j0 + 1;
     *from = *from < BLOCK ? *from : BLOCK;
     *to = *to < BLOCK ? *to : BLOCK;
 }
@@ -536,7 +536,7 @@ static void tile_reach(const struct fast_attn_tile *t, const struct fast_attn_bl
     int32_t first = BLOCK, end = 0;
     for (uint32_t i = 0; i < t->n_q; i++) {
         int32_t f, e;
-        row_reach(t, b, t->pos[i], &f, &e);
+        row_reach(t, b, i, &f, &e);
         first = f < first ? f : first;
         end = e > end ? e : end;
     }
@@ -553,7 +553,7 @@ static void weigh(struct fast_attn_tile *t, const struct fast_attn_block *b, uin
 {
     float *s = t->s + (size_t)row * BLOCK;
     int32_t from, to;
-    row_reach(t, b, t->pos[row], &from, &to);
+    row_reach(t, b, row, &from, &to);
     t->fade[row] = 1.0f;
     if (from >= to || (from >= b->gap0 && to <= b->gap1)) {
         memset(s, 0, BLOCK * sizeof(float));

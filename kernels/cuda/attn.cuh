@@ -24,7 +24,7 @@ struct kv_map {
 
 /* A run's record, as far as keys are concerned. gap0 = gap1 = 0: no gap. */
 struct kv_run {
-    uint32_t slot, pos0, row0, gap0, gap1, n_gone;      /* n_gone: page entries that fell into the gap */
+    uint32_t slot, pos0, row0, n_rows, gap0, gap1, n_gone;      /* n_gone: page entries that fell into the gap */
 };
 
 static inline int kv_kind_of(myth_dtype t, uint64_t bits)
@@ -66,6 +66,7 @@ static __device__ __forceinline__ kv_run kv_read_run(const kv_map &m, const int 
     r.slot = (uint32_t)rec[MYTH_RUN_SLOT];
     r.pos0 = (uint32_t)rec[MYTH_RUN_POS0];
     r.row0 = (uint32_t)rec[MYTH_RUN_ROW0];
+    r.n_rows = (uint32_t)rec[MYTH_RUN_N_ROWS];
     r.gap0 = m.is_ring ? 0u : (uint32_t)rec[MYTH_RUN_GAP0];
     r.gap1 = m.is_ring ? 0u : (uint32_t)rec[MYTH_RUN_GAP1];
     if (r.gap0 == r.gap1)
@@ -98,6 +99,8 @@ static __device__ __forceinline__ uint32_t kv_first(uint32_t pos, uint32_t windo
 {
     return window && pos >= window ? pos - window + 1 : 0;
 }
+/* The last position that a row at pos sees of a run that ends at `end`. */
+static __device__ __forceinline__ uint32_t kv_last(uint32_t pos, uint32_t end, uint32_t n_after) { return pos + min(n_after, end - pos); }
 static __device__ __forceinline__ bool kv_is_gone(const kv_run &r, uint32_t pos) { return pos >= r.gap0 && pos < r.gap1; }
 
 /* ---- the walk over blocks ---- */

@@ -1,4 +1,5 @@
-/* attn_prefill.cu   o[r,h,:] = softmax(cap(q[r,h,:] . k[j,:])) v[j,:] over the keys j of row r: j <= p, and p - j < window
+/* attn_prefill.cu   o[r,h,:] = softmax(cap(q[r,h,:] . k[j,:])) v[j,:] over the keys j of row r: j <= p (or p + n_after, within the run),
+ *            p - j < window
  *
  * Shapes     q, o f32 [n_rows, n_head, head_dim], head_dim <= 512; cache f32 f16 bf16 q8_0 in pages or rings, then the step's scratch
  * Paths      f32 here: with is_exact, for f32 caches, and for rows that 16-byte loads cannot take; else attn_prefill_mma.cu
@@ -47,7 +48,7 @@ template <int SLICES> static __global__ void __launch_bounds__(THREADS, 3) attn_
     for (int n = 0; n < OWN; n++) {
         const uint32_t tok = ((uint32_t)warp() * OWN + n) / t.heads;
         seen0[n] = kv_first(t.pos + tok, j.window);
-        seen1[n] = tok < t.n_tok ? t.pos + tok + 1 : 0;
+        seen1[n] = tok < t.n_tok ? kv_last(t.pos + tok, t.end, j.n_after) + 1 : 0;
         most[n] = -INFINITY;
     }
     const kv_walk walk = kv_walk_of(t.run, t.first, t.last, KEYS);

@@ -12,7 +12,7 @@ struct prefill_job {
     float *o;
     const float *q;
     const int *runs, *row_run, *pos;
-    uint32_t n_rows, n_head, n_share, window;           /* n_share: q heads of a kv head                              */
+    uint32_t n_rows, n_head, n_share, window, n_after;  /* n_share: q heads of a kv head                              */
     uint32_t n_tok, n_group, group;     /* tokens of a tile; groups that the q heads of a kv head make, heads of each */
     float softcap;
 };
@@ -30,6 +30,7 @@ static inline prefill_job prefill_job_of(const struct myth_attn_args *a, uint32_
     j.n_head = a->n_head;
     j.n_share = a->n_head / a->n_head_kv;
     j.window = a->window;
+    j.n_after = a->n_after;
     j.softcap = a->softcap;
     j.group = j.n_share < n_pair ? j.n_share : n_pair;
     j.n_group = (j.n_share + j.group - 1) / j.group;
@@ -40,6 +41,7 @@ static inline prefill_job prefill_job_of(const struct myth_attn_args *a, uint32_
 struct prefill_tile {
     kv_run run;
     uint32_t pos, n_tok, first, last;   /* of the first token; positions that any of the tile sees: first..last */
+    uint32_t end;                       /* the run's last position                                              */
     uint32_t kv_head, heads;            /* pair = token * heads + head                                          */
     uint64_t q_row;                     /* of token 0, head 0 in q and o                                        */
 };
@@ -57,7 +59,8 @@ static __device__ __forceinline__ bool prefill_tile_of(prefill_tile &t, const pr
     while (t.n_tok > 1 && j.row_run[row + t.n_tok - 1] != run)
         t.n_tok--;
     t.first = kv_first(t.pos, j.window);
-    t.last = t.pos + t.n_tok - 1;
+    t.end = t.run.pos0 + t.run.n_rows - 1;
+    t.last = kv_last(t.pos + t.n_tok - 1, t.end, j.n_after);
     const uint32_t head0 = blockIdx.y % j.n_group * j.group;
     t.kv_head = blockIdx.y / j.n_group;
     t.heads = min(j.group, j.n_share - head0);

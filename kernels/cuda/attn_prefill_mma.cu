@@ -110,7 +110,7 @@ static __global__ void __launch_bounds__(THREADS) attn_prefill_mma_k(const prefi
     for (uint32_t i = 0; i < 2; i++) {
         const uint32_t tok = (row0 + l / 4 + 8 * i) / t.heads;
         seen0[i] = kv_first(t.pos + tok, j.window);
-        seen1[i] = tok < t.n_tok ? t.pos + tok + 1 : 0;
+        seen1[i] = tok < t.n_tok ? kv_last(t.pos + tok, t.end, j.n_after) + 1 : 0;
     }
     const kv_walk walk = kv_walk_of(t.run, t.first, t.last, KEYS);
     find_rows<KEYS>(k_row, v_row, j.kv, t, walk, 0);

@@ -27,6 +27,7 @@ struct kernel_case {
     uint32_t rows, dim, n_out, d_ff, n_vocab;
     uint32_t n_head, n_head_kv, head_dim, window, depth, n_run, page_tok;      /* depth: tokens already cached for the first run */
     uint32_t gap0, gap1;                /* of the first run; see case_gap */
+    uint32_t n_after;                   /* of attn_prefill                 */
     uint32_t k, n_ask, n_pair;
     float softcap, temp, top_p, min_p;
     double base, factor;
@@ -647,7 +648,7 @@ static inline void make_case(struct rig *r, const struct kernel_case *c, uint64_
         a->attn_prefill = (struct myth_attn_args){
             .k_new = kv.k_new, .v_new = kv.v_new, .runs = kv.runs, .row_run = kv.row_run, .pos = kv.pos, .kv = kv.kv, .n_rows = c->rows,
             .cap_rows = kv.cap_rows, .n_head = c->n_head, .n_head_kv = c->n_head_kv, .head_dim = c->head_dim, .window = c->window,
-            .softcap = c->softcap
+            .softcap = c->softcap, .n_after = c->n_after
         };
         a->attn_prefill.q = rig_noise(r, MYTH_F32, (uint64_t)c->rows * c->n_head, c->head_dim, 0.0f, 2.0f / sqrtf((float)c->head_dim));
         a->attn_prefill.o = rig_view(r, MYTH_F32, (uint64_t)c->rows * c->n_head, c->head_dim);
@@ -732,6 +733,7 @@ static inline void case_name(char *dst, size_t cap, const struct kernel_case *c)
         { "rows", c->rows },    { "dim", c->dim },       { "out", c->n_out },   { "ff", c->d_ff },     { "vocab", c->n_vocab },
         { "heads", c->n_head }, { "kv", c->n_head_kv },  { "hd", c->head_dim }, { "depth", c->depth }, { "window", c->window },
         { "runs", c->n_run },   { "page", c->page_tok }, { "k", c->k },         { "gap0", c->gap0 },   { "gap1", c->gap1 },
+        { "after", c->n_after },
     };
     if (c->n_head_kv)
         len += (size_t)snprintf(dst + len, cap - len, " %s/%s", myth_dtype_get(c->type_k)->name, myth_dtype_get(c->type_v)->name);

@@ -169,10 +169,13 @@ static inline void attn64(struct oracle *o, const struct myth_attn_args *a, cons
         uint32_t run = (uint32_t)index_at(a->row_run, r), pos = (uint32_t)index_at(a->pos, r),
                  head = (uint32_t)(i % a->n_head / (a->n_head / a->n_head_kv));
         uint32_t first = a->window && pos >= a->window ? pos - a->window + 1 : 0, gap0, gap1;
+        uint32_t last = pos;
+        for (uint64_t next = r + 1; next < a->n_rows && (uint32_t)index_at(a->row_run, next) == run && last - pos < a->n_after; next++)
+            last++;
         double most = -INFINITY, total = 0.0;
         case_gap(c, run, &gap0, &gap1);
         gap1 = c->is_ring ? 0 : gap1;               /* rings keep what they hold */
-        for (uint32_t j = first; j <= pos; j++) {
+        for (uint32_t j = first; j <= last; j++) {
             if (j >= gap0 && j < gap1)
                 continue;
             kv_row(bytes, a->k_new.dtype, run, false, head, j, (uint32_t)hd);
@@ -182,7 +185,7 @@ static inline void attn64(struct oracle *o, const struct myth_attn_args *a, cons
             score[j] = cap64(dot, (double)a->softcap);
             most = fmax(most, score[j]);
         }
-        for (uint32_t j = first; j <= pos; j++) {
+        for (uint32_t j = first; j <= last; j++) {
             if (j >= gap0 && j < gap1)
                 continue;
             kv_row(bytes, a->v_new.dtype, run, true, head, j, (uint32_t)hd);
