@@ -52,7 +52,7 @@ foreach(source IN LISTS test_sources)
 endforeach()
 
 # Tests of the engine that run on any device: on the CPU under their own name, once more for every other device that tests can have.
-set(device_tests model_golden seq generate logits run launches endless_chat faults plan parts)
+set(device_tests model_golden embed seq generate logits run launches endless_chat faults plan parts)
 list(TRANSFORM device_tests PREPEND engine_ OUTPUT_VARIABLE all_device_tests)
 list(JOIN all_device_tests "\n" all_device_tests)
 file(WRITE ${CMAKE_BINARY_DIR}/device_tests "kernels_ops\nkernels_bits\nkernels_replay\nkernels_capture_sum\n${all_device_tests}\n")     # bench/gpu.sh

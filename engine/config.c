@@ -115,7 +115,7 @@ static myth_status is_true(const facts *f, bool *out, const char *name, bool abs
 
 static myth_status no_family(const facts *f, myth_str name)
 {
-    return myth_fail(f->err, MYTH_EUNSUPPORTED, "%s: family %.*s is not supported; supported: gemma, gemma2, gemma3",
+    return myth_fail(f->err, MYTH_EUNSUPPORTED, "%s: family %.*s is not supported; supported: gemma, gemma2, gemma3, EmbeddingGemma",
                      myth_weights_path(f->w), (int)(name.len < 64 ? name.len : 64), name.text);
 }
 
@@ -172,8 +172,6 @@ static myth_status json_family(facts *f, myth_family_id *out)
         return bad(f, "architectures", "a list of names");
     if (type.len == 0 && arch.len == 0)
         return bad(f, "model_type", "a string");
-    if (myth_str_is(arch, "Gemma3TextModel"))
-        return no_family(f, arch);
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
         if (type.len ? !myth_str_is(type, row[i].type) : !myth_str_is(arch, row[i].arch))
             continue;
@@ -270,7 +268,7 @@ fail:
 }
 
 /* Things a Gemma never has, which would change the result if they were passed over. */
-static myth_status json_refusals(const facts *f)
+static myth_status json_refusals(const facts *f, myth_config *c)
 {
     static const char *const act_keys[] = { "hidden_activation", "hidden_act" };
     const char *path = myth_weights_path(f->w);
@@ -291,9 +289,13 @@ static myth_status json_refusals(const facts *f)
     MYTH_TRY(is_true(f, &flag, "tie_word_embeddings", true));
     if (!flag)
         return myth_fail(f->err, MYTH_EUNSUPPORTED, "%s: tie_word_embeddings false (a head of its own) is not supported", path);
-    const myth_meta_value *both = find(f, "use_bidirectional_attention");
-    if (both && both->type == MYTH_META_BOOL && both->v.b)
-        return myth_fail(f->err, MYTH_EUNSUPPORTED, "%s: use_bidirectional_attention (EmbeddingGemma) is not supported", path);
+    const myth_meta_value *both = find(f, "use_bidirectional_attention"), *list = myth_meta_find(f->m, "architectures");
+    myth_str arch = { "", 0 };
+    c->is_bidirectional = both && both->type == MYTH_META_BOOL && both->v.b;
+    const bool is_encoder = list && myth_meta_item_str(&arch, list, 0) && myth_str_is(arch, "Gemma3TextModel");
+    if (c->is_bidirectional != is_encoder)
+        return myth_fail(f->err, MYTH_EUNSUPPORTED, "%s: use_bidirectional_attention %s in a %s: only EmbeddingGemma (Gemma3TextModel) sees both ways",
+                         path, c->is_bidirectional ? "true" : "false", is_encoder ? "Gemma3TextModel" : "model that generates");
 fail:
     return st;
 }
@@ -313,7 +315,7 @@ static myth_status read_json(facts *f, myth_config *c)
     c->n_vocab = d->n_vocab;
     c->n_ctx_train = d->n_ctx;
     c->rope_base_global = d->rope_global;
-    MYTH_TRY(json_refusals(f));
+    MYTH_TRY(json_refusals(f, c));
     MYTH_TRY(get_u32(f, &c->n_layer, "num_hidden_layers", 1, MYTH_LAYER_MAX));
     MYTH_TRY(get_u32(f, &c->d_model, "hidden_size", 1, 1 << 16));
     MYTH_TRY(get_u32(f, &c->n_head, "num_attention_heads", 1, 1024));
@@ -441,6 +443,7 @@ fail:
 
 static myth_status read_gguf(facts *f, myth_config *c)
 {
+    enum { MEAN = 1 };
     static const char *const stems[MYTH_FAMILY_N] = { "gemma.", "gemma2.", "gemma3." };
     myth_str arch;
     myth_status st = MYTH_OK;
@@ -450,11 +453,14 @@ static myth_status read_gguf(facts *f, myth_config *c)
     for (int i = 0; i < MYTH_FAMILY_N; i++)
         if (myth_str_is(arch, class_default[i].name))
             c->family = (myth_family_id)i;
+    c->is_bidirectional = myth_str_is(arch, "gemma-embedding");
+    if (c->is_bidirectional)
+        c->family = MYTH_FAMILY_GEMMA3;
     if (arch.len == 0)
         return bad(f, "general.architecture", "a name");
     if (c->family == MYTH_FAMILY_N)
         return no_family(f, arch);
-    f->prefix = stems[c->family];
+    f->prefix = c->is_bidirectional ? "gemma-embedding." : stems[c->family];
 
     const defaults *d = &class_default[c->family];
     double eps = 1e-6, scale;
@@ -489,6 +495,11 @@ static myth_status read_gguf(facts *f, myth_config *c)
     c->attn_scale = (float)scale;
     c->embed_scale = sqrtf((float)c->d_model);
 
+    uint32_t pooling = MEAN;
+    MYTH_TRY(get_u32(f, &pooling, "pooling_type", 0, 8));
+    if (c->is_bidirectional && pooling != MEAN)
+        return myth_fail(f->err, MYTH_EUNSUPPORTED, "%s: pooling_type %u is not supported; supported: %d, the mean", myth_weights_path(f->w), pooling, MEAN);
+
     const myth_meta_value *tokens = myth_meta_find(f->m, "tokenizer.ggml.tokens");
     c->n_vocab = tokens && tokens->count <= 1 << 22 ? (uint32_t)tokens->count : 0;
     if (!tokens || find(f, "vocab_size"))
@@ -509,6 +520,8 @@ myth_status myth_config_read(myth_config *out, const myth_weights *w, myth_error
         return st;
     c.has_post_norm = c.family != MYTH_FAMILY_GEMMA1;
     c.has_qk_norm = c.family == MYTH_FAMILY_GEMMA3;
+    if (c.is_bidirectional && c.window)
+        c.window = c.window / 2 + 1;             /* the stored width is of both sides; ours counts the token itself */
     for (uint32_t l = 0; l < c.n_layer; l++) {
         const myth_layer_config *k = &c.layer[l];
         if (c.n_head % k->n_head_kv)

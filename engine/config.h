@@ -31,10 +31,14 @@ typedef struct {
     double rope_base_global, rope_base_local, rope_factor_global;
     bool norm_plus_one;           /* stored norm weights are w, effective 1 + w (safetensors of Gemma 1-3)      */
     bool has_qk_norm, has_post_norm;
-    bool is_bidirectional;
+    bool is_bidirectional;        /* an encoder of embeddings: rows of a text see all of it, locally window - 1 to either side */
     uint32_t max_head_dim, max_head_kv, max_ff;       /* largest over the layers                              */
 } myth_config;
 
+/* The dense layers behind the pooling of an encoder, when they are in the file of the model itself (GGUF): tensor `i` of MYTH_DENSE_N, NULL =
+ * not there. In a folder they have folders of their own (embed.h). */
+enum { MYTH_DENSE_N = 2 };
+const myth_tensor *myth_config_dense(const myth_weights *w, uint32_t i);
 /* Reads and checks the config of w. When w holds tensors (level >= HEADER), they must be exactly those of the family: every one there,
  * none besides, each shape as the config says. n_vocab is the rows of the embedding then, and before that what the facts promise. */
 myth_status myth_config_read(myth_config *out, const myth_weights *w, myth_error *err);

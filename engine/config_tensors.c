@@ -30,6 +30,26 @@ static myth_status check_slot(check *k, const myth_slot *slot, uint32_t layer, c
     return MYTH_OK;
 }
 
+const myth_tensor *myth_config_dense(const myth_weights *w, uint32_t i)
+{
+    return myth_weights_get_format(w) == MYTH_FORMAT_GGUF ? myth_weights_find(w, i ? "dense_3.weight" : "dense_2.weight") : NULL;
+}
+
+/* Both or none, from d_model on to d_model or whatever the last one gives. */
+static myth_status check_dense(check *k, myth_error *err)
+{
+    const myth_tensor *t[MYTH_DENSE_N] = { myth_config_dense(k->w, 0), myth_config_dense(k->w, 1) };
+    uint64_t n_in = k->c->d_model;
+    for (int i = 0; i < MYTH_DENSE_N && (t[0] || t[1]); i++) {
+        if (!t[i] || t[i]->n_dim != 2 || t[i]->dim[1] != n_in || t[i]->dim[0] > 1 << 16)
+            return myth_fail(err, MYTH_EFORMAT, "%s: tensor dense_%d.weight: expected a matrix of %llu columns", myth_weights_path(k->w), 2 + i,
+                             (unsigned long long)n_in);
+        n_in = t[i]->dim[0];
+        k->seen[t[i] - myth_weights_at(k->w, 0)] = true;
+    }
+    return MYTH_OK;
+}
+
 myth_status myth_config_check_tensors(const myth_config *c, const myth_weights *w, myth_error *err)
 {
     check k = { .c = c, .w = w };
@@ -44,6 +64,8 @@ myth_status myth_config_check_tensors(const myth_config *c, const myth_weights *
             MYTH_TRY(check_slot(&k, s, l, hf, gguf, err));
         }
     }
+    if (c->is_bidirectional)
+        MYTH_TRY(check_dense(&k, err));
     for (uint32_t i = 0; i < myth_weights_n_tensor(w); i++) {
         const myth_tensor *t = myth_weights_at(w, i);
         if (!k.seen[i] && myth_str_is(t->name, "output.weight"))

@@ -299,6 +299,7 @@ void myth_engine_close(myth_engine *e)
 }
 
 const myth_plan *myth_engine_plan(const myth_engine *e) { return &e->plan; }
+myth_model *myth_engine_model(const myth_engine *e) { return e->model; }
 const char *myth_engine_device(const myth_engine *e) { return myth_device_get_caps(myth_engine_last(e)->dev)->description; }
 
 myth_status myth_engine_sync(myth_engine *e, myth_error *err)

@@ -71,7 +71,7 @@ typedef struct {                    /* zero = default */
     uint32_t n_bias;                /* sparse biases per forward                                        */
     uint32_t n_mask;                /* masks per forward                                                */
     bool want_full_logits;          /* a full row may be asked for                                      */
-    bool want_hidden;               /* hidden rows may be asked for                                     */
+    bool want_hidden;               /* hidden or final rows may be asked for                            */
     const uint32_t *capture_layer;  /* residuals to sum: 0 = scaled embedding, i = after layer i; each once; lent until open returns */
     uint32_t n_capture_layer;
     uint32_t n_capture_label;       /* sums of each; 0 = 1                                              */
@@ -126,6 +126,7 @@ typedef struct myth_seq myth_seq;
 myth_status myth_engine_open(myth_engine **out, myth_model *model, const myth_engine_opts *opts, myth_error *err);
 void myth_engine_close(myth_engine *e);
 const myth_plan *myth_engine_plan(const myth_engine *e);
+myth_model *myth_engine_model(const myth_engine *e);
 const char *myth_engine_device(const myth_engine *e);             /* of the last layers: "AMD EPYC, 2 threads, avx512" */
 
 /* ---- sequences ---- */
@@ -160,7 +161,7 @@ myth_status myth_seq_restore(myth_seq *s, const void *src, uint64_t bytes, myth_
 
 /* ---- forward ---- */
 
-enum { MYTH_WANT_LOGITS = 1, MYTH_WANT_FULL_LOGITS = 2, MYTH_WANT_HIDDEN = 4 };
+enum { MYTH_WANT_LOGITS = 1, MYTH_WANT_FULL_LOGITS = 2, MYTH_WANT_HIDDEN = 4, MYTH_WANT_FINAL = 8 };   /* FINAL: behind the final norm */
 
 typedef struct {
     uint32_t n_tok;
@@ -182,7 +183,7 @@ typedef struct {
     const int32_t *ask_id; uint32_t n_ask;             /* [n_logit_rows, n_ask] */
     /* rows that are handed over as they are made; float rows are lent for the call */
     void (*on_full_logits)(void *user, uint32_t tok_idx, const float *row, uint32_t n_vocab);
-    void (*on_hidden)(void *user, uint32_t tok_idx, uint32_t layer, const float *row, uint32_t d_model);   /* layer 0 = scaled embedding */
+    void (*on_hidden)(void *user, uint32_t tok_idx, uint32_t layer, const float *row, uint32_t d_model);   /* layer 0 = scaled embedding, n_layer + 1 = FINAL */
     void *user;
     const bool *cancel;                /* looked at between micro-batches; may be NULL */
 } myth_batch;
@@ -195,7 +196,8 @@ typedef struct {                        /* lent until the next forward */
     const float *ask_logit;             /* [n_rows, n_ask]                       */
 } myth_result;
 
-/* Appends the tokens of all non-ephemeral runs. Everything is reserved before the first op: MYTH_EFULL (context, pages, logits rows) and
+/* Models that see both ways (config.is_bidirectional) take whole texts, each an ephemeral run, and have no logits: MYTH_EUNSUPPORTED.
+ * Appends the tokens of all non-ephemeral runs. Everything is reserved before the first op: MYTH_EFULL (context, pages, logits rows) and
  * MYTH_EARG (a token outside the vocabulary) change nothing. Cancelled between micro-batches: what was computed stays, MYTH_ECANCEL. */
 myth_status myth_forward(myth_engine *e, const myth_batch *b, myth_result *out, myth_error *err);
 /* Reduces the last forward's logit row `row` again under a mask: exact best allowed tokens. */

@@ -39,6 +39,8 @@ static myth_status check_run(myth_engine *e, const myth_batch *b, uint32_t i, ui
     myth_seq *s = b->seq[i];
     uint32_t n_vocab = e->model->config.n_vocab, pos0 = s->kv->n_pos;
     assert(s->e == e && s->is_open);
+    if (e->model->config.is_bidirectional && (!is_ephemeral(b, i) || pos0 || b->is_decode))
+        return myth_fail(err, MYTH_EUNSUPPORTED, "%s makes embeddings of whole texts: mythos embed", myth_weights_name(e->model->weights));
     if (is_ephemeral(b, i)) {
         if (n > e->y.opts.n_ubatch)
             return myth_fail(err, MYTH_EFULL, "an ephemeral run of %u tokens, micro-batch of %u: raise -ub", n, e->y.opts.n_ubatch);
@@ -71,8 +73,10 @@ static myth_status check_wants(const myth_engine *e, const myth_batch *b, myth_e
     for (uint32_t i = 0; i < b->n_tok; i++) {
         uint8_t want = want_of(b, i);
         n_logit += want & MYTH_WANT_LOGITS;
-        if ((want & MYTH_WANT_FULL_LOGITS && !o->want_full_logits) || (want & MYTH_WANT_HIDDEN && !o->want_hidden))
+        if ((want & MYTH_WANT_FULL_LOGITS && !o->want_full_logits) || (want & (MYTH_WANT_HIDDEN | MYTH_WANT_FINAL) && !o->want_hidden))
             return myth_fail(err, MYTH_EARG, "rows were asked for that the engine was not opened for");
+        if (e->model->config.is_bidirectional && want & (MYTH_WANT_LOGITS | MYTH_WANT_FULL_LOGITS))
+            return myth_fail(err, MYTH_EUNSUPPORTED, "%s makes embeddings: it has no logits", myth_weights_name(e->model->weights));
         int32_t label = b->capture_label ? b->capture_label[i] : -1;
         if (label < -1 || label >= (int64_t)o->n_capture_label)
             return myth_fail(err, MYTH_EARG, "capture label %d: the engine was opened for %u", label, o->n_capture_label);
@@ -283,16 +287,16 @@ void myth_forward_gather(const myth_engine *e, const myth_part *p, myth_view y, 
         .n_gather = n, .dim = c->d_model, .eps = c->eps });
 }
 
-/* Rows of the residual after `layer`, to the host and to the caller. */
-static void hand_over_hidden(forward_state *f, uint32_t layer, myth_view pend, myth_view w_post)
+/* Rows of the residual after `layer`, normed with w where given, to the host and to the caller. */
+static void hand_over_rows(forward_state *f, uint8_t want, uint32_t layer, myth_view w, myth_view pend, myth_view w_post)
 {
     myth_engine *e = f->e;
-    uint32_t d = e->model->config.d_model, n = choose_rows(f, MYTH_WANT_HIDDEN);
+    uint32_t d = e->model->config.d_model, n = choose_rows(f, want);
     float *host = e->host[MYTH_HOST_row];
     if (n == 0)
         return;
     myth_view y = myth_part_view(f->part, MYTH_BUF_hidden, 0, MYTH_F32);
-    myth_forward_gather(e, f->part, y, (myth_view){ 0 }, pend, w_post, n);
+    myth_forward_gather(e, f->part, y, w, pend, w_post, n);
     myth_stream_read(f->part->stream, host, y, 4 * (uint64_t)n * d);
     if (myth_stream_sync(f->part->stream, &e->first_failure) != MYTH_OK)
         return;
@@ -306,7 +310,7 @@ static void capture(void *user, uint32_t layer, myth_view pend, myth_view w_post
     if (f->n_capture)
         myth_capture_add(f->e, f->part, layer, pend, w_post, f->n_capture);
     if (f->has_hidden)
-        hand_over_hidden(f, layer, pend, w_post);
+        hand_over_rows(f, MYTH_WANT_HIDDEN, layer, (myth_view){ 0 }, pend, w_post);
 }
 
 /* Whole rows of logits, one at a time. The rows wait in xn, which no op needs any more. */
@@ -362,6 +366,7 @@ static void micro_batch(forward_state *f)
                             e->w->output_norm, st->pend, st->w_post, n);
     f->n_logit += n;
     hand_over_full(f);
+    hand_over_rows(f, MYTH_WANT_FINAL, c->n_layer + 1, e->w->output_norm, st->pend, st->w_post);
 }
 
 /* ---- 4: reduce ---- */

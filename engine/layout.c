@@ -254,7 +254,7 @@ static void size_cache(myth_layout *y, const myth_config *c)
         y->layer_off[l] = y->layer_off[c->layer[l].kv_source];
     y->n_entry = div_up(o->n_ctx, y->page_tok);
     /* a checkpoint keeps the page it ends in, the sequence goes on in a copy: one page more each */
-    y->n_page = has_global ? o->n_seq * y->n_entry + o->n_checkpoint : 0;
+    y->n_page = !has_global ? 0 : c->is_bidirectional ? 1 : o->n_seq * y->n_entry + o->n_checkpoint;        /* an encoder keeps nothing */
     y->n_ring = has_local ? o->n_seq + o->n_checkpoint : 0;
     for (uint32_t i = 0; i < y->n_part; i++) {
         y->part[i].buf[MYTH_BUF_kv_global] = y->n_page * y->part[i].page_bytes;

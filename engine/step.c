@@ -24,6 +24,7 @@ void myth_step_attention(myth_step *st, uint32_t l, float attn_softcap)
         .n_rows = st->n_rows, .cap_rows = st->cap_rows,
         .n_head = c->n_head, .n_head_kv = lc->n_head_kv, .head_dim = lc->head_dim,
         .window = lc->is_global ? 0 : st->kv[l].page_tok, /* what a ring holds: the window, or a shorter context */
+        .n_after = !c->is_bidirectional ? 0 : lc->is_global ? UINT32_MAX : c->window - 1,
         .softcap = attn_softcap, .merges = st->is_decode };
     if (st->is_decode) {
         myth_attn_decode(st->s, &attn);

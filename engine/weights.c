@@ -376,6 +376,7 @@ myth_status myth_weights_open(myth_weights **out, myth_mem *mem, const char *spe
     w->mem = mem;
     w->level = opts ? opts->level : MYTH_WEIGHTS_DATA;
     w->is_read = opts && opts->pread;
+    w->is_piece = opts && opts->is_piece;
     memcpy(w->path, spec, strlen(spec) + 1);
     if (strncmp(spec, "random:", 7) == 0) {
         snprintf(w->name, sizeof(w->name), "%.255s", spec);

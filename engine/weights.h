@@ -48,6 +48,7 @@ typedef enum {
 typedef struct {
     myth_weights_level level;
     bool pread;              /* --load-mode pread: copy into memory instead of mapping */
+    bool is_piece;           /* a file of some tensors, not a model: it needs no embedding */
 } myth_weights_opts;
 
 typedef struct myth_weights myth_weights;

@@ -24,7 +24,7 @@ struct myth_weights {
     myth_mem *mem;
     myth_weights_level level;
     myth_weights_format format;
-    bool is_read;
+    bool is_read, is_piece;
     char path[PATH_MAX], dir[PATH_MAX], name[256], prefix[32];
     myth_meta *meta;
     myth_map *file;

@@ -491,7 +491,7 @@ myth_status myth_weights_open_safetensors(myth_weights *w, const char *file, boo
         return myth_fail(err, MYTH_EFORMAT, "%s: total_size: got %llu, expected %llu", w->path, (unsigned long long)x.total_size,
                          (unsigned long long)sum);
     myth_dir_finish(w);
-    if (!find_prefix(w))
+    if (!w->is_piece && !find_prefix(w))
         return myth_fail(err, MYTH_EFORMAT, "%s: no tensor named ...embed_tokens.weight", w->path);
 fail:
     return st;
