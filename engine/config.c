@@ -33,6 +33,8 @@ static const defaults class_default[MYTH_FAMILY_N] = {
 
 const char *myth_family_name(myth_family_id id) { return (unsigned)id < MYTH_FAMILY_N ? class_default[id].name : "?"; }
 
+const char *myth_config_gguf_name(const myth_config *c) { return c->is_bidirectional ? "gemma-embedding" : myth_family_name(c->family); }
+
 /* ---- single facts ---- */
 
 static const char *key_of(char dst[160], const facts *f, const char *name)

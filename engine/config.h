@@ -47,6 +47,7 @@ myth_status myth_config_check_tensors(const myth_config *c, const myth_weights *
 /* 1 / sqrt(head_dim), but by 144 and 168 for the two 27B models: what readers of GGUF assume without `attention.scale`. */
 float myth_config_gguf_scale(const myth_config *c);
 const char *myth_family_name(myth_family_id id);      /* "gemma3" */
+const char *myth_config_gguf_name(const myth_config *c);               /* general.architecture: the family's name, "gemma-embedding" for encoders */
 
 #ifdef __cplusplus
 }

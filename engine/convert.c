@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/map.h"
+#include "dense.h"
 #include "family.h"
 #include "gguf_write.h"
 #include "quant.h"
@@ -25,6 +26,7 @@ typedef struct {
     float *x;                         /* [piece] elements */
     void *y;                          /* the same, as in the new file */
     uint64_t piece;
+    myth_dense dense;
 } job;
 
 /* One tensor of the new file. */
@@ -54,7 +56,7 @@ static bool is_ours(const job *j, const char *key) { return !is_overridden(j, st
 static void fact_u32(job *j, const char *key, uint32_t v)
 {
     char full[96];
-    snprintf(full, sizeof(full), "%s.%s", myth_family_name(j->c->family), key);
+    snprintf(full, sizeof(full), "%s.%s", myth_config_gguf_name(j->c), key);
     if (is_ours(j, full))
         myth_gguf_put_u32(j->g, full, v);
 }
@@ -62,7 +64,7 @@ static void fact_u32(job *j, const char *key, uint32_t v)
 static void fact_f32(job *j, const char *key, double v)
 {
     char full[96];
-    snprintf(full, sizeof(full), "%s.%s", myth_family_name(j->c->family), key);
+    snprintf(full, sizeof(full), "%s.%s", myth_config_gguf_name(j->c), key);
     if (is_ours(j, full))
         myth_gguf_put_f32(j->g, full, (float)v);
 }
@@ -104,7 +106,7 @@ static void put_config(job *j)
     const myth_layer_config *l = &c->layer[0];
     char key[96];
     if (is_ours(j, "general.architecture"))
-        myth_gguf_put_str(j->g, "general.architecture", str(myth_family_name(c->family)));
+        myth_gguf_put_str(j->g, "general.architecture", str(myth_config_gguf_name(c)));
     if (is_ours(j, "general.type"))
         myth_gguf_put_str(j->g, "general.type", str("model"));
     if (is_ours(j, "general.name"))
@@ -125,8 +127,10 @@ static void put_config(job *j)
     if (c->family == MYTH_FAMILY_GEMMA2 || c->final_softcap > 0)
         fact_f32(j, "final_logit_softcapping", (double)c->final_softcap);
     if (c->window)
-        fact_u32(j, "attention.sliding_window", c->window);
-    snprintf(key, sizeof(key), "%s.attention.sliding_window_pattern", myth_family_name(c->family));
+        fact_u32(j, "attention.sliding_window", c->is_bidirectional ? 2 * (c->window - 1) : c->window);
+    if (c->is_bidirectional)
+        fact_u32(j, "pooling_type", 1);         /* the mean */
+    snprintf(key, sizeof(key), "%s.attention.sliding_window_pattern", myth_config_gguf_name(c));
     if (is_odd_pattern(c) && is_ours(j, key)) {
         myth_gguf_put_array(j->g, key, MYTH_GGUF_BOOL, c->n_layer);
         for (uint32_t i = 0; i < c->n_layer; i++)
@@ -137,7 +141,7 @@ static void put_config(job *j)
     if (c->family == MYTH_FAMILY_GEMMA3 && c->rope_base_local != 1e4)
         fact_f32(j, "rope.freq_base_swa", c->rope_base_local);
     if (c->rope_factor_global != 1) {
-        snprintf(key, sizeof(key), "%s.rope.scaling.type", myth_family_name(c->family));
+        snprintf(key, sizeof(key), "%s.rope.scaling.type", myth_config_gguf_name(c));
         if (is_ours(j, key))
             myth_gguf_put_str(j->g, key, str("linear"));
         fact_f32(j, "rope.scaling.factor", c->rope_factor_global);
@@ -309,7 +313,7 @@ static myth_status put_tokenizer(job *j, myth_error *err)
     put_id(j, "tokenizer.ggml.fim_suf_token_id", s->fim_suffix);
     put_id(j, "tokenizer.ggml.fim_sep_token_id", s->file_separator);
     myth_gguf_put_bool(j->g, "tokenizer.ggml.add_bos_token", true);
-    myth_gguf_put_bool(j->g, "tokenizer.ggml.add_eos_token", false);
+    myth_gguf_put_bool(j->g, "tokenizer.ggml.add_eos_token", j->c->is_bidirectional);
     myth_gguf_put_bool(j->g, "tokenizer.ggml.add_space_prefix", false);
     return put_template(j, err);
 }
@@ -360,13 +364,22 @@ static uint32_t count_slots(const myth_config *c)
     return n;
 }
 
-/* Tensor idx of the new file, in the order of the converter: embedding, layers, final norm. */
+static uint32_t count_tensors(const myth_model *m)
+{
+    return 2 + count_slots(&m->config) * m->config.n_layer + (myth_dense_has(m) ? MYTH_DENSE_N : 0);
+}
+
+/* Tensor idx of the new file, in the order of the converter: embedding, layers, final norm, dense layers. */
 static void target_at(target *t, const job *j, uint32_t idx)
 {
     const uint32_t n_slot = count_slots(j->c), last = 1 + n_slot * j->c->n_layer;
     const bool is_embed = idx == 0;
-    char hf[96];
-    if (is_embed || idx == last) {
+    char hf[96] = "";
+    t->src = NULL;
+    if (idx > last) {
+        snprintf(t->name, sizeof(t->name), "dense_%u.weight", idx - last + 1);
+        t->src = j->dense.layer[idx - last - 1];
+    } else if (is_embed || idx == last) {
         snprintf(t->name, sizeof(t->name), "%s", myth_slots_model[is_embed ? 0 : 1].gguf);
         snprintf(hf, sizeof(hf), "%s", myth_slots_model[is_embed ? 0 : 1].hf);
     } else {
@@ -374,7 +387,8 @@ static void target_at(target *t, const job *j, uint32_t idx)
         snprintf(t->name, sizeof(t->name), "blk.%u.%s", (idx - 1) / n_slot, s->gguf);
         snprintf(hf, sizeof(hf), "layers.%u.%s", (idx - 1) / n_slot, s->hf);
     }
-    t->src = myth_weights_slot(j->m->weights, hf, t->name);                 /* there: config_tensors.c checked it */
+    if (!t->src)
+        t->src = myth_weights_slot(j->m->weights, hf, t->name);             /* there: config_tensors.c checked it */
     t->n_dim = t->src->n_dim;
     t->dim[0] = is_embed ? j->n_rows : t->src->dim[0];
     t->dim[1] = t->src->dim[1];
@@ -456,9 +470,12 @@ myth_status myth_convert(const myth_model *m, const myth_convert_opts *opts, myt
 {
     job j = { .m = m, .o = opts, .c = &m->config, .n_rows = rows_of(m), .piece = piece_of(&m->config),
               .total = myth_weights_bytes(m->weights) };
-    const uint32_t n_tensor = 2 + count_slots(j.c) * j.c->n_layer;
+    const uint32_t n_tensor = count_tensors(m);
     target t;
     myth_status st = MYTH_OK;
+    MYTH_TRY(myth_dense_open(&j.dense, m, err));
+    for (uint32_t i = 0; i < MYTH_DENSE_N; i++)
+        j.total += j.dense.own[i] ? myth_weights_bytes(j.dense.own[i]) : 0;
     MYTH_TRY(myth_gguf_open(&j.g, m->mem, opts->path, n_tensor, err));
     j.x = myth_alloc_n(m->mem, MYTH_MEM_STAGING, "convert", j.piece, sizeof(float));
     j.y = myth_alloc_n(m->mem, MYTH_MEM_STAGING, "convert", j.piece, sizeof(float));
@@ -475,6 +492,7 @@ myth_status myth_convert(const myth_model *m, const myth_convert_opts *opts, myt
     }
     MYTH_TRY(myth_weights_check(m->weights, err));
 fail:
+    myth_dense_close(&j.dense);
     myth_free(m->mem, j.x);
     myth_free(m->mem, j.y);
     if (st != MYTH_OK) {
@@ -486,6 +504,5 @@ fail:
 
 uint64_t myth_convert_bytes(const myth_model *m)
 {
-    const uint32_t n_tensor = 2 + count_slots(&m->config) * m->config.n_layer;
-    return myth_gguf_bytes(n_tensor) + 2 * piece_of(&m->config) * sizeof(float);
+    return myth_gguf_bytes(count_tensors(m)) + 2 * piece_of(&m->config) * sizeof(float);
 }

@@ -3,24 +3,20 @@
  * Dense     a row of weights is widened once and multiplied with every text of the group; 16 partial sums, then in order: a text's bits
  *           are its own                                                                                                          */
 #include "embed.h"
+
+#include "dense.h"
 #include "quant.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-enum { TEXTS = 64, LANES = 16, DENSE_MAX = 1 << 16 };           /* texts of a group */
-
-typedef struct {
-    myth_weights *own;                  /* the file of a folder; NULL when the tensor is the model's */
-    const myth_tensor *t;               /* [n_out, n_in] */
-} dense;
+enum { TEXTS = 64, LANES = 16 };        /* texts of a group; partial sums of a product */
 
 struct myth_embedder {
     myth_engine *engine;
     myth_model *model;
     myth_seq *seq;
-    dense layer[MYTH_DENSE_N];
+    myth_dense dense;
     uint32_t n_ubatch, d_model, width;  /* width: of the widest vector on the way */
     int32_t *token;                     /* [n_ubatch] of each, as myth_batch takes them */
     myth_seq **seqs;
@@ -33,45 +29,12 @@ static uint32_t width_of(const myth_embedder *x)
 {
     uint64_t w = x->d_model;
     for (int i = 0; i < MYTH_DENSE_N; i++)
-        if (x->layer[i].t)
-            w = x->layer[i].t->dim[0] > w ? x->layer[i].t->dim[0] : w;
+        if (x->dense.layer[i])
+            w = x->dense.layer[i]->dim[0] > w ? x->dense.layer[i]->dim[0] : w;
     return (uint32_t)w;
 }
 
 /* ---- dense layers ---- */
-
-static myth_status open_dense(myth_embedder *x, myth_error *err)
-{
-    static const char *const folder[MYTH_DENSE_N] = { "2_Dense", "3_Dense" };
-    const myth_weights *w = x->model->weights;
-    const char *dir = myth_weights_dir(w);
-    uint64_t n_in = x->d_model;
-    for (uint32_t i = 0; i < MYTH_DENSE_N; i++) {
-        dense *l = &x->layer[i];
-        l->t = myth_config_dense(w, i);
-        if (!l->t && dir && myth_weights_get_format(w) == MYTH_FORMAT_SAFETENSORS) {
-            char path[4096];
-            myth_error missing;
-            const myth_weights_opts opts = { .level = MYTH_WEIGHTS_DATA, .pread = myth_weights_is_read(w), .is_piece = true };
-            snprintf(path, sizeof(path), "%s/%s/model.safetensors", dir, folder[i]);
-            const myth_status st = myth_weights_open(&l->own, x->model->mem, path, &opts, &missing);
-            if (st == MYTH_ENOTFOUND && i == 0)
-                return MYTH_OK;
-            if (st != MYTH_OK)
-                return myth_fail(err, st, "%s", missing.msg);
-            l->t = myth_weights_find(l->own, "linear.weight");
-            if (!l->t || myth_weights_n_tensor(l->own) != 1)
-                return myth_fail(err, MYTH_EFORMAT, "%s: expected one tensor, linear.weight", path);
-        }
-        if (!l->t)
-            return MYTH_OK;
-        if (l->t->n_dim != 2 || l->t->dim[1] != n_in || l->t->dim[0] > DENSE_MAX || n_in % myth_dtype_block(l->t->dtype))
-            return myth_fail(err, MYTH_EFORMAT, "%s: dense layer %u: expected a matrix of %llu columns", myth_weights_path(w), i + 2,
-                             (unsigned long long)n_in);
-        n_in = l->t->dim[0];
-    }
-    return MYTH_OK;
-}
 
 static float dot(const float *a, const float *b, uint64_t n)
 {
@@ -88,11 +51,11 @@ static float dot(const float *a, const float *b, uint64_t n)
 }
 
 /* to[t] = W from[t] for n_text rows of `width` floats. */
-static void multiply(const myth_embedder *x, const dense *l, float *to, const float *from, uint32_t n_text)
+static void multiply(const myth_embedder *x, const myth_tensor *l, float *to, const float *from, uint32_t n_text)
 {
-    const uint64_t n_in = l->t->dim[1], row_bytes = myth_row_bytes(l->t->dtype, n_in);
-    for (uint64_t o = 0; o < l->t->dim[0]; o++) {
-        myth_dequant_row(l->t->dtype, x->row, (const unsigned char *)l->t->data + o * row_bytes, n_in);
+    const uint64_t n_in = l->dim[1], row_bytes = myth_row_bytes(l->dtype, n_in);
+    for (uint64_t o = 0; o < l->dim[0]; o++) {
+        myth_dequant_row(l->dtype, x->row, (const unsigned char *)l->data + o * row_bytes, n_in);
         for (uint32_t t = 0; t < n_text; t++)
             to[(uint64_t)t * x->width + o] = dot(x->row, from + (uint64_t)t * x->width, n_in);
     }
@@ -117,8 +80,7 @@ void myth_embedder_close(myth_embedder *x)
     myth_mem *mem = x->model->mem;
     if (x->seq)
         myth_seq_close(x->seq);
-    for (int i = 0; i < MYTH_DENSE_N; i++)
-        myth_weights_close(x->layer[i].own);
+    myth_dense_close(&x->dense);
     myth_free(mem, x->sum);             /* one block; the others lie in it */
     myth_free(mem, x);
 }
@@ -160,7 +122,7 @@ myth_status myth_embedder_open(myth_embedder **out, myth_engine *e, myth_error *
     x->model = m;
     x->n_ubatch = myth_engine_plan(e)->n_ubatch;
     x->d_model = m->config.d_model;
-    MYTH_TRY(open_dense(x, err));
+    MYTH_TRY(myth_dense_open(&x->dense, m, err));
     x->width = width_of(x);
     MYTH_TRY(myth_seq_open(&x->seq, e, err));
     MYTH_TRY(take_rows(x, err));
@@ -173,10 +135,10 @@ fail:
 
 uint32_t myth_embedder_dim(const myth_embedder *x)
 {
-    return x->layer[1].t ? (uint32_t)x->layer[1].t->dim[0] : x->d_model;
+    return x->dense.layer[1] ? (uint32_t)x->dense.layer[1]->dim[0] : x->d_model;
 }
 
-bool myth_embedder_has_dense(const myth_embedder *x) { return x->layer[1].t != NULL; }
+bool myth_embedder_has_dense(const myth_embedder *x) { return x->dense.layer[1] != NULL; }
 
 /* ---- texts ---- */
 
@@ -227,9 +189,9 @@ static myth_status embed_group(myth_embedder *x, const myth_embed_text *text, ui
     for (uint32_t t = 0; t < n_text; t++)
         for (uint32_t i = 0; i < d; i++)
             x->in[(uint64_t)t * x->width + i] = (float)(x->sum[(uint64_t)t * d + i] / (double)text[t].n);
-    if (x->layer[1].t) {
-        multiply(x, &x->layer[0], x->between, x->in, n_text);
-        multiply(x, &x->layer[1], x->in, x->between, n_text);
+    if (x->dense.layer[1]) {
+        multiply(x, x->dense.layer[0], x->between, x->in, n_text);
+        multiply(x, x->dense.layer[1], x->in, x->between, n_text);
     }
     for (uint32_t t = 0; t < n_text; t++)
         put_normed(out + (uint64_t)t * dim, x->in + (uint64_t)t * x->width, dim);

@@ -2,7 +2,9 @@
  * fewer dimensions, on every device; what an encoder refuses. */
 #include "support/rig.h"
 
+#include "engine/convert.h"
 #include "engine/embed.h"
+#include "support/files.h"
 
 #include <math.h>
 
@@ -105,6 +107,37 @@ static void vectors_equal_transformers(void **state)
     assert_int_equal(n_failed, 0);
 }
 
+/* Written as GGUF and read back: the same vectors, dense layers or none. */
+static void converted_models_give_the_same_vectors(void **state)
+{
+    (void)state;
+    static const char *const name[] = { "dense", "plain" };
+    char path[1024];
+    for (int m = 0; m < 2; m++) {
+        vectors v;
+        rig r;
+        myth_embedder *x;
+        float want[TEXT_MAX * DIM_MAX], got[TEXT_MAX * DIM_MAX];
+        myth_engine_opts o = { .n_threads = 1, .n_ctx = 64, .n_ubatch = 64, .want_hidden = true };
+        rig_at(&o, rig_target());
+        vectors_load(&v, name[m]);
+        snprintf(path, sizeof(path), "%s", files_path("encoder.gguf"));
+        for (int is_again = 0; is_again < 2; is_again++) {
+            rig_open(&r, is_again ? path : v.path, &o);
+            assert_ok(myth_embedder_open(&x, r.engine, &rig_err));
+            assert_int_equal(myth_embedder_dim(x), v.dim);
+            assert_ok(myth_embed(x, v.text, v.n_text, 0, is_again ? got : want, NULL, &rig_err));
+            myth_embedder_close(x);
+            if (!is_again)
+                assert_ok(myth_convert(&r.model, &(myth_convert_opts){ .path = path, .type = MYTH_F32 }, &rig_err));
+            rig_close(&r);
+        }
+        assert_memory_equal(got, want, v.n_text * v.dim * sizeof(float));
+        remove(path);
+        free(v.bytes);
+    }
+}
+
 static void refusals(void **state)
 {
     (void)state;
@@ -144,6 +177,7 @@ static void refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(vectors_equal_transformers), cmocka_unit_test(refusals) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(vectors_equal_transformers), cmocka_unit_test(converted_models_give_the_same_vectors),
+                                       cmocka_unit_test(refusals) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
