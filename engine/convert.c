@@ -473,7 +473,7 @@ myth_status myth_convert(const myth_model *m, const myth_convert_opts *opts, myt
     const uint32_t n_tensor = count_tensors(m);
     target t;
     myth_status st = MYTH_OK;
-    MYTH_TRY(myth_dense_open(&j.dense, m, err));
+    MYTH_TRY(myth_dense_open(&j.dense, m, MYTH_WEIGHTS_DATA, err));
     for (uint32_t i = 0; i < MYTH_DENSE_N; i++)
         j.total += j.dense.own[i] ? myth_weights_bytes(j.dense.own[i]) : 0;
     MYTH_TRY(myth_gguf_open(&j.g, m->mem, opts->path, n_tensor, err));

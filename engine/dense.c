@@ -23,10 +23,10 @@ bool myth_dense_has(const myth_model *m)
     return m->config.is_bidirectional && (myth_config_dense(m->weights, 0) || (file_of(path, m, 0) && access(path, F_OK) == 0));
 }
 
-static myth_status open_layer(myth_dense *d, const myth_model *m, uint32_t i, myth_error *err)
+static myth_status open_layer(myth_dense *d, const myth_model *m, myth_weights_level level, uint32_t i, myth_error *err)
 {
     char path[PATH_MAX];
-    const myth_weights_opts opts = { .level = MYTH_WEIGHTS_DATA, .pread = myth_weights_is_read(m->weights), .is_piece = true };
+    const myth_weights_opts opts = { .level = level, .pread = myth_weights_is_read(m->weights), .is_piece = true };
     if ((d->layer[i] = myth_config_dense(m->weights, i)) != NULL)
         return MYTH_OK;
     if (!file_of(path, m, i))
@@ -40,14 +40,14 @@ static myth_status open_layer(myth_dense *d, const myth_model *m, uint32_t i, my
                : myth_fail(err, MYTH_EFORMAT, "%s: expected one tensor, linear.weight", path);
 }
 
-myth_status myth_dense_open(myth_dense *out, const myth_model *m, myth_error *err)
+myth_status myth_dense_open(myth_dense *out, const myth_model *m, myth_weights_level level, myth_error *err)
 {
     *out = (myth_dense){ 0 };
     if (!myth_dense_has(m))
         return MYTH_OK;
     uint64_t n_in = m->config.d_model;
     for (uint32_t i = 0; i < MYTH_DENSE_N; i++) {
-        myth_status st = open_layer(out, m, i, err);
+        myth_status st = open_layer(out, m, level, i, err);
         if (st != MYTH_OK)
             return st;
         const myth_tensor *t = out->layer[i];

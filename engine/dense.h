@@ -21,8 +21,8 @@ typedef struct {
 
 /* Whether there are any: from the directory of the files alone. */
 bool myth_dense_has(const myth_model *m);
-/* The model was opened with level DATA. *out may be closed after a failure. */
-myth_status myth_dense_open(myth_dense *out, const myth_model *m, myth_error *err);
+/* Level DATA needs a model opened with it. *out may be closed after a failure. */
+myth_status myth_dense_open(myth_dense *out, const myth_model *m, myth_weights_level level, myth_error *err);
 void myth_dense_close(myth_dense *d);
 
 #ifdef __cplusplus

@@ -17,20 +17,20 @@ struct myth_embedder {
     myth_model *model;
     myth_seq *seq;
     myth_dense dense;
-    uint32_t n_ubatch, d_model, width;  /* width: of the widest vector on the way */
-    int32_t *token;                     /* [n_ubatch] of each, as myth_batch takes them */
+    uint32_t n_ubatch, d_model, width;  /* n_ubatch: tokens at once; width: of the widest vector on the way */
+    int32_t *token;                     /* [n_ctx_train] of each, as myth_batch takes them */
     myth_seq **seqs;
     uint8_t *want, *is_ephemeral, *run_end, *text_of;
     double *sum;                        /* [TEXTS][d_model] */
     float *in, *between, *row;          /* [TEXTS][width], [TEXTS][width], [width] */
 };
 
-static uint32_t width_of(const myth_embedder *x)
+static uint32_t width_of(const myth_dense *dense, uint32_t d_model)
 {
-    uint64_t w = x->d_model;
+    uint64_t w = d_model;
     for (int i = 0; i < MYTH_DENSE_N; i++)
-        if (x->dense.layer[i])
-            w = x->dense.layer[i]->dim[0] > w ? x->dense.layer[i]->dim[0] : w;
+        if (dense->layer[i])
+            w = dense->layer[i]->dim[0] > w ? dense->layer[i]->dim[0] : w;
     return (uint32_t)w;
 }
 
@@ -63,14 +63,39 @@ static void multiply(const myth_embedder *x, const myth_tensor *l, float *to, co
 
 /* ---- open ---- */
 
-static uint64_t host_bytes(uint64_t n_ubatch, uint64_t d_model, uint64_t width)
+static uint64_t host_bytes(uint64_t n_tok, uint64_t d_model, uint64_t width)
 {
-    return n_ubatch * (sizeof(int32_t) + sizeof(myth_seq *) + 4) + TEXTS * (d_model * sizeof(double) + 2 * width * sizeof(float)) + width * sizeof(float);
+    return n_tok * (sizeof(int32_t) + sizeof(myth_seq *) + 4) + TEXTS * (d_model * sizeof(double) + 2 * width * sizeof(float)) + width * sizeof(float);
 }
 
-uint64_t myth_embedder_bytes(const myth_config *c, uint32_t n_ubatch)
+myth_status myth_embedder_needs(myth_plan_extra *extra, const myth_model *m, myth_error *err)
 {
-    return sizeof(myth_embedder) + host_bytes(n_ubatch, c->d_model, 4ull * c->d_model);
+    const myth_config *c = &m->config;
+    const bool is_read = myth_weights_is_read(m->weights);
+    const myth_mem_class files = is_read ? MYTH_MEM_WEIGHTS : MYTH_MEM_WEIGHTS_MAPPED;
+    const myth_mem_count now = myth_mem_get(m->mem, MYTH_MEM_HOST, files);
+    uint64_t bytes = 0;
+    myth_dense dense;
+    myth_status st = myth_dense_open(&dense, m, MYTH_WEIGHTS_HEADER, err);
+    for (int i = 0; i < MYTH_DENSE_N && st == MYTH_OK; i++)
+        if (dense.own[i]) {
+            extra->bytes[MYTH_MEM_OTHER] += myth_weights_booked(dense.own[i]);
+            bytes += myth_weights_mapped(dense.own[i]);
+        }
+    /* A plan counts the file of a tokenizer, which was read and let go by the time these are mapped. */
+    extra->bytes[files] += is_read ? bytes : now.live + bytes > now.peak ? now.live + bytes - now.peak : 0;
+    extra->bytes[MYTH_MEM_OTHER] += sizeof(myth_embedder) + host_bytes(c->n_ctx_train, c->d_model, width_of(&dense, c->d_model));
+    myth_dense_close(&dense);
+    return st;
+}
+
+void myth_embedder_opts(myth_engine_opts *o, const myth_model *m, uint32_t n_tok)
+{
+    const uint32_t most = m->config.n_ctx_train;
+    o->want_hidden = true;
+    o->n_seq = 1;
+    o->n_ctx = o->n_ctx ? o->n_ctx : n_tok < most ? n_tok : most;
+    o->n_ubatch = o->n_ubatch ? o->n_ubatch : o->n_ctx;
 }
 
 void myth_embedder_close(myth_embedder *x)
@@ -87,7 +112,7 @@ void myth_embedder_close(myth_embedder *x)
 
 static myth_status take_rows(myth_embedder *x, myth_error *err)
 {
-    const uint64_t n = x->n_ubatch, d = x->d_model, w = x->width;
+    const uint64_t n = x->model->config.n_ctx_train, d = x->d_model, w = x->width;
     unsigned char *p = myth_alloc(x->model->mem, MYTH_MEM_OTHER, "embedder", host_bytes(n, d, w));
     if (!p)
         return myth_fail(err, MYTH_ENOMEM, "no room for %llu bytes of an embedder", (unsigned long long)host_bytes(n, d, w));
@@ -120,10 +145,10 @@ myth_status myth_embedder_open(myth_embedder **out, myth_engine *e, myth_error *
         return myth_fail(err, MYTH_ENOMEM, "no room for an embedder");
     x->engine = e;
     x->model = m;
-    x->n_ubatch = myth_engine_plan(e)->n_ubatch;
+    x->n_ubatch = myth_engine_plan(e)->n_ubatch < m->config.n_ctx_train ? myth_engine_plan(e)->n_ubatch : m->config.n_ctx_train;
     x->d_model = m->config.d_model;
-    MYTH_TRY(myth_dense_open(&x->dense, m, err));
-    x->width = width_of(x);
+    MYTH_TRY(myth_dense_open(&x->dense, m, MYTH_WEIGHTS_DATA, err));
+    x->width = width_of(&x->dense, x->d_model);
     MYTH_TRY(myth_seq_open(&x->seq, e, err));
     MYTH_TRY(take_rows(x, err));
     *out = x;

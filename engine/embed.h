@@ -3,6 +3,7 @@
  * Model    config.is_bidirectional; the engine was opened with want_hidden, n_ctx and n_ubatch at least the longest text
  * Dense    two matrices behind the pooling, in the folders 2_Dense and 3_Dense of a checkpoint or in its GGUF. A model without them lives
  *          in a space of its own: myth_embedder_has_dense says so, and vectors of the two must not be mixed
+ * Limit    texts of config.n_ctx_train tokens, or of a micro-batch when that is less
  * Units    tokens: the whole text with its prompt, <bos> in front, <eos> behind; vectors f32 of length 1
  * Bits     a text's vector does not depend on what else is in the call
  * Owner    the embedder before its engine
@@ -29,8 +30,10 @@ myth_status myth_embedder_open(myth_embedder **out, myth_engine *e, myth_error *
 void myth_embedder_close(myth_embedder *x);                       /* takes NULL */
 uint32_t myth_embedder_dim(const myth_embedder *x);               /* of a whole vector */
 bool myth_embedder_has_dense(const myth_embedder *x);
-/* Bytes that open takes (class OTHER), for a plan. */
-uint64_t myth_embedder_bytes(const myth_config *c, uint32_t n_ubatch);
+/* Adds to *extra what open will book beside the engine's plan: its rows, and the files of dense layers. The headers are enough. */
+myth_status myth_embedder_needs(myth_plan_extra *extra, const myth_model *m, myth_error *err);
+/* What embeddings of texts of up to n_tok tokens ask of an engine, where the caller left it open. */
+void myth_embedder_opts(myth_engine_opts *o, const myth_model *m, uint32_t n_tok);
 
 /* out [n_text, dim]: the first dim values of each vector, normed again (Matryoshka); dim 0 = all. cancel may be NULL; it is looked at
  * between micro-batches. */

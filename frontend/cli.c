@@ -261,11 +261,14 @@ myth_status myth_cli_limits(const myth_cli *cli, myth_mem_limits *out, const myt
 
 myth_status myth_cli_plan(myth_cli *cli, const myth_model *m, myth_engine_opts *opts, const myth_plan_extra *extra, myth_error *err)
 {
-    myth_plan_extra own = { .bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli) };
+    myth_plan_extra own = extra ? *extra : (myth_plan_extra){ 0 };
+    const bool is_held = own.bytes[MYTH_MEM_STAGING] == 0;
+    if (is_held)
+        own.bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli);
     myth_mem_limits limits;
     myth_status st = myth_cli_limits(cli, &limits, opts, err);
     if (st == MYTH_OK)
-        st = myth_plan_make(&cli->plan, m, opts, extra ? extra : &own, &limits, true, err);
+        st = myth_plan_make(&cli->plan, m, opts, &own, &limits, true, err);
     if (st != MYTH_OK)
         return st;
     cli->has_plan = true;
@@ -280,7 +283,7 @@ myth_status myth_cli_plan(myth_cli *cli, const myth_model *m, myth_engine_opts *
     opts->type_k = cli->plan.type_k;
     opts->type_v = cli->plan.type_v;
     opts->has_cache_type = true;
-    return extra ? MYTH_OK : hold_staging(cli, own.bytes[MYTH_MEM_STAGING], err);
+    return is_held ? hold_staging(cli, own.bytes[MYTH_MEM_STAGING], err) : MYTH_OK;
 }
 
 myth_status myth_cli_ids(int32_t **ids, size_t *n_ids, myth_mem *mem, const char *text, myth_error *err)

@@ -106,8 +106,8 @@ void myth_cli_sample_params(myth_sample_params *out, const myth_sample_flags *f)
 /* The limits a plan is made with: --mem-limit, and for devices it does not name what they can spare. */
 myth_status myth_cli_limits(const myth_cli *cli, myth_mem_limits *out, const myth_engine_opts *opts, myth_error *err);
 /* Plans with --mem-limit and what the command itself books, lets the options left at 0 shrink to fit and writes what was chosen back into
- * *opts; remembers the plan for --mem-report. extra NULL: the command's only own bytes are the STAGING it has taken so far; the plan has
- * myth_cli_staging for them, and what is not in use of it is held, so that the ledger's peak is the plan's. MYTH_ENOFIT with the refusal
+ * *opts; remembers the plan for --mem-report. extra without STAGING, or NULL: the command's own text and ids are the STAGING it has taken so far; the plan
+ * has myth_cli_staging for them, and what is not in use of it is held, so that the ledger's peak is the plan's. MYTH_ENOFIT with the refusal
  * line. */
 myth_status myth_cli_plan(myth_cli *cli, const myth_model *m, myth_engine_opts *opts, const myth_plan_extra *extra, myth_error *err);
 
