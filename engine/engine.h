@@ -12,6 +12,8 @@
  * Errors   MYTH_ENOFIT the plan exceeds the limit (nothing was taken), MYTH_EFULL context or pool exhausted (nothing changed),
  *          MYTH_ELOST device lost: close and rebuild from myth_seq_tokens
  * Threads  one thread per engine; models are immutable after open
+ *   embed.h            vectors of whole texts, by models that see both ways
+ *
  * Source   Gemma 1-3 reports                                                                                                     */
 #ifndef MYTH_ENGINE_H
 #define MYTH_ENGINE_H

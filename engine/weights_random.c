@@ -25,6 +25,8 @@ typedef struct {
     uint32_t n_layer, d_model, n_head, n_head_kv, head_dim, d_ff, n_vocab, window, n_ctx, rope_factor;
 } shape;
 
+static const char ENCODER[] = "gemma-embedding";               /* Gemma 3's layers, seeing both ways */
+
 static const shape shapes[] = {
     /* name           family     L   d     H   KV  hd   ff     vocab   window ctx     rope */
     { "gemma-2b",     "gemma",  18, 2048,  8,  1, 256, 16384, 256000,    0,   8192, 0 },
@@ -37,10 +39,12 @@ static const shape shapes[] = {
     { "gemma3-4b",    "gemma3", 34, 2560,  8,  4, 256, 10240, 262144, 1024, 131072, 8 },
     { "gemma3-12b",   "gemma3", 48, 3840, 16,  8, 256, 15360, 262144, 1024, 131072, 8 },
     { "gemma3-27b",   "gemma3", 62, 5376, 32, 16, 128, 21504, 262144, 1024, 131072, 8 },
+    { "embeddinggemma-300m", "gemma-embedding", 24, 768, 3, 1, 256, 1152, 262144, 512, 2048, 0 },      /* without its dense layers */
     /* every feature at a size for tests */
     { "gemma1-tiny",  "gemma",   3,   64,  4,  1,  32,   128,    512,    0,   8192, 0 },
     { "gemma2-tiny",  "gemma2",  4,   64,  4,  2,  32,   128,    512,    8,   8192, 0 },
     { "gemma3-tiny",  "gemma3",  7,   64,  4,  2,  32,   128,    512,    8,  32768, 8 },
+    { "embeddinggemma-tiny", "gemma-embedding", 7, 64, 4, 2, 32, 128, 512, 16, 256, 0 },
 };
 
 /* ---- facts ---- */
@@ -88,7 +92,7 @@ static myth_status make_facts(myth_weights *w, const shape *s, myth_error *err)
               put_f64(w, f, "attention.layer_norm_rms_epsilon", 1e-6) && put_u32(w, f, "vocab_size", s->n_vocab);
     if (s->window)
         ok = ok && put_u32(w, f, "attention.sliding_window", s->window);
-    if (strcmp(f, "gemma3") == 0)
+    if (strcmp(f, "gemma3") == 0 || strcmp(f, ENCODER) == 0)
         ok = ok && put_f64(w, f, "rope.freq_base", 1e6);
     if (s->rope_factor)
         ok = ok && put_str(w, f, "rope.scaling.type", "linear") && put_f64(w, f, "rope.scaling.factor", s->rope_factor);
@@ -124,7 +128,7 @@ static myth_status make_tensors(myth_weights *w, const shape *s, myth_dtype type
     const myth_slot *slots = NULL;
     uint64_t n_slot = 0;
     for (int f = 0; f < MYTH_FAMILY_N; f++)
-        if (strcmp(myth_family_get((myth_family_id)f)->name, s->family) == 0)
+        if (strcmp(myth_family_get((myth_family_id)f)->name, strcmp(s->family, ENCODER) == 0 ? "gemma3" : s->family) == 0)
             slots = myth_family_get((myth_family_id)f)->slots;
     while (slots[n_slot].gguf)
         n_slot++;
@@ -160,7 +164,7 @@ myth_status myth_weights_open_random(myth_weights *w, const char *spec, myth_err
             s = &shapes[i];
     if (!s)
         return myth_fail(err, MYTH_EARG, "random:%.*s: sizes: gemma-2b gemma-7b gemma2-2b gemma2-9b gemma2-27b gemma3-270m gemma3-1b "
-                         "gemma3-4b gemma3-12b gemma3-27b gemma1-tiny gemma2-tiny gemma3-tiny", (int)n_name, spec);
+                         "gemma3-4b gemma3-12b gemma3-27b embeddinggemma-300m gemma1-tiny gemma2-tiny gemma3-tiny embeddinggemma-tiny", (int)n_name, spec);
     if (n_kind < sizeof(word))
         memcpy(word, kind, n_kind);
     if (!myth_dtype_from_name(&type, word) || type == MYTH_I32)

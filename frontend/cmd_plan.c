@@ -3,6 +3,8 @@
 #include "limits.h"
 #include "plan_out.h"
 
+#include "../engine/embed.h"
+
 typedef struct {
     myth_model_flags model;
     myth_engine_flags engine;
@@ -11,10 +13,10 @@ typedef struct {
     bool json;
 } plan_opts;
 
-enum { FOR_GENERATE, FOR_LOGITS, FOR_INSPECT_FILE, FOR_BENCH };
+enum { FOR_GENERATE, FOR_LOGITS, FOR_INSPECT_FILE, FOR_BENCH, FOR_EMBED };
 
 static const myth_option options[] = {
-    { "for", NULL, MYTH_OPT_CHOICE, "generate|logits|inspect-file|bench", offsetof(plan_opts, what), "generate", 0, 0, "the command to plan" },
+    { "for", NULL, MYTH_OPT_CHOICE, "generate|logits|inspect-file|bench|embed", offsetof(plan_opts, what), "generate", 0, 0, "the command to plan" },
     { "parallel", "-np", MYTH_OPT_U32, "N", offsetof(plan_opts, parallel), "1", 1, 4096, "sequences alive at once" },
     { "json", NULL, MYTH_OPT_FLAG, NULL, offsetof(plan_opts, json), NULL, 0, 0,
       "print {\"fits\",\"total_bytes\",\"classes\",\"devices\",\"suggestions\"}" },
@@ -79,6 +81,10 @@ static myth_status plan_command(myth_plan *out, myth_cli *cli, const plan_opts *
         measured = myth_limits_bytes((int)cli->global->n_threads, cli->limits.bytes[MYTH_MEM_HOST]);
         if (extra.bytes[MYTH_MEM_STAGING] < measured)
             extra.bytes[MYTH_MEM_STAGING] = measured;
+        break;
+    case FOR_EMBED:
+        myth_embedder_opts(&eo, m, m->config.n_ctx_train);
+        st = myth_embedder_needs(&extra, m, err);
         break;
     }
     if (st == MYTH_OK)

@@ -1,0 +1,132 @@
+/* The embed command: one text and lines, prompts, cuts, ids given back, refusals, the plan. */
+#include "cli_run.h"
+
+#include <math.h>
+
+#define ENCODER "embed -m random:embeddinggemma-tiny:f32 "
+
+static cli_result r;
+
+/* Values of the "embedding" of one JSON line. */
+static size_t read_vector(double *v, size_t cap, const char *line)
+{
+    json_error_t e;
+    json_t *j = json_loads(line, JSON_DISABLE_EOF_CHECK, &e);
+    assert_non_null(j);
+    const json_t *a = json_object_get(j, "embedding");
+    size_t n = json_array_size(a);
+    assert_true(n <= cap);
+    for (size_t i = 0; i < n; i++)
+        v[i] = json_number_value(json_array_get(a, i));
+    json_decref(j);
+    return n;
+}
+
+static double length_of(const double *v, size_t n)
+{
+    double ss = 0.0;
+    for (size_t i = 0; i < n; i++)
+        ss += v[i] * v[i];
+    return sqrt(ss);
+}
+
+static void a_text_and_a_line_give_the_same_vector(void **state)
+{
+    (void)state;
+    double one[64], line[64], other[64], half[32];
+    cli_shell(&r, "printf 'int x = 1;' | \"$M\" " ENCODER "--json");
+    assert_int_equal(r.code, 0);
+    assert_int_equal(read_vector(one, 64, r.out), 64);
+    assert_true(fabs(length_of(one, 64) - 1.0) < 1e-5);
+    cli_shell(&r, "printf '\"other\"\\n\\n{\"id\": \"a\\\\nb\", \"text\":\"int x = 1;\"}\\n{\"text\":\"\",\"id\":7}' | \"$M\" " ENCODER "--jsonl");
+    assert_int_equal(r.code, 0);
+    assert_int_equal(read_vector(other, 64, r.out), 64);
+    const char *second = strchr(r.out, '\n') + 1, *third = strchr(second, '\n') + 1;
+    read_vector(line, 64, second);
+    assert_memory_equal(one, line, sizeof(one));
+    assert_memory_not_equal(one, other, sizeof(one));
+    assert_ptr_equal(strstr(second, "{\"id\":\"a\\nb\","), second);
+    assert_ptr_equal(strstr(third, "{\"id\":7,"), third);
+    cli_shell(&r, "printf 'int x = 1;' | \"$M\" " ENCODER "--json --dim 32");
+    assert_int_equal(read_vector(half, 32, r.out), 32);
+    double scale = length_of(one, 32);
+    for (int i = 0; i < 32; i++)
+        assert_true(fabs(half[i] - one[i] / scale) < 1e-6);
+}
+
+static void a_prompt_stands_before_the_text(void **state)
+{
+    (void)state;
+    double with[64], by_hand[64];
+    cli_shell(&r, "printf 'free list' | \"$M\" " ENCODER "--json --prompt code");
+    read_vector(with, 64, r.out);
+    cli_shell(&r, "printf 'task: code retrieval | query: free list' | \"$M\" " ENCODER "--json");
+    read_vector(by_hand, 64, r.out);
+    assert_memory_equal(with, by_hand, sizeof(with));
+    cli_expect(&r, ENCODER "--prompt poem", 2);
+    assert_non_null(strstr(r.err, "document"));
+}
+
+static void what_is_too_long_is_cut_and_marked(void **state)
+{
+    (void)state;
+    double cut[64], by_hand[64];
+    cli_shell(&r, "head -c 400 /dev/zero | tr '\\0' 'a' | \"$M\" " ENCODER "--json");          /* a token a byte, 256 at most */
+    assert_int_equal(r.code, 0);
+    read_vector(cut, 64, r.out);
+    assert_non_null(strstr(r.out, "\"tokens\":256,\"truncated\":true"));
+    assert_non_null(strstr(r.err, "cut"));
+    cli_shell(&r, "head -c 254 /dev/zero | tr '\\0' 'a' | \"$M\" " ENCODER "--json");
+    read_vector(by_hand, 64, r.out);
+    assert_non_null(strstr(r.out, "\"truncated\":false"));
+    assert_memory_equal(cut, by_hand, sizeof(cut));
+}
+
+static void refusals_name_the_cause(void **state)
+{
+    (void)state;
+    cli_shell(&r, "printf '{\"text\": 3}\\n' | \"$M\" " ENCODER "--jsonl");
+    assert_int_equal(r.code, 65);
+    assert_non_null(strstr(r.err, "line 1"));
+    cli_shell(&r, "printf '\"a\"\\n[1]\\n' | \"$M\" " ENCODER "--jsonl");
+    assert_int_equal(r.code, 65);
+    assert_non_null(strstr(r.err, "line 2"));
+    cli_expect(&r, ENCODER "--json --jsonl", 2);
+    cli_expect(&r, ENCODER "--dim 65", 2);
+    cli_expect(&r, "embed " TINY, 65);
+    assert_non_null(strstr(r.err, "EmbeddingGemma"));
+    cli_expect(&r, "generate -m random:embeddinggemma-tiny:f32 -p a -n 2", 65);
+    assert_non_null(strstr(r.err, "embeddings"));
+}
+
+static void the_plan_is_the_ledger(void **state)
+{
+    (void)state;
+    char path[256];
+    json_error_t e;
+    const char *name;
+    json_t *c;
+    cli_shell(&r, "printf '\"a\"\\n\"bcd\"\\n' | \"$M\" " ENCODER "--jsonl --mem-report \"$D/mem.json\"");
+    assert_int_equal(r.code, 0);
+    snprintf(path, sizeof(path), "%s/mem.json", cli_dir);
+    json_t *j = json_load_file(path, 0, &e);
+    assert_non_null(j);
+    json_object_foreach(json_object_get(j, "classes"), name, c) {
+        if (json_integer_value(json_object_get(c, "planned")) != json_integer_value(json_object_get(c, "peak")))
+            fail_msg("class %s: planned and peak differ: %s", name, json_dumps(c, 0));
+        assert_int_equal(json_integer_value(json_object_get(c, "live")), 0);
+    }
+    json_decref(j);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_text_and_a_line_give_the_same_vector),
+        cmocka_unit_test(a_prompt_stands_before_the_text),
+        cmocka_unit_test(what_is_too_long_is_cut_and_marked),
+        cmocka_unit_test(refusals_name_the_cause),
+        cmocka_unit_test(the_plan_is_the_ledger),
+    };
+    return cmocka_run_group_tests(tests, cli_begin, cli_end);
+}
