@@ -207,48 +207,41 @@ static size_t stem(tokenizer *t, char *dst, const char *word, size_t n)
     return t->slot[h].n_stem;
 }
 
-/* The tokens of one position, each once. */
-typedef struct {
-    struct { unsigned short off; unsigned char n; } token[2 * MYTH_WORD_PARTS + 1];
-    char text[2 * MYTH_WORD_BYTES];
-    unsigned n_token, n_text;
-} forms;
+/* A name of one letter says nothing alone, and every loop has one. */
+static bool is_indexed(const myth_word *w) { return w->n_whole > 1 || w->is_number; }
 
-/* The n bytes behind the text become a token unless they are one already. */
-static void keep_form(forms *f, size_t n)
+/* The stems of the parts at one position, each once; none longer than its part, so they fit where the word did. */
+typedef struct {
+    struct { unsigned char off, n; } token[MYTH_WORD_PARTS];
+    char text[MYTH_WORD_BYTES];
+    unsigned n_token, n_text;
+} stems;
+
+static bool has_stem(const stems *f, const char *s, size_t n)
 {
-    const char *s = f->text + f->n_text;
     for (unsigned i = 0; i < f->n_token; i++)
         if (f->token[i].n == n && memcmp(f->text + f->token[i].off, s, n) == 0)
-            return;
-    f->token[f->n_token].off = (unsigned short)f->n_text;
-    f->token[f->n_token++].n = (unsigned char)n;
-    f->n_text += (unsigned)n;
-}
-
-static void put_form(forms *f, const char *s, size_t n)
-{
-    memcpy(f->text + f->n_text, s, n);
-    keep_form(f, n);
+            return true;
+    return false;
 }
 
 static int give_indexed(tokenizer *t, const myth_word *w, void *arg, token_fn give)
 {
-    forms f;
-    char text[MYTH_WORD_BYTES];
+    stems f;
     f.n_token = f.n_text = 0;
+    if (!is_indexed(w))
+        return SQLITE_OK;
     int start = (int)w->off, end = (int)(w->off + w->bytes), rc = give(arg, 0, w->whole, (int)w->n_whole, start, end);
-    bool is_compound = myth_word_is_compound(w);
     for (unsigned i = 0; i < w->n_part; i++) {
-        const char *part = w->whole + w->part[i].off;
-        size_t n = w->part[i].bytes;
-        if (n < 2)
+        char *s = f.text + f.n_text;
+        if (w->part[i].bytes < 2)
             continue;
-        if (is_compound)
-            put_form(&f, part, n);
-        size_t n_stem = stem(t, text, part, n);
-        if (n_stem != n || memcmp(text, part, n) != 0)
-            put_form(&f, text, n_stem);
+        size_t n = stem(t, s, w->whole + w->part[i].off, w->part[i].bytes);
+        if ((n == w->n_whole && memcmp(s, w->whole, n) == 0) || has_stem(&f, s, n))
+            continue;
+        f.token[f.n_token].off = (unsigned char)f.n_text;
+        f.token[f.n_token++].n = (unsigned char)n;
+        f.n_text += (unsigned)n;
     }
     for (unsigned i = 0; i < f.n_token && rc == SQLITE_OK; i++)
         rc = give(arg, FTS5_TOKEN_COLOCATED, f.text + f.token[i].off, f.token[i].n, start, end);
@@ -259,6 +252,8 @@ static int give_asked(tokenizer *t, const myth_word *w, bool is_exact, void *arg
 {
     char text[MYTH_WORD_BYTES];
     int start = (int)w->off, end = (int)(w->off + w->bytes);
+    if (!is_indexed(w))
+        return SQLITE_OK;
     if (is_exact || myth_word_is_compound(w))
         return give(arg, 0, w->whole, (int)w->n_whole, start, end);
     return give(arg, 0, text, (int)stem(t, text, w->whole, w->n_whole), start, end);
@@ -314,7 +309,10 @@ size_t myth_fts_quote(char *dst, size_t cap, const char *text, size_t n, bool is
 {
     myth_word w;
     size_t pos = 0, at = 0;
-    if (!myth_word_next(&w, text, n, &pos)) {
+    bool has_word = false;
+    while (!has_word && myth_word_next(&w, text, n, &pos))
+        has_word = is_indexed(&w);
+    if (!has_word) {
         if (cap)
             dst[0] = '\0';
         return 0;

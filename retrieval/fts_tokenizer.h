@@ -3,10 +3,11 @@
  * Word      a run of letters, digits, '_' and '$'; everything else separates, so a dotted or qualified name is a run of words, which a
  *           quoted query finds as a phrase. Letters are ASCII, what is one beyond it in UTF-8, and bytes that are not UTF-8. A CJK
  *           character is a word of its own
- * Indexed   one position a word. There: the word whole in lower case (at most MYTH_WORD_BYTES, the rest is dropped), its parts of two
- *           bytes or more by camel case, '_', '$' and digits, and the porter stem of each part that has another form. A number has no parts
- * Asked     one token a word: a word of one part by its stem (so it finds all forms), a compound one whole; whole and unstemmed behind
- *           MYTH_FTS_EXACT or when a prefix is asked
+ * Indexed   one position a word: the word whole in lower case (at most MYTH_WORD_BYTES, the rest is dropped) and the porter stem of each of its
+ *           parts of two bytes or more, by camel case, '_', '$' and digits. A number has no parts; a word of one letter is left out and has
+ *           no position
+ * Asked     one token a word: a word of one part by its stem (so it finds all forms, and compound words with it), a compound one whole; whole
+ *           and unstemmed behind MYTH_FTS_EXACT or when a prefix is asked: then it finds the word as it stands, not a part of another
  * Source    Porter, An algorithm for suffix stripping (1980); SQLite's FTS5 documentation, "Custom Tokenizers", "Synonym Support"        */
 #ifndef MYTH_FTS_TOKENIZER_H
 #define MYTH_FTS_TOKENIZER_H
@@ -41,7 +42,7 @@ size_t myth_word_stem(char *dst, const char *word, size_t n);
 
 /* A text as one string of an FTS5 query: in quotes, quotes doubled, NUL a space, so that nothing in it is an operator; words in it become a phrase.
  * Returns the bytes of the whole, without the final zero that is written; nothing is written past cap, so ask with cap 0. 0: the text has no
- * word, and FTS5 would find nothing. */
+ * indexed word, and FTS5 would find nothing. */
 size_t myth_fts_quote(char *dst, size_t cap, const char *text, size_t n, bool is_exact);
 
 #endif

@@ -202,13 +202,13 @@ static void table_finds(void **state)
     assert_string_equal(find(db, "parse"), "1 2 3 ");
     assert_string_equal(find(db, "parsing"), "1 2 3 ");
     assert_string_equal(find_exact(db, "parsing"), "2 ");
-    assert_string_equal(find_exact(db, "parse"), "1 ");
+    assert_string_equal(find_exact(db, "parse"), "");
     assert_string_equal(find(db, "os.path.join"), "2 ");
     assert_string_equal(find(db, "os path"), "2 ");
     assert_string_equal(find(db, "server"), "4 ");
     assert_string_equal(find(db, "256"), "4 ");
     assert_string_equal(find(db, "httpserver"), "4 ");
-    assert_string_equal(find(db, "src/d.c"), "4 ");
+    assert_string_equal(find(db, "src/parse_file.c"), "1 ");
     assert_string_equal(find(db, "NEAR OR AND NOT"), "4 ");
     assert_string_equal(find(db, "body:file"), "");
     assert_string_equal(find(db, "\"name\" OR \"os\""), "");
@@ -227,15 +227,17 @@ static int keep_all(void *arg, int flags, const char *token, int n, int start, i
     return SQLITE_OK;
 }
 
-/* The tokens of a position: the word, its parts, their stems, each once. */
+/* The tokens of a position: the word and the stems of its parts, each once. */
 static void tokens(void **state)
 {
     (void)state;
     static const struct { int flags; const char *text, *is; } row[] = {
-        { FTS5_TOKENIZE_DOCUMENT, "parseFiles", " parsefiles=parse=pars=files=file" },
-        { FTS5_TOKENIZE_DOCUMENT, "parsing x", " parsing=pars x" },
+        { FTS5_TOKENIZE_DOCUMENT, "parseFiles", " parsefiles=pars=file" },
+        { FTS5_TOKENIZE_DOCUMENT, "parsing x", " parsing=pars" },
         { FTS5_TOKENIZE_DOCUMENT, "a_file_file", " a_file_file=file" },
         { FTS5_TOKENIZE_DOCUMENT, "\x01parsing", " parsing=pars" },
+        { FTS5_TOKENIZE_DOCUMENT, "i + 7 - file", " 7 file" },
+        { FTS5_TOKENIZE_QUERY, "i + 7", " 7" },
         { FTS5_TOKENIZE_AUX, "v2", " v2" },
         { FTS5_TOKENIZE_QUERY, "parsing", " pars" },
         { FTS5_TOKENIZE_QUERY, "parseFiles", " parsefiles" },
@@ -291,6 +293,8 @@ static void any_bytes(void **state)
         char id[16];
         snprintf(id, sizeof(id), "%d ", i);
         while (myth_word_next(&w, text[i], BYTES, &pos)) {
+            if (w.n_whole < 2 && !w.is_number)
+                continue;
             assert_true(w.bytes > 0 && w.off + w.bytes == pos && pos <= BYTES);
             const char *hit = found(db, text[i] + w.off, w.bytes, n_word % 2);
             while (hit && strncmp(hit, id, strlen(id)) != 0)
