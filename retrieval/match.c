@@ -218,12 +218,12 @@ static double idf(const plan *p, int64_t df) { return log(1 + ((double)(p->n_row
 static void choose_terms(plan *p, const myth_weights_search *w, uint32_t *n_dropped)
 {
     bool is_long = p->n_group > w->long_groups;
-    int64_t frequent = (int64_t)(w->long_df * (double)p->n_row) + 1;
+    int64_t frequent = (int64_t)(w->long_df * (double)p->n_row) + 1, common = (int64_t)(w->alt_df * (double)p->n_row) + 1;
     uint32_t n_asked = 0;
     *n_dropped = 0;
     for (uint32_t i = 0; i < p->n_term; i++) {
         term *t = &p->term[i];
-        t->is_kept = t->df > 0 && (t->df <= frequent || !(is_long || t->is_alternative));
+        t->is_kept = t->df > 0 && (t->df <= frequent || !is_long) && (t->df <= common || !t->is_alternative);
     }
     for (uint32_t i = 0; i < p->n_term; i++)                        /* never all */
         n_asked += p->term[i].is_kept;

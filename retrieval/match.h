@@ -2,8 +2,8 @@
  *
  * Score     BM25F: per term the weighted sum of its count in the columns, saturated once, times idf; over the terms of a group the best,
  *           over the groups the sum. idf = log(1 + (N - df + 1/2) / (df + 1/2)): above 0 also for what is in most rows
- * Dropped   of long queries the terms in more than long_df of the rows, and what is beyond max_groups; of every query such alternatives;
- *           never all
+ * Dropped   of long queries the terms in more than long_df of the rows, and what is beyond max_groups; of every query alternatives in more
+ *           than alt_df; never all
  * Order     score, then row id: the same everywhere
  * Threads   one call at a time per connection                                                                                          */
 #ifndef MYTH_MATCH_H
