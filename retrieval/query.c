@@ -78,21 +78,25 @@ static const myth_query_term *find_term(const myth_query *q, const char *s, size
     return NULL;
 }
 
-/* A term is there once: of two reasons for it the better counts, unless the second is only an alternative of another word. */
+/* A term is there once: of two reasons for it the better counts, and what is asked for itself is no alternative. */
 static myth_status add_term(parser *p, const char *s, size_t n, uint32_t group, double weight, myth_term_kind kind, myth_error *err)
 {
     myth_query *q = p->q;
+    if (weight <= 0 || n == 0)
+        return MYTH_OK;
     myth_query_term *old = (myth_query_term *)find_term(q, s, n);
-    if (old && old->kind != MYTH_TERM_ALTERNATIVE && kind == MYTH_TERM_ALTERNATIVE)
+    bool is_new_alternative = kind == MYTH_TERM_ALTERNATIVE, is_promoted = old && old->kind == MYTH_TERM_ALTERNATIVE && !is_new_alternative;
+    if (old && !is_promoted && is_new_alternative)
         return MYTH_OK;
-    if (old && (old->kind != MYTH_TERM_ALTERNATIVE || kind == MYTH_TERM_ALTERNATIVE)) {
-        if (weight > old->weight) {
-            old->weight = weight;
-            old->kind = kind;
-        }
-        return MYTH_OK;
+    if (old && (is_promoted || weight > old->weight)) {
+        old->group = is_promoted ? group : old->group;
+        old->weight = weight;
+        old->kind = kind;
+        q->n_group = old->group >= q->n_group ? old->group + 1 : q->n_group;
     }
-    if (weight <= 0 || q->n_term == MYTH_QUERY_TERMS || n == 0)
+    if (old)
+        return MYTH_OK;
+    if (q->n_term == MYTH_QUERY_TERMS)
         return MYTH_OK;
     char *text = copy_text(q, s, n);
     if (!text)
@@ -141,10 +145,12 @@ static bool is_name(const parser *p, const myth_word *word)
 {
     size_t end = word->off + word->bytes;
     char before = word->off ? p->text[word->off - 1] : ' ', after = end < p->n ? p->text[end] : ' ';
-    if (word->is_number || word->bytes < 3 || word->bytes >= MYTH_WORD_BYTES)
+    bool is_last = !join_bytes(p->text + end, p->n - end);
+    if (word->is_number || word->bytes >= MYTH_WORD_BYTES)
         return false;
-    return myth_word_is_compound(word) || after == '(' || (before == '`' && after == '`') ||
-           (follows_join(p, word->off) && !join_bytes(p->text + end, p->n - end)) || p->q->kind == MYTH_QUERY_SYMBOL;
+    if (p->q->kind == MYTH_QUERY_SYMBOL)
+        return is_last;
+    return word->bytes >= 3 && (myth_word_is_compound(word) || after == '(' || (before == '`' && after == '`') || (follows_join(p, word->off) && is_last));
 }
 
 /* Neighbours by one space or hyphen are written as one word as often as not. */
