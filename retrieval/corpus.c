@@ -204,7 +204,7 @@ myth_status myth_corpus_add(myth_corpus *c, const myth_corpus_row *row, myth_err
         memcpy(id + row->n_id + 1, row->path, row->n_path);
     corpus_row *r = &c->row[c->n_row];
     *r = (corpus_row){ .id = id, .path = id + row->n_id + 1, .n_id = (uint32_t)row->n_id, .is_number = row->is_number };
-    r->kinds = row->path ? myth_rank_kinds(r->path, myth_detect_test(r->path), false) : 1u << MYTH_FILE_SOURCE;
+    r->kinds = row->path ? myth_rank_kinds(r->path, myth_detect_test(r->path), false) : 1u << MYTH_KIND_SOURCE;
     size_t off = 0;
     do {
         size_t n = piece_end(row->text + off, row->n_text - off);
@@ -258,7 +258,7 @@ static myth_status add_symbols(myth_corpus *c, pool *p, const myth_query *q, con
         while ((rc = sqlite3_step(c->find_symbol)) == SQLITE_ROW && n < SYMBOL_MAX) {
             piece[n] = sqlite3_column_int64(c->find_symbol, 0);
             bool is_new = n == 0 || c->row_of[piece[n] - 1] != c->row_of[piece[n - 1] - 1];
-            n_other += is_new && !(c->row[c->row_of[piece[n] - 1]].kinds >> MYTH_FILE_TEST & 1);
+            n_other += is_new && !(c->row[c->row_of[piece[n] - 1]].kinds >> MYTH_KIND_TEST & 1);
             n++;
         }
         sqlite3_reset(c->find_symbol);

@@ -41,22 +41,22 @@ uint32_t myth_rank_kinds(const char *path, bool is_test, bool is_generated)
     const char *p = path, *slash;
     for (; (slash = strchr(p, '/')); p = slash + 1) {
         size_t n = (size_t)(slash - p);
-        kinds |= is_one_of(p, n, example_dirs) ? 1u << MYTH_FILE_EXAMPLE : 0;
-        kinds |= is_one_of(p, n, vendored_dirs) ? 1u << MYTH_FILE_VENDORED : 0;
-        kinds |= is_one_of(p, n, document_dirs) ? 1u << MYTH_FILE_DOCUMENT : 0;
+        kinds |= is_one_of(p, n, example_dirs) ? 1u << MYTH_KIND_EXAMPLE : 0;
+        kinds |= is_one_of(p, n, vendored_dirs) ? 1u << MYTH_KIND_VENDORED : 0;
+        kinds |= is_one_of(p, n, document_dirs) ? 1u << MYTH_KIND_DOCUMENT : 0;
     }
     const char *dot = strrchr(p, '.');
     bool has_suffix = dot && dot > p;
     size_t n_stem = has_suffix ? (size_t)(dot - p) : strlen(p), n_suffix = has_suffix ? strlen(dot + 1) : 0;
     if (is_one_of(p, n_stem, compat) || strstr(p, "amalgamation"))
-        kinds |= 1u << MYTH_FILE_VENDORED;
+        kinds |= 1u << MYTH_KIND_VENDORED;
     if (has_suffix ? is_one_of(dot + 1, n_suffix, document_suffixes) : is_one_of(p, n_stem, document_names))
-        kinds |= 1u << MYTH_FILE_DOCUMENT;
+        kinds |= 1u << MYTH_KIND_DOCUMENT;
     if (has_suffix && is_one_of(dot + 1, n_suffix, data_suffixes))
-        kinds |= 1u << MYTH_FILE_DATA;
-    kinds |= is_test ? 1u << MYTH_FILE_TEST : 0;
-    kinds |= is_generated ? 1u << MYTH_FILE_GENERATED : 0;
-    return kinds ? kinds : 1u << MYTH_FILE_SOURCE;
+        kinds |= 1u << MYTH_KIND_DATA;
+    kinds |= is_test ? 1u << MYTH_KIND_TEST : 0;
+    kinds |= is_generated ? 1u << MYTH_KIND_GENERATED : 0;
+    return kinds ? kinds : 1u << MYTH_KIND_SOURCE;
 }
 
 const char *myth_file_kind_name(myth_file_kind kind)
@@ -67,7 +67,7 @@ const char *myth_file_kind_name(myth_file_kind kind)
 
 static double kind_factor(uint32_t kinds, const myth_query *q, const myth_weights_search *w)
 {
-    const double factor[MYTH_FILE_KIND_N] = {
+    const double factor[MYTH_KIND_KIND_N] = {
         1,
         q->wants_tests ? 1 : w->test,
         q->wants_examples || q->wants_tests ? 1 : w->example,
@@ -77,7 +77,7 @@ static double kind_factor(uint32_t kinds, const myth_query *q, const myth_weight
         w->data,
     };
     double least = 1;
-    for (int i = 0; i < MYTH_FILE_KIND_N; i++)
+    for (int i = 0; i < MYTH_KIND_KIND_N; i++)
         if ((kinds >> i & 1) && factor[i] < least)
             least = factor[i];
     return least;
@@ -155,7 +155,7 @@ static void score_files(ranking *r, uint32_t n_file, double top)
     double symbol = r->q->kind == MYTH_QUERY_SYMBOL ? r->w->symbol_query : r->w->symbol;
     for (uint32_t f = 0; f < n_file; f++) {
         myth_rank_file *x = &r->file[f];
-        bool is_test = (x->kinds >> MYTH_FILE_TEST & 1) && !r->q->wants_tests;
+        bool is_test = (x->kinds >> MYTH_KIND_TEST & 1) && !r->q->wants_tests;
         x->symbol = is_test ? 0 : symbol * (top > 0 ? top : 1) * x->symbol_share;
         x->score = (x->sum + x->symbol) * x->kind;
     }
@@ -216,7 +216,7 @@ static void drop_equal_files(ranking *r)
     r->n = n;
 }
 
-static bool is_test(const ranking *r, const entry *e) { return r->file[e->chunk->file].kinds >> MYTH_FILE_TEST & 1; }
+static bool is_test(const ranking *r, const entry *e) { return r->file[e->chunk->file].kinds >> MYTH_KIND_TEST & 1; }
 
 /* The last place of a list that has no test goes to the best one outside. */
 static void keep_quota(ranking *r, uint32_t k)

@@ -48,11 +48,12 @@ typedef struct {
     myth_hit *hit;
     uint32_t n_hit;
     const char *query_kind;
+    myth_mem *mem;
     uint32_t n_term, n_dropped; /* groups of terms asked, and dropped as saying little */
     uint64_t n_seen;            /* chunks with one of them                              */
 } myth_hits;
 
 myth_status myth_search(myth_hits *out, myth_index *x, const myth_search_opts *opts, myth_error *err);
-void myth_hits_free(myth_hits *hits, myth_index *x);
+void myth_hits_free(myth_hits *hits);        /* before the index is closed */
 
 #endif

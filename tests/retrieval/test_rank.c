@@ -143,11 +143,11 @@ static void kinds_step_back(void **state)
 {
     (void)state;
     static const struct { const char *path; uint32_t kind; } row[] = {
-        { "tests/test_parse.py", MYTH_FILE_TEST },      { "src/parser_test.go", MYTH_FILE_TEST },      { "examples/server.c", MYTH_FILE_EXAMPLE },
-        { "deps/zlib/inflate.c", MYTH_FILE_VENDORED },  { "third_party/x/y.c", MYTH_FILE_VENDORED },   { "pkg/_vendor/six/a.py", MYTH_FILE_VENDORED },
-        { "src/compat.py", MYTH_FILE_VENDORED },        { "sqlite-amalgamation.c", MYTH_FILE_VENDORED }, { "docs/conf.py", MYTH_FILE_DOCUMENT },
-        { "CHANGES.rst", MYTH_FILE_DOCUMENT },          { "ChangeLog", MYTH_FILE_DOCUMENT },           { "i18n/de.po", MYTH_FILE_DATA },
-        { "Cargo.lock", MYTH_FILE_DATA },
+        { "tests/test_parse.py", MYTH_KIND_TEST },      { "src/parser_test.go", MYTH_KIND_TEST },      { "examples/server.c", MYTH_KIND_EXAMPLE },
+        { "deps/zlib/inflate.c", MYTH_KIND_VENDORED },  { "third_party/x/y.c", MYTH_KIND_VENDORED },   { "pkg/_vendor/six/a.py", MYTH_KIND_VENDORED },
+        { "src/compat.py", MYTH_KIND_VENDORED },        { "sqlite-amalgamation.c", MYTH_KIND_VENDORED }, { "docs/conf.py", MYTH_KIND_DOCUMENT },
+        { "CHANGES.rst", MYTH_KIND_DOCUMENT },          { "ChangeLog", MYTH_KIND_DOCUMENT },           { "i18n/de.po", MYTH_KIND_DATA },
+        { "Cargo.lock", MYTH_KIND_DATA },
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         if (!(myth_rank_kinds(row[i].path, myth_detect_test(row[i].path), false) >> row[i].kind & 1))
@@ -158,9 +158,9 @@ static void kinds_step_back(void **state)
     static const char *const source[] = { "src/parse.c", "src/history.c", "lib/news.py", "contrib/admin.py", "latest/protest.c", "src/compatible.c",
                                           "vendoring.py", "docs.c" };
     for (size_t i = 0; i < sizeof source / sizeof *source; i++)
-        if (myth_rank_kinds(source[i], myth_detect_test(source[i]), false) != 1u << MYTH_FILE_SOURCE)
+        if (myth_rank_kinds(source[i], myth_detect_test(source[i]), false) != 1u << MYTH_KIND_SOURCE)
             fail_msg("%s is source", source[i]);
-    assert_int_equal(myth_rank_kinds("a.c", false, true), 1u << MYTH_FILE_GENERATED);
+    assert_int_equal(myth_rank_kinds("a.c", false, true), 1u << MYTH_KIND_GENERATED);
 }
 
 static void unless_they_are_asked_for(void **state)
