@@ -266,6 +266,7 @@ static void hostile_queries(void **state)
     assert_true(hits.n_hit > 0);
     assert_string_equal(hits.query_kind, "issue");
     free(big);
+    myth_hits_free(&hits);
     myth_error err = { 0 };
     assert_int_equal(myth_search(&hits, index_, &(myth_search_opts){ .query = "", .k = 5 }, &err), MYTH_EARG);
     assert_int_equal(myth_search(&hits, index_, &(myth_search_opts){ .query = "a", .k = 5, .weights = "x=1" }, &err), MYTH_EARG);
