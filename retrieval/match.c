@@ -12,20 +12,28 @@ typedef struct {
     uint32_t group;
     double weight;                  /* of the term, times idf once that is known */
     int64_t df;
-    bool is_alternative, is_kept;
+    bool is_alternative, is_kept, is_choosing;
 } term;
 
 typedef struct {
-    term *term;                     /* those of the MATCH are the first n_phrase */
-    uint32_t n_term, n_phrase, n_group;
+    uint32_t term;
+    int count[MYTH_COL_N];
+    double f;                       /* weighted sum of the counts */
+} seen;
+
+typedef struct {
+    seen *seen;                     /* terms of the row at hand */
+    term *term;                     /* those asked first: n_choosing, which bring rows, then up to n_asked, which add to them */
+    uint32_t n_term, n_choosing, n_asked, n_group;
     double k1, b, column[MYTH_COL_N], avg_words;
     double *group_score, (*group_column)[MYTH_COL_N];
     myth_match_row *heap;           /* the worst on top */
     uint32_t n_heap, max;
     uint64_t n_seen;
     int64_t n_row;
-    int rc;                         /* of a call inside FTS5 that failed */
 } plan;
+
+enum { COUNTED = 4096 };            /* rows of a term that are counted */
 
 /* ---- the best rows ---- */
 
@@ -89,40 +97,53 @@ static int count_phrase(const Fts5ExtensionApi *api, Fts5Context *fts, int i, in
     return rc == SQLITE_OK ? any : -1;
 }
 
-static int score_row(plan *p, const Fts5ExtensionApi *api, Fts5Context *fts, myth_match_row *row)
+/* The score for a length norm; the parts go to row when it is given. */
+static double sum_groups(plan *p, uint32_t n_seen, double norm, myth_match_row *row)
 {
-    int n_words = 0, rc = api->xColumnSize(fts, -1, &n_words);
-    double norm = p->k1 * (1 - p->b + p->b * n_words / p->avg_words);
-    if (rc != SQLITE_OK)
-        return rc;
+    double sum = 0;
     for (uint32_t g = 0; g < p->n_group; g++)
         p->group_score[g] = 0;
-    for (uint32_t i = 0; i < p->n_phrase; i++) {
-        int count[MYTH_COL_N] = { 0 }, any = count_phrase(api, fts, (int)i, count);
-        if (any < 0)
-            return SQLITE_ERROR;
-        if (!any)
+    for (uint32_t i = 0; i < n_seen; i++) {
+        const seen *s = &p->seen[i];
+        const term *t = &p->term[s->term];
+        double score = t->weight * s->f * (p->k1 + 1) / (s->f + norm);
+        if (score <= p->group_score[t->group])
             continue;
-        const term *t = &p->term[i];
-        double f = 0;
-        for (int c = 0; c < MYTH_COL_N; c++)
-            f += p->column[c] * count[c];
-        double score = t->weight * f * (p->k1 + 1) / (f + norm);
-        if (f <= 0 || score <= p->group_score[t->group])
-            continue;
+        sum += score - p->group_score[t->group];
         p->group_score[t->group] = score;
-        for (int c = 0; c < MYTH_COL_N; c++)
-            p->group_column[t->group][c] = score * p->column[c] * count[c] / f;
+        for (int c = 0; c < MYTH_COL_N && row; c++)
+            p->group_column[t->group][c] = score * p->column[c] * s->count[c] / s->f;
     }
-    for (uint32_t g = 0; g < p->n_group; g++) {
+    for (uint32_t g = 0; g < p->n_group && row; g++) {
         if (p->group_score[g] <= 0)
             continue;
         row->n_group++;
-        row->score += p->group_score[g];
         for (int c = 0; c < MYTH_COL_N; c++)
             row->column[c] += p->group_column[g][c];
     }
-    return SQLITE_OK;
+    return sum;
+}
+
+static int score_row(plan *p, const Fts5ExtensionApi *api, Fts5Context *fts, myth_match_row *row)
+{
+    uint32_t n_seen = 0;
+    for (uint32_t i = 0; i < p->n_asked; i++) {
+        seen *s = &p->seen[n_seen];
+        *s = (seen){ .term = i };
+        /* Choosing terms stand in the MATCH twice when others do too: see write_match. */
+        int phrase = (int)(i < p->n_choosing || p->n_asked == p->n_choosing ? i : i + p->n_choosing), any = count_phrase(api, fts, phrase, s->count);
+        if (any < 0)
+            return SQLITE_ERROR;
+        for (int c = 0; c < MYTH_COL_N; c++)
+            s->f += p->column[c] * s->count[c];
+        n_seen += any && s->f > 0;
+    }
+    /* The length is a look-up of its own: not for a row that no length would bring in. */
+    if (n_seen == 0 || (p->n_heap == p->max && sum_groups(p, n_seen, p->k1 * (1 - p->b), NULL) < p->heap[0].score))
+        return SQLITE_OK;
+    int n_words = 0, rc = api->xColumnSize(fts, -1, &n_words);
+    row->score = sum_groups(p, n_seen, p->k1 * (1 - p->b + p->b * n_words / p->avg_words), row);
+    return rc;
 }
 
 /* myth_score(fts, pointer to the plan): called once a row, gives nothing back. */
@@ -176,24 +197,33 @@ myth_status myth_match_register(sqlite3 *db, myth_error *err)
 
 /* ---- which terms are asked ---- */
 
-static myth_status count_rows(sqlite3 *db, int64_t *out, myth_error *err)
+/* Rows of the table, and the last one's id. FTS5 keeps the number in the first varint of its record of averages; counting would read them all. */
+static myth_status count_rows(sqlite3 *db, int64_t *out, int64_t *last, myth_error *err)
 {
     sqlite3_stmt *s = NULL;
-    /* The table of sizes has a row for each: counting it reads its keys alone. */
-    if (sqlite3_prepare_v2(db, "SELECT count(*) FROM fts_docsize", -1, &s, NULL) != SQLITE_OK)
+    if (sqlite3_prepare_v2(db, "SELECT (SELECT block FROM fts_data WHERE id = 1), (SELECT max(id) FROM fts_docsize)", -1, &s, NULL) != SQLITE_OK)
         return fail_db(db, err, "counting rows");
     int rc = sqlite3_step(s);
-    *out = rc == SQLITE_ROW ? sqlite3_column_int64(s, 0) : 0;
+    *out = *last = 0;
+    if (rc == SQLITE_ROW) {
+        const unsigned char *block = sqlite3_column_blob(s, 0);
+        for (int i = 0, n = sqlite3_column_bytes(s, 0); i < n && i < 8; i++) {
+            *out = *out << 7 | (block[i] & 0x7f);
+            if (!(block[i] & 0x80))
+                break;
+        }
+        *last = sqlite3_column_int64(s, 1);
+    }
     sqlite3_finalize(s);
     return rc == SQLITE_ROW ? MYTH_OK : fail_db(db, err, "counting rows");
 }
 
-/* Rows with each term, counted up to `most`. */
-static myth_status count_terms(sqlite3 *db, plan *p, char *text, int64_t most, myth_error *err)
+/* Rows with each term. Beyond COUNTED of them, as many more as the rows behind the last one counted are of all. */
+static myth_status count_terms(sqlite3 *db, plan *p, char *text, int64_t last_row, myth_error *err)
 {
     myth_status st = MYTH_OK;
     sqlite3_stmt *s = NULL;
-    if (sqlite3_prepare_v2(db, "SELECT count(*) FROM (SELECT 1 FROM fts WHERE fts MATCH ?1 LIMIT ?2)", -1, &s, NULL) != SQLITE_OK)
+    if (sqlite3_prepare_v2(db, "SELECT count(*), max(rowid) FROM (SELECT rowid FROM fts WHERE fts MATCH ?1 LIMIT ?2)", -1, &s, NULL) != SQLITE_OK)
         return fail_db(db, err, "counting a word");
     for (uint32_t i = 0; i < p->n_term && st == MYTH_OK; i++) {
         size_t n = myth_fts_quote(text, SIZE_MAX, p->term[i].text, p->term[i].n_text, false);
@@ -201,11 +231,15 @@ static myth_status count_terms(sqlite3 *db, plan *p, char *text, int64_t most, m
         if (n == 0)
             continue;
         sqlite3_bind_text(s, 1, text, (int)n, SQLITE_STATIC);
-        sqlite3_bind_int64(s, 2, most);
-        if (sqlite3_step(s) == SQLITE_ROW)
-            p->term[i].df = sqlite3_column_int64(s, 0);
-        else
+        sqlite3_bind_int64(s, 2, COUNTED);
+        if (sqlite3_step(s) == SQLITE_ROW) {
+            int64_t df = sqlite3_column_int64(s, 0), reached = sqlite3_column_int64(s, 1);
+            if (df == COUNTED && reached > 0 && reached < last_row)
+                df = (int64_t)((double)df * (double)last_row / (double)reached);
+            p->term[i].df = df < p->n_row ? df : p->n_row;
+        } else {
             st = fail_db(db, err, "counting a word");
+        }
         sqlite3_reset(s);
     }
     sqlite3_finalize(s);
@@ -214,63 +248,95 @@ static myth_status count_terms(sqlite3 *db, plan *p, char *text, int64_t most, m
 
 static double idf(const plan *p, int64_t df) { return log(1 + ((double)(p->n_row - df) + 0.5) / ((double)df + 0.5)); }
 
-/* Drops what is not there and what says little; keeps the groups that weigh most. */
-static void choose_terms(plan *p, const myth_weights_search *w, uint32_t *n_dropped)
+/* Whether group a weighs more than b; of equal ones the first. */
+static bool is_heavier(const plan *p, uint32_t a, uint32_t b)
 {
-    bool is_long = p->n_group > w->long_groups;
-    int64_t frequent = (int64_t)(w->long_df * (double)p->n_row) + 1, common = (int64_t)(w->alt_df * (double)p->n_row) + 1;
-    uint32_t n_asked = 0;
-    *n_dropped = 0;
-    for (uint32_t i = 0; i < p->n_term; i++) {
-        term *t = &p->term[i];
-        t->is_kept = t->df > 0 && (t->df <= frequent || !is_long) && (t->df <= common || !t->is_alternative);
-    }
-    for (uint32_t i = 0; i < p->n_term; i++)                        /* never all */
-        n_asked += p->term[i].is_kept;
-    for (uint32_t i = 0; i < p->n_term && n_asked == 0; i++)
-        p->term[i].is_kept = p->term[i].df > 0;
+    return p->group_score[a] > p->group_score[b] || (p->group_score[a] == p->group_score[b] && a < b);
+}
+
+/* Drops what is not there and what says little; the weightiest of the rest choose the rows. `heavy`: room for the groups. */
+static void choose_terms(plan *p, const myth_weights_search *w, uint32_t *heavy, uint32_t *n_dropped)
+{
+    int64_t common = (int64_t)(w->alt_df * (double)p->n_row) + 1, n_row = 0;
+    uint32_t n_heavy = 0, n = 0;
     for (uint32_t i = 0; i < p->n_term; i++) {
         term *t = &p->term[i];
         double own = idf(p, t->df);
+        t->is_kept = t->df > 0 && (t->df <= common || !t->is_alternative);
         for (uint32_t k = 0; k < p->n_term && t->is_alternative; k++)           /* a rare abbreviation is no rarer thing */
             if (p->term[k].group == t->group && !p->term[k].is_alternative && p->term[k].df > 0 && idf(p, p->term[k].df) < own)
                 own = idf(p, p->term[k].df);
         t->weight *= own;
-        p->group_score[t->group] = t->is_kept && t->weight > p->group_score[t->group] ? t->weight : p->group_score[t->group];
+        if (t->is_kept && t->weight > p->group_score[t->group])
+            p->group_score[t->group] = t->weight;
     }
-    for (uint32_t g = 0, kept = 0; g < p->n_group; g++) {
-        uint32_t heavier = 0;
-        for (uint32_t k = 0; k < p->n_group; k++)
-            heavier += p->group_score[k] > p->group_score[g] || (p->group_score[k] == p->group_score[g] && k < g);
-        bool is_out = p->group_score[g] <= 0 || heavier >= (uint32_t)w->max_groups;
-        kept += !is_out;
+    for (uint32_t g = 0; g < p->n_group; g++) {                     /* by insertion: few, and in a long query the rarest come anywhere */
+        uint32_t at = n_heavy++;
+        for (; at > 0 && is_heavier(p, g, heavy[at - 1]); at--)
+            heavy[at] = heavy[at - 1];
+        heavy[at] = g;
+    }
+    *n_dropped = 0;
+    for (uint32_t k = 0; k < n_heavy; k++) {
+        bool is_out = p->group_score[heavy[k]] <= 0 || k >= (uint32_t)w->max_groups;
+        int64_t df = 0;
+        for (uint32_t i = 0; i < p->n_term; i++)
+            df += p->term[i].group == heavy[k] && p->term[i].is_kept ? p->term[i].df : 0;
+        bool is_choosing = k == 0 || (double)(n_row + df) <= w->rows;
+        n_row += is_choosing ? df : 0;
         *n_dropped += is_out;
-        for (uint32_t i = 0; i < p->n_term && is_out; i++)
-            if (p->term[i].group == g)
-                p->term[i].is_kept = false;
+        for (uint32_t i = 0; i < p->n_term; i++) {
+            term *t = &p->term[i];
+            if (t->group != heavy[k])
+                continue;
+            t->is_kept = t->is_kept && !is_out;
+            t->is_choosing = t->is_kept && is_choosing;
+        }
     }
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < p->n_term; i++) {                      /* the kept ones first: their place is the phrase's number */
-        if (!p->term[i].is_kept)
-            continue;
-        term t = p->term[i];
-        p->term[i] = p->term[n];
-        p->term[n++] = t;
+    for (int pass = 0; pass < 2; pass++) {                          /* choosing ones first, then those that add */
+        for (uint32_t i = n; i < p->n_term; i++) {
+            if (!p->term[i].is_kept || (pass == 0 && !p->term[i].is_choosing))
+                continue;
+            term t = p->term[i];
+            p->term[i] = p->term[n];
+            p->term[n++] = t;
+        }
+        p->n_choosing = pass == 0 ? n : p->n_choosing;
     }
-    p->n_phrase = n;
+    p->n_asked = n;
 }
 
-/* "a" OR "b" OR "c"; the phrases of a phrase query by AND, so that each must be there. */
-static size_t write_match(char *text, size_t cap, const plan *p, const char *joint)
+static size_t write_terms(char *text, size_t cap, const plan *p, uint32_t first, uint32_t end, const char *joint)
 {
     size_t n = 0;
-    for (uint32_t i = 0; i < p->n_phrase; i++) {
-        if (i) {
+    text[n++] = '(';
+    for (uint32_t i = first; i < end; i++) {
+        if (i > first) {
             memcpy(text + n, joint, strlen(joint));
             n += strlen(joint);
         }
         n += myth_fts_quote(text + n, cap - n, p->term[i].text, p->term[i].n_text, false);
     }
+    text[n++] = ')';
+    return n;
+}
+
+/* (a OR b): with others that only add (a OR b) OR ((a OR b) AND (c OR d)), the same rows, so that c and d are looked up in them alone. The
+ * phrases of a phrase query by AND: each must be there. */
+static size_t write_match(char *text, size_t cap, const plan *p, bool is_all)
+{
+    if (is_all)
+        return write_terms(text, cap, p, 0, p->n_asked, " AND ");
+    size_t n = write_terms(text, cap, p, 0, p->n_choosing, " OR ");
+    if (p->n_asked == p->n_choosing)
+        return n;
+    memcpy(text + n, " OR (", 5);
+    n += 5;
+    n += write_terms(text + n, cap - n, p, 0, p->n_choosing, " OR ");
+    memcpy(text + n, " AND ", 5);
+    n += 5;
+    n += write_terms(text + n, cap - n, p, p->n_choosing, p->n_asked, " OR ");
+    text[n++] = ')';
     return n;
 }
 
@@ -292,7 +358,7 @@ static myth_status run_match(sqlite3 *db, plan *p, const char *text, size_t n, m
 /* Terms and phrases of the query. Returns the bytes that their MATCH takes at most. */
 static size_t collect(plan *p, const myth_query *q, bool only_phrases)
 {
-    size_t bytes = 1;
+    size_t bytes = 64;
     for (uint32_t i = 0; i < q->n_phrase; i++)
         p->term[p->n_term++] = (term){ .text = q->phrase[i], .group = p->n_group++, .weight = 1 };
     if (!only_phrases) {
@@ -303,7 +369,7 @@ static size_t collect(plan *p, const myth_query *q, bool only_phrases)
     }
     for (uint32_t i = 0; i < p->n_term; i++) {
         p->term[i].n_text = strlen(p->term[i].text);
-        bytes += 2 * p->term[i].n_text + 8;
+        bytes += 2 * (2 * p->term[i].n_text + 8);
     }
     return bytes;
 }
@@ -316,23 +382,31 @@ myth_status myth_match(myth_matches *out, sqlite3 *db, const myth_query *q, cons
     plan p = { .k1 = w->k1, .b = w->b, .column = { w->col_path, w->col_names, w->col_body }, .max = max };
     uint32_t n_term = q->n_term + q->n_phrase, n_group = q->n_group + q->n_phrase;
     char *text = NULL;
+    bool is_missing = false;
+    uint32_t *heavy = myth_alloc_n(q->mem, MYTH_MEM_OTHER, "match", n_group + 1, sizeof(*heavy));
+    p.seen = myth_alloc_n(q->mem, MYTH_MEM_OTHER, "match", n_term + 1, sizeof(*p.seen));
     p.term = myth_alloc_n(q->mem, MYTH_MEM_OTHER, "match", n_term + 1, sizeof(*p.term));
     p.group_score = myth_alloc_n(q->mem, MYTH_MEM_OTHER, "match", n_group + 1, sizeof(*p.group_score));
     p.group_column = myth_alloc_n(q->mem, MYTH_MEM_OTHER, "match", n_group + 1, sizeof(*p.group_column));
     p.heap = myth_alloc_n(q->mem, MYTH_MEM_OTHER, "match", max + 1, sizeof(*p.heap));
     size_t cap = p.term ? collect(&p, q, only_phrases) : 0;
     text = cap ? myth_alloc(q->mem, MYTH_MEM_OTHER, "match", cap) : NULL;
-    if (!text || !p.group_score || !p.group_column || !p.heap) {
+    if (!text || !heavy || !p.seen || !p.group_score || !p.group_column || !p.heap) {
         st = myth_fail(err, MYTH_ENOMEM, "search: no memory for %u rows", max);
         goto fail;
     }
-    MYTH_TRY(count_rows(db, &p.n_row, err));
-    bool is_long = p.n_group > w->long_groups;
-    MYTH_TRY(count_terms(db, &p, text, is_long ? (int64_t)(w->long_df * (double)p.n_row) + 2 : p.n_row, err));
-    choose_terms(&p, w, &out->n_dropped);
+    int64_t last_row;
+    MYTH_TRY(count_rows(db, &p.n_row, &last_row, err));
+    MYTH_TRY(count_terms(db, &p, text, last_row, err));
+    if (only_phrases)
+        for (uint32_t i = 0; i < p.n_term; i++)
+            is_missing |= p.term[i].df == 0;
+    choose_terms(&p, w, heavy, &out->n_dropped);
+    if (only_phrases)
+        p.n_choosing = p.n_asked;
     out->n_group = p.n_group - out->n_dropped;
-    if (p.n_phrase && !(only_phrases && out->n_dropped)) {
-        size_t n = write_match(text, cap, &p, only_phrases ? " AND " : " OR ");
+    if (p.n_asked && !is_missing) {
+        size_t n = write_match(text, cap, &p, only_phrases);
         MYTH_TRY(run_match(db, &p, text, n, err));
     }
     heap_sort(&p);
@@ -346,6 +420,8 @@ fail:
     myth_free(q->mem, p.group_column);
     myth_free(q->mem, p.group_score);
     myth_free(q->mem, p.term);
+    myth_free(q->mem, p.seen);
+    myth_free(q->mem, heavy);
     return st;
 }
 
