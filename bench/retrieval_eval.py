@@ -76,8 +76,7 @@ def configurations(args):
 
 
 def command(args, weights, rest):
-    line = [args.mythos, "search", "--lexical", "--json", "-q"] + rest
-    return line + (["--weights", weights] if weights else [])
+    return [args.mythos, "search", "--lexical", "--json", "-q"] + (["--weights", weights] if weights else []) + rest
 
 
 def run(line, ok=(0,)):

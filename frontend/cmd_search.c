@@ -317,6 +317,8 @@ static int run_search(myth_cli *cli, const void *opts)
     if (cli->n_arg == 0 || cli->arg[0][0] == '\0')
         return myth_cli_failf(cli, MYTH_EARG, "search: QUERY is missing; mythos search QUERY [DIR]");
     const char *query = cli->arg[0], *dir = cli->n_arg > 1 ? cli->arg[1] : ".";
+    if (myth_search_check(&(myth_search_opts){ .weights = o->weights }, &err) != MYTH_OK)
+        return myth_cli_fail(cli, &err);
     bool by_lines = o->mode == MODE_LITERAL || o->mode == MODE_REGEX;
     if (!by_lines) {
         st = search_index(cli, o, query, dir, &hits, &err);

@@ -349,6 +349,12 @@ fail:
     return st;
 }
 
+myth_status myth_search_check(const myth_search_opts *opts, myth_error *err)
+{
+    myth_weights_search w;
+    return myth_weights_search_set(&w, opts->weights, err);
+}
+
 myth_status myth_search(myth_hits *out, myth_index *x, const myth_search_opts *opts, myth_error *err)
 {
     myth_store *store = myth_index_store(x);

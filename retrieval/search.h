@@ -8,7 +8,7 @@
  * Parts     of a hit, in this order: path, names, body (they add up to its chunk's match), file_sum, symbol, kind, share, decay:
  *           score = (file_sum + symbol) * kind * share * decay
  * Order     score, then path, then line: the same everywhere
- * Errors    MYTH_EARG an empty query                                                                                            */
+ * Errors    MYTH_EARG a query without a word, or weights that are not                                                                                            */
 #ifndef MYTH_SEARCH_H
 #define MYTH_SEARCH_H
 
@@ -53,6 +53,8 @@ typedef struct {
     uint64_t n_seen;            /* chunks with one of them                              */
 } myth_hits;
 
+/* MYTH_EARG weights that are not. */
+myth_status myth_search_check(const myth_search_opts *opts, myth_error *err);
 myth_status myth_search(myth_hits *out, myth_index *x, const myth_search_opts *opts, myth_error *err);
 void myth_hits_free(myth_hits *hits);        /* before the index is closed */
 
