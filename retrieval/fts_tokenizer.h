@@ -20,6 +20,11 @@
 
 enum { MYTH_WORD_BYTES = 128, MYTH_WORD_PARTS = 64, MYTH_FTS_EXACT = 0x01 };
 
+/* The table of every index of words. The body stands first: a posting in the first column has no mark of its column, which is a seventh of the
+ * table. Weights and counts of FTS5 come in this order. */
+enum { MYTH_FTS_BODY, MYTH_FTS_PATH, MYTH_FTS_NAMES, MYTH_FTS_COLUMN_N };
+#define MYTH_FTS_TABLE "CREATE VIRTUAL TABLE fts USING fts5(body, path, names, content='', tokenize='mythos')"
+
 /* Makes `tokenize='mythos'` known to a connection. MYTH_EUNSUPPORTED: this SQLite has no FTS5. */
 myth_status myth_fts_register(sqlite3 *db, myth_error *err);
 

@@ -442,6 +442,33 @@ myth_status myth_index_last(myth_index *x, myth_index_stats *stats, myth_error *
 
 /* ---- one transaction ---- */
 
+/* Pieces of files from all over the directory, for the text's dictionary. */
+static myth_status learn(update *u, myth_error *err)
+{
+    enum { PIECE = 4 << 10, PIECES = 320 };
+    myth_mem *mem = u->x->mem;
+    size_t n_piece[PIECES], at = 0;
+    uint32_t n = 0, n_job = u->n_job, step = n_job > PIECES ? n_job / PIECES : 1;
+    unsigned char *piece = myth_alloc_n(mem, MYTH_MEM_OTHER, "index", PIECES, PIECE);
+    if (!piece)
+        return myth_fail(err, MYTH_ENOMEM, "no memory for %d bytes", PIECES * PIECE);
+    for (uint32_t i = 0; i < n_job && n < PIECES; i += step) {
+        const myth_scan_file *f = u->job[i].file;
+        int fd = f->bytes >= 64 ? myth_scan_open(u->work.root_fd, f->path, false) : -1;
+        if (fd < 0)
+            continue;
+        ssize_t got = pread(fd, piece + at, PIECE, f->bytes > PIECE ? (off_t)(f->bytes - PIECE) / 2 : 0);
+        close(fd);
+        if (got >= 64) {
+            n_piece[n++] = (size_t)got;
+            at += (size_t)got;
+        }
+    }
+    myth_status st = myth_store_learn(u->x->store, piece, n_piece, n, err);
+    myth_free(mem, piece);
+    return st;
+}
+
 static bool has_new_outs(update *u)
 {
     char key[64];
@@ -457,6 +484,9 @@ static myth_status write_changes(update *u, myth_error *err)
     myth_status st = MYTH_OK;
     MYTH_TRY(myth_store_begin(store, err));
     MYTH_TRY(drop_files(u, err));
+    if (u->known.n_row == 0)
+        MYTH_TRY(learn(u, err));
+    u->work.dictionary = myth_store_dictionary(store);
     for (uint32_t i = 0; i < u->n_touched; i++)
         MYTH_TRY(myth_store_touch(store, &u->touched[i], err));
     MYTH_TRY(myth_index_work_run(&u->work, u->job, u->n_job, write_made, u, err));

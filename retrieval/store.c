@@ -31,12 +31,11 @@ static const struct { const char *name, *sql; } schema[] = {
     { "symbols", "CREATE TABLE symbols(id INTEGER PRIMARY KEY, file_id INTEGER, name TEXT, parent TEXT, kind INTEGER, line0 INTEGER, "
                  "line1 INTEGER, name_line INTEGER, off INTEGER, bytes INTEGER, signature_off INTEGER, signature_bytes INTEGER, flags INTEGER)" },
     { "symbols_name", "CREATE INDEX symbols_name ON symbols(name)" },
-    { "symbols_file", "CREATE INDEX symbols_file ON symbols(file_id)" },
     { "refs", "CREATE TABLE refs(file_id INTEGER PRIMARY KEY, n INTEGER, data BLOB)" },
     { "history", "CREATE TABLE history(file_id INTEGER PRIMARY KEY, n_commit INTEGER, last_time INTEGER)" },
     { "commits", "CREATE TABLE commits(id INTEGER PRIMARY KEY, oid BLOB, time INTEGER, paths BLOB)" },
     { "blocks", "CREATE TABLE blocks(id INTEGER PRIMARY KEY, data BLOB)" },
-    { "fts", "CREATE VIRTUAL TABLE fts USING fts5(path, names, body, content='', tokenize='mythos')" },
+    { "fts", MYTH_FTS_TABLE },
 };
 enum { N_SCHEMA = sizeof(schema) / sizeof(schema[0]), N_SHADOW = 4 };         /* fts_data, _idx, _docsize, _config */
 
@@ -333,10 +332,12 @@ myth_status myth_store_open(myth_store **out, myth_mem *mem, const char *path, b
     s->is_read_only = is_read_only;
     s->path = myth_alloc(mem, MYTH_MEM_OTHER, "index", strlen(path) + 1);
     s->block = myth_alloc(mem, MYTH_MEM_OTHER, "index", MYTH_BLOCK_BYTES);
+    s->packed = myth_alloc(mem, MYTH_MEM_OTHER, "index", (size_t)MYTH_PIECE_BYTES << MYTH_PIECE_BITS);
+    s->block_id = -1;
     s->unpack = ZSTD_createDCtx();
     if (s->path)
         strcpy(s->path, path);
-    st = !s->path || !s->block || !s->unpack ? myth_fail(err, MYTH_ENOMEM, "%.160s: no memory", path)
+    st = !s->path || !s->block || !s->packed || !s->unpack ? myth_fail(err, MYTH_ENOMEM, "%.160s: no memory", path)
          : is_read_only                      ? open_for_reading(s, err)
                                              : open_for_writing(s, err);
     if (st != MYTH_OK) {
@@ -357,6 +358,9 @@ void myth_store_close(myth_store *s)
     myth_store_read_end(s);
     disconnect(s);
     ZSTD_freeDCtx(s->unpack);
+    ZSTD_freeDDict(s->unpack_dictionary);
+    ZSTD_freeCDict(s->pack_dictionary);
+    myth_free(mem, s->packed);
     myth_free(mem, s->block);
     myth_free(mem, s->path);
     myth_free(mem, s);
@@ -403,14 +407,14 @@ myth_status myth_store_begin(myth_store *s, myth_error *err)
 myth_status myth_store_commit(myth_store *s, myth_error *err)
 {
     myth_status st = run_sql(s, "COMMIT", err);
-    s->block_id = 0;
+    s->block_id = -1;
     s->is_writing = st != MYTH_OK;
     return st;
 }
 
 void myth_store_rollback(myth_store *s)
 {
-    s->block_id = 0;
+    s->block_id = -1;
     if (s->is_writing && !sqlite3_get_autocommit(s->db)) {
         for (int i = 0; i < MYTH_SQL_N; i++)
             sqlite3_reset(s->stmt[i]);

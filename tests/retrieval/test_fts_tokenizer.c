@@ -191,7 +191,7 @@ static void table_finds(void **state)
 {
     (void)state;
     sqlite3 *db = open_db();
-    run(db, "CREATE VIRTUAL TABLE fts USING fts5(path, names, body, content='', tokenize='mythos')");
+    run(db, "CREATE VIRTUAL TABLE fts USING fts5(body, path, names, content='', tokenize='mythos')");
     run(db, "INSERT INTO fts(rowid, path, names, body) VALUES"
             "(1, 'src/parse_file.c', 'parseFile', 'int parseFile(const char *name)'),"
             "(2, 'src/b.c', '', 'parsing a file by os.path.join(name)'),"
@@ -274,7 +274,7 @@ static void any_bytes(void **state)
     sqlite3 *db = open_db();
     sqlite3_stmt *put, *gone;
     uint64_t rng = check_seed();
-    run(db, "CREATE VIRTUAL TABLE fts USING fts5(path, names, body, content='', tokenize='mythos')");
+    run(db, "CREATE VIRTUAL TABLE fts USING fts5(body, path, names, content='', tokenize='mythos')");
     assert_int_equal(sqlite3_prepare_v2(db, "INSERT INTO fts(rowid, body) VALUES(?1, ?2)", -1, &put, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_prepare_v2(db, "INSERT INTO fts(fts, rowid, body) VALUES('delete', ?1, ?2)", -1, &gone, NULL), SQLITE_OK);
     for (int i = 0; i < ROWS; i++) {
