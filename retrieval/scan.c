@@ -232,29 +232,38 @@ static const char *why_pattern(worker *w, const myth_ignore_answer *a)
     return take_why(w, "pattern '%s' in %s:%u", a->pattern->line, a->list->name, a->pattern->line_no);
 }
 
-/* What patterns and names say; IN = nothing speaks against it so far. *is_named: a pattern takes it in. */
-static myth_scan_reason ask_rules(worker *w, const myth_ignore_frame *frame, const char *name, size_t n_path, bool is_dir, bool *is_named,
-                                  const char **why)
+/* The last part of the pattern that takes a name in: "!*" is not meant for hidden names and node_modules, "!.github/" and "!vendor/" are. */
+typedef struct {
+    char text[NAME_MAX + 1];            /* "" = no pattern does */
+} naming;
+
+static void set_naming(naming *by, const myth_ignore_pattern *q)
+{
+    const char *slash = memrchr(q->text, '/', q->n_text), *s = slash ? slash + 1 : q->text;
+    snprintf(by->text, sizeof(by->text), "%.*s", (int)(q->n_text - (size_t)(s - q->text)), s);
+}
+
+/* What patterns and names say; IN = nothing speaks against it so far. */
+static myth_scan_reason ask_rules(worker *w, const myth_ignore_frame *frame, const char *name, size_t n_path, bool is_dir, naming *by, const char **why)
 {
     scan *s = w->s;
     myth_ignore_answer a = myth_ignore_ask(frame, w->path, n_path, is_dir);
-    *is_named = a.pattern && a.pattern->is_negative;
     if (a.pattern) {
         *why = why_pattern(w, &a);
-        if (!*is_named)
+        if (!a.pattern->is_negative)
             return MYTH_SCAN_IGNORED;
+        set_naming(by, a.pattern);
     }
     if (s->ladder.has_include && !is_dir && !(a.pattern && a.list == s->ladder.option)) {
         *why = take_why(w, "no --glob names it");
         return MYTH_SCAN_IGNORED;
     }
-    if (*is_named || (is_dir && myth_ladder_is_named(&s->ladder, w->path)))
-        return MYTH_SCAN_IN;
-    if (name[0] == '.' && !s->opts->hidden) {
+    bool is_wanted = is_dir && myth_ladder_is_named(&s->ladder, w->path);
+    if (name[0] == '.' && !s->opts->hidden && by->text[0] != '.' && !is_wanted) {
         *why = take_why(w, "a name with a dot in front; --hidden takes it in");
         return MYTH_SCAN_HIDDEN;
     }
-    if (is_dir && is_skipped(name)) {
+    if (is_dir && is_skipped(name) && strcmp(by->text, name) != 0 && !is_wanted) {
         *why = take_why(w, "directories of this name hold no source; '!%s/' in .mythosignore takes it in", name);
         return MYTH_SCAN_SKIPPED_DIR;
     }
@@ -285,7 +294,7 @@ static bool read_head(worker *w, int dir_fd, const char *name, uint64_t *n)
 }
 
 /* What the first bytes say of a file that no rule keeps out. */
-static myth_scan_reason look_into(worker *w, int dir_fd, const char *name, size_t n_path, const myth_ignore_frame *frame, bool is_named, myth_scan_file *f)
+static myth_scan_reason look_into(worker *w, int dir_fd, const char *name, size_t n_path, const myth_ignore_frame *frame, const naming *by, myth_scan_file *f)
 {
     uint64_t n = 0;
     char mark[64];
@@ -303,6 +312,7 @@ static myth_scan_reason look_into(worker *w, int dir_fd, const char *name, size_
         return MYTH_SCAN_BINARY;
     }
     f->language = myth_detect_language(name, w->head, n);
+    bool is_named = strcmp(by->text, name) == 0 || (by->text[0] && myth_detect_minified(by->text, f->language, NULL, 0));
     if (!is_named && (minified = myth_detect_minified(name, f->language, w->head, n))) {
         f->why = take_why(w, "%s", minified);
         f->language = NULL;
@@ -318,7 +328,7 @@ static myth_scan_reason look_into(worker *w, int dir_fd, const char *name, size_
     return MYTH_SCAN_IN;
 }
 
-static myth_scan_reason judge_file(worker *w, int dir_fd, const char *name, size_t n_path, const myth_ignore_frame *frame, bool is_named, myth_scan_file *f)
+static myth_scan_reason judge_file(worker *w, int dir_fd, const char *name, size_t n_path, const myth_ignore_frame *frame, const naming *by, myth_scan_file *f)
 {
     struct stat sb;
     if (fstatat(dir_fd, name, &sb, AT_SYMLINK_NOFOLLOW) != 0) {
@@ -341,7 +351,7 @@ static myth_scan_reason judge_file(worker *w, int dir_fd, const char *name, size
         if (w->s->opts->known(w->s->opts->known_arg, f))
             return f->reason;
     }
-    return look_into(w, dir_fd, name, n_path, frame, is_named, f);
+    return look_into(w, dir_fd, name, n_path, frame, by, f);
 }
 
 /* Keeps the entry when it belongs into the list; false = no memory. */
@@ -409,7 +419,8 @@ static bool judge(worker *w, dir *d, const myth_ignore_frame *frame, int fd, con
 {
     size_t n_dir = strlen(d->path), n_path = n_dir + strlen(name);
     myth_scan_file f = { 0 };
-    bool is_named = false;
+    naming by;
+    by.text[0] = 0;
     struct stat sb;
     if (n_path - w->s->ladder.n_prefix >= PATH_MAX - 1) {       /* nobody could open it by its path */
         w->path[n_dir] = 0;
@@ -426,7 +437,7 @@ static bool judge(worker *w, dir *d, const myth_ignore_frame *frame, int fd, con
         return keep(w, d, &f, MYTH_SCAN_SKIPPED_DIR, n_path);
     }
     f.is_dir = type == DT_DIR;
-    myth_scan_reason r = ask_rules(w, frame, name, n_path, f.is_dir, &is_named, &f.why);
+    myth_scan_reason r = ask_rules(w, frame, name, n_path, f.is_dir, &by, &f.why);
     if (too_large & myth_ladder_file(name)) {
         f.why = take_why(w, "patterns of more than %d bytes: not read", MYTH_IGNORE_FILE_BYTES);
         r = MYTH_SCAN_LARGE;
@@ -439,7 +450,7 @@ static bool judge(worker *w, dir *d, const myth_ignore_frame *frame, int fd, con
     } else if (r == MYTH_SCAN_IN && type == DT_DIR) {
         return push(w, d, frame, n_path);
     } else if (r == MYTH_SCAN_IN) {
-        r = judge_file(w, fd, name, n_path, frame, is_named, &f);
+        r = judge_file(w, fd, name, n_path, frame, &by, &f);
     }
     return keep(w, d, &f, r, n_path);
 }
