@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { LISTED_MAX = 20 };       /* lines of one kind on a terminal; --json has all */
@@ -167,10 +168,12 @@ static int run_index(myth_cli *cli, const void *opts)
         myth_term_progress_end(cli->term);
     }
     if (st == MYTH_OK && is_check) {
-        double seconds = stats.seconds;
+        struct timespec start, end;
         MYTH_TRY(myth_index_last(x, &stats, &err));
+        clock_gettime(CLOCK_MONOTONIC, &start);
         MYTH_TRY(myth_index_check(x, on_problem, &problems, &n_problem, &err));
-        stats.seconds += seconds;
+        clock_gettime(CLOCK_MONOTONIC, &end);
+        stats.seconds = (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) * 1e-9;
     }
 fail:
     if (st != MYTH_OK) {

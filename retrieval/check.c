@@ -89,7 +89,7 @@ static myth_status check_chunks(checker *c, const file *f, sqlite3_stmt *q, myth
             problem(c, "%s: the chunk at byte %llu has lines %lld to %lld, expected %u to %u", f->path, (unsigned long long)off,
                     (long long)sqlite3_column_int64(q, 2), (long long)sqlite3_column_int64(q, 3), line, last);
         myth_store_hash(hash, f->text + off, n);
-        if (sqlite3_column_bytes(q, 4) != 16 || memcmp(sqlite3_column_blob(q, 4), hash, 16) != 0)
+        if (sqlite3_column_bytes(q, 4) != MYTH_CHUNK_HASH_BYTES || memcmp(sqlite3_column_blob(q, 4), hash, MYTH_CHUNK_HASH_BYTES) != 0)
             problem(c, "%s: the chunk at byte %llu has another hash than its text", f->path, (unsigned long long)off);
         at += n;
         line += n_line;

@@ -4,10 +4,10 @@
  *           quoted query finds as a phrase. Letters are ASCII, what is one beyond it in UTF-8, and bytes that are not UTF-8. A CJK
  *           character is a word of its own
  * Indexed   one position a word: the word whole in lower case (at most MYTH_WORD_BYTES, the rest is dropped) and the porter stem of each of its
- *           parts of two bytes or more, by camel case, '_', '$' and digits. A number has no parts; a word of one letter is left out and has
- *           no position
+ *           parts of two bytes or more, by camel case, '_', '$' and digits. A number has no parts. A word of one byte and
+ *           those few that hold sentences together ("of", "the") are left out and have no position
  * Asked     one token a word: a word of one part by its stem (so it finds all forms, and compound words with it), a compound one whole; whole
- *           and unstemmed behind MYTH_FTS_EXACT or when a prefix is asked: then it finds the word as it stands, not a part of another
+ *           and unstemmed behind MYTH_FTS_EXACT or when a prefix is asked: then it finds the word as it stands, not a part of another. A phrase leaves out what texts leave out
  * Source    Porter, An algorithm for suffix stripping (1980); SQLite's FTS5 documentation, "Custom Tokenizers", "Synonym Support"        */
 #ifndef MYTH_FTS_TOKENIZER_H
 #define MYTH_FTS_TOKENIZER_H

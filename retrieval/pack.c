@@ -9,7 +9,7 @@
 #include <string.h>
 #include <zdict.h>
 
-enum { LEVEL = 5, SAME_WITHIN = 0x80, LINE_BYTES = 5, DICTIONARY_MIN = 8 << 10, DICTIONARY_MAX = 110 << 10, DICTIONARY_SHARE = 12 };
+enum { LEVEL = 6, SAME_WITHIN = 0x80, LINE_BYTES = 5, DICTIONARY_MIN = 8 << 10, DICTIONARY_MAX = 110 << 10, DICTIONARY_SHARE = 12 };
 
 struct myth_packer {
     myth_mem *mem;

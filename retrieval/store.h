@@ -26,6 +26,7 @@ typedef struct myth_store myth_store;
 enum {
     MYTH_STORE_VERSION = 1, MYTH_STORE_APPLICATION = 0x6d795468,
     MYTH_BLOCK_BYTES = 32 << 10,                /* of text that are compressed together: a read unpacks one or two blocks */
+    MYTH_CHUNK_HASH_BYTES = 8,                  /* the first of its XXH3-128: to tell copies, not to trust one            */
     MYTH_SYMBOL_IDS = 1 << 20,                  /* of one file; more are left out                                         */
     MYTH_FILE_GENERATED = 1, MYTH_FILE_TEST = 2, MYTH_FILE_UTF16_LE = 4, MYTH_FILE_UTF16_BE = 8,       /* files.flags   */
     MYTH_CHUNK_PART = 1,                                                                               /* chunks.flags  */

@@ -305,7 +305,7 @@ static myth_status put_chunks(myth_store *s, int64_t file_id, const unsigned cha
             sqlite3_bind_int64(q, 10, (sqlite3_int64)k->doc_bytes);
         }
         sqlite3_bind_int64(q, 11, k->is_part ? MYTH_CHUNK_PART : 0);
-        sqlite3_bind_blob(q, 12, hash, sizeof(hash), SQLITE_STATIC);
+        sqlite3_bind_blob(q, 12, hash, MYTH_CHUNK_HASH_BYTES, SQLITE_STATIC);
         myth_status st = myth_store_run(s, q, err);
         if (st != MYTH_OK)
             return st;
