@@ -285,6 +285,7 @@ typedef struct {
     uint32_t n_touched;
     myth_history *history;
     uint64_t done_bytes, all_bytes, n_done;
+    int64_t last_id;                    /* a new file's is behind all that were: those of changed files come back */
 } update;
 
 static double seconds_now(void)
@@ -373,7 +374,9 @@ static myth_status write_made(void *arg, const myth_index_made *made, myth_error
         u->stats->n_removed++;
         return myth_store_drop(u->x->store, made->job->id, false, err);
     }
-    myth_status st = myth_store_put(u->x->store, &made->row, made->text, &made->chunks, &made->packed, err);
+    myth_store_file row = made->row;
+    row.id = row.id ? row.id : ++u->last_id;
+    myth_status st = myth_store_put(u->x->store, &row, made->text, &made->chunks, &made->packed, err);
     u->stats->n_added += made->job->id == 0;
     u->stats->n_unstructured += made->chunks.note[0] != '\0';
     if (st == MYTH_OK && u->opts->progress)
@@ -510,6 +513,7 @@ static myth_status run_update(update *u, myth_error *err)
     u->work.trusted_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - RACY_NS;
     MYTH_TRY(load_known(&u->known, x->store, err));
     MYTH_TRY(myth_history_begin(&u->history, x->mem, x->store, x->root, u->stats->history_note, err));
+    u->last_id = u->known.n_row ? u->known.row[u->known.n_row - 1].file.id : 0;
     myth_scan_opts scan = u->opts->scan;
     scan.root = x->root;
     scan.is_cancelled = u->opts->is_cancelled;

@@ -92,7 +92,7 @@ myth_status myth_pack(myth_packed *out, myth_packer *p, const unsigned char *tex
 void myth_packed_free(myth_packed *packed, myth_mem *mem);
 
 typedef struct {
-    int64_t id;                                 /* 0 = a new one */
+    int64_t id;
     const char *path, *language, *note;
     int64_t mtime_ns;
     uint64_t bytes, inode;

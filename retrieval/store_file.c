@@ -267,8 +267,7 @@ static myth_status drop_row(void *store, const myth_store_row *row, myth_error *
 
 static void bind_file(sqlite3_stmt *q, const myth_store_file *f)
 {
-    if (f->id)
-        sqlite3_bind_int64(q, 1, f->id);
+    sqlite3_bind_int64(q, 1, f->id);
     sqlite3_bind_blob(q, 2, f->path, (int)strlen(f->path), SQLITE_STATIC);
     sqlite3_bind_int64(q, 3, f->mtime_ns);
     sqlite3_bind_int64(q, 4, (sqlite3_int64)f->bytes);
@@ -377,11 +376,10 @@ myth_status myth_store_put(myth_store *s, const myth_store_file *f, const unsign
     s->block_id = -1;
     bind_file(q, f);
     MYTH_TRY(myth_store_run(s, q, err));
-    int64_t id = f->id ? f->id : sqlite3_last_insert_rowid(s->db);
-    MYTH_TRY(put_chunks(s, id, text, chunks, err));
-    MYTH_TRY(put_symbols(s, id, chunks, err));
-    MYTH_TRY(put_packed(s, id, packed, chunks->n_ref, err));
-    MYTH_TRY(make_rows(s, id, text, put_row, s, err));
+    MYTH_TRY(put_chunks(s, f->id, text, chunks, err));
+    MYTH_TRY(put_symbols(s, f->id, chunks, err));
+    MYTH_TRY(put_packed(s, f->id, packed, chunks->n_ref, err));
+    MYTH_TRY(make_rows(s, f->id, text, put_row, s, err));
 fail:
     return st;
 }
