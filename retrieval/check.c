@@ -244,13 +244,13 @@ static myth_status check_files(checker *c, myth_error *err)
     static const char *const sql[] = {
         "SELECT id, path, bytes, hash FROM files ORDER BY id",
         "SELECT off, bytes, line0, line1, hash FROM chunks WHERE file_id=?1 ORDER BY off, id",
-        "SELECT name, off, bytes, signature_off, signature_bytes FROM symbols WHERE id BETWEEN ?1 * 1048576 AND ?1 * 1048576 + 1048575 AND file_id=?1",
+        "SELECT name, off, bytes, signature_off, signature_bytes FROM symbols WHERE id BETWEEN ?1 << 20 AND (?1 << 20) + 1048575",
         "SELECT n FROM refs WHERE file_id=?1",
         "SELECT (SELECT count(*) FROM chunks WHERE file_id NOT IN (SELECT id FROM files)) + "
-        "(SELECT count(*) FROM symbols WHERE file_id NOT IN (SELECT id FROM files)) + "
+        "(SELECT count(*) FROM symbols WHERE id >> 20 NOT IN (SELECT id FROM files)) + "
         "(SELECT count(*) FROM refs WHERE file_id NOT IN (SELECT id FROM files)) + "
         "(SELECT count(*) FROM history WHERE file_id NOT IN (SELECT id FROM files)) + "
-        "(SELECT count(*) FROM blocks WHERE id >> 18 NOT IN (SELECT id FROM files))",
+        "(SELECT count(*) FROM blocks WHERE id >> 19 NOT IN (SELECT id FROM files))",
     };
     enum { N = sizeof(sql) / sizeof(sql[0]) };
     sqlite3_stmt *q[N] = { NULL };

@@ -19,17 +19,20 @@
 
 enum { BUSY_MS = 5000, CACHE_KIB = 64 << 10, READ_CACHE_KIB = 16 << 10, SETTLE_BYTES = 16 << 20 };
 
-/* FTS5's pages must fit one of ours beside their row's header (pgsz). Words wait in memory for 64 MiB of them: an index of a million lines is
+/* Columns that are "AS" are computed: what they are beside another column takes a byte less, or none. FTS5's pages must fit one of ours beside their row's header (pgsz). Words wait in memory for 64 MiB of them: an index of a million lines is
  * written as one segment, without merges. */
 static const struct { const char *name, *sql; } schema[] = {
     { "meta", "CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID" },
     { "files", "CREATE TABLE files(id INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE, mtime_ns INTEGER, bytes INTEGER, inode INTEGER, hash BLOB, "
                "language TEXT, flags INTEGER, note TEXT)" },
-    { "chunks", "CREATE TABLE chunks(id INTEGER PRIMARY KEY, file_id INTEGER, off INTEGER, bytes INTEGER, line0 INTEGER, line1 INTEGER, "
-                "kind INTEGER, symbol TEXT, parent TEXT, doc_off INTEGER, doc_bytes INTEGER, flags INTEGER, hash BLOB)" },
+    { "chunks", "CREATE TABLE chunks(id INTEGER PRIMARY KEY, file_id INTEGER, off INTEGER, bytes INTEGER, line0 INTEGER, d_line1 INTEGER, "
+                "kind INTEGER, symbol TEXT, parent TEXT, d_doc INTEGER, doc_bytes INTEGER, flags INTEGER, hash BLOB, "
+                "line1 INTEGER AS (line0 + d_line1), doc_off INTEGER AS (off + d_doc))" },
     { "chunks_file", "CREATE INDEX chunks_file ON chunks(file_id)" },
-    { "symbols", "CREATE TABLE symbols(id INTEGER PRIMARY KEY, file_id INTEGER, name TEXT, parent TEXT, kind INTEGER, line0 INTEGER, "
-                 "line1 INTEGER, name_line INTEGER, off INTEGER, bytes INTEGER, signature_off INTEGER, signature_bytes INTEGER, flags INTEGER)" },
+    { "symbols", "CREATE TABLE symbols(id INTEGER PRIMARY KEY, name TEXT, parent TEXT, kind INTEGER, line0 INTEGER, d_line1 INTEGER, "
+                 "d_name INTEGER, off INTEGER, bytes INTEGER, d_signature INTEGER, signature_bytes INTEGER, flags INTEGER, "
+                 "file_id INTEGER AS (id >> 20), line1 INTEGER AS (line0 + d_line1), name_line INTEGER AS (line0 + d_name), "
+                 "signature_off INTEGER AS (off + d_signature))" },
     { "symbols_name", "CREATE INDEX symbols_name ON symbols(name)" },
     { "refs", "CREATE TABLE refs(file_id INTEGER PRIMARY KEY, n INTEGER, data BLOB)" },
     { "history", "CREATE TABLE history(file_id INTEGER PRIMARY KEY, n_commit INTEGER, last_time INTEGER)" },

@@ -294,13 +294,13 @@ static myth_status put_chunks(myth_store *s, int64_t file_id, const unsigned cha
         if (!q)
             return code_of(err);
         myth_store_hash(hash, text + k->off, k->bytes);
-        const int64_t number[] = { file_id, (int64_t)k->off, (int64_t)k->bytes, k->line0, k->line1, k->kind };
+        const int64_t number[] = { file_id, (int64_t)k->off, (int64_t)k->bytes, k->line0, (int64_t)k->line1 - k->line0, k->kind };
         for (int n = 0; n < 6; n++)
             sqlite3_bind_int64(q, n + 1, number[n]);
         bind_name(q, 7, c->names + k->symbol);
         bind_name(q, 8, c->names + k->parent);
         if (k->doc_bytes) {
-            sqlite3_bind_int64(q, 9, (sqlite3_int64)k->doc_off);
+            sqlite3_bind_int64(q, 9, (sqlite3_int64)(k->doc_off - k->off));
             sqlite3_bind_int64(q, 10, (sqlite3_int64)k->doc_bytes);
         }
         sqlite3_bind_int64(q, 11, k->is_part ? MYTH_CHUNK_PART : 0);
@@ -319,14 +319,14 @@ static myth_status put_symbols(myth_store *s, int64_t file_id, const myth_chunks
         sqlite3_stmt *q = myth_store_statement(s, MYTH_SQL_PUT_SYMBOL, err);
         if (!q)
             return code_of(err);
-        sqlite3_bind_int64(q, 1, file_id);
+        sqlite3_bind_int64(q, 1, file_id * MYTH_SYMBOL_IDS + i);
         sqlite3_bind_text(q, 2, c->names + y->name, -1, SQLITE_STATIC);
         bind_name(q, 3, c->names + y->parent);
-        const int64_t number[] = { y->kind, y->line0, y->line1, y->name_line, (int64_t)y->off, (int64_t)y->bytes, (int64_t)y->signature_off,
-                                   (int64_t)y->signature_bytes, y->is_exported ? MYTH_SYMBOL_EXPORTED : 0 };
+        const int64_t number[] = { y->kind, y->line0, (int64_t)y->line1 - y->line0, (int64_t)y->name_line - y->line0, (int64_t)y->off,
+                                   (int64_t)y->bytes, (int64_t)(y->signature_off - y->off), (int64_t)y->signature_bytes,
+                                   y->is_exported ? MYTH_SYMBOL_EXPORTED : 0 };
         for (int n = 0; n < 9; n++)
             sqlite3_bind_int64(q, n + 4, number[n]);
-        sqlite3_bind_int64(q, 13, file_id * MYTH_SYMBOL_IDS + i);
         myth_status st = myth_store_run(s, q, err);
         if (st != MYTH_OK)
             return st;

@@ -12,10 +12,10 @@
     S(PUT_FILE, "INSERT INTO files(id, path, mtime_ns, bytes, inode, hash, language, flags, note) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)") \
     S(TOUCH_FILE, "UPDATE files SET mtime_ns=?3, inode=?5, language=?7, flags=?8 WHERE id=?1")                                         \
     S(GET_FILE, "SELECT path, bytes, flags FROM files WHERE id=?1")                                                                    \
-    S(PUT_CHUNK, "INSERT INTO chunks(file_id, off, bytes, line0, line1, kind, symbol, parent, doc_off, doc_bytes, flags, hash) "       \
+    S(PUT_CHUNK, "INSERT INTO chunks(file_id, off, bytes, line0, d_line1, kind, symbol, parent, d_doc, doc_bytes, flags, hash) "       \
                  "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")                                                          \
-    S(PUT_SYMBOL, "INSERT INTO symbols(file_id, name, parent, kind, line0, line1, name_line, off, bytes, signature_off, signature_bytes, flags, id) " \
-                  "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)")                                                         \
+    S(PUT_SYMBOL, "INSERT INTO symbols(id, name, parent, kind, line0, d_line1, d_name, off, bytes, d_signature, signature_bytes, flags) "      \
+                  "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")                                                         \
     S(PUT_REFS, "INSERT INTO refs(file_id, n, data) VALUES(?1, ?2, ?3)")                                                               \
     S(PUT_BLOCK, "INSERT INTO blocks(id, data) VALUES(?1, ?2)")                                                                        \
     S(PUT_FTS, "INSERT INTO fts(rowid, path, names, body) VALUES(?1, ?2, ?3, ?4)")                                                     \
@@ -38,9 +38,9 @@ enum myth_statement {
     MYTH_SQL_N
 };
 
-/* A block's rows: its file's id, MYTH_BLOCK_BITS for the block (4,096 are 128 MiB, twice MYTH_FILE_BYTES), MYTH_PIECE_BITS for the piece. Four
+/* A block's rows: its file's id, MYTH_BLOCK_BITS for the block (4,096 are 128 MiB, twice MYTH_FILE_BYTES), MYTH_PIECE_BITS for the piece. Eight
  * pieces fill a page; longer rows would leave a tenth of their pages empty. */
-enum { MYTH_BLOCK_BITS = 12, MYTH_PIECE_BITS = 6, MYTH_PIECE_BYTES = 1000, MYTH_FILE_BITS = MYTH_BLOCK_BITS + MYTH_PIECE_BITS };
+enum { MYTH_BLOCK_BITS = 12, MYTH_PIECE_BITS = 7, MYTH_PIECE_BYTES = 500, MYTH_FILE_BITS = MYTH_BLOCK_BITS + MYTH_PIECE_BITS };
 
 struct myth_store {
     myth_mem *mem;
