@@ -213,7 +213,8 @@ static int read_names(worker *w, DIR *d, int *has, bool *has_git)
         if (!add_name(w, e->d_name, e->d_type))
             return ENOMEM;
     }
-    qsort_r(w->met, w->n_met, sizeof(w->met[0]), compare_names, w->names);
+    if (w->n_met)
+        qsort_r(w->met, w->n_met, sizeof(w->met[0]), compare_names, w->names);
     return 0;
 }
 

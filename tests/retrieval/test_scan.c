@@ -372,7 +372,7 @@ static void borders(void **state)
 static void odd_names(void **state)
 {
     (void)state;
-    static const char *const name[] = { "new\nline.c", "esc\x1b[31m.c", "\xff\xfe.c", "-rf", " ", "\\", "'\"`$.c", "\xe2\x80\xae" "c.txt", "*", "{a,b}", "%s%n", "C:x" };
+    static const char *const name[] = { "new\nline.c", "esc\x1b[31m.c", "\xff\xfe.c", "-rf", " ", "\\", "'\"`$.c", "\xe2\x80\xae.txt", "*", "{a,b}", "%s%n", "C:x" };
     char path[100], deep[5000];
     myth_scan_list l;
     for (size_t i = 0; i < sizeof(name) / sizeof(name[0]); i++) {
