@@ -449,7 +449,7 @@ static const char *generated_line(const char *s, size_t n)
         n--;
     }
     for (size_t i = 0; i < sizeof(beginning) / sizeof(beginning[0]); i++)
-        if (n >= strlen(beginning[i]) && strncasecmp(s, beginning[i], strlen(beginning[i])) == 0)
+        if (n && (*s | 0x20) == beginning[i][0] && n >= strlen(beginning[i]) && strncasecmp(s, beginning[i], strlen(beginning[i])) == 0)
             return beginning[i];
     return NULL;
 }
@@ -463,7 +463,9 @@ const char *myth_detect_generated(const char *path, const unsigned char *head, u
     if (said || !head)
         return said;
     const char *p = (const char *)head, *end = p + (n_head < MOST_BYTES ? n_head : MOST_BYTES), *line;
-    size_t n;
+    size_t n = (size_t)(end - p);
+    if (!memmem(p, n, "enerat", 6) && !memmem(p, n, "ENERAT", 6))
+        return NULL;                            /* what every mark holds; most files end here */
     int within = -1;                            /* the comment that is open */
     for (int line_no = 1; line_no <= MOST_LINES && next_line(&p, end, &line, &n); line_no++) {
         while (n && isspace((unsigned char)*line)) {
@@ -479,7 +481,9 @@ const char *myth_detect_generated(const char *path, const unsigned char *head, u
                     within = i;
             }
         const char *what = is_comment ? generated_line(line, n) : NULL;
-        if (is_comment && !what && (has_word(line, n, "do not edit") || has_word(line, n, "do not modify")) && has_word((const char *)head, (size_t)(p - (const char *)head), "generat"))
+        /* Beside the word "generated" in what was read, a warning says it as well. */
+        if (is_comment && !what && (has_word(line, n, "do not edit") || has_word(line, n, "do not modify")) &&
+            has_word((const char *)head, (size_t)(p - (const char *)head), "generat"))
             what = "do not edit";
         if (what) {
             snprintf(why, 64, "'%s' in line %d", what, line_no);
