@@ -7,14 +7,14 @@
 #include <string.h>
 
 typedef struct {
-    const char *glob[MYTH_TEXTS_MAX + 1];
+    myth_opt_list glob;
     bool json, explain, no_ignore, hidden;
 } scan_opts;
 
 static const myth_option scan_options[] = {
     { "json", NULL, MYTH_OPT_FLAG, NULL, offsetof(scan_opts, json), NULL, 0, 0, "print {\"root\",\"files\",\"out\",\"explain\"}" },
     { "explain", NULL, MYTH_OPT_FLAG, NULL, offsetof(scan_opts, explain), NULL, 0, 0, "say of every file why it is in or out" },
-    { "glob", "-g", MYTH_OPT_TEXTS, "G", offsetof(scan_opts, glob), NULL, 0, 0, "only files that G names; '!G' leaves them out; may be given again" },
+    { "glob", "-g", MYTH_OPT_LIST, "G", offsetof(scan_opts, glob), NULL, 0, 0, "only files that G names; '!G' leaves them out; may be given again" },
     { "no-ignore", "-u", MYTH_OPT_FLAG, NULL, offsetof(scan_opts, no_ignore), NULL, 0, 0, "read no .gitignore, .ignore, .mythosignore" },
     { "hidden", NULL, MYTH_OPT_FLAG, NULL, offsetof(scan_opts, hidden), NULL, 0, 0, "names with a dot in front too, except .git" },
 };
@@ -137,7 +137,10 @@ static int run_scan(myth_cli *cli, const void *opts)
 {
     const scan_opts *o = opts;
     const char *root = cli->n_arg ? cli->arg[0] : ".";
-    myth_scan_opts so = { .root = root, .globs = o->glob, .no_ignore = o->no_ignore, .hidden = o->hidden, .explain = o->explain,
+    const char *glob[MYTH_OPT_LIST_MAX + 1] = { 0 };
+    for (int i = 0; i < o->glob.n; i++)
+        glob[i] = o->glob.item[i];
+    myth_scan_opts so = { .root = root, .globs = glob, .no_ignore = o->no_ignore, .hidden = o->hidden, .explain = o->explain,
                           .n_threads = cli->global->n_threads, .is_cancelled = cli->cancel };
     myth_scan_list list;
     myth_error err = { 0 };

@@ -203,6 +203,7 @@ static void search_file(worker *w, slot *out, const myth_scan_file *f)
     size_t n = 0;                       /* bytes in the piece, its first a line's first */
     uint64_t off = 0;                   /* of the piece */
     uint32_t line_no = 1;
+    bool is_unseen = f->unseen != 0;
     myth_status st = MYTH_OK;
     if (fd < 0 || fstat(fd, &sb) != 0 || !S_ISREG(sb.st_mode)) {
         out->is_unread = true;
@@ -225,6 +226,9 @@ static void search_file(worker *w, slot *out, const myth_scan_file *f)
         is_end = got == 0 || (n < w->cap && off + n == (uint64_t)sb.st_size);
         if (n < w->cap && !is_end)
             continue;                   /* room for more before it is searched */
+        if (is_unseen && myth_scan_look(f, (uint64_t)sb.st_size, w->piece, n) != MYTH_SCAN_IN)
+            break;
+        is_unseen = false;
         const unsigned char *last = is_end ? w->piece + n : memrchr(w->piece, '\n', n);
         if (!last)
             continue;                   /* a line longer than the piece */

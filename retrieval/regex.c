@@ -15,7 +15,7 @@
 #include <pcre2.h>
 #include <string.h>
 
-enum { MATCH_LIMIT = 10000000, STACK_BYTES = 8 << 20, LITERAL_MAX = 200, LITERAL_MIN = 2 };
+enum { MATCH_LIMIT = 10000000, STACK_BYTES = 8 << 20, LITERAL_MAX = 200 };
 
 struct myth_regex {
     myth_mem *mem;
@@ -50,9 +50,14 @@ static void put(walk *w, const char *s, size_t n)
 }
 static void put_text(walk *w, const char *s) { put(w, s, strlen(s)); }
 
+/* Longer is better; of single bytes the rarer, and only such as most lines do not hold. */
 static void end_run(walk *w)
 {
-    if (w->n_run > w->n_best) {
+    const unsigned few = 20;
+    bool is_better = w->n_run > w->n_best;
+    if (w->n_run == 1)
+        is_better = w->n_best <= 1 && myth_find_rank(w->run[0]) >= few && (w->n_best == 0 || myth_find_rank(w->run[0]) > myth_find_rank(w->best[0]));
+    if (is_better) {
         memcpy(w->best, w->run, w->n_run);
         w->n_best = w->n_run;
     }
@@ -314,7 +319,7 @@ myth_status myth_regex_open(myth_regex **out, myth_mem *mem, const unsigned char
     }
     *w = (walk){ .p = pattern, .end = pattern + n, .out = text, .has_buffer = true, .has_literal = true };
     walk_pattern(w);
-    if (w->has_literal && w->n_best >= LITERAL_MIN) {
+    if (w->has_literal && w->n_best) {
         for (size_t i = 0; i < w->n_best; i++)
             r->literal[i] = ignore_case ? myth_lower(w->best[i]) : w->best[i];
         myth_find_open(&r->find, r->literal, w->n_best, ignore_case);

@@ -213,7 +213,8 @@ static int read_names(worker *w, DIR *d, int *has, bool *has_git)
         if (!add_name(w, e->d_name, e->d_type))
             return ENOMEM;
     }
-    qsort_r(w->met, w->n_met, sizeof(w->met[0]), compare_names, w->names);
+    if (w->n_met)
+        qsort_r(w->met, w->n_met, sizeof(w->met[0]), compare_names, w->names);
     return 0;
 }
 
@@ -293,6 +294,25 @@ static bool read_head(worker *w, int dir_fd, const char *name, uint64_t *n)
     return true;
 }
 
+/* Whether the pattern that takes the name in means it although it looks minified: "!jquery.min.js", "!*.min.js", not "!*". */
+static bool is_named(const naming *by, const char *name)
+{
+    return by->text[0] && (strcmp(by->text, name) == 0 || myth_detect_minified(by->text, NULL, NULL, 0));
+}
+
+myth_scan_reason myth_scan_look(const myth_scan_file *f, uint64_t bytes, const unsigned char *head, uint64_t n)
+{
+    if (bytes > MYTH_FILE_BYTES)
+        return MYTH_SCAN_LARGE;
+    if (n > MYTH_SNIFF_BYTES)
+        n = MYTH_SNIFF_BYTES;
+    if (myth_detect_media(head, n) || myth_detect_binary(head, n))
+        return MYTH_SCAN_BINARY;
+    if (f->unseen == 2 && myth_detect_minified(f->path, NULL, head, n))
+        return MYTH_SCAN_MINIFIED;
+    return MYTH_SCAN_IN;
+}
+
 /* What the first bytes say of a file that no rule keeps out. */
 static myth_scan_reason look_into(worker *w, int dir_fd, const char *name, size_t n_path, const myth_ignore_frame *frame, const naming *by, myth_scan_file *f)
 {
@@ -312,8 +332,7 @@ static myth_scan_reason look_into(worker *w, int dir_fd, const char *name, size_
         return MYTH_SCAN_BINARY;
     }
     f->language = myth_detect_language(name, w->head, n);
-    bool is_named = strcmp(by->text, name) == 0 || (by->text[0] && myth_detect_minified(by->text, f->language, NULL, 0));
-    if (!is_named && (minified = myth_detect_minified(name, f->language, w->head, n))) {
+    if (!is_named(by, name) && (minified = myth_detect_minified(name, f->language, w->head, n))) {
         f->why = take_why(w, "%s", minified);
         f->language = NULL;
         return MYTH_SCAN_MINIFIED;
@@ -331,6 +350,10 @@ static myth_scan_reason look_into(worker *w, int dir_fd, const char *name, size_
 static myth_scan_reason judge_file(worker *w, int dir_fd, const char *name, size_t n_path, const myth_ignore_frame *frame, const naming *by, myth_scan_file *f)
 {
     struct stat sb;
+    if (w->s->opts->names_only) {
+        f->unseen = is_named(by, name) ? 1 : 2;
+        return MYTH_SCAN_IN;
+    }
     if (fstatat(dir_fd, name, &sb, AT_SYMLINK_NOFOLLOW) != 0) {
         f->why = take_why(w, "%s", strerror(errno));
         return MYTH_SCAN_UNREADABLE;

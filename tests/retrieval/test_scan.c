@@ -372,7 +372,7 @@ static void borders(void **state)
 static void odd_names(void **state)
 {
     (void)state;
-    static const char *const name[] = { "new\nline.c", "esc\x1b[31m.c", "\xff\xfe.c", "-rf", " ", "\\", "'\"`$.c", "\xe2\x80\xae" "c.txt", "*", "{a,b}", "%s%n", "C:x" };
+    static const char *const name[] = { "new\nline.c", "esc\x1b[31m.c", "\xff\xfe.c", "-rf", " ", "\\", "'\"`$.c", "\xe2\x80\xae.txt", "*", "{a,b}", "%s%n", "C:x" };
     char path[100], deep[5000];
     myth_scan_list l;
     for (size_t i = 0; i < sizeof(name) / sizeof(name[0]); i++) {
@@ -552,6 +552,40 @@ static void known(void **state)
     myth_scan_close(&first, mem);
 }
 
+/* A scan by names alone leaves open what the first bytes say; whoever looks later says the same. */
+static void names_only(void **state)
+{
+    (void)state;
+    static unsigned char head[MYTH_SNIFF_BYTES];
+    static const char *const roots[] = { "bin", "gen", "large", "all", "rung" };
+    for (size_t k = 0; k < sizeof(roots) / sizeof(roots[0]); k++) {
+        myth_scan_list l, names;
+        static const char *const globs[] = { "*", "*.min.js", "bundle.js", NULL };
+        const char *const *g = k % 2 ? globs : NULL;
+        uint32_t n_in = 0;
+        scan(&l, roots[k], &(myth_scan_opts){ .globs = g });
+        scan(&names, roots[k], &(myth_scan_opts){ .names_only = true, .globs = g });
+        int root = open(files_path(roots[k]), O_RDONLY | O_DIRECTORY);
+        for (uint32_t i = 0; i < names.n_file; i++) {
+            const myth_scan_file *f = &names.file[i];
+            int fd = myth_scan_open(root, f->path, false);
+            struct stat sb;
+            assert_int_equal(fstat(fd, &sb), 0);
+            ssize_t n = read(fd, head, sizeof(head));
+            close(fd);
+            bool is_in = myth_scan_look(f, (uint64_t)sb.st_size, head, (uint64_t)n) == MYTH_SCAN_IN;
+            n_in += is_in;
+            if (is_in != (row(&l, f->path) != NULL))
+                fail_msg("%s/%s: %d", roots[k], f->path, is_in);
+        }
+        close(root);
+        assert_int_equal(n_in, l.n_file);
+        assert_true(names.n_file > 0);
+        myth_scan_close(&names, mem);
+        myth_scan_close(&l, mem);
+    }
+}
+
 static void failures(void **state)
 {
     (void)state;
@@ -603,7 +637,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(rungs, open_mem, close_mem), cmocka_unit_test_setup_teardown(borders, open_mem, close_mem),
         cmocka_unit_test_setup_teardown(odd_names, open_mem, close_mem), cmocka_unit_test_setup_teardown(unreadable, open_mem, close_mem),
         cmocka_unit_test_setup_teardown(order, open_mem, close_mem), cmocka_unit_test_setup_teardown(known, open_mem, close_mem),
-        cmocka_unit_test_setup_teardown(failures, open_mem, close_mem),
+        cmocka_unit_test_setup_teardown(names_only, open_mem, close_mem), cmocka_unit_test_setup_teardown(failures, open_mem, close_mem),
     };
     check_name();
     setenv("HOME", files_dir(), 1);             /* no patterns of the user's own */
