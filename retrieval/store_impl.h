@@ -39,8 +39,8 @@ enum myth_statement {
 };
 
 /* A block's rows: its file's id, MYTH_BLOCK_BITS for the block (4,096 are 128 MiB, twice MYTH_FILE_BYTES), MYTH_PIECE_BITS for the piece. Eight
- * pieces fill a page; longer rows would leave a tenth of their pages empty. */
-enum { MYTH_BLOCK_BITS = 12, MYTH_PIECE_BITS = 7, MYTH_PIECE_BYTES = 500, MYTH_FILE_BITS = MYTH_BLOCK_BITS + MYTH_PIECE_BITS };
+ * pieces with their rows fill a page; longer ones would leave a tenth of their pages empty. */
+enum { MYTH_BLOCK_BITS = 12, MYTH_PIECE_BITS = 7, MYTH_PIECE_BYTES = 490, MYTH_FILE_BITS = MYTH_BLOCK_BITS + MYTH_PIECE_BITS };
 
 struct myth_store {
     myth_mem *mem;

@@ -181,7 +181,7 @@ void index_dump(bytes *out, const char *tree, const char *db, myth_mem *mem)
         assert_int_equal(myth_store_refs(s, id, put_ref, out, &err), MYTH_OK);
     }
     sqlite3_finalize(q);
-    put_rows(out, sql, "SELECT key, value FROM meta WHERE key <> 'dictionary' ORDER BY key", 0);
+    put_rows(out, sql, "SELECT key, value FROM meta WHERE key <> 'dictionary' AND key <> 'history' ORDER BY key", 0);
     put_rows(out, sql, "SELECT path, chunks.off FROM chunks JOIN files ON files.id=file_id WHERE chunks.id IN "
                        "(SELECT rowid FROM fts WHERE fts MATCH '\"parse\" OR names:\"error\"') ORDER BY path, chunks.off", 0);
     myth_index_close(x);
