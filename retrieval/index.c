@@ -377,6 +377,8 @@ static myth_status write_made(void *arg, const myth_index_made *made, myth_error
     myth_store_file row = made->row;
     row.id = row.id ? row.id : ++u->last_id;
     myth_status st = myth_store_put(u->x->store, &row, made->text, &made->chunks, &made->packed, err);
+    if (st == MYTH_OK && u->n_done == 1 && u->known.n_row == 0)
+        st = myth_store_flush(u->x->store, err);
     u->stats->n_added += made->job->id == 0;
     u->stats->n_unstructured += made->chunks.note[0] != '\0';
     if (st == MYTH_OK && u->opts->progress)
@@ -493,6 +495,8 @@ static myth_status write_changes(update *u, myth_error *err)
     for (uint32_t i = 0; i < u->n_touched; i++)
         MYTH_TRY(myth_store_touch(store, &u->touched[i], err));
     MYTH_TRY(myth_index_work_run(&u->work, u->job, u->n_job, write_made, u, err));
+    if (u->known.n_row == 0)
+        MYTH_TRY(myth_store_gather(store, err));
     if (myth_history_has_moved(u->history) || u->stats->n_added || u->stats->n_removed)
         MYTH_TRY(myth_history_write(u->history, store, u->stats->history_note, err));
     MYTH_TRY(write_counts(store, u->stats, err));

@@ -263,7 +263,7 @@ static myth_status take(myth_store *s, bool *is_other, myth_error *err)
     MYTH_TRY(check_header(s, &is_empty, err));
     if (is_empty && !s->is_read_only) {
         sqlite3_file_control(s->db, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserve);
-        snprintf(sql, sizeof(sql), "PRAGMA page_size=%d;", MYTH_PAGE_BYTES);
+        snprintf(sql, sizeof(sql), "PRAGMA page_size=%d; PRAGMA auto_vacuum=INCREMENTAL;", MYTH_PAGE_BYTES);
         MYTH_TRY(run_sql(s, sql, err));
     }
     snprintf(sql, sizeof(sql), "PRAGMA cache_size=-%d; PRAGMA temp_store=MEMORY;", s->is_read_only ? READ_CACHE_KIB : CACHE_KIB);
@@ -424,6 +424,16 @@ void myth_store_rollback(myth_store *s)
         sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
     }
     s->is_writing = false;
+}
+
+/* FTS5 writes what waits in memory when a savepoint begins: a segment. */
+myth_status myth_store_flush(myth_store *s, myth_error *err) { return run_sql(s, "SAVEPOINT words; RELEASE words;", err); }
+
+/* One segment alone would stay on the lowest level; of two, the merge is one above. Pages of the two go back to the file system. */
+myth_status myth_store_gather(myth_store *s, myth_error *err)
+{
+    myth_status st = myth_store_flush(s, err);
+    return st == MYTH_OK ? run_sql(s, "INSERT INTO fts(fts) VALUES('optimize'); PRAGMA incremental_vacuum;", err) : st;
 }
 
 void myth_store_settle(myth_store *s)

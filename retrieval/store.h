@@ -24,7 +24,7 @@
 typedef struct myth_store myth_store;
 
 enum {
-    MYTH_STORE_VERSION = 2, MYTH_STORE_APPLICATION = 0x6d795468,
+    MYTH_STORE_VERSION = 3, MYTH_STORE_APPLICATION = 0x6d795468,
     MYTH_BLOCK_BYTES = 32 << 10,                /* of text that are compressed together: a read unpacks one or two blocks */
     MYTH_CHUNK_HASH_BYTES = 8,                  /* the first of its XXH3-128: to tell copies, not to trust one            */
     MYTH_SYMBOL_IDS = 1 << 20,                  /* of one file; more are left out                                         */
@@ -69,6 +69,10 @@ int64_t myth_store_number(myth_store *s, const char *key, int64_t missing);
 myth_status myth_store_begin(myth_store *s, myth_error *err);
 myth_status myth_store_commit(myth_store *s, myth_error *err);
 void myth_store_rollback(myth_store *s);        /* without a transaction nothing */
+/* In the transaction that put a whole directory, after a few of its rows and after the last: the words of all come to stand in one segment above
+ * the level of small updates, which else would write them anew together with every sixteenth of theirs. */
+myth_status myth_store_flush(myth_store *s, myth_error *err);
+myth_status myth_store_gather(myth_store *s, myth_error *err);
 /* After a large update: moves what the log holds into the database, unless readers are in the way. */
 void myth_store_settle(myth_store *s);
 
