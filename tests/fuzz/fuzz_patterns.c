@@ -9,7 +9,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const path[] = { "a", "a.c", "src/a.o", "a/b/c/d", " ", "#a", "!a", "x/[a]", "vendor", "a\nb", "deep/er/than/most.min.js" };
+    static const char *const path[] = {
+        "a", "a.c", "src/a.o", "a/b/c/d", " ", "#a", "!a", "x/[a]", "vendor", "a\nb", "deep/er/than/most.min.js"
+    };
     static const char *const name[] = { "a", "a.h", "a.js", "a.1", "a.m", "a.ts", "x/Dockerfile.dev", "test_a.py", "a.in" };
     myth_mem *mem;
     char why[64];

@@ -41,7 +41,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(whole + n + n_pattern, after, strlen(after));
         pcre2_compile_context *cc = pcre2_compile_context_create(NULL);
         pcre2_set_newline(cc, PCRE2_NEWLINE_LF);
-        pcre2_code *c = pcre2_compile(whole, n + n_pattern + strlen(after), PCRE2_DOLLAR_ENDONLY | (fold ? PCRE2_CASELESS : 0), &code, &off, cc);
+        pcre2_code *c =
+            pcre2_compile(whole, n + n_pattern + strlen(after), PCRE2_DOLLAR_ENDONLY | (fold ? PCRE2_CASELESS : 0), &code, &off, cc);
         pcre2_match_data *md = pcre2_match_data_create(1, NULL);
         pcre2_match_context *mc = pcre2_match_context_create(NULL);
         pcre2_set_match_limit(mc, STEPS);
