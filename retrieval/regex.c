@@ -253,7 +253,8 @@ static void walk_pattern(walk *w)
         case '[': walk_class(w); break;
         case '(': walk_group(w); break;
         case ')':
-            w->depth--;
+            if (--w->depth < 0)
+                give_up(w);             /* it closes what -w puts around the pattern */
             end_run(w);
             put_text(w, ")");
             w->p++;
