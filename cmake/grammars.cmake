@@ -37,7 +37,8 @@ function(myth_grammar_fetch registry package version archive)
             "Install ${tool} and allow it to reach its registry, or put the archives that retrieval/grammars.lock names into a folder and "
             "configure with -DMYTHOS_GRAMMARS_DIR=FOLDER")
     endif()
-    file(RENAME ${dir}/${archive} ${grammar_archives}/${archive})
+    file(COPY_FILE ${dir}/${archive} ${grammar_archives}/${archive}.part)
+    file(RENAME ${grammar_archives}/${archive}.part ${grammar_archives}/${archive})
 endfunction()
 
 # Unpacked once per hash, at ${grammar_tree}/<hash>.
@@ -56,7 +57,7 @@ function(myth_grammar_unpack registry package version hash archive)
         message(FATAL_ERROR "${file}: sha256 is ${found}, retrieval/grammars.lock says ${hash}; delete the file and configure again")
     endif()
     file(REMOVE_RECURSE ${grammar_tree}/${hash})
-    file(ARCHIVE_EXTRACT INPUT ${file} DESTINATION ${grammar_tree}/${hash})
+    file(ARCHIVE_EXTRACT INPUT ${file} DESTINATION ${grammar_tree}/${hash} PATTERNS "*.[ch]")
     file(TOUCH ${grammar_tree}/${hash}/whole)
 endfunction()
 

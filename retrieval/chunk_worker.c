@@ -2,18 +2,19 @@
  *
  * Life      a loop of requests until the socket ends. A request that runs out of time or memory is answered so; what cannot be stopped here
  *           (a parser that does not ask, an abort) the chunker ends from outside
- * Limits    address space; processor seconds, renewed per request, so that a worker whose chunker is gone does not spin; no core files
+ * Limits    system calls (chunk_jail.c); address space; processor seconds, renewed per request, so that a worker whose chunker is gone does not spin; no core files
  * Parsers   one per grammar, made new after a parse that was stopped: nothing of a file or a language is left for the next
  * Retry     C with directives that break its syntax is parsed a second time with the conditionals blanked; the tree with fewer bytes in
  *           errors is kept
  * Fault     MYTHOS_CHUNK_FAULT=KIND:TEXT, for tests: with a path that contains TEXT the worker does KIND: hang, sleep, abort, exit, memory,
- *           garbage, short                                                                                                              */
+ *           garbage, short, open                                                                                                        */
 #include "chunk_wire.h"
 #include "symbols.h"
 
 #include "../engine/base/asan.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -207,6 +208,8 @@ static void fault(const char *path)
             p[0] = 1;
     if (strncmp(want, "memory", 6) == 0)
         _exit(4);
+    if (strncmp(want, "open", 4) == 0)
+        _exit(open("/dev/null", O_RDONLY) >= 0 || errno != EPERM || fork() >= 0 ? 5 : 6);
     if (strncmp(want, "short", 5) == 0) {
         myth_wire_write(1, &(myth_chunk_answer){ .magic = MYTH_WIRE_MAGIC, .n_chunk = 1, .n_names = 1 }, sizeof(myth_chunk_answer));
         _exit(0);
@@ -331,6 +334,7 @@ int myth_chunk_worker(void)
     limit(RLIMIT_CORE, 0);
     if (!MYTH_HAS_ASAN)                         /* its shadow alone is larger */
         limit(RLIMIT_AS, MYTH_PARSE_MEM_BYTES);
+    myth_chunk_jail();
     if (myth_mem_open(&w.mem, 0, NULL) != MYTH_OK)
         return 1;
     while (myth_wire_read(0, &q, sizeof(q))) {
