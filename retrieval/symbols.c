@@ -272,7 +272,7 @@ static bool is_test_name(const myth_symbols *s, const myth_def *d)
     bool is_func = d->kind == MYTH_SYMBOL_FUNCTION || d->kind == MYTH_SYMBOL_METHOD;
     if (!is_func || !d->name)
         return false;
-    if (is_among(test_macros, name, strlen(name)) && name[0] < 'a')
+    if (d->kind == MYTH_SYMBOL_FUNCTION && is_among(test_macros, name, strlen(name)) && !islower((unsigned char)name[1]))
         return true;
     bool is_test_file = strcasestr(s->path, "test") || strcasestr(s->path, "spec");
     if (strncmp(name, "test_", 5) == 0 || (strncmp(name, "test", 4) == 0 && isupper((unsigned char)name[4])))
@@ -344,6 +344,25 @@ static void add_use(myth_symbols *s, TSNode node, myth_ref_kind kind)
         s->use[s->n_use++] = (myth_use){ ts_node_start_byte(node), name, kind };
 }
 
+/* What a parser without the macro takes for a call and a block: TEST(Parser, Empty) { ... }. */
+static void take_macro(myth_symbols *s, const match *m)
+{
+    TSNode name = m->node[CALL_NAME], body;
+    if (!is_among(test_macros, text_at(s, ts_node_start_byte(name)), node_bytes(name)))
+        return;
+    body = ts_node_next_named_sibling(m->node[DEF_CALL]);
+    if (ts_node_is_null(body) || s->cut->text[ts_node_start_byte(body)] != '{')
+        return;
+    myth_def *d = add_def(s, m->node[DEF_CALL], MYTH_SYMBOL_TEST, name_of_text(s, name, false), ts_node_start_byte(name));
+    if (!d)
+        return;
+    d->is_test = true;
+    d->body = ts_node_start_byte(body);
+    d->end = ts_node_end_byte(body);
+    d->id = NULL;
+    add_mark(s, &s->lead, m->node[DEF_CALL]);
+}
+
 /* A call that defines: it("...", ...), app.get("/x", ...). */
 static void take_call(myth_symbols *s, const match *m)
 {
@@ -352,6 +371,10 @@ static void take_call(myth_symbols *s, const match *m)
     if (is_among(import_calls, text_at(s, ts_node_start_byte(m->node[CALL_NAME])), node_bytes(m->node[CALL_NAME]))) {
         add_mark(s, &s->import, m->node[DEF_CALL]);
         add_use(s, m->node[CALL_TEXT], MYTH_REF_IMPORT);
+        return;
+    }
+    if (s->cut->text[ts_node_start_byte(m->node[CALL_TEXT])] == '(') {
+        take_macro(s, m);
         return;
     }
     TSNode whole = m->node[CALL_NAME], text = m->node[CALL_TEXT], call = last_name(whole);
@@ -448,12 +471,12 @@ static bool is_exported(const myth_symbols *s, const myth_def *d)
 {
     const char *name = s->cut->out.names + d->name;
     const myth_def *up = d->enclosing ? &s->def[d->enclosing - 1] : NULL;
+    if (d->kind == MYTH_SYMBOL_ROUTE)
+        return true;
     if (up && (up->kind == MYTH_SYMBOL_FUNCTION || up->kind == MYTH_SYMBOL_METHOD))
         return false;
     if (up && d->kind == MYTH_SYMBOL_CONSTANT && up->kind == MYTH_SYMBOL_TYPE)
         return up->is_exported;
-    if (d->kind == MYTH_SYMBOL_ROUTE)
-        return true;
     uint32_t name_off = d->name_off < d->off ? d->off : d->name_off;
     switch (s->grammar->exports) {
     case MYTH_EXPORT_NO_STATIC: return (up && is_class(up)) || !has_word(s, d->off, name_off, "static");
@@ -522,10 +545,18 @@ static void name_macro(myth_symbols *s, myth_def *d)
     size_t n = 0;
     if (!is_among(test_macros, name, strlen(name)) || p >= stop || *p != '(')
         return;
-    for (p++; p < stop && *p != ')' && n + 1 < sizeof(out); p++)
+    for (p++; p < stop && myth_is_blank((unsigned char)*p); p++)
+        ;
+    if (*p == '"') {                            /* TEST_CASE("it works", "[tag]") */
+        const char *end = memchr(p + 1, '"', (size_t)(stop - p - 1));
+        if (end)
+            d->name = myth_cut_name(s->cut, p + 1, (uint64_t)(end - p - 1));
+        return;
+    }
+    for (; p < stop && *p != ')' && n + 1 < sizeof(out); p++)
         if (*p == ',')
             out[n++] = '.';
-        else if (!myth_is_blank((unsigned char)*p) && *p != '"')
+        else if (!myth_is_blank((unsigned char)*p))
             out[n++] = *p;
     if (n)
         d->name = myth_cut_name(s->cut, out, n);
@@ -635,6 +666,7 @@ bool myth_symbols_find(myth_symbols *s, const myth_symbol_query *q, TSNode root,
     ts_query_cursor_delete(cursor);
     sort_marks(&s->open);
     sort_marks(&s->import);
+    sort_marks(&s->lead);
     sort_marks(&s->comment);
     drop_doubles(s);
     finish_defs(s);
@@ -652,6 +684,7 @@ void myth_symbols_close(myth_symbols *s)
     myth_free(mem, s->use);
     myth_free(mem, s->open.mark);
     myth_free(mem, s->import.mark);
+    myth_free(mem, s->lead.mark);
     myth_free(mem, s->comment.mark);
     *s = (myth_symbols){ 0 };
 }

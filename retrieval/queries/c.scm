@@ -18,6 +18,8 @@
 (declaration declarator: (init_declarator declarator: (_) @name)) @def.variable
 (declaration declarator: [(identifier) (array_declarator)] @name) @def.variable
 
+(expression_statement (call_expression function: (identifier) @call.name arguments: (argument_list) @call.text) (MISSING ";")) @def.call
+
 (call_expression function: (_) @ref.call)
 (type_identifier) @ref.type
 (argument_list (identifier) @ref.read)
