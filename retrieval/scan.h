@@ -8,7 +8,7 @@
  * Borders   symbolic links are not followed; a directory with a .git of its own (submodule, nested repository) is not entered
  * Paths     bytes as the system has them, relative to the root, without "./"; not always UTF-8
  * Owner     the list owns its strings; myth_scan_close frees them
- * Errors    MYTH_ENOTFOUND the root is missing; MYTH_EIO it cannot be read. What is unreadable below is listed as MYTH_SCAN_UNREADABLE
+ * Errors    MYTH_ENOTFOUND the root is missing; MYTH_EARG it is a file; MYTH_EIO it cannot be read. What is unreadable below is listed so
  * Source    gitignore(5); ripgrep's guide for the ladder                                                                          */
 #ifndef MYTH_SCAN_H
 #define MYTH_SCAN_H
