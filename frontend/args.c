@@ -127,18 +127,15 @@ static bool set_value(const myth_option *o, void *field, const char *text)
     case MYTH_OPT_TEXT:
         *(const char **)field = text;
         return true;
-    case MYTH_OPT_TEXTS: {
-        const char **list = field;
-        int n = 0;
-        while (list[n])
-            n++;
-        if (n == MYTH_TEXTS_MAX)
-            return false;
-        list[n] = text;
-        return true;
-    }
     case MYTH_OPT_CHOICE:
         return parse_choice(field, o->value, text);
+    case MYTH_OPT_LIST: {
+        myth_opt_list *list = field;
+        if (list->n == MYTH_OPT_LIST_MAX)
+            return false;
+        list->item[list->n++] = text;
+        return true;
+    }
     }
     return false;
 }
@@ -149,7 +146,7 @@ static myth_status bad_value(const myth_option *o, const char *where, const char
     case MYTH_OPT_FLAG: return myth_fail(err, MYTH_EARG, "%s: got '%s', expected on or off", where, got);
     case MYTH_OPT_SIZE: return myth_fail(err, MYTH_EARG, "%s: got '%s', expected a size such as 512M or 2GiB", where, got);
     case MYTH_OPT_CHOICE: return myth_fail(err, MYTH_EARG, "%s: got '%s', expected %s", where, got, o->value);
-    case MYTH_OPT_TEXTS: return myth_fail(err, MYTH_EARG, "%s: got '%s' beside %d others, which is the most", where, got, MYTH_TEXTS_MAX);
+    case MYTH_OPT_LIST: return myth_fail(err, MYTH_EARG, "%s: '%s' is one too many, at most %d", where, got, (int)MYTH_OPT_LIST_MAX);
     default:
         if (o->min == 0 && o->max == 0)
             return myth_fail(err, MYTH_EARG, "%s: got '%s', expected a number", where, got);
@@ -167,19 +164,19 @@ void myth_args_text(const myth_opt_slot *s, char *dst, size_t cap)
     case MYTH_OPT_SIZE: snprintf(dst, cap, "%s", myth_size_text(size, *(uint64_t *)s->field)); break;
     case MYTH_OPT_F32: snprintf(dst, cap, "%g", (double)*(float *)s->field); break;
     case MYTH_OPT_TEXT: snprintf(dst, cap, "%s", *(const char **)s->field ? *(const char **)s->field : ""); break;
-    case MYTH_OPT_TEXTS: {
-        const char *const *list = s->field;
-        size_t at = 0;
-        dst[0] = 0;
-        for (int i = 0; list[i] && at < cap; i++)
-            at += (size_t)snprintf(dst + at, cap - at, "%s%s", i ? " " : "", list[i]);
-        break;
-    }
     case MYTH_OPT_CHOICE: {
         const char *c = s->opt->value;
         for (int i = *(int *)s->field; i > 0; i--)
             c += strcspn(c, "|") + 1;
         snprintf(dst, cap, "%.*s", (int)strcspn(c, "|"), c);
+        break;
+    }
+    case MYTH_OPT_LIST: {
+        const myth_opt_list *list = s->field;
+        size_t n = 0;
+        dst[0] = '\0';
+        for (int i = 0; i < list->n && n < cap; i++)
+            n += (size_t)snprintf(dst + n, cap - n, "%s%s", i ? " " : "", list->item[i]);
         break;
     }
     }
@@ -350,8 +347,8 @@ static myth_status read_flag(myth_parsed *p, int argc, char **argv, int *i, myth
     }
     char where[64];
     snprintf(where, sizeof(where), "%.*s", (int)len, word);
-    if (s->opt->kind == MYTH_OPT_TEXTS && s->source != MYTH_FROM_FLAG)
-        *(const char **)s->field = NULL;        /* flags replace what the environment says */
+    if (s->opt->kind == MYTH_OPT_LIST && s->source != MYTH_FROM_FLAG)
+        ((myth_opt_list *)s->field)->n = 0;                             /* flags replace what the environment says */
     if (!set_value(s->opt, s->field, text))
         return bad_value(s->opt, where, text, err);
     s->source = MYTH_FROM_FLAG;

@@ -24,9 +24,16 @@ typedef enum {
     MYTH_OPT_SIZE,      /* uint64_t, with unit */
     MYTH_OPT_F32,       /* float         */
     MYTH_OPT_TEXT,      /* const char *  */
-    MYTH_OPT_TEXTS,     /* const char *[MYTH_TEXTS_MAX + 1], ends with NULL: every time it is given adds one */
-    MYTH_OPT_CHOICE     /* int: index into `value`, "text|json|jsonl" */
+    MYTH_OPT_CHOICE,    /* int: index into `value`, "text|json|jsonl" */
+    MYTH_OPT_LIST       /* myth_opt_list: may be given several times; the environment gives one */
 } myth_opt_kind;
+
+enum { MYTH_OPT_LIST_MAX = 16 };
+
+typedef struct {
+    const char *item[MYTH_OPT_LIST_MAX];
+    int n;
+} myth_opt_list;
 
 typedef struct {
     const char *name;          /* without dashes */
@@ -47,7 +54,6 @@ typedef struct {
 } myth_option_group;
 
 enum { MYTH_ARGS_MAX = 96 };            /* options of a command, all groups */
-enum { MYTH_TEXTS_MAX = 31 };           /* values of one option of kind TEXTS */
 
 typedef enum { MYTH_FROM_DEFAULT, MYTH_FROM_ENV, MYTH_FROM_FLAG } myth_opt_source;
 

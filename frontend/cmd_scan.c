@@ -7,14 +7,15 @@
 #include <string.h>
 
 typedef struct {
-    const char *glob[MYTH_TEXTS_MAX + 1];
+    myth_opt_list glob;
     bool json, explain, no_ignore, hidden;
 } scan_opts;
 
 static const myth_option scan_options[] = {
     { "json", NULL, MYTH_OPT_FLAG, NULL, offsetof(scan_opts, json), NULL, 0, 0, "print {\"root\",\"files\",\"out\",\"explain\"}" },
     { "explain", NULL, MYTH_OPT_FLAG, NULL, offsetof(scan_opts, explain), NULL, 0, 0, "say of every file why it is in or out" },
-    { "glob", "-g", MYTH_OPT_TEXTS, "G", offsetof(scan_opts, glob), NULL, 0, 0, "only files that G names; '!G' leaves them out; may be given again" },
+    { "glob", "-g", MYTH_OPT_LIST, "G", offsetof(scan_opts, glob), NULL, 0, 0,
+      "only files that G names; '!G' leaves them out; may be given again" },
     { "no-ignore", "-u", MYTH_OPT_FLAG, NULL, offsetof(scan_opts, no_ignore), NULL, 0, 0, "read no .gitignore, .ignore, .mythosignore" },
     { "hidden", NULL, MYTH_OPT_FLAG, NULL, offsetof(scan_opts, hidden), NULL, 0, 0, "names with a dot in front too, except .git" },
 };
@@ -137,7 +138,10 @@ static int run_scan(myth_cli *cli, const void *opts)
 {
     const scan_opts *o = opts;
     const char *root = cli->n_arg ? cli->arg[0] : ".";
-    myth_scan_opts so = { .root = root, .globs = o->glob, .no_ignore = o->no_ignore, .hidden = o->hidden, .explain = o->explain,
+    const char *glob[MYTH_OPT_LIST_MAX + 1] = { 0 };
+    for (int i = 0; i < o->glob.n; i++)
+        glob[i] = o->glob.item[i];
+    myth_scan_opts so = { .root = root, .globs = glob, .no_ignore = o->no_ignore, .hidden = o->hidden, .explain = o->explain,
                           .n_threads = cli->global->n_threads, .is_cancelled = cli->cancel };
     myth_scan_list list;
     myth_error err = { 0 };
@@ -155,15 +159,22 @@ static int run_scan(myth_cli *cli, const void *opts)
     else if (list.n_out[MYTH_SCAN_UNREADABLE])
         code = MYTH_EXIT_INCOMPLETE;
     if (code != MYTH_EXIT_NOINPUT)
-        myth_term_note(cli->term, "%llu files, %s; out: %s", (unsigned long long)list.n_out[MYTH_SCAN_IN], myth_size_text(size, list.in_bytes), out);
+        myth_term_note(cli->term, "%llu files, %s; out: %s", (unsigned long long)list.n_out[MYTH_SCAN_IN],
+                       myth_size_text(size, list.in_bytes), out);
     myth_scan_close(&list, cli->mem);
     return code;
 }
 
-const myth_command myth_cmd_scan = {
-    .name = "scan", .args = "[DIR]", .help = "which files of a directory are in, and why the others are not",
-    .detail = "Patterns of .gitignore (of the repository's root down), .git/info/exclude and core.excludesFile, then .ignore, then .mythosignore, then --glob: "
-              "a later one decides over an earlier one. With --explain a line is: reason, path, why, parted by tabs. Exit 3 when something could not be read, "
-              "66 when no file is in.",
-    .group = scan_groups, .n_group = 1, .opts_bytes = sizeof(scan_opts), .max_arg = 1, .run = run_scan
-};
+const myth_command myth_cmd_scan = { .name = "scan",
+                                     .args = "[DIR]",
+                                     .help = "which files of a directory are in, and why the others are not",
+                                     .detail = "Patterns of .gitignore (of the repository's root down), .git/info/exclude and "
+                                               "core.excludesFile, then .ignore, then .mythosignore, then --glob: "
+                                               "a later one decides over an earlier one. With --explain a line is: reason, path, why, "
+                                               "parted by tabs. Exit 3 when something could not be read, "
+                                               "66 when no file is in.",
+                                     .group = scan_groups,
+                                     .n_group = 1,
+                                     .opts_bytes = sizeof(scan_opts),
+                                     .max_arg = 1,
+                                     .run = run_scan };

@@ -89,7 +89,7 @@ static myth_status check_chunks(checker *c, const file *f, sqlite3_stmt *q, myth
             problem(c, "%s: the chunk at byte %llu has lines %lld to %lld, expected %u to %u", f->path, (unsigned long long)off,
                     (long long)sqlite3_column_int64(q, 2), (long long)sqlite3_column_int64(q, 3), line, last);
         myth_store_hash(hash, f->text + off, n);
-        if (sqlite3_column_bytes(q, 4) != 16 || memcmp(sqlite3_column_blob(q, 4), hash, 16) != 0)
+        if (sqlite3_column_bytes(q, 4) != MYTH_CHUNK_HASH_BYTES || memcmp(sqlite3_column_blob(q, 4), hash, MYTH_CHUNK_HASH_BYTES) != 0)
             problem(c, "%s: the chunk at byte %llu has another hash than its text", f->path, (unsigned long long)off);
         at += n;
         line += n_line;
@@ -144,10 +144,10 @@ static int add_token(void *arg, int flags, const char *token, int n, int start, 
 static myth_status add_row(void *arg, const myth_store_row *row, myth_error *err)
 {
     checker *c = arg;
-    const void *text[] = { row->path, row->names, row->body };
-    uint64_t n[] = { row->n_path, row->n_names, row->n_body };
+    const void *text[] = { row->body, row->path, row->names };
+    uint64_t n[] = { row->n_body, row->n_path, row->n_names };
     c->row = row->chunk_id;
-    for (c->column = 0; c->column < 3; c->column++) {
+    for (c->column = 0; c->column < MYTH_FTS_COLUMN_N; c->column++) {
         c->position = -1;
         int rc = n[c->column] ? c->methods->xTokenize(c->tokenizer, c, FTS5_TOKENIZE_DOCUMENT, text[c->column], (int)n[c->column], add_token) : SQLITE_OK;
         if (rc != SQLITE_OK)
@@ -158,7 +158,7 @@ static myth_status add_row(void *arg, const myth_store_row *row, myth_error *err
 
 static myth_status check_fts(checker *c, myth_error *err)
 {
-    static const char *const column[] = { "path", "names", "body" };
+    static const char *const column[MYTH_FTS_COLUMN_N] = { "body", "path", "names" };
     sqlite3 *db = myth_store_db(c->x->store);
     sqlite3_stmt *q = NULL;
     uint64_t sum = 0, n = 0;
@@ -168,7 +168,7 @@ static myth_status check_fts(checker *c, myth_error *err)
     while (rc == SQLITE_OK && (rc = sqlite3_step(q)) == SQLITE_ROW) {
         const char *term = (const char *)sqlite3_column_text(q, 0), *name = (const char *)sqlite3_column_text(q, 2);
         int k = 0;
-        while (k < 3 && name && strcmp(name, column[k]) != 0)
+        while (k < MYTH_FTS_COLUMN_N && name && strcmp(name, column[k]) != 0)
             k++;
         sum += token_sum(term, (size_t)sqlite3_column_bytes(q, 0), sqlite3_column_int64(q, 1), k, sqlite3_column_int(q, 3));
         n++;
@@ -244,13 +244,13 @@ static myth_status check_files(checker *c, myth_error *err)
     static const char *const sql[] = {
         "SELECT id, path, bytes, hash FROM files ORDER BY id",
         "SELECT off, bytes, line0, line1, hash FROM chunks WHERE file_id=?1 ORDER BY off, id",
-        "SELECT name, off, bytes, signature_off, signature_bytes FROM symbols WHERE file_id=?1",
+        "SELECT name, off, bytes, signature_off, signature_bytes FROM symbols WHERE id BETWEEN ?1 << 20 AND (?1 << 20) + 1048575",
         "SELECT n FROM refs WHERE file_id=?1",
         "SELECT (SELECT count(*) FROM chunks WHERE file_id NOT IN (SELECT id FROM files)) + "
-        "(SELECT count(*) FROM symbols WHERE file_id NOT IN (SELECT id FROM files)) + "
+        "(SELECT count(*) FROM symbols WHERE id >> 20 NOT IN (SELECT id FROM files)) + "
         "(SELECT count(*) FROM refs WHERE file_id NOT IN (SELECT id FROM files)) + "
         "(SELECT count(*) FROM history WHERE file_id NOT IN (SELECT id FROM files)) + "
-        "(SELECT count(*) FROM blocks WHERE id >> 12 NOT IN (SELECT id FROM files))",
+        "(SELECT count(*) FROM blocks WHERE id >> 19 NOT IN (SELECT id FROM files))",
     };
     enum { N = sizeof(sql) / sizeof(sql[0]) };
     sqlite3_stmt *q[N] = { NULL };

@@ -28,6 +28,9 @@ typedef struct {
     char note[96];
 } myth_chunk_answer;
 
+/* From here on this process may only compute, and talk over the files it has open. */
+void myth_chunk_jail(void);
+
 /* Whole or not at all. */
 bool myth_wire_read(int fd, void *dst, uint64_t n);
 bool myth_wire_write(int fd, const void *src, uint64_t n);

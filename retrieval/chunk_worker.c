@@ -2,18 +2,19 @@
  *
  * Life      a loop of requests until the socket ends. A request that runs out of time or memory is answered so; what cannot be stopped here
  *           (a parser that does not ask, an abort) the chunker ends from outside
- * Limits    address space; processor seconds, renewed per request, so that a worker whose chunker is gone does not spin; no core files
+ * Limits    system calls (chunk_jail.c); address space; processor seconds, renewed per request, so that a worker whose chunker is gone does not spin; no core files
  * Parsers   one per grammar, made new after a parse that was stopped: nothing of a file or a language is left for the next
  * Retry     C with directives that break its syntax is parsed a second time with the conditionals blanked; the tree with fewer bytes in
  *           errors is kept
  * Fault     MYTHOS_CHUNK_FAULT=KIND:TEXT, for tests: with a path that contains TEXT the worker does KIND: hang, sleep, abort, exit, memory,
- *           garbage, short                                                                                                              */
+ *           garbage, short, open                                                                                                        */
 #include "chunk_wire.h"
 #include "symbols.h"
 
 #include "../engine/base/asan.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,16 +112,23 @@ static TSTree *parse(worker *w, slot *s, const unsigned char *text, uint64_t n)
     return NULL;
 }
 
-/* Bytes inside the outermost error nodes. */
+/* Bytes that error nodes hold themselves: what is whole inside one (functions of a file whose end is wrong) is not in error. */
 static uint64_t error_bytes(TSNode root)
 {
+    enum { DEPTH = 4096 };
+    static bool is_error[DEPTH];                /* by depth: the node on the way to the current one */
     uint64_t sum = 0;
     TSTreeCursor c = ts_tree_cursor_new(root);
     for (bool is_more = true; is_more;) {
         TSNode node = ts_tree_cursor_current_node(&c);
-        if (ts_node_is_error(node))
-            sum += ts_node_end_byte(node) - ts_node_start_byte(node);
-        else if (ts_node_has_error(node) && ts_tree_cursor_goto_first_child(&c))
+        uint32_t depth = ts_tree_cursor_current_depth(&c), n = ts_node_end_byte(node) - ts_node_start_byte(node);
+        bool is_counted = depth > 0 && is_error[depth - 1];     /* by its parent */
+        is_error[depth] = ts_node_is_error(node);
+        if (is_error[depth] && !is_counted)
+            sum += n;
+        else if (is_counted && !is_error[depth] && ts_node_named_child_count(node) > 0)
+            sum -= n;
+        if ((ts_node_has_error(node) || is_error[depth]) && depth + 1 < DEPTH && ts_tree_cursor_goto_first_child(&c))
             continue;
         while ((is_more = ts_tree_cursor_goto_next_sibling(&c)) == false && ts_tree_cursor_goto_parent(&c))
             ;
@@ -142,7 +150,29 @@ static bool is_conditional(const unsigned char *p, const unsigned char *end)
     return false;
 }
 
-/* Conditionals and their continued lines become blanks; every other byte stays in its place. */
+static bool is_blank_line(const unsigned char *text, uint64_t n, uint64_t at)
+{
+    while (at < n && text[at] != '\n' && myth_is_blank(text[at]))
+        at++;
+    return at >= n || text[at] == '\n';
+}
+
+/* A macro that stands alone between blank lines and is no statement: FOO_BEGIN_DECLS. */
+static bool is_lone_macro(const unsigned char *text, uint64_t n, uint64_t at)
+{
+    uint64_t p = at, before = at;
+    while (p < n && ((text[p] >= 'A' && text[p] <= 'Z') || text[p] == '_' || (p > at && text[p] >= '0' && text[p] <= '9')))
+        p++;
+    if (p - at < 4 || !is_blank_line(text, n, p))
+        return false;
+    while (p < n && text[p] != '\n')
+        p++;
+    while (before > 1 && text[before - 2] != '\n')
+        before--;
+    return is_blank_line(text, n, p + 1) && (at == 0 || is_blank_line(text, n, before - 1));
+}
+
+/* Conditionals with their continued lines, and lone macros, become blanks; every other byte stays in its place. */
 static unsigned char *blank_directives(worker *w, const unsigned char *text, uint64_t n)
 {
     unsigned char *out = myth_alloc(w->mem, MYTH_MEM_OTHER, "blanked text", n);
@@ -153,7 +183,7 @@ static unsigned char *blank_directives(worker *w, const unsigned char *text, uin
         uint64_t p = at, end;
         while (p < n && (text[p] == ' ' || text[p] == '\t'))
             p++;
-        bool is_hit = p < n && text[p] == '#' && is_conditional(text + p, text + n);
+        bool is_hit = p < n && ((text[p] == '#' && is_conditional(text + p, text + n)) || is_lone_macro(text, n, at));
         for (end = at; end < n && text[end] != '\n'; end++)
             if (is_hit && text[end] == '\\' && end + 1 < n && text[end + 1] == '\n')
                 end++;
@@ -207,6 +237,8 @@ static void fault(const char *path)
             p[0] = 1;
     if (strncmp(want, "memory", 6) == 0)
         _exit(4);
+    if (strncmp(want, "open", 4) == 0)
+        _exit(open("/dev/null", O_RDONLY) >= 0 || errno != EPERM || fork() >= 0 ? 5 : 6);
     if (strncmp(want, "short", 5) == 0) {
         myth_wire_write(1, &(myth_chunk_answer){ .magic = MYTH_WIRE_MAGIC, .n_chunk = 1, .n_names = 1 }, sizeof(myth_chunk_answer));
         _exit(0);
@@ -331,6 +363,7 @@ int myth_chunk_worker(void)
     limit(RLIMIT_CORE, 0);
     if (!MYTH_HAS_ASAN)                         /* its shadow alone is larger */
         limit(RLIMIT_AS, MYTH_PARSE_MEM_BYTES);
+    myth_chunk_jail();
     if (myth_mem_open(&w.mem, 0, NULL) != MYTH_OK)
         return 1;
     while (myth_wire_read(0, &q, sizeof(q))) {

@@ -56,6 +56,38 @@ static bool is_function(myth_chunk_kind kind)
     return kind == MYTH_CHUNK_FUNCTION || kind == MYTH_CHUNK_METHOD || kind == MYTH_CHUNK_TEST || kind == MYTH_CHUNK_ROUTE;
 }
 
+/* What a node that stays whole defines: the largest definition that is most of it. */
+static myth_def *most_of(const myth_symbols *s, uint32_t off, uint32_t end)
+{
+    myth_def *best = NULL;
+    for (uint32_t i = myth_symbols_from(s, off); i < s->n_def && s->def[i].off < end && s->def[i].off - off <= (end - off) / 2; i++) {
+        myth_def *d = &s->def[i];
+        if (d->end > end || 2 * (d->end - d->off) < end - off)
+            continue;
+        if (!best || (best->kind == MYTH_SYMBOL_ROUTE && d->kind != MYTH_SYMBOL_ROUTE && d->off == best->off && d->end == best->end))
+            best = d;
+    }
+    return best;
+}
+
+/* Its kind: a test or a route in it that is most of it makes it one, and a class that has more tests than other functions is one. */
+static myth_chunk_kind whole_kind(const myth_symbols *s, const myth_def *d)
+{
+    myth_chunk_kind kind = kind_of(d);
+    uint32_t n_test = 0, n_other = 0;
+    for (uint32_t i = myth_symbols_from(s, d->off); i < s->n_def && s->def[i].off < d->end; i++) {
+        const myth_def *in = &s->def[i];
+        bool is_most = 2 * (in->end - in->off) >= d->end - d->off;
+        if (in->kind == MYTH_SYMBOL_ROUTE && is_most)
+            return MYTH_CHUNK_ROUTE;
+        if (in->is_test && is_most)
+            kind = MYTH_CHUNK_TEST;
+        n_test += in->is_test;
+        n_other += in != d && !in->is_test && is_function(kind_of(in));
+    }
+    return kind == MYTH_CHUNK_CLASS && n_test > n_other ? MYTH_CHUNK_TEST : kind;
+}
+
 /* ---- chunks from atoms ---- */
 
 static void close_chunk(tree_cut *t, uint64_t end)
@@ -167,6 +199,8 @@ static void take(tree_cut *t, const atom *a)
         if (myth_cut_fits(t->cut, t->lead.off, a->end)) {
             whole.off = t->lead.off;
             t->lead.end = 0;
+            if (!whole.def && (whole.def = most_of(t->s, (uint32_t)whole.off, (uint32_t)whole.end)) != NULL)
+                whole.kind = whole_kind(t->s, whole.def);      /* a macro and its block are two nodes and one definition */
         } else
             flush_lead(t);
     }
@@ -175,42 +209,10 @@ static void take(tree_cut *t, const atom *a)
 
 /* ---- atoms from the tree ---- */
 
-/* What a node that stays whole defines: the largest definition that is most of it. */
-static myth_def *most_of(const myth_symbols *s, uint32_t off, uint32_t end)
-{
-    myth_def *best = NULL;
-    for (uint32_t i = myth_symbols_from(s, off); i < s->n_def && s->def[i].off < end && s->def[i].off - off <= (end - off) / 2; i++) {
-        myth_def *d = &s->def[i];
-        if (d->end > end || 2 * (d->end - d->off) < end - off)
-            continue;
-        if (!best || (best->kind == MYTH_SYMBOL_ROUTE && d->kind != MYTH_SYMBOL_ROUTE && d->off == best->off && d->end == best->end))
-            best = d;
-    }
-    return best;
-}
-
-/* Its kind: a test or a route in it that is most of it makes it one, and a class that has more tests than other functions is one. */
-static myth_chunk_kind whole_kind(const myth_symbols *s, const myth_def *d)
-{
-    myth_chunk_kind kind = kind_of(d);
-    uint32_t n_test = 0, n_other = 0;
-    for (uint32_t i = myth_symbols_from(s, d->off); i < s->n_def && s->def[i].off < d->end; i++) {
-        const myth_def *in = &s->def[i];
-        bool is_most = 2 * (in->end - in->off) >= d->end - d->off;
-        if (in->kind == MYTH_SYMBOL_ROUTE && is_most)
-            return MYTH_CHUNK_ROUTE;
-        if (in->is_test && is_most)
-            kind = MYTH_CHUNK_TEST;
-        n_test += in->is_test;
-        n_other += in != d && !in->is_test && is_function(kind_of(in));
-    }
-    return kind == MYTH_CHUNK_CLASS && n_test > n_other ? MYTH_CHUNK_TEST : kind;
-}
-
-static bool is_lead(TSNode node)
+static bool is_lead(const myth_symbols *s, TSNode node)
 {
     const char *type = ts_node_type(node);
-    return strstr(type, "comment") || strcmp(type, "attribute_item") == 0 || strcmp(type, "decorator") == 0 || strcmp(type, "php_tag") == 0;
+    return myth_marks_find(&s->lead, node) || strstr(type, "comment") || strcmp(type, "attribute_item") == 0 || strcmp(type, "decorator") == 0 || strcmp(type, "php_tag") == 0;
 }
 
 static void take_whole(tree_cut *t, TSNode node, const place *at)
@@ -219,7 +221,7 @@ static void take_whole(tree_cut *t, TSNode node, const place *at)
     atom a = { .off = off, .end = end, .kind = at->kind, .owner = at->owner };
     if (myth_cut_solid(t->cut, off, end) == 0)
         return;
-    if (is_lead(node))
+    if (is_lead(t->s, node))
         a.is_lead = true;
     else if (!at->owner && myth_marks_find(&t->s->import, node))
         a.kind = MYTH_CHUNK_IMPORTS;

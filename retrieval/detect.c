@@ -137,13 +137,19 @@ static const char *by_shebang(const char *s, size_t n)
 {
     static const word_lang table[] = {
         { "python", "python" }, { "pypy", "python" }, { "node", "javascript" }, { "nodejs", "javascript" }, { "deno", "typescript" },
-        { "bun", "typescript" }, { "ts-node", "typescript" }, { "tsx", "typescript" }, { "ruby", "ruby" }, { "jruby", "ruby" }, { "rake", "ruby" },
+        { "bun", "typescript" }, { "ts-node", "typescript" }, { "tsx", "typescript" }, { "ruby", "ruby" }, { "jruby", "ruby" },
+        { "rake", "ruby" },
         { "perl", "perl" }, { "sh", "bash" }, { "bash", "bash" }, { "dash", "bash" }, { "zsh", "bash" }, { "ksh", "bash" }, { "ash", "bash" },
-        { "mksh", "bash" }, { "bats", "bash" }, { "fish", "fish" }, { "lua", "lua" }, { "luajit", "lua" }, { "texlua", "lua" }, { "php", "php" },
-        { "awk", "awk" }, { "gawk", "awk" }, { "mawk", "awk" }, { "tclsh", "tcl" }, { "wish", "tcl" }, { "expect", "tcl" }, { "Rscript", "r" },
-        { "groovy", "groovy" }, { "scala", "scala" }, { "elixir", "elixir" }, { "iex", "elixir" }, { "escript", "erlang" }, { "julia", "julia" },
-        { "make", "make" }, { "gmake", "make" }, { "swift", "swift" }, { "pwsh", "powershell" }, { "runhaskell", "haskell" }, { "runghc", "haskell" },
-        { "stack", "haskell" }, { "ocaml", "ocaml" }, { "kotlin", "kotlin" }, { "crystal", "crystal" }, { "guile", "lisp" }, { "sbcl", "lisp" },
+        { "mksh", "bash" }, { "bats", "bash" }, { "fish", "fish" }, { "lua", "lua" }, { "luajit", "lua" }, { "texlua", "lua" },
+        { "php", "php" },
+        { "awk", "awk" }, { "gawk", "awk" }, { "mawk", "awk" }, { "tclsh", "tcl" }, { "wish", "tcl" }, { "expect", "tcl" },
+        { "Rscript", "r" },
+        { "groovy", "groovy" }, { "scala", "scala" }, { "elixir", "elixir" }, { "iex", "elixir" }, { "escript", "erlang" },
+        { "julia", "julia" },
+        { "make", "make" }, { "gmake", "make" }, { "swift", "swift" }, { "pwsh", "powershell" }, { "runhaskell", "haskell" },
+        { "runghc", "haskell" },
+        { "stack", "haskell" }, { "ocaml", "ocaml" }, { "kotlin", "kotlin" }, { "crystal", "crystal" }, { "guile", "lisp" },
+        { "sbcl", "lisp" },
         { "racket", "lisp" }, { "emacs", "lisp" }, { "go", "go" }, { "rust-script", "rust" }, { "cargo", "rust" }, { "dotnet", "csharp" },
     };
     if (n < 3 || s[0] != '#' || s[1] != '!')
@@ -178,7 +184,8 @@ static const char *by_mode_line(const char *s, size_t n)
 {
     static const word_lang table[] = {
         { "python", "python" }, { "py", "python" }, { "c++", "cpp" }, { "cpp", "cpp" }, { "c", "c" }, { "sh", "bash" }, { "bash", "bash" },
-        { "shell-script", "bash" }, { "zsh", "bash" }, { "perl", "perl" }, { "cperl", "perl" }, { "ruby", "ruby" }, { "javascript", "javascript" },
+        { "shell-script", "bash" }, { "zsh", "bash" }, { "perl", "perl" }, { "cperl", "perl" }, { "ruby", "ruby" },
+        { "javascript", "javascript" },
         { "js", "javascript" }, { "js2", "javascript" }, { "lua", "lua" }, { "make", "make" }, { "makefile", "make" }, { "cmake", "cmake" },
         { "tcl", "tcl" }, { "yaml", "yaml" }, { "conf", "ini" }, { "dosini", "ini" }, { "dockerfile", "dockerfile" }, { "rust", "rust" },
         { "java", "java" }, { "emacs-lisp", "lisp" }, { "lisp", "lisp" }, { "scheme", "lisp" }, { "sql", "sql" }, { "haskell", "haskell" },
@@ -204,7 +211,9 @@ static const char *by_mode_line(const char *s, size_t n)
             m++;
         return FIND(table, p, m);
     }
-    static const char *const key[] = { "vim: ft=", "vim:ft=", "vim: filetype=", "vim: set ft=", "vim:set ft=", "vim: set filetype=", "vim: syntax=" };
+    static const char *const key[] = {
+        "vim: ft=", "vim:ft=", "vim: filetype=", "vim: set ft=", "vim:set ft=", "vim: set filetype=", "vim: syntax=",
+    };
     for (size_t i = 0; i < sizeof(key) / sizeof(key[0]); i++)
         if ((p = memmem(s, n, key[i], strlen(key[i])))) {
             p += strlen(key[i]);
@@ -219,7 +228,8 @@ static const char *by_mode_line(const char *s, size_t n)
 static const char *by_beginning(const char *s, size_t n)
 {
     static const word_lang table[] = {
-        { "<?php", "php" }, { "<?xml", "xml" }, { "<!doctype html", "html" }, { "<html", "html" }, { "<!doctype", "xml" }, { "diff --git ", "diff" },
+        { "<?php", "php" }, { "<?xml", "xml" }, { "<!doctype html", "html" }, { "<html", "html" }, { "<!doctype", "xml" },
+        { "diff --git ", "diff" },
         { "#compdef", "bash" }, { "syntax = \"proto", "protobuf" }, { "#include ", "c" }, { "#include<", "c" }, { "%!ps", "text" },
     };
     while (n && (isspace((unsigned char)*s) || (unsigned char)*s == 0xef || (unsigned char)*s == 0xbb || (unsigned char)*s == 0xbf)) {
@@ -255,7 +265,8 @@ static bool begins(const char *s, size_t n, const char *word)
 /* A header that only C++ can read: a line that begins as no line of C does, outside of "#ifdef __cplusplus". */
 static bool is_cpp(const char *s, size_t n)
 {
-    static const char *const word[] = { "namespace ", "template<", "template <", "public:", "private:", "protected:", "using namespace ", "using std",
+    static const char *const word[] = {
+        "namespace ", "template<", "template <", "public:", "private:", "protected:", "using namespace ", "using std",
                                         "class ", "constexpr ", "virtual ", "explicit ", "friend ", "inline namespace " };
     const char *p = s, *line;
     size_t m;
@@ -276,20 +287,23 @@ static bool is_cpp(const char *s, size_t n)
                 guard += guard > 0 || memmem(d, k, "__cplusplus", 11) != NULL;
             else if (begins(d, k, "endif"))
                 guard -= guard > 0;
-            else if (guard == 0 && begins(d, k, "include <") && memchr(d, '>', k) && !memchr(d + 9, '.', (size_t)((char *)memchr(d, '>', k) - d) - 9) &&
-                     !memchr(d, '/', k))
+            else if (guard == 0 && begins(d, k, "include <") && memchr(d, '>', k) &&
+                     !memchr(d + 9, '.', (size_t)((char *)memchr(d, '>', k) - d) - 9) && !memchr(d, '/', k))
                 return true;
             continue;
         }
-        for (size_t i = 0; guard == 0 && i < sizeof(word) / sizeof(word[0]); i++)
-            if (begins(line, m, word[i]))
+        for (size_t i = 0; guard == 0 && m && i < sizeof(word) / sizeof(word[0]); i++)
+            if (*line == word[i][0] && begins(line, m, word[i]))
                 return true;
     }
     return false;
 }
 
 /* A man page begins with a request of troff; a log that was rotated to ".1" does not. */
-static bool is_roff(const char *s, size_t n) { return n >= 2 && ((s[0] == '.' && (isalpha((unsigned char)s[1]) || s[1] == '\\')) || (s[0] == '\'' && s[1] == '\\')); }
+static bool is_roff(const char *s, size_t n)
+{
+    return n >= 2 && ((s[0] == '.' && (isalpha((unsigned char)s[1]) || s[1] == '\\')) || (s[0] == '\'' && s[1] == '\\'));
+}
 
 /* Suffixes that two kinds of file share, after a look inside. */
 static const char *doubted(const char *l, const char *s, size_t n)
@@ -337,16 +351,22 @@ bool myth_detect_binary(const unsigned char *head, uint64_t n)
 const char *myth_detect_media(const unsigned char *head, uint64_t n)
 {
     static const struct { const char *what; uint8_t at, n; const char *bytes; } table[] = {
-        { "PNG image", 0, 4, "\x89PNG" }, { "JPEG image", 0, 3, "\xff\xd8\xff" }, { "GIF image", 0, 5, "GIF87" }, { "GIF image", 0, 5, "GIF89" },
+        { "PNG image", 0, 4, "\x89PNG" }, { "JPEG image", 0, 3, "\xff\xd8\xff" }, { "GIF image", 0, 5, "GIF87" },
+        { "GIF image", 0, 5, "GIF89" },
         { "TIFF image", 0, 4, "II*\0" }, { "TIFF image", 0, 4, "MM\0*" }, { "WebP image", 8, 4, "WEBP" }, { "WAVE sound", 8, 4, "WAVE" },
         { "AVI video", 8, 4, "AVI " }, { "MP4 media", 4, 4, "ftyp" }, { "Ogg media", 0, 4, "OggS" }, { "FLAC sound", 0, 4, "fLaC" },
-        { "MP3 sound", 0, 3, "ID3" }, { "Matroska media", 0, 4, "\x1a\x45\xdf\xa3" }, { "Flash video", 0, 4, "FLV\1" }, { "PDF document", 0, 5, "%PDF-" },
-        { "zip archive", 0, 4, "PK\3\4" }, { "zip archive", 0, 4, "PK\5\6" }, { "gzip data", 0, 3, "\x1f\x8b\x08" }, { "xz data", 0, 5, "\xfd" "7zXZ" },
+        { "MP3 sound", 0, 3, "ID3" }, { "Matroska media", 0, 4, "\x1a\x45\xdf\xa3" }, { "Flash video", 0, 4, "FLV\1" },
+        { "PDF document", 0, 5, "%PDF-" },
+        { "zip archive", 0, 4, "PK\3\4" }, { "zip archive", 0, 4, "PK\5\6" }, { "gzip data", 0, 3, "\x1f\x8b\x08" },
+        { "xz data", 0, 5, "\xfd" "7zXZ" },
         { "bzip2 data", 0, 10, "BZh91AY&SY" }, { "zstd data", 0, 4, "\x28\xb5\x2f\xfd" }, { "7-zip archive", 0, 4, "7z\xbc\xaf" },
-        { "rar archive", 0, 6, "Rar!\x1a\x07" }, { "tar archive", 0xff, 5, "ustar" }, { "ELF object", 0, 4, "\x7f" "ELF" }, { "WebAssembly", 0, 4, "\0asm" },
+        { "rar archive", 0, 6, "Rar!\x1a\x07" }, { "tar archive", 0xff, 5, "ustar" }, { "ELF object", 0, 4, "\x7f" "ELF" },
+        { "WebAssembly", 0, 4, "\0asm" },
         { "Java class", 0, 4, "\xca\xfe\xba\xbe" }, { "Mach-O object", 0, 4, "\xcf\xfa\xed\xfe" }, { "LLVM bitcode", 0, 4, "BC\xc0\xde" },
-        { "static library", 0, 8, "!<arch>\n" }, { "WOFF font", 0, 4, "wOFF" }, { "WOFF font", 0, 4, "wOF2" }, { "OpenType font", 0, 4, "OTTO" },
-        { "TrueType font", 0, 5, "\0\1\0\0\0" }, { "SQLite database", 0, 15, "SQLite format 3" }, { "git pack", 0, 5, "PACK\0" }, { "HDF5 data", 0, 4, "\x89HDF" },
+        { "static library", 0, 8, "!<arch>\n" }, { "WOFF font", 0, 4, "wOFF" }, { "WOFF font", 0, 4, "wOF2" },
+        { "OpenType font", 0, 4, "OTTO" },
+        { "TrueType font", 0, 5, "\0\1\0\0\0" }, { "SQLite database", 0, 15, "SQLite format 3" }, { "git pack", 0, 5, "PACK\0" },
+        { "HDF5 data", 0, 4, "\x89HDF" },
         { "NumPy array", 0, 6, "\x93NUMPY" }, { "GGUF weights", 0, 4, "GGUF" }, { "Photoshop image", 0, 4, "8BPS" },
     };
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
@@ -366,7 +386,15 @@ const char *myth_detect_minified(const char *path, const char *lang, const unsig
     size_t n = strlen(name);
     if (has_suffix(name, n, ".map"))
         return "a source map by its name";
-    bool is_script = strcmp(lang, "javascript") == 0 || strcmp(lang, "jsx") == 0 || strcmp(lang, "typescript") == 0, is_css = strcmp(lang, "css") == 0;
+    if (!lang) {
+        bool is_sure;
+        pthread_once(&slot_once, fill_slots);
+        lang = by_name(name, &is_sure);
+        if (!lang || !is_sure || strcmp(lang, "typescript") == 0)
+            lang = myth_detect_language(path, head, n_head);
+    }
+    bool is_script = strcmp(lang, "javascript") == 0 || strcmp(lang, "jsx") == 0 || strcmp(lang, "typescript") == 0,
+         is_css = strcmp(lang, "css") == 0;
     if (!is_script && !is_css)
         return NULL;
     const char *dot = memrchr(name, '.', n);
@@ -388,13 +416,17 @@ const char *myth_detect_minified(const char *path, const char *lang, const unsig
 static const char *generated_name(const char *name)
 {
     static const char *const whole[] = {
-        "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "deno.lock", "Cargo.lock", "poetry.lock", "pdm.lock", "uv.lock",
-        "Pipfile.lock", "Gemfile.lock", "composer.lock", "go.sum", "flake.lock", "mix.lock", "pubspec.lock", "Podfile.lock", "Cartfile.resolved",
-        "Package.resolved", "gradle.lockfile", "packages.lock.json", "Gopkg.lock", "glide.lock", "cabal.project.freeze", "stack.yaml.lock", "conan.lock",
+        "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "deno.lock", "Cargo.lock", "poetry.lock",
+        "pdm.lock", "uv.lock",
+        "Pipfile.lock", "Gemfile.lock", "composer.lock", "go.sum", "flake.lock", "mix.lock", "pubspec.lock", "Podfile.lock",
+        "Cartfile.resolved",
+        "Package.resolved", "gradle.lockfile", "packages.lock.json", "Gopkg.lock", "glide.lock", "cabal.project.freeze", "stack.yaml.lock",
+        "conan.lock",
         "MODULE.bazel.lock", ".terraform.lock.hcl", "lex.yy.c", "y.tab.c", "y.tab.h",
     };
     static const char *const suffix[] = {
-        ".pb.go", ".pb.cc", ".pb.h", ".pb.swift", ".pbobjc.h", ".pbobjc.m", "_pb2.py", "_pb2.pyi", "_pb2_grpc.py", "_pb.js", "_pb.d.ts", ".pb.ts", ".g.dart",
+        ".pb.go", ".pb.cc", ".pb.h", ".pb.swift", ".pbobjc.h", ".pbobjc.m", "_pb2.py", "_pb2.pyi", "_pb2_grpc.py", "_pb.js", "_pb.d.ts",
+        ".pb.ts", ".g.dart",
         ".freezed.dart", ".designer.cs", ".g.cs", ".g.i.cs", ".gen.go", ".tab.c", ".tab.h", ".tab.cc", ".yy.c",
     };
     size_t n = strlen(name);
@@ -411,37 +443,44 @@ static const char *generated_name(const char *name)
     return NULL;
 }
 
+/* word: small letters */
 static bool has_word(const char *s, size_t n, const char *word)
 {
     size_t m = strlen(word);
     for (size_t i = 0; i + m <= n; i++)
-        if (strncasecmp(s + i, word, m) == 0)
+        if ((s[i] | 0x20) == word[0] && strncasecmp(s + i, word, m) == 0)
             return true;
     return false;
 }
 
-/* Whether a line of a comment says that a tool wrote the file: a mark, or how the sentence begins. */
-static const char *generated_line(const char *s, size_t n)
+/* Whether a line of a comment says that a tool wrote the file: a mark, or how the sentence begins. is_within: the line before ended in the
+ * middle of one ("not all values are in this / autogenerated file"). */
+static const char *generated_line(const char *s, size_t n, bool is_within)
 {
     static const char *const beginning[] = {
-        "generated by", "generated from", "autogenerated", "auto-generated", "auto generated", "automatically generated", "code generated", "machine generated",
-        "this file is generated", "this file was generated", "this file is auto", "this file was auto", "this file has been auto", "this file has been generated",
-        "this code was generated", "this code is generated", "this is a generated file", "this is an autogenerated", "this is an auto-generated",
+        "generated by", "generated from", "autogenerated", "auto-generated", "auto generated", "automatically generated", "code generated",
+        "machine generated",
+        "this file is generated", "this file was generated", "this file is auto", "this file was auto", "this file has been auto",
+        "this file has been generated",
+        "this code was generated", "this code is generated", "this is a generated file", "this is an autogenerated",
+        "this is an auto-generated",
         "this is an automatically generated", "file generated by", "file generated with", "warning: generated",
     };
     static const char *const mark[] = { "@generated", "<auto-generated", "<autogenerated" };
     for (size_t i = 0; i < sizeof(mark) / sizeof(mark[0]); i++) {
         size_t m = strlen(mark[i]);
-        for (size_t k = 0; k + m <= n; k++)
-            if (strncasecmp(s + k, mark[i], m) == 0 && (k + m == n || !isalnum((unsigned char)s[k + m])))
+        for (const char *p = s; (p = memchr(p, mark[i][0], (size_t)(s + n - p))) && (size_t)(s + n - p) >= m; p++)
+            if (strncasecmp(p, mark[i], m) == 0 && (p + m == s + n || !isalnum((unsigned char)p[m])))
                 return mark[i];
     }
     while (n && !isalpha((unsigned char)*s)) {
         s++;
         n--;
     }
+    if (n && is_within && islower((unsigned char)*s))
+        return NULL;
     for (size_t i = 0; i < sizeof(beginning) / sizeof(beginning[0]); i++)
-        if (n >= strlen(beginning[i]) && strncasecmp(s, beginning[i], strlen(beginning[i])) == 0)
+        if (n && (*s | 0x20) == beginning[i][0] && n >= strlen(beginning[i]) && strncasecmp(s, beginning[i], strlen(beginning[i])) == 0)
             return beginning[i];
     return NULL;
 }
@@ -455,8 +494,11 @@ const char *myth_detect_generated(const char *path, const unsigned char *head, u
     if (said || !head)
         return said;
     const char *p = (const char *)head, *end = p + (n_head < MOST_BYTES ? n_head : MOST_BYTES), *line;
-    size_t n;
+    size_t n = (size_t)(end - p);
+    if (!memmem(p, n, "enerat", 6) && !memmem(p, n, "ENERAT", 6))
+        return NULL;                            /* what every mark holds; most files end here */
     int within = -1;                            /* the comment that is open */
+    bool is_within = false;
     for (int line_no = 1; line_no <= MOST_LINES && next_line(&p, end, &line, &n); line_no++) {
         while (n && isspace((unsigned char)*line)) {
             line++;
@@ -470,13 +512,18 @@ const char *myth_detect_generated(const char *path, const unsigned char *head, u
                 if (!memmem(line + strlen(open[i]), n - strlen(open[i]), close[i], strlen(close[i])))
                     within = i;
             }
-        const char *what = is_comment ? generated_line(line, n) : NULL;
-        if (is_comment && !what && (has_word(line, n, "do not edit") || has_word(line, n, "do not modify")) && has_word((const char *)head, (size_t)(p - (const char *)head), "generat"))
+        const char *what = is_comment ? generated_line(line, n, is_within) : NULL;
+        /* Beside the word "generated" in what was read, a warning says it as well. */
+        if (is_comment && !what && (has_word(line, n, "do not edit") || has_word(line, n, "do not modify")) &&
+            has_word((const char *)head, (size_t)(p - (const char *)head), "generat"))
             what = "do not edit";
         if (what) {
             snprintf(why, 64, "'%s' in line %d", what, line_no);
             return why;
         }
+        while (n && isspace((unsigned char)line[n - 1]))
+            n--;
+        is_within = n && (isalnum((unsigned char)line[n - 1]) || line[n - 1] == ',');
         if (within >= 0 && !begins(line, n, open[within]) && memmem(line, n, close[within], strlen(close[within])))
             within = -1;
     }
@@ -507,7 +554,8 @@ static bool next_word(const char **p, const char *end, const char **word, size_t
 
 bool myth_detect_test(const char *path)
 {
-    static const char *const dirs[] = { "test", "tests", "__tests__", "__test__", "spec", "specs", "testdata", "test_data", "testcases", "testsuite", "testsuites",
+    static const char *const dirs[] = {
+        "test", "tests", "__tests__", "__test__", "spec", "specs", "testdata", "test_data", "testcases", "testsuite", "testsuites",
                                         "e2e", "__mocks__", "__snapshots__", "unittest", "unittests", "androidtest" };
     static const char *const words[] = { "test", "tests", "spec", "specs", "unittest", "unittests" };
     const char *p = path, *slash, *word;

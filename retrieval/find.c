@@ -10,7 +10,7 @@
 /* Bytes of source by how often they are met, the most frequent first; what is not here is rarer. */
 static const char frequent[] = " etarnoisl\ncdpu_mf,.()-hg;b0=y\"*1v/x>2k:'TESRw<ACINDOPL{}#+34[]8&5FMU6|7BG9!%Vz\\?HjXWKYqJ@QZ$~`^\t";
 
-static unsigned rank_of(unsigned char c)
+unsigned myth_find_rank(unsigned char c)
 {
     const char *at = c ? strchr(frequent, c) : NULL;
     return at ? (unsigned)(at - frequent) : sizeof(frequent);
@@ -20,11 +20,11 @@ void myth_find_open(myth_find *f, const unsigned char *needle, size_t n, bool ig
 {
     *f = (myth_find){ .needle = needle, .n = n, .ignore_case = ignore_case };
     for (size_t i = 1; i < n && i < 255; i++)
-        if (rank_of(needle[i]) > rank_of(needle[f->at1]))
+        if (myth_find_rank(needle[i]) > myth_find_rank(needle[f->at1]))
             f->at1 = i;
     f->at2 = f->at1 == 0 && n > 1;
     for (size_t i = 0; i < n && i < 255; i++)
-        if (i != f->at1 && rank_of(needle[i]) > rank_of(needle[f->at2]))
+        if (i != f->at1 && myth_find_rank(needle[i]) > myth_find_rank(needle[f->at2]))
             f->at2 = i;
 }
 

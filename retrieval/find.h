@@ -19,6 +19,8 @@ typedef struct {
 void myth_find_open(myth_find *f, const unsigned char *needle, size_t n, bool ignore_case);
 /* The first place in [p, end), or NULL. An empty needle is found at p. */
 const unsigned char *myth_find_next(const myth_find *f, const unsigned char *p, const unsigned char *end);
+/* How rare a byte is in source: 0 the most frequent. */
+unsigned myth_find_rank(unsigned char c);
 uint64_t myth_count_newlines(const unsigned char *p, const unsigned char *end);
 
 static inline unsigned char myth_lower(unsigned char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; }

@@ -207,8 +207,22 @@ static size_t stem(tokenizer *t, char *dst, const char *word, size_t n)
     return t->slot[h].n_stem;
 }
 
-/* A name of one letter says nothing alone, and every loop has one. */
-static bool is_indexed(const myth_word *w) { return w->n_whole > 1 || w->is_number; }
+/* Words that hold a sentence together, by length. They are in most texts, so a score has nothing from them; in an index of code with its comments they
+ * are a thirtieth of the postings. */
+static bool is_silent(const char *s, unsigned n)
+{
+    static const char two[] = "anasatbebyifinisitofonortowe", three[] = "andareforthewas", four[] = "fromthatthiswith";
+    static const struct { const char *word; unsigned bytes; } list[] = { { two, sizeof(two) - 1 }, { three, sizeof(three) - 1 }, { four, sizeof(four) - 1 } };
+    if (n < 2 || n > 4)
+        return false;
+    for (unsigned i = 0; i < list[n - 2].bytes; i += n)
+        if (memcmp(list[n - 2].word + i, s, n) == 0)
+            return true;
+    return false;
+}
+
+/* A name of one letter or digit says nothing alone, and every loop has one. */
+static bool is_indexed(const myth_word *w) { return w->n_whole > 1 && !is_silent(w->whole, w->n_whole); }
 
 /* The stems of the parts at one position, each once; none longer than its part, so they fit where the word did. */
 typedef struct {
@@ -248,11 +262,12 @@ static int give_indexed(tokenizer *t, const myth_word *w, void *arg, token_fn gi
     return rc;
 }
 
-static int give_asked(tokenizer *t, const myth_word *w, bool is_exact, void *arg, token_fn give)
+/* A phrase leaves out what texts leave out; alone such a word finds compound ones. */
+static int give_asked(tokenizer *t, const myth_word *w, bool is_exact, bool is_alone, void *arg, token_fn give)
 {
     char text[MYTH_WORD_BYTES];
     int start = (int)w->off, end = (int)(w->off + w->bytes);
-    if (!is_indexed(w))
+    if (w->n_whole < 2 || (!is_alone && !is_indexed(w)))
         return SQLITE_OK;
     if (is_exact || myth_word_is_compound(w))
         return give(arg, 0, w->whole, (int)w->n_whole, start, end);
@@ -264,11 +279,15 @@ static int tokenize(Fts5Tokenizer *tokenizer_, void *arg, int flags, const char 
     tokenizer *t = (tokenizer *)(void *)tokenizer_;
     myth_word w;
     size_t pos = 0, n = n_text > 0 ? (size_t)n_text : 0;
-    bool is_query = (flags & FTS5_TOKENIZE_QUERY) != 0;
+    bool is_alone = false, is_query = (flags & FTS5_TOKENIZE_QUERY) != 0;
     bool is_exact = (flags & FTS5_TOKENIZE_PREFIX) != 0 || (is_query && n && text[0] == MYTH_FTS_EXACT);
     int rc = SQLITE_OK;
+    if (is_query) {
+        is_alone = myth_word_next(&w, text, n, &pos) && !myth_word_next(&w, text, n, &pos);
+        pos = 0;
+    }
     while (rc == SQLITE_OK && myth_word_next(&w, text, n, &pos))
-        rc = is_query ? give_asked(t, &w, is_exact, arg, give) : give_indexed(t, &w, arg, give);
+        rc = is_query ? give_asked(t, &w, is_exact, is_alone, arg, give) : give_indexed(t, &w, arg, give);
     return rc;
 }
 
@@ -308,10 +327,12 @@ myth_status myth_fts_register(sqlite3 *db, myth_error *err)
 size_t myth_fts_quote(char *dst, size_t cap, const char *text, size_t n, bool is_exact)
 {
     myth_word w;
-    size_t pos = 0, at = 0;
+    size_t pos = 0, at = 0, n_word = 0;
     bool has_word = false;
-    while (!has_word && myth_word_next(&w, text, n, &pos))
+    for (; !has_word && myth_word_next(&w, text, n, &pos); n_word++)
         has_word = is_indexed(&w);
+    if (n_word == 1 && !has_word)
+        has_word = w.n_whole > 1;
     if (!has_word) {
         if (cap)
             dst[0] = '\0';

@@ -4,10 +4,10 @@
  *           quoted query finds as a phrase. Letters are ASCII, what is one beyond it in UTF-8, and bytes that are not UTF-8. A CJK
  *           character is a word of its own
  * Indexed   one position a word: the word whole in lower case (at most MYTH_WORD_BYTES, the rest is dropped) and the porter stem of each of its
- *           parts of two bytes or more, by camel case, '_', '$' and digits. A number has no parts; a word of one letter is left out and has
- *           no position
+ *           parts of two bytes or more, by camel case, '_', '$' and digits. A number has no parts. A word of one byte and
+ *           those few that hold sentences together ("of", "the") are left out and have no position
  * Asked     one token a word: a word of one part by its stem (so it finds all forms, and compound words with it), a compound one whole; whole
- *           and unstemmed behind MYTH_FTS_EXACT or when a prefix is asked: then it finds the word as it stands, not a part of another
+ *           and unstemmed behind MYTH_FTS_EXACT or when a prefix is asked: then it finds the word as it stands, not a part of another. A phrase leaves out what texts leave out
  * Source    Porter, An algorithm for suffix stripping (1980); SQLite's FTS5 documentation, "Custom Tokenizers", "Synonym Support"        */
 #ifndef MYTH_FTS_TOKENIZER_H
 #define MYTH_FTS_TOKENIZER_H
@@ -19,6 +19,11 @@
 #include <stddef.h>
 
 enum { MYTH_WORD_BYTES = 128, MYTH_WORD_PARTS = 64, MYTH_FTS_EXACT = 0x01 };
+
+/* The table of every index of words. The body stands first: a posting in the first column has no mark of its column, which is a seventh of the
+ * table. Weights and counts of FTS5 come in this order. */
+enum { MYTH_FTS_BODY, MYTH_FTS_PATH, MYTH_FTS_NAMES, MYTH_FTS_COLUMN_N };
+#define MYTH_FTS_TABLE "CREATE VIRTUAL TABLE fts USING fts5(body, path, names, content='', tokenize='mythos')"
 
 /* Makes `tokenize='mythos'` known to a connection. MYTH_EUNSUPPORTED: this SQLite has no FTS5. */
 myth_status myth_fts_register(sqlite3 *db, myth_error *err);

@@ -105,7 +105,8 @@ static const unsigned char *find_word(const grep *g, const unsigned char *line, 
 }
 
 /* The first line at or behind *p with one of the literals; as myth_regex_next. */
-static bool next_literal(worker *w, const unsigned char **p, const unsigned char *end, const unsigned char **line, size_t *n_line, size_t *at, size_t *n_at)
+static bool next_literal(worker *w, const unsigned char **p, const unsigned char *end, const unsigned char **line, size_t *n_line,
+                         size_t *at, size_t *n_at)
 {
     const grep *g = w->g;
     while (*p < end) {
@@ -164,14 +165,16 @@ static bool add_row(worker *w, slot *out, const found_line *row, const unsigned 
 }
 
 /* Whole lines [p, end) that begin at `off` of the file with line *line_no; the number behind them is left there when it is wanted. */
-static myth_status search_piece(worker *w, slot *out, const unsigned char *p, const unsigned char *end, uint64_t off, uint32_t *line_no, bool wants_count)
+static myth_status search_piece(worker *w, slot *out, const unsigned char *p, const unsigned char *end, uint64_t off, uint32_t *line_no,
+                                bool wants_count)
 {
     grep *g = w->g;
     const unsigned char *begin = p, *counted = p, *line;
     size_t n_line, at, n_at = 0;
     myth_status st = MYTH_OK;
     memset(w->next, 0, sizeof(w->next[0]) * g->n_literal);
-    while (g->regex ? myth_regex_next(w->run, &p, end, &line, &n_line, &at, &n_at, &st) : next_literal(w, &p, end, &line, &n_line, &at, &n_at)) {
+    while (g->regex ? myth_regex_next(w->run, &p, end, &line, &n_line, &at, &n_at, &st)
+                    : next_literal(w, &p, end, &line, &n_line, &at, &n_at)) {
         *line_no += (uint32_t)myth_count_newlines(counted, line);
         counted = line;
         found_line row = { .off = off + (uint64_t)(line - begin), .n_text = n_line, .match_off = at, .n_match = n_at, .line = *line_no };
@@ -203,6 +206,7 @@ static void search_file(worker *w, slot *out, const myth_scan_file *f)
     size_t n = 0;                       /* bytes in the piece, its first a line's first */
     uint64_t off = 0;                   /* of the piece */
     uint32_t line_no = 1;
+    bool is_unseen = f->unseen != 0;
     myth_status st = MYTH_OK;
     if (fd < 0 || fstat(fd, &sb) != 0 || !S_ISREG(sb.st_mode)) {
         out->is_unread = true;
@@ -225,6 +229,9 @@ static void search_file(worker *w, slot *out, const myth_scan_file *f)
         is_end = got == 0 || (n < w->cap && off + n == (uint64_t)sb.st_size);
         if (n < w->cap && !is_end)
             continue;                   /* room for more before it is searched */
+        if (is_unseen && myth_scan_look(f, (uint64_t)sb.st_size, w->piece, n) != MYTH_SCAN_IN)
+            break;
+        is_unseen = false;
         const unsigned char *last = is_end ? w->piece + n : memrchr(w->piece, '\n', n);
         if (!last)
             continue;                   /* a line longer than the piece */
@@ -251,7 +258,12 @@ static bool hand_over(grep *g, const slot *s, const myth_scan_file *f)
 {
     for (size_t i = 0; i < s->n_row; i++) {
         const found_line *r = &s->row[i];
-        myth_grep_row row = { .path = f->path, .off = r->off, .line = r->line, .text = s->text + r->text, .n_text = r->n_text, .match_off = r->match_off,
+        myth_grep_row row = { .path = f->path,
+                              .off = r->off,
+                              .line = r->line,
+                              .text = s->text + r->text,
+                              .n_text = r->n_text,
+                              .match_off = r->match_off,
                               .n_match = r->n_match };
         g->n_row++;
         if (!g->on_row(g->arg, &row) || g->n_row == g->opts->max_rows)
@@ -346,8 +358,8 @@ static myth_status open_literals(grep *g, myth_error *err)
     }
 }
 
-myth_status myth_grep(myth_mem *mem, const myth_scan_list *files, const myth_grep_opts *opts, bool (*on_row)(void *arg, const myth_grep_row *row), void *arg,
-                      uint64_t *n_unread, myth_error *err)
+myth_status myth_grep(myth_mem *mem, const myth_scan_list *files, const myth_grep_opts *opts,
+                      bool (*on_row)(void *arg, const myth_grep_row *row), void *arg, uint64_t *n_unread, myth_error *err)
 {
     grep *g = myth_alloc(mem, MYTH_MEM_OTHER, "grep", sizeof(*g));
     uint32_t n_worker = n_threads(opts, files->n_file), n_started = 1;
@@ -360,7 +372,8 @@ myth_status myth_grep(myth_mem *mem, const myth_scan_list *files, const myth_gre
     *g = (grep){ .files = files, .opts = opts, .mem = mem, .on_row = on_row, .arg = arg, .root_fd = -1 };
     pthread_mutex_init(&g->lock, NULL);
     pthread_cond_init(&g->wake, NULL);
-    MYTH_TRY(opts->is_regex ? myth_regex_open(&g->regex, mem, opts->pattern, opts->n_pattern, opts->ignore_case, opts->is_word, err) : open_literals(g, err));
+    MYTH_TRY(opts->is_regex ? myth_regex_open(&g->regex, mem, opts->pattern, opts->n_pattern, opts->ignore_case, opts->is_word, err)
+                            : open_literals(g, err));
     g->root_fd = open(opts->root ? opts->root : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (g->root_fd < 0) {
         st = myth_fail(err, errno == ENOENT ? MYTH_ENOTFOUND : MYTH_EIO, "%.160s: %s", opts->root ? opts->root : ".", strerror(errno));

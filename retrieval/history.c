@@ -1,17 +1,23 @@
 /* history.c - which files the newest commits of the repository around the root touched, how often, and when last.
  *
  * Counted  the first N_COMMIT commits of a walk from HEAD by time, as git log has them; of a merge nothing, of a first commit everything
- * Kept     the table commits has the paths of every one of them (id 0: HEAD, no paths), so the next update compares trees of new commits only
+ * Kept     the table commits has the paths of every one of them, so the next update compares trees of new commits only. Whether there can be
+ *          any is seen from the files that say where HEAD is: libgit2 takes longer to start than a directory without changes to look over
  * Safety   trees and commits are read, nothing else: no hook, no configured program, no file of the work tree. A repository of another owner
  *          is refused by libgit2 and stays refused; the note says how its user can allow it
  * Paths    zero-terminated, by zstd; relative to the root, what is outside left out                                              */
 #include "index_impl.h"
 
+#include <fcntl.h>
 #include <git2.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
 #include <zstd.h>
 
 enum { N_COMMIT = 1000, LEVEL = 3 };
@@ -27,13 +33,14 @@ struct myth_history {
     myth_mem *mem;
     git_repository *repo;
     git_oid head;
+    int64_t mark;               /* of where HEAD is: what `read_mark` says       */
     char *prefix;               /* of the root in the repository's work tree: "" or "sub/dir/" */
     commit *commit;             /* of the walk */
     uint32_t n_commit;
     git_oid *stored;            /* sorted      */
     uint32_t n_stored;
     pthread_t thread;
-    bool has_head, has_moved, is_running;
+    bool has_head, has_moved, is_running, has_libgit2;
     myth_status st;
     myth_error err;
 };
@@ -139,25 +146,75 @@ static void *history_thread(void *arg)
 
 /* ---- begin ---- */
 
-/* What the store has: HEAD of then (all zeros: none) and the commits, sorted. */
-static myth_status load_stored(myth_history *h, myth_store *store, git_oid *head, myth_error *err)
+/* The commits that the store has, sorted. */
+static myth_status load_stored(myth_history *h, myth_store *store, myth_error *err)
 {
     sqlite3_stmt *q = NULL;
-    int rc = sqlite3_prepare_v2(myth_store_db(store), "SELECT id, oid FROM commits", -1, &q, NULL);
-    memset(head, 0, sizeof(*head));
+    int rc = sqlite3_prepare_v2(myth_store_db(store), "SELECT oid FROM commits", -1, &q, NULL);
     while (rc == SQLITE_OK && (rc = sqlite3_step(q)) == SQLITE_ROW) {
-        if (sqlite3_column_bytes(q, 1) != GIT_OID_RAWSZ)
+        if (sqlite3_column_bytes(q, 0) != GIT_OID_RAWSZ)
             rc = SQLITE_CORRUPT;
-        else if (sqlite3_column_int64(q, 0) == 0)
-            memcpy(head->id, sqlite3_column_blob(q, 1), GIT_OID_RAWSZ);
         else if (h->n_stored < N_COMMIT)
-            memcpy(h->stored[h->n_stored++].id, sqlite3_column_blob(q, 1), GIT_OID_RAWSZ);
+            memcpy(h->stored[h->n_stored++].id, sqlite3_column_blob(q, 0), GIT_OID_RAWSZ);
         rc = rc == SQLITE_ROW ? SQLITE_OK : rc;
     }
     myth_status st = myth_store_fail(store, rc, err);
     sqlite3_finalize(q);
     qsort(h->stored, h->n_stored, sizeof(*h->stored), compare_oids);
     return st;
+}
+
+/* Adds what a small file holds, or of another one its size and time, to a hash; "" for one that is not there. */
+static void add_file(uint64_t *x, const char *dir, const char *name, char text[PATH_MAX])
+{
+    char path[2 * PATH_MAX];
+    struct stat st;
+    text[0] = '\0';
+    snprintf(path, sizeof(path), "%s/%s", dir, name);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t n = fd < 0 ? -1 : fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size < PATH_MAX ? read(fd, text, PATH_MAX - 1) : 0;
+    if (fd >= 0)
+        close(fd);
+    if (n < 0)
+        return;
+    text[n] = '\0';
+    text[strcspn(text, "\r\n")] = '\0';
+    int64_t place[3] = { st.st_size, st.st_mtim.tv_sec, st.st_mtim.tv_nsec };
+    *x = XXH3_64bits_withSeed(path, strlen(path), *x);
+    *x = n ? XXH3_64bits_withSeed(text, (size_t)n, *x) : XXH3_64bits_withSeed(place, sizeof(place), *x);
+}
+
+/* A number for where HEAD is, from the nearest .git upwards; 0 without one. */
+static int64_t read_mark(const char *root)
+{
+    char dir[PATH_MAX], git[PATH_MAX], text[PATH_MAX], ref[PATH_MAX], common[PATH_MAX];
+    struct stat st;
+    uint64_t x = 0;
+    snprintf(dir, sizeof(dir), "%s", root);
+    for (;; *strrchr(dir, '/') = '\0') {
+        if (snprintf(git, sizeof(git), "%s/.git", dir) >= (int)sizeof(git))
+            return 0;
+        if (lstat(git, &st) == 0)
+            break;
+        if (!strchr(dir, '/'))
+            return 0;
+    }
+    if (!S_ISDIR(st.st_mode)) {                 /* a work tree of its own: "gitdir: PATH" */
+        add_file(&x, dir, ".git", text);
+        const char *to = strncmp(text, "gitdir: ", 8) == 0 ? text + 8 : text;
+        if (snprintf(git, sizeof(git), to[0] == '/' ? "%.0s%s" : "%s/%s", dir, to) >= (int)sizeof(git))
+            return 0;
+    }
+    add_file(&x, git, "HEAD", ref);
+    if (strncmp(ref, "ref: ", 5) == 0) {
+        add_file(&x, git, "commondir", text);
+        if (snprintf(common, sizeof(common), text[0] == '/' ? "%.0s%s" : text[0] ? "%s/%s" : "%s", git, text) >= (int)sizeof(common))
+            return 0;
+        add_file(&x, common, ref + 5, text);
+        if (!text[0])
+            add_file(&x, common, "packed-refs", text);
+    }
+    return (int64_t)(x | 1);
 }
 
 /* The repository around the root, or none; a note when there is one that cannot be read. */
@@ -190,29 +247,31 @@ static void open_repository(myth_history *h, const char *root, char note[128])
 
 myth_status myth_history_begin(myth_history **out, myth_mem *mem, myth_store *store, const char *root, char note[128], myth_error *err)
 {
-    git_oid stored_head;
     note[0] = '\0';
     myth_history *h = *out = myth_alloc(mem, MYTH_MEM_OTHER, "index", sizeof(*h));
     if (!h)
         return myth_fail(err, MYTH_ENOMEM, "no memory for the history");
     h->mem = mem;
-    if (git_libgit2_init() < 0) {
-        myth_free(mem, h);
-        *out = NULL;
+    h->mark = read_mark(root);
+    h->has_moved = h->mark != myth_store_number(store, "history", 0);
+    if (!h->has_moved)
+        return MYTH_OK;
+    if (git_libgit2_init() < 0)
         return myth_fail(err, MYTH_ENOMEM, "libgit2 could not be started");
-    }
+    h->has_libgit2 = true;
     h->commit = myth_alloc_n(mem, MYTH_MEM_OTHER, "index", N_COMMIT, sizeof(*h->commit));
     h->stored = myth_alloc_n(mem, MYTH_MEM_OTHER, "index", N_COMMIT, sizeof(*h->stored));
     if (!h->commit || !h->stored)
         return myth_fail(err, MYTH_ENOMEM, "no memory for the history");
-    myth_status st = load_stored(h, store, &stored_head, err);
+    myth_status st = load_stored(h, store, err);
     if (st != MYTH_OK)
         return st;
     open_repository(h, root, note);
-    h->has_moved = h->has_head ? git_oid_cmp(&h->head, &stored_head) != 0 : h->n_stored > 0;
-    if (h->has_head && h->has_moved && pthread_create(&h->thread, NULL, history_thread, h) == 0)
+    if (note[0])
+        h->mark = 0;                            /* so that it is tried, and said, the next time too */
+    if (h->has_head && pthread_create(&h->thread, NULL, history_thread, h) == 0)
         h->is_running = true;
-    else if (h->has_head && h->has_moved)
+    else if (h->has_head)
         history_thread(h);
     return MYTH_OK;
 }
@@ -237,7 +296,8 @@ void myth_history_end(myth_history *h)
     myth_free(h->mem, h->stored);
     myth_free(h->mem, h->prefix);
     git_repository_free(h->repo);
-    git_libgit2_shutdown();
+    if (h->has_libgit2)
+        git_libgit2_shutdown();
     myth_free(h->mem, h);
 }
 
@@ -301,7 +361,7 @@ static myth_status write_commits(myth_history *h, myth_store *store, myth_error 
         int64_t id = sqlite3_column_int64(get.q, 0);
         last = id > last ? id : last;
         memcpy(oid.id, sqlite3_column_blob(get.q, 1), GIT_OID_RAWSZ);
-        if (id != 0 && h->n_commit && bsearch(&oid, walked, h->n_commit, sizeof(oid), compare_oids))
+        if (h->n_commit && bsearch(&oid, walked, h->n_commit, sizeof(oid), compare_oids))
             continue;
         sqlite3_bind_int64(drop.q, 1, id);
         MYTH_TRY(run(&drop, err));
@@ -310,8 +370,7 @@ static myth_status write_commits(myth_history *h, myth_store *store, myth_error 
     for (uint32_t i = 0; i < h->n_commit; i++)
         if (h->commit[i].paths)
             MYTH_TRY(put_commit(h, &put, &h->commit[i], ++last, err));
-    if (h->has_head)
-        MYTH_TRY(put_commit(h, &put, &(commit){ .oid = h->head }, 0, err));
+    MYTH_TRY(myth_store_set_number(store, "history", h->mark, err));
 fail:
     sqlite3_finalize(get.q);
     sqlite3_finalize(put.q);
@@ -342,7 +401,7 @@ static myth_status write_history(myth_history *h, myth_store *store, myth_error 
     int rc;
     MYTH_TRY(prepare(&clear, store, "DELETE FROM history", err));
     MYTH_TRY(run(&clear, err));
-    MYTH_TRY(prepare(&get, store, "SELECT time, paths FROM commits WHERE id > 0", err));
+    MYTH_TRY(prepare(&get, store, "SELECT time, paths FROM commits", err));
     MYTH_TRY(prepare(&count, store, "INSERT INTO history(file_id, n_commit, last_time) SELECT id, 1, ?2 FROM files WHERE path=?1 "
                                     "ON CONFLICT(file_id) DO UPDATE SET n_commit=n_commit+1, last_time=max(last_time, ?2)", err));
     while ((rc = sqlite3_step(get.q)) == SQLITE_ROW) {
@@ -378,7 +437,7 @@ myth_status myth_history_write(myth_history *h, myth_store *store, char note[128
     if (h->st != MYTH_OK) {                     /* a damaged repository is no reason to have no index */
         snprintf(note, 128, "no history: %.100s", h->err.msg);
         h->n_commit = 0;
-        h->has_head = false;
+        h->mark = 0;
     }
     myth_status st = h->has_moved ? write_commits(h, store, err) : MYTH_OK;
     return st == MYTH_OK ? write_history(h, store, err) : st;

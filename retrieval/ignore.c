@@ -15,10 +15,13 @@ static bool is_special(char c) { return c == '*' || c == '?' || c == '[' || c ==
 /* ASCII only, whatever the locale. */
 static bool is_in_class(const char *name, size_t n, unsigned char c)
 {
-    static const char *const names[] = { "alnum", "alpha", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper", "xdigit" };
+    static const char *const names[] = {
+        "alnum", "alpha", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper", "xdigit",
+    };
     bool lower = c >= 'a' && c <= 'z', upper = c >= 'A' && c <= 'Z', digit = c >= '0' && c <= '9', graph = c > 0x20 && c < 0x7f;
-    bool is[] = { lower || upper || digit, lower || upper, c == ' ' || c == '\t', c < 0x20 || c == 0x7f, digit, graph, lower, graph || c == ' ',
-                  graph && !(lower || upper || digit), c == ' ' || (c >= '\t' && c <= '\r'), upper, digit || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') };
+    bool alnum = lower || upper || digit, hex = digit || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+    bool is[] = { alnum, lower || upper, c == ' ' || c == '\t', c < 0x20 || c == 0x7f, digit, graph, lower, graph || c == ' ', graph && !alnum,
+                  c == ' ' || (c >= '\t' && c <= '\r'), upper, hex };
     for (size_t i = 0; i < sizeof(is) / sizeof(is[0]); i++)
         if (strlen(names[i]) == n && memcmp(names[i], name, n) == 0)
             return is[i];

@@ -285,6 +285,7 @@ typedef struct {
     uint32_t n_touched;
     myth_history *history;
     uint64_t done_bytes, all_bytes, n_done;
+    int64_t last_id;                    /* a new file's is behind all that were: those of changed files come back */
 } update;
 
 static double seconds_now(void)
@@ -373,7 +374,11 @@ static myth_status write_made(void *arg, const myth_index_made *made, myth_error
         u->stats->n_removed++;
         return myth_store_drop(u->x->store, made->job->id, false, err);
     }
-    myth_status st = myth_store_put(u->x->store, &made->row, made->text, &made->chunks, &made->packed, err);
+    myth_store_file row = made->row;
+    row.id = row.id ? row.id : ++u->last_id;
+    myth_status st = myth_store_put(u->x->store, &row, made->text, &made->chunks, &made->packed, err);
+    if (st == MYTH_OK && u->n_done == 1 && u->known.n_row == 0)
+        st = myth_store_flush(u->x->store, err);
     u->stats->n_added += made->job->id == 0;
     u->stats->n_unstructured += made->chunks.note[0] != '\0';
     if (st == MYTH_OK && u->opts->progress)
@@ -442,6 +447,33 @@ myth_status myth_index_last(myth_index *x, myth_index_stats *stats, myth_error *
 
 /* ---- one transaction ---- */
 
+/* Pieces of files from all over the directory, for the text's dictionary. */
+static myth_status learn(update *u, myth_error *err)
+{
+    enum { PIECE = 4 << 10, PIECES = 320 };
+    myth_mem *mem = u->x->mem;
+    size_t n_piece[PIECES], at = 0;
+    uint32_t n = 0, n_job = u->n_job, step = n_job > PIECES ? n_job / PIECES : 1;
+    unsigned char *piece = myth_alloc_n(mem, MYTH_MEM_OTHER, "index", PIECES, PIECE);
+    if (!piece)
+        return myth_fail(err, MYTH_ENOMEM, "no memory for %d bytes", PIECES * PIECE);
+    for (uint32_t i = 0; i < n_job && n < PIECES; i += step) {
+        const myth_scan_file *f = u->job[i].file;
+        int fd = f->bytes >= 64 ? myth_scan_open(u->work.root_fd, f->path, false) : -1;
+        if (fd < 0)
+            continue;
+        ssize_t got = pread(fd, piece + at, PIECE, f->bytes > PIECE ? (off_t)(f->bytes - PIECE) / 2 : 0);
+        close(fd);
+        if (got >= 64) {
+            n_piece[n++] = (size_t)got;
+            at += (size_t)got;
+        }
+    }
+    myth_status st = myth_store_learn(u->x->store, piece, n_piece, n, err);
+    myth_free(mem, piece);
+    return st;
+}
+
 static bool has_new_outs(update *u)
 {
     char key[64];
@@ -457,9 +489,14 @@ static myth_status write_changes(update *u, myth_error *err)
     myth_status st = MYTH_OK;
     MYTH_TRY(myth_store_begin(store, err));
     MYTH_TRY(drop_files(u, err));
+    if (u->known.n_row == 0)
+        MYTH_TRY(learn(u, err));
+    u->work.dictionary = myth_store_dictionary(store);
     for (uint32_t i = 0; i < u->n_touched; i++)
         MYTH_TRY(myth_store_touch(store, &u->touched[i], err));
     MYTH_TRY(myth_index_work_run(&u->work, u->job, u->n_job, write_made, u, err));
+    if (u->known.n_row == 0)
+        MYTH_TRY(myth_store_gather(store, err));
     if (myth_history_has_moved(u->history) || u->stats->n_added || u->stats->n_removed)
         MYTH_TRY(myth_history_write(u->history, store, u->stats->history_note, err));
     MYTH_TRY(write_counts(store, u->stats, err));
@@ -480,6 +517,7 @@ static myth_status run_update(update *u, myth_error *err)
     u->work.trusted_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - RACY_NS;
     MYTH_TRY(load_known(&u->known, x->store, err));
     MYTH_TRY(myth_history_begin(&u->history, x->mem, x->store, x->root, u->stats->history_note, err));
+    u->last_id = u->known.n_row ? u->known.row[u->known.n_row - 1].file.id : 0;
     myth_scan_opts scan = u->opts->scan;
     scan.root = x->root;
     scan.is_cancelled = u->opts->is_cancelled;

@@ -32,6 +32,7 @@ typedef struct {
 typedef struct {
     myth_mem *mem;
     const char *worker_path;
+    const struct ZSTD_CDict_s *dictionary;
     int root_fd;
     int64_t trusted_ns;                 /* an mtime behind it is stored as not trusted       */
     uint32_t n_threads;

@@ -149,7 +149,7 @@ static void *work_thread(void *arg)
     slot *s = NULL;
     myth_status st = myth_chunker_open(&chunker, p->work->mem, p->work->worker_path, &err);
     if (st == MYTH_OK)
-        st = myth_packer_open(&packer, p->work->mem, &err);
+        st = myth_packer_open(&packer, p->work->mem, p->work->dictionary, &err);
     for (const myth_index_job *job; (job = take_job(p, &s)) != NULL;) {
         s->st = st;
         s->err = err;

@@ -84,7 +84,8 @@ static myth_ladder_part *add_part(myth_ladder *l, const myth_ignore_frame *paren
 }
 
 /* Puts the patterns of a file on a rung of a frame; none when it is not there. shown: its name in messages. */
-static myth_status add_list(myth_ladder *l, myth_ladder_part *p, int rung, int fd, const char *path, const char *shown, bool follow, myth_error *err)
+static myth_status add_list(myth_ladder *l, myth_ladder_part *p, int rung, int fd, const char *path, const char *shown, bool follow,
+                            myth_error *err)
 {
     char *text = NULL;
     size_t n, n_shown = strlen(shown);
@@ -108,8 +109,8 @@ static myth_status add_list(myth_ladder *l, myth_ladder_part *p, int rung, int f
     return st;
 }
 
-myth_status myth_ladder_enter(const myth_ignore_frame **out, myth_ladder *l, const myth_ignore_frame *frame, int fd, const char *path, int has,
-                              int *too_large, myth_error *err)
+myth_status myth_ladder_enter(const myth_ignore_frame **out, myth_ladder *l, const myth_ignore_frame *frame, int fd, const char *path,
+                              int has, int *too_large, myth_error *err)
 {
     char shown[PATH_MAX + 32];
     myth_ladder_part *p = NULL;
@@ -271,7 +272,8 @@ static myth_status open_repository(myth_ladder *l, myth_error *err)
         char above[PATH_MAX];
         int too_large;
         snprintf(above, sizeof(above), "%.*s", (int)n, l->prefix);
-        int top = open(l->top, O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd = top >= 0 ? openat(top, n ? above : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+        int top = open(l->top, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+            fd = top >= 0 ? openat(top, n ? above : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
         st = fd < 0 ? MYTH_OK : myth_ladder_enter(&l->frame, l, l->frame, fd, above, 15, &too_large, err);
         if (fd >= 0)
             close(fd);
@@ -336,7 +338,7 @@ myth_status myth_ladder_open(myth_ladder *l, myth_mem *mem, const char *root, co
     if (!realpath(root, real) || stat(real, &sb) != 0)
         return myth_fail(err, errno == ENOENT || errno == ENOTDIR ? MYTH_ENOTFOUND : MYTH_EIO, "%.160s: %s", root, strerror(errno));
     if (!S_ISDIR(sb.st_mode))
-        return myth_fail(err, MYTH_EIO, "%.160s is no directory; name the one it lies in", root);
+        return myth_fail(err, MYTH_EARG, "%.160s is no directory; name the one it lies in", root);
     find_top(l, real);
     if (globs && globs[0])
         MYTH_TRY(open_globs(l, globs, err));

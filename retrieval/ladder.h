@@ -32,7 +32,8 @@ typedef struct {
 enum { MYTH_HAS_GITIGNORE = 1, MYTH_HAS_IGNORE = 2, MYTH_HAS_MYTHOSIGNORE = 4, MYTH_HAS_GITATTRIBUTES = 8 };
 int myth_ladder_file(const char *name);                 /* its bit, 0 for any other name */
 
-/* Zero *l before; closed by myth_ladder_close also after a failure. MYTH_ENOTFOUND the root is missing, MYTH_EIO no directory, MYTH_ENOMEM. */
+/* Zero *l before; closed by myth_ladder_close also after a failure. MYTH_ENOTFOUND the root is missing, MYTH_EARG it is no directory,
+ * MYTH_EIO, MYTH_ENOMEM. */
 myth_status myth_ladder_open(myth_ladder *l, myth_mem *mem, const char *root, const char *const *globs, bool no_ignore, myth_error *err);
 void myth_ladder_close(myth_ladder *l);
 /* The frame inside the directory `fd`, whose path from top is `path` ("" or with a slash at its end), below `frame`; the same frame when it

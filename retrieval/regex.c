@@ -15,7 +15,7 @@
 #include <pcre2.h>
 #include <string.h>
 
-enum { MATCH_LIMIT = 10000000, STACK_BYTES = 8 << 20, LITERAL_MAX = 200, LITERAL_MIN = 2 };
+enum { MATCH_LIMIT = 10000000, STACK_BYTES = 8 << 20, LITERAL_MAX = 200 };
 
 struct myth_regex {
     myth_mem *mem;
@@ -50,9 +50,15 @@ static void put(walk *w, const char *s, size_t n)
 }
 static void put_text(walk *w, const char *s) { put(w, s, strlen(s)); }
 
+/* Longer is better; of single bytes the rarer, and only such as most lines do not hold. */
 static void end_run(walk *w)
 {
-    if (w->n_run > w->n_best) {
+    const unsigned few = 20;
+    bool is_better = w->n_run > w->n_best;
+    if (w->n_run == 1)
+        is_better = w->n_best <= 1 && myth_find_rank(w->run[0]) >= few &&
+                    (w->n_best == 0 || myth_find_rank(w->run[0]) > myth_find_rank(w->best[0]));
+    if (is_better) {
         memcpy(w->best, w->run, w->n_run);
         w->n_best = w->n_run;
     }
@@ -130,7 +136,8 @@ static void walk_class(walk *w)
             }
         }
         if (*p == '\\') {
-            if (p + 1 >= w->end || p[1] == 'Q' || p[1] == 'E' || p[1] == 'c' || p[1] == 'x' || p[1] == 'o' || p[1] == 'p' || p[1] == 'P' || p[1] == 'N') {
+            if (p + 1 >= w->end || p[1] == 'Q' || p[1] == 'E' || p[1] == 'c' || p[1] == 'x' || p[1] == 'o' || p[1] == 'p' || p[1] == 'P' ||
+                p[1] == 'N') {
                 give_up(w);
                 w->p = w->end;
                 return;
@@ -178,7 +185,17 @@ static void walk_escape(walk *w)
     case 'D': put_text(w, "[^\\d\\n]"); break;
     case 'W': put_text(w, "[^\\w\\n]"); break;
     case 'H': put_text(w, "[^\\h\\n]"); break;
-    case 'd': case 'w': case 'h': case 'S': case 'b': case 'B': case 't': case 'r': case 'f': case 'e': case 'a': put(w, (const char *)p, 2); break;
+    case 'd':
+    case 'w':
+    case 'h':
+    case 'S':
+    case 'b':
+    case 'B':
+    case 't':
+    case 'r':
+    case 'f':
+    case 'e':
+    case 'a': put(w, (const char *)p, 2); break;
     default:
         if (c >= '1' && c <= '9' && (w->p == w->end || !is_digit(*w->p)))
             put(w, (const char *)p, 2);
@@ -236,7 +253,8 @@ static void walk_pattern(walk *w)
         case '[': walk_class(w); break;
         case '(': walk_group(w); break;
         case ')':
-            w->depth--;
+            if (--w->depth < 0)
+                give_up(w);             /* it closes what -w puts around the pattern */
             end_run(w);
             put_text(w, ")");
             w->p++;
@@ -261,8 +279,8 @@ static void walk_pattern(walk *w)
 
 /* ---- compiling ---- */
 
-static myth_status compile(pcre2_code **out, const char *before, const unsigned char *pattern, size_t n, const char *after, uint32_t options, myth_mem *mem,
-                           myth_error *err)
+static myth_status compile(pcre2_code **out, const char *before, const unsigned char *pattern, size_t n, const char *after,
+                           uint32_t options, myth_mem *mem, myth_error *err)
 {
     int code;
     PCRE2_SIZE at;
@@ -292,7 +310,8 @@ done:
     return st;
 }
 
-myth_status myth_regex_open(myth_regex **out, myth_mem *mem, const unsigned char *pattern, size_t n, bool ignore_case, bool is_word, myth_error *err)
+myth_status myth_regex_open(myth_regex **out, myth_mem *mem, const unsigned char *pattern, size_t n, bool ignore_case, bool is_word,
+                            myth_error *err)
 {
     const char *before = is_word ? "(?<!\\w)(?:" : "", *after = is_word ? ")(?!\\w)" : "";
     uint32_t options = ignore_case ? PCRE2_CASELESS : 0;
@@ -314,7 +333,7 @@ myth_status myth_regex_open(myth_regex **out, myth_mem *mem, const unsigned char
     }
     *w = (walk){ .p = pattern, .end = pattern + n, .out = text, .has_buffer = true, .has_literal = true };
     walk_pattern(w);
-    if (w->has_literal && w->n_best >= LITERAL_MIN) {
+    if (w->has_literal && w->n_best) {
         for (size_t i = 0; i < w->n_best; i++)
             r->literal[i] = ignore_case ? myth_lower(w->best[i]) : w->best[i];
         myth_find_open(&r->find, r->literal, w->n_best, ignore_case);
@@ -404,8 +423,8 @@ static const unsigned char *line_begin(const unsigned char *from, const unsigned
     return p;
 }
 
-bool myth_regex_next(myth_regex_run *run, const unsigned char **p, const unsigned char *end, const unsigned char **line, size_t *n_line, size_t *at,
-                     size_t *n_at, myth_status *st)
+bool myth_regex_next(myth_regex_run *run, const unsigned char **p, const unsigned char *end, const unsigned char **line, size_t *n_line,
+                     size_t *at, size_t *n_at, myth_status *st)
 {
     const myth_regex *r = run->r;
     const unsigned char *s = *p;

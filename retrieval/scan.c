@@ -22,9 +22,19 @@
 
 /* Names of directories that hold what tools made or fetched. */
 static const char *const skip_dirs[] = {
-    ".cache", ".dart_tool", ".eggs", ".git", ".gradle", ".hg", ".mypy_cache", ".next", ".nox", ".nuxt", ".nyc_output", ".parcel-cache", ".pytest_cache",
-    ".ruff_cache", ".svelte-kit", ".svn", ".terraform", ".tox", ".turbo", ".venv", ".vs", ".yarn", ".zig-cache", "CMakeFiles", "DerivedData",
-    "__pycache__", "bower_components", "build", "coverage", "dist", "htmlcov", "node_modules", "site-packages", "target", "vendor", "venv", "zig-cache",
+    ".cache",        ".dart_tool",   ".eggs",
+    ".git",          ".gradle",      ".hg",
+    ".mypy_cache",   ".next",        ".nox",
+    ".nuxt",         ".nyc_output",  ".parcel-cache",
+    ".pytest_cache", ".ruff_cache",  ".svelte-kit",
+    ".svn",          ".terraform",   ".tox",
+    ".turbo",        ".venv",        ".vs",
+    ".yarn",         ".zig-cache",   "CMakeFiles",
+    "DerivedData",   "__pycache__",  "bower_components",
+    "build",         "coverage",     "dist",
+    "htmlcov",       "node_modules", "site-packages",
+    "target",        "vendor",       "venv",
+    "zig-cache",
 };
 
 enum { BLOCK_BYTES = 64 << 10, THREAD_MAX = 32 };
@@ -84,7 +94,8 @@ typedef struct {
 
 const char *myth_scan_reason_name(myth_scan_reason r)
 {
-    static const char *const name[] = { "in", "ignored", "hidden", "skipped_dir", "binary", "large", "minified", "link", "border", "special", "unreadable" };
+    static const char *const name[] = { "in",       "ignored", "hidden", "skipped_dir", "binary",    "large",
+                                        "minified", "link",    "border", "special",     "unreadable" };
     _Static_assert(sizeof(name) / sizeof(name[0]) == MYTH_SCAN_REASON_N, "a name for every reason");
     return name[r];
 }
@@ -213,7 +224,8 @@ static int read_names(worker *w, DIR *d, int *has, bool *has_git)
         if (!add_name(w, e->d_name, e->d_type))
             return ENOMEM;
     }
-    qsort_r(w->met, w->n_met, sizeof(w->met[0]), compare_names, w->names);
+    if (w->n_met)
+        qsort_r(w->met, w->n_met, sizeof(w->met[0]), compare_names, w->names);
     return 0;
 }
 
@@ -244,7 +256,8 @@ static void set_naming(naming *by, const myth_ignore_pattern *q)
 }
 
 /* What patterns and names say; IN = nothing speaks against it so far. */
-static myth_scan_reason ask_rules(worker *w, const myth_ignore_frame *frame, const char *name, size_t n_path, bool is_dir, naming *by, const char **why)
+static myth_scan_reason ask_rules(worker *w, const myth_ignore_frame *frame, const char *name, size_t n_path, bool is_dir, naming *by,
+                                  const char **why)
 {
     scan *s = w->s;
     myth_ignore_answer a = myth_ignore_ask(frame, w->path, n_path, is_dir);
@@ -293,8 +306,28 @@ static bool read_head(worker *w, int dir_fd, const char *name, uint64_t *n)
     return true;
 }
 
+/* Whether the pattern that takes the name in means it although it looks minified: "!jquery.min.js", "!*.min.js", not "!*". */
+static bool is_named(const naming *by, const char *name)
+{
+    return by->text[0] && (strcmp(by->text, name) == 0 || myth_detect_minified(by->text, NULL, NULL, 0));
+}
+
+myth_scan_reason myth_scan_look(const myth_scan_file *f, uint64_t bytes, const unsigned char *head, uint64_t n)
+{
+    if (bytes > MYTH_FILE_BYTES)
+        return MYTH_SCAN_LARGE;
+    if (n > MYTH_SNIFF_BYTES)
+        n = MYTH_SNIFF_BYTES;
+    if (myth_detect_media(head, n) || myth_detect_binary(head, n))
+        return MYTH_SCAN_BINARY;
+    if (f->unseen == 2 && myth_detect_minified(f->path, NULL, head, n))
+        return MYTH_SCAN_MINIFIED;
+    return MYTH_SCAN_IN;
+}
+
 /* What the first bytes say of a file that no rule keeps out. */
-static myth_scan_reason look_into(worker *w, int dir_fd, const char *name, size_t n_path, const myth_ignore_frame *frame, const naming *by, myth_scan_file *f)
+static myth_scan_reason look_into(worker *w, int dir_fd, const char *name, size_t n_path, const myth_ignore_frame *frame, const naming *by,
+                                  myth_scan_file *f)
 {
     uint64_t n = 0;
     char mark[64];
@@ -312,8 +345,7 @@ static myth_scan_reason look_into(worker *w, int dir_fd, const char *name, size_
         return MYTH_SCAN_BINARY;
     }
     f->language = myth_detect_language(name, w->head, n);
-    bool is_named = strcmp(by->text, name) == 0 || (by->text[0] && myth_detect_minified(by->text, f->language, NULL, 0));
-    if (!is_named && (minified = myth_detect_minified(name, f->language, w->head, n))) {
+    if (!is_named(by, name) && (minified = myth_detect_minified(name, f->language, w->head, n))) {
         f->why = take_why(w, "%s", minified);
         f->language = NULL;
         return MYTH_SCAN_MINIFIED;
@@ -328,9 +360,14 @@ static myth_scan_reason look_into(worker *w, int dir_fd, const char *name, size_
     return MYTH_SCAN_IN;
 }
 
-static myth_scan_reason judge_file(worker *w, int dir_fd, const char *name, size_t n_path, const myth_ignore_frame *frame, const naming *by, myth_scan_file *f)
+static myth_scan_reason judge_file(worker *w, int dir_fd, const char *name, size_t n_path, const myth_ignore_frame *frame, const naming *by,
+                                   myth_scan_file *f)
 {
     struct stat sb;
+    if (w->s->opts->names_only) {
+        f->unseen = is_named(by, name) ? 1 : 2;
+        return MYTH_SCAN_IN;
+    }
     if (fstatat(dir_fd, name, &sb, AT_SYMLINK_NOFOLLOW) != 0) {
         f->why = take_why(w, "%s", strerror(errno));
         return MYTH_SCAN_UNREADABLE;
@@ -573,7 +610,8 @@ static myth_status gather(myth_scan_list *out, scan *s, worker *w, uint32_t n_wo
             out->n_out[r] += w[i].n_out[r];
     }
     if (n_keep > UINT32_MAX)
-        return myth_fail(err, MYTH_ELIMIT, "%llu files, the limit is %u; scan its directories one by one", (unsigned long long)n_keep, UINT32_MAX);
+        return myth_fail(err, MYTH_ELIMIT, "%llu files, the limit is %u; scan its directories one by one", (unsigned long long)n_keep,
+                         UINT32_MAX);
     out->file = myth_alloc_n(s->mem, MYTH_MEM_OTHER, "scan", n_keep ? n_keep : 1, sizeof(*out->file));
     if (!out->file)
         return myth_fail(err, MYTH_ENOMEM, "no room for a list of %llu files", (unsigned long long)n_keep);

@@ -19,24 +19,26 @@
 
 enum { BUSY_MS = 5000, CACHE_KIB = 64 << 10, READ_CACHE_KIB = 16 << 10, SETTLE_BYTES = 16 << 20 };
 
-/* FTS5's pages must fit one of ours beside their row's header (pgsz). Words wait in memory for 64 MiB of them: an index of a million lines is
+/* Columns that are "AS" are computed: what they are beside another column takes a byte less, or none. FTS5's pages must fit one of ours beside their row's header (pgsz). Words wait in memory for 64 MiB of them: an index of a million lines is
  * written as one segment, without merges. */
 static const struct { const char *name, *sql; } schema[] = {
     { "meta", "CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID" },
     { "files", "CREATE TABLE files(id INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE, mtime_ns INTEGER, bytes INTEGER, inode INTEGER, hash BLOB, "
                "language TEXT, flags INTEGER, note TEXT)" },
-    { "chunks", "CREATE TABLE chunks(id INTEGER PRIMARY KEY, file_id INTEGER, off INTEGER, bytes INTEGER, line0 INTEGER, line1 INTEGER, "
-                "kind INTEGER, symbol TEXT, parent TEXT, doc_off INTEGER, doc_bytes INTEGER, flags INTEGER, hash BLOB)" },
+    { "chunks", "CREATE TABLE chunks(id INTEGER PRIMARY KEY, file_id INTEGER, off INTEGER, bytes INTEGER, line0 INTEGER, d_line1 INTEGER, "
+                "kind INTEGER, symbol TEXT, parent TEXT, d_doc INTEGER, doc_bytes INTEGER, flags INTEGER, hash BLOB, "
+                "line1 INTEGER AS (line0 + d_line1), doc_off INTEGER AS (off + d_doc))" },
     { "chunks_file", "CREATE INDEX chunks_file ON chunks(file_id)" },
-    { "symbols", "CREATE TABLE symbols(id INTEGER PRIMARY KEY, file_id INTEGER, name TEXT, parent TEXT, kind INTEGER, line0 INTEGER, "
-                 "line1 INTEGER, name_line INTEGER, off INTEGER, bytes INTEGER, signature_off INTEGER, signature_bytes INTEGER, flags INTEGER)" },
+    { "symbols", "CREATE TABLE symbols(id INTEGER PRIMARY KEY, name TEXT, parent TEXT, kind INTEGER, line0 INTEGER, d_line1 INTEGER, "
+                 "d_name INTEGER, off INTEGER, bytes INTEGER, d_signature INTEGER, signature_bytes INTEGER, flags INTEGER, "
+                 "file_id INTEGER AS (id >> 20), line1 INTEGER AS (line0 + d_line1), name_line INTEGER AS (line0 + d_name), "
+                 "signature_off INTEGER AS (off + d_signature))" },
     { "symbols_name", "CREATE INDEX symbols_name ON symbols(name)" },
-    { "symbols_file", "CREATE INDEX symbols_file ON symbols(file_id)" },
     { "refs", "CREATE TABLE refs(file_id INTEGER PRIMARY KEY, n INTEGER, data BLOB)" },
     { "history", "CREATE TABLE history(file_id INTEGER PRIMARY KEY, n_commit INTEGER, last_time INTEGER)" },
     { "commits", "CREATE TABLE commits(id INTEGER PRIMARY KEY, oid BLOB, time INTEGER, paths BLOB)" },
     { "blocks", "CREATE TABLE blocks(id INTEGER PRIMARY KEY, data BLOB)" },
-    { "fts", "CREATE VIRTUAL TABLE fts USING fts5(path, names, body, content='', tokenize='mythos')" },
+    { "fts", MYTH_FTS_TABLE },
 };
 enum { N_SCHEMA = sizeof(schema) / sizeof(schema[0]), N_SHADOW = 4 };         /* fts_data, _idx, _docsize, _config */
 
@@ -261,7 +263,7 @@ static myth_status take(myth_store *s, bool *is_other, myth_error *err)
     MYTH_TRY(check_header(s, &is_empty, err));
     if (is_empty && !s->is_read_only) {
         sqlite3_file_control(s->db, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserve);
-        snprintf(sql, sizeof(sql), "PRAGMA page_size=%d;", MYTH_PAGE_BYTES);
+        snprintf(sql, sizeof(sql), "PRAGMA page_size=%d; PRAGMA auto_vacuum=INCREMENTAL;", MYTH_PAGE_BYTES);
         MYTH_TRY(run_sql(s, sql, err));
     }
     snprintf(sql, sizeof(sql), "PRAGMA cache_size=-%d; PRAGMA temp_store=MEMORY;", s->is_read_only ? READ_CACHE_KIB : CACHE_KIB);
@@ -333,10 +335,12 @@ myth_status myth_store_open(myth_store **out, myth_mem *mem, const char *path, b
     s->is_read_only = is_read_only;
     s->path = myth_alloc(mem, MYTH_MEM_OTHER, "index", strlen(path) + 1);
     s->block = myth_alloc(mem, MYTH_MEM_OTHER, "index", MYTH_BLOCK_BYTES);
+    s->packed = myth_alloc(mem, MYTH_MEM_OTHER, "index", (size_t)MYTH_PIECE_BYTES << MYTH_PIECE_BITS);
+    s->block_id = -1;
     s->unpack = ZSTD_createDCtx();
     if (s->path)
         strcpy(s->path, path);
-    st = !s->path || !s->block || !s->unpack ? myth_fail(err, MYTH_ENOMEM, "%.160s: no memory", path)
+    st = !s->path || !s->block || !s->packed || !s->unpack ? myth_fail(err, MYTH_ENOMEM, "%.160s: no memory", path)
          : is_read_only                      ? open_for_reading(s, err)
                                              : open_for_writing(s, err);
     if (st != MYTH_OK) {
@@ -357,6 +361,9 @@ void myth_store_close(myth_store *s)
     myth_store_read_end(s);
     disconnect(s);
     ZSTD_freeDCtx(s->unpack);
+    ZSTD_freeDDict(s->unpack_dictionary);
+    ZSTD_freeCDict(s->pack_dictionary);
+    myth_free(mem, s->packed);
     myth_free(mem, s->block);
     myth_free(mem, s->path);
     myth_free(mem, s);
@@ -403,20 +410,30 @@ myth_status myth_store_begin(myth_store *s, myth_error *err)
 myth_status myth_store_commit(myth_store *s, myth_error *err)
 {
     myth_status st = run_sql(s, "COMMIT", err);
-    s->block_id = 0;
+    s->block_id = -1;
     s->is_writing = st != MYTH_OK;
     return st;
 }
 
 void myth_store_rollback(myth_store *s)
 {
-    s->block_id = 0;
+    s->block_id = -1;
     if (s->is_writing && !sqlite3_get_autocommit(s->db)) {
         for (int i = 0; i < MYTH_SQL_N; i++)
             sqlite3_reset(s->stmt[i]);
         sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
     }
     s->is_writing = false;
+}
+
+/* FTS5 writes what waits in memory when a savepoint begins: a segment. */
+myth_status myth_store_flush(myth_store *s, myth_error *err) { return run_sql(s, "SAVEPOINT words; RELEASE words;", err); }
+
+/* One segment alone would stay on the lowest level; of two, the merge is one above. Pages of the two go back to the file system. */
+myth_status myth_store_gather(myth_store *s, myth_error *err)
+{
+    myth_status st = myth_store_flush(s, err);
+    return st == MYTH_OK ? run_sql(s, "INSERT INTO fts(fts) VALUES('optimize'); PRAGMA incremental_vacuum;", err) : st;
 }
 
 void myth_store_settle(myth_store *s)

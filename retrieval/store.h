@@ -8,8 +8,9 @@
  *          history(file_id, n_commit, last_time)          of the newest 1,000 commits
  *          commits(id, oid, time, paths)                  what history is counted from
  *          blocks(id, data)                               the files' text, read by myth_store_text or, in SQL, span(file_id, off, bytes)
- *          fts(path, names, body)                         FTS5, contentless; row id = chunks.id. names: symbol, parent, what the chunk defines
- *          Indexes on files(path), chunks(file_id), symbols(name), symbols(file_id). Text columns hold bytes, not always UTF-8
+ *          fts(body, path, names)                         FTS5, contentless; row id = chunks.id. names: symbol, parent, what the chunk defines
+ *          Indexes on files(path), chunks(file_id), symbols(name). A symbol's id is its file's times MYTH_SYMBOL_IDS and its place there, so the
+ *          symbols of a file are a range of ids. Text columns hold bytes, not always UTF-8
  * Pages    see page_vfs.h: a damaged page is MYTH_EFORMAT when it is read
  * Threads  one at a time
  * Errors   MYTH_EFORMAT damaged or not an index, with the remedy; MYTH_EIO disk; MYTH_ENOMEM; MYTH_ECREATE cannot be written             */
@@ -23,8 +24,10 @@
 typedef struct myth_store myth_store;
 
 enum {
-    MYTH_STORE_VERSION = 1, MYTH_STORE_APPLICATION = 0x6d795468,
+    MYTH_STORE_VERSION = 3, MYTH_STORE_APPLICATION = 0x6d795468,
     MYTH_BLOCK_BYTES = 32 << 10,                /* of text that are compressed together: a read unpacks one or two blocks */
+    MYTH_CHUNK_HASH_BYTES = 8,                  /* the first of its XXH3-128: to tell copies, not to trust one            */
+    MYTH_SYMBOL_IDS = 1 << 20,                  /* of one file; more are left out                                         */
     MYTH_FILE_GENERATED = 1, MYTH_FILE_TEST = 2, MYTH_FILE_UTF16_LE = 4, MYTH_FILE_UTF16_BE = 8,       /* files.flags   */
     MYTH_CHUNK_PART = 1,                                                                               /* chunks.flags  */
     MYTH_SYMBOL_EXPORTED = 1,                                                                          /* symbols.flags */
@@ -66,8 +69,18 @@ int64_t myth_store_number(myth_store *s, const char *key, int64_t missing);
 myth_status myth_store_begin(myth_store *s, myth_error *err);
 myth_status myth_store_commit(myth_store *s, myth_error *err);
 void myth_store_rollback(myth_store *s);        /* without a transaction nothing */
+/* In the transaction that put a whole directory, after a few of its rows and after the last: the words of all come to stand in one segment above
+ * the level of small updates, which else would write them anew together with every sixteenth of theirs. */
+myth_status myth_store_flush(myth_store *s, myth_error *err);
+myth_status myth_store_gather(myth_store *s, myth_error *err);
 /* After a large update: moves what the log holds into the database, unless readers are in the way. */
 void myth_store_settle(myth_store *s);
+
+/* Text is compressed beside a dictionary of what the files have in common. It is made once, from pieces of them, before the first file is
+ * put; few pieces make none. */
+myth_status myth_store_learn(myth_store *s, const unsigned char *piece, const size_t *n_piece, uint32_t n, myth_error *err);
+/* For packers; NULL when there is none. Lent until close. */
+const struct ZSTD_CDict_s *myth_store_dictionary(myth_store *s);
 
 /* The text of a file and its uses as they are stored; made by any thread that has a packer of its own. */
 typedef struct myth_packer myth_packer;
@@ -77,13 +90,13 @@ typedef struct {
     uint32_t n_block;
 } myth_packed;
 
-myth_status myth_packer_open(myth_packer **out, myth_mem *mem, myth_error *err);
+myth_status myth_packer_open(myth_packer **out, myth_mem *mem, const struct ZSTD_CDict_s *dictionary, myth_error *err);
 void myth_packer_close(myth_packer *p);         /* takes NULL */
 myth_status myth_pack(myth_packed *out, myth_packer *p, const unsigned char *text, uint64_t n, const myth_chunks *chunks, myth_error *err);
 void myth_packed_free(myth_packed *packed, myth_mem *mem);
 
 typedef struct {
-    int64_t id;                                 /* 0 = a new one */
+    int64_t id;
     const char *path, *language, *note;
     int64_t mtime_ns;
     uint64_t bytes, inode;

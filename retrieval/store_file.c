@@ -97,7 +97,8 @@ static myth_status load_symbols(myth_store *s, row_maker *m, int64_t file_id, my
     sqlite3_stmt *q = myth_store_statement(s, MYTH_SQL_GET_SYMBOLS, err);
     if (!q)
         return code_of(err);
-    sqlite3_bind_int64(q, 1, file_id);
+    sqlite3_bind_int64(q, 1, file_id * MYTH_SYMBOL_IDS);
+    sqlite3_bind_int64(q, 2, file_id * MYTH_SYMBOL_IDS + MYTH_SYMBOL_IDS - 1);
     int rc;
     bool ok = true;
     while (ok && (rc = sqlite3_step(q)) == SQLITE_ROW) {
@@ -266,8 +267,7 @@ static myth_status drop_row(void *store, const myth_store_row *row, myth_error *
 
 static void bind_file(sqlite3_stmt *q, const myth_store_file *f)
 {
-    if (f->id)
-        sqlite3_bind_int64(q, 1, f->id);
+    sqlite3_bind_int64(q, 1, f->id);
     sqlite3_bind_blob(q, 2, f->path, (int)strlen(f->path), SQLITE_STATIC);
     sqlite3_bind_int64(q, 3, f->mtime_ns);
     sqlite3_bind_int64(q, 4, (sqlite3_int64)f->bytes);
@@ -294,17 +294,17 @@ static myth_status put_chunks(myth_store *s, int64_t file_id, const unsigned cha
         if (!q)
             return code_of(err);
         myth_store_hash(hash, text + k->off, k->bytes);
-        const int64_t number[] = { file_id, (int64_t)k->off, (int64_t)k->bytes, k->line0, k->line1, k->kind };
+        const int64_t number[] = { file_id, (int64_t)k->off, (int64_t)k->bytes, k->line0, (int64_t)k->line1 - k->line0, k->kind };
         for (int n = 0; n < 6; n++)
             sqlite3_bind_int64(q, n + 1, number[n]);
         bind_name(q, 7, c->names + k->symbol);
         bind_name(q, 8, c->names + k->parent);
         if (k->doc_bytes) {
-            sqlite3_bind_int64(q, 9, (sqlite3_int64)k->doc_off);
+            sqlite3_bind_int64(q, 9, (sqlite3_int64)(k->doc_off - k->off));
             sqlite3_bind_int64(q, 10, (sqlite3_int64)k->doc_bytes);
         }
         sqlite3_bind_int64(q, 11, k->is_part ? MYTH_CHUNK_PART : 0);
-        sqlite3_bind_blob(q, 12, hash, sizeof(hash), SQLITE_STATIC);
+        sqlite3_bind_blob(q, 12, hash, MYTH_CHUNK_HASH_BYTES, SQLITE_STATIC);
         myth_status st = myth_store_run(s, q, err);
         if (st != MYTH_OK)
             return st;
@@ -314,16 +314,17 @@ static myth_status put_chunks(myth_store *s, int64_t file_id, const unsigned cha
 
 static myth_status put_symbols(myth_store *s, int64_t file_id, const myth_chunks *c, myth_error *err)
 {
-    for (uint32_t i = 0; i < c->n_symbol; i++) {
+    for (uint32_t i = 0; i < c->n_symbol && i < MYTH_SYMBOL_IDS; i++) {
         const myth_symbol *y = &c->symbol[i];
         sqlite3_stmt *q = myth_store_statement(s, MYTH_SQL_PUT_SYMBOL, err);
         if (!q)
             return code_of(err);
-        sqlite3_bind_int64(q, 1, file_id);
+        sqlite3_bind_int64(q, 1, file_id * MYTH_SYMBOL_IDS + i);
         sqlite3_bind_text(q, 2, c->names + y->name, -1, SQLITE_STATIC);
         bind_name(q, 3, c->names + y->parent);
-        const int64_t number[] = { y->kind, y->line0, y->line1, y->name_line, (int64_t)y->off, (int64_t)y->bytes, (int64_t)y->signature_off,
-                                   (int64_t)y->signature_bytes, y->is_exported ? MYTH_SYMBOL_EXPORTED : 0 };
+        const int64_t number[] = { y->kind, y->line0, (int64_t)y->line1 - y->line0, (int64_t)y->name_line - y->line0, (int64_t)y->off,
+                                   (int64_t)y->bytes, (int64_t)(y->signature_off - y->off), (int64_t)y->signature_bytes,
+                                   y->is_exported ? MYTH_SYMBOL_EXPORTED : 0 };
         for (int n = 0; n < 9; n++)
             sqlite3_bind_int64(q, n + 4, number[n]);
         myth_status st = myth_store_run(s, q, err);
@@ -333,26 +334,36 @@ static myth_status put_symbols(myth_store *s, int64_t file_id, const myth_chunks
     return MYTH_OK;
 }
 
-static myth_status put_packed(myth_store *s, int64_t file_id, const myth_packed *p, uint32_t n_ref, myth_error *err)
+static myth_status put_block(myth_store *s, int64_t id, const unsigned char *data, size_t n, myth_error *err)
 {
-    size_t at = 0;
-    for (uint32_t i = 0; i <= p->n_block; i++) {
-        bool is_refs = i == p->n_block;
-        if (is_refs && !n_ref)
-            break;
-        sqlite3_stmt *q = myth_store_statement(s, is_refs ? MYTH_SQL_PUT_REFS : MYTH_SQL_PUT_BLOCK, err);
+    for (size_t at = 0; at < n; at += MYTH_PIECE_BYTES, id++) {
+        sqlite3_stmt *q = myth_store_statement(s, MYTH_SQL_PUT_BLOCK, err);
         if (!q)
             return code_of(err);
-        sqlite3_bind_int64(q, 1, is_refs ? file_id : file_id * (1 << MYTH_BLOCK_BITS) + (int64_t)i);
-        if (is_refs)
-            sqlite3_bind_int64(q, 2, n_ref);
-        sqlite3_bind_blob64(q, is_refs ? 3 : 2, p->data + at, p->end[i] - at, SQLITE_STATIC);
+        sqlite3_bind_int64(q, 1, id);
+        sqlite3_bind_blob64(q, 2, data + at, n - at < MYTH_PIECE_BYTES ? n - at : MYTH_PIECE_BYTES, SQLITE_STATIC);
         myth_status st = myth_store_run(s, q, err);
         if (st != MYTH_OK)
             return st;
-        at = p->end[i];
     }
     return MYTH_OK;
+}
+
+static myth_status put_packed(myth_store *s, int64_t file_id, const myth_packed *p, uint32_t n_ref, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    size_t at = 0;
+    for (uint32_t i = 0; i < p->n_block && st == MYTH_OK; at = p->end[i++])
+        st = put_block(s, file_id * (1 << MYTH_FILE_BITS) + ((int64_t)i << MYTH_PIECE_BITS), p->data + at, p->end[i] - at, err);
+    if (st != MYTH_OK || !n_ref)
+        return st;
+    sqlite3_stmt *q = myth_store_statement(s, MYTH_SQL_PUT_REFS, err);
+    if (!q)
+        return code_of(err);
+    sqlite3_bind_int64(q, 1, file_id);
+    sqlite3_bind_int64(q, 2, n_ref);
+    sqlite3_bind_blob64(q, 3, p->data + at, p->end[p->n_block] - at, SQLITE_STATIC);
+    return myth_store_run(s, q, err);
 }
 
 myth_status myth_store_put(myth_store *s, const myth_store_file *f, const unsigned char *text, const myth_chunks *chunks, const myth_packed *packed,
@@ -362,14 +373,13 @@ myth_status myth_store_put(myth_store *s, const myth_store_file *f, const unsign
     sqlite3_stmt *q = myth_store_statement(s, MYTH_SQL_PUT_FILE, err);
     if (!q)
         return code_of(err);
-    s->block_id = 0;
+    s->block_id = -1;
     bind_file(q, f);
     MYTH_TRY(myth_store_run(s, q, err));
-    int64_t id = f->id ? f->id : sqlite3_last_insert_rowid(s->db);
-    MYTH_TRY(put_chunks(s, id, text, chunks, err));
-    MYTH_TRY(put_symbols(s, id, chunks, err));
-    MYTH_TRY(put_packed(s, id, packed, chunks->n_ref, err));
-    MYTH_TRY(make_rows(s, id, text, put_row, s, err));
+    MYTH_TRY(put_chunks(s, f->id, text, chunks, err));
+    MYTH_TRY(put_symbols(s, f->id, chunks, err));
+    MYTH_TRY(put_packed(s, f->id, packed, chunks->n_ref, err));
+    MYTH_TRY(make_rows(s, f->id, text, put_row, s, err));
 fail:
     return st;
 }
@@ -392,15 +402,15 @@ myth_status myth_store_drop(myth_store *s, int64_t file_id, bool keeps_history, 
     static const enum myth_statement drop[] = { MYTH_SQL_DROP_CHUNKS, MYTH_SQL_DROP_SYMBOLS, MYTH_SQL_DROP_REFS, MYTH_SQL_DROP_BLOCKS,
                                                 MYTH_SQL_DROP_FILE, MYTH_SQL_DROP_HISTORY };
     myth_status st = make_rows(s, file_id, NULL, drop_row, s, err);
-    s->block_id = 0;
+    s->block_id = -1;
     for (int i = 0; i < (keeps_history ? 5 : 6) && st == MYTH_OK; i++) {
         sqlite3_stmt *q = myth_store_statement(s, drop[i], err);
         if (!q)
             return code_of(err);
-        int64_t first = drop[i] == MYTH_SQL_DROP_BLOCKS ? file_id * (1 << MYTH_BLOCK_BITS) : file_id;
-        sqlite3_bind_int64(q, 1, first);
-        if (drop[i] == MYTH_SQL_DROP_BLOCKS)
-            sqlite3_bind_int64(q, 2, first + (1 << MYTH_BLOCK_BITS) - 1);
+        int64_t ids = drop[i] == MYTH_SQL_DROP_BLOCKS ? 1 << MYTH_FILE_BITS : drop[i] == MYTH_SQL_DROP_SYMBOLS ? MYTH_SYMBOL_IDS : 1;
+        sqlite3_bind_int64(q, 1, file_id * ids);
+        if (ids > 1)
+            sqlite3_bind_int64(q, 2, file_id * ids + ids - 1);
         st = myth_store_run(s, q, err);
     }
     return st;

@@ -12,21 +12,21 @@
     S(PUT_FILE, "INSERT INTO files(id, path, mtime_ns, bytes, inode, hash, language, flags, note) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)") \
     S(TOUCH_FILE, "UPDATE files SET mtime_ns=?3, inode=?5, language=?7, flags=?8 WHERE id=?1")                                         \
     S(GET_FILE, "SELECT path, bytes, flags FROM files WHERE id=?1")                                                                    \
-    S(PUT_CHUNK, "INSERT INTO chunks(file_id, off, bytes, line0, line1, kind, symbol, parent, doc_off, doc_bytes, flags, hash) "       \
+    S(PUT_CHUNK, "INSERT INTO chunks(file_id, off, bytes, line0, d_line1, kind, symbol, parent, d_doc, doc_bytes, flags, hash) "       \
                  "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")                                                          \
-    S(PUT_SYMBOL, "INSERT INTO symbols(file_id, name, parent, kind, line0, line1, name_line, off, bytes, signature_off, signature_bytes, flags) " \
+    S(PUT_SYMBOL, "INSERT INTO symbols(id, name, parent, kind, line0, d_line1, d_name, off, bytes, d_signature, signature_bytes, flags) "      \
                   "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")                                                         \
     S(PUT_REFS, "INSERT INTO refs(file_id, n, data) VALUES(?1, ?2, ?3)")                                                               \
     S(PUT_BLOCK, "INSERT INTO blocks(id, data) VALUES(?1, ?2)")                                                                        \
     S(PUT_FTS, "INSERT INTO fts(rowid, path, names, body) VALUES(?1, ?2, ?3, ?4)")                                                     \
     S(DROP_FTS, "INSERT INTO fts(fts, rowid, path, names, body) VALUES('delete', ?1, ?2, ?3, ?4)")                                     \
     S(GET_CHUNKS, "SELECT id, off, bytes, symbol, parent FROM chunks WHERE file_id=?1 ORDER BY id")                                    \
-    S(GET_SYMBOLS, "SELECT off, name FROM symbols WHERE file_id=?1 ORDER BY off, id")                                                  \
-    S(GET_BLOCK, "SELECT data FROM blocks WHERE id=?1")                                                                                \
+    S(GET_SYMBOLS, "SELECT off, name FROM symbols WHERE id BETWEEN ?1 AND ?2 ORDER BY off, id")                                                  \
+    S(GET_BLOCK, "SELECT data FROM blocks WHERE id BETWEEN ?1 AND ?2 ORDER BY id")                                                                                \
     S(GET_REFS, "SELECT n, data FROM refs WHERE file_id=?1")                                                                           \
     S(DROP_FILE, "DELETE FROM files WHERE id=?1")                                                                                      \
     S(DROP_CHUNKS, "DELETE FROM chunks WHERE file_id=?1")                                                                              \
-    S(DROP_SYMBOLS, "DELETE FROM symbols WHERE file_id=?1")                                                                            \
+    S(DROP_SYMBOLS, "DELETE FROM symbols WHERE id BETWEEN ?1 AND ?2")                                                                            \
     S(DROP_REFS, "DELETE FROM refs WHERE file_id=?1")                                                                                  \
     S(DROP_BLOCKS, "DELETE FROM blocks WHERE id BETWEEN ?1 AND ?2")                                                                    \
     S(DROP_HISTORY, "DELETE FROM history WHERE file_id=?1")
@@ -38,7 +38,9 @@ enum myth_statement {
     MYTH_SQL_N
 };
 
-enum { MYTH_BLOCK_BITS = 12 };      /* of a block's id below its file's: 4,096 blocks are 128 MiB, twice MYTH_FILE_BYTES */
+/* A block's rows: its file's id, MYTH_BLOCK_BITS for the block (4,096 are 128 MiB, twice MYTH_FILE_BYTES), MYTH_PIECE_BITS for the piece. Eight
+ * pieces with their rows fill a page; longer ones would leave a tenth of their pages empty. */
+enum { MYTH_BLOCK_BITS = 12, MYTH_PIECE_BITS = 7, MYTH_PIECE_BYTES = 490, MYTH_FILE_BITS = MYTH_BLOCK_BITS + MYTH_PIECE_BITS };
 
 struct myth_store {
     myth_mem *mem;
@@ -47,7 +49,11 @@ struct myth_store {
     bool is_read_only, is_writing, is_reading;
     sqlite3_stmt *stmt[MYTH_SQL_N];
     ZSTD_DCtx *unpack;
-    unsigned char *block;           /* the last one unpacked: block_id, 0 = none */
+    ZSTD_CDict *pack_dictionary;
+    ZSTD_DDict *unpack_dictionary;
+    unsigned unpack_id;             /* of that dictionary, as frames name it     */
+    unsigned char *packed;          /* a block as it is stored                   */
+    unsigned char *block;           /* the last one unpacked: block_id, -1 = none */
     size_t n_block;
     int64_t block_id;
     uint32_t block_version;         /* of the database, as SQLite counts it      */

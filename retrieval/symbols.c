@@ -139,6 +139,22 @@ static TSNode name_within(TSNode node, TSNode *parent)
     return node;
 }
 
+/* What a use names last: the member of a.b.c, without type arguments. Null when it has no name, as a call of what a call gives. */
+static TSNode last_name(TSNode node)
+{
+    static const char *const member[] = { "field", "property", "attribute", "method", "name", "type", "function", NULL };
+    for (int i = 0; i < 32 && ts_node_child_count(node) > 0; i++) {
+        int k = 0;
+        while (member[k] && !field(node, member[k], &node))
+            k++;
+        if (!member[k] && strcmp(ts_node_type(node), "dotted_name") == 0)
+            node = ts_node_named_child(node, ts_node_named_child_count(node) - 1);
+        else if (!member[k])
+            break;
+    }
+    return ts_node_named_child_count(node) == 0 ? node : (TSNode){ 0 };
+}
+
 /* Where the body of a definition begins, through what wraps it; 0 = none. */
 static uint32_t body_of(TSNode node)
 {
@@ -230,6 +246,7 @@ static size_t route_verb(const char *word, size_t n, const char **verb)
     return is_among(verbs, *verb, n) ? n : 0;
 }
 
+/* `call` is the last name of what is called: get of app.get. */
 static uint32_t route_name(myth_symbols *s, TSNode call, TSNode text, bool is_mark)
 {
     const char *verb, *path = text_at(s, ts_node_start_byte(text));
@@ -255,7 +272,7 @@ static bool is_test_name(const myth_symbols *s, const myth_def *d)
     bool is_func = d->kind == MYTH_SYMBOL_FUNCTION || d->kind == MYTH_SYMBOL_METHOD;
     if (!is_func || !d->name)
         return false;
-    if (is_among(test_macros, name, strlen(name)) && name[0] < 'a')
+    if (d->kind == MYTH_SYMBOL_FUNCTION && is_among(test_macros, name, strlen(name)) && !islower((unsigned char)name[1]))
         return true;
     bool is_test_file = strcasestr(s->path, "test") || strcasestr(s->path, "spec");
     if (strncmp(name, "test_", 5) == 0 || (strncmp(name, "test", 4) == 0 && isupper((unsigned char)name[4])))
@@ -296,32 +313,14 @@ static void take_def(myth_symbols *s, const match *m, int kind)
     d->body = m->has[BODY] ? ts_node_start_byte(m->node[BODY]) : body_of(node);
     if (parent.id)
         d->parent = name_of_text(s, name_within(parent, &(TSNode){ 0 }), true);
-    if (m->has[MARK] && m->has[CALL_NAME]) {
-        TSNode call = m->node[CALL_NAME];
+    TSNode call = m->has[MARK] && m->has[CALL_NAME] ? last_name(m->node[CALL_NAME]) : (TSNode){ 0 };
+    if (call.id) {
         d->is_test = is_among(test_marks, text_at(s, ts_node_start_byte(call)), node_bytes(call));
         uint32_t route = m->has[CALL_TEXT] ? route_name(s, call, m->node[CALL_TEXT], true) : 0, body = d->body;
         if (route && (d = add_def(s, node, MYTH_SYMBOL_ROUTE, route, ts_node_start_byte(m->node[CALL_TEXT]))) != NULL) {
             d->is_route = true;
             d->body = body;
         }
-    }
-}
-
-/* A call that defines: it("...", ...), app.get("/x", ...). */
-static void take_call(myth_symbols *s, const match *m)
-{
-    if (!m->has[CALL_NAME] || !m->has[CALL_TEXT])
-        return;
-    TSNode call = m->node[CALL_NAME], text = m->node[CALL_TEXT];
-    uint32_t n = node_bytes(call);
-    uint32_t route = route_name(s, call, text, false);
-    myth_def *d = NULL;
-    if (route) {
-        if ((d = add_def(s, m->node[DEF_CALL], MYTH_SYMBOL_ROUTE, route, ts_node_start_byte(text))) != NULL)
-            d->is_route = true;
-    } else if (is_among(test_calls, text_at(s, ts_node_start_byte(call)), n)) {
-        if ((d = add_def(s, m->node[DEF_CALL], MYTH_SYMBOL_TEST, name_of_text(s, text, true), ts_node_start_byte(text))) != NULL)
-            d->is_test = true;
     }
 }
 
@@ -332,6 +331,66 @@ static bool is_wide_name(const char *name)
         if (*name == '_' || isupper((unsigned char)*name))
             return true;
     return false;
+}
+
+static void add_use(myth_symbols *s, TSNode node, myth_ref_kind kind)
+{
+    if (kind != MYTH_REF_IMPORT)
+        node = last_name(node);
+    uint32_t name = node.id ? name_of_text(s, node, kind == MYTH_REF_IMPORT) : 0;
+    if (kind == MYTH_REF_READ && !is_wide_name(s->cut->out.names + name))
+        return;
+    if (name && myth_cut_grow(s->cut, &s->use, &s->cap_use, s->n_use, sizeof(*s->use)))
+        s->use[s->n_use++] = (myth_use){ ts_node_start_byte(node), name, kind };
+}
+
+/* What a parser without the macro takes for a call and a block: TEST(Parser, Empty) { ... }. */
+static void take_macro(myth_symbols *s, const match *m)
+{
+    TSNode name = m->node[CALL_NAME], body;
+    if (!is_among(test_macros, text_at(s, ts_node_start_byte(name)), node_bytes(name)))
+        return;
+    body = ts_node_next_named_sibling(m->node[DEF_CALL]);
+    if (ts_node_is_null(body) || s->cut->text[ts_node_start_byte(body)] != '{')
+        return;
+    myth_def *d = add_def(s, m->node[DEF_CALL], MYTH_SYMBOL_TEST, name_of_text(s, name, false), ts_node_start_byte(name));
+    if (!d)
+        return;
+    d->is_test = true;
+    d->body = ts_node_start_byte(body);
+    d->end = ts_node_end_byte(body);
+    d->id = NULL;
+    add_mark(s, &s->lead, m->node[DEF_CALL]);
+}
+
+/* A call that defines: it("...", ...), app.get("/x", ...). */
+static void take_call(myth_symbols *s, const match *m)
+{
+    if (!m->has[CALL_NAME] || !m->has[CALL_TEXT])
+        return;
+    if (is_among(import_calls, text_at(s, ts_node_start_byte(m->node[CALL_NAME])), node_bytes(m->node[CALL_NAME]))) {
+        add_mark(s, &s->import, m->node[DEF_CALL]);
+        add_use(s, m->node[CALL_TEXT], MYTH_REF_IMPORT);
+        return;
+    }
+    if (s->cut->text[ts_node_start_byte(m->node[CALL_TEXT])] == '(') {
+        take_macro(s, m);
+        return;
+    }
+    TSNode whole = m->node[CALL_NAME], text = m->node[CALL_TEXT], call = last_name(whole);
+    uint32_t first = ts_node_start_byte(whole), n_first = 0, after = ts_node_end_byte(text), end = ts_node_end_byte(m->node[DEF_CALL]);
+    while (n_first < node_bytes(whole) && is_word_char(text_at(s, first)[n_first]))
+        n_first++;
+    while (after < end && (myth_is_blank(s->cut->text[after]) || s->cut->text[after] == ')'))
+        after++;
+    bool has_more = after < end && s->cut->text[after] != ';';         /* a handler follows */
+    uint32_t route = call.id && has_more ? route_name(s, call, text, false) : 0;
+    bool is_test = is_among(test_calls, text_at(s, first), n_first) && has_more;        /* it(...), and it of it.only(...) */
+    myth_def *d = NULL;
+    if (route && (d = add_def(s, m->node[DEF_CALL], MYTH_SYMBOL_ROUTE, route, ts_node_start_byte(text))) != NULL)
+        d->is_route = true;
+    else if (is_test && (d = add_def(s, m->node[DEF_CALL], MYTH_SYMBOL_TEST, name_of_text(s, text, true), ts_node_start_byte(text))) != NULL)
+        d->is_test = true;
 }
 
 static void take_match(myth_symbols *s, const match *m)
@@ -348,12 +407,7 @@ static void take_match(myth_symbols *s, const match *m)
     for (int k = 0; k < MYTH_REF_KIND_N; k++) {
         if (!m->has[REF + k] || (k == MYTH_REF_IMPORT && !is_import))
             continue;
-        TSNode node = m->node[REF + k];
-        uint32_t name = k == MYTH_REF_IMPORT ? name_of_text(s, node, true) : name_of_text(s, name_within(node, &(TSNode){ 0 }), false);
-        if (k == MYTH_REF_READ && !is_wide_name(s->cut->out.names + name))
-            continue;
-        if (name && myth_cut_grow(s->cut, &s->use, &s->cap_use, s->n_use, sizeof(*s->use)))
-            s->use[s->n_use++] = (myth_use){ ts_node_start_byte(node), name, (myth_ref_kind)k };
+        add_use(s, m->node[REF + k], (myth_ref_kind)k);
     }
 }
 
@@ -417,12 +471,12 @@ static bool is_exported(const myth_symbols *s, const myth_def *d)
 {
     const char *name = s->cut->out.names + d->name;
     const myth_def *up = d->enclosing ? &s->def[d->enclosing - 1] : NULL;
+    if (d->kind == MYTH_SYMBOL_ROUTE)
+        return true;
     if (up && (up->kind == MYTH_SYMBOL_FUNCTION || up->kind == MYTH_SYMBOL_METHOD))
         return false;
     if (up && d->kind == MYTH_SYMBOL_CONSTANT && up->kind == MYTH_SYMBOL_TYPE)
         return up->is_exported;
-    if (d->kind == MYTH_SYMBOL_ROUTE)
-        return true;
     uint32_t name_off = d->name_off < d->off ? d->off : d->name_off;
     switch (s->grammar->exports) {
     case MYTH_EXPORT_NO_STATIC: return (up && is_class(up)) || !has_word(s, d->off, name_off, "static");
@@ -491,10 +545,18 @@ static void name_macro(myth_symbols *s, myth_def *d)
     size_t n = 0;
     if (!is_among(test_macros, name, strlen(name)) || p >= stop || *p != '(')
         return;
-    for (p++; p < stop && *p != ')' && n + 1 < sizeof(out); p++)
+    for (p++; p < stop && myth_is_blank((unsigned char)*p); p++)
+        ;
+    if (*p == '"') {                            /* TEST_CASE("it works", "[tag]") */
+        const char *end = memchr(p + 1, '"', (size_t)(stop - p - 1));
+        if (end)
+            d->name = myth_cut_name(s->cut, p + 1, (uint64_t)(end - p - 1));
+        return;
+    }
+    for (; p < stop && *p != ')' && n + 1 < sizeof(out); p++)
         if (*p == ',')
             out[n++] = '.';
-        else if (!myth_is_blank((unsigned char)*p) && *p != '"')
+        else if (!myth_is_blank((unsigned char)*p))
             out[n++] = *p;
     if (n)
         d->name = myth_cut_name(s->cut, out, n);
@@ -515,7 +577,9 @@ static void finish_defs(myth_symbols *s)
             up = s->def[up - 1].enclosing;      /* two names of one place do not enclose one another */
         const myth_def *around = up ? &s->def[up - 1] : NULL;
         d->enclosing = up;
-        bool has_parent = d->parent != 0;
+        bool has_parent = d->parent != 0, is_inside = around && (around->kind <= MYTH_SYMBOL_METHOD || around->is_test);
+        if (d->kind == MYTH_SYMBOL_VARIABLE && is_inside)
+            d->name = 0;                        /* a local: no symbol */
         if (around && !d->parent)
             d->parent = around->name;
         if (d->kind == MYTH_SYMBOL_FUNCTION && ((around && is_class(around)) || has_parent))
@@ -543,7 +607,7 @@ static void emit(myth_symbols *s)
     myth_cut *cut = s->cut;
     for (uint32_t i = 0; i < s->n_def; i++) {
         const myth_def *d = &s->def[i];
-        if (d->kind == MYTH_DEF_SCOPE)
+        if (d->kind == MYTH_DEF_SCOPE || d->name == 0)
             continue;
         myth_symbol *y = myth_cut_add_symbol(cut, d->off, d->end, (myth_symbol_kind)d->kind);
         if (!y)
@@ -602,6 +666,7 @@ bool myth_symbols_find(myth_symbols *s, const myth_symbol_query *q, TSNode root,
     ts_query_cursor_delete(cursor);
     sort_marks(&s->open);
     sort_marks(&s->import);
+    sort_marks(&s->lead);
     sort_marks(&s->comment);
     drop_doubles(s);
     finish_defs(s);
@@ -619,6 +684,7 @@ void myth_symbols_close(myth_symbols *s)
     myth_free(mem, s->use);
     myth_free(mem, s->open.mark);
     myth_free(mem, s->import.mark);
+    myth_free(mem, s->lead.mark);
     myth_free(mem, s->comment.mark);
     *s = (myth_symbols){ 0 };
 }

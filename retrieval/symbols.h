@@ -3,7 +3,8 @@
  * Captures   def.KIND     a definition, KIND as myth_symbol_kind_name ("function" is a method where a class encloses it); with
  *                         name, parent (else what encloses it), body (else its field of that name)
  *            scope        encloses definitions without being one (impl, extension); with name
- *            def.call     a call that defines a test or a route: with call.name and call.text, its first string
+ *            def.call     a call that may define a test or a route, or import: with call.name, what is called, and call.text, its first string;
+ *                         the arguments when it is a macro that a block follows
  *            mark         a decorator, annotation or attribute in the match of a definition, with call.name, and call.text when it has one
  *            open         a container that is cut at its members even when it would fit
  *            import       a statement of imports;  ref.import the path in it
@@ -50,7 +51,7 @@ typedef struct {
     const char *path;
     myth_def *def;              /* by off, the larger first */
     myth_use *use;
-    myth_marks open, import, comment;           /* each by off */
+    myth_marks open, import, lead, comment;     /* each by off; lead: goes with what follows */
     uint32_t n_def, cap_def, n_use, cap_use;
 } myth_symbols;
 

@@ -15,13 +15,12 @@
 (enum_specifier name: (type_identifier) @name body: (_)) @def.type
 (type_definition declarator: (_) @name) @def.type
 (enumerator name: (identifier) @name) @def.constant
-(translation_unit (declaration declarator: (init_declarator declarator: (_) @name)) @def.variable)
-(translation_unit (declaration declarator: (identifier) @name) @def.variable)
-(translation_unit (declaration declarator: (array_declarator) @name) @def.variable)
-(translation_unit (declaration declarator: (pointer_declarator declarator: (identifier) @name)) @def.variable)
+(declaration declarator: (init_declarator declarator: (_) @name)) @def.variable
+(declaration declarator: [(identifier) (array_declarator)] @name) @def.variable
 
-(call_expression function: (identifier) @ref.call)
-(call_expression function: (field_expression field: (field_identifier) @ref.call))
+(expression_statement (call_expression function: (identifier) @call.name arguments: (argument_list) @call.text) (MISSING ";")) @def.call
+
+(call_expression function: (_) @ref.call)
 (type_identifier) @ref.type
 (argument_list (identifier) @ref.read)
 (initializer_list (identifier) @ref.read)

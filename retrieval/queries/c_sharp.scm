@@ -18,10 +18,9 @@
 (method_declaration (attribute_list (attribute name: (identifier) @call.name)) @mark name: (identifier) @name) @def.method
 (method_declaration (attribute_list (attribute name: (identifier) @call.name (attribute_argument_list (attribute_argument (string_literal) @call.text)))) @mark name: (identifier) @name) @def.method
 (field_declaration (variable_declaration (variable_declarator name: (identifier) @name))) @def.variable
-(expression_statement (invocation_expression function: (member_access_expression name: (identifier) @call.name) arguments: (argument_list . (argument (string_literal) @call.text) (_)))) @def.call
+(expression_statement (invocation_expression function: (_) @call.name arguments: (argument_list . (argument (string_literal) @call.text)))) @def.call
 
-(invocation_expression function: (identifier) @ref.call)
-(invocation_expression function: (member_access_expression name: (identifier) @ref.call))
+(invocation_expression function: (_) @ref.call)
 (object_creation_expression type: (identifier) @ref.call)
 (base_list (identifier) @ref.type)
 (parameter type: (identifier) @ref.type)

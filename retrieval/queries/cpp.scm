@@ -12,6 +12,4 @@
 (alias_declaration name: (type_identifier) @name) @def.type
 (concept_definition name: (identifier) @name) @def.type
 (using_declaration) @import
-(call_expression function: (qualified_identifier name: (_) @ref.call))
-(call_expression function: (template_function name: (identifier) @ref.call))
 (qualified_identifier scope: (namespace_identifier) @ref.type)

@@ -14,10 +14,9 @@
 (type_declaration (type_alias name: (type_identifier) @name)) @def.type
 (const_spec name: (identifier) @name) @def.constant
 (source_file (var_declaration (var_spec name: (identifier) @name)) @def.variable)
-(call_expression function: (selector_expression field: (field_identifier) @call.name) arguments: (argument_list . (interpreted_string_literal) @call.text (_))) @def.call
+(call_expression function: (_) @call.name arguments: (argument_list . (interpreted_string_literal) @call.text)) @def.call
 
-(call_expression function: (identifier) @ref.call)
-(call_expression function: (selector_expression field: (field_identifier) @ref.call))
+(call_expression function: (_) @ref.call)
 (type_identifier) @ref.type
 (argument_list (identifier) @ref.read)
 (argument_list (selector_expression field: (field_identifier) @ref.read))

@@ -22,15 +22,10 @@
 (program (variable_declaration (variable_declarator name: (identifier) @name)) @def.variable)
 (program (export_statement declaration: (lexical_declaration (variable_declarator name: (identifier) @name))) @def.variable)
 
-(expression_statement (call_expression function: (identifier) @call.name arguments: (arguments . (string) @call.text))) @def.call
-(expression_statement (call_expression function: (identifier) @call.name arguments: (arguments . (template_string) @call.text))) @def.call
-(expression_statement (call_expression function: (member_expression object: (identifier) @call.name property: (property_identifier)) arguments: (arguments . (string) @call.text))) @def.call
-(expression_statement (call_expression function: (member_expression property: (property_identifier) @call.name) arguments: (arguments . (string) @call.text (_)))) @def.call
+(expression_statement (call_expression function: (_) @call.name arguments: (arguments . [(string) (template_string)] @call.text))) @def.call
 
-(call_expression function: (identifier) @ref.call)
-(call_expression function: (member_expression property: (property_identifier) @ref.call))
-(new_expression constructor: (identifier) @ref.call)
-(new_expression constructor: (member_expression property: (property_identifier) @ref.call))
+(call_expression function: (_) @ref.call)
+(new_expression constructor: (_) @ref.call)
 (arguments (identifier) @ref.read)
 (import_specifier name: (identifier) @ref.read)
 (import_clause (identifier) @ref.read)

@@ -11,7 +11,7 @@
 (function_declaration (modifiers (annotation (constructor_invocation (user_type (identifier) @call.name) (value_arguments (value_argument (string_literal) @call.text)))) @mark) name: (identifier) @name) @def.function
 (source_file (property_declaration (variable_declaration (identifier) @name)) @def.variable)
 (type_alias type: (identifier) @name) @def.type
-(call_expression (identifier) @call.name (value_arguments . (value_argument (string_literal) @call.text))) @def.call
+(call_expression (call_expression (identifier) @call.name (value_arguments . (value_argument (string_literal) @call.text))) (annotated_lambda)) @def.call
 
 (call_expression . (identifier) @ref.call)
 (call_expression . (navigation_expression (identifier) @ref.call .))

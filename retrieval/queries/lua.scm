@@ -10,7 +10,5 @@
 (field name: (identifier) @name value: (function_definition)) @def.method
 (function_call name: (identifier) @call.name arguments: (arguments . (string) @call.text)) @def.call
 
-(function_call name: (identifier) @ref.call)
-(function_call name: (dot_index_expression field: (identifier) @ref.call))
-(function_call name: (method_index_expression method: (identifier) @ref.call))
+(function_call name: (_) @ref.call)
 (variable_declaration (assignment_statement (expression_list . value: (function_call name: (identifier) @call.name arguments: (arguments . (string) @ref.import))))) @import

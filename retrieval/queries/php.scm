@@ -12,8 +12,7 @@
 (method_declaration attributes: (attribute_list (attribute_group (attribute (name) @call.name))) @mark name: (name) @name) @def.method
 (method_declaration attributes: (attribute_list (attribute_group (attribute (name) @call.name parameters: (arguments . (argument (string) @call.text))))) @mark name: (name) @name) @def.method
 (const_element (name) @name) @def.constant
-(expression_statement (scoped_call_expression name: (name) @call.name arguments: (arguments . (argument (string) @call.text) (_)))) @def.call
-(expression_statement (member_call_expression name: (name) @call.name arguments: (arguments . (argument (string) @call.text) (_)))) @def.call
+(expression_statement (_ name: (name) @call.name arguments: (arguments . (argument (string) @call.text)))) @def.call
 
 (function_call_expression function: (name) @ref.call)
 (member_call_expression name: (name) @ref.call)

@@ -11,22 +11,15 @@
 (decorated_definition definition: (function_definition name: (identifier) @name)) @def.function
 (decorated_definition definition: (class_definition name: (identifier) @name)) @def.class
 (decorated_definition
-  (decorator (call function: (attribute attribute: (identifier) @call.name) arguments: (argument_list . (string) @call.text))) @mark
+  (decorator (call function: (_) @call.name arguments: (argument_list . (string) @call.text))) @mark
   definition: (function_definition name: (identifier) @name)) @def.function
-(decorated_definition
-  (decorator (call function: (identifier) @call.name arguments: (argument_list . (string) @call.text))) @mark
-  definition: (_ name: (identifier) @name)) @def.function
-(module (expression_statement (assignment left: (identifier) @name)) @def.variable)
-(class_definition body: (block (expression_statement (assignment left: (identifier) @name)) @def.variable))
+(expression_statement (assignment left: (identifier) @name)) @def.variable
 (type_alias_statement left: (type) @name) @def.type
 
-(call function: (identifier) @ref.call)
-(call function: (attribute attribute: (identifier) @ref.call))
+(call function: (_) @ref.call)
 (type (identifier) @ref.type)
-(class_definition superclasses: (argument_list (identifier) @ref.type))
-(class_definition superclasses: (argument_list (attribute attribute: (identifier) @ref.type)))
-(decorator (identifier) @ref.call)
-(decorator (attribute attribute: (identifier) @ref.call))
+(class_definition superclasses: (argument_list [(identifier) (attribute)] @ref.type))
+(decorator [(identifier) (attribute)] @ref.call)
 (argument_list (identifier) @ref.read)
 (keyword_argument value: (identifier) @ref.read)
 (pair value: (identifier) @ref.read)

@@ -1,6 +1,5 @@
 ; ruby.scm - what Ruby defines and uses.
 (comment) @comment
-(call method: (identifier) @call.name arguments: (argument_list . (string) @ref.import)) @import
 
 (method name: (_) @name) @def.function
 (singleton_method name: (_) @name) @def.method
@@ -8,10 +7,9 @@
 (module name: (_) @name) @def.module @open
 (module body: (body_statement) @open)
 (assignment left: (constant) @name) @def.constant
-(call method: (identifier) @call.name arguments: (argument_list . (string) @call.text) block: (_)) @def.call
-(call !receiver method: (identifier) @call.name arguments: (argument_list . (string) @call.text)) @def.call
-
+(call method: (identifier) @call.name arguments: (argument_list . (string) @call.text)) @def.call
 (call method: (identifier) @ref.call)
+
 (class superclass: (superclass (_) @ref.type))
 (scope_resolution name: (constant) @ref.type)
 (argument_list (constant) @ref.read)

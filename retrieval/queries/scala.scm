@@ -14,7 +14,6 @@
 (template_body (val_definition pattern: (identifier) @name) @def.variable)
 (call_expression function: (call_expression function: (identifier) @call.name arguments: (arguments . (string) @call.text))) @def.call
 
-(call_expression function: (identifier) @ref.call)
-(call_expression function: (field_expression field: (identifier) @ref.call))
+(call_expression function: (_) @ref.call)
 (instance_expression (type_identifier) @ref.call)
 (type_identifier) @ref.type

@@ -82,6 +82,16 @@ static void takes_all_memory(void **state)
     expect_fault("memory", "left with status 4");
 }
 
+static void opens_nothing(void **state)
+{
+    (void)state;
+    if (MYTH_HAS_ASAN) {
+        printf("no filter of system calls under AddressSanitizer\n");
+        return;
+    }
+    expect_fault("open", "left with status 6");
+}
+
 static void *kill_soon(void *arg)
 {
     usleep(20000);
@@ -222,6 +232,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(lies, set_up, tear_down),
         cmocka_unit_test_setup_teardown(stops_in_its_answer, set_up, tear_down),
         cmocka_unit_test_setup_teardown(takes_all_memory, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(opens_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(killed_in_a_request, set_up, tear_down),
         cmocka_unit_test_setup_teardown(killed_between_requests, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_file_is_left_open, set_up, tear_down),

@@ -79,7 +79,9 @@ static int run_grep(bytes *out, const char *root, const myth_scan_list *l, const
     return WEXITSTATUS(status);
 }
 
-static void compare(const char *root, const myth_scan_list *l, const char *query, bool is_regex, bool ignore_case, bool is_word, uint32_t threads)
+/* grep reads the files of l; the list of names, where there is one, is what is searched here. */
+static void compare(const char *root, const myth_scan_list *l, const myth_scan_list *names, const char *query, bool is_regex,
+                    bool ignore_case, bool is_word, uint32_t threads)
 {
     answer a = { .is_in_order = true };
     bytes want = { 0 };
@@ -87,10 +89,15 @@ static void compare(const char *root, const myth_scan_list *l, const char *query
     char flags[8];
     uint64_t n_unread = 0;
     snprintf(flags, sizeof(flags), "%s%s%s", is_regex ? "P" : "F", ignore_case ? "i" : "", is_word ? "w" : "");
-    myth_grep_opts o = { .root = root, .pattern = (const unsigned char *)query, .n_pattern = strlen(query), .is_regex = is_regex, .ignore_case = ignore_case,
-                         .is_word = is_word, .n_threads = threads };
+    myth_grep_opts o = { .root = root,
+                         .pattern = (const unsigned char *)query,
+                         .n_pattern = strlen(query),
+                         .is_regex = is_regex,
+                         .ignore_case = ignore_case,
+                         .is_word = is_word,
+                         .n_threads = threads };
     int code = run_grep(&want, root, l, flags, query);
-    myth_status st = myth_grep(mem, l, &o, add_row, &a, &n_unread, &err);
+    myth_status st = myth_grep(mem, names ? names : l, &o, add_row, &a, &n_unread, &err);
     n_asked++;
     if (code == 2 || st != MYTH_OK) {
         if ((code == 2) != (st == MYTH_EARG || st == MYTH_ELIMIT))
@@ -105,8 +112,8 @@ static void compare(const char *root, const myth_scan_list *l, const char *query
             while (i < a.out.len && i < want.len && a.out.data[i] == want.data[i])
                 i++;
             i = i > 60 ? i - 60 : 0;
-            fail_msg("%s: -%s '%s': %zu bytes, expected %zu; from %zu: '%.200s' expected '%.200s'", root, flags, query, a.out.len, want.len, i,
-                     i < a.out.len ? (char *)a.out.data + i : "", i < want.len ? (char *)want.data + i : "");
+            fail_msg("%s: -%s '%s': %zu bytes, expected %zu; from %zu: '%.200s' expected '%.200s'", root, flags, query, a.out.len, want.len,
+                     i, i < a.out.len ? (char *)a.out.data + i : "", i < want.len ? (char *)want.data + i : "");
         }
     }
     bytes_free(&a.out);
@@ -144,13 +151,20 @@ static void escape(char *dst, const char *s)
 
 /* %1 and %2 are pieces, escaped. */
 static const char *const form[] = {
-    "%1", "^%1", "%1$", "^%1$", "%1.*%2", "%1|%2", "(%1|%2)", "%1\\s*%2", "%1\\s+", "\\s%1", "[^%1]", "[^a]%1", "%1[^a]*%2", "\\b%1\\b", "\\B%1", "(?<=%1)%2",
-    "(?<!%1)%2", "%1(?=%2)", "%1(?!%2)", "(?>%1*)%2", "%1?%2", "%1{0,2}%2", "%1{2}", "(?:%1)+", "(%1)\\1", "%1\\n%2", "[\\s\\S]%1", "%1[\\s\\S]*?%2", "\\W%1", "%1\\W",
-    "\\D{3}%1", "%1\\z", "\\A%1", "%1\\Z", "\\G%1", "(?i)%1", "(?s)%1.%2", "(?m)^%1", "(?x) %1", "[[:space:]]%1", "[[:^alpha:]]%1", "[\\t-\\r]%1", "%1[^\\S]", "^$", "^\\s*$",
-    "", ".", "$", "\\s", "\\w+\\(", "^\\s*%1", "%1\\K%2", "\\Q%1\\E", "%1\\R", "%1\\x0a?", "%1\\012?", "(?<n>%1)\\k<n>", "(?|%1|%2)", "%1++%2", "%1*?%2", "a*", "(*ACCEPT)%1",
-    "%1(*COMMIT)%2", "(?<!\\W)%1", "(?<=\\s)%1", "(?<![\\s])%1", "[]%1]", "[^]%1]", "[%1", "(%1", "%1)", "%1{1", "%1{,3}", "x{3,1}", "%1[\\d\\-z]", "\\x{41}%1", "%1\\h+%2",
-    "\\H%1", "\\V%1", "\\v%1", "\\N%1", "(?(?=%1)%1|%2)", "(?#c)%1", "((%1)|%2)$", "^(?!.*%1)", "^(?=.*%1)(?=.*%2)", "(?:^|%1)%2", "%1(?:$|%2)", "[a-f%1]+$", "%1\\t", "\\.%1",
-    "(?<=^)%1", "%1(?<=%1)$", "\\d+", "[0-9]{3,}", "%1|^$", "|%1", "(?:)%1", "(^%1|%2$)", "\\$", "%1[^\\n]", "%1[^\\r]", "[!-~]+%1", "%1?+%2", "\\w*%1\\w*", "(?P<q>%1)(?P=q)",
+    "%1", "^%1", "%1$", "^%1$", "%1.*%2", "%1|%2", "(%1|%2)", "%1\\s*%2", "%1\\s+", "\\s%1", "[^%1]", "[^a]%1", "%1[^a]*%2", "\\b%1\\b",
+    "\\B%1", "(?<=%1)%2",
+    "(?<!%1)%2", "%1(?=%2)", "%1(?!%2)", "(?>%1*)%2", "%1?%2", "%1{0,2}%2", "%1{2}", "(?:%1)+", "(%1)\\1", "%1\\n%2", "[\\s\\S]%1",
+    "%1[\\s\\S]*?%2", "\\W%1", "%1\\W",
+    "\\D{3}%1", "%1\\z", "\\A%1", "%1\\Z", "\\G%1", "(?i)%1", "(?s)%1.%2", "(?m)^%1", "(?x) %1", "[[:space:]]%1", "[[:^alpha:]]%1",
+    "[\\t-\\r]%1", "%1[^\\S]", "^$", "^\\s*$",
+    "", ".", "$", "\\s", "\\w+\\(", "^\\s*%1", "%1\\K%2", "\\Q%1\\E", "%1\\R", "%1\\x0a?", "%1\\012?", "(?<n>%1)\\k<n>", "(?|%1|%2)",
+    "%1++%2", "%1*?%2", "a*", "(*ACCEPT)%1",
+    "%1(*COMMIT)%2", "(?<!\\W)%1", "(?<=\\s)%1", "(?<![\\s])%1", "[]%1]", "[^]%1]", "[%1", "(%1", "%1)", "%1{1", "%1{,3}", "x{3,1}",
+    "%1[\\d\\-z]", "\\x{41}%1", "%1\\h+%2",
+    "\\H%1", "\\V%1", "\\v%1", "\\N%1", "(?(?=%1)%1|%2)", "(?#c)%1", "((%1)|%2)$", "^(?!.*%1)", "^(?=.*%1)(?=.*%2)", "(?:^|%1)%2",
+    "%1(?:$|%2)", "[a-f%1]+$", "%1\\t", "\\.%1",
+    "(?<=^)%1", "%1(?<=%1)$", "\\d+", "[0-9]{3,}", "%1|^$", "|%1", "(?:)%1", "(^%1|%2$)", "\\$", "%1[^\\n]", "%1[^\\r]", "[!-~]+%1",
+    "%1?+%2", "\\w*%1\\w*", "(?P<q>%1)(?P=q)", "%1)|(?:%2", ")%1(?:",
 };
 
 static void random_regex(char *dst, const char *root, const myth_scan_list *l, uint64_t *r)
@@ -184,9 +198,10 @@ static void count_way(const char *query, bool ignore_case, bool is_word)
 static void random_queries(const char *root, uint32_t n, uint64_t *r)
 {
     char query[600];
-    myth_scan_list l;
+    myth_scan_list l, names;
     assert_int_equal(myth_scan(&l, mem, &(myth_scan_opts){ .root = root }, NULL), MYTH_OK);
-    assert_true(l.n_file > 0);
+    assert_int_equal(myth_scan(&names, mem, &(myth_scan_opts){ .root = root, .names_only = true }, NULL), MYTH_OK);
+    assert_true(l.n_file > 0 && names.n_file >= l.n_file);
     for (uint32_t i = 0; i < n; i++) {
         bool is_regex = i % 2, ignore_case = check_below(r, 4) == 0, is_word = check_below(r, 4) == 0;
         if (is_regex) {
@@ -195,8 +210,9 @@ static void random_queries(const char *root, uint32_t n, uint64_t *r)
         } else {
             random_piece(query, 40, root, &l, r);
         }
-        compare(root, &l, query, is_regex, ignore_case, is_word, check_below(r, 4));
+        compare(root, &l, i % 4 < 2 ? &names : NULL, query, is_regex, ignore_case, is_word, check_below(r, 4));
     }
+    myth_scan_close(&names, mem);
     myth_scan_close(&l, mem);
 }
 
@@ -204,7 +220,8 @@ static void random_queries(const char *root, uint32_t n, uint64_t *r)
 
 static void make_tree(uint64_t *r)
 {
-    static const char *const word[] = { "int", "return", " ", "  ", "\t", "(", ")", "foo", "Foo", "bar", "_x", "x1", "a.b", "==", "\r", "", "\xc3\xa9", "\xff", "#", "aaa",
+    static const char *const word[] = {
+        "int", "return", " ", "  ", "\t", "(", ")", "foo", "Foo", "bar", "_x", "x1", "a.b", "==", "\r", "", "\xc3\xa9", "\xff", "#", "aaa",
                                         "\x0b", "\x0c", "$", "^", "[a]", "\\", "ab", "ba", "0", "42", "\xc2\x85", "-", "\"" };
     files_mkdir("tree");
     for (int k = 0; k < 12; k++) {
@@ -256,7 +273,32 @@ static void this_repository(void **state)
     (void)state;
     uint64_t r = check_seed() + 1;
     const char *root = getenv("MYTHOS_SOURCE_DIR") ? getenv("MYTHOS_SOURCE_DIR") : ".";
-    random_queries(root, check_is_full() ? 1000 : 50, &r);
+    myth_scan_list l;
+    /* A copy, that does not change between the two answers. */
+    assert_int_equal(myth_scan(&l, mem, &(myth_scan_opts){ .root = root, .names_only = true }, NULL), MYTH_OK);
+    int from = open(root, O_RDONLY | O_DIRECTORY);
+    files_mkdir("copy");
+    for (uint32_t i = 0; i < l.n_file; i++) {
+        char path[4200];
+        bytes b = { 0 };
+        char buf[65536];
+        int fd = myth_scan_open(from, l.file[i].path, false);
+        assert_true(fd >= 0);
+        for (ssize_t got; (got = read(fd, buf, sizeof(buf))) > 0;)
+            bytes_put(&b, buf, (size_t)got);
+        close(fd);
+        snprintf(path, sizeof(path), "copy/%s", l.file[i].path);
+        for (char *s = strchr(path + 5, '/'); s; s = strchr(s + 1, '/')) {
+            *s = 0;
+            mkdir(files_path(path), 0700);
+            *s = '/';
+        }
+        files_put(path, b.data ? b.data : (unsigned char *)"", b.len);
+        bytes_free(&b);
+    }
+    close(from);
+    myth_scan_close(&l, mem);
+    random_queries(files_path("copy"), check_is_full() ? 1000 : 50, &r);
 }
 
 /* Every form once, over lines where crossing one would show. */
@@ -283,21 +325,21 @@ static void every_form(void **state)
             }
             *d = 0;
             count_way(query, k & 1, (k & 2) != 0);
-            compare(files_path("forms"), &l, query, true, k & 1, (k & 2) != 0, 1);
+            compare(files_path("forms"), &l, NULL, query, true, k & 1, (k & 2) != 0, 1);
         }
     static const char *const literal[] = { "", "a", "foo", "foo\nb", "a\n", "\n", "foo_", "_", "\r", "nothing of it", "aa" };
     for (size_t i = 0; i < sizeof(literal) / sizeof(literal[0]); i++)
         for (int k = 0; k < 4; k++)
-            compare(files_path("forms"), &l, literal[i], false, k & 1, (k & 2) != 0, 1);
+            compare(files_path("forms"), &l, NULL, literal[i], false, k & 1, (k & 2) != 0, 1);
     myth_scan_close(&l, mem);
 }
 
 static void all_ways_were_taken(void **state)
 {
     (void)state;
-    print_message("%llu queries, %llu with rows, %llu rows, %llu refused by both; %llu by a literal, %llu by buffer, %llu by line\n", (unsigned long long)n_asked,
-                  (unsigned long long)n_with_rows, (unsigned long long)n_rows, (unsigned long long)n_refused, (unsigned long long)n_way[0],
-                  (unsigned long long)n_way[1], (unsigned long long)n_way[2]);
+    print_message("%llu queries, %llu with rows, %llu rows, %llu refused by both; %llu by a literal, %llu by buffer, %llu by line\n",
+                  (unsigned long long)n_asked, (unsigned long long)n_with_rows, (unsigned long long)n_rows, (unsigned long long)n_refused,
+                  (unsigned long long)n_way[0], (unsigned long long)n_way[1], (unsigned long long)n_way[2]);
     assert_true(n_way[0] > 20 && n_way[1] > 20 && n_way[2] > 20 && n_with_rows > n_asked / 4);
 }
 

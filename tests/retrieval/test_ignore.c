@@ -25,43 +25,59 @@ static void traps(void **state)
     (void)state;
     static const struct { const char *patterns, *path; verdict want; } table[] = {
         /* the four shapes of a slash */
-        { "dir", "dir/", OUT }, { "dir", "a/dir", OUT }, { "dir", "dirt", NONE }, { "dir/", "dir/", OUT }, { "dir/", "dir", NONE }, { "dir/", "a/dir/", OUT },
-        { "/dir", "dir", OUT }, { "/dir", "a/dir", NONE }, { "/dir/", "dir/", OUT }, { "/dir/", "a/dir/", NONE }, { "a/b", "a/b", OUT }, { "a/b", "x/a/b", NONE },
+        { "dir", "dir/", OUT }, { "dir", "a/dir", OUT }, { "dir", "dirt", NONE }, { "dir/", "dir/", OUT }, { "dir/", "dir", NONE },
+        { "dir/", "a/dir/", OUT },
+        { "/dir", "dir", OUT }, { "/dir", "a/dir", NONE }, { "/dir/", "dir/", OUT }, { "/dir/", "a/dir/", NONE }, { "a/b", "a/b", OUT },
+        { "a/b", "x/a/b", NONE },
         { "a/b/", "a/b/", OUT }, { "a/b/", "a/b", NONE }, { "/", "a", NONE }, { "//", "a", NONE }, { "a//b", "a/b", NONE },
         /* what is below an ignored directory is the walk's to know */
         { "dir/", "dir/x", NONE }, { "/a", "a/x", NONE },
         /* stars */
-        { "*.o", "x.o", OUT }, { "*.o", "a/b/.o", OUT }, { "*.o", "x.oo", NONE }, { "*", "x", OUT }, { "*", "a/b", OUT }, { "/*", "a", OUT }, { "/*", "a/b", NONE },
-        { "a/*", "a/b", OUT }, { "a/*", "a/b/c", NONE }, { "a*b", "axxb", OUT }, { "a*b*c", "abxbc", OUT }, { "a*b*c", "abxb", NONE }, { "*a*", "bab", OUT },
+        { "*.o", "x.o", OUT }, { "*.o", "a/b/.o", OUT }, { "*.o", "x.oo", NONE }, { "*", "x", OUT }, { "*", "a/b", OUT },
+        { "/*", "a", OUT }, { "/*", "a/b", NONE },
+        { "a/*", "a/b", OUT }, { "a/*", "a/b/c", NONE }, { "a*b", "axxb", OUT }, { "a*b*c", "abxbc", OUT }, { "a*b*c", "abxb", NONE },
+        { "*a*", "bab", OUT },
         { "a?c", "abc", OUT }, { "a?c", "ac", NONE }, { "a?b/c", "a/b/c", NONE }, { "x/a*/c", "x/ab/c", OUT }, { "x/*b", "x/a/b", NONE },
         /* two stars */
-        { "**/foo", "foo", OUT }, { "**/foo", "a/b/foo", OUT }, { "**/foo/bar", "x/foo/bar", OUT }, { "**/foo", "afoo", NONE }, { "foo/**", "foo/a", OUT },
-        { "foo/**", "foo/a/b", OUT }, { "foo/**", "foo/", NONE }, { "a/**/b", "a/b", OUT }, { "a/**/b", "a/x/b", OUT }, { "a/**/b", "a/x/y/b", OUT },
+        { "**/foo", "foo", OUT }, { "**/foo", "a/b/foo", OUT }, { "**/foo/bar", "x/foo/bar", OUT }, { "**/foo", "afoo", NONE },
+        { "foo/**", "foo/a", OUT },
+        { "foo/**", "foo/a/b", OUT }, { "foo/**", "foo/", NONE }, { "a/**/b", "a/b", OUT }, { "a/**/b", "a/x/b", OUT },
+        { "a/**/b", "a/x/y/b", OUT },
         { "a/**/b", "ab", NONE }, { "a/**/b", "a/xb", NONE }, { "a**b", "axb", OUT }, { "/a**b", "a/b", NONE }, { "/a**/b", "axx/b", OUT },
-        { "a/**b", "a/x/b", NONE }, { "a/**b", "a/xb", OUT }, { "**", "a/b", OUT }, { "/**", "a/b", OUT }, { "**/", "a/", OUT }, { "**/", "a", NONE },
+        { "a/**b", "a/x/b", NONE }, { "a/**b", "a/xb", OUT }, { "**", "a/b", OUT }, { "/**", "a/b", OUT }, { "**/", "a/", OUT },
+        { "**/", "a", NONE },
         { "a/**/**/b", "a/b", OUT }, { "a/***/b", "a/x/y/b", OUT }, { "**/a/**/b/**", "x/a/b/c", OUT }, { "**/a/**/b/**", "x/a/b", NONE },
         { "**/*a/b", "x/ya/b", OUT }, { "**/a*/b", "ax/c/ay/b", OUT }, { "**/a*/b", "ax/c/y/b", NONE },
         /* after a literal beginning a "**" counts as if it stood in front: git compares the beginning apart */
         { "foo**/bar", "x/foo/bar", NONE }, { "/foo**/bar", "foo/x/bar", OUT }, { "/foo**/bar", "foobar", OUT },
         /* taking back; the last one decides */
-        { "*.o\n!x.o", "x.o", BACK }, { "!x.o\n*.o", "x.o", OUT }, { "a\n!a\na", "a", OUT }, { "!dir/", "dir/", BACK }, { "!dir/", "dir", NONE }, { "!", "a", NONE },
+        { "*.o\n!x.o", "x.o", BACK }, { "!x.o\n*.o", "x.o", OUT }, { "a\n!a\na", "a", OUT }, { "!dir/", "dir/", BACK },
+        { "!dir/", "dir", NONE }, { "!", "a", NONE },
         { "\\!a", "!a", OUT }, { "\\!a", "a", NONE }, { "!!a", "!a", BACK },
         /* comments, and what is none */
         { "#a", "#a", NONE }, { "\\#a", "#a", OUT }, { "a#b", "a#b", OUT }, { " #a", " #a", OUT }, { "!#a", "#a", BACK },
         /* blanks at the end go, unless escaped; others stay */
-        { "a ", "a", OUT }, { "a   ", "a", OUT }, { "a ", "a ", NONE }, { "a\\ ", "a ", OUT }, { "a\\ ", "a", NONE }, { "a\\  ", "a ", OUT }, { "a\t", "a", NONE },
-        { "a\t", "a\t", OUT }, { " a", " a", OUT }, { "a b", "a b", OUT }, { "a\\\\ ", "a\\", OUT }, { "   ", "   ", NONE }, { "dir/ ", "dir/", OUT },
+        { "a ", "a", OUT }, { "a   ", "a", OUT }, { "a ", "a ", NONE }, { "a\\ ", "a ", OUT }, { "a\\ ", "a", NONE },
+        { "a\\  ", "a ", OUT }, { "a\t", "a", NONE },
+        { "a\t", "a\t", OUT }, { " a", " a", OUT }, { "a b", "a b", OUT }, { "a\\\\ ", "a\\", OUT }, { "   ", "   ", NONE },
+        { "dir/ ", "dir/", OUT },
         { "a\r\nb\r\n", "a", OUT }, { "a\r\nb\r\n", "b", OUT }, { "b\r", "b", OUT }, { "a\r\r\n", "a\r", OUT }, { "\r\n\r\n", "\r", NONE },
         { "\xef\xbb\xbf" "a", "a", OUT }, { "a\n\xef\xbb\xbf" "b", "b", NONE }, { "a", "a", OUT }, { "\n\n\na", "a", OUT }, { "", "a", NONE },
         /* escapes */
-        { "\\a", "a", OUT }, { "\\*", "*", OUT }, { "\\*", "a", NONE }, { "a\\?", "a?", OUT }, { "a\\", "a\\", NONE }, { "a\\", "a", NONE }, { "\\\\", "\\", OUT },
+        { "\\a", "a", OUT }, { "\\*", "*", OUT }, { "\\*", "a", NONE }, { "a\\?", "a?", OUT }, { "a\\", "a\\", NONE }, { "a\\", "a", NONE },
+        { "\\\\", "\\", OUT },
         { "a\\/b", "a/b", OUT }, { "\\[a]", "[a]", OUT },
         /* classes */
-        { "[ab]", "a", OUT }, { "[ab]", "c", NONE }, { "[!ab]", "c", OUT }, { "[^ab]", "c", OUT }, { "[!ab]", "a", NONE }, { "[a-c]", "b", OUT }, { "[a-c]", "d", NONE },
-        { "[a-]", "-", OUT }, { "[-a]", "-", OUT }, { "[]]", "]", OUT }, { "[]a]", "a", OUT }, { "[!]]", "a", OUT }, { "[!]]", "]", NONE }, { "[a", "a", NONE },
-        { "[a", "[a", NONE }, { "a[", "a[", NONE }, { "[]", "]", NONE }, { "[\\]]", "]", OUT }, { "[\\a-c]", "b", OUT }, { "[a-\\c]", "b", OUT }, { "[c-a]", "b", NONE },
-        { "[[:alpha:]]", "x", OUT }, { "[[:alpha:]]", "1", NONE }, { "[[:digit:][:space:]]", "7", OUT }, { "[![:upper:]]", "x", OUT }, { "[[:nonsense:]]", "x", NONE },
-        { "[[:alpha]", ":", OUT }, { "[[:alpha]", "[", OUT }, { "[[:alpha:", "a", NONE }, { "x/[/]y", "x//y", NONE }, { "x[/]y", "x/y", NONE }, { "a[!/]c/d", "abc/d", OUT },
+        { "[ab]", "a", OUT }, { "[ab]", "c", NONE }, { "[!ab]", "c", OUT }, { "[^ab]", "c", OUT }, { "[!ab]", "a", NONE },
+        { "[a-c]", "b", OUT }, { "[a-c]", "d", NONE },
+        { "[a-]", "-", OUT }, { "[-a]", "-", OUT }, { "[]]", "]", OUT }, { "[]a]", "a", OUT }, { "[!]]", "a", OUT }, { "[!]]", "]", NONE },
+        { "[a", "a", NONE },
+        { "[a", "[a", NONE }, { "a[", "a[", NONE }, { "[]", "]", NONE }, { "[\\]]", "]", OUT }, { "[\\a-c]", "b", OUT },
+        { "[a-\\c]", "b", OUT }, { "[c-a]", "b", NONE },
+        { "[[:alpha:]]", "x", OUT }, { "[[:alpha:]]", "1", NONE }, { "[[:digit:][:space:]]", "7", OUT }, { "[![:upper:]]", "x", OUT },
+        { "[[:nonsense:]]", "x", NONE },
+        { "[[:alpha]", ":", OUT }, { "[[:alpha]", "[", OUT }, { "[[:alpha:", "a", NONE }, { "x/[/]y", "x//y", NONE },
+        { "x[/]y", "x/y", NONE }, { "a[!/]c/d", "abc/d", OUT },
         { "[a-c-e]", "-", OUT }, { "[a-c-e]", "d", NONE }, { "*[ab]*", "xxaxx", OUT }, { "[[:xdigit:]-z]", "-", OUT },
         /* bytes, not letters */
         { "?", "\xc3\xa9", NONE }, { "??", "\xc3\xa9", OUT }, { "\xff*", "\xff\xfe", OUT }, { "A", "a", NONE },
@@ -92,13 +108,14 @@ static void ladder(void **state)
     (void)state;
     myth_mem *mem;
     assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
-    myth_ignore_list *global = list(mem, "g\ne\nt\nd\nm\n", false), *exclude = list(mem, "!e\n", false), *top = list(mem, "!t\nd\n/s/a\n", false),
-                     *deep = list(mem, "!d\n/a\n", false), *mine = list(mem, "!m\n!s/a\n", false);
+    myth_ignore_list *global = list(mem, "g\ne\nt\nd\nm\n", false), *exclude = list(mem, "!e\n", false),
+                     *top = list(mem, "!t\nd\n/s/a\n", false), *deep = list(mem, "!d\n/a\n", false), *mine = list(mem, "!m\n!s/a\n", false);
     myth_ignore_frame f0 = { .list = { [MYTH_RUNG_GLOBAL] = global, [MYTH_RUNG_EXCLUDE] = exclude } };
     myth_ignore_frame f1 = { .parent = &f0, .list = { [MYTH_RUNG_GIT] = top, [MYTH_RUNG_MYTHOS] = mine } };
     myth_ignore_frame f2 = { .parent = &f1, .list = { [MYTH_RUNG_GIT] = deep }, .n_base = 2 };
     static const struct { const char *path; int from, want; } table[] = {
-        { "s/g", 0, OUT }, { "s/e", 1, BACK }, { "s/t", 2, BACK }, { "s/d", 3, BACK }, { "s/m", 4, BACK }, { "s/a", 4, BACK }, { "s/x", -1, NONE },
+        { "s/g", 0, OUT }, { "s/e", 1, BACK }, { "s/t", 2, BACK }, { "s/d", 3, BACK }, { "s/m", 4, BACK }, { "s/a", 4, BACK },
+        { "s/x", -1, NONE },
     };
     const myth_ignore_list *from[] = { global, exclude, top, deep, mine };
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
@@ -121,7 +138,8 @@ static void attributes(void **state)
     myth_ignore_list *l = list(mem, "*.gen linguist-generated\n*.pb text linguist-generated=true eol=lf\n/hand.gen -linguist-generated\nb.gen linguist-generated=false\n"
                                     "c.gen linguist-generated-not\nd/ linguist-generated\n# x linguist-generated\n*.txt text\n", true);
     myth_ignore_frame f = { .attributes = l };
-    static const struct { const char *path; int want; } table[] = { { "a.gen", 1 }, { "s/a.gen", 1 }, { "s/x.pb", 1 }, { "hand.gen", -1 }, { "s/hand.gen", 1 },
+    static const struct { const char *path; int want; } table[] = {
+        { "a.gen", 1 }, { "s/a.gen", 1 }, { "s/x.pb", 1 }, { "hand.gen", -1 }, { "s/hand.gen", 1 },
                                                                    { "b.gen", -1 }, { "c.gen", 1 }, { "d", 0 }, { "x.txt", 0 } };
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
         if (myth_ignore_generated(&f, table[i].path, strlen(table[i].path)) != table[i].want)

@@ -34,7 +34,9 @@ static uint64_t n_ignored, n_back, n_in;        /* that the comparison saw */
 
 static void random_name(tree *t, char *dst)
 {
-    static const char *const odd[] = { "a b", " a", "a ", "#a", "!a", "[a]", "a]", "a*", "a?b", "a\\b", "\\", "\xc3\xa9", "\xff", "-a", "a.c", "b.o", ".a", "a\tb", "a\nb" };
+    static const char *const odd[] = {
+        "a b", " a", "a ", "#a", "!a", "[a]", "a]", "a*", "a?b", "a\\b", "\\", "\xc3\xa9", "\xff", "-a", "a.c", "b.o", ".a", "a\tb", "a\nb",
+    };
     if (check_below(&t->r, 5) == 0) {
         strcpy(dst, odd[check_below(&t->r, sizeof(odd) / sizeof(odd[0]))]);
         return;
@@ -360,7 +362,9 @@ static void random_trees(void **state)
     setenv("HOME", home, 1);
     setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
     setenv("LC_ALL", "C", 1);
-    static const char *const other[] = { "XDG_CONFIG_HOME", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_COUNT", "GIT_CEILING_DIRECTORIES" };
+    static const char *const other[] = {
+        "XDG_CONFIG_HOME", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_COUNT", "GIT_CEILING_DIRECTORIES",
+    };
     for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
         unsetenv(other[i]);
     for (uint32_t i = 0; i < n; i++) {
@@ -383,8 +387,8 @@ static void random_trees(void **state)
         assert_int_equal(nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS), 0);
     }
     assert_int_equal(myth_mem_close(mem), 0);
-    print_message("%u trees, %llu patterns: %llu paths in, %llu out, %llu taken back\n", n, (unsigned long long)n_pattern, (unsigned long long)n_in,
-                  (unsigned long long)n_ignored, (unsigned long long)n_back);
+    print_message("%u trees, %llu patterns: %llu paths in, %llu out, %llu taken back\n", n, (unsigned long long)n_pattern,
+                  (unsigned long long)n_in, (unsigned long long)n_ignored, (unsigned long long)n_back);
     assert_true(n_in > n && n_ignored > n && n_back > n / 8);   /* patterns that decide nothing would prove nothing */
 }
 

@@ -34,3 +34,8 @@ int words_selftest(void)
     return word_find(NULL, "a") == NULL;
 }
 #endif
+
+Test(words, finds)
+{
+    word_find(NULL, "b");
+}

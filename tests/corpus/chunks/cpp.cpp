@@ -33,3 +33,7 @@ TEST(Shape, Area)
     geo::Shape s("square");
     EXPECT_EQ(s.area(), geo::clamp(0.0, 0.0, 1.0));
 }
+
+TEST_CASE("clamps numbers", "[math]") {
+    REQUIRE(geo::clamp(3, 0, 2) == 2);
+}

@@ -30,3 +30,11 @@ object Registry {
 fun normalise(name: String): String {
     return name.trim()
 }
+
+fun Application.module() {
+    routing {
+        get("/users") {
+            call.respond(normalise("y"))
+        }
+    }
+}
