@@ -1,6 +1,7 @@
 /* main.c - what surrounds every command: flags, ledger, signals, the memory report, the exit code. */
 #include "main.h"
 #include "../engine/devices.h"
+#include "../retrieval/chunk.h"
 #include "help.h"
 #include "memreport.h"
 
@@ -168,6 +169,8 @@ static int run_command(const myth_command *c, int argc, char **argv, myth_term *
 
 int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "--chunk-worker") == 0)
+        return myth_chunk_worker();            /* a child of the indexer: parsers in a process of their own */
     myth_term term;
     myth_term_start(&term, false, false, false);
     const char *word = argc > 1 ? argv[1] : "";

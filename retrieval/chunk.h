@@ -62,6 +62,7 @@ typedef struct {
     uint32_t n_chunk, n_symbol, n_ref, n_names;
     uint64_t error_bytes;       /* inside nodes that the parser could not make sense of                 */
     bool is_structured;         /* a grammar made the cut                                               */
+    bool is_failed;             /* its parser died or ran out of time: seen twice of one content, give "text" as its language */
     char note[96];              /* why not, when a grammar was there: "parse: no end after 200 ms"      */
 } myth_chunks;
 
@@ -76,6 +77,11 @@ void myth_chunker_close(myth_chunker *c);
 myth_status myth_chunk_file(myth_chunks *out, myth_chunker *c, const char *language, const char *path, const unsigned char *text, uint64_t n,
                             myth_error *err);
 void myth_chunks_free(myth_chunks *chunks, myth_mem *mem);
+
+/* Whether a grammar of this build cuts files of the language. */
+bool myth_chunk_has_grammar(const char *language);
+/* Process id of the worker, 0 = none runs: for tests, and for those who watch. */
+int myth_chunker_worker_pid(const myth_chunker *c);
 
 /* The worker's whole life: requests on file 0, answers on file 1. Returns the exit status. */
 int myth_chunk_worker(void);

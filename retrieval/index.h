@@ -6,13 +6,17 @@
  * Update    scan, compare by mtime, size and inode, then by content hash (XXH3-128), cut what changed, one transaction: an interrupted
  *           update leaves the previous state. A file read is hashed as it was read: what is indexed is what the hash says. mtimes within
  *           two seconds of the update are not trusted next time
- * Readers   see the last complete update; one writer at a time, a second waits, then fails with MYTH_EFULL and the holder's process id
- * Errors    MYTH_EFORMAT the database is damaged (the message says how to make it anew); MYTH_ENOTFOUND no files                  */
+ * Readers   see the last complete update; one writer at a time, a second waits, then fails with MYTH_ELOST and the holder's process id
+ * History   of the git repository around the root, read by libgit2, which runs nothing of it: no repository, no rows
+ * Threads   one at a time per myth_index; readers and a writer each have their own
+ * Errors    MYTH_EFORMAT the database is damaged (the message says how to make it anew); MYTH_ENOTFOUND no files; MYTH_EIO a full disk and its
+ *           like, nothing changed                                                                                                */
 #ifndef MYTH_INDEX_H
 #define MYTH_INDEX_H
 
 #include "chunk.h"
 #include "scan.h"
+#include "store.h"
 
 typedef struct myth_index myth_index;
 
@@ -29,6 +33,7 @@ typedef struct {
     uint64_t n_added, n_changed, n_removed, n_unstructured;     /* of this update                  */
     uint64_t n_out[MYTH_SCAN_REASON_N];
     double seconds;
+    char history_note[128];     /* why there is no history, when there is a repository       */
 } myth_index_stats;
 
 typedef struct {
@@ -36,13 +41,20 @@ typedef struct {
     void (*progress)(void *arg, uint64_t done_bytes, uint64_t all_bytes, uint64_t n_file);
     void *progress_arg;
     const bool *is_cancelled;
+    uint32_t wait_ms;           /* for another writer; 0 = 10 s                              */
 } myth_index_update_opts;
 
+/* Makes nothing but an empty index, unless one is there. */
 myth_status myth_index_open(myth_index **out, myth_mem *mem, const myth_index_opts *opts, myth_error *err);
 void myth_index_close(myth_index *x);
 myth_status myth_index_update(myth_index *x, const myth_index_update_opts *opts, myth_index_stats *stats, myth_error *err);
 /* SQLite's own check, every row against its file's hash and cover, FTS against the chunks. `report` gets a line per problem. */
 myth_status myth_index_check(myth_index *x, void (*report)(void *arg, const char *line), void *arg, uint64_t *n_problem, myth_error *err);
 const char *myth_index_path(const myth_index *x);
+const char *myth_index_root(const myth_index *x);               /* its real path */
+/* What the last update left, without looking at the directory. */
+myth_status myth_index_last(myth_index *x, myth_index_stats *stats, myth_error *err);
+/* For queries; lent until close. */
+myth_store *myth_index_store(const myth_index *x);
 
 #endif

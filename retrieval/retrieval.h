@@ -3,6 +3,7 @@
 #define MYTH_RETRIEVAL_H
 
 #include "chunk.h"
+#include "corpus.h"
 #include "grep.h"
 #include "index.h"
 #include "scan.h"

@@ -1,17 +1,22 @@
 /* search.h - ranked search over an index or a corpus: words to chunks and files, with every part of every score.
  *
- * Query     analysed into words, identifiers, phrases and kind (symbol, phrase, prose, issue text); very frequent words are dropped from long ones
- * Score     BM25F over path, names, body (FTS5's bm25 with column weights), then rules: sum of a file's best four chunks (1, 1/2, 1/4, 1/8),
- *           symbol equality, penalties for tests, examples, vendored and generated code, a quota for tests, decay of further chunks of a
- *           file. Weights come from retrieval/weights.def; each rule has an ablation row in bench/results
+ * Query     analysed into words, identifiers, phrases and kind (query.h); very frequent words are dropped from long ones
+ * Score     BM25F over path, names, body (match.h), then the rules of rank.h. Weights come from retrieval/weights.def; each rule has an ablation
+ *           row in bench/results
+ * Modes     ranked: all of that. phrase: only chunks that have all the quoted phrases, or the whole query as one. symbol: definitions of exactly
+ *           that name, of several by the same score. auto: what the query is: phrase when it is all in quotes, else ranked
+ * Parts     of a hit, in this order: path, names, body (they add up to its chunk's match), file_sum, symbol, kind, share, decay:
+ *           score = (file_sum + symbol) * kind * share * decay
  * Order     score, then path, then line: the same everywhere
- * Errors    MYTH_EARG an empty query                                                                                            */
+ * Errors    MYTH_EARG a query without a word, or weights that are not                                                                                            */
 #ifndef MYTH_SEARCH_H
 #define MYTH_SEARCH_H
 
 #include "index.h"
 
 enum { MYTH_SCORE_PART_N = 12 };
+
+typedef enum { MYTH_SEARCH_AUTO, MYTH_SEARCH_PHRASE, MYTH_SEARCH_SYMBOL, MYTH_SEARCH_RANKED } myth_search_mode;
 
 typedef struct {
     const char *name;
@@ -31,6 +36,8 @@ typedef struct {
 
 typedef struct {
     const char *query;
+    uint64_t n_query;           /* bytes; 0 = up to the zero    */
+    myth_search_mode mode;
     uint32_t k;                 /* hits wanted                  */
     bool by_file;               /* best chunk of each file only */
     bool with_text;
@@ -41,9 +48,14 @@ typedef struct {
     myth_hit *hit;
     uint32_t n_hit;
     const char *query_kind;
+    myth_mem *mem;
+    uint32_t n_term, n_dropped; /* groups of terms asked, and dropped as saying little */
+    uint64_t n_seen;            /* chunks with one of them                              */
 } myth_hits;
 
+/* MYTH_EARG weights that are not. */
+myth_status myth_search_check(const myth_search_opts *opts, myth_error *err);
 myth_status myth_search(myth_hits *out, myth_index *x, const myth_search_opts *opts, myth_error *err);
-void myth_hits_free(myth_hits *hits, myth_index *x);
+void myth_hits_free(myth_hits *hits);        /* before the index is closed */
 
 #endif

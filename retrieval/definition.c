@@ -1,0 +1,101 @@
+/* definition.c - see definition.h. */
+#include "definition.h"
+
+#include <string.h>
+
+static const char *const modifiers[] = { "public", "private", "protected", "internal", "static", "final", "abstract", "async", "export", "default",
+                                         "pub", "inline", "extern", "const", "unsafe", "override", "virtual", "open", "data", "sealed", "partial",
+                                         "declare", "local", "typedef", "template", NULL };
+static const char *const begins[] = { "def", "class", "function", "func", "fn", "fun", "sub", "struct", "interface", "enum", "trait", "module",
+                                      "namespace", "union", "record", "protocol", "procedure", "macro_rules", "define", "impl", NULL };
+static const char *const statements[] = { "if", "for", "while", "switch", "return", "else", "elif", "do", "case", "with", "catch", "assert", "print",
+                                          "import", "from", "raise", "throw", "not", "and", "or", "in", "new", "sizeof", "yield", "await", NULL };
+
+static bool is_word_byte(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || (unsigned char)c >= 0x80;
+}
+
+static bool is_one_of(const char *s, size_t n, const char *const *list)
+{
+    for (; *list; list++)
+        if (strlen(*list) == n && memcmp(*list, s, n) == 0)
+            return true;
+    return false;
+}
+
+static size_t word_at(const char *s, size_t n)
+{
+    size_t i = 0;
+    while (i < n && is_word_byte(s[i]))
+        i++;
+    return i;
+}
+
+static size_t blank_at(const char *s, size_t n)
+{
+    size_t i = 0;
+    while (i < n && (s[i] == ' ' || s[i] == '\t' || s[i] == '!' || s[i] == '#'))
+        i++;
+    return i;
+}
+
+/* After "func": the receiver of a method in Go. */
+static size_t receiver_at(const char *s, size_t n)
+{
+    const char *end = n && s[0] == '(' ? memchr(s, ')', n) : NULL;
+    return end ? (size_t)(end - s) + 1 : 0;
+}
+
+static bool by_keyword(const char *s, size_t n, const char **name, size_t *n_name)
+{
+    for (size_t i = blank_at(s, n), len; i < n && (len = word_at(s + i, n - i)) > 0; i += blank_at(s + i, n - i)) {
+        const char *word = s + i;
+        i += len;
+        if (is_one_of(word, len, modifiers))
+            continue;
+        if (!is_one_of(word, len, begins))
+            return false;
+        i += blank_at(s + i, n - i);
+        i += receiver_at(s + i, n - i);
+        i += blank_at(s + i, n - i);
+        *name = s + i;
+        *n_name = word_at(s + i, n - i);
+        return *n_name > 0 && !(s[i] >= '0' && s[i] <= '9') && !is_one_of(*name, *n_name, begins);
+    }
+    return false;
+}
+
+static bool by_parenthesis(const char *s, size_t n, const char **name, size_t *n_name)
+{
+    const char *open = memchr(s, '(', n);
+    size_t first = word_at(s, n);
+    if (first == 0 || !open || s[n - 1] == ';' || s[n - 1] == ',' || is_one_of(s, first, statements))
+        return false;
+    const char *end = open;
+    while (end > s && end[-1] == ' ')
+        end--;
+    const char *start = end;
+    while (start > s && is_word_byte(start[-1]))
+        start--;
+    for (const char *p = s; p < start; p++)             /* types, pointers, qualified names: nothing that computes */
+        if (!is_word_byte(*p) && *p != ' ' && *p != '*' && *p != '&' && *p != ':' && *p != '<' && *p != '>' && *p != '~')
+            return false;
+    *name = start;
+    *n_name = (size_t)(end - start);
+    return start > s && start < end && !(*start >= '0' && *start <= '9') && !is_one_of(start, *n_name, statements);
+}
+
+bool myth_definition_next(const char **name, size_t *n_name, const char *text, size_t n, size_t *pos)
+{
+    while (*pos < n) {
+        const char *line = text + *pos, *end = memchr(line, '\n', n - *pos);
+        size_t len = end ? (size_t)(end - line) : n - *pos;
+        *pos += len + (end != NULL);
+        while (len && (line[len - 1] == '\r' || line[len - 1] == ' '))
+            len--;
+        if (len && (by_keyword(line, len, name, n_name) || by_parenthesis(line, len, name, n_name)))
+            return true;
+    }
+    return false;
+}

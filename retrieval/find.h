@@ -1,0 +1,32 @@
+/* find.h - a literal in text, fast: two of its bytes that are rare in source are looked for together, what they find is compared whole.
+ *
+ * Case     without regard to it: ASCII letters only, as grep -i in the C locale
+ * Owner    the needle is lent, and lower-case when case does not count
+ * Source   memchr's packed pair, ripgrep; here SSE2, elsewhere memmem and memchr                                                        */
+#ifndef MYTH_FIND_H
+#define MYTH_FIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct {
+    const unsigned char *needle;
+    size_t n, at1, at2;         /* the two bytes, at1 the rarer */
+    bool ignore_case;
+} myth_find;
+
+void myth_find_open(myth_find *f, const unsigned char *needle, size_t n, bool ignore_case);
+/* The first place in [p, end), or NULL. An empty needle is found at p. */
+const unsigned char *myth_find_next(const myth_find *f, const unsigned char *p, const unsigned char *end);
+/* How rare a byte is in source: 0 the most frequent. */
+unsigned myth_find_rank(unsigned char c);
+uint64_t myth_count_newlines(const unsigned char *p, const unsigned char *end);
+
+static inline unsigned char myth_lower(unsigned char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; }
+static inline bool myth_is_word(unsigned char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+#endif

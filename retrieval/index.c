@@ -1,0 +1,574 @@
+/* index.c - an update: what the directory has beside what the index has, one transaction over the difference.
+ *
+ * Order   files that are gone or changed are dropped first, by id, then what is new is put in the order of the scan: FTS5 takes rows by rising
+ *         numbers and writes a segment whenever they fall
+ * Changed by size, mtime and inode; then, of a file of the same size, by its hash. It is read a second time when it is cut: what is stored is
+ *         what that second reading gave
+ * Lock    flock on <database>.lock, which holds the holder's process id                                                              */
+#include "index_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+enum { LOCK_WAIT_MS = 10000, LOCK_STEP_MS = 20 };
+#define RACY_NS 2000000000          /* clocks of file systems tick in up to two seconds */
+
+/* ---- places ---- */
+
+static char *copy_text(myth_mem *mem, const char *s)
+{
+    char *t = myth_alloc(mem, MYTH_MEM_OTHER, "index", strlen(s) + 1);
+    if (t)
+        strcpy(t, s);
+    return t;
+}
+
+static myth_status default_path(char path[PATH_MAX], const char *root, myth_error *err)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    XXH128_canonical_t c;
+    char name[33];
+    int n;
+    XXH128_canonicalFromHash(&c, XXH3_128bits(root, strlen(root)));
+    for (int i = 0; i < 16; i++)
+        snprintf(name + 2 * i, 3, "%02x", c.digest[i]);
+    if (cache && cache[0] == '/')
+        n = snprintf(path, PATH_MAX, "%s/mythos/%s/index.db", cache, name);
+    else if (home && home[0] == '/')
+        n = snprintf(path, PATH_MAX, "%s/.cache/mythos/%s/index.db", home, name);
+    else
+        return myth_fail(err, MYTH_ENOTFOUND, "no place for the index: neither XDG_CACHE_HOME nor HOME is an absolute path");
+    return n < PATH_MAX - 16 ? MYTH_OK : myth_fail(err, MYTH_EARG, "XDG_CACHE_HOME or HOME: %d bytes, expected less than %d", n, PATH_MAX - 16);
+}
+
+/* The folders above a path, for their owner alone. */
+static myth_status make_folders(const char *path, myth_error *err)
+{
+    char dir[PATH_MAX];
+    snprintf(dir, sizeof(dir), "%s", path);
+    for (char *p = dir + 1; (p = strchr(p, '/')) != NULL; *p++ = '/') {
+        *p = '\0';
+        if (mkdir(dir, 0700) != 0 && errno != EEXIST && access(dir, F_OK) != 0)
+            return myth_fail(err, errno == ENOSPC ? MYTH_EIO : MYTH_ECREATE, "%.150s: %s; XDG_CACHE_HOME names another place for indexes", dir, strerror(errno));
+    }
+    return MYTH_OK;
+}
+
+/* ---- lock ---- */
+
+static void unlock(myth_index *x)
+{
+    if (x->lock_fd >= 0) {
+        if (ftruncate(x->lock_fd, 0) != 0)
+            errno = 0;                          /* an old number does no harm: the lock is what counts */
+        close(x->lock_fd);
+    }
+    x->lock_fd = -1;
+}
+
+static myth_status lock(myth_index *x, uint32_t wait_ms, myth_error *err)
+{
+    char path[PATH_MAX], pid[24] = "";
+    snprintf(path, sizeof(path), "%s.lock", x->path);
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return myth_fail(err, errno == ENOSPC ? MYTH_EIO : MYTH_ECREATE, "%.150s: %s; XDG_CACHE_HOME names another place for indexes", path, strerror(errno));
+    for (uint32_t waited = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; waited += LOCK_STEP_MS) {
+        int e = errno;
+        if (e == EWOULDBLOCK && waited < wait_ms) {
+            nanosleep(&(struct timespec){ .tv_nsec = LOCK_STEP_MS * 1000000L }, NULL);
+            continue;
+        }
+        if (e == EINTR)
+            continue;
+        ssize_t n = pread(fd, pid, sizeof(pid) - 1, 0);
+        pid[n > 0 ? n : 0] = '\0';
+        close(fd);
+        if (e != EWOULDBLOCK)
+            return myth_fail(err, MYTH_EIO, "%.150s: %s; this file system has no locks, XDG_CACHE_HOME names another place", path, strerror(e));
+        return myth_fail(err, MYTH_ELOST, "%.140s: process %ld is updating the index; try again when it is done", x->path, strtol(pid, NULL, 10));
+    }
+    int n = snprintf(pid, sizeof(pid), "%ld\n", (long)getpid());
+    if (ftruncate(fd, 0) != 0 || pwrite(fd, pid, (size_t)n, 0) != n)
+        errno = 0;                              /* a full disk: the lock holds without its number */
+    x->lock_fd = fd;
+    return MYTH_OK;
+}
+
+/* ---- open ---- */
+
+myth_status myth_index_open(myth_index **out, myth_mem *mem, const myth_index_opts *opts, myth_error *err)
+{
+    char path[PATH_MAX], root[PATH_MAX];
+    const char *dir = opts->root ? opts->root : ".";
+    myth_status st = MYTH_OK;
+    *out = NULL;
+    if (!realpath(dir, root))
+        return myth_fail(err, errno == ENOENT || errno == ENOTDIR ? MYTH_ENOTFOUND : MYTH_EIO, "%.160s: %s", dir, strerror(errno));
+    if (opts->path && strlen(opts->path) >= PATH_MAX - 16)
+        return myth_fail(err, MYTH_EARG, "the index's path: %zu bytes, expected less than %d", strlen(opts->path), PATH_MAX - 16);
+    if (opts->path)
+        strcpy(path, opts->path);
+    else if ((st = default_path(path, root, err)) != MYTH_OK)
+        return st;
+    myth_index *x = myth_alloc(mem, MYTH_MEM_OTHER, "index", sizeof(*x));
+    if (!x)
+        return myth_fail(err, MYTH_ENOMEM, "no memory for an index");
+    *x = (myth_index){ .mem = mem, .n_threads = opts->n_threads, .is_read_only = opts->is_read_only, .lock_fd = -1 };
+    x->root = copy_text(mem, root);
+    x->path = copy_text(mem, path);
+    x->worker_path = opts->worker_path ? copy_text(mem, opts->worker_path) : NULL;
+    if (!x->root || !x->path || (opts->worker_path && !x->worker_path)) {
+        st = myth_fail(err, MYTH_ENOMEM, "no memory for an index");
+        goto fail;
+    }
+    if (!opts->is_read_only) {
+        MYTH_TRY(make_folders(path, err));
+        MYTH_TRY(lock(x, LOCK_WAIT_MS, err));
+    }
+    MYTH_TRY(myth_store_open(&x->store, mem, path, opts->is_read_only, err));
+    unlock(x);
+    *out = x;
+    return MYTH_OK;
+fail:
+    myth_index_close(x);
+    return st;
+}
+
+void myth_index_close(myth_index *x)
+{
+    if (!x)
+        return;
+    myth_mem *mem = x->mem;
+    myth_store_close(x->store);
+    unlock(x);
+    myth_free(mem, x->worker_path);
+    myth_free(mem, x->path);
+    myth_free(mem, x->root);
+    myth_free(mem, x);
+}
+
+const char *myth_index_path(const myth_index *x) { return x->path; }
+const char *myth_index_root(const myth_index *x) { return x->root; }
+myth_store *myth_index_store(const myth_index *x) { return x->store; }
+
+/* ---- what the index has ---- */
+
+typedef struct {
+    myth_store_file file;
+    bool is_seen, is_again;     /* as it was; changed, so it comes back under its id */
+} known_file;
+
+typedef struct {
+    myth_mem *mem;
+    known_file *row;
+    uint32_t n_row, n_slot, *slot;      /* by path; a slot holds the row's number plus one */
+    char *text;
+} known;
+
+static uint32_t *find_slot(const known *k, const char *path)
+{
+    uint32_t i = (uint32_t)XXH3_64bits(path, strlen(path)) & (k->n_slot - 1);
+    while (k->slot[i] && strcmp(k->row[k->slot[i] - 1].file.path, path) != 0)
+        i = (i + 1) & (k->n_slot - 1);
+    return &k->slot[i];
+}
+
+static known_file *find_known(const known *k, const char *path)
+{
+    uint32_t at = *find_slot(k, path);
+    return at ? &k->row[at - 1] : NULL;
+}
+
+static void close_known(known *k)
+{
+    myth_free(k->mem, k->row);
+    myth_free(k->mem, k->slot);
+    myth_free(k->mem, k->text);
+}
+
+static size_t put_column(char *dst, sqlite3_stmt *q, int i)
+{
+    int n = sqlite3_column_bytes(q, i);
+    if (n)
+        memcpy(dst, sqlite3_column_blob(q, i), (size_t)n);
+    dst[n] = '\0';
+    return (size_t)n + 1;
+}
+
+static myth_status load_known(known *k, myth_store *store, myth_error *err)
+{
+    sqlite3 *db = myth_store_db(store);
+    sqlite3_stmt *q = NULL;
+    size_t n_text = 0, at = 0, n_row = 0;
+    int rc = sqlite3_prepare_v2(db, "SELECT count(*), coalesce(sum(length(path) + length(language) + 2), 0) FROM files", -1, &q, NULL);
+    if (rc == SQLITE_OK && (rc = sqlite3_step(q)) == SQLITE_ROW) {
+        n_row = (size_t)sqlite3_column_int64(q, 0);
+        n_text = (size_t)sqlite3_column_int64(q, 1);
+    }
+    myth_status st = myth_store_fail(store, rc, err);
+    sqlite3_finalize(q);
+    if (st != MYTH_OK)
+        return st;
+    for (k->n_slot = 16; k->n_slot < 2 * n_row; k->n_slot *= 2)
+        ;
+    k->row = myth_alloc_n(k->mem, MYTH_MEM_OTHER, "index", n_row + 1, sizeof(*k->row));
+    k->slot = myth_alloc_n(k->mem, MYTH_MEM_OTHER, "index", k->n_slot, sizeof(*k->slot));
+    k->text = myth_alloc(k->mem, MYTH_MEM_OTHER, "index", n_text + 1);
+    if (!k->row || !k->slot || !k->text)
+        return myth_fail(err, MYTH_ENOMEM, "no memory for the names of %zu files", n_row);
+    rc = sqlite3_prepare_v2(db, "SELECT id, path, mtime_ns, bytes, inode, hash, language, flags FROM files ORDER BY id", -1, &q, NULL);
+    while (rc == SQLITE_OK && k->n_row < n_row && (rc = sqlite3_step(q)) == SQLITE_ROW) {
+        known_file *r = &k->row[k->n_row];
+        size_t need = (size_t)sqlite3_column_bytes(q, 1) + (size_t)sqlite3_column_bytes(q, 6) + 2;
+        if (need > n_text - at || sqlite3_column_bytes(q, 5) != 16) {
+            rc = SQLITE_CORRUPT;
+            break;
+        }
+        r->file.id = sqlite3_column_int64(q, 0);
+        r->file.path = k->text + at;
+        at += put_column(k->text + at, q, 1);
+        r->file.language = k->text + at;
+        at += put_column(k->text + at, q, 6);
+        r->file.mtime_ns = sqlite3_column_int64(q, 2);
+        r->file.bytes = (uint64_t)sqlite3_column_int64(q, 3);
+        r->file.inode = (uint64_t)sqlite3_column_int64(q, 4);
+        memcpy(r->file.hash, sqlite3_column_blob(q, 5), 16);
+        r->file.flags = (uint32_t)sqlite3_column_int64(q, 7);
+        *find_slot(k, r->file.path) = ++k->n_row;
+        rc = SQLITE_OK;
+    }
+    st = myth_store_fail(store, rc, err);
+    sqlite3_finalize(q);
+    return st;
+}
+
+static bool is_same(const known_file *r, const myth_scan_file *f)
+{
+    return r->file.mtime_ns == f->mtime_ns && r->file.bytes == f->bytes && r->file.inode == f->inode;
+}
+
+/* For the scan: what it need not look into. */
+static bool is_known(void *arg, myth_scan_file *f)
+{
+    const known_file *r = find_known(arg, f->path);
+    if (!r || !is_same(r, f))
+        return false;
+    f->reason = MYTH_SCAN_IN;
+    f->language = r->file.language;
+    f->is_generated = (r->file.flags & MYTH_FILE_GENERATED) != 0;
+    f->is_test = (r->file.flags & MYTH_FILE_TEST) != 0;
+    return true;
+}
+
+/* ---- update ---- */
+
+typedef struct {
+    myth_index *x;
+    const myth_index_update_opts *opts;
+    myth_index_stats *stats;
+    known known;
+    myth_scan_list scan;
+    myth_index_work work;
+    myth_index_job *job;
+    uint32_t n_job;
+    myth_store_file *touched;           /* the same content, looked at anew */
+    uint32_t n_touched;
+    myth_history *history;
+    uint64_t done_bytes, all_bytes, n_done;
+    int64_t last_id;                    /* a new file's is behind all that were: those of changed files come back */
+} update;
+
+static double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static bool is_cancelled(const update *u) { return u->opts->is_cancelled && *u->opts->is_cancelled; }
+
+static uint32_t kind_flags(const myth_scan_file *f) { return (f->is_generated ? MYTH_FILE_GENERATED : 0) | (f->is_test ? MYTH_FILE_TEST : 0); }
+
+/* A file that has a row: whether its bytes are those of the row. Then the row is to be touched. */
+static myth_status compare(update *u, known_file *r, const myth_scan_file *f, bool *is_changed, myth_error *err)
+{
+    myth_index_job job = { f, r->file.id };
+    myth_store_file row;
+    myth_scan_reason out;
+    unsigned char *text = NULL;
+    *is_changed = true;
+    if (f->bytes != r->file.bytes || strcmp(f->language, r->file.language) != 0)
+        return MYTH_OK;
+    myth_status st = myth_index_read_file(&u->work, &job, &text, &row, &out, err);
+    myth_free(u->x->mem, text);
+    if (st != MYTH_OK || out != MYTH_SCAN_IN || memcmp(row.hash, r->file.hash, sizeof(row.hash)) != 0)
+        return st;
+    *is_changed = false;
+    if (row.mtime_ns != r->file.mtime_ns || row.inode != r->file.inode || row.flags != r->file.flags)
+        u->touched[u->n_touched++] = row;
+    return MYTH_OK;
+}
+
+static myth_status find_changes(update *u, myth_error *err)
+{
+    for (uint32_t i = 0; i < u->scan.n_file; i++) {
+        const myth_scan_file *f = &u->scan.file[i];
+        if (f->reason != MYTH_SCAN_IN)
+            continue;
+        known_file *r = find_known(&u->known, f->path);
+        bool is_changed = false;
+        if (is_cancelled(u))
+            return myth_fail(err, MYTH_ECANCEL, "stopped; the index is as it was");
+        if (r && is_same(r, f) && kind_flags(f) == (r->file.flags & (MYTH_FILE_GENERATED | MYTH_FILE_TEST))) {
+            r->is_seen = true;
+            continue;
+        }
+        myth_status st = r ? compare(u, r, f, &is_changed, err) : MYTH_OK;
+        if (st != MYTH_OK)
+            return st;
+        if (r && !is_changed) {
+            r->is_seen = true;
+            continue;
+        }
+        if (r)
+            r->is_again = true;
+        u->job[u->n_job++] = (myth_index_job){ f, r ? r->file.id : 0 };
+        u->all_bytes += f->bytes;
+    }
+    return MYTH_OK;
+}
+
+static myth_status drop_files(update *u, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    for (uint32_t i = 0; i < u->known.n_row && st == MYTH_OK; i++) {
+        const known_file *r = &u->known.row[i];
+        if (r->is_seen)
+            continue;
+        st = myth_store_drop(u->x->store, r->file.id, r->is_again, err);
+        *(r->is_again ? &u->stats->n_changed : &u->stats->n_removed) += 1;
+    }
+    return st;
+}
+
+static myth_status write_made(void *arg, const myth_index_made *made, myth_error *err)
+{
+    update *u = arg;
+    u->done_bytes += made->job->file->bytes;
+    u->n_done++;
+    if (made->out != MYTH_SCAN_IN) {
+        u->stats->n_out[made->out]++;
+        if (!made->job->id)
+            return MYTH_OK;
+        u->stats->n_changed--;
+        u->stats->n_removed++;
+        return myth_store_drop(u->x->store, made->job->id, false, err);
+    }
+    myth_store_file row = made->row;
+    row.id = row.id ? row.id : ++u->last_id;
+    myth_status st = myth_store_put(u->x->store, &row, made->text, &made->chunks, &made->packed, err);
+    if (st == MYTH_OK && u->n_done == 1 && u->known.n_row == 0)
+        st = myth_store_flush(u->x->store, err);
+    u->stats->n_added += made->job->id == 0;
+    u->stats->n_unstructured += made->chunks.note[0] != '\0';
+    if (st == MYTH_OK && u->opts->progress)
+        u->opts->progress(u->opts->progress_arg, u->done_bytes, u->all_bytes, u->n_done);
+    return st;
+}
+
+/* ---- counts, kept as numbers of meta ---- */
+
+static const struct { const char *key, *sql; size_t at; } counts[] = {
+    { "n_file", "SELECT count(*) FROM files", offsetof(myth_index_stats, n_file) },
+    { "n_chunk", "SELECT count(*) FROM chunks", offsetof(myth_index_stats, n_chunk) },
+    { "n_symbol", "SELECT count(*) FROM symbols", offsetof(myth_index_stats, n_symbol) },
+    { "n_ref", "SELECT coalesce(sum(n), 0) FROM refs", offsetof(myth_index_stats, n_ref) },
+    { "bytes", "SELECT coalesce(sum(bytes), 0) FROM files", offsetof(myth_index_stats, bytes) },
+};
+enum { N_COUNTS = sizeof(counts) / sizeof(counts[0]) };
+
+static const char *out_key(char key[64], int reason)
+{
+    snprintf(key, 64, "out %s", myth_scan_reason_name((myth_scan_reason)reason));
+    return key;
+}
+
+static myth_status write_counts(myth_store *store, const myth_index_stats *stats, myth_error *err)
+{
+    char key[64];
+    myth_status st = MYTH_OK;
+    for (int i = 0; i < N_COUNTS; i++) {
+        sqlite3_stmt *q = NULL;
+        int64_t n = 0;
+        int rc = sqlite3_prepare_v2(myth_store_db(store), counts[i].sql, -1, &q, NULL);
+        if (rc == SQLITE_OK && (rc = sqlite3_step(q)) == SQLITE_ROW)
+            n = sqlite3_column_int64(q, 0);
+        st = myth_store_fail(store, rc, err);
+        sqlite3_finalize(q);
+        if (st == MYTH_OK)
+            st = myth_store_set_number(store, counts[i].key, n, err);
+        if (st != MYTH_OK)
+            return st;
+    }
+    for (int i = MYTH_SCAN_IN + 1; i < MYTH_SCAN_REASON_N && st == MYTH_OK; i++)
+        st = myth_store_set_number(store, out_key(key, i), (int64_t)stats->n_out[i], err);
+    return st;
+}
+
+static void read_counts(myth_store *store, myth_index_stats *stats)
+{
+    for (int i = 0; i < N_COUNTS; i++)
+        *(uint64_t *)(void *)((char *)stats + counts[i].at) = (uint64_t)myth_store_number(store, counts[i].key, 0);
+}
+
+myth_status myth_index_last(myth_index *x, myth_index_stats *stats, myth_error *err)
+{
+    char key[64];
+    *stats = (myth_index_stats){ 0 };
+    myth_status st = myth_store_read_begin(x->store, err);
+    if (st != MYTH_OK)
+        return st;
+    read_counts(x->store, stats);
+    for (int i = MYTH_SCAN_IN + 1; i < MYTH_SCAN_REASON_N; i++)
+        stats->n_out[i] = (uint64_t)myth_store_number(x->store, out_key(key, i), 0);
+    myth_store_read_end(x->store);
+    return MYTH_OK;
+}
+
+/* ---- one transaction ---- */
+
+/* Pieces of files from all over the directory, for the text's dictionary. */
+static myth_status learn(update *u, myth_error *err)
+{
+    enum { PIECE = 4 << 10, PIECES = 320 };
+    myth_mem *mem = u->x->mem;
+    size_t n_piece[PIECES], at = 0;
+    uint32_t n = 0, n_job = u->n_job, step = n_job > PIECES ? n_job / PIECES : 1;
+    unsigned char *piece = myth_alloc_n(mem, MYTH_MEM_OTHER, "index", PIECES, PIECE);
+    if (!piece)
+        return myth_fail(err, MYTH_ENOMEM, "no memory for %d bytes", PIECES * PIECE);
+    for (uint32_t i = 0; i < n_job && n < PIECES; i += step) {
+        const myth_scan_file *f = u->job[i].file;
+        int fd = f->bytes >= 64 ? myth_scan_open(u->work.root_fd, f->path, false) : -1;
+        if (fd < 0)
+            continue;
+        ssize_t got = pread(fd, piece + at, PIECE, f->bytes > PIECE ? (off_t)(f->bytes - PIECE) / 2 : 0);
+        close(fd);
+        if (got >= 64) {
+            n_piece[n++] = (size_t)got;
+            at += (size_t)got;
+        }
+    }
+    myth_status st = myth_store_learn(u->x->store, piece, n_piece, n, err);
+    myth_free(mem, piece);
+    return st;
+}
+
+static bool has_new_outs(update *u)
+{
+    char key[64];
+    for (int i = MYTH_SCAN_IN + 1; i < MYTH_SCAN_REASON_N; i++)
+        if (myth_store_number(u->x->store, out_key(key, i), -1) != (int64_t)u->scan.n_out[i])
+            return true;
+    return false;
+}
+
+static myth_status write_changes(update *u, myth_error *err)
+{
+    myth_store *store = u->x->store;
+    myth_status st = MYTH_OK;
+    MYTH_TRY(myth_store_begin(store, err));
+    MYTH_TRY(drop_files(u, err));
+    if (u->known.n_row == 0)
+        MYTH_TRY(learn(u, err));
+    u->work.dictionary = myth_store_dictionary(store);
+    for (uint32_t i = 0; i < u->n_touched; i++)
+        MYTH_TRY(myth_store_touch(store, &u->touched[i], err));
+    MYTH_TRY(myth_index_work_run(&u->work, u->job, u->n_job, write_made, u, err));
+    if (u->known.n_row == 0)
+        MYTH_TRY(myth_store_gather(store, err));
+    if (myth_history_has_moved(u->history) || u->stats->n_added || u->stats->n_removed)
+        MYTH_TRY(myth_history_write(u->history, store, u->stats->history_note, err));
+    MYTH_TRY(write_counts(store, u->stats, err));
+    MYTH_TRY(myth_store_commit(store, err));
+    myth_store_settle(store);
+    return MYTH_OK;
+fail:
+    myth_store_rollback(store);
+    return st;
+}
+
+static myth_status run_update(update *u, myth_error *err)
+{
+    myth_index *x = u->x;
+    myth_status st = MYTH_OK;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    u->work.trusted_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - RACY_NS;
+    MYTH_TRY(load_known(&u->known, x->store, err));
+    MYTH_TRY(myth_history_begin(&u->history, x->mem, x->store, x->root, u->stats->history_note, err));
+    u->last_id = u->known.n_row ? u->known.row[u->known.n_row - 1].file.id : 0;
+    myth_scan_opts scan = u->opts->scan;
+    scan.root = x->root;
+    scan.is_cancelled = u->opts->is_cancelled;
+    scan.known = is_known;
+    scan.known_arg = &u->known;
+    MYTH_TRY(myth_scan(&u->scan, x->mem, &scan, err));
+    memcpy(u->stats->n_out, u->scan.n_out, sizeof(u->stats->n_out));
+    u->work.root_fd = open(x->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (u->work.root_fd < 0)
+        return myth_fail(err, MYTH_EIO, "%.160s: %s", x->root, strerror(errno));
+    u->job = myth_alloc_n(x->mem, MYTH_MEM_OTHER, "index", (size_t)u->scan.n_file + 1, sizeof(*u->job));
+    u->touched = myth_alloc_n(x->mem, MYTH_MEM_OTHER, "index", (size_t)u->known.n_row + 1, sizeof(*u->touched));
+    if (!u->job || !u->touched)
+        return myth_fail(err, MYTH_ENOMEM, "no memory for the names of %u files", u->scan.n_file);
+    MYTH_TRY(find_changes(u, err));
+    uint32_t n_gone = 0;
+    for (uint32_t i = 0; i < u->known.n_row; i++)
+        n_gone += !u->known.row[i].is_seen;
+    if (n_gone || u->n_job || u->n_touched || myth_history_has_moved(u->history) || has_new_outs(u))
+        MYTH_TRY(write_changes(u, err));
+    read_counts(x->store, u->stats);
+    if (u->stats->n_file == 0)
+        return myth_fail(err, MYTH_ENOTFOUND, "%.160s: no files to index; mythos scan --explain says why", x->root);
+fail:
+    return st;
+}
+
+myth_status myth_index_update(myth_index *x, const myth_index_update_opts *opts, myth_index_stats *stats, myth_error *err)
+{
+    static const myth_index_update_opts none;
+    myth_index_stats unused;
+    double start = seconds_now();
+    opts = opts ? opts : &none;
+    stats = stats ? stats : &unused;
+    *stats = (myth_index_stats){ 0 };
+    if (x->is_read_only)
+        return myth_fail(err, MYTH_EARG, "%.160s: opened for reading only", x->path);
+    myth_status st = lock(x, opts->wait_ms ? opts->wait_ms : LOCK_WAIT_MS, err);
+    if (st != MYTH_OK)
+        return st;
+    update u = { .x = x, .opts = opts, .stats = stats, .known.mem = x->mem,
+                 .work = { .mem = x->mem, .worker_path = x->worker_path, .root_fd = -1, .n_threads = x->n_threads, .is_cancelled = opts->is_cancelled } };
+    st = run_update(&u, err);
+    myth_history_end(u.history);
+    if (u.work.root_fd >= 0)
+        close(u.work.root_fd);
+    myth_free(x->mem, u.touched);
+    myth_free(x->mem, u.job);
+    myth_scan_close(&u.scan, x->mem);
+    close_known(&u.known);
+    unlock(x);
+    stats->seconds = seconds_now() - start;
+    return st;
+}

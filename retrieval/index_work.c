@@ -1,0 +1,231 @@
+/* index_work.c - threads that read, hash, cut and compress files; their work is handed on in the order of the jobs.
+ *
+ * Bounds  at most RING files and IN_FLIGHT_BYTES of them are ahead of the writer, unless it waits for the next one
+ * Errors  of a file that cannot be read: it is out, with the reason. Of memory: the first ends the run                          */
+#include "index_impl.h"
+#include "limits.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { RING = 128, IN_FLIGHT_BYTES = 64 << 20, THREADS_MAX = 64 };
+
+typedef struct {
+    myth_index_made made;
+    myth_status st;
+    myth_error err;
+    bool is_done;
+} slot;
+
+typedef struct {
+    const myth_index_work *work;
+    const myth_index_job *job;
+    uint32_t n_job, next_take, next_write;
+    uint64_t in_flight;                 /* bytes of the files that were taken and not written */
+    bool is_stopped;
+    pthread_mutex_t mutex;
+    pthread_cond_t can_take, can_write;
+    slot ring[RING];
+} pool;
+
+static bool is_cancelled(const myth_index_work *w) { return w->is_cancelled && *w->is_cancelled; }
+
+/* *n < 0 with errno. A file that grows is read to its end or to one byte past the limit. */
+static unsigned char *read_whole(myth_mem *mem, int fd, uint64_t expected, int64_t *n)
+{
+    uint64_t cap = expected + 1, at = 0;
+    unsigned char *text = myth_alloc(mem, MYTH_MEM_OTHER, "index", cap);
+    while (text) {
+        ssize_t got = read(fd, text + at, cap - at);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0) {
+            myth_free(mem, text);
+            *n = -1;
+            return NULL;
+        }
+        at += (uint64_t)got;
+        if (got == 0 || at > MYTH_FILE_BYTES)
+            break;
+        if (at == cap) {
+            unsigned char *more = myth_realloc(mem, MYTH_MEM_OTHER, "index", text, cap *= 2);
+            if (!more)
+                myth_free(mem, text);
+            text = more;
+        }
+    }
+    *n = text ? (int64_t)at : 0;
+    return text;
+}
+
+myth_status myth_index_read_file(const myth_index_work *work, const myth_index_job *job, unsigned char **text, myth_store_file *row,
+                                 myth_scan_reason *out, myth_error *err)
+{
+    const myth_scan_file *f = job->file;
+    struct stat st;
+    int64_t n = -1;
+    *text = NULL;
+    *out = MYTH_SCAN_UNREADABLE;
+    int fd = myth_scan_open(work->root_fd, f->path, false);
+    if (fd < 0)
+        return MYTH_OK;
+    bool is_file = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    if (is_file && (uint64_t)st.st_size > MYTH_FILE_BYTES)
+        *out = MYTH_SCAN_LARGE;
+    else if (is_file)
+        *text = read_whole(work->mem, fd, (uint64_t)st.st_size, &n);
+    close(fd);
+    if (!*text)
+        return is_file && n == 0 ? myth_fail(err, MYTH_ENOMEM, "%.120s: no memory for %llu bytes", f->path, (unsigned long long)st.st_size) : MYTH_OK;
+    if (n > MYTH_FILE_BYTES) {
+        *out = MYTH_SCAN_LARGE;
+        myth_free(work->mem, *text);
+        *text = NULL;
+        return MYTH_OK;
+    }
+    int64_t mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+    *row = (myth_store_file){
+        .id = job->id, .path = f->path, .language = f->language, .mtime_ns = mtime_ns > work->trusted_ns ? -1 : mtime_ns,
+        .bytes = (uint64_t)n, .inode = (uint64_t)st.st_ino,
+        .flags = (f->is_generated ? MYTH_FILE_GENERATED : 0) | (f->is_test ? MYTH_FILE_TEST : 0) | myth_store_encoding(*text, (uint64_t)n),
+    };
+    myth_store_hash(row->hash, *text, (uint64_t)n);
+    *out = MYTH_SCAN_IN;
+    return MYTH_OK;
+}
+
+static void free_made(myth_index_made *m, myth_mem *mem)
+{
+    myth_free(mem, m->text);
+    myth_chunks_free(&m->chunks, mem);
+    myth_packed_free(&m->packed, mem);
+    *m = (myth_index_made){ 0 };
+}
+
+static myth_status make(const pool *p, myth_chunker *chunker, myth_packer *packer, const myth_index_job *job, myth_index_made *m, myth_error *err)
+{
+    m->job = job;
+    myth_status st = myth_index_read_file(p->work, job, &m->text, &m->row, &m->out, err);
+    if (st != MYTH_OK || !m->text)
+        return st;
+    st = myth_chunk_file(&m->chunks, chunker, m->row.language, m->row.path, m->text, m->row.bytes, err);
+    if (st != MYTH_OK)
+        return st;
+    m->row.note = m->chunks.note;
+    return myth_pack(&m->packed, packer, m->text, m->row.bytes, &m->chunks, err);
+}
+
+/* The next job, when there is room for it; NULL at the end. */
+static const myth_index_job *take_job(pool *p, slot **s)
+{
+    const myth_index_job *job = NULL;
+    pthread_mutex_lock(&p->mutex);
+    for (;;) {
+        if (p->is_stopped || p->next_take == p->n_job)
+            break;
+        bool is_next = p->next_take == p->next_write;
+        if (is_next || (p->next_take - p->next_write < RING && p->in_flight < IN_FLIGHT_BYTES)) {
+            *s = &p->ring[p->next_take % RING];
+            job = &p->job[p->next_take++];
+            p->in_flight += job->file->bytes;
+            break;
+        }
+        pthread_cond_wait(&p->can_take, &p->mutex);
+    }
+    pthread_mutex_unlock(&p->mutex);
+    return job;
+}
+
+static void *work_thread(void *arg)
+{
+    pool *p = arg;
+    myth_chunker *chunker = NULL;
+    myth_packer *packer = NULL;
+    myth_error err = { 0 };
+    slot *s = NULL;
+    myth_status st = myth_chunker_open(&chunker, p->work->mem, p->work->worker_path, &err);
+    if (st == MYTH_OK)
+        st = myth_packer_open(&packer, p->work->mem, p->work->dictionary, &err);
+    for (const myth_index_job *job; (job = take_job(p, &s)) != NULL;) {
+        s->st = st;
+        s->err = err;
+        if (st == MYTH_OK)
+            s->st = make(p, chunker, packer, job, &s->made, &s->err);
+        pthread_mutex_lock(&p->mutex);
+        s->is_done = true;
+        pthread_cond_signal(&p->can_write);
+        pthread_mutex_unlock(&p->mutex);
+    }
+    myth_packer_close(packer);
+    myth_chunker_close(chunker);
+    return NULL;
+}
+
+/* In the calling thread: what is done, in order. */
+static myth_status write_all(pool *p, myth_status (*write)(void *arg, const myth_index_made *made, myth_error *err), void *arg, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    for (uint32_t i = 0; i < p->n_job && st == MYTH_OK; i++) {
+        slot *s = &p->ring[i % RING];
+        pthread_mutex_lock(&p->mutex);
+        while (!s->is_done)
+            pthread_cond_wait(&p->can_write, &p->mutex);
+        pthread_mutex_unlock(&p->mutex);
+        st = s->st;
+        if (st != MYTH_OK)
+            myth_fail(err, st, "%s", s->err.msg);
+        else if (is_cancelled(p->work))
+            st = myth_fail(err, MYTH_ECANCEL, "stopped; the index is as it was");
+        else
+            st = write(arg, &s->made, err);
+        free_made(&s->made, p->work->mem);
+        pthread_mutex_lock(&p->mutex);
+        s->is_done = false;
+        p->next_write = i + 1;
+        p->in_flight -= p->job[i].file->bytes;
+        pthread_cond_broadcast(&p->can_take);
+        pthread_mutex_unlock(&p->mutex);
+    }
+    return st;
+}
+
+myth_status myth_index_work_run(const myth_index_work *work, const myth_index_job *job, uint32_t n_job,
+                                myth_status (*write)(void *arg, const myth_index_made *made, myth_error *err), void *arg, myth_error *err)
+{
+    pthread_t thread[THREADS_MAX];
+    long n_core = sysconf(_SC_NPROCESSORS_ONLN);
+    uint32_t n = work->n_threads ? work->n_threads : n_core > 0 ? (uint32_t)n_core : 1, n_running = 0;
+    n = n > n_job ? n_job : n;
+    n = n > THREADS_MAX ? THREADS_MAX : n;
+    if (n_job == 0)
+        return MYTH_OK;
+    pool *p = myth_alloc(work->mem, MYTH_MEM_OTHER, "index", sizeof(*p));
+    if (!p)
+        return myth_fail(err, MYTH_ENOMEM, "no memory for %zu bytes", sizeof(*p));
+    p->work = work;
+    p->job = job;
+    p->n_job = n_job;
+    pthread_mutex_init(&p->mutex, NULL);
+    pthread_cond_init(&p->can_take, NULL);
+    pthread_cond_init(&p->can_write, NULL);
+    while (n_running < n && pthread_create(&thread[n_running], NULL, work_thread, p) == 0)
+        n_running++;
+    myth_status st = n_running ? write_all(p, write, arg, err) : myth_fail(err, MYTH_ENOMEM, "no thread could be started");
+    pthread_mutex_lock(&p->mutex);
+    p->is_stopped = true;
+    pthread_cond_broadcast(&p->can_take);
+    pthread_mutex_unlock(&p->mutex);
+    while (n_running > 0)
+        pthread_join(thread[--n_running], NULL);
+    for (int i = 0; i < RING; i++)
+        free_made(&p->ring[i].made, work->mem);
+    pthread_cond_destroy(&p->can_write);
+    pthread_cond_destroy(&p->can_take);
+    pthread_mutex_destroy(&p->mutex);
+    myth_free(work->mem, p);
+    return st;
+}

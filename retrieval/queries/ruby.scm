@@ -1,0 +1,15 @@
+; ruby.scm - what Ruby defines and uses.
+(comment) @comment
+
+(method name: (_) @name) @def.function
+(singleton_method name: (_) @name) @def.method
+(class name: (_) @name) @def.class
+(module name: (_) @name) @def.module @open
+(module body: (body_statement) @open)
+(assignment left: (constant) @name) @def.constant
+(call method: (identifier) @call.name arguments: (argument_list . (string) @call.text)) @def.call
+(call method: (identifier) @ref.call)
+
+(class superclass: (superclass (_) @ref.type))
+(scope_resolution name: (constant) @ref.type)
+(argument_list (constant) @ref.read)

@@ -1,0 +1,17 @@
+; inherits: javascript
+; typescript.scm - what TypeScript adds.
+(interface_declaration name: (_) @name) @def.class
+(type_alias_declaration name: (_) @name) @def.type
+(enum_declaration name: (_) @name) @def.type
+(abstract_class_declaration name: (_) @name) @def.class
+(export_statement declaration: (interface_declaration name: (_) @name)) @def.class
+(export_statement declaration: (type_alias_declaration name: (_) @name)) @def.type
+(export_statement declaration: (enum_declaration name: (_) @name)) @def.type
+(export_statement declaration: (abstract_class_declaration name: (_) @name)) @def.class
+(abstract_method_signature name: (_) @name) @def.method
+(method_signature name: (_) @name) @def.method
+(function_signature name: (_) @name) @def.function
+(internal_module name: (_) @name body: (_) @open) @def.module @open
+(public_field_definition name: (_) @name value: (arrow_function)) @def.method
+(class_body (decorator (call_expression function: (identifier) @call.name arguments: (arguments . (string) @call.text))) @mark . (method_definition name: (_) @name) @def.method)
+(type_identifier) @ref.type

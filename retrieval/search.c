@@ -1,0 +1,381 @@
+/* search.c - see search.h. Collects what rank.h orders: rows of the full-text index, and the definitions of the names in the query; then reads
+ * what is shown of the best. Everything inside one read of the store, so that it fits together. */
+#include "search.h"
+#include "index_impl.h"
+#include "limits.h"
+#include "match.h"
+#include "rank.h"
+#include "search_impl.h"
+
+#include <string.h>
+
+enum { DEFINITION_MAX = 64 };           /* of a name: more are not looked at */
+
+typedef struct {
+    int64_t id;
+    uint32_t flags;
+    char *path;
+} file_row;
+
+/* What is known of the candidates. rank and row are parallel, so are chunk and place. */
+typedef struct {
+    myth_mem *mem;
+    myth_store *store;
+    sqlite3_stmt *get_chunk, *get_file, *get_symbols, *chunk_at;
+    myth_rank_file *file;
+    file_row *row;
+    myth_rank_chunk *chunk;
+    const myth_match_row **match;       /* of a chunk; NULL when only its definition brought it */
+    uint32_t *order, n_file, n_chunk, cap;
+    uint32_t *file_slot, *chunk_slot, n_slot;   /* open addressing: index + 1 by id */
+} pool;
+
+static void close_pool(pool *p)
+{
+    sqlite3_finalize(p->get_chunk);
+    sqlite3_finalize(p->get_file);
+    sqlite3_finalize(p->get_symbols);
+    sqlite3_finalize(p->chunk_at);
+    for (uint32_t i = 0; i < p->n_file; i++)
+        myth_free(p->mem, p->row[i].path);
+    myth_free(p->mem, p->file);
+    myth_free(p->mem, p->row);
+    myth_free(p->mem, p->chunk);
+    myth_free(p->mem, p->match);
+    myth_free(p->mem, p->order);
+    myth_free(p->mem, p->file_slot);
+    myth_free(p->mem, p->chunk_slot);
+}
+
+static myth_status open_pool(pool *p, uint32_t cap, myth_error *err)
+{
+    p->cap = cap;
+    for (p->n_slot = 64; p->n_slot < 2 * cap;)
+        p->n_slot *= 2;
+    p->file = myth_alloc_n(p->mem, MYTH_MEM_OTHER, "search", cap, sizeof(*p->file));
+    p->row = myth_alloc_n(p->mem, MYTH_MEM_OTHER, "search", cap, sizeof(*p->row));
+    p->chunk = myth_alloc_n(p->mem, MYTH_MEM_OTHER, "search", cap, sizeof(*p->chunk));
+    p->match = myth_alloc_n(p->mem, MYTH_MEM_OTHER, "search", cap, sizeof(*p->match));
+    p->order = myth_alloc_n(p->mem, MYTH_MEM_OTHER, "search", cap, sizeof(*p->order));
+    p->file_slot = myth_alloc_n(p->mem, MYTH_MEM_OTHER, "search", p->n_slot, sizeof(*p->file_slot));
+    p->chunk_slot = myth_alloc_n(p->mem, MYTH_MEM_OTHER, "search", p->n_slot, sizeof(*p->chunk_slot));
+    if (!p->file || !p->row || !p->chunk || !p->match || !p->order || !p->file_slot || !p->chunk_slot)
+        return myth_fail(err, MYTH_ENOMEM, "search: no memory for %u candidates", cap);
+    sqlite3 *db = myth_store_db(p->store);
+    const struct { sqlite3_stmt **stmt; const char *sql; } want[] = {
+        { &p->get_chunk, "SELECT file_id, line0, hash FROM chunks WHERE id = ?1" },
+        { &p->get_file, "SELECT path, flags, hash FROM files WHERE id = ?1" },
+        { &p->get_symbols, "SELECT file_id, off FROM symbols WHERE name = ?1 ORDER BY file_id, off LIMIT ?2" },
+        { &p->chunk_at, "SELECT id FROM chunks WHERE file_id = ?1 AND off <= ?2 ORDER BY off DESC LIMIT 1" },
+    };
+    for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+        int rc = sqlite3_prepare_v2(db, want[i].sql, -1, want[i].stmt, NULL);
+        if (rc != SQLITE_OK)
+            return myth_store_fail(p->store, rc, err);
+    }
+    return MYTH_OK;
+}
+
+/* The slot where an id is or would be. */
+static uint32_t *slot_of(uint32_t *slot, uint32_t n_slot, int64_t id, int64_t (*id_at)(const pool *p, uint32_t idx), const pool *p)
+{
+    uint32_t at = (uint32_t)((uint64_t)id * 0x9e3779b97f4a7c15u >> 32) & (n_slot - 1);
+    while (slot[at] && id_at(p, slot[at] - 1) != id)
+        at = (at + 1) & (n_slot - 1);
+    return &slot[at];
+}
+static int64_t file_id_at(const pool *p, uint32_t idx) { return p->row[idx].id; }
+static int64_t chunk_id_at(const pool *p, uint32_t idx) { return p->chunk[idx].id; }
+
+static uint64_t content_of(sqlite3_stmt *s, int column)
+{
+    uint64_t v = 0;
+    if (sqlite3_column_bytes(s, column) >= 8)
+        memcpy(&v, sqlite3_column_blob(s, column), 8);
+    return v;
+}
+
+/* SQLITE_ROW is what is expected: a candidate without its row is damage. */
+static myth_status step_one(const pool *p, sqlite3_stmt *s, myth_error *err)
+{
+    int rc = sqlite3_step(s);
+    if (rc == SQLITE_ROW)
+        return MYTH_OK;
+    if (rc == SQLITE_DONE)
+        return myth_fail(err, MYTH_EFORMAT, "search: a chunk of the full-text index has no row; make the index anew: mythos index");
+    return myth_store_fail(p->store, rc, err);
+}
+
+static myth_status put_file(pool *p, int64_t id, uint32_t *idx, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    uint32_t *slot = slot_of(p->file_slot, p->n_slot, id, file_id_at, p);
+    if (*slot) {
+        *idx = *slot - 1;
+        return MYTH_OK;
+    }
+    sqlite3_bind_int64(p->get_file, 1, id);
+    MYTH_TRY(step_one(p, p->get_file, err));
+    int n = sqlite3_column_bytes(p->get_file, 0);
+    char *path = myth_alloc(p->mem, MYTH_MEM_OTHER, "search", (size_t)n + 1);
+    if (!path) {
+        st = myth_fail(err, MYTH_ENOMEM, "search: no memory for a path");
+        goto fail;
+    }
+    if (n)
+        memcpy(path, sqlite3_column_blob(p->get_file, 0), (size_t)n);
+    uint32_t flags = (uint32_t)sqlite3_column_int64(p->get_file, 1);
+    p->row[p->n_file] = (file_row){ .id = id, .flags = flags, .path = path };
+    p->file[p->n_file] = (myth_rank_file){ .path = path, .content = content_of(p->get_file, 2),
+                                           .kinds = myth_rank_kinds(path, flags & MYTH_FILE_TEST, flags & MYTH_FILE_GENERATED) };
+    *idx = p->n_file++;
+    *slot = p->n_file;
+fail:
+    sqlite3_reset(p->get_file);
+    return st;
+}
+
+/* The candidate of a chunk, made when it is new. */
+static myth_status put_chunk(pool *p, int64_t id, uint32_t *idx, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    uint32_t *slot = slot_of(p->chunk_slot, p->n_slot, id, chunk_id_at, p), file = 0;
+    if (*slot) {
+        *idx = *slot - 1;
+        return MYTH_OK;
+    }
+    sqlite3_bind_int64(p->get_chunk, 1, id);
+    MYTH_TRY(step_one(p, p->get_chunk, err));
+    MYTH_TRY(put_file(p, sqlite3_column_int64(p->get_chunk, 0), &file, err));
+    p->chunk[p->n_chunk] = (myth_rank_chunk){ .id = id, .file = file, .line = (uint32_t)sqlite3_column_int64(p->get_chunk, 1),
+                                              .content = content_of(p->get_chunk, 2) };
+    *idx = p->n_chunk++;
+    *slot = p->n_chunk;
+fail:
+    sqlite3_reset(p->get_chunk);
+    return st;
+}
+
+/* Definitions of one name: the chunks and files that have them get their share, when few enough files do. */
+static myth_status add_definitions(pool *p, const char *name, const myth_weights_search *w, bool with_tests, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    int64_t file_id[DEFINITION_MAX], off[DEFINITION_MAX];
+    uint32_t n = 0, n_other = 0, file;
+    int rc;
+    sqlite3_bind_text(p->get_symbols, 1, name, -1, SQLITE_STATIC);
+    sqlite3_bind_int(p->get_symbols, 2, DEFINITION_MAX);
+    for (; n < DEFINITION_MAX && (rc = sqlite3_step(p->get_symbols)) == SQLITE_ROW; n++) {
+        file_id[n] = sqlite3_column_int64(p->get_symbols, 0);
+        off[n] = sqlite3_column_int64(p->get_symbols, 1);
+    }
+    sqlite3_reset(p->get_symbols);
+    if (n < DEFINITION_MAX && rc != SQLITE_DONE)
+        return myth_store_fail(p->store, rc, err);
+    if (n == 0 || n == DEFINITION_MAX)
+        return MYTH_OK;
+    for (uint32_t i = 0; i < n; i++) {
+        MYTH_TRY(put_file(p, file_id[i], &file, err));
+        n_other += (i == 0 || file_id[i] != file_id[i - 1]) && (with_tests || !(p->file[file].kinds >> MYTH_KIND_TEST & 1));
+    }
+    for (uint32_t i = 0; i < n && n_other > 0 && n_other <= w->symbol_files; i++) {
+        uint32_t chunk;
+        MYTH_TRY(put_file(p, file_id[i], &file, err));
+        if (i == 0 || file_id[i] != file_id[i - 1])
+            p->file[file].symbol_share += 1.0 / n_other;
+        sqlite3_bind_int64(p->chunk_at, 1, file_id[i]);
+        sqlite3_bind_int64(p->chunk_at, 2, off[i]);
+        rc = sqlite3_step(p->chunk_at);
+        int64_t id = rc == SQLITE_ROW ? sqlite3_column_int64(p->chunk_at, 0) : 0;
+        sqlite3_reset(p->chunk_at);
+        if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+            return myth_store_fail(p->store, rc, err);
+        if (id == 0)
+            continue;
+        MYTH_TRY(put_chunk(p, id, &chunk, err));
+        p->chunk[chunk].symbol_share += 1.0 / n_other;
+    }
+fail:
+    return st;
+}
+
+static myth_status collect(pool *p, const myth_matches *m, const myth_query *q, const myth_weights_search *w, bool with_names, bool only_names,
+                           myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    uint32_t idx;
+    for (uint32_t i = 0; i < m->n_row; i++) {
+        MYTH_TRY(put_chunk(p, m->row[i].id, &idx, err));
+        p->chunk[idx].match = m->row[i].score;
+        p->match[idx] = &m->row[i];
+    }
+    for (uint32_t i = 0; i < q->n_name && with_names; i++)
+        MYTH_TRY(add_definitions(p, q->name[i], w, q->wants_tests || only_names, err));
+fail:
+    return st;
+}
+
+/* ---- what is shown ---- */
+
+static char *copy_bytes(myth_mem *mem, const void *s, size_t n)
+{
+    char *p = myth_alloc(mem, MYTH_MEM_OTHER, "hits", n + 1);
+    if (p && n)
+        memcpy(p, s, n);
+    return p;
+}
+
+static void add_part(myth_hit *h, const char *name, double value) { h->part[h->n_part++] = (myth_score_part){ name, value }; }
+
+static myth_status show(myth_hit *h, const pool *p, uint32_t idx, sqlite3_stmt *s, bool with_text, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    const myth_rank_chunk *c = &p->chunk[idx];
+    const myth_rank_file *f = &p->file[c->file];
+    const myth_match_row *m = p->match[idx];
+    sqlite3_bind_int64(s, 1, c->id);
+    MYTH_TRY(step_one(p, s, err));
+    uint64_t off = (uint64_t)sqlite3_column_int64(s, 0), bytes = (uint64_t)sqlite3_column_int64(s, 1);
+    h->line0 = (uint32_t)sqlite3_column_int64(s, 2);
+    h->line1 = (uint32_t)sqlite3_column_int64(s, 3);
+    h->kind = (myth_chunk_kind)sqlite3_column_int(s, 4);
+    if (h->kind >= MYTH_CHUNK_KIND_N || bytes > MYTH_FILE_BYTES) {
+        st = myth_fail(err, MYTH_EFORMAT, "%s: its chunks are damaged; make the index anew: mythos index", p->row[c->file].path);
+        goto fail;
+    }
+    h->chunk_id = c->id;
+    h->file_id = p->row[c->file].id;
+    h->score = c->score;
+    h->path = copy_bytes(p->mem, p->row[c->file].path, strlen(p->row[c->file].path));
+    h->symbol = copy_bytes(p->mem, sqlite3_column_blob(s, 5), (size_t)sqlite3_column_bytes(s, 5));
+    h->n_text = with_text ? bytes : 0;
+    h->text = copy_bytes(p->mem, NULL, 0);
+    if (with_text) {
+        myth_free(p->mem, (char *)h->text);
+        h->text = myth_alloc(p->mem, MYTH_MEM_OTHER, "hits", bytes + 1);
+    }
+    if (!h->path || !h->symbol || !h->text) {
+        st = myth_fail(err, MYTH_ENOMEM, "search: no memory for a hit of %llu bytes", (unsigned long long)bytes);
+        goto fail;
+    }
+    if (with_text)
+        MYTH_TRY(myth_store_text(p->store, (unsigned char *)h->text, h->file_id, off, bytes, err));
+    add_part(h, "path", m ? m->column[MYTH_COL_PATH] : 0);
+    add_part(h, "names", m ? m->column[MYTH_COL_NAMES] : 0);
+    add_part(h, "body", m ? m->column[MYTH_COL_BODY] : 0);
+    add_part(h, "file_sum", f->sum);
+    add_part(h, "symbol", f->symbol);
+    add_part(h, "kind", f->kind);
+    add_part(h, "share", c->share);
+    add_part(h, "decay", c->decay);
+fail:
+    sqlite3_reset(s);
+    return st;
+}
+
+static myth_status show_all(myth_hits *out, const pool *p, uint32_t n, bool with_text, myth_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    myth_status st = MYTH_OK;
+    int rc = sqlite3_prepare_v2(myth_store_db(p->store), "SELECT off, bytes, line0, line1, kind, symbol FROM chunks WHERE id = ?1", -1, &s, NULL);
+    if (rc != SQLITE_OK)
+        return myth_store_fail(p->store, rc, err);
+    if (!(out->hit = myth_alloc_n(p->mem, MYTH_MEM_OTHER, "hits", n + 1, sizeof(*out->hit)))) {
+        st = myth_fail(err, MYTH_ENOMEM, "search: no memory for %u hits", n);
+        goto fail;
+    }
+    for (out->n_hit = 0; out->n_hit < n;) {
+        out->n_hit++;
+        MYTH_TRY(show(&out->hit[out->n_hit - 1], p, p->order[out->n_hit - 1], s, with_text, err));
+    }
+fail:
+    sqlite3_finalize(s);
+    return st;
+}
+
+/* ---- the search ---- */
+
+/* A phrase search of a text without quotes is for the whole of it. */
+static myth_status parse(myth_query *q, myth_mem *mem, const char *text, size_t n, const myth_search_opts *o, const myth_weights_search *w,
+                         myth_error *err)
+{
+    if (o->mode != MYTH_SEARCH_PHRASE || memchr(text, '"', n))
+        return myth_query_parse(q, mem, text, n, w, err);
+    char *quoted = myth_alloc(mem, MYTH_MEM_OTHER, "query", n + 3);
+    if (!quoted)
+        return myth_fail(err, MYTH_ENOMEM, "search: no memory for the query");
+    quoted[0] = '"';
+    memcpy(quoted + 1, text, n);
+    quoted[n + 1] = '"';
+    for (size_t i = 1; i <= n; i++)
+        if (quoted[i] == '\n')
+            quoted[i] = ' ';
+    myth_status st = myth_query_parse(q, mem, quoted, n + 2, w, err);
+    myth_free(mem, quoted);
+    return st;
+}
+
+myth_status myth_search_store(myth_hits *out, myth_store *store, myth_mem *mem, const myth_search_opts *o, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    myth_weights_search w;
+    myth_query q = { 0 };
+    myth_matches m = { 0 };
+    pool p = { .mem = mem, .store = store };
+    uint32_t n = 0, k = o->k ? o->k : 10;
+    size_t n_query = o->n_query ? o->n_query : strlen(o->query);
+    MYTH_TRY(myth_weights_search_set(&w, o->weights, err));
+    MYTH_TRY(parse(&q, mem, o->query, n_query, o, &w, err));
+    bool only_phrases = o->mode == MYTH_SEARCH_PHRASE || (o->mode == MYTH_SEARCH_AUTO && q.kind == MYTH_QUERY_PHRASE);
+    bool only_names = o->mode == MYTH_SEARCH_SYMBOL;
+    out->query_kind = myth_query_kind_name(q.kind);
+    MYTH_TRY(myth_match_register(myth_store_db(store), err));
+    uint32_t max = (uint32_t)w.candidates > 4 * k ? (uint32_t)w.candidates : 4 * k;
+    if (!only_names)
+        MYTH_TRY(myth_match(&m, myth_store_db(store), &q, &w, max, only_phrases, err));
+    out->n_term = m.n_group;
+    out->n_dropped = m.n_dropped;
+    out->n_seen = m.n_seen;
+    MYTH_TRY(open_pool(&p, m.n_row + q.n_name * DEFINITION_MAX + 1, err));
+    if (only_names)
+        w.symbol_files = DEFINITION_MAX;
+    MYTH_TRY(collect(&p, &m, &q, &w, !only_phrases, only_names, err));
+    MYTH_TRY(myth_rank(p.order, &n, p.file, p.n_file, p.chunk, p.n_chunk, &q, &w, k, o->by_file, err));
+    MYTH_TRY(show_all(out, &p, n, o->with_text, err));
+fail:
+    close_pool(&p);
+    myth_matches_free(&m, &q);
+    myth_query_free(&q);
+    return st;
+}
+
+myth_status myth_search_check(const myth_search_opts *opts, myth_error *err)
+{
+    myth_weights_search w;
+    return myth_weights_search_set(&w, opts->weights, err);
+}
+
+myth_status myth_search(myth_hits *out, myth_index *x, const myth_search_opts *opts, myth_error *err)
+{
+    myth_store *store = myth_index_store(x);
+    *out = (myth_hits){ .mem = x->mem };
+    myth_status st = myth_store_read_begin(store, err);
+    if (st != MYTH_OK)
+        return st;
+    st = myth_search_store(out, store, out->mem, opts, err);
+    myth_store_read_end(store);
+    if (st != MYTH_OK)
+        myth_hits_free(out);
+    return st;
+}
+
+void myth_hits_free(myth_hits *hits)
+{
+    for (uint32_t i = 0; i < hits->n_hit; i++) {
+        myth_free(hits->mem, (char *)hits->hit[i].path);
+        myth_free(hits->mem, (char *)hits->hit[i].symbol);
+        myth_free(hits->mem, (char *)hits->hit[i].text);
+    }
+    myth_free(hits->mem, hits->hit);
+    *hits = (myth_hits){ 0 };
+}

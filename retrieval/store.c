@@ -1,0 +1,486 @@
+/* store.c - the database as a whole: opened or made, its schema compared, transactions, errors. What a file puts in is store_file.c.
+ *
+ * Made     journal mode WAL first, then everything in one transaction: a database without our application id and without tables is a new
+ *          one whose maker was ended; with other tables it is not ours and is left alone
+ * Trust    the schema must be ours to the letter (no trigger, no view, no other table), SQLite is in defensive mode: a planted file cannot
+ *          make a query do anything else                                                                                        */
+#include "store_impl.h"
+#include "fts_tokenizer.h"
+#include "page_vfs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+enum { BUSY_MS = 5000, CACHE_KIB = 64 << 10, READ_CACHE_KIB = 16 << 10, SETTLE_BYTES = 16 << 20 };
+
+/* Columns that are "AS" are computed: what they are beside another column takes a byte less, or none. FTS5's pages must fit one of ours beside their row's header (pgsz). Words wait in memory for 64 MiB of them: an index of a million lines is
+ * written as one segment, without merges. */
+static const struct { const char *name, *sql; } schema[] = {
+    { "meta", "CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID" },
+    { "files", "CREATE TABLE files(id INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE, mtime_ns INTEGER, bytes INTEGER, inode INTEGER, hash BLOB, "
+               "language TEXT, flags INTEGER, note TEXT)" },
+    { "chunks", "CREATE TABLE chunks(id INTEGER PRIMARY KEY, file_id INTEGER, off INTEGER, bytes INTEGER, line0 INTEGER, d_line1 INTEGER, "
+                "kind INTEGER, symbol TEXT, parent TEXT, d_doc INTEGER, doc_bytes INTEGER, flags INTEGER, hash BLOB, "
+                "line1 INTEGER AS (line0 + d_line1), doc_off INTEGER AS (off + d_doc))" },
+    { "chunks_file", "CREATE INDEX chunks_file ON chunks(file_id)" },
+    { "symbols", "CREATE TABLE symbols(id INTEGER PRIMARY KEY, name TEXT, parent TEXT, kind INTEGER, line0 INTEGER, d_line1 INTEGER, "
+                 "d_name INTEGER, off INTEGER, bytes INTEGER, d_signature INTEGER, signature_bytes INTEGER, flags INTEGER, "
+                 "file_id INTEGER AS (id >> 20), line1 INTEGER AS (line0 + d_line1), name_line INTEGER AS (line0 + d_name), "
+                 "signature_off INTEGER AS (off + d_signature))" },
+    { "symbols_name", "CREATE INDEX symbols_name ON symbols(name)" },
+    { "refs", "CREATE TABLE refs(file_id INTEGER PRIMARY KEY, n INTEGER, data BLOB)" },
+    { "history", "CREATE TABLE history(file_id INTEGER PRIMARY KEY, n_commit INTEGER, last_time INTEGER)" },
+    { "commits", "CREATE TABLE commits(id INTEGER PRIMARY KEY, oid BLOB, time INTEGER, paths BLOB)" },
+    { "blocks", "CREATE TABLE blocks(id INTEGER PRIMARY KEY, data BLOB)" },
+    { "fts", MYTH_FTS_TABLE },
+};
+enum { N_SCHEMA = sizeof(schema) / sizeof(schema[0]), N_SHADOW = 4 };         /* fts_data, _idx, _docsize, _config */
+
+static const char settings[] =
+    "INSERT INTO fts(fts, rank) VALUES('pgsz', 4040);"
+    "INSERT INTO fts(fts, rank) VALUES('hashsize', 67108864);";
+
+/* ---- errors ---- */
+
+static myth_status damaged(const myth_store *s, const char *how, myth_error *err)
+{
+    return myth_fail(err, MYTH_EFORMAT, "%.120s: the index is damaged (%.60s); remove this file and run mythos index", s->path, how);
+}
+
+static myth_status disk_failed(const myth_store *s, int rc, myth_error *err)
+{
+    struct statvfs v;
+    int code = sqlite3_system_errno(s->db);
+    const char *why = rc == SQLITE_FULL && !code ? "the disk is full" : code ? strerror(code) : sqlite3_errstr(rc);
+    if (statvfs(s->path, &v) != 0)
+        return myth_fail(err, MYTH_EIO, "%.140s: %s", s->path, why);
+    return myth_fail(err, MYTH_EIO, "%.120s: %s; %llu bytes are free on its disk, an index takes about as many as its source", s->path, why,
+                     (unsigned long long)v.f_bavail * v.f_frsize);
+}
+
+myth_status myth_store_fail(const myth_store *s, int rc, myth_error *err)
+{
+    if (rc == SQLITE_IOERR_DATA)
+        return damaged(s, "a page and its checksum differ", err);
+    switch (rc & 0xff) {
+    case SQLITE_OK:
+    case SQLITE_ROW:
+    case SQLITE_DONE: return MYTH_OK;
+    case SQLITE_NOMEM: return myth_fail(err, MYTH_ENOMEM, "%.140s: no memory for SQLite", s->path);
+    case SQLITE_FULL:
+    case SQLITE_IOERR: return rc == SQLITE_IOERR_NOMEM ? myth_fail(err, MYTH_ENOMEM, "%.140s: no memory for SQLite", s->path) : disk_failed(s, rc, err);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED: return myth_fail(err, MYTH_EFULL, "%.140s: another process holds the index; try again when it is done", s->path);
+    case SQLITE_INTERRUPT: return myth_fail(err, MYTH_ECANCEL, "stopped");
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+    case SQLITE_AUTH: {
+        int code = sqlite3_system_errno(s->db);
+        return myth_fail(err, MYTH_ECREATE, "%.140s: %s; XDG_CACHE_HOME names another place for indexes", s->path, code ? strerror(code) : sqlite3_errmsg(s->db));
+    }
+    case SQLITE_NOTADB: return damaged(s, "it is no database", err);
+    default: return damaged(s, sqlite3_errmsg(s->db), err);
+    }
+}
+
+static myth_status run_sql(myth_store *s, const char *sql, myth_error *err)
+{
+    return myth_store_fail(s, sqlite3_exec(s->db, sql, NULL, NULL, NULL), err);
+}
+
+/* The first column of the first row; *err stays when there is none. */
+static myth_status get_number(myth_store *s, int64_t *out, const char *sql, myth_error *err)
+{
+    sqlite3_stmt *q = NULL;
+    int rc = sqlite3_prepare_v2(s->db, sql, -1, &q, NULL);
+    if (rc == SQLITE_OK && (rc = sqlite3_step(q)) == SQLITE_ROW)
+        *out = sqlite3_column_int64(q, 0);
+    sqlite3_finalize(q);
+    return myth_store_fail(s, rc, err);
+}
+
+/* ---- open ---- */
+
+/* The header of the file as it lies there: SQLite would take another page size from it and read our pages askew. */
+static myth_status check_header(const myth_store *s, bool *is_empty, myth_error *err)
+{
+    unsigned char h[100] = { 0 };
+    sqlite3_file *f = NULL;
+    sqlite3_int64 size = 0;
+    sqlite3_file_control(s->db, "main", SQLITE_FCNTL_FILE_POINTER, &f);
+    if (!f || !f->pMethods || f->pMethods->xFileSize(f, &size) != SQLITE_OK)
+        return myth_fail(err, MYTH_EIO, "%.160s: cannot be read", s->path);
+    *is_empty = size == 0;
+    if (size == 0)
+        return MYTH_OK;
+    int rc = f->pMethods->xRead(f, h, sizeof(h), 0);
+    if (rc != SQLITE_OK && rc != SQLITE_IOERR_SHORT_READ)
+        return myth_fail(err, MYTH_EIO, "%.160s: %s", s->path, sqlite3_errstr(rc));
+    if (memcmp(h, "SQLite format 3", 16) != 0)
+        return damaged(s, "it does not begin as a database does", err);
+    if ((h[16] << 8 | h[17]) != MYTH_PAGE_BYTES || h[20] != MYTH_PAGE_SUM_BYTES)
+        return damaged(s, "its pages are not those of an index", err);
+    return MYTH_OK;
+}
+
+static myth_status make_schema(myth_store *s, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    char sql[160];
+    MYTH_TRY(myth_store_begin(s, err));
+    snprintf(sql, sizeof(sql), "PRAGMA application_id=%d; PRAGMA user_version=%d;", MYTH_STORE_APPLICATION, MYTH_STORE_VERSION);
+    MYTH_TRY(run_sql(s, sql, err));
+    for (int i = 0; i < N_SCHEMA; i++)
+        MYTH_TRY(run_sql(s, schema[i].sql, err));
+    MYTH_TRY(run_sql(s, settings, err));
+    return myth_store_commit(s, err);
+fail:
+    myth_store_rollback(s);
+    return st;
+}
+
+static myth_status check_schema(myth_store *s, myth_error *err)
+{
+    sqlite3_stmt *q = NULL;
+    int n_ours = 0, n_shadow = 0, rc = sqlite3_prepare_v2(s->db, "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL", -1, &q, NULL);
+    bool is_ours = true;
+    while (rc == SQLITE_OK && is_ours && (rc = sqlite3_step(q)) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(q, 0), *sql = (const char *)sqlite3_column_text(q, 1);
+        int i = 0;
+        while (name && i < N_SCHEMA && strcmp(schema[i].name, name) != 0)
+            i++;
+        if (name && sql && i < N_SCHEMA && strcmp(schema[i].sql, sql) == 0)
+            n_ours++;
+        else if (name && sql && strncmp(name, "fts_", 4) == 0 && strncmp(sql, "CREATE TABLE ", 13) == 0)
+            n_shadow++;
+        else
+            is_ours = false;
+        rc = SQLITE_OK;
+    }
+    sqlite3_finalize(q);
+    if (rc != SQLITE_DONE && rc != SQLITE_OK)
+        return myth_store_fail(s, rc, err);
+    return is_ours && n_ours == N_SCHEMA && n_shadow == N_SHADOW ? MYTH_OK : damaged(s, "its tables are not those of an index", err);
+}
+
+static void span(sqlite3_context *c, int n_arg, sqlite3_value **arg)
+{
+    myth_store *s = sqlite3_user_data(c);
+    myth_error err = { 0 };
+    (void)n_arg;
+    sqlite3_int64 off = sqlite3_value_int64(arg[1]), n = sqlite3_value_int64(arg[2]);
+    if (off < 0 || n < 0 || n > 1 << 30) {
+        sqlite3_result_error(c, "span: out of range", -1);
+        return;
+    }
+    unsigned char *text = sqlite3_malloc64((sqlite3_uint64)n + 1);
+    if (!text)
+        sqlite3_result_error_nomem(c);
+    else if (myth_store_text(s, text, sqlite3_value_int64(arg[0]), (uint64_t)off, (uint64_t)n, &err) != MYTH_OK)
+        sqlite3_result_error(c, err.msg, -1);
+    else
+        sqlite3_result_blob64(c, text, (sqlite3_uint64)n, SQLITE_TRANSIENT);
+    sqlite3_free(text);
+}
+
+/* Path as an URI that says that nobody writes: a database with a log needs a place beside it even for reading. */
+static char *immutable_uri(myth_mem *mem, const char *path)
+{
+    size_t n = strlen(path), at = 0;
+    char *uri = myth_alloc_n(mem, MYTH_MEM_OTHER, "index", n + 16, 3);
+    if (!uri)
+        return NULL;
+    at += (size_t)sprintf(uri, "file:%s", path[0] == '/' ? "//" : "");
+    for (size_t i = 0; i < n; i++)
+        at += (size_t)sprintf(uri + at, path[i] == '?' || path[i] == '#' || path[i] == '%' ? "%%%02X" : "%c", (unsigned char)path[i]);
+    strcpy(uri + at, "?immutable=1");
+    return uri;
+}
+
+static bool has_log(const char *path)
+{
+    char log[4200];
+    struct stat st;
+    snprintf(log, sizeof(log), "%s-wal", path);
+    return stat(log, &st) == 0 && st.st_size > 0;
+}
+
+static void unlink_all(const char *path)
+{
+    static const char *const suffix[] = { "-wal", "-shm", "-journal", "" };
+    char name[4200];
+    for (int i = 0; i < 4; i++) {
+        snprintf(name, sizeof(name), "%s%s", path, suffix[i]);
+        unlink(name);
+    }
+}
+
+static myth_status connect(myth_store *s, const char *name, int flags, myth_error *err)
+{
+    int rc = sqlite3_open_v2(name, &s->db, flags | SQLITE_OPEN_NOMUTEX, MYTH_PAGE_VFS);
+    if (rc == SQLITE_OK && !s->is_read_only && sqlite3_db_readonly(s->db, "main"))
+        rc = SQLITE_READONLY;
+    if (rc != SQLITE_OK)
+        return s->db ? myth_store_fail(s, rc, err) : myth_fail(err, MYTH_ENOMEM, "%.160s: no memory for SQLite", s->path);
+    sqlite3_extended_result_codes(s->db, 1);
+    sqlite3_busy_timeout(s->db, BUSY_MS);
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)NULL);
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, (int *)NULL);
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, (int *)NULL);
+    if (sqlite3_create_function(s->db, "span", 3, SQLITE_UTF8 | SQLITE_DIRECTONLY, s, span, NULL, NULL) != SQLITE_OK)
+        return myth_fail(err, MYTH_ENOMEM, "%.160s: no memory for SQLite", s->path);
+    return myth_fts_register(s->db, err);
+}
+
+static void disconnect(myth_store *s)
+{
+    for (int i = 0; i < MYTH_SQL_N; i++) {
+        sqlite3_finalize(s->stmt[i]);
+        s->stmt[i] = NULL;
+    }
+    if (s->db)
+        sqlite3_close(s->db);
+    s->db = NULL;
+}
+
+/* Compares what is there with what this build writes. *is_other: another version, to be made anew. */
+static myth_status take(myth_store *s, bool *is_other, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    char sql[160];
+    bool is_empty = false;
+    int reserve = MYTH_PAGE_SUM_BYTES;
+    int64_t application = 0, version = 0, n_table = 0;
+    *is_other = false;
+    MYTH_TRY(check_header(s, &is_empty, err));
+    if (is_empty && !s->is_read_only) {
+        sqlite3_file_control(s->db, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserve);
+        snprintf(sql, sizeof(sql), "PRAGMA page_size=%d; PRAGMA auto_vacuum=INCREMENTAL;", MYTH_PAGE_BYTES);
+        MYTH_TRY(run_sql(s, sql, err));
+    }
+    snprintf(sql, sizeof(sql), "PRAGMA cache_size=-%d; PRAGMA temp_store=MEMORY;", s->is_read_only ? READ_CACHE_KIB : CACHE_KIB);
+    MYTH_TRY(run_sql(s, sql, err));
+    if (!s->is_read_only)
+        MYTH_TRY(run_sql(s, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0;", err));
+    MYTH_TRY(get_number(s, &application, "PRAGMA application_id", err));
+    MYTH_TRY(get_number(s, &version, "PRAGMA user_version", err));
+    MYTH_TRY(get_number(s, &n_table, "SELECT count(*) FROM sqlite_schema", err));
+    if (application != MYTH_STORE_APPLICATION && (application || version || n_table))
+        return damaged(s, "it is the database of another program", err);
+    *is_other = version != MYTH_STORE_VERSION && application == MYTH_STORE_APPLICATION;
+    if (s->is_read_only && version != MYTH_STORE_VERSION)
+        return myth_fail(err, MYTH_ENOTFOUND, "%.140s: %s; run mythos index", s->path, *is_other ? "an index of another version" : "an empty index");
+    if (*is_other)
+        return MYTH_OK;
+    return application ? check_schema(s, err) : make_schema(s, err);
+fail:
+    return st;
+}
+
+static myth_status open_for_reading(myth_store *s, myth_error *err)
+{
+    bool is_other;
+    if (access(s->path, F_OK) != 0)
+        return myth_fail(err, MYTH_ENOTFOUND, "%.160s: no index; run mythos index", s->path);
+    myth_status st = connect(s, s->path, SQLITE_OPEN_READONLY, err);
+    if (st == MYTH_OK)
+        st = take(s, &is_other, err);
+    if (st != MYTH_ECREATE || has_log(s->path))
+        return st;
+    disconnect(s);
+    char *uri = immutable_uri(s->mem, s->path);
+    if (!uri)
+        return myth_fail(err, MYTH_ENOMEM, "%.160s: no memory", s->path);
+    st = connect(s, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
+    myth_free(s->mem, uri);
+    return st == MYTH_OK ? take(s, &is_other, err) : st;
+}
+
+static myth_status open_for_writing(myth_store *s, myth_error *err)
+{
+    bool is_other = true;
+    myth_status st = MYTH_OK;
+    for (int i = 0; i < 2 && st == MYTH_OK && is_other; i++) {
+        if (i > 0) {
+            disconnect(s);
+            unlink_all(s->path);
+        }
+        int fd = open(s->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);     /* for its owner alone */
+        if (fd >= 0)
+            close(fd);
+        st = connect(s, s->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
+        if (st == MYTH_OK)
+            st = take(s, &is_other, err);
+    }
+    return st;
+}
+
+myth_status myth_store_open(myth_store **out, myth_mem *mem, const char *path, bool is_read_only, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    *out = NULL;
+    MYTH_TRY(myth_page_vfs_register(err));
+    myth_store *s = myth_alloc(mem, MYTH_MEM_OTHER, "index", sizeof(*s));
+    if (!s)
+        return myth_fail(err, MYTH_ENOMEM, "%.160s: no memory", path);
+    s->mem = mem;
+    s->is_read_only = is_read_only;
+    s->path = myth_alloc(mem, MYTH_MEM_OTHER, "index", strlen(path) + 1);
+    s->block = myth_alloc(mem, MYTH_MEM_OTHER, "index", MYTH_BLOCK_BYTES);
+    s->packed = myth_alloc(mem, MYTH_MEM_OTHER, "index", (size_t)MYTH_PIECE_BYTES << MYTH_PIECE_BITS);
+    s->block_id = -1;
+    s->unpack = ZSTD_createDCtx();
+    if (s->path)
+        strcpy(s->path, path);
+    st = !s->path || !s->block || !s->packed || !s->unpack ? myth_fail(err, MYTH_ENOMEM, "%.160s: no memory", path)
+         : is_read_only                      ? open_for_reading(s, err)
+                                             : open_for_writing(s, err);
+    if (st != MYTH_OK) {
+        myth_store_close(s);
+        return st;
+    }
+    *out = s;
+fail:
+    return st;
+}
+
+void myth_store_close(myth_store *s)
+{
+    if (!s)
+        return;
+    myth_mem *mem = s->mem;
+    myth_store_rollback(s);
+    myth_store_read_end(s);
+    disconnect(s);
+    ZSTD_freeDCtx(s->unpack);
+    ZSTD_freeDDict(s->unpack_dictionary);
+    ZSTD_freeCDict(s->pack_dictionary);
+    myth_free(mem, s->packed);
+    myth_free(mem, s->block);
+    myth_free(mem, s->path);
+    myth_free(mem, s);
+}
+
+sqlite3 *myth_store_db(const myth_store *s) { return s->db; }
+
+/* ---- statements, transactions ---- */
+
+sqlite3_stmt *myth_store_statement(myth_store *s, enum myth_statement which, myth_error *err)
+{
+    static const char *const sql[] = {
+#define S(name, text) [MYTH_SQL_##name] = text,
+        MYTH_STATEMENTS(S)
+#undef S
+    };
+    sqlite3_stmt **q = &s->stmt[which];
+    if (*q) {
+        sqlite3_reset(*q);
+        sqlite3_clear_bindings(*q);
+        return *q;
+    }
+    int rc = sqlite3_prepare_v3(s->db, sql[which], -1, SQLITE_PREPARE_PERSISTENT, q, NULL);
+    if (rc != SQLITE_OK)
+        myth_store_fail(s, rc, err);
+    return *q;
+}
+
+myth_status myth_store_run(myth_store *s, sqlite3_stmt *q, myth_error *err)
+{
+    int rc = sqlite3_step(q);
+    myth_status st = myth_store_fail(s, rc, err);       /* before the reset, which forgets the system's code */
+    sqlite3_reset(q);
+    return st;
+}
+
+myth_status myth_store_begin(myth_store *s, myth_error *err)
+{
+    myth_status st = run_sql(s, "BEGIN IMMEDIATE", err);
+    s->is_writing = st == MYTH_OK;
+    return st;
+}
+
+myth_status myth_store_commit(myth_store *s, myth_error *err)
+{
+    myth_status st = run_sql(s, "COMMIT", err);
+    s->block_id = -1;
+    s->is_writing = st != MYTH_OK;
+    return st;
+}
+
+void myth_store_rollback(myth_store *s)
+{
+    s->block_id = -1;
+    if (s->is_writing && !sqlite3_get_autocommit(s->db)) {
+        for (int i = 0; i < MYTH_SQL_N; i++)
+            sqlite3_reset(s->stmt[i]);
+        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+    }
+    s->is_writing = false;
+}
+
+/* FTS5 writes what waits in memory when a savepoint begins: a segment. */
+myth_status myth_store_flush(myth_store *s, myth_error *err) { return run_sql(s, "SAVEPOINT words; RELEASE words;", err); }
+
+/* One segment alone would stay on the lowest level; of two, the merge is one above. Pages of the two go back to the file system. */
+myth_status myth_store_gather(myth_store *s, myth_error *err)
+{
+    myth_status st = myth_store_flush(s, err);
+    return st == MYTH_OK ? run_sql(s, "INSERT INTO fts(fts) VALUES('optimize'); PRAGMA incremental_vacuum;", err) : st;
+}
+
+void myth_store_settle(myth_store *s)
+{
+    char log[4200];
+    struct stat st;
+    snprintf(log, sizeof(log), "%s-wal", s->path);
+    if (stat(log, &st) == 0 && st.st_size > SETTLE_BYTES)
+        sqlite3_wal_checkpoint_v2(s->db, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+}
+
+myth_status myth_store_read_begin(myth_store *s, myth_error *err)
+{
+    int64_t n;
+    if (s->is_reading || s->is_writing)
+        return MYTH_OK;
+    myth_status st = run_sql(s, "BEGIN", err);
+    s->is_reading = st == MYTH_OK;
+    if (st == MYTH_OK)
+        st = get_number(s, &n, "SELECT count(*) FROM meta", err);       /* the first read takes the snapshot */
+    return st;
+}
+
+void myth_store_read_end(myth_store *s)
+{
+    if (s->is_reading && !sqlite3_get_autocommit(s->db))
+        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+    s->is_reading = false;
+}
+
+int64_t myth_store_number(myth_store *s, const char *key, int64_t missing)
+{
+    sqlite3_stmt *q = myth_store_statement(s, MYTH_SQL_GET_NUMBER, NULL);
+    if (!q)
+        return missing;
+    sqlite3_bind_text(q, 1, key, -1, SQLITE_STATIC);
+    int64_t value = sqlite3_step(q) == SQLITE_ROW ? sqlite3_column_int64(q, 0) : missing;
+    sqlite3_reset(q);
+    return value;
+}
+
+myth_status myth_store_set_number(myth_store *s, const char *key, int64_t value, myth_error *err)
+{
+    sqlite3_stmt *q = myth_store_statement(s, MYTH_SQL_SET_NUMBER, err);
+    if (!q)
+        return err ? err->code : MYTH_EFORMAT;
+    sqlite3_bind_text(q, 1, key, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(q, 2, value);
+    return myth_store_run(s, q, err);
+}

@@ -1,0 +1,67 @@
+/* store_impl.h - inside the store: its statements and its error path. */
+#ifndef MYTH_STORE_IMPL_H
+#define MYTH_STORE_IMPL_H
+
+#include "store.h"
+
+#include <zstd.h>
+
+#define MYTH_STATEMENTS(S)                                                                                                             \
+    S(GET_NUMBER, "SELECT value FROM meta WHERE key=?1")                                                                               \
+    S(SET_NUMBER, "INSERT OR REPLACE INTO meta(key, value) VALUES(?1, ?2)")                                                            \
+    S(PUT_FILE, "INSERT INTO files(id, path, mtime_ns, bytes, inode, hash, language, flags, note) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)") \
+    S(TOUCH_FILE, "UPDATE files SET mtime_ns=?3, inode=?5, language=?7, flags=?8 WHERE id=?1")                                         \
+    S(GET_FILE, "SELECT path, bytes, flags FROM files WHERE id=?1")                                                                    \
+    S(PUT_CHUNK, "INSERT INTO chunks(file_id, off, bytes, line0, d_line1, kind, symbol, parent, d_doc, doc_bytes, flags, hash) "       \
+                 "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")                                                          \
+    S(PUT_SYMBOL, "INSERT INTO symbols(id, name, parent, kind, line0, d_line1, d_name, off, bytes, d_signature, signature_bytes, flags) "      \
+                  "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")                                                         \
+    S(PUT_REFS, "INSERT INTO refs(file_id, n, data) VALUES(?1, ?2, ?3)")                                                               \
+    S(PUT_BLOCK, "INSERT INTO blocks(id, data) VALUES(?1, ?2)")                                                                        \
+    S(PUT_FTS, "INSERT INTO fts(rowid, path, names, body) VALUES(?1, ?2, ?3, ?4)")                                                     \
+    S(DROP_FTS, "INSERT INTO fts(fts, rowid, path, names, body) VALUES('delete', ?1, ?2, ?3, ?4)")                                     \
+    S(GET_CHUNKS, "SELECT id, off, bytes, symbol, parent FROM chunks WHERE file_id=?1 ORDER BY id")                                    \
+    S(GET_SYMBOLS, "SELECT off, name FROM symbols WHERE id BETWEEN ?1 AND ?2 ORDER BY off, id")                                                  \
+    S(GET_BLOCK, "SELECT data FROM blocks WHERE id BETWEEN ?1 AND ?2 ORDER BY id")                                                                                \
+    S(GET_REFS, "SELECT n, data FROM refs WHERE file_id=?1")                                                                           \
+    S(DROP_FILE, "DELETE FROM files WHERE id=?1")                                                                                      \
+    S(DROP_CHUNKS, "DELETE FROM chunks WHERE file_id=?1")                                                                              \
+    S(DROP_SYMBOLS, "DELETE FROM symbols WHERE id BETWEEN ?1 AND ?2")                                                                            \
+    S(DROP_REFS, "DELETE FROM refs WHERE file_id=?1")                                                                                  \
+    S(DROP_BLOCKS, "DELETE FROM blocks WHERE id BETWEEN ?1 AND ?2")                                                                    \
+    S(DROP_HISTORY, "DELETE FROM history WHERE file_id=?1")
+
+enum myth_statement {
+#define S(name, sql) MYTH_SQL_##name,
+    MYTH_STATEMENTS(S)
+#undef S
+    MYTH_SQL_N
+};
+
+/* A block's rows: its file's id, MYTH_BLOCK_BITS for the block (4,096 are 128 MiB, twice MYTH_FILE_BYTES), MYTH_PIECE_BITS for the piece. Eight
+ * pieces with their rows fill a page; longer ones would leave a tenth of their pages empty. */
+enum { MYTH_BLOCK_BITS = 12, MYTH_PIECE_BITS = 7, MYTH_PIECE_BYTES = 490, MYTH_FILE_BITS = MYTH_BLOCK_BITS + MYTH_PIECE_BITS };
+
+struct myth_store {
+    myth_mem *mem;
+    sqlite3 *db;
+    char *path;
+    bool is_read_only, is_writing, is_reading;
+    sqlite3_stmt *stmt[MYTH_SQL_N];
+    ZSTD_DCtx *unpack;
+    ZSTD_CDict *pack_dictionary;
+    ZSTD_DDict *unpack_dictionary;
+    unsigned unpack_id;             /* of that dictionary, as frames name it     */
+    unsigned char *packed;          /* a block as it is stored                   */
+    unsigned char *block;           /* the last one unpacked: block_id, -1 = none */
+    size_t n_block;
+    int64_t block_id;
+    uint32_t block_version;         /* of the database, as SQLite counts it      */
+};
+
+/* The statement, reset and without values; NULL with *err. */
+sqlite3_stmt *myth_store_statement(myth_store *s, enum myth_statement which, myth_error *err);
+/* Runs one that has no rows. */
+myth_status myth_store_run(myth_store *s, sqlite3_stmt *q, myth_error *err);
+
+#endif

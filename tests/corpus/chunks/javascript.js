@@ -1,0 +1,34 @@
+import express from "express";
+const db = require("./db");
+
+const app = express();
+const MAX_ITEMS = 20;
+
+/** One page of items. */
+export function pageOf(items, n) {
+    return items.slice(n * MAX_ITEMS, (n + 1) * MAX_ITEMS);
+}
+
+const totalPrice = (items) => {
+    return items.reduce((sum, item) => sum + item.price, 0);
+};
+
+class Cart {
+    constructor(owner) {
+        this.owner = owner;
+    }
+
+    checkout() {
+        return totalPrice(db.itemsOf(this.owner));
+    }
+}
+
+app.get("/cart/:id", (req, res) => {
+    res.json(new Cart(req.params.id).checkout());
+});
+
+describe("Cart", () => {
+    it("adds up", () => {
+        expect(totalPrice([])).toBe(0);
+    });
+});

@@ -1,0 +1,40 @@
+package shop
+
+import java.util.UUID
+
+const val LIMIT = 10
+
+/** One user. */
+data class User(val id: UUID, val name: String)
+
+interface UserSource {
+    fun find(name: String): User?
+}
+
+class UserService(private val source: UserSource) {
+    @GetMapping("/user")
+    fun user(name: String): User? = source.find(name)
+
+    private fun hidden() = normalise("x")
+
+    @Test
+    fun findsNobody() {
+        user("x")
+    }
+}
+
+object Registry {
+    fun register(user: User) = println(user)
+}
+
+fun normalise(name: String): String {
+    return name.trim()
+}
+
+fun Application.module() {
+    routing {
+        get("/users") {
+            call.respond(normalise("y"))
+        }
+    }
+}

@@ -1,0 +1,33 @@
+require "sinatra"
+require_relative "models/user"
+
+LIMIT = 5
+
+module Accounts
+  # Finds and greets users.
+  class Greeter < Base
+    def greet(name)
+      "Hello, #{lookup(name)}"
+    end
+
+    def self.build
+      new
+    end
+
+    private
+
+    def lookup(name)
+      User.find_by(name: name)
+    end
+  end
+end
+
+get "/hello/:name" do
+  Accounts::Greeter.build.greet(params[:name])
+end
+
+describe "Greeter" do
+  it "greets" do
+    expect(Accounts::Greeter.build).to be
+  end
+end
