@@ -129,6 +129,13 @@ static bool set_value(const myth_option *o, void *field, const char *text)
         return true;
     case MYTH_OPT_CHOICE:
         return parse_choice(field, o->value, text);
+    case MYTH_OPT_LIST: {
+        myth_opt_list *list = field;
+        if (list->n == MYTH_OPT_LIST_MAX)
+            return false;
+        list->item[list->n++] = text;
+        return true;
+    }
     }
     return false;
 }
@@ -139,6 +146,7 @@ static myth_status bad_value(const myth_option *o, const char *where, const char
     case MYTH_OPT_FLAG: return myth_fail(err, MYTH_EARG, "%s: got '%s', expected on or off", where, got);
     case MYTH_OPT_SIZE: return myth_fail(err, MYTH_EARG, "%s: got '%s', expected a size such as 512M or 2GiB", where, got);
     case MYTH_OPT_CHOICE: return myth_fail(err, MYTH_EARG, "%s: got '%s', expected %s", where, got, o->value);
+    case MYTH_OPT_LIST: return myth_fail(err, MYTH_EARG, "%s: '%s' is one too many, at most %d", where, got, (int)MYTH_OPT_LIST_MAX);
     default:
         if (o->min == 0 && o->max == 0)
             return myth_fail(err, MYTH_EARG, "%s: got '%s', expected a number", where, got);
@@ -161,6 +169,14 @@ void myth_args_text(const myth_opt_slot *s, char *dst, size_t cap)
         for (int i = *(int *)s->field; i > 0; i--)
             c += strcspn(c, "|") + 1;
         snprintf(dst, cap, "%.*s", (int)strcspn(c, "|"), c);
+        break;
+    }
+    case MYTH_OPT_LIST: {
+        const myth_opt_list *list = s->field;
+        size_t n = 0;
+        dst[0] = '\0';
+        for (int i = 0; i < list->n && n < cap; i++)
+            n += (size_t)snprintf(dst + n, cap - n, "%s%s", i ? " " : "", list->item[i]);
         break;
     }
     }
@@ -331,6 +347,8 @@ static myth_status read_flag(myth_parsed *p, int argc, char **argv, int *i, myth
     }
     char where[64];
     snprintf(where, sizeof(where), "%.*s", (int)len, word);
+    if (s->opt->kind == MYTH_OPT_LIST && s->source != MYTH_FROM_FLAG)
+        ((myth_opt_list *)s->field)->n = 0;                             /* flags replace what the environment says */
     if (!set_value(s->opt, s->field, text))
         return bad_value(s->opt, where, text, err);
     s->source = MYTH_FROM_FLAG;

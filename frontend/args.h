@@ -24,8 +24,16 @@ typedef enum {
     MYTH_OPT_SIZE,      /* uint64_t, with unit */
     MYTH_OPT_F32,       /* float         */
     MYTH_OPT_TEXT,      /* const char *  */
-    MYTH_OPT_CHOICE     /* int: index into `value`, "text|json|jsonl" */
+    MYTH_OPT_CHOICE,    /* int: index into `value`, "text|json|jsonl" */
+    MYTH_OPT_LIST       /* myth_opt_list: may be given several times; the environment gives one */
 } myth_opt_kind;
+
+enum { MYTH_OPT_LIST_MAX = 16 };
+
+typedef struct {
+    const char *item[MYTH_OPT_LIST_MAX];
+    int n;
+} myth_opt_list;
 
 typedef struct {
     const char *name;          /* without dashes */

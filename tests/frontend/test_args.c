@@ -10,6 +10,7 @@ typedef struct {
     float temp;
     const char *name;
     int format;
+    myth_opt_list list;
 } sample;
 
 static const myth_option table[] = {
@@ -19,6 +20,7 @@ static const myth_option table[] = {
     { "temp", NULL, MYTH_OPT_F32, "T", offsetof(sample, temp), "0.5", 0, 2, "a float" },
     { "name", "-n", MYTH_OPT_TEXT, "TEXT", offsetof(sample, name), NULL, 0, 0, "a text" },
     { "format", NULL, MYTH_OPT_CHOICE, "text|json|jsonl", offsetof(sample, format), "text", 0, 0, "a choice" },
+    { "put", NULL, MYTH_OPT_LIST, "WHERE", offsetof(sample, list), NULL, 0, 0, "a list" },
 };
 static const myth_option_group group = MYTH_GROUP("sample", sample, table);
 
@@ -88,6 +90,27 @@ static void every_form_of_a_flag(void **state)
     assert_string_equal(r.s.name, "a=b");
     assert_int_equal(parse(&r, "--count 3 --count 5"), MYTH_OK);
     assert_int_equal(r.s.count, 5);
+}
+
+static void a_list_takes_every_value(void **state)
+{
+    (void)state;
+    parsed r;
+    char text[64];
+    assert_int_equal(parse(&r, "--put a --put=b=c x --put a"), MYTH_OK);
+    assert_int_equal(r.s.list.n, 3);
+    assert_string_equal(r.s.list.item[0], "a");
+    assert_string_equal(r.s.list.item[1], "b=c");
+    myth_args_text(myth_args_find(&r.p, "put"), text, sizeof(text));
+    assert_string_equal(text, "a b=c a");
+    setenv("MYTHOS_PUT", "e", 1);
+    assert_int_equal(parse(&r, ""), MYTH_OK);
+    assert_int_equal(r.s.list.n, 1);
+    assert_int_equal(parse(&r, "--put f --put g"), MYTH_OK);             /* flags replace what the environment says */
+    assert_int_equal(r.s.list.n, 2);
+    assert_string_equal(r.s.list.item[0], "f");
+    unsetenv("MYTHOS_PUT");
+    assert_int_equal(parse(&r, "--put"), MYTH_EARG);
 }
 
 static void wrong_values_name_the_flag(void **state)
@@ -195,7 +218,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flag_beats_environment_beats_default),
-        cmocka_unit_test(every_form_of_a_flag),
+        cmocka_unit_test(every_form_of_a_flag), cmocka_unit_test(a_list_takes_every_value),
         cmocka_unit_test(wrong_values_name_the_flag),
         cmocka_unit_test(unknown_flags_get_the_nearest),
         cmocka_unit_test(sizes_have_units),
