@@ -131,6 +131,12 @@ static myth_status read_all(reading *r, const char *path, const unsigned char *t
 
 static int by_fingerprint(const void *a, const void *b) { return strcmp(((const entry *)a)->fingerprint, ((const entry *)b)->fingerprint); }
 
+static void sort(const myth_baseline *b, int (*order)(const void *, const void *))
+{
+    if (b->n_entry)
+        qsort(b->entry, b->n_entry, sizeof(entry), order);
+}
+
 myth_status myth_baseline_open(myth_baseline **out, myth_mem *mem, const char *path, bool may_be_missing, myth_error *err)
 {
     unsigned char *text = NULL;
@@ -156,7 +162,7 @@ myth_status myth_baseline_open(myth_baseline **out, myth_mem *mem, const char *p
     b->n_entry = r.n_entry;
     r = (reading) { .entry = b->entry, .room = b->room };
     MYTH_TRY(read_all(&r, path, text, len, err));
-    qsort(b->entry, b->n_entry, sizeof(entry), by_fingerprint);
+    sort(b, by_fingerprint);
     *out = b;
 fail:
     myth_free(mem, text);
@@ -271,14 +277,14 @@ myth_status myth_baseline_write(const myth_baseline *b, const char *path, const 
         myth_out_abandon(path, fd);
         return myth_fail(err, MYTH_ECREATE, "%s: %s", path, strerror(errno));
     }
-    qsort(b->entry, b->n_entry, sizeof(entry), by_place);
+    sort(b, by_place);
     fputs("{\"version\":1,\"findings\":[", f);
     for (; next_entry(&e, b, &at, r, n ? &last : NULL); last = e) {
         fputs(n++ ? "," : "\n", f);
         put_entry(f, &e);
     }
     fputs("]}\n", f);
-    qsort(b->entry, b->n_entry, sizeof(entry), by_fingerprint);
+    sort(b, by_fingerprint);
     bool ok = !ferror(f);
     if (fclose(f) != 0 || !ok) {
         myth_out_abandon(path, fd);

@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Bytes looked ahead: of a value, of the body of a key block, between a name and its value. */
-enum { VALUE_MAX = 1024, BLOCK_MAX = 16384, GAP_MAX = 40 };
+/* Bytes looked ahead: of a value, of the body of a key block, between a name and its value; of a run before it is known to be a secret. What
+ * is one is taken to its end: nothing is looked at twice, whatever the text. */
+enum { VALUE_MAX = 1024, BLOCK_MAX = 16384, GAP_MAX = 40, LOOK_MAX = 128 };
 
 typedef struct {
     const char *p;
@@ -64,13 +65,15 @@ static bool in_set(byte_set set, char c)
     return false;
 }
 
-static size_t run_of(text t, size_t i, byte_set set)
+static size_t run_upto(text t, size_t i, byte_set set, size_t max)
 {
     size_t n = 0;
-    while (i + n < t.n && in_set(set, t.p[i + n]))
+    while (n < max && i + n < t.n && in_set(set, t.p[i + n]))
         n++;
     return n;
 }
+
+static size_t run_of(text t, size_t i, byte_set set) { return run_upto(t, i, set, SIZE_MAX); }
 
 static bool has_at(text t, size_t i, const char *word)
 {
@@ -134,9 +137,9 @@ static bool find_prefix(myth_secret *out, text t, size_t i)
     for (size_t k = 0; k < sizeof(prefixes) / sizeof(prefixes[0]); k++) {
         if (prefixes[k].mark[0] != t.p[i] || !has_at(t, i, prefixes[k].mark))
             continue;
-        size_t m = strlen(prefixes[k].mark), n = run_of(t, i + m, prefixes[k].set);
+        size_t m = strlen(prefixes[k].mark), n = run_upto(t, i + m, prefixes[k].set, LOOK_MAX);
         if (n >= prefixes[k].min && has_digit(t.p + i + m, n))
-            return found(out, prefixes[k].kind, i, m + n);
+            return found(out, prefixes[k].kind, i, m + run_of(t, i + m, prefixes[k].set));
     }
     return false;
 }
@@ -172,7 +175,7 @@ static bool find_jwt(myth_secret *out, text t, size_t i)
 {
     if (!has_at(t, i, "eyJ") || !is_border(t, i))
         return false;
-    size_t a = run_of(t, i, SET_WORD);
+    size_t a = run_upto(t, i, SET_WORD, VALUE_MAX);
     if (a < 12 || !has_at(t, i + a, ".eyJ"))
         return false;
     size_t b = run_of(t, i + a + 1, SET_WORD), end = i + a + 1 + b;
@@ -230,7 +233,7 @@ static bool find_telegram(myth_secret *out, text t, size_t i)
         a++;
     if (a < 8 || a > 10 || i + a >= t.n || t.p[i + a] != ':')
         return false;
-    size_t b = run_of(t, i + a + 1, SET_WORD);
+    size_t b = run_upto(t, i + a + 1, SET_WORD, 41);
     return b >= 30 && b <= 40 && has_digit(t.p + i + a + 1, b) && found(out, MYTH_SECRET_TELEGRAM, i, a + 1 + b);
 }
 
@@ -239,10 +242,10 @@ static bool find_discord(myth_secret *out, text t, size_t i)
 {
     if (!strchr("MNO", t.p[i]) || !t.p[i] || !is_border(t, i))
         return false;
-    size_t a = run_of(t, i, SET_WORD);
+    size_t a = run_upto(t, i, SET_WORD, 29);
     if (a < 23 || a > 28 || !has_at(t, i + a, "."))
         return false;
-    size_t b = run_of(t, i + a + 1, SET_WORD);
+    size_t b = run_upto(t, i + a + 1, SET_WORD, 7);
     if (b != 6 || !has_at(t, i + a + 7, "."))
         return false;
     size_t c = run_of(t, i + a + 8, SET_WORD);
@@ -254,7 +257,7 @@ static bool find_mailchimp(myth_secret *out, text t, size_t i)
 {
     if (!is_hex(t.p[i]) || !is_border(t, i))
         return false;
-    size_t n = run_of(t, i, SET_HEX);
+    size_t n = run_upto(t, i, SET_HEX, 33);
     if (n != 32 || !has_at(t, i + n, "-us"))
         return false;
     size_t m = n + 3;
@@ -322,7 +325,7 @@ static bool is_about(text t, size_t i, size_t n)
 static bool is_blank_value(const char *p, size_t n)
 {
     static const char *const word[] = { "password", "passwd", "secret", "token", "true", "false", "null", "none", "string", "text", "hidden",
-                                        "required", "optional", "bearer", "basic", "undefined", "example", "redacted", "str", "bytes" };
+                                        "required", "optional", "bearer", "basic", "undefined", "example", "redacted", "str", "bytes", "utf-8", "utf8", "ascii", "latin-1" };
     size_t same = 1;
     while (same < n && p[same] == p[0])
         same++;
@@ -370,7 +373,7 @@ static bool find_bare(size_t *len, text t, size_t at, value_bar bar)
 {
     size_t n = 0;
     bool has_letter = false;
-    while (at + n < t.n && n < VALUE_MAX && (is_alnum(t.p[at + n]) || (t.p[at + n] && strchr("+/=_!@#$%^*~-", t.p[at + n])))) {
+    while (at + n < t.n && n < VALUE_MAX && (is_alnum(t.p[at + n]) || memchr("+/=_!@#$%^*~-", t.p[at + n], 13))) {
         has_letter = has_letter || is_alpha(t.p[at + n]);
         n++;
     }
@@ -397,7 +400,7 @@ static size_t skip_gap(text t, size_t at, bool *has_sign, bool *has_word)
         at += 2;
     for (; at < stop; at++) {
         char c = t.p[at];
-        if (c == '=' || c == ':' || c == '>' || c == ',' || c == '(')
+        if (c == '=' || c == ':' || c == '>' || c == ',' || c == '(' || c == '{')
             *has_sign = true;
         else if (is_alnum(c) || c == '_' || c == '.' || c == '&')
             *has_word = true;
@@ -410,7 +413,7 @@ static size_t skip_gap(text t, size_t at, bool *has_sign, bool *has_word)
 /* A value of this form whose name, at i .. end, is that issuer's. */
 static bool is_aws_secret(text t, size_t i, size_t end, size_t v, size_t len)
 {
-    if (len != 40 || run_of(t, v, SET_BASE64_STD) != 40)
+    if (len != 40 || run_upto(t, v, SET_BASE64_STD, 41) != 40)
         return false;
     for (size_t k = i > GAP_MAX ? i - GAP_MAX : 0; k < end; k++)
         if (has_at_any_case(t, k, "aws") || has_at_any_case(t, k, "secret_access") || has_at_any_case(t, k, "secretaccess"))
@@ -475,7 +478,7 @@ static bool find_named(myth_secret *out, text t, size_t i)
         return false;
     bool is_escaped = v < t.n && t.p[v] == '\\';
     v += is_escaped;
-    if (v >= t.n || !is_quote(t.p[v]) || (!has_sign && v == name_end))
+    if (v >= t.n || !is_quote(t.p[v]) || (!has_sign && (v == name_end || !is_upper(t.p[i]))))     /* #define TOKEN "x", not: pass "x" to it */
         return false;
     char quote = t.p[v++];
     for (len = 0; v + len < t.n && len < VALUE_MAX && t.p[v + len] != quote && t.p[v + len] != '\n'; len++) {
@@ -486,7 +489,7 @@ static bool find_named(myth_secret *out, text t, size_t i)
     }
     if (v + len > t.n)
         len = t.n - v;
-    if (!is_value(names[k].bar, t.p + v, len) || (has_word && !has_digit(t.p + v, len) && names[k].bar != BAR_PASSWORD))
+    if (!is_value(names[k].bar, t.p + v, len) || (has_word && !has_digit(t.p + v, len)))
         return false;
     return found_named(out, t, names[k].kind, i, name_end, v, len);
 }

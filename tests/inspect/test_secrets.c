@@ -44,7 +44,7 @@ static bool is_covered(const char *text, size_t at, size_t len, const char **kin
 
 /* %s the name, %v the value */
 static const char *const forms[] = {
-    "%s = \"%v\"", "const char *%s = \"%v\";", "static const char %s[] = \"%v\";", "#define %s \"%v\"", "%s: '%v'", "\"%s\": \"%v\",",
+    "%s = \"%v\"", "const char *%s = \"%v\";", "static const char %s[] = \"%v\";", "%s: '%v'", "\"%s\": \"%v\",",
     "    '%s' => '%v',", "%s=%v", "export %s=%v\n", "%s: %v\n", "os.environ[\"%s\"] = \"%v\"", "let %s: &str = \"%v\";", "%s := `%v`",
     "<%s>%v</%s>", "// old: %s = \"%v\"", "?a=1&%s=%v&b=2", "{\\\"%s\\\": \\\"%v\\\"}", "config.set(\"%s\", \"%v\")", "private String %s = \"%v\";",
     "var %s = @\"%v\";", "--%s %v\n", "%s: str = \"%v\"", "x\t%s =\t\"%v\"", "%s = b'%v'",
@@ -102,6 +102,9 @@ static void test_blocks_and_addresses(void **unused)
         { "Authorization: Bearer abcdef1234567890abcdef", "abcdef1234567890abcdef", "bearer-token" },
         { "\"Authorization\": \"Basic dXNlcjpwYXNzd29yZA==\"", "dXNlcjpwYXNzd29yZA==", "basic-auth" },
         { "strcmp(password, \"hunter2\") == 0", "hunter2", "password" },
+        { "#define DB_PASSWORD \"hunter\"", "hunter", "password" },
+        { "const std::string kPassword{\"hunter2\"};", "hunter2", "password" },
+        { "password := os.Getenv(\"X\"); if password == \"hunter2\" {", "hunter2", "password" },
         { "DefaultEndpointsProtocol=https;AccountName=x;AccountKey=kd8F7sd6f8sd7f6s8d7f6s8d7f6sd8f7AAAA==", "kd8F7sd6f8sd7f6s8d7f6s8d7f6sd8f7AAAA==", "key" },
     };
     (void)unused;
@@ -126,7 +129,8 @@ static void test_no_secrets(void **unused)
         "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABgQC7", "-----BEGIN CERTIFICATE-----\nMIID\n-----END CERTIFICATE-----", "commit 4a5e1e4baab89f3a32518a88c31bc87f618f7667",
         "uuid = \"123e4567-e89b-12d3-a456-426614174000\"", "task-force-one-two-three-four-five", "bypass = \"some-route-1\"", "int pass = 1;",
         "sk-folding-cube-container-element", "Basic usage of the module", "bearer of bad news", "secretary = \"Jane Doe 42 of Springfield\"",
-        "token_url = \"https://auth.local/oauth2/token\"", "#include \"password_store.h\"", "assert(password_len >= 12);", "password[0] = '\\0';",
+        "token_url = \"https://auth.local/oauth2/token\"", "#include \"password_store.h\"", "assert(password_len >= 12);", "password[0] = '\\0';", "pwd.getpwnam('nobody')",
+        "self.password.encode('utf-8')", "or pass 'ignore' to ignore", "token.append('</div>')",
     };
     (void)unused;
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
@@ -167,11 +171,31 @@ static void test_any_bytes(void **unused)
     assert_true(n_span > 100);
 }
 
+/* What could make a detector look at the same bytes again and again: a megabyte of each. A detector without a bound takes hours here. */
+static void test_long_runs(void **unused)
+{
+    static const char *const unit[] = { "sk-", "eyJ", "eyJ-", "password=", "a1", "-", "https://a:", "token ", "-----BEGIN RSA PRIVATE KEY-----\n", "key = \"", "Bearer ",
+                                        "MNO-", "12345678:" };
+    enum { LEN = 1 << 20 };
+    (void)unused;
+    char *text = malloc(LEN);
+    for (size_t k = 0; k < sizeof(unit) / sizeof(unit[0]); k++) {
+        size_t n = strlen(unit[k]), end = 0;
+        myth_secret s;
+        for (size_t i = 0; i < LEN; i++)
+            text[i] = unit[k][i % n];
+        while (myth_secret_next(&s, text, LEN, end))
+            end = s.off + s.len;
+        assert_true(end <= LEN);
+    }
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sha256), cmocka_unit_test(test_kinds), cmocka_unit_test(test_blocks_and_addresses), cmocka_unit_test(test_no_secrets),
-        cmocka_unit_test(test_any_bytes),
+        cmocka_unit_test(test_any_bytes), cmocka_unit_test(test_long_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
