@@ -1,5 +1,6 @@
 /* cmd_inspect_file.c - inspects one file: flags to pipeline, report to stdout, exit code. */
 #include "inspect/inspect.h"
+#include "inspect/outputs.h"
 #include "json_out.h"
 #include "main.h"
 
@@ -12,15 +13,23 @@ typedef struct {
     myth_sample_flags sample;
     uint32_t max_prompt_tokens, max_new_tokens;
     int format, fail_level;
-    const char *style;
-    bool split, two_pass, dry_run;
+    const char *style, *baseline;
+    myth_opt_list output;
+    bool split, two_pass, dry_run, update_baseline, inline_ignores;
 } inspect_opts;
 
-enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_JSONL };
 enum { FAIL_NEVER = MYTH_SEVERITY_N };
 
 static const myth_option options[] = {
-    { "format", NULL, MYTH_OPT_CHOICE, "text|json|jsonl", offsetof(inspect_opts, format), "text", 0, 0, "form of the findings" },
+    { "format", NULL, MYTH_OPT_CHOICE, MYTH_FORMS, offsetof(inspect_opts, format), "text", 0, 0, "form of the findings" },
+    { "output", NULL, MYTH_OPT_LIST, "FORM=PATH", offsetof(inspect_opts, output), NULL, 0, 0,
+      "write the findings to a file as well, in that form; may be given several times" },
+    { "baseline", NULL, MYTH_OPT_TEXT, "FILE", offsetof(inspect_opts, baseline), NULL, 0, 0,
+      "an earlier report (json, jsonl, sarif): its findings are known and do not count" },
+    { "update-baseline", NULL, MYTH_OPT_FLAG, NULL, offsetof(inspect_opts, update_baseline), NULL, 0, 0,
+      "write --baseline anew with what was found in this file; findings do not fail this run" },
+    { "inline-ignores", NULL, MYTH_OPT_FLAG, NULL, offsetof(inspect_opts, inline_ignores), "on", 0, 0,
+      "follow mythos:ignore[rule] reason in comments; --no-inline-ignores does not" },
     { "fail-level", NULL, MYTH_OPT_CHOICE, "high|medium|low|info|never", offsetof(inspect_opts, fail_level), "high", 0, 0,
       "exit 1 when a finding is at least this severe" },
     { "max-prompt-tokens", NULL, MYTH_OPT_U32, "N", offsetof(inspect_opts, max_prompt_tokens), "12000", 1, 1 << 24,
@@ -50,18 +59,18 @@ static void on_progress(void *user, const char *what, uint32_t part, uint32_t n_
     myth_term_progress(user, line, done, total);
 }
 
-static void render(myth_cli *cli, const inspect_opts *o, const myth_report *r)
+/* To standard output and to every file. */
+static myth_status render(myth_cli *cli, const inspect_opts *o, const myth_report *r, myth_error *err)
 {
-    switch (o->format) {
-    case FORMAT_JSON: myth_render_json(stdout, r); break;
-    case FORMAT_JSONL: myth_render_jsonl(stdout, r); break;
-    default: myth_render_text(stdout, r, cli->term); break;
-    }
+    myth_output_render(stdout, (myth_form)o->format, r, cli->term);
+    return myth_outputs_write(&o->output, r, err);
 }
 
 static int exit_of_report(const inspect_opts *o, const myth_report *r)
 {
     int code = r->complete ? MYTH_EXIT_CLEAN : MYTH_EXIT_INCOMPLETE;
+    if (o->update_baseline)                                     /* what was found is known from now on */
+        return code;
     if (o->fail_level != FAIL_NEVER && myth_report_reaches(r, (myth_severity)o->fail_level))
         code = myth_exit_worse(code, MYTH_EXIT_FINDINGS);
     return code;
@@ -112,7 +121,7 @@ static void print_dry_run(const inspect_opts *o, const myth_inspection *in, cons
     const myth_report *r = myth_inspect_report(in);
     char size[24];
     uint32_t first, last, n;
-    if (o->format == FORMAT_TEXT) {
+    if (o->format == MYTH_FORM_TEXT) {
         printf("prompt tokens    %u\nnew tokens       %u\nparts            %u\n", r->prompt_tokens, o->max_new_tokens,
                myth_inspect_n_part(in));
         for (uint32_t i = 0; i < myth_inspect_n_part(in); i++) {
@@ -168,7 +177,7 @@ static void refuse_memory(const myth_cli *cli, myth_inspection *in, const char *
     myth_inspect_refuse(in, &why);
 }
 
-static int generate(myth_cli *cli, const inspect_opts *o, myth_model *m, myth_inspection *in, const myth_engine_opts *eo)
+static int generate(myth_cli *cli, const inspect_opts *o, myth_model *m, myth_inspection *in, const myth_baseline *base, const myth_engine_opts *eo)
 {
     myth_engine *e = NULL;
     myth_error err = { 0 };
@@ -179,12 +188,16 @@ static int generate(myth_cli *cli, const inspect_opts *o, myth_model *m, myth_in
     myth_engine_close(e);
     if (st != MYTH_OK)
         return myth_cli_fail(cli, &err);
-    render(cli, o, myth_inspect_report(in));
-    return exit_of_report(o, myth_inspect_report(in));
+    const myth_report *r = myth_inspect_report(in);
+    st = render(cli, o, r, &err);
+    if (st == MYTH_OK && o->update_baseline)
+        st = myth_baseline_write(base, o->baseline, r, &err);
+    return st == MYTH_OK ? exit_of_report(o, r) : myth_cli_fail(cli, &err);
 }
 
 /* Everything after the file was counted. */
-static int plan_and_run(myth_cli *cli, const inspect_opts *o, myth_model *m, myth_inspection *in, const myth_error *no_data)
+static int plan_and_run(myth_cli *cli, const inspect_opts *o, myth_model *m, myth_inspection *in, const myth_baseline *base,
+                        const myth_error *no_data)
 {
     myth_error err = { 0 };
     myth_engine_opts eo;
@@ -199,14 +212,16 @@ static int plan_and_run(myth_cli *cli, const inspect_opts *o, myth_model *m, myt
     }
     if (st == MYTH_ENOFIT) {
         refuse_memory(cli, in, err.msg);
-        render(cli, o, myth_inspect_report(in));
+        myth_error own = { 0 };
+        if (render(cli, o, myth_inspect_report(in), &own) != MYTH_OK)
+            myth_term_error(cli->term, own.msg);
     }
     if (st != MYTH_OK)
         goto fail;
     if (no_data)
         return myth_cli_fail(cli, no_data);
     print_counts(cli, o, in);
-    return generate(cli, o, m, in, &eo);
+    return generate(cli, o, m, in, base, &eo);
 fail:
     return myth_cli_fail(cli, &err);
 }
@@ -216,11 +231,12 @@ static int run_inspect_file(myth_cli *cli, const void *opts)
     const inspect_opts *o = opts;
     myth_model m = { 0 };
     myth_inspection *in = NULL;
+    myth_baseline *base = NULL;
     myth_error err = { 0 }, data_err = { 0 };
     unsigned char *bytes = NULL;
     size_t len = 0;
     bool has_data = false;
-    int code;
+    int code = MYTH_EXIT_CLEAN;
     myth_status st;
     myth_inspect_opts io = {
         .max_prompt_tokens = o->max_prompt_tokens,
@@ -228,26 +244,34 @@ static int run_inspect_file(myth_cli *cli, const void *opts)
         .n_ctx = o->engine.ctx_size,
         .split = o->split,
         .two_pass = o->two_pass,
+        .no_inline_ignores = !o->inline_ignores,
         .cancel = cli->cancel,
         .on_progress = on_progress,
         .user = cli->term,
     };
     myth_cli_sample_params(&io.sample, &o->sample);
+    MYTH_TRY(myth_outputs_check(&o->output, &err));
+    if (o->update_baseline && !o->baseline)
+        MYTH_TRY(myth_fail(&err, MYTH_EARG, "--update-baseline: say which file with --baseline FILE"));
+    if (o->baseline)
+        MYTH_TRY(myth_baseline_open(&base, cli->mem, o->baseline, o->update_baseline, &err));
+    io.baseline = base;
     MYTH_TRY(myth_cli_read(&bytes, &len, cli->mem, cli->arg[0], MYTH_SOURCE_MAX, &err));
     MYTH_TRY(open_model(cli, o, &m, &has_data, &data_err, &err));
     MYTH_TRY(choose_style(cli, o, &m, &io.style, &err));
     MYTH_TRY(myth_inspect_open(&in, &m, cli->arg[0], bytes, len, &io, &err));
     if (myth_inspect_report(in)->refusal) {
-        render(cli, o, myth_inspect_report(in));
+        MYTH_TRY(render(cli, o, myth_inspect_report(in), &err));
         code = o->dry_run ? MYTH_EXIT_CLEAN : MYTH_EXIT_INCOMPLETE;
     } else {
-        code = plan_and_run(cli, o, &m, in, has_data || o->dry_run ? NULL : &data_err);
+        code = plan_and_run(cli, o, &m, in, base, has_data || o->dry_run ? NULL : &data_err);
     }
 fail:
     if (st != MYTH_OK)
         code = myth_cli_fail(cli, &err);
     myth_inspect_close(in);
     myth_model_close(&m);
+    myth_baseline_close(base);
     myth_free(cli->mem, bytes);
     return code;
 }

@@ -27,6 +27,7 @@ struct myth_inspection {
     myth_findings_limits limits, brief, expand;
     myth_report report;
     myth_refusal refusal;
+    myth_marks marks;
     /* taken by run */
     myth_grammar *grammar;
     myth_finding *finding;
@@ -263,6 +264,8 @@ myth_status myth_inspect_open(myth_inspection **out, const myth_model *model, co
     if (opts->two_pass)
         MYTH_TRY(encode_again(in, err));
     MYTH_TRY(plan_parts(in, err));
+    MYTH_TRY(myth_marks_open(&in->marks, in->mem, &in->report, in->block, in->n_part, in->n_part * (uint32_t)in->limits.n_finding,
+                             !opts->no_inline_ignores, opts->baseline, err));
     in->report.block = in->block;
     *out = in;
     return MYTH_OK;
@@ -276,6 +279,7 @@ void myth_inspect_close(myth_inspection *in)
     if (!in)
         return;
     myth_mem *mem = in->mem;
+    myth_marks_close(&in->marks);
     myth_grammar_close(in->grammar);
     myth_free(mem, in->room);
     myth_free(mem, in->text2);
@@ -522,6 +526,7 @@ myth_status myth_inspect_run(myth_inspection *in, myth_engine *e, myth_error *er
     in->report.finding = in->finding;
     in->report.citation = in->citation;
     in->report.context = in->context;
+    myth_marks_fill(&in->marks, &in->report);
 fail:
     if (st != MYTH_OK)
         in->report.n_finding = in->report.n_context = 0;

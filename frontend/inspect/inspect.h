@@ -14,7 +14,7 @@
 #ifndef MYTH_INSPECT_H
 #define MYTH_INSPECT_H
 
-#include "report.h"
+#include "marks.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,6 +28,8 @@ typedef struct {
     uint32_t n_ctx;                          /* 0 = as much as is needed and the model has */
     bool split, two_pass;
     bool is_isolated;                        /* every part from an empty sequence: slower, the same answer */
+    bool no_inline_ignores;                  /* mythos:ignore comments answer nothing */
+    const myth_baseline *baseline;           /* lent; NULL = none */
     myth_sample_params sample;
     const bool *cancel;
     /* may be NULL */

@@ -1,39 +1,45 @@
 /* render_text.c - findings for people. */
-#include "report.h"
+#include "show.h"
 
 #include <string.h>
 
 /* On one line, whatever the text holds: a line of its own could pass for a finding. */
-static void put_str(FILE *f, myth_str v)
+static void put_line(void *user, const char *text, size_t len, bool is_placeholder)
 {
-    for (size_t i = 0, n; i < v.len; i += n + 1) {
-        const char *end = memchr(v.text + i, '\n', v.len - i);
-        n = end ? (size_t)(end - v.text) - i : v.len - i;
-        myth_term_safe(f, v.text + i, n);
+    FILE *f = user;
+    (void)is_placeholder;
+    for (size_t i = 0, n; i < len; i += n + 1) {
+        const char *end = memchr(text + i, '\n', len - i);
+        n = end ? (size_t)(end - text) - i : len - i;
+        myth_term_safe(f, text + i, n);
         if (end)
             fputc(' ', f);
     }
 }
 
-static void put(FILE *f, const char *text) { put_str(f, (myth_str) { text, strlen(text) }); }
+static void put_str(FILE *f, const myth_report *r, myth_str v) { myth_show_text(r, v, put_line, f); }
+static void put(FILE *f, const myth_report *r, const char *text) { myth_show_cstr(r, text, put_line, f); }
 
-static void detail(FILE *f, const char *name, myth_str v)
+static void detail(FILE *f, const myth_report *r, const char *name, myth_str v)
 {
     if (!v.len)
         return;
     fprintf(f, "    %-8s ", name);
-    put_str(f, v);
+    put_str(f, r, v);
     fputc('\n', f);
 }
 
 /* The line that holds the evidence, whole; of a long one the evidence alone. */
-static myth_str shown(const myth_report *r, uint32_t i)
+static void put_code(FILE *f, const myth_report *r, uint32_t i)
 {
     enum { WHOLE_MAX = 120 };
     const myth_source *src = r->block[r->finding[i].block].src;
     uint32_t off, len;
     myth_line_trim(src, r->citation[i].line - 1, &off, &len);
-    return len <= WHOLE_MAX ? (myth_str) { (const char *)src->bytes + off, len } : r->finding[i].evidence;
+    if (len <= WHOLE_MAX)
+        myth_redact_bytes(r->redactor, src, off, len, put_line, f);
+    else
+        myth_show_evidence(r, i, put_line, f);
 }
 
 static void finding(FILE *f, const myth_report *r, uint32_t i, const myth_term *t)
@@ -41,65 +47,81 @@ static void finding(FILE *f, const myth_report *r, uint32_t i, const myth_term *
     static const myth_color color[MYTH_SEVERITY_N] = { MYTH_COLOR_RED, MYTH_COLOR_YELLOW, MYTH_COLOR_BLUE, MYTH_COLOR_DIM };
     const myth_finding *w = &r->finding[i];
     const myth_rule *rule = &myth_rules[w->rule];
-    put(f, r->block[w->block].src->path);
+    put(f, r, r->block[w->block].src->path);
     fprintf(f, ":%u", w->first);
     if (w->last > w->first)
         fprintf(f, "-%u", w->last);
     fprintf(f, ": %s%s%s %s: ", myth_term_color(t, f, color[w->severity]), myth_severity_name(w->severity),
             myth_term_color(t, f, MYTH_COLOR_NONE), myth_finding_status_name(w->status));
-    if (w->issue.len)
-        put_str(f, w->issue);
-    else
-        put(f, rule->title);
+    myth_show_issue(r, i, put_line, f);
     fprintf(f, " [%s", rule->id);
     if (rule->cwe)
         fprintf(f, ", CWE-%d", rule->cwe);
     fprintf(f, "]\n    %6u | ", r->citation[i].line);
-    put_str(f, shown(r, i));
+    put_code(f, r, i);
     fputc('\n', f);
-    detail(f, "why:", w->why);
-    detail(f, "fix:", w->fix);
-    detail(f, "missing:", w->missing);
+    detail(f, r, "why:", w->why);
+    detail(f, r, "fix:", w->fix);
+    detail(f, r, "missing:", w->missing);
 }
 
-static void refusal(FILE *f, const myth_refusal *w)
+static void refusal(FILE *f, const myth_report *r)
 {
     fputs("not inspected: ", f);
-    put(f, w->reason);
+    put(f, r, r->refusal->reason);
     fputc('\n', f);
-    for (uint32_t i = 0; i < w->n_remedy; i++) {
+    for (uint32_t i = 0; i < r->refusal->n_remedy; i++) {
         fputs("  - ", f);
-        put(f, w->remedy[i]);
+        put(f, r, r->refusal->remedy[i]);
         fputc('\n', f);
     }
+}
+
+/* A comment that answers nothing: of an incomplete run only one that is wrong in itself. */
+static void idle_suppression(FILE *f, const myth_report *r, const myth_suppression *s)
+{
+    if (s->n_used || (!s->wrong && !r->complete))
+        return;
+    put(f, r, s->src->path);
+    fprintf(f, ":%u: ", s->line);
+    if (s->wrong) {
+        fprintf(f, "mythos:ignore is not followed: %s\n", s->wrong);
+        return;
+    }
+    fputs("mythos:ignore[", f);
+    put_str(f, r, s->rules);
+    fputs("] answers no finding\n", f);
 }
 
 void myth_render_text(FILE *f, const myth_report *r, const myth_term *t)
 {
+    uint32_t n = 0;
     for (uint32_t i = 0; i < r->n_finding; i++)
-        finding(f, r, i, t);
+        if (myth_report_is_active(r, i)) {
+            finding(f, r, i, t);
+            n++;
+        }
     if (r->refusal)
-        refusal(f, r->refusal);
+        refusal(f, r);
     for (uint32_t i = 0; i < r->n_context; i++) {
         fputs(i ? ", " : "needs more context: ", f);
-        put_str(f, r->context[i]);
+        put_str(f, r, r->context[i]);
     }
     if (r->n_context)
         fputc('\n', f);
-    put(f, r->path);
-    fprintf(f, ": %u finding%s, %u prompt tokens", r->n_finding, r->n_finding == 1 ? "" : "s", r->prompt_tokens);
+    for (uint32_t i = 0; i < r->n_suppression; i++)
+        idle_suppression(f, r, &r->suppression[i]);
+    put(f, r, r->path);
+    fprintf(f, ": %u finding%s, ", n, n == 1 ? "" : "s");
+    if (r->mark && myth_report_n_suppressed(r))
+        fprintf(f, "%u suppressed, ", myth_report_n_suppressed(r));
+    if (r->has_baseline)
+        fprintf(f, "%u in the baseline, ", myth_report_n_known(r));
+    fprintf(f, "%u prompt tokens", r->prompt_tokens);
     if (r->n_part > 1)
         fprintf(f, " in %u parts", r->n_part);
     fprintf(f, ", %s%s", r->finish_reason, r->complete ? "" : ", incomplete");
     if (r->n_dropped)
         fprintf(f, ", %u unfinished finding%s dropped", r->n_dropped, r->n_dropped == 1 ? "" : "s");
     fputc('\n', f);
-}
-
-bool myth_report_reaches(const myth_report *r, myth_severity level)
-{
-    for (uint32_t i = 0; i < r->n_finding; i++)
-        if (r->finding[i].severity <= level)
-            return true;
-    return false;
 }

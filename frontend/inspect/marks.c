@@ -1,0 +1,85 @@
+/* marks.c - one pass over the files at open, one over the findings at fill. */
+#include "marks.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* The source of block i, when no block before it has the same one. */
+static const myth_source *new_source(const myth_block *block, uint32_t i)
+{
+    for (uint32_t k = 0; k < i; k++)
+        if (block[k].src == block[i].src)
+            return NULL;
+    return block[i].src;
+}
+
+static myth_status find_suppressions(myth_marks *m, const myth_block *block, uint32_t n_block, myth_error *err)
+{
+    uint32_t n = 0, at = 0;
+    for (uint32_t i = 0; i < n_block; i++)
+        n += new_source(block, i) ? myth_suppressions_find(NULL, 0, block[i].src) : 0;
+    if (!n)
+        return MYTH_OK;
+    m->suppression = myth_alloc_n(m->mem, MYTH_MEM_STAGING, "suppressions", n, sizeof(myth_suppression));
+    if (!m->suppression)
+        return myth_fail(err, MYTH_ENOMEM, "%u mythos:ignore comments: no room for %zu bytes", n, n * sizeof(myth_suppression));
+    m->n_suppression = n;
+    for (uint32_t i = 0; i < n_block; i++)
+        at += new_source(block, i) ? myth_suppressions_find(m->suppression + at, n - at, block[i].src) : 0;
+    return MYTH_OK;
+}
+
+myth_status myth_marks_open(myth_marks *m, myth_mem *mem, myth_report *r, const myth_block *block, uint32_t n_block, uint32_t cap,
+                            bool use_suppressions, const myth_baseline *baseline, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    memset(m, 0, sizeof(*m));
+    m->mem = mem;
+    m->cap = cap;
+    m->baseline = baseline;
+    myth_redactor_start(&m->redactor, mem);
+    for (uint32_t i = 0; i < n_block; i++)
+        MYTH_TRY(new_source(block, i) ? myth_redactor_add(&m->redactor, block[i].src, err) : MYTH_OK);
+    if (use_suppressions)
+        MYTH_TRY(find_suppressions(m, block, n_block, err));
+    m->mark = myth_alloc_n(mem, MYTH_MEM_STAGING, "marks", cap ? cap : 1, sizeof(myth_mark));
+    if (!m->mark)
+        MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "marks of findings: no room for %zu bytes", cap * sizeof(myth_mark)));
+    r->redactor = &m->redactor;
+    r->mark = m->mark;
+    r->suppression = m->suppression;
+    r->n_suppression = m->n_suppression;
+    r->has_baseline = baseline != NULL;
+    return MYTH_OK;
+fail:
+    myth_marks_close(m);
+    return st;
+}
+
+void myth_marks_fill(myth_marks *m, myth_report *r)
+{
+    assert(r->n_finding <= m->cap);
+    for (uint32_t i = 0; i < r->n_finding; i++) {
+        const myth_finding *f = &r->finding[i];
+        myth_mark *mark = &m->mark[i];
+        memset(mark, 0, sizeof(*mark));
+        myth_fingerprint_of(&mark->fingerprint, r->block, r->finding, r->citation, i);
+        mark->is_known = m->baseline && myth_baseline_has(m->baseline, mark->fingerprint.text);
+        for (uint32_t k = 0; k < m->n_suppression; k++)
+            if (myth_suppresses(&m->suppression[k], r->block[f->block].src, f)) {
+                m->suppression[k].n_used++;
+                if (!mark->suppression)
+                    mark->suppression = k + 1;
+            }
+    }
+}
+
+void myth_marks_close(myth_marks *m)
+{
+    if (m->mem) {
+        myth_free(m->mem, m->mark);
+        myth_free(m->mem, m->suppression);
+        myth_redactor_close(&m->redactor);
+    }
+    memset(m, 0, sizeof(*m));
+}

@@ -1,0 +1,206 @@
+/* redact.c - secrets of files, remembered; texts with the secrets taken out. */
+#include "redact.h"
+
+#include <string.h>
+
+enum { GRAM = 8, SHORT_MIN = 6, N_PROBE = 4 };
+
+/* ---- the filter ---- */
+
+static uint64_t hash_bytes(const char *p, size_t n)
+{
+    uint64_t h = 0xcbf29ce484222325u ^ n;
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ (unsigned char)p[i]) * 0x100000001b3u;
+    h = (h ^ h >> 32) * 0x9e3779b97f4a7c15u;
+    return h ^ h >> 29;
+}
+
+static void remember(myth_redactor *r, const char *p, size_t n)
+{
+    uint64_t h = hash_bytes(p, n);
+    for (int i = 0; i < N_PROBE; i++, h >>= 16)
+        r->seen[(h & 0xffff) / 32] |= 1u << (h & 31);
+    r->has_seen = true;
+}
+
+static bool is_seen(const myth_redactor *r, const char *p, size_t n)
+{
+    uint64_t h = hash_bytes(p, n);
+    for (int i = 0; i < N_PROBE; i++, h >>= 16)
+        if (!(r->seen[(h & 0xffff) / 32] >> (h & 31) & 1))
+            return false;
+    return true;
+}
+
+/* ---- files ---- */
+
+void myth_redactor_start(myth_redactor *r, myth_mem *mem)
+{
+    memset(r, 0, sizeof(*r));
+    r->mem = mem;
+}
+
+myth_status myth_redactor_add(myth_redactor *r, const myth_source *src, myth_error *err)
+{
+    const char *text = (const char *)src->bytes;
+    myth_secret s;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < r->n_file; i++)
+        if (r->file[i].src == src)
+            return MYTH_OK;
+    if (r->n_file == MYTH_REDACT_SOURCES)
+        return myth_fail(err, MYTH_ELIMIT, "%s: more than %d files in one report", src->path, (int)MYTH_REDACT_SOURCES);
+    for (size_t at = 0; myth_secret_next(&s, text, src->len, at); at = s.off + s.len)
+        n++;
+    myth_secret *list = n ? myth_alloc_n(r->mem, MYTH_MEM_STAGING, "secrets", n, sizeof(*list)) : NULL;
+    if (n && !list)
+        return myth_fail(err, MYTH_ENOMEM, "%s: %u secrets: no room for %zu bytes", src->path, n, n * sizeof(*list));
+    size_t at = 0;
+    for (uint32_t i = 0; i < n && myth_secret_next(&s, text, src->len, at); i++, at = s.off + s.len) {
+        list[i] = s;
+        if (s.len >= SHORT_MIN && s.len < MYTH_REDACT_RUN)
+            remember(r, text + s.off, s.len);
+        for (uint32_t k = 0; s.len >= MYTH_REDACT_RUN && k + GRAM <= s.len; k++)
+            remember(r, text + s.off + k, GRAM);
+    }
+    r->file[r->n_file].src = src;
+    r->file[r->n_file].secret = list;
+    r->file[r->n_file++].n_secret = n;
+    return MYTH_OK;
+}
+
+void myth_redactor_close(myth_redactor *r)
+{
+    for (uint32_t i = 0; i < r->n_file; i++)
+        myth_free(r->mem, r->file[i].secret);
+    memset(r, 0, sizeof(*r));
+}
+
+uint32_t myth_redactor_count(const myth_redactor *r)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < r->n_file; i++)
+        n += r->file[i].n_secret;
+    return n;
+}
+
+/* ---- texts ---- */
+
+static void put_placeholder(myth_put put, void *user, myth_secret_kind kind, const char *secret, size_t len)
+{
+    char name[MYTH_PLACEHOLDER_CAP];
+    put(user, name, myth_secret_placeholder(name, kind, secret, len), true);
+}
+
+/* The next run from `from` on that stands in a secret of the files. */
+static bool next_known(myth_secret *out, const myth_redactor *r, const char *text, size_t len, size_t from)
+{
+    if (!r || !r->has_seen)
+        return false;
+    for (size_t i = from; i < len; i++) {
+        size_t n = 0;
+        while (i + n + GRAM <= len && is_seen(r, text + i + n, GRAM))
+            n++;
+        n = n ? n + GRAM - 1 : 0;
+        for (size_t m = MYTH_REDACT_RUN - 1; n < MYTH_REDACT_RUN && m >= SHORT_MIN; m--)
+            if (i + m <= len && is_seen(r, text + i, m)) {
+                n = m;
+                break;
+            }
+        if (n >= MYTH_REDACT_RUN || (n >= SHORT_MIN && is_seen(r, text + i, n))) {
+            *out = (myth_secret) { .off = (uint32_t)i, .len = (uint32_t)n, .kind = MYTH_SECRET_SECRET };
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The secret of a file that the run is a piece of, so that it is named alike everywhere. */
+static void put_known(const myth_redactor *r, const char *run, size_t len, myth_put put, void *user)
+{
+    enum { LOOK_MAX = 256 };
+    uint32_t looked = 0;
+    for (uint32_t i = 0; i < r->n_file; i++)
+        for (uint32_t k = 0; k < r->file[i].n_secret && looked++ < LOOK_MAX; k++) {
+            const myth_secret *s = &r->file[i].secret[k];
+            const char *text = (const char *)r->file[i].src->bytes + s->off;
+            for (uint32_t at = 0; at + len <= s->len; at++)
+                if (!memcmp(text + at, run, len)) {
+                    put_placeholder(put, user, s->kind, text, s->len);
+                    return;
+                }
+        }
+    put_placeholder(put, user, MYTH_SECRET_SECRET, run, len);
+}
+
+/* Text of a file between its secrets: one of them may be repeated there without a name. */
+static void put_between(const myth_redactor *r, const char *text, size_t len, myth_put put, void *user)
+{
+    size_t at = 0;
+    myth_secret k;
+    for (; next_known(&k, r, text, len, at); at = k.off + k.len) {
+        if (k.off > at)
+            put(user, text + at, k.off - at, false);
+        put_known(r, text + k.off, k.len, put, user);
+    }
+    if (len > at)
+        put(user, text + at, len - at, false);
+}
+
+void myth_redact_text(const myth_redactor *r, const char *text, size_t len, myth_put put, void *user)
+{
+    size_t at = 0;
+    myth_secret d = { 0 }, k = { 0 };
+    bool has_d = myth_secret_next(&d, text, len, 0), has_k = next_known(&k, r, text, len, 0);
+    while (has_d || has_k) {
+        bool is_known = has_k && (!has_d || k.off < d.off || (k.off == d.off && k.len >= d.len));
+        myth_secret s = is_known ? k : d;
+        size_t end = s.off + s.len;
+        if (has_d && d.off < end && d.off + d.len > end)                /* they overlap: hidden as one, under the first one's name */
+            end = d.off + d.len;
+        if (has_k && k.off < end && k.off + k.len > end)
+            end = k.off + k.len;
+        if (s.off > at)
+            put(user, text + at, s.off - at, false);
+        if (is_known)
+            put_known(r, text + s.off, s.len, put, user);
+        else
+            put_placeholder(put, user, s.kind, text + s.off, s.len);
+        at = end;
+        has_d = has_d && (d.off >= at || myth_secret_next(&d, text, len, at));
+        has_k = has_k && (k.off >= at || next_known(&k, r, text, len, at));
+    }
+    if (len > at)
+        put(user, text + at, len - at, false);
+}
+
+void myth_redact_bytes(const myth_redactor *r, const myth_source *src, uint32_t off, uint32_t len, myth_put put, void *user)
+{
+    const char *text = (const char *)src->bytes;
+    uint32_t i = 0;
+    while (r && i < r->n_file && r->file[i].src != src)
+        i++;
+    if (!r || i == r->n_file) {
+        myth_redact_text(r, text + off, len, put, user);
+        return;
+    }
+    uint32_t at = off, end = off + len, lo = 0, hi = r->file[i].n_secret;
+    const myth_secret *list = r->file[i].secret;
+    while (lo < hi) {                                                   /* the first that ends behind off */
+        uint32_t mid = (lo + hi) / 2;
+        if (list[mid].off + list[mid].len <= off)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    for (; lo < r->file[i].n_secret && list[lo].off < end; lo++) {
+        const myth_secret *s = &list[lo];
+        if (s->off > at)
+            put_between(r, text + at, s->off - at, put, user);
+        put_placeholder(put, user, s->kind, text + s->off, s->len);
+        at = s->off + s->len < end ? s->off + s->len : end;
+    }
+    if (end > at)
+        put_between(r, text + at, end - at, put, user);
+}

@@ -1,0 +1,525 @@
+/* secrets.c - the detectors, one function each: does a secret of this form begin at text[i]? */
+#include "secrets.h"
+
+#include "sha256.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Bytes looked ahead: of a value, of the body of a key block, between a name and its value; of a run before it is known to be a secret. What
+ * is one is taken to its end: nothing is looked at twice, whatever the text. */
+enum { VALUE_MAX = 1024, BLOCK_MAX = 16384, GAP_MAX = 40, LOOK_MAX = 128 };
+
+typedef struct {
+    const char *p;
+    size_t n;
+} text;
+
+const char *myth_secret_kind_name(myth_secret_kind kind)
+{
+    static const char *const name[] = {
+#define KIND(id, name) name,
+#include "secrets.def"
+    };
+    return name[kind];
+}
+
+size_t myth_secret_placeholder(char dst[MYTH_PLACEHOLDER_CAP], myth_secret_kind kind, const void *secret, size_t len)
+{
+    myth_sha256 s;
+    unsigned char digest[MYTH_SHA256_BYTES];
+    char hex[9];
+    myth_sha256_start(&s);
+    myth_sha256_add(&s, secret, len);
+    myth_sha256_end(&s, digest);
+    myth_sha256_hex(hex, digest, 8);
+    return (size_t)snprintf(dst, MYTH_PLACEHOLDER_CAP, "[REDACTED:%s:%s]", myth_secret_kind_name(kind), hex);
+}
+
+/* ---- bytes ---- */
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+static bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+static bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+static bool is_alpha(char c) { return is_lower(c) || is_upper(c); }
+static bool is_alnum(char c) { return is_alpha(c) || is_digit(c); }
+static bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+static bool is_quote(char c) { return c == '"' || c == '\'' || c == '`'; }
+static char lower(char c) { return is_upper(c) ? (char)(c + 32) : c; }
+
+typedef enum { SET_ALNUM, SET_WORD, SET_DOTS, SET_HEX, SET_UPPER, SET_BASE64, SET_BASE64_STD } byte_set;
+
+static bool in_set(byte_set set, char c)
+{
+    switch (set) {
+    case SET_ALNUM: return is_alnum(c);
+    case SET_WORD: return is_alnum(c) || c == '_' || c == '-';
+    case SET_DOTS: return is_alnum(c) || c == '_' || c == '-' || c == '.';
+    case SET_HEX: return is_hex(c);
+    case SET_UPPER: return is_upper(c) || is_digit(c);
+    case SET_BASE64: return is_alnum(c) || c == '+' || c == '/' || c == '=' || c == '_' || c == '-';
+    case SET_BASE64_STD: return is_alnum(c) || c == '+' || c == '/' || c == '=';
+    }
+    return false;
+}
+
+static size_t run_upto(text t, size_t i, byte_set set, size_t max)
+{
+    size_t n = 0;
+    while (n < max && i + n < t.n && in_set(set, t.p[i + n]))
+        n++;
+    return n;
+}
+
+static size_t run_of(text t, size_t i, byte_set set) { return run_upto(t, i, set, SIZE_MAX); }
+
+static bool has_at(text t, size_t i, const char *word)
+{
+    size_t n = strlen(word);
+    return i <= t.n && t.n - i >= n && !memcmp(t.p + i, word, n);
+}
+
+static bool has_at_any_case(text t, size_t i, const char *word)
+{
+    for (; *word; word++, i++)
+        if (i >= t.n || lower(t.p[i]) != *word)
+            return false;
+    return true;
+}
+
+static bool has_digit(const char *p, size_t n)
+{
+    while (n && !is_digit(p[n - 1]))
+        n--;
+    return n > 0;
+}
+
+/* A word can begin at i. The letter of an escape (\n) belongs to what stands before. */
+static bool is_border(text t, size_t i) { return i == 0 || !is_alnum(t.p[i - 1]) || (i > 1 && t.p[i - 2] == '\\'); }
+
+/* Bits a byte, over the bytes that occur. */
+static double entropy(const char *p, size_t n)
+{
+    uint32_t count[256] = { 0 };
+    double h = 0;
+    for (size_t i = 0; i < n; i++)
+        count[(unsigned char)p[i]]++;
+    for (int c = 0; c < 256; c++)
+        if (count[c])
+            h -= count[c] / (double)n * log2(count[c] / (double)n);
+    return h;
+}
+
+static bool found(myth_secret *out, myth_secret_kind kind, size_t off, size_t len)
+{
+    *out = (myth_secret) { .off = (uint32_t)off, .len = (uint32_t)len, .kind = kind };
+    return true;
+}
+
+/* ---- marks of their own ---- */
+
+static const struct {
+    myth_secret_kind kind;
+    const char *mark;
+    byte_set set;
+    size_t min;
+} prefixes[] = {
+#define PREFIX(id, mark, set, min) { MYTH_SECRET_##id, mark, SET_##set, min },
+#include "secrets.def"
+};
+
+static bool find_prefix(myth_secret *out, text t, size_t i)
+{
+    if (!is_border(t, i))
+        return false;
+    for (size_t k = 0; k < sizeof(prefixes) / sizeof(prefixes[0]); k++) {
+        if (prefixes[k].mark[0] != t.p[i] || !has_at(t, i, prefixes[k].mark))
+            continue;
+        size_t m = strlen(prefixes[k].mark), n = run_upto(t, i + m, prefixes[k].set, LOOK_MAX);
+        if (n >= prefixes[k].min && has_digit(t.p + i + m, n))
+            return found(out, prefixes[k].kind, i, m + run_of(t, i + m, prefixes[k].set));
+    }
+    return false;
+}
+
+/* A PEM or PGP block, lines or one string with \n in it; without its end as far as the block can go. */
+static bool find_private_key(myth_secret *out, text t, size_t i)
+{
+    if (!has_at(t, i, "-----BEGIN "))
+        return false;
+    size_t head = i + 11, stop = i + BLOCK_MAX < t.n ? i + BLOCK_MAX : t.n;
+    while (head < stop && (is_upper(t.p[head]) || is_digit(t.p[head]) || t.p[head] == ' '))
+        head++;
+    if (!has_at(t, head, "-----") || head < i + 22)
+        return false;
+    bool is_private = false;
+    for (size_t k = i; k + 11 <= head; k++)
+        is_private = is_private || has_at(t, k, "PRIVATE KEY");
+    if (!is_private)
+        return false;
+    for (size_t k = head + 5; k < stop; k++) {
+        if (!has_at(t, k, "-----END "))
+            continue;
+        size_t end = k + 9;
+        while (end < t.n && (is_upper(t.p[end]) || is_digit(t.p[end]) || t.p[end] == ' '))
+            end++;
+        return found(out, MYTH_SECRET_PRIVATE_KEY, i, (has_at(t, end, "-----") ? end + 5 : end) - i);
+    }
+    return found(out, MYTH_SECRET_PRIVATE_KEY, i, stop - i);
+}
+
+/* Three runs of base64url with dots between; the first two begin with {" in that spelling. */
+static bool find_jwt(myth_secret *out, text t, size_t i)
+{
+    if (!has_at(t, i, "eyJ") || !is_border(t, i))
+        return false;
+    size_t a = run_upto(t, i, SET_WORD, VALUE_MAX);
+    if (a < 12 || !has_at(t, i + a, ".eyJ"))
+        return false;
+    size_t b = run_of(t, i + a + 1, SET_WORD), end = i + a + 1 + b;
+    if (end < t.n && t.p[end] == '.')
+        end += 1 + run_of(t, end + 1, SET_WORD);
+    return found(out, MYTH_SECRET_JWT, i, end - i);
+}
+
+/* scheme://user:PASSWORD@host */
+static bool find_url_password(myth_secret *out, text t, size_t i)
+{
+    if (!has_at(t, i, "://"))
+        return false;
+    size_t k = i + 3, stop = k + 256 < t.n ? k + 256 : t.n, colon = 0, at = 0;
+    for (; k < stop && !is_space(t.p[k]) && !is_quote(t.p[k]) && t.p[k] != '/' && t.p[k] != '<' && t.p[k] != '>'; k++) {
+        if (t.p[k] == ':' && !colon)
+            colon = k;
+        if (t.p[k] == '@' && colon)
+            at = k;
+    }
+    if (!at || at - colon < 2)
+        return false;
+    char first = t.p[colon + 1];
+    if (first == '$' || first == '{' || first == '%' || first == '*')                       /* a place to fill in */
+        return false;
+    return found(out, MYTH_SECRET_URL_PASSWORD, colon + 1, at - colon - 1);
+}
+
+/* Addresses that are secrets as a whole, from their path on. */
+static bool find_webhook(myth_secret *out, text t, size_t i)
+{
+    static const char *const head[] = { "hooks.slack.com/services/", "hooks.slack.com/workflows/", "discord.com/api/webhooks/",
+                                        "discordapp.com/api/webhooks/", "webhook.office.com/webhookb2/" };
+    if (t.p[i] != 'h' && t.p[i] != 'd' && t.p[i] != 'w')
+        return false;
+    for (size_t k = 0; k < sizeof(head) / sizeof(head[0]); k++) {
+        size_t m = strlen(head[k]), n = 0;
+        if (!has_at(t, i, head[k]))
+            continue;
+        while (i + m + n < t.n && (in_set(SET_DOTS, t.p[i + m + n]) || t.p[i + m + n] == '/' || t.p[i + m + n] == '@'))
+            n++;
+        if (n >= 16)
+            return found(out, MYTH_SECRET_WEBHOOK, i + m, n);
+    }
+    return false;
+}
+
+/* 123456789:35 bytes */
+static bool find_telegram(myth_secret *out, text t, size_t i)
+{
+    if (!is_digit(t.p[i]) || !is_border(t, i))
+        return false;
+    size_t a = 0;
+    while (a < 12 && i + a < t.n && is_digit(t.p[i + a]))
+        a++;
+    if (a < 8 || a > 10 || i + a >= t.n || t.p[i + a] != ':')
+        return false;
+    size_t b = run_upto(t, i + a + 1, SET_WORD, 41);
+    return b >= 30 && b <= 40 && has_digit(t.p + i + a + 1, b) && found(out, MYTH_SECRET_TELEGRAM, i, a + 1 + b);
+}
+
+/* 24 to 28 bytes, 6, 27 or more: an id in base64, a time, a signature */
+static bool find_discord(myth_secret *out, text t, size_t i)
+{
+    if (!strchr("MNO", t.p[i]) || !t.p[i] || !is_border(t, i))
+        return false;
+    size_t a = run_upto(t, i, SET_WORD, 29);
+    if (a < 23 || a > 28 || !has_at(t, i + a, "."))
+        return false;
+    size_t b = run_upto(t, i + a + 1, SET_WORD, 7);
+    if (b != 6 || !has_at(t, i + a + 7, "."))
+        return false;
+    size_t c = run_of(t, i + a + 8, SET_WORD);
+    return c >= 25 && found(out, MYTH_SECRET_DISCORD, i, a + 8 + c);
+}
+
+/* 32 hex digits, -us12 */
+static bool find_mailchimp(myth_secret *out, text t, size_t i)
+{
+    if (!is_hex(t.p[i]) || !is_border(t, i))
+        return false;
+    size_t n = run_upto(t, i, SET_HEX, 33);
+    if (n != 32 || !has_at(t, i + n, "-us"))
+        return false;
+    size_t m = n + 3;
+    while (i + m < t.n && is_digit(t.p[i + m]))
+        m++;
+    return m > n + 3 && found(out, MYTH_SECRET_MAILCHIMP, i, m);
+}
+
+/* Authorization: Bearer X, Basic X */
+static bool find_scheme(myth_secret *out, text t, size_t i)
+{
+    if (!is_border(t, i))
+        return false;
+    bool is_bearer = has_at_any_case(t, i, "bearer "), is_basic = !is_bearer && has_at_any_case(t, i, "basic ");
+    if (!is_bearer && !is_basic)
+        return false;
+    size_t at = i + (is_bearer ? 7 : 6);
+    while (at < t.n && t.p[at] == ' ')
+        at++;
+    size_t n = run_of(t, at, is_bearer ? SET_BASE64 : SET_BASE64_STD);
+    while (is_bearer && at + n < t.n && (in_set(SET_BASE64, t.p[at + n]) || t.p[at + n] == '.' || t.p[at + n] == '~'))
+        n++;
+    if (n < 12 || !(has_digit(t.p + at, n) || t.p[at + n - 1] == '='))
+        return false;
+    return found(out, is_bearer ? MYTH_SECRET_BEARER : MYTH_SECRET_BASIC_AUTH, at, n);
+}
+
+/* ---- values by the name they are given to ---- */
+
+typedef enum { BAR_PASSWORD, BAR_SECRET, BAR_KEY } value_bar;       /* what a value must look like: almost anything ... random bytes */
+
+static const struct {
+    const char *word;
+    myth_secret_kind kind;
+    value_bar bar;
+    bool is_whole;                              /* bypass and passed do not hold "pass" */
+} names[] = {
+    { "password", MYTH_SECRET_PASSWORD, BAR_PASSWORD, false },   { "passwd", MYTH_SECRET_PASSWORD, BAR_PASSWORD, false },
+    { "passphrase", MYTH_SECRET_PASSWORD, BAR_PASSWORD, false }, { "passcode", MYTH_SECRET_PASSWORD, BAR_PASSWORD, false },
+    { "pass", MYTH_SECRET_PASSWORD, BAR_PASSWORD, true },        { "pwd", MYTH_SECRET_PASSWORD, BAR_PASSWORD, false },
+    { "pw", MYTH_SECRET_PASSWORD, BAR_PASSWORD, true },          { "secret", MYTH_SECRET_SECRET, BAR_SECRET, false },
+    { "credential", MYTH_SECRET_SECRET, BAR_SECRET, false },     { "token", MYTH_SECRET_TOKEN, BAR_SECRET, false },
+    { "apikey", MYTH_SECRET_KEY, BAR_SECRET, false },            { "api_key", MYTH_SECRET_KEY, BAR_SECRET, false },
+    { "api-key", MYTH_SECRET_KEY, BAR_SECRET, false },
+    { "accesskey", MYTH_SECRET_KEY, BAR_SECRET, false },         { "access_key", MYTH_SECRET_KEY, BAR_SECRET, false },
+    { "access-key", MYTH_SECRET_KEY, BAR_SECRET, false },        { "accountkey", MYTH_SECRET_KEY, BAR_SECRET, false },
+    { "account_key", MYTH_SECRET_KEY, BAR_SECRET, false },       { "auth", MYTH_SECRET_TOKEN, BAR_SECRET, true },
+    { "signature", MYTH_SECRET_TOKEN, BAR_KEY, true },           { "sig", MYTH_SECRET_TOKEN, BAR_KEY, true },
+    { "key", MYTH_SECRET_KEY, BAR_KEY, true },
+};
+
+/* A name says where its secret is kept, or something about it, and not the secret. */
+static bool is_about(text t, size_t i, size_t n)
+{
+    static const char *const word[] = { "file", "path", "name", "url", "uri", "type", "len", "count", "field", "header", "expir", "ttl", "label",
+                                        "title", "message", "msg", "error", "regex", "pattern", "format", "placeholder", "hint", "endpoint" };
+    for (size_t at = i; at < i + n; at++)
+        for (size_t k = 0; k < sizeof(word) / sizeof(word[0]); k++)
+            if (has_at_any_case(t, at, word[k]) && strlen(word[k]) <= i + n - at)
+                return true;
+    return false;
+}
+
+/* One byte over and over, a place to fill in, or a word that stands for a value. */
+static bool is_blank_value(const char *p, size_t n)
+{
+    static const char *const word[] = { "password", "passwd", "secret", "token", "true", "false", "null", "none", "string", "text", "hidden",
+                                        "required", "optional", "bearer", "basic", "undefined", "example", "redacted", "str", "bytes", "utf-8", "utf8", "ascii", "latin-1" };
+    size_t same = 1;
+    while (same < n && p[same] == p[0])
+        same++;
+    if (same == n || p[0] == '$' || p[0] == '%' || p[0] == '<' || p[0] == '{' || (n > 10 && !memcmp(p, "[REDACTED:", 10)))
+        return true;
+    for (size_t k = 0; k < sizeof(word) / sizeof(word[0]); k++)
+        if (strlen(word[k]) == n && has_at_any_case((text) { p, n }, 0, word[k]))
+            return true;
+    return false;
+}
+
+/* The name of something: ACCESS_TOKEN, client_secret, x-api-key. Digits make it a value. */
+static bool is_name_like(const char *p, size_t n)
+{
+    bool has_join = false;
+    for (size_t i = 0; i < n; i++) {
+        if (!is_alpha(p[i]) && p[i] != '_' && p[i] != '-' && p[i] != '.' && p[i] != ':' && p[i] != '/')
+            return false;
+        has_join = has_join || !is_alpha(p[i]);
+    }
+    return has_join;
+}
+
+static bool is_value(value_bar bar, const char *p, size_t n)
+{
+    bool has_lower = false, has_upper = false;
+    for (size_t i = 0; i < n; i++) {
+        if (is_space(p[i]) || (unsigned char)p[i] < 0x20)
+            return false;
+        has_lower = has_lower || is_lower(p[i]);
+        has_upper = has_upper || is_upper(p[i]);
+    }
+    if (n < 4 || is_blank_value(p, n))
+        return false;
+    switch (bar) {
+    case BAR_PASSWORD: return !is_name_like(p, n);
+    case BAR_SECRET: return n >= 8 && !is_name_like(p, n) && (has_digit(p, n) || (has_lower && has_upper) || n >= 12) && entropy(p, n) >= 2.5;
+    case BAR_KEY: return n >= 20 && has_digit(p, n) && (has_lower || has_upper) && entropy(p, n) >= 3.5;
+    }
+    return false;
+}
+
+/* A value without quotes ends where its line or its field does; code that goes on is no value. */
+static bool find_bare(size_t *len, text t, size_t at, value_bar bar)
+{
+    size_t n = 0;
+    bool has_letter = false;
+    while (at + n < t.n && n < VALUE_MAX && (is_alnum(t.p[at + n]) || memchr("+/=_!@#$%^*~-", t.p[at + n], 13))) {
+        has_letter = has_letter || is_alpha(t.p[at + n]);
+        n++;
+    }
+    size_t end = at + n;
+    bool ends = end >= t.n || t.p[end] == '\n' || t.p[end] == '\r' || t.p[end] == '&' || is_quote(t.p[end]) || t.p[end] == '<' ||
+                (t.p[end] == '\\' && end + 1 < t.n && (t.p[end + 1] == 'n' || t.p[end + 1] == 'r'));
+    if (end < t.n && (t.p[end] == ' ' || t.p[end] == '\t')) {
+        while (end < t.n && (t.p[end] == ' ' || t.p[end] == '\t'))
+            end++;
+        ends = end >= t.n || t.p[end] == '\n' || t.p[end] == '\r' || t.p[end] == '#';
+    }
+    *len = n;
+    return ends && n >= 8 && has_letter && has_digit(t.p + at, n) && is_value(bar, t.p + at, n);
+}
+
+/* What may stand between the name and the quote of its value: a sign, a type, a call. */
+static size_t skip_gap(text t, size_t at, bool *has_sign, bool *has_word)
+{
+    size_t stop = at + GAP_MAX < t.n ? at + GAP_MAX : t.n;
+    *has_sign = *has_word = false;
+    if (at < stop && is_quote(t.p[at]))                         /* "name": and ["name"] = */
+        at++;
+    else if (at + 1 < stop && t.p[at] == '\\' && is_quote(t.p[at + 1]))
+        at += 2;
+    for (; at < stop; at++) {
+        char c = t.p[at];
+        if (c == '=' || c == ':' || c == '>' || c == ',' || c == '(' || c == '{')
+            *has_sign = true;
+        else if (is_alnum(c) || c == '_' || c == '.' || c == '&')
+            *has_word = true;
+        else if (c != ' ' && c != '\t' && c != '[' && c != ']' && c != ')' && c != '<' && c != '*' && c != '?' && c != '!' && c != '@')
+            break;
+    }
+    return at;
+}
+
+/* A value of this form whose name, at i .. end, is that issuer's. */
+static bool is_aws_secret(text t, size_t i, size_t end, size_t v, size_t len)
+{
+    if (len != 40 || run_upto(t, v, SET_BASE64_STD, 41) != 40)
+        return false;
+    for (size_t k = i > GAP_MAX ? i - GAP_MAX : 0; k < end; k++)
+        if (has_at_any_case(t, k, "aws") || has_at_any_case(t, k, "secret_access") || has_at_any_case(t, k, "secretaccess"))
+            return true;
+    return false;
+}
+
+static bool found_named(myth_secret *out, text t, myth_secret_kind kind, size_t i, size_t name_end, size_t v, size_t len)
+{
+    return found(out, is_aws_secret(t, i, name_end, v, len) ? MYTH_SECRET_AWS_SECRET : kind, v, len);
+}
+
+/* The word at i stands in --some-name. */
+static bool is_long_flag(text t, size_t i)
+{
+    size_t stop = i > GAP_MAX ? i - GAP_MAX : 0;
+    while (i > stop && in_set(SET_WORD, t.p[i - 1]))
+        i--;
+    return t.n - i > 2 && t.p[i] == '-' && t.p[i + 1] == '-';
+}
+
+static bool find_named(myth_secret *out, text t, size_t i)
+{
+    size_t k = 0, m = 0;
+    for (; k < sizeof(names) / sizeof(names[0]); k++) {
+        m = strlen(names[k].word);
+        if (names[k].word[0] == lower(t.p[i]) && has_at_any_case(t, i, names[k].word))
+            break;
+    }
+    if (k == sizeof(names) / sizeof(names[0]))
+        return false;
+    /* The word ends here: "tokens" does, "tokenizer" and "secretary" do not; tokenValue and TOKEN_2 go on with the next word. */
+    size_t at = i + m, name_end;
+    if (at < t.n && lower(t.p[at]) == 's')
+        at++;
+    if (at < t.n && is_alpha(t.p[at]) && (is_lower(t.p[at]) || is_upper(t.p[at - 1])))
+        return false;
+    if (names[k].is_whole && i > 0 && is_alpha(t.p[i - 1]) && (is_upper(t.p[i - 1]) || is_lower(t.p[i])))
+        return false;
+    for (name_end = at; name_end < t.n && name_end - at < GAP_MAX && in_set(SET_WORD, t.p[name_end]); name_end++) {
+    }
+    if (is_about(t, at, name_end - at))
+        return false;
+
+    /* <password>x</password>, password=x, PASSWORD: x, --password x: bare */
+    size_t v = name_end, len;
+    bool has_sign, has_word;
+    while (v < t.n && (t.p[v] == ' ' || t.p[v] == '\t'))
+        v++;
+    if (v < t.n && (t.p[v] == '=' || t.p[v] == ':' || t.p[v] == '>')) {
+        for (v++; v < t.n && (t.p[v] == ' ' || t.p[v] == '\t'); v++) {
+        }
+        if (find_bare(&len, t, v, names[k].bar))
+            return found_named(out, t, names[k].kind, i, name_end, v, len);
+    } else if (v > name_end && is_long_flag(t, i) && find_bare(&len, t, v, names[k].bar)) {
+        return found_named(out, t, names[k].kind, i, name_end, v, len);
+    }
+
+    /* in quotes, which may themselves stand in a string: \"password\": \"x\" */
+    v = skip_gap(t, name_end, &has_sign, &has_word);
+    if (v > name_end && v < t.n && is_quote(t.p[v - 1]) && !has_sign)
+        return false;
+    bool is_escaped = v < t.n && t.p[v] == '\\';
+    v += is_escaped;
+    if (v >= t.n || !is_quote(t.p[v]) || (!has_sign && (v == name_end || !is_upper(t.p[i]))))     /* #define TOKEN "x", not: pass "x" to it */
+        return false;
+    char quote = t.p[v++];
+    for (len = 0; v + len < t.n && len < VALUE_MAX && t.p[v + len] != quote && t.p[v + len] != '\n'; len++) {
+        if (t.p[v + len] == '\\' && is_escaped)
+            break;
+        if (t.p[v + len] == '\\' && v + len + 1 < t.n)
+            len++;
+    }
+    if (v + len > t.n)
+        len = t.n - v;
+    if (!is_value(names[k].bar, t.p + v, len) || (has_word && !has_digit(t.p + v, len)))
+        return false;
+    return found_named(out, t, names[k].kind, i, name_end, v, len);
+}
+
+/* ---- all of them ---- */
+
+static bool find_marked(myth_secret *out, text t, size_t i)
+{
+    return find_prefix(out, t, i) || find_private_key(out, t, i) || find_jwt(out, t, i) || find_url_password(out, t, i) || find_webhook(out, t, i) ||
+           find_telegram(out, t, i) || find_discord(out, t, i) || find_mailchimp(out, t, i) || find_scheme(out, t, i);
+}
+
+bool myth_secret_next(myth_secret *out, const char *bytes, size_t len, size_t from)
+{
+    const text t = { bytes, len };
+    for (size_t i = from; i < len; i++) {
+        if (find_marked(out, t, i))
+            return true;
+        if (!find_named(out, t, i))
+            continue;
+        /* Between a name and the end of its value something may stand that says more of itself. */
+        const myth_secret named = *out;
+        for (size_t k = i + 1; k <= named.off; k++)
+            if (find_marked(out, t, k)) {
+                if (out->off >= named.off && out->off + out->len < named.off + named.len)
+                    out->len = named.off + named.len - out->off;
+                return true;
+            }
+        *out = named;
+        return true;
+    }
+    return false;
+}

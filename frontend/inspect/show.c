@@ -1,0 +1,71 @@
+/* show.c - where each text of a report comes from, and which characters may be seen. */
+#include "show.h"
+
+#include "engine/base/utf8.h"
+
+#include <string.h>
+
+void myth_show_text(const myth_report *r, myth_str text, myth_put put, void *user) { myth_redact_text(r->redactor, text.text, text.len, put, user); }
+void myth_show_cstr(const myth_report *r, const char *text, myth_put put, void *user) { myth_redact_text(r->redactor, text, strlen(text), put, user); }
+const char *myth_show_path(const myth_report *r, uint32_t i) { return r->block[r->finding[i].block].src->path; }
+
+void myth_show_issue(const myth_report *r, uint32_t i, myth_put put, void *user)
+{
+    const myth_finding *f = &r->finding[i];
+    if (f->issue.len)
+        myth_show_text(r, f->issue, put, user);
+    else
+        myth_show_cstr(r, myth_rules[f->rule].title, put, user);
+}
+
+/* From the file: a piece of a secret does not look like one. */
+void myth_show_evidence(const myth_report *r, uint32_t i, myth_put put, void *user)
+{
+    const myth_citation *c = &r->citation[i];
+    if (c->len)
+        myth_redact_bytes(r->redactor, r->block[r->finding[i].block].src, c->off, c->len, put, user);
+    else
+        myth_show_text(r, r->finding[i].evidence, put, user);
+}
+
+/* The nearest place at or before `at` where no character is cut. */
+static uint32_t char_border(const myth_source *src, uint32_t at, uint32_t from)
+{
+    for (int i = 0; i < 3 && at > from && at < src->len && (src->bytes[at] & 0xc0) == 0x80; i++)
+        at--;
+    return at;
+}
+
+void myth_show_line(const myth_report *r, const myth_source *src, uint32_t n, uint32_t keep, myth_put put, void *user)
+{
+    enum { BEFORE = 200 };
+    uint32_t off = src->line[n - 1].off, end = off + src->line[n - 1].len, from = off, to = end;
+    if (to - from > MYTH_SHOW_LINE) {
+        bool is_inside = keep > off + BEFORE && keep < end;
+        from = is_inside ? char_border(src, keep - BEFORE, off) : off;
+        to = end - from > MYTH_SHOW_LINE ? char_border(src, from + MYTH_SHOW_LINE, from) : end;
+    }
+    if (from > off)
+        put(user, "\xe2\x80\xa6", 3, false);
+    myth_redact_bytes(r->redactor, src, from, to - from, put, user);
+    if (to < end)
+        put(user, "\xe2\x80\xa6", 3, false);
+}
+
+/* Marks that reorder or hide text on a screen: bidirectional controls, zero width, tags, soft hyphen, line and paragraph separators. */
+static bool is_unseen(uint32_t cp)
+{
+    return (cp < 0x20 && cp != '\n' && cp != '\t') || (cp >= 0x7f && cp < 0xa0) || cp == 0xad || cp == 0x61c || (cp >= 0x200b && cp <= 0x200f) ||
+           (cp >= 0x2028 && cp <= 0x202e) || (cp >= 0x2060 && cp <= 0x206f) || cp == 0xfeff || (cp >= 0xfff9 && cp <= 0xfffb) ||
+           (cp >= 0xe0000 && cp <= 0xe007f) || (cp & 0xfffe) == 0xfffe || (cp >= 0xfdd0 && cp <= 0xfdef);
+}
+
+size_t myth_show_one(const char **shown, size_t *shown_len, const char *p, size_t n)
+{
+    uint32_t cp = 0;
+    int used = myth_utf8_decode((const unsigned char *)p, n, &cp);
+    bool ok = used && !is_unseen(cp);
+    *shown = ok ? p : "\xef\xbf\xbd";
+    *shown_len = ok ? (size_t)used : 3;
+    return used ? (size_t)used : 1;
+}

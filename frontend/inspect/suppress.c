@@ -1,0 +1,140 @@
+/* suppress.c - finds mythos:ignore in comments and says what each one answers. */
+#include "suppress.h"
+
+#include <string.h>
+
+static const char mark[] = "mythos:ignore";
+
+enum { FOLLOW_MAX = 16 };                /* comments of this kind one after another, for the same line */
+
+/* Where the mark stands on line idx, NULL when it does not. */
+static const char *find_mark(const myth_source *src, uint32_t idx)
+{
+    const char *p = (const char *)src->bytes + src->line[idx].off, *end = p + src->line[idx].len;
+    while ((size_t)(end - p) >= sizeof(mark) - 1 && (p = memchr(p, mark[0], (size_t)(end - p))) != NULL) {
+        if ((size_t)(end - p) >= sizeof(mark) - 1 && !memcmp(p, mark, sizeof(mark) - 1))
+            return p;
+        p++;
+    }
+    return NULL;
+}
+
+static myth_str trimmed(const char *p, const char *end)
+{
+    while (p < end && (*p == ' ' || *p == '\t' || *p == ','))
+        p++;
+    while (end > p && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r' || end[-1] == ','))
+        end--;
+    return (myth_str) { p, (size_t)(end - p) };
+}
+
+/* Where the comment begins that holds `at`: NULL when it is no comment, or its mark stands in a string that is still open. */
+static const char *comment_start(const char *line, const char *at, const char *end)
+{
+    static const char *const open[] = { "//", "/*", "#", "--", "<!--", ";", "%", "*" };
+    char quote = 0;
+    for (const char *p = line; p < at; p++) {
+        if (*p == '\\' && quote) {
+            p++;
+            continue;
+        }
+        if (quote || ((*p == '"' || *p == '\'') && memchr(p + 1, *p, (size_t)(end - p) - 1))) {      /* 'a alone is a lifetime */
+            quote = quote == *p ? 0 : quote ? quote : *p;
+            continue;
+        }
+        for (size_t k = 0; k < sizeof(open) / sizeof(open[0]); k++) {
+            bool is_weak = strlen(open[k]) == 1 && open[k][0] != '#';          /* code has these too: only at the front of the line */
+            if (strlen(open[k]) <= (size_t)(at - p) && !memcmp(p, open[k], strlen(open[k])) && !(is_weak && trimmed(line, p).len))
+                return p;
+        }
+    }
+    return NULL;
+}
+
+/* The next name of "a, b"; false at the end. */
+static bool next_rule(myth_str *out, myth_str *rest)
+{
+    while (rest->len) {
+        const char *comma = memchr(rest->text, ',', rest->len), *end = rest->text + rest->len;
+        *out = trimmed(rest->text, comma ? comma : end);
+        *rest = comma ? (myth_str) { comma + 1, (size_t)(end - comma - 1) } : (myth_str) { end, 0 };
+        if (out->len)
+            return true;
+    }
+    return false;
+}
+
+static bool is_star(myth_str s) { return s.len == 1 && s.text[0] == '*'; }
+
+static void read_one(myth_suppression *s, const char *p, const char *end)
+{
+    const char *close = p < end && *p == '[' ? memchr(p, ']', (size_t)(end - p)) : NULL;
+    if (!close) {
+        s->wrong = "expected mythos:ignore[rule] reason";
+        s->reason = trimmed(p, end);
+        return;
+    }
+    s->rules = trimmed(p + 1, close);
+    s->reason = trimmed(close + 1, end);
+    static const char *const tail[] = { "*/", "-->" };
+    for (int k = 0; k < 2; k++) {
+        size_t n = strlen(tail[k]);
+        if (s->reason.len >= n && !memcmp(s->reason.text + s->reason.len - n, tail[k], n))
+            s->reason = trimmed(s->reason.text, s->reason.text + s->reason.len - n);
+    }
+    myth_str rest = s->rules, rule;
+    if (!s->rules.len)
+        s->wrong = "no rule in the brackets";
+    while (next_rule(&rule, &rest))
+        if (!is_star(rule) && myth_rule_find(rule.text, rule.len) < 0)
+            s->wrong = "a rule that is not known";
+    if (!s->wrong && !s->reason.len)
+        s->wrong = "no reason is given";
+}
+
+/* The comment of line idx when it holds the mark; *at is the mark. */
+static const char *comment_of(const char **at, const myth_source *src, uint32_t idx)
+{
+    const char *line = (const char *)src->bytes + src->line[idx].off;
+    *at = find_mark(src, idx);
+    return *at ? comment_start(line, *at, line + src->line[idx].len) : NULL;
+}
+
+static bool is_alone(const myth_source *src, uint32_t idx, const char *comment)
+{
+    return trimmed((const char *)src->bytes + src->line[idx].off, comment).len == 0;
+}
+
+static uint32_t next_solid(const myth_source *src, uint32_t idx) { return idx + 1 < src->n_line ? src->line[idx + 1].next : src->n_line; }
+
+uint32_t myth_suppressions_find(myth_suppression *out, uint32_t cap, const myth_source *src)
+{
+    uint32_t n = 0;
+    const char *at, *comment, *unused;
+    for (uint32_t i = 0; i < src->n_line; i++) {
+        if (!(comment = comment_of(&at, src, i)))
+            continue;
+        if (n < cap) {
+            uint32_t target = i;
+            for (int k = 0; k < FOLLOW_MAX && target < src->n_line && comment && is_alone(src, target, comment); k++) {
+                target = next_solid(src, target);
+                comment = target < src->n_line ? comment_of(&unused, src, target) : NULL;
+            }
+            out[n] = (myth_suppression) { .src = src, .line = i + 1, .target = target < src->n_line ? target + 1 : 0 };
+            read_one(&out[n], at + sizeof(mark) - 1, (const char *)src->bytes + src->line[i].off + src->line[i].len);
+        }
+        n++;
+    }
+    return n;
+}
+
+bool myth_suppresses(const myth_suppression *s, const myth_source *src, const myth_finding *f)
+{
+    myth_str rest = s->rules, rule;
+    if (s->src != src || s->wrong || !s->target || s->target < f->first || s->target > f->last)
+        return false;
+    while (next_rule(&rule, &rest))
+        if (is_star(rule) || myth_rule_find(rule.text, rule.len) == f->rule)
+            return true;
+    return false;
+}

@@ -1,0 +1,159 @@
+/* SARIF: what the format and code hosts ask for, looked up in the document. The official schema is test_sarif_schema.sh's. */
+#include "report_bed.h"
+
+#include <jansson.h>
+
+static bed b;
+
+static json_t *document(uint32_t max_result)
+{
+    json_error_t e;
+    static char *text;
+    size_t len;
+    FILE *f = open_memstream(&text, &len);
+    myth_render_sarif_at_most(f, &b.report, max_result);
+    fclose(f);
+    json_t *j = json_loadb(text, len, JSON_REJECT_DUPLICATES, &e);
+    free(text);
+    assert_non_null(j);
+    return j;
+}
+
+static json_t *run_of(json_t *j) { return json_array_get(json_object_get(j, "runs"), 0); }
+static const char *str(json_t *j, const char *key) { return json_string_value(json_object_get(j, key)); }
+
+static const char code[] = "int f(int n)\n{\n    return 1 / n; // mythos:ignore[division-by-zero] never zero\n}\nfree(p);\nfree(p);\n";
+
+static void open_bed(void)
+{
+    bed_open(&b, "d/a.c", code, sizeof(code) - 1);
+    bed_add(&b, "division-by-zero", 3, 3, 3);
+    bed_add(&b, "double-free", 5, 6, 6);
+    bed_add(&b, "other", 5, 5, 5);
+    bed_mark(&b, true, NULL);
+}
+
+static void test_shape(void **unused)
+{
+    (void)unused;
+    open_bed();
+    json_t *j = document(100), *run = run_of(j), *driver = json_object_get(json_object_get(run, "tool"), "driver"), *rules = json_object_get(driver, "rules"), *v;
+    size_t i;
+    assert_string_equal(str(j, "version"), "2.1.0");
+    assert_int_equal(json_array_size(json_object_get(j, "runs")), 1);
+    assert_string_equal(str(driver, "name"), "mythos");
+    assert_int_equal(json_array_size(rules), myth_rule_count());
+    json_t *taxa = json_object_get(json_array_get(json_object_get(run, "taxonomies"), 0), "taxa");
+    json_array_foreach(rules, i, v) {
+        assert_string_equal(str(v, "id"), myth_rules[i].id);
+        json_t *target = json_object_get(json_array_get(json_object_get(v, "relationships"), 0), "target");
+        assert_int_equal(target != NULL, myth_rules[i].cwe != 0);
+        bool has = !target;
+        json_t *taxon;
+        size_t k;
+        json_array_foreach(taxa, k, taxon) has = has || !strcmp(str(taxon, "id"), str(target, "id"));
+        assert_true(has);
+    }
+    static const char *const level[] = { "warning", "error", "note" };
+    json_array_foreach(json_object_get(run, "results"), i, v) {
+        assert_string_equal(str(v, "level"), level[i]);
+        assert_string_equal(str(json_array_get(rules, (size_t)json_integer_value(json_object_get(v, "ruleIndex"))), "id"), str(v, "ruleId"));
+        json_t *fp = json_object_get(v, "partialFingerprints");
+        assert_string_equal(str(fp, "mythos/v1"), b.marks.mark[i].fingerprint.text);
+        assert_string_equal(str(fp, "primaryLocationLineHash"), b.marks.mark[i].fingerprint.line_hash);
+        assert_null(json_object_get(v, "fingerprints"));
+        assert_null(json_object_get(v, "baselineState"));
+        assert_int_equal(json_array_size(json_object_get(v, "suppressions")), i == 0);
+    }
+    assert_int_equal(i, 3);
+    v = json_array_get(json_object_get(json_array_get(json_object_get(run, "results"), 0), "suppressions"), 0);
+    assert_string_equal(str(v, "kind"), "inSource");
+    assert_string_equal(str(v, "justification"), "never zero");
+    v = json_array_get(json_object_get(run, "invocations"), 0);
+    assert_true(json_is_true(json_object_get(v, "executionSuccessful")));
+    assert_int_equal(json_array_size(json_object_get(v, "toolExecutionNotifications")), 0);
+    assert_true(json_is_array(json_object_get(run, "redactionTokens")));
+    json_decref(j);
+    bed_close(&b);
+}
+
+/* What does not fit is the least severe, and is said. */
+static void test_cut(void **unused)
+{
+    (void)unused;
+    for (uint32_t max = 0; max <= 3; max++) {
+        open_bed();
+        json_t *j = document(max), *run = run_of(j), *results = json_object_get(run, "results");
+        json_t *notes = json_object_get(json_array_get(json_object_get(run, "invocations"), 0), "toolExecutionNotifications");
+        assert_int_equal(json_array_size(results), max);
+        static const char *const kept[] = { "", "double-free ", "division-by-zero double-free ", "division-by-zero double-free other " };
+        char got[128] = "";
+        for (size_t i = 0; i < max; i++)
+            strcat(strcat(got, str(json_array_get(results, i), "ruleId")), " ");
+        assert_string_equal(got, kept[max]);
+        assert_int_equal(json_array_size(notes), max < 3);
+        if (max < 3) {
+            char want[64];
+            snprintf(want, sizeof(want), "%u of 3 results were left out", 3 - max);
+            assert_non_null(strstr(str(json_object_get(json_array_get(notes, 0), "message"), "text"), want));
+        }
+        json_decref(j);
+        bed_close(&b);
+    }
+}
+
+static void test_incomplete(void **unused)
+{
+    (void)unused;
+    myth_refusal why = { .reason = "the prompt is too long: 12001 tokens, the limit is 12000", .count = 12001, .limit = 12000, .unit = "tokens" };
+    bed_open(&b, "/abs/a b.c", code, sizeof(code) - 1);
+    bed_add(&b, "other", 1, 1, 1);
+    bed_mark(&b, true, NULL);
+    b.report.complete = false;
+    b.report.refusal = &why;
+    b.report.n_dropped = 2;
+    json_t *j = document(100), *run = run_of(j), *call = json_array_get(json_object_get(run, "invocations"), 0);
+    assert_true(json_is_false(json_object_get(call, "executionSuccessful")));
+    json_t *notes = json_object_get(call, "toolExecutionNotifications");
+    assert_int_equal(json_array_size(notes), 2);
+    assert_string_equal(str(json_array_get(notes, 0), "level"), "error");
+    assert_non_null(strstr(str(json_object_get(json_array_get(notes, 0), "message"), "text"), "12001 tokens"));
+    json_t *where = json_object_get(json_array_get(json_object_get(json_array_get(json_object_get(run, "results"), 0), "locations"), 0), "physicalLocation");
+    assert_string_equal(str(json_object_get(where, "artifactLocation"), "uri"), "file:///abs/a%20b.c");
+    json_decref(j);
+    bed_close(&b);
+}
+
+/* More results than a code host takes: no more are written than it does. */
+static void test_host_limit(void **unused)
+{
+    static myth_finding many[MYTH_SARIF_RESULT_MAX + 7];
+    static myth_citation cited[MYTH_SARIF_RESULT_MAX + 7];
+    (void)unused;
+    bed_open(&b, "a.c", code, sizeof(code) - 1);
+    bed_add(&b, "other", 1, 1, 1);
+    for (uint32_t i = 0; i < MYTH_SARIF_RESULT_MAX + 7; i++) {
+        many[i] = b.finding[0];
+        many[i].severity = i % 2 ? MYTH_SEVERITY_HIGH : MYTH_SEVERITY_INFO;
+        cited[i] = b.citation[0];
+    }
+    b.report.finding = many;
+    b.report.citation = cited;
+    b.report.n_finding = MYTH_SARIF_RESULT_MAX + 7;
+    json_t *j = document(MYTH_SARIF_RESULT_MAX), *results = json_object_get(run_of(j), "results"), *v;
+    size_t i, n_error = 0;
+    assert_int_equal(json_array_size(results), MYTH_SARIF_RESULT_MAX);
+    json_array_foreach(results, i, v) n_error += !strcmp(str(v, "level"), "error");
+    assert_int_equal(n_error, (MYTH_SARIF_RESULT_MAX + 7) / 2);
+    json_decref(j);
+    bed_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shape), cmocka_unit_test(test_cut), cmocka_unit_test(test_incomplete), cmocka_unit_test(test_host_limit),
+    };
+    check_name();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
