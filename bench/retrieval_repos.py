@@ -96,7 +96,9 @@ class Mythos:
             os.makedirs(os.path.dirname(at), exist_ok=True)
             with open(at, "w", encoding="latin-1", newline="") as f:
                 f.write(text)
-        subprocess.run([self.program, "index", self.root, "--no-embed", "-q"], env=self.env, check=True, stdout=subprocess.DEVNULL)
+        r = subprocess.run([self.program, "index", self.root, "--no-embed", "-q"], env=self.env, stdout=subprocess.DEVNULL)
+        if r.returncode not in (0, 3):          # 3: some file was cut by its text
+            raise SystemExit(f"mythos index: exit {r.returncode}")
 
     def rank(self, query, k):
         extra = ["--weights", self.weights] if self.weights else []
