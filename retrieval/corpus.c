@@ -59,7 +59,7 @@ myth_status myth_corpus_open(myth_corpus **out, myth_mem *mem, myth_error *err)
     }
     MYTH_TRY(myth_fts_register(c->db, err));
     MYTH_TRY(myth_match_register(c->db, err));
-    static const char schema[] = "CREATE VIRTUAL TABLE fts USING fts5(path, names, body, content='', tokenize='mythos');"
+    static const char schema[] = MYTH_FTS_TABLE ";"
                                  "CREATE TABLE symbols(name TEXT, piece INTEGER);"
                                  "CREATE INDEX symbols_name ON symbols(name);"
                                  "BEGIN";

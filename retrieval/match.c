@@ -1,7 +1,6 @@
 /* match.c - see match.h. The terms become one MATCH of quoted strings joined by OR; phrase i of FTS5 is term i here. An auxiliary function sees
  * every row once and keeps the best in a heap: no sorting of all rows, and the parts of the score come with them.             */
 #include "match.h"
-#include "fts_tokenizer.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,7 +16,7 @@ typedef struct {
 
 typedef struct {
     uint32_t term;
-    int count[MYTH_COL_N];
+    int count[MYTH_FTS_COLUMN_N];
     double f;                       /* weighted sum of the counts */
 } seen;
 
@@ -25,8 +24,8 @@ typedef struct {
     seen *seen;                     /* terms of the row at hand */
     term *term;                     /* those asked first: n_choosing, which bring rows, then up to n_asked, which add to them */
     uint32_t n_term, n_choosing, n_asked, n_group;
-    double k1, b, column[MYTH_COL_N], avg_words;
-    double *group_score, (*group_column)[MYTH_COL_N];
+    double k1, b, column[MYTH_FTS_COLUMN_N], avg_words;
+    double *group_score, (*group_column)[MYTH_FTS_COLUMN_N];
     myth_match_row *heap;           /* the worst on top */
     uint32_t n_heap, max;
     uint64_t n_seen;
@@ -87,13 +86,13 @@ static void heap_sort(plan *p)
 /* ---- one row ---- */
 
 /* How often phrase i is in each column of the row. */
-static int count_phrase(const Fts5ExtensionApi *api, Fts5Context *fts, int i, int count[MYTH_COL_N])
+static int count_phrase(const Fts5ExtensionApi *api, Fts5Context *fts, int i, int count[MYTH_FTS_COLUMN_N])
 {
     Fts5PhraseIter it;
     int col, off, any = 0;
     int rc = api->xPhraseFirst(fts, i, &it, &col, &off);
     for (; rc == SQLITE_OK && col >= 0; api->xPhraseNext(fts, &it, &col, &off), any = 1)
-        count[col < MYTH_COL_N ? col : MYTH_COL_BODY]++;
+        count[col < MYTH_FTS_COLUMN_N ? col : MYTH_FTS_BODY]++;
     return rc == SQLITE_OK ? any : -1;
 }
 
@@ -111,14 +110,14 @@ static double sum_groups(plan *p, uint32_t n_seen, double norm, myth_match_row *
             continue;
         sum += score - p->group_score[t->group];
         p->group_score[t->group] = score;
-        for (int c = 0; c < MYTH_COL_N && row; c++)
+        for (int c = 0; c < MYTH_FTS_COLUMN_N && row; c++)
             p->group_column[t->group][c] = score * p->column[c] * s->count[c] / s->f;
     }
     for (uint32_t g = 0; g < p->n_group && row; g++) {
         if (p->group_score[g] <= 0)
             continue;
         row->n_group++;
-        for (int c = 0; c < MYTH_COL_N; c++)
+        for (int c = 0; c < MYTH_FTS_COLUMN_N; c++)
             row->column[c] += p->group_column[g][c];
     }
     return sum;
@@ -134,7 +133,7 @@ static int score_row(plan *p, const Fts5ExtensionApi *api, Fts5Context *fts, myt
         int phrase = (int)(i < p->n_choosing || p->n_asked == p->n_choosing ? i : i + p->n_choosing), any = count_phrase(api, fts, phrase, s->count);
         if (any < 0)
             return SQLITE_ERROR;
-        for (int c = 0; c < MYTH_COL_N; c++)
+        for (int c = 0; c < MYTH_FTS_COLUMN_N; c++)
             s->f += p->column[c] * s->count[c];
         n_seen += any && s->f > 0;
     }
@@ -379,7 +378,7 @@ myth_status myth_match(myth_matches *out, sqlite3 *db, const myth_query *q, cons
 {
     myth_status st = MYTH_OK;
     *out = (myth_matches){ 0 };
-    plan p = { .k1 = w->k1, .b = w->b, .column = { w->col_path, w->col_names, w->col_body }, .max = max };
+    plan p = { .k1 = w->k1, .b = w->b, .column = { [MYTH_FTS_BODY] = w->col_body, [MYTH_FTS_PATH] = w->col_path, [MYTH_FTS_NAMES] = w->col_names }, .max = max };
     uint32_t n_term = q->n_term + q->n_phrase, n_group = q->n_group + q->n_phrase;
     char *text = NULL;
     bool is_missing = false;

@@ -10,16 +10,15 @@
 #ifndef MYTH_MATCH_H
 #define MYTH_MATCH_H
 
+#include "fts_tokenizer.h"
 #include "query.h"
 
 #include <sqlite3.h>
 
-enum { MYTH_COL_PATH, MYTH_COL_NAMES, MYTH_COL_BODY, MYTH_COL_N };
-
 typedef struct {
     int64_t id;                         /* row of the table                              */
     double score;
-    double column[MYTH_COL_N];          /* parts of the score                            */
+    double column[MYTH_FTS_COLUMN_N];   /* parts of the score                            */
     uint32_t n_group;                   /* groups of the query that are in the row       */
 } myth_match_row;
 

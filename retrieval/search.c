@@ -215,6 +215,67 @@ fail:
     return st;
 }
 
+/* ---- phrases ---- */
+
+/* The same word, or another form of it, as the index has it. */
+static bool is_same_word(const myth_word *a, const myth_word *b)
+{
+    char x[MYTH_WORD_BYTES], y[MYTH_WORD_BYTES];
+    if (a->n_whole == b->n_whole && memcmp(a->whole, b->whole, a->n_whole) == 0)
+        return true;
+    if (myth_word_is_compound(a) || myth_word_is_compound(b) || a->whole[0] != b->whole[0])
+        return false;
+    size_t n = myth_word_stem(x, a->whole, a->n_whole);
+    return n == myth_word_stem(y, b->whole, b->n_whole) && memcmp(x, y, n) == 0;
+}
+
+static bool has_phrase(const char *text, size_t n, const char *phrase)
+{
+    myth_word want, got;
+    size_t n_phrase = strlen(phrase);
+    for (size_t start = 0; myth_word_next(&got, text, n, &start);) {
+        size_t at = got.off, in = 0;
+        bool is_here = true;
+        while (is_here && myth_word_next(&want, phrase, n_phrase, &in))
+            is_here = myth_word_next(&got, text, n, &at) && is_same_word(&got, &want);
+        if (is_here)
+            return true;
+    }
+    return false;
+}
+
+/* The index leaves out words that hold sentences together: whether they are where the phrase has them, the text says. */
+static myth_status keep_phrases(myth_matches *m, const pool *p, const myth_query *q, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    sqlite3_stmt *s = NULL;
+    uint32_t n = 0;
+    int rc = sqlite3_prepare_v2(myth_store_db(p->store), "SELECT file_id, off, bytes FROM chunks WHERE id = ?1", -1, &s, NULL);
+    if (rc != SQLITE_OK)
+        return myth_store_fail(p->store, rc, err);
+    for (uint32_t i = 0; i < m->n_row && st == MYTH_OK; i++) {
+        sqlite3_bind_int64(s, 1, m->row[i].id);
+        if ((st = step_one(p, s, err)) != MYTH_OK)
+            break;
+        int64_t file_id = sqlite3_column_int64(s, 0), off = sqlite3_column_int64(s, 1), bytes = sqlite3_column_int64(s, 2);
+        sqlite3_reset(s);
+        char *text = bytes >= 0 && bytes <= MYTH_FILE_BYTES ? myth_alloc(p->mem, MYTH_MEM_OTHER, "search", (size_t)bytes + 1) : NULL;
+        if (!text)
+            st = myth_fail(err, MYTH_ENOMEM, "search: no memory for a chunk of %lld bytes", (long long)bytes);
+        else
+            st = myth_store_text(p->store, (unsigned char *)text, file_id, (uint64_t)off, (uint64_t)bytes, err);
+        bool is_kept = st == MYTH_OK;
+        for (uint32_t k = 0; k < q->n_phrase && is_kept; k++)
+            is_kept = has_phrase(text, (size_t)bytes, q->phrase[k]);
+        if (is_kept)
+            m->row[n++] = m->row[i];
+        myth_free(p->mem, text);
+    }
+    sqlite3_finalize(s);
+    m->n_row = n;
+    return st;
+}
+
 /* ---- what is shown ---- */
 
 static char *copy_bytes(myth_mem *mem, const void *s, size_t n)
@@ -260,9 +321,9 @@ static myth_status show(myth_hit *h, const pool *p, uint32_t idx, sqlite3_stmt *
     }
     if (with_text)
         MYTH_TRY(myth_store_text(p->store, (unsigned char *)h->text, h->file_id, off, bytes, err));
-    add_part(h, "path", m ? m->column[MYTH_COL_PATH] : 0);
-    add_part(h, "names", m ? m->column[MYTH_COL_NAMES] : 0);
-    add_part(h, "body", m ? m->column[MYTH_COL_BODY] : 0);
+    add_part(h, "path", m ? m->column[MYTH_FTS_PATH] : 0);
+    add_part(h, "names", m ? m->column[MYTH_FTS_NAMES] : 0);
+    add_part(h, "body", m ? m->column[MYTH_FTS_BODY] : 0);
     add_part(h, "file_sum", f->sum);
     add_part(h, "symbol", f->symbol);
     add_part(h, "kind", f->kind);
@@ -333,6 +394,8 @@ myth_status myth_search_store(myth_hits *out, myth_store *store, myth_mem *mem, 
     uint32_t max = (uint32_t)w.candidates > 4 * k ? (uint32_t)w.candidates : 4 * k;
     if (!only_names)
         MYTH_TRY(myth_match(&m, myth_store_db(store), &q, &w, max, only_phrases, err));
+    if (only_phrases)
+        MYTH_TRY(keep_phrases(&m, &p, &q, err));
     out->n_term = m.n_group;
     out->n_dropped = m.n_dropped;
     out->n_seen = m.n_seen;

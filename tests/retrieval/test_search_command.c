@@ -71,6 +71,9 @@ static void signs_fall_back_to_lines(void **state)
     static cli_result r;
     cli_expect(&r, "search '==' $D/p", 0);
     assert_string_equal(r.out, "tests/test_door.c:3:    return open_door(1) == 2;\n");
+    cli_shell(&r, "echo 'to be or to be' >$D/p/src/be.txt; $M search -q 'to be or' $D/p; code=$?; rm $D/p/src/be.txt; exit $code");
+    assert_int_equal(r.code, 0);                        /* words that no index has */
+    assert_string_equal(r.out, "src/be.txt:1:to be or to be\n");
 }
 
 static void lines_are_those_of_grep(void **state)
