@@ -248,7 +248,8 @@ static bool is_sane(const myth_chunks *k, const unsigned char *text, uint64_t n)
     for (uint32_t i = 0; i < k->n_chunk; i++) {
         const myth_chunk *c = &k->chunk[i];
         if (c->off != at || c->bytes == 0 || !is_range(c->off, c->bytes, n) || (uint32_t)c->kind >= MYTH_CHUNK_KIND_N || c->line0 != line ||
-            !is_range(c->doc_off, c->doc_bytes, n) || !is_name(k, c->symbol) || !is_name(k, c->parent) || *(const unsigned char *)&c->is_part > 1)
+            !is_range(c->doc_off, c->doc_bytes, n) || !is_name(k, c->symbol) || !is_name(k, c->parent) ||
+            *(const unsigned char *)&c->is_part > 1)            /* read as a byte: a bool of another value is no value */
             return false;
         at += c->bytes - 1;
         for (uint64_t p = c->off; p < at; p++)
@@ -260,8 +261,9 @@ static bool is_sane(const myth_chunks *k, const unsigned char *text, uint64_t n)
     }
     for (uint32_t i = 0; i < k->n_symbol; i++) {
         const myth_symbol *s = &k->symbol[i];
-        if (!is_name(k, s->name) || !is_name(k, s->parent) || !is_range(s->off, s->bytes, n) || !is_range(s->signature_off, s->signature_bytes, n) ||
-            (uint32_t)s->kind >= MYTH_SYMBOL_KIND_N || s->line0 < 1 || s->line0 > s->line1 || s->line1 > line || s->name_line < 1 || s->name_line > line ||
+        bool has_lines = s->line0 >= 1 && s->line0 <= s->line1 && s->line1 <= line && s->name_line >= 1 && s->name_line <= line;
+        if (!is_name(k, s->name) || !is_name(k, s->parent) || !is_range(s->off, s->bytes, n) || !has_lines ||
+            !is_range(s->signature_off, s->signature_bytes, n) || (uint32_t)s->kind >= MYTH_SYMBOL_KIND_N ||
             *(const unsigned char *)&s->is_exported > 1)
             return false;
     }
@@ -275,7 +277,8 @@ static bool is_sane(const myth_chunks *k, const unsigned char *text, uint64_t n)
 static bool request(myth_chunker *c, myth_wire_verb verb, uint32_t grammar, const char *path, const unsigned char *text, uint64_t n,
                     myth_chunk_answer *a)
 {
-    myth_chunk_request q = { .magic = MYTH_WIRE_MAGIC, .verb = verb, .grammar = grammar, .n_path = (uint32_t)strnlen(path, MYTH_WIRE_PATH), .n = n };
+    myth_chunk_request q = { .magic = MYTH_WIRE_MAGIC, .verb = verb, .grammar = grammar, .n = n };
+    q.n_path = (uint32_t)strnlen(path, MYTH_WIRE_PATH);
     if (!put(c, &q, sizeof(q)) || !put(c, path, q.n_path) || !put(c, text, n) || !get(c, a, sizeof(*a)))
         return false;
     a->note[sizeof(a->note) - 1] = '\0';

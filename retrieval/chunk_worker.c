@@ -2,7 +2,8 @@
  *
  * Life      a loop of requests until the socket ends. A request that runs out of time or memory is answered so; what cannot be stopped here
  *           (a parser that does not ask, an abort) the chunker ends from outside
- * Limits    system calls (chunk_jail.c); address space; processor seconds, renewed per request, so that a worker whose chunker is gone does not spin; no core files
+ * Limits    system calls (chunk_jail.c); address space; processor seconds, renewed per request, so that a worker whose chunker is gone
+ *           does not spin; no core files
  * Parsers   one per grammar, made new after a parse that was stopped: nothing of a file or a language is left for the next
  * Retry     C with directives that break its syntax is parsed a second time with the conditionals blanked; the tree with fewer bytes in
  *           errors is kept
@@ -366,19 +367,20 @@ int myth_chunk_worker(void)
     myth_chunk_jail();
     if (myth_mem_open(&w.mem, 0, NULL) != MYTH_OK)
         return 1;
-    while (myth_wire_read(0, &q, sizeof(q))) {
-        if (q.magic != MYTH_WIRE_MAGIC || q.n > MYTH_PARSE_FILE_BYTES || q.n_path > MYTH_WIRE_PATH)
-            return 1;
-        if (q.n > cap) {
+    bool is_good = true;
+    while (is_good && myth_wire_read(0, &q, sizeof(q))) {
+        is_good = q.magic == MYTH_WIRE_MAGIC && q.n <= MYTH_PARSE_FILE_BYTES && q.n_path <= MYTH_WIRE_PATH;
+        if (is_good && q.n > cap) {
             myth_free(w.mem, text);
             text = myth_alloc(w.mem, MYTH_MEM_OTHER, "text", q.n);
             cap = text ? q.n : 0;
+            is_good = text != NULL;
         }
-        if ((q.n && !text) || !myth_wire_read(0, path, q.n_path) || !myth_wire_read(0, text, q.n))
-            return 1;
+        is_good = is_good && myth_wire_read(0, path, q.n_path) && myth_wire_read(0, text, q.n);
+        if (!is_good)
+            break;
         path[q.n_path] = '\0';
-        if (!(q.verb == MYTH_WIRE_LOAD ? load(&w, q.grammar) : cut_file(&w, q.grammar, path, text, q.n)))
-            return 1;
+        is_good = q.verb == MYTH_WIRE_LOAD ? load(&w, q.grammar) : cut_file(&w, q.grammar, path, text, q.n);
     }
     for (int i = 0; i < MAX_GRAMMAR; i++) {
         if (w.slot[i].parser)
@@ -386,5 +388,5 @@ int myth_chunk_worker(void)
         myth_symbol_query_close(&w.slot[i].query);
     }
     myth_free(w.mem, text);
-    return myth_mem_close(w.mem) == 0 ? 0 : 1;
+    return myth_mem_close(w.mem) == 0 && is_good ? 0 : 1;
 }

@@ -147,7 +147,8 @@ static bool has_no_word(const myth_cut *cut, const atom *a)
 /* Small types stand among the statements of a file: those two kinds share a chunk while it is small. */
 static bool is_mixed(const tree_cut *t, const atom *a)
 {
-    bool now = t->now.kind == MYTH_CHUNK_MODULE || t->now.kind == MYTH_CHUNK_CLASS, then = a->kind == MYTH_CHUNK_MODULE || a->kind == MYTH_CHUNK_CLASS;
+    bool now = t->now.kind == MYTH_CHUNK_MODULE || t->now.kind == MYTH_CHUNK_CLASS;
+    bool then = a->kind == MYTH_CHUNK_MODULE || a->kind == MYTH_CHUNK_CLASS;
     bool has_members = (t->now.def && t->now.def->kind == MYTH_SYMBOL_CLASS) || (a->def && a->def->kind == MYTH_SYMBOL_CLASS);
     return now && then && !has_members && t->now.owner == a->owner && myth_cut_solid(t->cut, t->done, a->end) <= MYTH_CHUNK_BYTES / 4;
 }
@@ -212,7 +213,8 @@ static void take(tree_cut *t, const atom *a)
 static bool is_lead(const myth_symbols *s, TSNode node)
 {
     const char *type = ts_node_type(node);
-    return myth_marks_find(&s->lead, node) || strstr(type, "comment") || strcmp(type, "attribute_item") == 0 || strcmp(type, "decorator") == 0 || strcmp(type, "php_tag") == 0;
+    return myth_marks_find(&s->lead, node) || strstr(type, "comment") || strcmp(type, "attribute_item") == 0 ||
+           strcmp(type, "decorator") == 0 || strcmp(type, "php_tag") == 0;
 }
 
 static void take_whole(tree_cut *t, TSNode node, const place *at)

@@ -277,7 +277,8 @@ static bool is_test_name(const myth_symbols *s, const myth_def *d)
     bool is_test_file = strcasestr(s->path, "test") || strcasestr(s->path, "spec");
     if (strncmp(name, "test_", 5) == 0 || (strncmp(name, "test", 4) == 0 && isupper((unsigned char)name[4])))
         return is_test_file || s->grammar->any_test_name;
-    return s->grammar->exports == MYTH_EXPORT_UPPER && is_test_file && (strncmp(name, "Test", 4) == 0 || strncmp(name, "Benchmark", 9) == 0 || strncmp(name, "Fuzz", 4) == 0);
+    bool is_of_go = strncmp(name, "Test", 4) == 0 || strncmp(name, "Benchmark", 9) == 0 || strncmp(name, "Fuzz", 4) == 0;
+    return s->grammar->exports == MYTH_EXPORT_UPPER && is_test_file && is_of_go;
 }
 
 /* ---- one match ---- */
@@ -295,6 +296,11 @@ static myth_def *add_def(myth_symbols *s, TSNode node, int kind, uint32_t name, 
     *d = (myth_def){ .off = ts_node_start_byte(node), .end = ts_node_end_byte(node), .name = name, .name_off = name_off, .id = node.id,
                      .kind = (uint8_t)kind };
     return d;
+}
+
+static bool is_import_call(const myth_symbols *s, TSNode call)
+{
+    return is_among(import_calls, text_at(s, ts_node_start_byte(call)), node_bytes(call));
 }
 
 static void take_def(myth_symbols *s, const match *m, int kind)
@@ -368,7 +374,7 @@ static void take_call(myth_symbols *s, const match *m)
 {
     if (!m->has[CALL_NAME] || !m->has[CALL_TEXT])
         return;
-    if (is_among(import_calls, text_at(s, ts_node_start_byte(m->node[CALL_NAME])), node_bytes(m->node[CALL_NAME]))) {
+    if (is_import_call(s, m->node[CALL_NAME])) {
         add_mark(s, &s->import, m->node[DEF_CALL]);
         add_use(s, m->node[CALL_TEXT], MYTH_REF_IMPORT);
         return;
@@ -401,7 +407,7 @@ static void take_match(myth_symbols *s, const match *m)
     if (m->has[DEF_CALL])
         take_call(s, m);
     /* a call is an import only by its name: require("x") */
-    bool is_import = !m->has[CALL_NAME] || is_among(import_calls, text_at(s, ts_node_start_byte(m->node[CALL_NAME])), node_bytes(m->node[CALL_NAME]));
+    bool is_import = !m->has[CALL_NAME] || is_import_call(s, m->node[CALL_NAME]);
     if (m->has[IMPORT] && is_import)
         add_mark(s, &s->import, m->node[IMPORT]);
     for (int k = 0; k < MYTH_REF_KIND_N; k++) {
@@ -453,7 +459,8 @@ static void drop_doubles(myth_symbols *s)
     if (s->n_def)
         qsort(s->def, s->n_def, sizeof(*s->def), by_name_place);
     for (uint32_t i = 0; i < s->n_def; i++) {
-        bool is_same = n > 0 && s->def[n - 1].name_off == s->def[i].name_off && (s->def[n - 1].kind == MYTH_SYMBOL_ROUTE) == (s->def[i].kind == MYTH_SYMBOL_ROUTE);
+        bool is_same = n > 0 && s->def[n - 1].name_off == s->def[i].name_off &&
+                       (s->def[n - 1].kind == MYTH_SYMBOL_ROUTE) == (s->def[i].kind == MYTH_SYMBOL_ROUTE);
         if (is_same)
             s->def[n - 1].is_test |= s->def[i].is_test;
         else
@@ -487,8 +494,9 @@ static bool is_exported(const myth_symbols *s, const myth_def *d)
     case MYTH_EXPORT_NO_PRIVATE: return !has_word(s, d->off, name_off, "private") && !has_word(s, d->off, name_off, "local");
     case MYTH_EXPORT_EXPORT: {
         uint32_t line = (uint32_t)myth_cut_line_start(s->cut, d->off);
-        return has_word(s, line, name_off, "export") || has_word(s, line, name_off, "exports") || (up && is_class(up) && up->is_exported && name[0] != '#' &&
-               !has_word(s, d->off, name_off, "private"));
+        bool is_public = name[0] != '#' && !has_word(s, d->off, name_off, "private");
+        return has_word(s, line, name_off, "export") || has_word(s, line, name_off, "exports") ||
+               (up && is_class(up) && up->is_exported && is_public);
     }
     case MYTH_EXPORT_TOP: break;
     }

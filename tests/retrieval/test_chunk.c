@@ -47,16 +47,17 @@ static char *describe(const myth_chunks *k)
     FILE *f = open_memstream(&out, &n);
     for (uint32_t i = 0; i < k->n_chunk; i++) {
         const myth_chunk *c = &k->chunk[i];
-        fprintf(f, "chunk %u-%u %s [%s] in [%s]%s%s\n", c->line0, c->line1, myth_chunk_kind_name(c->kind), k->names + c->symbol, k->names + c->parent,
-                c->doc_bytes ? " documented" : "", c->is_part ? " part" : "");
+        fprintf(f, "chunk %u-%u %s [%s] in [%s]%s%s\n", c->line0, c->line1, myth_chunk_kind_name(c->kind), k->names + c->symbol,
+                k->names + c->parent, c->doc_bytes ? " documented" : "", c->is_part ? " part" : "");
     }
     for (uint32_t i = 0; i < k->n_symbol; i++) {
         const myth_symbol *s = &k->symbol[i];
-        fprintf(f, "symbol %u-%u %s [%s] in [%s] at %u%s\n", s->line0, s->line1, myth_symbol_kind_name(s->kind), k->names + s->name, k->names + s->parent,
-                s->name_line, s->is_exported ? " exported" : "");
+        fprintf(f, "symbol %u-%u %s [%s] in [%s] at %u%s\n", s->line0, s->line1, myth_symbol_kind_name(s->kind), k->names + s->name,
+                k->names + s->parent, s->name_line, s->is_exported ? " exported" : "");
     }
     for (uint32_t i = 0; i < k->n_ref; i++)
-        fprintf(f, "ref %u %s [%s] in [%s]\n", k->ref[i].line, myth_ref_kind_name(k->ref[i].kind), k->names + k->ref[i].name, k->names + k->ref[i].within);
+        fprintf(f, "ref %u %s [%s] in [%s]\n", k->ref[i].line, myth_ref_kind_name(k->ref[i].kind), k->names + k->ref[i].name,
+                k->names + k->ref[i].within);
     fclose(f);
     return out;
 }
@@ -144,8 +145,8 @@ static int own_file(const char *path, const struct stat *st, int type, struct FT
 
 static void own_files(void **state)
 {
-    static const char *const rooms[] = { "engine", "retrieval", "frontend", "kernels", "shaders", "cmake", "tests/engine", "tests/support", "tests/corpus",
-                                         "tests/frontend", "tests/fuzz" };
+    static const char *const rooms[] = { "engine", "retrieval", "frontend", "kernels", "shaders", "cmake", "tests/engine",
+                                         "tests/support", "tests/corpus", "tests/frontend", "tests/fuzz" };
     char path[512];
     (void)state;
     for (size_t i = 0; i < (check_is_full() ? sizeof(rooms) / sizeof(*rooms) : 3); i++)
@@ -330,7 +331,8 @@ static void hostile(void **state)
         struct timespec a, z;
         for (uint64_t p = 0; rows[i].piece[0] == '\x01' && p < n; p++)
             text[p] = 0;
-        release(&(myth_chunks[1]){ cut(rows[i].language, "first.x", "x\n", 2) }[0]);       /* the worker is there: its start is not the file's time */
+        myth_chunks first = cut(rows[i].language, "first.x", "x\n", 2);         /* starts the worker: that is not the file's time */
+        release(&first);
         clock_gettime(CLOCK_MONOTONIC, &a);
         myth_chunks k = cut(rows[i].language, rows[i].what, text, n);
         clock_gettime(CLOCK_MONOTONIC, &z);
@@ -406,7 +408,8 @@ static void oversized_function(void **state)
 /* Conditionals inside expressions, and macros that are no statement, break the syntax; blanked, they do not. */
 static void directives(void **state)
 {
-    static const char text[] = "X_BEGIN_DECLS\n\nint f(int a)\n{\n    return g(a,\n#ifdef A\n             1)\n             + h(2,\n#endif\n             3);\n}\n\n"
+    static const char text[] = "X_BEGIN_DECLS\n\nint f(int a)\n{\n    return g(a,\n#ifdef A\n             1)\n             + h(2,\n#endif\n"
+                               "             3);\n}\n\n"
                                "int after(void)\n{\n    return f(1);\n}\n";
     (void)state;
     myth_chunks k = cut("c", "if.c", text, sizeof(text) - 1);

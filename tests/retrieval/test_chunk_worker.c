@@ -1,10 +1,14 @@
 /* test_chunk_worker.c - a worker that hangs, sleeps, dies, lies or runs out of memory costs one file its tree, and nothing else. */
 #include "support/chunks.h"
 #include "engine/base/asan.h"
+#include "retrieval/chunk_wire.h"
+#include "retrieval/grammars.h"
 
 #include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static const char good[] = "int first(void)\n{\n    return 1;\n}\n";
@@ -222,6 +226,59 @@ static void several_at_a_time(void **state)
     }
 }
 
+static bool read_all(int fd, void *dst, size_t n)
+{
+    for (char *p = dst; n > 0;) {
+        ssize_t got = read(fd, p, n);
+        if (got <= 0)
+            return false;
+        p += got;
+        n -= (size_t)got;
+    }
+    return true;
+}
+
+/* A worker whose input ends gives everything back and leaves with 0; one that is asked nonsense leaves with 1. */
+static void ends_with_its_input(void **state)
+{
+    (void)state;
+    for (int is_nonsense = 0; is_nonsense < 2; is_nonsense++) {
+        int pair[2], status = 0;
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+        pid_t pid = fork();
+        assert_true(pid >= 0);
+        if (pid == 0) {
+            dup2(pair[1], 0);
+            dup2(pair[1], 1);
+            close(pair[0]);
+            close(pair[1]);
+            execl(chunks_worker(), "mythos", "--chunk-worker", (char *)NULL);
+            _exit(127);
+        }
+        close(pair[1]);
+        myth_chunk_request q = { .magic = MYTH_WIRE_MAGIC, .verb = MYTH_WIRE_LOAD, .grammar = (uint32_t)myth_grammar_find("c") };
+        myth_chunk_answer a;
+        assert_int_equal(write(pair[0], &q, sizeof(q)), sizeof(q));
+        assert_true(read_all(pair[0], &a, sizeof(a)) && a.magic == MYTH_WIRE_MAGIC && !a.is_failed);
+        q.verb = MYTH_WIRE_CUT;
+        q.n = sizeof(good) - 1;
+        assert_int_equal(write(pair[0], &q, sizeof(q)), sizeof(q));
+        assert_int_equal(write(pair[0], good, sizeof(good) - 1), sizeof(good) - 1);
+        assert_true(read_all(pair[0], &a, sizeof(a)) && a.n_chunk == 1 && a.n_symbol == 1);
+        uint64_t rest = a.n_chunk * sizeof(myth_chunk) + a.n_symbol * sizeof(myth_symbol) + a.n_ref * sizeof(myth_ref) + a.n_names;
+        char bytes[4096];
+        assert_true(rest <= sizeof(bytes) && read_all(pair[0], bytes, rest));
+        q.magic ^= 1;
+        if (is_nonsense)
+            assert_int_equal(write(pair[0], &q, sizeof(q)), sizeof(q));
+        shutdown(pair[0], SHUT_WR);
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), is_nonsense);
+        close(pair[0]);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -239,6 +296,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(no_such_worker, set_up, tear_down),
         cmocka_unit_test_setup_teardown(another_program, set_up, tear_down),
         cmocka_unit_test_setup_teardown(several_at_a_time, set_up, tear_down),
+        cmocka_unit_test(ends_with_its_input),
     };
     check_name();
     return cmocka_run_group_tests_name("chunk_worker", tests, NULL, NULL);
