@@ -114,10 +114,38 @@ static void unstructured(void **state)
     assert_non_null(strstr(r.err, "deep.c: "));
 }
 
+/* A parser that dies is given the file once more by the next update, and no third time while the file stays as it is. */
+static void failed_once_and_twice(void **state)
+{
+    (void)state;
+    static const struct { const char *fault; int code; double n_changed; } run[] = {
+        { "", 0, 0 }, { "abort:a.c", 3, 1 }, { "", 0, 1 }, { "", 0, 0 },                /* better the second time */
+        { "abort:a.c", 3, 1 }, { "abort:a.c", 3, 1 }, { "", 3, 0 }, { "", 3, 0 },       /* given up               */
+        { "", 0, 1 },                                                                   /* until it changes       */
+    };
+    cli_result r;
+    make_tree();
+    for (size_t i = 0; i < sizeof(run) / sizeof(run[0]); i++) {
+        char line[256];
+        if (i == 1 || i == 4 || i == 8)
+            cli_shell(&r, "printf 'int more;\n' >>$D/t/src/a.c");
+        snprintf(line, sizeof(line), "MYTHOS_CHUNK_FAULT=%s $M index $D/t --json", run[i].fault);
+        cli_shell(&r, line);
+        if (r.code != run[i].code)
+            fail_msg("run %zu: exit %d, expected %d: %s", i, r.code, run[i].code, r.err);
+        json_t *j = json_loads(r.out, 0, NULL);
+        assert_non_null(j);
+        if (cli_number(j, "changed") != run[i].n_changed)
+            fail_msg("run %zu: %g changed, expected %g", i, cli_number(j, "changed"), run[i].n_changed);
+        json_decref(j);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers), cmocka_unit_test(check), cmocka_unit_test(refusals), cmocka_unit_test(unstructured),
+        cmocka_unit_test(failed_once_and_twice),
     };
     check_name();
     return cmocka_run_group_tests(tests, begin, cli_end);
