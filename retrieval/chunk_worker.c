@@ -158,7 +158,7 @@ static bool is_blank_line(const unsigned char *text, uint64_t n, uint64_t at)
     return at >= n || text[at] == '\n';
 }
 
-/* A macro that stands alone between blank lines and is no statement: FOO_BEGIN_DECLS. */
+/* A macro that stands alone, after a blank line, a comment or a directive and before a blank line, and is no statement: FOO_BEGIN_DECLS. */
 static bool is_lone_macro(const unsigned char *text, uint64_t n, uint64_t at)
 {
     uint64_t p = at, before = at;
@@ -170,7 +170,9 @@ static bool is_lone_macro(const unsigned char *text, uint64_t n, uint64_t at)
         p++;
     while (before > 1 && text[before - 2] != '\n')
         before--;
-    return is_blank_line(text, n, p + 1) && (at == 0 || is_blank_line(text, n, before - 1));
+    for (before -= before > 0; before < at && text[before] != '\n' && myth_is_blank(text[before]);)
+        before++;
+    return is_blank_line(text, n, p + 1) && (before == at || strchr("\n#*/", text[before]));
 }
 
 /* Conditionals with their continued lines, and lone macros, become blanks; every other byte stays in its place. */
