@@ -68,6 +68,11 @@ static void check(void **state)
     json_t *again = run_json("--check");        /* not an update */
     assert_int_equal(cli_number(again, "files"), 2);
     json_decref(again);
+    cli_shell(&r, "rm -r $D/cache; mkdir -p $D/late; $M index $D/late; cp $D/t/src/a.c $D/late/; $M index $D/late --check --json");
+    assert_int_equal(r.code, 0);
+    assert_non_null(strstr(r.out, "{\"files\":1,"));            /* an index without files is none */
+    j = (json_decref(j), run_json("--check"));
+    db = json_string_value(json_object_get(j, "index"));
     char line[512];
     snprintf(line, sizeof(line), "n=$(stat -c %%s '%s'); i=4200; while [ $i -lt $n ]; do printf '\\377\\376\\375' | dd of='%s' bs=1 seek=$i conv=notrunc 2>/dev/null; "
                                  "i=$((i + 4096)); done; $M index $D/t --check", db, db);
