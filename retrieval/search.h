@@ -8,7 +8,7 @@
  * Parts     of a hit, in this order: path, names, body (they add up to its chunk's match), file_sum, symbol, kind, share, decay:
  *           score = (file_sum + symbol) * kind * share * decay
  * Order     score, then path, then line: the same everywhere
- * Errors    MYTH_EARG a query without a word, or weights that are not                                                                                            */
+ * Errors    MYTH_EARG a query without a word, or weights that are not                                          */
 #ifndef MYTH_SEARCH_H
 #define MYTH_SEARCH_H
 
