@@ -158,7 +158,11 @@ static int run_index(myth_cli *cli, const void *opts)
     myth_index_opts io = { .root = cli->n_arg ? cli->arg[0] : ".", .worker_path = n > 0 ? self : NULL, .n_threads = cli->global->n_threads,
                            .is_read_only = o->check };
     st = myth_index_open(&x, cli->mem, &io, &err);
-    if (st == MYTH_ENOTFOUND && o->check) {
+    if (st == MYTH_OK && o->check)
+        st = myth_index_last(x, &stats, &err);
+    if (o->check && (st == MYTH_ENOTFOUND || (st == MYTH_OK && stats.n_file == 0))) {      /* none, or a first run that was ended */
+        myth_index_close(x);
+        x = NULL;
         io.is_read_only = false;
         st = myth_index_open(&x, cli->mem, &io, &err);
     }

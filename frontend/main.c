@@ -1,7 +1,7 @@
 /* main.c - what surrounds every command: flags, ledger, signals, the memory report, the exit code. */
 #include "main.h"
 #include "../engine/devices.h"
-#include "../retrieval/chunk.h"
+#include "../retrieval/retrieval.h"
 #include "help.h"
 #include "memreport.h"
 

@@ -7,7 +7,8 @@
  *           parts of two bytes or more, by camel case, '_', '$' and digits. A number has no parts. A word of one byte and
  *           those few that hold sentences together ("of", "the") are left out and have no position
  * Asked     one token a word: a word of one part by its stem (so it finds all forms, and compound words with it), a compound one whole; whole
- *           and unstemmed behind MYTH_FTS_EXACT or when a prefix is asked: then it finds the word as it stands, not a part of another. A phrase leaves out what texts leave out
+ *           and unstemmed behind MYTH_FTS_EXACT or when a prefix is asked: then it finds the word as it stands, not a part of another. A phrase
+ *           leaves out what texts leave out
  * Source    Porter, An algorithm for suffix stripping (1980); SQLite's FTS5 documentation, "Custom Tokenizers", "Synonym Support"        */
 #ifndef MYTH_FTS_TOKENIZER_H
 #define MYTH_FTS_TOKENIZER_H
@@ -20,7 +21,7 @@
 
 enum { MYTH_WORD_BYTES = 128, MYTH_WORD_PARTS = 64, MYTH_FTS_EXACT = 0x01 };
 
-/* The table of every index of words. The body stands first: a posting in the first column has no mark of its column, which is a seventh of the
+/* The table of every index of words. The body stands first: a posting in the first column has no mark of its column, which is a quarter of the
  * table. Weights and counts of FTS5 come in this order. */
 enum { MYTH_FTS_BODY, MYTH_FTS_PATH, MYTH_FTS_NAMES, MYTH_FTS_COLUMN_N };
 #define MYTH_FTS_TABLE "CREATE VIRTUAL TABLE fts USING fts5(body, path, names, content='', tokenize='mythos')"

@@ -4,6 +4,7 @@
  *         numbers and writes a segment whenever they fall
  * Changed by size, mtime and inode; then, of a file of the same size, by its hash. It is read a second time when it is cut: what is stored is
  *         what that second reading gave
+ * Failed  a file whose parser died or had no time is cut once more by the next update, which may find the machine less busy
  * Lock    flock on <database>.lock, which holds the holder's process id                                                              */
 #include "index_impl.h"
 
@@ -302,7 +303,7 @@ static uint32_t kind_flags(const myth_scan_file *f) { return (f->is_generated ? 
 /* A file that has a row: whether its bytes are those of the row. Then the row is to be touched. */
 static myth_status compare(update *u, known_file *r, const myth_scan_file *f, bool *is_changed, myth_error *err)
 {
-    myth_index_job job = { f, r->file.id };
+    myth_index_job job = { f, r->file.id, false };
     myth_store_file row;
     myth_scan_reason out;
     unsigned char *text = NULL;
@@ -314,6 +315,7 @@ static myth_status compare(update *u, known_file *r, const myth_scan_file *f, bo
     if (st != MYTH_OK || out != MYTH_SCAN_IN || memcmp(row.hash, r->file.hash, sizeof(row.hash)) != 0)
         return st;
     *is_changed = false;
+    row.flags |= r->file.flags & (MYTH_FILE_FAILED | MYTH_FILE_GIVEN_UP);
     if (row.mtime_ns != r->file.mtime_ns || row.inode != r->file.inode || row.flags != r->file.flags)
         u->touched[u->n_touched++] = row;
     return MYTH_OK;
@@ -329,20 +331,22 @@ static myth_status find_changes(update *u, myth_error *err)
         bool is_changed = false;
         if (is_cancelled(u))
             return myth_fail(err, MYTH_ECANCEL, "stopped; the index is as it was");
-        if (r && is_same(r, f) && kind_flags(f) == (r->file.flags & (MYTH_FILE_GENERATED | MYTH_FILE_TEST))) {
+        bool again = r && (r->file.flags & (MYTH_FILE_FAILED | MYTH_FILE_GIVEN_UP)) == MYTH_FILE_FAILED;
+        if (r && !again && is_same(r, f) && kind_flags(f) == (r->file.flags & (MYTH_FILE_GENERATED | MYTH_FILE_TEST))) {
             r->is_seen = true;
             continue;
         }
         myth_status st = r ? compare(u, r, f, &is_changed, err) : MYTH_OK;
         if (st != MYTH_OK)
             return st;
-        if (r && !is_changed) {
+        again = again && !is_changed;
+        if (r && !is_changed && !again) {
             r->is_seen = true;
             continue;
         }
         if (r)
             r->is_again = true;
-        u->job[u->n_job++] = (myth_index_job){ f, r ? r->file.id : 0 };
+        u->job[u->n_job++] = (myth_index_job){ f, r ? r->file.id : 0, again };
         u->all_bytes += f->bytes;
     }
     return MYTH_OK;

@@ -18,6 +18,7 @@ struct myth_index {
 typedef struct {
     const myth_scan_file *file;
     int64_t id;                         /* of the file in the store, 0 = new */
+    bool has_failed;                    /* its parser did, with this content  */
 } myth_index_job;
 
 typedef struct {

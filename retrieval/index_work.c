@@ -116,6 +116,8 @@ static myth_status make(const pool *p, myth_chunker *chunker, myth_packer *packe
     if (st != MYTH_OK)
         return st;
     m->row.note = m->chunks.note;
+    if (m->chunks.is_failed)
+        m->row.flags |= MYTH_FILE_FAILED | (job->has_failed ? MYTH_FILE_GIVEN_UP : 0);
     return myth_pack(&m->packed, packer, m->text, m->row.bytes, &m->chunks, err);
 }
 

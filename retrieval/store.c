@@ -19,8 +19,7 @@
 
 enum { BUSY_MS = 5000, CACHE_KIB = 64 << 10, READ_CACHE_KIB = 16 << 10, SETTLE_BYTES = 16 << 20 };
 
-/* Columns that are "AS" are computed: what they are beside another column takes a byte less, or none. FTS5's pages must fit one of ours beside their row's header (pgsz). Words wait in memory for 64 MiB of them: an index of a million lines is
- * written as one segment, without merges. */
+/* Columns that are "AS" are computed: what they are beside another column takes a byte less, or none. */
 static const struct { const char *name, *sql; } schema[] = {
     { "meta", "CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID" },
     { "files", "CREATE TABLE files(id INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE, mtime_ns INTEGER, bytes INTEGER, inode INTEGER, hash BLOB, "
@@ -42,6 +41,8 @@ static const struct { const char *name, *sql; } schema[] = {
 };
 enum { N_SCHEMA = sizeof(schema) / sizeof(schema[0]), N_SHADOW = 4 };         /* fts_data, _idx, _docsize, _config */
 
+/* FTS5's pages must fit one of ours beside their row's header (pgsz). Words wait in memory for 64 MiB of them (hashsize): those of a million lines
+ * are written at once. */
 static const char settings[] =
     "INSERT INTO fts(fts, rank) VALUES('pgsz', 4040);"
     "INSERT INTO fts(fts, rank) VALUES('hashsize', 67108864);";
@@ -74,7 +75,8 @@ myth_status myth_store_fail(const myth_store *s, int rc, myth_error *err)
     case SQLITE_DONE: return MYTH_OK;
     case SQLITE_NOMEM: return myth_fail(err, MYTH_ENOMEM, "%.140s: no memory for SQLite", s->path);
     case SQLITE_FULL:
-    case SQLITE_IOERR: return rc == SQLITE_IOERR_NOMEM ? myth_fail(err, MYTH_ENOMEM, "%.140s: no memory for SQLite", s->path) : disk_failed(s, rc, err);
+    case SQLITE_IOERR:
+        return rc == SQLITE_IOERR_NOMEM ? myth_fail(err, MYTH_ENOMEM, "%.140s: no memory for SQLite", s->path) : disk_failed(s, rc, err);
     case SQLITE_BUSY:
     case SQLITE_LOCKED: return myth_fail(err, MYTH_EFULL, "%.140s: another process holds the index; try again when it is done", s->path);
     case SQLITE_INTERRUPT: return myth_fail(err, MYTH_ECANCEL, "stopped");

@@ -1,5 +1,5 @@
 /* test_index.c - an updated index equals one made anew; what it says is what the files say; readers, writers, versions, other databases. */
-#include "support/index_tree.h"
+#include "index_tree.h"
 #include "retrieval/fts_tokenizer.h"
 
 #include <fcntl.h>

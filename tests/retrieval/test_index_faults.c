@@ -3,7 +3,7 @@
  * Kill    a child updates and is killed at a random moment; then the index opens, is whole, and holds what was before or what is now
  * Flip    a byte of the database changes: every read is as before or an error, and what is as before everywhere else is found by the check or lies
  *         where nothing is read */
-#include "support/index_tree.h"
+#include "index_tree.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Every header compiles alone, as C11 and as C++. Left out: the templates that only the files of one CPU level include. In one language only:
-# what .cu files share is C++, on the emulated language; what reads volk is C, where this build has volk.
+# what .cu files share is C++, on the emulated language; what reads volk is C, where this build has volk; what reads tree-sitter, where it has that.
 set -eu
 cd "${MYTHOS_SOURCE_DIR:-.}"
 errors=$(mktemp)
@@ -8,6 +8,7 @@ trap 'rm -f "$errors"' EXIT
 n=0 bad=0
 volk=$(sed -n 's/^VOLK_DIR:PATH=\(.*\)$/\1/p' "${MYTHOS_BUILD_DIR:-build}/CMakeCache.txt" 2>/dev/null || :)
 [ -f "$volk/volk.h" ] || volk=
+parser=$(find "${MYTHOS_BUILD_DIR:-build}/grammars" -path '*/lib/include/tree_sitter/api.h' 2>/dev/null | head -n 1)
 
 alone() # language, header, compiler and flags
 {
@@ -40,6 +41,9 @@ for header in $(find $rooms -name '*.h' | grep -v -E '^kernels/cpu/(avx|fast|neo
     elif needs "$header" volk.h; then
         [ -n "$volk" ] || continue
         as_c "$header" cc -isystem "$volk"
+    elif needs "$header" tree_sitter/api.h; then
+        [ -n "$parser" ] || continue
+        as_c "$header" cc -isystem "${parser%/tree_sitter/api.h}"
     else
         as_c "$header" cc
         as_cxx "$header" c++

@@ -1,5 +1,9 @@
-/* index_tree.c - see index_tree.h. */
-#include "index_tree.h"
+/* index_tree.h - what tests of the index share: a tree that changes at random, an index of it, and everything an index says as one text. */
+#ifndef MYTH_TESTS_INDEX_TREE_H
+#define MYTH_TESTS_INDEX_TREE_H
+
+#include "support/files.h"
+#include "retrieval/index.h"
 
 #include <dirent.h>
 #include <sys/stat.h>
@@ -8,9 +12,9 @@
 static const char *const words[] = { "parse", "file", "index", "count", "error", "buffer", "token", "request", "session", "delete", "user", "cache" };
 enum { N_WORD = sizeof(words) / sizeof(words[0]), PATH_CAP = 512, NAMES_MAX = 4096 };
 
-static const char *word(uint64_t *rng) { return words[check_below(rng, N_WORD)]; }
+static inline const char *word(uint64_t *rng) { return words[check_below(rng, N_WORD)]; }
 
-static void write_file(const char *path, uint64_t *rng)
+static inline void write_file(const char *path, uint64_t *rng)
 {
     FILE *f = fopen(path, "wb");
     assert_non_null(f);
@@ -34,7 +38,7 @@ static void write_file(const char *path, uint64_t *rng)
     fclose(f);
 }
 
-static void new_name(char path[PATH_CAP], const char *root, uint64_t *rng)
+static inline void new_name(char path[PATH_CAP], const char *root, uint64_t *rng)
 {
     static const char *const suffix[] = { "c", "py", "txt" };
     char dir[PATH_CAP];
@@ -44,7 +48,8 @@ static void new_name(char path[PATH_CAP], const char *root, uint64_t *rng)
     snprintf(path, PATH_CAP, "%.250s/%s%u.%s", dir, word(rng), check_below(rng, 100), suffix[check_below(rng, 3)]);
 }
 
-void tree_make(const char *name, uint32_t n_file, uint64_t *rng)
+/* Files below files_path(name): C, Python and text, made from a few words so that names repeat. */
+static inline void tree_make(const char *name, uint32_t n_file, uint64_t *rng)
 {
     char path[PATH_CAP];
     files_mkdir(name);
@@ -57,11 +62,11 @@ void tree_make(const char *name, uint32_t n_file, uint64_t *rng)
 typedef struct {
     char path[NAMES_MAX][PATH_CAP];
     uint32_t n;
-} names;
+} tree_names;
 
-static int compare_names(const void *a, const void *b) { return strcmp(a, b); }
+static inline int compare_names(const void *a, const void *b) { return strcmp(a, b); }
 
-static void list_files(names *l, const char *dir)
+static inline void list_files(tree_names *l, const char *dir)
 {
     DIR *d = opendir(dir);
     assert_non_null(d);
@@ -80,9 +85,10 @@ static void list_files(names *l, const char *dir)
     closedir(d);
 }
 
-void tree_change(const char *name, uint32_t n_change, uint64_t *rng)
+/* Edits, removals, renames, new files. */
+static inline void tree_change(const char *name, uint32_t n_change, uint64_t *rng)
 {
-    static names l;
+    static tree_names l;
     char path[PATH_CAP];
     for (uint32_t i = 0; i < n_change; i++) {
         l.n = 0;
@@ -101,7 +107,8 @@ void tree_change(const char *name, uint32_t n_change, uint64_t *rng)
 
 /* ---- the index ---- */
 
-void index_remove(const char *db)
+/* Removes a database and what lies beside it. */
+static inline void index_remove(const char *db)
 {
     static const char *const suffix[] = { "", "-wal", "-shm", "-journal", ".lock" };
     for (int i = 0; i < 5; i++) {
@@ -111,7 +118,7 @@ void index_remove(const char *db)
     }
 }
 
-static myth_index *open_index(const char *tree, const char *db, myth_mem *mem, bool is_read_only)
+static inline myth_index *open_index(const char *tree, const char *db, myth_mem *mem, bool is_read_only)
 {
     myth_error err = { 0 };
     myth_index *x = NULL;
@@ -121,7 +128,8 @@ static myth_index *open_index(const char *tree, const char *db, myth_mem *mem, b
     return x;
 }
 
-void index_update(const char *tree, const char *db, myth_mem *mem, myth_index_stats *stats)
+/* Opens the index at files_path(db) of the tree; updates it. Fails the test when that fails. */
+static inline void index_update(const char *tree, const char *db, myth_mem *mem, myth_index_stats *stats)
 {
     myth_error err = { 0 };
     myth_index *x = open_index(tree, db, mem, false);
@@ -130,9 +138,9 @@ void index_update(const char *tree, const char *db, myth_mem *mem, myth_index_st
     myth_index_close(x);
 }
 
-static void fail_line(void *arg, const char *line) { fail_msg("%s: %s", (const char *)arg, line); }
+static inline void fail_line(void *arg, const char *line) { fail_msg("%s: %s", (const char *)arg, line); }
 
-static void put_rows(bytes *out, sqlite3 *db, const char *sql, int64_t id)
+static inline void put_rows(bytes *out, sqlite3 *db, const char *sql, int64_t id)
 {
     sqlite3_stmt *q;
     assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &q, NULL), SQLITE_OK);
@@ -150,7 +158,7 @@ static void put_rows(bytes *out, sqlite3 *db, const char *sql, int64_t id)
     sqlite3_finalize(q);
 }
 
-static bool put_ref(void *arg, const myth_store_ref *ref)
+static inline bool put_ref(void *arg, const myth_store_ref *ref)
 {
     char line[512];
     snprintf(line, sizeof(line), "use %s in %s at %u, %d\n", ref->name, ref->within, ref->line, (int)ref->kind);
@@ -158,7 +166,8 @@ static bool put_ref(void *arg, const myth_store_ref *ref)
     return true;
 }
 
-void index_dump(bytes *out, const char *tree, const char *db, myth_mem *mem)
+/* Checks it and writes what it says, by path and place, without ids and clocks. */
+static inline void index_dump(bytes *out, const char *tree, const char *db, myth_mem *mem)
 {
     myth_error err = { 0 };
     uint64_t n_problem = 0;
@@ -187,7 +196,8 @@ void index_dump(bytes *out, const char *tree, const char *db, myth_mem *mem)
     myth_index_close(x);
 }
 
-void index_equals_fresh(const char *tree, const char *db, myth_mem *mem)
+/* The index equals one made anew. */
+static inline void index_equals_fresh(const char *tree, const char *db, myth_mem *mem)
 {
     bytes a = { 0 }, b = { 0 };
     myth_index_stats stats;
@@ -205,3 +215,5 @@ void index_equals_fresh(const char *tree, const char *db, myth_mem *mem)
     bytes_free(&a);
     bytes_free(&b);
 }
+
+#endif
