@@ -24,7 +24,7 @@
 
 extern char **environ;
 
-enum { SLACK_MS = 25, WALL = 10, LOAD_MS = 2000, SLOWER = MYTH_HAS_ASAN ? 10 : 1 };
+enum { SLACK_MS = 25, WALL = 20, LOAD_MS = 2000, SLOWER = MYTH_HAS_ASAN ? 10 : 1 };
 
 struct myth_chunker {
     myth_mem *mem;

@@ -21,7 +21,6 @@ typedef struct {
 typedef struct {
     uint32_t magic;
     uint32_t is_failed;         /* no cut follows: note says why */
-    uint32_t is_late;           /* because of time or memory     */
     uint32_t is_text;           /* the cut that follows is by the text, note says why */
     uint32_t n_chunk, n_symbol, n_ref, n_names;
     uint64_t error_bytes;

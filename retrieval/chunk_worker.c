@@ -158,7 +158,7 @@ static bool is_blank_line(const unsigned char *text, uint64_t n, uint64_t at)
     return at >= n || text[at] == '\n';
 }
 
-/* A macro that stands alone between blank lines and is no statement: FOO_BEGIN_DECLS. */
+/* A macro that stands alone, after a blank line, a comment or a directive and before a blank line, and is no statement: FOO_BEGIN_DECLS. */
 static bool is_lone_macro(const unsigned char *text, uint64_t n, uint64_t at)
 {
     uint64_t p = at, before = at;
@@ -170,7 +170,9 @@ static bool is_lone_macro(const unsigned char *text, uint64_t n, uint64_t at)
         p++;
     while (before > 1 && text[before - 2] != '\n')
         before--;
-    return is_blank_line(text, n, p + 1) && (at == 0 || is_blank_line(text, n, before - 1));
+    for (before -= before > 0; before < at && text[before] != '\n' && myth_is_blank(text[before]);)
+        before++;
+    return is_blank_line(text, n, p + 1) && (before == at || strchr("\n#*/", text[before]));
 }
 
 /* Conditionals with their continued lines, and lone macros, become blanks; every other byte stays in its place. */
@@ -196,7 +198,7 @@ static unsigned char *blank_directives(worker *w, const unsigned char *text, uin
     return out;
 }
 
-/* The better of two trees; the second try has what is left of the time. */
+/* The better of two trees; the second try has half of the time that is left, the queries need the rest. */
 static TSTree *parse_best(worker *w, slot *s, const unsigned char *text, uint64_t n, uint64_t *bad)
 {
     TSTree *tree = parse(w, s, text, n);
@@ -204,7 +206,10 @@ static TSTree *parse_best(worker *w, slot *s, const unsigned char *text, uint64_
         return NULL;
     *bad = error_bytes(ts_tree_root_node(tree));
     unsigned char *blanked = s->grammar.has_directives && *bad > n / 20 ? blank_directives(w, text, n) : NULL;
+    uint64_t deadline_ns = w->deadline_ns, now_ns = cpu_ns();
+    w->deadline_ns = now_ns < deadline_ns ? now_ns + (deadline_ns - now_ns) / 2 : deadline_ns;
     TSTree *second = blanked ? parse(w, s, blanked, n) : NULL;
+    w->deadline_ns = deadline_ns;
     if (second) {
         uint64_t second_bad = error_bytes(ts_tree_root_node(second));
         bool is_better = second_bad < *bad;
@@ -255,7 +260,7 @@ static void fault(const char *path)
 
 static bool fail(const char *note)
 {
-    myth_chunk_answer a = { .magic = MYTH_WIRE_MAGIC, .is_failed = 1, .is_late = 1 };
+    myth_chunk_answer a = { .magic = MYTH_WIRE_MAGIC, .is_failed = 1 };
     strncpy(a.note, note, sizeof(a.note) - 1);
     return myth_wire_write(1, &a, sizeof(a));
 }

@@ -408,7 +408,7 @@ static void oversized_function(void **state)
 /* Conditionals inside expressions, and macros that are no statement, break the syntax; blanked, they do not. */
 static void directives(void **state)
 {
-    static const char text[] = "X_BEGIN_DECLS\n\nint f(int a)\n{\n    return g(a,\n#ifdef A\n             1)\n             + h(2,\n#endif\n"
+    static const char text[] = "#include \"a.h\"\nX_BEGIN_DECLS\n\nint f(int a)\n{\n    return g(a,\n#ifdef A\n             1)\n             + h(2,\n#endif\n"
                                "             3);\n}\n\n"
                                "int after(void)\n{\n    return f(1);\n}\n";
     (void)state;
