@@ -378,7 +378,8 @@ myth_status myth_match(myth_matches *out, sqlite3 *db, const myth_query *q, cons
 {
     myth_status st = MYTH_OK;
     *out = (myth_matches){ 0 };
-    plan p = { .k1 = w->k1, .b = w->b, .column = { [MYTH_FTS_BODY] = w->col_body, [MYTH_FTS_PATH] = w->col_path, [MYTH_FTS_NAMES] = w->col_names }, .max = max };
+    plan p = { .k1 = w->k1, .b = w->b, .max = max,
+               .column = { [MYTH_FTS_BODY] = w->col_body, [MYTH_FTS_PATH] = w->col_path, [MYTH_FTS_NAMES] = w->col_names } };
     uint32_t n_term = q->n_term + q->n_phrase, n_group = q->n_group + q->n_phrase;
     char *text = NULL;
     bool is_missing = false;

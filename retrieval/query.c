@@ -150,7 +150,8 @@ static bool is_name(const parser *p, const myth_word *word)
         return false;
     if (p->q->kind == MYTH_QUERY_SYMBOL)
         return is_last;
-    return word->bytes >= 3 && (myth_word_is_compound(word) || after == '(' || (before == '`' && after == '`') || (follows_join(p, word->off) && is_last));
+    return word->bytes >= 3 && (myth_word_is_compound(word) || after == '(' || (before == '`' && after == '`') ||
+                                (follows_join(p, word->off) && is_last));
 }
 
 /* Neighbours by one space or hyphen are written as one word as often as not. */

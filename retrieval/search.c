@@ -5,7 +5,6 @@
 #include "limits.h"
 #include "match.h"
 #include "rank.h"
-#include "search_impl.h"
 
 #include <string.h>
 
@@ -376,7 +375,7 @@ static myth_status parse(myth_query *q, myth_mem *mem, const char *text, size_t 
     return st;
 }
 
-myth_status myth_search_store(myth_hits *out, myth_store *store, myth_mem *mem, const myth_search_opts *o, myth_error *err)
+static myth_status search_store(myth_hits *out, myth_store *store, myth_mem *mem, const myth_search_opts *o, myth_error *err)
 {
     myth_status st = MYTH_OK;
     myth_weights_search w;
@@ -425,7 +424,7 @@ myth_status myth_search(myth_hits *out, myth_index *x, const myth_search_opts *o
     myth_status st = myth_store_read_begin(store, err);
     if (st != MYTH_OK)
         return st;
-    st = myth_search_store(out, store, out->mem, opts, err);
+    st = search_store(out, store, out->mem, opts, err);
     myth_store_read_end(store);
     if (st != MYTH_OK)
         myth_hits_free(out);

@@ -1,14 +1,14 @@
 /* search.h - ranked search over an index or a corpus: words to chunks and files, with every part of every score.
  *
  * Query     analysed into words, identifiers, phrases and kind (query.h); very frequent words are dropped from long ones
- * Score     BM25F over path, names, body (match.h), then the rules of rank.h. Weights come from retrieval/weights.def; each rule has an ablation
- *           row in bench/results
+ * Score     BM25F over path, names, body (match.h), then the rules of rank.h. Weights come from retrieval/weights.def; ablations are in
+ *           bench/results/search_cosqa_dev.csv
  * Modes     ranked: all of that. phrase: only chunks that have all the quoted phrases, or the whole query as one. symbol: definitions of exactly
  *           that name, of several by the same score. auto: what the query is: phrase when it is all in quotes, else ranked
  * Parts     of a hit, in this order: path, names, body (they add up to its chunk's match), file_sum, symbol, kind, share, decay:
  *           score = (file_sum + symbol) * kind * share * decay
  * Order     score, then path, then line: the same everywhere
- * Errors    MYTH_EARG a query without a word, or weights that are not                                                                                            */
+ * Errors    MYTH_EARG a query without a word, or weights that are not                                          */
 #ifndef MYTH_SEARCH_H
 #define MYTH_SEARCH_H
 
