@@ -195,7 +195,7 @@ static myth_status search_lines(myth_cli *cli, const search_opts *o, const char 
 {
     myth_status st = MYTH_OK;
     myth_scan_list list = { 0 };
-    myth_scan_opts so = { .root = dir, .n_threads = cli->global->n_threads, .is_cancelled = cli->cancel };
+    myth_scan_opts so = { .root = dir, .names_only = true, .n_threads = cli->global->n_threads, .is_cancelled = cli->cancel };
     uint64_t n_unread = 0;
     MYTH_TRY(myth_scan(&list, cli->mem, &so, err));
     myth_grep_opts go = { .root = dir, .pattern = (const unsigned char *)query, .n_pattern = strlen(query), .is_regex = is_regex,
