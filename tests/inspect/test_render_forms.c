@@ -448,9 +448,9 @@ static void read_tag(void)
         if (!strcmp(name, "href"))
             assert_true(value[0] == '#' || !strcmp(value, "data:,"));
         if (!strcmp(name, "class"))
-            snprintf(cls, sizeof(cls), "%s", value);
+            snprintf(cls, sizeof(cls), "%.*s", (int)sizeof(cls) - 1, value);
         if (!strcmp(name, "data-n"))
-            snprintf(data_n, sizeof(data_n), "%s", value);
+            snprintf(data_n, sizeof(data_n), "%.*s", (int)sizeof(data_n) - 1, value);
         if (!strcmp(name, "data-file"))
             snprintf(pg.file, sizeof(pg.file), "%.1000s", value);
     }
