@@ -160,7 +160,7 @@ static void make_tree(tree *t, const char *root, const char *home)
         if (check_below(&t->r, 3) == 0 && t->n_dir < 16) {
             make_dir(root, path);
             add_path(t, path, true);
-            snprintf(t->dir[t->n_dir++], PATH_CAP, "%s/", path);
+            snprintf(t->dir[t->n_dir++], PATH_CAP, "%.100s/", path);
         } else {
             put(root, path, "x\n", 2);
             add_path(t, path, false);
