@@ -3,7 +3,6 @@
  * Text    the prompt of the use, then the text by the content entry: control tokens are inert; <bos> in front, <eos> behind. What is longer
  *         than the model (or -c) takes is cut before <eos>, said on stderr, and marked "truncated"
  * Lines   with --jsonl each is a JSON string or an object with "text"; an "id" beside it is given back                          */
-#include "json_out.h"
 #include "main.h"
 
 #include "../engine/base/json.h"
@@ -47,7 +46,9 @@ typedef struct {
     char *plain;                        /* prompt and text of one item, unescaped */
     int32_t *ids, *group_ids;           /* of one text; [GROUP][n_most] */
     float *vector;                      /* [GROUP][dim] */
-    size_t n_data, n_longest;           /* bytes of the longest line */
+    const char *longest;                /* the longest line, or the file */
+    size_t n_data, n_longest, n_bound;  /* n_bound: ids that any text may have */
+    uint64_t longest_no;
     uint32_t n_most, dim, n_cut;
     uint64_t n_done;
 } run_state;
@@ -131,8 +132,8 @@ static myth_status encode(run_state *r, int32_t *dst, uint32_t *n_ids, bool *is_
 {
     const myth_special_ids *s = myth_tokenizer_special(r->model.tokenizer);
     size_t n;
-    myth_status st = myth_tokenizer_encode(r->model.tokenizer, r->cli->mem, MYTH_TOK_CONTENT, it->text, it->n_text, r->ids,
-                                           myth_tokenizer_bound(strlen(r->prompt) + r->n_longest), &n, err);
+    myth_status st = myth_tokenizer_encode(r->model.tokenizer, r->cli->mem, MYTH_TOK_CONTENT, it->text, it->n_text, r->ids, r->n_bound, &n,
+                                           err);
     if (st != MYTH_OK)
         return st;
     *is_cut = n + 2 > n_most;
@@ -153,12 +154,18 @@ static myth_status read_input(run_state *r, myth_error *err)
     myth_status st = myth_cli_read(&r->data, &r->n_data, mem, r->cli->n_arg ? r->cli->arg[0] : "-", FILE_BYTES_MAX, err);
     if (st != MYTH_OK)
         return st;
+    r->longest = (const char *)r->data;
     r->n_longest = r->o->jsonl ? 0 : r->n_data;
     while (r->o->jsonl && next_line(r, &at, &line, &n, &line_no))
-        r->n_longest = n > r->n_longest ? n : r->n_longest;
+        if (n >= r->n_longest) {
+            r->longest = line;
+            r->n_longest = n;
+            r->longest_no = line_no;
+        }
     const size_t n_plain = strlen(r->prompt) + r->n_longest;
+    r->n_bound = myth_tokenizer_bound(n_plain);
     r->plain = myth_alloc(mem, MYTH_MEM_STAGING, "text", n_plain + 1);
-    r->ids = myth_alloc_n(mem, MYTH_MEM_STAGING, "ids", myth_tokenizer_bound(n_plain), sizeof(*r->ids));
+    r->ids = myth_alloc_n(mem, MYTH_MEM_STAGING, "ids", r->n_bound, sizeof(*r->ids));
     return r->plain && r->ids ? MYTH_OK : myth_fail(err, MYTH_ENOMEM, "no room for a text of %zu bytes", n_plain);
 }
 
@@ -166,25 +173,13 @@ static myth_status read_input(run_state *r, myth_error *err)
  * what encoding takes before the plan is made. */
 static myth_status measure(run_state *r, uint32_t *n_tok, myth_error *err)
 {
-    const char *line = (const char *)r->data, *from;
-    size_t at = 0, n = r->n_data, longest = 0, n_from;
-    uint64_t line_no = 0, longest_no = 0;
     item it;
     size_t n_ids;
-    if (r->o->jsonl) {
-        for (n = 0; next_line(r, &at, &from, &n_from, &line_no);)
-            if (n_from >= longest) {
-                line = from;
-                n = longest = n_from;
-                longest_no = line_no;
-            }
-        if (!longest_no)
-            return MYTH_OK;
-    }
-    myth_status st = read_item(r, &it, line, n, longest_no, err);
+    if (r->o->jsonl && !r->longest_no)
+        return MYTH_OK;
+    myth_status st = read_item(r, &it, r->longest, r->n_longest, r->longest_no, err);
     if (st == MYTH_OK)
-        st = myth_tokenizer_encode(r->model.tokenizer, r->cli->mem, MYTH_TOK_CONTENT, it.text, it.n_text, r->ids,
-                                   myth_tokenizer_bound(strlen(r->prompt) + r->n_longest), &n_ids, err);
+        st = myth_tokenizer_encode(r->model.tokenizer, r->cli->mem, MYTH_TOK_CONTENT, it.text, it.n_text, r->ids, r->n_bound, &n_ids, err);
     if (st == MYTH_OK && !r->o->jsonl)
         *n_tok = n_ids + 2 + ROUND < UINT32_MAX ? (uint32_t)((n_ids + 2 + ROUND - 1) / ROUND * ROUND) : UINT32_MAX;
     return st;
@@ -194,31 +189,18 @@ static myth_status measure(run_state *r, uint32_t *n_tok, myth_error *err)
 
 static void print_vector(const run_state *r, const float *v, const item *it, uint32_t n_ids, bool is_cut)
 {
-    myth_json_out j;
-    if (!r->o->json && !r->o->jsonl) {
-        for (uint32_t i = 0; i < r->dim; i++)
-            printf("%s%.9g", i ? " " : "", (double)v[i]);
-        putchar('\n');
-        return;
-    }
-    if (it->id)
-        printf("{\"id\":%.*s,\"embedding\":[", (int)it->n_id, it->id);
-    myth_jout_start(&j, stdout);
-    if (it->id) {                       /* the id as it stands in the line */
-        for (uint32_t i = 0; i < r->dim; i++)
-            printf("%s%.9g", i ? "," : "", (double)v[i]);
-        printf("],\"tokens\":%u,\"truncated\":%s}\n", n_ids, is_cut ? "true" : "false");
-        return;
-    }
-    myth_jout_object(&j);
-    myth_jout_key(&j, "embedding");
-    myth_jout_array(&j);
+    const bool is_json = r->o->json || r->o->jsonl;
+    if (is_json)
+        fputc('{', stdout);
+    if (it->id)                         /* as it stands in the line: a writer of values has no such thing */
+        printf("\"id\":%.*s,", (int)it->n_id, it->id);
+    if (is_json)
+        fputs("\"embedding\":[", stdout);
     for (uint32_t i = 0; i < r->dim; i++)
-        myth_jout_f64(&j, (double)v[i]);
-    myth_jout_end(&j);
-    myth_jout_key_u64(&j, "tokens", n_ids);
-    myth_jout_key_bool(&j, "truncated", is_cut);
-    myth_jout_end(&j);
+        printf("%s%.9g", !i ? "" : is_json ? "," : " ", (double)v[i]);
+    if (is_json)
+        printf("],\"tokens\":%u,\"truncated\":%s}", n_ids, is_cut ? "true" : "false");
+    putchar('\n');
 }
 
 /* ---- the run ---- */

@@ -95,29 +95,16 @@ static void print_json(const char *root, const myth_scan_list *l, bool explain)
     myth_jout_end(&j);
 }
 
-/* A line is a file: what would end it, and a tab, is escaped as well. */
-static void print_path(const char *path)
-{
-    for (size_t n; *path; path += n) {
-        n = strcspn(path, "\n\t");
-        myth_term_safe(stdout, path, n);
-        if (path[n]) {
-            fputs(path[n] == '\n' ? "\\n" : "\\t", stdout);
-            n++;
-        }
-    }
-}
-
 static void print_text(const myth_scan_list *l, bool explain)
 {
     for (uint32_t i = 0; i < l->n_file; i++) {
         const myth_scan_file *f = &l->file[i];
         if (explain)
             printf("%s\t", myth_scan_reason_name(f->reason));
-        print_path(f->path);
+        myth_term_path(stdout, f->path);
         if (explain) {
             fputs(f->is_dir ? "/\t" : "\t", stdout);
-            print_path(f->why ? f->why : "");
+            myth_term_path(stdout, f->why ? f->why : "");
         }
         putchar('\n');
     }

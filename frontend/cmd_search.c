@@ -130,18 +130,6 @@ typedef struct {
     bool is_full;                   /* no memory for it                      */
 } lines;
 
-static void print_path(const char *path)
-{
-    for (size_t n; *path; path += n) {
-        n = strcspn(path, "\n\t");
-        myth_term_safe(stdout, path, n);
-        if (path[n]) {
-            fputs(path[n] == '\n' ? "\\n" : "\\t", stdout);
-            n++;
-        }
-    }
-}
-
 /* Of a list of files the first matching line of each. */
 static bool is_same_file(lines *l, const char *path)
 {
@@ -181,7 +169,7 @@ static bool put_line(void *arg, const myth_grep_row *row)
         myth_jout_end(&l->j);
         return true;
     }
-    print_path(row->path);
+    myth_term_path(stdout, row->path);
     if (!l->only_files) {
         printf(":%u:", row->line);
         myth_term_safe(stdout, (const char *)row->text, row->n_text);
@@ -238,7 +226,7 @@ static void put_hit_text(const myth_cli *cli, const myth_hit *h, bool explain)
 {
     enum { SHOWN = 3 };
     fputs(myth_term_color(cli->term, stdout, MYTH_COLOR_BOLD), stdout);
-    print_path(h->path);
+    myth_term_path(stdout, h->path);
     fputs(myth_term_color(cli->term, stdout, MYTH_COLOR_NONE), stdout);
     printf(":%u-%u  %s", h->line0, h->line1, myth_chunk_kind_name(h->kind));
     if (h->symbol[0]) {

@@ -144,3 +144,15 @@ void myth_term_safe(FILE *stream, const char *text, size_t len)
         i += n ? (size_t)n : 0;
     }
 }
+
+void myth_term_path(FILE *stream, const char *path)
+{
+    for (size_t n; *path; path += n) {
+        n = strcspn(path, "\n\t");
+        myth_term_safe(stream, path, n);
+        if (path[n]) {
+            fputs(path[n] == '\n' ? "\\n" : "\\t", stream);
+            n++;
+        }
+    }
+}

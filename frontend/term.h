@@ -42,6 +42,8 @@ void myth_term_note(myth_term *t, const char *fmt, ...)
 void myth_term_log(void *user, myth_log_level level, const char *component, const char *line);
 /* Writes len bytes of text with control and bidirectional marks escaped as \xNN or \u{NNNN}, invalid UTF-8 as \xNN; newline and tab stay. */
 void myth_term_safe(FILE *stream, const char *text, size_t len);
+/* A path where a line is a file: as myth_term_safe, and newline and tab escaped as \n, \t. */
+void myth_term_path(FILE *stream, const char *path);
 
 #ifdef __cplusplus
 }
