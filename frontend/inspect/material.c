@@ -3,6 +3,7 @@
 
 #include "engine/base/map.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@ struct myth_material {
     record *record;
     uint32_t n_record, cap_record;
     uint32_t sealed;                    /* pieces before it join nothing any more */
+    uint32_t own_record, own_entry;     /* pieces and files before the first seal */
     bool is_sealed;
 };
 
@@ -102,16 +104,33 @@ static myth_status grow(const myth_material *m, void **table, uint32_t n, uint32
 
 myth_status myth_material_seal(myth_material *m, myth_mem *mem, myth_error *err)
 {
-    myth_status st;
+    myth_status st = MYTH_OK;
+    m->sealed = m->n_record;
+    if (m->is_sealed)
+        return MYTH_OK;
     MYTH_TRY(grow(m, (void **)&m->entry, m->n_entry, &m->cap_entry, sizeof(*m->entry), MYTH_SEALED_SOURCES, err));
     MYTH_TRY(grow(m, (void **)&m->record, m->n_record, &m->cap_record, sizeof(*m->record), MYTH_SEALED_PIECES, err));
     m->cap_entry = m->n_entry + MYTH_SEALED_SOURCES;
     m->cap_record = m->n_record + MYTH_SEALED_PIECES;
-    m->sealed = m->n_record;
+    m->own_record = m->n_record;
+    m->own_entry = m->n_entry;
     m->mem = mem;
     m->is_sealed = true;
 fail:
     return st;
+}
+
+void myth_material_unseal(myth_material *m)
+{
+    if (!m->is_sealed)
+        return;
+    while (m->n_entry > m->own_entry)
+        close_entry(m->entry[--m->n_entry]);
+    for (; m->n_record > m->own_record; m->n_record--)
+        myth_free(m->mem, m->record[m->n_record - 1].text);
+    m->sealed = 0;
+    m->mem = m->own;
+    m->is_sealed = false;
 }
 
 /* ---- sources ---- */
@@ -291,6 +310,7 @@ myth_status myth_material_add(myth_material *m, uint32_t *index, const myth_piec
         n = end + 1;
     }
     record *at = holder(m, piece, first, &next);
+    assert(at);
     at->p.score = piece->score > at->p.score ? piece->score : at->p.score;
     if (index)
         *index = (uint32_t)(at - m->record);

@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 /* Pieces: parsing limit of one inspection. SEALED: what may be added behind a seal. */
-enum { MYTH_PIECE_MAX = 1 << 14, MYTH_SEALED_SOURCES = 16, MYTH_SEALED_PIECES = 64 };
+enum { MYTH_PIECE_MAX = 1 << 14, MYTH_SEALED_SOURCES = 64, MYTH_SEALED_PIECES = 512 };
 
 typedef struct {
     uint32_t source;                    /* index                                             */
@@ -57,8 +57,10 @@ const myth_source *myth_material_of(const myth_material *m, uint32_t source);
 uint32_t myth_material_n_piece(const myth_material *m);
 const myth_piece *myth_material_piece(const myth_material *m, uint32_t i);        /* until the next add */
 
-/* From here on everything is booked in mem, which outlives m. Once. */
+/* From here on everything is booked in mem, until unseal takes away what was added since the first seal; unseal may be called without one.
+ * Sealed again with the same mem: later pieces join nothing that is here now. */
 myth_status myth_material_seal(myth_material *m, myth_mem *mem, myth_error *err);
+void myth_material_unseal(myth_material *m);
 
 #ifdef __cplusplus
 }
