@@ -147,7 +147,7 @@ static int run_symbols(myth_cli *cli, const void *opts)
     const char *name = cli->arg[0], *dir = cli->n_arg > 1 ? cli->arg[1] : ".";
     if (!*name)
         return myth_cli_failf(cli, MYTH_EARG, "symbols: NAME is empty; mythos symbols NAME [DIR]");
-    MYTH_TRY(myth_cli_index(&x, cli, dir, &err));
+    MYTH_TRY(myth_cli_index(&x, cli, cli->mem, dir, &err));
     MYTH_TRY(myth_usage_find(&u, x, name, cli->cancel, &err));
     if (u.n_definition == 0)
         MYTH_TRY(say_nearest(cli, x, name, &err));
