@@ -270,6 +270,12 @@ static void stem_of(char *dst, size_t cap, const char *path)
     snprintf(dst, cap, "%.*s", dot && dot > base ? (int)(dot - base) : (int)strlen(base), base);
 }
 
+static bool is_header_path(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && (dot[1] == 'h' || dot[1] == 'H') && strlen(dot) <= 4;
+}
+
 static bool is_header_language(const char *language) { return myth_language_is_kin(language, "c"); }
 
 /* Of one import. False: it does not lead to the definition. */
@@ -318,18 +324,22 @@ typedef struct {
     uint32_t n_of_name;                 /* definitions of the name in kin languages     */
 } place_of_use;
 
-static myth_why judge(const place_of_use *p, const myth_usage_definition *d, const relation *r, bool is_alias)
+/* CANNOT: whatever the name means there, it is not this definition. */
+enum { CANNOT = -1 };
+
+static int judge(const place_of_use *p, const myth_usage_definition *d, const relation *r, bool is_alias)
 {
     bool is_method = d->parent[0] != '\0' && (d->kind == MYTH_SYMBOL_METHOD || d->kind == MYTH_SYMBOL_TEST || d->kind == MYTH_SYMBOL_FUNCTION);
     const char *type = last_of(d->parent);
     bool is_own = p->has_receiver && is_self(p->receiver);
     bool is_bare_method = is_method && !p->has_receiver && !has_bare_methods(p->file->language);
     bool is_of_type = is_method && p->has_receiver && strcmp(p->receiver, type) == 0;
-    if (is_bare_method && !is_alias)
-        return MYTH_WHY_NAME;
+    bool is_hidden = is_header_language(d->language) && !d->is_exported && !is_header_path(d->path);       /* static */
+    if ((is_bare_method && !is_alias) || (is_own && !is_method && p->around_parent[0]) || (is_hidden && p->file->id != d->file_id))
+        return CANNOT;
     if (p->file->id == d->file_id) {
         if (!is_method)
-            return p->has_receiver && !is_own ? MYTH_WHY_NAME : is_own && p->around_parent[0] ? MYTH_WHY_NAME : MYTH_WHY_FILE;
+            return p->has_receiver && !is_own ? MYTH_WHY_NAME : MYTH_WHY_FILE;
         bool is_in_type = strcmp(p->around_parent, d->parent) == 0;
         if (is_own || !p->has_receiver)
             return is_in_type ? MYTH_WHY_FILE : MYTH_WHY_NAME;
@@ -359,7 +369,7 @@ static const char *verb_of(myth_ref_kind kind)
 }
 
 /* The sentence for a reason. */
-static const char *say(look *l, myth_why why, myth_ref_kind kind, const char *name, const char *parent, const relation *r)
+static const char *say(look *l, myth_why why, myth_ref_kind kind, const char *name, const char *parent, const relation *r, bool is_same_file)
 {
     char text[MYTH_USAGE_WHY];
     const char *verb = verb_of(kind), *call = kind == MYTH_REF_CALL ? "()" : "";
@@ -375,7 +385,9 @@ static const char *say(look *l, myth_why why, myth_ref_kind kind, const char *na
         snprintf(text, sizeof(text), "%s %.60s, which %s it, and %s it", r->is_header ? "includes" : "imports", r->spec ? r->spec : "",
                  r->is_header ? "declares" : "re-exports", verb);
         break;
-    case MYTH_WHY_PACKAGE: snprintf(text, sizeof(text), "%s it in the same package", verb); break;
+    case MYTH_WHY_PACKAGE:
+        snprintf(text, sizeof(text), is_same_file ? "%s a method of that name in the same file" : "%s it in the same package", verb);
+        break;
     case MYTH_WHY_ONLY: snprintf(text, sizeof(text), "%s the only %.*s there is", verb, n_name, name); break;
     default: snprintf(text, sizeof(text), "same name only"); break;
     }
@@ -418,6 +430,8 @@ static int by_strength(const void *a, const void *b)
     const myth_usage_place *x = a, *y = b;
     if (x->strength != y->strength)
         return x->strength > y->strength ? -1 : 1;
+    if (x->kind != y->kind)                             /* calls first */
+        return x->kind < y->kind ? -1 : 1;
     int c = strcmp(x->path, y->path);
     return c ? c : (x->line > y->line) - (x->line < y->line);
 }
@@ -452,12 +466,6 @@ static myth_status around(look *l, myth_usage_place *p, const char **parent, boo
 
 /* ---- what gives a name on ---- */
 
-static bool is_header_path(const char *path)
-{
-    const char *dot = strrchr(path, '.');
-    return dot && (dot[1] == 'h' || dot[1] == 'H') && strlen(dot) <= 4;
-}
-
 /* The line of a header that declares a name; 0 = none. */
 static uint32_t declared_in(const myth_view *f, const char *name)
 {
@@ -483,7 +491,7 @@ static myth_status look_for_export(look *l, myth_usage_definition *d, myth_view 
     if (f->id == d->file_id || (f->flags & MYTH_FILE_TEST) || !myth_language_is_kin(f->language, d->language))
         return MYTH_OK;
     bool is_header = is_header_language(f->language) && is_header_path(f->path);
-    if (!is_header && is_header_language(f->language))
+    if (is_header_language(f->language) && (!is_header || !d->is_exported))
         return MYTH_OK;
     myth_status st = myth_view_imports(&l->views, f, err);
     uint32_t line = st == MYTH_OK && is_header && d->kind != MYTH_SYMBOL_MACRO ? declared_in(f, d->name) : 0;
@@ -610,23 +618,23 @@ static uint32_t n_kin(const look *l, const char *language)
 }
 
 /* The strongest reason that any place of the name in its line gives, beside any import. */
-static myth_status judge_line(look *l, myth_why *why, relation *r, myth_view *f, const use *u, const char *name, const char *around_parent,
+static myth_status judge_line(look *l, int *why, relation *r, myth_view *f, const use *u, const char *name, const char *around_parent,
                               const myth_usage_definition *d, uint32_t n_of_name, myth_error *err)
 {
     char receiver[RECEIVER_BYTES];
     size_t n, pos = 0, n_name = strlen(name);
     myth_status st = myth_view_imports(&l->views, f, err);
     const char *line = myth_view_line(f, u->line, &n);
-    *why = MYTH_WHY_NAME;
+    *why = n > 0 && !myth_word_find(line, n, name, n_name, &pos) ? MYTH_WHY_NAME : CANNOT;      /* on the next line of a statement */
     *r = (relation){ .why = MYTH_WHY_NAME };
-    for (; st == MYTH_OK && myth_word_find(line, n, name, n_name, &pos); pos += n_name) {
+    for (pos = 0; st == MYTH_OK && myth_word_find(line, n, name, n_name, &pos); pos += n_name) {
         place_of_use p = { .file = f, .receiver = receiver, .around_parent = around_parent, .n_of_name = n_of_name };
         bool is_alias = strcmp(name, d->name) != 0;
         p.has_receiver = myth_receiver_of(line, pos, receiver, sizeof(receiver));
         relation one = { .why = MYTH_WHY_NAME };
-        myth_why now = judge(&p, d, &one, is_alias);
+        int now = judge(&p, d, &one, is_alias);
         *why = now > *why ? now : *why;
-        for (uint32_t i = 0; i < f->n_import && f->id != d->file_id; i++) {
+        for (uint32_t i = 0; i < f->n_import && f->id != d->file_id && now != CANNOT; i++) {
             if (!relate(&one, f, &f->import[i], d) || (now = judge(&p, d, &one, is_alias)) <= *why)
                 continue;
             *why = now;
@@ -645,7 +653,7 @@ static myth_status place_use(look *l, const use *u, const char *name, myth_error
     const char *around_parent;
     bool is_test;
     relation r[MYTH_USAGE_DEFINITIONS];
-    myth_why why[MYTH_USAGE_DEFINITIONS], best = MYTH_WHY_NAME;
+    int why[MYTH_USAGE_DEFINITIONS], best = MYTH_WHY_NAME;
     myth_status st = MYTH_OK;
     MYTH_TRY(myth_view_get(&f, &l->views, u->file_id, err));
     MYTH_TRY(myth_view_imports(&l->views, f, err));
@@ -655,7 +663,7 @@ static myth_status place_use(look *l, const use *u, const char *name, myth_error
     uint32_t n = n_kin(l, f->language);
     for (uint32_t i = 0; i < out->n_definition; i++) {
         const myth_usage_definition *d = &out->definition[i];
-        why[i] = MYTH_WHY_NAME;
+        why[i] = CANNOT;
         if (!myth_language_is_kin(f->language, d->language) || !fits_kind(u->kind, d))
             continue;
         MYTH_TRY(judge_line(l, &why[i], &r[i], f, u, name, around_parent, d, n, err));
@@ -664,11 +672,11 @@ static myth_status place_use(look *l, const use *u, const char *name, myth_error
     for (uint32_t i = 0; i < out->n_definition; i++) {
         myth_usage_definition *d = &out->definition[i];
         bool is_inside = f->id == d->file_id && u->line >= d->line0 && u->line <= d->line1;
-        if (why[i] < best || is_inside || !myth_language_is_kin(f->language, d->language) || !fits_kind(u->kind, d) ||
-            (best == MYTH_WHY_NAME && u->kind == MYTH_REF_READ))
+        if (why[i] < best || is_inside || (best == MYTH_WHY_NAME && u->kind == MYTH_REF_READ))
             continue;
-        p.strength = why[i];
-        p.why = say(l, why[i], u->kind, d->name, d->parent, &r[i]);
+        p.strength = (myth_why)why[i];
+        p.kind = u->kind;
+        p.why = say(l, p.strength, u->kind, d->name, d->parent, &r[i], f->id == d->file_id);
         if (l->is_short || !add_place(l, is_test && !d->is_test ? &d->tests : &d->callers, &p))
             return no_memory(err);
     }
@@ -822,7 +830,7 @@ static bool add_callee(void *arg, const myth_store_ref *ref)
 static myth_status place_callee(look *l, myth_usage_definition *d, myth_view *f, const callee *c, myth_error *err)
 {
     myth_usage_definition found[CALLEE_DEFINITIONS];
-    myth_why why[CALLEE_DEFINITIONS], best = MYTH_WHY_ONLY;
+    int why[CALLEE_DEFINITIONS], best = MYTH_WHY_ONLY;
     relation r[CALLEE_DEFINITIONS];
     uint32_t n = 0, n_of_name = 0;
     myth_status st = MYTH_OK;
@@ -857,7 +865,7 @@ static myth_status place_callee(look *l, myth_usage_definition *d, myth_view *f,
             continue;
         snprintf(text, sizeof(text), "%s in line %u", c->kind == MYTH_REF_CALL ? "called" : "used", c->line);
         myth_usage_place p = { .path = found[i].path, .name = found[i].name, .parent = found[i].parent, .why = put_text(l, text), .line = found[i].line,
-                               .line0 = found[i].line0, .line1 = found[i].line1, .strength = why[i], .file_id = found[i].file_id };
+                               .line0 = found[i].line0, .line1 = found[i].line1, .kind = c->kind, .strength = (myth_why)why[i], .file_id = found[i].file_id };
         if (l->is_short || !add_place(l, &d->callees, &p))
             st = no_memory(err);
     }

@@ -8,7 +8,8 @@
  *            the name of its file when there is no other. Recursion is not a caller
  * Callees    definitions that the text of this one uses, when more than the name speaks for them
  * Exports    where the name is given on: package files, `export ... from`, `pub use`, headers that declare it
- * Order      definitions: source before tests and copies, then path and line; places: the strongest reason, then path and line
+ * Order      definitions: source before tests and copies, then path and line; places: the strongest reason, calls before types, then path
+ *            and line
  * Limits     MYTH_USAGE_*: what is more is counted
  * Owner      a myth_usage owns its strings until myth_usage_free, before the index is closed
  * Not found  no definition: MYTH_OK with n_definition 0; myth_usage_nearest says what may have been meant                              */
@@ -42,6 +43,7 @@ typedef struct {
     uint32_t line;                      /* of the use; of a callee its own                  */
     uint32_t line0, line1;              /* of that definition; the use's line at the top     */
     uint32_t n_use;
+    myth_ref_kind kind;                 /* of the first use                                  */
     myth_why strength;
     int64_t file_id;
 } myth_usage_place;

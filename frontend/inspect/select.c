@@ -132,7 +132,7 @@ myth_status myth_select_add(myth_select *s, uint32_t *index, bool *is_new, myth_
                      .is_subject = w.is_subject, .of = w.of };
     uint32_t n = myth_material_n_piece(m);
     st = myth_material_add(m, index, &p, err);
-    *is_new = st == MYTH_OK && myth_material_n_piece(m) > n;
+    *is_new = st == MYTH_OK && (!w.is_subject || myth_material_n_piece(m) > n);        /* lines of context came, maybe to a piece that was there */
     return st;
 }
 

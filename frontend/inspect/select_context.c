@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { REQUEST_BYTES = 400, DEFINITIONS = 2, KEY_PLACES = 3, FILE_HEAD = 80 };
+enum { REQUEST_BYTES = 400, DEFINITIONS = 2, KEY_HITS = 20, KEY_PLACES = 3, FILE_HEAD = 80 };
 
 typedef struct {
     myth_select *s;
@@ -67,16 +67,15 @@ static myth_status add_definitions(answer *a, const char *name, uint32_t most, b
 static myth_status add_mentions(answer *a, const char *key, myth_error *err)
 {
     myth_hits hits = { 0 };
-    char query[REQUEST_BYTES + 3];
-    snprintf(query, sizeof(query), "\"%.*s\"", REQUEST_BYTES, key);
-    myth_search_opts o = { .query = query, .mode = MYTH_SEARCH_PHRASE, .k = KEY_PLACES, .with_text = true };
+    myth_search_opts o = { .query = key, .mode = MYTH_SEARCH_RANKED, .k = KEY_HITS, .with_text = true };
+    uint32_t n = 0;
     myth_status st = myth_search(&hits, a->s->index, &o, err);
     if (st == MYTH_EARG) {                      /* a key without a word */
         if (err)
             *err = (myth_error){ 0 };
         return MYTH_OK;
     }
-    for (uint32_t i = 0; st == MYTH_OK && i < hits.n_hit; i++) {
+    for (uint32_t i = 0; st == MYTH_OK && i < hits.n_hit && n < KEY_PLACES; i++) {
         const myth_hit *h = &hits.hit[i];
         uint32_t line = h->line0;
         size_t n_key = strlen(key);
@@ -89,6 +88,7 @@ static myth_status add_mentions(answer *a, const char *key, myth_error *err)
         myth_wanted w = { .path = h->path, .name = "", .parent = "", .why = "mentions what was asked for", .line = line, .line0 = line, .line1 = line, .of = a->of };
         if (is_there)
             st = put(a, &w, err);
+        n += is_there;
     }
     myth_hits_free(&hits);
     return st;

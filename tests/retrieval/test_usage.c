@@ -169,7 +169,7 @@ static void languages(void **state)
     expect("queue_push", "src/queue.c:2 function queue_push\n c src/worker.c:4 work import\n x include/queue.h:2 - export\n");
     expect("Store.get", "web/lib/session.ts:4 method Store.get\n c web/app.ts:3 main import\n x web/lib/index.ts:2 - export\n");
     expect("Open", "gopkg/auth/a.go:5 function Open\n c gopkg/auth/a.go:7 Session.Close file\n c gopkg/main.go:8 main import\n c gopkg/auth/b.go:3 both package\n");
-    expect("Close", "gopkg/auth/a.go:7 method Session.Close\n c gopkg/main.go:8 main import\n e gopkg/auth/a.go:3 Session file\n e gopkg/auth/a.go:5 Open file\n");
+    expect("Close", "gopkg/auth/a.go:7 method Session.Close\n c gopkg/main.go:8 main import\n e gopkg/auth/a.go:5 Open file\n e gopkg/auth/a.go:3 Session file\n");
     expect("open_it", "rs/src/auth/session.rs:1 function open_it\n c rs/src/auth/session.rs:3 Sess.close_it file\n c rs/src/main.rs:3 main import\n"
                       " x rs/src/auth/mod.rs:2 - export\n");
 }
