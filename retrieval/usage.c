@@ -2,6 +2,7 @@
  * the other way round.
  *
  * Judged by   the file of the use, its language, what it imports, and what stands in front of the name in its line                     */
+#define _GNU_SOURCE             /* strcasestr */
 #include "fts_tokenizer.h"
 #include "index_impl.h"
 #include "rank.h"
@@ -11,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+_Static_assert(MYTH_USAGE_DEFINITIONS <= 64, "a bit each in myth_view");
 
 enum { EXPORT_FILES = 512, CALLEES = 128, CALLEE_DEFINITIONS = 32, SIGNATURE_BYTES = 400, RECEIVER_BYTES = 96 };
 
@@ -322,35 +325,44 @@ typedef struct {
     bool has_receiver;
     const char *around_parent;          /* of the definition around the use; "" = none */
     uint32_t n_of_name;                 /* definitions of the name in kin languages     */
+    bool has_type;                      /* the file names the definition's type, or it has none */
 } place_of_use;
+
+/* A function with a parent stands in another function or a namespace: it is called without an object. */
+static bool is_of_object(const myth_usage_definition *d)
+{
+    return d->parent[0] && (d->kind == MYTH_SYMBOL_METHOD || d->kind == MYTH_SYMBOL_TEST);
+}
 
 /* CANNOT: whatever the name means there, it is not this definition. */
 enum { CANNOT = -1 };
 
 static int judge(const place_of_use *p, const myth_usage_definition *d, const relation *r, bool is_alias)
 {
-    bool is_method = d->parent[0] != '\0' && (d->kind == MYTH_SYMBOL_METHOD || d->kind == MYTH_SYMBOL_TEST || d->kind == MYTH_SYMBOL_FUNCTION);
+    bool is_method = is_of_object(d);
     const char *type = last_of(d->parent);
     bool is_own = p->has_receiver && is_self(p->receiver);
     bool is_bare_method = is_method && !p->has_receiver && !has_bare_methods(p->file->language);
-    bool is_of_type = is_method && p->has_receiver && strcmp(p->receiver, type) == 0;
+    bool is_of_type = type[0] && p->has_receiver && strcmp(p->receiver, type) == 0;
     bool is_hidden = is_header_language(d->language) && !d->is_exported && !is_header_path(d->path);       /* static */
     if ((is_bare_method && !is_alias) || (is_own && !is_method && p->around_parent[0]) || (is_hidden && p->file->id != d->file_id))
         return CANNOT;
     if (p->file->id == d->file_id) {
         if (!is_method)
-            return p->has_receiver && !is_own ? MYTH_WHY_NAME : MYTH_WHY_FILE;
+            return p->has_receiver && !is_own && !is_of_type ? MYTH_WHY_NAME : MYTH_WHY_FILE;
         bool is_in_type = strcmp(p->around_parent, d->parent) == 0;
         if (is_own || !p->has_receiver)
             return is_in_type ? MYTH_WHY_FILE : MYTH_WHY_NAME;
         return is_of_type ? MYTH_WHY_FILE : MYTH_WHY_PACKAGE;   /* an object of the file's, maybe of another type */
     }
     if (is_own)                                                 /* of another file's type: by inheritance at most */
-        return r->why >= MYTH_WHY_EXPORT ? r->why : MYTH_WHY_NAME;
+        return r->why >= MYTH_WHY_EXPORT && p->has_type ? (int)r->why : MYTH_WHY_NAME;
     if (is_of_type)
         return MYTH_WHY_QUALIFIED;
     bool is_module = p->has_receiver && r->module[0] && strcmp(p->receiver, r->module) == 0;
-    if (r->why >= MYTH_WHY_EXPORT) {
+    if (is_method && is_module)                                 /* a function of the module */
+        return MYTH_WHY_NAME;
+    if (r->why >= MYTH_WHY_EXPORT && p->has_type) {
         if (is_method ? p->has_receiver || has_bare_methods(p->file->language) : is_module)
             return r->why;
         if (!p->has_receiver && (r->names_it || r->is_header))
@@ -358,7 +370,7 @@ static int judge(const place_of_use *p, const myth_usage_definition *d, const re
         if (r->is_header && r->why >= MYTH_WHY_EXPORT && d->kind != MYTH_SYMBOL_FUNCTION)
             return r->why;
     }
-    if (myth_module_is_shared(p->file->language) && is_same_directory(p->file->path, d->path) && (is_method || !p->has_receiver))
+    if (myth_module_is_shared(p->file->language) && is_same_directory(p->file->path, d->path) && (is_method ? p->has_type : !p->has_receiver))
         return MYTH_WHY_PACKAGE;
     return p->n_of_name == 1 && (is_method || !p->has_receiver || is_module) ? MYTH_WHY_ONLY : MYTH_WHY_NAME;
 }
@@ -617,6 +629,23 @@ static uint32_t n_kin(const look *l, const char *language)
     return n + l->out->n_more;
 }
 
+/* Whether the text of a file names the type that a definition belongs to; looked for once per file and definition that was asked for. */
+static bool mentions_type(const look *l, myth_view *f, const myth_usage_definition *d)
+{
+    size_t pos = 0;
+    const char *type = last_of(d->parent);
+    if (!is_of_object(d) || !type[0] || f->id == d->file_id)
+        return true;
+    bool is_asked = d >= l->out->definition && d < l->out->definition + l->out->n_definition;
+    uint64_t bit = is_asked ? 1ull << (d - l->out->definition) : 0;
+    if (f->type_known & bit)
+        return (f->type_there & bit) != 0;
+    bool is_there = myth_word_find((const char *)f->text, f->n, type, strlen(type), &pos);
+    f->type_known |= bit;
+    f->type_there |= is_there ? bit : 0;
+    return is_there;
+}
+
 /* The strongest reason that any place of the name in its line gives, beside any import. */
 static myth_status judge_line(look *l, int *why, relation *r, myth_view *f, const use *u, const char *name, const char *around_parent,
                               const myth_usage_definition *d, uint32_t n_of_name, myth_error *err)
@@ -627,8 +656,9 @@ static myth_status judge_line(look *l, int *why, relation *r, myth_view *f, cons
     const char *line = myth_view_line(f, u->line, &n);
     *why = n > 0 && !myth_word_find(line, n, name, n_name, &pos) ? MYTH_WHY_NAME : CANNOT;      /* on the next line of a statement */
     *r = (relation){ .why = MYTH_WHY_NAME };
+    bool has_type = st == MYTH_OK && mentions_type(l, f, d);
     for (pos = 0; st == MYTH_OK && myth_word_find(line, n, name, n_name, &pos); pos += n_name) {
-        place_of_use p = { .file = f, .receiver = receiver, .around_parent = around_parent, .n_of_name = n_of_name };
+        place_of_use p = { .file = f, .receiver = receiver, .around_parent = around_parent, .n_of_name = n_of_name, .has_type = has_type };
         bool is_alias = strcmp(name, d->name) != 0;
         p.has_receiver = myth_receiver_of(line, pos, receiver, sizeof(receiver));
         relation one = { .why = MYTH_WHY_NAME };
@@ -772,10 +802,12 @@ static myth_status find_tests_by_file(look *l, myth_error *err)
         snprintf(path, sizeof(path), "%.*s", sqlite3_column_bytes(q, 1), (const char *)sqlite3_column_blob(q, 1));
         const char *language = (const char *)sqlite3_column_text(q, 2);
         bare_stem(stem, sizeof(stem), path);
+        const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+        bool is_named_test = strcasestr(name, "test") || strcasestr(name, "spec");
         for (uint32_t i = 0; i < u->n_definition && st == MYTH_OK && language; i++) {
             myth_usage_definition *d = &u->definition[i];
             bare_stem(own, sizeof(own), d->path);
-            if (d->is_test || d->tests.n > 0 || !own[0] || strcmp(own, stem) != 0 || !myth_language_is_kin(language, d->language))
+            if (d->is_test || d->tests.n > 0 || !own[0] || strcmp(own, stem) != 0 || !is_named_test || !myth_language_is_kin(language, d->language))
                 continue;
             myth_view *f = NULL;
             if ((st = myth_view_get(&f, &l->views, sqlite3_column_int64(q, 0), err)) != MYTH_OK)

@@ -21,6 +21,7 @@ typedef struct {
     uint32_t n_line;
     myth_view_import *import;
     uint32_t n_import, cap_import;
+    uint64_t type_known, type_there;    /* of definition i bit i: whether the text names its type */
 } myth_view;
 
 /* Files by id, each looked into once. Strings are in the usage's blocks. */

@@ -304,7 +304,8 @@ static void requests(void **state)
     expect_context(&b, "config::SESSION_TTL", "app.py", 6);
     expect_context(&b, "config::database", "conf/app.toml", 6);
     expect_context(&b, "tests/test_store.py", "tests/test_store.py", 4);
-    expect_context(&b, "wrong/path.py::handler", "app.py", 5);          /* one definition has the name */
+    expect_near(&b, "app.py::handler", "shown above");                        /* with the lines around the key */
+    expect_context(&b, "wrong/path.py::LIMIT", "store.py", 16);           /* one definition has the name */
     expect_near(&b, "store.py::Store.laod", "load (store.py)");
     expect_near(&b, "nothing.py::zzqqyy", "");
     expect_near(&b, "../../etc/passwd", "");
