@@ -320,7 +320,8 @@ static myth_status pack_parts(myth_inspection *in, uint32_t soft, uint32_t hard,
     for (int i = 0; i < TRIES && over; i++) {
         if (soft <= fixed + less)
             return myth_fail(err, MYTH_ELIMIT, "rules, map and task leave no room for code");
-        myth_parts_opts o = { .soft = myth_min_u32(soft - fixed - less, in->budget.code_room), .hard = hard - fixed - less,
+        const uint32_t cap = in->o.code_tokens ? in->o.code_tokens : UINT32_MAX;
+        myth_parts_opts o = { .soft = myth_min_u32(soft - fixed - less, in->budget.code_room), .hard = myth_min_u32(hard - fixed - less, cap),
                              .max_part = MYTH_INSPECT_PARTS_MAX, .worker_path = in->o.worker_path, .cost = block_cost, .user = in };
         myth_parts_close(&p);
         MYTH_TRY(myth_parts_make(&p, in->mem, in->material, &o, err));
