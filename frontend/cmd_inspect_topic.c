@@ -6,15 +6,16 @@
 
 typedef struct {
     myth_inspect_flags inspect;
-    const char *dir;
+    myth_select_flags select;
     uint32_t chunks;
 } topic_opts;
 
 static const myth_option options[] = {
-    MYTH_OPTION_DIRECTORY(topic_opts, dir),
     { "chunks", NULL, MYTH_OPT_U32, "N", offsetof(topic_opts, chunks), "10", MYTH_TOPIC_MIN, MYTH_TOPIC_MAX, "chunks of the search to inspect" },
 };
-static const myth_option_group groups[] = { MYTH_GROUPS_INSPECT(topic_opts, inspect), MYTH_GROUP("topic", topic_opts, options) };
+static const myth_option_group groups[] = {
+    MYTH_GROUPS_INSPECT(topic_opts, inspect), MYTH_GROUP_SELECT(topic_opts, select), MYTH_GROUP("topic", topic_opts, options),
+};
 
 enum { QUESTION_BYTES = 8 << 10 };
 
@@ -30,14 +31,14 @@ static myth_status begin(void *user, myth_cli *cli, myth_error *err)
     size_t n = strlen(cli->arg[0]);
     if (n > QUESTION_BYTES)
         return myth_fail(err, MYTH_EARG, "a question of %zu bytes, expected at most %d", n, (int)QUESTION_BYTES);
-    return myth_select_run_open(&j->run, cli, j->o->dir, &(myth_revision_opts){ .is_patch = true }, err);
+    return myth_select_run_open(&j->run, cli, &j->o->select, &(myth_revision_opts){ .is_patch = true }, err);
 }
 
 static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth_material *m, myth_inspect_opts *io, myth_error *err)
 {
     topic_job *j = user;
     myth_select_counts counts;
-    (void)model;
+    myth_select_run_rank(&j->run, &j->o->select, &j->o->inspect, model);
     myth_status st = myth_select_topic(j->run.select, m, cli->arg[0], j->o->chunks, &(myth_search_opts){ 0 }, &counts, err);
     if (st != MYTH_OK)
         return st;
@@ -55,7 +56,7 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
 static int run_inspect_topic(myth_cli *cli, const void *opts)
 {
     topic_job j = { .o = opts };
-    const myth_inspect_job job = { .root = j.o->dir, .always_split = true, .begin = begin, .fill = fill, .on_context = myth_select_run_context, .user = &j };
+    const myth_inspect_job job = { .root = j.o->select.dir, .always_split = true, .begin = begin, .fill = fill, .on_context = myth_select_run_context, .user = &j };
     int code = myth_inspect_command(cli, &j.o->inspect, &job);
     myth_select_run_close(&j.run);
     return code;

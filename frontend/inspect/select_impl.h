@@ -10,6 +10,8 @@ struct myth_select {
     myth_revision *side;
     myth_chunker *chunker;
     const bool *is_cancelled;
+    myth_rank_fn rank;                      /* NULL = none */
+    void *rank_user;
 };
 
 /* A file of the side, in the material; MYTH_ENOTFOUND and MYTH_EUNSUPPORTED as myth_revision_read. */

@@ -155,6 +155,10 @@ static void refused(void **state)
     expect_refused(HEAD "@@ -4294967295 +1 @@\n a\n", "does not begin");
     expect_refused("@@ -1 +1 @@\n-a\n+b\n", "before any file");
     expect_refused("diff --git a/x b/y\n", "without a path");
+    expect_refused("diff --git a/x b/x\nindex 1..2 100644\n", "cut off");
+    expect_refused("diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n", "without");
+    expect_refused(HEAD, "cut off");
+    expect_refused("diff --git a/x b/x\nnew file mode 100644\nindex 0000000..1234567\n--- /dev/null\n+++ b/x\n", "cut off");
     expect_refused("--- a/x\n+++ \n@@ -1 +1 @@\n", "path is missing");
     expect_refused("--- /dev/null\n+++ /dev/null\n@@ -1 +1 @@\n", "both sides");
     expect_refused("--- \"a/x\n+++ b/x\n@@ -1 +1 @@\n", "cannot be read");
