@@ -6,8 +6,11 @@ static const char *const python[] = { ".py", NULL };
 
 static int clean(void **state)
 {
+    static bool is_made;
     (void)state;
-    files_mkdir("p");
+    if (!is_made)
+        files_mkdir("p");
+    is_made = true;
     files_clear("p");
     return 0;
 }
@@ -73,10 +76,12 @@ static void path_and_names_count_more(void **state)
 {
     (void)state;
     others(6);
-    files_text("p/body.py", "def other():\n    return tulip\n");
-    files_text("p/name.py", "def tulip():\n    return other\n");
-    files_text("p/tulip.py", "def third():\n    return other\n");
-    assert_string_equal(ask("tulip", 5), "tulip.py name.py body.py");
+    files_text("p/a_body.py", "def other():\n    return tulip\n");
+    files_text("p/b_name.py", "def tulip():\n    return other\n");
+    assert_string_equal(ask("tulip", 5), "b_name.py a_body.py");
+    files_text("p/a_crocus.py", "def third():\n    return iris\n");
+    files_text("p/b_iris.py", "def fourth():\n    return other\n");
+    assert_string_equal(ask("iris", 5), "b_iris.py a_crocus.py");
 }
 
 /* Five chunks that match lose to none less than four: the fifth adds nothing. */

@@ -42,7 +42,7 @@ static bool make_repository(void)
 {
     if (shell("command -v git") != 0)
         return false;
-    return shell("rm -rf repo && git init -q repo && cd repo && mkdir -p a/b/c && printf 'one\\r\\n' >a/b/c/x.c && printf 'two' >y.h && printf 'z' >'odd \\\n name.c' && "
+    return shell("rm -rf repo bare && git init -q repo && cd repo && mkdir -p a/b/c && printf 'one\\r\\n' >a/b/c/x.c && printf 'two' >y.h && printf 'z' >'odd \\\n name.c' && "
                  "printf '*.c text eol=lf\\n' >.gitattributes && ln -s y.h link.h && chmod +x y.h && git add -A && git commit -qm one && git rev-parse HEAD >../one && "
                  "git rm -qr a && printf 'three' >y.h && git add -A && git commit -qm two && git rev-parse HEAD >../two && git clone -q --bare . ../bare") == 0;
 }
