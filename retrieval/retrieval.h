@@ -6,7 +6,9 @@
 #include "corpus.h"
 #include "grep.h"
 #include "index.h"
+#include "plain.h"
 #include "scan.h"
 #include "search.h"
+#include "snapshot.h"
 
 #endif
