@@ -7,8 +7,10 @@
 #include "grep.h"
 #include "index.h"
 #include "plain.h"
+#include "revision.h"
 #include "scan.h"
 #include "search.h"
 #include "snapshot.h"
+#include "usage.h"
 
 #endif
