@@ -7,6 +7,7 @@
 #include "grep.h"
 #include "index.h"
 #include "scan.h"
+#include "rank.h"
 #include "search.h"
 
 #endif
