@@ -2,7 +2,8 @@
  *
  * Seed     MYTHOS_TEST_SEED, else 1; printed on first use, so that a failure can be run again
  * Full     MYTHOS_TEST_FULL=1 runs the issue's counts, else a sample
- * Sample   MYTHOS_TEST_SAMPLE=N, set by ctest where software stands in for a device: an N-th of the sample, in full runs too */
+ * Sample   MYTHOS_TEST_SAMPLE=N, set by ctest where software stands in for a device: an N-th of the sample, in full runs too;
+ *          MYTHOS_TEST_QUICK=N, set by ctest where a sample takes minutes: an N-th of that, but in full runs */
 #ifndef MYTH_TESTS_CHECK_H
 #define MYTH_TESTS_CHECK_H
 
@@ -29,12 +30,19 @@ static inline bool check_is_full(void)
     return s && s[0] == '1' && !getenv("MYTHOS_TEST_SAMPLE");
 }
 
+static inline uint32_t check_share(const char *name)
+{
+    const char *s = getenv(name);
+    const uint32_t share = s ? (uint32_t)strtoul(s, NULL, 10) : 1;
+    return share ? share : 1;
+}
+
 /* How many of the n of a sample are run: at least 1. */
 static inline uint32_t check_sample(uint32_t n)
 {
-    const char *s = getenv("MYTHOS_TEST_SAMPLE");
-    uint32_t share = s ? (uint32_t)strtoul(s, NULL, 10) : 1;
-    return share > 1 ? (n + share - 1) / share : n;
+    const char *full = getenv("MYTHOS_TEST_FULL");
+    const uint32_t share = check_share("MYTHOS_TEST_SAMPLE") * (full && full[0] == '1' ? 1 : check_share("MYTHOS_TEST_QUICK"));
+    return (n + share - 1) / share;
 }
 
 static inline uint64_t check_seed(void)
