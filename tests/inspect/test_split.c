@@ -34,7 +34,7 @@ static uint32_t cut(uint32_t first, uint32_t guess, uint32_t max_bytes)
 {
     fit f = { max_bytes, 0 };
     uint32_t last = 0;
-    assert_int_equal(myth_split_next(&last, &src, first, guess, fits, &f, NULL), MYTH_OK);
+    assert_int_equal(myth_split_next(&last, &src, first, src.n_line, guess, NULL, fits, &f, NULL), MYTH_OK);
     assert_true(last >= first && f.n_call < 64);
     return last;
 }
@@ -92,7 +92,7 @@ static void test_line_that_does_not_fit(void **unused)
     uint32_t last;
     myth_error err = { 0 };
     open_source(c_file, sizeof(c_file) - 1);
-    assert_int_equal(myth_split_next(&last, &src, 1, 1, fits, &f, &err), MYTH_ELIMIT);
+    assert_int_equal(myth_split_next(&last, &src, 1, src.n_line, 1, NULL, fits, &f, &err), MYTH_ELIMIT);
     assert_non_null(strstr(err.msg, "line 1 "));
     close_source();
 }
@@ -109,7 +109,7 @@ static void test_parts_cover_the_file(void **unused)
         fit f = { 40 + check_below(&rng, 600), 0 };
         for (uint32_t first = 1, last; first <= src.n_line; first = last + 1, n_part++) {
             bool does = false;
-            myth_status st = myth_split_next(&last, &src, first, 1 + check_below(&rng, 50), fits, &f, NULL);
+            myth_status st = myth_split_next(&last, &src, first, src.n_line, 1 + check_below(&rng, 50), NULL, fits, &f, NULL);
             if (st == MYTH_ELIMIT) {                                 /* a line longer than the limit: nothing smaller is left */
                 assert_true(src.line[first - 1].len > f.max_bytes);
                 break;
