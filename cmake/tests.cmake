@@ -73,7 +73,7 @@ endforeach()
 
 # Minutes of a software device, in `make test`.
 if(MYTH_HAS_VULKAN AND NOT MYTH_ENGINE_ONLY)
-    foreach(row "vulkan/bits 4" "engine/faults_vulkan 3" "engine/seq_vulkan 2" "engine/generate_vulkan 2" "engine/parts_vulkan 2" "engine/run_vulkan 2")
+    foreach(row "vulkan/bits 4" "vulkan/ops 3" "engine/faults_vulkan 3" "engine/seq_vulkan 2" "engine/generate_vulkan 2" "engine/parts_vulkan 2" "engine/run_vulkan 2")
         separate_arguments(row)
         list(GET row 0 name)
         list(GET row 1 share)

@@ -37,11 +37,16 @@ static inline uint32_t check_share(const char *name)
     return share ? share : 1;
 }
 
+static inline uint32_t check_quick(void)
+{
+    const char *full = getenv("MYTHOS_TEST_FULL");
+    return full && full[0] == '1' ? 1 : check_share("MYTHOS_TEST_QUICK");
+}
+
 /* How many of the n of a sample are run: at least 1. */
 static inline uint32_t check_sample(uint32_t n)
 {
-    const char *full = getenv("MYTHOS_TEST_FULL");
-    const uint32_t share = check_share("MYTHOS_TEST_SAMPLE") * (full && full[0] == '1' ? 1 : check_share("MYTHOS_TEST_QUICK"));
+    const uint32_t share = check_share("MYTHOS_TEST_SAMPLE") * check_quick();
     return (n + share - 1) / share;
 }
 
@@ -75,6 +80,9 @@ static inline bool check_is_among(uint32_t i, uint32_t n, uint32_t most)
 
 /* Whether the i-th of the n of a sample is run. */
 static inline bool check_is_kept(uint32_t i, uint32_t n) { return check_is_among(i, n, check_sample(n)); }
+
+/* Whether the i-th of n cases is run, all of which are unless the run is a quick one. */
+static inline bool check_is_case(uint32_t i, uint32_t n) { return check_is_among(i, n, (n + check_quick() - 1) / check_quick()); }
 
 /* splitmix64: any state is a good one */
 static inline uint64_t check_rand(uint64_t *state)
