@@ -171,20 +171,24 @@ static void ask_missed_target(question *q)
 
 static void ask_missed(question *q)
 {
-    const json_t *asked = json_object_get(LIST(q, "report"), "missing_context"), *c;
-    size_t i, n_below = 0;
+    const json_t *report = LIST(q, "report"), *asked = json_object_get(report, "context_requests"), *c;
+    size_t i, n_below = 0, n_served = 0;
     if (q->t->path) {
         ask_missed_target(q);
         return;
     }
-    if (!LIST(q, "report"))
+    json_array_foreach(asked, i, c) {
+        n_served += strcmp(myth_doc_text(c, "result"), "served") == 0;
+        add_place(q, "%.200s: %s, asked for by part %lld", myth_doc_text(c, "name"), myth_doc_text(c, "result"), (long long)myth_doc_int(c, "part") + 1);
+    }
+    if (!report)
         say(q, "unknown", "the run has no report");
-    else if (json_array_size(asked))
-        say(q, "yes", "the model asked for %zu that %s not in its prompt", json_array_size(asked), json_array_size(asked) == 1 ? "was" : "were");
+    else if (json_array_size(asked) > n_served)
+        say(q, "yes", "the model named %zu things as missing, %zu of them were brought", json_array_size(asked), n_served);
+    else if (n_served)
+        say(q, "no", "all %zu things that the model named as missing were brought", n_served);
     else
-        say(q, "no", "the model asked for nothing more");
-    json_array_foreach(asked, i, c)
-        add_place(q, "%s", json_string_value(c) ? json_string_value(c) : "");
+        say(q, "no", "the model named nothing as missing");
     json_array_foreach(LIST(q, "candidates"), i, c)
         if (strcmp(myth_doc_text(c, "fate"), "below the cut") == 0 && n_below++ == 0) {
             char place[400];
