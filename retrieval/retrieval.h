@@ -6,8 +6,10 @@
 #include "corpus.h"
 #include "grep.h"
 #include "index.h"
+#include "plain.h"
 #include "scan.h"
 #include "rank.h"
 #include "search.h"
+#include "snapshot.h"
 
 #endif
