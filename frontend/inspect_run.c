@@ -125,7 +125,7 @@ static void dry_run_text(const run *w)
     printf("prompt tokens    %u\n  rules          %u\n  map            %u of %u%s\n  task           %u of %u\n  code           %u, at most %u a part\n",
            r->prompt_tokens, b->rules, b->map, b->map_room, b->is_map_cut ? ", cut" : "", b->task, b->task_room, b->code, b->code_room);
     if (b->n_context)
-        printf("context          %u pieces, %u left out\n", b->n_context, b->n_left_out);
+        printf("other code       %u pieces as context, %u left out\n", b->n_context, b->n_left_out);
     printf("new tokens       %u\nparts            %u\n", r->max_new_tokens, myth_inspect_n_part(w->in));
     for (uint32_t i = 0; i < myth_inspect_n_part(w->in); i++) {
         uint32_t n_block, n_tok;

@@ -51,12 +51,15 @@ static myth_status list_files(myth_inspection *in, myth_error *err)
         return myth_inspect_no_room("files", in->cap_file * sizeof(*in->file), err);
     for (uint32_t i = 0; i < in->n_block; i++)
         myth_inspect_note_file(in, in->block[i].src, is_subject(in, i));
+    for (uint32_t i = 0; !in->n_block && i < myth_material_n_piece(in->material); i++)          /* refused: what would have been */
+        if (myth_material_piece(in->material, i)->is_subject)
+            myth_inspect_note_file(in, myth_material_of(in->material, myth_material_piece(in->material, i)->source), true);
     for (uint32_t k = 0; k < in->report.n_file; k++) {
         uint64_t n = 0;
         for (uint32_t i = 0; i < in->n_block; i++)
             if (in->block[i].src == in->file[k].src && is_subject(in, i))
                 n += (uint64_t)in->block[i].last + 1 - in->block[i].first;
-        in->file[k].is_whole = in->file[k].is_subject && n == in->file[k].src->n_line;
+        in->file[k].is_whole = in->n_block && in->file[k].is_subject && n == in->file[k].src->n_line;
     }
     in->report.file = in->file;
     return MYTH_OK;

@@ -192,13 +192,13 @@ static myth_status encode_turn(const myth_inspection *in, turn *t, myth_error *e
     static const char head[] = "This is the context that you named as missing.\n",
                       tail[] = "\nAnswer again with all findings about all of the code, the most severe first. Answer with JSON only.";
     const myth_block *added = t->block + t->n_old;
-    size_t n_code = myth_prompt_blocks(NULL, 0, in->o.style, added, t->n_block - t->n_old), len = sizeof(head) - 1 + n_code + t->n_note + sizeof(tail) - 1;
+    size_t n_code = myth_inspect_blocks_text(NULL, 0, added, t->n_block - t->n_old), len = sizeof(head) - 1 + n_code + t->n_note + sizeof(tail) - 1;
     char *text = myth_alloc(in->now_mem, MYTH_MEM_STAGING, "turn", len), *at = text;
     if (!text)
         return myth_inspect_no_room("turn", len, err);
     memcpy(at, head, sizeof(head) - 1);
     at += sizeof(head) - 1;
-    at += myth_prompt_blocks(at, n_code, in->o.style, added, t->n_block - t->n_old);
+    at += myth_inspect_blocks_text(at, n_code, added, t->n_block - t->n_old);
     memcpy(at, t->note, t->n_note);
     memcpy(at + t->n_note, tail, sizeof(tail) - 1);
     myth_free(in->now_mem, t->ids);

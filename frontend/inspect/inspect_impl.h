@@ -81,6 +81,8 @@ myth_status myth_inspect_take_run(myth_inspection *in, myth_error *err);
 
 /* Counts, refuses or makes the parts, and fills the budget. */
 myth_status myth_inspect_plan_parts(myth_inspection *in, myth_error *err);
+/* Blocks one after another, as they stand in a prompt. Writes at most cap bytes, returns what the whole takes. */
+size_t myth_inspect_blocks_text(char *dst, size_t cap, const myth_block *block, uint32_t n_block);
 /* Ids of a user's turn behind an answer: the end of the answer's turn, the text, the head of the next answer. *ids is now_mem's. */
 myth_status myth_inspect_encode_turn(const myth_inspection *in, const char *text, size_t len, int32_t **ids, uint32_t *n_ids, myth_error *err);
 

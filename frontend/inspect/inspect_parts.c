@@ -55,13 +55,21 @@ myth_status myth_inspect_count(uint32_t *n_tok, const myth_model *model, const c
     return count_text(n_tok, model->mem, model->tokenizer, text, len, err);
 }
 
+size_t myth_inspect_blocks_text(char *dst, size_t cap, const myth_block *block, uint32_t n_block)
+{
+    size_t len = 0;
+    for (uint32_t i = 0; i < n_block; i++)
+        len += myth_prompt_block(len < cap ? dst + len : NULL, len < cap ? cap - len : 0, &block[i]);
+    return len;
+}
+
 static myth_status count_blocks(const myth_inspection *in, uint32_t *n_tok, const myth_block *block, uint32_t n_block, myth_error *err)
 {
-    size_t len = myth_prompt_blocks(NULL, 0, in->o.style, block, n_block);
+    size_t len = myth_inspect_blocks_text(NULL, 0, block, n_block);
     char *text = myth_alloc(in->now_mem, MYTH_MEM_STAGING, "prompt text", len);
     if (!text)
         return myth_inspect_no_room("prompt text", len, err);
-    myth_prompt_blocks(text, len, in->o.style, block, n_block);
+    myth_inspect_blocks_text(text, len, block, n_block);
     myth_status st = count_text(n_tok, in->now_mem, in->model->tokenizer, text, len, err);
     myth_free(in->now_mem, text);
     return st;
@@ -320,7 +328,8 @@ static myth_status pack_parts(myth_inspection *in, uint32_t soft, uint32_t hard,
     for (int i = 0; i < TRIES && over; i++) {
         if (soft <= fixed + less)
             return myth_fail(err, MYTH_ELIMIT, "rules, map and task leave no room for code");
-        myth_parts_opts o = { .soft = myth_min_u32(soft - fixed - less, in->budget.code_room), .hard = hard - fixed - less,
+        const uint32_t cap = in->o.code_tokens ? in->o.code_tokens : UINT32_MAX;
+        myth_parts_opts o = { .soft = myth_min_u32(soft - fixed - less, in->budget.code_room), .hard = myth_min_u32(hard - fixed - less, cap),
                              .max_part = MYTH_INSPECT_PARTS_MAX, .worker_path = in->o.worker_path, .cost = block_cost, .user = in };
         myth_parts_close(&p);
         MYTH_TRY(myth_parts_make(&p, in->mem, in->material, &o, err));

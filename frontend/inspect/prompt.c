@@ -209,14 +209,6 @@ size_t myth_prompt_block(char *dst, size_t cap, const myth_block *block)
     return s.len;
 }
 
-size_t myth_prompt_blocks(char *dst, size_t cap, myth_prompt_style style, const myth_block *block, uint32_t n_block)
-{
-    sink s = { dst, cap, 0 };
-    for (uint32_t i = 0; i < n_block; i++)
-        put_block(&s, styles[style].literal, &block[i]);
-    return s.len;
-}
-
 static void messages(myth_message msg[2], const myth_prompt *p, const char *user, size_t len)
 {
     const char *rules = myth_prompt_system(p->style);

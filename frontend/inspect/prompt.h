@@ -57,9 +57,6 @@ const char *myth_prompt_system(myth_prompt_style style);
 /* Map, task, code, instructions. Writes at most cap bytes, returns what the whole takes. */
 size_t myth_prompt_user(char *dst, size_t cap, const myth_prompt *p);
 
-/* Blocks alone, as they stand in a prompt: for further turns. Same rule for cap. */
-size_t myth_prompt_blocks(char *dst, size_t cap, myth_prompt_style style, const myth_block *block, uint32_t n_block);
-
 /* Ids that encode can need at most. */
 size_t myth_prompt_bound(const myth_prompt *p);
 /* Books the text and what the chat template needs as STAGING for the call. */

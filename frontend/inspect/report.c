@@ -33,15 +33,16 @@ bool myth_report_reaches(const myth_report *r, myth_severity level)
     return false;
 }
 
-/* A line of src was shown, as far as the report knows. */
+/* A line of src was shown of a file that was inspected, as far as the report knows. */
 static bool was_inspected(const myth_report *r, const myth_source *src, uint32_t line)
 {
-    if (!r->n_file)
-        return true;
+    for (uint32_t i = 0; i < r->n_file; i++)
+        if (r->file[i].src == src && !r->file[i].is_subject)
+            return false;
     for (uint32_t i = 0; i < r->n_block; i++)
         if (r->block[i].src == src && line >= r->block[i].first && line <= r->block[i].last)
             return true;
-    return false;
+    return !r->n_file;
 }
 
 bool myth_report_is_idle(const myth_report *r, const myth_suppression *s)

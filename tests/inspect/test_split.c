@@ -125,9 +125,45 @@ static void test_parts_cover_the_file(void **unused)
     assert_true(n_part > n_file);
 }
 
+/* A parser's borders: between definitions, whatever the text looks like; none where no grammar is. */
+static void test_borders_of_a_parser(void **unused)
+{
+    static const char text[] =
+        "int f(int n)\n"             /*  1 */
+        "{\n"                        /*  2 */
+        "    return n;\n"            /*  3 */
+        "}\n"                        /*  4 */
+        "/* of g { */\n"             /*  5 */
+        "int g(int n)\n"             /*  6 */
+        "{\n"                        /*  7 */
+        "\n"                         /*  8 */
+        "    return -n;\n"           /*  9 */
+        "}\n"                        /* 10 */
+        "int h;\n";                  /* 11 */
+    uint8_t *border = NULL;
+    uint32_t last;
+    (void)unused;
+    open_source(text, sizeof(text) - 1);
+    assert_int_equal(myth_split_borders(&border, mem, NULL, &src, NULL), MYTH_OK);
+    assert_null(border);
+    if (getenv("MYTHOS_BIN")) {
+        assert_int_equal(myth_split_borders(&border, mem, getenv("MYTHOS_BIN"), &src, NULL), MYTH_OK);
+        if (!border)
+            print_message("no grammar for C in this build\n");
+        for (uint32_t most = 5; border && most < 11; most++) {
+            fit f = { src.line[most - 1].off + src.line[most - 1].len, 0 };
+            assert_int_equal(myth_split_next(&last, &src, 1, src.n_line, 4, border, fits, &f, NULL), MYTH_OK);
+            assert_int_equal(last, most < 10 ? 4 : 10);       /* the comment goes with what it is about; a blank line inside g cuts nothing */
+        }
+        myth_free(mem, border);
+    }
+    close_source();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_borders_of_a_parser),
         cmocka_unit_test(test_cuts_between_functions),
         cmocka_unit_test(test_cuts_by_indentation),
         cmocka_unit_test(test_line_that_does_not_fit),
