@@ -7,9 +7,11 @@
 #include "grep.h"
 #include "index.h"
 #include "plain.h"
-#include "scan.h"
 #include "rank.h"
+#include "revision.h"
+#include "scan.h"
 #include "search.h"
 #include "snapshot.h"
+#include "usage.h"
 
 #endif
