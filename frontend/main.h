@@ -64,6 +64,7 @@ typedef struct {
     const bool *cancel;            /* set by the first SIGINT; the second ends the process, 130  */
     myth_plan plan;                /* of this run, for --mem-report: set by myth_cli_plan        */
     bool has_plan;
+    struct myth_runlog *runlog;    /* of an inspect command while it runs, NULL = none: see inspect/runlog.h */
     uint64_t held_bytes;           /* rest of the planned STAGING, held until the run ends: see myth_cli_plan */
 } myth_cli;
 

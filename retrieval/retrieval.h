@@ -7,6 +7,7 @@
 #include "grep.h"
 #include "index.h"
 #include "plain.h"
+#include "rank.h"
 #include "revision.h"
 #include "scan.h"
 #include "search.h"
