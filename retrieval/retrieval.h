@@ -6,6 +6,7 @@
 #include "corpus.h"
 #include "grep.h"
 #include "index.h"
+#include "repomap.h"
 #include "scan.h"
 #include "search.h"
 
