@@ -36,15 +36,25 @@ struct myth_resolver {
     myth_mem *mem;
     const myth_resolve_file *file;
     uint32_t n_file, n_slot;
-    uint32_t *by_path, *by_name;        /* first of a chain: index + 1          */
-    uint32_t *next_path, *next_name;
-    uint32_t *by_folder, *next_folder;  /* of Go files                           */
+    uint32_t *by_path, *by_name;        /* first of a chain: index + 1                       */
+    uint32_t *by_two;                   /* of the last two names: __init__.py is everywhere  */
+    uint32_t *by_folder;                /* of Go files                                       */
+    uint32_t *next_path, *next_name, *next_two, *next_folder;
 };
 
 static const char *name_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
+}
+
+/* The last folder's name and the file's. */
+static const char *two_names(const char *path)
+{
+    const char *name = name_of(path), *p = name > path ? name - 1 : path;
+    while (p > path && p[-1] != '/')
+        p--;
+    return p;
 }
 
 static uint32_t slot_of(const myth_resolver *r, const char *s, size_t n) { return (uint32_t)XXH3_64bits(s, n) & (r->n_slot - 1); }
@@ -83,9 +93,9 @@ myth_status myth_resolver_open(myth_resolver **out, myth_mem *mem, const myth_re
     *r = (myth_resolver){ .mem = mem, .file = file, .n_file = n_file, .n_slot = 64 };
     while (r->n_slot < 2 * n_file)
         r->n_slot *= 2;
-    uint32_t **const list[] = { &r->by_path, &r->by_name, &r->by_folder, &r->next_path, &r->next_name, &r->next_folder };
-    for (int i = 0; i < 6; i++)
-        if (!(*list[i] = myth_alloc_n(mem, MYTH_MEM_OTHER, "map", i < 3 ? r->n_slot : n_file + 1, sizeof(uint32_t)))) {
+    uint32_t **const list[] = { &r->by_path, &r->by_name, &r->by_two, &r->by_folder, &r->next_path, &r->next_name, &r->next_two, &r->next_folder };
+    for (int i = 0; i < 8; i++)
+        if (!(*list[i] = myth_alloc_n(mem, MYTH_MEM_OTHER, "map", i < 4 ? r->n_slot : n_file + 1, sizeof(uint32_t)))) {
             myth_resolver_close(r);
             *out = NULL;
             return myth_fail(err, MYTH_ENOMEM, "no memory for the names of %u files", n_file);
@@ -94,6 +104,8 @@ myth_status myth_resolver_open(myth_resolver **out, myth_mem *mem, const myth_re
         const char *path = file[i].path, *name = name_of(path);
         chain(r->by_path, r->next_path, slot_of(r, path, strlen(path)), i);
         chain(r->by_name, r->next_name, slot_of(r, name, strlen(name)), i);
+        if (name > path)
+            chain(r->by_two, r->next_two, slot_of(r, two_names(path), strlen(two_names(path))), i);
         if (strcmp(file[i].language, "go") == 0)
             chain(r->by_folder, r->next_folder, slot_of(r, path, folder_bytes(path)), i);
     }
@@ -104,8 +116,8 @@ void myth_resolver_close(myth_resolver *r)
 {
     if (!r)
         return;
-    uint32_t *const list[] = { r->by_path, r->by_name, r->by_folder, r->next_path, r->next_name, r->next_folder };
-    for (int i = 0; i < 6; i++)
+    uint32_t *const list[] = { r->by_path, r->by_name, r->by_two, r->by_folder, r->next_path, r->next_name, r->next_two, r->next_folder };
+    for (int i = 0; i < 8; i++)
         myth_free(r->mem, list[i]);
     myth_free(r->mem, r);
 }
@@ -195,9 +207,11 @@ static bool is_within_reach(const char *path, size_t n_front, const char *from)
 static void find_ending(search *s, const char *ending, bool is_single)
 {
     const myth_resolver *r = s->r;
-    const char *name = name_of(ending), *from = r->file[s->from].path;
+    const char *name = two_names(ending), *from = r->file[s->from].path;
     size_t n = strlen(ending);
-    for (uint32_t i = r->by_name[slot_of(r, name, strlen(name))]; i; i = r->next_name[i - 1]) {
+    bool has_two = name_of(ending) > ending;
+    const uint32_t *first = has_two ? r->by_two : r->by_name, *next = has_two ? r->next_two : r->next_name;
+    for (uint32_t i = first[slot_of(r, name, strlen(name))]; i; i = next[i - 1]) {
         const char *path = r->file[i - 1].path;
         size_t len = strlen(path);
         if (i - 1 == s->from || len < n || memcmp(path + len - n, ending, n) != 0 || (len > n && path[len - n - 1] != '/'))

@@ -376,16 +376,16 @@ static bool skip_comment(lexer *x)
 {
     uint16_t m = x->r->marks;
     char c = *x->p;
+    bool is_page = (m & ANGLE) && x->r->family == JS;
     bool is_word_start = x->p == x->text || x->p[-1] == ' ' || x->p[-1] == '\t' || x->p[-1] == '\n';
     if (c == '#' && x->r->family == C && is_word_start && (starts(x, "#include") || starts(x, "# include") || starts(x, "#  include")))
         skip_line(x);                           /* the parser has said it */
-    else if ((m & ANGLE) && x->r->family == JS && !x->is_script)
+    else if (is_page && !x->is_script)
         skip_to_script(x);
-    else if ((m & ANGLE) && c == '<' && (starts(x, "</script") || starts(x, "</style")))
+    else if (is_page && (starts(x, "</script") || starts(x, "%>") || starts(x, "?>"))) {
         x->is_script = false;
-    else if ((m & ANGLE) && x->is_script && (c == '%' || c == '?') && x->p + 1 < x->end && x->p[1] == '>')
-        x->is_script = false;
-    else if ((m & SLASH) && c == '/' && starts(x, "/*"))
+        x->p++;
+    } else if ((m & SLASH) && c == '/' && starts(x, "/*"))
         skip_to(x, "*/");
     else if ((m & ANGLE) && c == '<' && starts(x, "<!--"))
         skip_to(x, "-->");
