@@ -6,6 +6,7 @@
 
 #include <limits.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 typedef struct {
@@ -20,8 +21,8 @@ static const myth_option map_options[] = {
     { "for", NULL, MYTH_OPT_TEXT, "QUERY", offsetof(map_opts, query), NULL, 0, 0, "files that answer it, and what they lead to, first" },
     { "under", NULL, MYTH_OPT_TEXT, "PATH", offsetof(map_opts, under), NULL, 0, 0, "only files below this folder of DIR" },
     { "json", NULL, MYTH_OPT_FLAG, NULL, offsetof(map_opts, json), NULL, 0, 0,
-      "print {\"tokens\",\"budget\",\"n_files\",\"n_shown\",\"text\",\"files\":[{\"path\",\"language\",\"summary\",\"symbols\",\"imports\",\"exports\",\"risks\","
-      "\"tests\",\"rank\",\"shown\"}]}, all files, the most important first" },
+      "print {\"tokens\",\"budget\",\"n_files\",\"n_shown\",\"text\",\"files\":[{\"path\",\"language\",\"summary\",\"symbols\",\"imports\",\"exports\","
+      "\"risks\",\"tests\",\"rank\",\"shown\"}]}, all files, the most important first" },
 };
 static const myth_option_group map_groups[] = { MYTH_GROUP("map", map_opts, map_options), MYTH_GROUP_MODEL(map_opts, model) };
 
@@ -167,6 +168,13 @@ static void on_index(void *arg, uint64_t done, uint64_t all, uint64_t n_file)
 
 static void on_map(void *arg, uint64_t done, uint64_t all) { myth_term_progress(arg, "map, files", done, all); }
 
+static double ms_of(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
 static int run_map(myth_cli *cli, const void *opts)
 {
     const map_opts *o = opts;
@@ -186,16 +194,19 @@ static int run_map(myth_cli *cli, const void *opts)
     MYTH_TRY(myth_index_open(&x, cli->mem, &io, &err));
     myth_index_update_opts uo = { .progress = cli->term->has_progress ? on_index : NULL, .progress_arg = cli->term, .is_cancelled = cli->cancel };
     MYTH_TRY(myth_index_update(x, &uo, NULL, &err));
+    double start = ms_of(CLOCK_MONOTONIC), cpu_start = ms_of(CLOCK_PROCESS_CPUTIME_ID);
     myth_repomap_opts mo = { .query = o->query, .under = o->under, .show = hide_secrets, .is_cancelled = cli->cancel,
                          .progress = cli->term->has_progress ? on_map : NULL, .progress_arg = cli->term };
     MYTH_TRY(myth_repomap_open(&m, cli->mem, x, &mo, &err));
     myth_term_progress_end(cli->term);
     MYTH_TRY(myth_repomap_text(&page, m, &(myth_repomap_budget){ count_tokens, &c, o->tokens }, &err));
+    double took = ms_of(CLOCK_MONOTONIC) - start, cpu = ms_of(CLOCK_PROCESS_CPUTIME_ID) - cpu_start;
     if (o->json)
         MYTH_TRY(print_json(m, &page, o, &err));
     else
         fwrite(page.text, 1, page.n, stdout);
-    myth_term_note(cli->term, "%llu of %u tokens: %u of %u files", (unsigned long long)page.n_token, o->tokens, page.n_shown, page.n_file);
+    myth_term_note(cli->term, "%llu of %u tokens: %u of %u files; %.1f ms, %.1f of the processor", (unsigned long long)page.n_token, o->tokens, page.n_shown,
+                   page.n_file, took, cpu);
 fail:
     myth_term_progress_end(cli->term);
     int code = st != MYTH_OK ? myth_cli_fail(cli, &err) : page.n_shown ? MYTH_EXIT_CLEAN : MYTH_EXIT_INCOMPLETE;
@@ -209,8 +220,8 @@ fail:
 
 const myth_command myth_cmd_map = {
     .name = "map", .args = "[DIR]", .help = "a directory on a page: folders, files, signatures, risks, the most important first",
-    .detail = "What is shown is chosen by how much of the code leads to it, and never takes more than --tokens. The index is brought up to date first. A file's "
-              "line names its risks with the line that says so, then what the file says of itself. Values and secrets are not shown. Exits with 3 when not "
-              "even one line fits, 66 when there is no file.",
+    .detail = "What is shown is chosen by how much of the code leads to it, and never takes more than --tokens. The index is brought up to date first. "
+              "A file's line names its risks with the line that says so, then what the file says of itself. Values and secrets are not shown. Exits "
+              "with 3 when not even one line fits, 66 when there is no file.",
     .group = map_groups, .n_group = 2, .opts_bytes = sizeof(map_opts), .max_arg = 1, .run = run_map
 };
