@@ -13,6 +13,10 @@ struct myth_index {
     int lock_fd;                        /* -1 while no update runs */
 };
 
+/* The one writer's lock: waits, then MYTH_ELOST with the holder's process id. */
+myth_status myth_index_lock(myth_index *x, uint32_t wait_ms, myth_error *err);
+void myth_index_unlock(myth_index *x);
+
 /* ---- index_work.c: threads that read, hash and cut; the caller writes what they made ---- */
 
 typedef struct {

@@ -8,6 +8,7 @@
 #include "index.h"
 #include "plain.h"
 #include "rank.h"
+#include "repomap.h"
 #include "revision.h"
 #include "scan.h"
 #include "search.h"
