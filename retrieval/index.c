@@ -66,20 +66,20 @@ static myth_status make_folders(const char *path, myth_error *err)
 
 /* ---- lock ---- */
 
-static void unlock(myth_index *x)
+void myth_index_unlock(int *lock_fd)
 {
-    if (x->lock_fd >= 0) {
-        if (ftruncate(x->lock_fd, 0) != 0)
+    if (*lock_fd >= 0) {
+        if (ftruncate(*lock_fd, 0) != 0)
             errno = 0;                          /* an old number does no harm: the lock is what counts */
-        close(x->lock_fd);
+        close(*lock_fd);
     }
-    x->lock_fd = -1;
+    *lock_fd = -1;
 }
 
-static myth_status lock(myth_index *x, uint32_t wait_ms, myth_error *err)
+myth_status myth_index_lock(int *lock_fd, const char *of, const char *what, uint32_t wait_ms, myth_error *err)
 {
     char path[PATH_MAX], pid[24] = "";
-    snprintf(path, sizeof(path), "%s.lock", x->path);
+    snprintf(path, sizeof(path), "%s.lock", of);
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return myth_fail(err, errno == ENOSPC ? MYTH_EIO : MYTH_ECREATE, "%.150s: %s; XDG_CACHE_HOME names another place for indexes", path, strerror(errno));
@@ -96,13 +96,19 @@ static myth_status lock(myth_index *x, uint32_t wait_ms, myth_error *err)
         close(fd);
         if (e != EWOULDBLOCK)
             return myth_fail(err, MYTH_EIO, "%.150s: %s; this file system has no locks, XDG_CACHE_HOME names another place", path, strerror(e));
-        return myth_fail(err, MYTH_ELOST, "%.140s: process %ld is updating the index; try again when it is done", x->path, strtol(pid, NULL, 10));
+        return myth_fail(err, MYTH_ELOST, "%.140s: process %ld is %s; try again when it is done", of, strtol(pid, NULL, 10), what);
     }
     int n = snprintf(pid, sizeof(pid), "%ld\n", (long)getpid());
     if (ftruncate(fd, 0) != 0 || pwrite(fd, pid, (size_t)n, 0) != n)
         errno = 0;                              /* a full disk: the lock holds without its number */
-    x->lock_fd = fd;
+    *lock_fd = fd;
     return MYTH_OK;
+}
+
+static void unlock(myth_index *x) { myth_index_unlock(&x->lock_fd); }
+static myth_status lock(myth_index *x, uint32_t wait_ms, myth_error *err)
+{
+    return myth_index_lock(&x->lock_fd, x->path, "updating the index", wait_ms, err);
 }
 
 /* ---- open ---- */
@@ -504,6 +510,8 @@ static myth_status write_changes(update *u, myth_error *err)
     if (myth_history_has_moved(u->history) || u->stats->n_added || u->stats->n_removed)
         MYTH_TRY(myth_history_write(u->history, store, u->stats->history_note, err));
     MYTH_TRY(write_counts(store, u->stats, err));
+    if (u->stats->n_added || u->stats->n_changed || u->stats->n_removed)        /* vectors.h: the state that vectors are of */
+        MYTH_TRY(myth_store_set_number(store, "updates", myth_store_number(store, "updates", 0) + 1, err));
     MYTH_TRY(myth_store_commit(store, err));
     myth_store_settle(store);
     return MYTH_OK;

@@ -8,5 +8,6 @@
 #include "index.h"
 #include "scan.h"
 #include "search.h"
+#include "vectors.h"
 
 #endif
