@@ -1,5 +1,6 @@
 # FAISS computes over the vectors of the index. Debian's library is static and wants a BLAS, a LAPACK and the runtime of OpenMP beside it; the one
 # file that knows it is C++. Without any of them the index has no vectors and says so, everything else is built.
+option(MYTH_FAISS "Vectors in the index, by FAISS" ON)
 include(CheckLanguage)
 find_library(FAISS_LIBRARY faiss)
 find_path(FAISS_INCLUDE faiss/impl/ScalarQuantizer.h)
@@ -9,7 +10,9 @@ find_library(FAISS_OPENMP NAMES gomp libgomp.so.1)
 check_language(CXX)
 
 set(MYTH_HAS_FAISS OFF)
-if(FAISS_LIBRARY AND FAISS_INCLUDE AND FAISS_BLAS AND FAISS_LAPACK AND FAISS_OPENMP AND CMAKE_CXX_COMPILER)
+if(NOT MYTH_FAISS)
+    message(STATUS "MYTH_FAISS is off: semantic search is left out")
+elseif(FAISS_LIBRARY AND FAISS_INCLUDE AND FAISS_BLAS AND FAISS_LAPACK AND FAISS_OPENMP AND CMAKE_CXX_COMPILER)
     enable_language(CXX)
     set(MYTH_HAS_FAISS ON)
 else()

@@ -36,7 +36,7 @@ typedef struct {
     myth_cli *cli;
     char *text;
     size_t n, cap;
-    uint64_t n_line;
+    uint64_t n_line, n_vectors;         /* n_vectors: lines about vectors, which are made anew from what is kept */
     bool is_full;
 } lines;
 
@@ -44,6 +44,7 @@ static void on_problem(void *arg, const char *line)
 {
     lines *l = arg;
     size_t n = strlen(line) + 1;
+    l->n_vectors += strncmp(line, "vectors: ", 9) == 0;
     if (l->n_line++ < LISTED_MAX)
         myth_term_error(l->cli->term, line);
     if (l->cap - l->n < n) {
@@ -332,8 +333,9 @@ fail:
         code = myth_cli_fail(cli, &err);
     } else {
         if (n_problem)
-            code = myth_exit_worse(code, myth_cli_failf(cli, MYTH_EFORMAT, "%s: %llu problems; remove this file and run mythos index", myth_index_path(x),
-                                                        (unsigned long long)n_problem));
+            code = myth_exit_worse(code, myth_cli_failf(cli, MYTH_EFORMAT, "%s: %llu problems; %s mythos index", myth_index_path(x),
+                                                        (unsigned long long)n_problem,
+                                                        problems.n_vectors == n_problem ? "its vectors are made anew by" : "remove this file and run"));
         else if (stats.n_out[MYTH_SCAN_UNREADABLE] || stats.n_out[MYTH_SCAN_LARGE] || list_unstructured(cli, x, NULL))
             code = MYTH_EXIT_INCOMPLETE;
         if (o->json)

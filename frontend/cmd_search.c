@@ -391,6 +391,7 @@ static int run_search(myth_cli *cli, const void *opts)
 const myth_command myth_cmd_search = {
     .name = "search", .args = "QUERY [DIR]", .help = "find code: lines by text or expression, chunks by the words of a question",
     .detail = "Exit code 1 when nothing is found, as grep. A directory without an index is indexed first; the index is brought up to date before each "
-              "search.",
+              "search. Where the index has vectors (mythos index --embed), a question finds by its words and by its meaning; without them it finds by "
+              "words and says so on standard error. A name or a phrase is found by its words alone.",
     .group = search_groups, .n_group = 1, .opts_bytes = sizeof(search_opts), .max_arg = 2, .run = run_search
 };
