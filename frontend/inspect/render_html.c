@@ -45,7 +45,7 @@ static const char style[] =
     "dl{margin:.4rem 0 0;display:grid;grid-template-columns:max-content 1fr;gap:.1rem .8rem}dt{color:var(--dim)}dd{margin:0;overflow-wrap:anywhere}"
     "footer{margin-top:2rem;color:var(--dim);font-size:.85rem}kbd{border:1px solid var(--line);border-radius:.2rem;padding:0 .3rem}"
     "@media (max-width:40rem){body{padding:.6rem}.finding{padding:.6rem .7rem}dl{display:block}dd{margin:0 0 .3rem}"
-    "pre span::before{width:2.6rem;padding-right:.5rem}.counts button{flex:1}}"
+    "pre span::before{width:2.6rem;padding-right:.5rem}.counts button{flex:1;padding:.3rem .2rem;white-space:nowrap}}"
     "@media print{.bar,footer{display:none}.finding{break-inside:avoid}}";
 
 static const char script[] =

@@ -71,7 +71,7 @@ static void test_fuzzed_generations(void **unused)
     static const char *const path[] = { "a.c", "b \"q\\.py", "\xff.js", "very/long/path/to/a/file/of/some/name.cc" };
     unsigned char bytes[FILE_MAX];
     uint64_t rng = check_seed();
-    uint32_t n_run = check_is_full() ? 10000 : 40;
+    uint32_t n_run = check_is_full() ? 10000 : check_sample(40);
     size_t n_finding = 0, n_complete = 0, n_inspected = 0;
     rig r;
     rig_open(&r, SPEC, &(myth_engine_opts) { .n_threads = 1, .n_ctx = CTX, .n_checkpoint = 1, .top_k = 1024, .n_mask = 1, .n_ubatch = 256 });
@@ -293,7 +293,7 @@ static void test_every_allocation_may_fail(void **unused)
     assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
     assert_ok(whole_run(mem, &o, &plan, good, sizeof(good), &rig_err));
     uint64_t n_alloc = myth_mem_n_alloc(mem), n_failed = 0;
-    for (uint64_t nth = 1; nth <= n_alloc; nth += check_is_full() || nth < 12 ? 1 : 1 + n_alloc / 60) {
+    for (uint64_t nth = 1; nth <= n_alloc; nth += check_is_full() || nth < 12 ? 1 : 1 + n_alloc / check_sample(60)) {
         myth_mem_set_fault(mem, &(myth_fault) { .fail_nth = nth });
         myth_status st = whole_run(mem, &o, &plan, text, sizeof(text), &rig_err);
         myth_mem_set_fault(mem, NULL);
