@@ -14,5 +14,6 @@
 #include "search.h"
 #include "snapshot.h"
 #include "usage.h"
+#include "vectors.h"
 
 #endif
