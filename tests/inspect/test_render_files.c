@@ -160,11 +160,11 @@ static void test_lines_for_people_and_hosts(void **unused)
 {
     static const struct { myth_form form; const char *has[6], *has_not[3]; } row[] = {
         { MYTH_FORM_TEXT, { "src/a.c:1: ", "src/b.c:2: ", "lib/c d.py:2: ", "diff HEAD: 3 findings, 3 files, 1 suppressed, ", NULL },
-          { "src/a.c:2: ", "not shown", "src/b.c:5" } },
+          { "src/a.c:2: ", "answers no finding", "src/b.c:5" } },
         { MYTH_FORM_GITHUB, { "file=src/a.c,line=1,", "file=src/b.c,line=2,", "file=lib/c d.py,line=2,", NULL }, { "file=src/a.c,line=2,", NULL } },
         { MYTH_FORM_RDJSONL, { "\"path\":\"src/a.c\"", "\"path\":\"src/b.c\"", "\"path\":\"lib/c d.py\"", NULL }, { NULL } },
         { MYTH_FORM_HTML, { "data-file=\"src/a.c\"", "data-file=\"src/b.c\"", "data-file=\"lib/c d.py\"", "context</span>", "mythos: diff HEAD</h1>", NULL },
-          { "not shown", NULL } },
+          { "answers no finding", NULL } },
     };
     (void)unused;
     many_open(&w, NULL);

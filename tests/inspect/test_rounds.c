@@ -427,5 +427,6 @@ int main(void)
         cmocka_unit_test(test_budget),             cmocka_unit_test(test_no_part_over_the_limit), cmocka_unit_test(test_plan_is_the_ledger),
         cmocka_unit_test(test_every_allocation_may_fail), cmocka_unit_test(test_rounds),
     };
+    check_name();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
