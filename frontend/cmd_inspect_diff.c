@@ -121,6 +121,8 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
     if (io->style == MYTH_PROMPT_FULL && counts.n_subject) {    /* a compact model knows one task, the one it was trained for */
         st = make_task(j, model, io, err);
         io->task = j->task;
+        if (st == MYTH_OK)
+            st = myth_select_run_map(&j->run, io, model, err);
     }
     return st;
 }

@@ -39,7 +39,7 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
         io->task = j->task;
     }
     myth_select_run_note(cli, j->title, &counts);
-    return MYTH_OK;
+    return myth_select_run_map(&j->run, io, model, err);
 }
 
 static int run_inspect_symbol(myth_cli *cli, const void *opts)

@@ -66,11 +66,36 @@ fail:
 
 void myth_select_run_close(myth_select_run *r)
 {
+    myth_repomap_page_free(&r->map, r->mem);
     myth_select_close(r->select);
     myth_index_close(r->index);
     myth_revision_close(r->side);
     myth_mem_close(r->mem);
     *r = (myth_select_run){ 0 };
+}
+
+static myth_status count_tokens(void *arg, const char *text, size_t n, uint64_t *n_token, myth_error *err)
+{
+    uint32_t got = 0;
+    myth_status st = myth_inspect_count(&got, arg, text, n, err);
+    *n_token = got;
+    return st;
+}
+
+myth_status myth_select_run_map(myth_select_run *r, myth_inspect_opts *io, const myth_model *model, myth_error *err)
+{
+    myth_repomap *m = NULL;
+    const myth_repomap_opts mo = { .is_cancelled = r->cli->cancel };
+    const myth_repomap_budget budget = { count_tokens, (void *)(uintptr_t)model, io->map_tokens ? io->map_tokens : MYTH_INSPECT_MAP_TOKENS };
+    if (io->style != MYTH_PROMPT_FULL)          /* a compact model was trained without */
+        return MYTH_OK;
+    myth_status st = myth_repomap_open(&m, r->mem, r->index, &mo, err);
+    if (st == MYTH_OK)
+        st = myth_repomap_text(&r->map, m, &budget, err);
+    myth_repomap_close(m);
+    if (st == MYTH_OK && r->map.n)
+        io->map = r->map.text;
+    return st;
 }
 
 uint32_t myth_select_run_context(void *user, const char *request, myth_material *m, uint32_t of, char *near, size_t near_cap)

@@ -22,6 +22,7 @@ typedef struct {
     myth_cli *cli;
     const myth_inspect_flags *flags;
     const myth_model *model;
+    myth_repomap_page map;
 } myth_select_run;
 
 /* Flags of all of them. */
@@ -39,6 +40,9 @@ myth_status myth_select_run_open(myth_select_run *r, myth_cli *cli, const myth_s
 void myth_select_run_close(myth_select_run *r);
 /* In fill: from here on the model ranks, when it is asked to. Its engine is opened for each list and closed again, before the run is planned. */
 void myth_select_run_rank(myth_select_run *r, const myth_select_flags *o, const myth_inspect_flags *flags, const myth_model *model);
+/* In fill: the repository map, for a model that takes one, into io->map within io->map_tokens. It is the same for every question, so that the
+ * prompts of all have it in front. */
+myth_status myth_select_run_map(myth_select_run *r, myth_inspect_opts *io, const myth_model *model, myth_error *err);
 
 /* on_context of a job. */
 uint32_t myth_select_run_context(void *user, const char *request, myth_material *m, uint32_t of, char *near, size_t near_cap);
