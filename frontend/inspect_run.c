@@ -51,6 +51,7 @@ typedef struct {
     myth_material *material;
     myth_inspection *in;
     myth_baseline *base;
+    myth_runlog *log;                    /* NULL = none */
     char worker[PATH_MAX];
 } run;
 
@@ -79,12 +80,15 @@ static bool wants(void *user, const myth_source *src, const myth_finding *f, con
     return w->job->wants(w->job->user, src, f, c);
 }
 
+static void on_exchange(void *user, const myth_exchange *x) { myth_runlog_exchange(((const run *)user)->log, x); }
+
 /* ---- outputs ---- */
 
 /* To standard output and to every file. */
 static myth_status render(const run *w, const myth_report *r, myth_error *err)
 {
     myth_output_render(stdout, (myth_form)w->o->format, r, w->cli->term);
+    myth_runlog_report(w->log, r, (myth_form)w->o->format);
     return myth_outputs_write(&w->o->output, r, err);
 }
 
@@ -212,6 +216,10 @@ static myth_status open_model(run *w, myth_error *err)
         *err = w->data_err;
     if (st == MYTH_OK && !m->tokenizer)
         st = myth_fail(err, MYTH_EUNSUPPORTED, "%s: no tokenizer", myth_weights_path(m->weights));
+    char spec[PATH_MAX];
+    if (st == MYTH_OK && myth_cli_model_spec(&w->o->model, spec, sizeof(spec), NULL) == MYTH_OK)
+        myth_runlog_model(w->log, m, spec);
+    myth_runlog_stage(w->log, "model");
     return st;
 }
 
@@ -252,6 +260,7 @@ static int generate(run *w, const myth_engine_opts *eo)
         st = myth_inspect_run(w->in, e, &err);
     myth_term_progress_end(w->cli->term);
     myth_engine_close(e);
+    myth_runlog_stage(w->log, "generate");
     if (st != MYTH_OK)
         return myth_cli_fail(w->cli, &err);
     const myth_report *r = myth_inspect_report(w->in);
@@ -316,6 +325,7 @@ static myth_status prepare(run *w, myth_inspect_opts *io, myth_error *err)
     MYTH_TRY(myth_outputs_check(&o->output, err));
     if (o->update_baseline && !o->baseline)
         MYTH_TRY(myth_fail(err, MYTH_EARG, "--update-baseline: say which file with --baseline FILE"));
+    myth_runlog_input(w->log, "baseline", o->baseline);
     if (o->baseline)
         MYTH_TRY(myth_baseline_open(&w->base, w->cli->mem, o->baseline, o->update_baseline, err));
     io->baseline = w->base;
@@ -326,6 +336,10 @@ static myth_status prepare(run *w, myth_inspect_opts *io, myth_error *err)
     MYTH_TRY(myth_material_open(&w->material, w->cli->mem, job->root, err));
     if (job->fill)
         MYTH_TRY(job->fill(job->user, w->cli, &w->model, w->material, io, err));
+    myth_runlog_say(w->log, "task", io->task);
+    myth_runlog_say(w->log, "map", io->map);
+    myth_runlog_say(w->log, "title", io->title);
+    myth_runlog_stage(w->log, "select");
 fail:
     return st;
 }
@@ -351,18 +365,22 @@ int myth_inspect_command(myth_cli *cli, const myth_inspect_flags *o, const myth_
         .context_rounds = o->context_rounds,
         .cancel = cli->cancel,
         .on_progress = on_progress,
+        .on_exchange = on_exchange,
         .on_context = job->on_context ? on_context : NULL,
         .wants = job->wants ? wants : NULL,
         .user = &w,
     };
     myth_status st;
     myth_cli_sample_params(&io.sample, &o->sample);
+    cli->runlog = w.log = o->dry_run ? NULL : myth_runlog_begin(&o->log, cli);
     MYTH_TRY(prepare(&w, &io, &err));
     if (!has_subject(w.material)) {
         MYTH_TRY(render_nothing(&w, io.title, &err));
         goto fail;
     }
     MYTH_TRY(myth_inspect_open(&w.in, &w.model, w.material, &io, &err));
+    myth_runlog_stage(w.log, "pack");
+    myth_runlog_inspection(w.log, w.in, w.material, &io, &w.model, job->root);
     if (myth_inspect_report(w.in)->refusal) {
         MYTH_TRY(render(&w, myth_inspect_report(w.in), &err));
         code = o->dry_run ? MYTH_EXIT_CLEAN : MYTH_EXIT_INCOMPLETE;
@@ -372,6 +390,8 @@ int myth_inspect_command(myth_cli *cli, const myth_inspect_flags *o, const myth_
 fail:
     if (st != MYTH_OK)
         code = myth_cli_fail(cli, &err);
+    myth_runlog_end(w.log, code);
+    cli->runlog = NULL;
     myth_inspect_close(w.in);
     myth_material_close(w.material);
     myth_model_close(&w.model);

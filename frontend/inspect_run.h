@@ -10,6 +10,7 @@
 
 #include "inspect/inspect.h"
 #include "inspect/material.h"
+#include "inspect/runlog.h"
 #include "main.h"
 
 #ifdef __cplusplus
@@ -25,14 +26,15 @@ typedef struct {
     myth_model_flags model;
     myth_engine_flags engine;
     myth_sample_flags sample;
+    myth_runlog_flags log;
 } myth_inspect_flags;
 
 extern const myth_option myth_options_inspect[];
 enum { MYTH_N_OPTIONS_INSPECT = 16 };
-/* The rows of a command's groups: { MYTH_GROUPS_INSPECT(my_opts, inspect), MYTH_GROUP("diff", my_opts, options) }. Four of them. */
+/* The rows of a command's groups: { MYTH_GROUPS_INSPECT(my_opts, inspect), MYTH_GROUP("diff", my_opts, options) }. Five of them. */
 #define MYTH_GROUPS_INSPECT(type, field)                                                                                                   \
     { "inspection", myth_options_inspect, MYTH_N_OPTIONS_INSPECT, offsetof(type, field) }, MYTH_GROUP_MODEL(type, field.model),            \
-    MYTH_GROUP_ENGINE(type, field.engine), MYTH_GROUP_SAMPLE(type, field.sample)
+    MYTH_GROUP_ENGINE(type, field.engine), MYTH_GROUP_SAMPLE(type, field.sample), MYTH_GROUP_RUNLOG(type, field.log)
 
 typedef struct {
     const char *root;                    /* of the material's paths; NULL = as given. Read after begin */
