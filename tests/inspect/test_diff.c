@@ -456,6 +456,7 @@ static void check_form(const myth_diff *d)
 
 static void hostile_text(void **state)
 {
+    static const char alphabet[] = "@+- \\\n\"0,9\rabd/\377";
     uint64_t rng = check_seed();
     char dir[512], *text;
     myth_diff d;
@@ -478,7 +479,7 @@ static void hostile_text(void **state)
         for (uint32_t k = check_below(&rng, 4); k > 0 && m > 0; k--) {
             size_t at = check_below(&rng, (uint32_t)m);
             if (check_below(&rng, 2))
-                own[at] = "@+- \\\n\"0,9\rabd/\377"[check_below(&rng, 18)];
+                own[at] = alphabet[check_below(&rng, sizeof(alphabet) - 1)];
             else
                 memmove(own + at, own + at / 2, m - at);
         }
