@@ -220,10 +220,10 @@ static const char *skip_name(const char *s, const char *path)
         }
         s += strspn(s, " ");
         size_t n = strlen(name);
-        if (strncmp(s, name, n) == 0 && (s[n] == '\0' || strchr(" :-,", s[n]))) {
+        if (strncmp(s, name, n) == 0 && (s[n] == '\0' || strchr(" :-,.", s[n]))) {
             s += n;
             s += strspn(s, " ");
-            if (*s == ':' || *s == '-' || *s == ',')
+            if (*s == ':' || *s == '-' || *s == ',' || *s == '.')
                 s += 1 + strspn(s + 1, " -");
             else if (strncmp(s, "\xe2\x80\x94", 3) == 0 || strncmp(s, "\xe2\x80\x93", 3) == 0)
                 s += 3 + strspn(s + 3, " ");
