@@ -231,7 +231,7 @@ static void put_name(myth_buffer *b, const char *name, size_t n)
         unsigned char c = (unsigned char)name[i];
         is_bare = (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') || strchr("._-+@/~#$,", c) || c >= 0x80;
     }
-    size_t len = myth_plain(line, sizeof(line), name, n);
+    size_t len = myth_one_line(line, sizeof(line), name, n);
     is_bare = is_bare && len == n;              /* nothing was hidden in it */
     if (!is_bare)
         myth_buffer_put(b, "\"", 1);

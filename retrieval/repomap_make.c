@@ -91,7 +91,7 @@ static myth_status put_facts(scanner *s, myth_mem *mem, myth_store *store, sqlit
     myth_buffer_string(&b, headline);
     myth_buffer_number(&b, s->n);
     for (uint32_t i = 0; i < s->n; i++) {
-        myth_plain(line, sizeof(line), (const char *)text + found[i].off, found[i].bytes < 4096 ? found[i].bytes : 4096);
+        myth_one_line(line, sizeof(line), (const char *)text + found[i].off, found[i].bytes < 4096 ? found[i].bytes : 4096);
         myth_buffer_number(&b, (uint64_t)found[i].tag);
         myth_buffer_number(&b, found[i].line);
         myth_buffer_string(&b, line);
@@ -175,7 +175,7 @@ static bool has_facts(myth_store *store) { return myth_store_number(store, "map 
 static myth_status make_stored(myth_mem *mem, myth_index *x, const myth_repomap_opts *opts, myth_error *err)
 {
     myth_store *store = myth_index_store(x);
-    myth_status st = myth_index_lock(x, LOCK_WAIT_MS, err);
+    myth_status st = myth_index_lock_writer(x, LOCK_WAIT_MS, err);
     if (st != MYTH_OK)
         return st;
     MYTH_TRY(myth_store_begin(store, err));
@@ -190,7 +190,7 @@ static myth_status make_stored(myth_mem *mem, myth_index *x, const myth_repomap_
     myth_store_settle(store);
 fail:
     myth_store_rollback(store);
-    myth_index_unlock(x);
+    myth_index_unlock_writer(x);
     return st;
 }
 
@@ -289,7 +289,7 @@ myth_status myth_repomap_put_summary(myth_index *x, const char *path, const char
     sqlite3_stmt *q = NULL;
     const char *sql = *text ? "INSERT OR REPLACE INTO summaries(hash, text) SELECT hash, ?2 FROM files WHERE path=CAST(?1 AS BLOB)"
                             : "DELETE FROM summaries WHERE hash IN (SELECT hash FROM files WHERE path=CAST(?1 AS BLOB))";
-    myth_status st = myth_index_lock(x, PUT_WAIT_MS, err);
+    myth_status st = myth_index_lock_writer(x, PUT_WAIT_MS, err);
     if (st != MYTH_OK)
         return st;
     MYTH_TRY(myth_store_begin(store, err));
@@ -309,6 +309,6 @@ myth_status myth_repomap_put_summary(myth_index *x, const char *path, const char
 fail:
     sqlite3_finalize(q);
     myth_store_rollback(store);
-    myth_index_unlock(x);
+    myth_index_unlock_writer(x);
     return st;
 }

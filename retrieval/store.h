@@ -110,6 +110,9 @@ typedef struct {
 /* Of the text's first bytes: MYTH_FILE_UTF16_LE, _BE or 0. */
 uint32_t myth_store_encoding(const unsigned char *text, uint64_t n);
 void myth_store_hash(unsigned char hash[16], const unsigned char *text, uint64_t n);
+/* n bytes of UTF-16, that begin inside a unit when is_odd, as UTF-8 into dst (room for 3 * n + 4); half a unit at an end is left out, half a pair
+ * becomes U+FFFD. Returns the bytes written. */
+size_t myth_store_utf8(unsigned char *dst, const unsigned char *text, uint64_t n, bool is_odd, bool is_be);
 
 /* Puts a file and everything that was found in it; what an id of before had must have been dropped. */
 myth_status myth_store_put(myth_store *s, const myth_store_file *f, const unsigned char *text, const myth_chunks *chunks, const myth_packed *packed,
