@@ -42,7 +42,8 @@ static myth_status count_files(myth_repomap *m, myth_error *err)
     sqlite3_stmt *q = NULL;
     sqlite3 *db = myth_store_db(m->reader.store);
     size_t n = strlen(m->under);
-    const char *sql = n ? "SELECT count(*) FROM files WHERE substr(path, 1, ?1 + 1)=CAST(?2 || '/' AS BLOB) OR path=CAST(?2 AS BLOB)" : "SELECT count(*) FROM files";
+    const char *sql = n ? "SELECT count(*) FROM files WHERE substr(path, 1, ?1 + 1)=CAST(?2 || '/' AS BLOB) OR path=CAST(?2 AS BLOB)"
+                        : "SELECT count(*) FROM files";
     int rc = sqlite3_prepare_v2(db, sql, -1, &q, NULL);
     if (rc == SQLITE_OK && n) {
         sqlite3_bind_int64(q, 1, (sqlite3_int64)n);
