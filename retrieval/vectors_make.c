@@ -623,6 +623,14 @@ static uint64_t new_generation(void)
     return g ? g : 1;
 }
 
+static bool is_of_this_state(const myth_index *x)
+{
+    return myth_store_number(x->store, MYTH_VECTORS_GENERATION, 0) &&
+           myth_store_number(x->store, MYTH_VECTORS_STATE, -1) == myth_store_number(x->store, "updates", 0);
+}
+
+bool myth_vectors_is_in_step(const myth_index *x) { return is_of_this_state(x) && !myth_store_number(x->store, MYTH_VECTORS_MISSING, 0); }
+
 /* Whether the file is whole, and of this model and of the index as it is now. What the database and the embeddings say is asked first: the file
  * is not mapped when there is work for a model. */
 static bool is_current(maker *m, const myth_vectors_update_opts *opts)
@@ -633,7 +641,7 @@ static bool is_current(maker *m, const myth_vectors_update_opts *opts)
     myth_store *s = m->x->store;
     myth_embeddings_path(path, m->x);
     m->stats->n_missing = (uint64_t)myth_store_number(s, MYTH_VECTORS_MISSING, 0);
-    if (myth_store_number(s, MYTH_VECTORS_STATE, -1) != myth_store_number(s, "updates", 0) || (m->stats->n_missing && opts->embedder) ||
+    if (!is_of_this_state(m->x) || (m->stats->n_missing && opts->embedder) ||
         myth_embeddings_whose(&whose, path, NULL) != MYTH_OK || whose.dim != m->model.dim || memcmp(whose.model, m->model.model, sizeof(whose.model)) != 0 ||
         myth_vectors_open(&v, m->x, NULL) != MYTH_OK)
         return false;
