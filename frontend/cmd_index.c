@@ -205,7 +205,7 @@ static myth_status run_vectors(myth_cli *cli, myth_index *x, const index_opts *o
     s->stats.n_embedded = made.n_embedded;
     s->stats.n_missing = made.n_missing;
     s->stats.seconds = made.seconds;
-    if (s->has && waiting[0])
+    if (s->has && waiting[0] && (made.n_missing || st != MYTH_OK))
         snprintf(s->off, sizeof(s->off), "%s", waiting);
     return MYTH_OK;
 }
