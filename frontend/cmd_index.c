@@ -168,8 +168,9 @@ static myth_status make_vectors(myth_cli *cli, myth_index *x, const index_opts *
     myth_term_progress_end(cli->term);
     s->has = st == MYTH_OK && s->stats.n_vector > 0;
     snprintf(s->model, sizeof(s->model), "%s", st == MYTH_OK && model ? myth_embedding_face(model)->name : "");
-    if (st == MYTH_OK && model && myth_embedding_n_cut(model))
-        myth_term_note(cli->term, "%llu chunks are longer than the model reads; their vectors are of their beginnings", (unsigned long long)myth_embedding_n_cut(model));
+    const uint64_t n_cut = st == MYTH_OK && model ? myth_embedding_n_cut(model) : 0;
+    if (n_cut)
+        myth_term_note(cli->term, "%llu chunks are longer than the model reads; their vectors are of their beginnings", (unsigned long long)n_cut);
 fail:
     myth_embedding_close(model);
     return st;
