@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 const myth_option myth_options_model[MYTH_N_OPTIONS_MODEL] = {
@@ -172,6 +173,56 @@ myth_status myth_cli_model_open(myth_cli *cli, myth_model *out, const myth_model
         *out = (myth_model){ 0 };
     }
     return st;
+}
+
+/* ---- a tokenizer alone ---- */
+
+static bool has_suffix(const char *s, const char *suffix)
+{
+    size_t n = strlen(s), m = strlen(suffix);
+    return n >= m && strcmp(s + n - m, suffix) == 0;
+}
+
+/* A tokenizer by itself: a tokenizer.json or tokenizer.model, or a folder with one and no config.json. */
+static bool is_bare(const char *spec)
+{
+    char path[PATH_MAX + 16];
+    struct stat st;
+    if (has_suffix(spec, ".json") || has_suffix(spec, ".model"))
+        return true;
+    if (stat(spec, &st) != 0 || !S_ISDIR(st.st_mode))
+        return false;
+    static const char *const name[] = { "tokenizer.json", "tokenizer.model" };
+    snprintf(path, sizeof(path), "%s/config.json", spec);
+    if (stat(path, &st) == 0)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof(path), "%s/%s", spec, name[i]);
+        if (stat(path, &st) == 0)
+            return true;
+    }
+    return false;
+}
+
+void myth_cli_tokenizer_close(myth_cli_tokenizer *t)
+{
+    myth_tokenizer_close(t->t);
+    myth_weights_close(t->w);
+    *t = (myth_cli_tokenizer){ 0 };
+}
+
+myth_status myth_cli_tokenizer_open(myth_cli_tokenizer *out, myth_cli *cli, const myth_model_flags *f, myth_error *err)
+{
+    char spec[PATH_MAX];
+    *out = (myth_cli_tokenizer){ 0 };
+    myth_status st = myth_cli_model_spec(f, spec, sizeof(spec), err);
+    if (st != MYTH_OK)
+        return st;
+    if (is_bare(spec))
+        return myth_tokenizer_open_file(&out->t, cli->mem, spec, err);
+    myth_weights_opts opts = { .level = MYTH_WEIGHTS_CONFIG, .pread = f->load_mode == 1 };
+    st = myth_weights_open(&out->w, cli->mem, spec, &opts, err);
+    return st == MYTH_OK ? myth_tokenizer_open(&out->t, cli->mem, out->w, err) : st;
 }
 
 static myth_status cache_type(myth_dtype *out, const char *flag, const char *name, myth_error *err)

@@ -9,6 +9,8 @@
  *          commits(id, oid, time, paths)                  what history is counted from
  *          blocks(id, data)                               the files' text, read by myth_store_text or, in SQL, span(file_id, off, bytes)
  *          fts(body, path, names)                         FTS5, contentless; row id = chunks.id. names: symbol, parent, what the chunk defines
+ *          facts(file_id, data), links(file_id, data), ranks(place, file_id, rank, data), summaries(hash, text)        of the map: repomap.h, filegraph.h.
+ *                                                         Links and ranks are those of the last map, meta's `map` says whether they still hold
  *          Indexes on files(path), chunks(file_id), symbols(name). A symbol's id is its file's times MYTH_SYMBOL_IDS and its place there, so the
  *          symbols of a file are a range of ids. Text columns hold bytes, not always UTF-8
  * Pages    see page_vfs.h: a damaged page is MYTH_EFORMAT when it is read
@@ -24,7 +26,7 @@
 typedef struct myth_store myth_store;
 
 enum {
-    MYTH_STORE_VERSION = 3, MYTH_STORE_APPLICATION = 0x6d795468,
+    MYTH_STORE_VERSION = 4, MYTH_STORE_APPLICATION = 0x6d795468,
     MYTH_BLOCK_BYTES = 32 << 10,                /* of text that are compressed together: a read unpacks one or two blocks */
     MYTH_CHUNK_HASH_BYTES = 8,                  /* the first of its XXH3-128: to tell copies, not to trust one            */
     MYTH_SYMBOL_IDS = 1 << 20,                  /* of one file; more are left out                                         */

@@ -404,10 +404,11 @@ myth_status myth_store_touch(myth_store *s, const myth_store_file *f, myth_error
 myth_status myth_store_drop(myth_store *s, int64_t file_id, bool keeps_history, myth_error *err)
 {
     static const enum myth_statement drop[] = { MYTH_SQL_DROP_CHUNKS, MYTH_SQL_DROP_SYMBOLS, MYTH_SQL_DROP_REFS, MYTH_SQL_DROP_BLOCKS,
-                                                MYTH_SQL_DROP_FILE, MYTH_SQL_DROP_HISTORY };
+                                                MYTH_SQL_DROP_FILE, MYTH_SQL_DROP_FACTS, MYTH_SQL_DROP_HISTORY };
+    enum { N_DROP = sizeof(drop) / sizeof(drop[0]) };
     myth_status st = make_rows(s, file_id, NULL, drop_row, s, err);
     s->block_id = -1;
-    for (int i = 0; i < (keeps_history ? 5 : 6) && st == MYTH_OK; i++) {
+    for (int i = 0; i < N_DROP - keeps_history && st == MYTH_OK; i++) {
         sqlite3_stmt *q = myth_store_statement(s, drop[i], err);
         if (!q)
             return code_of(err);
