@@ -69,6 +69,36 @@ static myth_status ask(answer *a, const myth_eval *ev, const myth_eval_config *c
     return MYTH_OK;
 }
 
+/* The blocks that inspect-topic would show; the parts of one that was cut count as one. */
+static myth_status ask_topic(answer *a, const myth_eval *ev, const myth_task *t, const char *tree, myth_error *err)
+{
+    char threads[16];
+    const char *args[MYTH_SELF_ARGS] = { "inspect-topic", "--quiet", "--dry-run", "--format", "json", "-C", tree };
+    int n = myth_eval_model_flags(args, 7, ev, threads), code;
+    size_t p, b;
+    json_t *part, *block;
+    json_int_t last = 0;
+    args[n++] = "--";
+    args[n++] = t->text;
+    *a = (answer){ 0 };
+    myth_status st = myth_self_json(&a->rows, &code, &ev->self, args, NULL, 0, err);
+    if (st == MYTH_ENOTFOUND)                               /* no chunk has a word of the question */
+        return MYTH_OK;
+    if (st != MYTH_OK)
+        return st;
+    json_array_foreach(json_object_get(a->rows, "parts"), p, part)
+        json_array_foreach(json_object_get(part, "blocks"), b, block) {
+            const char *path = json_string_value(json_object_get(block, "file"));
+            bool goes_on = a->n_hit && path && strcmp(a->hit[a->n_hit - 1].path, path) == 0 && json_integer_value(json_object_get(block, "first")) == last + 1;
+            last = json_integer_value(json_object_get(block, "last"));
+            if (!path)
+                return myth_fail(err, MYTH_EFORMAT, "%s: inspect-topic gave a block without a file", t->id);
+            if (!goes_on && a->n_hit < HITS_MAX)
+                a->hit[a->n_hit++] = (hit){ .path = path, .text = "" };
+        }
+    return MYTH_OK;
+}
+
 static void put_answer(myth_eval *ev, uint32_t config, uint32_t task, const answer *a)
 {
     const char *seen[HITS_MAX];
@@ -172,7 +202,8 @@ myth_status myth_eval_shop(myth_eval *ev, myth_error *err)
     for (uint32_t c = 0; c < ev->n_config; c++)
         for (uint32_t t = 0; t < ev->tasks.n_task; t++) {
             myth_term_progress(ev->cli->term, "questions", (unsigned long long)c * ev->tasks.n_task + t, (unsigned long long)ev->n_config * ev->tasks.n_task);
-            MYTH_TRY(ask(&a, ev, &ev->config[c], &ev->tasks.task[t], tree, err));
+            MYTH_TRY(ev->config[c].is_topic ? ask_topic(&a, ev, &ev->tasks.task[t], tree, err)
+                                            : ask(&a, ev, &ev->config[c], &ev->tasks.task[t], tree, err));
             put_answer(ev, c, t, &a);
             if (c == 0 && ev->has_tokens)
                 MYTH_TRY(count_tokens(ev, &m, style, t, &a, err));
