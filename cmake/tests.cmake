@@ -18,6 +18,7 @@ set(test_environment
     ${test_command}
     "MYTHOS_BUILD_DIR=${CMAKE_BINARY_DIR}"
     "MYTHOS_SOURCE_DIR=${CMAKE_SOURCE_DIR}"
+    "XDG_STATE_HOME=${CMAKE_BINARY_DIR}/state"
     "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1"
     "UBSAN_OPTIONS=print_stacktrace=1")
 
