@@ -98,7 +98,7 @@ static myth_status add_config(myth_eval *ev, const char *name, const char *weigh
 {
     myth_eval_config *c = &ev->config[ev->n_config++];
     const char *base = ev->flags->weights ? ev->flags->weights : "";
-    *c = (myth_eval_config){ .name = name, .lexical = lexical || ev->flags->lexical,
+    *c = (myth_eval_config){ .name = name, .lexical = lexical || !ev->embedder[0],
                               .is_plain = strcmp(name, "base") == 0, .is_topic = strcmp(name, "topic") == 0 };
     int n = snprintf(c->weights, sizeof(c->weights), "%s%s%s", base, base[0] && weights[0] ? "," : "", weights);
     return (size_t)n < sizeof(c->weights) ? MYTH_OK : myth_fail(err, MYTH_EARG, "eval: weights longer than %zu bytes", sizeof(c->weights) - 1);
@@ -107,7 +107,7 @@ static myth_status add_config(myth_eval *ev, const char *name, const char *weigh
 static myth_status configure(myth_eval *ev, myth_error *err)
 {
     const myth_opt_list *l = &ev->flags->against;
-    myth_status st = add_config(ev, ev->flags->lexical ? "lexical" : "default", "", false, err);
+    myth_status st = add_config(ev, ev->embedder[0] ? "hybrid" : "lexical", "", false, err);
     for (int i = 0; i < l->n && st == MYTH_OK; i++) {
         const char *s = l->item[i];
         if (strcmp(s, "lexical") == 0)
@@ -128,15 +128,38 @@ static myth_status configure(myth_eval *ev, myth_error *err)
     return st;
 }
 
-int myth_eval_search_flags(const char **args, int n, const myth_eval_config *c)
+int myth_eval_search_flags(const char **args, int n, const myth_eval *ev, const myth_eval_config *c)
 {
     if (c->lexical)
         args[n++] = "--lexical";
+    if (!c->lexical) {
+        args[n++] = "--embed-model";
+        args[n++] = ev->embedder;
+    }
     if (c->weights[0]) {
         args[n++] = "--weights";
         args[n++] = c->weights;
     }
     return n;
+}
+
+myth_status myth_eval_index(const myth_eval *ev, const char *dir, myth_error *err)
+{
+    const char *args[MYTH_SELF_ARGS] = { "index", "--quiet", "--json" };
+    int n = 3, code;
+    char *text;
+    size_t n_text;
+    if (ev->embedder[0]) {
+        args[n++] = "--embed-model";
+        args[n++] = ev->embedder;
+    } else {
+        args[n++] = "--no-embed";
+    }
+    args[n++] = dir;
+    myth_status st = myth_self_run(&text, &n_text, &code, &ev->self, args, NULL, 1u << MYTH_EXIT_INCOMPLETE, err);
+    if (st == MYTH_OK)
+        myth_free(ev->cli->mem, text);
+    return st;
 }
 
 /* ---- open, close ---- */
@@ -197,6 +220,8 @@ myth_status myth_eval_open(myth_eval *ev, myth_cli *cli, myth_eval_set set, cons
         if (ev->measure[i].k == 0 && ev->measure[i].kind != MYTH_MRR)
             ev->measure[i].k = ev->k;
     }
+    if (flags->embed || flags->embed_model)         /* by name, so that no command goes on without it */
+        MYTH_TRY(myth_cli_embedder_spec(flags->embed_model, ev->embedder, sizeof(ev->embedder), err));
     MYTH_TRY(configure(ev, err));
     MYTH_TRY(find_data(ev, err));
     MYTH_TRY(read_data(ev, err));

@@ -24,16 +24,16 @@ typedef enum { MYTH_EVAL_ALL, MYTH_EVAL_RETRIEVAL, MYTH_EVAL_ANSWERS } myth_eval
 
 /* Flags of the command. */
 typedef struct {
-    const char *data, *repos, *model, *gate, *weights;
+    const char *data, *repos, *model, *gate, *weights, *embed_model;
     myth_opt_list against;
     uint32_t k, every;
     int part;                               /* myth_eval_part */
-    bool json, lexical;
+    bool json, embed;                       /* embed, embed_model: by meaning too; else every configuration is lexical */
 } myth_eval_flags;
 
 /* How search is asked. */
 typedef struct {
-    const char *name;                       /* "default", or what stands in --against      */
+    const char *name;                       /* "lexical", "hybrid", or what --against says */
     char weights[512];                      /* "" = none                                   */
     bool lexical;
     bool is_plain;                          /* the plain baseline answers, not search      */
@@ -54,7 +54,7 @@ typedef struct {
     myth_eval_set set;
     myth_self self;
     const char *model;                      /* NULL = the shipped one                      */
-    char model_path[MYTH_EVAL_PATH];
+    char model_path[MYTH_EVAL_PATH], embedder[MYTH_EVAL_PATH];                  /* embedder "" = no vectors */
     char program[MYTH_EVAL_PATH], data[MYTH_EVAL_PATH], dir[64], cache[80];     /* dir: temporary */
     myth_tasks tasks;
     myth_plants plants, changes;            /* changes: defects of the regression          */
@@ -105,7 +105,9 @@ int myth_eval_model_flags(const char **args, int n, const myth_eval *ev, char th
 /* The findings of a report that are one of the defects [from, to), each at most once: the file, a rule that would do, lines nearby. */
 uint32_t myth_eval_match(const myth_plants *p, uint32_t from, uint32_t to, const json_t *report, bool *is_found);
 /* Flags of the configuration for `search` behind args[n]; returns the new n. */
-int myth_eval_search_flags(const char **args, int n, const myth_eval_config *c);
+int myth_eval_search_flags(const char **args, int n, const myth_eval *ev, const myth_eval_config *c);
+/* Makes or updates the index of a folder, with vectors when they are wanted. */
+myth_status myth_eval_index(const myth_eval *ev, const char *dir, myth_error *err);
 
 /* ---- what came of it ---- */
 

@@ -45,7 +45,7 @@ static myth_status ask(answer *a, const myth_eval *ev, const myth_eval_config *c
 {
     char k[16];
     const char *args[MYTH_SELF_ARGS] = { "search", "--json", "--quiet", "--top", k };
-    int n = myth_eval_search_flags(args, 5, c), code;
+    int n = myth_eval_search_flags(args, 5, ev, c), code;
     size_t i;
     json_t *row;
     snprintf(k, sizeof(k), "%u", ev->k);
@@ -184,20 +184,16 @@ static myth_status open_tokenizer(myth_eval *ev, myth_model *m, myth_prompt_styl
 
 myth_status myth_eval_shop(myth_eval *ev, myth_error *err)
 {
-    char tree[MYTH_EVAL_PATH], *text = NULL;
+    char tree[MYTH_EVAL_PATH];
     myth_status st = MYTH_OK;
     myth_model m = { 0 };
     myth_prompt_style style = MYTH_PROMPT_FULL;
     answer a = { 0 };
-    size_t n;
-    int code;
     if (ev->k > HITS_MAX)
         return myth_fail(err, MYTH_EARG, "--top: at most %d chunks of the shop are looked at", HITS_MAX);
     if (!myth_eval_path(tree, ev->data, "tree"))
         return myth_fail(err, MYTH_EARG, "--data: the path is too long");
-    const char *index[] = { "index", "--quiet", "--json", tree, NULL };
-    MYTH_TRY(myth_self_run(&text, &n, &code, &ev->self, index, NULL, 1u << MYTH_EXIT_INCOMPLETE, err));
-    myth_free(ev->cli->mem, text);
+    MYTH_TRY(myth_eval_index(ev, tree, err));
     MYTH_TRY(open_tokenizer(ev, &m, &style, err));
     for (uint32_t c = 0; c < ev->n_config; c++)
         for (uint32_t t = 0; t < ev->tasks.n_task; t++) {

@@ -79,6 +79,21 @@ static void comparisons_are_paired(void **state)
     json_decref(j);
 }
 
+/* With vectors, beside the words alone. */
+static void hybrid_beside_lexical(void **state)
+{
+    (void)state;
+    static cli_result r;
+    json_t *j = cli_json(&r, SMALL "--json --embed-model random:embeddinggemma-tiny --against lexical");
+    json_t *c = json_object_get(j, "configurations");
+    assert_string_equal(json_string_value(json_object_get(json_array_get(c, 0), "name")), "hybrid");
+    assert_true(json_is_false(json_object_get(json_array_get(c, 0), "lexical")) && json_is_true(json_object_get(json_array_get(c, 1), "lexical")));
+    equal(mean(j, 1, "all", "measures", "recall@12"), 2.0 / 3);
+    assert_true(mean(j, 0, "all", "measures", "recall@12") >= 2.0 / 3);         /* what has a vector near enough comes in as well */
+    json_decref(j);
+    cli_expect(&r, SMALL "--embed-model $D/none.gguf", 66);
+}
+
 static void the_gate(void **state)
 {
     (void)state;
@@ -156,7 +171,8 @@ static void nothing_is_left_behind(void **state)
 {
     (void)state;
     static cli_result r;
-    cli_shell(&r, "mkdir $D/t && TMPDIR=$D/t XDG_CACHE_HOME=$D/c $M " SMALL " >/dev/null && test -z \"$(ls $D/t)\" && test ! -e $D/c");
+    cli_shell(&r, "mkdir $D/t && export TMPDIR=$D/t XDG_CACHE_HOME=$D/c XDG_STATE_HOME=$D/l && $M " SMALL " >/dev/null && "
+                  "$M eval shop --data $D/s --part answers -m random:gemma3-tiny:f32 >/dev/null && test -z \"$(ls $D/t)\" && test ! -e $D/c && test ! -e $D/l");
     assert_int_equal(r.code, 0);
 }
 
@@ -214,7 +230,7 @@ static void the_shipped_repository_holds_its_gate(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(measures_are_those_of_the_answers), cmocka_unit_test(comparisons_are_paired), cmocka_unit_test(the_gate),
+        cmocka_unit_test(measures_are_those_of_the_answers), cmocka_unit_test(comparisons_are_paired), cmocka_unit_test(hybrid_beside_lexical), cmocka_unit_test(the_gate),
         cmocka_unit_test(answers), cmocka_unit_test(a_planted_change), cmocka_unit_test(what_is_refused), cmocka_unit_test(nothing_is_left_behind), cmocka_unit_test(trees_of_commits),
         cmocka_unit_test(batches), cmocka_unit_test(the_shipped_repository_holds_its_gate),
     };

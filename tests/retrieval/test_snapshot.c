@@ -151,7 +151,7 @@ static void a_patch_is_applied_to_a_copy(void **state)
     assert_int_equal(shell("rm -rf copy/.git && diff -r copy wanted"), 0);
     assert_int_equal(myth_snapshot_copy(from, to, NULL), MYTH_EIO);                     /* nothing is written over */
     assert_int_equal(myth_snapshot_copy("/nowhere/at/all", to, NULL), MYTH_ENOTFOUND);
-    assert_int_equal(shell("rm -rf copy && mkdir copy && cp -R plain/d copy && printf other >copy/old && cp -R copy before"), 0);
+    assert_int_equal(shell("rm -rf copy && mkdir copy && cp -R plain/d plain/old copy && echo other >copy/d/n.txt && cp -R copy before"), 0);
     assert_int_equal(myth_snapshot_patch(to, patch, n, NULL), MYTH_EFORMAT);            /* all of it or nothing */
     assert_int_equal(shell("rm -rf copy/.git && diff -r copy before"), 0);
     assert_int_equal(myth_snapshot_patch(to, "--- a/x\n+++ b/x\n@@ nonsense\n", 29, NULL), MYTH_EFORMAT);
