@@ -84,7 +84,7 @@ static void hybrid_beside_lexical(void **state)
 {
     (void)state;
     static cli_result r;
-    json_t *j = cli_json(&r, SMALL "--json --embed-model random:embeddinggemma-tiny --against lexical");
+    json_t *j = cli_json(&r, SMALL "--json --embed-model random:embeddinggemma-tiny:f32 --against lexical");
     json_t *c = json_object_get(j, "configurations");
     assert_string_equal(json_string_value(json_object_get(json_array_get(c, 0), "name")), "hybrid");
     assert_true(json_is_false(json_object_get(json_array_get(c, 0), "lexical")) && json_is_true(json_object_get(json_array_get(c, 1), "lexical")));
@@ -132,7 +132,7 @@ static void a_planted_change(void **state)
     (void)state;
     static cli_result r;
     cli_shell(&r, "cp -R $D/s $D/d && cd $D/d && echo '{\"path\":\"src/door.c\",\"line\":3,\"rule\":\"other\",\"text\":\"return n - 1;\"}' >regression.jsonl && "
-                  "printf '%s\\n' '--- a/src/door.c' '+++ b/src/door.c' '@@ -1,4 +1,4 @@' ' int open_door(int n)' ' {' '-    return n + 1;' '+    return n - 1;' ' }' "
+                  "printf '%s\\n' 'diff --git a/src/door.c b/src/door.c' '--- a/src/door.c' '+++ b/src/door.c' '@@ -1,4 +1,4 @@' ' int open_door(int n)' ' {' '-    return n + 1;' '+    return n - 1;' ' }' "
                   ">regression.patch");
     assert_int_equal(r.code, 0);
     cli_run(&r, "inspect-diff --help");
