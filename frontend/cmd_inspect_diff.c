@@ -37,13 +37,14 @@ static myth_status read_diff(diff_job *j, myth_cli *cli, myth_error *err)
     unsigned char *bytes = NULL;
     size_t n = 0;
     myth_status st;
-    (void)cli;
     if (j->o->patch) {
         st = myth_cli_read(&bytes, &n, j->run.mem, j->o->patch, MYTH_DIFF_BYTES, err);
         text = (char *)bytes;
     } else {
         st = myth_revision_diff(j->run.side, &text, &n, err);
     }
+    if (st == MYTH_OK)
+        myth_runlog_input_bytes(cli->runlog, "diff", text, n);
     if (st == MYTH_OK)
         st = myth_diff_parse(&j->diff, j->run.mem, text, n, err);
     myth_free(j->run.mem, text);

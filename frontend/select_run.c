@@ -3,6 +3,12 @@
 
 #include <limits.h>
 
+static void on_search(void *user, const myth_search_opts *asked, const myth_hits *hits)
+{
+    const myth_select_run *r = user;
+    myth_runlog_search(r->log, r->index, asked, hits);
+}
+
 myth_status myth_select_run_open(myth_select_run *r, myth_cli *cli, const char *dir, const myth_revision_opts *rev, myth_error *err)
 {
     char self[PATH_MAX];
@@ -13,6 +19,10 @@ myth_status myth_select_run_open(myth_select_run *r, myth_cli *cli, const char *
     MYTH_TRY(myth_revision_open(&r->side, r->mem, &ro, err));
     MYTH_TRY(myth_cli_index(&r->index, cli, r->mem, dir, err));
     MYTH_TRY(myth_select_open(&r->select, r->mem, r->index, r->side, myth_cli_self(self, sizeof(self)) ? self : NULL, cli->cancel, err));
+    r->log = cli->runlog;
+    myth_select_watch(r->select, on_search, r);
+    myth_runlog_index(r->log, r->index);
+    myth_runlog_stage(r->log, "index");
 fail:
     return st;
 }

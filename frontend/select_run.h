@@ -19,6 +19,7 @@ typedef struct {
     myth_index *index;
     myth_revision *side;
     myth_select *select;
+    myth_runlog *log;                   /* of the run, NULL = none */
 } myth_select_run;
 
 /* -C DIR of the commands: a row of their option tables. */
