@@ -8,10 +8,12 @@
 #include "index.h"
 #include "plain.h"
 #include "rank.h"
+#include "repomap.h"
 #include "revision.h"
 #include "scan.h"
 #include "search.h"
 #include "snapshot.h"
 #include "usage.h"
+#include "vectors.h"
 
 #endif

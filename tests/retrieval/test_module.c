@@ -7,7 +7,9 @@ typedef struct {
     myth_module_match want;
 } row;
 
-enum { NO = MYTH_MODULE_OTHER, DIR = MYTH_MODULE_PACKAGE, YES = MYTH_MODULE_FILE };
+#define NO MYTH_MODULE_OTHER
+#define DIR MYTH_MODULE_PACKAGE
+#define YES MYTH_MODULE_FILE
 
 static const row rows[] = {
     { "python", "app/main.py", "auth.session", "auth/session.py", YES },
