@@ -2,9 +2,11 @@
  *
  * Database  PRAGMA integrity_check, which reads every page and so its checksum
  * File      its blocks give its hash; its chunks touch, cover it, and have its lines and hashes; symbols lie inside it; its uses can be read
+ * Vectors   see vectors_check.c
  * FTS5      the multiset of (term, row, column, position) that the table holds and the one that the stored text makes, each as a sum of hashes */
 #include "index_impl.h"
 #include "fts_tokenizer.h"
+#include "vectors.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -290,6 +292,9 @@ fail:
     if (c.tokenizer)
         methods.xDelete(c.tokenizer);
     myth_store_read_end(x->store);
-    *n_problem = c.n_problem;
+    uint64_t n_vectors = 0;
+    if (st == MYTH_OK)
+        st = myth_vectors_check(x, report, arg, &n_vectors, err);
+    *n_problem = c.n_problem + n_vectors;
     return st;
 }

@@ -34,6 +34,7 @@
     S(DROP_SYMBOLS, "DELETE FROM symbols WHERE id BETWEEN ?1 AND ?2")                                                                            \
     S(DROP_REFS, "DELETE FROM refs WHERE file_id=?1")                                                                                  \
     S(DROP_BLOCKS, "DELETE FROM blocks WHERE id BETWEEN ?1 AND ?2")                                                                    \
+    S(DROP_FACTS, "DELETE FROM facts WHERE file_id=?1")                                                                                \
     S(DROP_HISTORY, "DELETE FROM history WHERE file_id=?1")
 
 enum myth_statement {

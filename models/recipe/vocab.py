@@ -98,19 +98,8 @@ def merges_of(vocab, normal):
     return out
 
 
-def build(texts):
-    special = special_pieces()
-    chars = [chr(c) for c in range(33, 127)] + [SPACE]
-    numbers = [str(n) for n in range(10, 300)]
-    fixed = answer_pieces()
-    learned = [p for p in learn(texts, N_VOCAB) if p not in fixed]
-    learned = learned[:N_VOCAB - FIRST_NORMAL - len(chars) - len(numbers) - len(fixed)]
-    normal = chars + numbers + learned
-    vocab = {special[i]: i for i in range(FIRST_NORMAL)}
-    for piece in normal + fixed:
-        vocab[piece] = len(vocab)
-    assert len(vocab) == N_VOCAB, len(vocab)
-    reachable = {p: i for p, i in vocab.items() if p not in fixed}
+def document(special, vocab, merges):
+    """tokenizer.json of pieces and merges, as Gemma 3's has it."""
     plain = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
     added = [{"id": i, "content": p} | plain | {"special": i < 4 or i in (105, 106)}
              for i, p in special.items() if not is_byte(i)]
@@ -126,8 +115,24 @@ def build(texts):
                                                      {"type": "ByteFallback"}, {"type": "Fuse"}]},
         "model": {"type": "BPE", "dropout": None, "unk_token": "<unk>", "continuing_subword_prefix": None, "end_of_word_suffix": None,
                   "fuse_unk": True, "byte_fallback": True, "ignore_merges": False, "vocab": vocab,
-                  "merges": [list(m) for m in merges_of(reachable, normal)]},
+                  "merges": [list(m) for m in merges]},
     }
+
+
+def build(texts):
+    special = special_pieces()
+    chars = [chr(c) for c in range(33, 127)] + [SPACE]
+    numbers = [str(n) for n in range(10, 300)]
+    fixed = answer_pieces()
+    learned = [p for p in learn(texts, N_VOCAB) if p not in fixed]
+    learned = learned[:N_VOCAB - FIRST_NORMAL - len(chars) - len(numbers) - len(fixed)]
+    normal = chars + numbers + learned
+    vocab = {special[i]: i for i in range(FIRST_NORMAL)}
+    for piece in normal + fixed:
+        vocab[piece] = len(vocab)
+    assert len(vocab) == N_VOCAB, len(vocab)
+    reachable = {p: i for p, i in vocab.items() if p not in fixed}
+    return document(special, vocab, merges_of(reachable, normal))
 
 
 def sample(work, n_bytes, seed=1):

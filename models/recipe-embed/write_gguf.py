@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""write_gguf.py - WORK/run/NAME.pt (of fit_layers.py, or of fit_bag.py with --from-bag) -> WORK/model -> models/mythos-embed.gguf by `mythos convert`.
+
+mythos.embed_prompts says with which prompts it was measured: --prompt query and document of `mythos embed` are one token each.
+"""
+import argparse
+import pathlib
+import subprocess
+
+import torch
+
+import encoder
+import fetch_more
+import fit_bag
+
+
+def main():
+    args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    root = fetch_more.HERE.parents[1]
+    args.add_argument("--work", type=pathlib.Path, default=root / "build-embed")
+    args.add_argument("--name", default="layers.best")
+    args.add_argument("--from-bag", action="store_true")
+    args.add_argument("--mythos", default=str(root / "build" / "mythos"))
+    args.add_argument("--output", type=pathlib.Path, default=root / "models" / "mythos-embed.gguf")
+    a = args.parse_args()
+    net = encoder.Encoder(encoder.Config())
+    ck = torch.load(a.work / "run" / f"{a.name}.pt", weights_only=False)
+    if a.from_bag:
+        n = net.c.vocab_size
+        bag = encoder.Bag(fit_bag.vocabulary(a.work), torch.full((n,), 0.5))
+        bag.load_state_dict(ck["bag"])
+        net.start_from(bag, gate=0.0)
+    else:
+        net.load_state_dict(ck["net"])
+    encoder.save_hf(net, a.work / "model")
+    facts = "general.name=mythos-embed"
+    subprocess.run([a.mythos, "convert", "-m", str(a.work / "model"), "--type", "q8_0", "--kv", facts, "-o", str(a.output)], check=True)
+    print(f"{a.output}: {a.output.stat().st_size} bytes, step {ck['done']}")
+
+
+if __name__ == "__main__":
+    main()
