@@ -409,7 +409,7 @@ static void ask_vendored(question *q)
 
 /* ---- all ---- */
 
-static const struct { const char *name, *asks; void (*ask)(question *q); } questions[MYTH_WHY_N] = {
+static const struct { const char *name, *asks; void (*ask)(question *q); } questions[MYTH_RUNLOG_QUESTION_N] = {
     { "missed", "was there evidence that the model was not shown?", ask_missed },
     { "absent", "was a file not there to be found?", ask_absent },
     { "truncated", "was something cut off?", ask_truncated },
@@ -422,7 +422,7 @@ static const struct { const char *name, *asks; void (*ask)(question *q); } quest
 json_t *myth_runlog_why(const json_t *record, const myth_why_target *target, const myth_why_index *index)
 {
     json_t *out = json_array();
-    for (int i = 0; out && i < MYTH_WHY_N; i++) {
+    for (int i = 0; out && i < MYTH_RUNLOG_QUESTION_N; i++) {
         question q = { .doc = record, .t = target, .index = index, .answer = "unknown", .places = json_array() };
         if (q.places)
             questions[i].ask(&q);

@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-enum { MYTH_WHY_N = 7 };
+enum { MYTH_RUNLOG_QUESTION_N = 7 };
 
 typedef struct {
     const char *path;           /* NULL = the run as a whole */
@@ -36,7 +36,7 @@ typedef struct {
     size_t n;
 } myth_why_index;
 
-/* [{"question","asks","answer","says","places":[...]}], MYTH_WHY_N of them; NULL when there is no memory. */
+/* [{"question","asks","answer","says","places":[...]}], MYTH_RUNLOG_QUESTION_N of them; NULL when there is no memory. */
 json_t *myth_runlog_why(const json_t *record, const myth_why_target *target, const myth_why_index *index);
 /* "3" the third finding, a fingerprint's first digits (8 and more), PATH:LINE or PATH. False: no finding of that number or fingerprint. */
 bool myth_runlog_why_target(myth_why_target *out, char *path, size_t cap, const json_t *record, const char *what);
