@@ -20,7 +20,7 @@ static inline bool myth_buffer_reserve(myth_buffer *b, size_t n)
     if (b->is_short || b->cap - b->n >= n)
         return !b->is_short;
     size_t cap = 2 * b->cap + n + 64;
-    unsigned char *data = myth_realloc(b->mem, MYTH_MEM_OTHER, "map", b->data, cap);
+    unsigned char *data = (unsigned char *)myth_realloc(b->mem, MYTH_MEM_OTHER, "map", b->data, cap);
     b->is_short = !data;
     if (data) {
         b->data = data;
