@@ -78,7 +78,7 @@ static inline uint64_t myth_bytes_number(myth_bytes *b)
 /* A string with its zero; "" when there is none. */
 static inline const char *myth_bytes_string(myth_bytes *b)
 {
-    const unsigned char *zero = b->p < b->end ? memchr(b->p, 0, (size_t)(b->end - b->p)) : NULL;
+    const unsigned char *zero = b->p < b->end ? (const unsigned char *)memchr(b->p, 0, (size_t)(b->end - b->p)) : NULL;
     const char *s = zero ? (const char *)b->p : "";
     b->is_bad |= !zero;
     b->p = zero ? zero + 1 : b->end;
