@@ -49,6 +49,12 @@ void myth_select_run_rank(myth_select_run *r, const myth_select_flags *o, const 
     myth_select_set_rank(r->select, rank, r);
 }
 
+static void on_search(void *user, const myth_search_opts *asked, const myth_hits *hits)
+{
+    const myth_select_run *r = user;
+    myth_runlog_search(r->log, r->index, asked, hits);
+}
+
 myth_status myth_select_run_open(myth_select_run *r, myth_cli *cli, const myth_select_flags *o, const myth_revision_opts *rev, myth_error *err)
 {
     char self[PATH_MAX];
@@ -60,6 +66,10 @@ myth_status myth_select_run_open(myth_select_run *r, myth_cli *cli, const myth_s
     MYTH_TRY(myth_revision_open(&r->side, r->mem, &ro, err));
     MYTH_TRY(myth_cli_index(&r->index, cli, r->mem, o->dir, err));
     MYTH_TRY(myth_select_open(&r->select, r->mem, r->index, r->side, myth_cli_self(self, sizeof(self)) ? self : NULL, cli->cancel, err));
+    r->log = cli->runlog;
+    myth_select_watch(r->select, on_search, r);
+    myth_runlog_index(r->log, r->index);
+    myth_runlog_stage(r->log, "index");
 fail:
     return st;
 }

@@ -23,6 +23,7 @@ typedef struct {
     const myth_inspect_flags *flags;
     const myth_model *model;
     myth_repomap_page map;
+    myth_runlog *log;                   /* of the run, NULL = none */
 } myth_select_run;
 
 /* Flags of all of them. */

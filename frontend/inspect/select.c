@@ -20,6 +20,12 @@ myth_status myth_select_open(myth_select **out, myth_mem *mem, myth_index *index
     return st;
 }
 
+void myth_select_watch(myth_select *s, void (*on_search)(void *user, const myth_search_opts *asked, const myth_hits *hits), void *user)
+{
+    s->on_search = on_search;
+    s->on_search_user = user;
+}
+
 void myth_select_close(myth_select *s)
 {
     if (!s)
