@@ -287,6 +287,6 @@ for f in json.load(open(sys.argv[1]))["findings"]:
     if f["rule"] == rule and abs(f["lines"][0] - line) <= 1: hit.add(f["file"])
     else: alarms += 1
 assert need > 0 and len(hit) >= need and alarms <= most, (len(hit), need, alarms, most)
-print(len(hit), "of", need, "found,", alarms, "of", most, "alarms")
+print(len(hit), "defects found, at least", need, "expected;", alarms, "alarms, at most", most)
 END
 echo "symbol, topic and diff show what they say, from the side they say"
