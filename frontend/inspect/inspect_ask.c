@@ -227,6 +227,14 @@ static bool add_blocks(myth_inspection *in, turn *t, uint32_t n_piece)
     return is_whole;
 }
 
+/* Names come from a repository: on one line, and nothing that could pass for a block. */
+static void make_plain(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7f || *text == '<' || *text == '>')
+            *text = ' ';
+}
+
 /* Asks for what one request names. One that makes the turn too long is left. */
 static myth_status serve(myth_inspection *in, turn *t, myth_request *q, myth_error *err)
 {
@@ -239,6 +247,7 @@ static myth_status serve(myth_inspection *in, turn *t, myth_request *q, myth_err
     snprintf(name, sizeof(name), "%.*s", (int)(q->name.len < sizeof(name) ? q->name.len : sizeof(name) - 1), q->name.text);
     const bool is_known = in->o.on_context(in->o.user, name, in->material, in->block_piece[in->part[in->now].block0], near, sizeof(near)) > 0;
     near[sizeof(near) - 1] = '\0';
+    make_plain(near);
     const bool is_whole = add_blocks(in, t, n_piece);
     if (t->n_block == n_block && is_whole)
         t->n_note += (size_t)snprintf(t->note + t->n_note, sizeof(t->note) - t->n_note, is_known ? "%s: shown above\n" : near[0] ? "%s: not known; nearest: %s\n" : "%s: not known\n",

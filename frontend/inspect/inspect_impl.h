@@ -36,8 +36,9 @@ struct myth_inspection {
     myth_budget budget;
     myth_refusal refusal;
     myth_marks marks;
+    myth_mem *reserve;                  /* of rounds; its bytes are booked in mem while they run */
+    bool has_booked;
     /* taken by run */
-    myth_mem *reserve;                  /* of rounds */
     myth_grammar *grammar;
     myth_finding *finding;
     myth_citation *citation;
