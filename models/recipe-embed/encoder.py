@@ -148,8 +148,8 @@ class Encoder(nn.Module):
                 nn.init.normal_(m.weight, std=m.weight.shape[-1] ** -0.5)
 
     @torch.no_grad()
-    def start_from(self, bag, gate=0.1):
-        """The same vectors as the bag's but for what the layers add, whose last norm is turned down to `gate`."""
+    def start_from(self, bag):
+        """The same vectors as the bag's: the last norm of what a layer adds is turned down to nothing, and learns to open."""
         s, w = bag.rows()
         spare = self.c.hidden_size - OUT
         rest = (1 - w * w).sqrt()[:, None] * torch.full((1, spare), spare ** -0.5)
@@ -159,8 +159,8 @@ class Encoder(nn.Module):
         self.dense[1].weight.copy_(torch.eye(OUT, BETWEEN))
         self.scale.copy_(bag.scale)
         for layer in self.layers:
-            layer.post_attention_layernorm.weight.fill_(gate - 1)
-            layer.post_feedforward_layernorm.weight.fill_(gate - 1)
+            layer.post_attention_layernorm.weight.fill_(-1.0)
+            layer.post_feedforward_layernorm.weight.fill_(-1.0)
 
     def forward(self, ids):
         """[n, OUT] of padded rows; 0 is the padding, which no text has."""

@@ -75,7 +75,7 @@ def main():
         bag = encoder.Bag(texts, torch.full((len(texts),), 0.5))
         bag.load_state_dict(torch.load(a.work / "run" / f"{a.bag}.pt", weights_only=False)["bag"])
         net.start_from(bag)
-    asked = looks.Questions(a.questions, tok) if a.questions else None
+    asked = looks.Questions(a.questions, tok, train.prompts) if a.questions else None
     rng = np.random.default_rng(state["done"] + 7)
     stream = train.epochs(a.batch, rng)
     mean, t0, cpu, n_ids = None, time.time(), time.process_time(), 0

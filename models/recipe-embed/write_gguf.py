@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """write_gguf.py - WORK/run/NAME.pt (of fit_layers.py, or of fit_bag.py with --from-bag) -> WORK/model -> models/mythos-embed.gguf by `mythos convert`.
 
-mythos.embed_prompts says with which prompts it was measured: --prompt query and document of `mythos embed` are one token each.
+Questions take the prompt `code`, functions `document`: what `mythos index` and `search` give a model that says nothing else.
 """
 import argparse
 import pathlib
@@ -29,7 +29,7 @@ def main():
         n = net.c.vocab_size
         bag = encoder.Bag(fit_bag.vocabulary(a.work), torch.full((n,), 0.5))
         bag.load_state_dict(ck["bag"])
-        net.start_from(bag, gate=0.0)
+        net.start_from(bag)
     else:
         net.load_state_dict(ck["net"])
     encoder.save_hf(net, a.work / "model")
