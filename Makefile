@@ -51,6 +51,7 @@ cuda:
 	fi
 
 test-full: test
+	@./setup.sh full
 	@cmake --preset release -DMYTH_TEST_TIMEOUT=4800
 	MYTHOS_TEST_FULL=1 $(CTEST) --test-dir build
 	@cmake --preset release -DMYTH_TEST_TIMEOUT=600

@@ -1,16 +1,18 @@
 #!/bin/sh
-# setup.sh build|test - installs the Debian packages that a build (or the tests) need. Does nothing when they are there.
+# setup.sh build|test|full - installs the Debian packages that a build (the tests, the full tests) need. Does nothing when they are there.
 set -eu
 
-build="cmake gcc glslc libc6-dev libgit2-dev libjansson-dev libpcre2-dev libsqlite3-dev libvulkan-dev libvulkan-volk-dev libxxhash-dev libzstd-dev ninja-build \
+build="cmake g++ gcc glslc libc6-dev libfaiss-dev libgit2-dev libjansson-dev libpcre2-dev libsqlite3-dev libvulkan-dev libvulkan-volk-dev libxxhash-dev libzstd-dev ninja-build \
 pkg-config python3-pip spirv-tools"
-test="$build clang g++ gcc-aarch64-linux-gnu libc6-dev-arm64-cross libclang-rt-14-dev libcmocka-dev mesa-vulkan-drivers vulkan-validationlayers xz-utils"
+test="$build clang gcc-aarch64-linux-gnu libc6-dev-arm64-cross libclang-rt-14-dev libcmocka-dev mesa-vulkan-drivers vulkan-validationlayers xz-utils"
+full="$test chromium"
 
 case "${1:-}" in
 build) set_of_packages=$build ;;
 test) set_of_packages=$test ;;
+full) set_of_packages=$full ;;
 *)
-    echo "usage: setup.sh build|test" >&2
+    echo "usage: setup.sh build|test|full" >&2
     exit 2
     ;;
 esac

@@ -6,6 +6,8 @@ weights. Data: shared/reference/../eval (its README). Python's standard library 
     retrieval_eval.py score GOLD.jsonl RESULTS.json [...]       {"query","gold":[id,...]} against the JSON of the batch mode
 
 The first configuration is the defaults; each --weights adds one, compared with it query by query. --ablate switches every signal off in turn.
+--embed-model M adds words and vectors together beside words alone, --shares 0.1,0.2 with these shares of nearness: the best of them, and the lower
+end of its difference, say what `semantic` of retrieval/weights.def is to be.
 """
 import argparse
 import json
@@ -65,16 +67,23 @@ def report(runs, names):
 
 
 def configurations(args):
-    out = [("defaults", args.base)]
+    """[(name, weights, with vectors)]"""
+    out = [("defaults", args.base, False)]
     for w in args.weights:
-        out.append((w, ",".join(x for x in (args.base, w) if x)))
+        out.append((w, ",".join(x for x in (args.base, w) if x), False))
     if args.ablate:
-        out += [(("" if name.startswith("and ") else "without ") + name, ",".join(x for x in (args.base, w) if x)) for name, w in SIGNALS]
+        out += [(("" if name.startswith("and ") else "without ") + name, ",".join(x for x in (args.base, w) if x), False) for name, w in SIGNALS]
+    if args.embed_model:
+        out.append(("words and vectors", args.base, True))
+        for share in filter(None, args.shares.split(",")):
+            w = ",".join("%s=%s" % (kind, share) for kind in ("semantic", "semantic_issue", "semantic_symbol"))
+            out.append(("share of nearness " + share, ",".join(x for x in (args.base, w) if x), True))
     return out
 
 
-def command(args, weights, rest):
-    return [args.mythos, "search", "--lexical", "--json", "-q"] + (["--weights", weights] if weights else []) + rest
+def command(args, weights, has_vectors, rest):
+    how = ["--embed-model", args.embed_model] if has_vectors else ["--lexical"]
+    return [args.mythos, "search", *how, "--json", "-q"] + (["--weights", weights] if weights else []) + rest
 
 
 def run(line):
@@ -97,8 +106,8 @@ def cosqa(args):
             for i, q in enumerate(queries):
                 print(json.dumps({"id": str(i), "text": q["doc"]}), file=f)
         runs = []
-        for name, weights in configurations(args):
-            answers = run(command(args, weights, ["-k", "100", "--corpus", corpus, "--queries", asked]))
+        for name, weights, has_vectors in configurations(args):
+            answers = run(command(args, weights, has_vectors, ["-k", "100", "--corpus", corpus, "--queries", asked]))
             runs.append((name, [metrics(ranks(a["ids"], gold[a["query"]]), 1) for a in answers]))
     report(runs, ["NDCG@10", "MRR", "R@1", "R@10", "R@100"])
 
@@ -124,6 +133,8 @@ def main():
     p.add_argument("--base", default="", help="weights of the first configuration")
     p.add_argument("--weights", action="append", default=[])
     p.add_argument("--ablate", action="store_true")
+    p.add_argument("--embed-model", help="a model that makes vectors: words and vectors together beside words alone")
+    p.add_argument("--shares", default="", help="with --embed-model: shares of nearness, behind commas")
     args = p.parse_args()
     {"cosqa": cosqa, "score": score}[args.what](args)
 

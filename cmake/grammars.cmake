@@ -5,6 +5,7 @@
 # Without    a package that cannot be fetched is left out with a warning, its languages are cut by their text; without the first, the core, all
 #            are, and retrieval/stub_grammars.c stands in. An archive with another hash is an error
 # Warnings   of code that is not ours are off; asserts stay on: an abort of the worker is better than a silent overrun
+set(MYTH_GRAMMARS_OPTIMIZE "-O1" CACHE STRING "How parsers are compiled: tables of megabytes, minutes at higher levels")
 set(MYTHOS_GRAMMARS_DIR "$ENV{MYTHOS_GRAMMARS_DIR}" CACHE PATH "Folder with the archives of retrieval/grammars.lock; nothing is fetched")
 
 if(MYTHOS_GRAMMARS_DIR)
@@ -93,8 +94,10 @@ file(STRINGS retrieval/grammars.lock grammar_lines REGEX "^[a-z]")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/retrieval/grammars.lock)
 add_library(mythos_grammars STATIC ${CMAKE_SOURCE_DIR}/cmake/empty.c)
 set(grammar_sanitize "")
+set(grammar_core_optimize -O2)
 if(MYTH_SANITIZE OR MYTH_FUZZ)
     set(grammar_sanitize -fsanitize=address)            # of what is written by hand: parsers are tables
+    set(grammar_core_optimize -O1)
 endif()
 set(grammar_core "")
 set(grammar_headers "")
@@ -121,7 +124,7 @@ foreach(line IN LISTS grammar_lines)
         set(grammar_core ${folder}/tree_sitter/core/lib)
         target_sources(mythos_grammars PRIVATE ${grammar_core}/src/lib.c)
         set_source_files_properties(${grammar_core}/src/lib.c PROPERTIES COMPILE_OPTIONS
-            "-I${grammar_core}/src;-I${grammar_core}/include;-O2;${grammar_sanitize}")
+            "-I${grammar_core}/src;-I${grammar_core}/include;${grammar_core_optimize};${grammar_sanitize}")
         continue()
     endif()
     if(NOT grammar_headers)
@@ -139,7 +142,7 @@ foreach(line IN LISTS grammar_lines)
         foreach(source parser scanner)
             if(EXISTS ${directory}/${source}.c)
                 target_sources(mythos_grammars PRIVATE ${directory}/${source}.c)
-                set_source_files_properties(${directory}/${source}.c PROPERTIES COMPILE_OPTIONS "${flags};-O1;${sanitize_${source}}")
+                set_source_files_properties(${directory}/${source}.c PROPERTIES COMPILE_OPTIONS "${flags};${MYTH_GRAMMARS_OPTIMIZE};${sanitize_${source}}")
             endif()
         endforeach()
         myth_grammar_query(hex ${name})

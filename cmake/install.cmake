@@ -20,3 +20,6 @@ install(FILES ${CMAKE_BINARY_DIR}/mythos.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/
 
 file(GLOB models CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/models/*.gguf ${CMAKE_SOURCE_DIR}/models/*.md)
 install(FILES ${models} DESTINATION ${CMAKE_INSTALL_DATADIR}/mythos/models)
+
+# What `mythos eval shop` measures on.
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/tests/corpus/shop DESTINATION ${CMAKE_INSTALL_DATADIR}/mythos/eval)

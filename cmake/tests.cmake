@@ -18,6 +18,7 @@ set(test_environment
     ${test_command}
     "MYTHOS_BUILD_DIR=${CMAKE_BINARY_DIR}"
     "MYTHOS_SOURCE_DIR=${CMAKE_SOURCE_DIR}"
+    "XDG_STATE_HOME=${CMAKE_BINARY_DIR}/state"
     "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1"
     "UBSAN_OPTIONS=print_stacktrace=1")
 
@@ -71,8 +72,21 @@ foreach(short IN LISTS device_tests)
     endif()
 endforeach()
 
+# Minutes of a software device, in `make test`.
+if(MYTH_HAS_VULKAN AND NOT MYTH_ENGINE_ONLY)
+    foreach(row "vulkan/bits 4" "vulkan/ops 3" "engine/faults_vulkan 3" "engine/seq_vulkan 2" "engine/generate_vulkan 2" "engine/parts_vulkan 2" "engine/run_vulkan 2")
+        separate_arguments(row)
+        list(GET row 0 name)
+        list(GET row 1 share)
+        set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_QUICK=${share}")
+    endforeach()
+    set_property(TEST engine/model_golden_vulkan APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_GOLDENS=6")
+endif()
+
 # Minutes under the sanitizers.
 if(MYTH_SANITIZE)
+    get_property(sanitized_tests DIRECTORY PROPERTY TESTS)
+    set_property(TEST ${sanitized_tests} APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_QUICK=3")
     foreach(short capture evict)
         set_property(TEST engine/${short} APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_SAMPLE=4")
     endforeach()
@@ -92,7 +106,7 @@ if(MYTH_HAS_VULKAN AND NOT MYTH_ENGINE_ONLY)
         add_test(NAME vulkan/${short}_by_address COMMAND test_${room}_${short})
         myth_register_test(vulkan/${short}_by_address)
         set_property(TEST vulkan/${short}_by_address APPEND PROPERTY ENVIRONMENT
-            "MYTHOS_TEST_DEVICES=vulkan:0" "MYTHOS_VK_TEXELS=0" "MYTHOS_TEST_SAMPLE=4" "MYTHOS_TEST_GOLDENS=3")
+            "MYTHOS_TEST_DEVICES=vulkan:0" "MYTHOS_VK_TEXELS=0" "MYTHOS_TEST_SAMPLE=4" "MYTHOS_TEST_QUICK=3" "MYTHOS_TEST_GOLDENS=3")
     endforeach()
 endif()
 

@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 const myth_option myth_options_model[MYTH_N_OPTIONS_MODEL] = {
@@ -68,22 +69,30 @@ int myth_cli_failf(myth_cli *cli, myth_status code, const char *fmt, ...)
     return myth_cli_fail(cli, &err);
 }
 
-/* The first .gguf of a folder. */
-static bool first_model(const char *dir, char *dst, size_t cap)
+/* The shipped embedder has a name; the shipped model is the first .gguf beside it. */
+#define EMBEDDER "mythos-embed.gguf"
+
+static bool model_of(const char *dir, bool is_embedder, char *dst, size_t cap)
 {
     char pattern[PATH_MAX];
     glob_t g;
-    snprintf(pattern, sizeof(pattern), "%s/*.gguf", dir);
-    bool found = glob(pattern, 0, NULL, &g) == 0 && g.gl_pathc > 0 && strlen(g.gl_pathv[0]) < cap;
-    if (found)
-        strcpy(dst, g.gl_pathv[0]);
+    bool found = false;
+    snprintf(pattern, sizeof(pattern), "%s/%s", dir, is_embedder ? EMBEDDER : "*.gguf");
+    if (glob(pattern, 0, NULL, &g) == 0)
+        for (size_t i = 0; i < g.gl_pathc && !found; i++) {
+            const char *slash = strrchr(g.gl_pathv[i], '/');
+            if (is_embedder != (strcmp(slash ? slash + 1 : g.gl_pathv[i], EMBEDDER) == 0) || strlen(g.gl_pathv[i]) >= cap)
+                continue;
+            strcpy(dst, g.gl_pathv[i]);
+            found = true;
+        }
     globfree(&g);
     return found;
 }
 
 /* Shipped models lie beside the build folder of a source tree, or under share/ of the prefix the command was installed to: both are
  * reached from the folder above the command's own. */
-static bool shipped_model(char *dst, size_t cap)
+static bool shipped_model(bool is_embedder, char *dst, size_t cap)
 {
     static const char *const place[] = { "models", "share/mythos/models" };
     char exe[PATH_MAX], dir[PATH_MAX + 32];
@@ -95,16 +104,26 @@ static bool shipped_model(char *dst, size_t cap)
     }
     for (size_t i = 0; n > 0 && i < sizeof(place) / sizeof(place[0]); i++) {
         snprintf(dir, sizeof(dir), "%s/%s", exe, place[i]);
-        if (first_model(dir, dst, cap))
+        if (model_of(dir, is_embedder, dst, cap))
             return true;
     }
-    return first_model(MYTHOS_INSTALL_MODELS, dst, cap);
+    return model_of(MYTHOS_INSTALL_MODELS, is_embedder, dst, cap);
+}
+
+myth_status myth_cli_embedder_spec(const char *given, char *dst, size_t cap, myth_error *err)
+{
+    if (!given)
+        return shipped_model(true, dst, cap) ? MYTH_OK : myth_fail(err, MYTH_ENOTFOUND, "no shipped embedder found; give a model with --embed-model");
+    if (strlen(given) >= cap)
+        return myth_fail(err, MYTH_EARG, "--embed-model: longer than %zu bytes", cap - 1);
+    strcpy(dst, given);
+    return MYTH_OK;
 }
 
 myth_status myth_cli_model_spec(const myth_model_flags *f, char *dst, size_t cap, myth_error *err)
 {
     if (!f->model) {
-        if (!shipped_model(dst, cap))
+        if (!shipped_model(false, dst, cap))
             return myth_fail(err, MYTH_ENOTFOUND, "no shipped model found; give one with -m or MYTHOS_MODEL");
         return MYTH_OK;
     }
@@ -154,6 +173,56 @@ myth_status myth_cli_model_open(myth_cli *cli, myth_model *out, const myth_model
         *out = (myth_model){ 0 };
     }
     return st;
+}
+
+/* ---- a tokenizer alone ---- */
+
+static bool has_suffix(const char *s, const char *suffix)
+{
+    size_t n = strlen(s), m = strlen(suffix);
+    return n >= m && strcmp(s + n - m, suffix) == 0;
+}
+
+/* A tokenizer by itself: a tokenizer.json or tokenizer.model, or a folder with one and no config.json. */
+static bool is_bare(const char *spec)
+{
+    char path[PATH_MAX + 16];
+    struct stat st;
+    if (has_suffix(spec, ".json") || has_suffix(spec, ".model"))
+        return true;
+    if (stat(spec, &st) != 0 || !S_ISDIR(st.st_mode))
+        return false;
+    static const char *const name[] = { "tokenizer.json", "tokenizer.model" };
+    snprintf(path, sizeof(path), "%s/config.json", spec);
+    if (stat(path, &st) == 0)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof(path), "%s/%s", spec, name[i]);
+        if (stat(path, &st) == 0)
+            return true;
+    }
+    return false;
+}
+
+void myth_cli_tokenizer_close(myth_cli_tokenizer *t)
+{
+    myth_tokenizer_close(t->t);
+    myth_weights_close(t->w);
+    *t = (myth_cli_tokenizer){ 0 };
+}
+
+myth_status myth_cli_tokenizer_open(myth_cli_tokenizer *out, myth_cli *cli, const myth_model_flags *f, myth_error *err)
+{
+    char spec[PATH_MAX];
+    *out = (myth_cli_tokenizer){ 0 };
+    myth_status st = myth_cli_model_spec(f, spec, sizeof(spec), err);
+    if (st != MYTH_OK)
+        return st;
+    if (is_bare(spec))
+        return myth_tokenizer_open_file(&out->t, cli->mem, spec, err);
+    myth_weights_opts opts = { .level = MYTH_WEIGHTS_CONFIG, .pread = f->load_mode == 1 };
+    st = myth_weights_open(&out->w, cli->mem, spec, &opts, err);
+    return st == MYTH_OK ? myth_tokenizer_open(&out->t, cli->mem, out->w, err) : st;
 }
 
 static myth_status cache_type(myth_dtype *out, const char *flag, const char *name, myth_error *err)

@@ -1,7 +1,9 @@
-/* cmd_index.c - makes or updates the index of a directory, or checks it. */
-#include "../retrieval/retrieval.h"
+/* cmd_index.c - makes or updates the index of a directory, or checks it.
+ *
+ * Vectors   are made when they are asked for (--embed, --embed-model); an index that has them is kept in step by every run, unless --no-embed.
+ *           Words come first: they are written and can be searched while the model is at work */
+#include "embedding.h"
 #include "json_out.h"
-#include "main.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -13,7 +15,7 @@ enum { LISTED_MAX = 20 };       /* lines of one kind on a terminal; --json has a
 
 typedef struct {
     const char *embed_model;
-    bool json, check, no_embed;
+    bool json, check, embed, no_embed;
 } index_opts;
 
 static const myth_option index_options[] = {
@@ -21,8 +23,11 @@ static const myth_option index_options[] = {
       "print {\"files\",\"chunks\",\"bytes\",\"seconds\",\"skipped\":{reason:n},...}" },
     { "check", NULL, MYTH_OPT_FLAG, NULL, offsetof(index_opts, check), NULL, 0, 0,
       "compare everything that the index holds, instead of an update; where there is none it is made first" },
-    { "no-embed", NULL, MYTH_OPT_FLAG, NULL, offsetof(index_opts, no_embed), NULL, 0, 0, "words, symbols and history alone, no vectors" },
-    { "embed-model", NULL, MYTH_OPT_TEXT, "M", offsetof(index_opts, embed_model), NULL, 0, 0, "the model that makes the vectors" },
+    { "embed", NULL, MYTH_OPT_FLAG, NULL, offsetof(index_opts, embed), NULL, 0, 0,
+      "make vectors too, with the shipped embedder; later runs keep them in step" },
+    { "embed-model", NULL, MYTH_OPT_TEXT, "M", offsetof(index_opts, embed_model), NULL, 0, 0, "make vectors with this EmbeddingGemma model" },
+    { "no-embed", NULL, MYTH_OPT_FLAG, NULL, offsetof(index_opts, no_embed), NULL, 0, 0,
+      "words, symbols and history alone: vectors that are there stay as they are" },
 };
 static const myth_option_group index_groups[] = { MYTH_GROUP("index", index_opts, index_options) };
 
@@ -31,7 +36,7 @@ typedef struct {
     myth_cli *cli;
     char *text;
     size_t n, cap;
-    uint64_t n_line;
+    uint64_t n_line, n_vectors;         /* n_vectors: lines about vectors, which are made anew from what is kept */
     bool is_full;
 } lines;
 
@@ -39,6 +44,7 @@ static void on_problem(void *arg, const char *line)
 {
     lines *l = arg;
     size_t n = strlen(line) + 1;
+    l->n_vectors += strncmp(line, "vectors: ", 9) == 0;
     if (l->n_line++ < LISTED_MAX)
         myth_term_error(l->cli->term, line);
     if (l->cap - l->n < n) {
@@ -87,7 +93,154 @@ static uint64_t list_unstructured(myth_cli *cli, myth_index *x, myth_json_out *j
     return n;
 }
 
-static void print_json(myth_cli *cli, myth_index *x, const myth_index_stats *s, const lines *problems, bool is_check)
+/* ---- vectors ---- */
+
+typedef struct {
+    myth_vectors_stats stats;
+    bool has;                           /* the index has vectors, of this many */
+    char off[256], model[MYTH_VECTORS_NAME];    /* why there are none, or some wait; "" = none to say */
+} semantic;
+
+static void on_embedded(void *arg, uint64_t done, uint64_t all, double seconds)
+{
+    char what[64];
+    snprintf(what, sizeof(what), "embed, %.0f texts/s", seconds > 0 ? (double)done / seconds : 0.0);
+    myth_term_progress(arg, what, done, all);
+}
+
+/* What is there, without making any. */
+static void look_at_vectors(myth_index *x, semantic *s)
+{
+    myth_vectors *v = NULL;
+    myth_error why = { 0 };
+    if (myth_vectors_open(&v, x, &why) != MYTH_OK) {
+        snprintf(s->off, sizeof(s->off), "%s", why.msg);
+        return;
+    }
+    const myth_vectors_info *about = myth_vectors_about(v);
+    s->has = true;
+    s->stats.n_vector = about->n_row;
+    s->stats.kind = about->kind;
+    snprintf(s->model, sizeof(s->model), "%s", about->name);
+    if (about->is_behind)
+        snprintf(s->off, sizeof(s->off), "the index was updated since; mythos index brings them in step");
+    myth_vectors_close(v);
+}
+
+/* The model for what waits: what was asked for, else the one whose vectors the index has. *out NULL, with why, when it is not needed or not there. */
+static myth_status choose_model(myth_embedding **out, myth_cli *cli, myth_index *x, const index_opts *o, char why[256], myth_error *err)
+{
+    unsigned char model[16];
+    char name[MYTH_VECTORS_NAME], spec[PATH_MAX];
+    myth_error no = { 0 };
+    myth_status st = MYTH_OK;
+    *out = NULL;
+    if (o->embed || o->embed_model) {
+        MYTH_TRY(myth_cli_embedder_spec(o->embed_model, spec, sizeof(spec), err));
+        return myth_embedding_open(out, cli, spec, err);
+    }
+    MYTH_TRY(myth_vectors_model(x, model, name, err));
+    st = myth_semantic_model(out, cli, model, name, NULL, &no);
+    if (st == MYTH_OK || st == MYTH_ECANCEL || st == MYTH_ENOMEM)
+        return st == MYTH_OK ? st : myth_fail(err, st, "%s", no.msg);
+    snprintf(why, 256, "%s", no.msg);                   /* what is kept can still be put in step */
+    return MYTH_OK;
+fail:
+    return st;
+}
+
+static myth_status make_vectors(myth_cli *cli, myth_index *x, const index_opts *o, semantic *s, myth_error *err)
+{
+    myth_embedding *model = NULL;
+    myth_vectors_work work = { 0 };
+    myth_status st = MYTH_OK;
+    myth_vectors_update_opts uo = { .n_threads = cli->global->n_threads, .is_cancelled = cli->cancel, .progress_arg = cli->term,
+                                    .progress = cli->term->has_progress ? on_embedded : NULL };
+    MYTH_TRY(choose_model(&model, cli, x, o, s->off, err));
+    if (model)
+        MYTH_TRY(myth_vectors_measure(&work, x, myth_embedding_face(model), err));
+    if (work.n_missing)
+        MYTH_TRY(myth_embedding_start(model, work.peak_bytes, err));
+    if (work.n_missing && !myth_embedding_has_dense(model))
+        myth_term_note(cli->term, "%s has no dense layers: its vectors do not mix with those of the whole model", myth_embedding_face(model)->name);
+    uo.embedder = model ? myth_embedding_face(model) : NULL;
+    st = myth_vectors_update(x, &uo, &s->stats, err);
+    myth_term_progress_end(cli->term);
+    s->has = st == MYTH_OK && s->stats.n_vector > 0;
+    snprintf(s->model, sizeof(s->model), "%s", st == MYTH_OK && model ? myth_embedding_face(model)->name : "");
+    const uint64_t n_cut = st == MYTH_OK && model ? myth_embedding_n_cut(model) : 0;
+    if (n_cut)
+        myth_term_note(cli->term, "%llu chunks are longer than the model reads; their vectors are of their beginnings", (unsigned long long)n_cut);
+fail:
+    myth_embedding_close(model);
+    return st;
+}
+
+/* Fails for what was asked for and for what ends the run; else a model or a memory limit that does not fit leaves vectors waiting. */
+static myth_status run_vectors(myth_cli *cli, myth_index *x, const index_opts *o, semantic *s, myth_error *err)
+{
+    const bool is_asked = o->embed || o->embed_model;
+    myth_error why = { 0 };
+    myth_status st = MYTH_OK;
+    if (!myth_vectors_is_built()) {
+        st = myth_fail(&why, MYTH_EUNSUPPORTED, "this build has no FAISS");
+    } else if (!o->no_embed && !o->check) {
+        if (!is_asked && myth_vectors_is_in_step(x))
+            look_at_vectors(x, s);
+        if (s->has)
+            return MYTH_OK;
+        *s = (semantic){ 0 };
+        st = make_vectors(cli, x, o, s, &why);
+    }
+    if (st != MYTH_OK && (is_asked || st == MYTH_ECANCEL || st == MYTH_EIO || st == MYTH_ENOMEM))
+        return myth_fail(err, st, "%s", why.msg);
+    const myth_vectors_stats made = s->stats;
+    char waiting[256];
+    snprintf(waiting, sizeof(waiting), "%s", st == MYTH_OK ? s->off : why.msg);
+    if (s->model[0])
+        return MYTH_OK;                                 /* made or found to be in step: nothing is to be looked at */
+    if (myth_vectors_is_built())
+        look_at_vectors(x, s);
+    else
+        snprintf(s->off, sizeof(s->off), "%s", why.msg);
+    s->stats.n_embedded = made.n_embedded;
+    s->stats.n_missing = made.n_missing;
+    s->stats.seconds = made.seconds;
+    if (s->has && waiting[0] && (made.n_missing || st != MYTH_OK))
+        snprintf(s->off, sizeof(s->off), "%s", waiting);
+    return MYTH_OK;
+}
+
+static void print_semantic(myth_json_out *j, const semantic *s)
+{
+    char text[300];
+    snprintf(text, sizeof(text), "%s%s%s", s->has ? "on" : "off", s->off[0] ? ": " : "", s->off);
+    myth_jout_key_str(j, "semantic", text);
+    if (!s->has)
+        return;
+    myth_jout_key(j, "vectors");
+    myth_jout_object(j);
+    myth_jout_key_u64(j, "chunks", s->stats.n_vector);
+    myth_jout_key_u64(j, "embedded", s->stats.n_embedded);
+    myth_jout_key_u64(j, "missing", s->stats.n_missing);
+    myth_jout_key_str(j, "kind", myth_vectors_kind_name(s->stats.kind));
+    myth_jout_key_str(j, "model", s->model);
+    myth_jout_key_f64(j, "seconds", s->stats.seconds);
+    myth_jout_end(j);
+}
+
+static void note_semantic(myth_cli *cli, const semantic *s)
+{
+    if (!s->has)
+        myth_term_note(cli->term, "semantic: off, because %s", s->off);
+    else
+        myth_term_note(cli->term, "semantic: %llu chunks have vectors, %llu texts embedded in %.2f s%s%s", (unsigned long long)s->stats.n_vector,
+                       (unsigned long long)s->stats.n_embedded, s->stats.seconds, s->off[0] ? "; " : "", s->off);
+}
+
+/* ---- output ---- */
+
+static void print_json(myth_cli *cli, myth_index *x, const myth_index_stats *s, const lines *problems, const semantic *vectors, bool is_check)
 {
     const struct { const char *name; uint64_t n; } number[] = {
         { "files", s->n_file }, { "chunks", s->n_chunk }, { "bytes", s->bytes }, { "symbols", s->n_symbol }, { "refs", s->n_ref },
@@ -119,7 +272,7 @@ static void print_json(myth_cli *cli, myth_index *x, const myth_index_stats *s, 
         myth_jout_end(&j);
     }
     myth_jout_key_str(&j, "history", s->history_note[0] ? s->history_note : "read");
-    myth_jout_key_str(&j, "semantic", "off: this version makes no vectors");
+    print_semantic(&j, vectors);
     myth_jout_key_str(&j, "index", myth_index_path(x));
     myth_jout_end(&j);
 }
@@ -150,8 +303,9 @@ static int run_index(myth_cli *cli, const void *opts)
     uint64_t n_problem = 0;
     int code = MYTH_EXIT_CLEAN;
     bool is_check = o->check;
-    if (o->embed_model)
-        return myth_cli_failf(cli, MYTH_EUNSUPPORTED, "index: --embed-model: vectors are not made yet; --no-embed makes the rest");
+    semantic vectors = { 0 };
+    if (o->no_embed && (o->embed || o->embed_model))
+        return myth_cli_failf(cli, MYTH_EARG, "index: --no-embed and %s exclude each other", o->embed ? "--embed" : "--embed-model");
     signal(SIGXFSZ, SIG_IGN);                   /* a limit on file sizes is an error of the write, as a full disk is */
     ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
     self[n > 0 ? n : 0] = '\0';
@@ -171,6 +325,8 @@ static int run_index(myth_cli *cli, const void *opts)
         st = myth_index_update(x, &uo, &stats, &err);
         myth_term_progress_end(cli->term);
     }
+    if (st == MYTH_OK)
+        st = run_vectors(cli, x, o, &vectors, &err);
     if (st == MYTH_OK && is_check) {
         struct timespec start, end;
         MYTH_TRY(myth_index_last(x, &stats, &err));
@@ -184,14 +340,16 @@ fail:
         code = myth_cli_fail(cli, &err);
     } else {
         if (n_problem)
-            code = myth_exit_worse(code, myth_cli_failf(cli, MYTH_EFORMAT, "%s: %llu problems; remove this file and run mythos index", myth_index_path(x),
-                                                        (unsigned long long)n_problem));
+            code = myth_exit_worse(code, myth_cli_failf(cli, MYTH_EFORMAT, "%s: %llu problems; %s mythos index", myth_index_path(x),
+                                                        (unsigned long long)n_problem,
+                                                        problems.n_vectors == n_problem ? "its vectors are made anew by" : "remove this file and run"));
         else if (stats.n_out[MYTH_SCAN_UNREADABLE] || stats.n_out[MYTH_SCAN_LARGE] || list_unstructured(cli, x, NULL))
             code = MYTH_EXIT_INCOMPLETE;
         if (o->json)
-            print_json(cli, x, &stats, &problems, is_check);
+            print_json(cli, x, &stats, &problems, &vectors, is_check);
         else
             print_text(cli, &stats, &problems, is_check);
+        note_semantic(cli, &vectors);
     }
     myth_free(cli->mem, problems.text);
     myth_index_close(x);
@@ -199,8 +357,11 @@ fail:
 }
 
 const myth_command myth_cmd_index = {
-    .name = "index", .args = "[DIR]", .help = "make or update the index of a directory: words, symbols, uses, history",
+    .name = "index", .args = "[DIR]", .help = "make or update the index of a directory: words, symbols, uses, history, vectors",
     .detail = "The index is one file below $XDG_CACHE_HOME/mythos (or ~/.cache/mythos), never in the directory. Only what changed is read again. "
+              "Vectors, for search by meaning, are made when --embed or --embed-model asks for them, since a model takes its time; an index that has "
+              "them is kept in step by every run but one with --no-embed. A text is embedded once, whatever its path; an interrupted run keeps what is "
+              "done and the next goes on. "
               "Exits with 3 when files could not be read or were cut by their text instead of their structure (they are listed), 65 when the index is "
               "damaged, 66 when there is no file to index, 74 when the disk is full (the index stays as it was), 75 while another process updates it.",
     .group = index_groups, .n_group = 1, .opts_bytes = sizeof(index_opts), .max_arg = 1, .run = run_index

@@ -5,6 +5,9 @@
 
 #include "../engine/embed.h"
 
+#include <limits.h>
+#include <unistd.h>
+
 typedef struct {
     myth_model_flags model;
     myth_engine_flags engine;
@@ -27,29 +30,46 @@ static const myth_option_group groups[] = {
     MYTH_GROUP_ENGINE(plan_opts, engine),
 };
 
+/* That context may be asked for is part of a plan; nothing asks here. */
+static uint32_t on_context(void *user, const char *request, myth_material *m, uint32_t of, char *near, size_t near_cap)
+{
+    (void)user, (void)request, (void)m, (void)of, (void)near, (void)near_cap;
+    return 0;
+}
+
 /* Of the file, or without one of the longest prompt that the default limit allows. */
 static myth_status plan_inspection(myth_cli *cli, const plan_opts *o, const myth_model *m, myth_engine_opts *eo, myth_plan_extra *extra, myth_error *err)
 {
     static const unsigned char one_line[] = "\n";
     unsigned char *bytes = NULL;
     size_t len = 0;
+    char worker[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", worker, sizeof(worker) - 1);
+    worker[n > 0 ? n : 0] = '\0';
+    myth_material *material = NULL;
     myth_inspection *in = NULL;
-    myth_inspect_opts io = { .max_prompt_tokens = MYTH_INSPECT_PROMPT_TOKENS, .max_new_tokens = MYTH_INSPECT_NEW_TOKENS,
-                             .n_ctx = o->engine.ctx_size, .cancel = cli->cancel };
+    myth_inspect_opts io = { .worker_path = n > 0 ? worker : NULL, .max_prompt_tokens = MYTH_INSPECT_PROMPT_TOKENS, .max_new_tokens = MYTH_INSPECT_NEW_TOKENS,
+                             .n_ctx = o->engine.ctx_size, .context_rounds = MYTH_INSPECT_ROUNDS, .on_context = on_context, .cancel = cli->cancel };
     myth_status st = MYTH_OK;
     if (!m->tokenizer)
         return myth_fail(err, MYTH_EUNSUPPORTED, "%s: no tokenizer", myth_weights_path(m->weights));
     if (cli->n_arg)
         MYTH_TRY(myth_cli_read(&bytes, &len, cli->mem, cli->arg[0], MYTH_SOURCE_MAX, err));
     MYTH_TRY(myth_prompt_style_of(&io.style, myth_weights_meta(m->weights), err));
-    MYTH_TRY(myth_inspect_open(&in, m, cli->n_arg ? cli->arg[0] : "file", bytes ? bytes : one_line, bytes ? len : 1, &io, err));
+    MYTH_TRY(myth_material_whole(&material, cli->mem, cli->n_arg ? cli->arg[0] : "file", bytes ? bytes : one_line, bytes ? len : 1, err));
+    myth_free(cli->mem, bytes);
+    bytes = NULL;
+    MYTH_TRY(myth_inspect_open(&in, m, material, &io, err));
     MYTH_TRY(myth_inspect_needs(in, eo, extra, err));
     if (!cli->n_arg && !o->engine.ctx_size) {
         uint32_t longest = MYTH_INSPECT_PROMPT_TOKENS + MYTH_INSPECT_NEW_TOKENS;
+        if (myth_findings_limits_of(io.style)->n_context)
+            longest += MYTH_INSPECT_ROUNDS * (MYTH_INSPECT_ROUND_TOKENS + MYTH_INSPECT_NEW_TOKENS);
         eo->n_ctx = m->config.n_ctx_train && m->config.n_ctx_train < longest ? m->config.n_ctx_train : longest;
     }
 fail:
     myth_inspect_close(in);
+    myth_material_close(material);
     myth_free(cli->mem, bytes);
     return st;
 }

@@ -1,7 +1,6 @@
 /* cmd_search.c - finds code: lines by a literal or a regular expression, chunks by the words of a question, rows of a corpus for evaluations. */
+#include "embedding.h"
 #include "json_out.h"
-#include "main.h"
-#include "../retrieval/retrieval.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -12,7 +11,7 @@ enum { MODE_AUTO, MODE_LITERAL, MODE_REGEX, MODE_PHRASE, MODE_SYMBOL, MODE_RANKE
 enum { INPUT_MAX = 1 << 30 };
 
 typedef struct {
-    const char *corpus, *queries, *weights;
+    const char *corpus, *queries, *weights, *embed_model;
     uint32_t k;
     int mode;
     bool files, lexical, explain, json;
@@ -23,7 +22,9 @@ static const myth_option search_options[] = {
     { "mode", NULL, MYTH_OPT_CHOICE, "auto|literal|regex|phrase|symbol|ranked", offsetof(search_opts, mode), "auto", 0, 0,
       "lines that have the text or match the expression (scanned, no index), chunks with the phrase, definitions of the name, or best first" },
     { "files", NULL, MYTH_OPT_FLAG, NULL, offsetof(search_opts, files), NULL, 0, 0, "the best place of each file only" },
-    { "lexical", NULL, MYTH_OPT_FLAG, NULL, offsetof(search_opts, lexical), NULL, 0, 0, "by words alone, without embeddings" },
+    { "lexical", NULL, MYTH_OPT_FLAG, NULL, offsetof(search_opts, lexical), NULL, 0, 0, "by words alone, without vectors" },
+    { "embed-model", NULL, MYTH_OPT_TEXT, "M", offsetof(search_opts, embed_model), "(that of the index's vectors, or the shipped one)", 0, 0,
+      "the EmbeddingGemma model that the query (of a corpus its rows too) is embedded with" },
     { "explain", NULL, MYTH_OPT_FLAG, NULL, offsetof(search_opts, explain), NULL, 0, 0, "print every part of every score" },
     { "json", NULL, MYTH_OPT_FLAG, NULL, offsetof(search_opts, json), NULL, 0, 0,
       "print [{\"path\",\"start_line\",\"end_line\",\"symbol\",\"kind\",\"score\",\"parts\",\"text\"}]" },
@@ -42,9 +43,44 @@ typedef struct {
     myth_corpus *corpus;
     myth_corpus_hit *hit;
     myth_json_out j;
+    uint64_t n_row;
 } batch;
 
-static myth_status add_row(void *arg, const myth_corpus_row *row, myth_error *err) { return myth_corpus_add(((batch *)arg)->corpus, row, err); }
+static myth_status add_row(void *arg, const myth_corpus_row *row, myth_error *err)
+{
+    batch *b = arg;
+    if (*b->cli->cancel)
+        return myth_fail(err, MYTH_ECANCEL, "search: stopped");
+    myth_term_progress(b->cli->term, "corpus, rows", ++b->n_row, 0);
+    return myth_corpus_add(b->corpus, row, err);
+}
+
+/* The embedder of a corpus, ready, unless words are all that is wanted; why there is none is said. A model that was named must work. */
+static myth_status open_embedder(myth_embedding **out, myth_cli *cli, const search_opts *o, uint64_t corpus_bytes, myth_error *err)
+{
+    char spec[PATH_MAX];
+    myth_error why = { 0 };
+    myth_status st = MYTH_OK;
+    *out = NULL;
+    if (o->lexical)
+        return MYTH_OK;
+    if (!myth_vectors_is_built())
+        st = myth_fail(&why, MYTH_EUNSUPPORTED, "this build has no FAISS");
+    if (st == MYTH_OK)
+        st = myth_cli_embedder_spec(o->embed_model, spec, sizeof(spec), &why);
+    if (st == MYTH_OK)
+        st = myth_embedding_open(out, cli, spec, &why);
+    if (st == MYTH_OK)
+        st = myth_embedding_start(*out, 16 * corpus_bytes + (16 << 20), &why);
+    if (st == MYTH_OK)
+        return MYTH_OK;
+    myth_embedding_close(*out);
+    *out = NULL;
+    if (o->embed_model || (st != MYTH_ENOTFOUND && st != MYTH_EUNSUPPORTED))
+        return myth_fail(err, st, "%s", why.msg);
+    myth_term_note(cli->term, "semantic: off, because %s", why.msg);
+    return MYTH_OK;
+}
 
 static void write_id(myth_json_out *j, const char *id, size_t n, bool is_number)
 {
@@ -94,12 +130,18 @@ static int run_corpus(myth_cli *cli, const search_opts *o)
     myth_status st = MYTH_OK;
     batch b = { .cli = cli, .o = o };
     unsigned char *text = NULL;
+    myth_embedding *embedder = NULL;
     size_t n;
     if (!o->corpus || !o->queries || cli->n_arg)
         return myth_cli_failf(cli, MYTH_EARG, "search: --corpus FILE and --queries FILE go together, without QUERY and DIR");
     MYTH_TRY(myth_corpus_open(&b.corpus, cli->mem, &err));
     MYTH_TRY(myth_cli_read(&text, &n, cli->mem, o->corpus, INPUT_MAX, &err));
+    MYTH_TRY(open_embedder(&embedder, cli, o, n, &err));
+    if (embedder)
+        MYTH_TRY(myth_corpus_embed(b.corpus, myth_embedding_face(embedder), &err));
     MYTH_TRY(myth_corpus_read(cli->mem, text, n, o->corpus, add_row, &b, &err));
+    MYTH_TRY(myth_corpus_finish(b.corpus, &err));
+    myth_term_progress_end(cli->term);
     myth_free(cli->mem, text);
     text = NULL;
     if (!(b.hit = myth_alloc_n(cli->mem, MYTH_MEM_OTHER, "hits", o->k, sizeof(*b.hit)))) {
@@ -115,6 +157,7 @@ fail:
     myth_free(cli->mem, text);
     myth_free(cli->mem, b.hit);
     myth_corpus_close(b.corpus);
+    myth_embedding_close(embedder);
     return st == MYTH_OK ? MYTH_EXIT_CLEAN : myth_cli_fail(cli, &err);
 }
 
@@ -258,11 +301,13 @@ static myth_search_mode mode_of(int mode)
 }
 
 /* Brings the index up to date and asks it. */
-static myth_status search_index(myth_cli *cli, const search_opts *o, const char *query, const char *dir, myth_hits *hits, myth_error *err)
+static myth_status search_index(myth_cli *cli, const search_opts *o, const char *query, const char *dir, myth_hits *hits, char off[256],
+                                myth_error *err)
 {
     myth_status st = MYTH_OK;
     myth_index *x = NULL;
     myth_index_stats stats;
+    myth_semantic semantic = { 0 };
     char worker[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", worker, sizeof(worker) - 1);
     worker[n > 0 ? n : 0] = '\0';
@@ -270,15 +315,26 @@ static myth_status search_index(myth_cli *cli, const search_opts *o, const char 
     MYTH_TRY(myth_index_open(&x, cli->mem, &io, err));
     MYTH_TRY(myth_index_update(x, &(myth_index_update_opts){ .is_cancelled = cli->cancel }, &stats, err));
     myth_search_opts so = { .query = query, .mode = mode_of(o->mode), .k = o->k, .by_file = o->files, .with_text = true, .weights = o->weights };
-    MYTH_TRY(myth_search(hits, x, &so, err));
+    if (o->lexical)
+        snprintf(semantic.off, sizeof(semantic.off), "--lexical was given");
+    else if (o->mode == MODE_AUTO || o->mode == MODE_RANKED)
+        MYTH_TRY(myth_semantic_open(&semantic, cli, x, o->embed_model, &so, err));
+    snprintf(off, 256, "%s", semantic.off);
+    if (off[0] && !o->lexical && o->embed_model)
+        st = myth_fail(err, MYTH_ENOTFOUND, "semantic: off, because %s", off);
+    if (st == MYTH_OK)
+        st = myth_search(hits, x, &so, err);
 fail:
+    myth_semantic_close(&semantic, cli);
     myth_index_close(x);
     return st;
 }
 
-static void put_hits(myth_cli *cli, const search_opts *o, const myth_hits *hits)
+static void put_hits(myth_cli *cli, const search_opts *o, const myth_hits *hits, const char *off)
 {
     myth_json_out j;
+    if (off[0] && (o->explain || !o->lexical))
+        myth_term_note(cli->term, "semantic: off, because %s", off);
     if (o->json) {
         myth_jout_start(&j, stdout);
         myth_jout_array(&j);
@@ -290,8 +346,8 @@ static void put_hits(myth_cli *cli, const search_opts *o, const myth_hits *hits)
     for (uint32_t i = 0; i < hits->n_hit; i++)
         put_hit_text(cli, &hits->hit[i], o->explain);
     if (o->explain)
-        myth_term_note(cli->term, "a query of kind %s: %u terms asked, %u dropped, in %llu chunks; semantic: off, because the index has no embeddings",
-                       hits->query_kind, hits->n_term, hits->n_dropped, (unsigned long long)hits->n_seen);
+        myth_term_note(cli->term, "a query of kind %s: %u terms asked, %u dropped, in %llu chunks; vectors brought %u more, %u candidates have none",
+                       hits->query_kind, hits->n_term, hits->n_dropped, (unsigned long long)hits->n_seen, hits->n_near, hits->n_without);
 }
 
 static int run_search(myth_cli *cli, const void *opts)
@@ -300,6 +356,7 @@ static int run_search(myth_cli *cli, const void *opts)
     myth_error err = { 0 };
     myth_status st = MYTH_OK;
     myth_hits hits = { 0 };
+    char off[256] = "";
     if (o->corpus || o->queries)
         return run_corpus(cli, o);
     if (cli->n_arg == 0 || cli->arg[0][0] == '\0')
@@ -309,7 +366,7 @@ static int run_search(myth_cli *cli, const void *opts)
         return myth_cli_fail(cli, &err);
     bool by_lines = o->mode == MODE_LITERAL || o->mode == MODE_REGEX;
     if (!by_lines) {
-        st = search_index(cli, o, query, dir, &hits, &err);
+        st = search_index(cli, o, query, dir, &hits, off, &err);
         /* A query of signs, or of words in no chunk: the text itself may be there. */
         by_lines = o->mode == MODE_AUTO && (st == MYTH_EARG || (st == MYTH_OK && hits.n_hit == 0));
     }
@@ -325,7 +382,7 @@ static int run_search(myth_cli *cli, const void *opts)
             myth_jout_end(&l.j);
         found = l.n_row > 0;
     } else if (st == MYTH_OK) {
-        put_hits(cli, o, &hits);
+        put_hits(cli, o, &hits, off);
     }
     myth_hits_free(&hits);
     return st != MYTH_OK ? myth_cli_fail(cli, &err) : found ? MYTH_EXIT_CLEAN : MYTH_EXIT_FINDINGS;
@@ -334,6 +391,7 @@ static int run_search(myth_cli *cli, const void *opts)
 const myth_command myth_cmd_search = {
     .name = "search", .args = "QUERY [DIR]", .help = "find code: lines by text or expression, chunks by the words of a question",
     .detail = "Exit code 1 when nothing is found, as grep. A directory without an index is indexed first; the index is brought up to date before each "
-              "search.",
+              "search. Where the index has vectors (mythos index --embed), a question finds by its words and by its meaning; without them it finds by "
+              "words and says so on standard error. A name or a phrase is found by its words alone.",
     .group = search_groups, .n_group = 1, .opts_bytes = sizeof(search_opts), .max_arg = 2, .run = run_search
 };

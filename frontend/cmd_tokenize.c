@@ -2,62 +2,9 @@
 #include "json_out.h"
 #include "main.h"
 
-#include <limits.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { TEXT_MAX = 256 << 20 };
-
-typedef struct {
-    myth_weights *w;
-    myth_tokenizer *t;
-} loaded;
-
-static bool has_suffix(const char *s, const char *suffix)
-{
-    size_t n = strlen(s), m = strlen(suffix);
-    return n >= m && strcmp(s + n - m, suffix) == 0;
-}
-
-/* A tokenizer by itself: a tokenizer.json or tokenizer.model, or a folder with one and no config.json. */
-static bool is_bare(const char *spec)
-{
-    char path[PATH_MAX + 16];
-    struct stat st;
-    if (has_suffix(spec, ".json") || has_suffix(spec, ".model"))
-        return true;
-    if (stat(spec, &st) != 0 || !S_ISDIR(st.st_mode))
-        return false;
-    static const char *const name[] = { "tokenizer.json", "tokenizer.model" };
-    snprintf(path, sizeof(path), "%s/config.json", spec);
-    if (stat(path, &st) == 0)
-        return false;
-    for (int i = 0; i < 2; i++) {
-        snprintf(path, sizeof(path), "%s/%s", spec, name[i]);
-        if (stat(path, &st) == 0)
-            return true;
-    }
-    return false;
-}
-
-static void unload(loaded *l)
-{
-    myth_tokenizer_close(l->t);
-    myth_weights_close(l->w);
-}
-
-static myth_status load(loaded *l, myth_cli *cli, const myth_model_flags *f, myth_error *err)
-{
-    char spec[PATH_MAX];
-    myth_status st = myth_cli_model_spec(f, spec, sizeof(spec), err);
-    if (st != MYTH_OK)
-        return st;
-    if (is_bare(spec))
-        return myth_tokenizer_open_file(&l->t, cli->mem, spec, err);
-    myth_weights_opts opts = { .level = MYTH_WEIGHTS_CONFIG, .pread = f->load_mode == 1 };
-    st = myth_weights_open(&l->w, cli->mem, spec, &opts, err);
-    return st == MYTH_OK ? myth_tokenizer_open(&l->t, cli->mem, l->w, err) : st;
-}
 
 /* ---- tokenize ---- */
 
@@ -94,11 +41,11 @@ static int run_tokenize(myth_cli *cli, const void *opts)
     const tokenize_opts *o = opts;
     myth_error err = { 0 };
     myth_status st = MYTH_OK;
-    loaded l = { 0 };
+    myth_cli_tokenizer l = { 0 };
     unsigned char *text = NULL;
     int32_t *ids = NULL;
     size_t len, n = 0;
-    MYTH_TRY(load(&l, cli, &o->model, &err));
+    MYTH_TRY(myth_cli_tokenizer_open(&l, cli, &o->model, &err));
     MYTH_TRY(myth_cli_read(&text, &len, cli->mem, cli->n_arg ? cli->arg[0] : "-", TEXT_MAX, &err));
     size_t cap = myth_tokenizer_bound(len), first = 0;
     ids = myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "ids", cap + 1, sizeof(*ids));
@@ -114,7 +61,7 @@ static int run_tokenize(myth_cli *cli, const void *opts)
 fail:
     myth_free(cli->mem, ids);
     myth_free(cli->mem, text);
-    unload(&l);
+    myth_cli_tokenizer_close(&l);
     return st == MYTH_OK ? MYTH_EXIT_CLEAN : myth_cli_fail(cli, &err);
 }
 
@@ -139,7 +86,7 @@ static const myth_option_group detokenize_groups[] = { MYTH_GROUP("detokenize", 
                                                        MYTH_GROUP_MODEL(detokenize_opts, model) };
 
 /* All the text of the ids, booked as STAGING. */
-static myth_status decode(char **out, size_t *len, myth_cli *cli, const loaded *l, const int32_t *ids, size_t n, myth_error *err)
+static myth_status decode(char **out, size_t *len, myth_cli *cli, const myth_cli_tokenizer *l, const int32_t *ids, size_t n, myth_error *err)
 {
     uint64_t cap = 0;
     for (size_t i = 0; i < n; i++) {
@@ -163,14 +110,14 @@ static int run_detokenize(myth_cli *cli, const void *opts)
     const detokenize_opts *o = opts;
     myth_error err = { 0 };
     myth_status st = MYTH_OK;
-    loaded l = { 0 };
+    myth_cli_tokenizer l = { 0 };
     int32_t *ids = NULL;
     char *text = NULL;
     size_t n, len = 0;
     if (!o->ids)
         return myth_cli_failf(cli, MYTH_EARG, "detokenize: --ids LIST is missing");
     MYTH_TRY(myth_cli_ids(&ids, &n, cli->mem, o->ids, &err));
-    MYTH_TRY(load(&l, cli, &o->model, &err));
+    MYTH_TRY(myth_cli_tokenizer_open(&l, cli, &o->model, &err));
     MYTH_TRY(decode(&text, &len, cli, &l, ids, n, &err));
     if (o->json) {
         myth_json_out j;
@@ -185,7 +132,7 @@ static int run_detokenize(myth_cli *cli, const void *opts)
 fail:
     myth_free(cli->mem, text);
     myth_free(cli->mem, ids);
-    unload(&l);
+    myth_cli_tokenizer_close(&l);
     return st == MYTH_OK ? MYTH_EXIT_CLEAN : myth_cli_fail(cli, &err);
 }
 

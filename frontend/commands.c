@@ -1,14 +1,15 @@
 /* commands.c - the command table and the flags of every command. */
 #include "help.h"
 
-extern const myth_command myth_cmd_inspect_file, myth_cmd_scan, myth_cmd_index, myth_cmd_search, myth_cmd_prompt, myth_cmd_generate,
-    myth_cmd_tokenize, myth_cmd_detokenize, myth_cmd_logits, myth_cmd_embed, myth_cmd_plan, myth_cmd_bench, myth_cmd_info, myth_cmd_devices,
-    myth_cmd_convert, myth_cmd_man, myth_cmd_completion, myth_cmd_version;
+#define COMMAND(name) extern const myth_command myth_cmd_##name;
+#include "commands.def"
+#undef COMMAND
 
 const myth_command *const myth_commands[] = {
-    &myth_cmd_inspect_file, &myth_cmd_scan, &myth_cmd_index, &myth_cmd_search, &myth_cmd_prompt, &myth_cmd_generate, &myth_cmd_tokenize,
-    &myth_cmd_detokenize, &myth_cmd_logits, &myth_cmd_embed, &myth_cmd_plan, &myth_cmd_bench, &myth_cmd_info, &myth_cmd_devices,
-    &myth_cmd_convert, &myth_cmd_man, &myth_cmd_completion, &myth_cmd_version, NULL,
+#define COMMAND(name) &myth_cmd_##name,
+#include "commands.def"
+#undef COMMAND
+    NULL,
 };
 
 static const myth_option options[] = {

@@ -49,13 +49,6 @@ void myth_jout_end(myth_json_out *j)
     after_value(j);
 }
 
-/* Controls and the marks that turn or hide text where JSON is shown raw: the value is the same. */
-static bool is_unseen(uint32_t cp)
-{
-    return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || cp == 0x061c || cp == 0x200e || cp == 0x200f || (cp >= 0x2028 && cp <= 0x202e) ||
-           (cp >= 0x2066 && cp <= 0x2069) || cp == 0xfeff;
-}
-
 static void write_bytes(FILE *f, const char *text, size_t len)
 {
     const unsigned char *s = (const unsigned char *)text;
@@ -72,7 +65,9 @@ static void write_bytes(FILE *f, const char *text, size_t len)
             fputs("\\t", f);
         else if (cp == '\r')
             fputs("\\r", f);
-        else if (is_unseen(cp))
+        else if (myth_utf8_is_unseen(cp) && cp > 0xffff)                    /* shown raw it would turn or hide text: the value is the same */
+            fprintf(f, "\\u%04x\\u%04x", 0xd7c0 + (cp >> 10), 0xdc00 + (cp & 0x3ff));
+        else if (myth_utf8_is_unseen(cp))
             fprintf(f, "\\u%04x", cp);
         else
             fwrite(s + i, 1, (size_t)n, f);

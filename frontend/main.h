@@ -64,6 +64,7 @@ typedef struct {
     const bool *cancel;            /* set by the first SIGINT; the second ends the process, 130  */
     myth_plan plan;                /* of this run, for --mem-report: set by myth_cli_plan        */
     bool has_plan;
+    struct myth_runlog *runlog;    /* of an inspect command while it runs, NULL = none: see inspect/runlog.h */
     uint64_t held_bytes;           /* rest of the planned STAGING, held until the run ends: see myth_cli_plan */
 } myth_cli;
 
@@ -98,8 +99,17 @@ int myth_cli_failf(myth_cli *cli, myth_status code, const char *fmt, ...)
 
 /* The model to open: the flag (or MYTHOS_MODEL), else the shipped one, written to dst. MYTH_ENOTFOUND when there is none. */
 myth_status myth_cli_model_spec(const myth_model_flags *f, char *dst, size_t cap, myth_error *err);
+/* The model that makes vectors: what was given (NULL = nothing), else the shipped one. MYTH_ENOTFOUND when there is none. */
+myth_status myth_cli_embedder_spec(const char *given, char *dst, size_t cap, myth_error *err);
 /* Opens it at a level; checks tensors when asked. *out is zeroed on failure. */
 myth_status myth_cli_model_open(myth_cli *cli, myth_model *out, const myth_model_flags *f, myth_weights_level level, myth_error *err);
+/* Its tokenizer alone; -m may also name a tokenizer.json, a tokenizer.model or a folder with one. close takes a zeroed one. */
+typedef struct {
+    myth_weights *w;
+    myth_tokenizer *t;
+} myth_cli_tokenizer;
+myth_status myth_cli_tokenizer_open(myth_cli_tokenizer *out, myth_cli *cli, const myth_model_flags *f, myth_error *err);
+void myth_cli_tokenizer_close(myth_cli_tokenizer *t);
 /* Engine options from the flags; fields the flags do not know stay zero for the command to set. MYTH_EARG a value is not one. */
 myth_status myth_cli_engine_opts(myth_cli *cli, myth_engine_opts *out, const myth_engine_flags *f, myth_error *err);
 void myth_cli_sample_params(myth_sample_params *out, const myth_sample_flags *f);

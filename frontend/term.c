@@ -121,12 +121,6 @@ void myth_term_log(void *user, myth_log_level level, const char *component, cons
     fputc('\n', stderr);
 }
 
-/* Marks that reorder or hide text on a screen. */
-static bool is_mark(uint32_t cp)
-{
-    return cp == 0x061c || cp == 0x200e || cp == 0x200f || (cp >= 0x2028 && cp <= 0x202e) || (cp >= 0x2066 && cp <= 0x2069) || cp == 0xfeff;
-}
-
 void myth_term_safe(FILE *stream, const char *text, size_t len)
 {
     const unsigned char *s = (const unsigned char *)text;
@@ -137,7 +131,7 @@ void myth_term_safe(FILE *stream, const char *text, size_t len)
             fprintf(stream, "\\x%02x", s[i++]);
         else if ((cp < 0x20 && cp != '\n' && cp != '\t') || cp == 0x7f)
             fprintf(stream, "\\x%02x", cp);
-        else if ((cp >= 0x80 && cp < 0xa0) || is_mark(cp))
+        else if (cp >= 0x80 && myth_utf8_is_unseen(cp))
             fprintf(stream, "\\u{%04x}", cp);
         else
             fwrite(s + i, 1, (size_t)n, stream);

@@ -4,12 +4,15 @@
 #include "../engine/base/json.h"
 #include "definition.h"
 #include "fts_tokenizer.h"
+#include "fuse.h"
 #include "limits.h"
 #include "match.h"
 #include "rank.h"
 #include "scan.h"
+#include "vectors_faiss.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,6 +22,7 @@ enum {
     ROW_BYTES = PIECE_MAX_BYTES,                /* a row up to this stays whole */
     NAMES_BYTES = 4096,                         /* read off a piece */
     SYMBOL_MAX = 64,                            /* pieces that define a name: more are not looked at */
+    BATCH = 64,                                 /* pieces that wait for the embedder */
     ROW_MAX = 1 << 28
 };
 
@@ -37,6 +41,11 @@ struct myth_corpus {
     uint32_t *row_of;           /* of a piece: fts row id - 1 */
     uint32_t n_row, cap_row, n_piece, cap_piece;
     bool is_read;               /* the first search has been */
+    const myth_text_embedder *embedder;
+    float *vector;              /* [n_piece][dim], of the pieces before those that wait */
+    uint32_t cap_vector, n_wait;
+    char *wait[BATCH];          /* their texts */
+    size_t n_text[BATCH];
 };
 
 static myth_status fail_db(const myth_corpus *c, myth_error *err, const char *what)
@@ -87,6 +96,9 @@ void myth_corpus_close(myth_corpus *c)
     sqlite3_finalize(c->insert_symbol);
     sqlite3_finalize(c->find_symbol);
     sqlite3_close(c->db);
+    for (uint32_t i = 0; i < c->n_wait; i++)
+        myth_free(c->mem, c->wait[i]);
+    myth_free(c->mem, c->vector);
     myth_free(c->mem, c->row);
     myth_free(c->mem, c->row_of);
     myth_free(c->mem, c);
@@ -113,6 +125,50 @@ static myth_status grow(myth_corpus *c, void **list, uint32_t *cap, uint32_t n, 
     *cap = more;
     return MYTH_OK;
 }
+
+/* The pieces that wait get their vectors. */
+static myth_status embed_waiting(myth_corpus *c, myth_error *err)
+{
+    myth_embedder_text text[BATCH];
+    if (c->n_wait == 0)
+        return MYTH_OK;
+    for (uint32_t i = 0; i < c->n_wait; i++)
+        text[i] = (myth_embedder_text){ c->wait[i], c->n_text[i] };
+    float *to = c->vector + (size_t)(c->n_piece - c->n_wait) * c->embedder->dim;
+    myth_status st = c->embedder->embed(c->embedder->arg, to, text, c->n_wait, false, err);
+    while (c->n_wait > 0)
+        myth_free(c->mem, c->wait[--c->n_wait]);
+    return st;
+}
+
+/* The last piece added waits for its vector. */
+static myth_status wait_for_vector(myth_corpus *c, const char *text, size_t n, myth_error *err)
+{
+    myth_status st = grow(c, (void **)&c->vector, &c->cap_vector, c->n_piece, c->embedder->dim * sizeof(float), err);
+    if (st != MYTH_OK)
+        return st;
+    n = n < MYTH_EMBED_TEXT_BYTES ? n : MYTH_EMBED_TEXT_BYTES;
+    char *copy = myth_alloc(c->mem, MYTH_MEM_OTHER, "corpus", n + 1);
+    if (!copy)
+        return myth_fail(err, MYTH_ENOMEM, "corpus: no memory for %zu bytes", n);
+    memcpy(copy, text, n);
+    c->wait[c->n_wait] = copy;
+    c->n_text[c->n_wait++] = n;
+    return c->n_wait == BATCH ? embed_waiting(c, err) : MYTH_OK;
+}
+
+myth_status myth_corpus_embed(myth_corpus *c, const myth_text_embedder *embedder, myth_error *err)
+{
+    if (!myth_faiss_is_built())
+        return myth_fail(err, MYTH_EUNSUPPORTED, "this build has no FAISS");
+    if (c->n_row)
+        return myth_fail(err, MYTH_EARG, "corpus: an embedder is given before the first row");
+    c->embedder = embedder;
+    return MYTH_OK;
+}
+
+myth_status myth_corpus_finish(myth_corpus *c, myth_error *err) { return embed_waiting(c, err); }
+uint32_t myth_corpus_n_piece(const myth_corpus *c) { return c->n_piece; }
 
 static myth_status add_symbol(myth_corpus *c, const char *name, size_t n, int64_t piece, myth_error *err)
 {
@@ -166,6 +222,8 @@ static myth_status add_piece(myth_corpus *c, const myth_corpus_row *row, const c
     if (rc != SQLITE_DONE)
         return fail_db(c, err, "adding a row");
     c->row_of[c->n_piece++] = c->n_row;
+    if (c->embedder)
+        st = wait_for_vector(c, text, n, err);
 fail:
     return st;
 }
@@ -272,6 +330,44 @@ static myth_status add_symbols(myth_corpus *c, pool *p, const myth_query *q, con
     return MYTH_OK;
 }
 
+/* The nearest pieces become candidates; then words and nearness of all are one match. */
+static myth_status add_vectors(myth_corpus *c, pool *p, const char *query, size_t n, uint32_t rows, double share, myth_error *err)
+{
+    const uint32_t dim = c->embedder->dim;
+    const myth_embedder_text text = { query, n < MYTH_EMBED_TEXT_BYTES ? n : MYTH_EMBED_TEXT_BYTES };
+    myth_status st = MYTH_OK;
+    float *asked = myth_alloc_n(c->mem, MYTH_MEM_OTHER, "corpus", dim, sizeof(*asked));
+    float *score = myth_alloc_n(c->mem, MYTH_MEM_OTHER, "corpus", rows, sizeof(*score));
+    int64_t *near = myth_alloc_n(c->mem, MYTH_MEM_OTHER, "corpus", rows, sizeof(*near));
+    float *cosine = myth_alloc_n(c->mem, MYTH_MEM_OTHER, "corpus", p->cap + 1, sizeof(*cosine));
+    if (!asked || !score || !near || !cosine) {
+        st = myth_fail(err, MYTH_ENOMEM, "corpus: no memory for %u vectors", rows);
+        goto fail;
+    }
+    MYTH_TRY(c->embedder->embed(c->embedder->arg, asked, &text, 1, true, err));
+    if (!myth_faiss_flat_search(score, near, c->vector, c->n_piece, dim, asked, rows)) {
+        st = myth_fail(err, MYTH_ENOMEM, "corpus: no memory for %u vectors", c->n_piece);
+        goto fail;
+    }
+    for (uint32_t i = 0; i < rows; i++)
+        if (near[i] >= 0)
+            put_chunk(c, p, near[i] + 1, 0, 0, 0);
+    for (uint32_t i = 0; i < p->n_chunk; i++) {
+        const float *v = c->vector + (size_t)(p->chunk[i].id - 1) * dim;
+        double sum = 0;
+        for (uint32_t d = 0; d < dim; d++)
+            sum += (double)v[d] * (double)asked[d];
+        cosine[i] = (float)sum;
+    }
+    myth_fuse(p->chunk, p->n_chunk, cosine, share);
+fail:
+    myth_free(c->mem, cosine);
+    myth_free(c->mem, near);
+    myth_free(c->mem, score);
+    myth_free(c->mem, asked);
+    return st;
+}
+
 myth_status myth_corpus_search(myth_corpus *c, const char *query, size_t n, const char *weights, uint32_t k, myth_corpus_hit *hit, uint32_t *n_hit,
                                myth_error *err)
 {
@@ -281,6 +377,7 @@ myth_status myth_corpus_search(myth_corpus *c, const char *query, size_t n, cons
     myth_matches m = { 0 };
     pool p = { 0 };
     *n_hit = 0;
+    MYTH_TRY(myth_corpus_finish(c, err));
     MYTH_TRY(myth_weights_search_set(&w, weights, err));
     if (!c->is_read && sqlite3_exec(c->db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
         return fail_db(c, err, "ending the rows");
@@ -293,7 +390,9 @@ myth_status myth_corpus_search(myth_corpus *c, const char *query, size_t n, cons
         return myth_fail(err, why.code, "%s", why.msg);
     uint32_t max = (uint32_t)w.candidates > 4 * k ? (uint32_t)w.candidates : 4 * k;
     MYTH_TRY(myth_match(&m, c->db, &q, &w, max, false, err));
-    p.cap = m.n_row + q.n_name * SYMBOL_MAX;
+    double share = c->embedder && c->n_piece ? myth_fuse_share(&q, &w) : 0;
+    uint32_t rows = share > 0 ? (uint32_t)w.semantic_rows > k ? (uint32_t)w.semantic_rows : k : 0;
+    p.cap = m.n_row + q.n_name * SYMBOL_MAX + rows;
     p.file = myth_alloc_n(c->mem, MYTH_MEM_OTHER, "corpus", p.cap + 1, sizeof(*p.file));
     p.chunk = myth_alloc_n(c->mem, MYTH_MEM_OTHER, "corpus", p.cap + 1, sizeof(*p.chunk));
     p.order = myth_alloc_n(c->mem, MYTH_MEM_OTHER, "corpus", p.cap + 1, sizeof(*p.order));
@@ -305,6 +404,8 @@ myth_status myth_corpus_search(myth_corpus *c, const char *query, size_t n, cons
     for (uint32_t i = 0; i < m.n_row; i++)
         put_chunk(c, &p, m.row[i].id, m.row[i].score, 0, 0);
     MYTH_TRY(add_symbols(c, &p, &q, &w, err));
+    if (rows)
+        MYTH_TRY(add_vectors(c, &p, query, n, rows, share, err));
     MYTH_TRY(myth_rank(p.order, n_hit, p.file, p.n_file, p.chunk, p.n_chunk, &q, &w, k, true, err));
     for (uint32_t i = 0; i < *n_hit; i++)
         hit[i] = (myth_corpus_hit){ .row = c->row_of[p.chunk[p.order[i]].id - 1], .score = p.chunk[p.order[i]].score };

@@ -2,12 +2,13 @@
  *
  * Row       an id, a text, and what is known of it: a path, the names it defines. Without names those of its definitions are read off its lines.
  *           A row longer than two chunks is cut at lines where no indentation is, and its pieces add up as chunks of a file do
+ * Vectors   with an embedder each piece has one, and a match is words and nearness, as in an index
  * Answer    rows, best first; equal rows are all there, since each has an id of its own. Ties by the order of the rows
  * Errors    MYTH_EFORMAT a line of a JSONL text is not what it should be: path, line, what                                        */
 #ifndef MYTH_CORPUS_H
 #define MYTH_CORPUS_H
 
-#include "../engine/base/mem.h"
+#include "vectors.h"
 
 typedef struct {
     const char *id, *text, *path, *names;               /* not zero-terminated; path and names may be NULL */
@@ -24,8 +25,13 @@ typedef struct myth_corpus myth_corpus;
 
 myth_status myth_corpus_open(myth_corpus **out, myth_mem *mem, myth_error *err);
 void myth_corpus_close(myth_corpus *c);
+/* Before the first row: pieces and queries get vectors. Lent until close. MYTH_EUNSUPPORTED: the build has no FAISS. */
+myth_status myth_corpus_embed(myth_corpus *c, const myth_text_embedder *embedder, myth_error *err);
 /* Copies what it keeps of the row. Not after the first search. */
 myth_status myth_corpus_add(myth_corpus *c, const myth_corpus_row *row, myth_error *err);
+/* Behind the last row: pieces that still wait are embedded. The first search does it, if nobody did. */
+myth_status myth_corpus_finish(myth_corpus *c, myth_error *err);
+uint32_t myth_corpus_n_piece(const myth_corpus *c);
 /* The id of a row, as it was given; valid until close. */
 const char *myth_corpus_id(const myth_corpus *c, uint32_t row, size_t *n, bool *is_number);
 /* At most k hits into `hit`. A query without any word has none. weights as in search.h. */

@@ -66,20 +66,20 @@ static myth_status make_folders(const char *path, myth_error *err)
 
 /* ---- lock ---- */
 
-static void unlock(myth_index *x)
+void myth_index_unlock(int *lock_fd)
 {
-    if (x->lock_fd >= 0) {
-        if (ftruncate(x->lock_fd, 0) != 0)
+    if (*lock_fd >= 0) {
+        if (ftruncate(*lock_fd, 0) != 0)
             errno = 0;                          /* an old number does no harm: the lock is what counts */
-        close(x->lock_fd);
+        close(*lock_fd);
     }
-    x->lock_fd = -1;
+    *lock_fd = -1;
 }
 
-static myth_status lock(myth_index *x, uint32_t wait_ms, myth_error *err)
+myth_status myth_index_lock(int *lock_fd, const char *of, const char *what, uint32_t wait_ms, myth_error *err)
 {
     char path[PATH_MAX], pid[24] = "";
-    snprintf(path, sizeof(path), "%s.lock", x->path);
+    snprintf(path, sizeof(path), "%s.lock", of);
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return myth_fail(err, errno == ENOSPC ? MYTH_EIO : MYTH_ECREATE, "%.150s: %s; XDG_CACHE_HOME names another place for indexes", path, strerror(errno));
@@ -96,13 +96,19 @@ static myth_status lock(myth_index *x, uint32_t wait_ms, myth_error *err)
         close(fd);
         if (e != EWOULDBLOCK)
             return myth_fail(err, MYTH_EIO, "%.150s: %s; this file system has no locks, XDG_CACHE_HOME names another place", path, strerror(e));
-        return myth_fail(err, MYTH_ELOST, "%.140s: process %ld is updating the index; try again when it is done", x->path, strtol(pid, NULL, 10));
+        return myth_fail(err, MYTH_ELOST, "%.140s: process %ld is %s; try again when it is done", of, strtol(pid, NULL, 10), what);
     }
     int n = snprintf(pid, sizeof(pid), "%ld\n", (long)getpid());
     if (ftruncate(fd, 0) != 0 || pwrite(fd, pid, (size_t)n, 0) != n)
         errno = 0;                              /* a full disk: the lock holds without its number */
-    x->lock_fd = fd;
+    *lock_fd = fd;
     return MYTH_OK;
+}
+
+void myth_index_unlock_writer(myth_index *x) { myth_index_unlock(&x->lock_fd); }
+myth_status myth_index_lock_writer(myth_index *x, uint32_t wait_ms, myth_error *err)
+{
+    return myth_index_lock(&x->lock_fd, x->path, "updating the index", wait_ms, err);
 }
 
 /* ---- open ---- */
@@ -134,10 +140,10 @@ myth_status myth_index_open(myth_index **out, myth_mem *mem, const myth_index_op
     }
     if (!opts->is_read_only) {
         MYTH_TRY(make_folders(path, err));
-        MYTH_TRY(lock(x, LOCK_WAIT_MS, err));
+        MYTH_TRY(myth_index_lock_writer(x, LOCK_WAIT_MS, err));
     }
     MYTH_TRY(myth_store_open(&x->store, mem, path, opts->is_read_only, err));
-    unlock(x);
+    myth_index_unlock_writer(x);
     *out = x;
     return MYTH_OK;
 fail:
@@ -151,7 +157,7 @@ void myth_index_close(myth_index *x)
         return;
     myth_mem *mem = x->mem;
     myth_store_close(x->store);
-    unlock(x);
+    myth_index_unlock_writer(x);
     myth_free(mem, x->worker_path);
     myth_free(mem, x->path);
     myth_free(mem, x->root);
@@ -284,6 +290,7 @@ typedef struct {
     uint32_t n_job;
     myth_store_file *touched;           /* the same content, looked at anew */
     uint32_t n_touched;
+    bool has_new_flags;                 /* one of them: it has become a test, or is one no longer */
     myth_history *history;
     uint64_t done_bytes, all_bytes, n_done;
     int64_t last_id;                    /* a new file's is behind all that were: those of changed files come back */
@@ -318,6 +325,7 @@ static myth_status compare(update *u, known_file *r, const myth_scan_file *f, bo
     row.flags |= r->file.flags & (MYTH_FILE_FAILED | MYTH_FILE_GIVEN_UP);
     if (row.mtime_ns != r->file.mtime_ns || row.inode != r->file.inode || row.flags != r->file.flags)
         u->touched[u->n_touched++] = row;
+    u->has_new_flags |= row.flags != r->file.flags;
     return MYTH_OK;
 }
 
@@ -503,7 +511,11 @@ static myth_status write_changes(update *u, myth_error *err)
         MYTH_TRY(myth_store_gather(store, err));
     if (myth_history_has_moved(u->history) || u->stats->n_added || u->stats->n_removed)
         MYTH_TRY(myth_history_write(u->history, store, u->stats->history_note, err));
+    if (u->has_new_flags || u->stats->n_added || u->stats->n_changed || u->stats->n_removed)
+        MYTH_TRY(myth_store_set_number(store, "map", 0, err));          /* made anew when one is asked for */
     MYTH_TRY(write_counts(store, u->stats, err));
+    if (u->stats->n_added || u->stats->n_changed || u->stats->n_removed)        /* vectors.h: the state that vectors are of */
+        MYTH_TRY(myth_store_set_number(store, "updates", myth_store_number(store, "updates", 0) + 1, err));
     MYTH_TRY(myth_store_commit(store, err));
     myth_store_settle(store);
     return MYTH_OK;
@@ -559,7 +571,7 @@ myth_status myth_index_update(myth_index *x, const myth_index_update_opts *opts,
     *stats = (myth_index_stats){ 0 };
     if (x->is_read_only)
         return myth_fail(err, MYTH_EARG, "%.160s: opened for reading only", x->path);
-    myth_status st = lock(x, opts->wait_ms ? opts->wait_ms : LOCK_WAIT_MS, err);
+    myth_status st = myth_index_lock_writer(x, opts->wait_ms ? opts->wait_ms : LOCK_WAIT_MS, err);
     if (st != MYTH_OK)
         return st;
     update u = { .x = x, .opts = opts, .stats = stats, .known.mem = x->mem,
@@ -572,7 +584,7 @@ myth_status myth_index_update(myth_index *x, const myth_index_update_opts *opts,
     myth_free(x->mem, u.job);
     myth_scan_close(&u.scan, x->mem);
     close_known(&u.known);
-    unlock(x);
+    myth_index_unlock_writer(x);
     stats->seconds = seconds_now() - start;
     return st;
 }

@@ -13,6 +13,15 @@ struct myth_index {
     int lock_fd;                        /* -1 while no update runs */
 };
 
+/* ---- index.c ---- */
+
+/* Holds <of>.lock, which has the holder's process id. MYTH_ELOST after wait_ms: another process is doing `what`. */
+myth_status myth_index_lock(int *lock_fd, const char *of, const char *what, uint32_t wait_ms, myth_error *err);
+void myth_index_unlock(int *lock_fd);           /* takes -1 */
+/* The same of the one writer of x's database. */
+myth_status myth_index_lock_writer(myth_index *x, uint32_t wait_ms, myth_error *err);
+void myth_index_unlock_writer(myth_index *x);
+
 /* ---- index_work.c: threads that read, hash and cut; the caller writes what they made ---- */
 
 typedef struct {

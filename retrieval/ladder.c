@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -215,16 +216,52 @@ static void common_dir(char dst[PATH_MAX], const myth_ladder *l)
         snprintf(dst, PATH_MAX, "%s", git);
 }
 
+/* Whether a file of settings may name core.excludesFile, itself or by including another. */
+static bool names_excludes(const char *path)
+{
+    char part[4096 + 16];                                   /* of a read before: a word may lie across two */
+    size_t n, kept = 0;
+    bool does = false;
+    FILE *f = fopen(path, "rbe");
+    while (f && !does && (n = fread(part + kept, 1, 4096, f)) > 0) {
+        for (size_t i = 0; i + 7 <= kept + n && !does; i++)
+            does = strncasecmp(part + i, "include", 7) == 0 || (i + 12 <= kept + n && strncasecmp(part + i, "excludesfile", 12) == 0);
+        n += kept;
+        kept = n < 11 ? n : 11;
+        memmove(part, part + n - kept, kept);
+    }
+    if (f)
+        fclose(f);
+    return does;
+}
+
+/* libgit2 reads settings as git does, but its start costs more than scanning a small tree (it opens the certificates of TLS): it is asked
+ * only where one of git's files may have the answer. */
+static bool is_libgit2_asked(const char *local)
+{
+    const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    char path[2][PATH_MAX] = { "", "" };
+    if (xdg && *xdg)
+        snprintf(path[0], sizeof(path[0]), "%s/git/config", xdg);
+    else if (home)
+        snprintf(path[0], sizeof(path[0]), "%s/.config/git/config", home);
+    if (home)
+        snprintf(path[1], sizeof(path[1]), "%s/.gitconfig", home);
+    return names_excludes("/etc/gitconfig") || names_excludes(path[0]) || names_excludes(path[1]) || names_excludes(local);
+}
+
 /* core.excludesFile of system, user and repository, in git's order; its default when none names one. False when there is none. */
 static bool excludes_path(char dst[PATH_MAX], const char *common)
 {
     git_config *config = NULL;
     git_buf buf = { 0 };
     char local[PATH_MAX + 16];
-    bool has = false;
+    bool has = false, is_asked;
     snprintf(local, sizeof(local), "%s/config", common);
-    git_libgit2_init();
-    if (git_config_new(&config) == 0) {
+    is_asked = is_libgit2_asked(local);
+    if (is_asked)
+        git_libgit2_init();
+    if (is_asked && git_config_new(&config) == 0) {
         static const struct { int (*find)(git_buf *); git_config_level_t level; } place[] = {
             { git_config_find_system, GIT_CONFIG_LEVEL_SYSTEM }, { git_config_find_xdg, GIT_CONFIG_LEVEL_XDG },
             { git_config_find_global, GIT_CONFIG_LEVEL_GLOBAL },
@@ -242,7 +279,8 @@ static bool excludes_path(char dst[PATH_MAX], const char *common)
         git_buf_dispose(&buf);
         git_config_free(config);
     }
-    git_libgit2_shutdown();
+    if (is_asked)
+        git_libgit2_shutdown();
     if (has)
         return dst[0] != 0;
     const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");

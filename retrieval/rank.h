@@ -36,6 +36,7 @@ typedef struct {
     uint32_t line;
     uint64_t content;
     double match;               /* BM25F; 0 for a chunk that is here only for what it defines  */
+    double semantic;            /* of it, what nearness gave: fuse.h                           */
     double symbol_share;        /* as the file's, of names defined in this chunk               */
     double share, decay, score;                                 /* set by myth_rank            */
 } myth_rank_chunk;

@@ -6,7 +6,14 @@
 #include "corpus.h"
 #include "grep.h"
 #include "index.h"
+#include "plain.h"
+#include "rank.h"
+#include "repomap.h"
+#include "revision.h"
 #include "scan.h"
 #include "search.h"
+#include "snapshot.h"
+#include "usage.h"
+#include "vectors.h"
 
 #endif

@@ -1,11 +1,13 @@
 /* search.c - see search.h. Collects what rank.h orders: rows of the full-text index, and the definitions of the names in the query; then reads
  * what is shown of the best. Everything inside one read of the store, so that it fits together. */
 #include "search.h"
+#include "fuse.h"
 #include "index_impl.h"
 #include "limits.h"
 #include "match.h"
 #include "rank.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { DEFINITION_MAX = 64 };           /* of a name: more are not looked at */
@@ -24,7 +26,10 @@ typedef struct {
     myth_rank_file *file;
     file_row *row;
     myth_rank_chunk *chunk;
-    const myth_match_row **match;       /* of a chunk; NULL when only its definition brought it */
+    const myth_match_row **match;       /* of a chunk; NULL when only its definition or its vector brought it */
+    float *cosine;                      /* of a chunk with the query; NAN = no vector           */
+    double lexical;                     /* share of words in a chunk that has a vector          */
+    bool has_vectors;
     uint32_t *order, n_file, n_chunk, cap;
     uint32_t *file_slot, *chunk_slot, n_slot;   /* open addressing: index + 1 by id */
 } pool;
@@ -41,6 +46,7 @@ static void close_pool(pool *p)
     myth_free(p->mem, p->row);
     myth_free(p->mem, p->chunk);
     myth_free(p->mem, p->match);
+    myth_free(p->mem, p->cosine);
     myth_free(p->mem, p->order);
     myth_free(p->mem, p->file_slot);
     myth_free(p->mem, p->chunk_slot);
@@ -55,10 +61,11 @@ static myth_status open_pool(pool *p, uint32_t cap, myth_error *err)
     p->row = myth_alloc_n(p->mem, MYTH_MEM_OTHER, "search", cap, sizeof(*p->row));
     p->chunk = myth_alloc_n(p->mem, MYTH_MEM_OTHER, "search", cap, sizeof(*p->chunk));
     p->match = myth_alloc_n(p->mem, MYTH_MEM_OTHER, "search", cap, sizeof(*p->match));
+    p->cosine = myth_alloc_n(p->mem, MYTH_MEM_OTHER, "search", cap, sizeof(*p->cosine));
     p->order = myth_alloc_n(p->mem, MYTH_MEM_OTHER, "search", cap, sizeof(*p->order));
     p->file_slot = myth_alloc_n(p->mem, MYTH_MEM_OTHER, "search", p->n_slot, sizeof(*p->file_slot));
     p->chunk_slot = myth_alloc_n(p->mem, MYTH_MEM_OTHER, "search", p->n_slot, sizeof(*p->chunk_slot));
-    if (!p->file || !p->row || !p->chunk || !p->match || !p->order || !p->file_slot || !p->chunk_slot)
+    if (!p->file || !p->row || !p->chunk || !p->match || !p->cosine || !p->order || !p->file_slot || !p->chunk_slot)
         return myth_fail(err, MYTH_ENOMEM, "search: no memory for %u candidates", cap);
     sqlite3 *db = myth_store_db(p->store);
     const struct { sqlite3_stmt **stmt; const char *sql; } want[] = {
@@ -214,6 +221,45 @@ fail:
     return st;
 }
 
+/* ---- vectors ---- */
+
+/* Whether a chunk is there, with this text. */
+static myth_status is_there(const pool *p, const myth_vector_hit *h, bool *is, myth_error *err)
+{
+    sqlite3_bind_int64(p->get_chunk, 1, h->chunk_id);
+    int rc = sqlite3_step(p->get_chunk);
+    *is = rc == SQLITE_ROW && content_of(p->get_chunk, 2) == h->content;
+    myth_status st = myth_store_fail(p->store, rc, err);
+    sqlite3_reset(p->get_chunk);
+    return st;
+}
+
+/* The chunks nearest to the query become candidates; then words and nearness of all of them one match. */
+static myth_status add_vectors(pool *p, const myth_search_opts *o, const myth_vector_hit *near, uint32_t n_near, double share, myth_hits *out,
+                               myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    for (uint32_t i = 0; i < n_near; i++) {
+        bool is = false;
+        uint32_t idx, before = p->n_chunk;
+        MYTH_TRY(is_there(p, &near[i], &is, err));
+        if (!is)
+            continue;
+        MYTH_TRY(put_chunk(p, near[i].chunk_id, &idx, err));
+        out->n_near += p->n_chunk > before;
+    }
+    for (uint32_t i = 0; i < p->n_chunk; i++)
+        if (!myth_vectors_score(o->vectors, o->query_vector, p->chunk[i].id, p->chunk[i].content, &p->cosine[i])) {
+            p->cosine[i] = NAN;
+            out->n_without++;
+        }
+    myth_fuse(p->chunk, p->n_chunk, p->cosine, share);
+    p->has_vectors = true;
+    p->lexical = 1 - share;
+fail:
+    return st;
+}
+
 /* ---- phrases ---- */
 
 /* The same word, or another form of it, as the index has it. */
@@ -320,9 +366,12 @@ static myth_status show(myth_hit *h, const pool *p, uint32_t idx, sqlite3_stmt *
     }
     if (with_text)
         MYTH_TRY(myth_store_text(p->store, (unsigned char *)h->text, h->file_id, off, bytes, err));
-    add_part(h, "path", m ? m->column[MYTH_FTS_PATH] : 0);
-    add_part(h, "names", m ? m->column[MYTH_FTS_NAMES] : 0);
-    add_part(h, "body", m ? m->column[MYTH_FTS_BODY] : 0);
+    const double words = p->has_vectors && !isnan(p->cosine[idx]) ? p->lexical : 1;
+    add_part(h, "path", m ? words * m->column[MYTH_FTS_PATH] : 0);
+    add_part(h, "names", m ? words * m->column[MYTH_FTS_NAMES] : 0);
+    add_part(h, "body", m ? words * m->column[MYTH_FTS_BODY] : 0);
+    if (p->has_vectors)
+        add_part(h, "semantic", c->semantic);
     add_part(h, "file_sum", f->sum);
     add_part(h, "symbol", f->symbol);
     add_part(h, "kind", f->kind);
@@ -375,6 +424,24 @@ static myth_status parse(myth_query *q, myth_mem *mem, const char *text, size_t 
     return st;
 }
 
+/* Of nearness in the matches of this search. */
+static double share_of(const myth_search_opts *o, const myth_query *q, const myth_weights_search *w)
+{
+    const bool by_words = o->mode == MYTH_SEARCH_PHRASE || o->mode == MYTH_SEARCH_SYMBOL || (o->mode == MYTH_SEARCH_AUTO && q->kind == MYTH_QUERY_PHRASE);
+    return by_words ? 0 : myth_fuse_share(q, w);
+}
+
+bool myth_search_wants_vectors(const myth_search_opts *opts, myth_mem *mem)
+{
+    myth_weights_search w;
+    myth_query q = { 0 };
+    const bool ok = myth_weights_search_set(&w, opts->weights, NULL) == MYTH_OK &&
+                    myth_query_parse(&q, mem, opts->query, opts->n_query ? opts->n_query : strlen(opts->query), &w, NULL) == MYTH_OK;
+    const double share = ok ? share_of(opts, &q, &w) : 0;
+    myth_query_free(&q);
+    return share > 0;
+}
+
 static myth_status search_store(myth_hits *out, myth_store *store, myth_mem *mem, const myth_search_opts *o, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -382,7 +449,8 @@ static myth_status search_store(myth_hits *out, myth_store *store, myth_mem *mem
     myth_query q = { 0 };
     myth_matches m = { 0 };
     pool p = { .mem = mem, .store = store };
-    uint32_t n = 0, k = o->k ? o->k : 10;
+    myth_vector_hit *near = NULL;
+    uint32_t n = 0, n_near = 0, k = o->k ? o->k : 10;
     size_t n_query = o->n_query ? o->n_query : strlen(o->query);
     MYTH_TRY(myth_weights_search_set(&w, o->weights, err));
     MYTH_TRY(parse(&q, mem, o->query, n_query, o, &w, err));
@@ -398,14 +466,26 @@ static myth_status search_store(myth_hits *out, myth_store *store, myth_mem *mem
     out->n_term = m.n_group;
     out->n_dropped = m.n_dropped;
     out->n_seen = m.n_seen;
-    MYTH_TRY(open_pool(&p, m.n_row + q.n_name * DEFINITION_MAX + 1, err));
+    double share = o->vectors && o->query_vector ? share_of(o, &q, &w) : 0;
+    if (share > 0) {
+        const uint32_t rows = (uint32_t)w.semantic_rows > k ? (uint32_t)w.semantic_rows : k;
+        if (!(near = myth_alloc_n(mem, MYTH_MEM_OTHER, "search", rows, sizeof(*near)))) {
+            st = myth_fail(err, MYTH_ENOMEM, "search: no memory for %u vectors", rows);
+            goto fail;
+        }
+        MYTH_TRY(myth_vectors_search(o->vectors, o->query_vector, rows, near, &n_near, err));
+    }
+    MYTH_TRY(open_pool(&p, m.n_row + q.n_name * DEFINITION_MAX + n_near + 1, err));
     if (only_names)
         w.symbol_files = DEFINITION_MAX;
     MYTH_TRY(collect(&p, &m, &q, &w, !only_phrases, only_names, err));
+    if (share > 0)
+        MYTH_TRY(add_vectors(&p, o, near, n_near, share, out, err));
     MYTH_TRY(myth_rank(p.order, &n, p.file, p.n_file, p.chunk, p.n_chunk, &q, &w, k, o->by_file, err));
     MYTH_TRY(show_all(out, &p, n, o->with_text, err));
 fail:
     close_pool(&p);
+    myth_free(mem, near);
     myth_matches_free(&m, &q);
     myth_query_free(&q);
     return st;

@@ -5,14 +5,16 @@
  *           bench/results/search_cosqa_dev.csv
  * Modes     ranked: all of that. phrase: only chunks that have all the quoted phrases, or the whole query as one. symbol: definitions of exactly
  *           that name, of several by the same score. auto: what the query is: phrase when it is all in quotes, else ranked
- * Parts     of a hit, in this order: path, names, body (they add up to its chunk's match), file_sum, symbol, kind, share, decay:
- *           score = (file_sum + symbol) * kind * share * decay
+ * Vectors   given with the query's own, their nearest chunks are candidates too, and a chunk's match is words and nearness (fuse.h); of phrases and
+ *           definitions they say nothing
+ * Parts     of a hit, in this order: path, names, body and, with vectors, semantic (they add up to its chunk's match), file_sum, symbol, kind,
+ *           share, decay: score = (file_sum + symbol) * kind * share * decay
  * Order     score, then path, then line: the same everywhere
  * Errors    MYTH_EARG a query without a word, or weights that are not                                          */
 #ifndef MYTH_SEARCH_H
 #define MYTH_SEARCH_H
 
-#include "index.h"
+#include "vectors.h"
 
 enum { MYTH_SCORE_PART_N = 12 };
 
@@ -42,6 +44,8 @@ typedef struct {
     bool by_file;               /* best chunk of each file only */
     bool with_text;
     const char *weights;        /* "name=value,..." over the defaults, for ablations; NULL */
+    const myth_vectors *vectors;        /* of this index, and the query's vector; NULL = words alone */
+    const float *query_vector;
 } myth_search_opts;
 
 typedef struct {
@@ -51,10 +55,13 @@ typedef struct {
     myth_mem *mem;
     uint32_t n_term, n_dropped; /* groups of terms asked, and dropped as saying little */
     uint64_t n_seen;            /* chunks with one of them                              */
+    uint32_t n_near, n_without; /* candidates that vectors brought; candidates without one */
 } myth_hits;
 
 /* MYTH_EARG weights that are not. */
 myth_status myth_search_check(const myth_search_opts *opts, myth_error *err);
+/* Whether vectors would count for this query: not for names, phrases and weights of 0. */
+bool myth_search_wants_vectors(const myth_search_opts *opts, myth_mem *mem);
 myth_status myth_search(myth_hits *out, myth_index *x, const myth_search_opts *opts, myth_error *err);
 void myth_hits_free(myth_hits *hits);        /* before the index is closed */
 

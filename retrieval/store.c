@@ -37,6 +37,10 @@ static const struct { const char *name, *sql; } schema[] = {
     { "history", "CREATE TABLE history(file_id INTEGER PRIMARY KEY, n_commit INTEGER, last_time INTEGER)" },
     { "commits", "CREATE TABLE commits(id INTEGER PRIMARY KEY, oid BLOB, time INTEGER, paths BLOB)" },
     { "blocks", "CREATE TABLE blocks(id INTEGER PRIMARY KEY, data BLOB)" },
+    { "facts", "CREATE TABLE facts(file_id INTEGER PRIMARY KEY, data BLOB)" },
+    { "links", "CREATE TABLE links(file_id INTEGER PRIMARY KEY, data BLOB)" },
+    { "ranks", "CREATE TABLE ranks(place INTEGER PRIMARY KEY, file_id INTEGER, rank REAL, data BLOB)" },
+    { "summaries", "CREATE TABLE summaries(hash BLOB PRIMARY KEY, text TEXT) WITHOUT ROWID" },
     { "fts", MYTH_FTS_TABLE },
 };
 enum { N_SCHEMA = sizeof(schema) / sizeof(schema[0]), N_SHADOW = 4 };         /* fts_data, _idx, _docsize, _config */

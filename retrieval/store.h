@@ -9,6 +9,8 @@
  *          commits(id, oid, time, paths)                  what history is counted from
  *          blocks(id, data)                               the files' text, read by myth_store_text or, in SQL, span(file_id, off, bytes)
  *          fts(body, path, names)                         FTS5, contentless; row id = chunks.id. names: symbol, parent, what the chunk defines
+ *          facts(file_id, data), links(file_id, data), ranks(place, file_id, rank, data), summaries(hash, text)        of the map: repomap.h, filegraph.h.
+ *                                                         Links and ranks are those of the last map, meta's `map` says whether they still hold
  *          Indexes on files(path), chunks(file_id), symbols(name). A symbol's id is its file's times MYTH_SYMBOL_IDS and its place there, so the
  *          symbols of a file are a range of ids. Text columns hold bytes, not always UTF-8
  * Pages    see page_vfs.h: a damaged page is MYTH_EFORMAT when it is read
@@ -24,7 +26,7 @@
 typedef struct myth_store myth_store;
 
 enum {
-    MYTH_STORE_VERSION = 3, MYTH_STORE_APPLICATION = 0x6d795468,
+    MYTH_STORE_VERSION = 4, MYTH_STORE_APPLICATION = 0x6d795468,
     MYTH_BLOCK_BYTES = 32 << 10,                /* of text that are compressed together: a read unpacks one or two blocks */
     MYTH_CHUNK_HASH_BYTES = 8,                  /* the first of its XXH3-128: to tell copies, not to trust one            */
     MYTH_SYMBOL_IDS = 1 << 20,                  /* of one file; more are left out                                         */
@@ -108,6 +110,9 @@ typedef struct {
 /* Of the text's first bytes: MYTH_FILE_UTF16_LE, _BE or 0. */
 uint32_t myth_store_encoding(const unsigned char *text, uint64_t n);
 void myth_store_hash(unsigned char hash[16], const unsigned char *text, uint64_t n);
+/* n bytes of UTF-16, that begin inside a unit when is_odd, as UTF-8 into dst (room for 3 * n + 4); half a unit at an end is left out, half a pair
+ * becomes U+FFFD. Returns the bytes written. */
+size_t myth_store_utf8(unsigned char *dst, const unsigned char *text, uint64_t n, bool is_odd, bool is_be);
 
 /* Puts a file and everything that was found in it; what an id of before had must have been dropped. */
 myth_status myth_store_put(myth_store *s, const myth_store_file *f, const unsigned char *text, const myth_chunks *chunks, const myth_packed *packed,

@@ -110,7 +110,28 @@ static myth_status load_symbols(myth_store *s, row_maker *m, int64_t file_id, my
     return st;
 }
 
-/* Bytes of UTF-16 from `off` of a file, as UTF-8; half a unit at an end is left out, half a pair becomes U+FFFD. */
+size_t myth_store_utf8(unsigned char *dst, const unsigned char *text, uint64_t n, bool is_odd, bool is_be)
+{
+    size_t at = 0;
+    uint32_t high = 0;
+    for (uint64_t i = is_odd; i + 2 <= n; i += 2) {
+        uint32_t u = is_be ? (uint32_t)text[i] << 8 | text[i + 1] : (uint32_t)text[i + 1] << 8 | text[i];
+        bool is_low = u >= 0xdc00 && u <= 0xdfff;
+        if (high && !is_low)
+            at += (size_t)myth_utf8_encode((char *)dst + at, 0xfffd);
+        if (high && is_low)
+            u = 0x10000 + ((high - 0xd800) << 10 | (u - 0xdc00));
+        else if (is_low)
+            u = 0xfffd;
+        high = 0;
+        if (u >= 0xd800 && u <= 0xdbff)
+            high = u;
+        else
+            at += (size_t)myth_utf8_encode((char *)dst + at, u);
+    }
+    return at;
+}
+
 static bool decode_utf16(row_maker *m, const unsigned char *text, uint64_t off, uint64_t n, bool is_be, size_t *n_body)
 {
     if (m->cap_body < 3 * n + 4) {
@@ -121,24 +142,7 @@ static bool decode_utf16(row_maker *m, const unsigned char *text, uint64_t off, 
             return false;
         m->cap_body = 3 * n + 4;
     }
-    size_t at = 0;
-    uint32_t high = 0;
-    for (uint64_t i = off + (off & 1); i + 2 <= off + n; i += 2) {
-        uint32_t u = is_be ? (uint32_t)text[i] << 8 | text[i + 1] : (uint32_t)text[i + 1] << 8 | text[i];
-        bool is_low = u >= 0xdc00 && u <= 0xdfff;
-        if (high && !is_low)
-            at += (size_t)myth_utf8_encode((char *)m->body + at, 0xfffd);
-        if (high && is_low)
-            u = 0x10000 + ((high - 0xd800) << 10 | (u - 0xdc00));
-        else if (is_low)
-            u = 0xfffd;
-        high = 0;
-        if (u >= 0xd800 && u <= 0xdbff)
-            high = u;
-        else
-            at += (size_t)myth_utf8_encode((char *)m->body + at, u);
-    }
-    *n_body = at;
+    *n_body = myth_store_utf8(m->body, text + off, n, off & 1, is_be);
     return true;
 }
 
@@ -400,10 +404,11 @@ myth_status myth_store_touch(myth_store *s, const myth_store_file *f, myth_error
 myth_status myth_store_drop(myth_store *s, int64_t file_id, bool keeps_history, myth_error *err)
 {
     static const enum myth_statement drop[] = { MYTH_SQL_DROP_CHUNKS, MYTH_SQL_DROP_SYMBOLS, MYTH_SQL_DROP_REFS, MYTH_SQL_DROP_BLOCKS,
-                                                MYTH_SQL_DROP_FILE, MYTH_SQL_DROP_HISTORY };
+                                                MYTH_SQL_DROP_FILE, MYTH_SQL_DROP_FACTS, MYTH_SQL_DROP_HISTORY };
+    enum { N_DROP = sizeof(drop) / sizeof(drop[0]) };
     myth_status st = make_rows(s, file_id, NULL, drop_row, s, err);
     s->block_id = -1;
-    for (int i = 0; i < (keeps_history ? 5 : 6) && st == MYTH_OK; i++) {
+    for (int i = 0; i < N_DROP - keeps_history && st == MYTH_OK; i++) {
         sqlite3_stmt *q = myth_store_statement(s, drop[i], err);
         if (!q)
             return code_of(err);

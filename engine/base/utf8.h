@@ -2,6 +2,7 @@
 #ifndef MYTH_UTF8_H
 #define MYTH_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -66,6 +67,15 @@ static inline int myth_utf8_encode(char *dst, uint32_t cp)
     d[2] = (unsigned char)(0x80 | (cp >> 6 & 0x3f));
     d[3] = (unsigned char)(0x80 | (cp & 0x3f));
     return 4;
+}
+
+/* Controls, and marks that reorder or hide text on a screen: bidirectional controls, zero width, tags, soft hyphen, line and paragraph
+ * separators, what is no character. Newline and tab too: who shows them says so. */
+static inline bool myth_utf8_is_unseen(uint32_t cp)
+{
+    return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || cp == 0xad || cp == 0x61c || (cp >= 0x200b && cp <= 0x200f) || (cp >= 0x2028 && cp <= 0x202e) ||
+           (cp >= 0x2060 && cp <= 0x206f) || cp == 0xfeff || (cp >= 0xfff9 && cp <= 0xfffb) || (cp >= 0xe0000 && cp <= 0xe007f) ||
+           (cp & 0xfffe) == 0xfffe || (cp >= 0xfdd0 && cp <= 0xfdef);
 }
 
 #ifdef __cplusplus

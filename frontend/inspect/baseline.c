@@ -206,10 +206,10 @@ static int compare(const entry *a, const entry *b)
 
 static int by_place(const void *a, const void *b) { return compare(a, b); }
 
-/* The report is about that file, whose name stands in the baseline as JSON shows it: with U+FFFD for what is not UTF-8. */
-static bool looked_at(const myth_report *r, const char *file)
+/* A path is the name of a file as it stands in the baseline: as JSON shows it, with U+FFFD for what is not UTF-8. */
+static bool is_named(const char *path, const char *file)
 {
-    const char *p = r->path;
+    const char *p = path;
     for (uint32_t cp; *p;) {
         int n = myth_utf8_decode((const unsigned char *)p, strlen(p), &cp);
         size_t m = n ? (size_t)n : 3;
@@ -219,6 +219,15 @@ static bool looked_at(const myth_report *r, const char *file)
         file += m;
     }
     return !*file;
+}
+
+/* The report is about every line of that file: what it did not find there is gone. */
+static bool looked_at(const myth_report *r, const char *file)
+{
+    for (uint32_t i = 0; i < r->n_file; i++)
+        if (r->file[i].is_whole && is_named(r->file[i].src->path, file))
+            return true;
+    return !r->n_file && is_named(r->path, file);
 }
 
 static entry entry_of(const myth_report *r, uint32_t i)

@@ -3,8 +3,8 @@
  * Reads    a report in json, jsonl or sarif, or what --update-baseline wrote: every "fingerprint" and every "mythos/v1" in it
  * Writes   one JSON document, {"version":1,"findings":[{"rule","file","fingerprint"} ...]}, in the order of file, rule and fingerprint, a
  *          finding a line, so that it can be kept under version control
- * Update   entries of files that the run did not look at stay; those of files it looked at become what it found, without what a comment in
- *          the code answers. A run that did not come to its end takes no entry away
+ * Update   entries of files that the run did not look at, or not at every line, stay; those of files it looked at become what it found,
+ *          without what a comment in the code answers. A run that did not come to its end takes no entry away
  * Units    at most MYTH_BASELINE_MAX bytes
  * Owner    books STAGING at open, nothing after
  * Errors   MYTH_ENOTFOUND, MYTH_EIO, MYTH_ELIMIT; MYTH_EFORMAT not JSON, or findings without fingerprints; MYTH_ENOMEM;

@@ -40,7 +40,7 @@ typedef struct {
     seen done[MYTH_FINDING_MAX];
 } state;
 
-enum { ESCAPE = 0x80 };
+enum { ESCAPE = 0x80, REST = 3 };
 #define NONE UINT32_MAX
 
 static_assert(sizeof(state) <= MYTH_AUTOMATON_STATE_MAX, "state");
@@ -605,7 +605,7 @@ static void allowed(const void *self, const void *st, uint32_t bits[8])
 }
 
 /* From a text on, the rules already given matter again no sooner than after the shortest way to the next rule; the bytes left in a text
- * matter only when a token could use them up. */
+ * matter only when a token could use them up, or end in the first byte of a character (of up to REST more) that has no room. */
 static void key(const void *self, const void *st, uint32_t horizon, void *out)
 {
     const myth_findings_grammar *g = self;
@@ -620,7 +620,7 @@ static void key(const void *self, const void *st, uint32_t horizon, void *out)
         way += (uint32_t)strlen(intro[p]);
     if (way > horizon)
         memset(s->done, 0, sizeof(s->done));
-    if (!intro[s->phase][s->lit] && is_text((phase)s->phase) && (uint32_t)text_limit(g, (phase)s->phase) > s->len + horizon)
+    if (!intro[s->phase][s->lit] && is_text((phase)s->phase) && (uint32_t)text_limit(g, (phase)s->phase) >= s->len + horizon + REST)
         s->len = 0;
 }
 

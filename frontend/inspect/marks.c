@@ -23,7 +23,7 @@ static myth_status find_suppressions(myth_marks *m, const myth_block *block, uin
     m->suppression = myth_alloc_n(m->mem, MYTH_MEM_STAGING, "suppressions", n, sizeof(myth_suppression));
     if (!m->suppression)
         return myth_fail(err, MYTH_ENOMEM, "%u mythos:ignore comments: no room for %zu bytes", n, n * sizeof(myth_suppression));
-    m->n_suppression = n;
+    m->n_suppression = m->cap_suppression = n;
     for (uint32_t i = 0; i < n_block; i++)
         at += new_source(block, i) ? myth_suppressions_find(m->suppression + at, n - at, block[i].src) : 0;
     return MYTH_OK;
@@ -37,6 +37,7 @@ myth_status myth_marks_open(myth_marks *m, myth_mem *mem, myth_report *r, const 
     m->mem = mem;
     m->cap = cap;
     m->baseline = baseline;
+    m->use_suppressions = use_suppressions;
     myth_redactor_start(&m->redactor, mem);
     for (uint32_t i = 0; i < n_block; i++)
         MYTH_TRY(new_source(block, i) ? myth_redactor_add(&m->redactor, block[i].src, err) : MYTH_OK);
@@ -54,6 +55,36 @@ myth_status myth_marks_open(myth_marks *m, myth_mem *mem, myth_report *r, const 
 fail:
     myth_marks_close(m);
     return st;
+}
+
+myth_status myth_marks_reserve(myth_marks *m, myth_mem *mem, uint32_t n_file, uint32_t n_suppression, myth_error *err)
+{
+    uint32_t cap = m->n_suppression + n_suppression;
+    m->later_mem = mem;
+    myth_suppression *to = myth_realloc(m->mem, MYTH_MEM_STAGING, "suppressions", m->suppression, cap * sizeof(*to));
+    if (!to)
+        return myth_fail(err, MYTH_ENOMEM, "suppressions: no room for %zu bytes", cap * sizeof(*to));
+    m->suppression = to;
+    m->cap_suppression = cap;
+    return myth_redactor_reserve(&m->redactor, n_file, err);
+}
+
+myth_status myth_marks_add(myth_marks *m, myth_report *r, const myth_source *src, myth_error *err)
+{
+    for (uint32_t i = 0; i < m->redactor.n_file; i++)
+        if (m->redactor.file[i].src == src)
+            return MYTH_OK;
+    uint32_t n = m->use_suppressions ? myth_suppressions_find(NULL, 0, src) : 0;
+    if (n > m->cap_suppression - m->n_suppression)
+        return myth_fail(err, MYTH_EFULL, "%s: more than %u mythos:ignore comments", src->path, m->cap_suppression - m->n_suppression);
+    myth_status st = myth_redactor_add_reserved(&m->redactor, m->later_mem, src, err);
+    if (st != MYTH_OK)
+        return st;
+    if (n)
+        m->n_suppression += myth_suppressions_find(m->suppression + m->n_suppression, n, src);
+    r->suppression = m->suppression;
+    r->n_suppression = m->n_suppression;
+    return MYTH_OK;
 }
 
 void myth_marks_fill(myth_marks *m, myth_report *r)

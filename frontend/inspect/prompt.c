@@ -202,6 +202,13 @@ size_t myth_prompt_user(char *dst, size_t cap, const myth_prompt *p)
     return s.len;
 }
 
+size_t myth_prompt_block(char *dst, size_t cap, const myth_block *block)
+{
+    sink s = { dst, cap, 0 };
+    put_block(&s, full, block);
+    return s.len;
+}
+
 static void messages(myth_message msg[2], const myth_prompt *p, const char *user, size_t len)
 {
     const char *rules = myth_prompt_system(p->style);
@@ -235,23 +242,30 @@ static myth_status template_controls(size_t *out, const myth_tokenizer *t, myth_
     return st;
 }
 
+myth_status myth_prompt_encode_text(const myth_tokenizer *t, myth_mem *mem, myth_family_id family, myth_str system, myth_str user, int32_t *ids,
+                                    size_t cap, size_t *n_ids, myth_error *err)
+{
+    const myth_message msg[2] = { { MYTH_ROLE_SYSTEM, system }, { MYTH_ROLE_USER, user } };
+    size_t expected, found;
+    myth_status st = template_controls(&expected, t, mem, family, err);
+    if (st == MYTH_OK)
+        st = myth_chat_encode(t, mem, family, msg, 2, ids, cap, n_ids, err);
+    if (st != MYTH_OK)
+        return st;
+    found = count_control(t, ids, *n_ids);
+    return found == expected ? MYTH_OK : myth_fail(err, MYTH_EFORMAT, "prompt: %zu control tokens, the template has %zu", found, expected);
+}
+
 myth_status myth_prompt_encode(const myth_tokenizer *t, myth_mem *mem, myth_family_id family, const myth_prompt *p, int32_t *ids,
                                size_t cap, size_t *n_ids, myth_error *err)
 {
-    myth_status st = MYTH_OK;
-    myth_message msg[2];
-    size_t len = myth_prompt_user(NULL, 0, p), expected, found;
+    const char *rules = myth_prompt_system(p->style);
+    size_t len = myth_prompt_user(NULL, 0, p);
     char *user = myth_alloc(mem, MYTH_MEM_STAGING, "prompt text", len);
     if (!user)
         return myth_fail(err, MYTH_ENOMEM, "prompt: %zu bytes", len);
     myth_prompt_user(user, len, p);
-    messages(msg, p, user, len);
-    MYTH_TRY(template_controls(&expected, t, mem, family, err));
-    MYTH_TRY(myth_chat_encode(t, mem, family, msg, 2, ids, cap, n_ids, err));
-    found = count_control(t, ids, *n_ids);
-    if (found != expected)
-        st = myth_fail(err, MYTH_EFORMAT, "prompt: %zu control tokens, the template has %zu", found, expected);
-fail:
+    myth_status st = myth_prompt_encode_text(t, mem, family, (myth_str) { rules, strlen(rules) }, (myth_str) { user, len }, ids, cap, n_ids, err);
     myth_free(mem, user);
     return st;
 }

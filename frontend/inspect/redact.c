@@ -41,7 +41,20 @@ void myth_redactor_start(myth_redactor *r, myth_mem *mem)
     r->mem = mem;
 }
 
-myth_status myth_redactor_add(myth_redactor *r, const myth_source *src, myth_error *err)
+myth_status myth_redactor_reserve(myth_redactor *r, uint32_t n, myth_error *err)
+{
+    if (r->n_file + n <= r->cap_file)
+        return MYTH_OK;
+    uint32_t cap = r->n_file + n;
+    myth_redactor_file *to = myth_realloc(r->mem, MYTH_MEM_STAGING, "secrets", r->file, cap * sizeof(*to));
+    if (!to)
+        return myth_fail(err, MYTH_ENOMEM, "secrets: no room for %zu bytes", cap * sizeof(*to));
+    r->file = to;
+    r->cap_file = cap;
+    return MYTH_OK;
+}
+
+myth_status myth_redactor_add_reserved(myth_redactor *r, myth_mem *mem, const myth_source *src, myth_error *err)
 {
     const char *text = (const char *)src->bytes;
     myth_secret s;
@@ -49,11 +62,11 @@ myth_status myth_redactor_add(myth_redactor *r, const myth_source *src, myth_err
     for (uint32_t i = 0; i < r->n_file; i++)
         if (r->file[i].src == src)
             return MYTH_OK;
-    if (r->n_file == MYTH_REDACT_SOURCES)
-        return myth_fail(err, MYTH_ELIMIT, "%s: more than %d files in one report", src->path, (int)MYTH_REDACT_SOURCES);
+    if (r->n_file == r->cap_file)
+        return myth_fail(err, MYTH_EFULL, "%s: no room for its secrets", src->path);
     for (size_t at = 0; myth_secret_next(&s, text, src->len, at); at = s.off + s.len)
         n++;
-    myth_secret *list = n ? myth_alloc_n(r->mem, MYTH_MEM_STAGING, "secrets", n, sizeof(*list)) : NULL;
+    myth_secret *list = n ? myth_alloc_n(mem, MYTH_MEM_STAGING, "secrets", n, sizeof(*list)) : NULL;
     if (n && !list)
         return myth_fail(err, MYTH_ENOMEM, "%s: %u secrets: no room for %zu bytes", src->path, n, n * sizeof(*list));
     size_t at = 0;
@@ -64,16 +77,23 @@ myth_status myth_redactor_add(myth_redactor *r, const myth_source *src, myth_err
         for (uint32_t k = 0; s.len >= MYTH_REDACT_RUN && k + GRAM <= s.len; k++)
             remember(r, text + s.off + k, GRAM);
     }
-    r->file[r->n_file].src = src;
-    r->file[r->n_file].secret = list;
-    r->file[r->n_file++].n_secret = n;
+    r->file[r->n_file++] = (myth_redactor_file) { .src = src, .secret = list, .n_secret = n, .mem = mem };
     return MYTH_OK;
+}
+
+myth_status myth_redactor_add(myth_redactor *r, const myth_source *src, myth_error *err)
+{
+    uint32_t n = r->n_file == r->cap_file ? 1 + r->n_file : 1;
+    myth_status st = myth_redactor_reserve(r, n, err);
+    return st == MYTH_OK ? myth_redactor_add_reserved(r, r->mem, src, err) : st;
 }
 
 void myth_redactor_close(myth_redactor *r)
 {
     for (uint32_t i = 0; i < r->n_file; i++)
-        myth_free(r->mem, r->file[i].secret);
+        myth_free(r->file[i].mem, r->file[i].secret);
+    if (r->mem)
+        myth_free(r->mem, r->file);
     memset(r, 0, sizeof(*r));
 }
 

@@ -17,16 +17,19 @@
 extern "C" {
 #endif
 
-enum { MYTH_REDACT_RUN = 12, MYTH_REDACT_SOURCES = 64, MYTH_REDACT_FILTER_BITS = 1 << 16 };
+enum { MYTH_REDACT_RUN = 12, MYTH_REDACT_FILTER_BITS = 1 << 16 };
+
+typedef struct {
+    const myth_source *src;
+    myth_secret *secret;                /* in order of their place */
+    uint32_t n_secret;
+    myth_mem *mem;
+} myth_redactor_file;
 
 typedef struct {
     myth_mem *mem;
-    struct {
-        const myth_source *src;
-        myth_secret *secret;            /* in order of their place */
-        uint32_t n_secret;
-    } file[MYTH_REDACT_SOURCES];
-    uint32_t n_file;
+    myth_redactor_file *file;
+    uint32_t n_file, cap_file;
     uint32_t seen[MYTH_REDACT_FILTER_BITS / 32];       /* pieces of the secrets: a Bloom filter; it may say yes too often, never no */
     bool has_seen;
 } myth_redactor;
@@ -36,6 +39,9 @@ typedef void (*myth_put)(void *user, const char *text, size_t len, bool is_place
 
 void myth_redactor_start(myth_redactor *r, myth_mem *mem);
 myth_status myth_redactor_add(myth_redactor *r, const myth_source *src, myth_error *err);
+/* Room for n more files; then one of them with its secrets booked in mem, which outlives r. MYTH_EFULL past the n. */
+myth_status myth_redactor_reserve(myth_redactor *r, uint32_t n, myth_error *err);
+myth_status myth_redactor_add_reserved(myth_redactor *r, myth_mem *mem, const myth_source *src, myth_error *err);
 void myth_redactor_close(myth_redactor *r);                  /* takes a zeroed one */
 uint32_t myth_redactor_count(const myth_redactor *r);        /* secrets in the files */
 

@@ -45,7 +45,7 @@ static const char style[] =
     "dl{margin:.4rem 0 0;display:grid;grid-template-columns:max-content 1fr;gap:.1rem .8rem}dt{color:var(--dim)}dd{margin:0;overflow-wrap:anywhere}"
     "footer{margin-top:2rem;color:var(--dim);font-size:.85rem}kbd{border:1px solid var(--line);border-radius:.2rem;padding:0 .3rem}"
     "@media (max-width:40rem){body{padding:.6rem}.finding{padding:.6rem .7rem}dl{display:block}dd{margin:0 0 .3rem}"
-    "pre span::before{width:2.6rem;padding-right:.5rem}.counts button{flex:1}}"
+    "pre span::before{width:2.6rem;padding-right:.5rem}.counts button{flex:1;padding:.3rem .2rem;white-space:nowrap}}"
     "@media print{.bar,footer{display:none}.finding{break-inside:avoid}}";
 
 static const char script[] =
@@ -147,6 +147,8 @@ static void head(FILE *f, const myth_report *r)
     fprintf(f, " &middot; %u prompt tokens", r->prompt_tokens);
     if (r->n_part > 1)
         fprintf(f, " in %u parts", r->n_part);
+    if (r->n_round)
+        fprintf(f, ", %u more with context that was asked for", r->round_tokens);
     fputs(" &middot; ", f);
     words(f, r->finish_reason);
     if (r->mark && myth_report_n_suppressed(r))
@@ -178,7 +180,7 @@ static void notes(FILE *f, const myth_report *r)
         fputs("</p>\n", f);
     for (uint32_t i = 0; i < r->n_suppression; i++) {
         const myth_suppression *s = &r->suppression[i];
-        if (s->n_used || (!s->wrong && !r->complete))
+        if (!myth_report_is_idle(r, s))
             continue;
         fputs("<p class=\"note\">", f);
         myth_show_cstr(r, s->src->path, put_body, f);
@@ -201,7 +203,7 @@ static void count(uint32_t n[MYTH_SEVERITY_N], const myth_report *r, const myth_
             n[r->finding[i].severity]++;
 }
 
-static void file_row(FILE *f, const myth_report *r, const myth_source *src)
+static void file_row(FILE *f, const myth_report *r, const myth_source *src, bool is_context)
 {
     uint32_t n[MYTH_SEVERITY_N];
     count(n, r, src);
@@ -209,15 +211,41 @@ static void file_row(FILE *f, const myth_report *r, const myth_source *src)
     myth_show_cstr(r, src->path, put_html, f);
     fputs("\">", f);
     myth_show_cstr(r, src->path, put_body, f);
-    fputs("</a></td>", f);
+    fprintf(f, "</a>%s</td>", is_context ? " <span class=\"dim\">context</span>" : "");
     for (int v = 0; v < MYTH_SEVERITY_N; v++)
         fprintf(f, "<td>%u</td>", n[v]);
     fputs("</tr>\n", f);
 }
 
+/* The source of finding i, when none before it is about the same file. */
+static const myth_source *new_file(const myth_report *r, uint32_t i)
+{
+    const myth_source *src = r->block[r->finding[i].block].src;
+    for (uint32_t k = 0; k < i; k++)
+        if (is_of_file(r, k, src))
+            return NULL;
+    return src;
+}
+
+/* A row for every file that was shown; of a report that does not say them, for those with findings. */
+static void file_rows(FILE *f, const myth_report *r)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < r->n_file && n < FILE_ROWS; i++, n++)
+        file_row(f, r, r->file[i].src, !r->file[i].is_subject);
+    for (uint32_t i = 0; !r->n_file && i < r->n_finding && n < FILE_ROWS; i++) {
+        const myth_source *src = new_file(r, i);
+        if (src)
+            file_row(f, r, src, false);
+        n += src != NULL;
+    }
+    if (r->n_file > FILE_ROWS)
+        fprintf(f, "<tr><td class=\"dim\">and %u more</td><td></td><td></td><td></td><td></td></tr>\n", r->n_file - FILE_ROWS);
+}
+
 static void overview(FILE *f, const myth_report *r)
 {
-    uint32_t n[MYTH_SEVERITY_N], n_row = 0;
+    uint32_t n[MYTH_SEVERITY_N];
     count(n, r, NULL);
     fputs("</header>\n<section aria-label=\"Overview\">\n<div class=\"counts\">\n", f);
     for (int v = 0; v < MYTH_SEVERITY_N; v++) {
@@ -226,21 +254,12 @@ static void overview(FILE *f, const myth_report *r)
     }
     fputs("</div>\n", f);
     notes(f, r);
-    if (r->n_finding) {
+    if (r->n_finding || r->n_file > 1) {
         fputs("<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">File</th>", f);
         for (int v = 0; v < MYTH_SEVERITY_N; v++)
             fprintf(f, "<th scope=\"col\">%s</th>", myth_severity_name((myth_severity)v));
         fputs("</tr></thead>\n<tbody>\n", f);
-        for (uint32_t i = 0; i < r->n_finding && n_row < FILE_ROWS; i++) {
-            const myth_source *src = r->block[r->finding[i].block].src;
-            uint32_t k = 0;
-            while (k < i && !is_of_file(r, k, src))
-                k++;
-            if (k == i) {
-                file_row(f, r, src);
-                n_row++;
-            }
-        }
+        file_rows(f, r);
         fputs("</tbody>\n</table></div>\n", f);
     }
     fputs("</section>\n", f);

@@ -102,6 +102,95 @@ static void refusal_object(myth_json_out *j, const myth_report *r)
     myth_jout_end(j);
 }
 
+/* Lines that were shown of a file, each range once: a round shows again what was shown. */
+static void lines_key(myth_json_out *j, const myth_report *r, const myth_source *src)
+{
+    myth_jout_key(j, "lines");
+    myth_jout_array(j);
+    for (uint32_t k = 0; k < r->n_block; k++) {
+        const myth_block *b = &r->block[k];
+        bool is_again = b->src != src;
+        for (uint32_t m = 0; m < k && !is_again; m++)
+            is_again = r->block[m].src == src && r->block[m].first == b->first && r->block[m].last == b->last;
+        if (is_again)
+            continue;
+        myth_jout_array(j);
+        myth_jout_u64(j, b->first);
+        myth_jout_u64(j, b->last);
+        myth_jout_end(j);
+    }
+    myth_jout_end(j);
+}
+
+static void files_key(myth_json_out *j, const myth_report *r)
+{
+    myth_jout_key(j, "files");
+    myth_jout_array(j);
+    for (uint32_t i = 0; i < r->n_file; i++) {
+        const myth_report_file *w = &r->file[i];
+        myth_jout_object(j);
+        key_cstr(j, r, "path", w->src->path);
+        myth_jout_key_bool(j, "subject", w->is_subject);
+        myth_jout_key_bool(j, "whole", w->is_whole);
+        lines_key(j, r, w->src);
+        myth_jout_end(j);
+    }
+    myth_jout_end(j);
+}
+
+/* "key":{"tokens":n} or, with a room, {"tokens":n,"room":n} */
+static void share(myth_json_out *j, const char *key, uint32_t tokens, uint32_t room)
+{
+    myth_jout_key(j, key);
+    myth_jout_object(j);
+    myth_jout_key_u64(j, "tokens", tokens);
+    if (room)
+        myth_jout_key_u64(j, "room", room);
+    myth_jout_end(j);
+}
+
+void myth_render_budget(myth_json_out *j, const myth_report *r)
+{
+    const myth_budget *b = r->budget;
+    myth_jout_object(j);
+    myth_jout_key_u64(j, "prompt_limit", b->limit);
+    share(j, "rules", b->rules, 0);
+    share(j, "map", b->map, b->map_room);
+    share(j, "task", b->task, b->task_room);
+    myth_jout_key(j, "code");
+    myth_jout_object(j);
+    myth_jout_key_u64(j, "tokens", b->code);
+    myth_jout_key_u64(j, "largest_part", b->code_most);
+    myth_jout_key_u64(j, "room", b->code_room);
+    myth_jout_key_u64(j, "lent", b->code_lent);
+    myth_jout_end(j);
+    myth_jout_key(j, "answer");
+    myth_jout_object(j);
+    myth_jout_key_u64(j, "room", r->max_new_tokens);
+    myth_jout_end(j);
+    myth_jout_key_bool(j, "map_cut", b->is_map_cut);
+    myth_jout_key_u64(j, "context_pieces", b->n_context);
+    myth_jout_key_u64(j, "context_left_out", b->n_left_out);
+    myth_jout_end(j);
+}
+
+static void rounds_keys(myth_json_out *j, const myth_report *r)
+{
+    myth_jout_key_u64(j, "context_rounds", r->n_round);
+    myth_jout_key_u64(j, "context_tokens", r->round_tokens);
+    myth_jout_key(j, "context_requests");
+    myth_jout_array(j);
+    for (uint32_t i = 0; i < r->n_request; i++) {
+        myth_jout_object(j);
+        key_str(j, r, "name", r->request[i].name);
+        myth_jout_key_str(j, "result", myth_request_name(r->request[i].result));
+        myth_jout_key_u64(j, "part", r->request[i].part);
+        myth_jout_key_u64(j, "round", r->request[i].round);
+        myth_jout_end(j);
+    }
+    myth_jout_end(j);
+}
+
 static void head_keys(myth_json_out *j, const myth_report *r)
 {
     myth_jout_key_str(j, "model", r->model);
@@ -111,22 +200,8 @@ static void head_keys(myth_json_out *j, const myth_report *r)
     myth_jout_key_bool(j, "complete", r->complete);
 }
 
-static void tail_keys(myth_json_out *j, const myth_report *r)
+static void marks_keys(myth_json_out *j, const myth_report *r)
 {
-    myth_jout_key(j, "missing_context");
-    myth_jout_array(j);
-    for (uint32_t i = 0; i < r->n_context; i++)
-        show_str(j, r, r->context[i]);
-    myth_jout_end(j);
-    key_cstr(j, r, "file", r->path);
-    myth_jout_key_u64(j, "parts", r->n_part);
-    myth_jout_key_u64(j, "dropped_findings", r->n_dropped);
-    if (r->refusal) {
-        myth_jout_key(j, "refusal");
-        refusal_object(j, r);
-    }
-    if (!r->mark)
-        return;
     myth_jout_key_u64(j, "suppressed_findings", myth_report_n_suppressed(r));
     if (r->has_baseline)
         myth_jout_key_u64(j, "known_findings", myth_report_n_known(r));
@@ -135,6 +210,34 @@ static void tail_keys(myth_json_out *j, const myth_report *r)
     for (uint32_t i = 0; i < r->n_suppression; i++)
         suppression_object(j, r, &r->suppression[i]);
     myth_jout_end(j);
+}
+
+static void tail_keys(myth_json_out *j, const myth_report *r)
+{
+    const char *file = myth_report_only_file(r);
+    myth_jout_key(j, "missing_context");
+    myth_jout_array(j);
+    for (uint32_t i = 0; i < r->n_context; i++)
+        show_str(j, r, r->context[i]);
+    myth_jout_end(j);
+    if (file)
+        key_cstr(j, r, "file", file);
+    myth_jout_key_u64(j, "parts", r->n_part);
+    myth_jout_key_u64(j, "dropped_findings", r->n_dropped);
+    if (r->refusal) {
+        myth_jout_key(j, "refusal");
+        refusal_object(j, r);
+    }
+    if (r->mark)
+        marks_keys(j, r);
+    if (!r->budget)
+        return;
+    key_cstr(j, r, "inspected", r->path);
+    files_key(j, r);
+    myth_jout_key(j, "budget");
+    myth_render_budget(j, r);
+    rounds_keys(j, r);
+    myth_jout_key_u64(j, "unwanted_findings", r->n_unwanted);
 }
 
 void myth_render_json(FILE *f, const myth_report *r)

@@ -90,15 +90,49 @@ static void put_uri(void *user, const char *text, size_t len, bool is_placeholde
     }
 }
 
-static void artifact_location(sarif *s, const char *path)
+/* The file's place in run.artifacts; false when it has none. */
+static bool artifact_index(const sarif *s, const myth_source *src, uint32_t *index)
 {
-    key_object(s, "artifactLocation");
+    for (*index = 0; *index < s->r->n_file; ++*index)
+        if (s->r->file[*index].src == src)
+            return true;
+    return false;
+}
+
+static void artifact_location(sarif *s, const char *key, const myth_source *src)
+{
+    const char *path = src->path;
+    uint32_t index;
+    key_object(s, key);
     myth_jout_key(&s->j, "uri");
     myth_jout_text_begin(&s->j);
     if (path[0] == '/')
         myth_jout_text_part(&s->j, "file://", 7);
     myth_show_cstr(s->r, path, put_uri, s);
     myth_jout_text_end(&s->j);
+    if (artifact_index(s, src, &index))
+        myth_jout_key_u64(&s->j, "index", index);
+    myth_jout_end(&s->j);
+}
+
+/* Every file that was shown; those that findings were asked about have a role. */
+static void artifacts(sarif *s)
+{
+    if (!s->r->n_file)
+        return;
+    key_array(s, "artifacts");
+    for (uint32_t i = 0; i < s->r->n_file; i++) {
+        const myth_report_file *w = &s->r->file[i];
+        myth_jout_object(&s->j);
+        artifact_location(s, "location", w->src);
+        myth_jout_key_u64(&s->j, "length", w->src->len);
+        if (w->is_subject) {
+            key_array(s, "roles");
+            myth_jout_str(&s->j, "analysisTarget");
+            myth_jout_end(&s->j);
+        }
+        myth_jout_end(&s->j);
+    }
     myth_jout_end(&s->j);
 }
 
@@ -227,7 +261,7 @@ static void notification_end(sarif *s)
 static void idle_suppression(sarif *s, const myth_suppression *w)
 {
     char line[32];
-    if (w->n_used || (!w->wrong && !s->r->complete))
+    if (!myth_report_is_idle(s->r, w))
         return;
     notification_begin(s, "warning");
     myth_show_cstr(s->r, w->src->path, put_part, s);
@@ -296,7 +330,7 @@ static void location(sarif *s, uint32_t i)
     key_array(s, "locations");
     myth_jout_object(&s->j);
     key_object(s, "physicalLocation");
-    artifact_location(s, src->path);
+    artifact_location(s, "artifactLocation", src);
     key_object(s, "region");
     myth_jout_key_u64(&s->j, "startLine", f->first);
     myth_jout_key_u64(&s->j, "endLine", f->last);
@@ -333,7 +367,7 @@ static void marks(sarif *s, uint32_t i)
         key_text(s, "justification", w->reason);
         key_object(s, "location");
         key_object(s, "physicalLocation");
-        artifact_location(s, w->src->path);
+        artifact_location(s, "artifactLocation", w->src);
         key_object(s, "region");
         myth_jout_key_u64(&s->j, "startLine", w->line);
         myth_jout_end(&s->j);
@@ -421,6 +455,7 @@ void myth_render_sarif_at_most(FILE *f, const myth_report *r, uint32_t max_resul
     tool(&s);
     taxonomies(&s);
     invocation(&s, n_cut);
+    artifacts(&s);
     myth_jout_key_str(&s.j, "columnKind", "unicodeCodePoints");
     key_array(&s, "results");
     for (uint32_t i = 0; i < r->n_finding; i++)

@@ -77,10 +77,9 @@ static void refusal(FILE *f, const myth_report *r)
     }
 }
 
-/* A comment that answers nothing: of an incomplete run only one that is wrong in itself. */
 static void idle_suppression(FILE *f, const myth_report *r, const myth_suppression *s)
 {
-    if (s->n_used || (!s->wrong && !r->complete))
+    if (!myth_report_is_idle(r, s))
         return;
     put(f, r, s->src->path);
     fprintf(f, ":%u: ", s->line);
@@ -113,6 +112,8 @@ void myth_render_text(FILE *f, const myth_report *r, const myth_term *t)
         idle_suppression(f, r, &r->suppression[i]);
     put(f, r, r->path);
     fprintf(f, ": %u finding%s, ", n, n == 1 ? "" : "s");
+    if (r->n_file > 1)
+        fprintf(f, "%u files, ", r->n_file);
     if (r->mark && myth_report_n_suppressed(r))
         fprintf(f, "%u suppressed, ", myth_report_n_suppressed(r));
     if (r->has_baseline)
@@ -120,7 +121,13 @@ void myth_render_text(FILE *f, const myth_report *r, const myth_term *t)
     fprintf(f, "%u prompt tokens", r->prompt_tokens);
     if (r->n_part > 1)
         fprintf(f, " in %u parts", r->n_part);
+    if (r->n_round)
+        fprintf(f, ", %u more with context that was asked for", r->round_tokens);
+    if (r->budget && r->budget->n_left_out)
+        fprintf(f, ", %u of %u pieces of context left out", r->budget->n_left_out, r->budget->n_context);
     fprintf(f, ", %s%s", r->finish_reason, r->complete ? "" : ", incomplete");
+    if (r->n_unwanted)
+        fprintf(f, ", %u about other lines", r->n_unwanted);
     if (r->n_dropped)
         fprintf(f, ", %u unfinished finding%s dropped", r->n_dropped, r->n_dropped == 1 ? "" : "s");
     fputc('\n', f);

@@ -1,5 +1,11 @@
-/* report.c - which findings of a report count. */
+/* report.c - which findings of a report count, and which comments answer none. */
 #include "report.h"
+
+const char *myth_request_name(myth_request_result r)
+{
+    static const char *const name[] = { "left", "served", "unknown" };
+    return name[r];
+}
 
 bool myth_report_is_active(const myth_report *r, uint32_t i) { return !r->mark || (!r->mark[i].suppression && !r->mark[i].is_known); }
 
@@ -25,4 +31,36 @@ bool myth_report_reaches(const myth_report *r, myth_severity level)
         if (myth_report_is_active(r, i) && r->finding[i].severity <= level)
             return true;
     return false;
+}
+
+/* A line of src was shown of a file that was inspected, as far as the report knows. */
+static bool was_inspected(const myth_report *r, const myth_source *src, uint32_t line)
+{
+    for (uint32_t i = 0; i < r->n_file; i++)
+        if (r->file[i].src == src && !r->file[i].is_subject)
+            return false;
+    for (uint32_t i = 0; i < r->n_block; i++)
+        if (r->block[i].src == src && line >= r->block[i].first && line <= r->block[i].last)
+            return true;
+    return !r->n_file;
+}
+
+bool myth_report_is_idle(const myth_report *r, const myth_suppression *s)
+{
+    if (s->n_used || !was_inspected(r, s->src, s->line))
+        return false;
+    return s->wrong || (r->complete && was_inspected(r, s->src, s->target ? s->target : s->line));
+}
+
+const char *myth_report_only_file(const myth_report *r)
+{
+    const char *path = r->path;
+    for (uint32_t i = 0, n = 0; i < r->n_file; i++) {
+        if (!r->file[i].is_subject)
+            continue;
+        if (n++)
+            return NULL;
+        path = r->file[i].src->path;
+    }
+    return path;
 }

@@ -52,19 +52,11 @@ void myth_show_line(const myth_report *r, const myth_source *src, uint32_t n, ui
         put(user, "\xe2\x80\xa6", 3, false);
 }
 
-/* Marks that reorder or hide text on a screen: bidirectional controls, zero width, tags, soft hyphen, line and paragraph separators. */
-static bool is_unseen(uint32_t cp)
-{
-    return (cp < 0x20 && cp != '\n' && cp != '\t') || (cp >= 0x7f && cp < 0xa0) || cp == 0xad || cp == 0x61c || (cp >= 0x200b && cp <= 0x200f) ||
-           (cp >= 0x2028 && cp <= 0x202e) || (cp >= 0x2060 && cp <= 0x206f) || cp == 0xfeff || (cp >= 0xfff9 && cp <= 0xfffb) ||
-           (cp >= 0xe0000 && cp <= 0xe007f) || (cp & 0xfffe) == 0xfffe || (cp >= 0xfdd0 && cp <= 0xfdef);
-}
-
 size_t myth_show_one(const char **shown, size_t *shown_len, const char *p, size_t n)
 {
     uint32_t cp = 0;
     int used = myth_utf8_decode((const unsigned char *)p, n, &cp);
-    bool ok = used && !is_unseen(cp);
+    bool ok = used && (!myth_utf8_is_unseen(cp) || cp == '\n' || cp == '\t');
     *shown = ok ? p : "\xef\xbf\xbd";
     *shown_len = ok ? (size_t)used : 3;
     return used ? (size_t)used : 1;

@@ -1,5 +1,49 @@
-/* split.c - structure without a parser: brackets counted outside of quotes, indentation, blank lines. */
+/* split.c - borders that a parser knows; and structure without one: brackets counted outside of quotes, indentation, blank lines. */
 #include "split.h"
+
+#include "retrieval/retrieval.h"
+
+/* ---- borders ---- */
+
+static void mark_border(uint8_t *border, const myth_source *src, uint32_t n, uint8_t value)
+{
+    if (n >= 1 && n < src->n_line && border[n] < value)
+        border[n] = value;
+}
+
+static void mark_borders(uint8_t *border, const myth_source *src, const myth_chunks *c)
+{
+    for (uint32_t i = 0; i < c->n_symbol; i++)
+        mark_border(border, src, c->symbol[i].line1, c->symbol[i].parent ? MYTH_BORDER_INNER : MYTH_BORDER_OUTER);
+    for (uint32_t i = 1; i < c->n_chunk; i++)
+        if (!c->chunk[i].is_part && c->chunk[i].line0 > c->chunk[i - 1].line1)
+            mark_border(border, src, c->chunk[i].line0 - 1, c->chunk[i].parent ? MYTH_BORDER_INNER : MYTH_BORDER_OUTER);
+}
+
+myth_status myth_split_borders(uint8_t **out, myth_mem *mem, const char *worker_path, const myth_source *src, myth_error *err)
+{
+    myth_chunker *chunker = NULL;
+    myth_chunks chunks = { 0 };
+    myth_status st = MYTH_OK;
+    const char *language = myth_detect_language(src->path, src->bytes, src->len);
+    *out = NULL;
+    if (!worker_path || !src->n_line || !language || !myth_chunk_has_grammar(language))
+        return MYTH_OK;
+    MYTH_TRY(myth_chunker_open(&chunker, mem, worker_path, err));
+    MYTH_TRY(myth_chunk_file(&chunks, chunker, language, src->path, src->bytes, src->len, err));
+    if (chunks.is_structured) {
+        *out = myth_alloc(mem, MYTH_MEM_STAGING, "borders", (size_t)src->n_line + 1);
+        if (!*out)
+            MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "%s: no room for %u borders", src->path, src->n_line));
+        mark_borders(*out, src, &chunks);
+    }
+fail:
+    myth_chunks_free(&chunks, mem);
+    myth_chunker_close(chunker);
+    return st;
+}
+
+/* ---- the text ---- */
 
 /* Brackets opened minus closed in a line; what stands in quotes does not count. A quote that the line does not close is no quote
  * (an apostrophe in a comment). */
@@ -53,13 +97,23 @@ static uint32_t best_border(const myth_source *src, uint32_t first, uint32_t las
     return best;
 }
 
-myth_status myth_split_next(uint32_t *last, const myth_source *src, uint32_t first, uint32_t guess, myth_split_fits *fits, void *user,
-                            myth_error *err)
+/* The last of the best borders; 0 when there is none. */
+static uint32_t last_border(const uint8_t *border, uint32_t first, uint32_t last)
+{
+    uint32_t best = 0, from = first + (last - first) / 4;
+    for (uint32_t n = last + 1; n-- > from;)
+        if (border[n] > (best ? border[best] : MYTH_BORDER_NONE))
+            best = n;
+    return best;
+}
+
+myth_status myth_split_next(uint32_t *last, const myth_source *src, uint32_t first, uint32_t end, uint32_t guess, const uint8_t *border,
+                            myth_split_fits *fits, void *user, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    uint32_t yes = first - 1, no = src->n_line + 1, step = guess;
+    uint32_t yes = first - 1, no = end + 1, step = guess;
     while (yes + 1 < no) {                              /* gallop up from the guess, then halve */
-        uint32_t n = no <= src->n_line ? yes + (no - yes) / 2 : step < src->n_line - yes ? yes + step : src->n_line;
+        uint32_t n = no <= end ? yes + (no - yes) / 2 : step < end - yes ? yes + step : end;
         bool does = false;
         if ((st = fits(user, first, n, &does, err)) != MYTH_OK)
             return st;
@@ -67,10 +121,11 @@ myth_status myth_split_next(uint32_t *last, const myth_source *src, uint32_t fir
             yes = n;
         else
             no = n;
-        step = step < src->n_line ? 2 * step : step;
+        step = step < end ? 2 * step : step;
     }
     if (yes < first)
         return myth_fail(err, MYTH_ELIMIT, "%s: line %u alone does not fit a prompt", src->path, first);
-    *last = yes == src->n_line ? yes : best_border(src, first, yes);
+    uint32_t at = yes < end && border ? last_border(border, first, yes) : 0;
+    *last = yes == end ? yes : at ? at : best_border(src, first, yes);
     return MYTH_OK;
 }

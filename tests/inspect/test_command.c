@@ -141,12 +141,12 @@ static void test_hard_limit(void **state)
     cli_shell(&r, "$M convert " TINY "-o $D/m.gguf --type q8_0 && head -c $(($(wc -c < $D/m.gguf) - 100000)) $D/m.gguf > $D/cut.gguf");
     assert_int_equal(r.code, 0);
     uint32_t n = 0;
-    for (n_x -= 100; n != 12000; n_x += n < 12000) {                     /* its path is longer, or shorter */
+    while (n != 12000) {                                                 /* its path is longer, or shorter */
+        n_x = n == 0 ? n_x : n < 12000 ? n_x + (12000 - n + 1) / 2 : n_x - 1;
         put_file("big.c", source, n_x);
         j = json_of("$M inspect-file $D/big.c -m $D/m.gguf --dry-run --format json --max-prompt-tokens 1000000", 0);
         n = (uint32_t)json_integer_value(json_object_get(j, "prompt_tokens"));
         json_decref(j);
-        assert_true(n <= 12000);
     }
     cli_shell(&r, "$M inspect-file $D/big.c -m $D/cut.gguf");
     assert_int_equal(r.code, 65);
@@ -171,6 +171,8 @@ static void test_exit_codes(void **state)
         { "$M inspect-file $D/a.c " TINY "--fail-level never -n 3", 3 },
         { "$M inspect-file $D/a.c " TINY "--max-prompt-tokens 50", 3 },
         { "$M inspect-file $D/a.c " TINY "-c 512 --prompt-style compact", 3 },
+        { "$M inspect-file $D/a.c " TINY "--code-tokens 40", 3 },
+        { "$M inspect-file $D/a.c " TINY "--context-rounds 9", 2 },
         { "$M inspect-file $D/a.c " TINY "--mem-limit 1MiB", 71 },
         { "$M inspect-file $D/a.c " TINY "--mem-limit 1MiB --dry-run", 0 },
         { "$M prompt $D/none.c " TINY, 66 },
@@ -268,12 +270,34 @@ static void test_interrupt_keeps_what_is_there(void **state)
     json_decref(j);
 }
 
+/* Shares of a prompt add up to it; what nobody uses the code may have. */
+static void test_budget(void **state)
+{
+    (void)state;
+    put_file("a.c", source, 0);
+    json_t *j = json_of("$M inspect-file $D/a.c " TINY "--format json --fail-level never -n 3", 3);
+    double n = cli_number(j, "prompt_tokens"), rules = cli_number(j, "budget.rules.tokens"), task = cli_number(j, "budget.task.tokens"),
+           code = cli_number(j, "budget.code.tokens");
+    assert_true(rules > 0 && code > 0 && rules + task + code == n && cli_number(j, "budget.map.tokens") == 0);
+    assert_true(cli_number(j, "budget.code.room") == 12000 - rules - task);
+    const json_t *files = json_object_get(j, "files");
+    assert_int_equal(json_array_size(files), 1);
+    assert_true(json_is_true(json_object_get(json_array_get(files, 0), "whole")));
+    assert_string_equal(text_of(j, "file"), text_of(json_array_get(files, 0), "path"));
+    json_decref(j);
+    char line[256];
+    snprintf(line, sizeof(line), "$M inspect-file $D/a.c " TINY "--dry-run --format json --split --code-tokens %.0f", code - 1);
+    j = json_of(line, 0);
+    assert_true(json_array_size(json_object_get(j, "parts")) > 1 && cli_number(j, "budget.code.largest_part") < code);
+    json_decref(j);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_keys),          cmocka_unit_test(test_prompt),     cmocka_unit_test(test_batch),
         cmocka_unit_test(test_exit_codes),    cmocka_unit_test(test_hard_limit), cmocka_unit_test(test_memory_report), cmocka_unit_test(test_fail_level),
-        cmocka_unit_test(test_trained_model),
+        cmocka_unit_test(test_trained_model), cmocka_unit_test(test_budget),
         cmocka_unit_test(test_interrupt_keeps_what_is_there),
     };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);

@@ -75,12 +75,14 @@ static void test_held_out_files(void **unused)
     rig_open(&r, check_path(path, sizeof(path), MODEL),
              &(myth_engine_opts) { .n_threads = 1, .n_ctx = 2048, .n_checkpoint = 1, .top_k = 64, .n_mask = 1 });
     for (uint32_t i = 0; i < n; i++) {
+        myth_material *material;
         myth_inspection *in = NULL;
         myth_inspect_opts o = { .style = MYTH_PROMPT_COMPACT, .max_prompt_tokens = MYTH_INSPECT_PROMPT_TOKENS,
                                 .max_new_tokens = MYTH_INSPECT_NEW_TOKENS, .n_ctx = 2048 };
         size_t len = read_corpus(bytes, e[i].path);
         bool hit = false;
-        assert_ok(myth_inspect_open(&in, &r.model, e[i].path, bytes, len, &o, &rig_err));
+        assert_ok(myth_material_whole(&material, r.mem, e[i].path, bytes, len, &rig_err));
+        assert_ok(myth_inspect_open(&in, &r.model, material, &o, &rig_err));
         assert_ok(myth_inspect_run(in, r.engine, &rig_err));
         const myth_report *report = myth_inspect_report(in);
         assert_true(report->complete && report->n_dropped == 0);
@@ -93,6 +95,7 @@ static void test_held_out_files(void **unused)
         n_hit += hit;
         n_defect += *e[i].rule != '\0';
         myth_inspect_close(in);
+        myth_material_close(material);
     }
     rig_close(&r);
     printf("%u files: %u of %u defects found (at least %u), %u false alarms (at most %u)\n", n, n_hit, n_defect, min_hits, n_alarm, max_alarms);

@@ -161,7 +161,7 @@ static void test_walks_parse_and_cite(void **unused)
     static char text[TEXT_MAX];
     static bed b;
     uint64_t rng = check_seed();
-    uint32_t n_walk = check_is_full() ? 10000 : 600, n_finding = 0;
+    uint32_t n_walk = check_is_full() ? 10000 : check_sample(600), n_finding = 0;
     for (uint32_t i = 0; i < n_walk; i++) {
         bed_random(&b, &rng);
         size_t len = random_walk(&b, &rng, text, check_below(&rng, 3000));
@@ -181,7 +181,7 @@ static void test_close_anywhere(void **unused)
     static char text[TEXT_MAX], closed[TEXT_MAX + MYTH_ANSWER_TAIL];
     static bed b;
     uint64_t rng = check_seed();
-    for (uint32_t i = 0, n_walk = check_is_full() ? 200 : 12; i < n_walk; i++) {
+    for (uint32_t i = 0, n_walk = check_is_full() ? 200 : check_sample(12); i < n_walk; i++) {
         bed_random(&b, &rng);
         size_t len = random_walk(&b, &rng, text, 700);
         uint32_t before = 0, dropped = 0;
@@ -206,7 +206,7 @@ static void test_mutated_answers(void **unused)
     static bed b;
     uint64_t rng = check_seed();
     uint32_t n_read = 0, n_holds = 0;
-    for (uint32_t i = 0, n = check_is_full() ? 20000 : 600; i < n; i++) {
+    for (uint32_t i = 0, n = check_is_full() ? 20000 : check_sample(600); i < n; i++) {
         myth_answer answer;
         myth_error err = { 0 };
         if (i % 50 == 0) {
@@ -244,7 +244,7 @@ static void test_second_pass(void **unused)
     static bed b;
     uint64_t rng = check_seed();
     uint32_t n_seen = 0;
-    for (uint32_t i = 0, n = check_is_full() ? 1000 : 60; i < n; i++) {
+    for (uint32_t i = 0, n = check_is_full() ? 1000 : check_sample(60); i < n; i++) {
         myth_str heads[MYTH_FINDING_MAX];
         myth_answer first, second;
         bed_random(&b, &rng);
@@ -275,7 +275,7 @@ static void test_every_state_can_finish(void **unused)
     (void)unused;
     static bed b;
     uint64_t rng = check_seed();
-    for (uint32_t i = 0, n = check_is_full() ? 400 : 40; i < n; i++) {
+    for (uint32_t i = 0, n = check_is_full() ? 400 : check_sample(40); i < n; i++) {
         bed_random(&b, &rng);
         state s = { 0 };
         b.a.start(b.a.self, &s);
@@ -351,6 +351,48 @@ static void test_keys(void **unused)
         bed_close(&b);
     }
     assert_true(n_same > 0);
+}
+
+/* A key that forgets how long a text is must not forget that a whole character has no room in it. */
+static void test_keys_near_the_end_of_a_text(void **unused)
+{
+    (void)unused;
+    static bed b;
+    static const char one[] = "int f(char *s)\n", head[] = "{\"findings\":[{\"file\":\"a.c\",\"lines\":[1,1],\"evidence\":\"int f(char *s)\",\"rule\":\"other\",\"issue\":\"";
+    enum { LIMIT = 24 };
+    uint32_t n_same = 0;
+    bed_open(&b, "a.c", one, sizeof(one) - 1);
+    b.limits = *myth_findings_limits_of(MYTH_PROMPT_FULL);
+    b.limits.issue = LIMIT;
+    state at[LIMIT + 1];
+    memset(at, 0, sizeof(at));
+    b.a.start(b.a.self, &at[0]);
+    for (const char *p = head; *p; p++)
+        assert_true(b.a.step(b.a.self, &at[0], (uint8_t)*p));
+    for (int n = 0; n < LIMIT; n++) {
+        at[n + 1] = at[n];
+        assert_true(b.a.step(b.a.self, &at[n + 1], 'a'));
+    }
+    for (uint32_t horizon = 1; horizon < LIMIT; horizon++)
+        for (int n = 1; n <= LIMIT; n++) {
+            state x = { 0 }, y = { 0 };
+            b.a.key(b.a.self, &at[0], horizon, &x);
+            b.a.key(b.a.self, &at[n], horizon, &y);
+            if (memcmp(&x, &y, b.a.state_bytes))
+                continue;
+            n_same++;
+            x = at[0];
+            y = at[n];
+            for (uint32_t i = 0; i < horizon; i++) {
+                uint8_t cx[256], cy[256];
+                uint32_t nx = next_bytes(&b, &x, cx), ny = next_bytes(&b, &y, cy);
+                assert_int_equal(nx, ny);
+                assert_memory_equal(cx, cy, nx);
+                assert_true(b.a.step(b.a.self, &x, 'a') && b.a.step(b.a.self, &y, 'a'));
+            }
+        }
+    assert_true(n_same > 0);
+    bed_close(&b);
 }
 
 static bool accepts(const bed *b, const char *text)
@@ -450,6 +492,7 @@ int main(void)
         cmocka_unit_test(test_walks_parse_and_cite), cmocka_unit_test(test_close_anywhere),
         cmocka_unit_test(test_second_pass), cmocka_unit_test(test_mutated_answers),
         cmocka_unit_test(test_every_state_can_finish), cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_keys_near_the_end_of_a_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,25 @@ static void opts_default(myth_inspect_opts *o)
     *o = (myth_inspect_opts) { .style = MYTH_PROMPT_COMPACT, .max_prompt_tokens = MYTH_INSPECT_PROMPT_TOKENS, .max_new_tokens = 96 };
 }
 
+/* An inspection of one whole file; closes its material, too. */
+typedef struct {
+    myth_material *material;
+    myth_inspection *in;
+} whole;
+
+static myth_status whole_open(whole *w, const myth_model *m, const char *path, const void *bytes, size_t len, const myth_inspect_opts *o, myth_error *err)
+{
+    *w = (whole) { 0 };
+    myth_status st = myth_material_whole(&w->material, m->mem, path, bytes, len, err);
+    return st == MYTH_OK ? myth_inspect_open(&w->in, m, w->material, o, err) : st;
+}
+
+static void whole_close(whole *w)
+{
+    myth_inspect_close(w->in);
+    myth_material_close(w->material);
+}
+
 /* ---- what a report must be, asked of a JSON library and of the file ---- */
 
 static json_t *render(const myth_report *r, bool lines)
@@ -55,7 +74,7 @@ static size_t check_report(const myth_report *r, const unsigned char *bytes, siz
         const json_t *f = json_array_get(list, i), *e = json_object_get(f, "evidence"), *l = json_object_get(f, "lines");
         myth_citation c;
         assert_true(stands_in(bytes, len, json_string_value(e), json_string_length(e)));
-        assert_int_equal(myth_verify(&c, &r->finding[i], r->block, r->n_part, r->finding, (uint32_t)i), MYTH_CITES);
+        assert_int_equal(myth_verify(&c, &r->finding[i], r->block, r->n_block, r->finding, (uint32_t)i), MYTH_CITES);
         assert_true(c.line >= json_integer_value(json_array_get(l, 0)) && c.line <= json_integer_value(json_array_get(l, 1)));
         assert_true(json_string_length(json_object_get(f, "issue")) > 0);
     }
@@ -71,13 +90,13 @@ static void test_fuzzed_generations(void **unused)
     static const char *const path[] = { "a.c", "b \"q\\.py", "\xff.js", "very/long/path/to/a/file/of/some/name.cc" };
     unsigned char bytes[FILE_MAX];
     uint64_t rng = check_seed();
-    uint32_t n_run = check_is_full() ? 10000 : 40;
+    uint32_t n_run = check_is_full() ? 10000 : check_sample(40);
     size_t n_finding = 0, n_complete = 0, n_inspected = 0;
     rig r;
     rig_open(&r, SPEC, &(myth_engine_opts) { .n_threads = 1, .n_ctx = CTX, .n_checkpoint = 1, .top_k = 1024, .n_mask = 1, .n_ubatch = 256 });
     for (uint32_t i = 0; i < n_run; i++) {
         size_t len = hostile_fill(&rng, bytes, FILE_MAX);
-        myth_inspection *in = NULL;
+        whole w;
         myth_inspect_opts o;
         opts_default(&o);
         o.n_ctx = CTX;
@@ -88,14 +107,14 @@ static void test_fuzzed_generations(void **unused)
             o.max_prompt_tokens = 250 + check_below(&rng, 300);
         o.sample.temp = check_below(&rng, 3) ? 1.0f + 40.0f * check_unit(&rng) : 0.0f;
         o.sample.seed = check_rand(&rng);
-        assert_int_equal(myth_inspect_open(&in, &r.model, path[check_below(&rng, 4)], bytes, len, &o, NULL), MYTH_OK);
-        if (!myth_inspect_report(in)->refusal) {
-            assert_ok(myth_inspect_run(in, r.engine, &rig_err));
+        assert_int_equal(whole_open(&w, &r.model, path[check_below(&rng, 4)], bytes, len, &o, NULL), MYTH_OK);
+        if (!myth_inspect_report(w.in)->refusal) {
+            assert_ok(myth_inspect_run(w.in, r.engine, &rig_err));
             n_inspected++;
         }
-        n_finding += check_report(myth_inspect_report(in), bytes, len);
-        n_complete += myth_inspect_report(in)->complete;
-        myth_inspect_close(in);
+        n_finding += check_report(myth_inspect_report(w.in), bytes, len);
+        n_complete += myth_inspect_report(w.in)->complete;
+        whole_close(&w);
     }
     rig_close(&r);
     printf("%u files, %zu inspected, %zu complete, %zu findings, all cited\n", n_run, n_inspected, n_complete, n_finding);
@@ -108,13 +127,13 @@ static const char source[] = "int f(char *s)\n{\n\treturn strlen(s) + 1;\n}\n\ni
 
 static void inspect_text(char *dst, size_t cap, const rig *r, const myth_inspect_opts *o)
 {
-    myth_inspection *in = NULL;
-    assert_ok(myth_inspect_open(&in, &r->model, "a.c", (const unsigned char *)source, sizeof(source) - 1, o, &rig_err));
-    assert_ok(myth_inspect_run(in, r->engine, &rig_err));
+    whole w;
+    assert_ok(whole_open(&w, &r->model, "a.c", source, sizeof(source) - 1, o, &rig_err));
+    assert_ok(myth_inspect_run(w.in, r->engine, &rig_err));
     FILE *f = fmemopen(dst, cap, "w");
-    myth_render_json(f, myth_inspect_report(in));
+    myth_render_json(f, myth_inspect_report(w.in));
     fclose(f);
-    myth_inspect_close(in);
+    whole_close(&w);
 }
 
 static void test_same_bytes_twice(void **unused)
@@ -164,43 +183,43 @@ static void test_limit_is_exact(void **unused)
     myth_mem *mem;
     myth_model m;
     myth_inspect_opts o;
-    myth_inspection *in;
+    whole w;
     assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
     assert_ok(myth_model_open(&m, mem, SPEC, &(myth_weights_opts) { .level = MYTH_WEIGHTS_HEADER }, &rig_err));
     opts_default(&o);
-    assert_ok(myth_inspect_open(&in, &m, "a.c", (const unsigned char *)source, sizeof(source) - 1, &o, &rig_err));
-    uint32_t n = myth_inspect_report(in)->prompt_tokens;
-    assert_null(myth_inspect_report(in)->refusal);
-    myth_inspect_close(in);
+    assert_ok(whole_open(&w, &m, "a.c", source, sizeof(source) - 1, &o, &rig_err));
+    uint32_t n = myth_inspect_report(w.in)->prompt_tokens;
+    assert_null(myth_inspect_report(w.in)->refusal);
+    whole_close(&w);
 
     o.max_prompt_tokens = n;
-    assert_ok(myth_inspect_open(&in, &m, "a.c", (const unsigned char *)source, sizeof(source) - 1, &o, &rig_err));
-    assert_null(myth_inspect_report(in)->refusal);
-    myth_inspect_close(in);
+    assert_ok(whole_open(&w, &m, "a.c", source, sizeof(source) - 1, &o, &rig_err));
+    assert_null(myth_inspect_report(w.in)->refusal);
+    whole_close(&w);
 
     o.max_prompt_tokens = n - 1;
-    assert_ok(myth_inspect_open(&in, &m, "a.c", (const unsigned char *)source, sizeof(source) - 1, &o, &rig_err));
-    const myth_refusal *why = myth_inspect_report(in)->refusal;
+    assert_ok(whole_open(&w, &m, "a.c", source, sizeof(source) - 1, &o, &rig_err));
+    const myth_refusal *why = myth_inspect_report(w.in)->refusal;
     assert_non_null(why);
     assert_int_equal(why->count, n);
     assert_int_equal(why->limit, n - 1);
     assert_true(why->n_remedy >= 3);
-    assert_string_equal(myth_inspect_report(in)->finish_reason, "refused");
-    json_t *v = render(myth_inspect_report(in), false);
+    assert_string_equal(myth_inspect_report(w.in)->finish_reason, "refused");
+    json_t *v = render(myth_inspect_report(w.in), false);
     assert_true(json_is_object(json_object_get(v, "refusal")));
     assert_true(json_is_false(json_object_get(v, "complete")));
     json_decref(v);
-    myth_inspect_close(in);
+    whole_close(&w);
 
     o.max_prompt_tokens = MYTH_INSPECT_PROMPT_TOKENS;
     o.n_ctx = n + o.max_new_tokens - 1;                                 /* prompt + output one over the context that was asked for */
-    assert_ok(myth_inspect_open(&in, &m, "a.c", (const unsigned char *)source, sizeof(source) - 1, &o, &rig_err));
-    assert_non_null(myth_inspect_report(in)->refusal);
-    myth_inspect_close(in);
+    assert_ok(whole_open(&w, &m, "a.c", source, sizeof(source) - 1, &o, &rig_err));
+    assert_non_null(myth_inspect_report(w.in)->refusal);
+    whole_close(&w);
     o.n_ctx++;
-    assert_ok(myth_inspect_open(&in, &m, "a.c", (const unsigned char *)source, sizeof(source) - 1, &o, &rig_err));
-    assert_null(myth_inspect_report(in)->refusal);
-    myth_inspect_close(in);
+    assert_ok(whole_open(&w, &m, "a.c", source, sizeof(source) - 1, &o, &rig_err));
+    assert_null(myth_inspect_report(w.in)->refusal);
+    whole_close(&w);
     myth_model_close(&m);
     assert_int_equal(myth_mem_close(mem), 0);
 }
@@ -210,18 +229,18 @@ static void test_cancel_keeps_what_is_there(void **unused)
     (void)unused;
     static const bool cancel = true;
     myth_inspect_opts o;
-    myth_inspection *in;
+    whole w;
     rig r;
     opts_default(&o);
     o.n_ctx = 1024;
     o.cancel = &cancel;
     rig_open(&r, SPEC, &(myth_engine_opts) { .n_threads = 1, .n_ctx = 1024, .n_checkpoint = 1, .top_k = 64, .n_mask = 1 });
-    assert_ok(myth_inspect_open(&in, &r.model, "a.c", (const unsigned char *)source, sizeof(source) - 1, &o, &rig_err));
-    assert_ok(myth_inspect_run(in, r.engine, &rig_err));
-    assert_string_equal(myth_inspect_report(in)->finish_reason, "cancelled");
-    assert_false(myth_inspect_report(in)->complete);
-    json_decref(render(myth_inspect_report(in), true));
-    myth_inspect_close(in);
+    assert_ok(whole_open(&w, &r.model, "a.c", source, sizeof(source) - 1, &o, &rig_err));
+    assert_ok(myth_inspect_run(w.in, r.engine, &rig_err));
+    assert_string_equal(myth_inspect_report(w.in)->finish_reason, "cancelled");
+    assert_false(myth_inspect_report(w.in)->complete);
+    json_decref(render(myth_inspect_report(w.in), true));
+    whole_close(&w);
     rig_close(&r);
 }
 
@@ -232,23 +251,23 @@ static myth_status whole_run(myth_mem *mem, const myth_inspect_opts *o, myth_pla
 {
     myth_model m = { 0 };
     myth_engine *e = NULL;
-    myth_inspection *in = NULL;
+    whole w = { 0 };
     myth_engine_opts eo = { .n_threads = 1, .n_ubatch = 64 };
     myth_plan_extra extra;
     myth_status st;
     FILE *f;
     MYTH_TRY(myth_model_open(&m, mem, SPEC, &(myth_weights_opts) { .level = MYTH_WEIGHTS_DATA }, err));
-    MYTH_TRY(myth_inspect_open(&in, &m, "a.c", (const unsigned char *)source, sizeof(source) - 1, o, err));
-    MYTH_TRY(myth_inspect_needs(in, &eo, &extra, err));
+    MYTH_TRY(whole_open(&w, &m, "a.c", source, sizeof(source) - 1, o, err));
+    MYTH_TRY(myth_inspect_needs(w.in, &eo, &extra, err));
     MYTH_TRY(myth_plan_make(plan, &m, &eo, &extra, NULL, false, err));
     MYTH_TRY(myth_engine_open(&e, &m, &eo, err));
-    MYTH_TRY(myth_inspect_run(in, e, err));
+    MYTH_TRY(myth_inspect_run(w.in, e, err));
     f = fmemopen(dst, cap, "w");
-    myth_render_json(f, myth_inspect_report(in));
+    myth_render_json(f, myth_inspect_report(w.in));
     fclose(f);
 fail:
     myth_engine_close(e);
-    myth_inspect_close(in);
+    whole_close(&w);
     myth_model_close(&m);
     return st;
 }
@@ -293,7 +312,7 @@ static void test_every_allocation_may_fail(void **unused)
     assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
     assert_ok(whole_run(mem, &o, &plan, good, sizeof(good), &rig_err));
     uint64_t n_alloc = myth_mem_n_alloc(mem), n_failed = 0;
-    for (uint64_t nth = 1; nth <= n_alloc; nth += check_is_full() || nth < 12 ? 1 : 1 + n_alloc / 60) {
+    for (uint64_t nth = 1; nth <= n_alloc; nth += check_is_full() || nth < 12 ? 1 : 1 + n_alloc / check_sample(60)) {
         myth_mem_set_fault(mem, &(myth_fault) { .fail_nth = nth });
         myth_status st = whole_run(mem, &o, &plan, text, sizeof(text), &rig_err);
         myth_mem_set_fault(mem, NULL);

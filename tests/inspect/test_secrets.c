@@ -67,7 +67,7 @@ static void test_kinds(void **unused)
 {
     (void)unused;
     uint64_t rng = check_seed();
-    uint32_t n = 0, rounds = check_is_full() ? 2000 : 40, n_kind = 0;
+    uint32_t n = 0, rounds = check_is_full() ? 2000 : check_sample(40), n_kind = 0;
     for (uint32_t i = 0; i < FAKE_KINDS; i++) {
         n_kind += i == 0 || strcmp(fake_kinds[i].kind, fake_kinds[i - 1].kind) != 0;
         for (uint32_t k = 0; k < rounds; k++) {
@@ -150,7 +150,7 @@ static void test_any_bytes(void **unused)
     (void)unused;
     uint64_t rng = check_seed();
     uint32_t n_span = 0;
-    for (uint32_t round = 0; round < (check_is_full() ? 200000u : 3000u); round++) {
+    for (uint32_t round = 0; round < (check_is_full() ? 200000u : check_sample(3000)); round++) {
         size_t len = hostile_fill(&rng, text, sizeof(text) / 8), end = 0;
         while (len < sizeof(text) / 4 && check_below(&rng, 12)) {
             const char *p = piece[check_below(&rng, sizeof(piece) / sizeof(piece[0]))];

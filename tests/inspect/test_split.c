@@ -34,7 +34,7 @@ static uint32_t cut(uint32_t first, uint32_t guess, uint32_t max_bytes)
 {
     fit f = { max_bytes, 0 };
     uint32_t last = 0;
-    assert_int_equal(myth_split_next(&last, &src, first, guess, fits, &f, NULL), MYTH_OK);
+    assert_int_equal(myth_split_next(&last, &src, first, src.n_line, guess, NULL, fits, &f, NULL), MYTH_OK);
     assert_true(last >= first && f.n_call < 64);
     return last;
 }
@@ -92,7 +92,7 @@ static void test_line_that_does_not_fit(void **unused)
     uint32_t last;
     myth_error err = { 0 };
     open_source(c_file, sizeof(c_file) - 1);
-    assert_int_equal(myth_split_next(&last, &src, 1, 1, fits, &f, &err), MYTH_ELIMIT);
+    assert_int_equal(myth_split_next(&last, &src, 1, src.n_line, 1, NULL, fits, &f, &err), MYTH_ELIMIT);
     assert_non_null(strstr(err.msg, "line 1 "));
     close_source();
 }
@@ -109,7 +109,7 @@ static void test_parts_cover_the_file(void **unused)
         fit f = { 40 + check_below(&rng, 600), 0 };
         for (uint32_t first = 1, last; first <= src.n_line; first = last + 1, n_part++) {
             bool does = false;
-            myth_status st = myth_split_next(&last, &src, first, 1 + check_below(&rng, 50), fits, &f, NULL);
+            myth_status st = myth_split_next(&last, &src, first, src.n_line, 1 + check_below(&rng, 50), NULL, fits, &f, NULL);
             if (st == MYTH_ELIMIT) {                                 /* a line longer than the limit: nothing smaller is left */
                 assert_true(src.line[first - 1].len > f.max_bytes);
                 break;
@@ -125,9 +125,45 @@ static void test_parts_cover_the_file(void **unused)
     assert_true(n_part > n_file);
 }
 
+/* A parser's borders: between definitions, whatever the text looks like; none where no grammar is. */
+static void test_borders_of_a_parser(void **unused)
+{
+    static const char text[] =
+        "int f(int n)\n"             /*  1 */
+        "{\n"                        /*  2 */
+        "    return n;\n"            /*  3 */
+        "}\n"                        /*  4 */
+        "/* of g { */\n"             /*  5 */
+        "int g(int n)\n"             /*  6 */
+        "{\n"                        /*  7 */
+        "\n"                         /*  8 */
+        "    return -n;\n"           /*  9 */
+        "}\n"                        /* 10 */
+        "int h;\n";                  /* 11 */
+    uint8_t *border = NULL;
+    uint32_t last;
+    (void)unused;
+    open_source(text, sizeof(text) - 1);
+    assert_int_equal(myth_split_borders(&border, mem, NULL, &src, NULL), MYTH_OK);
+    assert_null(border);
+    if (getenv("MYTHOS_BIN")) {
+        assert_int_equal(myth_split_borders(&border, mem, getenv("MYTHOS_BIN"), &src, NULL), MYTH_OK);
+        if (!border)
+            print_message("no grammar for C in this build\n");
+        for (uint32_t most = 5; border && most < 11; most++) {
+            fit f = { src.line[most - 1].off + src.line[most - 1].len, 0 };
+            assert_int_equal(myth_split_next(&last, &src, 1, src.n_line, 4, border, fits, &f, NULL), MYTH_OK);
+            assert_int_equal(last, most < 10 ? 4 : 10);       /* the comment goes with what it is about; a blank line inside g cuts nothing */
+        }
+        myth_free(mem, border);
+    }
+    close_source();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_borders_of_a_parser),
         cmocka_unit_test(test_cuts_between_functions),
         cmocka_unit_test(test_cuts_by_indentation),
         cmocka_unit_test(test_line_that_does_not_fit),

@@ -110,8 +110,8 @@ static inline void tree_change(const char *name, uint32_t n_change, uint64_t *rn
 /* Removes a database and what lies beside it. */
 static inline void index_remove(const char *db)
 {
-    static const char *const suffix[] = { "", "-wal", "-shm", "-journal", ".lock" };
-    for (int i = 0; i < 5; i++) {
+    static const char *const suffix[] = { "", "-wal", "-shm", "-journal", ".lock", ".embeddings", ".vectors.lock" };
+    for (size_t i = 0; i < sizeof(suffix) / sizeof(suffix[0]); i++) {
         char name[128];
         snprintf(name, sizeof(name), "%s%s", db, suffix[i]);
         unlink(files_path(name));
@@ -190,7 +190,7 @@ static inline void index_dump(bytes *out, const char *tree, const char *db, myth
         assert_int_equal(myth_store_refs(s, id, put_ref, out, &err), MYTH_OK);
     }
     sqlite3_finalize(q);
-    put_rows(out, sql, "SELECT key, value FROM meta WHERE key <> 'dictionary' AND key <> 'history' ORDER BY key", 0);
+    put_rows(out, sql, "SELECT key, value FROM meta WHERE key NOT IN ('dictionary', 'history', 'updates') AND key NOT LIKE 'vectors%' ORDER BY key", 0);
     put_rows(out, sql, "SELECT path, chunks.off FROM chunks JOIN files ON files.id=file_id WHERE chunks.id IN "
                        "(SELECT rowid FROM fts WHERE fts MATCH '\"parse\" OR names:\"error\"') ORDER BY path, chunks.off", 0);
     myth_index_close(x);

@@ -174,9 +174,9 @@ static void make_tree(tree *t, const char *root, const char *home)
         }
     if (check_below(&t->r, 2))
         put_patterns(t, root, ".git/info/exclude");
-    /* core.excludesFile: by default, of the user, of the repository */
+    /* core.excludesFile: by default, of the user, of the repository, of a file that the user's includes */
     char config[700] = "[core]\n\trepositoryformatversion = 0\n";
-    uint32_t which = check_below(&t->r, 4);
+    uint32_t which = check_below(&t->r, 5);
     put(home, ".gitconfig", "", 0);
     put(home, ".config/git/ignore", "", 0);
     if (which == 1) {
@@ -190,6 +190,10 @@ static void make_tree(tree *t, const char *root, const char *home)
         put_patterns(t, home, "mine");
         put_patterns(t, home, "other");
         snprintf(config + strlen(config), sizeof(config) - strlen(config), "\texcludesfile = \"%s/other\"\n", home);
+    } else if (which == 4) {
+        put(home, ".gitconfig", "[Include]\n\tpath = more\n", 23);
+        put(home, "more", "[core]\n\tExcludesFile = ~/mine\n", 30);
+        put_patterns(t, home, "mine");
     }
     put(root, ".git/config", config, strlen(config));
 }

@@ -2,7 +2,8 @@
  *
  * Seed     MYTHOS_TEST_SEED, else 1; printed on first use, so that a failure can be run again
  * Full     MYTHOS_TEST_FULL=1 runs the issue's counts, else a sample
- * Sample   MYTHOS_TEST_SAMPLE=N, set by ctest where software stands in for a device: an N-th of the sample, in full runs too */
+ * Sample   MYTHOS_TEST_SAMPLE=N, set by ctest where software stands in for a device: an N-th of the sample, in full runs too;
+ *          MYTHOS_TEST_QUICK=N, set by ctest where a sample takes minutes: an N-th of that, but in full runs */
 #ifndef MYTH_TESTS_CHECK_H
 #define MYTH_TESTS_CHECK_H
 
@@ -29,12 +30,24 @@ static inline bool check_is_full(void)
     return s && s[0] == '1' && !getenv("MYTHOS_TEST_SAMPLE");
 }
 
+static inline uint32_t check_share(const char *name)
+{
+    const char *s = getenv(name);
+    const uint32_t share = s ? (uint32_t)strtoul(s, NULL, 10) : 1;
+    return share ? share : 1;
+}
+
+static inline uint32_t check_quick(void)
+{
+    const char *full = getenv("MYTHOS_TEST_FULL");
+    return full && full[0] == '1' ? 1 : check_share("MYTHOS_TEST_QUICK");
+}
+
 /* How many of the n of a sample are run: at least 1. */
 static inline uint32_t check_sample(uint32_t n)
 {
-    const char *s = getenv("MYTHOS_TEST_SAMPLE");
-    uint32_t share = s ? (uint32_t)strtoul(s, NULL, 10) : 1;
-    return share > 1 ? (n + share - 1) / share : n;
+    const uint32_t share = check_share("MYTHOS_TEST_SAMPLE") * check_quick();
+    return (n + share - 1) / share;
 }
 
 static inline uint64_t check_seed(void)
@@ -67,6 +80,9 @@ static inline bool check_is_among(uint32_t i, uint32_t n, uint32_t most)
 
 /* Whether the i-th of the n of a sample is run. */
 static inline bool check_is_kept(uint32_t i, uint32_t n) { return check_is_among(i, n, check_sample(n)); }
+
+/* Whether the i-th of n cases is run, all of which are unless the run is a quick one. */
+static inline bool check_is_case(uint32_t i, uint32_t n) { return check_is_among(i, n, (n + check_quick() - 1) / check_quick()); }
 
 /* splitmix64: any state is a good one */
 static inline uint64_t check_rand(uint64_t *state)

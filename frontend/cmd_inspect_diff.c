@@ -1,0 +1,159 @@
+/* cmd_inspect_diff.c - inspects what changed: the definitions around changed lines, with their surroundings, callers and tests. */
+#include "select_run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    myth_inspect_flags inspect;
+    myth_select_flags select;
+    const char *patch;
+    int filter;
+    bool staged;
+} diff_opts;
+
+static const myth_option options[] = {
+    { "staged", NULL, MYTH_OPT_FLAG, NULL, offsetof(diff_opts, staged), NULL, 0, 0, "what git's index has, beside HEAD (or REV)" },
+    { "diff", NULL, MYTH_OPT_TEXT, "FILE", offsetof(diff_opts, patch), NULL, 0, 0,
+      "a unified diff whose new side is in the directory; - reads standard input" },
+    { "filter-mode", NULL, MYTH_OPT_CHOICE, MYTH_FILTERS, offsetof(diff_opts, filter), "diff_context", 0, 0,
+      "findings that count: in changed lines, in changed definitions and lines that the diff shows, in changed files, anywhere" },
+};
+static const myth_option_group groups[] = {
+    MYTH_GROUPS_INSPECT(diff_opts, inspect), MYTH_GROUP_SELECT(diff_opts, select), MYTH_GROUP("diff", diff_opts, options),
+};
+
+enum { TASK_BYTES = 16 << 10, TASK_RANGES = 64, SAID_FILES = 8 };
+
+typedef struct {
+    myth_select_run run;                /* first: see select_run.h */
+    const diff_opts *o;
+    myth_diff diff;
+    myth_changes changes;
+    char title[160], task[TASK_BYTES];
+} diff_job;
+
+static myth_status read_diff(diff_job *j, myth_error *err)
+{
+    char *text = NULL;
+    unsigned char *bytes = NULL;
+    size_t n = 0;
+    myth_status st;
+    if (j->o->patch) {
+        st = myth_cli_read(&bytes, &n, j->run.mem, j->o->patch, MYTH_DIFF_BYTES, err);
+        text = (char *)bytes;
+    } else {
+        st = myth_revision_diff(j->run.side, &text, &n, err);
+    }
+    if (st == MYTH_OK)
+        myth_runlog_input_bytes(cli->runlog, "diff", text, n);
+    if (st == MYTH_OK)
+        st = myth_diff_parse(&j->diff, j->run.mem, text, n, err);
+    myth_free(j->run.mem, text);
+    return st;
+}
+
+static myth_status begin(void *user, myth_cli *cli, myth_error *err)
+{
+    diff_job *j = user;
+    const char *spec = cli->n_arg ? cli->arg[0] : NULL;
+    myth_status st;
+    if (j->o->patch && (spec || j->o->staged))
+        return myth_fail(err, MYTH_EARG, "--diff takes the changes from a file; leave out %s", spec ? "the revision" : "--staged");
+    if (spec && !*spec)
+        return myth_fail(err, MYTH_EARG, "an empty revision; expected a commit, A..B, or nothing for the working tree");
+    MYTH_TRY(myth_select_run_open(&j->run, cli, &j->o->select, &(myth_revision_opts){ .spec = spec, .is_staged = j->o->staged, .is_patch = j->o->patch != NULL },
+                                  err));
+    MYTH_TRY(read_diff(j, err));
+    if (j->o->patch)
+        snprintf(j->title, sizeof(j->title), "diff of %.140s", j->o->patch);
+    else
+        snprintf(j->title, sizeof(j->title), "diff %s%s%.120s", j->o->staged ? "staged" : "", j->o->staged && spec ? " beside " : "",
+                 spec ? spec : j->o->staged ? "" : "of the working tree");
+fail:
+    return st;
+}
+
+/* As many ranges as the task's tokens allow. */
+static myth_status make_task(diff_job *j, const myth_model *model, const myth_inspect_opts *io, myth_error *err)
+{
+    uint32_t most = io->task_tokens ? io->task_tokens : MYTH_INSPECT_TASK_TOKENS, n_tok = UINT32_MAX;
+    for (uint32_t ranges = TASK_RANGES;; ranges /= 2) {
+        size_t n = myth_changes_task(j->task, sizeof(j->task), &j->changes, ranges);
+        if (n < sizeof(j->task)) {
+            myth_status st = myth_inspect_count(&n_tok, model, j->task, n, err);
+            if (st != MYTH_OK)
+                return st;
+        }
+        if (n_tok <= most || ranges == 0)
+            return MYTH_OK;                     /* else the pipeline refuses, with the numbers */
+    }
+}
+
+static void say(const diff_job *j, const myth_cli *cli, const myth_select_counts *counts)
+{
+    const myth_changes *c = &j->changes;
+    uint32_t n_said = 0;
+    myth_error line = { 0 };
+    myth_select_run_note(cli, j->title, counts);
+    myth_term_note(cli->term, "%u of %u files shown, %u changed definitions; %u lines added, %u removed, %u files deleted", c->n_shown, c->n_file,
+                   c->n_definition, c->lines_added, c->lines_removed + c->lines_deleted, c->n_deleted);
+    for (uint32_t i = 0; i < c->n_file; i++) {
+        const myth_changed_file *f = &c->file[i];
+        if (!f->skipped || (n_said++ >= SAID_FILES && !f->is_missed))
+            continue;
+        myth_fail(&line, MYTH_OK, "not shown: %.140s: %s", f->path, f->skipped);
+        myth_term_note(cli->term, "%s", line.msg);
+    }
+    if (n_said > SAID_FILES)
+        myth_term_note(cli->term, "%u files are not shown", c->n_skipped);
+}
+
+static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth_material *m, myth_inspect_opts *io, myth_error *err)
+{
+    diff_job *j = user;
+    myth_select_counts counts;
+    const char *prefix = j->o->patch ? "" : myth_revision_prefix(j->run.side);
+    io->title = j->title;
+    myth_select_run_rank(&j->run, &j->o->select, &j->o->inspect, model);
+    myth_status st = myth_select_diff(&j->changes, j->run.select, m, &j->diff, prefix, &counts, err);
+    if (st != MYTH_OK)
+        return st;
+    say(j, cli, &counts);
+    if (io->style == MYTH_PROMPT_FULL && counts.n_subject) {    /* a compact model knows one task, the one it was trained for */
+        st = make_task(j, model, io, err);
+        io->task = j->task;
+        if (st == MYTH_OK)
+            st = myth_select_run_map(&j->run, io, model, err);
+    }
+    return st;
+}
+
+static bool wants(void *user, const myth_source *src, const myth_finding *f, const myth_citation *c)
+{
+    const diff_job *j = user;
+    (void)c;
+    return myth_changes_want(&j->changes, (myth_filter)j->o->filter, src->path, f->first, f->last);
+}
+
+static int run_inspect_diff(myth_cli *cli, const void *opts)
+{
+    diff_job j = { .o = opts };
+    const myth_inspect_job job = { .root = j.o->select.dir, .always_split = true, .begin = begin, .fill = fill, .on_context = myth_select_run_context,
+                                   .wants = wants, .user = &j };
+    int code = myth_inspect_command(cli, &j.o->inspect, &job);
+    if (j.changes.n_missed && !j.o->inspect.dry_run)
+        code = myth_exit_worse(code, MYTH_EXIT_INCOMPLETE);
+    myth_changes_free(&j.changes);
+    myth_diff_free(&j.diff);
+    myth_select_run_close(&j.run);
+    return code;
+}
+
+const myth_command myth_cmd_inspect_diff = {
+    .name = "inspect-diff", .args = "[REV|A..B]", .help = "inspect what changed: of the working tree, the index, between commits, or a patch",
+    .detail = "Without an argument the working tree beside HEAD; REV: beside that commit; A..B: commit B beside A; A...B: B beside where they parted.\n"
+              "Changed definitions are inspected, their callers and tests are context; lines are those of the new side. Nothing of a repository is run.\n"
+              "A diff without anything to show is exit 0.",
+    .group = groups, .n_group = sizeof(groups) / sizeof(groups[0]), .opts_bytes = sizeof(diff_opts), .max_arg = 1, .run = run_inspect_diff
+};

@@ -1,0 +1,180 @@
+/* self.c - see self.h. */
+#define _GNU_SOURCE
+#include "self.h"
+#include "../exit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum { FIRST_ROOM = 1 << 16, ENV_MAX = 1024, WAIT_MS = 100 };
+
+typedef struct {
+    char *text;
+    size_t n, cap;
+} growing;
+
+static myth_status grow(growing *g, myth_mem *mem, myth_error *err)
+{
+    if (g->cap - g->n > FIRST_ROOM / 2)
+        return MYTH_OK;
+    size_t cap = g->cap ? 2 * g->cap : FIRST_ROOM;
+    if (cap > MYTH_SELF_BYTES)
+        return myth_fail(err, MYTH_ELIMIT, "a command printed more than %d bytes", MYTH_SELF_BYTES);
+    char *text = myth_realloc(mem, MYTH_MEM_OTHER, "output", g->text, cap);
+    if (!text)
+        return myth_fail(err, MYTH_ENOMEM, "no memory for what a command printed, %zu bytes", cap);
+    g->text = text;
+    g->cap = cap;
+    return MYTH_OK;
+}
+
+/* False at the end of the stream. Behind the limit of `err_line` bytes are read and dropped. */
+static bool take(int fd, char *dst, size_t cap, size_t *n)
+{
+    char drop[512];
+    bool is_full = *n + 1 >= cap;
+    ssize_t got = is_full ? read(fd, drop, sizeof(drop)) : read(fd, dst + *n, cap - *n - 1);
+    if (got > 0 && !is_full)
+        *n += (size_t)got;
+    return got > 0 || (got < 0 && errno == EINTR);
+}
+
+/* Reads both streams until they end. */
+static myth_status drain(growing *out, char *line, size_t line_cap, int out_fd, int err_fd, const myth_self *self, myth_error *err)
+{
+    struct pollfd p[2] = { { .fd = out_fd, .events = POLLIN }, { .fd = err_fd, .events = POLLIN } };
+    size_t n_line = 0;
+    myth_status st = MYTH_OK;
+    while (p[0].fd >= 0 || p[1].fd >= 0) {
+        if (self->cancel && *self->cancel)
+            return myth_fail(err, MYTH_ECANCEL, "eval: stopped");
+        if (poll(p, 2, WAIT_MS) < 0 && errno != EINTR)
+            return myth_fail(err, MYTH_EIO, "poll: %s", strerror(errno));
+        if (p[0].fd >= 0 && p[0].revents) {
+            MYTH_TRY(grow(out, self->mem, err));
+            if (!take(out_fd, out->text, out->cap, &out->n))
+                p[0].fd = -1;
+        }
+        if (p[1].fd >= 0 && p[1].revents && !take(err_fd, line, line_cap, &n_line))
+            p[1].fd = -1;
+    }
+    line[n_line] = '\0';
+fail:
+    return st;
+}
+
+static myth_status start(pid_t *pid, const myth_self *self, const char *const *args, const char *dir, int out_fd, int err_fd, myth_error *err)
+{
+    const char *argv[MYTH_SELF_ARGS + 2] = { "mythos" };
+    char *env[ENV_MAX + 3], cache[4096], state[4096];
+    int n = 0, n_arg = 1;
+    for (; args[n_arg - 1] && n_arg <= MYTH_SELF_ARGS; n_arg++)
+        argv[n_arg] = args[n_arg - 1];
+    for (char **e = environ; *e && n < ENV_MAX; e++)
+        if (strncmp(*e, "MYTHOS_", 7) != 0 && strncmp(*e, "XDG_CACHE_HOME=", 15) != 0 && strncmp(*e, "XDG_STATE_HOME=", 15) != 0)
+            env[n++] = *e;
+    if ((size_t)snprintf(cache, sizeof(cache), "XDG_CACHE_HOME=%s", self->cache) >= sizeof(cache) ||
+        (size_t)snprintf(state, sizeof(state), "XDG_STATE_HOME=%s", self->cache) >= sizeof(state))
+        return myth_fail(err, MYTH_EARG, "%s: the path is too long", self->cache);
+    env[n++] = cache;
+    env[n++] = state;
+    env[n] = NULL;
+    posix_spawn_file_actions_t fa;
+    int rc = posix_spawn_file_actions_init(&fa);
+    if (rc != 0)
+        return myth_fail(err, MYTH_ENOMEM, "%s: %s", self->program, strerror(rc));
+    posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&fa, out_fd, 1);
+    posix_spawn_file_actions_adddup2(&fa, err_fd, 2);
+    if (dir)
+        posix_spawn_file_actions_addchdir_np(&fa, dir);
+    rc = posix_spawn(pid, self->program, &fa, NULL, (char *const *)argv, env);
+    posix_spawn_file_actions_destroy(&fa);
+    return rc == 0 ? MYTH_OK : myth_fail(err, MYTH_EIO, "%s cannot be started%s%s: %s", self->program, dir ? " in " : "", dir ? dir : "", strerror(rc));
+}
+
+static myth_status status_of(int code)
+{
+    for (int st = MYTH_OK + 1; st < MYTH_STATUS_N; st++)
+        if (myth_exit_of((myth_status)st) == code)
+            return (myth_status)st;
+    return MYTH_EIO;
+}
+
+static myth_status judge(int status, uint32_t codes, const char *command, char *line, int *code, myth_error *err)
+{
+    if (!WIFEXITED(status))
+        return myth_fail(err, MYTH_EIO, "mythos %s was ended by signal %d", command, WTERMSIG(status));
+    *code = WEXITSTATUS(status);
+    if (*code == 0 || (*code < 32 && (codes >> *code & 1)))
+        return MYTH_OK;
+    line[strcspn(line, "\n")] = '\0';
+    return myth_fail(err, status_of(*code), "mythos %s: exit %d: %.180s", command, *code, strncmp(line, "mythos: ", 8) == 0 ? line + 8 : line);
+}
+
+myth_status myth_self_run(char **out, size_t *n, int *code, const myth_self *self, const char *const *args, const char *dir, uint32_t codes,
+                          myth_error *err)
+{
+    int out_pipe[2] = { -1, -1 }, err_pipe[2] = { -1, -1 }, status = 0;
+    growing g = { 0 };
+    char line[512] = "";
+    pid_t pid = -1;
+    myth_status st = MYTH_OK;
+    *out = NULL;
+    *n = 0;
+    if (pipe2(out_pipe, O_CLOEXEC) != 0 || pipe2(err_pipe, O_CLOEXEC) != 0) {
+        st = myth_fail(err, MYTH_EIO, "pipe: %s", strerror(errno));
+        goto fail;
+    }
+    MYTH_TRY(grow(&g, self->mem, err));
+    MYTH_TRY(start(&pid, self, args, dir, out_pipe[1], err_pipe[1], err));
+    close(out_pipe[1]);
+    close(err_pipe[1]);
+    out_pipe[1] = err_pipe[1] = -1;
+    st = drain(&g, line, sizeof(line), out_pipe[0], err_pipe[0], self, err);
+    if (st != MYTH_OK)
+        kill(pid, SIGTERM);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (st == MYTH_OK)
+        st = judge(status, codes, args[0], line, code, err);
+fail:
+    for (int i = 0; i < 2; i++) {
+        if (out_pipe[i] >= 0)
+            close(out_pipe[i]);
+        if (err_pipe[i] >= 0)
+            close(err_pipe[i]);
+    }
+    if (st != MYTH_OK) {
+        myth_free(self->mem, g.text);
+        return st;
+    }
+    g.text[g.n] = '\0';
+    *out = g.text;
+    *n = g.n;
+    return MYTH_OK;
+}
+
+myth_status myth_self_json(json_t **out, int *code, const myth_self *self, const char *const *args, const char *dir, uint32_t codes,
+                           myth_error *err)
+{
+    char *text;
+    size_t n;
+    json_error_t e;
+    *out = NULL;
+    myth_status st = myth_self_run(&text, &n, code, self, args, dir, codes, err);
+    if (st != MYTH_OK)
+        return st;
+    *out = json_loadb(text, n, JSON_ALLOW_NUL, &e);
+    myth_free(self->mem, text);
+    return *out ? MYTH_OK : myth_fail(err, MYTH_EFORMAT, "mythos %s: its output is not JSON: line %d: %.120s", args[0], e.line, e.text);
+}

@@ -1,0 +1,554 @@
+/* diff.c - see diff.h. One pass over the lines: a header opens a file, "@@" a hunk, a hunk takes exactly the lines that it counts. */
+#include "diff.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    const char *text;
+    size_t n, at;
+    uint32_t line_no;                   /* of the line that was read last */
+    const char *line;
+    size_t n_line;                      /* without its end               */
+    myth_diff *out;
+    myth_diff_file *file;               /* open; NULL = none              */
+    uint32_t cap_added, cap_removed, cap_hunk;
+    char old_path[MYTH_DIFF_PATH], new_path[MYTH_DIFF_PATH];
+    bool has_old, has_new;              /* false: /dev/null               */
+    bool has_sides;                     /* "---" and "+++" were read      */
+    bool is_bare;                       /* the header has no prefixes     */
+    bool has_index, is_empty;           /* it says that the content differs; one of the two is empty */
+    uint32_t old_next, new_next;        /* where the next hunk may begin  */
+} reader;
+
+const char *myth_diff_kind_name(myth_diff_kind kind)
+{
+    static const char *const name[] = { "changed", "added", "deleted", "renamed", "copied" };
+    return name[kind];
+}
+
+static myth_status wrong(const reader *r, const char *what, myth_error *err)
+{
+    return myth_fail(err, MYTH_EFORMAT, "diff: line %u: %s", r->line_no, what);
+}
+
+static myth_status no_memory(myth_error *err) { return myth_fail(err, MYTH_ENOMEM, "diff: no memory"); }
+
+/* ---- lines ---- */
+
+static bool next_line(reader *r)
+{
+    if (r->at >= r->n)
+        return false;
+    r->line = r->text + r->at;
+    const char *end = memchr(r->line, '\n', r->n - r->at);
+    r->n_line = end ? (size_t)(end - r->line) : r->n - r->at;
+    r->at += r->n_line + (end != NULL);
+    r->line_no++;
+    return true;
+}
+
+/* Of a header line: the end of a line of DOS is no part of it. */
+static void strip_return(reader *r) { r->n_line -= r->n_line > 0 && r->line[r->n_line - 1] == '\r'; }
+
+static bool begins(const reader *r, const char *word)
+{
+    size_t n = strlen(word);
+    return r->n_line >= n && memcmp(r->line, word, n) == 0;
+}
+
+static bool is_next(const reader *r, const char *word)
+{
+    size_t n = strlen(word);
+    return r->n - r->at >= n && memcmp(r->text + r->at, word, n) == 0;
+}
+
+/* ---- paths ---- */
+
+/* A path as git writes it, quoted or not, up to a tab or the end. Returns the bytes read, 0 when it is none. */
+static size_t read_path(char dst[MYTH_DIFF_PATH], const char *s, size_t n, bool to_blank)
+{
+    static const char escape[] = "abtnvfr\"\\", value[] = "\a\b\t\n\v\f\r\"\\";
+    size_t at = 0, i = 0;
+    if (n == 0 || s[0] != '"') {
+        while (i < n && s[i] != '\t' && !(to_blank && s[i] == ' '))
+            i++;
+        if (i == 0 || i >= MYTH_DIFF_PATH || memchr(s, '\0', i))
+            return 0;
+        memcpy(dst, s, i);
+        dst[i] = '\0';
+        return i;
+    }
+    for (i = 1; i < n && s[i] != '"'; i++) {
+        unsigned char c = (unsigned char)s[i];
+        if (c == '\\') {
+            if (++i >= n)
+                return 0;
+            const char *e = memchr(escape, s[i], sizeof(escape) - 1);
+            if (e) {
+                c = (unsigned char)value[e - escape];
+            } else {
+                unsigned v = 0;
+                for (int k = 0; k < 3; k++, i++) {
+                    if (i >= n || s[i] < '0' || s[i] > '7')
+                        return 0;
+                    v = v * 8 + (unsigned)(s[i] - '0');
+                }
+                i--;
+                c = (unsigned char)v;
+                if (v > 255)
+                    return 0;
+            }
+        }
+        if (c == '\0' || at + 1 >= MYTH_DIFF_PATH)
+            return 0;
+        dst[at++] = (char)c;
+    }
+    dst[at] = '\0';
+    return i < n && at > 0 ? i + 1 : 0;
+}
+
+static bool has_prefix(const char *path) { return path[0] && strchr("abiwco12", path[0]) && path[1] == '/' && path[2]; }
+
+/* Both sides have one, two different ones, or the other side is not there. */
+static void strip_prefixes(reader *r)
+{
+    r->is_bare |= (r->has_old && !has_prefix(r->old_path)) || (r->has_new && !has_prefix(r->new_path)) ||
+                  (r->has_old && r->has_new && r->old_path[0] == r->new_path[0]);
+    if (r->is_bare)
+        return;
+    if (r->has_old)
+        memmove(r->old_path, r->old_path + 2, strlen(r->old_path + 2) + 1);
+    if (r->has_new)
+        memmove(r->new_path, r->new_path + 2, strlen(r->new_path + 2) + 1);
+}
+
+const char *myth_diff_path_refused(const char *path)
+{
+    if (!path[0])
+        return "its path is empty";
+    if (path[0] == '/')
+        return "its path is absolute";
+    if (strchr(path, '\n'))
+        return "its path has a line end";
+    for (const char *p = path, *end; *p; p = *end ? end + 1 : end) {
+        end = p + strcspn(p, "/");
+        size_t n = (size_t)(end - p);
+        if (n == 0 || (n == 1 && p[0] == '.'))
+            return "its path has an empty name";
+        if (n == 2 && p[0] == '.' && p[1] == '.')
+            return "its path leaves the directory";
+        if (n == 4 && (p[0] == '.') && (p[1] | 32) == 'g' && (p[2] | 32) == 'i' && (p[3] | 32) == 't')
+            return "its path is inside .git";
+        if (*end && !end[1])
+            return "its path ends in a slash";
+    }
+    return NULL;
+}
+
+static const char *copy_path(const reader *r, const char *path)
+{
+    size_t n = strlen(path) + 1;
+    char *p = myth_alloc(r->out->mem, MYTH_MEM_STAGING, "diff", n);
+    return p ? memcpy(p, path, n) : NULL;
+}
+
+/* ---- files ---- */
+
+static myth_status open_file(reader *r, myth_error *err)
+{
+    myth_diff *d = r->out;
+    if (d->n_file == MYTH_DIFF_FILES)
+        return wrong(r, "more than 65,536 files", err);
+    if (d->n_file == d->cap_file) {
+        uint32_t cap = 2 * d->cap_file + 16;
+        myth_diff_file *file = myth_realloc(d->mem, MYTH_MEM_STAGING, "diff", d->file, cap * sizeof(*file));
+        if (!file)
+            return no_memory(err);
+        d->file = file;
+        d->cap_file = cap;
+    }
+    r->file = &d->file[d->n_file++];
+    *r->file = (myth_diff_file){ .kind = MYTH_DIFF_CHANGED };
+    r->cap_added = r->cap_removed = r->cap_hunk = 0;
+    r->has_old = r->has_new = r->has_sides = r->is_bare = r->has_index = r->is_empty = false;
+    r->old_path[0] = r->new_path[0] = '\0';
+    r->old_next = r->new_next = 1;
+    return MYTH_OK;
+}
+
+/* When the next one begins: the paths are known then. */
+static myth_status close_file(reader *r, myth_error *err)
+{
+    myth_diff_file *f = r->file;
+    r->file = NULL;
+    if (!f)
+        return MYTH_OK;
+    if (!r->has_old && !r->has_new)
+        return wrong(r, "a file without a path", err);
+    bool is_whole = f->kind == MYTH_DIFF_ADDED || f->kind == MYTH_DIFF_DELETED;
+    if (f->n_hunk == 0 && !f->is_binary && (r->has_sides || r->has_index) && !(is_whole && (r->is_empty || !r->has_index)))
+        return wrong(r, "a file that changed without a hunk: the diff is cut off", err);
+    if (f->kind == MYTH_DIFF_CHANGED && r->has_sides && !r->has_old)
+        f->kind = MYTH_DIFF_ADDED;
+    if (f->kind == MYTH_DIFF_CHANGED && r->has_sides && !r->has_new)
+        f->kind = MYTH_DIFF_DELETED;
+    f->path = copy_path(r, r->has_new && f->kind != MYTH_DIFF_DELETED ? r->new_path : r->has_old ? r->old_path : r->new_path);
+    f->old_path = copy_path(r, r->has_old && f->kind != MYTH_DIFF_ADDED ? r->old_path : r->has_new ? r->new_path : r->old_path);
+    if (!f->path || !f->old_path)
+        return no_memory(err);
+    f->skipped = myth_diff_path_refused(f->path);
+    if (!f->skipped && f->kind == MYTH_DIFF_DELETED)
+        f->skipped = "it is deleted";
+    if (!f->skipped && (f->is_link || f->is_module))
+        f->skipped = f->is_link ? "it is a symbolic link" : "it is a submodule";
+    if (!f->skipped && f->is_binary)
+        f->skipped = "it is binary";
+    return MYTH_OK;
+}
+
+/* "a/x b/x" of a git header. Unquoted paths may hold blanks: then both are the same behind their prefixes. */
+static void read_git_paths(reader *r)
+{
+    static const size_t n_word = sizeof("diff --git ") - 1;
+    const char *s = r->line + n_word;
+    size_t n = r->n_line - n_word, used = 0;
+    if (n > 0 && s[0] == '"') {
+        used = read_path(r->old_path, s, n, false);
+        if (used == 0 || used + 1 >= n || s[used] != ' ' || !read_path(r->new_path, s + used + 1, n - used - 1, false))
+            return;
+    } else if (n > 0 && s[n - 1] == '"') {              /* the second one alone is quoted */
+        const char *quote = memchr(s, '"', n);
+        used = (size_t)(quote - s);
+        if (used < 2 || used > MYTH_DIFF_PATH || !read_path(r->old_path, s, used - 1, false) || !read_path(r->new_path, quote, n - used, false))
+            return;
+    } else {
+        size_t half = n / 2;
+        if (n % 2 == 0 || half == 0 || half >= MYTH_DIFF_PATH || s[half] != ' ' || memchr(s, '\0', n))
+            return;
+        bool has_prefixes = half > 2 && s[1] == '/' && s[half + 2] == '/';
+        if (memcmp(s + (has_prefixes ? 2 : 0), s + half + 1 + (has_prefixes ? 2 : 0), half - (has_prefixes ? 2 : 0)) != 0)
+            return;                                     /* a rename: its own lines say the paths */
+        memcpy(r->old_path, s, half);
+        r->old_path[half] = '\0';
+        memcpy(r->new_path, s + half + 1, half);
+        r->new_path[half] = '\0';
+    }
+    r->has_old = r->has_new = true;
+    strip_prefixes(r);
+}
+
+/* The path of a "---" or "+++" line; false: /dev/null. */
+static myth_status read_side(reader *r, char path[MYTH_DIFF_PATH], bool *has, myth_error *err)
+{
+    if (!read_path(path, r->line + 4, r->n_line - 4, false))
+        return wrong(r, "a path that cannot be read", err);
+    *has = strcmp(path, "/dev/null") != 0;
+    return MYTH_OK;
+}
+
+static myth_status read_sides(reader *r, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    if (r->n_line < 5)
+        return wrong(r, "a path is missing", err);
+    MYTH_TRY(read_side(r, r->old_path, &r->has_old, err));
+    if (!is_next(r, "+++ ") || !next_line(r))
+        return wrong(r, "\"---\" without \"+++\" behind it", err);
+    strip_return(r);
+    if (r->n_line < 5)
+        return wrong(r, "a path is missing", err);
+    MYTH_TRY(read_side(r, r->new_path, &r->has_new, err));
+    if (!r->has_old && !r->has_new)
+        return wrong(r, "both sides are /dev/null", err);
+    strip_prefixes(r);
+    r->has_sides = true;
+fail:
+    return st;
+}
+
+static myth_status read_plain_path(reader *r, size_t off, char path[MYTH_DIFF_PATH], bool *has, myth_error *err)
+{
+    if (!read_path(path, r->line + off, r->n_line - off, false))
+        return wrong(r, "a path that cannot be read", err);
+    *has = true;
+    return MYTH_OK;
+}
+
+static void read_mode(reader *r, size_t off)
+{
+    bool is_link = r->n_line >= off + 6 && memcmp(r->line + off, "120000", 6) == 0;
+    bool is_module = r->n_line >= off + 6 && memcmp(r->line + off, "160000", 6) == 0;
+    r->file->is_link |= is_link;
+    r->file->is_module |= is_module;
+}
+
+/* "Binary files a/x and b/x differ": paths matter when nothing else says them. */
+static void skip_binary_patch(reader *r)
+{
+    while (r->at < r->n && !is_next(r, "diff ") && !is_next(r, "--- ") && next_line(r))
+        ;
+}
+
+/* "index e69de29..1": the name that git gives to no bytes, in either of its hashes. */
+static bool is_empty_blob(const char *line, size_t n)
+{
+    static const char *const empty[] = { "e69de29", "473a0f4" };
+    for (size_t i = 6; i + 7 <= n; i++)
+        if ((line[i - 1] == ' ' || line[i - 1] == '.') && (memcmp(line + i, empty[0], 7) == 0 || memcmp(line + i, empty[1], 7) == 0))
+            return true;
+    return false;
+}
+
+/* Lines between "diff --git" and the first hunk. */
+static myth_status read_extended(reader *r, myth_error *err)
+{
+    myth_diff_file *f = r->file;
+    if (begins(r, "new file mode ")) {
+        f->kind = MYTH_DIFF_ADDED;
+        read_mode(r, sizeof("new file mode ") - 1);
+    } else if (begins(r, "deleted file mode ")) {
+        f->kind = MYTH_DIFF_DELETED;
+    } else if (begins(r, "new mode ")) {
+        f->is_mode_changed = true;
+        read_mode(r, sizeof("new mode ") - 1);
+    } else if (begins(r, "rename from ")) {
+        return read_plain_path(r, sizeof("rename from ") - 1, r->old_path, &r->has_old, err);
+    } else if (begins(r, "rename to ")) {
+        f->kind = MYTH_DIFF_RENAMED;
+        return read_plain_path(r, sizeof("rename to ") - 1, r->new_path, &r->has_new, err);
+    } else if (begins(r, "copy from ")) {
+        return read_plain_path(r, sizeof("copy from ") - 1, r->old_path, &r->has_old, err);
+    } else if (begins(r, "copy to ")) {
+        f->kind = MYTH_DIFF_COPIED;
+        return read_plain_path(r, sizeof("copy to ") - 1, r->new_path, &r->has_new, err);
+    } else if (begins(r, "index ")) {
+        r->has_index = true;
+        r->is_empty = is_empty_blob(r->line, r->n_line);
+        const char *mode = r->n_line > 7 ? r->line + r->n_line - 7 : "";        /* "index a..b 120000" */
+        if (mode[0] == ' ')
+            read_mode(r, r->n_line - 6);
+    } else if (begins(r, "Binary files ") || begins(r, "GIT binary patch")) {
+        f->is_binary = true;
+        if (begins(r, "GIT"))
+            skip_binary_patch(r);
+    } else if (begins(r, "--- ")) {
+        return wrong(r, "\"---\" without \"+++\" behind it", err);
+    }
+    return MYTH_OK;
+}
+
+/* ---- hunks ---- */
+
+static bool read_number(const char **p, const char *end, uint32_t *v)
+{
+    uint64_t x = 0;
+    const char *s = *p;
+    while (s < end && *s >= '0' && *s <= '9' && x <= MYTH_DIFF_LINE_MAX)
+        x = x * 10 + (uint64_t)(*s++ - '0');
+    bool is_one = s > *p && x <= MYTH_DIFF_LINE_MAX;
+    *v = (uint32_t)x;
+    *p = s;
+    return is_one;
+}
+
+static bool read_range(const char **p, const char *end, char sign, uint32_t *first, uint32_t *n)
+{
+    *n = 1;
+    if (*p >= end || *(*p)++ != sign || !read_number(p, end, first))
+        return false;
+    if (*p < end && **p == ',') {
+        ++*p;
+        if (!read_number(p, end, n))
+            return false;
+    }
+    return true;
+}
+
+static bool grow(const reader *r, void *list, uint32_t *cap, uint32_t n, size_t size)
+{
+    if (n < *cap)
+        return true;
+    uint32_t more = 2 * *cap + 8;
+    void *to = myth_realloc(r->out->mem, MYTH_MEM_STAGING, "diff", *(void **)list, more * size);
+    if (!to)
+        return false;
+    *(void **)list = to;
+    *cap = more;
+    return true;
+}
+
+static bool put_added(reader *r, uint32_t line)
+{
+    myth_diff_file *f = r->file;
+    f->lines_added++;
+    if (f->n_added && f->added[f->n_added - 1].last + 1 == line) {
+        f->added[f->n_added - 1].last = line;
+        return true;
+    }
+    if (!grow(r, &f->added, &r->cap_added, f->n_added, sizeof(*f->added)))
+        return false;
+    f->added[f->n_added++] = (myth_diff_lines){ line, line };
+    return true;
+}
+
+static bool put_removed(reader *r, uint32_t before)
+{
+    myth_diff_file *f = r->file;
+    f->lines_removed++;
+    if (f->n_removed && f->removed[f->n_removed - 1].before == before) {
+        f->removed[f->n_removed - 1].n++;
+        return true;
+    }
+    if (!grow(r, &f->removed, &r->cap_removed, f->n_removed, sizeof(*f->removed)))
+        return false;
+    f->removed[f->n_removed++] = (myth_diff_removed){ before, 1 };
+    return true;
+}
+
+static myth_status read_hunk(reader *r, myth_error *err)
+{
+    const char *p = r->line + 3, *end = r->line + r->n_line;
+    uint32_t old_first, old_n, new_first, new_n;
+    if (!read_range(&p, end, '-', &old_first, &old_n) || p >= end || *p++ != ' ' || !read_range(&p, end, '+', &new_first, &new_n) ||
+        end - p < 3 || memcmp(p, " @@", 3) != 0)
+        return wrong(r, "a hunk that does not begin as \"@@ -1,2 +3,4 @@\"", err);
+    /* a side without lines names the line before */
+    uint32_t old_at = old_first + (old_n == 0), new_at = new_first + (new_n == 0), header = r->line_no;
+    if (old_at < r->old_next || new_at < r->new_next)
+        return wrong(r, "a hunk that goes back or overlaps the one before", err);
+    myth_diff_file *f = r->file;
+    if (!grow(r, &f->hunk, &r->cap_hunk, f->n_hunk, sizeof(*f->hunk)))
+        return no_memory(err);
+    f->hunk[f->n_hunk++] = (myth_diff_hunk){ new_at, new_at + new_n - 1 };
+    r->old_next = old_at + old_n;
+    r->new_next = new_at + new_n;
+    uint32_t change = 0;                        /* first line of the change that is read, 0 = none */
+    while (old_n > 0 || new_n > 0) {
+        if (!next_line(r))
+            return myth_fail(err, MYTH_EFORMAT, "diff: line %u: a hunk ends %u and %u lines early", header, old_n, new_n);
+        char c = r->n_line > 0 && !(r->n_line == 1 && r->line[0] == '\r') ? r->line[0] : ' ';       /* a blank that was lost on the way */
+        bool ok = true;
+        switch (c) {
+        case ' ':
+            if (old_n == 0 || new_n == 0)
+                return wrong(r, "a line more than the hunk counts", err);
+            old_n--;
+            new_n--;
+            new_at++;
+            change = 0;
+            break;
+        case '-':
+            if (old_n == 0)
+                return wrong(r, "a removed line more than the hunk counts", err);
+            old_n--;
+            change = change ? change : new_at;
+            ok = put_removed(r, change);
+            break;
+        case '+':
+            if (new_n == 0)
+                return wrong(r, "an added line more than the hunk counts", err);
+            new_n--;
+            change = change ? change : new_at;
+            ok = put_added(r, new_at++);
+            break;
+        case '\\': break;                       /* No newline at end of file */
+        default: return wrong(r, "a line in a hunk that begins with none of ' ', '+', '-'", err);
+        }
+        if (!ok)
+            return no_memory(err);
+    }
+    if (is_next(r, "\\"))
+        next_line(r);
+    return MYTH_OK;
+}
+
+/* ---- the whole ---- */
+
+static myth_status read_line(reader *r, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    if (begins(r, "diff --cc ") || begins(r, "diff --combined ") || begins(r, "@@@ "))
+        return wrong(r, "a combined diff of a merge; take one against one parent: git diff COMMIT^1 COMMIT", err);
+    if (begins(r, "diff --git ")) {
+        MYTH_TRY(close_file(r, err));
+        MYTH_TRY(open_file(r, err));
+        read_git_paths(r);
+    } else if (begins(r, "--- ") && is_next(r, "+++ ")) {
+        if (!r->file || r->has_sides) {         /* a file without a header of git's */
+            MYTH_TRY(close_file(r, err));
+            MYTH_TRY(open_file(r, err));
+        }
+        MYTH_TRY(read_sides(r, err));
+    } else if (begins(r, "@@ ")) {
+        if (!r->file || !r->has_sides)
+            return wrong(r, "a hunk before any file", err);
+        MYTH_TRY(read_hunk(r, err));
+    } else if (r->file && !r->has_sides) {
+        MYTH_TRY(read_extended(r, err));
+    }
+fail:
+    return st;
+}
+
+myth_status myth_diff_parse(myth_diff *out, myth_mem *mem, const char *text, size_t n, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    *out = (myth_diff){ .mem = mem };
+    if (n > MYTH_DIFF_BYTES)
+        return myth_fail(err, MYTH_ELIMIT, "diff: %zu bytes, at most %d are read", n, (int)MYTH_DIFF_BYTES);
+    reader *r = myth_alloc(mem, MYTH_MEM_STAGING, "diff", sizeof(*r));
+    if (!r)
+        return no_memory(err);
+    r->text = text;
+    r->n = n;
+    r->out = out;
+    while (next_line(r)) {
+        strip_return(r);
+        MYTH_TRY(read_line(r, err));
+    }
+    MYTH_TRY(close_file(r, err));
+    if (out->n_file == 0)
+        for (size_t i = 0; i < n && st == MYTH_OK; i++)
+            if (text[i] != '\n' && text[i] != '\r' && text[i] != ' ' && text[i] != '\t')
+                st = myth_fail(err, MYTH_EFORMAT, "diff: no unified diff in these %zu bytes; expected the output of git diff or diff -u", n);
+fail:
+    myth_free(mem, r);
+    if (st != MYTH_OK)
+        myth_diff_free(out);
+    return st;
+}
+
+void myth_diff_free(myth_diff *d)
+{
+    for (uint32_t i = 0; i < d->n_file; i++) {
+        myth_diff_file *f = &d->file[i];
+        myth_free(d->mem, (char *)(uintptr_t)f->path);
+        myth_free(d->mem, (char *)(uintptr_t)f->old_path);
+        myth_free(d->mem, f->added);
+        myth_free(d->mem, f->removed);
+        myth_free(d->mem, f->hunk);
+    }
+    if (d->file)
+        myth_free(d->mem, d->file);
+    *d = (myth_diff){ 0 };
+}
+
+bool myth_diff_touches(const myth_diff_file *f, uint32_t first, uint32_t last)
+{
+    for (uint32_t i = 0; i < f->n_added; i++)
+        if (f->added[i].first <= last && f->added[i].last >= first)
+            return true;
+    for (uint32_t i = 0; i < f->n_removed; i++)         /* between two lines: both stand beside what went away */
+        if (f->removed[i].before <= last + 1 && f->removed[i].before >= first)
+            return true;
+    return false;
+}
+
+bool myth_diff_shows(const myth_diff_file *f, uint32_t first, uint32_t last)
+{
+    for (uint32_t i = 0; i < f->n_hunk; i++)
+        if (f->hunk[i].first <= last && f->hunk[i].last >= first)
+            return true;
+    return false;
+}

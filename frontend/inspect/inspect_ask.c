@@ -1,0 +1,422 @@
+/* inspect_ask.c - answers: generated under the grammar, read, verified, kept; asked for again with the context they name. */
+#include "inspect_impl.h"
+
+#include "verify.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+const char *myth_exchange_name(myth_exchange_kind kind)
+{
+    static const char *const name[] = { "first", "expand", "context" };
+    return name[kind];
+}
+
+/* ---- generation ---- */
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void on_prefill(void *user, uint32_t done, uint32_t total)
+{
+    myth_inspection *in = user;
+    if (in->o.on_progress)
+        in->o.on_progress(in->o.user, "reading", in->now, in->n_part, done, total);
+}
+
+static bool on_token(void *user, int32_t id)
+{
+    myth_inspection *in = user;
+    (void)id;
+    if (in->o.on_progress)
+        in->o.on_progress(in->o.user, in->what, in->now, in->n_part, ++in->n_new, in->n_new_max);
+    return true;
+}
+
+/* What is asked: the tokens that are fed, and how the answer may look. */
+typedef struct {
+    myth_exchange_kind kind;
+    const int32_t *ids;
+    uint32_t n_ids, n_max;
+    const myth_findings_grammar *g;
+    char *text;
+    size_t cap;
+} question;
+
+static void note_drop(myth_inspection *in, const myth_finding *f, const char *why)
+{
+    if (in->report.n_drop < in->cap_drop)
+        in->drop[in->report.n_drop++] = (myth_drop) { .part = in->now, .why = why, .block = f ? f->block : in->part[in->now].block0,
+                                                      .first = f ? f->first : 0, .last = f ? f->last : 0, .rule = f ? f->rule : -1 };
+}
+
+static void tell(const myth_inspection *in, const question *q, const myth_seq *s, uint32_t n_kept, uint32_t n_new, size_t len, myth_finish why,
+                 double start)
+{
+    if (!in->o.on_exchange)
+        return;
+    const myth_exchange x = { .part = in->now, .round = in->round, .kind = q->kind, .ids = myth_seq_tokens(s),
+                              .n_ids = myth_min_u32(n_kept + q->n_ids, myth_seq_len(s)), .n_kept = n_kept, .text = q->text, .n = len, .n_new = n_new,
+                              .finish = why, .seconds = seconds() - start };
+    in->o.on_exchange(in->o.user, &x);
+}
+
+/* Feeds and generates; q->text gets the answer, closed where generation stopped. */
+static myth_status answer(myth_inspection *in, myth_engine *e, myth_seq *s, const question *q, size_t *len, myth_finish *why, myth_error *err)
+{
+    int32_t stop[8];
+    uint32_t n = 0, n_kept = myth_seq_len(s), n_dropped;
+    const double start = seconds();
+    myth_automaton a;
+    in->n_new = 0;
+    in->n_new_max = q->n_max;
+    myth_findings_automaton(&a, q->g);
+    myth_grammar_start(in->grammar, &a);
+    const myth_generate_opts o = {
+        .prompt = q->ids,
+        .n_prompt = q->n_ids,
+        .n_max = q->n_max,
+        .sample = in->o.sample,
+        .stop_ids = stop,
+        .n_stop = myth_chat_stop_ids(in->model->tokenizer, in->model->config.family, stop),
+        .grammar = in->grammar,
+        .on_prefill = on_prefill,
+        .on_token = on_token,
+        .user = in,
+        .cancel = in->o.cancel,
+        .seq_number = in->now,
+    };
+    myth_status st = myth_generate(e, s, &o, in->ids, &n, why, err);
+    if (st != MYTH_OK)
+        return st;
+    *len = 0;
+    for (uint32_t i = 0; i < n; i++)
+        *len += myth_tokenizer_bytes_of(in->model->tokenizer, in->ids[i], q->text + *len, q->cap - *len);
+    assert(*len + MYTH_ANSWER_TAIL <= q->cap);
+    *len = myth_answer_close(q->text, q->g, q->text, *len, &n_dropped);
+    in->report.n_dropped += n_dropped;
+    if (n_dropped)
+        note_drop(in, NULL, "it was not finished");
+    tell(in, q, s, n_kept, n, *len, *why, start);
+    return MYTH_OK;
+}
+
+/* ---- what an answer says ---- */
+
+static bool same_str(myth_str a, myth_str b) { return a.len == b.len && !memcmp(a.text, b.text, a.len); }
+
+/* What a part had before its first answer. */
+typedef struct {
+    uint32_t n_finding, n_dropped, n_unwanted, n_drop, n_request;
+} before;
+
+static before now_of(const myth_report *r)
+{
+    return (before) { r->n_finding, r->n_dropped, r->n_unwanted, r->n_drop, r->n_request };
+}
+
+static void keep_request(myth_inspection *in, const before *b, myth_str name)
+{
+    for (uint32_t k = b->n_request; k < in->report.n_request; k++)
+        if (same_str(in->request[k].name, name))
+            return;
+    in->request[in->report.n_request++] = (myth_request) { .name = name, .part = in->now, .round = in->round };
+}
+
+/* Verifies f and keeps it as finding *n; what does not hold is dropped and counted. */
+static void keep_finding(myth_inspection *in, myth_finding f, uint32_t *n)
+{
+    const part *p = &in->part[in->now];
+    f.block += p->block0;
+    myth_verdict v = myth_verify(&in->citation[*n], &f, in->block, in->n_block, in->finding, *n);
+    if (v != MYTH_CITES) {
+        in->report.n_dropped++;
+        note_drop(in, &f, myth_verdict_text(v));
+    } else if (in->o.wants && !in->o.wants(in->o.user, in->block[f.block].src, &f, &in->citation[*n])) {
+        in->report.n_unwanted++;
+        note_drop(in, &f, "it is about lines that were not asked for");
+    } else {
+        in->finding[(*n)++] = f;
+    }
+}
+
+/* A second pass writes over the first one's findings as far as it comes; an answer with new context stands in place of what the part had,
+ * and beside it when it was cut off. */
+static myth_status keep(myth_inspection *in, myth_exchange_kind kind, myth_finish why, const char *text, size_t len, const before *b, myth_error *err)
+{
+    const part *p = &in->part[in->now];
+    myth_answer got;
+    myth_status st = myth_answer_read(&got, in->room + in->room_used, in->block + p->block0, p->n_block, text, len, err);
+    if (st != MYTH_OK)
+        return st;
+    in->room_used += len;
+    assert(in->room_used <= in->room_cap);
+    const bool is_instead = kind == MYTH_EXCHANGE_CONTEXT && why == MYTH_FINISH_STOP, is_beside = kind == MYTH_EXCHANGE_CONTEXT && !is_instead;
+    uint32_t n = is_beside ? in->report.n_finding : b->n_finding;
+    if (is_instead) {
+        in->report.n_dropped = b->n_dropped;
+        in->report.n_unwanted = b->n_unwanted;
+        in->report.n_drop = b->n_drop;
+    }
+    for (uint32_t i = 0; i < got.n_finding; i++)
+        keep_finding(in, got.finding[i], &n);
+    in->report.n_finding = kind == MYTH_EXCHANGE_EXPAND && n < in->report.n_finding ? in->report.n_finding : n;
+    for (uint32_t i = 0; i < got.n_context; i++)
+        keep_request(in, b, got.context[i]);
+    return MYTH_OK;
+}
+
+/* ---- rounds ---- */
+
+/* A turn that brings context: the part's blocks, and behind them the new ones. */
+typedef struct {
+    myth_block block[MYTH_BLOCK_MAX];
+    uint32_t piece[MYTH_BLOCK_MAX];
+    uint32_t n_block, n_old, room;              /* room: tokens the turn may have */
+    char note[MYTH_CONTEXT_MAX * (NEAR_BYTES + 192)];
+    size_t n_note;
+    int32_t *ids;
+    uint32_t n_ids;
+    bool has_names;                             /* of something else that may have been meant */
+} turn;
+
+/* The turn's text to ids, exactly. */
+static myth_status encode_turn(const myth_inspection *in, turn *t, myth_error *err)
+{
+    static const char head[] = "This is the context that you named as missing.\n",
+                      tail[] = "\nAnswer again with all findings about all of the code, the most severe first. Answer with JSON only.";
+    const myth_block *added = t->block + t->n_old;
+    size_t n_code = myth_inspect_blocks_text(NULL, 0, added, t->n_block - t->n_old), len = sizeof(head) - 1 + n_code + t->n_note + sizeof(tail) - 1;
+    char *text = myth_alloc(in->now_mem, MYTH_MEM_STAGING, "turn", len), *at = text;
+    if (!text)
+        return myth_inspect_no_room("turn", len, err);
+    memcpy(at, head, sizeof(head) - 1);
+    at += sizeof(head) - 1;
+    at += myth_inspect_blocks_text(at, n_code, added, t->n_block - t->n_old);
+    memcpy(at, t->note, t->n_note);
+    memcpy(at + t->n_note, tail, sizeof(tail) - 1);
+    myth_free(in->now_mem, t->ids);
+    t->ids = NULL;
+    t->n_ids = 0;
+    myth_status st = myth_inspect_encode_turn(in, text, len, &t->ids, &t->n_ids, err);
+    myth_free(in->now_mem, text);
+    return st;
+}
+
+/* Lines of the pieces from n_piece on that the part does not show; false when some of them cannot be shown. */
+static bool add_blocks(myth_inspection *in, turn *t, uint32_t n_piece)
+{
+    bool is_whole = true;
+    for (uint32_t i = n_piece; i < myth_material_n_piece(in->material); i++) {
+        const myth_source *src = myth_material_of(in->material, myth_material_piece(in->material, i)->source);
+        uint32_t left = MYTH_BLOCK_MAX - t->n_block;
+        uint32_t n = myth_parts_rest(t->block + t->n_block, left, in->material, i, false, t->block, t->n_block);
+        if (n && (n > left || src->path_len > ROUND_PATH || myth_marks_add(&in->marks, &in->report, src, NULL) != MYTH_OK)) {
+            is_whole = false;
+            continue;
+        }
+        for (uint32_t k = 0; k < n; k++)
+            t->piece[t->n_block++] = i;
+    }
+    return is_whole;
+}
+
+/* Names come from a repository: on one line, and nothing that could pass for a block. */
+static void make_plain(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7f || *text == '<' || *text == '>')
+            *text = ' ';
+}
+
+/* Asks for what one request names. One that makes the turn too long is left. */
+static myth_status serve(myth_inspection *in, turn *t, myth_request *q, myth_error *err)
+{
+    char name[256], near[NEAR_BYTES] = "";
+    const uint32_t n_piece = myth_material_n_piece(in->material), n_block = t->n_block;
+    const size_t n_note = t->n_note;
+    myth_status st = myth_material_seal(in->material, in->reserve, err);
+    if (st != MYTH_OK)
+        return st;
+    snprintf(name, sizeof(name), "%.*s", (int)(q->name.len < sizeof(name) ? q->name.len : sizeof(name) - 1), q->name.text);
+    const bool is_known = in->o.on_context(in->o.user, name, in->material, in->block_piece[in->part[in->now].block0], near, sizeof(near)) > 0;
+    near[sizeof(near) - 1] = '\0';
+    make_plain(near);
+    const bool is_whole = add_blocks(in, t, n_piece);
+    if (t->n_block == n_block && is_whole)
+        t->n_note += (size_t)snprintf(t->note + t->n_note, sizeof(t->note) - t->n_note, is_known ? "%s: shown above\n" : near[0] ? "%s: not known; nearest: %s\n" : "%s: not known\n",
+                                      name, near);
+    assert(t->n_note < sizeof(t->note));
+    q->result = !is_known ? MYTH_REQUEST_UNKNOWN : is_whole ? MYTH_REQUEST_SERVED : MYTH_REQUEST_LEFT;
+    st = encode_turn(in, t, err);
+    if (st == MYTH_ENOMEM || (st == MYTH_OK && t->n_ids > t->room)) {           /* of the rounds' own ledger, or of the prompt */
+        t->n_block = n_block;
+        t->n_note = n_note;
+        q->result = is_known ? MYTH_REQUEST_LEFT : MYTH_REQUEST_UNKNOWN;
+        return MYTH_OK;
+    }
+    t->has_names |= !is_known && near[0];
+    return st;
+}
+
+/* Tokens that a turn of the part at work may have; 0 = none. */
+static uint32_t turn_room(const myth_inspection *in, const myth_seq *s, uint32_t fed)
+{
+    uint32_t prompt = in->part[in->now].n_ids + fed, room = myth_seq_room(s);
+    room = room > in->o.max_new_tokens ? room - in->o.max_new_tokens : 0;
+    room = myth_min_u32(room, in->o.max_prompt_tokens > prompt ? in->o.max_prompt_tokens - prompt : 0);
+    return myth_min_u32(room, MYTH_INSPECT_ROUND_TOKENS);
+}
+
+/* The part has its blocks and the new ones from here on. */
+static void extend_part(myth_inspection *in, const turn *t)
+{
+    part *p = &in->part[in->now];
+    assert(in->n_block + t->n_block <= in->cap_block);
+    p->block0 = in->n_block;
+    p->n_block = t->n_block;
+    memcpy(in->block + in->n_block, t->block, t->n_block * sizeof(t->block[0]));
+    memcpy(in->block_piece + in->n_block, t->piece, t->n_block * sizeof(t->piece[0]));
+    in->n_block += t->n_block;
+    in->report.n_block = in->n_block;
+    for (uint32_t i = t->n_old; i < t->n_block; i++)
+        myth_inspect_note_file(in, t->block[i].src, false);
+}
+
+/* Brings what requests from *seen on name and asks again; *went_on = whether there was anything to bring. */
+static myth_status ask_again(myth_inspection *in, myth_engine *e, myth_seq *s, const before *b, uint32_t *seen, uint32_t *fed, bool *went_on,
+                             myth_finish *why, myth_error *err)
+{
+    const part *p = &in->part[in->now];
+    turn t = { .n_block = p->n_block, .n_old = p->n_block, .room = turn_room(in, s, *fed) };
+    const uint32_t end = in->report.n_request;
+    size_t len = 0;
+    myth_status st = MYTH_OK;
+    memcpy(t.block, in->block + p->block0, p->n_block * sizeof(t.block[0]));
+    memcpy(t.piece, in->block_piece + p->block0, p->n_block * sizeof(t.piece[0]));
+    *went_on = false;
+    for (; *seen < end; ++*seen)
+        MYTH_TRY(serve(in, &t, &in->request[*seen], err));
+    if (t.n_block == t.n_old && !(t.has_names && in->round < in->o.context_rounds))
+        goto fail;                                              /* nothing new */
+    MYTH_TRY(encode_turn(in, &t, err));
+    if (t.n_ids > t.room)
+        goto fail;
+    extend_part(in, &t);
+    const myth_findings_grammar g = { .block = in->block + p->block0, .n_block = p->n_block, .limits = in->o.two_pass ? &in->expand : &in->limits };
+    const question q = { .kind = MYTH_EXCHANGE_CONTEXT, .ids = t.ids, .n_ids = t.n_ids, .n_max = in->o.max_new_tokens, .g = &g, .text = in->text,
+                         .cap = myth_answer_bound(g.limits, in->path_len) };
+    in->what = "answering again";
+    *went_on = true;
+    *fed += t.n_ids;
+    in->report.n_round++;
+    in->report.round_tokens += t.n_ids;
+    MYTH_TRY(answer(in, e, s, &q, &len, why, err));
+    MYTH_TRY(keep(in, q.kind, *why, in->text, len, b, err));
+fail:
+    myth_free(in->now_mem, t.ids);
+    return st;
+}
+
+/* ---- parts ---- */
+
+static myth_status expand(myth_inspection *in, myth_engine *e, myth_seq *s, const myth_findings_grammar *first, size_t len, const before *b,
+                          myth_finish *why, myth_error *err)
+{
+    myth_str heads[MYTH_FINDING_MAX];
+    myth_findings_grammar g = { .block = first->block, .n_block = first->n_block, .limits = &in->expand, .fixed = heads };
+    g.n_fixed = myth_answer_heads(heads, first, in->text, len);
+    if (!g.n_fixed)
+        return MYTH_OK;
+    const question q = { .kind = MYTH_EXCHANGE_EXPAND, .ids = in->again, .n_ids = in->n_again, .n_max = in->o.max_new_tokens, .g = &g,
+                         .text = in->text2, .cap = myth_answer_bound(g.limits, in->path_len) };
+    in->what = "explaining";
+    myth_status st = answer(in, e, s, &q, &len, why, err);
+    return st == MYTH_OK ? keep(in, q.kind, *why, in->text2, len, b, err) : st;
+}
+
+static myth_status run_part(myth_inspection *in, myth_engine *e, myth_seq *s, myth_finish *why, myth_error *err)
+{
+    const part *p = &in->part[in->now];
+    const before b = now_of(&in->report);
+    const myth_findings_grammar g = { .block = in->block + p->block0, .n_block = p->n_block, .limits = in->o.two_pass ? &in->brief : &in->limits };
+    uint32_t at = 0, seen = b.n_request, fed = 0;
+    size_t len = 0;
+    bool goes_on = myth_inspect_has_rounds(in);
+    myth_status st;
+    in->what = "writing";
+    in->round = 0;
+    MYTH_TRY(myth_seq_truncate(s, in->n_prefix < myth_seq_len(s) ? in->n_prefix : myth_seq_len(s), &at, err));
+    const question q = { .kind = MYTH_EXCHANGE_FIRST, .ids = p->ids + at, .n_ids = p->n_ids - at,
+                         .n_max = in->o.two_pass ? myth_inspect_brief_tokens(in) : in->o.max_new_tokens, .g = &g, .text = in->text,
+                         .cap = myth_answer_bound(&in->limits, in->path_len) };
+    MYTH_TRY(answer(in, e, s, &q, &len, why, err));
+    MYTH_TRY(keep(in, q.kind, *why, in->text, len, &b, err));
+    if (in->o.two_pass && *why == MYTH_FINISH_STOP)
+        MYTH_TRY(expand(in, e, s, &g, len, &b, why, err));
+    while (goes_on && in->round++ < in->o.context_rounds && *why == MYTH_FINISH_STOP && seen < in->report.n_request)
+        MYTH_TRY(ask_again(in, e, s, &b, &seen, &fed, &goes_on, why, err));
+fail:
+    return st;
+}
+
+/* The prefix of all parts, computed once and marked, so that truncating to it is exact. */
+static myth_status feed_prefix(myth_inspection *in, myth_engine *e, myth_seq *s, myth_finish *why, myth_error *err)
+{
+    uint32_t n = 0;
+    if (!in->n_prefix)
+        return MYTH_OK;
+    const myth_generate_opts o = { .prompt = in->part[0].ids, .n_prompt = in->n_prefix, .cancel = in->o.cancel };
+    myth_status st = myth_generate(e, s, &o, in->ids, &n, why, err);
+    return st == MYTH_OK && *why != MYTH_FINISH_CANCELLED ? myth_seq_checkpoint(s, err) : st;
+}
+
+/* Names that were not brought, each once. */
+static void list_missing(myth_inspection *in)
+{
+    for (uint32_t i = 0; i < in->report.n_request; i++) {
+        uint32_t k = 0;
+        while (k < in->report.n_context && !same_str(in->context[k], in->request[i].name))
+            k++;
+        if (k == in->report.n_context && in->request[i].result != MYTH_REQUEST_SERVED)
+            in->context[in->report.n_context++] = in->request[i].name;
+    }
+}
+
+myth_status myth_inspect_run(myth_inspection *in, myth_engine *e, myth_error *err)
+{
+    myth_seq *s = NULL;
+    myth_status st;
+    myth_finish why = MYTH_FINISH_NONE, worst = MYTH_FINISH_STOP;
+    assert(!in->report.refusal && !in->grammar);
+    MYTH_TRY(myth_inspect_take_run(in, err));
+    MYTH_TRY(myth_seq_open(&s, e, err));
+    MYTH_TRY(feed_prefix(in, e, s, &why, err));
+    for (in->now = 0; in->now < in->n_part && why != MYTH_FINISH_CANCELLED; in->now++) {
+        MYTH_TRY(run_part(in, e, s, &why, err));
+        if (worst == MYTH_FINISH_STOP)
+            worst = why;
+    }
+    if (why == MYTH_FINISH_CANCELLED)
+        worst = why;
+    list_missing(in);
+    in->report.finish_reason = myth_finish_name(worst);
+    in->report.complete = worst == MYTH_FINISH_STOP && !in->report.n_dropped;
+    in->report.finding = in->finding;
+    in->report.citation = in->citation;
+    in->report.context = in->context;
+    in->report.request = in->request;
+    in->report.drop = in->drop;
+    myth_marks_fill(&in->marks, &in->report);
+fail:
+    if (st != MYTH_OK)
+        in->report.n_finding = in->report.n_context = in->report.n_request = in->report.n_drop = 0;
+    myth_seq_close(s);
+    return st;
+}

@@ -1,0 +1,443 @@
+/* inspect_parts.c - exact counts of prompts, the budget's shares, and the parts.
+ *
+ * Counting a share is the difference of two whole prompts, so that shares add up to the prompt whatever a tokenizer merges at their borders.
+ * Packing adds up what blocks cost; every part is then encoded whole, and when one is longer than it may be all are packed again in less
+ * room. */
+#include "inspect_impl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- counting ---- */
+
+/* *ids is exact, the caller's. ids NULL: counts alone. */
+static myth_status encode(const myth_inspection *in, const myth_prompt *p, int32_t **ids, uint32_t *n_ids, myth_error *err)
+{
+    size_t bound = myth_prompt_bound(p), n = 0;
+    int32_t *all = myth_inspect_take(in, "prompt ids", bound, sizeof(int32_t));
+    myth_status st = MYTH_OK;
+    if (!all)
+        return myth_inspect_no_room("prompt ids", bound * sizeof(int32_t), err);
+    MYTH_TRY(myth_prompt_encode(in->model->tokenizer, in->mem, in->model->config.family, p, all, bound, &n, err));
+    *n_ids = (uint32_t)n;                                /* MYTH_PIECE_MAX pieces of files of MYTH_SOURCE_MAX bytes: checked in whole_blocks */
+    if (ids) {
+        *ids = myth_inspect_take(in, "prompt ids", n, sizeof(int32_t));
+        if (*ids)
+            memcpy(*ids, all, n * sizeof(int32_t));
+        else
+            st = myth_inspect_no_room("prompt ids", n * sizeof(int32_t), err);
+    }
+fail:
+    myth_free(in->mem, all);
+    return st;
+}
+
+static myth_status encode_blocks(const myth_inspection *in, const myth_block *block, uint32_t n_block, int32_t **ids, uint32_t *n_ids, myth_error *err)
+{
+    const myth_prompt p = { .style = in->o.style, .block = block, .n_block = n_block, .map = in->map, .task = in->o.task };
+    return encode(in, &p, ids, n_ids, err);
+}
+
+static myth_status count_text(uint32_t *n_tok, myth_mem *mem, const myth_tokenizer *t, const char *text, size_t len, myth_error *err)
+{
+    size_t bound = myth_tokenizer_bound(len), n = 0;
+    int32_t *ids = myth_alloc_n(mem, MYTH_MEM_STAGING, "ids", bound ? bound : 1, sizeof(*ids));
+    if (!ids)
+        return myth_inspect_no_room("ids", bound * sizeof(*ids), err);
+    myth_status st = myth_tokenizer_encode(t, mem, MYTH_TOK_CONTENT, text, len, ids, bound, &n, err);
+    *n_tok = (uint32_t)n;
+    myth_free(mem, ids);
+    return st;
+}
+
+myth_status myth_inspect_count(uint32_t *n_tok, const myth_model *model, const char *text, size_t len, myth_error *err)
+{
+    return count_text(n_tok, model->mem, model->tokenizer, text, len, err);
+}
+
+size_t myth_inspect_blocks_text(char *dst, size_t cap, const myth_block *block, uint32_t n_block)
+{
+    size_t len = 0;
+    for (uint32_t i = 0; i < n_block; i++)
+        len += myth_prompt_block(len < cap ? dst + len : NULL, len < cap ? cap - len : 0, &block[i]);
+    return len;
+}
+
+static myth_status count_blocks(const myth_inspection *in, uint32_t *n_tok, const myth_block *block, uint32_t n_block, myth_error *err)
+{
+    size_t len = myth_inspect_blocks_text(NULL, 0, block, n_block);
+    char *text = myth_alloc(in->now_mem, MYTH_MEM_STAGING, "prompt text", len);
+    if (!text)
+        return myth_inspect_no_room("prompt text", len, err);
+    myth_inspect_blocks_text(text, len, block, n_block);
+    myth_status st = count_text(n_tok, in->now_mem, in->model->tokenizer, text, len, err);
+    myth_free(in->now_mem, text);
+    return st;
+}
+
+/* A block without lines, so that another one follows a block. */
+static myth_block stub_of(const myth_source *src) { return (myth_block) { .src = src, .first = 1, .last = 0 }; }
+
+/* What a block adds to a prompt that has others. */
+static myth_status block_cost(void *user, const myth_block *b, uint32_t *cost, myth_error *err)
+{
+    const myth_inspection *in = user;
+    const myth_block two[2] = { stub_of(b->src), *b };
+    uint32_t one = 0, both = 0;
+    myth_status st;
+    MYTH_TRY(count_blocks(in, &one, two, 1, err));
+    MYTH_TRY(count_blocks(in, &both, two, 2, err));
+    *cost = both - one;
+fail:
+    return st;
+}
+
+/* ---- turns ---- */
+
+static size_t count_control(const myth_tokenizer *t, const int32_t *ids, size_t n)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        count += myth_tokenizer_is_control(t, ids[i]);
+    return count;
+}
+
+myth_status myth_inspect_encode_turn(const myth_inspection *in, const char *text, size_t len, int32_t **ids, uint32_t *n_ids, myth_error *err)
+{
+    const myth_tokenizer *t = in->model->tokenizer;
+    const myth_message msg[] = { { MYTH_ROLE_USER, { "x", 1 } }, { MYTH_ROLE_ASSISTANT, { "x", 1 } }, { MYTH_ROLE_USER, { text, len } } };
+    const myth_message plain[] = { msg[0], msg[1], { MYTH_ROLE_USER, { "x", 1 } } };
+    const int32_t end = myth_tokenizer_special(t)->end_of_turn;
+    size_t bound = myth_chat_bound(msg, 3), n = 0, at = 0, n_plain = 0;
+    int32_t few[128], *all = myth_alloc_n(in->now_mem, MYTH_MEM_STAGING, "turn", bound, sizeof(*all));
+    myth_status st;
+    if (!all)
+        return myth_inspect_no_room("turn", bound * sizeof(*all), err);
+    MYTH_TRY(myth_chat_encode(t, in->now_mem, in->model->config.family, plain, 3, few, sizeof(few) / sizeof(few[0]), &n_plain, err));
+    MYTH_TRY(myth_chat_encode(t, in->now_mem, in->model->config.family, msg, 3, all, bound, &n, err));
+    if (count_control(t, all, n) != count_control(t, few, n_plain))
+        MYTH_TRY(myth_fail(err, MYTH_EFORMAT, "turn: %zu control tokens, the template has %zu", count_control(t, all, n), count_control(t, few, n_plain)));
+    for (int turn = 0; at < n && (turn += all[at] == end) < 2; at++) {
+    }
+    *n_ids = (uint32_t)(n - at);
+    *ids = myth_alloc_n(in->now_mem, MYTH_MEM_STAGING, "turn", n - at ? n - at : 1, sizeof(**ids));
+    if (!*ids)
+        MYTH_TRY(myth_inspect_no_room("turn", (n - at) * sizeof(**ids), err));
+    memcpy(*ids, all + at, (n - at) * sizeof(**ids));
+fail:
+    myth_free(in->now_mem, all);
+    return st;
+}
+
+/* ---- refusals ---- */
+
+static void remedy(myth_inspection *in, const char *text)
+{
+    if (in->refusal.n_remedy < MYTH_REMEDY_MAX)
+        snprintf(in->refusal.remedy[in->refusal.n_remedy++], sizeof(in->refusal.remedy[0]), "%s", text);
+}
+
+static void refuse_because(myth_inspection *in, uint64_t count, uint64_t limit, const char *what)
+{
+    in->refusal = (myth_refusal) { .count = count, .limit = limit, .unit = "tokens" };
+    snprintf(in->refusal.reason, sizeof(in->refusal.reason), "%s: %llu tokens, the limit is %llu", what, (unsigned long long)count,
+             (unsigned long long)limit);
+    in->report.refusal = &in->refusal;
+    in->report.finish_reason = myth_finish_name(MYTH_FINISH_REFUSED);
+    in->report.complete = false;
+}
+
+static void refuse(myth_inspection *in, uint64_t count, uint64_t limit, const char *what)
+{
+    refuse_because(in, count, limit, what);
+    remedy(in, "fewer files: inspect a file that holds only what matters");
+    remedy(in, "smaller chunks: --split inspects the file in parts, each within the limit");
+    remedy(in, "summarise first: leave out the code that the findings do not need");
+}
+
+/* ---- shares ---- */
+
+/* Bytes of the first k lines. */
+static size_t lines_len(const char *text, uint32_t k)
+{
+    const char *p = text;
+    for (const char *end; k && *p; k--)
+        p = (end = strchr(p, '\n')) ? end + 1 : p + strlen(p);
+    return (size_t)(p - text);
+}
+
+/* As many of the map's lines as have room. */
+static myth_status fit_map(myth_inspection *in, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    const char *map = in->o.map;
+    size_t len = strlen(map);
+    uint32_t lo = 0, hi = len && map[len - 1] != '\n';         /* lo lines fit, more than hi do not */
+    in->map = myth_inspect_take(in, "map", len + 1, 1);
+    if (!in->map)
+        return myth_inspect_no_room("map", len + 1, err);
+    for (const char *p = map; (p = strchr(p, '\n')); p++)
+        hi++;
+    const myth_prompt p = { .style = in->o.style, .map = in->map, .task = "" };
+    for (uint32_t k = hi; lo < hi; k = lo + (hi - lo + 1) / 2) {
+        uint32_t n = 0;
+        size_t to = lines_len(map, k);
+        memcpy(in->map, map, to);
+        in->map[to] = '\0';
+        MYTH_TRY(encode(in, &p, NULL, &n, err));
+        n -= myth_min_u32(n, in->budget.rules);
+        if (n <= in->budget.map_room) {
+            lo = k;
+            in->budget.map = n;
+        } else {
+            hi = k - 1;
+        }
+    }
+    memcpy(in->map, map, lines_len(map, lo));
+    in->map[lines_len(map, lo)] = '\0';
+    in->budget.is_map_cut = lines_len(map, lo) < len;
+fail:
+    return st;
+}
+
+/* Counts rules, map and task. */
+static myth_status count_shares(myth_inspection *in, myth_error *err)
+{
+    enum { RULES_ROOM = 1000 };                                 /* Y-39: what is set aside for the rules, and lent as far as they are shorter */
+    myth_budget *b = &in->budget;
+    myth_prompt p = { .style = in->o.style, .task = "" };
+    uint32_t n = 0, max = in->o.max_prompt_tokens;
+    myth_status st;
+    b->map_room = in->o.map_tokens ? in->o.map_tokens : MYTH_INSPECT_MAP_TOKENS;
+    b->map_room = myth_min_u32(b->map_room, b->limit / 4);     /* of a short prompt the code keeps the larger half */
+    b->task_room = in->o.task_tokens ? in->o.task_tokens : MYTH_INSPECT_TASK_TOKENS;
+    MYTH_TRY(encode(in, &p, NULL, &b->rules, err));
+    if (in->o.map && *in->o.map)
+        MYTH_TRY(fit_map(in, err));
+    MYTH_TRY(encode_blocks(in, NULL, 0, NULL, &n, err));
+    b->task = n - myth_min_u32(n, b->rules + b->map);
+    uint32_t own = RULES_ROOM + b->map_room + b->task_room;
+    b->code_room = b->limit > n ? b->limit - n : 0;
+    if (in->o.code_tokens)
+        b->code_room = myth_min_u32(b->code_room, in->o.code_tokens);
+    own = max > own ? max - own : 0;
+    b->code_lent = b->code_room > own ? b->code_room - own : 0;
+fail:
+    return st;
+}
+
+/* ---- parts ---- */
+
+/* The subjects as they would stand in one prompt, in the material's order; *n_context = pieces of context. */
+static myth_status whole_blocks(const myth_inspection *in, myth_block **out, uint32_t *n_block, uint32_t *n_context, myth_error *err)
+{
+    uint32_t n_piece = myth_material_n_piece(in->material), n = 0;
+    uint64_t bytes = 0;
+    myth_block *list = myth_inspect_take(in, "blocks", n_piece ? n_piece : 1, sizeof(*list));
+    if (!list)
+        return myth_inspect_no_room("blocks", n_piece * sizeof(*list), err);
+    for (uint32_t i = 0; i < n_piece; i++) {
+        const myth_piece *p = myth_material_piece(in->material, i);
+        const myth_source *src = myth_material_of(in->material, p->source);
+        if (!p->is_subject)
+            continue;
+        if (p->last >= p->first)
+            bytes += src->line[p->last - 1].off + src->line[p->last - 1].len - src->line[p->first - 1].off;
+        list[n++] = (myth_block) { .src = src, .first = p->first, .last = p->last, .symbol = p->symbol };
+    }
+    *out = list;
+    *n_block = n;
+    *n_context = n_piece - n;
+    if (!n)
+        return myth_fail(err, MYTH_EARG, "nothing to inspect: no lines were given");
+    if (bytes > MYTH_PIECE_MAX * (uint64_t)4096)
+        return myth_fail(err, MYTH_ELIMIT, "%llu bytes of code; inspect less at once", (unsigned long long)bytes);
+    return MYTH_OK;
+}
+
+static void drop_parts(myth_inspection *in)
+{
+    for (uint32_t i = 0; i < in->n_part; i++)
+        myth_free(in->mem, in->part[i].ids);
+    myth_free(in->mem, in->part);
+    myth_free(in->mem, in->block);
+    myth_free(in->mem, in->block_piece);
+    in->part = NULL;
+    in->block = NULL;
+    in->block_piece = NULL;
+    in->n_part = in->n_block = in->cap_block = 0;
+}
+
+/* Parts, blocks and ids of a packing; rounds may add blocks behind them. */
+static myth_status make_parts(myth_inspection *in, const myth_parts *p, myth_error *err)
+{
+    uint32_t n_round = myth_inspect_has_rounds(in) ? in->o.context_rounds : 0;
+    myth_status st = MYTH_OK;
+    drop_parts(in);
+    in->cap_block = p->n_row + p->n_part * n_round * MYTH_BLOCK_MAX;
+    in->part = myth_inspect_take(in, "parts", p->n_part, sizeof(part));
+    in->block = myth_inspect_take(in, "parts", in->cap_block, sizeof(myth_block));
+    in->block_piece = myth_inspect_take(in, "parts", in->cap_block, sizeof(uint32_t));
+    if (!in->part || !in->block || !in->block_piece)
+        return myth_inspect_no_room("parts", in->cap_block * sizeof(myth_block), err);
+    for (uint32_t i = 0; i < p->n_row; i++) {
+        part *at = &in->part[p->row[i].part];
+        at->block0 = at->n_block ? at->block0 : i;
+        at->n_block++;
+        in->block[i] = p->row[i].block;
+        in->block_piece[i] = p->row[i].piece;
+    }
+    in->n_block = p->n_row;
+    for (; in->n_part < p->n_part; in->n_part++) {
+        part *at = &in->part[in->n_part];
+        MYTH_TRY(encode_blocks(in, in->block + at->block0, at->n_block, &at->ids, &at->n_ids, err));
+    }
+fail:
+    return st;
+}
+
+static bool is_one_line(const myth_inspection *in, const part *p)
+{
+    return p->n_block == 1 && in->block[p->block0].first == in->block[p->block0].last;
+}
+
+/* How far the worst part is over what it may be. */
+static uint32_t excess(const myth_inspection *in, uint32_t soft, uint32_t hard)
+{
+    uint32_t worst = 0;
+    for (uint32_t i = 0; i < in->n_part; i++) {
+        uint32_t n = in->part[i].n_ids, most = is_one_line(in, &in->part[i]) ? hard : soft;
+        if (n > most && n - most > worst)
+            worst = n - most;
+    }
+    return worst;
+}
+
+/* Packs into parts whose code has soft_room (a line alone hard_room). */
+static myth_status pack_parts(myth_inspection *in, uint32_t soft, uint32_t hard, uint32_t fixed, myth_error *err)
+{
+    enum { TRIES = 8 };
+    const myth_source *src = myth_material_of(in->material, 0);
+    const myth_block stub = stub_of(src);
+    uint32_t with_stub = 0, stub_cost = 0, less = 0, over = 1;
+    myth_parts p = { 0 };
+    myth_status st;
+    MYTH_TRY(encode_blocks(in, &stub, 1, NULL, &with_stub, err));
+    MYTH_TRY(block_cost(in, &stub, &stub_cost, err));
+    fixed = with_stub > stub_cost ? with_stub - stub_cost : fixed;
+    for (int i = 0; i < TRIES && over; i++) {
+        if (soft <= fixed + less)
+            return myth_fail(err, MYTH_ELIMIT, "rules, map and task leave no room for code");
+        const uint32_t cap = in->o.code_tokens ? in->o.code_tokens : UINT32_MAX;
+        myth_parts_opts o = { .soft = myth_min_u32(soft - fixed - less, in->budget.code_room), .hard = myth_min_u32(hard - fixed - less, cap),
+                             .max_part = MYTH_INSPECT_PARTS_MAX, .worker_path = in->o.worker_path, .cost = block_cost, .user = in };
+        myth_parts_close(&p);
+        MYTH_TRY(myth_parts_make(&p, in->mem, in->material, &o, err));
+        MYTH_TRY(make_parts(in, &p, err));
+        in->budget.n_context = p.n_context;
+        in->budget.n_left_out = p.n_left_out;
+        over = excess(in, soft, hard);
+        less += over;
+    }
+    if (over)
+        st = myth_fail(err, MYTH_ELIMIT, "the parts come out %u tokens too long", over);
+fail:
+    myth_parts_close(&p);
+    return st;
+}
+
+/* All subjects in one part, no context. */
+static myth_status one_part(myth_inspection *in, const myth_block *block, uint32_t n_block, myth_error *err)
+{
+    myth_parts_row list[MYTH_BLOCK_MAX];
+    uint32_t piece = 0;
+    for (uint32_t i = 0; i < n_block; i++, piece++) {
+        while (!myth_material_piece(in->material, piece)->is_subject)
+            piece++;
+        list[i] = (myth_parts_row) { .piece = piece, .block = block[i] };
+    }
+    const myth_parts p = { .row = list, .n_row = n_block, .n_part = 1 };
+    return make_parts(in, &p, err);
+}
+
+static uint32_t common_prefix(const myth_inspection *in)
+{
+    uint32_t n = in->n_part > 1 && !in->o.is_isolated ? in->part[0].n_ids : 0;
+    for (uint32_t i = 1; i < in->n_part; i++) {
+        uint32_t k = 0;
+        while (k < n && k < in->part[i].n_ids && in->part[i].ids[k] == in->part[0].ids[k])
+            k++;
+        n = k;
+    }
+    return n;
+}
+
+static void sum_up(myth_inspection *in)
+{
+    const uint32_t fixed = in->budget.rules + in->budget.map + in->budget.task;
+    in->n_prefix = common_prefix(in);
+    in->report.prompt_tokens = 0;
+    in->report.n_part = in->n_part;
+    for (uint32_t i = 0; i < in->n_part; i++) {
+        uint32_t n = in->part[i].n_ids, code = n > fixed ? n - fixed : 0;
+        in->report.prompt_tokens += n;
+        in->budget.code += code;
+        in->budget.code_most = code > in->budget.code_most ? code : in->budget.code_most;
+    }
+}
+
+/* The share of the task; true when it is refused. */
+static bool refuse_task(myth_inspection *in)
+{
+    const myth_budget *b = &in->budget;
+    if (!in->o.task || b->task <= b->task_room)
+        return false;
+    refuse_because(in, b->task, b->task_room, "the task is too long");
+    remedy(in, "a shorter question");
+    remedy(in, "more room for it: --task-tokens");
+    return true;
+}
+
+myth_status myth_inspect_plan_parts(myth_inspection *in, myth_error *err)
+{
+    const uint32_t ctx = myth_inspect_context_tokens(in), max = in->o.max_prompt_tokens;
+    const uint64_t output = myth_inspect_output_tokens(in);
+    uint32_t whole = 0, trained = 0, n_block = 0, n_context = 0, hard = max, soft, fixed;
+    myth_block *block = NULL;
+    myth_error own = { 0 };
+    myth_status st;
+    MYTH_TRY(whole_blocks(in, &block, &n_block, &n_context, &own));
+    myth_meta_u32(&trained, myth_weights_meta(in->model->weights), "mythos.trained_tokens");
+    if (output < ctx)
+        hard = myth_min_u32(max, ctx - (uint32_t)output);
+    soft = in->budget.limit = trained ? myth_min_u32(hard, trained) : hard;
+    MYTH_TRY(count_shares(in, &own));
+    fixed = in->budget.rules + in->budget.map + in->budget.task;
+    MYTH_TRY(encode_blocks(in, block, n_block, NULL, &whole, &own));
+    in->report.prompt_tokens = whole;
+    if (refuse_task(in)) {
+    } else if (whole > max && !in->o.split) {
+        refuse(in, whole, max, "the prompt is too long");
+    } else if (output >= ctx || (in->o.n_ctx && !in->o.split && whole + output > ctx)) {
+        refuse(in, whole + output, ctx, "prompt and output exceed the context");
+        remedy(in, "a shorter output: -n; a longer context: -c");
+    } else if (in->o.code_tokens && whole - fixed > in->o.code_tokens && !in->o.split) {
+        refuse(in, whole - fixed, in->o.code_tokens, "the code is too long");
+    } else {
+        if (!n_context && n_block <= MYTH_BLOCK_MAX && whole <= soft && whole - fixed <= in->budget.code_room)
+            MYTH_TRY(one_part(in, block, n_block, &own));
+        else
+            MYTH_TRY(pack_parts(in, soft, hard, fixed, &own));
+        sum_up(in);
+    }
+fail:
+    myth_free(in->mem, block);
+    if (st == MYTH_ELIMIT) {                             /* no place to cut at: a refusal like the others */
+        drop_parts(in);
+        refuse(in, whole, hard, own.msg);
+        st = MYTH_OK;
+    }
+    if (st != MYTH_OK && err)
+        *err = own;
+    return st;
+}

@@ -1,0 +1,368 @@
+/* parts.c - one walk over the subjects that opens and closes parts, one over the parts that fills what they have left. */
+#include "parts.h"
+
+#include "split.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    const myth_material *m;
+    const myth_parts_opts *o;
+    myth_parts *p;
+    uint32_t used, context_used, n_block;       /* of the part at work, the last one */
+    uint32_t *part_used;                        /* [max_part] */
+    uint8_t *border;                            /* of source border_of */
+    uint32_t border_of;
+    bool *is_shown;                             /* [n_piece] context pieces that stand somewhere */
+    myth_error *err;
+} packer;
+
+/* ---- lines that are left of a piece ---- */
+
+static bool is_solid(const myth_source *src, uint32_t first, uint32_t last) { return src->line[first - 1].next < last; }
+
+/* Line n is held by one of the blocks or subjects: returns the last line that the same one holds, else 0; then *next is the first line
+ * behind n that may be held. */
+static uint32_t held_to(const myth_material *m, const myth_source *src, uint32_t source, bool beside_subjects, const myth_block *shown,
+                        uint32_t n_shown, uint32_t n, uint32_t *next)
+{
+    *next = UINT32_MAX;
+    for (uint32_t k = 0; k < n_shown; k++) {
+        if (shown[k].src != src)
+            continue;
+        if (n >= shown[k].first && n <= shown[k].last)
+            return shown[k].last;
+        if (shown[k].first > n && shown[k].first < *next)
+            *next = shown[k].first;
+    }
+    for (uint32_t k = 0; beside_subjects && k < myth_material_n_piece(m); k++) {
+        const myth_piece *s = myth_material_piece(m, k);
+        if (!s->is_subject || s->source != source)
+            continue;
+        if (n >= s->first && n <= s->last)
+            return s->last;
+        if (s->first > n && s->first < *next)
+            *next = s->first;
+    }
+    return 0;
+}
+
+uint32_t myth_parts_rest(myth_block *out, uint32_t cap, const myth_material *m, uint32_t i, bool beside_subjects, const myth_block *shown,
+                        uint32_t n_shown)
+{
+    const myth_piece *piece = myth_material_piece(m, i);
+    const myth_source *src = myth_material_of(m, piece->source);
+    uint32_t n_out = 0, next;
+    for (uint32_t n = piece->first; n <= piece->last;) {
+        uint32_t to = held_to(m, src, piece->source, beside_subjects, shown, n_shown, n, &next);
+        if (!to) {
+            to = next <= piece->last ? next - 1 : piece->last;
+            if (is_solid(src, n, to)) {
+                if (n_out < cap)
+                    out[n_out] = (myth_block) { .src = src, .first = n, .last = to, .symbol = piece->symbol };
+                n_out++;
+            }
+        }
+        n = to + 1;
+    }
+    return n_out;
+}
+
+/* ---- parts ---- */
+
+static uint32_t room(const packer *w) { return w->o->soft > w->used ? w->o->soft - w->used : 0; }
+
+static myth_status new_part(packer *w)
+{
+    if (w->p->n_part == w->o->max_part)
+        return myth_fail(w->err, MYTH_ELIMIT, "more than %u parts; inspect less at once", w->o->max_part);
+    if (w->p->n_part)
+        w->part_used[w->p->n_part - 1] = w->used;
+    w->p->n_part++;
+    w->used = w->context_used = w->n_block = 0;
+    return MYTH_OK;
+}
+
+static myth_status put(packer *w, uint32_t part, uint32_t piece, const myth_block *b, uint32_t cost)
+{
+    myth_parts *p = w->p;
+    if (p->n_row == p->cap_row) {
+        uint32_t cap = 2 * p->cap_row + 16;
+        myth_parts_row *to = myth_realloc(p->mem, MYTH_MEM_STAGING, "parts", p->row, cap * sizeof(*to));
+        if (!to)
+            return myth_fail(w->err, MYTH_ENOMEM, "parts: no room for %zu bytes", cap * sizeof(*to));
+        p->row = to;
+        p->cap_row = cap;
+    }
+    p->row[p->n_row++] = (myth_parts_row) { .piece = piece, .part = part, .cost = cost, .block = *b };
+    return MYTH_OK;
+}
+
+static myth_status put_now(packer *w, uint32_t piece, const myth_block *b, uint32_t cost)
+{
+    w->used += cost;
+    w->n_block++;
+    return put(w, w->p->n_part - 1, piece, b, cost);
+}
+
+/* ---- subjects ---- */
+
+typedef struct {
+    packer *w;
+    const myth_block *like;
+} fit;
+
+static myth_status fits(void *user, uint32_t first, uint32_t last, bool *does, myth_error *err)
+{
+    const fit *f = user;
+    uint32_t cost = 0;
+    myth_block b = *f->like;
+    b.first = first;
+    b.last = last;
+    myth_status st = f->w->o->cost(f->w->o->user, &b, &cost, err);
+    *does = cost <= (first == last ? f->w->o->hard : f->w->o->soft);
+    return st;
+}
+
+static myth_status load_borders(packer *w, uint32_t source)
+{
+    if (w->border_of == source)
+        return MYTH_OK;
+    myth_free(w->p->mem, w->border);
+    w->border = NULL;
+    w->border_of = source;
+    return myth_split_borders(&w->border, w->p->mem, w->o->worker_path, myth_material_of(w->m, source), w->err);
+}
+
+/* A block that is longer than a part: as much of it as a part holds, in a part of its own. *b becomes the rest, *cost about what it costs. */
+static myth_status put_cut(packer *w, uint32_t piece, myth_block *b, uint32_t *cost)
+{
+    myth_status st;
+    uint32_t last = 0, cost_head = 0;
+    uint64_t guess = (uint64_t)(b->last - b->first + 1) * w->o->soft / (*cost ? *cost : 1);
+    myth_block head = *b;
+    fit f = { w, b };
+    MYTH_TRY(w->n_block ? new_part(w) : MYTH_OK);
+    MYTH_TRY(load_borders(w, myth_material_piece(w->m, piece)->source));
+    MYTH_TRY(myth_split_next(&last, b->src, b->first, b->last, guess ? (uint32_t)guess : 1, w->border, fits, &f, w->err));
+    head.last = last;
+    MYTH_TRY(w->o->cost(w->o->user, &head, &cost_head, w->err));
+    MYTH_TRY(put_now(w, piece, &head, cost_head));
+    b->first = last + 1;
+    *cost -= cost_head < *cost ? cost_head : *cost;
+fail:
+    return st;
+}
+
+static myth_status put_subject(packer *w, uint32_t i)
+{
+    const myth_piece *piece = myth_material_piece(w->m, i);
+    myth_block b = { .src = myth_material_of(w->m, piece->source), .first = piece->first, .last = piece->last, .symbol = piece->symbol };
+    const bool is_empty = b.last < b.first;
+    myth_status st = MYTH_OK;
+    uint32_t cost = 0;
+    do {
+        if (cost / 2 <= w->o->soft)                            /* what is far too long need not be counted anew for each cut */
+            MYTH_TRY(w->o->cost(w->o->user, &b, &cost, w->err));
+        if (cost > w->o->soft && !is_empty && (b.last > b.first || cost > w->o->hard)) {
+            MYTH_TRY(put_cut(w, i, &b, &cost));
+            if (b.first <= b.last)
+                MYTH_TRY(new_part(w));
+            continue;
+        }
+        if (w->n_block && (cost > room(w) || w->n_block == MYTH_BLOCK_MAX))
+            MYTH_TRY(new_part(w));
+        MYTH_TRY(put_now(w, i, &b, cost));
+        break;
+    } while (b.first <= b.last);
+fail:
+    return st;
+}
+
+/* ---- context ---- */
+
+/* Shows what is left of context piece i in a part whose blocks are shown, when it costs at most `most` and blocks are left. */
+static myth_status put_context(packer *w, uint32_t part, uint32_t i, const myth_block *shown, uint32_t n_shown, uint32_t most, uint32_t *cost)
+{
+    myth_block rest[MYTH_BLOCK_MAX];
+    uint32_t each[MYTH_BLOCK_MAX], n = myth_parts_rest(rest, MYTH_BLOCK_MAX, w->m, i, true, shown, n_shown);
+    myth_status st;
+    *cost = 0;
+    if (!n || n > MYTH_BLOCK_MAX - n_shown)
+        return MYTH_OK;
+    for (uint32_t k = 0; k < n; k++) {
+        if ((st = w->o->cost(w->o->user, &rest[k], &each[k], w->err)) != MYTH_OK)
+            return st;
+        *cost += each[k];
+    }
+    if (*cost > most) {
+        *cost = 0;
+        return MYTH_OK;
+    }
+    for (uint32_t k = 0; k < n; k++)
+        if ((st = put(w, part, i, &rest[k], each[k])) != MYTH_OK)
+            return st;
+    w->is_shown[i] = true;
+    return MYTH_OK;
+}
+
+/* Blocks of a part among row[from ..). */
+static uint32_t blocks_of(const packer *w, uint32_t part, uint32_t from, myth_block shown[MYTH_BLOCK_MAX])
+{
+    uint32_t n = 0;
+    for (uint32_t k = from; k < w->p->n_row && n < MYTH_BLOCK_MAX; k++)
+        if (w->p->row[k].part == part)
+            shown[n++] = w->p->row[k].block;
+    return n;
+}
+
+static bool is_context_of(const packer *w, uint32_t i, uint32_t subject)
+{
+    const myth_piece *p = myth_material_piece(w->m, i);
+    return !p->is_subject && p->of == subject;
+}
+
+/* Behind a subject, into the part at work. */
+static myth_status put_contexts(packer *w, uint32_t subject, uint32_t part_from)
+{
+    myth_block shown[MYTH_BLOCK_MAX];
+    for (uint32_t i = 0; i < myth_material_n_piece(w->m); i++) {
+        if (!is_context_of(w, i, subject))
+            continue;
+        uint32_t half = w->o->soft / 2, left = half > w->context_used ? half - w->context_used : 0, cost;
+        uint32_t n = blocks_of(w, w->p->n_part - 1, part_from, shown);
+        myth_status st = put_context(w, w->p->n_part - 1, i, shown, n, left < room(w) ? left : room(w), &cost);
+        if (st != MYTH_OK)
+            return st;
+        w->used += cost;
+        w->context_used += cost;
+        w->n_block = blocks_of(w, w->p->n_part - 1, part_from, shown);
+    }
+    return MYTH_OK;
+}
+
+/* What a part has left goes to the context of its subjects that it does not show. */
+static myth_status fill_part(packer *w, uint32_t part, uint32_t from, uint32_t to)
+{
+    myth_block shown[MYTH_BLOCK_MAX];
+    uint32_t n_piece = myth_material_n_piece(w->m), n = 0;
+    for (uint32_t k = from; k < to && n < MYTH_BLOCK_MAX; k++)
+        shown[n++] = w->p->row[k].block;
+    for (uint32_t k = from; k < to; k++) {
+        uint32_t subject = w->p->row[k].piece;
+        if (!myth_material_piece(w->m, subject)->is_subject || (k > from && w->p->row[k - 1].piece == subject))
+            continue;
+        for (uint32_t i = 0; i < n_piece; i++) {
+            uint32_t left = w->o->soft > w->part_used[part] ? w->o->soft - w->part_used[part] : 0, cost, at = w->p->n_row;
+            if (!left || n == MYTH_BLOCK_MAX)
+                return MYTH_OK;
+            if (!is_context_of(w, i, subject))
+                continue;
+            myth_status st = put_context(w, part, i, shown, n, left, &cost);
+            if (st != MYTH_OK)
+                return st;
+            w->part_used[part] += cost;
+            for (; at < w->p->n_row; at++)
+                shown[n++] = w->p->row[at].block;
+        }
+    }
+    return MYTH_OK;
+}
+
+/* ---- order ---- */
+
+static uint32_t owner(const myth_material *m, const myth_parts_row *a)
+{
+    const myth_piece *p = myth_material_piece(m, a->piece);
+    return p->is_subject ? a->piece : p->of;
+}
+
+/* Sorts stably by part, subject, role and piece: the lists are short and nearly in order. */
+static bool comes_before(const myth_material *m, const myth_parts_row *a, const myth_parts_row *b)
+{
+    if (a->part != b->part)
+        return a->part < b->part;
+    if (owner(m, a) != owner(m, b))
+        return owner(m, a) < owner(m, b);
+    bool subject_a = myth_material_piece(m, a->piece)->is_subject, subject_b = myth_material_piece(m, b->piece)->is_subject;
+    if (subject_a != subject_b)
+        return subject_a;
+    return a->piece != b->piece ? a->piece < b->piece : a->block.first < b->block.first;
+}
+
+static void sort(const myth_material *m, myth_parts *p)
+{
+    for (uint32_t i = 1; i < p->n_row; i++) {
+        myth_parts_row x = p->row[i];
+        uint32_t k = i;
+        for (; k > 0 && comes_before(m, &x, &p->row[k - 1]); k--)
+            p->row[k] = p->row[k - 1];
+        p->row[k] = x;
+    }
+}
+
+/* ---- the whole ---- */
+
+static myth_status pack(packer *w)
+{
+    myth_status st = MYTH_OK;
+    uint32_t n_piece = myth_material_n_piece(w->m), part_from = 0, n_part = 0;
+    for (uint32_t i = 0; i < n_piece; i++) {
+        if (!myth_material_piece(w->m, i)->is_subject)
+            continue;
+        MYTH_TRY(w->p->n_part ? MYTH_OK : new_part(w));
+        MYTH_TRY(put_subject(w, i));
+        if (w->p->n_part != n_part) {                          /* where the part at work begins in the list */
+            n_part = w->p->n_part;
+            for (part_from = w->p->n_row; part_from && w->p->row[part_from - 1].part == n_part - 1; part_from--) {
+            }
+        }
+        MYTH_TRY(put_contexts(w, i, part_from));
+    }
+    if (w->p->n_part)
+        w->part_used[w->p->n_part - 1] = w->used;
+    uint32_t end = w->p->n_row, from = 0;
+    for (uint32_t part = 0; part < w->p->n_part; part++) {
+        uint32_t to = from;
+        while (to < end && w->p->row[to].part == part)
+            to++;
+        MYTH_TRY(fill_part(w, part, from, to));
+        from = to;
+    }
+    sort(w->m, w->p);
+    for (uint32_t i = 0; i < n_piece; i++)
+        if (!myth_material_piece(w->m, i)->is_subject && (w->is_shown[i] || myth_parts_rest(NULL, 0, w->m, i, true, NULL, 0))) {
+            w->p->n_context++;
+            w->p->n_left_out += !w->is_shown[i];
+        }
+fail:
+    return st;
+}
+
+myth_status myth_parts_make(myth_parts *out, myth_mem *mem, const myth_material *m, const myth_parts_opts *o, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    uint32_t n_piece = myth_material_n_piece(m);
+    *out = (myth_parts) { .mem = mem };
+    packer w = { .m = m, .o = o, .p = out, .border_of = UINT32_MAX, .err = err };
+    w.part_used = myth_alloc_n(mem, MYTH_MEM_STAGING, "parts", o->max_part, sizeof(*w.part_used));
+    w.is_shown = myth_alloc_n(mem, MYTH_MEM_STAGING, "parts", n_piece ? n_piece : 1, sizeof(*w.is_shown));
+    if (!w.part_used || !w.is_shown)
+        st = myth_fail(err, MYTH_ENOMEM, "parts: no room for %zu bytes", o->max_part * sizeof(*w.part_used) + n_piece);
+    if (st == MYTH_OK)
+        st = pack(&w);
+    myth_free(mem, w.border);
+    myth_free(mem, w.is_shown);
+    myth_free(mem, w.part_used);
+    if (st != MYTH_OK)
+        myth_parts_close(out);
+    return st;
+}
+
+void myth_parts_close(myth_parts *p)
+{
+    if (p->mem)
+        myth_free(p->mem, p->row);
+    memset(p, 0, sizeof(*p));
+}

@@ -1,0 +1,201 @@
+/* runlog_redact.c - texts and documents of the run log, secrets named. */
+#include "runlog_redact.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void append(void *user, const char *text, size_t len, bool is_placeholder)
+{
+    myth_redacted *b = user;
+    if (b->has_failed)
+        return;
+    if (b->cap - b->n <= len) {
+        size_t cap = b->n + len + 1 > 2 * b->cap ? b->n + len + 1 : 2 * b->cap;
+        char *p = myth_realloc(b->mem, MYTH_MEM_OTHER, "run log", b->text, cap);
+        if (!p) {
+            b->has_failed = true;
+            return;
+        }
+        b->text = p;
+        b->cap = cap;
+    }
+    memcpy(b->text + b->n, text, len);
+    b->n += len;
+    b->text[b->n] = '\0';
+    b->has_placeholder = b->has_placeholder || is_placeholder;
+}
+
+void myth_redacted_free(myth_redacted *b)
+{
+    myth_free(b->mem, b->text);
+    *b = (myth_redacted){ .mem = b->mem };
+}
+
+void myth_redacted_add(myth_redacted *b, const myth_redactor *r, const char *text, size_t len) { myth_redact_text(r, text, len, append, b); }
+
+/* ---- prompts ---- */
+
+/* Where a walk over the text of a prompt stands in the blocks. */
+typedef struct {
+    const myth_block *block;
+    uint32_t n_block, idx, line;        /* the block of the last header, the line that comes next; 0 = in no block */
+    bool has_header;
+} place;
+
+static bool is_header(const char *line, size_t len) { return len > 12 && !memcmp(line, "<file path=\"", 12); }
+
+/* The bytes of `line` behind its number when it is the line that comes next; NULL when it is not. */
+static const char *code_of(place *p, const char *line, size_t len)
+{
+    char number[16];
+    if (!p->line || p->line > p->block[p->idx].last)
+        return NULL;
+    size_t n = (size_t)snprintf(number, sizeof(number), "%u|", p->line);
+    if (len < n || memcmp(line, number, n)) {
+        p->line = 0;
+        return NULL;
+    }
+    return line + n;
+}
+
+static void note_placeholder(void *user, const char *text, size_t len, bool is_placeholder)
+{
+    (void)text;
+    (void)len;
+    *(bool *)user = *(bool *)user || is_placeholder;
+}
+
+void myth_redacted_add_prompt(myth_redacted *b, const myth_redactor *r, const char *text, size_t len, const myth_block *block, uint32_t n_block)
+{
+    place p = { .block = block, .n_block = n_block };
+    size_t plain = 0;                                   /* from here on nothing was added: judged together */
+    for (size_t at = 0, next; at < len; at = next) {
+        const char *end = memchr(text + at, '\n', len - at), *code;
+        size_t n = end ? (size_t)(end - text) - at : len - at;
+        next = at + n + (end != NULL);
+        if (is_header(text + at, n) && p.idx + p.has_header < n_block) {
+            p.idx += p.has_header;
+            p.has_header = true;
+            p.line = block[p.idx].first;
+        } else if ((code = code_of(&p, text + at, n)) != NULL) {
+            const myth_source *src = p.block[p.idx].src;
+            const myth_line *l = &src->line[p.line++ - 1];
+            bool has_secret = false;
+            myth_redact_bytes(r, src, l->off, l->len, note_placeholder, &has_secret);
+            if (!has_secret)
+                continue;
+            myth_redacted_add(b, r, text + plain, (size_t)(code - text) - plain);
+            myth_redact_bytes(r, src, l->off, l->len, append, b);
+            plain = at + n;                             /* its end of line follows */
+        }
+    }
+    if (len > plain)
+        myth_redacted_add(b, r, text + plain, len - plain);
+}
+
+/* ---- answers ---- */
+
+enum { RUN = 6 };                       /* of a secret; evidence has 8 bytes at least */
+
+static bool shares_run(const char *a, size_t n_a, const char *b, size_t n_b)
+{
+    for (size_t i = 0; i + RUN <= n_a; i++)
+        for (size_t k = 0; k + RUN <= n_b; k++)
+            if (a[i] == b[k] && !memcmp(a + i, b + k, RUN))
+                return true;
+    return false;
+}
+
+static bool is_of_secret(const myth_redactor *r, const char *evidence, size_t len)
+{
+    for (uint32_t i = 0; r && i < r->n_file; i++)
+        for (uint32_t k = 0; k < r->file[i].n_secret; k++)
+            if (shares_run(evidence, len, (const char *)r->file[i].src->bytes + r->file[i].secret[k].off, r->file[i].secret[k].len))
+                return true;
+    return false;
+}
+
+/* Length of a JSON string's inside. */
+static size_t string_len(const char *p, size_t n)
+{
+    size_t i = 0;
+    while (i < n && p[i] != '"')
+        i += p[i] == '\\' && i + 1 < n ? 2 : 1;
+    return i < n ? i : n;
+}
+
+void myth_redacted_add_answer(myth_redacted *b, const myth_redactor *r, const char *text, size_t len)
+{
+    static const char key[] = "\"evidence\":\"";
+    size_t from = 0;
+    for (size_t at = 0; at + sizeof(key) - 1 <= len;) {
+        if (memcmp(text + at, key, sizeof(key) - 1)) {
+            at++;
+            continue;
+        }
+        at += sizeof(key) - 1;
+        size_t n = string_len(text + at, len - at);
+        if (is_of_secret(r, text + at, n)) {
+            myth_redacted_add(b, r, text + from, at - from);
+            append(b, "[REDACTED]", 10, true);
+            from = at + n;
+        }
+        at += n;
+    }
+    if (len > from)
+        myth_redacted_add(b, r, text + from, len - from);
+}
+
+/* ---- documents ---- */
+
+json_t *myth_json_lossy(myth_mem *mem, const char *text, size_t len)
+{
+    json_t *j = json_stringn(text, len);
+    if (j)
+        return j;
+    size_t n = myth_spell_lossy(NULL, 0, text, len);
+    char *copy = myth_alloc(mem, MYTH_MEM_OTHER, "run log", n + 1);
+    if (!copy)
+        return NULL;
+    myth_spell_lossy(copy, n, text, len);
+    j = json_stringn(copy, n);
+    myth_free(mem, copy);
+    return j;
+}
+
+static json_t *redacted_string(const json_t *j, const myth_redactor *r, myth_mem *mem, bool *changed)
+{
+    myth_redacted b = { .mem = mem };
+    myth_redacted_add(&b, r, json_string_value(j), json_string_length(j));
+    json_t *out = b.has_failed ? NULL : myth_json_lossy(mem, b.n ? b.text : "", b.n);
+    *changed = *changed || b.has_placeholder;
+    myth_redacted_free(&b);
+    return out;
+}
+
+json_t *myth_redacted_json(const json_t *j, const myth_redactor *r, myth_mem *mem, bool *changed)
+{
+    json_t *out, *v;
+    const char *key;
+    size_t i;
+    bool ok = true;
+    switch (json_typeof(j)) {
+    case JSON_STRING: return redacted_string(j, r, mem, changed);
+    case JSON_OBJECT:
+        if ((out = json_object()) == NULL)
+            return NULL;
+        json_object_foreach((json_t *)j, key, v)
+            ok = ok && json_object_set_new(out, key, myth_redacted_json(v, r, mem, changed)) == 0;
+        break;
+    case JSON_ARRAY:
+        if ((out = json_array()) == NULL)
+            return NULL;
+        json_array_foreach(j, i, v)
+            ok = ok && json_array_append_new(out, myth_redacted_json(v, r, mem, changed)) == 0;
+        break;
+    default: return json_copy((json_t *)j);
+    }
+    if (!ok)
+        json_decref(out);
+    return ok ? out : NULL;
+}

@@ -1,0 +1,467 @@
+/* select_diff.c - the definitions around the changed lines of a diff, with what stands around them, their callers and their tests.
+ *
+ * Around    the innermost function, method or test that holds a changed line; else the innermost type when it is short; else the lines
+ *           beside it. Where lines were removed: what holds both the line before and the one behind
+ * New       a file that is new, or mostly, is shown whole: the prompts cut it at its definitions
+ * Text      definitions are looked for in the text of the new side, not in the index: what is staged or committed may differ from what
+ *           the index has                                                                                                             */
+#include "select_impl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BESIDE = 3, HEAD_LINES = 12, IMPORT_LINES = 30 };
+
+static myth_status no_memory(myth_error *err) { return myth_fail(err, MYTH_ENOMEM, "diff: no memory"); }
+
+void myth_changes_free(myth_changes *c)
+{
+    for (uint32_t i = 0; i < c->n_file; i++)
+        myth_free(c->mem, c->file[i].subject);
+    myth_free(c->mem, c->file);
+    *c = (myth_changes){ 0 };
+}
+
+/* ---- which definitions ---- */
+
+/* A subject to be: lines, and the symbol that they are; symbol UINT32_MAX = none. */
+typedef struct {
+    uint32_t first, last, symbol;
+} span;
+
+typedef struct {
+    myth_mem *mem;
+    const myth_chunks *chunks;
+    uint32_t n_line;
+    span *span;
+    uint32_t n, cap;
+} spans;
+
+static bool runs(const myth_symbol *y)
+{
+    return y->kind == MYTH_SYMBOL_FUNCTION || y->kind == MYTH_SYMBOL_METHOD || y->kind == MYTH_SYMBOL_TEST || y->kind == MYTH_SYMBOL_ROUTE ||
+           (y->kind == MYTH_SYMBOL_MACRO && y->line1 > y->line0);
+}
+
+static bool encloses(const myth_symbol *y)
+{
+    return (y->kind == MYTH_SYMBOL_CLASS || y->kind == MYTH_SYMBOL_TYPE || y->kind == MYTH_SYMBOL_VARIABLE || y->kind == MYTH_SYMBOL_CONSTANT) &&
+           y->line1 - y->line0 < MYTH_SELECT_WHOLE;
+}
+
+/* The innermost definition that holds first..last. */
+static uint32_t innermost(const myth_chunks *c, uint32_t first, uint32_t last, bool (*is_one)(const myth_symbol *y))
+{
+    uint32_t best = UINT32_MAX;
+    for (uint32_t i = 0; i < c->n_symbol; i++) {
+        const myth_symbol *y = &c->symbol[i];
+        if (!is_one(y) || y->line0 > first || y->line1 < last)
+            continue;
+        if (best == UINT32_MAX || y->line1 - y->line0 < c->symbol[best].line1 - c->symbol[best].line0)
+            best = i;
+    }
+    return best;
+}
+
+static bool add_span(spans *s, uint32_t first, uint32_t last, uint32_t symbol)
+{
+    for (uint32_t i = 0; i < s->n && symbol != UINT32_MAX; i++)
+        if (s->span[i].symbol == symbol)
+            return true;
+    if (s->n == s->cap) {
+        uint32_t cap = 2 * s->cap + 16;
+        span *to = myth_realloc(s->mem, MYTH_MEM_OTHER, "diff", s->span, cap * sizeof(*to));
+        if (!to)
+            return false;
+        s->span = to;
+        s->cap = cap;
+    }
+    s->span[s->n++] = (span){ first, last, symbol };
+    return true;
+}
+
+/* The definition that holds first..last, or the lines beside. */
+static bool add_around(spans *s, uint32_t first, uint32_t last)
+{
+    uint32_t y = innermost(s->chunks, first, last, runs);
+    if (y == UINT32_MAX)
+        y = innermost(s->chunks, first, last, encloses);
+    if (y != UINT32_MAX)
+        return add_span(s, s->chunks->symbol[y].line0, s->chunks->symbol[y].line1, y);
+    uint32_t from = first > BESIDE ? first - BESIDE : 1, to = last + BESIDE < s->n_line ? last + BESIDE : s->n_line;
+    return add_span(s, from, to, UINT32_MAX);
+}
+
+/* Every definition that a changed range touches; what lies between them with the lines beside. */
+static bool add_range(spans *s, uint32_t first, uint32_t last)
+{
+    for (uint32_t line = first; line <= last;) {
+        uint32_t y = innermost(s->chunks, line, line, runs), next = last + 1;
+        if (y == UINT32_MAX)
+            y = innermost(s->chunks, line, line, encloses);
+        /* up to where an inner definition begins, or this one ends */
+        for (uint32_t i = 0; i < s->chunks->n_symbol; i++) {
+            const myth_symbol *k = &s->chunks->symbol[i];
+            if (runs(k) && k->line0 > line && k->line0 < next)
+                next = k->line0;
+        }
+        if (y != UINT32_MAX && s->chunks->symbol[y].line1 < next)
+            next = s->chunks->symbol[y].line1 + 1;
+        if (y != UINT32_MAX ? !add_span(s, s->chunks->symbol[y].line0, s->chunks->symbol[y].line1, y) : !add_around(s, line, next - 1))
+            return false;
+        line = next;
+    }
+    return true;
+}
+
+static bool add_removed(spans *s, uint32_t before)
+{
+    uint32_t line = before > s->n_line ? s->n_line : before;
+    return line > 1 ? add_around(s, line - 1, line) : add_around(s, 1, 1);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const span *x = a, *y = b;
+    return x->first != y->first ? (x->first > y->first) - (x->first < y->first) : (x->last < y->last) - (x->last > y->last);
+}
+
+static bool is_mostly_new(const myth_diff_file *f, uint32_t n_line)
+{
+    return f->kind == MYTH_DIFF_ADDED || (uint64_t)f->lines_added * 5 >= (uint64_t)n_line * 4;
+}
+
+static myth_status find_spans(spans *s, const myth_diff_file *f, myth_error *err)
+{
+    bool ok = true;
+    if (is_mostly_new(f, s->n_line))
+        return add_span(s, 1, s->n_line, UINT32_MAX) ? MYTH_OK : no_memory(err);
+    for (uint32_t i = 0; i < f->n_added && ok; i++)
+        ok = add_range(s, f->added[i].first < s->n_line ? f->added[i].first : s->n_line, f->added[i].last < s->n_line ? f->added[i].last : s->n_line);
+    for (uint32_t i = 0; i < f->n_removed && ok; i++) {
+        bool is_change = false;                         /* lines in the place of others: the range has it */
+        for (uint32_t k = 0; k < f->n_added && !is_change; k++)
+            is_change = f->added[k].first == f->removed[i].before;
+        ok = is_change || add_removed(s, f->removed[i].before);
+    }
+    if (ok && s->n)
+        qsort(s->span, s->n, sizeof(*s->span), by_place);
+    return ok ? MYTH_OK : no_memory(err);
+}
+
+/* ---- one file ---- */
+
+typedef struct {
+    myth_changes *out;
+    myth_select *s;
+    myth_material *m;
+    myth_select_counts *counts;
+    uint32_t n_lookup;
+} selection;
+
+static myth_status skip(selection *x, myth_changed_file *c, const char *why, bool is_missed)
+{
+    snprintf(c->reason, sizeof(c->reason), "%s", why);
+    c->skipped = c->reason;
+    c->is_missed = is_missed;
+    x->out->n_skipped++;
+    x->out->n_missed += is_missed;
+    return MYTH_OK;
+}
+
+static bool keep_lines(selection *x, myth_changed_file *c, uint32_t first, uint32_t last)
+{
+    if (c->n_subject == c->cap_subject) {
+        uint32_t cap = 2 * c->cap_subject + 8;
+        myth_diff_lines *to = myth_realloc(x->out->mem, MYTH_MEM_OTHER, "diff", c->subject, cap * sizeof(*to));
+        if (!to)
+            return false;
+        c->subject = to;
+        c->cap_subject = cap;
+    }
+    c->subject[c->n_subject++] = (myth_diff_lines){ first, last };
+    return true;
+}
+
+/* The head of the type around a method, and what the file imports. */
+static myth_status add_surroundings(selection *x, const char *path, const myth_chunks *c, const myth_symbol *y, uint32_t of, myth_error *err)
+{
+    bool is_new;
+    myth_status st = MYTH_OK;
+    uint32_t best = UINT32_MAX;
+    for (uint32_t i = 0; i < c->n_symbol; i++) {
+        const myth_symbol *k = &c->symbol[i];
+        bool is_type = k->kind == MYTH_SYMBOL_CLASS || k->kind == MYTH_SYMBOL_TYPE || k->kind == MYTH_SYMBOL_MODULE;
+        if (is_type && k != y && k->line0 <= y->line0 && k->line1 >= y->line1 && (best == UINT32_MAX || k->line0 > c->symbol[best].line0))
+            best = i;
+    }
+    if (best != UINT32_MAX) {
+        const myth_symbol *k = &c->symbol[best];
+        uint32_t last = k->line0 + HEAD_LINES < y->line0 ? k->line0 + HEAD_LINES : y->line0 > k->line0 ? y->line0 - 1 : k->line0;
+        myth_wanted w = { .path = path, .name = "", .parent = "", .why = "the type around it", .line = k->line0, .line0 = k->line0, .line1 = last, .of = of };
+        w.line = w.line0 + MYTH_SELECT_TOP <= last ? w.line0 + MYTH_SELECT_TOP : last;
+        st = myth_select_add(x->s, NULL, &is_new, x->m, &w, err);
+        x->counts->n_context += st == MYTH_OK && is_new;
+    }
+    for (uint32_t i = 0; i < c->n_chunk && st == MYTH_OK; i++) {
+        const myth_chunk *k = &c->chunk[i];
+        if (k->kind != MYTH_CHUNK_IMPORTS || k->line1 - k->line0 >= IMPORT_LINES)
+            continue;
+        myth_wanted w = { .path = path, .name = "", .parent = "", .why = "imports of the file", .line = k->line0, .line0 = k->line0, .line1 = k->line1, .of = of };
+        st = myth_select_add(x->s, NULL, &is_new, x->m, &w, err);
+        x->counts->n_context += st == MYTH_OK && is_new;
+        break;
+    }
+    return st;
+}
+
+/* Callers, callees and tests, when the index has the definition under this path. */
+static myth_status add_usage(selection *x, const char *path, const myth_chunks *c, const myth_symbol *y, uint32_t of, myth_error *err)
+{
+    static const myth_select_most most = { MYTH_SELECT_CALLERS / 2, MYTH_SELECT_CALLEES / 2, MYTH_SELECT_TESTS / 2, 0 };
+    const char *name = c->names + y->name, *parent = c->names + y->parent;
+    char asked[2048];
+    myth_usage u = { 0 };
+    if (x->n_lookup++ >= MYTH_SELECT_LOOKUPS) {
+        x->counts->n_more++;
+        return MYTH_OK;
+    }
+    int n = parent[0] ? snprintf(asked, sizeof(asked), "%s::%s.%s", path, parent, name) : snprintf(asked, sizeof(asked), "%s::%s", path, name);
+    myth_status st = n < (int)sizeof(asked) ? myth_usage_find(&u, x->s->index, asked, x->s->is_cancelled, err) : MYTH_OK;
+    uint32_t best = UINT32_MAX;
+    for (uint32_t i = 0; i < u.n_definition; i++) {     /* of overloads the one that stands nearest */
+        const myth_usage_definition *d = &u.definition[i];
+        if (strcmp(d->path, path) == 0 && (best == UINT32_MAX || labs((long)d->line0 - (long)y->line0) < labs((long)u.definition[best].line0 - (long)y->line0)))
+            best = i;
+    }
+    if (st == MYTH_OK && best != UINT32_MAX)
+        st = myth_select_usage(x->s, x->m, &u.definition[best], of, &most, x->counts, err);
+    myth_usage_free(&u);
+    return st;
+}
+
+static myth_status show_span(selection *x, myth_changed_file *c, uint32_t source, const myth_chunks *chunks, const span *s, myth_error *err)
+{
+    const myth_symbol *y = s->symbol != UINT32_MAX ? &chunks->symbol[s->symbol] : NULL;
+    char symbol[512] = "", why[96];
+    uint32_t index;
+    if (y)
+        snprintf(symbol, sizeof(symbol), "%.250s%s%.250s", chunks->names + y->parent, y->parent ? "." : "", chunks->names + y->name);
+    snprintf(why, sizeof(why), "%s", c->file->kind == MYTH_DIFF_ADDED ? "new" : "changed");
+    myth_piece p = { .source = source, .first = s->first, .last = s->last, .symbol = y ? symbol : NULL, .why = why, .is_subject = true };
+    uint32_t n = myth_material_n_piece(x->m);
+    myth_status st = myth_material_add(x->m, &index, &p, err);
+    if (st != MYTH_OK)
+        return st;
+    x->counts->n_subject += myth_material_n_piece(x->m) - n;
+    x->out->n_definition += y != NULL;
+    if (!keep_lines(x, c, s->first, s->last))
+        return no_memory(err);
+    if (!y)
+        return MYTH_OK;
+    st = add_surroundings(x, c->path, chunks, y, index, err);
+    return st == MYTH_OK && runs(y) ? add_usage(x, c->path, chunks, y, index, err) : st;
+}
+
+static myth_status show_file(selection *x, myth_changed_file *c, myth_error *err)
+{
+    const myth_diff_file *f = c->file;
+    myth_chunks chunks = { 0 };
+    spans s = { .mem = x->out->mem, .chunks = &chunks };
+    myth_error local = { 0 };
+    uint32_t source;
+    myth_status st = myth_select_source(x->s, &source, x->m, c->path, &local);
+    if (st == MYTH_ENOTFOUND)
+        return skip(x, c, "it is not on the new side", true);
+    if (st == MYTH_ELIMIT)
+        return skip(x, c, "it is larger than what is read", true);
+    if (st == MYTH_EUNSUPPORTED)
+        return skip(x, c, "it is a link or a submodule", false);
+    if (st != MYTH_OK) {
+        if (err)
+            *err = local;
+        return st;
+    }
+    const myth_source *src = myth_material_of(x->m, source);
+    if (myth_detect_binary(src->bytes, src->len))
+        return skip(x, c, "it is binary", false);
+    if (src->n_line == 0)
+        return skip(x, c, "it is empty", false);
+    s.n_line = src->n_line;
+    if (f->n_added && f->added[f->n_added - 1].first > src->n_line)
+        return skip(x, c, "it has fewer lines than the diff says: the diff is of another version", true);
+    MYTH_TRY(myth_chunk_file(&chunks, x->s->chunker, myth_detect_language(src->path, src->bytes, src->len), src->path, src->bytes, src->len, err));
+    MYTH_TRY(find_spans(&s, f, err));
+    for (uint32_t i = 0; i < s.n; i++) {
+        if (x->s->is_cancelled && *x->s->is_cancelled)
+            MYTH_TRY(myth_fail(err, MYTH_ECANCEL, "inspect-diff: stopped"));
+        MYTH_TRY(show_span(x, c, source, &chunks, &s.span[i], err));
+    }
+    if (s.n) {
+        x->out->n_shown++;
+        x->out->lines_added += f->lines_added;
+        x->out->lines_removed += f->lines_removed;
+    } else {
+        st = skip(x, c, f->is_mode_changed ? "only its mode changed" : "only its name changed", false);
+    }
+fail:
+    myth_free(x->out->mem, s.span);
+    myth_chunks_free(&chunks, x->s->mem);
+    return st;
+}
+
+myth_status myth_select_diff(myth_changes *out, myth_select *s, myth_material *m, const myth_diff *diff, const char *prefix, myth_select_counts *counts,
+                             myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    size_t n_prefix = strlen(prefix);
+    *counts = (myth_select_counts){ 0 };
+    *out = (myth_changes){ .mem = s->mem };
+    selection x = { .out = out, .s = s, .m = m, .counts = counts };
+    if (!(out->file = myth_alloc_n(s->mem, MYTH_MEM_OTHER, "diff", diff->n_file + 1u, sizeof(*out->file))))
+        return no_memory(err);
+    for (uint32_t i = 0; i < diff->n_file; i++) {
+        const myth_diff_file *f = &diff->file[i];
+        myth_changed_file *c = &out->file[out->n_file++];
+        bool is_below = strncmp(f->path, prefix, n_prefix) == 0;
+        *c = (myth_changed_file){ .path = is_below ? f->path + n_prefix : f->path, .file = f };
+        if (f->kind == MYTH_DIFF_DELETED) {
+            out->n_deleted++;
+            out->lines_deleted += f->lines_removed;
+        }
+        if (f->skipped || !is_below)
+            MYTH_TRY(skip(&x, c, f->skipped ? f->skipped : "it is outside of the directory", false));
+        else
+            MYTH_TRY(show_file(&x, c, err));
+    }
+fail:
+    return st;
+}
+
+/* ---- which findings ---- */
+
+bool myth_changes_want(const myth_changes *c, myth_filter filter, const char *path, uint32_t first, uint32_t last)
+{
+    if (filter == MYTH_FILTER_NONE)
+        return true;
+    for (uint32_t i = 0; i < c->n_file; i++) {
+        const myth_changed_file *f = &c->file[i];
+        if (f->skipped || strcmp(f->path, path) != 0)
+            continue;
+        if (filter == MYTH_FILTER_FILE)
+            return true;
+        if (filter == MYTH_FILTER_ADDED) {
+            for (uint32_t k = 0; k < f->file->n_added; k++)
+                if (f->file->added[k].first <= last && f->file->added[k].last >= first)
+                    return true;
+            continue;
+        }
+        if (myth_diff_shows(f->file, first, last))
+            return true;
+        for (uint32_t k = 0; k < f->n_subject; k++)
+            if (f->subject[k].first <= last && f->subject[k].last >= first)
+                return true;
+    }
+    return false;
+}
+
+/* ---- the task ---- */
+
+typedef struct {
+    char *dst;
+    size_t cap, n;
+} text;
+
+static void put(text *t, const char *s, size_t n)
+{
+    if (t->n < t->cap)
+        memcpy(t->dst + t->n, s, n < t->cap - t->n ? n : t->cap - t->n);
+    t->n += n;
+}
+
+static void put_str(text *t, const char *s) { put(t, s, strlen(s)); }
+
+static void put_u32(text *t, uint32_t v)
+{
+    char d[16];
+    put(t, d, (size_t)snprintf(d, sizeof(d), "%u", v));
+}
+
+/* On one line whatever it is. */
+static void put_path(text *t, const char *path)
+{
+    char spelled[256];
+    size_t n = myth_spell(spelled, sizeof(spelled), path, strlen(path));
+    put(t, spelled, n < sizeof(spelled) ? n : sizeof(spelled));
+}
+
+static void put_file(text *t, const myth_changed_file *f, uint32_t *left, uint32_t *n_hidden)
+{
+    uint32_t n = f->file->n_added + f->file->n_removed;
+    if (*left == 0) {
+        *n_hidden += n;
+        return;
+    }
+    put_path(t, f->path);
+    put_str(t, ": ");
+    bool is_first = true;
+    for (uint32_t i = 0; i < f->file->n_added; i++) {
+        if (*left == 0) {
+            ++*n_hidden;
+            continue;
+        }
+        --*left;
+        put_str(t, is_first ? "changed " : ", ");
+        is_first = false;
+        put_u32(t, f->file->added[i].first);
+        if (f->file->added[i].last > f->file->added[i].first) {
+            put_str(t, "-");
+            put_u32(t, f->file->added[i].last);
+        }
+    }
+    for (uint32_t i = 0; i < f->file->n_removed; i++) {
+        if (*left == 0) {
+            ++*n_hidden;
+            continue;
+        }
+        --*left;
+        put_str(t, is_first ? "" : "; ");
+        is_first = false;
+        put_u32(t, f->file->removed[i].n);
+        put_str(t, f->file->removed[i].n == 1 ? " line removed before " : " lines removed before ");
+        put_u32(t, f->file->removed[i].before);
+    }
+    put_str(t, "\n");
+}
+
+size_t myth_changes_task(char *dst, size_t cap, const myth_changes *c, uint32_t max_ranges)
+{
+    text t = { dst, cap ? cap - 1 : 0, 0 };
+    uint32_t left = max_ranges, n_hidden = 0;
+    put_str(&t, "Review a change. Report what it breaks (regressions: behaviour that callers or tests rely on, checks that are gone, results that are no longer "
+                "right) and what it makes unsafe (security risks). The changed definitions come first; callers and tests are context. Line numbers are "
+                "those of the new files.\n");
+    for (uint32_t i = 0; i < c->n_file; i++)
+        if (!c->file[i].skipped)
+            put_file(&t, &c->file[i], &left, &n_hidden);
+    if (n_hidden) {
+        put_str(&t, "and ");
+        put_u32(&t, n_hidden);
+        put_str(&t, " more changed ranges\n");
+    }
+    if (c->lines_removed + c->lines_deleted) {
+        put_str(&t, "Removed in all: ");
+        put_u32(&t, c->lines_removed + c->lines_deleted);
+        put_str(&t, " lines");
+        if (c->n_deleted) {
+            put_str(&t, ", with ");
+            put_u32(&t, c->n_deleted);
+            put_str(&t, c->n_deleted == 1 ? " whole file" : " whole files");
+        }
+        put_str(&t, ". What was removed is not shown.\n");
+    }
+    if (cap)
+        dst[t.n < cap - 1 ? t.n : cap - 1] = '\0';
+    return t.n;
+}

@@ -1,0 +1,55 @@
+/* select_symbol.c - the definitions of a name, each with its callers, callees, tests and re-exports. */
+#include "select_impl.h"
+
+#include <string.h>
+
+/* Definitions in tests count when there are no others. */
+static bool is_wanted(const myth_usage *u, const myth_usage_definition *d)
+{
+    bool has_source = false;
+    for (uint32_t i = 0; i < u->n_definition; i++)
+        has_source |= !u->definition[i].is_test;
+    return !d->is_test || !has_source;
+}
+
+static myth_status add_definition(myth_select *s, myth_material *m, const myth_usage_definition *d, myth_select_counts *counts, myth_error *err)
+{
+    static const myth_select_most most = { MYTH_SELECT_CALLERS, MYTH_SELECT_CALLEES, MYTH_SELECT_TESTS, MYTH_SELECT_EXPORTS };
+    uint32_t index;
+    bool is_new;
+    myth_wanted w = { .path = d->path, .name = d->name, .parent = d->parent, .why = "definition", .line = d->line, .line0 = d->line0, .line1 = d->line1,
+                      .is_subject = true };
+    myth_status st = myth_select_add(s, &index, &is_new, m, &w, err);
+    if (st != MYTH_OK || !is_new)               /* an overload inside what is shown, or a file that went away */
+        return st == MYTH_ENOTFOUND || st == MYTH_EUNSUPPORTED ? MYTH_OK : st;
+    counts->n_subject++;
+    return myth_select_usage(s, m, d, index, &most, counts, err);
+}
+
+myth_status myth_select_symbol(myth_select *s, myth_material *m, const char *name, myth_select_counts *counts, myth_error *err)
+{
+    myth_usage u = { 0 };
+    char near[160];
+    myth_status st = MYTH_OK;
+    *counts = (myth_select_counts){ 0 };
+    MYTH_TRY(myth_usage_find(&u, s->index, name, s->is_cancelled, err));
+    if (u.n_definition == 0) {
+        MYTH_TRY(myth_select_nearest(s, near, sizeof(near), name, err));
+        MYTH_TRY(myth_fail(err, MYTH_ENOTFOUND, "%.60s: no such definition%s%s", name, near[0] ? "; near are " : "", near));
+    }
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < u.n_definition; i++) {
+        if (!is_wanted(&u, &u.definition[i]))
+            continue;
+        if (n++ < MYTH_SELECT_DEFINITIONS)
+            MYTH_TRY(add_definition(s, m, &u.definition[i], counts, err));
+        else
+            counts->n_more++;
+    }
+    counts->n_more += u.n_more;
+    if (counts->n_subject == 0)
+        st = myth_fail(err, MYTH_ENOTFOUND, "%.100s: its file cannot be read any more; the index has it as %.100s", name, u.definition[0].path);
+fail:
+    myth_usage_free(&u);
+    return st;
+}

@@ -1,0 +1,255 @@
+/* module.c - see module.h. A path as written becomes names parted by '/', then ends of paths are compared. */
+#include "module.h"
+
+#include <stdint.h>
+#include <string.h>
+
+enum { PATH_BYTES = 1024 };     /* longer paths mean nothing */
+
+/* How a language writes paths: by files, with dots, with "::", with '\'. */
+typedef enum { BY_FILE, BY_DOT, BY_COLON, BY_BACKSLASH } spelling;
+
+typedef struct {
+    const char *language;
+    spelling spelling;
+    bool has_shared;            /* files of a directory share names                                      */
+    bool ends_in_name;          /* the last name of a path may be one inside a file                      */
+    bool has_loose;             /* and that file may have any name in the directory: functions of a package */
+} family;
+
+static const family families[] = {
+    { "python", BY_DOT, false, false, false }, { "java", BY_DOT, true, true, false },     { "kotlin", BY_DOT, true, true, true },
+    { "scala", BY_DOT, true, true, true },     { "csharp", BY_DOT, true, true, false },   { "swift", BY_DOT, true, false, false },
+    { "rust", BY_COLON, false, true, false },  { "php", BY_BACKSLASH, false, true, false }, { "go", BY_FILE, true, false, false },
+    { "lua", BY_DOT, false, false, false },    { "haskell", BY_DOT, false, false, false }, { "elixir", BY_DOT, false, false, false },
+};
+
+static family family_of(const char *language)
+{
+    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
+        if (strcmp(families[i].language, language) == 0)
+            return families[i];
+    return (family){ language, BY_FILE, false, false, false };
+}
+
+static bool is_includer(const char *language)
+{
+    return strcmp(language, "c") == 0 || strcmp(language, "cpp") == 0 || strcmp(language, "cuda") == 0 || strcmp(language, "objc") == 0 ||
+           strcmp(language, "glsl") == 0 || strcmp(language, "opencl") == 0;
+}
+
+bool myth_module_is_shared(const char *language) { return family_of(language).has_shared; }
+
+/* ---- a path of names ---- */
+
+typedef struct {
+    char text[PATH_BYTES];
+    size_t n;
+    bool is_exact;              /* from the root, not from anywhere */
+    bool is_bad;                /* too long, or leaves the root     */
+    bool has_host;              /* "example.com/shop/auth": the tree is one of its ends */
+} names;
+
+static void push(names *p, const char *name, size_t n)
+{
+    if (n == 0 || (n == 1 && name[0] == '.'))
+        return;
+    if (n == 2 && name[0] == '.' && name[1] == '.') {
+        char *slash = p->n ? strrchr(p->text, '/') : NULL;
+        p->is_bad |= p->n == 0;
+        p->n = slash ? (size_t)(slash - p->text) : 0;
+    } else if (p->n + n + 2 > PATH_BYTES) {
+        p->is_bad = true;
+    } else {
+        if (p->n)
+            p->text[p->n++] = '/';
+        memcpy(p->text + p->n, name, n);
+        p->n += n;
+    }
+    p->text[p->n] = '\0';
+}
+
+static void push_path(names *p, const char *path, size_t n)
+{
+    for (size_t i = 0; i < n;) {
+        size_t len = 0;
+        while (i + len < n && path[i + len] != '/')
+            len++;
+        push(p, path + i, len);
+        i += len + 1;
+    }
+}
+
+static size_t dir_bytes(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) : 0;
+}
+
+/* Names as push_path takes them: `mark` between them becomes '/'. */
+static void push_marked(names *p, const char *spec, const char *mark)
+{
+    for (size_t n_mark = strlen(mark); *spec;) {
+        const char *end = strstr(spec, mark);
+        size_t n = end ? (size_t)(end - spec) : strlen(spec);
+        push(p, spec, n);
+        spec += end ? n + n_mark : n;
+    }
+}
+
+static void read_dots(names *p, const char *from, const char *spec)
+{
+    size_t n_up = strspn(spec, ".");
+    if (n_up > 0) {
+        p->is_exact = true;
+        push_path(p, from, dir_bytes(from));
+        for (size_t i = 1; i < n_up; i++)
+            push(p, "..", 2);
+    }
+    push_marked(p, spec + n_up, ".");
+}
+
+/* `use` ends at what it takes out of the module: a::{b, c}, a::*, a as b. */
+static void read_colons(names *p, const char *from, const char *spec)
+{
+    char path[PATH_BYTES];
+    size_t n = 0;
+    while (spec[n] && n + 1 < sizeof(path) && !strchr("{*;, \t", spec[n]))
+        n++;
+    memcpy(path, spec, n);
+    path[n] = '\0';
+    bool is_self = strncmp(path, "self::", 6) == 0, is_super = strncmp(path, "super::", 7) == 0;
+    const char *rest = path;
+    if (is_self || is_super) {
+        p->is_exact = true;
+        push_path(p, from, dir_bytes(from));
+        bool is_dir = myth_module_is_package(from);     /* then its names are in its own directory */
+        if (is_self && !is_dir) {
+            const char *base = strrchr(from, '/') ? strrchr(from, '/') + 1 : from;
+            push(p, base, strcspn(base, "."));
+        }
+        for (rest += is_self ? 6 : 0; strncmp(rest, "super::", 7) == 0; rest += 7, is_dir = true)
+            if (is_dir)
+                push(p, "..", 2);
+    } else if (strncmp(path, "crate::", 7) == 0) {
+        rest += 7;
+    }
+    push_marked(p, rest, "::");
+}
+
+static void read_files(names *p, const char *language, const char *from, const char *spec)
+{
+    bool is_relative = strncmp(spec, "./", 2) == 0 || strncmp(spec, "../", 3) == 0 || strcmp(spec, ".") == 0 || strcmp(spec, "..") == 0;
+    if (is_relative && strcmp(language, "ruby") != 0) {
+        p->is_exact = true;
+        push_path(p, from, dir_bytes(from));
+    }
+    if ((spec[0] == '@' || spec[0] == '~' || spec[0] == '#') && spec[1] == '/')
+        spec += 2;                                      /* what bundlers call the root of the sources */
+    while (!p->is_exact && (strncmp(spec, "./", 2) == 0 || strncmp(spec, "../", 3) == 0))
+        spec += spec[1] == '/' ? 2 : 3;
+    size_t n_first = strcspn(spec, "/");
+    p->has_host = strcmp(language, "go") == 0 && !p->is_exact && spec[n_first] && memchr(spec, '.', n_first) != NULL;
+    push_path(p, spec, strlen(spec));
+}
+
+/* ---- comparing ---- */
+
+static bool ends_with(const char *path, size_t n, const char *end, size_t n_end)
+{
+    return n_end > 0 && n >= n_end && memcmp(path + n - n_end, end, n_end) == 0 && (n == n_end || path[n - n_end - 1] == '/');
+}
+
+/* The same, one being the end of the other. What is written may say more than the tree has only when the tree has two names of it. */
+static bool is_same(const names *want, size_t n_want, const char *path, size_t n)
+{
+    if (want->is_exact)
+        return n == n_want && memcmp(path, want->text, n) == 0;
+    if (ends_with(path, n, want->text, n_want))
+        return true;
+    return (want->has_host || memchr(path, '/', n) != NULL) && ends_with(want->text, n_want, path, n);
+}
+
+static size_t without_suffix(const char *path, size_t n)
+{
+    size_t i = n;
+    while (i > 0 && path[i - 1] != '.' && path[i - 1] != '/')
+        i--;
+    return i > 1 && path[i - 1] == '.' && path[i - 2] != '/' ? i - 1 : n;
+}
+
+bool myth_module_is_package(const char *path)
+{
+    static const char *const name[] = { "__init__.py", "__init__.pyi", "index.js", "index.jsx", "index.ts", "index.tsx", "index.mjs", "index.cjs",
+                                        "index.mts", "index.cts", "mod.rs", "lib.rs", "main.rs", "init.lua", NULL };
+    const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    for (int i = 0; name[i]; i++)
+        if (strcmp(base, name[i]) == 0)
+            return true;
+    return false;
+}
+
+static myth_module_match compare(const names *want, size_t n_want, const char *to, bool has_header)
+{
+    size_t n = strlen(to), n_dir = dir_bytes(to), n_stem = without_suffix(to, n);
+    size_t n_bare = want->n == n_want ? without_suffix(want->text, n_want) : n_want;
+    bool is_package = myth_module_is_package(to);
+    if (is_same(want, n_want, to, n) || is_same(want, n_want, to, n_stem) || (is_package && is_same(want, n_want, to, n_dir)))
+        return MYTH_MODULE_FILE;
+    /* "session.js" may stand for session.ts; "queue.h" declares what queue.c has, which need not lie beside it */
+    if (n_bare < n_want && is_same(want, n_bare, to, n_stem))
+        return MYTH_MODULE_FILE;
+    if (has_header && n_bare < n_want) {
+        const char *a = want->text, *b = to;
+        for (size_t i = 0; i < n_bare; i++)
+            a = want->text[i] == '/' ? want->text + i + 1 : a;
+        for (size_t i = 0; i < n_stem; i++)
+            b = to[i] == '/' ? to + i + 1 : b;
+        size_t n_a = (size_t)(want->text + n_bare - a), n_b = (size_t)(to + n_stem - b);
+        if (n_a == n_b && memcmp(a, b, n_a) == 0)
+            return MYTH_MODULE_FILE;
+    }
+    return n_dir > 0 && is_same(want, n_want, to, n_dir) ? MYTH_MODULE_PACKAGE : MYTH_MODULE_OTHER;
+}
+
+/* The path without its last name, which is then one that the file defines. */
+static myth_module_match in_file(const names *want, const family *f, const char *to)
+{
+    size_t n_dir = dir_bytes(want->text);
+    if (n_dir == 0)
+        return want->is_exact && myth_module_is_package(to) && dir_bytes(to) == 0 ? MYTH_MODULE_FILE : MYTH_MODULE_OTHER;
+    myth_module_match m = compare(want, n_dir, to, false);
+    return m == MYTH_MODULE_FILE || f->has_loose ? m : MYTH_MODULE_OTHER;
+}
+
+myth_module_match myth_module_means(const char *language, const char *from, const char *spec, const char *to)
+{
+    names want = { .n = 0 };
+    const family f = family_of(language);
+    if (strlen(spec) >= PATH_BYTES || strlen(to) >= PATH_BYTES || strlen(from) >= PATH_BYTES)
+        return MYTH_MODULE_OTHER;
+    if (f.spelling == BY_DOT && !strchr(spec, '/'))
+        read_dots(&want, from, spec);
+    else if (f.spelling == BY_COLON)
+        read_colons(&want, from, spec);
+    else if (f.spelling == BY_BACKSLASH && strchr(spec, '\\'))
+        push_marked(&want, spec, "\\");
+    else
+        read_files(&want, language, from, spec);
+    if (want.is_bad)
+        return MYTH_MODULE_OTHER;
+    if (want.n == 0)                                    /* ".", the package around the file */
+        return want.is_exact && dir_bytes(to) == 0 ? MYTH_MODULE_PACKAGE : MYTH_MODULE_OTHER;
+    myth_module_match m = compare(&want, want.n, to, is_includer(language));
+    if (m == MYTH_MODULE_OTHER && f.ends_in_name)
+        m = in_file(&want, &f, to);
+    /* a crate's own name, or an application's, stands in front of what is in its tree */
+    const char *slash = strchr(want.text, '/');
+    if (m == MYTH_MODULE_OTHER && slash && !want.is_exact && (f.spelling == BY_COLON || f.spelling == BY_BACKSLASH)) {
+        names rest = { .n = 0 };
+        push_path(&rest, slash + 1, want.n - (size_t)(slash + 1 - want.text));
+        m = compare(&rest, rest.n, to, false);
+        m = m == MYTH_MODULE_OTHER ? in_file(&rest, &f, to) : m;
+    }
+    return m;
+}

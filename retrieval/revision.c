@@ -1,0 +1,290 @@
+/* revision.c - see revision.h. */
+#include "revision.h"
+#include "scan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <git2.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct myth_revision {
+    myth_mem *mem;
+    git_repository *repo;
+    git_tree *old_tree, *new_tree;      /* old NULL: no commit yet; new NULL: the working tree, or the index */
+    git_index *index;                   /* of the new side; NULL: it is none                                  */
+    char prefix[PATH_MAX];
+    int root_fd;
+};
+
+static myth_status git_failed(const char *what, myth_error *err)
+{
+    const git_error *e = git_error_last();
+    return myth_fail(err, MYTH_EIO, "git: %.60s: %.160s", what, e && e->message ? e->message : "libgit2 failed");
+}
+
+/* ---- the repository and what of it ---- */
+
+static myth_status open_repository(myth_revision *r, const char *root, myth_error *err)
+{
+    char real[PATH_MAX], top[PATH_MAX];
+    int rc = git_repository_open_ext(&r->repo, root, 0, NULL);
+    if (rc == GIT_EOWNER)
+        return myth_fail(err, MYTH_EIO, "%.120s: the repository belongs to another user; git config --global --add safe.directory allows it", root);
+    if (rc == GIT_ENOTFOUND)
+        return myth_fail(err, MYTH_ENOTFOUND, "%.160s: no git repository here; --diff FILE takes a patch", root);
+    if (rc != 0)
+        return git_failed(root, err);
+    if (!git_repository_workdir(r->repo))               /* bare: commits are all there is */
+        return MYTH_OK;
+    if (!realpath(root, real) || !realpath(git_repository_workdir(r->repo), top))
+        return myth_fail(err, MYTH_EIO, "%.160s: %s", root, strerror(errno));
+    size_t n = strlen(top);
+    n -= n == 1;
+    if (strncmp(real, top, n) != 0 || (real[n] && real[n] != '/'))
+        return myth_fail(err, MYTH_EARG, "%.120s: outside of the work tree %.100s", root, top);
+    if (real[n] && snprintf(r->prefix, sizeof(r->prefix), "%s/", real + n + 1) >= (int)sizeof(r->prefix))
+        return myth_fail(err, MYTH_EARG, "%.160s: a path of %zu bytes", root, strlen(real));
+    return MYTH_OK;
+}
+
+static myth_status tree_of(git_tree **out, git_object *from, const char *spec, myth_error *err)
+{
+    git_object *tree = NULL;
+    if (git_object_peel(&tree, from, GIT_OBJECT_TREE) != 0)
+        return myth_fail(err, MYTH_EARG, "%.160s: no commit and no tree", spec);
+    *out = (git_tree *)tree;
+    return MYTH_OK;
+}
+
+/* "A...B": what B did since they parted. */
+static myth_status parting_tree(git_tree **out, git_repository *repo, const git_revspec *s, const char *spec, myth_error *err)
+{
+    git_object *a = NULL, *b = NULL, *base = NULL;
+    git_oid oid;
+    myth_status st = MYTH_OK;
+    if (git_object_peel(&a, s->from, GIT_OBJECT_COMMIT) != 0 || git_object_peel(&b, s->to, GIT_OBJECT_COMMIT) != 0 ||
+        git_merge_base(&oid, repo, git_object_id(a), git_object_id(b)) != 0 || git_object_lookup(&base, repo, &oid, GIT_OBJECT_COMMIT) != 0)
+        st = myth_fail(err, MYTH_EARG, "%.160s: the two have no commit in common", spec);
+    else
+        st = tree_of(out, base, spec, err);
+    git_object_free(base);
+    git_object_free(a);
+    git_object_free(b);
+    return st;
+}
+
+static myth_status read_spec(myth_revision *r, const myth_revision_opts *o, myth_error *err)
+{
+    git_revspec s = { 0 };
+    myth_status st = MYTH_OK;
+    int rc = git_revparse(&s, r->repo, o->spec ? o->spec : "HEAD");
+    bool is_range = rc == 0 && !(s.flags & GIT_REVSPEC_SINGLE);
+    if (rc != 0 && !o->spec && git_repository_head_unborn(r->repo) == 1)
+        return MYTH_OK;                                 /* no commit yet: everything is new */
+    if (rc != 0)
+        return myth_fail(err, MYTH_EARG, "%.120s: no such revision here; expected a commit, A..B, or nothing for the working tree", o->spec ? o->spec : "HEAD");
+    if (is_range && o->is_staged)
+        st = myth_fail(err, MYTH_EARG, "--staged and %.100s: the index is the new side of one revision", o->spec);
+    else if (s.flags & GIT_REVSPEC_MERGE_BASE)
+        st = parting_tree(&r->old_tree, r->repo, &s, o->spec, err);
+    else
+        st = tree_of(&r->old_tree, s.from, o->spec ? o->spec : "HEAD", err);
+    if (st == MYTH_OK && is_range)
+        st = tree_of(&r->new_tree, s.to, o->spec, err);
+    git_object_free(s.from);
+    git_object_free(s.to);
+    return st;
+}
+
+myth_status myth_revision_open(myth_revision **out, myth_mem *mem, const myth_revision_opts *o, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    const char *root = o->root ? o->root : ".";
+    myth_revision *r = *out = myth_alloc(mem, MYTH_MEM_OTHER, "revision", sizeof(*r));
+    if (!r)
+        return myth_fail(err, MYTH_ENOMEM, "no memory for a revision");
+    r->mem = mem;
+    r->root_fd = -1;
+    if (git_libgit2_init() < 0) {
+        myth_free(mem, r);
+        *out = NULL;
+        return myth_fail(err, MYTH_ENOMEM, "libgit2 could not be started");
+    }
+    r->root_fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (r->root_fd < 0)
+        MYTH_TRY(myth_fail(err, errno == ENOTDIR ? MYTH_EARG : MYTH_ENOTFOUND, "%.200s: %s", root, strerror(errno)));
+    if (o->is_patch)
+        return MYTH_OK;
+    MYTH_TRY(open_repository(r, root, err));
+    MYTH_TRY(read_spec(r, o, err));
+    if (!r->new_tree && !git_repository_workdir(r->repo))
+        MYTH_TRY(myth_fail(err, MYTH_EARG, "%.160s: a bare repository; say two commits: A..B", root));
+    if (o->is_staged && git_repository_index(&r->index, r->repo) != 0)
+        st = git_failed("index", err);
+fail:
+    if (st != MYTH_OK) {
+        myth_revision_close(r);
+        *out = NULL;
+    }
+    return st;
+}
+
+void myth_revision_close(myth_revision *r)
+{
+    if (!r)
+        return;
+    git_index_free(r->index);
+    git_tree_free(r->new_tree);
+    git_tree_free(r->old_tree);
+    git_repository_free(r->repo);
+    git_libgit2_shutdown();
+    if (r->root_fd >= 0)
+        close(r->root_fd);
+    myth_free(r->mem, r);
+}
+
+const char *myth_revision_prefix(const myth_revision *r) { return r->prefix; }
+bool myth_revision_is_worktree(const myth_revision *r) { return !r->new_tree && !r->index; }
+
+/* ---- the difference ---- */
+
+myth_status myth_revision_diff(myth_revision *r, char **text, size_t *n, myth_error *err)
+{
+    git_diff *diff = NULL;
+    git_buf buf = { 0 };
+    git_diff_options o;
+    git_diff_find_options find;
+    char dir[PATH_MAX];
+    char *path[] = { dir };
+    myth_status st = MYTH_OK;
+    git_diff_options_init(&o, GIT_DIFF_OPTIONS_VERSION);
+    git_diff_find_options_init(&find, GIT_DIFF_FIND_OPTIONS_VERSION);
+    o.flags = GIT_DIFF_IGNORE_SUBMODULES | GIT_DIFF_DISABLE_PATHSPEC_MATCH;
+    o.ignore_submodules = GIT_SUBMODULE_IGNORE_ALL;
+    o.max_size = MYTH_REVISION_DIFF_BYTES;
+    snprintf(dir, sizeof(dir), "%s", r->prefix);
+    if (dir[0]) {
+        dir[strlen(dir) - 1] = '\0';
+        o.pathspec = (git_strarray){ path, 1 };
+    }
+    int rc = r->new_tree ? git_diff_tree_to_tree(&diff, r->repo, r->old_tree, r->new_tree, &o)
+             : r->index  ? git_diff_tree_to_index(&diff, r->repo, r->old_tree, r->index, &o)
+                         : git_diff_tree_to_workdir_with_index(&diff, r->repo, r->old_tree, &o);
+    if (rc == 0)
+        rc = git_diff_find_similar(diff, &find);
+    if (rc == 0)
+        rc = git_diff_to_buf(&buf, diff, GIT_DIFF_FORMAT_PATCH);
+    if (rc != 0)
+        st = git_failed("diff", err);
+    else if (buf.size > MYTH_REVISION_DIFF_BYTES)
+        st = myth_fail(err, MYTH_ELIMIT, "a difference of %zu bytes, at most %d are read; say less: a directory with -C, or two nearer commits", buf.size,
+                       (int)MYTH_REVISION_DIFF_BYTES);
+    else if (!(*text = myth_alloc(r->mem, MYTH_MEM_STAGING, "diff", buf.size + 1)))
+        st = myth_fail(err, MYTH_ENOMEM, "no memory for a difference of %zu bytes", buf.size);
+    if (st == MYTH_OK) {
+        if (buf.size)
+            memcpy(*text, buf.ptr, buf.size);
+        *n = buf.size;
+    }
+    git_buf_dispose(&buf);
+    git_diff_free(diff);
+    return st;
+}
+
+/* ---- files of the new side ---- */
+
+static myth_status read_blob(myth_revision *r, unsigned char **bytes, size_t *n, const git_oid *oid, const char *path, size_t max, myth_error *err)
+{
+    git_blob *blob = NULL;
+    myth_status st = MYTH_OK;
+    if (git_blob_lookup(&blob, r->repo, oid) != 0)
+        return git_failed(path, err);
+    uint64_t size = (uint64_t)git_blob_rawsize(blob);
+    if (size > max)
+        st = myth_fail(err, MYTH_ELIMIT, "%.160s: %llu bytes, at most %zu are read", path, (unsigned long long)size, max);
+    else if (!(*bytes = myth_alloc(r->mem, MYTH_MEM_STAGING, "file", size + 1)))
+        st = myth_fail(err, MYTH_ENOMEM, "%.160s: no memory for %llu bytes", path, (unsigned long long)size);
+    if (st == MYTH_OK) {
+        if (size)
+            memcpy(*bytes, git_blob_rawcontent(blob), size);
+        *n = size;
+    }
+    git_blob_free(blob);
+    return st;
+}
+
+static myth_status check_mode(unsigned mode, const char *path, myth_error *err)
+{
+    if (mode == GIT_FILEMODE_LINK || mode == GIT_FILEMODE_COMMIT)
+        return myth_fail(err, MYTH_EUNSUPPORTED, "%.200s: %s", path, mode == GIT_FILEMODE_LINK ? "a symbolic link" : "a submodule");
+    if (mode == GIT_FILEMODE_TREE)
+        return myth_fail(err, MYTH_ENOTFOUND, "%.200s: a directory", path);
+    return MYTH_OK;
+}
+
+static myth_status read_worktree(myth_revision *r, unsigned char **bytes, size_t *n, const char *path, size_t max, myth_error *err)
+{
+    struct stat s;
+    int fd = myth_scan_open(r->root_fd, path, false);
+    if (fd < 0 && (errno == ELOOP || errno == EMLINK))
+        return myth_fail(err, MYTH_EUNSUPPORTED, "%.200s: a symbolic link", path);
+    if (fd < 0)
+        return myth_fail(err, MYTH_ENOTFOUND, "%.200s: %s", path, strerror(errno));
+    myth_status st = MYTH_OK;
+    if (fstat(fd, &s) != 0 || !S_ISREG(s.st_mode))
+        st = myth_fail(err, MYTH_ENOTFOUND, "%.200s: no file", path);
+    else if ((uint64_t)s.st_size > max)
+        st = myth_fail(err, MYTH_ELIMIT, "%.160s: %lld bytes, at most %zu are read", path, (long long)s.st_size, max);
+    else if (!(*bytes = myth_alloc(r->mem, MYTH_MEM_STAGING, "file", (size_t)s.st_size + 1)))
+        st = myth_fail(err, MYTH_ENOMEM, "%.160s: no memory for %lld bytes", path, (long long)s.st_size);
+    size_t at = 0;
+    while (st == MYTH_OK && at < (size_t)s.st_size) {
+        ssize_t k = read(fd, *bytes + at, (size_t)s.st_size - at);
+        if (k < 0 && errno == EINTR)
+            continue;
+        if (k < 0)
+            st = myth_fail(err, MYTH_EIO, "%.200s: %s", path, strerror(errno));
+        if (k <= 0)
+            break;                                      /* cut while it was read: what is there counts */
+        at += (size_t)k;
+    }
+    close(fd);
+    *n = at;
+    if (st != MYTH_OK && *bytes) {
+        myth_free(r->mem, *bytes);
+        *bytes = NULL;
+    }
+    return st;
+}
+
+myth_status myth_revision_read(myth_revision *r, unsigned char **bytes, size_t *n, const char *path, size_t max_bytes, myth_error *err)
+{
+    char full[PATH_MAX];
+    myth_status st;
+    *bytes = NULL;
+    *n = 0;
+    if (myth_revision_is_worktree(r))
+        return read_worktree(r, bytes, n, path, max_bytes, err);
+    if (snprintf(full, sizeof(full), "%s%s", r->prefix, path) >= (int)sizeof(full))
+        return myth_fail(err, MYTH_ENOTFOUND, "%.100s: a path of %zu bytes", path, strlen(path));
+    if (r->index) {
+        const git_index_entry *e = git_index_get_bypath(r->index, full, 0);
+        if (!e)
+            return myth_fail(err, MYTH_ENOTFOUND, "%.200s: not in git's index", path);
+        st = check_mode(e->mode, path, err);
+        return st == MYTH_OK ? read_blob(r, bytes, n, &e->id, path, max_bytes, err) : st;
+    }
+    git_tree_entry *e = NULL;
+    if (git_tree_entry_bypath(&e, r->new_tree, full) != 0)
+        return myth_fail(err, MYTH_ENOTFOUND, "%.200s: not in that revision", path);
+    st = check_mode(git_tree_entry_filemode(e), path, err);
+    if (st == MYTH_OK)
+        st = read_blob(r, bytes, n, git_tree_entry_id(e), path, max_bytes, err);
+    git_tree_entry_free(e);
+    return st;
+}

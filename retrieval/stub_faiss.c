@@ -1,0 +1,36 @@
+/* stub_faiss.c - in place of FAISS where the build did not find it: there are no vectors, and nobody asks for more than whether there are. */
+#include "vectors_faiss.h"
+
+bool myth_faiss_is_built(void) { return false; }
+void myth_faiss_set_threads(int n) { (void)n; }
+
+bool myth_faiss_flat_search(float *score, int64_t *row, const float *x, size_t n, size_t dim, const float *query, size_t k)
+{
+    (void)score, (void)row, (void)x, (void)n, (void)dim, (void)query, (void)k;
+    return false;
+}
+
+bool myth_faiss_sq8_encode(unsigned char *code, const float *trained, const float *x, size_t n, size_t dim)
+{
+    (void)code, (void)trained, (void)x, (void)n, (void)dim;
+    return false;
+}
+
+bool myth_faiss_sq8_search(float *score, int64_t *row, const unsigned char *code, const float *trained, const uint64_t *first, const uint64_t *end,
+                           size_t n_part, size_t dim, const float *query, size_t k)
+{
+    (void)score, (void)row, (void)code, (void)trained, (void)first, (void)end, (void)n_part, (void)dim, (void)query, (void)k;
+    return false;
+}
+
+bool myth_faiss_cluster(float *centroid, size_t n_list, const float *x, size_t n, size_t dim)
+{
+    (void)centroid, (void)n_list, (void)x, (void)n, (void)dim;
+    return false;
+}
+
+bool myth_faiss_assign(int64_t *list, const float *centroid, size_t n_list, const float *x, size_t n, size_t dim)
+{
+    (void)list, (void)centroid, (void)n_list, (void)x, (void)n, (void)dim;
+    return false;
+}

@@ -1,0 +1,3 @@
+module fernhill.example/gateway
+
+go 1.22

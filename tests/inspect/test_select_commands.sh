@@ -1,0 +1,259 @@
+#!/bin/sh
+# inspect-symbol, inspect-topic, inspect-diff and symbols on a repository with planted regressions, with the shipped model: what is shown, from which
+# side, what counts, exit codes, and that every finding cites lines of the new side.
+set -eu
+cd "${MYTHOS_SOURCE_DIR:-.}"
+model=models/mythos-inspect.gguf
+[ -f "$model" ] || { echo "no $model"; exit 77; }
+command -v git >/dev/null || { echo "no git"; exit 77; }
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+fail() { echo "$1" >&2; exit 1; }
+MYTHOS_MODEL=$(readlink -f "$model")
+mythos=$(readlink -f "$MYTHOS_BIN")
+HOME=$dir
+XDG_CACHE_HOME=$dir/cache
+GIT_CONFIG_GLOBAL=$dir/gitconfig
+export MYTHOS_MODEL HOME XDG_CACHE_HOME GIT_CONFIG_GLOBAL
+unset XDG_CONFIG_HOME || true
+git config --global user.email a@b
+git config --global user.name a
+git config --global init.defaultBranch main
+
+r=$dir/r
+mkdir -p "$r/src" "$r/tests"
+cat >"$r/src/store.py" <<'END'
+"""A store of sessions."""
+import json
+
+
+class Store:
+    """Keeps sessions by key."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def load(self, key):
+        value = self.rows[key]
+        session = json.loads(value)
+        if session is None:
+            return None
+        return session
+
+    def size(self):
+        return len(self.rows)
+
+
+def old_helper(value):
+    return eval(value)
+END
+cat >"$r/src/tty.c" <<'END'
+#include <stdlib.h>
+#include <string.h>
+
+int tty_width(int n)
+{
+	return n + 1;
+}
+
+void tty_show(const char *filename, char *out, size_t cap)
+{
+	size_t n = strlen(filename);
+	if (n < cap)
+		memcpy(out, filename, n + 1);
+}
+END
+cat >"$r/src/app.py" <<'END'
+from src.store import Store
+
+
+def handler(request):
+    store = Store(request.rows)
+    return store.load(request.key)
+END
+cat >"$r/tests/test_store.py" <<'END'
+from src.store import Store
+
+
+def test_load():
+    store = Store({"a": "1"})
+    assert store.load("a") == 1
+END
+echo 'gone' >"$r/src/gone.txt"
+cd "$r"
+git init -q
+git add -A
+git commit -qm one
+
+# what a dry run shows: "path first-last" of every block
+shown() { "$mythos" "$@" --dry-run --format json -q >"$dir/dry" || fail "$*: exit $?"
+    python3 -c 'import json,sys
+for p in json.load(open(sys.argv[1]))["parts"]:
+    for b in p["blocks"]: print(b["file"], b["first"], b["last"], b["symbol"] or "-")' "$dir/dry" | sort -u >"$dir/shown"; }
+has() { grep -qx "$1" "$dir/shown" || fail "$2: no block '$1' in: $(cat "$dir/shown")"; }
+lacks() { ! grep -q "$1" "$dir/shown" || fail "$2: '$1' is shown: $(cat "$dir/shown")"; }
+
+# nothing changed: nothing to inspect, exit 0, a whole report
+"$mythos" inspect-diff --format json -q >"$dir/json" || fail "no change: exit $?"
+python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); assert d["findings"] == [] and d["complete"], d' "$dir/json"
+
+# ---- the working tree: changed functions with their callers and tests; what did not change is not there
+python3 - <<'END'
+def edit(path, *pairs):
+    s = open(path).read()
+    for a, b in pairs:
+        assert a in s
+        s = s.replace(a, b)
+    open(path, "w").write(s)
+edit("src/store.py", ("import json", "import pickle"), ("json.loads", "pickle.loads"))
+edit("src/tty.c", ("\tif (n < cap)\n\t\tmemcpy(out, filename, n + 1);\n", "\tsystem(filename);\n\tstrcpy(out, filename);\n"))
+END
+git rm -q src/gone.txt
+shown inspect-diff
+has 'src/store.py 11 16 Store.load' "working tree"
+has 'src/app.py 4 6 handler' "working tree"
+has 'tests/test_store.py 4 6 test_load' "working tree"
+has 'src/tty.c 9 14 tty_show' "working tree"
+lacks 'old_helper' "working tree"
+lacks 'tty_width' "working tree"
+"$mythos" inspect-diff --dry-run 2>"$dir/err" >/dev/null
+grep -q '2 of 3 files shown, 2 changed definitions; 4 lines added, 5 removed, 1 files deleted' "$dir/err" || fail "counts: $(cat "$dir/err")"
+grep -q 'not shown: src/gone.txt: it is deleted' "$dir/err" || fail "deleted: $(cat "$dir/err")"
+
+# findings cite what is on the new side, inside what counts
+code=0
+"$mythos" inspect-diff --format json -q >"$dir/json" || code=$?
+[ $code -eq 0 ] || [ $code -eq 1 ] || fail "inspect-diff: exit $code"
+check() { python3 - "$dir/json" "$@" <<'END'
+import json, subprocess, sys
+d = json.load(open(sys.argv[1]))
+side, want = sys.argv[2], sys.argv[3:]
+for f in d["findings"]:
+    path, first, last = f["file"], f["lines"][0], f["lines"][1]
+    text = open(path).read() if side == "tree" else subprocess.run(["git", "show", side + path], capture_output=True, check=True, text=True).stdout
+    lines = text.split("\n")
+    assert 1 <= first <= last <= len(lines), f
+    assert any(f["evidence"] in l for l in lines[first - 1:last]), (f, lines[first - 1:last])
+    assert path in want, f
+assert d["complete"], d
+print(len(d["findings"]), "findings, all on the new side")
+END
+}
+check tree src/store.py src/tty.c
+grep -q '"unsafe-deserialization"' "$dir/json" || fail "the planted regression is not found: $(cat "$dir/json")"
+# findings of changed lines only
+"$mythos" inspect-diff --filter-mode added --format json -q >"$dir/json" || true
+python3 -c 'import json,sys
+changed = {"src/store.py": {2, 13}, "src/tty.c": {12, 13}}
+for f in json.load(open(sys.argv[1]))["findings"]: assert changed[f["file"]] & set(range(f["lines"][0], f["lines"][1] + 1)), f' "$dir/json"
+
+# ---- the sides differ: the index has the change, the working tree something else
+git add -A
+cp src/store.py "$dir/store.staged"
+sed 's/^import pickle/import pickle\n\n\n# three lines\n# more\n# up here/' "$dir/store.staged" >src/store.py
+shown inspect-diff --staged
+has 'src/store.py 11 16 Store.load' "staged"
+shown inspect-diff
+has 'src/store.py 16 21 Store.load' "working tree over the index"
+"$mythos" inspect-diff --staged --format json -q >"$dir/json" || true
+check : src/store.py src/tty.c
+git commit -qm two
+echo '# later' >>src/store.py
+shown inspect-diff HEAD~1..HEAD
+has 'src/store.py 11 16 Store.load' "range"
+has 'src/app.py 4 6 handler' "range"
+"$mythos" inspect-diff HEAD~1..HEAD --format json -q >"$dir/json" || true
+check HEAD: src/store.py src/tty.c
+shown inspect-diff HEAD~1
+has 'src/store.py 16 21 Store.load' "REV beside the working tree"
+git checkout -q src/store.py
+
+# ---- a patch, from a file and from standard input; in a directory below
+git diff HEAD~1 HEAD >"$dir/p.diff"
+shown inspect-diff --diff "$dir/p.diff"
+has 'src/store.py 11 16 Store.load' "patch"
+shown inspect-diff --diff - <"$dir/p.diff"
+has 'src/tty.c 9 14 tty_show' "standard input"
+shown inspect-diff -C src HEAD~1
+has 'store.py 11 16 Store.load' "a directory below"
+git mv src/tty.c 'src/t ty.c'
+sed -i 's/return n + 1/return n + 2/' 'src/t ty.c'
+shown inspect-diff
+has 'src/t ty.c 4 7 tty_width' "renamed, with a blank"
+git reset -q --hard
+
+# ---- what is refused, and what never leaves the root
+expect() { want=$1; shift; code=0; "$mythos" "$@" >"$dir/out" 2>"$dir/err" </dev/null || code=$?
+    [ $code -eq "$want" ] || fail "$*: exit $code, expected $want: $(cat "$dir/err")"; }
+expect 2 inspect-diff nothing..here
+expect 2 inspect-diff HEAD~1..HEAD --staged
+expect 2 inspect-diff HEAD --diff "$dir/p.diff"
+expect 66 inspect-diff -C "$dir/cache/.." 
+expect 66 inspect-diff -C "$dir/nowhere"
+printf 'diff --cc a\n@@@ -1 -1 +1 @@@\n++a\n' >"$dir/merge.diff"
+expect 65 inspect-diff --diff "$dir/merge.diff"
+head -c 200 "$dir/p.diff" >"$dir/cut.diff"
+expect 65 inspect-diff --diff "$dir/cut.diff"
+echo 'secret' >"$dir/outside.c"
+ln -s "$dir/outside.c" src/link.c
+printf -- '--- a/src/link.c\n+++ b/src/link.c\n@@ -0,0 +1 @@\n+secret\n--- a/../outside.c\n+++ b/../outside.c\n@@ -0,0 +1 @@\n+secret\n' >"$dir/link.diff"
+expect 0 inspect-diff --diff "$dir/link.diff" --format json
+grep -q 'src/link.c: it is a link' "$dir/err" && grep -q 'it leaves\|leaves the directory' "$dir/err" || fail "links: $(cat "$dir/err")"
+! grep -q secret "$dir/out" || fail "a file outside was shown"
+# a diff of another version: said, and not complete
+printf -- '--- a/src/app.py\n+++ b/src/app.py\n@@ -90,0 +91 @@\n+x\n' >"$dir/other.diff"
+expect 3 inspect-diff --diff "$dir/other.diff"
+grep -q 'another version' "$dir/err" || fail "another version: $(cat "$dir/err")"
+# the repository's own settings run nothing
+git config core.fsmonitor "touch $dir/ran"
+git config diff.external "touch $dir/ran"
+printf '*.py diff=evil filter=evil\n' >.gitattributes
+git config diff.evil.textconv "touch $dir/ran; cat"
+git config filter.evil.clean "touch $dir/ran; cat"
+git config filter.evil.smudge "touch $dir/ran; cat"
+echo '# x' >>src/app.py
+expect 0 inspect-diff --dry-run
+[ ! -e "$dir/ran" ] || fail "a program of the repository was run"
+rm .gitattributes
+git config --unset core.fsmonitor
+git config --unset diff.external
+git checkout -q .
+rm -f src/link.c
+
+# ---- symbol and topic
+shown inspect-symbol Store.load
+has 'src/store.py 11 16 Store.load' "symbol"
+has 'src/app.py 4 6 handler' "symbol"
+has 'tests/test_store.py 4 6 test_load' "symbol"
+"$mythos" inspect-symbol Store.load --format json -q >"$dir/json" || true
+check tree src/store.py src/app.py tests/test_store.py
+expect 66 inspect-symbol Store.laod
+grep -q 'near are load (src/store.py)' "$dir/err" || fail "nearest: $(cat "$dir/err")"
+shown inspect-topic 'where are sessions loaded from the store'
+has 'src/store.py 11 16 load\|src/store.py .*' "topic"
+"$mythos" inspect-topic 'where are sessions loaded from the store' --format json >"$dir/json" 2>"$dir/err" || true
+grep -q 'semantic: ' "$dir/err" || fail "topic does not say whether it is semantic: $(cat "$dir/err")"
+check tree src/store.py src/app.py tests/test_store.py src/tty.c
+"$mythos" inspect-topic 'where are sessions loaded from the store' --rerank on --format json -q >"$dir/json" || [ $? -eq 1 ] || fail "rerank: exit $?"
+check tree src/store.py src/app.py tests/test_store.py src/tty.c
+expect 0 inspect-topic 'sessions of the store' --rerank on --dry-run
+expect 66 inspect-topic 'qqzzyyxx'
+expect 2 inspect-topic 'x' --chunks 13
+
+"$mythos" symbols load --json -q >"$dir/json" || fail "symbols: exit $?"
+python3 - "$dir/json" <<'END'
+import json, sys
+d = json.load(open(sys.argv[1]))
+assert len(d) == 1, d
+s = d[0]
+assert (s["path"], s["line"], s["kind"], s["name"]) == ("src/store.py", 11, "method", "load"), s
+assert s["signature"] == "def load(self, key):", s
+assert [(c["path"], c["line"]) for c in s["callers"]] == [("src/app.py", 6)] and s["callers"][0]["why"], s
+assert [(t["path"], t["line"]) for t in s["tests"]] == [("tests/test_store.py", 6)], s
+END
+expect 1 symbols nothing_like_it --json
+[ "$(cat "$dir/out")" = '[]' ] || fail "unknown: $(cat "$dir/out")"
+expect 0 symbols Store.load
+grep -q '^    src/app.py:6  handler  imports src.store and calls its method$' "$dir/out" || fail "text: $(cat "$dir/out")"
+expect 66 symbols x "$dir/nowhere"
+echo "symbol, topic and diff show what they say, from the side they say"
