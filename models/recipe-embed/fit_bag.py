@@ -6,7 +6,6 @@ Loss      InfoNCE both ways over large batches with a learned temperature, at 25
 Weights   begin at the words' rarity (shards.py)
 """
 import argparse
-import json
 import pathlib
 import time
 
@@ -19,12 +18,8 @@ import encoder
 import fetch_more
 import looks
 import pieces
+import vocabulary
 from shards import open_tokenizer
-
-
-def vocabulary(work):
-    pieces_of = json.loads((work / "model" / "tokenizer.json").read_text())["model"]["vocab"]
-    return [p for p, _ in sorted(pieces_of.items(), key=lambda kv: kv[1])]
 
 
 def worth(shard, n):
@@ -32,6 +27,12 @@ def worth(shard, n):
     weight = torch.tensor(shard.rarity[:n], dtype=torch.float32)
     weight[[batches.BOS, batches.EOS, *shard.prompts.values()]] = 0.0
     return weight
+
+
+def start(work, texts, weight):
+    bag, near = encoder.Bag(texts, weight), np.load(work / "data" / "associations.npz")
+    bag.lean(*(torch.from_numpy(near[k]) for k in ("text", "code", "strength")))
+    return bag
 
 
 def flat(texts):
@@ -74,8 +75,8 @@ def main():
     tok = open_tokenizer(a.work)
     train, dev = open_shards(a.work, tok)
     train.max_ids = a.max_ids
-    texts = vocabulary(a.work)
-    bag = encoder.Bag(texts, worth(train, len(texts)))
+    texts = vocabulary.texts(a.work)
+    bag = start(a.work, texts, worth(train, len(texts)))
     opt = torch.optim.Adam(bag.parameters(), lr=a.lr, betas=(0.9, 0.98))
     path, done = a.work / "run" / f"{a.name}.pt", 0
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -16,6 +16,7 @@ import encoder
 import fetch_more
 import fit_bag
 import looks
+import vocabulary
 from shards import open_tokenizer
 
 
@@ -59,7 +60,7 @@ def main():
     tok = open_tokenizer(a.work)
     train, dev = fit_bag.open_shards(a.work, tok)
     train.max_ids = a.max_ids
-    texts = fit_bag.vocabulary(a.work)
+    texts = vocabulary.texts(a.work)
     net = encoder.Encoder(encoder.Config())
     opts = optimizers(net, a.lr)
     path, best_path = (a.work / "run" / f"{a.name}{end}.pt" for end in ("", ".best"))
