@@ -46,7 +46,7 @@ static myth_status read_diff(diff_job *j, myth_error *err)
         st = myth_revision_diff(j->run.side, &text, &n, err);
     }
     if (st == MYTH_OK)
-        myth_runlog_input_bytes(cli->runlog, "diff", text, n);
+        myth_runlog_input_bytes(j->run.log, "diff", text, n);
     if (st == MYTH_OK)
         st = myth_diff_parse(&j->diff, j->run.mem, text, n, err);
     myth_free(j->run.mem, text);
