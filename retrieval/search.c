@@ -6,6 +6,7 @@
 #include "limits.h"
 #include "match.h"
 #include "rank.h"
+#include "store_impl.h"
 
 #include <math.h>
 #include <string.h>
@@ -36,10 +37,6 @@ typedef struct {
 
 static void close_pool(pool *p)
 {
-    sqlite3_finalize(p->get_chunk);
-    sqlite3_finalize(p->get_file);
-    sqlite3_finalize(p->get_symbols);
-    sqlite3_finalize(p->chunk_at);
     for (uint32_t i = 0; i < p->n_file; i++)
         myth_free(p->mem, p->row[i].path);
     myth_free(p->mem, p->file);
@@ -67,19 +64,11 @@ static myth_status open_pool(pool *p, uint32_t cap, myth_error *err)
     p->chunk_slot = myth_alloc_n(p->mem, MYTH_MEM_OTHER, "search", p->n_slot, sizeof(*p->chunk_slot));
     if (!p->file || !p->row || !p->chunk || !p->match || !p->cosine || !p->order || !p->file_slot || !p->chunk_slot)
         return myth_fail(err, MYTH_ENOMEM, "search: no memory for %u candidates", cap);
-    sqlite3 *db = myth_store_db(p->store);
-    const struct { sqlite3_stmt **stmt; const char *sql; } want[] = {
-        { &p->get_chunk, "SELECT file_id, line0, hash FROM chunks WHERE id = ?1" },
-        { &p->get_file, "SELECT path, flags, hash FROM files WHERE id = ?1" },
-        { &p->get_symbols, "SELECT file_id, off FROM symbols WHERE name = ?1 ORDER BY file_id, off LIMIT ?2" },
-        { &p->chunk_at, "SELECT id FROM chunks WHERE file_id = ?1 AND off <= ?2 ORDER BY off DESC LIMIT 1" },
-    };
-    for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
-        int rc = sqlite3_prepare_v2(db, want[i].sql, -1, want[i].stmt, NULL);
-        if (rc != SQLITE_OK)
-            return myth_store_fail(p->store, rc, err);
-    }
-    return MYTH_OK;
+    p->get_chunk = myth_store_statement(p->store, MYTH_SQL_FIND_CHUNK, err);
+    p->get_file = p->get_chunk ? myth_store_statement(p->store, MYTH_SQL_FIND_FILE, err) : NULL;
+    p->get_symbols = p->get_file ? myth_store_statement(p->store, MYTH_SQL_FIND_SYMBOLS, err) : NULL;
+    p->chunk_at = p->get_symbols ? myth_store_statement(p->store, MYTH_SQL_CHUNK_AT, err) : NULL;
+    return p->chunk_at ? MYTH_OK : err ? err->code : MYTH_EFORMAT;
 }
 
 /* The slot where an id is or would be. */
@@ -384,11 +373,10 @@ fail:
 
 static myth_status show_all(myth_hits *out, const pool *p, uint32_t n, bool with_text, myth_error *err)
 {
-    sqlite3_stmt *s = NULL;
     myth_status st = MYTH_OK;
-    int rc = sqlite3_prepare_v2(myth_store_db(p->store), "SELECT off, bytes, line0, line1, kind, symbol FROM chunks WHERE id = ?1", -1, &s, NULL);
-    if (rc != SQLITE_OK)
-        return myth_store_fail(p->store, rc, err);
+    sqlite3_stmt *s = myth_store_statement(p->store, MYTH_SQL_SHOW_CHUNK, err);
+    if (!s)
+        return err ? err->code : MYTH_EFORMAT;
     if (!(out->hit = myth_alloc_n(p->mem, MYTH_MEM_OTHER, "hits", n + 1, sizeof(*out->hit)))) {
         st = myth_fail(err, MYTH_ENOMEM, "search: no memory for %u hits", n);
         goto fail;
@@ -398,7 +386,6 @@ static myth_status show_all(myth_hits *out, const pool *p, uint32_t n, bool with
         MYTH_TRY(show(&out->hit[out->n_hit - 1], p, p->order[out->n_hit - 1], s, with_text, err));
     }
 fail:
-    sqlite3_finalize(s);
     return st;
 }
 
