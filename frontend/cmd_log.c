@@ -3,7 +3,6 @@
 #include "inspect/runlog_file.h"
 #include "inspect/runlog_replay.h"
 #include "inspect/runlog_why.h"
-#include "inspect/redact.h"
 #include "json_out.h"
 #include "main.h"
 
@@ -27,21 +26,7 @@ static const myth_option options[] = {
 };
 static const myth_option_group groups[] = { MYTH_GROUP("log", log_opts, options) };
 
-/* ---- out ---- */
-
-static void put_part(void *user, const char *text, size_t len, bool is_placeholder)
-{
-    (void)is_placeholder;
-    myth_jout_text_part(user, text, len);
-}
-
-/* The record holds no secrets; what a file of another hand holds is looked at here once more. */
-static void put_json_text(myth_json_out *j, const char *text, size_t len)
-{
-    myth_jout_text_begin(j);
-    myth_redact_text(NULL, text, len, put_part, j);
-    myth_jout_text_end(j);
-}
+/* ---- out: what the log holds has no secrets, so it is shown as it is ---- */
 
 static void put_json(myth_json_out *j, const json_t *v)
 {
@@ -63,7 +48,7 @@ static void put_json(myth_json_out *j, const json_t *v)
             put_json(j, item);
         myth_jout_end(j);
         break;
-    case JSON_STRING: put_json_text(j, json_string_value(v), json_string_length(v)); break;
+    case JSON_STRING: myth_jout_text(j, json_string_value(v), json_string_length(v)); break;
     case JSON_INTEGER: myth_jout_i64(j, json_integer_value(v)); break;
     case JSON_REAL: myth_jout_f64(j, json_real_value(v)); break;
     case JSON_TRUE:
@@ -79,14 +64,7 @@ static void print_json(const json_t *v)
     put_json(&j, v);
 }
 
-static void put_safe(void *user, const char *text, size_t len, bool is_placeholder)
-{
-    (void)user;
-    (void)is_placeholder;
-    myth_term_safe(stdout, text, len);
-}
-
-static void print_safe(const char *text) { myth_redact_text(NULL, text, strlen(text), put_safe, NULL); }
+static void print_safe(const char *text) { myth_term_safe(stdout, text, strlen(text)); }
 
 /* "name      " and a value. */
 static void print_key(const char *name) { printf("%-11s", name); }
@@ -135,9 +113,9 @@ static bool list_row(void *user, const myth_runlog_row *r)
     myth_jout_key(&l->j, "began_ms");
     myth_jout_i64(&l->j, r->began_ms);
     myth_jout_key(&l->j, "command");
-    put_json_text(&l->j, r->command, strlen(r->command));
+    myth_jout_str(&l->j, r->command);
     myth_jout_key(&l->j, "subject");
-    put_json_text(&l->j, r->subject, strlen(r->subject));
+    myth_jout_str(&l->j, r->subject);
     myth_jout_key(&l->j, "exit_code");
     if (r->has_ended)
         myth_jout_i64(&l->j, r->exit_code);

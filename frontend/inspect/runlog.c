@@ -209,16 +209,6 @@ static void put_binary(myth_runlog *log)
     set_text(log, log->doc, "weights", MYTHOS_WEIGHTS_HASH);
 }
 
-/* The command's subject for lists: its arguments, a secret in them named. */
-static void subject_of(myth_redacted *b, const myth_cli *cli)
-{
-    for (int i = 0; i < cli->n_arg; i++) {
-        if (i)
-            myth_redacted_add(b, NULL, " ", 1);
-        myth_redacted_add(b, NULL, cli->arg[i], strlen(cli->arg[i]));
-    }
-}
-
 static int64_t now_ms(void)
 {
     struct timespec t;
@@ -230,17 +220,14 @@ static myth_status open_file(myth_runlog *log, const myth_runlog_flags *f, myth_
 {
     char path[PATH_MAX];
     myth_status st;
-    myth_redacted subject = { .mem = log->mem };
     int64_t ms = now_ms();
     MYTH_TRY(myth_runlog_file_place(path, sizeof(path), f->path, err));
     MYTH_TRY(myth_runlog_file_open(&log->file, log->mem, path, &(myth_runlog_file_opts){ 0 }, err));
-    subject_of(&subject, log->cli);
-    MYTH_TRY(myth_runlog_file_begin(log->file, &log->run, ms, log->cli->command->name, subject.n ? subject.text : "", err));
+    MYTH_TRY(myth_runlog_file_begin(log->file, &log->run, ms, log->cli->command->name, err));
     set_number(log, log->doc, "format", MYTH_RUNLOG_FORMAT);
     set_number(log, log->doc, "run", (uint64_t)log->run);
     set_number(log, log->doc, "began_ms", (uint64_t)ms);
 fail:
-    myth_redacted_free(&subject);
     return st;
 }
 
@@ -372,15 +359,26 @@ void myth_runlog_model(myth_runlog *log, const myth_model *m, const char *spec)
     set(log, log->doc, "model", j);
 }
 
-void myth_runlog_index(myth_runlog *log, const myth_index *x, const myth_index_stats *stats)
+void myth_runlog_input_bytes(myth_runlog *log, const char *role, const void *data, size_t n)
 {
+    char hash[72];
+    json_t *inputs = is_on(log) ? section(log, "inputs", true) : NULL;
+    if (!inputs)
+        return;
+    myth_runlog_hash_bytes(hash, data, n);
+    append(log, inputs, json_pack("{s:s, s:I, s:s}", "role", role, "bytes", (json_int_t)n, "hash", hash));
+}
+
+void myth_runlog_index(myth_runlog *log, myth_index *x)
+{
+    myth_index_stats stats;
     sqlite3_stmt *q = NULL;
     char hex[40];
     char *list = NULL;
     size_t n_list = 0;
     int rc = 0;
     myth_error err = { 0 };
-    if (!is_on(log))
+    if (!is_on(log) || myth_index_last(x, &stats, NULL) != MYTH_OK)
         return;
     XXH3_state_t *h = XXH3_createState();
     FILE *f = open_memstream(&list, &n_list);
@@ -400,12 +398,11 @@ void myth_runlog_index(myth_runlog *log, const myth_index *x, const myth_index_s
             snprintf(hex + 5 + 2 * i, 3, "%02x", c.digest[i]);
         json_t *out = json_object();
         for (int r = 1; out && r < MYTH_SCAN_REASON_N; r++)
-            if (stats->n_out[r])
-                json_object_set_new(out, myth_scan_reason_name((myth_scan_reason)r), json_integer((json_int_t)stats->n_out[r]));
-        set(log, log->doc, "index", json_pack("{s:o, s:o, s:s, s:I, s:I, s:I, s:I, s:o}", "path", text(log, myth_index_path(x)), "root",
-                                              exact(myth_index_root(x)), "hash", hex, "files", (json_int_t)stats->n_file, "chunks",
-                                              (json_int_t)stats->n_chunk, "bytes", (json_int_t)stats->bytes, "unstructured",
-                                              (json_int_t)stats->n_unstructured, "out", out));
+            if (stats.n_out[r])
+                json_object_set_new(out, myth_scan_reason_name((myth_scan_reason)r), json_integer((json_int_t)stats.n_out[r]));
+        set(log, log->doc, "index", json_pack("{s:o, s:o, s:s, s:I, s:I, s:I, s:o}", "path", text(log, myth_index_path(x)), "root",
+                                              exact(myth_index_root(x)), "hash", hex, "files", (json_int_t)stats.n_file, "chunks",
+                                              (json_int_t)stats.n_chunk, "bytes", (json_int_t)stats.bytes, "out", out));
         myth_redacted b = { .mem = log->mem };
         myth_redacted_add(&b, NULL, list, n_list);
         if (is_on(log) && !b.has_failed && n_list <= MYTH_RUNLOG_TEXT_BYTES &&
@@ -436,18 +433,42 @@ void myth_runlog_found(myth_runlog *log, const myth_runlog_candidate *c)
     append(log, list, j);
 }
 
-void myth_runlog_hits(myth_runlog *log, const myth_hits *hits, uint32_t n_shown, const char *shown)
+static void put_hit(myth_runlog *log, const myth_hit *h, const char *fate)
 {
-    for (uint32_t i = 0; i < hits->n_hit; i++) {
-        const myth_hit *h = &hits->hit[i];
-        myth_runlog_found(log, &(myth_runlog_candidate){ .path = h->path, .symbol = h->symbol, .kind = myth_chunk_kind_name(h->kind),
-                                                         .fate = i < n_shown ? shown : "below the cut", .first = h->line0, .last = h->line1,
-                                                         .score = h->score, .part = h->part, .n_part = h->n_part });
-    }
+    myth_runlog_found(log, &(myth_runlog_candidate){ .path = h->path, .symbol = h->symbol, .kind = myth_chunk_kind_name(h->kind), .fate = fate,
+                                                     .first = h->line0, .last = h->line1, .score = h->score, .part = h->part, .n_part = h->n_part });
+}
+
+static bool is_among(const myth_hits *hits, const myth_hit *h)
+{
+    for (uint32_t i = 0; i < hits->n_hit; i++)
+        if (hits->hit[i].chunk_id == h->chunk_id)
+            return true;
+    return false;
+}
+
+void myth_runlog_search(myth_runlog *log, myth_index *x, const myth_search_opts *asked, const myth_hits *hits)
+{
+    myth_hits more = { 0 };
+    myth_search_opts o = *asked;
+    if (!is_on(log))
+        return;
+    myth_runlog_say(log, "query", asked->query);
+    myth_runlog_say(log, "query_kind", hits->query_kind);
+    myth_runlog_say(log, "ranking", asked->weights);
     myth_runlog_count(log, "search", "chunks_seen", (double)hits->n_seen);
     myth_runlog_count(log, "search", "terms", hits->n_term);
     myth_runlog_count(log, "search", "terms_dropped", hits->n_dropped);
-    myth_runlog_say(log, "query_kind", hits->query_kind);
+    for (uint32_t i = 0; i < hits->n_hit; i++)
+        put_hit(log, &hits->hit[i], "taken");
+    o.k = MYTH_RUNLOG_BELOW;
+    o.with_text = false;
+    if (hits->n_hit >= asked->k && o.k > asked->k && myth_search(&more, x, &o, NULL) == MYTH_OK) {
+        for (uint32_t i = 0; i < more.n_hit; i++)
+            if (!is_among(hits, &more.hit[i]))
+                put_hit(log, &more.hit[i], "below the cut");
+        myth_hits_free(&more);
+    }
 }
 
 /* ---- what is shown ---- */
@@ -488,15 +509,34 @@ static void put_files(myth_runlog *log)
     set(log, log->doc, "files", files);
 }
 
-/* A line at the margin that opens something, or a blank one beside the cut: the cut is between definitions. Else it is inside one. */
+/* Columns before the text of a line that is not blank. */
+static uint32_t indent_of(const myth_source *src, uint32_t idx)
+{
+    uint32_t n = 0;
+    for (const myth_line *l = &src->line[idx]; n < l->len && strchr(" \t", src->bytes[l->off + n]); n++) {
+    }
+    return n;
+}
+
+static bool closes(const myth_source *src, uint32_t idx) { return strchr("})]", src->bytes[src->line[idx].off + indent_of(src, idx)]) != NULL; }
+
+/* Whether what follows line `last` goes on inside the definition that it is in, as the indentation tells: what begins at the margin does not, nor
+ * what comes behind a blank line and further out, or behind the end of a block. */
 static bool is_cut_inside(const myth_source *src, uint32_t last)
 {
-    if (last == 0 || last >= src->n_line)
+    uint32_t before = last, next = last;
+    if (last == 0 || last >= src->n_line || (next = src->line[last].next) >= src->n_line)
         return false;
-    const myth_line *a = &src->line[last - 1], *b = &src->line[last];
-    if (!a->text_len || !b->text_len)
+    while (before > 0 && !src->line[before - 1].text_len)
+        before--;
+    if (before == 0)
         return false;
-    return strchr(" \t})]", src->bytes[b->off]) != NULL;
+    bool has_blank = next - before > 0;
+    if (closes(src, next))
+        return true;
+    if (indent_of(src, next) == 0)
+        return false;
+    return !has_blank || !(closes(src, before - 1) || indent_of(src, next) < indent_of(src, before - 1));
 }
 
 /* Lines of a piece that stand in the blocks of each part; whether a part ends inside the piece. */
@@ -719,6 +759,16 @@ static bool has_secret_in_command(const myth_runlog *log)
     return changed;
 }
 
+/* The arguments, for lists. */
+static void subject_of(myth_redacted *b, const myth_runlog *log)
+{
+    for (int i = 0; i < log->cli->n_arg; i++) {
+        if (i)
+            myth_redacted_add(b, NULL, " ", 1);
+        myth_redacted_add(b, redactor_of(log), log->cli->arg[i], strlen(log->cli->arg[i]));
+    }
+}
+
 static bool reads_standard_input(const myth_cli *cli)
 {
     for (int i = 0; i < cli->n_arg; i++)
@@ -756,12 +806,15 @@ static void save(myth_runlog *log, const int *exit_code)
     if (!is_on(log))
         return;
     json_t *out = myth_redacted_json(log->doc, redactor_of(log), log->mem, &changed);
-    char *record = out ? json_dumps(out, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
+    myth_redacted subject = { .mem = log->mem };
+    subject_of(&subject, log);
+    char *record = out && !subject.has_failed ? json_dumps(out, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
     if (!record)
         out_of_memory(log);
-    else if (myth_runlog_file_save(log->file, log->run, record, strlen(record), exit_code, &err) != MYTH_OK)
+    else if (myth_runlog_file_save(log->file, log->run, subject.n ? subject.text : "", record, strlen(record), exit_code, &err) != MYTH_OK)
         give_up(log, &err);
     free(record);
+    myth_redacted_free(&subject);
     json_decref(out);
     clock_gettime(CLOCK_MONOTONIC, &log->saved);
 }

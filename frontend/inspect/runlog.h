@@ -57,10 +57,12 @@ void myth_runlog_count(myth_runlog *log, const char *section, const char *name, 
 void myth_runlog_stage(myth_runlog *log, const char *name);
 /* A file that steers the report beside the inspected ones: "baseline". */
 void myth_runlog_input(myth_runlog *log, const char *role, const char *path);
+/* A text that was made or read for this run alone and steers it: "diff". Its hash is kept. */
+void myth_runlog_input_bytes(myth_runlog *log, const char *role, const void *data, size_t n);
 /* spec as the model was opened by. */
 void myth_runlog_model(myth_runlog *log, const myth_model *m, const char *spec);
 /* The index as it was asked: a hash of its files' paths and hashes, and the list of paths. */
-void myth_runlog_index(myth_runlog *log, const myth_index *x, const myth_index_stats *stats);
+void myth_runlog_index(myth_runlog *log, myth_index *x);
 
 /* What a search found, best first; `fate` says what became of it: "subject", "context", "below the cut", ... */
 typedef struct {
@@ -71,8 +73,9 @@ typedef struct {
     uint32_t n_part;
 } myth_runlog_candidate;
 void myth_runlog_found(myth_runlog *log, const myth_runlog_candidate *c);
-/* The same for a list of hits: the first n_shown as `shown`, the others as below the cut. */
-void myth_runlog_hits(myth_runlog *log, const myth_hits *hits, uint32_t n_shown, const char *shown);
+/* What a ranked search was asked, what it found, and what stood below its cut (found by asking once more for MYTH_RUNLOG_BELOW). */
+enum { MYTH_RUNLOG_BELOW = 50 };
+void myth_runlog_search(myth_runlog *log, myth_index *x, const myth_search_opts *asked, const myth_hits *hits);
 
 /* After myth_inspect_open: what is shown, in which parts. root: of the material's paths, NULL = as given. in, m, io and model are lent until
  * end, which comes before they are closed. */

@@ -306,15 +306,14 @@ const char *myth_runlog_file_path(const myth_runlog_file *f) { return f->path; }
 
 /* ---- writing ---- */
 
-myth_status myth_runlog_file_begin(myth_runlog_file *f, int64_t *run, int64_t began_ms, const char *command, const char *subject, myth_error *err)
+myth_status myth_runlog_file_begin(myth_runlog_file *f, int64_t *run, int64_t began_ms, const char *command, myth_error *err)
 {
     sqlite3_stmt *q = NULL;
-    myth_status st = prepare(f, &q, "INSERT INTO runs(began_ms, command, subject, bytes) VALUES(?1, ?2, ?3, 0)", err);
+    myth_status st = prepare(f, &q, "INSERT INTO runs(began_ms, command, bytes) VALUES(?1, ?2, 0)", err);
     if (st != MYTH_OK)
         return st;
     sqlite3_bind_int64(q, 1, began_ms);
     sqlite3_bind_text(q, 2, command, -1, SQLITE_STATIC);
-    sqlite3_bind_text(q, 3, subject, -1, SQLITE_STATIC);
     st = finish(f, q, err);
     *run = sqlite3_last_insert_rowid(f->db);
     return st;
@@ -391,7 +390,8 @@ fail:
     return st;
 }
 
-myth_status myth_runlog_file_save(myth_runlog_file *f, int64_t run, const char *record, size_t n, const int *exit_code, myth_error *err)
+myth_status myth_runlog_file_save(myth_runlog_file *f, int64_t run, const char *subject, const char *record, size_t n, const int *exit_code,
+                                  myth_error *err)
 {
     myth_status st = MYTH_OK;
     sqlite3_stmt *q = NULL;
@@ -400,7 +400,7 @@ myth_status myth_runlog_file_save(myth_runlog_file *f, int64_t run, const char *
         return myth_fail(err, MYTH_ELIMIT, "the record of this run: %zu bytes, at most %d are kept", n, (int)MYTH_RUNLOG_RECORD_BYTES);
     hash_of(hash, record, n);
     MYTH_TRY(run_sql(f, "BEGIN IMMEDIATE", err));
-    MYTH_TRY(prepare(f, &q, "UPDATE runs SET record=?2, hash=?3, exit_code=?4, bytes=?5 + (SELECT ifnull(sum(length(data)), 0) FROM texts "
+    MYTH_TRY(prepare(f, &q, "UPDATE runs SET record=?2, hash=?3, exit_code=?4, subject=?6, bytes=?5 + (SELECT ifnull(sum(length(data)), 0) FROM texts "
                             "WHERE run_id=?1) WHERE id=?1", err));
     sqlite3_bind_int64(q, 1, run);
     sqlite3_bind_text64(q, 2, record, n, SQLITE_STATIC, SQLITE_UTF8);
@@ -408,6 +408,7 @@ myth_status myth_runlog_file_save(myth_runlog_file *f, int64_t run, const char *
     if (exit_code)
         sqlite3_bind_int(q, 4, *exit_code);
     sqlite3_bind_int64(q, 5, (sqlite3_int64)n);
+    sqlite3_bind_text(q, 6, subject, -1, SQLITE_STATIC);
     MYTH_TRY(finish(f, q, err));
     if (exit_code)
         MYTH_TRY(drop_oldest(f, run, err));

@@ -47,12 +47,12 @@ const char *myth_runlog_file_path(const myth_runlog_file *f);
 /* ---- writing ---- */
 
 /* A new run; *run gets its number. */
-myth_status myth_runlog_file_begin(myth_runlog_file *f, int64_t *run, int64_t began_ms, const char *command, const char *subject,
-                                   myth_error *err);
+myth_status myth_runlog_file_begin(myth_runlog_file *f, int64_t *run, int64_t began_ms, const char *command, myth_error *err);
 /* Replaces the text of that name. MYTH_ELIMIT: it is too long, nothing was put. */
 myth_status myth_runlog_file_put(myth_runlog_file *f, int64_t run, const char *name, const void *data, size_t n, myth_error *err);
-/* The document, as far as it is known. exit_code NULL: the run goes on. Else the oldest runs past the bounds are dropped, never this one. */
-myth_status myth_runlog_file_save(myth_runlog_file *f, int64_t run, const char *record, size_t n, const int *exit_code, myth_error *err);
+/* The document, as far as it is known, and what lists say the run was about. exit_code NULL: the run goes on. Else the oldest runs past the bounds are dropped, never this one. */
+myth_status myth_runlog_file_save(myth_runlog_file *f, int64_t run, const char *subject, const char *record, size_t n, const int *exit_code,
+                                  myth_error *err);
 
 /* ---- reading ---- */
 

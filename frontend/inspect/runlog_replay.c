@@ -121,7 +121,8 @@ static void check_inputs(replay *r)
     json_array_foreach(json_object_get(json_object_get(r->doc, "model"), "files"), i, f)
         check_file(r, "model", NULL, f);
     json_array_foreach(json_object_get(r->doc, "inputs"), i, f)
-        check_file(r, myth_doc_text(f, "role"), NULL, f);
+        if (json_object_get(f, "path"))                  /* others are made by the run */
+            check_file(r, myth_doc_text(f, "role"), NULL, f);
 }
 
 /* ---- again ---- */
@@ -269,6 +270,18 @@ static json_t *text_difference(const char *what, const char *a, size_t n_a, cons
     return difference(place, json_string(shown[0]), json_string(shown[1]));
 }
 
+/* "baseline", "diff": the same, of the same bytes. */
+static void compare_roles(replay *r, const json_t *a, const json_t *b)
+{
+    const json_t *f, *g;
+    size_t i, k;
+    json_array_foreach(a, i, f)
+        json_array_foreach(b, k, g)
+            if (strcmp(myth_doc_text(f, "role"), myth_doc_text(g, "role")) == 0 && strcmp(myth_doc_text(f, "hash"), myth_doc_text(g, "hash")) != 0)
+                add_line(r->reasons, "the %.80s has changed: it was %.24s, it is %.24s", myth_doc_text(f, "role"), myth_doc_text(f, "hash"),
+                         myth_doc_text(g, "hash"));
+}
+
 /* What was read, by path and hash; a reason for each that is not the same. */
 static void compare_inputs(replay *r, const json_t *now)
 {
@@ -283,9 +296,10 @@ static void compare_inputs(replay *r, const json_t *now)
                     add_line(r->reasons, "%.200s was read with other bytes: it was %.24s, it is %.24s", myth_doc_text(f, "path"), myth_doc_text(f, "hash"),
                              myth_doc_text(g, "hash"));
             }
-        if (!found && json_object_get(r->doc, "index"))
+        if (!found)
             add_line(r->notes, "%.200s was shown and is not shown now", myth_doc_text(f, "path"));
     }
+    compare_roles(r, json_object_get(r->doc, "inputs"), json_object_get(now, "inputs"));
     const json_t *x = json_object_get(r->doc, "index"), *y = json_object_get(now, "index");
     if (strcmp(myth_doc_text(x, "hash"), myth_doc_text(y, "hash")) != 0)
         add_line(r->reasons, "the index has changed: other files of the folder are not as they were");

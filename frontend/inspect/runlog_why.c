@@ -350,9 +350,6 @@ static void ask_split(question *q)
         say(q, "unknown", q->t->path ? "nothing of it was shown" : "nothing was shown");
     else
         say(q, n_cut ? "yes" : "no", "%zu of %zu pieces stand in more than one part, %zu were cut inside a definition", n_many, n_seen, n_cut);
-    if (myth_doc_int(LIST(q, "index"), "unstructured"))
-        say(q, NULL, "the last update of the index cut %lld files by their text, without a parser",
-            (long long)myth_doc_int(LIST(q, "index"), "unstructured"));
 }
 
 /* ---- 7: vendored ---- */

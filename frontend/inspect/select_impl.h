@@ -10,6 +10,10 @@ struct myth_select {
     myth_revision *side;
     myth_chunker *chunker;
     const bool *is_cancelled;
+    myth_rank_fn rank;                      /* NULL = none */
+    void *rank_user;
+    void (*on_search)(void *user, const myth_search_opts *asked, const myth_hits *hits);     /* NULL = none */
+    void *on_search_user;
 };
 
 /* A file of the side, in the material; MYTH_ENOTFOUND and MYTH_EUNSUPPORTED as myth_revision_read. */

@@ -228,6 +228,7 @@ static void test_replay(void **state)
     put_file("b -=;'.c", source);
     check_replay("cd $D; $M inspect-file \"b -=;'.c\" " TINY "-n 100 --format json");
     check_replay("cd $D; cp a.c ./-x.c; x() { $M inspect-file --format json " TINY "-n 40 \"$@\" -- -x.c; }; x");
+    check_replay("cd $D; n=$(printf 'x\\377\\n.c'); cp a.c \"$n\"; $M inspect-file \"$n\" " TINY "-n 100 --format json");
 }
 
 /* An environment that says something else now changes nothing. */
@@ -320,6 +321,99 @@ static void test_difference(void **state)
     json_decref(j);
     assert_int_equal(run_quietly("$M log replay 1 " LOG), 1);
     assert_non_null(strstr(r.out, "first difference: the report, byte"));
+}
+
+/* ---- why ---- */
+
+static const json_t *answer_to(const json_t *answers, const char *question)
+{
+    const json_t *a;
+    size_t i;
+    assert_int_equal(json_array_size(answers), 7);
+    json_array_foreach(answers, i, a)
+        if (strcmp(text_of(a, "question"), question) == 0)
+            return a;
+    fail_msg("no question %s", question);
+    return NULL;
+}
+
+static void expect_answer(const char *what, const char *question, const char *answer)
+{
+    char line[256];
+    snprintf(line, sizeof(line), "$M log why last %s " LOG "--json", what);
+    json_t *j = json_of(line, 0);
+    const json_t *a = answer_to(j, question);
+    if (strcmp(text_of(a, "answer"), answer) != 0)
+        fail_msg("%s of '%s': %s (%s), expected %s", question, what, text_of(a, "answer"), text_of(a, "says"), answer);
+    assert_true(text_of(a, "says")[0] && text_of(a, "asks")[0]);
+    json_decref(j);
+}
+
+/* ---- commands that search ---- */
+
+static void put_repository(void)
+{
+    assert_int_equal(run_quietly("rm -rf $D/repo; mkdir -p $D/repo/src $D/repo/vendor $D/repo/examples $D/repo/build; cd $D/repo; git init -q; echo build/ >.gitignore; "
+                                 "echo 'int x;' >build/secret_tokens.c"), 0);
+    put_file("repo/src/session.c", "#include \"session.h\"\n\n/* Creates a session for a user. */\nint session_create(int user)\n{\n\tchar name[8];\n"
+                                   "\tstrcpy(name, user_name(user));\n\treturn session_insert(name);\n}\n");
+    put_file("repo/src/login.c", "int login(int user)\n{\n\tif (user < 0)\n\t\treturn -1;\n\treturn session_create(user);\n}\n");
+    put_file("repo/src/paint.c", "void paint(void)\n{\n\tdraw();\n}\n");
+    put_file("repo/vendor/session.c", "int session_create(int user);\n");
+    put_file("repo/examples/session.c", "int session_create_old(int user)\n{\n\treturn user; /* creates a session */\n}\n");
+    assert_int_equal(run_quietly("cd $D/repo; git add -A; git -c user.name=a -c user.email=a@b commit -qm one; git tag one"), 0);
+}
+
+static void test_searching_commands(void **state)
+{
+    (void)state;                                                     /* the shipped model: found beside the command */
+    const char *state_dir = getenv("XDG_CACHE_HOME");
+    char cache[256];
+    new_log();
+    put_repository();
+    snprintf(cache, sizeof(cache), "%s/cache", cli_dir);
+    setenv("XDG_CACHE_HOME", cache, 1);
+    check_replay("cd $D/repo; $M inspect-topic 'where is a session created' --format json");
+    json_t *j = json_of("$M log show " LOG "--json", 0);
+    const json_t *first = json_array_get(json_object_get(j, "candidates"), 0);
+    expect_text(json_object_get(j, "texts"), "query", "where is a session created");
+    expect_text(first, "fate", "taken");
+    assert_true(json_object_size(json_object_get(first, "parts")) >= 5);
+    assert_int_equal(json_integer_value(json_object_get(json_object_get(j, "index"), "files")), 4);
+    json_decref(j);
+    expect_answer("src/session.c:7", "missed", "no");
+    expect_answer("src/session.c", "absent", "no");
+    expect_answer("src/paint.c", "absent", "no");                    /* the index has it */
+    expect_answer("src/paint.c", "missed", "yes");
+    expect_answer("build/secret_tokens.c", "absent", "yes");         /* ignored */
+    expect_answer("vendor/session.c", "absent", "yes");
+    expect_answer("vendor/session.c", "vendored", "yes");
+    expect_answer("examples/session.c", "vendored", "yes");
+    expect_answer("src/session.c", "vendored", "no");
+    expect_answer("", "vendored", "yes");
+    expect_answer("", "absent", "yes");
+    check_replay("$M inspect-symbol session_create -C $D/repo --format json");
+    expect_answer("src/login.c:5", "missed", "no");                  /* a caller is context */
+
+    put_file("repo/src/session.c", "#include \"session.h\"\n\nint session_create(int user)\n{\n\tchar name[4];\n\tstrcpy(name, user_name(user));\n"
+                                   "\treturn session_insert(name);\n}\n");
+    check_replay("cd $D/repo; $M inspect-diff --format sarif");
+    check_replay("cd $D/repo; git diff >$D/p.diff; $M inspect-diff --diff $D/p.diff");
+    assert_int_equal(run_quietly("cd $D/repo; git add -A; git -c user.name=a -c user.email=a@b commit -qm two"), 0);
+    check_replay("cd $D/repo; $M inspect-diff one..HEAD");
+    expect_reason("$M log replay 3 " LOG "--json", "the diff has changed");          /* the tree is as HEAD now */
+    check_replay("cd $D/repo; $M inspect-diff --format json");                        /* nothing */
+    assert_int_equal(run_quietly("$M log replay 4 " LOG), 0);                        /* the patch is what it was */
+    assert_int_equal(run_quietly(": >$D/p.diff"), 0);
+    expect_reason("$M log replay 4 " LOG "--json", "the diff has changed");
+    expect_reason("$M log replay 1 " LOG "--json", "session.c has changed");
+    assert_int_equal(run_quietly("cd $D/repo; git checkout -q one; $M log replay 1 " LOG), 0);
+    put_file("repo/src/paint.c", "int where_is_a_session_created(void)\n{\n\treturn session_created + session + created;\n}\n");
+    expect_reason("$M log replay 1 " LOG "--json", "the index has changed");         /* it is among the hits now */
+    if (state_dir)
+        setenv("XDG_CACHE_HOME", state_dir, 1);
+    else
+        unsetenv("XDG_CACHE_HOME");
 }
 
 /* ---- no trouble ---- */
@@ -440,32 +534,6 @@ static void test_killed(void **state)
     assert_int_equal(run_quietly("$M log replay " LOG), 0);
 }
 
-/* ---- why ---- */
-
-static const json_t *answer_to(const json_t *answers, const char *question)
-{
-    const json_t *a;
-    size_t i;
-    assert_int_equal(json_array_size(answers), 7);
-    json_array_foreach(answers, i, a)
-        if (strcmp(text_of(a, "question"), question) == 0)
-            return a;
-    fail_msg("no question %s", question);
-    return NULL;
-}
-
-static void expect_answer(const char *what, const char *question, const char *answer)
-{
-    char line[256];
-    snprintf(line, sizeof(line), "$M log why last %s " LOG "--json", what);
-    json_t *j = json_of(line, 0);
-    const json_t *a = answer_to(j, question);
-    if (strcmp(text_of(a, "answer"), answer) != 0)
-        fail_msg("%s of '%s': %s (%s), expected %s", question, what, text_of(a, "answer"), text_of(a, "says"), answer);
-    assert_true(text_of(a, "says")[0] && text_of(a, "asks")[0]);
-    json_decref(j);
-}
-
 static void test_why(void **state)
 {
     (void)state;
@@ -562,6 +630,17 @@ static void test_secrets(void **state)
             free(said);
         }
     }
+    /* A word that is a secret only because a file says so. */
+    for (size_t i = 0; i < FAKE_KINDS; i++)
+        if (fake_kinds[i].name && strcmp(fake_kinds[i].name, "smtpPasswd") == 0) {
+            snprintf(line, sizeof(line), "cp $D/s.py $D/%.40s.py; $M inspect-file $D/%.40s.py " LOG SHIPPED "--format json --fail-level never", secret[i], secret[i]);
+            run_quietly(line);
+        }
+    for (size_t i = 0; i < sizeof(command) / sizeof(command[0]) - 2; i++) {
+        snprintf(line, sizeof(line), "$M log " LOG "%s >$D/said 2>&1", command[i]);
+        run_quietly(line);
+        check_absent("said", secret, len);
+    }
     assert_true(n_placeholder >= 4);                                /* prompts and evidence were there, named */
     assert_int_equal(run_quietly("cat $D/runs.db* >$D/whole"), 0);
     check_absent("whole", secret, len);
@@ -599,6 +678,7 @@ int main(void)
         cmocka_unit_test(test_replay_ignores_environment),
         cmocka_unit_test(test_cannot_be_replayed),
         cmocka_unit_test(test_difference),
+        cmocka_unit_test(test_searching_commands),
         cmocka_unit_test(test_log_in_trouble),
         cmocka_unit_test(test_full_disk),
         cmocka_unit_test(test_runs_at_once),

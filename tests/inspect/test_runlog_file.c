@@ -45,10 +45,10 @@ static int64_t put_run(myth_runlog_file *f, size_t n, uint64_t seed)
     unsigned char *text = malloc(n + 1);
     for (size_t i = 0; i < n; i++)
         text[i] = (unsigned char)check_rand(&seed);
-    assert_int_equal(myth_runlog_file_begin(f, &run, 1700000000000, "inspect-file", "a.c", &err), MYTH_OK);
+    assert_int_equal(myth_runlog_file_begin(f, &run, 1700000000000, "inspect-file", &err), MYTH_OK);
     assert_int_equal(myth_runlog_file_put(f, run, "report", text, n, &err), MYTH_OK);
     snprintf(record, sizeof(record), "{\"run\":%lld}", (long long)run);
-    assert_int_equal(myth_runlog_file_save(f, run, record, strlen(record), &code, &err), MYTH_OK);
+    assert_int_equal(myth_runlog_file_save(f, run, "a.c", record, strlen(record), &code, &err), MYTH_OK);
     free(text);
     return run;
 }
@@ -91,12 +91,12 @@ static void test_comes_back(void **state)
     assert_int_equal(stat(files_path("back/deep"), &info), 0);
     assert_int_equal(info.st_mode & 0777, 0700);
     assert_int_equal(myth_runlog_file_newest(f, &newest, &err), MYTH_ENOTFOUND);
-    assert_int_equal(myth_runlog_file_begin(f, &run, 12345, "inspect-file", "a b.c", &err), MYTH_OK);
+    assert_int_equal(myth_runlog_file_begin(f, &run, 12345, "inspect-file", &err), MYTH_OK);
     assert_int_equal(myth_runlog_file_record(f, run, &record, &n, &err), MYTH_ENOTFOUND);        /* begun, nothing known */
     assert_int_equal(myth_runlog_file_put(f, run, "prompt/0", long_text, sizeof(long_text), &err), MYTH_OK);
     assert_int_equal(myth_runlog_file_put(f, run, "empty", "", 0, &err), MYTH_OK);
-    assert_int_equal(myth_runlog_file_save(f, run, "{}", 2, NULL, &err), MYTH_OK);
-    assert_int_equal(myth_runlog_file_save(f, run, "{\"a\":1}", 7, &code, &err), MYTH_OK);
+    assert_int_equal(myth_runlog_file_save(f, run, "a.c", "{}", 2, NULL, &err), MYTH_OK);
+    assert_int_equal(myth_runlog_file_save(f, run, "a.c", "{\"a\":1}", 7, &code, &err), MYTH_OK);
     myth_runlog_file_close(f);
 
     f = open_log("back/deep/runs.db", &(myth_runlog_file_opts){ .is_read_only = true });
@@ -124,7 +124,7 @@ static void test_texts_have_a_limit(void **state)
     myth_runlog_file *f = open_log("limit.db", &(myth_runlog_file_opts){ 0 });
     int64_t run;
     char *big = calloc(1, MYTH_RUNLOG_TEXT_BYTES + 1);
-    assert_int_equal(myth_runlog_file_begin(f, &run, 1, "x", "", &err), MYTH_OK);
+    assert_int_equal(myth_runlog_file_begin(f, &run, 1, "x", &err), MYTH_OK);
     assert_int_equal(myth_runlog_file_put(f, run, "big", big, MYTH_RUNLOG_TEXT_BYTES, &err), MYTH_OK);
     assert_int_equal(myth_runlog_file_put(f, run, "bigger", big, MYTH_RUNLOG_TEXT_BYTES + 1, &err), MYTH_ELIMIT);
     free(big);
@@ -178,9 +178,9 @@ static void test_many_writers(void **state)
                 int code = i;
                 char record[32];
                 snprintf(record, sizeof(record), "{\"writer\":%d,\"k\":%d}", i, k);
-                ok = myth_runlog_file_begin(f, &run, k, "test", "", &err) == MYTH_OK &&
+                ok = myth_runlog_file_begin(f, &run, k, "test", &err) == MYTH_OK &&
                      myth_runlog_file_put(f, run, "t", record, strlen(record), &err) == MYTH_OK &&
-                     myth_runlog_file_save(f, run, record, strlen(record), &code, &err) == MYTH_OK;
+                     myth_runlog_file_save(f, run, "a.c", record, strlen(record), &code, &err) == MYTH_OK;
             }
             if (!ok)
                 fprintf(stderr, "writer %d: %s\n", i, err.msg);
@@ -347,11 +347,11 @@ static void test_full_disk(void **state)
             ok = ok && setrlimit(RLIMIT_FSIZE, &(struct rlimit){ limit, limit }) == 0;
             myth_status st = myth_runlog_file_open(&f, own, files_path("full.db"), &(myth_runlog_file_opts){ 0 }, &err);
             if (st == MYTH_OK)
-                st = myth_runlog_file_begin(f, &run, 1, "x", "", &err);
+                st = myth_runlog_file_begin(f, &run, 1, "x", &err);
             if (st == MYTH_OK)
                 st = myth_runlog_file_put(f, run, "t", text, sizeof(text), &err);
             if (st == MYTH_OK)
-                st = myth_runlog_file_save(f, run, "{}", 2, &code, &err);
+                st = myth_runlog_file_save(f, run, "a.c", "{}", 2, &code, &err);
             ok = ok && (st == MYTH_OK ? limit > 50000 : (st == MYTH_EIO || st == MYTH_ECREATE) && limit < 150000);
             if (!ok)
                 fprintf(stderr, "limit %llu: %s %s\n", (unsigned long long)limit, myth_status_name(st), st == MYTH_OK ? "" : err.msg);
@@ -421,11 +421,11 @@ static void test_no_memory(void **state)
         myth_mem_set_fault(mem, &(myth_fault){ .fail_nth = i });
         myth_status st = myth_runlog_file_open(&f, mem, files_path("nomem.db"), &(myth_runlog_file_opts){ 0 }, &err);
         if (st == MYTH_OK)
-            st = myth_runlog_file_begin(f, &run, 1, "x", "", &err);
+            st = myth_runlog_file_begin(f, &run, 1, "x", &err);
         if (st == MYTH_OK)
             st = myth_runlog_file_put(f, run, "t", "text", 4, &err);
         if (st == MYTH_OK)
-            st = myth_runlog_file_save(f, run, "{}", 2, &code, &err);
+            st = myth_runlog_file_save(f, run, "a.c", "{}", 2, &code, &err);
         if (st == MYTH_OK)
             st = myth_runlog_file_record(f, run, &record, &n, &err);
         assert_true(st == MYTH_OK || st == MYTH_ENOMEM);
