@@ -3,10 +3,10 @@
 
 #include <limits.h>
 
-static void on_search(void *user, const myth_search_opts *asked, const myth_hits *hits)
+static void on_search(void *user, const myth_search_opts *asked, const myth_hits *hits, const uint32_t *order, uint32_t n_taken)
 {
     const myth_select_run *r = user;
-    myth_runlog_search(r->log, r->index, asked, hits);
+    myth_runlog_search(r->log, r->index, asked, hits, order, n_taken);
 }
 
 myth_status myth_select_run_open(myth_select_run *r, myth_cli *cli, const char *dir, const myth_revision_opts *rev, myth_error *err)

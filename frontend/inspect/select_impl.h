@@ -10,7 +10,7 @@ struct myth_select {
     myth_revision *side;
     myth_chunker *chunker;
     const bool *is_cancelled;
-    void (*on_search)(void *user, const myth_search_opts *asked, const myth_hits *hits);     /* NULL = none */
+    myth_select_watcher on_search;          /* NULL = none */
     void *on_search_user;
 };
 

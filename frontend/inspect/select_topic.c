@@ -81,7 +81,7 @@ myth_status myth_select_topic(myth_select *s, myth_material *m, const char *ques
     o.with_text = o.by_file = false;
     MYTH_TRY(myth_search(&hits, s->index, &o, err));
     if (s->on_search)
-        s->on_search(s->on_search_user, &o, &hits);
+        s->on_search(s->on_search_user, &o, &hits, NULL, k);
     for (uint32_t i = 0; i < hits.n_hit; i++)
         MYTH_TRY(add_hit(s, m, &hits.hit[i], counts, err));
     if (counts->n_subject == 0)
