@@ -1,4 +1,4 @@
-# Every bench/*.c is a program of the engine alone, with the CPU's limits beside it. bench_engine measures those of a CUDA device where this
+# Every bench/*.c is a program of the engine alone, with the CPU's limits beside it; bench_retrieval is one of the retriever. bench_engine measures those of a CUDA device where this
 # build has one; bench_emu_engine is the same program on the emulated device: what bench/gpu.sh runs where there is no GPU.
 if(NOT MYTH_BENCH)
     return()
@@ -7,7 +7,7 @@ file(GLOB bench_sources CONFIGURE_DEPENDS bench/*.c)
 foreach(source IN LISTS bench_sources)
     get_filename_component(name ${source} NAME_WE)
     add_executable(${name} ${source} frontend/limits.c)
-    target_link_libraries(${name} PRIVATE mythos_engine myth_flags)
+    target_link_libraries(${name} PRIVATE mythos_engine $<$<STREQUAL:${name},bench_retrieval>:mythos_retrieval> myth_flags)
     target_compile_definitions(${name} PRIVATE BENCH_HAS_CUDA=$<BOOL:${MYTH_HAS_CUDA}>)
 endforeach()
 

@@ -9,8 +9,10 @@ static const myth_option options[] = {
     { "part", NULL, MYTH_OPT_CHOICE, "all|retrieval|answers", offsetof(myth_eval_flags, part), "all", 0, 0,
       "shop: the questions, the planted defects (runs the inspector), or both" },
     { "against", NULL, MYTH_OPT_LIST, "WHAT", offsetof(myth_eval_flags, against), NULL, 0, 0,
-      "compare with this, question by question: lexical, base (a plain full-text index over files), or weights as name=value,...; several times" },
-    { "lexical", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_eval_flags, lexical), NULL, 0, 0, "by words alone, without embeddings" },
+      "compare with this, question by question: lexical, base (a plain full-text index over files), topic (what inspect-topic shows), or weights as name=value,...; several times" },
+    { "embed", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_eval_flags, embed), NULL, 0, 0,
+      "search by meaning too, with vectors of the embedder that is shipped; else by words alone" },
+    { "embed-model", NULL, MYTH_OPT_TEXT, "M", offsetof(myth_eval_flags, embed_model), NULL, 0, 0, "the same with this EmbeddingGemma model" },
     { "weights", NULL, MYTH_OPT_TEXT, "LIST", offsetof(myth_eval_flags, weights), NULL, 0, 0, "name=value,... over the defaults, of every configuration" },
     { "every", NULL, MYTH_OPT_U32, "N", offsetof(myth_eval_flags, every), "1", 1, 1000000, "one question of so many, evenly" },
     { "gate", NULL, MYTH_OPT_TEXT, "FILE", offsetof(myth_eval_flags, gate), NULL, 0, 0, "exit 1 when a measure is below its floor in this file" },
@@ -28,6 +30,8 @@ static myth_status measure(myth_eval *ev, myth_error *err)
         MYTH_TRY(myth_eval_shop(ev, err));
     if (is_shop && ev->flags->part != MYTH_EVAL_RETRIEVAL)
         MYTH_TRY(myth_eval_inspect(ev, err));
+    if (is_shop && ev->flags->part != MYTH_EVAL_RETRIEVAL && ev->changes.n_defect && myth_eval_has_command("inspect-diff"))
+        MYTH_TRY(myth_eval_regression(ev, err));
     if (ev->set == MYTH_EVAL_COSQA)
         MYTH_TRY(myth_eval_cosqa(ev, err));
     if (ev->set == MYTH_EVAL_SWE || ev->set == MYTH_EVAL_COMMITS)

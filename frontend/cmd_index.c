@@ -108,6 +108,25 @@ static void on_embedded(void *arg, uint64_t done, uint64_t all, double seconds)
     myth_term_progress(arg, what, done, all);
 }
 
+/* What is there, without making any. */
+static void look_at_vectors(myth_index *x, semantic *s)
+{
+    myth_vectors *v = NULL;
+    myth_error why = { 0 };
+    if (myth_vectors_open(&v, x, &why) != MYTH_OK) {
+        snprintf(s->off, sizeof(s->off), "%s", why.msg);
+        return;
+    }
+    const myth_vectors_info *about = myth_vectors_about(v);
+    s->has = true;
+    s->stats.n_vector = about->n_row;
+    s->stats.kind = about->kind;
+    snprintf(s->model, sizeof(s->model), "%s", about->name);
+    if (about->is_behind)
+        snprintf(s->off, sizeof(s->off), "the index was updated since; mythos index brings them in step");
+    myth_vectors_close(v);
+}
+
 /* The model for what waits: what was asked for, else the one whose vectors the index has. *out NULL, with why, when it is not needed or not there. */
 static myth_status choose_model(myth_embedding **out, myth_cli *cli, myth_index *x, const index_opts *o, char why[256], myth_error *err)
 {
@@ -149,30 +168,12 @@ static myth_status make_vectors(myth_cli *cli, myth_index *x, const index_opts *
     myth_term_progress_end(cli->term);
     s->has = st == MYTH_OK && s->stats.n_vector > 0;
     snprintf(s->model, sizeof(s->model), "%s", st == MYTH_OK && model ? myth_embedding_face(model)->name : "");
-    if (st == MYTH_OK && model && myth_embedding_n_cut(model))
-        myth_term_note(cli->term, "%llu chunks are longer than the model reads; their vectors are of their beginnings", (unsigned long long)myth_embedding_n_cut(model));
+    const uint64_t n_cut = st == MYTH_OK && model ? myth_embedding_n_cut(model) : 0;
+    if (n_cut)
+        myth_term_note(cli->term, "%llu chunks are longer than the model reads; their vectors are of their beginnings", (unsigned long long)n_cut);
 fail:
     myth_embedding_close(model);
     return st;
-}
-
-/* What is there, without making any. */
-static void look_at_vectors(myth_index *x, semantic *s)
-{
-    myth_vectors *v = NULL;
-    myth_error why = { 0 };
-    if (myth_vectors_open(&v, x, &why) != MYTH_OK) {
-        snprintf(s->off, sizeof(s->off), "%s", why.msg);
-        return;
-    }
-    const myth_vectors_info *about = myth_vectors_about(v);
-    s->has = true;
-    s->stats.n_vector = about->n_row;
-    s->stats.kind = about->kind;
-    snprintf(s->model, sizeof(s->model), "%s", about->name);
-    if (about->is_behind)
-        snprintf(s->off, sizeof(s->off), "the index was updated since; mythos index brings them in step");
-    myth_vectors_close(v);
 }
 
 /* Fails for what was asked for and for what ends the run; else a model or a memory limit that does not fit leaves vectors waiting. */
@@ -181,10 +182,16 @@ static myth_status run_vectors(myth_cli *cli, myth_index *x, const index_opts *o
     const bool is_asked = o->embed || o->embed_model;
     myth_error why = { 0 };
     myth_status st = MYTH_OK;
-    if (!myth_vectors_is_built())
+    if (!myth_vectors_is_built()) {
         st = myth_fail(&why, MYTH_EUNSUPPORTED, "this build has no FAISS");
-    else if (!o->no_embed && !o->check)
+    } else if (!o->no_embed && !o->check) {
+        if (!is_asked && myth_vectors_is_in_step(x))
+            look_at_vectors(x, s);
+        if (s->has)
+            return MYTH_OK;
+        *s = (semantic){ 0 };
         st = make_vectors(cli, x, o, s, &why);
+    }
     if (st != MYTH_OK && (is_asked || st == MYTH_ECANCEL || st == MYTH_EIO || st == MYTH_ENOMEM))
         return myth_fail(err, st, "%s", why.msg);
     const myth_vectors_stats made = s->stats;
@@ -199,7 +206,7 @@ static myth_status run_vectors(myth_cli *cli, myth_index *x, const index_opts *o
     s->stats.n_embedded = made.n_embedded;
     s->stats.n_missing = made.n_missing;
     s->stats.seconds = made.seconds;
-    if (s->has && waiting[0])
+    if (s->has && waiting[0] && (made.n_missing || st != MYTH_OK))
         snprintf(s->off, sizeof(s->off), "%s", waiting);
     return MYTH_OK;
 }

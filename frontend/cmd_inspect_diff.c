@@ -6,20 +6,22 @@
 
 typedef struct {
     myth_inspect_flags inspect;
-    const char *dir, *patch;
+    myth_select_flags select;
+    const char *patch;
     int filter;
     bool staged;
 } diff_opts;
 
 static const myth_option options[] = {
-    MYTH_OPTION_DIRECTORY(diff_opts, dir),
     { "staged", NULL, MYTH_OPT_FLAG, NULL, offsetof(diff_opts, staged), NULL, 0, 0, "what git's index has, beside HEAD (or REV)" },
     { "diff", NULL, MYTH_OPT_TEXT, "FILE", offsetof(diff_opts, patch), NULL, 0, 0,
       "a unified diff whose new side is in the directory; - reads standard input" },
     { "filter-mode", NULL, MYTH_OPT_CHOICE, MYTH_FILTERS, offsetof(diff_opts, filter), "diff_context", 0, 0,
       "findings that count: in changed lines, in changed definitions and lines that the diff shows, in changed files, anywhere" },
 };
-static const myth_option_group groups[] = { MYTH_GROUPS_INSPECT(diff_opts, inspect), MYTH_GROUP("diff", diff_opts, options) };
+static const myth_option_group groups[] = {
+    MYTH_GROUPS_INSPECT(diff_opts, inspect), MYTH_GROUP_SELECT(diff_opts, select), MYTH_GROUP("diff", diff_opts, options),
+};
 
 enum { TASK_BYTES = 16 << 10, TASK_RANGES = 64, SAID_FILES = 8 };
 
@@ -31,7 +33,7 @@ typedef struct {
     char title[160], task[TASK_BYTES];
 } diff_job;
 
-static myth_status read_diff(diff_job *j, myth_cli *cli, myth_error *err)
+static myth_status read_diff(diff_job *j, myth_error *err)
 {
     char *text = NULL;
     unsigned char *bytes = NULL;
@@ -44,7 +46,7 @@ static myth_status read_diff(diff_job *j, myth_cli *cli, myth_error *err)
         st = myth_revision_diff(j->run.side, &text, &n, err);
     }
     if (st == MYTH_OK)
-        myth_runlog_input_bytes(cli->runlog, "diff", text, n);
+        myth_runlog_input_bytes(j->run.log, "diff", text, n);
     if (st == MYTH_OK)
         st = myth_diff_parse(&j->diff, j->run.mem, text, n, err);
     myth_free(j->run.mem, text);
@@ -60,9 +62,9 @@ static myth_status begin(void *user, myth_cli *cli, myth_error *err)
         return myth_fail(err, MYTH_EARG, "--diff takes the changes from a file; leave out %s", spec ? "the revision" : "--staged");
     if (spec && !*spec)
         return myth_fail(err, MYTH_EARG, "an empty revision; expected a commit, A..B, or nothing for the working tree");
-    MYTH_TRY(myth_select_run_open(&j->run, cli, j->o->dir, &(myth_revision_opts){ .spec = spec, .is_staged = j->o->staged, .is_patch = j->o->patch != NULL },
+    MYTH_TRY(myth_select_run_open(&j->run, cli, &j->o->select, &(myth_revision_opts){ .spec = spec, .is_staged = j->o->staged, .is_patch = j->o->patch != NULL },
                                   err));
-    MYTH_TRY(read_diff(j, cli, err));
+    MYTH_TRY(read_diff(j, err));
     if (j->o->patch)
         snprintf(j->title, sizeof(j->title), "diff of %.140s", j->o->patch);
     else
@@ -113,6 +115,7 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
     myth_select_counts counts;
     const char *prefix = j->o->patch ? "" : myth_revision_prefix(j->run.side);
     io->title = j->title;
+    myth_select_run_rank(&j->run, &j->o->select, &j->o->inspect, model);
     myth_status st = myth_select_diff(&j->changes, j->run.select, m, &j->diff, prefix, &counts, err);
     if (st != MYTH_OK)
         return st;
@@ -120,6 +123,8 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
     if (io->style == MYTH_PROMPT_FULL && counts.n_subject) {    /* a compact model knows one task, the one it was trained for */
         st = make_task(j, model, io, err);
         io->task = j->task;
+        if (st == MYTH_OK)
+            st = myth_select_run_map(&j->run, io, model, err);
     }
     return st;
 }
@@ -134,7 +139,7 @@ static bool wants(void *user, const myth_source *src, const myth_finding *f, con
 static int run_inspect_diff(myth_cli *cli, const void *opts)
 {
     diff_job j = { .o = opts };
-    const myth_inspect_job job = { .root = j.o->dir, .always_split = true, .begin = begin, .fill = fill, .on_context = myth_select_run_context,
+    const myth_inspect_job job = { .root = j.o->select.dir, .always_split = true, .begin = begin, .fill = fill, .on_context = myth_select_run_context,
                                    .wants = wants, .user = &j };
     int code = myth_inspect_command(cli, &j.o->inspect, &job);
     if (j.changes.n_missed && !j.o->inspect.dry_run)

@@ -1,7 +1,10 @@
-/* cmd_inspect_file.c - inspects one file: the whole of it is the subject. */
+/* cmd_inspect_file.c - inspects one file: the whole of it is the subject; context that an answer asks for comes from the files around it. */
+#include "inspect/nearby.h"
 #include "inspect_run.h"
 
+#include <limits.h>
 #include <stddef.h>
+#include <unistd.h>
 
 typedef struct {
     myth_inspect_flags inspect;
@@ -13,12 +16,23 @@ static const myth_option_group groups[] = { MYTH_GROUPS_INSPECT(file_opts, inspe
 typedef struct {
     unsigned char *bytes;
     size_t len;
+    myth_nearby *nearby;
 } file;
 
 static myth_status begin(void *user, myth_cli *cli, myth_error *err)
 {
     file *f = user;
-    return myth_cli_read(&f->bytes, &f->len, cli->mem, cli->arg[0], MYTH_SOURCE_MAX, err);
+    char worker[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", worker, sizeof(worker) - 1);
+    worker[n > 0 ? n : 0] = '\0';
+    myth_status st = myth_cli_read(&f->bytes, &f->len, cli->mem, cli->arg[0], MYTH_SOURCE_MAX, err);
+    return st == MYTH_OK ? myth_nearby_open(&f->nearby, cli->arg[0], n > 0 ? worker : NULL, err) : st;
+}
+
+static uint32_t on_context(void *user, const char *request, myth_material *m, uint32_t of, char *near, size_t near_cap)
+{
+    const file *f = user;
+    return myth_nearby_context(f->nearby, request, m, of, near, near_cap);
 }
 
 static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth_material *m, myth_inspect_opts *io, myth_error *err)
@@ -40,8 +54,9 @@ static int run_inspect_file(myth_cli *cli, const void *opts)
 {
     const file_opts *o = opts;
     file f = { 0 };
-    const myth_inspect_job job = { .begin = begin, .fill = fill, .user = &f };
+    const myth_inspect_job job = { .begin = begin, .fill = fill, .on_context = on_context, .user = &f };
     int code = myth_inspect_command(cli, &o->inspect, &job);
+    myth_nearby_close(f.nearby);
     myth_free(cli->mem, f.bytes);
     return code;
 }

@@ -5,11 +5,10 @@
 
 typedef struct {
     myth_inspect_flags inspect;
-    const char *dir;
+    myth_select_flags select;
 } symbol_opts;
 
-static const myth_option options[] = { MYTH_OPTION_DIRECTORY(symbol_opts, dir) };
-static const myth_option_group groups[] = { MYTH_GROUPS_INSPECT(symbol_opts, inspect), MYTH_GROUP("symbol", symbol_opts, options) };
+static const myth_option_group groups[] = { MYTH_GROUPS_INSPECT(symbol_opts, inspect), MYTH_GROUP_SELECT(symbol_opts, select) };
 
 typedef struct {
     myth_select_run run;                /* first: see select_run.h */
@@ -20,14 +19,14 @@ typedef struct {
 static myth_status begin(void *user, myth_cli *cli, myth_error *err)
 {
     symbol_job *j = user;
-    return myth_select_run_open(&j->run, cli, j->o->dir, &(myth_revision_opts){ .is_patch = true }, err);
+    return myth_select_run_open(&j->run, cli, &j->o->select, &(myth_revision_opts){ .is_patch = true }, err);
 }
 
 static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth_material *m, myth_inspect_opts *io, myth_error *err)
 {
     symbol_job *j = user;
     myth_select_counts counts;
-    (void)model;
+    myth_select_run_rank(&j->run, &j->o->select, &j->o->inspect, model);
     myth_status st = myth_select_symbol(j->run.select, m, cli->arg[0], &counts, err);
     if (st != MYTH_OK)
         return st;
@@ -40,13 +39,13 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
         io->task = j->task;
     }
     myth_select_run_note(cli, j->title, &counts);
-    return MYTH_OK;
+    return myth_select_run_map(&j->run, io, model, err);
 }
 
 static int run_inspect_symbol(myth_cli *cli, const void *opts)
 {
     symbol_job j = { .o = opts };
-    const myth_inspect_job job = { .root = j.o->dir, .always_split = true, .begin = begin, .fill = fill, .on_context = myth_select_run_context, .user = &j };
+    const myth_inspect_job job = { .root = j.o->select.dir, .always_split = true, .begin = begin, .fill = fill, .on_context = myth_select_run_context, .user = &j };
     int code = myth_inspect_command(cli, &j.o->inspect, &job);
     myth_select_run_close(&j.run);
     return code;

@@ -1,4 +1,5 @@
 /* cmd_inspect_topic.c - inspects the chunks that a ranked search for a question returns. */
+#include "embedding.h"
 #include "select_run.h"
 
 #include <stdio.h>
@@ -6,21 +7,29 @@
 
 typedef struct {
     myth_inspect_flags inspect;
-    const char *dir;
+    myth_select_flags select;
+    const char *embed_model;
     uint32_t chunks;
+    bool lexical;
 } topic_opts;
 
 static const myth_option options[] = {
-    MYTH_OPTION_DIRECTORY(topic_opts, dir),
     { "chunks", NULL, MYTH_OPT_U32, "N", offsetof(topic_opts, chunks), "10", MYTH_TOPIC_MIN, MYTH_TOPIC_MAX, "chunks of the search to inspect" },
+    { "lexical", NULL, MYTH_OPT_FLAG, NULL, offsetof(topic_opts, lexical), NULL, 0, 0, "search by words alone, without embeddings" },
+    { "embed-model", NULL, MYTH_OPT_TEXT, "MODEL", offsetof(topic_opts, embed_model), "(the index's)", 0, 0,
+      "where the model of the index's vectors is" },
 };
-static const myth_option_group groups[] = { MYTH_GROUPS_INSPECT(topic_opts, inspect), MYTH_GROUP("topic", topic_opts, options) };
+static const myth_option_group groups[] = {
+    MYTH_GROUPS_INSPECT(topic_opts, inspect), MYTH_GROUP_SELECT(topic_opts, select), MYTH_GROUP("topic", topic_opts, options),
+};
 
 enum { QUESTION_BYTES = 8 << 10 };
 
 typedef struct {
     myth_select_run run;                /* first: see select_run.h */
     const topic_opts *o;
+    myth_search_opts search;
+    myth_semantic semantic;
     char title[160], task[QUESTION_BYTES + 160];
 } topic_job;
 
@@ -30,15 +39,29 @@ static myth_status begin(void *user, myth_cli *cli, myth_error *err)
     size_t n = strlen(cli->arg[0]);
     if (n > QUESTION_BYTES)
         return myth_fail(err, MYTH_EARG, "a question of %zu bytes, expected at most %d", n, (int)QUESTION_BYTES);
-    return myth_select_run_open(&j->run, cli, j->o->dir, &(myth_revision_opts){ .is_patch = true }, err);
+    myth_status st = myth_select_run_open(&j->run, cli, &j->o->select, &(myth_revision_opts){ .is_patch = true }, err);
+    if (st != MYTH_OK)
+        return st;
+    /* before the model that inspects is opened: its plan is made anew behind this one */
+    j->search.query = cli->arg[0];
+    if (j->o->lexical)
+        snprintf(j->semantic.off, sizeof(j->semantic.off), "--lexical was given");
+    else
+        st = myth_semantic_open(&j->semantic, cli, j->run.index, j->o->embed_model, &j->search, err);
+    if (st == MYTH_OK && j->semantic.off[0] && j->o->embed_model && !j->o->lexical)
+        st = myth_fail(err, MYTH_ENOTFOUND, "semantic: off, because %.200s", j->semantic.off);
+    return st;
 }
 
 static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth_material *m, myth_inspect_opts *io, myth_error *err)
 {
     topic_job *j = user;
     myth_select_counts counts;
-    (void)model;
-    myth_status st = myth_select_topic(j->run.select, m, cli->arg[0], j->o->chunks, &(myth_search_opts){ 0 }, &counts, err);
+    char off[sizeof(j->semantic.off)];
+    myth_select_run_rank(&j->run, &j->o->select, &j->o->inspect, model);
+    myth_status st = myth_select_topic(j->run.select, m, cli->arg[0], j->o->chunks, &j->search, &counts, err);
+    snprintf(off, sizeof(off), "%s", j->semantic.off);
+    myth_semantic_close(&j->semantic, cli);     /* nothing of it is booked when the run is planned */
     if (st != MYTH_OK)
         return st;
     snprintf(j->title, sizeof(j->title), "topic %.140s", cli->arg[0]);
@@ -48,15 +71,17 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
         io->task = j->task;
     }
     myth_select_run_note(cli, j->title, &counts);
-    myth_term_note(cli->term, "semantic: off, because the index has no embeddings; the search is by words and names");
-    return MYTH_OK;
+    if (off[0])
+        myth_term_note(cli->term, "semantic: off, because %s; the search is by words and names", off);
+    return myth_select_run_map(&j->run, io, model, err);
 }
 
 static int run_inspect_topic(myth_cli *cli, const void *opts)
 {
     topic_job j = { .o = opts };
-    const myth_inspect_job job = { .root = j.o->dir, .always_split = true, .begin = begin, .fill = fill, .on_context = myth_select_run_context, .user = &j };
+    const myth_inspect_job job = { .root = j.o->select.dir, .always_split = true, .begin = begin, .fill = fill, .on_context = myth_select_run_context, .user = &j };
     int code = myth_inspect_command(cli, &j.o->inspect, &job);
+    myth_semantic_close(&j.semantic, cli);
     myth_select_run_close(&j.run);
     return code;
 }

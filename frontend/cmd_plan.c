@@ -30,6 +30,13 @@ static const myth_option_group groups[] = {
     MYTH_GROUP_ENGINE(plan_opts, engine),
 };
 
+/* That context may be asked for is part of a plan; nothing asks here. */
+static uint32_t on_context(void *user, const char *request, myth_material *m, uint32_t of, char *near, size_t near_cap)
+{
+    (void)user, (void)request, (void)m, (void)of, (void)near, (void)near_cap;
+    return 0;
+}
+
 /* Of the file, or without one of the longest prompt that the default limit allows. */
 static myth_status plan_inspection(myth_cli *cli, const plan_opts *o, const myth_model *m, myth_engine_opts *eo, myth_plan_extra *extra, myth_error *err)
 {
@@ -42,7 +49,7 @@ static myth_status plan_inspection(myth_cli *cli, const plan_opts *o, const myth
     myth_material *material = NULL;
     myth_inspection *in = NULL;
     myth_inspect_opts io = { .worker_path = n > 0 ? worker : NULL, .max_prompt_tokens = MYTH_INSPECT_PROMPT_TOKENS, .max_new_tokens = MYTH_INSPECT_NEW_TOKENS,
-                             .n_ctx = o->engine.ctx_size, .cancel = cli->cancel };
+                             .n_ctx = o->engine.ctx_size, .context_rounds = MYTH_INSPECT_ROUNDS, .on_context = on_context, .cancel = cli->cancel };
     myth_status st = MYTH_OK;
     if (!m->tokenizer)
         return myth_fail(err, MYTH_EUNSUPPORTED, "%s: no tokenizer", myth_weights_path(m->weights));
@@ -56,6 +63,8 @@ static myth_status plan_inspection(myth_cli *cli, const plan_opts *o, const myth
     MYTH_TRY(myth_inspect_needs(in, eo, extra, err));
     if (!cli->n_arg && !o->engine.ctx_size) {
         uint32_t longest = MYTH_INSPECT_PROMPT_TOKENS + MYTH_INSPECT_NEW_TOKENS;
+        if (myth_findings_limits_of(io.style)->n_context)
+            longest += MYTH_INSPECT_ROUNDS * (MYTH_INSPECT_ROUND_TOKENS + MYTH_INSPECT_NEW_TOKENS);
         eo->n_ctx = m->config.n_ctx_train && m->config.n_ctx_train < longest ? m->config.n_ctx_train : longest;
     }
 fail:

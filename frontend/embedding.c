@@ -116,7 +116,8 @@ myth_status myth_embedding_open(myth_embedding **out, myth_cli *cli, const char 
     choose_prompts(x);
     x->has_dense = dense.layer[1] != NULL;
     x->dim_all = x->has_dense ? (uint32_t)dense.layer[1]->dim[0] : x->model.config.d_model;
-    x->face = (myth_text_embedder){ .dim = x->dim_all < DIM_MOST ? x->dim_all : DIM_MOST, .name = x->name, .prompt = x->use[1], .embed = embed, .arg = x };
+    x->face = (myth_text_embedder){ .dim = x->dim_all < DIM_MOST ? x->dim_all : DIM_MOST, .name = x->name, .prompt = x->use[1],
+                                    .embed = embed, .arg = x };
     MYTH_TRY(hash_model(x, &dense, err));
     myth_dense_close(&dense);
     *out = x;

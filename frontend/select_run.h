@@ -19,16 +19,31 @@ typedef struct {
     myth_index *index;
     myth_revision *side;
     myth_select *select;
+    myth_cli *cli;
+    const myth_inspect_flags *flags;
+    const myth_model *model;
+    myth_repomap_page map;
     myth_runlog *log;                   /* of the run, NULL = none */
 } myth_select_run;
 
-/* -C DIR of the commands: a row of their option tables. */
-#define MYTH_OPTION_DIRECTORY(type, field)                                                                                                              \
-    { "directory", "-C", MYTH_OPT_TEXT, "DIR", offsetof(type, field), ".", 0, 0, "the directory that is searched; its index is brought up to date first" }
+/* Flags of all of them. */
+typedef struct {
+    const char *dir;
+    int rerank;
+} myth_select_flags;
 
-/* Zero *r before. rev->root is set to dir. */
-myth_status myth_select_run_open(myth_select_run *r, myth_cli *cli, const char *dir, const myth_revision_opts *rev, myth_error *err);
+extern const myth_option myth_options_select[];
+enum { MYTH_N_OPTIONS_SELECT = 2 };
+#define MYTH_GROUP_SELECT(type, field) { "selection", myth_options_select, MYTH_N_OPTIONS_SELECT, offsetof(type, field) }
+
+/* Zero *r before. rev->root is set to the directory. */
+myth_status myth_select_run_open(myth_select_run *r, myth_cli *cli, const myth_select_flags *o, const myth_revision_opts *rev, myth_error *err);
 void myth_select_run_close(myth_select_run *r);
+/* In fill: from here on the model ranks, when it is asked to. Its engine is opened for each list and closed again, before the run is planned. */
+void myth_select_run_rank(myth_select_run *r, const myth_select_flags *o, const myth_inspect_flags *flags, const myth_model *model);
+/* In fill: the repository map, for a model that takes one, into io->map within io->map_tokens. It is the same for every question, so that the
+ * prompts of all have it in front. */
+myth_status myth_select_run_map(myth_select_run *r, myth_inspect_opts *io, const myth_model *model, myth_error *err);
 
 /* on_context of a job. */
 uint32_t myth_select_run_context(void *user, const char *request, myth_material *m, uint32_t of, char *near, size_t near_cap);

@@ -2,10 +2,12 @@
  *
  * Database  PRAGMA integrity_check, which reads every page and so its checksum
  * File      its blocks give its hash; its chunks touch, cover it, and have its lines and hashes; symbols lie inside it; its uses can be read
+ * Map       when it is of the last update: a rank and facts of every file
  * Vectors   see vectors_check.c
  * FTS5      the multiset of (term, row, column, position) that the table holds and the one that the stored text makes, each as a sum of hashes */
 #include "index_impl.h"
 #include "fts_tokenizer.h"
+#include "repomap.h"
 #include "vectors.h"
 
 #include <stdarg.h>
@@ -202,6 +204,26 @@ static myth_status open_tokenizer(checker *c, fts5_tokenizer *methods, myth_erro
     return MYTH_OK;
 }
 
+/* ---- the map ---- */
+
+/* Tables that say they are of these files have a row of each. */
+static myth_status check_map(checker *c, myth_error *err)
+{
+    static const char sql[] =
+        "SELECT (SELECT count(*) FROM files) <> (SELECT count(*) FROM ranks) OR (SELECT coalesce(max(place), 0) <> count(*) FROM ranks) OR "
+        "EXISTS(SELECT 1 FROM files WHERE id NOT IN (SELECT file_id FROM ranks)) OR EXISTS(SELECT 1 FROM files WHERE id NOT IN (SELECT file_id FROM facts)) OR "
+        "EXISTS(SELECT 1 FROM links WHERE file_id NOT IN (SELECT id FROM files))";
+    sqlite3_stmt *q = NULL;
+    if (!myth_repomap_is_fresh(c->x->store))
+        return MYTH_OK;
+    int rc = sqlite3_prepare_v2(myth_store_db(c->x->store), sql, -1, &q, NULL);
+    if (rc == SQLITE_OK && (rc = sqlite3_step(q)) == SQLITE_ROW && sqlite3_column_int64(q, 0))
+        problem(c, "map: its tables are not of these files");
+    myth_status st = myth_store_fail(c->x->store, rc, err);
+    sqlite3_finalize(q);
+    return st;
+}
+
 /* ---- all ---- */
 
 static myth_status check_file(checker *c, file *f, sqlite3_stmt *row, sqlite3_stmt *chunks, sqlite3_stmt *symbols, sqlite3_stmt *refs, myth_error *err)
@@ -252,6 +274,7 @@ static myth_status check_files(checker *c, myth_error *err)
         "(SELECT count(*) FROM symbols WHERE id >> 20 NOT IN (SELECT id FROM files)) + "
         "(SELECT count(*) FROM refs WHERE file_id NOT IN (SELECT id FROM files)) + "
         "(SELECT count(*) FROM history WHERE file_id NOT IN (SELECT id FROM files)) + "
+        "(SELECT count(*) FROM facts WHERE file_id NOT IN (SELECT id FROM files)) + "
         "(SELECT count(*) FROM blocks WHERE id >> 19 NOT IN (SELECT id FROM files))",
     };
     enum { N = sizeof(sql) / sizeof(sql[0]) };
@@ -286,6 +309,8 @@ myth_status myth_index_check(myth_index *x, void (*report)(void *arg, const char
     MYTH_TRY(check_database(&c, err));
     if (c.n_problem == 0)               /* what a damaged tree says of its rows would mislead */
         MYTH_TRY(check_files(&c, err));
+    if (c.n_problem == 0)
+        MYTH_TRY(check_map(&c, err));
     if (c.n_problem == 0)
         MYTH_TRY(check_fts(&c, err));
 fail:

@@ -12,7 +12,11 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-enum { VERSION = 1, HEADER = 512, SUMMED = 504, AT_MODEL = 16, AT_PROMPT = 32, AT_NAME = 48, BLOCK = 256, FEW = 4096, DIM_MAX = 4096 };        /* BLOCK: records read or written at once */
+enum {
+    VERSION = 1, HEADER = 512, SUMMED = 504, AT_MODEL = 16, AT_PROMPT = 32, AT_NAME = 48, DIM_MAX = 4096,
+    BLOCK = 256,                        /* records read or written at once */
+    FEW = 4096                          /* of which nobody needs to be rid */
+};
 
 typedef struct {
     uint64_t key;

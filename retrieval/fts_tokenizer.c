@@ -324,6 +324,18 @@ myth_status myth_fts_register(sqlite3 *db, myth_error *err)
     return rc == SQLITE_OK ? MYTH_OK : myth_fail(err, MYTH_ENOMEM, "tokenizer: %s", sqlite3_errstr(rc));
 }
 
+size_t myth_fts_token(char *dst, const char *word, size_t n)
+{
+    myth_word w;
+    size_t pos = 0;
+    if (!myth_word_next(&w, word, n, &pos) || w.n_whole < 2)
+        return 0;
+    if (!myth_word_is_compound(&w))
+        return myth_word_stem(dst, w.whole, w.n_whole);
+    memcpy(dst, w.whole, w.n_whole);
+    return w.n_whole;
+}
+
 size_t myth_fts_quote(char *dst, size_t cap, const char *text, size_t n, bool is_exact)
 {
     myth_word w;

@@ -46,6 +46,9 @@ bool myth_word_is_compound(const myth_word *w);
 /* Porter's stem of a word in lower case, written to dst (n bytes are enough); returns its length. Not only a-z, or shorter than 3: unchanged. */
 size_t myth_word_stem(char *dst, const char *word, size_t n);
 
+/* What a query for this one word asks the index for, written to dst (MYTH_WORD_BYTES); returns its bytes, 0 for what is not indexed. */
+size_t myth_fts_token(char *dst, const char *word, size_t n);
+
 /* A text as one string of an FTS5 query: in quotes, quotes doubled, NUL a space, so that nothing in it is an operator; words in it become a phrase.
  * Returns the bytes of the whole, without the final zero that is written; nothing is written past cap, so ask with cap 0. 0: the text has no
  * indexed word, and FTS5 would find nothing. */

@@ -20,7 +20,7 @@ static bool is_hidden(uint32_t cp)
 
 static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-size_t myth_plain(char *dst, size_t cap, const char *text, size_t n)
+size_t myth_one_line(char *dst, size_t cap, const char *text, size_t n)
 {
     const unsigned char *p = (const unsigned char *)text, *end = p + n;
     size_t at = 0, cut = 0;             /* cut: where "..." still has room */
@@ -220,10 +220,10 @@ static const char *skip_name(const char *s, const char *path)
         }
         s += strspn(s, " ");
         size_t n = strlen(name);
-        if (strncmp(s, name, n) == 0 && (s[n] == '\0' || strchr(" :-,", s[n]))) {
+        if (strncmp(s, name, n) == 0 && (s[n] == '\0' || strchr(" :-,.", s[n]))) {
             s += n;
             s += strspn(s, " ");
-            if (*s == ':' || *s == '-' || *s == ',')
+            if (*s == ':' || *s == '-' || *s == ',' || *s == '.')
                 s += 1 + strspn(s + 1, " -");
             else if (strncmp(s, "\xe2\x80\x94", 3) == 0 || strncmp(s, "\xe2\x80\x93", 3) == 0)
                 s += 3 + strspn(s + 3, " ");
@@ -237,7 +237,7 @@ static const char *skip_name(const char *s, const char *path)
 static size_t take_sentence(char dst[MYTH_HEADLINE_CAP], const char *paragraph, size_t n, const char *path)
 {
     char line[BLOCK_CAP];
-    myth_plain(line, sizeof(line), paragraph, n);
+    myth_one_line(line, sizeof(line), paragraph, n);
     if (is_boilerplate(line))
         return 0;
     const char *s = skip_name(line, path), *end = s;
@@ -247,7 +247,7 @@ static size_t take_sentence(char dst[MYTH_HEADLINE_CAP], const char *paragraph, 
         if ((*end == '.' || *end == '!' || *end == '?') && (end[1] == '\0' || end[1] == ' ') && end - s > 3 && end[-2] != '.')
             break;
     }
-    return has_space ? myth_plain(dst, MYTH_HEADLINE_CAP, s, (size_t)(end - s)) : 0;
+    return has_space ? myth_one_line(dst, MYTH_HEADLINE_CAP, s, (size_t)(end - s)) : 0;
 }
 
 /* The first paragraph that says something; a licence before it ends the block. */
@@ -279,7 +279,7 @@ static size_t take_prose(char dst[MYTH_HEADLINE_CAP], head *h)
         size_t n = line_bytes(h), skip = 0;
         while (skip < n && strchr("# \t=*-~.:<>!|[`+", h->p[skip]))
             skip++;
-        if (n - skip > 2 && myth_plain(dst, MYTH_HEADLINE_CAP, h->p + skip, n - skip) > 2)
+        if (n - skip > 2 && myth_one_line(dst, MYTH_HEADLINE_CAP, h->p + skip, n - skip) > 2)
             return strlen(dst);
     }
     return 0;

@@ -11,7 +11,7 @@ enum {
     MYTH_PARSE_MEM_BYTES = 512 << 20,   /* address space of a worker                                                            */
     MYTH_FILE_BYTES = 64 << 20,         /* a larger file is listed, not indexed                                                 */
     MYTH_VECTORS_FLAT_BYTES = 64 << 20, /* of vectors as floats; more are stored as a byte a value                             */
-    MYTH_VECTORS_SQ8_ROWS = 1000000,    /* more are put in lists: looking through all takes a tenth of a second                 */
+    MYTH_VECTORS_SQ8_ROWS = 1000000,    /* more are put in lists: looking through all takes half a second                       */
     MYTH_EMBED_TEXT_BYTES = 32 << 10,   /* of a text given to an embedder: more than models read                               */
     MYTH_SNIFF_BYTES = 8 << 10,         /* of a file looked at for NUL bytes, as git does                                       */
 };

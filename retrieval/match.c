@@ -1,6 +1,7 @@
-/* match.c - see match.h. The terms become one MATCH of quoted strings joined by OR; phrase i of FTS5 is term i here. An auxiliary function sees
- * every row once and keeps the best in a heap: no sorting of all rows, and the parts of the score come with them.             */
+/* match.c - see match.h. Rows come a word at a time (postings.h): the rare words bring rows, the frequent ones only add to those that are there.
+ * Phrases come through MATCH. Lengths of rows are looked up for what may get in, and kept with the connection while the database stays as it is. */
 #include "match.h"
+#include "postings.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,28 +12,54 @@ typedef struct {
     uint32_t group;
     double weight;                  /* of the term, times idf once that is known */
     int64_t df;
-    bool is_alternative, is_kept, is_choosing;
+    myth_postings_word word;
+    bool is_phrase, is_alternative, is_title, is_kept, is_choosing;
 } term;
+
+/* A term in a row. */
+typedef struct {
+    uint32_t next, term;            /* next: cell of the row, + 1 */
+    uint16_t count[MYTH_FTS_COLUMN_N];
+} cell;
+
+typedef struct {
+    uint32_t id, first, n_cell;     /* first: its last cell, + 1 */
+} found_row;
 
 typedef struct {
     uint32_t term;
-    int count[MYTH_FTS_COLUMN_N];
+    const uint16_t *count;
     double f;                       /* weighted sum of the counts */
 } seen;
 
+enum { FILTER_BITS = 18 };          /* 32 KiB: what fits the first cache */
+
+/* Rows that the choosing terms brought, and the terms in them. */
 typedef struct {
-    seen *seen;                     /* terms of the row at hand */
+    found_row *row;
+    cell *cell;
+    uint32_t *slot;                 /* open addressing: index + 1 by id  */
+    uint64_t *filter;               /* a bit for what may be there       */
+    uint32_t n_row, cap_row, n_cell, cap_cell, n_slot;
+} rows;
+
+typedef struct {
+    myth_mem *mem;
+    sqlite3 *db;
+    myth_postings *postings;
+    rows found;
+    uint32_t asking;                /* the term whose rows come   */
+    seen *seen;                     /* terms of the row at hand   */
     term *term;                     /* those asked first: n_choosing, which bring rows, then up to n_asked, which add to them */
     uint32_t n_term, n_choosing, n_asked, n_group;
     double k1, b, column[MYTH_FTS_COLUMN_N], avg_words;
     double *group_score, (*group_column)[MYTH_FTS_COLUMN_N];
-    myth_match_row *heap;           /* the worst on top */
+    myth_match_row *heap;           /* the worst on top           */
     uint32_t n_heap, max;
-    uint64_t n_seen;
-    int64_t n_row;
+    int64_t n_row, n_counted;
+    myth_status st;                 /* of a row that came through MATCH */
+    myth_error *err;
 } plan;
-
-enum { COUNTED = 4096 };            /* rows of a term that are counted */
 
 /* ---- the best rows ---- */
 
@@ -85,17 +112,6 @@ static void heap_sort(plan *p)
 
 /* ---- one row ---- */
 
-/* How often phrase i is in each column of the row. */
-static int count_phrase(const Fts5ExtensionApi *api, Fts5Context *fts, int i, int count[MYTH_FTS_COLUMN_N])
-{
-    Fts5PhraseIter it;
-    int col, off, any = 0;
-    int rc = api->xPhraseFirst(fts, i, &it, &col, &off);
-    for (; rc == SQLITE_OK && col >= 0; api->xPhraseNext(fts, &it, &col, &off), any = 1)
-        count[col < MYTH_FTS_COLUMN_N ? col : MYTH_FTS_BODY]++;
-    return rc == SQLITE_OK ? any : -1;
-}
-
 /* The score for a length norm; the parts go to row when it is given. */
 static double sum_groups(plan *p, uint32_t n_seen, double norm, myth_match_row *row)
 {
@@ -123,56 +139,6 @@ static double sum_groups(plan *p, uint32_t n_seen, double norm, myth_match_row *
     return sum;
 }
 
-static int score_row(plan *p, const Fts5ExtensionApi *api, Fts5Context *fts, myth_match_row *row)
-{
-    uint32_t n_seen = 0;
-    for (uint32_t i = 0; i < p->n_asked; i++) {
-        seen *s = &p->seen[n_seen];
-        *s = (seen){ .term = i };
-        /* Choosing terms stand in the MATCH twice when others do too: see write_match. */
-        int phrase = (int)(i < p->n_choosing || p->n_asked == p->n_choosing ? i : i + p->n_choosing), any = count_phrase(api, fts, phrase, s->count);
-        if (any < 0)
-            return SQLITE_ERROR;
-        for (int c = 0; c < MYTH_FTS_COLUMN_N; c++)
-            s->f += p->column[c] * s->count[c];
-        n_seen += any && s->f > 0;
-    }
-    /* The length is a look-up of its own: not for a row that no length would bring in. */
-    if (n_seen == 0 || (p->n_heap == p->max && sum_groups(p, n_seen, p->k1 * (1 - p->b), NULL) < p->heap[0].score))
-        return SQLITE_OK;
-    int n_words = 0, rc = api->xColumnSize(fts, -1, &n_words);
-    row->score = sum_groups(p, n_seen, p->k1 * (1 - p->b + p->b * n_words / p->avg_words), row);
-    return rc;
-}
-
-/* myth_score(fts, pointer to the plan): called once a row, gives nothing back. */
-static void score_function(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_context *ctx, int n_arg, sqlite3_value **arg)
-{
-    plan *p = n_arg == 1 ? sqlite3_value_pointer(arg[0], "myth_plan") : NULL;
-    if (!p) {
-        sqlite3_result_error(ctx, "myth_score is for myth_match", -1);
-        return;
-    }
-    if (p->avg_words <= 0) {
-        sqlite3_int64 n_words = 0, n_row = 0;
-        if (api->xColumnTotalSize(fts, -1, &n_words) != SQLITE_OK || api->xRowCount(fts, &n_row) != SQLITE_OK) {
-            sqlite3_result_error(ctx, "the full-text index has lost its sums", -1);
-            return;
-        }
-        p->avg_words = n_words > 0 && n_row > 0 ? (double)n_words / (double)n_row : 1;
-    }
-    myth_match_row row = { .id = api->xRowid(fts) };
-    int rc = score_row(p, api, fts, &row);
-    if (rc != SQLITE_OK) {
-        sqlite3_result_error_code(ctx, rc);
-        return;
-    }
-    p->n_seen++;
-    if (row.score > 0)
-        heap_push(p, &row);
-    sqlite3_result_int(ctx, 1);
-}
-
 static myth_status fail_db(sqlite3 *db, myth_error *err, const char *what)
 {
     int rc = sqlite3_errcode(db);
@@ -180,70 +146,278 @@ static myth_status fail_db(sqlite3 *db, myth_error *err, const char *what)
     return myth_fail(err, code, "search: %s: %s; `mythos index --check` looks at the whole index", what, sqlite3_errmsg(db));
 }
 
+/* ---- what a connection keeps ---- */
+
+typedef struct {
+    uint32_t *length, n;            /* words of a row by its id; 0: not looked up */
+    unsigned version;               /* of the database                            */
+} kept;
+
+enum { KEPT_ROWS = 1 << 24 };
+
+static void free_kept(void *arg)
+{
+    kept *k = arg;
+    sqlite3_free(k->length);
+    sqlite3_free(k);
+}
+
+/* myth_match_kept(): gives what is kept as a pointer. */
+static void kept_function(sqlite3_context *ctx, int n_arg, sqlite3_value **arg)
+{
+    (void)n_arg;
+    (void)arg;
+    sqlite3_result_pointer(ctx, sqlite3_user_data(ctx), "myth_kept", NULL);
+}
+
+static kept *find_kept(sqlite3 *db)
+{
+    sqlite3_stmt *s = NULL;
+    kept *k = NULL;
+    if (sqlite3_prepare_v2(db, "SELECT myth_match_kept()", -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW)
+        k = sqlite3_value_pointer(sqlite3_column_value(s, 0), "myth_kept");
+    sqlite3_finalize(s);
+    unsigned version = 0;
+    if (k && (sqlite3_file_control(db, "main", SQLITE_FCNTL_DATA_VERSION, &version) != SQLITE_OK || version != k->version)) {
+        sqlite3_free(k->length);
+        *k = (kept){ .version = version };
+    }
+    return k;
+}
+
+static myth_status length_of(plan *p, kept *k, uint32_t row, uint32_t *n_words, myth_error *err)
+{
+    if (k && row < k->n && k->length[row]) {
+        *n_words = k->length[row];
+        return MYTH_OK;
+    }
+    myth_status st = myth_postings_length(p->postings, row, n_words, err);
+    if (st == MYTH_OK && k && row >= k->n && row < KEPT_ROWS) {
+        uint32_t n = k->n ? k->n : 1024;
+        while (n <= row)
+            n *= 2;
+        uint32_t *grown = sqlite3_realloc64(k->length, n * sizeof(*grown));
+        if (grown) {
+            memset(grown + k->n, 0, (n - k->n) * sizeof(*grown));
+            k->length = grown;
+            k->n = n;
+        }
+    }
+    if (st == MYTH_OK && k && row < k->n)
+        k->length[row] = *n_words;
+    return st;
+}
+
+/* ---- the rows of the terms ---- */
+
+static uint32_t *slot_of(const rows *r, uint32_t id)
+{
+    uint32_t at = (uint32_t)((id * (uint64_t)0x9e3779b97f4a7c15u) >> 40) & (r->n_slot - 1);
+    while (r->slot[at] && r->row[r->slot[at] - 1].id != id)
+        at = (at + 1) & (r->n_slot - 1);
+    return &r->slot[at];
+}
+
+static myth_status grow_rows(plan *p)
+{
+    rows *r = &p->found;
+    uint32_t cap = r->cap_row ? 2 * r->cap_row : 1024;
+    found_row *row = myth_realloc(p->mem, MYTH_MEM_OTHER, "match", r->row, cap * sizeof(*row));
+    if (row)
+        r->row = row;
+    uint32_t *slot = myth_alloc_n(p->mem, MYTH_MEM_OTHER, "match", 2 * (size_t)cap, sizeof(*slot));
+    if (!row || !slot) {
+        myth_free(p->mem, slot);
+        return myth_fail(p->err, MYTH_ENOMEM, "search: no memory for %u rows", cap);
+    }
+    myth_free(p->mem, r->slot);
+    r->slot = slot;
+    r->n_slot = 2 * cap;
+    r->cap_row = cap;
+    for (uint32_t i = 0; i < r->n_row; i++)
+        *slot_of(r, r->row[i].id) = i + 1;
+    return MYTH_OK;
+}
+
+static myth_status grow_cells(plan *p)
+{
+    rows *r = &p->found;
+    uint32_t cap = r->cap_cell ? 2 * r->cap_cell : 4096;
+    cell *grown = myth_realloc(p->mem, MYTH_MEM_OTHER, "match", r->cell, cap * sizeof(*grown));
+    if (!grown)
+        return myth_fail(p->err, MYTH_ENOMEM, "search: no memory for %u words in rows", cap);
+    r->cell = grown;
+    r->cap_cell = cap;
+    return MYTH_OK;
+}
+
+/* A row with the term that is asked for. */
+static myth_status take_row(void *arg, const myth_posting *one)
+{
+    myth_status st = MYTH_OK;
+    plan *p = arg;
+    rows *r = &p->found;
+    uint32_t bit = one->row & ((1u << FILTER_BITS) - 1);
+    bool is_choosing = p->asking < p->n_choosing;
+    if (!is_choosing && !(r->filter[bit / 64] >> bit % 64 & 1))
+        return MYTH_OK;
+    if (is_choosing && r->n_row == r->cap_row)
+        MYTH_TRY(grow_rows(p));
+    uint32_t *slot = slot_of(r, one->row);
+    if (!*slot) {
+        if (!is_choosing)
+            return MYTH_OK;
+        r->row[r->n_row] = (found_row){ .id = one->row };
+        r->filter[bit / 64] |= (uint64_t)1 << bit % 64;
+        *slot = ++r->n_row;
+    }
+    if (r->n_cell == r->cap_cell)
+        MYTH_TRY(grow_cells(p));
+    found_row *row = &r->row[*slot - 1];
+    r->cell[r->n_cell] = (cell){ .next = row->first, .term = p->asking };
+    memcpy(r->cell[r->n_cell].count, one->count, sizeof(one->count));
+    row->first = ++r->n_cell;
+    row->n_cell++;
+fail:
+    return st;
+}
+
+/* myth_phrase(fts, pointer to the plan): called for every row with the phrase. */
+static void phrase_function(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_context *ctx, int n_arg, sqlite3_value **arg)
+{
+    plan *p = n_arg == 1 ? sqlite3_value_pointer(arg[0], "myth_plan") : NULL;
+    Fts5PhraseIter it;
+    int col, off;
+    if (!p) {
+        sqlite3_result_error(ctx, "myth_phrase is for myth_match", -1);
+        return;
+    }
+    myth_posting one = { .row = (uint32_t)api->xRowid(fts) };
+    int rc = api->xPhraseFirst(fts, 0, &it, &col, &off);
+    for (; rc == SQLITE_OK && col >= 0; api->xPhraseNext(fts, &it, &col, &off))
+        one.count[col < MYTH_FTS_COLUMN_N ? col : MYTH_FTS_BODY]++;
+    p->n_counted++;
+    if (rc == SQLITE_OK && p->n_asked)
+        p->st = take_row(p, &one);
+    if (rc != SQLITE_OK || p->st != MYTH_OK)
+        sqlite3_result_error_code(ctx, rc != SQLITE_OK ? rc : SQLITE_ABORT);
+}
+
 myth_status myth_match_register(sqlite3 *db, myth_error *err)
 {
     sqlite3_stmt *s = NULL;
     fts5_api *api = NULL;
+    if (sqlite3_prepare_v2(db, "SELECT myth_match_kept()", -1, &s, NULL) == SQLITE_OK) {        /* it has been here */
+        sqlite3_finalize(s);
+        return MYTH_OK;
+    }
     if (sqlite3_prepare_v2(db, "SELECT fts5(?1)", -1, &s, NULL) != SQLITE_OK)
         return myth_fail(err, MYTH_EUNSUPPORTED, "search: this SQLite has no FTS5: %s", sqlite3_errmsg(db));
     sqlite3_bind_pointer(s, 1, &api, "fts5_api_ptr", NULL);
     sqlite3_step(s);
     sqlite3_finalize(s);
-    if (!api || api->iVersion < 2 || api->xCreateFunction(api, "myth_score", NULL, score_function, NULL) != SQLITE_OK)
-        return myth_fail(err, MYTH_EUNSUPPORTED, "search: FTS5 of this SQLite takes no scoring function");
+    if (!api || api->iVersion < 2 || api->xCreateFunction(api, "myth_phrase", NULL, phrase_function, NULL) != SQLITE_OK)
+        return myth_fail(err, MYTH_EUNSUPPORTED, "search: FTS5 of this SQLite takes no function of ours");
+    kept *k = sqlite3_malloc(sizeof(*k));
+    if (!k)
+        return myth_fail(err, MYTH_ENOMEM, "search: no memory");
+    *k = (kept){ .n = 0 };
+    if (sqlite3_create_function_v2(db, "myth_match_kept", 0, SQLITE_UTF8 | SQLITE_DIRECTONLY, k, kept_function, NULL, NULL, free_kept) != SQLITE_OK)
+        return myth_fail(err, MYTH_ENOMEM, "search: %s", sqlite3_errmsg(db));
     return MYTH_OK;
 }
 
-/* ---- which terms are asked ---- */
-
-/* Rows of the table, and the last one's id. FTS5 keeps the number in the first varint of its record of averages; counting would read them all. */
-static myth_status count_rows(sqlite3 *db, int64_t *out, int64_t *last, myth_error *err)
+/* Runs a phrase: its rows go to take_row once it is known what is asked; before, they are counted. */
+static myth_status run_phrase(plan *p, const term *t, myth_error *err)
 {
     sqlite3_stmt *s = NULL;
-    if (sqlite3_prepare_v2(db, "SELECT (SELECT block FROM fts_data WHERE id = 1), (SELECT max(id) FROM fts_docsize)", -1, &s, NULL) != SQLITE_OK)
-        return fail_db(db, err, "counting rows");
-    int rc = sqlite3_step(s);
-    *out = *last = 0;
-    if (rc == SQLITE_ROW) {
-        const unsigned char *block = sqlite3_column_blob(s, 0);
-        for (int i = 0, n = sqlite3_column_bytes(s, 0); i < n && i < 8; i++) {
-            *out = *out << 7 | (block[i] & 0x7f);
-            if (!(block[i] & 0x80))
-                break;
-        }
-        *last = sqlite3_column_int64(s, 1);
+    char *text = myth_alloc(p->mem, MYTH_MEM_OTHER, "match", 2 * t->n_text + 8);
+    if (!text)
+        return myth_fail(err, MYTH_ENOMEM, "search: no memory for a phrase");
+    size_t n = myth_fts_quote(text, 2 * t->n_text + 8, t->text, t->n_text, false);
+    p->n_counted = 0;
+    if (n == 0) {
+        myth_free(p->mem, text);
+        return MYTH_OK;
     }
-    sqlite3_finalize(s);
-    return rc == SQLITE_ROW ? MYTH_OK : fail_db(db, err, "counting rows");
-}
-
-/* Rows with each term. Beyond COUNTED of them, as many more as the rows behind the last one counted are of all. */
-static myth_status count_terms(sqlite3 *db, plan *p, char *text, int64_t last_row, myth_error *err)
-{
-    myth_status st = MYTH_OK;
-    sqlite3_stmt *s = NULL;
-    if (sqlite3_prepare_v2(db, "SELECT count(*), max(rowid) FROM (SELECT rowid FROM fts WHERE fts MATCH ?1 LIMIT ?2)", -1, &s, NULL) != SQLITE_OK)
-        return fail_db(db, err, "counting a word");
-    for (uint32_t i = 0; i < p->n_term && st == MYTH_OK; i++) {
-        size_t n = myth_fts_quote(text, SIZE_MAX, p->term[i].text, p->term[i].n_text, false);
-        p->term[i].df = 0;
-        if (n == 0)
-            continue;
+    int rc = sqlite3_prepare_v2(p->db, "SELECT myth_phrase(fts, ?2) FROM fts WHERE fts MATCH ?1", -1, &s, NULL);
+    if (rc == SQLITE_OK) {
         sqlite3_bind_text(s, 1, text, (int)n, SQLITE_STATIC);
-        sqlite3_bind_int64(s, 2, COUNTED);
-        if (sqlite3_step(s) == SQLITE_ROW) {
-            int64_t df = sqlite3_column_int64(s, 0), reached = sqlite3_column_int64(s, 1);
-            if (df == COUNTED && reached > 0 && reached < last_row)
-                df = (int64_t)((double)df * (double)last_row / (double)reached);
-            p->term[i].df = df < p->n_row ? df : p->n_row;
-        } else {
-            st = fail_db(db, err, "counting a word");
-        }
-        sqlite3_reset(s);
+        sqlite3_bind_pointer(s, 2, p, "myth_plan", NULL);
+        while ((rc = sqlite3_step(s)) == SQLITE_ROW)
+            ;
     }
+    myth_status st = p->st != MYTH_OK ? p->st : rc == SQLITE_DONE ? MYTH_OK : fail_db(p->db, err, "asking the full-text index");
     sqlite3_finalize(s);
+    myth_free(p->mem, text);
     return st;
 }
+
+/* Where the terms are, and in how many rows. */
+static myth_status count_terms(plan *p, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    for (uint32_t i = 0; i < p->n_term; i++) {
+        term *t = &p->term[i];
+        char token[MYTH_WORD_BYTES];
+        if (t->is_phrase) {
+            MYTH_TRY(run_phrase(p, t, err));
+            t->df = p->n_counted;
+            continue;
+        }
+        size_t n = myth_fts_token(token, t->text, t->n_text);
+        MYTH_TRY(myth_postings_find(p->postings, token, n, &t->word, err));
+        MYTH_TRY(myth_postings_count(p->postings, &t->word, &t->df, err));
+    }
+fail:
+    return st;
+}
+
+static myth_status find_rows(plan *p, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    if (!(p->found.filter = myth_alloc_n(p->mem, MYTH_MEM_OTHER, "match", (1u << FILTER_BITS) / 64, sizeof(uint64_t))))
+        return myth_fail(err, MYTH_ENOMEM, "search: no memory");
+    for (p->asking = 0; p->asking < p->n_asked; p->asking++) {
+        const term *t = &p->term[p->asking];
+        MYTH_TRY(t->is_phrase ? run_phrase(p, t, err) : myth_postings_walk(p->postings, &t->word, take_row, p, err));
+    }
+fail:
+    return st;
+}
+
+/* is_all: those rows alone that have every term. */
+static myth_status score_rows(plan *p, bool is_all, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    kept *k = find_kept(p->db);
+    for (uint32_t i = 0; i < p->found.n_row; i++) {
+        const found_row *r = &p->found.row[i];
+        uint32_t n_seen = 0, n_words;
+        if (is_all && r->n_cell < p->n_asked)
+            continue;
+        for (uint32_t at = r->first; at; at = p->found.cell[at - 1].next) {
+            const cell *one = &p->found.cell[at - 1];
+            seen *s = &p->seen[n_seen];
+            *s = (seen){ .term = one->term, .count = one->count };
+            for (int c = 0; c < MYTH_FTS_COLUMN_N; c++)
+                s->f += p->column[c] * one->count[c];
+            n_seen += s->f > 0;
+        }
+        /* The length is a look-up of its own: not for a row that no length would bring in. */
+        if (n_seen == 0 || (p->n_heap == p->max && sum_groups(p, n_seen, p->k1 * (1 - p->b), NULL) < p->heap[0].score))
+            continue;
+        MYTH_TRY(length_of(p, k, r->id, &n_words, err));
+        myth_match_row row = { .id = r->id };
+        row.score = sum_groups(p, n_seen, p->k1 * (1 - p->b + p->b * n_words / p->avg_words), &row);
+        if (row.score > 0)
+            heap_push(p, &row);
+    }
+fail:
+    return st;
+}
+
+/* ---- which terms are asked ---- */
 
 static double idf(const plan *p, int64_t df) { return log(1 + ((double)(p->n_row - df) + 0.5) / ((double)df + 0.5)); }
 
@@ -251,6 +425,19 @@ static double idf(const plan *p, int64_t df) { return log(1 + ((double)(p->n_row
 static bool is_heavier(const plan *p, uint32_t a, uint32_t b)
 {
     return p->group_score[a] > p->group_score[b] || (p->group_score[a] == p->group_score[b] && a < b);
+}
+
+/* A long report would outweigh its title by length alone: the title's words together get their share of the whole. */
+static void raise_title(plan *p, double share)
+{
+    double title = 0, rest = 0;
+    for (uint32_t i = 0; i < p->n_term; i++)
+        if (p->term[i].df > 0 && !p->term[i].is_alternative)
+            *(p->term[i].is_title ? &title : &rest) += p->term[i].weight;
+    if (title <= 0 || share >= 1 || title >= share * (title + rest))
+        return;
+    for (uint32_t i = 0; i < p->n_term; i++)
+        p->term[i].weight *= p->term[i].is_title ? share / (1 - share) * rest / title : 1;
 }
 
 /* Drops what is not there and what says little; the weightiest of the rest choose the rows. `heavy`: room for the groups. */
@@ -266,9 +453,11 @@ static void choose_terms(plan *p, const myth_weights_search *w, uint32_t *heavy,
             if (p->term[k].group == t->group && !p->term[k].is_alternative && p->term[k].df > 0 && idf(p, p->term[k].df) < own)
                 own = idf(p, p->term[k].df);
         t->weight *= own;
-        if (t->is_kept && t->weight > p->group_score[t->group])
-            p->group_score[t->group] = t->weight;
     }
+    raise_title(p, w->title);
+    for (uint32_t i = 0; i < p->n_term; i++)
+        if (p->term[i].is_kept && p->term[i].weight > p->group_score[p->term[i].group])
+            p->group_score[p->term[i].group] = p->term[i].weight;
     for (uint32_t g = 0; g < p->n_group; g++) {                     /* by insertion: few, and in a long query the rarest come anywhere */
         uint32_t at = n_heavy++;
         for (; at > 0 && is_heavier(p, g, heavy[at - 1]); at--)
@@ -305,72 +494,30 @@ static void choose_terms(plan *p, const myth_weights_search *w, uint32_t *heavy,
     p->n_asked = n;
 }
 
-static size_t write_terms(char *text, size_t cap, const plan *p, uint32_t first, uint32_t end, const char *joint)
-{
-    size_t n = 0;
-    text[n++] = '(';
-    for (uint32_t i = first; i < end; i++) {
-        if (i > first) {
-            memcpy(text + n, joint, strlen(joint));
-            n += strlen(joint);
-        }
-        n += myth_fts_quote(text + n, cap - n, p->term[i].text, p->term[i].n_text, false);
-    }
-    text[n++] = ')';
-    return n;
-}
+/* ---- the whole ---- */
 
-/* (a OR b): with others that only add (a OR b) OR ((a OR b) AND (c OR d)), the same rows, so that c and d are looked up in them alone. The
- * phrases of a phrase query by AND: each must be there. */
-static size_t write_match(char *text, size_t cap, const plan *p, bool is_all)
+static void collect(plan *p, const myth_query *q, bool only_phrases)
 {
-    if (is_all)
-        return write_terms(text, cap, p, 0, p->n_asked, " AND ");
-    size_t n = write_terms(text, cap, p, 0, p->n_choosing, " OR ");
-    if (p->n_asked == p->n_choosing)
-        return n;
-    memcpy(text + n, " OR (", 5);
-    n += 5;
-    n += write_terms(text + n, cap - n, p, 0, p->n_choosing, " OR ");
-    memcpy(text + n, " AND ", 5);
-    n += 5;
-    n += write_terms(text + n, cap - n, p, p->n_choosing, p->n_asked, " OR ");
-    text[n++] = ')';
-    return n;
-}
-
-static myth_status run_match(sqlite3 *db, plan *p, const char *text, size_t n, myth_error *err)
-{
-    sqlite3_stmt *s = NULL;
-    if (sqlite3_prepare_v2(db, "SELECT myth_score(fts, ?2) FROM fts WHERE fts MATCH ?1", -1, &s, NULL) != SQLITE_OK)
-        return fail_db(db, err, "asking the full-text index");
-    sqlite3_bind_text(s, 1, text, (int)n, SQLITE_STATIC);
-    sqlite3_bind_pointer(s, 2, p, "myth_plan", NULL);
-    int rc;
-    while ((rc = sqlite3_step(s)) == SQLITE_ROW)
-        ;
-    myth_status st = rc == SQLITE_DONE ? MYTH_OK : fail_db(db, err, "asking the full-text index");
-    sqlite3_finalize(s);
-    return st;
-}
-
-/* Terms and phrases of the query. Returns the bytes that their MATCH takes at most. */
-static size_t collect(plan *p, const myth_query *q, bool only_phrases)
-{
-    size_t bytes = 64;
     for (uint32_t i = 0; i < q->n_phrase; i++)
-        p->term[p->n_term++] = (term){ .text = q->phrase[i], .group = p->n_group++, .weight = 1 };
+        p->term[p->n_term++] = (term){ .text = q->phrase[i], .group = p->n_group++, .weight = 1, .is_phrase = true };
     if (!only_phrases) {
         for (uint32_t i = 0; i < q->n_term; i++)
             p->term[p->n_term++] = (term){ .text = q->term[i].text, .group = p->n_group + q->term[i].group, .weight = q->term[i].weight,
-                                           .is_alternative = q->term[i].kind == MYTH_TERM_ALTERNATIVE };
+                                           .is_alternative = q->term[i].kind == MYTH_TERM_ALTERNATIVE, .is_title = q->term[i].is_title };
         p->n_group += q->n_group;
     }
-    for (uint32_t i = 0; i < p->n_term; i++) {
+    for (uint32_t i = 0; i < p->n_term; i++)
         p->term[i].n_text = strlen(p->term[i].text);
-        bytes += 2 * (2 * p->term[i].n_text + 8);
-    }
-    return bytes;
+}
+
+static void read_total(plan *p)
+{
+    const myth_postings_total *all = myth_postings_total_of(p->postings);
+    double n_words = 0;
+    for (int c = 0; c < MYTH_FTS_COLUMN_N; c++)
+        n_words += (double)all->n_words[c];
+    p->n_row = all->n_row;
+    p->avg_words = n_words > 0 && p->n_row > 0 ? n_words / (double)p->n_row : 1;
 }
 
 myth_status myth_match(myth_matches *out, sqlite3 *db, const myth_query *q, const myth_weights_search *w, uint32_t max, bool only_phrases,
@@ -378,10 +525,9 @@ myth_status myth_match(myth_matches *out, sqlite3 *db, const myth_query *q, cons
 {
     myth_status st = MYTH_OK;
     *out = (myth_matches){ 0 };
-    plan p = { .k1 = w->k1, .b = w->b, .max = max,
+    plan p = { .mem = q->mem, .db = db, .k1 = w->k1, .b = w->b, .max = max, .err = err,
                .column = { [MYTH_FTS_BODY] = w->col_body, [MYTH_FTS_PATH] = w->col_path, [MYTH_FTS_NAMES] = w->col_names } };
     uint32_t n_term = q->n_term + q->n_phrase, n_group = q->n_group + q->n_phrase;
-    char *text = NULL;
     bool is_missing = false;
     uint32_t *heavy = myth_alloc_n(q->mem, MYTH_MEM_OTHER, "match", n_group + 1, sizeof(*heavy));
     p.seen = myth_alloc_n(q->mem, MYTH_MEM_OTHER, "match", n_term + 1, sizeof(*p.seen));
@@ -389,15 +535,14 @@ myth_status myth_match(myth_matches *out, sqlite3 *db, const myth_query *q, cons
     p.group_score = myth_alloc_n(q->mem, MYTH_MEM_OTHER, "match", n_group + 1, sizeof(*p.group_score));
     p.group_column = myth_alloc_n(q->mem, MYTH_MEM_OTHER, "match", n_group + 1, sizeof(*p.group_column));
     p.heap = myth_alloc_n(q->mem, MYTH_MEM_OTHER, "match", max + 1, sizeof(*p.heap));
-    size_t cap = p.term ? collect(&p, q, only_phrases) : 0;
-    text = cap ? myth_alloc(q->mem, MYTH_MEM_OTHER, "match", cap) : NULL;
-    if (!text || !heavy || !p.seen || !p.group_score || !p.group_column || !p.heap) {
+    if (!heavy || !p.seen || !p.term || !p.group_score || !p.group_column || !p.heap) {
         st = myth_fail(err, MYTH_ENOMEM, "search: no memory for %u rows", max);
         goto fail;
     }
-    int64_t last_row;
-    MYTH_TRY(count_rows(db, &p.n_row, &last_row, err));
-    MYTH_TRY(count_terms(db, &p, text, last_row, err));
+    MYTH_TRY(myth_postings_open(&p.postings, q->mem, db, err));
+    read_total(&p);
+    collect(&p, q, only_phrases);
+    MYTH_TRY(count_terms(&p, err));
     if (only_phrases)
         for (uint32_t i = 0; i < p.n_term; i++)
             is_missing |= p.term[i].df == 0;
@@ -406,16 +551,20 @@ myth_status myth_match(myth_matches *out, sqlite3 *db, const myth_query *q, cons
         p.n_choosing = p.n_asked;
     out->n_group = p.n_group - out->n_dropped;
     if (p.n_asked && !is_missing) {
-        size_t n = write_match(text, cap, &p, only_phrases);
-        MYTH_TRY(run_match(db, &p, text, n, err));
+        MYTH_TRY(find_rows(&p, err));
+        MYTH_TRY(score_rows(&p, only_phrases, err));
     }
     heap_sort(&p);
     out->row = p.heap;
     out->n_row = p.n_heap;
-    out->n_seen = p.n_seen;
+    out->n_seen = p.found.n_row;
     p.heap = NULL;
 fail:
-    myth_free(q->mem, text);
+    myth_postings_close(p.postings);
+    myth_free(q->mem, p.found.row);
+    myth_free(q->mem, p.found.cell);
+    myth_free(q->mem, p.found.slot);
+    myth_free(q->mem, p.found.filter);
     myth_free(q->mem, p.heap);
     myth_free(q->mem, p.group_column);
     myth_free(q->mem, p.group_score);

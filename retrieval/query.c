@@ -1,8 +1,12 @@
 /* query.c - see query.h. One pass over the words; what a word is told by its letters and by the bytes around it. */
 #include "query.h"
 #include "fts_tokenizer.h"
+#include "report.h"
 
+#include <math.h>
 #include <string.h>
+
+enum { SCOPE_WORDS = 3 };
 
 typedef struct {
     myth_query *q;
@@ -12,6 +16,8 @@ typedef struct {
     bool keep_all;                  /* stop words and small numbers too: there is nothing else  */
     char last[MYTH_WORD_BYTES];     /* the plain word before, for joining; n_last 0 = none       */
     size_t n_last, last_end;
+    double here;                    /* what a word at this place of the text weighs              */
+    bool is_title;                  /* it stands in a report's first line                        */
 } parser;
 
 static const char *const stop_words[] = {
@@ -82,6 +88,7 @@ static const myth_query_term *find_term(const myth_query *q, const char *s, size
 static myth_status add_term(parser *p, const char *s, size_t n, uint32_t group, double weight, myth_term_kind kind, myth_error *err)
 {
     myth_query *q = p->q;
+    weight *= p->here;
     if (weight <= 0 || n == 0)
         return MYTH_OK;
     myth_query_term *old = (myth_query_term *)find_term(q, s, n);
@@ -101,7 +108,7 @@ static myth_status add_term(parser *p, const char *s, size_t n, uint32_t group, 
     char *text = copy_text(q, s, n);
     if (!text)
         return myth_fail(err, MYTH_ENOMEM, "query: no memory for its terms");
-    q->term[q->n_term++] = (myth_query_term){ .text = text, .group = group, .weight = weight, .kind = kind };
+    q->term[q->n_term++] = (myth_query_term){ .text = text, .group = group, .weight = weight, .kind = kind, .is_title = p->is_title };
     if (group >= q->n_group)
         q->n_group = group + 1;
     return MYTH_OK;
@@ -174,7 +181,7 @@ static myth_status add_plain(parser *p, const char *s, size_t n, double weight, 
             return add_term(p, p->q->term[i].text, strlen(p->q->term[i].text), p->q->term[i].group, weight, kind, err);
     uint32_t group = p->q->n_group;
     MYTH_TRY(add_term(p, s, n, group, weight, kind, err));
-    if (kind != MYTH_TERM_WORD || p->q->n_group == group || p->q->kind == MYTH_QUERY_SYMBOL)
+    if (kind != MYTH_TERM_WORD || p->q->n_group == group || (p->q->kind != MYTH_QUERY_PROSE && p->q->kind != MYTH_QUERY_PHRASE))
         return MYTH_OK;
     for (size_t i = 0; i < sizeof(alternatives) / sizeof(alternatives[0]); i++) {
         if (!same_stem(alternatives[i].word, strlen(alternatives[i].word), s, n))
@@ -235,9 +242,20 @@ static myth_status add_words(parser *p, myth_error *err)
 {
     myth_status st = MYTH_OK;
     myth_word word;
+    myth_report line = { 0 };
+    bool is_report = p->q->kind == MYTH_QUERY_ISSUE;
+    double n_word = 1;
     p->n_last = 0;
-    for (size_t pos = 0; st == MYTH_OK && p->q->n_term < MYTH_QUERY_TERMS && myth_word_next(&word, p->text, p->n, &pos);)
+    p->here = 1;
+    for (size_t pos = 0; st == MYTH_OK && p->q->n_term < MYTH_QUERY_TERMS && myth_word_next(&word, p->text, p->n, &pos); n_word++) {
+        while (is_report && (!line.has_line || line.end < word.off) && myth_report_next(&line, p->text, p->n))
+            ;
+        if (is_report && !p->keep_all && p->w->report > 0 && (line.is_heading || line.is_settings))
+            continue;
+        p->here = is_report ? pow(n_word, -p->w->early) : 1;
+        p->is_title = is_report && line.begin == 0;
         st = add_word(p, &word, err);
+    }
     return st;
 }
 
@@ -269,6 +287,20 @@ static myth_status add_phrases(parser *p, myth_error *err)
 
 static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\0'; }
 
+/* "net,tcp: fix a leak": at most three words of a subject's scope, a colon, a blank. */
+static bool has_scope(const char *text, size_t n)
+{
+    myth_word word;
+    size_t pos = 0;
+    for (int i = 0; i < SCOPE_WORDS && myth_word_next(&word, text, n, &pos); i++) {
+        if (pos + 1 < n && text[pos] == ':' && text[pos + 1] == ' ')
+            return true;
+        if (pos < n && text[pos] != ',' && text[pos] != '/' && text[pos] != ' ' && text[pos] != '-' && text[pos] != '.')
+            return false;
+    }
+    return false;
+}
+
 static myth_query_kind kind_of(const char *text, size_t n)
 {
     size_t n_word = n_words(text, n), n_line = 0, n_quote = 0;
@@ -280,7 +312,7 @@ static myth_query_kind kind_of(const char *text, size_t n)
     }
     if (n > 2 && n_quote == 2 && text[0] == '"' && text[n - 1] == '"')
         return MYTH_QUERY_PHRASE;
-    if (n_word > MYTH_QUERY_PROSE_WORDS || n_line > 1)
+    if (n_word > MYTH_QUERY_PROSE_WORDS || n_line > 1 || (has_space && has_scope(text, n)))
         return MYTH_QUERY_ISSUE;
     return has_space ? MYTH_QUERY_PROSE : MYTH_QUERY_SYMBOL;
 }

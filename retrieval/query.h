@@ -1,8 +1,10 @@
 /* query.h - what a query asks for: its words, the names in it, its phrases, and what kind of text it is.
  *
- * Kinds     one word or qualified name: symbol; all of it in quotes: phrase; long, or of several lines: issue; else prose
+ * Kinds     one word or qualified name: symbol; all of it in quotes: phrase; long, of several lines, or a subject that names its scope
+ *           ("net,tcp: fix a leak"): issue; else prose
  * Terms     a plain word by its stem; a compound name (parse_json, parseJson) whole and by its parts; two neighbours as one word (file name,
  *           filename); what programmers write for a word (dictionary, dict). A term of the same group is an alternative: the best counts
+ * Reports   (issues) a word weighs less the later it first comes; headings and settings are left out (report.h), and so are alternatives
  * Left out  stop words and numbers of one or two digits, unless nothing else is there; a term is there once
  * Names     what is written as code (compound, called, qualified, in backquotes) may be defined somewhere: asked of the symbol table
  * Bytes     any; a NUL separates words as a space does
@@ -31,6 +33,7 @@ typedef struct {
     uint32_t group;
     double weight;
     myth_term_kind kind;
+    bool is_title;                  /* of a report: it stands in its first line               */
 } myth_query_term;
 
 typedef struct {

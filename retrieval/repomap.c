@@ -42,15 +42,15 @@ static myth_status count_files(myth_repomap *m, myth_error *err)
     sqlite3_stmt *q = NULL;
     sqlite3 *db = myth_store_db(m->reader.store);
     size_t n = strlen(m->under);
-    int rc = sqlite3_prepare_v2(db, "SELECT count(*) FROM files WHERE ?1=0 OR substr(path, 1, ?1 + 1)=CAST(?2 || '/' AS BLOB) OR path=CAST(?2 AS BLOB)", -1, &q,
-                                NULL);
-    if (rc == SQLITE_OK) {
+    const char *sql = n ? "SELECT count(*) FROM files WHERE substr(path, 1, ?1 + 1)=CAST(?2 || '/' AS BLOB) OR path=CAST(?2 AS BLOB)"
+                        : "SELECT count(*) FROM files";
+    int rc = sqlite3_prepare_v2(db, sql, -1, &q, NULL);
+    if (rc == SQLITE_OK && n) {
         sqlite3_bind_int64(q, 1, (sqlite3_int64)n);
         sqlite3_bind_text64(q, 2, m->under, n, SQLITE_STATIC, SQLITE_UTF8);
-        rc = sqlite3_step(q);
-        if (rc == SQLITE_ROW)
-            m->n_file = (uint32_t)sqlite3_column_int64(q, 0);
     }
+    if (rc == SQLITE_OK && (rc = sqlite3_step(q)) == SQLITE_ROW)
+        m->n_file = (uint32_t)sqlite3_column_int64(q, 0);
     myth_status st = myth_store_fail(m->reader.store, rc, err);
     sqlite3_finalize(q);
     if (st == MYTH_OK && m->n_file == 0)
@@ -232,7 +232,7 @@ static void put_name(myth_buffer *b, const char *name, size_t n)
         unsigned char c = (unsigned char)name[i];
         is_bare = (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') || strchr("._-+@/~#$,", c) || c >= 0x80;
     }
-    size_t len = myth_plain(line, sizeof(line), name, n);
+    size_t len = myth_one_line(line, sizeof(line), name, n);
     is_bare = is_bare && len == n;              /* nothing was hidden in it */
     if (!is_bare)
         myth_buffer_put(b, "\"", 1);

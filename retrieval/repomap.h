@@ -95,6 +95,9 @@ typedef struct {
 /* Every file, most important first; on_file returns false to end. What it gets is valid during the call. */
 myth_status myth_repomap_each(myth_repomap *m, bool (*on_file)(void *arg, const myth_repomap_file *f), void *arg, myth_error *err);
 
+/* Whether the tables are those of the files as they are indexed: then a map costs what it shows. */
+bool myth_repomap_is_fresh(myth_store *s);
+
 /* ---- summaries, for those who write them ---- */
 
 /* Of a file's content; "" takes it away. MYTH_ENOTFOUND: no such file. */

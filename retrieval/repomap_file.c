@@ -147,7 +147,7 @@ static myth_status read_summary(myth_repomap_reader *r, myth_pool *pool, myth_re
     sqlite3_bind_value(r->summary, 1, sqlite3_column_value(r->next, hash));
     int rc = sqlite3_step(r->summary);
     const char *text = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(r->summary, 0) : NULL;
-    if (text && myth_plain(line, sizeof(line), text, (size_t)sqlite3_column_bytes(r->summary, 0)))
+    if (text && myth_one_line(line, sizeof(line), text, (size_t)sqlite3_column_bytes(r->summary, 0)))
         e->summary = shown(r, pool, line);
     myth_status st = myth_store_fail(r->store, rc, err);
     sqlite3_reset(r->summary);
@@ -419,7 +419,7 @@ myth_status myth_repomap_signature(myth_repomap_reader *r, myth_pool *pool, cons
     char text[SIGNATURE_READ], line[SIGNATURE_CAP], name[SIGNATURE_CAP];
     size_t n = row->signature_bytes < sizeof(text) ? (size_t)row->signature_bytes : sizeof(text);
     *out = "";
-    myth_plain(name, sizeof(name) / 2, row->name, strlen(row->name));
+    myth_one_line(name, sizeof(name) / 2, row->name, strlen(row->name));
     if (row->kind == MYTH_SYMBOL_ROUTE || row->kind == MYTH_SYMBOL_TEST) {
         snprintf(line, sizeof(line), "%s %.150s", myth_symbol_kind_name(row->kind), strncmp(name, "ROUTE ", 6) == 0 ? name + 6 : name);
         *out = shown(r, pool, line);
@@ -430,7 +430,7 @@ myth_status myth_repomap_signature(myth_repomap_reader *r, myth_pool *pool, cons
         return st;
     n = drop_comments(text, n, e->language);
     n = trim(text, n, row->kind, row->name);
-    n = tidy(line, myth_plain(line, sizeof(line), text, n));
+    n = tidy(line, myth_one_line(line, sizeof(line), text, n));
     if (!strstr(line, name) && n + strlen(name) + 2 < sizeof(line)) {   /* typedef struct { ... } name */
         if (n)
             line[n++] = ' ';
@@ -450,7 +450,7 @@ static bool take_import(void *arg, const myth_store_ref *ref)
 {
     import_list *l = arg;
     char name[SIGNATURE_CAP];
-    if (ref->kind != MYTH_REF_IMPORT || !myth_plain(name, sizeof(name), ref->name, strlen(ref->name)))
+    if (ref->kind != MYTH_REF_IMPORT || !myth_one_line(name, sizeof(name), ref->name, strlen(ref->name)))
         return true;
     for (uint32_t i = 0; i < l->n; i++)
         if (strcmp(l->name[i], name) == 0)

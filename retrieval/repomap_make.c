@@ -91,7 +91,7 @@ static myth_status put_facts(scanner *s, myth_mem *mem, myth_store *store, sqlit
     myth_buffer_string(&b, headline);
     myth_buffer_number(&b, s->n);
     for (uint32_t i = 0; i < s->n; i++) {
-        myth_plain(line, sizeof(line), (const char *)text + found[i].off, found[i].bytes < 4096 ? found[i].bytes : 4096);
+        myth_one_line(line, sizeof(line), (const char *)text + found[i].off, found[i].bytes < 4096 ? found[i].bytes : 4096);
         myth_buffer_number(&b, (uint64_t)found[i].tag);
         myth_buffer_number(&b, found[i].line);
         myth_buffer_string(&b, line);
@@ -168,7 +168,7 @@ fail:
     return st;
 }
 
-static bool is_fresh(myth_store *store) { return myth_store_number(store, "map", 0) == rules_number(); }
+bool myth_repomap_is_fresh(myth_store *store) { return myth_store_number(store, "map", 0) == rules_number(); }
 static bool has_facts(myth_store *store) { return myth_store_number(store, "map rules", 0) == rules_number(); }
 
 /* MYTH_ELOST, MYTH_EFULL: somebody else writes. */
@@ -179,7 +179,7 @@ static myth_status make_stored(myth_mem *mem, myth_index *x, const myth_repomap_
     if (st != MYTH_OK)
         return st;
     MYTH_TRY(myth_store_begin(store, err));
-    if (!is_fresh(store)) {
+    if (!myth_repomap_is_fresh(store)) {
         if (!has_facts(store))
             MYTH_TRY(run(store, "DELETE FROM facts", err));
         MYTH_TRY(make_tables(mem, store, opts, err));
@@ -263,13 +263,13 @@ myth_status myth_repomap_make(myth_mem *mem, myth_index *x, const myth_repomap_o
         myth_search_opts so = { .query = opts->query, .mode = MYTH_SEARCH_RANKED, .k = QUERY_FILES, .by_file = true };
         MYTH_TRY(myth_search(&hits, x, &so, err));
     }
-    if (!is_fresh(store) && !x->is_read_only) {
+    if (!myth_repomap_is_fresh(store) && !x->is_read_only) {
         st = make_stored(mem, x, opts, err);
         if (st != MYTH_OK && st != MYTH_ELOST && st != MYTH_EFULL)
             goto fail;
     }
     MYTH_TRY(myth_store_read_begin(store, err));
-    if (!is_fresh(store)) {
+    if (!myth_repomap_is_fresh(store)) {
         *has_own = true;
         MYTH_TRY(make_own(mem, store, opts, err));
     }

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "snapshot.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <git2.h>
@@ -36,13 +37,9 @@ static bool is_wanted(const char *name, const char *const *suffix)
     return false;
 }
 
-static myth_status write_blob(const snapshot *s, int dir, const char *name, const git_oid *oid, myth_error *err)
+/* A new file of a folder. */
+static myth_status write_file(int dir, const char *name, const char *p, size_t n, const char *where, myth_error *err)
 {
-    git_blob *blob = NULL;
-    if (git_blob_lookup(&blob, s->repo, oid) != 0)
-        return git_failed(err, MYTH_EIO, name);
-    const char *p = git_blob_rawcontent(blob);
-    size_t n = (size_t)git_blob_rawsize(blob);
     int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     bool ok = fd >= 0;
     while (ok && n > 0) {
@@ -58,8 +55,17 @@ static myth_status write_blob(const snapshot *s, int dir, const char *name, cons
         ok = false;
         saved = errno;
     }
+    return ok ? MYTH_OK : myth_fail(err, MYTH_EIO, "%s in %s: %s", name, where, strerror(saved));
+}
+
+static myth_status write_blob(const snapshot *s, int dir, const char *name, const git_oid *oid, myth_error *err)
+{
+    git_blob *blob = NULL;
+    if (git_blob_lookup(&blob, s->repo, oid) != 0)
+        return git_failed(err, MYTH_EIO, name);
+    myth_status st = write_file(dir, name, git_blob_rawcontent(blob), (size_t)git_blob_rawsize(blob), s->opts->dir, err);
     git_blob_free(blob);
-    return ok ? MYTH_OK : myth_fail(err, MYTH_EIO, "%s in %s: %s", name, s->opts->dir, strerror(saved));
+    return st;
 }
 
 static myth_status write_tree(snapshot *s, int dir, const git_oid *oid, int depth, myth_error *err)
@@ -120,5 +126,92 @@ myth_status myth_snapshot(uint64_t *n_file, const myth_snapshot_opts *opts, myth
     git_repository_free(s.repo);
     git_libgit2_shutdown();
     *n_file = s.n_file;
+    return st;
+}
+
+/* ---- a copy, and a change of it ---- */
+
+static myth_status copy_file(int from, int to, const char *name, myth_error *err)
+{
+    char room[65536];
+    int in = openat(from, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    int out = in >= 0 ? openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600) : -1;
+    ssize_t n = out >= 0 ? 1 : -1;
+    while (n > 0 && (n = read(in, room, sizeof(room))) > 0)
+        for (ssize_t at = 0, w; at < n; at += w)
+            if ((w = write(out, room + at, (size_t)(n - at))) <= 0) {
+                n = -1;
+                break;
+            }
+    int saved = errno;
+    if (in >= 0)
+        close(in);
+    if (out >= 0 && close(out) != 0)
+        n = -1;
+    return n == 0 ? MYTH_OK : myth_fail(err, MYTH_EIO, "%s: %s", name, strerror(saved));
+}
+
+/* Closes both. */
+static myth_status copy_folder(int from, int to, int depth, myth_error *err)
+{
+    struct stat info;
+    myth_status st = MYTH_OK;
+    DIR *d = depth < DEPTH_MAX ? fdopendir(from) : NULL;
+    if (!d) {
+        close(from);
+        close(to);
+        return myth_fail(err, MYTH_EIO, "a folder cannot be read: %s", depth < DEPTH_MAX ? strerror(errno) : "too deep");
+    }
+    for (struct dirent *e; st == MYTH_OK && (e = readdir(d));) {
+        const char *name = e->d_name;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || fstatat(from, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
+            continue;
+        if (S_ISREG(info.st_mode)) {
+            st = copy_file(from, to, name, err);
+        } else if (S_ISDIR(info.st_mode)) {
+            int in = openat(from, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+            int out = in >= 0 && mkdirat(to, name, 0700) == 0 ? openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+            if (in >= 0 && out >= 0) {
+                st = copy_folder(in, out, depth + 1, err);
+            } else {
+                st = myth_fail(err, MYTH_EIO, "%s: %s", name, strerror(errno));
+                if (in >= 0)
+                    close(in);
+            }
+        }
+    }
+    closedir(d);
+    close(to);
+    return st;
+}
+
+myth_status myth_snapshot_copy(const char *from, const char *to, myth_error *err)
+{
+    int in = open(from, O_RDONLY | O_DIRECTORY | O_CLOEXEC), out = open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (in >= 0 && out >= 0)
+        return copy_folder(in, out, 0, err);
+    myth_status st = myth_fail(err, in < 0 ? MYTH_ENOTFOUND : MYTH_EIO, "%s: %s", in < 0 ? from : to, strerror(errno));
+    if (in >= 0)
+        close(in);
+    if (out >= 0)
+        close(out);
+    return st;
+}
+
+/* libgit2 applies to the work tree of a repository. */
+myth_status myth_snapshot_patch(const char *dir, const char *patch, size_t n, myth_error *err)
+{
+    git_repository *repo = NULL;
+    git_diff *diff = NULL;
+    myth_status st = MYTH_OK;
+    if (git_libgit2_init() < 0)
+        return myth_fail(err, MYTH_ENOMEM, "libgit2 could not be started");
+    if (git_repository_init(&repo, dir, 0) != 0)
+        st = git_failed(err, MYTH_EIO, dir);
+    else if (git_diff_from_buffer(&diff, patch, n) != 0 || git_apply(repo, diff, GIT_APPLY_LOCATION_WORKDIR, NULL) != 0)
+        st = git_failed(err, MYTH_EFORMAT, "the patch");
+    git_diff_free(diff);
+    git_repository_free(repo);
+    git_libgit2_shutdown();
     return st;
 }

@@ -21,5 +21,10 @@ typedef struct {
 } myth_snapshot_opts;
 
 myth_status myth_snapshot(uint64_t *n_file, const myth_snapshot_opts *opts, myth_error *err);
+/* Copies the regular files below a folder to another one that is there and empty. */
+myth_status myth_snapshot_copy(const char *from, const char *to, myth_error *err);
+/* Applies a unified diff to the files of a folder, which becomes a repository without a commit; all of it or nothing. MYTH_EFORMAT it is no
+ * diff, or does not fit. */
+myth_status myth_snapshot_patch(const char *dir, const char *patch, size_t n, myth_error *err);
 
 #endif

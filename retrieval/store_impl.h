@@ -23,6 +23,11 @@
     S(GET_CHUNKS, "SELECT id, off, bytes, symbol, parent FROM chunks WHERE file_id=?1 ORDER BY id")                                    \
     S(GET_SYMBOLS, "SELECT off, name FROM symbols WHERE id BETWEEN ?1 AND ?2 ORDER BY off, id")                                                  \
     S(GET_BLOCK, "SELECT data FROM blocks WHERE id BETWEEN ?1 AND ?2 ORDER BY id")                                                                                \
+    S(FIND_CHUNK, "SELECT file_id, line0, hash FROM chunks WHERE id=?1")                                                               \
+    S(FIND_FILE, "SELECT path, flags, hash FROM files WHERE id=?1")                                                                    \
+    S(FIND_SYMBOLS, "SELECT file_id, off FROM symbols WHERE name=?1 ORDER BY file_id, off LIMIT ?2")                                   \
+    S(CHUNK_AT, "SELECT id FROM chunks WHERE file_id=?1 AND off<=?2 ORDER BY off DESC LIMIT 1")                                        \
+    S(SHOW_CHUNK, "SELECT off, bytes, line0, line1, kind, symbol FROM chunks WHERE id=?1")                                             \
     S(GET_REFS, "SELECT n, data FROM refs WHERE file_id=?1")                                                                           \
     S(DROP_FILE, "DELETE FROM files WHERE id=?1")                                                                                      \
     S(DROP_CHUNKS, "DELETE FROM chunks WHERE file_id=?1")                                                                              \

@@ -258,15 +258,6 @@ typedef struct {
     char module[RECEIVER_BYTES];        /* what the module is called in the file                */
 } relation;
 
-static void copy_last(char *dst, size_t cap, const char *path)
-{
-    const char *base = path;
-    for (const char *p = path; *p; p++)
-        if (strchr("/.:\\", *p) && p[1] && !strchr("/.:\\", p[1]))
-            base = p + 1;
-    snprintf(dst, cap, "%s", base);
-}
-
 static void stem_of(char *dst, size_t cap, const char *path)
 {
     const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path, *dot = strrchr(base, '.');
@@ -297,11 +288,9 @@ static bool relate(relation *r, const myth_view *f, const myth_view_import *i, c
     if (m == MYTH_MODULE_OTHER)
         return false;
     stem_of(stem, sizeof(stem), d->path);
-    copy_last(r->module, sizeof(r->module), i->spec);
+    myth_view_module_name(r->module, sizeof(r->module), f, i);
     if (m == MYTH_MODULE_FILE || myth_module_is_shared(f->language)) {
         r->why = MYTH_WHY_IMPORT;
-        if (!r->names_it && myth_view_import_names(f, i, r->module, alias, sizeof(alias)) == MYTH_NAMES_IT && alias[0])
-            snprintf(r->module, sizeof(r->module), "%s", alias);
     } else if (!r->names_it && myth_view_import_names(f, i, stem, alias, sizeof(alias)) == MYTH_NAMES_IT) {
         r->why = MYTH_WHY_IMPORT;                               /* from auth import session */
         snprintf(r->module, sizeof(r->module), "%s", alias[0] ? alias : stem);

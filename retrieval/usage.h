@@ -32,8 +32,7 @@ typedef enum {
     MYTH_WHY_EXPORT,            /* imports what gives the name on                           */
     MYTH_WHY_IMPORT,            /* imports the file                                         */
     MYTH_WHY_QUALIFIED,         /* Type.name                                                */
-    MYTH_WHY_FILE,              /* same file                                                */
-    MYTH_WHY_N
+    MYTH_WHY_FILE               /* same file                                                */
 } myth_why;
 
 typedef struct {

@@ -314,6 +314,67 @@ myth_import_names myth_view_import_names(const myth_view *f, const myth_view_imp
     return MYTH_NAMES_IT;
 }
 
+static void copy_word(char *dst, size_t cap, const char *text, size_t n)
+{
+    n = n < cap ? n : 0;
+    memcpy(dst, text, n);
+    dst[n] = '\0';
+}
+
+/* The last word in front of the path and outside of braces: sess of `import * as sess from "./session"`, `const sess = require(...)`. */
+static void name_before(char *dst, size_t cap, const char *text, size_t n, const char *spec)
+{
+    static const char *const word[] = { "import", "export", "const", "let", "var", "require", "from", "as", "type", "typeof", NULL };
+    size_t pos = 0, n_spec = strlen(spec), depth = 0;
+    while (n_spec && pos + n_spec <= n && memcmp(text + pos, spec, n_spec) != 0)
+        pos++;
+    n = pos;
+    for (size_t i = 0, len; i < n; i += len ? len : 1) {
+        for (len = 0; i + len < n && is_word((unsigned char)text[i + len]); len++)
+            ;
+        depth += len == 0 && text[i] == '{';
+        depth -= len == 0 && text[i] == '}' && depth > 0;
+        bool is_key = len == 0 || depth > 0;
+        for (int k = 0; word[k] && !is_key; k++)
+            is_key = strlen(word[k]) == len && memcmp(word[k], text + i, len) == 0;
+        if (!is_key)
+            copy_word(dst, cap, text + i, len);
+    }
+}
+
+void myth_view_module_name(char *dst, size_t cap, const myth_view *f, const myth_view_import *i)
+{
+    char last[128], alias[128];
+    size_t n, at;
+    const char *line = myth_view_line(f, i->line0, &n), *base = i->spec;
+    dst[0] = '\0';
+    at = blanks(line, n, 0);
+    for (const char *p = i->spec; *p; p++)
+        if (strchr("/.:\\", *p) && p[1] && !strchr("/.:\\", p[1]))
+            base = p + 1;
+    copy_word(last, sizeof(last), base, strlen(base));
+    if (myth_language_is_kin(f->language, "javascript")) {
+        name_before(dst, cap, (const char *)f->text + f->line[i->line0 - 1], f->line[i->line1] - f->line[i->line0 - 1], i->spec);
+        return;
+    }
+    if (strcmp(f->language, "go") == 0) {               /* sess "example.com/auth" */
+        size_t len = 0;
+        at += n - at > 7 && memcmp(line + at, "import ", 7) == 0 ? 7 : 0;
+        while (at + len < n && is_word((unsigned char)line[at + len]))
+            len++;
+        if (len)
+            copy_word(dst, cap, line + at, len);
+        else
+            copy_word(dst, cap, last, strlen(last));
+        return;
+    }
+    bool takes_names = n - at > 5 && memcmp(line + at, "from ", 5) == 0;
+    if (takes_names || myth_language_is_kin(f->language, "c") || strchr(last, '{') || strchr(last, '*'))
+        return;
+    bool is_named = myth_view_import_names(f, i, last, alias, sizeof(alias)) == MYTH_NAMES_IT && alias[0];
+    copy_word(dst, cap, is_named ? alias : last, strlen(is_named ? alias : last));
+}
+
 bool myth_view_is_import(const myth_view *f, uint32_t line)
 {
     for (uint32_t i = 0; i < f->n_import; i++)

@@ -53,6 +53,8 @@ bool myth_word_find(const char *text, size_t n, const char *name, size_t n_name,
 /* Whether the statement names it, or takes everything ("*"). *alias (of n_alias bytes, 0 = none) is what it is called here. */
 typedef enum { MYTH_NAMES_NOTHING, MYTH_NAMES_ALL, MYTH_NAMES_IT } myth_import_names;
 myth_import_names myth_view_import_names(const myth_view *f, const myth_view_import *i, const char *name, char *alias, size_t cap_alias);
+/* What the statement calls the module itself: sess of "import auth.session as sess"; "" when it only takes names out of it. */
+void myth_view_module_name(char *dst, size_t cap, const myth_view *f, const myth_view_import *i);
 /* Whether a line is in one of its import statements. */
 bool myth_view_is_import(const myth_view *f, uint32_t line);
 /* Whether the statement gives on what it imports. */

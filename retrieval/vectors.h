@@ -68,6 +68,8 @@ typedef struct {
     uint64_t n_chunk, n_missing, longest_bytes, peak_bytes;
 } myth_vectors_work;
 myth_status myth_vectors_measure(myth_vectors_work *out, myth_index *x, const myth_text_embedder *embedder, myth_error *err);
+/* Whether the database says that every chunk has its vector; the file is not looked at. */
+bool myth_vectors_is_in_step(const myth_index *x);
 /* The model whose vectors the index has. MYTH_ENOTFOUND: it has none. */
 myth_status myth_vectors_model(myth_index *x, unsigned char model[16], char name[MYTH_VECTORS_NAME], myth_error *err);
 /* Makes every chunk's vector that is not there, a file of them, and records it in the database. MYTH_ECANCEL: stopped, and what was done is

@@ -623,6 +623,14 @@ static uint64_t new_generation(void)
     return g ? g : 1;
 }
 
+static bool is_of_this_state(const myth_index *x)
+{
+    return myth_store_number(x->store, MYTH_VECTORS_GENERATION, 0) &&
+           myth_store_number(x->store, MYTH_VECTORS_STATE, -1) == myth_store_number(x->store, "updates", 0);
+}
+
+bool myth_vectors_is_in_step(const myth_index *x) { return is_of_this_state(x) && !myth_store_number(x->store, MYTH_VECTORS_MISSING, 0); }
+
 /* Whether the file is whole, and of this model and of the index as it is now. What the database and the embeddings say is asked first: the file
  * is not mapped when there is work for a model. */
 static bool is_current(maker *m, const myth_vectors_update_opts *opts)
@@ -633,9 +641,9 @@ static bool is_current(maker *m, const myth_vectors_update_opts *opts)
     myth_store *s = m->x->store;
     myth_embeddings_path(path, m->x);
     m->stats->n_missing = (uint64_t)myth_store_number(s, MYTH_VECTORS_MISSING, 0);
-    if (myth_store_number(s, MYTH_VECTORS_STATE, -1) != myth_store_number(s, "updates", 0) || (m->stats->n_missing && opts->embedder) ||
-        myth_embeddings_whose(&whose, path, NULL) != MYTH_OK || whose.dim != m->model.dim || memcmp(whose.model, m->model.model, sizeof(whose.model)) != 0 ||
-        myth_vectors_open(&v, m->x, NULL) != MYTH_OK)
+    if (!is_of_this_state(m->x) || (m->stats->n_missing && opts->embedder) ||
+        myth_embeddings_whose(&whose, path, NULL) != MYTH_OK || whose.dim != m->model.dim ||
+        memcmp(whose.model, m->model.model, sizeof(whose.model)) != 0 || myth_vectors_open(&v, m->x, NULL) != MYTH_OK)
         return false;
     const myth_vectors_info *about = myth_vectors_about(v);
     m->stats->n_vector = about->n_row;
@@ -760,7 +768,8 @@ myth_status myth_vectors_measure(myth_vectors_work *out, myth_index *x, const my
         st = count_chunks(x->store, "SELECT count(DISTINCT hash), 0 FROM chunks", &out->n_missing, &unused, err);
     }
     const uint64_t rows = (m.n_row + 1) * (sizeof(*m.row) + sizeof(*m.todo));
-    const uint64_t texts = batch_bytes(m.longest, m.model.dim), file = writer_bytes(m.n_row, m.model.dim, kind_for(MYTH_VECTORS_AUTO, m.n_row, m.model.dim));
+    const uint64_t texts = batch_bytes(m.longest, m.model.dim);
+    const uint64_t file = writer_bytes(m.n_row, m.model.dim, kind_for(MYTH_VECTORS_AUTO, m.n_row, m.model.dim));
     out->peak_bytes = rows + myth_embeddings_bytes(n_kept + m.n_row, m.model.dim) + (texts > file ? texts : file) + n_kept + m.n_row;
 fail:
     release(&m);

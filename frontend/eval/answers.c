@@ -3,7 +3,7 @@
  * Found     a finding of the file names the rule of the defect, or one that would do, within NEAR lines of it; each finds one defect at most
  * Recall    of the planted; precision: of the findings; both over files, which the bootstrap draws
  * Grounded  what the verifier let through, of that and what it dropped
- * Context   a request path::symbol is met when the tree has the file and its text the symbol                                               */
+ * Context   a request is met when the run served it; where the report does not say so, when the tree has the file and its text the symbol     */
 #include "eval.h"
 
 #include <stdio.h>
@@ -40,13 +40,23 @@ static bool is_near(const myth_planted *d, const json_t *finding)
 /* The defect that a finding is about: the first not found yet, among [from, to). */
 static bool match(const myth_plants *p, uint32_t from, uint32_t to, const json_t *finding, bool *is_found)
 {
-    const char *rule = json_string_value(json_object_get(finding, "rule"));
-    for (uint32_t d = from; d < to && rule; d++)
-        if (!is_found[d] && does(&p->defect[d], rule) && is_near(&p->defect[d], finding)) {
+    const char *rule = json_string_value(json_object_get(finding, "rule")), *file = json_string_value(json_object_get(finding, "file"));
+    for (uint32_t d = from; d < to && rule && file; d++)
+        if (!is_found[d] && strcmp(p->defect[d].path, file) == 0 && does(&p->defect[d], rule) && is_near(&p->defect[d], finding)) {
             is_found[d] = true;
             return true;
         }
     return false;
+}
+
+uint32_t myth_eval_match(const myth_plants *p, uint32_t from, uint32_t to, const json_t *report, bool *is_found)
+{
+    size_t i;
+    json_t *row;
+    uint32_t n = 0;
+    json_array_foreach(json_object_get(report, "findings"), i, row)
+        n += match(p, from, to, row, is_found);
+    return n;
 }
 
 /* "path::symbol" names something that is there. */
@@ -76,18 +86,25 @@ static void take_report(myth_eval *ev, const char *tree, const json_t *report, u
     myth_eval_answers *a = &ev->answers;
     size_t i;
     json_t *row;
-    uint32_t f = c->n_file++, n_matched = 0;
-    json_array_foreach(json_object_get(report, "findings"), i, row)
-        n_matched += match(&ev->plants, from, to, row, c->is_found);
+    uint32_t f = c->n_file++, n_matched = myth_eval_match(&ev->plants, from, to, report, c->is_found);
+    uint32_t n_finding = (uint32_t)json_array_size(json_object_get(report, "findings"));
     c->planted[f] = to - from;
     c->found[f] = c->matched[f] = n_matched;
-    c->finding[f] = (double)i;
+    c->finding[f] = n_finding;
     a->n_file++;
     a->n_planted += to - from;
     a->n_found += n_matched;
     a->n_matched += n_matched;
-    a->n_finding += (uint32_t)i;
+    a->n_finding += n_finding;
     a->n_dropped += (uint32_t)json_integer_value(json_object_get(report, "dropped_findings"));
+    const json_t *asked = json_object_get(report, "context_requests");          /* with what became of each, where rounds are run */
+    json_array_foreach((json_t *)asked, i, row) {
+        const char *result = json_string_value(json_object_get(row, "result"));
+        a->n_request++;
+        a->n_resolved += result && strcmp(result, "served") == 0;
+    }
+    if (json_array_size(asked))
+        return;
     json_array_foreach(json_object_get(report, "missing_context"), i, row)
         if (json_is_string(row)) {
             a->n_request++;
@@ -95,12 +112,9 @@ static void take_report(myth_eval *ev, const char *tree, const json_t *report, u
         }
 }
 
-static myth_status inspect(json_t **report, const myth_eval *ev, const char *tree, const char *path, myth_error *err)
+int myth_eval_model_flags(const char **args, int n, const myth_eval *ev, char threads[16])
 {
-    char threads[16];
-    const char *args[MYTH_SELF_ARGS] = { "inspect-file", "--split", "--quiet", "--format", "json", "--fail-level", "never" };
     const myth_global *g = ev->cli->global;
-    int n = 7, code;
     if (ev->model) {
         args[n++] = "--model";
         args[n++] = ev->model;
@@ -110,10 +124,18 @@ static myth_status inspect(json_t **report, const myth_eval *ev, const char *tre
         args[n++] = g->device;
     }
     if (g->n_threads) {
-        snprintf(threads, sizeof(threads), "%u", g->n_threads);
+        snprintf(threads, 16, "%u", g->n_threads);
         args[n++] = "--threads";
         args[n++] = threads;
     }
+    return n;
+}
+
+static myth_status inspect(json_t **report, const myth_eval *ev, const char *tree, const char *path, myth_error *err)
+{
+    char threads[16];
+    const char *args[MYTH_SELF_ARGS] = { "inspect-file", "--split", "--quiet", "--format", "json", "--fail-level", "never" };
+    int n = myth_eval_model_flags(args, 7, ev, threads), code;
     args[n++] = "--";
     args[n++] = path;
     return myth_self_json(report, &code, &ev->self, args, tree, 1u << MYTH_EXIT_INCOMPLETE, err);

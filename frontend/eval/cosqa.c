@@ -83,7 +83,7 @@ myth_status myth_eval_cosqa(myth_eval *ev, myth_error *err)
     MYTH_TRY(write_queries(queries, &ev->tasks, err));
     for (uint32_t c = 0; c < ev->n_config; c++) {
         const char *args[MYTH_SELF_ARGS] = { "search", "--json", "--quiet", "--top", k, "--corpus", corpus, "--queries", queries };
-        myth_eval_search_flags(args, 9, &ev->config[c]);
+        myth_eval_search_flags(args, 9, ev, &ev->config[c]);
         myth_term_progress(ev->cli->term, "configurations", c, ev->n_config);
         json_decref(rows);
         rows = NULL;

@@ -86,11 +86,20 @@ static myth_status find_data(myth_eval *ev, myth_error *err)
 
 static bool is_weights(const char *s) { return strchr(s, '=') != NULL; }
 
-static myth_status add_config(myth_eval *ev, const char *name, const char *weights, bool lexical, bool is_plain, myth_error *err)
+bool myth_eval_has_command(const char *name)
+{
+    for (int i = 0; myth_commands[i]; i++)
+        if (strcmp(myth_commands[i]->name, name) == 0)
+            return true;
+    return false;
+}
+
+static myth_status add_config(myth_eval *ev, const char *name, const char *weights, bool lexical, myth_error *err)
 {
     myth_eval_config *c = &ev->config[ev->n_config++];
     const char *base = ev->flags->weights ? ev->flags->weights : "";
-    *c = (myth_eval_config){ .name = name, .lexical = lexical || ev->flags->lexical, .is_plain = is_plain };
+    *c = (myth_eval_config){ .name = name, .lexical = lexical || !ev->embedder[0],
+                              .is_plain = strcmp(name, "base") == 0, .is_topic = strcmp(name, "topic") == 0 };
     int n = snprintf(c->weights, sizeof(c->weights), "%s%s%s", base, base[0] && weights[0] ? "," : "", weights);
     return (size_t)n < sizeof(c->weights) ? MYTH_OK : myth_fail(err, MYTH_EARG, "eval: weights longer than %zu bytes", sizeof(c->weights) - 1);
 }
@@ -98,32 +107,59 @@ static myth_status add_config(myth_eval *ev, const char *name, const char *weigh
 static myth_status configure(myth_eval *ev, myth_error *err)
 {
     const myth_opt_list *l = &ev->flags->against;
-    myth_status st = add_config(ev, ev->flags->lexical ? "lexical" : "default", "", false, false, err);
+    myth_status st = add_config(ev, ev->embedder[0] ? "hybrid" : "lexical", "", false, err);
     for (int i = 0; i < l->n && st == MYTH_OK; i++) {
         const char *s = l->item[i];
         if (strcmp(s, "lexical") == 0)
-            st = add_config(ev, s, "", true, false, err);
+            st = add_config(ev, s, "", true, err);
         else if (strcmp(s, "base") == 0 && (ev->set == MYTH_EVAL_SWE || ev->set == MYTH_EVAL_COMMITS))
-            st = add_config(ev, s, "", true, true, err);
+            st = add_config(ev, s, "", true, err);
         else if (strcmp(s, "base") == 0)
             st = myth_fail(err, MYTH_EARG, "--against base: it ranks files of a commit, for swe-lite and c-commits");
+        else if (strcmp(s, "topic") == 0 && ev->set == MYTH_EVAL_SHOP && myth_eval_has_command("inspect-topic"))
+            st = add_config(ev, s, "", false, err);
+        else if (strcmp(s, "topic") == 0)
+            st = myth_fail(err, MYTH_EARG, "--against topic: %s", ev->set == MYTH_EVAL_SHOP ? "this build has no inspect-topic" : "it answers the questions of shop");
         else if (is_weights(s))
-            st = add_config(ev, s, s, false, false, err);
+            st = add_config(ev, s, s, false, err);
         else
-            st = myth_fail(err, MYTH_EARG, "--against: got \"%s\", expected base, lexical, or weights as name=value,...", s);
+            st = myth_fail(err, MYTH_EARG, "--against: got \"%s\", expected base, lexical, topic, or weights as name=value,...", s);
     }
     return st;
 }
 
-int myth_eval_search_flags(const char **args, int n, const myth_eval_config *c)
+int myth_eval_search_flags(const char **args, int n, const myth_eval *ev, const myth_eval_config *c)
 {
     if (c->lexical)
         args[n++] = "--lexical";
+    if (!c->lexical) {
+        args[n++] = "--embed-model";
+        args[n++] = ev->embedder;
+    }
     if (c->weights[0]) {
         args[n++] = "--weights";
         args[n++] = c->weights;
     }
     return n;
+}
+
+myth_status myth_eval_index(const myth_eval *ev, const char *dir, myth_error *err)
+{
+    const char *args[MYTH_SELF_ARGS] = { "index", "--quiet", "--json" };
+    int n = 3, code;
+    char *text;
+    size_t n_text;
+    if (ev->embedder[0]) {
+        args[n++] = "--embed-model";
+        args[n++] = ev->embedder;
+    } else {
+        args[n++] = "--no-embed";
+    }
+    args[n++] = dir;
+    myth_status st = myth_self_run(&text, &n_text, &code, &ev->self, args, NULL, 1u << MYTH_EXIT_INCOMPLETE, err);
+    if (st == MYTH_OK)
+        myth_free(ev->cli->mem, text);
+    return st;
 }
 
 /* ---- open, close ---- */
@@ -148,9 +184,14 @@ static myth_status read_data(myth_eval *ev, myth_error *err)
         return myth_fail(err, MYTH_EARG, "--data: the path is too long");
     myth_status st = ev->set == MYTH_EVAL_COSQA ? myth_tasks_read_cosqa(&ev->tasks, mem, path, ev->flags->every, err)
                                                 : myth_tasks_read(&ev->tasks, mem, path, ev->flags->every, err);
-    if (st == MYTH_OK && ev->set == MYTH_EVAL_SHOP)
-        st = myth_eval_path(path, ev->data, "defects.jsonl") ? myth_plants_read(&ev->plants, mem, path, err)
-                                                             : myth_fail(err, MYTH_EARG, "--data: the path is too long");
+    if (st != MYTH_OK || ev->set != MYTH_EVAL_SHOP)
+        return st;
+    if (!myth_eval_path(path, ev->data, "regression.jsonl"))
+        return myth_fail(err, MYTH_EARG, "--data: the path is too long");
+    if (access(path, R_OK) == 0)                                /* a repository of one's own need not have one */
+        st = myth_plants_read(&ev->changes, mem, path, err);
+    if (st == MYTH_OK && myth_eval_path(path, ev->data, "defects.jsonl"))
+        st = myth_plants_read(&ev->plants, mem, path, err);
     return st;
 }
 
@@ -179,6 +220,8 @@ myth_status myth_eval_open(myth_eval *ev, myth_cli *cli, myth_eval_set set, cons
         if (ev->measure[i].k == 0 && ev->measure[i].kind != MYTH_MRR)
             ev->measure[i].k = ev->k;
     }
+    if (flags->embed || flags->embed_model)         /* by name, so that no command goes on without it */
+        MYTH_TRY(myth_cli_embedder_spec(flags->embed_model, ev->embedder, sizeof(ev->embedder), err));
     MYTH_TRY(configure(ev, err));
     MYTH_TRY(find_data(ev, err));
     MYTH_TRY(read_data(ev, err));
@@ -225,6 +268,7 @@ void myth_eval_close(myth_eval *ev)
         myth_eval_remove(ev->dir);
     myth_tasks_close(&ev->tasks);
     myth_plants_close(&ev->plants);
+    myth_plants_close(&ev->changes);
     myth_free(mem, ev->value);
     myth_free(mem, ev->room);
     myth_free(mem, ev->prompt_tokens);
@@ -340,5 +384,9 @@ uint32_t myth_eval_metrics(const myth_eval *ev, myth_eval_metric out[MYTH_EVAL_M
     out[n++] = metric("diagnosis_recall", a->was_run, a->recall, "no model was run");
     out[n++] = metric("diagnosis_precision", a->was_run && a->n_finding, a->precision, a->was_run ? "the model found nothing" : "no model was run");
     out[n++] = metric("diagnosis_f1", a->was_run, a->f1, "no model was run");
+    if (a->was_diffed) {
+        out[n++] = share("regression_recall", true, a->n_change_found, a->n_change, "nothing is planted");
+        out[n++] = share("regression_precision", true, a->n_change_found, a->n_change_finding, "the model found nothing");
+    }
     return n;
 }

@@ -24,25 +24,28 @@ typedef enum { MYTH_EVAL_ALL, MYTH_EVAL_RETRIEVAL, MYTH_EVAL_ANSWERS } myth_eval
 
 /* Flags of the command. */
 typedef struct {
-    const char *data, *repos, *model, *gate, *weights;
+    const char *data, *repos, *model, *gate, *weights, *embed_model;
     myth_opt_list against;
     uint32_t k, every;
     int part;                               /* myth_eval_part */
-    bool json, lexical;
+    bool json, embed;                       /* embed, embed_model: by meaning too; else every configuration is lexical */
 } myth_eval_flags;
 
 /* How search is asked. */
 typedef struct {
-    const char *name;                       /* "default", or what stands in --against      */
+    const char *name;                       /* "lexical", "hybrid", or what --against says */
     char weights[512];                      /* "" = none                                   */
-    bool lexical, is_plain;                 /* is_plain: the plain baseline, not search    */
+    bool lexical;
+    bool is_plain;                          /* the plain baseline answers, not search      */
+    bool is_topic;                          /* what inspect-topic shows the model          */
 } myth_eval_config;
 
 /* What the inspector made of the planted defects. */
 typedef struct {
     uint32_t n_file, n_planted, n_found, n_finding, n_matched, n_dropped, n_request, n_resolved;
     myth_interval recall, precision, f1;    /* precision and f1 without findings: 0 */
-    bool was_run;
+    uint32_t n_change, n_change_found, n_change_finding;        /* of the planted regression: defects, found, findings */
+    bool was_run, was_diffed;
 } myth_eval_answers;
 
 typedef struct {
@@ -51,10 +54,10 @@ typedef struct {
     myth_eval_set set;
     myth_self self;
     const char *model;                      /* NULL = the shipped one                      */
-    char model_path[MYTH_EVAL_PATH];
+    char model_path[MYTH_EVAL_PATH], embedder[MYTH_EVAL_PATH];                  /* embedder "" = no vectors */
     char program[MYTH_EVAL_PATH], data[MYTH_EVAL_PATH], dir[64], cache[80];     /* dir: temporary */
     myth_tasks tasks;
-    myth_plants plants;
+    myth_plants plants, changes;            /* changes: defects of the regression          */
     myth_eval_config config[MYTH_EVAL_CONFIGS];
     uint32_t n_config, n_measure, k;
     myth_measure measure[MYTH_EVAL_MEASURES];
@@ -82,8 +85,9 @@ void myth_eval_close(myth_eval *ev);
 myth_status myth_eval_shop(myth_eval *ev, myth_error *err);
 myth_status myth_eval_cosqa(myth_eval *ev, myth_error *err);
 myth_status myth_eval_repos(myth_eval *ev, myth_error *err);
-/* The inspector over the files with planted defects: fills ev->answers. */
+/* The inspector over the files with planted defects, and over the planted regression where there is inspect-diff: they fill ev->answers. */
 myth_status myth_eval_inspect(myth_eval *ev, myth_error *err);
+myth_status myth_eval_regression(myth_eval *ev, myth_error *err);
 
 /* What the parts above share. */
 double *myth_eval_row(const myth_eval *ev, uint32_t config, uint32_t task);
@@ -94,8 +98,16 @@ uint32_t myth_eval_document(const myth_task *t, const char *const *seen, uint32_
 bool myth_eval_path(char dst[MYTH_EVAL_PATH], const char *dir, const char *rest);
 /* Removes a folder and all below it; no link is followed. */
 void myth_eval_remove(const char *dir);
+/* Whether this program has a command. */
+bool myth_eval_has_command(const char *name);
+/* Flags for a command that runs a model behind args[n]; returns the new n. threads is written to. */
+int myth_eval_model_flags(const char **args, int n, const myth_eval *ev, char threads[16]);
+/* The findings of a report that are one of the defects [from, to), each at most once: the file, a rule that would do, lines nearby. */
+uint32_t myth_eval_match(const myth_plants *p, uint32_t from, uint32_t to, const json_t *report, bool *is_found);
 /* Flags of the configuration for `search` behind args[n]; returns the new n. */
-int myth_eval_search_flags(const char **args, int n, const myth_eval_config *c);
+int myth_eval_search_flags(const char **args, int n, const myth_eval *ev, const myth_eval_config *c);
+/* Makes or updates the index of a folder, with vectors when they are wanted. */
+myth_status myth_eval_index(const myth_eval *ev, const char *dir, myth_error *err);
 
 /* ---- what came of it ---- */
 
@@ -112,7 +124,7 @@ typedef struct {
     myth_interval value;
 } myth_eval_metric;
 
-enum { MYTH_EVAL_METRICS = 8 };
+enum { MYTH_EVAL_METRICS = 10 };
 uint32_t myth_eval_metrics(const myth_eval *ev, myth_eval_metric out[MYTH_EVAL_METRICS]);
 
 /* ---- the gate ---- */

@@ -46,6 +46,8 @@ static void print_metrics(const myth_eval *ev)
     if (a->was_run)
         printf("  %u of %u planted defects found in %u files, %u findings, %u dropped, %u of %u requests met\n", a->n_found, a->n_planted, a->n_file,
                a->n_finding, a->n_dropped, a->n_resolved, a->n_request);
+    if (a->was_diffed)
+        printf("  %u of %u defects of the regression found, %u findings\n", a->n_change_found, a->n_change, a->n_change_finding);
 }
 
 void myth_eval_print_text(const myth_eval *ev, const myth_gate *gate)
@@ -158,7 +160,8 @@ static void put_metrics(myth_json_out *j, const myth_eval *ev)
         return;
     const struct { const char *name; uint32_t n; } number[] = {
         { "files", a->n_file }, { "planted", a->n_planted }, { "found", a->n_found }, { "findings", a->n_finding }, { "dropped", a->n_dropped },
-        { "requests", a->n_request }, { "requests_met", a->n_resolved },
+        { "requests", a->n_request }, { "requests_met", a->n_resolved }, { "changes", a->n_change }, { "changes_found", a->n_change_found },
+        { "changes_findings", a->n_change_finding },
     };
     myth_jout_key(j, "answers");
     myth_jout_object(j);

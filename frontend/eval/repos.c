@@ -78,7 +78,7 @@ static myth_status ask_search(uint32_t *item, uint32_t *n_item, const myth_eval 
     char k[16];
     const char *args[MYTH_SELF_ARGS] = { "search", "--json", "--quiet", "--files", "--mode", "ranked", "--top", k };
     const char *seen[FILES_MAX];
-    int n = myth_eval_search_flags(args, 8, c), code;
+    int n = myth_eval_search_flags(args, 8, ev, c), code;
     json_t *rows;
     snprintf(k, sizeof(k), "%u", ev->k);
     args[n++] = "--";
@@ -129,21 +129,17 @@ static myth_status ask_all(myth_eval *ev, uint32_t task, const char *tree, myth_
 
 myth_status myth_eval_repos(myth_eval *ev, myth_error *err)
 {
-    char tree[96], *text = NULL;
+    char tree[96];
     myth_status st = MYTH_OK;
-    size_t n;
-    int code;
     if (!ev->flags->repos)
         return myth_fail(err, MYTH_EARG, "eval %s: --repos DIR says where clones of its repositories are", myth_eval_set_name(ev->set));
     if (ev->k > FILES_MAX)
         return myth_fail(err, MYTH_EARG, "--top: at most %d files are looked at", FILES_MAX);
     snprintf(tree, sizeof(tree), "%s/tree", ev->dir);
-    const char *index[] = { "index", "--quiet", "--json", "--no-embed", tree, NULL };
     for (uint32_t t = 0; t < ev->tasks.n_task; t++) {
         myth_term_progress(ev->cli->term, "tasks", t, ev->tasks.n_task);
         MYTH_TRY(make_tree(ev, tree, &ev->tasks.task[t], err));
-        MYTH_TRY(myth_self_run(&text, &n, &code, &ev->self, index, NULL, 1u << MYTH_EXIT_INCOMPLETE, err));
-        myth_free(ev->cli->mem, text);
+        MYTH_TRY(myth_eval_index(ev, tree, err));
         MYTH_TRY(ask_all(ev, t, tree, err));
     }
 fail:

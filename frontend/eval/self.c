@@ -75,16 +75,18 @@ fail:
 static myth_status start(pid_t *pid, const myth_self *self, const char *const *args, const char *dir, int out_fd, int err_fd, myth_error *err)
 {
     const char *argv[MYTH_SELF_ARGS + 2] = { "mythos" };
-    char *env[ENV_MAX + 2], cache[4096];
+    char *env[ENV_MAX + 3], cache[4096], state[4096];
     int n = 0, n_arg = 1;
     for (; args[n_arg - 1] && n_arg <= MYTH_SELF_ARGS; n_arg++)
         argv[n_arg] = args[n_arg - 1];
     for (char **e = environ; *e && n < ENV_MAX; e++)
-        if (strncmp(*e, "MYTHOS_", 7) != 0 && strncmp(*e, "XDG_CACHE_HOME=", 15) != 0)
+        if (strncmp(*e, "MYTHOS_", 7) != 0 && strncmp(*e, "XDG_CACHE_HOME=", 15) != 0 && strncmp(*e, "XDG_STATE_HOME=", 15) != 0)
             env[n++] = *e;
-    if ((size_t)snprintf(cache, sizeof(cache), "XDG_CACHE_HOME=%s", self->cache) >= sizeof(cache))
+    if ((size_t)snprintf(cache, sizeof(cache), "XDG_CACHE_HOME=%s", self->cache) >= sizeof(cache) ||
+        (size_t)snprintf(state, sizeof(state), "XDG_STATE_HOME=%s", self->cache) >= sizeof(state))
         return myth_fail(err, MYTH_EARG, "%s: the path is too long", self->cache);
     env[n++] = cache;
+    env[n++] = state;
     env[n] = NULL;
     posix_spawn_file_actions_t fa;
     int rc = posix_spawn_file_actions_init(&fa);

@@ -1,6 +1,7 @@
 /* self.h - runs another command of this program and gives back what it printed: an evaluation measures what a user gets.
  *
- * Apart    a process of its own, without the MYTHOS_ variables of this one, with a cache folder that is given; standard input is empty
+ * Apart    a process of its own, without the MYTHOS_ variables of this one, with a folder that is given for its cache and its log; standard
+ *          input is empty
  * Output   all of standard output, up to MYTH_SELF_BYTES; of standard error the first line
  * Cancel   the child is ended when *cancel becomes true: MYTH_ECANCEL
  * Errors   MYTH_EIO it cannot be started or was killed; an exit code that is not among those expected: the status that has this code, with
@@ -20,7 +21,7 @@ enum { MYTH_SELF_ARGS = 32, MYTH_SELF_BYTES = 1 << 28 };
 
 typedef struct {
     const char *program;            /* path of the command              */
-    const char *cache;              /* XDG_CACHE_HOME of the child      */
+    const char *cache;              /* XDG_CACHE_HOME and XDG_STATE_HOME */
     const bool *cancel;             /* may be NULL                      */
     myth_mem *mem;
 } myth_self;

@@ -45,7 +45,7 @@ static myth_status ask(answer *a, const myth_eval *ev, const myth_eval_config *c
 {
     char k[16];
     const char *args[MYTH_SELF_ARGS] = { "search", "--json", "--quiet", "--top", k };
-    int n = myth_eval_search_flags(args, 5, c), code;
+    int n = myth_eval_search_flags(args, 5, ev, c), code;
     size_t i;
     json_t *row;
     snprintf(k, sizeof(k), "%u", ev->k);
@@ -66,6 +66,36 @@ static myth_status ask(answer *a, const myth_eval *ev, const myth_eval_config *c
         if (++a->n_hit == HITS_MAX)
             break;
     }
+    return MYTH_OK;
+}
+
+/* The blocks that inspect-topic would show; the parts of one that was cut count as one. */
+static myth_status ask_topic(answer *a, const myth_eval *ev, const myth_task *t, const char *tree, myth_error *err)
+{
+    char threads[16];
+    const char *args[MYTH_SELF_ARGS] = { "inspect-topic", "--quiet", "--dry-run", "--format", "json", "-C", tree };
+    int n = myth_eval_model_flags(args, 7, ev, threads), code;
+    size_t p, b;
+    json_t *part, *block;
+    json_int_t last = 0;
+    args[n++] = "--";
+    args[n++] = t->text;
+    *a = (answer){ 0 };
+    myth_status st = myth_self_json(&a->rows, &code, &ev->self, args, NULL, 0, err);
+    if (st == MYTH_ENOTFOUND)                               /* no chunk has a word of the question */
+        return MYTH_OK;
+    if (st != MYTH_OK)
+        return st;
+    json_array_foreach(json_object_get(a->rows, "parts"), p, part)
+        json_array_foreach(json_object_get(part, "blocks"), b, block) {
+            const char *path = json_string_value(json_object_get(block, "file"));
+            bool goes_on = a->n_hit && path && strcmp(a->hit[a->n_hit - 1].path, path) == 0 && json_integer_value(json_object_get(block, "first")) == last + 1;
+            last = json_integer_value(json_object_get(block, "last"));
+            if (!path)
+                return myth_fail(err, MYTH_EFORMAT, "%s: inspect-topic gave a block without a file", t->id);
+            if (!goes_on && a->n_hit < HITS_MAX)
+                a->hit[a->n_hit++] = (hit){ .path = path, .text = "" };
+        }
     return MYTH_OK;
 }
 
@@ -154,25 +184,22 @@ static myth_status open_tokenizer(myth_eval *ev, myth_model *m, myth_prompt_styl
 
 myth_status myth_eval_shop(myth_eval *ev, myth_error *err)
 {
-    char tree[MYTH_EVAL_PATH], *text = NULL;
+    char tree[MYTH_EVAL_PATH];
     myth_status st = MYTH_OK;
     myth_model m = { 0 };
     myth_prompt_style style = MYTH_PROMPT_FULL;
     answer a = { 0 };
-    size_t n;
-    int code;
     if (ev->k > HITS_MAX)
         return myth_fail(err, MYTH_EARG, "--top: at most %d chunks of the shop are looked at", HITS_MAX);
     if (!myth_eval_path(tree, ev->data, "tree"))
         return myth_fail(err, MYTH_EARG, "--data: the path is too long");
-    const char *index[] = { "index", "--quiet", "--json", tree, NULL };
-    MYTH_TRY(myth_self_run(&text, &n, &code, &ev->self, index, NULL, 1u << MYTH_EXIT_INCOMPLETE, err));
-    myth_free(ev->cli->mem, text);
+    MYTH_TRY(myth_eval_index(ev, tree, err));
     MYTH_TRY(open_tokenizer(ev, &m, &style, err));
     for (uint32_t c = 0; c < ev->n_config; c++)
         for (uint32_t t = 0; t < ev->tasks.n_task; t++) {
             myth_term_progress(ev->cli->term, "questions", (unsigned long long)c * ev->tasks.n_task + t, (unsigned long long)ev->n_config * ev->tasks.n_task);
-            MYTH_TRY(ask(&a, ev, &ev->config[c], &ev->tasks.task[t], tree, err));
+            MYTH_TRY(ev->config[c].is_topic ? ask_topic(&a, ev, &ev->tasks.task[t], tree, err)
+                                            : ask(&a, ev, &ev->config[c], &ev->tasks.task[t], tree, err));
             put_answer(ev, c, t, &a);
             if (c == 0 && ev->has_tokens)
                 MYTH_TRY(count_tokens(ev, &m, style, t, &a, err));

@@ -17,6 +17,7 @@ typedef struct {
     bool has_old, has_new;              /* false: /dev/null               */
     bool has_sides;                     /* "---" and "+++" were read      */
     bool is_bare;                       /* the header has no prefixes     */
+    bool has_index, is_empty;           /* it says that the content differs; one of the two is empty */
     uint32_t old_next, new_next;        /* where the next hunk may begin  */
 } reader;
 
@@ -170,7 +171,7 @@ static myth_status open_file(reader *r, myth_error *err)
     r->file = &d->file[d->n_file++];
     *r->file = (myth_diff_file){ .kind = MYTH_DIFF_CHANGED };
     r->cap_added = r->cap_removed = r->cap_hunk = 0;
-    r->has_old = r->has_new = r->has_sides = r->is_bare = false;
+    r->has_old = r->has_new = r->has_sides = r->is_bare = r->has_index = r->is_empty = false;
     r->old_path[0] = r->new_path[0] = '\0';
     r->old_next = r->new_next = 1;
     return MYTH_OK;
@@ -185,6 +186,9 @@ static myth_status close_file(reader *r, myth_error *err)
         return MYTH_OK;
     if (!r->has_old && !r->has_new)
         return wrong(r, "a file without a path", err);
+    bool is_whole = f->kind == MYTH_DIFF_ADDED || f->kind == MYTH_DIFF_DELETED;
+    if (f->n_hunk == 0 && !f->is_binary && (r->has_sides || r->has_index) && !(is_whole && (r->is_empty || !r->has_index)))
+        return wrong(r, "a file that changed without a hunk: the diff is cut off", err);
     if (f->kind == MYTH_DIFF_CHANGED && r->has_sides && !r->has_old)
         f->kind = MYTH_DIFF_ADDED;
     if (f->kind == MYTH_DIFF_CHANGED && r->has_sides && !r->has_new)
@@ -286,11 +290,20 @@ static void skip_binary_patch(reader *r)
         ;
 }
 
-/* Lines between "diff --git" and the first hunk. False: it is none of them. */
-static myth_status read_extended(reader *r, bool *is_taken, myth_error *err)
+/* "index e69de29..1": the name that git gives to no bytes, in either of its hashes. */
+static bool is_empty_blob(const char *line, size_t n)
+{
+    static const char *const empty[] = { "e69de29", "473a0f4" };
+    for (size_t i = 6; i + 7 <= n; i++)
+        if ((line[i - 1] == ' ' || line[i - 1] == '.') && (memcmp(line + i, empty[0], 7) == 0 || memcmp(line + i, empty[1], 7) == 0))
+            return true;
+    return false;
+}
+
+/* Lines between "diff --git" and the first hunk. */
+static myth_status read_extended(reader *r, myth_error *err)
 {
     myth_diff_file *f = r->file;
-    *is_taken = true;
     if (begins(r, "new file mode ")) {
         f->kind = MYTH_DIFF_ADDED;
         read_mode(r, sizeof("new file mode ") - 1);
@@ -310,6 +323,8 @@ static myth_status read_extended(reader *r, bool *is_taken, myth_error *err)
         f->kind = MYTH_DIFF_COPIED;
         return read_plain_path(r, sizeof("copy to ") - 1, r->new_path, &r->has_new, err);
     } else if (begins(r, "index ")) {
+        r->has_index = true;
+        r->is_empty = is_empty_blob(r->line, r->n_line);
         const char *mode = r->n_line > 7 ? r->line + r->n_line - 7 : "";        /* "index a..b 120000" */
         if (mode[0] == ' ')
             read_mode(r, r->n_line - 6);
@@ -317,8 +332,8 @@ static myth_status read_extended(reader *r, bool *is_taken, myth_error *err)
         f->is_binary = true;
         if (begins(r, "GIT"))
             skip_binary_patch(r);
-    } else {
-        *is_taken = begins(r, "old mode ") || begins(r, "similarity index ") || begins(r, "dissimilarity index ");
+    } else if (begins(r, "--- ")) {
+        return wrong(r, "\"---\" without \"+++\" behind it", err);
     }
     return MYTH_OK;
 }
@@ -453,7 +468,6 @@ static myth_status read_hunk(reader *r, myth_error *err)
 static myth_status read_line(reader *r, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    bool is_taken = false;
     if (begins(r, "diff --cc ") || begins(r, "diff --combined ") || begins(r, "@@@ "))
         return wrong(r, "a combined diff of a merge; take one against one parent: git diff COMMIT^1 COMMIT", err);
     if (begins(r, "diff --git ")) {
@@ -471,7 +485,7 @@ static myth_status read_line(reader *r, myth_error *err)
             return wrong(r, "a hunk before any file", err);
         MYTH_TRY(read_hunk(r, err));
     } else if (r->file && !r->has_sides) {
-        MYTH_TRY(read_extended(r, &is_taken, err));
+        MYTH_TRY(read_extended(r, err));
     }
 fail:
     return st;

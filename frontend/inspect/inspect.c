@@ -95,19 +95,14 @@ static uint32_t longest_path(const myth_inspection *in)
 static uint32_t n_answer(const myth_inspection *in) { return 1 + (myth_inspect_has_rounds(in) ? in->o.context_rounds : 0); }
 static uint32_t cap_finding(const myth_inspection *in) { return in->n_part * n_answer(in) * (uint32_t)in->limits.n_finding; }
 
-/* The ledger of what rounds bring: held from open on, so that it is in every plan. */
-static myth_status take_reserve(myth_inspection *in, myth_error *err)
+/* The ledger of what rounds bring: there from open on, so that what they need at hand is in every plan; its bytes are booked by the run. */
+static myth_status open_reserve(myth_inspection *in, myth_error *err)
 {
     if (!myth_inspect_has_rounds(in))
         return MYTH_OK;
     myth_status st = myth_mem_open(&in->reserve, ROUND_BYTES, err);
     if (st != MYTH_OK)
         return st;
-    if (!myth_mem_book(in->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, "rounds", ROUND_BYTES)) {
-        myth_mem_close(in->reserve);
-        in->reserve = NULL;
-        return myth_inspect_no_room("rounds", ROUND_BYTES, err);
-    }
     in->now_mem = in->reserve;
     st = myth_marks_reserve(&in->marks, in->reserve, MYTH_SEALED_SOURCES, SPARE_SUPPRESSIONS, err);
     return st == MYTH_OK ? myth_material_seal(in->material, in->reserve, err) : st;
@@ -140,7 +135,7 @@ myth_status myth_inspect_open(myth_inspection **out, const myth_model *model, my
     MYTH_TRY(list_files(in, err));
     in->path_len = longest_path(in);
     MYTH_TRY(myth_marks_open(&in->marks, in->mem, &in->report, in->block, in->n_block, cap_finding(in), !opts->no_inline_ignores, opts->baseline, err));
-    MYTH_TRY(take_reserve(in, err));
+    MYTH_TRY(open_reserve(in, err));
     in->report.block = in->block;
     in->report.n_block = in->n_block;
     *out = in;
@@ -160,7 +155,8 @@ void myth_inspect_close(myth_inspection *in)
     if (in->reserve) {
         myth_material_unseal(in->material);
         myth_mem_close(in->reserve);
-        myth_mem_unbook(mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, ROUND_BYTES);
+        if (in->has_booked)
+            myth_mem_unbook(mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, ROUND_BYTES);
     }
     myth_free(mem, in->room);
     myth_free(mem, in->text2);
@@ -250,7 +246,7 @@ myth_status myth_inspect_needs(const myth_inspection *in, myth_engine_opts *opts
         return st;
     size_run(&b, in);
     memset(extra, 0, sizeof(*extra));
-    extra->bytes[MYTH_MEM_STAGING] = beside_engine(in, &engine, MYTH_MEM_STAGING, false, sum_run(&b));
+    extra->bytes[MYTH_MEM_STAGING] = beside_engine(in, &engine, MYTH_MEM_STAGING, false, sum_run(&b) + (in->reserve ? ROUND_BYTES : 0));
     extra->bytes[MYTH_MEM_OTHER] = beside_engine(in, &engine, MYTH_MEM_OTHER, true,
                                                  myth_grammar_plan(in->model->tokenizer, in->model->config.n_vocab, N_CACHED_MASK));
     return MYTH_OK;
@@ -276,6 +272,9 @@ myth_status myth_inspect_take_run(myth_inspection *in, myth_error *err)
     in->room = myth_inspect_take(in, "answers", b.room, 1);
     if (!in->finding || !in->citation || !in->request || !in->context || !in->drop || !in->ids || !in->text || !in->text2 != !b.text2 || !in->room)
         return myth_inspect_no_room("findings", (size_t)sum_run(&b), err);
+    in->has_booked = in->reserve && myth_mem_book(in->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, "rounds", ROUND_BYTES);
+    if (in->reserve && !in->has_booked)
+        return myth_inspect_no_room("rounds", ROUND_BYTES, err);
     n_stop = myth_chat_stop_ids(t, in->model->config.family, stop);
     return myth_grammar_open(&in->grammar, in->mem, t, in->model->config.n_vocab, stop, n_stop, N_CACHED_MASK, err);
 }

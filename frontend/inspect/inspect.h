@@ -33,7 +33,7 @@ extern "C" {
 enum { MYTH_INSPECT_PROMPT_TOKENS = 12000, MYTH_INSPECT_NEW_TOKENS = 1024, MYTH_INSPECT_BRIEF_TOKENS = 512, MYTH_INSPECT_PARTS_MAX = 1024 };
 /* Y-39: the map and the task have ranges of their own, the code has the rest. A round brings one screenful of definitions, not a second
  * prompt. */
-enum { MYTH_INSPECT_MAP_TOKENS = 2000, MYTH_INSPECT_TASK_TOKENS = 500, MYTH_INSPECT_ROUND_TOKENS = 2000, MYTH_INSPECT_ROUNDS_MAX = 4 };
+enum { MYTH_INSPECT_MAP_TOKENS = 2000, MYTH_INSPECT_TASK_TOKENS = 500, MYTH_INSPECT_ROUND_TOKENS = 2000, MYTH_INSPECT_ROUNDS = 1, MYTH_INSPECT_ROUNDS_MAX = 4 };
 
 typedef enum { MYTH_EXCHANGE_FIRST, MYTH_EXCHANGE_EXPAND, MYTH_EXCHANGE_CONTEXT } myth_exchange_kind;
 const char *myth_exchange_name(myth_exchange_kind kind);         /* "first", "expand", "context" */

@@ -275,13 +275,13 @@ static myth_status make_parts(myth_inspection *in, const myth_parts *p, myth_err
     myth_status st = MYTH_OK;
     drop_parts(in);
     in->cap_block = p->n_row + p->n_part * n_round * MYTH_BLOCK_MAX;
-    in->part = myth_inspect_take(in, "parts", p->n_part, sizeof(part));
+    in->part = myth_inspect_take(in, "parts", p->n_part, sizeof(inspect_part));
     in->block = myth_inspect_take(in, "parts", in->cap_block, sizeof(myth_block));
     in->block_piece = myth_inspect_take(in, "parts", in->cap_block, sizeof(uint32_t));
     if (!in->part || !in->block || !in->block_piece)
         return myth_inspect_no_room("parts", in->cap_block * sizeof(myth_block), err);
     for (uint32_t i = 0; i < p->n_row; i++) {
-        part *at = &in->part[p->row[i].part];
+        inspect_part *at = &in->part[p->row[i].part];
         at->block0 = at->n_block ? at->block0 : i;
         at->n_block++;
         in->block[i] = p->row[i].block;
@@ -289,14 +289,14 @@ static myth_status make_parts(myth_inspection *in, const myth_parts *p, myth_err
     }
     in->n_block = p->n_row;
     for (; in->n_part < p->n_part; in->n_part++) {
-        part *at = &in->part[in->n_part];
+        inspect_part *at = &in->part[in->n_part];
         MYTH_TRY(encode_blocks(in, in->block + at->block0, at->n_block, &at->ids, &at->n_ids, err));
     }
 fail:
     return st;
 }
 
-static bool is_one_line(const myth_inspection *in, const part *p)
+static bool is_one_line(const myth_inspection *in, const inspect_part *p)
 {
     return p->n_block == 1 && in->block[p->block0].first == in->block[p->block0].last;
 }

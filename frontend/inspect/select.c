@@ -34,6 +34,12 @@ void myth_select_close(myth_select *s)
     myth_free(s->mem, s);
 }
 
+void myth_select_set_rank(myth_select *s, myth_rank_fn rank, void *user)
+{
+    s->rank = rank;
+    s->rank_user = user;
+}
+
 static bool find_source(const myth_material *m, uint32_t *source, const char *path)
 {
     for (uint32_t i = 0; i < myth_material_n_source(m); i++)
@@ -144,12 +150,70 @@ myth_status myth_select_add(myth_select *s, uint32_t *index, bool *is_new, myth_
 
 /* ---- what the index knows of a definition ---- */
 
-static myth_status add_places(myth_select *s, myth_material *m, const myth_usage_places *places, const char *what, uint32_t of, uint32_t most,
-                              myth_select_counts *counts, myth_error *err)
+/* The lines of a place as the side has them; *text NULL when it has none. */
+static myth_status read_place(myth_select *s, unsigned char **bytes, const char **text, size_t *n_text, const myth_usage_place *p, myth_error *err)
 {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < places->n; i++) {
+    myth_error local = { 0 };
+    size_t n, at = 0;
+    uint32_t line = 1;
+    *text = NULL;
+    *n_text = 0;
+    myth_status st = myth_revision_read(s->side, bytes, &n, p->path, MYTH_SOURCE_MAX, &local);
+    if (st == MYTH_ENOTFOUND || st == MYTH_EUNSUPPORTED || st == MYTH_ELIMIT)
+        return MYTH_OK;
+    if (st != MYTH_OK) {
+        if (err)
+            *err = local;
+        return st;
+    }
+    for (; at < n && line < p->line0; at++)
+        line += (*bytes)[at] == '\n';
+    size_t end = at;
+    for (; end < n && line <= p->line1; end++)
+        line += (*bytes)[end] == '\n';
+    *text = (const char *)*bytes + at;
+    *n_text = end - at;
+    return MYTH_OK;
+}
+
+/* The order in which places are taken: as they stand, or, when not all of them will be, as the ranker says. */
+static myth_status order_places(myth_select *s, uint32_t order[MYTH_USAGE_PLACES], const myth_usage_places *places, uint32_t most, const char *name,
+                                const char *what, myth_error *err)
+{
+    uint32_t n = places->n < MYTH_SELECT_RANKED ? places->n : MYTH_SELECT_RANKED, rank[MYTH_SELECT_RANKED];
+    unsigned char *bytes[MYTH_SELECT_RANKED] = { NULL };
+    myth_candidate c[MYTH_SELECT_RANKED];
+    char question[320];
+    myth_status st = MYTH_OK;
+    for (uint32_t i = 0; i < places->n; i++)
+        order[i] = i;
+    if (!s->rank || places->n <= most)
+        return MYTH_OK;
+    snprintf(question, sizeof(question), "Which %s of %.200s matters most for whether it is right and safe?", what, name);
+    for (uint32_t i = 0; i < n; i++) {
         const myth_usage_place *p = &places->place[i];
+        const char *text;
+        size_t n_text;
+        MYTH_TRY(read_place(s, &bytes[i], &text, &n_text, p, err));
+        c[i] = (myth_candidate){ .path = p->path, .symbol = p->name, .text = text ? text : "", .n_text = n_text, .line = p->line0 };
+    }
+    MYTH_TRY(s->rank(s->rank_user, question, c, n, rank, err));
+    memcpy(order, rank, n * sizeof(*order));
+fail:
+    for (uint32_t i = 0; i < n; i++)
+        myth_free(s->mem, bytes[i]);
+    return st;
+}
+
+static myth_status add_places(myth_select *s, myth_material *m, const myth_usage_places *places, const char *name, const char *what, uint32_t of,
+                              uint32_t most, myth_select_counts *counts, myth_error *err)
+{
+    uint32_t n = 0, order[MYTH_USAGE_PLACES];
+    myth_status st = most ? order_places(s, order, places, most, name, what, err) : MYTH_OK;
+    if (st != MYTH_OK || !most)
+        return st;
+    for (uint32_t i = 0; i < places->n; i++) {
+        const myth_usage_place *p = &places->place[order[i]];
         char why[MYTH_USAGE_WHY + 16];
         bool is_new;
         if (n == most) {
@@ -159,7 +223,7 @@ static myth_status add_places(myth_select *s, myth_material *m, const myth_usage
         snprintf(why, sizeof(why), "%s: %s", what, p->why);
         myth_wanted w = { .path = p->path, .name = p->name, .parent = p->parent, .why = why, .line = p->line, .line0 = p->line0, .line1 = p->line1,
                           .score = p->strength, .of = of };
-        myth_status st = myth_select_add(s, NULL, &is_new, m, &w, err);
+        st = myth_select_add(s, NULL, &is_new, m, &w, err);
         if (st != MYTH_OK)
             return st;
         n += is_new;
@@ -173,10 +237,10 @@ myth_status myth_select_usage(myth_select *s, myth_material *m, const myth_usage
                               myth_select_counts *counts, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    MYTH_TRY(add_places(s, m, &d->callers, "caller", of, most->callers, counts, err));
-    MYTH_TRY(add_places(s, m, &d->callees, "callee", of, most->callees, counts, err));
-    MYTH_TRY(add_places(s, m, &d->tests, "test", of, most->tests, counts, err));
-    MYTH_TRY(add_places(s, m, &d->exports, "export", of, most->exports, counts, err));
+    MYTH_TRY(add_places(s, m, &d->callers, d->name, "caller", of, most->callers, counts, err));
+    MYTH_TRY(add_places(s, m, &d->callees, d->name, "callee", of, most->callees, counts, err));
+    MYTH_TRY(add_places(s, m, &d->tests, d->name, "test", of, most->tests, counts, err));
+    MYTH_TRY(add_places(s, m, &d->exports, d->name, "export", of, most->exports, counts, err));
 fail:
     return st;
 }

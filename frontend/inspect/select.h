@@ -10,6 +10,8 @@
  * Pieces    a definition whole; one of context that is longer than MYTH_SELECT_WHOLE lines only around the place that matters. `why` says
  *           what put it there
  * Bounds    MYTH_SELECT_*: of each kind the best; what is left out is counted
+ * Rank      with a ranker (rerank.h) it says what the best are: of a topic the first of MYTH_TOPIC_CANDIDATES, of callers, callees and tests when
+ *           there are more than are shown
  * Memory    of its own ledger, so that a run's plan does not change with what was looked up (the material is in the run's)
  * Owner     index, side and material are the caller's; the selector is closed before them
  * Errors    MYTH_ENOTFOUND nothing of that name, with the nearest; and what index, side and material return                      */
@@ -18,6 +20,7 @@
 
 #include "diff.h"
 #include "material.h"
+#include "rerank.h"
 #include "retrieval/retrieval.h"
 
 #ifdef __cplusplus
@@ -31,7 +34,9 @@ enum {
     MYTH_SELECT_AROUND = 8,                 /* lines on each side of a place in what is longer                 */
     MYTH_SELECT_TOP = 3,                    /* lines on each side of a place at the top of a file              */
     MYTH_SELECT_LOOKUPS = 32,               /* changed definitions whose callers are looked up                 */
-    MYTH_TOPIC_MIN = 5, MYTH_TOPIC_DEFAULT = 10, MYTH_TOPIC_MAX = 12    /* chunks of a topic                   */
+    MYTH_SELECT_RANKED = 48,                /* callers, or callees, or tests that a ranker looks at            */
+    MYTH_TOPIC_MIN = 5, MYTH_TOPIC_MAX = 12,            /* chunks of a topic                                   */
+    MYTH_TOPIC_CANDIDATES = 30              /* that a ranker chooses from                                      */
 };
 
 typedef struct myth_select myth_select;
@@ -43,6 +48,10 @@ void myth_select_close(myth_select *s);                                 /* takes
 /* Who is told what a topic's search found, before pieces are made of the first n_taken in `order` (NULL = the hits' own). */
 typedef void (*myth_select_watcher)(void *user, const myth_search_opts *asked, const myth_hits *hits, const uint32_t *order, uint32_t n_taken);
 void myth_select_watch(myth_select *s, myth_select_watcher on_search, void *user);
+
+/* Puts n candidates in order: indexes to order[n], the best first. */
+typedef myth_status (*myth_rank_fn)(void *user, const char *question, const myth_candidate *c, uint32_t n, uint32_t *order, myth_error *err);
+void myth_select_set_rank(myth_select *s, myth_rank_fn rank, void *user);      /* NULL = none */
 
 typedef struct {
     uint32_t n_subject, n_context;          /* pieces added                            */

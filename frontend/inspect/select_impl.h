@@ -10,6 +10,8 @@ struct myth_select {
     myth_revision *side;
     myth_chunker *chunker;
     const bool *is_cancelled;
+    myth_rank_fn rank;                      /* NULL = none */
+    void *rank_user;
     myth_select_watcher on_search;          /* NULL = none */
     void *on_search_user;
 };

@@ -69,6 +69,19 @@ static myth_status add_hit(myth_select *s, myth_material *m, const myth_hit *h, 
     return st;
 }
 
+/* The hits in the order they are taken: as the search has them, or as the ranker says. */
+static myth_status order_hits(myth_select *s, uint32_t order[MYTH_TOPIC_CANDIDATES], const myth_hits *hits, const char *question, myth_error *err)
+{
+    myth_candidate c[MYTH_TOPIC_CANDIDATES];
+    uint32_t n = hits->n_hit < MYTH_TOPIC_CANDIDATES ? hits->n_hit : MYTH_TOPIC_CANDIDATES;
+    for (uint32_t i = 0; i < n; i++) {
+        const myth_hit *h = &hits->hit[i];
+        order[i] = i;
+        c[i] = (myth_candidate){ .path = h->path, .symbol = h->symbol, .text = h->text, .n_text = h->n_text, .line = h->line0 };
+    }
+    return s->rank && n > 1 ? s->rank(s->rank_user, question, c, n, order, err) : MYTH_OK;
+}
+
 myth_status myth_select_topic(myth_select *s, myth_material *m, const char *question, uint32_t k, const myth_search_opts *opts, myth_select_counts *counts,
                               myth_error *err)
 {
@@ -76,14 +89,17 @@ myth_status myth_select_topic(myth_select *s, myth_material *m, const char *ques
     myth_search_opts o = *opts;
     myth_status st = MYTH_OK;
     *counts = (myth_select_counts){ 0 };
+    uint32_t order[MYTH_TOPIC_CANDIDATES];
     o.query = question;
-    o.k = k;
-    o.with_text = o.by_file = false;
+    o.k = s->rank ? MYTH_TOPIC_CANDIDATES : k;
+    o.with_text = s->rank != NULL;
+    o.by_file = false;
     MYTH_TRY(myth_search(&hits, s->index, &o, err));
+    MYTH_TRY(order_hits(s, order, &hits, question, err));
     if (s->on_search)
-        s->on_search(s->on_search_user, &o, &hits, NULL, k);
-    for (uint32_t i = 0; i < hits.n_hit; i++)
-        MYTH_TRY(add_hit(s, m, &hits.hit[i], counts, err));
+        s->on_search(s->on_search_user, &o, &hits, order, k);
+    for (uint32_t i = 0; i < hits.n_hit && i < k; i++)
+        MYTH_TRY(add_hit(s, m, &hits.hit[order[i]], counts, err));
     if (counts->n_subject == 0)
         st = myth_fail(err, MYTH_ENOTFOUND, "%.160s: no chunk has a word of it", question);
 fail:

@@ -79,6 +79,21 @@ static void comparisons_are_paired(void **state)
     json_decref(j);
 }
 
+/* With vectors, beside the words alone. */
+static void hybrid_beside_lexical(void **state)
+{
+    (void)state;
+    static cli_result r;
+    json_t *j = cli_json(&r, SMALL "--json --embed-model random:embeddinggemma-tiny:f32 --against lexical");
+    json_t *c = json_object_get(j, "configurations");
+    assert_string_equal(json_string_value(json_object_get(json_array_get(c, 0), "name")), "hybrid");
+    assert_true(json_is_false(json_object_get(json_array_get(c, 0), "lexical")) && json_is_true(json_object_get(json_array_get(c, 1), "lexical")));
+    equal(mean(j, 1, "all", "measures", "recall@12"), 2.0 / 3);
+    assert_true(mean(j, 0, "all", "measures", "recall@12") >= 2.0 / 3);         /* what has a vector near enough comes in as well */
+    json_decref(j);
+    cli_expect(&r, SMALL "--embed-model $D/none.gguf", 66);
+}
+
 static void the_gate(void **state)
 {
     (void)state;
@@ -111,6 +126,23 @@ static void answers(void **state)
     json_decref(j);
 }
 
+/* A build with inspect-diff is asked about the planted change as well. */
+static void a_planted_change(void **state)
+{
+    (void)state;
+    static cli_result r;
+    cli_shell(&r, "cp -R $D/s $D/d && cd $D/d && echo '{\"path\":\"src/door.c\",\"line\":3,\"rule\":\"other\",\"text\":\"return n - 1;\"}' >regression.jsonl && "
+                  "printf '%s\\n' 'diff --git a/src/door.c b/src/door.c' '--- a/src/door.c' '+++ b/src/door.c' '@@ -1,4 +1,4 @@' ' int open_door(int n)' ' {' '-    return n + 1;' '+    return n - 1;' ' }' "
+                  ">regression.patch");
+    assert_int_equal(r.code, 0);
+    cli_run(&r, "inspect-diff --help");
+    bool has_diff = r.code == 0;
+    json_t *j = cli_json(&r, "eval shop --data $D/d --part answers -m random:gemma3-tiny:f32 --json");
+    assert_int_equal((int)cli_number(j, "answers.changes"), has_diff ? 1 : 0);
+    assert_true(!has_diff == !json_object_get(json_object_get(j, "metrics"), "regression_recall"));
+    json_decref(j);
+}
+
 static void what_is_refused(void **state)
 {
     (void)state;
@@ -122,6 +154,7 @@ static void what_is_refused(void **state)
         { "eval cosqa --part answers", 2, "--part" },
         { "eval shop --data $D/s --against nonsense", 2, "--against" },
         { "eval shop --data $D/s --part retrieval --against base", 2, "base" },
+        { "eval c-commits --data $D/s --against topic", 2, "topic" },
         { "eval shop --data $D/s --part retrieval --weights nonsense=1", 2, "nonsense" },
         { "eval shop --data $D/s --part answers -m $D/none.gguf", 66, "none.gguf" },
     };
@@ -138,7 +171,8 @@ static void nothing_is_left_behind(void **state)
 {
     (void)state;
     static cli_result r;
-    cli_shell(&r, "mkdir $D/t && TMPDIR=$D/t XDG_CACHE_HOME=$D/c $M " SMALL " >/dev/null && test -z \"$(ls $D/t)\" && test ! -e $D/c");
+    cli_shell(&r, "mkdir $D/t && export TMPDIR=$D/t XDG_CACHE_HOME=$D/c XDG_STATE_HOME=$D/l && $M " SMALL " >/dev/null && "
+                  "$M eval shop --data $D/s --part answers -m random:gemma3-tiny:f32 >/dev/null && test -z \"$(ls $D/t)\" && test ! -e $D/c && test ! -e $D/l");
     assert_int_equal(r.code, 0);
 }
 
@@ -196,8 +230,8 @@ static void the_shipped_repository_holds_its_gate(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(measures_are_those_of_the_answers), cmocka_unit_test(comparisons_are_paired), cmocka_unit_test(the_gate),
-        cmocka_unit_test(answers), cmocka_unit_test(what_is_refused), cmocka_unit_test(nothing_is_left_behind), cmocka_unit_test(trees_of_commits),
+        cmocka_unit_test(measures_are_those_of_the_answers), cmocka_unit_test(comparisons_are_paired), cmocka_unit_test(hybrid_beside_lexical), cmocka_unit_test(the_gate),
+        cmocka_unit_test(answers), cmocka_unit_test(a_planted_change), cmocka_unit_test(what_is_refused), cmocka_unit_test(nothing_is_left_behind), cmocka_unit_test(trees_of_commits),
         cmocka_unit_test(batches), cmocka_unit_test(the_shipped_repository_holds_its_gate),
     };
     check_name();

@@ -155,6 +155,10 @@ static void refused(void **state)
     expect_refused(HEAD "@@ -4294967295 +1 @@\n a\n", "does not begin");
     expect_refused("@@ -1 +1 @@\n-a\n+b\n", "before any file");
     expect_refused("diff --git a/x b/y\n", "without a path");
+    expect_refused("diff --git a/x b/x\nindex 1..2 100644\n", "cut off");
+    expect_refused("diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n", "without");
+    expect_refused(HEAD, "cut off");
+    expect_refused("diff --git a/x b/x\nnew file mode 100644\nindex 0000000..1234567\n--- /dev/null\n+++ b/x\n", "cut off");
     expect_refused("--- a/x\n+++ \n@@ -1 +1 @@\n", "path is missing");
     expect_refused("--- /dev/null\n+++ /dev/null\n@@ -1 +1 @@\n", "both sides");
     expect_refused("--- \"a/x\n+++ b/x\n@@ -1 +1 @@\n", "cannot be read");
@@ -452,6 +456,7 @@ static void check_form(const myth_diff *d)
 
 static void hostile_text(void **state)
 {
+    static const char alphabet[] = "@+- \\\n\"0,9\rabd/\377";
     uint64_t rng = check_seed();
     char dir[512], *text;
     myth_diff d;
@@ -474,7 +479,7 @@ static void hostile_text(void **state)
         for (uint32_t k = check_below(&rng, 4); k > 0 && m > 0; k--) {
             size_t at = check_below(&rng, (uint32_t)m);
             if (check_below(&rng, 2))
-                own[at] = "@+- \\\n\"0,9\rabd/\377"[check_below(&rng, 18)];
+                own[at] = alphabet[check_below(&rng, sizeof(alphabet) - 1)];
             else
                 memmove(own + at, own + at / 2, m - at);
         }

@@ -409,11 +409,78 @@ static void parts_have_neighbours(void **state)
     bed_close(&b);
 }
 
+/* ---- a ranker ---- */
+
+typedef struct {
+    uint32_t n_call, n;
+    char question[320];
+} ranked;
+
+/* The last first; what it is given is what is found. */
+static myth_status rank_backwards(void *user, const char *question, const myth_candidate *c, uint32_t n, uint32_t *order, myth_error *err)
+{
+    ranked *r = user;
+    (void)err;
+    r->n_call++;
+    r->n = n;
+    snprintf(r->question, sizeof(r->question), "%s", question);
+    for (uint32_t i = 0; i < n; i++) {
+        order[i] = n - 1 - i;
+        assert_true(c[i].path[0] && c[i].n_text > 0 && c[i].line >= 1);
+    }
+    return MYTH_OK;
+}
+
+static myth_status rank_fails(void *user, const char *question, const myth_candidate *c, uint32_t n, uint32_t *order, myth_error *err)
+{
+    (void)user, (void)question, (void)c, (void)n, (void)order;
+    return myth_fail(err, MYTH_ECANCEL, "stopped");
+}
+
+static void a_ranker_chooses(void **state)
+{
+    static char text[8192];
+    ranked r = { 0 };
+    bed b;
+    myth_select_counts counts;
+    myth_error err = { 0 };
+    size_t n = (size_t)sprintf(text, "def target(x):\n    return x\n\n\n");
+    (void)state;
+    files_mkdir("k");
+    for (int i = 0; i < 20; i++)
+        n += (size_t)sprintf(text + n, "def caller_%02d(x):\n    return target(x + %d)\n\n\n", i, i);
+    files_put("k/k.py", text, n);
+    bed_open(&b, "k", NULL, false, true);
+    assert_int_equal(myth_select_symbol(b.select, b.m, "target", &counts, &err), MYTH_OK);
+    assert_int_equal(counts.n_context, MYTH_SELECT_CALLERS);
+    assert_int_equal(counts.n_more, 20 - MYTH_SELECT_CALLERS);
+    assert_non_null(piece_at(b.m, "k.py", 6, false));           /* the first callers */
+    assert_null(piece_at(b.m, "k.py", 5 + 4 * 19 + 1, false));
+    bed_close(&b);
+    bed_open(&b, "k", NULL, false, true);
+    myth_select_set_rank(b.select, rank_backwards, &r);
+    assert_int_equal(myth_select_symbol(b.select, b.m, "target", &counts, &err), MYTH_OK);
+    assert_true(r.n_call == 1 && r.n == 20 && strstr(r.question, "target"));
+    assert_null(piece_at(b.m, "k.py", 6, false));
+    assert_string_equal(piece_at(b.m, "k.py", 5 + 4 * 19 + 1, false)->symbol, "caller_19");
+    bed_close(&b);
+    bed_open(&b, "k", NULL, false, true);
+    r = (ranked){ 0 };
+    myth_select_set_rank(b.select, rank_backwards, &r);
+    assert_int_equal(myth_select_topic(b.select, b.m, "caller target", 5, &(myth_search_opts){ 0 }, &counts, &err), MYTH_OK);
+    assert_true(r.n_call <= 1 && strcmp(r.n_call ? r.question : "caller target", "caller target") == 0 && counts.n_subject <= 5);
+    bed_close(&b);
+    bed_open(&b, "k", NULL, false, true);
+    myth_select_set_rank(b.select, rank_fails, NULL);
+    assert_int_equal(myth_select_symbol(b.select, b.m, "target", &counts, &err), MYTH_ECANCEL);
+    bed_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_edits), cmocka_unit_test(revisions_are_as_git_has_them), cmocka_unit_test(requests), cmocka_unit_test(diff_of_a_patch),
-        cmocka_unit_test(symbol_and_topic), cmocka_unit_test(parts_have_neighbours),
+        cmocka_unit_test(symbol_and_topic), cmocka_unit_test(parts_have_neighbours), cmocka_unit_test(a_ranker_chooses),
     };
     check_name();
     return cmocka_run_group_tests(tests, begin, end);

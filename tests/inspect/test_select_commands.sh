@@ -234,6 +234,9 @@ has 'src/store.py 11 16 load\|src/store.py .*' "topic"
 "$mythos" inspect-topic 'where are sessions loaded from the store' --format json >"$dir/json" 2>"$dir/err" || true
 grep -q 'semantic: ' "$dir/err" || fail "topic does not say whether it is semantic: $(cat "$dir/err")"
 check tree src/store.py src/app.py tests/test_store.py src/tty.c
+"$mythos" inspect-topic 'where are sessions loaded from the store' --rerank on --format json -q >"$dir/json" || [ $? -eq 1 ] || fail "rerank: exit $?"
+check tree src/store.py src/app.py tests/test_store.py src/tty.c
+expect 0 inspect-topic 'sessions of the store' --rerank on --dry-run
 expect 66 inspect-topic 'qqzzyyxx'
 expect 2 inspect-topic 'x' --chunks 13
 

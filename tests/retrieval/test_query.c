@@ -2,13 +2,15 @@
 #include "support/check.h"
 #include "retrieval/query.h"
 
+#include <math.h>
+
 static myth_mem *mem;
 static myth_weights_search w;
 
 static int begin(void **state)
 {
     (void)state;
-    return myth_mem_open(&mem, 0, NULL) == MYTH_OK && myth_weights_search_set(&w, NULL, NULL) == MYTH_OK ? 0 : -1;
+    return myth_mem_open(&mem, 0, NULL) == MYTH_OK && myth_weights_search_set(&w, "early=0", NULL) == MYTH_OK ? 0 : -1;
 }
 
 static int end(void **state)
@@ -49,7 +51,9 @@ static void kinds(void **state)
     static const struct { const char *text; myth_query_kind kind; } row[] = {
         { "parse_json", MYTH_QUERY_SYMBOL }, { "Foo::bar", MYTH_QUERY_SYMBOL }, { "  loop->next  ", MYTH_QUERY_SYMBOL }, { "a.b.c()", MYTH_QUERY_SYMBOL },
         { "\"no such file\"", MYTH_QUERY_PHRASE }, { "where is the \"no such file\" message", MYTH_QUERY_PROSE }, { "read a file", MYTH_QUERY_PROSE },
-        { "one\ntwo\nthree", MYTH_QUERY_ISSUE },
+        { "one\ntwo\nthree", MYTH_QUERY_ISSUE }, { "net: fix a leak", MYTH_QUERY_ISSUE }, { "unix,sun-os: fix a leak", MYTH_QUERY_ISSUE },
+        { "fix a very late leak: how", MYTH_QUERY_PROSE }, { "what is a::b doing", MYTH_QUERY_PROSE }, { "leak (net): where", MYTH_QUERY_PROSE },
+        { "net:fix", MYTH_QUERY_SYMBOL },
         { "a b c d e f g h i j k l m n o p q r s t u v w x", MYTH_QUERY_PROSE }, { "a b c d e f g h i j k l m n o p q r s t u v w x y", MYTH_QUERY_ISSUE },
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
@@ -129,6 +133,59 @@ static void alternatives_share_a_group(void **state)
     assert_int_equal(term(&q, "dict")->kind, MYTH_TERM_WORD);
     assert_true(term(&q, "dict")->group != term(&q, "dictionaries")->group);
     myth_query_free(&q);
+}
+
+static void what_is_said_first_weighs_more(void **state)
+{
+    (void)state;
+    w.early = 0.5;
+    static const char *const text[] = { "socket closed by\ntimer\nexpired", "socket\nclosed\nby\ntimer" };
+    for (int i = 0; i < 2; i++) {
+        myth_query q = parse(text[i]);
+        assert_true(fabs(term(&q, "socket")->weight - 1) < 1e-12);
+        assert_true(fabs(term(&q, "closed")->weight - pow(2, -0.5)) < 1e-12);
+        assert_true(fabs(term(&q, "timer")->weight - pow(4, -0.5)) < 1e-12);    /* a word that is left out has its place */
+        myth_query_free(&q);
+    }
+    myth_query q = parse("socket closed by timer");                             /* a question is short */
+    assert_true(term(&q, "timer")->weight == 1);
+    myth_query_free(&q);
+    q = parse("timer\nsocket\ntimer");                                           /* its first place counts */
+    assert_true(fabs(term(&q, "timer")->weight - 1) < 1e-12);
+    myth_query_free(&q);
+    q = parse("uv_socket_closed");                                              /* a name has no first and last */
+    assert_true(term(&q, "closed")->weight == w.term_part);
+    myth_query_free(&q);
+    w.early = 0;
+}
+
+static void of_a_report_what_is_wrong(void **state)
+{
+    (void)state;
+    static const char text[] = "Timer fires late\n\n## Expected behaviour\nin order\n\n**Environment:**\n\nlinux kernel\nglibc\n\n## More\n"
+                               "sleeping process\n";
+    myth_query q = parse(text);
+    assert_int_equal(q.kind, MYTH_QUERY_ISSUE);
+    static const char *const in[] = { "timer", "late", "order", "sleeping" }, *const out[] = { "expected", "behaviour", "environment", "glibc", "kernel" };
+    for (size_t i = 0; i < sizeof in / sizeof *in; i++)
+        assert_non_null(term(&q, in[i]));
+    for (size_t i = 0; i < sizeof out / sizeof *out; i++)
+        assert_null(term(&q, out[i]));
+    myth_query_free(&q);
+    q = parse("sort a dictionary\nby value\n\nof keys");                     /* a report has words enough: no alternatives */
+    assert_null(term(&q, "dict"));
+    myth_query_free(&q);
+    q = parse("\n\n \n# Expected\n# Versions\nlinux\n");                      /* headings alone: the first line is none */
+    assert_non_null(term(&q, "expected"));
+    myth_query_free(&q);
+    q = parse("Timer fires late\n\nwhen the timer is slow\nor early\n");
+    assert_true(term(&q, "timer")->is_title && term(&q, "late")->is_title && !term(&q, "slow")->is_title);
+    myth_query_free(&q);
+    w.report = 0;
+    q = parse(text);
+    assert_non_null(term(&q, "glibc"));
+    myth_query_free(&q);
+    w.report = 1;
 }
 
 static void neighbours_join(void **state)
@@ -287,7 +344,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kinds), cmocka_unit_test(stop_words_go_unless_alone), cmocka_unit_test(compound_names_come_whole_and_in_parts),
-        cmocka_unit_test(a_word_once_by_its_stem), cmocka_unit_test(alternatives_share_a_group), cmocka_unit_test(neighbours_join),
+        cmocka_unit_test(a_word_once_by_its_stem), cmocka_unit_test(alternatives_share_a_group), cmocka_unit_test(what_is_said_first_weighs_more), cmocka_unit_test(of_a_report_what_is_wrong), cmocka_unit_test(neighbours_join),
         cmocka_unit_test(languages_say_where), cmocka_unit_test(names_are_what_is_written_as_code), cmocka_unit_test(wishes),
         cmocka_unit_test(phrases), cmocka_unit_test(refused), cmocka_unit_test(any_bytes), cmocka_unit_test(weights), cmocka_unit_test(no_memory),
     };

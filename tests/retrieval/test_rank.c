@@ -102,13 +102,13 @@ static void four_chunks_of_a_file_add_up(void **state)
 static void the_definition_wins(void **state)
 {
     (void)state;
-    RANK(10, false, { "user.c", 1.2, 1, 0, 0 }, { "home.c", 1, 1, 0, 1 });
+    RANK(10, false, { "user.c", 1.1, 1, 0, 0 }, { "home.c", 1, 1, 0, 1 });
     expect(0, 1);
-    assert_true(fabs(file[1].symbol - w.symbol * 1.2) < 1e-12);
-    RANK(10, false, { "user.c", 1.2, 1, 0, 0 }, { "home.c", 1, 1, 0, 0.5 });            /* two define it */
+    assert_true(fabs(file[1].symbol - w.symbol * 1.1) < 1e-12);
+    RANK(10, false, { "user.c", 1.1, 1, 0, 0 }, { "home.c", 1, 1, 0, 0.5 });            /* two define it */
     expect(0, 0);
     w.symbol = 0;
-    RANK(10, false, { "user.c", 1.2, 1, 0, 0 }, { "home.c", 1, 1, 0, 1 });
+    RANK(10, false, { "user.c", 1.1, 1, 0, 0 }, { "home.c", 1, 1, 0, 1 });
     expect(0, 0);
 }
 

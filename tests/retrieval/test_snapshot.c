@@ -127,11 +127,41 @@ static void a_damaged_tree_does_not_leave(void **state)
     assert_int_equal(n, 0);
 }
 
+/* A copy with a change: the same as git's own apply. */
+static void a_patch_is_applied_to_a_copy(void **state)
+{
+    (void)state;
+    if (!make_repository())
+        skip();
+    char from[2048], to[2048], patch[4096];
+    snprintf(from, sizeof(from), "%s", files_path("plain"));
+    snprintf(to, sizeof(to), "%s", files_path("copy"));
+    assert_int_equal(shell("rm -rf plain copy wanted && mkdir -p plain/d copy wanted && seq 1 20 >plain/d/n.txt && printf gone >plain/old && ln -s old plain/link && "
+                           "cp -R plain/d plain/old wanted && cd wanted && git init -q . && git add . && sed -i 's/^7$/seven/' d/n.txt && rm old && printf 'new\\n' >e && "
+                           "git add -N e && git diff >../p && rm -rf .git"),
+                     0);
+    FILE *f = fopen(files_path("p"), "rb");
+    size_t n = fread(patch, 1, sizeof(patch), f);
+    fclose(f);
+    myth_error err = { 0 };
+    assert_int_equal(myth_snapshot_copy(from, to, &err), MYTH_OK);
+    assert_int_equal(shell("cmp plain/d/n.txt copy/d/n.txt && cmp plain/old copy/old && test ! -e copy/link"), 0);
+    if (myth_snapshot_patch(to, patch, n, &err) != MYTH_OK)
+        print_error("%s\n", err.msg);
+    assert_int_equal(shell("rm -rf copy/.git && diff -r copy wanted"), 0);
+    assert_int_equal(myth_snapshot_copy(from, to, NULL), MYTH_EIO);                     /* nothing is written over */
+    assert_int_equal(myth_snapshot_copy("/nowhere/at/all", to, NULL), MYTH_ENOTFOUND);
+    assert_int_equal(shell("rm -rf copy && mkdir copy && cp -R plain/d plain/old copy && echo other >copy/d/n.txt && cp -R copy before"), 0);
+    assert_int_equal(myth_snapshot_patch(to, patch, n, NULL), MYTH_EFORMAT);            /* all of it or nothing */
+    assert_int_equal(shell("rm -rf copy/.git && diff -r copy before"), 0);
+    assert_int_equal(myth_snapshot_patch(to, "--- a/x\n+++ b/x\n@@ nonsense\n", 29, NULL), MYTH_EFORMAT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_are_those_of_git), cmocka_unit_test(suffixes_choose), cmocka_unit_test(what_is_not_there),
-        cmocka_unit_test(a_damaged_tree_does_not_leave),
+        cmocka_unit_test(a_damaged_tree_does_not_leave), cmocka_unit_test(a_patch_is_applied_to_a_copy),
     };
     check_name();
     return cmocka_run_group_tests(tests, begin, end);

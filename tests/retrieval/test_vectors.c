@@ -2,7 +2,9 @@
  * the model and what is not, stops, two makers, and searches by words and meaning. */
 #include "index_tree.h"
 #include "words_embedder.h"
+#include "retrieval/corpus.h"
 #include "retrieval/search.h"
+#include "retrieval/vectors_faiss.h"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -577,6 +579,130 @@ static void a_chunk_without_a_vector_keeps_its_match(void **unused)
     myth_index_close(x);
 }
 
+/* Rows of one piece and no names: a score is its match, so that it can be written out. */
+static void a_corpus_by_hand(void **unused)
+{
+    (void)unused;
+    enum { N = 40 };
+    static char text[N][80];
+    static const char *const query[] = { "parse a request and count", "zebra unicorn", "session of the user with error" };
+    const double share = 0.4;
+    myth_error err = { 0 };
+    myth_corpus *by_words, *both;
+    const myth_text_embedder e = words_embedder(&state);
+    uint64_t rng = check_seed();
+    assert_int_equal(myth_corpus_open(&by_words, mem, &err), MYTH_OK);
+    assert_int_equal(myth_corpus_open(&both, mem, &err), MYTH_OK);
+    assert_int_equal(myth_corpus_embed(both, &e, &err), MYTH_OK);
+    for (int i = 0; i < N; i++) {
+        snprintf(text[i], sizeof(text[i]), "%s %s of %s and %s", word(&rng), word(&rng), word(&rng), word(&rng));
+        myth_corpus_row row = { .id = "x", .n_id = 1, .text = text[i], .n_text = strlen(text[i]) };
+        assert_int_equal(myth_corpus_add(by_words, &row, &err), MYTH_OK);
+        assert_int_equal(myth_corpus_add(both, &row, &err), MYTH_OK);
+    }
+    assert_int_equal(myth_corpus_embed(both, &e, &err), MYTH_EARG);             /* too late */
+    for (size_t i = 0; i < sizeof(query) / sizeof(query[0]); i++) {
+        myth_corpus_hit hit[N];
+        uint32_t n;
+        double lexical[N] = { 0 }, near[N], top = 0, least = INFINITY, greatest = -INFINITY;
+        float q[WORDS_DIM], v[WORDS_DIM];
+        words_vector(q, query[i], strlen(query[i]));
+        assert_int_equal(myth_corpus_search(by_words, query[i], strlen(query[i]), NULL, N, hit, &n, &err), MYTH_OK);
+        for (uint32_t k = 0; k < n; k++)
+            lexical[hit[k].row] = hit[k].score;
+        for (int k = 0; k < N; k++) {
+            words_vector(v, text[k], strlen(text[k]));
+            near[k] = words_dot(v, q);
+            top = fmax(top, lexical[k]);
+            least = fmin(least, near[k]);
+            greatest = fmax(greatest, near[k]);
+        }
+        top = top > 0 ? top : 1;
+        assert_int_equal(myth_corpus_search(both, query[i], strlen(query[i]), "semantic=0.4", N, hit, &n, &err), MYTH_OK);
+        assert_true(n >= N - 1);                                /* all of them are near by some measure, the farthest by none */
+        for (uint32_t k = 0; k < n; k++) {
+            const uint32_t r = hit[k].row;
+            const double wanted = (1 - share) * lexical[r] + share * top * (near[r] - least) / (greatest - least);
+            assert_true(fabs(hit[k].score - wanted) < 1e-4 * top);
+            assert_true(k == 0 || hit[k - 1].score > hit[k].score || (hit[k - 1].score == hit[k].score && hit[k - 1].row < r));
+        }
+    }
+    myth_corpus_close(both);
+    myth_corpus_close(by_words);
+}
+
+/* Lists around centres: the same for any number of threads, and the lists near a query have what is near it. The last test: FAISS's threads do not
+ * go through a fork. */
+static void lists_have_what_is_near(void **unused)
+{
+    (void)unused;
+    enum { N = 4000, DIM = 32, LISTS = 63, CENTRES = 40, PROBED = 4, K = 10, QUERIES = 50 };
+    static float x[N * DIM], one[LISTS * DIM], two[LISTS * DIM], trained[2 * DIM];
+    static int64_t list[N], again[N], place[K];
+    static unsigned char code[N * DIM];
+    static uint32_t row[N];
+    float centre[CENTRES * DIM], score[K];
+    uint64_t rng = check_seed();
+    uint32_t n_found = 0;
+    for (int i = 0; i < CENTRES * DIM; i++)
+        centre[i] = check_unit(&rng) - 0.5f;
+    for (int i = 0; i < N; i++) {
+        const float *c = centre + check_below(&rng, CENTRES) * DIM;
+        double ss = 0;
+        for (int d = 0; d < DIM; d++) {
+            x[i * DIM + d] = c[d] + 0.3f * (check_unit(&rng) - 0.5f);
+            ss += (double)x[i * DIM + d] * (double)x[i * DIM + d];
+        }
+        for (int d = 0; d < DIM; d++)
+            x[i * DIM + d] /= (float)sqrt(ss);
+    }
+    myth_faiss_set_threads(1);
+    assert_true(myth_faiss_cluster(one, LISTS, x, N, DIM) && myth_faiss_assign(list, one, LISTS, x, N, DIM));
+    myth_faiss_set_threads(2);
+    assert_true(myth_faiss_cluster(two, LISTS, x, N, DIM) && myth_faiss_assign(again, two, LISTS, x, N, DIM));
+    assert_memory_equal(one, two, sizeof(one));
+    assert_memory_equal(list, again, sizeof(list));
+    for (int d = 0; d < DIM; d++) {
+        float least = INFINITY, greatest = -INFINITY;
+        for (int i = 0; i < N; i++) {
+            least = fminf(least, x[i * DIM + d]);
+            greatest = fmaxf(greatest, x[i * DIM + d]);
+        }
+        trained[d] = least;
+        trained[DIM + d] = greatest - least;
+    }
+    uint64_t end[LISTS], n = 0;
+    static float sorted[N * DIM];
+    for (int c = 0; c < LISTS; c++) {
+        for (uint32_t i = 0; i < N; i++)
+            if (list[i] == c) {
+                memcpy(sorted + n * DIM, x + i * DIM, DIM * sizeof(float));
+                row[n++] = i;
+            }
+        end[c] = n;
+    }
+    assert_int_equal(n, N);
+    assert_true(myth_faiss_sq8_encode(code, trained, sorted, N, DIM));
+    for (int i = 0; i < QUERIES; i++) {
+        const float *q = x + check_below(&rng, N) * DIM;
+        int64_t near[PROBED], best[K];
+        float s[PROBED > K ? PROBED : K];
+        uint64_t from[PROBED], to[PROBED];
+        assert_true(myth_faiss_flat_search(s, best, x, N, DIM, q, K));
+        assert_true(myth_faiss_flat_search(s, near, one, LISTS, DIM, q, PROBED));
+        for (int p = 0; p < PROBED; p++) {
+            from[p] = near[p] ? end[near[p] - 1] : 0;
+            to[p] = end[near[p]];
+        }
+        assert_true(myth_faiss_sq8_search(score, place, code, trained, from, to, PROBED, DIM, q, K));
+        for (int a = 0; a < K; a++)
+            for (int b = 0; b < K; b++)
+                n_found += place[a] >= 0 && row[place[a]] == (uint32_t)best[b];
+    }
+    print_message("%d of %d lists: recall@%d %.3f\n", PROBED, LISTS, K, (double)n_found / (K * QUERIES));
+    assert_true(n_found > 0.8 * K * QUERIES);
+}
+
 int main(void)
 {
     if (!myth_vectors_is_built()) {
@@ -587,7 +713,7 @@ int main(void)
         cmocka_unit_test(kinds_beside_brute_force), cmocka_unit_test(a_text_is_embedded_once), cmocka_unit_test(another_model_begins_anew),
         cmocka_unit_test(in_step_with_every_change), cmocka_unit_test(behind_is_never_wrong), cmocka_unit_test(a_stop_keeps_what_is_done),
         cmocka_unit_test(two_makers), cmocka_unit_test(bad_models), cmocka_unit_test(meaning_brings_what_words_miss),
-        cmocka_unit_test(a_chunk_without_a_vector_keeps_its_match),
+        cmocka_unit_test(a_chunk_without_a_vector_keeps_its_match), cmocka_unit_test(a_corpus_by_hand), cmocka_unit_test(lists_have_what_is_near),
     };
     check_name();
     return cmocka_run_group_tests(tests, begin, end);

@@ -205,6 +205,40 @@ static void what_was_embedded_is_kept(void **unused)
     assert_int_equal(stats.n_embedded, n_kept + rest);
 }
 
+/* A process reads while another updates again and again: what it gets is of the text it asks for. */
+static void a_reader_and_a_maker(void **unused)
+{
+    (void)unused;
+    uint64_t rng = check_seed();
+    myth_error err = { 0 };
+    uint32_t n_read = 0, n_with = 0, n_chunk;
+    int st;
+    tree_make("read", 15, &rng);
+    remove_all("r.db");
+    state = (words_state){ 0 };
+    assert_int_equal(update_all("read", "r.db", mem, NULL, &err), MYTH_OK);
+    pid_t child = fork();
+    if (child == 0) {
+        for (uint32_t i = 0; i < (check_is_full() ? 150u : 12u); i++) {
+            tree_change("read", 4, &rng);
+            if (update_all("read", "r.db", mem, NULL, NULL) != MYTH_OK)
+                _exit(1);
+        }
+        _exit(0);
+    }
+    while (waitpid(child, &st, WNOHANG) == 0) {
+        bytes b = { 0 };
+        n_with += dump_vectors(&b, "read", "r.db", &n_chunk) > 0;
+        n_read++;
+        bytes_free(&b);
+    }
+    assert_true(WIFEXITED(st) && WEXITSTATUS(st) == 0);
+    print_message("%u reads beside the updates, %u of them with vectors\n", n_read, n_with);
+    assert_true(n_with > 0);
+    check_whole("read", "r.db");
+    equals_fresh("read", "r.db");
+}
+
 /* ---- flipped bytes ---- */
 
 typedef struct {
@@ -448,7 +482,8 @@ int main(void)
         return CHECK_SKIP;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(killed), cmocka_unit_test(what_was_embedded_is_kept), cmocka_unit_test(flipped), cmocka_unit_test(cut),
+        cmocka_unit_test(killed), cmocka_unit_test(what_was_embedded_is_kept), cmocka_unit_test(a_reader_and_a_maker),
+        cmocka_unit_test(flipped), cmocka_unit_test(cut),
         cmocka_unit_test(no_memory),
     };
     check_name();

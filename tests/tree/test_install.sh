@@ -49,6 +49,7 @@ cc "$dir/consumer/main.c" -o "$dir/by_pkg_config" $(pkg-config --define-variable
 if ls models/*.gguf >/dev/null 2>&1; then               # the shipped model goes along and is found
     "$dir/prefix/bin/mythos" info --json | grep -q "\"path\":\"$dir/prefix/share/mythos/models/"
 fi
+"$dir/prefix/bin/mythos" eval shop --part retrieval --every 1000 -q >/dev/null                # and so does what eval measures on
 grep -q '^.TH MYTHOS 1' "$dir/prefix/share/man/man1/mythos.1"
 grep -q '_mythos' "$dir/prefix/share/bash-completion/completions/mythos"
 echo "installed, found and linked both ways"
