@@ -33,7 +33,7 @@ typedef struct {
     char title[160], task[TASK_BYTES];
 } diff_job;
 
-static myth_status read_diff(diff_job *j, myth_cli *cli, myth_error *err)
+static myth_status read_diff(diff_job *j, myth_error *err)
 {
     char *text = NULL;
     unsigned char *bytes = NULL;
@@ -64,7 +64,7 @@ static myth_status begin(void *user, myth_cli *cli, myth_error *err)
         return myth_fail(err, MYTH_EARG, "an empty revision; expected a commit, A..B, or nothing for the working tree");
     MYTH_TRY(myth_select_run_open(&j->run, cli, &j->o->select, &(myth_revision_opts){ .spec = spec, .is_staged = j->o->staged, .is_patch = j->o->patch != NULL },
                                   err));
-    MYTH_TRY(read_diff(j, cli, err));
+    MYTH_TRY(read_diff(j, err));
     if (j->o->patch)
         snprintf(j->title, sizeof(j->title), "diff of %.140s", j->o->patch);
     else
