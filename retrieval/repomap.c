@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-enum { FILE_LINE = UINT32_MAX, IMPORT_LINE = UINT32_MAX - 1, NAME_CAP = 160, LIST_CAP = 100, LISTED_TESTS = 2 };
+enum { FILE_LINE = INT32_MAX, IMPORT_LINE = INT32_MAX - 1, NAME_CAP = 160, LIST_CAP = 100, LISTED_TESTS = 2 };
 
 typedef struct {
     double value;
