@@ -20,7 +20,7 @@ static inline bool myth_buffer_reserve(myth_buffer *b, size_t n)
     if (b->is_short || b->cap - b->n >= n)
         return !b->is_short;
     size_t cap = 2 * b->cap + n + 64;
-    unsigned char *data = myth_realloc(b->mem, MYTH_MEM_OTHER, "map", b->data, cap);
+    unsigned char *data = (unsigned char *)myth_realloc(b->mem, MYTH_MEM_OTHER, "map", b->data, cap);
     b->is_short = !data;
     if (data) {
         b->data = data;
@@ -78,7 +78,7 @@ static inline uint64_t myth_bytes_number(myth_bytes *b)
 /* A string with its zero; "" when there is none. */
 static inline const char *myth_bytes_string(myth_bytes *b)
 {
-    const unsigned char *zero = b->p < b->end ? memchr(b->p, 0, (size_t)(b->end - b->p)) : NULL;
+    const unsigned char *zero = b->p < b->end ? (const unsigned char *)memchr(b->p, 0, (size_t)(b->end - b->p)) : NULL;
     const char *s = zero ? (const char *)b->p : "";
     b->is_bad |= !zero;
     b->p = zero ? zero + 1 : b->end;

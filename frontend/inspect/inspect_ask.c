@@ -132,7 +132,7 @@ static void keep_request(myth_inspection *in, const before *b, myth_str name)
 /* Verifies f and keeps it as finding *n; what does not hold is dropped and counted. */
 static void keep_finding(myth_inspection *in, myth_finding f, uint32_t *n)
 {
-    const part *p = &in->part[in->now];
+    const inspect_part *p = &in->part[in->now];
     f.block += p->block0;
     myth_verdict v = myth_verify(&in->citation[*n], &f, in->block, in->n_block, in->finding, *n);
     if (v != MYTH_CITES) {
@@ -150,7 +150,7 @@ static void keep_finding(myth_inspection *in, myth_finding f, uint32_t *n)
  * and beside it when it was cut off. */
 static myth_status keep(myth_inspection *in, myth_exchange_kind kind, myth_finish why, const char *text, size_t len, const before *b, myth_error *err)
 {
-    const part *p = &in->part[in->now];
+    const inspect_part *p = &in->part[in->now];
     myth_answer got;
     myth_status st = myth_answer_read(&got, in->room + in->room_used, in->block + p->block0, p->n_block, text, len, err);
     if (st != MYTH_OK)
@@ -277,7 +277,7 @@ static uint32_t turn_room(const myth_inspection *in, const myth_seq *s, uint32_t
 /* The part has its blocks and the new ones from here on. */
 static void extend_part(myth_inspection *in, const turn *t)
 {
-    part *p = &in->part[in->now];
+    inspect_part *p = &in->part[in->now];
     assert(in->n_block + t->n_block <= in->cap_block);
     p->block0 = in->n_block;
     p->n_block = t->n_block;
@@ -293,7 +293,7 @@ static void extend_part(myth_inspection *in, const turn *t)
 static myth_status ask_again(myth_inspection *in, myth_engine *e, myth_seq *s, const before *b, uint32_t *seen, uint32_t *fed, bool *went_on,
                              myth_finish *why, myth_error *err)
 {
-    const part *p = &in->part[in->now];
+    const inspect_part *p = &in->part[in->now];
     turn t = { .n_block = p->n_block, .n_old = p->n_block, .room = turn_room(in, s, *fed) };
     const uint32_t end = in->report.n_request;
     size_t len = 0;
@@ -343,7 +343,7 @@ static myth_status expand(myth_inspection *in, myth_engine *e, myth_seq *s, cons
 
 static myth_status run_part(myth_inspection *in, myth_engine *e, myth_seq *s, myth_finish *why, myth_error *err)
 {
-    const part *p = &in->part[in->now];
+    const inspect_part *p = &in->part[in->now];
     const before b = now_of(&in->report);
     const myth_findings_grammar g = { .block = in->block + p->block0, .n_block = p->n_block, .limits = in->o.two_pass ? &in->brief : &in->limits };
     uint32_t at = 0, seen = b.n_request, fed = 0;

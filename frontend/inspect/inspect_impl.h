@@ -13,14 +13,14 @@ enum { N_CACHED_MASK = 32, STEP_CTX = 64, ROUND_BYTES = 8 << 20, ROUND_PATH = 51
 typedef struct {
     int32_t *ids;
     uint32_t n_ids, block0, n_block;
-} part;
+} inspect_part;
 
 struct myth_inspection {
     myth_mem *mem, *now_mem;            /* now_mem: of texts and ids for a while; of rounds once they run */
     const myth_model *model;
     myth_material *material;
     myth_inspect_opts o;
-    part *part;                         /* [n_part] */
+    inspect_part *part;                         /* [n_part] */
     uint32_t n_part, n_prefix;          /* tokens that all prompts begin with */
     myth_block *block;                  /* by part; behind them those of rounds, old and new together */
     uint32_t *block_piece;              /* of each the piece it shows */

@@ -275,13 +275,13 @@ static myth_status make_parts(myth_inspection *in, const myth_parts *p, myth_err
     myth_status st = MYTH_OK;
     drop_parts(in);
     in->cap_block = p->n_row + p->n_part * n_round * MYTH_BLOCK_MAX;
-    in->part = myth_inspect_take(in, "parts", p->n_part, sizeof(part));
+    in->part = myth_inspect_take(in, "parts", p->n_part, sizeof(inspect_part));
     in->block = myth_inspect_take(in, "parts", in->cap_block, sizeof(myth_block));
     in->block_piece = myth_inspect_take(in, "parts", in->cap_block, sizeof(uint32_t));
     if (!in->part || !in->block || !in->block_piece)
         return myth_inspect_no_room("parts", in->cap_block * sizeof(myth_block), err);
     for (uint32_t i = 0; i < p->n_row; i++) {
-        part *at = &in->part[p->row[i].part];
+        inspect_part *at = &in->part[p->row[i].part];
         at->block0 = at->n_block ? at->block0 : i;
         at->n_block++;
         in->block[i] = p->row[i].block;
@@ -289,14 +289,14 @@ static myth_status make_parts(myth_inspection *in, const myth_parts *p, myth_err
     }
     in->n_block = p->n_row;
     for (; in->n_part < p->n_part; in->n_part++) {
-        part *at = &in->part[in->n_part];
+        inspect_part *at = &in->part[in->n_part];
         MYTH_TRY(encode_blocks(in, in->block + at->block0, at->n_block, &at->ids, &at->n_ids, err));
     }
 fail:
     return st;
 }
 
-static bool is_one_line(const myth_inspection *in, const part *p)
+static bool is_one_line(const myth_inspection *in, const inspect_part *p)
 {
     return p->n_block == 1 && in->block[p->block0].first == in->block[p->block0].last;
 }
@@ -330,7 +330,7 @@ static myth_status pack_parts(myth_inspection *in, uint32_t soft, uint32_t hard,
             return myth_fail(err, MYTH_ELIMIT, "rules, map and task leave no room for code");
         const uint32_t cap = in->o.code_tokens ? in->o.code_tokens : UINT32_MAX;
         myth_parts_opts o = { .soft = myth_min_u32(soft - fixed - less, in->budget.code_room), .hard = myth_min_u32(hard - fixed - less, cap),
-                             .max_part = MYTH_INSPECT_PARTS_MAX, .worker_path = in->o.worker_path, .cost = block_cost, .user = in };
+                             .max_part = MYTH_INSPECT_PARTS_MAX, .is_alone = in->o.style == MYTH_PROMPT_COMPACT, .worker_path = in->o.worker_path, .cost = block_cost, .user = in };
         myth_parts_close(&p);
         MYTH_TRY(myth_parts_make(&p, in->mem, in->material, &o, err));
         MYTH_TRY(make_parts(in, &p, err));
@@ -424,7 +424,7 @@ myth_status myth_inspect_plan_parts(myth_inspection *in, myth_error *err)
     } else if (in->o.code_tokens && whole - fixed > in->o.code_tokens && !in->o.split) {
         refuse(in, whole - fixed, in->o.code_tokens, "the code is too long");
     } else {
-        if (!n_context && n_block <= MYTH_BLOCK_MAX && whole <= soft && whole - fixed <= in->budget.code_room)
+        if (!n_context && n_block <= (in->o.style == MYTH_PROMPT_COMPACT ? 1 : MYTH_BLOCK_MAX) && whole <= soft && whole - fixed <= in->budget.code_room)
             MYTH_TRY(one_part(in, block, n_block, &own));
         else
             MYTH_TRY(pack_parts(in, soft, hard, fixed, &own));

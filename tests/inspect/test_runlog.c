@@ -213,7 +213,7 @@ static void test_replay(void **state)
                                          "-n 60 --format jsonl", "--format github --fail-level low", "--format rdjsonl -t 1 -c 2048 -ub 64",
                                          "--exact --format json --no-inline-ignores", "--split --max-prompt-tokens 330 --format json" };
     enum { N_FILE = sizeof(file) / sizeof(file[0]), N_FLAGS = sizeof(flags) / sizeof(flags[0]) };
-    const uint32_t n = check_is_full() ? 20 : check_sample(5);
+    const uint32_t n = check_is_full() ? 20 : check_sample(3);
     char line[512];
     uint64_t seed = check_seed();
     uint32_t of = check_below(&seed, N_FILE), how = check_below(&seed, N_FLAGS);
@@ -434,9 +434,6 @@ static void check_unmoved(const char *how)
     const char *said = strstr(r.err, "this run is not logged");
     if (!said || strstr(said + 4, "this run is"))
         fail_msg("%s: %s", how, r.err);
-    snprintf(line, sizeof(line), "$M %s %s -q >$D/logged", run, how);
-    assert_int_equal(run_quietly(line), code);
-    assert_string_equal(r.err, "");
     free(plain);
     free(logged);
 }
@@ -449,6 +446,8 @@ static void test_log_in_trouble(void **state)
     check_unmoved("--log $D/text.db");
     assert_int_equal(run_quietly("$M log list --log $D/text.db"), 65);
     assert_non_null(strstr(r.err, "remove this file"));
+    assert_true(run_quietly("$M inspect-file $D/a.c " TINY "-n 20 -q --log $D/text.db") == 3);
+    assert_string_equal(r.err, "");
     check_unmoved("--log $D");                                               /* a folder */
     check_unmoved("--log /proc/nowhere/runs.db");
     check_unmoved("--log $D/a.c/runs.db");
@@ -471,7 +470,7 @@ static void test_full_disk(void **state)
     put_file("a.c", source);
     int code = run_quietly("$M inspect-file $D/a.c " TINY "-n 120 --format json --no-log >$D/plain");
     char *plain = get_file("plain", &n_plain);
-    for (int blocks = 0; blocks < 300; blocks += check_is_full() ? 7 : 60) {         /* of 512 bytes; standard output is a pipe */
+    for (int blocks = 0; blocks < 300; blocks += check_is_full() ? 7 : 100) {         /* of 512 bytes; standard output is a pipe */
         new_log();
         snprintf(line, sizeof(line), "(trap '' XFSZ; ulimit -f %d; $M inspect-file $D/a.c " TINY LOG "-n 120 --format json; echo $? >&2) | cat >$D/logged", blocks);
         run_quietly(line);
