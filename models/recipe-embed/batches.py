@@ -9,10 +9,10 @@ from shards import PARTS
 
 BOS, EOS = 2, 1
 KINDS = ["sentence", "sentence2", "keywords", "keywords2", "name", "raw"]
-KIND_SHARE = np.array([0.28, 0.14, 0.16, 0.10, 0.22, 0.10])
-# What the document is made of, and how often, for questions made of the text and of the name.
+KIND_BOUND = np.cumsum([0.28, 0.14, 0.16, 0.10, 0.22])
+# What the document is made of, and up to which draw, for questions made of the text, of its keywords and of the name.
 FORMS = [("head", "body"), ("masked", "body"), ("head", "rest", "body"), ("masked", "first", "rest", "body")]
-FORM_SHARE = {"text": [0.45, 0.20, 0.35, 0.0], "keywords": [0.35, 0.15, 0.25, 0.25], "name": [0.0, 0.4, 0.0, 0.6]}
+FORM_BOUND = {"text": [0.45, 0.65, 1.0], "keywords": [0.35, 0.50, 0.75], "name": [0.0, 0.4, 0.4]}
 
 
 class Shard:
@@ -20,6 +20,7 @@ class Shard:
         data = np.load(path)
         self.column = {p: (data[p], data[p + "_at"]) for p in PARTS}
         self.same_text, self.same_name, self.package, self.c = (data[k] for k in ("same_text", "same_name", "package", "c"))
+        self.rarity = data["rarity"]
         self.prompts, self.quotes, self.max_ids = prompts, quotes, max_ids
 
     def __len__(self):
@@ -42,24 +43,26 @@ class Shard:
         order = said + [head] if self.c[i] else [head] + said
         return np.concatenate(order + [parts["body"]])[:self.max_ids]
 
-    def row(self, i, rng):
+    def row(self, i, draw):
+        """A question and a document, without marks; draw: two numbers in 0..1."""
         if self.has("sentence", i):
-            kind = KINDS[rng.choice(len(KINDS), p=KIND_SHARE)]
+            kind = KINDS[int(np.searchsorted(KIND_BOUND, draw[0]))]
             kind = kind if self.has(kind, i) else "sentence"
         else:
             kind = "name"
-        share = FORM_SHARE["name" if kind == "name" else "keywords" if kind.startswith("keywords") else "text"]
-        return self.part(kind, i), self.document(i, FORMS[rng.choice(4, p=share)])
+        bound = FORM_BOUND["name" if kind == "name" else "keywords" if kind.startswith("keywords") else "text"]
+        return self.part(kind, i), self.document(i, FORMS[int(np.searchsorted(bound, draw[1]))])
 
-    def finish(self, ids, use, rng):
-        """<bos> (prompt) ids <eos>; with a prompt half the time, for it must work with either."""
-        front = [BOS] + ([self.prompts[use]] if rng.random() < 0.5 else [])
+    def finish(self, ids, use, draw):
+        """<bos> (prompt) ids <eos>; mostly with a prompt, but it must work without."""
+        front = [BOS, self.prompts[use]] if draw < 0.75 else [BOS]
         return np.concatenate([front, ids, [EOS]]).astype(np.int64)
 
     def batch(self, rows, rng):
-        out = [self.row(i, rng) for i in rows]
-        asked = [self.finish(q, "code" if rng.random() < 0.5 else "query", rng) for q, _ in out]
-        found = [self.finish(d, "document", rng) for _, d in out]
+        draws = rng.random((len(rows), 5)) * (1 - 1e-9)
+        out = [self.row(i, d) for i, d in zip(rows, draws)]
+        asked = [self.finish(q, "code" if d[2] < 0.7 else "query", d[3]) for (q, _), d in zip(out, draws)]
+        found = [self.finish(t, "document", d[4]) for (_, t), d in zip(out, draws)]
         return asked, found
 
     def clashes(self, rows):

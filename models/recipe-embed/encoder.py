@@ -7,7 +7,6 @@ Bag      no layers: unit rows w_t s_t, averaged, then one dense layer. s_t is th
          weighs what it is worth
 """
 import json
-import re
 import sys
 from dataclasses import asdict, dataclass
 
@@ -16,10 +15,10 @@ import torch.nn.functional as F
 from torch import nn
 
 import fetch_more
+import words
 
 sys.path.insert(0, str(fetch_more.HERE.parent / "recipe"))
 import model                                        # noqa: E402
-import vocab                                        # noqa: E402
 
 
 @dataclass
@@ -50,34 +49,26 @@ BETWEEN = 256                                       # between the two dense laye
 
 # ---- the bag ----
 
-def word_of(piece):
-    return piece.replace(vocab.SPACE, "").strip("_").lower() or piece
-
-
-def stem_of(word):
-    return re.sub(r"(?<=[a-z]{3})(ies|ing|ed|es|e|s|y|er|or|ion|ions)$", "", word) if len(word) > 4 else word
-
-
-def numbered(keys):
-    known = {}
-    return torch.tensor([known.setdefault(k, len(known)) for k in keys]), len(known)
-
-
 class Bag(nn.Module):
     def __init__(self, pieces, weight):
         """pieces: texts by id; weight: [n] in 0..1, how much a piece is worth to begin with."""
         super().__init__()
-        words = [word_of(p) for p in pieces]
-        word, n_word = numbered(words)
-        stem, n_stem = numbered([stem_of(w) for w in words])
-        self.register_buffer("word", word)
-        self.register_buffer("stem", stem)
+        (word, n_word), (stem, n_stem) = words.tables(pieces)
+        self.register_buffer("word", torch.tensor(word))
+        self.register_buffer("stem", torch.tensor(stem))
         self.of_word, self.of_stem = nn.Parameter(torch.randn(n_word, OUT)), nn.Parameter(torch.randn(n_stem, OUT) * 0.7)
         self.own = nn.Parameter(torch.randn(len(pieces), OUT) * 0.3)
         w = weight.clamp(0.02, 0.98)
         self.worth = nn.Parameter((w / (1 - w)).log())
         self.dense = nn.Parameter(torch.eye(OUT))
         self.scale = nn.Parameter(torch.tensor(3.0))
+
+    @torch.no_grad()
+    def lean(self, text, code, strength, share=0.7):
+        """Lets stems of questions lean on those of the code that answers them: as far as `share` of their own length, towards the sum of the
+        code's random vectors by strength (associations.py)."""
+        towards = torch.zeros_like(self.of_stem).index_add_(0, text, self.of_stem[code] * strength[:, None])
+        self.of_stem += F.normalize(towards, dim=-1) * (share * 1.25 * OUT ** 0.5)
 
     def rows(self):
         """Directions and weights."""
@@ -148,8 +139,8 @@ class Encoder(nn.Module):
                 nn.init.normal_(m.weight, std=m.weight.shape[-1] ** -0.5)
 
     @torch.no_grad()
-    def start_from(self, bag, gate=0.1):
-        """The same vectors as the bag's but for what the layers add, whose last norm is turned down to `gate`."""
+    def start_from(self, bag):
+        """The same vectors as the bag's: the last norm of what a layer adds is turned down to nothing, and learns to open."""
         s, w = bag.rows()
         spare = self.c.hidden_size - OUT
         rest = (1 - w * w).sqrt()[:, None] * torch.full((1, spare), spare ** -0.5)
@@ -159,8 +150,8 @@ class Encoder(nn.Module):
         self.dense[1].weight.copy_(torch.eye(OUT, BETWEEN))
         self.scale.copy_(bag.scale)
         for layer in self.layers:
-            layer.post_attention_layernorm.weight.fill_(gate - 1)
-            layer.post_feedforward_layernorm.weight.fill_(gate - 1)
+            layer.post_attention_layernorm.weight.fill_(-1.0)
+            layer.post_feedforward_layernorm.weight.fill_(-1.0)
 
     def forward(self, ids):
         """[n, OUT] of padded rows; 0 is the padding, which no text has."""

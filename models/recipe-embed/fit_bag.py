@@ -3,10 +3,9 @@
 
 Loss      InfoNCE both ways over large batches with a learned temperature, at 256 and 128 dimensions; rows of one name or one sentence are no
           wrong answers for each other. A step is cheap: no layers, no padding
-Weights   begin at the words' rarity: log(N / n) / log(N)
+Weights   begin at the words' rarity (shards.py)
 """
 import argparse
-import json
 import pathlib
 import time
 
@@ -19,24 +18,21 @@ import encoder
 import fetch_more
 import looks
 import pieces
+import vocabulary
 from shards import open_tokenizer
 
 
-def vocabulary(work):
-    pieces_of = json.loads((work / "model" / "tokenizer.json").read_text())["model"]["vocab"]
-    return [p for p, _ in sorted(pieces_of.items(), key=lambda kv: kv[1])]
+def worth(shard, n):
+    """The shard's rarity; what stands in every text is worth nothing."""
+    weight = torch.tensor(shard.rarity[:n], dtype=torch.float32)
+    weight[[batches.BOS, batches.EOS, *shard.prompts.values()]] = 0.0
+    return weight
 
 
-def rarity(shard, n):
-    """log(N / n) / log(N) by the rows that have the piece in a body or a sentence."""
-    count = np.zeros(n)
-    for part in ("body", "first"):
-        ids, at = shard.column[part]
-        row = np.repeat(np.arange(len(at) - 1), np.diff(at))
-        key = np.unique(row * np.int64(n) + ids)
-        count += np.bincount(key % n, minlength=n)
-    total = 2.0 * len(shard)
-    return torch.tensor(np.log(total / (count + 1)) / np.log(total), dtype=torch.float32)
+def start(work, texts, weight):
+    bag, near = encoder.Bag(texts, weight), np.load(work / "data" / "associations.npz")
+    bag.lean(*(torch.from_numpy(near[k]) for k in ("text", "code", "strength")))
+    return bag
 
 
 def flat(texts):
@@ -67,7 +63,9 @@ def main():
     args.add_argument("--steps", type=int, default=2000)
     args.add_argument("--batch", type=int, default=1024)
     args.add_argument("--lr", type=float, default=0.02)
+    args.add_argument("--max-ids", type=int, default=192)
     args.add_argument("--every", type=int, default=250)
+    args.add_argument("--save", type=int, default=10, help="steps between checkpoints")
     args.add_argument("--questions", type=pathlib.Path, help="folder with corpus.jsonl, queries.jsonl, lex.json to look at on the way")
     args.add_argument("--name", default="bag")
     args.add_argument("--threads", type=int, default=1)
@@ -76,8 +74,9 @@ def main():
     torch.manual_seed(1)
     tok = open_tokenizer(a.work)
     train, dev = open_shards(a.work, tok)
-    texts = vocabulary(a.work)
-    bag = encoder.Bag(texts, rarity(train, len(texts)))
+    train.max_ids = a.max_ids
+    texts = vocabulary.texts(a.work)
+    bag = start(a.work, texts, worth(train, len(texts)))
     opt = torch.optim.Adam(bag.parameters(), lr=a.lr, betas=(0.9, 0.98))
     path, done = a.work / "run" / f"{a.name}.pt", 0
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -87,7 +86,7 @@ def main():
         opt.load_state_dict(ck["opt"])
         done = ck["done"]
         print(f"resumed at step {done}", flush=True)
-    asked = looks.Questions(a.questions, tok) if a.questions else None
+    asked = looks.Questions(a.questions, tok, train.prompts) if a.questions else None
     rng = np.random.default_rng(done + 1)
     stream = train.epochs(a.batch, rng)
     mean, t0, cpu = None, time.time(), time.process_time()
@@ -103,13 +102,14 @@ def main():
         opt.step()
         done += 1
         mean = loss.item() if mean is None else 0.95 * mean + 0.05 * loss.item()
-        if done % 25 == 0:
+        if done % a.save == 0:
             print(f"{done:6d}  loss {mean:.3f}  scale {bag.scale.exp().item():.1f}  {time.time() - t0:.0f} s, {time.process_time() - cpu:.0f} cpu s", flush=True)
         if done % a.every == 0 or done >= a.steps:
             with torch.no_grad():
                 table = bag.table()
                 encode = lambda part: bag.pool(table, *flat(part))                  # noqa: E731
                 print("        dev mrr %.4f %.4f" % tuple(looks.dev_mrr(encode, dev)), looks.summary(asked.look(encode)) if asked else "", flush=True)
+        if done % a.save == 0 or done >= a.steps:
             tmp = path.with_suffix(".tmp")
             torch.save({"bag": bag.state_dict(), "opt": opt.state_dict(), "done": done}, tmp)
             tmp.replace(path)

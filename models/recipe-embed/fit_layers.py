@@ -16,6 +16,7 @@ import encoder
 import fetch_more
 import fit_bag
 import looks
+import vocabulary
 from shards import open_tokenizer
 
 
@@ -59,7 +60,7 @@ def main():
     tok = open_tokenizer(a.work)
     train, dev = fit_bag.open_shards(a.work, tok)
     train.max_ids = a.max_ids
-    texts = fit_bag.vocabulary(a.work)
+    texts = vocabulary.texts(a.work)
     net = encoder.Encoder(encoder.Config())
     opts = optimizers(net, a.lr)
     path, best_path = (a.work / "run" / f"{a.name}{end}.pt" for end in ("", ".best"))
@@ -75,7 +76,7 @@ def main():
         bag = encoder.Bag(texts, torch.full((len(texts),), 0.5))
         bag.load_state_dict(torch.load(a.work / "run" / f"{a.bag}.pt", weights_only=False)["bag"])
         net.start_from(bag)
-    asked = looks.Questions(a.questions, tok) if a.questions else None
+    asked = looks.Questions(a.questions, tok, train.prompts) if a.questions else None
     rng = np.random.default_rng(state["done"] + 7)
     stream = train.epochs(a.batch, rng)
     mean, t0, cpu, n_ids = None, time.time(), time.process_time(), 0

@@ -46,10 +46,11 @@ def dev_mrr(encode, shard, n=2000, seed=5):
 class Questions:
     """Rows {"id", "text"[, "gold"]} as `mythos search --corpus --queries` takes them, with its lexical answer."""
 
-    def __init__(self, folder, tok, max_ids=512):
+    def __init__(self, folder, tok, prompts, max_ids=512):
         rows = [[json.loads(line) for line in (folder / f"{n}.jsonl").read_text().splitlines()] for n in ("corpus", "queries")]
-        self.found, self.asked = ([np.array([BOS] + e.ids[:max_ids] + [EOS]) for e in tok.encode_batch([r["text"] for r in part],
-                                                                                                       add_special_tokens=False)] for part in rows)
+        self.found, self.asked = ([np.array([BOS, front] + e.ids[:max_ids] + [EOS])
+                                   for e in tok.encode_batch([r["text"] for r in part], add_special_tokens=False)]
+                                  for part, front in zip(rows, (prompts["document"], prompts["code"])))
         at = {r["id"]: k for k, r in enumerate(rows[0])}
         self.gold = [at[q["gold"]] for q in rows[1]]
         lexical = {r["query"]: r for r in json.loads((folder / "lex.json").read_text())}

@@ -39,20 +39,19 @@ def main():
     args.add_argument("--mythos", default=str(root / "build" / "mythos"))
     args.add_argument("--gguf", type=pathlib.Path, default=root / "models" / "mythos-embed.gguf")
     args.add_argument("--name", help="checkpoint to compare with")
-    args.add_argument("--prompts", default="query,document")
+    args.add_argument("--prompts", default="code,document")
     a = args.parse_args()
     tok = open_tokenizer(a.work)
-    asked = looks.Questions(a.questions, tok)
+    prompts = {use: pieces.FIRST_PROMPT + k for k, use in enumerate(pieces.prompts())}
+    asked = looks.Questions(a.questions, tok, prompts)
     texts = [[json.loads(line)["text"] for line in (a.questions / f"{n}.jsonl").read_text().splitlines()] for n in ("queries", "corpus")]
     uses = a.prompts.split(",")
     vectors = [embed(a.mythos, a.gguf, t, use) for t, use in zip(texts, uses)]
-    if a.name:
+    if a.name and a.prompts == "code,document":
         net = encoder.Encoder(encoder.Config())
         net.load_state_dict(torch.load(a.work / "run" / f"{a.name}.pt", weights_only=False)["net"])
-        ids = {use: pieces.FIRST_PROMPT + k for k, use in enumerate(pieces.prompts())}
-        front = [ids[uses[0]]] if uses[0] in ids else []
         with torch.no_grad():
-            mine = looks.encode_all(lambda part: net(encoder.padded(part)), [np.concatenate([t[:1], front, t[1:]]).astype(np.int64) for t in asked.asked])
+            mine = looks.encode_all(lambda part: net(encoder.padded(part)), asked.asked)
         cos = (mine * vectors[0]).sum(1)
         print(f"cosine of torch's and the command's vectors of {len(cos)} questions: {cos.min():.5f} to {cos.max():.5f}")
     result = asked.measure(*vectors)

@@ -4,6 +4,7 @@
 NAME, NAME_at   uint16 ids and [n + 1] starts, for NAME in PARTS: sentence, keywords (two draws each), name, raw; head, masked (the head
                 without the function's name), first (sentence of the docstring), rest (of it), body
 same_text, same_name   [n] hashes: rows with equal ones do not count as wrong answers for each other
+rarity          [n_vocab] log(N / n) / log(N) of a piece that n of the N texts and bodies have
 package         [n] number of the package; c [n] 1 for C
 dev             rows of packages that training does not see: DEV
 """
@@ -82,6 +83,16 @@ def build(work, names, tok):
     return data | {k: np.array(v, np.int64) for k, v in facts.items()}
 
 
+def rarity(data):
+    count, total = np.zeros(pieces.N_VOCAB), 0
+    for part in ("body", "first"):
+        ids, at = data[part], data[part + "_at"]
+        row = np.repeat(np.arange(len(at) - 1), np.diff(at))
+        total += len(at) - 1
+        count += np.bincount(np.unique(row * np.int64(pieces.N_VOCAB) + ids) % pieces.N_VOCAB, minlength=pieces.N_VOCAB)
+    return np.log(total / (count + 1)) / np.log(total)
+
+
 def main():
     args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     args.add_argument("--work", type=pathlib.Path, default=fetch_more.HERE.parents[1] / "build-embed")
@@ -91,7 +102,7 @@ def main():
     (a.work / "data").mkdir(exist_ok=True)
     for split, mine in (("dev", [n for n in names if n in DEV]), ("train", [n for n in names if n not in DEV])):
         data = build(a.work, mine, tok)
-        np.savez(a.work / "data" / f"{split}.npz", **data)
+        np.savez(a.work / "data" / f"{split}.npz", **data, rarity=rarity(data))
         n_ids = sum(len(data[p]) for p in PARTS)
         print(f"{split}: {len(data['c'])} rows of {len(mine)} packages, {np.count_nonzero(np.diff(data['first_at']))} with a text, {n_ids} ids")
 

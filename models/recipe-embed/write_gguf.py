@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """write_gguf.py - WORK/run/NAME.pt (of fit_layers.py, or of fit_bag.py with --from-bag) -> WORK/model -> models/mythos-embed.gguf by `mythos convert`.
 
-mythos.embed_prompts says with which prompts it was measured: --prompt query and document of `mythos embed` are one token each.
+--from-bag writes the bag in the same layout: one small layer whose last norms are 0 and which so adds nothing, the least that a reader takes.
+Questions take the prompt `code`, functions `document`: what `mythos index` and `search` give a model that says nothing else.
 """
 import argparse
 import pathlib
@@ -11,7 +12,9 @@ import torch
 
 import encoder
 import fetch_more
-import fit_bag
+import vocabulary
+
+CLOSED = encoder.Config(hidden_size=encoder.OUT + 32, intermediate_size=32, num_attention_heads=1, head_dim=32)
 
 
 def main():
@@ -23,13 +26,15 @@ def main():
     args.add_argument("--mythos", default=str(root / "build" / "mythos"))
     args.add_argument("--output", type=pathlib.Path, default=root / "models" / "mythos-embed.gguf")
     a = args.parse_args()
-    net = encoder.Encoder(encoder.Config())
+    net = encoder.Encoder(CLOSED if a.from_bag else encoder.Config())
     ck = torch.load(a.work / "run" / f"{a.name}.pt", weights_only=False)
     if a.from_bag:
         n = net.c.vocab_size
-        bag = encoder.Bag(fit_bag.vocabulary(a.work), torch.full((n,), 0.5))
+        bag = encoder.Bag(vocabulary.texts(a.work), torch.full((n,), 0.5))
         bag.load_state_dict(ck["bag"])
-        net.start_from(bag, gate=0.0)
+        net.start_from(bag)
+        for w in net.layers.parameters():
+            w.data.fill_(0.0 if w.ndim == 2 else -1.0)
     else:
         net.load_state_dict(ck["net"])
     encoder.save_hf(net, a.work / "model")
