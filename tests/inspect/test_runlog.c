@@ -241,7 +241,7 @@ static void test_replay_ignores_environment(void **state)
     assert_int_equal(run_quietly("MYTHOS_FORMAT=sarif MYTHOS_MAX_NEW_TOKENS=7 MYTHOS_TEMP=1 MYTHOS_MODEL=nowhere MYTHOS_NO_LOG=1 MYTHOS_TWO_PASS=1 "
                                  "$M log replay " LOG), 0);
     assert_int_equal(run_quietly("cd /; $M log replay " LOG), 0);
-    assert_int_equal(run_quietly("cd $D; test -z \"$(ls -d /tmp/mythos-replay-* 2>/dev/null)\""), 0);            /* nothing is left behind */
+    assert_int_equal(run_quietly("mkdir $D/tmp; TMPDIR=$D/tmp $M log replay " LOG "&& test -z \"$(ls -A $D/tmp)\""), 0);      /* nothing is left behind */
 }
 
 static void expect_reason(const char *line, const char *reason)
@@ -393,7 +393,19 @@ static void test_searching_commands(void **state)
     expect_answer("", "vendored", "yes");
     expect_answer("", "absent", "yes");
     check_replay("$M inspect-symbol session_create -C $D/repo --format json");
-    expect_answer("src/login.c:5", "missed", "no");                  /* a caller is context */
+    expect_answer("src/session.c:7", "missed", "no");
+    j = json_of("$M log show " LOG "--json", 0);                     /* a caller is chosen as context; shown or not, the record says which */
+    const json_t *p, *files = json_object_get(j, "files");
+    bool is_chosen = false, is_shown = false;
+    size_t i;
+    json_array_foreach(json_object_get(j, "pieces"), i, p)
+        if (strcmp(text_of(json_array_get(files, (size_t)json_integer_value(json_object_get(p, "file"))), "path"), "src/login.c") == 0) {
+            is_chosen = true;
+            is_shown = json_integer_value(json_object_get(p, "shown_lines")) > 0;
+        }
+    assert_true(is_chosen);
+    expect_answer("src/login.c:5", "missed", is_shown ? "no" : "yes");
+    json_decref(j);
 
     put_file("repo/src/session.c", "#include \"session.h\"\n\nint session_create(int user)\n{\n\tchar name[4];\n\tstrcpy(name, user_name(user));\n"
                                    "\treturn session_insert(name);\n}\n");
