@@ -624,7 +624,7 @@ static void test_secrets(void **state)
         n += (size_t)snprintf(code + n, sizeof(code) - n, "%s = \"%s\"\n", fake_kinds[i].name ? fake_kinds[i].name : "x", secret[i]);
     }
     put_bytes("s.py", code, n);
-    static const char *const run[] = { TINY "--format json --max-prompt-tokens 200000 --fail-level never", SHIPPED "--format json --fail-level never" };
+    static const char *const run[] = { TINY "-n 100 --format json --max-prompt-tokens 200000 --fail-level never", SHIPPED "--format json --fail-level never" };
     for (size_t k = 0; k < 2; k++) {
         snprintf(line, sizeof(line), "$M inspect-file $D/s.py " LOG "%s", run[k]);
         int got = run_quietly(line);
