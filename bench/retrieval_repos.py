@@ -257,11 +257,12 @@ def table(ranks, first, label, rows):
         print(f"  n {len(rank)}")
 
 
-# A signal and the weights that are without it; those of words alone are measured by retrieval_eval.py.
+# A signal and the weights without it; alternatives are asked in questions alone: retrieval_eval.py.
 SIGNALS = [
-    ("without symbol", "symbol=0"), ("without kinds of files", "test=1,example=1,vendored=1,generated=1,document=1,data=1"),
-    ("without file decay", "file_chunks=1"), ("without parts of names", "term_part=0"), ("without alternatives", "term_alt=0"),
-    ("without path column", "col_path=1"), ("without names column", "col_names=1"),
+    ("without what is said first", "early=0"), ("without the title's share", "title=0"), ("with headings and settings", "report=0"),
+    ("without symbol", "symbol=0"), ("symbol at 0.3", "symbol=0.3"), ("without mended words", "mended=0"),
+    ("without kinds of files", "test=1,example=1,vendored=1,generated=1,document=1,data=1"), ("without file sum", "file_chunks=1"),
+    ("without path column", "col_path=1"), ("without names column", "col_names=1"), ("without parts of names", "term_part=0"),
 ]
 
 

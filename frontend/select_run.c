@@ -49,10 +49,10 @@ void myth_select_run_rank(myth_select_run *r, const myth_select_flags *o, const 
     myth_select_set_rank(r->select, rank, r);
 }
 
-static void on_search(void *user, const myth_search_opts *asked, const myth_hits *hits)
+static void on_search(void *user, const myth_search_opts *asked, const myth_hits *hits, const uint32_t *order, uint32_t n_taken)
 {
     const myth_select_run *r = user;
-    myth_runlog_search(r->log, r->index, asked, hits);
+    myth_runlog_search(r->log, r->index, asked, hits, order, n_taken);
 }
 
 myth_status myth_select_run_open(myth_select_run *r, myth_cli *cli, const myth_select_flags *o, const myth_revision_opts *rev, myth_error *err)

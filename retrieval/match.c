@@ -1,6 +1,7 @@
 /* match.c - see match.h. Rows come a word at a time (postings.h): the rare words bring rows, the frequent ones only add to those that are there.
  * Phrases come through MATCH. Lengths of rows are looked up for what may get in, and kept with the connection while the database stays as it is. */
 #include "match.h"
+#include "mend.h"
 #include "postings.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@ typedef struct {
     double weight;                  /* of the term, times idf once that is known */
     int64_t df;
     myth_postings_word word;
-    bool is_phrase, is_alternative, is_title, is_kept, is_choosing;
+    bool is_phrase, is_alternative, is_title, is_code, is_kept, is_choosing;
 } term;
 
 /* A term in a row. */
@@ -32,7 +33,8 @@ typedef struct {
     double f;                       /* weighted sum of the counts */
 } seen;
 
-enum { FILTER_BITS = 18 };          /* 32 KiB: what fits the first cache */
+enum { FILTER_BITS = 18,            /* 32 KiB: what fits the first cache */
+       MENDED_MAX = 8 };            /* words of a query: each looks through a letter of the index */
 
 /* Rows that the choosing terms brought, and the terms in them. */
 typedef struct {
@@ -373,6 +375,55 @@ fail:
     return st;
 }
 
+/* A compound name with one part as it was meant. */
+static myth_status mend_whole(plan *p, term *whole, const char *part, size_t n_part, const char *meant, size_t n_meant, double weight, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    char token[MYTH_WORD_BYTES];
+    const char *at = whole->df == 0 && whole->n_text > n_part ? strstr(whole->text, part) : NULL;
+    if (!at || whole->n_text - n_part + n_meant > sizeof(token))
+        return MYTH_OK;
+    size_t before = (size_t)(at - whole->text), behind = whole->n_text - before - n_part;
+    memcpy(token, whole->text, before);
+    memcpy(token + before, meant, n_meant);
+    memcpy(token + before + n_meant, at + n_part, behind);
+    MYTH_TRY(myth_postings_find(p->postings, token, before + n_meant + behind, &whole->word, err));
+    MYTH_TRY(myth_postings_count(p->postings, &whole->word, &whole->df, err));
+    whole->weight *= whole->df ? weight : 1;
+fail:
+    return st;
+}
+
+static bool has_only_letters(const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (s[i] < 'a' || s[i] > 'z')
+            return false;
+    return true;
+}
+
+/* Words of code that are nowhere are taken for the nearest that is somewhere. */
+static myth_status mend_terms(plan *p, double weight, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    uint32_t n_mended = 0;
+    for (uint32_t i = 0; i < p->n_term && weight > 0 && n_mended < MENDED_MAX; i++) {
+        term *t = &p->term[i];
+        char meant[MYTH_WORD_BYTES];
+        size_t n;
+        if (t->df || t->is_phrase || t->is_alternative || !t->is_code || t->n_text < MYTH_MEND_BYTES || !has_only_letters(t->text, t->n_text))
+            continue;
+        n_mended++;
+        MYTH_TRY(myth_mend_word(p->postings, t->text, t->n_text, meant, &n, &t->word, &t->df, err));
+        t->weight *= t->df ? weight : 1;
+        for (uint32_t k = 0; k < p->n_term && n; k++)
+            if (k != i && !p->term[k].is_phrase && !p->term[k].is_alternative)
+                MYTH_TRY(mend_whole(p, &p->term[k], t->text, t->n_text, meant, n, weight, err));
+    }
+fail:
+    return st;
+}
+
 static myth_status find_rows(plan *p, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -503,7 +554,8 @@ static void collect(plan *p, const myth_query *q, bool only_phrases)
     if (!only_phrases) {
         for (uint32_t i = 0; i < q->n_term; i++)
             p->term[p->n_term++] = (term){ .text = q->term[i].text, .group = p->n_group + q->term[i].group, .weight = q->term[i].weight,
-                                           .is_alternative = q->term[i].kind == MYTH_TERM_ALTERNATIVE, .is_title = q->term[i].is_title };
+                                           .is_alternative = q->term[i].kind == MYTH_TERM_ALTERNATIVE, .is_title = q->term[i].is_title,
+                                           .is_code = q->term[i].is_code || q->kind != MYTH_QUERY_ISSUE };
         p->n_group += q->n_group;
     }
     for (uint32_t i = 0; i < p->n_term; i++)
@@ -543,6 +595,7 @@ myth_status myth_match(myth_matches *out, sqlite3 *db, const myth_query *q, cons
     read_total(&p);
     collect(&p, q, only_phrases);
     MYTH_TRY(count_terms(&p, err));
+    MYTH_TRY(mend_terms(&p, w->mended, err));
     if (only_phrases)
         for (uint32_t i = 0; i < p.n_term; i++)
             is_missing |= p.term[i].df == 0;

@@ -3,7 +3,9 @@
  * Score     BM25F: per term the weighted sum of its count in the columns, saturated once, times idf; over the terms of a group the best,
  *           over the groups the sum. idf = log(1 + (N - df + 1/2) / (df + 1/2)): above 0 also for what is in most rows
  * Rows      those with one of the weightiest terms, as many terms as have `rows` rows together; what is in half of everything adds to the score of
- *           these rows and brings none of its own. A term's df is counted up to COUNTED rows and beyond that estimated from how far they reach
+ *           these rows and brings none of its own. Read a term at a time (postings.h), which gives its df too; phrases by MATCH
+ * Title     the terms of a report's first line are raised to a share of all weights (idf and place in the text included)
+ * Mended    a term of code that is in no row stands for the nearest word that is in some (mend.h)
  * Dropped   terms of no row, alternatives in more than alt_df of the rows, groups beyond max_groups
  * Order     score, then row id: the same everywhere
  * Threads   one call at a time per connection                                                                                          */

@@ -18,6 +18,7 @@ typedef struct {
     size_t n_last, last_end;
     double here;                    /* what a word at this place of the text weighs              */
     bool is_title;                  /* it stands in a report's first line                        */
+    bool is_code;                   /* it is written as code                                     */
 } parser;
 
 static const char *const stop_words[] = {
@@ -108,7 +109,7 @@ static myth_status add_term(parser *p, const char *s, size_t n, uint32_t group, 
     char *text = copy_text(q, s, n);
     if (!text)
         return myth_fail(err, MYTH_ENOMEM, "query: no memory for its terms");
-    q->term[q->n_term++] = (myth_query_term){ .text = text, .group = group, .weight = weight, .kind = kind, .is_title = p->is_title };
+    q->term[q->n_term++] = (myth_query_term){ .text = text, .group = group, .weight = weight, .kind = kind, .is_title = p->is_title, .is_code = p->is_code };
     if (group >= q->n_group)
         q->n_group = group + 1;
     return MYTH_OK;
@@ -208,6 +209,7 @@ static myth_status add_word(parser *p, const myth_word *word, myth_error *err)
 {
     myth_status st = MYTH_OK;
     bool as_name = is_name(p, word);
+    p->is_code = as_name;
     if (as_name)
         MYTH_TRY(add_string(p->q, p->q->name, &p->q->n_name, MYTH_QUERY_NAMES, p->text + word->off, word->bytes, err));
     if (is_left_out(p, word, as_name)) {

@@ -34,6 +34,7 @@ typedef struct {
     double weight;
     myth_term_kind kind;
     bool is_title;                  /* of a report: it stands in its first line               */
+    bool is_code;                   /* a name, or of one                                      */
 } myth_query_term;
 
 typedef struct {

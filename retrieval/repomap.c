@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-enum { FILE_LINE = UINT32_MAX, IMPORT_LINE = UINT32_MAX - 1, NAME_CAP = 160, LIST_CAP = 100, LISTED_TESTS = 2 };
+enum { FILE_LINE = INT32_MAX, IMPORT_LINE = INT32_MAX - 1, NAME_CAP = 160, LIST_CAP = 100, LISTED_TESTS = 2 };
 
 typedef struct {
     double value;
@@ -180,7 +180,7 @@ static myth_status push_next(myth_repomap *m, myth_error *err)
         n += e->symbol[k].is_listed && e->symbol[k].is_exported;
     bool ok = push(m, (item){ e->rank, i, FILE_LINE, e->tier });
     if (e->tier < 2)
-        ok = ok && push(m, (item){ e->rank / (n + 1), i, IMPORT_LINE, e->tier });
+        ok = ok && push(m, (item){ e->rank / (n + 2), i, IMPORT_LINE, e->tier });
     for (uint32_t k = 0; k < e->n_symbol && ok; k++)
         if (e->symbol[k].is_listed)
             ok = push(m, (item){ e->symbol[k].value, i, k, e->symbol[k].is_exported ? e->tier : PRIVATE + e->tier });

@@ -6,9 +6,9 @@
  *              imports queue.h, worker.h; tests tests/test_queue.c
  *              int queue_push(queue *q, item *it)              signatures in order of their lines, inner ones deeper
  *          (12 of 340 files)                                   at the end, unless all are there
- * Order    what is shown is decided line by line: a file's line by its rank (filegraph.h), an exported symbol's by its file's rank times the mean of
- *          an even share among them and the share of the rank that comes through it, a class by its best member; the line of imports by an even
- *          share. First sources, then tests and the like, then documents and data, then what is not exported
+ * Order    what is shown is decided line by line: a file's line by its rank (filegraph.h); its exported symbols, those first through which most of the
+ *          rank comes, the k-th by the rank over k + 1, a class with its best member; imports and tests when the symbols are there. First sources, then
+ *          tests and the like, then documents and data, then what is not exported
  * Budget   exact: the text is counted whole, and one line more would not fit. The counts of lines alone only say where to begin to look
  * Values   of constants and variables are not part of a signature
  * Names    are data: one line each, without controls, names of files with blanks or signs in quotes, what is too long cut

@@ -286,23 +286,41 @@ static myth_status read_rank(myth_pool *pool, myth_repomap_entry *e, const unsig
     return b.is_bad || n_test > MYTH_TESTS_MAX ? damaged("ranks", err) : MYTH_OK;
 }
 
-/* What is shown before what: repomap.h. */
-static void value_symbols(myth_repomap_entry *e)
+static int by_use(const void *a, const void *b)
 {
-    uint32_t n[2] = { 0 };
-    for (uint32_t i = 0; i < e->n_symbol; i++)
-        n[e->symbol[i].is_exported] += e->symbol[i].is_listed;
+    const myth_repomap_row *x = *(myth_repomap_row *const *)a, *y = *(myth_repomap_row *const *)b;
+    if (x->is_exported != y->is_exported)
+        return x->is_exported ? -1 : 1;
+    if (x->value != y->value)
+        return x->value > y->value ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+/* What is shown before what: the k-th symbol of a file is worth its rank over k + 1. */
+static bool value_symbols(myth_pool *pool, myth_repomap_entry *e)
+{
+    myth_repomap_row **row = myth_pool_take(pool, ((size_t)e->n_symbol + 1) * sizeof(*row));
+    uint32_t n = 0;
+    if (!row)
+        return false;
     for (uint32_t i = 0; i < e->n_symbol; i++) {
-        myth_repomap_row *y = &e->symbol[i];
-        double even = y->is_listed ? 1.0 / n[y->is_exported] : 0;
-        y->value = e->rank * (y->is_exported ? (even + y->share) / 2 : even);
+        e->symbol[i].value = e->symbol[i].share;
+        if (e->symbol[i].is_listed)
+            row[n++] = &e->symbol[i];
     }
-    for (uint32_t i = e->n_symbol; i-- > 0;) {          /* outer ones stand before inner ones */
+    for (uint32_t i = e->n_symbol; i-- > 0;) {          /* outer ones before inner ones */
         const myth_repomap_row *y = &e->symbol[i];
         myth_repomap_row *up = y->up ? &e->symbol[y->up - 1] : NULL;
         if (up && y->is_listed && up->is_exported == y->is_exported && up->value < y->value)
             up->value = y->value;
     }
+    if (n)
+        qsort(row, n, sizeof(*row), by_use);
+    for (uint32_t i = 0, k = 0; i < n; i++) {
+        k = i > 0 && row[i - 1]->is_exported == row[i]->is_exported ? k + 1 : 1;
+        row[i]->value = e->rank / (k + 1);
+    }
+    return true;
 }
 
 static bool is_under(const char *path, size_t n, const char *under)
@@ -336,9 +354,8 @@ myth_status myth_repomap_reader_next(myth_repomap_reader *r, myth_pool *pool, co
     MYTH_TRY(read_symbols(r, pool, e, err));
     const unsigned char *data = sqlite3_column_blob(q, 3);
     MYTH_TRY(read_rank(pool, e, data, data ? (size_t)sqlite3_column_bytes(q, 3) : 0, err));
-    value_symbols(e);
     *has = true;
-    if (pool->is_short)
+    if (!value_symbols(pool, e) || pool->is_short)
         st = no_memory(err);
 fail:
     return st;

@@ -6,6 +6,7 @@
 #include "limits.h"
 #include "match.h"
 #include "rank.h"
+#include "store_impl.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,7 +16,8 @@ enum { DEFINITION_MAX = 64 };           /* of a name: more are not looked at */
 typedef struct {
     int64_t id;
     uint32_t flags;
-    char *path;
+    const char *path;
+    char *own;                          /* the path, when the store does not keep it */
 } file_row;
 
 /* What is known of the candidates. rank and row are parallel, so are chunk and place. */
@@ -36,12 +38,8 @@ typedef struct {
 
 static void close_pool(pool *p)
 {
-    sqlite3_finalize(p->get_chunk);
-    sqlite3_finalize(p->get_file);
-    sqlite3_finalize(p->get_symbols);
-    sqlite3_finalize(p->chunk_at);
     for (uint32_t i = 0; i < p->n_file; i++)
-        myth_free(p->mem, p->row[i].path);
+        myth_free(p->mem, p->row[i].own);
     myth_free(p->mem, p->file);
     myth_free(p->mem, p->row);
     myth_free(p->mem, p->chunk);
@@ -67,19 +65,15 @@ static myth_status open_pool(pool *p, uint32_t cap, myth_error *err)
     p->chunk_slot = myth_alloc_n(p->mem, MYTH_MEM_OTHER, "search", p->n_slot, sizeof(*p->chunk_slot));
     if (!p->file || !p->row || !p->chunk || !p->match || !p->cosine || !p->order || !p->file_slot || !p->chunk_slot)
         return myth_fail(err, MYTH_ENOMEM, "search: no memory for %u candidates", cap);
-    sqlite3 *db = myth_store_db(p->store);
-    const struct { sqlite3_stmt **stmt; const char *sql; } want[] = {
-        { &p->get_chunk, "SELECT file_id, line0, hash FROM chunks WHERE id = ?1" },
-        { &p->get_file, "SELECT path, flags, hash FROM files WHERE id = ?1" },
-        { &p->get_symbols, "SELECT file_id, off FROM symbols WHERE name = ?1 ORDER BY file_id, off LIMIT ?2" },
-        { &p->chunk_at, "SELECT id FROM chunks WHERE file_id = ?1 AND off <= ?2 ORDER BY off DESC LIMIT 1" },
-    };
-    for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
-        int rc = sqlite3_prepare_v2(db, want[i].sql, -1, want[i].stmt, NULL);
-        if (rc != SQLITE_OK)
-            return myth_store_fail(p->store, rc, err);
-    }
-    return MYTH_OK;
+    uint32_t version = 0;
+    if (sqlite3_file_control(myth_store_db(p->store), "main", SQLITE_FCNTL_DATA_VERSION, &version) != SQLITE_OK || version != p->store->known.version)
+        myth_store_forget(p->store);
+    p->store->known.version = version;
+    p->get_chunk = myth_store_statement(p->store, MYTH_SQL_FIND_CHUNK, err);
+    p->get_file = p->get_chunk ? myth_store_statement(p->store, MYTH_SQL_FIND_FILE, err) : NULL;
+    p->get_symbols = p->get_file ? myth_store_statement(p->store, MYTH_SQL_FIND_SYMBOLS, err) : NULL;
+    p->chunk_at = p->get_symbols ? myth_store_statement(p->store, MYTH_SQL_CHUNK_AT, err) : NULL;
+    return p->chunk_at ? MYTH_OK : err ? err->code : MYTH_EFORMAT;
 }
 
 /* The slot where an id is or would be. */
@@ -112,6 +106,45 @@ static myth_status step_one(const pool *p, sqlite3_stmt *s, myth_error *err)
     return myth_store_fail(p->store, rc, err);
 }
 
+/* Room for an id in a list of the store's; NULL: it is read each time. */
+static void *room_for(const pool *p, void **list, uint32_t *n_list, int64_t id, size_t size)
+{
+    if (id < 0 || id >= MYTH_KNOWN_IDS)
+        return NULL;
+    if (id >= *n_list) {
+        uint32_t n = *n_list ? *n_list : 1024;
+        while (n <= id)
+            n *= 2;
+        unsigned char *grown = myth_realloc(p->store->mem, MYTH_MEM_OTHER, "search", *list, n * size);
+        if (!grown)
+            return NULL;
+        memset(grown + *n_list * size, 0, (n - *n_list) * size);
+        *list = grown;
+        *n_list = n;
+    }
+    return (unsigned char *)*list + (size_t)id * size;
+}
+
+static myth_status read_file(pool *p, int64_t id, myth_known_file *f, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    sqlite3_bind_int64(p->get_file, 1, id);
+    MYTH_TRY(step_one(p, p->get_file, err));
+    int n = sqlite3_column_bytes(p->get_file, 0);
+    if (!(f->path = myth_alloc(p->mem, MYTH_MEM_OTHER, "search", (size_t)n + 1))) {
+        st = myth_fail(err, MYTH_ENOMEM, "search: no memory for a path");
+        goto fail;
+    }
+    if (n)
+        memcpy(f->path, sqlite3_column_blob(p->get_file, 0), (size_t)n);
+    f->flags = (uint32_t)sqlite3_column_int64(p->get_file, 1);
+    f->content = content_of(p->get_file, 2);
+    f->kinds = myth_rank_kinds(f->path, f->flags & MYTH_FILE_TEST, f->flags & MYTH_FILE_GENERATED);
+fail:
+    sqlite3_reset(p->get_file);
+    return st;
+}
+
 static myth_status put_file(pool *p, int64_t id, uint32_t *idx, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -120,24 +153,29 @@ static myth_status put_file(pool *p, int64_t id, uint32_t *idx, myth_error *err)
         *idx = *slot - 1;
         return MYTH_OK;
     }
-    sqlite3_bind_int64(p->get_file, 1, id);
-    MYTH_TRY(step_one(p, p->get_file, err));
-    int n = sqlite3_column_bytes(p->get_file, 0);
-    char *path = myth_alloc(p->mem, MYTH_MEM_OTHER, "search", (size_t)n + 1);
-    if (!path) {
-        st = myth_fail(err, MYTH_ENOMEM, "search: no memory for a path");
-        goto fail;
-    }
-    if (n)
-        memcpy(path, sqlite3_column_blob(p->get_file, 0), (size_t)n);
-    uint32_t flags = (uint32_t)sqlite3_column_int64(p->get_file, 1);
-    p->row[p->n_file] = (file_row){ .id = id, .flags = flags, .path = path };
-    p->file[p->n_file] = (myth_rank_file){ .path = path, .content = content_of(p->get_file, 2),
-                                           .kinds = myth_rank_kinds(path, flags & MYTH_FILE_TEST, flags & MYTH_FILE_GENERATED) };
+    myth_known *known = &p->store->known;
+    myth_known_file own = { 0 }, *f = room_for(p, (void **)&known->file, &known->n_file, id, sizeof(*f));
+    bool is_kept = f != NULL;
+    f = f ? f : &own;
+    if (!f->path)
+        MYTH_TRY(read_file(p, id, f, err));
+    p->row[p->n_file] = (file_row){ .id = id, .flags = f->flags, .path = f->path, .own = is_kept ? NULL : f->path };
+    p->file[p->n_file] = (myth_rank_file){ .path = f->path, .content = f->content, .kinds = f->kinds };
     *idx = p->n_file++;
     *slot = p->n_file;
 fail:
-    sqlite3_reset(p->get_file);
+    return st;
+}
+
+static myth_status read_chunk(pool *p, int64_t id, myth_known_chunk *c, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    sqlite3_bind_int64(p->get_chunk, 1, id);
+    MYTH_TRY(step_one(p, p->get_chunk, err));
+    *c = (myth_known_chunk){ .file_id = sqlite3_column_int64(p->get_chunk, 0), .line0 = (uint32_t)sqlite3_column_int64(p->get_chunk, 1),
+                             .content = content_of(p->get_chunk, 2) };
+fail:
+    sqlite3_reset(p->get_chunk);
     return st;
 }
 
@@ -150,15 +188,16 @@ static myth_status put_chunk(pool *p, int64_t id, uint32_t *idx, myth_error *err
         *idx = *slot - 1;
         return MYTH_OK;
     }
-    sqlite3_bind_int64(p->get_chunk, 1, id);
-    MYTH_TRY(step_one(p, p->get_chunk, err));
-    MYTH_TRY(put_file(p, sqlite3_column_int64(p->get_chunk, 0), &file, err));
-    p->chunk[p->n_chunk] = (myth_rank_chunk){ .id = id, .file = file, .line = (uint32_t)sqlite3_column_int64(p->get_chunk, 1),
-                                              .content = content_of(p->get_chunk, 2) };
+    myth_known *known = &p->store->known;
+    myth_known_chunk own = { 0 }, *c = room_for(p, (void **)&known->chunk, &known->n_chunk, id, sizeof(*c));
+    c = c ? c : &own;
+    if (!c->file_id)
+        MYTH_TRY(read_chunk(p, id, c, err));
+    MYTH_TRY(put_file(p, c->file_id, &file, err));
+    p->chunk[p->n_chunk] = (myth_rank_chunk){ .id = id, .file = file, .line = c->line0, .content = c->content };
     *idx = p->n_chunk++;
     *slot = p->n_chunk;
 fail:
-    sqlite3_reset(p->get_chunk);
     return st;
 }
 
@@ -167,7 +206,7 @@ static myth_status add_definitions(pool *p, const char *name, const myth_weights
 {
     myth_status st = MYTH_OK;
     int64_t file_id[DEFINITION_MAX], off[DEFINITION_MAX];
-    uint32_t n = 0, n_other = 0, file;
+    uint32_t n = 0, n_other = 0, n_own = 0, file;
     int rc;
     sqlite3_bind_text(p->get_symbols, 1, name, -1, SQLITE_STATIC);
     sqlite3_bind_int(p->get_symbols, 2, DEFINITION_MAX);
@@ -182,8 +221,11 @@ static myth_status add_definitions(pool *p, const char *name, const myth_weights
         return MYTH_OK;
     for (uint32_t i = 0; i < n; i++) {
         MYTH_TRY(put_file(p, file_id[i], &file, err));
-        n_other += (i == 0 || file_id[i] != file_id[i - 1]) && (with_tests || !(p->file[file].kinds >> MYTH_KIND_TEST & 1));
+        bool is_new = i == 0 || file_id[i] != file_id[i - 1];
+        n_other += is_new && (with_tests || !(p->file[file].kinds >> MYTH_KIND_TEST & 1));
+        n_own += is_new && !(p->file[file].kinds & (1u << MYTH_KIND_TEST | 1u << MYTH_KIND_VENDORED | 1u << MYTH_KIND_GENERATED));
     }
+    n_other = n_own && !with_tests ? n_own : n_other;               /* a copy makes a name no less its file's */
     for (uint32_t i = 0; i < n && n_other > 0 && n_other <= w->symbol_files; i++) {
         uint32_t chunk;
         MYTH_TRY(put_file(p, file_id[i], &file, err));
@@ -384,11 +426,10 @@ fail:
 
 static myth_status show_all(myth_hits *out, const pool *p, uint32_t n, bool with_text, myth_error *err)
 {
-    sqlite3_stmt *s = NULL;
     myth_status st = MYTH_OK;
-    int rc = sqlite3_prepare_v2(myth_store_db(p->store), "SELECT off, bytes, line0, line1, kind, symbol FROM chunks WHERE id = ?1", -1, &s, NULL);
-    if (rc != SQLITE_OK)
-        return myth_store_fail(p->store, rc, err);
+    sqlite3_stmt *s = myth_store_statement(p->store, MYTH_SQL_SHOW_CHUNK, err);
+    if (!s)
+        return err ? err->code : MYTH_EFORMAT;
     if (!(out->hit = myth_alloc_n(p->mem, MYTH_MEM_OTHER, "hits", n + 1, sizeof(*out->hit)))) {
         st = myth_fail(err, MYTH_ENOMEM, "search: no memory for %u hits", n);
         goto fail;
@@ -398,7 +439,6 @@ static myth_status show_all(myth_hits *out, const pool *p, uint32_t n, bool with
         MYTH_TRY(show(&out->hit[out->n_hit - 1], p, p->order[out->n_hit - 1], s, with_text, err));
     }
 fail:
-    sqlite3_finalize(s);
     return st;
 }
 

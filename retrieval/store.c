@@ -366,6 +366,7 @@ void myth_store_close(myth_store *s)
     myth_store_rollback(s);
     myth_store_read_end(s);
     disconnect(s);
+    myth_store_forget(s);
     ZSTD_freeDCtx(s->unpack);
     ZSTD_freeDDict(s->unpack_dictionary);
     ZSTD_freeCDict(s->pack_dictionary);
@@ -373,6 +374,15 @@ void myth_store_close(myth_store *s)
     myth_free(mem, s->block);
     myth_free(mem, s->path);
     myth_free(mem, s);
+}
+
+void myth_store_forget(myth_store *s)
+{
+    for (uint32_t i = 0; i < s->known.n_file; i++)
+        myth_free(s->mem, s->known.file[i].path);
+    myth_free(s->mem, s->known.file);
+    myth_free(s->mem, s->known.chunk);
+    s->known = (myth_known){ .n_file = 0 };
 }
 
 sqlite3 *myth_store_db(const myth_store *s) { return s->db; }

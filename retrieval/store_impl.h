@@ -48,6 +48,28 @@ enum myth_statement {
  * pieces with their rows fill a page; longer ones would leave a tenth of their pages empty. */
 enum { MYTH_BLOCK_BITS = 12, MYTH_PIECE_BITS = 7, MYTH_PIECE_BYTES = 490, MYTH_FILE_BITS = MYTH_BLOCK_BITS + MYTH_PIECE_BITS };
 
+/* Rows that searches have read, by id, so that the next one need not: file_id 0 or no path is not read yet. */
+typedef struct {
+    int64_t file_id;
+    uint64_t content;
+    uint32_t line0;
+} myth_known_chunk;
+
+typedef struct {
+    char *path;
+    uint64_t content;
+    uint32_t flags, kinds;
+} myth_known_file;
+
+typedef struct {
+    myth_known_chunk *chunk;
+    myth_known_file *file;
+    uint32_t n_chunk, n_file;
+    uint32_t version;               /* of the database, as SQLite counts it      */
+} myth_known;
+
+enum { MYTH_KNOWN_IDS = 1 << 22 };      /* larger ids are read each time */
+
 struct myth_store {
     myth_mem *mem;
     sqlite3 *db;
@@ -63,10 +85,12 @@ struct myth_store {
     size_t n_block;
     int64_t block_id;
     uint32_t block_version;         /* of the database, as SQLite counts it      */
+    myth_known known;               /* kept by search.c                          */
 };
 
 /* The statement, reset and without values; NULL with *err. */
 sqlite3_stmt *myth_store_statement(myth_store *s, enum myth_statement which, myth_error *err);
+void myth_store_forget(myth_store *s);          /* what is known */
 /* Runs one that has no rows. */
 myth_status myth_store_run(myth_store *s, sqlite3_stmt *q, myth_error *err);
 

@@ -50,8 +50,11 @@ static myth_status read_lines(json_t **out, const char *path, uint32_t every, my
         json_t *row = json_loadb(line, (size_t)n, JSON_ALLOW_NUL, &e);
         if (!row)
             st = myth_fail(err, MYTH_EFORMAT, "%s:%u: %.120s", path, line_no, e.text);
-        else if (json_object_set_new(row, "", json_integer(line_no)) != 0 || json_array_append_new(rows, row) != 0)
+        else if (!json_is_object(row))
             st = myth_fail(err, MYTH_EFORMAT, "%s:%u: not an object", path, line_no);
+        else if (json_object_set_new(row, "", json_integer(line_no)) != 0 || json_array_append(rows, row) != 0)
+            st = myth_fail(err, MYTH_ENOMEM, "%s:%u: no memory", path, line_no);
+        json_decref(row);
     }
     free(line);
     if (st == MYTH_OK && ferror(f))

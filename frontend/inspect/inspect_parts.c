@@ -330,7 +330,7 @@ static myth_status pack_parts(myth_inspection *in, uint32_t soft, uint32_t hard,
             return myth_fail(err, MYTH_ELIMIT, "rules, map and task leave no room for code");
         const uint32_t cap = in->o.code_tokens ? in->o.code_tokens : UINT32_MAX;
         myth_parts_opts o = { .soft = myth_min_u32(soft - fixed - less, in->budget.code_room), .hard = myth_min_u32(hard - fixed - less, cap),
-                             .max_part = MYTH_INSPECT_PARTS_MAX, .worker_path = in->o.worker_path, .cost = block_cost, .user = in };
+                             .max_part = MYTH_INSPECT_PARTS_MAX, .is_alone = in->o.style == MYTH_PROMPT_COMPACT, .worker_path = in->o.worker_path, .cost = block_cost, .user = in };
         myth_parts_close(&p);
         MYTH_TRY(myth_parts_make(&p, in->mem, in->material, &o, err));
         MYTH_TRY(make_parts(in, &p, err));
@@ -424,7 +424,7 @@ myth_status myth_inspect_plan_parts(myth_inspection *in, myth_error *err)
     } else if (in->o.code_tokens && whole - fixed > in->o.code_tokens && !in->o.split) {
         refuse(in, whole - fixed, in->o.code_tokens, "the code is too long");
     } else {
-        if (!n_context && n_block <= MYTH_BLOCK_MAX && whole <= soft && whole - fixed <= in->budget.code_room)
+        if (!n_context && n_block <= (in->o.style == MYTH_PROMPT_COMPACT ? 1 : MYTH_BLOCK_MAX) && whole <= soft && whole - fixed <= in->budget.code_room)
             MYTH_TRY(one_part(in, block, n_block, &own));
         else
             MYTH_TRY(pack_parts(in, soft, hard, fixed, &own));

@@ -171,7 +171,7 @@ static myth_status put_subject(packer *w, uint32_t i)
                 MYTH_TRY(new_part(w));
             continue;
         }
-        if (w->n_block && (cost > room(w) || w->n_block == MYTH_BLOCK_MAX))
+        if (w->n_block && (w->o->is_alone || cost > room(w) || w->n_block == MYTH_BLOCK_MAX))
             MYTH_TRY(new_part(w));
         MYTH_TRY(put_now(w, i, &b, cost));
         break;
@@ -318,12 +318,12 @@ static myth_status pack(packer *w)
             for (part_from = w->p->n_row; part_from && w->p->row[part_from - 1].part == n_part - 1; part_from--) {
             }
         }
-        MYTH_TRY(put_contexts(w, i, part_from));
+        MYTH_TRY(w->o->is_alone ? MYTH_OK : put_contexts(w, i, part_from));
     }
     if (w->p->n_part)
         w->part_used[w->p->n_part - 1] = w->used;
     uint32_t end = w->p->n_row, from = 0;
-    for (uint32_t part = 0; part < w->p->n_part; part++) {
+    for (uint32_t part = 0; part < w->p->n_part && !w->o->is_alone; part++) {
         uint32_t to = from;
         while (to < end && w->p->row[to].part == part)
             to++;

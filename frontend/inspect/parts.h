@@ -5,6 +5,7 @@
  * Context  lines that no subject holds and the part does not show yet. While subjects may still come it gets at most half of a part;
  *          what is left over at the end is filled with what had no room. A piece is shown whole or not at all
  * Blocks   of a part: subjects in order, behind each its context; at most MYTH_BLOCK_MAX
+ * Alone    with is_alone a part has one subject, or what it was cut into, and nothing else
  * Cost     of blocks adds up. A block may reach `soft`, one of a single line `hard`
  * Units    tokens, or whatever cost counts
  * Owner    books STAGING; the packing keeps what it took until close
@@ -29,6 +30,7 @@ typedef struct {
 typedef struct {
     uint32_t soft, hard;                /* room of a part for blocks */
     uint32_t max_part;
+    bool is_alone;                      /* a part has one subject, or a piece of one, and no context */
     const char *worker_path;            /* as myth_split_borders */
     myth_status (*cost)(void *user, const myth_block *b, uint32_t *cost, myth_error *err);
     void *user;

@@ -369,6 +369,18 @@ void myth_runlog_input_bytes(myth_runlog *log, const char *role, const void *dat
     append(log, inputs, json_pack("{s:s, s:I, s:s}", "role", role, "bytes", (json_int_t)n, "hash", hash));
 }
 
+/* The model that made the index's vectors, when it has some. */
+static void put_vectors(myth_runlog *log, myth_index *x)
+{
+    unsigned char model[16];
+    char name[MYTH_VECTORS_NAME], hex[33];
+    if (!is_on(log) || myth_vectors_model(x, model, name, NULL) != MYTH_OK)
+        return;
+    for (int i = 0; i < 16; i++)
+        snprintf(hex + 2 * i, 3, "%02x", model[i]);
+    set(log, log->doc, "vectors", json_pack("{s:o, s:s}", "model", text(log, name), "hash", hex));
+}
+
 void myth_runlog_index(myth_runlog *log, myth_index *x)
 {
     myth_index_stats stats;
@@ -403,6 +415,7 @@ void myth_runlog_index(myth_runlog *log, myth_index *x)
         set(log, log->doc, "index", json_pack("{s:o, s:o, s:s, s:I, s:I, s:I, s:o}", "path", text(log, myth_index_path(x)), "root",
                                               exact(myth_index_root(x)), "hash", hex, "files", (json_int_t)stats.n_file, "chunks",
                                               (json_int_t)stats.n_chunk, "bytes", (json_int_t)stats.bytes, "out", out));
+        put_vectors(log, x);
         myth_redacted b = { .mem = log->mem };
         myth_redacted_add(&b, NULL, list, n_list);
         if (is_on(log) && !b.has_failed && n_list <= MYTH_RUNLOG_TEXT_BYTES &&
@@ -447,7 +460,7 @@ static bool is_among(const myth_hits *hits, const myth_hit *h)
     return false;
 }
 
-void myth_runlog_search(myth_runlog *log, myth_index *x, const myth_search_opts *asked, const myth_hits *hits)
+void myth_runlog_search(myth_runlog *log, myth_index *x, const myth_search_opts *asked, const myth_hits *hits, const uint32_t *order, uint32_t n_taken)
 {
     myth_hits more = { 0 };
     myth_search_opts o = *asked;
@@ -456,11 +469,12 @@ void myth_runlog_search(myth_runlog *log, myth_index *x, const myth_search_opts 
     myth_runlog_say(log, "query", asked->query);
     myth_runlog_say(log, "query_kind", hits->query_kind);
     myth_runlog_say(log, "ranking", asked->weights);
+    myth_runlog_say(log, "semantic", asked->vectors ? "on" : "off");
     myth_runlog_count(log, "search", "chunks_seen", (double)hits->n_seen);
     myth_runlog_count(log, "search", "terms", hits->n_term);
     myth_runlog_count(log, "search", "terms_dropped", hits->n_dropped);
     for (uint32_t i = 0; i < hits->n_hit; i++)
-        put_hit(log, &hits->hit[i], "taken");
+        put_hit(log, &hits->hit[order ? order[i] : i], i < n_taken ? "taken" : "below the cut");
     o.k = MYTH_RUNLOG_BELOW;
     o.with_text = false;
     if (hits->n_hit >= asked->k && o.k > asked->k && myth_search(&more, x, &o, NULL) == MYTH_OK) {

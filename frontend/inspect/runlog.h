@@ -61,7 +61,7 @@ void myth_runlog_input(myth_runlog *log, const char *role, const char *path);
 void myth_runlog_input_bytes(myth_runlog *log, const char *role, const void *data, size_t n);
 /* spec as the model was opened by. */
 void myth_runlog_model(myth_runlog *log, const myth_model *m, const char *spec);
-/* The index as it was asked: a hash of its files' paths and hashes, and the list of paths. */
+/* The index as it was asked: a hash of its files' paths and hashes, the list of paths, and the model of its vectors. */
 void myth_runlog_index(myth_runlog *log, myth_index *x);
 
 /* What a search found, best first; `fate` says what became of it: "subject", "context", "below the cut", ... */
@@ -73,9 +73,10 @@ typedef struct {
     uint32_t n_part;
 } myth_runlog_candidate;
 void myth_runlog_found(myth_runlog *log, const myth_runlog_candidate *c);
-/* What a ranked search was asked, what it found, and what stood below its cut (found by asking once more for MYTH_RUNLOG_BELOW). */
+/* What a ranked search was asked and found: the first n_taken of the hits in `order` (NULL = their own) became pieces, the others stood below the
+ * cut; more of those are found by asking once more for MYTH_RUNLOG_BELOW. */
 enum { MYTH_RUNLOG_BELOW = 50 };
-void myth_runlog_search(myth_runlog *log, myth_index *x, const myth_search_opts *asked, const myth_hits *hits);
+void myth_runlog_search(myth_runlog *log, myth_index *x, const myth_search_opts *asked, const myth_hits *hits, const uint32_t *order, uint32_t n_taken);
 
 /* After myth_inspect_open: what is shown, in which parts. root: of the material's paths, NULL = as given. in, m, io and model are lent until
  * end, which comes before they are closed. */

@@ -138,11 +138,12 @@ static void ask_missed_target(question *q)
 {
     char place[400];
     const json_t *p, *candidate = NULL;
-    size_t i, n_of_file = 0;
+    size_t i, n_of_file = 0, n_chosen = 0;
     json_array_foreach(LIST(q, "pieces"), i, p) {
         if (!is_path(q, path_of_piece(q, p)))
             continue;
-        n_of_file++;
+        n_of_file += myth_doc_int(p, "shown_lines") > 0;
+        n_chosen += has_line(q, p);
         place_of(place, sizeof(place), q->t->path, p);
         add_place(q, "%s: %u of %u lines shown%s%s", place, (unsigned)myth_doc_int(p, "shown_lines"), n_lines(p), myth_doc_text(p, "why")[0] ? ", " : "",
                   myth_doc_text(p, "why"));
@@ -155,7 +156,9 @@ static void ask_missed_target(question *q)
     if (q->says[0])
         return;
     size_t rank = rank_of(q, &candidate);
-    if (rank) {
+    if (n_chosen) {
+        say(q, "yes", "it was chosen to be shown, and no part of the prompt took it");
+    } else if (rank) {
         place_of(place, sizeof(place), q->t->path, candidate);
         add_place(q, "%s: %s", place, myth_doc_text(candidate, "fate"));
         say(q, "yes", "the search had it at place %zu of %zu with a score of %.3f (%s)", rank, json_array_size(LIST(q, "candidates")),

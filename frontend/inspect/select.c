@@ -20,7 +20,7 @@ myth_status myth_select_open(myth_select **out, myth_mem *mem, myth_index *index
     return st;
 }
 
-void myth_select_watch(myth_select *s, void (*on_search)(void *user, const myth_search_opts *asked, const myth_hits *hits), void *user)
+void myth_select_watch(myth_select *s, myth_select_watcher on_search, void *user)
 {
     s->on_search = on_search;
     s->on_search_user = user;

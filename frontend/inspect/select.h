@@ -45,8 +45,9 @@ typedef struct myth_select myth_select;
 myth_status myth_select_open(myth_select **out, myth_mem *mem, myth_index *index, myth_revision *side, const char *worker_path, const bool *is_cancelled,
                              myth_error *err);
 void myth_select_close(myth_select *s);                                 /* takes NULL */
-/* Who is told what a topic's search found, before pieces are made of it. */
-void myth_select_watch(myth_select *s, void (*on_search)(void *user, const myth_search_opts *asked, const myth_hits *hits), void *user);
+/* Who is told what a topic's search found, before pieces are made of the first n_taken in `order` (NULL = the hits' own). */
+typedef void (*myth_select_watcher)(void *user, const myth_search_opts *asked, const myth_hits *hits, const uint32_t *order, uint32_t n_taken);
+void myth_select_watch(myth_select *s, myth_select_watcher on_search, void *user);
 
 /* Puts n candidates in order: indexes to order[n], the best first. */
 typedef myth_status (*myth_rank_fn)(void *user, const char *question, const myth_candidate *c, uint32_t n, uint32_t *order, myth_error *err);

@@ -12,7 +12,7 @@ struct myth_select {
     const bool *is_cancelled;
     myth_rank_fn rank;                      /* NULL = none */
     void *rank_user;
-    void (*on_search)(void *user, const myth_search_opts *asked, const myth_hits *hits);     /* NULL = none */
+    myth_select_watcher on_search;          /* NULL = none */
     void *on_search_user;
 };
 

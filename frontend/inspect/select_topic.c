@@ -95,9 +95,9 @@ myth_status myth_select_topic(myth_select *s, myth_material *m, const char *ques
     o.with_text = s->rank != NULL;
     o.by_file = false;
     MYTH_TRY(myth_search(&hits, s->index, &o, err));
-    if (s->on_search)
-        s->on_search(s->on_search_user, &o, &hits);
     MYTH_TRY(order_hits(s, order, &hits, question, err));
+    if (s->on_search)
+        s->on_search(s->on_search_user, &o, &hits, order, k);
     for (uint32_t i = 0; i < hits.n_hit && i < k; i++)
         MYTH_TRY(add_hit(s, m, &hits.hit[order[i]], counts, err));
     if (counts->n_subject == 0)

@@ -176,7 +176,7 @@ static void test_many_writers(void **state)
             for (int k = 0; ok && k < n_run; k++) {
                 int64_t run;
                 int code = i;
-                char record[32];
+                char record[64];
                 snprintf(record, sizeof(record), "{\"writer\":%d,\"k\":%d}", i, k);
                 ok = myth_runlog_file_begin(f, &run, k, "test", &err) == MYTH_OK &&
                      myth_runlog_file_put(f, run, "t", record, strlen(record), &err) == MYTH_OK &&

@@ -3,6 +3,7 @@
 # side, what counts, exit codes, and that every finding cites lines of the new side.
 set -eu
 cd "${MYTHOS_SOURCE_DIR:-.}"
+source=$PWD
 model=models/mythos-inspect.gguf
 [ -f "$model" ] || { echo "no $model"; exit 77; }
 command -v git >/dev/null || { echo "no git"; exit 77; }
@@ -85,8 +86,8 @@ git init -q
 git add -A
 git commit -qm one
 
-# what a dry run shows: "path first-last" of every block
-shown() { "$mythos" "$@" --dry-run --format json -q >"$dir/dry" || fail "$*: exit $?"
+# what a dry run shows a model that takes context: "path first last symbol" of every block
+shown() { "$mythos" "$@" -m random:gemma3-tiny:f32 --prompt-style full --dry-run --format json -q >"$dir/dry" || fail "$*: exit $?"
     python3 -c 'import json,sys
 for p in json.load(open(sys.argv[1]))["parts"]:
     for b in p["blocks"]: print(b["file"], b["first"], b["last"], b["symbol"] or "-")' "$dir/dry" | sort -u >"$dir/shown"; }
@@ -120,6 +121,11 @@ lacks 'tty_width' "working tree"
 grep -q '2 of 3 files shown, 2 changed definitions; 4 lines added, 5 removed, 1 files deleted' "$dir/err" || fail "counts: $(cat "$dir/err")"
 grep -q 'not shown: src/gone.txt: it is deleted' "$dir/err" || fail "deleted: $(cat "$dir/err")"
 
+# the shipped model was trained on one block at a time
+"$mythos" inspect-diff --dry-run --format json -q >"$dir/dry"
+python3 -c 'import json,sys
+for p in json.load(open(sys.argv[1]))["parts"]: assert len(p["blocks"]) == 1, p' "$dir/dry"
+
 # findings cite what is on the new side, inside what counts
 code=0
 "$mythos" inspect-diff --format json -q >"$dir/json" || code=$?
@@ -140,7 +146,9 @@ print(len(d["findings"]), "findings, all on the new side")
 END
 }
 check tree src/store.py src/tty.c
-grep -q '"unsafe-deserialization"' "$dir/json" || fail "the planted regression is not found: $(cat "$dir/json")"
+for rule in unsafe-deserialization shell-injection; do
+    grep -q "\"$rule\"" "$dir/json" || fail "a planted regression is not found, $rule: $(cat "$dir/json")"
+done
 # findings of changed lines only
 "$mythos" inspect-diff --filter-mode added --format json -q >"$dir/json" || true
 python3 -c 'import json,sys
@@ -256,4 +264,29 @@ expect 1 symbols nothing_like_it --json
 expect 0 symbols Store.load
 grep -q '^    src/app.py:6  handler  imports src.store and calls its method$' "$dir/out" || fail "text: $(cat "$dir/out")"
 expect 66 symbols x "$dir/nowhere"
+# ---- the files that the model was measured with, as one change: no less is found among others than alone (tests/corpus/inspect)
+corpus=$(cd "$source" && pwd)/tests/corpus/inspect
+mkdir "$dir/c"
+cd "$dir/c"
+git init -q
+git commit -q --allow-empty -m zero
+cp "$corpus"/[0-9]* .
+git add -A
+"$mythos" inspect-diff --staged --format json -q >"$dir/json" || [ $? -eq 1 ] || fail "corpus: exit $?"
+python3 - "$dir/json" "$corpus/expected.txt" <<'END'
+import json, sys
+want, need, most = {}, 0, 0
+for line in open(sys.argv[2]):
+    w = line.split()
+    if line.startswith("hits >="): need = int(w[2])
+    elif line.startswith("alarms <="): most = int(w[2])
+    elif len(w) == 3 and not line.startswith("#"): want[w[0]] = (w[1], int(w[2]))
+hit, alarms = set(), 0
+for f in json.load(open(sys.argv[1]))["findings"]:
+    rule, line = want[f["file"]]
+    if f["rule"] == rule and abs(f["lines"][0] - line) <= 1: hit.add(f["file"])
+    else: alarms += 1
+assert need > 0 and len(hit) >= need and alarms <= most, (len(hit), need, alarms, most)
+print(len(hit), "defects found, at least", need, "expected;", alarms, "alarms, at most", most)
+END
 echo "symbol, topic and diff show what they say, from the side they say"

@@ -178,7 +178,7 @@ static void interrupted(void **state)
     make_tree();
     cli_shell(&r, "i=0; while [ $i -lt 700 ]; do printf 'word %d stands in a text of its own, %d times, and is long enough to take a while\\n' $i $i >$D/t/f$i.txt; "
                   "i=$((i + 1)); done; $M index $D/t >/dev/null 2>&1; $M index $D/t -t 1 " MODEL ">$D/o 2>$D/e & p=$!; "
-                  "n=0; while [ $n -lt 400 ] && [ $(stat -c %s $D/cache/mythos/*/index.db.embeddings 2>/dev/null || echo 0) -lt 600 ]; do sleep 0.02; n=$((n + 1)); done; "
+                  "n=0; while [ $n -lt 5000 ] && [ $(stat -c %s $D/cache/mythos/*/index.db.embeddings 2>/dev/null || echo 0) -lt 600 ]; do sleep 0.02; n=$((n + 1)); done; "
                   "kill -INT $p; wait $p; echo code $?; cat $D/e");
     if (!strstr(r.out, "code 3"))
         fail_msg("%s", r.out);

@@ -142,7 +142,7 @@ static void killed(void **unused)
             update_all("kill", "k.db", mem, NULL, NULL);
             _exit(0);
         }
-        const double wait = whole * 1.1 * (double)check_unit(&rng);
+        const double wait = whole * (i % 3 == 0 ? 0.9 : 0.3) * (double)check_unit(&rng);        /* what changed takes a part of it */
         nanosleep(&(struct timespec){ .tv_sec = (time_t)wait, .tv_nsec = (long)((wait - (double)(time_t)wait) * 1e9) }, NULL);
         kill(child, SIGKILL);
         int st;
