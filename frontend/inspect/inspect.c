@@ -104,7 +104,7 @@ static myth_status open_reserve(myth_inspection *in, myth_error *err)
     if (st != MYTH_OK)
         return st;
     in->now_mem = in->reserve;
-    st = myth_marks_reserve(&in->marks, in->reserve, MYTH_SEALED_SOURCES, SPARE_SUPPRESSIONS, err);
+    st = myth_marks_reserve(&in->marks, &in->report, in->reserve, MYTH_SEALED_SOURCES, SPARE_SUPPRESSIONS, err);
     return st == MYTH_OK ? myth_material_seal(in->material, in->reserve, err) : st;
 }
 

@@ -57,7 +57,7 @@ fail:
     return st;
 }
 
-myth_status myth_marks_reserve(myth_marks *m, myth_mem *mem, uint32_t n_file, uint32_t n_suppression, myth_error *err)
+myth_status myth_marks_reserve(myth_marks *m, myth_report *r, myth_mem *mem, uint32_t n_file, uint32_t n_suppression, myth_error *err)
 {
     uint32_t cap = m->n_suppression + n_suppression;
     m->later_mem = mem;
@@ -66,6 +66,7 @@ myth_status myth_marks_reserve(myth_marks *m, myth_mem *mem, uint32_t n_file, ui
         return myth_fail(err, MYTH_ENOMEM, "suppressions: no room for %zu bytes", cap * sizeof(*to));
     m->suppression = to;
     m->cap_suppression = cap;
+    r->suppression = to;
     return myth_redactor_reserve(&m->redactor, n_file, err);
 }
 

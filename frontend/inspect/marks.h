@@ -27,8 +27,9 @@ typedef struct {
 /* For at most cap findings about block[0 .. n_block). Sets the report's pointers. */
 myth_status myth_marks_open(myth_marks *m, myth_mem *mem, myth_report *r, const myth_block *block, uint32_t n_block, uint32_t cap,
                             bool use_suppressions, const myth_baseline *baseline, myth_error *err);
-/* Room for what rounds bring: n_file files with together n_suppression comments; what else they need is booked in mem, which outlives m. */
-myth_status myth_marks_reserve(myth_marks *m, myth_mem *mem, uint32_t n_file, uint32_t n_suppression, myth_error *err);
+/* Room for what rounds bring: n_file files with together n_suppression comments; what else they need is booked in mem, which outlives m.
+ * Sets the report's pointers anew. */
+myth_status myth_marks_reserve(myth_marks *m, myth_report *r, myth_mem *mem, uint32_t n_file, uint32_t n_suppression, myth_error *err);
 /* A file that a round brings. MYTH_EFULL past what was reserved, MYTH_ENOMEM: it is not to be shown. */
 myth_status myth_marks_add(myth_marks *m, myth_report *r, const myth_source *src, myth_error *err);
 /* Marks the report's findings. */
