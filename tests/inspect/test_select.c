@@ -202,8 +202,8 @@ static void random_edits(void **state)
             bed_close(&b);
         }
     }
-    printf("%u subjects, %u of them definitions\n", n_subject, n_definition);
-    assert_true(n_definition > 10 && n_subject > n_definition);
+    printf("%u subjects of %u definitions\n", n_subject, n_definition);          /* those that touch are one */
+    assert_true(n_definition > 10 && n_subject > 10);
 }
 
 /* libgit2's difference and git's own, with the same way to choose among equal ones. */
