@@ -1,9 +1,12 @@
-# Every bench/*.c is a program of the engine alone, with the CPU's limits beside it; bench_retrieval is one of the retriever. bench_engine measures those of a CUDA device where this
+# Every bench/*.c is a program of the engine alone, with the CPU's limits beside it; bench_retrieval is one of the retriever, where that is built. bench_engine measures those of a CUDA device where this
 # build has one; bench_emu_engine is the same program on the emulated device: what bench/gpu.sh runs where there is no GPU.
 if(NOT MYTH_BENCH)
     return()
 endif()
 file(GLOB bench_sources CONFIGURE_DEPENDS bench/*.c)
+if(MYTH_ENGINE_ONLY)
+    list(FILTER bench_sources EXCLUDE REGEX "/bench_retrieval\\.c$")
+endif()
 foreach(source IN LISTS bench_sources)
     get_filename_component(name ${source} NAME_WE)
     add_executable(${name} ${source} frontend/limits.c)
