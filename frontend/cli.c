@@ -90,19 +90,26 @@ static bool model_of(const char *dir, bool is_embedder, char *dst, size_t cap)
     return found;
 }
 
+bool myth_cli_self(char *dst, size_t cap)
+{
+    const ssize_t n = readlink("/proc/self/exe", dst, cap - 1);
+    const bool is_whole = n > 0 && (size_t)n < cap - 1;
+    dst[is_whole ? n : 0] = '\0';
+    return is_whole;
+}
+
 /* Shipped models lie beside the build folder of a source tree, or under share/ of the prefix the command was installed to: both are
  * reached from the folder above the command's own. */
 static bool shipped_model(bool is_embedder, char *dst, size_t cap)
 {
     static const char *const place[] = { "models", "share/mythos/models" };
     char exe[PATH_MAX], dir[PATH_MAX + 32];
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-    exe[n > 0 ? n : 0] = '\0';
+    const bool has_self = myth_cli_self(exe, sizeof(exe));
     for (int up = 0; up < 2; up++) {
         char *slash = strrchr(exe, '/');
         exe[slash ? slash - exe : 0] = '\0';
     }
-    for (size_t i = 0; n > 0 && i < sizeof(place) / sizeof(place[0]); i++) {
+    for (size_t i = 0; has_self && i < sizeof(place) / sizeof(place[0]); i++) {
         snprintf(dir, sizeof(dir), "%s/%s", exe, place[i]);
         if (model_of(dir, is_embedder, dst, cap))
             return true;

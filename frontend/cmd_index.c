@@ -307,9 +307,7 @@ static int run_index(myth_cli *cli, const void *opts)
     if (o->no_embed && (o->embed || o->embed_model))
         return myth_cli_failf(cli, MYTH_EARG, "index: --no-embed and %s exclude each other", o->embed ? "--embed" : "--embed-model");
     signal(SIGXFSZ, SIG_IGN);                   /* a limit on file sizes is an error of the write, as a full disk is */
-    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    self[n > 0 ? n : 0] = '\0';
-    myth_index_opts io = { .root = cli->n_arg ? cli->arg[0] : ".", .worker_path = n > 0 ? self : NULL, .n_threads = cli->global->n_threads,
+    myth_index_opts io = { .root = cli->n_arg ? cli->arg[0] : ".", .worker_path = myth_cli_self(self, sizeof(self)) ? self : NULL, .n_threads = cli->global->n_threads,
                            .is_read_only = o->check };
     st = myth_index_open(&x, cli->mem, &io, &err);
     if (st == MYTH_OK && o->check)

@@ -4,7 +4,6 @@
 
 #include <limits.h>
 #include <stddef.h>
-#include <unistd.h>
 
 typedef struct {
     myth_inspect_flags inspect;
@@ -23,10 +22,8 @@ static myth_status begin(void *user, myth_cli *cli, myth_error *err)
 {
     file *f = user;
     char worker[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", worker, sizeof(worker) - 1);
-    worker[n > 0 ? n : 0] = '\0';
     myth_status st = myth_cli_read(&f->bytes, &f->len, cli->mem, cli->arg[0], MYTH_SOURCE_MAX, err);
-    return st == MYTH_OK ? myth_nearby_open(&f->nearby, cli->arg[0], n > 0 ? worker : NULL, err) : st;
+    return st == MYTH_OK ? myth_nearby_open(&f->nearby, cli->arg[0], myth_cli_self(worker, sizeof(worker)) ? worker : NULL, err) : st;
 }
 
 static uint32_t on_context(void *user, const char *request, myth_material *m, uint32_t of, char *near, size_t near_cap)

@@ -2,12 +2,10 @@
 #include "../retrieval/retrieval.h"
 #include "inspect/redact.h"
 #include "json_out.h"
-#include "main.h"
+#include "open_index.h"
 
-#include <limits.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 typedef struct {
     myth_model_flags model;
@@ -160,12 +158,6 @@ static myth_status print_json(myth_repomap *m, const myth_repomap_page *page, co
 
 /* ---- run ---- */
 
-static void on_index(void *arg, uint64_t done, uint64_t all, uint64_t n_file)
-{
-    (void)n_file;
-    myth_term_progress(arg, "index, KiB", done >> 10, all >> 10);
-}
-
 static void on_map(void *arg, uint64_t done, uint64_t all) { myth_term_progress(arg, "map, files", done, all); }
 
 static double ms_of(clockid_t clock)
@@ -184,16 +176,10 @@ static int run_map(myth_cli *cli, const void *opts)
     myth_repomap *m = NULL;
     myth_repomap_page page = { 0 };
     counter c = { .cli = cli };
-    char self[PATH_MAX];
     if (o->query && !o->query[0])
         return myth_cli_failf(cli, MYTH_EARG, "map: --for: an empty query");
     MYTH_TRY(myth_cli_tokenizer_open(&c.tokenizer, cli, &o->model, &err));
-    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    self[n > 0 ? n : 0] = '\0';
-    myth_index_opts io = { .root = cli->n_arg ? cli->arg[0] : ".", .worker_path = n > 0 ? self : NULL, .n_threads = cli->global->n_threads };
-    MYTH_TRY(myth_index_open(&x, cli->mem, &io, &err));
-    myth_index_update_opts uo = { .progress = cli->term->has_progress ? on_index : NULL, .progress_arg = cli->term, .is_cancelled = cli->cancel };
-    MYTH_TRY(myth_index_update(x, &uo, NULL, &err));
+    MYTH_TRY(myth_cli_index(&x, cli, cli->mem, cli->n_arg ? cli->arg[0] : ".", &err));
     double start = ms_of(CLOCK_MONOTONIC), cpu_start = ms_of(CLOCK_PROCESS_CPUTIME_ID);
     myth_repomap_opts mo = { .query = o->query, .under = o->under, .show = hide_secrets, .is_cancelled = cli->cancel,
                          .progress = cli->term->has_progress ? on_map : NULL, .progress_arg = cli->term };

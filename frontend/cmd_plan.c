@@ -6,7 +6,6 @@
 #include "../engine/embed.h"
 
 #include <limits.h>
-#include <unistd.h>
 
 typedef struct {
     myth_model_flags model;
@@ -44,11 +43,9 @@ static myth_status plan_inspection(myth_cli *cli, const plan_opts *o, const myth
     unsigned char *bytes = NULL;
     size_t len = 0;
     char worker[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", worker, sizeof(worker) - 1);
-    worker[n > 0 ? n : 0] = '\0';
     myth_material *material = NULL;
     myth_inspection *in = NULL;
-    myth_inspect_opts io = { .worker_path = n > 0 ? worker : NULL, .max_prompt_tokens = MYTH_INSPECT_PROMPT_TOKENS, .max_new_tokens = MYTH_INSPECT_NEW_TOKENS,
+    myth_inspect_opts io = { .worker_path = myth_cli_self(worker, sizeof(worker)) ? worker : NULL, .max_prompt_tokens = MYTH_INSPECT_PROMPT_TOKENS, .max_new_tokens = MYTH_INSPECT_NEW_TOKENS,
                              .n_ctx = o->engine.ctx_size, .context_rounds = MYTH_INSPECT_ROUNDS, .on_context = on_context, .cancel = cli->cancel };
     myth_status st = MYTH_OK;
     if (!m->tokenizer)

@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { MODE_AUTO, MODE_LITERAL, MODE_REGEX, MODE_PHRASE, MODE_SYMBOL, MODE_RANKED };
 enum { INPUT_MAX = 1 << 30 };
@@ -309,9 +308,7 @@ static myth_status search_index(myth_cli *cli, const search_opts *o, const char 
     myth_index_stats stats;
     myth_semantic semantic = { 0 };
     char worker[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", worker, sizeof(worker) - 1);
-    worker[n > 0 ? n : 0] = '\0';
-    myth_index_opts io = { .root = dir, .worker_path = n > 0 ? worker : NULL, .n_threads = cli->global->n_threads };
+    myth_index_opts io = { .root = dir, .worker_path = myth_cli_self(worker, sizeof(worker)) ? worker : NULL, .n_threads = cli->global->n_threads };
     MYTH_TRY(myth_index_open(&x, cli->mem, &io, err));
     MYTH_TRY(myth_index_update(x, &(myth_index_update_opts){ .is_cancelled = cli->cancel }, &stats, err));
     myth_search_opts so = { .query = query, .mode = mode_of(o->mode), .k = o->k, .by_file = o->files, .with_text = true, .weights = o->weights };

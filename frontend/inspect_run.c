@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { FAIL_NEVER = MYTH_SEVERITY_N };
 
@@ -349,8 +348,6 @@ int myth_inspect_command(myth_cli *cli, const myth_inspect_flags *o, const myth_
     run w = { .cli = cli, .o = o, .job = job };
     myth_error err = { 0 };
     int code = MYTH_EXIT_CLEAN;
-    ssize_t n = readlink("/proc/self/exe", w.worker, sizeof(w.worker) - 1);
-    w.worker[n > 0 ? n : 0] = '\0';
     myth_inspect_opts io = {
         .max_prompt_tokens = o->max_prompt_tokens,
         .max_new_tokens = o->max_new_tokens,
@@ -361,7 +358,7 @@ int myth_inspect_command(myth_cli *cli, const myth_inspect_flags *o, const myth_
         .split = o->split || job->always_split,
         .two_pass = o->two_pass,
         .no_inline_ignores = !o->inline_ignores,
-        .worker_path = n > 0 ? w.worker : NULL,
+        .worker_path = myth_cli_self(w.worker, sizeof(w.worker)) ? w.worker : NULL,
         .context_rounds = o->context_rounds,
         .cancel = cli->cancel,
         .on_progress = on_progress,

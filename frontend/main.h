@@ -136,6 +136,8 @@ void myth_cli_bench_opts(myth_engine_opts *eo, uint32_t n_prompt, uint32_t n_gen
 
 /* "2,106,13" or "[2, 106]" to ids, booked as STAGING; myth_free them. MYTH_EARG names the place. */
 myth_status myth_cli_ids(int32_t **ids, size_t *n_ids, myth_mem *mem, const char *text, myth_error *err);
+/* The path of this program, which also is the one that cuts files; "" and false when it cannot be found: then they are cut by their text. */
+bool myth_cli_self(char *dst, size_t cap);
 /* A file, or stdin for "-", whole, booked as STAGING. MYTH_ELIMIT past max_bytes. */
 myth_status myth_cli_read(unsigned char **out, size_t *len, myth_mem *mem, const char *path, uint64_t max_bytes, myth_error *err);
 

@@ -2,19 +2,11 @@
 #include "open_index.h"
 
 #include <limits.h>
-#include <unistd.h>
-
-bool myth_cli_self(char *dst, size_t cap)
-{
-    ssize_t n = readlink("/proc/self/exe", dst, cap - 1);
-    dst[n > 0 ? n : 0] = '\0';
-    return n > 0 && (size_t)n < cap - 1;
-}
 
 static void on_progress(void *arg, uint64_t done_bytes, uint64_t all_bytes, uint64_t n_file)
 {
     (void)n_file;
-    myth_term_progress(arg, "index: KiB", done_bytes >> 10, all_bytes >> 10);
+    myth_term_progress(arg, "index, KiB", done_bytes >> 10, all_bytes >> 10);
 }
 
 myth_status myth_cli_index(myth_index **out, myth_cli *cli, myth_mem *mem, const char *dir, myth_error *err)

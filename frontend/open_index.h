@@ -12,9 +12,6 @@ extern "C" {
 /* Booked in mem; closed by myth_index_close. MYTH_ENOTFOUND: no directory, or no file in it. */
 myth_status myth_cli_index(myth_index **out, myth_cli *cli, myth_mem *mem, const char *dir, myth_error *err);
 
-/* The program to cut files with: this one. False: it cannot be found, files are cut by their text. */
-bool myth_cli_self(char *dst, size_t cap);
-
 #ifdef __cplusplus
 }
 #endif

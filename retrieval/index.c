@@ -296,7 +296,7 @@ typedef struct {
     int64_t last_id;                    /* a new file's is behind all that were: those of changed files come back */
 } update;
 
-static double seconds_now(void)
+double myth_index_seconds(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -565,7 +565,7 @@ myth_status myth_index_update(myth_index *x, const myth_index_update_opts *opts,
 {
     static const myth_index_update_opts none;
     myth_index_stats unused;
-    double start = seconds_now();
+    double start = myth_index_seconds();
     opts = opts ? opts : &none;
     stats = stats ? stats : &unused;
     *stats = (myth_index_stats){ 0 };
@@ -585,6 +585,6 @@ myth_status myth_index_update(myth_index *x, const myth_index_update_opts *opts,
     myth_scan_close(&u.scan, x->mem);
     close_known(&u.known);
     myth_index_unlock_writer(x);
-    stats->seconds = seconds_now() - start;
+    stats->seconds = myth_index_seconds() - start;
     return st;
 }

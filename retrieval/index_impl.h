@@ -22,6 +22,9 @@ void myth_index_unlock(int *lock_fd);           /* takes -1 */
 myth_status myth_index_lock_writer(myth_index *x, uint32_t wait_ms, myth_error *err);
 void myth_index_unlock_writer(myth_index *x);
 
+/* Of a clock that only goes on. */
+double myth_index_seconds(void);
+
 /* ---- index_work.c: threads that read, hash and cut; the caller writes what they made ---- */
 
 typedef struct {

@@ -47,13 +47,6 @@ typedef struct {
     uint64_t n_todo, longest;           /* longest: bytes of a chunk */
 } maker;
 
-static double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static bool is_cancelled(const maker *m) { return m->opts->is_cancelled && *m->opts->is_cancelled; }
 
 static myth_status no_memory(uint64_t bytes, myth_error *err)
@@ -263,7 +256,7 @@ static myth_status embed_all(maker *m, batch *b, myth_error *err)
     const myth_text_embedder *e = m->opts->embedder;
     myth_embedder_text text[BATCH];
     uint64_t key[BATCH];
-    const double start = seconds_now();
+    const double start = myth_index_seconds();
     for (uint64_t at = 0; at < m->n_todo;) {
         uint32_t n = 0;
         myth_status st = is_cancelled(m) ? MYTH_ECANCEL : fill(m, b, &at, text, key, &n, err);
@@ -281,7 +274,7 @@ static myth_status embed_all(maker *m, batch *b, myth_error *err)
             return st;
         m->stats->n_embedded += n;
         if (m->opts->progress)
-            m->opts->progress(m->opts->progress_arg, at, m->n_todo, seconds_now() - start);
+            m->opts->progress(m->opts->progress_arg, at, m->n_todo, myth_index_seconds() - start);
     }
     return MYTH_OK;
 }
@@ -705,7 +698,7 @@ myth_status myth_vectors_update(myth_index *x, const myth_vectors_update_opts *o
     static const myth_vectors_update_opts none;
     myth_vectors_stats unused;
     char path[PATH_MAX];
-    const double start = seconds_now();
+    const double start = myth_index_seconds();
     int lock_fd = -1;
     maker m = { .x = x, .opts = opts ? opts : &none, .stats = stats ? stats : &unused };
     *m.stats = (myth_vectors_stats){ 0 };
@@ -729,7 +722,7 @@ myth_status myth_vectors_update(myth_index *x, const myth_vectors_update_opts *o
 fail:
     release(&m);
     myth_index_unlock(&lock_fd);
-    m.stats->seconds = seconds_now() - start;
+    m.stats->seconds = myth_index_seconds() - start;
     return st;
 }
 

@@ -211,8 +211,7 @@ myth_status myth_eval_open(myth_eval *ev, myth_cli *cli, myth_eval_set set, cons
     myth_status st = MYTH_OK;
     const eval_set *s = &sets[set];
     *ev = (myth_eval){ .cli = cli, .flags = flags, .set = set, .n_measure = s->n_measure };
-    ssize_t n = readlink("/proc/self/exe", ev->program, sizeof(ev->program) - 1);
-    ev->program[n > 0 ? n : 0] = '\0';
+    myth_cli_self(ev->program, sizeof(ev->program));
     ev->k = flags->k ? flags->k : s->k;
     ev->model = flags->model && realpath(flags->model, ev->model_path) ? ev->model_path : flags->model;      /* the inspector runs in the tree */
     for (uint32_t i = 0; i < s->n_measure; i++) {
