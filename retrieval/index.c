@@ -8,6 +8,8 @@
  * Lock    flock on <database>.lock, which holds the holder's process id                                                              */
 #include "index_impl.h"
 
+#include "../engine/base/text.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -24,14 +26,6 @@ enum { LOCK_WAIT_MS = 10000, LOCK_STEP_MS = 20 };
 #define RACY_NS 2000000000          /* clocks of file systems tick in up to two seconds */
 
 /* ---- places ---- */
-
-static char *copy_text(myth_mem *mem, const char *s)
-{
-    char *t = myth_alloc(mem, MYTH_MEM_OTHER, "index", strlen(s) + 1);
-    if (t)
-        strcpy(t, s);
-    return t;
-}
 
 static myth_status default_path(char path[PATH_MAX], const char *root, myth_error *err)
 {
@@ -131,9 +125,9 @@ myth_status myth_index_open(myth_index **out, myth_mem *mem, const myth_index_op
     if (!x)
         return myth_fail(err, MYTH_ENOMEM, "no memory for an index");
     *x = (myth_index){ .mem = mem, .n_threads = opts->n_threads, .is_read_only = opts->is_read_only, .lock_fd = -1 };
-    x->root = copy_text(mem, root);
-    x->path = copy_text(mem, path);
-    x->worker_path = opts->worker_path ? copy_text(mem, opts->worker_path) : NULL;
+    x->root = myth_text_copy(mem, MYTH_MEM_OTHER, "index", root, strlen(root));
+    x->path = myth_text_copy(mem, MYTH_MEM_OTHER, "index", path, strlen(path));
+    x->worker_path = opts->worker_path ? myth_text_copy(mem, MYTH_MEM_OTHER, "index", opts->worker_path, strlen(opts->worker_path)) : NULL;
     if (!x->root || !x->path || (opts->worker_path && !x->worker_path)) {
         st = myth_fail(err, MYTH_ENOMEM, "no memory for an index");
         goto fail;
