@@ -17,10 +17,11 @@ static bool is_cancelled;
 
 static void on_interrupt(int sig)
 {
-    (void)sig;
-    if (n_interrupt++ > 0)
+    if (n_interrupt++ > 0 || sig == SIGALRM)
         _exit(MYTH_EXIT_INTERRUPTED);
     is_cancelled = true;
+    if (sig != SIGINT)                         /* who sends these does not send a second one: a read that never ends must not hold us */
+        alarm(MYTH_END_SECONDS);
 }
 
 /* A mapped file that was cut while it was in use: its pages are gone. */
@@ -39,6 +40,13 @@ static void catch_signals(void)
     sigemptyset(&on_int.sa_mask);
     sigemptyset(&on_bus.sa_mask);
     sigaction(SIGINT, &on_int, NULL);
+    sigaction(SIGALRM, &on_int, NULL);
+    for (int i = 0; i < 2; i++) {
+        static const int ends[] = { SIGTERM, SIGHUP };
+        struct sigaction was;
+        if (sigaction(ends[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)      /* nohup */
+            sigaction(ends[i], &on_int, NULL);
+    }
     sigaction(SIGBUS, &on_bus, NULL);
     signal(SIGPIPE, SIG_DFL);                  /* a reader that leaves ends us quietly, whatever the parent had set */
 }

@@ -48,6 +48,9 @@ typedef struct {
     uint32_t top_k, repeat_last_n;
 } myth_sample_flags;
 
+/* How long a run that was told to end by SIGTERM or SIGHUP may take to write what is there and to remove what it made for a while. */
+enum { MYTH_END_SECONDS = 20 };
+
 typedef struct myth_command myth_command;
 
 typedef struct {
@@ -61,7 +64,7 @@ typedef struct {
     char device[32];               /* what "auto" stands for, once engine options were made     */
     myth_log log;                  /* for engine options; lent for the run                      */
     myth_term *term;
-    const bool *cancel;            /* set by the first SIGINT; the second ends the process, 130  */
+    const bool *cancel;            /* set by the first SIGINT, SIGTERM or SIGHUP; the second ends the process, 130 */
     myth_plan plan;                /* of this run, for --mem-report: set by myth_cli_plan        */
     bool has_plan;
     struct myth_runlog *runlog;    /* of an inspect command while it runs, NULL = none: see inspect/runlog.h */
