@@ -10,6 +10,10 @@
 #include "dtype.h"
 #include "half.h"
 
+#if defined(__SSSE3__) || defined(__F16C__)
+#include <immintrin.h>
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -35,11 +39,8 @@ MYTH_BLOCK_INLINE float myth_block_half(const unsigned char *p)
 {
     uint16_t h;
     memcpy(&h, p, 2);
-#if defined(__F16C__) && defined(__GNUC__)
-    typedef short halves __attribute__((vector_size(16)));
-    typedef float floats __attribute__((vector_size(16)));
-    floats f = (floats)__builtin_ia32_vcvtph2ps((halves){ (short)h });
-    return f[0];
+#if defined(__F16C__)
+    return _cvtsh_ss(h);
 #else
     return myth_f16_to_f32(h);
 #endif
@@ -48,7 +49,7 @@ MYTH_BLOCK_INLINE float myth_block_half(const unsigned char *p)
 /* 2^(e - 128), below 2^-126 as a subnormal. */
 MYTH_BLOCK_INLINE float myth_block_exponent(unsigned e) { return myth_bits_f32(e < 2 ? 0x00200000u << e : (uint32_t)(e - 1) << 23); }
 
-MYTH_BLOCK_INLINE void myth_block_nibbles(int8_t *restrict q, const unsigned char *restrict p, int less)
+MYTH_BLOCK_INLINE void myth_block_nibbles(int8_t *__restrict q, const unsigned char *__restrict p, int less)
 {
     for (int i = 0; i < 16; i++) {
         q[i] = (int8_t)((p[i] & 15) - less);
@@ -56,16 +57,22 @@ MYTH_BLOCK_INLINE void myth_block_nibbles(int8_t *restrict q, const unsigned cha
     }
 }
 
-MYTH_BLOCK_INLINE void myth_block_lookup(int8_t *restrict q, const unsigned char *restrict p, const int8_t *table)
+MYTH_BLOCK_INLINE void myth_block_lookup(int8_t *__restrict q, const unsigned char *__restrict p, const int8_t *table)
 {
+#if defined(__SSSE3__)                           /* no compiler finds this by itself */
+    const __m128i t = _mm_loadu_si128((const __m128i *)(const void *)table), v = _mm_loadu_si128((const __m128i *)(const void *)p), low = _mm_set1_epi8(15);
+    _mm_storeu_si128((__m128i *)(void *)q, _mm_shuffle_epi8(t, _mm_and_si128(v, low)));
+    _mm_storeu_si128((__m128i *)(void *)(q + 16), _mm_shuffle_epi8(t, _mm_and_si128(_mm_srli_epi16(v, 4), low)));
+#else
     for (int i = 0; i < 16; i++) {
         q[i] = table[p[i] & 15];
         q[16 + i] = table[p[i] >> 4];
     }
+#endif
 }
 
 /* Nibbles under a fifth bit. */
-MYTH_BLOCK_INLINE void myth_block_fifths(int8_t *restrict q, const unsigned char *restrict p, int less)
+MYTH_BLOCK_INLINE void myth_block_fifths(int8_t *__restrict q, const unsigned char *__restrict p, int less)
 {
     uint32_t high;
     memcpy(&high, p, 4);
@@ -76,7 +83,7 @@ MYTH_BLOCK_INLINE void myth_block_fifths(int8_t *restrict q, const unsigned char
 }
 
 /* The eight scales and minima of q4_k and q5_k; p is the head of the block. */
-MYTH_BLOCK_INLINE void myth_block_scales(float *restrict scale, float *restrict min, const unsigned char *restrict p)
+MYTH_BLOCK_INLINE void myth_block_scales(float *__restrict scale, float *__restrict min, const unsigned char *__restrict p)
 {
     const float d = myth_block_half(p), dmin = myth_block_half(p + 2);
     const unsigned char *s = p + 4;
@@ -94,7 +101,7 @@ MYTH_BLOCK_INLINE void myth_block_one(float *scale, float *min, float s, float m
     min[0] = min[1] = m;
 }
 
-MYTH_BLOCK_INLINE void myth_unpack_q2_k(int8_t *restrict q, float *restrict scale, float *restrict min, const unsigned char *restrict p)
+MYTH_BLOCK_INLINE void myth_unpack_q2_k(int8_t *__restrict q, float *__restrict scale, float *__restrict min, const unsigned char *__restrict p)
 {
     const float d = myth_block_half(p + 80), dmin = myth_block_half(p + 82);
     for (int k = 0; k < 16; k++) {
@@ -107,7 +114,7 @@ MYTH_BLOCK_INLINE void myth_unpack_q2_k(int8_t *restrict q, float *restrict scal
                 q[128 * h + 32 * j + i] = (int8_t)(p[16 + 32 * h + i] >> 2 * j & 3);
 }
 
-MYTH_BLOCK_INLINE void myth_unpack_q3_k(int8_t *restrict q, float *restrict scale, float *restrict min, const unsigned char *restrict p)
+MYTH_BLOCK_INLINE void myth_unpack_q3_k(int8_t *__restrict q, float *__restrict scale, float *__restrict min, const unsigned char *__restrict p)
 {
     const float d = myth_block_half(p + 108);
     const unsigned char *s = p + 96;
@@ -122,7 +129,7 @@ MYTH_BLOCK_INLINE void myth_unpack_q3_k(int8_t *restrict q, float *restrict scal
                 q[128 * h + 32 * j + i] = (int8_t)(((p[32 + 32 * h + i] >> 2 * j & 3) | (p[i] >> (4 * h + j) & 1) << 2) - 4);
 }
 
-MYTH_BLOCK_INLINE void myth_unpack_q4_k(int8_t *restrict q, float *restrict scale, float *restrict min, const unsigned char *restrict p)
+MYTH_BLOCK_INLINE void myth_unpack_q4_k(int8_t *__restrict q, float *__restrict scale, float *__restrict min, const unsigned char *__restrict p)
 {
     myth_block_scales(scale, min, p);
     for (int c = 0; c < 4; c++)
@@ -132,7 +139,7 @@ MYTH_BLOCK_INLINE void myth_unpack_q4_k(int8_t *restrict q, float *restrict scal
         }
 }
 
-MYTH_BLOCK_INLINE void myth_unpack_q5_k(int8_t *restrict q, float *restrict scale, float *restrict min, const unsigned char *restrict p)
+MYTH_BLOCK_INLINE void myth_unpack_q5_k(int8_t *__restrict q, float *__restrict scale, float *__restrict min, const unsigned char *__restrict p)
 {
     myth_block_scales(scale, min, p);
     for (int c = 0; c < 4; c++)
@@ -142,7 +149,7 @@ MYTH_BLOCK_INLINE void myth_unpack_q5_k(int8_t *restrict q, float *restrict scal
         }
 }
 
-MYTH_BLOCK_INLINE void myth_unpack_q6_k(int8_t *restrict q, float *restrict scale, float *restrict min, const unsigned char *restrict p)
+MYTH_BLOCK_INLINE void myth_unpack_q6_k(int8_t *__restrict q, float *__restrict scale, float *__restrict min, const unsigned char *__restrict p)
 {
     const float d = myth_block_half(p + 208);
     for (int k = 0; k < 16; k++) {
@@ -155,7 +162,7 @@ MYTH_BLOCK_INLINE void myth_unpack_q6_k(int8_t *restrict q, float *restrict scal
                 q[128 * h + 32 * j + i] = (int8_t)(((p[64 * h + 32 * (j % 2) + i] >> 4 * (j / 2) & 15) | (p[128 + 32 * h + i] >> 2 * j & 3) << 4) - 32);
 }
 
-MYTH_BLOCK_INLINE void myth_unpack_iq4_xs(int8_t *restrict q, float *restrict scale, float *restrict min, const unsigned char *restrict p)
+MYTH_BLOCK_INLINE void myth_unpack_iq4_xs(int8_t *__restrict q, float *__restrict scale, float *__restrict min, const unsigned char *__restrict p)
 {
     const float d = myth_block_half(p);
     const unsigned high = p[2] | (unsigned)p[3] << 8;
@@ -168,7 +175,7 @@ MYTH_BLOCK_INLINE void myth_unpack_iq4_xs(int8_t *restrict q, float *restrict sc
 }
 
 /* One block: q [block], scale and min [block / 16]. Only types with blocks. */
-MYTH_BLOCK_INLINE void myth_block_unpack(myth_dtype t, int8_t *restrict q, float *restrict scale, float *restrict min, const unsigned char *restrict p)
+MYTH_BLOCK_INLINE void myth_block_unpack(myth_dtype t, int8_t *__restrict q, float *__restrict scale, float *__restrict min, const unsigned char *__restrict p)
 {
     switch (t) {
     case MYTH_Q8_0:
@@ -210,7 +217,7 @@ MYTH_BLOCK_INLINE void myth_block_unpack(myth_dtype t, int8_t *restrict q, float
 }
 
 /* The same for n values of a row, 256 at most, a multiple of the block. */
-MYTH_BLOCK_INLINE void myth_blocks_unpack(myth_dtype t, int8_t *restrict q, float *restrict scale, float *restrict min, const unsigned char *restrict p,
+MYTH_BLOCK_INLINE void myth_blocks_unpack(myth_dtype t, int8_t *__restrict q, float *__restrict scale, float *__restrict min, const unsigned char *__restrict p,
                                           uint32_t n)
 {
     const uint32_t block = myth_block_is_super(t) ? MYTH_BLOCK_MAX : 32, bytes = myth_dtype_block_bytes(t);

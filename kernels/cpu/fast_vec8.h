@@ -685,12 +685,14 @@ FAST_INLINE void row_blocks(float *y, size_t ldy, const unsigned char *w, const 
         y[(size_t)r * ldy] = v8_sum(acc[r]) + less[r];
 }
 
-#define BLOCK_KERNELS(kernel, has_half, has_min)                                                                               \
+#define GEMM_BLOCKS(kernel, has_half, has_min)                                                                                       \
     static void gemm_##kernel##_half(float *c, size_t ldc, uint32_t n_out, const unsigned char *p, const unsigned char *x, size_t x_bytes, \
                                      uint32_t n_rows, uint32_t n_in, uint32_t k0, uint32_t n_k)                                       \
     {                                                                                                                                \
-        for (; n_rows >= 3; c += 3 * ldc, x += 3 * x_bytes, n_rows -= 3)                                                              \
+        while (n_rows >= 3) {                                                                                                        \
             tile_blocks(c, ldc, n_out, k0 > 0, p, x, x_bytes, n_in, k0, n_k, 3, has_half, has_min);                                   \
+            NEXT(3);                                                                                                                 \
+        }                                                                                                                            \
         if (n_rows == 2)                                                                                                             \
             tile_blocks(c, ldc, n_out, k0 > 0, p, x, x_bytes, n_in, k0, n_k, 2, has_half, has_min);                                   \
         else if (n_rows == 1)                                                                                                        \
@@ -702,7 +704,13 @@ FAST_INLINE void row_blocks(float *y, size_t ldy, const unsigned char *w, const 
         gemm_##kernel##_half(c, ldc, n_out < 16 ? n_out : 16, panel, x, x_bytes, n_rows, n_in, k0, n_k);                              \
         if (n_out > 16)                                                                                                              \
             gemm_##kernel##_half(c + 16, ldc, n_out - 16, (const unsigned char *)panel + 64, x, x_bytes, n_rows, n_in, k0, n_k);      \
-    }                                                                                                                                \
+    }
+GEMM_BLOCKS(min, false, true)
+GEMM_BLOCKS(half, true, false)
+GEMM_BLOCKS(both, true, true)
+#define gemm_one gemm_i8                        /* the sums lie behind what it reads */
+
+#define BLOCK_KERNELS(kernel, has_half, has_min)                                                                                     \
     static void rows_##kernel(float *y, size_t ldy, const unsigned char *w, size_t row_bytes, uint32_t n_out, const unsigned char *x, \
                               size_t x_bytes, uint32_t n_rows, uint32_t n_in, unpack_fn *unpack, size_t chunk)                        \
     {                                                                                                                                \
