@@ -29,11 +29,7 @@ static inline bool myth_block_is_super(myth_dtype t) { return t >= MYTH_Q2_K && 
 static const int8_t myth_iq4_value[16] = { -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113 };
 static const int8_t myth_fp4_twice[16] = { 0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12 };
 
-#if defined(__GNUC__)
 #define MYTH_BLOCK_INLINE static inline __attribute__((always_inline))
-#else
-#define MYTH_BLOCK_INLINE static inline
-#endif
 
 MYTH_BLOCK_INLINE float myth_block_half(const unsigned char *p)
 {
@@ -49,12 +45,22 @@ MYTH_BLOCK_INLINE float myth_block_half(const unsigned char *p)
 /* 2^(e - 128), below 2^-126 as a subnormal. */
 MYTH_BLOCK_INLINE float myth_block_exponent(unsigned e) { return myth_bits_f32(e < 2 ? 0x00200000u << e : (uint32_t)(e - 1) << 23); }
 
+/* 16 bytes at once, in the vectors that gcc and clang have in common. */
+typedef uint8_t myth_block_bytes __attribute__((vector_size(16)));
+
+MYTH_BLOCK_INLINE myth_block_bytes myth_block_load(const void *p)
+{
+    myth_block_bytes v;
+    memcpy(&v, p, 16);
+    return v;
+}
+MYTH_BLOCK_INLINE void myth_block_store(void *p, myth_block_bytes v) { memcpy(p, &v, 16); }
+
 MYTH_BLOCK_INLINE void myth_block_nibbles(int8_t *__restrict q, const unsigned char *__restrict p, int less)
 {
-    for (int i = 0; i < 16; i++) {
-        q[i] = (int8_t)((p[i] & 15) - less);
-        q[16 + i] = (int8_t)((p[i] >> 4) - less);
-    }
+    const myth_block_bytes v = myth_block_load(p);
+    myth_block_store(q, (v & 15) - (uint8_t)less);
+    myth_block_store(q + 16, (v >> 4) - (uint8_t)less);
 }
 
 MYTH_BLOCK_INLINE void myth_block_lookup(int8_t *__restrict q, const unsigned char *__restrict p, const int8_t *table)
@@ -74,12 +80,11 @@ MYTH_BLOCK_INLINE void myth_block_lookup(int8_t *__restrict q, const unsigned ch
 /* Nibbles under a fifth bit. */
 MYTH_BLOCK_INLINE void myth_block_fifths(int8_t *__restrict q, const unsigned char *__restrict p, int less)
 {
-    uint32_t high;
-    memcpy(&high, p, 4);
-    for (int i = 0; i < 16; i++) {
-        q[i] = (int8_t)((int)((p[4 + i] & 15u) | (high >> i & 1) << 4) - less);
-        q[16 + i] = (int8_t)((int)((p[4 + i] >> 4) | (high >> (16 + i) & 1) << 4) - less);
-    }
+    const myth_block_bytes v = myth_block_load(p + 4), bit = { 1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128 };
+    const uint64_t eight = 0x0101010101010101u, first[2] = { p[0] * eight, p[1] * eight }, last[2] = { p[2] * eight, p[3] * eight };
+    const myth_block_bytes a = (myth_block_bytes)((myth_block_load(first) & bit) != 0) & 16, b = (myth_block_bytes)((myth_block_load(last) & bit) != 0) & 16;
+    myth_block_store(q, ((v & 15) | a) - (uint8_t)less);
+    myth_block_store(q + 16, ((v >> 4) | b) - (uint8_t)less);
 }
 
 /* The eight scales and minima of q4_k and q5_k; p is the head of the block. */

@@ -44,6 +44,14 @@ FAST_INLINE __m512 half_of(const unsigned char *p)
     return _mm512_set1_ps(_cvtsh_ss(h));
 }
 
+/* 64 bytes, loaded once: they straddle two lines, and compilers would rather load them again for each use. */
+FAST_INLINE __m512i wide(const unsigned char *p)
+{
+    __m512i v = _mm512_loadu_si512(p);
+    __asm__("" : "+v"(v));
+    return v;
+}
+
 /* Natural halves of a unit, inputs 0..63 and 64..127, to first and last 8 of every sub-block. */
 FAST_INLINE void split_natural(struct super *s, int u, __m512i lo, __m512i hi)
 {
@@ -81,7 +89,7 @@ FAST_INLINE struct super super_q4_k(const unsigned char *p)
     s.scale = scales_pairs(p);
     FAST_UNROLL
     for (int u = 0; u < 2; u++) {
-        __m512i v = _mm512_loadu_si512(p + 16 + 64 * u);
+        __m512i v = wide(p + 16 + 64 * u);
         split_pairs(&s, u, low(v, 15), low(_mm512_srli_epi16(v, 4), 15));
     }
     return s;
@@ -94,7 +102,7 @@ FAST_INLINE struct super super_q5_k(const unsigned char *p)
     s.scale = scales_pairs(p);
     FAST_UNROLL
     for (int u = 0; u < 2; u++) {
-        __m512i v = _mm512_loadu_si512(p + 48 + 64 * u);
+        __m512i v = wide(p + 48 + 64 * u);
         __m512i h0 = _mm512_rolv_epi32(high, u ? halves(0, 30) : halves(4, 2)), h1 = _mm512_rolv_epi32(high, u ? halves(31, 29) : halves(3, 1));
         split_pairs(&s, u, under(low(v, 15), h0, 16), under(low(_mm512_srli_epi16(v, 4), 15), h1, 16));
     }
@@ -108,7 +116,7 @@ FAST_INLINE struct super super_q6_k(const unsigned char *p)
     s.less = _mm512_mul_ps(s.scale, _mm512_set1_ps(32.0f));
     FAST_UNROLL
     for (int u = 0; u < 2; u++) {
-        __m512i v = _mm512_loadu_si512(p + 64 * u), high = both(p + 128 + 32 * u);
+        __m512i v = wide(p + 64 * u), high = both(p + 128 + 32 * u);
         __m512i h0 = _mm512_rolv_epi32(high, halves(4, 2)), h1 = _mm512_rolv_epi32(high, halves(0, 30));
         split_natural(&s, u, under(low(v, 15), h0, 48), under(low(_mm512_srli_epi16(v, 4), 15), h1, 48));
     }
@@ -168,7 +176,7 @@ FAST_INLINE struct super super_iq4_xs(const unsigned char *p)
     const __m512i table = _mm512_broadcast_i32x4(t);
     FAST_UNROLL
     for (int u = 0; u < 2; u++) {
-        __m512i v = _mm512_loadu_si512(p + 8 + 64 * u);
+        __m512i v = wide(p + 8 + 64 * u);
         __m512i lo = _mm512_shuffle_epi8(table, low(v, 15)), hi = _mm512_shuffle_epi8(table, low(_mm512_srli_epi16(v, 4), 15));
         s.a[u] = _mm512_unpacklo_epi64(lo, hi);
         s.b[u] = _mm512_unpackhi_epi64(lo, hi);
