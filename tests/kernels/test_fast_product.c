@@ -145,7 +145,9 @@ static void check_level(const char *level)
         for (int t = 0; t < MYTH_DTYPE_N; t++)
             for (int is_decode = 0; is_decode < 2 && t != MYTH_I32; is_decode++, n++) {
                 const myth_dtype type = (myth_dtype)t;
-                const uint32_t block = myth_dtype_block(type);
+                const uint32_t block = myth_dtype_block(type), share = check_is_full() ? 1 : 3 * check_quick();
+                if (((n + (uint32_t)check_seed()) * 2654435761u >> 16) % share)      /* scattered: every shape, type and path comes up */
+                    continue;
                 struct shape s = shapes[i];
                 s.n_in = (s.n_in + block - 1) / block * block;
                 make_weights(type, s.n_out, s.n_in);
