@@ -1,4 +1,4 @@
-/* quant.h - rows of floats to and from every element type that a file can hold. The reference: bit-equal to ggml's quantisers.
+/* quant.h - rows of floats to the element types that we write; back from every type: base/blocks.h. Bit-equal to ggml's reference quantisers.
  *
  * Units    n elements, a multiple of the type's block; dst and src do not overlap
  * Types    F32 F16 BF16 Q8_0 Q4_0; another type is a bug of the caller
@@ -7,14 +7,14 @@
 #ifndef MYTH_QUANT_H
 #define MYTH_QUANT_H
 
-#include "base/dtype.h"
+#include "base/blocks.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+bool myth_quant_has(myth_dtype type);
 void myth_quant_row(myth_dtype type, void *dst, const float *src, uint64_t n);
-void myth_dequant_row(myth_dtype type, float *dst, const void *src, uint64_t n);
 
 #ifdef __cplusplus
 }
