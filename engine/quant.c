@@ -138,8 +138,11 @@ static const struct {
 
 void myth_quant_row(myth_dtype type, void *dst, const float *src, uint64_t n)
 {
-    assert(table[type].quant && n % myth_dtype_block(type) == 0);
-    table[type].quant(dst, src, n);
+    assert(n % myth_dtype_block(type) == 0);
+    if (table[type].quant)
+        table[type].quant(dst, src, n);
+    else
+        myth_quant_fit_row(type, dst, src, NULL, n);
 }
 
 void myth_dequant_row(myth_dtype type, float *dst, const void *src, uint64_t n)
