@@ -1,13 +1,11 @@
 /* quant_blocks.c - what quant_fit found, in the bytes of each type. Layouts: dtype.h. */
 #include "quant.h"
 
-#include "base/half.h"
+#include "base/blocks.h"
 #include "quant_fit.h"
 
 #include <assert.h>
 #include <string.h>
-
-static const int8_t table_iq4[MYTH_FIT_TABLE] = { -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113 };
 
 static void put_half(unsigned char *dst, float f)
 {
@@ -174,8 +172,8 @@ static const struct {
     [MYTH_Q4_K]   = { { .n = 256, .n_sub = 8, .hi = 15, .code_hi = 63, .is_affine = true },                   pack_q4_k },
     [MYTH_Q5_K]   = { { .n = 256, .n_sub = 8, .hi = 31, .code_hi = 63, .is_affine = true },                   pack_q5_k },
     [MYTH_Q6_K]   = { { .n = 256, .n_sub = 16, .lo = -32, .hi = 31, .code_lo = -128, .code_hi = 127 },        pack_q6_k },
-    [MYTH_IQ4_NL] = { { .n = 32, .n_sub = 1, .hi = 15, .table = table_iq4 },                                  pack_iq4_nl },
-    [MYTH_IQ4_XS] = { { .n = 256, .n_sub = 8, .hi = 15, .code_lo = -32, .code_hi = 31, .table = table_iq4 },  pack_iq4_xs },
+    [MYTH_IQ4_NL] = { { .n = 32, .n_sub = 1, .hi = 15, .table = myth_iq4_value },                                  pack_iq4_nl },
+    [MYTH_IQ4_XS] = { { .n = 256, .n_sub = 8, .hi = 15, .code_lo = -32, .code_hi = 31, .table = myth_iq4_value },  pack_iq4_xs },
 };
 
 bool myth_quant_is_fitted(myth_dtype type) { return table[type].pack != NULL; }
