@@ -142,17 +142,18 @@ static myth_status print_vector(const run_state *r, const float *v, const slot *
     const bool is_json = r->o->json || is_many(r) || r->o->output;
     if (r->npy.path)
         return myth_npy_write_row(&r->npy, row, v, err);
-    if (is_json)
-        fputc('{', r->out);
     if (s->n_id && s->is_path) {
         myth_json_out j;
-        fputs("\"id\":", r->out);
         myth_jout_start(&j, r->out);
+        myth_jout_object(&j);
+        myth_jout_key(&j, "id");
         myth_jout_text(&j, s->id, s->n_id);
         fputc(',', r->out);
-    } else if (s->n_id) {               /* as it stands in the line: a writer of values has no such thing */
-        fprintf(r->out, "\"id\":%.*s,", (int)s->n_id, s->id);
+    } else if (is_json) {
+        fputc('{', r->out);
     }
+    if (s->n_id && !s->is_path)         /* as it stands in the line: a writer of values has no such thing */
+        fprintf(r->out, "\"id\":%.*s,", (int)s->n_id, s->id);
     if (is_json)
         fputs("\"embedding\":[", r->out);
     for (uint32_t i = 0; i < r->dim; i++)
@@ -206,9 +207,9 @@ static myth_status open_engine(run_state *r, myth_error *err)
     MYTH_TRY(myth_texts_see(&r->texts, err));
     MYTH_TRY(myth_embedder_needs(&extra, &r->model, err));
     MYTH_TRY(myth_cli_plan(cli, &r->model, &eo, &extra, err));
-    myth_cli_release_held(cli);
     MYTH_TRY(myth_engine_open(&r->engine, &r->model, &eo, err));
     MYTH_TRY(myth_embedder_open(&r->embedder, r->engine, err));
+    myth_cli_release_held(cli);
     r->n_most = eo.n_ubatch < eo.n_ctx ? eo.n_ubatch : eo.n_ctx;
     r->n_most = r->n_most < r->model.config.n_ctx_train ? r->n_most : r->model.config.n_ctx_train;
     r->dim = r->o->dim ? r->o->dim : myth_embedder_dim(r->embedder);

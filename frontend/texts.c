@@ -271,8 +271,8 @@ void myth_texts_rewind(myth_texts *t)
 
 myth_status myth_texts_next(myth_texts *t, myth_texts_item *out, bool *has, myth_error *err)
 {
-    const char *line;
-    size_t n;
+    const char *line = NULL;
+    size_t n = 0;
     *has = true;
     if (t->kind == MYTH_TEXTS_FILES)
         return read_next_file(t, out, has, err);

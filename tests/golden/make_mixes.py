@@ -7,6 +7,7 @@ Line: N_LAYER D FF N_HEAD N_HEAD_KV HEAD_DIM MIX IMATRIX TYPES, where TYPES has 
 for the embedding and then for each layer's attn_q attn_k attn_v attn_output ffn_gate ffn_up ffn_down.
 """
 import os
+import re
 import struct
 import subprocess
 import tempfile
@@ -61,10 +62,16 @@ def main():
             make(source, shape), make_imatrix(imatrix, shape)
             for mix in MIXES:
                 for has in (0, 1):
-                    done = subprocess.run([tool] + (["--imatrix", imatrix] if has else []) + [source, out, mix, "2"], capture_output=True, text=True)
+                    done = subprocess.run([tool, "--dry-run"] + (["--imatrix", imatrix] if has else []) + [source, out, mix, "2"], capture_output=True,
+                                          text=True)
                     if done.returncode:
                         raise SystemExit(f"{mix}: {done.stdout[-500:]}{done.stderr[-500:]}")
-                    code = {t.name: chr(ord("A") + int(t.tensor_type)) for t in gguf.GGUFReader(out).tensors}
+                    code = {}
+                    for line in (done.stdout + done.stderr).splitlines():        # [ 1/ 9] NAME - [SHAPE], type = f16, size = A MiB [-> B MiB (q4_K)]
+                        found = re.match(r"\[ *\d+/ *\d+\] +(\S+) .*type = +(\w+),.*?(?:\((\w+)\))?$", line.strip())
+                        if found:
+                            kind = gguf.GGMLQuantizationType[(found[3] or found[2]).upper()]
+                            code[found[1]] = chr(ord("A") + int(kind))
                     names = ["token_embd.weight"] + [f"blk.{i}.{p}.weight" for i in range(shape[0]) for p in PARTS]
                     print(*shape, mix, has, "".join(code[n] for n in names), flush=True)
 
