@@ -16,9 +16,11 @@ extern "C" {
 
 enum { MYTH_BLOCK_MAX = 256, MYTH_BLOCK_SUBS = 16 };
 
-/* The types whose minimum is not zero, and those whose scale differs between the halves of a block of 32. */
+/* The types whose minimum is not zero, those whose scale differs between the halves of a block of 32, and those with blocks of 256. */
 static inline bool myth_block_has_min(myth_dtype t) { return t == MYTH_Q4_1 || t == MYTH_Q5_1 || t == MYTH_Q2_K || t == MYTH_Q4_K || t == MYTH_Q5_K; }
 static inline bool myth_block_has_half(myth_dtype t) { return t == MYTH_Q2_K || t == MYTH_Q3_K || t == MYTH_Q6_K; }
+
+static inline bool myth_block_is_super(myth_dtype t) { return t >= MYTH_Q2_K && t <= MYTH_IQ4_XS && t != MYTH_IQ4_NL; }
 
 static const int8_t myth_iq4_value[16] = { -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113 };
 static const int8_t myth_fp4_twice[16] = { 0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12 };
@@ -205,6 +207,15 @@ MYTH_BLOCK_INLINE void myth_block_unpack(myth_dtype t, int8_t *restrict q, float
     case MYTH_IQ4_XS: myth_unpack_iq4_xs(q, scale, min, p); break;
     default: break;
     }
+}
+
+/* The same for n values of a row, 256 at most, a multiple of the block. */
+MYTH_BLOCK_INLINE void myth_blocks_unpack(myth_dtype t, int8_t *restrict q, float *restrict scale, float *restrict min, const unsigned char *restrict p,
+                                          uint32_t n)
+{
+    const uint32_t block = myth_block_is_super(t) ? MYTH_BLOCK_MAX : 32, bytes = myth_dtype_block_bytes(t);
+    for (uint32_t at = 0; at < n; at += block, p += bytes)
+        myth_block_unpack(t, q + at, scale + at / 16, min + at / 16, p);
 }
 
 /* n elements of a row, a multiple of the block, of any type but i32; another is a bug of the caller. */
