@@ -76,7 +76,7 @@ def compare(label, ours, theirs):
     a, b, i = ours.argmax(1), theirs.argmax(1), np.arange(len(ours))
     gap = (theirs[i, b] - theirs[i, a]) / largest
     good = (apart <= BOUND) | (gap <= BOUND)
-    print(f"  {label:44} largest difference {apart.max():.2e}, mean {apart.mean():.2e}; same choice {np.sum(a == b)}/{len(a)}, widest gap {gap.max():.1e}: "
+    print(f"    {label:42} largest difference {apart.max():.2e}, mean {apart.mean():.2e}; same choice {np.sum(a == b)}/{len(a)}, widest gap {gap.max():.1e}: "
           f"{good.sum()}/{len(good)} agree", flush=True)
     return bool(good.all())
 
@@ -101,10 +101,15 @@ def main():
             print(f"{kind}: tensor types {'equal' if same else 'DIFFER'}", flush=True)
             ok = ok and same
             for path, who in ((own, "mythos convert"), (other, "llama-quantize")):
-                theirs = peer_logits(peer, path, ids)
-                ok = compare(f"file of {who}, exact", our_logits(path, ids, out), theirs) and ok
-                ok = compare(f"file of {who}, fast", our_logits(path, ids, out, "--fast"), theirs) and ok
-                os.remove(path)
+                twin = os.path.join(at, "twin.gguf")
+                convert(path, "F32", twin)
+                theirs, exact, plain = peer_logits(peer, path, ids), our_logits(path, ids, out), peer_logits(peer, twin, ids)
+                print(f"  file of {who}")
+                ok = compare("llama.cpp on its values in f32", exact, plain) and ok
+                compare("llama.cpp on the file: its own rounding", plain, theirs)
+                ok = compare("the file, exact here", exact, theirs) and ok
+                ok = compare("the file, fast here", our_logits(path, ids, out, "--fast"), theirs) and ok
+                os.remove(path), os.remove(twin)
     sys.exit(0 if ok else 1)
 
 

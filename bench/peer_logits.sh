@@ -7,7 +7,8 @@
 #          in llama_cpp_python-*/          PYTHON with numpy (python3)          MYTHOS the command (build/mythos)          WORK a folder for files
 # TEXT     a file whose first tokens are run (README.md)          TOKENS of it (32)          BOUND 2e-3
 #
-# Each type is made twice, by mythos convert and by llama-quantize from our f16 file, and each file is run by llama.cpp and by mythos, exact and fast.
+# Each type is made twice, by mythos convert and by llama-quantize from our f16 file. Each file is run by llama.cpp, which rounds activations to 8 bits,
+# and by mythos, exact and fast; and its values are run by llama.cpp in f32, where nothing is rounded on either side.
 # A row agrees when the largest difference is within BOUND of the largest logit, or both choose the same token, or llama.cpp's own logits of the two
 # tokens are within BOUND. Exit 1 when a row of a file does not, or when the types of the two files differ.
 set -eu
