@@ -49,7 +49,7 @@ static bool is_finite_block(myth_dtype t, const unsigned char *p)
     return t != MYTH_MXFP4 || p[0] <= 252;
 }
 
-static bool is_finite_tensor(const myth_tensor *t)
+bool myth_tensor_is_finite(const myth_tensor *t)
 {
     const unsigned char *p = t->data;
     uint32_t step = myth_dtype_block_bytes(t->dtype);
@@ -63,7 +63,7 @@ myth_status myth_model_check_tensors(const myth_model *m, myth_error *err)
 {
     for (uint32_t i = 0; i < myth_weights_n_tensor(m->weights); i++) {
         const myth_tensor *t = myth_weights_at(m->weights, i);
-        if (t->data && !is_finite_tensor(t))
+        if (t->data && !myth_tensor_is_finite(t))
             return myth_fail(err, MYTH_EFORMAT, "%s: tensor %.*s holds a value that is not finite", myth_weights_path(m->weights),
                              (int)t->name.len, t->name.text);
     }

@@ -90,6 +90,9 @@ bool myth_quant_has(myth_dtype type) { return quant[type] != NULL; }
 
 void myth_quant_row(myth_dtype type, void *dst, const float *src, uint64_t n)
 {
-    assert(quant[type] && n % myth_dtype_block(type) == 0);
-    quant[type](dst, src, n);
+    assert(n % myth_dtype_block(type) == 0);
+    if (quant[type])
+        quant[type](dst, src, n);
+    else
+        myth_quant_fit_row(type, dst, src, NULL, n);
 }

@@ -163,7 +163,7 @@ myth_status myth_device_open(myth_device **out, myth_mem *mem, const myth_device
         return st;
     myth_device *dev = *out;
     const char *trace = getenv("MYTHOS_TRACE");
-    dev->has_trace = trace && strcmp(trace, "ops") == 0 && opts->log && opts->log->write;
+    dev->is_watched = dev->has_trace = trace && strcmp(trace, "ops") == 0 && opts->log && opts->log->write;
     dev->log = opts->log;
     dev->is_exact = opts->is_exact;
     dev->weight_types = weight_types_of(find_kind(name));
@@ -180,6 +180,16 @@ void myth_device_close(myth_device *dev)
 
 const myth_device_caps *myth_device_get_caps(const myth_device *dev) { return &dev->caps; }
 bool myth_device_is_traced(const myth_device *dev) { return dev->has_trace; }
+
+myth_status myth_device_observe(myth_device *dev, myth_op_observer observe, void *user, myth_error *err)
+{
+    if (observe && (!dev->caps.is_host_visible || dev->caps.is_async))
+        return myth_fail(err, MYTH_EDEVICE, "%s: what goes into its products cannot be looked at: --device cpu", dev->caps.name);
+    dev->observe = observe;
+    dev->observer = user;
+    dev->is_watched = dev->has_trace || observe;
+    return MYTH_OK;
+}
 
 void myth_device_plan(myth_class_bytes *host, myth_class_bytes *own, const myth_device_opts *opts, const myth_work_shape *shape)
 {
@@ -799,6 +809,21 @@ static void log_op(myth_stream *s, const char *name, double us, const struct tra
 
 /* ---- the ops: check, then run or record ---- */
 
+/* True when the op is part of another one. */
+static bool begin_op(myth_device *dev)
+{
+    const bool is_part = dev->is_in_op;
+    dev->is_in_op = true;
+    return is_part;
+}
+
+static void end_op(myth_stream *s, bool is_part, myth_op op, const void *args)
+{
+    s->dev->is_in_op = is_part;
+    if (s->dev->observe && !is_part && s->err.code == MYTH_OK)
+        s->dev->observe(s->dev->observer, op, args);
+}
+
 #define OP(op) \
     static void run_##op(myth_stream *s, const struct myth_##op##_args *a) \
     { \
@@ -806,15 +831,19 @@ static void log_op(myth_stream *s, const char *name, double us, const struct tra
             myth_fail(&s->err, MYTH_EDEVICE, "%s: the device lacks " #op, s->dev->caps.name); \
             return; \
         } \
-        if (!s->dev->has_trace || s->is_recording) { \
+        if (!s->dev->is_watched || s->is_recording) { \
             s->dev->ops.op(s, a); \
             return; \
         } \
+        const bool is_part = begin_op(s->dev); \
         double start = now_us(); \
         s->dev->ops.op(s, a); \
-        struct trace t; \
-        trace_##op(&t, a); \
-        log_op(s, #op, now_us() - start, &t); \
+        if (s->dev->has_trace) { \
+            struct trace t; \
+            trace_##op(&t, a); \
+            log_op(s, #op, now_us() - start, &t); \
+        } \
+        end_op(s, is_part, MYTH_OP_##op, a); \
     } \
     void myth_##op(myth_stream *s, const struct myth_##op##_args *a) \
     { \

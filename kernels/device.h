@@ -93,6 +93,12 @@ void myth_device_close(myth_device *dev);
 const myth_device_caps *myth_device_get_caps(const myth_device *dev);
 bool myth_device_is_traced(const myth_device *dev);       /* then nothing should be recorded: an op is traced when it runs, not when it is kept */
 
+/* Called behind every op that a caller issued and that ran at once (op: MYTH_OP_* of ops.h, args: its struct), not for the small ones that a
+ * fused op is made of. It only looks: views of a host-visible device by myth_buf_host, scratch such as xn holds what the op left there. */
+typedef void (*myth_op_observer)(void *user, int op, const void *args);
+/* NULL = nobody, as at open. MYTH_EDEVICE: the device's memory cannot be looked at. */
+myth_status myth_device_observe(myth_device *dev, myth_op_observer observe, void *user, myth_error *err);
+
 /* Bytes the device itself books: a pure function of the options, the environment, what the device says of itself and the shape (NULL = what
  * open books). `fixed` at open, the rest at reserve. `host` is booked on the host's ledger, `own` on the device's; the CPU's all is host. */
 void myth_device_plan(myth_class_bytes *host, myth_class_bytes *own, const myth_device_opts *opts, const myth_work_shape *shape);

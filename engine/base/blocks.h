@@ -225,8 +225,8 @@ MYTH_BLOCK_INLINE void myth_block_unpack(myth_dtype t, int8_t *__restrict q, flo
 MYTH_BLOCK_INLINE void myth_blocks_unpack(myth_dtype t, int8_t *__restrict q, float *__restrict scale, float *__restrict min, const unsigned char *__restrict p,
                                           uint32_t n)
 {
-    const uint32_t block = myth_block_is_super(t) ? MYTH_BLOCK_MAX : 32, bytes = myth_dtype_block_bytes(t);
-    for (uint32_t at = 0; at < n; at += block, p += bytes)
+    const uint32_t block = myth_block_is_super(t) ? MYTH_BLOCK_MAX : 32, step = myth_dtype_block_bytes(t);
+    for (uint32_t at = 0; at < n; at += block, p += step)
         myth_block_unpack(t, q + at, scale + at / 16, min + at / 16, p);
 }
 

@@ -5,6 +5,7 @@
 """
 import json
 import os
+import struct
 import sys
 
 import gguf
@@ -73,8 +74,20 @@ def gguf_file(path, with_tokens, pattern):
     w.write_header_to_file(), w.write_kv_data_to_file(), w.write_tensors_to_file(), w.close()
 
 
+def imatrix_file(path, n_expert):
+    w = gguf.GGUFWriter(path, "imatrix")
+    w.add_type("imatrix"), w.add_array("imatrix.datasets", ["text"]), w.add_uint32("imatrix.chunk_count", 2), w.add_uint32("imatrix.chunk_size", 64)
+    w.add_tensor("a.in_sum2", np.arange(4 * n_expert, dtype=np.float32).reshape(n_expert, 4))
+    w.add_tensor("a.counts", np.full((n_expert, 1), 128, dtype=np.float32))
+    w.write_header_to_file(), w.write_kv_data_to_file(), w.write_tensors_to_file(), w.close()
+
+
 def main():
     out = sys.argv[1]
+    os.makedirs(os.path.join(out, "imatrix"), exist_ok=True)
+    imatrix_file(os.path.join(out, "imatrix", "one"), 1)
+    imatrix_file(os.path.join(out, "imatrix", "experts"), 2)
+    save(os.path.join(out, "imatrix"), "old", struct.pack("<ii1sii4fii4s", 1, 1, b"a", 3, 4, 1, 2, 3, 4, 3, 4, b"text"))
     for name, tokens, pattern in (("plain", False, False), ("tokens", True, False), ("pattern", True, True)):
         os.makedirs(os.path.join(out, "gguf"), exist_ok=True)
         gguf_file(os.path.join(out, "gguf", name), tokens, pattern)
