@@ -403,7 +403,7 @@ static myth_status write_made(void *arg, const myth_index_made *made, myth_error
 static const struct { const char *key, *sql; size_t at; } counts[] = {
     { "n_file", "SELECT count(*) FROM files", offsetof(myth_index_stats, n_file) },
     { "n_chunk", "SELECT count(*) FROM chunks", offsetof(myth_index_stats, n_chunk) },
-    { "n_symbol", "SELECT count(*) FROM symbols", offsetof(myth_index_stats, n_symbol) },
+    { "n_symbol", "SELECT coalesce(sum(n), 0) FROM definitions", offsetof(myth_index_stats, n_symbol) },
     { "n_ref", "SELECT coalesce(sum(n), 0) FROM refs", offsetof(myth_index_stats, n_ref) },
     { "bytes", "SELECT coalesce(sum(bytes), 0) FROM files", offsetof(myth_index_stats, bytes) },
 };
