@@ -336,7 +336,7 @@ static myth_status run_phrase(plan *p, const term *t, myth_error *err)
     char *text = myth_alloc(p->mem, MYTH_MEM_OTHER, "match", 2 * t->n_text + 8);
     if (!text)
         return myth_fail(err, MYTH_ENOMEM, "search: no memory for a phrase");
-    size_t n = myth_fts_quote(text, 2 * t->n_text + 8, t->text, t->n_text, false);
+    size_t n = myth_fts_quote(text, 2 * t->n_text + 8, t->text, t->n_text);
     p->n_counted = 0;
     if (n == 0) {
         myth_free(p->mem, text);
@@ -375,20 +375,30 @@ fail:
     return st;
 }
 
-/* A compound name with one part as it was meant. */
+/* A compound name with one part as it was meant: what is known of that may be a stem, which lost an 'e' or has an 'i' for a 'y'. */
 static myth_status mend_whole(plan *p, term *whole, const char *part, size_t n_part, const char *meant, size_t n_meant, double weight, myth_error *err)
 {
+    enum { AS_IT_IS, WITH_E, WITH_Y, SPELLING_N };
     myth_status st = MYTH_OK;
     char token[MYTH_WORD_BYTES];
     const char *at = whole->df == 0 && whole->n_text > n_part ? strstr(whole->text, part) : NULL;
-    if (!at || whole->n_text - n_part + n_meant > sizeof(token))
+    if (!at || whole->n_text - n_part + n_meant >= sizeof(token))
         return MYTH_OK;
     size_t before = (size_t)(at - whole->text), behind = whole->n_text - before - n_part;
-    memcpy(token, whole->text, before);
-    memcpy(token + before, meant, n_meant);
-    memcpy(token + before + n_meant, at + n_part, behind);
-    MYTH_TRY(myth_postings_find(p->postings, token, before + n_meant + behind, &whole->word, err));
-    MYTH_TRY(myth_postings_count(p->postings, &whole->word, &whole->df, err));
+    for (int how = AS_IT_IS; how < SPELLING_N && whole->df == 0; how++) {
+        size_t n = before + n_meant;
+        memcpy(token, whole->text, before);
+        memcpy(token + before, meant, n_meant);
+        if (how == WITH_E)
+            token[n++] = 'e';
+        if (how == WITH_Y && token[n - 1] != 'i')
+            break;
+        if (how == WITH_Y)
+            token[n - 1] = 'y';
+        memcpy(token + n, at + n_part, behind);
+        MYTH_TRY(myth_postings_find(p->postings, token, n + behind, &whole->word, err));
+        MYTH_TRY(myth_postings_count(p->postings, &whole->word, &whole->df, err));
+    }
     whole->weight *= whole->df ? weight : 1;
 fail:
     return st;

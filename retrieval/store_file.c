@@ -419,12 +419,12 @@ typedef struct {
 static myth_status files_with(myth_store *s, id_list *files, const char *name, myth_error *err)
 {
     sqlite3_stmt *q = NULL;
-    size_t n = strlen(name), n_query = myth_fts_quote(NULL, 0, name, n, true);
+    size_t n = strlen(name), n_query = myth_fts_quote(NULL, 0, name, n);
     char *query = myth_alloc(s->mem, MYTH_MEM_OTHER, "index", n_query + 8);
     if (!query)
         return no_memory(err, n_query);
     memcpy(query, "body:", 5);
-    myth_fts_quote(query + 5, n_query + 1, name, n, true);
+    myth_fts_quote(query + 5, n_query + 1, name, n);
     int rc = sqlite3_prepare_v2(s->db, n_query ? "SELECT DISTINCT file_id FROM chunks WHERE id IN (SELECT rowid FROM fts WHERE fts MATCH ?1) ORDER BY file_id"
                                                : "SELECT file_id FROM refs ORDER BY file_id", -1, &q, NULL);
     if (n_query)
