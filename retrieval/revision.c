@@ -1,10 +1,10 @@
 /* revision.c - see revision.h. */
 #include "revision.h"
+#include "git.h"
 #include "scan.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <git2.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,10 +110,10 @@ myth_status myth_revision_open(myth_revision **out, myth_mem *mem, const myth_re
         return myth_fail(err, MYTH_ENOMEM, "no memory for a revision");
     r->mem = mem;
     r->root_fd = -1;
-    if (git_libgit2_init() < 0) {
+    if ((st = myth_git_start(err)) != MYTH_OK) {
         myth_free(mem, r);
         *out = NULL;
-        return myth_fail(err, MYTH_ENOMEM, "libgit2 could not be started");
+        return st;
     }
     r->root_fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (r->root_fd < 0)
@@ -142,7 +142,7 @@ void myth_revision_close(myth_revision *r)
     git_tree_free(r->new_tree);
     git_tree_free(r->old_tree);
     git_repository_free(r->repo);
-    git_libgit2_shutdown();
+    myth_git_stop();
     if (r->root_fd >= 0)
         close(r->root_fd);
     myth_free(r->mem, r);
