@@ -19,6 +19,8 @@ const myth_option myth_options_inspect[MYTH_N_OPTIONS_INSPECT] = {
       "an earlier report (json, jsonl, sarif): its findings are known and do not count" },
     { "update-baseline", NULL, MYTH_OPT_FLAG, NULL, AT(update_baseline), NULL, 0, 0,
       "write --baseline anew with what was found; findings do not fail this run" },
+    { "since", NULL, MYTH_OPT_TEXT, "REV", AT(since), NULL, 0, 0,
+      "only findings about lines that changed since that git revision; nothing is asked when none did" },
     { "inline-ignores", NULL, MYTH_OPT_FLAG, NULL, AT(inline_ignores), "on", 0, 0,
       "follow mythos:ignore[rule] reason in comments; --no-inline-ignores does not" },
     { "fail-level", NULL, MYTH_OPT_CHOICE, "high|medium|low|info|never", AT(fail_level), "high", 0, 0,
@@ -50,6 +52,7 @@ typedef struct {
     myth_material *material;
     myth_inspection *in;
     myth_baseline *base;
+    myth_since *since;                   /* NULL = not asked */
     myth_runlog *log;                    /* NULL = none */
     char worker[PATH_MAX];
 } run;
@@ -76,7 +79,9 @@ static uint32_t on_context(void *user, const char *request, myth_material *m, ui
 static bool wants(void *user, const myth_source *src, const myth_finding *f, const myth_citation *c)
 {
     const run *w = user;
-    return w->job->wants(w->job->user, src, f, c);
+    if (w->job->wants && !w->job->wants(w->job->user, src, f, c))
+        return false;
+    return !w->since || myth_since_touches(w->since, src, f->first, f->last);
 }
 
 static void on_exchange(void *user, const myth_exchange *x) { myth_runlog_exchange(((const run *)user)->log, x); }
@@ -84,11 +89,16 @@ static void on_exchange(void *user, const myth_exchange *x) { myth_runlog_exchan
 /* ---- outputs ---- */
 
 /* To standard output and to every file. */
-static myth_status render(const run *w, const myth_report *r, myth_error *err)
+static myth_status render(const run *w, const myth_report *report, myth_error *err)
 {
-    myth_output_render(stdout, (myth_form)w->o->format, r, w->cli->term);
-    myth_runlog_report(w->log, r, (myth_form)w->o->format);
-    return myth_outputs_write(&w->o->output, r, err);
+    myth_report r = *report;
+    const char *why;
+    r.since = w->o->since;
+    if (w->since && myth_since_n_failed(w->since, &why))
+        myth_term_note(w->cli->term, "--since: %u files could not be compared and count as changed: %s", myth_since_n_failed(w->since, &why), why);
+    myth_output_render(stdout, (myth_form)w->o->format, &r, w->cli->term);
+    myth_runlog_report(w->log, &r, (myth_form)w->o->format);
+    return myth_outputs_write(&w->o->output, &r, err);
 }
 
 static int exit_of_report(const myth_inspect_flags *o, const myth_report *r)
@@ -307,12 +317,32 @@ static bool has_subject(const myth_material *m)
     return false;
 }
 
+/* Some of what findings are wanted about is not as it was. */
+static bool has_changed(const run *w)
+{
+    for (uint32_t i = 0; w->since && i < myth_material_n_piece(w->material); i++) {
+        const myth_piece *p = myth_material_piece(w->material, i);
+        if (p->is_subject && myth_since_touches(w->since, myth_material_of(w->material, p->source), p->first, p->last))
+            return true;
+    }
+    return !w->since;
+}
+
+static myth_status open_since(run *w, myth_error *err)
+{
+    const myth_revision_opts by_path = { 0 };
+    myth_status st = myth_since_open(&w->since, w->job->side ? w->job->side : &by_path, w->cli->n_arg ? w->cli->arg[0] : "", w->o->since, err);
+    if (st == MYTH_OK)
+        myth_runlog_input_bytes(w->log, "since", myth_since_id(w->since), strlen(myth_since_id(w->since)));
+    return st;
+}
+
 /* A report that there was nothing to look at. */
 static myth_status render_nothing(const run *w, const char *title, myth_error *err)
 {
     const myth_report r = { .model = myth_weights_name(w->model.weights), .path = title ? title : "", .max_new_tokens = w->o->max_new_tokens,
                             .finish_reason = myth_finish_name(MYTH_FINISH_STOP), .complete = true };
-    myth_term_note(w->cli->term, "%s: nothing to inspect", r.path);
+    myth_term_note(w->cli->term, w->since ? "%s: nothing to inspect that changed since %s" : "%s: nothing to inspect", r.path, w->o->since);
     return render(w, &r, err);
 }
 
@@ -330,6 +360,8 @@ static myth_status prepare(run *w, myth_inspect_opts *io, myth_error *err)
     io->baseline = w->base;
     if (job->begin)
         MYTH_TRY(job->begin(job->user, w->cli, err));
+    if (o->since)
+        MYTH_TRY(open_since(w, err));
     MYTH_TRY(open_model(w, err));
     MYTH_TRY(choose_style(w, &io->style, err));
     MYTH_TRY(myth_material_open(&w->material, w->cli->mem, job->root, err));
@@ -364,15 +396,15 @@ int myth_inspect_command(myth_cli *cli, const myth_inspect_flags *o, const myth_
         .on_progress = on_progress,
         .on_exchange = on_exchange,
         .on_context = job->on_context ? on_context : NULL,
-        .wants = job->wants ? wants : NULL,
+        .wants = job->wants || o->since ? wants : NULL,
         .user = &w,
     };
     myth_status st;
     myth_cli_sample_params(&io.sample, &o->sample);
     cli->runlog = w.log = o->dry_run ? NULL : myth_runlog_begin(&o->log, cli);
     MYTH_TRY(prepare(&w, &io, &err));
-    if (!has_subject(w.material)) {
-        MYTH_TRY(render_nothing(&w, io.title, &err));
+    if (!has_subject(w.material) || !has_changed(&w)) {
+        MYTH_TRY(render_nothing(&w, io.title ? io.title : cli->n_arg ? cli->arg[0] : "", &err));
         goto fail;
     }
     MYTH_TRY(myth_inspect_open(&w.in, &w.model, w.material, &io, &err));
@@ -393,5 +425,6 @@ fail:
     myth_material_close(w.material);
     myth_model_close(&w.model);
     myth_baseline_close(w.base);
+    myth_since_close(w.since);
     return code;
 }

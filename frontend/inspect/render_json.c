@@ -230,6 +230,8 @@ static void tail_keys(myth_json_out *j, const myth_report *r)
     }
     if (r->mark)
         marks_keys(j, r);
+    if (r->since)
+        key_cstr(j, r, "since", r->since);
     if (!r->budget)
         return;
     key_cstr(j, r, "inspected", r->path);

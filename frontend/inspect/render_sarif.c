@@ -473,6 +473,8 @@ void myth_render_sarif_at_most(FILE *f, const myth_report *r, uint32_t max_resul
     myth_jout_text_begin(&s.j);
     myth_show_cstr(r, r->model, put_part, &s);
     myth_jout_text_end(&s.j);
+    if (r->since)
+        key_text(&s, "since", (myth_str) { r->since, strlen(r->since) });
     myth_jout_key_u64(&s.j, "prompt_tokens", r->prompt_tokens);
     myth_jout_key_str(&s.j, "finish_reason", r->finish_reason);
     myth_jout_end(&s.j);

@@ -126,6 +126,11 @@ void myth_render_text(FILE *f, const myth_report *r, const myth_term *t)
     if (r->budget && r->budget->n_left_out)
         fprintf(f, ", %u of %u pieces of context left out", r->budget->n_left_out, r->budget->n_context);
     fprintf(f, ", %s%s", r->finish_reason, r->complete ? "" : ", incomplete");
+    if (r->since) {
+        fputs(", changes since ", f);
+        put(f, r, r->since);
+        fputs(" alone", f);
+    }
     if (r->n_unwanted)
         fprintf(f, ", %u about other lines", r->n_unwanted);
     if (r->n_dropped)

@@ -101,6 +101,7 @@ typedef struct {
     const myth_suppression *suppression;
     uint32_t n_suppression;
     bool has_baseline;
+    const char *since;                       /* a revision: findings about lines it has as they are were not kept; NULL = none */
 } myth_report;
 
 void myth_render_text(FILE *f, const myth_report *r, const myth_term *t);
