@@ -15,6 +15,8 @@ const myth_option myth_options_inspect[MYTH_N_OPTIONS_INSPECT] = {
     { "format", NULL, MYTH_OPT_CHOICE, MYTH_FORMS, AT(format), "text", 0, 0, "form of the findings" },
     { "output", NULL, MYTH_OPT_LIST, "FORM=PATH", AT(output), NULL, 0, 0,
       "write the findings to a file as well, in that form; may be given several times" },
+    { "patch", NULL, MYTH_OPT_TEXT, "FILE", AT(patch), NULL, 0, 0,
+      "write the fixes that apply and parse as one diff for git apply; empty when there are none" },
     { "baseline", NULL, MYTH_OPT_TEXT, "FILE", AT(baseline), NULL, 0, 0,
       "an earlier report (json, jsonl, sarif): its findings are known and do not count" },
     { "update-baseline", NULL, MYTH_OPT_FLAG, NULL, AT(update_baseline), NULL, 0, 0,
@@ -53,6 +55,7 @@ typedef struct {
     myth_inspection *in;
     myth_baseline *base;
     myth_since *since;                   /* NULL = not asked */
+    myth_patches *patches;               /* of the report, once it is there; NULL = none */
     myth_runlog *log;                    /* NULL = none */
     char worker[PATH_MAX];
 } run;
@@ -94,11 +97,34 @@ static myth_status render(const run *w, const myth_report *report, myth_error *e
     myth_report r = *report;
     const char *why;
     r.since = w->o->since;
+    r.patch = w->patches ? myth_patches_list(w->patches) : NULL;
     if (w->since && myth_since_n_failed(w->since, &why))
         myth_term_note(w->cli->term, "--since: %u files could not be compared and count as changed: %s", myth_since_n_failed(w->since, &why), why);
     myth_output_render(stdout, (myth_form)w->o->format, &r, w->cli->term);
     myth_runlog_report(w->log, &r, (myth_form)w->o->format);
-    return myth_outputs_write(&w->o->output, &r, err);
+    myth_status st = myth_outputs_write(&w->o->output, &r, err);
+    return st == MYTH_OK && w->o->patch ? myth_patches_write(w->patches, w->o->patch, err) : st;
+}
+
+/* Fixes that are code, as patches; says what became of the others. */
+static myth_status make_patches(run *w, const myth_report *r, myth_error *err)
+{
+    char line[256];
+    uint32_t n = 0;
+    size_t used = 0;
+    myth_status st = myth_patches_open(&w->patches, r, w->job->root, w->worker[0] ? w->worker : NULL, err);
+    if (st != MYTH_OK)
+        return st;
+    line[0] = '\0';
+    for (int k = 0; k < MYTH_PATCH_N; k++) {
+        const uint32_t here = myth_patches_count(w->patches, (myth_patch_result)k);
+        n += here;
+        if (here && k != MYTH_PATCH_MADE && used < sizeof(line))
+            used += (size_t)snprintf(line + used, sizeof(line) - used, "; %u: %s", here, myth_patch_result_text((myth_patch_result)k));
+    }
+    if (n)
+        myth_term_note(w->cli->term, "%u of %u fixes are patches%s", myth_patches_count(w->patches, MYTH_PATCH_MADE), n, line);
+    return MYTH_OK;
 }
 
 static int exit_of_report(const myth_inspect_flags *o, const myth_report *r)
@@ -273,7 +299,9 @@ static int generate(run *w, const myth_engine_opts *eo)
     if (st != MYTH_OK)
         return myth_cli_fail(w->cli, &err);
     const myth_report *r = myth_inspect_report(w->in);
-    st = render(w, r, &err);
+    st = make_patches(w, r, &err);
+    if (st == MYTH_OK)
+        st = render(w, r, &err);
     if (st == MYTH_OK && w->o->update_baseline)
         st = myth_baseline_write(w->base, w->o->baseline, r, &err);
     return st == MYTH_OK ? exit_of_report(w->o, r) : myth_cli_fail(w->cli, &err);
@@ -421,6 +449,7 @@ fail:
         code = myth_cli_fail(cli, &err);
     myth_runlog_end(w.log, code);
     cli->runlog = NULL;
+    myth_patches_close(w.patches);
     myth_inspect_close(w.in);
     myth_material_close(w.material);
     myth_model_close(&w.model);

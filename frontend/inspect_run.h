@@ -10,6 +10,7 @@
 
 #include "inspect/inspect.h"
 #include "inspect/material.h"
+#include "inspect/patch.h"
 #include "inspect/runlog.h"
 #include "inspect/since.h"
 #include "main.h"
@@ -21,7 +22,7 @@ extern "C" {
 typedef struct {
     uint32_t max_prompt_tokens, max_new_tokens, map_tokens, code_tokens, task_tokens, context_rounds;
     int format, fail_level;
-    const char *style, *baseline, *since;
+    const char *style, *baseline, *since, *patch;
     myth_opt_list output;
     bool split, two_pass, dry_run, update_baseline, inline_ignores;
     myth_model_flags model;
@@ -31,7 +32,7 @@ typedef struct {
 } myth_inspect_flags;
 
 extern const myth_option myth_options_inspect[];
-enum { MYTH_N_OPTIONS_INSPECT = 17 };
+enum { MYTH_N_OPTIONS_INSPECT = 18 };
 /* The rows of a command's groups: { MYTH_GROUPS_INSPECT(my_opts, inspect), MYTH_GROUP("diff", my_opts, options) }. Five of them. */
 #define MYTH_GROUPS_INSPECT(type, field)                                                                                                   \
     { "inspection", myth_options_inspect, MYTH_N_OPTIONS_INSPECT, offsetof(type, field) }, MYTH_GROUP_MODEL(type, field.model),            \

@@ -6,6 +6,7 @@
 #include "corpus.h"
 #include "grep.h"
 #include "index.h"
+#include "merge.h"
 #include "plain.h"
 #include "rank.h"
 #include "repomap.h"

@@ -70,6 +70,8 @@ static void finding_object(myth_json_out *j, const myth_report *r, uint32_t i)
     myth_jout_key_u64(j, "evidence_line", r->citation[i].line);
     if (r->mark)
         mark_keys(j, r, i);
+    if (r->patch && r->patch[i].text)
+        key_str(j, r, "patch", (myth_str) { r->patch[i].diff, r->patch[i].n_diff });
     myth_jout_end(j);
 }
 

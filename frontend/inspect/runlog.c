@@ -125,7 +125,7 @@ static double seconds_since(const struct timespec *t)
 /* Flags that say where to write or what to say: a replay writes and says nothing, so they are no part of what it repeats. */
 static bool is_silent(const char *name)
 {
-    static const char *const list[] = { "output", "update-baseline", "mem-report", "quiet", "verbose", "log-format", "show-config", "log", "no-log",
+    static const char *const list[] = { "output", "patch", "update-baseline", "mem-report", "quiet", "verbose", "log-format", "show-config", "log", "no-log",
                                         "log-prompts" };
     for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
         if (strcmp(list[i], name) == 0)
