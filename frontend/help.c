@@ -1,4 +1,4 @@
-/* help.c - the option tables, said in four ways. */
+/* help.c - the option tables as --help and as the man page. */
 #include "help.h"
 #include "version.h"
 
@@ -128,61 +128,4 @@ void myth_help_man(FILE *f, const myth_command *c)
         roff(f, row[i].meaning);
         fputs(".\n", f);
     }
-}
-
-/* ---- completion ---- */
-
-static void complete_options(FILE *f, const myth_option_group *g)
-{
-    for (size_t i = 0; i < g->n_opt; i++)
-        fprintf(f, "--%s ", g->opt[i].name);
-}
-
-static void complete_choices(FILE *f, const myth_option_group *g)
-{
-    for (size_t i = 0; i < g->n_opt; i++) {
-        const myth_option *o = &g->opt[i];
-        if (o->kind != MYTH_OPT_CHOICE)
-            continue;
-        fprintf(f, "        --%s) words=\"", o->name);
-        for (const char *s = o->value; *s; s++)
-            fputc(*s == '|' ? ' ' : *s, f);
-        fputs("\" ;;\n", f);
-    }
-}
-
-void myth_help_completion_bash(FILE *f)
-{
-    fputs("# bash completion of mythos; load with: source <(mythos completion bash)\n_mythos()\n{\n"
-          "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=\"\"\n    COMPREPLY=()\n"
-          "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        words=\"", f);
-    for (int i = 0; myth_commands[i]; i++)
-        fprintf(f, "%s ", myth_commands[i]->name);
-    fputs("\"\n        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n        return\n    fi\n    case ${COMP_WORDS[1]}$prev in\n", f);
-    for (int i = 0; myth_commands[i]; i++) {
-        const myth_command *c = myth_commands[i];
-        for (size_t g = 0; g < c->n_group; g++)
-            for (size_t k = 0; k < c->group[g].n_opt; k++) {
-                const myth_option *o = &c->group[g].opt[k];
-                if (o->kind != MYTH_OPT_CHOICE)
-                    continue;
-                fprintf(f, "    %s--%s) words=\"", c->name, o->name);
-                for (const char *s = o->value; *s; s++)
-                    fputc(*s == '|' ? ' ' : *s, f);
-                fputs("\" ;;\n", f);
-            }
-    }
-    fputs("    esac\n    if [ -z \"$words\" ]; then\n        case $prev in\n", f);
-    complete_choices(f, &myth_group_global);
-    fputs("        esac\n    fi\n    if [ -n \"$words\" ]; then\n        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n        return\n    fi\n"
-          "    case $cur in\n    -*)\n        case ${COMP_WORDS[1]} in\n", f);
-    for (int i = 0; myth_commands[i]; i++) {
-        fprintf(f, "        %s) words=\"", myth_commands[i]->name);
-        for (size_t g = 0; g < myth_commands[i]->n_group; g++)
-            complete_options(f, &myth_commands[i]->group[g]);
-        fputs("\" ;;\n", f);
-    }
-    fputs("        esac\n        words=\"$words ", f);
-    complete_options(f, &myth_group_global);
-    fputs("--help\"\n        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n        ;;\n    esac\n}\ncomplete -o default -F _mythos mythos\n", f);
 }

@@ -28,6 +28,7 @@ static myth_status rank(void *user, const char *question, const myth_candidate *
     myth_rerank_needs(re, &eo);
     MYTH_TRY(myth_engine_open(&e, (myth_model *)(uintptr_t)r->model, &eo, err));        /* the command's own, which it lends for looking */
     MYTH_TRY(myth_rerank_run(re, e, score, order, err));
+    myth_runlog_rerank(r->log, question, c, score, order, n);
 fail:
     myth_term_progress_end(r->cli->term);
     myth_engine_close(e);

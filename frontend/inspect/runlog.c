@@ -485,6 +485,21 @@ void myth_runlog_search(myth_runlog *log, myth_index *x, const myth_search_opts 
     }
 }
 
+void myth_runlog_rerank(myth_runlog *log, const char *question, const myth_candidate *c, const float *score, const uint32_t *order, uint32_t n)
+{
+    json_t *lists = is_on(log) ? section(log, "reranks", true) : NULL, *list = json_array();
+    for (uint32_t i = 0; lists && i < n && i < MYTH_RUNLOG_CANDIDATES; i++) {
+        const myth_candidate *w = &c[order[i]];
+        json_t *j = json_pack("{s:o, s:I, s:o}", "path", text(log, w->path), "line", (json_int_t)w->line, "symbol", text(log, w->symbol));
+        if (j)
+            set_real(log, j, "score", (double)score[order[i]]);
+        append(log, list, j);
+    }
+    if (lists && is_on(log))
+        append(log, lists, json_pack("{s:o, s:I, s:O}", "question", text(log, question), "pieces", (json_int_t)n, "order", list));
+    json_decref(list);
+}
+
 /* ---- what is shown ---- */
 
 /* "disk" when the file under root is still what was read: then a replay can read it there. */
