@@ -155,13 +155,12 @@ static json_t *option_value(const myth_opt_slot *s)
 
 static void put_options(myth_runlog *log)
 {
-    static const char *const from[] = { "default", "environment", "flag" };
     json_t *options = section(log, "options", true);
     for (int i = 0; is_on(log) && i < log->cli->parsed->n_slot; i++) {
         const myth_opt_slot *s = &log->cli->parsed->slot[i];
         /* "(all cores)": what a zero stands for is the command's to say, then and later */
         bool is_unset = s->source == MYTH_FROM_DEFAULT && (!s->opt->def || s->opt->def[0] == '(') && s->opt->kind != MYTH_OPT_FLAG;
-        json_t *o = json_pack("{s:s, s:s, s:o}", "name", s->opt->name, "from", from[s->source], "value", is_unset ? json_null() : option_value(s));
+        json_t *o = json_pack("{s:s, s:s, s:o}", "name", s->opt->name, "from", myth_opt_source_name[s->source], "value", is_unset ? json_null() : option_value(s));
         if (o && is_silent(s->opt->name))
             json_object_set_new(o, "repeated", json_false());
         append(log, options, o);

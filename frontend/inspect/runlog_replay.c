@@ -208,12 +208,13 @@ static bool make_words(words *w, const replay *r, const char *log_path)
     return !w->has_failed;
 }
 
-/* What the environment says now is not what it said then: the flags say that. */
+/* What the environment and the configuration file say now is not what they said then: the flags say that. */
 static void clear_environment(const json_t *options)
 {
     const json_t *o;
     size_t i;
     char name[96];
+    setenv("MYTHOS_CONFIG", "", 1);
     json_array_foreach(options, i, o) {
         int n = snprintf(name, sizeof(name), "MYTHOS_%.80s", myth_doc_text(o, "name"));
         for (int k = 0; k < n; k++)
