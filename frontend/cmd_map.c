@@ -174,32 +174,24 @@ static double ms_of(clockid_t clock)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-/* Lines for files that have none, by a map that knows which are important. */
-static myth_status make_summaries(myth_cli *cli, const map_opts *o, const char *dir, bool *is_whole, myth_error *err)
+/* Lines for files that have none, by a map that knows which are important; x is in a ledger of its own, so that it is no part of the model's plan. */
+static myth_status make_summaries(myth_cli *cli, const map_opts *o, myth_index *x, myth_mem *mem, myth_error *err)
 {
-    myth_mem *mem = NULL;                       /* of the index: what it takes is no part of the model's plan */
-    myth_index *x = NULL;
     myth_repomap *m = NULL;
     myth_summarize_counts n = { 0 };
     const myth_repomap_opts mo = { .is_cancelled = cli->cancel };
-    myth_status st;
-    MYTH_TRY(myth_mem_open(&mem, 0, err));
-    MYTH_TRY(myth_cli_index(&x, cli, mem, dir, err));
-    MYTH_TRY(myth_repomap_open(&m, mem, x, &mo, err));
+    myth_status st = myth_repomap_open(&m, mem, x, &mo, err);
     myth_repomap_close(m);
-    m = NULL;
-    MYTH_TRY(myth_summarize(&n, cli, &o->model, &o->engine, x, mem, o->summary_files, err));
-    *is_whole = !*cli->cancel;
+    if (st == MYTH_OK)
+        st = myth_summarize(&n, cli, &o->model, &o->engine, x, mem, o->summary_files, err);
+    if (st != MYTH_OK)
+        return st;
     if (n.n_done < n.n_missing)
         myth_term_note(cli->term, "summaries: %u of %u files were looked at, %u have a line; %u are left for the next run (--summary-files)", n.n_done,
                        n.n_missing, n.n_kept, n.n_missing - n.n_done);
     else if (n.n_missing)
         myth_term_note(cli->term, "summaries: %u files were looked at, %u have a line, %u by asking the model", n.n_done, n.n_kept, n.n_asked);
-fail:
-    myth_index_close(x);
-    if (mem)
-        myth_mem_close(mem);
-    return st;
+    return MYTH_OK;
 }
 
 static int run_map(myth_cli *cli, const void *opts)
@@ -211,17 +203,24 @@ static int run_map(myth_cli *cli, const void *opts)
     myth_repomap *m = NULL;
     myth_repomap_page page = { 0 };
     counter c = { .cli = cli };
-    bool is_whole = true;
+    myth_mem *own = NULL, *mem = cli->mem;
     if (o->query && !o->query[0])
         return myth_cli_failf(cli, MYTH_EARG, "map: --for: an empty query");
-    if (o->summaries)
-        MYTH_TRY(make_summaries(cli, o, cli->n_arg ? cli->arg[0] : ".", &is_whole, &err));
-    MYTH_TRY(myth_cli_tokenizer_open(&c.tokenizer, cli, &o->model, &err));
-    MYTH_TRY(myth_cli_index(&x, cli, cli->mem, cli->n_arg ? cli->arg[0] : ".", &err));
+    if (o->summaries) {
+        MYTH_TRY(myth_mem_open(&own, 0, &err));
+        mem = own;
+    } else {
+        MYTH_TRY(myth_cli_tokenizer_open(&c.tokenizer, cli, &o->model, &err));
+    }
+    MYTH_TRY(myth_cli_index(&x, cli, mem, cli->n_arg ? cli->arg[0] : ".", &err));
+    if (o->summaries) {                         /* a model's run and its plan end before anything else of the model is opened */
+        MYTH_TRY(make_summaries(cli, o, x, mem, &err));
+        MYTH_TRY(myth_cli_tokenizer_open(&c.tokenizer, cli, &o->model, &err));
+    }
     double start = ms_of(CLOCK_MONOTONIC), cpu_start = ms_of(CLOCK_PROCESS_CPUTIME_ID);
     myth_repomap_opts mo = { .query = o->query, .under = o->under, .show = hide_secrets, .with_summaries = o->summaries,
                          .is_cancelled = o->summaries ? NULL : cli->cancel, .progress = cli->term->has_progress ? on_map : NULL, .progress_arg = cli->term };
-    MYTH_TRY(myth_repomap_open(&m, cli->mem, x, &mo, &err));
+    MYTH_TRY(myth_repomap_open(&m, mem, x, &mo, &err));
     myth_term_progress_end(cli->term);
     MYTH_TRY(myth_repomap_text(&page, m, &(myth_repomap_budget){ count_tokens, &c, o->tokens }, &err));
     double took = ms_of(CLOCK_MONOTONIC) - start, cpu = ms_of(CLOCK_PROCESS_CPUTIME_ID) - cpu_start;
@@ -233,10 +232,12 @@ static int run_map(myth_cli *cli, const void *opts)
                    page.n_file, took, cpu);
 fail:
     myth_term_progress_end(cli->term);
-    int code = st != MYTH_OK ? myth_cli_fail(cli, &err) : page.n_shown && is_whole ? MYTH_EXIT_CLEAN : MYTH_EXIT_INCOMPLETE;
-    myth_repomap_page_free(&page, cli->mem);
+    int code = st != MYTH_OK ? myth_cli_fail(cli, &err) : page.n_shown && !(o->summaries && *cli->cancel) ? MYTH_EXIT_CLEAN : MYTH_EXIT_INCOMPLETE;
+    myth_repomap_page_free(&page, mem);
     myth_repomap_close(m);
     myth_index_close(x);
+    if (own)
+        myth_mem_close(own);
     myth_free(cli->mem, c.ids);
     myth_cli_tokenizer_close(&c.tokenizer);
     return code;
