@@ -44,6 +44,8 @@ assert taken == [(p["path"], p["line"]) for p in r["order"][:5]], (taken, r["ord
 print(len(scores), "pieces ranked")
 END
 same "--rerank, topic"
+run inspect-topic "how is the session of a key read" --chunks 5 --lexical --rerank setwise --context-rounds 0
+same "--rerank setwise"
 run inspect-symbol load_session_3 --rerank on --context-rounds 0
 same "--rerank, symbol"
 
