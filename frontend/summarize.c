@@ -2,7 +2,6 @@
 #include "summarize.h"
 
 #include "inspect/prompt.h"
-#include "../retrieval/repomap.h"
 
 #include <string.h>
 

@@ -12,7 +12,7 @@
 #ifndef MYTH_SUMMARIZE_H
 #define MYTH_SUMMARIZE_H
 
-#include "../retrieval/summaries.h"
+#include "../retrieval/retrieval.h"
 #include "main.h"
 
 #ifdef __cplusplus

@@ -14,6 +14,7 @@
 #include "scan.h"
 #include "search.h"
 #include "snapshot.h"
+#include "summaries.h"
 #include "usage.h"
 #include "vectors.h"
 

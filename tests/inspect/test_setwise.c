@@ -105,6 +105,8 @@ static void test_passes(void **unused)
     fill();
     open_model(&r);
     for (uint32_t n = 0; n <= N; n++) {
+        if (!check_is_full() && n > 2 && n % 6 != 5)            /* of lists: none, one, two, five, and one longer than is looked at */
+            continue;
         uint32_t order[N], want[N], n_asked = 99;
         for (uint32_t i = 0; i < n; i++)
             order[i] = want[i] = (i * 7 + n) % n;
