@@ -1,8 +1,8 @@
 /* merge.c - see merge.h. */
 #include "merge.h"
+#include "git.h"
 
 #include <errno.h>
-#include <git2.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,11 +36,11 @@ myth_status myth_merge3(unsigned char **out, size_t *n, bool *is_conflict, myth_
 {
     const git_merge_file_input a = input_of(base), b = input_of(ours), c = input_of(theirs);
     git_merge_file_result r = { 0 };
-    myth_status st = MYTH_OK;
     *out = NULL;
     *n = 0;
-    if (git_libgit2_init() < 0)
-        return myth_fail(err, MYTH_ENOMEM, "libgit2 could not be started");
+    myth_status st = myth_git_start(err);
+    if (st != MYTH_OK)
+        return st;
     if (git_merge_file(&r, &a, &b, &c, NULL) != 0) {
         st = git_failed("merge", err);
     } else {
@@ -49,7 +49,7 @@ myth_status myth_merge3(unsigned char **out, size_t *n, bool *is_conflict, myth_
             st = copy(out, n, mem, r.ptr, r.len, err);
     }
     git_merge_file_result_free(&r);
-    git_libgit2_shutdown();
+    myth_git_stop();
     return st;
 }
 
@@ -57,9 +57,9 @@ myth_status myth_unified(char **text, size_t *n, myth_mem *mem, const char *path
 {
     git_patch *patch = NULL;
     git_buf buf = { 0 };
-    myth_status st;
-    if (git_libgit2_init() < 0)
-        return myth_fail(err, MYTH_ENOMEM, "libgit2 could not be started");
+    myth_status st = myth_git_start(err);
+    if (st != MYTH_OK)
+        return st;
     if (git_patch_from_buffers(&patch, old.n ? old.bytes : "", old.n, path, now.n ? now.bytes : "", now.n, path, NULL) != 0 ||
         (patch && git_patch_to_buf(&buf, patch) != 0))
         st = git_failed(path, err);
@@ -67,7 +67,7 @@ myth_status myth_unified(char **text, size_t *n, myth_mem *mem, const char *path
         st = copy(text, n, mem, buf.ptr, buf.size, err);
     git_buf_dispose(&buf);
     git_patch_free(patch);
-    git_libgit2_shutdown();
+    myth_git_stop();
     return st;
 }
 
@@ -88,14 +88,15 @@ myth_status myth_patch_path(char *dst, size_t cap, const char *path, myth_error 
         return myth_fail(err, errno == ENOENT ? MYTH_ENOTFOUND : MYTH_EIO, "%.200s: %s", path, strerror(errno));
     snprintf(folder, sizeof(folder), "%s", real);
     *strrchr(folder, '/') = '\0';
-    if (git_libgit2_init() < 0)
-        return myth_fail(err, MYTH_ENOMEM, "libgit2 could not be started");
+    myth_status st = myth_git_start(err);
+    if (st != MYTH_OK)
+        return st;
     if (git_repository_open_ext(&repo, folder[0] ? folder : "/", 0, NULL) == 0 && git_repository_workdir(repo) && realpath(git_repository_workdir(repo), top))
         rest = below(real, top);
     if (!rest && getcwd(top, sizeof(top)))
         rest = below(real, top);
     git_repository_free(repo);
-    git_libgit2_shutdown();
+    myth_git_stop();
     if (snprintf(dst, cap, "%s", rest ? rest : real + 1) >= (int)cap)
         return myth_fail(err, MYTH_EARG, "%.160s: a path of %zu bytes", path, strlen(real));
     return MYTH_OK;
