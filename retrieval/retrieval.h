@@ -13,6 +13,7 @@
 #include "scan.h"
 #include "search.h"
 #include "snapshot.h"
+#include "topic.h"
 #include "usage.h"
 #include "vectors.h"
 
