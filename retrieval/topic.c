@@ -24,13 +24,13 @@ typedef struct {
     uint32_t idx;                       /* in order of the search */
     uint64_t groups;
     double score, cover, near, evidence, best;
-    bool is_test, is_chosen;
+    bool is_test, is_chosen, is_copy;   /* is_copy: set back for what it is: vendored, superseded, generated, a manual */
 } file;
 
 typedef struct {
     uint32_t hit, file;
     double score, match;
-    bool is_first, is_head, is_taken;
+    bool is_first, is_head, is_test, is_taken;
 } entry;
 
 /* A word of the question as it stands in texts. */
@@ -212,7 +212,7 @@ static void gather(topic *t)
         while (f < t->n_file && strcmp(t->file[f].path, h->path) != 0)
             f++;
         if (f == t->n_file) {
-            t->file[f] = (file){ .path = h->path, .idx = f, .near = 1, .is_test = (h->file_kinds >> MYTH_KIND_TEST & 1) && !t->wants_tests,
+            t->file[f] = (file){ .path = h->path, .idx = f, .near = 1, .is_copy = part_of(h, "kind") < 1, .is_test = (h->file_kinds >> MYTH_KIND_TEST & 1) && !t->wants_tests,
                                  .score = share > 0 && decay > 0 ? h->score / (share * decay) : h->score };
             myth_topic_family(t->file[f].family, sizeof(t->file[f].family), h->path);
             t->n_file++;
@@ -236,11 +236,11 @@ static bool has_sibling(const topic *t, const file *f)
     uint32_t n = 0;
     bool is_one = false;
     for (uint32_t i = 0; i < t->n_file; i++)
-        if (strcmp(t->file[i].family, f->family) == 0) {
+        if (!t->file[i].is_copy && strcmp(t->file[i].family, f->family) == 0) {
             n++;
             is_one |= t->file[i].is_chosen && &t->file[i] != f;
         }
-    return is_one && n <= FAMILY;
+    return is_one && !f->is_copy && n <= FAMILY;
 }
 
 /* Returns the evidence of the best file. */
@@ -298,6 +298,8 @@ static int by_score(const void *a, const void *b)
         return x->is_taken ? -1 : 1;
     if (x->score != y->score)
         return x->score > y->score ? -1 : 1;
+    if (x->is_test != y->is_test)
+        return x->is_test ? 1 : -1;
     return x->hit < y->hit ? -1 : x->hit > y->hit;
 }
 
@@ -324,14 +326,13 @@ static uint32_t take_chunks(topic *t, uint32_t most, double top)
 {
     uint32_t n;
     for (uint32_t f = 0; f < t->n_file; f++) {                      /* what stands for its file: the best chunk that is no head, if there is one */
-        double best = 0, match = 0;
+        double best = 0;
         entry *first = NULL;
         for (uint32_t i = 0; i < t->hits->n_hit; i++) {
             entry *e = &t->entry[i];
             if (e->file != f)
                 continue;
             e->is_first = false;
-            match = e->match > match && !e->is_head ? e->match : match;
             if (!first || (first->is_head && !e->is_head) || (first->is_head == e->is_head && e->match > best)) {
                 first = e;
                 best = e->match;
@@ -339,9 +340,13 @@ static uint32_t take_chunks(topic *t, uint32_t most, double top)
         }
         first->is_first = true;
         const double strength = top > 0 && t->file[f].evidence < top ? t->file[f].evidence / top : 1;
-        for (uint32_t i = 0; i < t->hits->n_hit; i++)
-            if (t->entry[i].file == f)
-                t->entry[i].score = strength * strength * (best > 0 ? t->entry[i].match / (t->entry[i].is_head ? t->file[f].best : best) : 1);
+        for (uint32_t i = 0; i < t->hits->n_hit; i++) {
+            entry *e = &t->entry[i];
+            if (e->file != f)
+                continue;
+            e->is_test = t->file[f].is_test;
+            e->score = strength * strength * (best > 0 ? e->match / (e->is_head ? t->file[f].best : best) : 1);
+        }
     }
     qsort(t->entry, t->hits->n_hit, sizeof(*t->entry), by_score);
     n = take(t, 0, most, is_best, 0);

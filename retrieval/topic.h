@@ -7,13 +7,13 @@
  * Evidence  of a file: its score in the search * cover^0.3 * (0.7 + 0.3 * near). cover: share of the question's terms, by their weights, that its
  *           chunks have. near: share of neighbouring words of the question that stand together in one of its chunks, of that of the best file
  *           (reports: 1, they have too many words for it to say anything)
- * Files     the best; those with 0.55 of its evidence, less where the best three cover little of a question: nothing is sure, look wider; six at most. Siblings (x.c of x.h, x of test_x: one name, at most three files of it) with 0.35. One file of tests with 0.75 or a sibling, unless
+ * Files     the best; those with 0.55 of its evidence, less where the best three cover little of a question: nothing is sure, look wider; six at most. Siblings (x.c of x.h, x of test_x: one name, at most three files of it, copies and manuals aside) with 0.35. One file of tests with 0.75 or a sibling, unless
  *           tests are asked for: then they are files as others
  * Chunks    the best of each file, then others by their share of their file's best match times the square of the file's evidence, down to half of
  *           the top. Heads (a few lines without a definition, imports) speak for their file and come last, to fill
  * How many  at most `most`. Fewer than MYTH_TOPIC_MIN are filled up with further chunks of the files that were chosen, never with other files: of a
  *           question that one small file answers fewer come
- * Order     evidence, then as the search has it: the same everywhere
+ * Order     evidence, sources before tests, then as the search has it: the same everywhere
  * Errors    as myth_search                                                                                                              */
 #ifndef MYTH_TOPIC_H
 #define MYTH_TOPIC_H
