@@ -7,8 +7,10 @@
  * Evidence  of a file: its score in the search * cover^0.3 * (0.7 + 0.3 * near). cover: share of the question's terms, by their weights, that its
  *           chunks have. near: share of neighbouring words of the question that stand together in one of its chunks, of that of the best file
  *           (reports: 1, they have too many words for it to say anything)
- * Files     the best; those with 0.55 of its evidence, less where the best three cover little of a question: nothing is sure, look wider; six at most. Siblings (x.c of x.h, x of test_x: one name, at most three files of it, copies and manuals aside) with 0.35. One file of tests with 0.75 or a sibling, unless
- *           tests are asked for: then they are files as others
+ * Files     the best; those with 0.55 of its evidence, less where the best three cover little of a question: nothing is sure, look wider; six at
+ *           most. One that these import, with a word of the question in its name, with 0.2: what does the work is often asked for elsewhere.
+ *           Siblings (x.c of x.h, x of test_x: one name, at most three files of it, copies and manuals aside) with 0.35. One file of tests with
+ *           0.75 or a sibling, unless tests are asked for: then they are files as others
  * Chunks    the best of each file, then others by their share of their file's best match times the square of the file's evidence, down to half of
  *           the top. Heads (a few lines without a definition, imports) speak for their file and come last, to fill
  * How many  at most `most`. Fewer than MYTH_TOPIC_MIN are filled up with further chunks of the files that were chosen, never with other files: of a
@@ -23,7 +25,7 @@
 enum { MYTH_TOPIC_MIN = 5, MYTH_TOPIC_MAX = 12,             /* chunks */
        MYTH_TOPIC_KEPT = 50 };                              /* hits given: those and the best of the others */
 
-#define MYTH_TOPIC_WEIGHTS "term_form=1,term_frame=0.2,same_file=1,test=1,data=0.7,test_quota=0"
+#define MYTH_TOPIC_WEIGHTS "term_form=1,term_frame=0.2,same_file=1,test=1,data=0.7,document=0.2,test_quota=0"
 
 /* *out: hits with their text, the n_taken that the question is about first; parts cover, near and evidence are added, score is that of this order.
  * opts: k, by_file, with_text are set here; weights given stand over those above. */

@@ -34,6 +34,11 @@ static void put_project(void)
     files_text("p/src/barrier.c",
                "#include \"barrier.h\"\n\nstatic int motor(int gate, int up)\n{\n    return gate + up;\n}\n\nint barrier_lift(int gate)\n{\n    if (gate < 0)\n        return -1;\n"
                "    return motor(gate, 1);\n}\n");
+    files_text("p/app/fines.py",
+               "\"\"\"Fines of drivers: who may waive one.\"\"\"\nfrom app.waivers import check\nfrom app.printer import line\n\n\ndef waive_fine(driver, fine):\n"
+               "    \"\"\"Waives a fine of a driver.\"\"\"\n    check(driver, 'waive')\n    return line(fine)\n");
+    files_text("p/app/waivers.py", "def check(someone, what):\n    if what not in someone.rights:\n        raise PermissionError(what)\n");
+    files_text("p/app/printer.py", "def line(what):\n    if what:\n        print(what, 'waive')\n    return what\n");
     for (int i = 0; i < 24; i++) {
         snprintf(name, sizeof(name), "p/other/part%d.py", i);
         snprintf(text, sizeof(text), "\"\"\"Part %d of the car park.\"\"\"\n\n\ndef level_%d(cars):\n    \"\"\"Counts the cars of level %d; tickets are not its concern.\"\"\"\n    return len(cars) + %d\n",
@@ -153,6 +158,18 @@ static void a_header_and_its_source(void **state)
     assert_true(n_of("src/barrier.c") > 0);
 }
 
+/* What a chosen file imports comes along when its name says so; of two that have as little of the words the one with the name. */
+static void what_does_the_work(void **state)
+{
+    (void)state;
+    if (!getenv("MYTHOS_BIN")) {
+        print_message("no MYTHOS_BIN: nothing parses here\n");
+        skip();
+    }
+    expect("How is a waiver of the fine of a driver waived?", "app/fines.py", 2);
+    assert_true(n_of("app/waivers.py") > 0 && n_of("app/printer.py") == 0);
+}
+
 /* A word in other forms, and the question's own words, which are nowhere else. */
 static void words_of_a_question(void **state)
 {
@@ -219,7 +236,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(one_file_answers, over), cmocka_unit_test_teardown(a_source_and_its_tests, over), cmocka_unit_test_teardown(a_header_and_its_source, over),
-        cmocka_unit_test_teardown(words_of_a_question, over), cmocka_unit_test_teardown(no_more_than_is_wanted, over), cmocka_unit_test_teardown(the_same_twice, over),
+        cmocka_unit_test_teardown(what_does_the_work, over), cmocka_unit_test_teardown(words_of_a_question, over), cmocka_unit_test_teardown(no_more_than_is_wanted, over), cmocka_unit_test_teardown(the_same_twice, over),
         cmocka_unit_test(families),
     };
     check_name();
