@@ -15,7 +15,7 @@ typedef struct {
     int64_t df;
     myth_postings_word word;
     uint32_t first_row, n_row;      /* its rows among those that are kept; n_row 0: they are not */
-    bool is_phrase, is_alternative, is_title, is_code, is_kept, is_choosing;
+    bool is_phrase, is_alternative, is_form, is_title, is_code, is_kept, is_choosing;
 } term;
 
 /* A term in a row. */
@@ -152,6 +152,7 @@ typedef struct {
     uint32_t n_term, n_choosing, n_asked, n_group;
     double k1, b, column[MYTH_FTS_COLUMN_N], avg_words;
     double *group_score, (*group_column)[MYTH_FTS_COLUMN_N];
+    uint32_t *place;                /* of a group among them by weight */
     myth_match_row *heap;           /* the worst on top           */
     uint32_t n_heap, max;
     int64_t n_row, n_counted;
@@ -231,6 +232,7 @@ static double sum_groups(plan *p, uint32_t n_seen, double norm, myth_match_row *
         if (p->group_score[g] <= 0)
             continue;
         row->n_group++;
+        row->groups |= p->place[g] < MYTH_MATCH_GROUPS ? (uint64_t)1 << p->place[g] : 0;
         for (int c = 0; c < MYTH_FTS_COLUMN_N; c++)
             row->column[c] += p->group_column[g][c];
     }
@@ -489,6 +491,15 @@ static bool has_only_letters(const char *s, size_t n)
     return true;
 }
 
+/* Whether the index has another form of a group's word. */
+static bool has_form(const plan *p, uint32_t group)
+{
+    for (uint32_t i = 0; i < p->n_term; i++)
+        if (p->term[i].group == group && p->term[i].is_form && p->term[i].df)
+            return true;
+    return false;
+}
+
 /* Words of code that are nowhere are taken for the nearest that is somewhere. */
 static myth_status mend_terms(plan *p, double weight, myth_error *err)
 {
@@ -498,7 +509,7 @@ static myth_status mend_terms(plan *p, double weight, myth_error *err)
         term *t = &p->term[i];
         char meant[MYTH_WORD_BYTES];
         size_t n;
-        if (t->df || t->is_phrase || t->is_alternative || !t->is_code || t->n_text < MYTH_MEND_BYTES || !has_only_letters(t->text, t->n_text))
+        if (t->df || t->is_phrase || t->is_alternative || t->is_form || has_form(p, t->group) || !t->is_code || t->n_text < MYTH_MEND_BYTES || !has_only_letters(t->text, t->n_text))
             continue;
         n_mended++;
         MYTH_TRY(myth_mend_word(p->postings, t->text, t->n_text, meant, &n, &t->word, &t->df, err));
@@ -581,18 +592,31 @@ static void raise_title(plan *p, double share)
         p->term[i].weight *= p->term[i].is_title ? share / (1 - share) * rest / title : 1;
 }
 
+/* Rows of a term; forms of one word together, at most all rows. */
+static int64_t forms_df(const plan *p, const term *t)
+{
+    int64_t df = t->df;
+    if (t->is_alternative || t->is_phrase || !has_form(p, t->group))
+        return df;
+    for (uint32_t k = 0; k < p->n_term; k++) {
+        const term *o = &p->term[k];
+        df += o != t && o->group == t->group && !o->is_alternative && !o->is_phrase && (o->is_form || t->is_form) ? o->df : 0;
+    }
+    return df < p->n_row ? df : p->n_row;
+}
+
 /* Drops what is not there and what says little; the weightiest of the rest choose the rows. `heavy`: room for the groups. */
-static void choose_terms(plan *p, const myth_weights_search *w, uint32_t *heavy, uint32_t *n_dropped)
+static void choose_terms(plan *p, const myth_weights_search *w, uint32_t *heavy, double weight[MYTH_MATCH_GROUPS], uint32_t *n_dropped)
 {
     int64_t common = (int64_t)(w->alt_df * (double)p->n_row) + 1, n_row = 0;
     uint32_t n_heavy = 0, n = 0;
     for (uint32_t i = 0; i < p->n_term; i++) {
         term *t = &p->term[i];
-        double own = idf(p, t->df);
+        double own = idf(p, forms_df(p, t));
         t->is_kept = t->df > 0 && (t->df <= common || !t->is_alternative);
         for (uint32_t k = 0; k < p->n_term && t->is_alternative; k++)           /* a rare abbreviation is no rarer thing */
-            if (p->term[k].group == t->group && !p->term[k].is_alternative && p->term[k].df > 0 && idf(p, p->term[k].df) < own)
-                own = idf(p, p->term[k].df);
+            if (p->term[k].group == t->group && !p->term[k].is_alternative && p->term[k].df > 0 && idf(p, forms_df(p, &p->term[k])) < own)
+                own = idf(p, forms_df(p, &p->term[k]));
         t->weight *= own;
     }
     raise_title(p, w->title);
@@ -608,6 +632,9 @@ static void choose_terms(plan *p, const myth_weights_search *w, uint32_t *heavy,
     *n_dropped = 0;
     for (uint32_t k = 0; k < n_heavy; k++) {
         bool is_out = p->group_score[heavy[k]] <= 0 || k >= (uint32_t)w->max_groups;
+        p->place[heavy[k]] = k;
+        if (k < MYTH_MATCH_GROUPS)
+            weight[k] = is_out ? 0 : p->group_score[heavy[k]];
         int64_t df = 0;
         for (uint32_t i = 0; i < p->n_term; i++)
             df += p->term[i].group == heavy[k] && p->term[i].is_kept ? p->term[i].df : 0;
@@ -644,7 +671,8 @@ static void collect(plan *p, const myth_query *q, bool only_phrases)
     if (!only_phrases) {
         for (uint32_t i = 0; i < q->n_term; i++)
             p->term[p->n_term++] = (term){ .text = q->term[i].text, .group = p->n_group + q->term[i].group, .weight = q->term[i].weight,
-                                           .is_alternative = q->term[i].kind == MYTH_TERM_ALTERNATIVE, .is_title = q->term[i].is_title,
+                                           .is_alternative = q->term[i].kind == MYTH_TERM_ALTERNATIVE,
+                                           .is_form = q->term[i].kind == MYTH_TERM_FORM, .is_title = q->term[i].is_title,
                                            .is_code = q->term[i].is_code || q->kind != MYTH_QUERY_ISSUE };
         p->n_group += q->n_group;
     }
@@ -675,9 +703,10 @@ myth_status myth_match(myth_matches *out, sqlite3 *db, const myth_query *q, cons
     p.seen = myth_alloc_n(q->mem, MYTH_MEM_OTHER, "match", n_term + 1, sizeof(*p.seen));
     p.term = myth_alloc_n(q->mem, MYTH_MEM_OTHER, "match", n_term + 1, sizeof(*p.term));
     p.group_score = myth_alloc_n(q->mem, MYTH_MEM_OTHER, "match", n_group + 1, sizeof(*p.group_score));
+    p.place = myth_alloc_n(q->mem, MYTH_MEM_OTHER, "match", n_group + 1, sizeof(*p.place));
     p.group_column = myth_alloc_n(q->mem, MYTH_MEM_OTHER, "match", n_group + 1, sizeof(*p.group_column));
     p.heap = myth_alloc_n(q->mem, MYTH_MEM_OTHER, "match", max + 1, sizeof(*p.heap));
-    if (!heavy || !p.seen || !p.term || !p.group_score || !p.group_column || !p.heap) {
+    if (!heavy || !p.seen || !p.term || !p.group_score || !p.place || !p.group_column || !p.heap) {
         st = myth_fail(err, MYTH_ENOMEM, "search: no memory for %u rows", max);
         goto fail;
     }
@@ -690,7 +719,7 @@ myth_status myth_match(myth_matches *out, sqlite3 *db, const myth_query *q, cons
     if (only_phrases)
         for (uint32_t i = 0; i < p.n_term; i++)
             is_missing |= p.term[i].df == 0;
-    choose_terms(&p, w, heavy, &out->n_dropped);
+    choose_terms(&p, w, heavy, out->weight, &out->n_dropped);
     if (only_phrases)
         p.n_choosing = p.n_asked;
     out->n_group = p.n_group - out->n_dropped;
@@ -711,6 +740,7 @@ fail:
     myth_free(q->mem, p.found.filter);
     myth_free(q->mem, p.heap);
     myth_free(q->mem, p.group_column);
+    myth_free(q->mem, p.place);
     myth_free(q->mem, p.group_score);
     myth_free(q->mem, p.term);
     myth_free(q->mem, p.seen);

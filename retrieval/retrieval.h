@@ -15,6 +15,7 @@
 #include "search.h"
 #include "snapshot.h"
 #include "summaries.h"
+#include "topic.h"
 #include "usage.h"
 #include "vectors.h"
 
