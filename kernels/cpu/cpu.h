@@ -138,7 +138,7 @@ void cpu_row_to_f32(float *dst, const void *src, myth_dtype t, uint32_t n);
 void cpu_row_from_f32(void *dst, myth_dtype t, const float *src, uint32_t n);
 
 /* How a level folds a row into the residual: as fast_kernels.norm_row. */
-typedef void (*cpu_fold_row)(float *y, float *x, const float *pend, const float *w_post, const float *w, uint32_t n, float eps, bool keep);
+typedef void (*cpu_fold_row)(float *y, float *x, const float *pend, const float *w_post, float x_scale, const float *w, uint32_t n, float eps, bool keep);
 /* capture_sum for every level: bound by memory, so all that differs is the fold, whose bits must be gather_norm's. */
 void cpu_capture_sum(myth_stream *s, const struct myth_capture_sum_args *a, cpu_fold_row fold);
 
