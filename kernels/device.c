@@ -728,6 +728,161 @@ CHECK(capture_sum)
            a->n_gather;
 }
 
+CHECK(ple_merge)
+{
+    struct check c = { s, "ple_merge" };
+    uint64_t width = (uint64_t)a->n_layer * a->n_ple;
+    return in_shape(c, a->n_rows, a->n_ple) &&
+           (width <= UINT32_MAX && a->n_ple ? true : refuse(c, "layers times width out of range")) &&
+           (a->n_table || refuse(c, "a table of no rows")) &&
+           has(c, "p", a->p, F32, a->n_rows, width) &&
+           has(c, "w", a->w, F32, 1, a->n_ple) &&
+           has(c, "table", a->table, WEIGHT, a->ids.buf ? a->n_table : a->n_rows, width) &&
+           has_or_none(c, "ids", a->ids, I32, a->n_rows, 1) &&
+           a->n_rows;
+}
+
+CHECK(ple_gate)
+{
+    struct check c = { s, "ple_gate" };
+    return in_shape(c, a->n_rows, a->dim) &&
+           in_shape(c, a->n_rows, a->n_ple) &&
+           has_prologue(c, a->x, a->pend, a->w_post, a->n_rows, a->dim) &&
+           has(c, "w", a->w, WEIGHT, a->n_ple, a->dim) &&
+           (a->p_stride >= a->n_ple || refuse(c, "rows of p overlap")) &&
+           has(c, "p", a->p, F32, 1, a->n_rows ? (uint64_t)(a->n_rows - 1) * a->p_stride + a->n_ple : 0) &&
+           has(c, "xn", a->xn, F32, a->n_rows, a->dim) &&
+           has(c, "h", a->h, F32, a->n_rows, a->n_ple) &&
+           a->n_rows;
+}
+
+static bool has_experts(struct check c, myth_view offset, myth_view order, uint32_t n_rows, uint32_t n_expert, uint32_t k)
+{
+    if (!n_expert || n_expert > MYTH_EXPERT_MAX || !k || k > n_expert || k > MYTH_EXPERT_USED_MAX)
+        return refuse(c, "1 to 1024 experts and 1 to 32 of them a row expected");
+    return in_shape(c, n_rows, 0) &&
+           has(c, "offset", offset, I32, 1, n_expert + 1ull) &&
+           has(c, "order", order, I32, n_rows, k);
+}
+
+CHECK(moe_route)
+{
+    struct check c = { s, "moe_route" };
+    return has_experts(c, a->offset, a->order, a->n_rows, a->n_expert, a->k) &&
+           has(c, "logits", a->logits, F32, a->n_rows, a->n_expert) &&
+           has_or_none(c, "expert_scale", a->expert_scale, F32, 1, a->n_expert) &&
+           has(c, "id", a->id, I32, a->n_rows, a->k) &&
+           has(c, "weight", a->weight, F32, a->n_rows, a->k) &&
+           a->n_rows;
+}
+
+CHECK(moe_geglu)
+{
+    struct check c = { s, "moe_geglu" };
+    if (a->up_row > a->expert_rows || a->expert_rows - a->up_row < a->d_ff || (uint64_t)a->n_expert * a->expert_rows > UINT32_MAX)
+        return refuse(c, "up_row + d_ff within expert_rows, and less than 2^32 rows expected");
+    return has_experts(c, a->offset, a->order, a->n_rows, a->n_expert, a->k) &&
+           in_shape(c, a->n_rows, a->dim) &&
+           in_shape(c, a->n_rows, a->d_ff) &&
+           has(c, "h", a->h, F32, (uint64_t)a->n_rows * a->k, a->d_ff) &&
+           has(c, "x", a->x, F32, a->n_rows, a->dim) &&
+           has(c, "w_gate", a->w_gate, WEIGHT, (uint64_t)a->n_expert * a->expert_rows, a->dim) &&
+           has(c, "w_up", a->w_up, WEIGHT, (uint64_t)a->n_expert * a->expert_rows, a->dim) &&
+           (a->w_up.dtype == a->w_gate.dtype || refuse(c, "gate and up of two types")) &&
+           a->n_rows;
+}
+
+CHECK(moe_down)
+{
+    struct check c = { s, "moe_down" };
+    if ((uint64_t)a->n_expert * a->dim > UINT32_MAX)
+        return refuse(c, "less than 2^32 rows expected");
+    return has_experts(c, a->offset, a->order, a->n_rows, a->n_expert, a->k) &&
+           in_shape(c, a->n_rows, a->dim) &&
+           in_shape(c, a->n_rows, a->d_ff) &&
+           has(c, "y", a->y, F32, a->n_rows, a->dim) &&
+           has(c, "h", a->h, F32, (uint64_t)a->n_rows * a->k, a->d_ff) &&
+           has(c, "w", a->w, WEIGHT, (uint64_t)a->n_expert * a->dim, a->d_ff) &&
+           has(c, "weight", a->weight, F32, a->n_rows, a->k) &&
+           has(c, "part", a->part, F32, (uint64_t)a->n_rows * a->k, a->dim) &&
+           a->n_rows;
+}
+
+static bool has_streams(struct check c, myth_view x, uint32_t n_stream, uint32_t active, uint32_t n_rows, uint32_t dim)
+{
+    return (dim > 0 || refuse(c, "dim is 0")) &&
+           ((n_stream > 1 && n_stream <= MYTH_STREAM_MAX && active < n_stream) || refuse(c, "2 to 8 streams and one of them active expected")) &&
+           in_shape(c, n_rows, dim) &&
+           has(c, "x", x, F32, (uint64_t)n_stream * n_rows, dim);
+}
+
+CHECK(altup_predict)
+{
+    struct check c = { s, "altup_predict" };
+    return has_streams(c, a->x, a->n_stream, a->active, a->n_rows, a->dim) &&
+           has_or_none(c, "pend", a->pend, F32, a->n_rows, a->dim) &&
+           has_or_none(c, "w_post", a->w_post, F32, 1, a->dim) &&
+           (!a->coef.buf || (has(c, "w_route", a->w_route, F32, 1, a->dim) &&
+                             has(c, "router", a->router, F32, a->n_stream, a->dim) &&
+                             has(c, "coef", a->coef, F32, (uint64_t)a->n_stream * a->n_stream, a->n_stream) &&
+                             has(c, "xn", a->xn, F32, a->n_rows, a->dim) &&
+                             has(c, "w_in", a->w_in, F32, 1, a->dim))) &&
+           a->n_rows;
+}
+
+CHECK(altup_correct)
+{
+    struct check c = { s, "altup_correct" };
+    return has_streams(c, a->x, a->n_stream, a->active, a->n_rows, a->dim) &&
+           has(c, "u", a->u, F32, a->n_rows, a->dim) &&
+           has_or_none(c, "pend", a->pend, F32, a->n_rows, a->dim) &&
+           has_or_none(c, "w_post", a->w_post, F32, 1, a->dim) &&
+           has(c, "w_route", a->w_route, F32, 1, a->dim) &&
+           has(c, "router", a->router, F32, a->n_stream, a->dim) &&
+           has(c, "coef", a->coef, F32, a->n_stream, a->n_stream) &&
+           has(c, "gate", a->gate, F32, a->n_rows, a->dim) &&
+           has_or_none(c, "w_gate", a->w_gate, F32, 1, a->dim) &&
+           a->n_rows;
+}
+
+CHECK(altup_match)
+{
+    struct check c = { s, "altup_match" };
+    return (a->dim > 0 || refuse(c, "dim is 0")) &&
+           ((a->n_u && a->n_u < MYTH_STREAM_MAX) || refuse(c, "1 to 7 further streams expected")) &&
+           in_shape(c, a->n_rows, a->dim) &&
+           has_or_none(c, "y", a->y, F32, a->n_rows, a->dim) &&
+           has(c, "x", a->x, F32, a->n_rows, a->dim) &&
+           has(c, "u", a->u, F32, (uint64_t)a->n_u * a->n_rows, a->dim) &&
+           a->n_rows;
+}
+
+CHECK(laurel_merge)
+{
+    struct check c = { s, "laurel_merge" };
+    return (a->dim > 0 || refuse(c, "dim is 0")) &&
+           in_shape(c, a->n_rows, a->dim) &&
+           has(c, "u", a->u, F32, a->n_rows, a->dim) &&
+           has(c, "x", a->x, F32, a->n_rows, a->dim) &&
+           has(c, "xn", a->xn, F32, a->n_rows, a->dim) &&
+           has(c, "attn", a->attn, F32, a->n_rows, a->dim) &&
+           has(c, "laurel", a->laurel, F32, a->n_rows, a->dim) &&
+           has(c, "w_attn", a->w_attn, F32, 1, a->dim) &&
+           has(c, "w_laurel", a->w_laurel, F32, 1, a->dim) &&
+           a->n_rows;
+}
+
+CHECK(geglu_sparse)
+{
+    struct check c = { s, "geglu_sparse" };
+    return (a->d_ff > 0 || refuse(c, "d_ff is 0")) &&
+           in_shape(c, a->n_rows, a->d_ff) &&
+           has(c, "h", a->h, F32, a->n_rows, a->d_ff) &&
+           has(c, "g", a->g, F32, a->n_rows, a->d_ff) &&
+           has(c, "up", a->up, F32, a->n_rows, a->d_ff) &&
+           a->n_rows;
+}
+
 /* ---- trace ---- */
 
 /* What a trace line shows of an op: its shape in words and its main output. */
@@ -766,6 +921,18 @@ TRACE(head_logits, a->y, a->n_vocab, "dim=%u vocab=%u", a->dim, a->n_vocab)
 TRACE(decode_next, a->ids, 0, "rows=%u k=%u", a->n_rows, a->k)
 TRACE(copy, a->dst, 0, "bytes=%llu", (unsigned long long)a->bytes)
 TRACE(capture_sum, a->sum, 0, "rows=%u dim=%u labels=%u", a->n_gather, a->dim, a->n_label)
+TRACE(ple_merge, a->p, (uint64_t)a->n_rows * a->n_layer * a->n_ple, "rows=%u layers=%u width=%u", a->n_rows, a->n_layer, a->n_ple)
+TRACE(ple_gate, a->h, (uint64_t)a->n_rows * a->n_ple, "rows=%u dim=%u width=%u", a->n_rows, a->dim, a->n_ple)
+TRACE(moe_route, a->weight, (uint64_t)a->n_rows * a->k, "rows=%u experts=%u k=%u", a->n_rows, a->n_expert, a->k)
+TRACE(moe_geglu, a->h, (uint64_t)a->n_rows * a->k * a->d_ff, "rows=%u experts=%u k=%u dim=%u d_ff=%u", a->n_rows, a->n_expert, a->k, a->dim,
+      a->d_ff)
+TRACE(moe_down, a->y, (uint64_t)a->n_rows * a->dim, "rows=%u experts=%u k=%u dim=%u d_ff=%u", a->n_rows, a->n_expert, a->k, a->dim, a->d_ff)
+TRACE(altup_predict, a->x, (uint64_t)a->n_stream * a->n_rows * a->dim, "rows=%u dim=%u streams=%u", a->n_rows, a->dim, a->n_stream)
+TRACE(altup_correct, a->x, (uint64_t)a->n_stream * a->n_rows * a->dim, "rows=%u dim=%u streams=%u", a->n_rows, a->dim, a->n_stream)
+TRACE(altup_match, a->y.buf ? a->y : a->u, (uint64_t)(a->y.buf ? 1 : a->n_u) * a->n_rows * a->dim, "rows=%u dim=%u streams=%u", a->n_rows,
+      a->dim, a->n_u + 1)
+TRACE(laurel_merge, a->u, (uint64_t)a->n_rows * a->dim, "rows=%u dim=%u", a->n_rows, a->dim)
+TRACE(geglu_sparse, a->h, (uint64_t)a->n_rows * a->d_ff, "rows=%u d_ff=%u", a->n_rows, a->d_ff)
 
 static double now_us(void)
 {

@@ -205,6 +205,111 @@ struct myth_copy_args {
     uint64_t bytes;
 };
 
+/* ---- per-layer inputs (Gemma 3n, Gemma 4 E) ---- */
+
+/* What the layers' gates are multiplied with, of all layers, once a step; in place on the projection of the embedding:
+ * p[r, l, :] = out_scale * (RMS(p_scale * p[r, l, :]) * w + table_scale * T[id, l, :]), id = ids[r], and 0 where the table has no such row.
+ * Without ids row r of T: rows that the host fetched. */
+struct myth_ple_merge_args {
+    myth_view p, w, table, ids;          /* f32 [n_rows, n_layer, n_ple]; f32 [n_ple]; any [n_table, n_layer * n_ple]; i32 [n_rows], optional */
+    uint32_t n_rows, n_layer, n_ple, n_table;
+    float p_scale, table_scale, out_scale, eps;
+};
+
+/* Prologue; h[r,:] = gelu_tanh(W x[r,:]) * p[r,:]; rows of p are p_stride values apart: one layer's part of ple_merge's */
+struct myth_ple_gate_args {
+    myth_view x, pend, w_post;
+    myth_view w, p;                      /* any [n_ple, dim]; f32, n_rows rows of n_ple      */
+    myth_view xn, h;                     /* scratch f32 [n_rows, dim]; f32 [n_rows, n_ple]   */
+    uint32_t n_rows, dim, n_ple, p_stride;
+    float eps;
+    bool is_decode;
+};
+
+/* ---- mixture of experts ----
+ *
+ * A step's entries are its (row, slot) pairs, slot < k: entry r * k + slot is the slot-th expert of row r. */
+
+enum { MYTH_EXPERT_MAX = 1024, MYTH_EXPERT_USED_MAX = 32 };
+
+/* Per row the k largest logits (then the lower id; NaN below all): weight = softmax over these k of logit_scale * logit, which is the softmax
+ * over all of them divided by the sum of the k, times expert_scale of the id. Then all entries sorted by expert, those of one expert by
+ * entry: the ones of expert e are order[offset[e]] .. order[offset[e + 1] - 1]. */
+struct myth_moe_route_args {
+    myth_view logits, expert_scale;      /* f32 [n_rows, n_expert]; f32 [n_expert], optional */
+    myth_view id, weight;                /* out i32, f32 [n_rows, k], largest logit first     */
+    myth_view offset, order;             /* out i32 [n_expert + 1]; i32 [n_rows * k]          */
+    uint32_t n_rows, n_expert, k;
+    float logit_scale;
+};
+
+/* h[i,:] = gelu_tanh(Wg_e x[r,:]) * (Wu_e x[r,:]) for every entry i = r * k + slot of expert e. The experts' matrices are stacked: row o of
+ * expert e's gate is row e * expert_rows + o of w_gate, of its up part row e * expert_rows + up_row + o of w_up. Both in one stack: w_up is
+ * w_gate, expert_rows 2 d_ff, up_row d_ff; two stacks: expert_rows d_ff, up_row 0. Experts without entries are not read. */
+struct myth_moe_geglu_args {
+    myth_view h, x, w_gate, w_up;        /* f32 [n_rows * k, d_ff]; f32 [n_rows, dim]; any [n_expert * expert_rows, dim] x 2 */
+    myth_view offset, order;             /* of moe_route */
+    uint32_t n_rows, k, n_expert, dim, d_ff, expert_rows, up_row;
+    bool is_decode;
+};
+
+/* y[r,:] = sum over the slots, in their order, of weight[r, slot] * (Wd_e h[r * k + slot,:]) */
+struct myth_moe_down_args {
+    myth_view y, h, w;                   /* f32 [n_rows, dim]; f32 [n_rows * k, d_ff]; any [n_expert * dim, d_ff] */
+    myth_view weight, offset, order;     /* of moe_route */
+    myth_view part;                      /* scratch f32 [n_rows * k, dim] */
+    uint32_t n_rows, k, n_expert, dim, d_ff;
+    bool is_decode;
+};
+
+/* ---- streams of Gemma 3n ----
+ *
+ * x holds n_stream residual streams, [n_stream, n_rows, dim]; the layer works on stream `active`. */
+
+enum { MYTH_STREAM_MAX = 8 };
+
+/* Prologue: every stream but 0 gains RMS(pend) * w_post, or pend. Then, when coef is given, m = tanh(R (RMS(x[active]) * w_route) / dim),
+ * c = coef m, x[i] += sum_j c[i * n_stream + j] * x[j] out of the streams before, and xn = RMS(x[active]) * w_in of the new one. */
+struct myth_altup_predict_args {
+    myth_view x, pend, w_post;
+    myth_view w_route, router, coef;     /* f32 [dim]; f32 [n_stream, dim]; f32 [n_stream * n_stream, n_stream] */
+    myth_view xn, w_in;                  /* out f32 [n_rows, dim]; f32 [dim] */
+    uint32_t n_rows, dim, n_stream, active;
+    float eps;
+};
+
+/* Prologue on u; then m = tanh(R (RMS(u) * w_route) / dim), c = coef m, d = u - x[active], x[i] += (1 + c[i]) * d, and
+ * gate = x[active] * w_gate of the new one (w_gate not given = 1). */
+struct myth_altup_correct_args {
+    myth_view x, u, pend, w_post;        /* u f32 [n_rows, dim] */
+    myth_view w_route, router, coef;     /* f32 [dim]; f32 [n_stream, dim]; f32 [n_stream, n_stream] */
+    myth_view gate, w_gate;              /* out f32 [n_rows, dim]; f32 [dim] */
+    uint32_t n_rows, dim, n_stream, active;
+    float eps;
+};
+
+/* Every u[i][r,:] brought to the magnitude of x[r,:]: times rms(x) / sqrt(max(mean(u^2), 1e-5)). With y given u stays, and
+ * y[r,:] = (x[r,:] + their sum) / (n_u + 1); y may be x. */
+struct myth_altup_match_args {
+    myth_view y, x, u;                   /* f32 [n_rows, dim], optional; f32 [n_rows, dim]; f32 [n_u, n_rows, dim] */
+    uint32_t n_rows, dim, n_u;
+};
+
+/* u = (x + RMS(attn) * w_attn + xn + RMS(laurel) * w_laurel) / sqrt(2) */
+struct myth_laurel_merge_args {
+    myth_view u, x, xn, attn, laurel;    /* f32 [n_rows, dim] each */
+    myth_view w_attn, w_laurel;          /* f32 [dim]              */
+    uint32_t n_rows, dim;
+    float eps;
+};
+
+/* h = gelu_tanh(max(g - t, 0)) * up, t[r] = mean(g[r,:]) + z * deviation of g[r,:] (of all d_ff values); g may be h */
+struct myth_geglu_sparse_args {
+    myth_view h, g, up;                  /* f32 [n_rows, d_ff] x 3 */
+    uint32_t n_rows, d_ff;
+    float z;
+};
+
 #define OP(name) void myth_##name(myth_stream *s, const struct myth_##name##_args *a);
 #include "ops.def"
 #undef OP

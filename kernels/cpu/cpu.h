@@ -137,6 +137,11 @@ static inline int32_t cpu_kv_page(const struct myth_kv_place *kv, const int32_t 
 void cpu_row_to_f32(float *dst, const void *src, myth_dtype t, uint32_t n);
 void cpu_row_from_f32(void *dst, myth_dtype t, const float *src, uint32_t n);
 
+/* moe_down's second half, a task over struct myth_moe_down_args: the entries' parts, weighted, onto their rows. */
+void cpu_moe_add(void *arg, int tid, int n_threads);
+/* Books `bytes` for every expert that has entries. */
+void cpu_count_experts(myth_stream *s, myth_view offset, uint32_t n_expert, uint64_t bytes);
+
 /* How a level folds a row into the residual: as fast_kernels.norm_row. */
 typedef void (*cpu_fold_row)(float *y, float *x, const float *pend, const float *w_post, float x_scale, const float *w, uint32_t n, float eps, bool keep);
 /* capture_sum for every level: bound by memory, so all that differs is the fold, whose bits must be gather_norm's. */

@@ -20,6 +20,7 @@ extern "C" {
 enum {
     FAST_PANEL = 32,          /* outputs of a panel                                               */
     FAST_KC = 2048,           /* inputs of a panel at most: 256 KiB as f32, stays in L2            */
+    FAST_PANEL_BYTES = FAST_PANEL * FAST_KC * 4,        /* a thread's buffer for panels, behind the converted rows */
     FAST_TYPES = MYTH_Q4_0 + 1,
     FAST_ATTN_ROWS = 64       /* (token, head) rows of a query tile                               */
 };
@@ -97,6 +98,9 @@ void fast_gather_norm(myth_stream *s, const struct myth_gather_norm_args *a, con
 void fast_proj(myth_stream *s, const struct myth_proj_args *a, const struct fast_kernels *f);
 void fast_norm_qkv_rope_store(myth_stream *s, const struct myth_norm_qkv_rope_store_args *a, const struct fast_kernels *f);
 void fast_norm_ffn_geglu(myth_stream *s, const struct myth_norm_ffn_geglu_args *a, const struct fast_kernels *f);
+void fast_ple_gate(myth_stream *s, const struct myth_ple_gate_args *a, const struct fast_kernels *f);
+void fast_moe_geglu(myth_stream *s, const struct myth_moe_geglu_args *a, const struct fast_kernels *f);
+void fast_moe_down(myth_stream *s, const struct myth_moe_down_args *a, const struct fast_kernels *f);
 void fast_attn_prefill(myth_stream *s, const struct myth_attn_prefill_args *a, const struct fast_kernels *f);
 void fast_attn_decode(myth_stream *s, const struct myth_attn_decode_args *a, const struct fast_kernels *f);
 void fast_head_topk(myth_stream *s, const struct myth_head_topk_args *a, const struct fast_kernels *f);

@@ -1,4 +1,4 @@
-/* fast_product.c   the ops around matrix products: proj, norm_qkv_rope_store, norm_ffn_geglu
+/* fast_product.c   the ops around matrix products: proj, norm_qkv_rope_store, norm_ffn_geglu, ple_gate
  *
  * Order      rows are normed and converted to the form of the weights; then items of outputs are taken from a counter: prefill one panel
  *            of FAST_PANEL outputs x a share of the rows, decode long runs of outputs, shorter towards the end, x all rows; then what the
@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { UNIT_DECODE = 8, RUN_BYTES = 16384, PANEL_BYTES = FAST_PANEL * FAST_KC * 4, ROWS_SHARE = 64, ROWS_PAIR = 48 };
+enum { UNIT_DECODE = 8, RUN_BYTES = 16384, PANEL_BYTES = FAST_PANEL_BYTES, ROWS_SHARE = 64, ROWS_PAIR = 48 };
 
 struct product {
     const struct fast_mat *mat;
@@ -319,6 +319,33 @@ void fast_norm_ffn_geglu(myth_stream *s, const struct myth_norm_ffn_geglu_args *
     run(&j);
     if (!j.is_pair)
         f->geglu(h, h, up, (size_t)a->n_rows * a->d_ff);
+}
+
+struct gate {
+    const struct myth_ple_gate_args *a;
+    const struct fast_kernels *f;
+};
+
+static void gate_task(void *arg, int tid, int n_threads)
+{
+    const struct myth_ple_gate_args *a = ((const struct gate *)arg)->a;
+    uint64_t from, to;
+    cpu_split(a->n_rows, 1, tid, n_threads, &from, &to);
+    for (uint64_t r = from; r < to; r++) {
+        float *h = cpu_f32(a->h) + r * a->n_ple;
+        ((const struct gate *)arg)->f->geglu(h, h, cpu_f32(a->p) + r * a->p_stride, a->n_ple);
+    }
+}
+
+void fast_ple_gate(myth_stream *s, const struct myth_ple_gate_args *a, const struct fast_kernels *f)
+{
+    struct job j = { .d = cpu_of(s), .f = f, .x = a->pend.buf ? cpu_f32(a->x) : NULL, .xn = cpu_f32(a->pend.buf ? a->xn : a->x),
+                     .pend = cpu_f32(a->pend), .w_post = cpu_f32(a->w_post), .n_rows = a->n_rows, .n_in = a->dim, .eps = a->eps,
+                     .is_decode = a->is_decode, .n_product = 1 };
+    j.p[0] = product(f, a->w, a->dim, cpu_f32(a->h), a->n_ple, a->n_ple);
+    run(&j);
+    struct gate g = { a, f };
+    cpu_pool_run_parts(j.d->pool, (uint64_t)a->n_rows * a->n_ple / 4096, gate_task, &g);
 }
 
 void fast_work(cpu_work_bytes *out, const myth_work_shape *shape, int n_threads)
