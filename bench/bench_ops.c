@@ -62,6 +62,14 @@ static struct cost op_cost(const struct kernel_case *c)
     case MYTH_OP_head_logits: return (struct cost){ dim * c->n_vocab * weight, 2.0 * rows * dim * c->n_vocab };
     case MYTH_OP_capture_sum:
         return (struct cost){ c->n_out * dim * 4.0 * (1.0 + c->has_pend) + c->k * dim * 16.0, c->n_out * dim * 8.0 };
+    case MYTH_OP_ple_gate: return (struct cost){ dim * c->d_ff * weight + rows * (3.0 * dim + 2.0 * c->d_ff) * 4.0, 2.0 * rows * dim * c->d_ff };
+    case MYTH_OP_moe_geglu:
+    case MYTH_OP_moe_down: {            /* entries that do not share an expert, until there are no more experts */
+        double entries = rows * c->k, read = entries < c->n_expert ? entries : c->n_expert, cells = (c->op == MYTH_OP_moe_geglu ? 2.0 : 1.0) * dim * c->d_ff;
+        return (struct cost){ read * cells * weight + entries * (dim + c->d_ff) * 4.0, 2.0 * entries * cells };
+    }
+    case MYTH_OP_altup_predict:
+    case MYTH_OP_altup_correct: return (struct cost){ rows * dim * 4.0 * (2.0 * c->n_stream + 2.0), rows * dim * 2.0 * c->n_stream * c->n_stream };
     default: return (struct cost){ 0.0, 0.0 };
     }
 }

@@ -30,7 +30,8 @@ struct myth_imatrix_tap {
 /* Whether the slot's tensor is a matrix that rows are multiplied with; experts are stacked in a third dimension. */
 static bool describe(matrix *out, const myth_model *m, const myth_slot *s, uint32_t layer)
 {
-    const myth_tensor *t = s->cols == MYTH_DIM_ONE ? NULL : myth_slot_tensor(m->weights, s, layer);
+    const bool is_there = myth_slot_is_matrix(s) && myth_slot_is_there(&m->config, s, layer);
+    const myth_tensor *t = is_there ? myth_slot_find(m->weights, &m->config, s, layer).t : NULL;
     if (!t || t->n_dim < 2)
         return false;
     *out = (matrix){ .slot = s, .layer = layer, .n_expert = t->n_dim == 3 ? (uint32_t)t->dim[0] : 1, .cols = t->dim[t->n_dim - 1] };

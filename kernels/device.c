@@ -467,9 +467,10 @@ static bool in_shape(struct check c, uint32_t n_rows, uint64_t width)
     return false;
 }
 
-static bool has_prologue(struct check c, myth_view x, myth_view pend, myth_view w_post, uint32_t n_rows, uint32_t dim)
+static bool has_prologue(struct check c, myth_view x, myth_view pend, myth_view w_post, float x_scale, uint32_t n_rows, uint32_t dim)
 {
     return (dim > 0 || refuse(c, "dim is 0")) &&
+           (x_scale == 0.0f || c.s->dev->has_x_scale || refuse(c, "the device cannot scale the residual")) &&
            has(c, "x", x, F32, n_rows, dim) &&
            has_or_none(c, "pend", pend, F32, n_rows, dim) &&
            has_or_none(c, "w_post", w_post, F32, 1, dim);
@@ -487,6 +488,7 @@ static bool has_heads(struct check c, uint32_t n_head, uint32_t n_head_kv, uint3
     return c.s->err.code == MYTH_OK;
 }
 
+/* Cache and scratch of one layer; without k, of its values alone. */
 static bool has_place(struct check c, const struct myth_kv_place *kv, myth_view k, myth_view v, uint32_t n_head_kv, uint32_t head_dim)
 {
     if (!has(c, "table", kv->table, I32, kv->n_entry, 2))
@@ -494,7 +496,7 @@ static bool has_place(struct check c, const struct myth_kv_place *kv, myth_view 
     if (!kv->page_tok || !kv->n_entry)
         return refuse(c, "a page of no tokens or a table of no entries");
     uint64_t rows = (uint64_t)n_head_kv * kv->page_tok;
-    uint64_t bytes = rows * (myth_row_bytes(k.dtype, head_dim) + myth_row_bytes(v.dtype, head_dim));
+    uint64_t bytes = rows * ((k.buf ? myth_row_bytes(k.dtype, head_dim) : 0) + myth_row_bytes(v.dtype, head_dim));
     if (kv->layer_off > kv->page_bytes || bytes > kv->page_bytes - kv->layer_off)
         return refuse(c, "a layer's keys and values end past the page");
     if (!kv->pool.buf || kv->pool.buf->dev != c.s->dev || kv->pool.off > kv->pool.buf->bytes ||
@@ -530,7 +532,7 @@ CHECK(rms_norm)
 {
     struct check c = { s, "rms_norm" };
     return in_shape(c, a->n_rows, a->dim) &&
-           has_prologue(c, a->x, a->pend, a->w_post, a->n_rows, a->dim) &&
+           has_prologue(c, a->x, a->pend, a->w_post, a->x_scale, a->n_rows, a->dim) &&
            has(c, "y", a->y, F32, a->n_rows, a->dim) &&
            has(c, "w", a->w, F32, 1, a->dim) &&
            a->n_rows;
@@ -547,39 +549,68 @@ CHECK(proj)
 }
 
 /* What norm_qkv_rope_store and its second half share: heads, rope, q and the scratch. */
-static bool has_store(struct check c, myth_view n_q, myth_view n_k, myth_view rope, myth_view qkv, myth_view q, myth_view k, myth_view v,
-                      uint32_t n_rows, uint32_t cap_rows, uint32_t n_head, uint32_t n_head_kv, uint32_t head_dim)
+static bool has_store(struct check c, const struct myth_qkv_rope_store_args *a)
 {
-    return has_heads(c, n_head, n_head_kv, head_dim) &&
-           (n_rows <= cap_rows || refuse(c, "more rows than cap_rows")) &&
-           has_or_none(c, "n_q", n_q, F32, 1, head_dim) &&
-           has_or_none(c, "n_k", n_k, F32, 1, head_dim) &&
-           has(c, "rope", rope, F32, n_rows, head_dim) &&
-           has(c, "qkv", qkv, F32, (uint64_t)n_rows * (n_head + 2ull * n_head_kv), head_dim) &&
-           has(c, "q", q, F32, (uint64_t)n_rows * n_head, head_dim) &&
-           has(c, "k_new", k, CACHE, (uint64_t)n_head_kv * cap_rows, head_dim) &&
-           has(c, "v_new", v, CACHE, (uint64_t)n_head_kv * cap_rows, head_dim);
+    const bool has_k = a->k_new.buf != NULL, has_v = a->v_new.buf != NULL;
+    const uint64_t n_kv = (uint64_t)a->n_head_kv * a->cap_rows;
+    if ((!has_k || a->v_is_k || a->has_v_norm) && !c.s->dev->has_kv_forms)
+        return refuse(c, "the device has no layers without K, with K for V, or with normed V");
+    if (!has_k && (a->n_k.buf || (has_v && !(a->v_is_k && a->has_v_norm))))
+        return refuse(c, "n_k without k_new, or keys to be folded that are not the norm of v");
+    if (has_k && !has_v)
+        return refuse(c, "k_new without v_new");
+    if (a->has_v_norm && a->head_dim > MYTH_V_NORM_MAX)
+        return refuse(c, "head_dim above 1024 with a norm of v");
+    return has_heads(c, a->n_head, a->n_head_kv, a->head_dim) &&
+           (a->n_rows <= a->cap_rows || refuse(c, "more rows than cap_rows")) &&
+           has_or_none(c, "n_q", a->n_q, F32, 1, a->head_dim) &&
+           has_or_none(c, "n_k", a->n_k, F32, 1, a->head_dim) &&
+           has(c, "rope", a->rope, F32, a->n_rows, a->head_dim) &&
+           has(c, "qkv", a->qkv, F32, (uint64_t)a->n_rows * (a->n_head + (has_v ? 2ull * a->n_head_kv : 0)), a->head_dim) &&
+           has(c, "q", a->q, F32, (uint64_t)a->n_rows * a->n_head, a->head_dim) &&
+           has_or_none(c, "k_new", a->k_new, CACHE, n_kv, a->head_dim) && has_or_none(c, "v_new", a->v_new, CACHE, n_kv, a->head_dim);
+}
+
+/* The second half of the fused op. */
+static struct myth_qkv_rope_store_args store_of(const struct myth_norm_qkv_rope_store_args *a)
+{
+    return (struct myth_qkv_rope_store_args){
+        .qkv = a->qkv, .n_q = a->n_q, .n_k = a->n_k, .rope = a->rope, .q = a->q, .k_new = a->k_new, .v_new = a->v_new,
+        .n_rows = a->n_rows, .cap_rows = a->cap_rows, .n_head = a->n_head, .n_head_kv = a->n_head_kv, .head_dim = a->head_dim,
+        .eps = a->eps, .q_scale = a->q_scale, .v_is_k = a->w_k.buf && !a->w_v.buf, .has_v_norm = a->has_v_norm && a->w_k.buf };
 }
 
 CHECK(norm_qkv_rope_store)
 {
     struct check c = { s, "norm_qkv_rope_store" };
-    return in_shape(c, a->n_rows, a->dim) && has_prologue(c, a->x, a->pend, a->w_post, a->n_rows, a->dim) &&
-           has_store(c, a->n_q, a->n_k, a->rope, a->qkv, a->q, a->k_new, a->v_new, a->n_rows, a->cap_rows, a->n_head, a->n_head_kv,
-                     a->head_dim) &&
+    const struct myth_qkv_rope_store_args store = store_of(a);
+    const uint64_t n_kv = (uint64_t)a->n_head_kv * a->head_dim;
+    if (!a->w_k.buf != !a->v_new.buf || (a->w_v.buf && !a->w_k.buf))
+        return refuse(c, "w_k and v_new both or neither expected, and w_v only with them");
+    return in_shape(c, a->n_rows, a->dim) && has_prologue(c, a->x, a->pend, a->w_post, a->x_scale, a->n_rows, a->dim) && has_store(c, &store) &&
            has(c, "w_in", a->w_in, F32, 1, a->dim) && has(c, "xn", a->xn, F32, a->n_rows, a->dim) &&
            has(c, "w_q", a->w_q, WEIGHT, (uint64_t)a->n_head * a->head_dim, a->dim) &&
-           has(c, "w_k", a->w_k, WEIGHT, (uint64_t)a->n_head_kv * a->head_dim, a->dim) &&
-           has(c, "w_v", a->w_v, WEIGHT, (uint64_t)a->n_head_kv * a->head_dim, a->dim) && a->n_rows;
+           has_or_none(c, "w_k", a->w_k, WEIGHT, n_kv, a->dim) && has_or_none(c, "w_v", a->w_v, WEIGHT, n_kv, a->dim) && a->n_rows;
 }
 
 CHECK(qkv_rope_store)
 {
     struct check c = { s, "qkv_rope_store" };
-    return in_shape(c, a->n_rows, 0) &&
-           has_store(c, a->n_q, a->n_k, a->rope, a->qkv, a->q, a->k_new, a->v_new, a->n_rows, a->cap_rows, a->n_head, a->n_head_kv,
-                     a->head_dim) &&
-           a->n_rows;
+    return in_shape(c, a->n_rows, 0) && has_store(c, a) && a->n_rows;
+}
+
+/* Keys are stored, or made from the values. */
+static bool has_keys(struct check c, const struct myth_attn_args *a)
+{
+    if (!a->fold.w.buf)
+        return has(c, "k_new", a->k_new, CACHE, (uint64_t)a->n_head_kv * a->cap_rows, a->head_dim);
+    if (!c.s->dev->has_kv_forms || !c.s->dev->shape.folds_keys)
+        return refuse(c, "the device was not reserved for keys that are folded");
+    return (!a->k_new.buf || refuse(c, "k_new beside keys that are folded")) &&
+           (a->fold.n_pair <= a->head_dim / 2 || refuse(c, "more pairs than head_dim / 2")) &&
+           ((a->fold.base > 0.0 && a->fold.factor > 0.0) || refuse(c, "base and factor > 0 expected")) &&
+           has(c, "fold.w", a->fold.w, F32, 1, a->head_dim) &&
+           (!a->fold.n_table || has(c, "fold.table", a->fold.table, F32, a->fold.n_table, 2ull * a->fold.n_pair));
 }
 
 static bool check_attn(struct check c, const struct myth_attn_args *a)
@@ -588,7 +619,7 @@ static bool check_attn(struct check c, const struct myth_attn_args *a)
            has_heads(c, a->n_head, a->n_head_kv, a->head_dim) &&
            has(c, "o", a->o, F32, (uint64_t)a->n_rows * a->n_head, a->head_dim) &&
            has(c, "q", a->q, F32, (uint64_t)a->n_rows * a->n_head, a->head_dim) &&
-           has(c, "k_new", a->k_new, CACHE, (uint64_t)a->n_head_kv * a->cap_rows, a->head_dim) &&
+           has_keys(c, a) &&
            has(c, "v_new", a->v_new, CACHE, (uint64_t)a->n_head_kv * a->cap_rows, a->head_dim) &&
            has(c, "runs", a->runs, I32, a->merges ? a->n_rows : 1, MYTH_RUN_WIDTH) &&
            has(c, "row_run", a->row_run, I32, a->n_rows, 1) &&
@@ -614,7 +645,8 @@ CHECK(kv_merge)
     struct check c = { s, "kv_merge" };
     return in_shape(c, a->n_run, 0) &&
            has_heads(c, a->n_head_kv, a->n_head_kv, a->head_dim) &&
-           has(c, "k_new", a->k_new, CACHE, (uint64_t)a->n_head_kv * a->cap_rows, a->head_dim) &&
+           (a->k_new.buf || s->dev->has_kv_forms || refuse(c, "the device stores no values alone")) &&
+           has_or_none(c, "k_new", a->k_new, CACHE, (uint64_t)a->n_head_kv * a->cap_rows, a->head_dim) &&
            has(c, "v_new", a->v_new, CACHE, (uint64_t)a->n_head_kv * a->cap_rows, a->head_dim) &&
            has(c, "runs", a->runs, I32, a->n_run, MYTH_RUN_WIDTH) &&
            has_place(c, &a->kv, a->k_new, a->v_new, a->n_head_kv, a->head_dim) &&
@@ -626,7 +658,7 @@ CHECK(norm_ffn_geglu)
     struct check c = { s, "norm_ffn_geglu" };
     return in_shape(c, a->n_rows, a->dim) &&
            in_shape(c, a->n_rows, a->d_ff) &&
-           has_prologue(c, a->x, a->pend, a->w_post, a->n_rows, a->dim) &&
+           has_prologue(c, a->x, a->pend, a->w_post, a->x_scale, a->n_rows, a->dim) &&
            has(c, "w", a->w, F32, 1, a->dim) &&
            has(c, "xn", a->xn, F32, a->n_rows, a->dim) &&
            has(c, "up", a->up, F32, a->n_rows, a->d_ff) &&
@@ -650,7 +682,7 @@ CHECK(gather_norm)
 {
     struct check c = { s, "gather_norm" };
     return in_shape(c, a->n_gather, a->dim) &&
-           has_prologue(c, a->x, a->pend, a->w_post, 1, a->dim) &&
+           has_prologue(c, a->x, a->pend, a->w_post, a->x_scale, 1, a->dim) &&
            has(c, "y", a->y, F32, a->n_gather, a->dim) &&
            has_or_none(c, "w", a->w, F32, 1, a->dim) &&
            has(c, "rows", a->rows, I32, a->n_gather, 1) &&
@@ -724,13 +756,168 @@ CHECK(capture_sum)
 {
     struct check c = { s, "capture_sum" };
     return in_shape(c, a->n_gather, a->dim) &&
-           has_prologue(c, a->x, a->pend, a->w_post, 1, a->dim) &&
+           has_prologue(c, a->x, a->pend, a->w_post, a->x_scale, 1, a->dim) &&
            (a->n_label > 0 || refuse(c, "no labels")) &&
            has(c, "sum", a->sum, I32, a->n_label, 2 * (uint64_t)a->dim) &&
            has(c, "bad", a->bad, I32, 1, 1) &&
            has(c, "rows", a->rows, I32, a->n_gather, 1) &&
            has(c, "label", a->label, I32, a->n_gather, 1) &&
            a->n_gather;
+}
+
+CHECK(ple_merge)
+{
+    struct check c = { s, "ple_merge" };
+    uint64_t width = (uint64_t)a->n_layer * a->n_ple;
+    return in_shape(c, a->n_rows, a->n_ple) &&
+           (width <= UINT32_MAX && a->n_ple ? true : refuse(c, "layers times width out of range")) &&
+           (a->n_table || refuse(c, "a table of no rows")) &&
+           has(c, "p", a->p, F32, a->n_rows, width) &&
+           has(c, "w", a->w, F32, 1, a->n_ple) &&
+           has(c, "table", a->table, WEIGHT, a->ids.buf ? a->n_table : a->n_rows, width) &&
+           has_or_none(c, "ids", a->ids, I32, a->n_rows, 1) &&
+           a->n_rows;
+}
+
+CHECK(ple_gate)
+{
+    struct check c = { s, "ple_gate" };
+    return in_shape(c, a->n_rows, a->dim) &&
+           in_shape(c, a->n_rows, a->n_ple) &&
+           has_prologue(c, a->x, a->pend, a->w_post, 0.0f, a->n_rows, a->dim) &&
+           has(c, "w", a->w, WEIGHT, a->n_ple, a->dim) &&
+           (a->p_stride >= a->n_ple || refuse(c, "rows of p overlap")) &&
+           has(c, "p", a->p, F32, 1, a->n_rows ? (uint64_t)(a->n_rows - 1) * a->p_stride + a->n_ple : 0) &&
+           has(c, "xn", a->xn, F32, a->n_rows, a->dim) &&
+           has(c, "h", a->h, F32, a->n_rows, a->n_ple) &&
+           a->n_rows;
+}
+
+static bool has_experts(struct check c, myth_view offset, myth_view order, uint32_t n_rows, uint32_t n_expert, uint32_t k)
+{
+    if (!n_expert || n_expert > MYTH_EXPERT_MAX || !k || k > n_expert || k > MYTH_EXPERT_USED_MAX)
+        return refuse(c, "1 to 1024 experts and 1 to 32 of them a row expected");
+    return in_shape(c, n_rows, 0) &&
+           has(c, "offset", offset, I32, 1, n_expert + 1ull) &&
+           has(c, "order", order, I32, n_rows, k);
+}
+
+CHECK(moe_route)
+{
+    struct check c = { s, "moe_route" };
+    return has_experts(c, a->offset, a->order, a->n_rows, a->n_expert, a->k) &&
+           has(c, "logits", a->logits, F32, a->n_rows, a->n_expert) &&
+           has_or_none(c, "expert_scale", a->expert_scale, F32, 1, a->n_expert) &&
+           has(c, "id", a->id, I32, a->n_rows, a->k) &&
+           has(c, "weight", a->weight, F32, a->n_rows, a->k) &&
+           a->n_rows;
+}
+
+CHECK(moe_geglu)
+{
+    struct check c = { s, "moe_geglu" };
+    if (a->up_row > a->expert_rows || a->expert_rows - a->up_row < a->d_ff || (uint64_t)a->n_expert * a->expert_rows > UINT32_MAX)
+        return refuse(c, "up_row + d_ff within expert_rows, and less than 2^32 rows expected");
+    return has_experts(c, a->offset, a->order, a->n_rows, a->n_expert, a->k) &&
+           in_shape(c, a->n_rows, a->dim) &&
+           in_shape(c, a->n_rows, a->d_ff) &&
+           has(c, "h", a->h, F32, (uint64_t)a->n_rows * a->k, a->d_ff) &&
+           has(c, "x", a->x, F32, a->n_rows, a->dim) &&
+           has(c, "w_gate", a->w_gate, WEIGHT, (uint64_t)a->n_expert * a->expert_rows, a->dim) &&
+           has(c, "w_up", a->w_up, WEIGHT, (uint64_t)a->n_expert * a->expert_rows, a->dim) &&
+           (a->w_up.dtype == a->w_gate.dtype || refuse(c, "gate and up of two types")) &&
+           a->n_rows;
+}
+
+CHECK(moe_down)
+{
+    struct check c = { s, "moe_down" };
+    if ((uint64_t)a->n_expert * a->dim > UINT32_MAX)
+        return refuse(c, "less than 2^32 rows expected");
+    return has_experts(c, a->offset, a->order, a->n_rows, a->n_expert, a->k) &&
+           in_shape(c, a->n_rows, a->dim) &&
+           in_shape(c, a->n_rows, a->d_ff) &&
+           has(c, "y", a->y, F32, a->n_rows, a->dim) &&
+           has(c, "h", a->h, F32, (uint64_t)a->n_rows * a->k, a->d_ff) &&
+           has(c, "w", a->w, WEIGHT, (uint64_t)a->n_expert * a->dim, a->d_ff) &&
+           has(c, "weight", a->weight, F32, a->n_rows, a->k) &&
+           has(c, "part", a->part, F32, (uint64_t)a->n_rows * a->k, a->dim) &&
+           a->n_rows;
+}
+
+static bool has_streams(struct check c, myth_view x, uint32_t n_stream, uint32_t active, uint32_t n_rows, uint32_t dim)
+{
+    return (dim > 0 || refuse(c, "dim is 0")) &&
+           ((n_stream > 1 && n_stream <= MYTH_STREAM_MAX && active < n_stream) || refuse(c, "2 to 8 streams and one of them active expected")) &&
+           in_shape(c, n_rows, dim) &&
+           has(c, "x", x, F32, (uint64_t)n_stream * n_rows, dim);
+}
+
+CHECK(altup_predict)
+{
+    struct check c = { s, "altup_predict" };
+    return has_streams(c, a->x, a->n_stream, a->active, a->n_rows, a->dim) &&
+           has_or_none(c, "pend", a->pend, F32, a->n_rows, a->dim) &&
+           has_or_none(c, "w_post", a->w_post, F32, 1, a->dim) &&
+           (!a->coef.buf || (has(c, "w_route", a->w_route, F32, 1, a->dim) &&
+                             has(c, "router", a->router, F32, a->n_stream, a->dim) &&
+                             has(c, "coef", a->coef, F32, (uint64_t)a->n_stream * a->n_stream, a->n_stream) &&
+                             has(c, "xn", a->xn, F32, a->n_rows, a->dim) &&
+                             has(c, "w_in", a->w_in, F32, 1, a->dim))) &&
+           a->n_rows;
+}
+
+CHECK(altup_correct)
+{
+    struct check c = { s, "altup_correct" };
+    return has_streams(c, a->x, a->n_stream, a->active, a->n_rows, a->dim) &&
+           has(c, "u", a->u, F32, a->n_rows, a->dim) &&
+           has_or_none(c, "pend", a->pend, F32, a->n_rows, a->dim) &&
+           has_or_none(c, "w_post", a->w_post, F32, 1, a->dim) &&
+           has(c, "w_route", a->w_route, F32, 1, a->dim) &&
+           has(c, "router", a->router, F32, a->n_stream, a->dim) &&
+           has(c, "coef", a->coef, F32, a->n_stream, a->n_stream) &&
+           has(c, "gate", a->gate, F32, a->n_rows, a->dim) &&
+           has_or_none(c, "w_gate", a->w_gate, F32, 1, a->dim) &&
+           a->n_rows;
+}
+
+CHECK(altup_match)
+{
+    struct check c = { s, "altup_match" };
+    return (a->dim > 0 || refuse(c, "dim is 0")) &&
+           ((a->n_u && a->n_u < MYTH_STREAM_MAX) || refuse(c, "1 to 7 further streams expected")) &&
+           in_shape(c, a->n_rows, a->dim) &&
+           has_or_none(c, "y", a->y, F32, a->n_rows, a->dim) &&
+           has(c, "x", a->x, F32, a->n_rows, a->dim) &&
+           has(c, "u", a->u, F32, (uint64_t)a->n_u * a->n_rows, a->dim) &&
+           a->n_rows;
+}
+
+CHECK(laurel_merge)
+{
+    struct check c = { s, "laurel_merge" };
+    return (a->dim > 0 || refuse(c, "dim is 0")) &&
+           in_shape(c, a->n_rows, a->dim) &&
+           has(c, "u", a->u, F32, a->n_rows, a->dim) &&
+           has(c, "x", a->x, F32, a->n_rows, a->dim) &&
+           has(c, "xn", a->xn, F32, a->n_rows, a->dim) &&
+           has(c, "attn", a->attn, F32, a->n_rows, a->dim) &&
+           has(c, "laurel", a->laurel, F32, a->n_rows, a->dim) &&
+           has(c, "w_attn", a->w_attn, F32, 1, a->dim) &&
+           has(c, "w_laurel", a->w_laurel, F32, 1, a->dim) &&
+           a->n_rows;
+}
+
+CHECK(geglu_sparse)
+{
+    struct check c = { s, "geglu_sparse" };
+    return (a->d_ff > 0 || refuse(c, "d_ff is 0")) &&
+           in_shape(c, a->n_rows, a->d_ff) &&
+           has(c, "h", a->h, F32, a->n_rows, a->d_ff) &&
+           has(c, "g", a->g, F32, a->n_rows, a->d_ff) &&
+           has(c, "up", a->up, F32, a->n_rows, a->d_ff) &&
+           a->n_rows;
 }
 
 /* ---- trace ---- */
@@ -771,6 +958,18 @@ TRACE(head_logits, a->y, a->n_vocab, "dim=%u vocab=%u", a->dim, a->n_vocab)
 TRACE(decode_next, a->ids, 0, "rows=%u k=%u", a->n_rows, a->k)
 TRACE(copy, a->dst, 0, "bytes=%llu", (unsigned long long)a->bytes)
 TRACE(capture_sum, a->sum, 0, "rows=%u dim=%u labels=%u", a->n_gather, a->dim, a->n_label)
+TRACE(ple_merge, a->p, (uint64_t)a->n_rows * a->n_layer * a->n_ple, "rows=%u layers=%u width=%u", a->n_rows, a->n_layer, a->n_ple)
+TRACE(ple_gate, a->h, (uint64_t)a->n_rows * a->n_ple, "rows=%u dim=%u width=%u", a->n_rows, a->dim, a->n_ple)
+TRACE(moe_route, a->weight, (uint64_t)a->n_rows * a->k, "rows=%u experts=%u k=%u", a->n_rows, a->n_expert, a->k)
+TRACE(moe_geglu, a->h, (uint64_t)a->n_rows * a->k * a->d_ff, "rows=%u experts=%u k=%u dim=%u d_ff=%u", a->n_rows, a->n_expert, a->k, a->dim,
+      a->d_ff)
+TRACE(moe_down, a->y, (uint64_t)a->n_rows * a->dim, "rows=%u experts=%u k=%u dim=%u d_ff=%u", a->n_rows, a->n_expert, a->k, a->dim, a->d_ff)
+TRACE(altup_predict, a->x, (uint64_t)a->n_stream * a->n_rows * a->dim, "rows=%u dim=%u streams=%u", a->n_rows, a->dim, a->n_stream)
+TRACE(altup_correct, a->x, (uint64_t)a->n_stream * a->n_rows * a->dim, "rows=%u dim=%u streams=%u", a->n_rows, a->dim, a->n_stream)
+TRACE(altup_match, a->y.buf ? a->y : a->u, (uint64_t)(a->y.buf ? 1 : a->n_u) * a->n_rows * a->dim, "rows=%u dim=%u streams=%u", a->n_rows,
+      a->dim, a->n_u + 1)
+TRACE(laurel_merge, a->u, (uint64_t)a->n_rows * a->dim, "rows=%u dim=%u", a->n_rows, a->dim)
+TRACE(geglu_sparse, a->h, (uint64_t)a->n_rows * a->d_ff, "rows=%u d_ff=%u", a->n_rows, a->d_ff)
 
 static double now_us(void)
 {
@@ -882,27 +1081,29 @@ const char *myth_op_name(myth_op op)
 void myth_compose_norm_qkv_rope_store(myth_stream *s, const struct myth_norm_qkv_rope_store_args *a)
 {
     uint32_t n_q = a->n_head * a->head_dim, n_kv = a->n_head_kv * a->head_dim;
+    const struct myth_qkv_rope_store_args store = store_of(a);
     myth_view q = a->qkv, k = q, v = q;
     k.off = q.off + (uint64_t)a->n_rows * n_q * 4;
     v.off = k.off + (uint64_t)a->n_rows * n_kv * 4;
     myth_rms_norm(s, &(struct myth_rms_norm_args){
-        .y = a->xn, .x = a->x, .pend = a->pend, .w_post = a->w_post, .w = a->w_in, .n_rows = a->n_rows, .dim = a->dim, .eps = a->eps });
+        .y = a->xn, .x = a->x, .pend = a->pend, .w_post = a->w_post, .w = a->w_in, .n_rows = a->n_rows, .dim = a->dim, .eps = a->eps,
+        .x_scale = a->x_scale });
     myth_proj(s, &(struct myth_proj_args){
         .y = q, .x = a->xn, .w = a->w_q, .n_rows = a->n_rows, .n_in = a->dim, .n_out = n_q, .is_decode = a->is_decode });
-    myth_proj(s, &(struct myth_proj_args){
-        .y = k, .x = a->xn, .w = a->w_k, .n_rows = a->n_rows, .n_in = a->dim, .n_out = n_kv, .is_decode = a->is_decode });
-    myth_proj(s, &(struct myth_proj_args){
-        .y = v, .x = a->xn, .w = a->w_v, .n_rows = a->n_rows, .n_in = a->dim, .n_out = n_kv, .is_decode = a->is_decode });
-    myth_qkv_rope_store(s, &(struct myth_qkv_rope_store_args){
-        .qkv = a->qkv, .n_q = a->n_q, .n_k = a->n_k, .rope = a->rope, .q = a->q, .k_new = a->k_new, .v_new = a->v_new,
-        .n_rows = a->n_rows, .cap_rows = a->cap_rows, .n_head = a->n_head, .n_head_kv = a->n_head_kv, .head_dim = a->head_dim,
-        .eps = a->eps, .q_scale = a->q_scale });
+    if (a->w_k.buf)
+        myth_proj(s, &(struct myth_proj_args){
+            .y = k, .x = a->xn, .w = a->w_k, .n_rows = a->n_rows, .n_in = a->dim, .n_out = n_kv, .is_decode = a->is_decode });
+    if (a->w_v.buf)
+        myth_proj(s, &(struct myth_proj_args){
+            .y = v, .x = a->xn, .w = a->w_v, .n_rows = a->n_rows, .n_in = a->dim, .n_out = n_kv, .is_decode = a->is_decode });
+    myth_qkv_rope_store(s, &store);
 }
 
 void myth_compose_norm_ffn_geglu(myth_stream *s, const struct myth_norm_ffn_geglu_args *a)
 {
     myth_rms_norm(s, &(struct myth_rms_norm_args){
-        .y = a->xn, .x = a->x, .pend = a->pend, .w_post = a->w_post, .w = a->w, .n_rows = a->n_rows, .dim = a->dim, .eps = a->eps });
+        .y = a->xn, .x = a->x, .pend = a->pend, .w_post = a->w_post, .w = a->w, .n_rows = a->n_rows, .dim = a->dim, .eps = a->eps,
+        .x_scale = a->x_scale });
     myth_proj(s, &(struct myth_proj_args){
         .y = a->h, .x = a->xn, .w = a->w_gate, .n_rows = a->n_rows, .n_in = a->dim, .n_out = a->d_ff, .is_decode = a->is_decode });
     myth_proj(s, &(struct myth_proj_args){

@@ -68,6 +68,7 @@ typedef struct {
     uint32_t top_k;            /* largest k                                      */
     uint32_t n_record_ops;     /* ops of the longest recorded stream             */
     uint32_t n_graph;          /* recorded streams alive at once                 */
+    bool folds_keys;           /* attention makes keys from values (ops.h, myth_key_fold) */
 } myth_work_shape;
 
 typedef struct { uint64_t bytes[MYTH_MEM_CLASS_N]; } myth_class_bytes;
@@ -131,6 +132,7 @@ typedef struct {
     uint64_t n_launch;         /* kernels or dispatches sent, replayed ones among them; 0 where nothing is launched */
     uint64_t n_sync;           /* times the host waited until the stream was empty                                  */
     uint64_t n_wait;           /* times it waited for a place                                                       */
+    uint64_t expert_bytes;     /* of expert weights that moe_geglu and moe_down read; CPU only: elsewhere the host does not know who was chosen */
 } myth_device_counts;
 myth_device_counts myth_device_get_counts(const myth_device *dev);
 

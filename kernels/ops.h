@@ -2,8 +2,9 @@
  *
  * Shapes   row-major, [rows, width]; "rows" of a step is the number of tokens in it
  * Types    activations f32; weights any type of dtype.h, [n_out, n_in], blocks along n_in; index arrays i32
- * Prologue ops that read the residual stream take (x, pend, w_post): first x[r,:] += RMS(pend[r,:]) * w_post, or x += pend when
- *          w_post is not given, or nothing when pend is not given. x is updated in place, so each pending branch is folded once.
+ * Prologue ops that read the residual stream take (x, pend, w_post, x_scale): first x[r,:] += RMS(pend[r,:]) * w_post, or x += pend when
+ *          w_post is not given, or nothing when pend is not given; then, with a pend, x[r,:] *= x_scale unless that is 0. x is updated in
+ *          place, so each pending branch is folded once.
  * Norms    w is the effective weight, f32 (Gemma's 1 + w is formed at load); statistics in f32 or wider
  * Cache    types f32 f16 bf16 q8_0 (blocks along head_dim); K has the type of k_new, V that of v_new, in the scratch and in the cache
  * Fused    norm_qkv_rope_store = rms_norm, three proj, qkv_rope_store; norm_ffn_geglu = rms_norm, two proj, geglu: what device.c runs
@@ -11,7 +12,7 @@
  * Checks   device.c refuses (MYTH_EARG in the stream) views that do not fit their buffer, types and shapes not named here, and steps
  *          beyond the reserved work shape. An op over no rows does nothing
  * Bits     a row's result depends on its own inputs only: never on the other rows, on n_rows, on pages, rings or scratch
- * Source   architecture: Gemma 1-3 reports; transformers modeling_gemma{,2,3}.py                                                    */
+ * Source   architecture: Gemma 1-3 reports; transformers modeling_gemma{,2,3,4}.py                                                   */
 #ifndef MYTH_OPS_H
 #define MYTH_OPS_H
 
@@ -48,7 +49,7 @@ struct myth_rope_table_args {
 struct myth_rms_norm_args {
     myth_view y, x, pend, w_post, w;
     uint32_t n_rows, dim;
-    float eps;
+    float eps, x_scale;
 };
 
 /* y[r,:] = W x[r,:] */
@@ -79,7 +80,10 @@ struct myth_kv_place {
 };
 
 /* Prologue; xn = RMS(x) * w_in; q = Wq xn, k = Wk xn, v = Wv xn; per head RMS with w_q, w_k (when given); rope on q, k;
- * q times q_scale to `q`; k, v rounded to the cache type into the scratch, [kv_head][row][head_dim], row = the step's row. */
+ * q times q_scale to `q`; k, v rounded to the cache type into the scratch, [kv_head][row][head_dim], row = the step's row.
+ * Without w_v, v is what k was before its norm; with has_v_norm each head of v is normed, without a weight. Without w_k there is neither k
+ * nor v (the layer reads another's): k_new, v_new, n_k are not given, n_head_kv counts for nothing. With w_k but without k_new (and n_k)
+ * only v is kept: attention makes the keys (myth_key_fold). head_dim <= 1024 with has_v_norm. */
 struct myth_norm_qkv_rope_store_args {
     myth_view x, pend, w_post, w_in;
     myth_view w_q, w_k, w_v;             /* matrices [n_head*head_dim, dim], [n_head_kv*head_dim, dim] x 2 */
@@ -88,16 +92,28 @@ struct myth_norm_qkv_rope_store_args {
     myth_view xn, qkv;                   /* scratch f32 [n_rows, dim], [n_rows, (n_head + 2 n_head_kv) * head_dim] */
     myth_view q, k_new, v_new;           /* f32 [n_rows, n_head, head_dim]; cache type [n_head_kv, cap_rows, head_dim] */
     uint32_t n_rows, cap_rows, dim, n_head, n_head_kv, head_dim;
-    float eps, q_scale;
-    bool is_decode;
+    float eps, q_scale, x_scale;
+    bool has_v_norm, is_decode;
 };
 
-/* The second half of the above, from scratch that holds q [n_rows, n_head*head_dim], then k and v [n_rows, n_head_kv*head_dim]. */
+/* The second half of the above, from scratch that holds q [n_rows, n_head*head_dim], then k and v [n_rows, n_head_kv*head_dim]. The place
+ * of v is there with v_is_k too; without k_new there are no keys to store, without v_new neither. */
 struct myth_qkv_rope_store_args {
     myth_view qkv, n_q, n_k, rope;
     myth_view q, k_new, v_new;
     uint32_t n_rows, cap_rows, n_head, n_head_kv, head_dim;
     float eps, q_scale;
+    bool v_is_k, has_v_norm;
+};
+enum { MYTH_V_NORM_MAX = 1024 };
+
+/* Keys that are not stored: with w given, cache and scratch hold values only (k_new is not given, a place has no K part), and the key of a
+ * position is RoPE(w * v) there. The table holds (cos, sin) of positions 0..n_table-1 as rope_table makes them, of the rotated pairs only;
+ * those of later positions are computed, slowly. */
+struct myth_key_fold {
+    myth_view w, table;                  /* f32 [head_dim]; f32 [n_table, n_pair, 2] */
+    uint32_t n_table, n_pair;
+    double base, factor;
 };
 
 /* o[r, h, :] = softmax(mask(cap(q k))) v. Keys of row r at position p: 0 <= j <= p with p - j < window (window 0 = all), and with n_after
@@ -107,6 +123,7 @@ struct myth_attn_args {
     myth_view o, q, k_new, v_new;        /* f32 [n_rows, n_head, head_dim] x 2; scratch as above */
     myth_view runs, row_run, pos;        /* i32 [n_run, 8]; i32 [n_rows]; i32 [n_rows]           */
     struct myth_kv_place kv;
+    struct myth_key_fold fold;
     uint32_t n_rows, cap_rows, n_head, n_head_kv, head_dim, window;
     uint32_t n_after;                    /* attn_prefill only: 0 = causal, UINT32_MAX = to the run's end */
     float softcap;                       /* 0 = none; s = cap * tanh(s / cap), before the mask   */
@@ -115,7 +132,8 @@ struct myth_attn_args {
 #define myth_attn_prefill_args myth_attn_args
 #define myth_attn_decode_args myth_attn_args
 
-/* Scratch rows of every run that is not ephemeral into its pages or ring (of a ring only the last page_tok rows). */
+/* Scratch rows of every run that is not ephemeral into its pages or ring (of a ring only the last page_tok rows); without k_new those of V
+ * alone. */
 struct myth_kv_merge_args {
     myth_view k_new, v_new, runs;
     struct myth_kv_place kv;
@@ -128,7 +146,7 @@ struct myth_norm_ffn_geglu_args {
     myth_view w_gate, w_up;              /* [d_ff, dim] x 2                                    */
     myth_view xn, up, h;                 /* scratch f32 [n_rows, dim], [n_rows, d_ff]; f32 [n_rows, d_ff] */
     uint32_t n_rows, dim, d_ff;
-    float eps;
+    float eps, x_scale;
     bool is_decode;
 };
 
@@ -143,7 +161,7 @@ struct myth_gather_norm_args {
     myth_view y, x, pend, w_post, w;
     myth_view rows;                      /* i32 [n_gather] */
     uint32_t n_gather, dim;
-    float eps;
+    float eps, x_scale;
 };
 
 /* sum[label[i], :] += t, t = x[rows[i],:] with the prologue's addition, x unchanged; rows with label -1 are left out. A sum is a signed
@@ -156,7 +174,7 @@ struct myth_capture_sum_args {
     myth_view x, pend, w_post;
     myth_view rows, label;               /* i32 [n_gather] x 2; labels -1..n_label-1                      */
     uint32_t n_gather, dim, n_label;
-    float eps;
+    float eps, x_scale;
 };
 
 /* One record per row that wants logits. Rows of x are already final-normed. All arrays are per row. A bias of -inf forbids its id;
@@ -204,6 +222,111 @@ struct myth_decode_next_args {
 struct myth_copy_args {
     myth_view dst, src;
     uint64_t bytes;
+};
+
+/* ---- per-layer inputs (Gemma 3n, Gemma 4 E) ---- */
+
+/* What the layers' gates are multiplied with, of all layers, once a step; in place on the projection of the embedding:
+ * p[r, l, :] = out_scale * (RMS(p_scale * p[r, l, :]) * w + table_scale * T[id, l, :]), id = ids[r], and 0 where the table has no such row.
+ * Without ids row r of T: rows that the host fetched. */
+struct myth_ple_merge_args {
+    myth_view p, w, table, ids;          /* f32 [n_rows, n_layer, n_ple]; f32 [n_ple]; any [n_table, n_layer * n_ple]; i32 [n_rows], optional */
+    uint32_t n_rows, n_layer, n_ple, n_table;
+    float p_scale, table_scale, out_scale, eps;
+};
+
+/* Prologue; h[r,:] = gelu_tanh(W x[r,:]) * p[r,:]; rows of p are p_stride values apart: one layer's part of ple_merge's */
+struct myth_ple_gate_args {
+    myth_view x, pend, w_post;
+    myth_view w, p;                      /* any [n_ple, dim]; f32, n_rows rows of n_ple      */
+    myth_view xn, h;                     /* scratch f32 [n_rows, dim]; f32 [n_rows, n_ple]   */
+    uint32_t n_rows, dim, n_ple, p_stride;
+    float eps;
+    bool is_decode;
+};
+
+/* ---- mixture of experts ----
+ *
+ * A step's entries are its (row, slot) pairs, slot < k: entry r * k + slot is the slot-th expert of row r. */
+
+enum { MYTH_EXPERT_MAX = 1024, MYTH_EXPERT_USED_MAX = 32 };
+
+/* Per row the k largest logits (then the lower id; NaN below all): weight = softmax over these k of logit_scale * logit, which is the softmax
+ * over all of them divided by the sum of the k, times expert_scale of the id. Then all entries sorted by expert, those of one expert by
+ * entry: the ones of expert e are order[offset[e]] .. order[offset[e + 1] - 1]. */
+struct myth_moe_route_args {
+    myth_view logits, expert_scale;      /* f32 [n_rows, n_expert]; f32 [n_expert], optional */
+    myth_view id, weight;                /* out i32, f32 [n_rows, k], largest logit first     */
+    myth_view offset, order;             /* out i32 [n_expert + 1]; i32 [n_rows * k]          */
+    uint32_t n_rows, n_expert, k;
+    float logit_scale;
+};
+
+/* h[i,:] = gelu_tanh(Wg_e x[r,:]) * (Wu_e x[r,:]) for every entry i = r * k + slot of expert e. The experts' matrices are stacked: row o of
+ * expert e's gate is row e * expert_rows + o of w_gate, of its up part row e * expert_rows + up_row + o of w_up. Both in one stack: w_up is
+ * w_gate, expert_rows 2 d_ff, up_row d_ff; two stacks: expert_rows d_ff, up_row 0. Experts without entries are not read. */
+struct myth_moe_geglu_args {
+    myth_view h, x, w_gate, w_up;        /* f32 [n_rows * k, d_ff]; f32 [n_rows, dim]; any [n_expert * expert_rows, dim] x 2 */
+    myth_view offset, order;             /* of moe_route */
+    uint32_t n_rows, k, n_expert, dim, d_ff, expert_rows, up_row;
+    bool is_decode;
+};
+
+/* y[r,:] = sum over the slots, in their order, of weight[r, slot] * (Wd_e h[r * k + slot,:]) */
+struct myth_moe_down_args {
+    myth_view y, h, w;                   /* f32 [n_rows, dim]; f32 [n_rows * k, d_ff]; any [n_expert * dim, d_ff] */
+    myth_view weight, offset, order;     /* of moe_route */
+    myth_view part;                      /* scratch f32 [n_rows * k, dim] */
+    uint32_t n_rows, k, n_expert, dim, d_ff;
+    bool is_decode;
+};
+
+/* ---- streams of Gemma 3n ----
+ *
+ * x holds n_stream residual streams, [n_stream, n_rows, dim]; the layer works on stream `active`. */
+
+enum { MYTH_STREAM_MAX = 8 };
+
+/* Prologue: every stream but 0 gains RMS(pend) * w_post, or pend. Then, when coef is given, m = tanh(R (RMS(x[active]) * w_route) / dim),
+ * c = coef m, x[i] += sum_j c[i * n_stream + j] * x[j] out of the streams before, and xn = RMS(x[active]) * w_in of the new one. */
+struct myth_altup_predict_args {
+    myth_view x, pend, w_post;
+    myth_view w_route, router, coef;     /* f32 [dim]; f32 [n_stream, dim]; f32 [n_stream * n_stream, n_stream] */
+    myth_view xn, w_in;                  /* out f32 [n_rows, dim]; f32 [dim] */
+    uint32_t n_rows, dim, n_stream, active;
+    float eps;
+};
+
+/* Prologue on u; then m = tanh(R (RMS(u) * w_route) / dim), c = coef m, d = u - x[active], x[i] += (1 + c[i]) * d, and
+ * gate = x[active] * w_gate of the new one (w_gate not given = 1). */
+struct myth_altup_correct_args {
+    myth_view x, u, pend, w_post;        /* u f32 [n_rows, dim] */
+    myth_view w_route, router, coef;     /* f32 [dim]; f32 [n_stream, dim]; f32 [n_stream, n_stream] */
+    myth_view gate, w_gate;              /* out f32 [n_rows, dim]; f32 [dim] */
+    uint32_t n_rows, dim, n_stream, active;
+    float eps;
+};
+
+/* Every u[i][r,:] brought to the magnitude of x[r,:]: times rms(x) / sqrt(max(mean(u^2), 1e-5)). With y given u stays, and
+ * y[r,:] = (x[r,:] + their sum) / (n_u + 1); y may be x. */
+struct myth_altup_match_args {
+    myth_view y, x, u;                   /* f32 [n_rows, dim], optional; f32 [n_rows, dim]; f32 [n_u, n_rows, dim] */
+    uint32_t n_rows, dim, n_u;
+};
+
+/* u = (x + RMS(attn) * w_attn + xn + RMS(laurel) * w_laurel) / sqrt(2) */
+struct myth_laurel_merge_args {
+    myth_view u, x, xn, attn, laurel;    /* f32 [n_rows, dim] each */
+    myth_view w_attn, w_laurel;          /* f32 [dim]              */
+    uint32_t n_rows, dim;
+    float eps;
+};
+
+/* h = gelu_tanh(max(g - t, 0)) * up, t[r] = mean(g[r,:]) + z * deviation of g[r,:] (of all d_ff values); g may be h */
+struct myth_geglu_sparse_args {
+    myth_view h, g, up;                  /* f32 [n_rows, d_ff] x 3 */
+    uint32_t n_rows, d_ff;
+    float z;
 };
 
 #define OP(name) void myth_##name(myth_stream *s, const struct myth_##name##_args *a);

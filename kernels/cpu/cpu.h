@@ -132,13 +132,23 @@ static inline int32_t cpu_kv_page(const struct myth_kv_place *kv, const int32_t 
     return table[((uint64_t)(uint32_t)run[MYTH_RUN_SLOT] * kv->n_entry + entry) * 2];
 }
 
+/* Bytes of a row of keys in scratch and cache: none where they are made from the values. */
+static inline uint64_t cpu_key_bytes(myth_view k_new, uint32_t head_dim) { return k_new.buf ? myth_row_bytes(k_new.dtype, head_dim) : 0; }
+/* The value of position pos, in row, becomes its key. */
+void cpu_fold_key(float *row, const struct myth_key_fold *fold, uint32_t pos, uint32_t head_dim);
+
 /* n elements of a row (n % block == 0) to f32, and f32 to a cache type (f32 f16 bf16 q8_0). Values as dtype.h defines them;
  * q8_0: scale s = amax / 127, stored as f16; each value times 1 / s (both f32) rounded to nearest, ties away. */
 void cpu_row_to_f32(float *dst, const void *src, myth_dtype t, uint32_t n);
 void cpu_row_from_f32(void *dst, myth_dtype t, const float *src, uint32_t n);
 
+/* moe_down's second half, a task over struct myth_moe_down_args: the entries' parts, weighted, onto their rows. */
+void cpu_moe_add(void *arg, int tid, int n_threads);
+/* Books `bytes` for every expert that has entries. */
+void cpu_count_experts(myth_stream *s, myth_view offset, uint32_t n_expert, uint64_t bytes);
+
 /* How a level folds a row into the residual: as fast_kernels.norm_row. */
-typedef void (*cpu_fold_row)(float *y, float *x, const float *pend, const float *w_post, const float *w, uint32_t n, float eps, bool keep);
+typedef void (*cpu_fold_row)(float *y, float *x, const float *pend, const float *w_post, float x_scale, const float *w, uint32_t n, float eps, bool keep);
 /* capture_sum for every level: bound by memory, so all that differs is the fold, whose bits must be gather_norm's. */
 void cpu_capture_sum(myth_stream *s, const struct myth_capture_sum_args *a, cpu_fold_row fold);
 

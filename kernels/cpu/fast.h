@@ -20,6 +20,7 @@ extern "C" {
 enum {
     FAST_PANEL = 32,          /* outputs of a panel                                               */
     FAST_KC = 2048,           /* inputs of a panel at most: 256 KiB as f32, stays in L2            */
+    FAST_PANEL_BYTES = FAST_PANEL * FAST_KC * 4,        /* a thread's buffer for panels, behind the converted rows */
     FAST_TYPES = MYTH_DTYPE_N,
     FAST_ATTN_ROWS = 64       /* (token, head) rows of a query tile                               */
 };
@@ -60,7 +61,7 @@ struct fast_attn_tile {
     float *o;                           /* [FAST_ATTN_ROWS][head_dim] weighted sums of values, 0 before the first block */
     float m[FAST_ATTN_ROWS], l[FAST_ATTN_ROWS];                 /* largest score so far (-inf), sum of weights (0)         */
     float *s;                           /* scratch [FAST_ATTN_ROWS][CPU_ATTN_BLOCK]                                */
-    float *panel;                       /* scratch [CPU_ATTN_BLOCK][head_dim]                                      */
+    float *panel, *keys;                /* scratch [CPU_ATTN_BLOCK][head_dim] each; keys: the driver's              */
     float fade[FAST_ATTN_ROWS];         /* scratch                                                                */
     float softcap;
 };
@@ -74,8 +75,9 @@ struct fast_attn_block {
 
 struct fast_kernels {
     struct fast_mat mat[FAST_TYPES];
-    /* x += RMS(pend) * w_post (pend, w_post may be NULL), stored back to x when keep; y = RMS(x) * w, or x when w is NULL */
-    void (*norm_row)(float *y, float *x, const float *pend, const float *w_post, const float *w, uint32_t n, float eps, bool keep);
+    /* x = (x + RMS(pend) * w_post) * x_scale (pend, w_post may be NULL, x_scale 0: none), stored back to x when keep; y = RMS(x) * w, or x when
+     * w is NULL */
+    void (*norm_row)(float *y, float *x, const float *pend, const float *w_post, float x_scale, const float *w, uint32_t n, float eps, bool keep);
     /* h = gelu_tanh(g) * up; h may be g */
     void (*geglu)(float *h, const float *g, const float *up, size_t n);
     /* One head: dst = rope(RMS(src) * w) * scale; w NULL = no norm, rope NULL = none; dst may be src */
@@ -103,6 +105,9 @@ void fast_gather_norm(myth_stream *s, const struct myth_gather_norm_args *a, con
 void fast_proj(myth_stream *s, const struct myth_proj_args *a, const struct fast_kernels *f);
 void fast_norm_qkv_rope_store(myth_stream *s, const struct myth_norm_qkv_rope_store_args *a, const struct fast_kernels *f);
 void fast_norm_ffn_geglu(myth_stream *s, const struct myth_norm_ffn_geglu_args *a, const struct fast_kernels *f);
+void fast_ple_gate(myth_stream *s, const struct myth_ple_gate_args *a, const struct fast_kernels *f);
+void fast_moe_geglu(myth_stream *s, const struct myth_moe_geglu_args *a, const struct fast_kernels *f);
+void fast_moe_down(myth_stream *s, const struct myth_moe_down_args *a, const struct fast_kernels *f);
 void fast_attn_prefill(myth_stream *s, const struct myth_attn_prefill_args *a, const struct fast_kernels *f);
 void fast_attn_decode(myth_stream *s, const struct myth_attn_decode_args *a, const struct fast_kernels *f);
 void fast_head_topk(myth_stream *s, const struct myth_head_topk_args *a, const struct fast_kernels *f);

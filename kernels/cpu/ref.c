@@ -14,7 +14,7 @@ void ref_norm_row(float *y, const float *x, const float *w, uint32_t n, float ep
         y[i] = x[i] * scale * (w ? w[i] : 1.0f);
 }
 
-void ref_fold_row(float *y, const float *x, const float *pend, const float *w_post, uint32_t n, float eps)
+void ref_fold_row(float *y, const float *x, const float *pend, const float *w_post, float x_scale, uint32_t n, float eps)
 {
     float scale = 1.0f;
     if (pend && w_post) {
@@ -24,7 +24,7 @@ void ref_fold_row(float *y, const float *x, const float *pend, const float *w_po
         scale = (float)(1.0 / sqrt(ss / n + (double)eps));
     }
     for (uint32_t i = 0; i < n; i++)
-        y[i] = !pend ? x[i] : w_post ? x[i] + pend[i] * scale * w_post[i] : x[i] + pend[i];
+        y[i] = !pend ? x[i] : (w_post ? x[i] + pend[i] * scale * w_post[i] : x[i] + pend[i]) * (x_scale == 0.0f ? 1.0f : x_scale);
 }
 
 void ref_dot_tile(float *y, const float *x, const float *w, uint32_t n_w, uint32_t n)
@@ -78,6 +78,16 @@ const struct cpu_level cpu_level_ref = {
         .decode_next = cpu_ref_decode_next,
         .copy = cpu_ref_copy,
         .capture_sum = cpu_ref_capture_sum,
+        .ple_merge = cpu_ref_ple_merge,
+        .ple_gate = cpu_ref_ple_gate,
+        .moe_route = cpu_ref_moe_route,
+        .moe_geglu = cpu_ref_moe_geglu,
+        .moe_down = cpu_ref_moe_down,
+        .altup_predict = cpu_ref_altup_predict,
+        .altup_correct = cpu_ref_altup_correct,
+        .altup_match = cpu_ref_altup_match,
+        .laurel_merge = cpu_ref_laurel_merge,
+        .geglu_sparse = cpu_ref_geglu_sparse,
     },
     .work = work,
 };

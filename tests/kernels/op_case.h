@@ -29,10 +29,11 @@ struct kernel_case {
     uint32_t gap0, gap1;                /* of the first run; see case_gap */
     uint32_t n_after;                   /* of attn_prefill                 */
     uint32_t k, n_ask, n_pair;
-    float softcap, temp, top_p, min_p;
+    uint32_t n_layer, n_expert, n_stream, active;               /* op_case_gemma.h */
+    float softcap, temp, top_p, min_p, z;
     double base, factor;
     myth_dtype type, type_k, type_v;
-    bool is_decode, is_ring, has_pend, has_post, has_head_norm, has_mask, has_bias, has_bad;
+    bool is_decode, is_ring, has_pend, has_post, has_head_norm, has_mask, has_bias, has_bad, is_split;
 };
 
 static const struct kernel_case kernel_cases[] = {
@@ -625,6 +626,8 @@ static inline void make_decode_next(struct rig *r, const struct kernel_case *c, 
     ((int32_t *)view_host(a->stop_id))[1] = 1;
 }
 
+#include "op_case_gemma.h"
+
 /* The arguments of the case, its inputs filled from `number`. */
 static inline void make_case(struct rig *r, const struct kernel_case *c, uint64_t number, union op_args *a)
 {
@@ -733,6 +736,16 @@ static inline void make_case(struct rig *r, const struct kernel_case *c, uint64_
         if (c->has_bad)
             put_odd_values(c, &a->capture_sum);
         break;
+    case MYTH_OP_ple_merge: make_ple_merge(r, c, &a->ple_merge); break;
+    case MYTH_OP_ple_gate: make_ple_gate(r, c, &a->ple_gate); break;
+    case MYTH_OP_moe_route: make_moe_route(r, c, &a->moe_route); break;
+    case MYTH_OP_moe_geglu: make_moe_geglu(r, c, &a->moe_geglu); break;
+    case MYTH_OP_moe_down: make_moe_down(r, c, &a->moe_down); break;
+    case MYTH_OP_altup_predict: make_altup_predict(r, c, &a->altup_predict); break;
+    case MYTH_OP_altup_correct: make_altup_correct(r, c, &a->altup_correct); break;
+    case MYTH_OP_altup_match: make_altup_match(r, c, &a->altup_match); break;
+    case MYTH_OP_laurel_merge: make_laurel_merge(r, c, &a->laurel_merge); break;
+    case MYTH_OP_geglu_sparse: make_geglu_sparse(r, c, &a->geglu_sparse); break;
     default: rig_must(false, "an op without a builder");
     }
 }
@@ -761,7 +774,7 @@ static inline void case_name(char *dst, size_t cap, const struct kernel_case *c)
         { "rows", c->rows },    { "dim", c->dim },       { "out", c->n_out },   { "ff", c->d_ff },     { "vocab", c->n_vocab },
         { "heads", c->n_head }, { "kv", c->n_head_kv },  { "hd", c->head_dim }, { "depth", c->depth }, { "window", c->window },
         { "runs", c->n_run },   { "page", c->page_tok }, { "k", c->k },         { "gap0", c->gap0 },   { "gap1", c->gap1 },
-        { "after", c->n_after },
+        { "after", c->n_after }, { "layers", c->n_layer }, { "experts", c->n_expert }, { "streams", c->n_stream },
     };
     if (c->n_head_kv)
         len += (size_t)snprintf(dst + len, cap - len, " %s/%s", myth_dtype_get(c->type_k)->name, myth_dtype_get(c->type_v)->name);

@@ -445,6 +445,8 @@ static inline void sum64(struct oracle *o, const struct kernel_case *c, const st
     free(t);
 }
 
+#include "oracle_gemma.h"
+
 /* ---- every op ---- */
 
 static inline void op_oracle(struct oracle *o, const struct kernel_case *c, const union op_args *u)
@@ -572,6 +574,16 @@ static inline void op_oracle(struct oracle *o, const struct kernel_case *c, cons
             y[i] = value(u->copy.src, 0, 1, i);
         break;
     case MYTH_OP_capture_sum: sum64(o, c, &u->capture_sum); break;
+    case MYTH_OP_ple_merge: ple_merge64(o, &u->ple_merge); break;
+    case MYTH_OP_ple_gate: ple_gate64(o, &u->ple_gate); break;
+    case MYTH_OP_moe_route: route64(o, &u->moe_route); break;
+    case MYTH_OP_moe_geglu: moe_geglu64(o, &u->moe_geglu); break;
+    case MYTH_OP_moe_down: moe_down64(o, &u->moe_down); break;
+    case MYTH_OP_altup_predict: predict64(o, &u->altup_predict); break;
+    case MYTH_OP_altup_correct: correct64(o, &u->altup_correct); break;
+    case MYTH_OP_altup_match: match64(o, &u->altup_match); break;
+    case MYTH_OP_laurel_merge: laurel64(o, &u->laurel_merge); break;
+    case MYTH_OP_geglu_sparse: sparse64(o, &u->geglu_sparse); break;
     default: rig_must(false, "an op without an oracle");
     }
     free(row);

@@ -28,6 +28,7 @@ struct output {
     myth_view view;
     uint64_t n, per_row, n_head, stride;
     bool is_in_place;                   /* x: an input too, so the row alone stays where it is */
+    bool is_streams;                    /* n_head of them, stride rows apart; of a row alone one apart */
 };
 
 static int list_outputs(struct output *o, const struct kernel_case *c, const union op_args *u)
@@ -37,6 +38,7 @@ static int list_outputs(struct output *o, const struct kernel_case *c, const uni
 #define ROWS(v, width, per) o[n++] = (struct output){ .view = (v), .n = (width), .per_row = (per), .n_head = 1 }
 #define IN_PLACE(v, width) o[n++] = (struct output){ .view = (v), .n = (width), .per_row = 1, .n_head = 1, .is_in_place = true }
 #define HEADS(v, cap) o[n++] = (struct output){ .view = (v), .n = hd, .per_row = 1, .n_head = c->n_head_kv, .stride = (cap) }
+#define STREAMS(v, count) o[n++] = (struct output){ .view = (v), .n = c->dim, .per_row = 1, .n_head = (count), .stride = c->rows, .is_streams = true }
     switch (c->op) {
     case MYTH_OP_embed_gather: ROWS(u->embed_gather.y, c->dim, 1); break;
     case MYTH_OP_rope_table: ROWS(u->rope_table.table, hd, 1); break;
@@ -68,11 +70,34 @@ static int list_outputs(struct output *o, const struct kernel_case *c, const uni
         break;
     case MYTH_OP_head_logits: ROWS(u->head_logits.y, c->n_vocab, 1); break;
     case MYTH_OP_capture_sum: ROWS(u->capture_sum.sum, 2 * c->dim, 1); break;
+    case MYTH_OP_ple_merge: IN_PLACE(u->ple_merge.p, (uint64_t)c->n_layer * c->d_ff); break;
+    case MYTH_OP_ple_gate: IN_PLACE(u->ple_gate.x, c->dim); ROWS(u->ple_gate.h, c->d_ff, 1); break;
+    case MYTH_OP_moe_route: ROWS(u->moe_route.id, c->k, 1); ROWS(u->moe_route.weight, c->k, 1); break;
+    case MYTH_OP_moe_geglu: ROWS(u->moe_geglu.h, c->d_ff, c->k); break;
+    case MYTH_OP_moe_down: ROWS(u->moe_down.y, c->dim, 1); break;
+    case MYTH_OP_altup_predict:
+        STREAMS(u->altup_predict.x, c->n_stream);
+        if (u->altup_predict.coef.buf)
+            ROWS(u->altup_predict.xn, c->dim, 1);
+        break;
+    case MYTH_OP_altup_correct:
+        STREAMS(u->altup_correct.x, c->n_stream);
+        IN_PLACE(u->altup_correct.u, c->dim);
+        ROWS(u->altup_correct.gate, c->dim, 1);
+        break;
+    case MYTH_OP_altup_match:
+        STREAMS(u->altup_match.u, c->n_stream - 1);
+        if (u->altup_match.y.buf)
+            ROWS(u->altup_match.y, c->dim, 1);
+        break;
+    case MYTH_OP_laurel_merge: ROWS(u->laurel_merge.u, c->dim, 1); break;
+    case MYTH_OP_geglu_sparse: ROWS(u->geglu_sparse.h, c->d_ff, 1); break;
     default: break;
     }
 #undef ROWS
 #undef IN_PLACE
 #undef HEADS
+#undef STREAMS
     return n;
 }
 
@@ -161,6 +186,37 @@ static void shift(myth_view *v, uint64_t row, uint64_t n)
         v->off += row * myth_row_bytes(v->dtype, n);
 }
 
+/* Row `row` of the n streams of v, rows apart, as streams of one row each. */
+static void pick_row(myth_view v, uint32_t n, const struct kernel_case *c, uint64_t row)
+{
+    float *x = view_host(v);
+    for (uint32_t i = 0; i < n; i++)
+        memmove(x + (size_t)i * c->dim, x + ((size_t)i * c->rows + row) * c->dim, c->dim * sizeof(float));
+}
+
+/* Streams lie n_rows apart: those of one row are brought together. What comes out is one row further each. */
+static bool only_row(union op_args *u, const struct kernel_case *c, uint64_t row)
+{
+    struct myth_altup_predict_args *p = &u->altup_predict;
+    struct myth_altup_correct_args *q = &u->altup_correct;
+    struct myth_altup_match_args *m = &u->altup_match;
+    if (c->op == MYTH_OP_altup_predict) {
+        pick_row(p->x, c->n_stream, c, row);
+        shift(&p->pend, row, c->dim);
+        p->n_rows = 1;
+    } else if (c->op == MYTH_OP_altup_correct) {
+        pick_row(q->x, c->n_stream, c, row);
+        shift(&q->u, row, c->dim);
+        shift(&q->pend, row, c->dim);
+        q->n_rows = 1;
+    } else {
+        pick_row(m->u, m->n_u, c, row);
+        shift(&m->x, row, c->dim);
+        m->n_rows = 1;
+    }
+    return true;
+}
+
 /* The arguments for row `row` alone: its inputs, all outputs at their first row. False: the op has no rows to part. */
 static bool narrow(union op_args *u, const struct kernel_case *c, uint64_t row)
 {
@@ -205,6 +261,46 @@ static bool narrow(union op_args *u, const struct kernel_case *c, uint64_t row)
         shift(&u->head_topk.ask_id, row, c->n_ask);
         u->head_topk.n_rows = 1;
         return true;
+    case MYTH_OP_ple_merge:
+        shift(&u->ple_merge.p, row, (uint64_t)c->n_layer * c->d_ff);
+        shift(&u->ple_merge.ids, row, 1);
+        if (!u->ple_merge.ids.buf)
+            shift(&u->ple_merge.table, row, (uint64_t)c->n_layer * c->d_ff);
+        u->ple_merge.n_rows = 1;
+        return true;
+    case MYTH_OP_ple_gate:
+        shift(&u->ple_gate.x, row, c->dim);
+        shift(&u->ple_gate.pend, row, c->dim);
+        shift(&u->ple_gate.p, row, u->ple_gate.p_stride);
+        u->ple_gate.n_rows = 1;
+        return true;
+    case MYTH_OP_moe_route: shift(&u->moe_route.logits, row, c->n_expert); u->moe_route.n_rows = 1; return true;
+    case MYTH_OP_moe_geglu:
+        shift(&u->moe_geglu.x, row, c->dim);
+        u->moe_geglu.n_rows = 1;
+        put_entries(c, entry_seed(c), (uint32_t)row, 1, view_host(u->moe_geglu.offset), view_host(u->moe_geglu.order));
+        return true;
+    case MYTH_OP_moe_down:
+        shift(&u->moe_down.h, row * c->k, c->d_ff);
+        shift(&u->moe_down.weight, row, c->k);
+        u->moe_down.n_rows = 1;
+        put_entries(c, entry_seed(c), (uint32_t)row, 1, view_host(u->moe_down.offset), view_host(u->moe_down.order));
+        return true;
+    case MYTH_OP_laurel_merge:
+        shift(&u->laurel_merge.x, row, c->dim);
+        shift(&u->laurel_merge.xn, row, c->dim);
+        shift(&u->laurel_merge.attn, row, c->dim);
+        shift(&u->laurel_merge.laurel, row, c->dim);
+        u->laurel_merge.n_rows = 1;
+        return true;
+    case MYTH_OP_geglu_sparse:
+        shift(&u->geglu_sparse.g, row, c->d_ff);
+        shift(&u->geglu_sparse.up, row, c->d_ff);
+        u->geglu_sparse.n_rows = 1;
+        return true;
+    case MYTH_OP_altup_predict:
+    case MYTH_OP_altup_correct:
+    case MYTH_OP_altup_match: return only_row(u, c, row);
     default: return false;              /* qkv_rope_store: its scratch is laid out by n_rows; the rest have one row or none */
     }
 }
@@ -235,7 +331,9 @@ static void test_row_alone(void **state)
                     issue_op(r.s, c->op, &a);
                     sync_ok(&r);
                     for (int k = 0; k < n; k++)
-                        if (o[k].is_in_place)
+                        if (o[k].is_streams)
+                            o[k].stride = 1;
+                        else if (o[k].is_in_place)
                             shift(&o[k].view, row, o[k].n);
                     take_row(lone, o, n, 0);
                     if (memcmp(lone, all + row * bytes, bytes) != 0)

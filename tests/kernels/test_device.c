@@ -195,6 +195,7 @@ static void test_bad_arguments(void **state)
                                   ((op == MYTH_OP_attn_prefill || op == MYTH_OP_attn_decode) && v.buf == a.attn_prefill.kv.pool.buf) ||
                                   (op == MYTH_OP_kv_merge && v.buf == a.kv_merge.kv.pool.buf);
                 bool is_open_ended = v.dtype == MYTH_I32 || (op == MYTH_OP_head_topk && v.buf == a.head_topk.bias.buf) ||
+                                     (op == MYTH_OP_ple_gate && v.buf == a.ple_gate.p.buf) ||
                                      (op == MYTH_OP_gather_norm && (v.buf == a.gather_norm.x.buf || v.buf == a.gather_norm.pend.buf)) ||
                                      (op == MYTH_OP_capture_sum && (v.buf == a.capture_sum.x.buf || v.buf == a.capture_sum.pend.buf));
                 if ((how > 0 && is_untyped) || (how == 3 && is_open_ended))
@@ -248,6 +249,28 @@ static void test_bad_arguments(void **state)
         COUNT(capture_sum, n_label, 0),
         COUNT(capture_sum, n_label, 1u << 31),
         COUNT(capture_sum, dim, 0),
+        COUNT(ple_merge, n_layer, 1u << 31),
+        COUNT(ple_merge, n_ple, 0),
+        COUNT(ple_merge, n_table, 0),
+        COUNT(ple_gate, n_ple, 1u << 30),
+        COUNT(ple_gate, p_stride, 1),
+        COUNT(moe_route, n_expert, MYTH_EXPERT_MAX + 1),
+        COUNT(moe_route, k, 0),
+        COUNT(moe_route, k, MYTH_EXPERT_USED_MAX + 1),
+        COUNT(moe_geglu, n_expert, 0),
+        COUNT(moe_geglu, expert_rows, 1u << 31),
+        COUNT(moe_geglu, up_row, 1u << 31),
+        COUNT(moe_geglu, k, 6),
+        COUNT(moe_down, dim, 1u << 30),
+        COUNT(moe_down, n_expert, 1024),
+        COUNT(altup_predict, n_stream, 1),
+        COUNT(altup_predict, n_stream, MYTH_STREAM_MAX + 1),
+        COUNT(altup_predict, active, 4),
+        COUNT(altup_correct, n_stream, 5),
+        COUNT(altup_match, n_u, 0),
+        COUNT(altup_match, n_u, MYTH_STREAM_MAX),
+        COUNT(laurel_merge, dim, 0),
+        COUNT(geglu_sparse, d_ff, 0),
 #undef COUNT
     };
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
