@@ -39,7 +39,7 @@ void myth_capture_write_index(const myth_engine *e, const myth_part *p, uint32_t
     myth_stream_write(p->stream, rows_of(e, p, true), e->idx.capture_label, 4 * (uint64_t)n);
 }
 
-void myth_capture_add(const myth_engine *e, const myth_part *p, uint32_t layer, myth_view pend, myth_view w_post, uint32_t n)
+void myth_capture_add(const myth_engine *e, const myth_part *p, uint32_t layer, uint32_t n)
 {
     const myth_config *c = &e->model->config;
     int32_t idx = e->y.capture_idx[layer];
@@ -47,7 +47,7 @@ void myth_capture_add(const myth_engine *e, const myth_part *p, uint32_t layer, 
         return;
     myth_capture_sum(p->stream, &(struct myth_capture_sum_args){
         .sum = myth_part_view(p, MYTH_BUF_capture, (uint64_t)idx * sum_bytes(e), MYTH_I32), .bad = bad_of(e, p, (uint32_t)idx),
-        .x = p->step.x, .pend = pend, .w_post = w_post, .rows = rows_of(e, p, false), .label = rows_of(e, p, true),
+        .x = p->step.x, .pend = p->step.pend, .w_post = p->step.w_post, .x_scale = p->step.x_scale, .rows = rows_of(e, p, false), .label = rows_of(e, p, true),
         .n_gather = n, .dim = c->d_model, .n_label = e->y.opts.n_capture_label, .eps = c->eps });
 }
 

@@ -10,22 +10,50 @@ typedef struct {
     bool seen[MYTH_TENSOR_MAX];
 } check;
 
-static myth_status check_slot(check *k, const myth_slot *slot, uint32_t layer, const char *hf, const char *gguf, myth_error *err)
+static const char *name_in_file(const check *k, const char *hf, const char *gguf)
 {
+    return myth_weights_get_format(k->w) == MYTH_FORMAT_SAFETENSORS ? hf : gguf;
+}
+
+static myth_status bad_shape(const check *k, const myth_tensor *t, uint32_t n_dim, const uint64_t *dim, myth_error *err)
+{
+    char got[96] = "", want[96] = "";
+    size_t n_got = 0, n_want = 0;
+    for (uint32_t i = 0; i < t->n_dim; i++)
+        n_got += (size_t)snprintf(got + n_got, sizeof got - n_got, "%s%llu", i ? ", " : "", (unsigned long long)t->dim[i]);
+    for (uint32_t i = 0; i < n_dim; i++)
+        n_want += (size_t)snprintf(want + n_want, sizeof want - n_want, "%s%llu", i ? ", " : "", (unsigned long long)dim[i]);
+    return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: shape [%s], expected [%s]", myth_weights_path(k->w), t->name.text, got, want);
+}
+
+/* The tensor of a slot, there or not as the layer has it, in the shape that the config says. */
+static myth_status check_slot(check *k, const myth_slot *s, uint32_t layer, myth_error *err)
+{
+    char hf[MYTH_SLOT_NAME_MAX], gguf[MYTH_SLOT_NAME_MAX];
     const char *path = myth_weights_path(k->w);
+    const bool is_dead = k->c->layer[layer].kv_source != layer && (s->when == MYTH_WHEN_KV || s->when == MYTH_WHEN_V);
+    myth_slot_names(hf, gguf, s, layer);
     const myth_tensor *t = myth_weights_slot(k->w, hf, gguf);
-    const bool is_norm = slot->cols == MYTH_DIM_ONE;
-    const uint64_t rows = myth_slot_size(k->c, layer, slot->rows), cols = myth_slot_size(k->c, layer, slot->cols);
+    if (!is_dead && !myth_slot_is_there(k->c, s, layer))
+        return MYTH_OK;                                        /* one that stands there is reported as not part of the model */
     if (!t)
-        return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s is missing", path,
-                         myth_weights_get_format(k->w) == MYTH_FORMAT_SAFETENSORS ? hf : gguf);
-    if (t->n_dim != (is_norm ? 1 : 2) || t->dim[0] != rows || t->dim[1] != cols)
-        return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: shape [%llu, %llu] of %u dimensions, expected [%llu, %llu]", path, t->name.text,
-                         (unsigned long long)t->dim[0], (unsigned long long)t->dim[1], t->n_dim, (unsigned long long)rows,
-                         (unsigned long long)cols);
-    if (is_norm && myth_dtype_block(t->dtype) != 1)
-        return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: a norm of type %s, expected floats", path, t->name.text,
-                         myth_dtype_get(t->dtype)->name);
+        return is_dead || s->when == MYTH_WHEN_GIVEN ? MYTH_OK
+               : myth_fail(err, MYTH_EFORMAT, "%s: tensor %s is missing", path, name_in_file(k, hf, gguf));
+    const bool is_vector = s->cols == MYTH_DIM_ONE, is_stack = s->stack != MYTH_DIM_ONE, is_part = s->is_part && myth_weights_get_format(k->w) != MYTH_FORMAT_SAFETENSORS;
+    uint64_t dim[3];
+    uint32_t n_dim = 0;
+    if (is_stack || is_part)
+        dim[n_dim++] = is_part ? k->c->n_altup - 1 : myth_slot_size(k->c, layer, s->stack);
+    dim[n_dim++] = myth_slot_size(k->c, layer, s->rows);
+    if (!is_vector)
+        dim[n_dim++] = myth_slot_size(k->c, layer, s->cols);
+    bool is_same = t->n_dim == n_dim;
+    for (uint32_t i = 0; i < n_dim && is_same; i++)
+        is_same = t->dim[i] == dim[i];
+    if (!is_same)
+        return bad_shape(k, t, n_dim, dim, err);
+    if ((myth_slot_is_f32(s) || s->form == MYTH_FORM_SCALAR) && myth_dtype_block(t->dtype) != 1)
+        return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: of type %s, expected floats", path, t->name.text, myth_dtype_get(t->dtype)->name);
     k->seen[t - myth_weights_at(k->w, 0)] = true;
     return MYTH_OK;
 }
@@ -53,17 +81,18 @@ static myth_status check_dense(check *k, myth_error *err)
 myth_status myth_config_check_tensors(const myth_config *c, const myth_weights *w, myth_error *err)
 {
     check k = { .c = c, .w = w };
-    char hf[128], gguf[128];
+    const myth_family *f = myth_family_get(c->family);
     myth_status st = MYTH_OK;
     for (int i = 0; i < 2; i++)
-        MYTH_TRY(check_slot(&k, &myth_slots_model[i], 0, myth_slots_model[i].hf, myth_slots_model[i].gguf, err));
-    for (uint32_t l = 0; l < c->n_layer; l++) {
-        for (const myth_slot *s = myth_family_get(c->family)->slots; s->hf; s++) {
-            snprintf(hf, sizeof(hf), "layers.%u.%s", l, s->hf);
-            snprintf(gguf, sizeof(gguf), "blk.%u.%s", l, s->gguf);
-            MYTH_TRY(check_slot(&k, s, l, hf, gguf, err));
-        }
-    }
+        MYTH_TRY(check_slot(&k, &myth_slots_model[i], 0, err));
+    for (const myth_slot *s = f->model_slots; s && s->hf; s++)
+        MYTH_TRY(check_slot(&k, s, 0, err));
+    for (uint32_t l = 0; l < c->n_layer; l++)
+        for (const myth_slot *s = f->slots; s->hf; s++)
+            MYTH_TRY(check_slot(&k, s, l, err));
+    const myth_tensor *freqs = myth_config_rope_freqs(c, w);
+    if (freqs)
+        k.seen[freqs - myth_weights_at(w, 0)] = true;         /* read with the config: it says how many pairs are rotated */
     if (c->is_bidirectional)
         MYTH_TRY(check_dense(&k, err));
     for (uint32_t i = 0; i < myth_weights_n_tensor(w); i++) {

@@ -11,6 +11,7 @@
 #include "quant.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,15 +30,23 @@ typedef struct {
     myth_dense dense;
 } job;
 
-/* One tensor of the new file. */
+/* One tensor of the new file: a slot's, those of several slots on top of each other, or made from the config. */
 typedef struct {
-    const myth_tensor *src;
-    char name[64];
+    myth_slot_src src[MYTH_ALTUP_MAX];
+    uint32_t n_src;                   /* 0: rope_freqs */
+    char name[MYTH_SLOT_NAME_MAX];
     myth_dtype type;
     uint32_t n_dim;
-    uint64_t dim[2];
+    uint64_t dim[3];
     bool plus_one;
 } target;
+
+/* Goes over the tensors of the new file. Starts from zero. */
+typedef struct {
+    myth_slot_iter slot;
+    bool has_freqs;
+    uint32_t n_dense;
+} walk;
 
 static myth_str str(const char *text) { return (myth_str){ text, strlen(text) }; }
 
@@ -91,6 +100,8 @@ static void put_file_type(job *j)
 /* Would a reader of the new file infer other layer kinds from the family's period? */
 static bool is_odd_pattern(const myth_config *c)
 {
+    if (c->family >= MYTH_FAMILY_GEMMA3N)
+        return true;                                                       /* always written for these */
     uint32_t period = c->family == MYTH_FAMILY_GEMMA1 || (c->family == MYTH_FAMILY_GEMMA3 && c->window == 0) ? 0
                       : c->family == MYTH_FAMILY_GEMMA2                                                    ? 2
                                                                                                            : 6;
@@ -100,10 +111,64 @@ static bool is_odd_pattern(const myth_config *c)
     return false;
 }
 
+static uint32_t layer_u32(const myth_config *c, uint32_t l, size_t field)
+{
+    uint32_t v;
+    memcpy(&v, (const char *)&c->layer[l] + field, sizeof v);
+    return v;
+}
+
+/* One number where all layers agree, else one for each. */
+static void fact_per_layer(job *j, const char *key, size_t field)
+{
+    const myth_config *c = j->c;
+    char full[96];
+    bool is_same = true;
+    for (uint32_t l = 1; l < c->n_layer; l++)
+        is_same = is_same && layer_u32(c, l, field) == layer_u32(c, 0, field);
+    if (is_same) {
+        fact_u32(j, key, layer_u32(c, 0, field));
+        return;
+    }
+    snprintf(full, sizeof(full), "%s.%s", myth_config_gguf_name(c), key);
+    if (!is_ours(j, full))
+        return;
+    myth_gguf_put_array(j->g, full, MYTH_GGUF_I32, c->n_layer);
+    for (uint32_t l = 0; l < c->n_layer; l++)
+        myth_gguf_item_i32(j->g, (int32_t)layer_u32(c, l, field));
+}
+
+static void put_gemma3n_4(job *j)
+{
+    const myth_config *c = j->c;
+    fact_u32(j, "attention.shared_kv_layers", c->n_layer - c->first_shared);
+    fact_u32(j, "embedding_length_per_layer_input", c->n_ple);
+    if (c->n_expert) {
+        fact_u32(j, "expert_count", c->n_expert);
+        fact_u32(j, "expert_used_count", c->n_expert_used);
+        fact_u32(j, "expert_feed_forward_length", c->d_ff_expert);
+    }
+    if (c->family == MYTH_FAMILY_GEMMA4) {
+        const uint32_t wide = c->head_dim_global ? c->head_dim_global : c->head_dim_local, narrow = c->head_dim_local ? c->head_dim_local : wide;
+        fact_u32(j, "attention.key_length_swa", narrow);
+        fact_u32(j, "attention.value_length_swa", narrow);
+        fact_u32(j, "rope.dimension_count", wide);
+        fact_u32(j, "rope.dimension_count_swa", narrow);
+    }
+    if (c->n_altup) {
+        fact_u32(j, "altup.active_idx", c->altup_active);
+        fact_u32(j, "altup.num_inputs", c->n_altup);
+    }
+    if (c->family == MYTH_FAMILY_GEMMA3N && is_ours(j, "gemma3n.activation_sparsity_scale")) {
+        myth_gguf_put_array(j->g, "gemma3n.activation_sparsity_scale", MYTH_GGUF_F32, c->n_layer);
+        for (uint32_t l = 0; l < c->n_layer; l++)
+            myth_gguf_item_f32(j->g, c->layer[l].is_sparse ? c->layer[l].gate_z : -INFINITY);
+    }
+}
+
 static void put_config(job *j)
 {
     const myth_config *c = j->c;
-    const myth_layer_config *l = &c->layer[0];
     char key[96];
     if (is_ours(j, "general.architecture"))
         myth_gguf_put_str(j->g, "general.architecture", str(myth_config_gguf_name(c)));
@@ -114,12 +179,12 @@ static void put_config(job *j)
     fact_u32(j, "context_length", c->n_ctx_train);
     fact_u32(j, "embedding_length", c->d_model);
     fact_u32(j, "block_count", c->n_layer);
-    fact_u32(j, "feed_forward_length", l->d_ff);
+    fact_per_layer(j, "feed_forward_length", offsetof(myth_layer_config, d_ff));
     fact_u32(j, "attention.head_count", c->n_head);
-    fact_u32(j, "attention.head_count_kv", l->n_head_kv);
+    fact_per_layer(j, "attention.head_count_kv", offsetof(myth_layer_config, n_head_kv));
     fact_f32(j, "attention.layer_norm_rms_epsilon", (double)c->eps);
-    fact_u32(j, "attention.key_length", l->head_dim);
-    fact_u32(j, "attention.value_length", l->head_dim);
+    fact_u32(j, "attention.key_length", c->head_dim_global ? c->head_dim_global : c->head_dim_local);
+    fact_u32(j, "attention.value_length", c->head_dim_global ? c->head_dim_global : c->head_dim_local);
     if (!j->m->tokenizer)
         fact_u32(j, "vocab_size", j->n_rows);
     if (c->family == MYTH_FAMILY_GEMMA2)
@@ -136,9 +201,11 @@ static void put_config(job *j)
         for (uint32_t i = 0; i < c->n_layer; i++)
             myth_gguf_item_bool(j->g, !c->layer[i].is_global);
     }
-    if (c->family == MYTH_FAMILY_GEMMA3 || c->rope_base_global != 1e4)
+    if (c->family >= MYTH_FAMILY_GEMMA3N)
+        put_gemma3n_4(j);
+    if (c->family >= MYTH_FAMILY_GEMMA3 || c->rope_base_global != 1e4)
         fact_f32(j, "rope.freq_base", c->rope_base_global);
-    if (c->family == MYTH_FAMILY_GEMMA3 && c->rope_base_local != 1e4)
+    if (c->family == MYTH_FAMILY_GEMMA4 || (c->family >= MYTH_FAMILY_GEMMA3 && c->rope_base_local != 1e4))
         fact_f32(j, "rope.freq_base_swa", c->rope_base_local);
     if (c->rope_factor_global != 1) {
         snprintf(key, sizeof(key), "%s.rope.scaling.type", myth_config_gguf_name(c));
@@ -356,81 +423,100 @@ static myth_status put_facts(job *j, myth_error *err)
 
 /* ---- tensors ---- */
 
-static uint32_t count_slots(const myth_config *c)
+static myth_dtype type_for(const job *j, uint64_t cols, bool is_table)
 {
+    myth_dtype t = is_table && j->o->type == MYTH_Q4_0 ? MYTH_Q8_0 : j->o->type;
+    return cols % myth_dtype_block(t) ? MYTH_F16 : t;
+}
+
+/* Slot s of a layer; false when the source has none, or it went with an earlier one. */
+static bool target_of(target *t, const job *j, const myth_slot *s, uint32_t layer)
+{
+    const myth_config *c = j->c;
+    const bool is_embed = s == &myth_slots_model[MYTH_SLOT_EMBED], is_vector = s->cols == MYTH_DIM_ONE;
+    char hf[MYTH_SLOT_NAME_MAX];
+    *t = (target){ .n_src = 0 };
+    myth_slot_names(hf, t->name, s, layer);
+    t->src[t->n_src++] = myth_slot_find(j->m->weights, c, s, layer);
+    if (!t->src[0].t || (s->is_part && s->part > 0))
+        return false;
+    for (const myth_slot *o = s->is_part ? myth_family_get(c->family)->model_slots : NULL; o && o->hf; o++)
+        if (o->part == t->n_src && strcmp(o->gguf, s->gguf) == 0 && myth_slot_is_there(c, o, layer))
+            t->src[t->n_src++] = myth_slot_find(j->m->weights, c, o, layer);
+    if (s->is_part || s->stack != MYTH_DIM_ONE)
+        t->dim[t->n_dim++] = s->is_part ? t->n_src : myth_slot_size(c, layer, s->stack);
+    t->dim[t->n_dim++] = is_embed ? j->n_rows : myth_slot_size(c, layer, s->rows);
+    if (!is_vector)
+        t->dim[t->n_dim++] = t->src[0].cols;
+    if (is_embed)
+        t->src[0].rows = j->n_rows;
+    t->type = is_vector || myth_slot_is_f32(s) ? MYTH_F32 : type_for(j, t->src[0].cols, is_embed || s->form == MYTH_FORM_ROWS);
+    t->plus_one = c->norm_plus_one && is_vector;
+    return true;
+}
+
+/* The next tensor, in the order of the converter: embedding, the model's, layers, final norm; what the config says; dense layers. */
+static bool next_target(target *t, const job *j, walk *w)
+{
+    while (w->slot.at == 0 || w->slot.slot)
+        if (myth_slot_next(&w->slot, j->c) && target_of(t, j, w->slot.slot, w->slot.layer))
+            return true;
+    *t = (target){ .type = MYTH_F32, .n_dim = 1, .dim = { j->c->head_dim_global / 2 } };
+    if (!w->has_freqs && j->c->family == MYTH_FAMILY_GEMMA4 && j->c->head_dim_global) {
+        snprintf(t->name, sizeof(t->name), "rope_freqs.weight");
+        return w->has_freqs = true;
+    }
+    if (!myth_dense_has(j->m) || w->n_dense == MYTH_DENSE_N)
+        return false;
+    const myth_tensor *dense = j->dense.layer[w->n_dense];
+    snprintf(t->name, sizeof(t->name), "dense_%u.weight", 2 + w->n_dense++);
+    if (!dense)
+        return true;                                                       /* counted before they are open */
+    t->src[t->n_src++] = (myth_slot_src){ .t = dense, .data = dense->data, .rows = dense->dim[0], .cols = dense->dim[1] };
+    t->n_dim = 2;
+    t->dim[0] = dense->dim[0];
+    t->dim[1] = dense->dim[1];
+    t->type = type_for(j, dense->dim[1], false);
+    return true;
+}
+
+static uint32_t count_tensors(const job *j)
+{
+    target t;
     uint32_t n = 0;
-    while (myth_family_get(c->family)->slots[n].hf)
+    for (walk w = { .n_dense = 0 }; next_target(&t, j, &w);)
         n++;
     return n;
 }
 
-static uint32_t count_tensors(const myth_model *m)
+/* Elements first .. first + n of a source, as floats. */
+static myth_status load(job *j, const myth_slot_src *s, uint64_t first, uint64_t n, myth_error *err)
 {
-    return 2 + count_slots(&m->config) * m->config.n_layer + (myth_dense_has(m) ? MYTH_DENSE_N : 0);
-}
-
-/* Tensor idx of the new file, in the order of the converter: embedding, layers, final norm, dense layers. */
-static void target_at(target *t, const job *j, uint32_t idx)
-{
-    const uint32_t n_slot = count_slots(j->c), last = 1 + n_slot * j->c->n_layer;
-    const bool is_embed = idx == 0;
-    char hf[96] = "";
-    t->src = NULL;
-    if (idx > last) {
-        snprintf(t->name, sizeof(t->name), "dense_%u.weight", idx - last + 1);
-        t->src = j->dense.layer[idx - last - 1];
-    } else if (is_embed || idx == last) {
-        snprintf(t->name, sizeof(t->name), "%s", myth_slots_model[is_embed ? 0 : 1].gguf);
-        snprintf(hf, sizeof(hf), "%s", myth_slots_model[is_embed ? 0 : 1].hf);
-    } else {
-        const myth_slot *s = &myth_family_get(j->c->family)->slots[(idx - 1) % n_slot];
-        snprintf(t->name, sizeof(t->name), "blk.%u.%s", (idx - 1) / n_slot, s->gguf);
-        snprintf(hf, sizeof(hf), "layers.%u.%s", (idx - 1) / n_slot, s->hf);
-    }
-    if (!t->src)
-        t->src = myth_weights_slot(j->m->weights, hf, t->name);             /* there: config_tensors.c checked it */
-    t->n_dim = t->src->n_dim;
-    t->dim[0] = is_embed ? j->n_rows : t->src->dim[0];
-    t->dim[1] = t->src->dim[1];
-    t->type = j->o->type;
-    if (is_embed && t->type == MYTH_Q4_0)
-        t->type = MYTH_Q8_0;
-    if (t->src->dim[1] % myth_dtype_block(t->type))
-        t->type = MYTH_F16;
-    if (t->n_dim == 1)
-        t->type = MYTH_F32;
-    t->plus_one = t->n_dim == 1 && j->c->norm_plus_one;
-}
-
-/* Elements first .. first + n of a source tensor, as floats. */
-static myth_status load(job *j, const myth_tensor *t, uint64_t first, uint64_t n, myth_error *err)
-{
-    const unsigned char *src = t->data;
     if (myth_weights_get_format(j->m->weights) == MYTH_FORMAT_RANDOM) {
-        myth_status st = myth_weights_random_fill(j->m->weights, t, first, n, j->y, err);
-        src = j->y;
-        first = 0;
+        myth_status st = myth_weights_random_fill(j->m->weights, s->t, s->first + first, n, j->y, err);
         if (st != MYTH_OK)
             return st;
+        myth_dequant_row(s->t->dtype, j->x, j->y, n);
+    } else {
+        myth_dequant_row(s->t->dtype, j->x, s->data + myth_row_bytes(s->t->dtype, first), n);
     }
-    myth_dequant_row(t->dtype, j->x, src + myth_row_bytes(t->dtype, first), n);
     return MYTH_OK;
 }
 
-static myth_status write_tensor(job *j, const target *t, myth_error *err)
+static myth_status write_source(job *j, const target *t, const myth_slot_src *s, myth_error *err)
 {
     const bool is_random = myth_weights_get_format(j->m->weights) == MYTH_FORMAT_RANDOM;
-    const uint64_t cols = t->n_dim == 1 ? t->dim[0] : t->dim[1], n = t->n_dim == 1 ? cols : t->dim[0] * cols;
+    const uint64_t cols = s->cols == 1 ? s->rows : s->cols, n = s->rows * s->cols;
     const uint64_t step = j->piece / cols * cols;
     for (uint64_t at = 0; at < n; at += step) {
         const uint64_t k = n - at < step ? n - at : step;
         const uint64_t bytes = myth_row_bytes(t->type, k);
         if (j->o->cancel && *j->o->cancel)
             return myth_fail(err, MYTH_ECANCEL, "%s: stopped", j->o->path);
-        if (t->type == t->src->dtype && !t->plus_one && !is_random) {
-            myth_gguf_data(j->g, (const unsigned char *)t->src->data + myth_row_bytes(t->type, at), bytes);
+        if (t->type == s->t->dtype && !t->plus_one && !is_random) {
+            myth_gguf_data(j->g, s->data + myth_row_bytes(t->type, at), bytes);
         } else {
-            myth_status st = load(j, t->src, at, k, err);
+            myth_status st = load(j, s, at, k, err);
             if (st != MYTH_OK)
                 return st;
             for (uint64_t i = 0; t->plus_one && i < k; i++)
@@ -438,13 +524,25 @@ static myth_status write_tensor(job *j, const target *t, myth_error *err)
             myth_quant_row(t->type, j->y, j->x, k);
             myth_gguf_data(j->g, j->y, bytes);
         }
-        j->done += myth_row_bytes(t->src->dtype, k);
+        j->done += myth_row_bytes(s->t->dtype, k);
         if (j->o->on_progress)
             j->o->on_progress(j->o->user, j->done, j->total);
         if (myth_gguf_status(j->g) != MYTH_OK)
             return MYTH_OK;                                                /* close reports it */
     }
     return MYTH_OK;
+}
+
+static myth_status write_tensor(job *j, const target *t, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    for (uint32_t i = 0; i < t->n_src && st == MYTH_OK; i++)
+        st = write_source(j, t, &t->src[i], err);
+    for (uint64_t i = 0; t->n_src == 0 && i < t->dim[0]; i++) {           /* what the frequency of pair i is divided by */
+        const float v = i < j->c->rope_pairs_global ? 1.0f : 1e30f;
+        myth_gguf_data(j->g, &v, sizeof v);
+    }
+    return st;
 }
 
 /* ---- the whole ---- */
@@ -461,8 +559,12 @@ static uint32_t rows_of(const myth_model *m)
 
 static uint64_t piece_of(const myth_config *c)
 {
-    uint64_t widest = c->d_model > c->max_ff ? c->d_model : c->max_ff, q = (uint64_t)c->n_head * c->max_head_dim;
-    widest = q > widest ? q : widest;
+    uint64_t widest = 0;
+    for (myth_slot_iter it = { .at = 0 }; myth_slot_next(&it, c);) {
+        const bool is_vector = it.slot->cols == MYTH_DIM_ONE;
+        const uint64_t row = myth_slot_size(c, it.layer, is_vector ? it.slot->rows : it.slot->cols);
+        widest = row > widest ? row : widest;
+    }
     return widest > MYTH_CONVERT_ROWS ? widest : MYTH_CONVERT_ROWS;
 }
 
@@ -470,26 +572,23 @@ myth_status myth_convert(const myth_model *m, const myth_convert_opts *opts, myt
 {
     job j = { .m = m, .o = opts, .c = &m->config, .n_rows = rows_of(m), .piece = piece_of(&m->config),
               .total = myth_weights_bytes(m->weights) };
-    const uint32_t n_tensor = count_tensors(m);
+    uint32_t n_tensor = 0;
     target t;
     myth_status st = MYTH_OK;
     MYTH_TRY(myth_dense_open(&j.dense, m, MYTH_WEIGHTS_DATA, err));
     for (uint32_t i = 0; i < MYTH_DENSE_N; i++)
         j.total += j.dense.own[i] ? myth_weights_bytes(j.dense.own[i]) : 0;
+    n_tensor = count_tensors(&j);
     MYTH_TRY(myth_gguf_open(&j.g, m->mem, opts->path, n_tensor, err));
     j.x = myth_alloc_n(m->mem, MYTH_MEM_STAGING, "convert", j.piece, sizeof(float));
     j.y = myth_alloc_n(m->mem, MYTH_MEM_STAGING, "convert", j.piece, sizeof(float));
     if (!j.x || !j.y)
         MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "%s: no room for %llu bytes", opts->path, (unsigned long long)(j.piece * 2 * sizeof(float))));
     MYTH_TRY(put_facts(&j, err));
-    for (uint32_t i = 0; i < n_tensor; i++) {
-        target_at(&t, &j, i);
+    for (walk w = { .n_dense = 0 }; next_target(&t, &j, &w);)
         myth_gguf_declare(j.g, str(t.name), t.type, t.n_dim, t.dim);
-    }
-    for (uint32_t i = 0; i < n_tensor && myth_gguf_status(j.g) == MYTH_OK; i++) {
-        target_at(&t, &j, i);
+    for (walk w = { .n_dense = 0 }; myth_gguf_status(j.g) == MYTH_OK && next_target(&t, &j, &w);)
         MYTH_TRY(write_tensor(&j, &t, err));
-    }
     MYTH_TRY(myth_weights_check(m->weights, err));
 fail:
     myth_dense_close(&j.dense);
@@ -504,5 +603,8 @@ fail:
 
 uint64_t myth_convert_bytes(const myth_model *m)
 {
-    return myth_gguf_bytes(count_tensors(m)) + 2 * piece_of(&m->config) * sizeof(float);
+    static const myth_convert_opts any = { .type = MYTH_F32 };
+    myth_dense none = { 0 };
+    const job j = { .m = m, .o = &any, .c = &m->config, .dense = none };
+    return myth_gguf_bytes(count_tensors(&j)) + 2 * piece_of(&m->config) * sizeof(float);
 }

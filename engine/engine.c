@@ -72,6 +72,12 @@ static void carve_host(myth_engine *e)
         e->n_captured = e->host[MYTH_HOST_captured];
     }
 
+    if (e->model->config.first_shared < e->model->config.n_layer) {
+        e->idx.keep = e->idx.runs + (size_t)e->y.n_run * MYTH_RUN_WIDTH + (e->y.n_capture ? 2 * (size_t)n_rows : 0);
+        e->idx.keep_pos = e->idx.keep + n_rows;
+        e->idx.keep_row_run = e->idx.keep + 2 * (size_t)n_rows;
+    }
+
     uint32_t n_out = y->opts.n_logit_rows, k = y->opts.top_k;
     e->result_id = e->host[MYTH_HOST_result];
     e->result_logit = (float *)(e->result_id + (size_t)n_out * k);
@@ -94,11 +100,17 @@ static struct myth_kv_place place_of(const myth_engine *e, const myth_part *p, u
         .page_tok = is_ring ? y->ring_tok : y->page_tok, .n_entry = is_ring ? 1 : y->n_entry, .is_ring = is_ring };
 }
 
+myth_view myth_keep_view(const myth_engine *e, const myth_part *p, uint32_t i)
+{
+    const uint64_t rows = e->y.opts.n_ubatch, at = 16 * rows + 4 * (uint64_t)e->y.n_run * MYTH_RUN_WIDTH + (e->y.n_capture ? 8 * rows : 0);
+    return e->idx.keep ? myth_part_view(p, MYTH_BUF_index, at + 4 * rows * i, MYTH_I32) : (myth_view){ 0 };
+}
+
 /* What stays the same in every step. */
 static void prepare_step(myth_engine *e, myth_part *p)
 {
     const myth_config *c = &e->model->config;
-    uint64_t rows = e->y.opts.n_ubatch;
+    uint64_t rows = e->y.opts.n_ubatch, half_k = p->y->buf[MYTH_BUF_k_new], half_v = p->y->buf[MYTH_BUF_v_new];
     p->step = (myth_step){
         .s = p->stream, .c = c, .w = e->w, .cap_rows = (uint32_t)rows, .layer0 = p->y->layer0, .layer1 = p->y->layer1,
         .x = myth_part_view(p, MYTH_BUF_x, 0, MYTH_F32), .branch = myth_part_view(p, MYTH_BUF_branch, 0, MYTH_F32),
@@ -106,6 +118,11 @@ static void prepare_step(myth_engine *e, myth_part *p)
         .q = myth_part_view(p, MYTH_BUF_q, 0, MYTH_F32), .o = myth_part_view(p, MYTH_BUF_o, 0, MYTH_F32),
         .up = myth_part_view(p, MYTH_BUF_up, 0, MYTH_F32), .h = myth_part_view(p, MYTH_BUF_h, 0, MYTH_F32),
         .k_new = myth_part_view(p, MYTH_BUF_k_new, 0, e->y.opts.type_k), .v_new = myth_part_view(p, MYTH_BUF_v_new, 0, e->y.opts.type_v),
+        .k_shared = { myth_part_view(p, MYTH_BUF_k_shared, 0, e->y.opts.type_k), myth_part_view(p, MYTH_BUF_k_shared, half_k, e->y.opts.type_k) },
+        .v_shared = { myth_part_view(p, MYTH_BUF_v_shared, 0, e->y.opts.type_v), myth_part_view(p, MYTH_BUF_v_shared, half_v, e->y.opts.type_v) },
+        .ple = myth_part_view(p, MYTH_BUF_ple, 0, MYTH_F32), .ple_rows = myth_part_view(p, MYTH_BUF_ple_rows, 0, MYTH_F32),
+        .keep_rows = myth_keep_view(e, p, 0), .keep_pos = myth_keep_view(e, p, 1), .keep_row_run = myth_keep_view(e, p, 2), .keep = e->idx.keep,
+        .ids = myth_part_view(p, MYTH_BUF_index, 0, MYTH_I32),
         .rope_local = myth_part_view(p, MYTH_BUF_rope_local, 0, MYTH_F32),
         .rope_global = myth_part_view(p, MYTH_BUF_rope_global, 0, MYTH_F32),
         .pos = myth_part_view(p, MYTH_BUF_index, 4 * rows, MYTH_I32), .row_run = myth_part_view(p, MYTH_BUF_index, 8 * rows, MYTH_I32),
@@ -143,10 +160,10 @@ static myth_status open_buffers(myth_engine *e, uint32_t i, myth_error *err)
         if (e->y.matrix[l])
             MYTH_TRY(myth_buf_open(&e->matrix[l], p->dev, MYTH_MEM_WEIGHTS, "layer", e->y.matrix[l], err));
     MYTH_TRY(myth_offload_open(e, p, err));
-    if (p->y->copies && i == 0)
-        MYTH_TRY(myth_buf_open(&e->matrix[n_layer], p->dev, MYTH_MEM_WEIGHTS, "embedding", e->y.embed_bytes, err));
-    if (p->y->copies && i > 0 && i + 1 == e->n_part)
-        MYTH_TRY(myth_buf_open(&e->matrix[n_layer + 1], p->dev, MYTH_MEM_WEIGHTS, "head", e->y.embed_bytes, err));
+    if (e->y.first_bytes && i == 0)
+        MYTH_TRY(myth_buf_open(&e->matrix[n_layer], p->dev, MYTH_MEM_WEIGHTS, "embedding", e->y.first_bytes, err));
+    if (e->y.last_bytes && i + 1 == e->n_part)
+        MYTH_TRY(myth_buf_open(&e->matrix[n_layer + 1], p->dev, MYTH_MEM_WEIGHTS, "head", e->y.last_bytes, err));
 fail:
     return st;
 }

@@ -53,6 +53,9 @@ enum { MYTH_SPLIT_MAX = 8, MYTH_PLAN_DEVICE_MAX = 9 };
 /* What of a device's layers stays in host memory and is brought to it layer by layer, step by step. */
 typedef enum { MYTH_OFFLOAD_NONE, MYTH_OFFLOAD_WEIGHTS, MYTH_OFFLOAD_KV } myth_offload;
 
+/* Where the table of per-layer embeddings stays; only rows of it are ever read. On the CPU the mapped file is the table. */
+typedef enum { MYTH_PLE_AUTO, MYTH_PLE_DISK, MYTH_PLE_HOST, MYTH_PLE_DEVICE } myth_ple_place;
+
 typedef struct {                    /* zero = default */
     const char *device;             /* "auto", "cpu", "cuda:N", "vulkan:N", or several behind commas: their layers follow in this order */
     bool has_gpu_layers;            /* the last n_gpu_layers layers and the head on the devices, the rest on the CPU; false = all on them */
@@ -60,6 +63,8 @@ typedef struct {                    /* zero = default */
     float split[MYTH_SPLIT_MAX];    /* share of the layers that each device gets; all 0 = equal       */
     myth_offload offload;           /* of the first n_offload layers of every device but the CPU (0 = of all) */
     uint32_t n_offload;
+    myth_ple_place ple;             /* auto = host: rows are gathered by the host where the device does not read the file in place */
+    bool no_kv_skip;                /* rows that nothing is asked of run through layers without K/V of their own too: the same results, slower */
     int n_threads;                  /* 0 = all                                                        */
     const char *cpu_level;          /* NULL = environment, then best                                  */
     bool is_exact;                  /* float32 activations, f32 cache, reference order                */

@@ -34,7 +34,8 @@ typedef struct {
     int32_t *block;
     int32_t *id, *pos, *row_run, *rows, *runs;
     int32_t *capture_rows, *capture_label;       /* with captured layers only */
-    uint32_t n_rows, n_run;
+    int32_t *keep, *keep_pos, *keep_row_run;     /* with shared layers only: rows that go on behind first_shared */
+    uint32_t n_rows, n_run, n_keep;
 } myth_step_index;
 
 /* Consecutive layers on one device. */
@@ -52,6 +53,7 @@ typedef struct {
     myth_step step;
     myth_graph *graph;                /* its decode step of graph_rows rows */
     uint32_t graph_rows;
+    struct { myth_view pend, w_post; float x_scale; } graph_end;      /* the branch that its layers left pending */
     bool graph_is_run;                /* with the choice of the next token: run.c; run_key says how it is chosen */
 } myth_part;
 
@@ -94,8 +96,10 @@ void myth_forward_put_run(myth_engine *e, const myth_seq *s, const int32_t *toke
 void myth_forward_write_index(const myth_engine *e, const myth_part *p);
 /* Behind all layers but the last part's the pending branch is folded in, so that x alone goes on to the next part. */
 void myth_forward_run_layers(const myth_engine *e, myth_part *p);
-/* y = rows of the residual that the index names, with the pending branch; normed when w is given. */
-void myth_forward_gather(const myth_engine *e, const myth_part *p, myth_view y, myth_view w, myth_view pend, myth_view w_post, uint32_t n);
+/* y = rows of the residual that the index names, with the step's pending branch; normed when w is given. */
+void myth_forward_gather(const myth_engine *e, const myth_part *p, myth_view y, myth_view w, uint32_t n);
+/* The table's rows of the micro-batch's ids to the first part, where the host gathers them; a failure is e->first_failure. */
+void myth_ple_bring(myth_engine *e, const myth_part *p);
 uint32_t myth_model_n_shard(const myth_model *m);
 /* Tokens from i on that form one run. */
 uint32_t myth_batch_run_length(const myth_batch *b, uint32_t i);
@@ -103,7 +107,9 @@ uint32_t myth_batch_run_length(const myth_batch *b, uint32_t i);
 uint32_t myth_capture_choose(myth_engine *e, const int32_t *label);
 /* The n chosen rows to a part's index, then to the sums of residual `layer` when that is captured. */
 void myth_capture_write_index(const myth_engine *e, const myth_part *p, uint32_t n);
-void myth_capture_add(const myth_engine *e, const myth_part *p, uint32_t layer, myth_view pend, myth_view w_post, uint32_t n);
+void myth_capture_add(const myth_engine *e, const myth_part *p, uint32_t layer, uint32_t n);
+/* Where the arrays of kept rows are in a part's index: 0 rows, 1 positions, 2 runs. */
+myth_view myth_keep_view(const myth_engine *e, const myth_part *p, uint32_t i);
 static inline myth_part *myth_engine_last(const myth_engine *e) { return &e->part[e->n_part - 1]; }
 static inline myth_view myth_part_view(const myth_part *p, int buf, uint64_t off, myth_dtype t)
 {

@@ -207,19 +207,14 @@ void myth_forward_run_layers(const myth_engine *e, myth_part *p)
     myth_step *st = &p->step;
     bool is_first = p == e->part, is_last = p == myth_engine_last(e);
     st->pend = st->w_post = (myth_view){ 0 };
+    st->x_scale = 0.0f;
+    st->pos = myth_part_view(p, MYTH_BUF_index, 4 * (uint64_t)e->y.opts.n_ubatch, MYTH_I32);
+    st->row_run = myth_part_view(p, MYTH_BUF_index, 8 * (uint64_t)e->y.opts.n_ubatch, MYTH_I32);
     if (is_first)
         myth_embed_gather(p->stream, &(struct myth_embed_gather_args){
-            .y = st->x, .table = e->w->embed, .ids = myth_part_view(p, MYTH_BUF_index, 0, MYTH_I32),
+            .y = st->x, .table = e->w->embed, .ids = st->ids,
             .n_rows = st->n_rows, .dim = c->d_model, .n_vocab = c->n_vocab, .scale = e->embed_scale });
-    struct myth_rope_table_args rope = { .table = st->rope_global, .pos = st->pos, .n_rows = st->n_rows, .head_dim = c->max_head_dim,
-                                         .n_pair = c->max_head_dim / 2, .base = c->rope_base_global, .factor = c->rope_factor_global };
-    myth_rope_table(p->stream, &rope);
-    if (c->window) {
-        rope.table = st->rope_local;
-        rope.base = c->rope_base_local;
-        rope.factor = 1.0;
-        myth_rope_table(p->stream, &rope);
-    }
+    myth_step_rope(st);
     if (is_first)
         myth_step_captured(st, 0);
     myth_family_get(c->family)->layers(st);
@@ -227,7 +222,7 @@ void myth_forward_run_layers(const myth_engine *e, myth_part *p)
         st->before_layer(st->owner, st->layer1);
     if (!is_last)
         myth_rms_norm(p->stream, &(struct myth_rms_norm_args){
-            .y = st->xn, .x = st->x, .pend = st->pend, .w_post = st->w_post, .w = e->w->layer[p->y->layer1 - 1].attn_norm,
+            .y = st->xn, .x = st->x, .pend = st->pend, .w_post = st->w_post, .x_scale = st->x_scale, .w = e->w->layer[p->y->layer1 - 1].attn_norm,
             .n_rows = st->n_rows, .dim = c->d_model, .eps = c->eps });
 }
 
@@ -250,45 +245,90 @@ static void run_or_replay(myth_engine *e, myth_part *p)
             return;
         p->graph_rows = st->n_rows;
         p->graph_is_run = false;
+        p->graph_end.pend = st->pend;
+        p->graph_end.w_post = st->w_post;
+        p->graph_end.x_scale = st->x_scale;
     }
     myth_stream_replay(p->stream, p->graph);
+    st->pend = p->graph_end.pend;
+    st->w_post = p->graph_end.w_post;
+    st->x_scale = p->graph_end.x_scale;
 }
 
-/* The residual of a part to the next one's device, through the host. */
+/* The residual of a part, and the per-layer inputs, to the next one's device, through the host. */
 static void carry_over(myth_engine *e, const myth_part *from, const myth_part *to)
 {
-    uint64_t bytes = 4 * (uint64_t)e->idx.n_rows * e->model->config.d_model;
-    void *host = e->host[MYTH_HOST_cross];
+    const myth_config *c = &e->model->config;
+    const uint64_t bytes = 4 * (uint64_t)e->idx.n_rows * c->d_model, ple = 4 * (uint64_t)e->idx.n_rows * c->n_layer * c->n_ple;
+    unsigned char *host = e->host[MYTH_HOST_cross];
     myth_stream_read(from->stream, host, from->step.x, bytes);
-    if (myth_stream_sync(from->stream, &e->first_failure) == MYTH_OK)
-        myth_stream_write(to->stream, to->step.x, host, bytes);
+    if (ple)
+        myth_stream_read(from->stream, host + bytes, from->step.ple, ple);
+    if (myth_stream_sync(from->stream, &e->first_failure) != MYTH_OK)
+        return;
+    myth_stream_write(to->stream, to->step.x, host, bytes);
+    if (ple)
+        myth_stream_write(to->stream, to->step.ple, host + bytes, ple);
 }
 
-/* Indices of the rows of this micro-batch that want `bit`, in the running part's index buffer (its `rows`); returns how many. */
+/* Which token of the micro-batch row i of the step is. */
+static uint32_t token_of(const forward_state *f, uint32_t i)
+{
+    const myth_step *st = &f->part->step;
+    return st->n_rows < f->e->idx.n_rows ? (uint32_t)f->e->idx.keep[i] : i;       /* fewer rows: those that were kept */
+}
+
+/* Rows of which something is asked, for the layers that make no K and V: the others need not go there. */
+static void choose_kept(forward_state *f)
+{
+    myth_step_index *x = &f->e->idx;
+    const myth_part *last = myth_engine_last(f->e);
+    x->n_keep = x->n_rows;
+    if (!x->keep || f->b->is_decode || f->has_hidden || f->n_capture || f->e->y.opts.no_kv_skip || last->step.before_layer)
+        return;
+    x->n_keep = 0;
+    for (uint32_t r = 0; r < x->n_rows; r++)
+        if (want_of(f->b, f->first + r)) {
+            x->keep_pos[x->n_keep] = x->pos[r];
+            x->keep_row_run[x->n_keep] = x->row_run[r];
+            x->keep[x->n_keep++] = (int32_t)r;
+        }
+}
+
+static void write_kept(const myth_engine *e, const myth_part *p)
+{
+    const myth_step_index *x = &e->idx;
+    const int32_t *array[3] = { x->keep, x->keep_pos, x->keep_row_run };
+    if (x->n_keep < x->n_rows)
+        for (uint32_t i = 0; i < 3; i++)
+            myth_stream_write(p->stream, myth_keep_view(e, p, i), array[i], 4 * (uint64_t)x->n_keep);
+}
+
+/* Indices of the rows that want `bit`, among the step's, in the running part's index buffer; returns how many. */
 static uint32_t choose_rows(forward_state *f, uint8_t bit)
 {
     myth_engine *e = f->e;
     const myth_part *p = f->part;
     uint32_t n = 0;
-    for (uint32_t r = 0; r < e->idx.n_rows; r++)
-        if (want_of(f->b, f->first + r) & bit)
-            e->idx.rows[n++] = (int32_t)r;
+    for (uint32_t i = 0; i < p->step.n_rows; i++)
+        if (want_of(f->b, f->first + token_of(f, i)) & bit)
+            e->idx.rows[n++] = (int32_t)i;
     if (n)
         myth_stream_write(p->stream, myth_part_view(p, MYTH_BUF_index, 12 * (uint64_t)e->y.opts.n_ubatch, MYTH_I32), e->idx.rows, 4 * (uint64_t)n);
     return n;
 }
 
-void myth_forward_gather(const myth_engine *e, const myth_part *p, myth_view y, myth_view w, myth_view pend, myth_view w_post, uint32_t n)
+void myth_forward_gather(const myth_engine *e, const myth_part *p, myth_view y, myth_view w, uint32_t n)
 {
     const myth_config *c = &e->model->config;
     myth_gather_norm(p->stream, &(struct myth_gather_norm_args){
-        .y = y, .x = p->step.x, .pend = pend, .w_post = w_post, .w = w,
+        .y = y, .x = p->step.x, .pend = p->step.pend, .w_post = p->step.w_post, .x_scale = p->step.x_scale, .w = w,
         .rows = myth_part_view(p, MYTH_BUF_index, 12 * (uint64_t)e->y.opts.n_ubatch, MYTH_I32),
         .n_gather = n, .dim = c->d_model, .eps = c->eps });
 }
 
 /* Rows of the residual after `layer`, normed with w where given, to the host and to the caller. */
-static void hand_over_rows(forward_state *f, uint8_t want, uint32_t layer, myth_view w, myth_view pend, myth_view w_post)
+static void hand_over_rows(forward_state *f, uint8_t want, uint32_t layer, myth_view w)
 {
     myth_engine *e = f->e;
     uint32_t d = e->model->config.d_model, n = choose_rows(f, want);
@@ -296,21 +336,21 @@ static void hand_over_rows(forward_state *f, uint8_t want, uint32_t layer, myth_
     if (n == 0)
         return;
     myth_view y = myth_part_view(f->part, MYTH_BUF_hidden, 0, MYTH_F32);
-    myth_forward_gather(e, f->part, y, w, pend, w_post, n);
+    myth_forward_gather(e, f->part, y, w, n);
     myth_stream_read(f->part->stream, host, y, 4 * (uint64_t)n * d);
     if (myth_stream_sync(f->part->stream, &e->first_failure) != MYTH_OK)
         return;
     for (uint32_t i = 0; i < n; i++)
-        f->b->on_hidden(f->b->user, f->first + (uint32_t)e->idx.rows[i], layer, host + (size_t)i * d, d);
+        f->b->on_hidden(f->b->user, f->first + token_of(f, (uint32_t)e->idx.rows[i]), layer, host + (size_t)i * d, d);
 }
 
-static void capture(void *user, uint32_t layer, myth_view pend, myth_view w_post)
+static void capture(void *user, uint32_t layer)
 {
     forward_state *f = user;
     if (f->n_capture)
-        myth_capture_add(f->e, f->part, layer, pend, w_post, f->n_capture);
+        myth_capture_add(f->e, f->part, layer, f->n_capture);
     if (f->has_hidden)
-        hand_over_rows(f, MYTH_WANT_HIDDEN, layer, (myth_view){ 0 }, pend, w_post);
+        hand_over_rows(f, MYTH_WANT_HIDDEN, layer, (myth_view){ 0 });
 }
 
 /* Whole rows of logits, one at a time. The rows wait in xn, which no op needs any more. */
@@ -324,7 +364,7 @@ static void hand_over_full(forward_state *f)
     float *host = e->host[MYTH_HOST_row];
     if (n == 0)
         return;
-    myth_forward_gather(e, p, st->xn, e->w->output_norm, st->pend, st->w_post, n);
+    myth_forward_gather(e, p, st->xn, e->w->output_norm, n);
     myth_view y = myth_part_view(p, MYTH_BUF_full, 0, MYTH_F32);
     for (uint32_t i = 0; i < n; i++) {
         myth_head_logits(p->stream, &(struct myth_head_logits_args){
@@ -333,7 +373,7 @@ static void hand_over_full(forward_state *f)
         myth_stream_read(p->stream, host, y, 4 * (uint64_t)c->n_vocab);
         if (myth_stream_sync(p->stream, &e->first_failure) != MYTH_OK)
             return;
-        f->b->on_full_logits(f->b->user, f->first + (uint32_t)e->idx.rows[i], host, c->n_vocab);
+        f->b->on_full_logits(f->b->user, f->first + token_of(f, (uint32_t)e->idx.rows[i]), host, c->n_vocab);
     }
 }
 
@@ -342,15 +382,21 @@ static void micro_batch(forward_state *f)
     myth_engine *e = f->e;
     const myth_config *c = &e->model->config;
     f->n_capture = f->b->capture_label && e->y.n_capture ? myth_capture_choose(e, f->b->capture_label + f->first) : 0;
+    choose_kept(f);
     for (uint32_t i = 0; i < e->n_part && e->first_failure.code == MYTH_OK; i++) {
         myth_part *p = f->part = &e->part[i];
         myth_step *st = &p->step;
         st->n_rows = e->idx.n_rows;
         st->n_run = e->idx.n_run;
+        st->n_keep = e->idx.n_keep;
         st->is_decode = f->b->is_decode;
         st->capture = f->has_hidden || (f->n_capture && p->y->n_capture) ? capture : NULL;
         st->user = f;
         myth_forward_write_index(e, p);
+        if (i + 1 == e->n_part)
+            write_kept(e, p);
+        if (i == 0)
+            myth_ple_bring(e, p);
         if (f->n_capture && p->y->n_capture)
             myth_capture_write_index(e, p, f->n_capture);
         if (i > 0)
@@ -359,14 +405,13 @@ static void micro_batch(forward_state *f)
     }
     if (e->first_failure.code != MYTH_OK)
         return;
-    const myth_step *st = &f->part->step;
     uint32_t n = choose_rows(f, MYTH_WANT_LOGITS);
     if (n)
         myth_forward_gather(e, f->part, myth_part_view(f->part, MYTH_BUF_head_x, 4 * (uint64_t)f->n_logit * c->d_model, MYTH_F32),
-                            e->w->output_norm, st->pend, st->w_post, n);
+                            e->w->output_norm, n);
     f->n_logit += n;
     hand_over_full(f);
-    hand_over_rows(f, MYTH_WANT_FINAL, c->n_layer + 1, e->w->output_norm, st->pend, st->w_post);
+    hand_over_rows(f, MYTH_WANT_FINAL, c->n_layer + 1, e->w->output_norm);
 }
 
 /* ---- 4: reduce ---- */

@@ -196,7 +196,7 @@ enum { AHEAD = 16 };                     /* steps issued at once where the devic
 
 static bool can_run(const generator *g)
 {
-    return g->e->n_part == 1 && g->e->y.opts.offload == MYTH_OFFLOAD_NONE && !g->o->grammar && !penalty_window(&g->o->sample) && g->o->n_stop <= MYTH_RUN_STOP_MAX;
+    return g->e->n_part == 1 && g->e->y.opts.offload == MYTH_OFFLOAD_NONE && !g->e->y.ple_by_host && !g->o->grammar && !penalty_window(&g->o->sample) && g->o->n_stop <= MYTH_RUN_STOP_MAX;
 }
 
 /* Takes what a step chose. False: the answer ends with *why. */

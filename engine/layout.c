@@ -117,6 +117,16 @@ myth_status myth_layout_devices(char out[][MYTH_DEVICE_NAME_MAX], uint32_t cap, 
     }
 }
 
+/* Which of the family's ops a device lacks is known before it is opened. */
+static myth_status check_devices(const myth_layout *y, const myth_config *c, myth_error *err)
+{
+    for (uint32_t i = 0; i < y->n_part; i++)
+        if (c->has_v_norm && !y->part[i].is_host)
+            return myth_fail(err, MYTH_EUNSUPPORTED, "%s: family %s is not supported on this device; supported: --device cpu", y->part[i].device,
+                             myth_family_name(c->family));
+    return MYTH_OK;
+}
+
 static myth_status check_sources(const myth_layout *y, const myth_config *c, myth_error *err)
 {
     for (uint32_t i = 0; i < y->n_part; i++)
@@ -166,7 +176,8 @@ static myth_status make_parts(myth_layout *y, const myth_config *c, myth_error *
     for (uint32_t i = 0; i < n_name; i++)
         len += (size_t)snprintf(y->device + len, sizeof y->device - len, "%s%s", i ? "," : "", name[i]);
     y->opts.device = y->device;
-    return check_sources(y, c, err);
+    st = check_devices(y, c, err);
+    return st == MYTH_OK ? check_sources(y, c, err) : st;
 }
 
 myth_device_opts myth_layout_device(const myth_layout *y, uint32_t i)
@@ -194,14 +205,29 @@ myth_mem_class myth_layout_held_class(const myth_layout *y, int i)
     return y->opts.offload != MYTH_OFFLOAD_KV ? MYTH_MEM_WEIGHTS : i == 0 ? MYTH_MEM_KV_GLOBAL : MYTH_MEM_KV_LOCAL;
 }
 
-/* Which layers are offloaded: known before their sizes. */
-static void choose_offload(myth_layout *y)
+/* Which layers are offloaded: known before their sizes. With K and V, all readers of a source go where it goes. */
+static void choose_offload(myth_layout *y, const myth_config *c)
 {
     for (uint32_t i = 0; i < y->n_part; i++) {
         myth_layout_part *p = &y->part[i];
         uint32_t n = p->layer1 - p->layer0, want = y->opts.n_offload && y->opts.n_offload < n ? y->opts.n_offload : n;
         p->offload1 = p->layer0 + (y->opts.offload == MYTH_OFFLOAD_NONE || p->is_host ? 0 : want);
+        for (uint32_t l = p->layer0; l < p->offload1 && y->opts.offload == MYTH_OFFLOAD_KV; l++)
+            if (c->layer[l].kv_last >= p->offload1)
+                p->offload1 = c->layer[l].kv_last + 1u;
     }
+}
+
+/* The table of per-layer embeddings: in place where the first part reads the file, else brought row by row unless the device is to hold it. */
+static myth_status choose_ple(myth_layout *y, const myth_model *m, myth_error *err)
+{
+    const bool is_random = myth_weights_get_format(m->weights) == MYTH_FORMAT_RANDOM, copies = is_random || !y->part[0].is_host;
+    if (y->opts.ple == MYTH_PLE_AUTO)
+        y->opts.ple = MYTH_PLE_HOST;
+    if (y->opts.ple == MYTH_PLE_DISK && myth_weights_is_read(m->weights))
+        return myth_fail(err, MYTH_EARG, "--ple disk: --load-mode pread has read the file into memory; --ple host or device");
+    y->ple_by_host = m->config.n_ple && copies && y->opts.ple != MYTH_PLE_DEVICE;
+    return MYTH_OK;
 }
 
 /* The device's slots hold the largest of the layers that take turns in them. */
@@ -264,8 +290,22 @@ static void size_cache(myth_layout *y, const myth_config *c)
 
 static uint64_t matrix_bytes(const myth_model *m, const myth_slot *s, uint32_t layer)
 {
-    const myth_tensor *t = myth_slot_tensor(m->weights, s, layer);
-    return t ? myth_arena_cost(t->bytes) : 0;
+    const myth_slot_src src = myth_slot_find(m->weights, &m->config, s, layer);
+    return src.t ? myth_arena_cost(src.bytes) : 0;
+}
+
+/* Matrices (or what is kept in f32) of the model itself at one place. */
+static uint64_t model_bytes(const myth_layout *y, const myth_model *m, myth_slot_place place, bool is_f32)
+{
+    const myth_config *c = &m->config;
+    const myth_slot *s = myth_family_get(c->family)->model_slots;
+    uint64_t sum = 0;
+    for (; s && s->hf; s++) {
+        if (s->place != place || !myth_slot_is_there(c, s, 0) || myth_slot_is_f32(s) != is_f32 || (s->form == MYTH_FORM_ROWS && y->ple_by_host))
+            continue;
+        sum += is_f32 ? 4 * myth_slot_rows(c, s, 0) * myth_slot_size(c, 0, s->cols) : matrix_bytes(m, s, 0);
+    }
+    return sum;
 }
 
 /* Matrices are used in place on the CPU unless they are made from a seed; every other device has copies. */
@@ -276,29 +316,33 @@ static void size_weights(myth_layout *y, const myth_model *m)
     bool is_random = myth_weights_get_format(m->weights) == MYTH_FORMAT_RANDOM;
     for (uint32_t i = 0; i < y->n_part; i++) {
         myth_layout_part *p = &y->part[i];
-        bool is_last = i + 1 == y->n_part, copies = p->copies = is_random || !p->is_host;
-        uint64_t norms = is_last ? myth_slot_size(c, 0, myth_slots_model[MYTH_SLOT_OUTPUT_NORM].rows) : 0, matrices = 0;
+        bool is_first = i == 0, is_last = i + 1 == y->n_part, copies = p->copies = is_random || !p->is_host;
+        uint64_t norms = is_last ? 4 * myth_slot_size(c, 0, myth_slots_model[MYTH_SLOT_OUTPUT_NORM].rows) : 0, matrices = 0;
+        norms += is_first ? model_bytes(y, m, MYTH_AT_FIRST, true) : 0;
+        norms += is_last ? model_bytes(y, m, MYTH_AT_LAST, true) : 0;
         for (uint32_t l = p->layer0; l < p->layer1; l++) {
             for (const myth_slot *s = f->slots; s->hf; s++) {
-                if (s->cols == MYTH_DIM_ONE)
-                    norms += myth_slot_size(c, l, s->rows);
-                else if (copies)
+                if (!myth_slot_is_there(c, s, l))
+                    continue;
+                if (myth_slot_is_f32(s))
+                    norms += 4 * myth_slot_rows(c, s, l) * myth_slot_size(c, l, s->cols);
+                else if (copies && myth_slot_is_matrix(s))
                     *(y->opts.offload == MYTH_OFFLOAD_WEIGHTS && l < p->offload1 ? &y->offloaded[l] : &y->matrix[l]) += matrix_bytes(m, s, l);
             }
             matrices += y->matrix[l];
         }
-        if (copies && (i == 0 || is_last)) {
-            y->embed_bytes = matrix_bytes(m, &myth_slots_model[MYTH_SLOT_EMBED], 0);
-            matrices += y->embed_bytes;
-        }
-        p->buf[MYTH_BUF_norms] = 4 * norms;
+        if (copies && is_first)
+            matrices += y->first_bytes = matrix_bytes(m, &myth_slots_model[MYTH_SLOT_EMBED], 0) + model_bytes(y, m, MYTH_AT_FIRST, false);
+        if (copies && is_last)
+            matrices += y->last_bytes = (is_first ? 0 : matrix_bytes(m, &myth_slots_model[MYTH_SLOT_EMBED], 0)) + model_bytes(y, m, MYTH_AT_LAST, false);
+        p->buf[MYTH_BUF_norms] = norms;
         p->own_class[MYTH_MEM_WEIGHTS] += matrices;
         if (is_random && !p->is_host)
             y->host[MYTH_HOST_load] = LOAD_BYTES;
     }
     for (uint32_t i = 0; i < myth_weights_n_tensor(m->weights) && y->host[MYTH_HOST_load]; i++) {        /* a row at least */
         const myth_tensor *t = myth_weights_at(m->weights, i);
-        uint64_t row = t->n_dim == 2 ? myth_row_bytes(t->dtype, t->dim[1]) : 0;
+        uint64_t row = t->n_dim > 1 ? myth_row_bytes(t->dtype, t->dim[t->n_dim - 1]) : 0;
         if (y->host[MYTH_HOST_load] < row)
             y->host[MYTH_HOST_load] = row;
     }
@@ -337,17 +381,22 @@ static myth_status size_capture(myth_layout *y, const myth_config *c, myth_error
 static void size_step(const myth_layout *y, myth_layout_part *p, const myth_config *c)
 {
     const myth_engine_opts *o = &y->opts;
-    uint64_t rows = o->n_ubatch, d = c->d_model, hd = c->max_head_dim, q = c->n_head * hd, kv = c->max_head_kv * hd;
+    uint64_t rows = o->n_ubatch, d = c->d_model, q = c->max_q, kv = c->max_kv, ple = (uint64_t)c->n_layer * c->n_ple;
+    bool is_shared = c->first_shared < p->layer1;
     uint64_t *b = p->buf;
     b[MYTH_BUF_x] = b[MYTH_BUF_branch] = b[MYTH_BUF_xn] = rows * d * 4;
     b[MYTH_BUF_qkv] = rows * (q + 2 * kv) * 4;
     b[MYTH_BUF_q] = b[MYTH_BUF_o] = rows * q * 4;
     b[MYTH_BUF_up] = b[MYTH_BUF_h] = rows * c->max_ff * 4;
-    b[MYTH_BUF_k_new] = rows * c->max_head_kv * myth_row_bytes(o->type_k, hd);
-    b[MYTH_BUF_v_new] = rows * c->max_head_kv * myth_row_bytes(o->type_v, hd);
-    b[MYTH_BUF_rope_global] = rows * hd * 4;
-    b[MYTH_BUF_rope_local] = c->window ? rows * hd * 4 : 0;
-    b[MYTH_BUF_index] = 4 * ((y->n_capture ? 6 : 4) * rows + (uint64_t)y->n_run * MYTH_RUN_WIDTH);
+    b[MYTH_BUF_k_new] = rows * myth_row_bytes(o->type_k, kv);
+    b[MYTH_BUF_v_new] = rows * myth_row_bytes(o->type_v, kv);
+    b[MYTH_BUF_k_shared] = is_shared ? 2 * b[MYTH_BUF_k_new] : 0;
+    b[MYTH_BUF_v_shared] = is_shared ? 2 * b[MYTH_BUF_v_new] : 0;
+    b[MYTH_BUF_ple] = rows * ple * 4;
+    b[MYTH_BUF_ple_rows] = y->ple_by_host && p->layer0 == 0 ? rows * ple * 4 : 0;
+    b[MYTH_BUF_rope_global] = rows * c->head_dim_global * 4;
+    b[MYTH_BUF_rope_local] = rows * c->head_dim_local * 4;
+    b[MYTH_BUF_index] = 4 * ((4 + (c->first_shared < c->n_layer ? 3 : 0) + (y->n_capture ? 2 : 0)) * rows + (uint64_t)y->n_run * MYTH_RUN_WIDTH);
     b[MYTH_BUF_table] = 8 * (uint64_t)o->n_seq * (y->n_entry + 1);
     b[MYTH_BUF_hidden] = o->want_hidden ? rows * d * 4 : 0;
 }
@@ -382,7 +431,8 @@ myth_status myth_layout_make(myth_layout *out, const myth_model *m, const myth_e
     MYTH_TRY(fill_defaults(&out->opts, m, err));
     const myth_engine_opts *o = &out->opts;
     MYTH_TRY(make_parts(out, c, err));
-    choose_offload(out);
+    choose_offload(out, c);
+    MYTH_TRY(choose_ple(out, m, err));
     size_weights(out, m);
     size_cache(out, c);
     size_offload(out, c, myth_weights_get_format(m->weights) == MYTH_FORMAT_RANDOM);
@@ -399,14 +449,16 @@ myth_status myth_layout_make(myth_layout *out, const myth_model *m, const myth_e
     out->host[MYTH_HOST_tokens] = 4 * (uint64_t)o->n_seq * o->n_ctx;
     out->host[MYTH_HOST_pages] = myth_kv_host_bytes(out);
     out->host[MYTH_HOST_step] = out->part[0].buf[MYTH_BUF_index];
-    out->host[MYTH_HOST_cross] = out->n_part > 1 ? (uint64_t)o->n_ubatch * c->d_model * 4 : 0;
+    const uint64_t ple = (uint64_t)c->n_layer * c->n_ple;
+    out->host[MYTH_HOST_cross] = out->n_part > 1 ? (uint64_t)o->n_ubatch * (c->d_model + ple) * 4 : 0;
+    out->host[MYTH_HOST_ple] = out->ple_by_host ? o->n_ubatch * ple * 4 : 0;
 
     for (uint32_t i = 0; i < out->n_part; i++) {
         myth_layout_part *p = &out->part[i];
         p->work = (myth_work_shape){
             .n_rows = o->n_ubatch, .n_logit_rows = o->n_logit_rows, .d_model = c->d_model, .d_ff = c->max_ff, .n_head = c->n_head,
             .n_head_kv = c->max_head_kv, .head_dim = c->max_head_dim, .n_vocab = c->n_vocab, .n_ctx = o->n_ctx,
-            .top_k = o->top_k, .n_record_ops = 8 + 6 * (p->layer1 - p->layer0), .n_graph = 1 };
+            .top_k = o->top_k, .n_record_ops = 8 + myth_family_get(c->family)->n_layer_ops * (p->layer1 - p->layer0), .n_graph = 1 };
         myth_class_bytes host, own;
         myth_device_opts dev = myth_layout_device(out, i);
         myth_device_plan(&host, &own, &dev, &p->work);

@@ -22,16 +22,20 @@ extern "C" {
     BUF(x,            MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, d]                                     */ \
     BUF(branch,       MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, d]                                     */ \
     BUF(xn,           MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, d]                                     */ \
-    BUF(qkv,          MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, (H + 2 KV) * hd]                        */ \
+    BUF(qkv,          MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, H * hd + 2 KV * hd]                    */ \
     BUF(q,            MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, H * hd]                                */ \
     BUF(o,            MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, H * hd]                                */ \
     BUF(up,           MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, ff]                                    */ \
     BUF(h,            MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, ff]                                    */ \
     BUF(k_new,        MYTH_MEM_ACTIVATIONS)   /* [KV, n_ubatch, hd] cache type                     */ \
     BUF(v_new,        MYTH_MEM_ACTIVATIONS)   \
-    BUF(rope_local,   MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, hd / 2, 2]                             */ \
+    BUF(k_shared,     MYTH_MEM_ACTIVATIONS)   /* [2] of k_new: local and global layers whose rows others read */ \
+    BUF(v_shared,     MYTH_MEM_ACTIVATIONS)   \
+    BUF(ple,          MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, n_layer * n_ple]: what each layer is given of each row */ \
+    BUF(ple_rows,     MYTH_MEM_ACTIVATIONS)   /* the same: rows of the table, where the host brings them  */ \
+    BUF(rope_local,   MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, hd / 2, 2] of the local layers' hd      */ \
     BUF(rope_global,  MYTH_MEM_ACTIVATIONS)   \
-    BUF(index,        MYTH_MEM_ACTIVATIONS)   /* i32: ids, pos, row_run, gather rows, runs; captured rows and their labels */ \
+    BUF(index,        MYTH_MEM_ACTIVATIONS)   /* i32: ids, pos, row_run, gather rows, runs; rows kept, their pos, row_run; captured rows and their labels */ \
     BUF(table,        MYTH_MEM_ACTIVATIONS)   /* i32: page table, then ring table                  */ \
     BUF(head_x,       MYTH_MEM_ACTIVATIONS)   /* [n_logit_rows, d]: rows that want logits, normed  */ \
     BUF(top_id,       MYTH_MEM_LOGITS)        /* [n_logit_rows, k]                                 */ \
@@ -55,7 +59,8 @@ extern "C" {
     HOST(result,      MYTH_MEM_STAGING)       /* what myth_result lends                            */ \
     HOST(run,         MYTH_MEM_STAGING)       /* i32 [MYTH_RUN_STEPS, n_seq]                       */ \
     HOST(row,         MYTH_MEM_STAGING)       /* a full row of logits or the hidden rows of a step  */ \
-    HOST(cross,       MYTH_MEM_STAGING)       /* [n_ubatch, d]: the residual on its way to the next part */ \
+    HOST(cross,       MYTH_MEM_STAGING)       /* [n_ubatch, d + n_layer * n_ple]: residual and per-layer inputs on their way to the next part */ \
+    HOST(ple,         MYTH_MEM_STAGING)       /* f32 [n_ubatch, n_layer * n_ple]: rows of the table on their way */ \
     HOST(load,        MYTH_MEM_STAGING)       /* rows of a random: model on their way to a device   */ \
     HOST(captured,    MYTH_MEM_CAPTURE)       /* u64 [n_capture_label]: rows in the sums            */
 
@@ -103,7 +108,9 @@ typedef struct {
     myth_layout_part part[MYTH_PART_MAX];
     uint32_t n_part;
     uint64_t host[MYTH_HOST_N];                         /* 0 = not taken                            */
-    uint64_t matrix[MYTH_LAYER_MAX], embed_bytes;       /* buffers of a layer's matrices, of the vocabulary's; 0 = used in place */
+    uint64_t matrix[MYTH_LAYER_MAX];                    /* buffers of a layer's matrices; 0 = used in place */
+    uint64_t first_bytes, last_bytes;                   /* of the embedding and the model's others on the first part, of the head's on the last */
+    bool ple_by_host;                                   /* rows of the per-layer embeddings are gathered by the host */
     uint64_t offloaded[MYTH_LAYER_MAX];                 /* matrices that are brought to a slot       */
     uint64_t page_bytes, ring_bytes;                    /* of all parts together                    */
     uint64_t layer_off[MYTH_LAYER_MAX];                 /* of a layer's K inside its part's page or ring */

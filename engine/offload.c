@@ -68,12 +68,12 @@ struct myth_kv_place myth_offload_place(const myth_engine *e, const myth_part *p
     uint64_t rings = 8 * (uint64_t)y->opts.n_seq * y->n_entry;
     uint32_t source = e->model->config.layer[l].kv_source;
     return (struct myth_kv_place){
-        .pool = myth_view_at(p->slot[slot_of(p, source)], 0, y->opts.type_k), .table = myth_part_view(p, MYTH_BUF_table, ring ? rings : 0, MYTH_I32),
+        .pool = myth_view_at(p->slot[slot_of(p, l)], 0, y->opts.type_k), .table = myth_part_view(p, MYTH_BUF_table, ring ? rings : 0, MYTH_I32),
         .page_bytes = myth_layout_layer_bytes(y, &e->model->config, source), .page_tok = ring ? y->ring_tok : y->page_tok,
         .n_entry = ring ? 1 : y->n_entry, .is_ring = ring };
 }
 
-/* One page or ring of layer l, to its slot or back. */
+/* One page or ring that layer l reads, its own or another layer's, to l's slot or back. */
 static void move(const myth_part *p, uint32_t l, int32_t number, bool is_back)
 {
     const myth_engine *e = p->e;
@@ -86,10 +86,13 @@ static void move(const myth_part *p, uint32_t l, int32_t number, bool is_back)
         myth_stream_write(p->stream, slot, host, bytes);
 }
 
-/* Every page with rows of the step's sequences, or after the layer those that the step wrote into. */
+/* Every page with rows of the step's sequences, or after the layer those that the step wrote into: the last reader of a source does. */
 static void move_rows(const myth_part *p, uint32_t l, bool is_back)
 {
     const myth_engine *e = p->e;
+    const myth_config *c = &e->model->config;
+    if (is_back && c->layer[c->layer[l].kv_source].kv_last != l)
+        return;
     for (uint32_t i = 0; i < e->idx.n_run; i++) {
         const int32_t *run = e->idx.runs + (size_t)i * MYTH_RUN_WIDTH;
         const myth_kv_rows *r = e->seq[run[MYTH_RUN_SLOT]].kv;

@@ -49,12 +49,12 @@ static void step(myth_run *run, uint32_t k)
     const myth_run_opts *o = &run->o;
     myth_step *st = &p->step;
     uint32_t rows = e->y.opts.n_logit_rows;
-    st->n_rows = st->n_run = o->n_seq;
+    st->n_rows = st->n_run = st->n_keep = o->n_seq;
     st->is_decode = true;
     st->capture = NULL;
     myth_forward_run_layers(e, p);
     myth_view x = myth_part_view(p, MYTH_BUF_head_x, 0, MYTH_F32);
-    myth_forward_gather(e, p, x, e->w->output_norm, st->pend, st->w_post, o->n_seq);
+    myth_forward_gather(e, p, x, e->w->output_norm, o->n_seq);
     struct myth_head_topk_args head = {
         .x = x, .w = e->w->head, .n_rows = o->n_seq, .dim = c->d_model, .n_vocab = e->n_vocab_choice, .n_total = c->n_vocab,
         .k = k, .softcap = c->final_softcap, .is_decode = true,

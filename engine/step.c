@@ -1,5 +1,29 @@
-/* step.c - attention and feed-forward as ops: five launches a layer, plus the merge of new rows into the cache. */
+/* step.c - attention and feed-forward as ops: five launches a layer, plus the merge of new rows into the cache; the step made narrow. */
 #include "step.h"
+
+void myth_step_rope(myth_step *st)
+{
+    const myth_config *c = st->c;
+    if (c->head_dim_global)
+        myth_rope_table(st->s, &(struct myth_rope_table_args){
+            .table = st->rope_global, .pos = st->pos, .n_rows = st->n_rows, .head_dim = c->head_dim_global, .n_pair = c->rope_pairs_global,
+            .base = c->rope_base_global, .factor = c->rope_factor_global });
+    if (c->head_dim_local)
+        myth_rope_table(st->s, &(struct myth_rope_table_args){
+            .table = st->rope_local, .pos = st->pos, .n_rows = st->n_rows, .head_dim = c->head_dim_local, .n_pair = c->head_dim_local / 2,
+            .base = c->rope_base_local, .factor = 1.0 });
+}
+
+/* The new rows of layer `source` from the scratch into the cache. */
+static void merge(myth_step *st, uint32_t source)
+{
+    const myth_layer_config *lc = &st->c->layer[source];
+    const bool is_shared = lc->kv_last != source;
+    myth_kv_merge(st->s, &(struct myth_kv_merge_args){
+        .k_new = is_shared ? st->k_shared[lc->is_global] : st->k_new, .v_new = is_shared ? st->v_shared[lc->is_global] : st->v_new,
+        .runs = st->runs, .kv = st->kv[lc->kv_last],
+        .n_run = st->n_run, .cap_rows = st->cap_rows, .n_head_kv = lc->n_head_kv, .head_dim = lc->head_dim });
+}
 
 void myth_step_attention(myth_step *st, uint32_t l, float attn_softcap)
 {
@@ -9,30 +33,34 @@ void myth_step_attention(myth_step *st, uint32_t l, float attn_softcap)
     if (st->before_layer)
         st->before_layer(st->owner, l);
 
+    const uint32_t source = lc->kv_source;
+    const bool owns = source == l, is_last = c->layer[source].kv_last == l, is_shared = c->layer[source].kv_last != source;
+    const myth_view k_new = is_shared ? st->k_shared[lc->is_global] : st->k_new, v_new = is_shared ? st->v_shared[lc->is_global] : st->v_new;
+
     myth_norm_qkv_rope_store(st->s, &(struct myth_norm_qkv_rope_store_args){
-        .x = st->x, .pend = st->pend, .w_post = st->w_post, .w_in = w->attn_norm,
-        .w_q = w->w_q, .w_k = w->w_k, .w_v = w->w_v, .n_q = w->q_norm, .n_k = w->k_norm,
+        .x = st->x, .pend = st->pend, .w_post = st->w_post, .x_scale = st->x_scale, .w_in = w->attn_norm,
+        .w_q = w->w_q, .w_k = w->w_k, .w_v = w->w_v, .n_q = w->q_norm, .n_k = w->k_norm,      /* of a layer that reads another's: w_k, w_v not given */
         .rope = lc->is_global ? st->rope_global : st->rope_local,
-        .xn = st->xn, .qkv = st->qkv, .q = st->q, .k_new = st->k_new, .v_new = st->v_new,
+        .xn = st->xn, .qkv = st->qkv, .q = st->q, .k_new = owns ? k_new : (myth_view){ 0 }, .v_new = owns ? v_new : (myth_view){ 0 },
         .n_rows = st->n_rows, .cap_rows = st->cap_rows, .dim = c->d_model,
         .n_head = c->n_head, .n_head_kv = lc->n_head_kv, .head_dim = lc->head_dim,
-        .eps = c->eps, .q_scale = c->attn_scale, .is_decode = st->is_decode });
+        .eps = c->eps, .q_scale = c->attn_scale, .has_v_norm = c->has_v_norm, .is_decode = st->is_decode });
+    st->x_scale = 0.0f;
 
     const struct myth_attn_args attn = {
-        .o = st->o, .q = st->q, .k_new = st->k_new, .v_new = st->v_new,
+        .o = st->o, .q = st->q, .k_new = k_new, .v_new = v_new,
         .runs = st->runs, .row_run = st->row_run, .pos = st->pos, .kv = st->kv[l],
         .n_rows = st->n_rows, .cap_rows = st->cap_rows,
         .n_head = c->n_head, .n_head_kv = lc->n_head_kv, .head_dim = lc->head_dim,
         .window = lc->is_global ? 0 : st->kv[l].page_tok, /* what a ring holds: the window, or a shorter context */
         .n_after = !c->is_bidirectional ? 0 : lc->is_global ? UINT32_MAX : c->window - 1,
-        .softcap = attn_softcap, .merges = st->is_decode };
+        .softcap = attn_softcap, .merges = st->is_decode && is_last };
     if (st->is_decode) {
         myth_attn_decode(st->s, &attn);
     } else {
         myth_attn_prefill(st->s, &attn);
-        myth_kv_merge(st->s, &(struct myth_kv_merge_args){         /* after the last reader: a ring holds no spare rows */
-            .k_new = st->k_new, .v_new = st->v_new, .runs = st->runs, .kv = st->kv[l],
-            .n_run = st->n_run, .cap_rows = st->cap_rows, .n_head_kv = lc->n_head_kv, .head_dim = lc->head_dim });
+        if (is_last)                                               /* the last reader: a ring holds no spare rows */
+            merge(st, source);
     }
 
     myth_proj(st->s, &(struct myth_proj_args){
@@ -47,9 +75,10 @@ void myth_step_ffn(myth_step *st, uint32_t l)
     uint32_t d_ff = c->layer[l].d_ff;
 
     myth_norm_ffn_geglu(st->s, &(struct myth_norm_ffn_geglu_args){
-        .x = st->x, .pend = st->pend, .w_post = st->w_post, .w = w->ffn_norm,
+        .x = st->x, .pend = st->pend, .w_post = st->w_post, .x_scale = st->x_scale, .w = w->ffn_norm,
         .w_gate = w->w_gate, .w_up = w->w_up, .xn = st->xn, .up = st->up, .h = st->h,
         .n_rows = st->n_rows, .dim = c->d_model, .d_ff = d_ff, .eps = c->eps, .is_decode = st->is_decode });
+    st->x_scale = 0.0f;
 
     myth_proj(st->s, &(struct myth_proj_args){
         .y = st->branch, .x = st->h, .w = w->w_down, .n_rows = st->n_rows,
@@ -59,5 +88,38 @@ void myth_step_ffn(myth_step *st, uint32_t l)
 void myth_step_captured(myth_step *st, uint32_t layer)
 {
     if (st->capture)
-        st->capture(st->user, layer, st->pend, st->w_post);
+        st->capture(st->user, layer);
+}
+
+bool myth_step_narrow(myth_step *st, uint32_t l)
+{
+    const myth_config *c = st->c;
+    const uint32_t n = st->n_keep;
+    if (l != c->first_shared || n == st->n_rows)
+        return true;
+    if (n == 0) {                                                  /* the sources' rows still go to the cache */
+        for (uint32_t k = 0; k < l; k++)
+            if (c->layer[k].kv_last >= l && k >= st->layer0)
+                merge(st, k);
+        return false;
+    }
+    myth_gather_norm(st->s, &(struct myth_gather_norm_args){
+        .y = st->xn, .x = st->x, .pend = st->pend, .w_post = st->w_post, .x_scale = st->x_scale, .rows = st->keep_rows,
+        .n_gather = n, .dim = c->d_model, .eps = c->eps });
+    myth_copy(st->s, &(struct myth_copy_args){ .dst = st->x, .src = st->xn, .bytes = 4 * (uint64_t)n * c->d_model });
+    for (uint32_t i = 0; i < n && c->n_ple; i++) {                 /* a row goes where a dropped one was, or stays */
+        const uint64_t row = 4 * (uint64_t)c->n_layer * c->n_ple;
+        myth_view to = st->ple, from = st->ple;
+        to.off += i * row;
+        from.off += (uint32_t)st->keep[i] * row;
+        if (to.off != from.off)
+            myth_copy(st->s, &(struct myth_copy_args){ .dst = to, .src = from, .bytes = row });
+    }
+    st->n_rows = n;
+    st->pos = st->keep_pos;
+    st->row_run = st->keep_row_run;
+    myth_step_rope(st);
+    st->pend = st->w_post = (myth_view){ 0 };
+    st->x_scale = 0.0f;
+    return true;
 }

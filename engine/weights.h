@@ -74,6 +74,9 @@ myth_status myth_weights_check(const myth_weights *w, myth_error *err);
 /* The seed of element i of tensor `name` in a random: model: see weights_random.c; fills n elements from `first` on, as dtype. */
 myth_status myth_weights_random_fill(const myth_weights *w, const myth_tensor *t, uint64_t first, uint64_t n, void *dst, myth_error *err);
 
+/* Row `row` of a matrix of a random: model, as floats of its type. */
+myth_status myth_weights_random_row(const myth_weights *w, const myth_tensor *t, uint64_t row, float *dst, myth_error *err);
+
 /* What the ledger holds for an open w; both the same at levels HEADER and DATA, so a plan made from headers is right for the run.
  * booked: class OTHER. mapped: whole files of the tensors, class WEIGHTS_MAPPED, or WEIGHTS when they are read (pread, level DATA). For
  * files whose tensor bytes are cut off, mapped is what the complete files have. */

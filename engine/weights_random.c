@@ -5,7 +5,7 @@
  *     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9;  z = (z ^ z >> 27) * 0x94D049BB133111EB;  z ^= z >> 31          (splitmix64)
  *     n = sum of the four 16-bit quarters of z - 131070                                    (about normal, sd 37837)
  *     value = f32(n) * f32(sd / 37837.2) + mean
- * Matrices: sd 1 / sqrt(row length), mean 0. Norms, in the form of GGUF: mean 1, sd 0.1, always f32. So the residual stream,
+ * Matrices: sd 1 / sqrt(row length), mean 0 (AltUp's coefficients, rows of 4: 0.05). Norms, in the form of GGUF: mean 1, sd 0.1, always f32. So the residual stream,
  * the scores and the logits stay near unit size. Tensors and facts are named as in GGUF.
  * Threads  a large span is filled by as many as there are processors, 16 at most                                                   */
 #include "weights_impl.h"
@@ -23,28 +23,47 @@
 typedef struct {
     const char *name, *family;
     uint32_t n_layer, d_model, n_head, n_head_kv, head_dim, d_ff, n_vocab, window, n_ctx, rope_factor;
+    /* Gemma 3n and 4 */
+    uint32_t n_kv_global, head_dim_global;            /* of global layers                        */
+    uint32_t period, n_shared, n_ple;
+    uint32_t n_expert, n_used, d_ff_expert;
+    bool k_is_v, is_wide;                             /* global layers have no value projection; shared layers are twice as wide */
 } shape;
 
 static const char ENCODER[] = "gemma-embedding";               /* Gemma 3's layers, seeing both ways */
 
+#define NEITHER 0, 0, 0, 0, 0, 0, 0, 0, false, false
+
 static const shape shapes[] = {
     /* name           family     L   d     H   KV  hd   ff     vocab   window ctx     rope */
-    { "gemma-2b",     "gemma",  18, 2048,  8,  1, 256, 16384, 256000,    0,   8192, 0 },
-    { "gemma-7b",     "gemma",  28, 3072, 16, 16, 256, 24576, 256000,    0,   8192, 0 },
-    { "gemma2-2b",    "gemma2", 26, 2304,  8,  4, 256,  9216, 256000, 4096,   8192, 0 },
-    { "gemma2-9b",    "gemma2", 42, 3584, 16,  8, 256, 14336, 256000, 4096,   8192, 0 },
-    { "gemma2-27b",   "gemma2", 46, 4608, 32, 16, 128, 36864, 256000, 4096,   8192, 0 },
-    { "gemma3-270m",  "gemma3", 18,  640,  4,  1, 256,  2048, 262144,  512,  32768, 0 },
-    { "gemma3-1b",    "gemma3", 26, 1152,  4,  1, 256,  6912, 262144,  512,  32768, 0 },
-    { "gemma3-4b",    "gemma3", 34, 2560,  8,  4, 256, 10240, 262144, 1024, 131072, 8 },
-    { "gemma3-12b",   "gemma3", 48, 3840, 16,  8, 256, 15360, 262144, 1024, 131072, 8 },
-    { "gemma3-27b",   "gemma3", 62, 5376, 32, 16, 128, 21504, 262144, 1024, 131072, 8 },
-    { "embeddinggemma-300m", "gemma-embedding", 24, 768, 3, 1, 256, 1152, 262144, 512, 2048, 0 },      /* without its dense layers */
+    { "gemma-2b",     "gemma",  18, 2048,  8,  1, 256, 16384, 256000,    0,   8192, 0, NEITHER },
+    { "gemma-7b",     "gemma",  28, 3072, 16, 16, 256, 24576, 256000,    0,   8192, 0, NEITHER },
+    { "gemma2-2b",    "gemma2", 26, 2304,  8,  4, 256,  9216, 256000, 4096,   8192, 0, NEITHER },
+    { "gemma2-9b",    "gemma2", 42, 3584, 16,  8, 256, 14336, 256000, 4096,   8192, 0, NEITHER },
+    { "gemma2-27b",   "gemma2", 46, 4608, 32, 16, 128, 36864, 256000, 4096,   8192, 0, NEITHER },
+    { "gemma3-270m",  "gemma3", 18,  640,  4,  1, 256,  2048, 262144,  512,  32768, 0, NEITHER },
+    { "gemma3-1b",    "gemma3", 26, 1152,  4,  1, 256,  6912, 262144,  512,  32768, 0, NEITHER },
+    { "gemma3-4b",    "gemma3", 34, 2560,  8,  4, 256, 10240, 262144, 1024, 131072, 8, NEITHER },
+    { "gemma3-12b",   "gemma3", 48, 3840, 16,  8, 256, 15360, 262144, 1024, 131072, 8, NEITHER },
+    { "gemma3-27b",   "gemma3", 62, 5376, 32, 16, 128, 21504, 262144, 1024, 131072, 8, NEITHER },
+    { "embeddinggemma-300m", "gemma-embedding", 24, 768, 3, 1, 256, 1152, 262144, 512, 2048, 0, NEITHER },      /* without its dense layers */
+    /*                                                                                 global: KV hd   every shared PLE  experts */
+    { "gemma3n-e2b",  "gemma3n", 30, 2048, 8,  2, 256,  8192, 262144,  512,  32768, 0,  2, 256, 5, 10, 256,   0, 0,   0, false, false },
+    { "gemma3n-e4b",  "gemma3n", 35, 2048, 8,  2, 256, 16384, 262144,  512,  32768, 0,  2, 256, 5, 15, 256,   0, 0,   0, false, false },
+    { "gemma4-e2b",   "gemma4", 35, 1536,  8,  1, 256,  6144, 262144,  512, 131072, 0,  1, 512, 5, 20, 256,   0, 0,   0, false, true },
+    { "gemma4-e4b",   "gemma4", 42, 2560,  8,  2, 256, 10240, 262144,  512, 131072, 0,  2, 512, 6, 18, 256,   0, 0,   0, false, false },
+    { "gemma4-12b",   "gemma4", 48, 3840, 16,  8, 256, 15360, 262144, 1024, 262144, 0,  1, 512, 6,  0,   0,   0, 0,   0, true,  false },
+    { "gemma4-26b-a4b", "gemma4", 30, 2816, 16, 8, 256, 2112, 262144, 1024, 262144, 0,  2, 512, 6,  0,   0, 128, 8, 704, true,  false },
+    { "gemma4-31b",   "gemma4", 60, 5376, 32, 16, 256, 21504, 262144, 1024, 262144, 0,  4, 512, 6,  0,   0,   0, 0,   0, true,  false },
     /* every feature at a size for tests */
-    { "gemma1-tiny",  "gemma",   3,   64,  4,  1,  32,   128,    512,    0,   8192, 0 },
-    { "gemma2-tiny",  "gemma2",  4,   64,  4,  2,  32,   128,    512,    8,   8192, 0 },
-    { "gemma3-tiny",  "gemma3",  7,   64,  4,  2,  32,   128,    512,    8,  32768, 8 },
-    { "embeddinggemma-tiny", "gemma-embedding", 7, 64, 4, 2, 32, 128, 512, 16, 256, 0 },
+    { "gemma1-tiny",  "gemma",   3,   64,  4,  1,  32,   128,    512,    0,   8192, 0, NEITHER },
+    { "gemma2-tiny",  "gemma2",  4,   64,  4,  2,  32,   128,    512,    8,   8192, 0, NEITHER },
+    { "gemma3-tiny",  "gemma3",  7,   64,  4,  2,  32,   128,    512,    8,  32768, 8, NEITHER },
+    { "embeddinggemma-tiny", "gemma-embedding", 7, 64, 4, 2, 32, 128, 512, 16, 256, 0, NEITHER },
+    { "gemma3n-tiny", "gemma3n", 7,   64,  4,  2,  32,   192,    512,    8,   8192, 0,  2,  32, 2,  3,  32,   0, 0,   0, false, false },
+    { "gemma4-tiny",  "gemma4",  6,   64,  4,  2,  32,   128,    512,    8,   8192, 0,  1,  64, 3,  0,   0,   0, 0,   0, true,  false },
+    { "gemma4-e-tiny", "gemma4", 8,   64,  4,  1,  32,   128,    512,    8,   8192, 0,  1,  64, 2,  4,  32,   0, 0,   0, false, true },
+    { "gemma4-moe-tiny", "gemma4", 4, 64,  4,  2,  32,    96,    512,    8,   8192, 0,  1,  64, 2,  0,   0,   8, 2,  32, true,  false },
 };
 
 /* ---- facts ---- */
@@ -77,77 +96,127 @@ static bool put_str(myth_weights *w, const char *family, const char *key, const 
     return put(w, family, key, (myth_meta_value){ .type = MYTH_META_STRING, .v.s = { text, strlen(text) } });
 }
 
+static uint32_t ff_of(const shape *s, uint32_t l) { return s->d_ff * (s->is_wide && l >= s->n_layer - s->n_shared ? 2 : 1); }
+static uint32_t kv_of(const shape *s, uint32_t l) { return (l + 1) % s->period == 0 ? s->n_kv_global : s->n_head_kv; }
+
+enum { GGUF_U32 = 4 };
+
+/* One number for each layer, packed as in GGUF. */
+static bool put_list(myth_weights *w, const char *family, const char *key, const shape *s, uint32_t (*of)(const shape *, uint32_t))
+{
+    char *items = myth_meta_take(w->meta, 4 * (uint64_t)s->n_layer);
+    if (!items)
+        return false;
+    for (uint32_t i = 0; i < 4 * s->n_layer; i++)
+        items[i] = (char)(of(s, i / 4) >> 8 * (i % 4));
+    return put(w, family, key, (myth_meta_value){ .type = MYTH_META_ARRAY, .elem = MYTH_META_UINT, .count = s->n_layer, .raw_type = GGUF_U32,
+                                                  .raw = (const unsigned char *)items, .raw_bytes = 4 * (uint64_t)s->n_layer });
+}
+
 static myth_status make_facts(myth_weights *w, const shape *s, myth_error *err)
 {
-    const myth_meta_size size = { .n_value = 24, .n_byte = 24 * 64 };
+    const myth_meta_size size = { .n_value = 40, .n_byte = 40 * 64 + s->n_layer * 8 };
     const char *f = s->family;
     myth_status st = myth_meta_open(&w->meta, w->mem, &size, err);
     if (st != MYTH_OK)
         return st;
+    const uint32_t wide = s->head_dim_global ? s->head_dim_global : s->head_dim;
     bool ok = put_str(w, NULL, "general.architecture", f) && put_str(w, NULL, "general.name", w->name) &&
               put_u32(w, f, "block_count", s->n_layer) && put_u32(w, f, "context_length", s->n_ctx) &&
-              put_u32(w, f, "embedding_length", s->d_model) && put_u32(w, f, "feed_forward_length", s->d_ff) &&
-              put_u32(w, f, "attention.head_count", s->n_head) && put_u32(w, f, "attention.head_count_kv", s->n_head_kv) &&
-              put_u32(w, f, "attention.key_length", s->head_dim) && put_u32(w, f, "attention.value_length", s->head_dim) &&
+              put_u32(w, f, "embedding_length", s->d_model) && put_u32(w, f, "attention.head_count", s->n_head) &&
+              put_u32(w, f, "attention.key_length", wide) && put_u32(w, f, "attention.value_length", wide) &&
               put_f64(w, f, "attention.layer_norm_rms_epsilon", 1e-6) && put_u32(w, f, "vocab_size", s->n_vocab);
+    if (s->is_wide)
+        ok = ok && put_list(w, f, "feed_forward_length", s, ff_of);
+    else
+        ok = ok && put_u32(w, f, "feed_forward_length", s->d_ff);
+    if (s->n_kv_global && s->n_kv_global != s->n_head_kv)
+        ok = ok && put_list(w, f, "attention.head_count_kv", s, kv_of);
+    else
+        ok = ok && put_u32(w, f, "attention.head_count_kv", s->n_head_kv);
     if (s->window)
         ok = ok && put_u32(w, f, "attention.sliding_window", s->window);
-    if (strcmp(f, "gemma3") == 0 || strcmp(f, ENCODER) == 0)
+    if (s->period)
+        ok = ok && put_u32(w, f, "attention.sliding_window_pattern", s->period) && put_u32(w, f, "attention.shared_kv_layers", s->n_shared) &&
+             put_u32(w, f, "embedding_length_per_layer_input", s->n_ple);
+    if (strcmp(f, "gemma4") == 0)
+        ok = ok && put_u32(w, f, "attention.key_length_swa", s->head_dim) && put_u32(w, f, "attention.value_length_swa", s->head_dim);
+    if (s->n_expert)
+        ok = ok && put_u32(w, f, "expert_count", s->n_expert) && put_u32(w, f, "expert_used_count", s->n_used) &&
+             put_u32(w, f, "expert_feed_forward_length", s->d_ff_expert);
+    if (strcmp(f, "gemma3") == 0 || strcmp(f, ENCODER) == 0 || s->period)
         ok = ok && put_f64(w, f, "rope.freq_base", 1e6);
     if (s->rope_factor)
         ok = ok && put_str(w, f, "rope.scaling.type", "linear") && put_f64(w, f, "rope.scaling.factor", s->rope_factor);
     if (strcmp(f, "gemma2") == 0)
-        ok = ok && put_f64(w, f, "attn_logit_softcapping", 50) && put_f64(w, f, "final_logit_softcapping", 30);
+        ok = ok && put_f64(w, f, "attn_logit_softcapping", 50);
+    if (strcmp(f, "gemma2") == 0 || s->period)
+        ok = ok && put_f64(w, f, "final_logit_softcapping", 30);
     return ok ? MYTH_OK : myth_fail(err, MYTH_EFULL, "%s: more facts than planned", w->name);
 }
 
 /* ---- tensors ---- */
 
-static myth_status add_slot(myth_weights *w, const shape *s, const myth_slot *slot, int layer, myth_dtype type, myth_error *err)
+static myth_status add_slot(myth_weights *w, const myth_config *c, const myth_slot *slot, uint32_t layer, myth_dtype type, myth_error *err)
 {
-    char name[MYTH_TENSOR_NAME_MAX + 1];
-    const uint64_t size[] = {
-        [MYTH_DIM_D] = s->d_model, [MYTH_DIM_Q] = (uint64_t)s->n_head * s->head_dim, [MYTH_DIM_KV] = (uint64_t)s->n_head_kv * s->head_dim,
-        [MYTH_DIM_FF] = s->d_ff,   [MYTH_DIM_HEAD] = s->head_dim,                    [MYTH_DIM_VOCAB] = s->n_vocab, [MYTH_DIM_ONE] = 1,
-    };
-    int n = layer < 0 ? snprintf(name, sizeof(name), "%s", slot->gguf) : snprintf(name, sizeof(name), "blk.%d.%s", layer, slot->gguf);
-    bool is_norm = slot->cols == MYTH_DIM_ONE;
-    myth_tensor *t = myth_dir_add(w, name, (size_t)n);
+    char hf[MYTH_SLOT_NAME_MAX], name[MYTH_SLOT_NAME_MAX];
+    const bool is_vector = slot->cols == MYTH_DIM_ONE;
+    if (slot->is_part && slot->part > 0)
+        return MYTH_OK;                                            /* all parts are one tensor */
+    myth_slot_names(hf, name, slot, layer);
+    myth_tensor *t = myth_dir_add(w, name, strlen(name));
     if (!t)
         return myth_fail(err, MYTH_EFULL, "%s: more tensors than planned", w->name);
-    t->dtype = is_norm ? MYTH_F32 : type;
-    t->n_dim = is_norm ? 1 : 2;
-    t->dim[0] = size[slot->rows];
-    t->dim[1] = is_norm ? 1 : size[slot->cols];
-    t->dim[2] = t->dim[3] = 1;
+    t->dtype = is_vector || slot->form == MYTH_FORM_F32 || slot->form == MYTH_FORM_CLIPPED ? MYTH_F32 : type;
+    t->dim[0] = t->dim[1] = t->dim[2] = t->dim[3] = 1;
+    t->n_dim = 0;
+    if (slot->is_part || slot->stack != MYTH_DIM_ONE)
+        t->dim[t->n_dim++] = slot->is_part ? c->n_altup - 1 : myth_slot_size(c, layer, slot->stack);
+    t->dim[t->n_dim++] = myth_slot_size(c, layer, slot->rows);
+    if (!is_vector)
+        t->dim[t->n_dim++] = myth_slot_size(c, layer, slot->cols);
+    if (t->dim[t->n_dim - 1] % myth_dtype_block(t->dtype))
+        t->dtype = MYTH_F16;                                       /* as the converter does it */
     return myth_dir_size(t, w->name, err);
 }
 
+/* The facts say the shapes of all tensors, but for what only their absence would. */
 static myth_status make_tensors(myth_weights *w, const shape *s, myth_dtype type, myth_error *err)
 {
-    const myth_slot *slots = NULL;
-    uint64_t n_slot = 0;
-    for (int f = 0; f < MYTH_FAMILY_N; f++)
-        if (strcmp(myth_family_get((myth_family_id)f)->name, strcmp(s->family, ENCODER) == 0 ? "gemma3" : s->family) == 0)
-            slots = myth_family_get((myth_family_id)f)->slots;
-    while (slots[n_slot].gguf)
-        n_slot++;
-    const uint64_t n_tensor = 2 + n_slot * s->n_layer;
+    myth_config *c = myth_alloc(w->mem, MYTH_MEM_OTHER, "config", sizeof *c);
+    uint64_t n_tensor = 0;
     myth_status st = MYTH_OK;
+    if (!c)
+        return myth_fail(err, MYTH_ENOMEM, "%s: %zu bytes", w->name, sizeof *c);
+    MYTH_TRY(myth_config_read(c, w, err));
+    for (uint32_t l = 0; l < c->n_layer; l++)
+        c->layer[l].k_is_v = s->k_is_v && c->layer[l].is_global;
+    if (c->n_ple)
+        c->n_ple_vocab = c->n_vocab;
+    for (myth_slot_iter it = { 0 }; myth_slot_next(&it, c);)
+        n_tensor++;
     MYTH_TRY(myth_dir_open(w, n_tensor, n_tensor * 48, err));
-    MYTH_TRY(add_slot(w, s, &myth_slots_model[0], -1, type, err));
-    for (uint32_t l = 0; l < s->n_layer; l++)
-        for (uint64_t i = 0; i < n_slot; i++)
-            MYTH_TRY(add_slot(w, s, &slots[i], (int)l, type, err));
-    MYTH_TRY(add_slot(w, s, &myth_slots_model[1], -1, type, err));
+    for (myth_slot_iter it = { 0 }; myth_slot_next(&it, c);)
+        MYTH_TRY(add_slot(w, c, it.slot, it.layer, type, err));
     myth_dir_finish(w);
 fail:
+    myth_free(w->mem, c);
     return st;
 }
 
 /* ---- open ---- */
 
 static bool is_word(const char *text, size_t len, const char *word) { return strlen(word) == len && memcmp(text, word, len) == 0; }
+
+static myth_status refuse_name(const char *spec, int n_name, myth_error *err)
+{
+    char list[512] = "";
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]) && n < sizeof list; i++)
+        if (!strstr(shapes[i].name, "-tiny"))
+            n += (size_t)snprintf(list + n, sizeof list - n, " %s", shapes[i].name);
+    return myth_fail(err, MYTH_EARG, "random:%.*s: sizes:%s", n_name, spec, list);
+}
 
 myth_status myth_weights_open_random(myth_weights *w, const char *spec, myth_error *err)
 {
@@ -163,8 +232,7 @@ myth_status myth_weights_open_random(myth_weights *w, const char *spec, myth_err
         if (is_word(spec, n_name, shapes[i].name))
             s = &shapes[i];
     if (!s)
-        return myth_fail(err, MYTH_EARG, "random:%.*s: sizes: gemma-2b gemma-7b gemma2-2b gemma2-9b gemma2-27b gemma3-270m gemma3-1b "
-                         "gemma3-4b gemma3-12b gemma3-27b embeddinggemma-300m gemma1-tiny gemma2-tiny gemma3-tiny embeddinggemma-tiny", (int)n_name, spec);
+        return refuse_name(spec, (int)n_name, err);
     if (n_kind < sizeof(word))
         memcpy(word, kind, n_kind);
     if (!myth_dtype_from_name(&type, word) || type == MYTH_I32)
@@ -260,8 +328,23 @@ myth_status myth_weights_random_fill(const myth_weights *w, const myth_tensor *t
         return myth_fail(err, MYTH_EARG, "%s: random values from %llu on, expected whole blocks of a random: model", t->name.text,
                          (unsigned long long)first);
     const bool is_norm = t->n_dim == 1;
-    const double sd = is_norm ? 0.1 : pow((double)t->dim[1], -0.5);
+    const uint64_t width = t->dim[t->n_dim - 1];
+    const double sd = is_norm ? 0.1 : width < 8 ? 0.05 : pow((double)width, -0.5);
     fill_spans(&(span){ .dtype = t->dtype, .z = key_of(w, t) + first * Z_STEP, .n = n, .scale = (float)(sd / 37837.2),
                         .mean = is_norm ? 1.0f : 0.0f, .out = dst });
+    return MYTH_OK;
+}
+
+myth_status myth_weights_random_row(const myth_weights *w, const myth_tensor *t, uint64_t row, float *dst, myth_error *err)
+{
+    enum { STEP = 256 };
+    unsigned char part[STEP * 4];
+    for (uint64_t i = 0, n = t->dim[1], k; i < n; i += k) {
+        k = n - i < STEP ? n - i : STEP;
+        myth_status st = myth_weights_random_fill(w, t, row * n + i, k, part, err);
+        if (st != MYTH_OK)
+            return st;
+        myth_dequant_row(t->dtype, dst + i, part, k);
+    }
     return MYTH_OK;
 }

@@ -448,9 +448,10 @@ static bool in_shape(struct check c, uint32_t n_rows, uint64_t width)
     return false;
 }
 
-static bool has_prologue(struct check c, myth_view x, myth_view pend, myth_view w_post, uint32_t n_rows, uint32_t dim)
+static bool has_prologue(struct check c, myth_view x, myth_view pend, myth_view w_post, float x_scale, uint32_t n_rows, uint32_t dim)
 {
     return (dim > 0 || refuse(c, "dim is 0")) &&
+           (x_scale == 0.0f || c.s->dev->has_x_scale || refuse(c, "the device cannot scale the residual")) &&
            has(c, "x", x, F32, n_rows, dim) &&
            has_or_none(c, "pend", pend, F32, n_rows, dim) &&
            has_or_none(c, "w_post", w_post, F32, 1, dim);
@@ -511,7 +512,7 @@ CHECK(rms_norm)
 {
     struct check c = { s, "rms_norm" };
     return in_shape(c, a->n_rows, a->dim) &&
-           has_prologue(c, a->x, a->pend, a->w_post, a->n_rows, a->dim) &&
+           has_prologue(c, a->x, a->pend, a->w_post, a->x_scale, a->n_rows, a->dim) &&
            has(c, "y", a->y, F32, a->n_rows, a->dim) &&
            has(c, "w", a->w, F32, 1, a->dim) &&
            a->n_rows;
@@ -528,39 +529,52 @@ CHECK(proj)
 }
 
 /* What norm_qkv_rope_store and its second half share: heads, rope, q and the scratch. */
-static bool has_store(struct check c, myth_view n_q, myth_view n_k, myth_view rope, myth_view qkv, myth_view q, myth_view k, myth_view v,
-                      uint32_t n_rows, uint32_t cap_rows, uint32_t n_head, uint32_t n_head_kv, uint32_t head_dim)
+static bool has_store(struct check c, const struct myth_qkv_rope_store_args *a)
 {
-    return has_heads(c, n_head, n_head_kv, head_dim) &&
-           (n_rows <= cap_rows || refuse(c, "more rows than cap_rows")) &&
-           has_or_none(c, "n_q", n_q, F32, 1, head_dim) &&
-           has_or_none(c, "n_k", n_k, F32, 1, head_dim) &&
-           has(c, "rope", rope, F32, n_rows, head_dim) &&
-           has(c, "qkv", qkv, F32, (uint64_t)n_rows * (n_head + 2ull * n_head_kv), head_dim) &&
-           has(c, "q", q, F32, (uint64_t)n_rows * n_head, head_dim) &&
-           has(c, "k_new", k, CACHE, (uint64_t)n_head_kv * cap_rows, head_dim) &&
-           has(c, "v_new", v, CACHE, (uint64_t)n_head_kv * cap_rows, head_dim);
+    const bool has_k = a->k_new.buf != NULL;
+    const uint64_t n_kv = has_k ? (uint64_t)a->n_head_kv * a->cap_rows : 0;
+    if ((!has_k || a->v_is_k || a->has_v_norm) && !c.s->dev->has_kv_forms)
+        return refuse(c, "the device has no layers without K, with K for V, or with normed V");
+    if (!has_k && (a->v_new.buf || a->n_k.buf))
+        return refuse(c, "v_new or n_k without k_new");
+    if (a->has_v_norm && a->head_dim > MYTH_V_NORM_MAX)
+        return refuse(c, "head_dim above 1024 with a norm of v");
+    return has_heads(c, a->n_head, a->n_head_kv, a->head_dim) &&
+           (a->n_rows <= a->cap_rows || refuse(c, "more rows than cap_rows")) &&
+           has_or_none(c, "n_q", a->n_q, F32, 1, a->head_dim) &&
+           has_or_none(c, "n_k", a->n_k, F32, 1, a->head_dim) &&
+           has(c, "rope", a->rope, F32, a->n_rows, a->head_dim) &&
+           has(c, "qkv", a->qkv, F32, (uint64_t)a->n_rows * (a->n_head + (has_k ? 2ull * a->n_head_kv : 0)), a->head_dim) &&
+           has(c, "q", a->q, F32, (uint64_t)a->n_rows * a->n_head, a->head_dim) &&
+           (!has_k || (has(c, "k_new", a->k_new, CACHE, n_kv, a->head_dim) && has(c, "v_new", a->v_new, CACHE, n_kv, a->head_dim)));
+}
+
+/* The second half of the fused op. */
+static struct myth_qkv_rope_store_args store_of(const struct myth_norm_qkv_rope_store_args *a)
+{
+    return (struct myth_qkv_rope_store_args){
+        .qkv = a->qkv, .n_q = a->n_q, .n_k = a->n_k, .rope = a->rope, .q = a->q, .k_new = a->k_new, .v_new = a->v_new,
+        .n_rows = a->n_rows, .cap_rows = a->cap_rows, .n_head = a->n_head, .n_head_kv = a->n_head_kv, .head_dim = a->head_dim,
+        .eps = a->eps, .q_scale = a->q_scale, .v_is_k = a->w_k.buf && !a->w_v.buf, .has_v_norm = a->has_v_norm && a->w_k.buf };
 }
 
 CHECK(norm_qkv_rope_store)
 {
     struct check c = { s, "norm_qkv_rope_store" };
-    return in_shape(c, a->n_rows, a->dim) && has_prologue(c, a->x, a->pend, a->w_post, a->n_rows, a->dim) &&
-           has_store(c, a->n_q, a->n_k, a->rope, a->qkv, a->q, a->k_new, a->v_new, a->n_rows, a->cap_rows, a->n_head, a->n_head_kv,
-                     a->head_dim) &&
+    const struct myth_qkv_rope_store_args store = store_of(a);
+    const uint64_t n_kv = (uint64_t)a->n_head_kv * a->head_dim;
+    if (!a->w_k.buf != !a->k_new.buf || (a->w_v.buf && !a->w_k.buf))
+        return refuse(c, "w_k and k_new both or neither expected, and w_v only with them");
+    return in_shape(c, a->n_rows, a->dim) && has_prologue(c, a->x, a->pend, a->w_post, a->x_scale, a->n_rows, a->dim) && has_store(c, &store) &&
            has(c, "w_in", a->w_in, F32, 1, a->dim) && has(c, "xn", a->xn, F32, a->n_rows, a->dim) &&
            has(c, "w_q", a->w_q, WEIGHT, (uint64_t)a->n_head * a->head_dim, a->dim) &&
-           has(c, "w_k", a->w_k, WEIGHT, (uint64_t)a->n_head_kv * a->head_dim, a->dim) &&
-           has(c, "w_v", a->w_v, WEIGHT, (uint64_t)a->n_head_kv * a->head_dim, a->dim) && a->n_rows;
+           has_or_none(c, "w_k", a->w_k, WEIGHT, n_kv, a->dim) && has_or_none(c, "w_v", a->w_v, WEIGHT, n_kv, a->dim) && a->n_rows;
 }
 
 CHECK(qkv_rope_store)
 {
     struct check c = { s, "qkv_rope_store" };
-    return in_shape(c, a->n_rows, 0) &&
-           has_store(c, a->n_q, a->n_k, a->rope, a->qkv, a->q, a->k_new, a->v_new, a->n_rows, a->cap_rows, a->n_head, a->n_head_kv,
-                     a->head_dim) &&
-           a->n_rows;
+    return in_shape(c, a->n_rows, 0) && has_store(c, a) && a->n_rows;
 }
 
 static bool check_attn(struct check c, const struct myth_attn_args *a)
@@ -607,7 +621,7 @@ CHECK(norm_ffn_geglu)
     struct check c = { s, "norm_ffn_geglu" };
     return in_shape(c, a->n_rows, a->dim) &&
            in_shape(c, a->n_rows, a->d_ff) &&
-           has_prologue(c, a->x, a->pend, a->w_post, a->n_rows, a->dim) &&
+           has_prologue(c, a->x, a->pend, a->w_post, a->x_scale, a->n_rows, a->dim) &&
            has(c, "w", a->w, F32, 1, a->dim) &&
            has(c, "xn", a->xn, F32, a->n_rows, a->dim) &&
            has(c, "up", a->up, F32, a->n_rows, a->d_ff) &&
@@ -631,7 +645,7 @@ CHECK(gather_norm)
 {
     struct check c = { s, "gather_norm" };
     return in_shape(c, a->n_gather, a->dim) &&
-           has_prologue(c, a->x, a->pend, a->w_post, 1, a->dim) &&
+           has_prologue(c, a->x, a->pend, a->w_post, a->x_scale, 1, a->dim) &&
            has(c, "y", a->y, F32, a->n_gather, a->dim) &&
            has_or_none(c, "w", a->w, F32, 1, a->dim) &&
            has(c, "rows", a->rows, I32, a->n_gather, 1) &&
@@ -705,7 +719,7 @@ CHECK(capture_sum)
 {
     struct check c = { s, "capture_sum" };
     return in_shape(c, a->n_gather, a->dim) &&
-           has_prologue(c, a->x, a->pend, a->w_post, 1, a->dim) &&
+           has_prologue(c, a->x, a->pend, a->w_post, a->x_scale, 1, a->dim) &&
            (a->n_label > 0 || refuse(c, "no labels")) &&
            has(c, "sum", a->sum, I32, a->n_label, 2 * (uint64_t)a->dim) &&
            has(c, "bad", a->bad, I32, 1, 1) &&
@@ -1011,27 +1025,29 @@ const char *myth_op_name(myth_op op)
 void myth_compose_norm_qkv_rope_store(myth_stream *s, const struct myth_norm_qkv_rope_store_args *a)
 {
     uint32_t n_q = a->n_head * a->head_dim, n_kv = a->n_head_kv * a->head_dim;
+    const struct myth_qkv_rope_store_args store = store_of(a);
     myth_view q = a->qkv, k = q, v = q;
     k.off = q.off + (uint64_t)a->n_rows * n_q * 4;
     v.off = k.off + (uint64_t)a->n_rows * n_kv * 4;
     myth_rms_norm(s, &(struct myth_rms_norm_args){
-        .y = a->xn, .x = a->x, .pend = a->pend, .w_post = a->w_post, .w = a->w_in, .n_rows = a->n_rows, .dim = a->dim, .eps = a->eps });
+        .y = a->xn, .x = a->x, .pend = a->pend, .w_post = a->w_post, .w = a->w_in, .n_rows = a->n_rows, .dim = a->dim, .eps = a->eps,
+        .x_scale = a->x_scale });
     myth_proj(s, &(struct myth_proj_args){
         .y = q, .x = a->xn, .w = a->w_q, .n_rows = a->n_rows, .n_in = a->dim, .n_out = n_q, .is_decode = a->is_decode });
-    myth_proj(s, &(struct myth_proj_args){
-        .y = k, .x = a->xn, .w = a->w_k, .n_rows = a->n_rows, .n_in = a->dim, .n_out = n_kv, .is_decode = a->is_decode });
-    myth_proj(s, &(struct myth_proj_args){
-        .y = v, .x = a->xn, .w = a->w_v, .n_rows = a->n_rows, .n_in = a->dim, .n_out = n_kv, .is_decode = a->is_decode });
-    myth_qkv_rope_store(s, &(struct myth_qkv_rope_store_args){
-        .qkv = a->qkv, .n_q = a->n_q, .n_k = a->n_k, .rope = a->rope, .q = a->q, .k_new = a->k_new, .v_new = a->v_new,
-        .n_rows = a->n_rows, .cap_rows = a->cap_rows, .n_head = a->n_head, .n_head_kv = a->n_head_kv, .head_dim = a->head_dim,
-        .eps = a->eps, .q_scale = a->q_scale });
+    if (a->w_k.buf)
+        myth_proj(s, &(struct myth_proj_args){
+            .y = k, .x = a->xn, .w = a->w_k, .n_rows = a->n_rows, .n_in = a->dim, .n_out = n_kv, .is_decode = a->is_decode });
+    if (a->w_v.buf)
+        myth_proj(s, &(struct myth_proj_args){
+            .y = v, .x = a->xn, .w = a->w_v, .n_rows = a->n_rows, .n_in = a->dim, .n_out = n_kv, .is_decode = a->is_decode });
+    myth_qkv_rope_store(s, &store);
 }
 
 void myth_compose_norm_ffn_geglu(myth_stream *s, const struct myth_norm_ffn_geglu_args *a)
 {
     myth_rms_norm(s, &(struct myth_rms_norm_args){
-        .y = a->xn, .x = a->x, .pend = a->pend, .w_post = a->w_post, .w = a->w, .n_rows = a->n_rows, .dim = a->dim, .eps = a->eps });
+        .y = a->xn, .x = a->x, .pend = a->pend, .w_post = a->w_post, .w = a->w, .n_rows = a->n_rows, .dim = a->dim, .eps = a->eps,
+        .x_scale = a->x_scale });
     myth_proj(s, &(struct myth_proj_args){
         .y = a->h, .x = a->xn, .w = a->w_gate, .n_rows = a->n_rows, .n_in = a->dim, .n_out = a->d_ff, .is_decode = a->is_decode });
     myth_proj(s, &(struct myth_proj_args){

@@ -45,6 +45,7 @@ struct myth_device {
     const myth_log *log;
     myth_device_counts counts;          /* the device counts its launches, device.c the rest */
     bool is_exact, is_reserved, has_trace;
+    bool has_x_scale, has_kv_forms;     /* its ops take x_scale; k_new not given, v_is_k, has_v_norm. Otherwise device.c refuses these */
     bool has_decode_merge;              /* the device's attn_decode honours `merges`; otherwise device.c puts kv_merge after it */
     void (*plain_attn_decode)(myth_stream *, const struct myth_attn_decode_args *);       /* then: the device's own */
     myth_work_shape shape;              /* as reserved */

@@ -2,8 +2,9 @@
  *
  * Shapes   row-major, [rows, width]; "rows" of a step is the number of tokens in it
  * Types    activations f32; weights any type of dtype.h, [n_out, n_in], blocks along n_in; index arrays i32
- * Prologue ops that read the residual stream take (x, pend, w_post): first x[r,:] += RMS(pend[r,:]) * w_post, or x += pend when
- *          w_post is not given, or nothing when pend is not given. x is updated in place, so each pending branch is folded once.
+ * Prologue ops that read the residual stream take (x, pend, w_post, x_scale): first x[r,:] += RMS(pend[r,:]) * w_post, or x += pend when
+ *          w_post is not given, or nothing when pend is not given; then, with a pend, x[r,:] *= x_scale unless that is 0. x is updated in
+ *          place, so each pending branch is folded once.
  * Norms    w is the effective weight, f32 (Gemma's 1 + w is formed at load); statistics in f32 or wider
  * Cache    types f32 f16 bf16 q8_0 (blocks along head_dim); K has the type of k_new, V that of v_new, in the scratch and in the cache
  * Fused    norm_qkv_rope_store = rms_norm, three proj, qkv_rope_store; norm_ffn_geglu = rms_norm, two proj, geglu: what device.c runs
@@ -11,7 +12,7 @@
  * Checks   device.c refuses (MYTH_EARG in the stream) views that do not fit their buffer, types and shapes not named here, and steps
  *          beyond the reserved work shape. An op over no rows does nothing
  * Bits     a row's result depends on its own inputs only: never on the other rows, on n_rows, on pages, rings or scratch
- * Source   architecture: Gemma 1-3 reports; transformers modeling_gemma{,2,3}.py                                                    */
+ * Source   architecture: Gemma 1-3 reports; transformers modeling_gemma{,2,3,4}.py                                                   */
 #ifndef MYTH_OPS_H
 #define MYTH_OPS_H
 
@@ -41,7 +42,7 @@ struct myth_rope_table_args {
 struct myth_rms_norm_args {
     myth_view y, x, pend, w_post, w;
     uint32_t n_rows, dim;
-    float eps;
+    float eps, x_scale;
 };
 
 /* y[r,:] = W x[r,:] */
@@ -72,7 +73,9 @@ struct myth_kv_place {
 };
 
 /* Prologue; xn = RMS(x) * w_in; q = Wq xn, k = Wk xn, v = Wv xn; per head RMS with w_q, w_k (when given); rope on q, k;
- * q times q_scale to `q`; k, v rounded to the cache type into the scratch, [kv_head][row][head_dim], row = the step's row. */
+ * q times q_scale to `q`; k, v rounded to the cache type into the scratch, [kv_head][row][head_dim], row = the step's row.
+ * Without w_v, v is what k was before its norm; with has_v_norm each head of v is normed, without a weight. Without w_k there is neither k
+ * nor v (the layer reads another's): k_new, v_new, n_k are not given, n_head_kv counts for nothing. head_dim <= 1024 with has_v_norm. */
 struct myth_norm_qkv_rope_store_args {
     myth_view x, pend, w_post, w_in;
     myth_view w_q, w_k, w_v;             /* matrices [n_head*head_dim, dim], [n_head_kv*head_dim, dim] x 2 */
@@ -81,17 +84,20 @@ struct myth_norm_qkv_rope_store_args {
     myth_view xn, qkv;                   /* scratch f32 [n_rows, dim], [n_rows, (n_head + 2 n_head_kv) * head_dim] */
     myth_view q, k_new, v_new;           /* f32 [n_rows, n_head, head_dim]; cache type [n_head_kv, cap_rows, head_dim] */
     uint32_t n_rows, cap_rows, dim, n_head, n_head_kv, head_dim;
-    float eps, q_scale;
-    bool is_decode;
+    float eps, q_scale, x_scale;
+    bool has_v_norm, is_decode;
 };
 
-/* The second half of the above, from scratch that holds q [n_rows, n_head*head_dim], then k and v [n_rows, n_head_kv*head_dim]. */
+/* The second half of the above, from scratch that holds q [n_rows, n_head*head_dim], then k and v [n_rows, n_head_kv*head_dim]. The place
+ * of v is there with v_is_k too; without k_new there are neither k nor v. */
 struct myth_qkv_rope_store_args {
     myth_view qkv, n_q, n_k, rope;
     myth_view q, k_new, v_new;
     uint32_t n_rows, cap_rows, n_head, n_head_kv, head_dim;
     float eps, q_scale;
+    bool v_is_k, has_v_norm;
 };
+enum { MYTH_V_NORM_MAX = 1024 };
 
 /* o[r, h, :] = softmax(mask(cap(q k))) v. Keys of row r at position p: 0 <= j <= p with p - j < window (window 0 = all), and with n_after
  * those of the run's own rows up to p + n_after; those before the run's POS0 come from the cache, the rest from the scratch. Keys are
@@ -121,7 +127,7 @@ struct myth_norm_ffn_geglu_args {
     myth_view w_gate, w_up;              /* [d_ff, dim] x 2                                    */
     myth_view xn, up, h;                 /* scratch f32 [n_rows, dim], [n_rows, d_ff]; f32 [n_rows, d_ff] */
     uint32_t n_rows, dim, d_ff;
-    float eps;
+    float eps, x_scale;
     bool is_decode;
 };
 
@@ -136,7 +142,7 @@ struct myth_gather_norm_args {
     myth_view y, x, pend, w_post, w;
     myth_view rows;                      /* i32 [n_gather] */
     uint32_t n_gather, dim;
-    float eps;
+    float eps, x_scale;
 };
 
 /* sum[label[i], :] += t, t = x[rows[i],:] with the prologue's addition, x unchanged; rows with label -1 are left out. A sum is a signed
@@ -149,7 +155,7 @@ struct myth_capture_sum_args {
     myth_view x, pend, w_post;
     myth_view rows, label;               /* i32 [n_gather] x 2; labels -1..n_label-1                      */
     uint32_t n_gather, dim, n_label;
-    float eps;
+    float eps, x_scale;
 };
 
 /* One record per row that wants logits. Rows of x are already final-normed. All arrays are per row. A bias of -inf forbids its id;

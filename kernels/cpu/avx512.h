@@ -65,7 +65,7 @@ AVX512_GEMV(q8) AVX512_GEMV(q4) AVX512_GEMV(bf16) AVX512_GEMV(bf16_wide) AVX512_
 
 extern const struct fast_form avx512_form_i8_gemm, avx512_form_i8_gemv, avx512_form_bf16, avx512_form_f32;
 
-void avx512_norm_row(float *y, float *x, const float *pend, const float *w_post, const float *w, uint32_t n, float eps, bool keep);
+void avx512_norm_row(float *y, float *x, const float *pend, const float *w_post, float x_scale, const float *w, uint32_t n, float eps, bool keep);
 void avx512_geglu(float *h, const float *g, const float *up, size_t n);
 void avx512_head_rope(float *dst, const float *src, const float *w, const float *rope, uint32_t head_dim, float eps, float scale);
 void avx512_row_to_f32(float *dst, const void *src, myth_dtype t, uint32_t n, float scale);

@@ -33,7 +33,7 @@ static void fold_rows(const struct job *j, uint64_t first, uint64_t from, uint64
     for (uint64_t i = from; i < to; i++) {
         uint64_t at = (uint64_t)cpu_i32(a->rows)[first + i] * a->dim;
         if (cpu_i32(a->label)[first + i] >= 0)
-            j->fold(j->folded + i * a->dim, cpu_f32(a->x) + at, cpu_f32(a->pend) + at, cpu_f32(a->w_post), NULL, a->dim, a->eps, false);
+            j->fold(j->folded + i * a->dim, cpu_f32(a->x) + at, cpu_f32(a->pend) + at, cpu_f32(a->w_post), a->x_scale, NULL, a->dim, a->eps, false);
     }
 }
 
@@ -77,10 +77,10 @@ void cpu_capture_sum(myth_stream *s, const struct myth_capture_sum_args *a, cpu_
         cpu_pool_run(j.pool, sum_task, &j);
 }
 
-static void fold_row(float *y, float *x, const float *pend, const float *w_post, const float *w, uint32_t n, float eps, bool keep)
+static void fold_row(float *y, float *x, const float *pend, const float *w_post, float x_scale, const float *w, uint32_t n, float eps, bool keep)
 {
     (void)w, (void)keep;
-    ref_fold_row(y, x, pend, w_post, n, eps);
+    ref_fold_row(y, x, pend, w_post, x_scale, n, eps);
 }
 
 void cpu_ref_capture_sum(myth_stream *s, const struct myth_capture_sum_args *a) { cpu_capture_sum(s, a, fold_row); }

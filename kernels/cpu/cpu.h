@@ -143,7 +143,7 @@ void cpu_moe_add(void *arg, int tid, int n_threads);
 void cpu_count_experts(myth_stream *s, myth_view offset, uint32_t n_expert, uint64_t bytes);
 
 /* How a level folds a row into the residual: as fast_kernels.norm_row. */
-typedef void (*cpu_fold_row)(float *y, float *x, const float *pend, const float *w_post, const float *w, uint32_t n, float eps, bool keep);
+typedef void (*cpu_fold_row)(float *y, float *x, const float *pend, const float *w_post, float x_scale, const float *w, uint32_t n, float eps, bool keep);
 /* capture_sum for every level: bound by memory, so all that differs is the fold, whose bits must be gather_norm's. */
 void cpu_capture_sum(myth_stream *s, const struct myth_capture_sum_args *a, cpu_fold_row fold);
 

@@ -68,8 +68,9 @@ struct fast_attn_block {
 
 struct fast_kernels {
     struct fast_mat mat[FAST_TYPES];
-    /* x += RMS(pend) * w_post (pend, w_post may be NULL), stored back to x when keep; y = RMS(x) * w, or x when w is NULL */
-    void (*norm_row)(float *y, float *x, const float *pend, const float *w_post, const float *w, uint32_t n, float eps, bool keep);
+    /* x = (x + RMS(pend) * w_post) * x_scale (pend, w_post may be NULL, x_scale 0: none), stored back to x when keep; y = RMS(x) * w, or x when
+     * w is NULL */
+    void (*norm_row)(float *y, float *x, const float *pend, const float *w_post, float x_scale, const float *w, uint32_t n, float eps, bool keep);
     /* h = gelu_tanh(g) * up; h may be g */
     void (*geglu)(float *h, const float *g, const float *up, size_t n);
     /* One head: dst = rope(RMS(src) * w) * scale; w NULL = no norm, rope NULL = none; dst may be src */

@@ -28,7 +28,7 @@ struct job {
     float *x, *xn;
     const float *pend, *w_post, *w_norm;
     uint32_t n_rows, n_in;
-    float eps;
+    float eps, x_scale;
     /* the rows now converted */
     const struct fast_form *form;
     unsigned char *rows, *panels;
@@ -63,7 +63,7 @@ static void make_rows(const struct job *j, uint32_t from, uint32_t to)
         uint32_t r = j->row0 + i;
         float *xn = j->xn + (size_t)r * j->n_in;
         if (j->is_fresh && j->x)
-            j->f->norm_row(xn, j->x + (size_t)r * j->n_in, j->pend ? j->pend + (size_t)r * j->n_in : NULL, j->w_post, j->w_norm, j->n_in, j->eps,
+            j->f->norm_row(xn, j->x + (size_t)r * j->n_in, j->pend ? j->pend + (size_t)r * j->n_in : NULL, j->w_post, j->x_scale, j->w_norm, j->n_in, j->eps,
                            true);
         j->form->convert(j->rows + i * j->row_bytes, xn, j->n_in);
     }
@@ -247,6 +247,12 @@ void fast_proj(myth_stream *s, const struct myth_proj_args *a, const struct fast
     run(&j);
 }
 
+/* Weights of a norm that has none. */
+#define ONES_8 1, 1, 1, 1, 1, 1, 1, 1
+#define ONES_64 ONES_8, ONES_8, ONES_8, ONES_8, ONES_8, ONES_8, ONES_8, ONES_8
+#define ONES_512 ONES_64, ONES_64, ONES_64, ONES_64, ONES_64, ONES_64, ONES_64, ONES_64
+static const float ones[MYTH_V_NORM_MAX] = { ONES_512, ONES_512 };
+
 struct store {
     const struct myth_norm_qkv_rope_store_args *a;
     const struct fast_kernels *f;
@@ -266,13 +272,18 @@ static void store_task(void *arg, int tid, int n_threads)
             size_t at = (r * a->n_head + h) * hd;
             f->head_rope(cpu_f32(a->q) + at, q + at, n_q, rope + r * hd, a->head_dim, a->eps, a->q_scale);
         }
-        for (uint32_t h = 0; h < a->n_head_kv; h++) {
+        for (uint32_t h = 0; a->k_new.buf && h < a->n_head_kv; h++) {
             size_t at = (r * a->n_head_kv + h) * hd;
             uint64_t row = (uint64_t)h * a->cap_rows + r;
-            float *head = (float *)(uintptr_t)(k + at);                         /* qkv is scratch */
+            float *head = (float *)(uintptr_t)(k + at), *val = a->w_v.buf ? (float *)(uintptr_t)(v + at) : head;      /* qkv is scratch */
+            if (a->has_v_norm) {
+                float *normed = (float *)(uintptr_t)(v + at);
+                f->norm_row(normed, val, NULL, NULL, 0.0f, ones, a->head_dim, a->eps, false);
+                val = normed;
+            }
+            f->row_from_f32((unsigned char *)cpu_ptr(a->v_new) + row * myth_row_bytes(a->v_new.dtype, hd), a->v_new.dtype, val, a->head_dim);
             f->head_rope(head, head, n_k, rope + r * hd, a->head_dim, a->eps, 1.0f);
             f->row_from_f32((unsigned char *)cpu_ptr(a->k_new) + row * myth_row_bytes(a->k_new.dtype, hd), a->k_new.dtype, head, a->head_dim);
-            f->row_from_f32((unsigned char *)cpu_ptr(a->v_new) + row * myth_row_bytes(a->v_new.dtype, hd), a->v_new.dtype, v + at, a->head_dim);
         }
     }
 }
@@ -282,10 +293,12 @@ void fast_norm_qkv_rope_store(myth_stream *s, const struct myth_norm_qkv_rope_st
     const uint32_t n_q = a->n_head * a->head_dim, n_kv = a->n_head_kv * a->head_dim;
     float *q = cpu_f32(a->qkv), *k = q + (size_t)a->n_rows * n_q, *v = k + (size_t)a->n_rows * n_kv;
     struct job j = { .d = cpu_of(s), .f = f, .x = cpu_f32(a->x), .xn = cpu_f32(a->xn), .pend = cpu_f32(a->pend), .w_post = cpu_f32(a->w_post),
-                     .w_norm = cpu_f32(a->w_in), .n_rows = a->n_rows, .n_in = a->dim, .eps = a->eps, .is_decode = a->is_decode, .n_product = 3 };
-    j.p[0] = product(f, a->w_q, a->dim, q, n_q, n_q);
-    j.p[1] = product(f, a->w_k, a->dim, k, n_kv, n_kv);
-    j.p[2] = product(f, a->w_v, a->dim, v, n_kv, n_kv);
+                     .w_norm = cpu_f32(a->w_in), .n_rows = a->n_rows, .n_in = a->dim, .eps = a->eps, .x_scale = a->x_scale, .is_decode = a->is_decode };
+    j.p[j.n_product++] = product(f, a->w_q, a->dim, q, n_q, n_q);
+    if (a->w_k.buf)
+        j.p[j.n_product++] = product(f, a->w_k, a->dim, k, n_kv, n_kv);
+    if (a->w_v.buf)
+        j.p[j.n_product++] = product(f, a->w_v, a->dim, v, n_kv, n_kv);
     run(&j);
     struct store st = { a, f };
     if (a->n_rows == 1)
@@ -297,7 +310,7 @@ void fast_norm_qkv_rope_store(myth_stream *s, const struct myth_norm_qkv_rope_st
 void fast_norm_ffn_geglu(myth_stream *s, const struct myth_norm_ffn_geglu_args *a, const struct fast_kernels *f)
 {
     struct job j = { .d = cpu_of(s), .f = f, .x = cpu_f32(a->x), .xn = cpu_f32(a->xn), .pend = cpu_f32(a->pend), .w_post = cpu_f32(a->w_post),
-                     .w_norm = cpu_f32(a->w), .n_rows = a->n_rows, .n_in = a->dim, .eps = a->eps, .is_decode = a->is_decode };
+                     .w_norm = cpu_f32(a->w), .n_rows = a->n_rows, .n_in = a->dim, .eps = a->eps, .x_scale = a->x_scale, .is_decode = a->is_decode };
     float *h = cpu_f32(a->h), *up = cpu_f32(a->up);
     j.p[0] = product(f, a->w_gate, a->dim, h, a->d_ff, a->d_ff);
     j.p[1] = product(f, a->w_up, a->dim, up, a->d_ff, a->d_ff);

@@ -43,7 +43,7 @@ static void norm_task(void *arg, int tid, int n_threads)
     cpu_split(a->n_rows, 1, tid, n_threads, &from, &to);
     for (uint64_t r = from; r < to; r++) {
         size_t at = (size_t)r * a->dim;
-        f->norm_row(cpu_f32(a->y) + at, cpu_f32(a->x) + at, pend ? pend + at : NULL, cpu_f32(a->w_post), cpu_f32(a->w), a->dim, a->eps, true);
+        f->norm_row(cpu_f32(a->y) + at, cpu_f32(a->x) + at, pend ? pend + at : NULL, cpu_f32(a->w_post), a->x_scale, cpu_f32(a->w), a->dim, a->eps, true);
     }
 }
 
@@ -71,7 +71,7 @@ static void pick_task(void *arg, int tid, int n_threads)
     cpu_split(a->n_gather, 1, tid, n_threads, &from, &to);
     for (uint64_t i = from; i < to; i++) {
         size_t at = (size_t)rows[i] * a->dim;
-        f->norm_row(cpu_f32(a->y) + i * a->dim, cpu_f32(a->x) + at, pend ? pend + at : NULL, cpu_f32(a->w_post), cpu_f32(a->w), a->dim, a->eps,
+        f->norm_row(cpu_f32(a->y) + i * a->dim, cpu_f32(a->x) + at, pend ? pend + at : NULL, cpu_f32(a->w_post), a->x_scale, cpu_f32(a->w), a->dim, a->eps,
                     false);
     }
 }

@@ -88,17 +88,18 @@ static float sum_squares(const float *x, uint32_t n)
     return v8_sum(a);
 }
 
-static void norm_row(float *y, float *x, const float *pend, const float *w_post, const float *w, uint32_t n, float eps, bool keep)
+static void norm_row(float *y, float *x, const float *pend, const float *w_post, float x_scale, const float *w, uint32_t n, float eps, bool keep)
 {
     const float *t = x;
     if (pend) {
         float *dst = keep ? x : y;
+        const v8 by = v8_set1(x_scale == 0.0f ? 1.0f : x_scale);
         v8 scale = v8_set1(w_post ? 1.0f / sqrtf(sum_squares(pend, n) / (float)n + eps) : 1.0f);
         for (uint32_t i = 0; i < n; i += 8) {
             v8 v = v8_get(pend, i, n);
             if (w_post)
                 v = v8_mul(v8_mul(v, scale), v8_get(w_post, i, n));
-            v8_put(dst, v8_add(v8_get(x, i, n), v), i, n);
+            v8_put(dst, v8_mul(v8_add(v8_get(x, i, n), v), by), i, n);
         }
         t = dst;
     }

@@ -11,7 +11,7 @@ static void gather(void *arg, int tid, int n_threads)
     for (uint64_t i = from; i < to; i++) {
         uint64_t at = (uint64_t)rows[i] * a->dim;
         float *y = cpu_f32(a->y) + i * a->dim;
-        ref_fold_row(y, x + at, pend ? pend + at : NULL, w_post, a->dim, a->eps);
+        ref_fold_row(y, x + at, pend ? pend + at : NULL, w_post, a->x_scale, a->dim, a->eps);
         if (w)
             ref_norm_row(y, y, w, a->dim, a->eps);
     }

@@ -1,9 +1,12 @@
-/* qkv_rope_store.c   q = rope(RMS(q) * n_q) * q_scale;  k = rope(RMS(k) * n_k), v: rounded to the cache type into the step's scratch
+/* qkv_rope_store.c   q = rope(RMS(q) * n_q) * q_scale;  k = rope(RMS(k) * n_k), v or RMS(v): rounded to the cache type into the step's
+ *                    scratch; v may be what k was before its norm
  *
  * Rope       pairs (i, i + head_dim / 2), as in the published Gemma weights
  * Precision  f32; k and v rounded once, by cpu_row_from_f32
  * Scratch    q, k, v lie in qkv one after the other and are worked on in place */
 #include "ref.h"
+
+#include <string.h>
 
 static void rope_row(float *x, const float *table, uint32_t head_dim)
 {
@@ -36,13 +39,17 @@ static void store(void *arg, int tid, int n_threads)
             for (uint64_t i = 0; i < hd; i++)
                 dst[i] = src[i] * a->q_scale;
         }
-        for (uint64_t h = 0; h < a->n_head_kv; h++) {
-            float *src = k + (r * a->n_head_kv + h) * hd;
+        for (uint64_t h = 0; a->k_new.buf && h < a->n_head_kv; h++) {
+            float *src = k + (r * a->n_head_kv + h) * hd, *val = v + (r * a->n_head_kv + h) * hd;
+            if (a->v_is_k)
+                memcpy(val, src, hd * sizeof *val);
+            if (a->has_v_norm)
+                ref_norm_row(val, val, NULL, a->head_dim, a->eps);
             if (n_k)
                 ref_norm_row(src, src, n_k, a->head_dim, a->eps);
             rope_row(src, rope + r * hd, a->head_dim);
             store_cache(a->k_new, h * a->cap_rows + r, src, a->head_dim);
-            store_cache(a->v_new, h * a->cap_rows + r, v + (r * a->n_head_kv + h) * hd, a->head_dim);
+            store_cache(a->v_new, h * a->cap_rows + r, val, a->head_dim);
         }
     }
 }

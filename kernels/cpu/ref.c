@@ -14,7 +14,7 @@ void ref_norm_row(float *y, const float *x, const float *w, uint32_t n, float ep
         y[i] = x[i] * scale * (w ? w[i] : 1.0f);
 }
 
-void ref_fold_row(float *y, const float *x, const float *pend, const float *w_post, uint32_t n, float eps)
+void ref_fold_row(float *y, const float *x, const float *pend, const float *w_post, float x_scale, uint32_t n, float eps)
 {
     float scale = 1.0f;
     if (pend && w_post) {
@@ -24,7 +24,7 @@ void ref_fold_row(float *y, const float *x, const float *pend, const float *w_po
         scale = (float)(1.0 / sqrt(ss / n + (double)eps));
     }
     for (uint32_t i = 0; i < n; i++)
-        y[i] = !pend ? x[i] : w_post ? x[i] + pend[i] * scale * w_post[i] : x[i] + pend[i];
+        y[i] = !pend ? x[i] : (w_post ? x[i] + pend[i] * scale * w_post[i] : x[i] + pend[i]) * (x_scale == 0.0f ? 1.0f : x_scale);
 }
 
 void ref_dot_tile(float *y, const float *x, const float *w, uint32_t n_w, uint32_t n)

@@ -21,8 +21,8 @@ enum { REF_TILE = 4 };
 
 /* y[i] = x[i] * rsqrt(mean(x^2) + eps) * w[i]; w NULL = 1. y may be x. */
 void ref_norm_row(float *y, const float *x, const float *w, uint32_t n, float eps);
-/* y = x + RMS(pend) * w_post, x + pend without w_post, x without pend. y may be x. */
-void ref_fold_row(float *y, const float *x, const float *pend, const float *w_post, uint32_t n, float eps);
+/* y = (x + RMS(pend) * w_post) * x_scale (0: none), x + pend without w_post, x without pend. y may be x. */
+void ref_fold_row(float *y, const float *x, const float *pend, const float *w_post, float x_scale, uint32_t n, float eps);
 /* y[t] = sum_i x[i] * w[t][i] for t < n_w <= REF_TILE */
 void ref_dot_tile(float *y, const float *x, const float *w, uint32_t n_w, uint32_t n);
 static inline float ref_cap(float v, float cap);

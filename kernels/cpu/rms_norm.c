@@ -1,4 +1,4 @@
-/* rms_norm.c   x[r,:] += RMS(pend[r,:]) * w_post;   y[r,:] = x[r,:] * rsqrt(mean(x[r,:]^2) + eps) * w
+/* rms_norm.c   x[r,:] = (x[r,:] + RMS(pend[r,:]) * w_post) * x_scale;   y[r,:] = x[r,:] * rsqrt(mean(x[r,:]^2) + eps) * w
  *
  * Precision  mean of squares in double, everything else f32 */
 #include "ref.h"
@@ -11,7 +11,7 @@ static void norm(void *arg, int tid, int n_threads)
     cpu_split(a->n_rows, 1, tid, n_threads, &from, &to);
     for (uint64_t r = from; r < to; r++) {
         float *x = cpu_f32(a->x) + r * a->dim;
-        ref_fold_row(x, x, pend ? pend + r * a->dim : NULL, w_post, a->dim, a->eps);
+        ref_fold_row(x, x, pend ? pend + r * a->dim : NULL, w_post, a->x_scale, a->dim, a->eps);
         ref_norm_row(cpu_f32(a->y) + r * a->dim, x, w, a->dim, a->eps);
     }
 }

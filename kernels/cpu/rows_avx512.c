@@ -1,6 +1,6 @@
 /* rows_avx512.c   what happens to one row between products: norms, forms of activations, gelu, rope, conversions, exponential sums
  *
- * Formula    norm_row: x += RMS(pend) w_post; y = RMS(x) w, RMS(t) = t rsqrt(mean t^2 + eps)
+ * Formula    norm_row: x = (x + RMS(pend) w_post) x_scale; y = RMS(x) w, RMS(t) = t rsqrt(mean t^2 + eps)
  *            geglu: g / (1 + e^(-2u)) up with u = sqrt(2 / pi) (g + 0.044715 g^3), which is 0.5 g (1 + tanh u) up
  *            head_rope: RMS(src) w, then pairs (i, i + d/2) turned by the table's (cos, sin), times scale
  *            i8: scale = max |x| / 127 of a block of 32, value = nearest(x / scale), ties to even
@@ -25,18 +25,19 @@ FAST_INLINE float sum_squares(const float *x, uint32_t n)
     return _mm512_reduce_add_ps(_mm512_add_ps(a, b));
 }
 
-void avx512_norm_row(float *y, float *x, const float *pend, const float *w_post, const float *w, uint32_t n, float eps, bool keep)
+void avx512_norm_row(float *y, float *x, const float *pend, const float *w_post, float x_scale, const float *w, uint32_t n, float eps, bool keep)
 {
     const float *t = x;
     if (pend) {
         float *dst = keep ? x : y;
+        const __m512 by = _mm512_set1_ps(x_scale == 0.0f ? 1.0f : x_scale);
         __m512 scale = _mm512_set1_ps(w_post ? 1.0f / sqrtf(sum_squares(pend, n) / (float)n + eps) : 1.0f);
         for (uint32_t i = 0; i < n; i += 16) {
             __mmask16 m = avx512_mask(n - i);
             __m512 v = _mm512_maskz_loadu_ps(m, pend + i);
             if (w_post)
                 v = _mm512_mul_ps(_mm512_mul_ps(v, scale), _mm512_maskz_loadu_ps(m, w_post + i));
-            _mm512_mask_storeu_ps(dst + i, m, _mm512_add_ps(_mm512_maskz_loadu_ps(m, x + i), v));
+            _mm512_mask_storeu_ps(dst + i, m, _mm512_mul_ps(_mm512_add_ps(_mm512_maskz_loadu_ps(m, x + i), v), by));
         }
         t = dst;
     }

@@ -32,6 +32,8 @@ static const myth_config *read_good(const char *text)
 
 /* ---- read as transformers reads them ---- */
 
+static void refuse(myth_status wanted, const char *text);
+
 static void test_defaults(void **state)
 {
     (void)state;
@@ -64,6 +66,40 @@ static void same(const myth_config *a, const char *text)
     const myth_config keep = *a;
     const myth_config *b = read_good(text);
     assert_memory_equal(&keep, b, sizeof(keep));
+}
+
+/* Gemma 4: heads of two widths in the old and the new spelling, what is shared, what has no values of its own. */
+static void test_gemma4(void **state)
+{
+    (void)state;
+#define HEAD "{\"model_type\":\"gemma4_text\",\"num_hidden_layers\":12,\"hidden_size_per_layer_input\":0,\"attention_k_eq_v\":true,"
+    const myth_config *c = read_good(HEAD "\"global_head_dim\":64,\"num_global_key_value_heads\":2}");
+    assert_int_equal(c->family, MYTH_FAMILY_GEMMA4);
+    assert_true(c->layer[5].is_global && c->layer[5].head_dim == 64 && c->layer[5].n_head_kv == 2 && c->layer[5].k_is_v);
+    assert_true(!c->layer[6].is_global && c->layer[6].head_dim == 256 && c->layer[6].n_head_kv == 4 && !c->layer[6].k_is_v);
+    assert_true(c->rope_pairs_global == 8 && c->head_dim_global == 64 && c->head_dim_local == 256 && c->max_q == 2048 && c->max_kv == 1024);
+    assert_true(c->has_v_norm && c->has_qk_norm && !c->norm_plus_one && c->attn_scale == 1 && c->n_ple == 0 && c->first_shared == 12);
+    same(c, HEAD "\"per_layer_config\":{\"05\":{\"head_dim\":64,\"num_key_value_heads\":2},\"11\":{\"num_key_value_heads\":2,\"head_dim\":64}}}");
+    same(c, HEAD "\"per_layer_config\":{\"5\":{\"head_dim\":64,\"num_key_value_heads\":2},\"11\":{\"num_key_value_heads\":2,\"head_dim\":64}},"
+                 "\"global_head_dim\":32}");
+    c = read_good(HEAD "\"per_layer_config\":{}}");
+    assert_true(c->layer[5].head_dim == 256 && c->layer[5].n_head_kv == 4);
+#undef HEAD
+    c = read_good("{\"model_type\":\"gemma4\",\"text_config\":{\"num_kv_shared_layers\":18,\"use_double_wide_mlp\":true}}");
+    assert_true(c->layer[5].head_dim == 512 && c->layer[5].n_head_kv == 4 && c->rope_pairs_global == 64 && c->n_ple == 256 && c->n_ple_vocab == 262144);
+    assert_true(c->first_shared == 12 && c->layer[29].kv_source == 11 && c->layer[28].kv_source == 10 && c->layer[11].kv_source == 11);
+    assert_true(c->layer[11].kv_last == 29 && c->layer[10].kv_last == 28 && c->layer[9].kv_last == 9);
+    assert_true(c->layer[11].d_ff == 9216 && c->layer[12].d_ff == 18432 && c->window == 512);
+    c = read_good("{\"model_type\":\"gemma4_unified_text\",\"num_hidden_layers\":4,\"layer_types\":[\"full_attention\",\"sliding_attention\","
+                  "\"sliding_attention\",\"sliding_attention\"]}");
+    assert_true(c->window == 1024 && c->n_ctx_train == 262144 && c->n_ple == 0 && c->layer[3].is_global && !c->layer[2].is_global);
+    refuse(MYTH_EFORMAT, "{\"model_type\":\"gemma4_text\",\"num_kv_shared_layers\":30}");
+    refuse(MYTH_EFORMAT, "{\"model_type\":\"gemma4_text\",\"num_kv_shared_layers\":26}");                /* no global layer to read */
+    refuse(MYTH_EFORMAT, "{\"model_type\":\"gemma4_text\",\"enable_moe_block\":true}");
+    refuse(MYTH_EFORMAT, "{\"model_type\":\"gemma4_text\",\"enable_moe_block\":true,\"num_experts\":8,\"top_k_experts\":9,\"moe_intermediate_size\":8}");
+    refuse(MYTH_EFORMAT, "{\"model_type\":\"gemma4_text\",\"per_layer_config\":{\"03\":{\"head_dim\":0}}}");
+    refuse(MYTH_EUNSUPPORTED, "{\"model_type\":\"gemma4_text\",\"per_layer_config\":{\"03\":{\"head_dim\":64}}}");  /* one local layer of many */
+    refuse(MYTH_EUNSUPPORTED, "{\"model_type\":\"gemma4_text\",\"use_bidirectional_attention\":\"all\"}");
 }
 
 static void test_spellings(void **state)
@@ -160,7 +196,7 @@ static void test_values(void **state)
 static void test_families(void **state)
 {
     (void)state;
-    static const char *const names[] = { "llama", "gemma3n", "gemma3n_text", "gemma4", "gemma4_text", "gemma4_unified", "" };
+    static const char *const names[] = { "llama", "gemma3n_text", "gemma4_assistant", "embedding_gemma2", "paligemma", "t5gemma", "" };
     for (int i = 0; i < 6; i++) {
         char text[64];
         snprintf(text, sizeof(text), "{\"model_type\":\"%s\"}", names[i]);
@@ -254,7 +290,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_defaults), cmocka_unit_test(test_spellings), cmocka_unit_test(test_json), cmocka_unit_test(test_values),
-        cmocka_unit_test(test_families), cmocka_unit_test(test_large),     cmocka_unit_test(test_meta),
+        cmocka_unit_test(test_gemma4), cmocka_unit_test(test_families), cmocka_unit_test(test_large),     cmocka_unit_test(test_meta),
     };
     files_mkdir("m");
     return cmocka_run_group_tests(tests, NULL, NULL);

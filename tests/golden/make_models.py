@@ -22,14 +22,17 @@ import sys
 
 import torch
 from safetensors.torch import save_file
+from safetensors.torch import load_file
 from transformers import (AutoModelForCausalLM, AutoModelForImageTextToText, Gemma2Config, Gemma2ForCausalLM, Gemma3Config,
-                          Gemma3ForCausalLM, Gemma3ForConditionalGeneration, Gemma3TextConfig, GemmaConfig, GemmaForCausalLM)
+                          Gemma3ForCausalLM, Gemma3ForConditionalGeneration, Gemma3TextConfig, Gemma4ForCausalLM, Gemma4TextConfig,
+                          Gemma4UnifiedForCausalLM, Gemma4UnifiedTextConfig, GemmaConfig, GemmaForCausalLM)
 
 OUT = pathlib.Path(__file__).resolve().parent / "models"
 MAGIC = 0x4F47594D
 CLASSES = {"gemma": (GemmaConfig, GemmaForCausalLM), "gemma2": (Gemma2Config, Gemma2ForCausalLM),
-           "gemma3_text": (Gemma3TextConfig, Gemma3ForCausalLM)}
-ARCHITECTURE = {"gemma": "GemmaForCausalLM", "gemma2": "Gemma2ForCausalLM", "gemma3_text": "Gemma3ForCausalLM"}
+           "gemma3_text": (Gemma3TextConfig, Gemma3ForCausalLM), "gemma4_text": (Gemma4TextConfig, Gemma4ForCausalLM),
+           "gemma4_unified_text": (Gemma4UnifiedTextConfig, Gemma4UnifiedForCausalLM)}
+ARCHITECTURE = {name: pair[1].__name__ for name, pair in CLASSES.items()}
 DTYPE = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
 LOCAL, GLOBAL = "sliding_attention", "full_attention"
 
@@ -67,6 +70,23 @@ def gemma2(*dims, window, scale, attn_cap, cap):
 
 def gemma3(*dims, window, scale, rope, layers, **kw):
     return dict(shape(*dims), sliding_window=window, query_pre_attn_scalar=scale, rope_parameters=rope, layer_types=layers, **kw)
+
+
+def rope4(part=0.25, base=1e6, local=1e4):
+    full = {"rope_type": "proportional", "partial_rotary_factor": part, "rope_theta": base} if part else {"rope_type": "default", "rope_theta": base}
+    return {GLOBAL: full, LOCAL: {"rope_type": "default", "rope_theta": local}}
+
+
+def gemma4(*dims, window, layers, wide, kv_global=None, k_is_v=False, rope=None, cap=None, shared=0, double=False, ple=0, experts=None, **kw):
+    """wide, kv_global: width and number of key heads of global layers; experts: (all, used, width)."""
+    out = dict(shape(*dims), sliding_window=window, layer_types=layers, rope_parameters=rope or rope4(), final_logit_softcapping=cap,
+               attention_k_eq_v=k_is_v, num_kv_shared_layers=shared, use_double_wide_mlp=double, global_head_dim=wide,
+               hidden_size_per_layer_input=ple, vocab_size_per_layer_input=dims[6], **kw)
+    if kv_global:
+        out["num_global_key_value_heads"] = kv_global
+    if experts:
+        out.update(enable_moe_block=True, num_experts=experts[0], top_k_experts=experts[1], moe_intermediate_size=experts[2])
+    return out
 
 
 OLD1 = dict(rope_parameters=None, rope_theta=10000.0)
@@ -119,6 +139,31 @@ MODELS = {
                       kw=gemma3(32, 64, 7, 4, 2, 16, 203, window=7, scale=16, rope=rope3(1e3, 1e2, 8.0), layers=period(7, 6))),
     "gemma3-mm-new": dict(type="gemma3_text", n=25, store="f32", nesting="model.language_model.", shards=2, lm_head=True,
                           kw=gemma3(32, 32, 3, 4, 1, 16, 211, window=6, scale=16, rope=rope3(1e3, 1e2, 8.0), layers=period(3, 2))),
+    # Gemma 4: the last layer is global; heads of two widths, part of the wide ones rotated, layer scalars, no 1 + w; disk = None: what
+    # transformers writes (per_layer_config); dead: K and V tensors of layers that read another's
+    "gemma4-unified": dict(type="gemma4_unified_text", n=25, store="f32",
+                           kw=gemma4(32, 64, 4, 4, 2, 16, 150, window=6, layers=period(4, 2), wide=32, kv_global=1, k_is_v=True, cap=3.0)),
+    "gemma4-dense-new": dict(type="gemma4_text", n=29, store="bf16", disk=None,
+                             kw=gemma4(48, 80, 5, 6, 3, 16, 141, window=7, layers=period(5, 3), wide=32, rope=rope4(0.5, 1e4, 1e2))),
+    "gemma4-mm": dict(type="gemma4_text", n=27, store="f16", nesting="model.language_model.", shards=2, lm_head=True,
+                      kw=gemma4(32, 48, 6, 4, 2, 16, 137, window=8, layers=period(6, 3), wide=48, kv_global=2, k_is_v=True, cap=4.0)),
+    "gemma4-even": dict(type="gemma4_unified_text", n=22, store="f32", disk=None,
+                        kw=gemma4(48, 64, 4, 4, 4, 16, 133, window=8, layers=[GLOBAL, LOCAL, LOCAL, GLOBAL], wide=16, k_is_v=True,
+                                  rope=rope4(0, 1e4, 1e2))),
+    "gemma4-e": dict(type="gemma4_text", n=31, store="f32", dead=True,
+                     kw=gemma4(32, 48, 8, 4, 1, 16, 145, window=6, layers=period(8, 2), wide=32, cap=4.0, shared=4, double=True, ple=8)),
+    "gemma4-e-new": dict(type="gemma4_text", n=26, store="bf16", disk=None,
+                         kw=gemma4(32, 64, 9, 4, 2, 16, 139, window=9, layers=period(9, 3), wide=32, shared=3, ple=16)),
+    "gemma4-e-mm": dict(type="gemma4_text", n=24, store="bf16", nesting="model.language_model.", dead=True,
+                        kw=gemma4(32, 32, 6, 2, 1, 16, 151, window=5, layers=period(6, 2), wide=32, cap=3.0, shared=3, double=True, ple=8)),
+    "gemma4-shared": dict(type="gemma4_unified_text", n=28, store="f32",
+                          kw=gemma4(32, 64, 7, 4, 2, 16, 129, window=7, layers=period(7, 3), wide=32, kv_global=1, k_is_v=True, shared=3)),
+    "gemma4-ple": dict(type="gemma4_text", n=21, store="f16", kw=gemma4(32, 48, 3, 4, 2, 16, 147, window=6, layers=period(3, 3), wide=32, ple=8)),
+    "gemma4-moe": dict(type="gemma4_text", n=27, store="f32",
+                       kw=gemma4(32, 40, 4, 4, 2, 16, 143, window=6, layers=period(4, 2), wide=32, kv_global=1, k_is_v=True, cap=3.0,
+                                 experts=(8, 2, 16))),
+    "gemma4-moe-new": dict(type="gemma4_text", n=23, store="bf16", disk=None,
+                           kw=gemma4(32, 32, 3, 4, 2, 16, 131, window=7, layers=period(3, 3), wide=32, experts=(5, 3, 24))),
 }
 VISION = dict(hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2, image_size=8, patch_size=4, num_channels=3,
               vision_use_head=False)
@@ -128,7 +173,7 @@ def build(spec, seed, kw=None):
     """The reference model, float32 and eager from construction on, every tensor random and rounded to the stored type."""
     cfg_class, model_class = CLASSES[spec["type"]]
     kw = dict(kw or spec["kw"], max_position_embeddings=512, tie_word_embeddings=True, attn_implementation="eager")
-    if spec.get("nesting"):
+    if spec.get("nesting") and spec["type"] == "gemma3_text":
         cfg = Gemma3Config(text_config=kw, vision_config=VISION, mm_tokens_per_image=4, image_token_index=kw["vocab_size"] - 1,
                            boi_token_index=kw["vocab_size"] - 2, eoi_token_index=kw["vocab_size"] - 3, attn_implementation="eager")
         model_class = Gemma3ForConditionalGeneration
@@ -136,19 +181,26 @@ def build(spec, seed, kw=None):
         cfg = cfg_class(**kw)
     model = model_class(cfg).eval()
     gen = torch.Generator().manual_seed(seed)
-    done = set()
+    done, is_plain = set(), spec["type"].startswith("gemma4")                     # norms hold w, not w - 1
     with torch.no_grad():
         for name, p in sorted(model.named_parameters()):
             if p.data_ptr() in done:
                 continue
             done.add(p.data_ptr())
-            if "norm" in name:
+            if is_plain and ("q_norm" in name or "k_norm" in name):
+                v = torch.rand(p.shape, generator=gen) * 0.5 + 0.3                # the scores are not scaled: wide ones would only show rounding
+            elif is_plain and ("norm" in name or name.endswith("scale")):
+                v = torch.rand(p.shape, generator=gen) + 0.5
+            elif "norm" in name:
                 v = torch.rand(p.shape, generator=gen) * 1.4 - 0.6
             elif "embed_tokens" in name:
                 v = torch.randn(p.shape, generator=gen) * 0.35
             else:
                 v = torch.randn(p.shape, generator=gen) * 1.3 / p.shape[-1] ** 0.5
             p.copy_(v.to(DTYPE[spec["store"]]).float())
+        for name, b in sorted(model.named_buffers()):
+            if name.endswith("layer_scalar"):
+                b.copy_((torch.rand(b.shape, generator=gen) * 0.7 + 0.5).to(DTYPE[spec["store"]]).float())
     assert all(p.dtype == torch.float32 for p in model.parameters())
     return model
 
@@ -186,7 +238,11 @@ def check_sensitivity(name, spec, seed, ids, logits):
     if kw.get("query_pre_attn_scalar"):
         scalar, hd = kw["query_pre_attn_scalar"], kw["head_dim"]
         variants["scale"] = dict(query_pre_attn_scalar=hd if scalar != hd else 2 * hd)
-    if kw.get("layer_types") and has_local and len(ids) > kw["sliding_window"]:
+    if kw.get("num_kv_shared_layers") and kw.get("use_double_wide_mlp") is False:
+        variants["sharing"] = dict(num_kv_shared_layers=kw["num_kv_shared_layers"] - 1)
+    if kw.get("enable_moe_block"):
+        variants["experts used"] = dict(top_k_experts=kw["top_k_experts"] - 1)
+    if kw.get("layer_types") and has_local and len(ids) > kw["sliding_window"] and "global_head_dim" not in kw:
         variants["pattern"] = dict(layer_types=kw["layer_types"][1:] + [GLOBAL if kw["layer_types"][0] == LOCAL else LOCAL])
     rope = kw["rope_parameters"]
     for part in (rope if GLOBAL in rope else [None]):
@@ -195,6 +251,10 @@ def check_sensitivity(name, spec, seed, ids, logits):
         changed = copy.deepcopy(rope)
         (changed[part] if part else changed)["rope_theta"] *= 3
         variants[f"rope {part}"] = dict(rope_parameters=changed)
+        if part and "partial_rotary_factor" in rope[part]:
+            changed = copy.deepcopy(rope)
+            changed[part]["partial_rotary_factor"] *= 2
+            variants["rotated part"] = dict(rope_parameters=changed)
         if part and "factor" in rope[part]:
             changed = copy.deepcopy(rope)
             changed[part]["factor"] = 4.0
@@ -209,6 +269,9 @@ def check_sensitivity(name, spec, seed, ids, logits):
 
 
 def disk_config(model, spec):
+    torch_dtype = {"f32": "float32", "bf16": "bfloat16", "f16": "float16"}[spec["store"]]
+    if "disk" in spec and spec["disk"] is None:
+        return dict(model.config.to_dict(), architectures=[ARCHITECTURE[spec["type"]]], dtype=torch_dtype)
     cfg = dict(spec["kw"])
     for key, value in spec.get("disk", {}).items():
         cfg.pop(key, None)
@@ -218,22 +281,44 @@ def disk_config(model, spec):
                initializer_range=0.02, use_cache=True)
     if "hidden_act" not in cfg:
         cfg["hidden_activation"] = "gelu_pytorch_tanh"
-    torch_dtype = {"f32": "float32", "bf16": "bfloat16", "f16": "float16"}[spec["store"]]
     if not spec.get("nesting"):
         return dict(architectures=[ARCHITECTURE[spec["type"]]], model_type=spec["type"], **cfg, torch_dtype=torch_dtype)
+    if spec["type"] != "gemma3_text":
+        return dict(architectures=["Gemma4ForConditionalGeneration"], model_type="gemma4", text_config=dict(model_type=spec["type"], **cfg),
+                    vision_config=dict(model_type="gemma4_vision"), dtype=torch_dtype)
     c = model.config
     return dict(architectures=["Gemma3ForConditionalGeneration"], model_type="gemma3", text_config=dict(model_type="gemma3_text", **cfg),
                 vision_config=dict(model_type="siglip_vision_model", **VISION), mm_tokens_per_image=4, image_token_index=c.image_token_index,
                 boi_token_index=c.boi_token_index, eoi_token_index=c.eoi_token_index, torch_dtype=torch_dtype)
 
 
+def dead_tensors(spec):
+    """Keys and values of layers that read another's: some uploads hold them, nothing reads them."""
+    kw, out = spec["kw"], {}
+    for l in range(kw["num_hidden_layers"] - kw["num_kv_shared_layers"], kw["num_hidden_layers"]):
+        hd = kw["global_head_dim"] if kw["layer_types"][l] == GLOBAL else kw["head_dim"]
+        for name, dims in (("k_proj", (kw["num_key_value_heads"] * hd, kw["hidden_size"])),
+                           ("v_proj", (kw["num_key_value_heads"] * hd, kw["hidden_size"])), ("k_norm", (hd,))):
+            out[f"model.layers.{l}.self_attn.{name}.weight"] = torch.full(dims, float("nan"))
+    return out
+
+
 def disk_tensors(model, spec):
-    out = {}
-    for name, p in model.named_parameters():
+    out, is_gemma4 = {}, spec["type"].startswith("gemma4")
+    named = dict(model.named_parameters())
+    named.update({n: b for n, b in model.named_buffers() if n.endswith("layer_scalar")})
+    if spec.get("dead"):
+        named.update(dead_tensors(spec))
+    for name, p in named.items():
+        if spec.get("nesting") and is_gemma4:
+            name = name.replace("model.", spec["nesting"], 1)
         if spec.get("nesting") == "language_model.model.":
             is_text = name.startswith("model.language_model.")
             name = name.replace("model.language_model.", "language_model.model.") if is_text else name.removeprefix("model.")
         out[name] = p.detach().clone().to(DTYPE[spec["store"]]).contiguous()
+    if spec.get("nesting") and is_gemma4:
+        out["model.vision_tower.patch_embedder.input_proj.weight"] = torch.zeros(4, 4)
+        out["model.embed_vision.embedding_projection.weight"] = torch.zeros(4, 4)
     out.pop("lm_head.weight", None)
     if spec.get("lm_head"):
         out["lm_head.weight"] = next(t for n, t in out.items() if n.endswith("embed_tokens.weight")).clone()
@@ -264,6 +349,24 @@ def save(path, model, spec, ids, logits, residual):
     (path / "golden.bin").write_bytes(head + struct.pack(f"<{len(ids)}i", *ids) + arrays)
 
 
+def load_again(path, spec):
+    """What transformers makes of the files; of a multimodal Gemma 4 its text part."""
+    if not (spec.get("nesting") and spec["type"].startswith("gemma4")):
+        loader = AutoModelForImageTextToText if spec.get("nesting") else AutoModelForCausalLM
+        return loader.from_pretrained(path, dtype=torch.float32, attn_implementation="eager").eval()
+    cfg_class, model_class = CLASSES[spec["type"]]
+    text = json.loads((path / "config.json").read_text())["text_config"]
+    text.pop("model_type")
+    model = model_class(cfg_class(**text, attn_implementation="eager")).eval()
+    tensors = {}
+    for file in sorted(path.glob("*.safetensors")):
+        tensors.update(load_file(file))
+    mine = {n.replace(spec["nesting"], "model.", 1): t.float() for n, t in tensors.items() if n.startswith(spec["nesting"])}
+    missing = model.load_state_dict(mine, strict=False).missing_keys
+    assert set(missing) <= {"lm_head.weight"}, missing
+    return model
+
+
 def main():
     torch.set_num_threads(1)
     total = 0
@@ -278,8 +381,7 @@ def main():
         least = check_sensitivity(name, spec, seed, ids, logits)
         path = OUT / name
         save(path, model, spec, ids, logits, residual)
-        loader = AutoModelForImageTextToText if spec.get("nesting") else AutoModelForCausalLM
-        again, _ = run(loader.from_pretrained(path, dtype=torch.float32, attn_implementation="eager").eval(), ids)
+        again, _ = run(load_again(path, spec), ids)
         apart = (again - logits).abs().max().item()
         assert apart == 0.0, f"{name}: its files give other logits ({apart:.1e})"
         size = sum(f.stat().st_size for f in path.iterdir())
