@@ -121,6 +121,7 @@ static void prepare_step(myth_engine *e, myth_part *p)
         .k_shared = { myth_part_view(p, MYTH_BUF_k_shared, 0, e->y.opts.type_k), myth_part_view(p, MYTH_BUF_k_shared, half_k, e->y.opts.type_k) },
         .v_shared = { myth_part_view(p, MYTH_BUF_v_shared, 0, e->y.opts.type_v), myth_part_view(p, MYTH_BUF_v_shared, half_v, e->y.opts.type_v) },
         .ple = myth_part_view(p, MYTH_BUF_ple, 0, MYTH_F32), .ple_rows = myth_part_view(p, MYTH_BUF_ple_rows, 0, MYTH_F32),
+        .altup = myth_part_view(p, MYTH_BUF_altup, 0, MYTH_F32),
         .keep_rows = myth_keep_view(e, p, 0), .keep_pos = myth_keep_view(e, p, 1), .keep_row_run = myth_keep_view(e, p, 2), .keep = e->idx.keep,
         .ids = myth_part_view(p, MYTH_BUF_index, 0, MYTH_I32),
         .rope_local = myth_part_view(p, MYTH_BUF_rope_local, 0, MYTH_F32),

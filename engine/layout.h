@@ -19,7 +19,7 @@ extern "C" {
     BUF(norms,        MYTH_MEM_WEIGHTS)       /* effective norm weights, f32                      */ \
     BUF(kv_global,    MYTH_MEM_KV_GLOBAL)     /* [n_page] pages                                    */ \
     BUF(kv_local,     MYTH_MEM_KV_LOCAL)      /* [n_ring] rings                                    */ \
-    BUF(x,            MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, d]                                     */ \
+    BUF(x,            MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, d], of 3n one behind the other for each stream */ \
     BUF(branch,       MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, d]                                     */ \
     BUF(xn,           MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, d]                                     */ \
     BUF(qkv,          MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, H * hd + 2 KV * hd]                    */ \
@@ -33,6 +33,7 @@ extern "C" {
     BUF(v_shared,     MYTH_MEM_ACTIVATIONS)   \
     BUF(ple,          MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, n_layer * n_ple]: what each layer is given of each row */ \
     BUF(ple_rows,     MYTH_MEM_ACTIVATIONS)   /* the same: rows of the table, where the host brings them  */ \
+    BUF(altup,        MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, 3 d + laurel_rank]: 3n's scratch        */ \
     BUF(rope_local,   MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, hd / 2, 2] of the local layers' hd      */ \
     BUF(rope_global,  MYTH_MEM_ACTIVATIONS)   \
     BUF(index,        MYTH_MEM_ACTIVATIONS)   /* i32: ids, pos, row_run, gather rows, runs; rows kept, their pos, row_run; captured rows and their labels */ \
@@ -59,7 +60,7 @@ extern "C" {
     HOST(result,      MYTH_MEM_STAGING)       /* what myth_result lends                            */ \
     HOST(run,         MYTH_MEM_STAGING)       /* i32 [MYTH_RUN_STEPS, n_seq]                       */ \
     HOST(row,         MYTH_MEM_STAGING)       /* a full row of logits or the hidden rows of a step  */ \
-    HOST(cross,       MYTH_MEM_STAGING)       /* [n_ubatch, d + n_layer * n_ple]: residual and per-layer inputs on their way to the next part */ \
+    HOST(cross,       MYTH_MEM_STAGING)       /* [n_ubatch, d + n_layer * n_ple]: residual (all streams) and per-layer inputs on their way to the next part */ \
     HOST(ple,         MYTH_MEM_STAGING)       /* f32 [n_ubatch, n_layer * n_ple]: rows of the table on their way */ \
     HOST(load,        MYTH_MEM_STAGING)       /* rows of a random: model on their way to a device   */ \
     HOST(captured,    MYTH_MEM_CAPTURE)       /* u64 [n_capture_label]: rows in the sums            */
