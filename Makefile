@@ -62,12 +62,10 @@ fuzz:
 	@./setup.sh test
 	@cmake --preset fuzz -DMYTH_TESTS=ON
 	@cmake --build --preset fuzz --target fuzzers
-	@for target in tests/fuzz/fuzz_*.c; do \
-	    name=$$(basename $$target .c); found=build-fuzz/found/$$name; mkdir -p $$found; \
-	    echo "fuzz: $$name, $(FUZZ_SECONDS) s"; \
-	    (cd build-fuzz && tests/$$name -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-	        found/$$name ../tests/fuzz/corpus/$${name#fuzz_}) || exit 1; \
-	done
+	@ls tests/fuzz/fuzz_*.c | xargs -P $$(nproc) -I{} sh -c 'name=$$(basename {} .c); mkdir -p build-fuzz/found/$$name; cd build-fuzz && \
+	    tests/$$name -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 found/$$name ../tests/fuzz/corpus/$${name#fuzz_} \
+	        > found/$$name.txt 2>&1 && { echo "fuzz: $$name, $(FUZZ_SECONDS) s:" $$(grep -a "^stat::number_of_executed_units" found/$$name.txt); } \
+	        || { tail -40 found/$$name.txt; echo "fuzz: $$name failed: build-fuzz/found/$$name.txt"; exit 255; }'
 
 bench: build
 	@cmake --build --preset release --target bench_ops

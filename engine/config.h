@@ -33,6 +33,7 @@ typedef struct {
     myth_layer_config layer[MYTH_LAYER_MAX];
     float eps, attn_scale, attn_softcap, final_softcap, embed_scale;
     double rope_base_global, rope_base_local, rope_factor_global;
+    bool is_rounded;              /* the reference computes in bf16: its constants are rounded, embed_scale among them */
     bool norm_plus_one;           /* stored norm weights are w, effective 1 + w (safetensors of Gemma 1-3)      */
     bool has_qk_norm, has_post_norm, has_v_norm;
     uint32_t head_dim_global, head_dim_local;         /* of every layer of the kind; 0 where there is none    */

@@ -136,7 +136,7 @@ static myth_status gguf_gemma4(const myth_facts *f, myth_config *c)
     MYTH_TRY(gguf_ple(f, c));
     MYTH_TRY(myth_facts_u32_or(f, &c->n_expert, "expert_count", 0, MYTH_EXPERT_MAX));
     if (c->n_expert) {
-        MYTH_TRY(myth_facts_u32(f, &c->n_expert_used, "expert_used_count", 1, c->n_expert));
+        MYTH_TRY(myth_facts_u32(f, &c->n_expert_used, "expert_used_count", 1, c->n_expert < MYTH_EXPERT_USED_MAX ? c->n_expert : MYTH_EXPERT_USED_MAX));
         MYTH_TRY(myth_facts_u32(f, &c->d_ff_expert, "expert_feed_forward_length", 1, 1 << 20));
     }
     MYTH_TRY(gguf_rope_pairs(f, c));

@@ -6,6 +6,7 @@
 #define MYTH_CONFIG_IMPL_H
 
 #include "config.h"
+#include "family.h"
 
 typedef struct {
     const myth_weights *w;

@@ -4,7 +4,6 @@
 #include "config_impl.h"
 
 #include "base/half.h"
-#include "family.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -259,7 +258,7 @@ static myth_status json_gemma4(const myth_facts *f, myth_config *c, bool is_unif
     MYTH_TRY(myth_facts_bool(f, &has_experts, "enable_moe_block", false));
     if (has_experts) {
         MYTH_TRY(myth_facts_u32(f, &c->n_expert, "num_experts", 1, MYTH_EXPERT_MAX));
-        MYTH_TRY(myth_facts_u32(f, &c->n_expert_used, "top_k_experts", 1, c->n_expert));
+        MYTH_TRY(myth_facts_u32(f, &c->n_expert_used, "top_k_experts", 1, c->n_expert < MYTH_EXPERT_USED_MAX ? c->n_expert : MYTH_EXPERT_USED_MAX));
         MYTH_TRY(myth_facts_u32(f, &c->d_ff_expert, "moe_intermediate_size", 1, 1 << 20));
     }
 fail:
@@ -387,7 +386,8 @@ myth_status myth_config_read_json(myth_facts *f, myth_config *c)
     const myth_tensor *embed = myth_weights_slot(f->w, "embed_tokens.weight", "");
     MYTH_TRY(myth_facts_str(f, &dtype, myth_facts_find(f, "dtype") ? "dtype" : "torch_dtype"));
     c->embed_scale = sqrtf((float)c->d_model);
-    if (embed ? embed->dtype != MYTH_F32 : (myth_str_is(dtype, "bfloat16") || myth_str_is(dtype, "float16")))
+    c->is_rounded = embed ? embed->dtype != MYTH_F32 : (myth_str_is(dtype, "bfloat16") || myth_str_is(dtype, "float16"));
+    if (c->is_rounded)
         c->embed_scale = myth_bf16_to_f32(myth_f32_to_bf16(c->embed_scale));
     if (embed && embed->dim[0] != c->n_vocab) {
         /* Gemma 3: 262,144 pieces, 64 rows more in the checkpoints with image tokens; either number may stand in either place. */

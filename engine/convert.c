@@ -189,7 +189,7 @@ static void put_config(job *j)
         fact_u32(j, "vocab_size", j->n_rows);
     if (c->family == MYTH_FAMILY_GEMMA2)
         fact_f32(j, "attn_logit_softcapping", (double)c->attn_softcap);
-    if (c->family == MYTH_FAMILY_GEMMA2 || c->final_softcap > 0)
+    if (c->family == MYTH_FAMILY_GEMMA2 || c->family == MYTH_FAMILY_GEMMA3N || c->final_softcap > 0)
         fact_f32(j, "final_logit_softcapping", (double)c->final_softcap);
     if (c->window)
         fact_u32(j, "attention.sliding_window", c->is_bidirectional ? 2 * (c->window - 1) : c->window);

@@ -106,13 +106,32 @@ myth_view myth_keep_view(const myth_engine *e, const myth_part *p, uint32_t i)
     return e->idx.keep ? myth_part_view(p, MYTH_BUF_index, at + 4 * rows * i, MYTH_I32) : (myth_view){ 0 };
 }
 
+/* The rotations of every position that a context without gaps has, as rope_table makes them. */
+static void write_key_table(const myth_engine *e, const myth_part *p)
+{
+    const myth_config *c = &e->model->config;
+    const uint32_t n_pair = c->rope_pairs_global, n = p->step.n_key_table;
+    float row[2 * 512];
+    double freq[512] = { 0 };
+    for (uint32_t i = 0; i < n_pair && n; i++)
+        freq[i] = pow(c->rope_base_global, -2.0 * (double)i / c->head_dim_global) / c->rope_factor_global;
+    for (uint32_t pos = 0; pos < n; pos++) {
+        for (uint32_t i = 0; i < n_pair; i++) {
+            row[2 * i] = (float)cos(pos * freq[i]);
+            row[2 * i + 1] = (float)sin(pos * freq[i]);
+        }
+        myth_stream_write(p->stream, myth_view_at(p->step.key_table.buf, 8 * (uint64_t)pos * n_pair, MYTH_F32), row, 8 * (uint64_t)n_pair);
+    }
+}
+
 /* What stays the same in every step. */
 static void prepare_step(myth_engine *e, myth_part *p)
 {
     const myth_config *c = &e->model->config;
     uint64_t rows = e->y.opts.n_ubatch, half_k = p->y->buf[MYTH_BUF_k_new], half_v = p->y->buf[MYTH_BUF_v_new];
+    const uint64_t n_used = rows * c->n_expert_used;
     p->step = (myth_step){
-        .s = p->stream, .c = c, .w = e->w, .cap_rows = (uint32_t)rows, .layer0 = p->y->layer0, .layer1 = p->y->layer1,
+        .s = p->stream, .c = c, .w = e->w, .is_exact = e->y.opts.is_exact, .cap_rows = (uint32_t)rows, .layer0 = p->y->layer0, .layer1 = p->y->layer1,
         .x = myth_part_view(p, MYTH_BUF_x, 0, MYTH_F32), .branch = myth_part_view(p, MYTH_BUF_branch, 0, MYTH_F32),
         .xn = myth_part_view(p, MYTH_BUF_xn, 0, MYTH_F32), .qkv = myth_part_view(p, MYTH_BUF_qkv, 0, MYTH_F32),
         .q = myth_part_view(p, MYTH_BUF_q, 0, MYTH_F32), .o = myth_part_view(p, MYTH_BUF_o, 0, MYTH_F32),
@@ -122,14 +141,22 @@ static void prepare_step(myth_engine *e, myth_part *p)
         .v_shared = { myth_part_view(p, MYTH_BUF_v_shared, 0, e->y.opts.type_v), myth_part_view(p, MYTH_BUF_v_shared, half_v, e->y.opts.type_v) },
         .ple = myth_part_view(p, MYTH_BUF_ple, 0, MYTH_F32), .ple_rows = myth_part_view(p, MYTH_BUF_ple_rows, 0, MYTH_F32),
         .altup = myth_part_view(p, MYTH_BUF_altup, 0, MYTH_F32),
+        .moe_logits = myth_part_view(p, MYTH_BUF_moe_logits, 0, MYTH_F32), .moe_weight = myth_part_view(p, MYTH_BUF_moe_weight, 0, MYTH_F32),
+        .moe_id = myth_part_view(p, MYTH_BUF_moe_index, 0, MYTH_I32), .moe_order = myth_part_view(p, MYTH_BUF_moe_index, 4 * n_used, MYTH_I32),
+        .moe_offset = myth_part_view(p, MYTH_BUF_moe_index, 8 * n_used, MYTH_I32), .moe_h = myth_part_view(p, MYTH_BUF_moe_h, 0, MYTH_F32),
+        .moe_part = myth_part_view(p, MYTH_BUF_moe_part, 0, MYTH_F32), .moe_y = myth_part_view(p, MYTH_BUF_moe_y, 0, MYTH_F32),
         .keep_rows = myth_keep_view(e, p, 0), .keep_pos = myth_keep_view(e, p, 1), .keep_row_run = myth_keep_view(e, p, 2), .keep = e->idx.keep,
         .ids = myth_part_view(p, MYTH_BUF_index, 0, MYTH_I32),
+        .key_table = myth_part_view(p, MYTH_BUF_key_table, 0, MYTH_F32), .n_key_table = p->y->buf[MYTH_BUF_key_table] ? e->y.opts.n_ctx : 0,
         .rope_local = myth_part_view(p, MYTH_BUF_rope_local, 0, MYTH_F32),
         .rope_global = myth_part_view(p, MYTH_BUF_rope_global, 0, MYTH_F32),
         .pos = myth_part_view(p, MYTH_BUF_index, 4 * rows, MYTH_I32), .row_run = myth_part_view(p, MYTH_BUF_index, 8 * rows, MYTH_I32),
         .runs = myth_part_view(p, MYTH_BUF_index, 16 * rows, MYTH_I32) };
-    for (uint32_t l = p->y->layer0; l < p->y->layer1; l++)
+    for (uint32_t l = p->y->layer0; l < p->y->layer1; l++) {
         p->step.kv[l] = place_of(e, p, l);
+        p->step.folds[l] = myth_layout_folds(&e->y, c, l);
+    }
+    write_key_table(e, p);
     if (p->y->n_slot) {
         p->step.before_layer = e->y.opts.offload == MYTH_OFFLOAD_KV ? myth_offload_rows : myth_offload_weights;
         p->step.owner = p;

@@ -64,6 +64,7 @@ typedef struct {                    /* zero = default */
     myth_offload offload;           /* of the first n_offload layers of every device but the CPU (0 = of all) */
     uint32_t n_offload;
     myth_ple_place ple;             /* auto = host: rows are gathered by the host where the device does not read the file in place */
+    bool no_kv_fold;                /* layers whose values are their keys' norm store both; else values only: half the bytes */
     bool no_kv_skip;                /* rows that nothing is asked of run through layers without K/V of their own too: the same results, slower */
     int n_threads;                  /* 0 = all                                                        */
     const char *cpu_level;          /* NULL = environment, then best                                  */

@@ -215,6 +215,8 @@ void myth_forward_run_layers(const myth_engine *e, myth_part *p)
             .y = st->x, .table = e->w->embed, .ids = st->ids,
             .n_rows = st->n_rows, .dim = c->d_model, .n_vocab = c->n_vocab, .scale = e->embed_scale });
     myth_step_rope(st);
+    if (is_first && c->n_ple)
+        myth_step_ple_inputs(st);
     if (is_first)
         myth_step_captured(st, 0);
     myth_family_get(c->family)->layers(st);

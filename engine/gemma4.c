@@ -60,12 +60,19 @@ const myth_slot myth_gemma4_slots[] = {
 void myth_gemma4_layers(myth_step *st)
 {
     for (uint32_t l = st->layer0; l < st->layer1; l++) {
+        const myth_layer_weights *w = &st->w->layer[l];
+        if (!myth_step_narrow(st, l))
+            return;
         myth_step_attention(st, l, 0.0f);
         st->pend = st->branch;
-        st->w_post = st->w->layer[l].post_attn_norm;
+        st->w_post = w->post_attn_norm;
         myth_step_ffn(st, l);
-        st->w_post = st->w->layer[l].post_ffn_norm;
-        st->x_scale = st->w->layer[l].scale;
+        if (st->c->n_expert)
+            myth_step_experts(st, l);
+        st->w_post = w->post_ffn_norm;
+        if (st->c->n_ple)
+            myth_step_ple(st, l);
+        st->x_scale = w->scale;
         myth_step_captured(st, l + 1);
     }
 }

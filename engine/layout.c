@@ -136,6 +136,15 @@ static myth_status check_sources(const myth_layout *y, const myth_config *c, myt
     return MYTH_OK;
 }
 
+/* Where parts may meet at or before `at`: readers and sources of shared keys are on one device. */
+static uint32_t whole_border(const myth_config *c, uint32_t at)
+{
+    uint32_t first = c->n_layer;
+    for (uint32_t l = c->first_shared; l < c->n_layer; l++)
+        first = min_u32(first, c->layer[l].kv_source);
+    return at > first && at < c->n_layer ? first : at;
+}
+
 /* Who computes which layers: with n_gpu_layers the CPU all but the last so many, the devices named the rest in proportion to `split`. A
  * device left without layers takes no part. */
 static myth_status make_parts(myth_layout *y, const myth_config *c, myth_error *err)
@@ -156,12 +165,14 @@ static myth_status make_parts(myth_layout *y, const myth_config *c, myth_error *
         share[i] = 1.0;
     all = all == 0.0 ? n_name : all;
 
-    uint32_t n_gpu = o->has_gpu_layers ? min_u32(o->n_gpu_layers, c->n_layer) : c->n_layer, at = c->n_layer - n_gpu;
+    uint32_t n_gpu = o->has_gpu_layers ? min_u32(o->n_gpu_layers, c->n_layer) : c->n_layer, at = whole_border(c, c->n_layer - n_gpu);
+    n_gpu = c->n_layer - at;
     size_t len = 0;
     if (at)
         y->part[y->n_part++] = (myth_layout_part){ .device = "cpu", .layer1 = at };
     for (uint32_t i = 0; i < n_name && n_gpu; i++) {
         uint32_t end = i + 1 == n_name ? c->n_layer : c->n_layer - n_gpu + (uint32_t)(n_gpu * ((before += share[i]) / all) + 0.5);
+        end = whole_border(c, end);
         if (end <= at)
             continue;
         myth_layout_part *p = &y->part[y->n_part++];
@@ -188,10 +199,17 @@ myth_device_opts myth_layout_device(const myth_layout *y, uint32_t i)
 
 /* ---- sizes ---- */
 
+/* Rotated by what global layers rotate by: local layers have keys of their own in every model. */
+bool myth_layout_folds(const myth_layout *y, const myth_config *c, uint32_t l)
+{
+    const myth_layer_config *source = &c->layer[c->layer[l].kv_source];
+    return source->k_is_v && source->is_global && c->has_v_norm && c->has_qk_norm && !y->opts.no_kv_fold;
+}
+
 uint64_t myth_layout_layer_bytes(const myth_layout *y, const myth_config *c, uint32_t l)
 {
     const myth_layer_config *lc = &c->layer[l];
-    uint64_t row = myth_row_bytes(y->opts.type_k, lc->head_dim) + myth_row_bytes(y->opts.type_v, lc->head_dim);
+    uint64_t row = (myth_layout_folds(y, c, l) ? 0 : myth_row_bytes(y->opts.type_k, lc->head_dim)) + myth_row_bytes(y->opts.type_v, lc->head_dim);
     return (uint64_t)lc->n_head_kv * row * (lc->is_global ? y->page_tok : y->ring_tok);
 }
 
@@ -394,8 +412,18 @@ static void size_step(const myth_layout *y, myth_layout_part *p, const myth_conf
     b[MYTH_BUF_v_new] = rows * myth_row_bytes(o->type_v, kv);
     b[MYTH_BUF_k_shared] = is_shared ? 2 * b[MYTH_BUF_k_new] : 0;
     b[MYTH_BUF_v_shared] = is_shared ? 2 * b[MYTH_BUF_v_new] : 0;
+    for (uint32_t l = p->layer0; l < p->layer1; l++)
+        if (myth_layout_folds(y, c, l))
+            b[MYTH_BUF_key_table] = (uint64_t)o->n_ctx * c->rope_pairs_global * 8;
     b[MYTH_BUF_ple] = rows * ple * 4;
     b[MYTH_BUF_ple_rows] = y->ple_by_host && p->layer0 == 0 ? rows * ple * 4 : 0;
+    const uint64_t n_used = rows * c->n_expert_used;
+    b[MYTH_BUF_moe_logits] = rows * c->n_expert * 4;
+    b[MYTH_BUF_moe_weight] = n_used * 4;
+    b[MYTH_BUF_moe_index] = c->n_expert ? 4 * (2 * n_used + c->n_expert + 1) : 0;
+    b[MYTH_BUF_moe_h] = n_used * c->d_ff_expert * 4;
+    b[MYTH_BUF_moe_part] = n_used * d * 4;
+    b[MYTH_BUF_moe_y] = c->n_expert ? rows * d * 4 : 0;
     b[MYTH_BUF_rope_global] = rows * c->head_dim_global * 4;
     b[MYTH_BUF_rope_local] = rows * c->head_dim_local * 4;
     b[MYTH_BUF_index] = 4 * ((4 + (c->first_shared < c->n_layer ? 3 : 0) + (y->n_capture ? 2 : 0)) * rows + (uint64_t)y->n_run * MYTH_RUN_WIDTH);
@@ -460,7 +488,7 @@ myth_status myth_layout_make(myth_layout *out, const myth_model *m, const myth_e
         p->work = (myth_work_shape){
             .n_rows = o->n_ubatch, .n_logit_rows = o->n_logit_rows, .d_model = c->d_model, .d_ff = c->max_ff, .n_head = c->n_head,
             .n_head_kv = c->max_head_kv, .head_dim = c->max_head_dim, .n_vocab = c->n_vocab, .n_ctx = o->n_ctx,
-            .top_k = o->top_k, .n_record_ops = 8 + myth_family_get(c->family)->n_layer_ops * (p->layer1 - p->layer0), .n_graph = 1 };
+            .top_k = o->top_k, .n_record_ops = 8 + myth_family_get(c->family)->n_layer_ops * (p->layer1 - p->layer0), .n_graph = 1, .folds_keys = p->buf[MYTH_BUF_key_table] > 0 };
         myth_class_bytes host, own;
         myth_device_opts dev = myth_layout_device(out, i);
         myth_device_plan(&host, &own, &dev, &p->work);

@@ -31,9 +31,16 @@ extern "C" {
     BUF(v_new,        MYTH_MEM_ACTIVATIONS)   \
     BUF(k_shared,     MYTH_MEM_ACTIVATIONS)   /* [2] of k_new: local and global layers whose rows others read */ \
     BUF(v_shared,     MYTH_MEM_ACTIVATIONS)   \
+    BUF(key_table,    MYTH_MEM_ACTIVATIONS)   /* [n_ctx, rope_pairs_global, 2]: rotations of keys that are made from values */ \
     BUF(ple,          MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, n_layer * n_ple]: what each layer is given of each row */ \
     BUF(ple_rows,     MYTH_MEM_ACTIVATIONS)   /* the same: rows of the table, where the host brings them  */ \
     BUF(altup,        MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, 3 d + laurel_rank]: 3n's scratch        */ \
+    BUF(moe_logits,   MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, n_expert]                              */ \
+    BUF(moe_weight,   MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, n_expert_used]                         */ \
+    BUF(moe_index,    MYTH_MEM_ACTIVATIONS)   /* i32: experts chosen, rows in their order [n_ubatch, n_expert_used] each; where each begins [n_expert + 1] */ \
+    BUF(moe_h,        MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, n_expert_used, d_ff_expert]            */ \
+    BUF(moe_part,     MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, n_expert_used, d]                      */ \
+    BUF(moe_y,        MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, d]                                     */ \
     BUF(rope_local,   MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, hd / 2, 2] of the local layers' hd      */ \
     BUF(rope_global,  MYTH_MEM_ACTIVATIONS)   \
     BUF(index,        MYTH_MEM_ACTIVATIONS)   /* i32: ids, pos, row_run, gather rows, runs; rows kept, their pos, row_run; captured rows and their labels */ \
@@ -134,6 +141,8 @@ myth_device_opts myth_layout_device(const myth_layout *y, uint32_t i);
 /* Classes of the slots and of held[i]. */
 myth_mem_class myth_layout_slot_class(const myth_layout *y);
 myth_mem_class myth_layout_held_class(const myth_layout *y, int i);
+/* Whether layer l, or the layer whose rows it reads, keeps values only (kernels/ops.h, myth_key_fold). */
+bool myth_layout_folds(const myth_layout *y, const myth_config *c, uint32_t l);
 /* Bytes of layer l in a page of its kind (a page or a ring). */
 uint64_t myth_layout_layer_bytes(const myth_layout *y, const myth_config *c, uint32_t l);
 /* The first devices of the list `names` (NULL = auto), resolved, at most cap; *n says how many there are. MYTH_EDEVICE, MYTH_EARG. */

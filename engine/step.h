@@ -21,12 +21,16 @@ struct myth_step {
     const myth_bound_weights *w;
     uint32_t n_rows, n_run, cap_rows;
     uint32_t layer0, layer1;                              /* the layers to run: layer0 .. layer1 - 1 */
-    bool is_decode;
+    bool is_decode, is_exact;
     myth_view x, branch, xn, qkv, q, o, up, h, k_new, v_new;
     myth_view k_shared[2], v_shared[2];                   /* [is_global] */
     myth_view altup;                                      /* scratch of 3n: f32 [n_rows, 3 d + laurel_rank] */
     myth_view rope_local, rope_global;
+    myth_view key_table;                                  /* rotations of positions 0 .. n_key_table - 1, of the pairs that global layers rotate */
+    uint32_t n_key_table;
+    bool folds[MYTH_LAYER_MAX];                           /* layers that keep values only */
     myth_view ple, ple_rows;                              /* f32 [n_rows, n_layer * n_ple]; rows of the table that the host brought, or not given */
+    myth_view moe_logits, moe_weight, moe_id, moe_order, moe_offset, moe_h, moe_part, moe_y;
     myth_view ids, runs, row_run, pos;
     /* with n_keep < n_rows: which rows go on past first_shared (in `keep` on the host too), their positions and runs */
     uint32_t n_keep;
@@ -48,6 +52,9 @@ struct myth_step {
  * the prologue. */
 void myth_step_attention(myth_step *st, uint32_t l, float attn_softcap);    /* norm, q, k, v, rope, scores, merge, output projection -> branch */
 void myth_step_ffn(myth_step *st, uint32_t l);                              /* norm, gelu(gate) * up, down projection -> branch                */
+void myth_step_ple_inputs(myth_step *st);                                   /* x is the embedding: what every layer's gate is multiplied by  */
+void myth_step_ple(myth_step *st, uint32_t l);                              /* gelu(gate) * per-layer input, projection -> branch          */
+void myth_step_experts(myth_step *st, uint32_t l);                          /* behind ffn: the experts' part joins the dense one -> moe_part */
 void myth_step_captured(myth_step *st, uint32_t layer);
 void myth_step_rope(myth_step *st);                                         /* the tables of the step's positions */
 /* In front of layer l: drops the rows that are not kept, once. False when none are left and the loop is done. */

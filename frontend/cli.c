@@ -38,6 +38,10 @@ const myth_option myth_options_engine[MYTH_N_OPTIONS_ENGINE] = {
       "keep a GPU's weights, or keys and values, in host memory and bring them layer by layer" },
     { "offload-layers", NULL, MYTH_OPT_U32, "N", offsetof(myth_engine_flags, offload_layers), "(all)", 0, 0,
       "of the first N layers of each device only" },
+    { "ple", NULL, MYTH_OPT_CHOICE, "auto|disk|host|device", offsetof(myth_engine_flags, ple), "auto", 0, 0,
+      "where the table of per-layer embeddings stays (Gemma 3n, Gemma 4 E); only rows of it are read" },
+    { "kv-skip", NULL, MYTH_OPT_CHOICE, "on|off", offsetof(myth_engine_flags, kv_skip), "on", 0, 0,
+      "prompt tokens of which nothing is asked leave out layers without keys of their own; the results are the same" },
 };
 
 const myth_option myth_options_sample[MYTH_N_OPTIONS_SAMPLE] = {
@@ -267,6 +271,8 @@ myth_status myth_cli_engine_opts(myth_cli *cli, myth_engine_opts *out, const myt
         .n_gpu_layers = f->n_gpu_layers,
         .offload = (myth_offload)f->offload,
         .n_offload = f->offload_layers,
+        .ple = (myth_ple_place)f->ple,
+        .no_kv_skip = f->kv_skip != 0,
         .n_threads = (int)cli->global->n_threads,
         .is_exact = cli->global->is_exact,
         .n_ctx = f->ctx_size,

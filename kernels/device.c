@@ -469,6 +469,7 @@ static bool has_heads(struct check c, uint32_t n_head, uint32_t n_head_kv, uint3
     return c.s->err.code == MYTH_OK;
 }
 
+/* Cache and scratch of one layer; without k, of its values alone. */
 static bool has_place(struct check c, const struct myth_kv_place *kv, myth_view k, myth_view v, uint32_t n_head_kv, uint32_t head_dim)
 {
     if (!has(c, "table", kv->table, I32, kv->n_entry, 2))
@@ -476,7 +477,7 @@ static bool has_place(struct check c, const struct myth_kv_place *kv, myth_view 
     if (!kv->page_tok || !kv->n_entry)
         return refuse(c, "a page of no tokens or a table of no entries");
     uint64_t rows = (uint64_t)n_head_kv * kv->page_tok;
-    uint64_t bytes = rows * (myth_row_bytes(k.dtype, head_dim) + myth_row_bytes(v.dtype, head_dim));
+    uint64_t bytes = rows * ((k.buf ? myth_row_bytes(k.dtype, head_dim) : 0) + myth_row_bytes(v.dtype, head_dim));
     if (kv->layer_off > kv->page_bytes || bytes > kv->page_bytes - kv->layer_off)
         return refuse(c, "a layer's keys and values end past the page");
     if (!kv->pool.buf || kv->pool.buf->dev != c.s->dev || kv->pool.off > kv->pool.buf->bytes ||
@@ -531,12 +532,14 @@ CHECK(proj)
 /* What norm_qkv_rope_store and its second half share: heads, rope, q and the scratch. */
 static bool has_store(struct check c, const struct myth_qkv_rope_store_args *a)
 {
-    const bool has_k = a->k_new.buf != NULL;
-    const uint64_t n_kv = has_k ? (uint64_t)a->n_head_kv * a->cap_rows : 0;
+    const bool has_k = a->k_new.buf != NULL, has_v = a->v_new.buf != NULL;
+    const uint64_t n_kv = (uint64_t)a->n_head_kv * a->cap_rows;
     if ((!has_k || a->v_is_k || a->has_v_norm) && !c.s->dev->has_kv_forms)
         return refuse(c, "the device has no layers without K, with K for V, or with normed V");
-    if (!has_k && (a->v_new.buf || a->n_k.buf))
-        return refuse(c, "v_new or n_k without k_new");
+    if (!has_k && (a->n_k.buf || (has_v && !(a->v_is_k && a->has_v_norm))))
+        return refuse(c, "n_k without k_new, or keys to be folded that are not the norm of v");
+    if (has_k && !has_v)
+        return refuse(c, "k_new without v_new");
     if (a->has_v_norm && a->head_dim > MYTH_V_NORM_MAX)
         return refuse(c, "head_dim above 1024 with a norm of v");
     return has_heads(c, a->n_head, a->n_head_kv, a->head_dim) &&
@@ -544,9 +547,9 @@ static bool has_store(struct check c, const struct myth_qkv_rope_store_args *a)
            has_or_none(c, "n_q", a->n_q, F32, 1, a->head_dim) &&
            has_or_none(c, "n_k", a->n_k, F32, 1, a->head_dim) &&
            has(c, "rope", a->rope, F32, a->n_rows, a->head_dim) &&
-           has(c, "qkv", a->qkv, F32, (uint64_t)a->n_rows * (a->n_head + (has_k ? 2ull * a->n_head_kv : 0)), a->head_dim) &&
+           has(c, "qkv", a->qkv, F32, (uint64_t)a->n_rows * (a->n_head + (has_v ? 2ull * a->n_head_kv : 0)), a->head_dim) &&
            has(c, "q", a->q, F32, (uint64_t)a->n_rows * a->n_head, a->head_dim) &&
-           (!has_k || (has(c, "k_new", a->k_new, CACHE, n_kv, a->head_dim) && has(c, "v_new", a->v_new, CACHE, n_kv, a->head_dim)));
+           has_or_none(c, "k_new", a->k_new, CACHE, n_kv, a->head_dim) && has_or_none(c, "v_new", a->v_new, CACHE, n_kv, a->head_dim);
 }
 
 /* The second half of the fused op. */
@@ -563,8 +566,8 @@ CHECK(norm_qkv_rope_store)
     struct check c = { s, "norm_qkv_rope_store" };
     const struct myth_qkv_rope_store_args store = store_of(a);
     const uint64_t n_kv = (uint64_t)a->n_head_kv * a->head_dim;
-    if (!a->w_k.buf != !a->k_new.buf || (a->w_v.buf && !a->w_k.buf))
-        return refuse(c, "w_k and k_new both or neither expected, and w_v only with them");
+    if (!a->w_k.buf != !a->v_new.buf || (a->w_v.buf && !a->w_k.buf))
+        return refuse(c, "w_k and v_new both or neither expected, and w_v only with them");
     return in_shape(c, a->n_rows, a->dim) && has_prologue(c, a->x, a->pend, a->w_post, a->x_scale, a->n_rows, a->dim) && has_store(c, &store) &&
            has(c, "w_in", a->w_in, F32, 1, a->dim) && has(c, "xn", a->xn, F32, a->n_rows, a->dim) &&
            has(c, "w_q", a->w_q, WEIGHT, (uint64_t)a->n_head * a->head_dim, a->dim) &&
@@ -577,13 +580,27 @@ CHECK(qkv_rope_store)
     return in_shape(c, a->n_rows, 0) && has_store(c, a) && a->n_rows;
 }
 
+/* Keys are stored, or made from the values. */
+static bool has_keys(struct check c, const struct myth_attn_args *a)
+{
+    if (!a->fold.w.buf)
+        return has(c, "k_new", a->k_new, CACHE, (uint64_t)a->n_head_kv * a->cap_rows, a->head_dim);
+    if (!c.s->dev->has_kv_forms || !c.s->dev->shape.folds_keys)
+        return refuse(c, "the device was not reserved for keys that are folded");
+    return (!a->k_new.buf || refuse(c, "k_new beside keys that are folded")) &&
+           (a->fold.n_pair <= a->head_dim / 2 || refuse(c, "more pairs than head_dim / 2")) &&
+           ((a->fold.base > 0.0 && a->fold.factor > 0.0) || refuse(c, "base and factor > 0 expected")) &&
+           has(c, "fold.w", a->fold.w, F32, 1, a->head_dim) &&
+           (!a->fold.n_table || has(c, "fold.table", a->fold.table, F32, a->fold.n_table, 2ull * a->fold.n_pair));
+}
+
 static bool check_attn(struct check c, const struct myth_attn_args *a)
 {
     return in_shape(c, a->n_rows, 0) &&
            has_heads(c, a->n_head, a->n_head_kv, a->head_dim) &&
            has(c, "o", a->o, F32, (uint64_t)a->n_rows * a->n_head, a->head_dim) &&
            has(c, "q", a->q, F32, (uint64_t)a->n_rows * a->n_head, a->head_dim) &&
-           has(c, "k_new", a->k_new, CACHE, (uint64_t)a->n_head_kv * a->cap_rows, a->head_dim) &&
+           has_keys(c, a) &&
            has(c, "v_new", a->v_new, CACHE, (uint64_t)a->n_head_kv * a->cap_rows, a->head_dim) &&
            has(c, "runs", a->runs, I32, a->merges ? a->n_rows : 1, MYTH_RUN_WIDTH) &&
            has(c, "row_run", a->row_run, I32, a->n_rows, 1) &&
@@ -609,7 +626,8 @@ CHECK(kv_merge)
     struct check c = { s, "kv_merge" };
     return in_shape(c, a->n_run, 0) &&
            has_heads(c, a->n_head_kv, a->n_head_kv, a->head_dim) &&
-           has(c, "k_new", a->k_new, CACHE, (uint64_t)a->n_head_kv * a->cap_rows, a->head_dim) &&
+           (a->k_new.buf || s->dev->has_kv_forms || refuse(c, "the device stores no values alone")) &&
+           has_or_none(c, "k_new", a->k_new, CACHE, (uint64_t)a->n_head_kv * a->cap_rows, a->head_dim) &&
            has(c, "v_new", a->v_new, CACHE, (uint64_t)a->n_head_kv * a->cap_rows, a->head_dim) &&
            has(c, "runs", a->runs, I32, a->n_run, MYTH_RUN_WIDTH) &&
            has_place(c, &a->kv, a->k_new, a->v_new, a->n_head_kv, a->head_dim) &&
@@ -747,7 +765,7 @@ CHECK(ple_gate)
     struct check c = { s, "ple_gate" };
     return in_shape(c, a->n_rows, a->dim) &&
            in_shape(c, a->n_rows, a->n_ple) &&
-           has_prologue(c, a->x, a->pend, a->w_post, a->n_rows, a->dim) &&
+           has_prologue(c, a->x, a->pend, a->w_post, 0.0f, a->n_rows, a->dim) &&
            has(c, "w", a->w, WEIGHT, a->n_ple, a->dim) &&
            (a->p_stride >= a->n_ple || refuse(c, "rows of p overlap")) &&
            has(c, "p", a->p, F32, 1, a->n_rows ? (uint64_t)(a->n_rows - 1) * a->p_stride + a->n_ple : 0) &&

@@ -68,6 +68,7 @@ typedef struct {
     uint32_t top_k;            /* largest k                                      */
     uint32_t n_record_ops;     /* ops of the longest recorded stream             */
     uint32_t n_graph;          /* recorded streams alive at once                 */
+    bool folds_keys;           /* attention makes keys from values (ops.h, myth_key_fold) */
 } myth_work_shape;
 
 typedef struct { uint64_t bytes[MYTH_MEM_CLASS_N]; } myth_class_bytes;

@@ -75,7 +75,8 @@ struct myth_kv_place {
 /* Prologue; xn = RMS(x) * w_in; q = Wq xn, k = Wk xn, v = Wv xn; per head RMS with w_q, w_k (when given); rope on q, k;
  * q times q_scale to `q`; k, v rounded to the cache type into the scratch, [kv_head][row][head_dim], row = the step's row.
  * Without w_v, v is what k was before its norm; with has_v_norm each head of v is normed, without a weight. Without w_k there is neither k
- * nor v (the layer reads another's): k_new, v_new, n_k are not given, n_head_kv counts for nothing. head_dim <= 1024 with has_v_norm. */
+ * nor v (the layer reads another's): k_new, v_new, n_k are not given, n_head_kv counts for nothing. With w_k but without k_new (and n_k)
+ * only v is kept: attention makes the keys (myth_key_fold). head_dim <= 1024 with has_v_norm. */
 struct myth_norm_qkv_rope_store_args {
     myth_view x, pend, w_post, w_in;
     myth_view w_q, w_k, w_v;             /* matrices [n_head*head_dim, dim], [n_head_kv*head_dim, dim] x 2 */
@@ -89,7 +90,7 @@ struct myth_norm_qkv_rope_store_args {
 };
 
 /* The second half of the above, from scratch that holds q [n_rows, n_head*head_dim], then k and v [n_rows, n_head_kv*head_dim]. The place
- * of v is there with v_is_k too; without k_new there are neither k nor v. */
+ * of v is there with v_is_k too; without k_new there are no keys to store, without v_new neither. */
 struct myth_qkv_rope_store_args {
     myth_view qkv, n_q, n_k, rope;
     myth_view q, k_new, v_new;
@@ -99,6 +100,15 @@ struct myth_qkv_rope_store_args {
 };
 enum { MYTH_V_NORM_MAX = 1024 };
 
+/* Keys that are not stored: with w given, cache and scratch hold values only (k_new is not given, a place has no K part), and the key of a
+ * position is RoPE(w * v) there. The table holds (cos, sin) of positions 0..n_table-1 as rope_table makes them, of the rotated pairs only;
+ * those of later positions are computed, slowly. */
+struct myth_key_fold {
+    myth_view w, table;                  /* f32 [head_dim]; f32 [n_table, n_pair, 2] */
+    uint32_t n_table, n_pair;
+    double base, factor;
+};
+
 /* o[r, h, :] = softmax(mask(cap(q k))) v. Keys of row r at position p: 0 <= j <= p with p - j < window (window 0 = all), and with n_after
  * those of the run's own rows up to p + n_after; those before the run's POS0 come from the cache, the rest from the scratch. Keys are
  * reduced in blocks aligned to absolute positions. */
@@ -106,6 +116,7 @@ struct myth_attn_args {
     myth_view o, q, k_new, v_new;        /* f32 [n_rows, n_head, head_dim] x 2; scratch as above */
     myth_view runs, row_run, pos;        /* i32 [n_run, 8]; i32 [n_rows]; i32 [n_rows]           */
     struct myth_kv_place kv;
+    struct myth_key_fold fold;
     uint32_t n_rows, cap_rows, n_head, n_head_kv, head_dim, window;
     uint32_t n_after;                    /* attn_prefill only: 0 = causal, UINT32_MAX = to the run's end */
     float softcap;                       /* 0 = none; s = cap * tanh(s / cap), before the mask   */
@@ -114,7 +125,8 @@ struct myth_attn_args {
 #define myth_attn_prefill_args myth_attn_args
 #define myth_attn_decode_args myth_attn_args
 
-/* Scratch rows of every run that is not ephemeral into its pages or ring (of a ring only the last page_tok rows). */
+/* Scratch rows of every run that is not ephemeral into its pages or ring (of a ring only the last page_tok rows); without k_new those of V
+ * alone. */
 struct myth_kv_merge_args {
     myth_view k_new, v_new, runs;
     struct myth_kv_place kv;

@@ -32,7 +32,7 @@ static void predict_row(const struct myth_altup_predict_args *a, uint64_t r)
     float *x = cpu_f32(a->x) + r * a->dim;
     double c[MYTH_STREAM_MAX * MYTH_STREAM_MAX];
     for (uint32_t i = 1; i < n && a->pend.buf; i++)
-        ref_fold_row(x + i * step, x + i * step, cpu_f32(a->pend) + r * a->dim, cpu_f32(a->w_post), a->dim, a->eps);
+        ref_fold_row(x + i * step, x + i * step, cpu_f32(a->pend) + r * a->dim, cpu_f32(a->w_post), 0.0f, a->dim, a->eps);
     if (!a->coef.buf)
         return;
     ref_altup_coef(c, n * n, x + a->active * step, cpu_f32(a->w_route), cpu_f32(a->router), cpu_f32(a->coef), n, a->dim, a->eps);

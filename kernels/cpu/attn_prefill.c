@@ -4,7 +4,7 @@
  * Order      keys in blocks of CPU_ATTN_BLOCK aligned to absolute positions: scores of a block, its maximum, then sum and output rescaled
  *            to the running maximum and the block added key by key. What a key is worth depends on its position only, so chunks, pages,
  *            rings and forks leave the bits alone; a block without keys is passed over
- * Precision  f32; keys and values converted from the cache type
+ * Precision  f32; keys and values converted from the cache type, keys that are not stored made from the values (fold_key.c)
  * Threads    over (row, head), taken from a counter
  * Source     Milakov and Gimelshein, Online normalizer calculation for softmax (2018) */
 #include "ref.h"
@@ -31,8 +31,17 @@ static const unsigned char *find_row(const struct keys *k, uint32_t pos, bool is
         return (unsigned char *)cpu_ptr(view) + ((uint64_t)k->head * a->cap_rows + k->row0 + (pos - k->pos0)) * row_bytes;
     uint32_t row;
     int32_t page = cpu_kv_page(&a->kv, k->table, k->run, pos, &row);
-    uint64_t k_bytes = (uint64_t)a->n_head_kv * a->kv.page_tok * myth_row_bytes(a->k_new.dtype, a->head_dim);
+    uint64_t k_bytes = (uint64_t)a->n_head_kv * a->kv.page_tok * cpu_key_bytes(a->k_new, a->head_dim);
     return cpu_kv_base(&a->kv, page, k_bytes, is_v) + ((uint64_t)k->head * a->kv.page_tok + row) * row_bytes;
+}
+
+static void load_key(float *row, const struct keys *k, uint32_t pos)
+{
+    const struct myth_attn_args *a = k->a;
+    const bool folds = a->fold.w.buf != NULL;
+    cpu_row_to_f32(row, find_row(k, pos, folds), folds ? a->v_new.dtype : a->k_new.dtype, a->head_dim);
+    if (folds)
+        cpu_fold_key(row, &a->fold, pos, a->head_dim);
 }
 
 static bool is_evicted(const struct keys *k, uint32_t pos) { return pos >= k->gap.gap0 && pos < k->gap.gap1; }
@@ -56,7 +65,7 @@ static void attend(const struct keys *k, float *o, const float *q, uint32_t pos,
         for (uint32_t j = from; j < to; j++) {
             if (is_evicted(k, j))
                 continue;
-            cpu_row_to_f32(row, find_row(k, j, false), a->k_new.dtype, hd);
+            load_key(row, k, j);
             float dot = 0.0f;
             for (uint32_t i = 0; i < hd; i++)
                 dot += q[i] * row[i];

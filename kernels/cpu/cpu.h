@@ -132,6 +132,11 @@ static inline int32_t cpu_kv_page(const struct myth_kv_place *kv, const int32_t 
     return table[((uint64_t)(uint32_t)run[MYTH_RUN_SLOT] * kv->n_entry + entry) * 2];
 }
 
+/* Bytes of a row of keys in scratch and cache: none where they are made from the values. */
+static inline uint64_t cpu_key_bytes(myth_view k_new, uint32_t head_dim) { return k_new.buf ? myth_row_bytes(k_new.dtype, head_dim) : 0; }
+/* The value of position pos, in row, becomes its key. */
+void cpu_fold_key(float *row, const struct myth_key_fold *fold, uint32_t pos, uint32_t head_dim);
+
 /* n elements of a row (n % block == 0) to f32, and f32 to a cache type (f32 f16 bf16 q8_0). Values as dtype.h defines them;
  * q8_0: scale s = amax / 127, stored as f16; each value times 1 / s (both f32) rounded to nearest, ties away. */
 void cpu_row_to_f32(float *dst, const void *src, myth_dtype t, uint32_t n);

@@ -54,7 +54,7 @@ struct fast_attn_tile {
     float *o;                           /* [FAST_ATTN_ROWS][head_dim] weighted sums of values, 0 before the first block */
     float m[FAST_ATTN_ROWS], l[FAST_ATTN_ROWS];                 /* largest score so far (-inf), sum of weights (0)         */
     float *s;                           /* scratch [FAST_ATTN_ROWS][CPU_ATTN_BLOCK]                                */
-    float *panel;                       /* scratch [CPU_ATTN_BLOCK][head_dim]                                      */
+    float *panel, *keys;                /* scratch [CPU_ATTN_BLOCK][head_dim] each; keys: the driver's              */
     float fade[FAST_ATTN_ROWS];         /* scratch                                                                */
     float softcap;
 };

@@ -7,7 +7,8 @@
  *            once: the same operations in the same order
  * Gap        blocks wholly in the run's gap are not visited, so a long sequence of few rows costs its rows
  * Bits       blocks are aligned to absolute positions and masked keys change nothing, so a row does not feel tiles, chunks, pages, rings
- * Work       attn_scratch: per thread [rows][head_dim] sums, [rows][block] scores, [block][head_dim] keys; then the decode parts
+ * Folded     keys that are not stored are made from a block's values, once a tile, and used as floats
+ * Work       attn_scratch: per thread [rows][head_dim] sums, [rows][block] scores, [block][head_dim] keys, as many made ones; then the parts
  * Source     Milakov and Gimelshein, Online normalizer calculation for softmax (2018); Dao et al., FlashAttention (2022)             */
 #include "fast.h"
 
@@ -28,7 +29,12 @@ struct job {
     float *parts;                       /* decode: [row][kv_head][CHUNKS][group][head_dim + 2] */
 };
 
-static size_t thread_floats(uint32_t head_dim) { return (size_t)FAST_ATTN_ROWS * head_dim + FAST_ATTN_ROWS * CPU_ATTN_BLOCK + (size_t)CPU_ATTN_BLOCK * head_dim; }
+/* Of one thread: sums, scores, the keys' panel, and a block of keys where they are made from values. */
+static size_t thread_floats(const myth_work_shape *s)
+{
+    const size_t block = (size_t)CPU_ATTN_BLOCK * s->head_dim;
+    return (size_t)FAST_ATTN_ROWS * s->head_dim + FAST_ATTN_ROWS * CPU_ATTN_BLOCK + block + (s->folds_keys ? block : 0);
+}
 static size_t part_floats(uint32_t group, uint32_t head_dim) { return (size_t)group * (head_dim + 2); }
 
 /* Room for the parts of twice as many (row, kv head) pairs as threads. */
@@ -40,7 +46,7 @@ static size_t parts_floats(const myth_work_shape *s, int n_threads)
 
 size_t fast_attn_bytes(const myth_work_shape *s, int n_threads)
 {
-    return ((size_t)n_threads * thread_floats(s->head_dim) + parts_floats(s, n_threads)) * sizeof(float);
+    return ((size_t)n_threads * thread_floats(s) + parts_floats(s, n_threads)) * sizeof(float);
 }
 
 /* ---- keys ---- */
@@ -67,7 +73,7 @@ static struct keys find_keys(const struct job *j, const int32_t *run, uint32_t h
     const myth_view fresh[2] = { a->k_new, a->v_new };
     uint64_t layer_bytes = 0;           /* of K, before V */
     for (int i = 0; i < 2; i++) {
-        k.row_bytes[i] = (size_t)myth_row_bytes(fresh[i].dtype, a->head_dim);
+        k.row_bytes[i] = (size_t)(i == 0 ? cpu_key_bytes(fresh[i], a->head_dim) : myth_row_bytes(fresh[i].dtype, a->head_dim));
         k.fresh[i] = (const unsigned char *)cpu_ptr(fresh[i]) + ((size_t)head * a->cap_rows + (uint32_t)run[MYTH_RUN_ROW0]) * k.row_bytes[i];
         k.cached[i] = (const unsigned char *)cpu_ptr(a->kv.pool) + a->kv.layer_off + layer_bytes + (size_t)head * a->kv.page_tok * k.row_bytes[i];
         layer_bytes = (uint64_t)a->n_head_kv * a->kv.page_tok * k.row_bytes[0];
@@ -76,6 +82,24 @@ static struct keys find_keys(const struct job *j, const int32_t *run, uint32_t h
 }
 
 static uint32_t in_block(uint32_t pos, uint32_t j0) { return pos <= j0 ? 0 : pos - j0 < CPU_ATTN_BLOCK ? pos - j0 : CPU_ATTN_BLOCK; }
+
+/* Keys of the block out of its values, [CPU_ATTN_BLOCK][head_dim] at `made`. A gap's rows, which count nothing, share their neighbour's. */
+static void make_keys(struct fast_attn_block *b, const struct keys *k, uint32_t j0, const struct fast_kernels *f, float *made)
+{
+    const struct myth_attn_args *a = k->a;
+    for (uint32_t i = 0; i < CPU_ATTN_BLOCK; i++) {
+        float *row = made + (size_t)i * a->head_dim;
+        b->k[i] = NULL;
+        if (b->v[i] && i > 0 && b->v[i] == b->v[i - 1]) {
+            b->k[i] = b->k[i - 1];
+        } else if (b->v[i]) {
+            f->row_to_f32(row, b->v[i], a->v_new.dtype, a->head_dim, 1.0f);
+            cpu_fold_key(row, &a->fold, j0 + i, a->head_dim);
+            b->k[i] = (const unsigned char *)row;
+        }
+    }
+    b->k_type = MYTH_F32;
+}
 
 /* The rows of positions [from, to) of the block from j0; the others NULL. */
 static void fill_block(struct fast_attn_block *b, const struct keys *k, uint32_t j0, uint32_t from, uint32_t to)
@@ -109,12 +133,13 @@ static void fill_block(struct fast_attn_block *b, const struct keys *k, uint32_t
 static void begin_tile(struct fast_attn_tile *t, const struct job *j, int tid)
 {
     const uint32_t hd = j->a->head_dim;
-    float *base = (float *)(void *)j->d->attn_scratch + (size_t)tid * thread_floats(j->d->base.shape.head_dim);
+    float *base = (float *)(void *)j->d->attn_scratch + (size_t)tid * thread_floats(&j->d->base.shape);
     t->head_dim = hd;
     t->softcap = j->a->softcap;
     t->o = base;
     t->s = t->o + (size_t)FAST_ATTN_ROWS * hd;
     t->panel = t->s + FAST_ATTN_ROWS * CPU_ATTN_BLOCK;
+    t->keys = t->panel + (size_t)CPU_ATTN_BLOCK * hd;                   /* there when the shape says folds_keys */
 }
 
 static void clear_tile(struct fast_attn_tile *t)
@@ -158,6 +183,8 @@ static void prefill_tile(const struct job *j, struct fast_attn_tile *t, const in
         if (j0 >= k.gap.gap0 && j0 + CPU_ATTN_BLOCK <= k.gap.gap1)
             j0 = k.gap.gap1 / CPU_ATTN_BLOCK * CPU_ATTN_BLOCK;
         fill_block(&b, &k, j0, from, to);
+        if (a->fold.w.buf)
+            make_keys(&b, &k, j0, j->f, t->keys);
         j->f->attn_block(t, &b);
     }
     float *o = cpu_f32(a->o);
@@ -242,6 +269,8 @@ static void decode_part(const struct job *j, struct fast_attn_tile *t, uint32_t 
     for (uint32_t i = part * c.len; i < (part + 1) * c.len && i < c.n; i++) {
         const uint32_t block = c.first + i < c.hole ? c.first + i : c.first + i + c.gone;
         fill_block(&b, &k, block * CPU_ATTN_BLOCK, from, pos + 1);
+        if (j->a->fold.w.buf)
+            make_keys(&b, &k, block * CPU_ATTN_BLOCK, j->f, t->keys);
         j->f->attn_block_few(t, &b);
     }
 }
@@ -365,7 +394,7 @@ void fast_attn_decode(myth_stream *s, const struct myth_attn_decode_args *a, con
     const int n_threads = cpu_n_threads(s);
     const size_t fit = parts_floats(shape, n_threads) / (CHUNKS * part_floats(j.group, a->head_dim));
     const uint32_t n_pair = a->n_rows * a->n_head_kv;
-    j.parts = (float *)(void *)j.d->attn_scratch + (size_t)n_threads * thread_floats(shape->head_dim);
+    j.parts = (float *)(void *)j.d->attn_scratch + (size_t)n_threads * thread_floats(shape);
     j.n_rows = a->n_rows;
     j.is_split = n_threads > 1 && n_pair < 2 * (uint32_t)n_threads && n_pair <= fit && j.group <= FAST_ATTN_ROWS;
     if (n_pair == 1 && cut_row(&j, 0).n_chunk == 1) {                 /* short: not worth waking a thread */

@@ -272,7 +272,7 @@ static void store_task(void *arg, int tid, int n_threads)
             size_t at = (r * a->n_head + h) * hd;
             f->head_rope(cpu_f32(a->q) + at, q + at, n_q, rope + r * hd, a->head_dim, a->eps, a->q_scale);
         }
-        for (uint32_t h = 0; a->k_new.buf && h < a->n_head_kv; h++) {
+        for (uint32_t h = 0; a->v_new.buf && h < a->n_head_kv; h++) {
             size_t at = (r * a->n_head_kv + h) * hd;
             uint64_t row = (uint64_t)h * a->cap_rows + r;
             float *head = (float *)(uintptr_t)(k + at), *val = a->w_v.buf ? (float *)(uintptr_t)(v + at) : head;      /* qkv is scratch */
@@ -282,6 +282,8 @@ static void store_task(void *arg, int tid, int n_threads)
                 val = normed;
             }
             f->row_from_f32((unsigned char *)cpu_ptr(a->v_new) + row * myth_row_bytes(a->v_new.dtype, hd), a->v_new.dtype, val, a->head_dim);
+            if (!a->k_new.buf)
+                continue;                                                       /* attention makes the keys */
             f->head_rope(head, head, n_k, rope + r * hd, a->head_dim, a->eps, 1.0f);
             f->row_from_f32((unsigned char *)cpu_ptr(a->k_new) + row * myth_row_bytes(a->k_new.dtype, hd), a->k_new.dtype, head, a->head_dim);
         }

@@ -8,7 +8,7 @@ static void merge_head(const struct myth_kv_merge_args *a, const int32_t *run, u
     const int32_t *table = cpu_i32(a->kv.table);
     myth_view src = is_v ? a->v_new : a->k_new;
     uint64_t row_bytes = myth_row_bytes(src.dtype, a->head_dim);
-    uint64_t k_bytes = (uint64_t)a->n_head_kv * a->kv.page_tok * myth_row_bytes(a->k_new.dtype, a->head_dim);
+    uint64_t k_bytes = (uint64_t)a->n_head_kv * a->kv.page_tok * cpu_key_bytes(a->k_new, a->head_dim);
     uint32_t n_rows = (uint32_t)run[MYTH_RUN_N_ROWS];
     uint32_t first = a->kv.is_ring && n_rows > a->kv.page_tok ? n_rows - a->kv.page_tok : 0;      /* earlier ones would be overwritten */
     for (uint32_t i = first; i < n_rows; i++) {
@@ -28,7 +28,8 @@ static void merge(void *arg, int tid, int n_threads)
         const int32_t *run = cpu_i32(a->runs) + i / a->n_head_kv * MYTH_RUN_WIDTH;
         if (run[MYTH_RUN_FLAGS] & MYTH_RUN_EPHEMERAL)
             continue;
-        merge_head(a, run, (uint32_t)(i % a->n_head_kv), false);
+        if (a->k_new.buf)
+            merge_head(a, run, (uint32_t)(i % a->n_head_kv), false);
         merge_head(a, run, (uint32_t)(i % a->n_head_kv), true);
     }
 }

@@ -12,8 +12,8 @@ static void merge(void *arg, int tid, int n_threads)
         const uint64_t at = r * a->dim;
         const float *xn = cpu_f32(a->xn) + at;
         float *u = cpu_f32(a->u) + at;
-        ref_fold_row(u, cpu_f32(a->x) + at, cpu_f32(a->attn) + at, cpu_f32(a->w_attn), a->dim, a->eps);
-        ref_fold_row(u, u, cpu_f32(a->laurel) + at, cpu_f32(a->w_laurel), a->dim, a->eps);
+        ref_fold_row(u, cpu_f32(a->x) + at, cpu_f32(a->attn) + at, cpu_f32(a->w_attn), 0.0f, a->dim, a->eps);
+        ref_fold_row(u, u, cpu_f32(a->laurel) + at, cpu_f32(a->w_laurel), 0.0f, a->dim, a->eps);
         for (uint32_t i = 0; i < a->dim; i++)
             u[i] = (u[i] + xn[i]) * 0.70710678f;
     }

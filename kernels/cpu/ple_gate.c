@@ -10,7 +10,7 @@ static void fold(void *arg, int tid, int n_threads)
     cpu_split(a->n_rows, 1, tid, n_threads, &from, &to);
     for (uint64_t r = from; r < to; r++) {
         float *x = cpu_f32(a->x) + r * a->dim;
-        ref_fold_row(x, x, cpu_f32(a->pend) + r * a->dim, cpu_f32(a->w_post), a->dim, a->eps);
+        ref_fold_row(x, x, cpu_f32(a->pend) + r * a->dim, cpu_f32(a->w_post), 0.0f, a->dim, a->eps);
     }
 }
 

@@ -39,17 +39,19 @@ static void store(void *arg, int tid, int n_threads)
             for (uint64_t i = 0; i < hd; i++)
                 dst[i] = src[i] * a->q_scale;
         }
-        for (uint64_t h = 0; a->k_new.buf && h < a->n_head_kv; h++) {
+        for (uint64_t h = 0; a->v_new.buf && h < a->n_head_kv; h++) {
             float *src = k + (r * a->n_head_kv + h) * hd, *val = v + (r * a->n_head_kv + h) * hd;
             if (a->v_is_k)
                 memcpy(val, src, hd * sizeof *val);
             if (a->has_v_norm)
                 ref_norm_row(val, val, NULL, a->head_dim, a->eps);
+            store_cache(a->v_new, h * a->cap_rows + r, val, a->head_dim);
+            if (!a->k_new.buf)
+                continue;                                        /* attention makes the keys */
             if (n_k)
                 ref_norm_row(src, src, n_k, a->head_dim, a->eps);
             rope_row(src, rope + r * hd, a->head_dim);
             store_cache(a->k_new, h * a->cap_rows + r, src, a->head_dim);
-            store_cache(a->v_new, h * a->cap_rows + r, val, a->head_dim);
         }
     }
 }

@@ -14,6 +14,8 @@ static const char *const sources[] = {
     "tests/golden/models/gemma1-mqa",    "tests/golden/models/gemma2-old",     "tests/golden/models/gemma2-nocap",
     "tests/golden/models/gemma2-scale",  "tests/golden/models/gemma3-sharded", "tests/golden/models/gemma3-mm",
     "tests/golden/models/gemma3-layers", "tests/golden/models/gemma3-local",   "tests/golden/models/gemma3-linear-new",
+    "tests/golden/models/gemma4-unified", "tests/golden/models/gemma4-dense-new", "tests/golden/models/gemma4-e", "tests/golden/models/gemma4-e-new",
+    "tests/golden/models/gemma4-shared", "tests/golden/models/gemma4-moe",    "random:gemma4-e-tiny:f16",       "random:gemma4-moe-tiny:q8_0",
 };
 
 static myth_mem *new_mem(void)
@@ -54,6 +56,7 @@ static void check_config(const myth_config *a, const myth_config *b)
     x.norm_plus_one = false;                 /* added */
     x.n_vocab = b->n_vocab;                  /* may be cut */
     x.embed_scale = b->embed_scale;          /* not rounded any more */
+    x.is_rounded = false;
     assert_true(a->embed_scale / b->embed_scale > 0.99f && a->embed_scale / b->embed_scale < 1.01f);
     assert_memory_equal(&x, b, sizeof(x));
 }
@@ -66,44 +69,56 @@ static void stem(char dst[128], const char *head, int layer, const char *name)
         snprintf(dst, 128, "%s.%d.%s", head, layer, name);
 }
 
-/* Tensor by tensor: the new file holds what quantising (source + 1 for norms) gives. */
+static void values_of(const myth_model *m, const myth_slot_src *s, float *value, uint64_t n)
+{
+    if (s->data) {
+        myth_dequant_row(s->t->dtype, value, s->data, n);
+        return;
+    }
+    unsigned char *made = malloc(n * 4);
+    assert_int_equal(myth_weights_random_fill(m->weights, s->t, s->first, n, made, NULL), MYTH_OK);
+    myth_dequant_row(s->t->dtype, value, made, n);
+    free(made);
+}
+
+/* Slot by slot: the new file holds what quantising (source + 1 for norms) gives, in the type that the slot is kept in. */
 static void check_tensors(const myth_model *a, const myth_model *b, myth_dtype type)
 {
-    const myth_slot *slots = myth_family_get(a->config.family)->slots;
-    char hf[128], gguf[128];
     uint32_t n = 0;
-    for (int layer = -1; layer < (int)a->config.n_layer; layer++) {
-        for (const myth_slot *s = layer < 0 ? myth_slots_model : slots; layer < 0 ? s < myth_slots_model + 2 : s->hf != NULL; s++, n++) {
-            stem(hf, "layers", layer, s->hf);
-            stem(gguf, "blk", layer, s->gguf);
-            const myth_tensor *x = myth_weights_slot(a->weights, hf, gguf), *y = myth_weights_find(b->weights, gguf);
-            assert_true(x && y && x->n_dim == y->n_dim && y->dim[0] <= x->dim[0] && x->dim[1] == y->dim[1]);
-            const uint64_t count = y->dim[0] * y->dim[1];
-            const bool is_norm = x->n_dim == 1;
-            myth_dtype want = is_norm ? MYTH_F32 : layer < 0 && type == MYTH_Q4_0 ? MYTH_Q8_0 : type;
-            if (y->dim[1] % myth_dtype_block(want))
-                want = MYTH_F16;
-            assert_int_equal(y->dtype, is_norm ? MYTH_F32 : want);
-            float *value = malloc(count * 4);
-            unsigned char *made = malloc(count * 4);
-            if (x->data)
-                myth_dequant_row(x->dtype, value, x->data, count);
-            else
-                assert_int_equal(myth_weights_random_fill(a->weights, x, 0, count, made, NULL), MYTH_OK);
-            if (!x->data)
-                myth_dequant_row(x->dtype, value, made, count);
-            for (uint64_t i = 0; is_norm && a->config.norm_plus_one && i < count; i++)
-                value[i] += 1.0f;
-            myth_quant_row(y->dtype, made, value, count);
-            if (x->dtype == y->dtype && x->data && !is_norm)
-                memcpy(made, x->data, y->bytes);
-            assert_memory_equal(made, y->data, y->bytes);
-            assert_int_equal((uintptr_t)y->data % 32, 0);
-            free(value);
-            free(made);
+    for (myth_slot_iter it = { .at = 0 }; myth_slot_next(&it, &a->config);) {
+        const myth_slot *s = it.slot;
+        const myth_slot_src x = myth_slot_find(a->weights, &a->config, s, it.layer), y = myth_slot_find(b->weights, &b->config, s, it.layer);
+        const bool is_vector = s->cols == MYTH_DIM_ONE, is_table = s == &myth_slots_model[MYTH_SLOT_EMBED] || s->form == MYTH_FORM_ROWS;
+        if (!x.t) {
+            assert_int_equal(s->when, MYTH_WHEN_GIVEN);
+            continue;
         }
+        assert_true(y.t && y.rows <= x.rows && x.cols == y.cols);
+        n += !s->is_part || s->part == 0;
+        const uint64_t count = y.rows * y.cols;
+        myth_dtype want = is_table && type == MYTH_Q4_0 ? MYTH_Q8_0 : type;
+        if (y.cols % myth_dtype_block(want))
+            want = MYTH_F16;
+        want = is_vector || myth_slot_is_f32(s) ? MYTH_F32 : want;
+        assert_int_equal(y.t->dtype, want);
+        float *value = malloc(count * 4);
+        unsigned char *made = malloc(count * 4);
+        values_of(a, &x, value, count);
+        for (uint64_t i = 0; is_vector && a->config.norm_plus_one && i < count; i++)
+            value[i] += 1.0f;
+        myth_quant_row(want, made, value, count);
+        if (x.t->dtype == want && x.data && !is_vector)
+            memcpy(made, x.data, y.bytes);
+        assert_memory_equal(made, y.data, y.bytes);
+        assert_int_equal((uintptr_t)y.t->data % 32, 0);
+        free(value);
+        free(made);
     }
-    assert_int_equal(myth_weights_n_tensor(b->weights), n);
+    const myth_tensor *freqs = myth_config_rope_freqs(&b->config, b->weights);
+    assert_int_equal(myth_weights_n_tensor(b->weights), n + (freqs != NULL));
+    assert_true(!freqs == (a->config.family != MYTH_FAMILY_GEMMA4));
+    for (uint64_t i = 0; freqs && i < freqs->dim[0]; i++)
+        assert_true(((const float *)freqs->data)[i] == (i < a->config.rope_pairs_global ? 1.0f : 1e30f));
 }
 
 static void test_all_types(void **state)
