@@ -175,7 +175,7 @@ MODELS = {
     "gemma4-moe-new": dict(type="gemma4_text", n=23, store="bf16", disk=None,
                            kw=gemma4(32, 32, 3, 4, 2, 16, 131, window=7, layers=period(3, 3), wide=32, experts=(5, 3, 24))),
     # Gemma 3n: streams, Laurel, per-layer inputs, a sparse gate, layers that read another's keys
-    "gemma3n": dict(type="gemma3n_text", n=27, store="f32", disk=None,
+    "gemma3n": dict(type="gemma3n_text", n=27, store="bf16", disk=None,
                     kw=gemma3n(32, 192, 6, 4, 2, 16, 150, window=6, layers=period(6, 2), rank=8, ple=8, shared=2, sparse=2, cap=3.0)),
     "gemma3n-old": dict(type="gemma3n_text", n=25, store="bf16",
                         disk=dict(rope_parameters=None, rope_theta=1e4, rope_local_base_freq=1e2, rope_scaling=None),
@@ -185,7 +185,7 @@ MODELS = {
                         kw=gemma3n(32, 192, 3, 4, 1, 16, 133, window=8, layers=period(3, 3), rank=16, ple=8, streams=2, altup_correct_scale=False)),
     "gemma3n-mm": dict(type="gemma3n_text", n=24, store="f16", nesting="model.language_model.", shards=2, dead=True,
                        kw=gemma3n(32, 192, 6, 2, 2, 32, 137, window=5, layers=period(6, 3), rank=8, ple=8, shared=3, sparse=1, cap=4.0)),
-    "gemma3n-active": dict(type="gemma3n_text", n=21, store="f32",
+    "gemma3n-active": dict(type="gemma3n_text", n=21, store="bf16",
                            kw=gemma3n(32, 192, 4, 4, 2, 16, 131, window=6, layers=period(4, 2), rank=8, ple=8, streams=3, sparse=4,
                                       altup_active_idx=1)),
 }
