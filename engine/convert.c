@@ -575,6 +575,8 @@ myth_status myth_convert(const myth_model *m, const myth_convert_opts *opts, myt
     uint32_t n_tensor = 0;
     target t;
     myth_status st = MYTH_OK;
+    if (j.c->n_altup && !j.c->altup_correct_scale)
+        return myth_fail(err, MYTH_EUNSUPPORTED, "%s: altup_correct_scale is false, and GGUF has no key that says so", myth_weights_name(m->weights));
     MYTH_TRY(myth_dense_open(&j.dense, m, MYTH_WEIGHTS_DATA, err));
     for (uint32_t i = 0; i < MYTH_DENSE_N; i++)
         j.total += j.dense.own[i] ? myth_weights_bytes(j.dense.own[i]) : 0;

@@ -164,6 +164,8 @@ void myth_gemma3n_layers(myth_step *st)
     if (st->layer0 == 0)
         make_streams(st, h);
     for (uint32_t l = st->layer0; l < st->layer1; l++) {
+        if (l == st->c->first_shared && st->n_keep < st->n_rows)
+            predict(st, h, NULL);                                  /* as the rows that stay would have it: the same op, the same bits */
         if (!myth_step_narrow(st, l))
             return;
         run_layer(st, h, l);

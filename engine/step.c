@@ -176,14 +176,13 @@ bool myth_step_narrow(myth_step *st, uint32_t l)
         return false;
     }
     const uint32_t n_stream = c->n_altup ? c->n_altup : 1;
-    for (uint32_t i = 0; i < n_stream; i++) {                      /* of 3n's streams the first gets no branch */
-        const bool has_pend = i > 0 || n_stream == 1;
+    for (uint32_t i = 0; i < n_stream; i++) {                      /* 3n has several, and nothing pending here */
         myth_view to = st->x, from = st->x;
         to.off += 4 * (uint64_t)i * n * c->d_model;
         from.off += 4 * (uint64_t)i * st->n_rows * c->d_model;
         myth_gather_norm(st->s, &(struct myth_gather_norm_args){
-            .y = st->xn, .x = from, .pend = has_pend ? st->pend : (myth_view){ 0 }, .w_post = has_pend ? st->w_post : (myth_view){ 0 },
-            .x_scale = st->x_scale, .rows = st->keep_rows, .n_gather = n, .dim = c->d_model, .eps = c->eps });
+            .y = st->xn, .x = from, .pend = st->pend, .w_post = st->w_post, .x_scale = st->x_scale, .rows = st->keep_rows,
+            .n_gather = n, .dim = c->d_model, .eps = c->eps });
         myth_copy(st->s, &(struct myth_copy_args){ .dst = to, .src = st->xn, .bytes = 4 * (uint64_t)n * c->d_model });
     }
     for (uint32_t i = 0; i < n && c->n_ple; i++) {                 /* a row goes where a dropped one was, or stays */
