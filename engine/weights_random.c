@@ -183,24 +183,21 @@ static myth_status add_slot(myth_weights *w, const myth_config *c, const myth_sl
 /* The facts say the shapes of all tensors, but for what only their absence would. */
 static myth_status make_tensors(myth_weights *w, const shape *s, myth_dtype type, myth_error *err)
 {
-    myth_config *c = myth_alloc(w->mem, MYTH_MEM_OTHER, "config", sizeof *c);
+    myth_config c;
     uint64_t n_tensor = 0;
     myth_status st = MYTH_OK;
-    if (!c)
-        return myth_fail(err, MYTH_ENOMEM, "%s: %zu bytes", w->name, sizeof *c);
-    MYTH_TRY(myth_config_read(c, w, err));
-    for (uint32_t l = 0; l < c->n_layer; l++)
-        c->layer[l].k_is_v = s->k_is_v && c->layer[l].is_global;
-    if (c->n_ple)
-        c->n_ple_vocab = c->n_vocab;
-    for (myth_slot_iter it = { 0 }; myth_slot_next(&it, c);)
+    MYTH_TRY(myth_config_read(&c, w, err));
+    for (uint32_t l = 0; l < c.n_layer; l++)
+        c.layer[l].k_is_v = s->k_is_v && c.layer[l].is_global;
+    if (c.n_ple)
+        c.n_ple_vocab = c.n_vocab;
+    for (myth_slot_iter it = { .at = 0 }; myth_slot_next(&it, &c);)
         n_tensor++;
     MYTH_TRY(myth_dir_open(w, n_tensor, n_tensor * 48, err));
-    for (myth_slot_iter it = { 0 }; myth_slot_next(&it, c);)
-        MYTH_TRY(add_slot(w, c, it.slot, it.layer, type, err));
+    for (myth_slot_iter it = { .at = 0 }; myth_slot_next(&it, &c);)
+        MYTH_TRY(add_slot(w, &c, it.slot, it.layer, type, err));
     myth_dir_finish(w);
 fail:
-    myth_free(w->mem, c);
     return st;
 }
 

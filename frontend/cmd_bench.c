@@ -73,7 +73,8 @@ static double keys_read(const myth_config *c, double pos, bool wants_bytes, doub
     for (uint32_t i = 0; i < c->n_layer; i++) {
         const myth_layer_config *l = &c->layer[i];
         double keys = l->is_global || !c->window || pos + 1 < c->window ? pos + 1 : c->window;
-        sum += keys * (wants_bytes ? 2.0 * l->n_head_kv * l->head_dim * row_bytes : 4.0 * c->n_head * l->head_dim);
+        double n_vec = c->layer[l->kv_source].k_is_v ? 1.0 : 2.0;        /* keys made from the values are not read */
+        sum += keys * (wants_bytes ? n_vec * l->n_head_kv * l->head_dim * row_bytes : 4.0 * c->n_head * l->head_dim);
     }
     return sum;
 }
@@ -82,11 +83,16 @@ static double keys_read(const myth_config *c, double pos, bool wants_bytes, doub
 static void price(result *r, const run_state *s, bool is_prompt)
 {
     const myth_config *c = &s->model.config;
-    double params = 0, head = (double)c->n_vocab * c->d_model, bytes = (double)myth_weights_bytes(s->model.weights);
+    double params = 0, head = (double)c->n_vocab * c->d_model, bytes = 0;
     for (uint32_t i = 0; i < myth_weights_n_tensor(s->model.weights); i++) {
         const myth_tensor *t = myth_weights_at(s->model.weights, i);
-        if (t->n_dim == 2)
-            params += (double)t->dim[0] * (double)t->dim[1];
+        const bool is_rows = c->n_ple && t->dim[1] == (uint64_t)c->n_layer * c->n_ple;                /* a table: a row a token, next to nothing */
+        const double part = t->n_dim == 3 && c->n_expert ? (double)c->n_expert_used / c->n_expert : 1.0;       /* a token's experts */
+        if (is_rows)
+            continue;
+        bytes += (double)t->bytes * part;
+        if (t->n_dim > 1)
+            params += (double)t->dim[0] * (double)t->dim[1] * (double)t->dim[2] * part;
     }
     double pos = s->o->n_depth + (r->n - 1) / 2.0, k_bytes = (double)myth_dtype_block_bytes(s->eo.type_k) / myth_dtype_block(s->eo.type_k);
     double step = is_prompt ? (r->n < s->eo.n_ubatch ? r->n : s->eo.n_ubatch) : 1;

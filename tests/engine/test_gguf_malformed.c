@@ -393,7 +393,7 @@ static void test_config(void **state)
     CASE(refuse, "30 eps 1e38", set_f32(find(&m, "gemma.attention.layer_norm_rms_epsilon"), 1e38f));
     CASE(refuse, "30 scale infinite", set_f32(add(&m, "gemma.attention.scale", 0), INFINITY));
     CASE(unsupported, "family", set_str(find(&m, "general.architecture"), "llama"));
-    CASE(unsupported, "family of a later day", set_str(find(&m, "general.architecture"), "gemma4"));
+    CASE(unsupported, "family of a later day", set_str(find(&m, "general.architecture"), "gemma5"));
     CASE(refuse, "no family", m.fact[0].key = "general.architectura"; m.fact[0].key_len = strlen(m.fact[0].key));
     CASE(unsupported, "head of its own", m.tensor[10].name = "output.weight"; m.tensor[10].name_len = 13;
          m.tensor[1].name = "output_norm.weight"; m.tensor[1].name_len = 18; add_tensor(&m, "blk.0.attn_norm.weight", 8, 0));

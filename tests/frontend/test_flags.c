@@ -24,6 +24,39 @@ static const char *generate_text(const char *flags)
     return text[turn];
 }
 
+#define GEMMA4_E "-m random:gemma4-e-tiny:q8_0 "
+
+static double weights_with(const char *flags)
+{
+    char line[512];
+    snprintf(line, sizeof(line), "plan " GEMMA4_E "--json %s", flags);
+    json_t *j = cli_json(&r, line);
+    double v = cli_number(j, "classes.weights");
+    json_decref(j);
+    return v;
+}
+
+/* Where the table of per-layer embeddings stays is a matter of bytes; which rows run through all layers is one of ops. */
+static void what_gemma4_e_adds(void **state)
+{
+    (void)state;
+    char text[2][1 << 12];
+    assert_true(weights_with("--ple device") > weights_with(""));
+    assert_true(weights_with("--ple host") == weights_with("") && weights_with("--ple disk") == weights_with(""));
+    for (int i = 0; i < 2; i++) {
+        char line[512];
+        snprintf(line, sizeof(line), "generate " GEMMA4_E "--ids 2,10,20,30,40,50 -n 12 --ignore-eos --json --kv-skip %s", i ? "off" : "on");
+        cli_expect(&r, line, 0);
+        const char *ids = strstr(r.out, "\"ids\"");
+        snprintf(text[i], sizeof(text[i]), "%.4000s", ids ? ids : r.out);
+        if (strchr(text[i], ']'))
+            *strchr(text[i], ']') = '\0';
+    }
+    assert_string_equal(text[0], text[1]);
+    cli_expect(&r, "generate " GEMMA4_E "-p x --kv-skip perhaps", 2);
+    cli_expect(&r, "generate " GEMMA4_E "-p x --ple nowhere", 2);
+}
+
 static void sizes_of_context_batch_and_cache(void **state)
 {
     (void)state;
@@ -235,7 +268,7 @@ static void exact_and_fast_logits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_of_context_batch_and_cache),
+        cmocka_unit_test(what_gemma4_e_adds), cmocka_unit_test(sizes_of_context_batch_and_cache),
         cmocka_unit_test(limit_shrinks_what_was_left_open),
         cmocka_unit_test(report_equals_plan),
         cmocka_unit_test(threads_device_and_messages),
