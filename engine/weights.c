@@ -116,8 +116,8 @@ myth_status myth_dir_size(myth_tensor *t, const char *path, myth_error *err)
             return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: shape overflows", path, t->name.text);
     }
     if (t->n_dim && t->dim[t->n_dim - 1] % block)
-        return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: rows of %llu elements, expected a multiple of %llu", path, t->name.text,
-                         (unsigned long long)t->dim[t->n_dim - 1], (unsigned long long)block);
+        return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: rows of %llu elements of %s, expected a multiple of %llu", path, t->name.text,
+                         (unsigned long long)t->dim[t->n_dim - 1], myth_dtype_get(t->dtype)->name, (unsigned long long)block);
     if (!myth_mul_u64(&t->bytes, n / block, myth_dtype_block_bytes(t->dtype)) || t->bytes > INT64_MAX)
         return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: size overflows", path, t->name.text);
     return MYTH_OK;

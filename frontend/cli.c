@@ -323,6 +323,13 @@ static myth_status hold_staging(myth_cli *cli, uint64_t planned, myth_error *err
     return MYTH_OK;
 }
 
+void myth_cli_release_held(myth_cli *cli)
+{
+    if (cli->held_bytes)
+        myth_mem_unbook(cli->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, cli->held_bytes);
+    cli->held_bytes = 0;
+}
+
 myth_status myth_cli_limits(const myth_cli *cli, myth_mem_limits *out, const myth_engine_opts *opts, myth_error *err)
 {
     myth_status st = myth_devices_limits(out, cli->mem, opts->device, err);

@@ -4,6 +4,7 @@
 #include "../retrieval/retrieval.h"
 #include "help.h"
 #include "memreport.h"
+#include "rcfile.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -79,11 +80,10 @@ static const myth_command *find_command(const char *name)
 
 static void show_config(const myth_parsed *p)
 {
-    static const char *const from[] = { "default", "environment", "flag" };
     for (int i = 0; i < p->n_slot; i++) {
         char value[256];
         myth_args_text(&p->slot[i], value, sizeof(value));
-        printf("%-18s %-24s %s\n", p->slot[i].opt->name, value[0] ? value : "-", from[p->slot[i].source]);
+        printf("%-18s %-24s %s\n", p->slot[i].opt->name, value[0] ? value : "-", myth_opt_source_name[p->slot[i].source]);
     }
 }
 
@@ -115,8 +115,7 @@ static int run_with_ledger(myth_cli *cli, const void *opts)
         myth_rss_start(&watch);
     int code = cli->command->run(cli, opts);
     myth_term_progress_end(cli->term);
-    if (cli->held_bytes)
-        myth_mem_unbook(cli->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, cli->held_bytes);
+    myth_cli_release_held(cli);
     if (report && myth_memreport_write(report, cli, myth_rss_stop(&watch), &err) != MYTH_OK)
         code = myth_exit_worse(myth_cli_fail(cli, &err), code);
     for (int i = 0; i < MYTH_MEM_DEVICE_MAX * MYTH_MEM_CLASS_N; i++) {
@@ -145,6 +144,8 @@ static int run_command(const myth_command *c, int argc, char **argv, myth_term *
     for (size_t i = 0; i < c->n_group; i++)
         myth_args_add(&parsed, &c->group[i], opts);
     myth_args_add(&parsed, &myth_group_global, &global);
+    myth_error in_file = { 0 };
+    myth_rcfile_read(&parsed, c, &in_file);
     if (myth_args_parse(&parsed, argc, argv, &err) != MYTH_OK) {
         myth_term_error(term, err.msg);
         return MYTH_EXIT_USAGE;
@@ -152,6 +153,10 @@ static int run_command(const myth_command *c, int argc, char **argv, myth_term *
     if (parsed.wants_help) {
         myth_help_command(stdout, c);
         return MYTH_EXIT_CLEAN;
+    }
+    if (in_file.code != MYTH_OK) {                      /* help is said all the same */
+        myth_term_error(term, in_file.msg);
+        return MYTH_EXIT_CONFIG;
     }
     if (global.show_config) {
         show_config(&parsed);

@@ -124,6 +124,9 @@ myth_status myth_cli_limits(const myth_cli *cli, myth_mem_limits *out, const myt
  * line. */
 myth_status myth_cli_plan(myth_cli *cli, const myth_model *m, myth_engine_opts *opts, const myth_plan_extra *extra, myth_error *err);
 
+/* Lets go of the staging that a plan holds: what is measured may be taken from now on, the ledger's peak is the plan's already. */
+void myth_cli_release_held(myth_cli *cli);
+
 /* Context to ask for when -c is not given and n_tok tokens must fit: 0 (the default) when it is enough for them, else n_tok rounded up,
  * at most what the model was trained for. */
 uint32_t myth_cli_context(const myth_model *m, uint64_t n_tok);
