@@ -11,10 +11,11 @@
 #include "quant.h"
 
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { UNUSED = 5 };
+enum { UNUSED = 5, THREADS_MAX = 64 };
 
 typedef struct {
     const myth_model *m;
@@ -23,9 +24,12 @@ typedef struct {
     myth_gguf_writer *g;
     uint32_t n_rows;                  /* of the embedding in the new file */
     uint64_t done, total;             /* bytes of the source */
+    myth_mix_file mix;
+    const myth_mix *kind;
     float *x;                         /* [piece] elements */
     void *y;                          /* the same, as in the new file */
     uint64_t piece;
+    float *importance;                /* [widest] of the matrix under way */
     myth_dense dense;
 } job;
 
@@ -69,23 +73,18 @@ static void fact_f32(job *j, const char *key, double v)
         myth_gguf_put_f32(j->g, full, (float)v);
 }
 
-static uint32_t file_type(myth_dtype t)
-{
-    switch (t) {
-    case MYTH_F16: return 1;
-    case MYTH_Q4_0: return 2;
-    case MYTH_Q8_0: return 7;
-    case MYTH_BF16: return 32;
-    default: return 0;
-    }
-}
-
 static void put_file_type(job *j)
 {
+    const myth_imatrix *im = j->o->imatrix;
     if (is_ours(j, "general.file_type"))
-        myth_gguf_put_u32(j->g, "general.file_type", file_type(j->o->type));
-    if (myth_dtype_block(j->o->type) > 1 && is_ours(j, "general.quantization_version"))
+        myth_gguf_put_u32(j->g, "general.file_type", j->kind->file_type);
+    if (myth_dtype_is_quant(j->kind->type) && is_ours(j, "general.quantization_version"))
         myth_gguf_put_u32(j->g, "general.quantization_version", 2);
+    if (!im || !myth_dtype_is_quant(j->kind->type))
+        return;
+    myth_gguf_put_str(j->g, "quantize.imatrix.file", str(myth_imatrix_path(im)));
+    myth_gguf_put_u32(j->g, "quantize.imatrix.entries_count", myth_imatrix_n_entry(im));
+    myth_gguf_put_u32(j->g, "quantize.imatrix.chunks_count", myth_imatrix_n_chunk(im));
 }
 
 /* Would a reader of the new file infer other layer kinds from the family's period? */
@@ -322,7 +321,9 @@ static myth_status put_tokenizer(job *j, myth_error *err)
 
 static void copy_facts(job *j)
 {
-    static const char *const rewritten[] = { "general.file_type", "general.quantization_version", "general.alignment" };
+    static const char *const rewritten[] = { "general.file_type", "general.quantization_version", "general.alignment",
+                                             "quantize.imatrix.file", "quantize.imatrix.entries_count", "quantize.imatrix.chunks_count",
+                                             "quantize.imatrix.dataset" };
     const myth_meta *m = myth_weights_meta(j->m->weights);
     for (uint32_t i = 0; i < myth_meta_count(m); i++) {
         const myth_meta_value *v = myth_meta_at(m, i);
@@ -369,11 +370,22 @@ static uint32_t count_tensors(const myth_model *m)
     return 2 + count_slots(&m->config) * m->config.n_layer + (myth_dense_has(m) ? MYTH_DENSE_N : 0);
 }
 
+/* Layers before `layer` that have a matrix of values of their own. */
+static uint32_t count_values(const job *j, uint32_t layer)
+{
+    uint32_t n = 0;
+    for (uint32_t l = 0; l < layer; l++)
+        for (const myth_slot *s = myth_family_get(j->c->family)->slots; s->hf; s++)
+            n += strcmp(s->gguf, "attn_v.weight") == 0 && myth_slot_tensor(j->m->weights, s, l);
+    return n;
+}
+
 /* Tensor idx of the new file, in the order of the converter: embedding, layers, final norm, dense layers. */
 static void target_at(target *t, const job *j, uint32_t idx)
 {
     const uint32_t n_slot = count_slots(j->c), last = 1 + n_slot * j->c->n_layer;
     const bool is_embed = idx == 0;
+    uint32_t layer = 0;
     char hf[96] = "";
     t->src = NULL;
     if (idx > last) {
@@ -384,21 +396,17 @@ static void target_at(target *t, const job *j, uint32_t idx)
         snprintf(hf, sizeof(hf), "%s", myth_slots_model[is_embed ? 0 : 1].hf);
     } else {
         const myth_slot *s = &myth_family_get(j->c->family)->slots[(idx - 1) % n_slot];
-        snprintf(t->name, sizeof(t->name), "blk.%u.%s", (idx - 1) / n_slot, s->gguf);
-        snprintf(hf, sizeof(hf), "layers.%u.%s", (idx - 1) / n_slot, s->hf);
+        layer = (idx - 1) / n_slot;
+        snprintf(t->name, sizeof(t->name), "blk.%u.%s", layer, s->gguf);
+        snprintf(hf, sizeof(hf), "layers.%u.%s", layer, s->hf);
     }
     if (!t->src)
         t->src = myth_weights_slot(j->m->weights, hf, t->name);             /* there: config_tensors.c checked it */
     t->n_dim = t->src->n_dim;
     t->dim[0] = is_embed ? j->n_rows : t->src->dim[0];
     t->dim[1] = t->src->dim[1];
-    t->type = j->o->type;
-    if (is_embed && t->type == MYTH_Q4_0)
-        t->type = MYTH_Q8_0;
-    if (t->src->dim[1] % myth_dtype_block(t->type))
-        t->type = MYTH_F16;
-    if (t->n_dim == 1)
-        t->type = MYTH_F32;
+    t->type = myth_mix_type(j->kind, &j->mix, &(myth_mix_tensor){
+        .name = t->name, .n_dim = t->n_dim, .cols = t->src->dim[1], .source = t->src->dtype, .layer = layer, .value_idx = count_values(j, layer) });
     t->plus_one = t->n_dim == 1 && j->c->norm_plus_one;
 }
 
@@ -417,11 +425,78 @@ static myth_status load(job *j, const myth_tensor *t, uint64_t first, uint64_t n
     return MYTH_OK;
 }
 
+/* ---- rows shared out ---- */
+
+static uint64_t widest_of(const myth_config *c)
+{
+    uint64_t widest = c->d_model > c->max_ff ? c->d_model : c->max_ff, q = (uint64_t)c->n_head * c->max_head_dim;
+    return q > widest ? q : widest;
+}
+
+typedef struct {
+    myth_dtype type;
+    unsigned char *dst;
+    const float *src, *importance;
+    uint64_t n_row, cols;
+} row_share;
+
+static void *quantise_rows(void *arg)
+{
+    const row_share *r = arg;
+    const uint64_t bytes = myth_row_bytes(r->type, r->cols);
+    for (uint64_t i = 0; i < r->n_row; i++) {
+        if (r->importance)
+            myth_quant_fit_row(r->type, r->dst + i * bytes, r->src + i * r->cols, r->importance, r->cols);
+        else
+            myth_quant_row(r->type, r->dst + i * bytes, r->src + i * r->cols, r->cols);
+    }
+    return NULL;
+}
+
+/* n elements of j->x, whole rows, to j->y. A thread that does not start leaves its share to this one. */
+static void quantise(job *j, myth_dtype type, uint64_t n, uint64_t cols, const float *importance)
+{
+    row_share share[THREADS_MAX];
+    pthread_t thread[THREADS_MAX];
+    bool is_started[THREADS_MAX];
+    const uint64_t n_row = n / cols, wish = j->o->n_threads < THREADS_MAX ? j->o->n_threads : THREADS_MAX;
+    uint64_t n_share = myth_quant_is_fitted(type) && wish > 1 ? wish : 1, row = 0;
+    n_share = n_share < n_row ? n_share : n_row;
+    for (uint64_t i = 0; i < n_share; i++) {
+        const uint64_t end = n_row * (i + 1) / n_share;
+        share[i] = (row_share){ type, (unsigned char *)j->y + row * myth_row_bytes(type, cols), j->x + row * cols, importance, end - row, cols };
+        row = end;
+        is_started[i] = i > 0 && pthread_create(&thread[i], NULL, quantise_rows, &share[i]) == 0;
+    }
+    for (uint64_t i = 0; i < n_share; i++)
+        if (!is_started[i])
+            quantise_rows(&share[i]);
+    for (uint64_t i = 0; i < n_share; i++)
+        if (is_started[i])
+            pthread_join(thread[i], NULL);
+}
+
+/* What the importance matrix has of t, NULL = nothing. */
+static myth_status importance_of(job *j, const target *t, uint64_t cols, const float **out, myth_error *err)
+{
+    bool found = false;
+    *out = NULL;
+    if (!j->o->imatrix || t->n_dim == 1 || !myth_quant_is_fitted(t->type) || cols > widest_of(j->c))       /* not a layer's: none was gathered */
+        return MYTH_OK;
+    myth_status st = myth_imatrix_get(j->o->imatrix, t->name, 0, 1, cols, j->importance, &found, err);
+    *out = found ? j->importance : NULL;
+    return st;
+}
+
 static myth_status write_tensor(job *j, const target *t, myth_error *err)
 {
     const bool is_random = myth_weights_get_format(j->m->weights) == MYTH_FORMAT_RANDOM;
     const uint64_t cols = t->n_dim == 1 ? t->dim[0] : t->dim[1], n = t->n_dim == 1 ? cols : t->dim[0] * cols;
     const uint64_t step = j->piece / cols * cols;
+    const float *importance;
+    myth_status st = importance_of(j, t, cols, &importance, err);
+    if (st != MYTH_OK)
+        return st;
     for (uint64_t at = 0; at < n; at += step) {
         const uint64_t k = n - at < step ? n - at : step;
         const uint64_t bytes = myth_row_bytes(t->type, k);
@@ -430,12 +505,11 @@ static myth_status write_tensor(job *j, const target *t, myth_error *err)
         if (t->type == t->src->dtype && !t->plus_one && !is_random) {
             myth_gguf_data(j->g, (const unsigned char *)t->src->data + myth_row_bytes(t->type, at), bytes);
         } else {
-            myth_status st = load(j, t->src, at, k, err);
-            if (st != MYTH_OK)
+            if ((st = load(j, t->src, at, k, err)) != MYTH_OK)
                 return st;
             for (uint64_t i = 0; t->plus_one && i < k; i++)
                 j->x[i] += 1.0f;
-            myth_quant_row(t->type, j->y, j->x, k);
+            quantise(j, t->type, k, cols, importance);
             myth_gguf_data(j->g, j->y, bytes);
         }
         j->done += myth_row_bytes(t->src->dtype, k);
@@ -459,27 +533,28 @@ static uint32_t rows_of(const myth_model *m)
     return n_piece < n ? n_piece : n;
 }
 
-static uint64_t piece_of(const myth_config *c)
-{
-    uint64_t widest = c->d_model > c->max_ff ? c->d_model : c->max_ff, q = (uint64_t)c->n_head * c->max_head_dim;
-    widest = q > widest ? q : widest;
-    return widest > MYTH_CONVERT_ROWS ? widest : MYTH_CONVERT_ROWS;
-}
+static uint64_t piece_of(const myth_config *c) { return widest_of(c) > MYTH_CONVERT_ROWS ? widest_of(c) : MYTH_CONVERT_ROWS; }
 
 myth_status myth_convert(const myth_model *m, const myth_convert_opts *opts, myth_error *err)
 {
     job j = { .m = m, .o = opts, .c = &m->config, .n_rows = rows_of(m), .piece = piece_of(&m->config),
               .total = myth_weights_bytes(m->weights) };
-    const uint32_t n_tensor = count_tensors(m);
+    const uint32_t n_tensor = count_tensors(m), n_head_kv = m->config.layer[0].n_head_kv;
     target t;
     myth_status st = MYTH_OK;
+    j.kind = opts->mix ? opts->mix : myth_mix_of(opts->type);
+    if (!j.kind)
+        return myth_fail(err, MYTH_EARG, "type %s cannot be written; known: %s", myth_dtype_get(opts->type)->name, myth_mix_names());
+    j.mix = (myth_mix_file){ .n_layer = m->config.n_layer, .n_value = count_values(&j, m->config.n_layer),
+                             .n_group = n_head_kv ? m->config.n_head / n_head_kv : 1, .has_importance = opts->imatrix != NULL };
     MYTH_TRY(myth_dense_open(&j.dense, m, MYTH_WEIGHTS_DATA, err));
     for (uint32_t i = 0; i < MYTH_DENSE_N; i++)
         j.total += j.dense.own[i] ? myth_weights_bytes(j.dense.own[i]) : 0;
     MYTH_TRY(myth_gguf_open(&j.g, m->mem, opts->path, n_tensor, err));
     j.x = myth_alloc_n(m->mem, MYTH_MEM_STAGING, "convert", j.piece, sizeof(float));
     j.y = myth_alloc_n(m->mem, MYTH_MEM_STAGING, "convert", j.piece, sizeof(float));
-    if (!j.x || !j.y)
+    j.importance = myth_alloc_n(m->mem, MYTH_MEM_STAGING, "convert", widest_of(j.c), sizeof(float));
+    if (!j.x || !j.y || !j.importance)
         MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "%s: no room for %llu bytes", opts->path, (unsigned long long)(j.piece * 2 * sizeof(float))));
     MYTH_TRY(put_facts(&j, err));
     for (uint32_t i = 0; i < n_tensor; i++) {
@@ -495,6 +570,7 @@ fail:
     myth_dense_close(&j.dense);
     myth_free(m->mem, j.x);
     myth_free(m->mem, j.y);
+    myth_free(m->mem, j.importance);
     if (st != MYTH_OK) {
         myth_gguf_close(j.g, false, NULL);
         return st;
@@ -504,5 +580,5 @@ fail:
 
 uint64_t myth_convert_bytes(const myth_model *m)
 {
-    return myth_gguf_bytes(count_tensors(m)) + 2 * piece_of(&m->config) * sizeof(float);
+    return myth_gguf_bytes(count_tensors(m)) + (2 * piece_of(&m->config) + widest_of(&m->config)) * sizeof(float);
 }

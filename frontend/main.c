@@ -4,6 +4,7 @@
 #include "../retrieval/retrieval.h"
 #include "help.h"
 #include "memreport.h"
+#include "rcfile.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -17,10 +18,11 @@ static bool is_cancelled;
 
 static void on_interrupt(int sig)
 {
-    (void)sig;
-    if (n_interrupt++ > 0)
+    if (n_interrupt++ > 0 || sig == SIGALRM)
         _exit(MYTH_EXIT_INTERRUPTED);
     is_cancelled = true;
+    if (sig != SIGINT)                         /* who sends these does not send a second one: a read that never ends must not hold us */
+        alarm(MYTH_END_SECONDS);
 }
 
 /* A mapped file that was cut while it was in use: its pages are gone. */
@@ -39,6 +41,13 @@ static void catch_signals(void)
     sigemptyset(&on_int.sa_mask);
     sigemptyset(&on_bus.sa_mask);
     sigaction(SIGINT, &on_int, NULL);
+    sigaction(SIGALRM, &on_int, NULL);
+    for (int i = 0; i < 2; i++) {
+        static const int ends[] = { SIGTERM, SIGHUP };
+        struct sigaction was;
+        if (sigaction(ends[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)      /* nohup */
+            sigaction(ends[i], &on_int, NULL);
+    }
     sigaction(SIGBUS, &on_bus, NULL);
     signal(SIGPIPE, SIG_DFL);                  /* a reader that leaves ends us quietly, whatever the parent had set */
 }
@@ -71,11 +80,10 @@ static const myth_command *find_command(const char *name)
 
 static void show_config(const myth_parsed *p)
 {
-    static const char *const from[] = { "default", "environment", "flag" };
     for (int i = 0; i < p->n_slot; i++) {
         char value[256];
         myth_args_text(&p->slot[i], value, sizeof(value));
-        printf("%-18s %-24s %s\n", p->slot[i].opt->name, value[0] ? value : "-", from[p->slot[i].source]);
+        printf("%-18s %-24s %s\n", p->slot[i].opt->name, value[0] ? value : "-", myth_opt_source_name[p->slot[i].source]);
     }
 }
 
@@ -107,8 +115,7 @@ static int run_with_ledger(myth_cli *cli, const void *opts)
         myth_rss_start(&watch);
     int code = cli->command->run(cli, opts);
     myth_term_progress_end(cli->term);
-    if (cli->held_bytes)
-        myth_mem_unbook(cli->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, cli->held_bytes);
+    myth_cli_release_held(cli);
     if (report && myth_memreport_write(report, cli, myth_rss_stop(&watch), &err) != MYTH_OK)
         code = myth_exit_worse(myth_cli_fail(cli, &err), code);
     for (int i = 0; i < MYTH_MEM_DEVICE_MAX * MYTH_MEM_CLASS_N; i++) {
@@ -137,6 +144,8 @@ static int run_command(const myth_command *c, int argc, char **argv, myth_term *
     for (size_t i = 0; i < c->n_group; i++)
         myth_args_add(&parsed, &c->group[i], opts);
     myth_args_add(&parsed, &myth_group_global, &global);
+    myth_error in_file = { 0 };
+    myth_rcfile_read(&parsed, c, &in_file);
     if (myth_args_parse(&parsed, argc, argv, &err) != MYTH_OK) {
         myth_term_error(term, err.msg);
         return MYTH_EXIT_USAGE;
@@ -144,6 +153,10 @@ static int run_command(const myth_command *c, int argc, char **argv, myth_term *
     if (parsed.wants_help) {
         myth_help_command(stdout, c);
         return MYTH_EXIT_CLEAN;
+    }
+    if (in_file.code != MYTH_OK) {                      /* help is said all the same */
+        myth_term_error(term, in_file.msg);
+        return MYTH_EXIT_CONFIG;
     }
     if (global.show_config) {
         show_config(&parsed);

@@ -326,7 +326,8 @@ static myth_status ask(myth_chunks *out, myth_chunker *c, uint32_t grammar, cons
         return MYTH_OK;
     }
     if (is_answer_sane(&a, n)) {
-        k = (myth_chunks){ .n_chunk = a.n_chunk, .n_symbol = a.n_symbol, .n_ref = a.n_ref, .n_names = a.n_names, .error_bytes = a.error_bytes };
+        k = (myth_chunks){ .n_chunk = a.n_chunk, .n_symbol = a.n_symbol, .n_ref = a.n_ref, .n_names = a.n_names, .error_bytes = a.error_bytes,
+                           .n_error = a.n_error };
         k.chunk = myth_alloc_n(c->mem, MYTH_MEM_OTHER, "chunks", a.n_chunk, sizeof(*k.chunk));
         k.symbol = myth_alloc_n(c->mem, MYTH_MEM_OTHER, "symbols", a.n_symbol, sizeof(*k.symbol));
         k.ref = myth_alloc_n(c->mem, MYTH_MEM_OTHER, "references", a.n_ref, sizeof(*k.ref));
@@ -363,6 +364,10 @@ static bool is_shaped(char *note, size_t cap, const unsigned char *text, uint64_
     uint64_t line_start = 0, depth = 0, line = 1;
     if (n > MYTH_PARSE_FILE_BYTES) {
         snprintf(note, cap, "parse: larger than %d bytes", MYTH_PARSE_FILE_BYTES);
+        return false;
+    }
+    if (n >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0)) {
+        snprintf(note, cap, "parse: UTF-16");
         return false;
     }
     for (uint64_t i = 0; i <= n; i++) {
@@ -411,5 +416,6 @@ myth_status myth_chunk_file(myth_chunks *out, myth_chunker *c, const char *langu
     myth_cut_close(&cut);
     memcpy(out->note, note, sizeof(note));
     out->is_failed = is_failed;
+    out->is_lost = grammar >= 0 && !myth_grammar_get(grammar).is_data;
     return st;
 }

@@ -1,5 +1,5 @@
 /* match.c - see match.h. Rows come a word at a time (postings.h): the rare words bring rows, the frequent ones only add to those that are there.
- * Phrases come through MATCH. Lengths of rows are looked up for what may get in, and kept with the connection while the database stays as it is. */
+ * Phrases come through MATCH. Lengths of rows are looked up for what may get in; they and the rows of words are kept with the connection while the database stays as it is. */
 #include "match.h"
 #include "mend.h"
 #include "postings.h"
@@ -14,6 +14,7 @@ typedef struct {
     double weight;                  /* of the term, times idf once that is known */
     int64_t df;
     myth_postings_word word;
+    uint32_t first_row, n_row;      /* its rows among those that are kept; n_row 0: they are not */
     bool is_phrase, is_alternative, is_form, is_title, is_code, is_kept, is_choosing;
 } term;
 
@@ -34,7 +35,101 @@ typedef struct {
 } seen;
 
 enum { FILTER_BITS = 18,            /* 32 KiB: what fits the first cache */
-       MENDED_MAX = 8 };            /* words of a query: each looks through a letter of the index */
+       MENDED_MAX = 8,              /* words of a query: each looks through a letter of the index */
+       READ_TERMS = 48 };           /* rows are read with the df of a term, so that it is gone through once; of a long query most are dropped */
+
+/* ---- what a connection keeps ---- */
+
+typedef struct {
+    char token[30];
+    unsigned char n;                /* 0: a free slot            */
+    uint32_t first, n_row;          /* in `row`                  */
+} kept_word;
+
+typedef struct {
+    uint32_t *length, n;            /* words of a row by its id; 0: not looked up */
+    unsigned version;               /* of the database                            */
+    myth_posting *row;              /* of words that were asked: queries share them */
+    uint32_t n_row, cap_row, n_word;
+    kept_word *word;                /* open addressing           */
+} kept;
+
+enum { KEPT_LENGTHS = 1 << 24, KEPT_WORDS = 4096, KEPT_ROWS = 1 << 18 };       /* 3 MiB of rows, then all begin anew with the next query */
+
+static void clear_kept(kept *k)
+{
+    sqlite3_free(k->length);
+    sqlite3_free(k->row);
+    sqlite3_free(k->word);
+    *k = (kept){ .version = k->version };
+}
+
+static void free_kept(void *arg)
+{
+    clear_kept(arg);
+    sqlite3_free(arg);
+}
+
+/* myth_match_kept(): gives what is kept as a pointer. */
+static void kept_function(sqlite3_context *ctx, int n_arg, sqlite3_value **arg)
+{
+    (void)n_arg;
+    (void)arg;
+    sqlite3_result_pointer(ctx, sqlite3_user_data(ctx), "myth_kept", NULL);
+}
+
+static kept *find_kept(sqlite3 *db)
+{
+    sqlite3_stmt *s = NULL;
+    kept *k = NULL;
+    if (sqlite3_prepare_v2(db, "SELECT myth_match_kept()", -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW)
+        k = sqlite3_value_pointer(sqlite3_column_value(s, 0), "myth_kept");
+    sqlite3_finalize(s);
+    unsigned version = 0;
+    if (k && (sqlite3_file_control(db, "main", SQLITE_FCNTL_DATA_VERSION, &version) != SQLITE_OK || version != k->version)) {
+        clear_kept(k);
+        k->version = version;
+    }
+    if (k && (k->n_row > KEPT_ROWS || k->n_word > KEPT_WORDS / 2)) {
+        k->n_row = k->n_word = 0;
+        memset(k->word, 0, KEPT_WORDS * sizeof(*k->word));
+    }
+    return k;
+}
+
+/* The slot of a word that is kept or may be; NULL: no room, or too long a word. */
+static kept_word *find_word(kept *k, const char *token, size_t n)
+{
+    uint32_t at = 2166136261u;
+    if (!k || n == 0 || n > sizeof(k->word->token))
+        return NULL;
+    if (!k->word && (k->word = sqlite3_malloc64(KEPT_WORDS * sizeof(*k->word))) != NULL)
+        memset(k->word, 0, KEPT_WORDS * sizeof(*k->word));
+    if (!k->word || k->n_word >= KEPT_WORDS - 1)
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        at = (at ^ (unsigned char)token[i]) * 16777619u;
+    for (at = (at ^ at >> 15) % KEPT_WORDS; k->word[at].n && (k->word[at].n != n || memcmp(k->word[at].token, token, n) != 0);)
+        at = (at + 1) % KEPT_WORDS;
+    return &k->word[at];
+}
+
+static myth_status keep_row(void *kept_, const myth_posting *one)
+{
+    kept *k = kept_;
+    if (k->n_row == k->cap_row) {
+        const uint32_t cap = 2 * k->cap_row + 4096;
+        myth_posting *grown = sqlite3_realloc64(k->row, cap * sizeof(*grown));
+        if (!grown)
+            return MYTH_ENOMEM;
+        k->row = grown;
+        k->cap_row = cap;
+    }
+    k->row[k->n_row++] = *one;
+    return MYTH_OK;
+}
+
+/* ---- a search ---- */
 
 /* Rows that the choosing terms brought, and the terms in them. */
 typedef struct {
@@ -51,6 +146,7 @@ typedef struct {
     myth_postings *postings;
     rows found;
     uint32_t asking;                /* the term whose rows come   */
+    kept *kept;                     /* with the connection; may be NULL */
     seen *seen;                     /* terms of the row at hand   */
     term *term;                     /* those asked first: n_choosing, which bring rows, then up to n_asked, which add to them */
     uint32_t n_term, n_choosing, n_asked, n_group;
@@ -150,45 +246,6 @@ static myth_status fail_db(sqlite3 *db, myth_error *err, const char *what)
     return myth_fail(err, code, "search: %s: %s; `mythos index --check` looks at the whole index", what, sqlite3_errmsg(db));
 }
 
-/* ---- what a connection keeps ---- */
-
-typedef struct {
-    uint32_t *length, n;            /* words of a row by its id; 0: not looked up */
-    unsigned version;               /* of the database                            */
-} kept;
-
-enum { KEPT_ROWS = 1 << 24 };
-
-static void free_kept(void *arg)
-{
-    kept *k = arg;
-    sqlite3_free(k->length);
-    sqlite3_free(k);
-}
-
-/* myth_match_kept(): gives what is kept as a pointer. */
-static void kept_function(sqlite3_context *ctx, int n_arg, sqlite3_value **arg)
-{
-    (void)n_arg;
-    (void)arg;
-    sqlite3_result_pointer(ctx, sqlite3_user_data(ctx), "myth_kept", NULL);
-}
-
-static kept *find_kept(sqlite3 *db)
-{
-    sqlite3_stmt *s = NULL;
-    kept *k = NULL;
-    if (sqlite3_prepare_v2(db, "SELECT myth_match_kept()", -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW)
-        k = sqlite3_value_pointer(sqlite3_column_value(s, 0), "myth_kept");
-    sqlite3_finalize(s);
-    unsigned version = 0;
-    if (k && (sqlite3_file_control(db, "main", SQLITE_FCNTL_DATA_VERSION, &version) != SQLITE_OK || version != k->version)) {
-        sqlite3_free(k->length);
-        *k = (kept){ .version = version };
-    }
-    return k;
-}
-
 static myth_status length_of(plan *p, kept *k, uint32_t row, uint32_t *n_words, myth_error *err)
 {
     if (k && row < k->n && k->length[row]) {
@@ -196,7 +253,7 @@ static myth_status length_of(plan *p, kept *k, uint32_t row, uint32_t *n_words, 
         return MYTH_OK;
     }
     myth_status st = myth_postings_length(p->postings, row, n_words, err);
-    if (st == MYTH_OK && k && row >= k->n && row < KEPT_ROWS) {
+    if (st == MYTH_OK && k && row >= k->n && row < KEPT_LENGTHS) {
         uint32_t n = k->n ? k->n : 1024;
         while (n <= row)
             n *= 2;
@@ -338,7 +395,7 @@ static myth_status run_phrase(plan *p, const term *t, myth_error *err)
     char *text = myth_alloc(p->mem, MYTH_MEM_OTHER, "match", 2 * t->n_text + 8);
     if (!text)
         return myth_fail(err, MYTH_ENOMEM, "search: no memory for a phrase");
-    size_t n = myth_fts_quote(text, 2 * t->n_text + 8, t->text, t->n_text, false);
+    size_t n = myth_fts_quote(text, 2 * t->n_text + 8, t->text, t->n_text);
     p->n_counted = 0;
     if (n == 0) {
         myth_free(p->mem, text);
@@ -370,27 +427,57 @@ static myth_status count_terms(plan *p, myth_error *err)
             continue;
         }
         size_t n = myth_fts_token(token, t->text, t->n_text);
+        kept_word *w = find_word(p->kept, token, n);
+        if (w && w->n) {
+            t->first_row = w->first;
+            t->df = t->n_row = w->n_row;
+            continue;
+        }
         MYTH_TRY(myth_postings_find(p->postings, token, n, &t->word, err));
-        MYTH_TRY(myth_postings_count(p->postings, &t->word, &t->df, err));
+        if (!w || p->n_term > READ_TERMS || p->kept->n_row > KEPT_ROWS) {
+            MYTH_TRY(myth_postings_count(p->postings, &t->word, &t->df, err));
+            continue;
+        }
+        const uint32_t first = p->kept->n_row;
+        st = myth_postings_walk(p->postings, &t->word, keep_row, p->kept, err);
+        if (st != MYTH_OK) {
+            p->kept->n_row = first;
+            return st == MYTH_ENOMEM ? myth_fail(err, st, "search: no memory for the rows of a word") : st;
+        }
+        t->first_row = first;
+        t->df = t->n_row = p->kept->n_row - first;
+        *w = (kept_word){ .n = (unsigned char)n, .first = first, .n_row = t->n_row };
+        memcpy(w->token, token, n);
+        p->kept->n_word++;
     }
 fail:
     return st;
 }
 
-/* A compound name with one part as it was meant. */
+/* A compound name with one part as it was meant: what is known of that may be a stem, which lost an 'e' or has an 'i' for a 'y'. */
 static myth_status mend_whole(plan *p, term *whole, const char *part, size_t n_part, const char *meant, size_t n_meant, double weight, myth_error *err)
 {
+    enum { AS_IT_IS, WITH_E, WITH_Y, SPELLING_N };
     myth_status st = MYTH_OK;
     char token[MYTH_WORD_BYTES];
     const char *at = whole->df == 0 && whole->n_text > n_part ? strstr(whole->text, part) : NULL;
-    if (!at || whole->n_text - n_part + n_meant > sizeof(token))
+    if (!at || whole->n_text - n_part + n_meant >= sizeof(token))
         return MYTH_OK;
     size_t before = (size_t)(at - whole->text), behind = whole->n_text - before - n_part;
-    memcpy(token, whole->text, before);
-    memcpy(token + before, meant, n_meant);
-    memcpy(token + before + n_meant, at + n_part, behind);
-    MYTH_TRY(myth_postings_find(p->postings, token, before + n_meant + behind, &whole->word, err));
-    MYTH_TRY(myth_postings_count(p->postings, &whole->word, &whole->df, err));
+    for (int how = AS_IT_IS; how < SPELLING_N && whole->df == 0; how++) {
+        size_t n = before + n_meant;
+        memcpy(token, whole->text, before);
+        memcpy(token + before, meant, n_meant);
+        if (how == WITH_E)
+            token[n++] = 'e';
+        if (how == WITH_Y && token[n - 1] != 'i')
+            break;
+        if (how == WITH_Y)
+            token[n - 1] = 'y';
+        memcpy(token + n, at + n_part, behind);
+        MYTH_TRY(myth_postings_find(p->postings, token, n + behind, &whole->word, err));
+        MYTH_TRY(myth_postings_count(p->postings, &whole->word, &whole->df, err));
+    }
     whole->weight *= whole->df ? weight : 1;
 fail:
     return st;
@@ -442,7 +529,10 @@ static myth_status find_rows(plan *p, myth_error *err)
         return myth_fail(err, MYTH_ENOMEM, "search: no memory");
     for (p->asking = 0; p->asking < p->n_asked; p->asking++) {
         const term *t = &p->term[p->asking];
-        MYTH_TRY(t->is_phrase ? run_phrase(p, t, err) : myth_postings_walk(p->postings, &t->word, take_row, p, err));
+        for (uint32_t i = 0; i < t->n_row; i++)
+            MYTH_TRY(take_row(p, &p->kept->row[t->first_row + i]));
+        if (t->n_row == 0)
+            MYTH_TRY(t->is_phrase ? run_phrase(p, t, err) : myth_postings_walk(p->postings, &t->word, take_row, p, err));
     }
 fail:
     return st;
@@ -452,7 +542,7 @@ fail:
 static myth_status score_rows(plan *p, bool is_all, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    kept *k = find_kept(p->db);
+    kept *k = p->kept;
     for (uint32_t i = 0; i < p->found.n_row; i++) {
         const found_row *r = &p->found.row[i];
         uint32_t n_seen = 0, n_words;
@@ -621,6 +711,7 @@ myth_status myth_match(myth_matches *out, sqlite3 *db, const myth_query *q, cons
         goto fail;
     }
     MYTH_TRY(myth_postings_open(&p.postings, q->mem, db, err));
+    p.kept = find_kept(db);
     read_total(&p);
     collect(&p, q, only_phrases);
     MYTH_TRY(count_terms(&p, err));
