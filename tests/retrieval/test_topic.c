@@ -37,8 +37,8 @@ static void put_project(void)
     files_text("p/app/fines.py",
                "\"\"\"Fines of drivers: who may waive one.\"\"\"\nfrom app.waivers import check\nfrom app.printer import line\n\n\ndef waive_fine(driver, fine):\n"
                "    \"\"\"Waives a fine of a driver.\"\"\"\n    check(driver, 'waive')\n    return line(fine)\n");
-    files_text("p/app/waivers.py", "def check(someone, what):\n    if what not in someone.rights:\n        raise PermissionError(what)\n");
-    files_text("p/app/printer.py", "def line(what):\n    if what:\n        print(what, 'waive')\n    return what\n");
+    files_text("p/app/waivers.py", "\"\"\"What drivers may have waived.\"\"\"\n\n\ndef check(someone, what):\n    if what not in someone.rights:\n        raise PermissionError(what)\n");
+    files_text("p/app/printer.py", "\"\"\"What drivers are told when it is waived.\"\"\"\n\n\ndef line(what):\n    if what:\n        print(what, 'waive')\n    return what\n");
     for (int i = 0; i < 24; i++) {
         snprintf(name, sizeof(name), "p/other/part%d.py", i);
         snprintf(text, sizeof(text), "\"\"\"Part %d of the car park.\"\"\"\n\n\ndef level_%d(cars):\n    \"\"\"Counts the cars of level %d; tickets are not its concern.\"\"\"\n    return len(cars) + %d\n",
@@ -158,7 +158,7 @@ static void a_header_and_its_source(void **state)
     assert_true(n_of("src/barrier.c") > 0);
 }
 
-/* What a chosen file imports comes along when its name says so; of two that have as little of the words the one with the name. */
+/* What a chosen file imports comes along when its name says so, with less than half of its evidence. */
 static void what_does_the_work(void **state)
 {
     (void)state;
@@ -166,7 +166,7 @@ static void what_does_the_work(void **state)
         print_message("no MYTHOS_BIN: nothing parses here\n");
         skip();
     }
-    expect("How is a waiver of the fine of a driver waived?", "app/fines.py", 2);
+    expect("How are fines of drivers waived, and who has waivers?", "app/fines.py", 2);
     assert_true(n_of("app/waivers.py") > 0 && n_of("app/printer.py") == 0);
 }
 
