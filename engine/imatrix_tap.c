@@ -91,6 +91,16 @@ static void add(const myth_imatrix_tap *t, myth_view w, myth_view x, uint32_t n_
         add_row(m, 0, rows_of(x) + r * m->cols);
 }
 
+/* Entries by their expert, row entry / per_row of x for each. */
+static void add_entries(const myth_imatrix_tap *t, myth_view w, myth_view x, uint32_t per_row, myth_view offset, myth_view order, uint32_t n_expert)
+{
+    matrix *m = find(t, w);
+    const int32_t *from = m ? (const int32_t *)(const void *)rows_of(offset) : NULL, *entry = m ? (const int32_t *)(const void *)rows_of(order) : NULL;
+    for (uint32_t e = 0; m && e < n_expert; e++)
+        for (int32_t i = from[e]; i < from[e + 1]; i++)
+            add_row(m, e, rows_of(x) + (size_t)entry[i] / per_row * m->cols);
+}
+
 static void on_op(void *user, int op, const void *args)
 {
     const myth_imatrix_tap *t = user;
@@ -106,6 +116,17 @@ static void on_op(void *user, int op, const void *args)
         const struct myth_norm_ffn_geglu_args *a = args;
         add(t, a->w_gate, a->xn, a->n_rows);
         add(t, a->w_up, a->xn, a->n_rows);
+    } else if (op == MYTH_OP_ple_gate) {
+        const struct myth_ple_gate_args *a = args;
+        add(t, a->w, a->xn, a->n_rows);
+    } else if (op == MYTH_OP_moe_geglu) {
+        const struct myth_moe_geglu_args *a = args;
+        add_entries(t, a->w_gate, a->x, a->k, a->offset, a->order, a->n_expert);
+        if (a->w_up.buf != a->w_gate.buf || a->w_up.off != a->w_gate.off)
+            add_entries(t, a->w_up, a->x, a->k, a->offset, a->order, a->n_expert);
+    } else if (op == MYTH_OP_moe_down) {
+        const struct myth_moe_down_args *a = args;
+        add_entries(t, a->w, a->h, 1, a->offset, a->order, a->n_expert);
     }
 }
 
