@@ -251,7 +251,9 @@ static myth_status measure_limits(bench *b, myth_error *err)
         put_limit(b, test, 0, l.flops, 0);
     }
     b->peak[MYTH_F16] = b->peak[MYTH_F32];
-    b->peak[MYTH_Q4_0] = b->peak[MYTH_Q8_0];
+    for (int t = 0; t < MYTH_DTYPE_N; t++)
+        if (myth_dtype_is_quant((myth_dtype)t))
+            b->peak[t] = b->peak[MYTH_Q8_0];
     put_limit(b, "limit_read", b->read_bytes, 0, 0);
     return MYTH_OK;
 }

@@ -126,7 +126,9 @@ static void run_target(const char *target, int n_threads, char **ops, int n_op)
         if (t == MYTH_F32 || t == MYTH_BF16 || t == MYTH_Q8_0)
             rig_must(myth_limits_measure(&limits[t], r.mem, caps->n_threads, (myth_dtype)t, NULL) == MYTH_OK, "limits");
     limits[MYTH_F16] = limits[MYTH_F32];
-    limits[MYTH_Q4_0] = limits[MYTH_Q8_0];
+    for (int t = 0; t < MYTH_DTYPE_N; t++)
+        if (myth_dtype_is_quant((myth_dtype)t))
+            limits[t] = limits[MYTH_Q8_0];
     double read_gbs = limits[MYTH_F32].read_bytes * 1e-9;
     printf("# %s: read %.1f GB/s; peak f32 %.0f, bf16 %.0f, int8 %.0f GFLOP/s\n", caps->description, read_gbs, limits[MYTH_F32].flops * 1e-9,
            limits[MYTH_BF16].flops * 1e-9, limits[MYTH_Q8_0].flops * 1e-9);
@@ -134,7 +136,7 @@ static void run_target(const char *target, int n_threads, char **ops, int n_op)
         const struct kernel_case *c = &kernel_cases[i];
         union op_args a;
         char name[200];
-        if (!(c->use & CASE_BENCH) || !is_wanted(myth_op_name(c->op), ops, n_op))
+        if (!(c->use & CASE_BENCH) || !rig_reads(&r, c) || !is_wanted(myth_op_name(c->op), ops, n_op))
             continue;
         make_case(&r, c, (uint64_t)i, &a);
         rig_push(&r);

@@ -12,10 +12,11 @@
 
 #include <limits.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { UNUSED = 5 };
+enum { UNUSED = 5, THREADS_MAX = 64 };
 
 typedef struct {
     const myth_model *m;
@@ -24,9 +25,12 @@ typedef struct {
     myth_gguf_writer *g;
     uint32_t n_rows;                  /* of the embedding in the new file */
     uint64_t done, total;             /* bytes of the source */
+    myth_mix_file mix;
+    const myth_mix *kind;
     float *x;                         /* [piece] elements */
     void *y;                          /* the same, as in the new file */
     uint64_t piece;
+    float *importance;                /* [widest] of the matrix under way */
     myth_dense dense;
 } job;
 
@@ -78,23 +82,18 @@ static void fact_f32(job *j, const char *key, double v)
         myth_gguf_put_f32(j->g, full, (float)v);
 }
 
-static uint32_t file_type(myth_dtype t)
-{
-    switch (t) {
-    case MYTH_F16: return 1;
-    case MYTH_Q4_0: return 2;
-    case MYTH_Q8_0: return 7;
-    case MYTH_BF16: return 32;
-    default: return 0;
-    }
-}
-
 static void put_file_type(job *j)
 {
+    const myth_imatrix *im = j->o->imatrix;
     if (is_ours(j, "general.file_type"))
-        myth_gguf_put_u32(j->g, "general.file_type", file_type(j->o->type));
-    if (myth_dtype_block(j->o->type) > 1 && is_ours(j, "general.quantization_version"))
+        myth_gguf_put_u32(j->g, "general.file_type", j->kind->file_type);
+    if (myth_dtype_is_quant(j->kind->type) && is_ours(j, "general.quantization_version"))
         myth_gguf_put_u32(j->g, "general.quantization_version", 2);
+    if (!im || !myth_dtype_is_quant(j->kind->type))
+        return;
+    myth_gguf_put_str(j->g, "quantize.imatrix.file", str(myth_imatrix_path(im)));
+    myth_gguf_put_u32(j->g, "quantize.imatrix.entries_count", myth_imatrix_n_entry(im));
+    myth_gguf_put_u32(j->g, "quantize.imatrix.chunks_count", myth_imatrix_n_chunk(im));
 }
 
 /* Would a reader of the new file infer other layer kinds from the family's period? */
@@ -389,7 +388,9 @@ static myth_status put_tokenizer(job *j, myth_error *err)
 
 static void copy_facts(job *j)
 {
-    static const char *const rewritten[] = { "general.file_type", "general.quantization_version", "general.alignment" };
+    static const char *const rewritten[] = { "general.file_type", "general.quantization_version", "general.alignment",
+                                             "quantize.imatrix.file", "quantize.imatrix.entries_count", "quantize.imatrix.chunks_count",
+                                             "quantize.imatrix.dataset" };
     const myth_meta *m = myth_weights_meta(j->m->weights);
     for (uint32_t i = 0; i < myth_meta_count(m); i++) {
         const myth_meta_value *v = myth_meta_at(m, i);
@@ -423,10 +424,21 @@ static myth_status put_facts(job *j, myth_error *err)
 
 /* ---- tensors ---- */
 
-static myth_dtype type_for(const job *j, uint64_t cols, bool is_table)
+/* Layers before `layer` that have a matrix of values of their own. */
+static uint32_t count_values(const job *j, uint32_t layer)
 {
-    myth_dtype t = is_table && j->o->type == MYTH_Q4_0 ? MYTH_Q8_0 : j->o->type;
-    return cols % myth_dtype_block(t) ? MYTH_F16 : t;
+    uint32_t n = 0;
+    for (uint32_t l = 0; l < layer; l++)
+        for (const myth_slot *s = myth_family_get(j->c->family)->slots; s->hf; s++)
+            n += strcmp(s->gguf, "attn_v.weight") == 0 && myth_slot_is_there(j->c, s, l);
+    return n;
+}
+
+/* A matrix's type in the new file: what the mix makes of it. */
+static myth_dtype type_for(const job *j, const target *t, myth_dtype source, uint64_t cols, uint32_t layer)
+{
+    return myth_mix_type(j->kind, &j->mix, &(myth_mix_tensor){
+        .name = t->name, .n_dim = 2, .cols = cols, .source = source, .layer = layer, .value_idx = count_values(j, layer) });
 }
 
 /* Slot s of a layer; false when the source has none, or it went with an earlier one. */
@@ -450,7 +462,7 @@ static bool target_of(target *t, const job *j, const myth_slot *s, uint32_t laye
         t->dim[t->n_dim++] = t->src[0].cols;
     if (is_embed)
         t->src[0].rows = j->n_rows;
-    t->type = is_vector || myth_slot_is_f32(s) ? MYTH_F32 : type_for(j, t->src[0].cols, is_embed || s->form == MYTH_FORM_ROWS);
+    t->type = is_vector || myth_slot_is_f32(s) ? MYTH_F32 : type_for(j, t, t->src[0].t->dtype, t->src[0].cols, layer);
     t->plus_one = c->norm_plus_one && is_vector;
     return true;
 }
@@ -476,7 +488,7 @@ static bool next_target(target *t, const job *j, walk *w)
     t->n_dim = 2;
     t->dim[0] = dense->dim[0];
     t->dim[1] = dense->dim[1];
-    t->type = type_for(j, dense->dim[1], false);
+    t->type = type_for(j, t, dense->dtype, dense->dim[1], 0);
     return true;
 }
 
@@ -503,11 +515,83 @@ static myth_status load(job *j, const myth_slot_src *s, uint64_t first, uint64_t
     return MYTH_OK;
 }
 
+/* ---- rows shared out ---- */
+
+static uint64_t widest_of(const myth_config *c)
+{
+    uint64_t widest = 0;
+    for (myth_slot_iter it = { .at = 0 }; myth_slot_next(&it, c);) {
+        const bool is_vector = it.slot->cols == MYTH_DIM_ONE;
+        const uint64_t row = myth_slot_size(c, it.layer, is_vector ? it.slot->rows : it.slot->cols);
+        widest = row > widest ? row : widest;
+    }
+    return widest;
+}
+
+typedef struct {
+    myth_dtype type;
+    unsigned char *dst;
+    const float *src, *importance;
+    uint64_t n_row, cols;
+} row_share;
+
+static void *quantise_rows(void *arg)
+{
+    const row_share *r = arg;
+    const uint64_t bytes = myth_row_bytes(r->type, r->cols);
+    for (uint64_t i = 0; i < r->n_row; i++) {
+        if (r->importance)
+            myth_quant_fit_row(r->type, r->dst + i * bytes, r->src + i * r->cols, r->importance, r->cols);
+        else
+            myth_quant_row(r->type, r->dst + i * bytes, r->src + i * r->cols, r->cols);
+    }
+    return NULL;
+}
+
+/* n elements of j->x, whole rows, to j->y. A thread that does not start leaves its share to this one. */
+static void quantise(job *j, myth_dtype type, uint64_t n, uint64_t cols, const float *importance)
+{
+    row_share share[THREADS_MAX];
+    pthread_t thread[THREADS_MAX];
+    bool is_started[THREADS_MAX];
+    const uint64_t n_row = n / cols, wish = j->o->n_threads < THREADS_MAX ? j->o->n_threads : THREADS_MAX;
+    uint64_t n_share = myth_quant_is_fitted(type) && wish > 1 ? wish : 1, row = 0;
+    n_share = n_share < n_row ? n_share : n_row;
+    for (uint64_t i = 0; i < n_share; i++) {
+        const uint64_t end = n_row * (i + 1) / n_share;
+        share[i] = (row_share){ type, (unsigned char *)j->y + row * myth_row_bytes(type, cols), j->x + row * cols, importance, end - row, cols };
+        row = end;
+        is_started[i] = i > 0 && pthread_create(&thread[i], NULL, quantise_rows, &share[i]) == 0;
+    }
+    for (uint64_t i = 0; i < n_share; i++)
+        if (!is_started[i])
+            quantise_rows(&share[i]);
+    for (uint64_t i = 0; i < n_share; i++)
+        if (is_started[i])
+            pthread_join(thread[i], NULL);
+}
+
+/* What the importance matrix has of t, NULL = nothing. */
+static myth_status importance_of(job *j, const target *t, uint64_t cols, const float **out, myth_error *err)
+{
+    bool found = false;
+    *out = NULL;
+    if (!j->o->imatrix || t->n_dim != 2 || !myth_quant_is_fitted(t->type) || cols > widest_of(j->c))       /* not a layer's: none was gathered */
+        return MYTH_OK;
+    myth_status st = myth_imatrix_get(j->o->imatrix, t->name, 0, 1, cols, j->importance, &found, err);
+    *out = found ? j->importance : NULL;
+    return st;
+}
+
 static myth_status write_source(job *j, const target *t, const myth_slot_src *s, myth_error *err)
 {
     const bool is_random = myth_weights_get_format(j->m->weights) == MYTH_FORMAT_RANDOM;
     const uint64_t cols = s->cols == 1 ? s->rows : s->cols, n = s->rows * s->cols;
     const uint64_t step = j->piece / cols * cols;
+    const float *importance;
+    myth_status st = importance_of(j, t, cols, &importance, err);
+    if (st != MYTH_OK)
+        return st;
     for (uint64_t at = 0; at < n; at += step) {
         const uint64_t k = n - at < step ? n - at : step;
         const uint64_t bytes = myth_row_bytes(t->type, k);
@@ -516,12 +600,11 @@ static myth_status write_source(job *j, const target *t, const myth_slot_src *s,
         if (t->type == s->t->dtype && !t->plus_one && !is_random) {
             myth_gguf_data(j->g, s->data + myth_row_bytes(t->type, at), bytes);
         } else {
-            myth_status st = load(j, s, at, k, err);
-            if (st != MYTH_OK)
+            if ((st = load(j, s, at, k, err)) != MYTH_OK)
                 return st;
             for (uint64_t i = 0; t->plus_one && i < k; i++)
                 j->x[i] += 1.0f;
-            myth_quant_row(t->type, j->y, j->x, k);
+            quantise(j, t->type, k, cols, importance);
             myth_gguf_data(j->g, j->y, bytes);
         }
         j->done += myth_row_bytes(s->t->dtype, k);
@@ -557,24 +640,21 @@ static uint32_t rows_of(const myth_model *m)
     return n_piece < n ? n_piece : n;
 }
 
-static uint64_t piece_of(const myth_config *c)
-{
-    uint64_t widest = 0;
-    for (myth_slot_iter it = { .at = 0 }; myth_slot_next(&it, c);) {
-        const bool is_vector = it.slot->cols == MYTH_DIM_ONE;
-        const uint64_t row = myth_slot_size(c, it.layer, is_vector ? it.slot->rows : it.slot->cols);
-        widest = row > widest ? row : widest;
-    }
-    return widest > MYTH_CONVERT_ROWS ? widest : MYTH_CONVERT_ROWS;
-}
+static uint64_t piece_of(const myth_config *c) { return widest_of(c) > MYTH_CONVERT_ROWS ? widest_of(c) : MYTH_CONVERT_ROWS; }
 
 myth_status myth_convert(const myth_model *m, const myth_convert_opts *opts, myth_error *err)
 {
     job j = { .m = m, .o = opts, .c = &m->config, .n_rows = rows_of(m), .piece = piece_of(&m->config),
               .total = myth_weights_bytes(m->weights) };
+    const uint32_t n_head_kv = m->config.layer[0].n_head_kv;
     uint32_t n_tensor = 0;
     target t;
     myth_status st = MYTH_OK;
+    j.kind = opts->mix ? opts->mix : myth_mix_of(opts->type);
+    if (!j.kind)
+        return myth_fail(err, MYTH_EARG, "type %s cannot be written; known: %s", myth_dtype_get(opts->type)->name, myth_mix_names());
+    j.mix = (myth_mix_file){ .n_layer = m->config.n_layer, .n_value = count_values(&j, m->config.n_layer),
+                             .n_group = n_head_kv ? m->config.n_head / n_head_kv : 1, .has_importance = opts->imatrix != NULL };
     MYTH_TRY(myth_dense_open(&j.dense, m, MYTH_WEIGHTS_DATA, err));
     for (uint32_t i = 0; i < MYTH_DENSE_N; i++)
         j.total += j.dense.own[i] ? myth_weights_bytes(j.dense.own[i]) : 0;
@@ -582,7 +662,8 @@ myth_status myth_convert(const myth_model *m, const myth_convert_opts *opts, myt
     MYTH_TRY(myth_gguf_open(&j.g, m->mem, opts->path, n_tensor, err));
     j.x = myth_alloc_n(m->mem, MYTH_MEM_STAGING, "convert", j.piece, sizeof(float));
     j.y = myth_alloc_n(m->mem, MYTH_MEM_STAGING, "convert", j.piece, sizeof(float));
-    if (!j.x || !j.y)
+    j.importance = myth_alloc_n(m->mem, MYTH_MEM_STAGING, "convert", widest_of(j.c), sizeof(float));
+    if (!j.x || !j.y || !j.importance)
         MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "%s: no room for %llu bytes", opts->path, (unsigned long long)(j.piece * 2 * sizeof(float))));
     MYTH_TRY(put_facts(&j, err));
     for (walk w = { .n_dense = 0 }; next_target(&t, &j, &w);)
@@ -594,6 +675,7 @@ fail:
     myth_dense_close(&j.dense);
     myth_free(m->mem, j.x);
     myth_free(m->mem, j.y);
+    myth_free(m->mem, j.importance);
     if (st != MYTH_OK) {
         myth_gguf_close(j.g, false, NULL);
         return st;
@@ -605,6 +687,6 @@ uint64_t myth_convert_bytes(const myth_model *m)
 {
     static const myth_convert_opts any = { .type = MYTH_F32 };
     myth_dense none = { 0 };
-    const job j = { .m = m, .o = &any, .c = &m->config, .dense = none };
-    return myth_gguf_bytes(count_tensors(&j)) + 2 * piece_of(&m->config) * sizeof(float);
+    const job j = { .m = m, .o = &any, .c = &m->config, .dense = none, .kind = myth_mix_of(MYTH_F32) };
+    return myth_gguf_bytes(count_tensors(&j)) + (2 * piece_of(&m->config) + widest_of(&m->config)) * sizeof(float);
 }

@@ -43,6 +43,8 @@ typedef struct {
 /* *out is zeroed or filled; a missing tokenizer is not an error here. */
 myth_status myth_model_open(myth_model *out, myth_mem *mem, const char *spec, const myth_weights_opts *opts, myth_error *err);
 void myth_model_close(myth_model *m);               /* takes a zeroed model */
+/* A tensor that was opened with its data: every value is finite. */
+bool myth_tensor_is_finite(const myth_tensor *t);
 /* Every weight is finite (--check-tensors). MYTH_EFORMAT names the first tensor that is not. */
 myth_status myth_model_check_tensors(const myth_model *m, myth_error *err);
 

@@ -27,27 +27,35 @@ void myth_model_close(myth_model *m)
     *m = (myth_model){ 0 };
 }
 
-static bool is_finite_half(uint16_t h, uint16_t exponent) { return (h & exponent) != exponent; }
+/* A block is finite when its f16 fields are; 2^(e - 128) * 12 of mxfp4 while e <= 252. */
+static bool is_finite_block(myth_dtype t, const unsigned char *p)
+{
+    const myth_dtype_info *info = myth_dtype_get(t);
+    float f;
+    uint16_t h;
+    if (t == MYTH_F32) {
+        memcpy(&f, p, 4);
+        return isfinite(f);
+    }
+    if (t == MYTH_BF16) {
+        memcpy(&h, p, 2);
+        return (h & 0x7f80) != 0x7f80;
+    }
+    for (uint32_t i = 0; i < info->n_half; i++) {
+        memcpy(&h, p + info->half_off + 2 * i, 2);
+        if ((h & 0x7c00) == 0x7c00)
+            return false;
+    }
+    return t != MYTH_MXFP4 || p[0] <= 252;
+}
 
-/* Elements, or the scales of the blocks: a block is finite when its scale is. */
-static bool is_finite_tensor(const myth_tensor *t)
+bool myth_tensor_is_finite(const myth_tensor *t)
 {
     const unsigned char *p = t->data;
     uint32_t step = myth_dtype_block_bytes(t->dtype);
-    uint16_t exponent = t->dtype == MYTH_BF16 ? 0x7f80 : 0x7c00;
-    for (uint64_t off = 0; off < t->bytes; off += step) {
-        if (t->dtype == MYTH_F32) {
-            float f;
-            memcpy(&f, p + off, 4);
-            if (!isfinite(f))
-                return false;
-        } else {
-            uint16_t h;
-            memcpy(&h, p + off, 2);
-            if (!is_finite_half(h, exponent))
-                return false;
-        }
-    }
+    for (uint64_t off = 0; off < t->bytes; off += step)
+        if (!is_finite_block(t->dtype, p + off))
+            return false;
     return true;
 }
 
@@ -55,7 +63,7 @@ myth_status myth_model_check_tensors(const myth_model *m, myth_error *err)
 {
     for (uint32_t i = 0; i < myth_weights_n_tensor(m->weights); i++) {
         const myth_tensor *t = myth_weights_at(m->weights, i);
-        if (t->data && !is_finite_tensor(t))
+        if (t->data && !myth_tensor_is_finite(t))
             return myth_fail(err, MYTH_EFORMAT, "%s: tensor %.*s holds a value that is not finite", myth_weights_path(m->weights),
                              (int)t->name.len, t->name.text);
     }

@@ -20,15 +20,7 @@ static void put_f16(unsigned char *dst, float f)
     memcpy(dst, &h, 2);
 }
 
-static float get_f16(const unsigned char *src)
-{
-    uint16_t h;
-    memcpy(&h, src, 2);
-    return myth_f16_to_f32(h);
-}
-
 static void quant_f32(unsigned char *dst, const float *src, uint64_t n) { memcpy(dst, src, n * 4); }
-static void dequant_f32(float *dst, const unsigned char *src, uint64_t n) { memcpy(dst, src, n * 4); }
 
 static void quant_f16(unsigned char *dst, const float *src, uint64_t n)
 {
@@ -36,26 +28,11 @@ static void quant_f16(unsigned char *dst, const float *src, uint64_t n)
         put_f16(dst + 2 * i, src[i]);
 }
 
-static void dequant_f16(float *dst, const unsigned char *src, uint64_t n)
-{
-    for (uint64_t i = 0; i < n; i++)
-        dst[i] = get_f16(src + 2 * i);
-}
-
 static void quant_bf16(unsigned char *dst, const float *src, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++) {
         uint16_t h = myth_f32_to_bf16(src[i]);
         memcpy(dst + 2 * i, &h, 2);
-    }
-}
-
-static void dequant_bf16(float *dst, const unsigned char *src, uint64_t n)
-{
-    for (uint64_t i = 0; i < n; i++) {
-        uint16_t h;
-        memcpy(&h, src + 2 * i, 2);
-        dst[i] = myth_bf16_to_f32(h);
     }
 }
 
@@ -78,15 +55,6 @@ static void quant_q8_0(unsigned char *dst, const float *src, uint64_t n)
         put_f16(dst, d);
         for (int i = 0; i < BLOCK; i++)
             dst[2 + i] = (unsigned char)(int8_t)round_half_away(src[i] * inverse);
-    }
-}
-
-static void dequant_q8_0(float *dst, const unsigned char *src, uint64_t n)
-{
-    for (; n; n -= BLOCK, dst += BLOCK, src += Q8_BYTES) {
-        float d = get_f16(src);
-        for (int i = 0; i < BLOCK; i++)
-            dst[i] = (float)(int8_t)src[2 + i] * d;
     }
 }
 
@@ -114,36 +82,17 @@ static void quant_q4_0(unsigned char *dst, const float *src, uint64_t n)
     }
 }
 
-static void dequant_q4_0(float *dst, const unsigned char *src, uint64_t n)
-{
-    for (; n; n -= BLOCK, dst += BLOCK, src += Q4_BYTES) {
-        float d = get_f16(src);
-        for (int i = 0; i < BLOCK / 2; i++) {
-            dst[i] = (float)((src[2 + i] & 15) - 8) * d;
-            dst[i + BLOCK / 2] = (float)((src[2 + i] >> 4) - 8) * d;
-        }
-    }
-}
-
-static const struct {
-    void (*quant)(unsigned char *dst, const float *src, uint64_t n);
-    void (*dequant)(float *dst, const unsigned char *src, uint64_t n);
-} table[MYTH_DTYPE_N] = {
-    [MYTH_F32]  = { quant_f32,  dequant_f32 },
-    [MYTH_F16]  = { quant_f16,  dequant_f16 },
-    [MYTH_BF16] = { quant_bf16, dequant_bf16 },
-    [MYTH_Q8_0] = { quant_q8_0, dequant_q8_0 },
-    [MYTH_Q4_0] = { quant_q4_0, dequant_q4_0 },
+static void (*const quant[MYTH_DTYPE_N])(unsigned char *dst, const float *src, uint64_t n) = {
+    [MYTH_F32] = quant_f32, [MYTH_F16] = quant_f16, [MYTH_BF16] = quant_bf16, [MYTH_Q8_0] = quant_q8_0, [MYTH_Q4_0] = quant_q4_0,
 };
+
+bool myth_quant_has(myth_dtype type) { return quant[type] != NULL; }
 
 void myth_quant_row(myth_dtype type, void *dst, const float *src, uint64_t n)
 {
-    assert(table[type].quant && n % myth_dtype_block(type) == 0);
-    table[type].quant(dst, src, n);
-}
-
-void myth_dequant_row(myth_dtype type, float *dst, const void *src, uint64_t n)
-{
-    assert(table[type].dequant && n % myth_dtype_block(type) == 0);
-    table[type].dequant(dst, src, n);
+    assert(n % myth_dtype_block(type) == 0);
+    if (quant[type])
+        quant[type](dst, src, n);
+    else
+        myth_quant_fit_row(type, dst, src, NULL, n);
 }

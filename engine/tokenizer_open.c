@@ -1,17 +1,12 @@
 /* tokenizer_open.c - finds the tokenizer of a model: in its GGUF file, beside its safetensors, or none (random: models have bytes). */
 #include "tokenizer_impl.h"
 #include "base/map.h"
+#include "base/text.h"
 #include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
 enum { FILE_MAX_BYTES = 256 << 20 };          /* Gemma 3's tokenizer.json has 33 MB */
-
-static bool ends_with(const char *s, const char *tail)
-{
-    size_t n = strlen(s), m = strlen(tail);
-    return n >= m && strcmp(s + n - m, tail) == 0;
-}
 
 static bool is_dir(const char *path)
 {
@@ -25,7 +20,7 @@ static myth_status open_mapped(myth_tokenizer **out, myth_mem *mem, const char *
     myth_status st = myth_map_open(&map, mem, path, 0, MYTH_MEM_STAGING, err);
     if (st != MYTH_OK)
         return st;
-    bool json = ends_with(path, ".json") || (!ends_with(path, ".model") && map.size && map.base[0] == '{');
+    bool json = myth_text_ends(path, ".json") || (!myth_text_ends(path, ".model") && map.size && map.base[0] == '{');
     if (map.size > FILE_MAX_BYTES)
         st = myth_fail(err, MYTH_EFORMAT, "%s: got %llu bytes, expected at most %d for a tokenizer", path, (unsigned long long)map.size,
                        FILE_MAX_BYTES);

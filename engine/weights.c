@@ -6,6 +6,7 @@
  * Folder   model.safetensors, else model.safetensors.index.json, else the only *.safetensors, else the only *.gguf,
  *          else (level CONFIG) config.json alone                                                                         */
 #include "weights_impl.h"
+#include "base/text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -115,8 +116,8 @@ myth_status myth_dir_size(myth_tensor *t, const char *path, myth_error *err)
             return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: shape overflows", path, t->name.text);
     }
     if (t->n_dim && t->dim[t->n_dim - 1] % block)
-        return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: rows of %llu elements, expected a multiple of %llu", path, t->name.text,
-                         (unsigned long long)t->dim[t->n_dim - 1], (unsigned long long)block);
+        return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: rows of %llu elements of %s, expected a multiple of %llu", path, t->name.text,
+                         (unsigned long long)t->dim[t->n_dim - 1], myth_dtype_get(t->dtype)->name, (unsigned long long)block);
     if (!myth_mul_u64(&t->bytes, n / block, myth_dtype_block_bytes(t->dtype)) || t->bytes > INT64_MAX)
         return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: size overflows", path, t->name.text);
     return MYTH_OK;
@@ -223,12 +224,6 @@ fail:
 
 /* ---- what a spec means ---- */
 
-static bool ends_with(const char *text, const char *tail)
-{
-    size_t n = strlen(text), k = strlen(tail);
-    return n >= k && strcmp(text + n - k, tail) == 0;
-}
-
 typedef struct {
     bool has_model, has_index, has_config;
     unsigned n_safetensors, n_gguf;
@@ -248,9 +243,9 @@ static myth_status list_folder(folder *f, const char *path, myth_error *err)
         f->has_model |= strcmp(n, "model.safetensors") == 0;
         f->has_index |= strcmp(n, "model.safetensors.index.json") == 0;
         f->has_config |= strcmp(n, "config.json") == 0;
-        if (ends_with(n, ".safetensors") && f->n_safetensors++ == 0)
+        if (myth_text_ends(n, ".safetensors") && f->n_safetensors++ == 0)
             snprintf(f->safetensors, sizeof(f->safetensors), "%s", n);
-        if (ends_with(n, ".gguf") && f->n_gguf++ == 0)
+        if (myth_text_ends(n, ".gguf") && f->n_gguf++ == 0)
             snprintf(f->gguf, sizeof(f->gguf), "%s", n);
     }
     closedir(d);
@@ -283,7 +278,7 @@ static myth_status open_folder(myth_weights *w, myth_error *err)
 
 static myth_status open_file(myth_weights *w, myth_error *err)
 {
-    if (!ends_with(w->path, ".safetensors"))
+    if (!myth_text_ends(w->path, ".safetensors"))
         return myth_weights_open_gguf(w, err);
     const char *slash = strrchr(w->path, '/');
     snprintf(w->dir, sizeof(w->dir), "%.*s", slash ? (int)(slash - w->path) : 1, slash ? w->path : ".");

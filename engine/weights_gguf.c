@@ -9,6 +9,7 @@
  * Source   GGUF specification; ggml type codes                                                                              */
 #include "weights_impl.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -217,6 +218,29 @@ static myth_status check_split(gguf *g, myth_error *err)
 
 /* ---- tensors ---- */
 
+/* Codes that files use and no reader of ours knows, to name them. */
+static const char *code_name(uint32_t code)
+{
+    static const struct { uint32_t code; const char *name; } row[] = {
+        { 9, "q8_1" }, { 15, "q8_k" }, { 16, "iq2_xxs" }, { 17, "iq2_xs" }, { 18, "iq3_xxs" }, { 19, "iq1_s" }, { 21, "iq3_s" }, { 22, "iq2_s" },
+        { 24, "i8" }, { 25, "i16" }, { 26, "i32" }, { 27, "i64" }, { 28, "f64" }, { 29, "iq1_m" }, { 34, "tq1_0" }, { 35, "tq2_0" }, { 40, "nvfp4" },
+    };
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
+        if (row[i].code == code)
+            return row[i].name;
+    return "unknown";
+}
+
+static myth_status refuse_type(const gguf *g, const myth_tensor *t, uint32_t code, myth_error *err)
+{
+    char list[128];
+    size_t at = 0;
+    for (int i = 0; i < MYTH_DTYPE_N; i++)
+        if (i != MYTH_I32)
+            at += (size_t)snprintf(list + at, sizeof(list) - at, " %s", myth_dtype_get((myth_dtype)i)->name);        /* 92 bytes in all */
+    return myth_fail(err, MYTH_EUNSUPPORTED, "%s: tensor %s: type %u, %s; supported:%s", g->w->path, t->name.text, code, code_name(code), list);
+}
+
 static myth_status read_info(gguf *g, uint64_t *sum, uint64_t *end, myth_error *err)
 {
     myth_weights *w = g->w;
@@ -240,8 +264,7 @@ static myth_status read_info(gguf *g, uint64_t *sum, uint64_t *end, myth_error *
     if (!myth_reader_u32(&g->r, &code) || !myth_reader_u64(&g->r, &off))
         return bad(g, "file ends in the tensor directory", err);
     if (!myth_dtype_from_gguf(&t->dtype, code) || t->dtype == MYTH_I32)
-        return myth_fail(err, MYTH_EUNSUPPORTED, "%s: tensor %s: type code %u; supported: 0 f32, 1 f16, 30 bf16, 8 q8_0, 2 q4_0", w->path,
-                         t->name.text, code);
+        return refuse_type(g, t, code, err);
     myth_status st = myth_dir_size(t, w->path, err);
     if (st != MYTH_OK)
         return st;

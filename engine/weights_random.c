@@ -5,11 +5,14 @@
  *     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9;  z = (z ^ z >> 27) * 0x94D049BB133111EB;  z ^= z >> 31          (splitmix64)
  *     n = sum of the four 16-bit quarters of z - 131070                                    (about normal, sd 37837)
  *     value = f32(n) * f32(sd / 37837.2) + mean
+ * Types without a quick quantiser are made as they are stored: quants and sub-scales of 64 random bits a word, one splitmix64 step each from
+ * the state before the block's first element, the outer scale and minimum such that the values have that sd and about mean 0.
  * Matrices: sd 1 / sqrt(row length), mean 0 (AltUp's coefficients, rows of 4: 0.05). Norms, in the form of GGUF: mean 1, sd 0.1, always f32. So the residual stream,
  * the scores and the logits stay near unit size. Tensors and facts are named as in GGUF.
  * Threads  a large span is filled by as many as there are processors, 16 at most                                                   */
 #include "weights_impl.h"
 
+#include "base/half.h"
 #include "family.h"
 #include "quant.h"
 
@@ -59,6 +62,7 @@ static const shape shapes[] = {
     { "gemma1-tiny",  "gemma",   3,   64,  4,  1,  32,   128,    512,    0,   8192, 0, NEITHER },
     { "gemma2-tiny",  "gemma2",  4,   64,  4,  2,  32,   128,    512,    8,   8192, 0, NEITHER },
     { "gemma3-tiny",  "gemma3",  7,   64,  4,  2,  32,   128,    512,    8,  32768, 8, NEITHER },
+    { "gemma3-super", "gemma3",  4,  256,  4,  2,  64,   512,    512,    8,  32768, 8, NEITHER },        /* tiny, in super-blocks of 256 */
     { "embeddinggemma-tiny", "gemma-embedding", 7, 64, 4, 2, 32, 128, 512, 16, 256, 0, NEITHER },
     { "gemma3n-tiny", "gemma3n", 7,   64,  4,  2,  32,   192,    512,    8,   8192, 0,  2,  32, 2,  3,  32,   0, 0,   0, false, false },
     { "gemma4-tiny",  "gemma4",  6,   64,  4,  2,  32,   128,    512,    8,   8192, 0,  1,  64, 3,  0,   0,   0, 0,   0, true,  false },
@@ -233,7 +237,7 @@ myth_status myth_weights_open_random(myth_weights *w, const char *spec, myth_err
     if (n_kind < sizeof(word))
         memcpy(word, kind, n_kind);
     if (!myth_dtype_from_name(&type, word) || type == MYTH_I32)
-        return myth_fail(err, MYTH_EARG, "random:%s: expected random:FAMILY-SIZE:TYPE[:SEED], TYPE one of f32 f16 bf16 q8_0 q4_0", spec);
+        return myth_fail(err, MYTH_EARG, "random:%s: expected random:FAMILY-SIZE:TYPE[:SEED], TYPE f32, f16, bf16 or a quantised type of GGUF", spec);
     if (kind[n_kind] == ':') {
         char *end;
         w->seed = strtoull(kind + n_kind + 1, &end, 10);
@@ -256,11 +260,16 @@ static uint64_t key_of(const myth_weights *w, const myth_tensor *t)
     return h ^ w->seed * 0xD1342543DE82EF95u;
 }
 
-static float value_at(uint64_t z, float scale, float mean)
+static uint64_t mix(uint64_t z)
 {
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
     z = (z ^ z >> 27) * 0x94D049BB133111EBu;
-    z ^= z >> 31;
+    return z ^ z >> 31;
+}
+
+static float value_at(uint64_t z, float scale, float mean)
+{
+    z = mix(z);
     int n = (int)(z & 0xffff) + (int)(z >> 16 & 0xffff) + (int)(z >> 32 & 0xffff) + (int)(z >> 48) - 131070;
     float x = (float)n * scale;
     return x + mean;
@@ -274,11 +283,60 @@ typedef struct {
     unsigned char *out;
 } span;
 
+static void put_half(unsigned char *dst, double v)
+{
+    uint16_t h = myth_f32_to_f16((float)v);
+    memcpy(dst, &h, 2);
+}
+
+/* Of q4_k and q5_k: min m = scale s for each of the eight. */
+static void pair_scales(unsigned char s[12])
+{
+    for (int k = 0; k < 4; k++) {
+        s[4 + k] = s[k];
+        s[8 + k] = (unsigned char)((s[8 + k] & 15) * 17);
+    }
+}
+
+/* One block in its stored form, of values about sd. The numbers are the deviations of the random quants times those of the sub-scales. */
+static void make_block(myth_dtype t, unsigned char *p, uint64_t z, double sd)
+{
+    const myth_dtype_info *info = myth_dtype_get(t);
+    for (uint32_t at = 0; at < info->block_bytes; at += 8) {
+        uint64_t word = mix(z += Z_STEP);
+        memcpy(p + at, &word, info->block_bytes - at < 8 ? info->block_bytes - at : 8);
+    }
+    unsigned char *half = p + info->half_off;
+    switch (t) {
+    case MYTH_Q4_1: put_half(half, sd / 4.61), put_half(half + 2, -7.5 * sd / 4.61); break;
+    case MYTH_Q5_0: put_half(half, sd / 9.25); break;
+    case MYTH_Q5_1: put_half(half, sd / 9.23), put_half(half + 2, -15.5 * sd / 9.23); break;
+    case MYTH_Q2_K:
+        for (int k = 0; k < 16; k++)
+            p[k] = (unsigned char)((p[k] & 15) * 17);
+        put_half(half, sd / 9.84), put_half(half + 2, 1.5 * sd / 9.84);
+        break;
+    case MYTH_Q3_K: put_half(half, sd / 43.3); break;
+    case MYTH_Q4_K: pair_scales(p + 4), put_half(half, sd / 168.0), put_half(half + 2, 7.5 * sd / 168.0); break;
+    case MYTH_Q5_K: pair_scales(p + 4), put_half(half, sd / 337.0), put_half(half + 2, 15.5 * sd / 337.0); break;
+    case MYTH_Q6_K: put_half(half, sd / 1365.0); break;
+    case MYTH_IQ4_NL: put_half(half, sd / 68.0); break;
+    case MYTH_IQ4_XS: put_half(half, sd / 1256.0); break;
+    case MYTH_MXFP4: p[0] = (unsigned char)(128 + lrint(log2(sd / 5.85))); break;
+    default: break;
+    }
+}
+
+static bool has_quick_quantiser(myth_dtype t) { return !myth_dtype_is_quant(t) || t == MYTH_Q8_0 || t == MYTH_Q4_0; }
+
 static void *fill_span(void *arg)
 {
     enum { STEP = 256 };
     span s = *(const span *)arg;
     float x[STEP];
+    const uint32_t block = myth_dtype_block(s.dtype);
+    for (; !has_quick_quantiser(s.dtype) && s.n > 0; s.n -= block, s.z += block * Z_STEP, s.out += myth_dtype_block_bytes(s.dtype))
+        make_block(s.dtype, s.out, s.z, (double)s.scale * 37837.2);
     while (s.n > 0) {
         uint64_t k = s.n < STEP ? s.n : STEP;
         for (uint64_t i = 0; i < k; i++)

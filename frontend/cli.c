@@ -1,6 +1,7 @@
 /* cli.c - what commands share: the model to use, engine options, ids and files as input. */
 #include "main.h"
 #include "../engine/base/map.h"
+#include "../engine/base/text.h"
 #include "../engine/devices.h"
 
 #include <ctype.h>
@@ -188,18 +189,12 @@ myth_status myth_cli_model_open(myth_cli *cli, myth_model *out, const myth_model
 
 /* ---- a tokenizer alone ---- */
 
-static bool has_suffix(const char *s, const char *suffix)
-{
-    size_t n = strlen(s), m = strlen(suffix);
-    return n >= m && strcmp(s + n - m, suffix) == 0;
-}
-
 /* A tokenizer by itself: a tokenizer.json or tokenizer.model, or a folder with one and no config.json. */
 static bool is_bare(const char *spec)
 {
     char path[PATH_MAX + 16];
     struct stat st;
-    if (has_suffix(spec, ".json") || has_suffix(spec, ".model"))
+    if (myth_text_ends(spec, ".json") || myth_text_ends(spec, ".model"))
         return true;
     if (stat(spec, &st) != 0 || !S_ISDIR(st.st_mode))
         return false;
@@ -332,6 +327,13 @@ static myth_status hold_staging(myth_cli *cli, uint64_t planned, myth_error *err
         return myth_fail(err, MYTH_ENOMEM, "no room for %llu bytes of staging", (unsigned long long)rest);
     cli->held_bytes = rest;
     return MYTH_OK;
+}
+
+void myth_cli_release_held(myth_cli *cli)
+{
+    if (cli->held_bytes)
+        myth_mem_unbook(cli->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, cli->held_bytes);
+    cli->held_bytes = 0;
 }
 
 myth_status myth_cli_limits(const myth_cli *cli, myth_mem_limits *out, const myth_engine_opts *opts, myth_error *err)

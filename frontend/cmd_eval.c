@@ -2,7 +2,8 @@
 #include "eval/eval.h"
 
 static const myth_option options[] = {
-    { "data", NULL, MYTH_OPT_TEXT, "DIR", offsetof(myth_eval_flags, data), "(shop: the shipped one; else ../shared/eval)", 0, 0, "where the questions are" },
+    { "data", NULL, MYTH_OPT_TEXT, "DIR", offsetof(myth_eval_flags, data), "(shop: the shipped one)", 0, 0,
+      "where the questions are; only those of shop are shipped" },
     { "repos", NULL, MYTH_OPT_TEXT, "DIR", offsetof(myth_eval_flags, repos), NULL, 0, 0,
       "swe-lite, c-commits: clones of the repositories, as DIR/OWNER+NAME or DIR/NAME" },
     { "top", "-k", MYTH_OPT_U32, "N", offsetof(myth_eval_flags, k), "(12 chunks, 20 files, 100 functions)", 1, 1000, "answers that are asked for" },

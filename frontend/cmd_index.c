@@ -20,7 +20,7 @@ typedef struct {
 
 static const myth_option index_options[] = {
     { "json", NULL, MYTH_OPT_FLAG, NULL, offsetof(index_opts, json), NULL, 0, 0,
-      "print {\"files\",\"chunks\",\"bytes\",\"seconds\",\"skipped\":{reason:n},...}" },
+      "print {\"files\",\"chunks\",\"bytes\",\"seconds\",\"skipped\":{reason:n},\"lost\",\"unread\":[..],...}" },
     { "check", NULL, MYTH_OPT_FLAG, NULL, offsetof(index_opts, check), NULL, 0, 0,
       "compare everything that the index holds, instead of an update; where there is none it is made first" },
     { "embed", NULL, MYTH_OPT_FLAG, NULL, offsetof(index_opts, embed), NULL, 0, 0,
@@ -31,32 +31,60 @@ static const myth_option index_options[] = {
 };
 static const myth_option_group index_groups[] = { MYTH_GROUP("index", index_opts, index_options) };
 
-/* Lines that a check gives, for JSON behind the numbers. */
+/* Texts that come while the index is at work, for JSON behind the numbers: problems of a check, files that could not be read. */
 typedef struct {
     myth_cli *cli;
-    char *text;
+    char *text;                         /* one behind the other, zero-terminated */
     size_t n, cap;
     uint64_t n_line, n_vectors;         /* n_vectors: lines about vectors, which are made anew from what is kept */
-    bool is_full;
 } lines;
+
+/* Memory for a list is no reason to fail: what has no room is on the terminal alone. */
+static bool reserve(lines *l, size_t n)
+{
+    if (l->cap - l->n >= n)
+        return true;
+    size_t cap = 2 * l->cap + n + 256;
+    char *text = myth_realloc(l->cli->mem, MYTH_MEM_OTHER, "lines", l->text, cap);
+    if (!text)
+        return false;
+    l->text = text;
+    l->cap = cap;
+    return true;
+}
+
+static void put_line(lines *l, const char *line)
+{
+    memcpy(l->text + l->n, line, strlen(line) + 1);
+    l->n += strlen(line) + 1;
+}
 
 static void on_problem(void *arg, const char *line)
 {
     lines *l = arg;
-    size_t n = strlen(line) + 1;
     l->n_vectors += strncmp(line, "vectors: ", 9) == 0;
     if (l->n_line++ < LISTED_MAX)
         myth_term_error(l->cli->term, line);
-    if (l->cap - l->n < n) {
-        char *text = myth_realloc(l->cli->mem, MYTH_MEM_OTHER, "lines", l->text, 2 * l->cap + n + 256);
-        l->is_full = l->is_full || !text;
-        if (!text)
-            return;
-        l->text = text;
-        l->cap = 2 * l->cap + n + 256;
+    if (reserve(l, strlen(line) + 1))
+        put_line(l, line);
+}
+
+/* Three texts each: path, reason, why. */
+static void on_unread(void *arg, const char *path, myth_scan_reason reason, const char *why)
+{
+    lines *l = arg;
+    const char *name = myth_scan_reason_name(reason);
+    why = why ? why : "changed while it was read";
+    if (l->n_line++ < LISTED_MAX) {
+        myth_error line;                /* the path may hold anything: as an error it is safe to print */
+        myth_fail(&line, MYTH_ELIMIT, "%.160s: %s: %s", path, name, why);
+        myth_term_note(l->cli->term, "%s", line.msg);
     }
-    memcpy(l->text + l->n, line, n);
-    l->n += n;
+    if (reserve(l, strlen(path) + strlen(name) + strlen(why) + 3)) {
+        put_line(l, path);
+        put_line(l, name);
+        put_line(l, why);
+    }
 }
 
 static void on_progress(void *arg, uint64_t done, uint64_t all, uint64_t n_file)
@@ -65,13 +93,13 @@ static void on_progress(void *arg, uint64_t done, uint64_t all, uint64_t n_file)
     myth_term_progress(arg, "index, KiB", done >> 10, all >> 10);
 }
 
-/* Files that were cut by their text though there is a grammar, and why. */
-static uint64_t list_unstructured(myth_cli *cli, myth_index *x, myth_json_out *j)
+/* Files that have a note: cut by their text though there is a grammar, or with words left out. */
+static void list_unstructured(myth_cli *cli, myth_index *x, myth_json_out *j)
 {
     uint64_t n = 0;
     sqlite3_stmt *q = NULL;
     if (sqlite3_prepare_v2(myth_store_db(myth_index_store(x)), "SELECT path, note FROM files WHERE note IS NOT NULL ORDER BY path", -1, &q, NULL) != SQLITE_OK)
-        return 0;
+        return;
     for (; sqlite3_step(q) == SQLITE_ROW; n++) {
         const char *path = sqlite3_column_blob(q, 0), *note = (const char *)sqlite3_column_text(q, 1);
         int n_path = sqlite3_column_bytes(q, 0);
@@ -90,7 +118,6 @@ static uint64_t list_unstructured(myth_cli *cli, myth_index *x, myth_json_out *j
     sqlite3_finalize(q);
     if (!j && n > LISTED_MAX)
         myth_term_note(cli->term, "and %llu more files cut by their text; --json lists them", (unsigned long long)(n - LISTED_MAX));
-    return n;
 }
 
 /* ---- vectors ---- */
@@ -240,7 +267,8 @@ static void note_semantic(myth_cli *cli, const semantic *s)
 
 /* ---- output ---- */
 
-static void print_json(myth_cli *cli, myth_index *x, const myth_index_stats *s, const lines *problems, const semantic *vectors, bool is_check)
+static void print_json(myth_cli *cli, myth_index *x, const myth_index_stats *s, const lines *problems, const lines *unread, const semantic *vectors,
+                       bool is_check)
 {
     const struct { const char *name; uint64_t n; } number[] = {
         { "files", s->n_file }, { "chunks", s->n_chunk }, { "bytes", s->bytes }, { "symbols", s->n_symbol }, { "refs", s->n_ref },
@@ -259,6 +287,17 @@ static void print_json(myth_cli *cli, myth_index *x, const myth_index_stats *s, 
     for (int r = MYTH_SCAN_IN + 1; r < MYTH_SCAN_REASON_N; r++)
         if (s->n_out[r])
             myth_jout_key_u64(&j, myth_scan_reason_name((myth_scan_reason)r), s->n_out[r]);
+    myth_jout_end(&j);
+    myth_jout_key_u64(&j, "lost", s->n_lost);
+    myth_jout_key(&j, "unread");
+    myth_jout_array(&j);
+    for (size_t at = 0; at < unread->n;) {
+        static const char *const key[] = { "path", "reason", "why" };
+        myth_jout_object(&j);
+        for (int i = 0; i < 3; i++, at += strlen(unread->text + at) + 1)
+            myth_jout_key_str(&j, key[i], unread->text + at);
+        myth_jout_end(&j);
+    }
     myth_jout_end(&j);
     myth_jout_key(&j, "unstructured");
     myth_jout_array(&j);
@@ -299,7 +338,7 @@ static int run_index(myth_cli *cli, const void *opts)
     myth_status st = MYTH_OK;
     myth_index *x = NULL;
     myth_index_stats stats = { 0 };
-    lines problems = { .cli = cli };
+    lines problems = { .cli = cli }, unread = { .cli = cli };
     uint64_t n_problem = 0;
     int code = MYTH_EXIT_CLEAN;
     bool is_check = o->check;
@@ -319,7 +358,8 @@ static int run_index(myth_cli *cli, const void *opts)
         st = myth_index_open(&x, cli->mem, &io, &err);
     }
     if (st == MYTH_OK && !io.is_read_only) {
-        myth_index_update_opts uo = { .progress = cli->term->has_progress ? on_progress : NULL, .progress_arg = cli->term, .is_cancelled = cli->cancel };
+        myth_index_update_opts uo = { .progress = cli->term->has_progress ? on_progress : NULL, .progress_arg = cli->term, .is_cancelled = cli->cancel,
+                                      .unread = on_unread, .unread_arg = &unread };
         st = myth_index_update(x, &uo, &stats, &err);
         myth_term_progress_end(cli->term);
     }
@@ -341,15 +381,19 @@ fail:
             code = myth_exit_worse(code, myth_cli_failf(cli, MYTH_EFORMAT, "%s: %llu problems; %s mythos index", myth_index_path(x),
                                                         (unsigned long long)n_problem,
                                                         problems.n_vectors == n_problem ? "its vectors are made anew by" : "remove this file and run"));
-        else if (stats.n_out[MYTH_SCAN_UNREADABLE] || stats.n_out[MYTH_SCAN_LARGE] || list_unstructured(cli, x, NULL))
+        else if (stats.n_lost)
             code = MYTH_EXIT_INCOMPLETE;
+        list_unstructured(cli, x, NULL);
+        if (unread.n_line > LISTED_MAX)
+            myth_term_note(cli->term, "and %llu more that could not be read; --json lists them", (unsigned long long)(unread.n_line - LISTED_MAX));
         if (o->json)
-            print_json(cli, x, &stats, &problems, &vectors, is_check);
+            print_json(cli, x, &stats, &problems, &unread, &vectors, is_check);
         else
             print_text(cli, &stats, &problems, is_check);
         note_semantic(cli, &vectors);
     }
     myth_free(cli->mem, problems.text);
+    myth_free(cli->mem, unread.text);
     myth_index_close(x);
     return code;
 }
@@ -360,7 +404,9 @@ const myth_command myth_cmd_index = {
               "Vectors, for search by meaning, are made when --embed or --embed-model asks for them, since a model takes its time; an index that has "
               "them is kept in step by every run but one with --no-embed. A text is embedded once, whatever its path; an interrupted run keeps what is "
               "done and the next goes on. "
-              "Exits with 3 when files could not be read or were cut by their text instead of their structure (they are listed), 65 when the index is "
-              "damaged, 66 when there is no file to index, 74 when the disk is full (the index stays as it was), 75 while another process updates it.",
+              "Exits with 3 when something was lost: a file that could not be read, one over 64 MiB, a source file that is binary or no regular file, code "
+              "whose parser had no time or whose shape no parser can take (its definitions are not known), words deep in a line of more than 64 KiB. These "
+              "are listed (\"unread\", \"unstructured\"). What a rule leaves out (ignored, links, media, minified, other repositories) and data that is cut by "
+              "its text are no loss; mythos scan --explain lists them. Exits with 65 when the index is damaged, 66 when there is no file to index, 74 when the disk is full (the index stays as it was), 75 while another process updates it.",
     .group = index_groups, .n_group = 1, .opts_bytes = sizeof(index_opts), .max_arg = 1, .run = run_index
 };

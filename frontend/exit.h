@@ -25,7 +25,7 @@ typedef enum {
     MYTH_EXIT_IO = 74,
     MYTH_EXIT_TEMPFAIL = 75,       /* try again: device lost, lock held               */
     MYTH_EXIT_CONFIG = 78,         /* configuration file                              */
-    MYTH_EXIT_INTERRUPTED = 130    /* second SIGINT                                   */
+    MYTH_EXIT_INTERRUPTED = 130    /* second interrupt, or the first was not enough   */
 } myth_exit;
 
 typedef struct {

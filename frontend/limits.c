@@ -86,10 +86,12 @@ static bool has(const char *feature)
                                                  : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 
+enum { FLOATS = 1 << MYTH_F32 | 1 << MYTH_F16 | 1 << MYTH_BF16 | 1 << MYTH_I32, BLOCKS = ((1 << MYTH_DTYPE_N) - 1) & ~FLOATS };
+
 /* In the order of preference for each kind of weights. */
 static const peak_kind peaks[] = {
-    { "avx512 int8", peak_int8_512, "avx512_vnni", 1u << MYTH_Q8_0 | 1u << MYTH_Q4_0 },
-    { "avx2 int8", peak_int8_256, "avx2", 1u << MYTH_Q8_0 | 1u << MYTH_Q4_0 },
+    { "avx512 int8", peak_int8_512, "avx512_vnni", BLOCKS },
+    { "avx2 int8", peak_int8_256, "avx2", BLOCKS },
     { "avx512 bf16", peak_bf16_512, "avx512_bf16", 1u << MYTH_BF16 },
     { "avx512 f32", peak_f32_512, "avx512f", ~0u },
     { "avx2 f32", peak_f32_256, "avx2", ~0u },

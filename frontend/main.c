@@ -17,10 +17,11 @@ static bool is_cancelled;
 
 static void on_interrupt(int sig)
 {
-    (void)sig;
-    if (n_interrupt++ > 0)
+    if (n_interrupt++ > 0 || sig == SIGALRM)
         _exit(MYTH_EXIT_INTERRUPTED);
     is_cancelled = true;
+    if (sig != SIGINT)                         /* who sends these does not send a second one: a read that never ends must not hold us */
+        alarm(MYTH_END_SECONDS);
 }
 
 /* A mapped file that was cut while it was in use: its pages are gone. */
@@ -39,6 +40,13 @@ static void catch_signals(void)
     sigemptyset(&on_int.sa_mask);
     sigemptyset(&on_bus.sa_mask);
     sigaction(SIGINT, &on_int, NULL);
+    sigaction(SIGALRM, &on_int, NULL);
+    for (int i = 0; i < 2; i++) {
+        static const int ends[] = { SIGTERM, SIGHUP };
+        struct sigaction was;
+        if (sigaction(ends[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)      /* nohup */
+            sigaction(ends[i], &on_int, NULL);
+    }
     sigaction(SIGBUS, &on_bus, NULL);
     signal(SIGPIPE, SIG_DFL);                  /* a reader that leaves ends us quietly, whatever the parent had set */
 }
@@ -107,8 +115,7 @@ static int run_with_ledger(myth_cli *cli, const void *opts)
         myth_rss_start(&watch);
     int code = cli->command->run(cli, opts);
     myth_term_progress_end(cli->term);
-    if (cli->held_bytes)
-        myth_mem_unbook(cli->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, cli->held_bytes);
+    myth_cli_release_held(cli);
     if (report && myth_memreport_write(report, cli, myth_rss_stop(&watch), &err) != MYTH_OK)
         code = myth_exit_worse(myth_cli_fail(cli, &err), code);
     for (int i = 0; i < MYTH_MEM_DEVICE_MAX * MYTH_MEM_CLASS_N; i++) {

@@ -48,6 +48,9 @@ typedef struct {
     uint32_t top_k, repeat_last_n;
 } myth_sample_flags;
 
+/* How long a run that was told to end by SIGTERM or SIGHUP may take to write what is there and to remove what it made for a while. */
+enum { MYTH_END_SECONDS = 20 };
+
 typedef struct myth_command myth_command;
 
 typedef struct {
@@ -61,7 +64,7 @@ typedef struct {
     char device[32];               /* what "auto" stands for, once engine options were made     */
     myth_log log;                  /* for engine options; lent for the run                      */
     myth_term *term;
-    const bool *cancel;            /* set by the first SIGINT; the second ends the process, 130  */
+    const bool *cancel;            /* set by the first SIGINT, SIGTERM or SIGHUP; the second ends the process, 130 */
     myth_plan plan;                /* of this run, for --mem-report: set by myth_cli_plan        */
     bool has_plan;
     struct myth_runlog *runlog;    /* of an inspect command while it runs, NULL = none: see inspect/runlog.h */
@@ -120,6 +123,9 @@ myth_status myth_cli_limits(const myth_cli *cli, myth_mem_limits *out, const myt
  * has myth_cli_staging for them, and what is not in use of it is held, so that the ledger's peak is the plan's. MYTH_ENOFIT with the refusal
  * line. */
 myth_status myth_cli_plan(myth_cli *cli, const myth_model *m, myth_engine_opts *opts, const myth_plan_extra *extra, myth_error *err);
+
+/* Lets go of the staging that a plan holds: what is measured may be taken from now on, the ledger's peak is the plan's already. */
+void myth_cli_release_held(myth_cli *cli);
 
 /* Context to ask for when -c is not given and n_tok tokens must fit: 0 (the default) when it is enough for them, else n_tok rounded up,
  * at most what the model was trained for. */

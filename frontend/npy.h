@@ -22,6 +22,9 @@ typedef struct {
 /* shape[n_dim], n_dim 1..4; a row is the innermost dimension. MYTH_ECREATE. */
 myth_status myth_npy_create(myth_npy *out, const char *path, const uint64_t *shape, int n_dim, myth_error *err);
 myth_status myth_npy_write_row(const myth_npy *n, uint64_t row, const float *data, myth_error *err);
+/* A matrix whose rows are counted as they come: [?, n_col]. Rows are written in order; count them at finish. MYTH_ECREATE: not a regular file. */
+myth_status myth_npy_create_rows(myth_npy *out, const char *path, uint64_t n_col, myth_error *err);
+myth_status myth_npy_finish_rows(myth_npy *n, uint64_t n_row, myth_error *err);
 /* Syncs and renames. */
 myth_status myth_npy_finish(myth_npy *n, myth_error *err);
 void myth_npy_abandon(myth_npy *n);             /* takes a zeroed, a finished or an open one */

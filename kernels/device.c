@@ -104,6 +104,14 @@ uint32_t myth_device_list(myth_device_caps *out, uint32_t cap)
     return n;
 }
 
+static uint32_t weight_types_of(const myth_device_kind *kind) { return kind->weight_types ? kind->weight_types : (uint32_t)MYTH_WEIGHT_TYPES_COMMON; }
+
+bool myth_device_reads(const char *name, myth_dtype t)
+{
+    const myth_device_kind *kind = find_kind(name);
+    return kind && (weight_types_of(kind) >> t & 1);
+}
+
 const char *myth_device_kind_at(uint32_t i)
 {
     for (int k = 0; k < KIND_N; k++)
@@ -155,9 +163,10 @@ myth_status myth_device_open(myth_device **out, myth_mem *mem, const myth_device
         return st;
     myth_device *dev = *out;
     const char *trace = getenv("MYTHOS_TRACE");
-    dev->has_trace = trace && strcmp(trace, "ops") == 0 && opts->log && opts->log->write;
+    dev->is_watched = dev->has_trace = trace && strcmp(trace, "ops") == 0 && opts->log && opts->log->write;
     dev->log = opts->log;
     dev->is_exact = opts->is_exact;
+    dev->weight_types = weight_types_of(find_kind(name));
     fill_composed(dev);
     myth_logf(dev->log, MYTH_LOG_DEBUG, "device", "%s: %s", dev->caps.name, dev->caps.description);
     return MYTH_OK;
@@ -171,6 +180,16 @@ void myth_device_close(myth_device *dev)
 
 const myth_device_caps *myth_device_get_caps(const myth_device *dev) { return &dev->caps; }
 bool myth_device_is_traced(const myth_device *dev) { return dev->has_trace; }
+
+myth_status myth_device_observe(myth_device *dev, myth_op_observer observe, void *user, myth_error *err)
+{
+    if (observe && (!dev->caps.is_host_visible || dev->caps.is_async))
+        return myth_fail(err, MYTH_EDEVICE, "%s: what goes into its products cannot be looked at: --device cpu", dev->caps.name);
+    dev->observe = observe;
+    dev->observer = user;
+    dev->is_watched = dev->has_trace || observe;
+    return MYTH_OK;
+}
 
 void myth_device_plan(myth_class_bytes *host, myth_class_bytes *own, const myth_device_opts *opts, const myth_work_shape *shape)
 {
@@ -384,7 +403,7 @@ enum {
     F32 = 1 << MYTH_F32,
     I32 = 1 << MYTH_I32,
     CACHE = 1 << MYTH_F32 | 1 << MYTH_F16 | 1 << MYTH_BF16 | 1 << MYTH_Q8_0,
-    WEIGHT = CACHE | 1 << MYTH_Q4_0,
+    WEIGHT = ((1 << MYTH_DTYPE_N) - 1) & ~I32,
 };
 
 struct check {
@@ -408,7 +427,7 @@ static bool has(struct check c, const char *name, myth_view v, unsigned types, u
         myth_fail(&c.s->err, MYTH_EARG, "%s: %s is not given, or lives on another device", c.op, name);
         return false;
     }
-    if ((unsigned)v.dtype >= MYTH_DTYPE_N || !(types & (1u << v.dtype))) {
+    if ((unsigned)v.dtype >= MYTH_DTYPE_N || !((types == WEIGHT ? c.s->dev->weight_types : types) & (1u << v.dtype))) {
         myth_fail(&c.s->err, MYTH_EARG, "%s: %s has type %d", c.op, name, (int)v.dtype);
         return false;
     }
@@ -989,6 +1008,21 @@ static void log_op(myth_stream *s, const char *name, double us, const struct tra
 
 /* ---- the ops: check, then run or record ---- */
 
+/* True when the op is part of another one. */
+static bool begin_op(myth_device *dev)
+{
+    const bool is_part = dev->is_in_op;
+    dev->is_in_op = true;
+    return is_part;
+}
+
+static void end_op(myth_stream *s, bool is_part, myth_op op, const void *args)
+{
+    s->dev->is_in_op = is_part;
+    if (s->dev->observe && !is_part && s->err.code == MYTH_OK)
+        s->dev->observe(s->dev->observer, op, args);
+}
+
 #define OP(op) \
     static void run_##op(myth_stream *s, const struct myth_##op##_args *a) \
     { \
@@ -996,15 +1030,19 @@ static void log_op(myth_stream *s, const char *name, double us, const struct tra
             myth_fail(&s->err, MYTH_EDEVICE, "%s: the device lacks " #op, s->dev->caps.name); \
             return; \
         } \
-        if (!s->dev->has_trace || s->is_recording) { \
+        if (!s->dev->is_watched || s->is_recording) { \
             s->dev->ops.op(s, a); \
             return; \
         } \
+        const bool is_part = begin_op(s->dev); \
         double start = now_us(); \
         s->dev->ops.op(s, a); \
-        struct trace t; \
-        trace_##op(&t, a); \
-        log_op(s, #op, now_us() - start, &t); \
+        if (s->dev->has_trace) { \
+            struct trace t; \
+            trace_##op(&t, a); \
+            log_op(s, #op, now_us() - start, &t); \
+        } \
+        end_op(s, is_part, MYTH_OP_##op, a); \
     } \
     void myth_##op(myth_stream *s, const struct myth_##op##_args *a) \
     { \

@@ -80,6 +80,8 @@ enum { MYTH_DEVICE_NAME_MAX = 32 };
 myth_status myth_device_resolve(char out[MYTH_DEVICE_NAME_MAX], const char *wanted, myth_error *err);
 /* Index of the ledger of a resolved name; -1 when it is none. */
 int myth_device_ledger(const char *name);
+/* The ops of devices of this name read matrices of the type. */
+bool myth_device_reads(const char *name, myth_dtype t);
 /* What every device of this machine says of itself without being opened, in the order of "auto"; at most cap, returns how many. */
 uint32_t myth_device_list(myth_device_caps *out, uint32_t cap);
 /* Kinds of this build, in that order: "cuda", "vulkan", "cpu"; NULL behind the last. */
@@ -91,6 +93,12 @@ myth_status myth_device_open(myth_device **out, myth_mem *mem, const myth_device
 void myth_device_close(myth_device *dev);
 const myth_device_caps *myth_device_get_caps(const myth_device *dev);
 bool myth_device_is_traced(const myth_device *dev);       /* then nothing should be recorded: an op is traced when it runs, not when it is kept */
+
+/* Called behind every op that a caller issued and that ran at once (op: MYTH_OP_* of ops.h, args: its struct), not for the small ones that a
+ * fused op is made of. It only looks: views of a host-visible device by myth_buf_host, scratch such as xn holds what the op left there. */
+typedef void (*myth_op_observer)(void *user, int op, const void *args);
+/* NULL = nobody, as at open. MYTH_EDEVICE: the device's memory cannot be looked at. */
+myth_status myth_device_observe(myth_device *dev, myth_op_observer observe, void *user, myth_error *err);
 
 /* Bytes the device itself books: a pure function of the options, the environment, what the device says of itself and the shape (NULL = what
  * open books). `fixed` at open, the rest at reserve. `host` is booked on the host's ledger, `own` on the device's; the CPU's all is host. */

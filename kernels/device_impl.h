@@ -14,13 +14,6 @@ struct myth_ops {                       /* NULL = this device lacks it: device.c
 #undef OP
 };
 
-typedef enum {
-#define OP(name) MYTH_OP_##name,
-#include "ops.def"
-#undef OP
-    MYTH_OP_N
-} myth_op;
-
 /* One row per kind of device, in the order in which "auto" looks. A kind that this build or this machine lacks lists no device and its
  * open answers MYTH_EDEVICE. opts->name is "prefix:N" for kinds with numbers, else the prefix. */
 typedef struct {
@@ -35,7 +28,10 @@ typedef struct {
     uint32_t (*list)(myth_device_caps *out, uint32_t cap);
     /* Fills in free_bytes and budget_bytes where that costs a device's context, which list leaves alone; NULL = list knows them. */
     void (*measure)(myth_device_caps *caps);
+    uint32_t weight_types;              /* 1 << dtype of matrices that its ops read; 0 = MYTH_WEIGHT_TYPES_COMMON */
 } myth_device_kind;
+
+enum { MYTH_WEIGHT_TYPES_COMMON = 1 << MYTH_F32 | 1 << MYTH_F16 | 1 << MYTH_BF16 | 1 << MYTH_Q8_0 | 1 << MYTH_Q4_0 };
 
 struct myth_device {
     const struct myth_device_vtable *vt;
@@ -46,6 +42,10 @@ struct myth_device {
     myth_device_counts counts;          /* the device counts its launches, device.c the rest */
     bool is_exact, is_reserved, has_trace;
     bool has_x_scale, has_kv_forms;     /* its ops take x_scale; k_new not given, v_is_k, has_v_norm. Otherwise device.c refuses these */
+    bool is_watched, is_in_op;          /* watched: traced, or with an observer; in_op: an op that others are made of is under way */
+    myth_op_observer observe;           /* NULL = nobody */
+    void *observer;
+    uint32_t weight_types;              /* of its kind */
     bool has_decode_merge;              /* the device's attn_decode honours `merges`; otherwise device.c puts kv_merge after it */
     void (*plain_attn_decode)(myth_stream *, const struct myth_attn_decode_args *);       /* then: the device's own */
     myth_work_shape shape;              /* as reserved */

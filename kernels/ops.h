@@ -23,6 +23,13 @@
 extern "C" {
 #endif
 
+typedef enum {
+#define OP(name) MYTH_OP_##name,
+#include "ops.def"
+#undef OP
+    MYTH_OP_N
+} myth_op;
+
 /* y[r,:] = scale * E[ids[r],:] */
 struct myth_embed_gather_args {
     myth_view y, table, ids;             /* f32 [n_rows, dim]; any type [n_vocab, dim]; i32 [n_rows] */

@@ -365,6 +365,10 @@ static bool is_shaped(char *note, size_t cap, const unsigned char *text, uint64_
         snprintf(note, cap, "parse: larger than %d bytes", MYTH_PARSE_FILE_BYTES);
         return false;
     }
+    if (n >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0)) {
+        snprintf(note, cap, "parse: UTF-16");
+        return false;
+    }
     for (uint64_t i = 0; i <= n; i++) {
         if (i == n || text[i] == '\n') {
             if (i - line_start > MYTH_PARSE_LINE_BYTES) {
@@ -411,5 +415,6 @@ myth_status myth_chunk_file(myth_chunks *out, myth_chunker *c, const char *langu
     myth_cut_close(&cut);
     memcpy(out->note, note, sizeof(note));
     out->is_failed = is_failed;
+    out->is_lost = grammar >= 0 && !myth_grammar_get(grammar).is_data;
     return st;
 }

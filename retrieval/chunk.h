@@ -63,6 +63,7 @@ typedef struct {
     uint64_t error_bytes;       /* inside nodes that the parser could not make sense of                 */
     bool is_structured;         /* a grammar made the cut                                               */
     bool is_failed;             /* its parser died or ran out of time: seen twice of one content, give "text" as its language */
+    bool is_lost;               /* code that no grammar has seen though there is one: what it defines and uses is not known   */
     char note[96];              /* why not, when a grammar was there: "parse: no end after 200 ms"      */
 } myth_chunks;
 

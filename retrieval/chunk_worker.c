@@ -364,7 +364,8 @@ int myth_chunk_worker(void)
     unsigned char *text = NULL;
     uint64_t cap = 0;
     myth_chunk_request q;
-    signal(SIGINT, SIG_IGN);                    /* the chunker says when */
+    for (int i = 0; i < 3; i++)                 /* sent to the whole group: the chunker says when */
+        signal((const int[]){ SIGINT, SIGTERM, SIGHUP }[i], SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
     limit(RLIMIT_CORE, 0);
     if (!MYTH_HAS_ASAN)                         /* its shadow alone is larger */

@@ -1,5 +1,6 @@
 /* filegraph.c - see filegraph.h. Names are compared by 64 bits of XXH3: of a million names two are taken for one with a chance of 1 in 10^7. */
 #include "filegraph.h"
+#include "../engine/base/text.h"
 #include "buffer.h"
 #include "rank.h"
 #include "resolve.h"
@@ -277,14 +278,7 @@ static int by_link(const void *a, const void *b)
 
 static bool has_import(const linker *l, uint32_t target)
 {
-    uint32_t lo = 0, hi = l->n_import;
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (l->import[mid].target < target)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    const uint32_t lo = l->n_import ? myth_first_from(&l->import->target, sizeof(*l->import), l->n_import, target) : 0;
     return lo < l->n_import && l->import[lo].target == target;
 }
 

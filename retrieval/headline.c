@@ -1,6 +1,7 @@
 /* headline.c - see headline.h. No parser: comments at the head of a file begin alike in all languages of a kind. */
 #define _GNU_SOURCE             /* strcasestr */
 #include "headline.h"
+#include "../engine/base/text.h"
 #include "../engine/base/utf8.h"
 
 #include <stdbool.h>
@@ -70,15 +71,6 @@ static const struct { const char *languages; shape shape; const char *open, *clo
     { "html xml markdown", BLOCK, "<!--", "-->" },
 };
 
-static bool has_language(const char *list, const char *language)
-{
-    size_t n = strlen(language);
-    for (const char *p = list; (p = strstr(p, language)) != NULL; p += n)
-        if ((p == list || p[-1] == ' ') && (p[n] == '\0' || p[n] == ' '))
-            return true;
-    return false;
-}
-
 typedef struct {
     const char *p, *end, *language;
 } head;
@@ -134,7 +126,7 @@ static bool take_comment(head *h, char block[BLOCK_CAP])
     for (size_t i = 0; i < sizeof(comments) / sizeof(comments[0]); i++) {
         const char *open = comments[i].open, *stop = NULL;
         size_t n_open = strlen(open);
-        if (!has_language(comments[i].languages, h->language) || !starts(h, open))
+        if (!myth_text_lists(comments[i].languages, h->language) || !starts(h, open))
             continue;
         if (comments[i].shape == BLOCK) {
             h->p += n_open;
@@ -182,9 +174,9 @@ static bool is_of_definition(const head *h)
     int n_line = 0;
     for (; p < h->end && is_blank(*p); p++)
         n_line += *p == '\n';
-    bool is_docstring = has_language("python starlark", h->language) && (h->p[-1] == '"' || h->p[-1] == '\'');
+    bool is_docstring = myth_text_lists("python starlark", h->language) && (h->p[-1] == '"' || h->p[-1] == '\'');
     bool is_above = n_line < (h->p[-1] == '\n' ? 1 : 2);
-    if (is_docstring || !is_above || p >= h->end || has_language("java kotlin scala groovy csharp ruby php swift dart", h->language))
+    if (is_docstring || !is_above || p >= h->end || myth_text_lists("java kotlin scala groovy csharp ruby php swift dart", h->language))
         return false;
     head at = { p, h->end, h->language };
     for (size_t i = 0; i < sizeof(neutral) / sizeof(neutral[0]); i++)
@@ -292,7 +284,7 @@ size_t myth_headline(char dst[MYTH_HEADLINE_CAP], const char *path, const char *
     dst[0] = '\0';
     if (n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
         h.p += 3;
-    if (has_language("markdown rst asciidoc", language))
+    if (myth_text_lists("markdown rst asciidoc", language))
         return take_prose(dst, &h);
     for (int i = 0; i < 64 && h.p < h.end; i++) {
         if (skip_preamble(&h))

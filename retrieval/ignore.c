@@ -10,6 +10,20 @@
 
 /* ---- one pattern ---- */
 
+static unsigned char lower_of(char c) { return (unsigned char)(c >= 'A' && c <= 'Z' ? c | 0x20 : c); }
+static bool is_lower(unsigned char c) { return c >= 'a' && c <= 'z'; }
+
+/* As strncasecmp of the C locale, when letters are folded. */
+static bool is_same(const char *a, const char *b, size_t n, bool is_folded)
+{
+    if (!is_folded)
+        return memcmp(a, b, n) == 0;
+    for (size_t i = 0; i < n; i++)
+        if (lower_of(a[i]) != lower_of(b[i]))
+            return false;
+    return true;
+}
+
 static bool is_special(char c) { return c == '*' || c == '?' || c == '[' || c == '\\'; }
 
 /* ASCII only, whatever the locale. */
@@ -36,13 +50,15 @@ static bool is_class_name(const char *name, size_t n)
     return false;
 }
 
-/* The class at p (behind its '['): its bytes with both brackets, whether c is in it. 0 when it has no end or names what is not a class. */
-static size_t class_at(const char *p, size_t n, unsigned char c, bool *fits)
+/* The class at p (behind its '['): its bytes with both brackets, whether c (small, when letters are folded) is in it. 0 when it has no end or names
+ * what is not a class. */
+static size_t class_at(const char *p, size_t n, unsigned char c, bool is_folded, bool *fits)
 {
     size_t i = 1;
     bool is_negated = i < n && (p[i] == '!' || p[i] == '^'), is_in = false;
     i += is_negated;
     int before = 0;                         /* what a '-' would begin with; 0 = nothing */
+    unsigned char upper = is_folded && is_lower(c) ? c & 0xdf : c;
     for (bool is_first = true; ; is_first = false) {
         if (i >= n)
             return 0;
@@ -57,7 +73,7 @@ static size_t class_at(const char *p, size_t n, unsigned char c, bool *fits)
             if (len >= 1 && end[-1] == ':') {
                 if (!is_class_name(p + at, len - 1))
                     return 0;
-                is_in |= is_in_class(p + at, len - 1, c);
+                is_in |= is_in_class(p + at, len - 1, c) || (len == 6 && memcmp(p + at, "upper", 5) == 0 && is_in_class(p + at, 5, upper));
                 i = (size_t)(end - p) + 1;
                 before = 0;
                 continue;
@@ -66,7 +82,7 @@ static size_t class_at(const char *p, size_t n, unsigned char c, bool *fits)
             i++;
             if (p[i] == '\\' && ++i >= n)
                 return 0;
-            is_in |= c >= before && c <= (unsigned char)p[i];
+            is_in |= (c >= before && c <= (unsigned char)p[i]) || (upper >= before && upper <= (unsigned char)p[i]);
             before = 0;
             i++;
             continue;
@@ -84,27 +100,28 @@ static size_t class_at(const char *p, size_t n, unsigned char c, bool *fits)
 }
 
 /* The element at p, no star: its bytes, whether it takes c. 0 when it is none. */
-static size_t element_at(const char *p, size_t n, unsigned char c, bool is_path, bool *fits)
+static size_t element_at(const char *p, size_t n, unsigned char c, bool is_path, bool is_folded, bool *fits)
 {
     size_t len;
+    c = is_folded ? lower_of((char)c) : c;
     switch (p[0]) {
     case '?':
         *fits = !is_path || c != '/';
         return 1;
     case '[':
-        len = class_at(p, n, c, fits);
+        len = class_at(p, n, c, is_folded, fits);
         *fits = len && *fits && !(is_path && c == '/');
         return len;
     case '\\':
         *fits = n > 1 && (unsigned char)p[1] == c;
         return n > 1 ? 2 : 0;
     default:
-        *fits = (unsigned char)p[0] == c;
+        *fits = (is_folded ? lower_of(p[0]) : (unsigned char)p[0]) == c;
         return 1;
     }
 }
 
-bool myth_glob_match(const char *p, size_t np, const char *t, size_t nt, bool is_path)
+bool myth_glob_match(const char *p, size_t np, const char *t, size_t nt, bool is_path, bool is_folded)
 {
     const size_t none = (size_t)-1;
     size_t i = 0, j = 0;                        /* next of the text, of the pattern                        */
@@ -134,7 +151,7 @@ bool myth_glob_match(const char *p, size_t np, const char *t, size_t nt, bool is
         if (i == nt)
             return j == np;                     /* stars that took more would not help */
         if (j < np) {
-            size_t len = element_at(p + j, np - j, (unsigned char)t[i], is_path, &fits);
+            size_t len = element_at(p + j, np - j, (unsigned char)t[i], is_path, is_folded, &fits);
             if (len == 0)
                 return false;                   /* no text fits a class without an end */
             if (fits) {
@@ -169,7 +186,7 @@ static bool is_malformed(const char *p, size_t n)
 {
     for (size_t i = 0; i < n;) {
         bool fits;
-        size_t len = p[i] == '*' ? 1 : element_at(p + i, n - i, 'a', false, &fits);
+        size_t len = p[i] == '*' ? 1 : element_at(p + i, n - i, 'a', false, false, &fits);
         if (len == 0)
             return true;
         i += len;
@@ -177,21 +194,21 @@ static bool is_malformed(const char *p, size_t n)
     return false;
 }
 
-static bool pattern_matches(const myth_ignore_pattern *q, const char *path, size_t n_path, const char *name, size_t n_name)
+static bool pattern_matches(const myth_ignore_pattern *q, bool is_folded, const char *path, size_t n_path, const char *name, size_t n_name)
 {
     if (q->is_never)
         return false;
     if (q->is_name) {
         if (q->n_plain == q->n_text)
-            return q->n_text == n_name && memcmp(q->text, name, n_name) == 0;
+            return q->n_text == n_name && is_same(q->text, name, n_name, is_folded);
         if (q->is_suffix)
-            return q->n_text - 1 <= n_name && memcmp(q->text + 1, name + n_name - (q->n_text - 1), q->n_text - 1) == 0;
-        return myth_glob_match(q->text, q->n_text, name, n_name, false);
+            return q->n_text - 1 <= n_name && is_same(q->text + 1, name + n_name - (q->n_text - 1), q->n_text - 1, is_folded);
+        return myth_glob_match(q->text, q->n_text, name, n_name, false, is_folded);
     }
     /* What stands before the first special byte is compared first and does not count as "before" for a "**" behind it: git does so. */
-    if (q->n_plain > n_path || memcmp(q->text, path, q->n_plain) != 0)
+    if (q->n_plain > n_path || !is_same(q->text, path, q->n_plain, is_folded))
         return false;
-    return myth_glob_match(q->text + q->n_plain, q->n_text - q->n_plain, path + q->n_plain, n_path - q->n_plain, true);
+    return myth_glob_match(q->text + q->n_plain, q->n_text - q->n_plain, path + q->n_plain, n_path - q->n_plain, true, is_folded);
 }
 
 /* ---- a file of patterns ---- */
@@ -338,7 +355,7 @@ const myth_ignore_pattern *myth_ignore_find(const myth_ignore_list *l, const cha
     size_t n_name = n_path - (size_t)(name - path);
     for (uint32_t i = l->n_pattern; i-- > 0;) {
         const myth_ignore_pattern *q = &l->pattern[i];
-        if ((is_dir || !q->is_dir_only) && pattern_matches(q, path, n_path, name, n_name))
+        if ((is_dir || !q->is_dir_only) && pattern_matches(q, l->is_folded, path, n_path, name, n_name))
             return q;
     }
     return NULL;

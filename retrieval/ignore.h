@@ -34,6 +34,7 @@ typedef struct {
     myth_ignore_pattern *pattern;
     uint32_t n_pattern;
     char *text;
+    bool is_folded;             /* letters A to Z match without regard to case: git's core.ignorecase */
 } myth_ignore_list;
 
 /* Rungs, the lowest first. */
@@ -72,7 +73,8 @@ myth_ignore_answer myth_ignore_ask(const myth_ignore_frame *frame, const char *p
 /* 1 = linguist-generated is set, -1 = unset, 0 = nothing said. */
 int myth_ignore_generated(const myth_ignore_frame *frame, const char *path, size_t n_path);
 
-/* Whole text against one pattern without '!'. is_path: '*', '?' and classes do not match '/'. */
-bool myth_glob_match(const char *pattern, size_t n_pattern, const char *text, size_t n_text, bool is_path);
+/* Whole text against one pattern without '!'. is_path: '*', '?' and classes do not match '/'. is_folded: as git's, which folds letters of the text,
+ * of the pattern those that stand for themselves, and in classes ranges and [:upper:] only: "\A" and "[A]" match nothing then. */
+bool myth_glob_match(const char *pattern, size_t n_pattern, const char *text, size_t n_text, bool is_path, bool is_folded);
 
 #endif

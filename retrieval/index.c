@@ -8,6 +8,8 @@
  * Lock    flock on <database>.lock, which holds the holder's process id                                                              */
 #include "index_impl.h"
 
+#include "../engine/base/text.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -24,14 +26,6 @@ enum { LOCK_WAIT_MS = 10000, LOCK_STEP_MS = 20 };
 #define RACY_NS 2000000000          /* clocks of file systems tick in up to two seconds */
 
 /* ---- places ---- */
-
-static char *copy_text(myth_mem *mem, const char *s)
-{
-    char *t = myth_alloc(mem, MYTH_MEM_OTHER, "index", strlen(s) + 1);
-    if (t)
-        strcpy(t, s);
-    return t;
-}
 
 static myth_status default_path(char path[PATH_MAX], const char *root, myth_error *err)
 {
@@ -131,9 +125,9 @@ myth_status myth_index_open(myth_index **out, myth_mem *mem, const myth_index_op
     if (!x)
         return myth_fail(err, MYTH_ENOMEM, "no memory for an index");
     *x = (myth_index){ .mem = mem, .n_threads = opts->n_threads, .is_read_only = opts->is_read_only, .lock_fd = -1 };
-    x->root = copy_text(mem, root);
-    x->path = copy_text(mem, path);
-    x->worker_path = opts->worker_path ? copy_text(mem, opts->worker_path) : NULL;
+    x->root = myth_text_copy(mem, MYTH_MEM_OTHER, "index", root, strlen(root));
+    x->path = myth_text_copy(mem, MYTH_MEM_OTHER, "index", path, strlen(path));
+    x->worker_path = opts->worker_path ? myth_text_copy(mem, MYTH_MEM_OTHER, "index", opts->worker_path, strlen(opts->worker_path)) : NULL;
     if (!x->root || !x->path || (opts->worker_path && !x->worker_path)) {
         st = myth_fail(err, MYTH_ENOMEM, "no memory for an index");
         goto fail;
@@ -322,7 +316,7 @@ static myth_status compare(update *u, known_file *r, const myth_scan_file *f, bo
     if (st != MYTH_OK || out != MYTH_SCAN_IN || memcmp(row.hash, r->file.hash, sizeof(row.hash)) != 0)
         return st;
     *is_changed = false;
-    row.flags |= r->file.flags & (MYTH_FILE_FAILED | MYTH_FILE_GIVEN_UP);
+    row.flags |= r->file.flags & (MYTH_FILE_FAILED | MYTH_FILE_GIVEN_UP | MYTH_FILE_LOST);
     if (row.mtime_ns != r->file.mtime_ns || row.inode != r->file.inode || row.flags != r->file.flags)
         u->touched[u->n_touched++] = row;
     u->has_new_flags |= row.flags != r->file.flags;
@@ -373,6 +367,13 @@ static myth_status drop_files(update *u, myth_error *err)
     return st;
 }
 
+static void tell_unread(update *u, const char *path, myth_scan_reason reason, const char *why)
+{
+    u->stats->n_unread++;
+    if (u->opts->unread)
+        u->opts->unread(u->opts->unread_arg, path, reason, why);
+}
+
 static myth_status write_made(void *arg, const myth_index_made *made, myth_error *err)
 {
     update *u = arg;
@@ -380,6 +381,7 @@ static myth_status write_made(void *arg, const myth_index_made *made, myth_error
     u->n_done++;
     if (made->out != MYTH_SCAN_IN) {
         u->stats->n_out[made->out]++;
+        tell_unread(u, made->job->file->path, made->out, NULL);
         if (!made->job->id)
             return MYTH_OK;
         u->stats->n_changed--;
@@ -400,12 +402,14 @@ static myth_status write_made(void *arg, const myth_index_made *made, myth_error
 
 /* ---- counts, kept as numbers of meta ---- */
 
+_Static_assert(MYTH_FILE_LOST == 64, "as the last query has it");
 static const struct { const char *key, *sql; size_t at; } counts[] = {
     { "n_file", "SELECT count(*) FROM files", offsetof(myth_index_stats, n_file) },
     { "n_chunk", "SELECT count(*) FROM chunks", offsetof(myth_index_stats, n_chunk) },
     { "n_symbol", "SELECT count(*) FROM symbols", offsetof(myth_index_stats, n_symbol) },
     { "n_ref", "SELECT coalesce(sum(n), 0) FROM refs", offsetof(myth_index_stats, n_ref) },
     { "bytes", "SELECT coalesce(sum(bytes), 0) FROM files", offsetof(myth_index_stats, bytes) },
+    { "n_lost", "SELECT count(*) FROM files WHERE flags & 64", offsetof(myth_index_stats, n_lost) },
 };
 enum { N_COUNTS = sizeof(counts) / sizeof(counts[0]) };
 
@@ -434,13 +438,15 @@ static myth_status write_counts(myth_store *store, const myth_index_stats *stats
     }
     for (int i = MYTH_SCAN_IN + 1; i < MYTH_SCAN_REASON_N && st == MYTH_OK; i++)
         st = myth_store_set_number(store, out_key(key, i), (int64_t)stats->n_out[i], err);
-    return st;
+    return st == MYTH_OK ? myth_store_set_number(store, "n_unread", (int64_t)stats->n_unread, err) : st;
 }
 
 static void read_counts(myth_store *store, myth_index_stats *stats)
 {
     for (int i = 0; i < N_COUNTS; i++)
         *(uint64_t *)(void *)((char *)stats + counts[i].at) = (uint64_t)myth_store_number(store, counts[i].key, 0);
+    stats->n_unread = (uint64_t)myth_store_number(store, "n_unread", 0);
+    stats->n_lost += stats->n_unread;
 }
 
 myth_status myth_index_last(myth_index *x, myth_index_stats *stats, myth_error *err)
@@ -492,7 +498,7 @@ static bool has_new_outs(update *u)
     for (int i = MYTH_SCAN_IN + 1; i < MYTH_SCAN_REASON_N; i++)
         if (myth_store_number(u->x->store, out_key(key, i), -1) != (int64_t)u->scan.n_out[i])
             return true;
-    return false;
+    return myth_store_number(u->x->store, "n_unread", -1) != (int64_t)u->stats->n_unread;
 }
 
 static myth_status write_changes(update *u, myth_error *err)
@@ -539,8 +545,12 @@ static myth_status run_update(update *u, myth_error *err)
     scan.is_cancelled = u->opts->is_cancelled;
     scan.known = is_known;
     scan.known_arg = &u->known;
+    scan.lost = true;
     MYTH_TRY(myth_scan(&u->scan, x->mem, &scan, err));
     memcpy(u->stats->n_out, u->scan.n_out, sizeof(u->stats->n_out));
+    for (uint32_t i = 0; i < u->scan.n_file; i++)
+        if (u->scan.file[i].is_lost)
+            tell_unread(u, u->scan.file[i].path, u->scan.file[i].reason, u->scan.file[i].why);
     u->work.root_fd = open(x->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (u->work.root_fd < 0)
         return myth_fail(err, MYTH_EIO, "%.160s: %s", x->root, strerror(errno));

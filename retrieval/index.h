@@ -32,6 +32,8 @@ typedef struct {
     uint64_t n_file, n_chunk, n_symbol, n_ref, bytes;           /* after the update                */
     uint64_t n_added, n_changed, n_removed, n_unstructured;     /* of this update                  */
     uint64_t n_out[MYTH_SCAN_REASON_N];
+    uint64_t n_unread;          /* of them: out though no rule says so (scan.h, `lost`)       */
+    uint64_t n_lost;            /* files of which something is not in the index: these, and rows with MYTH_FILE_LOST */
     double seconds;
     char history_note[128];     /* why there is no history, when there is a repository       */
 } myth_index_stats;
@@ -42,6 +44,9 @@ typedef struct {
     void *progress_arg;
     const bool *is_cancelled;
     uint32_t wait_ms;           /* for another writer; 0 = 10 s                              */
+    /* Every file and directory of n_unread, with the reason and what says so (NULL = the reason alone). Strings valid during the call. */
+    void (*unread)(void *arg, const char *path, myth_scan_reason reason, const char *why);
+    void *unread_arg;
 } myth_index_update_opts;
 
 /* Makes nothing but an empty index, unless one is there. */

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -106,6 +107,33 @@ static void free_made(myth_index_made *m, myth_mem *mem)
     *m = (myth_index_made){ 0 };
 }
 
+/* The first line whose words are not all indexed (store_file.c); 0 = none. */
+static uint64_t long_line(const unsigned char *text, uint64_t n)
+{
+    uint64_t line = 1;
+    for (const unsigned char *p = text, *end = text + n, *next; p < end; p = next, line++) {
+        next = memchr(p, '\n', (size_t)(end - p));
+        next = next ? next + 1 : end;
+        if (next - p > MYTH_WORDS_LINE_BYTES)
+            return line;
+    }
+    return 0;
+}
+
+/* What is not in the index of a file that is: in its note and its flags. */
+static void note_loss(myth_index_made *m, bool has_failed)
+{
+    const uint64_t line = long_line(m->text, m->row.bytes);
+    m->row.note = m->chunks.note;
+    if (m->chunks.is_failed)
+        m->row.flags |= MYTH_FILE_FAILED | (has_failed ? MYTH_FILE_GIVEN_UP : 0);
+    if (m->chunks.is_lost || line)
+        m->row.flags |= MYTH_FILE_LOST;
+    if (line)
+        snprintf(m->chunks.note, sizeof(m->chunks.note), "words: of line %llu the first %d bytes, the rest by literal search alone",
+                 (unsigned long long)line, MYTH_WORDS_LINE_BYTES);
+}
+
 static myth_status make(const pool *p, myth_chunker *chunker, myth_packer *packer, const myth_index_job *job, myth_index_made *m, myth_error *err)
 {
     m->job = job;
@@ -115,9 +143,7 @@ static myth_status make(const pool *p, myth_chunker *chunker, myth_packer *packe
     st = myth_chunk_file(&m->chunks, chunker, m->row.language, m->row.path, m->text, m->row.bytes, err);
     if (st != MYTH_OK)
         return st;
-    m->row.note = m->chunks.note;
-    if (m->chunks.is_failed)
-        m->row.flags |= MYTH_FILE_FAILED | (job->has_failed ? MYTH_FILE_GIVEN_UP : 0);
+    note_loss(m, job->has_failed);
     return myth_pack(&m->packed, packer, m->text, m->row.bytes, &m->chunks, err);
 }
 

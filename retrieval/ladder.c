@@ -99,6 +99,8 @@ static myth_status add_list(myth_ladder *l, myth_ladder_part *p, int rung, int f
     if (st == MYTH_OK && (p->name[rung] = myth_alloc(l->mem, MYTH_MEM_OTHER, "ladder", n_shown + 1))) {
         memcpy(p->name[rung], shown, n_shown);
         st = myth_ignore_parse(&list, l->mem, p->name[rung], text, n, rung == MYTH_RUNG_N, err);
+        if (list)
+            list->is_folded = l->ignore_case;
     } else {
         st = myth_fail(err, MYTH_ENOMEM, "%s: no room for its patterns", shown);
     }
@@ -216,16 +218,18 @@ static void common_dir(char dst[PATH_MAX], const myth_ladder *l)
         snprintf(dst, PATH_MAX, "%s", git);
 }
 
-/* Whether a file of settings may name core.excludesFile, itself or by including another. */
-static bool names_excludes(const char *path)
+/* Whether a file of settings may have core.excludesFile or core.ignorecase, itself or by including another. */
+static bool has_settings(const char *path)
 {
+    static const struct { const char *word; size_t n; } words[] = { { "include", 7 }, { "ignorecase", 10 }, { "excludesfile", 12 } };
     char part[4096 + 16];                                   /* of a read before: a word may lie across two */
     size_t n, kept = 0;
     bool does = false;
     FILE *f = fopen(path, "rbe");
     while (f && !does && (n = fread(part + kept, 1, 4096, f)) > 0) {
-        for (size_t i = 0; i + 7 <= kept + n && !does; i++)
-            does = strncasecmp(part + i, "include", 7) == 0 || (i + 12 <= kept + n && strncasecmp(part + i, "excludesfile", 12) == 0);
+        for (size_t i = 0; i < kept + n && !does; i++)
+            for (size_t k = 0; k < 3 && !does; k++)
+                does = i + words[k].n <= kept + n && strncasecmp(part + i, words[k].word, words[k].n) == 0;
         n += kept;
         kept = n < 11 ? n : 11;
         memmove(part, part + n - kept, kept);
@@ -247,12 +251,13 @@ static bool is_libgit2_asked(const char *local)
         snprintf(path[0], sizeof(path[0]), "%s/.config/git/config", home);
     if (home)
         snprintf(path[1], sizeof(path[1]), "%s/.gitconfig", home);
-    return names_excludes("/etc/gitconfig") || names_excludes(path[0]) || names_excludes(path[1]) || names_excludes(local);
+    return has_settings("/etc/gitconfig") || has_settings(path[0]) || has_settings(path[1]) || has_settings(local);
 }
 
-/* core.excludesFile of system, user and repository, in git's order; its default when none names one. False when there is none. */
-static bool excludes_path(char dst[PATH_MAX], const char *common)
+/* core.ignorecase, and core.excludesFile of system, user and repository, in git's order; its default when none names one. False when there is none. */
+static bool read_settings(char dst[PATH_MAX], bool *ignore_case, const char *common)
 {
+    int is_folded = 0;
     git_config *config = NULL;
     git_buf buf = { 0 };
     char local[PATH_MAX + 16];
@@ -276,6 +281,7 @@ static bool excludes_path(char dst[PATH_MAX], const char *common)
             memcpy(dst, buf.ptr, buf.size + 1);
             has = true;
         }
+        *ignore_case = git_config_get_bool(&is_folded, config, "core.ignorecase") == 0 && is_folded;
         git_buf_dispose(&buf);
         git_config_free(config);
     }
@@ -299,10 +305,11 @@ static myth_status open_repository(myth_ladder *l, myth_error *err)
     l->frame = &p->frame;
     if (!l->no_ignore && l->is_repository) {
         common_dir(common, l);
-        snprintf(path, sizeof(path), "%s/info/exclude", common);
-        st = add_list(l, p, MYTH_RUNG_EXCLUDE, AT_FDCWD, path, path, true, err);
-        if ((st == MYTH_OK || st == MYTH_ELIMIT) && excludes_path(path, common))
+        if (read_settings(path, &l->ignore_case, common))
             st = add_list(l, p, MYTH_RUNG_GLOBAL, AT_FDCWD, path, path, true, err);
+        snprintf(path, sizeof(path), "%s/info/exclude", common);
+        if (st == MYTH_OK || st == MYTH_ELIMIT)
+            st = add_list(l, p, MYTH_RUNG_EXCLUDE, AT_FDCWD, path, path, true, err);
         if (st != MYTH_OK && st != MYTH_ELIMIT)
             return st;
     }

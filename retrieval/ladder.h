@@ -2,7 +2,7 @@
  *
  * Repository  the nearest directory at or above the root with a .git: patterns of the directories between count too. Without one the
  *             root's own files count
- * Trust       of the repository's settings only core.excludesFile is read; no program is run, no file of patterns that is a link, a pipe
+ * Trust       of the repository's settings only core.excludesFile and core.ignorecase are read; no program is run, no file of patterns that is a link, a pipe
  *             or larger than MYTH_IGNORE_FILE_BYTES is read
  * Owner       frames belong to the ladder, made by any thread                                                                        */
 #ifndef MYTH_LADDER_H
@@ -21,6 +21,7 @@ typedef struct {
     char prefix[PATH_MAX];              /* from top to the root: "src/", or ""              */
     size_t n_prefix;
     bool no_ignore, is_repository;
+    bool ignore_case;                   /* git's core.ignorecase: of every file of patterns */
     bool has_include;                   /* a glob says what is in                           */
     const myth_ignore_frame *frame;     /* of what stands above the root                    */
     const myth_ignore_list *option;

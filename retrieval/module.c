@@ -1,56 +1,44 @@
 /* module.c - see module.h. A path as written becomes names parted by '/', then ends of paths are compared. */
 #include "module.h"
 
+#include "../engine/base/text.h"
+
 #include <stdint.h>
 #include <string.h>
 
-enum { PATH_BYTES = 1024 };     /* longer paths mean nothing */
-
-/* How a language writes paths: by files, with dots, with "::", with '\'. */
-typedef enum { BY_FILE, BY_DOT, BY_COLON, BY_BACKSLASH } spelling;
-
-typedef struct {
-    const char *language;
-    spelling spelling;
-    bool has_shared;            /* files of a directory share names                                      */
-    bool ends_in_name;          /* the last name of a path may be one inside a file                      */
-    bool has_loose;             /* and that file may have any name in the directory: functions of a package */
-} family;
-
-static const family families[] = {
-    { "python", BY_DOT, false, false, false }, { "java", BY_DOT, true, true, false },     { "kotlin", BY_DOT, true, true, true },
-    { "scala", BY_DOT, true, true, true },     { "csharp", BY_DOT, true, true, false },   { "swift", BY_DOT, true, false, false },
-    { "rust", BY_COLON, false, true, false },  { "php", BY_BACKSLASH, false, true, false }, { "go", BY_FILE, true, false, false },
-    { "lua", BY_DOT, false, false, false },    { "haskell", BY_DOT, false, false, false }, { "elixir", BY_DOT, false, false, false },
+/* The one table of languages that import. What it does not have is by files, as written, and not looked up. */
+static const myth_module_form forms[] = {
+    { "c cpp cuda objc glsl hlsl opencl metal", MYTH_BY_FILE, "", "", .is_beside = true, .has_headers = true },
+    { "python starlark", MYTH_BY_DOT, ".py .pyi .pyx", .index = "__init__" },
+    { "javascript jsx typescript tsx html", MYTH_BY_FILE, ".ts .tsx .js .jsx .mjs .cjs .mts .cts .d.ts .vue .svelte .json", .index = "index" },
+    { "java groovy", MYTH_BY_DOT, ".java .kt .scala .groovy", "", .has_shared = true, .ends_in_name = true },
+    { "kotlin scala", MYTH_BY_DOT, ".java .kt .scala .groovy", "", .has_shared = true, .ends_in_name = true, .has_loose = true },
+    { "rust", MYTH_BY_COLON, ".rs", "mod", .ends_in_name = true },
+    { "go", MYTH_BY_FILE, ".go", "", .has_shared = true, .is_folder = true },
+    { "ruby", MYTH_BY_FILE, ".rb", "", .is_beside = true },
+    { "php", MYTH_BY_BACKSLASH, ".php", "", .ends_in_name = true },
+    { "lua", MYTH_BY_DOT, ".lua", .index = "init" },
+    { "bash fish", MYTH_BY_FILE, "", "", .is_beside = true },
+    { "css", MYTH_BY_FILE, ".css .scss .less", "", .is_beside = true },
+    { "csharp", MYTH_BY_DOT, NULL, "", .has_shared = true, .ends_in_name = true },
+    { "swift", MYTH_BY_DOT, NULL, "", .has_shared = true },
+    { "haskell elixir", MYTH_BY_DOT, NULL, .index = "" },
 };
+static const myth_module_form other = { "", MYTH_BY_FILE, NULL, .index = "" };
 
-static family family_of(const char *language)
+static const myth_module_form *form_of(const char *language)
 {
-    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
-        if (strcmp(families[i].language, language) == 0)
-            return families[i];
-    return (family){ language, BY_FILE, false, false, false };
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
+        if (myth_text_lists(forms[i].languages, language))
+            return &forms[i];
+    return &other;
 }
 
-static bool is_includer(const char *language)
-{
-    return strcmp(language, "c") == 0 || strcmp(language, "cpp") == 0 || strcmp(language, "cuda") == 0 || strcmp(language, "objc") == 0 ||
-           strcmp(language, "glsl") == 0 || strcmp(language, "opencl") == 0;
-}
-
-bool myth_module_is_shared(const char *language) { return family_of(language).has_shared; }
+bool myth_module_is_shared(const char *language) { return form_of(language)->has_shared; }
 
 /* ---- a path of names ---- */
 
-typedef struct {
-    char text[PATH_BYTES];
-    size_t n;
-    bool is_exact;              /* from the root, not from anywhere */
-    bool is_bad;                /* too long, or leaves the root     */
-    bool has_host;              /* "example.com/shop/auth": the tree is one of its ends */
-} names;
-
-static void push(names *p, const char *name, size_t n)
+static void push(myth_module *p, const char *name, size_t n)
 {
     if (n == 0 || (n == 1 && name[0] == '.'))
         return;
@@ -58,7 +46,7 @@ static void push(names *p, const char *name, size_t n)
         char *slash = p->n ? strrchr(p->text, '/') : NULL;
         p->is_bad |= p->n == 0;
         p->n = slash ? (size_t)(slash - p->text) : 0;
-    } else if (p->n + n + 2 > PATH_BYTES) {
+    } else if (p->n + n + 2 > MYTH_MODULE_PATH) {
         p->is_bad = true;
     } else {
         if (p->n)
@@ -69,7 +57,7 @@ static void push(names *p, const char *name, size_t n)
     p->text[p->n] = '\0';
 }
 
-static void push_path(names *p, const char *path, size_t n)
+static void push_path(myth_module *p, const char *path, size_t n)
 {
     for (size_t i = 0; i < n;) {
         size_t len = 0;
@@ -87,7 +75,7 @@ static size_t dir_bytes(const char *path)
 }
 
 /* Names as push_path takes them: `mark` between them becomes '/'. */
-static void push_marked(names *p, const char *spec, const char *mark)
+static void push_marked(myth_module *p, const char *spec, const char *mark)
 {
     for (size_t n_mark = strlen(mark); *spec;) {
         const char *end = strstr(spec, mark);
@@ -97,7 +85,7 @@ static void push_marked(names *p, const char *spec, const char *mark)
     }
 }
 
-static void read_dots(names *p, const char *from, const char *spec)
+static void read_dots(myth_module *p, const char *from, const char *spec)
 {
     size_t n_up = strspn(spec, ".");
     if (n_up > 0) {
@@ -109,17 +97,9 @@ static void read_dots(names *p, const char *from, const char *spec)
     push_marked(p, spec + n_up, ".");
 }
 
-/* `use` ends at what it takes out of the module: a::{b, c}, a::*, a as b. */
-static void read_colons(names *p, const char *from, const char *spec)
+static void read_colons(myth_module *p, const char *from, const char *spec)
 {
-    char path[PATH_BYTES];
-    size_t n = 0;
-    while (spec[n] && n + 1 < sizeof(path) && !strchr("{*;, \t", spec[n]))
-        n++;
-    memcpy(path, spec, n);
-    path[n] = '\0';
-    bool is_self = strncmp(path, "self::", 6) == 0, is_super = strncmp(path, "super::", 7) == 0;
-    const char *rest = path;
+    bool is_self = strncmp(spec, "self::", 6) == 0, is_super = strncmp(spec, "super::", 7) == 0;
     if (is_self || is_super) {
         p->is_exact = true;
         push_path(p, from, dir_bytes(from));
@@ -128,29 +108,57 @@ static void read_colons(names *p, const char *from, const char *spec)
             const char *base = strrchr(from, '/') ? strrchr(from, '/') + 1 : from;
             push(p, base, strcspn(base, "."));
         }
-        for (rest += is_self ? 6 : 0; strncmp(rest, "super::", 7) == 0; rest += 7, is_dir = true)
+        for (spec += is_self ? 6 : 0; strncmp(spec, "super::", 7) == 0; spec += 7, is_dir = true)
             if (is_dir)
                 push(p, "..", 2);
-    } else if (strncmp(path, "crate::", 7) == 0) {
-        rest += 7;
+    } else if (strncmp(spec, "crate::", 7) == 0) {
+        p->is_own = true;
+        spec += 7;
     }
-    push_marked(p, rest, "::");
+    push_marked(p, spec, "::");
 }
 
-static void read_files(names *p, const char *language, const char *from, const char *spec)
+static void read_files(myth_module *p, const char *language, const char *from, const char *spec)
 {
     bool is_relative = strncmp(spec, "./", 2) == 0 || strncmp(spec, "../", 3) == 0 || strcmp(spec, ".") == 0 || strcmp(spec, "..") == 0;
     if (is_relative && strcmp(language, "ruby") != 0) {
         p->is_exact = true;
         push_path(p, from, dir_bytes(from));
     }
-    if ((spec[0] == '@' || spec[0] == '~' || spec[0] == '#') && spec[1] == '/')
+    if ((spec[0] == '@' || spec[0] == '~' || spec[0] == '#') && spec[1] == '/') {
+        p->is_own = true;
         spec += 2;                                      /* what bundlers call the root of the sources */
+    }
     while (!p->is_exact && (strncmp(spec, "./", 2) == 0 || strncmp(spec, "../", 3) == 0))
         spec += spec[1] == '/' ? 2 : 3;
     size_t n_first = strcspn(spec, "/");
-    p->has_host = strcmp(language, "go") == 0 && !p->is_exact && spec[n_first] && memchr(spec, '.', n_first) != NULL;
+    p->has_host = p->form->is_folder && !p->is_exact && spec[n_first] && memchr(spec, '.', n_first) != NULL;
     push_path(p, spec, strlen(spec));
+}
+
+void myth_module_read(myth_module *out, const char *language, const char *from, const char *spec)
+{
+    char bare[MYTH_MODULE_PATH];
+    const myth_module_form *f = form_of(language);
+    out->form = f;
+    out->text[0] = '\0';
+    out->n = 0;
+    out->is_exact = out->is_own = out->has_host = false;
+    out->is_bad = strlen(spec) >= MYTH_MODULE_PATH || strlen(from) >= MYTH_MODULE_PATH;
+    if (out->is_bad)
+        return;
+    spec += strspn(spec, " \t'\"`<");
+    size_t n = strcspn(spec, f->spelling == MYTH_BY_FILE ? "\r\n'\"`>" : " \t\r\n{*;,()'\"");
+    memcpy(bare, spec, n);
+    bare[n] = '\0';
+    if (f->spelling == MYTH_BY_DOT && !strchr(bare, '/'))
+        read_dots(out, from, bare);
+    else if (f->spelling == MYTH_BY_COLON)
+        read_colons(out, from, bare);
+    else if (f->spelling == MYTH_BY_BACKSLASH && strchr(bare, '\\'))
+        push_marked(out, bare, "\\");
+    else
+        read_files(out, language, from, bare);
 }
 
 /* ---- comparing ---- */
@@ -161,7 +169,7 @@ static bool ends_with(const char *path, size_t n, const char *end, size_t n_end)
 }
 
 /* The same, one being the end of the other. What is written may say more than the tree has only when the tree has two names of it. */
-static bool is_same(const names *want, size_t n_want, const char *path, size_t n)
+static bool is_same(const myth_module *want, size_t n_want, const char *path, size_t n)
 {
     if (want->is_exact)
         return n == n_want && memcmp(path, want->text, n) == 0;
@@ -189,7 +197,7 @@ bool myth_module_is_package(const char *path)
     return false;
 }
 
-static myth_module_match compare(const names *want, size_t n_want, const char *to, bool has_header)
+static myth_module_match compare(const myth_module *want, size_t n_want, const char *to, bool has_header)
 {
     size_t n = strlen(to), n_dir = dir_bytes(to), n_stem = without_suffix(to, n);
     size_t n_bare = want->n == n_want ? without_suffix(want->text, n_want) : n_want;
@@ -213,43 +221,36 @@ static myth_module_match compare(const names *want, size_t n_want, const char *t
 }
 
 /* The path without its last name, which is then one that the file defines. */
-static myth_module_match in_file(const names *want, const family *f, const char *to)
+static myth_module_match in_file(const myth_module *want, const char *to)
 {
     size_t n_dir = dir_bytes(want->text);
     if (n_dir == 0)
         return want->is_exact && myth_module_is_package(to) && dir_bytes(to) == 0 ? MYTH_MODULE_FILE : MYTH_MODULE_OTHER;
     myth_module_match m = compare(want, n_dir, to, false);
-    return m == MYTH_MODULE_FILE || f->has_loose ? m : MYTH_MODULE_OTHER;
+    return m == MYTH_MODULE_FILE || want->form->has_loose ? m : MYTH_MODULE_OTHER;
 }
 
 myth_module_match myth_module_means(const char *language, const char *from, const char *spec, const char *to)
 {
-    names want = { .n = 0 };
-    const family f = family_of(language);
-    if (strlen(spec) >= PATH_BYTES || strlen(to) >= PATH_BYTES || strlen(from) >= PATH_BYTES)
+    myth_module want;
+    if (strlen(to) >= MYTH_MODULE_PATH)
         return MYTH_MODULE_OTHER;
-    if (f.spelling == BY_DOT && !strchr(spec, '/'))
-        read_dots(&want, from, spec);
-    else if (f.spelling == BY_COLON)
-        read_colons(&want, from, spec);
-    else if (f.spelling == BY_BACKSLASH && strchr(spec, '\\'))
-        push_marked(&want, spec, "\\");
-    else
-        read_files(&want, language, from, spec);
+    myth_module_read(&want, language, from, spec);
     if (want.is_bad)
         return MYTH_MODULE_OTHER;
     if (want.n == 0)                                    /* ".", the package around the file */
         return want.is_exact && dir_bytes(to) == 0 ? MYTH_MODULE_PACKAGE : MYTH_MODULE_OTHER;
-    myth_module_match m = compare(&want, want.n, to, is_includer(language));
-    if (m == MYTH_MODULE_OTHER && f.ends_in_name)
-        m = in_file(&want, &f, to);
+    const myth_module_form *f = want.form;
+    myth_module_match m = compare(&want, want.n, to, f->has_headers);
+    if (m == MYTH_MODULE_OTHER && f->ends_in_name)
+        m = in_file(&want, to);
     /* a crate's own name, or an application's, stands in front of what is in its tree */
     const char *slash = strchr(want.text, '/');
-    if (m == MYTH_MODULE_OTHER && slash && !want.is_exact && (f.spelling == BY_COLON || f.spelling == BY_BACKSLASH)) {
-        names rest = { .n = 0 };
-        push_path(&rest, slash + 1, want.n - (size_t)(slash + 1 - want.text));
-        m = compare(&rest, rest.n, to, false);
-        m = m == MYTH_MODULE_OTHER ? in_file(&rest, &f, to) : m;
+    if (m == MYTH_MODULE_OTHER && slash && !want.is_exact && (f->spelling == MYTH_BY_COLON || f->spelling == MYTH_BY_BACKSLASH)) {
+        want.n -= (size_t)(slash + 1 - want.text);
+        memmove(want.text, slash + 1, want.n + 1);
+        m = compare(&want, want.n, to, false);
+        m = m == MYTH_MODULE_OTHER ? in_file(&want, to) : m;
     }
     return m;
 }

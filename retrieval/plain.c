@@ -1,6 +1,7 @@
 /* plain.c - see plain.h. In memory, one file after the other. */
 #define _GNU_SOURCE
 #include "plain.h"
+#include "../engine/base/text.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <dirent.h>
@@ -228,16 +229,10 @@ fail:
 
 /* ---- files ---- */
 
-static bool ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), m = strlen(end);
-    return n >= m && strcmp(s + n - m, end) == 0;
-}
-
 static bool is_wanted(const char *name, const char *const *suffix)
 {
     for (; *suffix; suffix++)
-        if (ends_with(name, *suffix))
+        if (myth_text_ends(name, *suffix))
             return true;
     return false;
 }
@@ -328,7 +323,7 @@ static myth_status fill(myth_plain *p, const char *dir, myth_error *err)
         if (st == MYTH_OK)
             st = put_words(p->mem, &p->path_words, path, strlen(path), err);
         if (st == MYTH_OK)
-            st = cut(p, p->text.text, p->text.n, ends_with(path, ".py"), err);
+            st = cut(p, p->text.text, p->text.n, myth_text_ends(path, ".py"), err);
         if (st != MYTH_OK)
             break;
     }

@@ -1,5 +1,6 @@
 /* query.c - see query.h. One pass over the words; what a word is told by its letters and by the bytes around it. */
 #include "query.h"
+#include "../engine/base/text.h"
 #include "fts_tokenizer.h"
 #include "report.h"
 
@@ -69,14 +70,6 @@ static bool same_stem(const char *a, size_t n_a, const char *b, size_t n_b)
     return na == nb && memcmp(sa, sb, na) == 0;
 }
 
-static char *copy_text(myth_query *q, const char *s, size_t n)
-{
-    char *p = myth_alloc(q->mem, MYTH_MEM_OTHER, "query", n + 1);
-    if (p && n)
-        memcpy(p, s, n);
-    return p;
-}
-
 static const myth_query_term *find_term(const myth_query *q, const char *s, size_t n)
 {
     for (uint32_t i = 0; i < q->n_term; i++)
@@ -106,7 +99,7 @@ static myth_status add_term(parser *p, const char *s, size_t n, uint32_t group, 
         return MYTH_OK;
     if (q->n_term == MYTH_QUERY_TERMS)
         return MYTH_OK;
-    char *text = copy_text(q, s, n);
+    char *text = myth_text_copy(q->mem, MYTH_MEM_OTHER, "query", s, n);
     if (!text)
         return myth_fail(err, MYTH_ENOMEM, "query: no memory for its terms");
     q->term[q->n_term++] = (myth_query_term){ .text = text, .group = group, .weight = weight, .kind = kind, .is_title = p->is_title, .is_code = p->is_code };
@@ -122,7 +115,7 @@ static myth_status add_string(myth_query *q, char **list, uint32_t *n_list, uint
     for (uint32_t i = 0; i < *n_list; i++)
         if (strlen(list[i]) == n && memcmp(list[i], s, n) == 0)
             return MYTH_OK;
-    if (!(list[*n_list] = copy_text(q, s, n)))
+    if (!(list[*n_list] = myth_text_copy(q->mem, MYTH_MEM_OTHER, "query", s, n)))
         return myth_fail(err, MYTH_ENOMEM, "query: no memory for its names");
     ++*n_list;
     return MYTH_OK;

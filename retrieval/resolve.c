@@ -1,36 +1,14 @@
-/* resolve.c - see resolve.h. A module's name becomes a path without its suffix (a stem); stems with each suffix are looked up by path and by
- * last name. */
+/* resolve.c - see resolve.h. What module.c reads is a path, without its suffix where it is of names (a stem); stems with each suffix are looked up
+ * by path and by last name. */
 #include "resolve.h"
 
+#include "module.h"
+
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
-enum { STEM_MAX = 512, DROPS_MAX = 2 };
-
-typedef enum { BY_PATH, BY_NAME, BY_FOLDER } manner;
-
-typedef struct {
-    const char *languages, *separator, *suffixes, *index;
-    manner manner;
-    bool is_beside;             /* a name without dots in front is looked for beside the file first */
-} form;
-
-/* BY_PATH: what is written is a path. BY_NAME: names of modules, the last of which may be of something in one. BY_FOLDER: of a folder. */
-static const form forms[] = {
-    { "c cpp cuda objc glsl hlsl opencl metal", "/", "", "", BY_PATH, true },
-    { "python starlark", ".", ".py .pyi .pyx", "__init__", BY_NAME, false },
-    { "javascript jsx typescript tsx html", "/", ".ts .tsx .js .jsx .mjs .cjs .mts .cts .d.ts .vue .svelte .json", "index", BY_PATH, false },
-    { "java kotlin scala groovy", ".", ".java .kt .scala .groovy", "", BY_NAME, false },
-    { "rust", "::", ".rs", "mod", BY_NAME, false },
-    { "ruby", "/", ".rb", "", BY_PATH, true },
-    { "php", "\\", ".php", "", BY_NAME, false },
-    { "lua", ".", ".lua", "init", BY_NAME, false },
-    { "bash fish", "/", "", "", BY_PATH, true },
-    { "css", "/", ".css .scss .less", "", BY_PATH, true },
-    { "go", "/", ".go", "", BY_FOLDER, false },
-};
+enum { DROPS_MAX = 2 };
 
 struct myth_resolver {
     myth_mem *mem;
@@ -60,23 +38,6 @@ static const char *two_names(const char *path)
 static uint32_t slot_of(const myth_resolver *r, const char *s, size_t n) { return (uint32_t)XXH3_64bits(s, n) & (r->n_slot - 1); }
 
 static size_t folder_bytes(const char *path) { return (size_t)(name_of(path) - path) - (name_of(path) > path); }
-
-static bool has_word(const char *list, const char *word)
-{
-    size_t n = strlen(word);
-    for (const char *p = list; (p = strstr(p, word)) != NULL; p += n)
-        if ((p == list || p[-1] == ' ') && (p[n] == '\0' || p[n] == ' '))
-            return true;
-    return false;
-}
-
-static const form *form_of(const char *language)
-{
-    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
-        if (has_word(forms[i].languages, language))
-            return &forms[i];
-    return NULL;
-}
 
 static void chain(uint32_t *first, uint32_t *next, uint32_t slot, uint32_t i)
 {
@@ -120,51 +81,6 @@ void myth_resolver_close(myth_resolver *r)
     for (int i = 0; i < 8; i++)
         myth_free(r->mem, list[i]);
     myth_free(r->mem, r);
-}
-
-/* ---- names to stems ---- */
-
-/* Appends `rest` to the folder of `from` (`up` folders above it), without "." and "..". False: above the root, or too long. */
-static bool join(char stem[STEM_MAX], const char *folder, size_t n_folder, const char *rest)
-{
-    size_t n = n_folder;
-    if (n + strlen(rest) + 2 > STEM_MAX)
-        return false;
-    memcpy(stem, folder, n);
-    while (*rest) {
-        size_t len = strcspn(rest, "/");
-        if (len == 2 && rest[0] == '.' && rest[1] == '.') {
-            if (n == 0)
-                return false;
-            while (n > 0 && stem[n - 1] != '/')
-                n--;
-            n -= n > 0;
-        } else if (len > 0 && !(len == 1 && rest[0] == '.')) {
-            if (n)
-                stem[n++] = '/';
-            memcpy(stem + n, rest, len);
-            n += len;
-        }
-        rest += len + (rest[len] == '/');
-    }
-    stem[n] = '\0';
-    return true;
-}
-
-/* What stands before a list, an alias, a star; separators become slashes. */
-static void clean(char name[STEM_MAX], const form *f, const char *import)
-{
-    size_t n = 0, n_sep = strlen(f->separator), len;
-    import += strspn(import, " \t'\"`<");
-    len = strcspn(import, f->manner == BY_NAME ? " \t\r\n{*;,()'\"" : "\r\n'\"`>");
-    for (size_t i = 0; i < len && n + 1 < STEM_MAX;) {
-        bool is_sep = f->separator[0] != '/' && len - i >= n_sep && memcmp(import + i, f->separator, n_sep) == 0;
-        name[n++] = is_sep ? '/' : import[i];
-        i += is_sep ? n_sep : 1;
-    }
-    name[n] = '\0';
-    for (size_t n_dot = strspn(name, "/"); n > n_dot && name[n - 1] == '/';)
-        name[--n] = '\0';
 }
 
 /* ---- stems to files ---- */
@@ -230,9 +146,9 @@ static void find_ending(search *s, const char *ending, bool is_single)
 }
 
 /* Calls `find` for the stem with every suffix, then for the file that stands for it as a folder, until something is found. */
-static void find_stem(search *s, const form *f, const char *stem, bool is_ending, bool is_single)
+static void find_stem(search *s, const myth_module_form *f, const char *stem, bool is_ending, bool is_single)
 {
-    char path[STEM_MAX + 64];
+    char path[MYTH_MODULE_PATH + 64];
     if (!*stem && !*f->index)
         return;
     for (int pass = 0; pass < (*f->index ? 2 : 1) && s->n == 0; pass++) {
@@ -250,110 +166,94 @@ static void find_stem(search *s, const form *f, const char *stem, bool is_ending
     }
 }
 
-/* "./queue.js" is written of queue.ts, too. */
-static void find_written(search *s, const form *f, char *stem)
+/* A path as written, or without its suffix; "./queue.js" is written of queue.ts, too. */
+static void find_written(search *s, const myth_module_form *f, const char *path)
 {
-    find_path(s, stem);
+    char stem[MYTH_MODULE_PATH];
+    const char *dot = strrchr(name_of(path), '.');
+    find_path(s, path);
     if (s->n == 0 && *f->suffixes)
-        find_stem(s, f, stem, false, false);
-    char *dot = strrchr(name_of(stem), '.');
+        find_stem(s, f, path, false, false);
     if (s->n == 0 && *f->suffixes && dot && dot[1] == 'j') {
-        *dot = '\0';
+        snprintf(stem, sizeof(stem), "%.*s", (int)(dot - path), path);
         find_stem(s, f, stem, false, false);
     }
 }
 
-static void resolve_path(search *s, const form *f, char *name)
+static void resolve_path(search *s, const myth_module *m)
 {
+    const myth_module_form *f = m->form;
     const char *from = s->r->file[s->from].path;
-    char stem[STEM_MAX];
-    bool is_dotted = strncmp(name, "./", 2) == 0 || strncmp(name, "../", 3) == 0 || strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-    if ((is_dotted || f->is_beside) && join(stem, from, folder_bytes(from), name))
-        find_written(s, f, stem);
-    if (s->n || is_dotted)
+    char beside[2 * MYTH_MODULE_PATH];
+    if (m->is_exact) {
+        find_written(s, f, m->text);
         return;
-    if ((name[0] == '@' || name[0] == '~') && name[1] == '/')       /* the root of the sources, as bundlers are told */
-        name += 2;
-    else if (!f->is_beside)
-        return;
-    if (join(stem, "", 0, name)) {
-        find_path(s, stem);
-        if (s->n == 0)
-            find_ending(s, stem, false);
-        if (s->n == 0 && *f->suffixes)
-            find_stem(s, f, stem, true, false);
     }
+    if (f->is_beside && folder_bytes(from) + m->n + 2 < MYTH_MODULE_PATH) {
+        snprintf(beside, sizeof(beside), "%.*s%s%s", (int)folder_bytes(from), from, folder_bytes(from) ? "/" : "", m->text);
+        find_written(s, f, beside);
+    }
+    if (s->n || !(m->is_own || f->is_beside))           /* else a package, which is not in the tree */
+        return;
+    find_path(s, m->text);
+    if (s->n == 0)
+        find_ending(s, m->text, false);
+    if (s->n == 0 && *f->suffixes)
+        find_stem(s, f, m->text, true, false);
 }
 
-static void resolve_name(search *s, const form *f, char *name)
+/* Names of modules, the last of which may be of something in one. */
+static void resolve_name(search *s, myth_module *m)
 {
-    static const char *const heads[] = { "crate", "self", "super" };
-    const char *from = s->r->file[s->from].path, *rest = name;
-    char stem[STEM_MAX];
-    size_t up = strspn(name, "/");
-    bool is_relative = f->separator[0] == '.' && up > 0, is_own = false;
-    if (is_relative) {                          /* of Python: one dot is the folder itself */
-        size_t n = folder_bytes(from);
-        for (size_t i = 1; i < up; i++) {
-            while (n > 0 && from[n - 1] != '/')
-                n--;
-            n -= n > 0;
-        }
-        if (join(stem, from, n, name + up))
-            find_stem(s, f, stem, false, false);
+    const myth_module_form *f = m->form;
+    const uint32_t most = m->is_exact && !f->ends_in_name ? 0 : DROPS_MAX;
+    if ((f->spelling == MYTH_BY_COLON && !m->is_own && !m->is_exact) || (m->n == 0 && !m->is_exact))
         return;
-    }
-    rest += up;
-    for (size_t i = 0; i < 3;) {
-        size_t n = strlen(heads[i]);
-        bool is_head = f->separator[0] == ':' && strncmp(rest, heads[i], n) == 0 && (rest[n] == '/' || rest[n] == '\0');
-        rest += is_head ? n + (rest[n] == '/') : 0;
-        is_own |= is_head;
-        i = is_head ? 0 : i + 1;
-    }
-    if (!join(stem, "", 0, rest) || !*stem || (f->separator[0] == ':' && !is_own))
-        return;
-    for (int i = 0; i <= DROPS_MAX && s->n == 0; i++) {
-        char *slash = strrchr(stem, '/');
-        find_stem(s, f, stem, false, false);
-        if (s->n == 0)
-            find_stem(s, f, stem, true, !slash && !is_own);
+    find_path(s, m->text);                              /* a name may be written as a path, too */
+    for (uint32_t i = 0; i <= most && s->n == 0; i++) {
+        char *slash = strrchr(m->text, '/');
+        find_stem(s, f, m->text, false, false);
+        if (s->n == 0 && !m->is_exact)
+            find_stem(s, f, m->text, true, !slash && !m->is_own);
         if (s->n || !slash)
             return;
         *slash = '\0';
     }
 }
 
-/* The longest end of the import that is a folder from the root; its first names are those of a host and a repository. */
-static void resolve_folder(search *s, const char *name)
+static void find_folder(search *s, const char *folder)
 {
     const myth_resolver *r = s->r;
-    for (const char *slash = strchr(name, '/'); slash && s->n == 0; slash = strchr(slash + 1, '/')) {
-        size_t n = strlen(slash + 1);
-        for (uint32_t i = r->by_folder[slot_of(r, slash + 1, n)]; i; i = r->next_folder[i - 1]) {
-            const char *path = r->file[i - 1].path;
-            bool is_test = strlen(path) > 8 && strcmp(path + strlen(path) - 8, "_test.go") == 0;
-            if (folder_bytes(path) == n && memcmp(path, slash + 1, n) == 0 && !is_test && i - 1 != s->from && s->n < MYTH_RESOLVE_MAX)
-                s->found[s->n++] = i - 1;
-        }
+    size_t n = strlen(folder);
+    for (uint32_t i = r->by_folder[slot_of(r, folder, n)]; i; i = r->next_folder[i - 1]) {
+        const char *path = r->file[i - 1].path;
+        bool is_test = strlen(path) > 8 && strcmp(path + strlen(path) - 8, "_test.go") == 0;
+        if (folder_bytes(path) == n && memcmp(path, folder, n) == 0 && !is_test && i - 1 != s->from && s->n < MYTH_RESOLVE_MAX)
+            s->found[s->n++] = i - 1;
     }
+}
+
+/* The longest end of the import that is a folder from the root; its first names are those of a host and a repository. */
+static void resolve_folder(search *s, const myth_module *m)
+{
+    if (m->is_exact)
+        find_folder(s, m->text);
+    for (const char *slash = strchr(m->text, '/'); slash && !m->is_exact && s->n == 0; slash = strchr(slash + 1, '/'))
+        find_folder(s, slash + 1);
 }
 
 uint32_t myth_resolve(const myth_resolver *r, uint32_t from, const char *import, uint32_t found[MYTH_RESOLVE_MAX])
 {
-    const form *f = form_of(r->file[from].language);
-    char name[STEM_MAX];
     search s = { .r = r, .from = from, .found = found };
-    if (!f)
+    myth_module m;
+    myth_module_read(&m, r->file[from].language, r->file[from].path, import);
+    if (m.is_bad || !m.form->suffixes)
         return 0;
-    clean(name, f, import);
-    if (!*name)
-        return 0;
-    if (f->manner == BY_PATH)
-        resolve_path(&s, f, name);
-    else if (f->manner == BY_NAME)
-        resolve_name(&s, f, name);
+    if (m.form->is_folder)
+        resolve_folder(&s, &m);
+    else if (m.form->spelling == MYTH_BY_FILE)
+        resolve_path(&s, &m);
     else
-        resolve_folder(&s, name);
+        resolve_name(&s, &m);
     return s.n;
 }

@@ -1,6 +1,6 @@
 /* resolve.h - which files of a tree an import means.
  *
- * Forms    by language (resolve.c, `forms`): how a module's name is parted, which suffixes its file can have, which file stands for a folder
+ * Forms    by language (module.c): how a module's name is parted, which suffixes its file can have, which file stands for a folder
  * Places   a name with "./" or "../" (of Python: leading dots) beside the importing file; else from the root; else any file whose path ends with
  *          it, of several those that share the most folders with the importing file. Of a Go package every file
  * Not      packages that are not in the tree, namespaces that are no paths (C#), search paths that a build is told                       */

@@ -1,5 +1,6 @@
 /* risk.c - see risk.h. One pass over the text: comments are skipped, strings are known, names are looked up with what stands before and behind them. */
 #include "risk.h"
+#include "../engine/base/text.h"
 
 #include <string.h>
 #include <xxhash.h>
@@ -278,21 +279,12 @@ static void find_words(myth_risks *r, const char *s, size_t n, pattern_kind kind
 
 /* ---- what a parser found ---- */
 
-static bool has_language(const char *list, const char *language)
-{
-    size_t n = strlen(language);
-    for (const char *p = list; (p = strstr(p, language)) != NULL; p += n)
-        if ((p == list || p[-1] == ' ') && (p[n] == '\0' || p[n] == ' '))
-            return true;
-    return false;
-}
-
 bool myth_risks_begin(myth_risks *r, const char *language)
 {
     memset(r->reason, 0, sizeof(r->reason));
     r->family = 0;
     for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
-        if (has_language(families[i].languages, language)) {
+        if (myth_text_lists(families[i].languages, language)) {
             r->family = families[i].family;
             r->marks = families[i].marks;
             return true;

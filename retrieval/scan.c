@@ -5,6 +5,7 @@
  * Races        what changes while it is read is listed as it was met; the reader of a file hashes what it read                          */
 #define _GNU_SOURCE
 #include "scan.h"
+#include "grammars.h"
 #include "ladder.h"
 #include "limits.h"
 
@@ -86,7 +87,7 @@ typedef struct {
     char *names;
     met *met;
     size_t n_names, cap_names, n_met, cap_met;
-    uint64_t n_out[MYTH_SCAN_REASON_N], in_bytes, n_keep;
+    uint64_t n_out[MYTH_SCAN_REASON_N], in_bytes, n_keep, n_lost;
     char path[2 * PATH_MAX + NAME_MAX + 8];     /* from top, of the name in hand */
     unsigned char head[MYTH_SNIFF_BYTES];
     pthread_t thread;
@@ -137,17 +138,36 @@ static const char *take_text(worker *w, const char *s, size_t n)
     return p;
 }
 
+static const char *format_why(worker *w, const char *fmt, va_list ap)
+{
+    char text[2 * PATH_MAX];
+    int n = vsnprintf(text, sizeof(text), fmt, ap);
+    return take_text(w, text, n < 0 ? 0 : (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
+}
+
 static const char *take_why(worker *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static const char *take_why(worker *w, const char *fmt, ...)
 {
-    char text[2 * PATH_MAX];
     va_list ap;
     if (!w->s->opts->explain)
         return NULL;
     va_start(ap, fmt);
-    int n = vsnprintf(text, sizeof(text), fmt, ap);
+    const char *why = format_why(w, fmt, ap);
     va_end(ap);
-    return take_text(w, text, n < 0 ? 0 : (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
+    return why;
+}
+
+/* Of what may be lost. */
+static const char *take_loss(worker *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static const char *take_loss(worker *w, const char *fmt, ...)
+{
+    va_list ap;
+    if (!w->s->opts->explain && !w->s->opts->lost)
+        return NULL;
+    va_start(ap, fmt);
+    const char *why = format_why(w, fmt, ap);
+    va_end(ap);
+    return why;
 }
 
 static void fail_scan(scan *s, myth_status st, const myth_error *err)
@@ -283,6 +303,14 @@ static myth_scan_reason ask_rules(worker *w, const myth_ignore_frame *frame, con
     return MYTH_SCAN_IN;
 }
 
+/* Whether the name is one of code: then what it holds is missed. */
+static bool is_code(const char *name)
+{
+    const char *language = myth_detect_language(name, NULL, 0);
+    int grammar = language ? myth_grammar_find(language) : -1;
+    return grammar >= 0 && !myth_grammar_get(grammar).is_data;
+}
+
 static bool read_head(worker *w, int dir_fd, const char *name, uint64_t *n)
 {
     int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
@@ -333,7 +361,7 @@ static myth_scan_reason look_into(worker *w, int dir_fd, const char *name, size_
     char mark[64];
     const char *media, *minified, *generated;
     if (f->bytes && !read_head(w, dir_fd, name, &n)) {
-        f->why = take_why(w, "%s", strerror(errno));
+        f->why = take_loss(w, "%s", strerror(errno));
         return MYTH_SCAN_UNREADABLE;
     }
     if ((media = myth_detect_media(w->head, n))) {
@@ -341,7 +369,8 @@ static myth_scan_reason look_into(worker *w, int dir_fd, const char *name, size_
         return MYTH_SCAN_BINARY;
     }
     if (myth_detect_binary(w->head, n)) {
-        f->why = take_why(w, "a NUL byte among the first %d", MYTH_SNIFF_BYTES);
+        f->why = take_loss(w, "a NUL byte among the first %d", MYTH_SNIFF_BYTES);
+        f->is_lost = is_code(name);
         return MYTH_SCAN_BINARY;
     }
     f->language = myth_detect_language(name, w->head, n);
@@ -369,18 +398,21 @@ static myth_scan_reason judge_file(worker *w, int dir_fd, const char *name, size
         return MYTH_SCAN_IN;
     }
     if (fstatat(dir_fd, name, &sb, AT_SYMLINK_NOFOLLOW) != 0) {
-        f->why = take_why(w, "%s", strerror(errno));
+        f->why = take_loss(w, "%s", strerror(errno));
         return MYTH_SCAN_UNREADABLE;
     }
     if (!S_ISREG(sb.st_mode)) {
-        f->why = take_why(w, "changed while it was looked at");
+        f->why = take_loss(w, "changed while it was looked at");
+        f->is_lost = true;
         return MYTH_SCAN_SPECIAL;
     }
     f->bytes = (uint64_t)sb.st_size;
     f->mtime_ns = (int64_t)sb.st_mtim.tv_sec * 1000000000 + sb.st_mtim.tv_nsec;
     f->inode = sb.st_ino;
     if (f->bytes > MYTH_FILE_BYTES) {
-        f->why = take_why(w, "%llu bytes, the limit is %d", (unsigned long long)f->bytes, MYTH_FILE_BYTES);
+        uint64_t n = 0;
+        f->why = take_loss(w, "%llu bytes, the limit is %d", (unsigned long long)f->bytes, MYTH_FILE_BYTES);
+        f->is_lost = w->s->opts->lost && (is_code(name) || (read_head(w, dir_fd, name, &n) && !myth_detect_binary(w->head, n)));
         return MYTH_SCAN_LARGE;
     }
     if (w->s->opts->known) {
@@ -396,7 +428,9 @@ static bool keep(worker *w, dir *d, myth_scan_file *f, myth_scan_reason reason, 
 {
     size_t n_prefix = w->s->ladder.n_prefix;
     w->n_out[reason]++;
-    if (reason != MYTH_SCAN_IN && !w->s->opts->explain)
+    f->is_lost = w->s->opts->lost && (f->is_lost || reason == MYTH_SCAN_UNREADABLE);
+    w->n_lost += f->is_lost;
+    if (reason != MYTH_SCAN_IN && !f->is_lost && !w->s->opts->explain)
         return true;
     if (reason == MYTH_SCAN_IN)
         w->in_bytes += f->bytes;
@@ -434,10 +468,12 @@ static bool push(worker *w, dir *d, const myth_ignore_frame *frame, size_t n_pat
 static void turn_away(worker *w, dir *d, myth_scan_reason reason, const char *why)
 {
     size_t n_prefix = w->s->ladder.n_prefix, n = strlen(d->path);
+    const bool is_lost = w->s->opts->lost && reason == MYTH_SCAN_UNREADABLE;
     w->n_out[reason]++;
-    if (!w->s->opts->explain)
+    w->n_lost += is_lost;
+    if (!w->s->opts->explain && !is_lost)
         return;
-    myth_scan_file f = { .reason = reason, .is_dir = true, .why = why, .path = take_text(w, d->path + n_prefix, n - n_prefix - 1) };
+    myth_scan_file f = { .reason = reason, .is_dir = true, .is_lost = is_lost, .why = why, .path = take_text(w, d->path + n_prefix, n - n_prefix - 1) };
     if (!f.path || !why) {
         fail_memory(w);
         return;
@@ -462,7 +498,7 @@ static bool judge(worker *w, dir *d, const myth_ignore_frame *frame, int fd, con
     if (n_path - w->s->ladder.n_prefix >= PATH_MAX - 1) {       /* nobody could open it by its path */
         w->path[n_dir] = 0;
         n_path = n_dir + (size_t)snprintf(w->path + n_dir, sizeof(w->path) - n_dir, "%s", name);
-        f.why = take_why(w, "%s", strerror(ENAMETOOLONG));
+        f.why = take_loss(w, "%s", strerror(ENAMETOOLONG));
         return keep(w, d, &f, MYTH_SCAN_UNREADABLE, n_path);
     }
     memcpy(w->path + n_dir, name, n_path - n_dir + 1);
@@ -476,13 +512,15 @@ static bool judge(worker *w, dir *d, const myth_ignore_frame *frame, int fd, con
     f.is_dir = type == DT_DIR;
     myth_scan_reason r = ask_rules(w, frame, name, n_path, f.is_dir, &by, &f.why);
     if (too_large & myth_ladder_file(name)) {
-        f.why = take_why(w, "patterns of more than %d bytes: not read", MYTH_IGNORE_FILE_BYTES);
+        f.why = take_loss(w, "patterns of more than %d bytes: not read", MYTH_IGNORE_FILE_BYTES);
+        f.is_lost = true;
         r = MYTH_SCAN_LARGE;
     } else if (r == MYTH_SCAN_IN && type == DT_LNK) {
         f.why = take_why(w, "a symbolic link");
         r = MYTH_SCAN_LINK;
     } else if (r == MYTH_SCAN_IN && type != DT_DIR && type != DT_REG) {
-        f.why = take_why(w, "no regular file");
+        f.why = take_loss(w, "no regular file");
+        f.is_lost = is_code(name);
         r = MYTH_SCAN_SPECIAL;
     } else if (r == MYTH_SCAN_IN && type == DT_DIR) {
         return push(w, d, frame, n_path);
@@ -536,7 +574,7 @@ unreadable:
     if (e == ENOMEM) {
         fail_memory(w);
     } else if (d->self) {
-        turn_away(w, d, MYTH_SCAN_UNREADABLE, take_why(w, "%s", strerror(e)));
+        turn_away(w, d, MYTH_SCAN_UNREADABLE, take_loss(w, "%s", strerror(e)));
     } else {
         myth_fail(&err, MYTH_EIO, "%.160s: %s", s->opts->root, strerror(e));
         fail_scan(s, MYTH_EIO, &err);
@@ -606,6 +644,7 @@ static myth_status gather(myth_scan_list *out, scan *s, worker *w, uint32_t n_wo
     for (uint32_t i = 0; i < n_worker; i++) {
         n_keep += w[i].n_keep;
         out->in_bytes += w[i].in_bytes;
+        out->n_lost += w[i].n_lost;
         for (int r = 0; r < MYTH_SCAN_REASON_N; r++)
             out->n_out[r] += w[i].n_out[r];
     }

@@ -4,7 +4,7 @@
  * Ladder    .gitignore (of the repository's root down to the file), .git/info/exclude, git's core.excludesFile  <  .ignore  <  .mythosignore
  *           <  option globs: a later rung decides over an earlier one, within a file the last matching pattern; as git, a file below an
  *           ignored directory stays ignored. Directories of build products and caches are out by name (`skip_dirs` of scan.c) unless a rung
- *           says otherwise
+ *           says otherwise. With git's core.ignorecase letters of a file's patterns match without regard to case
  * Borders   symbolic links are not followed; a directory with a .git of its own (submodule, nested repository) is not entered
  * Paths     bytes as the system has them, relative to the root, without "./"; not always UTF-8
  * Owner     the list owns its strings; myth_scan_close frees them
@@ -44,6 +44,7 @@ typedef struct {
     bool is_generated;          /* in, at low priority: a header mark, a lock file, attributes   */
     bool is_test;
     bool is_dir;
+    bool is_lost;               /* with `lost`: not in, and no rule says that it should be out       */
     uint8_t unseen;             /* with `names_only`: what myth_scan_look has still to say, 2 = with regard to minified, 1 = without */
 } myth_scan_file;
 
@@ -53,6 +54,8 @@ typedef struct {
     bool no_ignore;             /* -u: no ignore files                                                           */
     bool hidden;                /* dot files too; .git never                                                     */
     bool explain;               /* keep what is out as well; `why` for all                                       */
+    bool lost;                  /* keep what is lost as well, with `why`: what could not be read, what is too large unless it is binary, and what
+                                   is binary or no regular file under a name of source                           */
     bool names_only;            /* no file is opened: bytes, mtime, inode, language are not known, and what is large, binary or minified is
                                    listed as in; who reads it asks myth_scan_look (myth_grep does)               */
     uint32_t n_threads;         /* 0 = all cores                                                                 */
@@ -67,6 +70,7 @@ typedef struct {
     myth_scan_file *file;
     uint32_t n_file;
     uint64_t n_out[MYTH_SCAN_REASON_N];         /* of every reason, also without `explain` */
+    uint64_t n_lost;                            /* of them, with `lost`                    */
     uint64_t in_bytes;
     struct myth_scan_block *block;              /* what the strings stand in */
 } myth_scan_list;

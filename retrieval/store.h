@@ -26,12 +26,13 @@
 typedef struct myth_store myth_store;
 
 enum {
-    MYTH_STORE_VERSION = 4, MYTH_STORE_APPLICATION = 0x6d795468,
+    MYTH_STORE_VERSION = 5, MYTH_STORE_APPLICATION = 0x6d795468,
     MYTH_BLOCK_BYTES = 32 << 10,                /* of text that are compressed together: a read unpacks one or two blocks */
     MYTH_CHUNK_HASH_BYTES = 8,                  /* the first of its XXH3-128: to tell copies, not to trust one            */
     MYTH_SYMBOL_IDS = 1 << 20,                  /* of one file; more are left out                                         */
     MYTH_FILE_GENERATED = 1, MYTH_FILE_TEST = 2, MYTH_FILE_UTF16_LE = 4, MYTH_FILE_UTF16_BE = 8,       /* files.flags   */
     MYTH_FILE_FAILED = 16, MYTH_FILE_GIVEN_UP = 32,             /* its parser died or had no time: once; twice of one content */
+    MYTH_FILE_LOST = 64,                                        /* something of it is not in the index; its note says what    */
     MYTH_CHUNK_PART = 1,                                                                               /* chunks.flags  */
     MYTH_SYMBOL_EXPORTED = 1,                                                                          /* symbols.flags */
 };

@@ -2,9 +2,12 @@
  *
  * FTS5    has no text of its own: a row is taken back by the words that made it, so they are made again, by the same function, from the rows
  *         and the text that are stored
+ * Words   of a line that is longer than MYTH_WORDS_LINE_BYTES those at its beginning
  * Names   of a chunk: its symbol, what encloses it, and every other name that is defined in it                                      */
+#define _GNU_SOURCE
 #include "store_impl.h"
 #include "fts_tokenizer.h"
+#include "limits.h"
 #include "../engine/base/utf8.h"
 
 #include <string.h>
@@ -164,6 +167,21 @@ static bool put_names(row_maker *m, size_t start, const char *symbol, const char
     return ok;
 }
 
+/* The part of a chunk (from off, *n bytes) whose words are indexed: what lies deep in a line is not. *line = where the line at off begins; moved on to
+ * the one at the chunk's end. */
+static const unsigned char *words_of(const unsigned char *text, uint64_t off, uint64_t *n, uint64_t *line)
+{
+    const unsigned char *from = text + off, *end = from + *n, *last = memrchr(from, '\n', *n);
+    if (off - *line >= MYTH_WORDS_LINE_BYTES) {
+        const unsigned char *p = memchr(from, '\n', *n);
+        from = p ? p + 1 : end;
+    }
+    if (last)
+        *line = (uint64_t)(last + 1 - text);
+    *n = (uint64_t)(end - from);
+    return from;
+}
+
 typedef myth_status (*row_fn)(void *arg, const myth_store_row *row, myth_error *err);
 
 /* text NULL: as it is stored. */
@@ -172,7 +190,7 @@ static myth_status make_rows(myth_store *s, int64_t file_id, const unsigned char
     row_maker m = { .mem = s->mem };
     myth_store_row row = { 0 };
     unsigned char *stored = NULL, *path = NULL;
-    uint64_t n_file = 0;
+    uint64_t n_file = 0, line = 0;
     uint32_t flags = 0;
     myth_status st = MYTH_OK;
     sqlite3_stmt *q = myth_store_statement(s, MYTH_SQL_GET_FILE, err);
@@ -222,12 +240,12 @@ static myth_status make_rows(myth_store *s, int64_t file_id, const unsigned char
         }
         m.n_text = start;
         row.chunk_id = sqlite3_column_int64(q, 0);
-        row.body = text + off;
         row.n_body = n;
+        row.body = words_of(text, off, &row.n_body, &line);
         if (!put_names(&m, start, symbol ? symbol : "", parent ? parent : "", (int64_t)(off + n), &next) || !put_text(&m, "", 1))
             st = no_memory(err, m.n_text);
         else if (flags & (MYTH_FILE_UTF16_LE | MYTH_FILE_UTF16_BE)) {
-            if (!decode_utf16(&m, text, off, n, (flags & MYTH_FILE_UTF16_BE) != 0, &n_body))
+            if (!decode_utf16(&m, text, (uint64_t)(row.body - text), row.n_body, (flags & MYTH_FILE_UTF16_BE) != 0, &n_body))
                 st = no_memory(err, 3 * n);
             row.body = m.body;
             row.n_body = n_body;

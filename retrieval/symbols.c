@@ -2,6 +2,7 @@
  * verb, what is exported, which comment documents) is asked here once for all languages. */
 #define _GNU_SOURCE             /* strcasestr */
 #include "symbols.h"
+#include "../engine/base/text.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -200,18 +201,7 @@ static void sort_marks(myth_marks *m)
 }
 
 /* The first mark at or after off. */
-static uint32_t marks_from(const myth_marks *m, uint32_t off)
-{
-    uint32_t lo = 0, hi = m->n;
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (m->mark[mid].off < off)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
-}
+static uint32_t marks_from(const myth_marks *m, uint32_t off) { return m->n ? myth_first_from(&m->mark->off, sizeof(*m->mark), m->n, off) : 0; }
 
 const myth_mark *myth_marks_find(const myth_marks *m, TSNode node)
 {
@@ -699,15 +689,7 @@ void myth_symbols_close(myth_symbols *s)
 
 uint32_t myth_symbols_from(const myth_symbols *s, uint32_t off)
 {
-    uint32_t lo = 0, hi = s->n_def;
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (s->def[mid].off < off)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
+    return s->n_def ? myth_first_from(&s->def->off, sizeof(*s->def), s->n_def, off) : 0;
 }
 
 myth_def *myth_symbols_at(const myth_symbols *s, TSNode node)

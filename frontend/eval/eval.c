@@ -76,7 +76,9 @@ static myth_status find_data(myth_eval *ev, myth_error *err)
             return MYTH_OK;
         return myth_fail(err, MYTH_ENOTFOUND, "eval: the shop repository is neither in the source tree nor installed; --data DIR says where it is");
     }
-    snprintf(ev->data, sizeof(ev->data), "%s", dir ? dir : "../shared/eval");
+    if (!dir)
+        return myth_fail(err, MYTH_ENOTFOUND, "eval %s: its questions are not shipped; --data DIR says where %s is", sets[ev->set].name, sets[ev->set].file);
+    snprintf(ev->data, sizeof(ev->data), "%s", dir);
     if (access(ev->data, R_OK | X_OK) != 0)
         return myth_fail(err, MYTH_ENOTFOUND, "eval: no data in %s: %s; --data DIR says where it is", ev->data, strerror(errno));
     return MYTH_OK;

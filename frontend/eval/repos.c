@@ -4,6 +4,7 @@
  * Place     one folder for all trees: the index sees a commit as a change of the one before it
  * Clones    DIR/<owner>+<name>[/repo] or DIR/<name>[/.git], bare or not                                                             */
 #include "eval.h"
+#include "../../engine/base/text.h"
 #include "../../retrieval/retrieval.h"
 
 #include <errno.h>
@@ -40,17 +41,11 @@ static myth_status find_clone(char dst[MYTH_EVAL_PATH], const char *repos, const
     return myth_fail(err, MYTH_ENOTFOUND, "eval: %s holds no clone of %.100s; fetch it there as %s/%.100s", repos, repo, repos, owner);
 }
 
-static bool ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), m = strlen(end);
-    return n >= m && strcmp(s + n - m, end) == 0;
-}
-
 static const char *const *suffixes_of(const myth_task *t)
 {
     static const char *const c[] = { ".c", ".h", NULL }, *const python[] = { ".py", NULL };
     for (uint32_t g = 0; g < t->n_gold; g++)
-        if (ends_with(t->gold[g].path, ".c") || ends_with(t->gold[g].path, ".h"))
+        if (myth_text_ends(t->gold[g].path, ".c") || myth_text_ends(t->gold[g].path, ".h"))
             return c;
     return python;
 }

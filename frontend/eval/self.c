@@ -142,7 +142,7 @@ myth_status myth_self_run(char **out, size_t *n, int *code, const myth_self *sel
     out_pipe[1] = err_pipe[1] = -1;
     st = drain(&g, line, sizeof(line), out_pipe[0], err_pipe[0], self, err);
     if (st != MYTH_OK)
-        kill(pid, SIGTERM);
+        kill(pid, SIGKILL);                     /* what it writes is in a folder that goes, too */
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     if (st == MYTH_OK)

@@ -73,6 +73,23 @@ static const char *title_of(const myth_inspection *in)
     return in->o.title ? in->o.title : "";
 }
 
+/* Tokens that rounds may add to a part: turns, as far as the limit of a prompt has room for them, and an answer to each. */
+static uint64_t round_tokens(const myth_inspection *in, const inspect_part *p)
+{
+    const uint32_t room = in->o.max_prompt_tokens > p->n_ids ? in->o.max_prompt_tokens - p->n_ids : 0;
+    const uint32_t turns = myth_min_u32(in->o.context_rounds * MYTH_INSPECT_ROUND_TOKENS, room);
+    return turns ? turns + (uint64_t)in->o.context_rounds * in->o.max_new_tokens : 0;
+}
+
+/* Rounds that no part has room for are none: nothing is reserved for them. */
+static void drop_rounds(myth_inspection *in)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < in->n_part; i++)
+        most = most < round_tokens(in, &in->part[i]) ? round_tokens(in, &in->part[i]) : most;
+    in->o.context_rounds = most ? in->o.context_rounds : 0;
+}
+
 /* ---- life ---- */
 
 /* What stands between a first answer and the second. */
@@ -100,7 +117,9 @@ static myth_status open_reserve(myth_inspection *in, myth_error *err)
 {
     if (!myth_inspect_has_rounds(in))
         return MYTH_OK;
-    myth_status st = myth_mem_open(&in->reserve, ROUND_BYTES, err);
+    in->reserve_bytes = (uint64_t)in->o.context_rounds * ROUND_BYTES;
+    in->reserve_bytes = in->reserve_bytes < ROUNDS_BYTES ? in->reserve_bytes : ROUNDS_BYTES;
+    myth_status st = myth_mem_open(&in->reserve, in->reserve_bytes, err);
     if (st != MYTH_OK)
         return st;
     in->now_mem = in->reserve;
@@ -132,6 +151,7 @@ myth_status myth_inspect_open(myth_inspection **out, const myth_model *model, my
     if (opts->two_pass)
         MYTH_TRY(encode_again(in, err));
     MYTH_TRY(myth_inspect_plan_parts(in, err));
+    drop_rounds(in);
     MYTH_TRY(list_files(in, err));
     in->path_len = longest_path(in);
     MYTH_TRY(myth_marks_open(&in->marks, in->mem, &in->report, in->block, in->n_block, cap_finding(in), !opts->no_inline_ignores, opts->baseline, err));
@@ -156,7 +176,7 @@ void myth_inspect_close(myth_inspection *in)
         myth_material_unseal(in->material);
         myth_mem_close(in->reserve);
         if (in->has_booked)
-            myth_mem_unbook(mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, ROUND_BYTES);
+            myth_mem_unbook(mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, in->reserve_bytes);
     }
     myth_free(mem, in->room);
     myth_free(mem, in->text2);
@@ -228,11 +248,11 @@ static uint64_t beside_engine(const myth_inspection *in, const myth_plan *engine
 myth_status myth_inspect_needs(const myth_inspection *in, myth_engine_opts *opts, myth_plan_extra *extra, myth_error *err)
 {
     uint64_t longest = 0;
-    for (uint32_t i = 0; i < in->n_part; i++)
-        longest = in->part[i].n_ids > longest ? in->part[i].n_ids : longest;
+    for (uint32_t i = 0; i < in->n_part; i++) {
+        const uint64_t n = in->part[i].n_ids + (myth_inspect_has_rounds(in) ? round_tokens(in, &in->part[i]) : 0);
+        longest = n > longest ? n : longest;
+    }
     uint64_t need = longest + myth_inspect_output_tokens(in), ctx = myth_inspect_context_tokens(in);
-    if (myth_inspect_has_rounds(in))
-        need += (uint64_t)in->o.context_rounds * (MYTH_INSPECT_ROUND_TOKENS + in->o.max_new_tokens);
     need = (need + STEP_CTX - 1) / STEP_CTX * STEP_CTX;
     opts->n_ctx = in->o.n_ctx ? in->o.n_ctx : (uint32_t)(need < ctx ? need : ctx);
     opts->n_seq = 1;
@@ -246,7 +266,7 @@ myth_status myth_inspect_needs(const myth_inspection *in, myth_engine_opts *opts
         return st;
     size_run(&b, in);
     memset(extra, 0, sizeof(*extra));
-    extra->bytes[MYTH_MEM_STAGING] = beside_engine(in, &engine, MYTH_MEM_STAGING, false, sum_run(&b) + (in->reserve ? ROUND_BYTES : 0));
+    extra->bytes[MYTH_MEM_STAGING] = beside_engine(in, &engine, MYTH_MEM_STAGING, false, sum_run(&b) + in->reserve_bytes);
     extra->bytes[MYTH_MEM_OTHER] = beside_engine(in, &engine, MYTH_MEM_OTHER, true,
                                                  myth_grammar_plan(in->model->tokenizer, in->model->config.n_vocab, N_CACHED_MASK));
     return MYTH_OK;
@@ -272,9 +292,9 @@ myth_status myth_inspect_take_run(myth_inspection *in, myth_error *err)
     in->room = myth_inspect_take(in, "answers", b.room, 1);
     if (!in->finding || !in->citation || !in->request || !in->context || !in->drop || !in->ids || !in->text || !in->text2 != !b.text2 || !in->room)
         return myth_inspect_no_room("findings", (size_t)sum_run(&b), err);
-    in->has_booked = in->reserve && myth_mem_book(in->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, "rounds", ROUND_BYTES);
+    in->has_booked = in->reserve && myth_mem_book(in->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, "rounds", in->reserve_bytes);
     if (in->reserve && !in->has_booked)
-        return myth_inspect_no_room("rounds", ROUND_BYTES, err);
+        return myth_inspect_no_room("rounds", in->reserve_bytes, err);
     n_stop = myth_chat_stop_ids(t, in->model->config.family, stop);
     return myth_grammar_open(&in->grammar, in->mem, t, in->model->config.n_vocab, stop, n_stop, N_CACHED_MASK, err);
 }

@@ -6,9 +6,10 @@
 #include "inspect.h"
 #include "parts.h"
 
-/* ROUND_BYTES: the ledger of what rounds bring: files, their lines, the text and ids of a turn. ROUND_PATH: bytes of a path in JSON spelling
- * that an answer has room for. SPARE: comments that answer findings, in files that rounds bring. */
-enum { N_CACHED_MASK = 32, STEP_CTX = 64, ROUND_BYTES = 8 << 20, ROUND_PATH = 512, NEAR_BYTES = 160, SPARE_SUPPRESSIONS = 64 };
+/* ROUND_BYTES: what a round brings: files, their lines, the text and ids of a turn; a file that is parsed (1 MiB at most) fits. ROUNDS_BYTES: of all
+ * rounds at most. ROUND_PATH: bytes of a path in JSON spelling that an answer has room for. SPARE: comments that answer findings, in files that rounds
+ * bring. */
+enum { N_CACHED_MASK = 32, STEP_CTX = 64, ROUND_BYTES = 3 << 20, ROUNDS_BYTES = 8 << 20, ROUND_PATH = 512, NEAR_BYTES = 160, SPARE_SUPPRESSIONS = 64 };
 
 typedef struct {
     int32_t *ids;
@@ -37,6 +38,7 @@ struct myth_inspection {
     myth_refusal refusal;
     myth_marks marks;
     myth_mem *reserve;                  /* of rounds; its bytes are booked in mem while they run */
+    uint64_t reserve_bytes;
     bool has_booked;
     /* taken by run */
     myth_grammar *grammar;

@@ -137,22 +137,34 @@ static void remedy(myth_inspection *in, const char *text)
         snprintf(in->refusal.remedy[in->refusal.n_remedy++], sizeof(in->refusal.remedy[0]), "%s", text);
 }
 
-static void refuse_because(myth_inspection *in, uint64_t count, uint64_t limit, const char *what)
+/* has_numbers: `what` says them already. */
+static void refuse_for(myth_inspection *in, uint64_t count, uint64_t limit, const char *what, bool has_numbers)
 {
     in->refusal = (myth_refusal) { .count = count, .limit = limit, .unit = "tokens" };
-    snprintf(in->refusal.reason, sizeof(in->refusal.reason), "%s: %llu tokens, the limit is %llu", what, (unsigned long long)count,
-             (unsigned long long)limit);
+    if (has_numbers)
+        snprintf(in->refusal.reason, sizeof(in->refusal.reason), "%s", what);
+    else
+        snprintf(in->refusal.reason, sizeof(in->refusal.reason), "%s: %llu tokens, the limit is %llu", what, (unsigned long long)count,
+                 (unsigned long long)limit);
     in->report.refusal = &in->refusal;
     in->report.finish_reason = myth_finish_name(MYTH_FINISH_REFUSED);
     in->report.complete = false;
 }
 
-static void refuse(myth_inspection *in, uint64_t count, uint64_t limit, const char *what)
+static void refuse_because(myth_inspection *in, uint64_t count, uint64_t limit, const char *what) { refuse_for(in, count, limit, what, false); }
+
+/* What shortens code. */
+static void remedy_code(myth_inspection *in)
 {
-    refuse_because(in, count, limit, what);
     remedy(in, "fewer files: inspect a file that holds only what matters");
     remedy(in, "smaller chunks: --split inspects the file in parts, each within the limit");
     remedy(in, "summarise first: leave out the code that the findings do not need");
+}
+
+static void refuse(myth_inspection *in, uint64_t count, uint64_t limit, const char *what)
+{
+    refuse_because(in, count, limit, what);
+    remedy_code(in);
 }
 
 /* ---- shares ---- */
@@ -313,8 +325,24 @@ static uint32_t excess(const myth_inspection *in, uint32_t soft, uint32_t hard)
     return worst;
 }
 
+/* What stands in every part leaves nothing for code: which of it can be less. */
+static void refuse_fixed(myth_inspection *in, uint32_t fixed, uint32_t soft, uint32_t trained)
+{
+    char what[96] = "rules, map and task leave no room for code";
+    if (soft == trained)
+        snprintf(what, sizeof(what), "rules, map and task leave no room for code in what the model was trained to read");
+    refuse_because(in, fixed, soft, what);
+    if (in->o.style == MYTH_PROMPT_FULL)
+        remedy(in, "short rules: --prompt-style compact");
+    if (in->budget.map)
+        remedy(in, "a smaller map: --map-tokens");
+    if (in->o.task)
+        remedy(in, "a shorter question");
+    remedy(in, soft == trained ? "a model that was trained to read more: -m" : "more room: --max-prompt-tokens, -c, or a shorter output -n");
+}
+
 /* Packs into parts whose code has soft_room (a line alone hard_room). */
-static myth_status pack_parts(myth_inspection *in, uint32_t soft, uint32_t hard, uint32_t fixed, myth_error *err)
+static myth_status pack_parts(myth_inspection *in, uint32_t soft, uint32_t hard, uint32_t trained, uint32_t fixed, myth_error *err)
 {
     enum { TRIES = 8 };
     const myth_source *src = myth_material_of(in->material, 0);
@@ -325,9 +353,11 @@ static myth_status pack_parts(myth_inspection *in, uint32_t soft, uint32_t hard,
     MYTH_TRY(encode_blocks(in, &stub, 1, NULL, &with_stub, err));
     MYTH_TRY(block_cost(in, &stub, &stub_cost, err));
     fixed = with_stub > stub_cost ? with_stub - stub_cost : fixed;
-    for (int i = 0; i < TRIES && over; i++) {
-        if (soft <= fixed + less)
-            return myth_fail(err, MYTH_ELIMIT, "rules, map and task leave no room for code");
+    if (soft <= fixed) {
+        refuse_fixed(in, fixed, soft, trained);
+        return MYTH_OK;
+    }
+    for (int i = 0; i < TRIES && over && soft > fixed + less; i++) {
         const uint32_t cap = in->o.code_tokens ? in->o.code_tokens : UINT32_MAX;
         myth_parts_opts o = { .soft = myth_min_u32(soft - fixed - less, in->budget.code_room), .hard = myth_min_u32(hard - fixed - less, cap),
                              .max_part = MYTH_INSPECT_PARTS_MAX, .is_alone = in->o.style == MYTH_PROMPT_COMPACT, .worker_path = in->o.worker_path, .cost = block_cost, .user = in };
@@ -427,14 +457,16 @@ myth_status myth_inspect_plan_parts(myth_inspection *in, myth_error *err)
         if (!n_context && n_block <= (in->o.style == MYTH_PROMPT_COMPACT ? 1 : MYTH_BLOCK_MAX) && whole <= soft && whole - fixed <= in->budget.code_room)
             MYTH_TRY(one_part(in, block, n_block, &own));
         else
-            MYTH_TRY(pack_parts(in, soft, hard, fixed, &own));
-        sum_up(in);
+            MYTH_TRY(pack_parts(in, soft, hard, trained, fixed, &own));
+        if (!in->report.refusal)
+            sum_up(in);
     }
 fail:
     myth_free(in->mem, block);
-    if (st == MYTH_ELIMIT) {                             /* no place to cut at: a refusal like the others */
+    if (st == MYTH_ELIMIT) {                             /* no place to cut at: a refusal like the others, with numbers of its own */
         drop_parts(in);
-        refuse(in, whole, hard, own.msg);
+        refuse_for(in, whole, hard, own.msg, true);
+        remedy_code(in);
         st = MYTH_OK;
     }
     if (st != MYTH_OK && err)

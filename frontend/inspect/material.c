@@ -2,6 +2,7 @@
 #include "material.h"
 
 #include "engine/base/map.h"
+#include "engine/base/text.h"
 
 #include <assert.h>
 #include <limits.h>
@@ -39,13 +40,6 @@ static myth_status no_room(const char *what, size_t bytes, myth_error *err)
     return myth_fail(err, MYTH_ENOMEM, "%s: no room for %zu bytes", what, bytes);
 }
 
-static char *copy_text(myth_mem *mem, const char *text)
-{
-    size_t n = strlen(text) + 1;
-    char *to = myth_alloc(mem, MYTH_MEM_STAGING, "material", n);
-    return to ? memcpy(to, text, n) : NULL;
-}
-
 /* ---- life ---- */
 
 myth_status myth_material_open(myth_material **out, myth_mem *mem, const char *root, myth_error *err)
@@ -54,7 +48,7 @@ myth_status myth_material_open(myth_material **out, myth_mem *mem, const char *r
     if (!m)
         return no_room("material", sizeof(*m), err);
     m->own = m->mem = mem;
-    if (root && !(m->root = copy_text(mem, root))) {
+    if (root && !(m->root = myth_text_copy(mem, MYTH_MEM_STAGING, "material", root, strlen(root)))) {
         myth_material_close(m);
         return no_room(root, strlen(root) + 1, err);
     }
@@ -159,7 +153,7 @@ static myth_status take_source(myth_material *m, uint32_t *source, const char *p
     }
     e->mem = m->mem;
     e->bytes = bytes;
-    e->path = copy_text(m->mem, path);
+    e->path = myth_text_copy(m->mem, MYTH_MEM_STAGING, "material", path, strlen(path));
     st = e->path ? myth_source_open(&e->src, m->mem, e->path, bytes, len, err) : no_room(path, strlen(path) + 1, err);
     if (st != MYTH_OK) {
         close_entry(e);

@@ -115,6 +115,21 @@ static void artifact_location(sarif *s, const char *key, const myth_source *src)
     myth_jout_end(&s->j);
 }
 
+/* {"physicalLocation":{"artifactLocation":..,"region":{"startLine":..; what else the region has comes before the end. */
+static void place_begin(sarif *s, const myth_source *src, uint32_t line)
+{
+    key_object(s, "physicalLocation");
+    artifact_location(s, "artifactLocation", src);
+    key_object(s, "region");
+    myth_jout_key_u64(&s->j, "startLine", line);
+}
+
+static void place_end(sarif *s)
+{
+    myth_jout_end(&s->j);
+    myth_jout_end(&s->j);
+}
+
 /* Every file that was shown; those that findings were asked about have a role. */
 static void artifacts(sarif *s)
 {
@@ -329,10 +344,7 @@ static void location(sarif *s, uint32_t i)
     uint32_t last = f->last < f->first + SNIPPET_LINES ? f->last : f->first + SNIPPET_LINES - 1;
     key_array(s, "locations");
     myth_jout_object(&s->j);
-    key_object(s, "physicalLocation");
-    artifact_location(s, "artifactLocation", src);
-    key_object(s, "region");
-    myth_jout_key_u64(&s->j, "startLine", f->first);
+    place_begin(s, src, f->first);
     myth_jout_key_u64(&s->j, "endLine", f->last);
     key_object(s, "snippet");
     myth_jout_key(&s->j, "text");
@@ -344,8 +356,7 @@ static void location(sarif *s, uint32_t i)
     }
     myth_jout_text_end(&s->j);
     myth_jout_end(&s->j);
-    myth_jout_end(&s->j);
-    myth_jout_end(&s->j);
+    place_end(s);
     myth_jout_end(&s->j);
     myth_jout_end(&s->j);
 }
@@ -366,12 +377,8 @@ static void marks(sarif *s, uint32_t i)
         myth_jout_key_str(&s->j, "kind", "inSource");
         key_text(s, "justification", w->reason);
         key_object(s, "location");
-        key_object(s, "physicalLocation");
-        artifact_location(s, "artifactLocation", w->src);
-        key_object(s, "region");
-        myth_jout_key_u64(&s->j, "startLine", w->line);
-        myth_jout_end(&s->j);
-        myth_jout_end(&s->j);
+        place_begin(s, w->src, w->line);
+        place_end(s);
         myth_jout_end(&s->j);
         myth_jout_end(&s->j);
     }

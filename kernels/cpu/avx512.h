@@ -48,22 +48,37 @@ FAST_INLINE __m512 avx512_tanh(__m512 x)
 }
 
 #define AVX512_PACK(name) void avx512_pack_##name(void *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0, uint32_t n_k);
+#define AVX512_BLOCK_TYPE(name, type, kernel) AVX512_PACK(name)
+FAST_BLOCK_TYPES(AVX512_BLOCK_TYPE)
+#undef AVX512_BLOCK_TYPE
 AVX512_PACK(q8) AVX512_PACK(q4) AVX512_PACK(bf16_pair) AVX512_PACK(bf16_wide) AVX512_PACK(f16) AVX512_PACK(f32)
 #undef AVX512_PACK
+
+/* n values of a row, 256 at most, as blocks.h has them. */
+typedef void avx512_unpack(int8_t *restrict q, float *restrict scale, float *restrict min, const unsigned char *restrict p, uint32_t n);
+#define AVX512_UNPACK(name, type, kernel) avx512_unpack avx512_unpack_##name;
+FAST_BLOCK_TYPES(AVX512_UNPACK)
+#undef AVX512_UNPACK
 
 #define AVX512_GEMM(name)                                                                                                            \
     void avx512_gemm_##name(float *c, size_t ldc, uint32_t n_out, const void *panel, const unsigned char *x, size_t x_bytes,         \
                             uint32_t n_rows, uint32_t n_in, uint32_t k0, uint32_t n_k);
-AVX512_GEMM(i8) AVX512_GEMM(bf16) AVX512_GEMM(f32)
+AVX512_GEMM(i8) AVX512_GEMM(min) AVX512_GEMM(half) AVX512_GEMM(both) AVX512_GEMM(bf16) AVX512_GEMM(f32)
 #undef AVX512_GEMM
 
 #define AVX512_GEMV(name)                                                                                                            \
     void avx512_gemv_##name(float *y, size_t ldy, const unsigned char *w, size_t row_bytes, uint32_t n_out, const unsigned char *x,  \
                             size_t x_bytes, uint32_t n_rows, uint32_t n_in);
+#define AVX512_BLOCK_TYPE(name, type, kernel) AVX512_GEMV(name)
+FAST_BLOCK_TYPES(AVX512_BLOCK_TYPE)
+#undef AVX512_BLOCK_TYPE
 AVX512_GEMV(q8) AVX512_GEMV(q4) AVX512_GEMV(bf16) AVX512_GEMV(bf16_wide) AVX512_GEMV(f16) AVX512_GEMV(f32)
 #undef AVX512_GEMV
 
-extern const struct fast_form avx512_form_i8_gemm, avx512_form_i8_gemv, avx512_form_bf16, avx512_form_f32;
+extern const struct fast_form avx512_form_i8_gemm, avx512_form_i8_gemv, avx512_form_sums, avx512_form_super, avx512_form_bf16, avx512_form_f32;
+
+/* Decode: types with blocks of 256 have a form of their own. */
+#define AVX512_DECODE_FORM(type) ((type) >= MYTH_Q2_K && (type) <= MYTH_IQ4_XS && (type) != MYTH_IQ4_NL ? &avx512_form_super : &avx512_form_i8_gemv)
 
 void avx512_norm_row(float *y, float *x, const float *pend, const float *w_post, float x_scale, const float *w, uint32_t n, float eps, bool keep);
 void avx512_geglu(float *h, const float *g, const float *up, size_t n);

@@ -1,38 +1,11 @@
-/* convert.c - rows between f32 and the stored types, value by value as dtype.h and half.h define them. */
+/* convert.c - rows between f32 and the stored types, value by value as blocks.h and half.h define them. */
 #include "cpu.h"
 
-#include "../../engine/base/half.h"
+#include "../../engine/base/blocks.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
-
-static uint16_t load_u16(const unsigned char *p)
-{
-    uint16_t v;
-    memcpy(&v, p, 2);
-    return v;
-}
-
-static void q8_0_to_f32(float *dst, const unsigned char *src, uint32_t n)
-{
-    for (uint32_t b = 0; b < n / 32; b++, src += 34) {
-        float scale = myth_f16_to_f32(load_u16(src));
-        for (uint32_t i = 0; i < 32; i++)
-            dst[b * 32 + i] = scale * (float)(int8_t)src[2 + i];
-    }
-}
-
-static void q4_0_to_f32(float *dst, const unsigned char *src, uint32_t n)
-{
-    for (uint32_t b = 0; b < n / 32; b++, src += 18) {
-        float scale = myth_f16_to_f32(load_u16(src));
-        for (uint32_t i = 0; i < 16; i++) {
-            dst[b * 32 + i] = scale * (float)((src[2 + i] & 15) - 8);
-            dst[b * 32 + 16 + i] = scale * (float)((src[2 + i] >> 4) - 8);
-        }
-    }
-}
 
 static void f32_to_q8_0(unsigned char *dst, const float *src, uint32_t n)
 {
@@ -50,24 +23,7 @@ static void f32_to_q8_0(unsigned char *dst, const float *src, uint32_t n)
     }
 }
 
-void cpu_row_to_f32(float *dst, const void *src, myth_dtype t, uint32_t n)
-{
-    const unsigned char *p = src;
-    switch (t) {
-    case MYTH_F32: memcpy(dst, src, (size_t)n * 4); break;
-    case MYTH_F16:
-        for (uint32_t i = 0; i < n; i++)
-            dst[i] = myth_f16_to_f32(load_u16(p + (size_t)i * 2));
-        break;
-    case MYTH_BF16:
-        for (uint32_t i = 0; i < n; i++)
-            dst[i] = myth_bf16_to_f32(load_u16(p + (size_t)i * 2));
-        break;
-    case MYTH_Q8_0: q8_0_to_f32(dst, p, n); break;
-    case MYTH_Q4_0: q4_0_to_f32(dst, p, n); break;
-    default: assert(!"device.c let a dtype through");
-    }
-}
+void cpu_row_to_f32(float *dst, const void *src, myth_dtype t, uint32_t n) { myth_dequant_row(t, dst, src, n); }
 
 void cpu_row_from_f32(void *dst, myth_dtype t, const float *src, uint32_t n)
 {

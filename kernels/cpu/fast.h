@@ -21,9 +21,16 @@ enum {
     FAST_PANEL = 32,          /* outputs of a panel                                               */
     FAST_KC = 2048,           /* inputs of a panel at most: 256 KiB as f32, stays in L2            */
     FAST_PANEL_BYTES = FAST_PANEL * FAST_KC * 4,        /* a thread's buffer for panels, behind the converted rows */
-    FAST_TYPES = MYTH_Q4_0 + 1,
+    FAST_TYPES = MYTH_DTYPE_N,
     FAST_ATTN_ROWS = 64       /* (token, head) rows of a query tile                               */
 };
+
+/* The quantised types besides q8_0 and q4_0, whose kernels every level writes by hand. Of the others a level needs one function, the values of
+ * up to 256 inputs of a row as whole numbers with scales and minima (blocks.h), and four kernels for all: X(name, type, kernel), where the kernel is
+ * one scale a block of 32 (`one`), with a minimum (`min`), a scale for each half (`half`), or both (`both`). */
+#define FAST_BLOCK_TYPES(X)                                                                                                          \
+    X(q4_1, Q4_1, min) X(q5_0, Q5_0, one) X(q5_1, Q5_1, min) X(iq4_nl, IQ4_NL, one) X(mxfp4, MXFP4, one)                                      \
+    X(q2_k, Q2_K, both) X(q3_k, Q3_K, half) X(q4_k, Q4_K, min) X(q5_k, Q5_K, min) X(q6_k, Q6_K, half) X(iq4_xs, IQ4_XS, one)
 
 /* A converted row: convert reads n floats and writes bytes(n), what lies past n as zeros of the form. */
 struct fast_form {

@@ -11,6 +11,8 @@
  * Source     Intel Architecture Instruction Set Extensions Programming Reference, chapter AMX                                             */
 #include "amx.h"
 
+#include "../../engine/base/blocks.h"
+
 enum { TILE = 16, STEP_BYTES = 2048 };
 
 /* Names of tile registers: the intrinsics paste the number into the instruction. */
@@ -127,6 +129,38 @@ static void pack(unsigned char *panel, const unsigned char *w, size_t row_bytes,
         avx512_pack_bf16_pair(panel, wide, 64, n_out, 0, 32);
     }
 }
+
+/* Other blocks, through their values in f32: 256 inputs of the panel's rows at a time. */
+static void pack_blocks(unsigned char *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0, uint32_t n_k, avx512_unpack *unpack,
+                        myth_dtype t)
+{
+    enum { CHUNK = MYTH_BLOCK_MAX };
+    _Alignas(64) unsigned char wide[FAST_PANEL][2 * CHUNK];
+    const size_t chunk = (size_t)myth_row_bytes(t, CHUNK);
+    w += myth_row_bytes(t, k0);
+    for (uint32_t k = 0; k < n_k; k += CHUNK, w += chunk) {
+        const uint32_t n = n_k - k < CHUNK ? n_k - k : CHUNK;
+        for (uint32_t o = 0; o < n_out; o++) {
+            int8_t q[CHUNK];
+            float scale[MYTH_BLOCK_SUBS], min[MYTH_BLOCK_SUBS];
+            unpack(q, scale, min, w + o * row_bytes, n);
+            for (uint32_t b = 0; b < n / 16; b++) {
+                __m512 v = _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)(q + 16 * b))));
+                v = _mm512_sub_ps(_mm512_mul_ps(v, _mm512_set1_ps(scale[b])), _mm512_set1_ps(min[b]));
+                _mm256_storeu_si256((void *)(wide[o] + 32 * b), (__m256i)_mm512_cvtneps_pbh(v));
+            }
+        }
+        avx512_pack_bf16_pair(panel, wide[0], sizeof(wide[0]), n_out, 0, n);
+        panel += n / 32 * STEP_BYTES;
+    }
+}
+
+#define AMX_PACK(name, type, kernel)                                                                                                 \
+    void amx_pack_##name(void *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0, uint32_t n_k)            \
+    {                                                                                                                                \
+        pack_blocks(panel, w, row_bytes, n_out, k0, n_k, avx512_unpack_##name, MYTH_##type);                                          \
+    }
+FAST_BLOCK_TYPES(AMX_PACK)
 
 void amx_pack_q8(void *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0, uint32_t n_k)
 {

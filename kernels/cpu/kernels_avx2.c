@@ -11,6 +11,7 @@ typedef __m256 v8;
 typedef __m256i w8;
 
 FAST_INLINE v8 v8_set1(float x) { return _mm256_set1_ps(x); }
+FAST_INLINE v8 v8_two(float a, float b) { return _mm256_set_m128(_mm_set1_ps(b), _mm_set1_ps(a)); }
 FAST_INLINE v8 v8_load(const float *p) { return _mm256_loadu_ps(p); }
 FAST_INLINE void v8_store(float *p, v8 v) { _mm256_storeu_ps(p, v); }
 FAST_INLINE v8 v8_add(v8 a, v8 b) { return _mm256_add_ps(a, b); }

@@ -15,6 +15,7 @@ typedef struct { int8x16_t a, b; } w8;          /* also as i32 lanes */
 
 #define PAIR(x, y) ((v8){ (x), (y) })
 FAST_INLINE v8 v8_set1(float x) { return PAIR(vdupq_n_f32(x), vdupq_n_f32(x)); }
+FAST_INLINE v8 v8_two(float a, float b) { return PAIR(vdupq_n_f32(a), vdupq_n_f32(b)); }
 FAST_INLINE v8 v8_load(const float *p) { return PAIR(vld1q_f32(p), vld1q_f32(p + 4)); }
 FAST_INLINE void v8_store(float *p, v8 v)
 {

@@ -153,6 +153,44 @@ static void convert_i8_gemv(void *dst, const float *x, uint32_t n)
     }
 }
 
+static size_t bytes_sums(uint32_t n) { return (n + n / 2 + 63) / 64 * 64; }
+
+static void convert_sums(void *dst, const float *x, uint32_t n)
+{
+    unsigned char *q = dst, *meta = q + n;
+    for (uint32_t b = 0; b < n / 32; b++, meta += 16) {
+        struct block v = quantise(x + 32 * b);
+        int32_t sum[2] = { -128 * _mm512_reduce_add_epi32(v.a), -128 * _mm512_reduce_add_epi32(v.b) };
+        float neg = v.scale * (float)(sum[0] + sum[1]) / 128.0f;
+        _mm_storeu_si128((void *)(q + 32 * b), _mm512_cvtepi32_epi8(v.a));
+        _mm_storeu_si128((void *)(q + 32 * b + 16), _mm512_cvtepi32_epi8(v.b));
+        memcpy(meta, &v.scale, 4);
+        memcpy(meta + 4, sum, 8);
+        memcpy(meta + 12, &neg, 4);
+    }
+}
+
+static size_t bytes_super(uint32_t n) { return (size_t)n / 256 * 448; }
+
+static void convert_super(void *dst, const float *x, uint32_t n)
+{
+    unsigned char *q = dst;
+    for (uint32_t k = 0; k < n; k += 256, q += 448, x += 256) {
+        float *by32 = (float *)(void *)(q + 256), *scale = by32 + 16, *neg = by32 + 32;
+        for (uint32_t b = 0; b < 8; b++) {
+            struct block v = quantise(x + 32 * b);
+            __m128i first = _mm512_cvtepi32_epi8(v.a), last = _mm512_cvtepi32_epi8(v.b);
+            unsigned char *to = q + 128 * (b / 4) + 16 * (b % 4);
+            _mm_store_si128((void *)to, _mm_unpacklo_epi64(first, last));
+            _mm_store_si128((void *)(to + 64), _mm_unpackhi_epi64(first, last));
+            scale[2 * b] = scale[2 * b + 1] = by32[b] = v.scale;
+            neg[2 * b] = -v.scale * (float)_mm512_reduce_add_epi32(v.a);
+            neg[2 * b + 1] = -v.scale * (float)_mm512_reduce_add_epi32(v.b);
+            by32[8 + b] = neg[2 * b] + neg[2 * b + 1];
+        }
+    }
+}
+
 static size_t bytes_bf16(uint32_t n) { return (size_t)(n + 31) / 32 * 64; }
 
 static void convert_bf16(void *dst, const float *x, uint32_t n)
@@ -176,6 +214,8 @@ static void convert_f32(void *dst, const float *x, uint32_t n)
 
 const struct fast_form avx512_form_i8_gemm = { bytes_i8_gemm, convert_i8_gemm };
 const struct fast_form avx512_form_i8_gemv = { bytes_i8_gemv, convert_i8_gemv };
+const struct fast_form avx512_form_sums = { bytes_sums, convert_sums };
+const struct fast_form avx512_form_super = { bytes_super, convert_super };
 const struct fast_form avx512_form_bf16 = { bytes_bf16, convert_bf16 };
 const struct fast_form avx512_form_f32 = { bytes_f32, convert_f32 };
 
@@ -206,6 +246,10 @@ void avx512_row_to_f32(float *dst, const void *src, myth_dtype t, uint32_t n, fl
             _mm512_storeu_ps(dst, _mm512_mul_ps(_mm512_mul_ps(lo, d), s));
             _mm512_storeu_ps(dst + 16, _mm512_mul_ps(_mm512_mul_ps(hi, d), s));
         }
+    } else if (myth_dtype_is_quant(t)) {
+        cpu_row_to_f32(dst, src, t, n);
+        for (uint32_t i = 0; i < n; i += 16)
+            _mm512_storeu_ps(dst + i, _mm512_mul_ps(_mm512_loadu_ps(dst + i), s));
     } else {
         for (uint32_t i = 0; i < n; i += 16) {
             __mmask16 m = avx512_mask(n - i);

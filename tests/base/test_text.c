@@ -163,19 +163,21 @@ static void dtypes_agree_with_themselves(void **state)
             assert_false(myth_dtype_from_safetensors(&back, info->safetensors, strlen(info->safetensors) - 1));
         }
     }
-    static const struct { myth_dtype t; uint32_t gguf; uint64_t row64; } want[] = {      /* ggml's type codes; bytes of 64 elements */
-        { MYTH_F32, 0, 256 }, { MYTH_F16, 1, 128 }, { MYTH_Q4_0, 2, 36 }, { MYTH_Q8_0, 8, 68 }, { MYTH_BF16, 30, 128 },
+    static const struct { myth_dtype t; uint32_t gguf; uint64_t row256; } want[] = {      /* ggml's type codes; bytes of 256 elements */
+        { MYTH_F32, 0, 1024 }, { MYTH_F16, 1, 512 },  { MYTH_Q4_0, 2, 144 },   { MYTH_Q8_0, 8, 272 },    { MYTH_BF16, 30, 512 },  { MYTH_Q4_1, 3, 160 },
+        { MYTH_Q5_0, 6, 176 }, { MYTH_Q5_1, 7, 192 }, { MYTH_Q2_K, 10, 84 },   { MYTH_Q3_K, 11, 110 },   { MYTH_Q4_K, 12, 144 },  { MYTH_Q5_K, 13, 176 },
+        { MYTH_Q6_K, 14, 210 }, { MYTH_IQ4_NL, 20, 144 }, { MYTH_IQ4_XS, 23, 136 }, { MYTH_MXFP4, 39, 136 },
     };
     for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
         assert_int_equal(myth_dtype_get(want[i].t)->gguf, want[i].gguf);
-        assert_int_equal(myth_row_bytes(want[i].t, 64), want[i].row64);
+        assert_int_equal(myth_row_bytes(want[i].t, 256), want[i].row256);
     }
     myth_dtype t;
     assert_true(myth_dtype_from_name(&t, "Q8_0"));
     assert_int_equal(t, MYTH_Q8_0);
     assert_false(myth_dtype_from_name(&t, "q8_1"));
     assert_false(myth_dtype_from_name(&t, ""));
-    assert_false(myth_dtype_from_gguf(&t, 3));
+    assert_false(myth_dtype_from_gguf(&t, 9));
     assert_false(myth_dtype_from_gguf(&t, UINT32_MAX));
     assert_false(myth_dtype_from_safetensors(&t, "I64", 3));
 }

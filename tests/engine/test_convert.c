@@ -1,6 +1,7 @@
 /* convert.c: what was written is read again, in every type; keys that a reader would infer wrongly; failures leave no file. */
 #include "support/files.h"
 
+#include "engine/base/map.h"
 #include "engine/convert.h"
 #include "engine/gguf_write.h"
 #include "engine/family.h"
@@ -69,6 +70,13 @@ static void stem(char dst[128], const char *head, int layer, const char *name)
         snprintf(dst, 128, "%s.%d.%s", head, layer, name);
 }
 
+/* What the mix named after the type makes of a tensor (against llama-quantize: test_mix.c). */
+static myth_dtype type_of(const myth_config *c, myth_dtype type, const char *name, uint32_t layer, const myth_slot_src *s)
+{
+    const myth_mix_file file = { .n_layer = c->n_layer, .n_value = c->n_layer, .n_group = c->n_head / c->layer[0].n_head_kv };
+    return myth_mix_type(myth_mix_of(type), &file, &(myth_mix_tensor){ name, 2, s->cols, s->t->dtype, layer, layer });
+}
+
 static void values_of(const myth_model *m, const myth_slot_src *s, float *value, uint64_t n)
 {
     if (s->data) {
@@ -88,7 +96,7 @@ static void check_tensors(const myth_model *a, const myth_model *b, myth_dtype t
     for (myth_slot_iter it = { .at = 0 }; myth_slot_next(&it, &a->config);) {
         const myth_slot *s = it.slot;
         const myth_slot_src x = myth_slot_find(a->weights, &a->config, s, it.layer), y = myth_slot_find(b->weights, &b->config, s, it.layer);
-        const bool is_vector = s->cols == MYTH_DIM_ONE, is_table = s == &myth_slots_model[MYTH_SLOT_EMBED] || s->form == MYTH_FORM_ROWS;
+        const bool is_vector = s->cols == MYTH_DIM_ONE;
         if (!x.t) {
             assert_int_equal(s->when, MYTH_WHEN_GIVEN);
             continue;
@@ -96,10 +104,9 @@ static void check_tensors(const myth_model *a, const myth_model *b, myth_dtype t
         assert_true(y.t && y.rows <= x.rows && x.cols == y.cols);
         n += !s->is_part || s->part == 0;
         const uint64_t count = y.rows * y.cols;
-        myth_dtype want = is_table && type == MYTH_Q4_0 ? MYTH_Q8_0 : type;
-        if (y.cols % myth_dtype_block(want))
-            want = MYTH_F16;
-        want = is_vector || myth_slot_is_f32(s) ? MYTH_F32 : want;
+        char hf[MYTH_SLOT_NAME_MAX], gguf[MYTH_SLOT_NAME_MAX];
+        myth_slot_names(hf, gguf, s, it.layer);
+        const myth_dtype want = is_vector || myth_slot_is_f32(s) ? MYTH_F32 : type_of(&a->config, type, gguf, it.layer, &x);
         assert_int_equal(y.t->dtype, want);
         float *value = malloc(count * 4);
         unsigned char *made = malloc(count * 4);
@@ -277,20 +284,22 @@ static void copy_file(const char *to, const char *from)
     bytes_free(&b);
 }
 
-/* A folder v/ with a model of one layer and `rows` rows, element i of a tensor being i, and a tokenizer of 272 pieces. */
-static void put_folder(myth_family_id family, uint32_t rows)
+/* A folder v/ with a model of n_layer layers, `rows` rows and width d, and a tokenizer of 272 pieces. */
+static void put_folder(myth_family_id family, uint32_t rows, uint32_t n_layer, uint32_t d, float (*value)(uint64_t i))
 {
     static myth_config c;
     bytes head = { 0 }, data = { 0 }, file = { 0 };
     char line[256], config[512];
-    c = (myth_config){ .d_model = 32, .n_head = 2, .n_vocab = rows, .layer[0] = { .n_head_kv = 1, .head_dim = 32, .d_ff = 32 } };
+    c = (myth_config){ .d_model = d, .n_head = 2, .n_vocab = rows, .layer[0] = { .n_head_kv = 1, .head_dim = 32, .d_ff = d } };
+    if (access(files_path("v"), F_OK) != 0)
+        files_mkdir("v");
     snprintf(config, sizeof(config),
-             "{\"model_type\":\"%s\",\"vocab_size\":%u,\"hidden_size\":32,\"intermediate_size\":32,\"num_hidden_layers\":1,"
+             "{\"model_type\":\"%s\",\"vocab_size\":%u,\"hidden_size\":%u,\"intermediate_size\":%u,\"num_hidden_layers\":%u,"
              "\"num_attention_heads\":2,\"num_key_value_heads\":1,\"head_dim\":32}",
-             family == MYTH_FAMILY_GEMMA3 ? "gemma3_text" : "gemma2", rows);
+             family == MYTH_FAMILY_GEMMA3 ? "gemma3_text" : "gemma2", rows, d, d, n_layer);
     files_text("v/config.json", config);
     copy_file("v/tokenizer.json", "tests/fuzz/corpus/tokenizer_json/seed-new");
-    for (int layer = -1; layer < 1; layer++) {
+    for (int layer = -1; layer < (int)n_layer; layer++) {
         const myth_slot *s = layer < 0 ? myth_slots_model : myth_family_get(family)->slots;
         for (; layer < 0 ? s < myth_slots_model + 2 : s->hf != NULL; s++) {
             uint64_t r = myth_slot_size(&c, 0, s->rows), k = myth_slot_size(&c, 0, s->cols);
@@ -301,7 +310,7 @@ static void put_folder(myth_family_id family, uint32_t rows)
                      head.len ? "," : "{", name, shape, data.len, data.len + (size_t)(r * k * 4));
             bytes_text(&head, line);
             for (uint64_t i = 0; i < r * k; i++) {
-                float f = (float)i;
+                float f = value(i);
                 bytes_put(&data, &f, 4);
             }
         }
@@ -316,6 +325,81 @@ static void put_folder(myth_family_id family, uint32_t rows)
     bytes_free(&head), bytes_free(&data), bytes_free(&file);
 }
 
+static float count_up(uint64_t i) { return (float)i; }
+
+/* About normal, another one at each place. */
+static float random_value(uint64_t i)
+{
+    uint64_t s = i;
+    float v = -2.0f;
+    for (int k = 0; k < 4; k++)
+        v += check_unit(&s);
+    return 0.1f * v;
+}
+
+/* Searched types and mixes of them, from safetensors and from GGUF: 256 columns, but those of attn_output. */
+static void test_mixes(void **state)
+{
+    (void)state;
+    static const myth_dtype kind[] = { MYTH_Q4_1, MYTH_Q5_0, MYTH_Q5_1, MYTH_Q2_K, MYTH_Q3_K, MYTH_Q4_K, MYTH_Q5_K, MYTH_Q6_K, MYTH_IQ4_NL, MYTH_IQ4_XS };
+    put_folder(MYTH_FAMILY_GEMMA3, 272, 3, 256, random_value);
+    for (size_t i = 0; i < sizeof(kind) / sizeof(kind[0]); i++) {
+        myth_mem *mem = new_mem();
+        myth_model a, b, c;
+        uint32_t file_type;
+        open_model(&a, mem, files_path("v"));
+        convert(&a, kind[i], NULL, 0);
+        open_model(&b, mem, files_path("out.gguf"));
+        check_tensors(&a, &b, kind[i]);
+        assert_true(myth_meta_u32(&file_type, myth_weights_meta(b.weights), "general.file_type"));
+        assert_int_equal(file_type, myth_mix_of(kind[i])->file_type);
+        assert_true(myth_meta_has(myth_weights_meta(b.weights), "general.quantization_version"));
+        if (i == 0) {                                              /* and a file of that type as the source of another */
+            assert_int_equal(rename(files_path("out.gguf"), files_path("first.gguf")), 0);
+            myth_model_close(&b);
+            open_model(&b, mem, files_path("first.gguf"));
+            convert(&b, MYTH_F32, NULL, 0);
+            open_model(&c, mem, files_path("out.gguf"));
+            check_tensors(&b, &c, MYTH_F32);
+            myth_model_close(&c);
+        }
+        myth_model_close(&a);
+        myth_model_close(&b);
+        assert_int_equal(myth_mem_close(mem), 0);
+    }
+}
+
+/* The same bytes for any number of threads. */
+static void test_threads(void **state)
+{
+    (void)state;
+    myth_mem *mem = new_mem();
+    myth_model a;
+    unsigned char *one = NULL;
+    size_t n_one = 0;
+    put_folder(MYTH_FAMILY_GEMMA3, 272, 1, 256, random_value);
+    open_model(&a, mem, files_path("v"));
+    for (uint32_t n = 1; n <= 64; n = n * 3 + 1) {
+        unsigned char *data;
+        size_t len;
+        myth_error err = { 0 };
+        if (myth_convert(&a, &(myth_convert_opts){ .path = files_path("t.gguf"), .type = MYTH_Q4_K, .n_threads = n }, &err) != MYTH_OK)
+            fail_msg("%s", err.msg);
+        assert_int_equal(myth_file_read(&data, &len, mem, files_path("t.gguf"), 1 << 26, NULL), MYTH_OK);
+        if (one) {
+            assert_int_equal(len, n_one);
+            assert_memory_equal(one, data, len);
+            myth_free(mem, data);
+        } else {
+            one = data;
+            n_one = len;
+        }
+    }
+    myth_free(mem, one);
+    myth_model_close(&a);
+    assert_int_equal(myth_mem_close(mem), 0);
+}
+
 /* Gemma 3 is cut to the tokenizer, other families get pieces that no text becomes; a larger tokenizer is cut to the embedding. */
 static void test_vocabulary(void **state)
 {
@@ -324,11 +408,10 @@ static void test_vocabulary(void **state)
         { MYTH_FAMILY_GEMMA3, 300, 272 }, { MYTH_FAMILY_GEMMA2, 300, 300 },
         { MYTH_FAMILY_GEMMA3, 272, 272 }, { MYTH_FAMILY_GEMMA3, 270, 270 },
     };
-    files_mkdir("v");
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
         myth_mem *mem = new_mem();
         myth_model a, b;
-        put_folder(row[i].family, row[i].rows);
+        put_folder(row[i].family, row[i].rows, 1, 32, count_up);
         open_model(&a, mem, files_path("v"));
         assert_int_equal(myth_tokenizer_n_vocab(a.tokenizer), 272);
         assert_int_equal(myth_mem_get(mem, 0, MYTH_MEM_WEIGHTS_MAPPED).peak,                 /* what the plan says */
@@ -407,6 +490,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_types), cmocka_unit_test(test_twice),    cmocka_unit_test(test_tokenizer),
         cmocka_unit_test(test_inferred),  cmocka_unit_test(test_vocabulary), cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_mixes),     cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -323,11 +323,13 @@ static void test_directory(void **state)
     CASE(refuse, "21 padding overflows", m.tensor[0].n_dim = 1; m.tensor[0].dim[0] = ((uint64_t)1 << 61) - 1);
     CASE(unsupported, "22 type 4, removed", m.tensor[2].type = 4);
     CASE(unsupported, "22 type 5, removed", m.tensor[2].type = 5);
-    CASE(unsupported, "22 type 39", m.tensor[2].type = 39);
+    CASE(unsupported, "22 type 16, iq2_xxs", m.tensor[2].type = 16);
+    CASE(unsupported, "22 type 40, nvfp4", m.tensor[2].type = 40);
     CASE(unsupported, "22 type 2^31", m.tensor[2].type = 1u << 31);
     CASE(unsupported, "22 integers", m.tensor[2].type = 26);
-    CASE(unsupported, "22 Q4_K", m.tensor[2].type = 12);
-    CASE(refuse, "23 row is not a multiple of the block", m.tensor[2].type = 8);
+    for (int t = 0; t < MYTH_DTYPE_N; t++)
+        if (myth_dtype_is_quant((myth_dtype)t))
+            CASE(refuse, "23 row is not a multiple of the block", m.tensor[2].type = (uint32_t)myth_dtype_get((myth_dtype)t)->gguf);
     CASE(refuse, "24 offset not aligned", m.tensor[2].off += 4);
     CASE(refuse, "24 overlap", m.tensor[2].off -= 32);
     CASE(refuse, "24 hole", m.tensor[2].off += 32);

@@ -42,6 +42,22 @@ static void run(rows *w, const golden *g, const char *path, const char *level, b
     rig_close(&r);
 }
 
+/* The same tokens one decode step at a time, after the first. */
+static void run_steps(rows *w, const golden *g, const char *path, const char *level)
+{
+    rig r;
+    myth_engine_opts o = { .device = "cpu", .n_threads = 2, .cpu_level = level, .n_ctx = CTX, .n_ubatch = CTX, .n_logit_rows = CTX,
+                           .want_full_logits = true };
+    rig_open(&r, path, &o);
+    rows_open(w, &r, g->n_tok, false);
+    myth_seq *s = rig_seq(&r);
+    rig_feed(&r, s, g->ids, 1, 0, w);
+    for (uint32_t i = 1; i < g->n_tok; i++)
+        rig_decode(&r, s, g->ids[i], w);
+    myth_seq_close(s);
+    rig_close(&r);
+}
+
 static float worst_share(const golden *g, const rows *a, const float *logits, const float *hidden)
 {
     float worst = share_apart(a->logits, logits, (size_t)g->n_tok * g->n_vocab);
@@ -207,6 +223,87 @@ static void types_match_their_dequantised_weights(void **state)
     }
 }
 
+/* ---- every quantised type ---- */
+
+enum { N_ID = 40, SUPER_VOCAB = 512 };
+
+static int by_value(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+static float top_probability(const float *x, float sharp)
+{
+    double most = -INFINITY, sum = 0;
+    for (uint32_t i = 0; i < SUPER_VOCAB; i++)
+        most = fmax(most, (double)(sharp * x[i]));
+    for (uint32_t i = 0; i < SUPER_VOCAB; i++)
+        sum += exp((double)(sharp * x[i]) - most);
+    return (float)(1.0 / sum);
+}
+
+/* Logits are linear in the output norm's weights: scaling them is scaling that tensor. The least power of 2^(1/4) that makes the median of
+ * the rows' best probabilities 0.3 at least. */
+static float sharpness(const float *logits)
+{
+    for (float sharp = 1;; sharp *= 1.18920712f) {
+        float top[N_ID];
+        for (uint32_t r = 0; r < N_ID; r++)
+            top[r] = top_probability(logits + r * SUPER_VOCAB, sharp);
+        qsort(top, N_ID, sizeof(top[0]), by_value);
+        if (top[N_ID / 2] >= 0.3f)
+            return sharp;
+    }
+}
+
+static void scale(float *x, float by)
+{
+    for (uint32_t i = 0; i < N_ID * SUPER_VOCAB; i++)
+        x[i] *= by;
+}
+
+/* A model in the type equals the model on its dequantised weights, and rows as they come and decode steps of the fast levels stay near it. */
+static void every_block_type(void **state)
+{
+    (void)state;
+    const char *level[8];
+    const uint32_t n_level = rig_levels(level);
+    int32_t ids[N_ID];
+    for (int i = 0; i < N_ID; i++)
+        ids[i] = (i * 37 + 5) % SUPER_VOCAB;
+    golden g = { .n_tok = N_ID, .n_vocab = SUPER_VOCAB, .d_model = 256, .n_layer = 4, .ids = ids };
+    for (int t = 0; t < MYTH_DTYPE_N; t++) {
+        char typed[128], floats[128];
+        rows w, dequantised;
+        if (!myth_dtype_is_quant((myth_dtype)t))
+            continue;
+        snprintf(typed, sizeof(typed), "random:gemma3-super:%s", myth_dtype_get((myth_dtype)t)->name);
+        convert(typed, file_of(floats, "dequantised"), MYTH_F32);
+        run(&w, &g, typed, NULL, true);
+        run(&dequantised, &g, floats, NULL, true);
+        const float used = worst_share(&g, &w, dequantised.logits, dequantised.hidden), sharp = sharpness(w.logits);
+        printf("%-6s share %.3f, sharpened by %.1f, kl of each level", myth_dtype_get((myth_dtype)t)->name, (double)used, (double)sharp);
+        scale(w.logits, sharp);
+        for (uint32_t v = 0; v < 2 * n_level; v++) {
+            rows fast;
+            if (v % 2)
+                run_steps(&fast, &g, typed, level[v / 2]);
+            else
+                run(&fast, &g, typed, level[v / 2], false);
+            scale(fast.logits, sharp);
+            double kl = mean_kl(w.logits, fast.logits, N_ID, SUPER_VOCAB);
+            printf(v % 2 ? ", steps %.1e" : " %.1e", kl);
+            assert_true(kl <= 1e-3);                            /* NaN fails */
+            rows_close(&fast);
+        }
+        printf("\n");
+        assert_true(used <= 1.0f);
+        rows_close(&w);
+        rows_close(&dequantised);
+    }
+}
+
 int main(void)
 {
     if (!mkdtemp(dir))
@@ -214,6 +311,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(float_gguf_matches_transformers),
         cmocka_unit_test(types_match_their_dequantised_weights),
+        cmocka_unit_test(every_block_type),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     static const char *const name[] = { "f32", "f16", "bf16", "q8_0", "q4_0", "dequantised" };

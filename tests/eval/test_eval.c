@@ -150,6 +150,8 @@ static void what_is_refused(void **state)
         { "eval", 2, "NAME" },
         { "eval nonsense", 2, "cosqa" },
         { "eval cosqa --data $D/nowhere", 66, "--data" },
+        { "eval cosqa", 66, "--data DIR says where cosqa/cosqa-retrieval-dev-500.json is" },
+        { "eval swe-lite --repos $D", 66, "--data DIR says where swe-lite-dev.jsonl is" },
         { "eval cosqa --data $D/s", 66, "cosqa" },
         { "eval cosqa --part answers", 2, "--part" },
         { "eval shop --data $D/s --against nonsense", 2, "--against" },
@@ -174,6 +176,16 @@ static void nothing_is_left_behind(void **state)
     cli_shell(&r, "mkdir $D/t && export TMPDIR=$D/t XDG_CACHE_HOME=$D/c XDG_STATE_HOME=$D/l && $M " SMALL " >/dev/null && "
                   "$M eval shop --data $D/s --part answers -m random:gemma3-tiny:f32 >/dev/null && test -z \"$(ls $D/t)\" && test ! -e $D/c && test ! -e $D/l");
     assert_int_equal(r.code, 0);
+    /* Ended in the middle, when its folder is there. */
+    static const char *const sig[] = { "INT", "TERM", "HUP" };
+    for (int i = 0; i < 3; i++) {
+        char line[512];
+        snprintf(line, sizeof(line), "export TMPDIR=$D/t; $M eval shop -m random:gemma3-tiny:f32 >/dev/null & P=$!; n=0; until ls $D/t/mythos-eval-*/cache >/dev/null 2>&1; do "
+                                     "n=$((n + 1)); [ $n -gt 500 ] && exit 9; sleep 0.02; done; kill -%s $P; wait $P; e=$?; test -z \"$(ls $D/t)\" && exit $e", sig[i]);
+        cli_shell(&r, line);
+        if (r.code != 3)
+            fail_msg("%s: exit %d: %s", sig[i], r.code, r.err);
+    }
 }
 
 /* A repository made here, a task whose file lies at an old commit only. */

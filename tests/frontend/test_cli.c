@@ -128,9 +128,24 @@ static void second_interrupt_is_130(void **state)
 
 static void first_interrupt_ends_a_run_with_what_is_there(void **state)
 {
+    static const char *const sig[] = { "INT", "TERM", "HUP" };
     (void)state;
-    cli_shell(&r, "$M bench " TINY "-p 0 -n 2000 -r 100 --json & P=$!; sleep 1; kill -INT $P; wait $P");
-    assert_int_equal(r.code, 3);
+    for (int i = 0; i < 3; i++) {
+        char line[256];
+        snprintf(line, sizeof(line), "$M bench " TINY "-p 0 -n 2000 -r 100 --json & P=$!; sleep 1; kill -%s $P; wait $P", sig[i]);
+        cli_shell(&r, line);
+        assert_int_equal(r.code, 3);
+    }
+}
+
+/* Told to end once, a command that waits for its input is ended by its own clock; what was ignored stays so. */
+static void an_end_is_an_end(void **state)
+{
+    (void)state;
+    cli_shell(&r, "$M tokenize " TINY "- <$D/fifo & P=$!; exec 3>$D/fifo; sleep 0.5; kill -TERM $P; sleep 0.3; kill -0 $P && kill -ALRM $P; wait $P");
+    assert_int_equal(r.code, 130);
+    cli_shell(&r, "trap '' HUP; $M tokenize " TINY "--json - <$D/fifo & P=$!; exec 3>$D/fifo; sleep 0.5; kill -HUP $P; sleep 0.3; echo word >&3; exec 3>&-; wait $P");
+    assert_int_equal(r.code, 0);
 }
 
 static void tokens_there_and_back(void **state)
@@ -296,7 +311,7 @@ int main(void)
         cmocka_unit_test(full_disk_is_74),
         cmocka_unit_test(a_reader_that_leaves_is_quiet),
         cmocka_unit_test(second_interrupt_is_130),
-        cmocka_unit_test(first_interrupt_ends_a_run_with_what_is_there),
+        cmocka_unit_test(first_interrupt_ends_a_run_with_what_is_there), cmocka_unit_test(an_end_is_an_end),
         cmocka_unit_test(tokens_there_and_back),
         cmocka_unit_test(generate_prints_new_ids_only),
         cmocka_unit_test(logits_write_their_files),

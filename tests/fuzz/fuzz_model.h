@@ -2,6 +2,7 @@
 #ifndef MYTH_FUZZ_MODEL_H
 #define MYTH_FUZZ_MODEL_H
 
+#include "engine/base/blocks.h"
 #include "engine/config.h"
 
 #include <stdio.h>
@@ -9,6 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { FUZZ_ROW = 4096 };
 
 static char fuzz_dir[256];
 static volatile unsigned fuzz_sink;            /* so that the reads stay */
@@ -81,6 +84,12 @@ static inline bool fuzz_open(const char *name, myth_weights_level level, size_t 
                 abort();
             for (uint64_t k = 0; t->data && k < t->bytes; k++)
                 sum += ((const unsigned char *)t->data)[k];
+            if (t->data && t->n_dim && t->dim[t->n_dim - 1] <= FUZZ_ROW) {         /* the last row as floats */
+                static float row[FUZZ_ROW];
+                const uint64_t n = t->dim[t->n_dim - 1], bytes = myth_row_bytes(t->dtype, n);
+                myth_dequant_row(t->dtype, row, (const unsigned char *)t->data + t->bytes - bytes, n);
+                sum += row[n - 1] > 0.0f;
+            }
         }
         fuzz_sink = sum;
         ok = myth_config_read(&c, w, &err) == MYTH_OK;

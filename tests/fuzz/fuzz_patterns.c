@@ -21,6 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         myth_ignore_list *l;
         if (myth_ignore_parse(&l, mem, "fuzz", (const char *)data, size, k, NULL) != MYTH_OK)
             abort();
+        l->is_folded = size & 1;
         for (size_t i = 0; i < sizeof(path) / sizeof(path[0]); i++) {
             const myth_ignore_pattern *q = myth_ignore_find(l, path[i], strlen(path[i]), i & 1);
             if (q && (q->line_no == 0 || q->line_no > size + 1 || (q->is_dir_only && !(i & 1)) || q->is_never))
@@ -29,9 +30,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         myth_ignore_free(l, mem);
     }
     /* A pattern with its own bytes as the text, and cut in two. */
-    myth_glob_match((const char *)data, size, (const char *)data, size, true);
-    myth_glob_match((const char *)data, size / 2, (const char *)data + size / 2, size - size / 2, true);
-    myth_glob_match((const char *)data, size / 2, (const char *)data + size / 2, size - size / 2, false);
+    myth_glob_match((const char *)data, size, (const char *)data, size, true, false);
+    myth_glob_match((const char *)data, size / 2, (const char *)data + size / 2, size - size / 2, true, true);
+    myth_glob_match((const char *)data, size / 2, (const char *)data + size / 2, size - size / 2, false, false);
     for (size_t i = 0; i < sizeof(name) / sizeof(name[0]); i++) {
         const char *language = myth_detect_language(name[i], data, size);
         if (!language)

@@ -5,6 +5,7 @@
 """
 import json
 import os
+import struct
 import sys
 
 import gguf
@@ -40,6 +41,25 @@ def safetensors(dtype, bits, extra=None, metadata=None):
     return len(text).to_bytes(8, "little") + text + bytes(at)
 
 
+# Super-blocks and blocks of 32 of several types, all zeros but for the codes.
+WIDE = {"token_embd.weight": ([V, 256], "IQ4_XS"), "blk.0.attn_norm.weight": ([256], "F32"), "blk.0.attn_q.weight": ([32, 256], "Q4_K"),
+        "blk.0.attn_k.weight": ([16, 256], "Q6_K"), "blk.0.attn_v.weight": ([16, 256], "Q5_K"), "blk.0.attn_output.weight": ([256, 32], "Q5_1"),
+        "blk.0.ffn_norm.weight": ([256], "F32"), "blk.0.ffn_gate.weight": ([32, 256], "Q2_K"), "blk.0.ffn_up.weight": ([32, 256], "Q3_K"),
+        "blk.0.ffn_down.weight": ([256, 32], "MXFP4"), "output_norm.weight": ([256], "F32")}
+
+
+def wide_file(path):
+    w = gguf.GGUFWriter(path, "gemma")
+    w.add_block_count(1), w.add_context_length(64), w.add_embedding_length(256), w.add_feed_forward_length(32)
+    w.add_head_count(2), w.add_head_count_kv(1), w.add_key_length(16), w.add_value_length(16), w.add_layer_norm_rms_eps(1e-6)
+    for name, (shape, kind) in WIDE.items():
+        kind = gguf.GGMLQuantizationType[kind]
+        block, size = gguf.GGML_QUANT_SIZES[kind]
+        raw = np.zeros(shape[:-1] + [shape[-1] // block * size], dtype=np.uint8)
+        w.add_tensor(name, raw, raw_dtype=kind)
+    w.write_header_to_file(), w.write_kv_data_to_file(), w.write_tensors_to_file(), w.close()
+
+
 def gguf_file(path, with_tokens, pattern):
     w = gguf.GGUFWriter(path, "gemma")
     w.add_block_count(1), w.add_context_length(64), w.add_embedding_length(D), w.add_feed_forward_length(FF)
@@ -54,11 +74,24 @@ def gguf_file(path, with_tokens, pattern):
     w.write_header_to_file(), w.write_kv_data_to_file(), w.write_tensors_to_file(), w.close()
 
 
+def imatrix_file(path, n_expert):
+    w = gguf.GGUFWriter(path, "imatrix")
+    w.add_type("imatrix"), w.add_array("imatrix.datasets", ["text"]), w.add_uint32("imatrix.chunk_count", 2), w.add_uint32("imatrix.chunk_size", 64)
+    w.add_tensor("a.in_sum2", np.arange(4 * n_expert, dtype=np.float32).reshape(n_expert, 4))
+    w.add_tensor("a.counts", np.full((n_expert, 1), 128, dtype=np.float32))
+    w.write_header_to_file(), w.write_kv_data_to_file(), w.write_tensors_to_file(), w.close()
+
+
 def main():
     out = sys.argv[1]
+    os.makedirs(os.path.join(out, "imatrix"), exist_ok=True)
+    imatrix_file(os.path.join(out, "imatrix", "one"), 1)
+    imatrix_file(os.path.join(out, "imatrix", "experts"), 2)
+    save(os.path.join(out, "imatrix"), "old", struct.pack("<ii1sii4fii4s", 1, 1, b"a", 3, 4, 1, 2, 3, 4, 3, 4, b"text"))
     for name, tokens, pattern in (("plain", False, False), ("tokens", True, False), ("pattern", True, True)):
         os.makedirs(os.path.join(out, "gguf"), exist_ok=True)
         gguf_file(os.path.join(out, "gguf", name), tokens, pattern)
+    wide_file(os.path.join(out, "gguf", "types"))
     folder = os.path.join(out, "safetensors")
     save(folder, "f32", safetensors("F32", 32))
     save(folder, "bf16", safetensors("BF16", 16, metadata={"format": "pt"}))

@@ -391,6 +391,70 @@ static void test_budget(void **unused)
     assert_int_equal(myth_mem_close(c.r.mem), 0);
 }
 
+/* What cannot be cut smaller is refused with the numbers that decide: what stands in every part, and the limit of a part. */
+static void test_no_room_for_code(void **unused)
+{
+    (void)unused;
+    counted c = { 0 };
+    assert_int_equal(myth_mem_open(&c.r.mem, 0, NULL), MYTH_OK);
+    assert_ok(myth_model_open(&c.r.model, c.r.mem, SPEC, &(myth_weights_opts) { .level = MYTH_WEIGHTS_HEADER }, &rig_err));
+    assert_ok(myth_material_open(&c.m, c.r.mem, NULL, &rig_err));
+    put_all(c.m);
+    add(c.m, 0, 1, 9, NULL, true);
+    myth_inspect_opts o = { .style = MYTH_PROMPT_FULL, .max_prompt_tokens = 300, .max_new_tokens = 100, .split = true };
+    count(&c, &o);
+    assert_non_null(c.rep->refusal);
+    assert_non_null(strstr(c.rep->refusal->reason, "rules, map and task leave no room for code: "));
+    assert_true(c.rep->refusal->count >= c.rep->budget->rules + c.rep->budget->task);
+    assert_true(c.rep->refusal->count < c.rep->prompt_tokens);                      /* without the code */
+    assert_int_equal(c.rep->refusal->limit, 300);
+    assert_non_null(strstr(c.rep->refusal->remedy[0], "--prompt-style compact"));
+    o.max_prompt_tokens = (uint32_t)c.rep->refusal->count + 200;
+    count(&c, &o);
+    assert_null(c.rep->refusal);
+    myth_inspect_close(c.in);
+    myth_material_close(c.m);
+    myth_model_close(&c.r.model);
+    assert_int_equal(myth_mem_close(c.r.mem), 0);
+}
+
+/* Rounds reserve what the flags leave them: tokens up to the limit of a prompt, nothing where there is none. */
+static void test_rounds_reserve_what_they_can_use(void **unused)
+{
+    (void)unused;
+    static bed b;
+    static const uint32_t rooms[] = { 0, 200, 1900, 5000 };
+    counted c = { 0 };
+    uint32_t bare = 0;
+    uint64_t none = 0;
+    assert_int_equal(myth_mem_open(&c.r.mem, 0, NULL), MYTH_OK);
+    assert_ok(myth_model_open(&c.r.model, c.r.mem, SPEC, &(myth_weights_opts) { .level = MYTH_WEIGHTS_HEADER }, &rig_err));
+    for (int i = -1; i < 4; i++) {              /* without rounds, then with so much room for them */
+        const uint32_t room = i < 0 ? 0 : rooms[i], turns = room < 2 * MYTH_INSPECT_ROUND_TOKENS ? room : 2 * MYTH_INSPECT_ROUND_TOKENS;
+        const myth_inspect_opts o = { .style = MYTH_PROMPT_FULL, .max_prompt_tokens = i < 0 ? 12000 : bare + room, .max_new_tokens = 100,
+                                      .context_rounds = 2, .on_context = i < 0 ? NULL : on_context, .user = &b };
+        myth_engine_opts eo = { .n_threads = 1 };
+        myth_plan_extra extra;
+        assert_ok(myth_material_open(&c.m, c.r.mem, NULL, &rig_err));
+        put_all(c.m);
+        add(c.m, 0, 1, 9, NULL, true);
+        count(&c, &o);
+        assert_null(c.rep->refusal);
+        assert_ok(myth_inspect_needs(c.in, &eo, &extra, &rig_err));
+        const uint64_t want = c.rep->prompt_tokens + 100 + (turns ? turns + 200 : 0), staging = extra.bytes[MYTH_MEM_STAGING];
+        if (eo.n_ctx < want || eo.n_ctx >= want + 64)
+            fail_msg("%u tokens left for turns: a context of %u, expected %llu", room, eo.n_ctx, (unsigned long long)want);
+        bare = c.rep->prompt_tokens;
+        none = i < 0 ? staging : none;
+        assert_true(room ? staging > none + (4u << 20) && staging < none + (8u << 20) : staging < none + (1u << 20));
+        myth_inspect_close(c.in);
+        c.in = NULL;
+        myth_material_close(c.m);
+    }
+    myth_model_close(&c.r.model);
+    assert_int_equal(myth_mem_close(c.r.mem), 0);
+}
+
 /* Parts of random materials, counted with the model's tokenizer: none over the limit. */
 static void test_no_part_over_the_limit(void **unused)
 {
@@ -429,6 +493,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_budget),             cmocka_unit_test(test_no_part_over_the_limit), cmocka_unit_test(test_plan_is_the_ledger),
+        cmocka_unit_test(test_no_room_for_code),      cmocka_unit_test(test_rounds_reserve_what_they_can_use),
         cmocka_unit_test(test_every_allocation_may_fail), cmocka_unit_test(test_rounds),
     };
     check_name();

@@ -91,6 +91,9 @@ static inline void rig_must(bool is_ok, const char *what)
     abort();
 }
 
+/* Its device has kernels for the case's weights. */
+static inline bool rig_reads(const struct rig *r, const struct kernel_case *c) { return r->dev->weight_types >> c->type & 1; }
+
 static inline uint32_t most_u32(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
 /* The largest shape over all cases of the use; 160 rows at least, for tests with steps of their own. */
@@ -251,6 +254,30 @@ static inline float noise(uint64_t key)
 
 static inline void put_u16(unsigned char *p, uint16_t v) { memcpy(p, &v, 2); }
 
+/* A block of the types that only files bring: any quants and sub-scales, the outer scales such that the values are about the size of src's. */
+static inline void make_block(unsigned char *dst, myth_dtype t, const float *src)
+{
+    static const double size[MYTH_DTYPE_N][2] = {       /* of the values with an outer scale of 1; the outer minimum over the scale */
+        [MYTH_Q4_1] = { 4.6, -7.5 }, [MYTH_Q5_0] = { 9.3, 0.0 },   [MYTH_Q5_1] = { 9.2, -15.5 },  [MYTH_IQ4_NL] = { 68.0, 0.0 }, [MYTH_MXFP4] = { 5.9, 0.0 },
+        [MYTH_Q2_K] = { 16.0, 1.5 }, [MYTH_Q3_K] = { 43.0, 0.0 },  [MYTH_Q4_K] = { 300.0, 7.5 },  [MYTH_Q5_K] = { 600.0, 15.5 }, [MYTH_Q6_K] = { 1365.0, 0.0 },
+        [MYTH_IQ4_XS] = { 1250.0, 0.0 },
+    };
+    const myth_dtype_info *info = myth_dtype_get(t);
+    double squares = 0.0;
+    for (uint32_t i = 0; i < info->block; i++)
+        squares += (double)src[i] * (double)src[i];
+    const double d = sqrt(squares / info->block) / size[t][0];
+    for (uint32_t i = 0; i < info->block_bytes; i++) {
+        uint32_t bits;
+        memcpy(&bits, &src[i % info->block], 4);
+        dst[i] = (unsigned char)(mix64(bits + (uint64_t)i * 0x100000001b3u) >> 24);
+    }
+    for (uint32_t i = 0; i < info->n_half; i++)
+        put_u16(dst + info->half_off + 2 * i, myth_f32_to_f16((float)(i ? d * size[t][1] : d)));
+    if (t == MYTH_MXFP4)
+        dst[0] = (unsigned char)(128 + (d > 0.0 ? lrint(log2(d)) : -20));
+}
+
 /* One row of n f32 values as the type; written for the tests, apart from the device's own conversion. */
 static inline void encode_row(unsigned char *dst, myth_dtype t, const float *src, uint32_t n)
 {
@@ -274,7 +301,8 @@ static inline void encode_row(unsigned char *dst, myth_dtype t, const float *src
                 dst[2 + i] = (unsigned char)((lo + 8) | (hi + 8) << 4);
             }
             break;
-        default: memcpy(dst, src, 4);
+        case MYTH_F32: memcpy(dst, src, 4); break;
+        default: make_block(dst, t, src);
         }
     }
 }

@@ -49,10 +49,54 @@ static inline double half_value(const unsigned char *p)
     return h & 0x8000 ? -v : v;
 }
 
+static inline int nibble_at(const unsigned char *p, unsigned i) { return i < 16 ? p[i] & 15 : p[i - 16] >> 4; }
+
+/* The six bits of scale k (0..7), or of minimum k - 8, of q4_k and q5_k. */
+static inline int six_at(const unsigned char *s, unsigned k)
+{
+    unsigned j = k % 8, is_min = k / 8;
+    return j < 4 ? s[j + 4 * is_min] & 63 : (s[4 + j] >> 4 * is_min & 15) | s[j - 4 + 4 * is_min] >> 6 << 4;
+}
+
+/* Value i of a block, by the layouts in dtype.h, in doubles. */
+static inline double block_value(myth_dtype t, const unsigned char *b, unsigned i)
+{
+    static const int iq4[16] = { -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113 };
+    static const int fp4[16] = { 0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12 };
+    const unsigned h = i / 128, j = i % 128 / 32, l = i % 32, k = i / 16, c = i / 32;
+    const myth_dtype_info *info = myth_dtype_get(t);
+    const double d = half_value(b + info->half_off), m = info->n_half > 1 ? half_value(b + info->half_off + 2) : 0.0;
+    int s, q;
+    switch (t) {
+    case MYTH_Q8_0: return d * (signed char)b[2 + i];
+    case MYTH_Q4_0: return d * (nibble_at(b + 2, i) - 8);
+    case MYTH_Q4_1: return d * nibble_at(b + 4, i) + m;
+    case MYTH_Q5_0: return d * ((nibble_at(b + 6, i) | (b[2 + i / 8] >> i % 8 & 1) << 4) - 16);
+    case MYTH_Q5_1: return d * (nibble_at(b + 8, i) | (b[4 + i / 8] >> i % 8 & 1) << 4) + m;
+    case MYTH_IQ4_NL: return d * iq4[nibble_at(b + 2, i)];
+    case MYTH_MXFP4: return ldexp(fp4[nibble_at(b + 1, i)], b[0] - 128);
+    case MYTH_Q2_K: return d * (b[k] & 15) * (b[16 + 32 * h + l] >> 2 * j & 3) - m * (b[k] >> 4);
+    case MYTH_Q3_K:
+        s = (b[96 + k % 8] >> 4 * (k / 8) & 15) | (b[104 + k % 4] >> 2 * (k / 4) & 3) << 4;
+        q = (b[32 + 32 * h + l] >> 2 * j & 3) | (b[l] >> c & 1) << 2;
+        return d * (s - 32) * (q - 4);
+    case MYTH_Q4_K: return d * six_at(b + 4, c) * (b[16 + 32 * (c / 2) + l] >> 4 * (c % 2) & 15) - m * six_at(b + 4, 8 + c);
+    case MYTH_Q5_K:
+        q = (b[48 + 32 * (c / 2) + l] >> 4 * (c % 2) & 15) | (b[16 + l] >> c & 1) << 4;
+        return d * six_at(b + 4, c) * q - m * six_at(b + 4, 8 + c);
+    case MYTH_Q6_K:
+        q = (b[64 * h + 32 * (j % 2) + l] >> 4 * (j / 2) & 15) | (b[128 + 32 * h + l] >> 2 * j & 3) << 4;
+        return d * (signed char)b[192 + k] * (q - 32);
+    default:                            /* iq4_xs */
+        s = (b[4 + c / 2] >> 4 * (c % 2) & 15) | ((b[2] | b[3] << 8) >> 2 * c & 3) << 4;
+        return d * (s - 32) * iq4[nibble_at(b + 8 + 16 * c, l)];
+    }
+}
+
 /* Element i of row r of a [.., n] view. */
 static inline double value(myth_view v, uint64_t r, uint64_t n, uint64_t i)
 {
-    const unsigned char *row = (const unsigned char *)view_host(v) + r * myth_row_bytes(v.dtype, n), *b;
+    const unsigned char *row = (const unsigned char *)view_host(v) + r * myth_row_bytes(v.dtype, n);
     float f;
     uint32_t u;
     switch (v.dtype) {
@@ -61,9 +105,10 @@ static inline double value(myth_view v, uint64_t r, uint64_t n, uint64_t i)
         u = (uint32_t)(row[2 * i] | row[2 * i + 1] << 8) << 16;
         memcpy(&f, &u, 4);
         return (double)f;
-    case MYTH_Q8_0: b = row + i / 32 * 34; return half_value(b) * (signed char)b[2 + i % 32];
-    case MYTH_Q4_0: b = row + i / 32 * 18; return half_value(b) * ((i % 32 < 16 ? b[2 + i % 16] & 15 : b[2 + i % 16] >> 4) - 8);
-    default: memcpy(&f, row + 4 * i, 4); return (double)f;
+    case MYTH_F32: memcpy(&f, row + 4 * i, 4); return (double)f;
+    default:
+        row += i / myth_dtype_block(v.dtype) * myth_dtype_block_bytes(v.dtype);
+        return block_value(v.dtype, row, (unsigned)(i % myth_dtype_block(v.dtype)));
     }
 }
 

@@ -9,7 +9,7 @@
 #endif
 #include "../../kernels/cpu/avx512.h"
 
-#include "../../engine/base/half.h"
+#include "../../engine/base/blocks.h"
 
 static struct {
     unsigned char palette, start_row, reserved[14];
@@ -63,6 +63,17 @@ static void emu_dpbf16ps(int c, int a, int b)
 #define amx_gemm_bf16 emulated_gemm_bf16
 #define amx_pack_q8 emulated_pack_q8
 #define amx_pack_q4 emulated_pack_q4
+#define amx_pack_q4_1 emulated_pack_q4_1
+#define amx_pack_q5_0 emulated_pack_q5_0
+#define amx_pack_q5_1 emulated_pack_q5_1
+#define amx_pack_iq4_nl emulated_pack_iq4_nl
+#define amx_pack_mxfp4 emulated_pack_mxfp4
+#define amx_pack_q2_k emulated_pack_q2_k
+#define amx_pack_q3_k emulated_pack_q3_k
+#define amx_pack_q4_k emulated_pack_q4_k
+#define amx_pack_q5_k emulated_pack_q5_k
+#define amx_pack_q6_k emulated_pack_q6_k
+#define amx_pack_iq4_xs emulated_pack_iq4_xs
 #include "../../kernels/cpu/gemm_amx.c"
 
 #if defined(__clang__)
@@ -81,7 +92,7 @@ static void emu_dpbf16ps(int c, int a, int b)
 
 #if defined(__x86_64__)
 
-enum { ROWS_MAX = 70, OUT_MAX = 32, IN_MAX = 224 };
+enum { ROWS_MAX = 70, OUT_MAX = 32, IN_MAX = 512 };
 
 static uint64_t state = 7;
 static float uniform(void)
@@ -91,6 +102,20 @@ static float uniform(void)
 }
 
 struct shape { uint32_t n_rows, n_out, n_in, k_first; };
+
+typedef void pack_fn(void *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0, uint32_t n_k);
+
+static pack_fn *pack_of(myth_dtype t)
+{
+    switch (t) {
+    case MYTH_Q8_0: return emulated_pack_q8;
+    case MYTH_Q4_0: return emulated_pack_q4;
+#define PACK_OF(name, type, kernel) case MYTH_##type: return amx_pack_##name;
+    FAST_BLOCK_TYPES(PACK_OF)
+#undef PACK_OF
+    default: return avx512_pack_bf16_pair;
+    }
+}
 
 /* One panel of weights in two parts of k against rows, compared with doubles of the same rounded values. */
 static void check_shape(struct shape s, myth_dtype type)
@@ -103,15 +128,19 @@ static void check_shape(struct shape s, myth_dtype type)
     for (uint32_t o = 0; o < s.n_out; o++) {
         for (uint32_t k = 0; k < s.n_in; k++)
             wide[k] = uniform();
-        if (type == MYTH_Q4_0) {
-            for (uint32_t b = 0; b < s.n_in / 32; b++) {
-                uint16_t h = myth_f32_to_f16(0.01f + 0.01f * fabsf(uniform()));
-                memcpy(w[o] + 18 * b, &h, 2);
-                for (int i = 0; i < 16; i++)
-                    w[o][18 * b + 2 + (uint32_t)i] = (unsigned char)(127.5f + 127.5f * uniform());
-            }
-        } else {
+        const myth_dtype_info *info = myth_dtype_get(type);
+        if (!myth_dtype_is_quant(type) || type == MYTH_Q8_0) {
             cpu_row_from_f32(w[o], type, wide, s.n_in);
+            continue;
+        }
+        for (uint32_t b = 0; b < s.n_in / info->block; b++) {
+            unsigned char *p = w[o] + b * info->block_bytes;
+            for (uint32_t i = 0; i < info->block_bytes; i++)
+                p[i] = type == MYTH_MXFP4 && i == 0 ? 122 : (unsigned char)(127.5f + 127.5f * uniform());
+            for (uint32_t i = 0; i < info->n_half; i++) {
+                uint16_t h = myth_f32_to_f16(0.01f + 0.01f * fabsf(uniform()));
+                memcpy(p + info->half_off + 2 * i, &h, 2);
+            }
         }
     }
     for (uint32_t r = 0; r < s.n_rows; r++) {
@@ -121,8 +150,7 @@ static void check_shape(struct shape s, myth_dtype type)
     }
     for (uint32_t k0 = 0, n_k; k0 < s.n_in; k0 += n_k) {
         n_k = k0 ? s.n_in - k0 : s.k_first;
-        (type == MYTH_Q8_0 ? emulated_pack_q8 : type == MYTH_Q4_0 ? emulated_pack_q4 : avx512_pack_bf16_pair)(panel, w[0], sizeof(w[0]), s.n_out, k0,
-                                                                                                             n_k);
+        pack_of(type)(panel, w[0], sizeof(w[0]), s.n_out, k0, n_k);
         emulated_gemm_bf16(c[0], OUT_MAX + 3, s.n_out, panel, (unsigned char *)rows, x_bytes, s.n_rows, s.n_in, k0, n_k);
     }
     for (uint32_t o = 0; o < s.n_out; o++) {
@@ -143,8 +171,7 @@ static void check_shape(struct shape s, myth_dtype type)
     const unsigned char *last = (unsigned char *)rows + (s.n_rows - 1) * x_bytes;
     for (uint32_t k0 = 0, n_k; k0 < s.n_in; k0 += n_k) {
         n_k = k0 ? s.n_in - k0 : s.k_first;
-        (type == MYTH_Q8_0 ? emulated_pack_q8 : type == MYTH_Q4_0 ? emulated_pack_q4 : avx512_pack_bf16_pair)(panel, w[0], sizeof(w[0]), s.n_out, k0,
-                                                                                                             n_k);
+        pack_of(type)(panel, w[0], sizeof(w[0]), s.n_out, k0, n_k);
         emulated_gemm_bf16(alone, OUT_MAX, s.n_out, panel, last, x_bytes, 1, s.n_in, k0, n_k);
     }
     assert_memory_equal(alone, c[s.n_rows - 1], s.n_out * sizeof(float));
@@ -156,9 +183,13 @@ static void test_tiles(void **unused)
     static const struct shape shapes[] = { { 1, 1, 32, 32 },    { 16, 32, 64, 32 },  { 17, 31, 96, 64 },  { 32, 32, 224, 128 },
                                            { 33, 7, 160, 160 }, { 70, 32, 64, 64 }, { 5, 17, 128, 96 } };
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
-        check_shape(shapes[i], MYTH_BF16);
-        check_shape(shapes[i], MYTH_Q8_0);
-        check_shape(shapes[i], MYTH_Q4_0);
+        for (int t = 0; t < MYTH_DTYPE_N; t++) {
+            struct shape s = shapes[i];
+            if (myth_block_is_super((myth_dtype)t))
+                s.n_in = s.k_first == s.n_in ? 256 : 512, s.k_first = 256;
+            if (t == MYTH_BF16 || myth_dtype_is_quant((myth_dtype)t))
+                check_shape(s, (myth_dtype)t);
+        }
     }
     check_shape((struct shape){ 19, 9, 50, 32 }, MYTH_BF16);
     printf("%zu shapes, 3 types\n", sizeof(shapes) / sizeof(shapes[0]));

@@ -1,20 +1,19 @@
 /* test_fast_product.c - products of the fast levels against doubles over the same rounded inputs: what is lost is the rounding of the
  * activations alone (int8 blocks of 32, or bf16, or nothing), not a term, a scale or a tail. Panels that end early, rows that fill no tile,
  * widths past one panel, both paths; each also bit-equal over 1, 2 and 5 threads. */
-#include "../../engine/base/half.h"
+#include "../../engine/base/blocks.h"
 #include "../../kernels/ops.h"
 #include "../support/check.h"
 
 #include <math.h>
 
-enum { ROWS = 27, OUT = 71, IN = 4192 };
+enum { ROWS = 27, OUT = 71, IN = 4352 };
 
 struct shape { uint32_t n_rows, n_out, n_in; };
 static const struct shape shapes[] = {
     { 1, 1, 32 }, { 1, 33, 96 }, { 5, 31, 640 }, { 6, 32, 128 }, { 7, 64, 1152 }, { 12, 33, 160 }, { 13, 70, 2048 }, { 27, 71, 2080 },
     { 3, 37, 4192 },
 };
-static const myth_dtype types[] = { MYTH_F32, MYTH_F16, MYTH_BF16, MYTH_Q8_0, MYTH_Q4_0 };
 
 static uint64_t state;
 static float uniform(void)
@@ -41,21 +40,23 @@ static void make_weights(myth_dtype t, uint32_t n_out, uint32_t n_in)
             default: break;
             }
         }
-        if (t != MYTH_Q8_0 && t != MYTH_Q4_0)
+        if (!myth_dtype_is_quant(t))
             continue;
-        for (uint32_t b = 0; b < n_in / 32; b++) {
-            unsigned char *p = row + b * myth_dtype_block_bytes(t);
-            uint16_t h = myth_f32_to_f16(0.01f + 0.009f * uniform());
-            memcpy(p, &h, 2);
-            for (uint32_t i = 0; i < (t == MYTH_Q8_0 ? 32u : 16u); i++)
-                p[2 + i] = (unsigned char)(127.99f + 127.99f * uniform());
-            if (b == 0)
+        const myth_dtype_info *info = myth_dtype_get(t);
+        for (uint32_t b = 0; b < n_in / info->block; b++) {         /* any bytes, scales of about one size */
+            unsigned char *p = row + b * info->block_bytes;
+            for (uint32_t i = 0; i < info->block_bytes; i++)
+                p[i] = (unsigned char)(127.99f + 127.99f * uniform());
+            if (b == 0 && t == MYTH_Q8_0)
                 p[2] = 0x80;                            /* -128: what no quantiser writes and a file may hold */
-            for (uint32_t i = 0; i < 32; i++) {
-                int q = t == MYTH_Q8_0 ? (int8_t)p[2 + i] : (i < 16 ? p[2 + i] & 15 : p[2 + i - 16] >> 4) - 8;
-                wide[o * n_in + 32 * b + i] = (float)q * myth_f16_to_f32(h);
+            if (t == MYTH_MXFP4)
+                p[0] = (unsigned char)(120 + p[0] % 4);
+            for (uint32_t i = 0; i < info->n_half; i++) {
+                uint16_t h = myth_f32_to_f16(0.01f + 0.009f * uniform());
+                memcpy(p + info->half_off + 2 * i, &h, 2);
             }
         }
+        myth_dequant_row(t, wide + o * n_in, row, n_in);
     }
 }
 
@@ -141,24 +142,27 @@ static void check_level(const char *level)
     double most = 0.0;
     uint32_t n = 0;
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
-        for (size_t j = 0; j < sizeof(types) / sizeof(types[0]); j++)
-            for (int is_decode = 0; is_decode < 2; is_decode++, n++) {
-                if (((n + (uint32_t)check_seed()) * 2654435761u >> 16) % check_quick())      /* scattered: every shape, type and path comes up */
+        for (int t = 0; t < MYTH_DTYPE_N; t++)
+            for (int is_decode = 0; is_decode < 2 && t != MYTH_I32; is_decode++, n++) {
+                const myth_dtype type = (myth_dtype)t;
+                const uint32_t block = myth_dtype_block(type), share = check_is_full() ? 1 : 3 * check_quick();
+                if (((n + (uint32_t)check_seed()) * 2654435761u >> 16) % share)      /* scattered: every shape, type and path comes up */
                     continue;
                 struct shape s = shapes[i];
-                make_weights(types[j], s.n_out, s.n_in);
+                s.n_in = (s.n_in + block - 1) / block * block;
+                make_weights(type, s.n_out, s.n_in);
                 for (uint32_t k = 0; k < s.n_rows * s.n_in; k++)
                     x[k] = uniform();
-                multiply(y, level, 1, s, types[j], is_decode);
+                multiply(y, level, 1, s, type, is_decode);
                 double least = INFINITY;                /* which rounding a level chooses is its own business */
                 for (int how = NONE; how < ROUNDING_N; how++)
                     least = fmin(least, worst(y, s, (enum rounding)how));
                 if (!(least <= limit))
-                    fail_msg("%s %s %s: rows %u out %u in %u: %.2e of the sum of magnitudes; at most %.2e", level, myth_dtype_get(types[j])->name,
+                    fail_msg("%s %s %s: rows %u out %u in %u: %.2e of the sum of magnitudes; at most %.2e", level, myth_dtype_get(type)->name,
                              is_decode ? "decode" : "prefill", s.n_rows, s.n_out, s.n_in, least, limit);
                 most = least > most ? least : most;
                 for (int threads = 2; threads <= 5; threads += 3) {
-                    multiply(again, level, threads, s, types[j], is_decode);
+                    multiply(again, level, threads, s, type, is_decode);
                     assert_memory_equal(again, y, s.n_rows * s.n_out * sizeof(float));
                 }
             }

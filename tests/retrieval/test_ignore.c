@@ -149,6 +149,22 @@ static void attributes(void **state)
 }
 
 /* What makes a matcher that tries every way take longer than anyone lives: answered, and answered rightly. */
+/* As git folds with core.ignorecase: what stands for itself, ranges and [:upper:]; neither what is escaped nor a letter in a class. */
+static void without_case(void **state)
+{
+    (void)state;
+    static const struct { const char *pattern, *text; bool exactly, folded; } rows[] = {
+        { "a", "A", false, true },   { "A", "a", false, true },     { "*.OBJ", "x.obj", false, true }, { "[a-c]", "B", false, true },
+        { "[A-C]", "b", false, true }, { "[A]", "A", true, false }, { "[a]", "A", false, true },       { "\\A", "A", true, false },
+        { "\\a", "A", false, true }, { "[[:upper:]]", "a", false, true }, { "[[:lower:]]", "A", false, true }, { "[!a]", "A", true, false },
+        { "\xc3\x89", "\xc3\xa9", false, false },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        for (int k = 0; k < 2; k++)
+            if (myth_glob_match(rows[i].pattern, strlen(rows[i].pattern), rows[i].text, strlen(rows[i].text), true, k) != (k ? rows[i].folded : rows[i].exactly))
+                fail_msg("'%s' on '%s'%s", rows[i].pattern, rows[i].text, k ? ", folded" : "");
+}
+
 static void hostile(void **state)
 {
     (void)state;
@@ -159,16 +175,16 @@ static void hostile(void **state)
     sprintf(pattern + n, "/b");
     for (size_t i = 0; i < 4000; i++)
         text[i] = i % 40 == 39 ? '/' : 'a';
-    assert_false(myth_glob_match(pattern, strlen(pattern), text, 4000, true));
+    assert_false(myth_glob_match(pattern, strlen(pattern), text, 4000, true, false));
     memset(pattern, '*', 2000);
     for (size_t i = 1; i < 2000; i += 2)
         pattern[i] = 'a';
     memset(text, 'a', 4000);
     text[3999] = 'b';
     pattern[1999] = 'c';
-    assert_false(myth_glob_match(pattern, 2000, text, 4000, false));
+    assert_false(myth_glob_match(pattern, 2000, text, 4000, false, false));
     pattern[1999] = 'b';
-    assert_true(myth_glob_match(pattern, 2000, text, 4000, false));
+    assert_true(myth_glob_match(pattern, 2000, text, 4000, false, false));
 }
 
 /* The matcher against one that tries every way, on short texts. */
@@ -215,7 +231,7 @@ static void against_every_way(void **state)
         p[np] = t[nt] = 0;
         bool want = slow_match(p, t, true);
         n_match += want;
-        if (myth_glob_match(p, np, t, nt, true) != want)
+        if (myth_glob_match(p, np, t, nt, true, false) != want)
             fail_msg("'%s' on '%s': expected %d", p, t, want);
     }
     assert_true(n_match > n / 100);             /* both answers were asked for */
@@ -223,7 +239,7 @@ static void against_every_way(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(traps), cmocka_unit_test(ladder), cmocka_unit_test(attributes), cmocka_unit_test(hostile),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(traps), cmocka_unit_test(ladder), cmocka_unit_test(attributes), cmocka_unit_test(without_case), cmocka_unit_test(hostile),
                                         cmocka_unit_test(against_every_way) };
     check_name();
     return cmocka_run_group_tests(tests, NULL, NULL);

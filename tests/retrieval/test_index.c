@@ -135,6 +135,56 @@ static void words_follow_files(void **state)
     myth_index_close(x);
 }
 
+/* Of a long line the first words are indexed, and those of the next line; the note says so, the text is whole, and all of it can be taken back. */
+static void deep_in_a_line(void **state)
+{
+    (void)state;
+    enum { N = 300000 };
+    char *text = malloc(2 * N + 64);
+    unsigned char *got = malloc(2 * N + 64);
+    uint64_t n_problem = 1;
+    myth_index_stats stats;
+    assert_non_null(text);
+    assert_non_null(got);
+    size_t n = (size_t)sprintf(text, "antelopeword ");
+    for (int i = 0; i < 2; i++) {
+        for (; n < (size_t)(i + 1) * N; n += 4)
+            memcpy(text + n, "123,", 4);
+        n += (size_t)sprintf(text + n, i ? "\nbisonword\n" : " camelword ");
+    }
+    files_mkdir("deep");
+    files_put("deep/a.txt", text, n);
+    files_put("deep/b.json", text, n);
+    files_text("deep/c.txt", "dingoword\n");
+    index_remove("deep.db");
+    myth_index *x = opened("deep", "deep.db", false);
+    assert_int_equal(myth_index_update(x, NULL, &stats, NULL), MYTH_OK);
+    assert_int_equal(stats.n_lost, 2);
+    assert_int_equal(stats.n_unread, 0);
+    assert_int_equal(n_found(x, "\"antelopeword\""), 2);
+    assert_int_equal(n_found(x, "\"camelword\""), 0);
+    assert_int_equal(n_found(x, "\"bisonword\""), 2);
+    assert_int_equal(n_found(x, "\"dingoword\""), 1);
+    int64_t id = count(x, "SELECT id FROM files WHERE path = CAST(?1 AS BLOB) AND note LIKE 'words: of line 1 the first 65536 bytes%'", "a.txt");
+    assert_true(id > 0);
+    assert_int_equal(myth_store_text(myth_index_store(x), got, id, 0, n, NULL), MYTH_OK);
+    assert_memory_equal(got, text, n);
+    assert_int_equal(myth_index_check(x, fail_line, (void *)(uintptr_t)"deep.db", &n_problem, NULL), MYTH_OK);
+    assert_int_equal(n_problem, 0);
+    unlink(files_path("deep/b.json"));
+    files_text("deep/a.txt", "elkword\n");
+    assert_int_equal(myth_index_update(x, NULL, &stats, NULL), MYTH_OK);
+    assert_int_equal(stats.n_lost, 0);
+    assert_int_equal(n_found(x, "\"antelopeword\""), 0);
+    assert_int_equal(n_found(x, "\"bisonword\""), 0);
+    assert_int_equal(n_found(x, "\"elkword\""), 1);
+    assert_int_equal(myth_index_check(x, fail_line, (void *)(uintptr_t)"deep.db", &n_problem, NULL), MYTH_OK);
+    assert_int_equal(n_problem, 0);
+    myth_index_close(x);
+    free(text);
+    free(got);
+}
+
 /* An edit in the tick of the clock in which the file was indexed has its size and its time: it is found all the same. */
 static void same_size_same_time(void **state)
 {
@@ -450,7 +500,7 @@ static void history(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(update_equals_rebuild), cmocka_unit_test(text_is_the_files), cmocka_unit_test(words_follow_files),
+        cmocka_unit_test(update_equals_rebuild), cmocka_unit_test(text_is_the_files), cmocka_unit_test(words_follow_files), cmocka_unit_test(deep_in_a_line),
         cmocka_unit_test(same_size_same_time), cmocka_unit_test(no_files), cmocka_unit_test(uses_by_name),
         cmocka_unit_test(reader_sees_one_update), cmocka_unit_test(second_writer_waits), cmocka_unit_test(two_processes),
         cmocka_unit_test(cancelled), cmocka_unit_test(other_versions), cmocka_unit_test(not_an_index), cmocka_unit_test(history),

@@ -120,6 +120,46 @@ static void unstructured(void **state)
     assert_non_null(strstr(r.err, "deep.c: "));
 }
 
+/* 3 is for what is not in the index though no rule says so, and for nothing else; each is listed. */
+static void what_was_lost(void **state)
+{
+    (void)state;
+    static const struct { const char *make; int code; const char *reason; } rows[] = {
+        { "ln -s /etc $D/t/link; ln -s up $D/t/up; printf 'x\\n' >$D/t/x.log; printf '*.log\\n' >$D/t/.gitignore; mkdir -p $D/t/node_modules", 0, NULL },
+        { "mkfifo $D/t/pipe; truncate -s 70M $D/t/picture", 0, NULL },                           /* no name of source    */
+        { "head -c 1300000 /dev/zero | tr '\\0' '\\n' | sed 's/.*/1,/' | sed '1s/^/[/' >$D/t/large.json", 0, NULL },     /* data, by its text */
+        { "printf '%s\\n' '@@ ) ] }' '%% ( [' ') @ ]' '}} ::' >$D/t/odd.c", 0, NULL },         /* what there is of it is known */
+        { ": >$D/t/empty.c; printf 'int a;\\r\\nint b;\\r\\n' >$D/t/dos.c", 0, NULL },
+        { "head -c 5000000 /dev/zero >$D/t/nul.c", 3, "binary" },
+        { "mkfifo $D/t/pipe.c", 3, "special" },
+        { "printf 'int a;\\n' >$D/t/sparse.c; truncate -s 5G $D/t/sparse.c", 3, "large" },
+        { "yes 'a word' | head -c 70000000 >$D/t/words.txt", 3, "large" },
+        { "head -c 2000000 /dev/zero | tr '\\0' '#' >$D/t/.gitignore", 3, "large" },
+        { "d=$D/t; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18; do n=$(printf 'd%.0s' $(seq 230)); mkdir $d/$n 2>/dev/null || break; cd $d/$n; d=.; done; "
+          ": >f.c", 3, "unreadable" },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char line[1024];
+        cli_result r;
+        make_tree();
+        cli_shell(&r, rows[i].make);
+        for (int again = 0; again < 3; again++) {               /* the first run, one without change, a check */
+            snprintf(line, sizeof(line), "$M index $D/t --json --no-embed%s", again == 2 ? " --check" : "");
+            cli_shell(&r, line);
+            if (r.code != rows[i].code)
+                fail_msg("%s: run %d: exit %d, expected %d: %s", rows[i].make, again, r.code, rows[i].code, r.err);
+            json_t *j = json_loads(r.out, 0, NULL), *list = json_object_get(j, "unread");
+            assert_non_null(j);
+            assert_int_equal(cli_number(j, "lost"), rows[i].code == 3);
+            assert_int_equal(json_array_size(list), rows[i].reason && again < 2);
+            if (rows[i].reason && again < 2)
+                assert_string_equal(json_string_value(json_object_get(json_array_get(list, 0), "reason")), rows[i].reason);
+            json_decref(j);
+        }
+    }
+    make_tree();
+}
+
 /* A parser that dies is given the file once more by the next update, and no third time while the file stays as it is. */
 static void failed_once_and_twice(void **state)
 {
@@ -150,7 +190,7 @@ static void failed_once_and_twice(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers), cmocka_unit_test(check), cmocka_unit_test(refusals), cmocka_unit_test(unstructured),
+        cmocka_unit_test(numbers), cmocka_unit_test(check), cmocka_unit_test(refusals), cmocka_unit_test(unstructured), cmocka_unit_test(what_was_lost),
         cmocka_unit_test(failed_once_and_twice),
     };
     check_name();

@@ -1,9 +1,11 @@
 /* test_index_faults.c - the index when things go wrong: kill -9 at any moment, flipped bytes, a full disk, a directory that may not be written.
  *
- * Kill    a child updates and is killed at a random moment; then the index opens, is whole, and holds what was before or what is now
+ * Kill    a child updates and is killed at one of the calls that change a file, or at a random moment; then the index opens, is whole, and holds what
+ *         was before or what is now
  * Flip    a byte of the database changes: every read is as before or an error, and what is as before everywhere else is found by the check or lies
  *         where nothing is read */
 #include "index_tree.h"
+#include "kill_at.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -34,6 +36,11 @@ static double now_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+static void wait_s(double s)
+{
+    nanosleep(&(struct timespec){ .tv_sec = (time_t)s, .tv_nsec = (long)((s - (double)(time_t)s) * 1e9) }, NULL);
+}
+
 /* In a child: opens and updates, without a word about how. */
 static myth_status update_quietly(const char *tree, const char *db, myth_error *err)
 {
@@ -59,29 +66,43 @@ static void killed(void **state)
 {
     (void)state;
     uint64_t rng = check_seed();
-    uint32_t n = check_is_full() ? 200 : 10, n_killed = 0;
+    const uint32_t n = check_is_full() ? 200 : 12;
+    kill_run run[2];
+    kill_tally tally = { 0 };
+    double whole[2];
     myth_index_stats stats;
     tree_make("kill", 60, &rng);
-    double start = now_s();
-    index_update("kill", "k.db", mem, &stats);
-    double whole = now_s() - start;
+    kill_open();
+    for (int k = 0; k < 2; k++) {               /* made, updated: how long, and by how many calls */
+        if (k)
+            tree_change("kill", 30, &rng);
+        const double start = now_s();
+        kill_begin(0, 0);
+        index_update("kill", "k.db", mem, &stats);
+        run[k] = kill_run_of();
+        whole[k] = now_s() - start;
+    }
     for (uint32_t i = 0; i < n; i++) {
-        bool is_cold = i % 2 == 0;
-        if (is_cold)
+        const int k = i % 2;
+        const bool by_clock = i / 2 % 4 == 3;
+        if (k == 0)
             index_remove("k.db");
         else
             tree_change("kill", 30, &rng);
+        kill_begin(by_clock ? 0 : 1 + check_below(&rng, run[k].n + run[k].n / 16), check_below(&rng, 1000));
         pid_t child = fork();
         if (child == 0) {
             update_quietly("kill", "k.db", NULL);
             _exit(0);
         }
-        double wait = whole * 1.2 * (double)check_unit(&rng);
-        nanosleep(&(struct timespec){ .tv_sec = (time_t)wait, .tv_nsec = (long)((wait - (double)(time_t)wait) * 1e9) }, NULL);
-        kill(child, SIGKILL);
+        if (by_clock) {
+            wait_s(1.1 * whole[k] * (double)check_unit(&rng));
+            kill(child, SIGKILL);
+        }
         int st;
         assert_int_equal(waitpid(child, &st, 0), child);
-        n_killed += WIFSIGNALED(st);
+        kill_end();
+        kill_note(&tally, WIFSIGNALED(st));
         myth_error err = { 0 };
         myth_index *x = NULL;
         myth_index_opts opts = { .root = files_path("kill"), .path = files_path("k.db") };
@@ -92,8 +113,9 @@ static void killed(void **state)
         index_update("kill", "k.db", mem, &stats);
         index_equals_fresh("kill", "k.db", mem);
     }
-    print_message("%u of %u runs were killed before their end\n", n_killed, n);
-    assert_true(n_killed > 0);
+    kill_print(&tally, n);
+    kill_close();
+    assert_true(tally.n_ended < n / 2 && tally.n[KILL_WAL][KILL_WRITE] > 0);
 }
 
 /* ---- flipped bytes ---- */

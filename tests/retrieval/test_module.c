@@ -51,6 +51,7 @@ static const row rows[] = {
     { "java", "src/main/java/com/acme/App.java", "com.acme.auth.Session", "src/main/java/com/acme/auth/Session.java", YES },
     { "java", "src/main/java/com/acme/App.java", "com.acme.auth.Session.open", "src/main/java/com/acme/auth/Session.java", YES },
     { "java", "src/main/java/com/acme/App.java", "com.acme.auth", "src/main/java/com/acme/auth/Session.java", DIR },
+    { "java", "src/main/java/com/acme/App.java", "com.acme.auth.*", "src/main/java/com/acme/auth/Session.java", DIR },
     { "java", "src/main/java/com/acme/App.java", "com.acme.auth.Session", "src/main/java/com/acme/billing/Session.java", NO },
     { "java", "src/main/java/com/acme/App.java", "com.acme.auth.Session", "src/main/java/com/acme/auth/Other.java", NO },
     { "kotlin", "app/Main.kt", "com.acme.auth.open", "src/com/acme/auth/Sessions.kt", DIR },

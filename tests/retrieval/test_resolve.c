@@ -73,6 +73,12 @@ static const struct { const char *from, *import, *found; } cases[] = {
     { "crates/core/src/net/tcp.rs", "super::net", "crates/core/src/net/mod.rs" },
     { "crates/core/src/lib.rs", "crate::net::{tcp, udp}", "crates/core/src/net/mod.rs" },
     { "crates/core/src/lib.rs", "std::net::tcp", "" },
+    { "crates/core/src/lib.rs", "self::net::tcp", "crates/core/src/net/tcp.rs" },
+    { "pkg/util.py", ".nowhere", "" },                                  /* not the package itself */
+    { "cmd/main.go", "../internal/auth", "internal/auth/auth.go internal/auth/token.go" },
+    { "src/main/java/com/acme/app/User.java", "com.acme.app.*", "" },
+    { "src/App/Models/User.php", "../../lib/queue.lua", "" },
+    { "src/net/queue.c", "<net/socket.h>", "include/net/socket.h" },
     { "app/models/user.rb", "./user", "" },                             /* itself */
     { "src/App/Models/User.php", "App\\Models\\User", "" },
     { "lib/queue.lua", "lib.queue", "" },

@@ -1,7 +1,8 @@
 /* test_scan_git.c - random trees with random ignore files: what scan lists is what git lists, and for the same reason.
  *
  * Tree    a repository by hand (HEAD, objects, refs); directories, files and patterns over the same few letters, so that most patterns match
- *         something; .gitignore at any depth, .git/info/exclude, core.excludesFile of user, repository, or by default
+ *         something; .gitignore at any depth, .git/info/exclude, core.excludesFile of user, repository, or by default; core.ignorecase of user or
+ *         repository, then with capitals
  * Oracle  one git a tree, by turns: ls-files --others (which files), the same from a directory inside, check-ignore -v (which pattern, of
  *         which file, in which line)                                                                                                  */
 #define _GNU_SOURCE
@@ -26,9 +27,10 @@ typedef struct {
     char path[MOST_PATHS][PATH_CAP];            /* files and directories, without */
     bool is_dir[MOST_PATHS];
     uint32_t n_dir, n_path, n_pattern;
+    bool ignore_case;
 } tree;
 
-static uint64_t n_ignored, n_back, n_in;        /* that the comparison saw */
+static uint64_t n_ignored, n_back, n_in, n_folded;      /* that the comparison saw; out by letters of another case */
 
 /* ---- making one ---- */
 
@@ -43,7 +45,7 @@ static void random_name(tree *t, char *dst)
     }
     uint32_t n = 1 + check_below(&t->r, 3);
     for (uint32_t i = 0; i < n; i++)
-        dst[i] = "abc"[check_below(&t->r, 3)];
+        dst[i] = t->ignore_case ? "abABc"[check_below(&t->r, 5)] : "abc"[check_below(&t->r, 3)];
     dst[n] = 0;
 }
 
@@ -58,11 +60,12 @@ static size_t random_piece(tree *t, char *dst)
         case 0: n += (size_t)sprintf(dst + n, "*"); break;
         case 1: n += (size_t)sprintf(dst + n, "?"); break;
         case 2: n += (size_t)sprintf(dst + n, "[%c%c]", "ab!^-"[check_below(&t->r, 5)], *s == '\n' ? 'a' : *s); break;
-        case 3: n += (size_t)sprintf(dst + n, "[a-%c]", *s == '\n' ? 'a' : *s); break;
+        case 3: n += (size_t)sprintf(dst + n, "[%c-%c]", t->ignore_case && check_below(&t->r, 2) ? 'A' : 'a', *s == '\n' ? 'a' : *s); break;
         case 4: n += (size_t)sprintf(dst + n, "\\%c", *s); break;
         case 5: n += (size_t)sprintf(dst + n, "*%c", *s); break;
         case 6: n += (size_t)sprintf(dst + n, "%c**", *s); break;
-        case 7: n += check_below(&t->r, 6) ? 0 : (size_t)sprintf(dst + n, "[[:alpha:]%c", check_below(&t->r, 4) ? ']' : 'a'); break;
+        case 7: n += check_below(&t->r, 6) ? 0 : (size_t)sprintf(dst + n, "[[:%s:]%c", t->ignore_case ? "upper" : "alpha", check_below(&t->r, 4) ? ']' : 'a');
+                break;
         default: dst[n++] = *s; break;
         }
     }
@@ -177,12 +180,19 @@ static void make_tree(tree *t, const char *root, const char *home)
     /* core.excludesFile: by default, of the user, of the repository, of a file that the user's includes */
     char config[700] = "[core]\n\trepositoryformatversion = 0\n";
     uint32_t which = check_below(&t->r, 5);
-    put(home, ".gitconfig", "", 0);
+    bool is_of_user = t->ignore_case && (which == 0 || which == 2) && check_below(&t->r, 2);
+    if (t->ignore_case && !is_of_user)
+        strcat(config, check_below(&t->r, 2) ? "\tignorecase = true\n" : "\tignoreCase\n");
+    else if (is_of_user && check_below(&t->r, 3) == 0) {
+        strcat(config, "\tignorecase = no\n");
+        t->ignore_case = false;
+    }
+    put(home, ".gitconfig", "[core]\n\tignorecase = 1\n", is_of_user ? 23 : 0);
     put(home, ".config/git/ignore", "", 0);
     if (which == 1) {
         put_patterns(t, home, ".config/git/ignore");
     } else if (which == 2) {
-        put(home, ".gitconfig", "[core]\n\texcludesFile = ~/mine\n", 29);
+        put(home, ".gitconfig", "[core]\n\texcludesFile = ~/mine\n\tignorecase = on\n", is_of_user ? 46 : 29);
         put_patterns(t, home, "mine");
         put_patterns(t, home, ".config/git/ignore");    /* not read then */
     } else if (which == 3) {
@@ -302,6 +312,8 @@ static const myth_scan_file *row_of(const myth_scan_list *l, const char *path)
     return NULL;
 }
 
+static bool has_capital(const char *s) { return strpbrk(s, "AB") != NULL; }
+
 /* The same pattern of the same line of the same file, for every path. */
 static void check_reasons(tree *t, const char *root, myth_mem *mem)
 {
@@ -330,6 +342,7 @@ static void check_reasons(tree *t, const char *root, myth_mem *mem)
         if (want_out != is_out)
             fail_msg("%s: '%s' is %s (%s:%s: %s)", root, path, want_out ? "out for git" : "in for git", source, line, pattern);
         n_ignored += is_out;
+        n_folded += is_out && t->ignore_case && has_capital(path) != has_capital(pattern);
         n_back += *source && *pattern == '!';
         n_in += !is_out;
         if (!f) {
@@ -374,6 +387,7 @@ static void random_trees(void **state)
     for (uint32_t i = 0; i < n; i++) {
         static tree t;
         t = (tree){ .r = check_rand(&r) };
+        t.ignore_case = check_below(&t.r, 3) == 0;
         snprintf(root, sizeof(root), "%s", files_path("tree"));
         make_tree(&t, root, home);
         n_pattern += t.n_pattern;
@@ -391,9 +405,9 @@ static void random_trees(void **state)
         assert_int_equal(nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS), 0);
     }
     assert_int_equal(myth_mem_close(mem), 0);
-    print_message("%u trees, %llu patterns: %llu paths in, %llu out, %llu taken back\n", n, (unsigned long long)n_pattern,
-                  (unsigned long long)n_in, (unsigned long long)n_ignored, (unsigned long long)n_back);
-    assert_true(n_in > n && n_ignored > n && n_back > n / 16);   /* patterns that decide nothing would prove nothing */
+    print_message("%u trees, %llu patterns: %llu paths in, %llu out, %llu taken back, %llu by letters of another case\n", n, (unsigned long long)n_pattern,
+                  (unsigned long long)n_in, (unsigned long long)n_ignored, (unsigned long long)n_back, (unsigned long long)n_folded);
+    assert_true(n_in > n && n_ignored > n && n_back > n / 16 && n_folded > n / 16);   /* patterns that decide nothing would prove nothing */
 }
 
 int main(void)

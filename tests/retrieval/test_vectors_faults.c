@@ -1,10 +1,12 @@
 /* test_vectors_faults.c - vectors when things go wrong: kill -9 at any moment of an update with embedding, flipped bytes in every file, no memory.
  *
- * Kill    a child updates index and vectors and is killed; then the index opens and is whole, whatever vectors it has are of the text they say, and
+ * Kill    a child updates index and vectors and is killed: at any call that changes a file, at those that write, sync and rename the vectors, at those
+ *         behind them, or by the clock; then the index opens and is whole, whatever vectors it has are of the text they say, and
  *         the next run equals a fresh one
  * Flip    a byte of the vectors, the embeddings or the database changes: answers are as before or an error, the check finds what an answer would
  *         trip over, and the next run makes it whole */
 #include "index_tree.h"
+#include "kill_at.h"
 #include "words_embedder.h"
 
 #include <signal.h>
@@ -123,31 +125,51 @@ static void killed(void **unused)
 {
     (void)unused;
     uint64_t rng = check_seed();
-    const uint32_t n = check_is_full() ? 200 : 8;
-    uint32_t n_killed = 0, n_partly = 0, n_chunk;
+    const uint32_t n = check_is_full() ? 200 : 12;
+    uint32_t n_partly = 0, n_chunk;
+    kill_run run[2];
+    kill_tally tally = { 0 };
+    double whole[2];
     myth_error err = { 0 };
     tree_make("kill", 30, &rng);
-    state = (words_state){ .pause_ns = 200000 };
-    const double start = now_s();
-    assert_int_equal(update_all("kill", "k.db", mem, NULL, &err), MYTH_OK);
-    const double whole = now_s() - start;
+    kill_open();
+    for (int k = 0; k < 2; k++) {               /* made, updated */
+        if (k)
+            tree_change("kill", 15, &rng);
+        state = (words_state){ .pause_ns = 200000 };
+        const double start = now_s();
+        kill_begin(0, 0);
+        assert_int_equal(update_all("kill", "k.db", mem, NULL, &err), MYTH_OK);
+        run[k] = kill_run_of();
+        whole[k] = now_s() - start;
+        assert_true(run[k].n_vectors >= 3 && run[k].vectors[run[k].n_vectors - 1] < run[k].n);
+    }
     for (uint32_t i = 0; i < n; i++) {
-        if (i % 3 == 0)
+        const int k = i % 3 != 0;
+        const kill_run *r = &run[k];
+        const bool by_clock = i % 4 == 3;
+        if (k == 0)
             remove_all("k.db");
         else
             tree_change("kill", 15, &rng);
+        const uint32_t behind = r->vectors[0] + check_below(&rng, r->n - r->vectors[0] + 1);
+        const uint32_t at = i % 4 == 0 ? 1 + check_below(&rng, r->n) : i % 4 == 1 ? r->vectors[check_below(&rng, r->n_vectors)] : behind;
+        kill_begin(by_clock ? 0 : at, check_below(&rng, 1000));
         pid_t child = fork();
         if (child == 0) {
             state = (words_state){ .pause_ns = 200000 };
             update_all("kill", "k.db", mem, NULL, NULL);
             _exit(0);
         }
-        const double wait = whole * (i % 3 == 0 ? 0.9 : 0.3) * (double)check_unit(&rng);        /* what changed takes a part of it */
-        nanosleep(&(struct timespec){ .tv_sec = (time_t)wait, .tv_nsec = (long)((wait - (double)(time_t)wait) * 1e9) }, NULL);
-        kill(child, SIGKILL);
+        if (by_clock) {
+            const double wait = 1.1 * whole[k] * (double)check_unit(&rng);
+            nanosleep(&(struct timespec){ .tv_sec = (time_t)wait, .tv_nsec = (long)((wait - (double)(time_t)wait) * 1e9) }, NULL);
+            kill(child, SIGKILL);
+        }
         int st;
         assert_int_equal(waitpid(child, &st, 0), child);
-        n_killed += WIFSIGNALED(st);
+        kill_end();
+        kill_note(&tally, WIFSIGNALED(st));
         myth_index *x = NULL;
         myth_index_opts opts = { .root = files_path("kill"), .path = files_path("k.db") };
         if (myth_index_open(&x, mem, &opts, &err) != MYTH_OK)
@@ -164,8 +186,12 @@ static void killed(void **unused)
         check_whole("kill", "k.db");
         equals_fresh("kill", "k.db");
     }
-    print_message("%u of %u runs were killed before their end, %u left an index with some of its vectors\n", n_killed, n, n_partly);
-    assert_true(n_killed > 0);
+    kill_print(&tally, n);
+    kill_close();
+    print_message("%u left an index with some of its vectors\n", n_partly);
+    assert_true(tally.n_ended < n / 2 && tally.n[KILL_VECTORS][KILL_WRITE] + tally.n[KILL_VECTORS][KILL_SYNC] + tally.n[KILL_VECTORS][KILL_RENAME] > 0);
+    if (check_is_full())
+        assert_true(tally.n[KILL_VECTORS][KILL_WRITE] && tally.n[KILL_VECTORS][KILL_SYNC] && tally.n[KILL_VECTORS][KILL_RENAME] && tally.n[KILL_WAL][KILL_WRITE]);
 }
 
 /* What was begun and not ended goes with the next run; what it embedded is not embedded again. */

@@ -1,0 +1,58 @@
+/* text.h - small questions about strings and sorted rows that several rooms ask. */
+#ifndef MYTH_TEXT_H
+#define MYTH_TEXT_H
+
+#include "mem.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+static inline bool myth_text_ends(const char *s, const char *tail)
+{
+    const size_t n = strlen(s), m = strlen(tail);
+    return n >= m && memcmp(s + n - m, tail, m) == 0;
+}
+
+/* Whether a list of words parted by spaces has the word. */
+static inline bool myth_text_lists(const char *list, const char *word)
+{
+    const size_t n = strlen(word);
+    for (const char *p = list; n && (p = strstr(p, word)) != NULL; p += n)
+        if ((p == list || p[-1] == ' ') && (p[n] == '\0' || p[n] == ' '))
+            return true;
+    return false;
+}
+
+/* n bytes of a text and a zero; freed by myth_free. NULL = no memory. */
+static inline char *myth_text_copy(myth_mem *mem, myth_mem_class cls, const char *owner, const char *s, size_t n)
+{
+    char *to = (char *)myth_alloc(mem, cls, owner, n + 1);
+    if (to && n)
+        memcpy(to, s, n);
+    if (to)
+        to[n] = '\0';
+    return to;
+}
+
+/* The first of n rows whose key, a number in its first row at *key, is not less than value; n when there is none. */
+static inline uint32_t myth_first_from(const uint32_t *key, size_t row_bytes, uint32_t n, uint32_t value)
+{
+    uint32_t lo = 0, hi = n;
+    while (lo < hi) {
+        const uint32_t mid = lo + (hi - lo) / 2;
+        if (*(const uint32_t *)(const void *)((const char *)key + mid * row_bytes) < value)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif
