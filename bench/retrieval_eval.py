@@ -23,6 +23,7 @@ SIGNALS = [
     ("names column", "col_names=1"), ("length at b = 0.75", "b=0.75"), ("compound names whole", "term_whole=0"),
     ("parts of compound names", "term_part=0"), ("what programmers write", "term_alt=0"), ("languages set back", "term_language=1"),
     ("rows of the rarest terms", "rows=1000000"), ("and with two words as one", "term_joined=0.5"),
+    ("and with other forms of a word", "term_form=1"), ("and with the question's own words set back", "term_frame=0.2"),
 ]
 
 

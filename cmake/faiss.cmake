@@ -1,5 +1,5 @@
 # FAISS computes over the vectors of the index. Debian's library is static and wants a BLAS, a LAPACK and the runtime of OpenMP beside it; the one
-# file that knows it is C++. Without any of them the index has no vectors and says so, everything else is built.
+# file that knows it is C++. All of them make one library, mythos_faiss.so, which the program loads when it needs it. Without any of them the index has no vectors and says so, everything else is built.
 option(MYTH_FAISS "Vectors in the index, by FAISS" ON)
 include(CheckLanguage)
 find_library(FAISS_LIBRARY faiss)
@@ -21,13 +21,20 @@ endif()
 
 if(MYTH_HAS_FAISS)
     set_source_files_properties(retrieval/stub_faiss.c PROPERTIES HEADER_FILE_ONLY ON)
-    add_library(mythos_faiss STATIC retrieval/vectors_faiss.cc)
-    set_target_properties(mythos_faiss PROPERTIES CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON)
+    add_library(mythos_faiss MODULE retrieval/vectors_faiss.cc)
+    set_target_properties(mythos_faiss PROPERTIES CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON PREFIX "" SUFFIX .so
+        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
     target_include_directories(mythos_faiss SYSTEM PRIVATE ${FAISS_INCLUDE})
     target_compile_options(mythos_faiss PRIVATE -O2 -fvisibility=hidden -Wall -Wextra -Wpedantic -Wshadow $<$<BOOL:${MYTH_WERROR}>:-Werror>)
     if(MYTH_SANITIZE OR MYTH_FUZZ)
         target_compile_options(mythos_faiss PRIVATE ${sanitize} -fno-sanitize=vptr)      # the library has no tables for it
     endif()
     target_link_libraries(mythos_faiss PRIVATE ${FAISS_LIBRARY} ${FAISS_LAPACK} ${FAISS_BLAS} ${FAISS_OPENMP})
-    target_link_libraries(mythos_retrieval PRIVATE mythos_faiss)
+    target_link_options(mythos_faiss PRIVATE -Wl,--exclude-libs,ALL)
+    add_dependencies(mythos_retrieval mythos_faiss)
+    install(TARGETS mythos_faiss LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/mythos)
+    file(RELATIVE_PATH module_place ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR}/mythos)      # as an installed program looks for it
+    set_source_files_properties(retrieval/vectors_module.c PROPERTIES COMPILE_DEFINITIONS MYTH_MODULE_PLACE="${module_place}")
+else()
+    set_source_files_properties(retrieval/vectors_module.c PROPERTIES HEADER_FILE_ONLY ON)
 endif()

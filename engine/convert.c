@@ -650,6 +650,8 @@ myth_status myth_convert(const myth_model *m, const myth_convert_opts *opts, myt
     uint32_t n_tensor = 0;
     target t;
     myth_status st = MYTH_OK;
+    if (j.c->n_altup && !j.c->altup_correct_scale)
+        return myth_fail(err, MYTH_EUNSUPPORTED, "%s: altup_correct_scale is false, and GGUF has no key that says so", myth_weights_name(m->weights));
     j.kind = opts->mix ? opts->mix : myth_mix_of(opts->type);
     if (!j.kind)
         return myth_fail(err, MYTH_EARG, "type %s cannot be written; known: %s", myth_dtype_get(opts->type)->name, myth_mix_names());

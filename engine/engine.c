@@ -140,6 +140,7 @@ static void prepare_step(myth_engine *e, myth_part *p)
         .k_shared = { myth_part_view(p, MYTH_BUF_k_shared, 0, e->y.opts.type_k), myth_part_view(p, MYTH_BUF_k_shared, half_k, e->y.opts.type_k) },
         .v_shared = { myth_part_view(p, MYTH_BUF_v_shared, 0, e->y.opts.type_v), myth_part_view(p, MYTH_BUF_v_shared, half_v, e->y.opts.type_v) },
         .ple = myth_part_view(p, MYTH_BUF_ple, 0, MYTH_F32), .ple_rows = myth_part_view(p, MYTH_BUF_ple_rows, 0, MYTH_F32),
+        .altup = myth_part_view(p, MYTH_BUF_altup, 0, MYTH_F32),
         .moe_logits = myth_part_view(p, MYTH_BUF_moe_logits, 0, MYTH_F32), .moe_weight = myth_part_view(p, MYTH_BUF_moe_weight, 0, MYTH_F32),
         .moe_id = myth_part_view(p, MYTH_BUF_moe_index, 0, MYTH_I32), .moe_order = myth_part_view(p, MYTH_BUF_moe_index, 4 * n_used, MYTH_I32),
         .moe_offset = myth_part_view(p, MYTH_BUF_moe_index, 8 * n_used, MYTH_I32), .moe_h = myth_part_view(p, MYTH_BUF_moe_h, 0, MYTH_F32),

@@ -12,7 +12,7 @@ static const myth_family families[MYTH_FAMILY_N] = {
     [MYTH_FAMILY_GEMMA1] = { "gemma",  myth_gemma1_slots, myth_gemma1_layers, 6, NULL },
     [MYTH_FAMILY_GEMMA2] = { "gemma2", myth_gemma2_slots, myth_gemma2_layers, 6, NULL },
     [MYTH_FAMILY_GEMMA3] = { "gemma3", myth_gemma3_slots, myth_gemma3_layers, 6, NULL },
-    [MYTH_FAMILY_GEMMA3N] = { "gemma3n", myth_gemma3n_slots, NULL, 24, myth_gemma3n_model_slots },
+    [MYTH_FAMILY_GEMMA3N] = { "gemma3n", myth_gemma3n_slots, myth_gemma3n_layers, 24, myth_gemma3n_model_slots },
     [MYTH_FAMILY_GEMMA4] = { "gemma4", myth_gemma4_slots, myth_gemma4_layers, 16, myth_gemma4_model_slots },
 };
 

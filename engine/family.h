@@ -123,6 +123,7 @@ myth_slot_src myth_slot_find(const myth_weights *w, const myth_config *c, const 
 void myth_gemma1_layers(myth_step *st);
 void myth_gemma2_layers(myth_step *st);
 void myth_gemma3_layers(myth_step *st);
+void myth_gemma3n_layers(myth_step *st);
 void myth_gemma4_layers(myth_step *st);
 extern const myth_slot myth_gemma1_slots[], myth_gemma2_slots[], myth_gemma3_slots[];
 extern const myth_slot myth_gemma3n_slots[], myth_gemma3n_model_slots[], myth_gemma4_slots[], myth_gemma4_model_slots[];

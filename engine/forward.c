@@ -257,11 +257,11 @@ static void run_or_replay(myth_engine *e, myth_part *p)
     st->x_scale = p->graph_end.x_scale;
 }
 
-/* The residual of a part, and the per-layer inputs, to the next one's device, through the host. */
+/* The residual of a part (all its streams), and the per-layer inputs, to the next one's device, through the host. */
 static void carry_over(myth_engine *e, const myth_part *from, const myth_part *to)
 {
     const myth_config *c = &e->model->config;
-    const uint64_t bytes = 4 * (uint64_t)e->idx.n_rows * c->d_model, ple = 4 * (uint64_t)e->idx.n_rows * c->n_layer * c->n_ple;
+    const uint64_t bytes = 4 * (uint64_t)e->idx.n_rows * c->d_model * (c->n_altup ? c->n_altup : 1), ple = 4 * (uint64_t)e->idx.n_rows * c->n_layer * c->n_ple;
     unsigned char *host = e->host[MYTH_HOST_cross];
     myth_stream_read(from->stream, host, from->step.x, bytes);
     if (ple)

@@ -431,7 +431,9 @@ static void size_step(const myth_layout *y, myth_layout_part *p, const myth_conf
     uint64_t rows = o->n_ubatch, d = c->d_model, q = c->max_q, kv = c->max_kv, ple = (uint64_t)c->n_layer * c->n_ple;
     bool is_shared = c->first_shared < p->layer1;
     uint64_t *b = p->buf;
-    b[MYTH_BUF_x] = b[MYTH_BUF_branch] = b[MYTH_BUF_xn] = rows * d * 4;
+    b[MYTH_BUF_branch] = b[MYTH_BUF_xn] = rows * d * 4;
+    b[MYTH_BUF_x] = rows * d * 4 * max_u32(c->n_altup, 1);
+    b[MYTH_BUF_altup] = c->n_altup ? rows * (3 * d + c->laurel_rank) * 4 : 0;
     b[MYTH_BUF_qkv] = rows * (q + 2 * kv) * 4;
     b[MYTH_BUF_q] = b[MYTH_BUF_o] = rows * q * 4;
     b[MYTH_BUF_up] = b[MYTH_BUF_h] = rows * c->max_ff * 4;
@@ -508,7 +510,7 @@ myth_status myth_layout_make(myth_layout *out, const myth_model *m, const myth_e
     out->host[MYTH_HOST_pages] = myth_kv_host_bytes(out);
     out->host[MYTH_HOST_step] = out->part[0].buf[MYTH_BUF_index];
     const uint64_t ple = (uint64_t)c->n_layer * c->n_ple;
-    out->host[MYTH_HOST_cross] = out->n_part > 1 ? (uint64_t)o->n_ubatch * (c->d_model + ple) * 4 : 0;
+    out->host[MYTH_HOST_cross] = out->n_part > 1 ? (uint64_t)o->n_ubatch * ((uint64_t)c->d_model * max_u32(c->n_altup, 1) + ple) * 4 : 0;
     out->host[MYTH_HOST_ple] = out->ple_by_host ? o->n_ubatch * ple * 4 : 0;
 
     for (uint32_t i = 0; i < out->n_part; i++) {

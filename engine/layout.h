@@ -19,7 +19,7 @@ extern "C" {
     BUF(norms,        MYTH_MEM_WEIGHTS)       /* effective norm weights, f32                      */ \
     BUF(kv_global,    MYTH_MEM_KV_GLOBAL)     /* [n_page] pages                                    */ \
     BUF(kv_local,     MYTH_MEM_KV_LOCAL)      /* [n_ring] rings                                    */ \
-    BUF(x,            MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, d]                                     */ \
+    BUF(x,            MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, d], of 3n one behind the other for each stream */ \
     BUF(branch,       MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, d]                                     */ \
     BUF(xn,           MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, d]                                     */ \
     BUF(qkv,          MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, H * hd + 2 KV * hd]                    */ \
@@ -34,6 +34,7 @@ extern "C" {
     BUF(key_table,    MYTH_MEM_ACTIVATIONS)   /* [n_ctx, rope_pairs_global, 2]: rotations of keys that are made from values */ \
     BUF(ple,          MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, n_layer * n_ple]: what each layer is given of each row */ \
     BUF(ple_rows,     MYTH_MEM_ACTIVATIONS)   /* the same: rows of the table, where the host brings them  */ \
+    BUF(altup,        MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, 3 d + laurel_rank]: 3n's scratch        */ \
     BUF(moe_logits,   MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, n_expert]                              */ \
     BUF(moe_weight,   MYTH_MEM_ACTIVATIONS)   /* [n_ubatch, n_expert_used]                         */ \
     BUF(moe_index,    MYTH_MEM_ACTIVATIONS)   /* i32: experts chosen, rows in their order [n_ubatch, n_expert_used] each; where each begins [n_expert + 1] */ \
@@ -66,7 +67,7 @@ extern "C" {
     HOST(result,      MYTH_MEM_STAGING)       /* what myth_result lends                            */ \
     HOST(run,         MYTH_MEM_STAGING)       /* i32 [MYTH_RUN_STEPS, n_seq]                       */ \
     HOST(row,         MYTH_MEM_STAGING)       /* a full row of logits or the hidden rows of a step  */ \
-    HOST(cross,       MYTH_MEM_STAGING)       /* [n_ubatch, d + n_layer * n_ple]: residual and per-layer inputs on their way to the next part */ \
+    HOST(cross,       MYTH_MEM_STAGING)       /* [n_ubatch, d + n_layer * n_ple]: residual (all streams) and per-layer inputs on their way to the next part */ \
     HOST(ple,         MYTH_MEM_STAGING)       /* f32 [n_ubatch, n_layer * n_ple]: rows of the table on their way */ \
     HOST(load,        MYTH_MEM_STAGING)       /* rows of a random: model on their way to a device   */ \
     HOST(captured,    MYTH_MEM_CAPTURE)       /* u64 [n_capture_label]: rows in the sums            */

@@ -175,10 +175,16 @@ bool myth_step_narrow(myth_step *st, uint32_t l)
                 merge(st, k);
         return false;
     }
-    myth_gather_norm(st->s, &(struct myth_gather_norm_args){
-        .y = st->xn, .x = st->x, .pend = st->pend, .w_post = st->w_post, .x_scale = st->x_scale, .rows = st->keep_rows,
-        .n_gather = n, .dim = c->d_model, .eps = c->eps });
-    myth_copy(st->s, &(struct myth_copy_args){ .dst = st->x, .src = st->xn, .bytes = 4 * (uint64_t)n * c->d_model });
+    const uint32_t n_stream = c->n_altup ? c->n_altup : 1;
+    for (uint32_t i = 0; i < n_stream; i++) {                      /* 3n has several, and nothing pending here */
+        myth_view to = st->x, from = st->x;
+        to.off += 4 * (uint64_t)i * n * c->d_model;
+        from.off += 4 * (uint64_t)i * st->n_rows * c->d_model;
+        myth_gather_norm(st->s, &(struct myth_gather_norm_args){
+            .y = st->xn, .x = from, .pend = st->pend, .w_post = st->w_post, .x_scale = st->x_scale, .rows = st->keep_rows,
+            .n_gather = n, .dim = c->d_model, .eps = c->eps });
+        myth_copy(st->s, &(struct myth_copy_args){ .dst = to, .src = st->xn, .bytes = 4 * (uint64_t)n * c->d_model });
+    }
     for (uint32_t i = 0; i < n && c->n_ple; i++) {                 /* a row goes where a dropped one was, or stays */
         const uint64_t row = 4 * (uint64_t)c->n_layer * c->n_ple;
         myth_view to = st->ple, from = st->ple;

@@ -1,6 +1,7 @@
 /* step.h - one micro-batch on its way through the layers: the views a family's loop writes to, and what it does between layers.
  *
  * Shapes   n_rows tokens; x, branch [n_rows, d_model] f32; q, o [n_rows, n_head * head_dim] f32; h [n_rows, d_ff] f32
+ * Streams  of 3n: x is [n_altup][n_rows, d_model], one behind the other; its loop says which of them an op sees
  * Sharing  the new rows of a source that other layers read stay in k_shared, v_shared of its kind until the last of them is done
  * Narrow   layers from first_shared on make no K and V: rows of which nothing is asked leave the step there. x, ple, pos, row_run then hold
  *          the rows that are kept; the scratch of K and V, and `runs`, still speak of all
@@ -23,6 +24,7 @@ struct myth_step {
     bool is_decode, is_exact;
     myth_view x, branch, xn, qkv, q, o, up, h, k_new, v_new;
     myth_view k_shared[2], v_shared[2];                   /* [is_global] */
+    myth_view altup;                                      /* scratch of 3n: f32 [n_rows, 3 d + laurel_rank] */
     myth_view rope_local, rope_global;
     myth_view key_table;                                  /* rotations of positions 0 .. n_key_table - 1, of the pairs that global layers rotate */
     uint32_t n_key_table;

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
+const char *const myth_opt_source_name[MYTH_FROM_N] = { "default", "file", "environment", "flag" };
+
 /* ---- values ---- */
 
 bool myth_size_parse(uint64_t *out, const char *text)
@@ -300,6 +302,34 @@ void myth_args_add(myth_parsed *p, const myth_option_group *g, void *base)
     }
 }
 
+/* A list that is given in a higher place stands instead of that of a lower one. */
+static void begin_list(const myth_opt_slot *s, myth_opt_source source)
+{
+    if (s->opt->kind == MYTH_OPT_LIST && s->source != source)
+        ((myth_opt_list *)s->field)->n = 0;
+}
+
+myth_status myth_args_set(myth_parsed *p, const char *name, const char *text, const char *where, myth_error *err)
+{
+    char whole[256];
+    for (int i = 0; i < p->n_slot; i++) {
+        myth_opt_slot *s = &p->slot[i];
+        if (strcmp(s->opt->name, name) != 0)
+            continue;
+        begin_list(s, MYTH_FROM_FILE);
+        snprintf(whole, sizeof(whole), "%.160s: %.60s", where, name);
+        if (!set_value(s->opt, s->field, text)) {
+            bad_value(s->opt, whole, text, err);
+            if (err)
+                err->code = MYTH_EFORMAT;
+            return MYTH_EFORMAT;
+        }
+        s->source = MYTH_FROM_FILE;
+        s->text = text;
+    }
+    return MYTH_OK;
+}
+
 static myth_status read_environment(myth_parsed *p, myth_error *err)
 {
     for (int i = 0; i < p->n_slot; i++) {
@@ -309,6 +339,7 @@ static myth_status read_environment(myth_parsed *p, myth_error *err)
         const char *text = getenv(name);
         if (!text || !*text)
             continue;
+        begin_list(s, MYTH_FROM_ENV);
         if (!set_value(s->opt, s->field, text))
             return bad_value(s->opt, name, text, err);
         s->source = MYTH_FROM_ENV;
@@ -347,8 +378,7 @@ static myth_status read_flag(myth_parsed *p, int argc, char **argv, int *i, myth
     }
     char where[64];
     snprintf(where, sizeof(where), "%.*s", (int)len, word);
-    if (s->opt->kind == MYTH_OPT_LIST && s->source != MYTH_FROM_FLAG)
-        ((myth_opt_list *)s->field)->n = 0;                             /* flags replace what the environment says */
+    begin_list(s, MYTH_FROM_FLAG);
     if (!set_value(s->opt, s->field, text))
         return bad_value(s->opt, where, text, err);
     s->source = MYTH_FROM_FLAG;

@@ -1,6 +1,6 @@
-/* args.h - option tables: one table drives parsing, the environment, --help, the man page and bash completion.
+/* args.h - option tables: one table drives parsing, the environment, --help, the man page and completion.
  *
- * Values   flag > environment > default. Every long flag has an environment variable: --max-new-tokens, MYTHOS_MAX_NEW_TOKENS
+ * Values   flag > environment > configuration file (rcfile.h) > default. Every long flag has an environment variable: --max-new-tokens, MYTHOS_MAX_NEW_TOKENS
  * Forms    --name value, --name=value, -x value; --no-name turns a boolean off; `--` ends the options; `-` is an argument
  * Sizes    1048576, 512M, 2GiB, 1.5g: powers of 1024
  * Owner    texts are lent from argv and the environment
@@ -55,7 +55,8 @@ typedef struct {
 
 enum { MYTH_ARGS_MAX = 96 };            /* options of a command, all groups */
 
-typedef enum { MYTH_FROM_DEFAULT, MYTH_FROM_ENV, MYTH_FROM_FLAG } myth_opt_source;
+typedef enum { MYTH_FROM_DEFAULT, MYTH_FROM_FILE, MYTH_FROM_ENV, MYTH_FROM_FLAG, MYTH_FROM_N } myth_opt_source;
+extern const char *const myth_opt_source_name[MYTH_FROM_N];     /* "default", "file", "environment", "flag" */
 
 typedef struct {
     const myth_option *opt;
@@ -73,6 +74,8 @@ typedef struct {
 
 /* Adds a group whose struct is at `base`; sets the fields to their defaults. */
 void myth_args_add(myth_parsed *p, const myth_option_group *g, void *base);
+/* A value that a file has at `where`, before parse. p has the name; text is lent. MYTH_EFORMAT: it is none. */
+myth_status myth_args_set(myth_parsed *p, const char *name, const char *text, const char *where, myth_error *err);
 /* Reads the environment, then argv[0..argc): argv is reordered, the n_arg positional arguments first. */
 myth_status myth_args_parse(myth_parsed *p, int argc, char **argv, myth_error *err);
 /* The slot of a long name; NULL when there is none. */

@@ -25,15 +25,21 @@ const myth_command myth_cmd_man = {
 
 static int run_completion(myth_cli *cli, const void *opts)
 {
+    static const struct {
+        const char *name;
+        void (*print)(FILE *f);
+    } shell[] = { { "bash", myth_help_completion_bash }, { "zsh", myth_help_completion_zsh }, { "fish", myth_help_completion_fish } };
     (void)opts;
-    if (strcmp(cli->arg[0], "bash") != 0)
-        return myth_cli_failf(cli, MYTH_EARG, "completion: got '%s', expected bash", cli->arg[0]);
-    myth_help_completion_bash(stdout);
-    return MYTH_EXIT_CLEAN;
+    for (size_t i = 0; i < sizeof(shell) / sizeof(shell[0]); i++)
+        if (strcmp(cli->arg[0], shell[i].name) == 0) {
+            shell[i].print(stdout);
+            return MYTH_EXIT_CLEAN;
+        }
+    return myth_cli_failf(cli, MYTH_EARG, "completion: got '%s', expected bash, zsh or fish", cli->arg[0]);
 }
 
 const myth_command myth_cmd_completion = {
-    .name = "completion", .args = "bash", .help = "print the shell completion", .min_arg = 1, .max_arg = 1, .run = run_completion
+    .name = "completion", .args = "bash|zsh|fish", .help = "print the shell completion", .min_arg = 1, .max_arg = 1, .run = run_completion
 };
 
 typedef struct {

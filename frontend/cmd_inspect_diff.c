@@ -139,8 +139,9 @@ static bool wants(void *user, const myth_source *src, const myth_finding *f, con
 static int run_inspect_diff(myth_cli *cli, const void *opts)
 {
     diff_job j = { .o = opts };
-    const myth_inspect_job job = { .root = j.o->select.dir, .always_split = true, .begin = begin, .fill = fill, .on_context = myth_select_run_context,
-                                   .wants = wants, .user = &j };
+    const myth_revision_opts side = { .root = j.o->select.dir, .spec = cli->n_arg ? cli->arg[0] : NULL, .is_staged = j.o->staged };
+    const myth_inspect_job job = { .root = j.o->select.dir, .always_split = true, .side = &side, .begin = begin, .fill = fill,
+                                   .on_context = myth_select_run_context, .wants = wants, .user = &j };
     int code = myth_inspect_command(cli, &j.o->inspect, &job);
     if (j.changes.n_missed && !j.o->inspect.dry_run)
         code = myth_exit_worse(code, MYTH_EXIT_INCOMPLETE);

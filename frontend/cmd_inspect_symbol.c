@@ -45,7 +45,9 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
 static int run_inspect_symbol(myth_cli *cli, const void *opts)
 {
     symbol_job j = { .o = opts };
-    const myth_inspect_job job = { .root = j.o->select.dir, .always_split = true, .begin = begin, .fill = fill, .on_context = myth_select_run_context, .user = &j };
+    const myth_revision_opts side = { .root = j.o->select.dir };
+    const myth_inspect_job job = { .root = j.o->select.dir, .always_split = true, .side = &side, .begin = begin, .fill = fill,
+                                   .on_context = myth_select_run_context, .user = &j };
     int code = myth_inspect_command(cli, &j.o->inspect, &job);
     myth_select_run_close(&j.run);
     return code;

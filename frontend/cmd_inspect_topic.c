@@ -1,4 +1,4 @@
-/* cmd_inspect_topic.c - inspects the chunks that a ranked search for a question returns. */
+/* cmd_inspect_topic.c - inspects the chunks that a question is about. */
 #include "embedding.h"
 #include "select_run.h"
 
@@ -14,7 +14,8 @@ typedef struct {
 } topic_opts;
 
 static const myth_option options[] = {
-    { "chunks", NULL, MYTH_OPT_U32, "N", offsetof(topic_opts, chunks), "10", MYTH_TOPIC_MIN, MYTH_TOPIC_MAX, "chunks of the search to inspect" },
+    { "chunks", NULL, MYTH_OPT_U32, "N", offsetof(topic_opts, chunks), "12", MYTH_TOPIC_MIN, MYTH_TOPIC_MAX,
+      "most chunks to inspect; what is found only by the way is left out, and fewer come" },
     { "lexical", NULL, MYTH_OPT_FLAG, NULL, offsetof(topic_opts, lexical), NULL, 0, 0, "search by words alone, without embeddings" },
     { "embed-model", NULL, MYTH_OPT_TEXT, "MODEL", offsetof(topic_opts, embed_model), "(the index's)", 0, 0,
       "where the model of the index's vectors is" },
@@ -79,7 +80,9 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
 static int run_inspect_topic(myth_cli *cli, const void *opts)
 {
     topic_job j = { .o = opts };
-    const myth_inspect_job job = { .root = j.o->select.dir, .always_split = true, .begin = begin, .fill = fill, .on_context = myth_select_run_context, .user = &j };
+    const myth_revision_opts side = { .root = j.o->select.dir };
+    const myth_inspect_job job = { .root = j.o->select.dir, .always_split = true, .side = &side, .begin = begin, .fill = fill,
+                                   .on_context = myth_select_run_context, .user = &j };
     int code = myth_inspect_command(cli, &j.o->inspect, &job);
     myth_semantic_close(&j.semantic, cli);
     myth_select_run_close(&j.run);
@@ -88,7 +91,8 @@ static int run_inspect_topic(myth_cli *cli, const void *opts)
 
 const myth_command myth_cmd_inspect_topic = {
     .name = "inspect-topic", .args = "QUESTION", .help = "inspect the places that a question is about",
-    .detail = "The best chunks of `mythos search QUESTION`, in their order; of a definition that was cut the rest of it. Nothing found is exit 66.",
+    .detail = "The chunks of the files that the question is about, found as `mythos search QUESTION` finds them and cut where the evidence falls off; of a "
+              "definition that was cut the rest of it. A question that one small file answers shows few. Nothing found is exit 66.",
     .group = groups, .n_group = sizeof(groups) / sizeof(groups[0]), .opts_bytes = sizeof(topic_opts), .min_arg = 1, .max_arg = 1,
     .run = run_inspect_topic
 };

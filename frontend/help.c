@@ -1,4 +1,4 @@
-/* help.c - the option tables, said in four ways. */
+/* help.c - the option tables as --help and as the man page. */
 #include "help.h"
 #include "version.h"
 
@@ -39,7 +39,8 @@ void myth_help_overview(FILE *f)
     fputs("mythos inspects code with a local Gemma.\n\nusage: mythos COMMAND [flags] [arguments]\n\ncommands:\n", f);
     for (int i = 0; myth_commands[i]; i++)
         fprintf(f, "  %-14s %s\n", myth_commands[i]->name, myth_commands[i]->help);
-    fputs("\nmythos COMMAND --help lists the flags of a command; every long flag --some-name may be given as MYTHOS_SOME_NAME.\n", f);
+    fputs("\nmythos COMMAND --help lists the flags of a command; every long flag --some-name may be given as MYTHOS_SOME_NAME,\n"
+          "or as some-name = value in ~/.config/mythos/config.\n", f);
 }
 
 void myth_help_command(FILE *f, const myth_command *c)
@@ -113,13 +114,16 @@ void myth_help_man(FILE *f, const myth_command *c)
     fprintf(f, ".TH MYTHOS 1 \"\" \"mythos %s\" \"User Commands\"\n.SH NAME\nmythos \\- inspects code with a local Gemma\n", MYTHOS_VERSION);
     fputs(".SH SYNOPSIS\n.B mythos\n.I COMMAND\n[flags] [arguments]\n", f);
     fputs(".SH DESCRIPTION\nData goes to standard output; messages and progress to standard error. A flag stands above its\n"
-          "environment variable, that above the default. Sizes take units: 512M, 2GiB. A single dash stands for standard input.\n", f);
+          "environment variable, that above the configuration file, that above the default. Sizes take units: 512M, 2GiB. A single dash stands for standard input.\n", f);
     fputs(".SH COMMANDS\n", f);
     for (int i = 0; myth_commands[i]; i++)
         if (!c || c == myth_commands[i])
             man_command(f, myth_commands[i]);
     fputs(".SH OPTIONS OF EVERY COMMAND\n", f);
     man_options(f, &myth_group_global);
+    fputs(".SH FILES\n.TP\n.I $XDG_CONFIG_HOME/mythos/config\n"
+          "A line each: name = value, the name that of a long flag, for every command that has it; behind a line [COMMAND] for that one alone. # begins a\n"
+          "remark. The environment and flags stand above it. MYTHOS_CONFIG names another file, empty for none.\n", f);
     fputs(".SH EXIT STATUS\n", f);
     size_t n;
     const myth_exit_row *row = myth_exit_table(&n);
@@ -128,61 +132,4 @@ void myth_help_man(FILE *f, const myth_command *c)
         roff(f, row[i].meaning);
         fputs(".\n", f);
     }
-}
-
-/* ---- completion ---- */
-
-static void complete_options(FILE *f, const myth_option_group *g)
-{
-    for (size_t i = 0; i < g->n_opt; i++)
-        fprintf(f, "--%s ", g->opt[i].name);
-}
-
-static void complete_choices(FILE *f, const myth_option_group *g)
-{
-    for (size_t i = 0; i < g->n_opt; i++) {
-        const myth_option *o = &g->opt[i];
-        if (o->kind != MYTH_OPT_CHOICE)
-            continue;
-        fprintf(f, "        --%s) words=\"", o->name);
-        for (const char *s = o->value; *s; s++)
-            fputc(*s == '|' ? ' ' : *s, f);
-        fputs("\" ;;\n", f);
-    }
-}
-
-void myth_help_completion_bash(FILE *f)
-{
-    fputs("# bash completion of mythos; load with: source <(mythos completion bash)\n_mythos()\n{\n"
-          "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=\"\"\n    COMPREPLY=()\n"
-          "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        words=\"", f);
-    for (int i = 0; myth_commands[i]; i++)
-        fprintf(f, "%s ", myth_commands[i]->name);
-    fputs("\"\n        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n        return\n    fi\n    case ${COMP_WORDS[1]}$prev in\n", f);
-    for (int i = 0; myth_commands[i]; i++) {
-        const myth_command *c = myth_commands[i];
-        for (size_t g = 0; g < c->n_group; g++)
-            for (size_t k = 0; k < c->group[g].n_opt; k++) {
-                const myth_option *o = &c->group[g].opt[k];
-                if (o->kind != MYTH_OPT_CHOICE)
-                    continue;
-                fprintf(f, "    %s--%s) words=\"", c->name, o->name);
-                for (const char *s = o->value; *s; s++)
-                    fputc(*s == '|' ? ' ' : *s, f);
-                fputs("\" ;;\n", f);
-            }
-    }
-    fputs("    esac\n    if [ -z \"$words\" ]; then\n        case $prev in\n", f);
-    complete_choices(f, &myth_group_global);
-    fputs("        esac\n    fi\n    if [ -n \"$words\" ]; then\n        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n        return\n    fi\n"
-          "    case $cur in\n    -*)\n        case ${COMP_WORDS[1]} in\n", f);
-    for (int i = 0; myth_commands[i]; i++) {
-        fprintf(f, "        %s) words=\"", myth_commands[i]->name);
-        for (size_t g = 0; g < myth_commands[i]->n_group; g++)
-            complete_options(f, &myth_commands[i]->group[g]);
-        fputs("\" ;;\n", f);
-    }
-    fputs("        esac\n        words=\"$words ", f);
-    complete_options(f, &myth_group_global);
-    fputs("--help\"\n        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n        ;;\n    esac\n}\ncomplete -o default -F _mythos mythos\n", f);
 }

@@ -15,10 +15,14 @@ const myth_option myth_options_inspect[MYTH_N_OPTIONS_INSPECT] = {
     { "format", NULL, MYTH_OPT_CHOICE, MYTH_FORMS, AT(format), "text", 0, 0, "form of the findings" },
     { "output", NULL, MYTH_OPT_LIST, "FORM=PATH", AT(output), NULL, 0, 0,
       "write the findings to a file as well, in that form; may be given several times" },
+    { "patch", NULL, MYTH_OPT_TEXT, "FILE", AT(patch), NULL, 0, 0,
+      "write the fixes that apply and parse as one diff for git apply; empty when there are none" },
     { "baseline", NULL, MYTH_OPT_TEXT, "FILE", AT(baseline), NULL, 0, 0,
       "an earlier report (json, jsonl, sarif): its findings are known and do not count" },
     { "update-baseline", NULL, MYTH_OPT_FLAG, NULL, AT(update_baseline), NULL, 0, 0,
       "write --baseline anew with what was found; findings do not fail this run" },
+    { "since", NULL, MYTH_OPT_TEXT, "REV", AT(since), NULL, 0, 0,
+      "only findings about lines that changed since that git revision; nothing is asked when none did" },
     { "inline-ignores", NULL, MYTH_OPT_FLAG, NULL, AT(inline_ignores), "on", 0, 0,
       "follow mythos:ignore[rule] reason in comments; --no-inline-ignores does not" },
     { "fail-level", NULL, MYTH_OPT_CHOICE, "high|medium|low|info|never", AT(fail_level), "high", 0, 0,
@@ -50,6 +54,8 @@ typedef struct {
     myth_material *material;
     myth_inspection *in;
     myth_baseline *base;
+    myth_since *since;                   /* NULL = not asked */
+    myth_patches *patches;               /* of the report, once it is there; NULL = none */
     myth_runlog *log;                    /* NULL = none */
     char worker[PATH_MAX];
 } run;
@@ -76,7 +82,9 @@ static uint32_t on_context(void *user, const char *request, myth_material *m, ui
 static bool wants(void *user, const myth_source *src, const myth_finding *f, const myth_citation *c)
 {
     const run *w = user;
-    return w->job->wants(w->job->user, src, f, c);
+    if (w->job->wants && !w->job->wants(w->job->user, src, f, c))
+        return false;
+    return !w->since || myth_since_touches(w->since, src, f->first, f->last);
 }
 
 static void on_exchange(void *user, const myth_exchange *x) { myth_runlog_exchange(((const run *)user)->log, x); }
@@ -84,11 +92,39 @@ static void on_exchange(void *user, const myth_exchange *x) { myth_runlog_exchan
 /* ---- outputs ---- */
 
 /* To standard output and to every file. */
-static myth_status render(const run *w, const myth_report *r, myth_error *err)
+static myth_status render(const run *w, const myth_report *report, myth_error *err)
 {
-    myth_output_render(stdout, (myth_form)w->o->format, r, w->cli->term);
-    myth_runlog_report(w->log, r, (myth_form)w->o->format);
-    return myth_outputs_write(&w->o->output, r, err);
+    myth_report r = *report;
+    const char *why;
+    r.since = w->o->since;
+    r.patch = w->patches ? myth_patches_list(w->patches) : NULL;
+    if (w->since && myth_since_n_failed(w->since, &why))
+        myth_term_note(w->cli->term, "--since: %u files could not be compared and count as changed: %s", myth_since_n_failed(w->since, &why), why);
+    myth_output_render(stdout, (myth_form)w->o->format, &r, w->cli->term);
+    myth_runlog_report(w->log, &r, (myth_form)w->o->format);
+    myth_status st = myth_outputs_write(&w->o->output, &r, err);
+    return st == MYTH_OK && w->o->patch ? myth_patches_write(w->patches, w->o->patch, err) : st;
+}
+
+/* Fixes that are code, as patches; says what became of the others. */
+static myth_status make_patches(run *w, const myth_report *r, myth_error *err)
+{
+    char line[256];
+    uint32_t n = 0;
+    size_t used = 0;
+    myth_status st = myth_patches_open(&w->patches, r, w->job->root, w->worker[0] ? w->worker : NULL, err);
+    if (st != MYTH_OK)
+        return st;
+    line[0] = '\0';
+    for (int k = 0; k < MYTH_PATCH_N; k++) {
+        const uint32_t here = myth_patches_count(w->patches, (myth_patch_result)k);
+        n += here;
+        if (here && k != MYTH_PATCH_MADE && used < sizeof(line))
+            used += (size_t)snprintf(line + used, sizeof(line) - used, "; %u: %s", here, myth_patch_result_text((myth_patch_result)k));
+    }
+    if (n)
+        myth_term_note(w->cli->term, "%u of %u fixes are patches%s", myth_patches_count(w->patches, MYTH_PATCH_MADE), n, line);
+    return MYTH_OK;
 }
 
 static int exit_of_report(const myth_inspect_flags *o, const myth_report *r)
@@ -263,7 +299,9 @@ static int generate(run *w, const myth_engine_opts *eo)
     if (st != MYTH_OK)
         return myth_cli_fail(w->cli, &err);
     const myth_report *r = myth_inspect_report(w->in);
-    st = render(w, r, &err);
+    st = make_patches(w, r, &err);
+    if (st == MYTH_OK)
+        st = render(w, r, &err);
     if (st == MYTH_OK && w->o->update_baseline)
         st = myth_baseline_write(w->base, w->o->baseline, r, &err);
     return st == MYTH_OK ? exit_of_report(w->o, r) : myth_cli_fail(w->cli, &err);
@@ -307,12 +345,32 @@ static bool has_subject(const myth_material *m)
     return false;
 }
 
+/* Some of what findings are wanted about is not as it was. */
+static bool has_changed(const run *w)
+{
+    for (uint32_t i = 0; w->since && i < myth_material_n_piece(w->material); i++) {
+        const myth_piece *p = myth_material_piece(w->material, i);
+        if (p->is_subject && myth_since_touches(w->since, myth_material_of(w->material, p->source), p->first, p->last))
+            return true;
+    }
+    return !w->since;
+}
+
+static myth_status open_since(run *w, myth_error *err)
+{
+    const myth_revision_opts by_path = { 0 };
+    myth_status st = myth_since_open(&w->since, w->job->side ? w->job->side : &by_path, w->cli->n_arg ? w->cli->arg[0] : "", w->o->since, err);
+    if (st == MYTH_OK)
+        myth_runlog_input_bytes(w->log, "since", myth_since_id(w->since), strlen(myth_since_id(w->since)));
+    return st;
+}
+
 /* A report that there was nothing to look at. */
 static myth_status render_nothing(const run *w, const char *title, myth_error *err)
 {
     const myth_report r = { .model = myth_weights_name(w->model.weights), .path = title ? title : "", .max_new_tokens = w->o->max_new_tokens,
                             .finish_reason = myth_finish_name(MYTH_FINISH_STOP), .complete = true };
-    myth_term_note(w->cli->term, "%s: nothing to inspect", r.path);
+    myth_term_note(w->cli->term, w->since ? "%s: nothing to inspect that changed since %s" : "%s: nothing to inspect", r.path, w->o->since);
     return render(w, &r, err);
 }
 
@@ -330,6 +388,8 @@ static myth_status prepare(run *w, myth_inspect_opts *io, myth_error *err)
     io->baseline = w->base;
     if (job->begin)
         MYTH_TRY(job->begin(job->user, w->cli, err));
+    if (o->since)
+        MYTH_TRY(open_since(w, err));
     MYTH_TRY(open_model(w, err));
     MYTH_TRY(choose_style(w, &io->style, err));
     MYTH_TRY(myth_material_open(&w->material, w->cli->mem, job->root, err));
@@ -364,15 +424,15 @@ int myth_inspect_command(myth_cli *cli, const myth_inspect_flags *o, const myth_
         .on_progress = on_progress,
         .on_exchange = on_exchange,
         .on_context = job->on_context ? on_context : NULL,
-        .wants = job->wants ? wants : NULL,
+        .wants = job->wants || o->since ? wants : NULL,
         .user = &w,
     };
     myth_status st;
     myth_cli_sample_params(&io.sample, &o->sample);
     cli->runlog = w.log = o->dry_run ? NULL : myth_runlog_begin(&o->log, cli);
     MYTH_TRY(prepare(&w, &io, &err));
-    if (!has_subject(w.material)) {
-        MYTH_TRY(render_nothing(&w, io.title, &err));
+    if (!has_subject(w.material) || !has_changed(&w)) {
+        MYTH_TRY(render_nothing(&w, io.title ? io.title : cli->n_arg ? cli->arg[0] : "", &err));
         goto fail;
     }
     MYTH_TRY(myth_inspect_open(&w.in, &w.model, w.material, &io, &err));
@@ -389,9 +449,11 @@ fail:
         code = myth_cli_fail(cli, &err);
     myth_runlog_end(w.log, code);
     cli->runlog = NULL;
+    myth_patches_close(w.patches);
     myth_inspect_close(w.in);
     myth_material_close(w.material);
     myth_model_close(&w.model);
     myth_baseline_close(w.base);
+    myth_since_close(w.since);
     return code;
 }

@@ -10,7 +10,9 @@
 
 #include "inspect/inspect.h"
 #include "inspect/material.h"
+#include "inspect/patch.h"
 #include "inspect/runlog.h"
+#include "inspect/since.h"
 #include "main.h"
 
 #ifdef __cplusplus
@@ -20,7 +22,7 @@ extern "C" {
 typedef struct {
     uint32_t max_prompt_tokens, max_new_tokens, map_tokens, code_tokens, task_tokens, context_rounds;
     int format, fail_level;
-    const char *style, *baseline;
+    const char *style, *baseline, *since, *patch;
     myth_opt_list output;
     bool split, two_pass, dry_run, update_baseline, inline_ignores;
     myth_model_flags model;
@@ -30,7 +32,7 @@ typedef struct {
 } myth_inspect_flags;
 
 extern const myth_option myth_options_inspect[];
-enum { MYTH_N_OPTIONS_INSPECT = 16 };
+enum { MYTH_N_OPTIONS_INSPECT = 18 };
 /* The rows of a command's groups: { MYTH_GROUPS_INSPECT(my_opts, inspect), MYTH_GROUP("diff", my_opts, options) }. Five of them. */
 #define MYTH_GROUPS_INSPECT(type, field)                                                                                                   \
     { "inspection", myth_options_inspect, MYTH_N_OPTIONS_INSPECT, offsetof(type, field) }, MYTH_GROUP_MODEL(type, field.model),            \
@@ -39,6 +41,7 @@ enum { MYTH_N_OPTIONS_INSPECT = 16 };
 typedef struct {
     const char *root;                    /* of the material's paths; NULL = as given. Read after begin */
     bool always_split;                   /* parts are made without --split */
+    const myth_revision_opts *side;      /* of the material's files, for --since; NULL = they are the argument's, by path */
     /* Each may be NULL. */
     myth_status (*begin)(void *user, myth_cli *cli, myth_error *err);
     myth_status (*fill)(void *user, myth_cli *cli, const myth_model *model, myth_material *m, myth_inspect_opts *io, myth_error *err);

@@ -4,6 +4,7 @@
 #include "../retrieval/retrieval.h"
 #include "help.h"
 #include "memreport.h"
+#include "rcfile.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -79,11 +80,10 @@ static const myth_command *find_command(const char *name)
 
 static void show_config(const myth_parsed *p)
 {
-    static const char *const from[] = { "default", "environment", "flag" };
     for (int i = 0; i < p->n_slot; i++) {
         char value[256];
         myth_args_text(&p->slot[i], value, sizeof(value));
-        printf("%-18s %-24s %s\n", p->slot[i].opt->name, value[0] ? value : "-", from[p->slot[i].source]);
+        printf("%-18s %-24s %s\n", p->slot[i].opt->name, value[0] ? value : "-", myth_opt_source_name[p->slot[i].source]);
     }
 }
 
@@ -144,6 +144,8 @@ static int run_command(const myth_command *c, int argc, char **argv, myth_term *
     for (size_t i = 0; i < c->n_group; i++)
         myth_args_add(&parsed, &c->group[i], opts);
     myth_args_add(&parsed, &myth_group_global, &global);
+    myth_error in_file = { 0 };
+    myth_rcfile_read(&parsed, c, &in_file);
     if (myth_args_parse(&parsed, argc, argv, &err) != MYTH_OK) {
         myth_term_error(term, err.msg);
         return MYTH_EXIT_USAGE;
@@ -151,6 +153,10 @@ static int run_command(const myth_command *c, int argc, char **argv, myth_term *
     if (parsed.wants_help) {
         myth_help_command(stdout, c);
         return MYTH_EXIT_CLEAN;
+    }
+    if (in_file.code != MYTH_OK) {                      /* help is said all the same */
+        myth_term_error(term, in_file.msg);
+        return MYTH_EXIT_CONFIG;
     }
     if (global.show_config) {
         show_config(&parsed);

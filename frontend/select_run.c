@@ -1,13 +1,15 @@
 /* select_run.c - see select_run.h. */
 #include "select_run.h"
 
+#include "inspect/setwise.h"
+
 #include <limits.h>
 
 const myth_option myth_options_select[MYTH_N_OPTIONS_SELECT] = {
     { "directory", "-C", MYTH_OPT_TEXT, "DIR", offsetof(myth_select_flags, dir), ".", 0, 0,
       "the directory that is searched; its index is brought up to date first" },
-    { "rerank", NULL, MYTH_OPT_CHOICE, "off|on", offsetof(myth_select_flags, rerank), "off", 0, 0,
-      "let the model itself put in order what is found, where more is found than is shown" },
+    { "rerank", NULL, MYTH_OPT_CHOICE, "off|on|setwise", offsetof(myth_select_flags, rerank), "off", 0, 0,
+      "let the model itself put in order what is found, where more is found than is shown; setwise: then compare the best side by side" },
 };
 
 static void on_progress(void *user, uint32_t done, uint32_t total) { myth_term_progress(user, "rerank", done, total); }
@@ -26,8 +28,13 @@ static myth_status rank(void *user, const char *question, const myth_candidate *
     MYTH_TRY(myth_rerank_open(&re, r->model, question, c, n, &ro, err));
     MYTH_TRY(myth_cli_engine_opts(r->cli, &eo, &r->flags->engine, err));
     myth_rerank_needs(re, &eo);
+    if (r->is_setwise)
+        myth_setwise_needs(r->model, &eo);
     MYTH_TRY(myth_engine_open(&e, (myth_model *)(uintptr_t)r->model, &eo, err));        /* the command's own, which it lends for looking */
     MYTH_TRY(myth_rerank_run(re, e, score, order, err));
+    if (r->is_setwise)
+        MYTH_TRY(myth_setwise_run(r->model, e, question, c, order, n, &ro, NULL, err));
+    myth_runlog_rerank(r->log, question, c, score, order, n);
 fail:
     myth_term_progress_end(r->cli->term);
     myth_engine_close(e);
@@ -46,6 +53,7 @@ void myth_select_run_rank(myth_select_run *r, const myth_select_flags *o, const 
     }
     r->flags = flags;
     r->model = model;
+    r->is_setwise = o->rerank > 1;
     myth_select_set_rank(r->select, rank, r);
 }
 

@@ -24,6 +24,7 @@ typedef struct {
     const myth_model *model;
     myth_repomap_page map;
     myth_runlog *log;                   /* of the run, NULL = none */
+    bool is_setwise;                    /* the best of a ranked list are compared once more */
 } myth_select_run;
 
 /* Flags of all of them. */

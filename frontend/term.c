@@ -126,12 +126,19 @@ void myth_term_safe(FILE *stream, const char *text, size_t len)
     const unsigned char *s = (const unsigned char *)text;
     for (size_t i = 0; i < len;) {
         uint32_t cp;
+        size_t run = i;                 /* of what stands for itself: lines of a search are a hundred thousand */
+        while (run < len && ((s[run] >= 0x20 && s[run] < 0x7f) || s[run] == '\n' || s[run] == '\t'))
+            run++;
+        if (run > i)
+            fwrite(s + i, 1, run - i, stream);
+        if ((i = run) == len)
+            break;
         int n = myth_utf8_decode(s + i, len - i, &cp);
         if (n == 0)
             fprintf(stream, "\\x%02x", s[i++]);
-        else if ((cp < 0x20 && cp != '\n' && cp != '\t') || cp == 0x7f)
+        else if (cp < 0x80)
             fprintf(stream, "\\x%02x", cp);
-        else if (cp >= 0x80 && myth_utf8_is_unseen(cp))
+        else if (myth_utf8_is_unseen(cp))
             fprintf(stream, "\\u{%04x}", cp);
         else
             fwrite(s + i, 1, (size_t)n, stream);

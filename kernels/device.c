@@ -774,7 +774,7 @@ CHECK(ple_merge)
            (a->n_table || refuse(c, "a table of no rows")) &&
            has(c, "p", a->p, F32, a->n_rows, width) &&
            has(c, "w", a->w, F32, 1, a->n_ple) &&
-           has(c, "table", a->table, WEIGHT, a->ids.buf ? a->n_table : a->n_rows, width) &&
+           has(c, "table", a->table, a->ids.buf ? WEIGHT : F32, a->ids.buf ? a->n_table : a->n_rows, width) &&
            has_or_none(c, "ids", a->ids, I32, a->n_rows, 1) &&
            a->n_rows;
 }

@@ -228,7 +228,7 @@ struct myth_copy_args {
 
 /* What the layers' gates are multiplied with, of all layers, once a step; in place on the projection of the embedding:
  * p[r, l, :] = out_scale * (RMS(p_scale * p[r, l, :]) * w + table_scale * T[id, l, :]), id = ids[r], and 0 where the table has no such row.
- * Without ids row r of T: rows that the host fetched. */
+ * Without ids row r of T, in f32: rows that the host fetched. */
 struct myth_ple_merge_args {
     myth_view p, w, table, ids;          /* f32 [n_rows, n_layer, n_ple]; f32 [n_ple]; any [n_table, n_layer * n_ple]; i32 [n_rows], optional */
     uint32_t n_rows, n_layer, n_ple, n_table;

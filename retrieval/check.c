@@ -1,13 +1,14 @@
 /* check.c - whether the index is whole: the database, every file's rows beside its text, and FTS5 beside the text.
  *
  * Database  PRAGMA integrity_check, which reads every page and so its checksum
- * File      its blocks give its hash; its chunks touch, cover it, and have its lines and hashes; symbols lie inside it; its uses can be read
+ * File      its blocks give its hash; its chunks touch, cover it, and have its lines and hashes; symbols lie inside it and are in the index of names; its uses can be read
  * Map       when it is of the last update: a rank and facts of every file
  * Vectors   see vectors_check.c
  * FTS5      the multiset of (term, row, column, position) that the table holds and the one that the stored text makes, each as a sum of hashes */
 #include "index_impl.h"
 #include "fts_tokenizer.h"
 #include "repomap.h"
+#include "symbol_rows.h"
 #include "vectors.h"
 
 #include <stdarg.h>
@@ -263,6 +264,8 @@ fail:
     return st;
 }
 
+static void on_names(void *checker_, const char *line) { problem(checker_, "%s", line); }
+
 static myth_status check_files(checker *c, myth_error *err)
 {
     static const char *const sql[] = {
@@ -271,7 +274,7 @@ static myth_status check_files(checker *c, myth_error *err)
         "SELECT name, off, bytes, signature_off, signature_bytes FROM symbols WHERE id BETWEEN ?1 << 20 AND (?1 << 20) + 1048575",
         "SELECT n FROM refs WHERE file_id=?1",
         "SELECT (SELECT count(*) FROM chunks WHERE file_id NOT IN (SELECT id FROM files)) + "
-        "(SELECT count(*) FROM symbols WHERE id >> 20 NOT IN (SELECT id FROM files)) + "
+        "(SELECT count(*) FROM definitions WHERE file_id NOT IN (SELECT id FROM files)) + "
         "(SELECT count(*) FROM refs WHERE file_id NOT IN (SELECT id FROM files)) + "
         "(SELECT count(*) FROM history WHERE file_id NOT IN (SELECT id FROM files)) + "
         "(SELECT count(*) FROM facts WHERE file_id NOT IN (SELECT id FROM files)) + "
@@ -292,6 +295,7 @@ static myth_status check_files(checker *c, myth_error *err)
     MYTH_TRY(myth_store_fail(store, rc, err));
     if (sqlite3_column_int64(q[4], 0))
         problem(c, "%lld rows belong to no file", (long long)sqlite3_column_int64(q[4], 0));
+    MYTH_TRY(myth_symbol_rows_check(store, on_names, c, err));
 fail:
     for (int i = 0; i < N; i++)
         sqlite3_finalize(q[i]);

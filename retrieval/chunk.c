@@ -326,7 +326,8 @@ static myth_status ask(myth_chunks *out, myth_chunker *c, uint32_t grammar, cons
         return MYTH_OK;
     }
     if (is_answer_sane(&a, n)) {
-        k = (myth_chunks){ .n_chunk = a.n_chunk, .n_symbol = a.n_symbol, .n_ref = a.n_ref, .n_names = a.n_names, .error_bytes = a.error_bytes };
+        k = (myth_chunks){ .n_chunk = a.n_chunk, .n_symbol = a.n_symbol, .n_ref = a.n_ref, .n_names = a.n_names, .error_bytes = a.error_bytes,
+                           .n_error = a.n_error };
         k.chunk = myth_alloc_n(c->mem, MYTH_MEM_OTHER, "chunks", a.n_chunk, sizeof(*k.chunk));
         k.symbol = myth_alloc_n(c->mem, MYTH_MEM_OTHER, "symbols", a.n_symbol, sizeof(*k.symbol));
         k.ref = myth_alloc_n(c->mem, MYTH_MEM_OTHER, "references", a.n_ref, sizeof(*k.ref));

@@ -61,6 +61,7 @@ typedef struct {
     char *names;
     uint32_t n_chunk, n_symbol, n_ref, n_names;
     uint64_t error_bytes;       /* inside nodes that the parser could not make sense of                 */
+    uint32_t n_error;           /* such nodes, and those that it had to add because they are missing    */
     bool is_structured;         /* a grammar made the cut                                               */
     bool is_failed;             /* its parser died or ran out of time: seen twice of one content, give "text" as its language */
     bool is_lost;               /* code that no grammar has seen though there is one: what it defines and uses is not known   */

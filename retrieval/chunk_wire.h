@@ -23,6 +23,7 @@ typedef struct {
     uint32_t is_failed;         /* no cut follows: note says why */
     uint32_t is_text;           /* the cut that follows is by the text, note says why */
     uint32_t n_chunk, n_symbol, n_ref, n_names;
+    uint32_t n_error;
     uint64_t error_bytes;
     char note[96];
 } myth_chunk_answer;

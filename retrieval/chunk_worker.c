@@ -113,22 +113,29 @@ static TSTree *parse(worker *w, slot *s, const unsigned char *text, uint64_t n)
     return NULL;
 }
 
+/* What a tree could not make sense of. */
+typedef struct {
+    uint64_t bytes;
+    uint32_t n;                                 /* error nodes that are in no other, and missing ones */
+} wrong;
+
 /* Bytes that error nodes hold themselves: what is whole inside one (functions of a file whose end is wrong) is not in error. */
-static uint64_t error_bytes(TSNode root)
+static wrong errors_of(TSNode root)
 {
     enum { DEPTH = 4096 };
     static bool is_error[DEPTH];                /* by depth: the node on the way to the current one */
-    uint64_t sum = 0;
+    wrong sum = { 0 };
     TSTreeCursor c = ts_tree_cursor_new(root);
     for (bool is_more = true; is_more;) {
         TSNode node = ts_tree_cursor_current_node(&c);
         uint32_t depth = ts_tree_cursor_current_depth(&c), n = ts_node_end_byte(node) - ts_node_start_byte(node);
         bool is_counted = depth > 0 && is_error[depth - 1];     /* by its parent */
         is_error[depth] = ts_node_is_error(node);
+        sum.n += ts_node_is_missing(node) || (is_error[depth] && !is_counted);
         if (is_error[depth] && !is_counted)
-            sum += n;
+            sum.bytes += n;
         else if (is_counted && !is_error[depth] && ts_node_named_child_count(node) > 0)
-            sum -= n;
+            sum.bytes -= n;
         if ((ts_node_has_error(node) || is_error[depth]) && depth + 1 < DEPTH && ts_tree_cursor_goto_first_child(&c))
             continue;
         while ((is_more = ts_tree_cursor_goto_next_sibling(&c)) == false && ts_tree_cursor_goto_parent(&c))
@@ -199,20 +206,20 @@ static unsigned char *blank_directives(worker *w, const unsigned char *text, uin
 }
 
 /* The better of two trees; the second try has half of the time that is left, the queries need the rest. */
-static TSTree *parse_best(worker *w, slot *s, const unsigned char *text, uint64_t n, uint64_t *bad)
+static TSTree *parse_best(worker *w, slot *s, const unsigned char *text, uint64_t n, wrong *bad)
 {
     TSTree *tree = parse(w, s, text, n);
     if (!tree)
         return NULL;
-    *bad = error_bytes(ts_tree_root_node(tree));
-    unsigned char *blanked = s->grammar.has_directives && *bad > n / 20 ? blank_directives(w, text, n) : NULL;
+    *bad = errors_of(ts_tree_root_node(tree));
+    unsigned char *blanked = s->grammar.has_directives && bad->bytes > n / 20 ? blank_directives(w, text, n) : NULL;
     uint64_t deadline_ns = w->deadline_ns, now_ns = cpu_ns();
     w->deadline_ns = now_ns < deadline_ns ? now_ns + (deadline_ns - now_ns) / 2 : deadline_ns;
     TSTree *second = blanked ? parse(w, s, blanked, n) : NULL;
     w->deadline_ns = deadline_ns;
     if (second) {
-        uint64_t second_bad = error_bytes(ts_tree_root_node(second));
-        bool is_better = second_bad < *bad;
+        wrong second_bad = errors_of(ts_tree_root_node(second));
+        bool is_better = second_bad.bytes < bad->bytes;
         ts_tree_delete(is_better ? tree : second);
         tree = is_better ? second : tree;
         *bad = is_better ? second_bad : *bad;
@@ -289,6 +296,7 @@ static bool load(worker *w, uint32_t grammar)
 static bool answer(const myth_chunks *c)
 {
     myth_chunk_answer a = { .magic = MYTH_WIRE_MAGIC, .n_chunk = c->n_chunk, .n_symbol = c->n_symbol, .n_ref = c->n_ref, .n_names = c->n_names,
+                            .n_error = c->n_error,
                             .error_bytes = c->error_bytes, .is_text = !c->is_structured };
     memcpy(a.note, c->note, sizeof(a.note));
     return myth_wire_write(1, &a, sizeof(a)) && myth_wire_write(1, c->chunk, c->n_chunk * sizeof(*c->chunk)) &&
@@ -302,7 +310,7 @@ static bool cut_file(worker *w, uint32_t grammar, const char *path, const unsign
     char late[64];
     const char *why = late;
     snprintf(late, sizeof(late), "parse: no end after %d ms", MYTH_PARSE_MS);
-    uint64_t bad = 0;
+    wrong bad = { 0 };
     bool is_sent = false;
     if (!s)
         return fail("worker: the grammar is not loaded");
@@ -323,14 +331,15 @@ static bool cut_file(worker *w, uint32_t grammar, const char *path, const unsign
         TSQueryCursorOptions options = { .payload = w, .progress_callback = query_progress };
         snprintf(late, sizeof(late), "symbols: no end after %d ms", MYTH_PARSE_MS);
         if (myth_symbols_find(&symbols, &s->query, ts_tree_root_node(tree), &options)) {
-            bool is_mostly_wrong = bad > n / 2;         /* its definitions may be right, its borders are not */
+            bool is_mostly_wrong = bad.bytes > n / 2;         /* its definitions may be right, its borders are not */
             if (is_mostly_wrong)
                 myth_cut_text(&cut);
             else
                 myth_cut_tree(&symbols, ts_tree_root_node(tree));
             myth_chunks out;
             if (myth_cut_take(&cut, &out, NULL) == MYTH_OK) {
-                out.error_bytes = bad;
+                out.error_bytes = bad.bytes;
+                out.n_error = bad.n;
                 out.is_structured = !is_mostly_wrong;
                 if (is_mostly_wrong)
                     strcpy(out.note, "parse: most of it makes no sense in its language");

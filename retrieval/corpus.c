@@ -159,8 +159,9 @@ static myth_status wait_for_vector(myth_corpus *c, const char *text, size_t n, m
 
 myth_status myth_corpus_embed(myth_corpus *c, const myth_text_embedder *embedder, myth_error *err)
 {
-    if (!myth_faiss_is_built())
-        return myth_fail(err, MYTH_EUNSUPPORTED, "this build has no FAISS");
+    myth_status st = myth_faiss_load(err);
+    if (st != MYTH_OK)
+        return st;
     if (c->n_row)
         return myth_fail(err, MYTH_EARG, "corpus: an embedder is given before the first row");
     c->embedder = embedder;

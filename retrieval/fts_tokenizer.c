@@ -8,13 +8,17 @@
 
 enum kind { SEPARATOR, LOWER, UPPER, DIGIT, JOINER, IDEOGRAPH };
 
-static enum kind kind_of_ascii(unsigned c)
-{
-    if (c >= 'a' && c <= 'z') return LOWER;
-    if (c >= 'A' && c <= 'Z') return UPPER;
-    if (c >= '0' && c <= '9') return DIGIT;
-    return c == '_' || c == '$' ? JOINER : SEPARATOR;
-}
+/* Of ASCII: a text is read a byte at a time, and most bytes are of it. */
+static const unsigned char kind_of_ascii[128] = {
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 0, 0, 0, 0, 0, 0,
+    0, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2,
+    2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 0, 0, 0, 0, 4,
+    0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0,
+};
 
 /* What is no letter beyond ASCII: spaces, punctuation, arrows, mathematics, boxes, private marks of order. Both ends are in. */
 static const struct { uint32_t first, last; } separators[] = {
@@ -53,18 +57,11 @@ typedef struct {
     unsigned n_lower;
 } letter;
 
-static void read_letter(letter *l, const char *s, size_t n)
+static void read_wide_letter(letter *l, const char *s, size_t n)
 {
-    unsigned char c = (unsigned char)*s;
     uint32_t cp = 0;
     l->n = l->n_lower = 1;
-    l->lower[0] = (char)c;
-    if (c < 0x80) {
-        l->kind = kind_of_ascii(c);
-        if (l->kind == UPPER)
-            l->lower[0] = (char)(c | 0x20);
-        return;
-    }
+    l->lower[0] = *s;
     l->kind = LOWER;                                                            /* a byte of some older encoding */
     l->n = (unsigned)myth_utf8_decode((const unsigned char *)s, n, &cp);
     if (!l->n) {
@@ -81,6 +78,18 @@ static void read_letter(letter *l, const char *s, size_t n)
     if (l->kind == LOWER && lower != cp)
         l->kind = UPPER;
     l->n_lower = (unsigned)myth_utf8_encode(l->lower, lower);
+}
+
+static inline void read_letter(letter *l, const char *s, size_t n)
+{
+    unsigned char c = (unsigned char)*s;
+    if (c >= 0x80) {
+        read_wide_letter(l, s, n);
+        return;
+    }
+    l->kind = (enum kind)kind_of_ascii[c];
+    l->lower[0] = (char)(l->kind == UPPER ? c | 0x20 : c);
+    l->n = l->n_lower = 1;
 }
 
 /* ---- a word and its parts ---- */
@@ -106,7 +115,7 @@ static void open_part(cutter *c, unsigned off)
 
 /* The letter begins a part: behind a joiner, at a change between digits and letters, at a capital behind a small letter, and at the last of
  * several capitals when a small one follows (HTTPServer) unless it is a plural's (URLs). */
-static void put_letter(cutter *c, const letter *l, enum kind next)
+static inline void put_letter(cutter *c, const letter *l, enum kind next)
 {
     myth_word *w = c->w;
     unsigned off = w->n_whole;
@@ -114,7 +123,10 @@ static void put_letter(cutter *c, const letter *l, enum kind next)
         c->is_full = true;
         return;
     }
-    memcpy(w->whole + off, l->lower, l->n_lower);
+    if (l->n_lower == 1)
+        w->whole[off] = l->lower[0];
+    else
+        memcpy(w->whole + off, l->lower, l->n_lower);
     w->n_whole += l->n_lower;
     if (l->kind == JOINER) {
         c->is_open = false;
@@ -245,7 +257,12 @@ static int give_indexed(tokenizer *t, const myth_word *w, void *arg, token_fn gi
     f.n_token = f.n_text = 0;
     if (!is_indexed(w))
         return SQLITE_OK;
-    int start = (int)w->off, end = (int)(w->off + w->bytes), rc = give(arg, 0, w->whole, (int)w->n_whole, start, end);
+    int start = (int)w->off, end = (int)(w->off + w->bytes);
+    if (!myth_word_is_compound(w)) {
+        char text[MYTH_WORD_BYTES];
+        return give(arg, 0, text, (int)stem(t, text, w->whole, w->n_whole), start, end);
+    }
+    int rc = give(arg, 0, w->whole, (int)w->n_whole, start, end);
     for (unsigned i = 0; i < w->n_part; i++) {
         char *s = f.text + f.n_text;
         if (w->part[i].bytes < 2)
@@ -263,13 +280,13 @@ static int give_indexed(tokenizer *t, const myth_word *w, void *arg, token_fn gi
 }
 
 /* A phrase leaves out what texts leave out; alone such a word finds compound ones. */
-static int give_asked(tokenizer *t, const myth_word *w, bool is_exact, bool is_alone, void *arg, token_fn give)
+static int give_asked(tokenizer *t, const myth_word *w, bool is_prefix, bool is_alone, void *arg, token_fn give)
 {
     char text[MYTH_WORD_BYTES];
     int start = (int)w->off, end = (int)(w->off + w->bytes);
     if (w->n_whole < 2 || (!is_alone && !is_indexed(w)))
         return SQLITE_OK;
-    if (is_exact || myth_word_is_compound(w))
+    if (is_prefix || myth_word_is_compound(w))
         return give(arg, 0, w->whole, (int)w->n_whole, start, end);
     return give(arg, 0, text, (int)stem(t, text, w->whole, w->n_whole), start, end);
 }
@@ -280,14 +297,14 @@ static int tokenize(Fts5Tokenizer *tokenizer_, void *arg, int flags, const char 
     myth_word w;
     size_t pos = 0, n = n_text > 0 ? (size_t)n_text : 0;
     bool is_alone = false, is_query = (flags & FTS5_TOKENIZE_QUERY) != 0;
-    bool is_exact = (flags & FTS5_TOKENIZE_PREFIX) != 0 || (is_query && n && text[0] == MYTH_FTS_EXACT);
+    bool is_prefix = (flags & FTS5_TOKENIZE_PREFIX) != 0;
     int rc = SQLITE_OK;
     if (is_query) {
         is_alone = myth_word_next(&w, text, n, &pos) && !myth_word_next(&w, text, n, &pos);
         pos = 0;
     }
     while (rc == SQLITE_OK && myth_word_next(&w, text, n, &pos))
-        rc = is_query ? give_asked(t, &w, is_exact, is_alone, arg, give) : give_indexed(t, &w, arg, give);
+        rc = is_query ? give_asked(t, &w, is_prefix, is_alone, arg, give) : give_indexed(t, &w, arg, give);
     return rc;
 }
 
@@ -336,7 +353,7 @@ size_t myth_fts_token(char *dst, const char *word, size_t n)
     return w.n_whole;
 }
 
-size_t myth_fts_quote(char *dst, size_t cap, const char *text, size_t n, bool is_exact)
+size_t myth_fts_quote(char *dst, size_t cap, const char *text, size_t n)
 {
     myth_word w;
     size_t pos = 0, at = 0, n_word = 0;
@@ -352,12 +369,10 @@ size_t myth_fts_quote(char *dst, size_t cap, const char *text, size_t n, bool is
     }
 #define PUT(c) do { if (at < cap) dst[at] = (char)(c); at++; } while (0)
     PUT('"');
-    if (is_exact)
-        PUT(MYTH_FTS_EXACT);
     for (size_t i = 0; i < n; i++) {
         if (text[i] == '"')
             PUT('"');
-        PUT(text[i] == '\0' || text[i] == MYTH_FTS_EXACT ? ' ' : text[i]);
+        PUT(text[i] == '\0' ? ' ' : text[i]);
     }
     PUT('"');
     if (cap)

@@ -3,12 +3,12 @@
  * Word      a run of letters, digits, '_' and '$'; everything else separates, so a dotted or qualified name is a run of words, which a
  *           quoted query finds as a phrase. Letters are ASCII, what is one beyond it in UTF-8, and bytes that are not UTF-8. A CJK
  *           character is a word of its own
- * Indexed   one position a word: the word whole in lower case (at most MYTH_WORD_BYTES, the rest is dropped) and the porter stem of each of its
- *           parts of two bytes or more, by camel case, '_', '$' and digits. A number has no parts. A word of one byte and
+ * Indexed   one position a word, in lower case (at most MYTH_WORD_BYTES, the rest is dropped): a word of one part by its porter stem; a compound
+ *           one whole, and by the stem of each of its parts of two bytes or more. Parts are by camel case, '_', '$' and digits; a number is
+ *           one. A plain word as it is written is left to those who read the text: it would be a tenth of the table. A word of one byte and
  *           those few that hold sentences together ("of", "the") are left out and have no position
- * Asked     one token a word: a word of one part by its stem (so it finds all forms, and compound words with it), a compound one whole; whole
- *           and unstemmed behind MYTH_FTS_EXACT or when a prefix is asked: then it finds the word as it stands, not a part of another. A phrase
- *           leaves out what texts leave out
+ * Asked     one token a word: a word of one part by its stem (so it finds all forms, and compound words with it), a compound one whole; as it is
+ *           written when a prefix is asked. A phrase leaves out what texts leave out
  * Source    Porter, An algorithm for suffix stripping (1980); SQLite's FTS5 documentation, "Custom Tokenizers", "Synonym Support"        */
 #ifndef MYTH_FTS_TOKENIZER_H
 #define MYTH_FTS_TOKENIZER_H
@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { MYTH_WORD_BYTES = 128, MYTH_WORD_PARTS = 64, MYTH_FTS_EXACT = 0x01 };
+enum { MYTH_WORD_BYTES = 128, MYTH_WORD_PARTS = 64 };
 
 /* The table of every index of words. The body stands first: a posting in the first column has no mark of its column, which is a quarter of the
  * table. Weights and counts of FTS5 come in this order. */
@@ -52,6 +52,6 @@ size_t myth_fts_token(char *dst, const char *word, size_t n);
 /* A text as one string of an FTS5 query: in quotes, quotes doubled, NUL a space, so that nothing in it is an operator; words in it become a phrase.
  * Returns the bytes of the whole, without the final zero that is written; nothing is written past cap, so ask with cap 0. 0: the text has no
  * indexed word, and FTS5 would find nothing. */
-size_t myth_fts_quote(char *dst, size_t cap, const char *text, size_t n, bool is_exact);
+size_t myth_fts_quote(char *dst, size_t cap, const char *text, size_t n);
 
 #endif

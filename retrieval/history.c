@@ -6,10 +6,10 @@
  * Safety   trees and commits are read, nothing else: no hook, no configured program, no file of the work tree. A repository of another owner
  *          is refused by libgit2 and stays refused; the note says how its user can allow it
  * Paths    zero-terminated, by zstd; relative to the root, what is outside left out                                              */
+#include "git.h"
 #include "index_impl.h"
 
 #include <fcntl.h>
-#include <git2.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -256,8 +256,12 @@ myth_status myth_history_begin(myth_history **out, myth_mem *mem, myth_store *st
     h->has_moved = h->mark != myth_store_number(store, "history", 0);
     if (!h->has_moved)
         return MYTH_OK;
-    if (git_libgit2_init() < 0)
-        return myth_fail(err, MYTH_ENOMEM, "libgit2 could not be started");
+    myth_error why = { 0 };
+    if (myth_git_start(&why) != MYTH_OK) {
+        snprintf(note, 128, "no history: %.100s", why.msg);
+        h->has_moved = false;
+        return MYTH_OK;
+    }
     h->has_libgit2 = true;
     h->commit = myth_alloc_n(mem, MYTH_MEM_OTHER, "index", N_COMMIT, sizeof(*h->commit));
     h->stored = myth_alloc_n(mem, MYTH_MEM_OTHER, "index", N_COMMIT, sizeof(*h->stored));
@@ -295,9 +299,10 @@ void myth_history_end(myth_history *h)
     myth_free(h->mem, h->commit);
     myth_free(h->mem, h->stored);
     myth_free(h->mem, h->prefix);
-    git_repository_free(h->repo);
-    if (h->has_libgit2)
-        git_libgit2_shutdown();
+    if (h->has_libgit2) {
+        git_repository_free(h->repo);
+        myth_git_stop();
+    }
     myth_free(h->mem, h);
 }
 

@@ -406,7 +406,7 @@ _Static_assert(MYTH_FILE_LOST == 64, "as the last query has it");
 static const struct { const char *key, *sql; size_t at; } counts[] = {
     { "n_file", "SELECT count(*) FROM files", offsetof(myth_index_stats, n_file) },
     { "n_chunk", "SELECT count(*) FROM chunks", offsetof(myth_index_stats, n_chunk) },
-    { "n_symbol", "SELECT count(*) FROM symbols", offsetof(myth_index_stats, n_symbol) },
+    { "n_symbol", "SELECT coalesce(sum(n), 0) FROM definitions", offsetof(myth_index_stats, n_symbol) },
     { "n_ref", "SELECT coalesce(sum(n), 0) FROM refs", offsetof(myth_index_stats, n_ref) },
     { "bytes", "SELECT coalesce(sum(bytes), 0) FROM files", offsetof(myth_index_stats, bytes) },
     { "n_lost", "SELECT count(*) FROM files WHERE flags & 64", offsetof(myth_index_stats, n_lost) },

@@ -1,10 +1,10 @@
 /* ladder.c - see ladder.h. */
 #define _GNU_SOURCE
 #include "ladder.h"
+#include "git.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <git2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -263,11 +263,9 @@ static bool read_settings(char dst[PATH_MAX], bool *ignore_case, const char *com
     char local[PATH_MAX + 16];
     bool has = false, is_asked;
     snprintf(local, sizeof(local), "%s/config", common);
-    is_asked = is_libgit2_asked(local);
-    if (is_asked)
-        git_libgit2_init();
+    is_asked = is_libgit2_asked(local) && myth_git_start(NULL) == MYTH_OK;
     if (is_asked && git_config_new(&config) == 0) {
-        static const struct { int (*find)(git_buf *); git_config_level_t level; } place[] = {
+        const struct { int (*find)(git_buf *); git_config_level_t level; } place[] = {
             { git_config_find_system, GIT_CONFIG_LEVEL_SYSTEM }, { git_config_find_xdg, GIT_CONFIG_LEVEL_XDG },
             { git_config_find_global, GIT_CONFIG_LEVEL_GLOBAL },
         };
@@ -286,7 +284,7 @@ static bool read_settings(char dst[PATH_MAX], bool *ignore_case, const char *com
         git_config_free(config);
     }
     if (is_asked)
-        git_libgit2_shutdown();
+        myth_git_stop();
     if (has)
         return dst[0] != 0;
     const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");

@@ -1,5 +1,5 @@
 /* match.c - see match.h. Rows come a word at a time (postings.h): the rare words bring rows, the frequent ones only add to those that are there.
- * Phrases come through MATCH. Lengths of rows are looked up for what may get in, and kept with the connection while the database stays as it is. */
+ * Phrases come through MATCH. Lengths of rows are looked up for what may get in; they and the rows of words are kept with the connection while the database stays as it is. */
 #include "match.h"
 #include "mend.h"
 #include "postings.h"
@@ -14,7 +14,8 @@ typedef struct {
     double weight;                  /* of the term, times idf once that is known */
     int64_t df;
     myth_postings_word word;
-    bool is_phrase, is_alternative, is_title, is_code, is_kept, is_choosing;
+    uint32_t first_row, n_row;      /* its rows among those that are kept; n_row 0: they are not */
+    bool is_phrase, is_alternative, is_form, is_title, is_code, is_kept, is_choosing;
 } term;
 
 /* A term in a row. */
@@ -34,7 +35,101 @@ typedef struct {
 } seen;
 
 enum { FILTER_BITS = 18,            /* 32 KiB: what fits the first cache */
-       MENDED_MAX = 8 };            /* words of a query: each looks through a letter of the index */
+       MENDED_MAX = 8,              /* words of a query: each looks through a letter of the index */
+       READ_TERMS = 48 };           /* rows are read with the df of a term, so that it is gone through once; of a long query most are dropped */
+
+/* ---- what a connection keeps ---- */
+
+typedef struct {
+    char token[30];
+    unsigned char n;                /* 0: a free slot            */
+    uint32_t first, n_row;          /* in `row`                  */
+} kept_word;
+
+typedef struct {
+    uint32_t *length, n;            /* words of a row by its id; 0: not looked up */
+    unsigned version;               /* of the database                            */
+    myth_posting *row;              /* of words that were asked: queries share them */
+    uint32_t n_row, cap_row, n_word;
+    kept_word *word;                /* open addressing           */
+} kept;
+
+enum { KEPT_LENGTHS = 1 << 24, KEPT_WORDS = 4096, KEPT_ROWS = 1 << 18 };       /* 3 MiB of rows, then all begin anew with the next query */
+
+static void clear_kept(kept *k)
+{
+    sqlite3_free(k->length);
+    sqlite3_free(k->row);
+    sqlite3_free(k->word);
+    *k = (kept){ .version = k->version };
+}
+
+static void free_kept(void *arg)
+{
+    clear_kept(arg);
+    sqlite3_free(arg);
+}
+
+/* myth_match_kept(): gives what is kept as a pointer. */
+static void kept_function(sqlite3_context *ctx, int n_arg, sqlite3_value **arg)
+{
+    (void)n_arg;
+    (void)arg;
+    sqlite3_result_pointer(ctx, sqlite3_user_data(ctx), "myth_kept", NULL);
+}
+
+static kept *find_kept(sqlite3 *db)
+{
+    sqlite3_stmt *s = NULL;
+    kept *k = NULL;
+    if (sqlite3_prepare_v2(db, "SELECT myth_match_kept()", -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW)
+        k = sqlite3_value_pointer(sqlite3_column_value(s, 0), "myth_kept");
+    sqlite3_finalize(s);
+    unsigned version = 0;
+    if (k && (sqlite3_file_control(db, "main", SQLITE_FCNTL_DATA_VERSION, &version) != SQLITE_OK || version != k->version)) {
+        clear_kept(k);
+        k->version = version;
+    }
+    if (k && (k->n_row > KEPT_ROWS || k->n_word > KEPT_WORDS / 2)) {
+        k->n_row = k->n_word = 0;
+        memset(k->word, 0, KEPT_WORDS * sizeof(*k->word));
+    }
+    return k;
+}
+
+/* The slot of a word that is kept or may be; NULL: no room, or too long a word. */
+static kept_word *find_word(kept *k, const char *token, size_t n)
+{
+    uint32_t at = 2166136261u;
+    if (!k || n == 0 || n > sizeof(k->word->token))
+        return NULL;
+    if (!k->word && (k->word = sqlite3_malloc64(KEPT_WORDS * sizeof(*k->word))) != NULL)
+        memset(k->word, 0, KEPT_WORDS * sizeof(*k->word));
+    if (!k->word || k->n_word >= KEPT_WORDS - 1)
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        at = (at ^ (unsigned char)token[i]) * 16777619u;
+    for (at = (at ^ at >> 15) % KEPT_WORDS; k->word[at].n && (k->word[at].n != n || memcmp(k->word[at].token, token, n) != 0);)
+        at = (at + 1) % KEPT_WORDS;
+    return &k->word[at];
+}
+
+static myth_status keep_row(void *kept_, const myth_posting *one)
+{
+    kept *k = kept_;
+    if (k->n_row == k->cap_row) {
+        const uint32_t cap = 2 * k->cap_row + 4096;
+        myth_posting *grown = sqlite3_realloc64(k->row, cap * sizeof(*grown));
+        if (!grown)
+            return MYTH_ENOMEM;
+        k->row = grown;
+        k->cap_row = cap;
+    }
+    k->row[k->n_row++] = *one;
+    return MYTH_OK;
+}
+
+/* ---- a search ---- */
 
 /* Rows that the choosing terms brought, and the terms in them. */
 typedef struct {
@@ -51,11 +146,13 @@ typedef struct {
     myth_postings *postings;
     rows found;
     uint32_t asking;                /* the term whose rows come   */
+    kept *kept;                     /* with the connection; may be NULL */
     seen *seen;                     /* terms of the row at hand   */
     term *term;                     /* those asked first: n_choosing, which bring rows, then up to n_asked, which add to them */
     uint32_t n_term, n_choosing, n_asked, n_group;
     double k1, b, column[MYTH_FTS_COLUMN_N], avg_words;
     double *group_score, (*group_column)[MYTH_FTS_COLUMN_N];
+    uint32_t *place;                /* of a group among them by weight */
     myth_match_row *heap;           /* the worst on top           */
     uint32_t n_heap, max;
     int64_t n_row, n_counted;
@@ -135,6 +232,7 @@ static double sum_groups(plan *p, uint32_t n_seen, double norm, myth_match_row *
         if (p->group_score[g] <= 0)
             continue;
         row->n_group++;
+        row->groups |= p->place[g] < MYTH_MATCH_GROUPS ? (uint64_t)1 << p->place[g] : 0;
         for (int c = 0; c < MYTH_FTS_COLUMN_N; c++)
             row->column[c] += p->group_column[g][c];
     }
@@ -148,45 +246,6 @@ static myth_status fail_db(sqlite3 *db, myth_error *err, const char *what)
     return myth_fail(err, code, "search: %s: %s; `mythos index --check` looks at the whole index", what, sqlite3_errmsg(db));
 }
 
-/* ---- what a connection keeps ---- */
-
-typedef struct {
-    uint32_t *length, n;            /* words of a row by its id; 0: not looked up */
-    unsigned version;               /* of the database                            */
-} kept;
-
-enum { KEPT_ROWS = 1 << 24 };
-
-static void free_kept(void *arg)
-{
-    kept *k = arg;
-    sqlite3_free(k->length);
-    sqlite3_free(k);
-}
-
-/* myth_match_kept(): gives what is kept as a pointer. */
-static void kept_function(sqlite3_context *ctx, int n_arg, sqlite3_value **arg)
-{
-    (void)n_arg;
-    (void)arg;
-    sqlite3_result_pointer(ctx, sqlite3_user_data(ctx), "myth_kept", NULL);
-}
-
-static kept *find_kept(sqlite3 *db)
-{
-    sqlite3_stmt *s = NULL;
-    kept *k = NULL;
-    if (sqlite3_prepare_v2(db, "SELECT myth_match_kept()", -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW)
-        k = sqlite3_value_pointer(sqlite3_column_value(s, 0), "myth_kept");
-    sqlite3_finalize(s);
-    unsigned version = 0;
-    if (k && (sqlite3_file_control(db, "main", SQLITE_FCNTL_DATA_VERSION, &version) != SQLITE_OK || version != k->version)) {
-        sqlite3_free(k->length);
-        *k = (kept){ .version = version };
-    }
-    return k;
-}
-
 static myth_status length_of(plan *p, kept *k, uint32_t row, uint32_t *n_words, myth_error *err)
 {
     if (k && row < k->n && k->length[row]) {
@@ -194,7 +253,7 @@ static myth_status length_of(plan *p, kept *k, uint32_t row, uint32_t *n_words, 
         return MYTH_OK;
     }
     myth_status st = myth_postings_length(p->postings, row, n_words, err);
-    if (st == MYTH_OK && k && row >= k->n && row < KEPT_ROWS) {
+    if (st == MYTH_OK && k && row >= k->n && row < KEPT_LENGTHS) {
         uint32_t n = k->n ? k->n : 1024;
         while (n <= row)
             n *= 2;
@@ -336,7 +395,7 @@ static myth_status run_phrase(plan *p, const term *t, myth_error *err)
     char *text = myth_alloc(p->mem, MYTH_MEM_OTHER, "match", 2 * t->n_text + 8);
     if (!text)
         return myth_fail(err, MYTH_ENOMEM, "search: no memory for a phrase");
-    size_t n = myth_fts_quote(text, 2 * t->n_text + 8, t->text, t->n_text, false);
+    size_t n = myth_fts_quote(text, 2 * t->n_text + 8, t->text, t->n_text);
     p->n_counted = 0;
     if (n == 0) {
         myth_free(p->mem, text);
@@ -368,27 +427,57 @@ static myth_status count_terms(plan *p, myth_error *err)
             continue;
         }
         size_t n = myth_fts_token(token, t->text, t->n_text);
+        kept_word *w = find_word(p->kept, token, n);
+        if (w && w->n) {
+            t->first_row = w->first;
+            t->df = t->n_row = w->n_row;
+            continue;
+        }
         MYTH_TRY(myth_postings_find(p->postings, token, n, &t->word, err));
-        MYTH_TRY(myth_postings_count(p->postings, &t->word, &t->df, err));
+        if (!w || p->n_term > READ_TERMS || p->kept->n_row > KEPT_ROWS) {
+            MYTH_TRY(myth_postings_count(p->postings, &t->word, &t->df, err));
+            continue;
+        }
+        const uint32_t first = p->kept->n_row;
+        st = myth_postings_walk(p->postings, &t->word, keep_row, p->kept, err);
+        if (st != MYTH_OK) {
+            p->kept->n_row = first;
+            return st == MYTH_ENOMEM ? myth_fail(err, st, "search: no memory for the rows of a word") : st;
+        }
+        t->first_row = first;
+        t->df = t->n_row = p->kept->n_row - first;
+        *w = (kept_word){ .n = (unsigned char)n, .first = first, .n_row = t->n_row };
+        memcpy(w->token, token, n);
+        p->kept->n_word++;
     }
 fail:
     return st;
 }
 
-/* A compound name with one part as it was meant. */
+/* A compound name with one part as it was meant: what is known of that may be a stem, which lost an 'e' or has an 'i' for a 'y'. */
 static myth_status mend_whole(plan *p, term *whole, const char *part, size_t n_part, const char *meant, size_t n_meant, double weight, myth_error *err)
 {
+    enum { AS_IT_IS, WITH_E, WITH_Y, SPELLING_N };
     myth_status st = MYTH_OK;
     char token[MYTH_WORD_BYTES];
     const char *at = whole->df == 0 && whole->n_text > n_part ? strstr(whole->text, part) : NULL;
-    if (!at || whole->n_text - n_part + n_meant > sizeof(token))
+    if (!at || whole->n_text - n_part + n_meant >= sizeof(token))
         return MYTH_OK;
     size_t before = (size_t)(at - whole->text), behind = whole->n_text - before - n_part;
-    memcpy(token, whole->text, before);
-    memcpy(token + before, meant, n_meant);
-    memcpy(token + before + n_meant, at + n_part, behind);
-    MYTH_TRY(myth_postings_find(p->postings, token, before + n_meant + behind, &whole->word, err));
-    MYTH_TRY(myth_postings_count(p->postings, &whole->word, &whole->df, err));
+    for (int how = AS_IT_IS; how < SPELLING_N && whole->df == 0; how++) {
+        size_t n = before + n_meant;
+        memcpy(token, whole->text, before);
+        memcpy(token + before, meant, n_meant);
+        if (how == WITH_E)
+            token[n++] = 'e';
+        if (how == WITH_Y && token[n - 1] != 'i')
+            break;
+        if (how == WITH_Y)
+            token[n - 1] = 'y';
+        memcpy(token + n, at + n_part, behind);
+        MYTH_TRY(myth_postings_find(p->postings, token, n + behind, &whole->word, err));
+        MYTH_TRY(myth_postings_count(p->postings, &whole->word, &whole->df, err));
+    }
     whole->weight *= whole->df ? weight : 1;
 fail:
     return st;
@@ -402,6 +491,15 @@ static bool has_only_letters(const char *s, size_t n)
     return true;
 }
 
+/* Whether the index has another form of a group's word. */
+static bool has_form(const plan *p, uint32_t group)
+{
+    for (uint32_t i = 0; i < p->n_term; i++)
+        if (p->term[i].group == group && p->term[i].is_form && p->term[i].df)
+            return true;
+    return false;
+}
+
 /* Words of code that are nowhere are taken for the nearest that is somewhere. */
 static myth_status mend_terms(plan *p, double weight, myth_error *err)
 {
@@ -411,7 +509,7 @@ static myth_status mend_terms(plan *p, double weight, myth_error *err)
         term *t = &p->term[i];
         char meant[MYTH_WORD_BYTES];
         size_t n;
-        if (t->df || t->is_phrase || t->is_alternative || !t->is_code || t->n_text < MYTH_MEND_BYTES || !has_only_letters(t->text, t->n_text))
+        if (t->df || t->is_phrase || t->is_alternative || t->is_form || has_form(p, t->group) || !t->is_code || t->n_text < MYTH_MEND_BYTES || !has_only_letters(t->text, t->n_text))
             continue;
         n_mended++;
         MYTH_TRY(myth_mend_word(p->postings, t->text, t->n_text, meant, &n, &t->word, &t->df, err));
@@ -431,7 +529,10 @@ static myth_status find_rows(plan *p, myth_error *err)
         return myth_fail(err, MYTH_ENOMEM, "search: no memory");
     for (p->asking = 0; p->asking < p->n_asked; p->asking++) {
         const term *t = &p->term[p->asking];
-        MYTH_TRY(t->is_phrase ? run_phrase(p, t, err) : myth_postings_walk(p->postings, &t->word, take_row, p, err));
+        for (uint32_t i = 0; i < t->n_row; i++)
+            MYTH_TRY(take_row(p, &p->kept->row[t->first_row + i]));
+        if (t->n_row == 0)
+            MYTH_TRY(t->is_phrase ? run_phrase(p, t, err) : myth_postings_walk(p->postings, &t->word, take_row, p, err));
     }
 fail:
     return st;
@@ -441,7 +542,7 @@ fail:
 static myth_status score_rows(plan *p, bool is_all, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    kept *k = find_kept(p->db);
+    kept *k = p->kept;
     for (uint32_t i = 0; i < p->found.n_row; i++) {
         const found_row *r = &p->found.row[i];
         uint32_t n_seen = 0, n_words;
@@ -491,18 +592,31 @@ static void raise_title(plan *p, double share)
         p->term[i].weight *= p->term[i].is_title ? share / (1 - share) * rest / title : 1;
 }
 
+/* Rows of a term; forms of one word together, at most all rows. */
+static int64_t forms_df(const plan *p, const term *t)
+{
+    int64_t df = t->df;
+    if (t->is_alternative || t->is_phrase || !has_form(p, t->group))
+        return df;
+    for (uint32_t k = 0; k < p->n_term; k++) {
+        const term *o = &p->term[k];
+        df += o != t && o->group == t->group && !o->is_alternative && !o->is_phrase && (o->is_form || t->is_form) ? o->df : 0;
+    }
+    return df < p->n_row ? df : p->n_row;
+}
+
 /* Drops what is not there and what says little; the weightiest of the rest choose the rows. `heavy`: room for the groups. */
-static void choose_terms(plan *p, const myth_weights_search *w, uint32_t *heavy, uint32_t *n_dropped)
+static void choose_terms(plan *p, const myth_weights_search *w, uint32_t *heavy, double weight[MYTH_MATCH_GROUPS], uint32_t *n_dropped)
 {
     int64_t common = (int64_t)(w->alt_df * (double)p->n_row) + 1, n_row = 0;
     uint32_t n_heavy = 0, n = 0;
     for (uint32_t i = 0; i < p->n_term; i++) {
         term *t = &p->term[i];
-        double own = idf(p, t->df);
+        double own = idf(p, forms_df(p, t));
         t->is_kept = t->df > 0 && (t->df <= common || !t->is_alternative);
         for (uint32_t k = 0; k < p->n_term && t->is_alternative; k++)           /* a rare abbreviation is no rarer thing */
-            if (p->term[k].group == t->group && !p->term[k].is_alternative && p->term[k].df > 0 && idf(p, p->term[k].df) < own)
-                own = idf(p, p->term[k].df);
+            if (p->term[k].group == t->group && !p->term[k].is_alternative && p->term[k].df > 0 && idf(p, forms_df(p, &p->term[k])) < own)
+                own = idf(p, forms_df(p, &p->term[k]));
         t->weight *= own;
     }
     raise_title(p, w->title);
@@ -518,6 +632,9 @@ static void choose_terms(plan *p, const myth_weights_search *w, uint32_t *heavy,
     *n_dropped = 0;
     for (uint32_t k = 0; k < n_heavy; k++) {
         bool is_out = p->group_score[heavy[k]] <= 0 || k >= (uint32_t)w->max_groups;
+        p->place[heavy[k]] = k;
+        if (k < MYTH_MATCH_GROUPS)
+            weight[k] = is_out ? 0 : p->group_score[heavy[k]];
         int64_t df = 0;
         for (uint32_t i = 0; i < p->n_term; i++)
             df += p->term[i].group == heavy[k] && p->term[i].is_kept ? p->term[i].df : 0;
@@ -554,7 +671,8 @@ static void collect(plan *p, const myth_query *q, bool only_phrases)
     if (!only_phrases) {
         for (uint32_t i = 0; i < q->n_term; i++)
             p->term[p->n_term++] = (term){ .text = q->term[i].text, .group = p->n_group + q->term[i].group, .weight = q->term[i].weight,
-                                           .is_alternative = q->term[i].kind == MYTH_TERM_ALTERNATIVE, .is_title = q->term[i].is_title,
+                                           .is_alternative = q->term[i].kind == MYTH_TERM_ALTERNATIVE,
+                                           .is_form = q->term[i].kind == MYTH_TERM_FORM, .is_title = q->term[i].is_title,
                                            .is_code = q->term[i].is_code || q->kind != MYTH_QUERY_ISSUE };
         p->n_group += q->n_group;
     }
@@ -585,13 +703,15 @@ myth_status myth_match(myth_matches *out, sqlite3 *db, const myth_query *q, cons
     p.seen = myth_alloc_n(q->mem, MYTH_MEM_OTHER, "match", n_term + 1, sizeof(*p.seen));
     p.term = myth_alloc_n(q->mem, MYTH_MEM_OTHER, "match", n_term + 1, sizeof(*p.term));
     p.group_score = myth_alloc_n(q->mem, MYTH_MEM_OTHER, "match", n_group + 1, sizeof(*p.group_score));
+    p.place = myth_alloc_n(q->mem, MYTH_MEM_OTHER, "match", n_group + 1, sizeof(*p.place));
     p.group_column = myth_alloc_n(q->mem, MYTH_MEM_OTHER, "match", n_group + 1, sizeof(*p.group_column));
     p.heap = myth_alloc_n(q->mem, MYTH_MEM_OTHER, "match", max + 1, sizeof(*p.heap));
-    if (!heavy || !p.seen || !p.term || !p.group_score || !p.group_column || !p.heap) {
+    if (!heavy || !p.seen || !p.term || !p.group_score || !p.place || !p.group_column || !p.heap) {
         st = myth_fail(err, MYTH_ENOMEM, "search: no memory for %u rows", max);
         goto fail;
     }
     MYTH_TRY(myth_postings_open(&p.postings, q->mem, db, err));
+    p.kept = find_kept(db);
     read_total(&p);
     collect(&p, q, only_phrases);
     MYTH_TRY(count_terms(&p, err));
@@ -599,7 +719,7 @@ myth_status myth_match(myth_matches *out, sqlite3 *db, const myth_query *q, cons
     if (only_phrases)
         for (uint32_t i = 0; i < p.n_term; i++)
             is_missing |= p.term[i].df == 0;
-    choose_terms(&p, w, heavy, &out->n_dropped);
+    choose_terms(&p, w, heavy, out->weight, &out->n_dropped);
     if (only_phrases)
         p.n_choosing = p.n_asked;
     out->n_group = p.n_group - out->n_dropped;
@@ -620,6 +740,7 @@ fail:
     myth_free(q->mem, p.found.filter);
     myth_free(q->mem, p.heap);
     myth_free(q->mem, p.group_column);
+    myth_free(q->mem, p.place);
     myth_free(q->mem, p.group_score);
     myth_free(q->mem, p.term);
     myth_free(q->mem, p.seen);

@@ -17,17 +17,21 @@
 
 #include <sqlite3.h>
 
+enum { MYTH_MATCH_GROUPS = 64 };
+
 typedef struct {
     int64_t id;                         /* row of the table                              */
     double score;
     double column[MYTH_FTS_COLUMN_N];   /* parts of the score                            */
     uint32_t n_group;                   /* groups of the query that are in the row       */
+    uint64_t groups;                    /* which of the MYTH_MATCH_GROUPS weightiest, as bits: myth_matches.weight */
 } myth_match_row;
 
 typedef struct {
     myth_match_row *row;                /* best first                                    */
     uint32_t n_row, n_group, n_dropped; /* groups asked and dropped                      */
     uint64_t n_seen;                    /* rows with one of the terms                    */
+    double weight[MYTH_MATCH_GROUPS];   /* of groups, the weightiest first: idf and place in the query; 0 = no more */
 } myth_matches;
 
 /* Makes the scoring function known to a connection that has the tokenizer (myth_fts_register). */

@@ -1,9 +1,20 @@
-/* mend.c - see mend.h. Looks through the index's words with the same first letter: they stand together in the pages, and their rows are not read. */
+/* mend.c - see mend.h. Looks through the index's words with the same first letter: they stand together in the pages, and their rows are not read.
+ *
+ * Stems    a plain word is in the index by its stem alone, and a slip may be in the ending that the stem has lost (findngs, find): every word that
+ *          one slip makes of the misspelt one is stemmed first, some hundred of them, and a word of the index is looked up among these stems  */
 #include "mend.h"
 
 #include <string.h>
 
-enum { NEAR_MAX = 16 };
+enum { NEAR_MAX = 16, EDIT_BYTES = 32, SLOTS = 4096 };         /* longer words are compared as they stand */
+
+/* In the order in which they are believed. */
+typedef enum { NO_EDIT, SWAPPED, LOST, DOUBLED, WRONG, EDIT_N } edit_kind;
+
+typedef struct {
+    uint32_t hash;                      /* of the stem of what the edit makes */
+    unsigned char kind, at, letter;
+} edit;
 
 bool myth_mend_is_slip(const char *a, size_t n_a, const char *b, size_t n_b)
 {
@@ -27,18 +38,91 @@ typedef struct {
     size_t n_word;
     char token[NEAR_MAX][MYTH_WORD_BYTES];
     size_t n_token[NEAR_MAX];
+    edit by[NEAR_MAX];
     uint32_t n;
+    edit slot[SLOTS];                   /* open addressing by hash */
 } near_words;
+
+/* ---- what one slip makes of a word ---- */
+
+static uint32_t hash_of(const char *s, size_t n)
+{
+    uint32_t h = 2166136261u;
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ (unsigned char)s[i]) * 16777619u;
+    return h ^ h >> 15;
+}
+
+static size_t apply(char *dst, const char *word, size_t n, edit e)
+{
+    const size_t behind = n - e.at;
+    memcpy(dst, word, n);
+    switch ((edit_kind)e.kind) {
+    case SWAPPED:
+        dst[e.at] = word[e.at + 1];
+        dst[e.at + 1] = word[e.at];
+        return n;
+    case LOST:
+        memcpy(dst + e.at + 1, word + e.at, behind);
+        dst[e.at] = (char)e.letter;
+        return n + 1;
+    case DOUBLED: memmove(dst + e.at, word + e.at + 1, behind - 1); return n - 1;
+    case WRONG: dst[e.at] = (char)e.letter; return n;
+    default: return n;
+    }
+}
+
+static edit *find_slot(near_words *f, uint32_t hash)
+{
+    uint32_t at = hash % SLOTS;
+    while (f->slot[at].kind && f->slot[at].hash != hash)
+        at = (at + 1) % SLOTS;
+    return &f->slot[at];
+}
+
+/* The first letter stays. Of two edits with one stem the first counts. */
+static void list_edits(near_words *f)
+{
+    char made[EDIT_BYTES + 1], stem[EDIT_BYTES + 1];
+    _Static_assert((EDIT_BYTES + 1) * (1 + 1 + 26 + 26) < SLOTS / 2, "slots for every edit");
+    for (int kind = SWAPPED; kind < EDIT_N && f->n_word <= EDIT_BYTES; kind++)
+        for (size_t at = 1; at < f->n_word + (kind == LOST) - (kind == SWAPPED); at++)
+            for (char letter = 'a'; letter <= (kind == LOST || kind == WRONG ? 'z' : 'a'); letter++) {
+                edit e = { .kind = (unsigned char)kind, .at = (unsigned char)at, .letter = (unsigned char)letter };
+                const size_t n_made = apply(made, f->word, f->n_word, e), n = myth_word_stem(stem, made, n_made);
+                e.hash = hash_of(stem, n);
+                edit *slot = find_slot(f, e.hash);
+                if (!slot->kind)
+                    *slot = e;
+            }
+}
+
+/* Whether one slip and its ending make the word of a stem. */
+static edit find_edit(near_words *f, const char *token, size_t n)
+{
+    char made[EDIT_BYTES + 1], stem[EDIT_BYTES + 1];
+    const edit e = *find_slot(f, hash_of(token, n));
+    if (!e.kind)
+        return e;
+    const size_t n_made = apply(made, f->word, f->n_word, e), n_stem = myth_word_stem(stem, made, n_made);
+    return n_stem == n && memcmp(stem, token, n) == 0 ? e : (edit){ .kind = NO_EDIT };
+}
+
+/* ---- the words of the index ---- */
 
 static void keep_near(void *arg, const char *token, size_t n)
 {
     near_words *f = arg;
-    if (f->n == NEAR_MAX || n >= MYTH_WORD_BYTES || !myth_mend_is_slip(f->word, f->n_word, token, n))
+    if (f->n == NEAR_MAX || n >= MYTH_WORD_BYTES)
+        return;
+    const edit by = find_edit(f, token, n);
+    if (!by.kind && !myth_mend_is_slip(f->word, f->n_word, token, n))
         return;
     for (size_t i = 0; i < n; i++)
         if (token[i] < 'a' || token[i] > 'z')
             return;
     memcpy(f->token[f->n], token, n);
+    f->by[f->n] = by;
     f->n_token[f->n++] = n;
 }
 
@@ -48,22 +132,25 @@ myth_status myth_mend_word(myth_postings *p, const char *word, size_t n_word, ch
     near_words f = { .word = word, .n_word = n_word };
     *n = 0;
     *n_row = 0;
-    if (n_word < MYTH_MEND_BYTES)
+    if (n_word < MYTH_MEND_BYTES || n_word > MYTH_WORD_BYTES)
         return MYTH_OK;
+    list_edits(&f);
     MYTH_TRY(myth_postings_tokens(p, word, 1, keep_near, &f, err));
     for (uint32_t i = 0; i < f.n; i++) {
-        char token[MYTH_WORD_BYTES];
+        char meant[MYTH_WORD_BYTES];
         myth_postings_word at;
         int64_t rows;
-        size_t n_token = myth_fts_token(token, f.token[i], f.n_token[i]);       /* its stem has the rows of all its forms */
-        MYTH_TRY(myth_postings_find(p, token, n_token, &at, err));
+        MYTH_TRY(myth_postings_find(p, f.token[i], f.n_token[i], &at, err));
         MYTH_TRY(myth_postings_count(p, &at, &rows, err));
-        if (rows == 0 || rows < *n_row || (rows == *n_row && f.n_token[i] <= *n))      /* a stem stands among the words too */
+        const size_t n_meant = f.by[i].kind ? apply(meant, word, n_word, f.by[i]) : f.n_token[i];
+        if (!f.by[i].kind)
+            memcpy(meant, f.token[i], n_meant);
+        if (rows == 0 || rows < *n_row || (rows == *n_row && n_meant <= *n))
             continue;
         *n_row = rows;
         *where = at;
-        *n = f.n_token[i];
-        memcpy(dst, f.token[i], *n);
+        *n = n_meant;
+        memcpy(dst, meant, *n);
     }
 fail:
     return st;

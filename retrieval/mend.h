@@ -1,5 +1,6 @@
 /* mend.h - the word of the index that a misspelt one was meant to be.
  *
+ * Words    of one part are in the index by their stems: the word that was meant is one slip away and has a stem that is there
  * Slip     one letter lost, doubled or wrong, or two neighbours swapped; the first letter is right
  * Several  the one in most rows counts, of equal ones the longest. Words of MYTH_MEND_BYTES letters and more: a shorter one is near to too many */
 #ifndef MYTH_MEND_H

@@ -1,10 +1,11 @@
-/* pack.c - the text of a file and its uses as bytes of the store.
+/* pack.c - the text of a file, its uses and its symbols as bytes of the store.
  *
  * Text   blocks of MYTH_BLOCK_BYTES (the last is shorter), each a zstd frame in pieces of MYTH_PIECE_BYTES
  * Frames name the dictionary that they need, meta's `dictionary`; trained once: a sixth of the text's share on 12 MB of C
  * Uses   one zstd frame; per use: kind, plus 0x80 when `within` is that of the use before; the line's difference to that before, zigzag in
  *        groups of 7 bits, low ones first; the name and a zero; `within` and a zero unless it is that of before                        */
 #include "store_impl.h"
+#include "symbol_rows.h"
 
 #include <string.h>
 #include <zdict.h>
@@ -94,13 +95,15 @@ static size_t squeeze(myth_packer *p, unsigned char *dst, size_t cap, const unsi
 myth_status myth_pack(myth_packed *out, myth_packer *p, const unsigned char *text, uint64_t n, const myth_chunks *chunks, myth_error *err)
 {
     size_t n_uses = uses_bound(chunks), at = 0;
+    myth_buffer symbols = { .mem = p->mem };
     uint32_t n_block = (uint32_t)((n + MYTH_BLOCK_BYTES - 1) / MYTH_BLOCK_BYTES);
-    *out = (myth_packed){ .n_block = n_block };
-    size_t cap = n_block * ZSTD_compressBound(MYTH_BLOCK_BYTES) + ZSTD_compressBound(n_uses);
+    *out = (myth_packed){ .n_block = n_block, .n_symbol = chunks->n_symbol < MYTH_SYMBOL_IDS ? chunks->n_symbol : MYTH_SYMBOL_IDS };
+    myth_symbol_rows_encode(&symbols, chunks, out->n_symbol);
+    size_t cap = n_block * ZSTD_compressBound(MYTH_BLOCK_BYTES) + ZSTD_compressBound(n_uses) + ZSTD_compressBound(symbols.n);
     unsigned char *uses = myth_alloc(p->mem, MYTH_MEM_OTHER, "index", n_uses), *data = NULL;
     out->data = myth_alloc(p->mem, MYTH_MEM_OTHER, "index", cap);
-    out->end = myth_alloc_n(p->mem, MYTH_MEM_OTHER, "index", n_block + 1, sizeof(*out->end));
-    if (!uses || !out->data || !out->end)
+    out->end = myth_alloc_n(p->mem, MYTH_MEM_OTHER, "index", n_block + 2, sizeof(*out->end));
+    if (symbols.is_short || !uses || !out->data || !out->end)
         goto fail;
     for (uint32_t i = 0; i < n_block; i++) {
         uint64_t off = (uint64_t)i * MYTH_BLOCK_BYTES, len = n - off < MYTH_BLOCK_BYTES ? n - off : MYTH_BLOCK_BYTES;
@@ -117,13 +120,22 @@ myth_status myth_pack(myth_packed *out, myth_packer *p, const unsigned char *tex
         at += got;
     }
     out->end[n_block] = at;
+    if (out->n_symbol) {
+        size_t got = squeeze(p, out->data + at, cap - at, symbols.data, symbols.n);
+        if (!got)
+            goto fail;
+        at += got;
+    }
+    out->end[n_block + 1] = at;
     myth_free(p->mem, uses);
+    myth_buffer_close(&symbols);
     data = myth_realloc(p->mem, MYTH_MEM_OTHER, "index", out->data, at);    /* packed files wait for the writer: only what they need */
     if (data)
         out->data = data;
     return MYTH_OK;
 fail:
     myth_free(p->mem, uses);
+    myth_buffer_close(&symbols);
     myth_packed_free(out, p->mem);
     return myth_fail(err, MYTH_ENOMEM, "no memory to compress %llu bytes", (unsigned long long)n);
 }
@@ -210,6 +222,26 @@ static myth_status unpack(myth_store *s, size_t *got, unsigned char *dst, size_t
     size_t r = id ? ZSTD_decompress_usingDDict(s->unpack, dst, cap, frame, n, s->unpack_dictionary) : ZSTD_decompressDCtx(s->unpack, dst, cap, frame, n);
     *got = ZSTD_isError(r) ? (size_t)-1 : r;
     return MYTH_OK;
+}
+
+myth_status myth_store_unpack(myth_store *s, unsigned char **out, size_t *n_out, const void *frame, size_t n, myth_error *err)
+{
+    unsigned long long size = ZSTD_getFrameContentSize(frame, n);
+    size_t got = 0;
+    *out = NULL;
+    if (size >= 1u << 30)
+        return torn(s, "a frame of no size", err);
+    if (!(*out = myth_alloc(s->mem, MYTH_MEM_OTHER, "index", size)))
+        return myth_fail(err, MYTH_ENOMEM, "no memory for %llu bytes", size);
+    myth_status st = unpack(s, &got, *out, size, frame, n, err);
+    if (st == MYTH_OK && got != size)
+        st = torn(s, "a frame of another size", err);
+    if (st != MYTH_OK) {
+        myth_free(s->mem, *out);
+        *out = NULL;
+    }
+    *n_out = got;
+    return st;
 }
 
 static myth_status load_block(myth_store *s, int64_t id, myth_error *err)
@@ -315,15 +347,10 @@ myth_status myth_store_refs(myth_store *s, int64_t file_id, ref_fn on_ref, void 
     myth_status st = myth_store_fail(s, rc, err);
     if (rc == SQLITE_ROW) {
         uint32_t n = (uint32_t)sqlite3_column_int64(q, 0);
-        const void *data = sqlite3_column_blob(q, 1);
-        size_t n_data = (size_t)sqlite3_column_bytes(q, 1);
-        unsigned long long size = ZSTD_getFrameContentSize(data, n_data);
-        size_t got = 0;
-        unsigned char *uses = size < (1u << 30) ? myth_alloc(s->mem, MYTH_MEM_OTHER, "index", size) : NULL;
-        if (!uses)
-            st = size < (1u << 30) ? myth_fail(err, MYTH_ENOMEM, "no memory for %llu bytes", size) : torn(s, "uses are missing", err);
-        else if ((st = unpack(s, &got, uses, size, data, n_data, err)) == MYTH_OK &&
-                 (got != size || !walk_uses(uses, uses + size, n, file_id, on_ref, arg)))
+        unsigned char *uses = NULL;
+        size_t size = 0;
+        st = myth_store_unpack(s, &uses, &size, sqlite3_column_blob(q, 1), (size_t)sqlite3_column_bytes(q, 1), err);
+        if (st == MYTH_OK && !walk_uses(uses, uses + size, n, file_id, on_ref, arg))
             st = torn(s, "uses are missing", err);
         myth_free(s->mem, uses);
     }

@@ -48,7 +48,7 @@ struct myth_postings {
 /* ---- numbers ---- */
 
 /* A varint of SQLite: seven bits a byte, the ninth byte has eight. 0: it does not end before `end`. */
-static size_t get_number(const unsigned char *p, const unsigned char *end, uint64_t *out)
+static size_t get_long_number(const unsigned char *p, const unsigned char *end, uint64_t *out)
 {
     uint64_t v = 0;
     for (size_t i = 0; i < 9 && p + i < end; i++) {
@@ -63,6 +63,14 @@ static size_t get_number(const unsigned char *p, const unsigned char *end, uint6
         }
     }
     return 0;
+}
+
+static inline size_t get_number(const unsigned char *p, const unsigned char *end, uint64_t *out)
+{
+    if (p >= end || *p & 0x80)
+        return get_long_number(p, end, out);
+    *out = *p;
+    return 1;
 }
 
 static myth_status damaged(const char *what, myth_error *err)
@@ -446,6 +454,11 @@ static myth_status count_positions(myth_postings *p, cursor *c, uint16_t count[M
         size_t n = left < c->n - c->off ? (size_t)left : c->n - c->off;
         const unsigned char *at = c->page + c->off, *end = at + n;
         while (at < end) {
+            if (!is_column && *at > 1 && *at < 0x80) {      /* most of them: the next place is near, in the same column */
+                count[column] += count[column] < UINT16_MAX;
+                at++;
+                continue;
+            }
             size_t bytes = get_number(at, end, &v);
             if (!bytes || (is_column && v >= MYTH_FTS_COLUMN_N))
                 return damaged("positions", err);
@@ -487,6 +500,24 @@ fail:
     return st;
 }
 
+/* Of a word that is in one segment alone, as all are until files change. */
+static myth_status walk_one(myth_postings *p, cursor *c, myth_status (*on_row)(void *arg, const myth_posting *row), void *arg, int64_t *n_row, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    while (!c->is_done) {
+        myth_posting one = { .row = (uint32_t)c->row };
+        const bool is_there = c->n_pos > 0;
+        *n_row += is_there;
+        MYTH_TRY(on_row && is_there ? count_positions(p, c, one.count, err) : skip_positions(p, c, err));
+        if (on_row && is_there)
+            MYTH_TRY(on_row(arg, &one));
+        if (!c->is_done)
+            MYTH_TRY(next_row(p, c, err));
+    }
+fail:
+    return st;
+}
+
 /* Calls on_row, or only counts the rows there are. */
 static myth_status walk(myth_postings *p, const myth_postings_word *word, myth_status (*on_row)(void *arg, const myth_posting *row), void *arg,
                         int64_t *n_row, myth_error *err)
@@ -494,6 +525,8 @@ static myth_status walk(myth_postings *p, const myth_postings_word *word, myth_s
     myth_status st = MYTH_OK;
     *n_row = 0;
     MYTH_TRY(start_cursors(p, word, err));
+    if (word->n_start == 1)
+        return walk_one(p, &p->cursor[p->start[word->first].segment], on_row, arg, n_row, err);
     for (;;) {
         cursor *next = NULL;                                /* of equal rows that of the newest segment, which comes first */
         for (uint32_t i = 0; i < word->n_start; i++) {

@@ -26,30 +26,50 @@ static const char *const stop_words[] = {
 #define STOP(word) #word,
 #define LANGUAGE(word)
 #define ALT(word, a, b, c)
+#define FRAME(word, where)
 #include "words.def"
 #undef STOP
 #undef LANGUAGE
 #undef ALT
+#undef FRAME
 };
 
 static const char *const languages[] = {
 #define STOP(word)
 #define LANGUAGE(word) #word,
 #define ALT(word, a, b, c)
+#define FRAME(word, where)
 #include "words.def"
 #undef STOP
 #undef LANGUAGE
 #undef ALT
+#undef FRAME
 };
 
 static const struct { const char *word, *other[3]; } alternatives[] = {
 #define STOP(word)
 #define LANGUAGE(word)
 #define ALT(word, a, b, c) { #word, { a, b, c } },
+#define FRAME(word, where)
 #include "words.def"
 #undef STOP
 #undef LANGUAGE
 #undef ALT
+#undef FRAME
+};
+
+typedef enum { FRAME_WHICH, FRAME_ANYWHERE, FRAME_LAST } frame_place;
+
+static const struct { const char *word; frame_place where; } frame[] = {
+#define STOP(word)
+#define LANGUAGE(word)
+#define ALT(word, a, b, c)
+#define FRAME(word, where) { #word, FRAME_##where },
+#include "words.def"
+#undef STOP
+#undef LANGUAGE
+#undef ALT
+#undef FRAME
 };
 
 static bool is_one_of(const char *const *list, size_t n, const char *word, size_t n_word)
@@ -78,6 +98,9 @@ static const myth_query_term *find_term(const myth_query *q, const char *s, size
     return NULL;
 }
 
+/* Not what was written, but what may stand for it. */
+static bool is_other(myth_term_kind kind) { return kind == MYTH_TERM_ALTERNATIVE || kind == MYTH_TERM_FORM; }
+
 /* A term is there once: of two reasons for it the better counts, and what is asked for itself is no alternative. */
 static myth_status add_term(parser *p, const char *s, size_t n, uint32_t group, double weight, myth_term_kind kind, myth_error *err)
 {
@@ -86,7 +109,7 @@ static myth_status add_term(parser *p, const char *s, size_t n, uint32_t group, 
     if (weight <= 0 || n == 0)
         return MYTH_OK;
     myth_query_term *old = (myth_query_term *)find_term(q, s, n);
-    bool is_new_alternative = kind == MYTH_TERM_ALTERNATIVE, is_promoted = old && old->kind == MYTH_TERM_ALTERNATIVE && !is_new_alternative;
+    bool is_new_alternative = is_other(kind), is_promoted = old && is_other(old->kind) && !is_new_alternative;
     if (old && !is_promoted && is_new_alternative)
         return MYTH_OK;
     if (old && (is_promoted || weight > old->weight)) {
@@ -167,6 +190,72 @@ static myth_status join_words(parser *p, const myth_word *word, myth_error *err)
     return add_term(p, both, p->n_last + word->n_whole, p->q->n_group, p->w->term_joined, MYTH_TERM_JOINED, err);
 }
 
+static bool ends_with(const char *s, size_t n, const char *what)
+{
+    size_t m = strlen(what);
+    return n >= m && memcmp(s + n - m, what, m) == 0;
+}
+
+/* The i-th form of a word, 0 = it has none: -ise and -ize, -our and -or, the verb of -ation and -ion, the -ion of a verb. What is no word is in no
+ * row and costs a look-up. */
+static size_t form_of(char form[MYTH_WORD_BYTES], const char *s, size_t n, int i)
+{
+    enum { LEAST = 6, ROOM = 4 };
+    static const char *const behind[] = { "e", "ed", "es", "er", "ers", "ing", "ation", "ations", NULL };
+    size_t m = n;
+    if (n < LEAST || n + ROOM > MYTH_WORD_BYTES)
+        return 0;
+    memcpy(form, s, n);
+    switch (i) {
+    case 0:
+        for (int k = 0; behind[k]; k++) {
+            size_t at = n - strlen(behind[k]) - 1;
+            if (at < LEAST / 2 + 1 || at >= n || !ends_with(s, n, behind[k]) || s[at - 1] != 'i' || (s[at] != 's' && s[at] != 'z'))
+                continue;
+            form[at] = s[at] == 's' ? 'z' : 's';
+            return n;
+        }
+        return 0;
+    case 1: {
+        m -= ends_with(s, n, "s");
+        const bool is_our = ends_with(s, m, "our");
+        if (!is_our && !ends_with(s, m, "or"))
+            return 0;
+        m -= is_our ? 3 : 2;
+        memcpy(form + m, is_our ? "or" : "our", is_our ? 2 : 3);
+        return m + (is_our ? 2 : 3);
+    }
+    case 2:
+    case 3:
+        m -= ends_with(s, n, "s");
+        if (!ends_with(s, m, i == 2 ? "ion" : "ation"))
+            return 0;
+        m -= i == 2 ? 3 : 5;
+        form[m] = 'e';
+        return m + 1;
+    default:
+        n = myth_word_stem(form, s, n);
+        if (n < 4 || form[n - 1] != 't')
+            return 0;
+        memcpy(form + n, "ion", 3);
+        return n + 3;
+    }
+}
+enum { FORM_N = 5 };
+
+static myth_status add_forms(parser *p, const char *s, size_t n, uint32_t group, double weight, myth_error *err)
+{
+    char form[MYTH_WORD_BYTES];
+    myth_status st = MYTH_OK;
+    for (int i = 0; i < FORM_N; i++) {
+        size_t m = form_of(form, s, n, i);
+        if (m && !same_stem(form, m, s, n))
+            MYTH_TRY(add_term(p, form, m, group, weight * p->w->term_form, MYTH_TERM_FORM, err));
+    }
+fail:
+    return st;
+}
+
 static myth_status add_plain(parser *p, const char *s, size_t n, double weight, myth_term_kind kind, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -177,6 +266,8 @@ static myth_status add_plain(parser *p, const char *s, size_t n, double weight, 
     MYTH_TRY(add_term(p, s, n, group, weight, kind, err));
     if (kind != MYTH_TERM_WORD || p->q->n_group == group || (p->q->kind != MYTH_QUERY_PROSE && p->q->kind != MYTH_QUERY_PHRASE))
         return MYTH_OK;
+    if (p->q->kind == MYTH_QUERY_PROSE)
+        MYTH_TRY(add_forms(p, s, n, group, weight, err));
     for (size_t i = 0; i < sizeof(alternatives) / sizeof(alternatives[0]); i++) {
         if (!same_stem(alternatives[i].word, strlen(alternatives[i].word), s, n))
             continue;
@@ -233,10 +324,35 @@ fail:
     return st;
 }
 
+static bool is_word(const myth_word *w, const char *s) { return w->n_whole == strlen(s) && memcmp(w->whole, s, w->n_whole) == 0; }
+
+static bool is_asking(const myth_word *w)
+{
+    static const char *const asking[] = { "how", "where", "which", "what", "who", "when", "why" };
+    return IS_ONE_OF(asking, w->whole, w->n_whole);
+}
+
+/* Of the question itself: `before` is the word before, `end` where this one ends. */
+static bool is_frame(const parser *p, const myth_word *word, const myth_word *before, size_t end, bool is_question)
+{
+    myth_word next;
+    bool is_behind_which = before->n_whole && (is_word(before, "which") || is_word(before, "what"));
+    if (p->q->kind != MYTH_QUERY_PROSE || p->keep_all || myth_word_is_compound(word))
+        return false;
+    for (size_t i = 0; i < sizeof(frame) / sizeof(frame[0]); i++) {
+        if (!same_stem(frame[i].word, strlen(frame[i].word), word->whole, word->n_whole))
+            continue;
+        if (frame[i].where == FRAME_WHICH ? is_behind_which : is_question && (frame[i].where == FRAME_ANYWHERE || !myth_word_next(&next, p->text, p->n, &end)))
+            return true;
+    }
+    return false;
+}
+
 static myth_status add_words(parser *p, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    myth_word word;
+    myth_word word, before = { 0 };
+    bool is_question = false;
     myth_report line = { 0 };
     bool is_report = p->q->kind == MYTH_QUERY_ISSUE;
     double n_word = 1;
@@ -247,9 +363,11 @@ static myth_status add_words(parser *p, myth_error *err)
             ;
         if (is_report && !p->keep_all && p->w->report > 0 && (line.is_heading || line.is_settings))
             continue;
-        p->here = is_report ? pow(n_word, -p->w->early) : 1;
+        is_question |= is_asking(&word);
+        p->here = is_report ? pow(n_word, -p->w->early) : is_frame(p, &word, &before, pos, is_question) ? p->w->term_frame : 1;
         p->is_title = is_report && line.begin == 0;
         st = add_word(p, &word, err);
+        before = word;
     }
     return st;
 }
@@ -338,6 +456,7 @@ static void find_wishes(myth_query *q, const char *text, size_t n)
         q->wants_docs |= starts_with(s, len, "document") || starts_with(s, len, "changelog") || starts_with(s, len, "readme") ||
                          starts_with(s, len, "manual") || (len == 4 && memcmp(s, "docs", 4) == 0);
         q->wants_vendored |= starts_with(s, len, "vendor") || starts_with(s, len, "amalgamation") || starts_with(s, len, "thirdparty");
+        q->wants_legacy |= starts_with(s, len, "legacy") || starts_with(s, len, "deprecat") || starts_with(s, len, "obsolete") || (len == 3 && memcmp(s, "old", 3) == 0);
         memcpy(before, s, len);
         n_before = len;
     }

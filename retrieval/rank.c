@@ -27,12 +27,27 @@ static const char *const example_dirs[] = { "example", "examples", "sample", "sa
 static const char *const vendored_dirs[] = { "vendor", "vendors", "vendored", "-vendor", "-vendored", "third-party", "thirdparty", "3rdparty",
                                              "3rd-party", "external", "externals", "extern", "deps", "compat", "-compat", "bundled", "amalgamation",
                                              NULL };
+static const char *const legacy_words[] = { "legacy", "deprecated", "obsolete", "attic", "graveyard", "retired", "old", NULL };   /* of a directory */
 static const char *const document_dirs[] = { "doc", "docs", "documentation", NULL };
 static const char *const document_names[] = { "changelog", "changes", "news", "history", "readme", "authors", "contributors", "license", "copying",
                                               "todo", "maintainers", "releases", NULL };        /* without a suffix */
 static const char *const document_suffixes[] = { "md", "rst", "txt", "adoc", "markdown", "tex", "org", "pod", "texi", "html", "htm", "ipynb", NULL };
 static const char *const data_suffixes[] = { "json", "yaml", "yml", "toml", "ini", "cfg", "xml", "csv", "tsv", "svg", "po", "pot", "lock", "properties",
                                              "conf", "sum", "jsonl", "geojson", "dat", "log", "snap", NULL };
+
+/* legacy, legacy_api, accounts-old */
+static bool has_word_of(const char *s, size_t n, const char *const *list)
+{
+    for (size_t i = 0; i < n;) {
+        size_t m = 0;
+        while (i + m < n && s[i + m] != '-' && s[i + m] != '_')
+            m++;
+        if (is_one_of(s + i, m, list))
+            return true;
+        i += m + 1;
+    }
+    return false;
+}
 
 uint32_t myth_rank_kinds(const char *path, bool is_test, bool is_generated)
 {
@@ -43,6 +58,7 @@ uint32_t myth_rank_kinds(const char *path, bool is_test, bool is_generated)
         size_t n = (size_t)(slash - p);
         kinds |= is_one_of(p, n, example_dirs) ? 1u << MYTH_KIND_EXAMPLE : 0;
         kinds |= is_one_of(p, n, vendored_dirs) ? 1u << MYTH_KIND_VENDORED : 0;
+        kinds |= has_word_of(p, n, legacy_words) ? 1u << MYTH_KIND_LEGACY : 0;
         kinds |= is_one_of(p, n, document_dirs) ? 1u << MYTH_KIND_DOCUMENT : 0;
     }
     const char *dot = strrchr(p, '.');
@@ -61,7 +77,7 @@ uint32_t myth_rank_kinds(const char *path, bool is_test, bool is_generated)
 
 const char *myth_file_kind_name(myth_file_kind kind)
 {
-    static const char *const name[] = { "source", "test", "example", "vendored", "generated", "document", "data" };
+    static const char *const name[] = { "source", "test", "example", "vendored", "generated", "document", "data", "legacy" };
     return name[kind];
 }
 
@@ -75,6 +91,7 @@ static double kind_factor(uint32_t kinds, const myth_query *q, const myth_weight
         w->generated,
         q->wants_docs ? 1 : w->document,
         w->data,
+        q->wants_legacy ? 1 : w->legacy,
     };
     double least = 1;
     for (int i = 0; i < MYTH_KIND_KIND_N; i++)

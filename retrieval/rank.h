@@ -3,7 +3,7 @@
  * File      sum     its best four chunks: s0 + s1/2 + s2/4 + s3/8
  *           symbol  a name of the query is defined in the file: weight * best sum of all / number of files that define the name; nothing when
  *                   more than eight non-test files do. Tests never get it
- *           kind    factor for tests, examples, vendored, generated, documents, data; the smallest that applies; 1 when the query asks for them
+ *           kind    factor for tests, examples, vendored, generated, documents, data, legacy; the smallest that applies; 1 when the query asks for them
  *           score   (sum + symbol) * kind
  * Chunk     share   its match, with its own symbol bonus, over that of the file's best
  *           decay   1/2 to the number of the file's chunks before it
@@ -19,7 +19,7 @@
 
 typedef enum {
     MYTH_KIND_SOURCE, MYTH_KIND_TEST, MYTH_KIND_EXAMPLE, MYTH_KIND_VENDORED, MYTH_KIND_GENERATED, MYTH_KIND_DOCUMENT, MYTH_KIND_DATA,
-    MYTH_KIND_KIND_N
+    MYTH_KIND_LEGACY, MYTH_KIND_KIND_N
 } myth_file_kind;
 
 typedef struct {

@@ -6,6 +6,7 @@
 #include "corpus.h"
 #include "grep.h"
 #include "index.h"
+#include "merge.h"
 #include "plain.h"
 #include "rank.h"
 #include "repomap.h"
@@ -13,6 +14,8 @@
 #include "scan.h"
 #include "search.h"
 #include "snapshot.h"
+#include "summaries.h"
+#include "topic.h"
 #include "usage.h"
 #include "vectors.h"
 

@@ -1,10 +1,10 @@
 /* revision.c - see revision.h. */
 #include "revision.h"
+#include "git.h"
 #include "scan.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <git2.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +17,7 @@ struct myth_revision {
     git_repository *repo;
     git_tree *old_tree, *new_tree;      /* old NULL: no commit yet; new NULL: the working tree, or the index */
     git_index *index;                   /* of the new side; NULL: it is none                                  */
+    git_diff *whole;                    /* of the two sides with renames found, once it was needed            */
     char prefix[PATH_MAX];
     int root_fd;
 };
@@ -110,10 +111,10 @@ myth_status myth_revision_open(myth_revision **out, myth_mem *mem, const myth_re
         return myth_fail(err, MYTH_ENOMEM, "no memory for a revision");
     r->mem = mem;
     r->root_fd = -1;
-    if (git_libgit2_init() < 0) {
+    if ((st = myth_git_start(err)) != MYTH_OK) {
         myth_free(mem, r);
         *out = NULL;
-        return myth_fail(err, MYTH_ENOMEM, "libgit2 could not be started");
+        return st;
     }
     r->root_fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (r->root_fd < 0)
@@ -138,11 +139,12 @@ void myth_revision_close(myth_revision *r)
 {
     if (!r)
         return;
+    git_diff_free(r->whole);
     git_index_free(r->index);
     git_tree_free(r->new_tree);
     git_tree_free(r->old_tree);
     git_repository_free(r->repo);
-    git_libgit2_shutdown();
+    myth_git_stop();
     if (r->root_fd >= 0)
         close(r->root_fd);
     myth_free(r->mem, r);
@@ -153,30 +155,35 @@ bool myth_revision_is_worktree(const myth_revision *r) { return !r->new_tree && 
 
 /* ---- the difference ---- */
 
-myth_status myth_revision_diff(myth_revision *r, char **text, size_t *n, myth_error *err)
+/* Of the folder `dir`, "" for the whole of the repository. */
+static int make_diff(git_diff **diff, const myth_revision *r, char *dir)
 {
-    git_diff *diff = NULL;
-    git_buf buf = { 0 };
     git_diff_options o;
     git_diff_find_options find;
-    char dir[PATH_MAX];
     char *path[] = { dir };
-    myth_status st = MYTH_OK;
     git_diff_options_init(&o, GIT_DIFF_OPTIONS_VERSION);
     git_diff_find_options_init(&find, GIT_DIFF_FIND_OPTIONS_VERSION);
     o.flags = GIT_DIFF_IGNORE_SUBMODULES | GIT_DIFF_DISABLE_PATHSPEC_MATCH;
     o.ignore_submodules = GIT_SUBMODULE_IGNORE_ALL;
     o.max_size = MYTH_REVISION_DIFF_BYTES;
-    snprintf(dir, sizeof(dir), "%s", r->prefix);
-    if (dir[0]) {
-        dir[strlen(dir) - 1] = '\0';
+    if (dir[0])
         o.pathspec = (git_strarray){ path, 1 };
-    }
-    int rc = r->new_tree ? git_diff_tree_to_tree(&diff, r->repo, r->old_tree, r->new_tree, &o)
-             : r->index  ? git_diff_tree_to_index(&diff, r->repo, r->old_tree, r->index, &o)
-                         : git_diff_tree_to_workdir_with_index(&diff, r->repo, r->old_tree, &o);
-    if (rc == 0)
-        rc = git_diff_find_similar(diff, &find);
+    int rc = r->new_tree ? git_diff_tree_to_tree(diff, r->repo, r->old_tree, r->new_tree, &o)
+             : r->index  ? git_diff_tree_to_index(diff, r->repo, r->old_tree, r->index, &o)
+                         : git_diff_tree_to_workdir_with_index(diff, r->repo, r->old_tree, &o);
+    return rc == 0 ? git_diff_find_similar(*diff, &find) : rc;
+}
+
+myth_status myth_revision_diff(myth_revision *r, char **text, size_t *n, myth_error *err)
+{
+    git_diff *diff = NULL;
+    git_buf buf = { 0 };
+    char dir[PATH_MAX];
+    myth_status st = MYTH_OK;
+    snprintf(dir, sizeof(dir), "%s", r->prefix);
+    if (dir[0])
+        dir[strlen(dir) - 1] = '\0';
+    int rc = make_diff(&diff, r, dir);
     if (rc == 0)
         rc = git_diff_to_buf(&buf, diff, GIT_DIFF_FORMAT_PATCH);
     if (rc != 0)
@@ -193,6 +200,101 @@ myth_status myth_revision_diff(myth_revision *r, char **text, size_t *n, myth_er
     }
     git_buf_dispose(&buf);
     git_diff_free(diff);
+    return st;
+}
+
+/* ---- the difference of one file ---- */
+
+void myth_revision_old_id(const myth_revision *r, char dst[MYTH_REVISION_ID])
+{
+    dst[0] = '\0';
+    if (r->old_tree)
+        git_oid_tostr(dst, MYTH_REVISION_ID, git_tree_id(r->old_tree));
+}
+
+myth_status myth_revision_locate(const myth_revision *r, char *dst, size_t cap, const char *path, myth_error *err)
+{
+    char real[PATH_MAX], top[PATH_MAX];
+    const char *work = git_repository_workdir(r->repo);
+    if (!work || !realpath(work, top) || !realpath(path, real))
+        return myth_fail(err, MYTH_EARG, "%.200s: %s", path, work ? strerror(errno) : "a bare repository has no files");
+    size_t n = strlen(top);
+    n -= n == 1;
+    if (strncmp(real, top, n) != 0 || real[n] != '/')
+        return myth_fail(err, MYTH_EARG, "%.120s: outside of the work tree %.100s", path, top);
+    if (snprintf(dst, cap, "%s", real + n + 1) >= (int)cap)
+        return myth_fail(err, MYTH_EARG, "%.160s: a path of %zu bytes", path, strlen(real));
+    return MYTH_OK;
+}
+
+/* The file of the old side that is this one: of the same name, or the one that it was renamed from. *e NULL: there is none. */
+static myth_status find_old(myth_revision *r, git_tree_entry **e, const char *path, myth_error *err)
+{
+    char all[] = "";
+    const char *old = NULL;
+    *e = NULL;
+    if (!r->old_tree || git_tree_entry_bypath(e, r->old_tree, path) == 0)
+        return MYTH_OK;
+    if (!r->whole && make_diff(&r->whole, r, all) != 0)
+        return git_failed("diff", err);
+    for (size_t i = 0; i < git_diff_num_deltas(r->whole) && !old; i++) {
+        const git_diff_delta *d = git_diff_get_delta(r->whole, i);
+        if ((d->status == GIT_DELTA_RENAMED || d->status == GIT_DELTA_COPIED) && strcmp(d->new_file.path, path) == 0)
+            old = d->old_file.path;
+    }
+    if (old && git_tree_entry_bypath(e, r->old_tree, old) != 0)
+        *e = NULL;
+    return MYTH_OK;
+}
+
+/* Bytes of the working tree as git would keep them: with its own line ends. No filter program is run. */
+static int to_git(myth_revision *r, git_buf *out, const char *path, const void *bytes, size_t n)
+{
+    git_filter_list *list = NULL;
+    int rc = 0;
+    if (myth_revision_is_worktree(r))
+        rc = git_filter_list_load(&list, r->repo, NULL, path, GIT_FILTER_TO_ODB, GIT_FILTER_ALLOW_UNSAFE);
+    if (rc == 0 && list)
+        rc = git_filter_list_apply_to_buffer(out, list, bytes, n);
+    git_filter_list_free(list);
+    return rc;
+}
+
+myth_status myth_revision_diff_file(myth_revision *r, char **text, size_t *n, const char *path, const void *bytes, size_t n_bytes, myth_error *err)
+{
+    git_tree_entry *e = NULL;
+    git_blob *blob = NULL;
+    git_patch *patch = NULL;
+    git_buf now = { 0 }, buf = { 0 };
+    git_diff_options o;
+    git_diff_options_init(&o, GIT_DIFF_OPTIONS_VERSION);
+    o.context_lines = 0;
+    *text = NULL;
+    *n = 0;
+    myth_status st = find_old(r, &e, path, err);
+    if (st != MYTH_OK)
+        return st;
+    int rc = e && git_tree_entry_type(e) == GIT_OBJECT_BLOB ? git_blob_lookup(&blob, r->repo, git_tree_entry_id(e)) : 0;
+    if (rc == 0)
+        rc = to_git(r, &now, path, bytes, n_bytes);
+    if (rc == 0)
+        rc = git_patch_from_blob_and_buffer(&patch, blob, path, now.ptr ? now.ptr : bytes, now.ptr ? now.size : n_bytes, path, &o);
+    if (rc == 0 && patch)
+        rc = git_patch_to_buf(&buf, patch);
+    if (rc != 0)
+        st = git_failed(path, err);
+    else if (!(*text = myth_alloc(r->mem, MYTH_MEM_STAGING, "diff", buf.size + 1)))
+        st = myth_fail(err, MYTH_ENOMEM, "no memory for a difference of %zu bytes", buf.size);
+    if (st == MYTH_OK) {
+        if (buf.size)
+            memcpy(*text, buf.ptr, buf.size);
+        *n = buf.size;
+    }
+    git_buf_dispose(&buf);
+    git_buf_dispose(&now);
+    git_patch_free(patch);
+    git_blob_free(blob);
+    git_tree_entry_free(e);
     return st;
 }
 

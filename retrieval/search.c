@@ -394,6 +394,8 @@ static myth_status show(myth_hit *h, const pool *p, uint32_t idx, sqlite3_stmt *
     h->chunk_id = c->id;
     h->file_id = p->row[c->file].id;
     h->score = c->score;
+    h->file_kinds = f->kinds;
+    h->groups = m ? m->groups : 0;
     h->path = copy_bytes(p->mem, p->row[c->file].path, strlen(p->row[c->file].path));
     h->symbol = copy_bytes(p->mem, sqlite3_column_blob(s, 5), (size_t)sqlite3_column_bytes(s, 5));
     h->n_text = with_text ? bytes : 0;
@@ -506,6 +508,7 @@ static myth_status search_store(myth_hits *out, myth_store *store, myth_mem *mem
     out->n_term = m.n_group;
     out->n_dropped = m.n_dropped;
     out->n_seen = m.n_seen;
+    memcpy(out->weight, m.weight, sizeof(out->weight));
     double share = o->vectors && o->query_vector ? share_of(o, &q, &w) : 0;
     if (share > 0) {
         const uint32_t rows = (uint32_t)w.semantic_rows > k ? (uint32_t)w.semantic_rows : k;

@@ -14,6 +14,7 @@
 #ifndef MYTH_SEARCH_H
 #define MYTH_SEARCH_H
 
+#include "match.h"
 #include "vectors.h"
 
 enum { MYTH_SCORE_PART_N = 12 };
@@ -32,6 +33,8 @@ typedef struct {
     myth_chunk_kind kind;
     int64_t chunk_id, file_id;
     double score;
+    uint32_t file_kinds;        /* bits, 1 << myth_file_kind     */
+    uint64_t groups;            /* of the query's terms that are in the chunk: myth_hits.weight */
     myth_score_part part[MYTH_SCORE_PART_N];
     uint32_t n_part;
 } myth_hit;
@@ -55,6 +58,7 @@ typedef struct {
     myth_mem *mem;
     uint32_t n_term, n_dropped; /* groups of terms asked, and dropped as saying little */
     uint64_t n_seen;            /* chunks with one of them                              */
+    double weight[MYTH_MATCH_GROUPS];   /* of the groups of terms, the weightiest first; 0 = no more */
     uint32_t n_near, n_without; /* candidates that vectors brought; candidates without one */
 } myth_hits;
 

@@ -1,11 +1,11 @@
 /* snapshot.c - see snapshot.h. A tree is walked in its order; each folder is opened once and its files are made in it. */
 #define _GNU_SOURCE
 #include "snapshot.h"
+#include "git.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <git2.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -108,8 +108,8 @@ myth_status myth_snapshot(uint64_t *n_file, const myth_snapshot_opts *opts, myth
     myth_status st = MYTH_OK;
     int dir = -1;
     *n_file = 0;
-    if (git_libgit2_init() < 0)
-        return myth_fail(err, MYTH_ENOMEM, "libgit2 could not be started");
+    if ((st = myth_git_start(err)) != MYTH_OK)
+        return st;
     if (git_repository_open_ext(&s.repo, opts->git_dir, GIT_REPOSITORY_OPEN_NO_SEARCH, NULL) != 0)
         st = git_failed(err, MYTH_ENOTFOUND, opts->git_dir);
     else if (git_oid_fromstr(&oid, opts->commit) != 0)
@@ -124,7 +124,7 @@ myth_status myth_snapshot(uint64_t *n_file, const myth_snapshot_opts *opts, myth
         close(dir);
     git_commit_free(commit);
     git_repository_free(s.repo);
-    git_libgit2_shutdown();
+    myth_git_stop();
     *n_file = s.n_file;
     return st;
 }
@@ -204,14 +204,14 @@ myth_status myth_snapshot_patch(const char *dir, const char *patch, size_t n, my
     git_repository *repo = NULL;
     git_diff *diff = NULL;
     myth_status st = MYTH_OK;
-    if (git_libgit2_init() < 0)
-        return myth_fail(err, MYTH_ENOMEM, "libgit2 could not be started");
+    if ((st = myth_git_start(err)) != MYTH_OK)
+        return st;
     if (git_repository_init(&repo, dir, 0) != 0)
         st = git_failed(err, MYTH_EIO, dir);
     else if (git_diff_from_buffer(&diff, patch, n) != 0 || git_apply(repo, diff, GIT_APPLY_LOCATION_WORKDIR, NULL) != 0)
         st = git_failed(err, MYTH_EFORMAT, "the patch");
     git_diff_free(diff);
     git_repository_free(repo);
-    git_libgit2_shutdown();
+    myth_git_stop();
     return st;
 }

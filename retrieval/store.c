@@ -7,6 +7,7 @@
 #include "store_impl.h"
 #include "fts_tokenizer.h"
 #include "page_vfs.h"
+#include "symbol_rows.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,11 +29,8 @@ static const struct { const char *name, *sql; } schema[] = {
                 "kind INTEGER, symbol TEXT, parent TEXT, d_doc INTEGER, doc_bytes INTEGER, flags INTEGER, hash BLOB, "
                 "line1 INTEGER AS (line0 + d_line1), doc_off INTEGER AS (off + d_doc))" },
     { "chunks_file", "CREATE INDEX chunks_file ON chunks(file_id)" },
-    { "symbols", "CREATE TABLE symbols(id INTEGER PRIMARY KEY, name TEXT, parent TEXT, kind INTEGER, line0 INTEGER, d_line1 INTEGER, "
-                 "d_name INTEGER, off INTEGER, bytes INTEGER, d_signature INTEGER, signature_bytes INTEGER, flags INTEGER, "
-                 "file_id INTEGER AS (id >> 20), line1 INTEGER AS (line0 + d_line1), name_line INTEGER AS (line0 + d_name), "
-                 "signature_off INTEGER AS (off + d_signature))" },
-    { "symbols_name", "CREATE INDEX symbols_name ON symbols(name)" },
+    { "definitions", "CREATE TABLE definitions(file_id INTEGER PRIMARY KEY, n INTEGER, data BLOB)" },
+    { "names", "CREATE TABLE names(key INTEGER, file_id INTEGER, PRIMARY KEY(key, file_id)) WITHOUT ROWID" },
     { "refs", "CREATE TABLE refs(file_id INTEGER PRIMARY KEY, n INTEGER, data BLOB)" },
     { "history", "CREATE TABLE history(file_id INTEGER PRIMARY KEY, n_commit INTEGER, last_time INTEGER)" },
     { "commits", "CREATE TABLE commits(id INTEGER PRIMARY KEY, oid BLOB, time INTEGER, paths BLOB)" },
@@ -243,7 +241,8 @@ static myth_status connect(myth_store *s, const char *name, int flags, myth_erro
     sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, (int *)NULL);
     if (sqlite3_create_function(s->db, "span", 3, SQLITE_UTF8 | SQLITE_DIRECTONLY, s, span, NULL, NULL) != SQLITE_OK)
         return myth_fail(err, MYTH_ENOMEM, "%.160s: no memory for SQLite", s->path);
-    return myth_fts_register(s->db, err);
+    myth_status st = myth_symbol_rows_register(s, err);
+    return st == MYTH_OK ? myth_fts_register(s->db, err) : st;
 }
 
 static void disconnect(myth_store *s)
@@ -367,6 +366,7 @@ void myth_store_close(myth_store *s)
     myth_store_read_end(s);
     disconnect(s);
     myth_store_forget(s);
+    myth_symbol_rows_forget(s);
     ZSTD_freeDCtx(s->unpack);
     ZSTD_freeDDict(s->unpack_dictionary);
     ZSTD_freeCDict(s->pack_dictionary);
@@ -425,7 +425,11 @@ myth_status myth_store_begin(myth_store *s, myth_error *err)
 
 myth_status myth_store_commit(myth_store *s, myth_error *err)
 {
-    myth_status st = run_sql(s, "COMMIT", err);
+    myth_status st = myth_symbol_rows_flush(s, err);
+    if (st == MYTH_OK)
+        st = run_sql(s, "COMMIT", err);
+    if (st == MYTH_OK)
+        myth_symbol_rows_forget(s);
     s->block_id = -1;
     s->is_writing = st != MYTH_OK;
     return st;
@@ -434,6 +438,7 @@ myth_status myth_store_commit(myth_store *s, myth_error *err)
 void myth_store_rollback(myth_store *s)
 {
     s->block_id = -1;
+    myth_symbol_rows_forget(s);
     if (s->is_writing && !sqlite3_get_autocommit(s->db)) {
         for (int i = 0; i < MYTH_SQL_N; i++)
             sqlite3_reset(s->stmt[i]);

@@ -4,6 +4,8 @@
  *          files(id, path BLOB, mtime_ns, bytes, inode, hash BLOB, language, flags, note)      mtime_ns -1: look again next time
  *          chunks(id, file_id, off, bytes, line0, line1, kind, symbol, parent, doc_off, doc_bytes, flags, hash BLOB)
  *          symbols(id, file_id, name, parent, kind, line0, line1, name_line, off, bytes, signature_off, signature_bytes, flags)
+ *                                                         no table of the file: symbol_rows.h reads it from the next two
+ *          definitions(file_id, n, data), names(key, file_id)
  *          refs(file_id, n, data)                         read by myth_store_refs, myth_store_refs_named
  *          history(file_id, n_commit, last_time)          of the newest 1,000 commits
  *          commits(id, oid, time, paths)                  what history is counted from
@@ -11,7 +13,7 @@
  *          fts(body, path, names)                         FTS5, contentless; row id = chunks.id. names: symbol, parent, what the chunk defines
  *          facts(file_id, data), links(file_id, data), ranks(place, file_id, rank, data), summaries(hash, text)        of the map: repomap.h, filegraph.h.
  *                                                         Links and ranks are those of the last map, meta's `map` says whether they still hold
- *          Indexes on files(path), chunks(file_id), symbols(name). A symbol's id is its file's times MYTH_SYMBOL_IDS and its place there, so the
+ *          Indexes on files(path), chunks(file_id). A symbol's id is its file's times MYTH_SYMBOL_IDS and its place there, so the
  *          symbols of a file are a range of ids. Text columns hold bytes, not always UTF-8
  * Pages    see page_vfs.h: a damaged page is MYTH_EFORMAT when it is read
  * Threads  one at a time
@@ -86,12 +88,12 @@ myth_status myth_store_learn(myth_store *s, const unsigned char *piece, const si
 /* For packers; NULL when there is none. Lent until close. */
 const struct ZSTD_CDict_s *myth_store_dictionary(myth_store *s);
 
-/* The text of a file and its uses as they are stored; made by any thread that has a packer of its own. */
+/* The text of a file, its uses and its symbols as they are stored; made by any thread that has a packer of its own. */
 typedef struct myth_packer myth_packer;
 typedef struct {
-    unsigned char *data;                        /* the blocks, then the uses                             */
-    size_t *end;                                /* of each block; end[n_block]: of the uses              */
-    uint32_t n_block;
+    unsigned char *data;                        /* the blocks, then the uses, then the symbols           */
+    size_t *end;                                /* of each block; behind them of the uses and of the symbols */
+    uint32_t n_block, n_symbol;
 } myth_packed;
 
 myth_status myth_packer_open(myth_packer **out, myth_mem *mem, const struct ZSTD_CDict_s *dictionary, myth_error *err);

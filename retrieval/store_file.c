@@ -8,6 +8,7 @@
 #include "store_impl.h"
 #include "fts_tokenizer.h"
 #include "limits.h"
+#include "symbol_rows.h"
 #include "../engine/base/utf8.h"
 
 #include <string.h>
@@ -334,28 +335,6 @@ static myth_status put_chunks(myth_store *s, int64_t file_id, const unsigned cha
     return MYTH_OK;
 }
 
-static myth_status put_symbols(myth_store *s, int64_t file_id, const myth_chunks *c, myth_error *err)
-{
-    for (uint32_t i = 0; i < c->n_symbol && i < MYTH_SYMBOL_IDS; i++) {
-        const myth_symbol *y = &c->symbol[i];
-        sqlite3_stmt *q = myth_store_statement(s, MYTH_SQL_PUT_SYMBOL, err);
-        if (!q)
-            return code_of(err);
-        sqlite3_bind_int64(q, 1, file_id * MYTH_SYMBOL_IDS + i);
-        sqlite3_bind_text(q, 2, c->names + y->name, -1, SQLITE_STATIC);
-        bind_name(q, 3, c->names + y->parent);
-        const int64_t number[] = { y->kind, y->line0, (int64_t)y->line1 - y->line0, (int64_t)y->name_line - y->line0, (int64_t)y->off,
-                                   (int64_t)y->bytes, (int64_t)(y->signature_off - y->off), (int64_t)y->signature_bytes,
-                                   y->is_exported ? MYTH_SYMBOL_EXPORTED : 0 };
-        for (int n = 0; n < 9; n++)
-            sqlite3_bind_int64(q, n + 4, number[n]);
-        myth_status st = myth_store_run(s, q, err);
-        if (st != MYTH_OK)
-            return st;
-    }
-    return MYTH_OK;
-}
-
 static myth_status put_block(myth_store *s, int64_t id, const unsigned char *data, size_t n, myth_error *err)
 {
     for (size_t at = 0; at < n; at += MYTH_PIECE_BYTES, id++) {
@@ -377,15 +356,21 @@ static myth_status put_packed(myth_store *s, int64_t file_id, const myth_packed 
     size_t at = 0;
     for (uint32_t i = 0; i < p->n_block && st == MYTH_OK; at = p->end[i++])
         st = put_block(s, file_id * (1 << MYTH_FILE_BITS) + ((int64_t)i << MYTH_PIECE_BITS), p->data + at, p->end[i] - at, err);
-    if (st != MYTH_OK || !n_ref)
-        return st;
-    sqlite3_stmt *q = myth_store_statement(s, MYTH_SQL_PUT_REFS, err);
-    if (!q)
-        return code_of(err);
-    sqlite3_bind_int64(q, 1, file_id);
-    sqlite3_bind_int64(q, 2, n_ref);
-    sqlite3_bind_blob64(q, 3, p->data + at, p->end[p->n_block] - at, SQLITE_STATIC);
-    return myth_store_run(s, q, err);
+    const struct { enum myth_statement which; uint32_t n; size_t end; } list[] = {
+        { MYTH_SQL_PUT_REFS, n_ref, p->end[p->n_block] }, { MYTH_SQL_PUT_DEFINITIONS, p->n_symbol, p->end[p->n_block + 1] },
+    };
+    for (int i = 0; i < 2 && st == MYTH_OK; at = list[i++].end) {
+        if (!list[i].n)
+            continue;
+        sqlite3_stmt *q = myth_store_statement(s, list[i].which, err);
+        if (!q)
+            return code_of(err);
+        sqlite3_bind_int64(q, 1, file_id);
+        sqlite3_bind_int64(q, 2, list[i].n);
+        sqlite3_bind_blob64(q, 3, p->data + at, list[i].end - at, SQLITE_STATIC);
+        st = myth_store_run(s, q, err);
+    }
+    return st;
 }
 
 myth_status myth_store_put(myth_store *s, const myth_store_file *f, const unsigned char *text, const myth_chunks *chunks, const myth_packed *packed,
@@ -399,8 +384,8 @@ myth_status myth_store_put(myth_store *s, const myth_store_file *f, const unsign
     bind_file(q, f);
     MYTH_TRY(myth_store_run(s, q, err));
     MYTH_TRY(put_chunks(s, f->id, text, chunks, err));
-    MYTH_TRY(put_symbols(s, f->id, chunks, err));
     MYTH_TRY(put_packed(s, f->id, packed, chunks->n_ref, err));
+    MYTH_TRY(myth_symbol_rows_add_names(s, f->id, chunks, packed->n_symbol, err));
     MYTH_TRY(make_rows(s, f->id, text, put_row, s, err));
 fail:
     return st;
@@ -421,16 +406,18 @@ myth_status myth_store_touch(myth_store *s, const myth_store_file *f, myth_error
 
 myth_status myth_store_drop(myth_store *s, int64_t file_id, bool keeps_history, myth_error *err)
 {
-    static const enum myth_statement drop[] = { MYTH_SQL_DROP_CHUNKS, MYTH_SQL_DROP_SYMBOLS, MYTH_SQL_DROP_REFS, MYTH_SQL_DROP_BLOCKS,
+    static const enum myth_statement drop[] = { MYTH_SQL_DROP_CHUNKS, MYTH_SQL_DROP_DEFINITIONS, MYTH_SQL_DROP_REFS, MYTH_SQL_DROP_BLOCKS,
                                                 MYTH_SQL_DROP_FILE, MYTH_SQL_DROP_FACTS, MYTH_SQL_DROP_HISTORY };
     enum { N_DROP = sizeof(drop) / sizeof(drop[0]) };
     myth_status st = make_rows(s, file_id, NULL, drop_row, s, err);
+    if (st == MYTH_OK)
+        st = myth_symbol_rows_drop_names(s, file_id, err);
     s->block_id = -1;
     for (int i = 0; i < N_DROP - keeps_history && st == MYTH_OK; i++) {
         sqlite3_stmt *q = myth_store_statement(s, drop[i], err);
         if (!q)
             return code_of(err);
-        int64_t ids = drop[i] == MYTH_SQL_DROP_BLOCKS ? 1 << MYTH_FILE_BITS : drop[i] == MYTH_SQL_DROP_SYMBOLS ? MYTH_SYMBOL_IDS : 1;
+        int64_t ids = drop[i] == MYTH_SQL_DROP_BLOCKS ? 1 << MYTH_FILE_BITS : 1;
         sqlite3_bind_int64(q, 1, file_id * ids);
         if (ids > 1)
             sqlite3_bind_int64(q, 2, file_id * ids + ids - 1);
@@ -450,12 +437,12 @@ typedef struct {
 static myth_status files_with(myth_store *s, id_list *files, const char *name, myth_error *err)
 {
     sqlite3_stmt *q = NULL;
-    size_t n = strlen(name), n_query = myth_fts_quote(NULL, 0, name, n, true);
+    size_t n = strlen(name), n_query = myth_fts_quote(NULL, 0, name, n);
     char *query = myth_alloc(s->mem, MYTH_MEM_OTHER, "index", n_query + 8);
     if (!query)
         return no_memory(err, n_query);
     memcpy(query, "body:", 5);
-    myth_fts_quote(query + 5, n_query + 1, name, n, true);
+    myth_fts_quote(query + 5, n_query + 1, name, n);
     int rc = sqlite3_prepare_v2(s->db, n_query ? "SELECT DISTINCT file_id FROM chunks WHERE id IN (SELECT rowid FROM fts WHERE fts MATCH ?1) ORDER BY file_id"
                                                : "SELECT file_id FROM refs ORDER BY file_id", -1, &q, NULL);
     if (n_query)

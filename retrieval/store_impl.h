@@ -14,8 +14,8 @@
     S(GET_FILE, "SELECT path, bytes, flags FROM files WHERE id=?1")                                                                    \
     S(PUT_CHUNK, "INSERT INTO chunks(file_id, off, bytes, line0, d_line1, kind, symbol, parent, d_doc, doc_bytes, flags, hash) "       \
                  "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")                                                          \
-    S(PUT_SYMBOL, "INSERT INTO symbols(id, name, parent, kind, line0, d_line1, d_name, off, bytes, d_signature, signature_bytes, flags) "      \
-                  "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")                                                         \
+    S(PUT_DEFINITIONS, "INSERT INTO definitions(file_id, n, data) VALUES(?1, ?2, ?3)")                                                 \
+    S(PUT_NAME, "INSERT OR IGNORE INTO names(key, file_id) VALUES(?1, ?2)")                                                            \
     S(PUT_REFS, "INSERT INTO refs(file_id, n, data) VALUES(?1, ?2, ?3)")                                                               \
     S(PUT_BLOCK, "INSERT INTO blocks(id, data) VALUES(?1, ?2)")                                                                        \
     S(PUT_FTS, "INSERT INTO fts(rowid, path, names, body) VALUES(?1, ?2, ?3, ?4)")                                                     \
@@ -25,13 +25,17 @@
     S(GET_BLOCK, "SELECT data FROM blocks WHERE id BETWEEN ?1 AND ?2 ORDER BY id")                                                                                \
     S(FIND_CHUNK, "SELECT file_id, line0, hash FROM chunks WHERE id=?1")                                                               \
     S(FIND_FILE, "SELECT path, flags, hash FROM files WHERE id=?1")                                                                    \
-    S(FIND_SYMBOLS, "SELECT file_id, off FROM symbols WHERE name=?1 ORDER BY file_id, off LIMIT ?2")                                   \
+    S(FIND_SYMBOLS, "SELECT file_id, off FROM symbols WHERE name=?1 ORDER BY id LIMIT ?2")                                             \
+    S(GET_DEFINITIONS, "SELECT file_id, n, data FROM definitions WHERE file_id BETWEEN ?1 AND ?2 ORDER BY file_id LIMIT 1")            \
+    S(GET_NAMES, "SELECT file_id FROM names WHERE key=?1 ORDER BY file_id")                                                            \
+    S(HAS_NAME, "SELECT 1 FROM names WHERE key=?1 AND file_id=?2")                                                                     \
     S(CHUNK_AT, "SELECT id FROM chunks WHERE file_id=?1 AND off<=?2 ORDER BY off DESC LIMIT 1")                                        \
     S(SHOW_CHUNK, "SELECT off, bytes, line0, line1, kind, symbol FROM chunks WHERE id=?1")                                             \
     S(GET_REFS, "SELECT n, data FROM refs WHERE file_id=?1")                                                                           \
     S(DROP_FILE, "DELETE FROM files WHERE id=?1")                                                                                      \
     S(DROP_CHUNKS, "DELETE FROM chunks WHERE file_id=?1")                                                                              \
-    S(DROP_SYMBOLS, "DELETE FROM symbols WHERE id BETWEEN ?1 AND ?2")                                                                            \
+    S(DROP_DEFINITIONS, "DELETE FROM definitions WHERE file_id=?1")                                                                    \
+    S(DROP_NAME, "DELETE FROM names WHERE key=?1 AND file_id=?2")                                                                      \
     S(DROP_REFS, "DELETE FROM refs WHERE file_id=?1")                                                                                  \
     S(DROP_BLOCKS, "DELETE FROM blocks WHERE id BETWEEN ?1 AND ?2")                                                                    \
     S(DROP_FACTS, "DELETE FROM facts WHERE file_id=?1")                                                                                \
@@ -70,6 +74,18 @@ typedef struct {
 
 enum { MYTH_KNOWN_IDS = 1 << 22 };      /* larger ids are read each time */
 
+/* Kept by symbol_rows.c: the file that was read last, and names that wait for the end of the transaction. */
+typedef struct {
+    int64_t file_id;
+    uint32_t key;
+} myth_symbol_name;
+
+typedef struct {
+    struct myth_symbol_file *last;
+    myth_symbol_name *waiting;
+    size_t n_waiting, cap_waiting;
+} myth_symbol_state;
+
 struct myth_store {
     myth_mem *mem;
     sqlite3 *db;
@@ -86,11 +102,14 @@ struct myth_store {
     int64_t block_id;
     uint32_t block_version;         /* of the database, as SQLite counts it      */
     myth_known known;               /* kept by search.c                          */
+    myth_symbol_state symbols;
 };
 
 /* The statement, reset and without values; NULL with *err. */
 sqlite3_stmt *myth_store_statement(myth_store *s, enum myth_statement which, myth_error *err);
 void myth_store_forget(myth_store *s);          /* what is known */
+/* A frame of pack.c whole, which the caller frees. */
+myth_status myth_store_unpack(myth_store *s, unsigned char **out, size_t *n_out, const void *frame, size_t n, myth_error *err);
 /* Runs one that has no rows. */
 myth_status myth_store_run(myth_store *s, sqlite3_stmt *q, myth_error *err);
 

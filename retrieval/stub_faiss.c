@@ -2,6 +2,7 @@
 #include "vectors_faiss.h"
 
 bool myth_faiss_is_built(void) { return false; }
+myth_status myth_faiss_load(myth_error *err) { return myth_fail(err, MYTH_EUNSUPPORTED, "this build has no FAISS"); }
 void myth_faiss_set_threads(int n) { (void)n; }
 
 bool myth_faiss_flat_search(float *score, int64_t *row, const float *x, size_t n, size_t dim, const float *query, size_t k)

@@ -519,12 +519,12 @@ static myth_status find_exports(look *l, myth_error *err)
     myth_usage *u = l->out;
     sqlite3_stmt *q = NULL;
     myth_status st = MYTH_OK;
-    size_t n = strlen(l->name), n_query = myth_fts_quote(NULL, 0, l->name, n, true);
+    size_t n = strlen(l->name), n_query = myth_fts_quote(NULL, 0, l->name, n);
     char *match = myth_alloc(u->mem, MYTH_MEM_OTHER, "usage", n_query + 8);
     if (!match)
         return no_memory(err);
     memcpy(match, "body:", 5);
-    myth_fts_quote(match + 5, n_query + 1, l->name, n, true);
+    myth_fts_quote(match + 5, n_query + 1, l->name, n);
     int rc = sqlite3_prepare_v2(myth_store_db(l->views.store),
                                 "SELECT DISTINCT file_id FROM chunks WHERE id IN (SELECT rowid FROM fts WHERE fts MATCH ?1) ORDER BY file_id LIMIT ?2",
                                 -1, &q, NULL);

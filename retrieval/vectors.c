@@ -307,8 +307,9 @@ myth_status myth_vectors_search(const myth_vectors *v, const float *query, uint3
     const uint32_t n = k > n_probe ? k : n_probe;
     bool ok;
     *n_hit = 0;
-    if (!myth_faiss_is_built())
-        return myth_fail(err, MYTH_EUNSUPPORTED, "this build has no FAISS");
+    myth_status st = myth_faiss_load(err);
+    if (st != MYTH_OK)
+        return st;
     if (about->n_row == 0 || k == 0)
         return MYTH_OK;
     unsigned char *block = myth_alloc_n(v->mem, MYTH_MEM_OTHER, "vectors", n, 2 * sizeof(uint64_t) + sizeof(int64_t) + sizeof(float));

@@ -45,15 +45,9 @@ faiss::ScalarQuantizer quantizer(const float *trained, size_t dim)
     return sq;
 }
 
-}
+void set_threads(int n) { omp_set_num_threads(n > 0 ? n : omp_get_num_procs()); }
 
-extern "C" {
-
-bool myth_faiss_is_built(void) { return true; }
-
-void myth_faiss_set_threads(int n) { omp_set_num_threads(n > 0 ? n : omp_get_num_procs()); }
-
-bool myth_faiss_flat_search(float *score, int64_t *row, const float *x, size_t n, size_t dim, const float *query, size_t k)
+bool flat_search(float *score, int64_t *row, const float *x, size_t n, size_t dim, const float *query, size_t k)
 {
     return guarded([&] {
         faiss::float_minheap_array_t heap = { 1, k, row, score };
@@ -61,14 +55,14 @@ bool myth_faiss_flat_search(float *score, int64_t *row, const float *x, size_t n
     });
 }
 
-bool myth_faiss_sq8_encode(unsigned char *code, const float *trained, const float *x, size_t n, size_t dim)
+bool sq8_encode(unsigned char *code, const float *trained, const float *x, size_t n, size_t dim)
 {
     return guarded([&] {
         quantizer(trained, dim).compute_codes(x, code, n);
     });
 }
 
-bool myth_faiss_sq8_search(float *score, int64_t *row, const unsigned char *code, const float *trained, const uint64_t *first, const uint64_t *end,
+bool sq8_search(float *score, int64_t *row, const unsigned char *code, const float *trained, const uint64_t *first, const uint64_t *end,
                            size_t n_part, size_t dim, const float *query, size_t k)
 {
     return guarded([&] {
@@ -90,7 +84,7 @@ bool myth_faiss_sq8_search(float *score, int64_t *row, const unsigned char *code
     });
 }
 
-bool myth_faiss_cluster(float *centroid, size_t n_list, const float *x, size_t n, size_t dim)
+bool cluster(float *centroid, size_t n_list, const float *x, size_t n, size_t dim)
 {
     return guarded([&] {
         faiss::ClusteringParameters how;
@@ -106,7 +100,7 @@ bool myth_faiss_cluster(float *centroid, size_t n_list, const float *x, size_t n
     });
 }
 
-bool myth_faiss_assign(int64_t *list, const float *centroid, size_t n_list, const float *x, size_t n, size_t dim)
+bool assign(int64_t *list, const float *centroid, size_t n_list, const float *x, size_t n, size_t dim)
 {
     return guarded([&] {
         std::vector<float> score(n);
@@ -116,3 +110,7 @@ bool myth_faiss_assign(int64_t *list, const float *centroid, size_t n_list, cons
 }
 
 }
+
+extern "C" __attribute__((visibility("default"))) const myth_faiss_face myth_faiss_module = {
+    MYTH_FAISS_VERSION, set_threads, flat_search, sq8_encode, sq8_search, cluster, assign,
+};

@@ -702,13 +702,13 @@ myth_status myth_vectors_update(myth_index *x, const myth_vectors_update_opts *o
     int lock_fd = -1;
     maker m = { .x = x, .opts = opts ? opts : &none, .stats = stats ? stats : &unused };
     *m.stats = (myth_vectors_stats){ 0 };
-    if (!myth_faiss_is_built())
-        return myth_fail(err, MYTH_EUNSUPPORTED, "this build has no FAISS");
+    myth_status st = myth_faiss_load(err);
+    if (st != MYTH_OK)
+        return st;
     if (x->is_read_only)
         return myth_fail(err, MYTH_EARG, "%.160s: opened for reading only", x->path);
     if (m.opts->embedder && (m.opts->embedder->dim == 0 || m.opts->embedder->dim > MYTH_VECTORS_DIM))
         return myth_fail(err, MYTH_EUNSUPPORTED, "vectors of %u values, expected 1 to %d", m.opts->embedder->dim, MYTH_VECTORS_DIM);
-    myth_status st = MYTH_OK;
     snprintf(path, sizeof(path), "%.*s.vectors", PATH_MAX - 32, x->path);
     MYTH_TRY(myth_index_lock(&lock_fd, path, "making its vectors", m.opts->wait_ms ? m.opts->wait_ms : WAIT_MS, err));
     myth_faiss_set_threads((int)m.opts->n_threads);

@@ -186,6 +186,16 @@ static const struct myth_ops ops = {
     .norm_ffn_geglu = vk_norm_ffn_geglu,
     .head_topk = vk_head_topk,
     .head_logits = vk_head_logits,
+    .ple_merge = vk_ple_merge,
+    .ple_gate = vk_ple_gate,
+    .moe_route = vk_moe_route,
+    .moe_geglu = vk_moe_geglu,
+    .moe_down = vk_moe_down,
+    .altup_predict = vk_altup_predict,
+    .altup_correct = vk_altup_correct,
+    .altup_match = vk_altup_match,
+    .laurel_merge = vk_laurel_merge,
+    .geglu_sparse = vk_geglu_sparse,
 };
 
 static myth_status open_device(myth_device **out, myth_mem *mem, const myth_device_opts *opts, myth_error *err)

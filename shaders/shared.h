@@ -143,4 +143,76 @@ struct vk_attn_args {
     vk_u32 n_after;
 };
 
+/* ids 0: row r of an f32 table */
+struct vk_ple_merge_args {
+    vk_ptr p, w, table, ids;
+    vk_u32 n_rows, n_layer, n_ple, n_table, dtype;
+    vk_f32 p_scale, table_scale, out_scale, eps;
+    vk_u32 pad;
+};
+
+struct vk_fold_args {
+    vk_ptr x, pend, w_post;
+    vk_u32 dim;
+    vk_f32 eps;
+};
+
+struct vk_ple_gate_args {
+    vk_ptr h, p;
+    vk_u32 n_ple, p_stride;
+};
+
+struct vk_moe_route_args {
+    vk_ptr logits, expert_scale, id, weight, offset, order;
+    vk_u32 n_rows, n_expert, k;
+    vk_f32 logit_scale;
+};
+
+/* share: entries that read one row of x; n_total: rows of each stack of matrices */
+struct vk_moe_geglu_args {
+    vk_ptr h, x, w_gate, w_up, offset, order;
+    vk_u32 n_in, n_out, n_expert, share, expert_rows, up_row, n_total, is_by_entry;
+};
+
+struct vk_moe_down_args {
+    vk_ptr part, x, w, offset, order;
+    vk_u32 n_in, n_out, n_expert, share, n_total, is_by_entry;
+};
+
+struct vk_moe_add_args {
+    vk_ptr y, part, weight;
+    vk_u32 k, dim;
+};
+
+struct vk_altup_predict_args {
+    vk_ptr x, pend, w_post, w_route, router, coef, xn, w_in;
+    vk_u32 n_rows, dim, n_stream, active_stream;
+    vk_f32 eps;
+    vk_u32 pad;
+};
+
+struct vk_altup_correct_args {
+    vk_ptr x, u, pend, w_post, w_route, router, coef, gate, w_gate;
+    vk_u32 n_rows, dim, n_stream, active_stream;
+    vk_f32 eps;
+    vk_u32 pad;
+};
+
+struct vk_altup_match_args {
+    vk_ptr y, x, u;
+    vk_u32 n_rows, dim, n_u, pad;
+};
+
+struct vk_laurel_merge_args {
+    vk_ptr u, x, xn, attn, laurel, w_attn, w_laurel;
+    vk_u32 dim;
+    vk_f32 eps;
+};
+
+struct vk_geglu_sparse_args {
+    vk_ptr h, g, up;
+    vk_u32 d_ff;
+    vk_f32 z;
+};
+
 #endif

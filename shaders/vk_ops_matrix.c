@@ -173,6 +173,44 @@ void vk_norm_ffn_geglu(myth_stream *s, const struct myth_norm_ffn_geglu_args *a)
         vk_dispatch(s, &l, &args, sizeof(args));
 }
 
+/* ---- experts: rows of one stack of matrices each ---- */
+
+void vk_moe_geglu(myth_stream *s, const struct myth_moe_geglu_args *a)
+{
+    const struct vk_device *d = vk_of(s);
+    uint32_t batch = batch_of(a->n_rows, BATCH_MAX), rows = rows_of(d, batch), n_sub = group_size(d) / d->traits.subgroup, n_entry = a->n_rows * a->k;
+    uint32_t flags = weight_flags(s, "moe_geglu", a->w_gate, a->dim) & weight_flags(s, "moe_geglu", a->w_up, a->dim);
+    struct vk_moe_geglu_args args = {
+        .h = vk_addr(a->h), .x = vk_addr(a->x), .w_gate = vk_addr(a->w_gate), .w_up = vk_addr(a->w_up), .offset = vk_addr(a->offset),
+        .order = vk_addr(a->order), .n_in = a->dim, .n_out = a->d_ff, .n_expert = a->n_expert, .share = a->k, .expert_rows = a->expert_rows,
+        .up_row = a->up_row, .n_total = a->n_expert * a->expert_rows, .is_by_entry = n_entry < a->n_expert };
+    flags |= args.x % 16 == 0 && a->dim % 4 == 0 ? WIDE_X : 0;
+    if (s->err.code == MYTH_OK && a->d_ff)
+        vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_moe_geglu, .x = ceil_div(a->d_ff, n_sub * rows),
+                                            .y = n_entry < a->n_expert ? n_entry : a->n_expert,
+                                            .spec = { group_size(d), a->w_gate.dtype, rows, batch, flags } }, &args, sizeof(args));
+}
+
+void vk_moe_down(myth_stream *s, const struct myth_moe_down_args *a)
+{
+    enum { COLUMNS = 256 };
+    const struct vk_device *d = vk_of(s);
+    uint32_t batch = batch_of(a->n_rows, BATCH_MAX), rows = rows_of(d, batch), n_sub = group_size(d) / d->traits.subgroup, n_entry = a->n_rows * a->k;
+    uint32_t flags = weight_flags(s, "moe_down", a->w, a->d_ff);
+    struct vk_moe_down_args args = {
+        .part = vk_addr(a->part), .x = vk_addr(a->h), .w = vk_addr(a->w), .offset = vk_addr(a->offset), .order = vk_addr(a->order),
+        .n_in = a->d_ff, .n_out = a->dim, .n_expert = a->n_expert, .share = 1, .n_total = a->n_expert * a->dim,
+        .is_by_entry = n_entry < a->n_expert };
+    struct vk_moe_add_args add = { .y = vk_addr(a->y), .part = args.part, .weight = vk_addr(a->weight), .k = a->k, .dim = a->dim };
+    flags |= args.x % 16 == 0 && a->d_ff % 4 == 0 ? WIDE_X : 0;
+    if (s->err.code != MYTH_OK || !a->dim)
+        return;
+    vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_moe_down, .x = ceil_div(a->dim, n_sub * rows),
+                                        .y = n_entry < a->n_expert ? n_entry : a->n_expert,
+                                        .spec = { group_size(d), a->w.dtype, rows, batch, flags } }, &args, sizeof(args));
+    vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_moe_add, .x = a->n_rows, .y = ceil_div(a->dim, COLUMNS) }, &add, sizeof(add));
+}
+
 /* ---- the head ---- */
 
 /* Rows row0 .. row0 + n_rows - 1: logits stripe by stripe, each cut to its best; then rounds until one list is left. */

@@ -138,11 +138,12 @@ typedef struct {
 
 typedef struct {
     myth_gate_row below[MYTH_GATE_BELOW];
-    uint32_t n_below, n_floor, n_skipped;   /* skipped: floors of metrics for which no model was run */
+    uint32_t n_below, n_floor, n_skipped;   /* skipped: floors of what this run did not measure */
     bool was_asked;
 } myth_gate;
 
-/* Compares with the floors of a file {"floors": {"<group>": {"<measure>": number}}}; group "metrics" names metrics. MYTH_EARG a floor for
+/* Compares with the floors of a file {"floors": {"<group>": {"<measure>": number}}}; group "metrics" names metrics. "against":
+ * {"<configuration>": {...}} has those of what --against measured (not measured: skipped). MYTH_EARG a floor for
  * something that this evaluation does not measure. */
 myth_status myth_gate_read(myth_gate *out, const myth_eval *ev, const char *path, myth_error *err);
 

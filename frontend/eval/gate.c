@@ -43,10 +43,11 @@ static myth_status judge_metrics(myth_gate *g, const myth_eval *ev, const char *
     return MYTH_OK;
 }
 
-static myth_status judge_group(myth_gate *g, const myth_eval *ev, const char *path, const myth_eval_group *group, const char *group_name, json_t *floors,
-                               myth_error *err)
+/* c: the configuration; UINT32_MAX: this run has none of that name. */
+static myth_status judge_group(myth_gate *g, const myth_eval *ev, uint32_t c, const char *path, const myth_eval_group *group, const char *group_name,
+                               json_t *floors, myth_error *err)
 {
-    char at[MYTH_MEASURE_NAME];
+    char at[MYTH_MEASURE_NAME], name_at[sizeof(g->below[0].group)];
     const char *name;
     json_t *floor;
     json_object_foreach(floors, name, floor) {
@@ -55,18 +56,39 @@ static myth_status judge_group(myth_gate *g, const myth_eval *ev, const char *pa
             m++;
         if (m == ev->n_measure || !json_is_number(floor))
             return unknown(path, group_name, name, err);
-        if (ev->flags->part == MYTH_EVAL_ANSWERS)
+        if (ev->flags->part == MYTH_EVAL_ANSWERS || c == UINT32_MAX) {
             g->n_skipped++;
-        else
-            judge(g, group_name, name, json_number_value(floor), myth_eval_mean(ev, group, 0, m).mean);
+            continue;
+        }
+        snprintf(name_at, sizeof(name_at), "%.20s%s%.20s", c ? ev->config[c].name : "", c ? " " : "", group_name);
+        judge(g, name_at, name, json_number_value(floor), myth_eval_mean(ev, group, c, m).mean);
     }
     return MYTH_OK;
 }
 
-myth_status myth_gate_read(myth_gate *out, const myth_eval *ev, const char *path, myth_error *err)
+/* The floors of one configuration, by group. */
+static myth_status judge_groups(myth_gate *g, const myth_eval *ev, uint32_t c, const char *path, json_t *all, myth_error *err)
 {
     myth_eval_group group[MYTH_EVAL_GROUPS];
     uint32_t n = myth_eval_groups(ev, group), i;
+    myth_status st = MYTH_OK;
+    const char *name;
+    json_t *floors;
+    json_object_foreach(all, name, floors) {
+        if (st != MYTH_OK)
+            break;
+        for (i = 0; i < n && strcmp(group[i].tag ? group[i].tag : "all", name) != 0; i++)
+            ;
+        if (c == 0 && strcmp(name, "metrics") == 0)
+            st = judge_metrics(g, ev, path, floors, err);
+        else
+            st = i < n ? judge_group(g, ev, c, path, &group[i], name, floors, err) : unknown(path, name, "", err);
+    }
+    return st;
+}
+
+myth_status myth_gate_read(myth_gate *out, const myth_eval *ev, const char *path, myth_error *err)
+{
     const char *name;
     json_t *root, *floors;
     *out = (myth_gate){ .was_asked = true };
@@ -76,15 +98,15 @@ myth_status myth_gate_read(myth_gate *out, const myth_eval *ev, const char *path
     json_t *all = json_object_get(root, "floors");
     if (!json_is_object(all) || json_object_size(all) == 0)
         st = myth_fail(err, MYTH_EFORMAT, "%s: expected {\"floors\":{\"all\":{\"recall@12\":0.9}}}", path);
-    json_object_foreach(all, name, floors) {
+    else
+        st = judge_groups(out, ev, 0, path, all, err);
+    json_object_foreach(json_object_get(root, "against"), name, floors) {
+        uint32_t c = 1;
         if (st != MYTH_OK)
             break;
-        for (i = 0; i < n && strcmp(group[i].tag ? group[i].tag : "all", name) != 0; i++)
-            ;
-        if (strcmp(name, "metrics") == 0)
-            st = judge_metrics(out, ev, path, floors, err);
-        else
-            st = i < n ? judge_group(out, ev, path, &group[i], name, floors, err) : unknown(path, name, "", err);
+        while (c < ev->n_config && strcmp(ev->config[c].name, name) != 0)
+            c++;
+        st = judge_groups(out, ev, c < ev->n_config ? c : UINT32_MAX, path, floors, err);
     }
     json_decref(root);
     return st;

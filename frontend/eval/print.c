@@ -117,16 +117,33 @@ static void put_configurations(myth_json_out *j, const myth_eval *ev)
     myth_jout_end(j);
 }
 
-static void put_tasks(myth_json_out *j, const myth_eval *ev)
+static void put_row(myth_json_out *j, const myth_eval *ev, uint32_t config, uint32_t task)
 {
     char name[MYTH_MEASURE_NAME];
+    for (uint32_t m = 0; m < ev->n_measure; m++)
+        myth_jout_key_f64(j, myth_measure_name(name, &ev->measure[m]), myth_eval_row(ev, config, task)[m]);
+}
+
+/* Of each task what the first configuration has; under "against" what the others have, in their order. */
+static void put_tasks(myth_json_out *j, const myth_eval *ev)
+{
     myth_jout_key(j, "tasks");
     myth_jout_array(j);
     for (uint32_t t = 0; t < ev->tasks.n_task && has_questions(ev); t++) {
         myth_jout_object(j);
         myth_jout_key_str(j, "id", ev->tasks.task[t].id);
-        for (uint32_t m = 0; m < ev->n_measure; m++)
-            myth_jout_key_f64(j, myth_measure_name(name, &ev->measure[m]), myth_eval_row(ev, 0, t)[m]);
+        put_row(j, ev, 0, t);
+        if (ev->n_config > 1) {
+            myth_jout_key(j, "against");
+            myth_jout_array(j);
+        }
+        for (uint32_t c = 1; c < ev->n_config; c++) {
+            myth_jout_object(j);
+            put_row(j, ev, c, t);
+            myth_jout_end(j);
+        }
+        if (ev->n_config > 1)
+            myth_jout_end(j);
         myth_jout_end(j);
     }
     myth_jout_end(j);

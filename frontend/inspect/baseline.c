@@ -243,7 +243,7 @@ static bool next_entry(entry *out, const myth_baseline *b, uint32_t *at, const m
     bool has = false;
     for (; *at < b->n_entry; ++*at) {
         const entry *e = &b->entry[*at];
-        if ((last && compare(e, last) <= 0) || (r->complete && looked_at(r, e->file)))
+        if ((last && compare(e, last) <= 0) || (r->complete && !r->n_unwanted && looked_at(r, e->file)))
             continue;
         *out = *e;
         has = true;

@@ -4,7 +4,8 @@
  * Writes   one JSON document, {"version":1,"findings":[{"rule","file","fingerprint"} ...]}, in the order of file, rule and fingerprint, a
  *          finding a line, so that it can be kept under version control
  * Update   entries of files that the run did not look at, or not at every line, stay; those of files it looked at become what it found,
- *          without what a comment in the code answers. A run that did not come to its end takes no entry away
+ *          without what a comment in the code answers. A run that did not come to its end, or left out findings about
+ *          other lines, takes no entry away
  * Units    at most MYTH_BASELINE_MAX bytes
  * Owner    books STAGING at open, nothing after
  * Errors   MYTH_ENOTFOUND, MYTH_EIO, MYTH_ELIMIT; MYTH_EFORMAT not JSON, or findings without fingerprints; MYTH_ENOMEM;

@@ -96,7 +96,7 @@ static void drop_rounds(myth_inspection *in)
 static myth_status encode_again(myth_inspection *in, myth_error *err)
 {
     static const char expand[] = "Now write the same findings again, in the same order, with issue, why, severity, status, fix and missing "
-                                 "filled in.";
+                                 "filled in. In fix write the corrected code of the cited lines, where a change of them is enough.";
     return myth_inspect_encode_turn(in, expand, sizeof(expand) - 1, &in->again, &in->n_again, err);
 }
 

@@ -39,6 +39,7 @@ static const char style[] =
     "details{margin:.5rem 0}summary{cursor:pointer;color:var(--dim);font-size:.9rem}"
     "pre{margin:.3rem 0 0;padding:.4rem 0;overflow-x:auto;background:var(--code);border:1px solid var(--line);border-radius:.4rem;"
     "font:.85rem/1.45 ui-monospace,monospace;tab-size:4}"
+    "pre.patch{padding:.4rem .8rem}"
     "pre span{display:block;min-width:max-content;padding-right:.8rem}"
     "pre span::before{content:attr(data-n);display:inline-block;width:3.5rem;padding-right:.8rem;text-align:right;color:var(--dim);user-select:none}"
     "pre .cited{background:var(--cited)}pre .evidence{font-weight:700}mark{background:var(--mark);color:inherit;border-radius:.2rem}"
@@ -297,6 +298,16 @@ static void detail(FILE *f, const myth_report *r, const char *name, myth_str v)
     fputs("</dd>\n", f);
 }
 
+/* The diff of a patch from its first hunk on. */
+static void put_patch(FILE *f, const myth_report *r, uint32_t i)
+{
+    const char *p = r->patch[i].diff, *hunk = strstr(p, "\n@@");
+    size_t skip = hunk ? (size_t)(hunk + 1 - p) : 0;
+    fputs("<details open><summary>Patch</summary>\n<pre class=\"patch\" tabindex=\"0\" aria-label=\"patch\"><code>", f);
+    myth_show_text(r, (myth_str) { p + skip, r->patch[i].n_diff - skip }, put_body, f);
+    fputs("</code></pre></details>\n", f);
+}
+
 static void finding(FILE *f, const myth_report *r, uint32_t i)
 {
     const myth_finding *w = &r->finding[i];
@@ -329,6 +340,8 @@ static void finding(FILE *f, const myth_report *r, uint32_t i)
         detail(f, r, "Missing", w->missing);
         fputs("</dl>\n", f);
     }
+    if (r->patch && r->patch[i].text)
+        put_patch(f, r, i);
     fputs("</article>\n", f);
 }
 

@@ -70,6 +70,8 @@ static void finding_object(myth_json_out *j, const myth_report *r, uint32_t i)
     myth_jout_key_u64(j, "evidence_line", r->citation[i].line);
     if (r->mark)
         mark_keys(j, r, i);
+    if (r->patch && r->patch[i].text)
+        key_str(j, r, "patch", (myth_str) { r->patch[i].diff, r->patch[i].n_diff });
     myth_jout_end(j);
 }
 
@@ -230,6 +232,8 @@ static void tail_keys(myth_json_out *j, const myth_report *r)
     }
     if (r->mark)
         marks_keys(j, r);
+    if (r->since)
+        key_cstr(j, r, "since", r->since);
     if (!r->budget)
         return;
     key_cstr(j, r, "inspected", r->path);

@@ -22,6 +22,25 @@ static void line_object(myth_json_out *j, const char *key, uint32_t line)
     myth_jout_end(j);
 }
 
+/* Whole lines, so without columns; the last one's end stays. */
+static void suggestion(myth_json_out *j, const myth_patch *p)
+{
+    myth_jout_key(j, "suggestions");
+    myth_jout_array(j);
+    myth_jout_object(j);
+    myth_jout_key(j, "range");
+    myth_jout_object(j);
+    line_object(j, "start", p->first);
+    line_object(j, "end", p->last);
+    myth_jout_end(j);
+    myth_jout_key(j, "text");
+    myth_jout_text_begin(j);
+    myth_jout_text_part(j, p->text, myth_show_without_end(p->text, p->n));
+    myth_jout_text_end(j);
+    myth_jout_end(j);
+    myth_jout_end(j);
+}
+
 static void diagnostic(FILE *f, const myth_report *r, uint32_t i)
 {
     static const char *const level[MYTH_SEVERITY_N] = { "ERROR", "WARNING", "INFO", "INFO" };
@@ -62,6 +81,8 @@ static void diagnostic(FILE *f, const myth_report *r, uint32_t i)
     myth_jout_object(&j);
     myth_jout_key_str(&j, "value", myth_rules[w->rule].id);
     myth_jout_end(&j);
+    if (r->patch && r->patch[i].text)
+        suggestion(&j, &r->patch[i]);
     myth_jout_end(&j);
 }
 

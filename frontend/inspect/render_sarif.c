@@ -3,12 +3,14 @@
  * Levels   HIGH error, MEDIUM warning, LOW and INFO note; the numbers of security-severity are those code hosts sort by
  * Paths    percent-encoded bytes of the path as given: relative ones stay relative, absolute ones are file:// URIs
  * Columns  in code points; regions are whole lines, the evidence is a property
+ * Fixes    patches alone (patch.h): the lines that go, without the end of the last, and what stands in their place
  * Limits   of code hosts: MYTH_SARIF_RESULT_MAX results; the most severe stay, a notification says what was cut. There is one run, as many
  *          rules as rules.def has, and no code flow
  * Source   OASIS SARIF 2.1.0, sections 3.14 (run), 3.20 (invocation), 3.27 (result), 3.35 (suppression)                             */
 #include "show.h"
 
 #include "../json_out.h"
+#include "engine/base/utf8.h"
 #include "version.h"
 
 #include <string.h>
@@ -385,6 +387,47 @@ static void marks(sarif *s, uint32_t i)
     myth_jout_end(&s->j);
 }
 
+/* Code points of line n, and one. */
+static uint32_t column_behind(const myth_source *src, uint32_t n)
+{
+    const myth_line *l = &src->line[n - 1];
+    uint32_t column = 1, cp;
+    for (uint32_t at = 0; at < l->len; column++) {
+        int step = myth_utf8_decode(src->bytes + l->off + at, l->len - at, &cp);
+        at += step ? (uint32_t)step : 1;
+    }
+    return column;
+}
+
+static void fix(sarif *s, uint32_t i)
+{
+    const myth_patch *p = &s->r->patch[i];
+    const myth_source *src = s->r->block[s->r->finding[i].block].src;
+    key_array(s, "fixes");
+    myth_jout_object(&s->j);
+    key_object(s, "description");
+    key_text(s, "text", s->r->finding[i].fix);
+    myth_jout_end(&s->j);
+    key_array(s, "artifactChanges");
+    myth_jout_object(&s->j);
+    artifact_location(s, "artifactLocation", src);
+    key_array(s, "replacements");
+    myth_jout_object(&s->j);
+    key_object(s, "deletedRegion");
+    myth_jout_key_u64(&s->j, "startLine", p->first);
+    myth_jout_key_u64(&s->j, "startColumn", 1);
+    myth_jout_key_u64(&s->j, "endLine", p->last);
+    myth_jout_key_u64(&s->j, "endColumn", column_behind(src, p->last));
+    myth_jout_end(&s->j);
+    key_object(s, "insertedContent");
+    myth_jout_key(&s->j, "text");
+    myth_jout_text_begin(&s->j);
+    myth_jout_text_part(&s->j, p->text, myth_show_without_end(p->text, p->n));
+    myth_jout_text_end(&s->j);
+    for (int k = 0; k < 7; k++)             /* insertedContent, replacement, replacements, change, artifactChanges, fix, fixes */
+        myth_jout_end(&s->j);
+}
+
 static void result(sarif *s, uint32_t i)
 {
     const myth_finding *f = &s->r->finding[i];
@@ -419,6 +462,8 @@ static void result(sarif *s, uint32_t i)
     }
     if (s->r->mark)
         marks(s, i);
+    if (s->r->patch && s->r->patch[i].text)
+        fix(s, i);
     key_object(s, "properties");
     myth_jout_key_str(&s->j, "severity", myth_severity_name(f->severity));
     myth_jout_key_str(&s->j, "security-severity", score_of(f->severity));
@@ -480,6 +525,8 @@ void myth_render_sarif_at_most(FILE *f, const myth_report *r, uint32_t max_resul
     myth_jout_text_begin(&s.j);
     myth_show_cstr(r, r->model, put_part, &s);
     myth_jout_text_end(&s.j);
+    if (r->since)
+        key_text(&s, "since", (myth_str) { r->since, strlen(r->since) });
     myth_jout_key_u64(&s.j, "prompt_tokens", r->prompt_tokens);
     myth_jout_key_str(&s.j, "finish_reason", r->finish_reason);
     myth_jout_end(&s.j);

@@ -42,6 +42,24 @@ static void put_code(FILE *f, const myth_report *r, uint32_t i)
         myth_show_evidence(r, i, put_line, f);
 }
 
+/* The lines that go and those that come; a diff's own marks begin no line of ours. */
+static void put_patch(FILE *f, const myth_report *r, uint32_t i)
+{
+    const char *p = r->patch[i].diff, *end = p + r->patch[i].n_diff;
+    bool is_head = true;
+    fputs("    patch:\n", f);
+    for (size_t n; p < end; p += n + 1) {
+        const char *stop = memchr(p, '\n', (size_t)(end - p));
+        n = stop ? (size_t)(stop - p) : (size_t)(end - p);
+        is_head = is_head && strncmp(p, "@@", 2) != 0;
+        if (is_head || (*p != '+' && *p != '-' && *p != ' '))
+            continue;
+        fputs("      ", f);
+        myth_show_text(r, (myth_str) { p, n }, put_line, f);
+        fputc('\n', f);
+    }
+}
+
 static void finding(FILE *f, const myth_report *r, uint32_t i, const myth_term *t)
 {
     static const myth_color color[MYTH_SEVERITY_N] = { MYTH_COLOR_RED, MYTH_COLOR_YELLOW, MYTH_COLOR_BLUE, MYTH_COLOR_DIM };
@@ -63,6 +81,8 @@ static void finding(FILE *f, const myth_report *r, uint32_t i, const myth_term *
     detail(f, r, "why:", w->why);
     detail(f, r, "fix:", w->fix);
     detail(f, r, "missing:", w->missing);
+    if (r->patch && r->patch[i].text)
+        put_patch(f, r, i);
 }
 
 static void refusal(FILE *f, const myth_report *r)
@@ -126,6 +146,11 @@ void myth_render_text(FILE *f, const myth_report *r, const myth_term *t)
     if (r->budget && r->budget->n_left_out)
         fprintf(f, ", %u of %u pieces of context left out", r->budget->n_left_out, r->budget->n_context);
     fprintf(f, ", %s%s", r->finish_reason, r->complete ? "" : ", incomplete");
+    if (r->since) {
+        fputs(", changes since ", f);
+        put(f, r, r->since);
+        fputs(" alone", f);
+    }
     if (r->n_unwanted)
         fprintf(f, ", %u about other lines", r->n_unwanted);
     if (r->n_dropped)

@@ -69,6 +69,15 @@ typedef struct {
     uint32_t part, round;                    /* of the answer that named it */
 } myth_request;
 
+/* A fix that is code and was tried: patch.h. */
+typedef struct {
+    uint32_t first, last;                    /* lines of the inspected file that go                              */
+    const char *text;                        /* whole lines in their place, with their ends; NULL = there is none */
+    size_t n;
+    const char *diff;                        /* the same for git apply                                            */
+    size_t n_diff;
+} myth_patch;
+
 /* A finding that was not kept: n_dropped of them for what they are, n_unwanted because they were not asked for. */
 typedef struct {
     uint32_t part, block, first, last;
@@ -101,6 +110,8 @@ typedef struct {
     const myth_suppression *suppression;
     uint32_t n_suppression;
     bool has_baseline;
+    const myth_patch *patch;                 /* [n_finding]; NULL = none were made */
+    const char *since;                       /* a revision: findings about lines it has as they are were not kept; NULL = none */
 } myth_report;
 
 void myth_render_text(FILE *f, const myth_report *r, const myth_term *t);

@@ -125,7 +125,7 @@ static double seconds_since(const struct timespec *t)
 /* Flags that say where to write or what to say: a replay writes and says nothing, so they are no part of what it repeats. */
 static bool is_silent(const char *name)
 {
-    static const char *const list[] = { "output", "update-baseline", "mem-report", "quiet", "verbose", "log-format", "show-config", "log", "no-log",
+    static const char *const list[] = { "output", "patch", "update-baseline", "mem-report", "quiet", "verbose", "log-format", "show-config", "log", "no-log",
                                         "log-prompts" };
     for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
         if (strcmp(list[i], name) == 0)
@@ -155,13 +155,12 @@ static json_t *option_value(const myth_opt_slot *s)
 
 static void put_options(myth_runlog *log)
 {
-    static const char *const from[] = { "default", "environment", "flag" };
     json_t *options = section(log, "options", true);
     for (int i = 0; is_on(log) && i < log->cli->parsed->n_slot; i++) {
         const myth_opt_slot *s = &log->cli->parsed->slot[i];
         /* "(all cores)": what a zero stands for is the command's to say, then and later */
         bool is_unset = s->source == MYTH_FROM_DEFAULT && (!s->opt->def || s->opt->def[0] == '(') && s->opt->kind != MYTH_OPT_FLAG;
-        json_t *o = json_pack("{s:s, s:s, s:o}", "name", s->opt->name, "from", from[s->source], "value", is_unset ? json_null() : option_value(s));
+        json_t *o = json_pack("{s:s, s:s, s:o}", "name", s->opt->name, "from", myth_opt_source_name[s->source], "value", is_unset ? json_null() : option_value(s));
         if (o && is_silent(s->opt->name))
             json_object_set_new(o, "repeated", json_false());
         append(log, options, o);
@@ -483,6 +482,21 @@ void myth_runlog_search(myth_runlog *log, myth_index *x, const myth_search_opts 
                 put_hit(log, &more.hit[i], "below the cut");
         myth_hits_free(&more);
     }
+}
+
+void myth_runlog_rerank(myth_runlog *log, const char *question, const myth_candidate *c, const float *score, const uint32_t *order, uint32_t n)
+{
+    json_t *lists = is_on(log) ? section(log, "reranks", true) : NULL, *list = json_array();
+    for (uint32_t i = 0; lists && i < n && i < MYTH_RUNLOG_CANDIDATES; i++) {
+        const myth_candidate *w = &c[order[i]];
+        json_t *j = json_pack("{s:o, s:I, s:o}", "path", text(log, w->path), "line", (json_int_t)w->line, "symbol", text(log, w->symbol));
+        if (j)
+            set_real(log, j, "score", (double)score[order[i]]);
+        append(log, list, j);
+    }
+    if (lists && is_on(log))
+        append(log, lists, json_pack("{s:o, s:I, s:O}", "question", text(log, question), "pieces", (json_int_t)n, "order", list));
+    json_decref(list);
 }
 
 /* ---- what is shown ---- */

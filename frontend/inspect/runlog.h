@@ -2,7 +2,7 @@
  *
  * Record   one JSON document per run (format 1), keys in the order in which things happen: run, began, command, args, options, cwd, root,
  *          binary, weights, model, device, threads; texts by name ("query", "task"); counts by section; index; candidates (with every part of
- *          every score); files (bytes, SHA-256 of what was read); pieces (lines, symbol, why, score, parts they stand in); prompt (style,
+ *          every score); reranks (pieces with the model's own scores); files (bytes, SHA-256 of what was read); pieces (lines, symbol, why, score, parts they stand in); prompt (style,
  *          hash, tokens per part); exchanges (one per answer: tokens, hashes, seconds); dropped; stages (seconds); report; exit_code.
  *          The long texts of an exchange - prompt, ids, answer - and the report as it was printed stand beside it (runlog_file.h)
  * Replay   needs no content of files: the run is made again from the command line and the files, and its record compared with this one
@@ -20,6 +20,7 @@
 #include "../main.h"
 #include "inspect.h"
 #include "outputs.h"
+#include "rerank.h"
 #include "retrieval/retrieval.h"
 
 #ifdef __cplusplus
@@ -77,6 +78,9 @@ void myth_runlog_found(myth_runlog *log, const myth_runlog_candidate *c);
  * cut; more of those are found by asking once more for MYTH_RUNLOG_BELOW. */
 enum { MYTH_RUNLOG_BELOW = 50 };
 void myth_runlog_search(myth_runlog *log, myth_index *x, const myth_search_opts *asked, const myth_hits *hits, const uint32_t *order, uint32_t n_taken);
+
+/* What the model itself made of a list: every piece with its score, the best first. */
+void myth_runlog_rerank(myth_runlog *log, const char *question, const myth_candidate *c, const float *score, const uint32_t *order, uint32_t n);
 
 /* After myth_inspect_open: what is shown, in which parts. root: of the material's paths, NULL = as given. in, m, io and model are lent until
  * end, which comes before they are closed. */

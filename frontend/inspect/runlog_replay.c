@@ -208,12 +208,13 @@ static bool make_words(words *w, const replay *r, const char *log_path)
     return !w->has_failed;
 }
 
-/* What the environment says now is not what it said then: the flags say that. */
+/* What the environment and the configuration file say now is not what they said then: the flags say that. */
 static void clear_environment(const json_t *options)
 {
     const json_t *o;
     size_t i;
     char name[96];
+    setenv("MYTHOS_CONFIG", "", 1);
     json_array_foreach(options, i, o) {
         int n = snprintf(name, sizeof(name), "MYTHOS_%.80s", myth_doc_text(o, "name"));
         for (int k = 0; k < n; k++)
@@ -300,6 +301,13 @@ static void compare_inputs(replay *r, const json_t *now)
             add_line(r->notes, "%.200s was shown and is not shown now", myth_doc_text(f, "path"));
     }
     compare_roles(r, json_object_get(r->doc, "inputs"), json_object_get(now, "inputs"));
+    const json_t *v = json_object_get(r->doc, "vectors"), *w = json_object_get(now, "vectors");
+    if (strcmp(myth_doc_text(v, "hash"), myth_doc_text(w, "hash")) != 0)
+        add_line(r->reasons, "the index's vectors are of another model, or there are none now: it was %.60s, it is %.60s", v ? myth_doc_text(v, "model") : "none",
+                 w ? myth_doc_text(w, "model") : "none");
+    const char *was = myth_doc_text(json_object_get(r->doc, "texts"), "semantic"), *is = myth_doc_text(json_object_get(now, "texts"), "semantic");
+    if (strcmp(was, is) != 0)
+        add_line(r->reasons, "the search by vectors was %.20s, it is %.20s", was, is);
     const json_t *x = json_object_get(r->doc, "index"), *y = json_object_get(now, "index");
     if (strcmp(myth_doc_text(x, "hash"), myth_doc_text(y, "hash")) != 0)
         add_line(r->reasons, "the index has changed: other files of the folder are not as they were");

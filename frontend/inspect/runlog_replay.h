@@ -2,7 +2,7 @@
  *
  * Before    files that were read from disk, the model's files and the baseline have the hashes of the record; else it is not begun
  * Again     the command itself, in a process of its own, in the same folder, with every option that shaped the report as it was (the environment's
- *           MYTHOS_* too), without those that write (--output, --update-baseline, --mem-report); its own record goes to a file of its own
+ *           MYTHOS_* too), without those that write (--output, --patch, --update-baseline, --mem-report); its own record goes to a file of its own
  * After     the two records are compared: what was read, prompts by the hash of their ids, answers by their hash, the report byte by byte
  * Results   equal; different, with the first difference; cannot, with every reason: what changed since, or why there is nothing to repeat
  * Other     another build is no reason, it is noted: that is what a replay can be for. A changed index is one only when the reports differ

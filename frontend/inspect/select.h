@@ -1,7 +1,7 @@
 /* select.h - what an inspection by symbol, topic or diff shows: pieces of files, found by the index, read from the new side.
  *
  *   myth_select_symbol    definitions of a name = subjects; callers, callees, tests, re-exports = context of their definition
- *   myth_select_topic     the chunks that a ranked search returns = subjects, in its order; neighbours of a chunk that is a part = context
+ *   myth_select_topic     the chunks that a question is about (topic.h) = subjects, in its order; neighbours of a chunk that is a part = context
  *   myth_select_diff      definitions around changed lines = subjects; what stands around them, their callers and tests = context
  *   myth_select_context   answers one request of a model: "path::symbol", "Type.method", "config::KEY", a path
  *
@@ -10,7 +10,7 @@
  * Pieces    a definition whole; one of context that is longer than MYTH_SELECT_WHOLE lines only around the place that matters. `why` says
  *           what put it there
  * Bounds    MYTH_SELECT_*: of each kind the best; what is left out is counted
- * Rank      with a ranker (rerank.h) it says what the best are: of a topic the first of MYTH_TOPIC_CANDIDATES, of callers, callees and tests when
+ * Rank      with a ranker (rerank.h) it says what the best are: of a topic as many as it would have, of MYTH_TOPIC_CANDIDATES, of callers, callees and tests when
  *           there are more than are shown
  * Memory    of its own ledger, so that a run's plan does not change with what was looked up (the material is in the run's)
  * Owner     index, side and material are the caller's; the selector is closed before them
@@ -35,7 +35,6 @@ enum {
     MYTH_SELECT_TOP = 3,                    /* lines on each side of a place at the top of a file              */
     MYTH_SELECT_LOOKUPS = 32,               /* changed definitions whose callers are looked up                 */
     MYTH_SELECT_RANKED = 48,                /* callers, or callees, or tests that a ranker looks at            */
-    MYTH_TOPIC_MIN = 5, MYTH_TOPIC_MAX = 12,            /* chunks of a topic                                   */
     MYTH_TOPIC_CANDIDATES = 30              /* that a ranker chooses from                                      */
 };
 
@@ -60,8 +59,9 @@ typedef struct {
 
 myth_status myth_select_symbol(myth_select *s, myth_material *m, const char *name, myth_select_counts *counts, myth_error *err);
 
-/* k of MYTH_TOPIC_MIN to MYTH_TOPIC_MAX; opts.query, .k and .with_text are set here, the rest is as given (zeroed = as mythos search). */
-myth_status myth_select_topic(myth_select *s, myth_material *m, const char *question, uint32_t k, const myth_search_opts *opts, myth_select_counts *counts,
+/* At most `most` chunks, MYTH_TOPIC_MIN to MYTH_TOPIC_MAX; fewer where fewer are about the question. opts.query, .k and .with_text are set here, the rest
+ * is as given. */
+myth_status myth_select_topic(myth_select *s, myth_material *m, const char *question, uint32_t most, const myth_search_opts *opts, myth_select_counts *counts,
                               myth_error *err);
 
 /* ---- diff ---- */

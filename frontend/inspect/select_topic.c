@@ -1,4 +1,4 @@
-/* select_topic.c - the chunks that a ranked search returns, in its order.
+/* select_topic.c - the chunks that a question is about, in the order of topic.h.
  *
  * Part    of a definition that was cut: the whole of it when it is short, else the chunks before and behind it as context                 */
 #include "select_impl.h"
@@ -69,36 +69,36 @@ static myth_status add_hit(myth_select *s, myth_material *m, const myth_hit *h, 
     return st;
 }
 
-/* The hits in the order they are taken: as the search has them, or as the ranker says. */
-static myth_status order_hits(myth_select *s, uint32_t order[MYTH_TOPIC_CANDIDATES], const myth_hits *hits, const char *question, myth_error *err)
+/* The hits in the order they are taken: as they stand, or, of the first, as the ranker says. */
+static myth_status order_hits(myth_select *s, uint32_t order[MYTH_TOPIC_KEPT], const myth_hits *hits, const char *question, myth_error *err)
 {
     myth_candidate c[MYTH_TOPIC_CANDIDATES];
     uint32_t n = hits->n_hit < MYTH_TOPIC_CANDIDATES ? hits->n_hit : MYTH_TOPIC_CANDIDATES;
+    for (uint32_t i = 0; i < hits->n_hit; i++)
+        order[i] = i;
     for (uint32_t i = 0; i < n; i++) {
         const myth_hit *h = &hits->hit[i];
-        order[i] = i;
         c[i] = (myth_candidate){ .path = h->path, .symbol = h->symbol, .text = h->text, .n_text = h->n_text, .line = h->line0 };
     }
     return s->rank && n > 1 ? s->rank(s->rank_user, question, c, n, order, err) : MYTH_OK;
 }
 
-myth_status myth_select_topic(myth_select *s, myth_material *m, const char *question, uint32_t k, const myth_search_opts *opts, myth_select_counts *counts,
+myth_status myth_select_topic(myth_select *s, myth_material *m, const char *question, uint32_t most, const myth_search_opts *opts, myth_select_counts *counts,
                               myth_error *err)
 {
     myth_hits hits = { 0 };
     myth_search_opts o = *opts;
     myth_status st = MYTH_OK;
     *counts = (myth_select_counts){ 0 };
-    uint32_t order[MYTH_TOPIC_CANDIDATES];
+    uint32_t order[MYTH_TOPIC_KEPT], n_taken;
     o.query = question;
-    o.k = s->rank ? MYTH_TOPIC_CANDIDATES : k;
-    o.with_text = s->rank != NULL;
-    o.by_file = false;
-    MYTH_TRY(myth_search(&hits, s->index, &o, err));
+    MYTH_TRY(myth_topic(&hits, &n_taken, s->index, &o, most, err));
     MYTH_TRY(order_hits(s, order, &hits, question, err));
+    o.k = MYTH_TOPIC_KEPT;
+    o.weights = o.weights ? o.weights : MYTH_TOPIC_WEIGHTS;
     if (s->on_search)
-        s->on_search(s->on_search_user, &o, &hits, order, k);
-    for (uint32_t i = 0; i < hits.n_hit && i < k; i++)
+        s->on_search(s->on_search_user, &o, &hits, order, n_taken);
+    for (uint32_t i = 0; i < n_taken; i++)
         MYTH_TRY(add_hit(s, m, &hits.hit[order[i]], counts, err));
     if (counts->n_subject == 0)
         st = myth_fail(err, MYTH_ENOTFOUND, "%.160s: no chunk has a word of it", question);

@@ -61,3 +61,10 @@ size_t myth_show_one(const char **shown, size_t *shown_len, const char *p, size_
     *shown_len = ok ? (size_t)used : 3;
     return used ? (size_t)used : 1;
 }
+
+size_t myth_show_without_end(const char *text, size_t n)
+{
+    if (n && text[n - 1] == '\n')
+        n--;
+    return n && text[n - 1] == '\r' ? n - 1 : n;
+}

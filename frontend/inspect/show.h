@@ -20,6 +20,9 @@ enum { MYTH_SHOW_LINE = 1000 };
 void myth_show_line(const myth_report *r, const myth_source *src, uint32_t n, uint32_t keep, myth_put put, void *user);
 const char *myth_show_path(const myth_report *r, uint32_t i);       /* of the file of finding i, raw */
 
+/* Bytes of text without the end of its last line. */
+size_t myth_show_without_end(const char *text, size_t n);
+
 /* The character at p (n >= 1): *shown gets its bytes, *shown_len their number; returns how many bytes of p it takes. Controls but newline
  * and tab, marks that turn or hide text, and bytes that are not UTF-8 are shown as U+FFFD. */
 size_t myth_show_one(const char **shown, size_t *shown_len, const char *p, size_t n);

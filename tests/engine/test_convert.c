@@ -17,6 +17,7 @@ static const char *const sources[] = {
     "tests/golden/models/gemma3-layers", "tests/golden/models/gemma3-local",   "tests/golden/models/gemma3-linear-new",
     "tests/golden/models/gemma4-unified", "tests/golden/models/gemma4-dense-new", "tests/golden/models/gemma4-e", "tests/golden/models/gemma4-e-new",
     "tests/golden/models/gemma4-shared", "tests/golden/models/gemma4-moe",    "random:gemma4-e-tiny:f16",       "random:gemma4-moe-tiny:q8_0",
+    "tests/golden/models/gemma3n",       "tests/golden/models/gemma3n-old",    "random:gemma3n-tiny:f16",
 };
 
 static myth_mem *new_mem(void)
@@ -485,12 +486,28 @@ static void test_failures(void **state)
     assert_int_equal(myth_mem_close(mem), 0);
 }
 
+/* A model that GGUF cannot describe is not written. */
+static void test_no_key(void **state)
+{
+    (void)state;
+    myth_mem *mem = new_mem();
+    myth_model m = { 0 };
+    myth_error err = { 0 };
+    myth_convert_opts opts = { .path = files_path("none.gguf"), .type = MYTH_F32 };
+    open_model(&m, mem, "tests/golden/models/gemma3n-two");
+    assert_int_equal(myth_convert(&m, &opts, &err), MYTH_EUNSUPPORTED);
+    assert_non_null(strstr(err.msg, "altup_correct_scale"));
+    assert_int_not_equal(access(opts.path, F_OK), 0);
+    myth_model_close(&m);
+    assert_int_equal(myth_mem_close(mem), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_types), cmocka_unit_test(test_twice),    cmocka_unit_test(test_tokenizer),
         cmocka_unit_test(test_inferred),  cmocka_unit_test(test_vocabulary), cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_mixes),     cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_mixes),     cmocka_unit_test(test_threads),   cmocka_unit_test(test_no_key),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

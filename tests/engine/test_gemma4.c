@@ -1,5 +1,6 @@
 /* test_gemma4.c - what Gemma 4 adds to the engine: layers that read another's keys, rows that leave a prefill there, tables of which rows are
- * brought, experts, keys made from values; the same bits whichever way. Files whose facts contradict their tensors are refused by the tensor's name. */
+ * brought, experts, keys made from values; the same bits whichever way. Gemma 3n shares the first two. Files whose facts contradict their
+ * tensors are refused by the tensor's name. */
 #include "engine/convert.h"
 #include "engine/engine_impl.h"
 #include "support/files.h"
@@ -65,7 +66,8 @@ static void assert_same_rows(const rows *a, const rows *b, uint32_t n_asked, con
 static void rows_that_nothing_is_asked_of_may_leave(void **state)
 {
     (void)state;
-    static const char *const name[] = { "gemma4-e", "gemma4-e-new", "gemma4-shared", "random:gemma4-e-tiny:q8_0" };
+    static const char *const name[] = { "gemma4-e", "gemma4-e-new", "gemma4-shared", "random:gemma4-e-tiny:q8_0", "gemma3n",
+                                        "gemma3n-mm", "random:gemma3n-tiny:q8_0" };
     const char *level[8];
     uint32_t n_level = rig_levels(level);
     for (size_t m = 0; m < sizeof(name) / sizeof(name[0]); m++)
@@ -103,8 +105,9 @@ static void rows_that_nothing_is_asked_of_may_leave(void **state)
 static void shared_layers_hold_no_cache(void **state)
 {
     (void)state;
-    static const char *const name[] = { "random:gemma4-e2b:q8_0", "random:gemma4-e4b:q4_0", "random:gemma4-e-tiny:f32" };
-    for (size_t m = 0; m < 3; m++) {
+    static const char *const name[] = { "random:gemma4-e2b:q8_0", "random:gemma4-e4b:q4_0", "random:gemma4-e-tiny:f32", "random:gemma3n-e2b:q8_0",
+                                        "random:gemma3n-e4b:bf16" };
+    for (size_t m = 0; m < sizeof(name) / sizeof(name[0]); m++) {
         myth_mem *mem;
         myth_model model = { 0 };
         myth_plan p;

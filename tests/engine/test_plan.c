@@ -152,7 +152,8 @@ static void plan_equals_ledger_on_a_grid(void **state)
     (void)state;
     static const char *const name[] = { "gemma1-mqa", "gemma2-old", "gemma3-local", "gemma3-layers", "gemma3-sharded", "gemma3-mm-new",
                                         "random:gemma1-tiny:q4_0", "random:gemma2-tiny:bf16", "random:gemma3-tiny:q8_0", "gemma4-unified",
-                                        "gemma4-shared", "random:gemma4-tiny:bf16", "random:gemma4-e-tiny:q8_0", "random:gemma4-moe-tiny:q4_0" };
+                                        "gemma4-shared", "random:gemma4-tiny:bf16", "random:gemma4-e-tiny:q8_0", "random:gemma4-moe-tiny:q4_0",
+                                        "gemma3n", "gemma3n-two", "random:gemma3n-tiny:q8_0" };
     static const struct { myth_dtype k, v; } type[] = {
         { MYTH_F32, MYTH_F32 }, { MYTH_F16, MYTH_F16 }, { MYTH_BF16, MYTH_Q8_0 }, { MYTH_Q8_0, MYTH_Q8_0 } };
     const char *target[RIG_TARGET_MAX];
@@ -234,6 +235,7 @@ static void kv_bytes_equal_the_formula_on_real_shapes(void **state)
         { "random:gemma3-4b:q4_0", 131072, 2676 },  { "random:gemma3-12b:q4_0", 131072, 8512 }, { "random:gemma3-27b:q4_0", 131072, 10656 },
         { "random:gemma4-e2b:bf16", 4096, 30 },     { "random:gemma4-e2b:q8_0", 131072, 774 },
         { "random:gemma4-e4b:q4_0", 4096, 84 },     { "random:gemma4-e4b:bf16", 32768, 532 },
+        { "random:gemma3n-e2b:bf16", 8192, 80 },    { "random:gemma3n-e4b:q8_0", 32768, 272 },
         /* K = V: the published sizes of two vectors, less half of the global layers */
         { "random:gemma4-12b:bf16", 8192, 448 - 64 }, { "random:gemma4-26b-a4b:q8_0", 4096, 280 - 40 },
         { "random:gemma4-31b:q4_0", 4096, 1120 - 160 }, { "random:gemma4-31b:bf16", 131072, 11040 - 5120 },

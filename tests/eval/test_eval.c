@@ -16,6 +16,7 @@ static int begin(void **state)
                   ">questions.jsonl && echo '{\"path\":\"src/wall.c\",\"line\":3,\"rule\":\"division-by-zero\",\"text\":\"return n / 0;\"}' >defects.jsonl && "
                   "echo '{\"floors\":{\"all\":{\"recall@12\":0.66,\"mrr\":0.66},\"both\":{\"precision@12\":1}}}' >good.json && "
                   "echo '{\"floors\":{\"all\":{\"recall@12\":0.67},\"symbol\":{\"acc@1\":0.6}}}' >bad.json && "
+                  "echo '{\"floors\":{\"all\":{\"recall@12\":0.1}},\"against\":{\"lexical\":{\"all\":{\"recall@12\":0.67}}}}' >against.json && "
                   "echo '{\"floors\":{\"all\":{\"recall@13\":0.1}}}' >odd.json && echo '{\"floors\":{\"metrics\":{\"grounding\":1}}}' >model.json");
     return r.code;
 }
@@ -103,6 +104,10 @@ static void the_gate(void **state)
     cli_expect(&r, SMALL "--gate $D/s/bad.json", 1);
     assert_non_null(strstr(r.out, "below the gate: all recall@12"));
     assert_non_null(strstr(r.out, "below the gate: symbol acc@1"));
+    cli_expect(&r, SMALL "--gate $D/s/against.json", 0);
+    assert_non_null(strstr(r.out, "gate: 1 floors, 0 below, 1 not measured"));
+    cli_expect(&r, SMALL "--against lexical --gate $D/s/against.json", 1);
+    assert_non_null(strstr(r.out, "below the gate: lexical all recall@12"));
     cli_expect(&r, SMALL "--gate $D/s/odd.json", 2);
     assert_non_null(strstr(r.err, "recall@13"));
     cli_expect(&r, SMALL "--gate $D/s/model.json", 0);
@@ -234,9 +239,46 @@ static void the_shipped_repository_holds_its_gate(void **state)
 {
     (void)state;
     static cli_result r;
-    cli_expect(&r, "eval shop --part retrieval --gate tests/corpus/shop/gate.json", 0);
+    cli_expect(&r, check_is_full() ? "eval shop --part retrieval --against topic --gate tests/corpus/shop/gate.json"
+                                   : "eval shop --part retrieval --gate tests/corpus/shop/gate.json", 0);
     assert_non_null(strstr(r.out, " 0 below"));
     assert_null(strstr(r.out, "gate: 0 floors"));
+}
+
+/* The four questions of the first design: what inspect-topic shows has every expected file, at most twelve chunks, and at least half of them are in
+ * one. With vectors and without. */
+static void the_four_questions_are_answered(void **state)
+{
+    (void)state;
+    static cli_result r;
+    static const char *const question[] = { "session-creation", "reset-tokens", "deletion-authorisation", "raw-sql" };
+    cli_shell(&r, "mkdir -p $D/y && cp -R tests/corpus/shop/tree tests/corpus/shop/defects.jsonl $D/y && grep y54 tests/corpus/shop/questions.jsonl >$D/y/questions.jsonl");
+    assert_int_equal(r.code, 0);
+    for (int embed = 0; embed < 2; embed++) {
+        cli_shell(&r, embed ? "$M eval shop --data $D/y --part retrieval --embed --against topic --json >$D/topic.json"
+                            : "$M eval shop --data $D/y --part retrieval --against topic --json >$D/topic.json");
+        if (embed && r.code == 66)                      /* no embedder is shipped with this build */
+            return;
+        assert_int_equal(r.code, 0);
+        char path[256];
+        snprintf(path, sizeof(path), "%s/topic.json", cli_dir);
+        json_t *j = json_load_file(path, 0, NULL), *t;
+        size_t i, n = 0;
+        assert_non_null(j);
+        json_array_foreach(json_object_get(j, "tasks"), i, t)
+            for (int q = 0; q < 4; q++) {
+                if (strcmp(json_string_value(json_object_get(t, "id")), question[q]) != 0)
+                    continue;
+                json_t *topic = json_array_get(json_object_get(t, "against"), 0);
+                double recall = json_number_value(json_object_get(topic, "recall@12")), precision = json_number_value(json_object_get(topic, "precision@12"));
+                print_message("%s, %s: recall %.2f, precision %.2f\n", question[q], embed ? "hybrid" : "lexical", recall, precision);
+                assert_true(recall == 1);
+                assert_true(precision >= 0.5);
+                n++;
+            }
+        assert_int_equal(n, 4);
+        json_decref(j);
+    }
 }
 
 int main(void)
@@ -244,7 +286,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(measures_are_those_of_the_answers), cmocka_unit_test(comparisons_are_paired), cmocka_unit_test(hybrid_beside_lexical), cmocka_unit_test(the_gate),
         cmocka_unit_test(answers), cmocka_unit_test(a_planted_change), cmocka_unit_test(what_is_refused), cmocka_unit_test(nothing_is_left_behind), cmocka_unit_test(trees_of_commits),
-        cmocka_unit_test(batches), cmocka_unit_test(the_shipped_repository_holds_its_gate),
+        cmocka_unit_test(batches), cmocka_unit_test(the_shipped_repository_holds_its_gate), cmocka_unit_test(the_four_questions_are_answered),
     };
     check_name();
     return cmocka_run_group_tests(tests, begin, cli_end);

@@ -77,7 +77,7 @@ static void exit_codes(void **state)
         { "generate " TINY "-p x --mem-limit 100", 71, "" },
         { "plan " TINY "--mem-limit 64K", 0, "" },
         { "generate " TINY "-p x -n 1 --mem-report /nowhere/r.json", 73, "/nowhere" },
-        { "completion fish", 2, "bash" },
+        { "completion tcsh", 2, "bash, zsh or fish" },
         { "man nothing", 2, "nothing" },
     };
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {

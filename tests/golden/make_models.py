@@ -24,13 +24,14 @@ import torch
 from safetensors.torch import save_file
 from safetensors.torch import load_file
 from transformers import (AutoModelForCausalLM, AutoModelForImageTextToText, Gemma2Config, Gemma2ForCausalLM, Gemma3Config,
-                          Gemma3ForCausalLM, Gemma3ForConditionalGeneration, Gemma3TextConfig, Gemma4ForCausalLM, Gemma4TextConfig,
+                          Gemma3ForCausalLM, Gemma3ForConditionalGeneration, Gemma3nForCausalLM, Gemma3nTextConfig, Gemma3TextConfig, Gemma4ForCausalLM, Gemma4TextConfig,
                           Gemma4UnifiedForCausalLM, Gemma4UnifiedTextConfig, GemmaConfig, GemmaForCausalLM)
 
 OUT = pathlib.Path(__file__).resolve().parent / "models"
 MAGIC = 0x4F47594D
 CLASSES = {"gemma": (GemmaConfig, GemmaForCausalLM), "gemma2": (Gemma2Config, Gemma2ForCausalLM),
            "gemma3_text": (Gemma3TextConfig, Gemma3ForCausalLM), "gemma4_text": (Gemma4TextConfig, Gemma4ForCausalLM),
+           "gemma3n_text": (Gemma3nTextConfig, Gemma3nForCausalLM),
            "gemma4_unified_text": (Gemma4UnifiedTextConfig, Gemma4UnifiedForCausalLM)}
 ARCHITECTURE = {name: pair[1].__name__ for name, pair in CLASSES.items()}
 DTYPE = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
@@ -86,6 +87,15 @@ def gemma4(*dims, window, layers, wide, kv_global=None, k_is_v=False, rope=None,
         out["num_global_key_value_heads"] = kv_global
     if experts:
         out.update(enable_moe_block=True, num_experts=experts[0], top_k_experts=experts[1], moe_intermediate_size=experts[2])
+    return out
+
+
+def gemma3n(*dims, window, layers, rank, ple, shared=0, sparse=0, streams=4, cap=None, rope=None, ff=None, **kw):
+    """sparse: how many layers from the first on; ff: widths of the layers, where they differ."""
+    out = dict(shape(*dims), sliding_window=window, layer_types=layers, rope_parameters=rope or rope3(),
+               num_kv_shared_layers=shared, hidden_size_per_layer_input=ple, vocab_size_per_layer_input=dims[6], laurel_rank=rank,
+               altup_num_inputs=streams, activation_sparsity_pattern=[0.95] * sparse + [0.0] * (dims[2] - sparse), **kw)
+    out.update(dict(intermediate_size=ff) if ff else {}, **(dict(final_logit_softcapping=cap) if cap else {}))
     return out
 
 
@@ -164,6 +174,20 @@ MODELS = {
                                  experts=(8, 2, 16))),
     "gemma4-moe-new": dict(type="gemma4_text", n=23, store="bf16", disk=None,
                            kw=gemma4(32, 32, 3, 4, 2, 16, 131, window=7, layers=period(3, 3), wide=32, experts=(5, 3, 24))),
+    # Gemma 3n: streams, Laurel, per-layer inputs, a sparse gate, layers that read another's keys
+    "gemma3n": dict(type="gemma3n_text", n=27, store="bf16", disk=None,
+                    kw=gemma3n(32, 192, 6, 4, 2, 16, 150, window=6, layers=period(6, 2), rank=8, ple=8, shared=2, sparse=2, cap=3.0)),
+    "gemma3n-old": dict(type="gemma3n_text", n=25, store="bf16",
+                        disk=dict(rope_parameters=None, rope_theta=1e4, rope_local_base_freq=1e2, rope_scaling=None),
+                        kw=gemma3n(48, 192, 5, 6, 3, 16, 139, window=7, layers=period(5, 5), rank=5, ple=16, rope=rope3(1e4, 1e2), sparse=3,
+                                   ff=[192, 224, 192, 256, 192])),
+    "gemma3n-two": dict(type="gemma3n_text", n=22, store="f32",
+                        kw=gemma3n(32, 192, 3, 4, 1, 16, 133, window=8, layers=period(3, 3), rank=16, ple=8, streams=2, altup_correct_scale=False)),
+    "gemma3n-mm": dict(type="gemma3n_text", n=24, store="f16", nesting="model.language_model.", shards=2, dead=True,
+                       kw=gemma3n(32, 192, 6, 2, 2, 32, 137, window=5, layers=period(6, 3), rank=8, ple=8, shared=3, sparse=1, cap=4.0)),
+    "gemma3n-active": dict(type="gemma3n_text", n=21, store="bf16",
+                           kw=gemma3n(32, 192, 4, 4, 2, 16, 131, window=6, layers=period(4, 2), rank=8, ple=8, streams=3, sparse=4,
+                                      altup_active_idx=1)),
 }
 VISION = dict(hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2, image_size=8, patch_size=4, num_channels=3,
               vision_use_head=False)
@@ -181,7 +205,7 @@ def build(spec, seed, kw=None):
         cfg = cfg_class(**kw)
     model = model_class(cfg).eval()
     gen = torch.Generator().manual_seed(seed)
-    done, is_plain = set(), spec["type"].startswith("gemma4")                     # norms hold w, not w - 1
+    done, is_plain = set(), spec["type"].startswith(("gemma3n", "gemma4"))        # norms hold w, not w - 1
     with torch.no_grad():
         for name, p in sorted(model.named_parameters()):
             if p.data_ptr() in done:
@@ -191,6 +215,10 @@ def build(spec, seed, kw=None):
                 v = torch.rand(p.shape, generator=gen) * 0.5 + 0.3                # the scores are not scaled: wide ones would only show rounding
             elif is_plain and ("norm" in name or name.endswith("scale")):
                 v = torch.rand(p.shape, generator=gen) + 0.5
+            elif name.endswith("coefs.weight"):
+                v = torch.randn(p.shape, generator=gen) * 0.05                    # streams that amplify each other would only show rounding
+            elif "modality_router" in name:
+                v = torch.randn(p.shape, generator=gen) * 3.0
             elif "norm" in name:
                 v = torch.rand(p.shape, generator=gen) * 1.4 - 0.6
             elif "embed_tokens" in name:
@@ -211,12 +239,17 @@ def text_part(model):
 
 def run(model, ids):
     text, kept, hooks = text_part(model), [], []
+    own = getattr(text.config, "altup_active_idx", 0)
+
+    def stream(x, i):                                             # of 3n's streams: the embedding, then the active one
+        return (x[i] if x.dim() == 4 else x).detach().clone()
+
     def first(_, args, kwargs):
-        kept.append((args[0] if args else kwargs["hidden_states"]).detach().clone())
+        kept.append(stream(args[0] if args else kwargs["hidden_states"], 0))
 
     hooks.append(text.layers[0].register_forward_pre_hook(first, with_kwargs=True))
     for layer in text.layers:
-        hooks.append(layer.register_forward_hook(lambda m, a, o: kept.append((o[0] if isinstance(o, tuple) else o).detach().clone())))
+        hooks.append(layer.register_forward_hook(lambda m, a, o: kept.append(stream(o[0] if isinstance(o, tuple) else o, own))))
     with torch.no_grad():
         logits = model(input_ids=torch.tensor([ids]), use_cache=False).logits[0]
     for h in hooks:
@@ -234,15 +267,22 @@ def check_sensitivity(name, spec, seed, ids, logits):
         variants["window"] = dict(sliding_window=kw["sliding_window"] + 1)
     for key in ("attn_logit_softcapping", "final_logit_softcapping"):
         if kw.get(key):
-            variants[key] = {key: None}
+            variants[key] = {key: 1e3 if spec["type"] == "gemma3n_text" else None}
     if kw.get("query_pre_attn_scalar"):
         scalar, hd = kw["query_pre_attn_scalar"], kw["head_dim"]
         variants["scale"] = dict(query_pre_attn_scalar=hd if scalar != hd else 2 * hd)
     if kw.get("num_kv_shared_layers") and kw.get("use_double_wide_mlp") is False:
         variants["sharing"] = dict(num_kv_shared_layers=kw["num_kv_shared_layers"] - 1)
+    if spec["type"] == "gemma3n_text":
+        variants["correction scale"] = dict(altup_correct_scale=not kw.get("altup_correct_scale", True))
+        if kw["num_kv_shared_layers"]:
+            variants["sharing"] = dict(num_kv_shared_layers=kw["num_kv_shared_layers"] - 1)
+        if any(kw["activation_sparsity_pattern"]):
+            variants["sparsity"] = dict(activation_sparsity_pattern=[0.9 if v else 0.0 for v in kw["activation_sparsity_pattern"]])
     if kw.get("enable_moe_block"):
         variants["experts used"] = dict(top_k_experts=kw["top_k_experts"] - 1)
-    if kw.get("layer_types") and has_local and len(ids) > kw["sliding_window"] and "global_head_dim" not in kw:
+    if kw.get("layer_types") and has_local and len(ids) > kw["sliding_window"] and "global_head_dim" not in kw \
+            and not kw.get("num_kv_shared_layers"):
         variants["pattern"] = dict(layer_types=kw["layer_types"][1:] + [GLOBAL if kw["layer_types"][0] == LOCAL else LOCAL])
     rope = kw["rope_parameters"]
     for part in (rope if GLOBAL in rope else [None]):
@@ -284,8 +324,9 @@ def disk_config(model, spec):
     if not spec.get("nesting"):
         return dict(architectures=[ARCHITECTURE[spec["type"]]], model_type=spec["type"], **cfg, torch_dtype=torch_dtype)
     if spec["type"] != "gemma3_text":
-        return dict(architectures=["Gemma4ForConditionalGeneration"], model_type="gemma4", text_config=dict(model_type=spec["type"], **cfg),
-                    vision_config=dict(model_type="gemma4_vision"), dtype=torch_dtype)
+        family = spec["type"].removesuffix("_text")
+        return dict(architectures=[family.capitalize() + "ForConditionalGeneration"], model_type=family,
+                    text_config=dict(model_type=spec["type"], **cfg), vision_config=dict(model_type=family + "_vision"), dtype=torch_dtype)
     c = model.config
     return dict(architectures=["Gemma3ForConditionalGeneration"], model_type="gemma3", text_config=dict(model_type="gemma3_text", **cfg),
                 vision_config=dict(model_type="siglip_vision_model", **VISION), mm_tokens_per_image=4, image_token_index=c.image_token_index,
@@ -296,7 +337,7 @@ def dead_tensors(spec):
     """Keys and values of layers that read another's: some uploads hold them, nothing reads them."""
     kw, out = spec["kw"], {}
     for l in range(kw["num_hidden_layers"] - kw["num_kv_shared_layers"], kw["num_hidden_layers"]):
-        hd = kw["global_head_dim"] if kw["layer_types"][l] == GLOBAL else kw["head_dim"]
+        hd = kw.get("global_head_dim", kw["head_dim"]) if kw["layer_types"][l] == GLOBAL else kw["head_dim"]
         for name, dims in (("k_proj", (kw["num_key_value_heads"] * hd, kw["hidden_size"])),
                            ("v_proj", (kw["num_key_value_heads"] * hd, kw["hidden_size"])), ("k_norm", (hd,))):
             out[f"model.layers.{l}.self_attn.{name}.weight"] = torch.full(dims, float("nan"))
@@ -304,19 +345,19 @@ def dead_tensors(spec):
 
 
 def disk_tensors(model, spec):
-    out, is_gemma4 = {}, spec["type"].startswith("gemma4")
+    out, is_new = {}, spec["type"].startswith(("gemma3n", "gemma4"))
     named = dict(model.named_parameters())
     named.update({n: b for n, b in model.named_buffers() if n.endswith("layer_scalar")})
     if spec.get("dead"):
         named.update(dead_tensors(spec))
     for name, p in named.items():
-        if spec.get("nesting") and is_gemma4:
+        if spec.get("nesting") and is_new:
             name = name.replace("model.", spec["nesting"], 1)
         if spec.get("nesting") == "language_model.model.":
             is_text = name.startswith("model.language_model.")
             name = name.replace("model.language_model.", "language_model.model.") if is_text else name.removeprefix("model.")
         out[name] = p.detach().clone().to(DTYPE[spec["store"]]).contiguous()
-    if spec.get("nesting") and is_gemma4:
+    if spec.get("nesting") and is_new:
         out["model.vision_tower.patch_embedder.input_proj.weight"] = torch.zeros(4, 4)
         out["model.embed_vision.embedding_projection.weight"] = torch.zeros(4, 4)
     out.pop("lm_head.weight", None)
@@ -350,8 +391,8 @@ def save(path, model, spec, ids, logits, residual):
 
 
 def load_again(path, spec):
-    """What transformers makes of the files; of a multimodal Gemma 4 its text part."""
-    if not (spec.get("nesting") and spec["type"].startswith("gemma4")):
+    """What transformers makes of the files; of a multimodal Gemma 3n or 4 its text part."""
+    if not (spec.get("nesting") and spec["type"].startswith(("gemma3n", "gemma4"))):
         loader = AutoModelForImageTextToText if spec.get("nesting") else AutoModelForCausalLM
         return loader.from_pretrained(path, dtype=torch.float32, attn_implementation="eager").eval()
     cfg_class, model_class = CLASSES[spec["type"]]

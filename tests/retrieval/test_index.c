@@ -1,9 +1,9 @@
 /* test_index.c - an updated index equals one made anew; what it says is what the files say; readers, writers, versions, other databases. */
+#include "retrieval/git.h"
 #include "index_tree.h"
 #include "retrieval/fts_tokenizer.h"
 
 #include <fcntl.h>
-#include <git2.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -458,7 +458,7 @@ static void history(void **state)
     (void)state;
     git_repository *repo;
     char line[128];
-    git_libgit2_init();
+    assert_int_equal(myth_git_start(NULL), MYTH_OK);
     git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);
     files_mkdir("git");
     files_mkdir("git/sub");
@@ -494,7 +494,7 @@ static void history(void **state)
     myth_index_close(sub);
     myth_index_close(x);
     git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 1);
-    git_libgit2_shutdown();
+    myth_git_stop();
 }
 
 int main(void)

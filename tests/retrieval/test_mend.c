@@ -72,7 +72,8 @@ static void mended_from_an_index(void **state)
     static const char *const text[] = { "git_repository_open session", "the repository", "a sessions table", "repositories of sections", "handle section" };
     static const struct { const char *word, *meant; int64_t n_row; } row[] = {
         { "repositroy", "repository", 3 }, { "reposittory", "repository", 3 }, { "repsitory", "repository", 3 }, { "sesion", "session", 2 },
-        { "sesssions", "sessions", 2 }, { "epository", "", 0 }, { "handel", "handle", 1 }, { "tabel", "table", 1 }, { "opn", "", 0 }, { "zzzzzzz", "", 0 },
+        { "sesssions", "sessions", 2 }, { "epository", "", 0 }, { "handel", "handle", 1 }, { "tabel", "table", 1 }, { "hadnles", "handles", 1 },
+        { "tablse", "tables", 1 }, { "repositoris", "repositories", 3 }, { "sectoins", "sections", 2 }, { "opn", "", 0 }, { "zzzzzzz", "", 0 },
     };
     sqlite3 *db;
     sqlite3_stmt *s;

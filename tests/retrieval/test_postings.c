@@ -184,7 +184,7 @@ static void same_as_fts5(sqlite3 *db)
             fail_msg("%s is not among the words", token);
         char quoted[2 * MYTH_WORD_BYTES];
         list want = { 0 }, got = { 0 };
-        size_t n = myth_fts_quote(quoted, sizeof quoted, token, strlen(token), true);
+        size_t n = myth_fts_quote(quoted, sizeof quoted, token, strlen(token));
         sqlite3_bind_text(s, 1, quoted, (int)n, SQLITE_TRANSIENT);
         sqlite3_bind_pointer(s, 2, &want, "list", NULL);
         while (sqlite3_step(s) == SQLITE_ROW)

@@ -119,6 +119,48 @@ static void a_word_once_by_its_stem(void **state)
     myth_query_free(&q);
 }
 
+/* The same word where no stem joins it, and the question's own words: only with their weights, only in prose. */
+static void forms_and_frames(void **state)
+{
+    (void)state;
+    static const struct { const char *text, *word, *form; } row[] = {
+        { "session creation and more", "creation", "create" }, { "sessions are created there", "created", "creation" }, { "who is authorised here", "authorised", "authorized" },
+        { "authorization of users", "authorization", "authorisation" }, { "the colour of it", "colour", "color" }, { "normalized colors of it", "normalized", "normalised" },
+        { "its behavior here", "behavior", "behaviour" },
+    };
+    static const struct { const char *text, *word; bool is_frame; } frame[] = {
+        { "which code opens a socket", "code", true }, { "which files open a socket", "files", true }, { "where is the code of a socket", "code", false },
+        { "how are signals handled", "handled", true }, { "signals handled here", "handled", false }, { "how does a socket work", "work", true },
+        { "how does the work queue end", "work", false }, { "what happens to a socket", "happens", true },
+    };
+    myth_weights_search usual = w;
+    myth_query q = parse("session creation and more");
+    assert_null(term(&q, "create"));
+    myth_query_free(&q);
+    w.term_form = 0.9;
+    w.term_frame = 0.25;
+    for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+        q = parse(row[i].text);
+        const myth_query_term *word = term(&q, row[i].word), *form = term(&q, row[i].form);
+        if (!word || !form)
+            fail_msg("%s: no %s", row[i].text, word ? row[i].form : row[i].word);
+        assert_true(form->kind == MYTH_TERM_FORM && form->group == word->group && form->weight == 0.9);
+        myth_query_free(&q);
+    }
+    for (size_t i = 0; i < sizeof(frame) / sizeof(*frame); i++) {
+        q = parse(frame[i].text);
+        assert_non_null(term(&q, frame[i].word));
+        if (term(&q, frame[i].word)->weight != (frame[i].is_frame ? 0.25 : 1))
+            fail_msg("%s: %s has %g", frame[i].text, frame[i].word, term(&q, frame[i].word)->weight);
+        assert_true(term(&q, frame[i].word)->weight < 1 || !frame[i].is_frame);
+        myth_query_free(&q);
+    }
+    q = parse("creation of what was created");      /* a form that is asked for itself is a word of its own group no more */
+    assert_int_equal(term(&q, "creation")->kind, MYTH_TERM_WORD);
+    myth_query_free(&q);
+    w = usual;
+}
+
 static void alternatives_share_a_group(void **state)
 {
     (void)state;
@@ -344,7 +386,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kinds), cmocka_unit_test(stop_words_go_unless_alone), cmocka_unit_test(compound_names_come_whole_and_in_parts),
-        cmocka_unit_test(a_word_once_by_its_stem), cmocka_unit_test(alternatives_share_a_group), cmocka_unit_test(what_is_said_first_weighs_more), cmocka_unit_test(of_a_report_what_is_wrong), cmocka_unit_test(neighbours_join),
+        cmocka_unit_test(a_word_once_by_its_stem), cmocka_unit_test(forms_and_frames), cmocka_unit_test(alternatives_share_a_group), cmocka_unit_test(what_is_said_first_weighs_more), cmocka_unit_test(of_a_report_what_is_wrong), cmocka_unit_test(neighbours_join),
         cmocka_unit_test(languages_say_where), cmocka_unit_test(names_are_what_is_written_as_code), cmocka_unit_test(wishes),
         cmocka_unit_test(phrases), cmocka_unit_test(refused), cmocka_unit_test(any_bytes), cmocka_unit_test(weights), cmocka_unit_test(no_memory),
     };

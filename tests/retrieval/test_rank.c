@@ -147,7 +147,7 @@ static void kinds_step_back(void **state)
         { "deps/zlib/inflate.c", MYTH_KIND_VENDORED },  { "third_party/x/y.c", MYTH_KIND_VENDORED },   { "pkg/_vendor/six/a.py", MYTH_KIND_VENDORED },
         { "src/compat.py", MYTH_KIND_VENDORED },        { "sqlite-amalgamation.c", MYTH_KIND_VENDORED }, { "docs/conf.py", MYTH_KIND_DOCUMENT },
         { "CHANGES.rst", MYTH_KIND_DOCUMENT },          { "ChangeLog", MYTH_KIND_DOCUMENT },           { "i18n/de.po", MYTH_KIND_DATA },
-        { "Cargo.lock", MYTH_KIND_DATA },
+        { "Cargo.lock", MYTH_KIND_DATA },               { "legacy/a.c", MYTH_KIND_LEGACY },            { "src/api_deprecated/a.c", MYTH_KIND_LEGACY },
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         if (!(myth_rank_kinds(row[i].path, myth_detect_test(row[i].path), false) >> row[i].kind & 1))
@@ -156,7 +156,7 @@ static void kinds_step_back(void **state)
         expect(0, 1);
     }
     static const char *const source[] = { "src/parse.c", "src/history.c", "lib/news.py", "contrib/admin.py", "latest/protest.c", "src/compatible.c",
-                                          "vendoring.py", "docs.c" };
+                                          "vendoring.py", "docs.c", "src/legacy.c", "threshold/fold.c" };
     for (size_t i = 0; i < sizeof source / sizeof *source; i++)
         if (myth_rank_kinds(source[i], myth_detect_test(source[i]), false) != 1u << MYTH_KIND_SOURCE)
             fail_msg("%s is source", source[i]);

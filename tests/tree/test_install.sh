@@ -52,4 +52,6 @@ fi
 "$dir/prefix/bin/mythos" eval shop --part retrieval --every 1000 -q >/dev/null                # and so does what eval measures on
 grep -q '^.TH MYTHOS 1' "$dir/prefix/share/man/man1/mythos.1"
 grep -q '_mythos' "$dir/prefix/share/bash-completion/completions/mythos"
+grep -q '^#compdef mythos' "$dir/prefix/share/zsh/site-functions/_mythos"
+grep -q '^complete -c mythos' "$dir/prefix/share/fish/vendor_completions.d/mythos.fish"
 echo "installed, found and linked both ways"

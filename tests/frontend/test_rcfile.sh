@@ -1,0 +1,79 @@
+#!/bin/sh
+# The configuration file: what it may say, that the environment and flags stand above it, what is wrong in it is exit 78 with the line, and that none is
+# taken from the directory that is inspected.
+set -eu
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+fail() { echo "$1" >&2; exit 1; }
+HOME=$dir/home
+export HOME
+unset XDG_CONFIG_HOME MYTHOS_CONFIG || true
+mkdir -p "$HOME/.config/mythos" "$dir/xdg/mythos" "$dir/r/.config/mythos"
+conf=$HOME/.config/mythos/config
+# value and source of a flag, as --show-config has them
+says() { "$MYTHOS_BIN" "$1" --show-config >"$dir/out" 2>"$dir/err" || fail "$1: exit $?: $(cat "$dir/err")"
+    awk -v n="$2" '$1 == n { $1 = ""; sub(/^ /, ""); print }' "$dir/out"; }
+is() { [ "$1" = "$2" ] || fail "got '$1', expected '$2'"; }
+is "$(says inspect-file fail-level)" "high default"
+cat >"$conf" <<'END'
+# of every command
+threads = 3
+  max-new-tokens=77   
+
+[inspect-file]
+fail-level = "low"
+output = json=a.json
+output = sarif=a.sarif
+two-pass = on
+model = "/a b/m.gguf"
+[ search ]
+top = 4
+END
+is "$(says inspect-file threads)" "3 file"
+is "$(says scan threads)" "3 file"
+is "$(says inspect-file max-new-tokens)" "77 file"
+is "$(says inspect-diff max-new-tokens)" "77 file"
+is "$(says inspect-file fail-level)" "low file"
+is "$(says inspect-diff fail-level)" "high default"
+is "$(says inspect-file output)" "json=a.json sarif=a.sarif file"
+is "$(says inspect-file two-pass)" "on file"
+is "$(says inspect-file model)" "/a b/m.gguf file"
+is "$(says search top)" "4 file"
+# above it: the environment, then flags; a list of a higher place stands instead
+is "$(MYTHOS_FAIL_LEVEL=medium says inspect-file fail-level)" "medium environment"
+is "$(MYTHOS_OUTPUT=html=x.html says inspect-file output)" "html=x.html environment"
+"$MYTHOS_BIN" inspect-file --fail-level info --no-two-pass --output jsonl=y --show-config >"$dir/out"
+grep -q '^fail-level *info *flag' "$dir/out" && grep -q '^two-pass *off *flag' "$dir/out" && grep -q '^output *jsonl=y *flag' "$dir/out" || fail "flags: $(cat "$dir/out")"
+# other places
+echo 'threads = 5' >"$dir/xdg/mythos/config"
+is "$(XDG_CONFIG_HOME=$dir/xdg says scan threads)" "5 file"
+echo 'threads = 6' >"$dir/mine"
+is "$(MYTHOS_CONFIG=$dir/mine XDG_CONFIG_HOME=$dir/xdg says scan threads)" "6 file"
+is "$(MYTHOS_CONFIG='' says inspect-file fail-level)" "high default"
+is "$(XDG_CONFIG_HOME=$dir/none says inspect-file fail-level)" "high default"
+# not from a directory that is looked at
+echo 'threads = 9' >"$dir/r/.config/mythos/config"
+echo 'threads = 9' >"$dir/r/.mythos"
+echo 'threads = 9' >"$dir/r/mythos.conf"
+(cd "$dir/r" && is "$(says scan threads)" "3 file")
+# what is wrong
+wrong() { printf "$1" >"$conf"; code=0; "$MYTHOS_BIN" version >"$dir/out" 2>"$dir/err" || code=$?
+    [ $code -eq 78 ] || fail "'$1': exit $code: $(cat "$dir/err")"
+    grep -qF "$2" "$dir/err" || fail "'$1' says: $(cat "$dir/err"), expected: $2"
+    [ ! -s "$dir/out" ] || fail "'$1': printed"; "$MYTHOS_BIN" version --help >/dev/null || fail "'$1': no help"; }
+wrong 'threads = 3\nfail-levle = low\n' "config:2: no flag 'fail-levle'; did you mean fail-level?"
+wrong '[inspect-fil]\n' "config:1: no command 'inspect-fil'"
+wrong '[scan]\nfail-level = low\n' "config:2: no flag 'fail-level'"
+wrong '[scan\n' "config:1: expected [COMMAND]"
+wrong 'threads\n' "config:1: got 'threads', expected name = value"
+wrong 'threads =\n' "config:1: threads has no value"
+wrong '\n\nthreads = many\n' "config:3: threads: got 'many', expected a number"
+wrong 'log-format = xml\n' "config:1: log-format: got 'xml', expected"
+wrong 'threads = 3\000\n' "a zero byte"
+head -c 70000 /dev/zero | tr '\0' '#' >"$conf"
+code=0; "$MYTHOS_BIN" version 2>"$dir/err" >/dev/null || code=$?
+[ $code -eq 78 ] && grep -q '65536 bytes' "$dir/err" || fail "large: $code $(cat "$dir/err")"
+code=0; MYTHOS_CONFIG=$dir/nowhere "$MYTHOS_BIN" version 2>"$dir/err" >/dev/null || code=$?
+[ $code -eq 78 ] && grep -q 'MYTHOS_CONFIG' "$dir/err" || fail "missing: $code $(cat "$dir/err")"
+rm "$conf"
+"$MYTHOS_BIN" man | grep -q 'mythos/config' || fail "the manual does not say it"
