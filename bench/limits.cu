@@ -330,7 +330,7 @@ static void fill(const struct run *r)
 
 myth_status bench_cuda_limits(struct cuda_limits *out, myth_mem *mem, const char *name, bool is_quick, myth_error *err)
 {
-    const myth_work_shape shape = { 1, 1, 32, 32, 1, 1, 32, 32, 32, 1, NODES, 1 };
+    const myth_work_shape shape = { 1, 1, 32, 32, 1, 1, 32, 32, 32, 1, NODES, 1, false };
     const uint64_t bytes = is_quick ? 1u << 20 : 1u << 30, pinned_bytes = is_quick ? 1u << 16 : 256u << 20;
     myth_device_opts opts = {};
     myth_device *dev = NULL;

@@ -216,7 +216,8 @@ static myth_status sum_up(myth_config *c, const char *path, myth_error *err)
 {
     for (uint32_t l = 0; l < c->n_layer; l++) {
         const myth_layer_config *k = &c->layer[l];
-        uint32_t *of_kind = k->is_global ? &c->head_dim_global : &c->head_dim_local, n_kv = k->n_head_kv * k->head_dim, n_q = c->n_head * k->head_dim;
+        uint32_t *of_kind = k->is_global ? &c->head_dim_global : &c->head_dim_local;
+        const uint32_t n_kv = k->n_head_kv * k->head_dim, n_q = c->n_head * k->head_dim;         /* each at most 1024 when it was read */
         if (c->n_head % k->n_head_kv)
             return myth_fail(err, MYTH_EFORMAT, "%s: %u query heads over %u key/value heads", path, c->n_head, k->n_head_kv);
         if (k->head_dim % 2)

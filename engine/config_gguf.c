@@ -107,7 +107,7 @@ static myth_status gguf_rope_pairs(const myth_facts *f, myth_config *c)
         return myth_fail(f->err, MYTH_EFORMAT, "%s: tensor rope_freqs.weight: expected %u floats", myth_weights_path(f->w), half);
     for (uint32_t i = 0; t->data && i < half; i++) {
         float v;
-        memcpy(&v, (const unsigned char *)t->data + 4 * (size_t)i, 4);
+        memcpy(&v, (const unsigned char *)t->data + 4 * (size_t)i, 4);         /* half floats: checked above */
         if (v != 1.0f && !(v >= 1e20f))
             return myth_fail(f->err, MYTH_EUNSUPPORTED, "%s: tensor rope_freqs.weight: factor %g of pair %u: 1, or more than any position, expected",
                              myth_weights_path(f->w), (double)v, i);

@@ -209,14 +209,25 @@ fail:
 
 static bool is_word(const char *text, size_t len, const char *word) { return strlen(word) == len && memcmp(text, word, len) == 0; }
 
+/* Sizes behind their family, so that all fit into a message: "gemma3 270m 1b tiny, ..." */
 static myth_status refuse_name(const char *spec, int n_name, myth_error *err)
 {
     char list[512] = "";
-    size_t n = 0;
-    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]) && n < sizeof list; i++)
-        if (!strstr(shapes[i].name, "-tiny"))
-            n += (size_t)snprintf(list + n, sizeof list - n, " %s", shapes[i].name);
-    return myth_fail(err, MYTH_EARG, "random:%.*s: sizes:%s", n_name, spec, list);
+    size_t n = 0, n_family = 0;
+    const char *family = "";
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]) && n < sizeof list; i++) {
+        if (strstr(shapes[i].name, "-tiny"))
+            continue;
+        const char *size = strchr(shapes[i].name, '-');
+        if ((size_t)(size - shapes[i].name) != n_family || memcmp(family, shapes[i].name, n_family) != 0) {
+            family = shapes[i].name;
+            n_family = (size_t)(size - family);
+            n += (size_t)snprintf(list + n, sizeof list - n, "%s%.*s", n ? ", " : " ", (int)n_family, family);
+        }
+        if (n < sizeof list)
+            n += (size_t)snprintf(list + n, sizeof list - n, " %s", size + 1);
+    }
+    return myth_fail(err, MYTH_EARG, "random:%.*s: expected as in random:gemma3-tiny; sizes:%s", n_name, spec, list);
 }
 
 myth_status myth_weights_open_random(myth_weights *w, const char *spec, myth_error *err)

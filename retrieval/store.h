@@ -28,7 +28,7 @@
 typedef struct myth_store myth_store;
 
 enum {
-    MYTH_STORE_VERSION = 5, MYTH_STORE_APPLICATION = 0x6d795468,
+    MYTH_STORE_VERSION = 6, MYTH_STORE_APPLICATION = 0x6d795468,
     MYTH_BLOCK_BYTES = 32 << 10,                /* of text that are compressed together: a read unpacks one or two blocks */
     MYTH_CHUNK_HASH_BYTES = 8,                  /* the first of its XXH3-128: to tell copies, not to trust one            */
     MYTH_SYMBOL_IDS = 1 << 20,                  /* of one file; more are left out                                         */

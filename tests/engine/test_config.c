@@ -196,7 +196,7 @@ static void test_values(void **state)
 static void test_families(void **state)
 {
     (void)state;
-    static const char *const names[] = { "llama", "gemma3n_text", "gemma4_assistant", "embedding_gemma2", "paligemma", "t5gemma", "" };
+    static const char *const names[] = { "llama", "gemma3_vision", "gemma4_assistant", "embedding_gemma2", "paligemma", "t5gemma", "" };
     for (int i = 0; i < 6; i++) {
         char text[64];
         snprintf(text, sizeof(text), "{\"model_type\":\"%s\"}", names[i]);

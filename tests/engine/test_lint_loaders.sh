@@ -2,7 +2,7 @@
 # The readers of model files take memory from the ledger only, and do arithmetic on sizes through the helpers of bytes.h: a line with a raw
 # sum or product of something that is named like a size must say in a comment why it cannot overflow.
 cd "${MYTHOS_SOURCE_DIR:-.}" || exit 1
-files="engine/meta.c engine/meta_json.c engine/weights.c engine/weights_gguf.c engine/weights_safetensors.c engine/config.c"
+files="engine/meta.c engine/meta_json.c engine/weights.c engine/weights_gguf.c engine/weights_safetensors.c engine/config.c engine/config_gguf.c engine/config_json.c"
 status=0
 if grep -nE '\b(malloc|calloc|realloc|strdup|strndup|alloca|free)[[:space:]]*\(' $files; then
     echo "memory that is not on the ledger" >&2

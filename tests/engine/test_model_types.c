@@ -18,15 +18,19 @@ static const char *file_of(char dst[128], const char *name)
     return dst;
 }
 
-static void convert(const char *from, const char *to, myth_dtype type)
+/* False: GGUF cannot say what the model is. */
+static bool convert(const char *from, const char *to, myth_dtype type)
 {
     myth_mem *mem;
     myth_model m = { 0 };
     assert_ok(myth_mem_open(&mem, 0, &rig_err));
     assert_ok(myth_model_open(&m, mem, from, &(myth_weights_opts){ .level = MYTH_WEIGHTS_DATA }, &rig_err));
-    assert_ok(myth_convert(&m, &(myth_convert_opts){ .path = to, .type = type }, &rig_err));
+    const myth_status st = myth_convert(&m, &(myth_convert_opts){ .path = to, .type = type }, &rig_err);
+    if (st != MYTH_EUNSUPPORTED)
+        assert_ok(st);
     myth_model_close(&m);
     assert_int_equal(myth_mem_close(mem), 0);
+    return st == MYTH_OK;
 }
 
 static void run(rows *w, const golden *g, const char *path, const char *level, bool keep_hidden)
@@ -72,12 +76,17 @@ static void float_gguf_matches_transformers(void **state)
 {
     (void)state;
     char name[GOLDEN_MAX][64], path[128];
-    uint32_t n = golden_list(name);
+    uint32_t n = golden_list(name), n_left = 0;
     for (uint32_t i = 0; i < n; i++) {
         golden g;
         rows w;
         golden_load(&g, name[i]);
-        convert(g.path, file_of(path, "f32"), MYTH_F32);
+        if (!convert(g.path, file_of(path, "f32"), MYTH_F32)) {
+            printf("%-18s %s\n", g.name, rig_err.msg);
+            n_left++;
+            golden_free(&g);
+            continue;
+        }
         run(&w, &g, path, NULL, true);
         float used = worst_share(&g, &w, g.logits, g.residual);
         printf("%-18s f32 gguf  share of the tolerance %.3f\n", g.name, (double)used);
@@ -85,6 +94,7 @@ static void float_gguf_matches_transformers(void **state)
         rows_close(&w);
         golden_free(&g);
     }
+    assert_int_equal(n_left, 1);                /* gemma3n-two: GGUF has no key for a correction that is not scaled */
 }
 
 /* ---- the types ---- */
@@ -183,8 +193,8 @@ static void one_type(const golden *g, myth_dtype type, double kl_max, const char
 {
     char typed[128], floats[128];
     rows w, dequantised;
-    convert(g->path, file_of(typed, myth_dtype_get(type)->name), type);
-    convert(typed, file_of(floats, "dequantised"), MYTH_F32);
+    assert_true(convert(g->path, file_of(typed, myth_dtype_get(type)->name), type));
+    assert_true(convert(typed, file_of(floats, "dequantised"), MYTH_F32));
     assert_true(check_dequantised(typed, floats, type) >= 7 * g->n_layer);
     run(&w, g, typed, NULL, true);
     run(&dequantised, g, floats, NULL, true);
@@ -279,7 +289,7 @@ static void every_block_type(void **state)
         if (!myth_dtype_is_quant((myth_dtype)t))
             continue;
         snprintf(typed, sizeof(typed), "random:gemma3-super:%s", myth_dtype_get((myth_dtype)t)->name);
-        convert(typed, file_of(floats, "dequantised"), MYTH_F32);
+        assert_true(convert(typed, file_of(floats, "dequantised"), MYTH_F32));
         run(&w, &g, typed, NULL, true);
         run(&dequantised, &g, floats, NULL, true);
         const float used = worst_share(&g, &w, dequantised.logits, dequantised.hidden), sharp = sharpness(w.logits);

@@ -17,6 +17,7 @@ struct want {
     unsigned char *bytes;
     bool is_sum;                        /* the view holds sums of capture_sum, two i32 each         */
     double type_tol;                    /* rounding of the output's own type, over its largest magnitude */
+    double condition;                   /* its relative error over that of what it is a function of, where that is more than 1 */
 };
 
 struct oracle {
@@ -341,6 +342,7 @@ static inline void topk64(struct oracle *o, const struct myth_head_topk_args *a)
     uint64_t n = a->n_vocab, n_word = (n + 31) / 32;
     double *lse = expect(o, "lse", a->lse, 1, a->n_rows), *entropy = expect(o, "entropy", a->entropy, 1, a->n_rows), *x = doubles(a->dim);
     double *ask = a->n_ask ? expect(o, "ask_logit", a->ask_logit, a->n_rows, a->n_ask) : NULL;
+    double largest = 0.0;
     o->logits = doubles(a->n_rows * n);
     for (uint64_t r = 0; r < a->n_rows; r++) {
         double *z = o->logits + r * n, most = -INFINITY, total = 0.0;
@@ -364,8 +366,12 @@ static inline void topk64(struct oracle *o, const struct myth_head_topk_args *a)
         for (uint64_t v = 0; v < n; v++) {
             double p = exp(z[v] - lse[r]);
             entropy[r] -= p > 0.0 ? p * (z[v] - lse[r]) : 0.0;
+            largest = isfinite(z[v]) ? fmax(largest, fabs(z[v])) : largest;
         }
     }
+    for (int i = 0; i < o->n_want; i++)             /* |dH| = |sum p (log p + H) dz| <= 2 H max |dz| */
+        if (o->want[i].v == entropy)
+            o->want[i].condition = 2.0 * largest;
     free(x);
 }
 

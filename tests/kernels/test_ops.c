@@ -26,7 +26,7 @@ static double compare(const struct want *w)
         double d = got == w->v[i] ? 0.0 : fabs(got - w->v[i]);
         error = isnan(d) ? INFINITY : fmax(error, d);
     }
-    return largest > 0.0 ? error / largest : error;
+    return (largest > 0.0 ? error / largest : error) / fmax(1.0, w->condition);
 }
 
 /* The k entries are in order, each logit is its id's, and no id left out is better than the last by more than the error. Returns it. */
