@@ -55,3 +55,9 @@ myth_status myth_git_start(myth_error *err)
 }
 
 void myth_git_stop(void) { myth_git.libgit2_shutdown(); }
+
+const char *myth_git_says(void)
+{
+    const git_error *e = myth_git.error_last();
+    return e && e->message ? e->message : "libgit2 failed";
+}

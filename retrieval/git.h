@@ -36,6 +36,8 @@ extern myth_git_table myth_git;
 /* MYTH_EUNSUPPORTED: the library is not there. MYTH_ENOMEM: it could not be started. */
 myth_status myth_git_start(myth_error *err);
 void myth_git_stop(void);
+/* What went wrong in the last call of this thread, libgit2's until its next one. */
+const char *myth_git_says(void);
 
 #ifndef MYTH_GIT_TABLE_ONLY
 #define git_apply (*myth_git.apply)

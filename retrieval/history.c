@@ -53,8 +53,7 @@ static bool is_stored(const myth_history *h, const git_oid *oid)
 
 static myth_status git_failed(myth_error *err, const char *what)
 {
-    const git_error *e = git_error_last();
-    return myth_fail(err, MYTH_EIO, "%s: %.160s", what, e && e->message ? e->message : "libgit2 failed");
+    return myth_fail(err, MYTH_EIO, "%s: %.160s", what, myth_git_says());
 }
 
 /* ---- reading the repository: in a thread of its own ---- */
@@ -225,7 +224,7 @@ static void open_repository(myth_history *h, const char *root, char note[128])
     if (rc == GIT_EOWNER)
         snprintf(note, 128, "no history: the repository belongs to another user; git config --global --add safe.directory allows it");
     else if (rc != 0 && rc != GIT_ENOTFOUND)
-        snprintf(note, 128, "no history: %.100s", git_error_last() && git_error_last()->message ? git_error_last()->message : "libgit2 failed");
+        snprintf(note, 128, "no history: %.100s", myth_git_says());
     if (rc != 0 || !git_repository_workdir(h->repo))
         return;
     const char *dir = git_repository_workdir(h->repo);

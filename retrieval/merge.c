@@ -9,12 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static myth_status git_failed(const char *what, myth_error *err)
-{
-    const git_error *e = git_error_last();
-    return myth_fail(err, MYTH_EIO, "git: %.60s: %.160s", what, e && e->message ? e->message : "libgit2 failed");
-}
-
 static myth_status copy(void *out, size_t *n, myth_mem *mem, const void *bytes, size_t n_bytes, myth_error *err)
 {
     unsigned char *p = myth_alloc(mem, MYTH_MEM_OTHER, "merge", n_bytes + 1);
@@ -42,7 +36,7 @@ myth_status myth_merge3(unsigned char **out, size_t *n, bool *is_conflict, myth_
     if (st != MYTH_OK)
         return st;
     if (git_merge_file(&r, &a, &b, &c, NULL) != 0) {
-        st = git_failed("merge", err);
+        st = myth_fail(err, MYTH_EIO, "git: merge: %.160s", myth_git_says());
     } else {
         *is_conflict = !r.automergeable;
         if (!*is_conflict)
@@ -62,7 +56,7 @@ myth_status myth_unified(char **text, size_t *n, myth_mem *mem, const char *path
         return st;
     if (git_patch_from_buffers(&patch, old.n ? old.bytes : "", old.n, path, now.n ? now.bytes : "", now.n, path, NULL) != 0 ||
         (patch && git_patch_to_buf(&buf, patch) != 0))
-        st = git_failed(path, err);
+        st = myth_fail(err, MYTH_EIO, "git: %.60s: %.160s", path, myth_git_says());
     else
         st = copy(text, n, mem, buf.ptr, buf.size, err);
     git_buf_dispose(&buf);

@@ -24,8 +24,7 @@ struct myth_revision {
 
 static myth_status git_failed(const char *what, myth_error *err)
 {
-    const git_error *e = git_error_last();
-    return myth_fail(err, MYTH_EIO, "git: %.60s: %.160s", what, e && e->message ? e->message : "libgit2 failed");
+    return myth_fail(err, MYTH_EIO, "git: %.60s: %.160s", what, myth_git_says());
 }
 
 /* ---- the repository and what of it ---- */
@@ -174,6 +173,18 @@ static int make_diff(git_diff **diff, const myth_revision *r, char *dir)
     return rc == 0 ? git_diff_find_similar(*diff, &find) : rc;
 }
 
+/* What git wrote, as the caller's own. */
+static myth_status take_text(const myth_revision *r, char **text, size_t *n, const git_buf *buf, myth_error *err)
+{
+    *text = myth_alloc(r->mem, MYTH_MEM_STAGING, "diff", buf->size + 1);
+    if (!*text)
+        return myth_fail(err, MYTH_ENOMEM, "no memory for a difference of %zu bytes", buf->size);
+    if (buf->size)
+        memcpy(*text, buf->ptr, buf->size);
+    *n = buf->size;
+    return MYTH_OK;
+}
+
 myth_status myth_revision_diff(myth_revision *r, char **text, size_t *n, myth_error *err)
 {
     git_diff *diff = NULL;
@@ -191,13 +202,8 @@ myth_status myth_revision_diff(myth_revision *r, char **text, size_t *n, myth_er
     else if (buf.size > MYTH_REVISION_DIFF_BYTES)
         st = myth_fail(err, MYTH_ELIMIT, "a difference of %zu bytes, at most %d are read; say less: a directory with -C, or two nearer commits", buf.size,
                        (int)MYTH_REVISION_DIFF_BYTES);
-    else if (!(*text = myth_alloc(r->mem, MYTH_MEM_STAGING, "diff", buf.size + 1)))
-        st = myth_fail(err, MYTH_ENOMEM, "no memory for a difference of %zu bytes", buf.size);
-    if (st == MYTH_OK) {
-        if (buf.size)
-            memcpy(*text, buf.ptr, buf.size);
-        *n = buf.size;
-    }
+    else
+        st = take_text(r, text, n, &buf, err);
     git_buf_dispose(&buf);
     git_diff_free(diff);
     return st;
@@ -283,13 +289,8 @@ myth_status myth_revision_diff_file(myth_revision *r, char **text, size_t *n, co
         rc = git_patch_to_buf(&buf, patch);
     if (rc != 0)
         st = git_failed(path, err);
-    else if (!(*text = myth_alloc(r->mem, MYTH_MEM_STAGING, "diff", buf.size + 1)))
-        st = myth_fail(err, MYTH_ENOMEM, "no memory for a difference of %zu bytes", buf.size);
-    if (st == MYTH_OK) {
-        if (buf.size)
-            memcpy(*text, buf.ptr, buf.size);
-        *n = buf.size;
-    }
+    else
+        st = take_text(r, text, n, &buf, err);
     git_buf_dispose(&buf);
     git_buf_dispose(&now);
     git_patch_free(patch);

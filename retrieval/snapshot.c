@@ -20,8 +20,7 @@ typedef struct {
 
 static myth_status git_failed(myth_error *err, myth_status code, const char *what)
 {
-    const git_error *e = git_error_last();
-    return myth_fail(err, code, "%s: %.160s", what, e && e->message ? e->message : "libgit2 failed");
+    return myth_fail(err, code, "%s: %.160s", what, myth_git_says());
 }
 
 static bool is_wanted(const char *name, const char *const *suffix)

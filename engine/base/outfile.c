@@ -88,3 +88,31 @@ void myth_out_abandon(const char *path, int fd)
     if (!myth_out_is_special(path) && begun_as(tmp, path))
         unlink(tmp);
 }
+
+myth_status myth_out_print_open(FILE **f, int *fd, const char *path, myth_error *err)
+{
+    *f = NULL;
+    myth_status st = myth_out_open(fd, path, true, err);
+    if (st != MYTH_OK)
+        return st;
+    const int copy = dup(*fd);
+    if (copy >= 0 && (*f = fdopen(copy, "w")))
+        return MYTH_OK;
+    st = myth_fail(err, MYTH_ECREATE, "%s: %s", path, strerror(errno));
+    if (copy >= 0)
+        close(copy);
+    myth_out_abandon(path, *fd);
+    *fd = -1;
+    return st;
+}
+
+myth_status myth_out_print_close(FILE *f, int fd, const char *path, myth_status st, myth_error *err)
+{
+    const bool ok = !ferror(f);
+    if ((fclose(f) != 0 || !ok) && st == MYTH_OK)
+        st = myth_fail(err, MYTH_EIO, "%s: cannot write: %s", path, strerror(errno));
+    if (st == MYTH_OK)
+        return myth_out_finish(path, fd, err);
+    myth_out_abandon(path, fd);
+    return st;
+}

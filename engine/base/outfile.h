@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -26,6 +27,10 @@ bool myth_out_write_at(int fd, const void *data, size_t n, uint64_t off);
 myth_status myth_out_finish(const char *path, int fd, myth_error *err);
 /* Closes and removes what was begun. */
 void myth_out_abandon(const char *path, int fd);
+/* The same for what is printed: path is begun anew and *f writes to it. Close ends both: with st MYTH_OK and all of it written the file is
+ * finished, else it is abandoned and the first failure returned. */
+myth_status myth_out_print_open(FILE **f, int *fd, const char *path, myth_error *err);
+myth_status myth_out_print_close(FILE *f, int fd, const char *path, myth_status st, myth_error *err);
 
 #ifdef __cplusplus
 }

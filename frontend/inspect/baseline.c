@@ -272,20 +272,13 @@ static void put_entry(FILE *f, const entry *e)
 
 myth_status myth_baseline_write(const myth_baseline *b, const char *path, const myth_report *r, myth_error *err)
 {
+    FILE *f;
     int fd;
     entry e, last;
     uint32_t at = 0, n = 0;
-    myth_status st = myth_out_open(&fd, path, true, err);
+    myth_status st = myth_out_print_open(&f, &fd, path, err);
     if (st != MYTH_OK)
         return st;
-    int copy = dup(fd);
-    FILE *f = copy >= 0 ? fdopen(copy, "w") : NULL;
-    if (!f) {
-        if (copy >= 0)
-            close(copy);
-        myth_out_abandon(path, fd);
-        return myth_fail(err, MYTH_ECREATE, "%s: %s", path, strerror(errno));
-    }
     sort(b, by_place);
     fputs("{\"version\":1,\"findings\":[", f);
     for (; next_entry(&e, b, &at, r, n ? &last : NULL); last = e) {
@@ -294,10 +287,5 @@ myth_status myth_baseline_write(const myth_baseline *b, const char *path, const 
     }
     fputs("]}\n", f);
     sort(b, by_fingerprint);
-    bool ok = !ferror(f);
-    if (fclose(f) != 0 || !ok) {
-        myth_out_abandon(path, fd);
-        return myth_fail(err, MYTH_EIO, "%s: cannot write: %s", path, strerror(errno));
-    }
-    return myth_out_finish(path, fd, err);
+    return myth_out_print_close(f, fd, path, MYTH_OK, err);
 }

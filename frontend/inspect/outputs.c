@@ -3,9 +3,7 @@
 
 #include "engine/base/outfile.h"
 
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 void myth_output_render(FILE *f, myth_form form, const myth_report *r, const myth_term *t)
 {
@@ -56,26 +54,13 @@ myth_status myth_outputs_check(const myth_opt_list *list, myth_error *err)
 static myth_status write_one(myth_form form, const char *path, const myth_report *r, myth_error *err)
 {
     const myth_term plain = { 0 };
-    int fd, copy;
-    myth_status st = myth_out_open(&fd, path, true, err);
+    FILE *f;
+    int fd;
+    myth_status st = myth_out_print_open(&f, &fd, path, err);
     if (st != MYTH_OK)
         return st;
-    FILE *f = (copy = dup(fd)) >= 0 ? fdopen(copy, "w") : NULL;
-    if (!f) {
-        st = myth_fail(err, MYTH_ECREATE, "%s: %s", path, strerror(errno));
-        if (copy >= 0)
-            close(copy);
-        myth_out_abandon(path, fd);
-        return st;
-    }
     myth_output_render(f, form, r, &plain);
-    bool ok = !ferror(f);
-    if (fclose(f) != 0 || !ok) {
-        st = myth_fail(err, MYTH_EIO, "%s: cannot write: %s", path, strerror(errno));
-        myth_out_abandon(path, fd);
-        return st;
-    }
-    return myth_out_finish(path, fd, err);
+    return myth_out_print_close(f, fd, path, MYTH_OK, err);
 }
 
 myth_status myth_outputs_write(const myth_opt_list *list, const myth_report *r, myth_error *err)

@@ -8,11 +8,9 @@
 #include "retrieval/retrieval.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* READINGS: pieces of code of one fix. ANCHOR: lines around a finding in which a rewritten definition may begin and end. WORDS: of a place. */
 enum { READINGS = 8, PLACES = 4, ANCHOR = 60, WORDS = 64, AROUND = 3 };
@@ -608,25 +606,8 @@ static myth_status write_all(FILE *f, const myth_patches *p, myth_error *err)
 
 myth_status myth_patches_write(const myth_patches *p, const char *path, myth_error *err)
 {
-    int fd, copy;
-    myth_status st = myth_out_open(&fd, path, true, err);
-    if (st != MYTH_OK)
-        return st;
-    FILE *f = (copy = dup(fd)) >= 0 ? fdopen(copy, "w") : NULL;
-    if (!f) {
-        st = myth_fail(err, MYTH_ECREATE, "%s: %s", path, strerror(errno));
-        if (copy >= 0)
-            close(copy);
-        myth_out_abandon(path, fd);
-        return st;
-    }
-    st = write_all(f, p, err);
-    bool ok = !ferror(f);
-    if ((fclose(f) != 0 || !ok) && st == MYTH_OK)
-        st = myth_fail(err, MYTH_EIO, "%s: cannot write: %s", path, strerror(errno));
-    if (st != MYTH_OK) {
-        myth_out_abandon(path, fd);
-        return st;
-    }
-    return myth_out_finish(path, fd, err);
+    FILE *f;
+    int fd;
+    myth_status st = myth_out_print_open(&f, &fd, path, err);
+    return st != MYTH_OK ? st : myth_out_print_close(f, fd, path, write_all(f, p, err), err);
 }

@@ -88,6 +88,24 @@ static inline json_t *cli_json(cli_result *r, const char *args)
     return j;
 }
 
+/* The --mem-report of run `what` at $D/mem.json: every class reached what was planned, and nothing is left. */
+static inline void cli_expect_planned(const char *what)
+{
+    char path[256];
+    json_error_t e;
+    const char *name;
+    json_t *c;
+    snprintf(path, sizeof(path), "%s/mem.json", cli_dir);
+    json_t *j = json_load_file(path, 0, &e);
+    assert_non_null(j);
+    json_object_foreach(json_object_get(j, "classes"), name, c) {
+        if (json_integer_value(json_object_get(c, "planned")) != json_integer_value(json_object_get(c, "peak")))
+            fail_msg("%s: class %s: planned and peak differ: %s", what, name, json_dumps(c, 0));
+        assert_int_equal(json_integer_value(json_object_get(c, "live")), 0);
+    }
+    json_decref(j);
+}
+
 /* Number at a path of keys, "classes.kv_global". */
 static inline double cli_number(const json_t *j, const char *path)
 {

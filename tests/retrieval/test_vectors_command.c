@@ -130,22 +130,10 @@ static void the_plan_is_the_ledger(void **state)
 {
     (void)state;
     static const char *const run[] = { "index $D/t " MODEL "--mem-report $D/mem.json", "search 'a door of the house' $D/t --mem-report $D/mem.json" };
-    char path[256];
     make_tree();
     for (size_t i = 0; i < 2; i++) {
-        json_error_t e;
-        const char *name;
-        json_t *c;
         cli_expect(&r, run[i], 0);
-        snprintf(path, sizeof(path), "%s/mem.json", cli_dir);
-        json_t *j = json_load_file(path, 0, &e);
-        assert_non_null(j);
-        json_object_foreach(json_object_get(j, "classes"), name, c) {
-            if (json_integer_value(json_object_get(c, "planned")) != json_integer_value(json_object_get(c, "peak")))
-                fail_msg("%s: class %s: planned and peak differ: %s", run[i], name, json_dumps(c, 0));
-            assert_int_equal(json_integer_value(json_object_get(c, "live")), 0);
-        }
-        json_decref(j);
+        cli_expect_planned(run[i]);
     }
     cli_shell(&r, "printf 'y\\n' >$D/t/g.txt; $M index $D/t " MODEL "--mem-limit 1MiB");
     assert_int_equal(r.code, 71);
