@@ -69,7 +69,7 @@ function(myth_add_emu_test how room name)
     # Minutes each under the sanitizers: what is not in cuda_sampled runs with MYTHOS_TEST_FULL=1 only.
     set(command ${target})
     if(NOT "${how} ${name}" IN_LIST cuda_sampled)
-        set(command sh ${CMAKE_SOURCE_DIR}/tests/cuda/full_only.sh $<TARGET_FILE:${target}>)
+        set(command sh ${CMAKE_SOURCE_DIR}/tests/support/full_only.sh $<TARGET_FILE:${target}>)
     endif()
     add_test(NAME cuda_${how}/${name} COMMAND ${command})
     myth_register_test(cuda_${how}/${name})

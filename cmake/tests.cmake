@@ -103,7 +103,11 @@ if(MYTH_HAS_VULKAN AND NOT MYTH_ENGINE_ONLY)
         separate_arguments(row)
         list(GET row 0 room)
         list(GET row 1 short)
-        add_test(NAME vulkan/${short}_by_address COMMAND test_${room}_${short})
+        set(command test_${room}_${short})
+        if(short STREQUAL bits)
+            set(command sh ${CMAKE_SOURCE_DIR}/tests/support/full_only.sh $<TARGET_FILE:test_${room}_${short}>)
+        endif()
+        add_test(NAME vulkan/${short}_by_address COMMAND ${command})
         myth_register_test(vulkan/${short}_by_address)
         set_property(TEST vulkan/${short}_by_address APPEND PROPERTY ENVIRONMENT
             "MYTHOS_TEST_DEVICES=vulkan:0" "MYTHOS_VK_TEXELS=0" "MYTHOS_TEST_SAMPLE=4" "MYTHOS_TEST_QUICK=5" "MYTHOS_TEST_GOLDENS=3")
@@ -153,4 +157,22 @@ foreach(source IN LISTS fuzz_sources)
         add_test(NAME fuzz/${short} COMMAND ${base} ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${short})
     endif()
     myth_register_test(fuzz/${short})
+endforeach()
+
+# The longest start first, so that no processor waits for one of them at the end. Seconds of a full run on two cores, roughly.
+get_property(all_tests DIRECTORY PROPERTY TESTS)
+foreach(row "inspect/inspect 1000" "cuda_emu/calls 980" "cuda_emu/model_golden 680" "retrieval/scan_git 540" "vulkan/faults 460" "tree/drivers 400"
+        "cuda_emu/faults 300" "retrieval/chunk 290" "inspect/findings 285" "vulkan/bits 270" "inspect/render_forms 265" "engine/seq 255"
+        "retrieval/grep 250" "engine/endless_chat 200" "cuda_emu/bits 175" "cuda_emu/endless_chat 170" "retrieval/index_faults 150"
+        "engine/faults_vulkan 145" "tree/gpu_script 135" "engine/evict 125" "inspect/patch 120" "cuda_emu/embed 115" "cuda_emu/ops 110" "inspect/runlog 110"
+        "inspect/command 105" "cuda_race/ops 105" "cuda_emu/run 100" "cuda_emu/generate 95" "engine/seq_wide 95" "cuda_emu/seq 90" "kernels/bits 90"
+        "engine/model_golden_vulkan 80" "engine/seq_vulkan 75" "inspect/devices 75" "vulkan/ops 70" "kernels/ops 70" "inspect/contract 65"
+        "vulkan/ops_by_address 60" "vulkan/bits_by_address 60" "engine/model_types 55" "engine/parts_vulkan 50" "engine/generate_vulkan 45"
+        "engine/gemma4 40" "inspect/rounds 35" "engine/capture 30" "eval/eval 30" "cuda_emu/ops_sm80 25" "vulkan/replay 20")
+    separate_arguments(row)
+    list(GET row 0 name)
+    list(GET row 1 seconds)
+    if(name IN_LIST all_tests)
+        set_property(TEST ${name} PROPERTY COST ${seconds})
+    endif()
 endforeach()

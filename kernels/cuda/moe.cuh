@@ -63,6 +63,12 @@ static __device__ __forceinline__ void moe_stage(unsigned char *stage, const gem
     }
 }
 
+/* Of gemv_tiles': the entries at hand take registers of their own. */
+static __host__ __device__ constexpr int moe_unroll(int type, int mode, int rows)
+{
+    return type == MYTH_Q4_0 && rows == 1 ? gemv_unroll(type, mode, rows) - 1 : gemv_unroll(type, mode, rows);
+}
+
 /* op: as gemv_tiles', with `expert` and `from` set for the entries at hand. */
 template <int T, int MODE, int R, typename OP>
 static __device__ __forceinline__ void moe_products(unsigned char *stage, const gemv_shape &g, const moe_entries &m, OP &op)
@@ -72,7 +78,7 @@ static __device__ __forceinline__ void moe_products(unsigned char *stage, const 
     for (op.from = span.from; op.from < span.to; op.from += R) {
         moe_stage<T, MODE, R>(stage, g, m, op.from, span.to);
         __syncthreads();
-        gemv_tiles<T, MODE, R>(g, stage, span.to - op.from, op);
+        gemv_tiles<T, MODE, R, moe_unroll(T, MODE, R)>(g, stage, span.to - op.from, op);
         __syncthreads();
     }
 }

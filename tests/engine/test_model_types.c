@@ -227,8 +227,9 @@ static void types_match_their_dequantised_weights(void **state)
     for (size_t i = 0; i < sizeof(quantisable) / sizeof(quantisable[0]); i++) {
         golden g;
         golden_load(&g, quantisable[i]);
-        for (int t = 0; t < 4; t++)
-            one_type(&g, types[t].type, types[t].kl_max, level, n_level);
+        for (uint32_t t = 0; t < 4; t++)
+            if (check_is_case((uint32_t)i * 4 + t, 4 * sizeof(quantisable) / sizeof(quantisable[0])))
+                one_type(&g, types[t].type, types[t].kl_max, level, n_level);
         golden_free(&g);
     }
 }
@@ -297,6 +298,8 @@ static void every_block_type(void **state)
         scale(w.logits, sharp);
         for (uint32_t v = 0; v < 2 * n_level; v++) {
             rows fast;
+            if (!check_is_case((uint32_t)t + v, 2 * n_level))
+                continue;
             if (v % 2)
                 run_steps(&fast, &g, typed, level[v / 2]);
             else

@@ -300,7 +300,7 @@ static void test_every_allocation_may_fail(void **unused)
     b = (bed) { .rng = 3, .mem = mem };
     assert_ok(whole_run(mem, &b, &plan, &n_round, &rig_err));
     uint64_t n_alloc = myth_mem_n_alloc(mem), n_failed = 0;
-    for (uint64_t nth = 1; nth <= n_alloc; nth += check_is_full() ? 1 : 1 + n_alloc / 40) {
+    for (uint64_t nth = 1; nth <= n_alloc; nth += check_is_full() ? 1 : 1 + n_alloc / check_sample(40)) {
         b = (bed) { .rng = 3, .mem = mem };
         myth_mem_set_fault(mem, &(myth_fault) { .fail_nth = nth });
         myth_status st = whole_run(mem, &b, &plan, &n_round, &rig_err);
@@ -461,7 +461,7 @@ static void test_no_part_over_the_limit(void **unused)
     (void)unused;
     uint64_t rng = check_seed();
     counted c = { 0 };
-    uint32_t n_part = 0, n_run = check_is_full() ? 1000 : 30;
+    uint32_t n_part = 0, n_run = check_is_full() ? 1000 : check_sample(30);
     assert_int_equal(myth_mem_open(&c.r.mem, 0, NULL), MYTH_OK);
     assert_ok(myth_model_open(&c.r.model, c.r.mem, SPEC, &(myth_weights_opts) { .level = MYTH_WEIGHTS_HEADER }, &rig_err));
     for (uint32_t i = 0; i < n_run; i++) {

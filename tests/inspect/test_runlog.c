@@ -630,6 +630,8 @@ static void test_secrets(void **state)
         int got = run_quietly(line);
         assert_true(got == 0 || got == 3);
         for (size_t i = 0; i < sizeof(command) / sizeof(command[0]); i++) {
+            if (strncmp(command[i], "replay", 6) == 0 && !check_is_case((uint32_t)(i + k), 4))
+                continue;                                           /* the whole inspection once more */
             snprintf(line, sizeof(line), "$M log " LOG "%s >$D/said 2>&1", command[i]);
             got = run_quietly(line);
             if (got != 0)

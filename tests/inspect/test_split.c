@@ -103,7 +103,7 @@ static void test_parts_cover_the_file(void **unused)
     (void)unused;
     unsigned char bytes[2000];
     uint64_t rng = check_seed();
-    uint32_t n_part = 0, n_file = check_is_full() ? 5000 : 400;
+    uint32_t n_part = 0, n_file = check_is_full() ? 5000 : check_sample(400);
     for (uint32_t i = 0; i < n_file; i++) {
         open_source(bytes, hostile_fill(&rng, bytes, sizeof(bytes)));
         fit f = { 40 + check_below(&rng, 600), 0 };
