@@ -1,5 +1,5 @@
 # Thin: the build is CMakeLists.txt. On Debian 12 the packages come by ./setup.sh, which every target that builds calls first.
-.PHONY: build demo test test-full bench asan clang aarch64 cuda fuzz format install clean
+.PHONY: build demo test test-programs test-full bench asan clang aarch64 cuda fuzz format install clean
 
 PREFIX ?= /usr/local
 DEMO_FILE ?= tests/corpus/demo.c
@@ -16,12 +16,14 @@ build:
 demo: build
 	build/mythos inspect-file $(DEMO_FILE); code=$$?; [ $$code -lt 4 ] && [ $$code -ne 2 ]
 
-test:
+test: test-programs
+	$(CTEST) --test-dir build
+	@$(MAKE) --no-print-directory asan clang aarch64
+
+test-programs:
 	@./setup.sh test
 	@cmake --preset release -DMYTH_TESTS=ON -DMYTH_CUDA=$(TEST_CUDA)
 	@cmake --build --preset release
-	$(CTEST) --test-dir build
-	@$(MAKE) --no-print-directory asan clang aarch64
 
 # The same suite under AddressSanitizer and UndefinedBehaviorSanitizer, but for the Vulkan driver's part: its own leftovers are not ours to report.
 # What runs the command hundreds of times waits for test-full.
@@ -52,13 +54,14 @@ cuda:
 	    echo "cuda: no nvcc here"; \
 	fi
 
-test-full: test
+test-full: test-programs
 	@./setup.sh full
 	@cmake --preset release -DMYTH_TEST_TIMEOUT=4800
 	MYTHOS_TEST_FULL=1 $(CTEST) --test-dir build
 	@cmake --preset release -DMYTH_TEST_TIMEOUT=600
+	@$(MAKE) --no-print-directory asan
 	$(CTEST) --test-dir build-asan -R '$(ASAN_LATER)'
-	@$(MAKE) --no-print-directory cuda fuzz
+	@$(MAKE) --no-print-directory clang aarch64 cuda fuzz
 
 # Every target from its stored corpus, FUZZ_SECONDS each; what it finds stays in the build folder.
 fuzz:

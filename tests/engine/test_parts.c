@@ -199,7 +199,7 @@ static void parts_change_no_answer(void **state)
             uint32_t n = places_of(at, device[d], r.model.config.n_layer);
             rig_close(&r);
             for (uint32_t i = 0; i < n; i++)
-                if (check_is_full() || check_below(&rng, 4) == 0) {
+                if (check_is_full() || check_below(&rng, 4 * check_quick()) == 0) {
                     one_place(models[m], &at[i], ids, &want, &branch);
                     n_run++;
                 }
@@ -225,7 +225,7 @@ static void parts_equal_transformers(void **state)
             for (uint32_t i = 0; i < n; i++) {
                 rig r;
                 rows w;
-                if (!check_is_full() && check_below(&rng, 5))
+                if (!check_is_full() && check_below(&rng, 5 * check_quick()))
                     continue;
                 myth_engine_opts o = opts_at(&at[i]);
                 rig_open(&r, g.path, &o);

@@ -27,6 +27,9 @@ enum { KILL_LOG = 1 << 16, KILL_VECTORS_MAX = 256 };
 typedef struct {
     _Atomic uint32_t n;                 /* calls so far                          */
     uint32_t at;                        /* the one that is the last; 0 = none is */
+    kill_call aim;                      /* or the aim_nth-th such call on a file of vectors, wherever it comes */
+    uint32_t aim_nth;
+    _Atomic uint32_t n_aim;
     uint32_t torn;                      /* of a thousand, how much of it is done */
     bool is_on, was_reached;
     unsigned char file[KILL_LOG + 1], call[KILL_LOG + 1];       /* of call n, from 1 */
@@ -54,10 +57,13 @@ static inline bool kill_count(kill_call call, int fd, const char *path)
     if (!plan || !plan->is_on)
         return false;
     const uint32_t n = atomic_fetch_add(&plan->n, 1) + 1;
+    const kill_file file = kill_file_of(fd, path);
     if (n <= KILL_LOG) {
         plan->call[n] = (unsigned char)call;
-        plan->file[n] = (unsigned char)kill_file_of(fd, path);
+        plan->file[n] = (unsigned char)file;
     }
+    if (plan->aim_nth && file == KILL_VECTORS && call == plan->aim && atomic_fetch_add(&plan->n_aim, 1) + 1 == plan->aim_nth)
+        plan->at = n;
     plan->was_reached |= n == plan->at;
     return n == plan->at;
 }
@@ -125,9 +131,19 @@ static inline void kill_begin(uint32_t at, uint32_t torn)
 {
     atomic_store(&plan->n, 0);
     plan->at = at;
+    plan->aim_nth = 0;
     plan->torn = torn;
     plan->was_reached = false;
     plan->is_on = true;
+}
+
+/* To the nth call of a kind on a file of vectors: rare ones are met too, and where the runs differ. */
+static inline void kill_begin_at(kill_call aim, uint32_t nth, uint32_t torn)
+{
+    kill_begin(0, torn);
+    atomic_store(&plan->n_aim, 0);
+    plan->aim = aim;
+    plan->aim_nth = nth;
 }
 
 static inline uint32_t kill_end(void)
@@ -140,6 +156,7 @@ static inline uint32_t kill_end(void)
 typedef struct {
     uint32_t n, n_vectors;
     uint32_t vectors[KILL_VECTORS_MAX];         /* those that changed a file of vectors */
+    uint32_t n_vectors_call[KILL_CALL_N];       /* how many of each kind they are */
 } kill_run;
 
 static inline kill_run kill_run_of(void)
@@ -147,8 +164,10 @@ static inline kill_run kill_run_of(void)
     kill_run r = { .n = kill_end() };
     assert_true(r.n > 0 && r.n <= KILL_LOG);
     for (uint32_t i = 1; i <= r.n && r.n_vectors < KILL_VECTORS_MAX; i++)
-        if (plan->file[i] == KILL_VECTORS)
+        if (plan->file[i] == KILL_VECTORS) {
             r.vectors[r.n_vectors++] = i;
+            r.n_vectors_call[plan->call[i]]++;
+        }
     return r;
 }
 

@@ -153,8 +153,15 @@ static void killed(void **unused)
         else
             tree_change("kill", 15, &rng);
         const uint32_t behind = r->vectors[0] + check_below(&rng, r->n - r->vectors[0] + 1);
-        const uint32_t at = i % 4 == 0 ? 1 + check_below(&rng, r->n) : i % 4 == 1 ? r->vectors[check_below(&rng, r->n_vectors)] : behind;
-        kill_begin(by_clock ? 0 : at, check_below(&rng, 1000));
+        if (i % 4 == 1) {                       /* each kind as often */
+            kill_call aim;
+            do
+                aim = (kill_call)check_below(&rng, KILL_CALL_N);
+            while (!r->n_vectors_call[aim]);
+            kill_begin_at(aim, 1 + check_below(&rng, r->n_vectors_call[aim]), check_below(&rng, 1000));
+        } else {
+            kill_begin(by_clock ? 0 : i % 4 == 0 ? 1 + check_below(&rng, r->n) : behind, check_below(&rng, 1000));
+        }
         pid_t child = fork();
         if (child == 0) {
             state = (words_state){ .pause_ns = 200000 };
