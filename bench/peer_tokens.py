@@ -43,14 +43,14 @@ def texts(trees, n, rng):
 def peer_ids(peer, vocab, text):
     raw = text.encode()
     room = (peer.llama_token * (len(raw) + 8))()
-    n = peer.llama_tokenize(vocab, raw, len(raw), room, len(room), False, False)
+    n = peer.llama_tokenize(vocab, raw, len(raw), room, len(room), False, True)
     if n < 0:
         sys.exit(f"llama_tokenize wants {-n} places for {len(raw)} bytes")
     return list(room[:n])
 
 
 def our_ids(path, text):
-    out = subprocess.run([MYTHOS, "tokenize", "-m", path, "--json", "-"], input=text.encode(), check=True, capture_output=True).stdout
+    out = subprocess.run([MYTHOS, "tokenize", "-m", path, "--special", "--json", "-"], input=text.encode(), check=True, capture_output=True).stdout
     return json.loads(out)["ids"]
 
 
