@@ -3,6 +3,7 @@ import ctypes
 import glob
 import importlib
 import os
+import subprocess
 import sys
 import types
 
@@ -32,3 +33,7 @@ def load(peer, path, vocab_only=False):
     if not model:
         sys.exit(f"{path}: llama.cpp does not load it")
     return model
+
+
+def convert(model, kind, path):
+    subprocess.run([MYTHOS, "convert", "-m", model, "--type", kind, "-o", path, "-q"], check=True)

@@ -7,7 +7,7 @@ import tempfile
 
 import numpy as np
 
-from peer_llama import MYTHOS, PEER, ROOT, load, open_peer
+from peer_llama import MYTHOS, PEER, ROOT, convert, load, open_peer
 
 TEXT = os.environ.get("TEXT", os.path.join(ROOT, "README.md"))
 TOKENS = int(os.environ.get("TOKENS", "32"))
@@ -38,10 +38,6 @@ def peer_logits(peer, path, ids):
 def our_logits(path, ids, out, *flags):
     subprocess.run([MYTHOS, "logits", "-m", path, "--ids", ",".join(map(str, ids)), "-o", out, *flags], check=True)
     return np.load(out)
-
-
-def convert(model, kind, path):
-    subprocess.run([MYTHOS, "convert", "-m", model, "--type", kind, "-o", path, "-q"], check=True)
 
 
 def tensor_types(path):

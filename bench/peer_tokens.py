@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 
-from peer_llama import MYTHOS, ROOT, load, open_peer
+from peer_llama import MYTHOS, ROOT, convert, load, open_peer
 
 TEXTS = int(os.environ.get("TEXTS", "2000"))
 BLANK = "\u2581"        # what a blank becomes: llama.cpp takes it in a text for one, the reference tokenizers for itself
@@ -61,7 +61,7 @@ def main():
         path = model
         if not model.endswith(".gguf"):
             path = os.path.join(at, "model.gguf")
-            subprocess.run([MYTHOS, "convert", "-m", model, "--type", "F16", "-o", path, "-q"], check=True)
+            convert(model, "F16", path)
         loaded = load(peer, path, vocab_only=True)
         vocab = peer.llama_model_get_vocab(loaded)
         made = texts(trees, TEXTS, rng)

@@ -21,7 +21,7 @@
 typedef enum { KILL_DATABASE, KILL_WAL, KILL_EMBEDDINGS, KILL_VECTORS, KILL_LOCK, KILL_FILE_N } kill_file;
 typedef enum { KILL_WRITE, KILL_SYNC, KILL_TRUNCATE, KILL_RENAME, KILL_UNLINK, KILL_CALL_N } kill_call;
 
-enum { KILL_LOG = 1 << 16, KILL_VECTORS_MAX = 256 };
+enum { KILL_LOG = 1 << 16 };
 
 /* Shared with the child. */
 typedef struct {
@@ -154,8 +154,8 @@ static inline uint32_t kill_end(void)
 
 /* Calls of a run that was not interrupted. */
 typedef struct {
-    uint32_t n, n_vectors;
-    uint32_t vectors[KILL_VECTORS_MAX];         /* those that changed a file of vectors */
+    uint32_t n;
+    uint32_t n_vectors, first_vectors, last_vectors;    /* those that changed a file of vectors */
     uint32_t n_vectors_call[KILL_CALL_N];       /* how many of each kind they are */
 } kill_run;
 
@@ -163,9 +163,10 @@ static inline kill_run kill_run_of(void)
 {
     kill_run r = { .n = kill_end() };
     assert_true(r.n > 0 && r.n <= KILL_LOG);
-    for (uint32_t i = 1; i <= r.n && r.n_vectors < KILL_VECTORS_MAX; i++)
+    for (uint32_t i = 1; i <= r.n; i++)
         if (plan->file[i] == KILL_VECTORS) {
-            r.vectors[r.n_vectors++] = i;
+            r.first_vectors = r.n_vectors++ ? r.first_vectors : i;
+            r.last_vectors = i;
             r.n_vectors_call[plan->call[i]]++;
         }
     return r;

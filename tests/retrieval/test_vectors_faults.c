@@ -142,7 +142,7 @@ static void killed(void **unused)
         assert_int_equal(update_all("kill", "k.db", mem, NULL, &err), MYTH_OK);
         run[k] = kill_run_of();
         whole[k] = now_s() - start;
-        assert_true(run[k].n_vectors >= 3 && run[k].vectors[run[k].n_vectors - 1] < run[k].n);
+        assert_true(run[k].n_vectors >= 3 && run[k].last_vectors < run[k].n);
     }
     for (uint32_t i = 0; i < n; i++) {
         const int k = i % 3 != 0;
@@ -152,7 +152,7 @@ static void killed(void **unused)
             remove_all("k.db");
         else
             tree_change("kill", 15, &rng);
-        const uint32_t behind = r->vectors[0] + check_below(&rng, r->n - r->vectors[0] + 1);
+        const uint32_t behind = r->first_vectors + check_below(&rng, r->n - r->first_vectors + 1);
         if (i % 4 == 1) {                       /* each kind as often */
             kill_call aim;
             do
