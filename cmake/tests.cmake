@@ -181,7 +181,7 @@ foreach(row "inspect/inspect 1000" "cuda_emu/calls 980" "cuda_emu/model_golden 6
         "inspect/command 105" "cuda_race/ops 105" "cuda_emu/run 100" "cuda_emu/generate 95" "engine/seq_wide 95" "cuda_emu/seq 90" "kernels/bits 90"
         "engine/model_golden_vulkan 80" "engine/seq_vulkan 75" "inspect/devices 75" "vulkan/ops 2000" "kernels/ops 70" "inspect/contract 65"
         "vulkan/ops_by_address 60" "vulkan/bits_by_address 60" "engine/model_types 55" "engine/parts_vulkan 50" "engine/generate_vulkan 45"
-        "engine/gemma4 40" "inspect/rounds 1160" "engine/capture 30" "eval/eval 30" "cuda_emu/ops_sm80 25" "vulkan/replay 20")
+        "engine/gemma4 40" "inspect/rounds 112" "engine/capture 30" "eval/eval 30" "cuda_emu/ops_sm80 25" "vulkan/replay 20")
     separate_arguments(row)
     list(GET row 0 name)
     list(GET row 1 seconds)
