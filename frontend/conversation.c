@@ -60,13 +60,12 @@ fail:
     return st;
 }
 
-myth_status myth_conversation_open(myth_conversation *out, myth_mem *mem, const char *path, myth_error *err)
+myth_status myth_conversation_read(myth_conversation *out, myth_mem *mem, const char *text, size_t len, const char *path, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    size_t len = 0, i = 0;
+    size_t i = 0;
     *out = (myth_conversation) { .mem = mem };
-    MYTH_TRY(myth_cli_read(&out->file, &len, mem, path, FILE_MAX_BYTES, err));
-    MYTH_TRY(myth_json_tree_open(&out->tree, mem, (const char *)out->file, len, path, err));
+    MYTH_TRY(myth_json_tree_open(&out->tree, mem, text, len, path, err));
     const myth_json_node *root = out->tree.node, *list = root->type == MYTH_JSON_ARRAY ? root : get(out, root, "messages");
     const myth_json_node *tools = get(out, root, "tools");
     if (!list || list->type != MYTH_JSON_ARRAY || !list->n)
@@ -85,6 +84,22 @@ myth_status myth_conversation_open(myth_conversation *out, myth_mem *mem, const 
     return MYTH_OK;
 fail:
     myth_conversation_close(out);
+    return st;
+}
+
+myth_status myth_conversation_open(myth_conversation *out, myth_mem *mem, const char *path, myth_error *err)
+{
+    size_t len = 0;
+    unsigned char *file = NULL;
+    *out = (myth_conversation) { 0 };
+    myth_status st = myth_cli_read(&file, &len, mem, path, FILE_MAX_BYTES, err);
+    if (st != MYTH_OK)
+        return st;
+    st = myth_conversation_read(out, mem, (const char *)file, len, path, err);
+    if (st == MYTH_OK)
+        out->file = file;
+    else
+        myth_free(mem, file);
     return st;
 }
 
