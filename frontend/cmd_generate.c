@@ -3,6 +3,7 @@
  * Thoughts  of a chat go to stderr, the answer to stdout; with --json they stand apart under "reasoning_content". The marks between them and
  *           the name of the channel are in neither; "ids" has every new id */
 #include "conversation.h"
+#include "inspect/prompt.h"
 #include "json_out.h"
 #include "main.h"
 
@@ -17,7 +18,7 @@ typedef struct {
     myth_sample_flags sample;
     const char *prompt, *file, *ids, *messages, *system, *budget;
     uint32_t n_predict;
-    bool chat, special, ignore_eos, json;
+    bool chat, special, ignore_eos, verbose_prompt, json;
 } generate_opts;
 
 static const myth_option options[] = {
@@ -31,6 +32,7 @@ static const myth_option options[] = {
     { "special", NULL, MYTH_OPT_FLAG, NULL, offsetof(generate_opts, special), NULL, 0, 0, "match control tokens in the text" },
     { "n-predict", "-n, --predict", MYTH_OPT_U32, "N", offsetof(generate_opts, n_predict), "128", 0, 1u << 20, "new tokens at most" },
     { "ignore-eos", NULL, MYTH_OPT_FLAG, NULL, offsetof(generate_opts, ignore_eos), NULL, 0, 0, "go on past stop tokens" },
+    { "verbose-prompt", NULL, MYTH_OPT_FLAG, NULL, offsetof(generate_opts, verbose_prompt), NULL, 0, 0, "print the prompt too, control tokens by name: on stderr, or in the JSON" },
     { "json", NULL, MYTH_OPT_FLAG, NULL, offsetof(generate_opts, json), NULL, 0, 0, "print {\"ids\",\"text\",\"finish_reason\"}: the new ids and their text" },
 };
 static const myth_option_group groups[] = {
@@ -48,6 +50,8 @@ typedef struct {
     size_t n_prompt;
     uint32_t n_ids;
     char *piece;                    /* what one token adds to the text */
+    char *shown;                    /* the prompt as the model sees it; NULL = not asked for */
+    size_t n_shown;
     myth_detok detok;
     myth_engine *engine;
     myth_seq *seq;
@@ -63,6 +67,7 @@ static void release(run_state *r)
     if (r->seq)
         myth_seq_close(r->seq);
     myth_engine_close(r->engine);
+    myth_free(mem, r->shown);
     myth_free(mem, r->piece);
     myth_free(mem, r->ids);
     myth_free(mem, r->prompt);
@@ -148,6 +153,24 @@ static myth_status read_prompt(run_state *r, myth_error *err)
     return st;
 }
 
+static myth_status show_prompt(run_state *r, myth_error *err)
+{
+    const myth_tokenizer *t = r->model.tokenizer;
+    if (!r->o->verbose_prompt || !t)
+        return MYTH_OK;
+    for (size_t i = 0; i < r->n_prompt; i++)
+        if (r->prompt[i] < 0 || (uint32_t)r->prompt[i] >= myth_tokenizer_n_vocab(t))
+            return MYTH_OK;                                    /* --ids beyond the vocabulary have no text */
+    r->n_shown = myth_prompt_text(NULL, 0, t, r->prompt, r->n_prompt);
+    r->shown = myth_alloc(r->cli->mem, MYTH_MEM_STAGING, "prompt text", r->n_shown);
+    if (!r->shown)
+        return myth_fail(err, MYTH_ENOMEM, "no room for a prompt of %zu bytes", r->n_shown);
+    myth_prompt_text(r->shown, r->n_shown, t, r->prompt, r->n_prompt);
+    if (!r->o->json)
+        fprintf(stderr, "%.*s\n", (int)r->n_shown, r->shown);
+    return MYTH_OK;
+}
+
 static void on_prefill(void *user, uint32_t done, uint32_t total)
 {
     run_state *r = user;
@@ -211,6 +234,14 @@ static void print_json(run_state *r)
         print_part(r, &j, "reasoning_content", MYTH_SAID_THOUGHT);
     myth_jout_key_str(&j, "finish_reason", myth_finish_name(r->finish));
     myth_jout_key_u64(&j, "prompt_tokens", r->n_prompt);
+    if (r->shown) {
+        myth_jout_key(&j, "prompt");
+        myth_jout_text_begin(&j);
+        myth_jout_text_part(&j, r->shown, r->n_shown);
+        myth_jout_text_end(&j);
+        myth_jout_key(&j, "prompt_ids");
+        myth_jout_ids(&j, r->prompt, (uint32_t)r->n_prompt);
+    }
     myth_jout_end(&j);
 }
 
@@ -245,6 +276,7 @@ static myth_status generate(run_state *r, myth_error *err)
     MYTH_TRY(budget_of(o, &thinks, &n_think, err));
     MYTH_TRY(myth_cli_model_open(cli, &r->model, &o->model, MYTH_WEIGHTS_DATA, err));
     MYTH_TRY(read_prompt(r, err));
+    MYTH_TRY(show_prompt(r, err));
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &o->engine, err));
     myth_generate_opts g = { .prompt = r->prompt, .n_prompt = (uint32_t)r->n_prompt, .n_max = o->n_predict, .stop_ids = stop,
                              .on_prefill = on_prefill, .on_token = on_token, .user = r, .cancel = cli->cancel };

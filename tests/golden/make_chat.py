@@ -9,6 +9,7 @@ Needs Python with `transformers` and `tokenizers`. --e and --big: the chat templ
 Written:
     tokenizer/small_four.json   a small tokenizer.json in Gemma 4's layout: 24 special tokens added, runs and tags ordinary pieces
     tokenizer/small_four.golden.json    [[text, ids], ...] of the texts that make_tokenizer_texts.py makes
+    ../fuzz/corpus/conversation/seed-*  conversations to start fuzzing from
     chat/folded.json, chat/turns.json, chat/shut.json   one list a form: {"messages", "tools", "think", "keep", "text", "ids"}
 """
 import argparse, json, os
@@ -156,6 +157,10 @@ def main():
     assert [r for r in three if r["messages"][0]["role"] != "system"] == rows_of(load_template(o.gemma2), new, no_system)
     for name, rows in (("folded", three), ("turns", rows_of(load_template(o.e), four, turns)), ("shut", rows_of(load_template(o.big), four, turns))):
         small.write_json(os.path.join("..", "chat", name + ".json"), rows)
+    os.makedirs(os.path.join(HERE, "..", "fuzz", "corpus", "conversation"), exist_ok=True)
+    for i, (messages, tools) in enumerate([(PLAIN[3], None), (OPEN[5], None), (TOOLS[3][0], None), *TOOLS[1:3], TOOLS[9]]):
+        seed = dict(messages=messages, tools=tools) if tools else messages
+        small.write(os.path.join("..", "..", "fuzz", "corpus", "conversation", f"seed-{i}"), json.dumps(seed, ensure_ascii=False).encode())
 
 
 if __name__ == "__main__":
