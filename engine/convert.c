@@ -248,6 +248,18 @@ static float score_of(const myth_tokenizer *t, uint32_t id, uint32_t first_ranke
     }
 }
 
+/* Where merges decide, runs of ▁ come out of them: pieces like any other. */
+static bool is_merged_run(const myth_tokenizer *t, uint32_t id)
+{
+    const myth_str s = myth_tokenizer_piece(t, (int32_t)id);
+    return myth_tokenizer_is_gemma4(t) && s.len >= 3 && memcmp(s.text, "\xe2\x96\x81", 3) == 0;
+}
+
+static myth_piece_type type_of(const myth_tokenizer *t, uint32_t id)
+{
+    return is_merged_run(t, id) ? MYTH_PIECE_NORMAL : myth_tokenizer_type(t, (int32_t)id);
+}
+
 static void put_pieces(job *j)
 {
     const myth_tokenizer *t = j->m->tokenizer;
@@ -262,7 +274,7 @@ static void put_pieces(job *j)
         myth_str s = { text, (size_t)snprintf(text, sizeof(text), "[PAD%u]", i) };
         if (i < n_piece)
             s = myth_tokenizer_piece(t, (int32_t)i);
-        bool is_user = i < n_piece && myth_tokenizer_type(t, (int32_t)i) == MYTH_PIECE_USER;
+        bool is_user = i < n_piece && type_of(t, i) == MYTH_PIECE_USER;
         myth_gguf_item_str(j->g, is_user ? plain_spaces(text, sizeof(text), s) : s);
     }
     myth_gguf_put_array(j->g, "tokenizer.ggml.scores", MYTH_GGUF_F32, n);
@@ -270,17 +282,17 @@ static void put_pieces(job *j)
         myth_gguf_item_f32(j->g, i < n_piece ? score_of(t, i, first_ranked) : -10000.0f);
     myth_gguf_put_array(j->g, "tokenizer.ggml.token_type", MYTH_GGUF_I32, n);
     for (uint32_t i = 0; i < n; i++)
-        myth_gguf_item_i32(j->g, i < n_piece ? (int32_t)myth_tokenizer_type(t, (int32_t)i) : UNUSED);
+        myth_gguf_item_i32(j->g, i < n_piece ? (int32_t)type_of(t, i) : UNUSED);
 }
 
-/* Where ids by score would differ from the source's, its merges go along. */
+/* Where ids by score would differ from the source's, its merges go along; Gemma 4's always. */
 static void put_merges(job *j)
 {
     const myth_tokenizer *t = j->m->tokenizer;
     char text[2 * 4096 + 1];                                     /* two pieces of the greatest length */
     uint64_t count = 0;
     int32_t l = 0, r = 0;
-    if (!myth_tokenizer_needs_merges(t))
+    if (!myth_tokenizer_needs_merges(t) && !myth_tokenizer_is_gemma4(t))
         return;
     for (int pass = 0; pass < 2; pass++) {
         if (pass == 1)
@@ -365,8 +377,10 @@ static myth_status put_tokenizer(job *j, myth_error *err)
     if (!j->m->tokenizer)
         return MYTH_OK;
     const myth_special_ids *s = myth_tokenizer_special(j->m->tokenizer);
-    myth_gguf_put_str(j->g, "tokenizer.ggml.model", str("llama"));
-    myth_gguf_put_str(j->g, "tokenizer.ggml.pre", str("default"));
+    const bool is_gemma4 = myth_tokenizer_is_gemma4(j->m->tokenizer);
+    myth_gguf_put_str(j->g, "tokenizer.ggml.model", str(is_gemma4 ? "gemma4" : "llama"));
+    if (!is_gemma4)
+        myth_gguf_put_str(j->g, "tokenizer.ggml.pre", str("default"));
     put_pieces(j);
     put_merges(j);
     put_id(j, "tokenizer.ggml.bos_token_id", s->bos);

@@ -20,6 +20,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "channel.h"
 #include "chat.h"
 #include "config.h"
 #include "grammar.h"
@@ -247,6 +248,8 @@ typedef struct {
     void *user;
     const bool *cancel;                                /* set by a signal handler; may be NULL                    */
     uint32_t seq_number;                               /* counter of the random numbers                            */
+    const myth_channel *channel;                       /* as it stands behind the prompt; NULL = none is followed   */
+    uint32_t n_think;                                  /* thought ids at most, then the channel is closed for the model; 0 = no limit. Not with a grammar */
 } myth_generate_opts;
 
 /* Raises opts' top_k, n_ask and n_mask to what generating with these parameters (and a grammar) asks of the engine. */

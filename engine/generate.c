@@ -2,7 +2,8 @@
  *
  * Grammar    greedy asks for the k best and takes the first that is allowed; when none is, the row is reduced again under the mask: exact
  *            either way. Sampling reduces under the mask at once.
- * Run        without either, the device chooses and the host reads behind (run.h)
+ * Budget     when the thought has its length, the closing mark takes the place of the choice; the answer goes on from there
+ * Run        without any of these, the device chooses and the host reads behind (run.h)
  * Penalties  change logits by sign (divide positive, multiply negative ones), so the device's k best and the asked logits of the penalised
  *            ids are merged here: exact for every penalty                                                                              */
 #include "run.h"
@@ -16,6 +17,8 @@ typedef struct {
     myth_seq *s;
     const myth_generate_opts *o;
     uint32_t k, n_ask;
+    bool has_budget;
+    myth_channel channel;
     int32_t ask[1024];
     struct { float logit; int32_t id; } list[LIST_MAX];
 } generator;
@@ -142,6 +145,19 @@ static myth_status choose(generator *g, const myth_result *r, int32_t *id, myth_
     return MYTH_OK;
 }
 
+/* The choice, or the mark that ends a thought which has its length. */
+static myth_status next_id(generator *g, const myth_result *r, int32_t *id, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    if (g->has_budget && g->channel.is_open && g->channel.n_thought >= g->o->n_think)
+        *id = g->channel.close;
+    else
+        st = choose(g, r, id, err);
+    if (st == MYTH_OK && g->has_budget && *id >= 0)
+        myth_channel_push(&g->channel, *id);
+    return st;
+}
+
 /* Appends n tokens; the last one wants logits when `want`. */
 static myth_status feed(generator *g, const int32_t *token, uint32_t n, bool want, bool is_decode, myth_result *r, myth_error *err)
 {
@@ -196,7 +212,7 @@ enum { AHEAD = 16 };                     /* steps issued at once where the devic
 
 static bool can_run(const generator *g)
 {
-    return g->e->n_part == 1 && g->e->y.opts.offload == MYTH_OFFLOAD_NONE && !g->e->y.ple_by_host && !g->o->grammar && !penalty_window(&g->o->sample) && g->o->n_stop <= MYTH_RUN_STOP_MAX;
+    return g->e->n_part == 1 && g->e->y.opts.offload == MYTH_OFFLOAD_NONE && !g->e->y.ple_by_host && !g->o->grammar && !g->has_budget && !penalty_window(&g->o->sample) && g->o->n_stop <= MYTH_RUN_STOP_MAX;
 }
 
 /* Takes what a step chose. False: the answer ends with *why. */
@@ -275,6 +291,9 @@ myth_status myth_generate(myth_engine *e, myth_seq *s, const myth_generate_opts 
     g.s = s;
     g.o = o;
     g.n_ask = 0;
+    g.has_budget = o->channel && o->n_think && o->channel->close >= 0;
+    if (g.has_budget)
+        g.channel = *o->channel;
     g.k = k_for(&o->sample, o->grammar != NULL);
     if (g.k > e->y.opts.top_k)
         g.k = e->y.opts.top_k;
@@ -299,7 +318,7 @@ myth_status myth_generate(myth_engine *e, myth_seq *s, const myth_generate_opts 
             return MYTH_OK;
         }
         int32_t id;
-        st = choose(&g, &r, &id, err);
+        st = next_id(&g, &r, &id, err);
         if (st != MYTH_OK)
             return st;
         if (id < 0)

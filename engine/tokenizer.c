@@ -150,8 +150,8 @@ static void set_flags(const myth_tokenizer *t, myth_tok_piece *p)
         f |= MYTH_TOK_MATCHED;
     if ((p->type == MYTH_PIECE_NORMAL || p->type == MYTH_PIECE_USER) && !control)
         f |= MYTH_TOK_MERGES;
-    /* Added tokens of tokenizer.json are looked for in the raw text: one with ▁ matches U+2581, not a space. */
-    if (t->by_rank && !t->runs_first && spaced)
+    /* Added tokens alone are looked for, in the raw text: one with ▁ matches U+2581, not a space, and Gemma 4's <unusedN> are none. */
+    if (t->by_rank && !t->runs_first && (spaced || p->type == MYTH_PIECE_NORMAL))
         f &= ~(unsigned)MYTH_TOK_MATCHED;
     p->flags = (uint8_t)f;
 }
@@ -312,6 +312,11 @@ static myth_status find_special(myth_tokenizer *t, myth_error *err)
         .newline = newline >= 0 ? newline : t->byte_id['\n'],
         .fim_prefix = find(t, "<|fim_prefix|>"), .fim_middle = find(t, "<|fim_middle|>"), .fim_suffix = find(t, "<|fim_suffix|>"),
         .file_separator = find(t, "<|file_separator|>"),
+        .think = find(t, "<|think|>"), .channel_open = find(t, "<|channel>"), .channel_close = find(t, "<channel|>"),
+        .tool = find(t, "<|tool>"), .tool_end = find(t, "<tool|>"),
+        .tool_call = find(t, "<|tool_call>"), .tool_call_end = find(t, "<tool_call|>"),
+        .tool_response = find(t, "<|tool_response>"), .tool_response_end = find(t, "<tool_response|>"),
+        .tool_quote = find(t, "<|\"|>"),
     };
     if (t->special.bos < 0 || t->special.eos < 0)
         return myth_fail(err, MYTH_EFORMAT, "%s: pieces: expected <bos> and <eos>", t->path);
@@ -432,6 +437,11 @@ myth_str myth_tokenizer_piece(const myth_tokenizer *t, int32_t id)
 
 myth_piece_type myth_tokenizer_type(const myth_tokenizer *t, int32_t id) { return (myth_piece_type)piece_at(t, id)->type; }
 bool myth_tokenizer_is_control(const myth_tokenizer *t, int32_t id) { return piece_at(t, id)->flags & MYTH_TOK_CONTROL; }
+
+bool myth_tokenizer_is_gemma4(const myth_tokenizer *t)
+{
+    return t->by_rank && t->special.channel_open >= 0 && t->special.channel_close >= 0;
+}
 
 int32_t myth_tokenizer_find(const myth_tokenizer *t, const char *piece, size_t len)
 {

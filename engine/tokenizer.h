@@ -35,6 +35,8 @@ typedef enum {                    /* GGUF's numbers */
 typedef struct {                  /* -1 = the vocabulary has none; found by piece, never by number; newline may be the byte piece */
     int32_t pad, eos, bos, unk, start_of_turn, end_of_turn, newline;
     int32_t fim_prefix, fim_middle, fim_suffix, file_separator;
+    int32_t think, channel_open, channel_close;       /* Gemma 4: the switch, and the marks around a thought */
+    int32_t tool, tool_end, tool_call, tool_call_end, tool_response, tool_response_end, tool_quote;
 } myth_special_ids;
 
 typedef struct myth_tokenizer myth_tokenizer;
@@ -60,6 +62,8 @@ size_t myth_tokenizer_max_piece(const myth_tokenizer *t);              /* longes
 int32_t myth_tokenizer_find(const myth_tokenizer *t, const char *piece, size_t len);
 /* Id may not come from content: control, turn, tool, channel, image marks, <unusedN>, unused. */
 bool myth_tokenizer_is_control(const myth_tokenizer *t, int32_t id);
+/* Gemma 4's: GGUF files name it so (tokenizer.ggml.model). */
+bool myth_tokenizer_is_gemma4(const myth_tokenizer *t);
 
 /* Merges of a tokenizer.json, by rank from 0; a file with scores has none. False: this rank makes nothing that encode may return. */
 uint32_t myth_tokenizer_n_merge(const myth_tokenizer *t);

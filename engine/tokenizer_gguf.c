@@ -1,11 +1,11 @@
 /* tokenizer_gguf.c - the tokenizer in the metadata of a GGUF file, and the byte vocabulary of random: models.
  *
- *   tokenizer.ggml.model             "llama": SentencePiece BPE by scores
+ *   tokenizer.ggml.model             "llama": SentencePiece BPE by scores; "gemma4": by merges, runs of white space among them
  *   tokenizer.ggml.tokens            strings, used in place: pieces lie in the mapped file
  *   tokenizer.ggml.scores            float32 each
  *   tokenizer.ggml.token_type        int32 each (myth_piece_type)
  *   tokenizer.ggml.merges            absent, or strings "left right" by rank: then these decide in place of the scores, as in the
- *                                    tokenizer.json that the file was made from (myth_tokenizer_needs_merges)
+ *                                    tokenizer.json that the file was made from (myth_tokenizer_needs_merges); "gemma4" must have them
  *   tokenizer.ggml.add_space_prefix  false or absent
  *   tokenizer.ggml.*_token_id        checked against the number of pieces; special ids are found by piece
  * Errors  MYTH_ENOTFOUND no tokens; MYTH_EUNSUPPORTED another model                                                              */
@@ -76,8 +76,9 @@ myth_status myth_tok_open_gguf(myth_tokenizer **out, myth_mem *mem, const myth_m
         return myth_fail(err, MYTH_ENOTFOUND, "%s: no tokenizer in the file", path);
     if (!myth_meta_str(&model, m, "tokenizer.ggml.model"))
         return myth_fail(err, MYTH_EFORMAT, "%s: tokenizer.ggml.model: expected a string", path);
-    if (!myth_str_is(model, "llama"))
-        return myth_fail(err, MYTH_EUNSUPPORTED, "%s: tokenizer.ggml.model: got %.*s, expected llama", path,
+    const bool is_gemma4 = myth_str_is(model, "gemma4");
+    if (!is_gemma4 && !myth_str_is(model, "llama"))
+        return myth_fail(err, MYTH_EUNSUPPORTED, "%s: tokenizer.ggml.model: got %.*s, expected llama or gemma4", path,
                          (int)(model.len < 40 ? model.len : 40), model.text);
     if (tokens->type != MYTH_META_ARRAY || tokens->elem != MYTH_META_STRING || !tokens->raw || tokens->count == 0 ||
         tokens->count > MYTH_TOK_VOCAB_MAX || tokens->raw_bytes > UINT32_MAX)
@@ -93,9 +94,11 @@ myth_status myth_tok_open_gguf(myth_tokenizer **out, myth_mem *mem, const myth_m
         return myth_fail(err, MYTH_EFORMAT, "%s: tokenizer.ggml.merges: expected at most %d strings", path, MYTH_TOK_MERGE_MAX);
     myth_tok_size size = { .n_vocab = n, .n_merge = merges ? (uint32_t)merges->count : 0, .lent_text = (const char *)tokens->raw };
     size.by_rank = size.n_merge > 0;
+    if (is_gemma4 && !size.by_rank)
+        return myth_fail(err, MYTH_EFORMAT, "%s: tokenizer.ggml.merges: expected the merges of a gemma4 tokenizer", path);
     MYTH_TRY(check_ids(m, n, path, err));
     MYTH_TRY(myth_tok_new(&t, mem, &size, path, err));
-    t->runs_first = true;                              /* runs are user-defined pieces, spelled with spaces, as for scores */
+    t->runs_first = !is_gemma4;                        /* runs are user-defined pieces, spelled with spaces, as for scores */
     for (uint32_t id = 0; id < n; id++) {
         uint32_t bits = item_u32(scores, id);
         float score;
@@ -116,7 +119,26 @@ fail:
     return st;
 }
 
-myth_status myth_tok_open_bytes(myth_tokenizer **out, myth_mem *mem, uint32_t n_vocab, const char *path, myth_error *err)
+/* Gemma 4's marks and where its vocabulary has them. */
+static const struct {
+    uint32_t id;
+    const char *piece;
+} marks[] = {
+    { 46, "<|tool>" }, { 47, "<tool|>" }, { 48, "<|tool_call>" }, { 49, "<tool_call|>" }, { 50, "<|tool_response>" },
+    { 51, "<tool_response|>" }, { 52, "<|\"|>" }, { 98, "<|think|>" }, { 100, "<|channel>" }, { 101, "<channel|>" },
+};
+enum { N_MARKS = sizeof marks / sizeof *marks };
+
+/* The mark at this id of a byte vocabulary; NULL = none. A small one has them behind its bytes, those of a thought first. */
+static const char *mark_at(uint32_t id, uint32_t n_vocab, uint32_t behind_bytes)
+{
+    for (uint32_t i = 0; i < N_MARKS; i++)
+        if (id == (n_vocab < 494 ? behind_bytes + N_MARKS - 1 - i : marks[i].id))
+            return marks[i].piece;
+    return NULL;
+}
+
+myth_status myth_tok_open_bytes(myth_tokenizer **out, myth_mem *mem, uint32_t n_vocab, bool is_gemma4, const char *path, myth_error *err)
 {
     static const char *const head[] = { "<pad>", "<eos>", "<bos>", "<unk>", "<mask>" };
     enum { N_HEAD = sizeof head / sizeof *head, NAME_MAX_BYTES = 16, N_MIN = 7 + 256 };
@@ -134,8 +156,12 @@ myth_status myth_tok_open_bytes(myth_tokenizer **out, myth_mem *mem, uint32_t n_
             snprintf(name, sizeof name, "%s", head[id]);
             type = id == 3 ? MYTH_PIECE_UNKNOWN : MYTH_PIECE_CONTROL;
         } else if (id == turn || id == turn + 1) {
-            snprintf(name, sizeof name, "%s", id == turn ? "<start_of_turn>" : "<end_of_turn>");
+            static const char *const turns[2][2] = { { "<start_of_turn>", "<end_of_turn>" }, { "<|turn>", "<turn|>" } };
+            snprintf(name, sizeof name, "%s", turns[is_gemma4][id - turn]);
             type = MYTH_PIECE_CONTROL;
+        } else if (is_gemma4 && mark_at(id, n_vocab, first_byte + 256)) {
+            snprintf(name, sizeof name, "%s", mark_at(id, n_vocab, first_byte + 256));
+            type = myth_tok_is_shown(name, strlen(name)) ? MYTH_PIECE_USER : MYTH_PIECE_CONTROL;
         } else if (id >= first_byte && id < first_byte + 256) {
             snprintf(name, sizeof name, "<0x%02X>", id - first_byte);
             type = MYTH_PIECE_BYTE;

@@ -63,7 +63,7 @@ struct myth_tokenizer {
     myth_tok_merge *merge;                /* index by (left, right) */
     uint32_t *merge_at;                   /* by rank: slot + 1; 0 = dropped, its result may not come from a merge */
     uint32_t max_len, max_out;            /* longest piece, longest result of bytes_of */
-    bool runs_first;                      /* by_rank: white-space runs are matched before anything merges (Gemma 1 and 2, GGUF) */
+    bool runs_first;                      /* by_rank: white-space runs are matched before anything merges (Gemma 1 and 2, GGUF "llama") */
     struct {                              /* by_rank: merges "run of k spaces" + "space" seen so far */
         uint32_t n, last_k, last_rank;
         bool falls;                       /* k fell from each to the next, so the leftmost run grows to the longest piece first */
@@ -105,14 +105,16 @@ myth_status myth_tok_fail(const myth_tokenizer *t, myth_error *err, uint32_t id,
 myth_status myth_tok_open_json(myth_tokenizer **out, myth_mem *mem, const void *base, uint64_t size, const char *path, myth_error *err);
 myth_status myth_tok_open_spm(myth_tokenizer **out, myth_mem *mem, const void *base, uint64_t size, const char *path, myth_error *err);
 myth_status myth_tok_open_gguf(myth_tokenizer **out, myth_mem *mem, const myth_meta *m, const char *path, myth_error *err);
-/* The byte vocabulary: 0-4 <pad> <eos> <bos> <unk> <mask>; turns at 105, 106 and bytes at 238 (below 494 rows: 5, 6 and 7); <unusedN>. */
-myth_status myth_tok_open_bytes(myth_tokenizer **out, myth_mem *mem, uint32_t n_vocab, const char *path, myth_error *err);
+/* The byte vocabulary: 0-4 <pad> <eos> <bos> <unk> <mask>; turns at 105, 106 and bytes at 238 (below 494 rows: 5, 6 and 7); <unusedN>.
+ * is_gemma4: the marks of Gemma 4 at their places (below 494 rows: behind the bytes, as many as there is room for). */
+myth_status myth_tok_open_bytes(myth_tokenizer **out, myth_mem *mem, uint32_t n_vocab, bool is_gemma4, const char *path, myth_error *err);
 
 /* ---- spelling (tokenizer_names.c) ---- */
 
 int myth_tok_byte_of(const char *s, size_t n);                 /* 0..255 for "<0x00>".."<0xFF>", else -1 */
 bool myth_tok_is_unused(const char *s, size_t n);              /* "<unused" digits ">" */
 bool myth_tok_is_marker(const char *s, size_t n);              /* control, turn, tool, channel, image, fill-in markers of every Gemma */
+bool myth_tok_is_shown(const char *s, size_t n);               /* markers of Gemma 4 that decoding prints: readers of calls and thoughts need them */
 
 /* ---- index ---- */
 

@@ -363,7 +363,9 @@ static myth_status put_added(myth_tokenizer *t, myth_json j, char *text, bool *h
     bool more = true;
     while ((st = next_added(&j, &a, &more, err)) == MYTH_OK && more) {
         size_t n = myth_json_text(text, &a.content);
-        unsigned type = n == 5 && memcmp(text, "<unk>", 5) == 0 ? MYTH_PIECE_UNKNOWN : a.special ? MYTH_PIECE_CONTROL : MYTH_PIECE_USER;
+        unsigned type = n == 5 && memcmp(text, "<unk>", 5) == 0 ? MYTH_PIECE_UNKNOWN
+                        : a.special && !myth_tok_is_shown(text, n)  ? MYTH_PIECE_CONTROL
+                                                                    : MYTH_PIECE_USER;
         myth_tok_piece *p = &t->piece[a.id];
         if (p->len) {
             myth_str old = { t->text + p->off, p->len };
@@ -376,7 +378,7 @@ static myth_status put_added(myth_tokenizer *t, myth_json j, char *text, bool *h
         }
         if (!p->len && (st = myth_tok_put(t, a.id, text, n, type, 0, err)) != MYTH_OK)
             return st;
-        *has_user = *has_user || type == MYTH_PIECE_USER;
+        *has_user = *has_user || !a.special;
     }
     return st;
 }

@@ -25,6 +25,15 @@ bool myth_tok_is_marker(const char *s, size_t n)
     return false;
 }
 
+bool myth_tok_is_shown(const char *s, size_t n)
+{
+    static const char *const shown[] = { "<|channel>", "<channel|>", "<|tool_call>", "<tool_call|>", "<|tool_response>", "<tool_response|>", "<|\"|>" };
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+        if (strlen(shown[i]) == n && memcmp(shown[i], s, n) == 0)
+            return true;
+    return false;
+}
+
 bool myth_tok_is_unused(const char *s, size_t n)
 {
     if (n < 9 || memcmp(s, "<unused", 7) != 0 || s[n - 1] != '>')

@@ -61,13 +61,14 @@ myth_status myth_tokenizer_open_file(myth_tokenizer **out, myth_mem *mem, const 
 }
 
 /* Rows of the embedding, as the made model states them. */
-static uint32_t random_rows(const myth_weights *w)
+static uint32_t random_rows(const myth_weights *w, bool *is_gemma4)
 {
     const myth_meta *m = myth_weights_meta(w);
     myth_str family = { "", 0 };
     char key[64];
     uint32_t n = 0;
     myth_meta_str(&family, m, "general.architecture");
+    *is_gemma4 = myth_str_is(family, "gemma4");
     snprintf(key, sizeof key, "%.*s.vocab_size", (int)(family.len < 32 ? family.len : 32), family.text);
     myth_meta_u32(&n, m, key);
     return n;
@@ -76,10 +77,14 @@ static uint32_t random_rows(const myth_weights *w)
 myth_status myth_tokenizer_open(myth_tokenizer **out, myth_mem *mem, const myth_weights *w, myth_error *err)
 {
     const char *path = myth_weights_path(w);
+    bool is_gemma4 = false;
+    uint32_t n_rows;
     *out = NULL;
     switch (myth_weights_get_format(w)) {
     case MYTH_FORMAT_GGUF: return myth_tok_open_gguf(out, mem, myth_weights_meta(w), path, err);
-    case MYTH_FORMAT_RANDOM: return myth_tok_open_bytes(out, mem, random_rows(w), myth_weights_name(w), err);
+    case MYTH_FORMAT_RANDOM:
+        n_rows = random_rows(w, &is_gemma4);
+        return myth_tok_open_bytes(out, mem, n_rows, is_gemma4, myth_weights_name(w), err);
     default: break;
     }
     if (is_dir(path))

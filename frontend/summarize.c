@@ -99,7 +99,7 @@ static myth_status encode(desk *d, const myth_summary_file *f, const unsigned ch
     if (at > TEXT - sizeof(ask_full))
         return MYTH_EFULL;
     at = put(d->text, at, TEXT, d->style == MYTH_PROMPT_COMPACT ? ask_choice : ask_full);
-    return myth_prompt_encode_text(d->model.tokenizer, d->cli->mem, d->model.config.family, (myth_str) { rules, sizeof(rules) - 1 },
+    return myth_prompt_encode_text(d->model.tokenizer, d->cli->mem, myth_chat_form_of(&d->model.config), (myth_str) { rules, sizeof(rules) - 1 },
                                    (myth_str) { d->text, at }, d->ids, d->cap_ids, n_ids, err);
 }
 

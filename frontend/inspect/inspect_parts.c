@@ -18,7 +18,7 @@ static myth_status encode(const myth_inspection *in, const myth_prompt *p, int32
     myth_status st = MYTH_OK;
     if (!all)
         return myth_inspect_no_room("prompt ids", bound * sizeof(int32_t), err);
-    MYTH_TRY(myth_prompt_encode(in->model->tokenizer, in->mem, in->model->config.family, p, all, bound, &n, err));
+    MYTH_TRY(myth_prompt_encode(in->model->tokenizer, in->mem, myth_chat_form_of(&in->model->config), p, all, bound, &n, err));
     *n_ids = (uint32_t)n;                                /* MYTH_PIECE_MAX pieces of files of MYTH_SOURCE_MAX bytes: checked in whole_blocks */
     if (ids) {
         *ids = myth_inspect_take(in, "prompt ids", n, sizeof(int32_t));
@@ -113,8 +113,8 @@ myth_status myth_inspect_encode_turn(const myth_inspection *in, const char *text
     myth_status st;
     if (!all)
         return myth_inspect_no_room("turn", bound * sizeof(*all), err);
-    MYTH_TRY(myth_chat_encode(t, in->now_mem, in->model->config.family, plain, 3, few, sizeof(few) / sizeof(few[0]), &n_plain, err));
-    MYTH_TRY(myth_chat_encode(t, in->now_mem, in->model->config.family, msg, 3, all, bound, &n, err));
+    MYTH_TRY(myth_chat_encode(t, in->now_mem, myth_chat_form_of(&in->model->config), plain, 3, few, sizeof(few) / sizeof(few[0]), &n_plain, err));
+    MYTH_TRY(myth_chat_encode(t, in->now_mem, myth_chat_form_of(&in->model->config), msg, 3, all, bound, &n, err));
     if (count_control(t, all, n) != count_control(t, few, n_plain))
         MYTH_TRY(myth_fail(err, MYTH_EFORMAT, "turn: %zu control tokens, the template has %zu", count_control(t, all, n), count_control(t, few, n_plain)));
     for (int turn = 0; at < n && (turn += all[at] == end) < 2; at++) {

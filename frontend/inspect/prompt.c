@@ -231,32 +231,32 @@ static size_t count_control(const myth_tokenizer *t, const int32_t *ids, size_t 
     return count;
 }
 
-/* Control ids that the template itself makes: those of a message that cannot hold any. */
-static myth_status template_controls(size_t *out, const myth_tokenizer *t, myth_mem *mem, myth_family_id family, myth_error *err)
+/* Control ids that the template itself makes: those of messages that cannot hold any. */
+static myth_status template_controls(size_t *out, const myth_tokenizer *t, myth_mem *mem, myth_chat_form form, myth_error *err)
 {
     int32_t ids[128];
     size_t n = 0;
-    myth_message msg = { MYTH_ROLE_USER, { "x", 1 } };
-    myth_status st = myth_chat_encode(t, mem, family, &msg, 1, ids, sizeof(ids) / sizeof(ids[0]), &n, err);
+    const myth_message msg[2] = { { MYTH_ROLE_SYSTEM, { "x", 1 } }, { MYTH_ROLE_USER, { "x", 1 } } };
+    myth_status st = myth_chat_encode(t, mem, form, msg, 2, ids, sizeof(ids) / sizeof(ids[0]), &n, err);
     *out = st == MYTH_OK ? count_control(t, ids, n) : 0;
     return st;
 }
 
-myth_status myth_prompt_encode_text(const myth_tokenizer *t, myth_mem *mem, myth_family_id family, myth_str system, myth_str user, int32_t *ids,
+myth_status myth_prompt_encode_text(const myth_tokenizer *t, myth_mem *mem, myth_chat_form form, myth_str system, myth_str user, int32_t *ids,
                                     size_t cap, size_t *n_ids, myth_error *err)
 {
     const myth_message msg[2] = { { MYTH_ROLE_SYSTEM, system }, { MYTH_ROLE_USER, user } };
     size_t expected, found;
-    myth_status st = template_controls(&expected, t, mem, family, err);
+    myth_status st = template_controls(&expected, t, mem, form, err);
     if (st == MYTH_OK)
-        st = myth_chat_encode(t, mem, family, msg, 2, ids, cap, n_ids, err);
+        st = myth_chat_encode(t, mem, form, msg, 2, ids, cap, n_ids, err);
     if (st != MYTH_OK)
         return st;
     found = count_control(t, ids, *n_ids);
     return found == expected ? MYTH_OK : myth_fail(err, MYTH_EFORMAT, "prompt: %zu control tokens, the template has %zu", found, expected);
 }
 
-myth_status myth_prompt_encode(const myth_tokenizer *t, myth_mem *mem, myth_family_id family, const myth_prompt *p, int32_t *ids,
+myth_status myth_prompt_encode(const myth_tokenizer *t, myth_mem *mem, myth_chat_form form, const myth_prompt *p, int32_t *ids,
                                size_t cap, size_t *n_ids, myth_error *err)
 {
     const char *rules = myth_prompt_system(p->style);
@@ -265,7 +265,7 @@ myth_status myth_prompt_encode(const myth_tokenizer *t, myth_mem *mem, myth_fami
     if (!user)
         return myth_fail(err, MYTH_ENOMEM, "prompt: %zu bytes", len);
     myth_prompt_user(user, len, p);
-    myth_status st = myth_prompt_encode_text(t, mem, family, (myth_str) { rules, strlen(rules) }, (myth_str) { user, len }, ids, cap, n_ids, err);
+    myth_status st = myth_prompt_encode_text(t, mem, form, (myth_str) { rules, strlen(rules) }, (myth_str) { user, len }, ids, cap, n_ids, err);
     myth_free(mem, user);
     return st;
 }

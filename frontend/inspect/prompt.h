@@ -60,12 +60,12 @@ size_t myth_prompt_user(char *dst, size_t cap, const myth_prompt *p);
 /* Ids that encode can need at most. */
 size_t myth_prompt_bound(const myth_prompt *p);
 /* Books the text and what the chat template needs as STAGING for the call. */
-myth_status myth_prompt_encode(const myth_tokenizer *t, myth_mem *mem, myth_family_id family, const myth_prompt *p, int32_t *ids,
+myth_status myth_prompt_encode(const myth_tokenizer *t, myth_mem *mem, myth_chat_form form, const myth_prompt *p, int32_t *ids,
                                size_t cap, size_t *n_ids, myth_error *err);
 /* One block in the full layout. Same rule for cap as user. */
 size_t myth_prompt_block(char *dst, size_t cap, const myth_block *block);
 /* Any system and user text as a prompt of the family, with the count of control ids as above. */
-myth_status myth_prompt_encode_text(const myth_tokenizer *t, myth_mem *mem, myth_family_id family, myth_str system, myth_str user, int32_t *ids,
+myth_status myth_prompt_encode_text(const myth_tokenizer *t, myth_mem *mem, myth_chat_form form, myth_str system, myth_str user, int32_t *ids,
                                     size_t cap, size_t *n_ids, myth_error *err);
 /* Text of ids as the model sees it: pieces of control ids by name, the others as their bytes. Same rule for cap as user. */
 size_t myth_prompt_text(char *dst, size_t cap, const myth_tokenizer *t, const int32_t *ids, size_t n_ids);

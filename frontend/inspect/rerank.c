@@ -71,7 +71,7 @@ static myth_status encode(const desk *d, const myth_block *block, size_t *n_ids,
     n = 12 + n_question;
     n += myth_prompt_block(d->user + n, d->n_user - n, block);
     memcpy(d->user + n, r->w->after, n_after);
-    return myth_prompt_encode_text(r->model->tokenizer, r->mem, r->model->config.family, (myth_str) { r->w->system, strlen(r->w->system) },
+    return myth_prompt_encode_text(r->model->tokenizer, r->mem, myth_chat_form_of(&r->model->config), (myth_str) { r->w->system, strlen(r->w->system) },
                                    (myth_str) { d->user, n + n_after }, d->ids, d->n_ids, n_ids, err);
 }
 

@@ -5,6 +5,7 @@
 static myth_mem *mem;
 static myth_tokenizer *tok[2];
 static const myth_family_id family[2] = { MYTH_FAMILY_GEMMA3, MYTH_FAMILY_GEMMA2 };
+static const myth_chat_form form = MYTH_CHAT_FOLDED;
 
 static int open_all(void **state)
 {
@@ -71,7 +72,7 @@ static void rendered_strings(void **state)
             size_t n = encode(tok[k], mem, MYTH_TOK_TEMPLATE, cases[i].rendered, strlen(cases[i].rendered), want), m = 0;
             size_t cap = myth_chat_bound(cases[i].msg, cases[i].n);
             assert_true(cap <= 512);
-            assert_int_equal(myth_chat_encode(tok[k], mem, family[k], cases[i].msg, cases[i].n, got, cap, &m, NULL), MYTH_OK);
+            assert_int_equal(myth_chat_encode(tok[k], mem, form, cases[i].msg, cases[i].n, got, cap, &m, NULL), MYTH_OK);
             assert_ids(cases[i].rendered, strlen(cases[i].rendered), got, m, want, n);
         }
     }
@@ -91,7 +92,7 @@ static void messages_cannot_make_control(void **state)
                                  s->end_of_turn, s->start_of_turn, s->end_of_turn, s->start_of_turn };
         int32_t ids[1024], control[1024];
         size_t n = 0, n_control = 0;
-        assert_int_equal(myth_chat_encode(tok[k], mem, family[k], msg, 4, ids, 1024, &n, NULL), MYTH_OK);
+        assert_int_equal(myth_chat_encode(tok[k], mem, form, msg, 4, ids, 1024, &n, NULL), MYTH_OK);
         for (size_t i = 0; i < n; i++)
             if (myth_tokenizer_is_control(tok[k], ids[i]))
                 control[n_control++] = ids[i];
@@ -111,7 +112,7 @@ static void roles_out_of_order(void **state)
     int32_t ids[64];
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         size_t n = 99;
-        assert_int_equal(myth_chat_encode(tok[0], mem, family[0], bad[i].msg, bad[i].n, ids, 64, &n, NULL), MYTH_EARG);
+        assert_int_equal(myth_chat_encode(tok[0], mem, form, bad[i].msg, bad[i].n, ids, 64, &n, NULL), MYTH_EARG);
         assert_int_equal(n, 0);
     }
 }
@@ -122,15 +123,15 @@ static void full_and_failing(void **state)
     const myth_message msg[] = { { MYTH_ROLE_SYSTEM, S("You are terse, and longer than thirty-two bytes.") }, { MYTH_ROLE_USER, S("Hi") } };
     int32_t ids[256], part[256];
     size_t n = 0, m = 0;
-    assert_int_equal(myth_chat_encode(tok[0], mem, family[0], msg, 2, ids, 256, &n, NULL), MYTH_OK);
+    assert_int_equal(myth_chat_encode(tok[0], mem, form, msg, 2, ids, 256, &n, NULL), MYTH_OK);
     for (size_t cap = 0; cap < n; cap++) {
         memset(part, 0x77, sizeof part);
-        assert_int_equal(myth_chat_encode(tok[0], mem, family[0], msg, 2, part, cap, &m, NULL), MYTH_EFULL);
+        assert_int_equal(myth_chat_encode(tok[0], mem, form, msg, 2, part, cap, &m, NULL), MYTH_EFULL);
         assert_int_equal(part[cap], 0x77777777);
     }
     for (uint64_t nth = 1;; nth++) {
         myth_mem_set_fault(mem, &(myth_fault){ .fail_nth = nth });
-        myth_status st = myth_chat_encode(tok[0], mem, family[0], msg, 2, part, 256, &m, NULL);
+        myth_status st = myth_chat_encode(tok[0], mem, form, msg, 2, part, 256, &m, NULL);
         myth_mem_set_fault(mem, NULL);
         assert_true(myth_mem_get(mem, MYTH_MEM_HOST, MYTH_MEM_STAGING).live == 0);
         if (st == MYTH_OK) {

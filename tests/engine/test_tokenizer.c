@@ -24,7 +24,7 @@ static int open_all(void **state)
         if (myth_tokenizer_open_file(&f->tok[i], f->mem, check_path(path, sizeof path, rest), &err) != MYTH_OK)
             fail_msg("%s", err.msg);
     }
-    assert_int_equal(myth_tok_open_bytes(&f->tok[3], f->mem, 600, "bytes", &err), MYTH_OK);
+    assert_int_equal(myth_tok_open_bytes(&f->tok[3], f->mem, 600, false, "bytes", &err), MYTH_OK);
     fragments_load(&f->frag);
     *state = f;
     return 0;
@@ -612,7 +612,7 @@ static void byte_vocabulary(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         myth_tokenizer *t;
         int32_t ids[16], byte0 = rows[i] < 494 ? 7 : 238, turn = rows[i] < 494 ? 5 : 105;
-        assert_int_equal(myth_tok_open_bytes(&t, mem, rows[i], "random", &err), MYTH_OK);
+        assert_int_equal(myth_tok_open_bytes(&t, mem, rows[i], false, "random", &err), MYTH_OK);
         assert_int_equal(myth_tokenizer_n_vocab(t), rows[i]);
         assert_int_equal(myth_tokenizer_special(t)->start_of_turn, turn);
         assert_int_equal(encode(t, mem, MYTH_TOK_CONTENT, "h \xff<bos>", 8, ids), 8);
@@ -623,8 +623,8 @@ static void byte_vocabulary(void **state)
         myth_tokenizer_close(t);
     }
     myth_tokenizer *t = NULL;
-    assert_int_equal(myth_tok_open_bytes(&t, mem, 262, "random", &err), MYTH_EFORMAT);
-    assert_int_equal(myth_tok_open_bytes(&t, mem, 0, "random", &err), MYTH_EFORMAT);
+    assert_int_equal(myth_tok_open_bytes(&t, mem, 262, false, "random", &err), MYTH_EFORMAT);
+    assert_int_equal(myth_tok_open_bytes(&t, mem, 0, false, "random", &err), MYTH_EFORMAT);
     assert_int_equal(myth_mem_close(mem), 0);
 }
 

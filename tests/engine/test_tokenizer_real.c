@@ -367,7 +367,7 @@ static void chat_ids(void **state)
         size_t n = 0, want = 0;
         while (row[i].ids[want])
             want++;
-        assert_int_equal(myth_chat_encode(the.tok[row[i].k], the.mem, row[i].k == GEMMA ? MYTH_FAMILY_GEMMA2 : MYTH_FAMILY_GEMMA3, &msg, 1,
+        assert_int_equal(myth_chat_encode(the.tok[row[i].k], the.mem, MYTH_CHAT_FOLDED, &msg, 1,
                                           ids, myth_chat_bound(&msg, 1), &n, NULL),
                          MYTH_OK);
         assert_ids(row[i].user, strlen(row[i].user), ids, n, row[i].ids, want);

@@ -181,7 +181,7 @@ static void check_inert(const myth_tokenizer *t, myth_mem *mem, uint32_t stride)
         size_t n;
         assert_true(myth_prompt_bound(&p) <= 8192);
         myth_error err = { 0 };
-        if (myth_prompt_encode(t, mem, MYTH_FAMILY_GEMMA3, &p, ids, 8192, &n, &err) != MYTH_OK)
+        if (myth_prompt_encode(t, mem, MYTH_CHAT_FOLDED, &p, ids, 8192, &n, &err) != MYTH_OK)
             fail_msg("%.*s: %s", (int)piece.len, piece.text, err.msg);
         if (id < 0)
             n_plain = count_control(t, ids, n);
@@ -268,7 +268,7 @@ static void test_text_is_kept(void **unused)
         myth_block block = { &src, 1, src.n_line, NULL };
         myth_prompt p = { .style = MYTH_PROMPT_COMPACT, .block = &block, .n_block = 1 };
         size_t n_user = myth_prompt_user(user, sizeof(user) - 1, &p);
-        assert_ok(myth_prompt_encode(r.model.tokenizer, r.mem, r.model.config.family, &p, ids, 16384, &n, &rig_err));
+        assert_ok(myth_prompt_encode(r.model.tokenizer, r.mem, myth_chat_form_of(&r.model.config), &p, ids, 16384, &n, &rig_err));
         size_t m = myth_prompt_text(text, sizeof(text), r.model.tokenizer, ids, n), k = 0;
         while (k + n_user <= m && memcmp(text + k, user, n_user))
             k++;

@@ -1,0 +1,115 @@
+/* conversation.c - reads a conversation. */
+#include "conversation.h"
+#include "main.h"
+
+enum { FILE_MAX_BYTES = 64 << 20 };
+
+static const myth_json_node *get(const myth_conversation *c, const myth_json_node *n, const char *key)
+{
+    n = myth_json_tree_get(&c->tree, n, key);
+    return n && n->type != MYTH_JSON_NULL ? n : NULL;
+}
+
+/* A string member; text NULL = not there. */
+static myth_status text_of(myth_str *out, const myth_conversation *c, const myth_json_node *n, size_t i, const char *key, myth_error *err)
+{
+    const myth_json_node *v = get(c, n, key);
+    *out = (myth_str) { NULL, 0 };
+    if (v && v->type != MYTH_JSON_STRING)
+        return myth_fail(err, MYTH_EARG, "message %zu: %s: expected a string", i, key);
+    if (v)
+        *out = v->text;
+    return MYTH_OK;
+}
+
+static bool role_of(myth_role *out, myth_str name)
+{
+    static const char *const names[] = { [MYTH_ROLE_SYSTEM] = "system", [MYTH_ROLE_USER] = "user", [MYTH_ROLE_ASSISTANT] = "assistant",
+                                         [MYTH_ROLE_DEVELOPER] = "developer", [MYTH_ROLE_TOOL] = "tool" };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (name.text && myth_str_is(name, names[i])) {
+            *out = (myth_role)i;
+            return true;
+        }
+    return false;
+}
+
+static myth_status read_message(myth_conversation *c, size_t i, const myth_json_node *n, myth_error *err)
+{
+    myth_str role;
+    myth_message *m = &c->msg[i];
+    myth_message_more *more = &c->more[i];
+    const myth_json_node *calls = get(c, n, "tool_calls");
+    myth_status st;
+    MYTH_TRY(text_of(&role, c, n, i, "role", err));
+    if (!role_of(&m->role, role))
+        return myth_fail(err, MYTH_EARG, "message %zu: role: expected system, developer, user, assistant or tool", i);
+    MYTH_TRY(text_of(&m->text, c, n, i, "content", err));
+    if (!m->text.text)
+        m->text = (myth_str) { "", 0 };
+    MYTH_TRY(text_of(&more->thought, c, n, i, "reasoning", err));
+    if (!more->thought.len)
+        MYTH_TRY(text_of(&more->thought, c, n, i, "reasoning_content", err));
+    MYTH_TRY(text_of(&more->name, c, n, i, "name", err));
+    MYTH_TRY(text_of(&more->call_id, c, n, i, "tool_call_id", err));
+    if (calls && calls->type != MYTH_JSON_ARRAY)
+        return myth_fail(err, MYTH_EARG, "message %zu: tool_calls: expected a list", i);
+    if (calls && calls->n)
+        more->calls = (myth_str) { calls->span, calls->n_span };
+fail:
+    return st;
+}
+
+myth_status myth_conversation_read(myth_conversation *out, myth_mem *mem, const char *text, size_t len, const char *path, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    size_t i = 0;
+    *out = (myth_conversation) { .mem = mem };
+    MYTH_TRY(myth_json_tree_open(&out->tree, mem, text, len, path, err));
+    const myth_json_node *root = out->tree.node, *list = root->type == MYTH_JSON_ARRAY ? root : get(out, root, "messages");
+    const myth_json_node *tools = get(out, root, "tools");
+    if (!list || list->type != MYTH_JSON_ARRAY || !list->n)
+        MYTH_TRY(myth_fail(err, MYTH_EARG, "%.160s: expected {\"messages\": [...]} or a list of messages", path));
+    if (tools && tools->type != MYTH_JSON_ARRAY)
+        MYTH_TRY(myth_fail(err, MYTH_EARG, "%.160s: tools: expected a list", path));
+    if (tools && tools->n)
+        out->tools = (myth_str) { tools->span, tools->n_span };
+    out->n = list->n;
+    out->msg = myth_alloc_n(mem, MYTH_MEM_STAGING, "conversation", out->n, sizeof(*out->msg));
+    out->more = myth_alloc_n(mem, MYTH_MEM_STAGING, "conversation", out->n, sizeof(*out->more));
+    if (!out->msg || !out->more)
+        MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "no room for %zu messages", out->n));
+    for (const myth_json_node *n = myth_json_tree_first(&out->tree, list); n; n = myth_json_tree_next(&out->tree, n), i++)
+        MYTH_TRY(read_message(out, i, n, err));
+    return MYTH_OK;
+fail:
+    myth_conversation_close(out);
+    return st;
+}
+
+myth_status myth_conversation_open(myth_conversation *out, myth_mem *mem, const char *path, myth_error *err)
+{
+    size_t len = 0;
+    unsigned char *file = NULL;
+    *out = (myth_conversation) { 0 };
+    myth_status st = myth_cli_read(&file, &len, mem, path, FILE_MAX_BYTES, err);
+    if (st != MYTH_OK)
+        return st;
+    st = myth_conversation_read(out, mem, (const char *)file, len, path, err);
+    if (st == MYTH_OK)
+        out->file = file;
+    else
+        myth_free(mem, file);
+    return st;
+}
+
+void myth_conversation_close(myth_conversation *c)
+{
+    if (!c->mem)
+        return;
+    myth_free(c->mem, c->more);
+    myth_free(c->mem, c->msg);
+    myth_json_tree_close(&c->tree);
+    myth_free(c->mem, c->file);
+    *c = (myth_conversation) { 0 };
+}
