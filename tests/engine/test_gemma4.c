@@ -458,6 +458,36 @@ static void malformed_pairs_are_named(void **state)
     files_expect("a pair without experts", files_path("split.gguf"), MYTH_WEIGHTS_HEADER, MYTH_EFORMAT);
 }
 
+/* The fuzzers start from these: a seed that is refused would reach nothing. */
+static void seeds_of_the_fuzzers_are_models(void **state)
+{
+    (void)state;
+    static const char *const gguf[] = { "shared", "experts", "split", "streams", "types", "types2" }, *const folder[] = { "shared", "experts", "streams" };
+    char path[1024], rest[64], data[1 << 15];
+    for (int i = 0; i < 6; i++) {
+        snprintf(rest, sizeof(rest), "tests/fuzz/corpus/gguf/%s", gguf[i]);
+        FILE *f = fopen(check_path(path, sizeof(path), rest), "rb");
+        assert_non_null(f);
+        static unsigned char whole[1 << 17];
+        const size_t n = fread(whole, 1, sizeof(whole), f);
+        fclose(f);
+        files_put("seed.gguf", whole, n);                                  /* the reader goes by the name's end */
+        files_expect(gguf[i], files_path("seed.gguf"), MYTH_WEIGHTS_DATA, MYTH_OK);
+    }
+    files_mkdir("seed");
+    for (int i = 0; i < 3; i++) {
+        snprintf(rest, sizeof(rest), "tests/fuzz/corpus/families/%s", folder[i]);
+        FILE *f = fopen(check_path(path, sizeof(path), rest), "rb");
+        assert_non_null(f);
+        const size_t n = fread(data, 1, sizeof(data), f), n_config = strnlen(data, sizeof(data));
+        fclose(f);
+        assert_true(n_config < n);
+        files_put("seed/config.json", data, n_config);
+        files_put("seed/model.safetensors", data + n_config + 1, n - n_config - 1);
+        files_expect(folder[i], files_path("seed"), MYTH_WEIGHTS_DATA, MYTH_OK);
+    }
+}
+
 /* A decode step reads the matrices of the chosen experts and no others. */
 static void decode_reads_the_chosen_experts_only(void **state)
 {
@@ -484,7 +514,7 @@ int main(void)
         cmocka_unit_test(per_layer_embeddings_anywhere),           cmocka_unit_test(gguf_twins_give_the_same_logits),
         cmocka_unit_test(facts_against_tensors),                   cmocka_unit_test(decode_reads_the_chosen_experts_only),
         cmocka_unit_test(values_alone_hold_the_keys),              cmocka_unit_test(experts_in_two_tensors_give_the_same_logits),
-        cmocka_unit_test(malformed_pairs_are_named),
+        cmocka_unit_test(malformed_pairs_are_named),               cmocka_unit_test(seeds_of_the_fuzzers_are_models),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
