@@ -22,6 +22,7 @@ typedef struct {
     uint8_t kv_source;            /* layer whose K/V this one reads; its own index unless KV is shared */
     uint8_t kv_last;              /* of a source: the last layer that reads it, its own index when no other does */
     uint32_t n_head_kv, head_dim, d_ff;
+    bool has_split_experts;       /* gate and up of the experts are two tensors, as in older GGUF files */
     bool is_sparse;               /* 3n: gate values below mean + gate_z * deviation count nothing      */
     float gate_z;
 } myth_layer_config;

@@ -126,6 +126,21 @@ static myth_status gguf_ple(const myth_facts *f, myth_config *c)
     return st;
 }
 
+/* Older files hold gate and up of the experts apart. One of the two is enough to expect both; the check of the tensors says what is missing. */
+static void gguf_split_experts(const myth_facts *f, myth_config *c)
+{
+    static const char *const part[] = { "gate_up", "gate", "up" };
+    for (uint32_t l = 0; l < c->n_layer; l++) {
+        bool has[3];
+        for (int i = 0; i < 3; i++) {
+            char name[48];
+            snprintf(name, sizeof name, "blk.%u.ffn_%s_exps.weight", l, part[i]);
+            has[i] = myth_weights_find(f->w, name) != NULL;
+        }
+        c->layer[l].has_split_experts = !has[0] && (has[1] || has[2]);
+    }
+}
+
 static myth_status gguf_gemma4(const myth_facts *f, myth_config *c)
 {
     uint32_t n_shared = 0;
@@ -138,6 +153,7 @@ static myth_status gguf_gemma4(const myth_facts *f, myth_config *c)
     if (c->n_expert) {
         MYTH_TRY(myth_facts_u32(f, &c->n_expert_used, "expert_used_count", 1, c->n_expert < MYTH_EXPERT_USED_MAX ? c->n_expert : MYTH_EXPERT_USED_MAX));
         MYTH_TRY(myth_facts_u32(f, &c->d_ff_expert, "expert_feed_forward_length", 1, 1 << 20));
+        gguf_split_experts(f, c);
     }
     MYTH_TRY(gguf_rope_pairs(f, c));
 fail:

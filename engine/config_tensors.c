@@ -78,6 +78,23 @@ static myth_status check_dense(check *k, myth_error *err)
     return MYTH_OK;
 }
 
+/* One product makes gate and up of an expert: two tensors are of one type. */
+static myth_status check_pairs(const check *k, myth_error *err)
+{
+    for (uint32_t l = 0; l < k->c->n_layer; l++) {
+        char gate[48], up[48];
+        if (!k->c->layer[l].has_split_experts)
+            continue;
+        snprintf(gate, sizeof gate, "blk.%u.ffn_gate_exps.weight", l);
+        snprintf(up, sizeof up, "blk.%u.ffn_up_exps.weight", l);
+        const myth_tensor *a = myth_weights_find(k->w, gate), *b = myth_weights_find(k->w, up);
+        if (a && b && a->dtype != b->dtype)
+            return myth_fail(err, MYTH_EUNSUPPORTED, "%s: tensor %s: of type %s, beside %s of %s; one type for both is supported", myth_weights_path(k->w), up,
+                             myth_dtype_get(b->dtype)->name, gate, myth_dtype_get(a->dtype)->name);
+    }
+    return MYTH_OK;
+}
+
 myth_status myth_config_check_tensors(const myth_config *c, const myth_weights *w, myth_error *err)
 {
     check k = { .c = c, .w = w };
@@ -90,6 +107,7 @@ myth_status myth_config_check_tensors(const myth_config *c, const myth_weights *
     for (uint32_t l = 0; l < c->n_layer; l++)
         for (const myth_slot *s = f->slots; s->hf; s++)
             MYTH_TRY(check_slot(&k, s, l, err));
+    MYTH_TRY(check_pairs(&k, err));
     const myth_tensor *freqs = myth_config_rope_freqs(c, w);
     if (freqs)
         k.seen[freqs - myth_weights_at(w, 0)] = true;         /* read with the config: it says how many pairs are rotated */

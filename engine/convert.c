@@ -585,29 +585,26 @@ static void quantise(job *j, myth_dtype type, uint64_t n, uint64_t cols, const f
             pthread_join(thread[i], NULL);
 }
 
-/* What the importance matrix has of t, NULL = nothing. */
-static myth_status importance_of(job *j, const target *t, uint64_t cols, const float **out, myth_error *err)
+/* What the importance matrix has of one of the matrices of t, NULL = nothing. */
+static myth_status importance_of(job *j, const target *t, uint32_t expert, uint32_t n_expert, uint64_t cols, const float **out, myth_error *err)
 {
     bool found = false;
     *out = NULL;
-    if (!j->o->imatrix || t->n_dim != 2 || !myth_quant_is_fitted(t->type) || cols > widest_of(j->c))       /* not a layer's: none was gathered */
+    if (!j->o->imatrix || t->n_dim < 2 || !myth_quant_is_fitted(t->type) || cols > widest_of(j->c))       /* not a layer's: none was gathered */
         return MYTH_OK;
-    myth_status st = myth_imatrix_get(j->o->imatrix, t->name, 0, 1, cols, j->importance, &found, err);
+    myth_status st = myth_imatrix_get(j->o->imatrix, t->name, expert, n_expert, cols, j->importance, &found, err);
     *out = found ? j->importance : NULL;
     return st;
 }
 
-static myth_status write_source(job *j, const target *t, const myth_slot_src *s, myth_error *err)
+/* Elements from .. end - 1 of a source. */
+static myth_status write_rows(job *j, const target *t, const myth_slot_src *s, uint64_t from, uint64_t end, uint64_t cols, const float *importance, myth_error *err)
 {
     const bool is_random = myth_weights_get_format(j->m->weights) == MYTH_FORMAT_RANDOM;
-    const uint64_t cols = s->cols == 1 ? s->rows : s->cols, n = s->rows * s->cols;
     const uint64_t step = j->piece / cols * cols;
-    const float *importance;
-    myth_status st = importance_of(j, t, cols, &importance, err);
-    if (st != MYTH_OK)
-        return st;
-    for (uint64_t at = 0; at < n; at += step) {
-        const uint64_t k = n - at < step ? n - at : step;
+    myth_status st;
+    for (uint64_t at = from; at < end; at += step) {
+        const uint64_t k = end - at < step ? end - at : step;
         const uint64_t bytes = myth_row_bytes(t->type, k);
         if (j->o->cancel && *j->o->cancel)
             return myth_fail(err, MYTH_ECANCEL, "%s: stopped", j->o->path);
@@ -628,6 +625,19 @@ static myth_status write_source(job *j, const target *t, const myth_slot_src *s,
             return MYTH_OK;                                                /* close reports it */
     }
     return MYTH_OK;
+}
+
+/* Experts are stacked, each with an importance of its own. */
+static myth_status write_source(job *j, const target *t, const myth_slot_src *s, myth_error *err)
+{
+    const uint64_t cols = s->cols == 1 ? s->rows : s->cols, n = s->rows * s->cols;
+    const uint32_t n_expert = t->n_dim == 3 && t->n_src == 1 ? (uint32_t)t->dim[0] : 1;
+    const float *importance;
+    myth_status st = MYTH_OK;
+    for (uint32_t e = 0; e < n_expert && st == MYTH_OK; e++)
+        if ((st = importance_of(j, t, e, n_expert, cols, &importance, err)) == MYTH_OK)
+            st = write_rows(j, t, s, n / n_expert * e, n / n_expert * (e + 1), cols, importance, err);
+    return st;
 }
 
 static myth_status write_tensor(job *j, const target *t, myth_error *err)

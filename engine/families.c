@@ -57,6 +57,8 @@ bool myth_slot_is_there(const myth_config *c, const myth_slot *s, uint32_t layer
     case MYTH_WHEN_V:       return l->kv_source == layer && !l->k_is_v;
     case MYTH_WHEN_PLE:     return c->n_ple > 0;
     case MYTH_WHEN_EXPERTS: return c->n_expert > 0;
+    case MYTH_WHEN_FUSED:   return c->n_expert > 0 && !l->has_split_experts;
+    case MYTH_WHEN_SPLIT:   return c->n_expert > 0 && l->has_split_experts;
     case MYTH_WHEN_ALTUP:   return !s->is_part || s->part + 1 < c->n_altup;
     }
     return false;

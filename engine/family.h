@@ -21,6 +21,7 @@ typedef struct {
     myth_view ple_gate, ple_proj, post_ple_norm;        /* [n_ple, d], [d, n_ple], [d]                                */
     myth_view router, router_scale, expert_scale;       /* f32 [n_expert, d], [d], [n_expert]                         */
     myth_view expert_gate_up, expert_down;              /* [n_expert][2 d_ff_expert, d] (gate, then up), [n_expert][d, d_ff_expert] */
+    myth_view expert_gate, expert_up;                   /* or [n_expert][d_ff_expert, d] each                          */
     myth_view expert_norm, post_dense_norm, post_expert_norm;
     myth_view altup_router_norm, altup_router;          /* [d], f32 [n_altup, d]                                      */
     myth_view altup_predict, altup_correct;             /* f32 [n_altup^2, n_altup] (row n_altup k + j), [n_altup, n_altup]; clipped */
@@ -50,6 +51,7 @@ typedef enum {
     MYTH_WHEN_KV,                  /* layers with K/V of their own; in others the tensor may stand and is not used                        */
     MYTH_WHEN_V,                   /* of these, those with a value projection; where k is v there must be none                            */
     MYTH_WHEN_PLE, MYTH_WHEN_EXPERTS, MYTH_WHEN_ALTUP,
+    MYTH_WHEN_FUSED, MYTH_WHEN_SPLIT,      /* of layers with experts, those with gate and up in one tensor, or in two                     */
     MYTH_WHEN_GIVEN                /* may be missing                                                                                      */
 } myth_slot_when;
 

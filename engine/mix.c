@@ -5,7 +5,7 @@
 #include <strings.h>
 
 enum { F32 = 0, F16 = 1, Q4_0 = 2, Q4_1 = 3, Q8_0 = 7, Q5_0 = 8, Q5_1 = 9, Q2_K = 10, Q3_K_S = 11, Q3_K_M = 12, Q3_K_L = 13, Q4_K_S = 14,
-       Q4_K_M = 15, Q5_K_S = 16, Q5_K_M = 17, Q6_K = 18, IQ4_NL = 25, IQ4_XS = 30, BF16 = 32 };
+       Q4_K_M = 15, Q5_K_S = 16, Q5_K_M = 17, Q6_K = 18, IQ4_NL = 25, IQ4_XS = 30, BF16 = 32, MXFP4 = 38 };
 
 static const myth_mix mixes[] = {
     { "f32", MYTH_F32, F32 },          { "f16", MYTH_F16, F16 },          { "bf16", MYTH_BF16, BF16 },       { "q8_0", MYTH_Q8_0, Q8_0 },
@@ -13,6 +13,7 @@ static const myth_mix mixes[] = {
     { "q2_k", MYTH_Q2_K, Q2_K },       { "q3_k_s", MYTH_Q3_K, Q3_K_S },   { "q3_k_m", MYTH_Q3_K, Q3_K_M },   { "q3_k_l", MYTH_Q3_K, Q3_K_L },
     { "q4_k_s", MYTH_Q4_K, Q4_K_S },   { "q4_k_m", MYTH_Q4_K, Q4_K_M },   { "q5_k_s", MYTH_Q5_K, Q5_K_S },   { "q5_k_m", MYTH_Q5_K, Q5_K_M },
     { "q6_k", MYTH_Q6_K, Q6_K },       { "iq4_nl", MYTH_IQ4_NL, IQ4_NL }, { "iq4_xs", MYTH_IQ4_XS, IQ4_XS },
+    { "mxfp4", MYTH_MXFP4, MXFP4 },    { "mxfp4_moe", MYTH_Q8_0, MXFP4 },
 };
 enum { MIX_N = sizeof(mixes) / sizeof(mixes[0]) };
 
@@ -32,12 +33,15 @@ const myth_mix *myth_mix_of(myth_dtype type) { return myth_mix_find(myth_dtype_g
 
 const char *myth_mix_names(void)
 {
-    return "q8_0, q6_k, q5_k_m, q5_k_s, q4_k_m, q4_k_s, q3_k_l, q3_k_m, q3_k_s, q2_k, q5_1, q5_0, q4_1, q4_0, iq4_nl, iq4_xs, bf16, f16, f32";
+    return "q8_0, q6_k, q5_k_m, q5_k_s, q4_k_m, q4_k_s, q3_k_l, q3_k_m, q3_k_s, q2_k, q5_1, q5_0, q4_1, q4_0, iq4_nl, iq4_xs, mxfp4, mxfp4_moe, bf16, f16, f32";
 }
 
 static bool has(const char *name, const char *part) { return strstr(name, part) != NULL; }
 
 static bool is_embedding(const char *name) { return strcmp(name, "token_embd.weight") == 0 || strcmp(name, "per_layer_token_embd.weight") == 0; }
+
+/* Of the per-layer embeddings, in every layer: small, and what they are off by is added to the residual. */
+static bool is_ple(const char *name) { return has(name, ".inp_gate.weight") || has(name, ".proj.weight"); }
 
 /* Small matrices whose errors reach everything behind them, and those that are no matrices. */
 static bool is_kept(const myth_mix_tensor *t)
@@ -121,8 +125,12 @@ myth_dtype myth_mix_type(const myth_mix *mix, const myth_mix_file *f, const myth
         return mix->type;
     if (is_kept(t))
         return t->source;
-    if (is_embedding(t->name))
-        type = t->cols % myth_dtype_block(type) || type == MYTH_Q8_0 ? MYTH_Q8_0 : MYTH_Q6_K;
+    if (is_ple(t->name))
+        type = myth_dtype_is_quant(t->source) ? t->source : MYTH_Q8_0;
+    else if (is_embedding(t->name))
+        type = t->cols % myth_dtype_block(type) || type == MYTH_Q8_0 || type == MYTH_MXFP4 ? MYTH_Q8_0 : MYTH_Q6_K;
+    else if (mix->file_type == MXFP4 && has(t->name, "_exps.weight"))
+        type = MYTH_MXFP4;
     else if (has(t->name, "attn_v.weight"))
         type = type_of_value(mix, f, t);
     else if (has(t->name, "ffn_down"))

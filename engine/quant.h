@@ -2,8 +2,8 @@
  * ggml's reference quantisers, the others are searched (quant_fit.h).
  *
  * Units    n elements, a multiple of the type's block; dst and src do not overlap
- * Types    row: F32 F16 BF16 Q8_0 Q4_0 by their form, Q4_1 Q5_0 Q5_1 Q2_K..Q6_K IQ4_NL IQ4_XS by search; another is a bug of the caller
- * Rounding F16, BF16 nearest even; Q8_0 nearest, halves away from zero; Q4_0 truncation of x / d + 8.5
+ * Types    row: F32 F16 BF16 Q8_0 Q4_0 MXFP4 by their form, Q4_1 Q5_0 Q5_1 Q2_K..Q6_K IQ4_NL IQ4_XS by search; another is a bug of the caller
+ * Rounding F16, BF16 nearest even; Q8_0 nearest, halves away from zero; Q4_0 truncation of x / d + 8.5; MXFP4 nearest, halves to the lower code
  * Source   ggml-quants.c quantize_row_*_ref; gguf-py quants.py                                                              */
 #ifndef MYTH_QUANT_H
 #define MYTH_QUANT_H

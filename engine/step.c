@@ -136,6 +136,7 @@ void myth_step_experts(myth_step *st, uint32_t l)
     const myth_config *c = st->c;
     const myth_layer_weights *w = &st->w->layer[l];
     const uint32_t n = st->n_rows, d = c->d_model, k = c->n_expert_used, ff = c->d_ff_expert;
+    const bool is_split = c->layer[l].has_split_experts;
     /* x is the residual that the dense branch was made from: ffn's prologue has folded the attention in */
     myth_rms_norm(st->s, &(struct myth_rms_norm_args){ .y = st->xn, .x = st->x, .w = w->router_scale, .n_rows = n, .dim = d, .eps = c->eps });
     myth_proj(st->s, &(struct myth_proj_args){
@@ -145,8 +146,9 @@ void myth_step_experts(myth_step *st, uint32_t l)
         .order = st->moe_order, .n_rows = n, .n_expert = c->n_expert, .k = k, .logit_scale = (float)(1.0 / sqrt((double)d)) });
     myth_rms_norm(st->s, &(struct myth_rms_norm_args){ .y = st->xn, .x = st->x, .w = w->expert_norm, .n_rows = n, .dim = d, .eps = c->eps });
     myth_moe_geglu(st->s, &(struct myth_moe_geglu_args){
-        .h = st->moe_h, .x = st->xn, .w_gate = w->expert_gate_up, .w_up = w->expert_gate_up, .offset = st->moe_offset, .order = st->moe_order,
-        .n_rows = n, .k = k, .n_expert = c->n_expert, .dim = d, .d_ff = ff, .expert_rows = 2 * ff, .up_row = ff, .is_decode = st->is_decode });
+        .h = st->moe_h, .x = st->xn, .w_gate = is_split ? w->expert_gate : w->expert_gate_up, .w_up = is_split ? w->expert_up : w->expert_gate_up,
+        .offset = st->moe_offset, .order = st->moe_order, .n_rows = n, .k = k, .n_expert = c->n_expert, .dim = d, .d_ff = ff,
+        .expert_rows = is_split ? ff : 2 * ff, .up_row = is_split ? 0 : ff, .is_decode = st->is_decode });
     myth_moe_down(st->s, &(struct myth_moe_down_args){
         .y = st->moe_y, .h = st->moe_h, .w = w->expert_down, .weight = st->moe_weight, .offset = st->moe_offset, .order = st->moe_order,
         .part = st->moe_part, .n_rows = n, .k = k, .n_expert = c->n_expert, .dim = d, .d_ff = ff, .is_decode = st->is_decode });

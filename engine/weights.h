@@ -74,6 +74,8 @@ myth_status myth_weights_check(const myth_weights *w, myth_error *err);
 /* The seed of element i of tensor `name` in a random: model: see weights_random.c; fills n elements from `first` on, as dtype. */
 myth_status myth_weights_random_fill(const myth_weights *w, const myth_tensor *t, uint64_t first, uint64_t n, void *dst, myth_error *err);
 
+/* The i-th of the published sizes that random: makes ("gemma3-4b"), families in the order of their age; NULL behind the last. */
+const char *myth_weights_random_size(uint32_t i);
 /* Row `row` of a matrix of a random: model, as floats of its type. */
 myth_status myth_weights_random_row(const myth_weights *w, const myth_tensor *t, uint64_t row, float *dst, myth_error *err);
 

@@ -28,16 +28,17 @@ typedef struct {
     uint32_t n_layer, d_model, n_head, n_head_kv, head_dim, d_ff, n_vocab, window, n_ctx, rope_factor;
     /* Gemma 3n and 4 */
     uint32_t n_kv_global, head_dim_global;            /* of global layers                        */
-    uint32_t period, n_shared, n_ple;
+    uint32_t period, n_shared, n_ple, n_ple_vocab;
     uint32_t n_expert, n_used, d_ff_expert;
     bool k_is_v, is_wide;                             /* global layers have no value projection; shared layers are twice as wide */
 } shape;
 
 static const char ENCODER[] = "gemma-embedding";               /* Gemma 3's layers, seeing both ways */
 
-#define NEITHER 0, 0, 0, 0, 0, 0, 0, 0, false, false
+#define NEITHER 0, 0, 0, 0, 0, 0, 0, 0, 0, false, false
 
-static const shape shapes[] = {
+/* Embedding rows as in safetensors: some are soft tokens and padding, which files of other formats may lack. */
+static const shape published[] = {
     /* name           family     L   d     H   KV  hd   ff     vocab   window ctx     rope */
     { "gemma-2b",     "gemma",  18, 2048,  8,  1, 256, 16384, 256000,    0,   8192, 0, NEITHER },
     { "gemma-7b",     "gemma",  28, 3072, 16, 16, 256, 24576, 256000,    0,   8192, 0, NEITHER },
@@ -46,28 +47,31 @@ static const shape shapes[] = {
     { "gemma2-27b",   "gemma2", 46, 4608, 32, 16, 128, 36864, 256000, 4096,   8192, 0, NEITHER },
     { "gemma3-270m",  "gemma3", 18,  640,  4,  1, 256,  2048, 262144,  512,  32768, 0, NEITHER },
     { "gemma3-1b",    "gemma3", 26, 1152,  4,  1, 256,  6912, 262144,  512,  32768, 0, NEITHER },
-    { "gemma3-4b",    "gemma3", 34, 2560,  8,  4, 256, 10240, 262144, 1024, 131072, 8, NEITHER },
-    { "gemma3-12b",   "gemma3", 48, 3840, 16,  8, 256, 15360, 262144, 1024, 131072, 8, NEITHER },
-    { "gemma3-27b",   "gemma3", 62, 5376, 32, 16, 128, 21504, 262144, 1024, 131072, 8, NEITHER },
+    { "gemma3-4b",    "gemma3", 34, 2560,  8,  4, 256, 10240, 262208, 1024, 131072, 8, NEITHER },
+    { "gemma3-12b",   "gemma3", 48, 3840, 16,  8, 256, 15360, 262208, 1024, 131072, 8, NEITHER },
+    { "gemma3-27b",   "gemma3", 62, 5376, 32, 16, 128, 21504, 262208, 1024, 131072, 8, NEITHER },
     { "embeddinggemma-300m", "gemma-embedding", 24, 768, 3, 1, 256, 1152, 262144, 512, 2048, 0, NEITHER },      /* without its dense layers */
-    /*                                                                                 global: KV hd   every shared PLE  experts */
-    { "gemma3n-e2b",  "gemma3n", 30, 2048, 8,  2, 256,  8192, 262144,  512,  32768, 0,  2, 256, 5, 10, 256,   0, 0,   0, false, false },
-    { "gemma3n-e4b",  "gemma3n", 35, 2048, 8,  2, 256, 16384, 262144,  512,  32768, 0,  2, 256, 5, 15, 256,   0, 0,   0, false, false },
-    { "gemma4-e2b",   "gemma4", 35, 1536,  8,  1, 256,  6144, 262144,  512, 131072, 0,  1, 512, 5, 20, 256,   0, 0,   0, false, true },
-    { "gemma4-e4b",   "gemma4", 42, 2560,  8,  2, 256, 10240, 262144,  512, 131072, 0,  2, 512, 6, 18, 256,   0, 0,   0, false, false },
-    { "gemma4-12b",   "gemma4", 48, 3840, 16,  8, 256, 15360, 262144, 1024, 262144, 0,  1, 512, 6,  0,   0,   0, 0,   0, true,  false },
-    { "gemma4-26b-a4b", "gemma4", 30, 2816, 16, 8, 256, 2112, 262144, 1024, 262144, 0,  2, 512, 6,  0,   0, 128, 8, 704, true,  false },
-    { "gemma4-31b",   "gemma4", 60, 5376, 32, 16, 256, 21504, 262144, 1024, 262144, 0,  4, 512, 6,  0,   0,   0, 0,   0, true,  false },
-    /* every feature at a size for tests */
+    /*                                                                                 global: KV hd   every shared PLE   rows  experts */
+    { "gemma3n-e2b",  "gemma3n", 30, 2048, 8,  2, 256,  8192, 262400,  512,  32768, 0,  2, 256, 5, 10, 256, 262144,   0, 0,   0, false, false },
+    { "gemma3n-e4b",  "gemma3n", 35, 2048, 8,  2, 256, 16384, 262400,  512,  32768, 0,  2, 256, 5, 15, 256, 262144,   0, 0,   0, false, false },
+    { "gemma4-e2b",   "gemma4", 35, 1536,  8,  1, 256,  6144, 262144,  512, 131072, 0,  1, 512, 5, 20, 256, 262144,   0, 0,   0, false, true },
+    { "gemma4-e4b",   "gemma4", 42, 2560,  8,  2, 256, 10240, 262144,  512, 131072, 0,  2, 512, 6, 18, 256, 262144,   0, 0,   0, false, false },
+    { "gemma4-12b",   "gemma4", 48, 3840, 16,  8, 256, 15360, 262144, 1024, 262144, 0,  1, 512, 6,  0,   0,      0,   0, 0,   0, true,  false },
+    { "gemma4-26b-a4b", "gemma4", 30, 2816, 16, 8, 256, 2112, 262144, 1024, 262144, 0,  2, 512, 6,  0,   0,      0, 128, 8, 704, true,  false },
+    { "gemma4-31b",   "gemma4", 60, 5376, 32, 16, 256, 21504, 262144, 1024, 262144, 0,  4, 512, 6,  0,   0,      0,   0, 0,   0, true,  false },
+};
+
+/* every feature at a size for tests */
+static const shape small[] = {
     { "gemma1-tiny",  "gemma",   3,   64,  4,  1,  32,   128,    512,    0,   8192, 0, NEITHER },
     { "gemma2-tiny",  "gemma2",  4,   64,  4,  2,  32,   128,    512,    8,   8192, 0, NEITHER },
     { "gemma3-tiny",  "gemma3",  7,   64,  4,  2,  32,   128,    512,    8,  32768, 8, NEITHER },
     { "gemma3-super", "gemma3",  4,  256,  4,  2,  64,   512,    512,    8,  32768, 8, NEITHER },        /* tiny, in super-blocks of 256 */
     { "embeddinggemma-tiny", "gemma-embedding", 7, 64, 4, 2, 32, 128, 512, 16, 256, 0, NEITHER },
-    { "gemma3n-tiny", "gemma3n", 7,   64,  4,  2,  32,   192,    512,    8,   8192, 0,  2,  32, 2,  3,  32,   0, 0,   0, false, false },
-    { "gemma4-tiny",  "gemma4",  6,   64,  4,  2,  32,   128,    512,    8,   8192, 0,  1,  64, 3,  0,   0,   0, 0,   0, true,  false },
-    { "gemma4-e-tiny", "gemma4", 8,   64,  4,  1,  32,   128,    512,    8,   8192, 0,  1,  64, 2,  4,  32,   0, 0,   0, false, true },
-    { "gemma4-moe-tiny", "gemma4", 4, 64,  4,  2,  32,    96,    512,    8,   8192, 0,  1,  64, 2,  0,   0,   8, 2,  32, true,  false },
+    { "gemma3n-tiny", "gemma3n", 7,   64,  4,  2,  32,   192,    512,    8,   8192, 0,  2,  32, 2,  3,  32,    512,   0, 0,   0, false, false },
+    { "gemma4-tiny",  "gemma4",  6,   64,  4,  2,  32,   128,    512,    8,   8192, 0,  1,  64, 3,  0,   0,      0,   0, 0,   0, true,  false },
+    { "gemma4-e-tiny", "gemma4", 8,   64,  4,  1,  32,   128,    512,    8,   8192, 0,  1,  64, 2,  4,  32,    512,   0, 0,   0, false, true },
+    { "gemma4-moe-tiny", "gemma4", 4, 64,  4,  2,  32,    96,    512,    8,   8192, 0,  1,  64, 2,  0,   0,      0,   8, 2,  32, true,  false },
 };
 
 /* ---- facts ---- */
@@ -194,7 +198,7 @@ static myth_status make_tensors(myth_weights *w, const shape *s, myth_dtype type
     for (uint32_t l = 0; l < c.n_layer; l++)
         c.layer[l].k_is_v = s->k_is_v && c.layer[l].is_global;
     if (c.n_ple)
-        c.n_ple_vocab = c.n_vocab;
+        c.n_ple_vocab = s->n_ple_vocab;
     for (myth_slot_iter it = { .at = 0 }; myth_slot_next(&it, &c);)
         n_tensor++;
     MYTH_TRY(myth_dir_open(w, n_tensor, n_tensor * 48, err));
@@ -209,18 +213,20 @@ fail:
 
 static bool is_word(const char *text, size_t len, const char *word) { return strlen(word) == len && memcmp(text, word, len) == 0; }
 
-/* Sizes behind their family, so that all fit into a message: "gemma3 270m 1b tiny, ..." */
+enum { N_PUBLISHED = sizeof(published) / sizeof(published[0]), N_SMALL = sizeof(small) / sizeof(small[0]) };
+
+const char *myth_weights_random_size(uint32_t i) { return i < N_PUBLISHED ? published[i].name : NULL; }
+
+/* Sizes behind their family, so that all fit into a message: "gemma3 270m 1b, ..." */
 static myth_status refuse_name(const char *spec, int n_name, myth_error *err)
 {
     char list[512] = "";
     size_t n = 0, n_family = 0;
     const char *family = "";
-    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]) && n < sizeof list; i++) {
-        if (strstr(shapes[i].name, "-tiny"))
-            continue;
-        const char *size = strchr(shapes[i].name, '-');
-        if ((size_t)(size - shapes[i].name) != n_family || memcmp(family, shapes[i].name, n_family) != 0) {
-            family = shapes[i].name;
+    for (uint32_t i = 0; i < N_PUBLISHED && n < sizeof list; i++) {
+        const char *name = published[i].name, *size = strchr(name, '-');
+        if ((size_t)(size - name) != n_family || memcmp(family, name, n_family) != 0) {
+            family = name;
             n_family = (size_t)(size - family);
             n += (size_t)snprintf(list + n, sizeof list - n, "%s%.*s", n ? ", " : " ", (int)n_family, family);
         }
@@ -240,9 +246,11 @@ myth_status myth_weights_open_random(myth_weights *w, const char *spec, myth_err
     char word[8] = "";
     w->format = MYTH_FORMAT_RANDOM;
     w->seed = 1;
-    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
-        if (is_word(spec, n_name, shapes[i].name))
-            s = &shapes[i];
+    for (uint32_t i = 0; i < N_PUBLISHED + N_SMALL; i++) {
+        const shape *one = i < N_PUBLISHED ? &published[i] : &small[i - N_PUBLISHED];
+        if (is_word(spec, n_name, one->name))
+            s = one;
+    }
     if (!s)
         return refuse_name(spec, (int)n_name, err);
     if (n_kind < sizeof(word))

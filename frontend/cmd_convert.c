@@ -17,7 +17,7 @@ typedef struct {
 static const myth_option options[] = {
     { "output", "-o", MYTH_OPT_TEXT, "FILE", offsetof(convert_opts, output), NULL, 0, 0, "the .gguf to write" },
     { "type", NULL, MYTH_OPT_TEXT, "TYPE", offsetof(convert_opts, type), "q8_0", 0, 0,
-      "of the matrices, or a mix of types as llama.cpp names them: f16, bf16, q8_0, q6_k, q5_k_m, q4_k_m, q4_k_s, q4_0, ..." },
+      "of the matrices, or a mix of types as llama.cpp names them: f16, bf16, q8_0, q6_k, q5_k_m, q4_k_m, q4_k_s, q4_0, mxfp4, ..." },
     { "imatrix", NULL, MYTH_OPT_TEXT, "FILE", offsetof(convert_opts, imatrix), NULL, 0, 0,
       "which columns matter, from mythos imatrix or llama-imatrix: they are kept closer" },
     { "kv", NULL, MYTH_OPT_TEXT, "LIST", offsetof(convert_opts, kv), NULL, 0, 0, "facts to add: mythos.prompt=compact,mythos.trained_tokens=2048" },

@@ -66,3 +66,53 @@ void myth_plan_print_text(FILE *f, const myth_plan *p)
     for (uint32_t i = 0; i < p->n_suggestion; i++)
         fprintf(f, "fits with %s: %s\n", p->suggestion[i].flag, myth_size_text(size, p->suggestion[i].total_bytes));
 }
+
+/* ---- one of many ---- */
+
+static uint64_t scratch_of(const myth_plan *p)
+{
+    return p->total_bytes - p->bytes[MYTH_MEM_WEIGHTS] - p->bytes[MYTH_MEM_KV_GLOBAL] - p->bytes[MYTH_MEM_KV_LOCAL];
+}
+
+void myth_plan_row_print_json(myth_json_out *j, const myth_plan_row *r)
+{
+    const myth_plan *p = r->plan;
+    myth_jout_object(j);
+    myth_jout_key_str(j, "model", r->model);
+    myth_jout_key_str(j, "type", r->type);
+    myth_jout_key_u64(j, "n_ctx", r->n_ctx);
+    if (r->refused) {
+        myth_jout_key_str(j, "refused", r->refused);
+        myth_jout_end(j);
+        return;
+    }
+    myth_jout_key_u64(j, "n_ubatch", p->n_ubatch);
+    myth_jout_key_u64(j, "weights_bytes", p->bytes[MYTH_MEM_WEIGHTS]);
+    myth_jout_key_u64(j, "kv_global_bytes", p->bytes[MYTH_MEM_KV_GLOBAL]);
+    myth_jout_key_u64(j, "kv_ring_bytes", p->bytes[MYTH_MEM_KV_LOCAL]);
+    myth_jout_key_u64(j, "scratch_bytes", scratch_of(p));
+    myth_jout_key_u64(j, "total_bytes", p->total_bytes);
+    myth_jout_key_u64(j, "ple_table_bytes", r->table_bytes);
+    print_classes(j, p->bytes);
+    myth_jout_end(j);
+}
+
+void myth_plan_row_print_text(FILE *f, const myth_plan_row *r)
+{
+    char size[6][24];
+    if (!r) {
+        fprintf(f, "%-20s %-5s %7s %10s %10s %10s %10s %10s %10s\n", "model", "type", "context", "weights", "K/V global", "K/V ring", "scratch", "total",
+                "PLE table");
+        return;
+    }
+    fprintf(f, "%-20s %-5s %7u", r->model, r->type, r->n_ctx);
+    if (r->refused) {
+        fprintf(f, "  %s\n", r->refused);
+        return;
+    }
+    const myth_plan *p = r->plan;
+    const uint64_t bytes[6] = { p->bytes[MYTH_MEM_WEIGHTS], p->bytes[MYTH_MEM_KV_GLOBAL], p->bytes[MYTH_MEM_KV_LOCAL], scratch_of(p), p->total_bytes, r->table_bytes };
+    for (int i = 0; i < 6; i++)
+        fprintf(f, " %10s", bytes[i] ? myth_size_text(size[i], bytes[i]) : "-");
+    fputc('\n', f);
+}

@@ -3,6 +3,7 @@
  * tensors are refused by the tensor's name. */
 #include "engine/convert.h"
 #include "engine/engine_impl.h"
+#include "engine/gguf_write.h"
 #include "support/files.h"
 #include "support/rig.h"
 
@@ -312,6 +313,181 @@ static void facts_against_tensors(void **state)
     }
 }
 
+/* ---- experts whose gate and up lie apart ---- */
+
+/* What is written in place of a layer's fused tensor. */
+typedef struct {
+    uint32_t one_layer;                            /* this layer alone, 0 = all                          */
+    bool no_gate, no_up, keeps_fused, has_other_type;
+    int more_experts, more_rows;                   /* of the up part                                     */
+} split_how;
+
+static bool is_fused(const myth_tensor *t) { return strstr(t->name.text, "ffn_gate_up_exps.weight") != NULL; }
+
+static bool is_split_here(const myth_tensor *t, const split_how *how)
+{
+    char prefix[32];
+    snprintf(prefix, sizeof(prefix), "blk.%u.", how->one_layer);
+    return is_fused(t) && (how->one_layer == 0 || strncmp(t->name.text, prefix, strlen(prefix)) == 0);
+}
+
+/* Declares (g) or writes the part of t: `up` of every expert's rows, with what is to be wrong about it. */
+static void put_part(myth_gguf_writer *g, const myth_tensor *t, const split_how *how, bool up, bool is_data)
+{
+    char name[64];
+    const uint64_t ff = t->dim[1] / 2, cols = t->dim[2];
+    const uint64_t dim[3] = { t->dim[0] + (uint64_t)(up ? how->more_experts : 0), ff + (uint64_t)(up ? how->more_rows : 0), cols };
+    const myth_dtype type = up && how->has_other_type ? MYTH_F16 : t->dtype;
+    snprintf(name, sizeof(name), "%.*sffn_%s_exps.weight", (int)(strstr(t->name.text, "ffn_") - t->name.text), t->name.text, up ? "up" : "gate");
+    if ((up && how->no_up) || (!up && how->no_gate))
+        return;
+    if (!is_data) {
+        myth_gguf_declare(g, (myth_str){ name, strlen(name) }, type, 3, dim);
+        return;
+    }
+    for (uint64_t e = 0; e < dim[0]; e++)
+        for (uint64_t row = 0; row < dim[1]; row++) {
+            const uint64_t from = (e % t->dim[0]) * 2 * ff + (up ? ff : 0) + row % ff;
+            myth_gguf_data(g, (const unsigned char *)t->data + from * myth_row_bytes(t->dtype, cols), myth_row_bytes(type, cols));
+        }
+}
+
+/* twin.gguf as split.gguf. */
+static void split_experts(const split_how *how)
+{
+    myth_mem *mem;
+    myth_weights *w = NULL;
+    myth_gguf_writer *g = NULL;
+    uint32_t n = 0;
+    assert_ok(myth_mem_open(&mem, 0, &rig_err));
+    assert_ok(myth_weights_open(&w, mem, files_path("twin.gguf"), &(myth_weights_opts){ .level = MYTH_WEIGHTS_DATA }, &rig_err));
+    for (uint32_t i = 0; i < myth_weights_n_tensor(w); i++)
+        n += is_split_here(myth_weights_at(w, i), how) ? (uint32_t)(how->keeps_fused + !how->no_gate + !how->no_up) : 1;
+    assert_ok(myth_gguf_open(&g, mem, files_path("split.gguf"), n, &rig_err));
+    for (uint32_t i = 0; i < myth_meta_count(myth_weights_meta(w)); i++)
+        myth_gguf_put_value(g, myth_meta_at(myth_weights_meta(w), i));
+    for (int is_data = 0; is_data < 2; is_data++)
+        for (uint32_t i = 0; i < myth_weights_n_tensor(w); i++) {
+            const myth_tensor *t = myth_weights_at(w, i);
+            const bool splits = is_split_here(t, how);
+            if (splits) {
+                put_part(g, t, how, false, is_data);
+                put_part(g, t, how, true, is_data);
+            }
+            if (splits && !how->keeps_fused)
+                continue;
+            if (is_data)
+                myth_gguf_data(g, t->data, t->bytes);
+            else
+                myth_gguf_declare(g, t->name, t->dtype, t->n_dim, t->dim);
+        }
+    assert_ok(myth_gguf_close(g, true, &rig_err));
+    myth_weights_close(w);
+    assert_int_equal(myth_mem_close(mem), 0);
+}
+
+/* The same numbers at every level; a file converted from either says the same again. */
+static void experts_in_two_tensors_give_the_same_logits(void **state)
+{
+    (void)state;
+    static const struct { const char *model; myth_dtype type; split_how how; } c[] = {
+        { "gemma4-moe", MYTH_F32, { 0 } }, { "gemma4-moe", MYTH_F32, { .one_layer = 2 } }, { "random:gemma4-moe-tiny:bf16", MYTH_BF16, { 0 } },
+        { "random:gemma4-moe-tiny:f32", MYTH_Q8_0, { 0 } }, { "random:gemma4-moe-tiny:f32", MYTH_Q4_0, { .one_layer = 1 } },
+    };
+    const char *level[8];
+    const uint32_t n_level = rig_levels(level);
+    for (size_t m = 0; m < sizeof(c) / sizeof(c[0]); m++)
+        for (uint32_t v = 0; v <= n_level; v++) {
+            char path[1024], again[1024];
+            rig r[3];
+            rows w[3];
+            int32_t ids[N_TOK];
+            convert_to(model_path(path, c[m].model), c[m].type, NULL, 0);
+            split_experts(&c[m].how);
+            snprintf(path, sizeof(path), "%s", files_path("split.gguf"));
+            snprintf(again, sizeof(again), "%s", files_path("fused.gguf"));
+            assert_int_equal(rename(files_path("twin.gguf"), again), 0);
+            convert_to(path, c[m].type, NULL, 0);                             /* of the split file: names and bytes stay */
+            const char *const file[3] = { again, path, files_path("twin.gguf") };
+            for (int i = 0; i < 3; i++) {
+                myth_engine_opts o = opts_at(v == n_level ? "ref" : level[v]);
+                o.is_exact = v == n_level;
+                rig_open(&r[i], file[i], &o);
+                assert_int_equal(r[i].model.config.layer[c[m].how.one_layer].has_split_experts, i > 0);
+                rows_open(&w[i], &r[i], N_TOK + N_DECODE, false);
+                make_ids(ids, N_TOK, r[i].model.config.n_vocab, 17);
+                run_prompt(&r[i], ids, 9, 4, &w[i]);
+            }
+            assert_int_equal(myth_weights_n_tensor(r[1].model.weights), myth_weights_n_tensor(r[2].model.weights));
+            for (int i = 1; i < 3; i++)
+                assert_same_bits(w[0].logits, w[i].logits, (size_t)w[0].n_tok * w[0].n_vocab, c[m].model);
+            for (int i = 0; i < 3; i++) {
+                rows_close(&w[i]);
+                rig_close(&r[i]);
+            }
+        }
+}
+
+static void malformed_pairs_are_named(void **state)
+{
+    (void)state;
+    static const struct { split_how how; myth_status st; const char *named; } bad[] = {
+        { { .no_up = true }, MYTH_EFORMAT, "blk.0.ffn_up_exps.weight is missing" },
+        { { .no_gate = true }, MYTH_EFORMAT, "blk.0.ffn_gate_exps.weight is missing" },
+        { { .no_up = true, .one_layer = 3 }, MYTH_EFORMAT, "blk.3.ffn_up_exps.weight is missing" },
+        { { .no_gate = true, .no_up = true }, MYTH_EFORMAT, "blk.0.ffn_gate_up_exps.weight is missing" },
+        { { .keeps_fused = true }, MYTH_EFORMAT, "blk.0.ffn_gate_exps.weight is not part" },
+        { { .keeps_fused = true, .no_gate = true }, MYTH_EFORMAT, "blk.0.ffn_up_exps.weight is not part" },
+        { { .more_experts = 1 }, MYTH_EFORMAT, "blk.0.ffn_up_exps.weight: shape" },
+        { { .more_experts = -1 }, MYTH_EFORMAT, "blk.0.ffn_up_exps.weight: shape" },
+        { { .more_rows = 8, .one_layer = 1 }, MYTH_EFORMAT, "blk.1.ffn_up_exps.weight: shape" },
+        { { .has_other_type = true }, MYTH_EUNSUPPORTED, "blk.0.ffn_up_exps.weight: of type f16" },
+    };
+    char path[1024];
+    convert_to(model_path(path, "gemma4-moe"), MYTH_F32, NULL, 0);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        myth_error err = { 0 };
+        split_experts(&bad[i].how);
+        const myth_status st = files_try(bad[i].named, files_path("split.gguf"), MYTH_WEIGHTS_HEADER, &err);
+        if (st != bad[i].st || !strstr(err.msg, bad[i].named))
+            fail_msg("%s: %s (%s)", bad[i].named, myth_status_name(st), err.msg);
+    }
+    const myth_convert_kv no_experts = { "gemma4.expert_count", NULL, 0 };       /* the pair stands in a model that has no use for it */
+    convert_to(model_path(path, "gemma4-moe"), MYTH_F32, &no_experts, 1);
+    split_experts(&(split_how){ 0 });
+    files_expect("a pair without experts", files_path("split.gguf"), MYTH_WEIGHTS_HEADER, MYTH_EFORMAT);
+}
+
+/* The fuzzers start from these: a seed that is refused would reach nothing. */
+static void seeds_of_the_fuzzers_are_models(void **state)
+{
+    (void)state;
+    static const char *const gguf[] = { "shared", "experts", "split", "streams", "types", "types2" }, *const folder[] = { "shared", "experts", "streams" };
+    char path[1024], rest[64], data[1 << 15];
+    for (int i = 0; i < 6; i++) {
+        snprintf(rest, sizeof(rest), "tests/fuzz/corpus/gguf/%s", gguf[i]);
+        FILE *f = fopen(check_path(path, sizeof(path), rest), "rb");
+        assert_non_null(f);
+        static unsigned char whole[1 << 17];
+        const size_t n = fread(whole, 1, sizeof(whole), f);
+        fclose(f);
+        files_put("seed.gguf", whole, n);                                  /* the reader goes by the name's end */
+        files_expect(gguf[i], files_path("seed.gguf"), MYTH_WEIGHTS_DATA, MYTH_OK);
+    }
+    files_mkdir("seed");
+    for (int i = 0; i < 3; i++) {
+        snprintf(rest, sizeof(rest), "tests/fuzz/corpus/families/%s", folder[i]);
+        FILE *f = fopen(check_path(path, sizeof(path), rest), "rb");
+        assert_non_null(f);
+        const size_t n = fread(data, 1, sizeof(data), f), n_config = strnlen(data, sizeof(data));
+        fclose(f);
+        assert_true(n_config < n);
+        files_put("seed/config.json", data, n_config);
+        files_put("seed/model.safetensors", data + n_config + 1, n - n_config - 1);
+        files_expect(folder[i], files_path("seed"), MYTH_WEIGHTS_DATA, MYTH_OK);
+    }
+}
+
 /* A decode step reads the matrices of the chosen experts and no others. */
 static void decode_reads_the_chosen_experts_only(void **state)
 {
@@ -336,7 +512,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_that_nothing_is_asked_of_may_leave), cmocka_unit_test(shared_layers_hold_no_cache),
         cmocka_unit_test(per_layer_embeddings_anywhere),           cmocka_unit_test(gguf_twins_give_the_same_logits),
-        cmocka_unit_test(facts_against_tensors),                   cmocka_unit_test(decode_reads_the_chosen_experts_only), cmocka_unit_test(values_alone_hold_the_keys),
+        cmocka_unit_test(facts_against_tensors),                   cmocka_unit_test(decode_reads_the_chosen_experts_only),
+        cmocka_unit_test(values_alone_hold_the_keys),              cmocka_unit_test(experts_in_two_tensors_give_the_same_logits),
+        cmocka_unit_test(malformed_pairs_are_named),               cmocka_unit_test(seeds_of_the_fuzzers_are_models),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

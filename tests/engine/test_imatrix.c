@@ -243,6 +243,54 @@ static void test_convert(void **state)
     assert_true(e[1] < 0.75 * e[0]);
 }
 
+/* Experts have a stack of matrices, and each of them what went into it: gathered, and asked for by convert. */
+static void test_experts(void **state)
+{
+    (void)state;
+    static const char *const stack[] = { "blk.1.ffn_gate_up_exps.weight", "blk.2.ffn_down_exps.weight" };
+    int32_t ids[50];
+    golden g = { .n_tok = 50, .ids = ids };
+    uint64_t rng = check_seed();
+    uint32_t n_seen = 0, n_apart = 0;
+    snprintf(g.path, sizeof(g.path), "random:gemma4-moe-tiny:f32");
+    for (int i = 0; i < 50; i++)
+        ids[i] = (int32_t)check_below(&rng, 512);
+    gather(files_path("experts.gguf"), &g, "ref", 0);
+    myth_mem *mem;
+    myth_model a, m;
+    myth_imatrix *im;
+    assert_ok(myth_mem_open(&mem, 0, &rig_err));
+    assert_ok(myth_model_open(&a, mem, g.path, NULL, &rig_err));
+    assert_ok(myth_imatrix_open(&im, mem, files_path("experts.gguf"), &rig_err));
+    assert_ok(myth_convert(&a, &(myth_convert_opts){ .path = files_path("moe.gguf"), .type = MYTH_Q4_1, .imatrix = im }, &rig_err));
+    assert_ok(myth_model_open(&m, mem, files_path("moe.gguf"), NULL, &rig_err));
+    for (int k = 0; k < 2; k++) {
+        const myth_tensor *from = myth_weights_find(a.weights, stack[k]), *to = myth_weights_find(m.weights, stack[k]);
+        assert_true(from && to && to->n_dim == 3 && to->dtype == MYTH_Q4_1 && to->dim[2] <= 64);
+        const uint64_t cols = to->dim[2], n_byte = myth_row_bytes(to->dtype, cols);
+        for (uint32_t e = 0; e < to->dim[0]; e++) {
+            float x[64], importance[64];
+            unsigned char made[64], plain[64];
+            bool found;
+            assert_ok(myth_imatrix_get(im, stack[k], e, (uint32_t)to->dim[0], cols, importance, &found, &rig_err));
+            n_seen += found;
+            for (uint64_t row = e * to->dim[1]; row < (e + 1) * to->dim[1]; row++) {
+                assert_ok(myth_weights_random_fill(a.weights, from, cols * row, cols, x, &rig_err));
+                myth_quant_row(MYTH_Q4_1, plain, x, cols);
+                if (found)
+                    myth_quant_fit_row(MYTH_Q4_1, made, x, importance, cols);
+                assert_memory_equal((const unsigned char *)to->data + row * n_byte, found ? made : plain, n_byte);
+                n_apart += found && memcmp(made, plain, n_byte) != 0;
+            }
+        }
+    }
+    assert_true(n_seen > 2 && n_apart > 0);
+    myth_imatrix_close(im);
+    myth_model_close(&m);
+    myth_model_close(&a);
+    assert_int_equal(myth_mem_close(mem), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -250,6 +298,7 @@ int main(void)
         cmocka_unit_test(test_only_looks),
         cmocka_unit_test(test_old_form),
         cmocka_unit_test(test_convert),
+        cmocka_unit_test(test_experts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

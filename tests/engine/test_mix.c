@@ -60,7 +60,7 @@ static void test_names(void **state)
     unsigned n = 0;
     for (char *save = NULL, *name = strtok_r(names, ", ", &save); name; name = strtok_r(NULL, ", ", &save), n++)
         assert_non_null(myth_mix_find(name));
-    assert_int_equal(n, 19);
+    assert_int_equal(n, 21);
 }
 
 /* Vectors are f32, small matrices that steer stay as they are. */
@@ -74,6 +74,25 @@ static void test_kept(void **state)
     assert_int_equal(myth_mix_type(myth_mix_find("q4_k_m"), &file, &(myth_mix_tensor){ "blk.0.attn_norm.weight", 1, 512, MYTH_BF16, 0, 0 }), MYTH_F32);
     assert_int_equal(myth_mix_type(myth_mix_find("q4_k_m"), &file, &(myth_mix_tensor){ "per_layer_token_embd.weight", 2, 512, MYTH_BF16, 0, 0 }),
                      MYTH_Q6_K);
+    static const char *const ple[] = { "blk.3.inp_gate.weight", "blk.0.proj.weight" };       /* eight bits, or what the source has */
+    static const char *const mixes[] = { "q2_k", "q4_0", "q4_k_m", "q6_k", "q8_0", "mxfp4" };
+    for (int i = 0; i < 12; i++) {
+        const myth_mix *m = myth_mix_find(mixes[i / 2]);
+        assert_int_equal(myth_mix_type(m, &file, &(myth_mix_tensor){ ple[i % 2], 2, 512, MYTH_BF16, 0, 0 }), MYTH_Q8_0);
+        assert_int_equal(myth_mix_type(m, &file, &(myth_mix_tensor){ ple[i % 2], 2, 512, MYTH_Q5_1, 0, 0 }), MYTH_Q5_1);
+        assert_int_equal(myth_mix_type(m, &file, &(myth_mix_tensor){ ple[i % 2], 2, 24, MYTH_F32, 0, 0 }), MYTH_F16);
+    }
+    for (int i = 0; i < 2; i++) {
+        static const char *const name[] = { "mxfp4", "MXFP4_MOE" };
+        const myth_mix *m = myth_mix_find(name[i]);
+        assert_int_equal(m->file_type, 38);
+        assert_int_equal(myth_mix_type(m, &file, &(myth_mix_tensor){ "blk.1.ffn_down_exps.weight", 3, 64, MYTH_BF16, 1, 0 }), MYTH_MXFP4);
+        assert_int_equal(myth_mix_type(m, &file, &(myth_mix_tensor){ "blk.1.ffn_gate_up_exps.weight", 3, 64, MYTH_BF16, 1, 0 }), MYTH_MXFP4);
+        assert_int_equal(myth_mix_type(m, &file, &(myth_mix_tensor){ "blk.1.ffn_down.weight", 2, 64, MYTH_BF16, 1, 0 }), i ? MYTH_Q8_0 : MYTH_MXFP4);
+        assert_int_equal(myth_mix_type(m, &file, &(myth_mix_tensor){ "blk.1.attn_v.weight", 2, 64, MYTH_BF16, 1, 0 }), i ? MYTH_Q8_0 : MYTH_MXFP4);
+    }
+    assert_int_equal(myth_mix_type(myth_mix_find("f16"), &file, &(myth_mix_tensor){ ple[0], 2, 512, MYTH_BF16, 0, 0 }), MYTH_F16);
+    assert_int_equal(myth_mix_type(myth_mix_find("mxfp4"), &file, &(myth_mix_tensor){ "token_embd.weight", 2, 512, MYTH_BF16, 0, 0 }), MYTH_Q8_0);
 }
 
 int main(void)

@@ -132,7 +132,7 @@ static void runs_equal_transformers(void **state)
     const char *target[RIG_TARGET_MAX];
     uint32_t n = golden_list(name), n_target = rig_targets(target), n_failed = 0, n_run = 0;
     float most[RIG_TARGET_MAX] = { 0 };
-    assert_true(n >= 12);
+    assert_true(n >= 30);
     for (uint32_t i = 0; i < n; i++) {
         golden g;
         if (!golden_is_kept(i, n))

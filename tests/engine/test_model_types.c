@@ -1,13 +1,15 @@
 /* test_model_types.c - the tiny models as GGUF: written in float32 they still match transformers; in each smaller type, a run equals the
- * run on the dequantised weights, and the fast levels stay within a stated divergence of the exact run of the same file. */
+ * run on the dequantised weights, and the fast levels stay within a stated divergence of the exact run of the same file. So they do on the
+ * shipped model in every type that can be written. */
 #include "engine/base/half.h"
 #include "engine/convert.h"
+#include "engine/mix.h"
 #include "support/rig.h"
 
 #include <math.h>
 #include <unistd.h>
 
-enum { CTX = 64 };
+enum { CTX = 128 };                           /* longest text of a run                                                 */
 static const float TOLERANCE = 1e-4f;        /* of the largest value of each array                                    */
 
 static char dir[] = "/tmp/mythos-types-XXXXXX";
@@ -317,6 +319,95 @@ static void every_block_type(void **state)
     }
 }
 
+/* ---- the shipped model ---- */
+
+enum { N_TEXT = 96 };
+static const char shipped[] = "models/mythos-inspect.gguf";
+
+/* <bos> and the first tokens of a source file, which is what the model is shown. Returns the size of the vocabulary. */
+static uint32_t read_source(const char *model, int32_t ids[N_TEXT])
+{
+    char path[1024], text[4096];
+    int32_t all[4096];
+    size_t n;
+    myth_mem *mem;
+    myth_model m = { 0 };
+    FILE *f = fopen(check_path(path, sizeof(path), "tests/corpus/demo.c"), "rb");
+    assert_non_null(f);
+    const size_t len = fread(text, 1, sizeof(text), f);
+    fclose(f);
+    assert_ok(myth_mem_open(&mem, 0, &rig_err));
+    assert_ok(myth_model_open(&m, mem, model, &(myth_weights_opts){ .level = MYTH_WEIGHTS_HEADER }, &rig_err));
+    assert_non_null(m.tokenizer);
+    assert_ok(myth_tokenizer_encode(m.tokenizer, mem, MYTH_TOK_CONTENT, text, len, all, 4096, &n, &rig_err));
+    assert_true(n >= N_TEXT);
+    ids[0] = myth_tokenizer_special(m.tokenizer)->bos;
+    memcpy(ids + 1, all, (N_TEXT - 1) * sizeof(ids[0]));
+    const uint32_t n_vocab = m.config.n_vocab;
+    myth_model_close(&m);
+    assert_int_equal(myth_mem_close(mem), 0);
+    return n_vocab;
+}
+
+static bool has_type(const char *path, const char *tensor, myth_dtype type)
+{
+    myth_mem *mem;
+    myth_weights *w = NULL;
+    assert_ok(myth_mem_open(&mem, 0, &rig_err));
+    assert_ok(myth_weights_open(&w, mem, path, &(myth_weights_opts){ .level = MYTH_WEIGHTS_HEADER }, &rig_err));
+    const myth_tensor *t = myth_weights_find(w, tensor);
+    const bool has = t && t->dtype == type;
+    myth_weights_close(w);
+    assert_int_equal(myth_mem_close(mem), 0);
+    return has;
+}
+
+/* All types and fast levels in full runs, else a few of them: rows as they come, and decode steps, near the exact run of the same file. */
+static void the_shipped_model_in_every_type(void **state)
+{
+    (void)state;
+    char source[1024];
+    const char *level[8];
+    const uint32_t n_level = rig_levels(level), first = n_level > 1;             /* ref has no 8-bit activations */
+    const uint32_t n_case = MYTH_DTYPE_N * 2 * (n_level - first);
+    uint32_t n_type = 0, n_run = 0;
+    int32_t ids[N_TEXT];
+    check_path(source, sizeof(source), shipped);
+    const uint32_t n_vocab = read_source(source, ids);
+    const golden g = { .n_tok = N_TEXT, .n_vocab = n_vocab, .ids = ids };
+    for (int t = 0; t < MYTH_DTYPE_N; t++) {
+        char typed[128];
+        rows w = { 0 };
+        if (!myth_dtype_is_quant((myth_dtype)t) || !myth_mix_of((myth_dtype)t))
+            continue;
+        for (uint32_t v = 0; v < 2 * (n_level - first); v++) {
+            rows fast;
+            const bool steps = v % 2;
+            if (!check_is_full() && !check_is_among((uint32_t)t * 2 * (n_level - first) + v, n_case, check_sample(4)))
+                continue;
+            if (!w.logits) {
+                assert_true(convert(source, file_of(typed, "shipped"), (myth_dtype)t));
+                assert_true(has_type(typed, "blk.0.ffn_gate.weight", (myth_dtype)t));
+                run(&w, &g, typed, NULL, false);
+                n_type++;
+            }
+            if (steps)
+                run_steps(&fast, &g, typed, level[first + v / 2]);
+            else
+                run(&fast, &g, typed, level[first + v / 2], false);
+            const double kl = mean_kl(w.logits, fast.logits, N_TEXT, n_vocab);
+            printf("shipped model as %-6s %-6s %s kl %.1e\n", myth_dtype_get((myth_dtype)t)->name, level[first + v / 2], steps ? "steps" : "rows ", kl);
+            assert_true(kl <= 1e-3);                            /* NaN fails */
+            rows_close(&fast);
+            n_run++;
+        }
+        if (w.logits)
+            rows_close(&w);
+    }
+    printf("%u types, %u runs\n", n_type, n_run);
+    assert_true(n_run > 0);
+}
+
 int main(void)
 {
     if (!mkdtemp(dir))
@@ -325,10 +416,11 @@ int main(void)
         cmocka_unit_test(float_gguf_matches_transformers),
         cmocka_unit_test(types_match_their_dequantised_weights),
         cmocka_unit_test(every_block_type),
+        cmocka_unit_test(the_shipped_model_in_every_type),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    static const char *const name[] = { "f32", "f16", "bf16", "q8_0", "q4_0", "dequantised" };
-    for (int i = 0; i < 6; i++) {
+    static const char *const name[] = { "f32", "f16", "bf16", "q8_0", "q4_0", "dequantised", "shipped" };
+    for (int i = 0; i < 7; i++) {
         char path[128];
         unlink(file_of(path, name[i]));
     }

@@ -3,7 +3,8 @@
 #define MYTH_FUZZ_MODEL_H
 
 #include "engine/base/blocks.h"
-#include "engine/config.h"
+#include "engine/engine.h"
+#include "engine/family.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +46,27 @@ static void fuzz_put(const char *name, const void *data, size_t size)
         return;
     FILE *f = fopen(path, "wb");
     if (!f || fwrite(data, 1, size, f) != size || fclose(f) != 0)
+        abort();
+}
+
+/* An accepted model: the bytes of every slot lie inside its tensor, and the model can be planned or is refused. */
+static inline void fuzz_slots(myth_weights *w, const myth_config *c, myth_mem *mem)
+{
+    const myth_model m = { .weights = w, .config = *c, .mem = mem };
+    const myth_engine_opts opts = { .device = "cpu", .n_threads = 1 };
+    myth_plan plan;
+    myth_error err = { 0 };
+    for (myth_slot_iter it = { .at = 0 }; myth_slot_next(&it, c);) {
+        const myth_slot_src src = myth_slot_find(w, c, it.slot, it.layer);
+        if (!src.t)
+            continue;
+        const uint64_t from = myth_row_bytes(src.t->dtype, src.first);
+        if (from > src.t->bytes || src.bytes > src.t->bytes - from)
+            abort();
+        if (src.data && src.bytes)
+            fuzz_sink += (unsigned)src.data[0] + src.data[src.bytes - 1];
+    }
+    if (myth_plan_make(&plan, &m, &opts, NULL, NULL, false, &err) != MYTH_OK && !err.msg[0])
         abort();
 }
 
@@ -93,6 +115,8 @@ static inline bool fuzz_open(const char *name, myth_weights_level level, size_t 
         }
         fuzz_sink = sum;
         ok = myth_config_read(&c, w, &err) == MYTH_OK;
+        if (ok && level >= MYTH_WEIGHTS_HEADER)
+            fuzz_slots(w, &c, mem);
     }
     if (!ok && (err.code == MYTH_OK || !err.msg[0]))
         abort();

@@ -90,10 +90,10 @@ def gemma4(*dims, window, layers, wide, kv_global=None, k_is_v=False, rope=None,
     return out
 
 
-def gemma3n(*dims, window, layers, rank, ple, shared=0, sparse=0, streams=4, cap=None, rope=None, ff=None, **kw):
-    """sparse: how many layers from the first on; ff: widths of the layers, where they differ."""
+def gemma3n(*dims, window, layers, rank, ple, shared=0, sparse=0, streams=4, cap=None, rope=None, ff=None, ple_rows=None, **kw):
+    """sparse: how many layers from the first on; ff: widths of the layers, where they differ; ple_rows: fewer than there are ids."""
     out = dict(shape(*dims), sliding_window=window, layer_types=layers, rope_parameters=rope or rope3(),
-               num_kv_shared_layers=shared, hidden_size_per_layer_input=ple, vocab_size_per_layer_input=dims[6], laurel_rank=rank,
+               num_kv_shared_layers=shared, hidden_size_per_layer_input=ple, vocab_size_per_layer_input=ple_rows or dims[6], laurel_rank=rank,
                altup_num_inputs=streams, activation_sparsity_pattern=[0.95] * sparse + [0.0] * (dims[2] - sparse), **kw)
     out.update(dict(intermediate_size=ff) if ff else {}, **(dict(final_logit_softcapping=cap) if cap else {}))
     return out
@@ -188,6 +188,28 @@ MODELS = {
     "gemma3n-active": dict(type="gemma3n_text", n=21, store="bf16",
                            kw=gemma3n(32, 192, 4, 4, 2, 16, 131, window=6, layers=period(4, 2), rank=8, ple=8, streams=3, sparse=4,
                                       altup_active_idx=1)),
+    # ids that the table of per-layer embeddings has no row for take its first
+    "gemma3n-pad": dict(type="gemma3n_text", n=23, store="f16",
+                        kw=gemma3n(32, 192, 4, 4, 2, 16, 150, window=6, layers=period(4, 2), rank=8, ple=8, sparse=1, shared=1, ple_rows=100)),
+    # sizes that are multiples of nothing
+    "gemma3-odd": dict(type="gemma3_text", n=31, store="f32",
+                       kw=gemma3(38, 54, 4, 2, 1, 10, 127, window=7, scale=9, rope=rope3(1e3, 1e2, 8.0), layers=period(4, 3))),
+    "gemma4-odd": dict(type="gemma4_text", n=27, store="bf16",
+                       kw=gemma4(38, 54, 4, 2, 2, 10, 127, window=5, layers=period(4, 2), wide=14, kv_global=1, k_is_v=True, cap=3.0, rope=rope4(0.5))),
+    "gemma3n-odd": dict(type="gemma3n_text", n=23, store="bf16",
+                        kw=gemma3n(38, 198, 4, 2, 1, 10, 127, window=5, layers=period(4, 2), rank=7, ple=6, shared=1, sparse=2)),
+    # switches in the other position: groups of two, one cap of the two, no local layer, one expert and all of them
+    "gemma1-gqa": dict(type="gemma", n=20, store="bf16", kw=gemma1(32, 48, 2, 4, 2, 16, 131)),
+    "gemma2-attncap": dict(type="gemma2", n=21, store="bf16", kw=gemma2(32, 48, 2, 4, 4, 16, 131, window=7, scale=16, attn_cap=1.5, cap=None)),
+    "gemma2-finalcap": dict(type="gemma2", n=21, store="bf16", kw=gemma2(32, 48, 2, 4, 1, 16, 127, window=6, scale=16, attn_cap=None, cap=3.0)),
+    "gemma3-global": dict(type="gemma3_text", n=22, store="bf16",
+                          kw=gemma3(32, 48, 3, 4, 2, 16, 131, window=6, scale=16, rope=rope3(1e3, 1e2), layers=[GLOBAL] * 3)),
+    "gemma4-global": dict(type="gemma4_text", n=22, store="bf16",
+                          kw=gemma4(32, 48, 3, 4, 2, 16, 127, window=6, layers=[GLOBAL] * 3, wide=32, rope=rope4(0.5, 1e4))),
+    "gemma4-moe-one": dict(type="gemma4_text", n=24, store="bf16",
+                           kw=gemma4(32, 40, 2, 4, 2, 16, 131, window=6, layers=period(2, 2), wide=32, kv_global=1, k_is_v=True, experts=(5, 1, 20))),
+    "gemma4-moe-all": dict(type="gemma4_text", n=21, store="bf16",
+                           kw=gemma4(32, 24, 2, 4, 2, 16, 127, window=7, layers=period(2, 2), wide=16, cap=4.0, experts=(3, 3, 12))),
 }
 VISION = dict(hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2, image_size=8, patch_size=4, num_channels=3,
               vision_use_head=False)
@@ -280,7 +302,7 @@ def check_sensitivity(name, spec, seed, ids, logits):
         if any(kw["activation_sparsity_pattern"]):
             variants["sparsity"] = dict(activation_sparsity_pattern=[0.9 if v else 0.0 for v in kw["activation_sparsity_pattern"]])
     if kw.get("enable_moe_block"):
-        variants["experts used"] = dict(top_k_experts=kw["top_k_experts"] - 1)
+        variants["experts used"] = dict(top_k_experts=kw["top_k_experts"] - 1 or 2)
     if kw.get("layer_types") and has_local and len(ids) > kw["sliding_window"] and "global_head_dim" not in kw \
             and not kw.get("num_kv_shared_layers"):
         variants["pattern"] = dict(layer_types=kw["layer_types"][1:] + [GLOBAL if kw["layer_types"][0] == LOCAL else LOCAL])
@@ -303,6 +325,11 @@ def check_sensitivity(name, spec, seed, ids, logits):
     for what, change in variants.items():
         other, _ = run(build(spec, seed, dict(kw, **change)), ids)
         moved[what] = (other - logits).abs().max().item() / scale
+    if kw.get("vocab_size_per_layer_input", kw["vocab_size"]) < kw["vocab_size"]:
+        model = build(spec, seed, kw)
+        with torch.no_grad():
+            text_part(model).embed_tokens_per_layer.weight[0].neg_()                  # no id is 0
+        moved["row of the ids without one"] = (run(model, ids)[0] - logits).abs().max().item() / scale
     for what, m in moved.items():
         assert m > 1e-2, f"{name}: changing {what} moves the logits by {m:.1e} only"
     return min(moved.values())

@@ -5,7 +5,7 @@
 
 File, little endian:  u32 n_row, u32 n_col
                       f32 x[n_row][n_col]
-                      then for each of F16, BF16, Q8_0, Q4_0: u32 code, u32 bytes, the quantised rows, f32 back[n_row][n_col]
+                      then for each of F16, BF16, Q8_0, Q4_0, MXFP4: u32 code, u32 bytes, the quantised rows, f32 back[n_row][n_col]
 Rows: normal values at many scales, ties (halves, quarters), one large value, zeros, tiny ones, both signs of the largest
 value. (A block of -0 alone is left out: gguf-py and ggml give its scale different signs; ours is ggml's.)
 """
@@ -36,7 +36,7 @@ def main():
     with open(sys.argv[1], "wb") as f:
         f.write(np.array(x.shape, dtype="<u4").tobytes() + x.astype("<f4").tobytes())
         for kind in (gguf.GGMLQuantizationType.F16, gguf.GGMLQuantizationType.BF16, gguf.GGMLQuantizationType.Q8_0,
-                     gguf.GGMLQuantizationType.Q4_0):
+                     gguf.GGMLQuantizationType.Q4_0, gguf.GGMLQuantizationType.MXFP4):
             q = gguf.quants.quantize(x, kind)
             back = gguf.quants.dequantize(q, kind).astype("<f4")
             raw = q.tobytes()
