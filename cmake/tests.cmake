@@ -54,10 +54,10 @@ foreach(source IN LISTS test_sources)
 endforeach()
 
 # Tests of the engine that run on any device: on the CPU under their own name, once more for every other device that tests can have.
-set(device_tests model_golden embed seq generate logits run launches endless_chat faults plan parts)
+set(device_tests model_golden block_types embed seq generate logits run launches endless_chat faults plan parts)
 list(TRANSFORM device_tests PREPEND engine_ OUTPUT_VARIABLE all_device_tests)
 list(JOIN all_device_tests "\n" all_device_tests)
-file(WRITE ${CMAKE_BINARY_DIR}/device_tests "kernels_ops\nkernels_bits\nkernels_replay\nkernels_capture_sum\n${all_device_tests}\n")     # bench/gpu.sh
+file(WRITE ${CMAKE_BINARY_DIR}/device_tests "kernels_ops\nkernels_bits\nkernels_dequant\nkernels_replay\nkernels_capture_sum\n${all_device_tests}\n")     # bench/gpu.sh
 foreach(short IN LISTS device_tests)
     if(NOT TARGET test_engine_${short})
         continue()
@@ -67,7 +67,7 @@ foreach(short IN LISTS device_tests)
         add_test(NAME engine/${short}_vulkan COMMAND test_engine_${short})
         myth_register_test(engine/${short}_vulkan)
         set_property(TEST engine/${short}_vulkan APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_DEVICES=vulkan:0")
-        if(NOT short STREQUAL model_golden)
+        if(NOT short STREQUAL model_golden AND NOT short STREQUAL block_types)
             set_property(TEST engine/${short}_vulkan APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_SAMPLE=4")
         endif()
     endif()
@@ -82,6 +82,7 @@ if(MYTH_HAS_VULKAN AND NOT MYTH_ENGINE_ONLY)
         set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_QUICK=${share}")
     endforeach()
     set_property(TEST engine/model_golden_vulkan APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_GOLDENS=6")
+    set_property(TEST engine/block_types_vulkan APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_QUICK=4")
 endif()
 
 # Minutes under the sanitizers.

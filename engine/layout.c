@@ -306,35 +306,6 @@ static void size_cache(myth_layout *y, const myth_config *c)
     }
 }
 
-static myth_status check_type(const myth_model *m, const myth_slot *s, uint32_t layer, const char *device, myth_error *err)
-{
-    const bool has_type = (myth_slot_is_matrix(s) || s->form == MYTH_FORM_ROWS) && myth_slot_is_there(&m->config, s, layer);
-    const myth_tensor *t = has_type ? myth_slot_find(m->weights, &m->config, s, layer).t : NULL;
-    if (!t || myth_device_reads(device, t->dtype))
-        return MYTH_OK;
-    return myth_fail(err, MYTH_EUNSUPPORTED, "tensor %.*s: %s is not supported on %s; use -ngl 0, or mythos convert", (int)t->name.len, t->name.text,
-                     myth_dtype_get(t->dtype)->name, device);
-}
-
-/* Every matrix has a type that the ops of its part's device read. */
-static myth_status check_types(const myth_layout *y, const myth_model *m, myth_error *err)
-{
-    myth_status st = MYTH_OK;
-    for (uint32_t i = 0; i < y->n_part; i++) {
-        const myth_layout_part *p = &y->part[i];
-        if (i == 0 || i + 1 == y->n_part)
-            MYTH_TRY(check_type(m, &myth_slots_model[MYTH_SLOT_EMBED], 0, p->device, err));
-        for (const myth_slot *s = myth_family_get(m->config.family)->model_slots; s && s->hf; s++)
-            if ((s->place == MYTH_AT_FIRST && i == 0) || (s->place == MYTH_AT_LAST && i + 1 == y->n_part))
-                MYTH_TRY(check_type(m, s, 0, p->device, err));
-        for (uint32_t l = p->layer0; l < p->layer1; l++)
-            for (const myth_slot *s = myth_family_get(m->config.family)->slots; s->hf; s++)
-                MYTH_TRY(check_type(m, s, l, p->device, err));
-    }
-fail:
-    return st;
-}
-
 static uint64_t matrix_bytes(const myth_model *m, const myth_slot *s, uint32_t layer)
 {
     const myth_slot_src src = myth_slot_find(m->weights, &m->config, s, layer);
@@ -490,7 +461,6 @@ myth_status myth_layout_make(myth_layout *out, const myth_model *m, const myth_e
     MYTH_TRY(fill_defaults(&out->opts, m, err));
     const myth_engine_opts *o = &out->opts;
     MYTH_TRY(make_parts(out, c, err));
-    MYTH_TRY(check_types(out, m, err));
     choose_offload(out, c);
     MYTH_TRY(choose_ple(out, m, err));
     size_weights(out, m);

@@ -104,14 +104,6 @@ uint32_t myth_device_list(myth_device_caps *out, uint32_t cap)
     return n;
 }
 
-static uint32_t weight_types_of(const myth_device_kind *kind) { return kind->weight_types ? kind->weight_types : (uint32_t)MYTH_WEIGHT_TYPES_COMMON; }
-
-bool myth_device_reads(const char *name, myth_dtype t)
-{
-    const myth_device_kind *kind = find_kind(name);
-    return kind && (weight_types_of(kind) >> t & 1);
-}
-
 const char *myth_device_kind_at(uint32_t i)
 {
     for (int k = 0; k < KIND_N; k++)
@@ -166,7 +158,6 @@ myth_status myth_device_open(myth_device **out, myth_mem *mem, const myth_device
     dev->is_watched = dev->has_trace = trace && strcmp(trace, "ops") == 0 && opts->log && opts->log->write;
     dev->log = opts->log;
     dev->is_exact = opts->is_exact;
-    dev->weight_types = weight_types_of(find_kind(name));
     fill_composed(dev);
     myth_logf(dev->log, MYTH_LOG_DEBUG, "device", "%s: %s", dev->caps.name, dev->caps.description);
     return MYTH_OK;
@@ -427,7 +418,7 @@ static bool has(struct check c, const char *name, myth_view v, unsigned types, u
         myth_fail(&c.s->err, MYTH_EARG, "%s: %s is not given, or lives on another device", c.op, name);
         return false;
     }
-    if ((unsigned)v.dtype >= MYTH_DTYPE_N || !((types == WEIGHT ? c.s->dev->weight_types : types) & (1u << v.dtype))) {
+    if ((unsigned)v.dtype >= MYTH_DTYPE_N || !(types & (1u << v.dtype))) {
         myth_fail(&c.s->err, MYTH_EARG, "%s: %s has type %d", c.op, name, (int)v.dtype);
         return false;
     }

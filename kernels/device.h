@@ -80,8 +80,6 @@ enum { MYTH_DEVICE_NAME_MAX = 32 };
 myth_status myth_device_resolve(char out[MYTH_DEVICE_NAME_MAX], const char *wanted, myth_error *err);
 /* Index of the ledger of a resolved name; -1 when it is none. */
 int myth_device_ledger(const char *name);
-/* The ops of devices of this name read matrices of the type. */
-bool myth_device_reads(const char *name, myth_dtype t);
 /* What every device of this machine says of itself without being opened, in the order of "auto"; at most cap, returns how many. */
 uint32_t myth_device_list(myth_device_caps *out, uint32_t cap);
 /* Kinds of this build, in that order: "cuda", "vulkan", "cpu"; NULL behind the last. */

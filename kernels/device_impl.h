@@ -28,10 +28,7 @@ typedef struct {
     uint32_t (*list)(myth_device_caps *out, uint32_t cap);
     /* Fills in free_bytes and budget_bytes where that costs a device's context, which list leaves alone; NULL = list knows them. */
     void (*measure)(myth_device_caps *caps);
-    uint32_t weight_types;              /* 1 << dtype of matrices that its ops read; 0 = MYTH_WEIGHT_TYPES_COMMON */
 } myth_device_kind;
-
-enum { MYTH_WEIGHT_TYPES_COMMON = 1 << MYTH_F32 | 1 << MYTH_F16 | 1 << MYTH_BF16 | 1 << MYTH_Q8_0 | 1 << MYTH_Q4_0 };
 
 struct myth_device {
     const struct myth_device_vtable *vt;
@@ -45,7 +42,6 @@ struct myth_device {
     bool is_watched, is_in_op;          /* watched: traced, or with an observer; in_op: an op that others are made of is under way */
     myth_op_observer observe;           /* NULL = nobody */
     void *observer;
-    uint32_t weight_types;              /* of its kind */
     bool has_decode_merge;              /* the device's attn_decode honours `merges`; otherwise device.c puts kv_merge after it */
     void (*plain_attn_decode)(myth_stream *, const struct myth_attn_decode_args *);       /* then: the device's own */
     myth_work_shape shape;              /* as reserved */

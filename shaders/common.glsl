@@ -2,7 +2,6 @@
 //
 // Arguments  ARGS(name) declares the push constant and reads struct vk_<name>_args of shared.h: `const vk_rms_norm_args a = args.a;`
 // Access     F32(addr).v[i] and so on; V4 is for 16-byte aligned places only, F32 needs 4 bytes
-// Weights    planar (kernels/weight_form.h)
 // Constants  0: subgroup size; 1 and up: the launch's spec[]
 
 #extension GL_EXT_buffer_reference : require
@@ -110,20 +109,4 @@ uint f32_to_bf16(float f)
     if ((u & 0x7fffffffu) > 0x7f800000u)
         return (u >> 16) | 0x40u;
     return (u + 0x7fffu + ((u >> 16) & 1u)) >> 16;
-}
-
-// Element i of row `row` of a planar matrix [n_row, n] at w.
-float weight_at(uint64_t w, uint dtype, uint64_t n_row, uint64_t n, uint64_t row, uint i)
-{
-    uint64_t at = row * n + i;
-    switch (dtype) {
-    case DT_F32: return F32(w + at * 4ul).v[0];
-    case DT_F16: return f16_to_f32(uint(U16(w + at * 2ul).v[0]));
-    case DT_BF16: return bf16_to_f32(uint(U16(w + at * 2ul).v[0]));
-    case DT_Q8_0: return f16_to_f32(uint(U16(w + n_row * n + at / 32ul * 2ul).v[0])) * float(int(I8(w + at).v[0]));
-    default: {
-        uint b = uint(U8(w + (at / 32ul) * 16ul + uint64_t(i % 16u)).v[0]);
-        return f16_to_f32(uint(U16(w + n_row * n / 2ul + at / 32ul * 2ul).v[0])) * float(int((i % 32u) < 16u ? b & 15u : b >> 4) - 8);
-    }
-    }
 }

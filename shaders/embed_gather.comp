@@ -1,8 +1,9 @@
 #version 460
 #include "common.glsl"
+#include "dequant.glsl"
 // embed_gather   y[r,:] = scale * E[ids[r],:]
 //
-// Shapes     y f32 [n_rows, dim]; E planar, any weight type, [n_vocab, dim]
+// Shapes     y f32 [n_rows, dim]; E any type in the device's form (kernels/weight_form.h), [n_vocab, dim]
 // Precision  the row is dequantised to f32, then scaled in f32
 // Traffic    a row of the table read, 4 * dim bytes written per row
 // Launch     one workgroup per row

@@ -2,6 +2,7 @@
 //
 // Order      lane l takes the chunks l, l + S, ... of a row (S lanes) and sums them in that order, element by element; then the lanes are
 //            added, neighbours first. A function of n_in and S only: the same whatever R_ROWS, N_BATCH and the workgroup are
+// Blocks     of types in blocks a lane takes eight values at a time, in the same order
 // Scales     where they can be read four at a time, lane l holds words of four for the next 128 / CHUNK steps and they are shuffled
 // Traffic    W once; x once per R_ROWS rows, from a cache or from shared memory
 // Limit      DRAM bandwidth: R_ROWS 16-byte loads of a lane are in flight
@@ -82,6 +83,24 @@ void gemv_elements(uint64_t w, uint n_in, uint row0, uint n_total)
         }
 }
 
+void gemv_blocks(uint64_t w, uint n_in, uint row0, uint n_total)
+{
+    for (uint c = gl_SubgroupInvocationID; c < n_in / 8; c += gl_SubgroupSize)
+        [[unroll]] for (uint r = 0; r < R_ROWS; r++) {
+            const eight_t e = eight_at(W_TYPE, w + uint64_t(min(row0 + r, n_total - 1)) * weight_row_bytes(n_in), c * 8);
+            [[unroll]] for (uint h = 0; h < 2; h++) {
+                const vec4 v = eight_four(e, h);
+                [[unroll]] for (uint b = 0; b < N_BATCH; b++) {
+                    const vec4 x = x_vec4(b, c * 2 + h);
+                    float sum = gemv_y[r * N_BATCH + b];
+                    [[unroll]] for (uint i = 0; i < 4; i++)
+                        sum = fma(v[i], x[i], sum);
+                    gemv_y[r * N_BATCH + b] = sum;
+                }
+            }
+        }
+}
+
 // Adds the lanes. Each step halves the values that a lane has left and doubles the lanes behind each, so that at the end lane l has row
 // l % R_ROWS (and every S-th after it): R_ROWS - 1 shuffles. The order of the additions is that of lanes_sum.
 void gemv_add_lanes(uint b)
@@ -110,7 +129,9 @@ void gemv(uint64_t w, uint n_in, uint row0, uint n_total)
 {
     [[unroll]] for (uint i = 0; i < R_ROWS * N_BATCH; i++)
         gemv_y[i] = 0.0;
-    if (!IS_W_WIDE)
+    if (IS_BLOCK)
+        gemv_blocks(w, n_in, row0, n_total);
+    else if (!IS_W_WIDE)
         gemv_elements(w, n_in, row0, n_total);
     else if (IS_QUANT && IS_SCALE_WIDE)
         gemv_wide_scales(w, n_in, row0, n_total);

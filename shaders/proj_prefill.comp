@@ -79,6 +79,12 @@ void read_w(uint n, uint row, uint k, uint word)
 {
     const uint n_in = a.n_in;
     uint64_t p = a.w + uint64_t(row) * weight_row_bytes(n_in);
+    if (IS_BLOCK) {                                     // a row is whole steps of K_TILE
+        const eight_t e = eight_at(W_TYPE, p, k);
+        put_w(n, word, eight_four(e, 0));
+        put_w(n, word + 1, eight_four(e, 1));
+        return;
+    }
     if (!IS_W_WIDE || k >= n_in) {
         [[unroll]] for (uint j = 0; j < CHUNK / 4; j++) {
             vec4 v = vec4(0.0);

@@ -15,6 +15,17 @@
 #define DT_BF16 2
 #define DT_Q8_0 3
 #define DT_Q4_0 4
+#define DT_Q4_1 6
+#define DT_Q5_0 7
+#define DT_Q5_1 8
+#define DT_Q2_K 9
+#define DT_Q3_K 10
+#define DT_Q4_K 11
+#define DT_Q5_K 12
+#define DT_Q6_K 13
+#define DT_IQ4_NL 14
+#define DT_IQ4_XS 15
+#define DT_MXFP4 16
 #define RUN_ROW0 0
 #define RUN_N_ROWS 1
 #define RUN_POS0 2

@@ -34,7 +34,7 @@ enum {
     VK_GRAPH_ARGS = 16 << 10,               /* and of a graph beside                                                             */
     VK_PUSH_BYTES = 24,                     /* the arguments' address; of texel programs also those of the blocks of w and x        */
     VK_TEXEL_BINDINGS = 3,                  /* w by words, w by pairs, x by words                                                  */
-    VK_SPEC_MAX = 6, VK_PIPELINE_MAX = 256,
+    VK_SPEC_MAX = 6, VK_PIPELINE_MAX = 512,
     VK_CHUNK_MAX = 256,                     /* allocations of blocks that are too large for one                                  */
 };
 

@@ -3,25 +3,28 @@
  * Decode   a subgroup has R rows of W against up to 8 rows of x. R: narrow subgroups take more, so that a row of x is read as often.
  *          Matrices are read by address, on processors through texel buffers: two forms of each program
  * Prefill  tiles of 8, 16, 32 or 64 rows; through texel buffers as decode, which outruns tiles in a processor's shared memory
+ * Blocks   types that stay in blocks (dequant.glsl) are read by address on every device: their bytes are not aligned to texels
  * Paths    follow is_decode, never the number of rows; R, tiles and batches leave the bits alone                              */
 #include "vk_work.h"
 
 enum { WIDE_W = 1, WIDE_X = 2, WIDE_SCALE = 4, BATCH_MAX = 8, FUSED_GROUPS = 512 };
 
 static uint32_t ceil_div(uint32_t a, uint32_t b) { return a / b + (a % b != 0); }
-static bool is_quant(myth_dtype t) { return t == MYTH_Q8_0 || t == MYTH_Q4_0; }
+static bool is_planar(myth_dtype t) { return t == MYTH_Q8_0 || t == MYTH_Q4_0; }
 
 static uint32_t chunk_of(myth_dtype t) { return t == MYTH_F32 ? 4 : t == MYTH_Q8_0 ? 16 : t == MYTH_Q4_0 ? 32 : 8; }
 
-/* How the rows of W can be read; quants must lie as myth_weight_write lays them. */
+/* How the rows of W can be read; planar quants must lie as myth_weight_write lays them. Types in blocks have a way of their own. */
 static uint32_t weight_flags(myth_stream *s, const char *op, myth_view w, uint32_t n_in)
 {
     uint32_t flags = 0;
+    if (myth_dtype_is_quant(w.dtype) && !is_planar(w.dtype))
+        return 0;
     if (vk_addr(w) % 16 == 0 && n_in % chunk_of(w.dtype) == 0)
         flags |= WIDE_W;
-    if (is_quant(w.dtype) && n_in % 128 == 0)
+    if (is_planar(w.dtype) && n_in % 128 == 0)
         flags |= WIDE_SCALE;
-    if (is_quant(w.dtype) && !(flags & WIDE_W))
+    if (is_planar(w.dtype) && !(flags & WIDE_W))
         myth_fail(&s->err, MYTH_EARG, "%s: quantised weights at an offset that is not a multiple of 16", op);
     return flags;
 }

@@ -1,18 +1,21 @@
 // weight.glsl - 16 bytes of a weight row times activations, for every type of resident form.
 //
 // Form       F32 F16 BF16: rows as in files. Q8_0: all quants i8 [n_out][n_in], then all scales f16 [n_out][n_in / 32]. Q4_0: nibble bytes
-//            [n_out][n_in / 32][16] (low nibbles 0..15, high 16..31), then the scales
-// Chunk      what 16 bytes hold: 4 F32, 8 F16 or BF16, 16 Q8_0, 32 Q4_0
-// Wide       rows start at a multiple of 16 bytes, as those of quants always do; others are read one element at a time
+//            [n_out][n_in / 32][16] (low nibbles 0..15, high 16..31), then the scales. Others: rows of blocks as in files (dequant.glsl)
+// Chunk      what 16 bytes hold: 4 F32, 8 F16 or BF16, 16 Q8_0, 32 Q4_0; of types in blocks 8 values
+// Wide       rows start at a multiple of 16 bytes, as those of Q8_0 and Q4_0 always do; others are read one element at a time
 // Loads      two 64-bit words: one 16-byte load on a GPU. With TEXELS, which processors get, a texel fetch: their driver gathers those for
 //            all lanes at once, where a load by address is a loop over lanes with a store that its next load waits for
 // Includer   defines the specialization constant W_TYPE before
 #ifndef MYTH_WEIGHT_GLSL
 #define MYTH_WEIGHT_GLSL
 
+#include "dequant.glsl"
+
 const uint CHUNK_MAX = 32;
 const uint CHUNK = W_TYPE == DT_F32 ? 4 : W_TYPE == DT_Q8_0 ? 16 : W_TYPE == DT_Q4_0 ? 32 : 8;
-const bool IS_QUANT = W_TYPE == DT_Q8_0 || W_TYPE == DT_Q4_0;
+const bool IS_QUANT = W_TYPE == DT_Q8_0 || W_TYPE == DT_Q4_0;          // planar: scales apart
+const bool IS_BLOCK = W_TYPE >= DT_Q4_1;
 
 vec4 unpack_words(u64vec2 w)
 {
@@ -31,6 +34,8 @@ vec4 load_vec4(uint64_t p, bool is_wide)
 // Of a row's values, without its scales.
 uint64_t weight_row_bytes(uint n_in)
 {
+    if (IS_BLOCK)
+        return block_row_bytes(W_TYPE, n_in);
     return W_TYPE == DT_F32 ? n_in * 4 : W_TYPE == DT_Q8_0 ? n_in : W_TYPE == DT_Q4_0 ? n_in / 2 : n_in * 2;
 }
 

@@ -1,6 +1,7 @@
 /* gemm.cuh   y[r, o] = sum_k x[r, k] W[o, k] for many rows: prefill.
  *
- * Exact      f32 products and sums on tiles of 64 x 64; F32 weights and odd widths run so in fast mode too
+ * Exact      f32 products and sums on tiles of 64 x 64; F32 weights, types in blocks (dequant.cuh) and odd widths run so in fast mode too.
+ *            Blocks would go through gemm_block as Q4_0 does, eight values at a time, one instance for all of them: not measured
  * Fast       f16 tiles on the tensor cores (wgmma on sm_90a, mma.sync elsewhere), f32 sums. x is rounded to f16 once, into the scratch,
  *            each row times a power of two that puts its largest value at 2^14, and padded with zeros to whole steps of K; its tiles come
  *            by cp.async, three deep. F16 weights come the same way; BF16 and quantised ones go through registers, one step ahead, and
@@ -260,12 +261,21 @@ static __global__ void __launch_bounds__(GEMM_F32_BLOCK) gemm_f32_k(float *y, co
     for (int i = 0; i < 4; i++)
         for (int n = 0; n < 4; n++)
             acc[i][n] = 0.0f;
+    const bool is_quant = gemv_is_quant(m.type);
     for (uint32_t k0 = 0; k0 < n_in; k0 += STEP) {
         for (uint32_t i = threadIdx.x; i < TILE * STEP; i += GEMM_F32_BLOCK) {
             const uint32_t k = i % STEP, at = i / STEP, r = min(m0 + at, n_rows - 1), o = min(o0 + at, n_out - 1);
             const bool is_in = k0 + k < n_in;
             xs[k * PITCH + at] = is_in ? x[(uint64_t)r * n_in + k0 + k] : 0.0f;
-            ws[k * PITCH + at] = is_in ? gemv_weight(gemv_row_at<GEMV_ANY>(m, o, n_in), k0 + k) : 0.0f;
+            if (!is_quant)
+                ws[k * PITCH + at] = is_in ? gemv_float(gemv_row_at<GEMV_ANY>(m, o, n_in), k0 + k) : 0.0f;
+        }
+        if (is_quant && threadIdx.x < TILE * STEP / 8) {                /* rows of quants are whole steps */
+            const uint32_t at = threadIdx.x % TILE, k = threadIdx.x / TILE * 8;
+            const dequant_eight e = gemv_eight(gemv_row_at<GEMV_ANY>(m, min(o0 + at, n_out - 1), n_in), k0 + k);
+#pragma unroll
+            for (uint32_t v = 0; v < 8; v++)
+                ws[(k + v) * PITCH + at] = dequant_value(e, v);
         }
         __syncthreads();
         for (uint32_t k = 0; k < STEP; k++) {
@@ -318,7 +328,7 @@ template <int T> static inline void gemm_fast(myth_stream *s, const gemm_args &a
 static inline void gemm(myth_stream *s, myth_view y, myth_view x, myth_view w, uint32_t n_rows, uint32_t n_in, uint32_t n_out)
 {
     const unsigned char *weights = cuda_ptr<const unsigned char>(w);
-    if (cuda_of(s)->is_exact || w.dtype == MYTH_F32 || n_in % 8) {
+    if (cuda_of(s)->is_exact || w.dtype == MYTH_F32 || dequant_is_block(w.dtype) || n_in % 8) {
         const gemv_matrix m = { weights, n_out, w.dtype };
         const dim3 grid((n_rows + GEMM_F32_TILE - 1) / GEMM_F32_TILE, (n_out + GEMM_F32_TILE - 1) / GEMM_F32_TILE);
         MYTH_LAUNCH(gemm_f32_k, grid, GEMM_F32_BLOCK, 0, s)(cuda_ptr<float>(y), cuda_ptr<const float>(x), m, n_rows, n_in);

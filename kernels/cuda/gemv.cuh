@@ -9,8 +9,9 @@
  * Rows       x lies in shared memory, staged once per block, in planes of 16 bytes per chunk so that 8 lanes read 128 bytes side by side
  * Modes      GEMV_F32    x in f32; weights F16, BF16
  *            GEMV_I8     x rounded to int8, one scale per 32 values; products of 4 by dp4a; quantised weights, fast mode
- *            GEMV_PLAIN  x in f32, one weight at a time, of any type: quantised weights in exact mode, widths that 16-byte loads do not fit,
- *                        F32 (no published Gemma is; instances of its own would be a twentieth of all code)
+ *            GEMV_PLAIN  x in f32, weights of any type one or eight at a time: quantised ones in exact mode, types in blocks in either
+ *                        (dequant.cuh), widths that 16-byte loads do not fit, F32 (no published Gemma is; instances of its own would be
+ *                        a twentieth of all code)
  * Order      a lane's chunks ascending, then lanes by a butterfly, then the splits ascending: fixed by the matrix alone, so a row's bits
  *            depend on nothing but the row. Every rounding is spelled out (fmaf), so that template instances agree
  * Traffic    the matrix once per group of R rows; n_in * 4 bytes of x per block and row
@@ -19,7 +20,7 @@
 #ifndef MYTH_CUDA_GEMV_CUH
 #define MYTH_CUDA_GEMV_CUH
 
-#include "common.cuh"
+#include "dequant.cuh"
 
 enum {
     GEMV_WARPS = 16,
@@ -35,14 +36,14 @@ enum { GEMV_F32, GEMV_I8, GEMV_PLAIN };
 enum { GEMV_ANY = MYTH_DTYPE_N };       /* the type of GEMV_PLAIN's instances: the matrix says */
 
 struct gemv_matrix {
-    const unsigned char *w;             /* planar form: quants, then scales (weight_form.h) */
+    const unsigned char *w;             /* planar: quants, then scales (weight_form.h); or rows of blocks */
     uint32_t n_out;
     int type;
 };
 
 struct gemv_row {
     const unsigned char *q;
-    const uint16_t *d;                  /* scales of quantised types */
+    const uint16_t *d;                  /* scales of planar types */
     int type;
 };
 
@@ -53,12 +54,13 @@ struct gemv_shape {
     uint32_t n_rows;
 };
 
-/* Values of a chunk: 16 bytes of weights, or one element. */
+static __host__ __device__ constexpr bool gemv_is_quant(int type) { return dequant_is_planar(type) || dequant_is_block(type); }
+
+/* Values of a chunk: 16 bytes of weights; in GEMV_PLAIN eight values, or one element of floats. */
 static __host__ __device__ constexpr int gemv_values(int type, int mode)
 {
-    return mode == GEMV_PLAIN ? 1 : type == MYTH_Q8_0 ? 16 : type == MYTH_Q4_0 ? 32 : 8;
+    return mode == GEMV_PLAIN ? (gemv_is_quant(type) ? 8 : 1) : type == MYTH_Q8_0 ? 16 : type == MYTH_Q4_0 ? 32 : 8;
 }
-static __host__ __device__ constexpr bool gemv_is_quant(int type) { return type == MYTH_Q8_0 || type == MYTH_Q4_0; }
 
 /* Chunks of both matrix rows that a lane has on their way at once: what the registers hold without spilling. */
 static __host__ __device__ constexpr int gemv_unroll(int type, int mode, int rows)
@@ -77,26 +79,29 @@ static __host__ __device__ constexpr int gemv_unroll_less(int type, int mode, in
 template <int T> static __device__ __forceinline__ gemv_row gemv_row_at(const gemv_matrix &m, uint32_t o, uint32_t n_in)
 {
     const int type = T == GEMV_ANY ? m.type : T;
-    const uint64_t n = n_in, row_bytes = type == MYTH_F32 ? 4 * n : type == MYTH_Q8_0 ? n : type == MYTH_Q4_0 ? n / 2 : 2 * n;
+    const uint64_t row_bytes = dequant_row_bytes(type, n_in);
     gemv_row row = { m.w + o * row_bytes, nullptr, type };
-    if (gemv_is_quant(type))
-        row.d = (const uint16_t *)(const void *)(m.w + m.n_out * row_bytes) + o * (n / 32);
+    if (dequant_is_planar(type))
+        row.d = (const uint16_t *)(const void *)(m.w + m.n_out * row_bytes) + (uint64_t)o * (n_in / 32);
     return row;
 }
+
+/* Weight k of a row of floats. */
+static __device__ __forceinline__ float gemv_float(const gemv_row &row, uint32_t k)
+{
+    if (row.type == MYTH_F32)
+        return ((const float *)(const void *)row.q)[k];
+    const uint16_t h = ((const uint16_t *)(const void *)row.q)[k];
+    return row.type == MYTH_F16 ? f16_to_f32(h) : bf16_to_f32(h);
+}
+
+/* Weights k..k+7 of a row of quants. */
+static __device__ __forceinline__ dequant_eight gemv_eight(const gemv_row &row, uint32_t k) { return dequant_at(row.type, row.q, row.d, k); }
 
 /* Weight k of a row of any type. */
 static __device__ __forceinline__ float gemv_weight(const gemv_row &row, uint32_t k)
 {
-    switch (row.type) {
-    case MYTH_F32: return ((const float *)(const void *)row.q)[k];
-    case MYTH_F16: return f16_to_f32(((const uint16_t *)(const void *)row.q)[k]);
-    case MYTH_BF16: return bf16_to_f32(((const uint16_t *)(const void *)row.q)[k]);
-    case MYTH_Q8_0: return f16_to_f32(row.d[k / 32]) * (float)(int8_t)row.q[k];
-    default: {
-        const unsigned byte = row.q[k / 32 * 16 + k % 16];
-        return f16_to_f32(row.d[k / 32]) * (float)((int)(k % 32 < 16 ? byte & 15u : byte >> 4) - 8);
-    }
-    }
+    return gemv_is_quant(row.type) ? dequant_value(gemv_eight(row, k & ~7u), k % 8) : gemv_float(row, k);
 }
 
 static __device__ __forceinline__ uint32_t gemv_word(const uint4 &v, int i) { return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w; }
@@ -434,13 +439,33 @@ static __device__ __forceinline__ void gemv_sums(float (&acc)[2][R], const gemv_
         acc[0][r] = acc[1][r] = 0.0f;
     if constexpr (MODE == GEMV_PLAIN) {
         const float *x = (const float *)(const void *)stage;
-        for (uint32_t c = c0 + j; c < c1; c += GEMV_LANES)
-            for (int n = 0; n < 2; n++) {
-                const float f = gemv_weight(row[n], c);
+        const bool is_quant = gemv_is_quant(row[0].type);
+#pragma unroll 1
+        for (uint32_t c = c0 + j; c < c1; c += GEMV_LANES) {
 #pragma unroll
-                for (int r = 0; r < R; r++)
-                    acc[n][r] = fmaf(f, x[r * g.n_in + c], acc[n][r]);
+            for (int n = 0; n < 2; n++) {
+                if (!is_quant) {
+                    const float f = gemv_float(row[n], c);
+#pragma unroll
+                    for (int r = 0; r < R; r++)
+                        acc[n][r] = fmaf(f, x[r * g.n_in + c], acc[n][r]);
+                    continue;
+                }
+                const dequant_eight e = gemv_eight(row[n], 8 * c);
+#pragma unroll
+                for (int i = 0; i < 2; i++) {
+                    float f[4];
+#pragma unroll
+                    for (int v = 0; v < 4; v++)
+                        f[v] = dequant_value(e, 4 * i + v);
+#pragma unroll
+                    for (int r = 0; r < R; r++) {
+                        const float4 y = ((const float4 *)(const void *)(x + r * g.n_in))[2 * c + i];
+                        acc[n][r] = fmaf(f[3], y.w, fmaf(f[2], y.z, fmaf(f[1], y.y, fmaf(f[0], y.x, acc[n][r]))));
+                    }
+                }
             }
+        }
     } else {
         for (uint32_t c = c0 + j; c < c1; c += GEMV_LANES * UNROLL) {
             uint4 w[UNROLL][2];
@@ -453,7 +478,7 @@ static __device__ __forceinline__ void gemv_sums(float (&acc)[2][R], const gemv_
 #pragma unroll
                 for (int n = 0; n < 2; n++) {
                     w[u][n] = load_stream16(row[n].q + (uint64_t)at * 16);
-                    d[u][n] = gemv_is_quant(T) ? row[n].d[T == MYTH_Q8_0 ? at / 2 : at] : (uint16_t)0;
+                    d[u][n] = dequant_is_planar(T) ? row[n].d[T == MYTH_Q8_0 ? at / 2 : at] : (uint16_t)0;
                 }
             }
 #pragma unroll
@@ -556,7 +581,8 @@ static __device__ __forceinline__ void gemv_tiles(const gemv_shape &g, const uns
 template <typename... VIEW> static inline int gemv_mode(const myth_stream *s, myth_dtype t, uint32_t n_in, const VIEW &...view)
 {
     const bool is_narrow = n_in % (uint32_t)gemv_values(t, GEMV_F32) != 0 || ((view.off % 16 != 0) || ...);
-    return is_narrow || t == MYTH_F32 || (gemv_is_quant(t) && cuda_of(s)->is_exact) ? GEMV_PLAIN : gemv_is_quant(t) ? GEMV_I8 : GEMV_F32;
+    const bool is_plain = is_narrow || t == MYTH_F32 || dequant_is_block(t) || (dequant_is_planar(t) && cuda_of(s)->is_exact);
+    return is_plain ? GEMV_PLAIN : dequant_is_planar(t) ? GEMV_I8 : GEMV_F32;
 }
 
 /* n_slot pairs of matrix rows; with can_split the warps of a block share tiles along K where the matrix is small. */

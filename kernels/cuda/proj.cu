@@ -1,7 +1,8 @@
 /* proj.cu   y[r,:] = W x[r,:]
  *
  * Shapes     x [n_rows, n_in], y [n_rows, n_out] f32; W [n_out, n_in] of any type in planar form
- * Precision  exact: f32 products and sums; fast: int8 x for quantised W in decode, f16 tiles in prefill (gemm.cuh)
+ * Precision  exact, and types in blocks in either mode: f32 products and sums; fast: int8 x for Q8_0 and Q4_0 in decode, f16 tiles in
+ *            prefill (gemm.cuh)
  * Traffic    W once per 8 rows in decode, once per tile of rows in prefill
  * Limit      decode: DRAM bandwidth; prefill: tensor cores. One launch in decode, tiles of outputs shared by blocks (gemv.cuh) */
 #include "gemm.cuh"

@@ -161,7 +161,8 @@ static void plan_equals_ledger_on_a_grid(void **state)
     static const char *const name[] = { "gemma1-mqa", "gemma2-old", "gemma3-local", "gemma3-layers", "gemma3-sharded", "gemma3-mm-new",
                                         "random:gemma1-tiny:q4_0", "random:gemma2-tiny:bf16", "random:gemma3-tiny:q8_0", "gemma4-unified",
                                         "gemma4-shared", "random:gemma4-tiny:bf16", "random:gemma4-e-tiny:q8_0", "random:gemma4-moe-tiny:q4_0",
-                                        "gemma3n", "gemma3n-two", "random:gemma3n-tiny:q8_0" };
+                                        "gemma3n", "gemma3n-two", "random:gemma3n-tiny:q8_0", "random:gemma3-super:q4_k",
+                                        "random:gemma3-super:mxfp4" };
     static const struct { myth_dtype k, v; } type[] = {
         { MYTH_F32, MYTH_F32 }, { MYTH_F16, MYTH_F16 }, { MYTH_BF16, MYTH_Q8_0 }, { MYTH_Q8_0, MYTH_Q8_0 } };
     const char *target[RIG_TARGET_MAX];

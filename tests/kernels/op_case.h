@@ -91,9 +91,6 @@ static inline void rig_must(bool is_ok, const char *what)
     abort();
 }
 
-/* Its device has kernels for the case's weights. */
-static inline bool rig_reads(const struct rig *r, const struct kernel_case *c) { return r->dev->weight_types >> c->type & 1; }
-
 static inline uint32_t most_u32(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
 /* The largest shape over all cases of the use; 160 rows at least, for tests with steps of their own. */
