@@ -121,7 +121,7 @@ myth_status myth_layout_devices(char out[][MYTH_DEVICE_NAME_MAX], uint32_t cap, 
 static myth_status check_devices(const myth_layout *y, const myth_config *c, myth_error *err)
 {
     for (uint32_t i = 0; i < y->n_part; i++)
-        if (c->has_v_norm && !y->part[i].is_host)
+        if (c->has_v_norm && !myth_device_has_forms(y->part[i].device))
             return myth_fail(err, MYTH_EUNSUPPORTED, "%s: family %s is not supported on this device; supported: --device cpu", y->part[i].device,
                              myth_family_name(c->family));
     return MYTH_OK;

@@ -112,6 +112,12 @@ bool myth_device_reads(const char *name, myth_dtype t)
     return kind && (weight_types_of(kind) >> t & 1);
 }
 
+bool myth_device_has_forms(const char *name)
+{
+    const myth_device_kind *kind = find_kind(name);
+    return kind && kind->has_forms;
+}
+
 const char *myth_device_kind_at(uint32_t i)
 {
     for (int k = 0; k < KIND_N; k++)
@@ -167,6 +173,7 @@ myth_status myth_device_open(myth_device **out, myth_mem *mem, const myth_device
     dev->log = opts->log;
     dev->is_exact = opts->is_exact;
     dev->weight_types = weight_types_of(find_kind(name));
+    dev->has_forms = find_kind(name)->has_forms;
     fill_composed(dev);
     myth_logf(dev->log, MYTH_LOG_DEBUG, "device", "%s: %s", dev->caps.name, dev->caps.description);
     return MYTH_OK;
@@ -470,7 +477,7 @@ static bool in_shape(struct check c, uint32_t n_rows, uint64_t width)
 static bool has_prologue(struct check c, myth_view x, myth_view pend, myth_view w_post, float x_scale, uint32_t n_rows, uint32_t dim)
 {
     return (dim > 0 || refuse(c, "dim is 0")) &&
-           (x_scale == 0.0f || c.s->dev->has_x_scale || refuse(c, "the device cannot scale the residual")) &&
+           (x_scale == 0.0f || c.s->dev->has_forms || refuse(c, "the device cannot scale the residual")) &&
            has(c, "x", x, F32, n_rows, dim) &&
            has_or_none(c, "pend", pend, F32, n_rows, dim) &&
            has_or_none(c, "w_post", w_post, F32, 1, dim);
@@ -553,7 +560,7 @@ static bool has_store(struct check c, const struct myth_qkv_rope_store_args *a)
 {
     const bool has_k = a->k_new.buf != NULL, has_v = a->v_new.buf != NULL;
     const uint64_t n_kv = (uint64_t)a->n_head_kv * a->cap_rows;
-    if ((!has_k || a->v_is_k || a->has_v_norm) && !c.s->dev->has_kv_forms)
+    if ((!has_k || a->v_is_k || a->has_v_norm) && !c.s->dev->has_forms)
         return refuse(c, "the device has no layers without K, with K for V, or with normed V");
     if (!has_k && (a->n_k.buf || (has_v && !(a->v_is_k && a->has_v_norm))))
         return refuse(c, "n_k without k_new, or keys to be folded that are not the norm of v");
@@ -604,7 +611,7 @@ static bool has_keys(struct check c, const struct myth_attn_args *a)
 {
     if (!a->fold.w.buf)
         return has(c, "k_new", a->k_new, CACHE, (uint64_t)a->n_head_kv * a->cap_rows, a->head_dim);
-    if (!c.s->dev->has_kv_forms || !c.s->dev->shape.folds_keys)
+    if (!c.s->dev->has_forms || !c.s->dev->shape.folds_keys)
         return refuse(c, "the device was not reserved for keys that are folded");
     return (!a->k_new.buf || refuse(c, "k_new beside keys that are folded")) &&
            (a->fold.n_pair <= a->head_dim / 2 || refuse(c, "more pairs than head_dim / 2")) &&
@@ -645,7 +652,7 @@ CHECK(kv_merge)
     struct check c = { s, "kv_merge" };
     return in_shape(c, a->n_run, 0) &&
            has_heads(c, a->n_head_kv, a->n_head_kv, a->head_dim) &&
-           (a->k_new.buf || s->dev->has_kv_forms || refuse(c, "the device stores no values alone")) &&
+           (a->k_new.buf || s->dev->has_forms || refuse(c, "the device stores no values alone")) &&
            has_or_none(c, "k_new", a->k_new, CACHE, (uint64_t)a->n_head_kv * a->cap_rows, a->head_dim) &&
            has(c, "v_new", a->v_new, CACHE, (uint64_t)a->n_head_kv * a->cap_rows, a->head_dim) &&
            has(c, "runs", a->runs, I32, a->n_run, MYTH_RUN_WIDTH) &&

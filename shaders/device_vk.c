@@ -235,4 +235,5 @@ fail:
 }
 
 const myth_device_kind myth_device_kind_vulkan = {
-    .prefix = "vulkan", .ledger = 9, .n_max = VK_DEVICE_MAX, .open = open_device, .plan = plan, .list = vk_context_list };
+    .prefix = "vulkan", .ledger = 9, .n_max = VK_DEVICE_MAX, .open = open_device, .plan = plan, .list = vk_context_list,
+    .has_forms = true };

@@ -399,7 +399,6 @@ static myth_status open_device(myth_device **out, myth_mem *mem, const myth_devi
     MYTH_TRY(cpu_pool_open(&d->pool, mem, count_threads(opts), err));
     fill_ops(&d->base.ops, level);
     describe(&d->base.caps, features, level, cpu_pool_n_threads(d->pool));
-    d->base.has_x_scale = d->base.has_kv_forms = true;
     *out = &d->base;
     return MYTH_OK;
 fail:
@@ -409,4 +408,4 @@ fail:
 
 const myth_device_kind myth_device_kind_cpu = {
     .prefix = "cpu", .ledger = MYTH_MEM_HOST, .open = open_device, .plan = plan, .list = list,
-    .weight_types = ((1u << MYTH_DTYPE_N) - 1) & ~(1u << MYTH_I32) };
+    .weight_types = ((1u << MYTH_DTYPE_N) - 1) & ~(1u << MYTH_I32), .has_forms = true };

@@ -37,7 +37,9 @@ static int list_outputs(struct output *o, const struct kernel_case *c, const uni
     int n = 0;
 #define ROWS(v, width, per) o[n++] = (struct output){ .view = (v), .n = (width), .per_row = (per), .n_head = 1 }
 #define IN_PLACE(v, width) o[n++] = (struct output){ .view = (v), .n = (width), .per_row = 1, .n_head = 1, .is_in_place = true }
-#define HEADS(v, cap) o[n++] = (struct output){ .view = (v), .n = hd, .per_row = 1, .n_head = c->n_head_kv, .stride = (cap) }
+#define HEADS(v, cap) \
+    if ((v).buf) \
+        o[n++] = (struct output){ .view = (v), .n = hd, .per_row = 1, .n_head = c->n_head_kv, .stride = (cap) }
 #define STREAMS(v, count) o[n++] = (struct output){ .view = (v), .n = c->dim, .per_row = 1, .n_head = (count), .stride = c->rows, .is_streams = true }
     switch (c->op) {
     case MYTH_OP_embed_gather: ROWS(u->embed_gather.y, c->dim, 1); break;
