@@ -17,10 +17,11 @@ struct prefill_job {
     float softcap;
 };
 
-static inline prefill_job prefill_job_of(const struct myth_attn_args *a, uint32_t n_pair)
+static inline prefill_job prefill_job_of(myth_stream *s, const struct myth_attn_args *a, uint32_t n_pair)
 {
     prefill_job j;
     j.kv = kv_map_of(a->k_new, a->v_new, &a->kv, a->cap_rows, a->n_head_kv, a->head_dim);
+    j.kv.fold = kv_fold_of(s, a);
     j.o = cuda_ptr<float>(a->o);
     j.q = cuda_ptr<const float>(a->q);
     j.runs = cuda_ptr<const int>(a->runs);
