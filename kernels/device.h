@@ -82,8 +82,6 @@ myth_status myth_device_resolve(char out[MYTH_DEVICE_NAME_MAX], const char *want
 int myth_device_ledger(const char *name);
 /* The ops of devices of this name read matrices of the type. */
 bool myth_device_reads(const char *name, myth_dtype t);
-/* They take what Gemma 3n and 4 add to those of older families: layers without K, values that are the norm of K, a scaled residual. */
-bool myth_device_has_forms(const char *name);
 /* What every device of this machine says of itself without being opened, in the order of "auto"; at most cap, returns how many. */
 uint32_t myth_device_list(myth_device_caps *out, uint32_t cap);
 /* Kinds of this build, in that order: "cuda", "vulkan", "cpu"; NULL behind the last. */

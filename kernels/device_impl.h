@@ -29,7 +29,6 @@ typedef struct {
     /* Fills in free_bytes and budget_bytes where that costs a device's context, which list leaves alone; NULL = list knows them. */
     void (*measure)(myth_device_caps *caps);
     uint32_t weight_types;              /* 1 << dtype of matrices that its ops read; 0 = MYTH_WEIGHT_TYPES_COMMON */
-    bool has_forms;                     /* its ops take x_scale, and layers without K, with K for V, with normed V, with keys to be folded */
 } myth_device_kind;
 
 enum { MYTH_WEIGHT_TYPES_COMMON = 1 << MYTH_F32 | 1 << MYTH_F16 | 1 << MYTH_BF16 | 1 << MYTH_Q8_0 | 1 << MYTH_Q4_0 };
@@ -42,7 +41,6 @@ struct myth_device {
     const myth_log *log;
     myth_device_counts counts;          /* the device counts its launches, device.c the rest */
     bool is_exact, is_reserved, has_trace;
-    bool has_forms;                     /* of its kind; otherwise device.c refuses these */
     bool is_watched, is_in_op;          /* watched: traced, or with an observer; in_op: an op that others are made of is under way */
     myth_op_observer observe;           /* NULL = nobody */
     void *observer;

@@ -235,5 +235,4 @@ fail:
 }
 
 const myth_device_kind myth_device_kind_vulkan = {
-    .prefix = "vulkan", .ledger = 9, .n_max = VK_DEVICE_MAX, .open = open_device, .plan = plan, .list = vk_context_list,
-    .has_forms = true };
+    .prefix = "vulkan", .ledger = 9, .n_max = VK_DEVICE_MAX, .open = open_device, .plan = plan, .list = vk_context_list };

@@ -408,4 +408,4 @@ fail:
 
 const myth_device_kind myth_device_kind_cpu = {
     .prefix = "cpu", .ledger = MYTH_MEM_HOST, .open = open_device, .plan = plan, .list = list,
-    .weight_types = ((1u << MYTH_DTYPE_N) - 1) & ~(1u << MYTH_I32), .has_forms = true };
+    .weight_types = ((1u << MYTH_DTYPE_N) - 1) & ~(1u << MYTH_I32) };

@@ -765,5 +765,5 @@ fail:
 
 extern "C" {
 extern const myth_device_kind myth_device_kind_cuda;
-const myth_device_kind myth_device_kind_cuda = { "cuda", 1, CUDA_DEVICE_MAX, open_device, plan, list, measure, 0, true };
+const myth_device_kind myth_device_kind_cuda = { "cuda", 1, CUDA_DEVICE_MAX, open_device, plan, list, measure, 0 };
 }

@@ -95,11 +95,8 @@ static inline void rig_must(bool is_ok, const char *what)
     abort();
 }
 
-/* Its device has kernels for the case's weights, and for its form. */
-static inline bool rig_reads(const struct rig *r, const struct kernel_case *c)
-{
-    return (r->dev->weight_types >> c->type & 1) && (r->dev->has_forms || (!c->form && c->x_scale == 0.0f));
-}
+/* Its device has kernels for the case's weights. */
+static inline bool rig_reads(const struct rig *r, const struct kernel_case *c) { return r->dev->weight_types >> c->type & 1; }
 
 static inline uint32_t most_u32(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
