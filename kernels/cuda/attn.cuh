@@ -248,7 +248,7 @@ static __device__ __forceinline__ float kv_folded(const kv_map &m, const unsigne
         return own;
     const float other = kv_value(row, m.v_type, at) * m.fold.w[at];
     const float2 turn = kv_turn(m.fold, pos, i);
-    return d < n_half ? own * turn.x - other * turn.y : own * turn.x + other * turn.y;
+    return d < n_half ? fmaf(own, turn.x, -(other * turn.y)) : fmaf(own, turn.x, other * turn.y);
 }
 
 /* ---- softmax ---- */

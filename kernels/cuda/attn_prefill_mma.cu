@@ -92,8 +92,8 @@ template <int HD, int KEYS, bool IS_BF16> static __device__ __forceinline__ void
             const uint32_t pair = 2 * at + e;
             const float a = element<IS_BF16>(lo_word, e) * w[pair], b = element<IS_BF16>(hi_word, e) * w[pair + n_half];
             const float2 turn = pair < m.fold.n_pair ? kv_turn(m.fold, start + key, pair) : make_float2(1.0f, 0.0f);
-            low[e] = a * turn.x - b * turn.y;
-            high[e] = b * turn.x + a * turn.y;
+            low[e] = fmaf(a, turn.x, -(b * turn.y));
+            high[e] = fmaf(b, turn.x, a * turn.y);
         }
         *lo = pack<IS_BF16>(low[0], low[1]);
         *hi = pack<IS_BF16>(high[0], high[1]);
