@@ -33,6 +33,7 @@ struct kernel_case {
     uint32_t n_after;                   /* of attn_prefill                 */
     uint32_t k, n_ask, n_pair;
     uint32_t form, n_table;             /* FORM_*; of folded keys: positions that the table has */
+    uint32_t keep;                      /* of attn_prefill: every so manieth row asks, the others are keys only; 0 = all */
     uint32_t n_layer, n_expert, n_stream, active;               /* op_case_gemma.h */
     float softcap, temp, top_p, min_p, z, x_scale;
     double base, factor;
@@ -412,6 +413,9 @@ static inline unsigned char *kv_cached(const struct myth_kv_place *kv, uint32_t 
     return (unsigned char *)view_host(kv->pool) + (uint64_t)entry[0] * kv->page_bytes + kv->layer_off + skip + pos % kv->page_tok * bytes;
 }
 
+/* Rows that an attention case asks for. */
+static inline uint32_t case_rows(const struct kernel_case *c) { return c->keep ? (c->rows + c->keep - 1) / c->keep : c->rows; }
+
 struct kv_setup {
     struct myth_kv_place kv;
     myth_view k_new, v_new, runs, row_run, pos;
@@ -479,6 +483,10 @@ static inline struct kv_setup make_kv(struct rig *r, const struct kernel_case *c
             ((int32_t *)view_host(k.row_run))[row0 + i] = (int32_t)run;
             ((int32_t *)view_host(k.pos))[row0 + i] = (int32_t)(pos0 + i);
         }
+    }
+    for (uint32_t i = 0; i < case_rows(c) && c->keep; i++) {
+        ((int32_t *)view_host(k.row_run))[i] = ((int32_t *)view_host(k.row_run))[i * c->keep];
+        ((int32_t *)view_host(k.pos))[i] = ((int32_t *)view_host(k.pos))[i * c->keep];
     }
     return k;
 }
@@ -709,7 +717,7 @@ static inline void make_case(struct rig *r, const struct kernel_case *c, uint64_
     case MYTH_OP_attn_decode:
         kv = make_kv(r, c);
         a->attn_prefill = (struct myth_attn_args){
-            .k_new = kv.k_new, .v_new = kv.v_new, .runs = kv.runs, .row_run = kv.row_run, .pos = kv.pos, .kv = kv.kv, .n_rows = c->rows,
+            .k_new = kv.k_new, .v_new = kv.v_new, .runs = kv.runs, .row_run = kv.row_run, .pos = kv.pos, .kv = kv.kv, .n_rows = case_rows(c),
             .cap_rows = kv.cap_rows, .n_head = c->n_head, .n_head_kv = c->n_head_kv, .head_dim = c->head_dim, .window = c->window,
             .softcap = c->softcap, .n_after = c->n_after
         };
@@ -808,7 +816,7 @@ static inline void case_name(char *dst, size_t cap, const struct kernel_case *c)
         { "heads", c->n_head }, { "kv", c->n_head_kv },  { "hd", c->head_dim }, { "depth", c->depth }, { "window", c->window },
         { "runs", c->n_run },   { "page", c->page_tok }, { "k", c->k },         { "gap0", c->gap0 },   { "gap1", c->gap1 },
         { "after", c->n_after }, { "layers", c->n_layer }, { "experts", c->n_expert }, { "streams", c->n_stream },
-        { "form", c->form },     { "pairs", c->n_pair },
+        { "form", c->form },     { "pairs", c->n_pair },     { "keep", c->keep },
     };
     if (c->n_head_kv)
         len += (size_t)snprintf(dst + len, cap - len, " %s/%s", myth_dtype_get(c->type_k)->name, myth_dtype_get(c->type_v)->name);

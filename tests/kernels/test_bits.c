@@ -120,7 +120,7 @@ static size_t take_row(unsigned char *dst, const struct output *o, int n, uint64
 
 static uint64_t count_rows(const struct kernel_case *c)
 {
-    return c->op == MYTH_OP_gather_norm ? c->n_out : c->op == MYTH_OP_head_logits ? 1 : c->op == MYTH_OP_capture_sum ? c->k : c->rows;
+    return c->op == MYTH_OP_gather_norm ? c->n_out : c->op == MYTH_OP_head_logits ? 1 : c->op == MYTH_OP_capture_sum ? c->k : case_rows(c);
 }
 
 /* All rows' bytes after running the case; the caller frees. */
@@ -354,7 +354,8 @@ static void test_row_alone(void **state)
 
 enum { SEQ_TOK = 150, SEQ_HEAD = 4, SEQ_KV = 2, SEQ_HD = 32 };
 
-/* o of a sequence of SEQ_TOK tokens, with keys stored or made from the values, fed in chunks, each attended and then merged. A stranger's run stands before it in every step. */
+/* o of a sequence of SEQ_TOK tokens, with keys stored or made from the values, fed in chunks, each attended and then merged. A stranger's run
+ * stands before it in every step. */
 static void run_sequence(struct rig *r, float *out, myth_dtype type, uint32_t chunk, uint32_t page_tok, uint32_t window, bool is_ring,
                          bool is_decode, bool folds)
 {
