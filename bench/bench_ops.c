@@ -42,7 +42,7 @@ static struct cost op_cost(const struct kernel_case *c)
 {
     double rows = c->rows, dim = c->dim, hd = c->head_dim, heads = c->n_head, kv = c->n_head_kv, n_cached, keys;
     double weight = (double)myth_dtype_block_bytes(c->type) / myth_dtype_block(c->type);
-    double cell = (double)myth_row_bytes(c->type_k, c->head_dim) + (double)myth_row_bytes(c->type_v, c->head_dim);
+    double cell = (c->form == FORM_FOLDED ? 0.0 : (double)myth_row_bytes(c->type_k, c->head_dim)) + (double)myth_row_bytes(c->type_v, c->head_dim);
     switch (c->op) {
     case MYTH_OP_embed_gather: return (struct cost){ rows * dim * (weight + 4.0), rows * dim };
     case MYTH_OP_rope_table: return (struct cost){ rows * hd * 4.0, 0.0 };

@@ -110,17 +110,20 @@ myth_view myth_keep_view(const myth_engine *e, const myth_part *p, uint32_t i)
 static void write_key_table(const myth_engine *e, const myth_part *p)
 {
     const myth_config *c = &e->model->config;
-    const uint32_t n_pair = c->rope_pairs_global, n = p->step.n_key_table;
-    float row[2 * 512];
-    double freq[512] = { 0 };
+    enum { PAIR_MAX = 512, PIECE = 4096 };                        /* pairs of one write */
+    const uint32_t n_pair = c->rope_pairs_global, n = n_pair ? p->step.n_key_table : 0, most = n ? PIECE / n_pair : 1;
+    float pair[2 * PIECE];
+    double freq[PAIR_MAX] = { 0 };
     for (uint32_t i = 0; i < n_pair && n; i++)
         freq[i] = pow(c->rope_base_global, -2.0 * (double)i / c->head_dim_global) / c->rope_factor_global;
-    for (uint32_t pos = 0; pos < n; pos++) {
-        for (uint32_t i = 0; i < n_pair; i++) {
-            row[2 * i] = (float)cos(pos * freq[i]);
-            row[2 * i + 1] = (float)sin(pos * freq[i]);
+    for (uint32_t first = 0, k; first < n; first += k) {
+        k = n - first < most ? n - first : most;
+        for (uint32_t i = 0; i < k * n_pair; i++) {
+            const double angle = (first + i / n_pair) * freq[i % n_pair];
+            pair[2 * i] = (float)cos(angle);
+            pair[2 * i + 1] = (float)sin(angle);
         }
-        myth_stream_write(p->stream, myth_view_at(p->step.key_table.buf, 8 * (uint64_t)pos * n_pair, MYTH_F32), row, 8 * (uint64_t)n_pair);
+        myth_stream_write(p->stream, myth_view_at(p->step.key_table.buf, 8 * (uint64_t)first * n_pair, MYTH_F32), pair, 8 * (uint64_t)k * n_pair);
     }
 }
 

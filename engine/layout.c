@@ -117,16 +117,6 @@ myth_status myth_layout_devices(char out[][MYTH_DEVICE_NAME_MAX], uint32_t cap, 
     }
 }
 
-/* Which of the family's ops a device lacks is known before it is opened. */
-static myth_status check_devices(const myth_layout *y, const myth_config *c, myth_error *err)
-{
-    for (uint32_t i = 0; i < y->n_part; i++)
-        if (c->has_v_norm && !y->part[i].is_host)
-            return myth_fail(err, MYTH_EUNSUPPORTED, "%s: family %s is not supported on this device; supported: --device cpu", y->part[i].device,
-                             myth_family_name(c->family));
-    return MYTH_OK;
-}
-
 static myth_status check_sources(const myth_layout *y, const myth_config *c, myth_error *err)
 {
     for (uint32_t i = 0; i < y->n_part; i++)
@@ -187,8 +177,7 @@ static myth_status make_parts(myth_layout *y, const myth_config *c, myth_error *
     for (uint32_t i = 0; i < n_name; i++)
         len += (size_t)snprintf(y->device + len, sizeof y->device - len, "%s%s", i ? "," : "", name[i]);
     y->opts.device = y->device;
-    st = check_devices(y, c, err);
-    return st == MYTH_OK ? check_sources(y, c, err) : st;
+    return check_sources(y, c, err);
 }
 
 myth_device_opts myth_layout_device(const myth_layout *y, uint32_t i)

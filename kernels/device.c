@@ -458,10 +458,9 @@ static bool in_shape(struct check c, uint32_t n_rows, uint64_t width)
     return false;
 }
 
-static bool has_prologue(struct check c, myth_view x, myth_view pend, myth_view w_post, float x_scale, uint32_t n_rows, uint32_t dim)
+static bool has_prologue(struct check c, myth_view x, myth_view pend, myth_view w_post, uint32_t n_rows, uint32_t dim)
 {
     return (dim > 0 || refuse(c, "dim is 0")) &&
-           (x_scale == 0.0f || c.s->dev->has_x_scale || refuse(c, "the device cannot scale the residual")) &&
            has(c, "x", x, F32, n_rows, dim) &&
            has_or_none(c, "pend", pend, F32, n_rows, dim) &&
            has_or_none(c, "w_post", w_post, F32, 1, dim);
@@ -523,7 +522,7 @@ CHECK(rms_norm)
 {
     struct check c = { s, "rms_norm" };
     return in_shape(c, a->n_rows, a->dim) &&
-           has_prologue(c, a->x, a->pend, a->w_post, a->x_scale, a->n_rows, a->dim) &&
+           has_prologue(c, a->x, a->pend, a->w_post, a->n_rows, a->dim) &&
            has(c, "y", a->y, F32, a->n_rows, a->dim) &&
            has(c, "w", a->w, F32, 1, a->dim) &&
            a->n_rows;
@@ -544,8 +543,6 @@ static bool has_store(struct check c, const struct myth_qkv_rope_store_args *a)
 {
     const bool has_k = a->k_new.buf != NULL, has_v = a->v_new.buf != NULL;
     const uint64_t n_kv = (uint64_t)a->n_head_kv * a->cap_rows;
-    if ((!has_k || a->v_is_k || a->has_v_norm) && !c.s->dev->has_kv_forms)
-        return refuse(c, "the device has no layers without K, with K for V, or with normed V");
     if (!has_k && (a->n_k.buf || (has_v && !(a->v_is_k && a->has_v_norm))))
         return refuse(c, "n_k without k_new, or keys to be folded that are not the norm of v");
     if (has_k && !has_v)
@@ -578,7 +575,7 @@ CHECK(norm_qkv_rope_store)
     const uint64_t n_kv = (uint64_t)a->n_head_kv * a->head_dim;
     if (!a->w_k.buf != !a->v_new.buf || (a->w_v.buf && !a->w_k.buf))
         return refuse(c, "w_k and v_new both or neither expected, and w_v only with them");
-    return in_shape(c, a->n_rows, a->dim) && has_prologue(c, a->x, a->pend, a->w_post, a->x_scale, a->n_rows, a->dim) && has_store(c, &store) &&
+    return in_shape(c, a->n_rows, a->dim) && has_prologue(c, a->x, a->pend, a->w_post, a->n_rows, a->dim) && has_store(c, &store) &&
            has(c, "w_in", a->w_in, F32, 1, a->dim) && has(c, "xn", a->xn, F32, a->n_rows, a->dim) &&
            has(c, "w_q", a->w_q, WEIGHT, (uint64_t)a->n_head * a->head_dim, a->dim) &&
            has_or_none(c, "w_k", a->w_k, WEIGHT, n_kv, a->dim) && has_or_none(c, "w_v", a->w_v, WEIGHT, n_kv, a->dim) && a->n_rows;
@@ -595,7 +592,7 @@ static bool has_keys(struct check c, const struct myth_attn_args *a)
 {
     if (!a->fold.w.buf)
         return has(c, "k_new", a->k_new, CACHE, (uint64_t)a->n_head_kv * a->cap_rows, a->head_dim);
-    if (!c.s->dev->has_kv_forms || !c.s->dev->shape.folds_keys)
+    if (!c.s->dev->shape.folds_keys)
         return refuse(c, "the device was not reserved for keys that are folded");
     return (!a->k_new.buf || refuse(c, "k_new beside keys that are folded")) &&
            (a->fold.n_pair <= a->head_dim / 2 || refuse(c, "more pairs than head_dim / 2")) &&
@@ -636,7 +633,6 @@ CHECK(kv_merge)
     struct check c = { s, "kv_merge" };
     return in_shape(c, a->n_run, 0) &&
            has_heads(c, a->n_head_kv, a->n_head_kv, a->head_dim) &&
-           (a->k_new.buf || s->dev->has_kv_forms || refuse(c, "the device stores no values alone")) &&
            has_or_none(c, "k_new", a->k_new, CACHE, (uint64_t)a->n_head_kv * a->cap_rows, a->head_dim) &&
            has(c, "v_new", a->v_new, CACHE, (uint64_t)a->n_head_kv * a->cap_rows, a->head_dim) &&
            has(c, "runs", a->runs, I32, a->n_run, MYTH_RUN_WIDTH) &&
@@ -649,7 +645,7 @@ CHECK(norm_ffn_geglu)
     struct check c = { s, "norm_ffn_geglu" };
     return in_shape(c, a->n_rows, a->dim) &&
            in_shape(c, a->n_rows, a->d_ff) &&
-           has_prologue(c, a->x, a->pend, a->w_post, a->x_scale, a->n_rows, a->dim) &&
+           has_prologue(c, a->x, a->pend, a->w_post, a->n_rows, a->dim) &&
            has(c, "w", a->w, F32, 1, a->dim) &&
            has(c, "xn", a->xn, F32, a->n_rows, a->dim) &&
            has(c, "up", a->up, F32, a->n_rows, a->d_ff) &&
@@ -673,7 +669,7 @@ CHECK(gather_norm)
 {
     struct check c = { s, "gather_norm" };
     return in_shape(c, a->n_gather, a->dim) &&
-           has_prologue(c, a->x, a->pend, a->w_post, a->x_scale, 1, a->dim) &&
+           has_prologue(c, a->x, a->pend, a->w_post, 1, a->dim) &&
            has(c, "y", a->y, F32, a->n_gather, a->dim) &&
            has_or_none(c, "w", a->w, F32, 1, a->dim) &&
            has(c, "rows", a->rows, I32, a->n_gather, 1) &&
@@ -747,7 +743,7 @@ CHECK(capture_sum)
 {
     struct check c = { s, "capture_sum" };
     return in_shape(c, a->n_gather, a->dim) &&
-           has_prologue(c, a->x, a->pend, a->w_post, a->x_scale, 1, a->dim) &&
+           has_prologue(c, a->x, a->pend, a->w_post, 1, a->dim) &&
            (a->n_label > 0 || refuse(c, "no labels")) &&
            has(c, "sum", a->sum, I32, a->n_label, 2 * (uint64_t)a->dim) &&
            has(c, "bad", a->bad, I32, 1, 1) &&
@@ -775,7 +771,7 @@ CHECK(ple_gate)
     struct check c = { s, "ple_gate" };
     return in_shape(c, a->n_rows, a->dim) &&
            in_shape(c, a->n_rows, a->n_ple) &&
-           has_prologue(c, a->x, a->pend, a->w_post, 0.0f, a->n_rows, a->dim) &&
+           has_prologue(c, a->x, a->pend, a->w_post, a->n_rows, a->dim) &&
            has(c, "w", a->w, WEIGHT, a->n_ple, a->dim) &&
            (a->p_stride >= a->n_ple || refuse(c, "rows of p overlap")) &&
            has(c, "p", a->p, F32, 1, a->n_rows ? (uint64_t)(a->n_rows - 1) * a->p_stride + a->n_ple : 0) &&

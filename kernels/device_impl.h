@@ -38,7 +38,6 @@ struct myth_device {
     const myth_log *log;
     myth_device_counts counts;          /* the device counts its launches, device.c the rest */
     bool is_exact, is_reserved, has_trace;
-    bool has_x_scale, has_kv_forms;     /* its ops take x_scale; k_new not given, v_is_k, has_v_norm. Otherwise device.c refuses these */
     bool is_watched, is_in_op;          /* watched: traced, or with an observer; in_op: an op that others are made of is under way */
     myth_op_observer observe;           /* NULL = nobody */
     void *observer;

@@ -118,7 +118,8 @@ struct myth_key_fold {
 
 /* o[r, h, :] = softmax(mask(cap(q k))) v. Keys of row r at position p: 0 <= j <= p with p - j < window (window 0 = all), and with n_after
  * those of the run's own rows up to p + n_after; those before the run's POS0 come from the cache, the rest from the scratch. Keys are
- * reduced in blocks aligned to absolute positions. */
+ * reduced in blocks aligned to absolute positions. attn_prefill: rows of a run ascend in position, and may be some of its tokens only (the
+ * record, and the scratch, speak of all). */
 struct myth_attn_args {
     myth_view o, q, k_new, v_new;        /* f32 [n_rows, n_head, head_dim] x 2; scratch as above */
     myth_view runs, row_run, pos;        /* i32 [n_run, 8]; i32 [n_rows]; i32 [n_rows]           */

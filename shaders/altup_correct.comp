@@ -23,7 +23,7 @@ void main()
     const uint64_t pend = a.pend == 0ul ? 0ul : a.pend + at, own = x + a.active_stream * step;
     const float pend_scale = fold_scale(pend, a.w_post, a.dim, a.eps);
     for (uint i = t; i < a.dim && pend != 0ul; i += gl_WorkGroupSize.x)
-        F32(u).v[i] = fold_at(u, pend, a.w_post, pend_scale, i);
+        F32(u).v[i] = fold_at(u, pend, a.w_post, pend_scale, 1.0, i);
     find_modality(u);
     float c[STREAM_MAX];
     for (uint k = 0; k < n; k++)

@@ -26,7 +26,7 @@ void main()
     const float pend_scale = fold_scale(pend, a.w_post, a.dim, a.eps);
     for (uint j = 1; j < n && pend != 0ul; j++)
         for (uint i = t; i < a.dim; i += gl_WorkGroupSize.x)
-            F32(x + j * step).v[i] = fold_at(x + j * step, pend, a.w_post, pend_scale, i);
+            F32(x + j * step).v[i] = fold_at(x + j * step, pend, a.w_post, pend_scale, 1.0, i);
     if (a.coef == 0ul)
         return;
     find_modality(own);

@@ -1,13 +1,22 @@
 // attn.glsl - keys and values of one head of one run, wherever they lie: the cache before the run's first position, the step's scratch
 // from there on. Read in place, in every cache type.
 //
-// Includer   defines K_TYPE, V_TYPE, HEAD_DIM, FLAGS (1: K rows start at a multiple of four elements, 2: V rows do) and the arguments
+// Fold       keys that are not stored are made from the values where they are read: RoPE(fold_w * v), angles from the table or, past its
+//            end, computed
+// Includer   defines K_TYPE, V_TYPE, HEAD_DIM, FLAGS (1: K rows start at a multiple of four elements, 2: V rows do, 4: keys are made from
+//            values) and the arguments
 #ifndef MYTH_ATTN_GLSL
 #define MYTH_ATTN_GLSL
 
 #include "kv.glsl"
 #include "math.glsl"
+#include "rope.glsl"
 #include "store.glsl"
+
+const bool FOLDS = (FLAGS & 4) != 0;
+
+// Bytes of a stored key.
+uint64_t key_bytes() { return FOLDS ? 0ul : cache_bytes(K_TYPE, HEAD_DIM); }
 
 uint64_t run_of(uint row) { return a.runs + uint64_t(I32(a.row_run).v[row]) * RUN_WIDTH * 4ul; }
 
@@ -28,11 +37,12 @@ uvec2 gap_of(uint64_t run)
     return a.kv.is_ring != 0 ? uvec2(0) : gap;
 }
 
-// Address of position pos's key (is_v: value) row of kv head `head`.
+// Address of position pos's key (is_v: value) row of kv head `head`; of the value where keys are made from them.
 uint64_t cached_row(uint64_t run, uint pos, uint head, bool is_v)
 {
     const uint pos0 = uint(I32(run).v[RUN_POS0]);
-    const uint64_t k_bytes = cache_bytes(K_TYPE, HEAD_DIM), row_bytes = is_v ? cache_bytes(V_TYPE, HEAD_DIM) : k_bytes;
+    is_v = is_v || FOLDS;
+    const uint64_t k_bytes = key_bytes(), row_bytes = is_v ? cache_bytes(V_TYPE, HEAD_DIM) : k_bytes;
     if (pos >= pos0)
         return (is_v ? a.v_new : a.k_new) +
                (uint64_t(head) * a.cap_rows + uint(I32(run).v[RUN_ROW0]) + (pos - pos0)) * row_bytes;
@@ -71,7 +81,42 @@ vec4 row_vec4(uint64_t p, uint type, bool is_wide, uint d)
     return v;
 }
 
-vec4 key_vec4(uint64_t p, uint d) { return row_vec4(p, K_TYPE, (FLAGS & 1) != 0, d); }
 vec4 value_vec4(uint64_t p, uint d) { return row_vec4(p, V_TYPE, (FLAGS & 2) != 0, d); }
+
+// What the rotation turns pair i of position pos by.
+vec2 key_turn(uint pos, uint i)
+{
+    if (pos >= a.n_table)
+        return rope_pair(int(pos), U64(a.fold_turn).v[i]);
+    F32 pair = F32(a.fold_table + (uint64_t(pos) * a.n_pair + i) * 8ul);
+    return vec2(pair.v[0], pair.v[1]);
+}
+
+// Elements d .. d + 3 of the key of position pos, whose value lies at p.
+vec4 folded_vec4(uint64_t p, uint d, uint pos)
+{
+    const uint n_half = HEAD_DIM / 2;
+    const bool is_by_four = HEAD_DIM % 8 == 0;              // the other elements of four pairs lie together
+    vec4 v = value_vec4(p, d), other = vec4(0.0);
+    if (is_by_four && d % n_half < a.n_pair)
+        other = value_vec4(p, d < n_half ? d + n_half : d - n_half);
+    [[unroll]] for (uint c = 0; c < 4; c++) {
+        if (d + c >= HEAD_DIM)
+            continue;
+        const bool is_low = d + c < n_half;
+        const uint i = is_low ? d + c : d + c - n_half, at = is_low ? i + n_half : i;
+        const float own = v[c] * F32(a.fold_w).v[d + c];
+        v[c] = own;
+        if (i < a.n_pair) {
+            const float o = (is_by_four ? other[c] : value_vec4(p, at / 4 * 4)[at % 4]) * F32(a.fold_w).v[at];
+            const vec2 turn = key_turn(pos, i);
+            v[c] = is_low ? own * turn.x - o * turn.y : own * turn.x + o * turn.y;
+        }
+    }
+    return v;
+}
+
+// Of the key of position pos.
+vec4 key_vec4(uint64_t p, uint d, uint pos) { return FOLDS ? folded_vec4(p, d, pos) : row_vec4(p, K_TYPE, (FLAGS & 1) != 0, d); }
 
 #endif

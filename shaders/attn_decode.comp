@@ -71,7 +71,7 @@ void score_keys(uint64_t run, uint head, uint start, uint from, uint to, uvec2 g
             [[unroll]] for (uint i = 0; i < LANE_WORDS; i++) {
                 const uint word = i * SUBGROUP + gl_SubgroupInvocationID;
                 if (word < N_WORD) {
-                    const vec4 k = key_vec4(row, word * 4);
+                    const vec4 k = key_vec4(row, word * 4, j);
                     [[unroll]] for (uint g = 0; g < Q_HEADS; g++)
                         [[unroll]] for (uint c = 0; c < 4; c++)
                             dot_qk[g] = fma(qv[g * LANE_WORDS + i][c], k[c], dot_qk[g]);
@@ -158,7 +158,7 @@ void merge_row(uint64_t run, uint head, bool is_v)
     const uint64_t row_bytes = cache_bytes(is_v ? V_TYPE : K_TYPE, HEAD_DIM), from = cached_row(run, pos, head, is_v);
     uint row;
     const uint64_t page = kv_page(a.kv, run, pos, row);
-    const uint64_t skip = is_v ? uint64_t(a.n_head_kv) * page_tok * cache_bytes(K_TYPE, HEAD_DIM) : 0ul;
+    const uint64_t skip = is_v ? uint64_t(a.n_head_kv) * page_tok * key_bytes() : 0ul;
     const uint64_t to = page + skip + (uint64_t(head) * page_tok + row) * row_bytes;
     for (uint i = gl_LocalInvocationIndex; i < uint(row_bytes) / 2; i += GROUP)
         U16(to).v[i] = U16(from).v[i];
@@ -218,7 +218,8 @@ void main()
     for (uint g = 0; g < n_h; g++)
         join(row, h0 + g, n_live);
     if (a.merges != 0 && g0 == 0 && (I32(run).v[RUN_FLAGS] & RUN_EPHEMERAL) == 0) {
-        merge_row(run, head, false);
+        if (!FOLDS)
+            merge_row(run, head, false);
         merge_row(run, head, true);
     }
 }

@@ -64,7 +64,7 @@ void score_block(uint start, uint run, uvec2 gap)
         [[unroll]] for (uint e = t; e < 256; e += 128) {
             const uint word = e % 8, row = e / 8, at = d + word * 4;
             tile[place(row, word)] = q_vec4(row, at);
-            tile[256 + place(row, word)] = at < HEAD_DIM && k_row[row] != 0ul ? key_vec4(k_row[row], at) : vec4(0.0);
+            tile[256 + place(row, word)] = at < HEAD_DIM && k_row[row] != 0ul ? key_vec4(k_row[row], at, start + row) : vec4(0.0);
         }
         barrier();
         for (uint word = 0; word < 8; word++) {

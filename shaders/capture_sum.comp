@@ -44,7 +44,7 @@ void main()
         U32 sum = U32(args.a.sum + (uint64_t(label) * dim + c) * 8ul);
         const int64_t old = int64_t(pack64(uvec2(sum.v[0], sum.v[1])));
         int64_t q;
-        const bool is_finite = to_fixed(q, fold_at(args.a.x + at, pend, w_post, scale, c));
+        const bool is_finite = to_fixed(q, fold_at(args.a.x + at, pend, w_post, scale, args.a.x_scale, c));
         const int64_t next = int64_t(uint64_t(old) + uint64_t(q));
         if (is_finite && (q < 0l ? next < old : next >= old)) {
             const uvec2 parts = unpack32(uint64_t(next));

@@ -15,5 +15,5 @@ void main()
     const uint64_t at = uint64_t(gl_WorkGroupID.x) * dim * 4ul, x = args.a.x + at, pend = args.a.pend + at;
     const float scale = fold_scale(pend, args.a.w_post, dim, args.a.eps);
     for (uint i = gl_LocalInvocationID.x; i < dim; i += gl_WorkGroupSize.x)
-        F32(x).v[i] = fold_at(x, pend, args.a.w_post, scale, i);
+        F32(x).v[i] = fold_at(x, pend, args.a.w_post, scale, 1.0, i);
 }

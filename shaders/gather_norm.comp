@@ -18,7 +18,7 @@ void main()
     const float pend_scale = fold_scale(pend, w_post, dim, eps);
     float sum = 0.0;
     for (uint i = gl_LocalInvocationID.x; i < dim; i += step) {
-        float t = fold_at(x, pend, w_post, pend_scale, i);
+        float t = fold_at(x, pend, w_post, pend_scale, args.a.x_scale, i);
         F32(y).v[i] = t;
         sum = fma(t, t, sum);
     }

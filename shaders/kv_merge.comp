@@ -6,7 +6,7 @@ layout(local_size_x = 64) in;
 // kv_merge   scratch rows of the runs that stay into their pages or rings; bytes are copied, nothing is rounded
 //
 // Traffic    the rows of the step, read and written
-// Launch     x: K heads, then V heads; y: runs; z: a stride over the run's rows (its length is known to the device only)
+// Launch     x: K heads, then V heads, or V heads alone; y: runs; z: a stride over the run's rows (its length is known to the device only)
 ARGS(kv_merge)
 
 void main()
@@ -15,9 +15,9 @@ void main()
     if ((I32(run).v[RUN_FLAGS] & RUN_EPHEMERAL) != 0)
         return;
     const uint n_kv = args.a.n_head_kv, head = gl_WorkGroupID.x % n_kv, hd = args.a.head_dim, page_tok = args.a.kv.page_tok;
-    const bool is_v = gl_WorkGroupID.x >= n_kv;
+    const bool has_k = args.a.k_new != 0ul, is_v = !has_k || gl_WorkGroupID.x >= n_kv;
     const uint64_t row_bytes = cache_bytes(is_v ? args.a.type_v : args.a.type_k, hd);
-    const uint64_t skip = is_v ? uint64_t(n_kv) * page_tok * cache_bytes(args.a.type_k, hd) : 0ul;
+    const uint64_t skip = is_v && has_k ? uint64_t(n_kv) * page_tok * cache_bytes(args.a.type_k, hd) : 0ul;
     const uint n_rows = uint(I32(run).v[RUN_N_ROWS]);
     const uint first = args.a.kv.is_ring != 0 && n_rows > page_tok ? n_rows - page_tok : 0;         // earlier ones would be overwritten
     for (uint i = first + gl_WorkGroupID.z; i < n_rows; i += gl_NumWorkGroups.z) {

@@ -1,8 +1,8 @@
 #version 460
 #include "common.glsl"
-// norm_qkv_rope_store   x += RMS(pend) * w_post; xn = RMS(x) * w_in; q = Wq xn, k = Wk xn, v = Wv xn        of a decode step
+// norm_qkv_rope_store   x = (x + RMS(pend) * w_post) * x_scale; xn = RMS(x) * w_in; q = Wq xn, k = Wk xn, v = Wv xn        of a decode step
 //
-// Shapes     qkv f32: q [n_rows, n_q], then k and v [n_rows, n_kv]; Wq [n_q, dim], Wk, Wv [n_kv, dim] planar, of one type
+// Shapes     qkv f32: q [n_rows, n_q], then k and v [n_rows, n_kv]; Wq [n_q, dim], Wk, Wv [n_kv, dim] planar, of one type; Wv, or both, may be missing
 // Precision  f32
 // Traffic    the matrices once per N_BATCH rows; x, pend and the norm weights once per workgroup, from a cache
 // Limit      DRAM bandwidth; of small models the launch
@@ -38,7 +38,7 @@ void main()
     const uint first = (gl_WorkGroupID.x * gl_NumSubgroups + gl_SubgroupID) * a.n_group;
     const uint64_t k = a.qkv + uint64_t(a.n_rows) * n_q * 4ul, v = k + uint64_t(a.n_rows) * n_kv * 4ul;
     norm_rows(a.w_in);
-    for (uint g = first; g < min(first + a.n_group, q_groups + 2 * kv_groups); g++) {
+    for (uint g = first; g < min(first + a.n_group, q_groups + (a.n_matrix - 1) * kv_groups); g++) {
         bool is_q = g < q_groups, is_v = g >= q_groups + kv_groups;
         project(is_q ? a.w_q : is_v ? a.w_v : a.w_k, is_q ? n_q : n_kv,
                 (is_q ? g : is_v ? g - q_groups - kv_groups : g - q_groups) * R_ROWS, is_q ? a.qkv : is_v ? v : k);

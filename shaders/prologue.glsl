@@ -4,7 +4,7 @@
 // x          is read by all workgroups and updated in place by the one that finishes last (count[gl_WorkGroupID.y] tells, and is 0 again
 //            after it), so a recorded launch can be replayed
 // Precision  f32
-// Includer   defines N_BATCH, X_WORDS (N_BATCH times the words of four of a row), `a` with x pend w_post count n_rows dim eps
+// Includer   defines N_BATCH, X_WORDS (N_BATCH times the words of four of a row), `a` with x pend w_post count n_rows dim eps x_scale
 #ifndef MYTH_PROLOGUE_GLSL
 #define MYTH_PROLOGUE_GLSL
 
@@ -30,7 +30,7 @@ void norm_rows(uint64_t w)
         post_scale[b] = fold_scale(pend_row(at), a.w_post, dim, a.eps);
         float ss = 0.0;
         for (uint i = t; i < dim; i += n_thread) {
-            float v = fold_at(a.x + at, pend_row(at), a.w_post, post_scale[b], i);
+            float v = fold_at(a.x + at, pend_row(at), a.w_post, post_scale[b], a.x_scale, i);
             xs[b * (X_WORDS / N_BATCH) + i / 4][i % 4] = v;
             ss = fma(v, v, ss);
         }
@@ -61,7 +61,7 @@ void update_x()
         if (gl_WorkGroupID.y * N_BATCH + b < a.n_rows) {
             uint64_t at = uint64_t(prologue_row(b)) * a.dim * 4ul;
             for (uint i = gl_LocalInvocationIndex; i < a.dim; i += gl_WorkGroupSize.x)
-                F32(a.x + at).v[i] = fold_at(a.x + at, pend_row(at), a.w_post, post_scale[b], i);
+                F32(a.x + at).v[i] = fold_at(a.x + at, pend_row(at), a.w_post, post_scale[b], a.x_scale, i);
         }
 }
 

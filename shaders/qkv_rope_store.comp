@@ -3,13 +3,14 @@ layout(local_size_x = 64) in;
 #include "common.glsl"
 #include "rows.glsl"
 #include "store.glsl"
-// qkv_rope_store   q = rope(RMS(q) * n_q) * q_scale;  k = rope(RMS(k) * n_k), v: rounded to the cache type into the step's scratch
+// qkv_rope_store   q = rope(RMS(q) * n_q) * q_scale;  k = rope(RMS(k) * n_k), v or RMS(v): rounded to the cache type into the step's scratch;
+//                  v may be what k was before its norm
 //
 // Rope       pairs (i, i + head_dim / 2), as in the published Gemma weights
 // Precision  f32; k and v rounded once
 // Traffic    qkv read, q and the scratch written
 // Limit      launch latency
-// Launch     x: heads of q, then of k, then of v; y: rows. head_dim <= HEAD_MAX
+// Launch     x: heads of q, then of k, then of v, as far as they are stored; y: rows. head_dim <= HEAD_MAX
 ARGS(qkv_rope_store)
 
 void main()
@@ -17,19 +18,20 @@ void main()
     const uint hd = args.a.head_dim, half_hd = hd / 2, n_q = args.a.n_head, n_kv = args.a.n_head_kv, step = gl_WorkGroupSize.x;
     const uint64_t r = gl_WorkGroupID.y, rows = args.a.n_rows;
     const uint h = gl_WorkGroupID.x, kv = h < n_q ? 0 : (h - n_q) % n_kv;
-    const bool is_q = h < n_q, is_v = h >= n_q + n_kv;
-    uint64_t at = is_q ? r * n_q + h : rows * n_q + (is_v ? rows * n_kv : 0ul) + r * n_kv + kv;
+    const bool is_q = h < n_q, is_v = h >= n_q + (args.a.k_new != 0ul ? n_kv : 0);
+    uint64_t at = is_q ? r * n_q + h : rows * n_q + (is_v && args.a.v_is_k == 0 ? rows * n_kv : 0ul) + r * n_kv + kv;
     const uint64_t src = args.a.qkv + at * hd * 4ul, norm = is_v ? 0ul : is_q ? args.a.n_q : args.a.n_k;
+    const bool is_normed = is_v ? args.a.has_v_norm != 0 : norm != 0ul;
     float scale = 1.0, sum = 0.0;
     for (uint i = gl_LocalInvocationID.x; i < hd; i += step) {
         float v = F32(src).v[i];
         store_row[i] = v;
         sum = fma(v, v, sum);
     }
-    if (norm != 0ul) {
+    if (is_normed) {
         scale = norm_scale(group_sum(sum), hd, args.a.eps);
         for (uint i = gl_LocalInvocationID.x; i < hd; i += step)
-            store_row[i] *= scale * F32(norm).v[i];
+            store_row[i] *= norm == 0ul ? scale : scale * F32(norm).v[i];
     }
     barrier();
     for (uint i = gl_LocalInvocationID.x; i < half_hd && !is_v; i += step) {

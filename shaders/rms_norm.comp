@@ -2,7 +2,7 @@
 layout(local_size_x = 256) in;
 #include "common.glsl"
 #include "rows.glsl"
-// rms_norm   x[r,:] += RMS(pend[r,:]) * w_post;   y[r,:] = x[r,:] * rsqrt(mean(x[r,:]^2) + eps) * w
+// rms_norm   x[r,:] = (x[r,:] + RMS(pend[r,:]) * w_post) * x_scale;   y[r,:] = x[r,:] * rsqrt(mean(x[r,:]^2) + eps) * w
 //
 // Shapes     x, pend, y f32 [n_rows, dim]; w, w_post f32 [dim]; 4-byte aligned
 // Precision  f32; the sum in strides of the workgroup
@@ -20,7 +20,7 @@ void main()
     const float pend_scale = fold_scale(pend, w_post, dim, eps);
     float sum = 0.0;
     for (uint i = gl_LocalInvocationID.x; i < dim; i += step) {
-        float t = fold_at(x, pend, w_post, pend_scale, i);
+        float t = fold_at(x, pend, w_post, pend_scale, args.a.x_scale, i);
         if (pend != 0ul)
             F32(x).v[i] = t;
         sum = fma(t, t, sum);

@@ -39,14 +39,14 @@ float fold_scale(uint64_t pend, uint64_t w_post, uint dim, float eps)
     return is_normed ? norm_scale(sum, dim, eps) : 1.0;
 }
 
-// x[i] with its pending branch; x, pend: addresses of the row.
-float fold_at(uint64_t x, uint64_t pend, uint64_t w_post, float scale, uint i)
+// x[i] with its pending branch, the sum times x_scale; x, pend: addresses of the row.
+float fold_at(uint64_t x, uint64_t pend, uint64_t w_post, float scale, float x_scale, uint i)
 {
     float t = F32(x).v[i];
     if (pend == 0ul)
         return t;
     float p = F32(pend).v[i];
-    return w_post == 0ul ? t + p : fma(p * scale, F32(w_post).v[i], t);
+    return (w_post == 0ul ? t + p : fma(p * scale, F32(w_post).v[i], t)) * x_scale;
 }
 
 #endif

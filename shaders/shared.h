@@ -57,6 +57,8 @@ struct vk_embed_gather_args {
     vk_u32 pad;
 };
 
+/* x_scale of a prologue is a factor here: 1 = none */
+
 /* turn[i]: base^(-2i / head_dim) / factor / (2 pi) as a fraction of 2^64 */
 struct vk_rope_table_args {
     vk_ptr table, pos, turn;
@@ -66,13 +68,13 @@ struct vk_rope_table_args {
 struct vk_rms_norm_args {
     vk_ptr y, x, pend, w_post, w;
     vk_u32 n_rows, dim;
-    vk_f32 eps;
-    vk_u32 pad;
+    vk_f32 eps, x_scale;
 };
 
+/* k_new, v_new 0: not stored */
 struct vk_qkv_rope_store_args {
     vk_ptr qkv, n_q, n_k, rope, q, k_new, v_new;
-    vk_u32 n_rows, cap_rows, n_head, n_head_kv, head_dim, type_k, type_v;
+    vk_u32 n_rows, cap_rows, n_head, n_head_kv, head_dim, type_k, type_v, v_is_k, has_v_norm;
     vk_f32 eps, q_scale;
     vk_u32 pad;
 };
@@ -85,10 +87,10 @@ struct vk_geglu_args {
 struct vk_gather_norm_args {
     vk_ptr y, x, pend, w_post, w, rows;
     vk_u32 n_gather, dim;
-    vk_f32 eps;
-    vk_u32 pad;
+    vk_f32 eps, x_scale;
 };
 
+/* k_new 0: values alone */
 struct vk_kv_merge_args {
     vk_ptr k_new, v_new, runs;
     VK_KV_PLACE kv;
@@ -110,8 +112,7 @@ struct vk_copy_args {
 struct vk_capture_sum_args {
     vk_ptr sum, bad, x, pend, w_post, rows, label, scale;
     vk_u32 n_gather, dim;
-    vk_f32 eps;
-    vk_u32 pad;
+    vk_f32 eps, x_scale;
 };
 
 /* y[r, i] = cap(W[row0 + i] . x[r]) for i < n_out; n_total rows in all, behind which a quantised matrix has its scales */
@@ -122,18 +123,18 @@ struct vk_proj_args {
     vk_u32 pad;
 };
 
-/* count: one counter per N_BATCH rows, 0 before and after; n_group: groups of R_ROWS rows that one subgroup takes in turn */
+/* count: one counter per N_BATCH rows, 0 before and after; n_group: groups of R_ROWS rows that one subgroup takes in turn; n_matrix: 1 for q
+ * alone, 2 with k, 3 with v */
 struct vk_norm_qkv_rope_store_args {
     vk_ptr x, pend, w_post, w_in, w_q, w_k, w_v, qkv, count;
-    vk_u32 n_rows, dim, n_q, n_kv, n_group;
-    vk_f32 eps;
+    vk_u32 n_rows, dim, n_q, n_kv, n_group, n_matrix;
+    vk_f32 eps, x_scale;
 };
 
 struct vk_norm_ffn_geglu_args {
     vk_ptr x, pend, w_post, w, w_gate, w_up, h, count;
     vk_u32 n_rows, dim, d_ff, n_group;
-    vk_f32 eps;
-    vk_u32 pad;
+    vk_f32 eps, x_scale;
 };
 
 /* One round: lists of 4,096 entries of `given` (logits of ids from list0 on in the first round, then pairs of logit and id) to the k best
@@ -145,13 +146,13 @@ struct vk_head_topk_args {
 };
 
 /* part: [rows from row0 on][n_head][n_split][head_dim + 2] f32, count: a counter per row and group of query heads, 0 before and after;
- * attn_prefill reads neither */
+ * attn_prefill reads neither. fold_*, n_table, n_pair: of keys that are not stored (myth_key_fold); fold_turn as rope_table's turn */
 struct vk_attn_args {
-    vk_ptr o, q, k_new, v_new, runs, row_run, pos, part, count;
+    vk_ptr o, q, k_new, v_new, runs, row_run, pos, part, count, fold_w, fold_table, fold_turn;
     VK_KV_PLACE kv;
     vk_u32 n_rows, cap_rows, n_head, n_head_kv, window, merges, n_split, row0;
     vk_f32 softcap;
-    vk_u32 n_after;
+    vk_u32 n_after, n_table, n_pair;
 };
 
 /* ids 0: row r of an f32 table */

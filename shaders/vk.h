@@ -223,6 +223,9 @@ static inline uint64_t vk_addr(myth_view v)
     return b ? b->block->addr + b->off + v.off : 0;
 }
 
+/* x_scale of a prologue as a factor. */
+static inline float vk_x_scale(float x_scale) { return x_scale == 0.0f ? 1.0f : x_scale; }
+
 /* ---- commands (vk_command.c) ---- */
 
 myth_status vk_stream_open(myth_stream **out, myth_device *dev, myth_error *err);

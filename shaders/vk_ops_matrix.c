@@ -127,22 +127,26 @@ static uint32_t groups_each(uint32_t n_group, uint32_t n_sub) { return ceil_div(
 void vk_norm_qkv_rope_store(myth_stream *s, const struct myth_norm_qkv_rope_store_args *a)
 {
     const struct vk_device *d = vk_of(s);
+    const bool has_k = a->w_k.buf != NULL, has_v = a->w_v.buf != NULL;
     uint32_t batch = fused_batch(d, a->n_rows, a->dim), n_q = a->n_head * a->head_dim, n_kv = a->n_head_kv * a->head_dim;
-    if (!a->is_decode || !batch || a->w_q.dtype != a->w_k.dtype || a->w_q.dtype != a->w_v.dtype) {
+    if (!a->is_decode || !batch || (has_k && a->w_q.dtype != a->w_k.dtype) || (has_v && a->w_q.dtype != a->w_v.dtype)) {
         myth_compose_norm_qkv_rope_store(s, a);
         return;
     }
-    uint32_t flags = weight_flags(s, "norm_qkv_rope_store", a->w_q, a->dim) & weight_flags(s, "norm_qkv_rope_store", a->w_k, a->dim) &
-                     weight_flags(s, "norm_qkv_rope_store", a->w_v, a->dim);
-    uint32_t rows = rows_of(d, batch), n_sub = group_size(d) / d->traits.subgroup, n_group = ceil_div(n_q, rows) + 2 * ceil_div(n_kv, rows);
+    uint32_t flags = weight_flags(s, "norm_qkv_rope_store", a->w_q, a->dim);
+    flags &= has_k ? weight_flags(s, "norm_qkv_rope_store", a->w_k, a->dim) : flags;
+    flags &= has_v ? weight_flags(s, "norm_qkv_rope_store", a->w_v, a->dim) : flags;
+    uint32_t rows = rows_of(d, batch), n_sub = group_size(d) / d->traits.subgroup, n_matrix = 1u + has_k + has_v;
+    uint32_t n_group = ceil_div(n_q, rows) + (n_matrix - 1) * ceil_div(n_kv, rows);
     struct vk_norm_qkv_rope_store_args args = {
         .x = vk_addr(a->x), .pend = vk_addr(a->pend), .w_post = vk_addr(a->w_post), .w_in = vk_addr(a->w_in), .w_q = vk_addr(a->w_q),
         .w_k = vk_addr(a->w_k), .w_v = vk_addr(a->w_v), .qkv = vk_addr(a->qkv), .count = d->activations.addr, .n_rows = a->n_rows,
-        .dim = a->dim, .n_q = n_q, .n_kv = n_kv, .n_group = groups_each(n_group, n_sub), .eps = a->eps };
+        .dim = a->dim, .n_q = n_q, .n_kv = n_kv, .n_group = groups_each(n_group, n_sub), .n_matrix = n_matrix, .eps = a->eps,
+        .x_scale = vk_x_scale(a->x_scale) };
     struct vk_launch l = { .shader = VK_SHADER_norm_qkv_rope_store, .x = ceil_div(n_group, n_sub * args.n_group),
                            .y = ceil_div(a->n_rows, batch),
                            .spec = { group_size(d), a->w_q.dtype, rows, batch, flags, batch * ceil_div(a->dim, 4) } };
-    if (vk_block_of(a->w_k) == vk_block_of(a->w_q) && vk_block_of(a->w_v) == vk_block_of(a->w_q))
+    if ((!has_k || vk_block_of(a->w_k) == vk_block_of(a->w_q)) && (!has_v || vk_block_of(a->w_v) == vk_block_of(a->w_q)))
         use_texels(&l, VK_SHADER_norm_qkv_rope_store_texel, a->w_q, vk_block_of(a->w_q), flags);
     if (s->err.code == MYTH_OK)
         vk_dispatch(s, &l, &args, sizeof(args));
@@ -150,7 +154,7 @@ void vk_norm_qkv_rope_store(myth_stream *s, const struct myth_norm_qkv_rope_stor
         vk_qkv_rope_store(s, &(struct myth_qkv_rope_store_args){
             .qkv = a->qkv, .n_q = a->n_q, .n_k = a->n_k, .rope = a->rope, .q = a->q, .k_new = a->k_new, .v_new = a->v_new,
             .n_rows = a->n_rows, .cap_rows = a->cap_rows, .n_head = a->n_head, .n_head_kv = a->n_head_kv, .head_dim = a->head_dim,
-            .eps = a->eps, .q_scale = a->q_scale });
+            .eps = a->eps, .q_scale = a->q_scale, .v_is_k = has_k && !has_v, .has_v_norm = has_k && a->has_v_norm });
 }
 
 void vk_norm_ffn_geglu(myth_stream *s, const struct myth_norm_ffn_geglu_args *a)
@@ -166,7 +170,7 @@ void vk_norm_ffn_geglu(myth_stream *s, const struct myth_norm_ffn_geglu_args *a)
     struct vk_norm_ffn_geglu_args args = {
         .x = vk_addr(a->x), .pend = vk_addr(a->pend), .w_post = vk_addr(a->w_post), .w = vk_addr(a->w), .w_gate = vk_addr(a->w_gate),
         .w_up = vk_addr(a->w_up), .h = vk_addr(a->h), .count = d->activations.addr, .n_rows = a->n_rows, .dim = a->dim, .d_ff = a->d_ff,
-        .n_group = groups_each(n_group, n_sub), .eps = a->eps };
+        .n_group = groups_each(n_group, n_sub), .eps = a->eps, .x_scale = vk_x_scale(a->x_scale) };
     struct vk_launch l = { .shader = VK_SHADER_norm_ffn_geglu, .x = ceil_div(n_group, n_sub * args.n_group),
                            .y = ceil_div(a->n_rows, batch),
                            .spec = { group_size(d), a->w_gate.dtype, rows, batch, flags, batch * ceil_div(a->dim, 4) } };

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-enum { HEAD_MAX = 1024 };             /* store.glsl */
+enum { HEAD_MAX = 2 * VK_TURN_MAX };  /* store.glsl */
 
 void vk_embed_gather(myth_stream *s, const struct myth_embed_gather_args *a)
 {
@@ -13,18 +13,22 @@ void vk_embed_gather(myth_stream *s, const struct myth_embed_gather_args *a)
     vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_embed_gather, .x = a->n_rows }, &args, sizeof(args));
 }
 
-/* Angles of one position as fractions of a turn, in 2^-64: whole turns of any position drop out of an integer. */
+void vk_rope_turns(uint64_t turn[VK_TURN_MAX], uint32_t n_pair, uint32_t head_dim, double base, double factor)
+{
+    for (uint32_t i = 0; i < n_pair; i++) {
+        long double freq = powl(base, -2.0L * i / head_dim) / (long double)factor / (2.0L * acosl(-1.0L));
+        turn[i] = (uint64_t)ldexpl(freq - floorl(freq), 64);
+    }
+}
+
 void vk_rope_table(myth_stream *s, const struct myth_rope_table_args *a)
 {
-    uint64_t turn[HEAD_MAX / 2];
+    uint64_t turn[VK_TURN_MAX];
     if (a->head_dim > HEAD_MAX) {
         myth_fail(&s->err, MYTH_EDEVICE, "%s: rope_table: head_dim %u; at most %d", s->dev->caps.name, a->head_dim, HEAD_MAX);
         return;
     }
-    for (uint32_t i = 0; i < a->n_pair; i++) {
-        long double freq = powl(a->base, -2.0L * i / a->head_dim) / (long double)a->factor / (2.0L * acosl(-1.0L));
-        turn[i] = (uint64_t)ldexpl(freq - floorl(freq), 64);
-    }
+    vk_rope_turns(turn, a->n_pair, a->head_dim, a->base, a->factor);
     struct vk_rope_table_args args = {
         .table = vk_addr(a->table), .pos = vk_addr(a->pos), .turn = vk_push(s, turn, (a->n_pair ? a->n_pair : 1) * sizeof(turn[0])),
         .n_rows = a->n_rows, .head_dim = a->head_dim, .n_pair = a->n_pair };
@@ -35,7 +39,7 @@ void vk_rms_norm(myth_stream *s, const struct myth_rms_norm_args *a)
 {
     struct vk_rms_norm_args args = {
         .y = vk_addr(a->y), .x = vk_addr(a->x), .pend = vk_addr(a->pend), .w_post = vk_addr(a->w_post), .w = vk_addr(a->w),
-        .n_rows = a->n_rows, .dim = a->dim, .eps = a->eps };
+        .n_rows = a->n_rows, .dim = a->dim, .eps = a->eps, .x_scale = vk_x_scale(a->x_scale) };
     vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_rms_norm, .x = a->n_rows }, &args, sizeof(args));
 }
 
@@ -48,9 +52,10 @@ void vk_qkv_rope_store(myth_stream *s, const struct myth_qkv_rope_store_args *a)
     struct vk_qkv_rope_store_args args = {
         .qkv = vk_addr(a->qkv), .n_q = vk_addr(a->n_q), .n_k = vk_addr(a->n_k), .rope = vk_addr(a->rope), .q = vk_addr(a->q),
         .k_new = vk_addr(a->k_new), .v_new = vk_addr(a->v_new), .n_rows = a->n_rows, .cap_rows = a->cap_rows, .n_head = a->n_head,
-        .n_head_kv = a->n_head_kv, .head_dim = a->head_dim, .type_k = a->k_new.dtype, .type_v = a->v_new.dtype, .eps = a->eps,
-        .q_scale = a->q_scale };
-    vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_qkv_rope_store, .x = a->n_head + 2 * a->n_head_kv, .y = a->n_rows }, &args,
+        .n_head_kv = a->n_head_kv, .head_dim = a->head_dim, .type_k = a->k_new.dtype, .type_v = a->v_new.dtype,
+        .v_is_k = a->v_is_k, .has_v_norm = a->has_v_norm, .eps = a->eps, .q_scale = a->q_scale };
+    uint32_t n_stored = (a->k_new.buf != NULL) + (a->v_new.buf != NULL);
+    vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_qkv_rope_store, .x = a->n_head + n_stored * a->n_head_kv, .y = a->n_rows }, &args,
                 sizeof(args));
 }
 
@@ -67,7 +72,7 @@ void vk_gather_norm(myth_stream *s, const struct myth_gather_norm_args *a)
 {
     struct vk_gather_norm_args args = {
         .y = vk_addr(a->y), .x = vk_addr(a->x), .pend = vk_addr(a->pend), .w_post = vk_addr(a->w_post), .w = vk_addr(a->w),
-        .rows = vk_addr(a->rows), .n_gather = a->n_gather, .dim = a->dim, .eps = a->eps };
+        .rows = vk_addr(a->rows), .n_gather = a->n_gather, .dim = a->dim, .eps = a->eps, .x_scale = vk_x_scale(a->x_scale) };
     vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_gather_norm, .x = a->n_gather }, &args, sizeof(args));
 }
 
@@ -75,7 +80,7 @@ void vk_capture_sum(myth_stream *s, const struct myth_capture_sum_args *a)
 {
     struct vk_capture_sum_args args = {
         .sum = vk_addr(a->sum), .bad = vk_addr(a->bad), .x = vk_addr(a->x), .pend = vk_addr(a->pend), .w_post = vk_addr(a->w_post),
-        .rows = vk_addr(a->rows), .label = vk_addr(a->label), .n_gather = a->n_gather, .dim = a->dim, .eps = a->eps,
+        .rows = vk_addr(a->rows), .label = vk_addr(a->label), .n_gather = a->n_gather, .dim = a->dim, .eps = a->eps, .x_scale = vk_x_scale(a->x_scale),
         .scale = vk_of(s)->activations.addr + vk_scale_off(&s->dev->shape) };
     if (args.pend && args.w_post)
         vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_capture_scale, .x = a->n_gather }, &args, sizeof(args));
@@ -107,7 +112,7 @@ void vk_kv_merge(myth_stream *s, const struct myth_kv_merge_args *a)
         .k_new = vk_addr(a->k_new), .v_new = vk_addr(a->v_new), .runs = vk_addr(a->runs), .kv = vk_place(&a->kv), .n_run = a->n_run,
         .cap_rows = a->cap_rows, .n_head_kv = a->n_head_kv, .head_dim = a->head_dim, .type_k = a->k_new.dtype, .type_v = a->v_new.dtype };
     uint32_t split = (a->cap_rows / a->n_run + ROWS_PER_GROUP - 1) / ROWS_PER_GROUP;
-    vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_kv_merge, .x = 2 * a->n_head_kv, .y = a->n_run,
+    vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_kv_merge, .x = (a->k_new.buf ? 2 : 1) * a->n_head_kv, .y = a->n_run,
                                         .z = split < SPLIT_MAX ? split : SPLIT_MAX }, &args, sizeof(args));
 }
 

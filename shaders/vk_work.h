@@ -31,6 +31,9 @@ uint32_t vk_attn_splits(uint32_t n_ctx);    /* that a row can meet: both ends ma
 uint64_t vk_attn_row_bytes(uint32_t n_head, uint32_t n_split, uint32_t head_dim);
 struct vk_attn_work vk_attn_work_of(const myth_work_shape *shape);
 struct vk_head_work vk_head_work_of(const myth_work_shape *shape);
+/* Angles of one position as fractions of a turn, in 2^-64: whole turns of any position drop out of an integer. */
+enum { VK_TURN_MAX = 512 };
+void vk_rope_turns(uint64_t turn[VK_TURN_MAX], uint32_t n_pair, uint32_t head_dim, double base, double factor);
 static inline uint32_t vk_head_lists(uint32_t n) { return n / VK_HEAD_LIST + (n % VK_HEAD_LIST != 0); }
 
 #endif

@@ -399,7 +399,6 @@ static myth_status open_device(myth_device **out, myth_mem *mem, const myth_devi
     MYTH_TRY(cpu_pool_open(&d->pool, mem, count_threads(opts), err));
     fill_ops(&d->base.ops, level);
     describe(&d->base.caps, features, level, cpu_pool_n_threads(d->pool));
-    d->base.has_x_scale = d->base.has_kv_forms = true;
     *out = &d->base;
     return MYTH_OK;
 fail:

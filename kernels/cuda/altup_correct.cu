@@ -24,7 +24,7 @@ static __global__ void altup_correct_k(correct_op p)
         const float *pend = p.pend + at;
         const float scale = p.w_post ? row_scale(pend, p.dim, p.eps, sums) : 1.0f;
         for (uint32_t i = threadIdx.x; i < p.dim; i += ALTUP_THREADS)
-            u[i] = row_fold(u, pend, p.w_post, scale, i);
+            u[i] = row_fold(u, pend, p.w_post, scale, 1.0f, i);
     }
     float m[MYTH_STREAM_MAX], c[MYTH_STREAM_MAX];
     altup_modality(m, p.route, u, p.n_stream, p.dim, p.eps, sums);

@@ -27,7 +27,7 @@ static __global__ void altup_predict_k(predict_op p)
         const float scale = p.w_post ? row_scale(pend, p.dim, p.eps, sums) : 1.0f;
         for (uint32_t j = 1; j < n; j++)
             for (uint32_t i = threadIdx.x; i < p.dim; i += ALTUP_THREADS)
-                x[j * step + i] = row_fold(x + j * step, pend, p.w_post, scale, i);
+                x[j * step + i] = row_fold(x + j * step, pend, p.w_post, scale, 1.0f, i);
     }
     if (!p.route.coef)
         return;

@@ -4,6 +4,7 @@
  * Rows       layouts of ops.h as they are: nothing is copied or converted ahead of attention
  * Loads      16 bytes at a time where addresses and strides allow (KV_F32, KV_F16, KV_BF16); q8_0 by its 34-byte blocks, which are aligned
  *            to 2; everything else element by element (KV_ANY)
+ * Fold       keys that are not stored: a position's key row is its value row, and the key RoPE(w * v) is made where it is read
  * Gap        positions gap0..gap1-1 of a paged place have no rows; a block of positions wholly inside is not visited          */
 #ifndef MYTH_CUDA_ATTN_CUH
 #define MYTH_CUDA_ATTN_CUH
@@ -12,7 +13,15 @@
 
 enum kv_kind { KV_F32, KV_F16, KV_BF16, KV_Q8_0, KV_ANY };
 
+/* Of keys that are made from values; w nullptr = they are stored. */
+struct kv_fold {
+    const float *w, *table;             /* [head_dim]; (cos, sin) [n_table][n_pair] */
+    const uint64_t *step;               /* [n_pair] of positions past the table: the angle of one, in 2^-64 turns */
+    uint32_t n_table, n_pair;
+};
+
 struct kv_map {
+    kv_fold fold;
     const unsigned char *k_new, *v_new;         /* [n_head_kv][cap_rows] rows */
     unsigned char *pool;                        /* the layer's K in page 0    */
     const int *table;
@@ -38,6 +47,9 @@ static inline kv_map kv_map_of(myth_view k_new, myth_view v_new, const struct my
                                uint32_t head_dim)
 {
     kv_map m;
+    m.fold = kv_fold{};
+    const bool has_k = k_new.buf != NULL;
+    k_new = has_k ? k_new : v_new;
     m.k_new = cuda_ptr<const unsigned char>(k_new);
     m.v_new = cuda_ptr<const unsigned char>(v_new);
     m.pool = cuda_ptr<unsigned char>(kv->pool) + kv->layer_off;
@@ -45,7 +57,7 @@ static inline kv_map kv_map_of(myth_view k_new, myth_view v_new, const struct my
     m.page_bytes = kv->page_bytes;
     m.k_bytes = (uint32_t)myth_row_bytes(k_new.dtype, head_dim);
     m.v_bytes = (uint32_t)myth_row_bytes(v_new.dtype, head_dim);
-    m.v_off = (uint64_t)n_head_kv * kv->page_tok * m.k_bytes;
+    m.v_off = has_k ? (uint64_t)n_head_kv * kv->page_tok * m.k_bytes : 0;
     m.page_tok = kv->page_tok;
     m.n_entry = kv->n_entry;
     m.cap_rows = cap_rows;
@@ -196,6 +208,47 @@ template <int KIND> static __device__ __forceinline__ void kv_spread(float (&out
             out[2 * k + 1] = KIND == KV_F16 ? f16_to_f32(hi) : bf16_to_f32(hi);
         }
     }
+}
+
+/* ---- keys out of values ---- */
+
+/* Steps of positions past the table, on the device until the next call (rope_table.cu). */
+const uint64_t *cuda_fold_steps(myth_stream *s, const struct myth_key_fold *fold, uint32_t head_dim);
+
+static inline kv_fold kv_fold_of(myth_stream *s, const struct myth_attn_args *a)
+{
+    if (!a->fold.w.buf)
+        return kv_fold{};
+    return kv_fold{ cuda_ptr<const float>(a->fold.w), cuda_ptr<const float>(a->fold.table), cuda_fold_steps(s, &a->fold, a->head_dim),
+                    a->fold.n_table, a->fold.n_pair };
+}
+
+/* (cos, sin) that pair i of position pos turns by. Past the table: an integer phase, a polynomial for the eighth of a turn that is left. */
+static __device__ __forceinline__ float2 kv_turn(const kv_fold &f, uint32_t pos, uint32_t i)
+{
+    if (pos < f.n_table) {
+        const float *pair = f.table + ((uint64_t)pos * f.n_pair + i) * 2;
+        return make_float2(pair[0], pair[1]);
+    }
+    const uint64_t phase = pos * f.step[i], quarter = (phase + (1ull << 61)) >> 62;
+    const float x = (float)(int64_t)(phase - (quarter << 62)) * 3.4061216e-19f, z = x * x;           /* 2 pi / 2^64 */
+    const float s = fmaf(fmaf(fmaf(-1.9515295891e-4f, z, 8.3321608736e-3f), z, -1.6666654611e-1f) * z, x, x);
+    const float c4 = fmaf(fmaf(2.443315711809948e-5f, z, -1.388731625493765e-3f), z, 4.166664568298827e-2f);
+    const float c = fmaf(c4 * z, z, fmaf(-0.5f, z, 1.0f));
+    const float2 pair = quarter & 1 ? make_float2(-s, c) : make_float2(c, s);
+    return quarter & 2 ? make_float2(-pair.x, -pair.y) : pair;
+}
+
+/* Element d of the key of position pos, whose value row is given. */
+static __device__ __forceinline__ float kv_folded(const kv_map &m, const unsigned char *row, uint32_t pos, uint32_t d)
+{
+    const uint32_t n_half = m.head_dim / 2, i = d < n_half ? d : d - n_half, at = d < n_half ? d + n_half : i;
+    const float own = kv_value(row, m.v_type, d) * m.fold.w[d];
+    if (i >= m.fold.n_pair)
+        return own;
+    const float other = kv_value(row, m.v_type, at) * m.fold.w[at];
+    const float2 turn = kv_turn(m.fold, pos, i);
+    return d < n_half ? fmaf(own, turn.x, -(other * turn.y)) : fmaf(own, turn.x, other * turn.y);
 }
 
 /* ---- softmax ---- */

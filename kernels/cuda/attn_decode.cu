@@ -14,7 +14,7 @@
  * Source     Milakov and Gimelshein, Online normalizer calculation for softmax (2018); split over keys as in Flash-Decoding (Dao, 2023) */
 #include "attn.cuh"
 
-enum { LEAF = CUDA_ATTN_LEAF, NODE = CUDA_ATTN_NODE, THREADS = 128, WARPS = THREADS / 32 };
+enum { KV_FOLDED = KV_ANY + 1, LEAF = CUDA_ATTN_LEAF, NODE = CUDA_ATTN_NODE, THREADS = 128, WARPS = THREADS / 32 };
 static_assert(LEAF == THREADS, "a thread per key finds the leaf's rows");
 
 struct decode_job {
@@ -99,6 +99,35 @@ static __device__ __forceinline__ void score_keys(const leaf_memory &m, const fl
             if (p + b <= to && sub % (LPK / G) == 0 && m.k_row[key])
                 m.weight[head * LEAF + (int)key] = attn_cap(score, softcap);
         }
+    }
+}
+
+/* The same of keys that are made from the values, which lie at leaf_pos: one key of a lane at a time. */
+template <int LPK, int CPL, int G>
+static __device__ __forceinline__ void score_folded(const leaf_memory &m, const float (&q)[CPL][8][G], uint32_t from, uint32_t to, const kv_map &kv,
+                                                    uint32_t leaf_pos, float softcap)
+{
+    constexpr uint32_t KPW = 32 / LPK;
+    const int sub = lane() % LPK;
+#pragma unroll 1
+    for (uint32_t p = from; p <= to; p++) {
+        const uint32_t key = (p * WARPS + (uint32_t)warp()) * KPW + (uint32_t)(lane() / LPK);
+        const unsigned char *row = m.k_row[key];
+        float dot[G] = {};
+#pragma unroll
+        for (uint32_t c = 0; c < CPL; c++)
+#pragma unroll
+            for (uint32_t i = 0; i < 8; i++) {
+                const uint32_t d = (c * LPK + (uint32_t)sub) * 8 + i;
+                const float k = row && d < kv.head_dim ? kv_folded(kv, row, leaf_pos + key, d) : 0.0f;
+#pragma unroll
+                for (int g = 0; g < G; g++)
+                    dot[g] = fmaf(q[c][i][g], k, dot[g]);
+            }
+        int head;
+        const float score = sum_heads<LPK, G>(dot, sub, &head);
+        if (sub % (LPK / G) == 0 && row)
+            m.weight[head * LEAF + (int)key] = attn_cap(score, softcap);
     }
 }
 
@@ -214,10 +243,12 @@ template <int E, int G> static __device__ __forceinline__ attn_part<E, G> join_s
     return a;
 }
 
-/* The new row of one kv head into its page or ring, bytes as they are; K by the even warps, V by the odd. */
+/* The new row of one kv head into its page or ring, bytes as they are; K, if it is stored, by the even warps, V by the odd. */
 static __device__ __forceinline__ void merge_row(const kv_map &m, const kv_run &r, uint32_t head, uint32_t pos)
 {
     const bool is_v = warp() & 1;
+    if (!is_v && m.fold.w)
+        return;
     const uint16_t *src = (const uint16_t *)(const void *)kv_row(m, r, head, pos, is_v);
     uint16_t *dst = (uint16_t *)(void *)kv_cached_row(m, r, head, pos, is_v);
     const uint32_t n = (is_v ? m.v_bytes : m.k_bytes) / 2;
@@ -286,7 +317,8 @@ template <int LPK, int CPL, int G> static __global__ void __launch_bounds__(THRE
             __syncthreads();
             const uint32_t from = (leaf * LEAF < first ? first - leaf * LEAF : 0) / PASS, to = min(pos - leaf * LEAF, LEAF - 1u) / PASS;
 #define SCORES(KIND) score_keys<KIND, LPK, CPL, G>(m, q, from, to, j.kv.k_type, hd, j.softcap)
-            switch (j.kv.k_kind) {
+            switch (j.kv.fold.w ? (int)KV_FOLDED : j.kv.k_kind) {
+            case KV_FOLDED: score_folded<LPK, CPL, G>(m, q, from, to, j.kv, leaf * LEAF, j.softcap); break;
             case KV_F32: SCORES(KV_F32); break;
             case KV_F16: SCORES(KV_F16); break;
             case KV_BF16: SCORES(KV_BF16); break;
@@ -407,6 +439,7 @@ extern "C" void cuda_attn_decode(myth_stream *s, const struct myth_attn_args *a)
 {
     decode_job j = {};
     j.kv = kv_map_of(a->k_new, a->v_new, &a->kv, a->cap_rows, a->n_head_kv, a->head_dim);
+    j.kv.fold = kv_fold_of(s, a);
     j.o = cuda_ptr<float>(a->o);
     j.q = cuda_ptr<const float>(a->q);
     j.runs = cuda_ptr<const int>(a->runs);

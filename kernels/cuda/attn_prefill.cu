@@ -14,6 +14,16 @@
 
 enum { THREADS = 128, WARPS = THREADS / 32, PAIRS = 16, OWN = PAIRS / WARPS, KEYS = 32, SLICE = 64, STRIDE = SLICE + 1 };
 
+/* Dimensions d0.. of the keys of positions start.., made from the values' rows. */
+static __device__ __forceinline__ void stage_folded(float *slice, const unsigned char *const *row, const kv_map &m, uint32_t start, uint32_t d0)
+{
+#pragma unroll 1
+    for (uint32_t i = threadIdx.x; i < KEYS * SLICE; i += THREADS) {
+        const uint32_t key = i / SLICE, d = i % SLICE;
+        slice[key * STRIDE + d] = row[key] && d0 + d < m.head_dim ? kv_folded(m, row[key], start + key, d0 + d) : 0.0f;
+    }
+}
+
 /* Dimensions d0.. of the block's keys or values, as f32, into [KEYS][STRIDE]; zeros where there is nothing. */
 static __device__ __forceinline__ void stage(float *slice, const unsigned char *const *row, int type, uint32_t d0, uint32_t hd)
 {
@@ -64,7 +74,10 @@ template <int SLICES> static __global__ void __launch_bounds__(THREADS, 3) attn_
 #pragma unroll 1
         for (uint32_t d0 = 0; d0 < hd; d0 += SLICE) {
             __syncthreads();            /* of the loop before, nobody reads any more; on the first turn: rows and q are there */
-            stage(slice, k_row, j.kv.k_type, d0, hd);
+            if (j.kv.fold.w)
+                stage_folded(slice, k_row, j.kv, start, d0);
+            else
+                stage(slice, k_row, j.kv.k_type, d0, hd);
             __syncthreads();
             const uint32_t n = min(hd - d0, (uint32_t)SLICE);
             for (uint32_t d = 0; d < n; d++) {
@@ -128,7 +141,7 @@ extern "C" void cuda_attn_prefill(myth_stream *s, const struct myth_attn_args *a
         cuda_check(s, "attn_prefill");
         return;
     }
-    const prefill_job j = prefill_job_of(a, PAIRS);
+    const prefill_job j = prefill_job_of(s, a, PAIRS);
     const dim3 grid(a->n_rows, a->n_head_kv * j.n_group);
     const uint64_t bytes = (uint64_t)PAIRS * a->head_dim * sizeof(float);
 #define RUN(SLICES) MYTH_LAUNCH(attn_prefill_k<SLICES>, grid, THREADS, bytes, s)(j)

@@ -1,6 +1,6 @@
 /* attn_prefill.cuh - the tiles of prefill attention, as its f32 and its tensor-core kernel see them.
  *
- * Tile   pairs (token, q head of one kv head): tokens of one run whose positions share pos / n_tok. Grid (n_rows, kv heads * n_group): the
+ * Tile   pairs (token, q head of one kv head): tokens of one run that follow each other and whose positions share pos / n_tok. Grid (n_rows, kv heads * n_group): the
  *        block of a tile's first row works, the others return, so that no launch depends on where runs begin                      */
 #ifndef MYTH_CUDA_ATTN_PREFILL_CUH
 #define MYTH_CUDA_ATTN_PREFILL_CUH
@@ -17,10 +17,11 @@ struct prefill_job {
     float softcap;
 };
 
-static inline prefill_job prefill_job_of(const struct myth_attn_args *a, uint32_t n_pair)
+static inline prefill_job prefill_job_of(myth_stream *s, const struct myth_attn_args *a, uint32_t n_pair)
 {
     prefill_job j;
     j.kv = kv_map_of(a->k_new, a->v_new, &a->kv, a->cap_rows, a->n_head_kv, a->head_dim);
+    j.kv.fold = kv_fold_of(s, a);
     j.o = cuda_ptr<float>(a->o);
     j.q = cuda_ptr<const float>(a->q);
     j.runs = cuda_ptr<const int>(a->runs);
@@ -52,12 +53,12 @@ static __device__ __forceinline__ bool prefill_tile_of(prefill_tile &t, const pr
     const uint32_t row = blockIdx.x;
     const int run = j.row_run[row];
     t.pos = (uint32_t)j.pos[row];
-    if (row > 0 && j.row_run[row - 1] == run && t.pos % j.n_tok)
+    if (row > 0 && j.row_run[row - 1] == run && (uint32_t)j.pos[row - 1] + 1 == t.pos && t.pos % j.n_tok)
         return false;
     t.run = kv_read_run(j.kv, j.runs + (uint64_t)(uint32_t)run * MYTH_RUN_WIDTH);
     t.n_tok = min(j.n_tok - t.pos % j.n_tok, j.n_rows - row);
-    while (t.n_tok > 1 && j.row_run[row + t.n_tok - 1] != run)
-        t.n_tok--;
+    while (t.n_tok > 1 && (j.row_run[row + t.n_tok - 1] != run || (uint32_t)j.pos[row + t.n_tok - 1] != t.pos + t.n_tok - 1))
+        t.n_tok--;                      /* positions ascend: where the last is as far on as its row, so are those before */
     t.first = kv_first(t.pos, j.window);
     t.end = t.run.pos0 + t.run.n_rows - 1;
     t.last = kv_last(t.pos + t.n_tok - 1, t.end, j.n_after);

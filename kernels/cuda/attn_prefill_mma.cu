@@ -5,6 +5,7 @@
  *            share a row's output dimensions and each computes its scores: with head_dim 512 one warp's registers hold half of them
  * Precision  q, k, p, v rounded to f16, or to bf16 where the cache is bf16 (f16 and q8_0 caches lose nothing or 2^-11); sums f32
  * Shared     q, k and v tiles, 16-byte chunks swizzled by row (chunk ^ row % 8): ldmatrix and the fills meet no bank twice
+ * Fold       keys that are not stored arrive as values and are made in the tile, rounded once more
  * Overlap    cp.async: v of a block arrives while its scores are computed, k of the next while values are added
  * Traffic    K and V once per tile; q, o once
  * Limit      tensor cores at prompt lengths past the ridge: 4 * head_dim flops per pair and key, causal half
@@ -59,6 +60,43 @@ static __device__ __forceinline__ void fill(unsigned char *tile, const unsigned 
         const uint32_t key = i / (HD / 8), c = i % (HD / 8);
         *chunk_at<HD>(tile, key, c) =
             kind == KV_Q8_0 ? convert<KV_Q8_0, IS_BF16>(rows[key], c * 8, hd) : convert<KV_F16, IS_BF16>(rows[key], c * 8, hd);
+    }
+}
+
+/* Values 2w, 2w + 1 of row r of a tile, in one register. */
+template <int HD> static __device__ __forceinline__ uint32_t *word_at(unsigned char *tile, uint32_t r, uint32_t w)
+{
+    return (uint32_t *)(void *)chunk_at<HD>(tile, r, w / 4) + w % 4;
+}
+
+template <bool IS_BF16> static __device__ __forceinline__ float element(uint32_t word, uint32_t i)
+{
+    const uint16_t h = (uint16_t)(word >> (16 * i));
+    return IS_BF16 ? bf16_to_f32(h) : f16_to_f32(h);
+}
+
+/* A tile of values becomes the keys of positions start.. in place: a thread has both elements of two pairs, head_dim being a multiple of 8. A
+ * barrier must follow. */
+template <int HD, int KEYS, bool IS_BF16> static __device__ __forceinline__ void fold_tile(unsigned char *tile, const kv_map &m, uint32_t start)
+{
+    const uint32_t n_half = m.head_dim / 2, n_word = n_half / 2;
+    const float *w = m.fold.w;
+#pragma unroll 1
+    for (uint32_t i = threadIdx.x; i < KEYS * n_word; i += THREADS) {
+        const uint32_t key = i / n_word, at = i % n_word;
+        uint32_t *const lo = word_at<HD>(tile, key, at), *const hi = word_at<HD>(tile, key, at + n_word);
+        const uint32_t lo_word = *lo, hi_word = *hi;
+        float low[2], high[2];
+#pragma unroll
+        for (uint32_t e = 0; e < 2; e++) {
+            const uint32_t pair = 2 * at + e;
+            const float a = element<IS_BF16>(lo_word, e) * w[pair], b = element<IS_BF16>(hi_word, e) * w[pair + n_half];
+            const float2 turn = pair < m.fold.n_pair ? kv_turn(m.fold, start + key, pair) : make_float2(1.0f, 0.0f);
+            low[e] = fmaf(a, turn.x, -(b * turn.y));
+            high[e] = fmaf(b, turn.x, a * turn.y);
+        }
+        *lo = pack<IS_BF16>(low[0], low[1]);
+        *hi = pack<IS_BF16>(high[0], high[1]);
     }
 }
 
@@ -126,6 +164,10 @@ static __global__ void __launch_bounds__(THREADS) attn_prefill_mma_k(const prefi
         find_rows<KEYS>(k_row, v_row, j.kv, t, walk, b + 1);
         cp_async_wait<1>();
         __syncthreads();                /* k is there, and the next rows */
+        if (j.kv.fold.w) {
+            fold_tile<HD, KEYS, IS_BF16>(k_tile, j.kv, start);
+            __syncthreads();
+        }
 
         float s[KEYS / 8][4] = {};
 #pragma unroll 4
@@ -220,7 +262,7 @@ static __global__ void __launch_bounds__(THREADS) attn_prefill_mma_k(const prefi
 template <int HD, int WARPS_D, int KEYS> static void launch(myth_stream *s, const struct myth_attn_args *a)
 {
     constexpr uint32_t PAIRS = 16 * (THREADS / 32 / WARPS_D);
-    const prefill_job j = prefill_job_of(a, PAIRS);
+    const prefill_job j = prefill_job_of(s, a, PAIRS);
     const dim3 grid(a->n_rows, a->n_head_kv * j.n_group);
     const uint64_t bytes = (PAIRS + 2 * KEYS) * HD * 2;
     if (a->k_new.dtype == MYTH_BF16 || a->v_new.dtype == MYTH_BF16)

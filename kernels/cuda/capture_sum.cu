@@ -16,7 +16,7 @@ struct capture_job {
     const float *x, *pend, *w_post;
     const int *rows, *label;
     uint32_t n_gather, dim;
-    float eps;
+    float eps, x_scale;
 };
 
 /* The sum a + b in out; true when it leaves 64 bits. */
@@ -74,7 +74,7 @@ template <bool IS_SHARED> static __global__ void capture_sum_k(const capture_job
             for (uint32_t k = 0; k < ROWS; k++) {
                 if (label[k] < 0)
                     continue;
-                const float v = row_fold(x[k], pend[k], j.w_post, scale[k], i) * (float)(1 << MYTH_CAPTURE_FRACTION_BITS);
+                const float v = row_fold(x[k], pend[k], j.w_post, scale[k], j.x_scale, i) * (float)(1 << MYTH_CAPTURE_FRACTION_BITS);
                 if (!(fabsf(v) < 0x1p62f)) {
                     is_good = false;
                     continue;
@@ -113,6 +113,7 @@ extern "C" void cuda_capture_sum(myth_stream *s, const struct myth_capture_sum_a
     j.n_gather = a->n_gather;
     j.dim = a->dim;
     j.eps = a->eps;
+    j.x_scale = cuda_x_scale(a->x_scale);
     if ((uint64_t)(uintptr_t)j.sum % 8 == 0)
         MYTH_LAUNCH(capture_sum_k<true>, (a->n_gather + ROWS - 1) / ROWS, THREADS, 0, s)(j);
     else

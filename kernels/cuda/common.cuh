@@ -82,6 +82,9 @@ template <typename T> static inline T *cuda_ptr(myth_view v)
     return v.buf ? (T *)(void *)(((struct cuda_buf *)v.buf)->base + v.off) : nullptr;
 }
 
+/* x_scale of a prologue as a factor. */
+static inline float cuda_x_scale(float x_scale) { return x_scale == 0.0f ? 1.0f : x_scale; }
+
 /* ---- shared memory ---- */
 
 #if MYTH_CUDA_REAL

@@ -9,7 +9,7 @@
 enum { THREADS = 256 };
 
 static __global__ void gather_norm_k(float *y, const float *x, const float *pend, const float *w_post, const float *w, const int *rows,
-                                     uint32_t dim, float eps)
+                                     uint32_t dim, float eps, float x_scale)
 {
     MYTH_SHARED(float, sums, 32);
     const uint64_t at = (uint64_t)(uint32_t)rows[blockIdx.x] * dim;
@@ -22,7 +22,7 @@ static __global__ void gather_norm_k(float *y, const float *x, const float *pend
             scale = row_scale(pend, dim, eps, sums);
     }
     for (uint32_t i = threadIdx.x; i < dim; i += THREADS)
-        y[i] = row_fold(x, pend, w_post, scale, i);
+        y[i] = row_fold(x, pend, w_post, scale, x_scale, i);
     if (!w)
         return;
     scale = row_scale(y, dim, eps, sums);
@@ -34,6 +34,6 @@ extern "C" void cuda_gather_norm(myth_stream *s, const struct myth_gather_norm_a
 {
     MYTH_LAUNCH(gather_norm_k, a->n_gather, THREADS, 0, s)(
         cuda_ptr<float>(a->y), cuda_ptr<const float>(a->x), cuda_ptr<const float>(a->pend), cuda_ptr<const float>(a->w_post),
-        cuda_ptr<const float>(a->w), cuda_ptr<const int>(a->rows), a->dim, a->eps);
+        cuda_ptr<const float>(a->w), cuda_ptr<const int>(a->rows), a->dim, a->eps, cuda_x_scale(a->x_scale));
     cuda_check(s, "gather_norm");
 }

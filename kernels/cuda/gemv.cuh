@@ -227,12 +227,12 @@ static __device__ __forceinline__ void gemv_stage_rows(unsigned char *stage, con
     }
 }
 
-/* ---- the prologue: t = x + RMS(pend) * w_post, staged as t / sqrt(mean(t^2) + eps) * w ---- */
+/* ---- the prologue: t = (x + RMS(pend) * w_post) * x_scale, staged as t / sqrt(mean(t^2) + eps) * w ---- */
 
 struct gemv_norm {
     float *x;
     const float *pend, *w_post, *w;     /* pend, w_post: nullptr = not given */
-    float eps;
+    float eps, x_scale;                 /* x_scale: 1 = none                 */
 };
 
 /* Rows whose t is kept in f32 at once: in the stage itself, or beside an int8 one. */
@@ -252,10 +252,10 @@ static __device__ __forceinline__ float4 gemv_folded(const gemv_norm &f, uint64_
         return t;
     const float4 p = gemv_load4<MODE>(f.pend + at, i, n);
     const float4 one = make_float4(1.0f, 1.0f, 1.0f, 1.0f), w = f.w_post ? gemv_load4<MODE>(f.w_post, i, n) : one;
-    t.x = fmaf(p.x * post_scale, w.x, t.x);
-    t.y = fmaf(p.y * post_scale, w.y, t.y);
-    t.z = fmaf(p.z * post_scale, w.z, t.z);
-    t.w = fmaf(p.w * post_scale, w.w, t.w);
+    t.x = fmaf(p.x * post_scale, w.x, t.x) * f.x_scale;
+    t.y = fmaf(p.y * post_scale, w.y, t.y) * f.x_scale;
+    t.z = fmaf(p.z * post_scale, w.z, t.z) * f.x_scale;
+    t.w = fmaf(p.w * post_scale, w.w, t.w) * f.x_scale;
     return t;
 }
 

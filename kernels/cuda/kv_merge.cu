@@ -11,6 +11,7 @@ enum { THREADS = 128, WARPS = THREADS / 32, PART = 8 };
 struct merge_job {
     kv_map kv;
     const int *runs;
+    bool has_k;                         /* else V alone is kept */
 };
 
 template <typename T> static __device__ __forceinline__ void copy_row(unsigned char *dst, const unsigned char *src, uint32_t n_bytes)
@@ -22,8 +23,8 @@ template <typename T> static __device__ __forceinline__ void copy_row(unsigned c
 static __global__ void kv_merge_k(const merge_job j)
 {
     const int *rec = j.runs + (uint64_t)(blockIdx.x / PART) * MYTH_RUN_WIDTH;
-    const uint32_t head = blockIdx.y >> 1, n_rows = (uint32_t)rec[MYTH_RUN_N_ROWS];
-    const bool is_v = blockIdx.y & 1;
+    const uint32_t head = j.has_k ? blockIdx.y >> 1 : blockIdx.y, n_rows = (uint32_t)rec[MYTH_RUN_N_ROWS];
+    const bool is_v = !j.has_k || (blockIdx.y & 1);
     if (rec[MYTH_RUN_FLAGS] & MYTH_RUN_EPHEMERAL)
         return;
     const kv_run r = kv_read_run(j.kv, rec);
@@ -47,6 +48,7 @@ extern "C" void cuda_kv_merge(myth_stream *s, const struct myth_kv_merge_args *a
     merge_job j;
     j.kv = kv_map_of(a->k_new, a->v_new, &a->kv, a->cap_rows, a->n_head_kv, a->head_dim);
     j.runs = cuda_ptr<const int>(a->runs);
-    MYTH_LAUNCH(kv_merge_k, dim3(a->n_run * PART, a->n_head_kv * 2), THREADS, 0, s)(j);
+    j.has_k = a->k_new.buf != NULL;
+    MYTH_LAUNCH(kv_merge_k, dim3(a->n_run * PART, a->n_head_kv * (j.has_k ? 2u : 1u)), THREADS, 0, s)(j);
     cuda_check(s, "kv_merge");
 }

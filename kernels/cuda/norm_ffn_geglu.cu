@@ -73,7 +73,8 @@ static bool decode(myth_stream *s, const struct myth_norm_ffn_geglu_args *a)
     const gemv_shape g = gemv_shape_of(t, mode, a->n_rows, a->dim, a->d_ff, true);
     const uint64_t room = gemv_shared_room(s);
     const ffn_op p = {
-        { cuda_ptr<float>(a->x), cuda_ptr<const float>(a->pend), cuda_ptr<const float>(a->w_post), cuda_ptr<const float>(a->w), a->eps },
+        { cuda_ptr<float>(a->x), cuda_ptr<const float>(a->pend), cuda_ptr<const float>(a->w_post), cuda_ptr<const float>(a->w), a->eps,
+          cuda_x_scale(a->x_scale) },
         { cuda_ptr<const unsigned char>(a->w_gate), a->d_ff, t },
         { cuda_ptr<const unsigned char>(a->w_up), a->d_ff, t },
         cuda_ptr<float>(a->h), cuda_of(s)->counters, a->d_ff, a->dim, 0

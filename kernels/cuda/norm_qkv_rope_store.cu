@@ -1,8 +1,9 @@
-/* norm_qkv_rope_store.cu   x += RMS(pend) * w_post;  xn = RMS(x) * w_in;  q, k, v = Wq xn, Wk xn, Wv xn;  per head RMS, rope;
+/* norm_qkv_rope_store.cu   x = (x + RMS(pend) * w_post) * x_scale;  xn = RMS(x) * w_in;  q, k, v = Wq xn, Wk xn, Wv xn;  per head RMS, rope;
  *                          q * q_scale to `q`, k and v in the cache's types to the scratch
  *
  * Shapes     x, pend [n_rows, dim] f32; Wq [n_head * head_dim, dim], Wk, Wv [n_head_kv * head_dim, dim] of one type in planar form; rope
  *            [n_rows, head_dim / 2, 2]; q [n_rows, n_head, head_dim]; k_new, v_new [n_head_kv, cap_rows, head_dim]
+ * Forms      Wv, or both, may be missing; V is then what K was before its norm; V may be normed; K need not be stored
  * Decode     one launch. Every block folds and norms the rows for itself; rows of [Wq; Wk; Wv] are shared out in tiles; raw sums go to
  *            `qkv`, and the block that brings a head's last tile norms, turns and stores the head, one warp per row. The block that is the
  *            last to have read x writes it back. `xn` is not touched
@@ -18,22 +19,23 @@ struct qkv_op {
     float *raw;                         /* q [n_rows, n_head * head_dim], then k and v [n_rows, n_head_kv * head_dim] */
     const float *n_q, *n_k, *rope;
     float *q;
-    unsigned char *k_new, *v_new;
+    unsigned char *k_new, *v_new;       /* k_new nullptr: V alone is kept */
     unsigned *counter;                  /* per group of rows: 1 + heads of all three */
     uint64_t k_row_bytes, v_row_bytes;
-    uint32_t n_in, n_q_out, n_kv_out, n_rows, row0, cap_rows, n_head, n_head_kv, head_dim;
+    uint32_t n_in, n_q_out, n_kv_out, n_out, n_rows, row0, cap_rows, n_head, n_head_kv, head_dim;     /* n_out: of the matrices given */
     float eps, q_scale;
     int type_k, type_v;
+    bool v_is_k, has_v_norm;
     template <int R> __device__ __forceinline__ uint32_t first_row() const { return row0 + blockIdx.x * R; }    /* of this block */
 };
 
-/* n values that this warp wrote or other blocks did, as the cache stores them. */
-static __device__ __forceinline__ void store_row(unsigned char *dst, int type, const volatile float *src, uint32_t n)
+/* n values that this warp wrote or other blocks did, times `factor`, as the cache stores them. */
+static __device__ __forceinline__ void store_row(unsigned char *dst, int type, const volatile float *src, uint32_t n, float factor)
 {
     const uint32_t l = (uint32_t)lane();
     if (type != MYTH_Q8_0) {
         for (uint32_t i = l; i < n; i += 32) {
-            const float v = src[i];
+            const float v = src[i] * factor;
             if (type == MYTH_F32)
                 ((float *)(void *)dst)[i] = v;
             else
@@ -43,7 +45,7 @@ static __device__ __forceinline__ void store_row(unsigned char *dst, int type, c
     }
 #pragma unroll 1
     for (uint32_t b = 0; b < n / 32; b++) {
-        const float v = src[b * 32 + l], scale = warp_max(fabsf(v)) / 127.0f, inverse = scale != 0.0f ? 1.0f / scale : 0.0f;
+        const float v = src[b * 32 + l] * factor, scale = warp_max(fabsf(v)) / 127.0f, inverse = scale != 0.0f ? 1.0f / scale : 0.0f;
         const float rounded = roundf(v * inverse);
         unsigned char *block = dst + (uint64_t)b * 34;
         const bool has_code = rounded >= -127.0f && rounded <= 127.0f;          /* NaN and overflow have none */
@@ -53,18 +55,21 @@ static __device__ __forceinline__ void store_row(unsigned char *dst, int type, c
     }
 }
 
+/* rsqrt(mean(x^2) + eps) of one row of a head; one warp. */
+static __device__ __forceinline__ float head_scale(const volatile float *x, uint32_t head_dim, float eps)
+{
+    float ss = 0.0f;
+    for (uint32_t i = (uint32_t)lane(); i < head_dim; i += 32)
+        ss = fmaf(x[i], x[i], ss);
+    return 1.0f / sqrtf(warp_sum(ss) / (float)head_dim + eps);
+}
+
 /* Head norm and rope of one row of a head, in place, times `factor`; one warp. */
 static __device__ __forceinline__ void turn_row(volatile float *x, const float *norm, const float *rope, uint32_t head_dim, float eps,
                                                 float factor)
 {
     const uint32_t n_half = head_dim / 2, l = (uint32_t)lane();
-    float scale = 1.0f;
-    if (norm) {
-        float ss = 0.0f;
-        for (uint32_t i = l; i < head_dim; i += 32)
-            ss = fmaf(x[i], x[i], ss);
-        scale = 1.0f / sqrtf(warp_sum(ss) / (float)head_dim + eps);
-    }
+    const float scale = norm ? head_scale(x, head_dim, eps) : 1.0f;
 #pragma unroll 1
     for (uint32_t i = l; i < n_half; i += 32) {
         float lo = x[i], hi = x[i + n_half];
@@ -88,19 +93,28 @@ template <int R> static __device__ __forceinline__ void finish_head(const qkv_op
     const uint32_t kv = is_q ? 0 : (head - p.n_head) % p.n_head_kv;
     volatile float *x = is_q ? p.raw + (uint64_t)r * p.n_q_out + head * hd
                              : p.raw + (uint64_t)p.n_rows * (p.n_q_out + (is_v ? p.n_kv_out : 0u)) + (uint64_t)r * p.n_kv_out + kv * hd;
-    if (!is_v)
-        turn_row(x, is_q ? p.n_q : p.n_k, p.rope + (uint64_t)r * hd, hd, p.eps, is_q ? p.q_scale : 1.0f);
     const uint64_t row = (uint64_t)kv * p.cap_rows + r;
-    unsigned char *dst = is_q ? (unsigned char *)(p.q + ((uint64_t)r * p.n_head + head) * hd)
-                       : is_v ? p.v_new + row * p.v_row_bytes
-                              : p.k_new + row * p.k_row_bytes;
-    store_row(dst, is_q ? (int)MYTH_F32 : is_v ? p.type_v : p.type_k, x, hd);
+    bool as_v = is_v || (!is_q && p.v_is_k);            /* V first: the keys are turned in place */
+#pragma unroll 1
+    for (;;) {
+        const float factor = as_v && p.has_v_norm ? head_scale(x, hd, p.eps) : 1.0f;
+        if (!as_v)
+            turn_row(x, is_q ? p.n_q : p.n_k, p.rope + (uint64_t)r * hd, hd, p.eps, is_q ? p.q_scale : 1.0f);
+        unsigned char *dst = is_q ? (unsigned char *)(p.q + ((uint64_t)r * p.n_head + head) * hd)
+                           : as_v ? p.v_new + row * p.v_row_bytes
+                                  : p.k_new + row * p.k_row_bytes;
+        store_row(dst, is_q ? (int)MYTH_F32 : as_v ? p.type_v : p.type_k, x, hd, factor);
+        if (!as_v || is_v || !p.k_new)
+            break;
+        as_v = false;
+        __syncwarp();
+    }
 }
 
 template <int T, int R> struct qkv_tiles {
     const qkv_op &p;
     uint32_t tile_out;                  /* outputs of a block tile */
-    __device__ __forceinline__ uint32_t n_out() const { return p.n_q_out + 2 * p.n_kv_out; }
+    __device__ __forceinline__ uint32_t n_out() const { return p.n_out; }
     __device__ __forceinline__ void rows(gemv_row (&row)[2], uint32_t slot) const
     {
         for (uint32_t n = 0; n < 2; n++) {
@@ -170,22 +184,26 @@ template <int T, int MODE, int R> static void launch(myth_stream *s, const gemv_
 static bool decode(myth_stream *s, const struct myth_norm_qkv_rope_store_args *a)
 {
     const myth_dtype t = a->w_q.dtype;
-    const uint32_t n_q_out = a->n_head * a->head_dim, n_kv_out = a->n_head_kv * a->head_dim, n_out = n_q_out + 2 * n_kv_out;
-    const int mode = gemv_mode(s, t, a->dim, a->w_q, a->w_k, a->w_v, a->x, a->pend, a->w_post, a->w_in);
+    const bool has_k = a->w_k.buf != NULL, has_v = a->w_v.buf != NULL;
+    const myth_view w_k = has_k ? a->w_k : a->w_q, w_v = has_v ? a->w_v : a->w_q;
+    const uint32_t n_q_out = a->n_head * a->head_dim, n_kv_out = a->n_head_kv * a->head_dim;
+    const uint32_t n_out = n_q_out + ((has_k ? 1u : 0u) + (has_v ? 1u : 0u)) * n_kv_out;
+    const int mode = gemv_mode(s, t, a->dim, a->w_q, w_k, w_v, a->x, a->pend, a->w_post, a->w_in);
     const gemv_shape g = gemv_shape_of(t, mode, a->n_rows, a->dim, (n_out + 1) / 2, true);
     const uint64_t room = gemv_shared_room(s);
     const qkv_op p = {
-        { cuda_ptr<float>(a->x), cuda_ptr<const float>(a->pend), cuda_ptr<const float>(a->w_post), cuda_ptr<const float>(a->w_in), a->eps },
+        { cuda_ptr<float>(a->x), cuda_ptr<const float>(a->pend), cuda_ptr<const float>(a->w_post), cuda_ptr<const float>(a->w_in), a->eps,
+          cuda_x_scale(a->x_scale) },
         { { cuda_ptr<const unsigned char>(a->w_q), n_q_out, t },
-          { cuda_ptr<const unsigned char>(a->w_k), n_kv_out, t },
-          { cuda_ptr<const unsigned char>(a->w_v), n_kv_out, t } },
+          { cuda_ptr<const unsigned char>(w_k), n_kv_out, t },
+          { cuda_ptr<const unsigned char>(w_v), n_kv_out, t } },
         cuda_ptr<float>(a->qkv), cuda_ptr<const float>(a->n_q), cuda_ptr<const float>(a->n_k), cuda_ptr<const float>(a->rope),
         cuda_ptr<float>(a->q), cuda_ptr<unsigned char>(a->k_new), cuda_ptr<unsigned char>(a->v_new), cuda_of(s)->counters,
         myth_row_bytes(a->k_new.dtype, a->head_dim), myth_row_bytes(a->v_new.dtype, a->head_dim),
-        a->dim, n_q_out, n_kv_out, a->n_rows, 0, a->cap_rows, a->n_head, a->n_head_kv, a->head_dim, a->eps, a->q_scale,
-        a->k_new.dtype, a->v_new.dtype
+        a->dim, n_q_out, n_kv_out, n_out, a->n_rows, 0, a->cap_rows, a->n_head, a->n_head_kv, a->head_dim, a->eps, a->q_scale,
+        a->k_new.dtype, a->v_new.dtype, has_k && !has_v, has_k && a->has_v_norm
     };
-    if (a->w_k.dtype != t || a->w_v.dtype != t || n_out / a->head_dim >= CUDA_COUNTER_N)
+    if (w_k.dtype != t || w_v.dtype != t || a->n_head + 2 * a->n_head_kv >= CUDA_COUNTER_N)
         return false;
 #define BYTES(mode, rows) gemv_norm_stage_bytes<mode, rows>(a->dim)
 #define RUN(T, mode, rows) launch<T, mode, rows>(s, g, p)

@@ -18,7 +18,7 @@ static __global__ void fold_k(float *x, const float *pend, const float *w_post, 
     pend += at;
     const float scale = w_post ? row_scale(pend, dim, eps, sums) : 1.0f;
     for (uint32_t i = threadIdx.x; i < dim; i += THREADS)
-        x[i] = row_fold(x, pend, w_post, scale, i);
+        x[i] = row_fold(x, pend, w_post, scale, 1.0f, i);
 }
 
 static __global__ void gate_k(float *h, const float *p, uint32_t n_ple, uint32_t p_stride)

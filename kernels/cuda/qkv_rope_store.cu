@@ -1,4 +1,5 @@
-/* qkv_rope_store.cu   q = rope(RMS(q) * n_q) * q_scale;  k = rope(RMS(k) * n_k), v: rounded to the cache type into the step's scratch
+/* qkv_rope_store.cu   q = rope(RMS(q) * n_q) * q_scale;  k = rope(RMS(k) * n_k), v or RMS(v): rounded to the cache type into the step's
+ *                     scratch; v may be what k was before its norm
  *
  * Shapes     qkv f32: q [n_rows, n_head, head_dim], k and v [n_rows, n_head_kv, head_dim]; k_new, v_new [n_head_kv, cap_rows, head_dim]
  * Rope       pairs (i, i + head_dim / 2), as in the published Gemma weights
@@ -16,6 +17,7 @@ struct store_job {
     uint32_t n_rows, cap_rows, n_head, n_head_kv, head_dim, k_bytes, v_bytes;
     int k_type, v_type;
     float eps, q_scale;
+    bool v_is_k, has_v_norm;
 };
 
 /* The block's row of n values, from shared memory, as the type. */
@@ -45,13 +47,13 @@ static __global__ void qkv_rope_store_k(const store_job j)
     MYTH_SHARED(float, sums, 32);
     MYTH_SHARED_DYN(float, head);       /* [head_dim] */
     const uint32_t r = blockIdx.x, h = blockIdx.y, hd = j.head_dim, n_half = hd / 2;
-    const bool is_q = h < j.n_head, is_v = h >= j.n_head + j.n_head_kv;
+    const bool is_q = h < j.n_head, is_v = h >= j.n_head + (j.k_new ? j.n_head_kv : 0u);
     const uint32_t kv = is_q ? 0 : (h - j.n_head) % j.n_head_kv;
     const uint64_t rows = j.n_rows, q_row = (uint64_t)r * j.n_head + h;
-    const uint64_t row = is_q ? q_row : rows * j.n_head + (is_v ? rows * j.n_head_kv : 0) + (uint64_t)r * j.n_head_kv + kv;
+    const uint64_t row = is_q ? q_row : rows * j.n_head + (is_v && !j.v_is_k ? rows * j.n_head_kv : 0) + (uint64_t)r * j.n_head_kv + kv;
     const float *src = j.qkv + row * hd, *norm = is_q ? j.n_q : is_v ? nullptr : j.n_k, *rope = j.rope + (uint64_t)r * hd;
     float scale = 1.0f;
-    if (norm) {
+    if (norm || (is_v && j.has_v_norm)) {
         float ss = 0.0f;
         for (uint32_t i = threadIdx.x; i < hd; i += THREADS)
             ss = fmaf(src[i], src[i], ss);
@@ -62,6 +64,9 @@ static __global__ void qkv_rope_store_k(const store_job j)
         if (norm) {
             lo = lo * scale * norm[i];
             hi = hi * scale * norm[i + n_half];
+        } else {
+            lo *= scale;
+            hi *= scale;
         }
         const float c = is_v ? 1.0f : rope[2 * i], s = is_v ? 0.0f : rope[2 * i + 1];
         head[i] = is_v ? lo : lo * c - hi * s;
@@ -101,6 +106,9 @@ extern "C" void cuda_qkv_rope_store(myth_stream *s, const struct myth_qkv_rope_s
     j.v_type = a->v_new.dtype;
     j.eps = a->eps;
     j.q_scale = a->q_scale;
-    MYTH_LAUNCH(qkv_rope_store_k, dim3(a->n_rows, a->n_head + 2 * a->n_head_kv), THREADS, (uint64_t)a->head_dim * sizeof(float), s)(j);
+    j.v_is_k = a->v_is_k;
+    j.has_v_norm = a->has_v_norm;
+    const uint32_t n_stored = (j.k_new ? 1u : 0u) + (j.v_new ? 1u : 0u);
+    MYTH_LAUNCH(qkv_rope_store_k, dim3(a->n_rows, a->n_head + n_stored * a->n_head_kv), THREADS, (uint64_t)a->head_dim * sizeof(float), s)(j);
     cuda_check(s, "qkv_rope_store");
 }

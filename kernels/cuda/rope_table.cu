@@ -6,7 +6,7 @@
  *            left for sinf and cosf: 1.5e-7 in all
  * Traffic    4 * n_rows * head_dim bytes written
  * Limit      launch latency; once a step for all layers                                                                   */
-#include "common.cuh"
+#include "attn.cuh"
 
 enum { THREADS = 128, PART = 256 };     /* pairs of a launch: their steps are kernel arguments */
 
@@ -34,6 +34,25 @@ static uint64_t step_of(double base, double factor, uint32_t i, uint32_t head_di
     long double turns = powl((long double)base, -2.0L * (long double)i / (long double)head_dim) / ((long double)factor * turn);
     turns -= floorl(turns);
     return (uint64_t)(turns * 18446744073709551616.0L);
+}
+
+static __global__ void fold_steps_k(uint64_t *out, const rope_steps steps, uint32_t n)
+{
+    for (uint32_t i = threadIdx.x; i < n; i += THREADS)
+        out[i] = steps.of[i];
+}
+
+/* Attention has no wider heads than 512. */
+const uint64_t *cuda_fold_steps(myth_stream *s, const struct myth_key_fold *fold, uint32_t head_dim)
+{
+    const struct cuda_device *d = cuda_of(s);
+    uint64_t *out = (uint64_t *)(void *)((unsigned char *)d->scratch + d->scratch_bytes - cuda_work_steps(&d->base.shape));
+    const uint32_t n = fold->n_pair < PART ? fold->n_pair : (uint32_t)PART;
+    rope_steps steps;
+    for (uint32_t i = 0; i < PART; i++)
+        steps.of[i] = i < n ? step_of(fold->base, fold->factor, i, head_dim) : 0;
+    MYTH_LAUNCH(fold_steps_k, 1, THREADS, 0, s)(out, steps, n);
+    return out;
 }
 
 extern "C" void cuda_rope_table(myth_stream *s, const struct myth_rope_table_args *a)

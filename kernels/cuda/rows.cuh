@@ -15,12 +15,12 @@ static __device__ __forceinline__ float row_scale(const float *x, uint32_t dim, 
     return 1.0f / sqrtf(block_sum(ss, shared32) / (float)dim + eps);
 }
 
-/* Element i of the row with its pending branch. */
-static __device__ __forceinline__ float row_fold(const float *x, const float *pend, const float *w_post, float scale, uint32_t i)
+/* Element i of the row with its pending branch, the sum times x_scale. */
+static __device__ __forceinline__ float row_fold(const float *x, const float *pend, const float *w_post, float scale, float x_scale, uint32_t i)
 {
     if (!pend)
         return x[i];
-    return w_post ? fmaf(pend[i] * scale, w_post[i], x[i]) : x[i] + pend[i];
+    return (w_post ? fmaf(pend[i] * scale, w_post[i], x[i]) : x[i] + pend[i]) * x_scale;
 }
 
 #endif

@@ -52,9 +52,13 @@ static inline uint64_t cuda_work_gemm(const myth_work_shape *w)
     return w->n_rows * ((width + 63) / 64 * 64 * 2 + sizeof(float));
 }
 
+/* Steps of keys that attention makes, of 256 pairs: behind the rest. */
+static inline uint64_t cuda_work_steps(const myth_work_shape *w) { return w->folds_keys ? 256 * sizeof(uint64_t) : 0; }
+
 static inline uint64_t cuda_work_scratch(const myth_work_shape *w)
 {
-    return (cuda_larger(cuda_larger(cuda_work_attn(w), cuda_work_topk(w)), cuda_work_gemm(w)) + 255) & ~(uint64_t)255;
+    const uint64_t shared = (cuda_larger(cuda_larger(cuda_work_attn(w), cuda_work_topk(w)), cuda_work_gemm(w)) + 255) & ~(uint64_t)255;
+    return shared + cuda_work_steps(w);
 }
 
 #endif

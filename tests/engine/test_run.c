@@ -8,7 +8,7 @@
 
 enum { CTX = 96, N_SEQ = 3, N_STEP = 40 };
 
-static const char *const models[] = { "random:gemma2-tiny:q4_0", "random:gemma3-tiny:q8_0", "random:gemma1-tiny:bf16" };
+static const char *const models[] = { "random:gemma2-tiny:q4_0", "random:gemma3-tiny:q8_0", "random:gemma1-tiny:bf16", "random:gemma4-tiny:bf16" };
 
 static myth_engine_opts opts_of(void)
 {

@@ -10,7 +10,7 @@ enum { CTX = 48 };
 
 /* head_dim 32, so that every cache type fits; the weight types whose kernels differ; windows of 5 to 9 wrap several times */
 static const char *const models[] = { "gemma2-old", "gemma3-layers", "gemma3-sharded", "random:gemma1-tiny:q8_0", "random:gemma2-tiny:q4_0",
-                                      "random:gemma3-tiny:q8_0", "random:gemma3-tiny:bf16" };
+                                      "random:gemma3-tiny:q8_0", "random:gemma3-tiny:bf16", "random:gemma4-tiny:q8_0", "random:gemma3n-tiny:q8_0" };
 
 typedef struct {
     const char *model;
@@ -18,7 +18,7 @@ typedef struct {
     myth_dtype k, v;                 /* types of the cache */
 } combo;
 
-static combo all_combos[5 * 7 * RIG_TARGET_MAX];
+static combo all_combos[5 * sizeof(models) / sizeof(models[0]) * RIG_TARGET_MAX];
 static uint32_t n_combo;
 
 static int make_combos(void **state)

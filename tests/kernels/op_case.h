@@ -19,6 +19,9 @@
 
 enum { RIG_VIEW_MAX = 64, CASE_TEST = 1, CASE_BENCH = 2 };
 
+/* What a layer makes of K and V: both, V normed, V out of what K was, that V alone (attention makes the keys), neither. */
+enum { FORM_PLAIN, FORM_V_NORMED, FORM_V_IS_K, FORM_FOLDED, FORM_NO_KEYS };
+
 struct kernel_case {
     myth_op op;
     int use;                            /* CASE_TEST or CASE_BENCH */
@@ -29,8 +32,10 @@ struct kernel_case {
     uint32_t gap0, gap1;                /* of the first run; see case_gap */
     uint32_t n_after;                   /* of attn_prefill                 */
     uint32_t k, n_ask, n_pair;
+    uint32_t form, n_table;             /* FORM_*; of folded keys: positions that the table has */
+    uint32_t keep;                      /* of attn_prefill: every so manieth row asks, the others are keys only; 0 = all */
     uint32_t n_layer, n_expert, n_stream, active;               /* op_case_gemma.h */
-    float softcap, temp, top_p, min_p, z;
+    float softcap, temp, top_p, min_p, z, x_scale;
     double base, factor;
     myth_dtype type, type_k, type_v;
     bool is_decode, is_ring, has_pend, has_post, has_head_norm, has_mask, has_bias, has_bad, is_split;
@@ -112,6 +117,7 @@ static inline myth_work_shape case_shape(int use)
         w.n_vocab = most_u32(w.n_vocab, c->n_vocab);
         w.n_ctx = most_u32(w.n_ctx, c->depth + c->rows);
         w.top_k = most_u32(w.top_k, c->k);
+        w.folds_keys = w.folds_keys || (c->form == FORM_FOLDED && c->op != MYTH_OP_kv_merge);
         if (c->op == MYTH_OP_head_topk)
             w.n_logit_rows = most_u32(w.n_logit_rows, c->rows);
     }
@@ -393,16 +399,19 @@ static inline uint32_t kv_entry(uint32_t pos, uint32_t page_tok, uint32_t gap0, 
     return n;
 }
 
-/* Where position pos of a slot is kept, K or V, head 0; *step is the distance of heads. */
+/* Where position pos of a slot is kept, K or V, head 0; *step is the distance of heads. type_k MYTH_DTYPE_N: V alone. */
 static inline unsigned char *kv_cached(const struct myth_kv_place *kv, uint32_t slot, uint32_t pos, uint32_t gap0, uint32_t gap1, bool is_v,
                                        myth_dtype type_k, myth_dtype type_v, uint32_t n_head_kv, uint32_t head_dim, uint64_t *step)
 {
     uint64_t bytes = myth_row_bytes(is_v ? type_v : type_k, head_dim),
-             skip = is_v ? (uint64_t)n_head_kv * kv->page_tok * myth_row_bytes(type_k, head_dim) : 0;
+             skip = is_v && type_k != MYTH_DTYPE_N ? (uint64_t)n_head_kv * kv->page_tok * myth_row_bytes(type_k, head_dim) : 0;
     const int32_t *entry = (int32_t *)view_host(kv->table) + 2 * ((uint64_t)slot * kv->n_entry + (kv->is_ring ? 0 : kv_entry(pos, kv->page_tok, gap0, gap1)));
     *step = kv->page_tok * bytes;
     return (unsigned char *)view_host(kv->pool) + (uint64_t)entry[0] * kv->page_bytes + kv->layer_off + skip + pos % kv->page_tok * bytes;
 }
+
+/* Rows that an attention case asks for. */
+static inline uint32_t case_rows(const struct kernel_case *c) { return c->keep ? (c->rows + c->keep - 1) / c->keep : c->rows; }
 
 struct kv_setup {
     struct myth_kv_place kv;
@@ -417,7 +426,9 @@ static inline struct kv_setup make_kv(struct rig *r, const struct kernel_case *c
     struct kv_setup k = { .cap_rows = c->rows + 3 };
     uint32_t n_run = c->n_run ? c->n_run : 1, hd = c->head_dim, ring = c->is_ring ? most_u32(c->window, 1) : 0;
     uint32_t page_tok = c->is_ring ? ring : c->page_tok ? c->page_tok : 64, n_entry = c->is_ring ? 1 : (c->depth + c->rows) / page_tok + 1;
-    uint64_t k_row = myth_row_bytes(c->type_k, hd), v_row = myth_row_bytes(c->type_v, hd);
+    const bool has_k = c->form != FORM_FOLDED;
+    const myth_dtype type_k = has_k ? c->type_k : MYTH_DTYPE_N;
+    uint64_t k_row = has_k ? myth_row_bytes(c->type_k, hd) : 0, v_row = myth_row_bytes(c->type_v, hd);
     k.kv = (struct myth_kv_place){ .page_tok = page_tok, .n_entry = n_entry, .is_ring = c->is_ring, .layer_off = 64 };
     k.kv.page_bytes = (k.kv.layer_off + (uint64_t)c->n_head_kv * page_tok * (k_row + v_row) + 64 + 63) / 64 * 64;
     k.kv.table = rig_view(r, MYTH_I32, (uint64_t)n_run * n_entry, 2);
@@ -427,7 +438,8 @@ static inline struct kv_setup make_kv(struct rig *r, const struct kernel_case *c
         entry[0] = (int32_t)(n_run * n_entry - 1 - i);
         entry[1] = c->is_ring ? 0 : (int32_t)(i % n_entry * page_tok);
     }
-    k.k_new = rig_view(r, c->type_k, (uint64_t)c->n_head_kv * k.cap_rows, hd);
+    if (has_k)
+        k.k_new = rig_view(r, c->type_k, (uint64_t)c->n_head_kv * k.cap_rows, hd);
     k.v_new = rig_view(r, c->type_v, (uint64_t)c->n_head_kv * k.cap_rows, hd);
     k.runs = rig_view(r, MYTH_I32, n_run, MYTH_RUN_WIDTH);
     k.row_run = rig_view(r, MYTH_I32, 1, c->rows);
@@ -448,13 +460,13 @@ static inline struct kv_setup make_kv(struct rig *r, const struct kernel_case *c
             if (pos < gap0 || pos >= gap1)
                 ((int32_t *)view_host(k.kv.table))[2 * (slot * n_entry + kv_entry(pos, page_tok, gap0, gap1)) + 1] =
                     (int32_t)(pos / page_tok * page_tok);
-        for (int is_v = 0; is_v < 2; is_v++) {
+        for (int is_v = !has_k; is_v < 2; is_v++) {
             myth_dtype t = is_v ? c->type_v : c->type_k;
             for (uint32_t pos = c->is_ring && pos0 > ring ? pos0 - ring : 0; pos < pos0; pos++) {
                 uint64_t step;
                 if (!c->is_ring && pos >= gap0 && pos < gap1)
                     continue;
-                unsigned char *at = kv_cached(&k.kv, slot, pos, gap0, gap1, is_v, c->type_k, c->type_v, c->n_head_kv, hd, &step);
+                unsigned char *at = kv_cached(&k.kv, slot, pos, gap0, gap1, is_v, type_k, c->type_v, c->n_head_kv, hd, &step);
                 for (uint32_t h = 0; h < c->n_head_kv; h++)
                     kv_row(at + h * step, t, run, is_v, h, pos, hd);
             }
@@ -469,7 +481,27 @@ static inline struct kv_setup make_kv(struct rig *r, const struct kernel_case *c
             ((int32_t *)view_host(k.pos))[row0 + i] = (int32_t)(pos0 + i);
         }
     }
+    for (uint32_t i = 0; i < case_rows(c) && c->keep; i++) {
+        ((int32_t *)view_host(k.row_run))[i] = ((int32_t *)view_host(k.row_run))[i * c->keep];
+        ((int32_t *)view_host(k.pos))[i] = ((int32_t *)view_host(k.pos))[i * c->keep];
+    }
     return k;
+}
+
+/* Weights and rotations of keys that are not stored. */
+static inline struct myth_key_fold make_fold(struct rig *r, const struct kernel_case *c)
+{
+    struct myth_key_fold f = { .n_table = c->n_table, .n_pair = c->n_pair, .base = c->base, .factor = c->factor };
+    if (c->form != FORM_FOLDED)
+        return (struct myth_key_fold){ 0 };
+    f.w = rig_noise(r, MYTH_F32, 1, c->head_dim, 1.0f, 0.3f);
+    f.table = rig_view(r, MYTH_F32, c->n_table, 2ull * c->n_pair);
+    for (uint32_t i = 0; i < c->n_table * c->n_pair; i++) {
+        double angle = i / c->n_pair * (pow(c->base, -2.0 * (i % c->n_pair) / c->head_dim) / c->factor);
+        ((float *)view_host(f.table))[2 * i] = (float)cos(angle);
+        ((float *)view_host(f.table))[2 * i + 1] = (float)sin(angle);
+    }
+    return f;
 }
 
 /* ---- one builder per op ---- */
@@ -528,7 +560,8 @@ static inline void make_qkv(struct rig *r, const struct kernel_case *c, struct m
     uint32_t width = (c->n_head + 2 * c->n_head_kv) * c->head_dim;
     *a = (struct myth_norm_qkv_rope_store_args){
         .n_rows = c->rows, .cap_rows = c->rows + 3, .dim = c->dim, .n_head = c->n_head, .n_head_kv = c->n_head_kv,
-        .head_dim = c->head_dim, .eps = 1e-6f, .q_scale = 0.0625f, .is_decode = c->is_decode
+        .head_dim = c->head_dim, .eps = 1e-6f, .q_scale = 0.0625f, .x_scale = c->x_scale, .is_decode = c->is_decode,
+        .has_v_norm = c->form != FORM_PLAIN
     };
     make_rows(r, c, &a->x, &a->pend, &a->w_post);
     a->w_in = rig_noise(r, MYTH_F32, 1, c->dim, 1.0f, 0.3f);
@@ -549,12 +582,18 @@ static inline void make_qkv(struct rig *r, const struct kernel_case *c, struct m
     a->q = rig_view(r, MYTH_F32, (uint64_t)c->rows * c->n_head, c->head_dim);
     a->k_new = rig_view(r, c->type_k, (uint64_t)c->n_head_kv * a->cap_rows, c->head_dim);
     a->v_new = rig_view(r, c->type_v, (uint64_t)c->n_head_kv * a->cap_rows, c->head_dim);
+    if (c->form >= FORM_V_IS_K)
+        a->w_v = none();
+    if (c->form >= FORM_FOLDED)
+        a->k_new = a->n_k = none();
+    if (c->form == FORM_NO_KEYS)
+        a->w_k = a->v_new = none();
 }
 
 /* n_out entries over `rows` rows, some twice, onto k labels, every fifth left out; the sums start at small numbers of both signs. */
 static inline void make_capture_sum(struct rig *r, const struct kernel_case *c, struct myth_capture_sum_args *a)
 {
-    *a = (struct myth_capture_sum_args){ .n_gather = c->n_out, .dim = c->dim, .n_label = c->k, .eps = 1e-6f };
+    *a = (struct myth_capture_sum_args){ .n_gather = c->n_out, .dim = c->dim, .n_label = c->k, .eps = 1e-6f, .x_scale = c->x_scale };
     make_rows(r, c, &a->x, &a->pend, &a->w_post);
     a->rows = rig_ids(r, c->n_out, c->rows);
     a->label = rig_ids(r, c->n_out, c->k);
@@ -649,7 +688,7 @@ static inline void make_case(struct rig *r, const struct kernel_case *c, uint64_
             ((int32_t *)view_host(a->rope_table.pos))[i] = (int32_t)i;
         break;
     case MYTH_OP_rms_norm:
-        a->rms_norm = (struct myth_rms_norm_args){ .n_rows = c->rows, .dim = c->dim, .eps = 1e-6f };
+        a->rms_norm = (struct myth_rms_norm_args){ .n_rows = c->rows, .dim = c->dim, .eps = 1e-6f, .x_scale = c->x_scale };
         make_rows(r, c, &a->rms_norm.x, &a->rms_norm.pend, &a->rms_norm.w_post);
         a->rms_norm.w = rig_noise(r, MYTH_F32, 1, c->dim, 1.0f, 0.3f);
         a->rms_norm.y = rig_view(r, MYTH_F32, c->rows, c->dim);
@@ -666,7 +705,8 @@ static inline void make_case(struct rig *r, const struct kernel_case *c, uint64_
         a->qkv_rope_store = (struct myth_qkv_rope_store_args){
             .n_q = full.n_q, .n_k = full.n_k, .rope = full.rope, .q = full.q, .k_new = full.k_new, .v_new = full.v_new,
             .n_rows = full.n_rows, .cap_rows = full.cap_rows, .n_head = full.n_head, .n_head_kv = full.n_head_kv,
-            .head_dim = full.head_dim, .eps = full.eps, .q_scale = full.q_scale
+            .head_dim = full.head_dim, .eps = full.eps, .q_scale = full.q_scale,
+            .v_is_k = c->form == FORM_V_IS_K || c->form == FORM_FOLDED, .has_v_norm = full.has_v_norm && c->form != FORM_NO_KEYS
         };
         a->qkv_rope_store.qkv = rig_noise(r, MYTH_F32, c->rows, (c->n_head + 2 * c->n_head_kv) * c->head_dim, 0.0f, 1.5f);
         break;
@@ -674,12 +714,13 @@ static inline void make_case(struct rig *r, const struct kernel_case *c, uint64_
     case MYTH_OP_attn_decode:
         kv = make_kv(r, c);
         a->attn_prefill = (struct myth_attn_args){
-            .k_new = kv.k_new, .v_new = kv.v_new, .runs = kv.runs, .row_run = kv.row_run, .pos = kv.pos, .kv = kv.kv, .n_rows = c->rows,
+            .k_new = kv.k_new, .v_new = kv.v_new, .runs = kv.runs, .row_run = kv.row_run, .pos = kv.pos, .kv = kv.kv, .n_rows = case_rows(c),
             .cap_rows = kv.cap_rows, .n_head = c->n_head, .n_head_kv = c->n_head_kv, .head_dim = c->head_dim, .window = c->window,
             .softcap = c->softcap, .n_after = c->n_after
         };
         a->attn_prefill.q = rig_noise(r, MYTH_F32, (uint64_t)c->rows * c->n_head, c->head_dim, 0.0f, 2.0f / sqrtf((float)c->head_dim));
         a->attn_prefill.o = rig_view(r, MYTH_F32, (uint64_t)c->rows * c->n_head, c->head_dim);
+        a->attn_prefill.fold = make_fold(r, c);
         break;
     case MYTH_OP_kv_merge:
         kv = make_kv(r, c);
@@ -692,7 +733,7 @@ static inline void make_case(struct rig *r, const struct kernel_case *c, uint64_
         break;
     case MYTH_OP_norm_ffn_geglu:
         a->norm_ffn_geglu = (struct myth_norm_ffn_geglu_args){
-            .n_rows = c->rows, .dim = c->dim, .d_ff = c->d_ff, .eps = 1e-6f, .is_decode = c->is_decode
+            .n_rows = c->rows, .dim = c->dim, .d_ff = c->d_ff, .eps = 1e-6f, .x_scale = c->x_scale, .is_decode = c->is_decode
         };
         make_rows(r, c, &a->norm_ffn_geglu.x, &a->norm_ffn_geglu.pend, &a->norm_ffn_geglu.w_post);
         a->norm_ffn_geglu.w = rig_noise(r, MYTH_F32, 1, c->dim, 1.0f, 0.3f);
@@ -709,7 +750,7 @@ static inline void make_case(struct rig *r, const struct kernel_case *c, uint64_
         a->geglu.h = rig_view(r, MYTH_F32, c->rows, c->d_ff);
         break;
     case MYTH_OP_gather_norm:
-        a->gather_norm = (struct myth_gather_norm_args){ .n_gather = c->n_out, .dim = c->dim, .eps = 1e-6f };
+        a->gather_norm = (struct myth_gather_norm_args){ .n_gather = c->n_out, .dim = c->dim, .eps = 1e-6f, .x_scale = c->x_scale };
         make_rows(r, c, &a->gather_norm.x, &a->gather_norm.pend, &a->gather_norm.w_post);
         a->gather_norm.w = c->has_head_norm ? rig_noise(r, MYTH_F32, 1, c->dim, 1.0f, 0.3f) : none();
         a->gather_norm.rows = rig_ids(r, c->n_out, c->rows);
@@ -772,6 +813,7 @@ static inline void case_name(char *dst, size_t cap, const struct kernel_case *c)
         { "heads", c->n_head }, { "kv", c->n_head_kv },  { "hd", c->head_dim }, { "depth", c->depth }, { "window", c->window },
         { "runs", c->n_run },   { "page", c->page_tok }, { "k", c->k },         { "gap0", c->gap0 },   { "gap1", c->gap1 },
         { "after", c->n_after }, { "layers", c->n_layer }, { "experts", c->n_expert }, { "streams", c->n_stream },
+        { "form", c->form },     { "pairs", c->n_pair },     { "keep", c->keep },
     };
     if (c->n_head_kv)
         len += (size_t)snprintf(dst + len, cap - len, " %s/%s", myth_dtype_get(c->type_k)->name, myth_dtype_get(c->type_v)->name);

@@ -148,6 +148,13 @@ static inline void fold64(double *y, myth_view x, myth_view pend, myth_view w_po
     free(p);
 }
 
+/* A scaled residual: where a branch was folded in, the sum as a whole. */
+static inline void scale64(double *y, myth_view pend, float x_scale, uint64_t n)
+{
+    for (uint64_t i = 0; i < n && pend.buf && x_scale != 0.0f; i++)
+        y[i] *= (double)x_scale;
+}
+
 static inline double dot64(myth_view w, uint64_t row, const double *x, uint64_t n)
 {
     double sum = 0.0;
@@ -161,33 +168,42 @@ static inline double gelu64(double x) { return 0.5 * x * (1.0 + tanh(sqrt(2.0 / 
 
 /* x (updated) and its normed copy, as outputs when named. Returns the normed rows. */
 static inline double *prologue64(struct oracle *o, myth_view x, myth_view pend, myth_view w_post, myth_view w, myth_view xn, uint64_t n_row,
-                                 uint64_t n, double eps)
+                                 uint64_t n, double eps, float x_scale)
 {
     double *want_x = expect(o, "x", x, n_row, n), *want_xn = expect(o, "xn", xn, n_row, n);
     for (uint64_t r = 0; r < n_row; r++) {
         fold64(want_x + r * n, x, pend, w_post, r, n, eps);
+        scale64(want_x + r * n, pend, x_scale, n);
         norm64(want_xn + r * n, want_x + r * n, w, n, eps);
     }
     return want_xn;
 }
 
-/* From q, k, v rows [n_rows, (n_head + 2 n_head_kv) * hd] laid row by row. */
+/* From q, k, v rows [n_rows, (n_head + 2 n_head_kv) * hd] laid row by row; what is not stored is not expected. */
 static inline void store64(struct oracle *o, const struct myth_qkv_rope_store_args *a, const double *qkv)
 {
     uint64_t hd = a->head_dim, half = hd / 2, width = (a->n_head + 2ull * a->n_head_kv) * hd;
     double *q = expect(o, "q", a->q, (uint64_t)a->n_rows * a->n_head, hd), *head = doubles(hd);
-    double *k = expect(o, "k_new", a->k_new, (uint64_t)a->n_head_kv * a->cap_rows, hd),
-           *v = expect(o, "v_new", a->v_new, (uint64_t)a->n_head_kv * a->cap_rows, hd);
-    for (uint64_t i = 0; i < (uint64_t)a->n_head_kv * a->cap_rows * hd; i++)
-        k[i] = v[i] = NAN;              /* rows past n_rows stay untouched */
+    const uint64_t n_kv = (uint64_t)a->n_head_kv * a->cap_rows;
+    double *k = a->k_new.buf ? expect(o, "k_new", a->k_new, n_kv, hd) : NULL, *v = a->v_new.buf ? expect(o, "v_new", a->v_new, n_kv, hd) : NULL;
+    for (uint64_t i = 0; i < n_kv * hd; i++) {                  /* rows past n_rows stay untouched */
+        if (k)
+            k[i] = NAN;
+        if (v)
+            v[i] = NAN;
+    }
     for (uint64_t r = 0; r < a->n_rows; r++) {
         for (uint64_t h = 0; h < a->n_head + 2ull * a->n_head_kv; h++) {
             bool is_q = h < a->n_head, is_v = h >= a->n_head + (uint64_t)a->n_head_kv;
             uint64_t kv = is_q ? 0 : (h - a->n_head) % a->n_head_kv;
-            const double *src = qkv + r * width + h * hd;
+            const double *src = qkv + r * width + (is_v && a->v_is_k ? h - a->n_head_kv : h) * hd;
+            if (!is_q && !(is_v ? v : k))
+                continue;
             double *dst = is_q ? q + (r * a->n_head + h) * hd : (is_v ? v : k) + (kv * a->cap_rows + r) * hd;
             if (is_v) {
                 memcpy(dst, src, hd * sizeof(double));
+                if (a->has_v_norm)
+                    norm64(dst, dst, (myth_view){ 0 }, hd, (double)a->eps);
                 continue;
             }
             memcpy(head, src, hd * sizeof(double));
@@ -203,13 +219,29 @@ static inline void store64(struct oracle *o, const struct myth_qkv_rope_store_ar
     free(head);
 }
 
+/* The key of position pos from its value, in place. */
+static inline void fold_key64(double *key, const struct myth_key_fold *f, uint32_t pos, uint64_t hd)
+{
+    const uint64_t half = hd / 2;
+    for (uint64_t i = 0; i < hd; i++)
+        key[i] *= value(f->w, 0, hd, i);
+    for (uint64_t i = 0; i < f->n_pair; i++) {
+        const double angle = pos * (pow(f->base, -2.0 * (double)i / (double)hd) / f->factor), lo = key[i], hi = key[i + half];
+        key[i] = lo * cos(angle) - hi * sin(angle);
+        key[i + half] = hi * cos(angle) + lo * sin(angle);
+    }
+}
+
 static inline void attn64(struct oracle *o, const struct myth_attn_args *a, const struct kernel_case *c)
 {
     uint64_t hd = a->head_dim;
     double *out = expect(o, "o", a->o, (uint64_t)a->n_rows * a->n_head, hd), *score = doubles(c->depth + c->rows + 1ull);
+    double *key = doubles(hd);
     unsigned char *bytes = malloc((size_t)hd * 4 + 64);
     rig_must(bytes != NULL, "memory");
     myth_buf lone = { .host = bytes };
+    const bool folds = a->fold.w.buf != NULL;
+    const myth_dtype type_k = folds ? a->v_new.dtype : a->k_new.dtype;
     for (uint64_t i = 0; i < (uint64_t)a->n_rows * a->n_head; i++) {
         uint64_t r = i / a->n_head;
         uint32_t run = (uint32_t)index_at(a->row_run, r), pos = (uint32_t)index_at(a->pos, r),
@@ -224,10 +256,14 @@ static inline void attn64(struct oracle *o, const struct myth_attn_args *a, cons
         for (uint32_t j = first; j <= last; j++) {
             if (j >= gap0 && j < gap1)
                 continue;
-            kv_row(bytes, a->k_new.dtype, run, false, head, j, (uint32_t)hd);
+            kv_row(bytes, type_k, run, folds, head, j, (uint32_t)hd);
             double dot = 0.0;
             for (uint64_t d = 0; d < hd; d++)
-                dot += value(a->q, i, hd, d) * value((myth_view){ &lone, 0, a->k_new.dtype }, 0, hd, d);
+                key[d] = value((myth_view){ &lone, 0, type_k }, 0, hd, d);
+            if (folds)
+                fold_key64(key, &a->fold, j, hd);
+            for (uint64_t d = 0; d < hd; d++)
+                dot += value(a->q, i, hd, d) * key[d];
             score[j] = cap64(dot, (double)a->softcap);
             most = fmax(most, score[j]);
         }
@@ -244,6 +280,7 @@ static inline void attn64(struct oracle *o, const struct myth_attn_args *a, cons
             out[i * hd + d] /= total;
     }
     free(bytes);
+    free(key);
     free(score);
 }
 
@@ -259,11 +296,11 @@ static inline void merge64(struct oracle *o, const struct myth_kv_merge_args *a)
     for (uint32_t run = 0; run < a->n_run; run++) {             /* written in place, copied out, put back */
         const int32_t *rec = (int32_t *)view_host(a->runs) + run * MYTH_RUN_WIDTH;
         for (int32_t i = 0; i < rec[MYTH_RUN_N_ROWS] && !(rec[MYTH_RUN_FLAGS] & MYTH_RUN_EPHEMERAL); i++) {
-            for (int is_v = 0; is_v < 2; is_v++) {
+            for (int is_v = !a->k_new.buf; is_v < 2; is_v++) {
                 uint64_t step;
                 uint32_t pos = (uint32_t)(rec[MYTH_RUN_POS0] + i);
                 unsigned char *at = kv_cached(&a->kv, (uint32_t)rec[MYTH_RUN_SLOT], pos, (uint32_t)rec[MYTH_RUN_GAP0],
-                                              (uint32_t)rec[MYTH_RUN_GAP1], is_v, a->k_new.dtype, a->v_new.dtype, a->n_head_kv,
+                                              (uint32_t)rec[MYTH_RUN_GAP1], is_v, a->k_new.buf ? a->k_new.dtype : MYTH_DTYPE_N, a->v_new.dtype, a->n_head_kv,
                                               a->head_dim, &step);
                 for (uint32_t h = 0; h < a->n_head_kv; h++)
                     kv_row(at + h * step, is_v ? a->v_new.dtype : a->k_new.dtype, run, is_v, h, pos, a->head_dim);
@@ -419,6 +456,7 @@ static inline void sum64(struct oracle *o, const struct kernel_case *c, const st
         if (index_at(a->label, i) < 0)
             continue;
         fold64(t, a->x, a->pend, a->w_post, (uint64_t)index_at(a->rows, i), a->dim, (double)a->eps);
+        scale64(t, a->pend, a->x_scale, a->dim);
         for (uint64_t k = 0; k < a->dim; k++) {
             wide *at = &sum[(uint64_t)index_at(a->label, i) * a->dim + k];
             bool is_small = fabs(t[k]) < 0x1p38;
@@ -481,7 +519,7 @@ static inline void op_oracle(struct oracle *o, const struct kernel_case *c, cons
     }
     case MYTH_OP_rms_norm: {
         const struct myth_rms_norm_args *a = &u->rms_norm;
-        prologue64(o, a->x, a->pend, a->w_post, a->w, a->y, a->n_rows, a->dim, (double)a->eps);
+        prologue64(o, a->x, a->pend, a->w_post, a->w, a->y, a->n_rows, a->dim, (double)a->eps, a->x_scale);
         break;
     }
     case MYTH_OP_proj: {
@@ -501,15 +539,16 @@ static inline void op_oracle(struct oracle *o, const struct kernel_case *c, cons
         struct myth_qkv_rope_store_args half = {
             .n_q = a->n_q, .n_k = a->n_k, .rope = a->rope, .q = a->q, .k_new = a->k_new, .v_new = a->v_new, .n_rows = a->n_rows,
             .cap_rows = a->cap_rows, .n_head = a->n_head, .n_head_kv = a->n_head_kv, .head_dim = a->head_dim, .eps = a->eps,
-            .q_scale = a->q_scale
+            .q_scale = a->q_scale, .v_is_k = a->w_k.buf && !a->w_v.buf, .has_v_norm = a->has_v_norm
         };
         double *qkv = doubles(a->n_rows * width);
-        xn = prologue64(o, a->x, a->pend, a->w_post, a->w_in, a->xn, a->n_rows, a->dim, (double)a->eps);
+        xn = prologue64(o, a->x, a->pend, a->w_post, a->w_in, a->xn, a->n_rows, a->dim, (double)a->eps, a->x_scale);
         for (uint64_t r = 0; r < a->n_rows; r++)
             for (uint64_t i = 0; i < width; i++)
-                qkv[r * width + i] = i < n_q          ? dot64(a->w_q, i, xn + r * a->dim, a->dim)
-                                   : i < n_q + n_kv ? dot64(a->w_k, i - n_q, xn + r * a->dim, a->dim)
-                                                    : dot64(a->w_v, i - n_q - n_kv, xn + r * a->dim, a->dim);
+                if (i < n_q || (i < n_q + n_kv ? a->w_k : a->w_v).buf)
+                    qkv[r * width + i] = i < n_q          ? dot64(a->w_q, i, xn + r * a->dim, a->dim)
+                                       : i < n_q + n_kv ? dot64(a->w_k, i - n_q, xn + r * a->dim, a->dim)
+                                                        : dot64(a->w_v, i - n_q - n_kv, xn + r * a->dim, a->dim);
         store64(o, &half, qkv);
         o->want[1].name = NULL;         /* xn is scratch */
         free(qkv);
@@ -535,7 +574,7 @@ static inline void op_oracle(struct oracle *o, const struct kernel_case *c, cons
     case MYTH_OP_kv_merge: merge64(o, &u->kv_merge); break;
     case MYTH_OP_norm_ffn_geglu: {
         const struct myth_norm_ffn_geglu_args *a = &u->norm_ffn_geglu;
-        xn = prologue64(o, a->x, a->pend, a->w_post, a->w, a->xn, a->n_rows, a->dim, (double)a->eps);
+        xn = prologue64(o, a->x, a->pend, a->w_post, a->w, a->xn, a->n_rows, a->dim, (double)a->eps, a->x_scale);
         y = expect(o, "h", a->h, a->n_rows, a->d_ff);
         for (uint64_t r = 0; r < a->n_rows; r++)
             for (uint64_t i = 0; i < a->d_ff; i++)
@@ -555,6 +594,7 @@ static inline void op_oracle(struct oracle *o, const struct kernel_case *c, cons
         y = expect(o, "y", a->y, a->n_gather, a->dim);
         for (uint64_t i = 0; i < a->n_gather; i++) {
             fold64(y + i * a->dim, a->x, a->pend, a->w_post, (uint64_t)index_at(a->rows, i), a->dim, (double)a->eps);
+            scale64(y + i * a->dim, a->pend, a->x_scale, a->dim);
             if (a->w.buf)
                 norm64(y + i * a->dim, y + i * a->dim, a->w, a->dim, (double)a->eps);
         }

@@ -37,7 +37,9 @@ static int list_outputs(struct output *o, const struct kernel_case *c, const uni
     int n = 0;
 #define ROWS(v, width, per) o[n++] = (struct output){ .view = (v), .n = (width), .per_row = (per), .n_head = 1 }
 #define IN_PLACE(v, width) o[n++] = (struct output){ .view = (v), .n = (width), .per_row = 1, .n_head = 1, .is_in_place = true }
-#define HEADS(v, cap) o[n++] = (struct output){ .view = (v), .n = hd, .per_row = 1, .n_head = c->n_head_kv, .stride = (cap) }
+#define HEADS(v, cap) \
+    if ((v).buf) \
+        o[n++] = (struct output){ .view = (v), .n = hd, .per_row = 1, .n_head = c->n_head_kv, .stride = (cap) }
 #define STREAMS(v, count) o[n++] = (struct output){ .view = (v), .n = c->dim, .per_row = 1, .n_head = (count), .stride = c->rows, .is_streams = true }
     switch (c->op) {
     case MYTH_OP_embed_gather: ROWS(u->embed_gather.y, c->dim, 1); break;
@@ -118,7 +120,7 @@ static size_t take_row(unsigned char *dst, const struct output *o, int n, uint64
 
 static uint64_t count_rows(const struct kernel_case *c)
 {
-    return c->op == MYTH_OP_gather_norm ? c->n_out : c->op == MYTH_OP_head_logits ? 1 : c->op == MYTH_OP_capture_sum ? c->k : c->rows;
+    return c->op == MYTH_OP_gather_norm ? c->n_out : c->op == MYTH_OP_head_logits ? 1 : c->op == MYTH_OP_capture_sum ? c->k : case_rows(c);
 }
 
 /* All rows' bytes after running the case; the caller frees. */
@@ -352,13 +354,15 @@ static void test_row_alone(void **state)
 
 enum { SEQ_TOK = 150, SEQ_HEAD = 4, SEQ_KV = 2, SEQ_HD = 32 };
 
-/* o of a sequence of SEQ_TOK tokens, fed in chunks, each attended and then merged. A stranger's run stands before it in every step. */
+/* o of a sequence of SEQ_TOK tokens, with keys stored or made from the values, fed in chunks, each attended and then merged. A stranger's run
+ * stands before it in every step. */
 static void run_sequence(struct rig *r, float *out, myth_dtype type, uint32_t chunk, uint32_t page_tok, uint32_t window, bool is_ring,
-                         bool is_decode)
+                         bool is_decode, bool folds)
 {
+    const struct kernel_case fold = { .form = folds ? FORM_FOLDED : FORM_PLAIN, .head_dim = SEQ_HD, .n_pair = 10, .n_table = 100, .base = 1e4, .factor = 1.0 };
     const uint32_t ring = is_ring ? window : page_tok, n_entry = is_ring ? 1 : SEQ_TOK / page_tok + 1, cap_rows = SEQ_TOK + 1;
     struct myth_kv_place kv = { .page_tok = ring, .n_entry = n_entry, .is_ring = is_ring };
-    kv.page_bytes = 2ull * SEQ_KV * ring * myth_row_bytes(type, SEQ_HD);
+    kv.page_bytes = (folds ? 1ull : 2ull) * SEQ_KV * ring * myth_row_bytes(type, SEQ_HD);
     kv.pool = rig_view(r, MYTH_F32, 2ull * n_entry, kv.page_bytes / 4);
     kv.table = rig_view(r, MYTH_I32, 2ull * n_entry, 2);
     for (uint32_t i = 0; i < 2 * n_entry; i++) {
@@ -376,6 +380,7 @@ static void run_sequence(struct rig *r, float *out, myth_dtype type, uint32_t ch
               o = rig_view(r, MYTH_F32, (uint64_t)cap_rows * SEQ_HEAD, SEQ_HD);
     myth_view runs = rig_view(r, MYTH_I32, 2, MYTH_RUN_WIDTH), row_run = rig_view(r, MYTH_I32, 1, cap_rows),
               pos = rig_view(r, MYTH_I32, 1, cap_rows);
+    const struct myth_key_fold key_fold = make_fold(r, &fold);
     const size_t row_floats = SEQ_HEAD * SEQ_HD, row_bytes = (size_t)myth_row_bytes(type, SEQ_HD);
     for (uint32_t at = 0; at < SEQ_TOK; at += chunk) {
         uint32_t n = SEQ_TOK - at < chunk ? SEQ_TOK - at : chunk;
@@ -399,7 +404,7 @@ static void run_sequence(struct rig *r, float *out, myth_dtype type, uint32_t ch
         }
         memcpy((float *)view_host(q) + row_floats, (float *)view_host(q_all) + at * row_floats, n * row_floats * sizeof(float));
         struct myth_attn_args a = {
-            .o = o, .q = q, .k_new = k_new, .v_new = v_new, .runs = runs, .row_run = row_run, .pos = pos, .kv = kv, .n_rows = n + 1,
+            .o = o, .q = q, .k_new = folds ? none() : k_new, .fold = key_fold, .v_new = v_new, .runs = runs, .row_run = row_run, .pos = pos, .kv = kv, .n_rows = n + 1,
             .cap_rows = cap_rows, .n_head = SEQ_HEAD, .n_head_kv = SEQ_KV, .head_dim = SEQ_HD, .window = window
         };
         rig_push(r);
@@ -408,7 +413,7 @@ static void run_sequence(struct rig *r, float *out, myth_dtype type, uint32_t ch
         else
             myth_attn_prefill(r->s, &a);
         myth_kv_merge(r->s, &(struct myth_kv_merge_args){
-            .k_new = k_new, .v_new = v_new, .runs = runs, .kv = kv, .n_run = 2, .cap_rows = cap_rows, .n_head_kv = SEQ_KV,
+            .k_new = a.k_new, .v_new = v_new, .runs = runs, .kv = kv, .n_run = 2, .cap_rows = cap_rows, .n_head_kv = SEQ_KV,
             .head_dim = SEQ_HD });
         sync_ok(r);
         memcpy(out + at * row_floats, (float *)view_host(o) + row_floats, n * row_floats * sizeof(float));
@@ -419,7 +424,7 @@ static void run_sequence(struct rig *r, float *out, myth_dtype type, uint32_t ch
 static void test_chunks(void **state)
 {
     (void)state;
-    static const uint32_t chunks[] = { SEQ_TOK, 64, 33, 7, 1 }, pages[] = { 64, 1, 3, 16 }, windows[] = { 0, 33, 64 };
+    static const uint32_t chunks[] = { SEQ_TOK, 64, 33, 7, 1 }, pages[] = { 64, 1, 3, 16 }, windows[] = { 0, 33, 64, 0 };
     static const myth_dtype types[] = { MYTH_F32, MYTH_F16, MYTH_BF16, MYTH_Q8_0 };
     enum { N = SEQ_TOK * SEQ_HEAD * SEQ_HD };
     uint64_t random = check_seed();
@@ -431,7 +436,7 @@ static void test_chunks(void **state)
             continue;
         assert_true(rig_open(&r, rig_targets[l], 2, CASE_TEST, NULL));
         for (size_t t = 0; t < 4; t++)
-            for (size_t w = 0; w < 3; w++)
+            for (size_t w = 0; w < 4; w++)                                  /* the last: no window, keys made from values */
                 for (int is_decode = 0; is_decode < 2; is_decode++)
                     for (int is_ring = 0; is_ring <= (windows[w] > 0); is_ring++)
                         for (size_t p = 0; p < (is_ring ? 1 : 4); p++)
@@ -439,11 +444,11 @@ static void test_chunks(void **state)
                                 bool is_first = !is_ring && p == 0 && c == (is_decode ? 4 : 0);
                                 if (!is_first && !check_is_full() && check_below(&random, 60) >= check_sample(20))
                                     continue;
-                                run_sequence(&r, is_first ? first : next, types[t], chunks[c], pages[p], windows[w], is_ring, is_decode);
+                                run_sequence(&r, is_first ? first : next, types[t], chunks[c], pages[p], windows[w], is_ring, is_decode, w == 3);
                                 if (!is_first && memcmp(first, next, N * sizeof(float)) != 0)
-                                    fail_msg("%s %s window %u: chunk %u, page %u%s%s differ from one chunk in pages of 64",
+                                    fail_msg("%s %s window %u: chunk %u, page %u%s%s%s differ from one chunk in pages of 64",
                                              rig_targets[l], myth_dtype_get(types[t])->name, windows[w], chunks[c], pages[p],
-                                             is_ring ? ", ring" : "", is_decode ? ", decode" : "");
+                                             is_ring ? ", ring" : "", is_decode ? ", decode" : "", w == 3 ? ", keys from values" : "");
                             }
         assert_int_equal(rig_close(&r), 0);
     }
