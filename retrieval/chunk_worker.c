@@ -37,6 +37,7 @@ typedef struct {
     myth_mem *mem;
     slot slot[MAX_GRAMMAR];
     uint64_t deadline_ns;
+    uint32_t n_asked;           /* times, by parsers: whether it is late */
     bool is_late;
 } worker;
 
@@ -82,8 +83,14 @@ static bool is_late(worker *w)
     return w->is_late;
 }
 
-static bool parse_progress(TSParseState *state) { return is_late(state->payload); }
-static bool query_progress(TSQueryCursorState *state) { return is_late(state->payload); }
+/* The parser asks every hundred of its steps, and the clock is a call of the system. */
+static bool parse_progress(TSParseState *state)
+{
+    worker *w = state->payload;
+    return w->is_late || (++w->n_asked % 8 == 0 && is_late(w));
+}
+
+static bool is_symbols_late(void *w) { return is_late(w); }
 
 /* ---- trees ---- */
 
@@ -284,7 +291,7 @@ static bool load(worker *w, uint32_t grammar)
         s->parser = ts_parser_new();
         if (!ts_parser_set_language(s->parser, (const TSLanguage *)s->grammar.language()))
             return fail("worker: the grammar is of another version than the parser");
-        if (!myth_symbol_query_open(&s->query, &s->grammar)) {
+        if (!myth_symbol_query_open(&s->query, w->mem, &s->grammar)) {
             snprintf(note, sizeof(note), "worker: queries/%.20s.scm is wrong at byte %u", s->grammar.name, s->query.error_off);
             return fail(note);
         }
@@ -327,10 +334,9 @@ static bool cut_file(worker *w, uint32_t grammar, const char *path, const unsign
     if (cut.is_short)
         why = "worker: out of memory";
     else if (tree) {
-        myth_symbols symbols = { .cut = &cut, .grammar = &s->grammar, .path = path };
-        TSQueryCursorOptions options = { .payload = w, .progress_callback = query_progress };
+        myth_symbols symbols = { .cut = &cut, .grammar = &s->grammar, .query = &s->query, .path = path };
         snprintf(late, sizeof(late), "symbols: no end after %d ms", MYTH_PARSE_MS);
-        if (myth_symbols_find(&symbols, &s->query, ts_tree_root_node(tree), &options)) {
+        if (myth_symbols_find(&symbols, ts_tree_root_node(tree), is_symbols_late, w)) {
             bool is_mostly_wrong = bad.bytes > n / 2;         /* its definitions may be right, its borders are not */
             if (is_mostly_wrong)
                 myth_cut_text(&cut);
