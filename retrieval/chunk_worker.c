@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_GRAMMAR = 64, CPU_SECONDS = 5 };
+enum { MAX_GRAMMAR = 64, CPU_SECONDS = 5, KEEP_BYTES = 32 << 20 };
 
 typedef struct {
     TSParser *parser;
@@ -372,6 +373,16 @@ static void limit(int what, rlim_t most)
     }
 }
 
+/* A file's tree is tens of times as large as the file, and the next one's as large again: its pages are not given back in between. */
+static void keep_memory(void)
+{
+#if defined(__GLIBC__)
+    mallopt(M_TRIM_THRESHOLD, KEEP_BYTES);
+    mallopt(M_MMAP_THRESHOLD, KEEP_BYTES);
+    mallopt(M_TOP_PAD, 1 << 20);
+#endif
+}
+
 int myth_chunk_worker(void)
 {
     static worker w;
@@ -385,6 +396,7 @@ int myth_chunk_worker(void)
     limit(RLIMIT_CORE, 0);
     if (!MYTH_HAS_ASAN)                         /* its shadow alone is larger */
         limit(RLIMIT_AS, MYTH_PARSE_MEM_BYTES);
+    keep_memory();
     myth_chunk_jail();
     if (myth_mem_open(&w.mem, 0, NULL) != MYTH_OK)
         return 1;

@@ -103,6 +103,7 @@ struct myth_store {
     uint32_t block_version;         /* of the database, as SQLite counts it      */
     myth_known known;               /* kept by search.c                          */
     myth_symbol_state symbols;
+    myth_file_counts counts;        /* kept by store_file.c                      */
 };
 
 /* The statement, reset and without values; NULL with *err. */
