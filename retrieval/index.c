@@ -23,7 +23,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-enum { LOCK_WAIT_MS = 10000, LOCK_STEP_MS = 20 };
+enum { LOCK_WAIT_MS = 10000, LOCK_STEP_MS = 20, FIRST_BYTES = 4 << 20 };
 #define RACY_NS 2000000000          /* clocks of file systems tick in up to two seconds */
 
 /* ---- places ---- */
@@ -539,8 +539,9 @@ static bool has_new_outs(update *u)
 static myth_status write_changes(update *u, myth_error *err)
 {
     myth_store *store = u->x->store;
+    const bool is_first = u->known.n_row == 0 && u->all_bytes > (u->opts->first_bytes ? u->opts->first_bytes : FIRST_BYTES);
     myth_status st = MYTH_OK;
-    MYTH_TRY(myth_store_begin(store, err));
+    MYTH_TRY(is_first ? myth_store_begin_first(store, err) : myth_store_begin(store, err));
     MYTH_TRY(myth_index_work_run(&u->work, u->job, u->n_job, prepare, write_made, u, err));
     if (u->known.n_row == 0)
         MYTH_TRY(myth_store_gather(store, err));

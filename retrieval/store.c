@@ -1,5 +1,6 @@
 /* store.c - the database as a whole: opened or made, its schema compared, transactions, errors. What a file puts in is store_file.c.
  *
+ * Log      of every update (WAL), so that readers go on; but of the first one of many files, which would else write every page twice
  * Made     journal mode WAL first, then everything in one transaction: a database without our application id and without tables is a new
  *          one whose maker was ended; with other tables it is not ours and is left alone
  * Trust    the schema must be ours to the letter (no trigger, no view, no other table), SQLite is in defensive mode: a planted file cannot
@@ -208,12 +209,12 @@ static char *immutable_uri(myth_mem *mem, const char *path)
     return uri;
 }
 
-static bool has_log(const char *path)
+static bool has_beside(const char *path, const char *suffix)
 {
-    char log[4200];
+    char name[4200];
     struct stat st;
-    snprintf(log, sizeof(log), "%s-wal", path);
-    return stat(log, &st) == 0 && st.st_size > 0;
+    snprintf(name, sizeof(name), "%s%s", path, suffix);
+    return stat(name, &st) == 0 && st.st_size > 0;
 }
 
 static void unlink_all(const char *path)
@@ -295,10 +296,16 @@ static myth_status open_for_reading(myth_store *s, myth_error *err)
     bool is_other;
     if (access(s->path, F_OK) != 0)
         return myth_fail(err, MYTH_ENOTFOUND, "%.160s: no index; run mythos index", s->path);
+    if (has_beside(s->path, "-journal")) {      /* of a first update that was ended: SQLite takes it back when it may write */
+        int64_t n;
+        if (connect(s, s->path, SQLITE_OPEN_READWRITE, NULL) == MYTH_OK)
+            get_number(s, &n, "PRAGMA user_version", NULL);
+        disconnect(s);
+    }
     myth_status st = connect(s, s->path, SQLITE_OPEN_READONLY, err);
     if (st == MYTH_OK)
         st = take(s, &is_other, err);
-    if (st != MYTH_ECREATE || has_log(s->path))
+    if (st != MYTH_ECREATE || has_beside(s->path, "-wal") || has_beside(s->path, "-journal"))
         return st;
     disconnect(s);
     char *uri = immutable_uri(s->mem, s->path);
@@ -425,6 +432,22 @@ myth_status myth_store_begin(myth_store *s, myth_error *err)
     return st;
 }
 
+/* SQLite leaves the mode as it is while another connection is open. A transaction that is interrupted is taken back by its journal. */
+static void set_log(myth_store *s, bool has_log)
+{
+    sqlite3_exec(s->db, has_log ? "PRAGMA journal_mode=WAL" : "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
+    s->has_no_log = !has_log;
+}
+
+myth_status myth_store_begin_first(myth_store *s, myth_error *err)
+{
+    set_log(s, false);
+    myth_status st = myth_store_begin(s, err);
+    if (st != MYTH_OK)
+        set_log(s, true);
+    return st;
+}
+
 myth_status myth_store_commit(myth_store *s, myth_error *err)
 {
     myth_status st = myth_symbol_rows_flush(s, err);
@@ -434,6 +457,8 @@ myth_status myth_store_commit(myth_store *s, myth_error *err)
         myth_symbol_rows_forget(s);
     s->block_id = -1;
     s->is_writing = st != MYTH_OK;
+    if (st == MYTH_OK && s->has_no_log)
+        set_log(s, true);
     return st;
 }
 
@@ -447,6 +472,8 @@ void myth_store_rollback(myth_store *s)
         sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
     }
     s->is_writing = false;
+    if (s->has_no_log)
+        set_log(s, true);
 }
 
 /* Of FTS5's structure with one segment, on the lowest level: the same, one level above. False: it is another one.

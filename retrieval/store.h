@@ -73,6 +73,9 @@ int64_t myth_store_number(myth_store *s, const char *key, int64_t missing);
 /* ---- writing ---- */
 
 myth_status myth_store_begin(myth_store *s, myth_error *err);
+/* As begin, of a transaction that puts many files into a store without any: pages go into the database at once and not by its log, when nobody else
+ * has it open. Ended as others are; then there is a log again. */
+myth_status myth_store_begin_first(myth_store *s, myth_error *err);
 myth_status myth_store_commit(myth_store *s, myth_error *err);
 void myth_store_rollback(myth_store *s);        /* without a transaction nothing */
 /* What files have put, less what those had that were dropped: since the transaction began. */

@@ -90,7 +90,7 @@ struct myth_store {
     myth_mem *mem;
     sqlite3 *db;
     char *path;
-    bool is_read_only, is_writing, is_reading;
+    bool is_read_only, is_writing, is_reading, has_no_log;
     sqlite3_stmt *stmt[MYTH_SQL_N];
     ZSTD_DCtx *unpack;
     ZSTD_CDict *pack_dictionary;
