@@ -1,6 +1,7 @@
 /* store.c - the database as a whole: opened or made, its schema compared, transactions, errors. What a file puts in is store_file.c.
  *
- * Log      of every update (WAL), so that readers go on; but of the first one of many files, which would else write every page twice
+ * Log      of every update (WAL), so that readers go on; but of the first one of many files, which would else write every page twice. A small one
+ *          is left beside the database when it is closed
  * Made     journal mode WAL first, then everything in one transaction: a database without our application id and without tables is a new
  *          one whose maker was ended; with other tables it is not ours and is left alone
  * Trust    the schema must be ours to the letter (no trigger, no view, no other table), SQLite is in defensive mode: a planted file cannot
@@ -19,7 +20,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-enum { BUSY_MS = 5000, CACHE_KIB = 64 << 10, READ_CACHE_KIB = 16 << 10, SETTLE_BYTES = 16 << 20 };
+enum { BUSY_MS = 5000, CACHE_KIB = 64 << 10, READ_CACHE_KIB = 16 << 10, SETTLE_BYTES = 16 << 20, KEEP_BYTES = 1 << 20, KEEP_SHARE = 8 };
 
 /* Columns that are "AS" are computed: what they are beside another column takes a byte less, or none. */
 static const struct { const char *name, *sql; } schema[] = {
@@ -209,12 +210,13 @@ static char *immutable_uri(myth_mem *mem, const char *path)
     return uri;
 }
 
-static bool has_beside(const char *path, const char *suffix)
+/* Of the database's file with the suffix: its bytes, 0 when there is none. */
+static int64_t bytes_of(const char *path, const char *suffix)
 {
     char name[4200];
     struct stat st;
     snprintf(name, sizeof(name), "%s%s", path, suffix);
-    return stat(name, &st) == 0 && st.st_size > 0;
+    return stat(name, &st) == 0 ? (int64_t)st.st_size : 0;
 }
 
 static void unlink_all(const char *path)
@@ -296,7 +298,7 @@ static myth_status open_for_reading(myth_store *s, myth_error *err)
     bool is_other;
     if (access(s->path, F_OK) != 0)
         return myth_fail(err, MYTH_ENOTFOUND, "%.160s: no index; run mythos index", s->path);
-    if (has_beside(s->path, "-journal")) {      /* of a first update that was ended: SQLite takes it back when it may write */
+    if (bytes_of(s->path, "-journal") > 0) {      /* of a first update that was ended: SQLite takes it back when it may write */
         int64_t n;
         if (connect(s, s->path, SQLITE_OPEN_READWRITE, NULL) == MYTH_OK)
             get_number(s, &n, "PRAGMA user_version", NULL);
@@ -305,7 +307,7 @@ static myth_status open_for_reading(myth_store *s, myth_error *err)
     myth_status st = connect(s, s->path, SQLITE_OPEN_READONLY, err);
     if (st == MYTH_OK)
         st = take(s, &is_other, err);
-    if (st != MYTH_ECREATE || has_beside(s->path, "-wal") || has_beside(s->path, "-journal"))
+    if (st != MYTH_ECREATE || bytes_of(s->path, "-wal") > 0 || bytes_of(s->path, "-journal") > 0)
         return st;
     disconnect(s);
     char *uri = immutable_uri(s->mem, s->path);
@@ -364,6 +366,14 @@ fail:
     return st;
 }
 
+/* The log of a small update stays for the next who opens the index: to move it into the database is to wait for the disk, twice. */
+static void keep_small_log(const myth_store *s)
+{
+    const int64_t log = s->path ? bytes_of(s->path, "-wal") : 0;
+    if (s->db && log > 0 && log <= KEEP_BYTES && log * KEEP_SHARE <= bytes_of(s->path, ""))
+        sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)NULL);
+}
+
 void myth_store_close(myth_store *s)
 {
     if (!s)
@@ -371,6 +381,7 @@ void myth_store_close(myth_store *s)
     myth_mem *mem = s->mem;
     myth_store_rollback(s);
     myth_store_read_end(s);
+    keep_small_log(s);
     disconnect(s);
     myth_store_forget(s);
     myth_symbol_rows_forget(s);
@@ -540,10 +551,7 @@ myth_status myth_store_gather(myth_store *s, myth_error *err)
 
 void myth_store_settle(myth_store *s)
 {
-    char log[4200];
-    struct stat st;
-    snprintf(log, sizeof(log), "%s-wal", s->path);
-    if (stat(log, &st) == 0 && st.st_size > SETTLE_BYTES)
+    if (bytes_of(s->path, "-wal") > SETTLE_BYTES)
         sqlite3_wal_checkpoint_v2(s->db, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 }
 
