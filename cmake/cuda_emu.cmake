@@ -88,7 +88,7 @@ foreach(row "emu cuda launcher" "emu cuda calls" "emu kernels ops" "emu kernels 
     myth_add_emu_test(${row})
 endforeach()
 
-set_property(TEST cuda_emu/ops APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_QUICK=2")
+set_property(TEST cuda_emu/ops APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_QUICK=4")
 
 # Chunks, pages, forks and ragged batches against each alone, and runs cut in any way; the rest of both is the engine's own.
 set_property(TEST cuda_emu/generate APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_NAME=sizes_change_no_id")

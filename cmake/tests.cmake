@@ -20,7 +20,8 @@ set(test_environment
     "MYTHOS_SOURCE_DIR=${CMAKE_SOURCE_DIR}"
     "XDG_STATE_HOME=${CMAKE_BINARY_DIR}/state"
     "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1"
-    "UBSAN_OPTIONS=print_stacktrace=1")
+    "UBSAN_OPTIONS=print_stacktrace=1"
+    "MYTHOS_TEST_QUICK=2")      # what follows for one test takes the place of this
 
 function(myth_register_test name)
     set_tests_properties(${name} PROPERTIES
@@ -80,7 +81,7 @@ endforeach()
 
 # Minutes of a software device, in `make test`.
 if(MYTH_HAS_VULKAN AND NOT MYTH_ENGINE_ONLY)
-    foreach(row "vulkan/bits 6" "vulkan/ops 3" "engine/faults_vulkan 5" "engine/seq_vulkan 4" "engine/generate_vulkan 4" "engine/parts_vulkan 4" "engine/run_vulkan 3")
+    foreach(row "vulkan/bits 12" "vulkan/ops 3" "engine/faults_vulkan 10" "engine/seq_vulkan 6" "engine/generate_vulkan 6" "engine/parts_vulkan 8" "engine/run_vulkan 4")
         separate_arguments(row)
         list(GET row 0 name)
         list(GET row 1 share)
@@ -110,7 +111,7 @@ if(MYTH_HAS_VULKAN AND NOT MYTH_ENGINE_ONLY)
         list(GET row 0 room)
         list(GET row 1 short)
         set(command test_${room}_${short})
-        if(short STREQUAL bits)
+        if(room STREQUAL vulkan)
             set(command sh ${CMAKE_SOURCE_DIR}/tests/support/full_only.sh $<TARGET_FILE:test_${room}_${short}>)
         endif()
         add_test(NAME vulkan/${short}_by_address COMMAND ${command})
@@ -165,14 +166,21 @@ foreach(source IN LISTS fuzz_sources)
     myth_register_test(fuzz/${short})
 endforeach()
 
-# The longest start first, so that no processor waits for one of them at the end. Seconds of a full run on two cores, roughly.
+# The software driver compiles every program once and keeps it: the first test that needs them all goes alone.
 get_property(all_tests DIRECTORY PROPERTY TESTS)
+set(after_vulkan ${all_tests})
+list(FILTER after_vulkan INCLUDE REGEX "^vulkan/(bits|replay|faults|.*_by_address)$|_vulkan$|^inspect/devices$|^tree/gpu_script$")
+if("vulkan/ops" IN_LIST all_tests)
+    set_property(TEST ${after_vulkan} PROPERTY DEPENDS vulkan/ops)
+endif()
+
+# The longest start first, so that no processor waits for one of them at the end. Seconds of a full run on two cores, roughly.
 foreach(row "inspect/inspect 1000" "cuda_emu/calls 980" "cuda_emu/model_golden 680" "retrieval/scan_git 540" "vulkan/faults 460" "tree/drivers 400"
         "cuda_emu/faults 300" "retrieval/chunk 290" "inspect/findings 285" "vulkan/bits 270" "inspect/render_forms 265" "engine/seq 255"
         "retrieval/grep 250" "engine/endless_chat 200" "cuda_emu/bits 175" "cuda_emu/endless_chat 170" "retrieval/index_faults 150"
         "engine/faults_vulkan 145" "tree/gpu_script 135" "engine/evict 125" "inspect/patch 120" "cuda_emu/embed 115" "cuda_emu/ops 110" "inspect/runlog 110"
         "inspect/command 105" "cuda_race/ops 105" "cuda_emu/run 100" "cuda_emu/generate 95" "engine/seq_wide 95" "cuda_emu/seq 90" "kernels/bits 90"
-        "engine/model_golden_vulkan 80" "engine/seq_vulkan 75" "inspect/devices 75" "vulkan/ops 70" "kernels/ops 70" "inspect/contract 65"
+        "engine/model_golden_vulkan 80" "engine/seq_vulkan 75" "inspect/devices 75" "vulkan/ops 2000" "kernels/ops 70" "inspect/contract 65"
         "vulkan/ops_by_address 60" "vulkan/bits_by_address 60" "engine/model_types 55" "engine/parts_vulkan 50" "engine/generate_vulkan 45"
         "engine/gemma4 40" "inspect/rounds 35" "engine/capture 30" "eval/eval 30" "cuda_emu/ops_sm80 25" "vulkan/replay 20")
     separate_arguments(row)

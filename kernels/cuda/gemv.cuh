@@ -7,9 +7,10 @@
  *            neighbours, or gate and up); its lanes take 16-byte chunks of them in turn, up to 4 chunks of both rows in flight
  *            (gemv_unroll). Where the matrix has few rows for the device, n_split warps share a tile along K
  * Rows       x lies in shared memory, staged once per block, in planes of 16 bytes per chunk so that 8 lanes read 128 bytes side by side
- * Modes      GEMV_F32    x in f32; weights F32, F16, BF16
+ * Modes      GEMV_F32    x in f32; weights F16, BF16
  *            GEMV_I8     x rounded to int8, one scale per 32 values; products of 4 by dp4a; quantised weights, fast mode
- *            GEMV_PLAIN  x in f32, one weight at a time, of any type: quantised weights in exact mode, widths that 16-byte loads do not fit
+ *            GEMV_PLAIN  x in f32, one weight at a time, of any type: quantised weights in exact mode, widths that 16-byte loads do not fit,
+ *                        F32 (no published Gemma is; instances of its own would be a twentieth of all code)
  * Order      a lane's chunks ascending, then lanes by a butterfly, then the splits ascending: fixed by the matrix alone, so a row's bits
  *            depend on nothing but the row. Every rounding is spelled out (fmaf), so that template instances agree
  * Traffic    the matrix once per group of R rows; n_in * 4 bytes of x per block and row
@@ -55,7 +56,7 @@ struct gemv_shape {
 /* Values of a chunk: 16 bytes of weights, or one element. */
 static __host__ __device__ constexpr int gemv_values(int type, int mode)
 {
-    return mode == GEMV_PLAIN ? 1 : type == MYTH_F32 ? 4 : type == MYTH_Q8_0 ? 16 : type == MYTH_Q4_0 ? 32 : 8;
+    return mode == GEMV_PLAIN ? 1 : type == MYTH_Q8_0 ? 16 : type == MYTH_Q4_0 ? 32 : 8;
 }
 static __host__ __device__ constexpr bool gemv_is_quant(int type) { return type == MYTH_Q8_0 || type == MYTH_Q4_0; }
 
@@ -100,16 +101,12 @@ static __device__ __forceinline__ float gemv_weight(const gemv_row &row, uint32_
 
 static __device__ __forceinline__ uint32_t gemv_word(const uint4 &v, int i) { return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w; }
 
-/* Values 4p..4p+3 of a chunk. */
+/* Values 4p..4p+3 of a chunk of 2-byte floats. */
 template <int T> static __device__ __forceinline__ void gemv_quad(float (&f)[4], const uint4 &w, int p)
 {
     for (int i = 0; i < 4; i++) {
-        if constexpr (T == MYTH_F32) {
-            f[i] = __uint_as_float(gemv_word(w, i));
-        } else {
-            const uint16_t h = (uint16_t)(gemv_word(w, 2 * p + i / 2) >> (16 * (i % 2)));
-            f[i] = T == MYTH_F16 ? f16_to_f32(h) : bf16_to_f32(h);
-        }
+        const uint16_t h = (uint16_t)(gemv_word(w, 2 * p + i / 2) >> (16 * (i % 2)));
+        f[i] = T == MYTH_F16 ? f16_to_f32(h) : bf16_to_f32(h);
     }
 }
 
@@ -559,7 +556,7 @@ static __device__ __forceinline__ void gemv_tiles(const gemv_shape &g, const uns
 template <typename... VIEW> static inline int gemv_mode(const myth_stream *s, myth_dtype t, uint32_t n_in, const VIEW &...view)
 {
     const bool is_narrow = n_in % (uint32_t)gemv_values(t, GEMV_F32) != 0 || ((view.off % 16 != 0) || ...);
-    return is_narrow || (gemv_is_quant(t) && cuda_of(s)->is_exact) ? GEMV_PLAIN : gemv_is_quant(t) ? GEMV_I8 : GEMV_F32;
+    return is_narrow || t == MYTH_F32 || (gemv_is_quant(t) && cuda_of(s)->is_exact) ? GEMV_PLAIN : gemv_is_quant(t) ? GEMV_I8 : GEMV_F32;
 }
 
 /* n_slot pairs of matrix rows; with can_split the warps of a block share tiles along K where the matrix is small. */
@@ -616,10 +613,8 @@ static inline dim3 gemv_grid(const myth_stream *s, const gemv_shape &g, uint32_t
             GEMV_PICK_ROWS(MYTH_Q4_0, GEMV_I8, 8, RUN, BYTES, n_rows, room, none); \
         else if ((type) == MYTH_BF16) \
             GEMV_PICK_ROWS(MYTH_BF16, GEMV_F32, 8, RUN, BYTES, n_rows, room, none); \
-        else if ((type) == MYTH_F16) \
-            GEMV_PICK_ROWS(MYTH_F16, GEMV_F32, 4, RUN, BYTES, n_rows, room, none); \
         else \
-            GEMV_PICK_ROWS(MYTH_F32, GEMV_F32, 4, RUN, BYTES, n_rows, room, none); \
+            GEMV_PICK_ROWS(MYTH_F16, GEMV_F32, 4, RUN, BYTES, n_rows, room, none); \
     } while (0)
 
 #endif
