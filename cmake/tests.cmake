@@ -40,6 +40,9 @@ target_compile_definitions(mythos_test_support PUBLIC $<$<BOOL:${MYTH_ENGINE_ONL
 
 file(GLOB test_sources CONFIGURE_DEPENDS ${test_patterns})
 list(FILTER test_sources EXCLUDE REGEX "/tests/cuda/test_calls\\.c$")        # on the emulated device only: cmake/cuda_emu.cmake
+if(NOT grammar_core)
+    list(FILTER test_sources EXCLUDE REGEX "/tests/retrieval/test_patterns\\.c$")
+endif()
 foreach(source IN LISTS test_sources)
     get_filename_component(base ${source} NAME_WE)
     get_filename_component(room ${source} DIRECTORY)
@@ -52,6 +55,9 @@ foreach(source IN LISTS test_sources)
     add_test(NAME ${room}/${short} COMMAND ${target})
     myth_register_test(${room}/${short})
 endforeach()
+if(TARGET test_retrieval_patterns)
+    target_link_libraries(test_retrieval_patterns PRIVATE mythos_grammars)              # the parsers' own headers
+endif()
 
 # Tests of the engine that run on any device: on the CPU under their own name, once more for every other device that tests can have.
 set(device_tests model_golden block_types embed seq generate logits run launches endless_chat faults plan parts)

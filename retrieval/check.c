@@ -2,6 +2,7 @@
  *
  * Database  PRAGMA integrity_check, which reads every page and so its checksum
  * File      its blocks give its hash; its chunks touch, cover it, and have its lines and hashes; symbols lie inside it and are in the index of names; its uses can be read
+ * Counts    those that updates keep are those of the rows
  * Map       when it is of the last update: a rank and facts of every file
  * Vectors   see vectors_check.c
  * FTS5      the multiset of (term, row, column, position) that the table holds and the one that the stored text makes, each as a sum of hashes */
@@ -205,6 +206,34 @@ static myth_status open_tokenizer(checker *c, fts5_tokenizer *methods, myth_erro
     return MYTH_OK;
 }
 
+/* ---- counts ---- */
+
+_Static_assert(MYTH_FILE_LOST == 64, "as the last query has it");
+
+static myth_status check_counts(checker *c, myth_error *err)
+{
+    static const struct { const char *key, *sql; } rows[] = {
+        { "n_file", "SELECT count(*) FROM files" },
+        { "n_chunk", "SELECT count(*) FROM chunks" },
+        { "n_symbol", "SELECT coalesce(sum(n), 0) FROM definitions" },
+        { "n_ref", "SELECT coalesce(sum(n), 0) FROM refs" },
+        { "bytes", "SELECT coalesce(sum(bytes), 0) FROM files" },
+        { "n_lost", "SELECT count(*) FROM files WHERE flags & 64" },
+    };
+    myth_status st = MYTH_OK;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && st == MYTH_OK; i++) {
+        sqlite3_stmt *q = NULL;
+        int rc = sqlite3_prepare_v2(myth_store_db(c->x->store), rows[i].sql, -1, &q, NULL);
+        int64_t n = rc == SQLITE_OK && (rc = sqlite3_step(q)) == SQLITE_ROW ? sqlite3_column_int64(q, 0) : 0;
+        st = myth_store_fail(c->x->store, rc, err);
+        sqlite3_finalize(q);
+        const int64_t kept = myth_store_number(c->x->store, rows[i].key, 0);        /* none before the first update */
+        if (st == MYTH_OK && kept != n)
+            problem(c, "count %s: %lld, its rows are %lld", rows[i].key, (long long)kept, (long long)n);
+    }
+    return st;
+}
+
 /* ---- the map ---- */
 
 /* Tables that say they are of these files have a row of each. */
@@ -313,6 +342,8 @@ myth_status myth_index_check(myth_index *x, void (*report)(void *arg, const char
     MYTH_TRY(check_database(&c, err));
     if (c.n_problem == 0)               /* what a damaged tree says of its rows would mislead */
         MYTH_TRY(check_files(&c, err));
+    if (c.n_problem == 0)
+        MYTH_TRY(check_counts(&c, err));
     if (c.n_problem == 0)
         MYTH_TRY(check_map(&c, err));
     if (c.n_problem == 0)

@@ -252,8 +252,8 @@ static bool is_sane(const myth_chunks *k, const unsigned char *text, uint64_t n)
             *(const unsigned char *)&c->is_part > 1)            /* read as a byte: a bool of another value is no value */
             return false;
         at += c->bytes - 1;
-        for (uint64_t p = c->off; p < at; p++)
-            line += text[p] == '\n';
+        for (const unsigned char *p = text + c->off; (p = memchr(p, '\n', (size_t)(text + at - p))) != NULL; p++)
+            line++;
         if (c->line1 != line)
             return false;
         line += text[at] == '\n';
@@ -361,6 +361,8 @@ static myth_status ask(myth_chunks *out, myth_chunker *c, uint32_t grammar, cons
 /* Files that parsers take too long for, known before they do. False: note says why. */
 static bool is_shaped(char *note, size_t cap, const unsigned char *text, uint64_t n)
 {
+    enum { LINE = 1, OPEN, CLOSE };
+    static const unsigned char kind[256] = { ['\n'] = LINE, ['('] = OPEN, ['['] = OPEN, ['{'] = OPEN, [')'] = CLOSE, [']'] = CLOSE, ['}'] = CLOSE };
     uint64_t line_start = 0, depth = 0, line = 1;
     if (n > MYTH_PARSE_FILE_BYTES) {
         snprintf(note, cap, "parse: larger than %d bytes", MYTH_PARSE_FILE_BYTES);
@@ -371,7 +373,10 @@ static bool is_shaped(char *note, size_t cap, const unsigned char *text, uint64_
         return false;
     }
     for (uint64_t i = 0; i <= n; i++) {
-        if (i == n || text[i] == '\n') {
+        const unsigned char is = i < n ? kind[text[i]] : LINE;
+        if (is == 0)
+            continue;                           /* most bytes */
+        if (is == LINE) {
             if (i - line_start > MYTH_PARSE_LINE_BYTES) {
                 snprintf(note, cap, "parse: line %llu is longer than %d bytes", (unsigned long long)line, MYTH_PARSE_LINE_BYTES);
                 return false;
@@ -380,10 +385,9 @@ static bool is_shaped(char *note, size_t cap, const unsigned char *text, uint64_
             line++;
             continue;
         }
-        unsigned char ch = text[i];
-        if (ch == '(' || ch == '[' || ch == '{')
+        if (is == OPEN)
             depth++;
-        else if ((ch == ')' || ch == ']' || ch == '}') && depth > 0)
+        else if (depth > 0)
             depth--;
         if (depth > MYTH_PARSE_DEPTH) {
             snprintf(note, cap, "parse: nests deeper than %d", MYTH_PARSE_DEPTH);

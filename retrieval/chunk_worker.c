@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_GRAMMAR = 64, CPU_SECONDS = 5 };
+enum { MAX_GRAMMAR = 64, CPU_SECONDS = 5, KEEP_BYTES = 32 << 20 };
 
 typedef struct {
     TSParser *parser;
@@ -37,6 +38,7 @@ typedef struct {
     myth_mem *mem;
     slot slot[MAX_GRAMMAR];
     uint64_t deadline_ns;
+    uint32_t n_asked;           /* times, by parsers: whether it is late */
     bool is_late;
 } worker;
 
@@ -82,8 +84,14 @@ static bool is_late(worker *w)
     return w->is_late;
 }
 
-static bool parse_progress(TSParseState *state) { return is_late(state->payload); }
-static bool query_progress(TSQueryCursorState *state) { return is_late(state->payload); }
+/* The parser asks every hundred of its steps, and the clock is a call of the system. */
+static bool parse_progress(TSParseState *state)
+{
+    worker *w = state->payload;
+    return w->is_late || (++w->n_asked % 8 == 0 && is_late(w));
+}
+
+static bool is_symbols_late(void *w) { return is_late(w); }
 
 /* ---- trees ---- */
 
@@ -284,7 +292,7 @@ static bool load(worker *w, uint32_t grammar)
         s->parser = ts_parser_new();
         if (!ts_parser_set_language(s->parser, (const TSLanguage *)s->grammar.language()))
             return fail("worker: the grammar is of another version than the parser");
-        if (!myth_symbol_query_open(&s->query, &s->grammar)) {
+        if (!myth_symbol_query_open(&s->query, w->mem, &s->grammar)) {
             snprintf(note, sizeof(note), "worker: queries/%.20s.scm is wrong at byte %u", s->grammar.name, s->query.error_off);
             return fail(note);
         }
@@ -327,10 +335,9 @@ static bool cut_file(worker *w, uint32_t grammar, const char *path, const unsign
     if (cut.is_short)
         why = "worker: out of memory";
     else if (tree) {
-        myth_symbols symbols = { .cut = &cut, .grammar = &s->grammar, .path = path };
-        TSQueryCursorOptions options = { .payload = w, .progress_callback = query_progress };
+        myth_symbols symbols = { .cut = &cut, .grammar = &s->grammar, .query = &s->query, .path = path };
         snprintf(late, sizeof(late), "symbols: no end after %d ms", MYTH_PARSE_MS);
-        if (myth_symbols_find(&symbols, &s->query, ts_tree_root_node(tree), &options)) {
+        if (myth_symbols_find(&symbols, ts_tree_root_node(tree), is_symbols_late, w)) {
             bool is_mostly_wrong = bad.bytes > n / 2;         /* its definitions may be right, its borders are not */
             if (is_mostly_wrong)
                 myth_cut_text(&cut);
@@ -366,6 +373,16 @@ static void limit(int what, rlim_t most)
     }
 }
 
+/* A file's tree is tens of times as large as the file, and the next one's as large again: its pages are not given back in between. */
+static void keep_memory(void)
+{
+#if defined(__GLIBC__)
+    mallopt(M_TRIM_THRESHOLD, KEEP_BYTES);
+    mallopt(M_MMAP_THRESHOLD, KEEP_BYTES);
+    mallopt(M_TOP_PAD, 1 << 20);
+#endif
+}
+
 int myth_chunk_worker(void)
 {
     static worker w;
@@ -379,6 +396,7 @@ int myth_chunk_worker(void)
     limit(RLIMIT_CORE, 0);
     if (!MYTH_HAS_ASAN)                         /* its shadow alone is larger */
         limit(RLIMIT_AS, MYTH_PARSE_MEM_BYTES);
+    keep_memory();
     myth_chunk_jail();
     if (myth_mem_open(&w.mem, 0, NULL) != MYTH_OK)
         return 1;

@@ -3,6 +3,14 @@
 
 #include <string.h>
 
+static inline void count(myth_cut_mark *now, const unsigned char *text, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        now->lines += text[i] == '\n';
+        now->solid += !myth_is_blank(text[i]);
+    }
+}
+
 void myth_cut_open(myth_cut *cut, myth_mem *mem, const unsigned char *text, uint64_t n)
 {
     *cut = (myth_cut){ .mem = mem, .text = text, .n = n };
@@ -12,14 +20,13 @@ void myth_cut_open(myth_cut *cut, myth_mem *mem, const unsigned char *text, uint
         return;
     }
     myth_cut_mark now = { 0, 0 };
-    for (uint64_t i = 0; i < n; i++) {
-        if (i % CUT_MARK == 0)
-            cut->mark[i / CUT_MARK] = now;
-        now.lines += text[i] == '\n';
-        now.solid += !myth_is_blank(text[i]);
+    uint64_t at = 0;
+    for (; n - at >= CUT_MARK; at += CUT_MARK) {
+        cut->mark[at / CUT_MARK] = now;
+        count(&now, text + at, CUT_MARK);       /* of a length that the compiler knows */
     }
-    if (n % CUT_MARK == 0)
-        cut->mark[n / CUT_MARK] = now;
+    cut->mark[at / CUT_MARK] = now;
+    count(&now, text + at, n - at);
 }
 
 void myth_cut_reset(myth_cut *cut)

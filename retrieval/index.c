@@ -7,6 +7,7 @@
  * Failed  a file whose parser died or had no time is cut once more by the next update, which may find the machine less busy
  * Lock    flock on <database>.lock, which holds the holder's process id                                                              */
 #include "index_impl.h"
+#include "buffer.h"
 
 #include "../engine/base/text.h"
 
@@ -22,7 +23,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-enum { LOCK_WAIT_MS = 10000, LOCK_STEP_MS = 20 };
+enum { LOCK_WAIT_MS = 10000, LOCK_STEP_MS = 20, FIRST_BYTES = 4 << 20 };
 #define RACY_NS 2000000000          /* clocks of file systems tick in up to two seconds */
 
 /* ---- places ---- */
@@ -206,50 +207,78 @@ static size_t put_column(char *dst, sqlite3_stmt *q, int i)
     return (size_t)n + 1;
 }
 
-static myth_status load_known(known *k, myth_store *store, myth_error *err)
+/* Room for one row more and n bytes of its text; paths are offsets until all is read, for the text moves. */
+static bool reserve_known(known *k, size_t *cap_row, size_t *cap_text, size_t at, size_t n)
 {
-    sqlite3 *db = myth_store_db(store);
-    sqlite3_stmt *q = NULL;
-    size_t n_text = 0, at = 0, n_row = 0;
-    int rc = sqlite3_prepare_v2(db, "SELECT count(*), coalesce(sum(length(path) + length(language) + 2), 0) FROM files", -1, &q, NULL);
-    if (rc == SQLITE_OK && (rc = sqlite3_step(q)) == SQLITE_ROW) {
-        n_row = (size_t)sqlite3_column_int64(q, 0);
-        n_text = (size_t)sqlite3_column_int64(q, 1);
+    if (k->n_row == *cap_row) {
+        known_file *row = myth_realloc(k->mem, MYTH_MEM_OTHER, "index", k->row, (2 * *cap_row + 256) * sizeof(*row));
+        if (!row)
+            return false;
+        k->row = row;
+        *cap_row = 2 * *cap_row + 256;
     }
-    myth_status st = myth_store_fail(store, rc, err);
-    sqlite3_finalize(q);
-    if (st != MYTH_OK)
-        return st;
-    for (k->n_slot = 16; k->n_slot < 2 * n_row; k->n_slot *= 2)
-        ;
-    k->row = myth_alloc_n(k->mem, MYTH_MEM_OTHER, "index", n_row + 1, sizeof(*k->row));
-    k->slot = myth_alloc_n(k->mem, MYTH_MEM_OTHER, "index", k->n_slot, sizeof(*k->slot));
-    k->text = myth_alloc(k->mem, MYTH_MEM_OTHER, "index", n_text + 1);
-    if (!k->row || !k->slot || !k->text)
-        return myth_fail(err, MYTH_ENOMEM, "no memory for the names of %zu files", n_row);
-    rc = sqlite3_prepare_v2(db, "SELECT id, path, mtime_ns, bytes, inode, hash, language, flags FROM files ORDER BY id", -1, &q, NULL);
-    while (rc == SQLITE_OK && k->n_row < n_row && (rc = sqlite3_step(q)) == SQLITE_ROW) {
-        known_file *r = &k->row[k->n_row];
-        size_t need = (size_t)sqlite3_column_bytes(q, 1) + (size_t)sqlite3_column_bytes(q, 6) + 2;
-        if (need > n_text - at || sqlite3_column_bytes(q, 5) != 16) {
+    if (*cap_text - at < n) {
+        char *text = myth_realloc(k->mem, MYTH_MEM_OTHER, "index", k->text, 2 * *cap_text + n + 4096);
+        if (!text)
+            return false;
+        k->text = text;
+        *cap_text = 2 * *cap_text + n + 4096;
+    }
+    return true;
+}
+
+/* Where the row's path and language lie in the text. */
+typedef struct {
+    size_t path, language;
+} known_place;
+
+static myth_status read_known(known *k, myth_buffer *place, myth_store *store, myth_error *err)
+{
+    sqlite3_stmt *q = NULL;
+    size_t cap_row = 0, cap_text = 0, at = 0;
+    bool ok = true;
+    int rc = sqlite3_prepare_v2(myth_store_db(store), "SELECT id, path, mtime_ns, bytes, inode, hash, language, flags FROM files ORDER BY id", -1, &q, NULL);
+    while (rc == SQLITE_OK && ok && (rc = sqlite3_step(q)) == SQLITE_ROW) {
+        const size_t need = (size_t)sqlite3_column_bytes(q, 1) + (size_t)sqlite3_column_bytes(q, 6) + 2;
+        if (sqlite3_column_bytes(q, 5) != 16 || k->n_row == UINT32_MAX / 4) {
             rc = SQLITE_CORRUPT;
             break;
         }
-        r->file.id = sqlite3_column_int64(q, 0);
-        r->file.path = k->text + at;
-        at += put_column(k->text + at, q, 1);
-        r->file.language = k->text + at;
-        at += put_column(k->text + at, q, 6);
-        r->file.mtime_ns = sqlite3_column_int64(q, 2);
-        r->file.bytes = (uint64_t)sqlite3_column_int64(q, 3);
-        r->file.inode = (uint64_t)sqlite3_column_int64(q, 4);
-        memcpy(r->file.hash, sqlite3_column_blob(q, 5), 16);
-        r->file.flags = (uint32_t)sqlite3_column_int64(q, 7);
-        *find_slot(k, r->file.path) = ++k->n_row;
         rc = SQLITE_OK;
+        if (!(ok = reserve_known(k, &cap_row, &cap_text, at, need)))
+            break;
+        known_file *r = &k->row[k->n_row++];
+        known_place p = { .path = at };
+        at += put_column(k->text + at, q, 1);
+        p.language = at;
+        at += put_column(k->text + at, q, 6);
+        myth_buffer_put(place, &p, sizeof(p));
+        *r = (known_file){ .file = { .id = sqlite3_column_int64(q, 0), .mtime_ns = sqlite3_column_int64(q, 2), .bytes = (uint64_t)sqlite3_column_int64(q, 3),
+                                     .inode = (uint64_t)sqlite3_column_int64(q, 4), .flags = (uint32_t)sqlite3_column_int64(q, 7) } };
+        memcpy(r->file.hash, sqlite3_column_blob(q, 5), 16);
     }
-    st = myth_store_fail(store, rc, err);
+    myth_status st = ok && !place->is_short ? myth_store_fail(store, rc, err) : myth_fail(err, MYTH_ENOMEM, "no memory for the names of %u files", k->n_row);
     sqlite3_finalize(q);
+    return st;
+}
+
+static myth_status load_known(known *k, myth_store *store, myth_error *err)
+{
+    myth_buffer place = { .mem = k->mem };
+    myth_status st = read_known(k, &place, store, err);
+    for (k->n_slot = 16; k->n_slot < 2 * k->n_row; k->n_slot *= 2)
+        ;
+    k->slot = st == MYTH_OK ? myth_alloc_n(k->mem, MYTH_MEM_OTHER, "index", k->n_slot, sizeof(*k->slot)) : NULL;
+    if (st == MYTH_OK && !k->slot)
+        st = myth_fail(err, MYTH_ENOMEM, "no memory for the names of %u files", k->n_row);
+    for (uint32_t i = 0; st == MYTH_OK && i < k->n_row; i++) {
+        known_place p;
+        memcpy(&p, place.data + i * sizeof(p), sizeof(p));
+        k->row[i].file.path = k->text + p.path;
+        k->row[i].file.language = k->text + p.language;
+        *find_slot(k, k->row[i].file.path) = i + 1;
+    }
+    myth_buffer_close(&place);
     return st;
 }
 
@@ -391,8 +420,6 @@ static myth_status write_made(void *arg, const myth_index_made *made, myth_error
     myth_store_file row = made->row;
     row.id = row.id ? row.id : ++u->last_id;
     myth_status st = myth_store_put(u->x->store, &row, made->text, &made->chunks, &made->packed, err);
-    if (st == MYTH_OK && u->n_done == 1 && u->known.n_row == 0)
-        st = myth_store_flush(u->x->store, err);
     u->stats->n_added += made->job->id == 0;
     u->stats->n_unstructured += made->chunks.note[0] != '\0';
     if (st == MYTH_OK && u->opts->progress)
@@ -402,14 +429,13 @@ static myth_status write_made(void *arg, const myth_index_made *made, myth_error
 
 /* ---- counts, kept as numbers of meta ---- */
 
-_Static_assert(MYTH_FILE_LOST == 64, "as the last query has it");
-static const struct { const char *key, *sql; size_t at; } counts[] = {
-    { "n_file", "SELECT count(*) FROM files", offsetof(myth_index_stats, n_file) },
-    { "n_chunk", "SELECT count(*) FROM chunks", offsetof(myth_index_stats, n_chunk) },
-    { "n_symbol", "SELECT coalesce(sum(n), 0) FROM definitions", offsetof(myth_index_stats, n_symbol) },
-    { "n_ref", "SELECT coalesce(sum(n), 0) FROM refs", offsetof(myth_index_stats, n_ref) },
-    { "bytes", "SELECT coalesce(sum(bytes), 0) FROM files", offsetof(myth_index_stats, bytes) },
-    { "n_lost", "SELECT count(*) FROM files WHERE flags & 64", offsetof(myth_index_stats, n_lost) },
+static const struct { const char *key; size_t at, of; } counts[] = {
+    { "n_file", offsetof(myth_index_stats, n_file), offsetof(myth_file_counts, n_file) },
+    { "n_chunk", offsetof(myth_index_stats, n_chunk), offsetof(myth_file_counts, n_chunk) },
+    { "n_symbol", offsetof(myth_index_stats, n_symbol), offsetof(myth_file_counts, n_symbol) },
+    { "n_ref", offsetof(myth_index_stats, n_ref), offsetof(myth_file_counts, n_ref) },
+    { "bytes", offsetof(myth_index_stats, bytes), offsetof(myth_file_counts, bytes) },
+    { "n_lost", offsetof(myth_index_stats, n_lost), offsetof(myth_file_counts, n_lost) },
 };
 enum { N_COUNTS = sizeof(counts) / sizeof(counts[0]) };
 
@@ -419,22 +445,17 @@ static const char *out_key(char key[64], int reason)
     return key;
 }
 
+/* What they were, and what this transaction adds: to count would be to read every page that has a row of a file. myth_index_check counts. */
 static myth_status write_counts(myth_store *store, const myth_index_stats *stats, myth_error *err)
 {
     char key[64];
+    const myth_file_counts added = myth_store_counts(store);
     myth_status st = MYTH_OK;
-    for (int i = 0; i < N_COUNTS; i++) {
-        sqlite3_stmt *q = NULL;
-        int64_t n = 0;
-        int rc = sqlite3_prepare_v2(myth_store_db(store), counts[i].sql, -1, &q, NULL);
-        if (rc == SQLITE_OK && (rc = sqlite3_step(q)) == SQLITE_ROW)
-            n = sqlite3_column_int64(q, 0);
-        st = myth_store_fail(store, rc, err);
-        sqlite3_finalize(q);
-        if (st == MYTH_OK)
-            st = myth_store_set_number(store, counts[i].key, n, err);
-        if (st != MYTH_OK)
-            return st;
+    for (int i = 0; i < N_COUNTS && st == MYTH_OK; i++) {
+        int64_t n;
+        memcpy(&n, (const char *)&added + counts[i].of, sizeof(n));
+        if (n || myth_store_number(store, counts[i].key, -1) < 0)
+            st = myth_store_set_number(store, counts[i].key, myth_store_number(store, counts[i].key, 0) + n, err);
     }
     for (int i = MYTH_SCAN_IN + 1; i < MYTH_SCAN_REASON_N && st == MYTH_OK; i++)
         st = myth_store_set_number(store, out_key(key, i), (int64_t)stats->n_out[i], err);
@@ -492,6 +513,20 @@ static myth_status learn(update *u, myth_error *err)
     return st;
 }
 
+/* What comes before the first file is written; meanwhile threads start their parsers and cut. */
+static myth_status prepare(void *update_, const struct ZSTD_CDict_s **dictionary, myth_error *err)
+{
+    update *u = update_;
+    myth_store *store = u->x->store;
+    myth_status st = drop_files(u, err);
+    if (st == MYTH_OK && u->known.n_row == 0)
+        st = learn(u, err);
+    *dictionary = u->n_job ? myth_store_dictionary(store) : NULL;
+    for (uint32_t i = 0; i < u->n_touched && st == MYTH_OK; i++)
+        st = myth_store_touch(store, &u->touched[i], err);
+    return st;
+}
+
 static bool has_new_outs(update *u)
 {
     char key[64];
@@ -504,15 +539,10 @@ static bool has_new_outs(update *u)
 static myth_status write_changes(update *u, myth_error *err)
 {
     myth_store *store = u->x->store;
+    const bool is_first = u->known.n_row == 0 && u->all_bytes > (u->opts->first_bytes ? u->opts->first_bytes : FIRST_BYTES);
     myth_status st = MYTH_OK;
-    MYTH_TRY(myth_store_begin(store, err));
-    MYTH_TRY(drop_files(u, err));
-    if (u->known.n_row == 0)
-        MYTH_TRY(learn(u, err));
-    u->work.dictionary = myth_store_dictionary(store);
-    for (uint32_t i = 0; i < u->n_touched; i++)
-        MYTH_TRY(myth_store_touch(store, &u->touched[i], err));
-    MYTH_TRY(myth_index_work_run(&u->work, u->job, u->n_job, write_made, u, err));
+    MYTH_TRY(is_first ? myth_store_begin_first(store, err) : myth_store_begin(store, err));
+    MYTH_TRY(myth_index_work_run(&u->work, u->job, u->n_job, prepare, write_made, u, err));
     if (u->known.n_row == 0)
         MYTH_TRY(myth_store_gather(store, err));
     if (myth_history_has_moved(u->history) || u->stats->n_added || u->stats->n_removed)

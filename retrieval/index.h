@@ -44,6 +44,7 @@ typedef struct {
     void *progress_arg;
     const bool *is_cancelled;
     uint32_t wait_ms;           /* for another writer; 0 = 10 s                              */
+    uint64_t first_bytes;       /* of files: more are put into an empty index without a log; 0 = 4 MiB. For tests */
     /* Every file and directory of n_unread, with the reason and what says so (NULL = the reason alone). Strings valid during the call. */
     void (*unread)(void *arg, const char *path, myth_scan_reason reason, const char *why);
     void *unread_arg;

@@ -45,16 +45,18 @@ typedef struct {
 typedef struct {
     myth_mem *mem;
     const char *worker_path;
-    const struct ZSTD_CDict_s *dictionary;
     int root_fd;
     int64_t trusted_ns;                 /* an mtime behind it is stored as not trusted       */
     uint32_t n_threads;
     const bool *is_cancelled;
 } myth_index_work;
 
-/* Calls `write` for every job in order, in the calling thread. Ends at the first error. */
-myth_status myth_index_work_run(const myth_index_work *work, const myth_index_job *job, uint32_t n_job,
-                                myth_status (*write)(void *arg, const myth_index_made *made, myth_error *err), void *arg, myth_error *err);
+/* Calls in the calling thread `prepare` once, while others begin to read and cut: it gives the dictionary that texts are packed with; then `write` for
+ * every job in order. Ends at the first error. */
+typedef myth_status (*myth_index_prepare)(void *arg, const struct ZSTD_CDict_s **dictionary, myth_error *err);
+typedef myth_status (*myth_index_write)(void *arg, const myth_index_made *made, myth_error *err);
+myth_status myth_index_work_run(const myth_index_work *work, const myth_index_job *job, uint32_t n_job, myth_index_prepare prepare, myth_index_write write,
+                                void *arg, myth_error *err);
 /* A file's bytes and its row, hash included, as it was read. *out says why not, then *text is NULL. */
 myth_status myth_index_read_file(const myth_index_work *work, const myth_index_job *job, unsigned char **text, myth_store_file *row,
                                  myth_scan_reason *out, myth_error *err);

@@ -27,9 +27,10 @@ typedef struct {
     const myth_index_job *job;
     uint32_t n_job, next_take, next_write;
     uint64_t in_flight;                 /* bytes of the files that were taken and not written */
-    bool is_stopped;
+    bool is_stopped, is_prepared;
+    const struct ZSTD_CDict_s *dictionary;      /* when is_prepared */
     pthread_mutex_t mutex;
-    pthread_cond_t can_take, can_write;
+    pthread_cond_t can_take, can_write, can_pack;
     slot ring[RING];
 } pool;
 
@@ -134,7 +135,20 @@ static void note_loss(myth_index_made *m, bool has_failed)
                  (unsigned long long)line, MYTH_WORDS_LINE_BYTES);
 }
 
-static myth_status make(const pool *p, myth_chunker *chunker, myth_packer *packer, const myth_index_job *job, myth_index_made *m, myth_error *err)
+/* The packer of a thread, once there is a dictionary; MYTH_ECANCEL: there will be none. */
+static myth_status open_packer(pool *p, myth_packer **packer, myth_error *err)
+{
+    if (*packer)
+        return MYTH_OK;
+    pthread_mutex_lock(&p->mutex);
+    while (!p->is_prepared && !p->is_stopped)
+        pthread_cond_wait(&p->can_pack, &p->mutex);
+    const bool is_prepared = p->is_prepared;
+    pthread_mutex_unlock(&p->mutex);
+    return is_prepared ? myth_packer_open(packer, p->work->mem, p->dictionary, err) : myth_fail(err, MYTH_ECANCEL, "stopped; the index is as it was");
+}
+
+static myth_status make(pool *p, myth_chunker *chunker, myth_packer **packer, const myth_index_job *job, myth_index_made *m, myth_error *err)
 {
     m->job = job;
     myth_status st = myth_index_read_file(p->work, job, &m->text, &m->row, &m->out, err);
@@ -144,7 +158,8 @@ static myth_status make(const pool *p, myth_chunker *chunker, myth_packer *packe
     if (st != MYTH_OK)
         return st;
     note_loss(m, job->has_failed);
-    return myth_pack(&m->packed, packer, m->text, m->row.bytes, &m->chunks, err);
+    st = open_packer(p, packer, err);
+    return st == MYTH_OK ? myth_pack(&m->packed, *packer, m->text, m->row.bytes, &m->chunks, err) : st;
 }
 
 /* The next job, when there is room for it; NULL at the end. */
@@ -176,13 +191,11 @@ static void *work_thread(void *arg)
     myth_error err = { 0 };
     slot *s = NULL;
     myth_status st = myth_chunker_open(&chunker, p->work->mem, p->work->worker_path, &err);
-    if (st == MYTH_OK)
-        st = myth_packer_open(&packer, p->work->mem, p->work->dictionary, &err);
     for (const myth_index_job *job; (job = take_job(p, &s)) != NULL;) {
         s->st = st;
         s->err = err;
         if (st == MYTH_OK)
-            s->st = make(p, chunker, packer, job, &s->made, &s->err);
+            s->st = make(p, chunker, &packer, job, &s->made, &s->err);
         pthread_mutex_lock(&p->mutex);
         s->is_done = true;
         pthread_cond_signal(&p->can_write);
@@ -193,8 +206,21 @@ static void *work_thread(void *arg)
     return NULL;
 }
 
+/* In the calling thread. Without a dictionary too it says that there will be no other. */
+static myth_status prepare_all(pool *p, myth_index_prepare prepare, void *arg, myth_error *err)
+{
+    const struct ZSTD_CDict_s *dictionary = NULL;
+    const myth_status st = prepare(arg, &dictionary, err);
+    pthread_mutex_lock(&p->mutex);
+    p->dictionary = dictionary;
+    p->is_prepared = st == MYTH_OK;
+    pthread_cond_broadcast(&p->can_pack);
+    pthread_mutex_unlock(&p->mutex);
+    return st;
+}
+
 /* In the calling thread: what is done, in order. */
-static myth_status write_all(pool *p, myth_status (*write)(void *arg, const myth_index_made *made, myth_error *err), void *arg, myth_error *err)
+static myth_status write_all(pool *p, myth_index_write write, void *arg, myth_error *err)
 {
     myth_status st = MYTH_OK;
     for (uint32_t i = 0; i < p->n_job && st == MYTH_OK; i++) {
@@ -221,16 +247,17 @@ static myth_status write_all(pool *p, myth_status (*write)(void *arg, const myth
     return st;
 }
 
-myth_status myth_index_work_run(const myth_index_work *work, const myth_index_job *job, uint32_t n_job,
-                                myth_status (*write)(void *arg, const myth_index_made *made, myth_error *err), void *arg, myth_error *err)
+myth_status myth_index_work_run(const myth_index_work *work, const myth_index_job *job, uint32_t n_job, myth_index_prepare prepare, myth_index_write write,
+                                void *arg, myth_error *err)
 {
+    const struct ZSTD_CDict_s *unused;
     pthread_t thread[THREADS_MAX];
     long n_core = sysconf(_SC_NPROCESSORS_ONLN);
     uint32_t n = work->n_threads ? work->n_threads : n_core > 0 ? (uint32_t)n_core : 1, n_running = 0;
     n = n > n_job ? n_job : n;
     n = n > THREADS_MAX ? THREADS_MAX : n;
     if (n_job == 0)
-        return MYTH_OK;
+        return prepare(arg, &unused, err);
     pool *p = myth_alloc(work->mem, MYTH_MEM_OTHER, "index", sizeof(*p));
     if (!p)
         return myth_fail(err, MYTH_ENOMEM, "no memory for %zu bytes", sizeof(*p));
@@ -240,17 +267,22 @@ myth_status myth_index_work_run(const myth_index_work *work, const myth_index_jo
     pthread_mutex_init(&p->mutex, NULL);
     pthread_cond_init(&p->can_take, NULL);
     pthread_cond_init(&p->can_write, NULL);
+    pthread_cond_init(&p->can_pack, NULL);
     while (n_running < n && pthread_create(&thread[n_running], NULL, work_thread, p) == 0)
         n_running++;
-    myth_status st = n_running ? write_all(p, write, arg, err) : myth_fail(err, MYTH_ENOMEM, "no thread could be started");
+    myth_status st = n_running ? prepare_all(p, prepare, arg, err) : myth_fail(err, MYTH_ENOMEM, "no thread could be started");
+    if (st == MYTH_OK)
+        st = write_all(p, write, arg, err);
     pthread_mutex_lock(&p->mutex);
     p->is_stopped = true;
     pthread_cond_broadcast(&p->can_take);
+    pthread_cond_broadcast(&p->can_pack);
     pthread_mutex_unlock(&p->mutex);
     while (n_running > 0)
         pthread_join(thread[--n_running], NULL);
     for (int i = 0; i < RING; i++)
         free_made(&p->ring[i].made, work->mem);
+    pthread_cond_destroy(&p->can_pack);
     pthread_cond_destroy(&p->can_write);
     pthread_cond_destroy(&p->can_take);
     pthread_mutex_destroy(&p->mutex);

@@ -6,7 +6,7 @@ enum {
     MYTH_CHUNK_BYTES = 2000,            /* non-blank bytes of a chunk aimed at: 400 to 600 tokens                               */
     MYTH_PARSE_FILE_BYTES = 1 << 20,    /* a larger file is cut by its text: parsers take seconds for data in one line          */
     MYTH_PARSE_LINE_BYTES = 20 << 10,   /* and one with a longer line                                                           */
-    MYTH_PARSE_DEPTH = 2000,            /* and one that nests deeper, estimated by brackets: queries are quadratic in open ones */
+    MYTH_PARSE_DEPTH = 2000,            /* and one that nests deeper, estimated by brackets: every walk of its tree is as deep       */
     MYTH_PARSE_MS = 200,                /* a parse and its queries; past it the worker is ended and the file is cut by its text */
     MYTH_PARSE_MEM_BYTES = 512 << 20,   /* address space of a worker                                                            */
     MYTH_FILE_BYTES = 64 << 20,         /* a larger file is listed, not indexed                                                 */

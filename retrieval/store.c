@@ -1,5 +1,7 @@
 /* store.c - the database as a whole: opened or made, its schema compared, transactions, errors. What a file puts in is store_file.c.
  *
+ * Log      of every update (WAL), so that readers go on; but of the first one of many files, which would else write every page twice. A small one
+ *          is left beside the database when it is closed
  * Made     journal mode WAL first, then everything in one transaction: a database without our application id and without tables is a new
  *          one whose maker was ended; with other tables it is not ours and is left alone
  * Trust    the schema must be ours to the letter (no trigger, no view, no other table), SQLite is in defensive mode: a planted file cannot
@@ -18,7 +20,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-enum { BUSY_MS = 5000, CACHE_KIB = 64 << 10, READ_CACHE_KIB = 16 << 10, SETTLE_BYTES = 16 << 20 };
+enum { BUSY_MS = 5000, CACHE_KIB = 64 << 10, READ_CACHE_KIB = 16 << 10, SETTLE_BYTES = 16 << 20, KEEP_BYTES = 1 << 20, KEEP_SHARE = 8 };
 
 /* Columns that are "AS" are computed: what they are beside another column takes a byte less, or none. */
 static const struct { const char *name, *sql; } schema[] = {
@@ -208,12 +210,13 @@ static char *immutable_uri(myth_mem *mem, const char *path)
     return uri;
 }
 
-static bool has_log(const char *path)
+/* Of the database's file with the suffix: its bytes, 0 when there is none. */
+static int64_t bytes_of(const char *path, const char *suffix)
 {
-    char log[4200];
+    char name[4200];
     struct stat st;
-    snprintf(log, sizeof(log), "%s-wal", path);
-    return stat(log, &st) == 0 && st.st_size > 0;
+    snprintf(name, sizeof(name), "%s%s", path, suffix);
+    return stat(name, &st) == 0 ? (int64_t)st.st_size : 0;
 }
 
 static void unlink_all(const char *path)
@@ -295,10 +298,16 @@ static myth_status open_for_reading(myth_store *s, myth_error *err)
     bool is_other;
     if (access(s->path, F_OK) != 0)
         return myth_fail(err, MYTH_ENOTFOUND, "%.160s: no index; run mythos index", s->path);
+    if (bytes_of(s->path, "-journal") > 0) {      /* of a first update that was ended: SQLite takes it back when it may write */
+        int64_t n;
+        if (connect(s, s->path, SQLITE_OPEN_READWRITE, NULL) == MYTH_OK)
+            get_number(s, &n, "PRAGMA user_version", NULL);
+        disconnect(s);
+    }
     myth_status st = connect(s, s->path, SQLITE_OPEN_READONLY, err);
     if (st == MYTH_OK)
         st = take(s, &is_other, err);
-    if (st != MYTH_ECREATE || has_log(s->path))
+    if (st != MYTH_ECREATE || bytes_of(s->path, "-wal") > 0 || bytes_of(s->path, "-journal") > 0)
         return st;
     disconnect(s);
     char *uri = immutable_uri(s->mem, s->path);
@@ -357,6 +366,14 @@ fail:
     return st;
 }
 
+/* The log of a small update stays for the next who opens the index: to move it into the database is to wait for the disk, twice. */
+static void keep_small_log(const myth_store *s)
+{
+    const int64_t log = s->path ? bytes_of(s->path, "-wal") : 0;
+    if (s->db && log > 0 && log <= KEEP_BYTES && log * KEEP_SHARE <= bytes_of(s->path, ""))
+        sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)NULL);
+}
+
 void myth_store_close(myth_store *s)
 {
     if (!s)
@@ -364,6 +381,7 @@ void myth_store_close(myth_store *s)
     myth_mem *mem = s->mem;
     myth_store_rollback(s);
     myth_store_read_end(s);
+    keep_small_log(s);
     disconnect(s);
     myth_store_forget(s);
     myth_symbol_rows_forget(s);
@@ -386,6 +404,7 @@ void myth_store_forget(myth_store *s)
 }
 
 sqlite3 *myth_store_db(const myth_store *s) { return s->db; }
+myth_file_counts myth_store_counts(const myth_store *s) { return s->counts; }
 
 /* ---- statements, transactions ---- */
 
@@ -420,6 +439,23 @@ myth_status myth_store_begin(myth_store *s, myth_error *err)
 {
     myth_status st = run_sql(s, "BEGIN IMMEDIATE", err);
     s->is_writing = st == MYTH_OK;
+    s->counts = (myth_file_counts){ 0 };
+    return st;
+}
+
+/* SQLite leaves the mode as it is while another connection is open. A transaction that is interrupted is taken back by its journal. */
+static void set_log(myth_store *s, bool has_log)
+{
+    sqlite3_exec(s->db, has_log ? "PRAGMA journal_mode=WAL" : "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
+    s->has_no_log = !has_log;
+}
+
+myth_status myth_store_begin_first(myth_store *s, myth_error *err)
+{
+    set_log(s, false);
+    myth_status st = myth_store_begin(s, err);
+    if (st != MYTH_OK)
+        set_log(s, true);
     return st;
 }
 
@@ -432,6 +468,8 @@ myth_status myth_store_commit(myth_store *s, myth_error *err)
         myth_symbol_rows_forget(s);
     s->block_id = -1;
     s->is_writing = st != MYTH_OK;
+    if (st == MYTH_OK && s->has_no_log)
+        set_log(s, true);
     return st;
 }
 
@@ -445,24 +483,75 @@ void myth_store_rollback(myth_store *s)
         sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
     }
     s->is_writing = false;
+    if (s->has_no_log)
+        set_log(s, true);
 }
 
-/* FTS5 writes what waits in memory when a savepoint begins: a segment. */
-myth_status myth_store_flush(myth_store *s, myth_error *err) { return run_sql(s, "SAVEPOINT words; RELEASE words;", err); }
+/* Of FTS5's structure with one segment, on the lowest level: the same, one level above. False: it is another one.
+ * Structure   four bytes; numbers of levels, of segments, of pages written; of each level those of segments in a merge and of all, then of each
+ *             segment its id, its first and its last page. Numbers as SQLite has them: seven bits a byte, the last without its highest bit */
+static bool lift(unsigned char *out, size_t cap, size_t *n_out, const unsigned char *data, size_t n)
+{
+    static const unsigned char lowest[] = { 0, 1 }, lifted[] = { 0, 0, 0, 1 };
+    size_t at = 6;
+    if (n < 6 || n + 2 > cap || data[4] != 1 || data[5] != 1)
+        return false;
+    while (at < n && data[at] & 0x80)
+        at++;
+    at++;
+    if (n < at + sizeof(lowest) || memcmp(data + at, lowest, sizeof(lowest)) != 0)
+        return false;
+    memcpy(out, data, at);
+    out[4] = 2;
+    memcpy(out + at, lifted, sizeof(lifted));
+    memcpy(out + at + sizeof(lifted), data + at + sizeof(lowest), n - at - sizeof(lowest));
+    *n_out = n + sizeof(lifted) - sizeof(lowest);
+    return true;
+}
 
-/* One segment alone would stay on the lowest level; of two, the merge is one above. Pages of the two go back to the file system. */
+/* The table is FTS5's own, which SQLite defends but for this statement. */
+static myth_status put_structure(myth_store *s, const unsigned char *data, size_t n, myth_error *err)
+{
+    sqlite3_stmt *q = NULL;
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 0, (int *)NULL);
+    int rc = sqlite3_prepare_v2(s->db, "UPDATE fts_data SET block=?1 WHERE id=10", -1, &q, NULL);
+    if (rc == SQLITE_OK) {
+        sqlite3_bind_blob64(q, 1, data, n, SQLITE_STATIC);
+        rc = sqlite3_step(q);
+    }
+    myth_status st = myth_store_fail(s, rc, err);
+    sqlite3_finalize(q);
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
+    return st;
+}
+
+/* FTS5 writes what waits in memory when a savepoint begins: a segment on the lowest level. That all of it fits into memory is the rule, and then the
+ * segment is lifted by its entry alone; several are merged, a level above. Where FTS5 goes back to a savepoint it forgets the structure it has read. */
 myth_status myth_store_gather(myth_store *s, myth_error *err)
 {
-    myth_status st = myth_store_flush(s, err);
-    return st == MYTH_OK ? run_sql(s, "INSERT INTO fts(fts) VALUES('optimize'); PRAGMA incremental_vacuum;", err) : st;
+    unsigned char structure[128];
+    size_t n = 0;
+    bool is_one = false;
+    sqlite3_stmt *q = NULL;
+    myth_status st = run_sql(s, "SAVEPOINT words; RELEASE words;", err);
+    if (st != MYTH_OK)
+        return st;
+    int rc = sqlite3_prepare_v2(s->db, "SELECT block FROM fts_data WHERE id=10", -1, &q, NULL);
+    if (rc == SQLITE_OK && (rc = sqlite3_step(q)) == SQLITE_ROW)
+        is_one = lift(structure, sizeof(structure), &n, sqlite3_column_blob(q, 0), (size_t)sqlite3_column_bytes(q, 0));
+    st = myth_store_fail(s, rc, err);
+    sqlite3_finalize(q);
+    if (st == MYTH_OK && is_one)
+        st = put_structure(s, structure, n, err);
+    if (st == MYTH_OK)
+        st = run_sql(s, is_one ? "SAVEPOINT words; ROLLBACK TO words; RELEASE words;"
+                               : "INSERT INTO fts(fts) VALUES('optimize'); PRAGMA incremental_vacuum;", err);
+    return st;
 }
 
 void myth_store_settle(myth_store *s)
 {
-    char log[4200];
-    struct stat st;
-    snprintf(log, sizeof(log), "%s-wal", s->path);
-    if (stat(log, &st) == 0 && st.st_size > SETTLE_BYTES)
+    if (bytes_of(s->path, "-wal") > SETTLE_BYTES)
         sqlite3_wal_checkpoint_v2(s->db, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 }
 

@@ -73,11 +73,18 @@ int64_t myth_store_number(myth_store *s, const char *key, int64_t missing);
 /* ---- writing ---- */
 
 myth_status myth_store_begin(myth_store *s, myth_error *err);
+/* As begin, of a transaction that puts many files into a store without any: pages go into the database at once and not by its log, when nobody else
+ * has it open. Ended as others are; then there is a log again. */
+myth_status myth_store_begin_first(myth_store *s, myth_error *err);
 myth_status myth_store_commit(myth_store *s, myth_error *err);
 void myth_store_rollback(myth_store *s);        /* without a transaction nothing */
-/* In the transaction that put a whole directory, after a few of its rows and after the last: the words of all come to stand in one segment above
- * the level of small updates, which else would write them anew together with every sixteenth of theirs. */
-myth_status myth_store_flush(myth_store *s, myth_error *err);
+/* What files have put, less what those had that were dropped: since the transaction began. */
+typedef struct {
+    int64_t n_file, n_chunk, n_symbol, n_ref, bytes, n_lost;
+} myth_file_counts;
+myth_file_counts myth_store_counts(const myth_store *s);
+/* In the transaction that put a whole directory, after the last file: the words of all come to stand in one segment above the level of small
+ * updates, which else would write them anew together with every sixteenth of theirs. */
 myth_status myth_store_gather(myth_store *s, myth_error *err);
 /* After a large update: moves what the log holds into the database, unless readers are in the way. */
 void myth_store_settle(myth_store *s);

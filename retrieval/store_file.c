@@ -11,6 +11,7 @@
 #include "symbol_rows.h"
 #include "../engine/base/utf8.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
@@ -185,27 +186,62 @@ static const unsigned char *words_of(const unsigned char *text, uint64_t off, ui
 
 typedef myth_status (*row_fn)(void *arg, const myth_store_row *row, myth_error *err);
 
-/* text NULL: as it is stored. */
-static myth_status make_rows(myth_store *s, int64_t file_id, const unsigned char *text, row_fn on_row, void *arg, myth_error *err)
+/* What is given of a file, and how far its rows are made. */
+typedef struct {
+    row_maker *m;
+    const unsigned char *text;
+    size_t start, next;         /* of `names` in the maker's text; the first symbol that no chunk before had */
+    uint64_t line;              /* where that of the next chunk begins */
+    uint32_t flags;
+    const char *path;
+    row_fn on_row;
+    void *arg;
+} file_rows;
+
+/* The row of the next chunk. */
+static myth_status make_row(file_rows *f, int64_t chunk_id, uint64_t off, uint64_t n, const char *symbol, const char *parent, myth_error *err)
+{
+    row_maker *m = f->m;
+    myth_store_row row = { .chunk_id = chunk_id, .path = f->path, .n_path = strlen(f->path), .n_body = n };
+    size_t n_body = 0;
+    m->n_text = f->start;
+    row.body = words_of(f->text, off, &row.n_body, &f->line);
+    if (!put_names(m, f->start, symbol, parent, (int64_t)(off + n), &f->next) || !put_text(m, "", 1))
+        return no_memory(err, m->n_text);
+    if (f->flags & (MYTH_FILE_UTF16_LE | MYTH_FILE_UTF16_BE)) {
+        if (!decode_utf16(m, f->text, (uint64_t)(row.body - f->text), row.n_body, (f->flags & MYTH_FILE_UTF16_BE) != 0, &n_body))
+            return no_memory(err, 3 * n);
+        row.body = m->body;
+        row.n_body = n_body;
+    }
+    row.names = m->text + f->start;
+    row.n_names = m->n_text - f->start - 1;
+    return f->on_row(f->arg, &row, err);
+}
+
+/* Of a file as it is stored; *stored gets its row. */
+static myth_status make_rows(myth_store *s, int64_t file_id, myth_file_counts *stored, row_fn on_row, void *arg, myth_error *err)
 {
     row_maker m = { .mem = s->mem };
-    myth_store_row row = { 0 };
-    unsigned char *stored = NULL, *path = NULL;
-    uint64_t n_file = 0, line = 0;
-    uint32_t flags = 0;
+    file_rows f = { .m = &m, .on_row = on_row, .arg = arg };
+    unsigned char *text = NULL;
+    char *path = NULL;
+    uint64_t n_file = 0;
     myth_status st = MYTH_OK;
     sqlite3_stmt *q = myth_store_statement(s, MYTH_SQL_GET_FILE, err);
+    *stored = (myth_file_counts){ 0 };
     if (!q)
         return code_of(err);
     sqlite3_bind_int64(q, 1, file_id);
     int rc = sqlite3_step(q);
     if (rc == SQLITE_ROW) {
-        row.n_path = (uint64_t)sqlite3_column_bytes(q, 0);
+        size_t n_path = (size_t)sqlite3_column_bytes(q, 0);
         n_file = (uint64_t)sqlite3_column_int64(q, 1);
-        flags = (uint32_t)sqlite3_column_int64(q, 2);
-        path = myth_alloc(s->mem, MYTH_MEM_OTHER, "index", row.n_path + 1);
+        f.flags = (uint32_t)sqlite3_column_int64(q, 2);
+        path = myth_alloc(s->mem, MYTH_MEM_OTHER, "index", n_path + 1);
         if (path)
-            memcpy(path, sqlite3_column_blob(q, 0), row.n_path);
+            memcpy(path, sqlite3_column_blob(q, 0), n_path);
+        *stored = (myth_file_counts){ .n_file = 1, .bytes = (int64_t)n_file, .n_lost = (f.flags & MYTH_FILE_LOST) != 0 };
     }
     st = myth_store_fail(s, rc, err);
     sqlite3_reset(q);
@@ -213,18 +249,15 @@ static myth_status make_rows(myth_store *s, int64_t file_id, const unsigned char
         st = myth_fail(err, MYTH_EFORMAT, "%.120s: the index is damaged (a file's size); remove this file and run mythos index", s->path);
     if (st != MYTH_OK || rc != SQLITE_ROW)
         goto fail;
-    row.path = (const char *)path;
-    if (path && !text)
-        text = stored = myth_alloc(s->mem, MYTH_MEM_OTHER, "index", n_file);
+    f.path = path;
+    f.text = text = myth_alloc(s->mem, MYTH_MEM_OTHER, "index", n_file);
     if (!path || !text) {
         st = no_memory(err, n_file);
         goto fail;
     }
-    if (stored)
-        MYTH_TRY(myth_store_text(s, stored, file_id, 0, n_file, err));
+    MYTH_TRY(myth_store_text(s, text, file_id, 0, n_file, err));
     MYTH_TRY(load_symbols(s, &m, file_id, err));
-
-    size_t start = m.n_text, next = 0;
+    f.start = m.n_text;
     q = myth_store_statement(s, MYTH_SQL_GET_CHUNKS, err);
     if (!q) {
         st = code_of(err);
@@ -234,33 +267,17 @@ static myth_status make_rows(myth_store *s, int64_t file_id, const unsigned char
     while (st == MYTH_OK && (rc = sqlite3_step(q)) == SQLITE_ROW) {
         uint64_t off = (uint64_t)sqlite3_column_int64(q, 1), n = (uint64_t)sqlite3_column_int64(q, 2);
         const char *symbol = (const char *)sqlite3_column_text(q, 3), *parent = (const char *)sqlite3_column_text(q, 4);
-        size_t n_body = 0;
         if (off > n_file || n > n_file - off) {
             st = myth_fail(err, MYTH_EFORMAT, "%.120s: the index is damaged (a chunk outside its file); remove this file and run mythos index", s->path);
             break;
         }
-        m.n_text = start;
-        row.chunk_id = sqlite3_column_int64(q, 0);
-        row.n_body = n;
-        row.body = words_of(text, off, &row.n_body, &line);
-        if (!put_names(&m, start, symbol ? symbol : "", parent ? parent : "", (int64_t)(off + n), &next) || !put_text(&m, "", 1))
-            st = no_memory(err, m.n_text);
-        else if (flags & (MYTH_FILE_UTF16_LE | MYTH_FILE_UTF16_BE)) {
-            if (!decode_utf16(&m, text, (uint64_t)(row.body - text), row.n_body, (flags & MYTH_FILE_UTF16_BE) != 0, &n_body))
-                st = no_memory(err, 3 * n);
-            row.body = m.body;
-            row.n_body = n_body;
-        }
-        row.names = m.text + start;
-        row.n_names = m.n_text - start - 1;
-        if (st == MYTH_OK)
-            st = on_row(arg, &row, err);
+        st = make_row(&f, sqlite3_column_int64(q, 0), off, n, symbol ? symbol : "", parent ? parent : "", err);
     }
     if (st == MYTH_OK)
         st = myth_store_fail(s, rc, err);
     sqlite3_reset(q);
 fail:
-    myth_free(s->mem, stored);
+    myth_free(s->mem, text);
     myth_free(s->mem, path);
     close_maker(&m);
     return st;
@@ -268,7 +285,8 @@ fail:
 
 myth_status myth_store_rows(myth_store *s, int64_t file_id, row_fn on_row, void *arg, myth_error *err)
 {
-    return make_rows(s, file_id, NULL, on_row, arg, err);
+    myth_file_counts unused;
+    return make_rows(s, file_id, &unused, on_row, arg, err);
 }
 
 static myth_status write_row(myth_store *s, enum myth_statement which, const myth_store_row *row, myth_error *err)
@@ -308,16 +326,40 @@ static void bind_name(sqlite3_stmt *q, int i, const char *name)
         sqlite3_bind_text(q, i, name, -1, SQLITE_STATIC);
 }
 
-static myth_status put_chunks(myth_store *s, int64_t file_id, const unsigned char *text, const myth_chunks *c, myth_error *err)
+static int by_off(const void *a, const void *b)
 {
-    for (uint32_t i = 0; i < c->n_chunk; i++) {
+    const defined *x = a, *y = b;
+    return x->off != y->off ? (x->off > y->off) - (x->off < y->off) : (x->name > y->name) - (x->name < y->name);
+}
+
+/* As load_symbols, of what is about to be stored. */
+static bool give_symbols(row_maker *m, const myth_chunks *c, uint32_t n_symbol)
+{
+    bool ok = true;
+    for (uint32_t i = 0; i < n_symbol && ok; i++)
+        ok = put_symbol(m, (int64_t)c->symbol[i].off, c->names + c->symbol[i].name);
+    if (ok && m->n_symbol)
+        qsort(m->symbol, m->n_symbol, sizeof(*m->symbol), by_off);          /* of one place by their order: their names lie in it */
+    return ok;
+}
+
+/* The chunks' rows, and those of FTS5: what make_rows makes of them when they are stored. */
+static myth_status put_chunks(myth_store *s, const myth_store_file *file, const unsigned char *text, const myth_chunks *c, uint32_t n_symbol, myth_error *err)
+{
+    row_maker m = { .mem = s->mem };
+    file_rows f = { .m = &m, .text = text, .flags = file->flags, .path = file->path, .on_row = put_row, .arg = s };
+    myth_status st = give_symbols(&m, c, n_symbol) ? MYTH_OK : no_memory(err, m.n_text);
+    f.start = m.n_text;
+    for (uint32_t i = 0; i < c->n_chunk && st == MYTH_OK; i++) {
         const myth_chunk *k = &c->chunk[i];
         unsigned char hash[16];
         sqlite3_stmt *q = myth_store_statement(s, MYTH_SQL_PUT_CHUNK, err);
-        if (!q)
-            return code_of(err);
+        if (!q) {
+            st = code_of(err);
+            break;
+        }
         myth_store_hash(hash, text + k->off, k->bytes);
-        const int64_t number[] = { file_id, (int64_t)k->off, (int64_t)k->bytes, k->line0, (int64_t)k->line1 - k->line0, k->kind };
+        const int64_t number[] = { file->id, (int64_t)k->off, (int64_t)k->bytes, k->line0, (int64_t)k->line1 - k->line0, k->kind };
         for (int n = 0; n < 6; n++)
             sqlite3_bind_int64(q, n + 1, number[n]);
         bind_name(q, 7, c->names + k->symbol);
@@ -328,11 +370,12 @@ static myth_status put_chunks(myth_store *s, int64_t file_id, const unsigned cha
         }
         sqlite3_bind_int64(q, 11, k->is_part ? MYTH_CHUNK_PART : 0);
         sqlite3_bind_blob(q, 12, hash, MYTH_CHUNK_HASH_BYTES, SQLITE_STATIC);
-        myth_status st = myth_store_run(s, q, err);
-        if (st != MYTH_OK)
-            return st;
+        st = myth_store_run(s, q, err);
+        if (st == MYTH_OK)
+            st = make_row(&f, sqlite3_last_insert_rowid(s->db), k->off, k->bytes, c->names + k->symbol, c->names + k->parent, err);
     }
-    return MYTH_OK;
+    close_maker(&m);
+    return st;
 }
 
 static myth_status put_block(myth_store *s, int64_t id, const unsigned char *data, size_t n, myth_error *err)
@@ -373,6 +416,30 @@ static myth_status put_packed(myth_store *s, int64_t file_id, const myth_packed 
     return st;
 }
 
+/* Times 1 or -1. */
+static void count(myth_store *s, const myth_file_counts *c, int64_t times)
+{
+    s->counts.n_file += times * c->n_file;
+    s->counts.n_chunk += times * c->n_chunk;
+    s->counts.n_symbol += times * c->n_symbol;
+    s->counts.n_ref += times * c->n_ref;
+    s->counts.bytes += times * c->bytes;
+    s->counts.n_lost += times * c->n_lost;
+}
+
+static myth_status count_uses(myth_store *s, int64_t file_id, int64_t *n, myth_error *err)
+{
+    sqlite3_stmt *q = myth_store_statement(s, MYTH_SQL_GET_REFS, err);
+    if (!q)
+        return code_of(err);
+    sqlite3_bind_int64(q, 1, file_id);
+    int rc = sqlite3_step(q);
+    *n = rc == SQLITE_ROW ? sqlite3_column_int64(q, 0) : 0;
+    myth_status st = myth_store_fail(s, rc, err);
+    sqlite3_reset(q);
+    return st;
+}
+
 myth_status myth_store_put(myth_store *s, const myth_store_file *f, const unsigned char *text, const myth_chunks *chunks, const myth_packed *packed,
                            myth_error *err)
 {
@@ -383,10 +450,10 @@ myth_status myth_store_put(myth_store *s, const myth_store_file *f, const unsign
     s->block_id = -1;
     bind_file(q, f);
     MYTH_TRY(myth_store_run(s, q, err));
-    MYTH_TRY(put_chunks(s, f->id, text, chunks, err));
+    MYTH_TRY(put_chunks(s, f, text, chunks, packed->n_symbol, err));
     MYTH_TRY(put_packed(s, f->id, packed, chunks->n_ref, err));
     MYTH_TRY(myth_symbol_rows_add_names(s, f->id, chunks, packed->n_symbol, err));
-    MYTH_TRY(make_rows(s, f->id, text, put_row, s, err));
+    count(s, &(myth_file_counts){ 1, chunks->n_chunk, packed->n_symbol, chunks->n_ref, (int64_t)f->bytes, (f->flags & MYTH_FILE_LOST) != 0 }, 1);
 fail:
     return st;
 }
@@ -409,9 +476,12 @@ myth_status myth_store_drop(myth_store *s, int64_t file_id, bool keeps_history, 
     static const enum myth_statement drop[] = { MYTH_SQL_DROP_CHUNKS, MYTH_SQL_DROP_DEFINITIONS, MYTH_SQL_DROP_REFS, MYTH_SQL_DROP_BLOCKS,
                                                 MYTH_SQL_DROP_FILE, MYTH_SQL_DROP_FACTS, MYTH_SQL_DROP_HISTORY };
     enum { N_DROP = sizeof(drop) / sizeof(drop[0]) };
-    myth_status st = make_rows(s, file_id, NULL, drop_row, s, err);
+    myth_file_counts had;
+    myth_status st = make_rows(s, file_id, &had, drop_row, s, err);
     if (st == MYTH_OK)
-        st = myth_symbol_rows_drop_names(s, file_id, err);
+        st = myth_symbol_rows_drop_names(s, file_id, &had.n_symbol, err);
+    if (st == MYTH_OK)
+        st = count_uses(s, file_id, &had.n_ref, err);
     s->block_id = -1;
     for (int i = 0; i < N_DROP - keeps_history && st == MYTH_OK; i++) {
         sqlite3_stmt *q = myth_store_statement(s, drop[i], err);
@@ -422,7 +492,11 @@ myth_status myth_store_drop(myth_store *s, int64_t file_id, bool keeps_history, 
         if (ids > 1)
             sqlite3_bind_int64(q, 2, file_id * ids + ids - 1);
         st = myth_store_run(s, q, err);
+        if (drop[i] == MYTH_SQL_DROP_CHUNKS)
+            had.n_chunk = sqlite3_changes(s->db);
     }
+    if (st == MYTH_OK)
+        count(s, &had, -1);
     return st;
 }
 

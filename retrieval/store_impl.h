@@ -90,7 +90,7 @@ struct myth_store {
     myth_mem *mem;
     sqlite3 *db;
     char *path;
-    bool is_read_only, is_writing, is_reading;
+    bool is_read_only, is_writing, is_reading, has_no_log;
     sqlite3_stmt *stmt[MYTH_SQL_N];
     ZSTD_DCtx *unpack;
     ZSTD_CDict *pack_dictionary;
@@ -103,6 +103,7 @@ struct myth_store {
     uint32_t block_version;         /* of the database, as SQLite counts it      */
     myth_known known;               /* kept by search.c                          */
     myth_symbol_state symbols;
+    myth_file_counts counts;        /* kept by store_file.c                      */
 };
 
 /* The statement, reset and without values; NULL with *err. */

@@ -231,15 +231,16 @@ myth_status myth_symbol_rows_flush(myth_store *s, myth_error *err)
     return st;
 }
 
-myth_status myth_symbol_rows_drop_names(myth_store *s, int64_t file_id, myth_error *err)
+myth_status myth_symbol_rows_drop_names(myth_store *s, int64_t file_id, int64_t *n, myth_error *err)
 {
     symbol_file *f;
-    size_t n = 0;
+    size_t n_left = 0;
     for (size_t i = 0; i < s->symbols.n_waiting; i++)
         if (s->symbols.waiting[i].file_id != file_id)
-            s->symbols.waiting[n++] = s->symbols.waiting[i];
-    s->symbols.n_waiting = n;
+            s->symbols.waiting[n_left++] = s->symbols.waiting[i];
+    s->symbols.n_waiting = n_left;
     myth_status st = get_file(&f, s, file_id, file_id, err);
+    *n = st == MYTH_OK && f ? f->n : 0;
     for (uint32_t i = 0; st == MYTH_OK && f && i < f->n; i++)
         st = run_name(s, MYTH_SQL_DROP_NAME, key_of(f->row[i].name, strlen(f->row[i].name)), file_id, err);
     let_go(f);

@@ -20,8 +20,8 @@ myth_status myth_symbol_rows_register(myth_store *s, myth_error *err);
 /* Names of a file that is put wait until the transaction ends: sorted, they fill pages in order. */
 myth_status myth_symbol_rows_add_names(myth_store *s, int64_t file_id, const myth_chunks *chunks, uint32_t n, myth_error *err);
 myth_status myth_symbol_rows_flush(myth_store *s, myth_error *err);
-/* Takes the names of a stored file back, before its row goes. */
-myth_status myth_symbol_rows_drop_names(myth_store *s, int64_t file_id, myth_error *err);
+/* Takes the names of a stored file back, before its row goes; *n gets how many symbols it has. */
+myth_status myth_symbol_rows_drop_names(myth_store *s, int64_t file_id, int64_t *n, myth_error *err);
 /* Calls report for what differs between the names and the rows. */
 myth_status myth_symbol_rows_check(myth_store *s, void (*report)(void *arg, const char *line), void *arg, myth_error *err);
 

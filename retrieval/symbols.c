@@ -30,33 +30,31 @@ static enum role role_of(const char *name)
     return NONE;
 }
 
-bool myth_symbol_query_open(myth_symbol_query *q, const myth_grammar *grammar)
+enum field { BODY_FIELD, SCOPE_FIELD, NAME_FIELD, DECLARATOR, FIELD, PROPERTY, ATTRIBUTE, METHOD, TYPE, FUNCTION, DEFINITION, DECLARATION, VALUE, RIGHT, FIELD_N };
+_Static_assert((int)FIELD_N == MYTH_SYMBOL_FIELDS, "as symbols.h has it");
+static const char *const field_names[] = { "body", "scope", "name", "declarator", "field", "property", "attribute", "method", "type", "function", "definition",
+                                           "declaration", "value", "right" };
+
+bool myth_symbol_query_open(myth_symbol_query *q, myth_mem *mem, const myth_grammar *grammar)
 {
-    TSQueryError error = TSQueryErrorNone;
+    const TSLanguage *language = (const TSLanguage *)grammar->language();
     memset(q, 0, sizeof(*q));
-    q->query = ts_query_new((const TSLanguage *)grammar->language(), (const char *)grammar->query, grammar->n_query, &q->error_off, &error);
-    if (!q->query)
+    if (!myth_patterns_open(&q->patterns, mem, language, (const char *)grammar->query, grammar->n_query, &q->error_off))
         return false;
-    uint32_t n = ts_query_capture_count(q->query);
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t length;
-        if (i < sizeof(q->role))
-            q->role[i] = (uint8_t)role_of(ts_query_capture_name_for_id(q->query, i, &length));
-        if (i >= sizeof(q->role) || q->role[i] == NONE) {
+    for (uint32_t i = 0; i < q->patterns.n_capture; i++) {
+        q->role[i] = (uint8_t)role_of(q->patterns.capture[i]);
+        if (q->role[i] == NONE) {
             q->error_off = i;
             myth_symbol_query_close(q);
             return false;
         }
     }
+    for (int i = 0; i < FIELD_N; i++)
+        q->field[i] = ts_language_field_id_for_name(language, field_names[i], (uint32_t)strlen(field_names[i]));
     return true;
 }
 
-void myth_symbol_query_close(myth_symbol_query *q)
-{
-    if (q->query)
-        ts_query_delete(q->query);
-    q->query = NULL;
-}
+void myth_symbol_query_close(myth_symbol_query *q) { myth_patterns_close(&q->patterns); }
 
 /* ---- text ---- */
 
@@ -113,9 +111,10 @@ static uint32_t name_of_text(myth_symbols *s, TSNode node, bool is_quoted)
 
 /* ---- names and bodies ---- */
 
-static bool field(TSNode node, const char *name, TSNode *out)
+static bool field(const myth_symbols *s, TSNode node, enum field which, TSNode *out)
 {
-    TSNode child = ts_node_child_by_field_name(node, name, (uint32_t)strlen(name));
+    const TSFieldId id = s->query->field[which];
+    TSNode child = id ? ts_node_child_by_field_id(node, id) : (TSNode){ 0 };
     if (ts_node_is_null(child))
         return false;
     *out = child;
@@ -123,13 +122,13 @@ static bool field(TSNode node, const char *name, TSNode *out)
 }
 
 /* Through declarators and qualifiers to the name itself; *parent gets what qualifies it. */
-static TSNode name_within(TSNode node, TSNode *parent)
+static TSNode name_within(const myth_symbols *s, TSNode node, TSNode *parent)
 {
     for (int i = 0; i < 32; i++) {
         TSNode scope, next;
-        if (field(node, "scope", &scope) && field(node, "name", &next))
+        if (field(s, node, SCOPE_FIELD, &scope) && field(s, node, NAME_FIELD, &next))
             *parent = scope;
-        else if (!field(node, "declarator", &next) && !field(node, "name", &next)) {
+        else if (!field(s, node, DECLARATOR, &next) && !field(s, node, NAME_FIELD, &next)) {
             const char *type = ts_node_type(node);
             if (!strstr(type, "declarator") || ts_node_named_child_count(node) == 0)
                 break;
@@ -141,32 +140,33 @@ static TSNode name_within(TSNode node, TSNode *parent)
 }
 
 /* What a use names last: the member of a.b.c, without type arguments. Null when it has no name, as a call of what a call gives. */
-static TSNode last_name(TSNode node)
+static TSNode last_name(const myth_symbols *s, TSNode node)
 {
-    static const char *const member[] = { "field", "property", "attribute", "method", "name", "type", "function", NULL };
+    static const enum field member[] = { FIELD, PROPERTY, ATTRIBUTE, METHOD, NAME_FIELD, TYPE, FUNCTION };
+    enum { N_MEMBER = sizeof(member) / sizeof(*member) };
     for (int i = 0; i < 32 && ts_node_child_count(node) > 0; i++) {
         int k = 0;
-        while (member[k] && !field(node, member[k], &node))
+        while (k < N_MEMBER && !field(s, node, member[k], &node))
             k++;
-        if (!member[k] && strcmp(ts_node_type(node), "dotted_name") == 0)
+        if (k == N_MEMBER && strcmp(ts_node_type(node), "dotted_name") == 0)
             node = ts_node_named_child(node, ts_node_named_child_count(node) - 1);
-        else if (!member[k])
+        else if (k == N_MEMBER)
             break;
     }
     return ts_node_named_child_count(node) == 0 ? node : (TSNode){ 0 };
 }
 
 /* Where the body of a definition begins, through what wraps it; 0 = none. */
-static uint32_t body_of(TSNode node)
+static uint32_t body_of(const myth_symbols *s, TSNode node)
 {
-    static const char *const wrap[] = { "definition", "declaration", "value", "right", NULL };
+    static const enum field wrap[] = { DEFINITION, DECLARATION, VALUE, RIGHT };
     for (int i = 0; i < 6; i++) {
         TSNode next;
-        if (field(node, "body", &next))
+        if (field(s, node, BODY_FIELD, &next))
             return ts_node_start_byte(next);
         bool is_found = false;
-        for (int k = 0; wrap[k] && !is_found; k++)
-            is_found = field(node, wrap[k], &next);
+        for (int k = 0; k < 4 && !is_found; k++)
+            is_found = field(s, node, wrap[k], &next);
         uint32_t n = ts_node_named_child_count(node);
         if (!is_found && n == 0)
             return 0;
@@ -296,20 +296,20 @@ static bool is_import_call(const myth_symbols *s, TSNode call)
 static void take_def(myth_symbols *s, const match *m, int kind)
 {
     TSNode node = m->node[kind == MYTH_DEF_SCOPE ? SCOPE : DEF + kind], parent = { 0 };
-    TSNode name = m->has[NAME] ? m->node[NAME] : name_within(node, &parent);
+    TSNode name = m->has[NAME] ? m->node[NAME] : name_within(s, node, &parent);
     if (m->has[NAME])
-        name = name_within(name, &parent);
+        name = name_within(s, name, &parent);
     if (m->has[PARENT])
-        parent = name_within(m->node[PARENT], &(TSNode){ 0 });
+        parent = name_within(s, m->node[PARENT], &(TSNode){ 0 });
     if (ts_node_eq(name, node))
         return;
     myth_def *d = add_def(s, node, kind, name_of_text(s, name, true), ts_node_start_byte(name));
     if (!d)
         return;
-    d->body = m->has[BODY] ? ts_node_start_byte(m->node[BODY]) : body_of(node);
+    d->body = m->has[BODY] ? ts_node_start_byte(m->node[BODY]) : body_of(s, node);
     if (parent.id)
-        d->parent = name_of_text(s, name_within(parent, &(TSNode){ 0 }), true);
-    TSNode call = m->has[MARK] && m->has[CALL_NAME] ? last_name(m->node[CALL_NAME]) : (TSNode){ 0 };
+        d->parent = name_of_text(s, name_within(s, parent, &(TSNode){ 0 }), true);
+    TSNode call = m->has[MARK] && m->has[CALL_NAME] ? last_name(s, m->node[CALL_NAME]) : (TSNode){ 0 };
     if (call.id) {
         d->is_test = is_among(test_marks, text_at(s, ts_node_start_byte(call)), node_bytes(call));
         uint32_t route = m->has[CALL_TEXT] ? route_name(s, call, m->node[CALL_TEXT], true) : 0, body = d->body;
@@ -321,10 +321,11 @@ static void take_def(myth_symbols *s, const match *m, int kind)
 }
 
 /* A name read is kept when it looks like one that more than a function knows: handle_click, LIMIT; plain words are locals and parameters. */
-static bool is_wide_name(const char *name)
+static bool is_wide_name(const myth_symbols *s, TSNode node)
 {
-    for (; *name; name++)
-        if (*name == '_' || isupper((unsigned char)*name))
+    const char *p = text_at(s, ts_node_start_byte(node)), *end = text_at(s, ts_node_end_byte(node));
+    for (int i = 0; i < 255 && p < end && *p && *p != '\n'; i++, p++)      /* as far as a name goes: name_of_text */
+        if (*p == '_' || isupper((unsigned char)*p))
             return true;
     return false;
 }
@@ -332,10 +333,10 @@ static bool is_wide_name(const char *name)
 static void add_use(myth_symbols *s, TSNode node, myth_ref_kind kind)
 {
     if (kind != MYTH_REF_IMPORT)
-        node = last_name(node);
-    uint32_t name = node.id ? name_of_text(s, node, kind == MYTH_REF_IMPORT) : 0;
-    if (kind == MYTH_REF_READ && !is_wide_name(s->cut->out.names + name))
+        node = last_name(s, node);
+    if (!node.id || (kind == MYTH_REF_READ && !is_wide_name(s, node)))
         return;
+    uint32_t name = name_of_text(s, node, kind == MYTH_REF_IMPORT);
     if (name && myth_cut_grow(s->cut, &s->use, &s->cap_use, s->n_use, sizeof(*s->use)))
         s->use[s->n_use++] = (myth_use){ ts_node_start_byte(node), name, kind };
 }
@@ -373,7 +374,7 @@ static void take_call(myth_symbols *s, const match *m)
         take_macro(s, m);
         return;
     }
-    TSNode whole = m->node[CALL_NAME], text = m->node[CALL_TEXT], call = last_name(whole);
+    TSNode whole = m->node[CALL_NAME], text = m->node[CALL_TEXT], call = last_name(s, whole);
     uint32_t first = ts_node_start_byte(whole), n_first = 0, after = ts_node_end_byte(text), end = ts_node_end_byte(m->node[DEF_CALL]);
     while (n_first < node_bytes(whole) && is_word_char(text_at(s, first)[n_first]))
         n_first++;
@@ -440,6 +441,22 @@ static int by_use(const void *a, const void *b)
 {
     const myth_use *x = a, *y = b;
     return x->off != y->off ? (x->off > y->off) - (x->off < y->off) : (int)x->kind - (int)y->kind;
+}
+
+/* They come nearly in order, as their statements do: each is moved the few places it is off. Where all of them are far off, that would take too long. */
+static void sort_uses(myth_symbols *s)
+{
+    const uint64_t most = 16 * (uint64_t)s->n_use;
+    uint64_t n_move = 0;
+    for (uint32_t i = 1; i < s->n_use && n_move <= most; i++) {
+        const myth_use u = s->use[i];
+        uint32_t at = i;
+        for (; at > 0 && by_use(&s->use[at - 1], &u) > 0; at--, n_move++)
+            s->use[at] = s->use[at - 1];
+        s->use[at] = u;
+    }
+    if (n_move > most)
+        qsort(s->use, s->n_use, sizeof(*s->use), by_use);
 }
 
 /* A name defined by several patterns is one definition: kinds are in the order in which they say more, of one kind the largest is kept. */
@@ -623,11 +640,12 @@ static void emit(myth_symbols *s)
         y->signature_off = d->off;
         y->signature_bytes = end - d->off;
     }
-    if (s->n_use)
-        qsort(s->use, s->n_use, sizeof(*s->use), by_use);
-    uint32_t up = 0, next = 0;
+    sort_uses(s);
+    uint32_t up = 0, next = 0, line = 1, at = 0;
     for (uint32_t i = 0; i < s->n_use; i++) {
         const myth_use *u = &s->use[i];
+        for (; at < u->off; at++)
+            line += cut->text[at] == '\n';
         for (; next < s->n_def && s->def[next].off <= u->off; next++)
             if (is_around(&s->def[next]))
                 up = next + 1;
@@ -637,31 +655,38 @@ static void emit(myth_symbols *s)
             continue;                           /* where it is defined it is not used */
         if (i > 0 && s->use[i - 1].off == u->off && s->use[i - 1].name == u->name)
             continue;                           /* a call that another pattern saw as a type */
-        myth_cut_add_ref(cut, u->name, up ? s->def[up - 1].name : 0, myth_cut_line(cut, u->off), u->kind);
+        myth_cut_add_ref(cut, u->name, up ? s->def[up - 1].name : 0, line, u->kind);
     }
 }
 
-bool myth_symbols_find(myth_symbols *s, const myth_symbol_query *q, TSNode root, const TSQueryCursorOptions *options)
+static void on_match(void *symbols, const TSQueryMatch *found)
 {
-    TSQueryCursor *cursor = ts_query_cursor_new();
-    TSQueryMatch found;
-    ts_query_cursor_set_match_limit(cursor, 4096);
-    ts_query_cursor_exec_with_options(cursor, q->query, root, options);
-    while (!s->cut->is_short && ts_query_cursor_next_match(cursor, &found)) {
-        match m = { 0 };
-        for (uint16_t i = 0; i < found.capture_count; i++) {
-            enum role role = (enum role)q->role[found.captures[i].index];
-            TSNode node = found.captures[i].node;
-            if (role == OPEN || role == COMMENT)
-                add_mark(s, role == OPEN ? &s->open : &s->comment, node);
-            else if (!m.has[role]) {
-                m.node[role] = node;
-                m.has[role] = true;
-            }
-        }
-        take_match(s, &m);
+    myth_symbols *s = symbols;
+    const uint8_t *roles = s->query->role;
+    match m;
+    if (found->capture_count == 1 && roles[found->captures->index] >= REF) {        /* most matches */
+        add_use(s, found->captures->node, (myth_ref_kind)(roles[found->captures->index] - REF));
+        return;
     }
-    ts_query_cursor_delete(cursor);
+    memset(m.has, 0, sizeof(m.has));            /* of the nodes only those are read that it has */
+    for (uint16_t i = 0; i < found->capture_count; i++) {
+        enum role role = (enum role)roles[found->captures[i].index];
+        TSNode node = found->captures[i].node;
+        if (role == OPEN || role == COMMENT)
+            add_mark(s, role == OPEN ? &s->open : &s->comment, node);
+        else if (!m.has[role]) {
+            m.node[role] = node;
+            m.has[role] = true;
+        }
+    }
+    take_match(s, &m);
+}
+
+bool myth_symbols_find(myth_symbols *s, TSNode root, bool (*stop)(void *arg), void *arg)
+{
+    const myth_pattern_asker asker = { .on_match = on_match, .arg = s, .stop = stop, .stop_arg = arg };
+    if (!myth_patterns_find(&s->query->patterns, root, &asker))
+        s->cut->is_short = true;
     sort_marks(&s->open);
     sort_marks(&s->import);
     sort_marks(&s->lead);
@@ -669,8 +694,7 @@ bool myth_symbols_find(myth_symbols *s, const myth_symbol_query *q, TSNode root,
     drop_doubles(s);
     finish_defs(s);
     emit(s);
-    TSQueryCursorState state = { .payload = options->payload };
-    return !options->progress_callback(&state);
+    return !stop(arg);
 }
 
 void myth_symbols_close(myth_symbols *s)

@@ -15,8 +15,7 @@
 
 #include "cut.h"
 #include "grammars.h"
-
-#include <tree_sitter/api.h>
+#include "patterns.h"
 
 enum { MYTH_DEF_SCOPE = MYTH_SYMBOL_KIND_N };
 
@@ -45,9 +44,22 @@ typedef struct {
     uint32_t n, cap;
 } myth_marks;
 
+/* A grammar's query with the meaning of its captures, and the fields that symbols.c asks nodes for; kept by the worker. */
+enum { MYTH_SYMBOL_FIELDS = 14 };
+typedef struct {
+    myth_patterns patterns;
+    uint8_t role[MYTH_PATTERN_CAPTURES];
+    TSFieldId field[MYTH_SYMBOL_FIELDS];
+    uint32_t error_off;         /* where the query is wrong when there is none */
+} myth_symbol_query;
+
+bool myth_symbol_query_open(myth_symbol_query *q, myth_mem *mem, const myth_grammar *grammar);
+void myth_symbol_query_close(myth_symbol_query *q);
+
 typedef struct {
     myth_cut *cut;
     const myth_grammar *grammar;
+    const myth_symbol_query *query;
     const char *path;
     myth_def *def;              /* by off, the larger first */
     myth_use *use;
@@ -55,18 +67,8 @@ typedef struct {
     uint32_t n_def, cap_def, n_use, cap_use;
 } myth_symbols;
 
-/* A grammar's query with the meaning of its captures; kept by the worker. */
-typedef struct {
-    TSQuery *query;
-    uint8_t role[64];
-    uint32_t error_off;         /* where the query is wrong when there is none */
-} myth_symbol_query;
-
-bool myth_symbol_query_open(myth_symbol_query *q, const myth_grammar *grammar);
-void myth_symbol_query_close(myth_symbol_query *q);
-
-/* Fills s and adds the symbols and references to the cut. False: the callback stopped it. */
-bool myth_symbols_find(myth_symbols *s, const myth_symbol_query *q, TSNode root, const TSQueryCursorOptions *options);
+/* Fills s and adds the symbols and references to the cut. False: `stop`, which is asked now and then, said so. */
+bool myth_symbols_find(myth_symbols *s, TSNode root, bool (*stop)(void *arg), void *arg);
 void myth_symbols_close(myth_symbols *s);
 
 /* Whether the node is among them; NULL when not. */

@@ -135,6 +135,163 @@ static void words_follow_files(void **state)
     myth_index_close(x);
 }
 
+/* A number of SQLite at *at. */
+static uint64_t number(const unsigned char *p, size_t n, size_t *at)
+{
+    uint64_t v = 0;
+    do {
+        assert_true(*at < n);
+        v = v << 7 | (p[*at] & 0x7f);
+    } while (p[(*at)++] & 0x80);
+    return v;
+}
+
+/* The level on which FTS5 has the segment of these pages; -1 = none. *n: of all segments. */
+static int level_of(myth_index *x, uint64_t id, uint64_t last, uint64_t *n)
+{
+    sqlite3_stmt *q;
+    int found = -1;
+    size_t at = 4;
+    assert_int_equal(sqlite3_prepare_v2(myth_store_db(myth_index_store(x)), "SELECT block FROM fts_data WHERE id=10", -1, &q, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(q), SQLITE_ROW);
+    const unsigned char *p = sqlite3_column_blob(q, 0);
+    const size_t n_p = (size_t)sqlite3_column_bytes(q, 0);
+    const uint64_t n_level = number(p, n_p, &at);
+    *n = number(p, n_p, &at);
+    number(p, n_p, &at);
+    for (uint64_t level = 0; level < n_level; level++) {
+        number(p, n_p, &at);
+        for (uint64_t i = number(p, n_p, &at); i > 0; i--) {
+            const uint64_t segment = number(p, n_p, &at), first = number(p, n_p, &at), to = number(p, n_p, &at);
+            if (segment == id && first == 1 && (last == 0 || to == last))
+                found = (int)level;
+        }
+    }
+    assert_int_equal(at, n_p);
+    sqlite3_finalize(q);
+    return found;
+}
+
+/* The words of a whole directory are one segment, above those of small updates: twenty of them leave it as it is, in one process and in several. */
+static void words_stay_where_they_are(void **state)
+{
+    (void)state;
+    char text[16 << 10], name[64];
+    files_mkdir("many");
+    for (int i = 0; i < 40; i++) {
+        size_t n = 0;
+        for (int k = 0; k < 300; k++)
+            n += (size_t)snprintf(text + n, sizeof(text) - n, "the quick name%d_of%d has word%d\n", k, i, i * 300 + k);
+        snprintf(name, sizeof(name), "many/f%d.txt", i);
+        files_put(name, text, n);
+    }
+    files_text("many/z.txt", "z0\n");
+    for (int is_one_process = 0; is_one_process < 2; is_one_process++) {
+        uint64_t n = 0, n_problem = 0;
+        index_remove("many.db");
+        myth_index *x = opened("many", "many.db", false);
+        assert_int_equal(myth_index_update(x, NULL, NULL, NULL), MYTH_OK);
+        assert_int_equal(level_of(x, 1, 0, &n), 1);
+        assert_int_equal(n, 1);
+        const int64_t n_page = count(x, "SELECT count(*) FROM fts_data WHERE id >> 37 = 1 AND (id >> 31) & 63 = 0", NULL);
+        assert_true(n_page > 30);
+        for (int i = 1; i <= 20; i++) {
+            if (!is_one_process) {
+                myth_index_close(x);
+                x = opened("many", "many.db", false);
+            }
+            snprintf(name, sizeof(name), "changed%d and more%d\n", i, i);
+            files_text("many/z.txt", name);
+            assert_int_equal(myth_index_update(x, NULL, NULL, NULL), MYTH_OK);
+            snprintf(name, sizeof(name), "\"changed%d\"", i);
+            assert_int_equal(n_found(x, name), 1);
+            assert_int_equal(level_of(x, 1, (uint64_t)n_page, &n), 1);
+        }
+        assert_int_equal(n_found(x, "\"name7_of9\""), 1);
+        assert_int_equal(myth_index_check(x, fail_line, (void *)(uintptr_t)"many.db", &n_problem, NULL), MYTH_OK);
+        myth_index_close(x);
+    }
+}
+
+static off_t log_bytes(const char *db)
+{
+    struct stat st;
+    char name[64];
+    snprintf(name, sizeof(name), "%s-wal", db);
+    return stat(files_path(name), &st) == 0 ? st.st_size : 0;
+}
+
+/* The log of a small update of a large index stays when it is closed, and is read by the next; that of a large one goes, and so do many small ones. */
+static void small_logs_stay(void **state)
+{
+    (void)state;
+    char text[16 << 10], name[64];
+    uint32_t n_kept = 0, n_moved = 0;
+    files_mkdir("logged");
+    for (int i = 0; i < 40; i++) {
+        size_t n = 0;
+        for (int k = 0; k < 300; k++)
+            n += (size_t)snprintf(text + n, sizeof(text) - n, "the quick name%d_of%d has word%d\n", k, i, i * 300 + k);
+        snprintf(name, sizeof(name), "logged/f%d.txt", i);
+        files_put(name, text, n);
+    }
+    files_text("logged/z.txt", "z0\n");
+    index_remove("logged.db");
+    myth_index *x = opened("logged", "logged.db", false);
+    assert_int_equal(myth_index_update(x, NULL, NULL, NULL), MYTH_OK);
+    myth_index_close(x);
+    assert_int_equal(log_bytes("logged.db"), 0);
+    for (int i = 1; i <= 30; i++) {
+        snprintf(text, sizeof(text), "changed%d\n", i);
+        files_text("logged/z.txt", text);
+        x = opened("logged", "logged.db", false);
+        assert_int_equal(myth_index_update(x, NULL, NULL, NULL), MYTH_OK);
+        myth_index_close(x);
+        const off_t log = log_bytes("logged.db");
+        assert_true(log <= 1 << 20);
+        *(log ? &n_kept : &n_moved) += 1;
+        x = opened("logged", "logged.db", true);
+        snprintf(text, sizeof(text), "\"changed%d\"", i);
+        assert_int_equal(n_found(x, text), 1);
+        snprintf(text, sizeof(text), "\"changed%d\"", i - 1);
+        assert_int_equal(n_found(x, text), 0);
+        myth_index_close(x);
+    }
+    printf("the log of a small update was kept %u times, moved %u\n", n_kept, n_moved);
+    assert_true(n_kept > 0 && n_moved > 0);
+}
+
+static void count_line(void *n, const char *line)
+{
+    (void)line;
+    ++*(uint64_t *)n;
+}
+
+/* Counts that are other than the rows are found. */
+static void counts_are_checked(void **state)
+{
+    (void)state;
+    static const char *const keys[] = { "n_file", "n_chunk", "n_symbol", "n_ref", "bytes", "n_lost" };
+    files_mkdir("counted");
+    files_text("counted/a.txt", "one two three\n");
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        uint64_t n_problem = 0, n_line = 0;
+        char sql[80];
+        index_remove("counted.db");
+        myth_index *x = opened("counted", "counted.db", false);
+        assert_int_equal(myth_index_update(x, NULL, NULL, NULL), MYTH_OK);
+        assert_int_equal(myth_index_check(x, count_line, &n_line, &n_problem, NULL), MYTH_OK);
+        assert_int_equal(n_problem, 0);
+        snprintf(sql, sizeof(sql), "UPDATE meta SET value = value + 1 WHERE key = '%s'", keys[i]);
+        assert_int_equal(sqlite3_exec(myth_store_db(myth_index_store(x)), sql, NULL, NULL, NULL), SQLITE_OK);
+        assert_int_equal(sqlite3_changes(myth_store_db(myth_index_store(x))), 1);
+        assert_int_equal(myth_index_check(x, count_line, &n_line, &n_problem, NULL), MYTH_OK);
+        assert_int_equal(n_problem, 1);
+        assert_int_equal(n_line, 1);
+        myth_index_close(x);
+    }
+}
+
 /* Of a long line the first words are indexed, and those of the next line; the note says so, the text is whole, and all of it can be taken back. */
 static void deep_in_a_line(void **state)
 {
@@ -501,6 +658,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(update_equals_rebuild), cmocka_unit_test(text_is_the_files), cmocka_unit_test(words_follow_files), cmocka_unit_test(deep_in_a_line),
+        cmocka_unit_test(words_stay_where_they_are), cmocka_unit_test(small_logs_stay), cmocka_unit_test(counts_are_checked),
         cmocka_unit_test(same_size_same_time), cmocka_unit_test(no_files), cmocka_unit_test(uses_by_name),
         cmocka_unit_test(reader_sees_one_update), cmocka_unit_test(second_writer_waits), cmocka_unit_test(two_processes),
         cmocka_unit_test(cancelled), cmocka_unit_test(other_versions), cmocka_unit_test(not_an_index), cmocka_unit_test(history),
