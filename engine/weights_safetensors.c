@@ -51,7 +51,8 @@ static bool is_left_out(const char *name)
 /* ---- one entry of a header ---- */
 
 typedef struct {
-    uint32_t bits;                  /* of an element */
+    const char *type;               /* as the file has it */
+    uint32_t bits;                  /* of an element      */
     bool has_dtype, has_shape, has_span, is_readable;
     myth_dtype dtype;
     uint32_t n_dim;
@@ -97,8 +98,10 @@ static myth_status read_dtype(header *h, entry *e, myth_error *err)
     if (st != MYTH_OK)
         return st;
     for (size_t i = 0; tok.type == MYTH_JSON_STRING && i < sizeof(known_types) / sizeof(known_types[0]); i++)
-        if (myth_json_is(&tok, known_types[i].name))
+        if (myth_json_is(&tok, known_types[i].name)) {
+            e->type = known_types[i].name;
             e->bits = known_types[i].bits;
+        }
     if (e->bits == 0)
         return bad(h, &tok, "dtype: expected a type of the format, such as \"BF16\"", err);
     e->is_readable = myth_dtype_from_safetensors(&e->dtype, tok.span, tok.len);
@@ -224,7 +227,8 @@ static myth_status place_entry(myth_weights *w, header *h, const myth_json_token
     myth_span *s = &w->span[t - w->tensor];
     s->is_left_out = is_left_out(name);
     if (!e->is_readable && !s->is_left_out)
-        return myth_fail(err, MYTH_EUNSUPPORTED, "%s: tensor %s: element type not supported; supported: F32 F16 BF16", h->path, name);
+        return myth_fail(err, MYTH_EUNSUPPORTED, "%s: tensor %s: element type %s is not supported; supported: F32 F16 BF16. Of a checkpoint quantised for other "
+                         "software take the original, or a GGUF file", h->path, name, e->type);
     if (e->n_dim == 0 && !s->is_left_out)
         return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: no dimensions", h->path, name);
     t->dtype = e->is_readable ? e->dtype : MYTH_F32;
