@@ -60,7 +60,7 @@ if(TARGET test_retrieval_patterns)
 endif()
 
 # Tests of the engine that run on any device: on the CPU under their own name, once more for every other device that tests can have.
-set(device_tests model_golden block_types embed seq generate logits run launches endless_chat faults plan parts)
+set(device_tests model_golden block_types embed seq generate logits run launches endless_chat faults plan parts experts)
 list(TRANSFORM device_tests PREPEND engine_ OUTPUT_VARIABLE all_device_tests)
 list(JOIN all_device_tests "\n" all_device_tests)
 file(WRITE ${CMAKE_BINARY_DIR}/device_tests "kernels_ops\nkernels_bits\nkernels_dequant\nkernels_replay\nkernels_capture_sum\n${all_device_tests}\n")     # bench/gpu.sh

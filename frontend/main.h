@@ -37,8 +37,9 @@ typedef struct {
 typedef struct {
     uint32_t ctx_size, batch_size, ubatch_size;
     const char *cache_type_k, *cache_type_v, *tensor_split;
-    uint32_t n_gpu_layers, offload_layers;
+    uint32_t n_gpu_layers, offload_layers, n_cpu_moe;
     int offload, ple, kv_skip;
+    bool cpu_moe;
 } myth_engine_flags;
 
 /* MYTH_GROUP_SAMPLE */
@@ -85,7 +86,7 @@ struct myth_command {
 extern const myth_command *const myth_commands[];
 
 extern const myth_option myth_options_model[], myth_options_engine[], myth_options_sample[];
-enum { MYTH_N_OPTIONS_MODEL = 3, MYTH_N_OPTIONS_ENGINE = 11, MYTH_N_OPTIONS_SAMPLE = 7 };
+enum { MYTH_N_OPTIONS_MODEL = 3, MYTH_N_OPTIONS_ENGINE = 13, MYTH_N_OPTIONS_SAMPLE = 7 };
 #define MYTH_GROUP_MODEL(type, field)  { "model",    myth_options_model,  MYTH_N_OPTIONS_MODEL,  offsetof(type, field) }
 #define MYTH_GROUP_ENGINE(type, field) { "engine",   myth_options_engine, MYTH_N_OPTIONS_ENGINE, offsetof(type, field) }
 #define MYTH_GROUP_SAMPLE(type, field) { "sampling", myth_options_sample, MYTH_N_OPTIONS_SAMPLE, offsetof(type, field) }
