@@ -135,8 +135,8 @@ uint32_t myth_cli_context(const myth_model *m, uint64_t n_tok);
  * knows it without the input. */
 uint64_t myth_cli_staging(const myth_cli *cli);
 
-/* What logits asks of the engine; plan --for logits prices the same. */
-void myth_cli_logits_opts(myth_engine_opts *eo, uint32_t n_row, uint32_t n_tok, uint32_t longest, bool fast, bool full, bool hidden, uint32_t top_k);
+/* What logits asks of the engine, n_out rows of it; plan --for logits prices the same. */
+void myth_cli_logits_opts(myth_engine_opts *eo, uint32_t n_row, uint32_t n_out, uint32_t longest, bool fast, bool full, bool hidden, uint32_t top_k);
 
 /* What bench asks for prompts of n_prompt and runs of n_gen tokens behind n_depth others. */
 void myth_cli_bench_opts(myth_engine_opts *eo, uint32_t n_prompt, uint32_t n_gen, uint32_t n_depth);

@@ -53,6 +53,19 @@ static void what_gemma4_e_adds(void **state)
             *strchr(text[i], ']') = '\0';
     }
     assert_string_equal(text[0], text[1]);
+    for (int i = 0; i < 3; i++) {                                  /* the last token's logits: skipped, not skipped, and of all tokens */
+        static const char *const flags[] = { "--last 1", "--last 1 --kv-skip off", "" };
+        char line[512];
+        snprintf(line, sizeof(line), "logits " GEMMA4_E "--ids 2,10,20,30,40,50 --top-k 3 --fast %s", flags[i]);
+        json_t *j = cli_json(&r, line), *last = json_array_get(j, json_array_size(j) - 1);
+        assert_int_equal(json_array_size(j), i < 2 ? 1 : 6);
+        char *best = json_dumps(last, JSON_COMPACT | JSON_REAL_PRECISION(17));
+        assert_non_null(best);
+        snprintf(text[i > 0], sizeof(text[0]), "%.4000s", best);
+        free(best);
+        json_decref(j);
+        assert_true(i == 0 || strcmp(text[0], text[1]) == 0);
+    }
     cli_expect(&r, "generate " GEMMA4_E "-p x --kv-skip perhaps", 2);
     cli_expect(&r, "generate " GEMMA4_E "-p x --ple nowhere", 2);
 }
