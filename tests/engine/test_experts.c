@@ -207,7 +207,7 @@ static void a_step_reads_the_chosen_experts(void **state)
             rig r;
             char what[96];
             int32_t ids[N_PROMPT];
-            myth_engine_opts o = { .n_threads = 2, .n_ctx = CTX, .n_ubatch = 8, .n_cpu_moe = UINT32_MAX };
+            myth_engine_opts o = { .n_threads = 1, .n_ctx = CTX, .n_ubatch = 8, .n_cpu_moe = UINT32_MAX };          /* touched.h */
             if (!check_is_case(t + v, TYPE_N * n_target))
                 continue;
             rig_at(&o, target[v]);

@@ -3,7 +3,7 @@
  * Memory   whatever this machine's processor reads itself: a mapped file, the heap, what an emulated device or a software driver calls its
  *          own. What a real device reads over its bus makes no fault
  * Pages    of a range those that lie in it whole; its ends are left alone
- * Threads  any may read while the watch is on; all of touched_* on one
+ * Threads  those that read do not block the signal, as the CPU device's own do: one thread there. All of touched_* on one
  * Limits   no system call may be given watched memory: it answers EFAULT
  */
 #ifndef MYTH_TESTS_TOUCHED_H
