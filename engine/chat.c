@@ -194,12 +194,11 @@ myth_status myth_chat_encode(const myth_tokenizer *t, myth_mem *mem, myth_chat_f
     return myth_chat_encode_with(t, mem, form, msg, n_msg, &(myth_chat_opts){ .more = NULL }, ids, cap, n_ids, err);
 }
 
-int myth_chat_stop_ids(const myth_tokenizer *t, myth_family_id family, int32_t ids[8])
+int myth_chat_stop_ids(const myth_tokenizer *t, int32_t ids[8])
 {
     const myth_special_ids *s = myth_tokenizer_special(t);
     const int32_t stop[] = { s->eos, s->end_of_turn, s->tool_response, s->fim_prefix, s->fim_middle, s->fim_suffix, s->file_separator };
     int n = 0;
-    (void)family;                                      /* the vocabulary tells: CodeGemma alone has the fill-in markers, Gemma 4 tools */
     for (size_t i = 0; i < sizeof stop / sizeof *stop; i++)
         if (stop[i] >= 0)
             ids[n++] = stop[i];

@@ -56,8 +56,8 @@ myth_status myth_chat_encode(const myth_tokenizer *t, myth_mem *mem, myth_chat_f
 myth_status myth_chat_encode_with(const myth_tokenizer *t, myth_mem *mem, myth_chat_form form, const myth_message *msg, size_t n_msg,
                                   const myth_chat_opts *opts, int32_t *ids, size_t cap, size_t *n_ids, myth_error *err);
 /* Ids that end an answer: eos, end of turn, and the family's others: a tool's result, which is not the model's to write, and the fill-in
- * markers. Returns how many (at most 8). */
-int myth_chat_stop_ids(const myth_tokenizer *t, myth_family_id family, int32_t ids[8]);
+ * markers (the vocabulary tells which there are). Returns how many (at most 8). */
+int myth_chat_stop_ids(const myth_tokenizer *t, int32_t ids[8]);
 
 #ifdef __cplusplus
 }

@@ -288,7 +288,7 @@ static myth_status generate(run_state *r, myth_error *err)
     g.channel = &behind_prompt;
     g.n_think = n_think;
     if (r->model.tokenizer && !o->ignore_eos)
-        g.n_stop = myth_chat_stop_ids(r->model.tokenizer, r->model.config.family, stop);
+        g.n_stop = myth_chat_stop_ids(r->model.tokenizer, stop);
     r->ids = myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "ids", o->n_predict, sizeof(*r->ids));
     if (r->model.tokenizer)
         r->piece = myth_alloc(cli->mem, MYTH_MEM_STAGING, "piece", 3 * (myth_tokenizer_max_piece(r->model.tokenizer) + 4));

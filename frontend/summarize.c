@@ -129,7 +129,7 @@ static myth_status answer(desk *d, char line[MYTH_HEADLINE_CAP], const line_form
     char *text = d->text;
     myth_grammar_start(d->grammar, &a);
     const myth_generate_opts o = { .prompt = d->ids, .n_prompt = (uint32_t)n_ids, .n_max = N_NEW, .stop_ids = stop,
-                                   .n_stop = myth_chat_stop_ids(d->model.tokenizer, d->model.config.family, stop), .grammar = d->grammar, .cancel = d->cli->cancel };
+                                   .n_stop = myth_chat_stop_ids(d->model.tokenizer, stop), .grammar = d->grammar, .cancel = d->cli->cancel };
     line[0] = '\0';
     myth_status st = myth_seq_truncate(d->seq, 0, &at, err);
     if (st == MYTH_OK)
@@ -217,7 +217,7 @@ static myth_status open_desk(desk *d, const myth_engine_flags *engine, myth_erro
     MYTH_TRY(myth_cli_plan(d->cli, m, &eo, &extra, err));
     MYTH_TRY(myth_engine_open(&d->engine, &d->model, &eo, err));
     MYTH_TRY(myth_seq_open(&d->seq, d->engine, err));
-    MYTH_TRY(myth_grammar_open(&d->grammar, mem, m->tokenizer, m->config.n_vocab, stop, myth_chat_stop_ids(m->tokenizer, m->config.family, stop), N_MASK, err));
+    MYTH_TRY(myth_grammar_open(&d->grammar, mem, m->tokenizer, m->config.n_vocab, stop, myth_chat_stop_ids(m->tokenizer, stop), N_MASK, err));
 fail:
     return st;
 }

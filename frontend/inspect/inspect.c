@@ -295,6 +295,6 @@ myth_status myth_inspect_take_run(myth_inspection *in, myth_error *err)
     in->has_booked = in->reserve && myth_mem_book(in->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, "rounds", in->reserve_bytes);
     if (in->reserve && !in->has_booked)
         return myth_inspect_no_room("rounds", in->reserve_bytes, err);
-    n_stop = myth_chat_stop_ids(t, in->model->config.family, stop);
+    n_stop = myth_chat_stop_ids(t, stop);
     return myth_grammar_open(&in->grammar, in->mem, t, in->model->config.n_vocab, stop, n_stop, N_CACHED_MASK, err);
 }

@@ -84,7 +84,7 @@ static myth_status answer(myth_inspection *in, myth_engine *e, myth_seq *s, cons
         .n_max = q->n_max,
         .sample = in->o.sample,
         .stop_ids = stop,
-        .n_stop = myth_chat_stop_ids(in->model->tokenizer, in->model->config.family, stop),
+        .n_stop = myth_chat_stop_ids(in->model->tokenizer, stop),
         .grammar = in->grammar,
         .on_prefill = on_prefill,
         .on_token = on_token,

@@ -145,6 +145,14 @@ static inline uint32_t f32x2_to_bf16x2(float lo, float hi) { return (uint32_t)f3
 static inline uint32_t f32x2_to_f16x2(float lo, float hi) { return (uint32_t)f32_to_f16(lo) | (uint32_t)f32_to_f16(hi) << 16; }
 #endif
 
+/* ---- activation ---- */
+
+/* x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))): tanhf of the library saturates, so large x is safe. */
+static __device__ __forceinline__ float gelu_tanh(float x)
+{
+    return 0.5f * x * (1.0f + tanhf(0.79788456f * fmaf(0.044715f * x * x, x, x)));
+}
+
 /* ---- loads ---- */
 
 /* Read once, not kept in L1: weights and caches. `p` aligned to the size. */

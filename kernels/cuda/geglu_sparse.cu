@@ -8,8 +8,6 @@
 
 enum { THREADS = 512 };
 
-static __device__ __forceinline__ float gelu_tanh(float x) { return 0.5f * x * (1.0f + tanhf(0.79788456f * (x + 0.044715f * x * x * x))); }
-
 static __global__ void geglu_sparse_k(float *h, const float *g, const float *up, uint32_t d_ff, float z)
 {
     MYTH_SHARED(float, sums, 32);

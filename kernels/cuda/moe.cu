@@ -33,11 +33,6 @@ static __device__ __forceinline__ moe_span moe_span_of(const moe_job &m)
     return s;
 }
 
-static __device__ __forceinline__ float gelu_tanh(float x)
-{
-    return 0.5f * x * (1.0f + tanhf(0.79788456f * fmaf(0.044715f * x * x, x, x)));
-}
-
 /* What gemv_tiles asks, for the entries order[from...] of one expert. */
 template <int T> struct moe_op {
     const moe_job &m;

@@ -17,11 +17,6 @@ struct ffn_op {
     uint32_t d_ff, n_in, row0;
 };
 
-static __device__ __forceinline__ float gelu_tanh(float x)
-{
-    return 0.5f * x * (1.0f + tanhf(0.79788456f * fmaf(0.044715f * x * x, x, x)));
-}
-
 template <int T> struct ffn_tiles {
     const ffn_op &p;
     __device__ __forceinline__ void rows(gemv_row (&row)[2], uint32_t slot) const

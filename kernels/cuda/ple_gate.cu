@@ -8,8 +8,6 @@
 
 enum { THREADS = 256 };
 
-static __device__ __forceinline__ float gelu_tanh(float x) { return 0.5f * x * (1.0f + tanhf(0.79788456f * (x + 0.044715f * x * x * x))); }
-
 static __global__ void fold_k(float *x, const float *pend, const float *w_post, uint32_t dim, float eps)
 {
     MYTH_SHARED(float, sums, 32);

@@ -344,8 +344,9 @@ static void types_are_not_trusted(void **state)
             assert_int_equal(encode(t, mem, MYTH_TOK_TEMPLATE, marker[i], strlen(marker[i]), ids), 1);
             assert_int_equal(ids[0], id);
         }
-        assert_int_equal(myth_chat_stop_ids(t, MYTH_FAMILY_GEMMA1, ids), 3); /* CodeGemma: the fill-in markers end an answer too */
-        assert_true(ids[1] == myth_tokenizer_special(t)->end_of_turn && ids[2] == myth_tokenizer_special(t)->fim_prefix);
+        const myth_special_ids *s = myth_tokenizer_special(t);
+        assert_int_equal(myth_chat_stop_ids(t, ids), 4); /* Gemma 4: where a tool's answer begins; CodeGemma: the fill-in markers */
+        assert_true(ids[1] == s->end_of_turn && ids[2] == s->tool_response && ids[3] == s->fim_prefix);
         myth_tokenizer_close(t);
         assert_int_equal(myth_mem_close(mem), 0);
         free(b.base);

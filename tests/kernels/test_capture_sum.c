@@ -114,7 +114,7 @@ static void check_rows(struct rig *r, const struct kernel_case *c, union op_args
         myth_view y = rig_view(r, MYTH_F32, c->n_out, c->dim);
         rig_push(r);
         myth_gather_norm(r->s, &(struct myth_gather_norm_args){ .y = y, .x = s->x, .pend = s->pend, .w_post = s->w_post, .rows = s->rows,
-                                                                .n_gather = s->n_gather, .dim = s->dim, .eps = s->eps });
+                                                                .n_gather = s->n_gather, .dim = s->dim, .eps = s->eps, .x_scale = s->x_scale });
         issue_op(r->s, c->op, a);
         sync_ok(r);
         for (size_t i = 0; i < (size_t)c->n_out * c->dim; i++) {
