@@ -94,6 +94,12 @@ set_property(TEST cuda_emu/ops APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_QUICK=4"
 set_property(TEST cuda_emu/generate APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_NAME=sizes_change_no_id")
 set_property(TEST cuda_emu/seq APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_NAME=seven_ragged_sequences_equal_each_alone")
 
+# Which pages of the experts a step reads, in every run.
+add_test(NAME cuda_emu/expert_reads COMMAND test_emu_experts)
+myth_register_test(cuda_emu/expert_reads)
+set_property(TEST cuda_emu/expert_reads APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_DEVICES=cuda:0" "MYTHOS_TEST_NAME=a_step_reads_the_chosen_experts"
+    "MYTHOS_TEST_QUICK=6")
+
 # Prefill's products have a path of their own on sm_90a; the other one.
 add_test(NAME cuda_emu/ops_sm80 COMMAND test_emu_ops)
 myth_register_test(cuda_emu/ops_sm80)
