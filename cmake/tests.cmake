@@ -182,12 +182,12 @@ if("vulkan/ops" IN_LIST all_tests)
 endif()
 
 # The longest start first, so that no processor waits for one of them at the end. Seconds of a full run on two cores, roughly.
-foreach(row "inspect/inspect 1000" "cuda_emu/calls 980" "cuda_emu/model_golden 680" "retrieval/scan_git 540" "vulkan/faults 460" "tree/drivers 400"
-        "cuda_emu/faults 300" "retrieval/chunk 290" "inspect/findings 285" "vulkan/bits 270" "inspect/render_forms 265" "engine/seq 255"
+foreach(row "inspect/inspect 1000" "cuda_emu/calls 980" "cuda_emu/model_golden 680" "retrieval/scan_git 540" "vulkan/faults 230" "tree/drivers 400"
+        "cuda_emu/faults 300" "retrieval/chunk 290" "inspect/findings 285" "vulkan/bits 270" "inspect/render_forms 65" "engine/seq 255"
         "retrieval/grep 250" "engine/endless_chat 200" "cuda_emu/bits 175" "cuda_emu/endless_chat 170" "retrieval/index_faults 150"
-        "engine/faults_vulkan 145" "tree/gpu_script 135" "engine/evict 125" "inspect/patch 120" "cuda_emu/embed 115" "cuda_emu/ops 110" "inspect/runlog 110"
+        "engine/faults_vulkan 145" "tree/gpu_script 135" "engine/evict 125" "inspect/patch 55" "cuda_emu/embed 115" "cuda_emu/ops 110" "inspect/runlog 110"
         "inspect/command 105" "cuda_race/ops 105" "cuda_emu/run 100" "cuda_emu/generate 95" "engine/seq_wide 95" "cuda_emu/seq 90" "kernels/bits 90"
-        "engine/model_golden_vulkan 80" "engine/seq_vulkan 75" "inspect/devices 75" "vulkan/ops 2000" "kernels/ops 70" "inspect/contract 65"
+        "engine/model_golden_vulkan 300" "engine/block_types_vulkan 120" "cuda_emu/block_types 200" "engine/seq_vulkan 75" "inspect/devices 75" "vulkan/ops 2000" "kernels/ops 70" "inspect/contract 65"
         "vulkan/ops_by_address 60" "vulkan/bits_by_address 60" "engine/model_types 55" "engine/parts_vulkan 50" "cuda_emu/experts 300" "engine/experts_vulkan 45" "engine/generate_vulkan 45"
         "engine/gemma4 40" "inspect/rounds 112" "engine/capture 30" "eval/eval 30" "cuda_emu/ops_sm80 25" "vulkan/replay 20")
     separate_arguments(row)

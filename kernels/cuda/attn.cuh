@@ -2,8 +2,8 @@
  * values of a cached row become f32.
  *
  * Rows       layouts of ops.h as they are: nothing is copied or converted ahead of attention
- * Loads      16 bytes at a time where addresses and strides allow (KV_F32, KV_F16, KV_BF16); q8_0 by its 34-byte blocks, which are aligned
- *            to 2; everything else element by element (KV_ANY)
+ * Loads      16 bytes at a time where addresses and strides allow (KV_F16, KV_BF16); q8_0 by its 34-byte blocks, which are aligned to 2;
+ *            everything else, float32 among it, element by element (KV_ANY)
  * Fold       keys that are not stored: a position's key row is its value row, and the key RoPE(w * v) is made where it is read
  * Gap        positions gap0..gap1-1 of a paged place have no rows; a block of positions wholly inside is not visited          */
 #ifndef MYTH_CUDA_ATTN_CUH
@@ -11,7 +11,7 @@
 
 #include "common.cuh"
 
-enum kv_kind { KV_F32, KV_F16, KV_BF16, KV_Q8_0, KV_ANY };
+enum kv_kind { KV_F16, KV_BF16, KV_Q8_0, KV_ANY };
 
 /* Of keys that are made from values; w nullptr = they are stored. */
 struct kv_fold {
@@ -40,7 +40,7 @@ static inline int kv_kind_of(myth_dtype t, uint64_t bits)
 {
     if (t == MYTH_Q8_0)
         return KV_Q8_0;
-    return bits % 16 ? KV_ANY : t == MYTH_F32 ? KV_F32 : t == MYTH_F16 ? KV_F16 : KV_BF16;
+    return bits % 16 || t == MYTH_F32 ? KV_ANY : t == MYTH_F16 ? KV_F16 : KV_BF16;
 }
 
 static inline kv_map kv_map_of(myth_view k_new, myth_view v_new, const struct myth_kv_place *kv, uint32_t cap_rows, uint32_t n_head_kv,
@@ -144,7 +144,7 @@ static __device__ __forceinline__ uint32_t kv_place_of(const kv_walk &w, uint32_
 /* ---- eight values of a row ---- */
 
 template <int KIND> struct kv_raw {
-    uint4 v[KIND == KV_F32 || KIND == KV_ANY ? 2 : 1];
+    uint4 v[KIND == KV_ANY ? 2 : 1];
 };
 
 static __device__ __forceinline__ float kv_value(const unsigned char *row, int type, uint32_t i)
@@ -167,11 +167,7 @@ template <int KIND> static __device__ __forceinline__ kv_raw<KIND> kv_fetch(cons
         v = make_uint4(0, 0, 0, 0);
     if (!row || i >= n)
         return raw;
-    if (KIND == KV_F32) {
-        raw.v[0] = load_stream16(row + 4 * i);
-        if (i + 4 < n)
-            raw.v[KIND == KV_F32] = load_stream16(row + 4 * i + 16);
-    } else if (KIND == KV_F16 || KIND == KV_BF16) {
+    if (KIND == KV_F16 || KIND == KV_BF16) {
         raw.v[0] = load_stream16(row + 2 * i);
     } else if (KIND == KV_Q8_0) {
         const uint16_t *block = (const uint16_t *)(const void *)(row + i / 32 * 34), *q = block + 1 + i % 32 / 2;
@@ -189,9 +185,9 @@ template <int KIND> static __device__ __forceinline__ kv_raw<KIND> kv_fetch(cons
 
 template <int KIND> static __device__ __forceinline__ void kv_spread(float (&out)[8], const kv_raw<KIND> &raw)
 {
-    const uint4 a = raw.v[0], b = raw.v[KIND == KV_F32 || KIND == KV_ANY];
+    const uint4 a = raw.v[0], b = raw.v[KIND == KV_ANY];
     const unsigned word[8] = { a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w };
-    if (KIND == KV_F32 || KIND == KV_ANY) {
+    if (KIND == KV_ANY) {
 #pragma unroll
         for (int k = 0; k < 8; k++)
             out[k] = __uint_as_float(word[k]);

@@ -39,7 +39,7 @@ struct leaf_memory {
 
 /* Keys in flight per lane: 128 bytes of them, 32 KB on a multiprocessor with two blocks. */
 template <int KIND, int CPL> struct batch_of {
-    enum { N = KIND == KV_ANY ? 1 : KIND == KV_F32 ? 4 / CPL : 8 / CPL };
+    enum { N = KIND == KV_ANY ? 1 : 8 / CPL };
 };
 
 /* v[0..G) summed over the LPK lanes of a key; a lane ends with the sum of head *head. */
@@ -115,15 +115,22 @@ static __device__ __forceinline__ void score_folded(const leaf_memory &m, const 
         const unsigned char *row = m.k_row[key];
         float dot[G] = {};
 #pragma unroll
-        for (uint32_t c = 0; c < CPL; c++)
-#pragma unroll
-            for (uint32_t i = 0; i < 8; i++) {
+        for (uint32_t c = 0; c < CPL; c++) {
+            float k[8] = {};
+#pragma unroll 1
+            for (uint32_t i = 0; i < 8; i++) {          /* what makes a key is there once, not eight times */
                 const uint32_t d = (c * LPK + (uint32_t)sub) * 8 + i;
-                const float k = row && d < kv.head_dim ? kv_folded(kv, row, leaf_pos + key, d) : 0.0f;
+                const float v = row && d < kv.head_dim ? kv_folded(kv, row, leaf_pos + key, d) : 0.0f;
+#pragma unroll
+                for (uint32_t e = 0; e < 8; e++)
+                    k[e] = e == i ? v : k[e];
+            }
+#pragma unroll
+            for (int i = 0; i < 8; i++)
 #pragma unroll
                 for (int g = 0; g < G; g++)
-                    dot[g] = fmaf(q[c][i][g], k, dot[g]);
-            }
+                    dot[g] = fmaf(q[c][i][g], k[i], dot[g]);
+        }
         int head;
         const float score = sum_heads<LPK, G>(dot, sub, &head);
         if (sub % (LPK / G) == 0 && row)
@@ -319,7 +326,6 @@ template <int LPK, int CPL, int G> static __global__ void __launch_bounds__(THRE
 #define SCORES(KIND) score_keys<KIND, LPK, CPL, G>(m, q, from, to, j.kv.k_type, hd, j.softcap)
             switch (j.kv.fold.w ? (int)KV_FOLDED : j.kv.k_kind) {
             case KV_FOLDED: score_folded<LPK, CPL, G>(m, q, from, to, j.kv, leaf * LEAF, j.softcap); break;
-            case KV_F32: SCORES(KV_F32); break;
             case KV_F16: SCORES(KV_F16); break;
             case KV_BF16: SCORES(KV_BF16); break;
             case KV_Q8_0: SCORES(KV_Q8_0); break;
@@ -348,7 +354,6 @@ template <int LPK, int CPL, int G> static __global__ void __launch_bounds__(THRE
             __syncthreads();
 #define VALUES(KIND) add_values<KIND, LPK, CPL, G>(m, from, to, j.kv.v_type, hd)
             switch (j.kv.v_kind) {
-            case KV_F32: VALUES(KV_F32); break;
             case KV_F16: VALUES(KV_F16); break;
             case KV_BF16: VALUES(KV_BF16); break;
             case KV_Q8_0: VALUES(KV_Q8_0); break;

@@ -103,6 +103,8 @@ template <int SLICES> static __global__ void __launch_bounds__(THREADS, 3) attn_
         }
 #pragma unroll
         for (int n = 0; n < SLICES; n++) {
+            if (n > 0 && (uint32_t)n * SLICE >= hd)
+                break;                  /* of narrower heads */
             __syncthreads();
             stage(slice, v_row, j.kv.v_type, (uint32_t)n * SLICE, hd);
             __syncthreads();
@@ -145,11 +147,7 @@ extern "C" void cuda_attn_prefill(myth_stream *s, const struct myth_attn_args *a
     const dim3 grid(a->n_rows, a->n_head_kv * j.n_group);
     const uint64_t bytes = (uint64_t)PAIRS * a->head_dim * sizeof(float);
 #define RUN(SLICES) MYTH_LAUNCH(attn_prefill_k<SLICES>, grid, THREADS, bytes, s)(j)
-    if (a->head_dim <= 64)
-        RUN(1);
-    else if (a->head_dim <= 128)
-        RUN(2);
-    else if (a->head_dim <= 256)
+    if (a->head_dim <= 256)
         RUN(4);
     else if (a->head_dim <= 512)
         RUN(8);

@@ -33,7 +33,8 @@ enum {
 };
 
 enum { GEMV_F32, GEMV_I8, GEMV_PLAIN };
-enum { GEMV_ANY = MYTH_DTYPE_N };       /* the type of GEMV_PLAIN's instances: the matrix says */
+/* Types of instances that leave it to the matrix: GEMV_PLAIN's, and GEMV_F32's, which has F16 or BF16. */
+enum { GEMV_ANY = MYTH_DTYPE_N, GEMV_HALF };
 
 struct gemv_matrix {
     const unsigned char *w;             /* planar: quants, then scales (weight_form.h); or rows of blocks */
@@ -78,10 +79,10 @@ static __host__ __device__ constexpr int gemv_unroll_less(int type, int mode, in
 
 template <int T> static __device__ __forceinline__ gemv_row gemv_row_at(const gemv_matrix &m, uint32_t o, uint32_t n_in)
 {
-    const int type = T == GEMV_ANY ? m.type : T;
-    const uint64_t row_bytes = dequant_row_bytes(type, n_in);
+    const int type = T == GEMV_ANY || T == GEMV_HALF ? m.type : T;
+    const uint64_t row_bytes = dequant_row_bytes(T == GEMV_HALF ? (int)MYTH_F16 : type, n_in);
     gemv_row row = { m.w + o * row_bytes, nullptr, type };
-    if (dequant_is_planar(type))
+    if (T != GEMV_HALF && dequant_is_planar(type))
         row.d = (const uint16_t *)(const void *)(m.w + m.n_out * row_bytes) + (uint64_t)o * (n_in / 32);
     return row;
 }
@@ -107,11 +108,11 @@ static __device__ __forceinline__ float gemv_weight(const gemv_row &row, uint32_
 static __device__ __forceinline__ uint32_t gemv_word(const uint4 &v, int i) { return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w; }
 
 /* Values 4p..4p+3 of a chunk of 2-byte floats. */
-template <int T> static __device__ __forceinline__ void gemv_quad(float (&f)[4], const uint4 &w, int p)
+static __device__ __forceinline__ void gemv_quad(float (&f)[4], const uint4 &w, int p, bool is_f16)
 {
     for (int i = 0; i < 4; i++) {
         const uint16_t h = (uint16_t)(gemv_word(w, 2 * p + i / 2) >> (16 * (i % 2)));
-        f[i] = T == MYTH_F16 ? f16_to_f32(h) : bf16_to_f32(h);
+        f[i] = is_f16 ? f16_to_f32(h) : bf16_to_f32(h);
     }
 }
 
@@ -371,10 +372,10 @@ static __device__ __forceinline__ void gemv_write_back(const float *post, const 
 
 /* ---- sums ---- */
 
-/* Chunk c of two matrix rows into the lane's sums; d: their scales. */
+/* Chunk c of two matrix rows into the lane's sums; d: their scales; is_f16: of GEMV_HALF. */
 template <int T, int MODE, int R>
-static __device__ __forceinline__ void gemv_chunk(float (&acc)[2][R], const uint4 (&w)[2], const float (&d)[2], const unsigned char *stage,
-                                                  const gemv_shape &g, uint32_t c)
+static __device__ __forceinline__ void gemv_chunk(float (&acc)[2][R], const uint4 (&w)[2], const float (&d)[2], bool is_f16,
+                                                  const unsigned char *stage, const gemv_shape &g, uint32_t c)
 {
     if constexpr (MODE == GEMV_I8) {
         enum { PLANES = gemv_values(T, MODE) / 16 };
@@ -415,8 +416,8 @@ static __device__ __forceinline__ void gemv_chunk(float (&acc)[2][R], const uint
 #pragma unroll
         for (int p = 0; p < PLANES; p++) {
             float f[2][4];
-            gemv_quad<T>(f[0], w[0], p);
-            gemv_quad<T>(f[1], w[1], p);
+            gemv_quad(f[0], w[0], p, is_f16);
+            gemv_quad(f[1], w[1], p, is_f16);
 #pragma unroll
             for (int r = 0; r < R; r++) {
                 const float4 v = x[(r * PLANES + p) * g.n_chunk + c];
@@ -487,7 +488,7 @@ static __device__ __forceinline__ void gemv_sums(float (&acc)[2][R], const gemv_
                 if (at >= c1)
                     continue;
                 const float scale[2] = { f16_to_f32(d[u][0]), f16_to_f32(d[u][1]) };
-                gemv_chunk<T, MODE, R>(acc, w[u], scale, stage, g, at);
+                gemv_chunk<T, MODE, R>(acc, w[u], scale, T == GEMV_HALF && row[0].type == MYTH_F16, stage, g, at);
             }
         }
     }
@@ -637,10 +638,8 @@ static inline dim3 gemv_grid(const myth_stream *s, const gemv_shape &g, uint32_t
             GEMV_PICK_ROWS(MYTH_Q8_0, GEMV_I8, 8, RUN, BYTES, n_rows, room, none); \
         else if ((type) == MYTH_Q4_0) \
             GEMV_PICK_ROWS(MYTH_Q4_0, GEMV_I8, 8, RUN, BYTES, n_rows, room, none); \
-        else if ((type) == MYTH_BF16) \
-            GEMV_PICK_ROWS(MYTH_BF16, GEMV_F32, 8, RUN, BYTES, n_rows, room, none); \
         else \
-            GEMV_PICK_ROWS(MYTH_F16, GEMV_F32, 4, RUN, BYTES, n_rows, room, none); \
+            GEMV_PICK_ROWS(GEMV_HALF, GEMV_F32, 8, RUN, BYTES, n_rows, room, none); \
     } while (0)
 
 #endif

@@ -105,8 +105,6 @@ template <int T, int MODE, int R> static void launch(myth_stream *s, const gemv_
 bool moe_products(myth_stream *s, int mode, moe_job job, uint32_t n_rows, uint32_t k, uint32_t n_in, uint32_t n_slot)
 {
     const myth_dtype type = (myth_dtype)job.w[0].type;
-    if (!gemv_is_quant(type) && type != MYTH_BF16)
-        mode = GEMV_PLAIN;
     const gemv_shape g = gemv_shape_of(type, mode, n_rows, n_in, n_slot, true);
     const uint64_t room = gemv_shared_room(s);
     job.is_by_entry = n_rows * k < job.n_expert;
@@ -119,7 +117,7 @@ bool moe_products(myth_stream *s, int mode, moe_job job, uint32_t n_rows, uint32
     else if (type == MYTH_Q4_0)
         GEMV_PICK_ROWS(MYTH_Q4_0, GEMV_I8, 4, RUN, BYTES, n_rows, room, too_wide);
     else
-        GEMV_PICK_ROWS(MYTH_BF16, GEMV_F32, 4, RUN, BYTES, n_rows, room, too_wide);
+        GEMV_PICK_ROWS(GEMV_HALF, GEMV_F32, 4, RUN, BYTES, n_rows, room, too_wide);
 #undef RUN
 #undef BYTES
     return true;

@@ -30,10 +30,11 @@ struct qkv_op {
 };
 
 /* n values that this warp wrote or other blocks did, times `factor`, as the cache stores them. */
-static __device__ __forceinline__ void store_row(unsigned char *dst, int type, const volatile float *src, uint32_t n, float factor)
+static __device__ __attribute__((noinline)) void store_row(unsigned char *dst, int type, const volatile float *src, uint32_t n, float factor)
 {
     const uint32_t l = (uint32_t)lane();
     if (type != MYTH_Q8_0) {
+#pragma unroll 1
         for (uint32_t i = l; i < n; i += 32) {
             const float v = src[i] * factor;
             if (type == MYTH_F32)
@@ -59,6 +60,7 @@ static __device__ __forceinline__ void store_row(unsigned char *dst, int type, c
 static __device__ __forceinline__ float head_scale(const volatile float *x, uint32_t head_dim, float eps)
 {
     float ss = 0.0f;
+#pragma unroll 1
     for (uint32_t i = (uint32_t)lane(); i < head_dim; i += 32)
         ss = fmaf(x[i], x[i], ss);
     return 1.0f / sqrtf(warp_sum(ss) / (float)head_dim + eps);
@@ -84,6 +86,13 @@ static __device__ __forceinline__ void turn_row(volatile float *x, const float *
     __syncwarp();
 }
 
+/* V of a head where it is what K was before its norm; one warp. Not inlined: few models have it, and it takes no registers of the products. */
+static __device__ __attribute__((noinline)) void store_raw_key(const qkv_op &p, const volatile float *x, uint64_t row)
+{
+    store_row(p.v_new + row * p.v_row_bytes, p.type_v, x, p.head_dim, p.has_v_norm ? head_scale(x, p.head_dim, p.eps) : 1.0f);
+    __syncwarp();
+}
+
 template <int R> static __device__ __forceinline__ void finish_head(const qkv_op &p, uint32_t head)
 {
     const uint32_t r = p.first_row<R>() + (uint32_t)warp(), hd = p.head_dim;
@@ -94,21 +103,20 @@ template <int R> static __device__ __forceinline__ void finish_head(const qkv_op
     volatile float *x = is_q ? p.raw + (uint64_t)r * p.n_q_out + head * hd
                              : p.raw + (uint64_t)p.n_rows * (p.n_q_out + (is_v ? p.n_kv_out : 0u)) + (uint64_t)r * p.n_kv_out + kv * hd;
     const uint64_t row = (uint64_t)kv * p.cap_rows + r;
-    bool as_v = is_v || (!is_q && p.v_is_k);            /* V first: the keys are turned in place */
-#pragma unroll 1
-    for (;;) {
-        const float factor = as_v && p.has_v_norm ? head_scale(x, hd, p.eps) : 1.0f;
-        if (!as_v)
-            turn_row(x, is_q ? p.n_q : p.n_k, p.rope + (uint64_t)r * hd, hd, p.eps, is_q ? p.q_scale : 1.0f);
-        unsigned char *dst = is_q ? (unsigned char *)(p.q + ((uint64_t)r * p.n_head + head) * hd)
-                           : as_v ? p.v_new + row * p.v_row_bytes
-                                  : p.k_new + row * p.k_row_bytes;
-        store_row(dst, is_q ? (int)MYTH_F32 : as_v ? p.type_v : p.type_k, x, hd, factor);
-        if (!as_v || is_v || !p.k_new)
-            break;
-        as_v = false;
-        __syncwarp();
+    if (!is_q && !is_v && p.v_is_k) {
+        store_raw_key(p, x, row);                       /* before the key is turned in its place */
+        if (!p.k_new)
+            return;
     }
+    float factor = 1.0f;
+    if (!is_v)
+        turn_row(x, is_q ? p.n_q : p.n_k, p.rope + (uint64_t)r * hd, hd, p.eps, is_q ? p.q_scale : 1.0f);
+    else if (p.has_v_norm)
+        factor = head_scale(x, hd, p.eps);
+    unsigned char *dst = is_q ? (unsigned char *)(p.q + ((uint64_t)r * p.n_head + head) * hd)
+                       : is_v ? p.v_new + row * p.v_row_bytes
+                              : p.k_new + row * p.k_row_bytes;
+    store_row(dst, is_q ? (int)MYTH_F32 : is_v ? p.type_v : p.type_k, x, hd, factor);
 }
 
 template <int T, int R> struct qkv_tiles {

@@ -365,7 +365,7 @@ static void test_random_fixes(void **unused)
     (void)unused;
     assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
     assert_int_equal(myth_chunker_open(&chunker, mem, worker, NULL), MYTH_OK);
-    for (uint32_t i = 0; i < (check_is_full() ? 4000 : check_sample(100)); i++) {
+    for (uint32_t i = 0; i < (check_is_full() ? 1000 : check_sample(100)); i++) {
         char fix[240], name[4200];
         uint32_t k = check_below(&seed, 4);
         start(path[k], code[k], strlen(code[k]));
