@@ -80,10 +80,17 @@ function(myth_add_emu_test how room name)
 endfunction()
 
 set(cuda_sampled "emu launcher" "emu calls" "emu ops" "emu dequant" "emu model_golden" "race launcher")
+<<<<<<< HEAD
+set(cuda_whole ${cuda_sampled} "emu block_types" "race ops")
+foreach(row "emu cuda launcher" "emu cuda calls" "emu kernels ops" "emu kernels bits" "emu kernels dequant" "emu engine model_golden" "emu engine block_types" "emu engine embed" "emu engine seq" "emu engine generate" "emu engine logits"
+        "emu engine plan" "emu engine run" "emu engine launches" "emu engine endless_chat" "emu engine faults" "emu engine experts" "race cuda launcher"
+        "race kernels ops")
+=======
 set(cuda_whole ${cuda_sampled} "race ops")
 foreach(row "emu cuda launcher" "emu cuda calls" "emu kernels ops" "emu kernels bits" "emu kernels dequant" "emu engine model_golden"
         "emu engine block_types" "emu engine embed" "emu engine seq" "emu engine generate" "emu engine logits" "emu engine plan"
         "emu engine run" "emu engine launches" "emu engine endless_chat" "emu engine faults" "race cuda launcher" "race kernels ops")
+>>>>>>> integ
     separate_arguments(row)
     myth_add_emu_test(${row})
 endforeach()
@@ -94,6 +101,12 @@ set_property(TEST cuda_emu/block_types APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_
 # Chunks, pages, forks and ragged batches against each alone, and runs cut in any way; the rest of both is the engine's own.
 set_property(TEST cuda_emu/generate APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_NAME=sizes_change_no_id")
 set_property(TEST cuda_emu/seq APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_NAME=seven_ragged_sequences_equal_each_alone")
+
+# Which pages of the experts a step reads, in every run.
+add_test(NAME cuda_emu/expert_reads COMMAND test_emu_experts)
+myth_register_test(cuda_emu/expert_reads)
+set_property(TEST cuda_emu/expert_reads APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_DEVICES=cuda:0" "MYTHOS_TEST_NAME=a_step_reads_the_chosen_experts"
+    "MYTHOS_TEST_QUICK=6")
 
 # Prefill's products have a path of their own on sm_90a; the other one.
 add_test(NAME cuda_emu/ops_sm80 COMMAND test_emu_ops)

@@ -60,7 +60,7 @@ if(TARGET test_retrieval_patterns)
 endif()
 
 # Tests of the engine that run on any device: on the CPU under their own name, once more for every other device that tests can have.
-set(device_tests model_golden block_types embed seq generate logits run launches endless_chat faults plan parts)
+set(device_tests model_golden block_types embed seq generate logits run launches endless_chat faults plan parts experts)
 list(TRANSFORM device_tests PREPEND engine_ OUTPUT_VARIABLE all_device_tests)
 list(JOIN all_device_tests "\n" all_device_tests)
 file(WRITE ${CMAKE_BINARY_DIR}/device_tests "kernels_ops\nkernels_bits\nkernels_dequant\nkernels_replay\nkernels_capture_sum\n${all_device_tests}\n")     # bench/gpu.sh
@@ -81,7 +81,8 @@ endforeach()
 
 # Minutes of a software device, in `make test`.
 if(MYTH_HAS_VULKAN AND NOT MYTH_ENGINE_ONLY)
-    foreach(row "vulkan/bits 12" "vulkan/ops 3" "engine/faults_vulkan 10" "engine/seq_vulkan 8" "engine/generate_vulkan 12" "engine/parts_vulkan 4" "engine/run_vulkan 4")
+    foreach(row "vulkan/bits 12" "vulkan/ops 3" "engine/faults_vulkan 10" "engine/seq_vulkan 8" "engine/generate_vulkan 12" "engine/parts_vulkan 4" "engine/run_vulkan 4"
+            "engine/experts_vulkan 6")
         separate_arguments(row)
         list(GET row 0 name)
         list(GET row 1 share)
@@ -187,7 +188,7 @@ foreach(row "inspect/inspect 1000" "cuda_emu/calls 980" "cuda_emu/model_golden 6
         "engine/faults_vulkan 145" "tree/gpu_script 135" "engine/evict 125" "inspect/patch 55" "cuda_emu/embed 115" "cuda_emu/ops 110" "inspect/runlog 110"
         "inspect/command 105" "cuda_race/ops 105" "cuda_emu/run 100" "cuda_emu/generate 95" "engine/seq_wide 95" "cuda_emu/seq 90" "kernels/bits 90"
         "engine/model_golden_vulkan 300" "engine/block_types_vulkan 120" "cuda_emu/block_types 200" "engine/seq_vulkan 75" "inspect/devices 75" "vulkan/ops 2000" "kernels/ops 70" "inspect/contract 65"
-        "vulkan/ops_by_address 60" "vulkan/bits_by_address 60" "engine/model_types 55" "engine/parts_vulkan 50" "engine/generate_vulkan 45"
+        "vulkan/ops_by_address 60" "vulkan/bits_by_address 60" "engine/model_types 55" "engine/parts_vulkan 50" "cuda_emu/experts 300" "engine/experts_vulkan 45" "engine/generate_vulkan 45"
         "engine/gemma4 40" "inspect/rounds 112" "engine/capture 30" "eval/eval 30" "cuda_emu/ops_sm80 25" "vulkan/replay 20")
     separate_arguments(row)
     list(GET row 0 name)

@@ -12,9 +12,10 @@ typedef struct {
     myth_engine *e;
     myth_part *p;
     myth_buf *matrices;                /* of the layer under way, when the part has copies */
+    myth_buf *experts;                 /* of its experts, when these are in host memory: NULL = among the matrices */
     bool is_offloaded;
     unsigned char *held;               /* of an offloaded layer of a random: model */
-    uint64_t norm_off, matrix_off, held_off;
+    uint64_t norm_off, matrix_off, expert_off, held_off;
 } binder;
 
 /* Elements first .. first + n of the slot's matrix, as floats. */
@@ -78,9 +79,14 @@ static myth_status copy_matrix(binder *b, myth_view dst, const myth_slot_src *s,
     return MYTH_OK;
 }
 
-static myth_status bind_matrix(binder *b, myth_view *out, const myth_slot_src *s, myth_error *err)
+static myth_status bind_matrix(binder *b, myth_view *out, const myth_slot *slot, const myth_slot_src *s, myth_error *err)
 {
     myth_engine *e = b->e;
+    if (b->experts && myth_slot_is_expert(slot)) {
+        *out = myth_view_at(b->experts, b->expert_off, s->t->dtype);
+        b->expert_off += myth_arena_cost(s->bytes);
+        return copy_matrix(b, *out, s, err);
+    }
     if (b->p->y->copies) {
         *out = myth_view_at(b->matrices, b->matrix_off, s->t->dtype);
         b->matrix_off += myth_arena_cost(s->bytes);
@@ -111,7 +117,7 @@ static myth_status bind_slot(binder *b, void *into, const myth_slot *s, uint32_t
     if (!myth_slot_is_there(c, s, layer) || (s->form == MYTH_FORM_ROWS && b->e->y.ple_by_host))
         return MYTH_OK;
     assert(src.t);
-    return myth_slot_is_f32(s) ? bind_f32(b, at, s, &src, err) : bind_matrix(b, at, &src, err);
+    return myth_slot_is_f32(s) ? bind_f32(b, at, s, &src, err) : bind_matrix(b, at, s, &src, err);
 }
 
 /* Slots of the model itself, of one place. */
@@ -181,7 +187,8 @@ static myth_status bind_part(myth_engine *e, uint32_t i, myth_error *err)
         b.matrices = b.is_offloaded ? b.p->slot[(l - b.p->y->layer0) % 2] : e->matrix[l];
         b.held = b.is_offloaded && b.p->held[0] ? (unsigned char *)b.p->held[0] + b.held_off : NULL;
         b.held_off += e->y.offloaded[l];
-        b.matrix_off = 0;
+        b.experts = e->expert ? e->expert[l] : NULL;
+        b.matrix_off = b.expert_off = 0;
         for (const myth_slot *s = f->slots; s->hf; s++)
             MYTH_TRY(bind_slot(&b, &e->w->layer[l], s, l, err));
     }
@@ -206,7 +213,7 @@ void myth_bind_offloaded(myth_engine *e, myth_part *p, uint32_t l)
     for (uint32_t k = p->y->layer0; k < l; k++)
         held += e->y.offloaded[k];
     for (const myth_slot *s = f->slots; s->hf; s++) {
-        if (!myth_slot_is_matrix(s) || !myth_slot_is_there(&e->model->config, s, l))
+        if (!myth_slot_is_matrix(s) || !myth_slot_is_there(&e->model->config, s, l) || (e->y.expert[l] && myth_slot_is_expert(s)))
             continue;
         const myth_slot_src from = myth_slot_find(e->model->weights, &e->model->config, s, l);
         const myth_view *view = (const myth_view *)((const char *)&e->w->layer[l] + s->off);

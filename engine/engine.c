@@ -24,7 +24,8 @@ uint64_t myth_engine_block_bytes(const myth_layout *y, uint32_t n_layer)
 {
     uint64_t holders = (uint64_t)y->opts.n_seq + y->opts.n_checkpoint;
     return sizeof(myth_engine) + y->n_part * sizeof(myth_part) + y->opts.n_seq * sizeof(myth_seq) +
-           y->opts.n_checkpoint * sizeof(myth_checkpoint) + holders * sizeof(myth_kv_rows) + (y->n_wrapped + n_layer + 2ull) * sizeof(myth_buf *);
+           y->opts.n_checkpoint * sizeof(myth_checkpoint) + holders * sizeof(myth_kv_rows) +
+           (y->n_wrapped + n_layer + 2ull + (y->expert_bytes ? n_layer : 0)) * sizeof(myth_buf *);
 }
 
 /* The engine block: struct, parts, sequences, checkpoints, cache rows, buffers of weights, all of pointer alignment. */
@@ -38,6 +39,7 @@ static void carve(myth_engine *e)
     e->rows = (myth_kv_rows *)(e->checkpoint + n_cp);
     e->wrapped = (myth_buf **)(e->rows + n_seq + n_cp);
     e->matrix = e->wrapped + y->n_wrapped;
+    e->expert = y->expert_bytes ? e->matrix + e->model->config.n_layer + 2 : NULL;
     e->n_part = y->n_part;
     myth_buf **wrapped = e->wrapped;
     for (uint32_t i = 0; i < y->n_part; i++) {
@@ -187,9 +189,12 @@ static myth_status open_buffers(myth_engine *e, uint32_t i, myth_error *err)
     for (int b = 0; b < MYTH_BUF_N; b++)
         if (p->y->buf[b])
             MYTH_TRY(myth_buf_open(&p->buf[b], p->dev, myth_buf_class[b], myth_buf_name[b], p->y->buf[b], err));
-    for (uint32_t l = p->y->layer0; l < p->y->layer1; l++)
+    for (uint32_t l = p->y->layer0; l < p->y->layer1; l++) {
         if (e->y.matrix[l])
             MYTH_TRY(myth_buf_open(&e->matrix[l], p->dev, MYTH_MEM_WEIGHTS, "layer", e->y.matrix[l], err));
+        if (e->y.expert[l])
+            MYTH_TRY(myth_buf_open_host(&e->expert[l], p->dev, MYTH_MEM_WEIGHTS, "experts", e->y.expert[l], err));
+    }
     MYTH_TRY(myth_offload_open(e, p, err));
     if (e->y.first_bytes && i == 0)
         MYTH_TRY(myth_buf_open(&e->matrix[n_layer], p->dev, MYTH_MEM_WEIGHTS, "embedding", e->y.first_bytes, err));
@@ -328,6 +333,8 @@ void myth_engine_close(myth_engine *e)
         myth_buf_close(e->wrapped[i]);
     for (uint32_t i = 0; i < e->model->config.n_layer + 2; i++)
         myth_buf_close(e->matrix[i]);
+    for (uint32_t i = 0; e->expert && i < e->model->config.n_layer; i++)
+        myth_buf_close(e->expert[i]);
     for (int i = MYTH_HOST_N - 1; i >= 0; i--) {
         if (i != MYTH_HOST_engine && is_staging(i))
             myth_host_free(myth_engine_last(e)->dev, myth_host_class[i], e->host[i], e->y.host[i]);

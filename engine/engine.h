@@ -66,6 +66,8 @@ typedef struct {                    /* zero = default */
     float split[MYTH_SPLIT_MAX];    /* share of the layers that each device gets; all 0 = equal       */
     myth_offload offload;           /* of the first n_offload layers of every device but the CPU (0 = of all) */
     uint32_t n_offload;
+    uint32_t n_cpu_moe;             /* the experts of the model's first so many layers stay in host memory, and devices but the CPU, which has them
+                                     * there anyway, read those that are chosen over the bus. With offload too: what is offloaded is the rest */
     myth_ple_place ple;             /* auto = host: rows are gathered by the host where the device does not read the file in place */
     bool no_kv_fold;                /* layers whose values are their keys' norm store both; else values only: half the bytes */
     bool no_kv_skip;                /* rows that nothing is asked of run through layers without K/V of their own too: the same results, slower */
@@ -107,6 +109,7 @@ typedef struct {
     uint64_t limit_bytes;                              /* of the host; 0 = none                             */
     uint64_t total_bytes;                              /* peak of the limited classes, all devices together */
     uint64_t bytes[MYTH_MEM_CLASS_N];                  /* all devices together                              */
+    uint64_t expert_bytes;                             /* of the host's weights: experts that other devices read there */
     myth_plan_device device[MYTH_PLAN_DEVICE_MAX];     /* the host, then the others in the order of their layers */
     uint32_t n_device;
     uint32_t n_ctx, n_seq, n_ubatch, page_tok, n_page; /* as chosen                                        */

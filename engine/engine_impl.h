@@ -67,6 +67,7 @@ struct myth_engine {
     void *host[MYTH_HOST_N];
     myth_buf **wrapped;               /* [n_wrapped]: the files, once for each part that reads them in place */
     myth_buf **matrix;                /* [n_layer + 2]: copies of each layer's matrices, of the embedding, of the head */
+    myth_buf **expert;                /* [n_layer]: experts in host memory; NULL = no layer has them there */
     myth_bound_weights *w;
     myth_kvcache kv;
     myth_kv_rows *rows;               /* of the sequences, then of the checkpoints */

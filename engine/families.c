@@ -71,6 +71,8 @@ bool myth_slot_is_f32(const myth_slot *s)
 
 bool myth_slot_is_matrix(const myth_slot *s) { return s->form == MYTH_FORM_AUTO && s->cols != MYTH_DIM_ONE; }
 
+bool myth_slot_is_expert(const myth_slot *s) { return myth_slot_is_matrix(s) && s->stack == MYTH_DIM_EXPERT; }
+
 void myth_slot_names(char hf[MYTH_SLOT_NAME_MAX], char gguf[MYTH_SLOT_NAME_MAX], const myth_slot *s, uint32_t layer)
 {
     const bool is_layer = s->place == MYTH_AT_LAYER;

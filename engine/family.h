@@ -102,6 +102,8 @@ bool myth_slot_is_there(const myth_config *c, const myth_slot *s, uint32_t layer
 /* Kept in f32 among the norms, by value, or neither: a matrix or table as stored. */
 bool myth_slot_is_f32(const myth_slot *s);
 bool myth_slot_is_matrix(const myth_slot *s);
+/* One of the matrices of which a token reads its experts' rows only. */
+bool myth_slot_is_expert(const myth_slot *s);
 enum { MYTH_SLOT_NAME_MAX = 128 };
 /* The full names of the tensor in safetensors and in GGUF. */
 void myth_slot_names(char hf[MYTH_SLOT_NAME_MAX], char gguf[MYTH_SLOT_NAME_MAX], const myth_slot *s, uint32_t layer);

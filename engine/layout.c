@@ -315,6 +315,14 @@ static uint64_t model_bytes(const myth_layout *y, const myth_model *m, myth_slot
     return sum;
 }
 
+/* Which sum a matrix of layer l belongs to: read in host memory, brought from there, or held by the device. */
+static uint64_t *matrix_sum(myth_layout *y, const myth_layout_part *p, const myth_slot *s, uint32_t l)
+{
+    if (!p->is_host && l < y->opts.n_cpu_moe && myth_slot_is_expert(s))
+        return &y->expert[l];
+    return y->opts.offload == MYTH_OFFLOAD_WEIGHTS && l < p->offload1 ? &y->offloaded[l] : &y->matrix[l];
+}
+
 /* Matrices are used in place on the CPU unless they are made from a seed; every other device has copies. */
 static void size_weights(myth_layout *y, const myth_model *m)
 {
@@ -334,9 +342,10 @@ static void size_weights(myth_layout *y, const myth_model *m)
                 if (myth_slot_is_f32(s))
                     norms += 4 * myth_slot_rows(c, s, l) * myth_slot_size(c, l, s->cols);
                 else if (copies && myth_slot_is_matrix(s))
-                    *(y->opts.offload == MYTH_OFFLOAD_WEIGHTS && l < p->offload1 ? &y->offloaded[l] : &y->matrix[l]) += matrix_bytes(m, s, l);
+                    *matrix_sum(y, p, s, l) += matrix_bytes(m, s, l);
             }
             matrices += y->matrix[l];
+            y->expert_bytes += y->expert[l];
         }
         if (copies && is_first)
             matrices += y->first_bytes = matrix_bytes(m, &myth_slots_model[MYTH_SLOT_EMBED], 0) + model_bytes(y, m, MYTH_AT_FIRST, false);
@@ -347,6 +356,7 @@ static void size_weights(myth_layout *y, const myth_model *m)
         if (is_random && !p->is_host)
             y->host[MYTH_HOST_load] = LOAD_BYTES;
     }
+    y->host_class[MYTH_MEM_WEIGHTS] += y->expert_bytes;
     for (uint32_t i = 0; i < myth_weights_n_tensor(m->weights) && y->host[MYTH_HOST_load]; i++) {        /* a row at least */
         const myth_tensor *t = myth_weights_at(m->weights, i);
         uint64_t row = t->n_dim > 1 ? myth_row_bytes(t->dtype, t->dim[t->n_dim - 1]) : 0;
@@ -475,8 +485,8 @@ myth_status myth_layout_make(myth_layout *out, const myth_model *m, const myth_e
     for (uint32_t i = 0; i < out->n_part; i++) {
         myth_layout_part *p = &out->part[i];
         p->work = (myth_work_shape){
-            .n_rows = o->n_ubatch, .n_logit_rows = o->n_logit_rows, .d_model = c->d_model, .d_ff = c->max_ff, .n_head = c->n_head,
-            .n_head_kv = c->max_head_kv, .head_dim = c->max_head_dim, .n_vocab = c->n_vocab, .n_ctx = o->n_ctx,
+            .n_rows = o->n_ubatch, .n_logit_rows = o->n_logit_rows, .d_model = c->d_model, .d_ff = max_u32(c->max_ff, c->d_ff_expert),
+            .n_head = c->n_head, .n_head_kv = c->max_head_kv, .head_dim = c->max_head_dim, .n_vocab = c->n_vocab, .n_ctx = o->n_ctx,
             .top_k = o->top_k, .n_record_ops = 8 + myth_family_get(c->family)->n_layer_ops * (p->layer1 - p->layer0), .n_graph = 1, .folds_keys = p->buf[MYTH_BUF_key_table] > 0 };
         myth_class_bytes host, own;
         myth_device_opts dev = myth_layout_device(out, i);

@@ -117,6 +117,8 @@ typedef struct {
     uint32_t n_part;
     uint64_t host[MYTH_HOST_N];                         /* 0 = not taken                            */
     uint64_t matrix[MYTH_LAYER_MAX];                    /* buffers of a layer's matrices; 0 = used in place */
+    uint64_t expert[MYTH_LAYER_MAX];                    /* buffers of a layer's experts in host memory, that its device reads there */
+    uint64_t expert_bytes;                              /* of all layers                            */
     uint64_t first_bytes, last_bytes;                   /* of the embedding and the model's others on the first part, of the head's on the last */
     bool ple_by_host;                                   /* rows of the per-layer embeddings are gathered by the host */
     uint64_t offloaded[MYTH_LAYER_MAX];                 /* matrices that are brought to a slot       */

@@ -47,7 +47,7 @@ static myth_status plan_once(myth_plan *out, const myth_model *m, const myth_eng
         return st;
     *out = (myth_plan){ .limit_bytes = limits ? limits->bytes[MYTH_MEM_HOST] : 0, .n_ctx = y.opts.n_ctx, .n_seq = y.opts.n_seq,
                         .n_ubatch = y.opts.n_ubatch, .page_tok = y.page_tok, .n_page = y.n_page, .type_k = y.opts.type_k,
-                        .type_v = y.opts.type_v, .fits = true };
+                        .type_v = y.opts.type_v, .expert_bytes = y.expert_bytes, .fits = true };
     myth_plan_device *host = device_of(out, "cpu", MYTH_MEM_HOST);
     for (int i = 0; i < MYTH_MEM_CLASS_N; i++)
         host->bytes[i] = y.host_class[i] + (extra ? extra->bytes[i] : 0);
@@ -110,7 +110,7 @@ static uint32_t largest_that_fits(const suggester *s, myth_engine_opts *o, uint3
     return 0;
 }
 
-/* Fewer layers on the devices, their weights on the host, then none; for these the host's limit is asked too. */
+/* Fewer layers on the devices, their experts or their weights on the host, then none; for these the host's limit is asked too. */
 static void suggest_other_places(suggester *s, const myth_engine_opts *o)
 {
     myth_engine_opts t = *o;
@@ -121,6 +121,14 @@ static void suggest_other_places(suggester *s, const myth_engine_opts *o)
             suggest(s, &t, "-ngl %u", t.n_gpu_layers);
             break;
         }
+    t = *o;
+    for (uint32_t n = o->n_cpu_moe; n < n_layer && s->m->config.n_expert; n++) {
+        t.n_cpu_moe = n + 1;
+        if (fits_with(s, &t)) {
+            suggest(s, &t, n + 1 < n_layer ? "--n-cpu-moe %u" : "--cpu-moe", n + 1);
+            break;
+        }
+    }
     t = *o;
     if (o->offload == MYTH_OFFLOAD_NONE) {
         t.offload = MYTH_OFFLOAD_WEIGHTS;

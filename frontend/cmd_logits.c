@@ -2,7 +2,8 @@
  *
  * Rows     every line of --ids-file, [2,106] or {"ids":[2,106]}, is a sequence of its own; all are computed as one ragged batch
  * Files    -o out.npy float32 [n_tok, vocab] after the final cap; --hidden hid.npy float32 [n_layer + 1, n_tok, d_model]; for --ids-file the
- *          row number goes in front of the suffix: out-000.npy
+ *          row number goes in front of the suffix: out-000.npy. With --last N n_tok is N at most: the others are a prompt of which nothing is
+ *          asked
  * Defaults float32 activations, float32 cache, reference order; --fast computes as generate does                                      */
 #include "../engine/base/json.h"
 #include "json_out.h"
@@ -17,7 +18,7 @@ typedef struct {
     myth_model_flags model;
     myth_engine_flags engine;
     const char *ids, *ids_file, *out, *hidden;
-    uint32_t top_k;
+    uint32_t top_k, last;
     bool fast, json;
 } logits_opts;
 
@@ -27,6 +28,7 @@ static const myth_option options[] = {
     { "output", "-o", MYTH_OPT_TEXT, "FILE", offsetof(logits_opts, out), NULL, 0, 0, "logits as .npy, float32 [n_tok, vocab]" },
     { "hidden", NULL, MYTH_OPT_TEXT, "FILE", offsetof(logits_opts, hidden), NULL, 0, 0, "residual stream as .npy, float32 [n_layer+1, n_tok, d]" },
     { "top-k", NULL, MYTH_OPT_U32, "K", offsetof(logits_opts, top_k), NULL, 0, 1024, "the K best of every token as JSON" },
+    { "last", NULL, MYTH_OPT_U32, "N", offsetof(logits_opts, last), "(all)", 0, 0, "of the last N tokens of each row only" },
     { "json", NULL, MYTH_OPT_FLAG, NULL, offsetof(logits_opts, json), NULL, 0, 0, "with --top-k: [[{\"id\",\"logit\"}...]...]; a level more for --ids-file" },
     { "fast", NULL, MYTH_OPT_FLAG, NULL, offsetof(logits_opts, fast), NULL, 0, 0, "the arithmetic that generate uses" },
 };
@@ -38,6 +40,7 @@ static const myth_option_group groups[] = {
 
 typedef struct {
     uint32_t first, n_tok;          /* its tokens in the batch */
+    uint32_t n_out;                 /* the last so many are asked for */
     char *path;                     /* names of its two files, one behind the other */
     myth_npy logits, hidden;
     myth_seq *seq;
@@ -48,7 +51,7 @@ typedef struct {
     const logits_opts *o;
     myth_model model;
     int32_t *ids;                   /* all rows, one after the other */
-    uint32_t n_tok, n_row, longest;
+    uint32_t n_tok, n_out, n_row, longest;
     row *rows;
     uint32_t *row_of;               /* [n_tok] */
     uint8_t *want;                  /* [n_tok] */
@@ -83,8 +86,10 @@ static myth_status add_row(run_state *r, size_t n, myth_error *err)
 {
     if (r->n_row == ROW_MAX)
         return myth_fail(err, MYTH_ELIMIT, "%s: more than %d rows", r->o->ids_file, ROW_MAX);
-    r->rows[r->n_row++] = (row){ .first = r->n_tok, .n_tok = (uint32_t)n };
+    const uint32_t n_out = r->o->last && r->o->last < n ? r->o->last : (uint32_t)n;
+    r->rows[r->n_row++] = (row){ .first = r->n_tok, .n_tok = (uint32_t)n, .n_out = n_out };
     r->n_tok += (uint32_t)n;
+    r->n_out += n_out;
     if (n > r->longest)
         r->longest = (uint32_t)n;
     return MYTH_OK;
@@ -196,15 +201,18 @@ static myth_status create_files(run_state *r, uint32_t idx, myth_error *err)
         return myth_fail(err, MYTH_ENOMEM, "no room for output names");
     if (o->out) {
         name_of(w->path, n_out, o->out, numbered, idx);
-        MYTH_TRY(myth_npy_create(&w->logits, w->path, (uint64_t[]){ w->n_tok, c->n_vocab }, 2, err));
+        MYTH_TRY(myth_npy_create(&w->logits, w->path, (uint64_t[]){ w->n_out, c->n_vocab }, 2, err));
     }
     if (o->hidden) {
         name_of(w->path + n_out, n_hid, o->hidden, numbered, idx);
-        MYTH_TRY(myth_npy_create(&w->hidden, w->path + n_out, (uint64_t[]){ c->n_layer + 1, w->n_tok, c->d_model }, 3, err));
+        MYTH_TRY(myth_npy_create(&w->hidden, w->path + n_out, (uint64_t[]){ c->n_layer + 1, w->n_out, c->d_model }, 3, err));
     }
 fail:
     return st;
 }
+
+/* Which of its rows token tok of the batch is. */
+static uint32_t out_of(const row *w, uint32_t tok) { return tok - w->first - (w->n_tok - w->n_out); }
 
 static void on_full_logits(void *user, uint32_t tok, const float *data, uint32_t n_vocab)
 {
@@ -212,7 +220,7 @@ static void on_full_logits(void *user, uint32_t tok, const float *data, uint32_t
     const row *w = &r->rows[r->row_of[tok]];
     (void)n_vocab;
     if (r->failure.code == MYTH_OK)
-        myth_npy_write_row(&w->logits, tok - w->first, data, &r->failure);
+        myth_npy_write_row(&w->logits, out_of(w, tok), data, &r->failure);
 }
 
 static void on_hidden(void *user, uint32_t tok, uint32_t layer, const float *data, uint32_t d_model)
@@ -221,7 +229,7 @@ static void on_hidden(void *user, uint32_t tok, uint32_t layer, const float *dat
     const row *w = &r->rows[r->row_of[tok]];
     (void)d_model;
     if (r->failure.code == MYTH_OK)
-        myth_npy_write_row(&w->hidden, (uint64_t)layer * w->n_tok + tok - w->first, data, &r->failure);
+        myth_npy_write_row(&w->hidden, (uint64_t)layer * w->n_out + out_of(w, tok), data, &r->failure);
 }
 
 static void print_top_k(const run_state *r, const myth_result *res)
@@ -230,9 +238,9 @@ static void print_top_k(const run_state *r, const myth_result *res)
     myth_jout_start(&j, stdout);
     if (!r->o->ids)
         myth_jout_array(&j);
-    for (uint32_t i = 0; i < r->n_row; i++) {
+    for (uint32_t i = 0, t = 0; i < r->n_row; i++) {
         myth_jout_array(&j);
-        for (uint32_t t = r->rows[i].first; t < r->rows[i].first + r->rows[i].n_tok; t++) {
+        for (const uint32_t end = t + r->rows[i].n_out; t < end; t++) {
             myth_jout_array(&j);
             for (uint32_t k = 0; k < res->k && res->top_id[(size_t)t * res->k + k] >= 0; k++) {
                 myth_jout_object(&j);
@@ -262,11 +270,14 @@ static myth_status take_arrays(run_state *r, myth_error *err)
     for (uint32_t i = 0; i < r->n_row; i++)
         for (uint32_t t = r->rows[i].first; t < r->rows[i].first + r->rows[i].n_tok; t++)
             r->row_of[t] = i;
-    memset(r->want, (o->out ? MYTH_WANT_FULL_LOGITS : 0) | (o->hidden ? MYTH_WANT_HIDDEN : 0) | (o->top_k ? MYTH_WANT_LOGITS : 0), r->n_tok);
+    memset(r->want, 0, r->n_tok);
+    for (uint32_t i = 0; i < r->n_row; i++)
+        memset(r->want + r->rows[i].first + r->rows[i].n_tok - r->rows[i].n_out,
+               (o->out ? MYTH_WANT_FULL_LOGITS : 0) | (o->hidden ? MYTH_WANT_HIDDEN : 0) | (o->top_k ? MYTH_WANT_LOGITS : 0), r->rows[i].n_out);
     return MYTH_OK;
 }
 
-void myth_cli_logits_opts(myth_engine_opts *eo, uint32_t n_row, uint32_t n_tok, uint32_t longest, bool fast, bool full, bool hidden, uint32_t top_k)
+void myth_cli_logits_opts(myth_engine_opts *eo, uint32_t n_row, uint32_t n_out, uint32_t longest, bool fast, bool full, bool hidden, uint32_t top_k)
 {
     eo->is_exact = eo->is_exact || !fast;
     eo->n_seq = n_row;
@@ -274,7 +285,7 @@ void myth_cli_logits_opts(myth_engine_opts *eo, uint32_t n_row, uint32_t n_tok, 
     eo->want_full_logits = full;
     eo->want_hidden = hidden;
     eo->top_k = top_k;
-    eo->n_logit_rows = top_k ? n_tok : 0;
+    eo->n_logit_rows = top_k ? n_out : 0;
 }
 
 static myth_status compute(run_state *r, myth_error *err)
@@ -288,7 +299,7 @@ static myth_status compute(run_state *r, myth_error *err)
     MYTH_TRY(read_input(r, err));
     MYTH_TRY(take_arrays(r, err));
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &o->engine, err));
-    myth_cli_logits_opts(&eo, r->n_row, r->n_tok, r->longest, o->fast, o->out != NULL, o->hidden != NULL, o->top_k);
+    myth_cli_logits_opts(&eo, r->n_row, r->n_out, r->longest, o->fast, o->out != NULL, o->hidden != NULL, o->top_k);
     for (uint32_t i = 0; i < r->n_row; i++)
         MYTH_TRY(create_files(r, i, err));
     MYTH_TRY(myth_cli_plan(cli, &r->model, &eo, NULL, err));

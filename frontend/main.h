@@ -37,8 +37,9 @@ typedef struct {
 typedef struct {
     uint32_t ctx_size, batch_size, ubatch_size;
     const char *cache_type_k, *cache_type_v, *tensor_split;
-    uint32_t n_gpu_layers, offload_layers;
+    uint32_t n_gpu_layers, offload_layers, n_cpu_moe;
     int offload, ple, kv_skip;
+    bool cpu_moe;
 } myth_engine_flags;
 
 /* MYTH_GROUP_SAMPLE */
@@ -85,7 +86,7 @@ struct myth_command {
 extern const myth_command *const myth_commands[];
 
 extern const myth_option myth_options_model[], myth_options_engine[], myth_options_sample[];
-enum { MYTH_N_OPTIONS_MODEL = 3, MYTH_N_OPTIONS_ENGINE = 11, MYTH_N_OPTIONS_SAMPLE = 7 };
+enum { MYTH_N_OPTIONS_MODEL = 3, MYTH_N_OPTIONS_ENGINE = 13, MYTH_N_OPTIONS_SAMPLE = 7 };
 #define MYTH_GROUP_MODEL(type, field)  { "model",    myth_options_model,  MYTH_N_OPTIONS_MODEL,  offsetof(type, field) }
 #define MYTH_GROUP_ENGINE(type, field) { "engine",   myth_options_engine, MYTH_N_OPTIONS_ENGINE, offsetof(type, field) }
 #define MYTH_GROUP_SAMPLE(type, field) { "sampling", myth_options_sample, MYTH_N_OPTIONS_SAMPLE, offsetof(type, field) }
@@ -134,8 +135,8 @@ uint32_t myth_cli_context(const myth_model *m, uint64_t n_tok);
  * knows it without the input. */
 uint64_t myth_cli_staging(const myth_cli *cli);
 
-/* What logits asks of the engine; plan --for logits prices the same. */
-void myth_cli_logits_opts(myth_engine_opts *eo, uint32_t n_row, uint32_t n_tok, uint32_t longest, bool fast, bool full, bool hidden, uint32_t top_k);
+/* What logits asks of the engine, n_out rows of it; plan --for logits prices the same. */
+void myth_cli_logits_opts(myth_engine_opts *eo, uint32_t n_row, uint32_t n_out, uint32_t longest, bool fast, bool full, bool hidden, uint32_t top_k);
 
 /* What bench asks for prompts of n_prompt and runs of n_gen tokens behind n_depth others. */
 void myth_cli_bench_opts(myth_engine_opts *eo, uint32_t n_prompt, uint32_t n_gen, uint32_t n_depth);

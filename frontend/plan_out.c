@@ -16,6 +16,7 @@ void myth_plan_print_json(myth_json_out *j, const myth_plan *p)
     myth_jout_key_bool(j, "fits", p->fits);
     myth_jout_key_u64(j, "total_bytes", p->total_bytes);
     print_classes(j, p->bytes);
+    myth_jout_key_u64(j, "host_expert_bytes", p->expert_bytes);
     myth_jout_key(j, "devices");
     myth_jout_array(j);
     for (uint32_t i = 0; i < p->n_device; i++) {
@@ -56,6 +57,8 @@ void myth_plan_print_text(FILE *f, const myth_plan *p)
             if (d->bytes[c])
                 fprintf(f, "%-16s %12s%s\n", myth_mem_class_name((myth_mem_class)c), myth_size_text(size, d->bytes[c]),
                         c == MYTH_MEM_WEIGHTS_MAPPED ? "  (page cache, not limited)" : "");
+        if (i == 0 && p->expert_bytes)
+            fprintf(f, "%-16s %12s  (of these weights: read here by other devices)\n", "experts", myth_size_text(size, p->expert_bytes));
         fprintf(f, "%-16s %12s", "total", myth_size_text(size, d->total_bytes));
         if (d->limit_bytes)
             fprintf(f, "  limit %s: %s", myth_size_text(limit, d->limit_bytes), d->total_bytes <= d->limit_bytes ? "fits" : "does not fit");

@@ -215,6 +215,13 @@ myth_status myth_buf_open(myth_buf **out, myth_device *dev, myth_mem_class cls, 
     return dev->vt->buf_open(out, dev, cls, owner, bytes, err);
 }
 
+myth_status myth_buf_open_host(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes, myth_error *err)
+{
+    if (!bytes)
+        return myth_fail(err, MYTH_EARG, "%s: a buffer of 0 bytes", owner);
+    return (dev->vt->buf_open_host ? dev->vt->buf_open_host : dev->vt->buf_open)(out, dev, cls, owner, bytes, err);
+}
+
 myth_status myth_buf_wrap(myth_buf **out, myth_device *dev, const void *base, uint64_t bytes, myth_error *err)
 {
     return dev->vt->buf_wrap(out, dev, base, bytes, err);

@@ -1,7 +1,8 @@
 /* device.h - what a compute device is: buffers in the ledger, streams that can be recorded and replayed, a table of ops.
  *
- * Buffers  one allocation or one mapped range each; a view is (buffer, byte offset, element type). A buffer books exactly its bytes; its
- *          handle (at most 1,280 alive per device, MYTH_EFULL) and the streams' (8) are part of `fixed`
+ * Buffers  one allocation or one mapped range each, in the device's memory or, for what is read in parts, in the host's; a view is (buffer,
+ *          byte offset, element type). A buffer books exactly its bytes; its handle (at most 1,280 alive per device, MYTH_EFULL) and the
+ *          streams' (8) are part of `fixed`
  * Streams  ops are issued in order; they return nothing. The stream keeps the first failure and turns the rest into no-ops;
  *          myth_stream_sync reports it and clears it. Between begin_record and end_record ops are not run but kept; replay runs
  *          them again with the same argument structs, so whatever changes per step (token ids, positions, lengths, page
@@ -54,7 +55,7 @@ typedef struct {
     uint64_t budget_bytes;     /* what the driver says this process may take; 0 = unknown, and never believed past free_bytes */
     bool is_gpu;               /* hardware of its own, which "auto" may choose: not the CPU and not a driver that runs on it  */
     bool is_async;             /* streams run on while the host does other things               */
-    bool is_host_visible;      /* myth_buf_host and myth_buf_wrap work; otherwise weights are copied in with myth_weight_write */
+    bool is_host_visible;      /* myth_buf_host works of every buffer, and myth_buf_wrap; otherwise weights are copied in with myth_weight_write */
 } myth_device_caps;
 
 /* What a step may ask at most; from it the device derives its workspaces, so that ops never allocate. */
@@ -105,11 +106,15 @@ void myth_device_plan(myth_class_bytes *host, myth_class_bytes *own, const myth_
 myth_status myth_device_reserve(myth_device *dev, const myth_work_shape *shape, myth_error *err);
 
 myth_status myth_buf_open(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes, myth_error *err);
+/* A buffer in host memory that the device's ops read in place: over its bus, and only the bytes that they touch. Booked on the host's ledger.
+ * Streams write and read it as any other; no op may write into it. On the CPU, where every buffer is that, the same as myth_buf_open.
+ * MYTH_ENOMEM: past the limit, or the system has no more such memory (pages that stay where they are). */
+myth_status myth_buf_open_host(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes, myth_error *err);
 /* A buffer over memory that stays valid until close (a mapped file, an arena). The memory is the caller's to book. */
 myth_status myth_buf_wrap(myth_buf **out, myth_device *dev, const void *base, uint64_t bytes, myth_error *err);
 void myth_buf_close(myth_buf *buf);
 uint64_t myth_buf_bytes(const myth_buf *buf);
-/* Host address of a host-visible buffer, else NULL. */
+/* Host address of a buffer of a host-visible device, or of one of myth_buf_open_host; else NULL. Weights lie there in the device's form. */
 void *myth_buf_host(const myth_buf *buf);
 
 /* Host memory for transfers: pinned where the device gains by it. Zeroed; booked on the host's ledger. NULL: MYTH_ENOMEM. */

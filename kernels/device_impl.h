@@ -48,7 +48,7 @@ struct myth_device {
 
 struct myth_buf {
     myth_device *dev;
-    void *host;                         /* NULL when not host visible */
+    void *host;                         /* NULL when not host visible; else, but for the CPU, of buf_open_host: booked on the host's ledger */
     uint64_t bytes;
     bool is_wrapped;
     myth_mem_class cls;
@@ -70,6 +70,8 @@ struct myth_device_vtable {
     void (*close)(myth_device *);
     myth_status (*reserve)(myth_device *, const myth_work_shape *, myth_error *);
     myth_status (*buf_open)(myth_buf **, myth_device *, myth_mem_class, const char *owner, uint64_t bytes, myth_error *);
+    /* In host memory, for ops to read in place; NULL = buf_open's memory is the host's. */
+    myth_status (*buf_open_host)(myth_buf **, myth_device *, myth_mem_class, const char *owner, uint64_t bytes, myth_error *);
     myth_status (*buf_wrap)(myth_buf **, myth_device *, const void *, uint64_t, myth_error *);
     void (*buf_close)(myth_buf *);
     /* Host memory that transfers of this device go to and from fastest, zeroed, not booked by the device; NULL = any memory is. */

@@ -152,6 +152,7 @@ static const struct myth_device_vtable vtable = {
     .close = close_device,
     .reserve = reserve,
     .buf_open = vk_buf_open,
+    .buf_open_host = vk_buf_open_host,
     .buf_wrap = vk_buf_wrap,
     .buf_close = vk_buf_close,
     .stream_open = vk_stream_open,

@@ -46,7 +46,8 @@ struct vk_traits {
     uint32_t shared_bytes;                  /* of a workgroup                                                                    */
     uint64_t alloc_max, heap_bytes;         /* largest allocation; the heap of device memory                                     */
     uint64_t sparse_max;                    /* largest block of several allocations, bound sparsely; 0 = cannot                  */
-    uint32_t heap, type_device, type_args, type_staging;        /* memory types                                                  */
+    uint32_t heap, type_device, type_args, type_staging, type_host;     /* memory types; host: what shaders read over the bus     */
+    uint64_t host_heap_bytes;               /* the heap of type_host, when it is another than the device's; else 0                */
     bool is_device_host;                    /* device memory is mapped: transfers of an idle stream are plain copies             */
     bool is_device_cached;                  /* and fast to read                                                                  */
     bool has_texels;                        /* blocks have views, programs named *_texel read through them                       */
@@ -63,6 +64,7 @@ struct vk_block {
     VkDeviceAddress addr;
     unsigned char *host;                    /* NULL when not mapped */
     uint64_t bytes, driver_bytes;
+    bool is_apart;                          /* not in the device's heap: not counted with what is taken from there */
 };
 
 struct vk_buf {
@@ -209,8 +211,11 @@ extern atomic_uint_fast32_t vk_n_message;
 /* The block's `bytes` are set before it is returned; nothing is booked. MYTH_ENOMEM past the heap or the largest allocation. */
 myth_status vk_block_open(struct vk_block *b, struct vk_device *d, uint32_t type, uint64_t bytes, bool is_mapped, const char *owner,
                           myth_error *err);
+/* The same of type_host, always mapped and one allocation. */
+myth_status vk_block_open_host(struct vk_block *b, struct vk_device *d, uint64_t bytes, const char *owner, myth_error *err);
 void vk_block_close(struct vk_block *b, struct vk_device *d);                           /* takes a zeroed block */
 myth_status vk_buf_open(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes, myth_error *err);
+myth_status vk_buf_open_host(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes, myth_error *err);
 myth_status vk_buf_wrap(myth_buf **out, myth_device *dev, const void *base, uint64_t bytes, myth_error *err);
 void vk_buf_close(myth_buf *buf);
 

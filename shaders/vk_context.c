@@ -231,6 +231,19 @@ static uint32_t find_type(const VkPhysicalDeviceMemoryProperties *m, VkMemoryPro
     return UINT32_MAX;
 }
 
+/* What the host writes and shaders read from there, not the device's own where there is a choice; cached, which costs the bus nothing. */
+static uint32_t find_host_type(const VkPhysicalDeviceMemoryProperties *m, VkMemoryPropertyFlags coherent)
+{
+    for (int loose = 0; loose < 4; loose++)                     /* apart and cached, apart, cached, any */
+        for (uint32_t i = 0; i < m->memoryTypeCount; i++) {
+            const VkMemoryPropertyFlags flags = m->memoryTypes[i].propertyFlags;
+            if ((flags & coherent) == coherent && (loose & 1 || flags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) &&
+                (loose & 2 || !(flags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT)))
+                return i;
+        }
+    return UINT32_MAX;
+}
+
 static bool choose_memory(struct vk_traits *t, VkPhysicalDevice physical)
 {
     const VkMemoryPropertyFlags coherent = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
@@ -252,8 +265,11 @@ static bool choose_memory(struct vk_traits *t, VkPhysicalDevice physical)
     t->type_staging = find_type(&m, coherent | VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
     if (t->type_staging == UINT32_MAX)
         t->type_staging = find_type(&m, coherent);
-    if (t->type_device == UINT32_MAX || t->type_args == UINT32_MAX || t->type_staging == UINT32_MAX)
+    t->type_host = find_host_type(&m, coherent);
+    if (t->type_device == UINT32_MAX || t->type_args == UINT32_MAX || t->type_staging == UINT32_MAX || t->type_host == UINT32_MAX)
         return false;
+    const uint32_t host_heap = m.memoryTypes[t->type_host].heapIndex;
+    t->host_heap_bytes = host_heap == t->heap ? 0 : m.memoryHeaps[host_heap].size;
     VkMemoryPropertyFlags flags = m.memoryTypes[t->type_device].propertyFlags;
     t->is_device_host = (flags & coherent) == coherent;
     t->is_device_cached = t->is_device_host && (flags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT);

@@ -6,6 +6,8 @@
  *          to VK_ALIGN: the ledger is never below what the driver was asked for
  * Large    a block past the largest allocation is one VkBuffer over several, bound sparsely where the driver can; it is never mapped. The
  *          software driver cannot, so only tests on a GPU reach it
+ * Host     a buffer of host memory has a block of its own, mapped, of a type that is not the device's where there is one; it is booked on
+ *          the host's ledger, and in a heap of its own it is none of the device's
  * Heap     blocks past the heap's size or the largest allocation are refused here: drivers that back memory with pages of the host
  *          would take them                                                                                                            */
 #include "vk.h"
@@ -21,7 +23,7 @@ static VkResult allocate(VkDeviceMemory *out, struct vk_block *b, struct vk_devi
     VkMemoryAllocateInfo info = { .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, .pNext = &flags, .allocationSize = bytes,
                                   .memoryTypeIndex = type };
     VkResult r = VK_CALL(d, vkAllocateMemory, d->device, &info, NULL, out);
-    if (r == VK_SUCCESS) {
+    if (r == VK_SUCCESS && !b->is_apart) {
         b->driver_bytes += bytes;
         atomic_fetch_add(&d->driver_bytes, bytes);
     }
@@ -123,24 +125,39 @@ static VkResult make_block(struct vk_block *b, struct vk_device *d, uint32_t typ
     return VK_SUCCESS;
 }
 
-myth_status vk_block_open(struct vk_block *b, struct vk_device *d, uint32_t type, uint64_t bytes, bool is_mapped, const char *owner,
-                          myth_error *err)
+/* b is zeroed but for is_apart. */
+static myth_status open_block(struct vk_block *b, struct vk_device *d, uint32_t type, uint64_t bytes, uint64_t most, bool is_mapped,
+                              const char *owner, myth_error *err)
 {
     const struct vk_traits *t = &d->traits;
-    uint64_t used = atomic_load(&d->driver_bytes), left = t->heap_bytes > used ? t->heap_bytes - used : 0;
-    memset(b, 0, sizeof(*b));
-    const uint64_t most = t->sparse_max > t->alloc_max ? t->sparse_max : t->alloc_max;
+    const uint64_t heap = b->is_apart ? t->host_heap_bytes : t->heap_bytes, used = b->is_apart ? 0 : atomic_load(&d->driver_bytes);
+    const uint64_t left = heap > used ? heap - used : 0;
     if (bytes > most)
         return myth_fail(err, MYTH_ENOMEM, "%s: %s: %llu bytes; one buffer of this driver holds at most %llu", d->base.caps.name, owner,
                          (unsigned long long)bytes, (unsigned long long)most);
     if (bytes > left)
         return myth_fail(err, MYTH_ENOMEM, "%s: %s: %llu bytes; the heap of %llu has %llu left", d->base.caps.name, owner,
-                         (unsigned long long)bytes, (unsigned long long)t->heap_bytes, (unsigned long long)left);
+                         (unsigned long long)bytes, (unsigned long long)heap, (unsigned long long)left);
     VkResult r = make_block(b, d, type, bytes, is_mapped);
     if (r == VK_SUCCESS)
         return MYTH_OK;
     vk_block_close(b, d);
     return vk_fail(d, err, r, owner);
+}
+
+myth_status vk_block_open(struct vk_block *b, struct vk_device *d, uint32_t type, uint64_t bytes, bool is_mapped, const char *owner,
+                          myth_error *err)
+{
+    const struct vk_traits *t = &d->traits;
+    memset(b, 0, sizeof(*b));
+    return open_block(b, d, type, bytes, t->sparse_max > t->alloc_max ? t->sparse_max : t->alloc_max, is_mapped, owner, err);
+}
+
+myth_status vk_block_open_host(struct vk_block *b, struct vk_device *d, uint64_t bytes, const char *owner, myth_error *err)
+{
+    memset(b, 0, sizeof(*b));
+    b->is_apart = d->traits.host_heap_bytes > 0;
+    return open_block(b, d, d->traits.type_host, bytes, d->traits.alloc_max, true, owner, err);
 }
 
 void vk_block_close(struct vk_block *b, struct vk_device *d)
@@ -213,7 +230,7 @@ static myth_status place(struct vk_buf *b, struct vk_device *d, const char *owne
     return vk_block_open(&b->own, d, d->traits.type_device, bytes, d->traits.is_device_host, owner, err);
 }
 
-myth_status vk_buf_open(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes, myth_error *err)
+static myth_status open_at(myth_buf **out, myth_device *dev, int ledger, myth_mem_class cls, const char *owner, uint64_t bytes, myth_error *err)
 {
     struct vk_device *d = (struct vk_device *)(void *)dev;
     myth_status st;
@@ -226,20 +243,33 @@ myth_status vk_buf_open(myth_buf **out, myth_device *dev, myth_mem_class cls, co
         goto done;
     }
     memset(b, 0, sizeof(*b));
-    if (!myth_mem_book(dev->mem, dev->caps.ledger, cls, owner, bytes)) {
-        st = myth_fail(err, MYTH_ENOMEM, "%s: %s: %llu bytes do not fit the limit of %llu", dev->caps.name, owner,
-                       (unsigned long long)bytes, (unsigned long long)myth_mem_limit(dev->mem, dev->caps.ledger));
+    if (!myth_mem_book(dev->mem, ledger, cls, owner, bytes)) {
+        st = myth_fail(err, MYTH_ENOMEM, "%s: %s: %llu bytes%s do not fit the limit of %llu", dev->caps.name, owner,
+                       (unsigned long long)bytes, ledger == MYTH_MEM_HOST ? " of host memory" : "",
+                       (unsigned long long)myth_mem_limit(dev->mem, ledger));
         goto done;
     }
-    if ((st = place(b, d, owner, bytes, err)) != MYTH_OK) {
-        myth_mem_unbook(dev->mem, dev->caps.ledger, cls, bytes);
+    b->block = &b->own;
+    st = ledger == MYTH_MEM_HOST ? vk_block_open_host(&b->own, d, bytes, owner, err) : place(b, d, owner, bytes, err);
+    if (st != MYTH_OK) {
+        myth_mem_unbook(dev->mem, ledger, cls, bytes);
         goto done;
     }
-    b->base = (struct myth_buf){ .dev = dev, .bytes = bytes, .cls = cls };
+    b->base = (struct myth_buf){ .dev = dev, .bytes = bytes, .cls = cls, .host = ledger == MYTH_MEM_HOST ? b->own.host : NULL };
     *out = &b->base;
 done:
     pthread_mutex_unlock(&d->memory_lock);
     return st;
+}
+
+myth_status vk_buf_open(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes, myth_error *err)
+{
+    return open_at(out, dev, dev->caps.ledger, cls, owner, bytes, err);
+}
+
+myth_status vk_buf_open_host(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes, myth_error *err)
+{
+    return open_at(out, dev, MYTH_MEM_HOST, cls, owner, bytes, err);
 }
 
 myth_status vk_buf_wrap(myth_buf **out, myth_device *dev, const void *base, uint64_t bytes, myth_error *err)
@@ -258,7 +288,7 @@ void vk_buf_close(myth_buf *buf)
         mark(d, (uint32_t)(b->off / VK_ALIGN), n_unit(b->base.bytes), false);
     else
         vk_block_close(&b->own, d);
-    myth_mem_unbook(b->base.dev->mem, b->base.dev->caps.ledger, b->base.cls, b->base.bytes);
+    myth_mem_unbook(b->base.dev->mem, b->base.host ? MYTH_MEM_HOST : b->base.dev->caps.ledger, b->base.cls, b->base.bytes);
     memset(b, 0, sizeof(*b));
     pthread_mutex_unlock(&d->memory_lock);
 }

@@ -1,7 +1,8 @@
 /* device_cuda.cu - a CUDA device behind device.h: memory in the ledger, streams with pinned staging, captured graphs, the op table.
  *
  * Memory     one cudaMalloc per buffer, booked on the device's ledger before it is asked for. The driver's own context is not booked: what
- *            the device reports as free is read after the context exists
+ *            the device reports as free is read after the context exists. A buffer in host memory is pinned and mapped: kernels have an
+ *            address of it, and the host writes and reads it itself when the stream is done
  * Staging    each stream has a ring of four pinned slots. A write copies into a slot and from there; a read lands in a slot and is copied
  *            out at the sync, or goes straight to its place when that came from myth_host_alloc. A slot is used again when its event says
  *            so; a sync frees the whole ring
@@ -195,6 +196,44 @@ static void give_device(struct cuda_device *d, myth_mem_class cls, void *p, uint
     myth_mem_unbook(d->base.mem, d->base.caps.ledger, cls, bytes);
 }
 
+/* Pinned and mapped, booked on the host's ledger; its address on the device, or NULL with the reason in err, nothing changed. */
+static void *take_mapped(void **host, struct cuda_device *d, myth_mem_class cls, const char *owner, uint64_t bytes, myth_error *err)
+{
+    void *p = NULL, *at = NULL;
+    if (!enter(d, err))
+        return NULL;
+    if (bytes > SIZE_MAX || !myth_mem_book(d->base.mem, MYTH_MEM_HOST, cls, owner, bytes)) {
+        myth_fail(err, MYTH_ENOMEM, "%s: %s: %llu bytes of host memory are past the limit of %llu", d->base.caps.name, owner,
+                  (unsigned long long)bytes, (unsigned long long)myth_mem_limit(d->base.mem, MYTH_MEM_HOST));
+        return NULL;
+    }
+    cudaError_t e = cudaHostAlloc(&p, (size_t)bytes, cudaHostAllocMapped);
+    if (e == cudaSuccess && (e = cudaHostGetDevicePointer(&at, p, 0)) == cudaSuccess) {
+        *host = p;
+        return at;
+    }
+    if (p && cudaFreeHost(p) != cudaSuccess)
+        (void)cudaGetLastError();
+    myth_mem_unbook(d->base.mem, MYTH_MEM_HOST, cls, bytes);
+    if (e == cudaErrorMemoryAllocation) {
+        (void)cudaGetLastError();
+        myth_fail(err, MYTH_ENOMEM, "%s: %s: the system pins no %llu bytes of host memory", d->base.caps.name, owner, (unsigned long long)bytes);
+    } else {
+        fail_device(d, e, "mapped host memory", err);
+    }
+    return NULL;
+}
+
+/* What still reads it ends first. */
+static void give_mapped(struct cuda_device *d, myth_mem_class cls, void *host, uint64_t bytes)
+{
+    if (enter(d, NULL) && cudaDeviceSynchronize() != cudaSuccess)
+        (void)cudaGetLastError();
+    if (cudaFreeHost(host) != cudaSuccess)
+        (void)cudaGetLastError();
+    myth_mem_unbook(d->base.mem, MYTH_MEM_HOST, cls, bytes);
+}
+
 static void *host_take(myth_device *dev, uint64_t bytes)
 {
     void *p = NULL;
@@ -238,17 +277,18 @@ static bool is_pinned(const struct cuda_device *d, const void *p, uint64_t bytes
 
 /* ---- buffers ---- */
 
-static myth_status buf_open(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes, myth_error *err)
+static myth_status open_at(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes, bool is_mapped, myth_error *err)
 {
     struct cuda_device *d = device_of(dev);
     struct cuda_buf *b = NULL;
+    void *host = NULL;
     for (int i = 0; i < CUDA_BUF_MAX && !b; i++)
         if (!d->buf[i].buf.dev)
             b = &d->buf[i];
     if (!b)
         return myth_fail(err, MYTH_EFULL, "%s: all %d buffers are in use", dev->caps.name, CUDA_BUF_MAX);
     myth_error why = { MYTH_OK, "" };
-    void *p = take_device(d, cls, owner, bytes, &why);
+    void *p = is_mapped ? take_mapped(&host, d, cls, owner, bytes, &why) : take_device(d, cls, owner, bytes, &why);
     if (!p) {
         if (err)
             *err = why;
@@ -256,11 +296,22 @@ static myth_status buf_open(myth_buf **out, myth_device *dev, myth_mem_class cls
     }
     memset(b, 0, sizeof(*b));
     b->buf.dev = dev;
+    b->buf.host = host;
     b->buf.bytes = bytes;
     b->buf.cls = cls;
     b->base = (unsigned char *)p;
     *out = &b->buf;
     return MYTH_OK;
+}
+
+static myth_status buf_open(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes, myth_error *err)
+{
+    return open_at(out, dev, cls, owner, bytes, false, err);
+}
+
+static myth_status buf_open_host(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes, myth_error *err)
+{
+    return open_at(out, dev, cls, owner, bytes, true, err);
 }
 
 static myth_status buf_wrap(myth_buf **out, myth_device *dev, const void *base, uint64_t bytes, myth_error *err)
@@ -272,7 +323,10 @@ static myth_status buf_wrap(myth_buf **out, myth_device *dev, const void *base, 
 static void buf_close(myth_buf *buf)
 {
     struct cuda_buf *b = (struct cuda_buf *)buf;
-    give_device(device_of(buf->dev), buf->cls, b->base, buf->bytes);
+    if (buf->host)
+        give_mapped(device_of(buf->dev), buf->cls, buf->host, buf->bytes);
+    else
+        give_device(device_of(buf->dev), buf->cls, b->base, buf->bytes);
     memset(b, 0, sizeof(*b));
 }
 
@@ -334,11 +388,22 @@ static unsigned char *take_ring(struct cuda_stream *s, uint64_t want, uint64_t *
     return p;
 }
 
+/* Where the host itself may write or read the view, everything issued being done; NULL when it lies on the device, or after a failure. */
+static unsigned char *mapped(myth_stream *base, myth_view v)
+{
+    return v.buf->host && cuda_enter(base) && finish(stream_of(base)) ? (unsigned char *)v.buf->host + v.off : NULL;
+}
+
 static void write_view(myth_stream *base, myth_view dst, const void *src, uint64_t bytes)
 {
     struct cuda_stream *s = stream_of(base);
     const unsigned char *from = (const unsigned char *)src;
     unsigned char *to = cuda_ptr<unsigned char>(dst);
+    if (dst.buf->host) {
+        if ((to = mapped(base, dst)) != NULL)
+            memcpy(to, src, (size_t)bytes);
+        return;
+    }
     if (!cuda_enter(base))
         return;
     while (bytes) {
@@ -360,6 +425,11 @@ static void read_view(myth_stream *base, void *dst, myth_view src, uint64_t byte
     struct cuda_stream *s = stream_of(base);
     unsigned char *to = (unsigned char *)dst;
     const unsigned char *from = cuda_ptr<unsigned char>(src);
+    if (src.buf->host) {
+        if ((from = mapped(base, src)) != NULL)
+            memcpy(dst, from, (size_t)bytes);
+        return;
+    }
     if (!cuda_enter(base))
         return;
     if (is_pinned(cuda_of(base), dst, bytes)) {
@@ -389,6 +459,12 @@ static void weight_write(myth_stream *base, myth_view dst, const void *src, uint
 {
     struct cuda_stream *s = stream_of(base);
     const myth_planar form = myth_planar_get(dst.dtype, n_total, n_in);
+    if (dst.buf->host) {
+        unsigned char *to = mapped(base, dst);
+        if (to)
+            myth_planar_write(to + row0 * form.quant_row, to + form.scale_off + row0 * form.scale_row, src, dst.dtype, n_rows, n_in);
+        return;
+    }
     if (!form.scale_row) {
         dst.off += row0 * form.quant_row;
         write_view(base, dst, src, n_rows * form.quant_row);
@@ -612,6 +688,7 @@ static void fill_vtable(struct myth_device_vtable *vt)
     vt->close = close_device;
     vt->reserve = reserve;
     vt->buf_open = buf_open;
+    vt->buf_open_host = buf_open_host;
     vt->buf_wrap = buf_wrap;
     vt->buf_close = buf_close;
     vt->host_take = host_take;

@@ -27,7 +27,7 @@ enum {
 
 struct cuda_buf {
     struct myth_buf buf;
-    unsigned char *base;                /* device address */
+    unsigned char *base;                /* device address; of mapped host memory, which buf.host is, its address there */
 };
 
 struct cuda_graph {

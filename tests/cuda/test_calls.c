@@ -124,8 +124,67 @@ static void memory_taken_by_others(void **state)
     assert_int_equal(myth_mem_close(mem), 0);
 }
 
+/* A buffer in host memory: on the host's ledger, none of the device's bytes, written and read through the stream; whichever of the calls that
+ * make it fails, nothing is left of it. */
+static void buffers_in_host_memory(void **state)
+{
+    (void)state;
+    static const myth_device_opts opts = { .name = "cuda:0" };
+    enum { N_ROW = 24, N_IN = 64, ROW = N_IN / 32 * 34, N_BYTE = N_ROW * ROW };
+    unsigned char form[N_BYTE], back[N_BYTE];
+    myth_mem *mem;
+    myth_device *dev;
+    myth_stream *s;
+    myth_buf *b = NULL;
+    assert_ok(myth_mem_open(&mem, 0, &rig_err));
+    assert_ok(myth_device_open(&dev, mem, &opts, &rig_err));
+    assert_ok(myth_stream_open(&s, dev, &rig_err));
+    const uint64_t used = emu_probe_used(), n_live = emu_probe_n_live(), host = myth_mem_total(mem, MYTH_MEM_HOST).live;
+    myth_status st = MYTH_ENOMEM;
+    uint64_t nth = 1;
+    for (; st != MYTH_OK && nth < 20; nth++) {
+        rig_err = (myth_error){ 0 };
+        emu_probe_fault(nth, EMU_PROBE_MEMORY);
+        st = myth_buf_open_host(&b, dev, MYTH_MEM_WEIGHTS, "experts", N_BYTE, &rig_err);
+        assert_true(st == MYTH_OK ? !emu_probe_failed() : st == MYTH_ENOMEM && emu_probe_failed() && rig_err.msg[0]);
+        assert_int_equal(myth_mem_get(mem, MYTH_MEM_HOST, MYTH_MEM_WEIGHTS).live, st == MYTH_OK ? N_BYTE : 0);
+    }
+    assert_true(st == MYTH_OK && nth > 2);
+    emu_probe_fault(0, EMU_PROBE_MEMORY);
+    assert_int_equal(emu_probe_used(), used);
+    assert_int_equal(emu_probe_n_live(), n_live + 1);
+    assert_int_equal(myth_mem_total(mem, MYTH_MEM_HOST).live, host + N_BYTE);
+    for (int i = 0; i < N_BYTE; i++)
+        form[i] = (unsigned char)(7 * i + i / 255);
+    for (uint32_t row = 0; row < N_ROW; row += N_ROW / 3)
+        myth_weight_write(s, myth_view_at(b, 0, MYTH_Q8_0), form + row * ROW, N_ROW, row, N_ROW / 3, N_IN);
+    myth_stream_read(s, back, myth_view_at(b, 0, MYTH_Q8_0), N_BYTE);
+    assert_ok(myth_stream_sync(s, &rig_err));
+    assert_memory_equal(myth_buf_host(b), back, N_BYTE);
+    for (uint32_t i = 0; i < N_BYTE / 34; i++) {                 /* planar: all quants, then all scales */
+        assert_memory_equal(back + 32 * i, form + 34 * i + 2, 32);
+        assert_memory_equal(back + N_BYTE / 34 * 32 + 2 * i, form + 34 * i, 2);
+    }
+    myth_stream_write(s, myth_view_at(b, 3, MYTH_F32), form, 100);
+    memset(form, 0, 1);                                          /* write took its copy */
+    myth_stream_read(s, back, myth_view_at(b, 4, MYTH_F32), 99);
+    assert_ok(myth_stream_sync(s, &rig_err));
+    assert_memory_equal(back, form + 1, 99);
+    myth_mem_set_limit(mem, MYTH_MEM_HOST, host + N_BYTE + 99);
+    myth_buf *more = NULL;
+    assert_int_equal(myth_buf_open_host(&more, dev, MYTH_MEM_WEIGHTS, "experts", 100, &rig_err), MYTH_ENOMEM);
+    assert_non_null(strstr(rig_err.msg, "host memory"));
+    myth_buf_close(b);
+    assert_int_equal(emu_probe_n_live(), n_live);
+    assert_int_equal(myth_mem_total(mem, MYTH_MEM_HOST).live, host);
+    myth_stream_close(s);
+    myth_device_close(dev);
+    assert_int_equal(myth_mem_close(mem), 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(every_call_fails_once), cmocka_unit_test(memory_taken_by_others) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(every_call_fails_once), cmocka_unit_test(memory_taken_by_others),
+                                        cmocka_unit_test(buffers_in_host_memory) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

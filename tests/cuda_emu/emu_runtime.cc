@@ -32,7 +32,7 @@ namespace
 {
 
 struct {
-    std::map<unsigned char *, size_t> device, pinned;
+    std::map<unsigned char *, size_t> device, pinned, mapped;        /* mapped: of the pinned ones */
     std::vector<emu_stream *> streams;
     std::map<const void *, size_t> shared_allowed;
     std::vector<const char *> calls;    /* names, since emu_reset */
@@ -237,13 +237,23 @@ cudaError_t cudaFree(void *p)
 cudaError_t cudaHostAlloc(void **p, size_t bytes, unsigned flags)
 {
     ENTER();
-    (void)flags;
     unsigned char *block = take(bytes);
     if (!block)
         return fail(cudaErrorMemoryAllocation);
     R.pinned[block] = bytes;
+    if (flags & cudaHostAllocMapped)
+        R.mapped[block] = bytes;
     R.n_live++;
     *p = block;
+    return cudaSuccess;
+}
+
+cudaError_t cudaHostGetDevicePointer(void **p, void *host, unsigned flags)
+{
+    ENTER();
+    if (flags || R.mapped.find((unsigned char *)host) == R.mapped.end())
+        return fail(cudaErrorInvalidValue);
+    *p = host;
     return cudaSuccess;
 }
 
@@ -255,6 +265,7 @@ cudaError_t cudaFreeHost(void *p)
     if (it == R.pinned.end())
         return fail(cudaErrorInvalidValue);
     R.n_live--;
+    R.mapped.erase(it->first);
     free(it->first);
     R.pinned.erase(it);
     return e;

@@ -26,7 +26,7 @@ static myth_status session(myth_mem *mem, const char *spec, output *out, myth_er
     myth_result r;
     uint32_t at, n;
     myth_finish why;
-    myth_engine_opts o = { .n_threads = 2, .n_ctx = 128, .n_seq = 2, .n_checkpoint = 1, .n_ubatch = 16, .top_k = 8 };
+    myth_engine_opts o = { .n_threads = 2, .n_ctx = 128, .n_seq = 2, .n_checkpoint = 1, .n_ubatch = 16, .top_k = 8, .n_cpu_moe = UINT32_MAX };
     rig_at(&o, rig_target());
     o.is_exact = false;
     *out = (output){ 0 };
@@ -126,6 +126,7 @@ static void failing_allocations_of_a_made_model(void **state)
 {
     (void)state;
     every_failed_allocation("random:gemma3-tiny:q8_0");
+    every_failed_allocation("random:gemma4-moe-tiny:q8_0");                  /* experts in host memory */
 }
 
 /* A file with a tokenizer in its facts. */

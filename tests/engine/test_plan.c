@@ -200,8 +200,9 @@ static void plan_equals_ledger_on_a_grid(void **state)
                     o.n_gpu_layers = check_below(&rng, 9);
                     o.offload = (myth_offload)check_below(&rng, 3);          /* of the CPU nothing is offloaded */
                     o.n_offload = check_below(&rng, 4);
-                    snprintf(what, sizeof(what), "%s --device %s (%s) -ngl %u --offload %d %u -c %u -ub %u -ctk %s -ctv %s --parallel %u, options %u", name[m], o.device,
-                             at, o.has_gpu_layers ? o.n_gpu_layers : 99, (int)o.offload, o.n_offload, o.n_ctx, o.n_ubatch, myth_dtype_get(o.type_k)->name,
+                    o.n_cpu_moe = check_below(&rng, 2) * (1 + check_below(&rng, 4));
+                    snprintf(what, sizeof(what), "%s --device %s (%s) -ngl %u --offload %d %u -ncmoe %u -c %u -ub %u -ctk %s -ctv %s --parallel %u, options %u", name[m], o.device,
+                             at, o.has_gpu_layers ? o.n_gpu_layers : 99, (int)o.offload, o.n_offload, o.n_cpu_moe, o.n_ctx, o.n_ubatch, myth_dtype_get(o.type_k)->name,
                              myth_dtype_get(o.type_v)->name, o.n_seq, odd);
                     one_point(spec, &o, what);
                     n_point++;
@@ -289,6 +290,8 @@ static void apply_suggestion(const char *flags, myth_engine_opts *o, uint64_t *l
         o->has_cache_type = true;
         o->type_k = o->type_v = MYTH_Q8_0;
     }
+    if ((n = number_after(flags, "--n-cpu-moe "))) o->n_cpu_moe = n;
+    if (strstr(flags, "--cpu-moe")) o->n_cpu_moe = UINT32_MAX;
     if ((n = number_after(flags, "--mem-limit "))) *limit = (uint64_t)n << 20;
 }
 
@@ -330,28 +333,29 @@ static void suggestions_fit_when_applied(void **state)
         }
 }
 
-/* A device that is short: at least three ways out, each of which fits when it is taken; fewer layers there or their weights on the host
- * where those help. */
+/* A device that is short: at least three ways out, each of which fits when it is taken; fewer layers there, their weights or their experts on
+ * the host where those help. */
 static void a_short_device_is_told_ways_out(void **state)
 {
     (void)state;
     char device[RIG_TARGET_MAX][32];
-    uint32_t n_device = rig_devices(device), n_ngl = 0, n_offload = 0;
-    for (uint32_t d = 0; d < n_device; d++)
-        for (uint32_t percent = 1; percent < 100 && strcmp(device[d], "cpu") != 0; percent += 9) {
+    static const char *const spec[] = { "random:gemma3-1b:q8_0", "random:gemma4-26b-a4b:q4_0" };
+    uint32_t n_device = rig_devices(device), n_ngl = 0, n_offload = 0, n_experts = 0;
+    for (uint32_t d = 0; d < 2 * n_device; d++)
+        for (uint32_t percent = 1; percent < 100 && strcmp(device[d / 2], "cpu") != 0; percent += 9) {
             myth_mem *mem;
             myth_model m = { 0 };
             myth_plan all, p, again;
             assert_ok(myth_mem_open(&mem, 0, &rig_err));
-            assert_ok(myth_model_open(&m, mem, "random:gemma3-1b:q8_0", &(myth_weights_opts){ .level = MYTH_WEIGHTS_HEADER }, &rig_err));
-            myth_engine_opts o = { .device = device[d], .n_threads = 2, .n_ctx = 8192, .n_seq = 4 };
+            assert_ok(myth_model_open(&m, mem, spec[d % 2], &(myth_weights_opts){ .level = MYTH_WEIGHTS_HEADER }, &rig_err));
+            myth_engine_opts o = { .device = device[d / 2], .n_threads = 2, .n_ctx = 8192, .n_seq = 4 };
             assert_ok(myth_plan_make(&all, &m, &o, NULL, NULL, false, &rig_err));
             myth_mem_limits limits = { { 0 } };
             limits.bytes[all.device[1].ledger] = all.device[1].total_bytes / 100 * percent;
             assert_ok(myth_plan_make(&p, &m, &o, NULL, &limits, false, &rig_err));
             assert_false(p.fits);
             if (p.n_suggestion < 3)
-                fail_msg("%s at %u %%: %u suggestions", device[d], percent, p.n_suggestion);
+                fail_msg("%s on %s at %u %%: %u suggestions", spec[d % 2], device[d / 2], percent, p.n_suggestion);
             for (uint32_t k = 0; k < p.n_suggestion; k++) {
                 const char *flags = p.suggestion[k].flag;
                 myth_engine_opts changed = o;
@@ -366,17 +370,18 @@ static void a_short_device_is_told_ways_out(void **state)
                     changed.offload = MYTH_OFFLOAD_WEIGHTS;
                     n_offload++;
                 }
+                n_experts += strstr(flags, "cpu-moe") != NULL;
                 if (strstr(flags, "--device cpu"))
                     changed.device = "cpu";
                 assert_ok(myth_plan_make(&again, &m, &changed, NULL, &as_given, false, &rig_err));
                 if (!again.fits || again.total_bytes != p.suggestion[k].total_bytes)
-                    fail_msg("%s at %u %%: \"%s\" promises %llu bytes, plans %llu", device[d], percent, flags,
+                    fail_msg("%s on %s at %u %%: \"%s\" promises %llu bytes, plans %llu", spec[d % 2], device[d / 2], percent, flags,
                              (unsigned long long)p.suggestion[k].total_bytes, (unsigned long long)again.total_bytes);
             }
             myth_model_close(&m);
             assert_int_equal(myth_mem_close(mem), 0);
         }
-    assert_true((n_device == 1 && strcmp(device[0], "cpu") == 0) || (n_ngl > 0 && n_offload > 0));
+    assert_true((n_device == 1 && strcmp(device[0], "cpu") == 0) || (n_ngl > 0 && n_offload > 0 && n_experts > 0));
 }
 
 static void the_limit_is_exact_and_a_refusal_takes_nothing(void **state)

@@ -53,8 +53,47 @@ static void what_gemma4_e_adds(void **state)
             *strchr(text[i], ']') = '\0';
     }
     assert_string_equal(text[0], text[1]);
+    for (int i = 0; i < 3; i++) {                                  /* the last token's logits: skipped, not skipped, and of all tokens */
+        static const char *const flags[] = { "--last 1", "--last 1 --kv-skip off", "" };
+        char line[512];
+        snprintf(line, sizeof(line), "logits " GEMMA4_E "--ids 2,10,20,30,40,50 --top-k 3 --fast %s", flags[i]);
+        json_t *j = cli_json(&r, line), *last = json_array_get(j, json_array_size(j) - 1);
+        assert_int_equal(json_array_size(j), i < 2 ? 1 : 6);
+        char *best = json_dumps(last, JSON_COMPACT | JSON_REAL_PRECISION(17));
+        assert_non_null(best);
+        snprintf(text[i > 0], sizeof(text[0]), "%.4000s", best);
+        free(best);
+        json_decref(j);
+        assert_true(i == 0 || strcmp(text[0], text[1]) == 0);
+    }
     cli_expect(&r, "generate " GEMMA4_E "-p x --kv-skip perhaps", 2);
     cli_expect(&r, "generate " GEMMA4_E "-p x --ple nowhere", 2);
+}
+
+/* On the CPU experts are in host memory whatever the flags say; the figures of other devices are tests/engine/test_experts.c's. */
+static void where_experts_stay(void **state)
+{
+    (void)state;
+    static const char *const flags[] = { "", "--cpu-moe", "-cmoe", "--n-cpu-moe 2", "-ncmoe 99" };
+    double total = 0;
+    char ids[256] = "";
+    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+        char line[256];
+        snprintf(line, sizeof(line), "plan -m random:gemma4-moe-tiny:q8_0 --device cpu --json %s", flags[i]);
+        json_t *j = cli_json(&r, line);
+        total = i ? total : cli_number(j, "total_bytes");
+        assert_true(cli_number(j, "total_bytes") == total && cli_number(j, "host_expert_bytes") == 0);
+        json_decref(j);
+        snprintf(line, sizeof(line), "generate -m random:gemma4-moe-tiny:q8_0 --device cpu --ids 2,10,20 -n 6 --ignore-eos --json %s", flags[i]);
+        cli_expect(&r, line, 0);
+        const char *made = strstr(r.out, "\"ids\"");
+        assert_non_null(made);
+        if (i == 0)
+            snprintf(ids, sizeof(ids), "%.*s", (int)strcspn(made, "]"), made);
+        assert_true(ids[0] && strncmp(made, ids, strlen(ids)) == 0);
+    }
+    cli_expect(&r, "plan " TINY "--cpu-moe", 0);                 /* a model without experts */
+    cli_expect(&r, "plan " TINY "--n-cpu-moe all", 2);
 }
 
 static void sizes_of_context_batch_and_cache(void **state)
@@ -268,7 +307,7 @@ static void exact_and_fast_logits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_gemma4_e_adds), cmocka_unit_test(sizes_of_context_batch_and_cache),
+        cmocka_unit_test(what_gemma4_e_adds), cmocka_unit_test(where_experts_stay), cmocka_unit_test(sizes_of_context_batch_and_cache),
         cmocka_unit_test(limit_shrinks_what_was_left_open),
         cmocka_unit_test(report_equals_plan),
         cmocka_unit_test(threads_device_and_messages),

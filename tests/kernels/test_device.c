@@ -412,6 +412,11 @@ static void test_handles_run_out(void **state)
     for (int i = 0; i < 7; i++)
         myth_stream_close(s[i]);
     assert_int_equal(myth_buf_open(&b[0], r.dev, MYTH_MEM_OTHER, "empty", 0, &err), MYTH_EARG);
+    assert_int_equal(myth_buf_open_host(&b[0], r.dev, MYTH_MEM_OTHER, "empty", 0, &err), MYTH_EARG);
+    assert_int_equal(myth_buf_open_host(&b[0], r.dev, MYTH_MEM_OTHER, "of the host", 100, &err), MYTH_OK);         /* as every buffer here */
+    assert_non_null(myth_buf_host(b[0]));
+    assert_int_equal(myth_mem_get(r.mem, MYTH_MEM_HOST, MYTH_MEM_OTHER).live, 100);
+    myth_buf_close(b[0]);
     assert_int_equal(rig_close(&r), 0);
 }
 

@@ -102,6 +102,48 @@ static void test_plan_is_ledger(void **state)
     bench_close(&b);
 }
 
+/* A buffer in host memory: on the host's ledger, seen by the host in the device's form, transfers on both paths, small ones with a block of their
+ * own. */
+static void test_host_buffers(void **state)
+{
+    (void)state;
+    static const uint64_t sizes[] = { 34 * 2 * 3, 34 * 2 * 1000, 34 * 2 * 70000 };
+    bench b;
+    bench_open(&b);
+    const uint64_t own = myth_mem_total(b.mem, LEDGER).live, host = myth_mem_total(b.mem, MYTH_MEM_HOST).live;
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+        for (int is_busy = 0; is_busy < 2; is_busy++) {
+            const uint64_t n = sizes[i], n_block = n / 34;
+            unsigned char *src = noise(n, i), *got = calloc(1, n);
+            myth_buf *buf = NULL, *busy = take(&b, 8);
+            uint32_t word;
+            assert_non_null(got);
+            if (myth_buf_open_host(&buf, b.dev, MYTH_MEM_WEIGHTS, "experts", n, &b.err) != MYTH_OK)
+                fail_msg("%s", b.err.msg);
+            assert_int_equal(myth_mem_total(b.mem, LEDGER).live, own + 8);
+            assert_int_equal(myth_mem_get(b.mem, MYTH_MEM_HOST, MYTH_MEM_WEIGHTS).live, n);
+            if (is_busy)
+                myth_stream_read(b.s, &word, myth_view_at(busy, 0, MYTH_F32), 4);
+            myth_weight_write(b.s, myth_view_at(buf, 0, MYTH_Q8_0), src, (uint32_t)(n_block / 2), 0, (uint32_t)(n_block / 2), 64);
+            myth_stream_read(b.s, got, myth_view_at(buf, 0, MYTH_F32), n);
+            sync_ok(&b);
+            assert_memory_equal(got, myth_buf_host(buf), n);
+            for (uint64_t k = 0; k < n_block; k++)
+                if (memcmp(got + 32 * k, src + 34 * k + 2, 32) != 0 || memcmp(got + 32 * n_block + 2 * k, src + 34 * k, 2) != 0)
+                    fail_msg("block %llu of %llu", (unsigned long long)k, (unsigned long long)n_block);
+            myth_buf_close(buf);
+            myth_buf_close(busy);
+            free(src);
+            free(got);
+        }
+    myth_buf *none = NULL;
+    myth_mem_set_limit(b.mem, MYTH_MEM_HOST, host + 99);
+    assert_int_equal(myth_buf_open_host(&none, b.dev, MYTH_MEM_WEIGHTS, "experts", 100, &b.err), MYTH_ENOMEM);
+    assert_non_null(strstr(b.err.msg, "host memory"));
+    assert_int_equal(myth_mem_total(b.mem, MYTH_MEM_HOST).live, host);
+    bench_close(&b);
+}
+
 /* Past the ledger's limit and past the heap: MYTH_ENOMEM, and everything before is intact. */
 static void test_memory_runs_out(void **state)
 {
@@ -436,7 +478,7 @@ static void test_planted_mistake(void **state)
 static int run(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plan_is_ledger), cmocka_unit_test(test_memory_runs_out),   cmocka_unit_test(test_transfers),
+        cmocka_unit_test(test_plan_is_ledger), cmocka_unit_test(test_host_buffers), cmocka_unit_test(test_memory_runs_out),   cmocka_unit_test(test_transfers),
         cmocka_unit_test(test_reads_in_order), cmocka_unit_test(test_overlapping_copy),  cmocka_unit_test(test_large_table),
         cmocka_unit_test(test_many_ops),       cmocka_unit_test(test_record_and_replay), cmocka_unit_test(test_names_and_handles),
         cmocka_unit_test(test_code_size),      cmocka_unit_test(test_planted_mistake),
