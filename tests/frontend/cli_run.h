@@ -12,7 +12,7 @@
 
 typedef struct {
     int code;                       /* exit code; 128 + n when a signal ended it */
-    char out[1 << 16], err[1 << 14];
+    char out[1 << 17], err[1 << 14];        /* the longest is the manual */
 } cli_result;
 
 static char cli_dir[] = "/tmp/mythos-cli-XXXXXX";
