@@ -80,17 +80,11 @@ function(myth_add_emu_test how room name)
 endfunction()
 
 set(cuda_sampled "emu launcher" "emu calls" "emu ops" "emu dequant" "emu model_golden" "race launcher")
-<<<<<<< HEAD
-set(cuda_whole ${cuda_sampled} "emu block_types" "race ops")
-foreach(row "emu cuda launcher" "emu cuda calls" "emu kernels ops" "emu kernels bits" "emu kernels dequant" "emu engine model_golden" "emu engine block_types" "emu engine embed" "emu engine seq" "emu engine generate" "emu engine logits"
-        "emu engine plan" "emu engine run" "emu engine launches" "emu engine endless_chat" "emu engine faults" "emu engine experts" "race cuda launcher"
-        "race kernels ops")
-=======
 set(cuda_whole ${cuda_sampled} "race ops")
 foreach(row "emu cuda launcher" "emu cuda calls" "emu kernels ops" "emu kernels bits" "emu kernels dequant" "emu engine model_golden"
         "emu engine block_types" "emu engine embed" "emu engine seq" "emu engine generate" "emu engine logits" "emu engine plan"
-        "emu engine run" "emu engine launches" "emu engine endless_chat" "emu engine faults" "race cuda launcher" "race kernels ops")
->>>>>>> integ
+        "emu engine run" "emu engine launches" "emu engine endless_chat" "emu engine faults" "emu engine experts" "race cuda launcher"
+        "race kernels ops")
     separate_arguments(row)
     myth_add_emu_test(${row})
 endforeach()
