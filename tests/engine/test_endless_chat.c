@@ -89,7 +89,7 @@ static void the_cpu_chats_on(void **state)
 {
     (void)state;
     const myth_engine_opts o = { .device = "cpu", .n_threads = 1, .n_ctx = MAX_CTX, .n_ubatch = 256 };
-    uint64_t rng = check_seed(), goal = check_is_full() ? 1000000 : check_sample(20000);
+    uint64_t rng = check_seed(), goal = check_is_full() ? 300000 : check_sample(20000);
     static chat c;
     rig r;
     if (!has_cpu)

@@ -187,7 +187,7 @@ static void test_rounds(void **unused)
 {
     (void)unused;
     uint64_t rng = check_seed();
-    uint32_t fixed = 0, n_run = check_is_full() ? 300 : check_sample(24), n_round = 0, n_finding = 0, n_served = 0, n_unknown = 0, n_part = 0, n_split = 0;
+    uint32_t fixed = 0, n_run = check_is_full() ? 150 : check_sample(24), n_round = 0, n_finding = 0, n_served = 0, n_unknown = 0, n_part = 0, n_split = 0;
     static bed b;
     rig r;
     rig_open(&r, SPEC, &(myth_engine_opts) { .n_threads = 1, .n_ctx = CTX, .n_checkpoint = 1, .top_k = 1024, .n_mask = 1, .n_ubatch = 256 });
