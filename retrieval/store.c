@@ -1,7 +1,7 @@
 /* store.c - the database as a whole: opened or made, its schema compared, transactions, errors. What a file puts in is store_file.c.
  *
- * Log      of every update (WAL), so that readers go on; but of the first one of many files, which would else write every page twice. A small one
- *          is left beside the database when it is closed
+ * Log      of every update (WAL), so that readers go on; but of the first one of many files, which would else write every page twice. None is
+ *          left when the index is closed: another program would move its pages into the database unsigned (page_vfs.h)
  * Made     journal mode WAL first, then everything in one transaction: a database without our application id and without tables is a new
  *          one whose maker was ended; with other tables it is not ours and is left alone
  * Trust    the schema must be ours to the letter (no trigger, no view, no other table), SQLite is in defensive mode: a planted file cannot
@@ -20,7 +20,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-enum { BUSY_MS = 5000, CACHE_KIB = 64 << 10, READ_CACHE_KIB = 16 << 10, SETTLE_BYTES = 16 << 20, KEEP_BYTES = 1 << 20, KEEP_SHARE = 8 };
+enum { BUSY_MS = 5000, CACHE_KIB = 64 << 10, READ_CACHE_KIB = 16 << 10, SETTLE_BYTES = 16 << 20 };
 
 /* Columns that are "AS" are computed: what they are beside another column takes a byte less, or none. */
 static const struct { const char *name, *sql; } schema[] = {
@@ -366,14 +366,6 @@ fail:
     return st;
 }
 
-/* The log of a small update stays for the next who opens the index: to move it into the database is to wait for the disk, twice. */
-static void keep_small_log(const myth_store *s)
-{
-    const int64_t log = s->path ? bytes_of(s->path, "-wal") : 0;
-    if (s->db && log > 0 && log <= KEEP_BYTES && log * KEEP_SHARE <= bytes_of(s->path, ""))
-        sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)NULL);
-}
-
 void myth_store_close(myth_store *s)
 {
     if (!s)
@@ -381,7 +373,6 @@ void myth_store_close(myth_store *s)
     myth_mem *mem = s->mem;
     myth_store_rollback(s);
     myth_store_read_end(s);
-    keep_small_log(s);
     disconnect(s);
     myth_store_forget(s);
     myth_symbol_rows_forget(s);
