@@ -73,7 +73,7 @@ function(myth_add_emu_test how room name)
     endif()
     add_test(NAME cuda_${how}/${name} COMMAND ${command})
     myth_register_test(cuda_${how}/${name})
-    set_property(TEST cuda_${how}/${name} APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_DEVICES=cuda:0" "MYTHOS_TEST_GOLDENS=2")
+    set_property(TEST cuda_${how}/${name} APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_DEVICES=cuda:0" "MYTHOS_TEST_GOLDENS=1")
     if(NOT "${how} ${name}" IN_LIST cuda_whole)
         set_property(TEST cuda_${how}/${name} APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_SAMPLE=40")
     endif()
@@ -89,7 +89,7 @@ foreach(row "emu cuda launcher" "emu cuda calls" "emu kernels ops" "emu kernels 
     myth_add_emu_test(${row})
 endforeach()
 
-set_property(TEST cuda_emu/ops APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_QUICK=4")
+set_property(TEST cuda_emu/ops APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_QUICK=8")
 set_property(TEST cuda_emu/block_types APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_SAMPLE=4")
 
 # Chunks, pages, forks and ragged batches against each alone, and runs cut in any way; the rest of both is the engine's own.
