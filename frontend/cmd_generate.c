@@ -56,6 +56,8 @@ typedef struct {
     myth_engine *engine;
     myth_seq *seq;
     myth_finish finish;
+    bool thinks;
+    uint32_t n_think;               /* ids of its thought at most; 0 = any number */
     myth_conversation talk;
     myth_channel channel;           /* behind what was printed */
     bool in_thought;                /* the line on stderr is not ended */
@@ -75,17 +77,18 @@ static void release(run_state *r)
     myth_model_close(&r->model);
 }
 
-/* --reasoning-budget: whether the answer may think, and the most ids of it; 0 = any number. */
-static myth_status budget_of(const generate_opts *o, bool *thinks, uint32_t *n_think, myth_error *err)
+/* --reasoning-budget: whether the answer may think, and how long. */
+static myth_status read_budget(run_state *r, myth_error *err)
 {
+    const generate_opts *o = r->o;
     char *end;
     const long n = strtol(o->budget, &end, 10);
     if (end == o->budget || *end || n < -1 || n > 1 << 20)
         return myth_fail(err, MYTH_EARG, "--reasoning-budget: got %.40s, expected -1, 0 or a number of tokens up to 1048576", o->budget);
     if (n && !o->chat && !o->messages)
         return myth_fail(err, MYTH_EARG, "--reasoning-budget: only a chat thinks first: give --chat or --messages");
-    *thinks = n != 0;
-    *n_think = n > 0 ? (uint32_t)n : 0;
+    r->thinks = n != 0;
+    r->n_think = n > 0 ? (uint32_t)n : 0;
     return MYTH_OK;
 }
 
@@ -99,9 +102,8 @@ static myth_status encode_chat(run_state *r, const myth_message *msg, size_t n_m
 {
     const myth_chat_form form = myth_chat_form_of(&r->model.config);
     const size_t cap = myth_chat_bound_with(msg, n_msg, &opts);
-    uint32_t n_think;
     myth_status st;
-    MYTH_TRY(budget_of(r->o, &opts.thinks, &n_think, err));
+    opts.thinks = r->thinks;
     if (opts.thinks && !myth_chat_has_thoughts(form))
         return myth_fail(err, MYTH_EUNSUPPORTED, "--reasoning-budget: %s does not think first; leave it out", myth_family_name(r->model.config.family));
     MYTH_TRY(take_prompt(r, cap, err));
@@ -271,9 +273,7 @@ static myth_status generate(run_state *r, myth_error *err)
     myth_cli *cli = r->cli;
     myth_engine_opts eo;
     int32_t stop[8];
-    bool thinks;
-    uint32_t n_think;
-    MYTH_TRY(budget_of(o, &thinks, &n_think, err));
+    MYTH_TRY(read_budget(r, err));
     MYTH_TRY(myth_cli_model_open(cli, &r->model, &o->model, MYTH_WEIGHTS_DATA, err));
     MYTH_TRY(read_prompt(r, err));
     MYTH_TRY(show_prompt(r, err));
@@ -286,7 +286,7 @@ static myth_status generate(run_state *r, myth_error *err)
         myth_channel_start(&r->channel, r->model.tokenizer, r->prompt, r->n_prompt);
     const myth_channel behind_prompt = r->channel;
     g.channel = &behind_prompt;
-    g.n_think = n_think;
+    g.n_think = r->n_think;
     if (r->model.tokenizer && !o->ignore_eos)
         g.n_stop = myth_chat_stop_ids(r->model.tokenizer, stop);
     r->ids = myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "ids", o->n_predict, sizeof(*r->ids));

@@ -62,6 +62,16 @@ template <int LPK, int G> static __device__ __forceinline__ float sum_heads(floa
     return v[0];
 }
 
+/* Eight dimensions of the heads' products with one key. */
+template <int G> static __device__ __forceinline__ void add_dot(float (&dot)[G], const float (&q)[8][G], const float (&k)[8])
+{
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+#pragma unroll
+        for (int g = 0; g < G; g++)
+            dot[g] = fmaf(q[i][g], k[i], dot[g]);
+}
+
 /* Scores of the passes [from, to] of a leaf; a pass is WARPS * 32 / LPK keys. */
 template <int KIND, int LPK, int CPL, int G>
 static __device__ __forceinline__ void score_keys(const leaf_memory &m, const float (&q)[CPL][8][G], uint32_t from, uint32_t to, int type,
@@ -87,11 +97,7 @@ static __device__ __forceinline__ void score_keys(const leaf_memory &m, const fl
             for (uint32_t c = 0; c < CPL; c++) {
                 float k[8];
                 kv_spread<KIND>(k, raw[b][c]);
-#pragma unroll
-                for (int i = 0; i < 8; i++)
-#pragma unroll
-                    for (int g = 0; g < G; g++)
-                        dot[g] = fmaf(q[c][i][g], k[i], dot[g]);
+                add_dot<G>(dot, q[c], k);
             }
             int head;
             const float score = sum_heads<LPK, G>(dot, sub, &head);
@@ -125,11 +131,7 @@ static __device__ __forceinline__ void score_folded(const leaf_memory &m, const 
                 for (uint32_t e = 0; e < 8; e++)
                     k[e] = e == i ? v : k[e];
             }
-#pragma unroll
-            for (int i = 0; i < 8; i++)
-#pragma unroll
-                for (int g = 0; g < G; g++)
-                    dot[g] = fmaf(q[c][i][g], k[i], dot[g]);
+            add_dot<G>(dot, q[c], k);
         }
         int head;
         const float score = sum_heads<LPK, G>(dot, sub, &head);
