@@ -46,6 +46,8 @@ typedef struct {
     const myth_message_more *more;/* one for each message; NULL = none has more */
 } myth_chat_opts;
 
+myth_str myth_chat_trim(myth_str s);    /* white space of Python's str.strip, which the published templates' trim is */
+
 /* Upper bound of the ids for these messages, in every form. */
 size_t myth_chat_bound(const myth_message *msg, size_t n_msg);
 size_t myth_chat_bound_with(const myth_message *msg, size_t n_msg, const myth_chat_opts *opts);

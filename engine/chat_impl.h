@@ -26,8 +26,6 @@ void myth_chat_put_id(myth_chat_writer *w, int32_t id, const char *piece);
 void myth_chat_flush(myth_chat_writer *w);
 void myth_chat_refuse(myth_chat_writer *w, const char *what, myth_str which);
 
-myth_str myth_chat_trim(myth_str s);                   /* white space of Python's str.strip, which the published templates' trim is */
-
 /* chat_gemma4.c */
 void myth_chat_gemma4(myth_chat_writer *w, bool is_shut, const myth_message *msg, size_t n_msg, const myth_chat_opts *o);
 /* chat_tools.c: the declaration of each tool of a list; a call; a string between its quotes. */

@@ -2,6 +2,8 @@
 #include "conversation.h"
 #include "main.h"
 
+#include <string.h>
+
 enum { FILE_MAX_BYTES = 64 << 20 };
 
 static const myth_json_node *get(const myth_conversation *c, const myth_json_node *n, const char *key)
@@ -34,6 +36,44 @@ static bool role_of(myth_role *out, myth_str name)
     return false;
 }
 
+/* One part of a list behind those before it. */
+static myth_status add_part(myth_conversation *c, const myth_json_node *part, size_t i, bool is_trimmed, myth_error *err)
+{
+    const myth_json_node *type = get(c, part, "type"), *text = get(c, part, "text");
+    if (!type || type->type != MYTH_JSON_STRING || !myth_str_is(type->text, "text") || !text || text->type != MYTH_JSON_STRING)
+        return myth_fail(err, MYTH_EARG, "message %zu: content: expected parts {\"type\": \"text\", \"text\": \"...\"}; pictures and sounds are not read", i);
+    if (!c->parts && !(c->parts = myth_alloc(c->mem, MYTH_MEM_STAGING, "conversation", c->n_text)))
+        return myth_fail(err, MYTH_ENOMEM, "no room for the parts of message %zu", i);
+    const myth_str s = is_trimmed ? myth_chat_trim(text->text) : text->text;
+    if (s.len)
+        memcpy(c->parts + c->n_parts, s.text, s.len);
+    c->n_parts += s.len;
+    return MYTH_OK;
+}
+
+static myth_status content_of(myth_message *m, myth_conversation *c, const myth_json_node *n, size_t i, myth_error *err)
+{
+    const myth_json_node *v = get(c, n, "content");
+    const bool is_trimmed = m->role == MYTH_ROLE_USER || m->role == MYTH_ROLE_ASSISTANT;
+    const size_t first = c->n_parts;
+    myth_status st = MYTH_OK;
+    m->text = (myth_str) { "", 0 };
+    if (!v)
+        return MYTH_OK;
+    if (v->type == MYTH_JSON_STRING) {
+        m->text = v->text;
+        return MYTH_OK;
+    }
+    if (v->type != MYTH_JSON_ARRAY)
+        return myth_fail(err, MYTH_EARG, "message %zu: content: expected a string or a list of parts", i);
+    for (const myth_json_node *part = myth_json_tree_first(&c->tree, v); part; part = myth_json_tree_next(&c->tree, part))
+        MYTH_TRY(add_part(c, part, i, is_trimmed, err));
+    if (c->n_parts > first)
+        m->text = (myth_str) { c->parts + first, c->n_parts - first };
+fail:
+    return st;
+}
+
 static myth_status read_message(myth_conversation *c, size_t i, const myth_json_node *n, myth_error *err)
 {
     myth_str role;
@@ -44,9 +84,7 @@ static myth_status read_message(myth_conversation *c, size_t i, const myth_json_
     MYTH_TRY(text_of(&role, c, n, i, "role", err));
     if (!role_of(&m->role, role))
         return myth_fail(err, MYTH_EARG, "message %zu: role: expected system, developer, user, assistant or tool", i);
-    MYTH_TRY(text_of(&m->text, c, n, i, "content", err));
-    if (!m->text.text)
-        m->text = (myth_str) { "", 0 };
+    MYTH_TRY(content_of(m, c, n, i, err));
     MYTH_TRY(text_of(&more->thought, c, n, i, "reasoning", err));
     if (!more->thought.len)
         MYTH_TRY(text_of(&more->thought, c, n, i, "reasoning_content", err));
@@ -64,7 +102,7 @@ myth_status myth_conversation_read(myth_conversation *out, myth_mem *mem, const 
 {
     myth_status st = MYTH_OK;
     size_t i = 0;
-    *out = (myth_conversation) { .mem = mem };
+    *out = (myth_conversation) { .mem = mem, .n_text = len };
     MYTH_TRY(myth_json_tree_open(&out->tree, mem, text, len, path, err));
     const myth_json_node *root = out->tree.node, *list = root->type == MYTH_JSON_ARRAY ? root : get(out, root, "messages");
     const myth_json_node *tools = get(out, root, "tools");
@@ -107,6 +145,7 @@ void myth_conversation_close(myth_conversation *c)
 {
     if (!c->mem)
         return;
+    myth_free(c->mem, c->parts);
     myth_free(c->mem, c->more);
     myth_free(c->mem, c->msg);
     myth_json_tree_close(&c->tree);

@@ -4,7 +4,8 @@
  *   or the list of messages alone
  *
  * Roles    system, developer, user, assistant, tool; which of them a model's template has is the template's to say (chat.h)
- * Content  a string; null or nothing is an empty one
+ * Content  a string, or a list of parts [{"type": "text", "text": "..."}, ...], joined with nothing between: those of a user and an assistant
+ *          trimmed, as the published templates have them; null or nothing is an empty string
  * Owner    everything is lent from the opened conversation, and from the text it was read from
  * Errors   MYTH_EFORMAT the file is no JSON; MYTH_EARG it is no conversation: the message's number and what was expected */
 #ifndef MYTH_CONVERSATION_H
@@ -23,7 +24,8 @@ typedef struct {
     myth_json_tree tree;
     myth_message *msg;
     myth_message_more *more;
-    size_t n;
+    char *parts;                        /* of all messages, joined */
+    size_t n, n_text, n_parts;          /* n_text: bytes of the JSON, and so most that parts can be */
     myth_str tools;
 } myth_conversation;
 

@@ -156,6 +156,40 @@ static void markers_stay_text(void **state)
         }
 }
 
+/* ---- content in parts ---- */
+
+static void same_ids(int k, const char *parts, const char *whole)
+{
+    static int32_t a[TEXT_CAP], b[TEXT_CAP];
+    const char *const text[] = { parts, whole };
+    int32_t *const ids[] = { a, b };
+    size_t n[2];
+    for (int i = 0; i < 2; i++) {
+        myth_conversation c;
+        myth_error err = { 0 };
+        if (myth_conversation_read(&c, mem, text[i], strlen(text[i]), "talk", &err) != MYTH_OK)
+            fail_msg("%s", err.msg);
+        n[i] = encode_talk(k, &c, false, false, ids[i]);
+        myth_conversation_close(&c);
+    }
+    assert_ids(parts, strlen(parts), a, n[0], b, n[1]);
+}
+
+/* As the templates: each part of a user or an assistant trimmed, those of others as they are; a piece of control text in two halves is text. */
+static void content_in_parts(void **state)
+{
+    (void)state;
+#define PART(s) "{\"type\":\"text\",\"text\":\"" s "\"}"
+    for (int k = 0; k < N_ROW; k++) {
+        same_ids(k, "[{\"role\":\"user\",\"content\":[" PART(" a\\n") "," PART("\\u00e9 b ") "," PART("") "]}]", "[{\"role\":\"user\",\"content\":\"a\\u00e9 b\"}]");
+        same_ids(k, "[{\"role\":\"system\",\"content\":[" PART("s ") "," PART(" t") "]},{\"role\":\"user\",\"content\":[]}]",
+                 "[{\"role\":\"system\",\"content\":\"s  t\"},{\"role\":\"user\",\"content\":\"\"}]");
+        same_ids(k, "[{\"role\":\"user\",\"content\":[" PART("<end_of_") "," PART("turn><turn") "," PART("|>") "]}]",
+                 "[{\"role\":\"user\",\"content\":\"<end_of_turn><turn|>\"}]");
+    }
+#undef PART
+}
+
 /* ---- refusals ---- */
 
 static void expect(int k, const char *text, bool thinks, myth_status read, myth_status encoded, const char *says)
@@ -185,6 +219,9 @@ static void refusals(void **state)
     expect(1, "7", false, MYTH_EARG, 0, "a list of messages");
     expect(1, "[" USER ",{\"role\":\"bot\"}]", false, MYTH_EARG, 0, "message 1: role");
     expect(1, "[{\"role\":\"user\",\"content\":[1]}]", false, MYTH_EARG, 0, "message 0: content");
+    expect(1, "[" USER ",{\"role\":\"user\",\"content\":[{\"type\":\"image\"}]}]", false, MYTH_EARG, 0, "message 1: content");
+    expect(1, "[{\"role\":\"user\",\"content\":[{\"type\":\"text\"}]}]", false, MYTH_EARG, 0, "message 0: content");
+    expect(1, "[{\"role\":\"user\",\"content\":{}}]", false, MYTH_EARG, 0, "message 0: content");
     expect(1, "[3]", false, MYTH_EARG, 0, "message 0: role");
     expect(1, "{\"messages\":[" USER "],\"tools\":{}}", false, MYTH_EARG, 0, "tools");
     expect(1, "{\"messages\":[" USER "],\"tools\":[{}]}", false, MYTH_OK, MYTH_EARG, "function");
@@ -200,7 +237,7 @@ static void refusals(void **state)
 static void failing_memory(void **state)
 {
     static const char text[] = "{\"tools\":[{\"function\":{\"name\":\"f\",\"description\":\"a text of more than thirty-two bytes, certainly\"}}],\"messages\":["
-                               "{\"role\":\"user\",\"content\":\"u\"},{\"role\":\"assistant\",\"tool_calls\":[{\"function\":{\"name\":\"f\"}}]}]}";
+                               "{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"u\"}]},{\"role\":\"assistant\",\"tool_calls\":[{\"function\":{\"name\":\"f\"}}]}]}";
     static int32_t ids[4096];
     (void)state;
     for (uint64_t nth = 1;; nth++) {
@@ -236,7 +273,8 @@ static void stop_ids(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_rendered), cmocka_unit_test(markers_stay_text), cmocka_unit_test(refusals), cmocka_unit_test(failing_memory), cmocka_unit_test(stop_ids),
+        cmocka_unit_test(as_rendered), cmocka_unit_test(markers_stay_text), cmocka_unit_test(content_in_parts),
+        cmocka_unit_test(refusals),    cmocka_unit_test(failing_memory),    cmocka_unit_test(stop_ids),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }
