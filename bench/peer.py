@@ -24,6 +24,7 @@ FOREIGN = float(os.environ.get("FOREIGN", "3"))
 TRIES = int(os.environ.get("TRIES", "4"))
 CELLS = [f"{m}:{t}" for m in ("gemma3-270m", "gemma3-1b") for t in ("Q8_0", "Q4_0", "BF16")]
 CELLS += [f"gemma3-270m:{t}:2048" for t in ("Q8_0", "Q4_0", "BF16")]
+CELLS += [f"gemma3-4b:{t}" for t in ("Q4_K_M", "Q6_K")] + [f"embeddinggemma-300m:{t}" for t in ("Q8_0", "Q4_0", "Q4_K_M", "BF16")]
 TICK, CORES = os.sysconf("SC_CLK_TCK"), os.cpu_count()
 
 
@@ -76,8 +77,11 @@ def ours(path, depth):
 
 
 def theirs(path, depth):
-    text, foreign = run([os.path.join(PEER, BUILD, "bin/llama-bench"), "-m", path, "-p", str(PROMPT), "-n", str(GEN), "-d", str(depth),
-                         "-t", str(THREADS), "-ngl", LAYERS, "-fa", "1", "-r", "1", "-o", "jsonl"])
+    work = ["-n", str(GEN), "-d", str(depth)]
+    if os.path.basename(path).startswith("embedding"):                          # a whole text in one step, as an encoder must
+        work = ["-n", "0", "-embd", "1", "-ub", str(PROMPT), "-b", str(PROMPT)]
+    text, foreign = run([os.path.join(PEER, BUILD, "bin/llama-bench"), "-m", path, "-p", str(PROMPT), *work, "-t", str(THREADS), "-ngl", LAYERS,
+                         "-fa", "1", "-r", "1", "-o", "jsonl"])
     rows = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
     return {"pp" if r["n_prompt"] else "tg": (r["avg_ts"], r["model_size"]) for r in rows}, foreign
 
@@ -104,8 +108,10 @@ def cell(name):
         bw.append(bandwidth())
     bw = [x for x in bw if x]
     for test, n in (("pp", PROMPT), ("tg", GEN)):
+        if not a[test]:
+            continue
         x, y = statistics.median(a[test]), statistics.median(b[test])
-        line = f"{model:12} {kind:5} {test}{n}{'@' + str(depth) if depth else '':6} {x:9.1f} ({min(a[test]):.1f}..{max(a[test]):.1f})  " \
+        line = f"{model:19} {kind:6} {test}{n}{'@' + str(depth) if depth else '':6} {x:9.1f} ({min(a[test]):.1f}..{max(a[test]):.1f})  " \
                f"peer {y:9.1f} ({min(b[test]):.1f}..{max(b[test]):.1f})  ratio {x / y:5.2f}{'  equal' if abs(x / y - 1) < 0.03 else ''}"
         record = {"model": model, "type": kind, "test": f"{test}{n}", "device": DEVICE, "depth": depth, "tok_s": x, "peer_tok_s": y, "ratio": x / y,
                   "runs": len(a[test]), "foreign_percent": noise}

@@ -1,14 +1,17 @@
 /* cmd_bench.c - tokens a second beside what this machine could do at most.
  *
- * Tests      pp512: a prompt of 512 tokens; tg64: 64 tokens, one at a time; @d2048: behind 2048 others
+ * Tests      pp512: a prompt of 512 tokens; tg64: 64 tokens, one at a time; @d2048: behind 2048 others. Of a model that makes embeddings
+ *            pp512 alone: a text of 512 tokens, with a final row for each
  * Method     one warm-up, then --repetitions runs of each; the median is printed
  * Limit      bytes and flops are those of one token: weights read once a step (once a micro-batch for prompts), keys and values of the
  *            positions seen; limit_tok_s is the smaller of bandwidth / bytes and peak / flops, both measured just before (limits.h)    */
 #include "json_out.h"
 #include "limits.h"
 #include "main.h"
+#include "../engine/embed.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 enum { REPEAT_MAX = 100 };
@@ -42,7 +45,7 @@ typedef struct {
     myth_seq *base;                 /* n_depth tokens, forked for every run */
     int32_t *ids;                   /* [depth + prompt] */
     myth_seq **seq;                 /* [the same]       */
-    uint8_t *want;
+    uint8_t *want, *is_ephemeral;   /* of encoders     */
     myth_machine_limits limits;
     myth_json_out json;
 } run_state;
@@ -65,6 +68,9 @@ static int by_value(const void *a, const void *b)
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
+
+static bool is_encoder(const run_state *s) { return s->model.config.is_bidirectional; }
+static void drop_row(void *user, uint32_t tok, uint32_t layer, const float *row, uint32_t n) { (void)user, (void)tok, (void)layer, (void)row, (void)n; }
 
 /* Sum over layers of the keys that a token at position pos reads. */
 static double keys_read(const myth_config *c, double pos, bool wants_bytes, double row_bytes)
@@ -104,11 +110,10 @@ static myth_status feed(run_state *s, myth_seq *q, uint32_t first, uint32_t n, b
 {
     for (uint32_t i = 0; i < n; i++) {
         s->seq[i] = q;
-        s->want[i] = 0;
+        s->want[i] = is_encoder(s) ? MYTH_WANT_FINAL : i + 1 == n ? MYTH_WANT_LOGITS : 0;
     }
-    s->want[n - 1] = MYTH_WANT_LOGITS;
-    myth_batch b = { .n_tok = n, .token = s->ids + first, .seq = s->seq, .want = s->want, .is_decode = is_decode, .top_k = 1,
-                     .cancel = s->cli->cancel };
+    myth_batch b = { .n_tok = n, .token = s->ids + first, .seq = s->seq, .want = s->want, .is_decode = is_decode, .top_k = is_encoder(s) ? 0 : 1,
+                     .is_ephemeral = s->is_ephemeral, .on_hidden = drop_row, .cancel = s->cli->cancel };
     return myth_forward(s->engine, &b, res, err);
 }
 
@@ -179,9 +184,13 @@ static myth_status run_test(run_state *s, const char *kind, uint32_t n, bool is_
     return MYTH_OK;
 }
 
-void myth_cli_bench_opts(myth_engine_opts *eo, uint32_t n_prompt, uint32_t n_gen, uint32_t n_depth)
+void myth_cli_bench_opts(myth_engine_opts *eo, const myth_model *m, uint32_t n_prompt, uint32_t n_gen, uint32_t n_depth)
 {
     enum { STEP = 64 };
+    if (m->config.is_bidirectional) {
+        myth_embedder_opts(eo, m, n_prompt);
+        return;
+    }
     uint32_t n = n_depth + (n_prompt > n_gen ? n_prompt : n_gen);
     if (!eo->n_ctx)
         eo->n_ctx = (n + STEP - 1) / STEP * STEP;
@@ -212,16 +221,22 @@ static myth_status prepare(run_state *s, myth_error *err)
     uint32_t n = o->n_depth + o->n_prompt + 1;
     myth_result res;
     MYTH_TRY(myth_cli_model_open(s->cli, &s->model, &o->model, MYTH_WEIGHTS_DATA, err));
+    if (is_encoder(s) && (o->n_depth || !o->n_prompt || o->n_prompt > s->model.config.n_ctx_train))
+        return myth_fail(err, MYTH_EUNSUPPORTED, "%s makes embeddings: a text of -p 1 to %u tokens, with no -d", myth_weights_name(s->model.weights),
+                         s->model.config.n_ctx_train);
     MYTH_TRY(myth_limits_measure(&s->limits, mem, (int)s->cli->global->n_threads, s->cli->global->is_exact ? MYTH_F32 : common_type(&s->model), err));
     MYTH_TRY(myth_cli_engine_opts(s->cli, &s->eo, &o->engine, err));
-    myth_cli_bench_opts(&s->eo, o->n_prompt, o->n_gen, o->n_depth);
+    myth_cli_bench_opts(&s->eo, &s->model, o->n_prompt, o->n_gen, o->n_depth);
     s->ids = myth_alloc_n(mem, MYTH_MEM_STAGING, "ids", n, sizeof(*s->ids));
     s->seq = myth_alloc_n(mem, MYTH_MEM_STAGING, "sequences", n, sizeof(*s->seq));
     s->want = myth_alloc(mem, MYTH_MEM_STAGING, "wants", n);
-    if (!s->ids || !s->seq || !s->want) {
+    s->is_ephemeral = is_encoder(s) ? myth_alloc(mem, MYTH_MEM_STAGING, "wants", n) : NULL;
+    if (!s->ids || !s->seq || !s->want || (is_encoder(s) && !s->is_ephemeral)) {
         st = myth_fail(err, MYTH_ENOMEM, "no room for %u tokens", n);
         goto fail;
     }
+    if (s->is_ephemeral)
+        memset(s->is_ephemeral, 1, n);
     uint32_t n_vocab = s->model.config.n_vocab;
     for (uint32_t i = 0; i < n; i++)
         s->ids[i] = (int32_t)((i * 2654435761u >> 8) % n_vocab);
@@ -248,7 +263,7 @@ static int run(myth_cli *cli, const void *opts)
         myth_jout_array(&s.json);
     if (s.o->n_prompt && st == MYTH_OK)
         st = run_test(&s, "pp", s.o->n_prompt, true, &err);
-    if (s.o->n_gen && st == MYTH_OK)
+    if (s.o->n_gen && !is_encoder(&s) && st == MYTH_OK)
         st = run_test(&s, "tg", s.o->n_gen, false, &err);
     if (s.o->json)
         myth_jout_end(&s.json);
@@ -256,6 +271,7 @@ fail:
     if (s.base)
         myth_seq_close(s.base);
     myth_engine_close(s.engine);
+    myth_free(cli->mem, s.is_ephemeral);
     myth_free(cli->mem, s.want);
     myth_free(cli->mem, s.seq);
     myth_free(cli->mem, s.ids);

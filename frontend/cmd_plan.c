@@ -96,7 +96,7 @@ static myth_status plan_command(myth_plan *out, myth_cli *cli, const plan_opts *
         st = plan_inspection(cli, o, m, &eo, &extra, err);
         break;
     case FOR_BENCH:
-        myth_cli_bench_opts(&eo, 512, 64, 0);
+        myth_cli_bench_opts(&eo, m, 512, 64, 0);
         measured = myth_limits_bytes((int)cli->global->n_threads, cli->limits.bytes[MYTH_MEM_HOST]);
         if (extra.bytes[MYTH_MEM_STAGING] < measured)
             extra.bytes[MYTH_MEM_STAGING] = measured;

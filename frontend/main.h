@@ -138,8 +138,8 @@ uint64_t myth_cli_staging(const myth_cli *cli);
 /* What logits asks of the engine, n_out rows of it; plan --for logits prices the same. */
 void myth_cli_logits_opts(myth_engine_opts *eo, uint32_t n_row, uint32_t n_out, uint32_t longest, bool fast, bool full, bool hidden, uint32_t top_k);
 
-/* What bench asks for prompts of n_prompt and runs of n_gen tokens behind n_depth others. */
-void myth_cli_bench_opts(myth_engine_opts *eo, uint32_t n_prompt, uint32_t n_gen, uint32_t n_depth);
+/* What bench asks for prompts of n_prompt and runs of n_gen tokens behind n_depth others; of an encoder, for texts of n_prompt. */
+void myth_cli_bench_opts(myth_engine_opts *eo, const myth_model *m, uint32_t n_prompt, uint32_t n_gen, uint32_t n_depth);
 
 /* "2,106,13" or "[2, 106]" to ids, booked as STAGING; myth_free them. MYTH_EARG names the place. */
 myth_status myth_cli_ids(int32_t **ids, size_t *n_ids, myth_mem *mem, const char *text, myth_error *err);

@@ -275,6 +275,12 @@ static void plan_info_devices_bench(void **state)
             assert_true(json_number_value(json_object_get(json_array_get(j, t), key[k])) > 0);
     assert_string_equal(json_string_value(json_object_get(json_array_get(j, 1), "test")), "tg4@d8");
     json_decref(j);
+    j = cli_json(&r, "bench -m random:embeddinggemma-tiny:q8_0 -p 40 -n 4 -r 1 --mem-limit 64M --json");
+    assert_int_equal(json_array_size(j), 1);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(j, 0), "test")), "pp40");
+    json_decref(j);
+    cli_expect(&r, "bench -m random:embeddinggemma-tiny:q8_0 -p 40 -d 8 -r 1", 65);
+    cli_expect(&r, "bench -m random:embeddinggemma-tiny:q8_0 -p 257 -r 1", 65);
 }
 
 static void convert_keeps_the_model(void **state)

@@ -176,6 +176,8 @@ static void report_equals_plan(void **state)
     check_report("generate -m tests/golden/models/gemma3-gqa-linear --ids 2,3 -n 3", "plan -m tests/golden/models/gemma3-gqa-linear --json");
     check_report("inspect-file " TINY "tests/corpus/demo.c", "plan " TINY "--for inspect-file tests/corpus/demo.c --json");
     check_report("bench " TINY "-r 1 --mem-limit 64M -q", "plan " TINY "--for bench --mem-limit 64M --json");
+    check_report("bench -m random:embeddinggemma-tiny:q8_0 -p 256 -r 1 --mem-limit 64M -q",
+                 "plan -m random:embeddinggemma-tiny:q8_0 --for bench --mem-limit 64M --json");
 }
 
 static void threads_device_and_messages(void **state)
