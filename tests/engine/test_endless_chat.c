@@ -99,7 +99,7 @@ static void the_cpu_chats_on(void **state)
     myth_seq *s = rig_seq(&r);
     rig_feed(&r, s, c.text, SYS, 0, NULL);
     const uint64_t n_alloc = myth_mem_n_alloc(r.mem), live = live_bytes(&r), peak = myth_mem_total(r.mem, MYTH_MEM_HOST).peak;
-    while (c.n_fed < goal) {
+    while (c.n_fed < goal || c.n_evict <= 4) {
         uint32_t n = 20 + check_below(&rng, 140), answer = n / 8, at;
         make_room(&c, &s, 1, n);
         at = c.len;

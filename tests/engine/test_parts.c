@@ -199,7 +199,7 @@ static void parts_change_no_answer(void **state)
             uint32_t n = places_of(at, device[d], r.model.config.n_layer);
             rig_close(&r);
             for (uint32_t i = 0; i < n; i++)
-                if (check_is_full() || check_below(&rng, 4 * check_quick()) == 0) {
+                if (check_is_full() || !n_run || check_below(&rng, 4 * check_quick()) == 0) {
                     one_place(models[m], &at[i], ids, &want, &branch);
                     n_run++;
                 }

@@ -365,7 +365,7 @@ static void test_random_fixes(void **unused)
     (void)unused;
     assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
     assert_int_equal(myth_chunker_open(&chunker, mem, worker, NULL), MYTH_OK);
-    for (uint32_t i = 0; i < (check_is_full() ? 1000 : check_sample(100)); i++) {
+    for (uint32_t i = 0, n = check_is_full() ? 1000 : check_sample(100); check_goes_on(i, n, n_made); i++) {
         char fix[240], name[4200];
         uint32_t k = check_below(&seed, 4);
         start(path[k], code[k], strlen(code[k]));
@@ -385,18 +385,18 @@ static void test_random_fixes(void **unused)
         bed_mark(&b, false, NULL);
         myth_patches *p = make();
         if (myth_patches_count(p, MYTH_PATCH_MADE)) {
-            size_t n;
+            size_t len;
             myth_chunks was = { 0 }, now = { 0 };
             n_made += myth_patches_count(p, MYTH_PATCH_MADE);
             n_file++;
             snprintf(name, sizeof(name), "%s/../all.diff", root);
             assert_int_equal(myth_patches_write(p, name, NULL), MYTH_OK);
             must("git apply --check ../all.diff && git apply ../all.diff");
-            char *text = slurp(in_repo(path[k]), &n);
-            const char *language = myth_detect_language(path[k], (const unsigned char *)text, n);
+            char *text = slurp(in_repo(path[k]), &len);
+            const char *language = myth_detect_language(path[k], (const unsigned char *)text, len);
             assert_string_not_equal(text, code[k]);
             assert_int_equal(myth_chunk_file(&was, chunker, language, path[k], (const unsigned char *)code[k], strlen(code[k]), NULL), MYTH_OK);
-            assert_int_equal(myth_chunk_file(&now, chunker, language, path[k], (const unsigned char *)text, n, NULL), MYTH_OK);
+            assert_int_equal(myth_chunk_file(&now, chunker, language, path[k], (const unsigned char *)text, len, NULL), MYTH_OK);
             assert_true(now.n_error <= was.n_error && now.error_bytes <= was.error_bytes && now.n_symbol == was.n_symbol);
             myth_chunks_free(&was, mem);
             myth_chunks_free(&now, mem);

@@ -191,8 +191,7 @@ static void test_rounds(void **unused)
     static bed b;
     rig r;
     rig_open(&r, SPEC, &(myth_engine_opts) { .n_threads = 1, .n_ctx = CTX, .n_checkpoint = 1, .top_k = 1024, .n_mask = 1, .n_ubatch = 256 });
-    const uint32_t most = n_run + 200;                                  /* a small sample goes on until there was something to see */
-    for (uint32_t i = 0; i < n_run || (i < most && (!n_round || !n_served || !n_unknown || !n_finding || !n_split)); i++) {
+    for (uint32_t i = 0; check_goes_on(i, n_run, n_round && n_served && n_unknown && n_finding && n_split); i++) {
         myth_material *m;
         myth_inspection *in;
         myth_inspect_opts o;

@@ -164,7 +164,7 @@ static void random_edits(void **state)
     uint64_t rng = check_seed();
     uint32_t n_round = check_is_full() ? 60 : check_sample(4), n_subject = 0, n_definition = 0;
     (void)state;
-    for (uint32_t round = 0; round < n_round; round++) {
+    for (uint32_t round = 0; check_goes_on(round, n_round, n_definition > 10 && n_subject > 10); round++) {
         static const struct { const char *spec; bool is_staged; const char *show; } how[] = {
             { NULL, false, "cat " }, { NULL, true, "git show :" }, { "HEAD~1..HEAD", false, "git show HEAD:" }, { "HEAD~1", false, "cat " },
         };

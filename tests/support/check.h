@@ -50,6 +50,9 @@ static inline uint32_t check_sample(uint32_t n)
     return (n + share - 1) / share;
 }
 
+/* Whether round i of n is run: a small sample that has not yet met what it is to meet goes on, for a while. */
+static inline bool check_goes_on(uint64_t i, uint64_t n, bool has_met) { return i < n || (!has_met && i < n + 400); }
+
 static inline uint64_t check_seed(void)
 {
     static uint64_t seed;
