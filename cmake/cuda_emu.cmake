@@ -35,10 +35,10 @@ target_compile_options(mythos_cuda_emu PRIVATE ${emu_sanitize}
     $<$<CXX_COMPILER_ID:GNU>:--param=asan-use-after-return=0> $<$<CXX_COMPILER_ID:Clang>:-fsanitize-address-use-after-return=never>)
 
 # Kernels and device only: the emulation records what they touch (emu_race.cc answers the compiler's calls; no runtime of it is linked).
-add_library(mythos_cuda_race_kernels OBJECT ${cuda_sources})
+add_library(mythos_cuda_race_kernels OBJECT EXCLUDE_FROM_ALL ${cuda_sources})
 target_link_libraries(mythos_cuda_race_kernels PRIVATE myth_emu_flags)
 target_compile_options(mythos_cuda_race_kernels PRIVATE -fsanitize=thread $<$<CXX_COMPILER_ID:GNU>:--param=tsan-instrument-func-entry-exit=0>)
-add_library(mythos_cuda_race OBJECT ${emu_sources})
+add_library(mythos_cuda_race OBJECT EXCLUDE_FROM_ALL ${emu_sources})
 target_link_libraries(mythos_cuda_race PRIVATE myth_emu_flags)
 target_compile_definitions(mythos_cuda_race PRIVATE EMU_RACE=1)
 
@@ -69,7 +69,9 @@ function(myth_add_emu_test how room name)
     # Minutes each under the sanitizers: what is not in cuda_sampled runs with MYTHOS_TEST_FULL=1 only.
     set(command ${target})
     if(NOT "${how} ${name}" IN_LIST cuda_sampled)
-        set(command sh ${CMAKE_SOURCE_DIR}/tests/support/full_only.sh $<TARGET_FILE:${target}>)
+        set(command ${full_only} $<TARGET_FILE:${target}>)
+        set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+        add_dependencies(full_programs ${target})
     endif()
     add_test(NAME cuda_${how}/${name} COMMAND ${command})
     myth_register_test(cuda_${how}/${name})
@@ -79,8 +81,8 @@ function(myth_add_emu_test how room name)
     endif()
 endfunction()
 
-set(cuda_sampled "emu launcher" "emu calls" "emu ops" "emu dequant" "emu model_golden" "race launcher")
-set(cuda_whole ${cuda_sampled} "race ops")
+set(cuda_sampled "emu launcher" "emu calls" "emu ops" "emu dequant" "emu model_golden")
+set(cuda_whole ${cuda_sampled} "race launcher" "race ops")
 foreach(row "emu cuda launcher" "emu cuda calls" "emu kernels ops" "emu kernels bits" "emu kernels dequant" "emu engine model_golden"
         "emu engine block_types" "emu engine embed" "emu engine seq" "emu engine generate" "emu engine logits" "emu engine plan"
         "emu engine run" "emu engine launches" "emu engine endless_chat" "emu engine faults" "emu engine experts" "race cuda launcher"
@@ -90,13 +92,16 @@ foreach(row "emu cuda launcher" "emu cuda calls" "emu kernels ops" "emu kernels 
 endforeach()
 
 set_property(TEST cuda_emu/ops APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_QUICK=8")
-set_property(TEST cuda_emu/block_types APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_SAMPLE=4")
+set_property(TEST cuda_emu/block_types APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_SAMPLE=8")
+set_property(TEST cuda_emu/experts APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_SAMPLE=6")
 
-# Chunks, pages, forks and ragged batches against each alone, and runs cut in any way; the rest of both is the engine's own.
+# Chunks, pages, forks and ragged batches against each alone, runs cut in any way, allocations that fail; the rest of these is the engine's own.
 set_property(TEST cuda_emu/generate APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_NAME=sizes_change_no_id")
 set_property(TEST cuda_emu/seq APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_NAME=seven_ragged_sequences_equal_each_alone")
+set_property(TEST cuda_emu/faults APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_NAME=failing_allocations_*")
 
 # Which pages of the experts a step reads, in every run.
+set_target_properties(test_emu_experts PROPERTIES EXCLUDE_FROM_ALL OFF)
 add_test(NAME cuda_emu/expert_reads COMMAND test_emu_experts)
 myth_register_test(cuda_emu/expert_reads)
 set_property(TEST cuda_emu/expert_reads APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_DEVICES=cuda:0" "MYTHOS_TEST_NAME=a_step_reads_the_chosen_experts"

@@ -21,7 +21,7 @@ set(test_environment
     "XDG_STATE_HOME=${CMAKE_BINARY_DIR}/state"
     "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1"
     "UBSAN_OPTIONS=print_stacktrace=1"
-    "MYTHOS_TEST_QUICK=2")      # what follows for one test takes the place of this
+    "MYTHOS_TEST_QUICK=3")      # what follows for one test takes the place of this
 
 function(myth_register_test name)
     set_tests_properties(${name} PROPERTIES
@@ -64,7 +64,8 @@ set(device_tests model_golden block_types embed seq generate logits run launches
 list(TRANSFORM device_tests PREPEND engine_ OUTPUT_VARIABLE all_device_tests)
 list(JOIN all_device_tests "\n" all_device_tests)
 file(WRITE ${CMAKE_BINARY_DIR}/device_tests "kernels_ops\nkernels_bits\nkernels_dequant\nkernels_replay\nkernels_capture_sum\n${all_device_tests}\n")     # bench/gpu.sh
-set(vulkan_later generate parts experts seq faults)     # most of their time goes into the programs of their engines: with MYTHOS_TEST_FULL=1 only
+set(full_only sh ${CMAKE_SOURCE_DIR}/tests/support/full_only.sh)             # before a program: with MYTHOS_TEST_FULL=1 only
+set(vulkan_later generate parts experts seq faults logits endless_chat)     # most of their time goes into the programs of their engines
 foreach(short IN LISTS device_tests)
     if(NOT TARGET test_engine_${short})
         continue()
@@ -73,7 +74,7 @@ foreach(short IN LISTS device_tests)
     if(MYTH_HAS_VULKAN)
         set(command test_engine_${short})
         if(short IN_LIST vulkan_later)
-            set(command sh ${CMAKE_SOURCE_DIR}/tests/support/full_only.sh $<TARGET_FILE:test_engine_${short}>)
+            set(command ${full_only} $<TARGET_FILE:test_engine_${short}>)
         endif()
         add_test(NAME engine/${short}_vulkan COMMAND ${command})
         myth_register_test(engine/${short}_vulkan)
@@ -86,26 +87,28 @@ endforeach()
 
 # Minutes of a software device, in `make test`.
 if(MYTH_HAS_VULKAN AND NOT MYTH_ENGINE_ONLY)
-    foreach(row "vulkan/bits 24" "vulkan/ops 3" "engine/run_vulkan 4" "engine/plan_vulkan 16")
+    set_property(TEST vulkan/bits APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_SAMPLE=4")
+    foreach(row "vulkan/bits 8" "vulkan/ops 5" "vulkan/replay 5" "engine/run_vulkan 8" "engine/plan_vulkan 32")
         separate_arguments(row)
         list(GET row 0 name)
         list(GET row 1 share)
         set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_QUICK=${share}")
     endforeach()
-    set_property(TEST engine/model_golden_vulkan APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_GOLDENS=6")
-    set_property(TEST engine/block_types_vulkan APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_QUICK=4")
+    set_property(TEST engine/faults_vulkan APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_NAME=failing_allocations_*")
+    set_property(TEST engine/model_golden_vulkan APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_GOLDENS=4")
+    set_property(TEST engine/block_types_vulkan APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_QUICK=6")
 endif()
 
 # Minutes under the sanitizers.
 if(MYTH_SANITIZE)
     get_property(sanitized_tests DIRECTORY PROPERTY TESTS)
-    set_property(TEST ${sanitized_tests} APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_QUICK=3")
+    set_property(TEST ${sanitized_tests} APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_QUICK=5")
     foreach(short capture evict)
         set_property(TEST engine/${short} APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_SAMPLE=4")
     endforeach()
-    foreach(name kernels/ops engine/model_types engine/plan retrieval/chunk)
+    foreach(name kernels/ops kernels/bits engine/model_types engine/plan engine/block_types engine/gemma4 engine/generate retrieval/chunk)
         if(name IN_LIST sanitized_tests)
-            set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_QUICK=6")
+            set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_QUICK=12")
         endif()
     endforeach()
 endif()
@@ -121,7 +124,7 @@ if(MYTH_HAS_VULKAN AND NOT MYTH_ENGINE_ONLY)
         separate_arguments(row)
         list(GET row 0 room)
         list(GET row 1 short)
-        add_test(NAME vulkan/${short}_by_address COMMAND sh ${CMAKE_SOURCE_DIR}/tests/support/full_only.sh $<TARGET_FILE:test_${room}_${short}>)
+        add_test(NAME vulkan/${short}_by_address COMMAND ${full_only} $<TARGET_FILE:test_${room}_${short}>)
         myth_register_test(vulkan/${short}_by_address)
         set_property(TEST vulkan/${short}_by_address APPEND PROPERTY ENVIRONMENT
             "MYTHOS_TEST_DEVICES=vulkan:0" "MYTHOS_VK_TEXELS=0" "MYTHOS_TEST_SAMPLE=4" "MYTHOS_TEST_QUICK=5" "MYTHOS_TEST_GOLDENS=3")
@@ -136,6 +139,7 @@ if(MYTH_HAS_VULKAN AND MYTH_SANITIZE)
         "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1:detect_leaks=0")
 endif()
 
+add_custom_target(full_programs)                # what only full runs run, beside all
 if(MYTH_CUDA_EMU)
     include(cmake/cuda_emu.cmake)
 endif()
@@ -182,7 +186,7 @@ if("vulkan/ops" IN_LIST all_tests)
 endif()
 
 # The longest start first, so that no processor waits for one of them at the end. Seconds of a full run on two cores, roughly.
-foreach(row "inspect/inspect 1000" "cuda_emu/calls 980" "cuda_emu/model_golden 680" "retrieval/scan_git 540" "vulkan/faults 230" "tree/drivers 400"
+foreach(row "inspect/inspect 460" "cuda_emu/calls 340" "cuda_emu/model_golden 700" "retrieval/scan_git 540" "vulkan/faults 120" "tree/drivers 160"
         "cuda_emu/faults 300" "retrieval/chunk 290" "inspect/findings 285" "vulkan/bits 270" "inspect/render_forms 65" "engine/seq 255"
         "retrieval/grep 250" "engine/endless_chat 200" "cuda_emu/bits 175" "cuda_emu/endless_chat 170" "retrieval/index_faults 150"
         "engine/faults_vulkan 145" "tree/gpu_script 135" "engine/evict 125" "inspect/patch 55" "cuda_emu/embed 115" "cuda_emu/ops 110" "inspect/runlog 110"

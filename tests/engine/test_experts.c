@@ -296,7 +296,7 @@ static void host_experts_change_no_answer(void **state)
         answers a[2];
         char path[1024], rest[128], what[256];
         uint64_t moved = 0;
-        if (!check_is_case(i, n_device * NAME_N * HOW_N))
+        if (!check_is_kept(i, n_device * NAME_N * HOW_N))
             continue;
         snprintf(rest, sizeof(rest), "tests/golden/models/%s", name[m]);
         const char *spec = strchr(name[m], ':') ? name[m] : check_path(path, sizeof(path), rest);

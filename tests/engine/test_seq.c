@@ -141,12 +141,12 @@ static void cuts(const combo *c, uint64_t *rng)
     myth_seq *s = rig_seq(&r);
     rig_feed(&r, s, ids, CTX, 0, &want);
     myth_seq_close(s);
-    uint32_t step = check_is_full() ? 2 : 5 + check_below(rng, 6);
-    for (uint32_t chunk = 1; chunk < CTX; chunk += step)
+    const uint32_t step = check_is_full() ? 4 : 5 + check_below(rng, 6);            /* from another place each time: all sizes, over the combinations */
+    for (uint32_t chunk = 1 + check_below(rng, step); chunk < CTX; chunk += step)
         one_cut(c, ids, CTX, &want, chunk, 0, CTX);
-    for (uint32_t page = 1; page <= CTX; page += step)
+    for (uint32_t page = 1 + check_below(rng, step); page <= CTX; page += step)
         one_cut(c, ids, CTX, &want, 0, page, CTX);
-    for (uint32_t ub = 1; ub <= CTX; ub += step)
+    for (uint32_t ub = 1 + check_below(rng, step); ub <= CTX; ub += step)
         one_cut(c, ids, CTX, &want, 0, 0, ub);
     for (int i = 0; i < 4; i++)
         one_cut(c, ids, CTX, &want, 1 + check_below(rng, CTX), 1 + check_below(rng, CTX), 1 + check_below(rng, CTX));

@@ -236,7 +236,7 @@ static void round_trip(void **state)
 {
     fixture *f = *state;
     uint64_t rng = check_seed();
-    int count = check_is_full() ? 1000000 : 20000;
+    int count = check_is_full() ? 1000000 : (int)check_sample(20000);
     char text[96], back[96];
     int32_t ids[96];
     for (int i = 0; i < count; i++) {
@@ -543,7 +543,7 @@ static void pushes_are_whole(void **state)
 {
     fixture *f = *state;
     uint64_t rng = check_seed();
-    int count = check_is_full() ? 100000 : 5000;
+    int count = check_is_full() ? 100000 : (int)check_sample(5000);
     for (int round = 0; round < count; round++) {
         const myth_tokenizer *t = f->tok[round % 4];
         char raw[4096], fixed[4096 * 3], bytes[4096];

@@ -161,7 +161,7 @@ static void test_walks_parse_and_cite(void **unused)
     static char text[TEXT_MAX];
     static bed b;
     uint64_t rng = check_seed();
-    uint32_t n_walk = check_is_full() ? 10000 : check_sample(600), n_finding = 0;
+    uint32_t n_walk = check_is_full() ? 4000 : check_sample(600), n_finding = 0;
     for (uint32_t i = 0; i < n_walk; i++) {
         bed_random(&b, &rng);
         size_t len = random_walk(&b, &rng, text, check_below(&rng, 3000));
@@ -206,7 +206,7 @@ static void test_mutated_answers(void **unused)
     static bed b;
     uint64_t rng = check_seed();
     uint32_t n_read = 0, n_holds = 0;
-    for (uint32_t i = 0, n = check_is_full() ? 20000 : check_sample(600); i < n; i++) {
+    for (uint32_t i = 0, n = check_is_full() ? 8000 : check_sample(600); check_goes_on(i, n, n_read); i++) {
         myth_answer answer;
         myth_error err = { 0 };
         if (i % 50 == 0) {
@@ -244,7 +244,7 @@ static void test_second_pass(void **unused)
     static bed b;
     uint64_t rng = check_seed();
     uint32_t n_seen = 0;
-    for (uint32_t i = 0, n = check_is_full() ? 1000 : check_sample(60); i < n; i++) {
+    for (uint32_t i = 0, n = check_is_full() ? 1000 : check_sample(60); check_goes_on(i, n, n_seen); i++) {
         myth_str heads[MYTH_FINDING_MAX];
         myth_answer first, second;
         bed_random(&b, &rng);

@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #define SPEC "random:gemma3-tiny:q8_0"
+#define SPEC_FUZZED "random:gemma1-tiny:q8_0"        /* ten thousand generations: the fewest layers */
 
 static void opts_default(myth_inspect_opts *o)
 {
@@ -93,14 +94,15 @@ static void test_fuzzed_generations(void **unused)
     uint32_t n_run = check_is_full() ? 10000 : check_sample(40);
     size_t n_finding = 0, n_complete = 0, n_inspected = 0;
     rig r;
-    rig_open(&r, SPEC, &(myth_engine_opts) { .n_threads = 1, .n_ctx = CTX, .n_checkpoint = 1, .top_k = 1024, .n_mask = 1, .n_ubatch = 256 });
-    for (uint32_t i = 0; i < n_run; i++) {
+    rig_open(&r, SPEC_FUZZED, &(myth_engine_opts) { .n_threads = 1, .n_ctx = CTX, .n_checkpoint = 1, .top_k = 1024, .n_mask = 1, .n_ubatch = 256 });
+    uint32_t i = 0;
+    for (; check_goes_on(i, n_run, n_finding && n_complete); i++) {
         size_t len = hostile_fill(&rng, bytes, FILE_MAX);
         whole w;
         myth_inspect_opts o;
         opts_default(&o);
         o.n_ctx = CTX;
-        o.max_new_tokens = 1 + check_below(&rng, check_below(&rng, 4) ? 300 : 600);
+        o.max_new_tokens = 1 + check_below(&rng, check_below(&rng, 4) ? 200 : 600);
         o.two_pass = check_below(&rng, 8) == 0;
         o.split = check_below(&rng, 4) == 0;
         if (o.split)
@@ -117,8 +119,8 @@ static void test_fuzzed_generations(void **unused)
         whole_close(&w);
     }
     rig_close(&r);
-    printf("%u files, %zu inspected, %zu complete, %zu findings, all cited\n", n_run, n_inspected, n_complete, n_finding);
-    assert_true(n_inspected > n_run / 2 && n_finding > 0 && n_complete > 0);
+    printf("%u files, %zu inspected, %zu complete, %zu findings, all cited\n", i, n_inspected, n_complete, n_finding);
+    assert_true(n_inspected > i / 2 && n_finding > 0 && n_complete > 0);
 }
 
 /* ---- order, limits ---- */

@@ -259,7 +259,7 @@ static void generated_trees(void **state)
 {
     (void)state;
     uint64_t r = check_seed();
-    uint32_t n_tree = check_is_full() ? 20 : 2, n_query = check_is_full() ? 100 : 60;
+    uint32_t n_tree = check_is_full() ? 20 : 2, n_query = 60;
     for (uint32_t i = 0; i < n_tree; i++) {
         make_tree(&r);
         random_queries(files_path("tree"), n_query, &r);
@@ -432,7 +432,7 @@ static void literals(void **state)
 {
     (void)state;
     uint64_t r = check_seed();
-    for (uint32_t i = 0; i < (check_is_full() ? 300000u : 30000u); i++) {
+    for (uint32_t i = 0; i < (check_is_full() ? 100000u : 30000u); i++) {
         unsigned char text[200], needle[12];
         size_t n = check_below(&r, 160), m = check_below(&r, 8);
         bool fold = check_below(&r, 2);

@@ -14,7 +14,7 @@ myth_status session_run(myth_mem *mem, const session_shape *shape, session_outpu
     myth_finish why;
     assert_true(n_prompt && n_prompt <= SESSION_PROMPT_MAX && shape->n_new <= SESSION_NEW_MAX);
     memset(out, 0, sizeof(*out));
-    MYTH_TRY(myth_model_open(&m, mem, "random:gemma3-tiny:q8_0", &(myth_weights_opts){ .level = MYTH_WEIGHTS_DATA }, err));
+    MYTH_TRY(myth_model_open(&m, mem, "random:gemma2-tiny:q8_0", &(myth_weights_opts){ .level = MYTH_WEIGHTS_DATA }, err));
     MYTH_TRY(myth_engine_open(&e, &m, &shape->engine, err));
     MYTH_TRY(myth_seq_open(&s, e, err));
     for (uint32_t i = 0; i < n_prompt; i++) {

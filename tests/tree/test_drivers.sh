@@ -71,17 +71,20 @@ configure() # name, options
 {
     name=$1
     shift
-    cmake -S . -B "$dir/$name" -G Ninja -DMYTH_TESTS=OFF -DMYTH_BENCH=OFF "$@" >"$dir/log" 2>&1 || fail "$name: $(tail -20 "$dir/log")"
+    cmake -S . -B "$dir/$name" -G Ninja -DMYTH_TESTS=OFF -DMYTH_BENCH=OFF -DMYTH_GRAMMARS_OPTIMIZE=-O0 "$@" >"$dir/log" 2>&1 || fail "$name: $(tail -20 "$dir/log")"
 }
 configure neither -DMYTH_CUDA=OFF -DMYTH_VULKAN=OFF
-builds=0
+builds=""
 if [ "${MYTHOS_TEST_FULL:-}" = 1 ]; then
-    configure no_cuda -DMYTH_CUDA=OFF
-    configure no_vulkan -DMYTH_VULKAN=OFF
-    for name in neither no_cuda no_vulkan; do
+    builds=neither
+    if command -v nvcc >/dev/null; then         # else the build under test is the one without CUDA, and without Vulkan neither is left
+        configure no_cuda -DMYTH_CUDA=OFF
+        configure no_vulkan -DMYTH_VULKAN=OFF
+        builds="neither no_cuda no_vulkan"
+    fi
+    for name in $builds; do
         cmake --build "$dir/$name" --target mythos >"$dir/log" 2>&1 || fail "$name: $(tail -20 "$dir/log")"
         works_on_the_cpu "$name" env CUDA_VISIBLE_DEVICES= VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent "$dir/$name/mythos"
-        builds=$((builds + 1))
     done
 fi
-echo "works without a driver and without a loader; $builds builds without one kind or both"
+echo "works without a driver and without a loader; built without one kind or both: ${builds:-configured only}"
