@@ -245,7 +245,7 @@ static void fault(const char *path)
     if (!text || !strstr(path, text + 1))
         return;
     if (strncmp(want, "hang", 4) == 0)
-        for (volatile int i = 0;; i = i + 1)
+        for (volatile unsigned i = 0;; i = i + 1)
             ;
     if (strncmp(want, "sleep", 5) == 0)
         sleep(60);
