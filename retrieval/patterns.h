@@ -3,7 +3,7 @@
  * Written   as tree-sitter's queries are: (node ...), field: ..., (_), [...], ?, the anchor '.', !field, (MISSING "x"), @capture, and siblings in
  *           parentheses as a pattern. What no query of ours has is refused: + and *, predicates, "strings" elsewhere, (_) at the top, supertypes
  * Matches   the captures that tree-sitter's own cursor gives, those of one node in the order of the query. Nothing is dropped where many patterns
- *           are open, and a step without captures is matched once
+ *           are open, nor a field's later nodes where a grammar names a whole list by one field; a step without captures is matched once
  * Why       that cursor carries every open pattern from node to node: 120 ns a node of C. Here a node's type names the few patterns that begin with
  *           it, and leaves that begin none are not looked at. And its query is analysed against the whole parse table: 8 ms a language, in each process
  * Source    tree-sitter, lib/src/query.c, for what a pattern means                                                                  */

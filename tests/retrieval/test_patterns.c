@@ -6,10 +6,11 @@
 
 #include <dirent.h>
 
-/* A match: its pattern, and of each capture its number, its place and the node it is. */
+/* A match: its pattern, and of each capture its number, its place and the node it is. The nodes themselves are not compared. */
 typedef struct {
     uint32_t pattern, n;
     struct { uint32_t number, off, end; const void *id; } capture[16];
+    TSNode node[16];
 } match;
 
 typedef struct {
@@ -69,7 +70,7 @@ static void take(void *arg, const TSQueryMatch *found)
 {
     matches *m = arg;
     match one;
-    memset(&one, 0, sizeof(one));               /* matches are compared as bytes */
+    memset(&one, 0, sizeof(one));               /* matches are compared as bytes, up to the nodes */
     one.pattern = found->pattern_index;
     one.n = found->capture_count;
     assert_true(one.n <= 16);
@@ -79,6 +80,7 @@ static void take(void *arg, const TSQueryMatch *found)
         one.capture[i].off = ts_node_start_byte(c->node);
         one.capture[i].end = ts_node_end_byte(c->node);
         one.capture[i].id = c->node.id;
+        one.node[i] = c->node;
     }
     if (m->n == m->cap) {
         m->cap = 2 * m->cap + 64;
@@ -88,7 +90,7 @@ static void take(void *arg, const TSQueryMatch *found)
     m->match[m->n++] = one;
 }
 
-static int by_bytes(const void *a, const void *b) { return memcmp(a, b, sizeof(match)); }
+static int by_bytes(const void *a, const void *b) { return memcmp(a, b, offsetof(match, node)); }
 
 /* In an order that both sides have, each once. */
 static void settle(matches *m)
@@ -110,7 +112,39 @@ static void show(const grammar *g, const char *who, const match *m)
     printf("\n");
 }
 
-static uint64_t n_all;
+static const char *field_of(TSNode node)
+{
+    const TSNode parent = ts_node_parent(node);
+    for (uint32_t i = 0; i < ts_node_child_count(parent); i++)
+        if (ts_node_eq(ts_node_child(parent, i), node))
+            return ts_node_field_name_for_child(parent, i);
+    return NULL;
+}
+
+/* Whether `one` is a match of the same pattern but for nodes of a field that its parent has several times. The cursor of tree-sitter 0.25 tells
+ * only the first of them where a grammar has one field around a whole list: of Go's `const a, b = 1, 2` it tells a. */
+static bool is_later_of_field(const match *one, const matches *told)
+{
+    for (uint32_t i = 0; i < told->n; i++) {
+        const match *t = &told->match[i];
+        uint32_t same = 0;
+        for (; t->pattern == one->pattern && t->n == one->n && same < t->n; same++) {
+            if (t->capture[same].number != one->capture[same].number)
+                break;
+            if (t->capture[same].id == one->capture[same].id)
+                continue;
+            const char *field = field_of(one->node[same]), *first = field_of(t->node[same]);
+            if (!field || !first || strcmp(field, first) != 0 || t->capture[same].off >= one->capture[same].off ||
+                !ts_node_eq(ts_node_parent(one->node[same]), ts_node_parent(t->node[same])))
+                break;
+        }
+        if (t->pattern == one->pattern && same == one->n && same == t->n)
+            return true;
+    }
+    return false;
+}
+
+static uint64_t n_all, n_later;
 
 static void compare(const char *what, const grammar *g, const unsigned char *text, uint64_t n)
 {
@@ -128,14 +162,20 @@ static void compare(const char *what, const grammar *g, const unsigned char *tex
     assert_true(myth_patterns_find(&g->patterns, root, &(myth_pattern_asker){ .on_match = take, .arg = &got }));
     settle(&want);
     settle(&got);
-    for (uint32_t i = 0; is_whole && (i < want.n || i < got.n); i++)
-        if (i >= want.n || i >= got.n || by_bytes(&want.match[i], &got.match[i]) != 0) {
-            if (i < want.n)
-                show(g, "tree-sitter", &want.match[i]);
-            if (i < got.n)
-                show(g, "patterns", &got.match[i]);
-            fail_msg("%s: match %u of %u differs, %u found", what, i, want.n, got.n);
+    for (uint32_t i = 0, k = 0; is_whole && (i < want.n || k < got.n);) {
+        const int order = i == want.n ? 1 : k == got.n ? -1 : by_bytes(&want.match[i], &got.match[k]);
+        if (order > 0 && is_later_of_field(&got.match[k], &want)) {
+            k++;
+            n_later++;
+            continue;
         }
+        if (order != 0) {
+            show(g, order < 0 ? "tree-sitter alone" : "patterns alone", order < 0 ? &want.match[i] : &got.match[k]);
+            fail_msg("%s: match %u of %u, %u found", what, i, want.n, got.n);
+        }
+        i++;
+        k++;
+    }
     n_all += got.n;
     free(want.match);
     free(got.match);
@@ -215,11 +255,32 @@ static void same_matches(void **state)
         }
         closedir(d);
     }
-    printf("%u files and %u made of them, %llu matches\n", n_file, n_made, (unsigned long long)n_all);
+    printf("%u files and %u made of them, %llu matches, %llu of them of a field's later nodes\n", n_file, n_made, (unsigned long long)n_all,
+           (unsigned long long)n_later);
     for (int i = 0; i < myth_n_grammar; i++)
         if (!is_seen[i])
             fail_msg("%s: no file of it was read", grammars[i].name);
     assert_true(n_all > 10000);
+}
+
+/* Every node of a field, each by itself, which the cursor has not everywhere. */
+static void all_of_a_field(void **state)
+{
+    static const char text[] = "package p\n\nconst a, b = 1, 2\n\nvar c, d int\n";
+    const grammar *g = grammar_of("x.go");
+    matches got = { 0 };
+    char names[64] = "";
+    (void)state;
+    TSTree *tree = ts_parser_parse_string(g->parser, NULL, text, sizeof(text) - 1);
+    assert_true(myth_patterns_find(&g->patterns, ts_tree_root_node(tree), &(myth_pattern_asker){ .on_match = take, .arg = &got }));
+    settle(&got);
+    for (uint32_t i = 0; i < got.n; i++)
+        for (uint32_t c = 0; c < got.match[i].n; c++)
+            if (strcmp(g->patterns.capture[got.match[i].capture[c].number], "name") == 0)
+                snprintf(names + strlen(names), sizeof(names) - strlen(names), "%c", text[got.match[i].capture[c].off]);
+    assert_string_equal(names, "abcd");
+    free(got.match);
+    ts_tree_delete(tree);
 }
 
 /* Depth and width that no source has, and what a node's place in the tree takes from both. */
@@ -303,6 +364,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_matches),
+        cmocka_unit_test(all_of_a_field),
         cmocka_unit_test(deep_and_wide),
         cmocka_unit_test(stops),
         cmocka_unit_test(refused),
