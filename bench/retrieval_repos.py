@@ -152,7 +152,7 @@ def add_tests(rng, tree, gold, query):
         lines = [x.strip() for x in text.split("\n") if len(x.strip()) > 20]
         kept = rng.sample(lines, min(len(lines), 60))
         mark = "#" if suffix == ".py" else "//"
-        body = [mark + " " + x for x in query.split("\n")[:20]] if path in gold else []
+        body = [mark + " " + x for x in query.encode("utf-8", "surrogateescape").decode("latin-1").split("\n")[:20]] if path in gold else []
         for i, name in enumerate(names):
             part = kept[i * len(kept) // max(len(names), 1):(i + 1) * len(kept) // max(len(names), 1)]
             if suffix == ".py":

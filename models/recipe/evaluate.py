@@ -6,6 +6,7 @@ Beside the model stand an empty answer and grep_rules.py. Prints a table and, wi
 import argparse
 import json
 import pathlib
+import re
 import subprocess
 import tempfile
 
@@ -13,7 +14,12 @@ import fetch
 import grep_rules
 import score
 
+HIDDEN = re.compile(r"\[REDACTED:[^]]*\]")            # what the command prints in the place of a secret
 VISIBLE = ["hardcoded-secret", "weak-hash", "shell-injection", "sql-injection", "format-string", "unsafe-deserialization"]
+
+
+def stands_in(evidence, line):
+    return re.search(".*".join(re.escape(s) for s in HIDDEN.split(evidence)), line)
 
 
 def inspect(mythos, model, folder, file, threads):
@@ -29,7 +35,7 @@ def inspect(mythos, model, folder, file, threads):
     lines = file["code"].split("\n")
     for f in report["findings"]:
         first, last = f["lines"]
-        assert f["file"] == file["path"] and any(f["evidence"] in s for s in lines[first - 1:last]), f"a citation that is not there: {f}"
+        assert f["file"] == file["path"] and any(stands_in(f["evidence"], s) for s in lines[first - 1:last]), f"a citation that is not there: {f}"
     return [(f["lines"][0], f["rule"]) for f in report["findings"]], report["complete"]
 
 
