@@ -60,6 +60,7 @@ test-full: test-programs
 	@cmake --preset release -DMYTH_TEST_TIMEOUT=4800
 	@cmake --build --preset release --target full_programs
 	MYTHOS_TEST_FULL=1 $(CTEST) --test-dir build
+	@sh tests/support/tolerances.sh build/Testing/Temporary/LastTest.log
 	@cmake --preset release -DMYTH_TEST_TIMEOUT=600
 	@$(MAKE) --no-print-directory asan
 	$(CTEST) --test-dir build-asan -R '$(ASAN_LATER)'
