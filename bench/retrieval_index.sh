@@ -66,7 +66,7 @@ print("build,what,ms,cpu_ms")
 for b in range(len(builds)):
     for what in ("cold", "same", "status", "search", "changed"):
         print(f"{builds[b]},{what},{statistics.median(t[0] for t in took[b, what]):.1f},{statistics.median(t[1] for t in took[b, what]):.1f}")
-source = sum(os.path.getsize(os.path.join(d, n)) for d, _, names in os.walk(root) if "/.git" not in d for n in names)
+source = sum(os.lstat(os.path.join(d, n)).st_size for d, _, names in os.walk(root) if "/.git" not in d for n in names)
 for b in range(len(builds)):
     cache = os.path.join(top.name, str(b))
     shutil.rmtree(cache)
