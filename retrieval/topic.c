@@ -27,7 +27,7 @@ typedef struct {
     uint32_t idx;                       /* in order of the search */
     uint64_t groups;
     double score, cover, near, evidence, best;
-    bool is_test, is_chosen, is_linked, is_copy;   /* is_copy: set back for what it is: vendored, superseded, generated, a manual */
+    bool is_test, is_chosen, is_linked, is_copy;   /* is_copy: set back for what it is: vendored, superseded, a manual */
 } file;
 
 typedef struct {

@@ -42,9 +42,10 @@ cd "$dir/r"
 map() { want=$1; shift; code=0; "$mythos" map --tokens 4000 "$@" >"$dir/out" 2>"$dir/err" || code=$?
     [ $code -eq "$want" ] || fail "map $*: exit $code, expected $want: $(cat "$dir/err")"; }
 db() { python3 - "$dir/cache" "$@" <<'END'
-import glob, sqlite3, sys
+import glob, pathlib, sqlite3, sys
 [path] = [p for p in glob.glob(sys.argv[1] + "/**/*", recursive=True) if p.endswith(".db")]
-d = sqlite3.connect(path)
+# read only: another program than ours that closes the index last would move pages into it unsigned
+d = sqlite3.connect(pathlib.Path(path).resolve().as_uri() + "?mode=ro", uri=True)
 print(*sorted(t for (t,) in d.execute("SELECT text FROM summaries")), sep="\n")
 END
 }
@@ -91,7 +92,6 @@ for i in range(200):
     open(f"many/f{i}.c", "w").write(f"int a{i};\n\n/* Takes {i}. */\nint b{i}(void) {{ return {i}; }}\n" * 20)
 subprocess.run([sys.argv[1], "map", "-q"], stdout=subprocess.DEVNULL, check=True)
 [path] = [p for p in glob.glob(sys.argv[2] + "/**/*", recursive=True) if p.endswith(".db")]
-# read only: another program than ours that closes the index last would move pages into it unsigned
 look = pathlib.Path(path).resolve().as_uri() + "?mode=ro"
 count = lambda: sqlite3.connect(look, uri=True).execute("SELECT count(*) FROM summaries").fetchone()[0]
 p = subprocess.Popen([sys.argv[1], "map", "--summaries", "-m", "random:gemma3-tiny:f32", "--tokens", "500"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

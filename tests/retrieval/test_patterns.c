@@ -121,24 +121,24 @@ static const char *field_of(TSNode node)
     return NULL;
 }
 
+/* b stands behind a in the same field of the same node. */
+static bool is_later(TSNode a, TSNode b)
+{
+    const char *field = field_of(a), *other = field_of(b);
+    return field && other && strcmp(field, other) == 0 && ts_node_eq(ts_node_parent(a), ts_node_parent(b)) && ts_node_start_byte(a) < ts_node_start_byte(b);
+}
+
 /* Whether `one` is a match of the same pattern but for nodes of a field that its parent has several times. The cursor of tree-sitter 0.25 tells
  * only the first of them where a grammar has one field around a whole list: of Go's `const a, b = 1, 2` it tells a. */
 static bool is_later_of_field(const match *one, const matches *told)
 {
-    for (uint32_t i = 0; i < told->n; i++) {
-        const match *t = &told->match[i];
-        uint32_t same = 0;
-        for (; t->pattern == one->pattern && t->n == one->n && same < t->n; same++) {
-            if (t->capture[same].number != one->capture[same].number)
-                break;
-            if (t->capture[same].id == one->capture[same].id)
-                continue;
-            const char *field = field_of(one->node[same]), *first = field_of(t->node[same]);
-            if (!field || !first || strcmp(field, first) != 0 || t->capture[same].off >= one->capture[same].off ||
-                !ts_node_eq(ts_node_parent(one->node[same]), ts_node_parent(t->node[same])))
-                break;
-        }
-        if (t->pattern == one->pattern && same == one->n && same == t->n)
+    for (const match *t = told->match; t < told->match + told->n; t++) {
+        uint32_t k = 0;
+        if (t->pattern != one->pattern || t->n != one->n)
+            continue;
+        while (k < t->n && t->capture[k].number == one->capture[k].number && (t->capture[k].id == one->capture[k].id || is_later(t->node[k], one->node[k])))
+            k++;
+        if (k == t->n)
             return true;
     }
     return false;
