@@ -1,6 +1,7 @@
 /* index_work.c - threads that read, hash, cut and compress files; their work is handed on in the order of the jobs.
  *
  * Bounds  at most RING files and IN_FLIGHT_BYTES of them are ahead of the writer, unless it waits for the next one
+ * Waking  who waits is woken when there is something for him, the threads when half the ring is free: to wake costs more than a small file
  * Errors  of a file that cannot be read: it is out, with the reason. Of memory: the first ends the run                          */
 #include "index_impl.h"
 #include "limits.h"
@@ -25,7 +26,7 @@ typedef struct {
 typedef struct {
     const myth_index_work *work;
     const myth_index_job *job;
-    uint32_t n_job, next_take, next_write;
+    uint32_t n_job, next_take, next_write, n_waiting;   /* n_waiting: threads, for room */
     uint64_t in_flight;                 /* bytes of the files that were taken and not written */
     bool is_stopped, is_prepared;
     const struct ZSTD_CDict_s *dictionary;      /* when is_prepared */
@@ -64,6 +65,27 @@ static unsigned char *read_whole(myth_mem *mem, int fd, uint64_t expected, int64
     return text;
 }
 
+static void set_row(myth_store_file *row, const myth_index_job *job, const unsigned char *text, uint64_t n, uint64_t inode, int64_t mtime_ns)
+{
+    const myth_scan_file *f = job->file;
+    *row = (myth_store_file){
+        .id = job->id, .path = f->path, .language = f->language, .mtime_ns = mtime_ns, .bytes = n, .inode = inode,
+        .flags = (f->is_generated ? MYTH_FILE_GENERATED : 0) | (f->is_test ? MYTH_FILE_TEST : 0) | myth_store_encoding(text, n),
+    };
+    myth_store_hash(row->hash, text, n);
+}
+
+/* What the scan saw of a file without a byte is all there is: one that has grown since has another size. */
+static myth_status read_empty(const myth_index_work *work, const myth_index_job *job, unsigned char **text, myth_store_file *row, myth_scan_reason *out,
+                              myth_error *err)
+{
+    if (!(*text = myth_alloc(work->mem, MYTH_MEM_OTHER, "index", 1)))
+        return myth_fail(err, MYTH_ENOMEM, "%.120s: no memory for a byte", job->file->path);
+    set_row(row, job, *text, 0, job->file->inode, job->file->mtime_ns);
+    *out = MYTH_SCAN_IN;
+    return MYTH_OK;
+}
+
 myth_status myth_index_read_file(const myth_index_work *work, const myth_index_job *job, unsigned char **text, myth_store_file *row,
                                  myth_scan_reason *out, myth_error *err)
 {
@@ -72,6 +94,8 @@ myth_status myth_index_read_file(const myth_index_work *work, const myth_index_j
     int64_t n = -1;
     *text = NULL;
     *out = MYTH_SCAN_UNREADABLE;
+    if (f->bytes == 0)
+        return read_empty(work, job, text, row, out, err);
     int fd = myth_scan_open(work->root_fd, f->path, false);
     if (fd < 0)
         return MYTH_OK;
@@ -90,12 +114,7 @@ myth_status myth_index_read_file(const myth_index_work *work, const myth_index_j
         return MYTH_OK;
     }
     int64_t mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
-    *row = (myth_store_file){
-        .id = job->id, .path = f->path, .language = f->language, .mtime_ns = mtime_ns > work->trusted_ns ? -1 : mtime_ns,
-        .bytes = (uint64_t)n, .inode = (uint64_t)st.st_ino,
-        .flags = (f->is_generated ? MYTH_FILE_GENERATED : 0) | (f->is_test ? MYTH_FILE_TEST : 0) | myth_store_encoding(*text, (uint64_t)n),
-    };
-    myth_store_hash(row->hash, *text, (uint64_t)n);
+    set_row(row, job, *text, (uint64_t)n, (uint64_t)st.st_ino, mtime_ns > work->trusted_ns ? -1 : mtime_ns);
     *out = MYTH_SCAN_IN;
     return MYTH_OK;
 }
@@ -125,7 +144,6 @@ static uint64_t long_line(const unsigned char *text, uint64_t n)
 static void note_loss(myth_index_made *m, bool has_failed)
 {
     const uint64_t line = long_line(m->text, m->row.bytes);
-    m->row.note = m->chunks.note;
     if (m->chunks.is_failed)
         m->row.flags |= MYTH_FILE_FAILED | (has_failed ? MYTH_FILE_GIVEN_UP : 0);
     if (m->chunks.is_lost || line)
@@ -154,6 +172,9 @@ static myth_status make(pool *p, myth_chunker *chunker, myth_packer **packer, co
     myth_status st = myth_index_read_file(p->work, job, &m->text, &m->row, &m->out, err);
     if (st != MYTH_OK || !m->text)
         return st;
+    m->row.note = m->chunks.note;
+    if (m->row.bytes == 0)
+        return MYTH_OK;
     st = myth_chunk_file(&m->chunks, chunker, m->row.language, m->row.path, m->text, m->row.bytes, err);
     if (st != MYTH_OK)
         return st;
@@ -177,7 +198,9 @@ static const myth_index_job *take_job(pool *p, slot **s)
             p->in_flight += job->file->bytes;
             break;
         }
+        p->n_waiting++;
         pthread_cond_wait(&p->can_take, &p->mutex);
+        p->n_waiting--;
     }
     pthread_mutex_unlock(&p->mutex);
     return job;
@@ -198,7 +221,8 @@ static void *work_thread(void *arg)
             s->st = make(p, chunker, &packer, job, &s->made, &s->err);
         pthread_mutex_lock(&p->mutex);
         s->is_done = true;
-        pthread_cond_signal(&p->can_write);
+        if (s == &p->ring[p->next_write % RING])
+            pthread_cond_signal(&p->can_write);
         pthread_mutex_unlock(&p->mutex);
     }
     myth_packer_close(packer);
@@ -241,7 +265,8 @@ static myth_status write_all(pool *p, myth_index_write write, void *arg, myth_er
         s->is_done = false;
         p->next_write = i + 1;
         p->in_flight -= p->job[i].file->bytes;
-        pthread_cond_broadcast(&p->can_take);
+        if (p->n_waiting && p->next_take - p->next_write <= RING / 2)
+            pthread_cond_broadcast(&p->can_take);
         pthread_mutex_unlock(&p->mutex);
     }
     return st;
