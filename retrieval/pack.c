@@ -156,19 +156,23 @@ static myth_status torn(const myth_store *s, const char *what, myth_error *err)
 
 /* ---- dictionary ---- */
 
-static myth_status load_dictionary(myth_store *s, myth_error *err)
+/* Reads it for one of its two uses: most runs only unpack, and to make what packs takes as long as looking over a small directory. */
+static myth_status load_dictionary(myth_store *s, bool is_to_pack, myth_error *err)
 {
     sqlite3_stmt *q = NULL;
     int rc = sqlite3_prepare_v2(s->db, "SELECT value FROM meta WHERE key='dictionary'", -1, &q, NULL);
     if (rc == SQLITE_OK && (rc = sqlite3_step(q)) == SQLITE_ROW) {
         const void *data = sqlite3_column_blob(q, 0);
         size_t n = (size_t)sqlite3_column_bytes(q, 0);
-        ZSTD_freeDDict(s->unpack_dictionary);
-        ZSTD_freeCDict(s->pack_dictionary);
-        s->unpack_dictionary = ZSTD_createDDict(data, n);
-        s->pack_dictionary = s->is_read_only ? NULL : ZSTD_createCDict(data, n, LEVEL);
-        s->unpack_id = ZSTD_getDictID_fromDict(data, n);
-        if (!s->unpack_dictionary || (!s->is_read_only && !s->pack_dictionary))
+        if (is_to_pack) {
+            ZSTD_freeCDict(s->pack_dictionary);
+            s->pack_dictionary = ZSTD_createCDict(data, n, LEVEL);
+        } else {
+            ZSTD_freeDDict(s->unpack_dictionary);
+            s->unpack_dictionary = ZSTD_createDDict(data, n);
+            s->unpack_id = s->unpack_dictionary ? ZSTD_getDictID_fromDict(data, n) : 0;
+        }
+        if (is_to_pack ? !s->pack_dictionary : !s->unpack_dictionary)
             rc = SQLITE_NOMEM;
     }
     myth_status st = myth_store_fail(s, rc, err);
@@ -179,7 +183,7 @@ static myth_status load_dictionary(myth_store *s, myth_error *err)
 const struct ZSTD_CDict_s *myth_store_dictionary(myth_store *s)
 {
     if (!s->pack_dictionary)
-        load_dictionary(s, NULL);
+        load_dictionary(s, true, NULL);
     return s->pack_dictionary;
 }
 
@@ -207,7 +211,7 @@ myth_status myth_store_learn(myth_store *s, const unsigned char *piece, const si
         }
     }
     myth_free(s->mem, dictionary);
-    return st == MYTH_OK ? load_dictionary(s, err) : st;
+    return st == MYTH_OK ? load_dictionary(s, true, err) : st;
 }
 
 /* Unpacks a frame; (size_t)-1 when it is not one. */
@@ -215,7 +219,7 @@ static myth_status unpack(myth_store *s, size_t *got, unsigned char *dst, size_t
 {
     unsigned id = ZSTD_getDictID_fromFrame(frame, n);
     if (id && id != s->unpack_id) {
-        myth_status st = load_dictionary(s, err);
+        myth_status st = load_dictionary(s, false, err);
         if (st != MYTH_OK)
             return st;
     }
