@@ -6,8 +6,9 @@
 // Tile       8 T_ROWS rows times 64 outputs by 64 threads, each T_ROWS x 8; 32 inputs at a time through shared memory, where a row's words
 //            of four are swizzled by the row, so that neither stores nor loads meet in a bank
 // Order      a sum runs over the inputs one by one: the same for every tile
-// Precision  f32; IS_PACKED: dequantised weights rounded to bf16 in shared memory, products and sums in f32. Activations stay f32:
-//            rounded to bf16 they moved the logits of a model with small caps by more than the tolerance of fast modes
+// Precision  f32; IS_PACKED: weights of 16 bits in shared memory, products and sums in f32. BF16 and MXFP4 are exact as bf16, F16 as f16; what
+//            has an f16 scale is rounded to f16. Rounded to bf16, or with activations rounded so, tiny models' logits moved by more than
+//            the tolerance of fast modes
 // Traffic    W once per 8 T_ROWS rows, x once per 64 outputs; each value in shared memory is read once per 8 (T_ROWS) products
 // Limit      f32 arithmetic
 // Launch     x: tiles of outputs; y: tiles of rows
@@ -33,10 +34,16 @@ vec4 xv[T_ROWS], wv[8];
 
 uint place(uint row, uint word) { return row * 8 + (word ^ (row & 7)); }
 
-uint64_t pack_bf16(vec4 v)
+const bool IS_BRAIN = W_TYPE == DT_BF16 || W_TYPE == DT_MXFP4;
+
+// No file's weight is beyond f16 but a damaged one's; of bf16 the lower half is zero already.
+uint64_t pack_four(vec4 v)
 {
-    uvec4 u = floatBitsToUint(v);
-    u = (u + 0x7fffu + (u >> 16 & 1u)) >> 16;
+    if (!IS_BRAIN) {
+        v = clamp(v, -65504.0, 65504.0);
+        return pack64(uvec2(packHalf2x16(v.xy), packHalf2x16(v.zw)));
+    }
+    uvec4 u = floatBitsToUint(v) >> 16;
     return pack64(uvec2(u.x | u.y << 16, u.z | u.w << 16));
 }
 
@@ -44,6 +51,12 @@ vec4 unpack_bf16(uint64_t w)
 {
     uvec2 u = unpack32(w);
     return uintBitsToFloat(uvec4(u.x << 16, u.x & 0xffff0000u, u.y << 16, u.y & 0xffff0000u));
+}
+
+vec4 unpack_four(uint64_t w)
+{
+    uvec2 u = unpack32(w);
+    return IS_BRAIN ? unpack_bf16(w) : vec4(unpackHalf2x16(u.x), unpackHalf2x16(u.y));
 }
 
 u64vec2 to_words(vec4 v)
@@ -55,7 +68,7 @@ u64vec2 to_words(vec4 v)
 void put_w(uint row, uint word, vec4 v)
 {
     if (IS_PACKED)
-        w_packed[place(row, word)] = pack_bf16(v);
+        w_packed[place(row, word)] = pack_four(v);
     else
         w_tile[place(row, word)] = to_words(v);
 }
@@ -138,7 +151,7 @@ void main()
             [[unroll]] for (uint i = 0; i < T_ROWS; i++)
                 xv[i] = unpack_words(x_tile[place(i * 8 + ty, word)]);
             [[unroll]] for (uint j = 0; j < 8; j++)
-                wv[j] = IS_PACKED ? unpack_bf16(w_packed[place(j * 8 + tx, word)]) : unpack_words(w_tile[place(j * 8 + tx, word)]);
+                wv[j] = IS_PACKED ? unpack_four(w_packed[place(j * 8 + tx, word)]) : unpack_words(w_tile[place(j * 8 + tx, word)]);
             [[unroll]] for (uint i = 0; i < T_ROWS; i++)
                 [[unroll]] for (uint j = 0; j < 8; j++)
                     [[unroll]] for (uint c = 0; c < 4; c++)
