@@ -8,6 +8,8 @@
 #include "find.h"
 #include "regex.h"
 
+#include "../engine/base/thread.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -59,7 +61,7 @@ typedef struct {
     unsigned char *piece;
     size_t cap;
     const unsigned char *next[LITERAL_MAX];     /* where each literal is next in this piece; behind its end = nowhere */
-    pthread_t thread;
+    myth_thread thread;
 } worker;
 
 static void fail_grep(grep *g, myth_status st, const char *fmt, const char *path)
@@ -389,11 +391,11 @@ myth_status myth_grep(myth_mem *mem, const myth_scan_list *files, const myth_gre
         if (g->regex)
             MYTH_TRY(myth_regex_run_open(&w[i].run, g->regex, err));
     }
-    while (n_started < n_worker && pthread_create(&w[n_started].thread, NULL, work, &w[n_started]) == 0)
+    while (n_started < n_worker && myth_thread_start(&w[n_started].thread, work, &w[n_started]))
         n_started++;                    /* fewer threads find the same */
     work(&w[0]);
     for (uint32_t i = 1; i < n_started; i++)
-        pthread_join(w[i].thread, NULL);
+        myth_thread_join(&w[i].thread);
     if (g->st != MYTH_OK)
         st = myth_fail(err, g->st, "%s", g->err.msg);
     if (n_unread)

@@ -7,6 +7,8 @@
 #include "index_impl.h"
 #include "limits.h"
 
+#include "../engine/base/thread.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -301,7 +303,7 @@ myth_status myth_index_work_run(const myth_index_work *work, const myth_index_jo
                                 void *arg, myth_error *err)
 {
     const struct ZSTD_CDict_s *unused;
-    pthread_t thread[THREADS_MAX];
+    myth_thread thread[THREADS_MAX];
     long n_core = sysconf(_SC_NPROCESSORS_ONLN);
     uint32_t n = work->n_threads ? work->n_threads : n_core > 0 ? (uint32_t)n_core : 1, n_running = 0;
     n = n > n_job ? n_job : n;
@@ -318,7 +320,7 @@ myth_status myth_index_work_run(const myth_index_work *work, const myth_index_jo
     pthread_cond_init(&p->can_take, NULL);
     pthread_cond_init(&p->can_write, NULL);
     pthread_cond_init(&p->can_pack, NULL);
-    while (n_running < n && pthread_create(&thread[n_running], NULL, work_thread, p) == 0)
+    while (n_running < n && myth_thread_start(&thread[n_running], work_thread, p))
         n_running++;
     myth_status st = n_running ? prepare_all(p, prepare, arg, err) : myth_fail(err, MYTH_ENOMEM, "no thread could be started");
     if (st == MYTH_OK)
@@ -329,7 +331,7 @@ myth_status myth_index_work_run(const myth_index_work *work, const myth_index_jo
     pthread_cond_broadcast(&p->can_pack);
     pthread_mutex_unlock(&p->mutex);
     while (n_running > 0)
-        pthread_join(thread[--n_running], NULL);
+        myth_thread_join(&thread[--n_running]);
     for (int i = 0; i < RING; i++)
         free_made(&p->ring[i].made, work->mem);
     pthread_cond_destroy(&p->can_pack);

@@ -9,6 +9,8 @@
 #include "ladder.h"
 #include "limits.h"
 
+#include "../engine/base/thread.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -90,7 +92,7 @@ typedef struct {
     uint64_t n_out[MYTH_SCAN_REASON_N], in_bytes, n_keep, n_lost;
     char path[2 * PATH_MAX + NAME_MAX + 8];     /* from top, of the name in hand */
     unsigned char head[MYTH_SNIFF_BYTES];
-    pthread_t thread;
+    myth_thread thread;
 } worker;
 
 const char *myth_scan_reason_name(myth_scan_reason r)
@@ -681,11 +683,11 @@ myth_status myth_scan(myth_scan_list *out, myth_mem *mem, const myth_scan_opts *
     s.stack = &root;
     for (uint32_t i = 0; i < n_worker; i++)
         w[i].s = &s;
-    while (n_started < n_worker && pthread_create(&w[n_started].thread, NULL, work, &w[n_started]) == 0)
+    while (n_started < n_worker && myth_thread_start(&w[n_started].thread, work, &w[n_started]))
         n_started++;                            /* fewer threads find the same */
     work(&w[0]);
     for (uint32_t i = 1; i < n_started; i++)
-        pthread_join(w[i].thread, NULL);
+        myth_thread_join(&w[i].thread);
     for (uint32_t i = 0; i < n_worker; i++) {
         struct myth_scan_block **end = &w[i].block;
         while (*end)
