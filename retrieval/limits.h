@@ -10,6 +10,7 @@ enum {
     MYTH_PARSE_MS = 200,                /* a parse and its queries; past it the worker is ended and the file is cut by its text */
     MYTH_PARSE_MEM_BYTES = 512 << 20,   /* address space of a worker                                                            */
     MYTH_FILE_BYTES = 64 << 20,         /* a larger file is listed, not indexed                                                 */
+    MYTH_DIR_NAMES = 1 << 16,           /* a directory with more is data: listed, not entered, unless a pattern names it        */
     MYTH_WORDS_LINE_BYTES = 64 << 10,   /* of a line whose words are indexed: past it stands data, and literal search finds it  */
     MYTH_VECTORS_FLAT_BYTES = 64 << 20, /* of vectors as floats; more are stored as a byte a value                             */
     MYTH_VECTORS_SQ8_ROWS = 1000000,    /* more are put in lists: looking through all takes half a second                       */

@@ -62,6 +62,7 @@ struct dir {
     const char *path;                   /* from top, with a slash at its end, or "" */
     entry *entry;
     uint32_t n_entry, at;               /* at: of the walk that makes the list */
+    bool is_named;                      /* by a pattern that takes it in       */
 };
 
 typedef struct {
@@ -225,8 +226,8 @@ static int compare_names(const void *a, const void *b, void *names)
     return strcmp((char *)names + ((const met *)a)->at, (char *)names + ((const met *)b)->at);
 }
 
-/* All names of the directory, sorted; *has: which files of patterns are among them. 0, or why not. Takes fd's place in d. */
-static int read_names(worker *w, DIR *d, int *has, bool *has_git)
+/* All names of the directory, sorted; *has: which files of patterns are among them. 0, or why not: E2BIG more than n_max. */
+static int read_names(worker *w, DIR *d, size_t n_max, int *has, bool *has_git)
 {
     w->n_names = w->n_met = 0;
     *has = 0;
@@ -243,6 +244,8 @@ static int read_names(worker *w, DIR *d, int *has, bool *has_git)
             continue;
         *has |= myth_ladder_file(e->d_name);
         *has_git |= strcmp(e->d_name, ".git") == 0;
+        if (w->n_met == n_max)
+            return E2BIG;
         if (!add_name(w, e->d_name, e->d_type))
             return ENOMEM;
     }
@@ -444,7 +447,7 @@ static bool keep(worker *w, dir *d, myth_scan_file *f, myth_scan_reason reason, 
 }
 
 /* A directory that is entered hangs in the tree, to be listed only when it turns out to be none of ours. */
-static bool push(worker *w, dir *d, const myth_ignore_frame *frame, size_t n_path)
+static bool push(worker *w, dir *d, const myth_ignore_frame *frame, size_t n_path, bool is_named)
 {
     scan *s = w->s;
     dir *sub = take(w, sizeof(*sub));
@@ -459,6 +462,7 @@ static bool push(worker *w, dir *d, const myth_ignore_frame *frame, size_t n_pat
     sub->self = e;
     sub->frame = frame;
     sub->path = path;
+    sub->is_named = is_named;
     pthread_mutex_lock(&s->lock);
     sub->next = s->stack;
     s->stack = sub;
@@ -470,7 +474,7 @@ static bool push(worker *w, dir *d, const myth_ignore_frame *frame, size_t n_pat
 static void turn_away(worker *w, dir *d, myth_scan_reason reason, const char *why)
 {
     size_t n_prefix = w->s->ladder.n_prefix, n = strlen(d->path);
-    const bool is_lost = w->s->opts->lost && reason == MYTH_SCAN_UNREADABLE;
+    const bool is_lost = w->s->opts->lost && (reason == MYTH_SCAN_UNREADABLE || reason == MYTH_SCAN_LARGE);
     w->n_out[reason]++;
     w->n_lost += is_lost;
     if (!w->s->opts->explain && !is_lost)
@@ -525,7 +529,7 @@ static bool judge(worker *w, dir *d, const myth_ignore_frame *frame, int fd, con
         f.is_lost = is_code(name);
         r = MYTH_SCAN_SPECIAL;
     } else if (r == MYTH_SCAN_IN && type == DT_DIR) {
-        return push(w, d, frame, n_path);
+        return push(w, d, frame, n_path, strcmp(by.text, name) == 0 || myth_ladder_is_named(&w->s->ladder, w->path));
     } else if (r == MYTH_SCAN_IN) {
         r = judge_file(w, fd, name, n_path, frame, &by, &f);
     }
@@ -548,9 +552,14 @@ static void visit(worker *w, dir *d)
             close(fd);
         goto unreadable;
     }
-    if ((e = read_names(w, stream, &has, &has_git)) != 0) {
+    const uint32_t dir_names = s->opts->dir_names ? s->opts->dir_names : MYTH_DIR_NAMES;
+    if ((e = read_names(w, stream, d->self && !d->is_named ? dir_names : SIZE_MAX, &has, &has_git)) != 0) {
         closedir(stream);
-        goto unreadable;
+        if (e != E2BIG)
+            goto unreadable;
+        turn_away(w, d, MYTH_SCAN_LARGE, take_loss(w, "more than %u names; a pattern '!%.*s' in .mythosignore takes it in", dir_names,
+                                                   (int)strlen(rel), rel));
+        return;
     }
     if (d->self && has_git && myth_ladder_is_repository(fd)) {
         turn_away(w, d, MYTH_SCAN_BORDER, take_why(w, "a repository of its own"));

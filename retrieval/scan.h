@@ -5,7 +5,8 @@
  *           <  option globs: a later rung decides over an earlier one, within a file the last matching pattern; as git, a file below an
  *           ignored directory stays ignored. Directories of build products and caches are out by name (`skip_dirs` of scan.c) unless a rung
  *           says otherwise. With git's core.ignorecase letters of a file's patterns match without regard to case
- * Borders   symbolic links are not followed; a directory with a .git of its own (submodule, nested repository) is not entered
+ * Borders   symbolic links are not followed; a directory with a .git of its own (submodule, nested repository) is not entered;
+ *           nor is one below the root with more names than a person keeps in one place, unless a pattern names it
  * Paths     bytes as the system has them, relative to the root, without "./"; not always UTF-8
  * Owner     the list owns its strings; myth_scan_close frees them
  * Errors    MYTH_ENOTFOUND the root is missing; MYTH_EARG it is a file; MYTH_EIO it cannot be read. What is unreadable below is listed so
@@ -24,7 +25,7 @@ typedef enum {
     MYTH_SCAN_HIDDEN,           /* a name with a dot in front, without `hidden`       */
     MYTH_SCAN_SKIPPED_DIR,      /* node_modules, build, ...: never source             */
     MYTH_SCAN_BINARY,           /* a NUL in its first 8 KiB and no UTF-16 mark, or media by signature */
-    MYTH_SCAN_LARGE,            /* over MYTH_FILE_BYTES                                */
+    MYTH_SCAN_LARGE,            /* a file over MYTH_FILE_BYTES, a directory of more than MYTH_DIR_NAMES */
     MYTH_SCAN_MINIFIED,         /* *.min.js, *.map, or shaped so                       */
     MYTH_SCAN_LINK,
     MYTH_SCAN_BORDER,           /* a repository of its own                             */
@@ -59,6 +60,7 @@ typedef struct {
     bool names_only;            /* no file is opened: bytes, mtime, inode, language are not known, and what is large, binary or minified is
                                    listed as in; who reads it asks myth_scan_look (myth_grep does)               */
     uint32_t n_threads;         /* 0 = all cores                                                                 */
+    uint32_t dir_names;         /* 0 = MYTH_DIR_NAMES                                                            */
     /* Asked before a file is opened: true when `file` (path, bytes, mtime_ns, inode set) is as it was, with reason, language, is_generated and
      * is_test filled in from then; the strings must live as long as the list. From any thread. NULL = look into every file. */
     bool (*known)(void *arg, myth_scan_file *file);

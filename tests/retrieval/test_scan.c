@@ -397,6 +397,32 @@ static void borders(void **state)
     close(root);
 }
 
+/* A directory of more names than the limit is one row that says so; a pattern takes it in, and asked for itself it is whole. */
+static void large_directories(void **state)
+{
+    (void)state;
+    myth_scan_list l;
+    char path[32];
+    for (int i = 0; i < 9; i++) {
+        snprintf(path, sizeof(path), "names/many/%d.c", i);
+        text(path, "int a;\n");
+    }
+    text("names/few/a.c", "int a;\n");
+    scan(&l, "names", &(myth_scan_opts){ .lost = true, .dir_names = 8 });
+    expect_out(&l, "many", MYTH_SCAN_LARGE, "more than 8 names");
+    assert_true(row(&l, "many")->is_dir && row(&l, "many")->is_lost);
+    assert_int_equal(l.n_lost, 1);
+    assert_int_equal(l.n_out[MYTH_SCAN_LARGE], 1);
+    myth_scan_close(&l, mem);
+    expect_in("names", &(myth_scan_opts){ .dir_names = 8 }, "few/a.c");
+    expect_in("names", &(myth_scan_opts){ .dir_names = 8, .names_only = true }, "few/a.c");
+    const char *all = "few/a.c many/0.c many/1.c many/2.c many/3.c many/4.c many/5.c many/6.c many/7.c many/8.c";
+    expect_in("names", &(myth_scan_opts){ .dir_names = 9 }, all);
+    expect_in("names/many", &(myth_scan_opts){ .dir_names = 8 }, "0.c 1.c 2.c 3.c 4.c 5.c 6.c 7.c 8.c");
+    text("names/.mythosignore", "!many/\n");
+    expect_in("names", &(myth_scan_opts){ .dir_names = 8 }, all);
+}
+
 static void odd_names(void **state)
 {
     (void)state;
@@ -666,6 +692,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(skipped_directories, open_mem, close_mem), cmocka_unit_test_setup_teardown(binary_and_minified, open_mem, close_mem),
         cmocka_unit_test_setup_teardown(generated, open_mem, close_mem), cmocka_unit_test(languages), cmocka_unit_test(tests_by_path),
         cmocka_unit_test_setup_teardown(rungs, open_mem, close_mem), cmocka_unit_test_setup_teardown(borders, open_mem, close_mem),
+        cmocka_unit_test_setup_teardown(large_directories, open_mem, close_mem),
         cmocka_unit_test_setup_teardown(odd_names, open_mem, close_mem), cmocka_unit_test_setup_teardown(unreadable, open_mem, close_mem),
         cmocka_unit_test_setup_teardown(order, open_mem, close_mem), cmocka_unit_test_setup_teardown(known, open_mem, close_mem),
         cmocka_unit_test_setup_teardown(names_only, open_mem, close_mem), cmocka_unit_test_setup_teardown(failures, open_mem, close_mem),
