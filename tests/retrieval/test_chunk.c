@@ -109,38 +109,74 @@ static void fixtures(void **state)
     assert_true(n_done >= 14);
 }
 
-/* ---- this repository ---- */
+/* ---- real trees ---- */
 
-static struct {
+typedef struct {
     uint32_t n_file, n_noted;
     uint64_t bytes, error_bytes, n_chunk, n_symbol, n_ref;
-} own;
+} looked_at;
 
-static int own_file(const char *path, const struct stat *st, int type, struct FTW *at)
+static looked_at own, elsewhere;
+
+static void look_at(looked_at *all, const char *path)
 {
-    (void)at;
-    if (type != FTW_F || st->st_size > 4 << 20 || strstr(path, "/.git") || strstr(path, "/build"))
-        return 0;
     uint64_t n = 0;
     unsigned char *text = chunks_read(path, &n);
     if (!text)
-        return 0;
+        return;
     myth_chunks k = cut(chunks_language(path), path, text, n);
     chunks_check(path, &k, text, n);
     if (k.is_structured)
         chunks_check_whole(path, &k, text);
-    own.n_file++;
-    own.n_noted += k.note[0] != '\0';
-    own.bytes += n;
-    own.error_bytes += k.error_bytes;
-    own.n_chunk += k.n_chunk;
-    own.n_symbol += k.n_symbol;
-    own.n_ref += k.n_ref;
-    if (k.note[0])
+    all->n_file++;
+    all->n_noted += k.note[0] != '\0';
+    all->bytes += n;
+    all->error_bytes += k.error_bytes;
+    all->n_chunk += k.n_chunk;
+    all->n_symbol += k.n_symbol;
+    all->n_ref += k.n_ref;
+    if (k.note[0] && all == &own)
         printf("%s: %s\n", path, k.note);
     free(text);
     release(&k);
+}
+
+static void show_looked_at(const char *of, const looked_at *all)
+{
+    printf("%s: %u files, %llu bytes (%llu in errors), %llu chunks, %llu symbols, %llu references, %u with a note\n", of, all->n_file,
+           (unsigned long long)all->bytes, (unsigned long long)all->error_bytes, (unsigned long long)all->n_chunk,
+           (unsigned long long)all->n_symbol, (unsigned long long)all->n_ref, all->n_noted);
+}
+
+static int own_file(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+    (void)at;
+    if (type == FTW_F && st->st_size <= 4 << 20 && !strstr(path, "/.git") && !strstr(path, "/build"))
+        look_at(&own, path);
     return 0;
+}
+
+/* The same over trees of others: the system's headers, Python's library. */
+static int other_file(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+    (void)at;
+    if (type != FTW_F || st->st_size > 4 << 20 || elsewhere.n_file == 5000)
+        return 0;
+    look_at(&elsewhere, path);
+    return 0;
+}
+
+static void other_files(void **state)
+{
+    static const char *const tree[] = { "/usr/include", "/usr/lib/python3.11" };
+    (void)state;
+    for (size_t i = 0; i < 2 && check_is_full(); i++) {
+        elsewhere = (looked_at){ .n_file = 0 };
+        if (nftw(tree[i], other_file, 16, FTW_PHYS) != 0)
+            printf("%s: not here, not cut\n", tree[i]);
+        else
+            show_looked_at(tree[i], &elsewhere);
+    }
 }
 
 static void own_files(void **state)
@@ -151,9 +187,7 @@ static void own_files(void **state)
     (void)state;
     for (size_t i = 0; i < (check_is_full() ? sizeof(rooms) / sizeof(*rooms) : 3); i++)
         assert_int_equal(nftw(check_path(path, sizeof(path), rooms[i]), own_file, 16, FTW_PHYS), 0);
-    printf("%u files, %llu bytes (%llu in errors), %llu chunks, %llu symbols, %llu references, %u with a note\n", own.n_file,
-           (unsigned long long)own.bytes, (unsigned long long)own.error_bytes, (unsigned long long)own.n_chunk, (unsigned long long)own.n_symbol,
-           (unsigned long long)own.n_ref, own.n_noted);
+    show_looked_at("this repository", &own);
     assert_true(own.n_file > 20 && own.n_symbol > 100);
 }
 
@@ -488,9 +522,9 @@ int main(void)
         return 77;
     }
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fixtures),           cmocka_unit_test(own_files),  cmocka_unit_test(mutations),  cmocka_unit_test(hostile),
-        cmocka_unit_test(text_borders),       cmocka_unit_test(directives), cmocka_unit_test(same_twice), cmocka_unit_test(failing_memory),
-        cmocka_unit_test(oversized_function),
+        cmocka_unit_test(fixtures),   cmocka_unit_test(own_files),    cmocka_unit_test(other_files), cmocka_unit_test(mutations),
+        cmocka_unit_test(hostile),    cmocka_unit_test(text_borders), cmocka_unit_test(directives),  cmocka_unit_test(same_twice),
+        cmocka_unit_test(failing_memory), cmocka_unit_test(oversized_function),
     };
     check_name();
     return cmocka_run_group_tests_name("chunk", tests, set_up, tear_down);

@@ -268,17 +268,15 @@ static void generated_trees(void **state)
     }
 }
 
-static void this_repository(void **state)
+/* Copies files of a tree, evenly drawn from all of them: a copy does not change between the two answers. */
+static void copy_tree(const char *root, const char *into, uint32_t n_most)
 {
-    (void)state;
-    uint64_t r = check_seed() + 1;
-    const char *root = getenv("MYTHOS_SOURCE_DIR") ? getenv("MYTHOS_SOURCE_DIR") : ".";
     myth_scan_list l;
-    /* A copy, that does not change between the two answers. */
     assert_int_equal(myth_scan(&l, mem, &(myth_scan_opts){ .root = root, .names_only = true }, NULL), MYTH_OK);
-    int from = open(root, O_RDONLY | O_DIRECTORY);
-    files_mkdir("copy");
-    for (uint32_t i = 0; i < l.n_file; i++) {
+    const int from = open(root, O_RDONLY | O_DIRECTORY);
+    const uint32_t step = l.n_file / n_most + 1;
+    files_mkdir(into);
+    for (uint32_t i = 0; i < l.n_file; i += step) {
         char path[4200];
         bytes b = { 0 };
         char buf[65536];
@@ -287,18 +285,34 @@ static void this_repository(void **state)
         for (ssize_t got; (got = read(fd, buf, sizeof(buf))) > 0;)
             bytes_put(&b, buf, (size_t)got);
         close(fd);
-        snprintf(path, sizeof(path), "copy/%s", l.file[i].path);
-        for (char *s = strchr(path + 5, '/'); s; s = strchr(s + 1, '/')) {
-            *s = 0;
+        snprintf(path, sizeof(path), "%s/%s", into, l.file[i].path);
+        for (char *slash = strchr(path + strlen(into) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+            *slash = 0;
             mkdir(files_path(path), 0700);
-            *s = '/';
+            *slash = '/';
         }
         files_put(path, b.data ? b.data : (unsigned char *)"", b.len);
         bytes_free(&b);
     }
     close(from);
     myth_scan_close(&l, mem);
-    random_queries(files_path("copy"), check_is_full() ? 1000 : 50, &r);
+}
+
+/* This repository; of a full run the system's headers and Python's library too. */
+static void real_trees(void **state)
+{
+    (void)state;
+    uint64_t r = check_seed() + 1;
+    const char *own = getenv("MYTHOS_SOURCE_DIR") ? getenv("MYTHOS_SOURCE_DIR") : ".";
+    const char *const root[] = { own, "/usr/include", "/usr/lib/python3.11" }, *const into[] = { "copy", "headers", "library" };
+    for (int i = 0; i < (check_is_full() ? 3 : 1); i++) {
+        if (access(root[i], R_OK) != 0) {
+            printf("%s: not here, not searched\n", root[i]);
+            continue;
+        }
+        copy_tree(root[i], into[i], 2000);
+        random_queries(files_path(into[i]), check_is_full() ? 400 : 50, &r);
+    }
 }
 
 /* Every form once, over lines where crossing one would show. */
@@ -477,7 +491,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(literals), cmocka_unit_test_setup_teardown(every_form, open_mem, close_mem),
-        cmocka_unit_test_setup_teardown(generated_trees, open_mem, close_mem), cmocka_unit_test_setup_teardown(this_repository, open_mem, close_mem),
+        cmocka_unit_test_setup_teardown(generated_trees, open_mem, close_mem), cmocka_unit_test_setup_teardown(real_trees, open_mem, close_mem),
         cmocka_unit_test(all_ways_were_taken), cmocka_unit_test_setup_teardown(limits, open_mem, close_mem),
     };
     check_name();
