@@ -404,8 +404,8 @@ const myth_command myth_cmd_index = {
               "Vectors, for search by meaning, are made when --embed or --embed-model asks for them, since a model takes its time; an index that has "
               "them is kept in step by every run but one with --no-embed. A text is embedded once, whatever its path; an interrupted run keeps what is "
               "done and the next goes on. "
-              "Exits with 3 when something was lost: a file that could not be read, one over 64 MiB, a directory of more than 65,536 names, a source file that is binary or no regular file, code "
-              "whose parser had no time or whose shape no parser can take (its definitions are not known), words deep in a line of more than 64 KiB. These "
+              "Exits with 3 when something was lost: a file that could not be read, one over 64 MiB, a directory of more than 65,536 names, "
+              "a source file that is binary or no regular file, code whose parser had no time or whose shape no parser can take (its definitions are not known), words deep in a line of more than 64 KiB. These "
               "are listed (\"unread\", \"unstructured\"). What a rule leaves out (ignored, links, media, minified, other repositories) and data that is cut by "
               "its text are no loss; mythos scan --explain lists them. Exits with 65 when the index is damaged, 66 when there is no file to index, 74 when the disk is full (the index stays as it was), 75 while another process updates it.",
     .group = index_groups, .n_group = 1, .opts_bytes = sizeof(index_opts), .max_arg = 1, .run = run_index

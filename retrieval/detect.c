@@ -96,7 +96,7 @@ static const char *base_name(const char *path)
 static bool has_suffix(const char *s, size_t n, const char *suffix)
 {
     size_t m = strlen(suffix);
-    return n >= m && ((s[n - 1] ^ suffix[m - 1]) & ~0x20) == 0 && strncasecmp(s + n - m, suffix, m) == 0;
+    return n >= m && strncasecmp(s + n - m, suffix, m) == 0;
 }
 
 /* *is_sure: by the name itself, not by what is left of it. */
@@ -431,7 +431,7 @@ static const char *generated_name(const char *name)
     };
     size_t n = strlen(name);
     for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++)
-        if (name[0] == whole[i][0] && strcmp(name, whole[i]) == 0)
+        if (strcmp(name, whole[i]) == 0)
             return "a name that tools write";
     for (size_t i = 0; i < sizeof(suffix) / sizeof(suffix[0]); i++)
         if (has_suffix(name, n, suffix[i]))

@@ -2,7 +2,6 @@
  *
  * Bounds  at most RING files and IN_FLIGHT_BYTES of them are ahead of the writer, unless it waits for the next one
  * Waking  who waits is woken when there is something for him, the threads when half the ring is free: to wake costs more than a small file
- * Empty   a file without a byte needs no thread: the writer makes its row
  * Errors  of a file that cannot be read: it is out, with the reason. Of memory: the first ends the run                          */
 #include "index_impl.h"
 #include "limits.h"
@@ -29,7 +28,7 @@ typedef struct {
 typedef struct {
     const myth_index_work *work;
     const myth_index_job *job;
-    uint32_t n_job, next_take, next_write, n_waiting;   /* next_write: the writer's, of those that threads take; n_waiting: for room */
+    uint32_t n_job, next_take, next_write, n_waiting;   /* n_waiting: threads, for room */
     uint64_t in_flight;                 /* bytes of the files that were taken and not written */
     bool is_stopped, is_prepared;
     const struct ZSTD_CDict_s *dictionary;      /* when is_prepared */
@@ -147,6 +146,7 @@ static uint64_t long_line(const unsigned char *text, uint64_t n)
 static void note_loss(myth_index_made *m, bool has_failed)
 {
     const uint64_t line = long_line(m->text, m->row.bytes);
+    m->row.note = m->chunks.note;
     if (m->chunks.is_failed)
         m->row.flags |= MYTH_FILE_FAILED | (has_failed ? MYTH_FILE_GIVEN_UP : 0);
     if (m->chunks.is_lost || line)
@@ -175,9 +175,6 @@ static myth_status make(pool *p, myth_chunker *chunker, myth_packer **packer, co
     myth_status st = myth_index_read_file(p->work, job, &m->text, &m->row, &m->out, err);
     if (st != MYTH_OK || !m->text)
         return st;
-    m->row.note = m->chunks.note;
-    if (m->row.bytes == 0)
-        return MYTH_OK;
     st = myth_chunk_file(&m->chunks, chunker, m->row.language, m->row.path, m->text, m->row.bytes, err);
     if (st != MYTH_OK)
         return st;
@@ -186,16 +183,12 @@ static myth_status make(pool *p, myth_chunker *chunker, myth_packer **packer, co
     return st == MYTH_OK ? myth_pack(&m->packed, *packer, m->text, m->row.bytes, &m->chunks, err) : st;
 }
 
-static bool is_empty(const myth_index_job *job) { return job->file->bytes == 0; }
-
 /* The next job, when there is room for it; NULL at the end. */
 static const myth_index_job *take_job(pool *p, slot **s)
 {
     const myth_index_job *job = NULL;
     pthread_mutex_lock(&p->mutex);
     for (;;) {
-        while (p->next_take < p->n_job && is_empty(&p->job[p->next_take]))
-            p->next_take++;
         if (p->is_stopped || p->next_take == p->n_job)
             break;
         bool is_next = p->next_take == p->next_write;
@@ -250,41 +243,16 @@ static myth_status prepare_all(pool *p, myth_index_prepare prepare, void *arg, m
     return st;
 }
 
-/* Waits until job i is done. */
-static void wait_for(pool *p, uint32_t i)
-{
-    pthread_mutex_lock(&p->mutex);
-    p->next_write = i;
-    if (p->n_waiting && p->next_take - p->next_write <= RING / 2)
-        pthread_cond_broadcast(&p->can_take);
-    while (!p->ring[i % RING].is_done)
-        pthread_cond_wait(&p->can_write, &p->mutex);
-    pthread_mutex_unlock(&p->mutex);
-}
-
-static void give_room(pool *p, uint32_t i)
-{
-    pthread_mutex_lock(&p->mutex);
-    p->ring[i % RING].is_done = false;
-    p->next_write = i + 1;
-    p->in_flight -= p->job[i].file->bytes;
-    if (p->n_waiting && p->next_take - p->next_write <= RING / 2)
-        pthread_cond_broadcast(&p->can_take);
-    pthread_mutex_unlock(&p->mutex);
-}
-
 /* In the calling thread: what is done, in order. */
 static myth_status write_all(pool *p, myth_index_write write, void *arg, myth_error *err)
 {
-    slot empty = { 0 };
     myth_status st = MYTH_OK;
     for (uint32_t i = 0; i < p->n_job && st == MYTH_OK; i++) {
-        const bool is_mine = is_empty(&p->job[i]);
-        slot *s = is_mine ? &empty : &p->ring[i % RING];
-        if (is_mine)
-            s->st = make(p, NULL, NULL, &p->job[i], &s->made, &s->err);
-        else
-            wait_for(p, i);
+        slot *s = &p->ring[i % RING];
+        pthread_mutex_lock(&p->mutex);
+        while (!s->is_done)
+            pthread_cond_wait(&p->can_write, &p->mutex);
+        pthread_mutex_unlock(&p->mutex);
         st = s->st;
         if (st != MYTH_OK)
             myth_fail(err, st, "%s", s->err.msg);
@@ -293,8 +261,13 @@ static myth_status write_all(pool *p, myth_index_write write, void *arg, myth_er
         else
             st = write(arg, &s->made, err);
         free_made(&s->made, p->work->mem);
-        if (!is_mine)
-            give_room(p, i);
+        pthread_mutex_lock(&p->mutex);
+        s->is_done = false;
+        p->next_write = i + 1;
+        p->in_flight -= p->job[i].file->bytes;
+        if (p->n_waiting && p->next_take - p->next_write <= RING / 2)
+            pthread_cond_broadcast(&p->can_take);
+        pthread_mutex_unlock(&p->mutex);
     }
     return st;
 }

@@ -272,6 +272,7 @@ static const char *why_pattern(worker *w, const myth_ignore_answer *a)
 /* The last part of the pattern that takes a name in: "!*" is not meant for hidden names and node_modules, "!.github/" and "!vendor/" are. */
 typedef struct {
     char text[NAME_MAX + 1];            /* "" = no pattern does */
+    bool is_meant;                      /* of a directory: by its own name, or a glob names what is below it */
 } naming;
 
 static void set_naming(naming *by, const myth_ignore_pattern *q)
@@ -296,12 +297,12 @@ static myth_scan_reason ask_rules(worker *w, const myth_ignore_frame *frame, con
         *why = take_why(w, "no --glob names it");
         return MYTH_SCAN_IGNORED;
     }
-    bool is_wanted = is_dir && myth_ladder_is_named(&s->ladder, w->path);
-    if (name[0] == '.' && !s->opts->hidden && by->text[0] != '.' && !is_wanted) {
+    by->is_meant = is_dir && (strcmp(by->text, name) == 0 || myth_ladder_is_named(&s->ladder, w->path));
+    if (name[0] == '.' && !s->opts->hidden && by->text[0] != '.' && !by->is_meant) {
         *why = take_why(w, "a name with a dot in front; --hidden takes it in");
         return MYTH_SCAN_HIDDEN;
     }
-    if (is_dir && is_skipped(name) && strcmp(by->text, name) != 0 && !is_wanted) {
+    if (is_dir && !by->is_meant && is_skipped(name)) {
         *why = take_why(w, "directories of this name hold no source; '!%s/' in .mythosignore takes it in", name);
         return MYTH_SCAN_SKIPPED_DIR;
     }
@@ -529,7 +530,7 @@ static bool judge(worker *w, dir *d, const myth_ignore_frame *frame, int fd, con
         f.is_lost = is_code(name);
         r = MYTH_SCAN_SPECIAL;
     } else if (r == MYTH_SCAN_IN && type == DT_DIR) {
-        return push(w, d, frame, n_path, strcmp(by.text, name) == 0 || myth_ladder_is_named(&w->s->ladder, w->path));
+        return push(w, d, frame, n_path, by.is_meant);
     } else if (r == MYTH_SCAN_IN) {
         r = judge_file(w, fd, name, n_path, frame, &by, &f);
     }
@@ -557,8 +558,7 @@ static void visit(worker *w, dir *d)
         closedir(stream);
         if (e != E2BIG)
             goto unreadable;
-        turn_away(w, d, MYTH_SCAN_LARGE, take_loss(w, "more than %u names; a pattern '!%.*s' in .mythosignore takes it in", dir_names,
-                                                   (int)strlen(rel), rel));
+        turn_away(w, d, MYTH_SCAN_LARGE, take_loss(w, "more than %u names; a pattern '!%s' in .mythosignore takes it in", dir_names, rel));
         return;
     }
     if (d->self && has_git && myth_ladder_is_repository(fd)) {

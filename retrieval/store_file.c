@@ -450,11 +450,9 @@ myth_status myth_store_put(myth_store *s, const myth_store_file *f, const unsign
     s->block_id = -1;
     bind_file(q, f);
     MYTH_TRY(myth_store_run(s, q, err));
-    if (f->bytes) {
-        MYTH_TRY(put_chunks(s, f, text, chunks, packed->n_symbol, err));
-        MYTH_TRY(put_packed(s, f->id, packed, chunks->n_ref, err));
-        MYTH_TRY(myth_symbol_rows_add_names(s, f->id, chunks, packed->n_symbol, err));
-    }
+    MYTH_TRY(put_chunks(s, f, text, chunks, packed->n_symbol, err));
+    MYTH_TRY(put_packed(s, f->id, packed, chunks->n_ref, err));
+    MYTH_TRY(myth_symbol_rows_add_names(s, f->id, chunks, packed->n_symbol, err));
     count(s, &(myth_file_counts){ 1, chunks->n_chunk, packed->n_symbol, chunks->n_ref, (int64_t)f->bytes, (f->flags & MYTH_FILE_LOST) != 0 }, 1);
 fail:
     return st;

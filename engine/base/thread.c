@@ -3,7 +3,6 @@
 #include "thread.h"
 
 #include <sched.h>
-#include <string.h>
 
 _Static_assert(sizeof(cpu_set_t) == sizeof(((myth_thread *)0)->home), "a bit for every processor that the set has");
 
