@@ -545,6 +545,10 @@ static void meaning_brings_what_words_miss(void **unused)
     assert_false(myth_search_wants_vectors(&so, mem));
     so.query = "\"red car\"";
     assert_false(myth_search_wants_vectors(&so, mem));
+    so.query = "The red car is lost\n\nafter the second door is opened";     /* a report has words enough */
+    assert_false(myth_search_wants_vectors(&so, mem));
+    so.weights = "semantic_issue=0.1";
+    assert_true(myth_search_wants_vectors(&so, mem));
     myth_hits_free(&words_only);
     myth_vectors_close(v);
     myth_index_close(x);
