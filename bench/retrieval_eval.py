@@ -7,9 +7,10 @@ weights. Data: shared/reference/../eval (its README). Python's standard library 
 
 The first configuration is the defaults; each --weights adds one, compared with it query by query. --ablate switches every signal off in turn.
 --embed-model M adds words and vectors together beside words alone, --shares 0.1,0.2 with these shares of nearness: the best of them, and the lower
-end of its difference, say what `semantic` of retrieval/weights.def is to be.
+end of its difference, say what `semantic` of retrieval/weights.def is to be. --csv FILE writes the table.
 """
 import argparse
+import csv
 import json
 import math
 import os
@@ -52,19 +53,25 @@ def interval(values, rng, n=2000):
     return sum(values) / size, means[int(0.025 * n)], means[int(0.975 * n)]
 
 
-def report(runs, names):
-    """runs: [(name, [metrics of a query])]; the first is what the others are compared with."""
+def report(runs, names, path):
+    """runs: [(name, [metrics of a query])]; the first is what the others are compared with. path: of the table, or None."""
+    table = [["configuration", "metric", "mean", "low", "high", "difference", "difference_low", "difference_high"]]
     for name, rows in runs:
         rng = random.Random(1)
         print(name)
         for m in names:
-            mean, low, high = interval([r[m] for r in rows], rng)
-            line = "  %-8s %.4f [%.4f, %.4f]" % (m, mean, low, high)
+            mean = interval([r[m] for r in rows], rng)
+            line, row = "  %-8s %.4f [%.4f, %.4f]" % (m, *mean), ["%.4f" % x for x in mean]
             if rows is not runs[0][1]:
-                d, low, high = interval([a[m] - b[m] for a, b in zip(rows, runs[0][1])], rng)
-                line += "   difference %+.4f [%+.4f, %+.4f]" % (d, low, high)
+                d = interval([a[m] - b[m] for a, b in zip(rows, runs[0][1])], rng)
+                line += "   difference %+.4f [%+.4f, %+.4f]" % d
+                row += ["%+.4f" % x for x in d]
             print(line)
+            table.append([name, m, *row])
         sys.stdout.flush()
+    if path:
+        with open(path, "w", newline="", encoding="utf-8") as f:
+            csv.writer(f, lineterminator="\n").writerows(table)
 
 
 def configurations(args):
@@ -110,7 +117,7 @@ def cosqa(args):
         for name, weights, has_vectors in configurations(args):
             answers = run(command(args, weights, has_vectors, ["-k", "100", "--corpus", corpus, "--queries", asked]))
             runs.append((name, [metrics(ranks(a["ids"], gold[a["query"]]), 1) for a in answers]))
-    report(runs, ["NDCG@10", "MRR", "R@1", "R@10", "R@100"])
+    report(runs, ["NDCG@10", "MRR", "R@1", "R@10", "R@100"], args.csv)
 
 
 def score(args):
@@ -122,7 +129,7 @@ def score(args):
     for path in args.results:
         answers = json.load(open(path, encoding="utf-8"))
         runs.append((path, [metrics(ranks(a["ids"], gold[a["query"]]), len(gold[a["query"]])) for a in answers]))
-    report(runs, ["NDCG@10", "MRR", "R@1", "R@10", "R@100"])
+    report(runs, ["NDCG@10", "MRR", "R@1", "R@10", "R@100"], args.csv)
 
 
 def main():
@@ -135,6 +142,7 @@ def main():
     p.add_argument("--weights", action="append", default=[])
     p.add_argument("--ablate", action="store_true")
     p.add_argument("--embed-model", help="a model that makes vectors: words and vectors together beside words alone")
+    p.add_argument("--csv", help="the table is written here")
     p.add_argument("--shares", default="", help="with --embed-model: shares of nearness, behind commas")
     args = p.parse_args()
     {"cosqa": cosqa, "score": score}[args.what](args)

@@ -13,7 +13,7 @@ Perturb  tests     every right file and one of ten others get a test beside them
          misspelt  a letter of every name in the query is lost, doubled, or changes place with the next
          all from a seed; base sees the same. The rows to compare are those of the same system without it: --against KEPT.jsonl of an --out
 Prints   per system the share of tasks with a right file among the first 1, 5, 10, 20 and the mean reciprocal rank, with 95 % bootstrap
-         intervals over tasks, and the paired difference with the first system; --out keeps the rank of every task, --csv the table
+         intervals over tasks, and the paired difference with base, of other weights with mythos; --out keeps the rank of every task, --csv the table
 Trees    of one repository follow each other: what two have in common is indexed once, by both systems"""
 import argparse, csv, hashlib, json, os, random, re, shutil, sqlite3, subprocess, sys, tempfile
 
@@ -260,9 +260,11 @@ def table(ranks, first, label, rows):
 # A signal and the weights without it; alternatives are asked in questions alone: retrieval_eval.py.
 SIGNALS = [
     ("without what is said first", "early=0"), ("without the title's share", "title=0"), ("with headings and settings", "report=0"),
+    ("without any of the three rules for reports", "early=0,title=0,report=0"),
     ("without symbol", "symbol=0"), ("symbol at 0.3", "symbol=0.3"), ("without mended words", "mended=0"),
-    ("without kinds of files", "test=1,example=1,vendored=1,generated=1,document=1,data=1"), ("without file sum", "file_chunks=1"),
-    ("without path column", "col_path=1"), ("without names column", "col_names=1"), ("without parts of names", "term_part=0"),
+    ("without kinds of files", "test=1,example=1,vendored=1,legacy=1,document=1,data=1"), ("and with generated files set back", "generated=0.4"),
+    ("without file sum", "file_chunks=1"), ("without path column", "col_path=1"), ("without names column", "col_names=1"),
+    ("without compound names whole", "term_whole=0"), ("without parts of compound names", "term_part=0"),
 ]
 
 
@@ -319,10 +321,10 @@ def main():
         index.close()
     first = {s: ranks[systems[0].name] for s in ranks} if systems else {}
     if a.ablate or a.weights:                   # one signal less is compared with all of them
-        first = {s: ranks["mythos"] for s in ranks}
+        first |= {s: ranks["mythos"] for s in ranks if s not in ("base", "mythos")}
     if a.against:
         before = {r["id"]: r for r in map(json.loads, open(a.against, encoding="utf-8"))}
-        first = {s: [before[r["id"]][s] for r in kept if s in before.get(r["id"], {})] for s in ranks}
+        first |= {s: [before[r["id"]][s] for r in kept] for s in ranks if all(s in before.get(r["id"], {}) for r in kept)}
     rows = []
     table(ranks, first, os.path.splitext(os.path.basename(a.tasks))[0] + (f" {a.perturb}" if a.perturb else ""), rows)
     if a.csv:
