@@ -62,7 +62,9 @@ static int unknown_command(myth_term *term, const char *word)
     }
     const char *near = myth_args_nearest(word, name, n);
     char line[256];
-    if (near)
+    if (word[0] == '-')
+        snprintf(line, sizeof(line), "%.60s: flags follow the command; mythos --help lists the commands", word);
+    else if (near)
         snprintf(line, sizeof(line), "unknown command '%.60s'; did you mean %s?", word, near);
     else
         snprintf(line, sizeof(line), "unknown command '%.60s'; mythos --help lists the commands", word);

@@ -30,6 +30,8 @@ static void help_and_usage(void **state)
     assert_non_null(strstr(r.err, "did you mean generate?"));
     cli_expect(&r, "xyzzyxyzzy", 2);
     assert_null(strstr(r.err, "did you mean"));
+    cli_expect(&r, "-q plan", 2);
+    assert_non_null(strstr(r.err, "-q: flags follow the command"));
     cli_expect(&r, "plan --ctxsize 3", 2);
     assert_non_null(strstr(r.err, "did you mean --ctx-size?"));
     cli_expect(&r, "version extra", 2);

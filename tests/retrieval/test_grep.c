@@ -11,7 +11,6 @@
 
 #include <fcntl.h>
 #include <spawn.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -275,7 +274,6 @@ static void copy_tree(const char *root, const char *into, uint32_t n_most)
     assert_int_equal(myth_scan(&l, mem, &(myth_scan_opts){ .root = root, .names_only = true }, NULL), MYTH_OK);
     const int from = open(root, O_RDONLY | O_DIRECTORY);
     const uint32_t step = l.n_file / n_most + 1;
-    files_mkdir(into);
     for (uint32_t i = 0; i < l.n_file; i += step) {
         char path[4200];
         bytes b = { 0 };
@@ -286,12 +284,7 @@ static void copy_tree(const char *root, const char *into, uint32_t n_most)
             bytes_put(&b, buf, (size_t)got);
         close(fd);
         snprintf(path, sizeof(path), "%s/%s", into, l.file[i].path);
-        for (char *slash = strchr(path + strlen(into) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-            *slash = 0;
-            mkdir(files_path(path), 0700);
-            *slash = '/';
-        }
-        files_put(path, b.data ? b.data : (unsigned char *)"", b.len);
+        files_put_deep(path, b.data ? b.data : (unsigned char *)"", b.len);
         bytes_free(&b);
     }
     close(from);

@@ -4,7 +4,6 @@
 #include "retrieval/limits.h"
 #include "retrieval/scan.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -26,18 +25,7 @@ static int close_mem(void **state)
     return myth_mem_close(mem) == 0 ? 0 : -1;
 }
 
-/* Makes the directories on the way. */
-static void put(const char *path, const void *data, size_t n)
-{
-    char dir[600];
-    for (const char *s = strchr(path, '/'); s; s = strchr(s + 1, '/')) {
-        snprintf(dir, sizeof(dir), "%.*s", (int)(s - path), path);
-        if (mkdir(files_path(dir), 0700) != 0)
-            assert_int_equal(errno, EEXIST);
-    }
-    files_put(path, data, n);
-}
-static void text(const char *path, const char *s) { put(path, s, strlen(s)); }
+static void text(const char *path, const char *s) { files_put_deep(path, s, strlen(s)); }
 
 static void scan(myth_scan_list *l, const char *root, const myth_scan_opts *opts)
 {
@@ -131,27 +119,27 @@ static void binary_and_minified(void **state)
     text("bin/a.js.map", "{}\n");
     text("bin/admin.js", "function admin() {\n    return 1;\n}\n");
     text("bin/min.js", "var min;\n");
-    put("bin/nul.c", "int\0x;", 6);
-    put("bin/logo.png", "\x89PNG\r\n\x1a\n----", 12);
-    put("bin/picture", "\xff\xd8\xff\xe0 no NUL in here", 20);
+    files_put_deep("bin/nul.c", "int\0x;", 6);
+    files_put_deep("bin/logo.png", "\x89PNG\r\n\x1a\n----", 12);
+    files_put_deep("bin/picture", "\xff\xd8\xff\xe0 no NUL in here", 20);
     text("bin/paper.txt", "%PDF-1.4\ntext all the way\n");
-    put("bin/utf16.c", "\xff\xfei\0n\0t\0\n\0", 10);
-    put("bin/utf16be.c", "\xfe\xff\0i\0n\0t", 8);
+    files_put_deep("bin/utf16.c", "\xff\xfei\0n\0t\0\n\0", 10);
+    files_put_deep("bin/utf16be.c", "\xfe\xff\0i\0n\0t", 8);
     text("bin/empty.c", "");
     memset(data, 'x', sizeof(data));
-    put("bin/late.c", data, MYTH_SNIFF_BYTES);
+    files_put_deep("bin/late.c", data, MYTH_SNIFF_BYTES);
     data[MYTH_SNIFF_BYTES] = 0;
-    put("bin/later.c", data, sizeof(data));                     /* a NUL behind what is looked at, as git */
+    files_put_deep("bin/later.c", data, sizeof(data));                     /* a NUL behind what is looked at, as git */
     for (size_t i = 0; i < sizeof(dense); i++) {
         dense[i] = "function(a,b){return a.c+b};if(!x)y=z;"[i % 38];
         prose[i] = "the quick brown fox jumps over it. "[i % 35];
         data[i] = "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo"[i % 35];
     }
-    put("bin/bundle.js", dense, sizeof(dense));
-    put("bin/style.css", dense, sizeof(dense));
-    put("bin/dense.py", dense, sizeof(dense));                   /* no language of minifiers */
-    put("bin/prose.js", prose, sizeof(prose));
-    put("bin/data.js", data, sizeof(data));
+    files_put_deep("bin/bundle.js", dense, sizeof(dense));
+    files_put_deep("bin/style.css", dense, sizeof(dense));
+    files_put_deep("bin/dense.py", dense, sizeof(dense));                   /* no language of minifiers */
+    files_put_deep("bin/prose.js", prose, sizeof(prose));
+    files_put_deep("bin/data.js", data, sizeof(data));
     scan(&l, "bin", &(myth_scan_opts){ .explain = true });
     expect_out(&l, "a.min.js", MYTH_SCAN_MINIFIED, "name");
     expect_out(&l, "a.min.css", MYTH_SCAN_MINIFIED, "name");
@@ -339,7 +327,7 @@ static void rungs(void **state)
     text("odd/s/a", "x\n");
     text("odd/t/.gitignore/x", "x\n");
     assert_int_equal(symlink("elsewhere", files_path("odd/.gitignore")), 0);
-    put("odd/s/.gitignore", many, sizeof(many));
+    files_put_deep("odd/s/.gitignore", many, sizeof(many));
     expect_in("odd", NULL, "a elsewhere s/a");
     myth_scan_list l;
     scan(&l, "odd", &(myth_scan_opts){ .explain = true });
@@ -595,7 +583,7 @@ static void known(void **state)
     myth_scan_list first, second;
     text("known/a.c", "int a;\n");
     text("known/b", "#!/bin/sh\n");
-    put("known/c", "\0", 1);
+    files_put_deep("known/c", "\0", 1);
     scan(&first, "known", &(myth_scan_opts){ .explain = true });
     scan(&second, "known", &(myth_scan_opts){ .explain = true, .known = is_known, .known_arg = &first });
     same_list(&first, &second);

@@ -61,16 +61,10 @@ static int begin(void **state)
     (void)state;
     if (myth_mem_open(&mem, 0, NULL) != MYTH_OK)
         return -1;
-    files_mkdir("u");
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-        char dir[512];
-        snprintf(dir, sizeof(dir), "%s/%s", files_path("u"), files[i].path);
-        for (char *p = dir + strlen(files_path("u")) + 1; (p = strchr(p, '/')) != NULL; *p++ = '/') {
-            *p = '\0';
-            mkdir(dir, 0755);
-        }
-        snprintf(dir, sizeof(dir), "u/%s", files[i].path);
-        files_text(dir, files[i].text);
+        char path[512];
+        snprintf(path, sizeof(path), "u/%s", files[i].path);
+        files_put_deep(path, files[i].text, strlen(files[i].text));
     }
     index_ = open_index("u", "u.db", mem, false);
     update();

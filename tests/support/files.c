@@ -3,6 +3,7 @@
 
 #include "engine/config.h"
 
+#include <errno.h>
 #include <ftw.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -66,6 +67,17 @@ void files_sparse(const char *name, const void *data, size_t len, uint64_t size)
 
 void files_put(const char *name, const void *data, size_t len) { files_sparse(name, data, len, len); }
 void files_text(const char *name, const char *text) { files_put(name, text, strlen(text)); }
+
+void files_put_deep(const char *name, const void *data, size_t len)
+{
+    char dir[700];
+    for (const char *s = strchr(name, '/'); s; s = strchr(s + 1, '/')) {
+        snprintf(dir, sizeof(dir), "%.*s", (int)(s - name), name);
+        if (mkdir(files_path(dir), 0700) != 0)
+            assert_int_equal(errno, EEXIST);
+    }
+    files_put(name, data, len);
+}
 
 void files_clear(const char *name)
 {

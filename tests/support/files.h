@@ -16,6 +16,8 @@ const char *files_path(const char *name);
 void files_mkdir(const char *name);
 void files_put(const char *name, const void *data, size_t len);
 void files_text(const char *name, const char *text);
+/* Makes the directories on the way. */
+void files_put_deep(const char *name, const void *data, size_t len);
 /* The file's first `len` bytes are data, the rest up to `size` a hole. */
 void files_sparse(const char *name, const void *data, size_t len, uint64_t size);
 /* Removes everything inside a folder of files_dir. */
