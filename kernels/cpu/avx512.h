@@ -53,6 +53,8 @@ FAST_BLOCK_TYPES(AVX512_BLOCK_TYPE)
 #undef AVX512_BLOCK_TYPE
 AVX512_PACK(q8) AVX512_PACK(q4) AVX512_PACK(bf16_pair) AVX512_PACK(bf16_wide) AVX512_PACK(f16) AVX512_PACK(f32)
 #undef AVX512_PACK
+/* avx512_pack_bf16_pair of rows that were just made: they lie in L1. */
+void avx512_pair_bf16(void *panel, const unsigned char *x, size_t row_bytes, uint32_t n_out, uint32_t n_k);
 
 /* n values of a row, 256 at most, as blocks.h has them. */
 typedef void avx512_unpack(int8_t *restrict q, float *restrict scale, float *restrict min, const unsigned char *restrict p, uint32_t n);

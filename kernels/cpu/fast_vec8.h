@@ -329,8 +329,11 @@ FAST_INLINE void pack(unsigned char *panel, const unsigned char *w, size_t row_b
     const size_t step = t == MYTH_Q8_0 || t == MYTH_Q4_0 ? PANEL_I8 : PANEL_F32;
     const size_t block = t == MYTH_Q8_0 ? 34 : t == MYTH_Q4_0 ? 18 : t == MYTH_F32 ? 128 : 64;
     w += k0 / 32 * block;
-    for (uint32_t b = 0; b < n_k / 32; b++, panel += step, w += block)
+    fast_ask_rows(w, row_bytes, n_out, FAST_AHEAD);
+    for (uint32_t b = 0; b < n_k / 32; b++, panel += step, w += block) {
+        fast_ask_rows(w + FAST_AHEAD, row_bytes, n_out, 1);
         pack_block(panel, w, row_bytes, n_out, t);
+    }
     if (n_k % 32) {                                                             /* types without blocks only */
         unsigned char tail[FAST_PANEL * 128];
         memset(tail, 0, sizeof(tail));
@@ -583,13 +586,16 @@ FAST_INLINE void pack_blocks(unsigned char *panel, const unsigned char *w, size_
 {
     const size_t chunk = (size_t)myth_row_bytes(t, CHUNK);
     w += myth_row_bytes(t, k0);
-    for (uint32_t k = 0; k < n_k; k += CHUNK, w += chunk, panel += CHUNK / 32 * blocks_panel(has_half, has_min))
+    fast_ask_rows(w, row_bytes, n_out, chunk);
+    for (uint32_t k = 0; k < n_k; k += CHUNK, w += chunk, panel += CHUNK / 32 * blocks_panel(has_half, has_min)) {
+        fast_ask_rows(w + chunk, row_bytes, n_out, chunk);
         for (uint32_t o = 0; o < FAST_PANEL; o += 8) {
             const unsigned char *p[8];
             for (uint32_t i = 0; i < 8; i++)
                 p[i] = w + (size_t)(o + i < n_out ? o + i : n_out - 1) * row_bytes;
             pack_chunk(panel, p, o, n_k - k < CHUNK ? n_k - k : CHUNK, unpack, has_half, has_min);
         }
+    }
 }
 
 /* Inputs [4 from, 4 to) of a block of 32: half h of it, or all. ws, wm: the scales and minima of the part. */

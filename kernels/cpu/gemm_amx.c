@@ -123,10 +123,12 @@ static void pack(unsigned char *panel, const unsigned char *w, size_t row_bytes,
     const size_t block = is_q4 ? 18 : 34;
     unsigned char wide[FAST_PANEL * 64];
     w += k0 / 32 * block;
+    fast_ask_rows(w, row_bytes, n_out, FAST_AHEAD);
     for (uint32_t b = 0; b < n_k / 32; b++, panel += STEP_BYTES, w += block) {
+        fast_ask_rows(w + FAST_AHEAD, row_bytes, n_out, 1);
         for (uint32_t o = 0; o < n_out; o++)
             widen_block(wide + 64 * o, w + o * row_bytes, is_q4);
-        avx512_pack_bf16_pair(panel, wide, 64, n_out, 0, 32);
+        avx512_pair_bf16(panel, wide, 64, n_out, 32);
     }
 }
 
@@ -138,7 +140,9 @@ static void pack_blocks(unsigned char *panel, const unsigned char *w, size_t row
     _Alignas(64) unsigned char wide[FAST_PANEL][2 * CHUNK];
     const size_t chunk = (size_t)myth_row_bytes(t, CHUNK);
     w += myth_row_bytes(t, k0);
+    fast_ask_rows(w, row_bytes, n_out, chunk);
     for (uint32_t k = 0; k < n_k; k += CHUNK, w += chunk) {
+        fast_ask_rows(w + chunk, row_bytes, n_out, chunk);
         const uint32_t n = n_k - k < CHUNK ? n_k - k : CHUNK;
         for (uint32_t o = 0; o < n_out; o++) {
             int8_t q[CHUNK];
@@ -150,7 +154,7 @@ static void pack_blocks(unsigned char *panel, const unsigned char *w, size_t row
                 _mm256_storeu_si256((void *)(wide[o] + 32 * b), (__m256i)_mm512_cvtneps_pbh(v));
             }
         }
-        avx512_pack_bf16_pair(panel, wide[0], sizeof(wide[0]), n_out, 0, n);
+        avx512_pair_bf16(panel, wide[0], sizeof(wide[0]), n_out, n);
         panel += n / 32 * STEP_BYTES;
     }
 }

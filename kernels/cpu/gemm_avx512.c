@@ -91,13 +91,19 @@ FAST_INLINE void pack_block(unsigned char *dst, const unsigned char *w, size_t r
     }
 }
 
-FAST_INLINE void pack(unsigned char *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0, uint32_t n_k, enum kind kind)
+FAST_INLINE void pack(unsigned char *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0, uint32_t n_k, enum kind kind,
+                      const bool is_far)
 {
     const size_t step = kind == Q8 || kind == Q4 ? PANEL_I8 : kind == BF16_PAIR ? PANEL_BF16 : PANEL_F32;
     const size_t block = kind == Q8 ? 34 : kind == Q4 ? 18 : kind == F32_WIDE ? 128 : 64;
     w += k0 / 32 * block;
-    for (uint32_t b = 0; b < n_k / 32; b++, panel += step, w += block)
+    if (is_far)
+        fast_ask_rows(w, row_bytes, n_out, FAST_AHEAD);
+    for (uint32_t b = 0; b < n_k / 32; b++, panel += step, w += block) {
+        if (is_far)
+            fast_ask_rows(w + FAST_AHEAD, row_bytes, n_out, 1);
         pack_block(panel, w, row_bytes, n_out, kind);
+    }
     if (n_k % 32) {                                                             /* types without blocks only */
         unsigned char tail[FAST_PANEL * 128];
         memset(tail, 0, sizeof tail);
@@ -110,7 +116,7 @@ FAST_INLINE void pack(unsigned char *panel, const unsigned char *w, size_t row_b
 #define PACK(name, kind)                                                                                                             \
     void avx512_pack_##name(void *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0, uint32_t n_k)        \
     {                                                                                                                                \
-        pack(panel, w, row_bytes, n_out, k0, n_k, kind);                                                                             \
+        pack(panel, w, row_bytes, n_out, k0, n_k, kind, true);                                                                       \
     }
 PACK(q8, Q8)
 PACK(q4, Q4)
@@ -118,6 +124,11 @@ PACK(bf16_pair, BF16_PAIR)
 PACK(bf16_wide, BF16_WIDE)
 PACK(f16, F16_WIDE)
 PACK(f32, F32_WIDE)
+
+void avx512_pair_bf16(void *panel, const unsigned char *x, size_t row_bytes, uint32_t n_out, uint32_t n_k)
+{
+    pack(panel, x, row_bytes, n_out, 0, n_k, BF16_PAIR, false);
+}
 
 /* ---- packing of other blocks ---- */
 
@@ -158,7 +169,9 @@ FAST_INLINE void pack_blocks(unsigned char *panel, const unsigned char *w, size_
 {
     const size_t chunk = (size_t)myth_row_bytes(t, CHUNK);
     w += myth_row_bytes(t, k0);
-    for (uint32_t k = 0; k < n_k; k += CHUNK, w += chunk, panel += CHUNK / 32 * blocks_panel(has_half, has_min))
+    fast_ask_rows(w, row_bytes, n_out, chunk);
+    for (uint32_t k = 0; k < n_k; k += CHUNK, w += chunk, panel += CHUNK / 32 * blocks_panel(has_half, has_min)) {
+        fast_ask_rows(w + chunk, row_bytes, n_out, chunk);
         for (uint32_t half = 0; half < 2; half++) {
             const unsigned char *p[16];
             for (uint32_t i = 0; i < 16; i++) {
@@ -167,6 +180,7 @@ FAST_INLINE void pack_blocks(unsigned char *panel, const unsigned char *w, size_
             }
             pack_chunk(panel, p, half, n_k - k < CHUNK ? n_k - k : CHUNK, unpack, has_half, has_min);
         }
+    }
 }
 
 #define PANEL(kernel, has_half, has_min)                                                                                             \
