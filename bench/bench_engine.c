@@ -19,10 +19,10 @@
  *            limit_tok_s is the smaller of bandwidth / bytes and peak / flops, both measured in this run
  * Budget     --budget SECONDS: what would begin later is a row that says so. What the device has no room for is a row "does not fit"
  * Exit       1 when a test failed, 2 usage, 75 when the device was lost                                                         */
-#include "../engine/convert.h"
-#include "../engine/devices.h"
-#include "../engine/run.h"
-#include "../frontend/limits.h"
+#include "engine/make/convert.h"
+#include "engine/run/devices.h"
+#include "engine/run/run.h"
+#include "frontend/cli/limits.h"
 #include "limits.h"
 
 #include <stdarg.h>

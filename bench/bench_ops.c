@@ -3,10 +3,10 @@
  *   bench_ops [-t N] [--target T] [OP ...]        T: ref avx2 avx512 amx neon vulkan:0 cuda:0
  *
  * Time     median of repetitions over half a second; caches are filled with other bytes before each
- * Limit    the larger of bytes / read bandwidth and flops / peak of the product, both measured at the start (frontend/limits.h, CPU only); ratio = limit
+ * Limit    the larger of bytes / read bandwidth and flops / peak of the product, both measured at the start (frontend/cli/limits.h, CPU only); ratio = limit
  *          over time. Bytes are what must come from memory once: weights, cached rows, inputs, outputs */
-#include "../tests/kernels/op_case.h"
-#include "../frontend/limits.h"
+#include "tests/kernels/op_case.h"
+#include "frontend/cli/limits.h"
 
 #include <time.h>
 

@@ -4,7 +4,7 @@
  * Prints    per class of query (up to 10 words, more) the median and the 95th percentile over all rounds but the first, and the same of the first
  *           round, whose pages and caches are cold; then the slowest queries
  * Times     of the wall, and of the thread alone: the latter is hardly longer when others use the machine. The load is printed */
-#include "../retrieval/retrieval.h"
+#include "retrieval/retrieval.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
  * Source     PTX ISA: mma.m16n8k32 (s8), wgmma.mma_async and its matrix descriptor                                              */
 #include "limits.h"
 
-#include "../kernels/cuda/common.cuh"
+#include "kernels/cuda/common.cuh"
 
 #include <time.h>
 

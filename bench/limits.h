@@ -7,7 +7,7 @@
 #ifndef MYTH_BENCH_LIMITS_H
 #define MYTH_BENCH_LIMITS_H
 
-#include "../kernels/device.h"
+#include "kernels/device.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -7,7 +7,7 @@ weights. Data: shared/reference/../eval (its README). Python's standard library 
 
 The first configuration is the defaults; each --weights adds one, compared with it query by query. --ablate switches every signal off in turn.
 --embed-model M adds words and vectors together beside words alone, --shares 0.1,0.2 with these shares of nearness: the best of them, and the lower
-end of its difference, say what `semantic` of retrieval/weights.def is to be. --csv FILE writes the table.
+end of its difference, say what `semantic` of retrieval/rank/weights.def is to be. --csv FILE writes the table.
 """
 import argparse
 import csv

@@ -1,13 +1,13 @@
-# The parsers of retrieval/grammars.lock: fetched once by hash as source packages, unpacked into the build tree, compiled into mythos_grammars;
-# their queries, retrieval/queries/<grammar>.scm, become generated/grammars.inc.
+# The parsers of retrieval/parse/grammars.lock: fetched once by hash as source packages, unpacked into the build tree, compiled into mythos_grammars;
+# their queries, retrieval/parse/queries/<grammar>.scm, become generated/grammars.inc.
 #
 # Archives   MYTHOS_GRAMMARS_DIR (variable or environment) when they are there, else the user's cache, else pip and npm fetch them into it;
 #            where there is no npm, the one of a Python package (Debian's is 357 packages)
 # Without    a package that cannot be fetched is left out with a warning, its languages are cut by their text; without the first, the core, all
-#            are, and retrieval/stub_grammars.c stands in. An archive with another hash is an error
+#            are, and retrieval/parse/stub_grammars.c stands in. An archive with another hash is an error
 # Warnings   of code that is not ours are off; asserts stay on: an abort of the worker is better than a silent overrun
 set(MYTH_GRAMMARS_OPTIMIZE "-O1" CACHE STRING "How parsers are compiled: tables of megabytes, minutes at higher levels")
-set(MYTHOS_GRAMMARS_DIR "$ENV{MYTHOS_GRAMMARS_DIR}" CACHE PATH "Folder with the archives of retrieval/grammars.lock; nothing is fetched")
+set(MYTHOS_GRAMMARS_DIR "$ENV{MYTHOS_GRAMMARS_DIR}" CACHE PATH "Folder with the archives of retrieval/parse/grammars.lock; nothing is fetched")
 
 if(MYTHOS_GRAMMARS_DIR)
     set(grammar_archives ${MYTHOS_GRAMMARS_DIR})
@@ -67,7 +67,7 @@ function(myth_grammar_fetch registry package version archive)
         set_property(GLOBAL PROPERTY grammar_failed_${registry} ON)
         string(REGEX REPLACE "^.*\n([^\n]+)\n*$" "\\1" said "${said}")
         message(WARNING "${package} ${version} could not be fetched (${said}): files that its like would parse are cut by their text. "
-            "Install ${tool} and allow it to reach its registry, or put the archives that retrieval/grammars.lock names into a folder and "
+            "Install ${tool} and allow it to reach its registry, or put the archives that retrieval/parse/grammars.lock names into a folder and "
             "configure with -DMYTHOS_GRAMMARS_DIR=FOLDER")
         return()
     endif()
@@ -82,7 +82,7 @@ function(myth_grammar_unpack registry package version hash archive)
         return()
     endif()
     if(NOT EXISTS ${file} AND MYTHOS_GRAMMARS_DIR)
-        message(FATAL_ERROR "${file} is missing: put the archives that retrieval/grammars.lock names there, or leave MYTHOS_GRAMMARS_DIR empty")
+        message(FATAL_ERROR "${file} is missing: put the archives that retrieval/parse/grammars.lock names there, or leave MYTHOS_GRAMMARS_DIR empty")
     elseif(NOT EXISTS ${file})
         myth_grammar_fetch(${registry} ${package} ${version} ${archive})
         if(NOT EXISTS ${file})
@@ -91,7 +91,7 @@ function(myth_grammar_unpack registry package version hash archive)
     endif()
     file(SHA256 ${file} found)
     if(NOT found STREQUAL hash)
-        message(FATAL_ERROR "${file}: sha256 is ${found}, retrieval/grammars.lock says ${hash}; delete the file and configure again")
+        message(FATAL_ERROR "${file}: sha256 is ${found}, retrieval/parse/grammars.lock says ${hash}; delete the file and configure again")
     endif()
     file(REMOVE_RECURSE ${grammar_tree}/${hash})
     file(ARCHIVE_EXTRACT INPUT ${file} DESTINATION ${grammar_tree}/${hash} PATTERNS "*.[ch]")
@@ -100,9 +100,9 @@ endfunction()
 
 # The text of a query; "; inherits: NAME" in its first line puts another before it.
 function(myth_grammar_query out name)
-    set(path ${CMAKE_SOURCE_DIR}/retrieval/queries/${name}.scm)
+    set(path ${CMAKE_SOURCE_DIR}/retrieval/parse/queries/${name}.scm)
     if(NOT EXISTS ${path})
-        message(FATAL_ERROR "${path} is missing: every grammar of retrieval/grammars.lock has its queries")
+        message(FATAL_ERROR "${path} is missing: every grammar of retrieval/parse/grammars.lock has its queries")
     endif()
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
     file(READ ${path} hex HEX)
@@ -114,8 +114,8 @@ function(myth_grammar_query out name)
     set(${out} "${before}${hex}" PARENT_SCOPE)
 endfunction()
 
-file(STRINGS retrieval/grammars.lock grammar_lines REGEX "^[a-z]")
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/retrieval/grammars.lock)
+file(STRINGS retrieval/parse/grammars.lock grammar_lines REGEX "^[a-z]")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/retrieval/parse/grammars.lock)
 add_library(mythos_grammars STATIC ${CMAKE_SOURCE_DIR}/cmake/empty.c)
 set(grammar_sanitize "")
 set(grammar_core_optimize -O2)
@@ -179,11 +179,11 @@ foreach(line IN LISTS grammar_lines)
         string(APPEND grammar_rows "GRAMMAR(${name})\n")
     endforeach()
 endforeach()
-set(without_grammars retrieval/stub_grammars.c)
-set(with_grammars retrieval/grammars.c retrieval/patterns.c retrieval/symbols.c retrieval/cut_tree.c retrieval/chunk_worker.c)
+set(without_grammars retrieval/parse/stub_grammars.c)
+set(with_grammars retrieval/parse/grammars.c retrieval/parse/patterns.c retrieval/parse/symbols.c retrieval/parse/cut_tree.c retrieval/parse/chunk_worker.c)
 if(grammar_core)
     target_include_directories(mythos_grammars PUBLIC ${grammar_core}/include)
-    set_source_files_properties(retrieval/patterns.c PROPERTIES COMPILE_OPTIONS -isystem${grammar_core}/src)        # reads the nodes themselves
+    set_source_files_properties(retrieval/parse/patterns.c PROPERTIES COMPILE_OPTIONS -isystem${grammar_core}/src)        # reads the nodes themselves
     set_source_files_properties(${without_grammars} PROPERTIES HEADER_FILE_ONLY ON)
 else()
     set_source_files_properties(${with_grammars} PROPERTIES HEADER_FILE_ONLY ON)

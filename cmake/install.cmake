@@ -1,7 +1,7 @@
 # Headers keep their folders under include/mythos, so that an installed header finds its neighbours.
 include(CMakePackageConfigHelpers)
 
-foreach(folder engine engine/base kernels)
+foreach(folder engine engine/base engine/model engine/text engine/run engine/make kernels)
     file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.h ${CMAKE_SOURCE_DIR}/${folder}/*.def)
     list(FILTER headers EXCLUDE REGEX "_impl\\.h$")
     install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mythos/${folder})

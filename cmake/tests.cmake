@@ -2,12 +2,12 @@
 # Tests run in the source tree and learn from the environment where the command is.
 # With MYTH_ENGINE_ONLY the programs of the engine's rooms alone, on tests/support/cmocka_small.h.
 
-set(test_patterns "tests/*/test_*.c")
+set(test_patterns "tests/test_*.c")
 set(test_library mythos_frontend)
 set(test_command "MYTHOS_BIN=$<TARGET_FILE:mythos>")
 if(MYTH_ENGINE_ONLY)
     set(CMOCKA_LIBRARY "")
-    set(test_patterns "tests/base/test_*.c" "tests/engine/test_*.c" "tests/kernels/test_*.c")
+    set(test_patterns "tests/engine/test_*.c" "tests/kernels/test_*.c")
     set(test_library mythos_engine)
     set(test_command "")
 elseif(NOT CMOCKA_LIBRARY)
@@ -22,6 +22,19 @@ set(test_environment
     "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1"
     "UBSAN_OPTIONS=print_stacktrace=1"
     "MYTHOS_TEST_QUICK=3")      # what follows for one test takes the place of this
+
+# tests/engine/run/test_seq.c is engine/seq: the room's name, whatever the folder inside it. The inspector and the evaluations are rooms of
+# their own in the names.
+function(myth_test_name room_out short_out path)
+    file(RELATIVE_PATH path ${CMAKE_SOURCE_DIR}/tests ${path})
+    string(REGEX REPLACE "^frontend/(inspect|eval)/" "\\1/" path ${path})
+    string(REGEX REPLACE "^engine/base/" "base/" path ${path})
+    string(REGEX REPLACE "/.*" "" room ${path})
+    get_filename_component(short ${path} NAME_WE)
+    string(REGEX REPLACE "^test_" "" short ${short})
+    set(${room_out} ${room} PARENT_SCOPE)
+    set(${short_out} ${short} PARENT_SCOPE)
+endfunction()
 
 function(myth_register_test name)
     set_tests_properties(${name} PROPERTIES
@@ -38,16 +51,14 @@ target_include_directories(mythos_test_support PUBLIC ${CMAKE_SOURCE_DIR}/tests)
 target_link_libraries(mythos_test_support PUBLIC ${test_library} PRIVATE myth_flags)
 target_compile_definitions(mythos_test_support PUBLIC $<$<BOOL:${MYTH_ENGINE_ONLY}>:MYTH_CMOCKA_SMALL=1>)
 
-file(GLOB test_sources CONFIGURE_DEPENDS ${test_patterns})
+file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS ${test_patterns})
+list(FILTER test_sources EXCLUDE REGEX "/tests/corpus/")
 list(FILTER test_sources EXCLUDE REGEX "/tests/cuda/test_calls\\.c$")        # on the emulated device only: cmake/cuda_emu.cmake
 if(NOT grammar_core)
-    list(FILTER test_sources EXCLUDE REGEX "/tests/retrieval/test_patterns\\.c$")
+    list(FILTER test_sources EXCLUDE REGEX "/tests/retrieval/parse/test_patterns\\.c$")
 endif()
 foreach(source IN LISTS test_sources)
-    get_filename_component(base ${source} NAME_WE)
-    get_filename_component(room ${source} DIRECTORY)
-    get_filename_component(room ${room} NAME)
-    string(REGEX REPLACE "^test_" "" short ${base})
+    myth_test_name(room short ${source})
     set(target test_${room}_${short})
     add_executable(${target} ${source})
     set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
@@ -147,12 +158,10 @@ if(MYTH_ENGINE_ONLY)
     return()
 endif()
 
-file(GLOB test_scripts CONFIGURE_DEPENDS tests/*/test_*.sh)
+file(GLOB_RECURSE test_scripts CONFIGURE_DEPENDS tests/test_*.sh)
+list(FILTER test_scripts EXCLUDE REGEX "/tests/corpus/")
 foreach(script IN LISTS test_scripts)
-    get_filename_component(base ${script} NAME_WE)
-    get_filename_component(room ${script} DIRECTORY)
-    get_filename_component(room ${room} NAME)
-    string(REGEX REPLACE "^test_" "" short ${base})
+    myth_test_name(room short ${script})
     add_test(NAME ${room}/${short} COMMAND sh ${script})
     myth_register_test(${room}/${short})
 endforeach()

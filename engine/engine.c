@@ -1,7 +1,7 @@
 /* engine.c - opens a model on a device: walks the layout's list, binds the weights, and is then ready for forward. */
-#include "bind.h"
-#include "devices.h"
-#include "offload.h"
+#include "engine/run/bind.h"
+#include "engine/run/devices.h"
+#include "engine/run/offload.h"
 
 #include <assert.h>
 #include <math.h>

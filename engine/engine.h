@@ -18,15 +18,15 @@
 #ifndef MYTH_ENGINE_H
 #define MYTH_ENGINE_H
 
-#include "base/log.h"
-#include "base/mem.h"
-#include "channel.h"
-#include "chat.h"
-#include "config.h"
-#include "grammar.h"
-#include "base/sampler.h"
-#include "tokenizer.h"
-#include "weights.h"
+#include "engine/base/log.h"
+#include "engine/base/mem.h"
+#include "engine/text/channel.h"
+#include "engine/text/chat.h"
+#include "engine/model/config.h"
+#include "engine/text/grammar.h"
+#include "engine/base/sampler.h"
+#include "engine/text/tokenizer.h"
+#include "engine/model/weights.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,10 +1,10 @@
 /* main.c - what surrounds every command: flags, ledger, signals, the memory report, the exit code. */
-#include "main.h"
-#include "../engine/devices.h"
-#include "../retrieval/retrieval.h"
-#include "help.h"
-#include "memreport.h"
-#include "rcfile.h"
+#include "frontend/cli/cli.h"
+#include "engine/run/devices.h"
+#include "retrieval/retrieval.h"
+#include "frontend/cli/help.h"
+#include "frontend/cli/memreport.h"
+#include "frontend/cli/rcfile.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -7,7 +7,7 @@
 #define _GNU_SOURCE
 #include "device_impl.h"
 
-#include "../engine/base/half.h"
+#include "engine/base/half.h"
 
 #include <assert.h>
 #include <math.h>

@@ -15,10 +15,10 @@
 #ifndef MYTH_DEVICE_H
 #define MYTH_DEVICE_H
 
-#include "../engine/base/dtype.h"
-#include "../engine/base/log.h"
-#include "../engine/base/mem.h"
-#include "../engine/base/status.h"
+#include "engine/base/dtype.h"
+#include "engine/base/log.h"
+#include "engine/base/mem.h"
+#include "engine/base/status.h"
 
 #ifdef __cplusplus
 extern "C" {

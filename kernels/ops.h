@@ -17,7 +17,7 @@
 #define MYTH_OPS_H
 
 #include "device.h"
-#include "../engine/base/sampler.h"
+#include "engine/base/sampler.h"
 
 #ifdef __cplusplus
 extern "C" {

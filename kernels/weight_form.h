@@ -8,7 +8,7 @@
 #ifndef MYTH_WEIGHT_FORM_H
 #define MYTH_WEIGHT_FORM_H
 
-#include "../engine/base/dtype.h"
+#include "engine/base/dtype.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -6,11 +6,11 @@
  * Map       when it is of the last update: a rank and facts of every file
  * Vectors   see vectors_check.c
  * FTS5      the multiset of (term, row, column, position) that the table holds and the one that the stored text makes, each as a sum of hashes */
-#include "index_impl.h"
-#include "fts_tokenizer.h"
-#include "repomap.h"
-#include "symbol_rows.h"
-#include "vectors.h"
+#include "retrieval/index/index_impl.h"
+#include "retrieval/store/fts_tokenizer.h"
+#include "retrieval/map/repomap.h"
+#include "retrieval/store/symbol_rows.h"
+#include "retrieval/vectors/vectors.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* revision.c - see revision.h. */
 #include "revision.h"
-#include "git.h"
-#include "scan.h"
+#include "retrieval/git/git.h"
+#include "retrieval/scan/scan.h"
 
 #include <errno.h>
 #include <fcntl.h>

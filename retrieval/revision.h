@@ -12,7 +12,7 @@
 #ifndef MYTH_REVISION_H
 #define MYTH_REVISION_H
 
-#include "../engine/base/mem.h"
+#include "engine/base/mem.h"
 
 typedef struct myth_revision myth_revision;
 

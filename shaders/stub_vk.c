@@ -1,5 +1,5 @@
 /* stub_vk.c - the kind of device that a build without Vulkan has: known by name, never there. */
-#include "../kernels/device_impl.h"
+#include "kernels/device_impl.h"
 
 static myth_status refuse(myth_device **out, myth_mem *mem, const myth_device_opts *opts, myth_error *err)
 {

@@ -13,7 +13,7 @@
 #ifndef MYTH_VK_H
 #define MYTH_VK_H
 
-#include "../kernels/device_impl.h"
+#include "kernels/device_impl.h"
 #include "shared.h"
 
 #include <pthread.h>
@@ -279,7 +279,7 @@ void vk_work(struct vk_work_bytes *out, const myth_work_shape *shape);
 struct vk_kv_place vk_place(const struct myth_kv_place *kv);
 
 #define OP(name) void vk_##name(myth_stream *s, const struct myth_##name##_args *a);
-#include "../kernels/ops.def"
+#include "kernels/ops.def"
 #undef OP
 
 #endif

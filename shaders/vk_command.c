@@ -10,7 +10,7 @@
 #define _GNU_SOURCE
 #include "vk.h"
 
-#include "../kernels/weight_form.h"
+#include "kernels/weight_form.h"
 
 #include <assert.h>
 #include <string.h>

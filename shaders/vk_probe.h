@@ -6,7 +6,7 @@
 #ifndef MYTH_VK_PROBE_H
 #define MYTH_VK_PROBE_H
 
-#include "../kernels/device.h"
+#include "kernels/device.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -8,7 +8,7 @@
 #ifndef MYTH_EVAL_H
 #define MYTH_EVAL_H
 
-#include "../main.h"
+#include "frontend/cli/cli.h"
 #include "measures.h"
 #include "self.h"
 #include "tasks.h"

@@ -1,6 +1,6 @@
 /* print.c - what an evaluation says: tables for people, one JSON document for programs. */
 #include "eval.h"
-#include "../json_out.h"
+#include "frontend/cli/json_out.h"
 
 #include <stdio.h>
 #include <string.h>

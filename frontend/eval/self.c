@@ -1,7 +1,7 @@
 /* self.c - see self.h. */
 #define _GNU_SOURCE
 #include "self.h"
-#include "../exit.h"
+#include "frontend/cli/exit.h"
 
 #include <errno.h>
 #include <fcntl.h>

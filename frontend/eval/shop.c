@@ -4,7 +4,7 @@
  * Tokens    of the prompt that holds the question and the chunks, counted by the model's tokenizer; those of the evidence are what it adds to a
  *           prompt without it                                                                                                           */
 #include "eval.h"
-#include "../inspect/prompt.h"
+#include "frontend/inspect/prompt/prompt.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -23,8 +23,8 @@
 #ifndef MYTH_INSPECT_H
 #define MYTH_INSPECT_H
 
-#include "marks.h"
-#include "material.h"
+#include "frontend/inspect/report/marks.h"
+#include "frontend/inspect/prompt/material.h"
 
 #ifdef __cplusplus
 extern "C" {

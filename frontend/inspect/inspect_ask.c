@@ -1,7 +1,7 @@
 /* inspect_ask.c - answers: generated under the grammar, read, verified, kept; asked for again with the context they name. */
 #include "inspect_impl.h"
 
-#include "verify.h"
+#include "frontend/inspect/answer/verify.h"
 
 #include <assert.h>
 #include <stdio.h>

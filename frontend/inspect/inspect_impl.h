@@ -4,7 +4,7 @@
 #define MYTH_INSPECT_IMPL_H
 
 #include "inspect.h"
-#include "parts.h"
+#include "frontend/inspect/prompt/parts.h"
 
 /* ROUND_BYTES: what a round brings: files, their lines, the text and ids of a turn; a file that is parsed (1 MiB at most) fits. ROUNDS_BYTES: of all
  * rounds at most. ROUND_PATH: bytes of a path in JSON spelling that an answer has room for. SPARE: comments that answer findings, in files that rounds

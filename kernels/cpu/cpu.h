@@ -18,7 +18,7 @@
 #ifndef MYTH_CPU_H
 #define MYTH_CPU_H
 
-#include "../device_impl.h"
+#include "kernels/device_impl.h"
 #include "pool.h"
 
 #ifdef __cplusplus

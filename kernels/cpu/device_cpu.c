@@ -16,7 +16,7 @@ struct cpu_record {
     myth_op op;
     union {
 #define OP(name) struct myth_##name##_args name;
-#include "../ops.def"
+#include "kernels/ops.def"
 #undef OP
     } args;
 };
@@ -89,7 +89,7 @@ static void fill_ops(struct myth_ops *ops, int level)
 #define OP(name) \
     if (!ops->name) \
         ops->name = levels[i]->ops.name;
-#include "../ops.def"
+#include "kernels/ops.def"
 #undef OP
     }
 }

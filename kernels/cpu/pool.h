@@ -10,8 +10,8 @@
 #ifndef MYTH_CPU_POOL_H
 #define MYTH_CPU_POOL_H
 
-#include "../../engine/base/mem.h"
-#include "../../engine/base/status.h"
+#include "engine/base/mem.h"
+#include "engine/base/status.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -13,7 +13,7 @@
  * Source     CUDA runtime API reference (error codes; stream capture; cudaHostAlloc)                                             */
 #include "common.cuh"
 
-#include "../weight_form.h"
+#include "kernels/weight_form.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -716,7 +716,7 @@ static void fill_vtable(struct myth_device_vtable *vt)
 static void fill_ops(struct myth_ops *ops)
 {
 #define OP(name) ops->name = PICK(CUDA_HAS_##name, name);
-#include "../ops.def"
+#include "kernels/ops.def"
 #undef OP
 }
 

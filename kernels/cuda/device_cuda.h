@@ -5,8 +5,8 @@
 #ifndef MYTH_DEVICE_CUDA_H
 #define MYTH_DEVICE_CUDA_H
 
-#include "../../engine/base/half.h"
-#include "../device_impl.h"
+#include "engine/base/half.h"
+#include "kernels/device_impl.h"
 #include "work.h"
 
 #if defined(__CUDACC__)
@@ -90,7 +90,7 @@ bool cuda_allow_shared(myth_stream *s, const void *kernel, uint64_t bytes);
 void cuda_check(myth_stream *s, const char *op);
 
 #define OP(name) extern "C" void cuda_##name(myth_stream *s, const struct myth_##name##_args *a);
-#include "../ops.def"
+#include "kernels/ops.def"
 #undef OP
 
 #endif

@@ -1,5 +1,5 @@
 /* stub_cuda.c - the kind of device that a build without CUDA has: known by name, never there. */
-#include "../device_impl.h"
+#include "kernels/device_impl.h"
 
 static myth_status refuse(myth_device **out, myth_mem *mem, const myth_device_opts *opts, myth_error *err)
 {

@@ -4,7 +4,7 @@
 #ifndef MYTH_CUDA_WORK_H
 #define MYTH_CUDA_WORK_H
 
-#include "../device.h"
+#include "kernels/device.h"
 
 enum {
     CUDA_COUNTER_N = 4096,              /* u32 arrival counters for last_block */

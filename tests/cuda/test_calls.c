@@ -4,7 +4,7 @@
  * By default every kind of call at one random place of it; with MYTHOS_TEST_FULL=1 that in every class, and every call in one class, in turn. */
 #include "emu_probe.h"
 
-#include "support/faults.h"
+#include "tests/support/faults.h"
 
 #include "kernels/device.h"
 

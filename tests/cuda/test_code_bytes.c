@@ -4,7 +4,7 @@
  *          entries (u16 kind: 1 PTX, 2 ELF; u16; u32 header bytes; u64 stored bytes; u32 compressed bytes, u32, u16 minor, u16 major,
  *          u32 architecture; u32 x 2; u64 flags; u64; u64 bytes uncompressed)
  * Source   the containers that nvcc writes; NVIDIA does not document them, so an unknown form fails here rather than passing     */
-#include "support/check.h"
+#include "tests/support/check.h"
 
 #include <elf.h>
 

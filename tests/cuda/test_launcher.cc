@@ -13,7 +13,7 @@
 #include <vector>
 
 extern "C" {                            /* cmocka.h does not say so itself */
-#include "../support/check.h"
+#include "tests/support/check.h"
 }
 
 static const char *const orders[] = { "forward", "reverse", "random:1", "random:2", "random:77" };

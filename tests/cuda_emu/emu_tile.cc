@@ -2,7 +2,7 @@
 #include "cuda_emu.h"
 #include "emu_block.h"
 
-#include "../../engine/base/half.h"
+#include "engine/base/half.h"
 
 /* Sums of what was read under the sanitizers' eyes; half the time of a session is spent here. */
 #define UNCHECKED __attribute__((no_sanitize("address", "undefined"), noinline))

@@ -1,5 +1,5 @@
 /* fuzz_config.c - any bytes as a config.json: read once, or refused with a message. */
-#include "fuzz/fuzz_model.h"
+#include "fuzz_model.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,5 +1,5 @@
 /* fuzz_families.c - a config.json, a zero byte, and the model.safetensors beside it: experts, per-layer embeddings, shared keys, streams. */
-#include "fuzz/fuzz_model.h"
+#include "fuzz_model.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,5 +1,5 @@
 /* fuzz_gguf.c - any bytes as a GGUF file, at every level: what DATA accepts the levels before accept too. */
-#include "fuzz/fuzz_model.h"
+#include "fuzz_model.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

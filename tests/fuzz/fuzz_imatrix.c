@@ -1,7 +1,7 @@
 /* fuzz_imatrix.c - any bytes as an importance matrix, in both forms; what is accepted is read. */
-#include "fuzz/fuzz_model.h"
+#include "fuzz_model.h"
 
-#include "engine/imatrix.h"
+#include "engine/make/imatrix.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

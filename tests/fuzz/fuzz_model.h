@@ -4,7 +4,7 @@
 
 #include "engine/base/blocks.h"
 #include "engine/engine.h"
-#include "engine/family.h"
+#include "engine/model/family.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* fuzz_patterns.c - any bytes as a file of patterns and as the head of a file: read, asked and looked at, nothing outside the buffer touched. */
-#include "retrieval/ignore.h"
-#include "retrieval/scan.h"
+#include "retrieval/scan/ignore.h"
+#include "retrieval/scan/scan.h"
 
 #include <stdlib.h>
 #include <string.h>

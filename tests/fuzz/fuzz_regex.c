@@ -1,6 +1,6 @@
 /* fuzz_regex.c - a pattern (the first line) over any text: whichever way is taken, the lines are those that the pattern matches one by one. */
 #define PCRE2_CODE_UNIT_WIDTH 8
-#include "retrieval/regex.h"
+#include "retrieval/lines/regex.h"
 
 #include <pcre2.h>
 #include <stdlib.h>

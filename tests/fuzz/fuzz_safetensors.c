@@ -1,5 +1,5 @@
 /* fuzz_safetensors.c - any bytes as model.safetensors of a Gemma 1 with one layer; bytes that start with {" are the index of its shards. */
-#include "fuzz/fuzz_model.h"
+#include "fuzz_model.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,7 +2,7 @@
 #ifndef MYTH_FUZZ_TOKENIZER_H
 #define MYTH_FUZZ_TOKENIZER_H
 
-#include "engine/tokenizer_impl.h"
+#include "engine/text/tokenizer_impl.h"
 
 #include <stdlib.h>
 #include <string.h>

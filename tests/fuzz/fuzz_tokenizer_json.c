@@ -1,5 +1,5 @@
 /* fuzz_tokenizer_json.c - any bytes as a tokenizer.json. */
-#include "fuzz/fuzz_tokenizer.h"
+#include "fuzz_tokenizer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

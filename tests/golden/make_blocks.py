@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What gguf-py makes of 10,000 blocks of each quantised type: tests/golden/blocks.txt, read by tests/engine/test_blocks.c.
+"""What gguf-py makes of 10,000 blocks of each quantised type: tests/golden/blocks.txt, read by tests/engine/base/test_blocks.c.
 
     make_blocks.py OUT.txt          needs numpy and gguf
 

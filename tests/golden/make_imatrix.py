@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What goes into every matrix of tiny models, by transformers: tests/golden/imatrix.txt, read by tests/engine/test_imatrix.c.
+"""What goes into every matrix of tiny models, by transformers: tests/golden/imatrix.txt, read by tests/engine/make/test_imatrix.c.
 
     make_imatrix.py > tests/golden/imatrix.txt          needs torch and transformers >= 5.23
 

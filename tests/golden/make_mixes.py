@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Which types llama-quantize gives the tensors of small models: tests/golden/mixes.txt, read by tests/engine/test_mix.c.
+"""Which types llama-quantize gives the tensors of small models: tests/golden/mixes.txt, read by tests/engine/make/test_mix.c.
 
     PEER=DIR make_mixes.py > tests/golden/mixes.txt     DIR holds build-cpu/bin/llama-quantize; needs numpy and gguf
 

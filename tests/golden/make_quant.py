@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Rows of floats and what gguf-py's quantisers make of them: tests/golden/quant.bin, read by tests/engine/test_quant.c.
+"""Rows of floats and what gguf-py's quantisers make of them: tests/golden/quant.bin, read by tests/engine/make/test_quant.c.
 
     make_quant.py OUT.bin          needs numpy and gguf
 

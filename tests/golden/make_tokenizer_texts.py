@@ -28,7 +28,7 @@ N_HASHED, N_READABLE, N_SMALL = 6000, 300, 200
 M64 = 2**64 - 1
 
 
-# ---- texts: a function of (index, vocabulary); tests/engine/tokenizer_texts.h makes the same ----
+# ---- texts: a function of (index, vocabulary); tests/engine/text/tokenizer_texts.h makes the same ----
 
 class Random:
     def __init__(self, state):

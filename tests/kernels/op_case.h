@@ -9,8 +9,8 @@
 #ifndef MYTH_TESTS_OP_CASE_H
 #define MYTH_TESTS_OP_CASE_H
 
-#include "../../engine/base/half.h"
-#include "../../kernels/device_impl.h"
+#include "engine/base/half.h"
+#include "kernels/device_impl.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -51,7 +51,7 @@ enum { KERNEL_CASE_N = sizeof(kernel_cases) / sizeof(kernel_cases[0]) };
 
 union op_args {
 #define OP(name) struct myth_##name##_args name;
-#include "../../kernels/ops.def"
+#include "kernels/ops.def"
 #undef OP
 };
 
@@ -793,7 +793,7 @@ static inline void issue_op(myth_stream *s, myth_op op, const union op_args *a)
 {
     switch (op) {
 #define OP(name) case MYTH_OP_##name: myth_##name(s, &a->name); break;
-#include "../../kernels/ops.def"
+#include "kernels/ops.def"
 #undef OP
     default: break;
     }

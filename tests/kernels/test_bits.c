@@ -2,7 +2,7 @@
  * path at a time; between levels and paths only tolerances hold (test_ops). */
 #include "op_case.h"
 
-#include "../support/check.h"
+#include "tests/support/check.h"
 
 
 static bool is_present(const char *level)

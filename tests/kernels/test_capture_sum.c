@@ -2,7 +2,7 @@
  * every CPU level and device present, to the bit. */
 #include "op_case.h"
 
-#include "../support/check.h"
+#include "tests/support/check.h"
 
 static void sync_ok(struct rig *r)
 {

@@ -6,8 +6,8 @@
  * Apart    Vulkan leaves it to the device whether values below 2^-126, or scales of such values, are zero, and which zero              */
 #include "op_case.h"
 
-#include "../../engine/base/blocks.h"
-#include "../support/check.h"
+#include "engine/base/blocks.h"
+#include "tests/support/check.h"
 
 enum { N_ROW = 10, WIDTH = 2048, BLOCKS_FULL = 10000 };
 

@@ -1,7 +1,7 @@
 /* test_device.c - the face of the device: levels, plan and ledger, sticky failures, refused arguments, recording and replay, trace. */
 #include "op_case.h"
 
-#include "../support/check.h"
+#include "tests/support/check.h"
 
 static const char *const level_names[] = { "ref", "avx2", "avx512", "amx", "neon" };
 enum { LEVEL_NAME_N = sizeof(level_names) / sizeof(level_names[0]) };

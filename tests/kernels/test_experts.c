@@ -1,7 +1,7 @@
 /* test_experts.c - experts on the CPU: only those that were chosen are read, and a workspace too small for all entries changes no bit. */
 #include "op_case.h"
 
-#include "../support/check.h"
+#include "tests/support/check.h"
 
 /* A device reserved for the rows of the case alone, so that its k entries a row need several passes. */
 static bool open_small(struct rig *r, const char *level, const struct kernel_case *c)

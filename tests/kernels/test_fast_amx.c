@@ -7,9 +7,9 @@
 #pragma GCC push_options
 #pragma GCC target("avx2,fma,f16c,avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,amx-tile,amx-bf16")
 #endif
-#include "../../kernels/cpu/avx512.h"
+#include "kernels/cpu/fast/avx512.h"
 
-#include "../../engine/base/blocks.h"
+#include "engine/base/blocks.h"
 
 static struct {
     unsigned char palette, start_row, reserved[14];
@@ -74,7 +74,7 @@ static void emu_dpbf16ps(int c, int a, int b)
 #define amx_pack_q5_k emulated_pack_q5_k
 #define amx_pack_q6_k emulated_pack_q6_k
 #define amx_pack_iq4_xs emulated_pack_iq4_xs
-#include "../../kernels/cpu/gemm_amx.c"
+#include "kernels/cpu/fast/gemm_amx.c"
 
 #if defined(__clang__)
 #pragma clang attribute pop
@@ -83,8 +83,8 @@ static void emu_dpbf16ps(int c, int a, int b)
 #endif
 #endif
 
-#include "../../kernels/cpu/cpu.h"
-#include "../support/check.h"
+#include "kernels/cpu/cpu.h"
+#include "tests/support/check.h"
 
 #include <math.h>
 #include <stdio.h>

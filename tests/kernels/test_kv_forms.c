@@ -2,7 +2,7 @@
  * double on every CPU level, and what device.c refuses. */
 #include "oracle.h"
 
-#include "../support/check.h"
+#include "tests/support/check.h"
 
 static const char *const level_names[] = { "ref", "avx2", "avx512", "amx", "neon" };
 enum { LEVEL_N = sizeof(level_names) / sizeof(level_names[0]) };

@@ -1,7 +1,7 @@
 /* test_ops.c - every op x every case x every CPU level and device present, against the fp64 oracle. Prints per level and op the worst case and the
  * share of its tolerance that it used; absent levels are named with the reason. */
 #include "oracle.h"
-#include "support/check.h"
+#include "tests/support/check.h"
 
 struct worst {
     double share, error;

@@ -1,6 +1,6 @@
 /* test_pool.c - the thread pool: every thread runs, nobody passes a barrier early, every index is taken once, nothing is allocated. */
-#include "../../kernels/cpu/pool.h"
-#include "../support/check.h"
+#include "kernels/cpu/pool.h"
+#include "tests/support/check.h"
 
 #include <stdatomic.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * its start shows in the second run. */
 #include "op_case.h"
 
-#include "../support/check.h"
+#include "tests/support/check.h"
 
 enum { TIMES = 3 };
 

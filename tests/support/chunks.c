@@ -85,7 +85,7 @@ const char *chunks_language(const char *path)
 {
     static const struct { const char *id, *patterns; } rows[] = {
 #define LANG(id, patterns, grammar) { #id, patterns },
-#include "retrieval/languages.def"
+#include "retrieval/scan/languages.def"
 #undef LANG
     };
     const char *dot = strrchr(path, '.');

@@ -3,7 +3,7 @@
 #define MYTH_TESTS_CHUNKS_H
 
 #include "check.h"
-#include "retrieval/chunk.h"
+#include "retrieval/parse/chunk.h"
 
 /* The command whose --chunk-worker is the worker; skips the program when ctest did not say where it is. */
 const char *chunks_worker(void);

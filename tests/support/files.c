@@ -1,7 +1,7 @@
 #define _GNU_SOURCE                              /* nftw */
-#include "support/files.h"
+#include "files.h"
 
-#include "engine/config.h"
+#include "engine/model/config.h"
 
 #include <errno.h>
 #include <ftw.h>

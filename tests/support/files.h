@@ -7,7 +7,7 @@
 #define MYTH_TESTS_FILES_H
 
 #include "check.h"
-#include "engine/weights.h"
+#include "engine/model/weights.h"
 
 /* A folder of its own for this program, removed at exit. */
 const char *files_dir(void);

@@ -71,7 +71,7 @@ plant() # file, include line
     fi
 }
 plant engine/base/a.c '"../engine.h"'
-plant engine/base/a.h '"engine/weights.h"'
+plant engine/base/a.h '"engine/model/weights.h"'
 plant engine/a.c '"../kernels/device_impl.h"'
 plant engine/a.c '"kernels/cpu/cpu.h"'
 plant engine/a.c '"../frontend/args.h"'
@@ -80,7 +80,7 @@ plant kernels/cpu/a.c '"../../engine/engine.h"'
 plant retrieval/a.c '"../engine/engine.h"'
 plant frontend/a.c '"../kernels/device.h"'
 plant frontend/a.c '"../engine/layout.h"'
-plant frontend/inspect/a.c '"engine/engine_impl.h"'
+plant frontend/inspect/a.c '"engine/run/engine_impl.h"'
 plant frontend/a.c '"../retrieval/store.h"'
 
 # And that what is drawn is not refused.

@@ -65,7 +65,7 @@ fi
 
 # What stands in where a build has neither, and a build tree without them.
 for stub in kernels/cuda/stub_cuda.c shaders/stub_vk.c; do
-    cc -std=gnu11 -Wall -Wextra -Wpedantic -Wmissing-prototypes -Werror -c "$stub" -o "$dir/stub.o" || fail "$stub"
+    cc -std=gnu11 -Wall -Wextra -Wpedantic -Wmissing-prototypes -Werror -I. -c "$stub" -o "$dir/stub.o" || fail "$stub"
 done
 configure() # name, options
 {

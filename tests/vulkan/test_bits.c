@@ -1,7 +1,7 @@
 /* test_bits.c - what must not change a bit, on vulkan:0 under validation: tests/kernels/test_bits.c on one device. */
 #define main bits_main
 int main(void);
-#include "../kernels/test_bits.c"
+#include "tests/kernels/test_bits.c"
 #undef main
 
 #include "vulkan.h"

@@ -8,7 +8,7 @@
 int main(void) { return vulkan_run(NULL); }
 #else
 
-#include "support/faults.h"
+#include "tests/support/faults.h"
 
 static const session_shape shape = {
     .engine = { .device = "vulkan:0", .n_threads = 1, .n_ctx = 64, .n_seq = 1, .n_ubatch = 16, .top_k = 4, .log = &vulkan_log },

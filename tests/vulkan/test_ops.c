@@ -2,7 +2,7 @@
  * device. */
 #define main ops_main
 int main(void);
-#include "../kernels/test_ops.c"
+#include "tests/kernels/test_ops.c"
 #undef main
 
 #include "vulkan.h"

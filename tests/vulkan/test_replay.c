@@ -1,7 +1,7 @@
 /* test_replay.c - decode ops run and recorded several times, on vulkan:0 under validation: tests/kernels/test_replay.c on one device. */
 #define main replay_main
 int main(void);
-#include "../kernels/test_replay.c"
+#include "tests/kernels/test_replay.c"
 #undef main
 
 #include "vulkan.h"

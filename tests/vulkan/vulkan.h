@@ -5,7 +5,7 @@
 #ifndef MYTH_TESTS_VULKAN_H
 #define MYTH_TESTS_VULKAN_H
 
-#include "support/check.h"
+#include "tests/support/check.h"
 
 #include "kernels/device.h"
 

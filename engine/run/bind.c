@@ -1,0 +1,228 @@
+/* bind.c - walks the slot tables of the family once. */
+#include "bind.h"
+
+#include "engine/base/map.h"
+#include "engine/make/quant.h"
+
+#include <assert.h>
+
+enum { PIECE_BYTES = 4 << 20 };
+
+typedef struct {
+    myth_engine *e;
+    myth_part *p;
+    myth_buf *matrices;                /* of the layer under way, when the part has copies */
+    myth_buf *experts;                 /* of its experts, when these are in host memory: NULL = among the matrices */
+    bool is_offloaded;
+    unsigned char *held;               /* of an offloaded layer of a random: model */
+    uint64_t norm_off, matrix_off, expert_off, held_off;
+} binder;
+
+/* Elements first .. first + n of the slot's matrix, as floats. */
+static myth_status read_floats(const binder *b, const myth_slot_src *src, uint64_t first, uint64_t n, float *dst, myth_error *err)
+{
+    const myth_weights *w = b->e->model->weights;
+    if (myth_weights_get_format(w) != MYTH_FORMAT_RANDOM) {
+        myth_dequant_row(src->t->dtype, dst, src->data + myth_row_bytes(src->t->dtype, first), n);
+        return MYTH_OK;
+    }
+    return myth_weights_random_fill(w, src->t, src->first + first, n, dst, err);
+}
+
+/* Norms, and small matrices that decide much: f32 among the norms. */
+static myth_status bind_f32(binder *b, myth_view *out, const myth_slot *s, const myth_slot_src *src, myth_error *err)
+{
+    const myth_config *c = &b->e->model->config;
+    myth_buf *norms = b->p->buf[MYTH_BUF_norms];
+    const uint64_t n = src->rows * src->cols;
+    const float plus = c->norm_plus_one && s->form == MYTH_FORM_AUTO ? 1.0f : 0.0f, clip = s->form == MYTH_FORM_CLIPPED ? c->altup_clip : 0.0f;
+    float part[512];
+    *out = myth_view_at(norms, b->norm_off, MYTH_F32);
+    for (uint64_t i = 0, k; i < n; i += k) {
+        k = n - i < 512 ? n - i : 512;
+        myth_status st = read_floats(b, src, i, k, part, err);
+        if (st != MYTH_OK)
+            return st;
+        for (uint64_t j = 0; j < k; j++) {
+            part[j] += plus;
+            if (clip > 0.0f)
+                part[j] = part[j] > clip ? clip : part[j] < -clip ? -clip : part[j];
+        }
+        myth_stream_write(b->p->stream, myth_view_at(norms, b->norm_off + 4 * i, MYTH_F32), part, 4 * k);
+    }
+    b->norm_off += 4 * n;
+    return MYTH_OK;
+}
+
+/* Whole rows at a time, from the file or from the seed. */
+static myth_status copy_matrix(binder *b, myth_view dst, const myth_slot_src *s, myth_error *err)
+{
+    const myth_weights *w = b->e->model->weights;
+    bool is_random = myth_weights_get_format(w) == MYTH_FORMAT_RANDOM;
+    uint64_t row = myth_row_bytes(s->t->dtype, s->cols), piece = is_random ? b->e->y.host[MYTH_HOST_load] : PIECE_BYTES;
+    uint32_t n_total = (uint32_t)s->rows, most = (uint32_t)(piece / row);
+    most = most ? most : 1;
+    for (uint32_t row0 = 0; row0 < n_total; row0 += most) {
+        uint32_t n = n_total - row0 < most ? n_total - row0 : most;
+        const unsigned char *src = b->e->host[MYTH_HOST_load];
+        if (is_random) {
+            myth_status st = myth_weights_random_fill(w, s->t, s->first + row0 * s->cols, n * s->cols, b->e->host[MYTH_HOST_load], err);
+            if (st != MYTH_OK)
+                return st;
+        } else {
+            src = s->data + row0 * row;
+        }
+        myth_weight_write(b->p->stream, dst, src, n_total, row0, n, (uint32_t)s->cols);
+        if (!is_random && !myth_weights_is_read(w))
+            myth_map_let_go(src, n * row);
+    }
+    return MYTH_OK;
+}
+
+static myth_status bind_matrix(binder *b, myth_view *out, const myth_slot *slot, const myth_slot_src *s, myth_error *err)
+{
+    myth_engine *e = b->e;
+    if (b->experts && myth_slot_is_expert(slot)) {
+        *out = myth_view_at(b->experts, b->expert_off, s->t->dtype);
+        b->expert_off += myth_arena_cost(s->bytes);
+        return copy_matrix(b, *out, s, err);
+    }
+    if (b->p->y->copies) {
+        *out = myth_view_at(b->matrices, b->matrix_off, s->t->dtype);
+        b->matrix_off += myth_arena_cost(s->bytes);
+        if (b->held)
+            return myth_weights_random_fill(e->model->weights, s->t, s->first, s->rows * s->cols, b->held + out->off, err);
+        if (b->is_offloaded)
+            return MYTH_OK;                                    /* written when the layer runs */
+        unsigned char *host = myth_buf_host(b->matrices);
+        return host ? myth_weights_random_fill(e->model->weights, s->t, s->first, s->rows * s->cols, host + out->off, err)
+                    : copy_matrix(b, *out, s, err);
+    }
+    myth_buf *wrap = b->p->wrapped[s->t->shard];
+    const unsigned char *base = myth_buf_host(wrap);
+    *out = myth_view_at(wrap, (uint64_t)(s->data - base), s->t->dtype);
+    return MYTH_OK;
+}
+
+/* The tensor is there and of its shape: config_tensors.c checked it. */
+static myth_status bind_slot(binder *b, void *into, const myth_slot *s, uint32_t layer, myth_error *err)
+{
+    const myth_config *c = &b->e->model->config;
+    const myth_slot_src src = myth_slot_find(b->e->model->weights, c, s, layer);
+    void *at = (char *)into + s->off;
+    if (s->form == MYTH_FORM_SCALAR) {
+        *(float *)at = 1.0f;
+        return src.t ? read_floats(b, &src, 0, 1, at, err) : MYTH_OK;
+    }
+    if (!myth_slot_is_there(c, s, layer) || (s->form == MYTH_FORM_ROWS && b->e->y.ple_by_host))
+        return MYTH_OK;
+    assert(src.t);
+    return myth_slot_is_f32(s) ? bind_f32(b, at, s, &src, err) : bind_matrix(b, at, s, &src, err);
+}
+
+/* Slots of the model itself, of one place. */
+static myth_status bind_model(binder *b, myth_slot_place place, myth_error *err)
+{
+    const myth_slot *s = myth_family_get(b->e->model->config.family)->model_slots;
+    myth_status st = MYTH_OK;
+    for (; s && s->hf; s++)
+        if (s->place == place)
+            MYTH_TRY(bind_slot(b, b->e->w, s, 0, err));
+fail:
+    return st;
+}
+
+/* One buffer over each file's tensors, from the first to the last. */
+static myth_status wrap_files(const myth_engine *e, myth_part *p, myth_error *err)
+{
+    const myth_weights *w = e->model->weights;
+    for (uint32_t shard = 0; shard < e->y.n_shard; shard++) {
+        const unsigned char *lo = NULL, *hi = NULL;
+        for (uint32_t i = 0; i < myth_weights_n_tensor(w); i++) {
+            const myth_tensor *t = myth_weights_at(w, i);
+            const unsigned char *data = t->data;
+            if (t->shard != shard || !data)
+                continue;
+            if (!lo || data < lo) lo = data;
+            if (!hi || data + t->bytes > hi) hi = data + t->bytes;
+        }
+        if (lo) {
+            myth_status st = myth_buf_wrap(&p->wrapped[shard], p->dev, lo, (uint64_t)(hi - lo), err);
+            if (st != MYTH_OK)
+                return st;
+        }
+    }
+    return MYTH_OK;
+}
+
+static myth_status bind_part(myth_engine *e, uint32_t i, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    binder b = { .e = e, .p = &e->part[i] };
+    const myth_config *c = &e->model->config;
+    const myth_family *f = myth_family_get(c->family);
+    bool is_last = i + 1 == e->n_part;
+    if (b.p->wrapped)
+        MYTH_TRY(wrap_files(e, b.p, err));
+    if (i == 0) {
+        b.matrices = e->matrix[c->n_layer];
+        MYTH_TRY(bind_slot(&b, e->w, &myth_slots_model[MYTH_SLOT_EMBED], 0, err));
+        e->w->head = e->w->embed;
+        MYTH_TRY(bind_model(&b, MYTH_AT_FIRST, err));
+    }
+    if (is_last) {
+        b.matrices = e->matrix[c->n_layer + 1];
+        b.matrix_off = 0;
+        if (i > 0) {
+            myth_view embed = e->w->embed;
+            MYTH_TRY(bind_slot(&b, e->w, &myth_slots_model[MYTH_SLOT_EMBED], 0, err));
+            e->w->head = e->w->embed;
+            e->w->embed = embed;
+        }
+        MYTH_TRY(bind_model(&b, MYTH_AT_LAST, err));
+        MYTH_TRY(bind_slot(&b, e->w, &myth_slots_model[MYTH_SLOT_OUTPUT_NORM], 0, err));
+    }
+    for (uint32_t l = b.p->y->layer0; l < b.p->y->layer1; l++) {
+        b.is_offloaded = e->y.offloaded[l] > 0;
+        b.matrices = b.is_offloaded ? b.p->slot[(l - b.p->y->layer0) % 2] : e->matrix[l];
+        b.held = b.is_offloaded && b.p->held[0] ? (unsigned char *)b.p->held[0] + b.held_off : NULL;
+        b.held_off += e->y.offloaded[l];
+        b.experts = e->expert ? e->expert[l] : NULL;
+        b.matrix_off = b.expert_off = 0;
+        for (const myth_slot *s = f->slots; s->hf; s++)
+            MYTH_TRY(bind_slot(&b, &e->w->layer[l], s, l, err));
+    }
+    MYTH_TRY(myth_stream_sync(b.p->stream, err));
+fail:
+    return st;
+}
+
+myth_status myth_bind(myth_engine *e, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    for (uint32_t i = 0; i < e->n_part; i++)
+        MYTH_TRY(bind_part(e, i, err));
+fail:
+    return st;
+}
+
+void myth_bind_offloaded(myth_engine *e, myth_part *p, uint32_t l)
+{
+    const myth_family *f = myth_family_get(e->model->config.family);
+    uint64_t held = 0;
+    for (uint32_t k = p->y->layer0; k < l; k++)
+        held += e->y.offloaded[k];
+    for (const myth_slot *s = f->slots; s->hf; s++) {
+        if (!myth_slot_is_matrix(s) || !myth_slot_is_there(&e->model->config, s, l) || (e->y.expert[l] && myth_slot_is_expert(s)))
+            continue;
+        const myth_slot_src from = myth_slot_find(e->model->weights, &e->model->config, s, l);
+        const myth_view *view = (const myth_view *)((const char *)&e->w->layer[l] + s->off);
+        const unsigned char *src = p->held[0] ? (const unsigned char *)p->held[0] + held + view->off : from.data;
+        uint64_t row = myth_row_bytes(from.t->dtype, from.cols);
+        uint32_t n_total = (uint32_t)from.rows, most = row < PIECE_BYTES ? (uint32_t)(PIECE_BYTES / row) : 1;
+        for (uint32_t row0 = 0, n; row0 < n_total; row0 += n) {
+            n = n_total - row0 < most ? n_total - row0 : most;
+            myth_weight_write(p->copier, *view, src + row0 * row, n_total, row0, n, (uint32_t)from.cols);
+        }
+    }
+}

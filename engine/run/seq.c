@@ -1,0 +1,269 @@
+/* seq.c - sequences: tokens on the host, rows in the cache; fork, checkpoint, truncate, evict, save and restore.
+ *
+ * Saved form, little endian: "MYTHSEQ2", u32 n_tok, n_high, gap0, gap1, page_tok, ring_tok, n_page, type_k, type_v, 0, u64 page_bytes,
+ * ring_bytes, the tokens held (i32), their pages in order, the ring. It fits an engine with the same model, cache types, page and ring
+ * length.
+ *
+ * A checkpoint's tokens are always the first of its sequence's: what cuts or evicts one of them drops the checkpoint. */
+#include "offload.h"
+
+#include "engine/base/bytes.h"
+
+#include <assert.h>
+
+myth_status myth_seq_open(myth_seq **out, myth_engine *e, myth_error *err)
+{
+    for (uint32_t i = 0; i < e->y.opts.n_seq; i++) {
+        myth_seq *s = &e->seq[i];
+        if (s->is_open)
+            continue;
+        s->is_open = true;
+        *out = s;
+        return MYTH_OK;
+    }
+    *out = NULL;
+    return myth_fail(err, MYTH_EFULL, "all %u sequences are in use: raise --parallel", e->y.opts.n_seq);
+}
+
+static void drop_checkpoints(myth_seq *s, uint32_t above)
+{
+    myth_engine *e = s->e;
+    for (uint32_t i = 0; i < e->y.opts.n_checkpoint; i++) {
+        myth_checkpoint *cp = &e->checkpoint[i];
+        if (cp->slot == s->slot && myth_kv_len(cp->kv) > above) {
+            myth_kv_release(&e->kv, cp->kv);
+            cp->slot = UINT32_MAX;
+        }
+    }
+}
+
+void myth_seq_close(myth_seq *s)
+{
+    if (!s)
+        return;
+    assert(s->is_open);
+    for (uint32_t i = 0; i < s->e->y.opts.n_checkpoint; i++)
+        if (s->e->checkpoint[i].slot == s->slot) {
+            myth_kv_release(&s->e->kv, s->e->checkpoint[i].kv);
+            s->e->checkpoint[i].slot = UINT32_MAX;
+        }
+    myth_kv_release(&s->e->kv, s->kv);
+    s->is_open = false;
+}
+
+uint32_t myth_seq_len(const myth_seq *s) { return myth_kv_len(s->kv); }
+uint32_t myth_seq_pos(const myth_seq *s) { return s->kv->n_pos; }
+uint32_t myth_seq_room(const myth_seq *s) { return myth_kv_room(&s->e->kv, s->kv); }
+const int32_t *myth_seq_tokens(const myth_seq *s) { return s->token; }
+
+myth_status myth_seq_fork(myth_seq **out, myth_seq *s, myth_error *err)
+{
+    myth_status st = myth_seq_open(out, s->e, err);
+    if (st != MYTH_OK)
+        return st;
+    myth_kv_share(&s->e->kv, (*out)->kv, s->kv);
+    memcpy((*out)->token, s->token, (size_t)myth_kv_len(s->kv) * 4);
+    (*out)->is_table_stale = true;
+    return MYTH_OK;
+}
+
+myth_status myth_seq_checkpoint(myth_seq *s, myth_error *err)
+{
+    myth_engine *e = s->e;
+    for (uint32_t i = 0; i < e->y.opts.n_checkpoint; i++) {
+        myth_checkpoint *cp = &e->checkpoint[i];
+        if (cp->slot == s->slot && myth_kv_len(cp->kv) == myth_kv_len(s->kv) && cp->kv->n_pos == s->kv->n_pos)
+            return MYTH_OK;                                       /* this end is remembered already */
+    }
+    for (uint32_t i = 0; i < e->y.opts.n_checkpoint; i++) {
+        myth_checkpoint *cp = &e->checkpoint[i];
+        if (cp->slot != UINT32_MAX)
+            continue;
+        myth_kv_share(&e->kv, cp->kv, s->kv);
+        cp->slot = s->slot;
+        return MYTH_OK;
+    }
+    return myth_fail(err, MYTH_EFULL, "all %u checkpoints are in use", e->y.opts.n_checkpoint);
+}
+
+/* Position pos needs the keys pos-W+1 .. pos-1; a ring that has seen n_high positions holds none older than the last ring_tok of them,
+ * even when the sequence was cut since. */
+static bool ring_reaches_back(const myth_seq *s, uint32_t pos)
+{
+    const myth_layout *y = &s->e->y;
+    if (!s->e->kv.has_rings || s->kv->n_high <= y->ring_tok)
+        return true;
+    uint32_t oldest_held = s->kv->n_high - y->ring_tok;
+    uint32_t oldest_needed = pos + 1 > y->ring_tok ? pos + 1 - y->ring_tok : 0;
+    return oldest_held <= oldest_needed;
+}
+
+/* Of two checkpoints of a sequence: more tokens, or as many at a later position. */
+static bool is_newer(const myth_kv_rows *a, const myth_kv_rows *b)
+{
+    uint32_t n = myth_kv_len(a), m = myth_kv_len(b);
+    return n > m || (n == m && a->n_pos > b->n_pos);
+}
+
+myth_status myth_seq_truncate(myth_seq *s, uint32_t n, uint32_t *at, myth_error *err)
+{
+    myth_engine *e = s->e;
+    uint32_t len = myth_kv_len(s->kv), pos = n <= s->kv->gap0 ? n : n + (s->kv->gap1 - s->kv->gap0);
+    if (n > len)
+        return myth_fail(err, MYTH_EARG, "cannot truncate %u tokens to %u", len, n);
+    if (n < len || n == 0) {
+        if (n == 0 || ring_reaches_back(s, pos)) {
+            myth_kv_cut(&e->kv, s->kv, n);
+        } else {
+            myth_checkpoint *best = NULL;
+            for (uint32_t i = 0; i < e->y.opts.n_checkpoint; i++) {
+                myth_checkpoint *cp = &e->checkpoint[i];
+                if (cp->slot == s->slot && myth_kv_len(cp->kv) <= n && (!best || is_newer(cp->kv, best->kv)))
+                    best = cp;
+            }
+            myth_kv_release(&e->kv, s->kv);
+            if (best)
+                myth_kv_share(&e->kv, s->kv, best->kv);
+        }
+        drop_checkpoints(s, myth_kv_len(s->kv));
+        s->is_table_stale = true;
+    }
+    *at = myth_kv_len(s->kv);
+    return MYTH_OK;
+}
+
+myth_status myth_seq_evict(myth_seq *s, uint32_t from, uint32_t n, myth_error *err)
+{
+    uint32_t len = myth_kv_len(s->kv);
+    if (from > len || n > len - from)
+        return myth_fail(err, MYTH_EARG, "cannot evict tokens %u to %u of %u", from, from + n, len);
+    if (!myth_kv_evict(&s->e->kv, s->kv, from, n))
+        return myth_fail(err, MYTH_EARG, "a sequence has one gap: evicting tokens %u to %u neither touches nor encloses the one at %u",
+                         from, from + n, s->kv->gap0);
+    if (n) {
+        memmove(s->token + from, s->token + from + n, 4 * (size_t)(len - from - n));
+        drop_checkpoints(s, from);
+        s->is_table_stale = true;
+    }
+    return MYTH_OK;
+}
+
+/* ---- saved form ---- */
+
+static const char MAGIC[8] = { 'M', 'Y', 'T', 'H', 'S', 'E', 'Q', '2' };
+
+typedef struct {
+    uint32_t n_tok, n_high, gap0, gap1, page_tok, ring_tok, n_page, type_k, type_v, zero;
+    uint64_t page_bytes, ring_bytes;
+} saved_header;
+
+enum { HEADER_BYTES = 8 + sizeof(saved_header) };
+_Static_assert(sizeof(saved_header) == 10 * 4 + 2 * 8, "no padding in the saved form");
+
+/* What an engine of this layout saves of a holder of these rows. */
+static saved_header header_of(const myth_engine *e, const myth_kv_rows *r)
+{
+    const myth_layout *y = &e->y;
+    return (saved_header){
+        .n_tok = myth_kv_len(r), .n_high = r->n_high, .gap0 = r->gap0, .gap1 = r->gap1, .page_tok = y->page_tok, .ring_tok = y->ring_tok,
+        .n_page = myth_kv_n_page(&e->kv, r), .type_k = (uint32_t)y->opts.type_k, .type_v = (uint32_t)y->opts.type_v,
+        .page_bytes = y->page_bytes, .ring_bytes = e->kv.has_rings && r->n_pos ? y->ring_bytes : 0 };
+}
+
+/* A saved page (or ring) is the parts' pages behind each other, in each the layers that the host holds first: layers in order, however they
+ * are divided. */
+static uint64_t rows_of_part(const myth_part *p, int buf) { return buf == MYTH_BUF_kv_global ? p->y->page_bytes : p->y->ring_bytes; }
+
+static uint64_t held_of_part(const myth_part *p, int buf) { return buf == MYTH_BUF_kv_global ? p->y->held_page_bytes : p->y->held_ring_bytes; }
+
+static unsigned char *read_rows(myth_engine *e, int buf, int32_t number, unsigned char *dst)
+{
+    for (uint32_t i = 0; i < e->n_part; i++) {
+        uint64_t bytes = rows_of_part(&e->part[i], buf), held = held_of_part(&e->part[i], buf);
+        if (held)
+            memcpy(dst, myth_offload_held(&e->part[i], buf == MYTH_BUF_kv_local, number), (size_t)held);
+        dst += held;
+        if (bytes)
+            myth_stream_read(e->part[i].stream, dst, myth_part_view(&e->part[i], buf, (uint64_t)number * bytes, MYTH_F32), bytes);
+        dst += bytes;
+    }
+    return dst;
+}
+
+static void write_rows(myth_engine *e, int buf, int32_t number, const unsigned char *src)
+{
+    for (uint32_t i = 0; i < e->n_part; i++) {
+        uint64_t bytes = rows_of_part(&e->part[i], buf), held = held_of_part(&e->part[i], buf);
+        if (held)
+            memcpy(myth_offload_held(&e->part[i], buf == MYTH_BUF_kv_local, number), src, (size_t)held);
+        src += held;
+        if (bytes)
+            myth_stream_write(e->part[i].stream, myth_part_view(&e->part[i], buf, (uint64_t)number * bytes, MYTH_F32), src, bytes);
+        src += bytes;
+    }
+}
+
+uint64_t myth_seq_save_bytes(const myth_seq *s)
+{
+    saved_header h = header_of(s->e, s->kv);
+    return HEADER_BYTES + 4 * (uint64_t)h.n_tok + h.n_page * h.page_bytes + h.ring_bytes;
+}
+
+myth_status myth_seq_save(const myth_seq *s, void *dst, uint64_t cap, myth_error *err)
+{
+    saved_header h = header_of(s->e, s->kv);
+    myth_engine *e = s->e;
+    unsigned char *p = dst;
+    if (cap < myth_seq_save_bytes(s))
+        return myth_fail(err, MYTH_EFULL, "the sequence takes %llu bytes", (unsigned long long)myth_seq_save_bytes(s));
+    memcpy(p, MAGIC, 8);
+    memcpy(p + 8, &h, sizeof h);
+    p += HEADER_BYTES;
+    memcpy(p, s->token, 4 * (size_t)h.n_tok);
+    p += 4 * (size_t)h.n_tok;
+    for (uint32_t i = 0; i < h.n_page; i++)
+        p = read_rows(e, MYTH_BUF_kv_global, s->kv->page[i], p);
+    if (h.ring_bytes)
+        read_rows(e, MYTH_BUF_kv_local, s->kv->ring, p);
+    return myth_engine_sync(e, err);
+}
+
+myth_status myth_seq_restore(myth_seq *s, const void *src, uint64_t bytes, myth_error *err)
+{
+    myth_engine *e = s->e;
+    saved_header h = { 0 };
+    myth_reader r = { src, bytes, 0 };
+    const unsigned char *p = myth_reader_take(&r, HEADER_BYTES);
+    if (!p || memcmp(p, MAGIC, 8) != 0)
+        return myth_fail(err, MYTH_EFORMAT, "not a saved sequence");
+    memcpy(&h, p + 8, sizeof h);
+    if (s->kv->n_pos)
+        return myth_fail(err, MYTH_EARG, "restore needs an empty sequence");
+    uint64_t n_pos = (uint64_t)h.n_tok + (h.gap1 > h.gap0 ? h.gap1 - h.gap0 : 0);
+    bool has_gap = h.gap0 < h.gap1 && h.gap0 <= h.n_tok;
+    if ((!has_gap && (h.gap0 || h.gap1)) || n_pos > h.n_high || h.n_high > MYTH_KV_POS_MAX)
+        return myth_fail(err, MYTH_EFORMAT, "a saved sequence whose positions contradict each other");
+    const myth_kv_rows rows = { .n_pos = (uint32_t)n_pos, .gap0 = h.gap0, .gap1 = h.gap1, .n_high = h.n_high };
+    myth_kv_needs need = myth_kv_need_all(&e->kv, s->kv, &rows);
+    if (h.n_tok > e->y.opts.n_ctx || need.n_page > e->kv.n_entry)
+        return myth_fail(err, MYTH_EFULL, "saved sequence of %u tokens, context of %u", h.n_tok, e->y.opts.n_ctx);
+    if (need.n_page > e->kv.n_free_page || need.n_ring > e->kv.n_free_ring)
+        return myth_fail(err, MYTH_EFULL, "saved sequence needs %u pages, %u are free", need.n_page, e->kv.n_free_page);
+    const saved_header want = header_of(e, &rows);
+    uint64_t body = 4 * (uint64_t)h.n_tok + want.n_page * want.page_bytes + want.ring_bytes;
+    if (memcmp(&h, &want, sizeof h) != 0 || myth_reader_left(&r) != body)
+        return myth_fail(err, MYTH_EFORMAT, "saved by an engine of another shape, or cut off");
+    for (uint32_t i = 0; i < h.n_tok; i++) {
+        uint32_t id;
+        if (!myth_reader_u32(&r, &id) || id >= e->model->config.n_vocab)
+            return myth_fail(err, MYTH_EFORMAT, "saved token %u is outside the vocabulary", i);
+        s->token[i] = (int32_t)id;
+    }
+    myth_kv_take_all(&e->kv, s->kv, &rows);
+    for (uint32_t i = 0; i < h.n_page; i++)
+        write_rows(e, MYTH_BUF_kv_global, s->kv->page[i], myth_reader_take(&r, h.page_bytes));
+    if (h.ring_bytes)
+        write_rows(e, MYTH_BUF_kv_local, s->kv->ring, myth_reader_take(&r, h.ring_bytes));
+    s->is_table_stale = true;
+    return myth_engine_sync(e, err);
+}

@@ -1,0 +1,452 @@
+/* cli.c - what commands share: the model to use, engine options, ids and files as input. */
+#include "cli.h"
+#include "engine/base/map.h"
+#include "engine/base/text.h"
+#include "engine/run/devices.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const myth_option myth_options_model[MYTH_N_OPTIONS_MODEL] = {
+    { "model", "-m", MYTH_OPT_TEXT, "MODEL", offsetof(myth_model_flags, model), "(the shipped model)", 0, 0,
+      "directory, .gguf or .safetensors file, ORG/NAME in the local Hugging Face cache, or random:gemma3-270m:q8_0" },
+    { "load-mode", NULL, MYTH_OPT_CHOICE, "mmap|pread", offsetof(myth_model_flags, load_mode), "mmap", 0, 0,
+      "map tensors or copy them (network file systems)" },
+    { "check-tensors", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_model_flags, check_tensors), NULL, 0, 0, "refuse weights that are not finite" },
+};
+
+const myth_option myth_options_engine[MYTH_N_OPTIONS_ENGINE] = {
+    { "ctx-size", "-c", MYTH_OPT_U32, "N", offsetof(myth_engine_flags, ctx_size), "(4096, or the model's)", 0, 1u << 24,
+      "tokens of context per sequence" },
+    { "batch-size", "-b", MYTH_OPT_U32, "N", offsetof(myth_engine_flags, batch_size), "(as -ub)", 0, 1u << 20, "upper bound of -ub" },
+    { "ubatch-size", "-ub, --prefill-chunk", MYTH_OPT_U32, "N", offsetof(myth_engine_flags, ubatch_size), "(512)", 0, 1u << 20,
+      "rows computed in one step" },
+    { "cache-type-k", "-ctk", MYTH_OPT_TEXT, "TYPE", offsetof(myth_engine_flags, cache_type_k), "(f16; f32 with --exact)", 0, 0,
+      "type of cached keys: f32, f16, bf16, q8_0" },
+    { "cache-type-v", "-ctv", MYTH_OPT_TEXT, "TYPE", offsetof(myth_engine_flags, cache_type_v), "(as -ctk)", 0, 0, "type of cached values" },
+    { "n-gpu-layers", "-ngl, --gpu-layers", MYTH_OPT_U32, "N", offsetof(myth_engine_flags, n_gpu_layers), "(all)", 0, 0,
+      "the last N layers and the head on --device, the rest on the CPU" },
+    { "tensor-split", "-ts", MYTH_OPT_TEXT, "A,B", offsetof(myth_engine_flags, tensor_split), "(equal)", 0, 0,
+      "share of the layers for each of several devices" },
+    { "offload", NULL, MYTH_OPT_CHOICE, "none|weights|kv", offsetof(myth_engine_flags, offload), "none", 0, 0,
+      "keep a GPU's weights, or keys and values, in host memory and bring them layer by layer" },
+    { "offload-layers", NULL, MYTH_OPT_U32, "N", offsetof(myth_engine_flags, offload_layers), "(all)", 0, 0,
+      "of the first N layers of each device only" },
+    { "cpu-moe", "-cmoe", MYTH_OPT_FLAG, NULL, offsetof(myth_engine_flags, cpu_moe), NULL, 0, 0,
+      "keep all experts in host memory, where a GPU reads those that are chosen" },
+    { "n-cpu-moe", "-ncmoe", MYTH_OPT_U32, "N", offsetof(myth_engine_flags, n_cpu_moe), "0", 0, 0, "the experts of the first N layers only" },
+    { "ple", NULL, MYTH_OPT_CHOICE, "auto|disk|host|device", offsetof(myth_engine_flags, ple), "auto", 0, 0,
+      "where the table of per-layer embeddings stays (Gemma 3n, Gemma 4 E); only rows of it are read" },
+    { "kv-skip", NULL, MYTH_OPT_CHOICE, "on|off", offsetof(myth_engine_flags, kv_skip), "on", 0, 0,
+      "prompt tokens of which nothing is asked leave out layers without keys of their own; the results are the same" },
+};
+
+const myth_option myth_options_sample[MYTH_N_OPTIONS_SAMPLE] = {
+    { "temp", "--temperature", MYTH_OPT_F32, "T", offsetof(myth_sample_flags, temp), "0", 0, 100, "temperature; 0 = greedy" },
+    { "top-k", NULL, MYTH_OPT_U32, "K", offsetof(myth_sample_flags, top_k), "40", 0, 1024, "choose among the K best; 0 = 1024" },
+    { "top-p", NULL, MYTH_OPT_F32, "P", offsetof(myth_sample_flags, top_p), "0.95", 0, 1, "of these the likeliest that hold P together" },
+    { "min-p", NULL, MYTH_OPT_F32, "P", offsetof(myth_sample_flags, min_p), "0.05", 0, 1, "and at least P times as likely as the best" },
+    { "repeat-penalty", NULL, MYTH_OPT_F32, "X", offsetof(myth_sample_flags, repeat_penalty), "1", 0.01, 100,
+      "divides the logits of recent tokens; 1 = off" },
+    { "repeat-last-n", NULL, MYTH_OPT_U32, "N", offsetof(myth_sample_flags, repeat_last_n), "64", 0, 1024, "how many tokens are recent" },
+    { "seed", "-s", MYTH_OPT_U64, "N", offsetof(myth_sample_flags, seed), "0", 0, 0, "of the random numbers" },
+};
+
+int myth_cli_fail(myth_cli *cli, const myth_error *err)
+{
+    myth_term_error(cli->term, err->msg);
+    return myth_exit_of(err->code);
+}
+
+int myth_cli_failf(myth_cli *cli, myth_status code, const char *fmt, ...)
+{
+    char text[256];
+    myth_error err;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    myth_fail(&err, code, "%s", text);
+    return myth_cli_fail(cli, &err);
+}
+
+/* The shipped embedder has a name; the shipped model is the first .gguf beside it. */
+#define EMBEDDER "mythos-embed.gguf"
+
+static bool model_of(const char *dir, bool is_embedder, char *dst, size_t cap)
+{
+    char pattern[PATH_MAX];
+    glob_t g;
+    bool found = false;
+    snprintf(pattern, sizeof(pattern), "%s/%s", dir, is_embedder ? EMBEDDER : "*.gguf");
+    if (glob(pattern, 0, NULL, &g) == 0)
+        for (size_t i = 0; i < g.gl_pathc && !found; i++) {
+            const char *slash = strrchr(g.gl_pathv[i], '/');
+            if (is_embedder != (strcmp(slash ? slash + 1 : g.gl_pathv[i], EMBEDDER) == 0) || strlen(g.gl_pathv[i]) >= cap)
+                continue;
+            strcpy(dst, g.gl_pathv[i]);
+            found = true;
+        }
+    globfree(&g);
+    return found;
+}
+
+bool myth_cli_self(char *dst, size_t cap)
+{
+    const ssize_t n = readlink("/proc/self/exe", dst, cap - 1);
+    const bool is_whole = n > 0 && (size_t)n < cap - 1;
+    dst[is_whole ? n : 0] = '\0';
+    return is_whole;
+}
+
+/* Shipped models lie beside the build folder of a source tree, or under share/ of the prefix the command was installed to: both are
+ * reached from the folder above the command's own. */
+static bool shipped_model(bool is_embedder, char *dst, size_t cap)
+{
+    static const char *const place[] = { "models", "share/mythos/models" };
+    char exe[PATH_MAX], dir[PATH_MAX + 32];
+    const bool has_self = myth_cli_self(exe, sizeof(exe));
+    for (int up = 0; up < 2; up++) {
+        char *slash = strrchr(exe, '/');
+        exe[slash ? slash - exe : 0] = '\0';
+    }
+    for (size_t i = 0; has_self && i < sizeof(place) / sizeof(place[0]); i++) {
+        snprintf(dir, sizeof(dir), "%s/%s", exe, place[i]);
+        if (model_of(dir, is_embedder, dst, cap))
+            return true;
+    }
+    return model_of(MYTHOS_INSTALL_MODELS, is_embedder, dst, cap);
+}
+
+myth_status myth_cli_embedder_spec(const char *given, char *dst, size_t cap, myth_error *err)
+{
+    if (!given)
+        return shipped_model(true, dst, cap) ? MYTH_OK : myth_fail(err, MYTH_ENOTFOUND, "no shipped embedder found; give a model with --embed-model");
+    if (strlen(given) >= cap)
+        return myth_fail(err, MYTH_EARG, "--embed-model: longer than %zu bytes", cap - 1);
+    strcpy(dst, given);
+    return MYTH_OK;
+}
+
+myth_status myth_cli_model_spec(const myth_model_flags *f, char *dst, size_t cap, myth_error *err)
+{
+    if (!f->model) {
+        if (!shipped_model(false, dst, cap))
+            return myth_fail(err, MYTH_ENOTFOUND, "no shipped model found; give one with -m or MYTHOS_MODEL");
+        return MYTH_OK;
+    }
+    if (strlen(f->model) >= cap)
+        return myth_fail(err, MYTH_EARG, "-m: longer than %zu bytes", cap - 1);
+    strcpy(dst, f->model);
+    return MYTH_OK;
+}
+
+/* The limit was hit before there was a plan: its numbers come from a ledger without one, from the headers alone. */
+static myth_status refuse_with_numbers(const myth_cli *cli, const char *spec, myth_error *err)
+{
+    myth_mem *mem;
+    myth_model m = { 0 };
+    myth_plan plan;
+    myth_engine_opts eo = { .device = "cpu", .is_exact = cli->global->is_exact };
+    myth_plan_extra extra = { .bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli) };
+    if (myth_mem_open(&mem, 0, NULL) != MYTH_OK)
+        return MYTH_ENOMEM;
+    myth_status st = myth_model_open(&m, mem, spec, &(myth_weights_opts){ .level = MYTH_WEIGHTS_HEADER }, NULL);
+    if (st == MYTH_OK && myth_plan_make(&plan, &m, &eo, &extra, &cli->limits, true, NULL) == MYTH_OK && !plan.fits) {
+        char line[240];
+        myth_plan_refusal(&plan, line, sizeof(line));
+        st = myth_fail(err, MYTH_ENOFIT, "%s", line);
+    } else {
+        st = MYTH_ENOMEM;
+    }
+    myth_model_close(&m);
+    myth_mem_close(mem);
+    return st;
+}
+
+myth_status myth_cli_model_open(myth_cli *cli, myth_model *out, const myth_model_flags *f, myth_weights_level level, myth_error *err)
+{
+    char spec[PATH_MAX];
+    *out = (myth_model){ 0 };
+    myth_weights_opts opts = { .level = f->check_tensors ? MYTH_WEIGHTS_DATA : level, .pread = f->load_mode == 1 };
+    myth_status st = myth_cli_model_spec(f, spec, sizeof(spec), err);
+    if (st == MYTH_OK)
+        st = myth_model_open(out, cli->mem, spec, &opts, err);
+    if (st == MYTH_ENOMEM && myth_mem_limit(cli->mem, MYTH_MEM_HOST))
+        st = refuse_with_numbers(cli, spec, err);
+    if (st != MYTH_OK)
+        return st;
+    if (f->check_tensors && (st = myth_model_check_tensors(out, err)) != MYTH_OK) {
+        myth_model_close(out);
+        *out = (myth_model){ 0 };
+    }
+    return st;
+}
+
+/* ---- a tokenizer alone ---- */
+
+/* A tokenizer by itself: a tokenizer.json or tokenizer.model, or a folder with one and no config.json. */
+static bool is_bare(const char *spec)
+{
+    char path[PATH_MAX + 16];
+    struct stat st;
+    if (myth_text_ends(spec, ".json") || myth_text_ends(spec, ".model"))
+        return true;
+    if (stat(spec, &st) != 0 || !S_ISDIR(st.st_mode))
+        return false;
+    static const char *const name[] = { "tokenizer.json", "tokenizer.model" };
+    snprintf(path, sizeof(path), "%s/config.json", spec);
+    if (stat(path, &st) == 0)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof(path), "%s/%s", spec, name[i]);
+        if (stat(path, &st) == 0)
+            return true;
+    }
+    return false;
+}
+
+void myth_cli_tokenizer_close(myth_cli_tokenizer *t)
+{
+    myth_tokenizer_close(t->t);
+    myth_weights_close(t->w);
+    *t = (myth_cli_tokenizer){ 0 };
+}
+
+myth_status myth_cli_tokenizer_open(myth_cli_tokenizer *out, myth_cli *cli, const myth_model_flags *f, myth_error *err)
+{
+    char spec[PATH_MAX];
+    *out = (myth_cli_tokenizer){ 0 };
+    myth_status st = myth_cli_model_spec(f, spec, sizeof(spec), err);
+    if (st != MYTH_OK)
+        return st;
+    if (is_bare(spec))
+        return myth_tokenizer_open_file(&out->t, cli->mem, spec, err);
+    myth_weights_opts opts = { .level = MYTH_WEIGHTS_CONFIG, .pread = f->load_mode == 1 };
+    st = myth_weights_open(&out->w, cli->mem, spec, &opts, err);
+    return st == MYTH_OK ? myth_tokenizer_open(&out->t, cli->mem, out->w, err) : st;
+}
+
+static myth_status cache_type(myth_dtype *out, const char *flag, const char *name, myth_error *err)
+{
+    if (!myth_dtype_from_name(out, name) || *out == MYTH_Q4_0 || *out == MYTH_I32)
+        return myth_fail(err, MYTH_EARG, "%s: got '%s', expected f32, f16, bf16 or q8_0", flag, name);
+    return MYTH_OK;
+}
+
+/* "3,1": what follows a number is a comma or the end. */
+static myth_status read_split(float split[MYTH_SPLIT_MAX], const char *text, myth_error *err)
+{
+    const char *at = text;
+    for (int i = 0; i < MYTH_SPLIT_MAX; i++) {
+        char *end;
+        split[i] = strtof(at, &end);
+        if (end == at || !(split[i] >= 0.0f && split[i] < 1e9f) || (*end && *end != ','))
+            break;
+        if (!*end)
+            return MYTH_OK;
+        at = end + 1;
+    }
+    return myth_fail(err, MYTH_EARG, "--tensor-split: got '%.40s', expected up to %d numbers such as 3,1", text, MYTH_SPLIT_MAX);
+}
+
+myth_status myth_cli_engine_opts(myth_cli *cli, myth_engine_opts *out, const myth_engine_flags *f, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    bool is_auto = strcmp(cli->global->device, "auto") == 0;
+    if (is_auto)
+        MYTH_TRY(myth_devices_choose(cli->device, cli->global->device, err));
+    *out = (myth_engine_opts){
+        .device = is_auto ? cli->device : cli->global->device,
+        .has_gpu_layers = myth_args_is_given(cli->parsed, "n-gpu-layers"),
+        .n_gpu_layers = f->n_gpu_layers,
+        .offload = (myth_offload)f->offload,
+        .n_offload = f->offload_layers,
+        .n_cpu_moe = f->cpu_moe ? UINT32_MAX : f->n_cpu_moe,
+        .ple = (myth_ple_place)f->ple,
+        .no_kv_skip = f->kv_skip != 0,
+        .n_threads = (int)cli->global->n_threads,
+        .is_exact = cli->global->is_exact,
+        .n_ctx = f->ctx_size,
+        .n_ubatch = f->ubatch_size,
+        .log = &cli->log,
+    };
+    if (f->batch_size && (!out->n_ubatch || out->n_ubatch > f->batch_size))
+        out->n_ubatch = f->batch_size < 512 || out->n_ubatch ? f->batch_size : 512;
+    const char *k = f->cache_type_k ? f->cache_type_k : f->cache_type_v, *v = f->cache_type_v ? f->cache_type_v : f->cache_type_k;
+    if (k) {
+        out->has_cache_type = true;
+        MYTH_TRY(cache_type(&out->type_k, "-ctk", k, err));
+        MYTH_TRY(cache_type(&out->type_v, "-ctv", v, err));
+    }
+    if (f->tensor_split)
+        MYTH_TRY(read_split(out->split, f->tensor_split, err));
+    return MYTH_OK;
+fail:
+    return st;
+}
+
+void myth_cli_sample_params(myth_sample_params *out, const myth_sample_flags *f)
+{
+    *out = (myth_sample_params){
+        .temp = f->temp,
+        .top_k = f->top_k,
+        .top_p = f->top_p,
+        .min_p = f->min_p,
+        .repeat_penalty = f->repeat_penalty,
+        .repeat_last_n = f->repeat_last_n,
+        .seed = f->seed,
+    };
+}
+
+/* Round numbers: a context is a whole number of 64 tokens. */
+uint32_t myth_cli_context(const myth_model *m, uint64_t n_tok)
+{
+    enum { DEFAULT = 4096, STEP = 64 };
+    uint32_t most = m->config.n_ctx_train;
+    if (n_tok <= DEFAULT)
+        return 0;
+    n_tok = (n_tok + STEP - 1) / STEP * STEP;
+    return most && n_tok > most ? most : (uint32_t)(n_tok < UINT32_MAX ? n_tok : UINT32_MAX);
+}
+
+uint64_t myth_cli_staging(const myth_cli *cli)
+{
+    enum { UP_TO = 1 << 20 };
+    uint64_t peak = myth_mem_get(cli->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING).peak;
+    return peak < UP_TO ? UP_TO : peak;
+}
+
+static myth_status hold_staging(myth_cli *cli, uint64_t planned, myth_error *err)
+{
+    uint64_t rest = planned - myth_mem_get(cli->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING).live;
+    if (!myth_mem_book(cli->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, "held", rest))
+        return myth_fail(err, MYTH_ENOMEM, "no room for %llu bytes of staging", (unsigned long long)rest);
+    cli->held_bytes = rest;
+    return MYTH_OK;
+}
+
+void myth_cli_release_held(myth_cli *cli)
+{
+    if (cli->held_bytes)
+        myth_mem_unbook(cli->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, cli->held_bytes);
+    cli->held_bytes = 0;
+}
+
+myth_status myth_cli_limits(const myth_cli *cli, myth_mem_limits *out, const myth_engine_opts *opts, myth_error *err)
+{
+    myth_status st = myth_devices_limits(out, cli->mem, opts->device, err);
+    out->bytes[MYTH_MEM_HOST] = cli->limits.bytes[MYTH_MEM_HOST];          /* which commands that only answer have lifted */
+    return st;
+}
+
+myth_status myth_cli_plan(myth_cli *cli, const myth_model *m, myth_engine_opts *opts, const myth_plan_extra *extra, myth_error *err)
+{
+    myth_plan_extra own = extra ? *extra : (myth_plan_extra){ 0 };
+    const bool is_held = own.bytes[MYTH_MEM_STAGING] == 0;
+    if (is_held)
+        own.bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli);
+    myth_mem_limits limits;
+    myth_status st = myth_cli_limits(cli, &limits, opts, err);
+    if (st == MYTH_OK)
+        st = myth_plan_make(&cli->plan, m, opts, &own, &limits, true, err);
+    if (st != MYTH_OK)
+        return st;
+    cli->has_plan = true;
+    if (!cli->plan.fits) {
+        char line[240];
+        myth_plan_refusal(&cli->plan, line, sizeof(line));
+        return myth_fail(err, MYTH_ENOFIT, "%s", line);
+    }
+    opts->n_ctx = cli->plan.n_ctx;
+    opts->n_ubatch = cli->plan.n_ubatch;
+    opts->page_tok = cli->plan.page_tok;
+    opts->type_k = cli->plan.type_k;
+    opts->type_v = cli->plan.type_v;
+    opts->has_cache_type = true;
+    return is_held ? hold_staging(cli, own.bytes[MYTH_MEM_STAGING], err) : MYTH_OK;
+}
+
+myth_status myth_cli_ids(int32_t **ids, size_t *n_ids, myth_mem *mem, const char *text, myth_error *err)
+{
+    size_t n = 0, cap = 1;
+    for (const char *s = text; *s; s++)
+        cap += *s == ',' || isspace((unsigned char)*s);
+    int32_t *v = myth_alloc_n(mem, MYTH_MEM_STAGING, "ids", cap, sizeof(*v));
+    if (!v)
+        return myth_fail(err, MYTH_ENOMEM, "no room for %zu ids", cap);
+    const char *s = text + strspn(text, " \t\r\n[");
+    bool wants_more = false;
+    while (isdigit((unsigned char)*s)) {
+        char *end;
+        errno = 0;
+        long id = strtol(s, &end, 10);
+        if (errno || id > INT32_MAX)
+            break;
+        v[n++] = (int32_t)id;
+        s = end + strspn(end, " \t\r\n");
+        wants_more = *s == ',';
+        s += wants_more;
+        s += strspn(s, " \t\r\n");
+        if (!wants_more && !isdigit((unsigned char)*s))
+            break;
+    }
+    s += strspn(s, " \t\r\n]");
+    if (*s || n == 0 || wants_more) {
+        myth_free(mem, v);
+        return myth_fail(err, MYTH_EARG, "ids: offset %zu: got '%.12s', expected token ids such as 2,106", (size_t)(s - text), s);
+    }
+    *ids = v;
+    *n_ids = n;
+    return MYTH_OK;
+}
+
+static myth_status read_stdin(unsigned char **out, size_t *len, myth_mem *mem, uint64_t max_bytes, myth_error *err)
+{
+    size_t n = 0, cap = 64 << 10;
+    unsigned char *data = myth_alloc(mem, MYTH_MEM_STAGING, "stdin", cap);
+    if (!data)
+        return myth_fail(err, MYTH_ENOMEM, "stdin: no room for %zu bytes", cap);
+    for (;;) {
+        ssize_t k = read(STDIN_FILENO, data + n, cap - n);
+        if (k < 0 && errno == EINTR)
+            continue;
+        if (k < 0) {
+            myth_free(mem, data);
+            return myth_fail(err, MYTH_EIO, "stdin: %s", strerror(errno));
+        }
+        if (k == 0)
+            break;
+        n += (size_t)k;
+        if (n > max_bytes) {
+            myth_free(mem, data);
+            return myth_fail(err, MYTH_ELIMIT, "stdin: more than %llu bytes", (unsigned long long)max_bytes);
+        }
+        if (n < cap)
+            continue;
+        unsigned char *more = myth_realloc(mem, MYTH_MEM_STAGING, "stdin", data, cap * 2);
+        if (!more) {
+            myth_free(mem, data);
+            return myth_fail(err, MYTH_ENOMEM, "stdin: no room for %zu bytes", cap * 2);
+        }
+        data = more;
+        cap *= 2;
+    }
+    *out = data;
+    *len = n;
+    return MYTH_OK;
+}
+
+myth_status myth_cli_read(unsigned char **out, size_t *len, myth_mem *mem, const char *path, uint64_t max_bytes, myth_error *err)
+{
+    if (strcmp(path, "-") == 0)
+        return read_stdin(out, len, mem, max_bytes, err);
+    return myth_file_read(out, len, mem, path, max_bytes, err);
+}

@@ -1,0 +1,113 @@
+/* memreport.c - --mem-report. */
+#include "memreport.h"
+#include "engine/base/map.h"
+#include "json_out.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+uint64_t myth_rss_anon(void)
+{
+    unsigned long long size, resident, shared;
+    FILE *f = fopen("/proc/self/statm", "re");
+    if (!f)
+        return 0;
+    int n = fscanf(f, "%llu %llu %llu", &size, &resident, &shared);
+    fclose(f);
+    return n == 3 && resident >= shared ? (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
+static void *watch(void *arg)
+{
+    myth_rss_watch *w = arg;
+    const struct timespec pause = { .tv_nsec = 2000000 };
+    for (bool stop = false; !stop;) {
+        uint64_t now = myth_rss_anon();
+        pthread_mutex_lock(&w->lock);
+        if (now > w->peak_bytes)
+            w->peak_bytes = now;
+        stop = w->wants_stop;
+        pthread_mutex_unlock(&w->lock);
+        if (!stop)
+            nanosleep(&pause, NULL);
+    }
+    return NULL;
+}
+
+void myth_rss_start(myth_rss_watch *w)
+{
+    *w = (myth_rss_watch){ 0 };
+    pthread_mutex_init(&w->lock, NULL);
+    w->is_running = pthread_create(&w->thread, NULL, watch, w) == 0;
+}
+
+uint64_t myth_rss_stop(myth_rss_watch *w)
+{
+    if (w->is_running) {
+        pthread_mutex_lock(&w->lock);
+        w->wants_stop = true;
+        pthread_mutex_unlock(&w->lock);
+        pthread_join(w->thread, NULL);
+    }
+    w->is_running = false;
+    pthread_mutex_destroy(&w->lock);
+    return w->peak_bytes;
+}
+
+/* Of the plan's device idx, whose bytes are on `ledger`. */
+static void print_classes(myth_json_out *j, const myth_cli *cli, uint32_t idx, int ledger)
+{
+    myth_jout_key(j, "classes");
+    myth_jout_object(j);
+    for (int c = 0; c < MYTH_MEM_CLASS_N; c++) {
+        myth_mem_count count = myth_mem_get(cli->mem, ledger, (myth_mem_class)c);
+        myth_jout_key(j, myth_mem_class_name((myth_mem_class)c));
+        myth_jout_object(j);
+        myth_jout_key(j, "planned");
+        if (cli->has_plan)
+            myth_jout_u64(j, cli->plan.device[idx].bytes[c]);
+        else
+            myth_jout_null(j);
+        myth_jout_key_u64(j, "peak", count.peak);
+        myth_jout_key_u64(j, "live", count.live);
+        myth_jout_end(j);
+    }
+    myth_jout_end(j);
+}
+
+myth_status myth_memreport_write(const char *path, const myth_cli *cli, uint64_t rss_peak, myth_error *err)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *f = open_memstream(&text, &len);
+    if (!f)
+        return myth_fail(err, MYTH_ENOMEM, "%s: no room for the report", path);
+    myth_json_out j;
+    myth_jout_start(&j, f);
+    myth_jout_object(&j);
+    print_classes(&j, cli, 0, MYTH_MEM_HOST);
+    myth_jout_key_u64(&j, "peak_bytes", myth_mem_total(cli->mem, MYTH_MEM_HOST).peak);
+    myth_jout_key_u64(&j, "rss_anon_peak_bytes", rss_peak);
+    myth_jout_key(&j, "devices");
+    myth_jout_array(&j);
+    for (uint32_t i = 1; cli->has_plan && i < cli->plan.n_device; i++) {
+        const myth_plan_device *d = &cli->plan.device[i];
+        myth_jout_object(&j);
+        myth_jout_key_str(&j, "device", d->name);
+        print_classes(&j, cli, i, d->ledger);
+        myth_jout_key_u64(&j, "peak_bytes", myth_mem_total(cli->mem, d->ledger).peak);
+        myth_jout_end(&j);
+    }
+    myth_jout_end(&j);
+    myth_jout_end(&j);
+    myth_status st = MYTH_OK;
+    if (fclose(f) != 0)
+        st = myth_fail(err, MYTH_ENOMEM, "%s: no room for the report", path);
+    else
+        st = myth_file_write(path, text, len, err);
+    free(text);
+    return st;
+}

@@ -1,0 +1,110 @@
+/* npy.c - a .npy writer. Rows are float32, little endian. */
+#include "npy.h"
+
+#include "engine/base/outfile.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ROWS_HEADER = 128 };                /* of a matrix of any number of rows */
+
+/* At least `least` bytes, a multiple of 64. */
+static size_t make_header(char *dst, size_t cap, const uint64_t *shape, int n_dim, size_t least)
+{
+    char dims[128] = "";
+    int len = 0;
+    for (int i = 0; i < n_dim; i++)
+        len += snprintf(dims + len, sizeof(dims) - (size_t)len, i == 0 ? "%llu" : ", %llu", (unsigned long long)shape[i]);
+    memcpy(dst, "\x93NUMPY\x01\x00", 8);
+    len = 10 + snprintf(dst + 10, cap - 10, "{'descr': '<f4', 'fortran_order': False, 'shape': (%s%s), }", dims, n_dim == 1 ? "," : "");
+    size_t whole = ((size_t)len + 1 + 63) / 64 * 64;
+    whole = whole < least ? least : whole;
+    memset(dst + len, ' ', whole - (size_t)len);
+    dst[whole - 1] = '\n';
+    dst[8] = (char)((whole - 10) & 0xff);
+    dst[9] = (char)((whole - 10) >> 8);
+    return whole;
+}
+
+myth_status myth_npy_create(myth_npy *out, const char *path, const uint64_t *shape, int n_dim, myth_error *err)
+{
+    char header[320];
+    int fd;
+    *out = (myth_npy){ .data_off = make_header(header, sizeof(header), shape, n_dim, 0), .row_bytes = 4 * shape[n_dim - 1] };
+    uint64_t rows = 1;
+    for (int i = 0; i + 1 < n_dim; i++)
+        rows *= shape[i];
+    myth_status st = myth_out_open(&fd, path, true, err);
+    if (st != MYTH_OK)
+        return st;
+    bool ok = myth_out_is_special(path) || ftruncate(fd, (off_t)(out->data_off + rows * out->row_bytes)) == 0;
+    if (!ok || !myth_out_write_at(fd, header, (size_t)out->data_off, 0)) {
+        int saved = errno;
+        myth_out_abandon(path, fd);
+        return myth_fail(err, MYTH_EIO, "%s: cannot write: %s", path, strerror(saved));
+    }
+    close(fd);
+    out->path = path;
+    return MYTH_OK;
+}
+
+myth_status myth_npy_create_rows(myth_npy *out, const char *path, uint64_t n_col, myth_error *err)
+{
+    int fd;
+    *out = (myth_npy){ .data_off = ROWS_HEADER, .row_bytes = 4 * n_col };
+    if (myth_out_is_special(path))
+        return myth_fail(err, MYTH_ECREATE, "%s: a .npy file of rows needs a regular file", path);      /* its head is written last */
+    myth_status st = myth_out_open(&fd, path, true, err);
+    if (st != MYTH_OK)
+        return st;
+    close(fd);
+    out->path = path;
+    return MYTH_OK;
+}
+
+myth_status myth_npy_finish_rows(myth_npy *n, uint64_t n_row, myth_error *err)
+{
+    char header[320];
+    int fd;
+    const uint64_t shape[2] = { n_row, n->row_bytes / 4 };
+    const size_t len = make_header(header, sizeof(header), shape, 2, ROWS_HEADER);
+    myth_status st = myth_out_open(&fd, n->path, false, err);
+    if (st != MYTH_OK)
+        return st;
+    if (!myth_out_write_at(fd, header, len, 0))
+        st = myth_fail(err, MYTH_EIO, "%s: cannot write: %s", n->path, strerror(errno));
+    close(fd);
+    return st == MYTH_OK ? myth_npy_finish(n, err) : st;
+}
+
+myth_status myth_npy_write_row(const myth_npy *n, uint64_t row, const float *data, myth_error *err)
+{
+    int fd;
+    myth_status st = myth_out_open(&fd, n->path, false, err);
+    if (st != MYTH_OK)
+        return st;
+    if (!myth_out_write_at(fd, data, (size_t)n->row_bytes, n->data_off + row * n->row_bytes))
+        st = myth_fail(err, MYTH_EIO, "%s: row %llu: %s", n->path, (unsigned long long)row, strerror(errno));
+    close(fd);
+    return st;
+}
+
+myth_status myth_npy_finish(myth_npy *n, myth_error *err)
+{
+    int fd;
+    myth_status st = myth_out_open(&fd, n->path, false, err);
+    if (st == MYTH_OK)
+        st = myth_out_finish(n->path, fd, err);
+    if (st == MYTH_OK)
+        n->path = NULL;
+    return st;
+}
+
+void myth_npy_abandon(myth_npy *n)
+{
+    if (n->path)
+        myth_out_abandon(n->path, -1);
+    n->path = NULL;
+}

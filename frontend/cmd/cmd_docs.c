@@ -1,0 +1,83 @@
+/* cmd_docs.c - the commands that print what the tables say: man, completion, version. */
+#include "engine/run/devices.h"
+#include "frontend/cli/help.h"
+#include "frontend/cli/json_out.h"
+#include "version.h"
+
+#include <string.h>
+
+static int run_man(myth_cli *cli, const void *opts)
+{
+    (void)opts;
+    const myth_command *only = NULL;
+    for (int i = 0; cli->n_arg && myth_commands[i]; i++)
+        if (strcmp(myth_commands[i]->name, cli->arg[0]) == 0)
+            only = myth_commands[i];
+    if (cli->n_arg && !only)
+        return myth_cli_failf(cli, MYTH_EARG, "man: unknown command '%s'", cli->arg[0]);
+    myth_help_man(stdout, only);
+    return MYTH_EXIT_CLEAN;
+}
+
+const myth_command myth_cmd_man = {
+    .name = "man", .args = "[COMMAND]", .help = "print the manual page (roff)", .max_arg = 1, .run = run_man
+};
+
+static int run_completion(myth_cli *cli, const void *opts)
+{
+    static const struct {
+        const char *name;
+        void (*print)(FILE *f);
+    } shell[] = { { "bash", myth_help_completion_bash }, { "zsh", myth_help_completion_zsh }, { "fish", myth_help_completion_fish } };
+    (void)opts;
+    for (size_t i = 0; i < sizeof(shell) / sizeof(shell[0]); i++)
+        if (strcmp(cli->arg[0], shell[i].name) == 0) {
+            shell[i].print(stdout);
+            return MYTH_EXIT_CLEAN;
+        }
+    return myth_cli_failf(cli, MYTH_EARG, "completion: got '%s', expected bash, zsh or fish", cli->arg[0]);
+}
+
+const myth_command myth_cmd_completion = {
+    .name = "completion", .args = "bash|zsh|fish", .help = "print the shell completion", .min_arg = 1, .max_arg = 1, .run = run_completion
+};
+
+typedef struct {
+    bool json;
+} version_opts;
+
+static const myth_option version_options[] = {
+    { "json", NULL, MYTH_OPT_FLAG, NULL, offsetof(version_opts, json), NULL, 0, 0, "as JSON" },
+};
+static const myth_option_group version_groups[] = { MYTH_GROUP("version", version_opts, version_options) };
+
+static int run_version(myth_cli *cli, const void *opts)
+{
+    (void)cli;
+    const version_opts *o = opts;
+    if (!o->json) {
+        printf("mythos %s (%s), devices:", MYTHOS_VERSION, MYTHOS_COMMIT);
+        for (uint32_t i = 0; myth_devices_kind(i); i++)
+            printf(" %s", myth_devices_kind(i));
+        printf(", compiler %s\n", __VERSION__);
+        return MYTH_EXIT_CLEAN;
+    }
+    myth_json_out j;
+    myth_jout_start(&j, stdout);
+    myth_jout_object(&j);
+    myth_jout_key_str(&j, "version", MYTHOS_VERSION);
+    myth_jout_key_str(&j, "commit", MYTHOS_COMMIT);
+    myth_jout_key_str(&j, "compiler", __VERSION__);
+    myth_jout_key(&j, "devices");
+    myth_jout_array(&j);
+    for (uint32_t i = 0; myth_devices_kind(i); i++)
+        myth_jout_str(&j, myth_devices_kind(i));
+    myth_jout_end(&j);
+    myth_jout_end(&j);
+    return MYTH_EXIT_CLEAN;
+}
+
+const myth_command myth_cmd_version = {
+    .name = "version", .args = "", .help = "print version, commit and devices",
+    .group = version_groups, .n_group = 1, .opts_bytes = sizeof(version_opts), .run = run_version
+};

@@ -1,0 +1,334 @@
+/* cmd_embed.c - texts to vectors: one text, a line each, or a file each; any number of them, in the order they came.
+ *
+ * Text    the prompt of the use, then the text by the content entry: control tokens are inert; <bos> in front, <eos> behind. What is longer
+ *         than the model (or -c) takes is cut before <eos>, said on stderr, and marked "truncated"
+ * Groups  as many texts as fill a micro-batch are run at once; a vector does not depend on its neighbours
+ * Memory  the plan's, however many texts there are: one text, and GROUP texts as ids with their vectors
+ * Out     standard output, or -o FILE as JSON lines or as .npy, float32 [texts, dim]; a file that is not complete is not left behind      */
+#include "frontend/cli/json_out.h"
+#include "frontend/cli/npy.h"
+#include "texts.h"
+
+#include "engine/base/outfile.h"
+#include "engine/run/embed.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { GROUP = 64, ROUND = 64, ID_BYTES = 1 << 10, DIM_MAX = 1 << 12 };
+
+typedef struct {
+    myth_model_flags model;
+    myth_engine_flags engine;
+    const char *prompt, *output;
+    uint32_t dim, line_bytes;
+    int format;
+    bool json, jsonl, files;
+} embed_opts;
+
+static const myth_option options[] = {
+    { "dim", NULL, MYTH_OPT_U32, "N", offsetof(embed_opts, dim), "(all)", 0, 65536, "keep the first N values and norm again: 512, 256, 128" },
+    { "prompt", NULL, MYTH_OPT_TEXT, "USE", offsetof(embed_opts, prompt), "none", 0, 0,
+      "what the text is for: none, query, document, code, question, fact, classification, clustering, similarity, summary" },
+    { "json", NULL, MYTH_OPT_FLAG, NULL, offsetof(embed_opts, json), NULL, 0, 0, "print {\"embedding\":[...]}" },
+    { "jsonl", NULL, MYTH_OPT_FLAG, NULL, offsetof(embed_opts, jsonl), NULL, 0, 0, "a text a line, as a JSON string or {\"text\"[,\"id\"]}; a vector a line" },
+    { "files", NULL, MYTH_OPT_FLAG, NULL, offsetof(embed_opts, files), NULL, 0, 0, "a path a line; each file is a text, its path the id" },
+    { "output", "-o", MYTH_OPT_TEXT, "FILE", offsetof(embed_opts, output), "(standard output)", 0, 0, "where the vectors go" },
+    { "format", NULL, MYTH_OPT_CHOICE, "jsonl|npy", offsetof(embed_opts, format), "jsonl", 0, 0, "of -o: JSON lines, or float32 [texts, dim]" },
+    { "line-bytes", NULL, MYTH_OPT_U32, "N", offsetof(embed_opts, line_bytes), "262144", 64, 1 << 28,
+      "longest line of a stream that cannot be measured first: standard input from a pipe" },
+};
+static const myth_option_group groups[] = { MYTH_GROUP("embed", embed_opts, options), MYTH_GROUP_MODEL(embed_opts, model),
+                                            MYTH_GROUP_ENGINE(embed_opts, engine) };
+
+/* A text of the group under way. */
+typedef struct {
+    char id[ID_BYTES];                  /* JSON, or a path */
+    size_t n_id;                        /* 0 = none */
+    uint32_t n_ids;
+    bool is_path, is_cut;
+} slot;
+
+typedef struct {
+    myth_cli *cli;
+    const embed_opts *o;
+    myth_model model;
+    myth_engine *engine;
+    myth_embedder *embedder;
+    myth_texts texts;
+    slot *slots;                        /* [GROUP] */
+    int32_t *ids, *group_ids;           /* of one text; [GROUP][n_most] */
+    float *vector;                      /* [GROUP][dim] */
+    FILE *out;
+    int fd;                             /* of -o, JSON lines */
+    myth_npy npy;
+    uint32_t n_most, dim;
+    uint64_t n_done, n_cut;
+} run_state;
+
+static bool is_many(const run_state *r) { return r->o->jsonl || r->o->files; }
+
+/* ---- input ---- */
+
+/* <bos> text <eos> into dst, at most n_most ids. */
+static myth_status encode(run_state *r, int32_t *dst, slot *s, const myth_texts_item *it, myth_error *err)
+{
+    const myth_special_ids *special = myth_tokenizer_special(r->model.tokenizer);
+    size_t n;
+    myth_status st = myth_tokenizer_encode(r->model.tokenizer, r->cli->mem, MYTH_TOK_CONTENT, it->text, it->n_text, r->ids,
+                                           myth_tokenizer_bound(it->n_text), &n, err);
+    if (st != MYTH_OK)
+        return st;
+    s->is_cut = n + 2 > r->n_most;
+    n = s->is_cut ? r->n_most - 2 : n;
+    dst[0] = special->bos;
+    memcpy(dst + 1, r->ids, n * sizeof(*dst));
+    dst[n + 1] = special->eos;
+    s->n_ids = (uint32_t)n + 2;
+    return MYTH_OK;
+}
+
+static myth_status keep_id(const run_state *r, slot *s, const myth_texts_item *it, myth_error *err)
+{
+    if (it->n_id > ID_BYTES)
+        return myth_fail(err, MYTH_ELIMIT, "%s: line %llu: an id of %zu bytes, at most %d", r->texts.path, (unsigned long long)r->texts.line_no, it->n_id,
+                         ID_BYTES);
+    if (it->n_id)
+        memcpy(s->id, it->id, it->n_id);
+    s->n_id = it->n_id;
+    s->is_path = it->is_path;
+    return MYTH_OK;
+}
+
+/* Most tokens of a text: of one text what it has, of many what the model takes. */
+static myth_status measure(run_state *r, uint32_t *n_tok, myth_error *err)
+{
+    myth_texts_item it;
+    size_t n;
+    bool has;
+    if (is_many(r))
+        return MYTH_OK;
+    myth_status st = myth_texts_next(&r->texts, &it, &has, err);
+    if (st == MYTH_OK)
+        st = myth_tokenizer_encode(r->model.tokenizer, r->cli->mem, MYTH_TOK_CONTENT, it.text, it.n_text, r->ids, myth_tokenizer_bound(it.n_text), &n, err);
+    if (st == MYTH_OK)
+        *n_tok = n + 2 + ROUND < UINT32_MAX ? (uint32_t)((n + 2 + ROUND - 1) / ROUND * ROUND) : UINT32_MAX;
+    myth_texts_rewind(&r->texts);
+    return st;
+}
+
+/* ---- output ---- */
+
+static myth_status open_output(run_state *r, myth_error *err)
+{
+    r->out = stdout;
+    if (!r->o->output)
+        return MYTH_OK;
+    if (r->o->format == 1)
+        return myth_npy_create_rows(&r->npy, r->o->output, r->dim, err);
+    myth_status st = myth_out_open(&r->fd, r->o->output, true, err);
+    if (st != MYTH_OK)
+        return st;
+    const int twin = dup(r->fd);
+    r->out = twin >= 0 ? fdopen(twin, "w") : NULL;
+    if (!r->out && twin >= 0)
+        close(twin);
+    return r->out ? MYTH_OK : myth_fail(err, MYTH_EIO, "%s: %s", r->o->output, strerror(errno));
+}
+
+static myth_status print_vector(const run_state *r, const float *v, const slot *s, uint64_t row, myth_error *err)
+{
+    const bool is_json = r->o->json || is_many(r) || r->o->output;
+    if (r->npy.path)
+        return myth_npy_write_row(&r->npy, row, v, err);
+    if (s->n_id && s->is_path) {
+        myth_json_out j;
+        myth_jout_start(&j, r->out);
+        myth_jout_object(&j);
+        myth_jout_key(&j, "id");
+        myth_jout_text(&j, s->id, s->n_id);
+        fputc(',', r->out);
+    } else if (is_json) {
+        fputc('{', r->out);
+    }
+    if (s->n_id && !s->is_path)         /* as it stands in the line: a writer of values has no such thing */
+        fprintf(r->out, "\"id\":%.*s,", (int)s->n_id, s->id);
+    if (is_json)
+        fputs("\"embedding\":[", r->out);
+    for (uint32_t i = 0; i < r->dim; i++)
+        fprintf(r->out, "%s%.9g", !i ? "" : is_json ? "," : " ", (double)v[i]);
+    if (is_json)
+        fprintf(r->out, "],\"tokens\":%u,\"truncated\":%s}", s->n_ids, s->is_cut ? "true" : "false");
+    fputc('\n', r->out);
+    if (r->fd >= 0 && ferror(r->out))
+        return myth_fail(err, MYTH_EIO, "%s: cannot write: %s", r->o->output, strerror(errno));
+    return MYTH_OK;                     /* main looks at standard output */
+}
+
+static myth_status finish_output(run_state *r, myth_error *err)
+{
+    if (r->npy.path)
+        return myth_npy_finish_rows(&r->npy, r->n_done, err);
+    if (r->fd < 0)
+        return MYTH_OK;
+    const int bad = fclose(r->out), fd = r->fd;
+    r->out = NULL;
+    r->fd = -1;
+    if (!bad)
+        return myth_out_finish(r->o->output, fd, err);
+    myth_fail(err, MYTH_EIO, "%s: cannot write: %s", r->o->output, strerror(errno));
+    myth_out_abandon(r->o->output, fd);
+    return MYTH_EIO;
+}
+
+/* ---- the run ---- */
+
+static myth_status open_engine(run_state *r, myth_error *err)
+{
+    myth_cli *cli = r->cli;
+    myth_engine_opts eo;
+    myth_plan_extra extra = { 0 };
+    const myth_texts_kind kind = r->o->jsonl ? MYTH_TEXTS_LINES : r->o->files ? MYTH_TEXTS_FILES : MYTH_TEXTS_WHOLE;
+    uint32_t n_tok = r->model.config.n_ctx_train;
+    myth_status st = MYTH_OK;
+    MYTH_TRY(myth_texts_open(&r->texts, cli, kind, cli->n_arg ? cli->arg[0] : "-", myth_embed_prompt(r->o->prompt), r->o->line_bytes, err));
+    r->ids = myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "ids", myth_tokenizer_bound(myth_texts_bound(&r->texts)) + 1, sizeof(*r->ids));
+    if (!r->ids)
+        return myth_fail(err, MYTH_ENOMEM, "no room for a text of %zu bytes", myth_texts_bound(&r->texts));
+    MYTH_TRY(measure(r, &n_tok, err));
+    MYTH_TRY(myth_cli_engine_opts(cli, &eo, &r->o->engine, err));
+    myth_embedder_opts(&eo, &r->model, n_tok);
+    r->slots = myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "texts", GROUP, sizeof(*r->slots));
+    r->group_ids = myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "ids", (size_t)GROUP * eo.n_ubatch, sizeof(*r->group_ids));
+    r->vector = myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "vectors", (size_t)GROUP * DIM_MAX, sizeof(*r->vector));
+    if (!r->slots || !r->group_ids || !r->vector)
+        return myth_fail(err, MYTH_ENOMEM, "no room for %d texts", GROUP);
+    MYTH_TRY(myth_texts_see(&r->texts, err));
+    MYTH_TRY(myth_embedder_needs(&extra, &r->model, err));
+    MYTH_TRY(myth_cli_plan(cli, &r->model, &eo, &extra, err));
+    MYTH_TRY(myth_engine_open(&r->engine, &r->model, &eo, err));
+    MYTH_TRY(myth_embedder_open(&r->embedder, r->engine, err));
+    myth_cli_release_held(cli);
+    r->n_most = eo.n_ubatch < eo.n_ctx ? eo.n_ubatch : eo.n_ctx;
+    r->n_most = r->n_most < r->model.config.n_ctx_train ? r->n_most : r->model.config.n_ctx_train;
+    r->dim = r->o->dim ? r->o->dim : myth_embedder_dim(r->embedder);
+    if (r->dim > myth_embedder_dim(r->embedder) || r->dim > DIM_MAX)
+        return myth_fail(err, MYTH_EARG, "--dim %u: the model has %u", r->dim, myth_embedder_dim(r->embedder));
+    if (r->n_most < 3)
+        return myth_fail(err, MYTH_EARG, "-c %u: a text is at least three tokens", r->n_most);
+fail:
+    return st;
+}
+
+/* The next texts, at most GROUP; *has_more is false when there are none behind them. */
+static myth_status read_group(run_state *r, myth_embed_text *text, uint32_t *n_text, bool *has_more, myth_error *err)
+{
+    myth_texts_item it;
+    for (*n_text = 0; *n_text < GROUP;) {
+        slot *s = &r->slots[*n_text];
+        int32_t *ids = r->group_ids + (size_t)*n_text * r->n_most;
+        myth_status st = myth_texts_next(&r->texts, &it, has_more, err);
+        if (st != MYTH_OK || !*has_more)
+            return st;
+        if ((st = keep_id(r, s, &it, err)) != MYTH_OK || (st = encode(r, ids, s, &it, err)) != MYTH_OK)
+            return st;
+        r->n_cut += s->is_cut;
+        text[(*n_text)++] = (myth_embed_text){ ids, s->n_ids };
+    }
+    return MYTH_OK;
+}
+
+static void show_progress(const run_state *r)
+{
+    if (r->texts.total)
+        myth_term_progress(r->cli->term, "embed, KiB", r->texts.done >> 10, r->texts.total >> 10);
+    else
+        myth_term_progress(r->cli->term, "embed, texts", r->n_done, 0);
+}
+
+static myth_status embed_all(run_state *r, myth_error *err)
+{
+    myth_embed_text text[GROUP];
+    uint32_t n_text;
+    bool has_more = true;
+    while (has_more) {
+        myth_status st = read_group(r, text, &n_text, &has_more, err);
+        if (st == MYTH_OK && n_text)
+            st = myth_embed(r->embedder, text, n_text, r->dim, r->vector, r->cli->cancel, err);
+        for (uint32_t t = 0; t < n_text && st == MYTH_OK; t++)
+            st = print_vector(r, r->vector + (size_t)t * r->dim, &r->slots[t], r->n_done + t, err);
+        if (st != MYTH_OK)
+            return st;
+        r->n_done += n_text;
+        show_progress(r);
+        if (*r->cli->cancel && has_more)
+            return myth_fail(err, MYTH_ECANCEL, "stopped after %llu texts", (unsigned long long)r->n_done);
+    }
+    return MYTH_OK;
+}
+
+static myth_status compute(run_state *r, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    MYTH_TRY(myth_cli_model_open(r->cli, &r->model, &r->o->model, MYTH_WEIGHTS_DATA, err));
+    if (!r->model.config.is_bidirectional)
+        return myth_fail(err, MYTH_EUNSUPPORTED, "%s generates text; give an EmbeddingGemma model with -m", myth_weights_name(r->model.weights));
+    if (!r->model.tokenizer)
+        return myth_fail(err, MYTH_EUNSUPPORTED, "%s: no tokenizer", myth_weights_path(r->model.weights));
+    MYTH_TRY(open_engine(r, err));
+    if (!myth_embedder_has_dense(r->embedder))
+        myth_term_note(r->cli->term, "%s has no dense layers: its vectors do not mix with those of the whole model", myth_weights_name(r->model.weights));
+    MYTH_TRY(open_output(r, err));
+    st = embed_all(r, err);
+    myth_term_progress_end(r->cli->term);
+    if (r->n_cut)
+        myth_term_note(r->cli->term, "%llu texts were cut to %u tokens", (unsigned long long)r->n_cut, r->n_most);
+    if (st == MYTH_OK)
+        st = finish_output(r, err);
+fail:
+    return st;
+}
+
+static void release(run_state *r)
+{
+    myth_mem *mem = r->cli->mem;
+    myth_npy_abandon(&r->npy);
+    if (r->fd >= 0) {
+        if (r->out)
+            fclose(r->out);
+        myth_out_abandon(r->o->output, r->fd);
+    }
+    myth_embedder_close(r->embedder);
+    myth_engine_close(r->engine);
+    myth_free(mem, r->vector);
+    myth_free(mem, r->group_ids);
+    myth_free(mem, r->slots);
+    myth_free(mem, r->ids);
+    myth_texts_close(&r->texts);
+    myth_model_close(&r->model);
+}
+
+static int run(myth_cli *cli, const void *opts)
+{
+    myth_error err = { 0 };
+    run_state r = { .cli = cli, .o = opts, .fd = -1 };
+    if (!myth_embed_prompt(r.o->prompt))
+        return myth_cli_failf(cli, MYTH_EARG, "--prompt %s: known uses: %s", r.o->prompt, myth_embed_prompt_names());
+    if (r.o->json + r.o->jsonl + r.o->files > 1)
+        return myth_cli_failf(cli, MYTH_EARG, "embed: --json is one text, --jsonl a text a line, --files a path a line; give one of them");
+    if (r.o->format == 1 && !r.o->output)
+        return myth_cli_failf(cli, MYTH_EARG, "embed: --format npy needs -o FILE");
+    myth_status st = compute(&r, &err);
+    int code = st == MYTH_OK ? MYTH_EXIT_CLEAN : myth_cli_fail(cli, &err);
+    release(&r);
+    return code;
+}
+
+const myth_command myth_cmd_embed = {
+    .name = "embed", .args = "[FILE|-]", .help = "a text, a text a line, or files of a list, to vectors of length 1",
+    .detail = "Needs an EmbeddingGemma model. A text is prompt and content between <bos> and <eos>; one that is longer than the model or -c\n"
+              "takes is cut, and marked. Vectors of a model with dense layers do not mix with those of one without. Any number of lines or\n"
+              "files is read in the memory that the plan says, and the vectors come in their order.",
+    .group = groups, .n_group = 3, .opts_bytes = sizeof(embed_opts), .max_arg = 1, .run = run
+};

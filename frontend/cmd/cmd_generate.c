@@ -1,0 +1,337 @@
+/* cmd_generate.c - continues a text, a conversation or a list of ids.
+ *
+ * Thoughts  of a chat go to stderr, the answer to stdout; with --json they stand apart under "reasoning_content". The marks between them and
+ *           the name of the channel are in neither; "ids" has every new id */
+#include "conversation.h"
+#include "frontend/inspect/prompt/prompt.h"
+#include "frontend/cli/json_out.h"
+#include "frontend/cli/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PROMPT_MAX = 64 << 20 };
+
+typedef struct {
+    myth_model_flags model;
+    myth_engine_flags engine;
+    myth_sample_flags sample;
+    const char *prompt, *file, *ids, *messages, *system, *budget;
+    uint32_t n_predict;
+    bool chat, special, ignore_eos, verbose_prompt, json;
+} generate_opts;
+
+static const myth_option options[] = {
+    { "prompt", "-p", MYTH_OPT_TEXT, "TEXT", offsetof(generate_opts, prompt), NULL, 0, 0, "text to continue, put behind the beginning-of-sequence id" },
+    { "file", "-f", MYTH_OPT_TEXT, "FILE", offsetof(generate_opts, file), NULL, 0, 0, "the text of a file (- = standard input)" },
+    { "ids", NULL, MYTH_OPT_TEXT, "LIST", offsetof(generate_opts, ids), NULL, 0, 0, "token ids to continue, as they are: 2,106" },
+    { "chat", NULL, MYTH_OPT_FLAG, NULL, offsetof(generate_opts, chat), NULL, 0, 0, "as the first turn of a chat" },
+    { "system-prompt", "-sys", MYTH_OPT_TEXT, "TEXT", offsetof(generate_opts, system), NULL, 0, 0, "system text of the chat" },
+    { "messages", NULL, MYTH_OPT_TEXT, "FILE", offsetof(generate_opts, messages), NULL, 0, 0, "a chat as JSON: {\"messages\": [...], \"tools\": [...]}" },
+    { "reasoning-budget", NULL, MYTH_OPT_TEXT, "N", offsetof(generate_opts, budget), "0", 0, 0, "tokens a chat's answer may think first: 0 = none, -1 = any number" },
+    { "special", NULL, MYTH_OPT_FLAG, NULL, offsetof(generate_opts, special), NULL, 0, 0, "match control tokens in the text" },
+    { "n-predict", "-n, --predict", MYTH_OPT_U32, "N", offsetof(generate_opts, n_predict), "128", 0, 1u << 20, "new tokens at most" },
+    { "ignore-eos", NULL, MYTH_OPT_FLAG, NULL, offsetof(generate_opts, ignore_eos), NULL, 0, 0, "go on past stop tokens" },
+    { "verbose-prompt", NULL, MYTH_OPT_FLAG, NULL, offsetof(generate_opts, verbose_prompt), NULL, 0, 0, "print the prompt too, control tokens by name: on stderr, or in the JSON" },
+    { "json", NULL, MYTH_OPT_FLAG, NULL, offsetof(generate_opts, json), NULL, 0, 0, "print {\"ids\",\"text\",\"finish_reason\"}: the new ids and their text" },
+};
+static const myth_option_group groups[] = {
+    MYTH_GROUP("generate", generate_opts, options),
+    MYTH_GROUP_SAMPLE(generate_opts, sample),
+    MYTH_GROUP_MODEL(generate_opts, model),
+    MYTH_GROUP_ENGINE(generate_opts, engine),
+};
+
+typedef struct {
+    myth_cli *cli;
+    const generate_opts *o;
+    myth_model model;
+    int32_t *prompt, *ids;
+    size_t n_prompt;
+    uint32_t n_ids;
+    char *piece;                    /* what one token adds to the text */
+    char *shown;                    /* the prompt as the model sees it; NULL = not asked for */
+    size_t n_shown;
+    myth_detok detok;
+    myth_engine *engine;
+    myth_seq *seq;
+    myth_finish finish;
+    bool thinks;
+    uint32_t n_think;               /* ids of its thought at most; 0 = any number */
+    myth_conversation talk;
+    myth_channel channel;           /* behind what was printed */
+    bool in_thought;                /* the line on stderr is not ended */
+} run_state;
+
+static void release(run_state *r)
+{
+    myth_mem *mem = r->cli->mem;
+    if (r->seq)
+        myth_seq_close(r->seq);
+    myth_engine_close(r->engine);
+    myth_free(mem, r->shown);
+    myth_free(mem, r->piece);
+    myth_free(mem, r->ids);
+    myth_free(mem, r->prompt);
+    myth_conversation_close(&r->talk);
+    myth_model_close(&r->model);
+}
+
+/* --reasoning-budget: whether the answer may think, and how long. */
+static myth_status read_budget(run_state *r, myth_error *err)
+{
+    const generate_opts *o = r->o;
+    char *end;
+    const long n = strtol(o->budget, &end, 10);
+    if (end == o->budget || *end || n < -1 || n > 1 << 20)
+        return myth_fail(err, MYTH_EARG, "--reasoning-budget: got %.40s, expected -1, 0 or a number of tokens up to 1048576", o->budget);
+    if (n && !o->chat && !o->messages)
+        return myth_fail(err, MYTH_EARG, "--reasoning-budget: only a chat thinks first: give --chat or --messages");
+    r->thinks = n != 0;
+    r->n_think = n > 0 ? (uint32_t)n : 0;
+    return MYTH_OK;
+}
+
+static myth_status take_prompt(run_state *r, size_t cap, myth_error *err)
+{
+    r->prompt = myth_alloc_n(r->cli->mem, MYTH_MEM_STAGING, "prompt", cap, sizeof(*r->prompt));
+    return r->prompt ? MYTH_OK : myth_fail(err, MYTH_ENOMEM, "no room for %zu prompt ids", cap);
+}
+
+static myth_status encode_chat(run_state *r, const myth_message *msg, size_t n_msg, myth_chat_opts opts, myth_error *err)
+{
+    const myth_chat_form form = myth_chat_form_of(&r->model.config);
+    const size_t cap = myth_chat_bound_with(msg, n_msg, &opts);
+    myth_status st;
+    opts.thinks = r->thinks;
+    if (opts.thinks && !myth_chat_has_thoughts(form))
+        return myth_fail(err, MYTH_EUNSUPPORTED, "--reasoning-budget: %s does not think first; leave it out", myth_family_name(r->model.config.family));
+    MYTH_TRY(take_prompt(r, cap, err));
+    MYTH_TRY(myth_chat_encode_with(r->model.tokenizer, r->cli->mem, form, msg, n_msg, &opts, r->prompt, cap, &r->n_prompt, err));
+fail:
+    return st;
+}
+
+static myth_status encode_text(run_state *r, const char *text, size_t len, myth_error *err)
+{
+    const generate_opts *o = r->o;
+    const myth_tokenizer *t = r->model.tokenizer;
+    const char *system = o->system ? o->system : "";
+    const myth_message msg[2] = { { MYTH_ROLE_SYSTEM, { system, strlen(system) } }, { MYTH_ROLE_USER, { text, len } } };
+    if (o->chat)
+        return encode_chat(r, o->system ? msg : msg + 1, o->system ? 2 : 1, (myth_chat_opts) { .more = NULL }, err);
+    size_t cap = myth_tokenizer_bound(len) + 1, first = 0;
+    myth_status no_room = take_prompt(r, cap, err);
+    if (no_room != MYTH_OK)
+        return no_room;
+    if ((r->prompt[0] = myth_tokenizer_special(t)->bos) >= 0)
+        first = 1;
+    myth_status st = myth_tokenizer_encode(t, r->cli->mem, o->special ? MYTH_TOK_SPECIAL : MYTH_TOK_CONTENT, text, len, r->prompt + first,
+                                           cap - first, &r->n_prompt, err);
+    r->n_prompt += first;
+    return st;
+}
+
+static myth_status read_prompt(run_state *r, myth_error *err)
+{
+    const generate_opts *o = r->o;
+    if (o->ids)
+        return myth_cli_ids(&r->prompt, &r->n_prompt, r->cli->mem, o->ids, err);
+    if (!r->model.tokenizer)
+        return myth_fail(err, MYTH_EUNSUPPORTED, "%s: no tokenizer; give --ids", myth_weights_path(r->model.weights));
+    if (o->messages) {
+        myth_status open = myth_conversation_open(&r->talk, r->cli->mem, o->messages, err);
+        return open != MYTH_OK ? open : encode_chat(r, r->talk.msg, r->talk.n, (myth_chat_opts) { .tools = r->talk.tools, .more = r->talk.more }, err);
+    }
+    if (o->prompt)
+        return encode_text(r, o->prompt, strlen(o->prompt), err);
+    unsigned char *text;
+    size_t len;
+    myth_status st = myth_cli_read(&text, &len, r->cli->mem, o->file, PROMPT_MAX, err);
+    if (st != MYTH_OK)
+        return st;
+    st = encode_text(r, (const char *)text, len, err);
+    myth_free(r->cli->mem, text);
+    return st;
+}
+
+static myth_status show_prompt(run_state *r, myth_error *err)
+{
+    const myth_tokenizer *t = r->model.tokenizer;
+    if (!r->o->verbose_prompt || !t)
+        return MYTH_OK;
+    for (size_t i = 0; i < r->n_prompt; i++)
+        if (r->prompt[i] < 0 || (uint32_t)r->prompt[i] >= myth_tokenizer_n_vocab(t))
+            return MYTH_OK;                                    /* --ids beyond the vocabulary have no text */
+    r->n_shown = myth_prompt_text(NULL, 0, t, r->prompt, r->n_prompt);
+    r->shown = myth_alloc(r->cli->mem, MYTH_MEM_STAGING, "prompt text", r->n_shown);
+    if (!r->shown)
+        return myth_fail(err, MYTH_ENOMEM, "no room for a prompt of %zu bytes", r->n_shown);
+    myth_prompt_text(r->shown, r->n_shown, t, r->prompt, r->n_prompt);
+    if (!r->o->json)
+        fprintf(stderr, "%.*s\n", (int)r->n_shown, r->shown);
+    return MYTH_OK;
+}
+
+static void on_prefill(void *user, uint32_t done, uint32_t total)
+{
+    run_state *r = user;
+    myth_term_progress(r->cli->term, "prompt", done, total);
+}
+
+/* Ends what a thought or an answer left of a character, where the other begins. */
+static void end_part(run_state *r, FILE *f)
+{
+    fwrite(r->piece, 1, myth_detok_finish(&r->detok, r->piece), f);
+    if (r->in_thought)
+        fputc('\n', stderr);
+    r->in_thought = false;
+}
+
+static bool on_token(void *user, int32_t id)
+{
+    run_state *r = user;
+    myth_term_progress_end(r->cli->term);
+    if (r->piece && !r->o->json) {
+        const myth_said part = myth_channel_push(&r->channel, id);
+        FILE *f = part == MYTH_SAID_THOUGHT ? stderr : stdout;
+        if (part == MYTH_SAID_MARK) {
+            end_part(r, r->in_thought ? stderr : stdout);
+            return true;
+        }
+        fwrite(r->piece, 1, myth_detok_push(&r->detok, id, r->piece), f);
+        fflush(f);
+        r->in_thought = part == MYTH_SAID_THOUGHT;
+    }
+    return true;
+}
+
+/* The text of one part of the new ids. */
+static void print_part(run_state *r, myth_json_out *j, const char *key, myth_said part)
+{
+    myth_channel c = r->channel;
+    myth_jout_key(j, key);
+    myth_jout_text_begin(j);
+    for (uint32_t i = 0; r->piece && i < r->n_ids; i++) {
+        const myth_said p = myth_channel_push(&c, r->ids[i]);
+        if (p == part)
+            myth_jout_text_part(j, r->piece, myth_detok_push(&r->detok, r->ids[i], r->piece));
+        else
+            myth_jout_text_part(j, r->piece, myth_detok_finish(&r->detok, r->piece));
+    }
+    if (r->piece)
+        myth_jout_text_part(j, r->piece, myth_detok_finish(&r->detok, r->piece));
+    myth_jout_text_end(j);
+}
+
+static void print_json(run_state *r)
+{
+    myth_json_out j;
+    myth_jout_start(&j, stdout);
+    myth_jout_object(&j);
+    myth_jout_key(&j, "ids");
+    myth_jout_ids(&j, r->ids, r->n_ids);
+    print_part(r, &j, "text", MYTH_SAID_ANSWER);
+    if (r->channel.open >= 0)
+        print_part(r, &j, "reasoning_content", MYTH_SAID_THOUGHT);
+    myth_jout_key_str(&j, "finish_reason", myth_finish_name(r->finish));
+    myth_jout_key_u64(&j, "prompt_tokens", r->n_prompt);
+    if (r->shown) {
+        myth_jout_key(&j, "prompt");
+        myth_jout_text_begin(&j);
+        myth_jout_text_part(&j, r->shown, r->n_shown);
+        myth_jout_text_end(&j);
+        myth_jout_key(&j, "prompt_ids");
+        myth_jout_ids(&j, r->prompt, (uint32_t)r->n_prompt);
+    }
+    myth_jout_end(&j);
+}
+
+static void print_rest(run_state *r)
+{
+    if (!r->piece)
+        for (uint32_t i = 0; i < r->n_ids; i++)
+            printf("%s%d", i ? "," : "", r->ids[i]);
+    else
+        end_part(r, r->in_thought ? stderr : stdout);
+    putchar('\n');
+}
+
+static int exit_of_finish(const run_state *r)
+{
+    switch (r->finish) {
+    case MYTH_FINISH_STOP:
+    case MYTH_FINISH_LENGTH: return MYTH_EXIT_CLEAN;
+    default: return MYTH_EXIT_INCOMPLETE;
+    }
+}
+
+static myth_status generate(run_state *r, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    const generate_opts *o = r->o;
+    myth_cli *cli = r->cli;
+    myth_engine_opts eo;
+    int32_t stop[8];
+    MYTH_TRY(read_budget(r, err));
+    MYTH_TRY(myth_cli_model_open(cli, &r->model, &o->model, MYTH_WEIGHTS_DATA, err));
+    MYTH_TRY(read_prompt(r, err));
+    MYTH_TRY(show_prompt(r, err));
+    MYTH_TRY(myth_cli_engine_opts(cli, &eo, &o->engine, err));
+    myth_generate_opts g = { .prompt = r->prompt, .n_prompt = (uint32_t)r->n_prompt, .n_max = o->n_predict, .stop_ids = stop,
+                             .on_prefill = on_prefill, .on_token = on_token, .user = r, .cancel = cli->cancel };
+    myth_cli_sample_params(&g.sample, &o->sample);
+    myth_generate_needs(&eo, &g.sample, false);
+    if ((o->chat || o->messages) && r->model.tokenizer)
+        myth_channel_start(&r->channel, r->model.tokenizer, r->prompt, r->n_prompt);
+    const myth_channel behind_prompt = r->channel;
+    g.channel = &behind_prompt;
+    g.n_think = r->n_think;
+    if (r->model.tokenizer && !o->ignore_eos)
+        g.n_stop = myth_chat_stop_ids(r->model.tokenizer, stop);
+    r->ids = myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "ids", o->n_predict, sizeof(*r->ids));
+    if (r->model.tokenizer)
+        r->piece = myth_alloc(cli->mem, MYTH_MEM_STAGING, "piece", 3 * (myth_tokenizer_max_piece(r->model.tokenizer) + 4));
+    if (!r->ids || (r->model.tokenizer && !r->piece)) {
+        st = myth_fail(err, MYTH_ENOMEM, "no room for %u new ids", o->n_predict);
+        goto fail;
+    }
+    if (r->model.tokenizer)
+        myth_detok_start(&r->detok, r->model.tokenizer, !o->json);
+    if (!eo.n_ctx)
+        eo.n_ctx = myth_cli_context(&r->model, r->n_prompt + o->n_predict);
+    MYTH_TRY(myth_cli_plan(cli, &r->model, &eo, NULL, err));
+    MYTH_TRY(myth_engine_open(&r->engine, &r->model, &eo, err));
+    MYTH_TRY(myth_seq_open(&r->seq, r->engine, err));
+    MYTH_TRY(myth_generate(r->engine, r->seq, &g, r->ids, &r->n_ids, &r->finish, err));
+    if (r->finish == MYTH_FINISH_REFUSED)
+        st = myth_fail(err, MYTH_ELIMIT, "the prompt has %zu tokens, the context %u: shorten it or raise -c", r->n_prompt, eo.n_ctx);
+fail:
+    return st;
+}
+
+static int run(myth_cli *cli, const void *opts)
+{
+    myth_error err = { 0 };
+    run_state r = { .cli = cli, .o = opts, .channel = { .open = -1, .close = -1 } };
+    int given = (r.o->prompt != NULL) + (r.o->file != NULL) + (r.o->ids != NULL) + (r.o->messages != NULL);
+    if (given != 1)
+        return myth_cli_failf(cli, MYTH_EARG, "generate: give one of -p TEXT, -f FILE, --messages FILE, --ids LIST");
+    if (r.o->system && !r.o->chat)
+        return myth_cli_failf(cli, MYTH_EARG, "generate: --system-prompt belongs to --chat");
+    myth_status st = generate(&r, &err);
+    int code = st == MYTH_OK ? exit_of_finish(&r) : myth_cli_fail(cli, &err);
+    if (st == MYTH_ENOFIT)
+        r.finish = MYTH_FINISH_REFUSED;
+    if (r.o->json && (st == MYTH_OK || r.finish == MYTH_FINISH_REFUSED))
+        print_json(&r);
+    else if (st == MYTH_OK)
+        print_rest(&r);
+    release(&r);
+    return code;
+}
+
+const myth_command myth_cmd_generate = {
+    .name = "generate", .args = "", .help = "continue a text, a chat or a list of ids",
+    .group = groups, .n_group = 4, .opts_bytes = sizeof(generate_opts), .run = run
+};

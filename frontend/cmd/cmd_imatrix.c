@@ -1,0 +1,134 @@
+/* cmd_imatrix.c - which input columns of each matrix a text makes use of, for convert --imatrix. */
+#include "engine/make/imatrix_tap.h"
+#include "windows.h"
+
+#include <string.h>
+
+typedef struct {
+    myth_model_flags model;
+    myth_engine_flags engine;
+    const char *output;
+    uint32_t n_most;
+} imatrix_opts;
+
+static const myth_option options[] = {
+    { "output", "-o", MYTH_OPT_TEXT, "FILE", offsetof(imatrix_opts, output), "imatrix.gguf", 0, 0, "the importance matrix to write" },
+    { "chunks", NULL, MYTH_OPT_U32, "N", offsetof(imatrix_opts, n_most), "(all)", 0, 0, "windows of the text at most" },
+};
+static const myth_option_group groups[] = { MYTH_GROUP("imatrix", imatrix_opts, options), MYTH_GROUP_MODEL(imatrix_opts, model),
+                                            MYTH_GROUP_ENGINE(imatrix_opts, engine) };
+
+typedef struct {
+    myth_cli *cli;
+    const imatrix_opts *o;
+    myth_model model;
+    myth_windows text;
+    myth_engine *engine;
+    myth_imatrix_tap *tap;
+    myth_seq *seq;
+    myth_seq **seqs;                   /* [window] of each, as myth_batch takes them */
+    uint8_t *ones, *finals;
+} run_state;
+
+static void ignore_row(void *user, uint32_t tok, uint32_t layer, const float *row, uint32_t d)
+{
+    (void)user, (void)tok, (void)layer, (void)row, (void)d;
+}
+
+/* What writing will take counts as staging that was seen, so that the plan has it. */
+static myth_status measure_writer(run_state *r, myth_error *err)
+{
+    const uint64_t bytes = myth_imatrix_tap_write_bytes(&r->model);
+    if (!myth_mem_book(r->cli->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, "imatrix", bytes))
+        return myth_fail(err, MYTH_ENOMEM, "no room for %llu bytes of a file", (unsigned long long)bytes);
+    myth_mem_unbook(r->cli->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, bytes);
+    return MYTH_OK;
+}
+
+static myth_status open_all(run_state *r, myth_error *err)
+{
+    myth_cli *cli = r->cli;
+    myth_engine_opts eo;
+    myth_plan_extra extra = { 0 };
+    myth_status st = MYTH_OK;
+    MYTH_TRY(myth_cli_model_open(cli, &r->model, &r->o->model, MYTH_WEIGHTS_DATA, err));
+    MYTH_TRY(myth_cli_engine_opts(cli, &eo, &r->o->engine, err));
+    if (strcmp(cli->global->device, "auto") == 0)
+        eo.device = "cpu";                                       /* the only one whose products can be looked at */
+    const uint32_t most = r->model.config.n_ctx_train, wish = eo.n_ctx ? eo.n_ctx : MYTH_WINDOW_TOKENS, n = wish < most ? wish : most;
+    const bool is_encoder = r->model.config.is_bidirectional;
+    MYTH_TRY(myth_windows_open(&r->text, cli, &r->model, n, r->o->n_most, err));
+    r->seqs = myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "windows", n, sizeof(*r->seqs));
+    r->ones = myth_alloc(cli->mem, MYTH_MEM_STAGING, "windows", 2 * (size_t)n);
+    if (!r->seqs || !r->ones)
+        return myth_fail(err, MYTH_ENOMEM, "no room for a window of %u tokens", n);
+    eo.n_ctx = n;
+    if (is_encoder) {
+        eo.want_hidden = true;
+        eo.n_ubatch = n;
+    }
+    extra.bytes[MYTH_MEM_OTHER] = myth_imatrix_tap_bytes(&r->model);
+    MYTH_TRY(measure_writer(r, err));
+    MYTH_TRY(myth_cli_plan(cli, &r->model, &eo, &extra, err));
+    MYTH_TRY(myth_engine_open(&r->engine, &r->model, &eo, err));
+    MYTH_TRY(myth_imatrix_tap_open(&r->tap, r->engine, err));
+    MYTH_TRY(myth_seq_open(&r->seq, r->engine, err));
+    r->finals = r->ones + n;
+    for (uint32_t i = 0; i < n; i++)
+        r->seqs[i] = r->seq;
+    memset(r->ones, is_encoder, n);
+    memset(r->finals, is_encoder ? MYTH_WANT_FINAL : 0, n);
+fail:
+    return st;
+}
+
+static myth_status gather(run_state *r, myth_error *err)
+{
+    myth_cli *cli = r->cli;
+    const uint32_t n = r->text.n_tok;
+    uint32_t i = 0, at;
+    myth_status st = MYTH_OK;
+    for (; i < r->text.n_window && !*cli->cancel; i++) {
+        const myth_batch b = { .n_tok = n, .token = r->text.ids + (uint64_t)i * n, .seq = r->seqs, .want = r->finals, .is_ephemeral = r->ones,
+                               .on_hidden = ignore_row };
+        MYTH_TRY(myth_seq_truncate(r->seq, 0, &at, err));
+        MYTH_TRY(myth_forward(r->engine, &b, NULL, err));
+        myth_term_progress(cli->term, "imatrix, windows", i + 1, r->text.n_window);
+    }
+    myth_term_progress_end(cli->term);
+    if (!i)
+        return myth_fail(err, MYTH_ECANCEL, "stopped before the first window");
+    myth_cli_release_held(cli);                                  /* the file's share of it */
+    MYTH_TRY(myth_imatrix_tap_write(r->tap, r->o->output, i, n, (const char *const *)cli->arg, (uint32_t)cli->n_arg, err));
+    myth_term_note(cli->term, "%s: %u windows of %u tokens", r->o->output, i, n);
+    if (i < r->text.n_window)
+        return myth_fail(err, MYTH_ECANCEL, "stopped after %u of %u windows; %s holds these", i, r->text.n_window, r->o->output);
+fail:
+    return st;
+}
+
+static int run(myth_cli *cli, const void *opts)
+{
+    myth_error err = { 0 };
+    run_state r = { .cli = cli, .o = opts };
+    myth_status st = open_all(&r, &err);
+    if (st == MYTH_OK)
+        st = gather(&r, &err);
+    int code = st == MYTH_OK ? MYTH_EXIT_CLEAN : myth_cli_fail(cli, &err);
+    if (r.seq)
+        myth_seq_close(r.seq);
+    myth_imatrix_tap_close(r.tap);
+    myth_engine_close(r.engine);
+    myth_free(cli->mem, r.ones);
+    myth_free(cli->mem, r.seqs);
+    myth_windows_close(&r.text, cli);
+    myth_model_close(&r.model);
+    return code;
+}
+
+const myth_command myth_cmd_imatrix = {
+    .name = "imatrix", .args = "FILE...", .help = "how much each column of each matrix matters for a text, for convert --imatrix",
+    .detail = "Runs the text in windows of -c tokens (512) on the CPU and sums the squares of what goes into every matrix. The file is that of\n"
+              "llama-imatrix; llama-quantize reads it too.",
+    .group = groups, .n_group = 3, .opts_bytes = sizeof(imatrix_opts), .min_arg = 1, .max_arg = 256, .run = run
+};

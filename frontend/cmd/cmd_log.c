@@ -1,0 +1,559 @@
+/* cmd_log.c - the run log from outside: which runs there are, what one did, why it went as it did, and the same run again. */
+#include "frontend/inspect/log/runlog_doc.h"
+#include "frontend/inspect/log/runlog_file.h"
+#include "frontend/inspect/log/runlog_replay.h"
+#include "frontend/inspect/log/runlog_why.h"
+#include "frontend/cli/json_out.h"
+#include "frontend/cli/cli.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+typedef struct {
+    const char *path;
+    uint32_t n;
+    bool json, prompts;
+} log_opts;
+
+static const myth_option options[] = {
+    { "log", NULL, MYTH_OPT_TEXT, "FILE", offsetof(log_opts, path), "($XDG_STATE_HOME/mythos/runs.db)", 0, 0, "the run log to read" },
+    { "limit", "-n", MYTH_OPT_U32, "N", offsetof(log_opts, n), "20", 1, 1 << 20, "runs that list shows" },
+    { "prompts", NULL, MYTH_OPT_FLAG, NULL, offsetof(log_opts, prompts), NULL, 0, 0, "show prompts and answers too; --json has them" },
+    { "json", NULL, MYTH_OPT_FLAG, NULL, offsetof(log_opts, json), NULL, 0, 0, "print the record, the list or the answers as JSON" },
+};
+static const myth_option_group groups[] = { MYTH_GROUP("log", log_opts, options) };
+
+/* ---- out: what the log holds has no secrets, so it is shown as it is ---- */
+
+static void put_json(myth_json_out *j, const json_t *v)
+{
+    const char *key;
+    const json_t *item;
+    size_t i;
+    switch (json_typeof(v)) {
+    case JSON_OBJECT:
+        myth_jout_object(j);
+        json_object_foreach((json_t *)v, key, item) {
+            myth_jout_key(j, key);
+            put_json(j, item);
+        }
+        myth_jout_end(j);
+        break;
+    case JSON_ARRAY:
+        myth_jout_array(j);
+        json_array_foreach(v, i, item)
+            put_json(j, item);
+        myth_jout_end(j);
+        break;
+    case JSON_STRING: myth_jout_text(j, json_string_value(v), json_string_length(v)); break;
+    case JSON_INTEGER: myth_jout_i64(j, json_integer_value(v)); break;
+    case JSON_REAL: myth_jout_f64(j, json_real_value(v)); break;
+    case JSON_TRUE:
+    case JSON_FALSE: myth_jout_bool(j, json_is_true(v)); break;
+    case JSON_NULL: myth_jout_null(j); break;
+    }
+}
+
+static void print_json(const json_t *v)
+{
+    myth_json_out j;
+    myth_jout_start(&j, stdout);
+    put_json(&j, v);
+}
+
+static void print_safe(const char *text) { myth_term_safe(stdout, text, strlen(text)); }
+
+/* "name      " and a value. */
+static void print_key(const char *name) { printf("%-11s", name); }
+static void print_field(const char *name, const char *value)
+{
+    if (!value[0])
+        return;
+    print_key(name);
+    print_safe(value);
+    putchar('\n');
+}
+
+static void time_text(char dst[32], int64_t ms)
+{
+    time_t t = (time_t)(ms / 1000);
+    struct tm tm;
+    if (!localtime_r(&t, &tm) || !strftime(dst, 32, "%Y-%m-%d %H:%M:%S", &tm))
+        snprintf(dst, 32, "-");
+}
+
+/* ---- list ---- */
+
+typedef struct {
+    myth_json_out j;
+    bool json;
+} lister;
+
+static bool list_row(void *user, const myth_runlog_row *r)
+{
+    lister *l = user;
+    char when[32], size[24], code[16] = "-";
+    time_text(when, r->began_ms);
+    if (!l->json) {
+        if (r->has_ended)
+            snprintf(code, sizeof(code), "%d", r->exit_code);
+        printf("%6lld  %s  exit %-3s %9s  ", (long long)r->id, when, code, myth_size_text(size, r->bytes));
+        print_safe(r->command);
+        putchar(' ');
+        print_safe(r->subject);
+        putchar('\n');
+        return true;
+    }
+    myth_jout_object(&l->j);
+    myth_jout_key(&l->j, "run");
+    myth_jout_i64(&l->j, r->id);
+    myth_jout_key(&l->j, "began_ms");
+    myth_jout_i64(&l->j, r->began_ms);
+    myth_jout_key(&l->j, "command");
+    myth_jout_str(&l->j, r->command);
+    myth_jout_key(&l->j, "subject");
+    myth_jout_str(&l->j, r->subject);
+    myth_jout_key(&l->j, "exit_code");
+    if (r->has_ended)
+        myth_jout_i64(&l->j, r->exit_code);
+    else
+        myth_jout_null(&l->j);
+    myth_jout_key_u64(&l->j, "bytes", r->bytes);
+    myth_jout_end(&l->j);
+    return true;
+}
+
+static int run_list(myth_cli *cli, const log_opts *o, myth_runlog_file *f)
+{
+    myth_error err = { 0 };
+    lister l = { .json = o->json };
+    if (o->json) {
+        myth_jout_start(&l.j, stdout);
+        myth_jout_array(&l.j);
+    }
+    myth_status st = myth_runlog_file_list(f, o->n, list_row, &l, &err);
+    if (o->json)
+        myth_jout_end(&l.j);
+    return st == MYTH_OK ? MYTH_EXIT_CLEAN : myth_cli_fail(cli, &err);
+}
+
+/* ---- show ---- */
+
+/* Texts beside the record take their place in it: "prompt" and "answer" of each exchange, the report as it was printed. */
+static myth_status inline_text(myth_runlog_file *f, int64_t run, json_t *o, const char *key, const char *name, myth_mem *mem, myth_error *err)
+{
+    char *text = NULL;
+    size_t n = 0;
+    if (!name[0])
+        return MYTH_OK;
+    myth_status st = myth_runlog_file_text(f, run, name, &text, &n, err);
+    if (st == MYTH_OK) {
+        json_t *s = json_stringn(text, n);
+        for (size_t i = 0; !s && i < n; i++)                    /* an answer that was cut in a character */
+            if ((unsigned char)text[i] >= 0x80)
+                text[i] = '?';
+        json_object_set_new(o, key, s ? s : json_stringn(text, n));
+    }
+    myth_free(mem, text);
+    return st;
+}
+
+static myth_status inline_texts(myth_runlog_file *f, int64_t run, json_t *doc, myth_mem *mem, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    json_t *x;
+    char name[64];
+    size_t i;
+    json_array_foreach(json_object_get(doc, "exchanges"), i, x) {
+        snprintf(name, sizeof(name), "%.60s", myth_doc_text(x, "prompt"));
+        MYTH_TRY(inline_text(f, run, x, "prompt", name, mem, err));
+        snprintf(name, sizeof(name), "%.60s", myth_doc_text(x, "answer"));
+        MYTH_TRY(inline_text(f, run, x, "answer", name, mem, err));
+        json_object_del(x, "ids");
+    }
+    if (json_object_get(doc, "report") && !json_object_get(doc, "report_left_out"))
+        MYTH_TRY(inline_text(f, run, doc, "printed", "report", mem, err));
+fail:
+    return st;
+}
+
+static void show_command(const json_t *doc)
+{
+    const json_t *v;
+    size_t i;
+    char text[4096];
+    print_key("command");
+    print_safe(myth_doc_text(doc, "command"));
+    json_array_foreach(json_object_get(doc, "options"), i, v) {
+        const json_t *value = json_object_get(v, "value");
+        if (strcmp(myth_doc_text(v, "from"), "default") == 0 || json_is_null(value))
+            continue;
+        printf(json_is_false(value) ? " --no-" : " --");
+        print_safe(myth_doc_text(v, "name"));
+        if (myth_doc_exact(text, sizeof(text), value)) {
+            putchar('=');
+            print_safe(text);
+        } else if (json_is_array(value)) {
+            printf("=... (%zu)", json_array_size(value));
+        }
+    }
+    json_array_foreach(json_object_get(doc, "args"), i, v)
+        if (myth_doc_exact(text, sizeof(text), v)) {
+            putchar(' ');
+            print_safe(text);
+        }
+    putchar('\n');
+    if (myth_doc_exact(text, sizeof(text), json_object_get(doc, "cwd")))
+        print_field("folder", text);
+}
+
+static void show_identity(const json_t *doc)
+{
+    const json_t *model = json_object_get(doc, "model"), *binary = json_object_get(doc, "binary"), *index = json_object_get(doc, "index"), *f;
+    size_t i;
+    char text[4096];
+    if (model) {
+        print_field("model", myth_doc_text(model, "name"));
+        json_array_foreach(json_object_get(model, "files"), i, f)
+            if (myth_doc_exact(text, sizeof(text), json_object_get(f, "path"))) {
+                print_key("");
+                print_safe(text);
+                printf(", %lld bytes, ", (long long)myth_doc_int(f, "bytes"));
+                print_safe(myth_doc_text(f, "hash"));
+                putchar('\n');
+            }
+    }
+    print_field("device", myth_doc_text(doc, "device"));
+    print_key("binary");
+    print_safe(myth_doc_text(binary, "version"));
+    fputs(" (", stdout);
+    print_safe(myth_doc_text(binary, "commit"));
+    fputs("), ", stdout);
+    print_safe(myth_doc_text(binary, "hash"));
+    putchar('\n');
+    print_field("weights", myth_doc_text(doc, "weights"));
+    if (index) {
+        print_key("index");
+        printf("%lld files, %lld chunks, ", (long long)myth_doc_int(index, "files"), (long long)myth_doc_int(index, "chunks"));
+        print_safe(myth_doc_text(index, "hash"));
+        putchar('\n');
+    }
+}
+
+static void print_place(const char *path, const json_t *o)
+{
+    print_safe(path);
+    printf(":%u-%u", myth_doc_line(o, 0), myth_doc_line(o, 1));
+    if (myth_doc_text(o, "symbol")[0]) {
+        putchar(' ');
+        print_safe(myth_doc_text(o, "symbol"));
+    }
+}
+
+static void show_shown(const json_t *doc)
+{
+    enum { MOST = 20 };
+    const json_t *v, *part, *files = json_object_get(doc, "files");
+    const char *key;
+    size_t i, n = json_array_size(json_object_get(doc, "candidates"));
+    char text[4096];
+    json_object_foreach(json_object_get((json_t *)doc, "texts"), key, v)
+        if (json_string_value(v) && strcmp(key, "map") != 0)
+            print_field(key, json_string_value(v));
+    json_array_foreach(json_object_get(doc, "candidates"), i, v) {
+        if (i == MOST)
+            break;
+        print_key(i ? "" : "found");
+        print_place(myth_doc_text(v, "path"), v);
+        printf("  %.3f ", json_number_value(json_object_get(v, "score")));
+        json_object_foreach(json_object_get((json_t *)v, "parts"), key, part) {
+            putchar(' ');
+            print_safe(key);
+            printf(" %.3f", json_number_value(part));
+        }
+        fputs("  ", stdout);
+        print_safe(myth_doc_text(v, "fate"));
+        putchar('\n');
+    }
+    if (n > MOST)
+        printf("%-11sand %zu more\n", "", n - MOST);
+    json_array_foreach(files, i, v) {
+        print_key(i ? "" : "files");
+        if (myth_doc_exact(text, sizeof(text), json_object_get(v, "path")))
+            print_safe(text);
+        printf(", %lld bytes, %s, ", (long long)myth_doc_int(v, "bytes"), strcmp(myth_doc_text(v, "origin"), "disk") ? "given" : "from disk");
+        print_safe(myth_doc_text(v, "hash"));
+        putchar('\n');
+    }
+    json_array_foreach(json_object_get(doc, "pieces"), i, v) {
+        print_key(i ? "" : "pieces");
+        print_place(myth_doc_text(json_array_get(files, (size_t)myth_doc_int(v, "file")), "path"), v);
+        printf("  %s%s", myth_doc_is(v, "subject") ? "subject" : "context", myth_doc_text(v, "why")[0] ? ": " : "");
+        print_safe(myth_doc_text(v, "why"));
+        printf(", score %.3f, %lld of its lines shown in %zu parts\n", json_number_value(json_object_get(v, "score")),
+               (long long)myth_doc_int(v, "shown_lines"), json_array_size(json_object_get(v, "parts")));
+    }
+}
+
+static void show_exchanges(const json_t *doc, bool prompts)
+{
+    const json_t *v;
+    size_t i;
+    json_array_foreach(json_object_get(doc, "exchanges"), i, v) {
+        print_key(i ? "" : "answers");
+        printf("part %lld, round %lld, %s: %lld prompt tokens (%lld kept), %lld new, %s, %.2f s\n", (long long)myth_doc_int(v, "part") + 1,
+               (long long)myth_doc_int(v, "round"), myth_doc_text(v, "kind"), (long long)myth_doc_int(v, "prompt_tokens"),
+               (long long)myth_doc_int(v, "kept_tokens"), (long long)myth_doc_int(v, "new_tokens"), myth_doc_text(v, "finish"),
+               json_number_value(json_object_get(v, "seconds")));
+        if (prompts) {
+            print_safe(myth_doc_text(v, "prompt"));
+            printf("\n");
+            print_safe(myth_doc_text(v, "answer"));
+            printf("\n");
+        }
+    }
+    json_array_foreach(json_object_get(doc, "dropped"), i, v) {
+        print_key(i ? "" : "dropped");
+        print_place(myth_doc_text(v, "path"), v);
+        printf(" %s: ", myth_doc_text(v, "rule"));
+        print_safe(myth_doc_text(v, "why"));
+        putchar('\n');
+    }
+}
+
+static void show_report(const json_t *doc)
+{
+    const json_t *report = json_object_get(doc, "report"), *v, *stages = json_object_get(doc, "stages"), *code = json_object_get(doc, "exit_code");
+    size_t i;
+    json_array_foreach(json_object_get(report, "findings"), i, v) {
+        print_key(i ? "" : "findings");
+        printf("%zu  ", i + 1);
+        print_place(myth_doc_text(v, "file"), v);
+        printf("  %s %s %s\n", myth_doc_text(v, "rule"), myth_doc_text(v, "severity"), myth_doc_text(v, "status"));
+    }
+    if (report)
+        printf("%-11s%s, %s, %lld dropped\n", "report", myth_doc_text(report, "finish_reason"), myth_doc_is(report, "complete") ? "complete" : "incomplete",
+               (long long)myth_doc_int(report, "dropped_findings"));
+    json_array_foreach(stages, i, v) {
+        if (i == 0)
+            print_key("stages");
+        print_safe(myth_doc_text(v, "name"));
+        printf(" %.3f s%s", json_number_value(json_object_get(v, "seconds")), i + 1 == json_array_size(stages) ? "\n" : ", ");
+    }
+    if (json_is_integer(code))
+        printf("%-11s%lld, after %.3f s\n", "exit code", (long long)json_integer_value(code), json_number_value(json_object_get(doc, "seconds")));
+    else
+        printf("%-11snone: the run was ended, or goes on\n", "exit code");
+}
+
+static int run_show(myth_cli *cli, const log_opts *o, myth_runlog_file *f, int64_t run, json_t *doc)
+{
+    myth_error err = { 0 };
+    char when[32];
+    if ((o->json || o->prompts) && inline_texts(f, run, doc, cli->mem, &err) != MYTH_OK)
+        return myth_cli_fail(cli, &err);
+    if (o->json) {
+        print_json(doc);
+        return MYTH_EXIT_CLEAN;
+    }
+    time_text(when, myth_doc_int(doc, "began_ms"));
+    printf("%-11s%lld, begun %s\n", "run", (long long)run, when);
+    show_command(doc);
+    show_identity(doc);
+    show_shown(doc);
+    show_exchanges(doc, o->prompts);
+    show_report(doc);
+    return MYTH_EXIT_CLEAN;
+}
+
+/* ---- why ---- */
+
+static int run_why(myth_cli *cli, const log_opts *o, myth_runlog_file *f, int64_t run, const json_t *doc, const char *what)
+{
+    myth_error err = { 0 };
+    myth_why_target target = { .finding = -1 };
+    char path[PATH_MAX], *list = NULL;
+    size_t n = 0;
+    const json_t *v, *place;
+    size_t i, k;
+    if (what && !myth_runlog_why_target(&target, path, sizeof(path), doc, what))
+        return myth_cli_failf(cli, MYTH_EARG, "log why: run %lld has no finding %s; it has %zu: mythos log show %lld", (long long)run, what,
+                              json_array_size(json_object_get(json_object_get(doc, "report"), "findings")), (long long)run);
+    if (json_object_get(doc, "index")) {
+        myth_status st = myth_runlog_file_text(f, run, "index_files", &list, &n, &err);
+        if (st != MYTH_OK && st != MYTH_ENOTFOUND)
+            return myth_cli_fail(cli, &err);
+    }
+    json_t *answers = myth_runlog_why(doc, &target, list ? &(myth_why_index){ list, n } : NULL);
+    myth_free(cli->mem, list);
+    if (!answers)
+        return myth_cli_failf(cli, MYTH_ENOMEM, "log why: no memory");
+    if (o->json) {
+        print_json(answers);
+    } else {
+        json_array_foreach(answers, i, v) {
+            printf("%zu. %s %s: ", i + 1, myth_doc_text(v, "asks"), myth_doc_text(v, "answer"));
+            print_safe(myth_doc_text(v, "says"));
+            putchar('\n');
+            json_array_foreach(json_object_get(v, "places"), k, place) {
+                fputs("     ", stdout);
+                print_safe(json_string_value(place));
+                putchar('\n');
+            }
+        }
+    }
+    json_decref(answers);
+    return MYTH_EXIT_CLEAN;
+}
+
+/* ---- replay ---- */
+
+static void print_lines(const json_t *list)
+{
+    const json_t *v;
+    size_t i;
+    json_array_foreach(list, i, v) {
+        fputs("  ", stdout);
+        print_safe(json_string_value(v));
+        putchar('\n');
+    }
+}
+
+static void print_side(const char *name, const json_t *v)
+{
+    printf("  %-9s ", name);
+    if (json_is_string(v))
+        print_safe(json_string_value(v));
+    else if (json_is_integer(v))
+        printf("%lld", (long long)json_integer_value(v));
+    else
+        putchar('-');
+    putchar('\n');
+}
+
+static int run_replay(myth_cli *cli, const log_opts *o, myth_runlog_file *f, int64_t run, const json_t *doc)
+{
+    static const int code[] = { MYTH_EXIT_CLEAN, MYTH_EXIT_FINDINGS, MYTH_EXIT_INCOMPLETE };
+    myth_error err = { 0 };
+    json_t *said = NULL;
+    myth_replay_result result;
+    if (myth_runlog_replay(&result, &said, cli, f, run, doc, &err) != MYTH_OK)
+        return myth_cli_fail(cli, &err);
+    const json_t *diff = json_object_get(said, "difference");
+    if (o->json) {
+        print_json(said);
+    } else {
+        printf("run %lld: %s\n", (long long)run, result == MYTH_REPLAY_CANNOT ? "cannot be replayed" : myth_doc_text(said, "result"));
+        print_lines(json_object_get(said, "reasons"));
+        if (diff && result == MYTH_REPLAY_DIFFERENT) {
+            fputs("  first difference: ", stdout);
+            print_safe(myth_doc_text(diff, "what"));
+            putchar('\n');
+            print_side("recorded", json_object_get(diff, "recorded"));
+            print_side("now", json_object_get(diff, "now"));
+        }
+        print_lines(json_object_get(said, "notes"));
+    }
+    json_decref(said);
+    return code[result];
+}
+
+/* ---- command ---- */
+
+enum { VERB_LIST, VERB_SHOW, VERB_WHY, VERB_REPLAY, VERB_N };
+static const char *const verbs[VERB_N] = { "list", "show", "why", "replay" };
+
+static int verb_of(const char *word)
+{
+    for (int i = 0; i < VERB_N; i++)
+        if (strcmp(verbs[i], word) == 0)
+            return i;
+    return -1;
+}
+
+/* A number, or "last". */
+static bool is_run(int64_t *run, const char *word)
+{
+    char *end;
+    if (strcmp(word, "last") == 0) {
+        *run = 0;
+        return true;
+    }
+    if (!isdigit((unsigned char)word[0]))
+        return false;
+    *run = strtoll(word, &end, 10);
+    return !*end && *run > 0 && *run < INT64_MAX;
+}
+
+static int with_run(myth_cli *cli, const log_opts *o, myth_runlog_file *f, int verb)
+{
+    myth_error err = { 0 };
+    int64_t run = 0;
+    char *record = NULL;
+    size_t n = 0;
+    const char *what = NULL;
+    myth_status st;
+    if (cli->n_arg > 1 && !is_run(&run, cli->arg[1])) {
+        if (verb != VERB_WHY || cli->n_arg > 2)
+            return myth_cli_failf(cli, MYTH_EARG, "log %s: got '%.80s', expected the number of a run or last; mythos log list", verbs[verb], cli->arg[1]);
+        what = cli->arg[1];
+    }
+    if (cli->n_arg > 2)
+        what = cli->arg[2];
+    if (what && verb != VERB_WHY)
+        return myth_cli_failf(cli, MYTH_EARG, "log %s: got '%.80s' behind the run, expected nothing", verbs[verb], what);
+    if (!run)
+        MYTH_TRY(myth_runlog_file_newest(f, &run, &err));
+    MYTH_TRY(myth_runlog_file_record(f, run, &record, &n, &err));
+    json_t *doc = json_loadb(record, n, 0, NULL);
+    myth_free(cli->mem, record);
+    if (!doc)
+        return myth_cli_failf(cli, MYTH_EFORMAT, "%.160s: the record of run %lld is no JSON", myth_runlog_file_path(f), (long long)run);
+    int code = verb == VERB_SHOW ? run_show(cli, o, f, run, doc) : verb == VERB_WHY ? run_why(cli, o, f, run, doc, what) : run_replay(cli, o, f, run, doc);
+    json_decref(doc);
+    return code;
+fail:
+    return myth_cli_fail(cli, &err);
+}
+
+static int run_log(myth_cli *cli, const void *opts)
+{
+    const log_opts *o = opts;
+    myth_error err = { 0 };
+    myth_runlog_file *f = NULL;
+    char path[PATH_MAX];
+    int verb = verb_of(cli->arg[0]);
+    if (verb < 0) {
+        const char *near = myth_args_nearest(cli->arg[0], verbs, VERB_N);
+        return myth_cli_failf(cli, MYTH_EARG, "log: got '%.80s', expected list, show, why or replay%s%s%s", cli->arg[0], near ? "; did you mean " : "",
+                              near ? near : "", near ? "?" : "");
+    }
+    if (verb == VERB_LIST && cli->n_arg > 1)
+        return myth_cli_failf(cli, MYTH_EARG, "log list: got '%.80s', expected nothing behind it", cli->arg[1]);
+    if (myth_runlog_file_place(path, sizeof(path), o->path, &err) != MYTH_OK ||
+        myth_runlog_file_open(&f, cli->mem, path, &(myth_runlog_file_opts){ .is_read_only = true }, &err) != MYTH_OK)
+        return myth_cli_fail(cli, &err);
+    int code = verb == VERB_LIST ? run_list(cli, o, f) : with_run(cli, o, f, verb);
+    myth_runlog_file_close(f);
+    return code;
+}
+
+const myth_command myth_cmd_log = {
+    .name = "log",
+    .args = "list|show|why|replay [RUN] [WHAT]",
+    .help = "what earlier runs did, why, and the same run again",
+    .detail = "RUN is a number of list, or last (the default). show prints the record of a run. why answers seven questions about it: was evidence missed,\n"
+              "a file absent, something truncated, most of it noise, a finding invented, a definition split, or hidden behind copies and tests; WHAT is a\n"
+              "finding (its number or fingerprint), PATH:LINE or PATH. replay makes the run again and compares the bytes: exit 0 equal, 1 different\n"
+              "with the first difference, 3 when it cannot be made again, with every reason. Secrets are not in the log: it keeps texts as reports\n"
+              "show them, and files as hashes.",
+    .group = groups,
+    .n_group = sizeof(groups) / sizeof(groups[0]),
+    .opts_bytes = sizeof(log_opts),
+    .min_arg = 1,
+    .max_arg = 3,
+    .run = run_log,
+};

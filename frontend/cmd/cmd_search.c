@@ -1,0 +1,394 @@
+/* cmd_search.c - finds code: lines by a literal or a regular expression, chunks by the words of a question, rows of a corpus for evaluations. */
+#include "embedding.h"
+#include "frontend/cli/json_out.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MODE_AUTO, MODE_LITERAL, MODE_REGEX, MODE_PHRASE, MODE_SYMBOL, MODE_RANKED };
+enum { INPUT_MAX = 1 << 30 };
+
+typedef struct {
+    const char *corpus, *queries, *weights, *embed_model;
+    uint32_t k;
+    int mode;
+    bool files, lexical, explain, json;
+} search_opts;
+
+static const myth_option search_options[] = {
+    { "top", "-k", MYTH_OPT_U32, "N", offsetof(search_opts, k), "10", 1, 10000, "hits to show; of lines all are shown unless it is given" },
+    { "mode", NULL, MYTH_OPT_CHOICE, "auto|literal|regex|phrase|symbol|ranked", offsetof(search_opts, mode), "auto", 0, 0,
+      "lines that have the text or match the expression (scanned, no index), chunks with the phrase, definitions of the name, or best first" },
+    { "files", NULL, MYTH_OPT_FLAG, NULL, offsetof(search_opts, files), NULL, 0, 0, "the best place of each file only" },
+    { "lexical", NULL, MYTH_OPT_FLAG, NULL, offsetof(search_opts, lexical), NULL, 0, 0, "by words alone, without vectors" },
+    { "embed-model", NULL, MYTH_OPT_TEXT, "M", offsetof(search_opts, embed_model), "(that of the index's vectors, or the shipped one)", 0, 0,
+      "the EmbeddingGemma model that the query (of a corpus its rows too) is embedded with" },
+    { "explain", NULL, MYTH_OPT_FLAG, NULL, offsetof(search_opts, explain), NULL, 0, 0, "print every part of every score" },
+    { "json", NULL, MYTH_OPT_FLAG, NULL, offsetof(search_opts, json), NULL, 0, 0,
+      "print [{\"path\",\"start_line\",\"end_line\",\"symbol\",\"kind\",\"score\",\"parts\",\"text\"}]" },
+    { "corpus", NULL, MYTH_OPT_TEXT, "FILE", offsetof(search_opts, corpus), NULL, 0, 0,
+      "search rows {\"id\",\"text\"[,\"path\",\"names\"]} of a JSONL file instead of a directory" },
+    { "queries", NULL, MYTH_OPT_TEXT, "FILE", offsetof(search_opts, queries), NULL, 0, 0, "with --corpus: rows {\"id\",\"text\"}, each is asked" },
+    { "weights", NULL, MYTH_OPT_TEXT, "LIST", offsetof(search_opts, weights), NULL, 0, 0, "name=value,... over the defaults, for ablations" },
+};
+static const myth_option_group search_groups[] = { MYTH_GROUP("search", search_opts, search_options) };
+
+/* ---- a corpus ---- */
+
+typedef struct {
+    myth_cli *cli;
+    const search_opts *o;
+    myth_corpus *corpus;
+    myth_corpus_hit *hit;
+    myth_json_out j;
+    uint64_t n_row;
+} batch;
+
+static myth_status add_row(void *arg, const myth_corpus_row *row, myth_error *err)
+{
+    batch *b = arg;
+    if (*b->cli->cancel)
+        return myth_fail(err, MYTH_ECANCEL, "search: stopped");
+    myth_term_progress(b->cli->term, "corpus, rows", ++b->n_row, 0);
+    return myth_corpus_add(b->corpus, row, err);
+}
+
+/* The embedder of a corpus, ready, unless words are all that is wanted; why there is none is said. A model that was named must work. */
+static myth_status open_embedder(myth_embedding **out, myth_cli *cli, const search_opts *o, uint64_t corpus_bytes, myth_error *err)
+{
+    char spec[PATH_MAX];
+    myth_error why = { 0 };
+    myth_status st = MYTH_OK;
+    *out = NULL;
+    if (o->lexical)
+        return MYTH_OK;
+    if (!myth_vectors_is_built())
+        st = myth_fail(&why, MYTH_EUNSUPPORTED, "this build has no FAISS");
+    if (st == MYTH_OK)
+        st = myth_cli_embedder_spec(o->embed_model, spec, sizeof(spec), &why);
+    if (st == MYTH_OK)
+        st = myth_embedding_open(out, cli, spec, &why);
+    if (st == MYTH_OK)
+        st = myth_embedding_start(*out, 16 * corpus_bytes + (16 << 20), &why);
+    if (st == MYTH_OK)
+        return MYTH_OK;
+    myth_embedding_close(*out);
+    *out = NULL;
+    if (o->embed_model || (st != MYTH_ENOTFOUND && st != MYTH_EUNSUPPORTED))
+        return myth_fail(err, st, "%s", why.msg);
+    myth_term_note(cli->term, "semantic: off, because %s", why.msg);
+    return MYTH_OK;
+}
+
+static void write_id(myth_json_out *j, const char *id, size_t n, bool is_number)
+{
+    char text[32];
+    if (!is_number || n >= sizeof(text)) {
+        myth_jout_text(j, id, n);
+        return;
+    }
+    memcpy(text, id, n);
+    text[n] = '\0';
+    myth_jout_i64(j, strtoll(text, NULL, 10));
+}
+
+static myth_status ask_row(void *arg, const myth_corpus_row *row, myth_error *err)
+{
+    batch *b = arg;
+    uint32_t n;
+    if (*b->cli->cancel)
+        return myth_fail(err, MYTH_ECANCEL, "search: stopped");
+    myth_status st = myth_corpus_search(b->corpus, row->text, row->n_text, b->o->weights, b->o->k, b->hit, &n, err);
+    if (st != MYTH_OK)
+        return st;
+    myth_jout_object(&b->j);
+    myth_jout_key(&b->j, "query");
+    write_id(&b->j, row->id, row->n_id, row->is_number);
+    myth_jout_key(&b->j, "ids");
+    myth_jout_array(&b->j);
+    for (uint32_t i = 0; i < n; i++) {
+        size_t n_id;
+        bool is_number;
+        const char *id = myth_corpus_id(b->corpus, b->hit[i].row, &n_id, &is_number);
+        write_id(&b->j, id, n_id, is_number);
+    }
+    myth_jout_end(&b->j);
+    myth_jout_key(&b->j, "scores");
+    myth_jout_array(&b->j);
+    for (uint32_t i = 0; i < n; i++)
+        myth_jout_f64(&b->j, b->hit[i].score);
+    myth_jout_end(&b->j);
+    myth_jout_end(&b->j);
+    return MYTH_OK;
+}
+
+static int run_corpus(myth_cli *cli, const search_opts *o)
+{
+    myth_error err = { 0 };
+    myth_status st = MYTH_OK;
+    batch b = { .cli = cli, .o = o };
+    unsigned char *text = NULL;
+    myth_embedding *embedder = NULL;
+    size_t n;
+    if (!o->corpus || !o->queries || cli->n_arg)
+        return myth_cli_failf(cli, MYTH_EARG, "search: --corpus FILE and --queries FILE go together, without QUERY and DIR");
+    MYTH_TRY(myth_corpus_open(&b.corpus, cli->mem, &err));
+    MYTH_TRY(myth_cli_read(&text, &n, cli->mem, o->corpus, INPUT_MAX, &err));
+    MYTH_TRY(open_embedder(&embedder, cli, o, n, &err));
+    if (embedder)
+        MYTH_TRY(myth_corpus_embed(b.corpus, myth_embedding_face(embedder), &err));
+    MYTH_TRY(myth_corpus_read(cli->mem, text, n, o->corpus, add_row, &b, &err));
+    MYTH_TRY(myth_corpus_finish(b.corpus, &err));
+    myth_term_progress_end(cli->term);
+    myth_free(cli->mem, text);
+    text = NULL;
+    if (!(b.hit = myth_alloc_n(cli->mem, MYTH_MEM_OTHER, "hits", o->k, sizeof(*b.hit)))) {
+        st = myth_fail(&err, MYTH_ENOMEM, "search: no memory for %u hits", o->k);
+        goto fail;
+    }
+    MYTH_TRY(myth_cli_read(&text, &n, cli->mem, o->queries, INPUT_MAX, &err));
+    myth_jout_start(&b.j, stdout);
+    myth_jout_array(&b.j);
+    st = myth_corpus_read(cli->mem, text, n, o->queries, ask_row, &b, &err);
+    myth_jout_end(&b.j);
+fail:
+    myth_free(cli->mem, text);
+    myth_free(cli->mem, b.hit);
+    myth_corpus_close(b.corpus);
+    myth_embedding_close(embedder);
+    return st == MYTH_OK ? MYTH_EXIT_CLEAN : myth_cli_fail(cli, &err);
+}
+
+/* ---- lines: literal and regex ---- */
+
+typedef struct {
+    myth_cli *cli;
+    bool json, only_files;
+    myth_json_out j;
+    uint64_t n_row;
+    char *last;                     /* path of the row before, of only_files */
+    size_t cap_last;
+    bool is_full;                   /* no memory for it                      */
+} lines;
+
+/* Of a list of files the first matching line of each. */
+static bool is_same_file(lines *l, const char *path)
+{
+    if (l->last && strcmp(l->last, path) == 0)
+        return true;
+    size_t n = strlen(path) + 1;
+    if (n > l->cap_last) {
+        char *p = myth_realloc(l->cli->mem, MYTH_MEM_OTHER, "path", l->last, 2 * n);
+        if (!p)
+            return l->is_full = true;
+        l->last = p;
+        l->cap_last = 2 * n;
+    }
+    memcpy(l->last, path, n);
+    return false;
+}
+
+static bool put_line(void *arg, const myth_grep_row *row)
+{
+    lines *l = arg;
+    if (l->only_files && is_same_file(l, row->path))
+        return !l->is_full;
+    l->n_row++;
+    if (l->json) {
+        myth_jout_object(&l->j);
+        myth_jout_key_str(&l->j, "path", row->path);
+        myth_jout_key_u64(&l->j, "start_line", row->line);
+        myth_jout_key_u64(&l->j, "end_line", row->line);
+        myth_jout_key_str(&l->j, "symbol", "");
+        myth_jout_key_str(&l->j, "kind", "line");
+        myth_jout_key_f64(&l->j, "score", 1);
+        myth_jout_key(&l->j, "parts");
+        myth_jout_object(&l->j);
+        myth_jout_end(&l->j);
+        myth_jout_key(&l->j, "text");
+        myth_jout_text(&l->j, (const char *)row->text, row->n_text);
+        myth_jout_end(&l->j);
+        return true;
+    }
+    myth_term_path(stdout, row->path);
+    if (!l->only_files) {
+        printf(":%u:", row->line);
+        myth_term_safe(stdout, (const char *)row->text, row->n_text);
+    }
+    putchar('\n');
+    return true;
+}
+
+/* Scans the files: no index, no false negatives. */
+static myth_status search_lines(myth_cli *cli, const search_opts *o, const char *query, const char *dir, bool is_regex, lines *l, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    myth_scan_list list = { 0 };
+    myth_scan_opts so = { .root = dir, .names_only = true, .n_threads = cli->global->n_threads, .is_cancelled = cli->cancel };
+    uint64_t n_unread = 0;
+    MYTH_TRY(myth_scan(&list, cli->mem, &so, err));
+    myth_grep_opts go = { .root = dir, .pattern = (const unsigned char *)query, .n_pattern = strlen(query), .is_regex = is_regex,
+                          .n_threads = cli->global->n_threads, .max_rows = myth_args_is_given(cli->parsed, "top") ? o->k : 0,
+                          .is_cancelled = cli->cancel };
+    MYTH_TRY(myth_grep(cli->mem, &list, &go, put_line, l, &n_unread, err));
+    if (l->is_full)
+        st = myth_fail(err, MYTH_ENOMEM, "search: no memory for a path");
+    if (n_unread)
+        myth_term_note(cli->term, "%llu files could not be read", (unsigned long long)n_unread);
+fail:
+    myth_free(cli->mem, l->last);
+    myth_scan_close(&list, cli->mem);
+    return st;
+}
+
+/* ---- chunks ---- */
+
+static void put_hit_json(myth_json_out *j, const myth_hit *h)
+{
+    myth_jout_object(j);
+    myth_jout_key_str(j, "path", h->path);
+    myth_jout_key_u64(j, "start_line", h->line0);
+    myth_jout_key_u64(j, "end_line", h->line1);
+    myth_jout_key_str(j, "symbol", h->symbol);
+    myth_jout_key_str(j, "kind", myth_chunk_kind_name(h->kind));
+    myth_jout_key_f64(j, "score", h->score);
+    myth_jout_key(j, "parts");
+    myth_jout_object(j);
+    for (uint32_t i = 0; i < h->n_part; i++)
+        myth_jout_key_f64(j, h->part[i].name, h->part[i].value);
+    myth_jout_end(j);
+    myth_jout_key(j, "text");
+    myth_jout_text(j, h->text, h->n_text);
+    myth_jout_end(j);
+}
+
+/* A line that says where, and the first lines of what is there. */
+static void put_hit_text(const myth_cli *cli, const myth_hit *h, bool explain)
+{
+    enum { SHOWN = 3 };
+    fputs(myth_term_color(cli->term, stdout, MYTH_COLOR_BOLD), stdout);
+    myth_term_path(stdout, h->path);
+    fputs(myth_term_color(cli->term, stdout, MYTH_COLOR_NONE), stdout);
+    printf(":%u-%u  %s", h->line0, h->line1, myth_chunk_kind_name(h->kind));
+    if (h->symbol[0]) {
+        putchar(' ');
+        myth_term_safe(stdout, h->symbol, strlen(h->symbol));
+    }
+    printf("  %.3f\n", h->score);
+    if (explain) {
+        fputs("   ", stdout);
+        for (uint32_t i = 0; i < h->n_part; i++)
+            printf(" %s %.3f", h->part[i].name, h->part[i].value);
+        putchar('\n');
+    }
+    const char *p = h->text, *end = p + h->n_text;
+    for (int i = 0; i < SHOWN && p < end; i++) {
+        const char *stop = memchr(p, '\n', (size_t)(end - p));
+        size_t n = (size_t)((stop ? stop : end) - p);
+        fputs("    ", stdout);
+        myth_term_safe(stdout, p, n < 120 ? n : 120);
+        putchar('\n');
+        p += n + 1;
+    }
+}
+
+static myth_search_mode mode_of(int mode)
+{
+    return mode == MODE_PHRASE ? MYTH_SEARCH_PHRASE : mode == MODE_SYMBOL ? MYTH_SEARCH_SYMBOL : mode == MODE_RANKED ? MYTH_SEARCH_RANKED
+                                                                                                                     : MYTH_SEARCH_AUTO;
+}
+
+/* Brings the index up to date and asks it. */
+static myth_status search_index(myth_cli *cli, const search_opts *o, const char *query, const char *dir, myth_hits *hits, char off[256],
+                                myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    myth_index *x = NULL;
+    myth_index_stats stats;
+    myth_semantic semantic = { 0 };
+    char worker[PATH_MAX];
+    myth_index_opts io = { .root = dir, .worker_path = myth_cli_self(worker, sizeof(worker)) ? worker : NULL, .n_threads = cli->global->n_threads };
+    MYTH_TRY(myth_index_open(&x, cli->mem, &io, err));
+    MYTH_TRY(myth_index_update(x, &(myth_index_update_opts){ .is_cancelled = cli->cancel }, &stats, err));
+    myth_search_opts so = { .query = query, .mode = mode_of(o->mode), .k = o->k, .by_file = o->files, .with_text = true, .weights = o->weights };
+    if (o->lexical)
+        snprintf(semantic.off, sizeof(semantic.off), "--lexical was given");
+    else if (o->mode == MODE_AUTO || o->mode == MODE_RANKED)
+        MYTH_TRY(myth_semantic_open(&semantic, cli, x, o->embed_model, &so, err));
+    snprintf(off, 256, "%s", semantic.off);
+    if (off[0] && !o->lexical && o->embed_model)
+        st = myth_fail(err, MYTH_ENOTFOUND, "semantic: off, because %s", off);
+    if (st == MYTH_OK)
+        st = myth_search(hits, x, &so, err);
+fail:
+    myth_semantic_close(&semantic, cli);
+    myth_index_close(x);
+    return st;
+}
+
+static void put_hits(myth_cli *cli, const search_opts *o, const myth_hits *hits, const char *off)
+{
+    myth_json_out j;
+    if (off[0] && (o->explain || !o->lexical))
+        myth_term_note(cli->term, "semantic: off, because %s", off);
+    if (o->json) {
+        myth_jout_start(&j, stdout);
+        myth_jout_array(&j);
+        for (uint32_t i = 0; i < hits->n_hit; i++)
+            put_hit_json(&j, &hits->hit[i]);
+        myth_jout_end(&j);
+        return;
+    }
+    for (uint32_t i = 0; i < hits->n_hit; i++)
+        put_hit_text(cli, &hits->hit[i], o->explain);
+    if (o->explain)
+        myth_term_note(cli->term, "a query of kind %s: %u terms asked, %u dropped, in %llu chunks; vectors brought %u more, %u candidates have none",
+                       hits->query_kind, hits->n_term, hits->n_dropped, (unsigned long long)hits->n_seen, hits->n_near, hits->n_without);
+}
+
+static int run_search(myth_cli *cli, const void *opts)
+{
+    const search_opts *o = opts;
+    myth_error err = { 0 };
+    myth_status st = MYTH_OK;
+    myth_hits hits = { 0 };
+    char off[256] = "";
+    if (o->corpus || o->queries)
+        return run_corpus(cli, o);
+    if (cli->n_arg == 0 || cli->arg[0][0] == '\0')
+        return myth_cli_failf(cli, MYTH_EARG, "search: QUERY is missing; mythos search QUERY [DIR]");
+    const char *query = cli->arg[0], *dir = cli->n_arg > 1 ? cli->arg[1] : ".";
+    if (myth_search_check(&(myth_search_opts){ .weights = o->weights }, &err) != MYTH_OK)
+        return myth_cli_fail(cli, &err);
+    bool by_lines = o->mode == MODE_LITERAL || o->mode == MODE_REGEX;
+    if (!by_lines) {
+        st = search_index(cli, o, query, dir, &hits, off, &err);
+        /* A query of signs, or of words in no chunk: the text itself may be there. */
+        by_lines = o->mode == MODE_AUTO && (st == MYTH_EARG || (st == MYTH_OK && hits.n_hit == 0));
+    }
+    bool found = hits.n_hit > 0;
+    if (by_lines) {
+        lines l = { .cli = cli, .json = o->json, .only_files = o->files };
+        if (o->json) {
+            myth_jout_start(&l.j, stdout);
+            myth_jout_array(&l.j);
+        }
+        st = search_lines(cli, o, query, dir, o->mode == MODE_REGEX, &l, &err);
+        if (o->json)
+            myth_jout_end(&l.j);
+        found = l.n_row > 0;
+    } else if (st == MYTH_OK) {
+        put_hits(cli, o, &hits, off);
+    }
+    myth_hits_free(&hits);
+    return st != MYTH_OK ? myth_cli_fail(cli, &err) : found ? MYTH_EXIT_CLEAN : MYTH_EXIT_FINDINGS;
+}
+
+const myth_command myth_cmd_search = {
+    .name = "search", .args = "QUERY [DIR]", .help = "find code: lines by text or expression, chunks by the words of a question",
+    .detail = "Exit code 1 when nothing is found, as grep. A directory without an index is indexed first; the index is brought up to date before each "
+              "search. Where the index has vectors (mythos index --embed), a question finds by its words and by its meaning; without them it finds by "
+              "words and says so on standard error. A name or a phrase is found by its words alone.",
+    .group = search_groups, .n_group = 1, .opts_bytes = sizeof(search_opts), .max_arg = 2, .run = run_search
+};

@@ -1,0 +1,171 @@
+/* cmd_symbols.c - all that the index knows of a name: definitions, callers with the reason, tests, callees, where it is given on. */
+#include "frontend/cli/json_out.h"
+#include "open_index.h"
+
+#include <string.h>
+
+typedef struct {
+    uint32_t top;
+    bool json;
+} symbols_opts;
+
+static const myth_option symbols_options[] = {
+    { "top", "-k", MYTH_OPT_U32, "N", offsetof(symbols_opts, top), "20", 1, 256, "callers and other places to show of a definition; JSON has all" },
+    { "json", NULL, MYTH_OPT_FLAG, NULL, offsetof(symbols_opts, json), NULL, 0, 0,
+      "print [{\"path\",\"line\",\"kind\",\"name\",\"signature\",\"callers\",\"tests\",...}]" },
+};
+static const myth_option_group symbols_groups[] = { MYTH_GROUP("symbols", symbols_opts, symbols_options) };
+
+static void json_places(myth_json_out *j, const char *key, const myth_usage_places *p, bool with_name)
+{
+    myth_jout_key(j, key);
+    myth_jout_array(j);
+    for (uint32_t i = 0; i < p->n; i++) {
+        const myth_usage_place *at = &p->place[i];
+        myth_jout_object(j);
+        myth_jout_key_str(j, "path", at->path);
+        myth_jout_key_u64(j, "line", at->line);
+        myth_jout_key_str(j, "why", at->why);
+        if (with_name) {
+            myth_jout_key_str(j, "name", at->name);
+            myth_jout_key_str(j, "parent", at->parent);
+            myth_jout_key_u64(j, "start_line", at->line0);
+            myth_jout_key_u64(j, "end_line", at->line1);
+            myth_jout_key_str(j, "reason", myth_why_name(at->strength));
+            myth_jout_key_u64(j, "uses", at->n_use);
+        }
+        myth_jout_end(j);
+    }
+    myth_jout_end(j);
+}
+
+static void put_json(const myth_usage *u)
+{
+    myth_json_out j;
+    myth_jout_start(&j, stdout);
+    myth_jout_array(&j);
+    for (uint32_t i = 0; i < u->n_definition; i++) {
+        const myth_usage_definition *d = &u->definition[i];
+        myth_jout_object(&j);
+        myth_jout_key_str(&j, "path", d->path);
+        myth_jout_key_u64(&j, "line", d->line);
+        myth_jout_key_str(&j, "kind", myth_symbol_kind_name(d->kind));
+        myth_jout_key_str(&j, "name", d->name);
+        myth_jout_key_str(&j, "signature", d->signature);
+        json_places(&j, "callers", &d->callers, true);
+        json_places(&j, "tests", &d->tests, true);
+        json_places(&j, "callees", &d->callees, true);
+        json_places(&j, "exports", &d->exports, false);
+        myth_jout_key_str(&j, "parent", d->parent);
+        myth_jout_key_u64(&j, "start_line", d->line0);
+        myth_jout_key_u64(&j, "end_line", d->line1);
+        myth_jout_key_bool(&j, "exported", d->is_exported);
+        myth_jout_end(&j);
+    }
+    myth_jout_end(&j);
+}
+
+static void put_name(const char *parent, const char *name)
+{
+    if (parent[0]) {
+        myth_term_path(stdout, parent);
+        putchar('.');
+    }
+    myth_term_path(stdout, name);
+}
+
+static void put_places(const char *title, const myth_usage_places *p, uint32_t top)
+{
+    if (p->n == 0)
+        return;
+    printf("  %s\n", title);
+    for (uint32_t i = 0; i < p->n && i < top; i++) {
+        const myth_usage_place *at = &p->place[i];
+        fputs("    ", stdout);
+        myth_term_path(stdout, at->path);
+        printf(":%u  ", at->line);
+        if (at->name[0]) {
+            put_name(at->parent, at->name);
+            fputs("  ", stdout);
+        }
+        myth_term_path(stdout, at->why);
+        putchar('\n');
+    }
+    uint32_t n_hidden = p->n_more + (p->n > top ? p->n - top : 0);
+    if (n_hidden)
+        printf("    and %u more\n", n_hidden);
+}
+
+static void put_text(const myth_cli *cli, const myth_usage *u, uint32_t top)
+{
+    for (uint32_t i = 0; i < u->n_definition; i++) {
+        const myth_usage_definition *d = &u->definition[i];
+        fputs(myth_term_color(cli->term, stdout, MYTH_COLOR_BOLD), stdout);
+        myth_term_path(stdout, d->path);
+        fputs(myth_term_color(cli->term, stdout, MYTH_COLOR_NONE), stdout);
+        printf(":%u  %s ", d->line, myth_symbol_kind_name(d->kind));
+        put_name(d->parent, d->name);
+        fputs("\n    ", stdout);
+        myth_term_path(stdout, d->signature);
+        putchar('\n');
+        put_places("callers", &d->callers, top);
+        put_places("tests", &d->tests, top);
+        put_places("calls", &d->callees, top);
+        put_places("re-exported or declared in", &d->exports, top);
+    }
+    if (u->n_more)
+        myth_term_note(cli->term, "and %u more definitions; say which with PATH::NAME or TYPE.NAME", u->n_more);
+    if (u->n_unseen)
+        myth_term_note(cli->term, "%llu more uses of the name were not looked at", (unsigned long long)u->n_unseen);
+}
+
+static myth_status say_nearest(myth_cli *cli, myth_index *x, const char *name, myth_error *err)
+{
+    enum { SHOWN = 5 };
+    myth_near near[SHOWN];
+    uint32_t n;
+    myth_status st = myth_usage_nearest(near, SHOWN, &n, x, name, err);
+    if (st != MYTH_OK)
+        return st;
+    myth_error line;                            /* for its way with control bytes */
+    myth_fail(&line, MYTH_ENOTFOUND, "%.120s: no such definition%s", name, n ? "; near are:" : "");
+    myth_term_note(cli->term, "%s", line.msg);
+    for (uint32_t i = 0; i < n; i++) {
+        myth_fail(&line, MYTH_ENOTFOUND, "  %.100s  %.120s:%u", near[i].name, near[i].path, near[i].line);
+        myth_term_note(cli->term, "%s", line.msg);
+    }
+    return MYTH_OK;
+}
+
+static int run_symbols(myth_cli *cli, const void *opts)
+{
+    const symbols_opts *o = opts;
+    myth_error err = { 0 };
+    myth_status st = MYTH_OK;
+    myth_index *x = NULL;
+    myth_usage u = { 0 };
+    const char *name = cli->arg[0], *dir = cli->n_arg > 1 ? cli->arg[1] : ".";
+    if (!*name)
+        return myth_cli_failf(cli, MYTH_EARG, "symbols: NAME is empty; mythos symbols NAME [DIR]");
+    MYTH_TRY(myth_cli_index(&x, cli, cli->mem, dir, &err));
+    MYTH_TRY(myth_usage_find(&u, x, name, cli->cancel, &err));
+    if (u.n_definition == 0)
+        MYTH_TRY(say_nearest(cli, x, name, &err));
+    if (o->json)
+        put_json(&u);
+    else
+        put_text(cli, &u, o->top);
+fail:;
+    int code = st != MYTH_OK ? myth_cli_fail(cli, &err) : u.n_definition ? MYTH_EXIT_CLEAN : MYTH_EXIT_FINDINGS;
+    myth_usage_free(&u);
+    myth_index_close(x);
+    return code;
+}
+
+const myth_command myth_cmd_symbols = {
+    .name = "symbols", .args = "NAME [DIR]", .help = "where a name is defined, who uses it and why that is believed, what tests it",
+    .detail = "NAME as it is defined, or qualified: Type.method, path/file.py::Type.method. Every caller says why it was matched, the strongest reason\n"
+              "first; \"same name only\" is the weakest. Exit code 1 when the name is not defined; then the nearest names are said. A directory without\n"
+              "an index is indexed first; the index is brought up to date before.",
+    .group = symbols_groups, .n_group = 1, .opts_bytes = sizeof(symbols_opts), .min_arg = 1, .max_arg = 2, .run = run_symbols
+};

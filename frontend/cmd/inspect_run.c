@@ -1,0 +1,459 @@
+/* inspect_run.c - flags to pipeline, report to standard output and files, exit code: for every inspect command. */
+#include "inspect_run.h"
+
+#include "frontend/inspect/report/outputs.h"
+#include "frontend/cli/json_out.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FAIL_NEVER = MYTH_SEVERITY_N };
+
+#define AT(field) offsetof(myth_inspect_flags, field)
+const myth_option myth_options_inspect[MYTH_N_OPTIONS_INSPECT] = {
+    { "format", NULL, MYTH_OPT_CHOICE, MYTH_FORMS, AT(format), "text", 0, 0, "form of the findings" },
+    { "output", NULL, MYTH_OPT_LIST, "FORM=PATH", AT(output), NULL, 0, 0,
+      "write the findings to a file as well, in that form; may be given several times" },
+    { "patch", NULL, MYTH_OPT_TEXT, "FILE", AT(patch), NULL, 0, 0,
+      "write the fixes that apply and parse as one diff for git apply; empty when there are none" },
+    { "baseline", NULL, MYTH_OPT_TEXT, "FILE", AT(baseline), NULL, 0, 0,
+      "an earlier report (json, jsonl, sarif): its findings are known and do not count" },
+    { "update-baseline", NULL, MYTH_OPT_FLAG, NULL, AT(update_baseline), NULL, 0, 0,
+      "write --baseline anew with what was found; findings do not fail this run" },
+    { "since", NULL, MYTH_OPT_TEXT, "REV", AT(since), NULL, 0, 0,
+      "only findings about lines that changed since that git revision; nothing is asked when none did" },
+    { "inline-ignores", NULL, MYTH_OPT_FLAG, NULL, AT(inline_ignores), "on", 0, 0,
+      "follow mythos:ignore[rule] reason in comments; --no-inline-ignores does not" },
+    { "fail-level", NULL, MYTH_OPT_CHOICE, "high|medium|low|info|never", AT(fail_level), "high", 0, 0,
+      "exit 1 when a finding is at least this severe" },
+    { "max-prompt-tokens", NULL, MYTH_OPT_U32, "N", AT(max_prompt_tokens), "12000", 1, 1 << 24,
+      "refuse a prompt that is longer (of a part, with --split)" },
+    { "max-new-tokens", "-n", MYTH_OPT_U32, "N", AT(max_new_tokens), "1024", 1, 1 << 20, "tokens of an answer at most" },
+    { "map-tokens", NULL, MYTH_OPT_U32, "N", AT(map_tokens), "2000", 1, 1 << 20,
+      "of a prompt for the repository map at most; what it does not use the code gets" },
+    { "task-tokens", NULL, MYTH_OPT_U32, "N", AT(task_tokens), "500", 1, 1 << 20,
+      "of a prompt for the task at most; what it does not use the code gets" },
+    { "code-tokens", NULL, MYTH_OPT_U32, "N", AT(code_tokens), "(what map and task leave)", 0, 1 << 24, "of a prompt for code at most" },
+    { "context-rounds", NULL, MYTH_OPT_U32, "N", AT(context_rounds), "1", 0, MYTH_INSPECT_ROUNDS_MAX,
+      "turns in which context is brought that an answer names as missing" },
+    { "split", NULL, MYTH_OPT_FLAG, NULL, AT(split), NULL, 0, 0, "cut what is too long into parts and inspect each" },
+    { "two-pass", NULL, MYTH_OPT_FLAG, NULL, AT(two_pass), NULL, 0, 0, "find first, explain in a second pass" },
+    { "dry-run", NULL, MYTH_OPT_FLAG, NULL, AT(dry_run), NULL, 0, 0, "only count, plan and predict memory" },
+    { "prompt-style", NULL, MYTH_OPT_TEXT, "STYLE", AT(style), NULL, 0, 0, "compact or full, instead of what the model says" },
+};
+
+/* A run of the job, for the callbacks of the pipeline. */
+typedef struct {
+    myth_cli *cli;
+    const myth_inspect_flags *o;
+    const myth_inspect_job *job;
+    myth_model model;
+    bool has_data;
+    myth_error data_err;                 /* why the model cannot be run, when it cannot */
+    myth_material *material;
+    myth_inspection *in;
+    myth_baseline *base;
+    myth_since *since;                   /* NULL = not asked */
+    myth_patches *patches;               /* of the report, once it is there; NULL = none */
+    myth_runlog *log;                    /* NULL = none */
+    char worker[PATH_MAX];
+} run;
+
+/* ---- callbacks ---- */
+
+static void on_progress(void *user, const char *what, uint32_t part, uint32_t n_part, uint32_t done, uint32_t total)
+{
+    const run *w = user;
+    char line[64];
+    if (n_part > 1)
+        snprintf(line, sizeof(line), "part %u of %u: %s", part + 1, n_part, what);
+    else
+        snprintf(line, sizeof(line), "%s", what);
+    myth_term_progress(w->cli->term, line, done, total);
+}
+
+static uint32_t on_context(void *user, const char *request, myth_material *m, uint32_t of, char *near, size_t near_cap)
+{
+    const run *w = user;
+    return w->job->on_context(w->job->user, request, m, of, near, near_cap);
+}
+
+static bool wants(void *user, const myth_source *src, const myth_finding *f, const myth_citation *c)
+{
+    const run *w = user;
+    if (w->job->wants && !w->job->wants(w->job->user, src, f, c))
+        return false;
+    return !w->since || myth_since_touches(w->since, src, f->first, f->last);
+}
+
+static void on_exchange(void *user, const myth_exchange *x) { myth_runlog_exchange(((const run *)user)->log, x); }
+
+/* ---- outputs ---- */
+
+/* To standard output and to every file. */
+static myth_status render(const run *w, const myth_report *report, myth_error *err)
+{
+    myth_report r = *report;
+    const char *why;
+    r.since = w->o->since;
+    r.patch = w->patches ? myth_patches_list(w->patches) : NULL;
+    if (w->since && myth_since_n_failed(w->since, &why))
+        myth_term_note(w->cli->term, "--since: %u files could not be compared and count as changed: %s", myth_since_n_failed(w->since, &why), why);
+    myth_output_render(stdout, (myth_form)w->o->format, &r, w->cli->term);
+    myth_runlog_report(w->log, &r, (myth_form)w->o->format);
+    myth_status st = myth_outputs_write(&w->o->output, &r, err);
+    return st == MYTH_OK && w->o->patch ? myth_patches_write(w->patches, w->o->patch, err) : st;
+}
+
+/* Fixes that are code, as patches; says what became of the others. */
+static myth_status make_patches(run *w, const myth_report *r, myth_error *err)
+{
+    char line[256];
+    uint32_t n = 0;
+    size_t used = 0;
+    myth_status st = myth_patches_open(&w->patches, r, w->job->root, w->worker[0] ? w->worker : NULL, err);
+    if (st != MYTH_OK)
+        return st;
+    line[0] = '\0';
+    for (int k = 0; k < MYTH_PATCH_N; k++) {
+        const uint32_t here = myth_patches_count(w->patches, (myth_patch_result)k);
+        n += here;
+        if (here && k != MYTH_PATCH_MADE && used < sizeof(line))
+            used += (size_t)snprintf(line + used, sizeof(line) - used, "; %u: %s", here, myth_patch_result_text((myth_patch_result)k));
+    }
+    if (n)
+        myth_term_note(w->cli->term, "%u of %u fixes are patches%s", myth_patches_count(w->patches, MYTH_PATCH_MADE), n, line);
+    return MYTH_OK;
+}
+
+static int exit_of_report(const myth_inspect_flags *o, const myth_report *r)
+{
+    int code = r->complete ? MYTH_EXIT_CLEAN : MYTH_EXIT_INCOMPLETE;
+    if (o->update_baseline)                                     /* what was found is known from now on */
+        return code;
+    if (o->fail_level != FAIL_NEVER && myth_report_reaches(r, (myth_severity)o->fail_level))
+        code = myth_exit_worse(code, MYTH_EXIT_FINDINGS);
+    return code;
+}
+
+/* Tokens by their shares, cap, parts and memory before anything is generated. */
+static void print_counts(const run *w)
+{
+    char size[24], left[64] = "";
+    const myth_report *r = myth_inspect_report(w->in);
+    const myth_budget *b = r->budget;
+    uint32_t n = myth_inspect_n_part(w->in);
+    if (b->n_left_out)
+        snprintf(left, sizeof(left), ", %u of %u pieces of context left out", b->n_left_out, b->n_context);
+    myth_term_note(w->cli->term, "%s: %u prompt tokens, at most %u new, %u part%s, %s planned; rules %u, map %u of %u%s, task %u of %u, code %u of %u%s", r->path,
+                   r->prompt_tokens, w->o->max_new_tokens, n, n == 1 ? "" : "s", myth_size_text(size, w->cli->plan.total_bytes), b->rules, b->map,
+                   b->map_room, b->is_map_cut ? " (cut)" : "", b->task, b->task_room, b->code_most, b->code_room, left);
+}
+
+static void dry_run_text(const run *w)
+{
+    const myth_report *r = myth_inspect_report(w->in);
+    const myth_budget *b = r->budget;
+    const myth_plan *plan = &w->cli->plan;
+    char size[24];
+    printf("prompt tokens    %u\n  rules          %u\n  map            %u of %u%s\n  task           %u of %u\n  code           %u, at most %u a part\n",
+           r->prompt_tokens, b->rules, b->map, b->map_room, b->is_map_cut ? ", cut" : "", b->task, b->task_room, b->code, b->code_room);
+    if (b->n_context)
+        printf("other code       %u pieces as context, %u left out\n", b->n_context, b->n_left_out);
+    printf("new tokens       %u\nparts            %u\n", r->max_new_tokens, myth_inspect_n_part(w->in));
+    for (uint32_t i = 0; i < myth_inspect_n_part(w->in); i++) {
+        uint32_t n_block, n_tok;
+        const myth_block *block = myth_inspect_part(w->in, i, &n_block, &n_tok);
+        for (uint32_t k = 0; k < n_block; k++) {
+            if (r->n_file > 1) {
+                fputs("  ", stdout);
+                myth_term_path(stdout, block[k].src->path);
+            }
+            printf("%slines %u-%u%s", r->n_file > 1 ? " " : "  ", block[k].first, block[k].last, k + 1 < n_block ? "\n" : "");
+        }
+        printf(": %u tokens\n", n_tok);
+    }
+    printf("context          %u\nmemory           %s%s\n", plan->n_ctx, myth_size_text(size, plan->total_bytes), plan->fits ? "" : " (does not fit)");
+    for (int c = 0; c < MYTH_MEM_CLASS_N; c++)
+        if (plan->bytes[c])
+            printf("  %-14s %s\n", myth_mem_class_name((myth_mem_class)c), myth_size_text(size, plan->bytes[c]));
+}
+
+static void part_object(const run *w, myth_json_out *j, uint32_t i)
+{
+    uint32_t n_block, n_tok;
+    const myth_block *block = myth_inspect_part(w->in, i, &n_block, &n_tok);
+    myth_jout_object(j);
+    myth_jout_key(j, "lines");                                  /* of the first block, as of a file that is inspected alone */
+    myth_jout_array(j);
+    myth_jout_u64(j, block->first);
+    myth_jout_u64(j, block->last);
+    myth_jout_end(j);
+    myth_jout_key_u64(j, "prompt_tokens", n_tok);
+    myth_jout_key(j, "blocks");
+    myth_jout_array(j);
+    for (uint32_t k = 0; k < n_block; k++) {
+        myth_jout_object(j);
+        myth_jout_key_str(j, "file", block[k].src->path);
+        myth_jout_key_u64(j, "first", block[k].first);
+        myth_jout_key_u64(j, "last", block[k].last);
+        myth_jout_key_str(j, "symbol", block[k].symbol);
+        myth_jout_end(j);
+    }
+    myth_jout_end(j);
+    myth_jout_end(j);
+}
+
+static void dry_run_json(const run *w)
+{
+    const myth_report *r = myth_inspect_report(w->in);
+    const myth_plan *plan = &w->cli->plan;
+    const char *file = myth_report_only_file(r);
+    myth_json_out j;
+    myth_jout_start(&j, stdout);
+    myth_jout_object(&j);
+    myth_jout_key_str(&j, "model", r->model);
+    if (file)
+        myth_jout_key_str(&j, "file", file);
+    myth_jout_key_u64(&j, "prompt_tokens", r->prompt_tokens);
+    myth_jout_key_u64(&j, "max_new_tokens", r->max_new_tokens);
+    myth_jout_key(&j, "parts");
+    myth_jout_array(&j);
+    for (uint32_t i = 0; i < myth_inspect_n_part(w->in); i++)
+        part_object(w, &j, i);
+    myth_jout_end(&j);
+    myth_jout_key_u64(&j, "n_ctx", plan->n_ctx);
+    myth_jout_key_bool(&j, "fits", plan->fits);
+    myth_jout_key_u64(&j, "total_bytes", plan->total_bytes);
+    myth_jout_key(&j, "classes");
+    myth_jout_object(&j);
+    for (int c = 0; c < MYTH_MEM_CLASS_N; c++)
+        myth_jout_key_u64(&j, myth_mem_class_name((myth_mem_class)c), plan->bytes[c]);
+    myth_jout_end(&j);
+    myth_jout_key_str(&j, "inspected", r->path);
+    myth_jout_key(&j, "budget");
+    myth_render_budget(&j, r);
+    myth_jout_end(&j);
+}
+
+/* ---- stages ---- */
+
+/* Tensor data is used when the file has it; without it the header is enough to count, and so to refuse. */
+static myth_status open_model(run *w, myth_error *err)
+{
+    myth_model *m = &w->model;
+    myth_status st = w->o->dry_run ? MYTH_EFORMAT : myth_cli_model_open(w->cli, m, &w->o->model, MYTH_WEIGHTS_DATA, &w->data_err);
+    w->has_data = st == MYTH_OK;
+    if (st == MYTH_EFORMAT || st == MYTH_EIO)
+        st = myth_cli_model_open(w->cli, m, &w->o->model, MYTH_WEIGHTS_HEADER, err);
+    else if (st != MYTH_OK)
+        *err = w->data_err;
+    if (st == MYTH_OK && !m->tokenizer)
+        st = myth_fail(err, MYTH_EUNSUPPORTED, "%s: no tokenizer", myth_weights_path(m->weights));
+    char spec[PATH_MAX];
+    if (st == MYTH_OK && myth_cli_model_spec(&w->o->model, spec, sizeof(spec), NULL) == MYTH_OK)
+        myth_runlog_model(w->log, m, spec);
+    myth_runlog_stage(w->log, "model");
+    return st;
+}
+
+static myth_status choose_style(const run *w, myth_prompt_style *style, myth_error *err)
+{
+    char hash[MYTH_PROMPT_HASH_LEN + 1];
+    myth_str trained;
+    const myth_meta *meta = myth_weights_meta(w->model.weights);
+    myth_status st = myth_prompt_style_of(style, meta, err);
+    if (st != MYTH_OK)
+        return st;
+    if (w->o->style && !myth_prompt_style_from_name(style, w->o->style))
+        return myth_fail(err, MYTH_EARG, "--prompt-style: got \"%s\", expected compact or full", w->o->style);
+    myth_prompt_hash(hash, *style);
+    if (myth_meta_str(&trained, meta, "mythos.prompt_hash") && !myth_str_is(trained, hash))
+        myth_term_note(w->cli->term, "%s was trained for another prompt (%.*s, this is %s)", myth_weights_name(w->model.weights),
+                       (int)(trained.len < 32 ? trained.len : 32), trained.text, hash);
+    return MYTH_OK;
+}
+
+/* The plan's refusal as the report's. */
+static void refuse_memory(const run *w, const char *reason)
+{
+    const myth_plan *plan = &w->cli->plan;
+    myth_refusal why = { .count = plan->total_bytes, .limit = plan->limit_bytes, .unit = "bytes" };
+    snprintf(why.reason, sizeof(why.reason), "%s", reason);
+    for (uint32_t i = 0; i < plan->n_suggestion && i < MYTH_REMEDY_MAX; i++)
+        snprintf(why.remedy[why.n_remedy++], sizeof(why.remedy[0]), "%s", plan->suggestion[i].flag);
+    myth_inspect_refuse(w->in, &why);
+}
+
+static int generate(run *w, const myth_engine_opts *eo)
+{
+    myth_engine *e = NULL;
+    myth_error err = { 0 };
+    myth_status st = myth_engine_open(&e, &w->model, eo, &err);
+    if (st == MYTH_OK)
+        st = myth_inspect_run(w->in, e, &err);
+    myth_term_progress_end(w->cli->term);
+    myth_engine_close(e);
+    myth_runlog_stage(w->log, "generate");
+    if (st != MYTH_OK)
+        return myth_cli_fail(w->cli, &err);
+    const myth_report *r = myth_inspect_report(w->in);
+    st = make_patches(w, r, &err);
+    if (st == MYTH_OK)
+        st = render(w, r, &err);
+    if (st == MYTH_OK && w->o->update_baseline)
+        st = myth_baseline_write(w->base, w->o->baseline, r, &err);
+    return st == MYTH_OK ? exit_of_report(w->o, r) : myth_cli_fail(w->cli, &err);
+}
+
+/* Everything after the material was counted. */
+static int plan_and_run(run *w)
+{
+    myth_error err = { 0 };
+    myth_engine_opts eo;
+    myth_plan_extra extra;
+    myth_status st;
+    MYTH_TRY(myth_cli_engine_opts(w->cli, &eo, &w->o->engine, &err));
+    MYTH_TRY(myth_inspect_needs(w->in, &eo, &extra, &err));
+    st = myth_cli_plan(w->cli, &w->model, &eo, &extra, &err);
+    if (w->o->dry_run && (st == MYTH_OK || st == MYTH_ENOFIT)) {
+        (w->o->format == MYTH_FORM_TEXT ? dry_run_text : dry_run_json)(w);
+        return MYTH_EXIT_CLEAN;
+    }
+    if (st == MYTH_ENOFIT) {
+        refuse_memory(w, err.msg);
+        myth_error own = { 0 };
+        if (render(w, myth_inspect_report(w->in), &own) != MYTH_OK)
+            myth_term_error(w->cli->term, own.msg);
+    }
+    if (st != MYTH_OK)
+        goto fail;
+    if (!w->has_data)
+        return myth_cli_fail(w->cli, &w->data_err);
+    print_counts(w);
+    return generate(w, &eo);
+fail:
+    return myth_cli_fail(w->cli, &err);
+}
+
+static bool has_subject(const myth_material *m)
+{
+    for (uint32_t i = 0; i < myth_material_n_piece(m); i++)
+        if (myth_material_piece(m, i)->is_subject)
+            return true;
+    return false;
+}
+
+/* Some of what findings are wanted about is not as it was. */
+static bool has_changed(const run *w)
+{
+    for (uint32_t i = 0; w->since && i < myth_material_n_piece(w->material); i++) {
+        const myth_piece *p = myth_material_piece(w->material, i);
+        if (p->is_subject && myth_since_touches(w->since, myth_material_of(w->material, p->source), p->first, p->last))
+            return true;
+    }
+    return !w->since;
+}
+
+static myth_status open_since(run *w, myth_error *err)
+{
+    const myth_revision_opts by_path = { 0 };
+    myth_status st = myth_since_open(&w->since, w->job->side ? w->job->side : &by_path, w->cli->n_arg ? w->cli->arg[0] : "", w->o->since, err);
+    if (st == MYTH_OK)
+        myth_runlog_input_bytes(w->log, "since", myth_since_id(w->since), strlen(myth_since_id(w->since)));
+    return st;
+}
+
+/* A report that there was nothing to look at. */
+static myth_status render_nothing(const run *w, const char *title, myth_error *err)
+{
+    const myth_report r = { .model = myth_weights_name(w->model.weights), .path = title ? title : "", .max_new_tokens = w->o->max_new_tokens,
+                            .finish_reason = myth_finish_name(MYTH_FINISH_STOP), .complete = true };
+    myth_term_note(w->cli->term, w->since ? "%s: nothing to inspect that changed since %s" : "%s: nothing to inspect", r.path, w->o->since);
+    return render(w, &r, err);
+}
+
+static myth_status prepare(run *w, myth_inspect_opts *io, myth_error *err)
+{
+    const myth_inspect_flags *o = w->o;
+    const myth_inspect_job *job = w->job;
+    myth_status st;
+    MYTH_TRY(myth_outputs_check(&o->output, err));
+    if (o->update_baseline && !o->baseline)
+        MYTH_TRY(myth_fail(err, MYTH_EARG, "--update-baseline: say which file with --baseline FILE"));
+    myth_runlog_input(w->log, "baseline", o->baseline);
+    if (o->baseline)
+        MYTH_TRY(myth_baseline_open(&w->base, w->cli->mem, o->baseline, o->update_baseline, err));
+    io->baseline = w->base;
+    if (job->begin)
+        MYTH_TRY(job->begin(job->user, w->cli, err));
+    if (o->since)
+        MYTH_TRY(open_since(w, err));
+    MYTH_TRY(open_model(w, err));
+    MYTH_TRY(choose_style(w, &io->style, err));
+    MYTH_TRY(myth_material_open(&w->material, w->cli->mem, job->root, err));
+    if (job->fill)
+        MYTH_TRY(job->fill(job->user, w->cli, &w->model, w->material, io, err));
+    myth_runlog_say(w->log, "task", io->task);
+    myth_runlog_say(w->log, "map", io->map);
+    myth_runlog_say(w->log, "title", io->title);
+    myth_runlog_stage(w->log, "select");
+fail:
+    return st;
+}
+
+int myth_inspect_command(myth_cli *cli, const myth_inspect_flags *o, const myth_inspect_job *job)
+{
+    run w = { .cli = cli, .o = o, .job = job };
+    myth_error err = { 0 };
+    int code = MYTH_EXIT_CLEAN;
+    myth_inspect_opts io = {
+        .max_prompt_tokens = o->max_prompt_tokens,
+        .max_new_tokens = o->max_new_tokens,
+        .map_tokens = o->map_tokens,
+        .code_tokens = o->code_tokens,
+        .task_tokens = o->task_tokens,
+        .n_ctx = o->engine.ctx_size,
+        .split = o->split || job->always_split,
+        .two_pass = o->two_pass,
+        .no_inline_ignores = !o->inline_ignores,
+        .worker_path = myth_cli_self(w.worker, sizeof(w.worker)) ? w.worker : NULL,
+        .context_rounds = o->context_rounds,
+        .cancel = cli->cancel,
+        .on_progress = on_progress,
+        .on_exchange = on_exchange,
+        .on_context = job->on_context ? on_context : NULL,
+        .wants = job->wants || o->since ? wants : NULL,
+        .user = &w,
+    };
+    myth_status st;
+    myth_cli_sample_params(&io.sample, &o->sample);
+    cli->runlog = w.log = o->dry_run ? NULL : myth_runlog_begin(&o->log, cli);
+    MYTH_TRY(prepare(&w, &io, &err));
+    if (!has_subject(w.material) || !has_changed(&w)) {
+        MYTH_TRY(render_nothing(&w, io.title ? io.title : cli->n_arg ? cli->arg[0] : "", &err));
+        goto fail;
+    }
+    MYTH_TRY(myth_inspect_open(&w.in, &w.model, w.material, &io, &err));
+    myth_runlog_stage(w.log, "pack");
+    myth_runlog_inspection(w.log, w.in, w.material, &io, &w.model, job->root);
+    if (myth_inspect_report(w.in)->refusal) {
+        MYTH_TRY(render(&w, myth_inspect_report(w.in), &err));
+        code = o->dry_run ? MYTH_EXIT_CLEAN : MYTH_EXIT_INCOMPLETE;
+    } else {
+        code = plan_and_run(&w);
+    }
+fail:
+    if (st != MYTH_OK)
+        code = myth_cli_fail(cli, &err);
+    myth_runlog_end(w.log, code);
+    cli->runlog = NULL;
+    myth_patches_close(w.patches);
+    myth_inspect_close(w.in);
+    myth_material_close(w.material);
+    myth_model_close(&w.model);
+    myth_baseline_close(w.base);
+    myth_since_close(w.since);
+    return code;
+}

@@ -1,0 +1,18 @@
+/* open_index.h - the index of a directory as commands want it: made when there is none, brought up to date, progress on a terminal. */
+#ifndef MYTH_OPEN_INDEX_H
+#define MYTH_OPEN_INDEX_H
+
+#include "frontend/cli/cli.h"
+#include "retrieval/retrieval.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Booked in mem; closed by myth_index_close. MYTH_ENOTFOUND: no directory, or no file in it. */
+myth_status myth_cli_index(myth_index **out, myth_cli *cli, myth_mem *mem, const char *dir, myth_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,296 @@
+/* texts.c - see texts.h. */
+#include "texts.h"
+
+#include "engine/base/json.h"
+#include "engine/base/map.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FILE_BYTES_MAX = 1 << 30, LIST_BYTES_MAX = 1 << 28, READ_BYTES = 1 << 16 };
+
+static bool is_blank(const char *line, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (line[i] != ' ' && line[i] != '\t' && line[i] != '\r')
+            return false;
+    return true;
+}
+
+static myth_status bad_line(const myth_texts *t, myth_status code, const char *what, myth_error *err)
+{
+    return myth_fail(err, code, "%s: line %llu: %s", t->path, (unsigned long long)t->line_no, what);
+}
+
+/* ---- lines of a stream ---- */
+
+/* The next line into [from, to) of the buffer, without its end; *n = SIZE_MAX: there is none. */
+static myth_status next_line(myth_texts *t, const char **line, size_t *n, myth_error *err)
+{
+    for (size_t seen = 0;;) {
+        const unsigned char *from = t->buffer + t->from, *end = memchr(from + seen, '\n', t->to - t->from - seen);
+        if (end || (t->is_end && t->to > t->from)) {
+            *line = (const char *)from;
+            *n = end ? (size_t)(end - from) : t->to - t->from;
+            t->from += *n + (end != NULL);
+            t->done += *n + (end != NULL);
+            t->line_no++;
+            if (*n > t->longest)
+                return bad_line(t, MYTH_ELIMIT, t->is_measured ? "longer than when the file was measured" : "longer than --line-bytes", err);
+            return MYTH_OK;
+        }
+        if (t->is_end) {
+            *n = SIZE_MAX;
+            return MYTH_OK;
+        }
+        seen = t->to - t->from;
+        memmove(t->buffer, from, seen);
+        t->from = 0;
+        t->to = seen;
+        if (t->to == t->cap) {
+            t->line_no++;
+            return bad_line(t, MYTH_ELIMIT, t->is_measured ? "longer than when the file was measured" : "longer than --line-bytes", err);
+        }
+        const ssize_t k = read(t->fd, t->buffer + t->to, t->cap - t->to);
+        if (k < 0 && errno == EINTR)
+            continue;
+        if (k < 0)
+            return myth_fail(err, MYTH_EIO, "%s: %s", t->path, strerror(errno));
+        t->is_end = k == 0;
+        t->to += (size_t)k;
+    }
+}
+
+/* Longest line of a file that can be read twice. */
+static myth_status measure_lines(myth_texts *t, myth_error *err)
+{
+    unsigned char piece[READ_BYTES];
+    const off_t start = lseek(t->fd, 0, SEEK_CUR);
+    size_t length = 0;
+    ssize_t k;
+    while ((k = read(t->fd, piece, sizeof(piece))) != 0) {
+        if (k < 0 && errno == EINTR)
+            continue;
+        if (k < 0)
+            return myth_fail(err, MYTH_EIO, "%s: %s", t->path, strerror(errno));
+        t->total += (uint64_t)k;
+        for (ssize_t i = 0; i < k; i++) {
+            length = piece[i] == '\n' ? 0 : length + 1;
+            t->longest = length > t->longest ? length : t->longest;
+        }
+    }
+    t->is_measured = true;
+    return start >= 0 && lseek(t->fd, start, SEEK_SET) == start ? MYTH_OK : myth_fail(err, MYTH_EIO, "%s: cannot be read again", t->path);
+}
+
+static myth_status open_lines(myth_texts *t, size_t line_bytes, myth_error *err)
+{
+    struct stat info;
+    const bool is_stdin = strcmp(t->path, "-") == 0;
+    t->fd = is_stdin ? STDIN_FILENO : open(t->path, O_RDONLY | O_CLOEXEC);
+    if (t->fd < 0)
+        return myth_fail(err, errno == ENOENT ? MYTH_ENOTFOUND : MYTH_EIO, "%s: %s", t->path, strerror(errno));
+    if (fstat(t->fd, &info) == 0 && S_ISDIR(info.st_mode))
+        return myth_fail(err, MYTH_EIO, "%s: a folder, expected lines", t->path);
+    if (S_ISREG(info.st_mode)) {
+        myth_status st = measure_lines(t, err);
+        if (st != MYTH_OK)
+            return st;
+    } else {
+        t->longest = line_bytes;
+    }
+    t->cap = t->longest + READ_BYTES;
+    t->buffer = myth_alloc(t->cli->mem, MYTH_MEM_STAGING, "lines", t->cap);
+    return t->buffer ? MYTH_OK : myth_fail(err, MYTH_ENOMEM, "%s: no room for lines of %zu bytes: lower --line-bytes", t->path, t->longest);
+}
+
+/* A line's text into `plain` behind the prompt. */
+static myth_status read_line(myth_texts *t, myth_texts_item *out, const char *line, size_t n, myth_error *err)
+{
+    myth_json j;
+    myth_json_token tok, id = { 0 };
+    bool has_text = false;
+    myth_error bad = { 0 };
+    *out = (myth_texts_item){ .text = t->plain };
+    myth_json_start(&j, line, n, "");
+    if (myth_json_next(&j, &tok, &bad) != MYTH_OK)
+        return bad_line(t, MYTH_EFORMAT, bad.msg, err);
+    if (tok.type == MYTH_JSON_STRING) {
+        out->n_text = t->n_prompt + myth_json_text(t->plain + t->n_prompt, &tok);
+        has_text = true;
+    } else if (tok.type != MYTH_JSON_OBJECT) {
+        return bad_line(t, MYTH_EFORMAT, "expected a JSON string, or an object with \"text\"", err);
+    }
+    while (myth_json_next(&j, &tok, &bad) == MYTH_OK && tok.type != MYTH_JSON_END) {
+        const bool is_text = tok.type == MYTH_JSON_KEY && tok.depth == 1 && myth_json_is(&tok, "text");
+        const bool is_id = tok.type == MYTH_JSON_KEY && tok.depth == 1 && myth_json_is(&tok, "id");
+        if (!is_text && !is_id)
+            continue;
+        if (myth_json_next(&j, &tok, &bad) != MYTH_OK)
+            break;
+        if (is_id && (tok.type == MYTH_JSON_STRING || tok.type == MYTH_JSON_NUMBER))
+            id = tok;
+        else if (is_text && tok.type == MYTH_JSON_STRING && !has_text) {
+            out->n_text = t->n_prompt + myth_json_text(t->plain + t->n_prompt, &tok);
+            has_text = true;
+        } else {
+            return bad_line(t, MYTH_EFORMAT, is_id ? "\"id\": expected a string or a number" : "\"text\": expected one string", err);
+        }
+    }
+    if (bad.code != MYTH_OK)
+        return bad_line(t, MYTH_EFORMAT, bad.msg, err);
+    if (!has_text)
+        return bad_line(t, MYTH_EFORMAT, "no \"text\"", err);
+    if (id.type == MYTH_JSON_STRING || id.type == MYTH_JSON_NUMBER) {
+        out->id = line + id.off;
+        out->n_id = id.len + (id.type == MYTH_JSON_STRING ? 2 : 0);
+    }
+    return MYTH_OK;
+}
+
+/* ---- files of a list ---- */
+
+/* The next path; false behind the last. */
+static bool next_path(myth_texts *t, char path[PATH_MAX], size_t *at, size_t *n)
+{
+    while (t->from < t->to) {
+        const unsigned char *from = t->buffer + t->from, *end = memchr(from, '\n', t->to - t->from);
+        size_t len = end ? (size_t)(end - from) : t->to - t->from;
+        *at = t->from;
+        t->from += len + (end != NULL);
+        t->line_no++;
+        len -= len > 0 && from[len - 1] == '\r';
+        if (len == 0)
+            continue;
+        *n = len;
+        len = len < PATH_MAX - 1 ? len : PATH_MAX - 1;
+        memcpy(path, from, len);
+        path[len] = '\0';
+        return true;
+    }
+    return false;
+}
+
+static myth_status open_files(myth_texts *t, myth_error *err)
+{
+    char path[PATH_MAX];
+    size_t at, n;
+    struct stat info;
+    myth_status st = myth_cli_read(&t->buffer, &t->to, t->cli->mem, t->path, LIST_BYTES_MAX, err);
+    if (st != MYTH_OK)
+        return st;
+    while (next_path(t, path, &at, &n)) {
+        if (n >= PATH_MAX || stat(path, &info) != 0)
+            return myth_fail(err, MYTH_ENOTFOUND, "%s: line %llu: %s: %s", t->path, (unsigned long long)t->line_no, path,
+                             n >= PATH_MAX ? "path too long" : strerror(errno));
+        if (!S_ISREG(info.st_mode) || info.st_size > FILE_BYTES_MAX)
+            return myth_fail(err, MYTH_ELIMIT, "%s: line %llu: %s: expected a regular file of at most %d bytes", t->path,
+                             (unsigned long long)t->line_no, path, FILE_BYTES_MAX);
+        t->longest = (size_t)info.st_size > t->longest ? (size_t)info.st_size : t->longest;
+        t->total += (uint64_t)info.st_size;
+    }
+    t->is_measured = true;
+    myth_texts_rewind(t);
+    return MYTH_OK;
+}
+
+static myth_status read_next_file(myth_texts *t, myth_texts_item *out, bool *has, myth_error *err)
+{
+    char path[PATH_MAX];
+    unsigned char *data = NULL;
+    size_t at, n, len = 0;
+    if (!(*has = next_path(t, path, &at, &n)))
+        return MYTH_OK;
+    myth_status st = myth_file_read(&data, &len, t->cli->mem, path, t->longest, err);
+    if (st != MYTH_OK)
+        return st;
+    memcpy(t->plain + t->n_prompt, data, len);
+    myth_free(t->cli->mem, data);
+    t->done += len;
+    *out = (myth_texts_item){ .text = t->plain, .n_text = t->n_prompt + len, .id = (const char *)t->buffer + at, .n_id = n, .is_path = true };
+    return MYTH_OK;
+}
+
+/* ---- all kinds ---- */
+
+size_t myth_texts_bound(const myth_texts *t) { return t->n_prompt + t->longest; }
+
+myth_status myth_texts_see(const myth_texts *t, myth_error *err)
+{
+    const uint64_t bytes = myth_tokenizer_scratch(myth_texts_bound(t)) + (t->kind == MYTH_TEXTS_FILES ? t->longest : 0);
+    if (!myth_mem_book(t->cli->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, "texts", bytes))
+        return myth_fail(err, MYTH_ENOMEM, "%s: no room for %llu bytes to read a text", t->path, (unsigned long long)bytes);
+    myth_mem_unbook(t->cli->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, bytes);
+    return MYTH_OK;
+}
+
+myth_status myth_texts_open(myth_texts *out, myth_cli *cli, myth_texts_kind kind, const char *path, const char *prompt, size_t line_bytes,
+                            myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    *out = (myth_texts){ .cli = cli, .kind = kind, .path = path, .prompt = prompt, .n_prompt = strlen(prompt), .fd = -1 };
+    if (kind == MYTH_TEXTS_LINES) {
+        MYTH_TRY(open_lines(out, line_bytes, err));
+    } else if (kind == MYTH_TEXTS_FILES) {
+        MYTH_TRY(open_files(out, err));
+    } else {
+        MYTH_TRY(myth_cli_read(&out->buffer, &out->to, cli->mem, path, FILE_BYTES_MAX, err));
+        out->longest = out->total = out->to;
+    }
+    out->plain = myth_alloc(cli->mem, MYTH_MEM_STAGING, "text", myth_texts_bound(out) + 1);
+    if (!out->plain)
+        MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "%s: no room for a text of %zu bytes", path, myth_texts_bound(out)));
+    memcpy(out->plain, prompt, out->n_prompt);
+    return MYTH_OK;
+fail:
+    myth_texts_close(out);
+    return st;
+}
+
+void myth_texts_close(myth_texts *t)
+{
+    if (!t->cli)
+        return;
+    if (t->fd > STDIN_FILENO)
+        close(t->fd);
+    myth_free(t->cli->mem, t->plain);
+    myth_free(t->cli->mem, t->buffer);
+    *t = (myth_texts){ 0 };
+}
+
+void myth_texts_rewind(myth_texts *t)
+{
+    t->from = 0;
+    t->line_no = t->done = 0;
+    t->is_end = false;
+}
+
+myth_status myth_texts_next(myth_texts *t, myth_texts_item *out, bool *has, myth_error *err)
+{
+    const char *line = NULL;
+    size_t n = 0;
+    *has = true;
+    if (t->kind == MYTH_TEXTS_FILES)
+        return read_next_file(t, out, has, err);
+    if (t->kind == MYTH_TEXTS_LINES) {
+        do {
+            myth_status st = next_line(t, &line, &n, err);
+            if (st != MYTH_OK)
+                return st;
+            *has = n != SIZE_MAX;
+        } while (*has && is_blank(line, n));
+        return *has ? read_line(t, out, line, n, err) : MYTH_OK;
+    }
+    *has = !t->is_end;
+    if (*has) {
+        memcpy(t->plain + t->n_prompt, t->buffer, t->to);
+        *out = (myth_texts_item){ .text = t->plain, .n_text = t->n_prompt + t->to };
+        t->is_end = true;
+        t->done = t->total;
+    }
+    return MYTH_OK;
+}

@@ -1,0 +1,224 @@
+/* nearby.c - a path from a request to a file that may be read, a name in it to lines. */
+#include "nearby.h"
+
+#include "frontend/cli/args.h"
+#include "retrieval/retrieval.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { ENTRIES_MAX = 1024, NAMES_MAX = 512 };
+
+struct myth_nearby {
+    myth_mem *mem;
+    char folder[PATH_MAX];              /* of the inspected file, as given; "" = the current one */
+    char path[PATH_MAX], real[PATH_MAX];        /* of the file itself: as given, and resolved; "" = none */
+    char border[2][PATH_MAX];           /* real paths; "" = none                                 */
+    char worker[PATH_MAX];
+};
+
+/* ---- paths ---- */
+
+static bool is_below(const char *path, const char *folder)
+{
+    size_t n = strlen(folder);
+    n -= n == 1;                                                /* "/" */
+    return n < strlen(path) && !strncmp(path, folder, n) && path[n] == '/';
+}
+
+myth_status myth_nearby_open(myth_nearby **out, const char *path, const char *worker_path, myth_error *err)
+{
+    myth_mem *mem;
+    char real[PATH_MAX];
+    myth_status st = myth_mem_open(&mem, 0, err);
+    if (st != MYTH_OK)
+        return st;
+    myth_nearby *n = myth_alloc(mem, MYTH_MEM_OTHER, "nearby", sizeof(*n));
+    if (!n) {
+        myth_mem_close(mem);
+        return myth_fail(err, MYTH_ENOMEM, "nearby: no room for %zu bytes", sizeof(*n));
+    }
+    n->mem = mem;
+    const char *slash = strrchr(path, '/');
+    size_t len = slash && strcmp(path, "-") != 0 ? (size_t)(slash - path) + 1 : 0;
+    if (len < sizeof(n->folder))
+        memcpy(n->folder, path, len);
+    if (strlen(path) < sizeof(n->path) && realpath(path, n->real))
+        memcpy(n->path, path, strlen(path) + 1);
+    if (worker_path)
+        snprintf(n->worker, sizeof(n->worker), "%s", worker_path);
+    if (!realpath(n->folder[0] ? n->folder : ".", n->border[0]))
+        n->border[0][0] = '\0';
+    /* the current folder, when the file lies below it: a path of another project is no reason to read this one */
+    if (realpath(".", real) && (!strcmp(n->border[0], real) || is_below(n->border[0], real)))
+        memcpy(n->border[1], real, sizeof(real));
+    *out = n;
+    return MYTH_OK;
+}
+
+void myth_nearby_close(myth_nearby *n)
+{
+    if (!n)
+        return;
+    myth_mem *mem = n->mem;
+    myth_free(mem, n);
+    myth_mem_close(mem);
+}
+
+/* A regular file inside a border; the words of a request never leave it. The inspected file keeps its name, however it is reached. */
+static bool may_read(const myth_nearby *n, char path[PATH_MAX])
+{
+    char real[PATH_MAX];
+    struct stat st;
+    if (!realpath(path, real) || stat(real, &st) != 0 || !S_ISREG(st.st_mode))
+        return false;
+    if (n->path[0] && !strcmp(real, n->real))
+        memcpy(path, n->path, sizeof(n->path));
+    return (n->border[0][0] && is_below(real, n->border[0])) || (n->border[1][0] && is_below(real, n->border[1]));
+}
+
+static bool is_plain(const char *path)
+{
+    if (!*path || *path == '/')
+        return false;
+    for (const char *p = path; p; p = (p = strchr(p, '/')) ? p + 1 : NULL)
+        if (!strncmp(p, "..", 2) && (p[2] == '/' || !p[2]))
+            return false;
+    return true;
+}
+
+static bool join(char dst[PATH_MAX], const char *folder, const char *name)
+{
+    int n = snprintf(dst, PATH_MAX, "%s%s", folder, name);
+    return n > 0 && n < PATH_MAX;
+}
+
+static bool has_stem(const char *name, const char *stem)
+{
+    size_t n = strlen(stem);
+    return !strncmp(name, stem, n) && name[n] == '.';
+}
+
+/* Names in the folder: sets found for a file whose stem is `stem` (the first by name, so that it is the same one everywhere), else the nearest. */
+static bool look_around(const myth_nearby *n, char found[PATH_MAX], const char *stem, char *near, size_t near_cap)
+{
+    char (*name)[NAME_MAX + 1] = myth_alloc(n->mem, MYTH_MEM_OTHER, "names", ENTRIES_MAX * sizeof(*name)), best[NAME_MAX + 1] = "", path[PATH_MAX];
+    const char *list[ENTRIES_MAX];
+    size_t n_name = 0;
+    DIR *dir = name ? opendir(n->folder[0] ? n->folder : ".") : NULL;
+    for (struct dirent *e; dir && n_name < ENTRIES_MAX && (e = readdir(dir));) {
+        if (e->d_name[0] == '.' || !join(path, n->folder, e->d_name) || !may_read(n, path))
+            continue;
+        if (has_stem(e->d_name, stem) && (!best[0] || strcmp(e->d_name, best) < 0))
+            snprintf(best, sizeof(best), "%s", e->d_name);
+        snprintf(name[n_name], sizeof(name[0]), "%s", e->d_name);
+        list[n_name] = name[n_name];
+        n_name++;
+    }
+    if (dir)
+        closedir(dir);
+    const char *like = best[0] ? NULL : myth_args_nearest(stem, list, n_name);
+    if (like)
+        snprintf(near, near_cap, "%s", like);
+    myth_free(n->mem, name);
+    return best[0] && join(found, n->folder, best) && may_read(n, found);
+}
+
+static bool find_file(const myth_nearby *n, char found[PATH_MAX], const char *path, char *near, size_t near_cap)
+{
+    if (!is_plain(path))
+        return false;
+    if (n->border[1][0] && join(found, "", path) && may_read(n, found))
+        return true;
+    if (join(found, n->folder, path) && may_read(n, found))
+        return true;
+    return !strchr(path, '/') && look_around(n, found, path, near, near_cap);
+}
+
+/* ---- names ---- */
+
+static uint32_t add(myth_material *m, uint32_t of, uint32_t source, uint32_t first, uint32_t last, const char *symbol, const char *why)
+{
+    return myth_material_add(m, NULL, &(myth_piece) { .source = source, .first = first, .last = last, .symbol = symbol, .why = why, .of = of }, NULL) == MYTH_OK;
+}
+
+static bool is_word_byte(unsigned char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c >= 0x80; }
+
+/* The first line that holds name as a word, 0 = none. */
+static uint32_t line_with(const myth_source *src, const char *name)
+{
+    size_t n = strlen(name);
+    for (uint32_t i = 0; n && i < src->n_line; i++) {
+        const unsigned char *p = src->bytes + src->line[i].off;
+        for (uint32_t k = 0; k + n <= src->line[i].len; k++)
+            if (!memcmp(p + k, name, n) && (!k || !is_word_byte(p[k - 1])) && (k + n == src->line[i].len || !is_word_byte(p[k + n])))
+                return i + 1;
+    }
+    return 0;
+}
+
+/* "Type.method" or "name" is that definition. */
+static bool is_named(const myth_chunks *c, const myth_symbol *s, const char *wanted)
+{
+    const char *dot = strrchr(wanted, '.'), *parent = c->names + s->parent;
+    if (!dot)
+        return !strcmp(c->names + s->name, wanted);
+    size_t n = (size_t)(dot - wanted), len = strlen(parent);
+    return !strcmp(c->names + s->name, dot + 1) && len >= n && !strncmp(parent + len - n, wanted, n) && (len == n || parent[len - n - 1] == '.');
+}
+
+static uint32_t add_definitions(const myth_chunks *c, const char *wanted, myth_material *m, uint32_t of, uint32_t source, char *near, size_t near_cap)
+{
+    const char *list[NAMES_MAX];
+    uint32_t n_added = 0, n_name = 0;
+    for (uint32_t i = 0; i < c->n_symbol && n_added < MYTH_NEARBY_MATCHES; i++) {
+        const myth_symbol *s = &c->symbol[i];
+        if (is_named(c, s, wanted))
+            n_added += add(m, of, source, s->line0, s->line1, c->names + s->name, "definition that was asked for");
+        else if (n_name < NAMES_MAX)
+            list[n_name++] = c->names + s->name;
+    }
+    const char *dot = strrchr(wanted, '.'), *like = n_added ? NULL : myth_args_nearest(dot ? dot + 1 : wanted, list, n_name);
+    if (like)
+        snprintf(near, near_cap, "%s::%s", myth_material_of(m, source)->path, like);
+    return n_added;
+}
+
+static uint32_t add_symbol(myth_nearby *n, const char *wanted, myth_material *m, uint32_t of, uint32_t source, char *near, size_t near_cap)
+{
+    const myth_source *src = myth_material_of(m, source);
+    const char *dot = strrchr(wanted, '.'), *language = myth_detect_language(src->path, src->bytes, src->len);
+    uint32_t n_added = 0, line;
+    myth_chunker *chunker = NULL;
+    myth_chunks chunks = { 0 };
+    if (language && myth_chunker_open(&chunker, n->mem, n->worker[0] ? n->worker : NULL, NULL) == MYTH_OK &&
+        myth_chunk_file(&chunks, chunker, language, src->path, src->bytes, src->len, NULL) == MYTH_OK)
+        n_added = add_definitions(&chunks, wanted, m, of, source, near, near_cap);
+    myth_chunks_free(&chunks, n->mem);
+    myth_chunker_close(chunker);
+    if (!n_added && (line = line_with(src, dot ? dot + 1 : wanted)) != 0)
+        n_added = add(m, of, source, line > MYTH_NEARBY_AROUND ? line - MYTH_NEARBY_AROUND : 1, line + MYTH_NEARBY_AROUND, NULL, "holds the name that was asked for");
+    return n_added;
+}
+
+uint32_t myth_nearby_context(myth_nearby *n, const char *request, myth_material *m, uint32_t of, char *near, size_t near_cap)
+{
+    char path[PATH_MAX], found[PATH_MAX];
+    const char *mark = strstr(request, "::");
+    uint32_t source;
+    int len = snprintf(path, sizeof(path), "%.*s", mark ? (int)(mark - request) : (int)strlen(request), request);
+    if (len < 0 || (size_t)len >= sizeof(path) || !find_file(n, found, path, near, near_cap))
+        return 0;
+    if (myth_material_source(m, &source, found, NULL) != MYTH_OK)
+        return 0;
+    const myth_source *src = myth_material_of(m, source);
+    if (myth_detect_binary(src->bytes, src->len < 8192 ? src->len : 8192))
+        return 0;
+    if (mark && mark[2])
+        return add_symbol(n, mark + 2, m, of, source, near, near_cap);
+    return src->n_line ? add(m, of, source, 1, src->n_line, NULL, "file that was asked for") : 0;
+}

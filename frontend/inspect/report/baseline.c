@@ -1,0 +1,291 @@
+/* baseline.c - fingerprints out of any JSON that has them, and the merge of what was there with what was found. */
+#include "baseline.h"
+
+#include "frontend/cli/json_out.h"
+
+#include "engine/base/json.h"
+#include "engine/base/map.h"
+#include "engine/base/outfile.h"
+#include "engine/base/utf8.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct {
+    char fingerprint[MYTH_FINGERPRINT_LEN + 1];
+    const char *rule, *file;                /* in room, NUL-terminated; "" = not said */
+} entry;
+
+struct myth_baseline {
+    myth_mem *mem;
+    entry *entry;
+    uint32_t n_entry;
+    char *room;
+};
+
+/* ---- reading ---- */
+
+/* What one walk over the text finds; entry NULL: counts alone. */
+typedef struct {
+    entry *entry;
+    char *room;
+    size_t room_used;
+    uint32_t n_entry, n_bare;               /* findings; those that carry no fingerprint */
+} reading;
+
+enum { KEY_NONE, KEY_FINGERPRINT, KEY_RULE, KEY_FILE, KEY_LINES, KEY_N };
+
+typedef struct {
+    myth_json_token text[KEY_N];
+    bool has[KEY_N];
+} object;
+
+static int key_of(const myth_json_token *t)
+{
+    static const struct { const char *name; int key; } row[] = {
+        { "fingerprint", KEY_FINGERPRINT }, { "mythos/v1", KEY_FINGERPRINT }, { "rule", KEY_RULE }, { "file", KEY_FILE }, { "lines", KEY_LINES },
+    };
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
+        if (myth_json_is(t, row[i].name))
+            return row[i].key;
+    return KEY_NONE;
+}
+
+static const char *keep_text(reading *r, const object *o, int key)
+{
+    char *at = r->room ? r->room + r->room_used : NULL;
+    size_t n = o->has[key] ? o->text[key].len : 0;
+    if (at) {
+        n = o->has[key] ? myth_json_text(at, &o->text[key]) : 0;
+        at[n] = '\0';
+    }
+    r->room_used += (o->has[key] ? o->text[key].len : 0) + 1;
+    return at;
+}
+
+static void end_object(reading *r, const object *o)
+{
+    if (o->has[KEY_FINGERPRINT] && o->text[KEY_FINGERPRINT].len == MYTH_FINGERPRINT_LEN) {
+        entry e = { .rule = keep_text(r, o, KEY_RULE), .file = keep_text(r, o, KEY_FILE) };
+        if (r->entry) {
+            memcpy(e.fingerprint, o->text[KEY_FINGERPRINT].span, MYTH_FINGERPRINT_LEN);
+            r->entry[r->n_entry] = e;
+        }
+        r->n_entry++;
+    } else if (o->has[KEY_RULE] && o->has[KEY_FILE] && o->has[KEY_LINES]) {
+        r->n_bare++;
+    }
+}
+
+static myth_status read_document(reading *r, const char *path, const unsigned char *text, size_t len, myth_error *err)
+{
+    static const object empty;
+    myth_json j;
+    myth_json_token t;
+    object open[MYTH_JSON_DEPTH + 1];
+    int key = KEY_NONE;
+    myth_status st;
+    myth_json_start(&j, text, len, path);
+    for (;;) {
+        if ((st = myth_json_next(&j, &t, err)) != MYTH_OK || t.type == MYTH_JSON_END)
+            return st;
+        int at = t.depth < MYTH_JSON_DEPTH ? t.depth : MYTH_JSON_DEPTH;
+        object *around = at > 0 ? &open[at - 1] : NULL;
+        if (t.type == MYTH_JSON_OBJECT)
+            open[at] = empty;
+        else if (t.type == MYTH_JSON_OBJECT_END)
+            end_object(r, &open[at]);
+        if (t.type == MYTH_JSON_KEY) {
+            key = key_of(&t);
+            continue;
+        }
+        if (key != KEY_NONE && around && (t.type == MYTH_JSON_STRING || (key == KEY_LINES && t.type == MYTH_JSON_ARRAY))) {
+            around->text[key] = t;
+            around->has[key] = true;
+        }
+        key = KEY_NONE;
+    }
+}
+
+/* One document, or one on each line. */
+static myth_status read_all(reading *r, const char *path, const unsigned char *text, size_t len, myth_error *err)
+{
+    const reading start = *r;
+    myth_error first = { 0 };
+    if (read_document(r, path, text, len, &first) == MYTH_OK)
+        return MYTH_OK;
+    *r = start;
+    for (size_t at = 0, n; at < len; at += n + 1) {
+        const unsigned char *end = memchr(text + at, '\n', len - at);
+        n = end ? (size_t)(end - text) - at : len - at;
+        if (n && read_document(r, path, text + at, n, NULL) != MYTH_OK) {
+            if (err)
+                *err = first;
+            return MYTH_EFORMAT;
+        }
+    }
+    return MYTH_OK;
+}
+
+static int by_fingerprint(const void *a, const void *b) { return strcmp(((const entry *)a)->fingerprint, ((const entry *)b)->fingerprint); }
+
+static void sort(const myth_baseline *b, int (*order)(const void *, const void *))
+{
+    if (b->n_entry)
+        qsort(b->entry, b->n_entry, sizeof(entry), order);
+}
+
+myth_status myth_baseline_open(myth_baseline **out, myth_mem *mem, const char *path, bool may_be_missing, myth_error *err)
+{
+    unsigned char *text = NULL;
+    size_t len = 0;
+    myth_status st;
+    reading r = { 0 };
+    myth_baseline *b = myth_alloc(mem, MYTH_MEM_STAGING, "baseline", sizeof(*b));
+    if (!b)
+        return myth_fail(err, MYTH_ENOMEM, "%s: no room for %zu bytes", path, sizeof(*b));
+    b->mem = mem;
+    if (may_be_missing && access(path, F_OK) != 0 && errno == ENOENT) {
+        *out = b;
+        return MYTH_OK;
+    }
+    MYTH_TRY(myth_file_read(&text, &len, mem, path, MYTH_BASELINE_MAX, err));
+    MYTH_TRY(read_all(&r, path, text, len, err));
+    if (r.n_bare && !r.n_entry)
+        MYTH_TRY(myth_fail(err, MYTH_EFORMAT, "%s: its findings carry no fingerprints; make it anew with --update-baseline", path));
+    b->entry = myth_alloc_n(mem, MYTH_MEM_STAGING, "baseline", r.n_entry ? r.n_entry : 1, sizeof(entry));
+    b->room = myth_alloc(mem, MYTH_MEM_STAGING, "baseline", r.room_used ? r.room_used : 1);
+    if (!b->entry || !b->room)
+        MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "%s: no room for %u findings", path, r.n_entry));
+    b->n_entry = r.n_entry;
+    r = (reading) { .entry = b->entry, .room = b->room };
+    MYTH_TRY(read_all(&r, path, text, len, err));
+    sort(b, by_fingerprint);
+    *out = b;
+fail:
+    myth_free(mem, text);
+    if (st != MYTH_OK)
+        myth_baseline_close(b);
+    return st;
+}
+
+void myth_baseline_close(myth_baseline *b)
+{
+    if (!b)
+        return;
+    myth_free(b->mem, b->entry);
+    myth_free(b->mem, b->room);
+    myth_free(b->mem, b);
+}
+
+uint32_t myth_baseline_count(const myth_baseline *b) { return b->n_entry; }
+
+bool myth_baseline_has(const myth_baseline *b, const char *fingerprint)
+{
+    uint32_t lo = 0, hi = b->n_entry;
+    while (lo < hi) {
+        uint32_t mid = (lo + hi) / 2;
+        if (strcmp(b->entry[mid].fingerprint, fingerprint) < 0)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < b->n_entry && !strcmp(b->entry[lo].fingerprint, fingerprint);
+}
+
+/* ---- writing ---- */
+
+static int compare(const entry *a, const entry *b)
+{
+    int c = strcmp(a->file, b->file);
+    c = c ? c : strcmp(a->rule, b->rule);
+    return c ? c : strcmp(a->fingerprint, b->fingerprint);
+}
+
+static int by_place(const void *a, const void *b) { return compare(a, b); }
+
+/* A path is the name of a file as it stands in the baseline: as JSON shows it, with U+FFFD for what is not UTF-8. */
+static bool is_named(const char *path, const char *file)
+{
+    const char *p = path;
+    for (uint32_t cp; *p;) {
+        int n = myth_utf8_decode((const unsigned char *)p, strlen(p), &cp);
+        size_t m = n ? (size_t)n : 3;
+        if (strncmp(file, n ? p : "\xef\xbf\xbd", m) != 0)
+            return false;
+        p += n ? n : 1;
+        file += m;
+    }
+    return !*file;
+}
+
+/* The report is about every line of that file: what it did not find there is gone. */
+static bool looked_at(const myth_report *r, const char *file)
+{
+    for (uint32_t i = 0; i < r->n_file; i++)
+        if (r->file[i].is_whole && is_named(r->file[i].src->path, file))
+            return true;
+    return !r->n_file && is_named(r->path, file);
+}
+
+static entry entry_of(const myth_report *r, uint32_t i)
+{
+    entry e = { .rule = myth_rules[r->finding[i].rule].id, .file = r->block[r->finding[i].block].src->path };
+    memcpy(e.fingerprint, r->mark[i].fingerprint.text, sizeof(e.fingerprint));
+    return e;
+}
+
+/* The smallest entry behind *last of those that stay and those that were found; false when there is none. */
+static bool next_entry(entry *out, const myth_baseline *b, uint32_t *at, const myth_report *r, const entry *last)
+{
+    bool has = false;
+    for (; *at < b->n_entry; ++*at) {
+        const entry *e = &b->entry[*at];
+        if ((last && compare(e, last) <= 0) || (r->complete && !r->n_unwanted && looked_at(r, e->file)))
+            continue;
+        *out = *e;
+        has = true;
+        break;
+    }
+    for (uint32_t i = 0; i < r->n_finding; i++) {
+        entry e = entry_of(r, i);
+        if (r->mark[i].suppression || (last && compare(&e, last) <= 0) || (has && compare(&e, out) >= 0))
+            continue;
+        *out = e;
+        has = true;
+    }
+    return has;
+}
+
+static void put_entry(FILE *f, const entry *e)
+{
+    myth_json_out j;
+    myth_jout_start(&j, f);
+    myth_jout_object(&j);
+    myth_jout_key_str(&j, "rule", e->rule);
+    myth_jout_key_str(&j, "file", e->file);
+    myth_jout_key_str(&j, "fingerprint", e->fingerprint);
+    myth_jout_end(&j);
+}
+
+myth_status myth_baseline_write(const myth_baseline *b, const char *path, const myth_report *r, myth_error *err)
+{
+    FILE *f;
+    int fd;
+    entry e, last;
+    uint32_t at = 0, n = 0;
+    myth_status st = myth_out_print_open(&f, &fd, path, err);
+    if (st != MYTH_OK)
+        return st;
+    sort(b, by_place);
+    fputs("{\"version\":1,\"findings\":[", f);
+    for (; next_entry(&e, b, &at, r, n ? &last : NULL); last = e) {
+        fputs(n++ ? "," : "\n", f);
+        put_entry(f, &e);
+    }
+    fputs("]}\n", f);
+    sort(b, by_fingerprint);
+    return myth_out_print_close(f, fd, path, MYTH_OK, err);
+}

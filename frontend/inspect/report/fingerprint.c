@@ -1,0 +1,266 @@
+/* fingerprint.c - blocks by indentation and brackets, kept on a stack in one walk down the file; then hashes of normalised lines. */
+#include "fingerprint.h"
+
+#include "frontend/inspect/secrets/sha256.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { DEPTH_MAX = 64, TAB = 8 };
+
+/* ---- lines ---- */
+
+typedef struct {
+    const char *p;                      /* trimmed */
+    uint32_t len, indent;
+} line_text;
+
+static line_text line_of(const myth_source *src, uint32_t idx)
+{
+    line_text l = { 0 };
+    uint32_t off;
+    myth_line_trim(src, idx, &off, &l.len);
+    l.p = (const char *)src->bytes + off;
+    for (uint32_t i = src->line[idx].off; i < off; i++)
+        l.indent = src->bytes[i] == '\t' ? (l.indent / TAB + 1) * TAB : l.indent + 1;
+    return l;
+}
+
+static bool begins(line_text l, const char *word)
+{
+    size_t n = strlen(word);
+    return l.len >= n && !memcmp(l.p, word, n);
+}
+
+/* Without a comment at its end, as far as that can be told from the line. */
+static line_text without_comment(line_text l)
+{
+    for (uint32_t i = 1; i + 1 < l.len; i++) {
+        bool is_slash = l.p[i] == '/' && (l.p[i + 1] == '/' || l.p[i + 1] == '*') && l.p[i - 1] != ':';
+        if (is_slash || (l.p[i] == '#' && l.p[i - 1] == ' ')) {
+            for (l.len = i; l.len && (l.p[l.len - 1] == ' ' || l.p[l.len - 1] == '\t'); l.len--) {
+            }
+            break;
+        }
+    }
+    return l;
+}
+
+static bool is_comment(line_text l)
+{
+    return begins(l, "//") || begins(l, "/*") || begins(l, "*") || begins(l, "#") || begins(l, "--") || begins(l, "<!--");
+}
+
+static bool is_word_byte(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+
+/* Languages without brackets: the first word, or one behind a visibility, opens a block that "end" closes. */
+static bool opens_by_word(line_text l)
+{
+    static const char *const word[] = { "def", "class", "module", "function", "func", "fn", "sub", "procedure", "begin", "if", "unless", "while", "until",
+                                        "for", "do", "case", "then", "repeat", "local function" };
+    for (size_t k = 0; k < sizeof(word) / sizeof(word[0]); k++)
+        if (begins(l, word[k]) && (l.len == strlen(word[k]) || !is_word_byte(l.p[strlen(word[k])])))
+            return l.p[l.len - 1] != ';' && l.p[l.len - 1] != '}';
+    return (l.len > 3 && !memcmp(l.p + l.len - 3, " do", 3)) || (l.len > 5 && !memcmp(l.p + l.len - 5, " then", 5));
+}
+
+static bool is_opening(line_text l)
+{
+    char last = l.p[l.len - 1];
+    if (last == ':' && (begins(l, "case ") || begins(l, "default") || begins(l, "public") || begins(l, "private") || begins(l, "protected")))
+        return false;                                                   /* labels: not indented alike everywhere */
+    return last == '{' || last == '(' || last == '[' || last == ':' || opens_by_word(l);
+}
+
+static bool is_closing(line_text l)
+{
+    return l.p[0] == '}' || l.p[0] == ')' || l.p[0] == ']' || (begins(l, "end") && (l.len == 3 || !is_word_byte(l.p[3])));
+}
+
+/* '(' less ')' of a line. */
+static int balance(line_text l)
+{
+    int n = 0;
+    for (uint32_t i = 0; i < l.len; i++)
+        n += l.p[i] == '(' ? 1 : l.p[i] == ')' ? -1 : 0;
+    return n;
+}
+
+/* ---- blocks ---- */
+
+typedef struct {
+    const myth_source *src;
+    struct { uint32_t idx, indent; } open[DEPTH_MAX];
+    uint32_t n_open;
+    uint32_t solid, solid_indent;       /* the last line with code, which a bracket alone on the next one belongs to */
+    uint32_t head, head_indent;         /* where the parenthesis that is open began */
+    int depth;
+} walk;
+
+static void walk_start(walk *w, const myth_source *src)
+{
+    memset(w, 0, sizeof(*w));
+    w->src = src;
+    w->solid = w->head = src->n_line;
+}
+
+/* The block around a line of that indentation. */
+static uint32_t around(const walk *w, uint32_t indent)
+{
+    for (uint32_t i = w->n_open; i-- > 0;)
+        if (w->open[i].indent < indent)
+            return w->open[i].idx;
+    return w->src->n_line;
+}
+
+static void open_block(walk *w, uint32_t idx, uint32_t indent)
+{
+    while (w->n_open && w->open[w->n_open - 1].indent >= indent)
+        w->n_open--;
+    if (w->n_open < DEPTH_MAX) {
+        w->open[w->n_open].idx = idx;
+        w->open[w->n_open++].indent = indent;
+    }
+}
+
+/* Takes line idx, which is not blank; returns the block around it. */
+static uint32_t walk_line(walk *w, uint32_t idx)
+{
+    line_text full = line_of(w->src, idx);
+    uint32_t at = around(w, full.indent);
+    if (is_comment(full))
+        return at;
+    line_text l = without_comment(full);
+    if (is_closing(l)) {
+        while (w->n_open && w->open[w->n_open - 1].indent >= l.indent)
+            w->n_open--;
+        at = around(w, l.indent);
+    }
+    int b = balance(l);
+    if (l.len == 1 && l.p[0] == '{' && w->solid < w->src->n_line) {
+        bool is_split = w->head < w->src->n_line && w->head_indent <= l.indent && w->depth <= 0 && w->solid_indent > l.indent;
+        open_block(w, is_split ? w->head : w->solid, l.indent);
+    } else if (is_opening(l)) {
+        bool is_split = b < 0 && w->head < w->src->n_line && w->head_indent < l.indent;
+        open_block(w, is_split ? w->head : idx, is_split ? w->head_indent : l.indent);
+    }
+    if (b > 0 && w->depth <= 0) {
+        w->head = idx;
+        w->head_indent = l.indent;
+        w->depth = 0;
+    }
+    w->depth += b;
+    w->solid = idx;
+    w->solid_indent = l.indent;
+    return at;
+}
+
+uint32_t myth_enclosing_line(const myth_source *src, uint32_t idx)
+{
+    walk w;
+    uint32_t at = src->n_line;
+    walk_start(&w, src);
+    for (uint32_t i = 0; i <= idx && i < src->n_line; i++)
+        if (src->line[i].text_len)
+            at = walk_line(&w, i);
+    return at;
+}
+
+/* ---- hashes ---- */
+
+static void add_text(myth_sha256 *s, const char *text, size_t len)
+{
+    myth_sha256_add(s, text, len);
+    myth_sha256_add(s, "", 1);
+}
+
+static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+/* A line, its runs of white space as one space. */
+static void add_line(myth_sha256 *s, const myth_source *src, uint32_t idx)
+{
+    if (idx < src->n_line) {
+        line_text l = line_of(src, idx);
+        for (uint32_t i = 0, n; i < l.len; i += n) {
+            for (n = 0; i + n < l.len && is_blank(l.p[i]) == is_blank(l.p[i + n]); n++) {
+            }
+            if (is_blank(l.p[i]))
+                myth_sha256_add(s, " ", 1);
+            else
+                myth_sha256_add(s, l.p + i, n);
+        }
+    }
+    myth_sha256_add(s, "", 1);
+}
+
+static bool same_line(const myth_source *src, uint32_t a, uint32_t b)
+{
+    if (a >= src->n_line || b >= src->n_line)
+        return a >= src->n_line && b >= src->n_line;
+    line_text x = line_of(src, a), y = line_of(src, b);
+    uint32_t i = 0, k = 0;
+    while (i < x.len && k < y.len) {
+        if (is_blank(x.p[i]) != is_blank(y.p[k]) || (!is_blank(x.p[i]) && x.p[i] != y.p[k]))
+            return false;
+        if (is_blank(x.p[i])) {
+            while (is_blank(x.p[i + 1]))
+                i++;
+            while (is_blank(y.p[k + 1]))
+                k++;
+        }
+        i++;
+        k++;
+    }
+    return i == x.len && k == y.len;
+}
+
+/* Lines above idx that are equal to it, and those of them with the same line around. */
+static void count_equal(const myth_source *src, uint32_t idx, uint32_t *enclosing, uint32_t *n_same_block, uint32_t *n_same)
+{
+    walk w;
+    *n_same_block = *n_same = 0;
+    *enclosing = myth_enclosing_line(src, idx);
+    walk_start(&w, src);
+    for (uint32_t i = 0; i < idx; i++) {
+        if (!src->line[i].text_len)
+            continue;
+        uint32_t at = walk_line(&w, i);
+        if (same_line(src, i, idx)) {
+            ++*n_same;
+            *n_same_block += same_line(src, at, *enclosing);
+        }
+    }
+}
+
+static void one(myth_fingerprint *out, const myth_source *src, const myth_finding *f, const myth_citation *c, uint32_t n_before)
+{
+    myth_sha256 s;
+    unsigned char digest[MYTH_SHA256_BYTES];
+    char number[32], hex[17];
+    uint32_t idx = c->line - 1, enclosing, n_same_block, n_same;
+    count_equal(src, idx, &enclosing, &n_same_block, &n_same);
+    myth_sha256_start(&s);
+    add_text(&s, "mythos/v1", 9);
+    add_text(&s, myth_rules[f->rule].id, strlen(myth_rules[f->rule].id));
+    add_text(&s, src->path, strlen(src->path));
+    add_line(&s, src, idx);
+    add_line(&s, src, enclosing);
+    snprintf(number, sizeof(number), "%u.%u", n_same_block, n_before);
+    add_text(&s, number, strlen(number));
+    myth_sha256_end(&s, digest);
+    myth_sha256_hex(out->text, digest, MYTH_FINGERPRINT_LEN);
+
+    myth_sha256_start(&s);
+    add_line(&s, src, idx);
+    myth_sha256_end(&s, digest);
+    myth_sha256_hex(hex, digest, 16);
+    snprintf(out->line_hash, sizeof(out->line_hash), "%s:%u", hex, n_same + 1);
+}
+
+void myth_fingerprint_of(myth_fingerprint *out, const myth_block *block, const myth_finding *f, const myth_citation *c, uint32_t i)
+{
+    uint32_t n_before = 0;
+    for (uint32_t k = 0; k < i; k++)
+        n_before += f[k].rule == f[i].rule && c[k].line == c[i].line && !strcmp(block[f[k].block].src->path, block[f[i].block].src->path);
+    one(out, block[f[i].block].src, &f[i], &c[i], n_before);
+}

@@ -1,0 +1,94 @@
+/* render_rdjsonl.c - reviewdog's Diagnostic, one a line.   Source: reviewdog, proto/rdf/reviewdog.proto and its JSON form. */
+#include "show.h"
+
+#include "frontend/cli/json_out.h"
+
+static void put_part(void *user, const char *text, size_t len, bool is_placeholder)
+{
+    const char *shown;
+    size_t n;
+    (void)is_placeholder;
+    for (size_t i = 0; i < len;) {
+        i += myth_show_one(&shown, &n, text + i, len - i);
+        myth_jout_text_part(user, shown, n);
+    }
+}
+
+static void line_object(myth_json_out *j, const char *key, uint32_t line)
+{
+    myth_jout_key(j, key);
+    myth_jout_object(j);
+    myth_jout_key_u64(j, "line", line);
+    myth_jout_end(j);
+}
+
+/* Whole lines, so without columns; the last one's end stays. */
+static void suggestion(myth_json_out *j, const myth_patch *p)
+{
+    myth_jout_key(j, "suggestions");
+    myth_jout_array(j);
+    myth_jout_object(j);
+    myth_jout_key(j, "range");
+    myth_jout_object(j);
+    line_object(j, "start", p->first);
+    line_object(j, "end", p->last);
+    myth_jout_end(j);
+    myth_jout_key(j, "text");
+    myth_jout_text_begin(j);
+    myth_jout_text_part(j, p->text, myth_show_without_end(p->text, p->n));
+    myth_jout_text_end(j);
+    myth_jout_end(j);
+    myth_jout_end(j);
+}
+
+static void diagnostic(FILE *f, const myth_report *r, uint32_t i)
+{
+    static const char *const level[MYTH_SEVERITY_N] = { "ERROR", "WARNING", "INFO", "INFO" };
+    const myth_finding *w = &r->finding[i];
+    myth_json_out j;
+    myth_jout_start(&j, f);
+    myth_jout_object(&j);
+    myth_jout_key(&j, "message");
+    myth_jout_text_begin(&j);
+    myth_show_issue(r, i, put_part, &j);
+    if (w->why.len) {
+        myth_jout_text_part(&j, "\n", 1);
+        myth_show_text(r, w->why, put_part, &j);
+    }
+    if (w->fix.len) {
+        myth_jout_text_part(&j, "\nFix: ", 6);
+        myth_show_text(r, w->fix, put_part, &j);
+    }
+    myth_jout_text_end(&j);
+    myth_jout_key(&j, "location");
+    myth_jout_object(&j);
+    myth_jout_key(&j, "path");
+    myth_jout_text_begin(&j);
+    myth_show_cstr(r, myth_show_path(r, i), put_part, &j);
+    myth_jout_text_end(&j);
+    myth_jout_key(&j, "range");
+    myth_jout_object(&j);
+    line_object(&j, "start", w->first);
+    line_object(&j, "end", w->last);
+    myth_jout_end(&j);
+    myth_jout_end(&j);
+    myth_jout_key_str(&j, "severity", level[w->severity]);
+    myth_jout_key(&j, "source");
+    myth_jout_object(&j);
+    myth_jout_key_str(&j, "name", "mythos");
+    myth_jout_end(&j);
+    myth_jout_key(&j, "code");
+    myth_jout_object(&j);
+    myth_jout_key_str(&j, "value", myth_rules[w->rule].id);
+    myth_jout_end(&j);
+    if (r->patch && r->patch[i].text)
+        suggestion(&j, &r->patch[i]);
+    myth_jout_end(&j);
+}
+
+void myth_render_rdjsonl(FILE *f, const myth_report *r)
+{
+    for (uint32_t i = 0; i < r->n_finding; i++)
+        if (myth_report_is_active(r, i))
+            diagnostic(f, r, i);
+}

@@ -1,0 +1,630 @@
+/* index.c - an update: what the directory has beside what the index has, one transaction over the difference.
+ *
+ * Order   files that are gone or changed are dropped first, by id, then what is new is put in the order of the scan: FTS5 takes rows by rising
+ *         numbers and writes a segment whenever they fall
+ * Changed by size, mtime and inode; then, of a file of the same size, by its hash. It is read a second time when it is cut: what is stored is
+ *         what that second reading gave
+ * Failed  a file whose parser died or had no time is cut once more by the next update, which may find the machine less busy
+ * Lock    flock on <database>.lock, which holds the holder's process id                                                              */
+#include "index_impl.h"
+#include "retrieval/store/buffer.h"
+
+#include "engine/base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+enum { LOCK_WAIT_MS = 10000, LOCK_STEP_MS = 20, FIRST_BYTES = 4 << 20 };
+#define RACY_NS 2000000000          /* clocks of file systems tick in up to two seconds */
+
+/* ---- places ---- */
+
+static myth_status default_path(char path[PATH_MAX], const char *root, myth_error *err)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    XXH128_canonical_t c;
+    char name[33];
+    int n;
+    XXH128_canonicalFromHash(&c, XXH3_128bits(root, strlen(root)));
+    for (int i = 0; i < 16; i++)
+        snprintf(name + 2 * i, 3, "%02x", c.digest[i]);
+    if (cache && cache[0] == '/')
+        n = snprintf(path, PATH_MAX, "%s/mythos/%s/index.db", cache, name);
+    else if (home && home[0] == '/')
+        n = snprintf(path, PATH_MAX, "%s/.cache/mythos/%s/index.db", home, name);
+    else
+        return myth_fail(err, MYTH_ENOTFOUND, "no place for the index: neither XDG_CACHE_HOME nor HOME is an absolute path");
+    return n < PATH_MAX - 16 ? MYTH_OK : myth_fail(err, MYTH_EARG, "XDG_CACHE_HOME or HOME: %d bytes, expected less than %d", n, PATH_MAX - 16);
+}
+
+/* The folders above a path, for their owner alone. */
+static myth_status make_folders(const char *path, myth_error *err)
+{
+    char dir[PATH_MAX];
+    snprintf(dir, sizeof(dir), "%s", path);
+    for (char *p = dir + 1; (p = strchr(p, '/')) != NULL; *p++ = '/') {
+        *p = '\0';
+        if (mkdir(dir, 0700) != 0 && errno != EEXIST && access(dir, F_OK) != 0)
+            return myth_fail(err, errno == ENOSPC ? MYTH_EIO : MYTH_ECREATE, "%.150s: %s; XDG_CACHE_HOME names another place for indexes", dir, strerror(errno));
+    }
+    return MYTH_OK;
+}
+
+/* ---- lock ---- */
+
+void myth_index_unlock(int *lock_fd)
+{
+    if (*lock_fd >= 0) {
+        if (ftruncate(*lock_fd, 0) != 0)
+            errno = 0;                          /* an old number does no harm: the lock is what counts */
+        close(*lock_fd);
+    }
+    *lock_fd = -1;
+}
+
+myth_status myth_index_lock(int *lock_fd, const char *of, const char *what, uint32_t wait_ms, myth_error *err)
+{
+    char path[PATH_MAX], pid[24] = "";
+    snprintf(path, sizeof(path), "%s.lock", of);
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return myth_fail(err, errno == ENOSPC ? MYTH_EIO : MYTH_ECREATE, "%.150s: %s; XDG_CACHE_HOME names another place for indexes", path, strerror(errno));
+    for (uint32_t waited = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; waited += LOCK_STEP_MS) {
+        int e = errno;
+        if (e == EWOULDBLOCK && waited < wait_ms) {
+            nanosleep(&(struct timespec){ .tv_nsec = LOCK_STEP_MS * 1000000L }, NULL);
+            continue;
+        }
+        if (e == EINTR)
+            continue;
+        ssize_t n = pread(fd, pid, sizeof(pid) - 1, 0);
+        pid[n > 0 ? n : 0] = '\0';
+        close(fd);
+        if (e != EWOULDBLOCK)
+            return myth_fail(err, MYTH_EIO, "%.150s: %s; this file system has no locks, XDG_CACHE_HOME names another place", path, strerror(e));
+        return myth_fail(err, MYTH_ELOST, "%.140s: process %ld is %s; try again when it is done", of, strtol(pid, NULL, 10), what);
+    }
+    int n = snprintf(pid, sizeof(pid), "%ld\n", (long)getpid());
+    if (ftruncate(fd, 0) != 0 || pwrite(fd, pid, (size_t)n, 0) != n)
+        errno = 0;                              /* a full disk: the lock holds without its number */
+    *lock_fd = fd;
+    return MYTH_OK;
+}
+
+void myth_index_unlock_writer(myth_index *x) { myth_index_unlock(&x->lock_fd); }
+myth_status myth_index_lock_writer(myth_index *x, uint32_t wait_ms, myth_error *err)
+{
+    return myth_index_lock(&x->lock_fd, x->path, "updating the index", wait_ms, err);
+}
+
+/* ---- open ---- */
+
+myth_status myth_index_open(myth_index **out, myth_mem *mem, const myth_index_opts *opts, myth_error *err)
+{
+    char path[PATH_MAX], root[PATH_MAX];
+    const char *dir = opts->root ? opts->root : ".";
+    myth_status st = MYTH_OK;
+    *out = NULL;
+    if (!realpath(dir, root))
+        return myth_fail(err, errno == ENOENT || errno == ENOTDIR ? MYTH_ENOTFOUND : MYTH_EIO, "%.160s: %s", dir, strerror(errno));
+    if (opts->path && strlen(opts->path) >= PATH_MAX - 16)
+        return myth_fail(err, MYTH_EARG, "the index's path: %zu bytes, expected less than %d", strlen(opts->path), PATH_MAX - 16);
+    if (opts->path)
+        strcpy(path, opts->path);
+    else if ((st = default_path(path, root, err)) != MYTH_OK)
+        return st;
+    myth_index *x = myth_alloc(mem, MYTH_MEM_OTHER, "index", sizeof(*x));
+    if (!x)
+        return myth_fail(err, MYTH_ENOMEM, "no memory for an index");
+    *x = (myth_index){ .mem = mem, .n_threads = opts->n_threads, .is_read_only = opts->is_read_only, .lock_fd = -1 };
+    x->root = myth_text_copy(mem, MYTH_MEM_OTHER, "index", root, strlen(root));
+    x->path = myth_text_copy(mem, MYTH_MEM_OTHER, "index", path, strlen(path));
+    x->worker_path = opts->worker_path ? myth_text_copy(mem, MYTH_MEM_OTHER, "index", opts->worker_path, strlen(opts->worker_path)) : NULL;
+    if (!x->root || !x->path || (opts->worker_path && !x->worker_path)) {
+        st = myth_fail(err, MYTH_ENOMEM, "no memory for an index");
+        goto fail;
+    }
+    if (!opts->is_read_only) {
+        MYTH_TRY(make_folders(path, err));
+        MYTH_TRY(myth_index_lock_writer(x, LOCK_WAIT_MS, err));
+    }
+    MYTH_TRY(myth_store_open(&x->store, mem, path, opts->is_read_only, err));
+    myth_index_unlock_writer(x);
+    *out = x;
+    return MYTH_OK;
+fail:
+    myth_index_close(x);
+    return st;
+}
+
+void myth_index_close(myth_index *x)
+{
+    if (!x)
+        return;
+    myth_mem *mem = x->mem;
+    myth_store_close(x->store);
+    myth_index_unlock_writer(x);
+    myth_free(mem, x->worker_path);
+    myth_free(mem, x->path);
+    myth_free(mem, x->root);
+    myth_free(mem, x);
+}
+
+const char *myth_index_path(const myth_index *x) { return x->path; }
+const char *myth_index_root(const myth_index *x) { return x->root; }
+myth_store *myth_index_store(const myth_index *x) { return x->store; }
+
+/* ---- what the index has ---- */
+
+typedef struct {
+    myth_store_file file;
+    bool is_seen, is_again;     /* as it was; changed, so it comes back under its id */
+} known_file;
+
+typedef struct {
+    myth_mem *mem;
+    known_file *row;
+    uint32_t n_row, n_slot, *slot;      /* by path; a slot holds the row's number plus one */
+    char *text;
+} known;
+
+static uint32_t *find_slot(const known *k, const char *path)
+{
+    uint32_t i = (uint32_t)XXH3_64bits(path, strlen(path)) & (k->n_slot - 1);
+    while (k->slot[i] && strcmp(k->row[k->slot[i] - 1].file.path, path) != 0)
+        i = (i + 1) & (k->n_slot - 1);
+    return &k->slot[i];
+}
+
+static known_file *find_known(const known *k, const char *path)
+{
+    uint32_t at = *find_slot(k, path);
+    return at ? &k->row[at - 1] : NULL;
+}
+
+static void close_known(known *k)
+{
+    myth_free(k->mem, k->row);
+    myth_free(k->mem, k->slot);
+    myth_free(k->mem, k->text);
+}
+
+static size_t put_column(char *dst, sqlite3_stmt *q, int i)
+{
+    int n = sqlite3_column_bytes(q, i);
+    if (n)
+        memcpy(dst, sqlite3_column_blob(q, i), (size_t)n);
+    dst[n] = '\0';
+    return (size_t)n + 1;
+}
+
+/* Room for one row more and n bytes of its text; paths are offsets until all is read, for the text moves. */
+static bool reserve_known(known *k, size_t *cap_row, size_t *cap_text, size_t at, size_t n)
+{
+    if (k->n_row == *cap_row) {
+        known_file *row = myth_realloc(k->mem, MYTH_MEM_OTHER, "index", k->row, (2 * *cap_row + 256) * sizeof(*row));
+        if (!row)
+            return false;
+        k->row = row;
+        *cap_row = 2 * *cap_row + 256;
+    }
+    if (*cap_text - at < n) {
+        char *text = myth_realloc(k->mem, MYTH_MEM_OTHER, "index", k->text, 2 * *cap_text + n + 4096);
+        if (!text)
+            return false;
+        k->text = text;
+        *cap_text = 2 * *cap_text + n + 4096;
+    }
+    return true;
+}
+
+/* Where the row's path and language lie in the text. */
+typedef struct {
+    size_t path, language;
+} known_place;
+
+static myth_status read_known(known *k, myth_buffer *place, myth_store *store, myth_error *err)
+{
+    sqlite3_stmt *q = NULL;
+    size_t cap_row = 0, cap_text = 0, at = 0;
+    bool ok = true;
+    int rc = sqlite3_prepare_v2(myth_store_db(store), "SELECT id, path, mtime_ns, bytes, inode, hash, language, flags FROM files ORDER BY id", -1, &q, NULL);
+    while (rc == SQLITE_OK && ok && (rc = sqlite3_step(q)) == SQLITE_ROW) {
+        const size_t need = (size_t)sqlite3_column_bytes(q, 1) + (size_t)sqlite3_column_bytes(q, 6) + 2;
+        if (sqlite3_column_bytes(q, 5) != 16 || k->n_row == UINT32_MAX / 4) {
+            rc = SQLITE_CORRUPT;
+            break;
+        }
+        rc = SQLITE_OK;
+        if (!(ok = reserve_known(k, &cap_row, &cap_text, at, need)))
+            break;
+        known_file *r = &k->row[k->n_row++];
+        known_place p = { .path = at };
+        at += put_column(k->text + at, q, 1);
+        p.language = at;
+        at += put_column(k->text + at, q, 6);
+        myth_buffer_put(place, &p, sizeof(p));
+        *r = (known_file){ .file = { .id = sqlite3_column_int64(q, 0), .mtime_ns = sqlite3_column_int64(q, 2), .bytes = (uint64_t)sqlite3_column_int64(q, 3),
+                                     .inode = (uint64_t)sqlite3_column_int64(q, 4), .flags = (uint32_t)sqlite3_column_int64(q, 7) } };
+        memcpy(r->file.hash, sqlite3_column_blob(q, 5), 16);
+    }
+    myth_status st = ok && !place->is_short ? myth_store_fail(store, rc, err) : myth_fail(err, MYTH_ENOMEM, "no memory for the names of %u files", k->n_row);
+    sqlite3_finalize(q);
+    return st;
+}
+
+static myth_status load_known(known *k, myth_store *store, myth_error *err)
+{
+    myth_buffer place = { .mem = k->mem };
+    myth_status st = read_known(k, &place, store, err);
+    for (k->n_slot = 16; k->n_slot < 2 * k->n_row; k->n_slot *= 2)
+        ;
+    k->slot = st == MYTH_OK ? myth_alloc_n(k->mem, MYTH_MEM_OTHER, "index", k->n_slot, sizeof(*k->slot)) : NULL;
+    if (st == MYTH_OK && !k->slot)
+        st = myth_fail(err, MYTH_ENOMEM, "no memory for the names of %u files", k->n_row);
+    for (uint32_t i = 0; st == MYTH_OK && i < k->n_row; i++) {
+        known_place p;
+        memcpy(&p, place.data + i * sizeof(p), sizeof(p));
+        k->row[i].file.path = k->text + p.path;
+        k->row[i].file.language = k->text + p.language;
+        *find_slot(k, k->row[i].file.path) = i + 1;
+    }
+    myth_buffer_close(&place);
+    return st;
+}
+
+static bool is_same(const known_file *r, const myth_scan_file *f)
+{
+    return r->file.mtime_ns == f->mtime_ns && r->file.bytes == f->bytes && r->file.inode == f->inode;
+}
+
+/* For the scan: what it need not look into. */
+static bool is_known(void *arg, myth_scan_file *f)
+{
+    const known_file *r = find_known(arg, f->path);
+    if (!r || !is_same(r, f))
+        return false;
+    f->reason = MYTH_SCAN_IN;
+    f->language = r->file.language;
+    f->is_generated = (r->file.flags & MYTH_FILE_GENERATED) != 0;
+    f->is_test = (r->file.flags & MYTH_FILE_TEST) != 0;
+    return true;
+}
+
+/* ---- update ---- */
+
+typedef struct {
+    myth_index *x;
+    const myth_index_update_opts *opts;
+    myth_index_stats *stats;
+    known known;
+    myth_scan_list scan;
+    myth_index_work work;
+    myth_index_job *job;
+    uint32_t n_job;
+    myth_store_file *touched;           /* the same content, looked at anew */
+    uint32_t n_touched;
+    bool has_new_flags;                 /* one of them: it has become a test, or is one no longer */
+    myth_history *history;
+    uint64_t done_bytes, all_bytes, n_done;
+    int64_t last_id;                    /* a new file's is behind all that were: those of changed files come back */
+} update;
+
+double myth_index_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static bool is_cancelled(const update *u) { return u->opts->is_cancelled && *u->opts->is_cancelled; }
+
+static uint32_t kind_flags(const myth_scan_file *f) { return (f->is_generated ? MYTH_FILE_GENERATED : 0) | (f->is_test ? MYTH_FILE_TEST : 0); }
+
+/* A file that has a row: whether its bytes are those of the row. Then the row is to be touched. */
+static myth_status compare(update *u, known_file *r, const myth_scan_file *f, bool *is_changed, myth_error *err)
+{
+    myth_index_job job = { f, r->file.id, false };
+    myth_store_file row;
+    myth_scan_reason out;
+    unsigned char *text = NULL;
+    *is_changed = true;
+    if (f->bytes != r->file.bytes || strcmp(f->language, r->file.language) != 0)
+        return MYTH_OK;
+    myth_status st = myth_index_read_file(&u->work, &job, &text, &row, &out, err);
+    myth_free(u->x->mem, text);
+    if (st != MYTH_OK || out != MYTH_SCAN_IN || memcmp(row.hash, r->file.hash, sizeof(row.hash)) != 0)
+        return st;
+    *is_changed = false;
+    row.flags |= r->file.flags & (MYTH_FILE_FAILED | MYTH_FILE_GIVEN_UP | MYTH_FILE_LOST);
+    if (row.mtime_ns != r->file.mtime_ns || row.inode != r->file.inode || row.flags != r->file.flags)
+        u->touched[u->n_touched++] = row;
+    u->has_new_flags |= row.flags != r->file.flags;
+    return MYTH_OK;
+}
+
+static myth_status find_changes(update *u, myth_error *err)
+{
+    for (uint32_t i = 0; i < u->scan.n_file; i++) {
+        const myth_scan_file *f = &u->scan.file[i];
+        if (f->reason != MYTH_SCAN_IN)
+            continue;
+        known_file *r = find_known(&u->known, f->path);
+        bool is_changed = false;
+        if (is_cancelled(u))
+            return myth_fail(err, MYTH_ECANCEL, "stopped; the index is as it was");
+        bool again = r && (r->file.flags & (MYTH_FILE_FAILED | MYTH_FILE_GIVEN_UP)) == MYTH_FILE_FAILED;
+        if (r && !again && is_same(r, f) && kind_flags(f) == (r->file.flags & (MYTH_FILE_GENERATED | MYTH_FILE_TEST))) {
+            r->is_seen = true;
+            continue;
+        }
+        myth_status st = r ? compare(u, r, f, &is_changed, err) : MYTH_OK;
+        if (st != MYTH_OK)
+            return st;
+        again = again && !is_changed;
+        if (r && !is_changed && !again) {
+            r->is_seen = true;
+            continue;
+        }
+        if (r)
+            r->is_again = true;
+        u->job[u->n_job++] = (myth_index_job){ f, r ? r->file.id : 0, again };
+        u->all_bytes += f->bytes;
+    }
+    return MYTH_OK;
+}
+
+static myth_status drop_files(update *u, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    for (uint32_t i = 0; i < u->known.n_row && st == MYTH_OK; i++) {
+        const known_file *r = &u->known.row[i];
+        if (r->is_seen)
+            continue;
+        st = myth_store_drop(u->x->store, r->file.id, r->is_again, err);
+        *(r->is_again ? &u->stats->n_changed : &u->stats->n_removed) += 1;
+    }
+    return st;
+}
+
+static void tell_unread(update *u, const char *path, myth_scan_reason reason, const char *why)
+{
+    u->stats->n_unread++;
+    if (u->opts->unread)
+        u->opts->unread(u->opts->unread_arg, path, reason, why);
+}
+
+static myth_status write_made(void *arg, const myth_index_made *made, myth_error *err)
+{
+    update *u = arg;
+    u->done_bytes += made->job->file->bytes;
+    u->n_done++;
+    if (made->out != MYTH_SCAN_IN) {
+        u->stats->n_out[made->out]++;
+        tell_unread(u, made->job->file->path, made->out, NULL);
+        if (!made->job->id)
+            return MYTH_OK;
+        u->stats->n_changed--;
+        u->stats->n_removed++;
+        return myth_store_drop(u->x->store, made->job->id, false, err);
+    }
+    myth_store_file row = made->row;
+    row.id = row.id ? row.id : ++u->last_id;
+    myth_status st = myth_store_put(u->x->store, &row, made->text, &made->chunks, &made->packed, err);
+    u->stats->n_added += made->job->id == 0;
+    u->stats->n_unstructured += made->chunks.note[0] != '\0';
+    if (st == MYTH_OK && u->opts->progress)
+        u->opts->progress(u->opts->progress_arg, u->done_bytes, u->all_bytes, u->n_done);
+    return st;
+}
+
+/* ---- counts, kept as numbers of meta ---- */
+
+static const struct { const char *key; size_t at, of; } counts[] = {
+    { "n_file", offsetof(myth_index_stats, n_file), offsetof(myth_file_counts, n_file) },
+    { "n_chunk", offsetof(myth_index_stats, n_chunk), offsetof(myth_file_counts, n_chunk) },
+    { "n_symbol", offsetof(myth_index_stats, n_symbol), offsetof(myth_file_counts, n_symbol) },
+    { "n_ref", offsetof(myth_index_stats, n_ref), offsetof(myth_file_counts, n_ref) },
+    { "bytes", offsetof(myth_index_stats, bytes), offsetof(myth_file_counts, bytes) },
+    { "n_lost", offsetof(myth_index_stats, n_lost), offsetof(myth_file_counts, n_lost) },
+};
+enum { N_COUNTS = sizeof(counts) / sizeof(counts[0]) };
+
+static const char *out_key(char key[64], int reason)
+{
+    snprintf(key, 64, "out %s", myth_scan_reason_name((myth_scan_reason)reason));
+    return key;
+}
+
+/* What they were, and what this transaction adds: to count would be to read every page that has a row of a file. myth_index_check counts. */
+static myth_status write_counts(myth_store *store, const myth_index_stats *stats, myth_error *err)
+{
+    char key[64];
+    const myth_file_counts added = myth_store_counts(store);
+    myth_status st = MYTH_OK;
+    for (int i = 0; i < N_COUNTS && st == MYTH_OK; i++) {
+        int64_t n;
+        memcpy(&n, (const char *)&added + counts[i].of, sizeof(n));
+        if (n || myth_store_number(store, counts[i].key, -1) < 0)
+            st = myth_store_set_number(store, counts[i].key, myth_store_number(store, counts[i].key, 0) + n, err);
+    }
+    for (int i = MYTH_SCAN_IN + 1; i < MYTH_SCAN_REASON_N && st == MYTH_OK; i++)
+        st = myth_store_set_number(store, out_key(key, i), (int64_t)stats->n_out[i], err);
+    return st == MYTH_OK ? myth_store_set_number(store, "n_unread", (int64_t)stats->n_unread, err) : st;
+}
+
+static void read_counts(myth_store *store, myth_index_stats *stats)
+{
+    for (int i = 0; i < N_COUNTS; i++)
+        *(uint64_t *)(void *)((char *)stats + counts[i].at) = (uint64_t)myth_store_number(store, counts[i].key, 0);
+    stats->n_unread = (uint64_t)myth_store_number(store, "n_unread", 0);
+    stats->n_lost += stats->n_unread;
+}
+
+myth_status myth_index_last(myth_index *x, myth_index_stats *stats, myth_error *err)
+{
+    char key[64];
+    *stats = (myth_index_stats){ 0 };
+    myth_status st = myth_store_read_begin(x->store, err);
+    if (st != MYTH_OK)
+        return st;
+    read_counts(x->store, stats);
+    for (int i = MYTH_SCAN_IN + 1; i < MYTH_SCAN_REASON_N; i++)
+        stats->n_out[i] = (uint64_t)myth_store_number(x->store, out_key(key, i), 0);
+    myth_store_read_end(x->store);
+    return MYTH_OK;
+}
+
+/* ---- one transaction ---- */
+
+/* Pieces of files from all over the directory, for the text's dictionary. */
+static myth_status learn(update *u, myth_error *err)
+{
+    enum { PIECE = 4 << 10, PIECES = 320 };
+    myth_mem *mem = u->x->mem;
+    size_t n_piece[PIECES], at = 0;
+    uint32_t n = 0, n_job = u->n_job, step = n_job > PIECES ? n_job / PIECES : 1;
+    unsigned char *piece = myth_alloc_n(mem, MYTH_MEM_OTHER, "index", PIECES, PIECE);
+    if (!piece)
+        return myth_fail(err, MYTH_ENOMEM, "no memory for %d bytes", PIECES * PIECE);
+    for (uint32_t i = 0; i < n_job && n < PIECES; i += step) {
+        const myth_scan_file *f = u->job[i].file;
+        int fd = f->bytes >= 64 ? myth_scan_open(u->work.root_fd, f->path, false) : -1;
+        if (fd < 0)
+            continue;
+        ssize_t got = pread(fd, piece + at, PIECE, f->bytes > PIECE ? (off_t)(f->bytes - PIECE) / 2 : 0);
+        close(fd);
+        if (got >= 64) {
+            n_piece[n++] = (size_t)got;
+            at += (size_t)got;
+        }
+    }
+    myth_status st = myth_store_learn(u->x->store, piece, n_piece, n, err);
+    myth_free(mem, piece);
+    return st;
+}
+
+/* What comes before the first file is written; meanwhile threads start their parsers and cut. */
+static myth_status prepare(void *update_, const struct ZSTD_CDict_s **dictionary, myth_error *err)
+{
+    update *u = update_;
+    myth_store *store = u->x->store;
+    myth_status st = drop_files(u, err);
+    if (st == MYTH_OK && u->known.n_row == 0)
+        st = learn(u, err);
+    *dictionary = u->n_job ? myth_store_dictionary(store) : NULL;
+    for (uint32_t i = 0; i < u->n_touched && st == MYTH_OK; i++)
+        st = myth_store_touch(store, &u->touched[i], err);
+    return st;
+}
+
+static bool has_new_outs(update *u)
+{
+    char key[64];
+    for (int i = MYTH_SCAN_IN + 1; i < MYTH_SCAN_REASON_N; i++)
+        if (myth_store_number(u->x->store, out_key(key, i), -1) != (int64_t)u->scan.n_out[i])
+            return true;
+    return myth_store_number(u->x->store, "n_unread", -1) != (int64_t)u->stats->n_unread;
+}
+
+static myth_status write_changes(update *u, myth_error *err)
+{
+    myth_store *store = u->x->store;
+    const bool is_first = u->known.n_row == 0 && u->all_bytes > (u->opts->first_bytes ? u->opts->first_bytes : FIRST_BYTES);
+    myth_status st = MYTH_OK;
+    MYTH_TRY(is_first ? myth_store_begin_first(store, err) : myth_store_begin(store, err));
+    MYTH_TRY(myth_index_work_run(&u->work, u->job, u->n_job, prepare, write_made, u, err));
+    if (u->known.n_row == 0)
+        MYTH_TRY(myth_store_gather(store, err));
+    if (myth_history_has_moved(u->history) || u->stats->n_added || u->stats->n_removed)
+        MYTH_TRY(myth_history_write(u->history, store, u->stats->history_note, err));
+    if (u->has_new_flags || u->stats->n_added || u->stats->n_changed || u->stats->n_removed)
+        MYTH_TRY(myth_store_set_number(store, "map", 0, err));          /* made anew when one is asked for */
+    MYTH_TRY(write_counts(store, u->stats, err));
+    if (u->stats->n_added || u->stats->n_changed || u->stats->n_removed)        /* vectors.h: the state that vectors are of */
+        MYTH_TRY(myth_store_set_number(store, "updates", myth_store_number(store, "updates", 0) + 1, err));
+    MYTH_TRY(myth_store_commit(store, err));
+    myth_store_settle(store);
+    return MYTH_OK;
+fail:
+    myth_store_rollback(store);
+    return st;
+}
+
+static myth_status run_update(update *u, myth_error *err)
+{
+    myth_index *x = u->x;
+    myth_status st = MYTH_OK;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    u->work.trusted_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - RACY_NS;
+    MYTH_TRY(load_known(&u->known, x->store, err));
+    MYTH_TRY(myth_history_begin(&u->history, x->mem, x->store, x->root, u->stats->history_note, err));
+    u->last_id = u->known.n_row ? u->known.row[u->known.n_row - 1].file.id : 0;
+    myth_scan_opts scan = u->opts->scan;
+    scan.root = x->root;
+    scan.is_cancelled = u->opts->is_cancelled;
+    scan.known = is_known;
+    scan.known_arg = &u->known;
+    scan.lost = true;
+    MYTH_TRY(myth_scan(&u->scan, x->mem, &scan, err));
+    memcpy(u->stats->n_out, u->scan.n_out, sizeof(u->stats->n_out));
+    for (uint32_t i = 0; i < u->scan.n_file; i++)
+        if (u->scan.file[i].is_lost)
+            tell_unread(u, u->scan.file[i].path, u->scan.file[i].reason, u->scan.file[i].why);
+    u->work.root_fd = open(x->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (u->work.root_fd < 0)
+        return myth_fail(err, MYTH_EIO, "%.160s: %s", x->root, strerror(errno));
+    u->job = myth_alloc_n(x->mem, MYTH_MEM_OTHER, "index", (size_t)u->scan.n_file + 1, sizeof(*u->job));
+    u->touched = myth_alloc_n(x->mem, MYTH_MEM_OTHER, "index", (size_t)u->known.n_row + 1, sizeof(*u->touched));
+    if (!u->job || !u->touched)
+        return myth_fail(err, MYTH_ENOMEM, "no memory for the names of %u files", u->scan.n_file);
+    MYTH_TRY(find_changes(u, err));
+    uint32_t n_gone = 0;
+    for (uint32_t i = 0; i < u->known.n_row; i++)
+        n_gone += !u->known.row[i].is_seen;
+    if (n_gone || u->n_job || u->n_touched || myth_history_has_moved(u->history) || has_new_outs(u))
+        MYTH_TRY(write_changes(u, err));
+    read_counts(x->store, u->stats);
+    if (u->stats->n_file == 0)
+        return myth_fail(err, MYTH_ENOTFOUND, "%.160s: no files to index; mythos scan --explain says why", x->root);
+fail:
+    return st;
+}
+
+myth_status myth_index_update(myth_index *x, const myth_index_update_opts *opts, myth_index_stats *stats, myth_error *err)
+{
+    static const myth_index_update_opts none;
+    myth_index_stats unused;
+    double start = myth_index_seconds();
+    opts = opts ? opts : &none;
+    stats = stats ? stats : &unused;
+    *stats = (myth_index_stats){ 0 };
+    if (x->is_read_only)
+        return myth_fail(err, MYTH_EARG, "%.160s: opened for reading only", x->path);
+    myth_status st = myth_index_lock_writer(x, opts->wait_ms ? opts->wait_ms : LOCK_WAIT_MS, err);
+    if (st != MYTH_OK)
+        return st;
+    update u = { .x = x, .opts = opts, .stats = stats, .known.mem = x->mem,
+                 .work = { .mem = x->mem, .worker_path = x->worker_path, .root_fd = -1, .n_threads = x->n_threads, .is_cancelled = opts->is_cancelled } };
+    st = run_update(&u, err);
+    myth_history_end(u.history);
+    if (u.work.root_fd >= 0)
+        close(u.work.root_fd);
+    myth_free(x->mem, u.touched);
+    myth_free(x->mem, u.job);
+    myth_scan_close(&u.scan, x->mem);
+    close_known(&u.known);
+    myth_index_unlock_writer(x);
+    stats->seconds = myth_index_seconds() - start;
+    return st;
+}

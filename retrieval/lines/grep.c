@@ -1,0 +1,421 @@
+/* grep.c - see grep.h. Threads take files in the order of the scan and search them; rows wait in a ring of slots until those of all files
+ * before have been handed over, by whichever thread completes the next one.
+ *
+ * Reading   in pieces of whole lines, so that a piece is still in the cache when it is searched; a line longer than a piece makes it grow
+ * Links     files are opened as the scan opened them: none that has become a link or a pipe is read                                     */
+#define _GNU_SOURCE
+#include "grep.h"
+#include "find.h"
+#include "regex.h"
+
+#include "engine/base/thread.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { N_SLOT = 256, PIECE_BYTES = 256 << 10, THREAD_MAX = 32, LITERAL_MAX = 64 };
+
+typedef struct {
+    uint64_t off, n_text, match_off, n_match;
+    size_t text;                        /* place in the slot's text */
+    uint32_t line;
+} found_line;
+
+/* What one file gave. */
+typedef struct {
+    found_line *row;
+    unsigned char *text;
+    size_t n_row, cap_row, n_text, cap_text;
+    bool is_done, is_unread;
+} slot;
+
+typedef struct {
+    const myth_scan_list *files;
+    const myth_grep_opts *opts;
+    myth_mem *mem;
+    bool (*on_row)(void *arg, const myth_grep_row *row);
+    void *arg;
+    int root_fd;
+    myth_regex *regex;
+    myth_find literal[LITERAL_MAX];     /* one a line of the pattern */
+    unsigned char *folded;
+    uint32_t n_literal;
+
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    uint32_t next, n_out;               /* files taken; files whose rows were handed over */
+    bool is_handing, is_ended;
+    uint64_t n_row, n_unread;
+    slot slot[N_SLOT];
+    myth_status st;
+    myth_error err;
+} grep;
+
+typedef struct {
+    grep *g;
+    myth_regex_run *run;
+    unsigned char *piece;
+    size_t cap;
+    const unsigned char *next[LITERAL_MAX];     /* where each literal is next in this piece; behind its end = nowhere */
+    myth_thread thread;
+} worker;
+
+static void fail_grep(grep *g, myth_status st, const char *fmt, const char *path)
+{
+    pthread_mutex_lock(&g->lock);
+    if (g->st == MYTH_OK)
+        g->st = myth_fail(&g->err, st, fmt, path);
+    g->is_ended = true;
+    pthread_cond_broadcast(&g->wake);
+    pthread_mutex_unlock(&g->lock);
+}
+
+/* ---- one line after another ---- */
+
+/* Whether the bytes stand as a word: grep -w. */
+static bool is_word_at(const unsigned char *line, const unsigned char *end, const unsigned char *p, size_t n)
+{
+    return (p == line || !myth_is_word(p[-1])) && (p + n == end || !myth_is_word(p[n]));
+}
+
+static const unsigned char *line_end(const unsigned char *p, const unsigned char *end)
+{
+    const unsigned char *nl = memchr(p, '\n', (size_t)(end - p));
+    return nl ? nl : end;
+}
+
+/* In a line the first place where a literal stands as a word, or NULL. */
+static const unsigned char *find_word(const grep *g, const unsigned char *line, const unsigned char *end, size_t *n_at)
+{
+    const unsigned char *best = NULL;
+    for (uint32_t i = 0; i < g->n_literal; i++) {
+        const unsigned char *q = line;
+        while ((q = myth_find_next(&g->literal[i], q, end)) && (!best || q < best)) {
+            if (is_word_at(line, end, q, g->literal[i].n)) {
+                best = q;
+                *n_at = g->literal[i].n;
+            } else if (q++ == end) {
+                break;
+            }
+        }
+    }
+    return best;
+}
+
+/* The first line at or behind *p with one of the literals; as myth_regex_next. */
+static bool next_literal(worker *w, const unsigned char **p, const unsigned char *end, const unsigned char **line, size_t *n_line,
+                         size_t *at, size_t *n_at)
+{
+    const grep *g = w->g;
+    while (*p < end) {
+        const unsigned char *s = *p, *first = end;
+        for (uint32_t i = 0; i < g->n_literal; i++) {
+            if (w->next[i] < s) {
+                const unsigned char *found = myth_find_next(&g->literal[i], s, end);
+                w->next[i] = found ? found : end;
+            }
+            if (w->next[i] < first) {
+                first = w->next[i];
+                *n_at = g->literal[i].n;
+            }
+        }
+        if (first == end)
+            return false;
+        const unsigned char *nl = memrchr(s, '\n', (size_t)(first - s)), *begin = nl ? nl + 1 : s, *last = line_end(first, end);
+        *p = last < end ? last + 1 : end;
+        if (g->opts->is_word)
+            first = find_word(g, begin, last, n_at);
+        if (first) {
+            *line = begin;
+            *n_line = (size_t)(last - begin);
+            *at = (size_t)(first - begin);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool add_row(worker *w, slot *out, const found_line *row, const unsigned char *text)
+{
+    myth_mem *mem = w->g->mem;
+    if (out->n_row == out->cap_row) {
+        size_t cap = out->cap_row ? 2 * out->cap_row : 16;
+        found_line *p = myth_realloc(mem, MYTH_MEM_OTHER, "grep", out->row, cap * sizeof(*p));
+        if (!p)
+            return false;
+        out->row = p;
+        out->cap_row = cap;
+    }
+    if (out->n_text + row->n_text > out->cap_text) {
+        size_t cap = 2 * (out->n_text + row->n_text) + 1024;
+        unsigned char *p = myth_realloc(mem, MYTH_MEM_OTHER, "grep", out->text, cap);
+        if (!p)
+            return false;
+        out->text = p;
+        out->cap_text = cap;
+    }
+    if (row->n_text)
+        memcpy(out->text + out->n_text, text, row->n_text);
+    out->row[out->n_row] = *row;
+    out->row[out->n_row++].text = out->n_text;
+    out->n_text += row->n_text;
+    return true;
+}
+
+/* Whole lines [p, end) that begin at `off` of the file with line *line_no; the number behind them is left there when it is wanted. */
+static myth_status search_piece(worker *w, slot *out, const unsigned char *p, const unsigned char *end, uint64_t off, uint32_t *line_no,
+                                bool wants_count)
+{
+    grep *g = w->g;
+    const unsigned char *begin = p, *counted = p, *line;
+    size_t n_line, at, n_at = 0;
+    myth_status st = MYTH_OK;
+    memset(w->next, 0, sizeof(w->next[0]) * g->n_literal);
+    while (g->regex ? myth_regex_next(w->run, &p, end, &line, &n_line, &at, &n_at, &st)
+                    : next_literal(w, &p, end, &line, &n_line, &at, &n_at)) {
+        *line_no += (uint32_t)myth_count_newlines(counted, line);
+        counted = line;
+        found_line row = { .off = off + (uint64_t)(line - begin), .n_text = n_line, .match_off = at, .n_match = n_at, .line = *line_no };
+        if (!add_row(w, out, &row, line))
+            return MYTH_ENOMEM;
+    }
+    if (wants_count)
+        *line_no += (uint32_t)myth_count_newlines(counted, end);
+    return st;
+}
+
+/* ---- one file ---- */
+
+static bool grow(worker *w)
+{
+    unsigned char *p = myth_realloc(w->g->mem, MYTH_MEM_OTHER, "grep", w->piece, 2 * w->cap);
+    if (!p)
+        return false;
+    w->piece = p;
+    w->cap *= 2;
+    return true;
+}
+
+static void search_file(worker *w, slot *out, const myth_scan_file *f)
+{
+    grep *g = w->g;
+    int fd = myth_scan_open(g->root_fd, f->path, false);
+    struct stat sb;
+    size_t n = 0;                       /* bytes in the piece, its first a line's first */
+    uint64_t off = 0;                   /* of the piece */
+    uint32_t line_no = 1;
+    bool is_unseen = f->unseen != 0;
+    myth_status st = MYTH_OK;
+    if (fd < 0 || fstat(fd, &sb) != 0 || !S_ISREG(sb.st_mode)) {
+        out->is_unread = true;
+        goto done;
+    }
+    for (bool is_end = false; !is_end && st == MYTH_OK;) {
+        if (n == w->cap && !grow(w)) {
+            st = MYTH_ENOMEM;
+            break;
+        }
+        ssize_t got = read(fd, w->piece + n, w->cap - n);
+        if (got < 0) {
+            if (errno == EINTR)
+                continue;
+            out->is_unread = true;
+            goto done;
+        }
+        n += (size_t)got;
+        /* A short answer at the size that the file has is its end: no second question for most files. */
+        is_end = got == 0 || (n < w->cap && off + n == (uint64_t)sb.st_size);
+        if (n < w->cap && !is_end)
+            continue;                   /* room for more before it is searched */
+        if (is_unseen && myth_scan_look(f, (uint64_t)sb.st_size, w->piece, n) != MYTH_SCAN_IN)
+            break;
+        is_unseen = false;
+        const unsigned char *last = is_end ? w->piece + n : memrchr(w->piece, '\n', n);
+        if (!last)
+            continue;                   /* a line longer than the piece */
+        last += !is_end;
+        size_t n_lines = (size_t)(last - w->piece);
+        st = search_piece(w, out, w->piece, last, off, &line_no, !is_end);
+        memmove(w->piece, last, n - n_lines);
+        n -= n_lines;
+        off += n_lines;
+    }
+done:
+    if (fd >= 0)
+        close(fd);
+    if (st == MYTH_ELIMIT)
+        fail_grep(g, st, "%.150s: the pattern takes too many steps there; make it simpler or leave the file out", f->path);
+    else if (st != MYTH_OK)
+        fail_grep(g, st, "%.200s: no room for its lines", f->path);
+}
+
+/* ---- threads ---- */
+
+/* Hands over a file's rows; false when the caller has enough. */
+static bool hand_over(grep *g, const slot *s, const myth_scan_file *f)
+{
+    for (size_t i = 0; i < s->n_row; i++) {
+        const found_line *r = &s->row[i];
+        myth_grep_row row = { .path = f->path,
+                              .off = r->off,
+                              .line = r->line,
+                              .text = s->text + r->text,
+                              .n_text = r->n_text,
+                              .match_off = r->match_off,
+                              .n_match = r->n_match };
+        g->n_row++;
+        if (!g->on_row(g->arg, &row) || g->n_row == g->opts->max_rows)
+            return false;
+    }
+    return true;
+}
+
+/* Under the lock: what is complete in order, unless another thread is at it. */
+static void hand_over_ready(grep *g)
+{
+    if (g->is_handing)
+        return;
+    g->is_handing = true;
+    while (!g->is_ended && g->n_out < g->next && g->slot[g->n_out % N_SLOT].is_done) {
+        slot *s = &g->slot[g->n_out % N_SLOT];
+        bool goes_on = true;
+        if (s->n_row) {
+            pthread_mutex_unlock(&g->lock);
+            goes_on = hand_over(g, s, &g->files->file[g->n_out]);
+            pthread_mutex_lock(&g->lock);
+        }
+        g->n_unread += s->is_unread;
+        s->is_done = s->is_unread = false;
+        s->n_row = s->n_text = 0;
+        g->n_out++;
+        g->is_ended |= !goes_on;
+        pthread_cond_broadcast(&g->wake);
+    }
+    g->is_handing = false;
+}
+
+static void *work(void *arg)
+{
+    worker *w = arg;
+    grep *g = w->g;
+    pthread_mutex_lock(&g->lock);
+    while (!g->is_ended && g->next < g->files->n_file) {
+        if (g->opts->is_cancelled && *(const volatile bool *)g->opts->is_cancelled) {
+            if (g->st == MYTH_OK)
+                g->st = myth_fail(&g->err, MYTH_ECANCEL, "stopped while files were searched");
+            g->is_ended = true;
+            break;
+        }
+        if (g->next - g->n_out == N_SLOT) {
+            pthread_cond_wait(&g->wake, &g->lock);
+            continue;
+        }
+        uint32_t i = g->next++;
+        slot *s = &g->slot[i % N_SLOT];
+        if (g->files->file[i].reason == MYTH_SCAN_IN) {
+            pthread_mutex_unlock(&g->lock);
+            search_file(w, s, &g->files->file[i]);
+            pthread_mutex_lock(&g->lock);
+        }
+        s->is_done = true;
+        hand_over_ready(g);
+    }
+    pthread_cond_broadcast(&g->wake);
+    pthread_mutex_unlock(&g->lock);
+    return NULL;
+}
+
+static uint32_t n_threads(const myth_grep_opts *opts, uint32_t n_file)
+{
+    long n = opts->n_threads ? (long)opts->n_threads : sysconf(_SC_NPROCESSORS_ONLN);
+    n = n < 1 ? 1 : n > THREAD_MAX ? THREAD_MAX : n;
+    return n_file && (uint32_t)n > n_file ? n_file : (uint32_t)n;
+}
+
+/* The lines of the pattern are literals of their own, as for grep -F. */
+static myth_status open_literals(grep *g, myth_error *err)
+{
+    const myth_grep_opts *o = g->opts;
+    const unsigned char *p = o->pattern, *end = p + o->n_pattern;
+    if (o->ignore_case) {
+        if (!(g->folded = myth_alloc(g->mem, MYTH_MEM_OTHER, "grep", o->n_pattern + 1)))
+            return myth_fail(err, MYTH_ENOMEM, "no room for a pattern of %llu bytes", (unsigned long long)o->n_pattern);
+        for (uint64_t i = 0; i < o->n_pattern; i++)
+            g->folded[i] = myth_lower(p[i]);
+        p = g->folded;
+        end = p + o->n_pattern;
+    }
+    for (;;) {
+        const unsigned char *nl = p < end ? line_end(p, end) : end;
+        if (g->n_literal == LITERAL_MAX)
+            return myth_fail(err, MYTH_EARG, "pattern: more than %d lines; search for them one by one", LITERAL_MAX);
+        myth_find_open(&g->literal[g->n_literal++], p, (size_t)(nl - p), o->ignore_case);
+        if (nl == end)
+            return MYTH_OK;
+        p = nl + 1;                     /* behind the last '\n' stands an empty one */
+    }
+}
+
+myth_status myth_grep(myth_mem *mem, const myth_scan_list *files, const myth_grep_opts *opts,
+                      bool (*on_row)(void *arg, const myth_grep_row *row), void *arg, uint64_t *n_unread, myth_error *err)
+{
+    grep *g = myth_alloc(mem, MYTH_MEM_OTHER, "grep", sizeof(*g));
+    uint32_t n_worker = n_threads(opts, files->n_file), n_started = 1;
+    worker *w = g ? myth_alloc_n(mem, MYTH_MEM_OTHER, "grep", n_worker, sizeof(*w)) : NULL;
+    myth_status st = MYTH_OK;
+    if (!w) {
+        myth_free(mem, g);
+        return myth_fail(err, MYTH_ENOMEM, "no room to search");
+    }
+    *g = (grep){ .files = files, .opts = opts, .mem = mem, .on_row = on_row, .arg = arg, .root_fd = -1 };
+    pthread_mutex_init(&g->lock, NULL);
+    pthread_cond_init(&g->wake, NULL);
+    MYTH_TRY(opts->is_regex ? myth_regex_open(&g->regex, mem, opts->pattern, opts->n_pattern, opts->ignore_case, opts->is_word, err)
+                            : open_literals(g, err));
+    g->root_fd = open(opts->root ? opts->root : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (g->root_fd < 0) {
+        st = myth_fail(err, errno == ENOENT ? MYTH_ENOTFOUND : MYTH_EIO, "%.160s: %s", opts->root ? opts->root : ".", strerror(errno));
+        goto fail;
+    }
+    for (uint32_t i = 0; i < n_worker; i++) {
+        w[i].g = g;
+        w[i].cap = PIECE_BYTES;
+        if (!(w[i].piece = myth_alloc(mem, MYTH_MEM_OTHER, "grep", w[i].cap))) {
+            st = myth_fail(err, MYTH_ENOMEM, "no room for pieces of %d bytes", PIECE_BYTES);
+            goto fail;
+        }
+        if (g->regex)
+            MYTH_TRY(myth_regex_run_open(&w[i].run, g->regex, err));
+    }
+    while (n_started < n_worker && myth_thread_start(&w[n_started].thread, work, &w[n_started]))
+        n_started++;                    /* fewer threads find the same */
+    work(&w[0]);
+    for (uint32_t i = 1; i < n_started; i++)
+        myth_thread_join(&w[i].thread);
+    if (g->st != MYTH_OK)
+        st = myth_fail(err, g->st, "%s", g->err.msg);
+    if (n_unread)
+        *n_unread = g->n_unread;
+fail:
+    for (uint32_t i = 0; i < n_worker; i++) {
+        myth_regex_run_close(w[i].run);
+        myth_free(mem, w[i].piece);
+    }
+    for (int i = 0; i < N_SLOT; i++) {
+        myth_free(mem, g->slot[i].row);
+        myth_free(mem, g->slot[i].text);
+    }
+    myth_regex_close(g->regex);
+    myth_free(mem, g->folded);
+    if (g->root_fd >= 0)
+        close(g->root_fd);
+    pthread_mutex_destroy(&g->lock);
+    pthread_cond_destroy(&g->wake);
+    myth_free(mem, w);
+    myth_free(mem, g);
+    return st;
+}

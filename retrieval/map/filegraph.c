@@ -1,0 +1,803 @@
+/* filegraph.c - see filegraph.h. Names are compared by 64 bits of XXH3: of a million names two are taken for one with a chance of 1 in 10^7. */
+#include "filegraph.h"
+#include "engine/base/text.h"
+#include "retrieval/store/buffer.h"
+#include "retrieval/rank/rank.h"
+#include "retrieval/names/resolve.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <xxhash.h>
+
+enum { NAME_MIN = 2, DEFINITIONS_MAX = 64 };    /* a shorter name says nothing; of a name with more definitions none is looked at */
+static const double damping = 0.85;
+
+static myth_status no_memory(myth_error *err) { return myth_fail(err, MYTH_ENOMEM, "no memory for the graph of the files"); }
+
+void myth_filegraph_close(myth_filegraph *g)
+{
+    if (!g->mem)
+        return;
+    myth_free(g->mem, g->node);
+    myth_free(g->mem, g->link);
+    myth_free(g->mem, g->place);
+    myth_free(g->mem, g->names);
+    *g = (myth_filegraph){ 0 };
+}
+
+/* ---- nodes ---- */
+
+static myth_status load_nodes(myth_filegraph *g, myth_store *s, myth_error *err)
+{
+    sqlite3 *db = myth_store_db(s);
+    sqlite3_stmt *q = NULL;
+    size_t n = 0, n_text = 0, at = 0;
+    int rc = sqlite3_prepare_v2(db, "SELECT count(*), coalesce(sum(length(path) + length(CAST(language AS BLOB)) + 2), 0) FROM files", -1, &q, NULL);
+    if (rc == SQLITE_OK && (rc = sqlite3_step(q)) == SQLITE_ROW) {
+        n = (size_t)sqlite3_column_int64(q, 0);
+        n_text = (size_t)sqlite3_column_int64(q, 1);
+    }
+    myth_status st = myth_store_fail(s, rc, err);
+    sqlite3_finalize(q);
+    q = NULL;
+    if (st != MYTH_OK)
+        return st;
+    g->node = myth_alloc_n(g->mem, MYTH_MEM_OTHER, "map", n + 1, sizeof(*g->node));
+    g->place = myth_alloc_n(g->mem, MYTH_MEM_OTHER, "map", n + 1, sizeof(*g->place));
+    g->names = myth_alloc(g->mem, MYTH_MEM_OTHER, "map", n_text + 1);
+    if (!g->node || !g->place || !g->names || n >= UINT32_MAX)
+        return no_memory(err);
+    rc = sqlite3_prepare_v2(db, "SELECT id, path, language, flags FROM files ORDER BY path", -1, &q, NULL);
+    while (rc == SQLITE_OK && g->n_node < n && (rc = sqlite3_step(q)) == SQLITE_ROW) {
+        myth_node *d = &g->node[g->n_node++];
+        for (int i = 1; i <= 2; i++) {
+            const void *text = i == 1 ? sqlite3_column_blob(q, i) : sqlite3_column_text(q, i);
+            size_t len = (size_t)sqlite3_column_bytes(q, i);
+            *(i == 1 ? &d->path : &d->language) = g->names + at;
+            if (len)
+                memcpy(g->names + at, text, len);
+            at += len;
+            g->names[at++] = '\0';
+        }
+        d->id = sqlite3_column_int64(q, 0);
+        d->flags = (uint32_t)sqlite3_column_int64(q, 3);
+        d->kinds = myth_rank_kinds(d->path, d->flags & MYTH_FILE_TEST, d->flags & MYTH_FILE_GENERATED);
+        rc = SQLITE_OK;
+    }
+    st = myth_store_fail(s, rc, err);
+    sqlite3_finalize(q);
+    return st;
+}
+
+typedef struct {
+    int64_t id;
+    uint32_t node;
+} id_row;
+
+static int by_id(const void *a, const void *b)
+{
+    int64_t x = ((const id_row *)a)->id, y = ((const id_row *)b)->id;
+    return (x > y) - (x < y);
+}
+
+/* The nodes by their ids; freed by the caller. */
+static id_row *sort_ids(const myth_filegraph *g)
+{
+    id_row *row = myth_alloc_n(g->mem, MYTH_MEM_OTHER, "map", (size_t)g->n_node + 1, sizeof(*row));
+    for (uint32_t i = 0; row && i < g->n_node; i++)
+        row[i] = (id_row){ g->node[i].id, i };
+    if (row)
+        qsort(row, g->n_node, sizeof(*row), by_id);
+    return row;
+}
+
+static const id_row *find_id(const id_row *row, uint32_t n, int64_t id)
+{
+    return bsearch(&(id_row){ id, 0 }, row, n, sizeof(*row), by_id);
+}
+
+/* ---- definitions ---- */
+
+typedef struct {
+    uint64_t name;
+    uint32_t node, symbol;
+    bool is_exported;
+} definition;
+
+typedef struct {
+    myth_mem *mem;
+    definition *row;            /* by name, node, exported before not, symbol */
+    size_t n, cap;
+    uint32_t *slot, n_slot;     /* of a name its first row + 1                */
+} definitions;
+
+static int by_definition(const void *a, const void *b)
+{
+    const definition *x = a, *y = b;
+    if (x->name != y->name)
+        return (x->name > y->name) - (x->name < y->name);
+    if (x->node != y->node)
+        return (x->node > y->node) - (x->node < y->node);
+    if (x->is_exported != y->is_exported)
+        return x->is_exported ? -1 : 1;
+    return (x->symbol > y->symbol) - (x->symbol < y->symbol);
+}
+
+static uint32_t find_definition(const definitions *d, uint64_t name)
+{
+    uint32_t at = (uint32_t)(name >> 7) & (d->n_slot - 1);
+    while (d->slot[at] && d->row[d->slot[at] - 1].name != name)
+        at = (at + 1) & (d->n_slot - 1);
+    return d->slot[at];
+}
+
+/* One row per name and file. */
+static myth_status order_definitions(definitions *d, myth_error *err)
+{
+    size_t n = 0;
+    if (d->n)
+        qsort(d->row, d->n, sizeof(*d->row), by_definition);
+    for (size_t i = 0; i < d->n; i++)
+        if (n == 0 || d->row[n - 1].name != d->row[i].name || d->row[n - 1].node != d->row[i].node)
+            d->row[n++] = d->row[i];
+    d->n = n;
+    for (d->n_slot = 64; d->n_slot < 2 * n;)
+        d->n_slot *= 2;
+    d->slot = myth_alloc_n(d->mem, MYTH_MEM_OTHER, "map", d->n_slot, sizeof(*d->slot));
+    if (!d->slot)
+        return no_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t at = (uint32_t)(d->row[i].name >> 7) & (d->n_slot - 1);
+        if (i > 0 && d->row[i - 1].name == d->row[i].name)
+            continue;
+        while (d->slot[at])
+            at = (at + 1) & (d->n_slot - 1);
+        d->slot[at] = (uint32_t)i + 1;
+    }
+    return MYTH_OK;
+}
+
+/* Words of manuals and keys of data define nothing that code uses. */
+static bool defines(const myth_node *d) { return !(d->kinds & (1u << MYTH_KIND_DOCUMENT | 1u << MYTH_KIND_DATA)); }
+
+static myth_status load_definitions(definitions *d, const myth_filegraph *g, const id_row *ids, myth_store *s, myth_error *err)
+{
+    sqlite3_stmt *q = NULL;
+    myth_status st = MYTH_OK;
+    const id_row *at = NULL;
+    int rc = sqlite3_prepare_v2(myth_store_db(s), "SELECT id, name, kind, flags FROM symbols ORDER BY id", -1, &q, NULL);
+    while (rc == SQLITE_OK && (rc = sqlite3_step(q)) == SQLITE_ROW) {
+        int64_t id = sqlite3_column_int64(q, 0), file = id / MYTH_SYMBOL_IDS;
+        int kind = sqlite3_column_int(q, 2);
+        const void *name = sqlite3_column_text(q, 1);
+        size_t n = (size_t)sqlite3_column_bytes(q, 1);
+        rc = SQLITE_OK;
+        if (!at || at->id != file)
+            at = find_id(ids, g->n_node, file);
+        if (!at || n < NAME_MIN || kind == MYTH_SYMBOL_TEST || kind == MYTH_SYMBOL_ROUTE || !defines(&g->node[at->node]))
+            continue;
+        if (d->n == d->cap) {
+            size_t cap = 2 * d->cap + 1024;
+            definition *row = myth_realloc(d->mem, MYTH_MEM_OTHER, "map", d->row, cap * sizeof(*row));
+            if (!row) {
+                st = no_memory(err);
+                break;
+            }
+            d->row = row;
+            d->cap = cap;
+        }
+        d->row[d->n++] = (definition){ XXH3_64bits(name, n), at->node, (uint32_t)(id % MYTH_SYMBOL_IDS),
+                                       (sqlite3_column_int64(q, 3) & MYTH_SYMBOL_EXPORTED) != 0 };
+    }
+    if (st == MYTH_OK)
+        st = myth_store_fail(s, rc, err);
+    sqlite3_finalize(q);
+    return st == MYTH_OK ? order_definitions(d, err) : st;
+}
+
+/* ---- links of one file ---- */
+
+typedef struct {
+    myth_filegraph *g;
+    const definitions *def;
+    const myth_resolver *resolver;
+    uint32_t node;
+    uint32_t *use;              /* first rows of the names used                       */
+    size_t n_use, cap_use;
+    myth_link *import;          /* by target                                          */
+    uint32_t n_import, cap_import;
+    bool is_short;
+} linker;
+
+/* Room for one more of `bytes` each. */
+static bool grow(myth_mem *mem, void **p, size_t *cap, size_t n, size_t bytes)
+{
+    if (n < *cap)
+        return true;
+    size_t more = 2 * *cap + 256;
+    void *q = myth_realloc(mem, MYTH_MEM_OTHER, "map", *p, more * bytes);
+    if (!q)
+        return false;
+    *p = q;
+    *cap = more;
+    return true;
+}
+
+static bool add_import(linker *l, uint32_t target, uint32_t n_definer)
+{
+    if (l->n_import == l->cap_import) {
+        uint32_t cap = 2 * l->cap_import + 64;
+        myth_link *p = myth_realloc(l->g->mem, MYTH_MEM_OTHER, "map", l->import, cap * sizeof(*p));
+        if (!p)
+            return false;
+        l->import = p;
+        l->cap_import = cap;
+    }
+    l->import[l->n_import++] = (myth_link){ target, 0, 1, n_definer };
+    return true;
+}
+
+static bool take_use(void *arg, const myth_store_ref *ref)
+{
+    linker *l = arg;
+    uint32_t found[MYTH_RESOLVE_MAX];
+    if (ref->kind == MYTH_REF_IMPORT) {
+        uint32_t n = myth_resolve(l->resolver, l->node, ref->name, found);
+        for (uint32_t i = 0; i < n && !l->is_short; i++)
+            l->is_short = !add_import(l, found[i], n);
+        return !l->is_short;
+    }
+    uint32_t first = find_definition(l->def, XXH3_64bits(ref->name, strlen(ref->name)));
+    if (!first)
+        return true;
+    void *p = l->use;
+    l->is_short = !grow(l->g->mem, &p, &l->cap_use, l->n_use, sizeof(*l->use));
+    l->use = p;
+    if (!l->is_short)
+        l->use[l->n_use++] = first - 1;
+    return !l->is_short;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int by_link(const void *a, const void *b)
+{
+    const myth_link *x = a, *y = b;
+    if (x->target != y->target)
+        return (x->target > y->target) - (x->target < y->target);
+    if (x->symbol != y->symbol)
+        return (x->symbol > y->symbol) - (x->symbol < y->symbol);
+    return (x->n_definer > y->n_definer) - (x->n_definer < y->n_definer);
+}
+
+static bool has_import(const linker *l, uint32_t target)
+{
+    const uint32_t lo = l->n_import ? myth_first_from(&l->import->target, sizeof(*l->import), l->n_import, target) : 0;
+    return lo < l->n_import && l->import[lo].target == target;
+}
+
+static bool add_link(myth_filegraph *g, myth_link link)
+{
+    if (g->n_link == g->cap_link) {
+        uint32_t cap = 2 * g->cap_link + 1024;
+        myth_link *p = g->n_link < UINT32_MAX / 4 ? myth_realloc(g->mem, MYTH_MEM_OTHER, "map", g->link, cap * sizeof(*p)) : NULL;
+        if (!p)
+            return false;
+        g->link = p;
+        g->cap_link = cap;
+    }
+    g->link[g->n_link++] = link;
+    return true;
+}
+
+/* The links of one name: rows of it from `first`, used n times. */
+static bool link_name(linker *l, uint32_t first, uint32_t n_use)
+{
+    const definitions *d = l->def;
+    uint32_t row[DEFINITIONS_MAX], n = 0, n_imported = 0;
+    for (size_t i = first; i < d->n && d->row[i].name == d->row[first].name; i++) {
+        if (d->row[i].node == l->node || n == DEFINITIONS_MAX)
+            return true;                        /* its own name, or everybody's */
+        if (d->row[i].is_exported)
+            row[n++] = (uint32_t)i;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        n_imported += has_import(l, d->row[row[i]].node);
+    uint32_t n_definer = n_imported ? n_imported : n;
+    if (n_definer > MYTH_DEFINERS_MAX)
+        return true;
+    for (uint32_t i = 0; i < n; i++) {
+        const definition *r = &d->row[row[i]];
+        if ((!n_imported || has_import(l, r->node)) && !add_link(l->g, (myth_link){ r->node, r->symbol + 1, n_use, n_definer }))
+            return false;
+    }
+    return true;
+}
+
+static myth_status link_file(linker *l, myth_store *s, uint32_t node, myth_error *err)
+{
+    myth_filegraph *g = l->g;
+    l->node = node;
+    l->n_use = 0;
+    l->n_import = 0;
+    g->node[node].first_link = g->n_link;
+    myth_status st = myth_store_refs(s, g->node[node].id, take_use, l, err);
+    if (st != MYTH_OK)
+        return st;
+    if (l->n_import)
+        qsort(l->import, l->n_import, sizeof(*l->import), by_link);
+    if (l->n_use)
+        qsort(l->use, l->n_use, sizeof(*l->use), by_number);
+    bool ok = !l->is_short;
+    for (uint32_t i = 0; i < l->n_import && ok; i++)
+        ok = (i > 0 && l->import[i - 1].target == l->import[i].target) || add_link(g, l->import[i]);
+    for (size_t i = 0, end; i < l->n_use && ok; i = end) {
+        for (end = i + 1; end < l->n_use && l->use[end] == l->use[i]; end++)
+            ;
+        ok = link_name(l, l->use[i], (uint32_t)(end - i));
+    }
+    if (g->n_link > g->node[node].first_link)
+        qsort(g->link + g->node[node].first_link, g->n_link - g->node[node].first_link, sizeof(*g->link), by_link);
+    return ok ? MYTH_OK : no_memory(err);
+}
+
+myth_status myth_filegraph_make(myth_filegraph *out, myth_mem *mem, myth_store *s, const bool *is_cancelled, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    myth_filegraph *g = out;
+    *g = (myth_filegraph){ .mem = mem };
+    id_row *ids = NULL;
+    myth_resolve_file *file = NULL;
+    myth_resolver *resolver = NULL;
+    definitions def = { .mem = mem };
+    linker l = { .g = g, .def = &def };
+    MYTH_TRY(load_nodes(g, s, err));
+    ids = sort_ids(g);
+    file = myth_alloc_n(mem, MYTH_MEM_OTHER, "map", (size_t)g->n_node + 1, sizeof(*file));
+    if (!ids || !file) {
+        st = no_memory(err);
+        goto fail;
+    }
+    for (uint32_t i = 0; i < g->n_node; i++)
+        file[i] = (myth_resolve_file){ g->node[i].path, g->node[i].language };
+    MYTH_TRY(myth_resolver_open(&resolver, mem, file, g->n_node, err));
+    l.resolver = resolver;
+    MYTH_TRY(load_definitions(&def, g, ids, s, err));
+    for (uint32_t i = 0; i < g->n_node; i++) {
+        if (is_cancelled && *is_cancelled) {
+            st = myth_fail(err, MYTH_ECANCEL, "stopped; the map was not made");
+            goto fail;
+        }
+        MYTH_TRY(link_file(&l, s, i, err));
+    }
+    g->node[g->n_node].first_link = g->n_link;
+fail:
+    myth_resolver_close(resolver);
+    myth_free(mem, ids);
+    myth_free(mem, file);
+    myth_free(mem, def.row);
+    myth_free(mem, def.slot);
+    myth_free(mem, l.use);
+    myth_free(mem, l.import);
+    if (st != MYTH_OK)
+        myth_filegraph_close(g);
+    return st;
+}
+
+/* ---- rank ---- */
+
+static double weight_of(const myth_link *l) { return sqrt((double)l->n_use) / (double)l->n_definer; }
+
+/* The sum of a file's links; each one's share of it is where its rank goes. */
+static double weight_sum(const myth_filegraph *g, uint32_t node)
+{
+    double sum = 0;
+    for (uint32_t i = g->node[node].first_link; i < g->node[node + 1].first_link; i++)
+        sum += weight_of(&g->link[i]);
+    return sum;
+}
+
+int myth_filegraph_tier(uint32_t kinds)
+{
+    bool is_prose = kinds & (1u << MYTH_KIND_DOCUMENT | 1u << MYTH_KIND_DATA);
+    return kinds == 1u << MYTH_KIND_SOURCE ? 0 : is_prose ? 2 : 1;
+}
+
+typedef struct {
+    const myth_node *node;
+    uint32_t idx;
+} placed;
+
+static int by_place(const void *a, const void *b)
+{
+    const placed *x = a, *y = b;
+    int d = myth_filegraph_tier(x->node->kinds) - myth_filegraph_tier(y->node->kinds);
+    if (d)
+        return d;
+    if (x->node->rank != y->node->rank)
+        return x->node->rank > y->node->rank ? -1 : 1;
+    return (x->idx > y->idx) - (x->idx < y->idx);           /* in order of their paths */
+}
+
+myth_status myth_filegraph_rank(myth_filegraph *g, const double *start, myth_error *err)
+{
+    uint32_t n = g->n_node;
+    double sum = 0;
+    double *rank = myth_alloc_n(g->mem, MYTH_MEM_OTHER, "map", (size_t)n + 1, 3 * sizeof(*rank)), *next = rank + n, *from = next + n;
+    double *share = myth_alloc_n(g->mem, MYTH_MEM_OTHER, "map", (size_t)g->n_link + 1, sizeof(*share));
+    placed *order = myth_alloc_n(g->mem, MYTH_MEM_OTHER, "map", (size_t)n + 1, sizeof(*order));
+    if (!rank || !share || !order) {
+        myth_free(g->mem, rank);
+        myth_free(g->mem, share);
+        myth_free(g->mem, order);
+        return no_memory(err);
+    }
+    for (uint32_t i = 0; start && i < n; i++)
+        sum += start[i];
+    for (uint32_t i = 0; i < n; i++) {
+        double all = weight_sum(g, i);
+        rank[i] = from[i] = start && sum > 0 ? start[i] / sum : 1.0 / n;
+        for (uint32_t k = g->node[i].first_link; k < g->node[i + 1].first_link; k++)
+            share[k] = damping * weight_of(&g->link[k]) / all;
+    }
+    for (int round = 0; round < MYTH_RANK_ROUNDS; round++) {
+        double dangling = 0;
+        for (uint32_t i = 0; i < n; i++)
+            dangling += g->node[i].first_link == g->node[i + 1].first_link ? rank[i] : 0;
+        for (uint32_t i = 0; i < n; i++)
+            next[i] = (1 - damping + damping * dangling) * from[i];
+        for (uint32_t i = 0; i < n; i++)
+            for (uint32_t k = g->node[i].first_link; k < g->node[i + 1].first_link; k++)
+                next[g->link[k].target] += share[k] * rank[i];
+        double *swap = rank;
+        rank = next;
+        next = swap;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        g->node[i].rank = rank[i];
+        order[i] = (placed){ &g->node[i], i };
+    }
+    if (n)
+        qsort(order, n, sizeof(*order), by_place);
+    for (uint32_t i = 0; i < n; i++)
+        g->place[i] = order[i].idx;
+    myth_free(g->mem, rank < next ? rank : next);
+    myth_free(g->mem, share);
+    myth_free(g->mem, order);
+    return MYTH_OK;
+}
+
+/* ---- tests ---- */
+
+/* The name of a test file without its suffix and without the word that makes it one; its length, 0 = the word alone. */
+static size_t stem_of(const char *path, const char **stem)
+{
+    static const char *const front[] = { "test_", "test-", "tests_", "t_", "Test" }, *const back[] = { "_test", "-test", ".test", "_tests", ".spec", "_spec",
+                                                                                                       "-spec", "Test", "Tests", "Spec", "IT" };
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    size_t n = dot && dot > name ? (size_t)(dot - name) : strlen(name);
+    for (size_t i = 0; i < sizeof(back) / sizeof(back[0]); i++) {
+        size_t k = strlen(back[i]);
+        if (n > k && memcmp(name + n - k, back[i], k) == 0) {
+            *stem = name;
+            return n - k;
+        }
+    }
+    for (size_t i = 0; i < sizeof(front) / sizeof(front[0]); i++) {
+        size_t k = strlen(front[i]);
+        if (n > k && memcmp(name, front[i], k) == 0) {
+            *stem = name + k;
+            return n - k;
+        }
+    }
+    *stem = name;
+    return n;
+}
+
+static uint64_t stem_hash(const char *stem, size_t n)
+{
+    char low[256];
+    n = n < sizeof(low) ? n : sizeof(low);
+    for (size_t i = 0; i < n; i++)
+        low[i] = stem[i] >= 'A' && stem[i] <= 'Z' ? (char)(stem[i] + 'a' - 'A') : stem[i];
+    return XXH3_64bits(low, n);
+}
+
+typedef struct {
+    uint64_t stem;              /* of a file without its suffix, in small letters */
+    uint32_t node;
+} stem_row;
+
+static int by_stem(const void *a, const void *b)
+{
+    const stem_row *x = a, *y = b;
+    if (x->stem != y->stem)
+        return (x->stem > y->stem) - (x->stem < y->stem);
+    return (x->node > y->node) - (x->node < y->node);
+}
+
+typedef struct {
+    uint32_t file, test;
+    double share;               /* of the test's links; 2 more when its name is the file's */
+} tested;
+
+static int by_tested(const void *a, const void *b)
+{
+    const tested *x = a, *y = b;
+    if (x->file != y->file)
+        return (x->file > y->file) - (x->file < y->file);
+    if (x->share != y->share)
+        return x->share > y->share ? -1 : 1;
+    return (x->test > y->test) - (x->test < y->test);
+}
+
+typedef struct {
+    tested *row;
+    size_t n, cap;
+} tested_list;
+
+static bool add_tested(tested_list *t, myth_mem *mem, uint32_t file, uint32_t test, double share)
+{
+    void *p = t->row;
+    bool ok = grow(mem, &p, &t->cap, t->n, sizeof(*t->row));
+    t->row = p;
+    if (ok)
+        t->row[t->n++] = (tested){ file, test, share };
+    return ok;
+}
+
+/* Code that a test may be of: where the files of that name are few, the name alone says so; index.js and __init__.py are met in every folder. */
+static bool add_named(tested_list *t, const myth_filegraph *g, const stem_row *row, uint32_t n_row, uint32_t test)
+{
+    enum { NAMED_MAX = 3 };
+    const char *stem;
+    uint64_t h = stem_hash(stem, stem_of(g->node[test].path, &stem));
+    uint32_t lo = 0, hi = n_row, n = 0;
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        if (row[mid].stem < h)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    while (lo + n < n_row && row[lo + n].stem == h)
+        n++;
+    for (uint32_t i = lo; n <= NAMED_MAX && i < lo + n; i++)
+        if (!add_tested(t, g->mem, row[i].node, test, 2))
+            return false;
+    return true;
+}
+
+/* Every pair of a file and a test of it, by file, the best first. */
+static myth_status find_tests(tested_list *t, const myth_filegraph *g, myth_error *err)
+{
+    stem_row *row = myth_alloc_n(g->mem, MYTH_MEM_OTHER, "map", (size_t)g->n_node + 1, sizeof(*row));
+    uint32_t n_row = 0;
+    bool ok = row != NULL;
+    for (uint32_t i = 0; i < g->n_node && ok; i++) {
+        const char *path = g->node[i].path, *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+        if (myth_filegraph_tier(g->node[i].kinds) == 0)
+            row[n_row++] = (stem_row){ stem_hash(name, dot && dot > name ? (size_t)(dot - name) : strlen(name)), i };
+    }
+    if (n_row)
+        qsort(row, n_row, sizeof(*row), by_stem);
+    for (uint32_t i = 0; i < g->n_node && ok; i++) {
+        if (!(g->node[i].flags & MYTH_FILE_TEST) || !defines(&g->node[i]))
+            continue;
+        double all = weight_sum(g, i), sum = 0;
+        ok = add_named(t, g, row, n_row, i);
+        for (uint32_t k = g->node[i].first_link; k < g->node[i + 1].first_link && ok; k++) {
+            uint32_t target = g->link[k].target;
+            sum += weight_of(&g->link[k]) / all;
+            if (k + 1 < g->node[i + 1].first_link && g->link[k + 1].target == target)
+                continue;
+            if (!(g->node[target].flags & MYTH_FILE_TEST))
+                ok = add_tested(t, g->mem, target, i, sum);
+            sum = 0;
+        }
+    }
+    if (t->n)
+        qsort(t->row, t->n, sizeof(*t->row), by_tested);
+    myth_free(g->mem, row);
+    return ok ? MYTH_OK : no_memory(err);
+}
+
+/* ---- in and out of the store ---- */
+
+typedef struct {
+    uint32_t symbol, from;
+    double flow;
+} flow;
+
+static int by_flow(const void *a, const void *b)
+{
+    const flow *x = a, *y = b;
+    if (x->symbol != y->symbol)
+        return (x->symbol > y->symbol) - (x->symbol < y->symbol);
+    return (x->from > y->from) - (x->from < y->from);
+}
+
+/* What comes through each symbol, by the file it is in: before, start is zero; after, start[i] is the end of file i's. */
+static void find_flows(flow *out, const myth_filegraph *g, uint32_t *start)
+{
+    for (uint32_t i = 0; i < g->n_link; i++)
+        start[g->link[i].target + 1]++;
+    for (uint32_t i = 0; i < g->n_node; i++)
+        start[i + 1] += start[i];
+    for (uint32_t i = 0; i < g->n_node; i++) {
+        double all = weight_sum(g, i);
+        for (uint32_t k = g->node[i].first_link; k < g->node[i + 1].first_link; k++) {
+            const myth_link *l = &g->link[k];
+            out[start[l->target]++] = (flow){ l->symbol, i, damping * g->node[i].rank * weight_of(l) / all };
+        }
+    }
+}
+
+/* Summed in the order of the files that use a symbol. */
+static void put_flows(myth_buffer *b, flow *f, size_t n, double rank)
+{
+    size_t n_symbol = 0;
+    double sum = 0;
+    if (n)
+        qsort(f, n, sizeof(*f), by_flow);
+    for (size_t i = 0; i < n; i++)
+        n_symbol += f[i].symbol && (i + 1 == n || f[i + 1].symbol != f[i].symbol);
+    myth_buffer_number(b, n_symbol);
+    for (size_t i = 0; i < n; i++) {
+        sum += f[i].flow;
+        if (i + 1 < n && f[i + 1].symbol == f[i].symbol)
+            continue;
+        double share = rank > 0 ? sum / rank : 0;
+        if (f[i].symbol) {
+            myth_buffer_number(b, f[i].symbol - 1);
+            myth_buffer_number(b, (uint64_t)((share < 1 ? share : 1) * MYTH_SHARE_ONE + 0.5));
+        }
+        sum = 0;
+    }
+}
+
+static myth_status save_row(myth_store *s, sqlite3_stmt *q, const myth_buffer *b, int blob, myth_error *err)
+{
+    if (b->is_short)
+        return no_memory(err);
+    sqlite3_bind_blob64(q, blob, b->data, b->n, SQLITE_STATIC);
+    int rc = sqlite3_step(q);
+    myth_status st = myth_store_fail(s, rc, err);
+    sqlite3_reset(q);
+    return st;
+}
+
+static myth_status save_links(const myth_filegraph *g, myth_store *s, myth_error *err)
+{
+    sqlite3_stmt *q = NULL;
+    myth_buffer b = { .mem = g->mem };
+    myth_status st = MYTH_OK;
+    MYTH_TRY(myth_store_fail(s, sqlite3_exec(myth_store_db(s), "DELETE FROM links", NULL, NULL, NULL), err));
+    MYTH_TRY(myth_store_fail(s, sqlite3_prepare_v2(myth_store_db(s), "INSERT INTO links(file_id, data) VALUES(?1, ?2)", -1, &q, NULL), err));
+    for (uint32_t i = 0; i < g->n_node; i++) {
+        uint32_t first = g->node[i].first_link, end = g->node[i + 1].first_link;
+        if (first == end)
+            continue;
+        b.n = 0;
+        myth_buffer_number(&b, end - first);
+        for (uint32_t k = first; k < end; k++) {
+            const myth_link *l = &g->link[k];
+            myth_buffer_number(&b, (uint64_t)g->node[l->target].id);
+            myth_buffer_number(&b, l->symbol);
+            myth_buffer_number(&b, l->n_use);
+            myth_buffer_number(&b, l->n_definer);
+        }
+        sqlite3_bind_int64(q, 1, g->node[i].id);
+        MYTH_TRY(save_row(s, q, &b, 2, err));
+    }
+fail:
+    sqlite3_finalize(q);
+    myth_buffer_close(&b);
+    return st;
+}
+
+myth_status myth_filegraph_save(const myth_filegraph *g, myth_store *s, bool with_links, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    myth_buffer b = { .mem = g->mem };
+    tested_list tests = { 0 };
+    sqlite3_stmt *q = NULL;
+    flow *flows = myth_alloc_n(g->mem, MYTH_MEM_OTHER, "map", (size_t)g->n_link + 1, sizeof(*flows));
+    uint32_t *end = myth_alloc_n(g->mem, MYTH_MEM_OTHER, "map", (size_t)g->n_node + 2, sizeof(*end));
+    size_t *first_test = myth_alloc_n(g->mem, MYTH_MEM_OTHER, "map", (size_t)g->n_node + 1, sizeof(*first_test));
+    if (!flows || !end || !first_test) {
+        st = no_memory(err);
+        goto fail;
+    }
+    if (with_links)
+        MYTH_TRY(save_links(g, s, err));
+    MYTH_TRY(find_tests(&tests, g, err));
+    for (size_t i = tests.n; i-- > 0;)
+        first_test[tests.row[i].file] = i + 1;
+    find_flows(flows, g, end);
+    MYTH_TRY(myth_store_fail(s, sqlite3_exec(myth_store_db(s), "DELETE FROM ranks", NULL, NULL, NULL), err));
+    MYTH_TRY(myth_store_fail(s, sqlite3_prepare_v2(myth_store_db(s), "INSERT INTO ranks(place, file_id, rank, data) VALUES(?1, ?2, ?3, ?4)", -1, &q,
+                                                   NULL), err));
+    for (uint32_t i = 0; i < g->n_node; i++) {
+        uint32_t node = g->place[i], from = node ? end[node - 1] : 0, n = 0;
+        uint32_t test[MYTH_TESTS_MAX];
+        b.n = 0;
+        put_flows(&b, flows + from, end[node] - from, g->node[node].rank);
+        for (size_t k = first_test[node]; k && k <= tests.n && tests.row[k - 1].file == node && n < MYTH_TESTS_MAX; k++) {
+            bool is_new = true;                 /* by its name and by its links it is here twice */
+            for (uint32_t o = 0; o < n; o++)
+                is_new &= test[o] != tests.row[k - 1].test;
+            if (is_new)
+                test[n++] = tests.row[k - 1].test;
+        }
+        myth_buffer_number(&b, n);
+        for (uint32_t k = 0; k < n; k++)
+            myth_buffer_number(&b, (uint64_t)g->node[test[k]].id);
+        sqlite3_bind_int64(q, 1, i + 1);
+        sqlite3_bind_int64(q, 2, g->node[node].id);
+        sqlite3_bind_double(q, 3, g->node[node].rank);
+        MYTH_TRY(save_row(s, q, &b, 4, err));
+    }
+fail:
+    sqlite3_finalize(q);
+    myth_buffer_close(&b);
+    myth_free(g->mem, tests.row);
+    myth_free(g->mem, flows);
+    myth_free(g->mem, end);
+    myth_free(g->mem, first_test);
+    return st;
+}
+
+static myth_status load_links(myth_filegraph *g, const id_row *ids, myth_bytes *b, myth_error *err)
+{
+    uint64_t n = myth_bytes_number(b);
+    for (uint64_t i = 0; i < n && !b->is_bad; i++) {
+        const id_row *target = find_id(ids, g->n_node, (int64_t)myth_bytes_number(b));
+        myth_link l = { .target = target ? target->node : 0 };
+        l.symbol = (uint32_t)myth_bytes_number(b);
+        l.n_use = (uint32_t)myth_bytes_number(b);
+        l.n_definer = (uint32_t)myth_bytes_number(b);
+        b->is_bad |= !target || l.n_definer == 0;
+        if (!b->is_bad && !add_link(g, l))
+            return no_memory(err);
+    }
+    return b->is_bad ? myth_fail(err, MYTH_EFORMAT, "the index is damaged (links of a file); remove it and run mythos index") : MYTH_OK;
+}
+
+myth_status myth_filegraph_load(myth_filegraph *out, myth_mem *mem, myth_store *s, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    myth_filegraph *g = out;
+    *g = (myth_filegraph){ .mem = mem };
+    id_row *ids = NULL;
+    sqlite3_stmt *q = NULL;
+    MYTH_TRY(load_nodes(g, s, err));
+    if (!(ids = sort_ids(g))) {
+        st = no_memory(err);
+        goto fail;
+    }
+    MYTH_TRY(myth_store_fail(s, sqlite3_prepare_v2(myth_store_db(s), "SELECT data FROM links WHERE file_id=?1", -1, &q, NULL), err));
+    for (uint32_t i = 0; i < g->n_node; i++) {
+        g->node[i].first_link = g->n_link;
+        sqlite3_bind_int64(q, 1, g->node[i].id);
+        int rc = sqlite3_step(q);
+        MYTH_TRY(myth_store_fail(s, rc, err));
+        const unsigned char *p = rc == SQLITE_ROW ? sqlite3_column_blob(q, 0) : NULL;
+        if (p)
+            MYTH_TRY(load_links(g, ids, &(myth_bytes){ p, p + sqlite3_column_bytes(q, 0), false }, err));
+        sqlite3_reset(q);
+    }
+    g->node[g->n_node].first_link = g->n_link;
+fail:
+    sqlite3_finalize(q);
+    myth_free(mem, ids);
+    if (st != MYTH_OK)
+        myth_filegraph_close(g);
+    return st;
+}

@@ -1,0 +1,425 @@
+/* chunk_worker.c - the process in which parsers run.
+ *
+ * Life      a loop of requests until the socket ends. A request that runs out of time or memory is answered so; what cannot be stopped here
+ *           (a parser that does not ask, an abort) the chunker ends from outside
+ * Limits    system calls (chunk_jail.c); address space; processor seconds, renewed per request, so that a worker whose chunker is gone
+ *           does not spin; no core files
+ * Parsers   one per grammar, made new after a parse that was stopped: nothing of a file or a language is left for the next
+ * Retry     C with directives that break its syntax is parsed a second time with the conditionals blanked; the tree with fewer bytes in
+ *           errors is kept
+ * Fault     MYTHOS_CHUNK_FAULT=KIND:TEXT, for tests: with a path that contains TEXT the worker does KIND: hang, sleep, abort, exit, memory,
+ *           garbage, short, open                                                                                                        */
+#include "chunk_wire.h"
+#include "symbols.h"
+
+#include "engine/base/asan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MAX_GRAMMAR = 64, CPU_SECONDS = 5, KEEP_BYTES = 32 << 20 };
+
+typedef struct {
+    TSParser *parser;
+    myth_symbol_query query;
+    myth_grammar grammar;
+    bool is_loaded;
+} slot;
+
+typedef struct {
+    myth_mem *mem;
+    slot slot[MAX_GRAMMAR];
+    uint64_t deadline_ns;
+    uint32_t n_asked;           /* times, by parsers: whether it is late */
+    bool is_late;
+} worker;
+
+bool myth_wire_read(int fd, void *dst, uint64_t n)
+{
+    for (unsigned char *p = dst; n > 0;) {
+        ssize_t got = read(fd, p, n);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        p += got;
+        n -= (uint64_t)got;
+    }
+    return true;
+}
+
+bool myth_wire_write(int fd, const void *src, uint64_t n)
+{
+    for (const unsigned char *p = src; n > 0;) {
+        ssize_t put = write(fd, p, n);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return false;
+        p += put;
+        n -= (uint64_t)put;
+    }
+    return true;
+}
+
+/* Processor time of this process: a busy machine does not make a file slow. */
+static uint64_t cpu_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static bool is_late(worker *w)
+{
+    w->is_late = w->is_late || cpu_ns() > w->deadline_ns;
+    return w->is_late;
+}
+
+/* The parser asks every hundred of its steps, and the clock is a call of the system. */
+static bool parse_progress(TSParseState *state)
+{
+    worker *w = state->payload;
+    return w->is_late || (++w->n_asked % 8 == 0 && is_late(w));
+}
+
+static bool is_symbols_late(void *w) { return is_late(w); }
+
+/* ---- trees ---- */
+
+typedef struct {
+    const unsigned char *text;
+    uint32_t n;
+} input;
+
+static const char *read_input(void *payload, uint32_t off, TSPoint at, uint32_t *n)
+{
+    const input *in = payload;
+    (void)at;
+    *n = off < in->n ? in->n - off : 0;
+    return off < in->n ? (const char *)in->text + off : "";
+}
+
+static TSTree *parse(worker *w, slot *s, const unsigned char *text, uint64_t n)
+{
+    input in = { text, (uint32_t)n };
+    TSInput from = { .payload = &in, .read = read_input, .encoding = TSInputEncodingUTF8 };
+    TSTree *tree = ts_parser_parse_with_options(s->parser, NULL, from, (TSParseOptions){ .payload = w, .progress_callback = parse_progress });
+    if (tree)
+        return tree;
+    ts_parser_delete(s->parser);
+    s->parser = ts_parser_new();
+    ts_parser_set_language(s->parser, (const TSLanguage *)s->grammar.language());
+    return NULL;
+}
+
+/* What a tree could not make sense of. */
+typedef struct {
+    uint64_t bytes;
+    uint32_t n;                                 /* error nodes that are in no other, and missing ones */
+} wrong;
+
+/* Bytes that error nodes hold themselves: what is whole inside one (functions of a file whose end is wrong) is not in error. */
+static wrong errors_of(TSNode root)
+{
+    enum { DEPTH = 4096 };
+    static bool is_error[DEPTH];                /* by depth: the node on the way to the current one */
+    wrong sum = { 0 };
+    TSTreeCursor c = ts_tree_cursor_new(root);
+    for (bool is_more = true; is_more;) {
+        TSNode node = ts_tree_cursor_current_node(&c);
+        uint32_t depth = ts_tree_cursor_current_depth(&c), n = ts_node_end_byte(node) - ts_node_start_byte(node);
+        bool is_counted = depth > 0 && is_error[depth - 1];     /* by its parent */
+        is_error[depth] = ts_node_is_error(node);
+        sum.n += ts_node_is_missing(node) || (is_error[depth] && !is_counted);
+        if (is_error[depth] && !is_counted)
+            sum.bytes += n;
+        else if (is_counted && !is_error[depth] && ts_node_named_child_count(node) > 0)
+            sum.bytes -= n;
+        if ((ts_node_has_error(node) || is_error[depth]) && depth + 1 < DEPTH && ts_tree_cursor_goto_first_child(&c))
+            continue;
+        while ((is_more = ts_tree_cursor_goto_next_sibling(&c)) == false && ts_tree_cursor_goto_parent(&c))
+            ;
+    }
+    ts_tree_cursor_delete(&c);
+    return sum;
+}
+
+static bool is_conditional(const unsigned char *p, const unsigned char *end)
+{
+    static const char *const words[] = { "if", "ifdef", "ifndef", "elif", "else", "endif", "pragma", "error", "line" };
+    for (p++; p < end && (*p == ' ' || *p == '\t');)
+        p++;
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+        size_t n = strlen(words[i]);
+        if ((size_t)(end - p) > n && memcmp(p, words[i], n) == 0 && !(p[n] >= 'a' && p[n] <= 'z'))
+            return true;
+    }
+    return false;
+}
+
+static bool is_blank_line(const unsigned char *text, uint64_t n, uint64_t at)
+{
+    while (at < n && text[at] != '\n' && myth_is_blank(text[at]))
+        at++;
+    return at >= n || text[at] == '\n';
+}
+
+/* A macro that stands alone, after a blank line, a comment or a directive and before a blank line, and is no statement: FOO_BEGIN_DECLS. */
+static bool is_lone_macro(const unsigned char *text, uint64_t n, uint64_t at)
+{
+    uint64_t p = at, before = at;
+    while (p < n && ((text[p] >= 'A' && text[p] <= 'Z') || text[p] == '_' || (p > at && text[p] >= '0' && text[p] <= '9')))
+        p++;
+    if (p - at < 4 || !is_blank_line(text, n, p))
+        return false;
+    while (p < n && text[p] != '\n')
+        p++;
+    while (before > 1 && text[before - 2] != '\n')
+        before--;
+    for (before -= before > 0; before < at && text[before] != '\n' && myth_is_blank(text[before]);)
+        before++;
+    return is_blank_line(text, n, p + 1) && (before == at || strchr("\n#*/", text[before]));
+}
+
+/* Conditionals with their continued lines, and lone macros, become blanks; every other byte stays in its place. */
+static unsigned char *blank_directives(worker *w, const unsigned char *text, uint64_t n)
+{
+    unsigned char *out = myth_alloc(w->mem, MYTH_MEM_OTHER, "blanked text", n);
+    if (!out)
+        return NULL;
+    memcpy(out, text, n);
+    for (uint64_t at = 0; at < n;) {
+        uint64_t p = at, end;
+        while (p < n && (text[p] == ' ' || text[p] == '\t'))
+            p++;
+        bool is_hit = p < n && ((text[p] == '#' && is_conditional(text + p, text + n)) || is_lone_macro(text, n, at));
+        for (end = at; end < n && text[end] != '\n'; end++)
+            if (is_hit && text[end] == '\\' && end + 1 < n && text[end + 1] == '\n')
+                end++;
+        for (p = at; is_hit && p < end; p++)
+            if (out[p] != '\n' && out[p] != '\r')
+                out[p] = ' ';
+        at = end + 1;
+    }
+    return out;
+}
+
+/* The better of two trees; the second try has half of the time that is left, the queries need the rest. */
+static TSTree *parse_best(worker *w, slot *s, const unsigned char *text, uint64_t n, wrong *bad)
+{
+    TSTree *tree = parse(w, s, text, n);
+    if (!tree)
+        return NULL;
+    *bad = errors_of(ts_tree_root_node(tree));
+    unsigned char *blanked = s->grammar.has_directives && bad->bytes > n / 20 ? blank_directives(w, text, n) : NULL;
+    uint64_t deadline_ns = w->deadline_ns, now_ns = cpu_ns();
+    w->deadline_ns = now_ns < deadline_ns ? now_ns + (deadline_ns - now_ns) / 2 : deadline_ns;
+    TSTree *second = blanked ? parse(w, s, blanked, n) : NULL;
+    w->deadline_ns = deadline_ns;
+    if (second) {
+        wrong second_bad = errors_of(ts_tree_root_node(second));
+        bool is_better = second_bad.bytes < bad->bytes;
+        ts_tree_delete(is_better ? tree : second);
+        tree = is_better ? second : tree;
+        *bad = is_better ? second_bad : *bad;
+    }
+    w->is_late = false;                         /* a second try that was stopped is not this file's failure */
+    myth_free(w->mem, blanked);
+    return tree;
+}
+
+/* ---- requests ---- */
+
+static void fault(const char *path)
+{
+    const char *want = getenv("MYTHOS_CHUNK_FAULT"), *text = want ? strchr(want, ':') : NULL;
+    if (!text || !strstr(path, text + 1))
+        return;
+    if (strncmp(want, "hang", 4) == 0)
+        for (volatile unsigned i = 0;; i = i + 1)
+            ;
+    if (strncmp(want, "sleep", 5) == 0)
+        sleep(60);
+    if (strncmp(want, "abort", 5) == 0)
+        abort();
+    if (strncmp(want, "exit", 4) == 0)
+        _exit(3);
+    if (strncmp(want, "memory", 6) == 0)
+        for (volatile char *p; (p = malloc(16 << 20)) != NULL;)
+            p[0] = 1;
+    if (strncmp(want, "memory", 6) == 0)
+        _exit(4);
+    if (strncmp(want, "open", 4) == 0)
+        _exit(open("/dev/null", O_RDONLY) >= 0 || errno != EPERM || fork() >= 0 ? 5 : 6);
+    if (strncmp(want, "short", 5) == 0) {
+        myth_wire_write(1, &(myth_chunk_answer){ .magic = MYTH_WIRE_MAGIC, .n_chunk = 1, .n_names = 1 }, sizeof(myth_chunk_answer));
+        _exit(0);
+    }
+    if (strncmp(want, "garbage", 7) == 0) {
+        static unsigned char noise[1 << 16];
+        myth_chunk_answer a = { .magic = MYTH_WIRE_MAGIC, .n_chunk = 2, .n_symbol = 3, .n_ref = 4, .n_names = 5 };
+        memset(noise, 0xa5, sizeof(noise));
+        myth_wire_write(1, &a, sizeof(a));
+        myth_wire_write(1, noise, sizeof(noise));
+    }
+}
+
+static bool fail(const char *note)
+{
+    myth_chunk_answer a = { .magic = MYTH_WIRE_MAGIC, .is_failed = 1 };
+    strncpy(a.note, note, sizeof(a.note) - 1);
+    return myth_wire_write(1, &a, sizeof(a));
+}
+
+static bool load(worker *w, uint32_t grammar)
+{
+    slot *s = grammar < MAX_GRAMMAR && (int)grammar < myth_n_grammar ? &w->slot[grammar] : NULL;
+    myth_chunk_answer ok = { .magic = MYTH_WIRE_MAGIC };
+    if (!s)
+        return fail("worker: no such grammar");
+    if (!s->is_loaded) {
+        char note[96];
+        s->grammar = myth_grammar_get((int)grammar);
+        s->parser = ts_parser_new();
+        if (!ts_parser_set_language(s->parser, (const TSLanguage *)s->grammar.language()))
+            return fail("worker: the grammar is of another version than the parser");
+        if (!myth_symbol_query_open(&s->query, w->mem, &s->grammar)) {
+            snprintf(note, sizeof(note), "worker: queries/%.20s.scm is wrong at byte %u", s->grammar.name, s->query.error_off);
+            return fail(note);
+        }
+        s->is_loaded = true;
+    }
+    return myth_wire_write(1, &ok, sizeof(ok));
+}
+
+static bool answer(const myth_chunks *c)
+{
+    myth_chunk_answer a = { .magic = MYTH_WIRE_MAGIC, .n_chunk = c->n_chunk, .n_symbol = c->n_symbol, .n_ref = c->n_ref, .n_names = c->n_names,
+                            .n_error = c->n_error,
+                            .error_bytes = c->error_bytes, .is_text = !c->is_structured };
+    memcpy(a.note, c->note, sizeof(a.note));
+    return myth_wire_write(1, &a, sizeof(a)) && myth_wire_write(1, c->chunk, c->n_chunk * sizeof(*c->chunk)) &&
+           myth_wire_write(1, c->symbol, c->n_symbol * sizeof(*c->symbol)) && myth_wire_write(1, c->ref, c->n_ref * sizeof(*c->ref)) &&
+           myth_wire_write(1, c->names, c->n_names);
+}
+
+static bool cut_file(worker *w, uint32_t grammar, const char *path, const unsigned char *text, uint64_t n)
+{
+    slot *s = grammar < MAX_GRAMMAR && w->slot[grammar].is_loaded ? &w->slot[grammar] : NULL;
+    char late[64];
+    const char *why = late;
+    snprintf(late, sizeof(late), "parse: no end after %d ms", MYTH_PARSE_MS);
+    wrong bad = { 0 };
+    bool is_sent = false;
+    if (!s)
+        return fail("worker: the grammar is not loaded");
+    struct rlimit cpu;
+    getrlimit(RLIMIT_CPU, &cpu);
+    cpu.rlim_cur = (rlim_t)(cpu_ns() / 1000000000u + CPU_SECONDS);
+    setrlimit(RLIMIT_CPU, &cpu);
+    w->is_late = false;
+    w->deadline_ns = cpu_ns() + (uint64_t)MYTH_PARSE_MS * 1000000u * (MYTH_HAS_ASAN ? 10 : 1);
+    fault(path);
+    TSTree *tree = parse_best(w, s, text, n, &bad);
+    myth_cut cut;
+    myth_cut_open(&cut, w->mem, text, n);
+    if (cut.is_short)
+        why = "worker: out of memory";
+    else if (tree) {
+        myth_symbols symbols = { .cut = &cut, .grammar = &s->grammar, .query = &s->query, .path = path };
+        snprintf(late, sizeof(late), "symbols: no end after %d ms", MYTH_PARSE_MS);
+        if (myth_symbols_find(&symbols, ts_tree_root_node(tree), is_symbols_late, w)) {
+            bool is_mostly_wrong = bad.bytes > n / 2;         /* its definitions may be right, its borders are not */
+            if (is_mostly_wrong)
+                myth_cut_text(&cut);
+            else
+                myth_cut_tree(&symbols, ts_tree_root_node(tree));
+            myth_chunks out;
+            if (myth_cut_take(&cut, &out, NULL) == MYTH_OK) {
+                out.error_bytes = bad.bytes;
+                out.n_error = bad.n;
+                out.is_structured = !is_mostly_wrong;
+                if (is_mostly_wrong)
+                    strcpy(out.note, "parse: most of it makes no sense in its language");
+                is_sent = answer(&out);
+                myth_chunks_free(&out, w->mem);
+                why = NULL;
+            } else
+                why = "worker: out of memory";
+        }
+        myth_symbols_close(&symbols);
+    }
+    myth_cut_close(&cut);
+    if (tree)
+        ts_tree_delete(tree);
+    return why ? fail(why) : is_sent;
+}
+
+static void limit(int what, rlim_t most)
+{
+    struct rlimit r;
+    if (getrlimit(what, &r) == 0 && (r.rlim_max == RLIM_INFINITY || r.rlim_max > most)) {
+        r.rlim_cur = r.rlim_max = most;
+        setrlimit(what, &r);
+    }
+}
+
+/* A file's tree is tens of times as large as the file, and the next one's as large again: its pages are not given back in between. */
+static void keep_memory(void)
+{
+#if defined(__GLIBC__)
+    mallopt(M_TRIM_THRESHOLD, KEEP_BYTES);
+    mallopt(M_MMAP_THRESHOLD, KEEP_BYTES);
+    mallopt(M_TOP_PAD, 1 << 20);
+#endif
+}
+
+int myth_chunk_worker(void)
+{
+    static worker w;
+    char path[MYTH_WIRE_PATH + 1];
+    unsigned char *text = NULL;
+    uint64_t cap = 0;
+    myth_chunk_request q;
+    for (int i = 0; i < 3; i++)                 /* sent to the whole group: the chunker says when */
+        signal((const int[]){ SIGINT, SIGTERM, SIGHUP }[i], SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);
+    limit(RLIMIT_CORE, 0);
+    if (!MYTH_HAS_ASAN)                         /* its shadow alone is larger */
+        limit(RLIMIT_AS, MYTH_PARSE_MEM_BYTES);
+    keep_memory();
+    myth_chunk_jail();
+    if (myth_mem_open(&w.mem, 0, NULL) != MYTH_OK)
+        return 1;
+    bool is_good = true;
+    while (is_good && myth_wire_read(0, &q, sizeof(q))) {
+        is_good = q.magic == MYTH_WIRE_MAGIC && q.n <= MYTH_PARSE_FILE_BYTES && q.n_path <= MYTH_WIRE_PATH;
+        if (is_good && q.n > cap) {
+            myth_free(w.mem, text);
+            text = myth_alloc(w.mem, MYTH_MEM_OTHER, "text", q.n);
+            cap = text ? q.n : 0;
+            is_good = text != NULL;
+        }
+        is_good = is_good && myth_wire_read(0, path, q.n_path) && myth_wire_read(0, text, q.n);
+        if (!is_good)
+            break;
+        path[q.n_path] = '\0';
+        is_good = q.verb == MYTH_WIRE_LOAD ? load(&w, q.grammar) : cut_file(&w, q.grammar, path, text, q.n);
+    }
+    for (int i = 0; i < MAX_GRAMMAR; i++) {
+        if (w.slot[i].parser)
+            ts_parser_delete(w.slot[i].parser);
+        myth_symbol_query_close(&w.slot[i].query);
+    }
+    myth_free(w.mem, text);
+    return myth_mem_close(w.mem) == 0 && is_good ? 0 : 1;
+}

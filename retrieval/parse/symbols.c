@@ -1,0 +1,726 @@
+/* symbols.c - see symbols.h. Queries say what and where; what they cannot say (names inside declarators, tests by their name, routes by their
+ * verb, what is exported, which comment documents) is asked here once for all languages. */
+#define _GNU_SOURCE             /* strcasestr */
+#include "symbols.h"
+#include "engine/base/text.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum role { NONE, DEF, SCOPE = DEF + MYTH_SYMBOL_KIND_N, DEF_CALL, NAME, PARENT, BODY, CALL_NAME, CALL_TEXT, MARK, OPEN, IMPORT, COMMENT,
+            REF, ROLE_N = REF + MYTH_REF_KIND_N };
+
+static enum role role_of(const char *name)
+{
+    static const struct { const char *name; enum role role; } words[] = {
+        { "scope", SCOPE }, { "def.call", DEF_CALL }, { "name", NAME }, { "parent", PARENT }, { "body", BODY }, { "call.name", CALL_NAME },
+        { "call.text", CALL_TEXT }, { "mark", MARK }, { "open", OPEN }, { "import", IMPORT }, { "comment", COMMENT },
+    };
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if (strcmp(words[i].name, name) == 0)
+            return words[i].role;
+    for (int k = 0; k < MYTH_SYMBOL_KIND_N; k++)
+        if (strncmp(name, "def.", 4) == 0 && strcmp(name + 4, myth_symbol_kind_name((myth_symbol_kind)k)) == 0)
+            return (enum role)(DEF + k);
+    for (int k = 0; k < MYTH_REF_KIND_N; k++)
+        if (strncmp(name, "ref.", 4) == 0 && strcmp(name + 4, myth_ref_kind_name((myth_ref_kind)k)) == 0)
+            return (enum role)(REF + k);
+    return NONE;
+}
+
+enum field { BODY_FIELD, SCOPE_FIELD, NAME_FIELD, DECLARATOR, FIELD, PROPERTY, ATTRIBUTE, METHOD, TYPE, FUNCTION, DEFINITION, DECLARATION, VALUE, RIGHT, FIELD_N };
+_Static_assert((int)FIELD_N == MYTH_SYMBOL_FIELDS, "as symbols.h has it");
+static const char *const field_names[] = { "body", "scope", "name", "declarator", "field", "property", "attribute", "method", "type", "function", "definition",
+                                           "declaration", "value", "right" };
+
+bool myth_symbol_query_open(myth_symbol_query *q, myth_mem *mem, const myth_grammar *grammar)
+{
+    const TSLanguage *language = (const TSLanguage *)grammar->language();
+    memset(q, 0, sizeof(*q));
+    if (!myth_patterns_open(&q->patterns, mem, language, (const char *)grammar->query, grammar->n_query, &q->error_off))
+        return false;
+    for (uint32_t i = 0; i < q->patterns.n_capture; i++) {
+        q->role[i] = (uint8_t)role_of(q->patterns.capture[i]);
+        if (q->role[i] == NONE) {
+            q->error_off = i;
+            myth_symbol_query_close(q);
+            return false;
+        }
+    }
+    for (int i = 0; i < FIELD_N; i++)
+        q->field[i] = ts_language_field_id_for_name(language, field_names[i], (uint32_t)strlen(field_names[i]));
+    return true;
+}
+
+void myth_symbol_query_close(myth_symbol_query *q) { myth_patterns_close(&q->patterns); }
+
+/* ---- text ---- */
+
+static const char *text_at(const myth_symbols *s, uint32_t off) { return (const char *)s->cut->text + off; }
+
+static uint32_t node_bytes(TSNode node) { return ts_node_end_byte(node) - ts_node_start_byte(node); }
+
+static bool is_word_char(char c) { return isalnum((unsigned char)c) || c == '_' || c == '$'; }
+
+static bool is_among(const char *const *list, const char *word, size_t n)
+{
+    for (; *list; list++)
+        if (strlen(*list) == n && strncasecmp(*list, word, n) == 0)
+            return true;
+    return false;
+}
+
+/* Whether `word` stands alone in [off, end). */
+static bool has_word(const myth_symbols *s, uint32_t off, uint32_t end, const char *word)
+{
+    size_t n = strlen(word);
+    const char *p = text_at(s, off), *stop = text_at(s, end);
+    for (; (size_t)(stop - p) >= n; p++)
+        if (memcmp(p, word, n) == 0 && (p == text_at(s, off) || !is_word_char(p[-1])) && (p + n == stop || !is_word_char(p[n])))
+            return true;
+    return false;
+}
+
+/* Without the quotes or brackets around it and the marks before them. */
+static void strip_quotes(const char **text, uint32_t *n)
+{
+    const char *p = *text, *end = p + *n;
+    while (p < end && strchr("'\"`<([ \t\r\n", *p) && *p)
+        p++;
+    if (end - p > 7 && memcmp(p, "import ", 7) == 0)
+        p += 7;                                 /* a statement whose path has no node of its own */
+    if (end - p > 2 && isalpha((unsigned char)p[0]) && (p[1] == '"' || p[1] == '\''))
+        p += 2;                                 /* r"..." */
+    while (end > p && strchr("'\"`>)] \t\r\n;", end[-1]) && end[-1])
+        end--;
+    *text = p;
+    *n = (uint32_t)(end - p);
+}
+
+static uint32_t name_of_text(myth_symbols *s, TSNode node, bool is_quoted)
+{
+    uint32_t off = ts_node_start_byte(node), n = ts_node_end_byte(node) - off;
+    const char *text = text_at(s, off);
+    if (is_quoted)
+        strip_quotes(&text, &n);
+    const char *end = n ? memchr(text, '\n', n) : NULL;
+    return myth_cut_name(s->cut, text, end ? (uint64_t)(end - text) : n);
+}
+
+/* ---- names and bodies ---- */
+
+static bool field(const myth_symbols *s, TSNode node, enum field which, TSNode *out)
+{
+    const TSFieldId id = s->query->field[which];
+    TSNode child = id ? ts_node_child_by_field_id(node, id) : (TSNode){ 0 };
+    if (ts_node_is_null(child))
+        return false;
+    *out = child;
+    return true;
+}
+
+/* Through declarators and qualifiers to the name itself; *parent gets what qualifies it. */
+static TSNode name_within(const myth_symbols *s, TSNode node, TSNode *parent)
+{
+    for (int i = 0; i < 32; i++) {
+        TSNode scope, next;
+        if (field(s, node, SCOPE_FIELD, &scope) && field(s, node, NAME_FIELD, &next))
+            *parent = scope;
+        else if (!field(s, node, DECLARATOR, &next) && !field(s, node, NAME_FIELD, &next)) {
+            const char *type = ts_node_type(node);
+            if (!strstr(type, "declarator") || ts_node_named_child_count(node) == 0)
+                break;
+            next = ts_node_named_child(node, 0);
+        }
+        node = next;
+    }
+    return node;
+}
+
+/* What a use names last: the member of a.b.c, without type arguments. Null when it has no name, as a call of what a call gives. */
+static TSNode last_name(const myth_symbols *s, TSNode node)
+{
+    static const enum field member[] = { FIELD, PROPERTY, ATTRIBUTE, METHOD, NAME_FIELD, TYPE, FUNCTION };
+    enum { N_MEMBER = sizeof(member) / sizeof(*member) };
+    for (int i = 0; i < 32 && ts_node_child_count(node) > 0; i++) {
+        int k = 0;
+        while (k < N_MEMBER && !field(s, node, member[k], &node))
+            k++;
+        if (k == N_MEMBER && strcmp(ts_node_type(node), "dotted_name") == 0)
+            node = ts_node_named_child(node, ts_node_named_child_count(node) - 1);
+        else if (k == N_MEMBER)
+            break;
+    }
+    return ts_node_named_child_count(node) == 0 ? node : (TSNode){ 0 };
+}
+
+/* Where the body of a definition begins, through what wraps it; 0 = none. */
+static uint32_t body_of(const myth_symbols *s, TSNode node)
+{
+    static const enum field wrap[] = { DEFINITION, DECLARATION, VALUE, RIGHT };
+    for (int i = 0; i < 6; i++) {
+        TSNode next;
+        if (field(s, node, BODY_FIELD, &next))
+            return ts_node_start_byte(next);
+        bool is_found = false;
+        for (int k = 0; k < 4 && !is_found; k++)
+            is_found = field(s, node, wrap[k], &next);
+        uint32_t n = ts_node_named_child_count(node);
+        if (!is_found && n == 0)
+            return 0;
+        if (!is_found)
+            next = ts_node_named_child(node, n - 1);
+        const char *type = ts_node_type(next);
+        if (strstr(type, "body") || strstr(type, "block") || strcmp(type, "declaration_list") == 0)
+            return ts_node_start_byte(next);
+        node = next;
+    }
+    return 0;
+}
+
+/* ---- marks ---- */
+
+static void add_mark(myth_symbols *s, myth_marks *m, TSNode node)
+{
+    if (myth_cut_grow(s->cut, &m->mark, &m->cap, m->n, sizeof(*m->mark)))
+        m->mark[m->n++] = (myth_mark){ ts_node_start_byte(node), ts_node_end_byte(node), node.id };
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const myth_mark *x = a, *y = b;
+    return x->off != y->off ? (x->off > y->off) - (x->off < y->off) : (x->end < y->end) - (x->end > y->end);
+}
+
+static void sort_marks(myth_marks *m)
+{
+    if (m->n)
+        qsort(m->mark, m->n, sizeof(*m->mark), by_place);
+}
+
+/* The first mark at or after off. */
+static uint32_t marks_from(const myth_marks *m, uint32_t off) { return m->n ? myth_first_from(&m->mark->off, sizeof(*m->mark), m->n, off) : 0; }
+
+const myth_mark *myth_marks_find(const myth_marks *m, TSNode node)
+{
+    uint32_t off = ts_node_start_byte(node), end = ts_node_end_byte(node);
+    for (uint32_t i = marks_from(m, off); i < m->n && m->mark[i].off == off; i++)
+        if (m->mark[i].id == node.id && m->mark[i].end == end)
+            return &m->mark[i];
+    return NULL;
+}
+
+/* ---- routes and tests ---- */
+
+static const char *const methods[] = { "get", "post", "put", "delete", "patch", "head", "options", NULL };
+static const char *const verbs[] = { "get", "post", "put", "delete", "patch", "head", "options", "any", "all", "route", "websocket", "handle",
+                                     "handlefunc", "api_route", "request", "path", "match", "resource", NULL };
+static const char *const import_calls[] = { "require", "require_relative", "source", ".", NULL };
+static const char *const test_calls[] = { "it", "test", "describe", "specify", "context", "suite", "scenario", "property", NULL };
+static const char *const test_marks[] = { "test", "tests", "fact", "theory", "testmethod", "testcase", "parameterizedtest", "repeatedtest", "rstest",
+                                          "testfactory", "wasm_bindgen_test", "quickcheck", "dataprovider", "bench", NULL };
+static const char *const test_macros[] = { "TEST", "TEST_F", "TEST_P", "TYPED_TEST", "TEST_CASE", "BOOST_AUTO_TEST_CASE", "SCENARIO", NULL };
+
+/* The verb of a route: get, MapGet, GetMapping, HttpGet. Its length, 0 = none. */
+static size_t route_verb(const char *word, size_t n, const char **verb)
+{
+    *verb = word;
+    if (n > 7 && strncasecmp(word + n - 7, "mapping", 7) == 0)
+        n -= 7;
+    else if (n > 4 && strncasecmp(word, "http", 4) == 0)
+        *verb += 4, n -= 4;
+    else if (n > 3 && strncmp(word, "Map", 3) == 0)
+        *verb += 3, n -= 3;
+    return is_among(verbs, *verb, n) ? n : 0;
+}
+
+/* `call` is the last name of what is called: get of app.get. */
+static uint32_t route_name(myth_symbols *s, TSNode call, TSNode text, bool is_mark)
+{
+    const char *verb, *path = text_at(s, ts_node_start_byte(text));
+    uint32_t n_call = node_bytes(call), n_path = node_bytes(text);
+    size_t n_verb = route_verb(text_at(s, ts_node_start_byte(call)), n_call, &verb);
+    strip_quotes(&path, &n_path);
+    bool is_path = n_path > 0 && (path[0] == '/' || is_mark) && !memchr(path, '\n', n_path) && !memchr(path, ' ', n_path);
+    if (n_verb == 0 || n_verb > 16 || !is_path || n_path > 200)
+        return 0;
+    bool is_method = is_among(methods, verb, n_verb);
+    char name[256] = "ROUTE";
+    size_t n = is_method ? 0 : strlen(name);
+    for (; is_method && n < n_verb; n++)
+        name[n] = (char)toupper((unsigned char)verb[n]);
+    name[n++] = ' ';
+    memcpy(name + n, path, n_path);
+    return myth_cut_name(s->cut, name, n + n_path);
+}
+
+static bool is_test_name(const myth_symbols *s, const myth_def *d)
+{
+    const char *name = s->cut->out.names + d->name;
+    bool is_func = d->kind == MYTH_SYMBOL_FUNCTION || d->kind == MYTH_SYMBOL_METHOD;
+    if (!is_func || !d->name)
+        return false;
+    if (d->kind == MYTH_SYMBOL_FUNCTION && is_among(test_macros, name, strlen(name)) && !islower((unsigned char)name[1]))
+        return true;
+    bool is_test_file = strcasestr(s->path, "test") || strcasestr(s->path, "spec");
+    if (strncmp(name, "test_", 5) == 0 || (strncmp(name, "test", 4) == 0 && isupper((unsigned char)name[4])))
+        return is_test_file || s->grammar->any_test_name;
+    bool is_of_go = strncmp(name, "Test", 4) == 0 || strncmp(name, "Benchmark", 9) == 0 || strncmp(name, "Fuzz", 4) == 0;
+    return s->grammar->exports == MYTH_EXPORT_UPPER && is_test_file && is_of_go;
+}
+
+/* ---- one match ---- */
+
+typedef struct {
+    TSNode node[ROLE_N];
+    bool has[ROLE_N];
+} match;
+
+static myth_def *add_def(myth_symbols *s, TSNode node, int kind, uint32_t name, uint32_t name_off)
+{
+    if ((!name && kind != MYTH_DEF_SCOPE) || !myth_cut_grow(s->cut, &s->def, &s->cap_def, s->n_def, sizeof(*s->def)))
+        return NULL;
+    myth_def *d = &s->def[s->n_def++];
+    *d = (myth_def){ .off = ts_node_start_byte(node), .end = ts_node_end_byte(node), .name = name, .name_off = name_off, .id = node.id,
+                     .kind = (uint8_t)kind };
+    return d;
+}
+
+static bool is_import_call(const myth_symbols *s, TSNode call)
+{
+    return is_among(import_calls, text_at(s, ts_node_start_byte(call)), node_bytes(call));
+}
+
+static void take_def(myth_symbols *s, const match *m, int kind)
+{
+    TSNode node = m->node[kind == MYTH_DEF_SCOPE ? SCOPE : DEF + kind], parent = { 0 };
+    TSNode name = m->has[NAME] ? m->node[NAME] : name_within(s, node, &parent);
+    if (m->has[NAME])
+        name = name_within(s, name, &parent);
+    if (m->has[PARENT])
+        parent = name_within(s, m->node[PARENT], &(TSNode){ 0 });
+    if (ts_node_eq(name, node))
+        return;
+    myth_def *d = add_def(s, node, kind, name_of_text(s, name, true), ts_node_start_byte(name));
+    if (!d)
+        return;
+    d->body = m->has[BODY] ? ts_node_start_byte(m->node[BODY]) : body_of(s, node);
+    if (parent.id)
+        d->parent = name_of_text(s, name_within(s, parent, &(TSNode){ 0 }), true);
+    TSNode call = m->has[MARK] && m->has[CALL_NAME] ? last_name(s, m->node[CALL_NAME]) : (TSNode){ 0 };
+    if (call.id) {
+        d->is_test = is_among(test_marks, text_at(s, ts_node_start_byte(call)), node_bytes(call));
+        uint32_t route = m->has[CALL_TEXT] ? route_name(s, call, m->node[CALL_TEXT], true) : 0, body = d->body;
+        if (route && (d = add_def(s, node, MYTH_SYMBOL_ROUTE, route, ts_node_start_byte(m->node[CALL_TEXT]))) != NULL) {
+            d->is_route = true;
+            d->body = body;
+        }
+    }
+}
+
+/* A name read is kept when it looks like one that more than a function knows: handle_click, LIMIT; plain words are locals and parameters. */
+static bool is_wide_name(const myth_symbols *s, TSNode node)
+{
+    const char *p = text_at(s, ts_node_start_byte(node)), *end = text_at(s, ts_node_end_byte(node));
+    for (int i = 0; i < 255 && p < end && *p && *p != '\n'; i++, p++)      /* as far as a name goes: name_of_text */
+        if (*p == '_' || isupper((unsigned char)*p))
+            return true;
+    return false;
+}
+
+static void add_use(myth_symbols *s, TSNode node, myth_ref_kind kind)
+{
+    if (kind != MYTH_REF_IMPORT)
+        node = last_name(s, node);
+    if (!node.id || (kind == MYTH_REF_READ && !is_wide_name(s, node)))
+        return;
+    uint32_t name = name_of_text(s, node, kind == MYTH_REF_IMPORT);
+    if (name && myth_cut_grow(s->cut, &s->use, &s->cap_use, s->n_use, sizeof(*s->use)))
+        s->use[s->n_use++] = (myth_use){ ts_node_start_byte(node), name, kind };
+}
+
+/* What a parser without the macro takes for a call and a block: TEST(Parser, Empty) { ... }. */
+static void take_macro(myth_symbols *s, const match *m)
+{
+    TSNode name = m->node[CALL_NAME], body;
+    if (!is_among(test_macros, text_at(s, ts_node_start_byte(name)), node_bytes(name)))
+        return;
+    body = ts_node_next_named_sibling(m->node[DEF_CALL]);
+    if (ts_node_is_null(body) || s->cut->text[ts_node_start_byte(body)] != '{')
+        return;
+    myth_def *d = add_def(s, m->node[DEF_CALL], MYTH_SYMBOL_TEST, name_of_text(s, name, false), ts_node_start_byte(name));
+    if (!d)
+        return;
+    d->is_test = true;
+    d->body = ts_node_start_byte(body);
+    d->end = ts_node_end_byte(body);
+    d->id = NULL;
+    add_mark(s, &s->lead, m->node[DEF_CALL]);
+}
+
+/* A call that defines: it("...", ...), app.get("/x", ...). */
+static void take_call(myth_symbols *s, const match *m)
+{
+    if (!m->has[CALL_NAME] || !m->has[CALL_TEXT])
+        return;
+    if (is_import_call(s, m->node[CALL_NAME])) {
+        add_mark(s, &s->import, m->node[DEF_CALL]);
+        add_use(s, m->node[CALL_TEXT], MYTH_REF_IMPORT);
+        return;
+    }
+    if (s->cut->text[ts_node_start_byte(m->node[CALL_TEXT])] == '(') {
+        take_macro(s, m);
+        return;
+    }
+    TSNode whole = m->node[CALL_NAME], text = m->node[CALL_TEXT], call = last_name(s, whole);
+    uint32_t first = ts_node_start_byte(whole), n_first = 0, after = ts_node_end_byte(text), end = ts_node_end_byte(m->node[DEF_CALL]);
+    while (n_first < node_bytes(whole) && is_word_char(text_at(s, first)[n_first]))
+        n_first++;
+    while (after < end && (myth_is_blank(s->cut->text[after]) || s->cut->text[after] == ')'))
+        after++;
+    bool has_more = after < end && s->cut->text[after] != ';';         /* a handler follows */
+    uint32_t route = call.id && has_more ? route_name(s, call, text, false) : 0;
+    bool is_test = is_among(test_calls, text_at(s, first), n_first) && has_more;        /* it(...), and it of it.only(...) */
+    myth_def *d = NULL;
+    if (route && (d = add_def(s, m->node[DEF_CALL], MYTH_SYMBOL_ROUTE, route, ts_node_start_byte(text))) != NULL)
+        d->is_route = true;
+    else if (is_test && (d = add_def(s, m->node[DEF_CALL], MYTH_SYMBOL_TEST, name_of_text(s, text, true), ts_node_start_byte(text))) != NULL)
+        d->is_test = true;
+}
+
+static void take_match(myth_symbols *s, const match *m)
+{
+    for (int k = 0; k <= MYTH_DEF_SCOPE; k++)
+        if (m->has[DEF + k])
+            take_def(s, m, k);
+    if (m->has[DEF_CALL])
+        take_call(s, m);
+    /* a call is an import only by its name: require("x") */
+    bool is_import = !m->has[CALL_NAME] || is_import_call(s, m->node[CALL_NAME]);
+    if (m->has[IMPORT] && is_import)
+        add_mark(s, &s->import, m->node[IMPORT]);
+    for (int k = 0; k < MYTH_REF_KIND_N; k++) {
+        if (!m->has[REF + k] || (k == MYTH_REF_IMPORT && !is_import))
+            continue;
+        add_use(s, m->node[REF + k], (myth_ref_kind)k);
+    }
+}
+
+/* ---- after the matches: order, what encloses what, one definition per name ---- */
+
+/* The larger first; of the same place the one that says more. */
+static int by_def(const void *a, const void *b)
+{
+    const myth_def *x = a, *y = b;
+    if (x->off != y->off)
+        return (x->off > y->off) - (x->off < y->off);
+    if (x->end != y->end)
+        return (x->end < y->end) - (x->end > y->end);
+    if (x->name_off != y->name_off)
+        return (x->name_off > y->name_off) - (x->name_off < y->name_off);
+    if (x->is_test != y->is_test)
+        return x->is_test ? -1 : 1;
+    return x->kind - y->kind;
+}
+
+static int by_name_place(const void *a, const void *b)
+{
+    const myth_def *x = a, *y = b;
+    if (x->name_off != y->name_off)
+        return (x->name_off > y->name_off) - (x->name_off < y->name_off);
+    if (x->kind != y->kind)
+        return x->kind - y->kind;
+    if (x->is_test != y->is_test)
+        return x->is_test ? -1 : 1;
+    return x->off != y->off ? (x->off > y->off) - (x->off < y->off) : (x->end < y->end) - (x->end > y->end);
+}
+
+static int by_use(const void *a, const void *b)
+{
+    const myth_use *x = a, *y = b;
+    return x->off != y->off ? (x->off > y->off) - (x->off < y->off) : (int)x->kind - (int)y->kind;
+}
+
+/* They come nearly in order, as their statements do: each is moved the few places it is off. Where all of them are far off, that would take too long. */
+static void sort_uses(myth_symbols *s)
+{
+    const uint64_t most = 16 * (uint64_t)s->n_use;
+    uint64_t n_move = 0;
+    for (uint32_t i = 1; i < s->n_use && n_move <= most; i++) {
+        const myth_use u = s->use[i];
+        uint32_t at = i;
+        for (; at > 0 && by_use(&s->use[at - 1], &u) > 0; at--, n_move++)
+            s->use[at] = s->use[at - 1];
+        s->use[at] = u;
+    }
+    if (n_move > most)
+        qsort(s->use, s->n_use, sizeof(*s->use), by_use);
+}
+
+/* A name defined by several patterns is one definition: kinds are in the order in which they say more, of one kind the largest is kept. */
+static void drop_doubles(myth_symbols *s)
+{
+    uint32_t n = 0;
+    if (s->n_def)
+        qsort(s->def, s->n_def, sizeof(*s->def), by_name_place);
+    for (uint32_t i = 0; i < s->n_def; i++) {
+        bool is_same = n > 0 && s->def[n - 1].name_off == s->def[i].name_off &&
+                       (s->def[n - 1].kind == MYTH_SYMBOL_ROUTE) == (s->def[i].kind == MYTH_SYMBOL_ROUTE);
+        if (is_same)
+            s->def[n - 1].is_test |= s->def[i].is_test;
+        else
+            s->def[n++] = s->def[i];
+    }
+    s->n_def = n;
+}
+
+static bool is_class(const myth_def *d)
+{
+    return d->kind == MYTH_SYMBOL_CLASS || d->kind == MYTH_SYMBOL_TYPE || d->kind == MYTH_DEF_SCOPE;
+}
+
+static bool is_exported(const myth_symbols *s, const myth_def *d)
+{
+    const char *name = s->cut->out.names + d->name;
+    const myth_def *up = d->enclosing ? &s->def[d->enclosing - 1] : NULL;
+    if (d->kind == MYTH_SYMBOL_ROUTE)
+        return true;
+    if (up && (up->kind == MYTH_SYMBOL_FUNCTION || up->kind == MYTH_SYMBOL_METHOD))
+        return false;
+    if (up && d->kind == MYTH_SYMBOL_CONSTANT && up->kind == MYTH_SYMBOL_TYPE)
+        return up->is_exported;
+    uint32_t name_off = d->name_off < d->off ? d->off : d->name_off;
+    switch (s->grammar->exports) {
+    case MYTH_EXPORT_NO_STATIC: return (up && is_class(up)) || !has_word(s, d->off, name_off, "static");
+    case MYTH_EXPORT_NO_UNDERSCORE: return name[0] != '_';
+    case MYTH_EXPORT_UPPER: return isupper((unsigned char)name[0]);
+    case MYTH_EXPORT_PUB: return has_word(s, d->off, name_off, "pub");
+    case MYTH_EXPORT_PUBLIC: return has_word(s, d->off, name_off, "public") || has_word(s, d->off, name_off, "protected");
+    case MYTH_EXPORT_NO_PRIVATE: return !has_word(s, d->off, name_off, "private") && !has_word(s, d->off, name_off, "local");
+    case MYTH_EXPORT_EXPORT: {
+        uint32_t line = (uint32_t)myth_cut_line_start(s->cut, d->off);
+        bool is_public = name[0] != '#' && !has_word(s, d->off, name_off, "private");
+        return has_word(s, line, name_off, "export") || has_word(s, line, name_off, "exports") ||
+               (up && is_class(up) && up->is_exported && is_public);
+    }
+    case MYTH_EXPORT_TOP: break;
+    }
+    return !up;
+}
+
+static bool is_blank_range(const myth_symbols *s, uint32_t off, uint32_t end, int max_lines)
+{
+    for (; off < end; off++) {
+        if (!myth_is_blank(s->cut->text[off]))
+            return false;
+        max_lines -= s->cut->text[off] == '\n';
+    }
+    return max_lines >= 0;
+}
+
+/* The comments that end on the line before the definition; else the string that its body begins with. */
+static void find_doc(const myth_symbols *s, myth_def *d)
+{
+    uint32_t off = (uint32_t)myth_cut_line_start(s->cut, d->off), i = marks_from(&s->comment, off), first = off;
+    uint32_t end = 0;
+    if (!is_blank_range(s, off, d->off, 0))
+        off = first = d->off;
+    while (i > 0 && s->comment.mark[i - 1].end <= first && is_blank_range(s, s->comment.mark[i - 1].end, first, 1) &&
+           myth_cut_begins_line(s->cut, s->comment.mark[i - 1].off)) {
+        i--;
+        end = end ? end : s->comment.mark[i].end;
+        d->doc_off = s->comment.mark[i].off;
+        d->doc_bytes = end - d->doc_off;
+        first = (uint32_t)myth_cut_line_start(s->cut, s->comment.mark[i].off);
+    }
+    if (!s->grammar->has_docstrings || !d->body || end)
+        return;
+    const char *p = text_at(s, d->body), *stop = text_at(s, d->end), *quote = p;
+    while (quote < stop && quote < p + 2 && isalpha((unsigned char)*quote))
+        quote++;
+    if (quote >= stop || (*quote != '"' && *quote != '\''))
+        return;
+    bool is_long = stop - quote > 6 && quote[1] == *quote && quote[2] == *quote;
+    const char *q = quote + (is_long ? 3 : 1);
+    while (q < stop && (*q != *quote || (is_long && (stop - q < 3 || q[1] != *quote || q[2] != *quote))))
+        q += 1 + (*q == '\\' && q + 1 < stop);
+    if (q >= stop)
+        return;
+    d->doc_off = d->body;
+    d->doc_bytes = (uint64_t)(q + (is_long ? 3 : 1) - p);
+}
+
+/* A test macro's name is what its parentheses hold: TEST(Parser, Empty) is Parser.Empty. */
+static void name_macro(myth_symbols *s, myth_def *d)
+{
+    const char *name = s->cut->out.names + d->name, *p = text_at(s, d->name_off) + strlen(name), *stop = text_at(s, d->end);
+    char out[200];
+    size_t n = 0;
+    if (!is_among(test_macros, name, strlen(name)) || p >= stop || *p != '(')
+        return;
+    for (p++; p < stop && myth_is_blank((unsigned char)*p); p++)
+        ;
+    if (*p == '"') {                            /* TEST_CASE("it works", "[tag]") */
+        const char *end = memchr(p + 1, '"', (size_t)(stop - p - 1));
+        if (end)
+            d->name = myth_cut_name(s->cut, p + 1, (uint64_t)(end - p - 1));
+        return;
+    }
+    for (; p < stop && *p != ')' && n + 1 < sizeof(out); p++)
+        if (*p == ',')
+            out[n++] = '.';
+        else if (!myth_is_blank((unsigned char)*p))
+            out[n++] = *p;
+    if (n)
+        d->name = myth_cut_name(s->cut, out, n);
+}
+
+/* What encloses what: definitions are in order, a stack holds the open ones. */
+static void finish_defs(myth_symbols *s)
+{
+    if (s->n_def)
+        qsort(s->def, s->n_def, sizeof(*s->def), by_def);
+    uint32_t up = 0;                            /* index + 1 of the innermost open one */
+    for (uint32_t i = 0; i < s->n_def && !s->cut->is_short; i++) {
+        myth_def *d = &s->def[i];
+        while (up && s->def[up - 1].end <= d->off)
+            up = s->def[up - 1].enclosing;
+        d->enclosing = up;
+        while (up && s->def[up - 1].off == d->off && s->def[up - 1].end == d->end)
+            up = s->def[up - 1].enclosing;      /* two names of one place do not enclose one another */
+        const myth_def *around = up ? &s->def[up - 1] : NULL;
+        d->enclosing = up;
+        bool has_parent = d->parent != 0, is_inside = around && (around->kind <= MYTH_SYMBOL_METHOD || around->is_test);
+        if (d->kind == MYTH_SYMBOL_VARIABLE && is_inside)
+            d->name = 0;                        /* a local: no symbol */
+        if (around && !d->parent)
+            d->parent = around->name;
+        if (d->kind == MYTH_SYMBOL_FUNCTION && ((around && is_class(around)) || has_parent))
+            d->kind = MYTH_SYMBOL_METHOD;
+        if (d->is_test || is_test_name(s, d)) {
+            d->is_test = true;
+            if (d->kind != MYTH_SYMBOL_ROUTE && !is_class(d))
+                d->kind = MYTH_SYMBOL_TEST;
+            name_macro(s, d);
+        }
+        d->is_exported = d->name && is_exported(s, d);
+        find_doc(s, d);
+        up = i + 1;
+    }
+}
+
+/* Whether a use inside it is said to be within it: within a route's handler, not within the call that names both. */
+static bool is_around(const myth_def *d)
+{
+    return d->kind != MYTH_SYMBOL_VARIABLE && d->kind != MYTH_SYMBOL_CONSTANT && (d->kind != MYTH_SYMBOL_ROUTE || d->enclosing == 0);
+}
+
+static void emit(myth_symbols *s)
+{
+    myth_cut *cut = s->cut;
+    for (uint32_t i = 0; i < s->n_def; i++) {
+        const myth_def *d = &s->def[i];
+        if (d->kind == MYTH_DEF_SCOPE || d->name == 0)
+            continue;
+        myth_symbol *y = myth_cut_add_symbol(cut, d->off, d->end, (myth_symbol_kind)d->kind);
+        if (!y)
+            continue;
+        y->name = d->name;
+        y->parent = d->parent;
+        y->name_line = myth_cut_line(cut, d->name_off);
+        y->is_exported = d->is_exported;
+        uint32_t end = d->body > d->off && d->body <= d->end ? d->body : d->end;
+        const unsigned char *line = !d->body ? memchr(cut->text + d->off, '\n', end - d->off) : NULL;
+        if (line)
+            end = (uint32_t)(line - cut->text);
+        while (end > d->off && myth_is_blank(cut->text[end - 1]))
+            end--;
+        y->signature_off = d->off;
+        y->signature_bytes = end - d->off;
+    }
+    sort_uses(s);
+    uint32_t up = 0, next = 0, line = 1, at = 0;
+    for (uint32_t i = 0; i < s->n_use; i++) {
+        const myth_use *u = &s->use[i];
+        for (; at < u->off; at++)
+            line += cut->text[at] == '\n';
+        for (; next < s->n_def && s->def[next].off <= u->off; next++)
+            if (is_around(&s->def[next]))
+                up = next + 1;
+        while (up && s->def[up - 1].end <= u->off)
+            up = s->def[up - 1].enclosing;
+        if (up && s->def[up - 1].name_off == u->off)
+            continue;                           /* where it is defined it is not used */
+        if (i > 0 && s->use[i - 1].off == u->off && s->use[i - 1].name == u->name)
+            continue;                           /* a call that another pattern saw as a type */
+        myth_cut_add_ref(cut, u->name, up ? s->def[up - 1].name : 0, line, u->kind);
+    }
+}
+
+static void on_match(void *symbols, const TSQueryMatch *found)
+{
+    myth_symbols *s = symbols;
+    const uint8_t *roles = s->query->role;
+    match m;
+    if (found->capture_count == 1 && roles[found->captures->index] >= REF) {        /* most matches */
+        add_use(s, found->captures->node, (myth_ref_kind)(roles[found->captures->index] - REF));
+        return;
+    }
+    memset(m.has, 0, sizeof(m.has));            /* of the nodes only those are read that it has */
+    for (uint16_t i = 0; i < found->capture_count; i++) {
+        enum role role = (enum role)roles[found->captures[i].index];
+        TSNode node = found->captures[i].node;
+        if (role == OPEN || role == COMMENT)
+            add_mark(s, role == OPEN ? &s->open : &s->comment, node);
+        else if (!m.has[role]) {
+            m.node[role] = node;
+            m.has[role] = true;
+        }
+    }
+    take_match(s, &m);
+}
+
+bool myth_symbols_find(myth_symbols *s, TSNode root, bool (*stop)(void *arg), void *arg)
+{
+    const myth_pattern_asker asker = { .on_match = on_match, .arg = s, .stop = stop, .stop_arg = arg };
+    if (!myth_patterns_find(&s->query->patterns, root, &asker))
+        s->cut->is_short = true;
+    sort_marks(&s->open);
+    sort_marks(&s->import);
+    sort_marks(&s->lead);
+    sort_marks(&s->comment);
+    drop_doubles(s);
+    finish_defs(s);
+    emit(s);
+    return !stop(arg);
+}
+
+void myth_symbols_close(myth_symbols *s)
+{
+    myth_mem *mem = s->cut ? s->cut->mem : NULL;
+    if (!mem)
+        return;
+    myth_free(mem, s->def);
+    myth_free(mem, s->use);
+    myth_free(mem, s->open.mark);
+    myth_free(mem, s->import.mark);
+    myth_free(mem, s->lead.mark);
+    myth_free(mem, s->comment.mark);
+    *s = (myth_symbols){ 0 };
+}
+
+uint32_t myth_symbols_from(const myth_symbols *s, uint32_t off)
+{
+    return s->n_def ? myth_first_from(&s->def->off, sizeof(*s->def), s->n_def, off) : 0;
+}
+
+myth_def *myth_symbols_at(const myth_symbols *s, TSNode node)
+{
+    uint32_t off = ts_node_start_byte(node), end = ts_node_end_byte(node);
+    for (uint32_t i = myth_symbols_from(s, off); i < s->n_def && s->def[i].off == off; i++)
+        if (s->def[i].id == node.id && s->def[i].end == end && s->def[i].kind != MYTH_SYMBOL_ROUTE)
+            return &s->def[i];
+    return NULL;
+}

@@ -1,0 +1,755 @@
+/* match.c - see match.h. Rows come a word at a time (postings.h): the rare words bring rows, the frequent ones only add to those that are there.
+ * Phrases come through MATCH. Lengths of rows are looked up for what may get in; they and the rows of words are kept with the connection while the database stays as it is. */
+#include "match.h"
+#include "mend.h"
+#include "retrieval/store/postings.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+    const char *text;
+    size_t n_text;
+    uint32_t group;
+    double weight;                  /* of the term, times idf once that is known */
+    int64_t df;
+    myth_postings_word word;
+    uint32_t first_row, n_row;      /* its rows among those that are kept; n_row 0: they are not */
+    bool is_phrase, is_alternative, is_form, is_title, is_code, is_kept, is_choosing;
+} term;
+
+/* A term in a row. */
+typedef struct {
+    uint32_t next, term;            /* next: cell of the row, + 1 */
+    uint16_t count[MYTH_FTS_COLUMN_N];
+} cell;
+
+typedef struct {
+    uint32_t id, first, n_cell;     /* first: its last cell, + 1 */
+} found_row;
+
+typedef struct {
+    uint32_t term;
+    const uint16_t *count;
+    double f;                       /* weighted sum of the counts */
+} seen;
+
+enum { FILTER_BITS = 18,            /* 32 KiB: what fits the first cache */
+       MENDED_MAX = 8,              /* words of a query: each looks through a letter of the index */
+       READ_TERMS = 48 };           /* rows are read with the df of a term, so that it is gone through once; of a long query most are dropped */
+
+/* ---- what a connection keeps ---- */
+
+typedef struct {
+    char token[30];
+    unsigned char n;                /* 0: a free slot            */
+    uint32_t first, n_row;          /* in `row`                  */
+} kept_word;
+
+typedef struct {
+    uint32_t *length, n;            /* words of a row by its id; 0: not looked up */
+    unsigned version;               /* of the database                            */
+    myth_posting *row;              /* of words that were asked: queries share them */
+    uint32_t n_row, cap_row, n_word;
+    kept_word *word;                /* open addressing           */
+} kept;
+
+enum { KEPT_LENGTHS = 1 << 24, KEPT_WORDS = 4096, KEPT_ROWS = 1 << 18 };       /* 3 MiB of rows, then all begin anew with the next query */
+
+static void clear_kept(kept *k)
+{
+    sqlite3_free(k->length);
+    sqlite3_free(k->row);
+    sqlite3_free(k->word);
+    *k = (kept){ .version = k->version };
+}
+
+static void free_kept(void *arg)
+{
+    clear_kept(arg);
+    sqlite3_free(arg);
+}
+
+/* myth_match_kept(): gives what is kept as a pointer. */
+static void kept_function(sqlite3_context *ctx, int n_arg, sqlite3_value **arg)
+{
+    (void)n_arg;
+    (void)arg;
+    sqlite3_result_pointer(ctx, sqlite3_user_data(ctx), "myth_kept", NULL);
+}
+
+static kept *find_kept(sqlite3 *db)
+{
+    sqlite3_stmt *s = NULL;
+    kept *k = NULL;
+    if (sqlite3_prepare_v2(db, "SELECT myth_match_kept()", -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW)
+        k = sqlite3_value_pointer(sqlite3_column_value(s, 0), "myth_kept");
+    sqlite3_finalize(s);
+    unsigned version = 0;
+    if (k && (sqlite3_file_control(db, "main", SQLITE_FCNTL_DATA_VERSION, &version) != SQLITE_OK || version != k->version)) {
+        clear_kept(k);
+        k->version = version;
+    }
+    if (k && (k->n_row > KEPT_ROWS || k->n_word > KEPT_WORDS / 2)) {
+        k->n_row = k->n_word = 0;
+        memset(k->word, 0, KEPT_WORDS * sizeof(*k->word));
+    }
+    return k;
+}
+
+/* The slot of a word that is kept or may be; NULL: no room, or too long a word. */
+static kept_word *find_word(kept *k, const char *token, size_t n)
+{
+    uint32_t at = 2166136261u;
+    if (!k || n == 0 || n > sizeof(k->word->token))
+        return NULL;
+    if (!k->word && (k->word = sqlite3_malloc64(KEPT_WORDS * sizeof(*k->word))) != NULL)
+        memset(k->word, 0, KEPT_WORDS * sizeof(*k->word));
+    if (!k->word || k->n_word >= KEPT_WORDS - 1)
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        at = (at ^ (unsigned char)token[i]) * 16777619u;
+    for (at = (at ^ at >> 15) % KEPT_WORDS; k->word[at].n && (k->word[at].n != n || memcmp(k->word[at].token, token, n) != 0);)
+        at = (at + 1) % KEPT_WORDS;
+    return &k->word[at];
+}
+
+static myth_status keep_row(void *kept_, const myth_posting *one)
+{
+    kept *k = kept_;
+    if (k->n_row == k->cap_row) {
+        const uint32_t cap = 2 * k->cap_row + 4096;
+        myth_posting *grown = sqlite3_realloc64(k->row, cap * sizeof(*grown));
+        if (!grown)
+            return MYTH_ENOMEM;
+        k->row = grown;
+        k->cap_row = cap;
+    }
+    k->row[k->n_row++] = *one;
+    return MYTH_OK;
+}
+
+/* ---- a search ---- */
+
+/* Rows that the choosing terms brought, and the terms in them. */
+typedef struct {
+    found_row *row;
+    cell *cell;
+    uint32_t *slot;                 /* open addressing: index + 1 by id  */
+    uint64_t *filter;               /* a bit for what may be there       */
+    uint32_t n_row, cap_row, n_cell, cap_cell, n_slot;
+} rows;
+
+typedef struct {
+    myth_mem *mem;
+    sqlite3 *db;
+    myth_postings *postings;
+    rows found;
+    uint32_t asking;                /* the term whose rows come   */
+    kept *kept;                     /* with the connection; may be NULL */
+    seen *seen;                     /* terms of the row at hand   */
+    term *term;                     /* those asked first: n_choosing, which bring rows, then up to n_asked, which add to them */
+    uint32_t n_term, n_choosing, n_asked, n_group;
+    double k1, b, column[MYTH_FTS_COLUMN_N], avg_words;
+    double *group_score, (*group_column)[MYTH_FTS_COLUMN_N];
+    uint32_t *place;                /* of a group among them by weight */
+    myth_match_row *heap;           /* the worst on top           */
+    uint32_t n_heap, max;
+    int64_t n_row, n_counted;
+    myth_status st;                 /* of a row that came through MATCH */
+    myth_error *err;
+} plan;
+
+/* ---- the best rows ---- */
+
+static bool is_worse(const myth_match_row *a, const myth_match_row *b) { return a->score < b->score || (a->score == b->score && a->id > b->id); }
+
+static void sift_down(myth_match_row *heap, uint32_t n, uint32_t i)
+{
+    for (;;) {
+        uint32_t worst = i, left = 2 * i + 1;
+        for (uint32_t child = left; child < n && child < left + 2; child++)
+            if (is_worse(&heap[child], &heap[worst]))
+                worst = child;
+        if (worst == i)
+            return;
+        myth_match_row t = heap[i];
+        heap[i] = heap[worst];
+        heap[worst] = t;
+        i = worst;
+    }
+}
+
+static void heap_push(plan *p, const myth_match_row *row)
+{
+    if (p->n_heap == p->max) {
+        if (!is_worse(&p->heap[0], row))
+            return;
+        p->heap[0] = *row;
+        sift_down(p->heap, p->n_heap, 0);
+        return;
+    }
+    uint32_t i = p->n_heap++;
+    p->heap[i] = *row;
+    while (i > 0 && is_worse(&p->heap[i], &p->heap[(i - 1) / 2])) {
+        myth_match_row t = p->heap[i];
+        p->heap[i] = p->heap[(i - 1) / 2];
+        p->heap[(i - 1) / 2] = t;
+        i = (i - 1) / 2;
+    }
+}
+
+static void heap_sort(plan *p)
+{
+    for (uint32_t n = p->n_heap; n > 1; n--) {
+        myth_match_row t = p->heap[0];
+        p->heap[0] = p->heap[n - 1];
+        p->heap[n - 1] = t;
+        sift_down(p->heap, n - 1, 0);
+    }
+}
+
+/* ---- one row ---- */
+
+/* The score for a length norm; the parts go to row when it is given. */
+static double sum_groups(plan *p, uint32_t n_seen, double norm, myth_match_row *row)
+{
+    double sum = 0;
+    for (uint32_t g = 0; g < p->n_group; g++)
+        p->group_score[g] = 0;
+    for (uint32_t i = 0; i < n_seen; i++) {
+        const seen *s = &p->seen[i];
+        const term *t = &p->term[s->term];
+        double score = t->weight * s->f * (p->k1 + 1) / (s->f + norm);
+        if (score <= p->group_score[t->group])
+            continue;
+        sum += score - p->group_score[t->group];
+        p->group_score[t->group] = score;
+        for (int c = 0; c < MYTH_FTS_COLUMN_N && row; c++)
+            p->group_column[t->group][c] = score * p->column[c] * s->count[c] / s->f;
+    }
+    for (uint32_t g = 0; g < p->n_group && row; g++) {
+        if (p->group_score[g] <= 0)
+            continue;
+        row->n_group++;
+        row->groups |= p->place[g] < MYTH_MATCH_GROUPS ? (uint64_t)1 << p->place[g] : 0;
+        for (int c = 0; c < MYTH_FTS_COLUMN_N; c++)
+            row->column[c] += p->group_column[g][c];
+    }
+    return sum;
+}
+
+static myth_status fail_db(sqlite3 *db, myth_error *err, const char *what)
+{
+    int rc = sqlite3_errcode(db);
+    myth_status code = rc == SQLITE_NOMEM ? MYTH_ENOMEM : rc == SQLITE_INTERRUPT ? MYTH_ECANCEL : rc == SQLITE_IOERR ? MYTH_EIO : MYTH_EFORMAT;
+    return myth_fail(err, code, "search: %s: %s; `mythos index --check` looks at the whole index", what, sqlite3_errmsg(db));
+}
+
+static myth_status length_of(plan *p, kept *k, uint32_t row, uint32_t *n_words, myth_error *err)
+{
+    if (k && row < k->n && k->length[row]) {
+        *n_words = k->length[row];
+        return MYTH_OK;
+    }
+    myth_status st = myth_postings_length(p->postings, row, n_words, err);
+    if (st == MYTH_OK && k && row >= k->n && row < KEPT_LENGTHS) {
+        uint32_t n = k->n ? k->n : 1024;
+        while (n <= row)
+            n *= 2;
+        uint32_t *grown = sqlite3_realloc64(k->length, n * sizeof(*grown));
+        if (grown) {
+            memset(grown + k->n, 0, (n - k->n) * sizeof(*grown));
+            k->length = grown;
+            k->n = n;
+        }
+    }
+    if (st == MYTH_OK && k && row < k->n)
+        k->length[row] = *n_words;
+    return st;
+}
+
+/* ---- the rows of the terms ---- */
+
+static uint32_t *slot_of(const rows *r, uint32_t id)
+{
+    uint32_t at = (uint32_t)((id * (uint64_t)0x9e3779b97f4a7c15u) >> 40) & (r->n_slot - 1);
+    while (r->slot[at] && r->row[r->slot[at] - 1].id != id)
+        at = (at + 1) & (r->n_slot - 1);
+    return &r->slot[at];
+}
+
+static myth_status grow_rows(plan *p)
+{
+    rows *r = &p->found;
+    uint32_t cap = r->cap_row ? 2 * r->cap_row : 1024;
+    found_row *row = myth_realloc(p->mem, MYTH_MEM_OTHER, "match", r->row, cap * sizeof(*row));
+    if (row)
+        r->row = row;
+    uint32_t *slot = myth_alloc_n(p->mem, MYTH_MEM_OTHER, "match", 2 * (size_t)cap, sizeof(*slot));
+    if (!row || !slot) {
+        myth_free(p->mem, slot);
+        return myth_fail(p->err, MYTH_ENOMEM, "search: no memory for %u rows", cap);
+    }
+    myth_free(p->mem, r->slot);
+    r->slot = slot;
+    r->n_slot = 2 * cap;
+    r->cap_row = cap;
+    for (uint32_t i = 0; i < r->n_row; i++)
+        *slot_of(r, r->row[i].id) = i + 1;
+    return MYTH_OK;
+}
+
+static myth_status grow_cells(plan *p)
+{
+    rows *r = &p->found;
+    uint32_t cap = r->cap_cell ? 2 * r->cap_cell : 4096;
+    cell *grown = myth_realloc(p->mem, MYTH_MEM_OTHER, "match", r->cell, cap * sizeof(*grown));
+    if (!grown)
+        return myth_fail(p->err, MYTH_ENOMEM, "search: no memory for %u words in rows", cap);
+    r->cell = grown;
+    r->cap_cell = cap;
+    return MYTH_OK;
+}
+
+/* A row with the term that is asked for. */
+static myth_status take_row(void *arg, const myth_posting *one)
+{
+    myth_status st = MYTH_OK;
+    plan *p = arg;
+    rows *r = &p->found;
+    uint32_t bit = one->row & ((1u << FILTER_BITS) - 1);
+    bool is_choosing = p->asking < p->n_choosing;
+    if (!is_choosing && !(r->filter[bit / 64] >> bit % 64 & 1))
+        return MYTH_OK;
+    if (is_choosing && r->n_row == r->cap_row)
+        MYTH_TRY(grow_rows(p));
+    uint32_t *slot = slot_of(r, one->row);
+    if (!*slot) {
+        if (!is_choosing)
+            return MYTH_OK;
+        r->row[r->n_row] = (found_row){ .id = one->row };
+        r->filter[bit / 64] |= (uint64_t)1 << bit % 64;
+        *slot = ++r->n_row;
+    }
+    if (r->n_cell == r->cap_cell)
+        MYTH_TRY(grow_cells(p));
+    found_row *row = &r->row[*slot - 1];
+    r->cell[r->n_cell] = (cell){ .next = row->first, .term = p->asking };
+    memcpy(r->cell[r->n_cell].count, one->count, sizeof(one->count));
+    row->first = ++r->n_cell;
+    row->n_cell++;
+fail:
+    return st;
+}
+
+/* myth_phrase(fts, pointer to the plan): called for every row with the phrase. */
+static void phrase_function(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_context *ctx, int n_arg, sqlite3_value **arg)
+{
+    plan *p = n_arg == 1 ? sqlite3_value_pointer(arg[0], "myth_plan") : NULL;
+    Fts5PhraseIter it;
+    int col, off;
+    if (!p) {
+        sqlite3_result_error(ctx, "myth_phrase is for myth_match", -1);
+        return;
+    }
+    myth_posting one = { .row = (uint32_t)api->xRowid(fts) };
+    int rc = api->xPhraseFirst(fts, 0, &it, &col, &off);
+    for (; rc == SQLITE_OK && col >= 0; api->xPhraseNext(fts, &it, &col, &off))
+        one.count[col < MYTH_FTS_COLUMN_N ? col : MYTH_FTS_BODY]++;
+    p->n_counted++;
+    if (rc == SQLITE_OK && p->n_asked)
+        p->st = take_row(p, &one);
+    if (rc != SQLITE_OK || p->st != MYTH_OK)
+        sqlite3_result_error_code(ctx, rc != SQLITE_OK ? rc : SQLITE_ABORT);
+}
+
+myth_status myth_match_register(sqlite3 *db, myth_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    fts5_api *api = NULL;
+    if (sqlite3_prepare_v2(db, "SELECT myth_match_kept()", -1, &s, NULL) == SQLITE_OK) {        /* it has been here */
+        sqlite3_finalize(s);
+        return MYTH_OK;
+    }
+    if (sqlite3_prepare_v2(db, "SELECT fts5(?1)", -1, &s, NULL) != SQLITE_OK)
+        return myth_fail(err, MYTH_EUNSUPPORTED, "search: this SQLite has no FTS5: %s", sqlite3_errmsg(db));
+    sqlite3_bind_pointer(s, 1, &api, "fts5_api_ptr", NULL);
+    sqlite3_step(s);
+    sqlite3_finalize(s);
+    if (!api || api->iVersion < 2 || api->xCreateFunction(api, "myth_phrase", NULL, phrase_function, NULL) != SQLITE_OK)
+        return myth_fail(err, MYTH_EUNSUPPORTED, "search: FTS5 of this SQLite takes no function of ours");
+    kept *k = sqlite3_malloc(sizeof(*k));
+    if (!k)
+        return myth_fail(err, MYTH_ENOMEM, "search: no memory");
+    *k = (kept){ .n = 0 };
+    if (sqlite3_create_function_v2(db, "myth_match_kept", 0, SQLITE_UTF8 | SQLITE_DIRECTONLY, k, kept_function, NULL, NULL, free_kept) != SQLITE_OK)
+        return myth_fail(err, MYTH_ENOMEM, "search: %s", sqlite3_errmsg(db));
+    return MYTH_OK;
+}
+
+/* Runs a phrase: its rows go to take_row once it is known what is asked; before, they are counted. */
+static myth_status run_phrase(plan *p, const term *t, myth_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    char *text = myth_alloc(p->mem, MYTH_MEM_OTHER, "match", 2 * t->n_text + 8);
+    if (!text)
+        return myth_fail(err, MYTH_ENOMEM, "search: no memory for a phrase");
+    size_t n = myth_fts_quote(text, 2 * t->n_text + 8, t->text, t->n_text);
+    p->n_counted = 0;
+    if (n == 0) {
+        myth_free(p->mem, text);
+        return MYTH_OK;
+    }
+    int rc = sqlite3_prepare_v2(p->db, "SELECT myth_phrase(fts, ?2) FROM fts WHERE fts MATCH ?1", -1, &s, NULL);
+    if (rc == SQLITE_OK) {
+        sqlite3_bind_text(s, 1, text, (int)n, SQLITE_STATIC);
+        sqlite3_bind_pointer(s, 2, p, "myth_plan", NULL);
+        while ((rc = sqlite3_step(s)) == SQLITE_ROW)
+            ;
+    }
+    myth_status st = p->st != MYTH_OK ? p->st : rc == SQLITE_DONE ? MYTH_OK : fail_db(p->db, err, "asking the full-text index");
+    sqlite3_finalize(s);
+    myth_free(p->mem, text);
+    return st;
+}
+
+/* Where the terms are, and in how many rows. */
+static myth_status count_terms(plan *p, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    for (uint32_t i = 0; i < p->n_term; i++) {
+        term *t = &p->term[i];
+        char token[MYTH_WORD_BYTES];
+        if (t->is_phrase) {
+            MYTH_TRY(run_phrase(p, t, err));
+            t->df = p->n_counted;
+            continue;
+        }
+        size_t n = myth_fts_token(token, t->text, t->n_text);
+        kept_word *w = find_word(p->kept, token, n);
+        if (w && w->n) {
+            t->first_row = w->first;
+            t->df = t->n_row = w->n_row;
+            continue;
+        }
+        MYTH_TRY(myth_postings_find(p->postings, token, n, &t->word, err));
+        if (!w || p->n_term > READ_TERMS || p->kept->n_row > KEPT_ROWS) {
+            MYTH_TRY(myth_postings_count(p->postings, &t->word, &t->df, err));
+            continue;
+        }
+        const uint32_t first = p->kept->n_row;
+        st = myth_postings_walk(p->postings, &t->word, keep_row, p->kept, err);
+        if (st != MYTH_OK) {
+            p->kept->n_row = first;
+            return st == MYTH_ENOMEM ? myth_fail(err, st, "search: no memory for the rows of a word") : st;
+        }
+        t->first_row = first;
+        t->df = t->n_row = p->kept->n_row - first;
+        *w = (kept_word){ .n = (unsigned char)n, .first = first, .n_row = t->n_row };
+        memcpy(w->token, token, n);
+        p->kept->n_word++;
+    }
+fail:
+    return st;
+}
+
+/* A compound name with one part as it was meant: what is known of that may be a stem, which lost an 'e' or has an 'i' for a 'y'. */
+static myth_status mend_whole(plan *p, term *whole, const char *part, size_t n_part, const char *meant, size_t n_meant, double weight, myth_error *err)
+{
+    enum { AS_IT_IS, WITH_E, WITH_Y, SPELLING_N };
+    myth_status st = MYTH_OK;
+    char token[MYTH_WORD_BYTES];
+    const char *at = whole->df == 0 && whole->n_text > n_part ? strstr(whole->text, part) : NULL;
+    if (!at || whole->n_text - n_part + n_meant >= sizeof(token))
+        return MYTH_OK;
+    size_t before = (size_t)(at - whole->text), behind = whole->n_text - before - n_part;
+    for (int how = AS_IT_IS; how < SPELLING_N && whole->df == 0; how++) {
+        size_t n = before + n_meant;
+        memcpy(token, whole->text, before);
+        memcpy(token + before, meant, n_meant);
+        if (how == WITH_E)
+            token[n++] = 'e';
+        if (how == WITH_Y && token[n - 1] != 'i')
+            break;
+        if (how == WITH_Y)
+            token[n - 1] = 'y';
+        memcpy(token + n, at + n_part, behind);
+        MYTH_TRY(myth_postings_find(p->postings, token, n + behind, &whole->word, err));
+        MYTH_TRY(myth_postings_count(p->postings, &whole->word, &whole->df, err));
+    }
+    whole->weight *= whole->df ? weight : 1;
+fail:
+    return st;
+}
+
+static bool has_only_letters(const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (s[i] < 'a' || s[i] > 'z')
+            return false;
+    return true;
+}
+
+/* Whether the index has another form of a group's word. */
+static bool has_form(const plan *p, uint32_t group)
+{
+    for (uint32_t i = 0; i < p->n_term; i++)
+        if (p->term[i].group == group && p->term[i].is_form && p->term[i].df)
+            return true;
+    return false;
+}
+
+/* Words of code that are nowhere are taken for the nearest that is somewhere. */
+static myth_status mend_terms(plan *p, double weight, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    uint32_t n_mended = 0;
+    for (uint32_t i = 0; i < p->n_term && weight > 0 && n_mended < MENDED_MAX; i++) {
+        term *t = &p->term[i];
+        char meant[MYTH_WORD_BYTES];
+        size_t n;
+        if (t->df || t->is_phrase || t->is_alternative || t->is_form || has_form(p, t->group) || !t->is_code || t->n_text < MYTH_MEND_BYTES || !has_only_letters(t->text, t->n_text))
+            continue;
+        n_mended++;
+        MYTH_TRY(myth_mend_word(p->postings, t->text, t->n_text, meant, &n, &t->word, &t->df, err));
+        t->weight *= t->df ? weight : 1;
+        for (uint32_t k = 0; k < p->n_term && n; k++)
+            if (k != i && !p->term[k].is_phrase && !p->term[k].is_alternative)
+                MYTH_TRY(mend_whole(p, &p->term[k], t->text, t->n_text, meant, n, weight, err));
+    }
+fail:
+    return st;
+}
+
+static myth_status find_rows(plan *p, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    if (!(p->found.filter = myth_alloc_n(p->mem, MYTH_MEM_OTHER, "match", (1u << FILTER_BITS) / 64, sizeof(uint64_t))))
+        return myth_fail(err, MYTH_ENOMEM, "search: no memory");
+    for (p->asking = 0; p->asking < p->n_asked; p->asking++) {
+        const term *t = &p->term[p->asking];
+        for (uint32_t i = 0; i < t->n_row; i++)
+            MYTH_TRY(take_row(p, &p->kept->row[t->first_row + i]));
+        if (t->n_row == 0)
+            MYTH_TRY(t->is_phrase ? run_phrase(p, t, err) : myth_postings_walk(p->postings, &t->word, take_row, p, err));
+    }
+fail:
+    return st;
+}
+
+/* is_all: those rows alone that have every term. */
+static myth_status score_rows(plan *p, bool is_all, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    kept *k = p->kept;
+    for (uint32_t i = 0; i < p->found.n_row; i++) {
+        const found_row *r = &p->found.row[i];
+        uint32_t n_seen = 0, n_words;
+        if (is_all && r->n_cell < p->n_asked)
+            continue;
+        for (uint32_t at = r->first; at; at = p->found.cell[at - 1].next) {
+            const cell *one = &p->found.cell[at - 1];
+            seen *s = &p->seen[n_seen];
+            *s = (seen){ .term = one->term, .count = one->count };
+            for (int c = 0; c < MYTH_FTS_COLUMN_N; c++)
+                s->f += p->column[c] * one->count[c];
+            n_seen += s->f > 0;
+        }
+        /* The length is a look-up of its own: not for a row that no length would bring in. */
+        if (n_seen == 0 || (p->n_heap == p->max && sum_groups(p, n_seen, p->k1 * (1 - p->b), NULL) < p->heap[0].score))
+            continue;
+        MYTH_TRY(length_of(p, k, r->id, &n_words, err));
+        myth_match_row row = { .id = r->id };
+        row.score = sum_groups(p, n_seen, p->k1 * (1 - p->b + p->b * n_words / p->avg_words), &row);
+        if (row.score > 0)
+            heap_push(p, &row);
+    }
+fail:
+    return st;
+}
+
+/* ---- which terms are asked ---- */
+
+static double idf(const plan *p, int64_t df) { return log(1 + ((double)(p->n_row - df) + 0.5) / ((double)df + 0.5)); }
+
+/* Whether group a weighs more than b; of equal ones the first. */
+static bool is_heavier(const plan *p, uint32_t a, uint32_t b)
+{
+    return p->group_score[a] > p->group_score[b] || (p->group_score[a] == p->group_score[b] && a < b);
+}
+
+/* A long report would outweigh its title by length alone: the title's words together get their share of the whole. */
+static void raise_title(plan *p, double share)
+{
+    double title = 0, rest = 0;
+    for (uint32_t i = 0; i < p->n_term; i++)
+        if (p->term[i].df > 0 && !p->term[i].is_alternative)
+            *(p->term[i].is_title ? &title : &rest) += p->term[i].weight;
+    if (title <= 0 || share >= 1 || title >= share * (title + rest))
+        return;
+    for (uint32_t i = 0; i < p->n_term; i++)
+        p->term[i].weight *= p->term[i].is_title ? share / (1 - share) * rest / title : 1;
+}
+
+/* Rows of a term; forms of one word together, at most all rows. */
+static int64_t forms_df(const plan *p, const term *t)
+{
+    int64_t df = t->df;
+    if (t->is_alternative || t->is_phrase || !has_form(p, t->group))
+        return df;
+    for (uint32_t k = 0; k < p->n_term; k++) {
+        const term *o = &p->term[k];
+        df += o != t && o->group == t->group && !o->is_alternative && !o->is_phrase && (o->is_form || t->is_form) ? o->df : 0;
+    }
+    return df < p->n_row ? df : p->n_row;
+}
+
+/* Drops what is not there and what says little; the weightiest of the rest choose the rows. `heavy`: room for the groups. */
+static void choose_terms(plan *p, const myth_weights_search *w, uint32_t *heavy, double weight[MYTH_MATCH_GROUPS], uint32_t *n_dropped)
+{
+    int64_t common = (int64_t)(w->alt_df * (double)p->n_row) + 1, n_row = 0;
+    uint32_t n_heavy = 0, n = 0;
+    for (uint32_t i = 0; i < p->n_term; i++) {
+        term *t = &p->term[i];
+        double own = idf(p, forms_df(p, t));
+        t->is_kept = t->df > 0 && (t->df <= common || !t->is_alternative);
+        for (uint32_t k = 0; k < p->n_term && t->is_alternative; k++)           /* a rare abbreviation is no rarer thing */
+            if (p->term[k].group == t->group && !p->term[k].is_alternative && p->term[k].df > 0 && idf(p, forms_df(p, &p->term[k])) < own)
+                own = idf(p, forms_df(p, &p->term[k]));
+        t->weight *= own;
+    }
+    raise_title(p, w->title);
+    for (uint32_t i = 0; i < p->n_term; i++)
+        if (p->term[i].is_kept && p->term[i].weight > p->group_score[p->term[i].group])
+            p->group_score[p->term[i].group] = p->term[i].weight;
+    for (uint32_t g = 0; g < p->n_group; g++) {                     /* by insertion: few, and in a long query the rarest come anywhere */
+        uint32_t at = n_heavy++;
+        for (; at > 0 && is_heavier(p, g, heavy[at - 1]); at--)
+            heavy[at] = heavy[at - 1];
+        heavy[at] = g;
+    }
+    *n_dropped = 0;
+    for (uint32_t k = 0; k < n_heavy; k++) {
+        bool is_out = p->group_score[heavy[k]] <= 0 || k >= (uint32_t)w->max_groups;
+        p->place[heavy[k]] = k;
+        if (k < MYTH_MATCH_GROUPS)
+            weight[k] = is_out ? 0 : p->group_score[heavy[k]];
+        int64_t df = 0;
+        for (uint32_t i = 0; i < p->n_term; i++)
+            df += p->term[i].group == heavy[k] && p->term[i].is_kept ? p->term[i].df : 0;
+        bool is_choosing = k == 0 || (double)(n_row + df) <= w->rows;
+        n_row += is_choosing ? df : 0;
+        *n_dropped += is_out;
+        for (uint32_t i = 0; i < p->n_term; i++) {
+            term *t = &p->term[i];
+            if (t->group != heavy[k])
+                continue;
+            t->is_kept = t->is_kept && !is_out;
+            t->is_choosing = t->is_kept && is_choosing;
+        }
+    }
+    for (int pass = 0; pass < 2; pass++) {                          /* choosing ones first, then those that add */
+        for (uint32_t i = n; i < p->n_term; i++) {
+            if (!p->term[i].is_kept || (pass == 0 && !p->term[i].is_choosing))
+                continue;
+            term t = p->term[i];
+            p->term[i] = p->term[n];
+            p->term[n++] = t;
+        }
+        p->n_choosing = pass == 0 ? n : p->n_choosing;
+    }
+    p->n_asked = n;
+}
+
+/* ---- the whole ---- */
+
+static void collect(plan *p, const myth_query *q, bool only_phrases)
+{
+    for (uint32_t i = 0; i < q->n_phrase; i++)
+        p->term[p->n_term++] = (term){ .text = q->phrase[i], .group = p->n_group++, .weight = 1, .is_phrase = true };
+    if (!only_phrases) {
+        for (uint32_t i = 0; i < q->n_term; i++)
+            p->term[p->n_term++] = (term){ .text = q->term[i].text, .group = p->n_group + q->term[i].group, .weight = q->term[i].weight,
+                                           .is_alternative = q->term[i].kind == MYTH_TERM_ALTERNATIVE,
+                                           .is_form = q->term[i].kind == MYTH_TERM_FORM, .is_title = q->term[i].is_title,
+                                           .is_code = q->term[i].is_code || q->kind != MYTH_QUERY_ISSUE };
+        p->n_group += q->n_group;
+    }
+    for (uint32_t i = 0; i < p->n_term; i++)
+        p->term[i].n_text = strlen(p->term[i].text);
+}
+
+static void read_total(plan *p)
+{
+    const myth_postings_total *all = myth_postings_total_of(p->postings);
+    double n_words = 0;
+    for (int c = 0; c < MYTH_FTS_COLUMN_N; c++)
+        n_words += (double)all->n_words[c];
+    p->n_row = all->n_row;
+    p->avg_words = n_words > 0 && p->n_row > 0 ? n_words / (double)p->n_row : 1;
+}
+
+myth_status myth_match(myth_matches *out, sqlite3 *db, const myth_query *q, const myth_weights_search *w, uint32_t max, bool only_phrases,
+                       myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    *out = (myth_matches){ 0 };
+    plan p = { .mem = q->mem, .db = db, .k1 = w->k1, .b = w->b, .max = max, .err = err,
+               .column = { [MYTH_FTS_BODY] = w->col_body, [MYTH_FTS_PATH] = w->col_path, [MYTH_FTS_NAMES] = w->col_names } };
+    uint32_t n_term = q->n_term + q->n_phrase, n_group = q->n_group + q->n_phrase;
+    bool is_missing = false;
+    uint32_t *heavy = myth_alloc_n(q->mem, MYTH_MEM_OTHER, "match", n_group + 1, sizeof(*heavy));
+    p.seen = myth_alloc_n(q->mem, MYTH_MEM_OTHER, "match", n_term + 1, sizeof(*p.seen));
+    p.term = myth_alloc_n(q->mem, MYTH_MEM_OTHER, "match", n_term + 1, sizeof(*p.term));
+    p.group_score = myth_alloc_n(q->mem, MYTH_MEM_OTHER, "match", n_group + 1, sizeof(*p.group_score));
+    p.place = myth_alloc_n(q->mem, MYTH_MEM_OTHER, "match", n_group + 1, sizeof(*p.place));
+    p.group_column = myth_alloc_n(q->mem, MYTH_MEM_OTHER, "match", n_group + 1, sizeof(*p.group_column));
+    p.heap = myth_alloc_n(q->mem, MYTH_MEM_OTHER, "match", max + 1, sizeof(*p.heap));
+    if (!heavy || !p.seen || !p.term || !p.group_score || !p.place || !p.group_column || !p.heap) {
+        st = myth_fail(err, MYTH_ENOMEM, "search: no memory for %u rows", max);
+        goto fail;
+    }
+    MYTH_TRY(myth_postings_open(&p.postings, q->mem, db, err));
+    p.kept = find_kept(db);
+    read_total(&p);
+    collect(&p, q, only_phrases);
+    MYTH_TRY(count_terms(&p, err));
+    MYTH_TRY(mend_terms(&p, w->mended, err));
+    if (only_phrases)
+        for (uint32_t i = 0; i < p.n_term; i++)
+            is_missing |= p.term[i].df == 0;
+    choose_terms(&p, w, heavy, out->weight, &out->n_dropped);
+    if (only_phrases)
+        p.n_choosing = p.n_asked;
+    out->n_group = p.n_group - out->n_dropped;
+    if (p.n_asked && !is_missing) {
+        MYTH_TRY(find_rows(&p, err));
+        MYTH_TRY(score_rows(&p, only_phrases, err));
+    }
+    heap_sort(&p);
+    out->row = p.heap;
+    out->n_row = p.n_heap;
+    out->n_seen = p.found.n_row;
+    p.heap = NULL;
+fail:
+    myth_postings_close(p.postings);
+    myth_free(q->mem, p.found.row);
+    myth_free(q->mem, p.found.cell);
+    myth_free(q->mem, p.found.slot);
+    myth_free(q->mem, p.found.filter);
+    myth_free(q->mem, p.heap);
+    myth_free(q->mem, p.group_column);
+    myth_free(q->mem, p.place);
+    myth_free(q->mem, p.group_score);
+    myth_free(q->mem, p.term);
+    myth_free(q->mem, p.seen);
+    myth_free(q->mem, heavy);
+    return st;
+}
+
+void myth_matches_free(myth_matches *m, const myth_query *q)
+{
+    myth_free(q->mem, m->row);
+    *m = (myth_matches){ 0 };
+}

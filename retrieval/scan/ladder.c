@@ -1,0 +1,408 @@
+/* ladder.c - see ladder.h. */
+#define _GNU_SOURCE
+#include "ladder.h"
+#include "retrieval/git/git.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct myth_ladder_part {
+    myth_ignore_frame frame;
+    myth_ladder_part *next;
+    char *name[MYTH_RUNG_N + 1];        /* of its lists, for messages; the last of the attributes */
+};
+
+static const struct { const char *name; int bit, rung; } files[] = {
+    { ".gitignore", MYTH_HAS_GITIGNORE, MYTH_RUNG_GIT },
+    { ".ignore", MYTH_HAS_IGNORE, MYTH_RUNG_IGNORE },
+    { ".mythosignore", MYTH_HAS_MYTHOSIGNORE, MYTH_RUNG_MYTHOS },
+    { ".gitattributes", MYTH_HAS_GITATTRIBUTES, MYTH_RUNG_N },
+};
+enum { N_FILE = sizeof(files) / sizeof(files[0]) };
+
+int myth_ladder_file(const char *name)
+{
+    for (int i = 0; name[0] == '.' && i < N_FILE; i++)
+        if (strcmp(name, files[i].name) == 0)
+            return files[i].bit;
+    return 0;
+}
+
+/* ---- reading ---- */
+
+/* A small regular file whole; *text is freed by myth_free. MYTH_ENOTFOUND when there is none that can be read, MYTH_ELIMIT too large. */
+static myth_status read_small(char **text, size_t *n, myth_mem *mem, int fd, const char *path, bool follow)
+{
+    struct stat sb;
+    int f = openat(fd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (follow ? 0 : O_NOFOLLOW));
+    myth_status st = MYTH_ENOTFOUND;
+    if (f < 0)
+        return st;
+    if (fstat(f, &sb) != 0 || !S_ISREG(sb.st_mode))
+        goto done;
+    if (sb.st_size > MYTH_IGNORE_FILE_BYTES) {
+        st = MYTH_ELIMIT;
+        goto done;
+    }
+    char *s = myth_alloc(mem, MYTH_MEM_OTHER, "ignore", (size_t)sb.st_size + 1);
+    if (!s) {
+        st = MYTH_ENOMEM;
+        goto done;
+    }
+    size_t at = 0;
+    for (ssize_t got; at < (size_t)sb.st_size && (got = read(f, s + at, (size_t)sb.st_size - at)) != 0;) {
+        if (got > 0)
+            at += (size_t)got;
+        else if (errno != EINTR)
+            break;
+    }
+    *text = s;
+    *n = at;
+    st = MYTH_OK;
+done:
+    close(f);
+    return st;
+}
+
+static myth_ladder_part *add_part(myth_ladder *l, const myth_ignore_frame *parent, size_t n_base)
+{
+    myth_ladder_part *p = myth_alloc(l->mem, MYTH_MEM_OTHER, "ladder", sizeof(*p));
+    if (!p)
+        return NULL;
+    p->frame.parent = parent;
+    p->frame.n_base = (uint32_t)n_base;
+    pthread_mutex_lock(&l->lock);
+    p->next = l->part;
+    l->part = p;
+    pthread_mutex_unlock(&l->lock);
+    return p;
+}
+
+/* Puts the patterns of a file on a rung of a frame; none when it is not there. shown: its name in messages. */
+static myth_status add_list(myth_ladder *l, myth_ladder_part *p, int rung, int fd, const char *path, const char *shown, bool follow,
+                            myth_error *err)
+{
+    char *text = NULL;
+    size_t n, n_shown = strlen(shown);
+    myth_ignore_list *list = NULL;
+    myth_status st = read_small(&text, &n, l->mem, fd, path, follow);
+    if (st == MYTH_ENOTFOUND)
+        return MYTH_OK;
+    if (st == MYTH_ELIMIT)
+        return st;
+    if (st == MYTH_OK && (p->name[rung] = myth_alloc(l->mem, MYTH_MEM_OTHER, "ladder", n_shown + 1))) {
+        memcpy(p->name[rung], shown, n_shown);
+        st = myth_ignore_parse(&list, l->mem, p->name[rung], text, n, rung == MYTH_RUNG_N, err);
+        if (list)
+            list->is_folded = l->ignore_case;
+    } else {
+        st = myth_fail(err, MYTH_ENOMEM, "%s: no room for its patterns", shown);
+    }
+    myth_free(l->mem, text);
+    if (rung == MYTH_RUNG_N)
+        p->frame.attributes = list;
+    else
+        p->frame.list[rung] = list;
+    return st;
+}
+
+myth_status myth_ladder_enter(const myth_ignore_frame **out, myth_ladder *l, const myth_ignore_frame *frame, int fd, const char *path,
+                              int has, int *too_large, myth_error *err)
+{
+    char shown[PATH_MAX + 32];
+    myth_ladder_part *p = NULL;
+    *out = frame;
+    *too_large = 0;
+    for (int i = 0; i < N_FILE; i++) {
+        if (!(has & files[i].bit) || (l->no_ignore && files[i].rung != MYTH_RUNG_N))
+            continue;
+        if (!p && !(p = add_part(l, frame, strlen(path))))
+            return myth_fail(err, MYTH_ENOMEM, "%s: no room for its patterns", path);
+        /* Above the root by its whole path, below it by the path that the list of files has. */
+        size_t n_path = strlen(path);
+        if (n_path >= l->n_prefix)
+            snprintf(shown, sizeof(shown), "%s%s", path + l->n_prefix, files[i].name);
+        else
+            snprintf(shown, sizeof(shown), "%s/%s%s", strcmp(l->top, "/") ? l->top : "", path, files[i].name);
+        myth_status st = add_list(l, p, files[i].rung, fd, files[i].name, shown, false, err);
+        if (st == MYTH_ELIMIT)
+            *too_large |= files[i].bit;
+        else if (st != MYTH_OK)
+            return st;
+    }
+    if (p)
+        *out = &p->frame;
+    return MYTH_OK;
+}
+
+/* ---- the repository ---- */
+
+bool myth_ladder_is_repository(int fd)
+{
+    struct stat sb;
+    char head[8] = "";
+    if (fstatat(fd, ".git", &sb, AT_SYMLINK_NOFOLLOW) != 0)
+        return false;
+    if (S_ISDIR(sb.st_mode))
+        return fstatat(fd, ".git/HEAD", &sb, AT_SYMLINK_NOFOLLOW) == 0;
+    if (S_ISLNK(sb.st_mode))                    /* git worktrees of old made these */
+        return fstatat(fd, ".git/HEAD", &sb, 0) == 0;
+    int f = S_ISREG(sb.st_mode) ? openat(fd, ".git", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
+    bool is = f >= 0 && read(f, head, sizeof(head)) == (ssize_t)sizeof(head) && memcmp(head, "gitdir: ", 8) == 0;
+    if (f >= 0)
+        close(f);
+    return is;
+}
+
+/* Sets top and prefix: up from the root to the first repository. */
+static void find_top(myth_ladder *l, const char *real)
+{
+    char dir[PATH_MAX];
+    snprintf(dir, sizeof(dir), "%s", real);
+    snprintf(l->top, sizeof(l->top), "%s", real);
+    for (;;) {
+        int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        bool is = fd >= 0 && myth_ladder_is_repository(fd);
+        if (fd >= 0)
+            close(fd);
+        if (is) {
+            l->is_repository = true;
+            break;
+        }
+        char *slash = strrchr(dir, '/');
+        if (!slash || strcmp(dir, "/") == 0)
+            return;
+        slash[slash == dir] = 0;
+    }
+    snprintf(l->top, sizeof(l->top), "%s", dir);
+    size_t n = strcmp(dir, "/") == 0 ? 0 : strlen(dir);
+    if (real[n] == '/' && real[n + 1])
+        l->n_prefix = (size_t)snprintf(l->prefix, sizeof(l->prefix), "%s/", real + n + 1);
+}
+
+/* dst = the path that a file holds behind `key`, relative to `base`; false when it has none. */
+static bool read_path(char *dst, size_t cap, myth_mem *mem, const char *file, const char *key, const char *base)
+{
+    char *text = NULL;
+    size_t n, m = strlen(key);
+    if (read_small(&text, &n, mem, AT_FDCWD, file, true) != MYTH_OK)
+        return false;
+    while (n && (text[n - 1] == '\n' || text[n - 1] == '\r'))
+        text[--n] = 0;
+    bool is = n > m && memcmp(text, key, m) == 0;
+    if (is) {
+        int len = text[m] == '/' ? snprintf(dst, cap, "%s", text + m) : snprintf(dst, cap, "%s/%s", base, text + m);
+        is = len > 0 && (size_t)len < cap;
+    }
+    myth_free(mem, text);
+    return is;
+}
+
+/* The directory with info/exclude and config: .git, or what it names; of a linked work tree the one it shares. */
+static void common_dir(char dst[PATH_MAX], const myth_ladder *l)
+{
+    char path[PATH_MAX + 16], git[PATH_MAX];
+    struct stat sb;
+    snprintf(path, sizeof(path), "%s/.git", l->top);
+    snprintf(git, sizeof(git), "%.*s", PATH_MAX - 1, path);
+    if (stat(path, &sb) == 0 && S_ISREG(sb.st_mode))
+        read_path(git, sizeof(git), l->mem, path, "gitdir: ", l->top);
+    snprintf(path, sizeof(path), "%.*s/commondir", PATH_MAX - 1, git);
+    if (!read_path(dst, PATH_MAX, l->mem, path, "", git))
+        snprintf(dst, PATH_MAX, "%s", git);
+}
+
+/* Whether a file of settings may have core.excludesFile or core.ignorecase, itself or by including another. */
+static bool has_settings(const char *path)
+{
+    static const struct { const char *word; size_t n; } words[] = { { "include", 7 }, { "ignorecase", 10 }, { "excludesfile", 12 } };
+    char part[4096 + 16];                                   /* of a read before: a word may lie across two */
+    size_t n, kept = 0;
+    bool does = false;
+    FILE *f = fopen(path, "rbe");
+    while (f && !does && (n = fread(part + kept, 1, 4096, f)) > 0) {
+        for (size_t i = 0; i < kept + n && !does; i++)
+            for (size_t k = 0; k < 3 && !does; k++)
+                does = i + words[k].n <= kept + n && strncasecmp(part + i, words[k].word, words[k].n) == 0;
+        n += kept;
+        kept = n < 11 ? n : 11;
+        memmove(part, part + n - kept, kept);
+    }
+    if (f)
+        fclose(f);
+    return does;
+}
+
+/* libgit2 reads settings as git does, but its start costs more than scanning a small tree (it opens the certificates of TLS): it is asked
+ * only where one of git's files may have the answer. */
+static bool is_libgit2_asked(const char *local)
+{
+    const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    char path[2][PATH_MAX] = { "", "" };
+    if (xdg && *xdg)
+        snprintf(path[0], sizeof(path[0]), "%s/git/config", xdg);
+    else if (home)
+        snprintf(path[0], sizeof(path[0]), "%s/.config/git/config", home);
+    if (home)
+        snprintf(path[1], sizeof(path[1]), "%s/.gitconfig", home);
+    return has_settings("/etc/gitconfig") || has_settings(path[0]) || has_settings(path[1]) || has_settings(local);
+}
+
+/* core.ignorecase, and core.excludesFile of system, user and repository, in git's order; its default when none names one. False when there is none. */
+static bool read_settings(char dst[PATH_MAX], bool *ignore_case, const char *common)
+{
+    int is_folded = 0;
+    git_config *config = NULL;
+    git_buf buf = { 0 };
+    char local[PATH_MAX + 16];
+    bool has = false, is_asked;
+    snprintf(local, sizeof(local), "%s/config", common);
+    is_asked = is_libgit2_asked(local) && myth_git_start(NULL) == MYTH_OK;
+    if (is_asked && git_config_new(&config) == 0) {
+        const struct { int (*find)(git_buf *); git_config_level_t level; } place[] = {
+            { git_config_find_system, GIT_CONFIG_LEVEL_SYSTEM }, { git_config_find_xdg, GIT_CONFIG_LEVEL_XDG },
+            { git_config_find_global, GIT_CONFIG_LEVEL_GLOBAL },
+        };
+        for (size_t i = 0; i < sizeof(place) / sizeof(place[0]); i++) {
+            if (place[i].find(&buf) == 0)
+                git_config_add_file_ondisk(config, buf.ptr, place[i].level, NULL, 0);
+            git_buf_dispose(&buf);
+        }
+        git_config_add_file_ondisk(config, local, GIT_CONFIG_LEVEL_LOCAL, NULL, 0);
+        if (git_config_get_path(&buf, config, "core.excludesfile") == 0 && buf.size < PATH_MAX) {
+            memcpy(dst, buf.ptr, buf.size + 1);
+            has = true;
+        }
+        *ignore_case = git_config_get_bool(&is_folded, config, "core.ignorecase") == 0 && is_folded;
+        git_buf_dispose(&buf);
+        git_config_free(config);
+    }
+    if (is_asked)
+        myth_git_stop();
+    if (has)
+        return dst[0] != 0;
+    const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    int n = xdg && *xdg ? snprintf(dst, PATH_MAX, "%s/git/ignore", xdg) : home ? snprintf(dst, PATH_MAX, "%s/.config/git/ignore", home) : -1;
+    return n > 0 && n < PATH_MAX;
+}
+
+/* git's own settings, then the files of every directory from the top to the one above the root. */
+static myth_status open_repository(myth_ladder *l, myth_error *err)
+{
+    char common[PATH_MAX], path[PATH_MAX + 16];
+    myth_status st = MYTH_OK;
+    myth_ladder_part *p = add_part(l, l->frame, 0);
+    if (!p)
+        return myth_fail(err, MYTH_ENOMEM, "%s: no room for its patterns", l->top);
+    l->frame = &p->frame;
+    if (!l->no_ignore && l->is_repository) {
+        common_dir(common, l);
+        if (read_settings(path, &l->ignore_case, common))
+            st = add_list(l, p, MYTH_RUNG_GLOBAL, AT_FDCWD, path, path, true, err);
+        snprintf(path, sizeof(path), "%s/info/exclude", common);
+        if (st == MYTH_OK || st == MYTH_ELIMIT)
+            st = add_list(l, p, MYTH_RUNG_EXCLUDE, AT_FDCWD, path, path, true, err);
+        if (st != MYTH_OK && st != MYTH_ELIMIT)
+            return st;
+    }
+    for (size_t n = 0; n < l->n_prefix; n += strcspn(l->prefix + n, "/") + 1) {
+        char above[PATH_MAX];
+        int too_large;
+        snprintf(above, sizeof(above), "%.*s", (int)n, l->prefix);
+        int top = open(l->top, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+            fd = top >= 0 ? openat(top, n ? above : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+        st = fd < 0 ? MYTH_OK : myth_ladder_enter(&l->frame, l, l->frame, fd, above, 15, &too_large, err);
+        if (fd >= 0)
+            close(fd);
+        if (top >= 0)
+            close(top);
+        if (st != MYTH_OK)
+            return st;
+    }
+    return MYTH_OK;
+}
+
+/* ---- options ---- */
+
+/* Globs are patterns of the caller: there "!" takes out, so the list is read with both kinds of answer turned round. */
+static myth_status open_globs(myth_ladder *l, const char *const *globs, myth_error *err)
+{
+    size_t n = 0, at = 0;
+    myth_ignore_list *list = NULL;
+    for (size_t i = 0; globs[i]; i++)
+        n += strlen(globs[i]) + 1;
+    myth_ladder_part *p = add_part(l, NULL, l->n_prefix);
+    char *text = myth_alloc(l->mem, MYTH_MEM_OTHER, "globs", n + 1);
+    if (!p || !text) {
+        myth_free(l->mem, text);
+        return myth_fail(err, MYTH_ENOMEM, "no room for %zu bytes of globs", n);
+    }
+    for (size_t i = 0; globs[i]; i++)
+        at += (size_t)sprintf(text + at, "%s\n", globs[i]);
+    myth_status st = myth_ignore_parse(&list, l->mem, "--glob", text, n, false, err);
+    myth_free(l->mem, text);
+    if (st != MYTH_OK)
+        return st;
+    for (uint32_t i = 0; i < list->n_pattern; i++) {
+        l->has_include |= !list->pattern[i].is_negative;
+        list->pattern[i].is_negative = !list->pattern[i].is_negative;
+    }
+    p->frame.list[MYTH_RUNG_OPTION] = l->option = list;
+    l->frame = &p->frame;
+    return MYTH_OK;
+}
+
+bool myth_ladder_is_named(const myth_ladder *l, const char *path)
+{
+    path += l->n_prefix;
+    size_t n = strlen(path);
+    for (uint32_t i = 0; l->option && i < l->option->n_pattern; i++) {
+        const myth_ignore_pattern *q = &l->option->pattern[i];
+        if (q->is_negative && q->n_plain > n && memcmp(q->text, path, n) == 0 && q->text[n] == '/')
+            return true;
+    }
+    return false;
+}
+
+myth_status myth_ladder_open(myth_ladder *l, myth_mem *mem, const char *root, const char *const *globs, bool no_ignore, myth_error *err)
+{
+    char real[PATH_MAX];
+    struct stat sb;
+    myth_status st = MYTH_OK;
+    l->mem = mem;
+    l->no_ignore = no_ignore;
+    pthread_mutex_init(&l->lock, NULL);
+    if (!realpath(root, real) || stat(real, &sb) != 0)
+        return myth_fail(err, errno == ENOENT || errno == ENOTDIR ? MYTH_ENOTFOUND : MYTH_EIO, "%.160s: %s", root, strerror(errno));
+    if (!S_ISDIR(sb.st_mode))
+        return myth_fail(err, MYTH_EARG, "%.160s is no directory; name the one it lies in", root);
+    find_top(l, real);
+    if (globs && globs[0])
+        MYTH_TRY(open_globs(l, globs, err));
+    MYTH_TRY(open_repository(l, err));
+fail:
+    return st;
+}
+
+void myth_ladder_close(myth_ladder *l)
+{
+    if (!l->mem)
+        return;
+    for (myth_ladder_part *p = l->part, *next; p; p = next) {
+        next = p->next;
+        for (int i = 0; i < MYTH_RUNG_N; i++)
+            myth_ignore_free((myth_ignore_list *)p->frame.list[i], l->mem);
+        myth_ignore_free((myth_ignore_list *)p->frame.attributes, l->mem);
+        for (int i = 0; i <= MYTH_RUNG_N; i++)
+            myth_free(l->mem, p->name[i]);
+        myth_free(l->mem, p);
+    }
+    pthread_mutex_destroy(&l->lock);
+    *l = (myth_ladder){ 0 };
+}

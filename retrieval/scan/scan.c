@@ -1,0 +1,734 @@
+/* scan.c - see scan.h. Threads take directories from a stack; each reads one, asks the ladder about its names, looks into its files, and
+ * puts the directories below it on the stack. What they found hangs in a tree by name, so the list does not depend on who was first.
+ *
+ * Looking in   a file is opened once, for its first 8 KiB; not at all when `known` says it is as it was
+ * Races        what changes while it is read is listed as it was met; the reader of a file hashes what it read                          */
+#define _GNU_SOURCE
+#include "scan.h"
+#include "retrieval/parse/grammars.h"
+#include "ladder.h"
+#include "retrieval/limits.h"
+
+#include "engine/base/thread.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Names of directories that hold what tools made or fetched. */
+static const char *const skip_dirs[] = {
+    ".cache",        ".dart_tool",   ".eggs",
+    ".git",          ".gradle",      ".hg",
+    ".mypy_cache",   ".next",        ".nox",
+    ".nuxt",         ".nyc_output",  ".parcel-cache",
+    ".pytest_cache", ".ruff_cache",  ".svelte-kit",
+    ".svn",          ".terraform",   ".tox",
+    ".turbo",        ".venv",        ".vs",
+    ".yarn",         ".zig-cache",   "CMakeFiles",
+    "DerivedData",   "__pycache__",  "bower_components",
+    "build",         "coverage",     "dist",
+    "htmlcov",       "node_modules", "site-packages",
+    "target",        "vendor",       "venv",
+    "zig-cache",
+};
+
+enum { BLOCK_BYTES = 64 << 10, THREAD_MAX = 32 };
+
+struct myth_scan_block {
+    struct myth_scan_block *next;
+    size_t used, cap;
+    _Alignas(16) unsigned char data[];
+};
+
+typedef struct dir dir;
+typedef struct {
+    myth_scan_file f;
+    dir *sub;                           /* a directory that was entered */
+} entry;
+
+struct dir {
+    dir *next;                          /* on the stack */
+    dir *parent;
+    entry *self;                        /* in its parent's; NULL = the root */
+    const myth_ignore_frame *frame;     /* of what stands above it */
+    const char *path;                   /* from top, with a slash at its end, or "" */
+    entry *entry;
+    uint32_t n_entry, at;               /* at: of the walk that makes the list */
+    bool is_named;                      /* by a pattern that takes it in       */
+};
+
+typedef struct {
+    const myth_scan_opts *opts;
+    myth_mem *mem;
+    myth_ladder ladder;
+    int root_fd;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    dir *stack;
+    uint32_t n_busy;                    /* threads with a directory in hand */
+    bool is_ended;
+    myth_status st;                     /* the first failure */
+    myth_error err;
+} scan;
+
+typedef struct {
+    size_t at;                          /* of the name in worker.names */
+    unsigned char type;
+} met;
+
+typedef struct {
+    scan *s;
+    struct myth_scan_block *block;
+    char *names;
+    met *met;
+    size_t n_names, cap_names, n_met, cap_met;
+    uint64_t n_out[MYTH_SCAN_REASON_N], in_bytes, n_keep, n_lost;
+    char path[2 * PATH_MAX + NAME_MAX + 8];     /* from top, of the name in hand */
+    unsigned char head[MYTH_SNIFF_BYTES];
+    myth_thread thread;
+} worker;
+
+const char *myth_scan_reason_name(myth_scan_reason r)
+{
+    static const char *const name[] = { "in",       "ignored", "hidden", "skipped_dir", "binary",    "large",
+                                        "minified", "link",    "border", "special",     "unreadable" };
+    _Static_assert(sizeof(name) / sizeof(name[0]) == MYTH_SCAN_REASON_N, "a name for every reason");
+    return name[r];
+}
+
+int myth_scan_open(int root_fd, const char *path, bool is_dir)
+{
+    int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | (is_dir ? O_DIRECTORY : 0);
+    struct open_how how = { .flags = (uint64_t)flags, .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS };
+    int fd = (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
+    if (fd < 0 && (errno == ENOSYS || errno == EPERM || errno == EAGAIN))
+        fd = openat(root_fd, path, flags);      /* an older kernel, a filter of calls */
+    return fd;
+}
+
+/* ---- memory of one thread ---- */
+
+static void *take(worker *w, size_t n)
+{
+    n = (n + 15) & ~(size_t)15;
+    if (!w->block || w->block->cap - w->block->used < n) {
+        size_t cap = n > BLOCK_BYTES / 4 ? n : BLOCK_BYTES;
+        struct myth_scan_block *b = myth_alloc(w->s->mem, MYTH_MEM_OTHER, "scan", sizeof(*b) + cap);
+        if (!b)
+            return NULL;
+        b->cap = cap;
+        b->next = w->block;
+        w->block = b;
+    }
+    void *p = w->block->data + w->block->used;
+    w->block->used += n;
+    return p;
+}
+
+static const char *take_text(worker *w, const char *s, size_t n)
+{
+    char *p = take(w, n + 1);
+    if (p)
+        memcpy(p, s, n);
+    return p;
+}
+
+static const char *format_why(worker *w, const char *fmt, va_list ap)
+{
+    char text[2 * PATH_MAX];
+    int n = vsnprintf(text, sizeof(text), fmt, ap);
+    return take_text(w, text, n < 0 ? 0 : (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
+}
+
+static const char *take_why(worker *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static const char *take_why(worker *w, const char *fmt, ...)
+{
+    va_list ap;
+    if (!w->s->opts->explain)
+        return NULL;
+    va_start(ap, fmt);
+    const char *why = format_why(w, fmt, ap);
+    va_end(ap);
+    return why;
+}
+
+/* Of what may be lost. */
+static const char *take_loss(worker *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static const char *take_loss(worker *w, const char *fmt, ...)
+{
+    va_list ap;
+    if (!w->s->opts->explain && !w->s->opts->lost)
+        return NULL;
+    va_start(ap, fmt);
+    const char *why = format_why(w, fmt, ap);
+    va_end(ap);
+    return why;
+}
+
+static void fail_scan(scan *s, myth_status st, const myth_error *err)
+{
+    pthread_mutex_lock(&s->lock);
+    if (s->st == MYTH_OK) {
+        s->st = st;
+        s->err = *err;
+    }
+    s->is_ended = true;
+    pthread_cond_broadcast(&s->wake);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void fail_memory(worker *w)
+{
+    myth_error err;
+    myth_fail(&err, MYTH_ENOMEM, "no room for the list of files");
+    fail_scan(w->s, MYTH_ENOMEM, &err);
+}
+
+/* ---- one directory ---- */
+
+static int by_type(mode_t mode) { return S_ISREG(mode) ? DT_REG : S_ISDIR(mode) ? DT_DIR : S_ISLNK(mode) ? DT_LNK : DT_SOCK; }
+
+static bool add_name(worker *w, const char *name, unsigned char type)
+{
+    size_t n = strlen(name) + 1;
+    if (w->n_names + n > w->cap_names) {
+        size_t cap = 2 * (w->cap_names + n + 4096);
+        char *p = myth_realloc(w->s->mem, MYTH_MEM_OTHER, "names", w->names, cap);
+        if (!p)
+            return false;
+        w->names = p;
+        w->cap_names = cap;
+    }
+    if (w->n_met == w->cap_met) {
+        size_t cap = 2 * (w->cap_met + 128);
+        met *p = myth_realloc(w->s->mem, MYTH_MEM_OTHER, "names", w->met, cap * sizeof(*p));
+        if (!p)
+            return false;
+        w->met = p;
+        w->cap_met = cap;
+    }
+    memcpy(w->names + w->n_names, name, n);
+    w->met[w->n_met++] = (met){ w->n_names, type };
+    w->n_names += n;
+    return true;
+}
+
+static int compare_names(const void *a, const void *b, void *names)
+{
+    return strcmp((char *)names + ((const met *)a)->at, (char *)names + ((const met *)b)->at);
+}
+
+/* All names of the directory, sorted; *has: which files of patterns are among them. 0, or why not: E2BIG more than n_max. */
+static int read_names(worker *w, DIR *d, size_t n_max, int *has, bool *has_git)
+{
+    w->n_names = w->n_met = 0;
+    *has = 0;
+    *has_git = false;
+    for (;;) {
+        errno = 0;
+        struct dirent *e = readdir(d);
+        if (!e) {
+            if (errno)
+                return errno;
+            break;
+        }
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        *has |= myth_ladder_file(e->d_name);
+        *has_git |= strcmp(e->d_name, ".git") == 0;
+        if (w->n_met == n_max)
+            return E2BIG;
+        if (!add_name(w, e->d_name, e->d_type))
+            return ENOMEM;
+    }
+    if (w->n_met)
+        qsort_r(w->met, w->n_met, sizeof(w->met[0]), compare_names, w->names);
+    return 0;
+}
+
+static bool is_skipped(const char *name)
+{
+    for (size_t i = 0; i < sizeof(skip_dirs) / sizeof(skip_dirs[0]); i++)
+        if (strcmp(name, skip_dirs[i]) == 0)
+            return true;
+    return false;
+}
+
+static const char *why_pattern(worker *w, const myth_ignore_answer *a)
+{
+    if (a->list == w->s->ladder.option)
+        return take_why(w, "--glob '%s'", a->pattern->line);
+    return take_why(w, "pattern '%s' in %s:%u", a->pattern->line, a->list->name, a->pattern->line_no);
+}
+
+/* The last part of the pattern that takes a name in: "!*" is not meant for hidden names and node_modules, "!.github/" and "!vendor/" are. */
+typedef struct {
+    char text[NAME_MAX + 1];            /* "" = no pattern does */
+    bool is_meant;                      /* of a directory: by its own name, or a glob names what is below it */
+} naming;
+
+static void set_naming(naming *by, const myth_ignore_pattern *q)
+{
+    const char *slash = memrchr(q->text, '/', q->n_text), *s = slash ? slash + 1 : q->text;
+    snprintf(by->text, sizeof(by->text), "%.*s", (int)(q->n_text - (size_t)(s - q->text)), s);
+}
+
+/* What patterns and names say; IN = nothing speaks against it so far. */
+static myth_scan_reason ask_rules(worker *w, const myth_ignore_frame *frame, const char *name, size_t n_path, bool is_dir, naming *by,
+                                  const char **why)
+{
+    scan *s = w->s;
+    myth_ignore_answer a = myth_ignore_ask(frame, w->path, n_path, is_dir);
+    if (a.pattern) {
+        *why = why_pattern(w, &a);
+        if (!a.pattern->is_negative)
+            return MYTH_SCAN_IGNORED;
+        set_naming(by, a.pattern);
+    }
+    if (s->ladder.has_include && !is_dir && !(a.pattern && a.list == s->ladder.option)) {
+        *why = take_why(w, "no --glob names it");
+        return MYTH_SCAN_IGNORED;
+    }
+    by->is_meant = is_dir && (strcmp(by->text, name) == 0 || myth_ladder_is_named(&s->ladder, w->path));
+    if (name[0] == '.' && !s->opts->hidden && by->text[0] != '.' && !by->is_meant) {
+        *why = take_why(w, "a name with a dot in front; --hidden takes it in");
+        return MYTH_SCAN_HIDDEN;
+    }
+    if (is_dir && !by->is_meant && is_skipped(name)) {
+        *why = take_why(w, "directories of this name hold no source; '!%s/' in .mythosignore takes it in", name);
+        return MYTH_SCAN_SKIPPED_DIR;
+    }
+    return MYTH_SCAN_IN;
+}
+
+/* Whether the name is one of code: then what it holds is missed. */
+static bool is_code(const char *name)
+{
+    const char *language = myth_detect_language(name, NULL, 0);
+    int grammar = language ? myth_grammar_find(language) : -1;
+    return grammar >= 0 && !myth_grammar_get(grammar).is_data;
+}
+
+static bool read_head(worker *w, int dir_fd, const char *name, uint64_t *n)
+{
+    int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    *n = 0;
+    if (fd < 0)
+        return false;
+    while (*n < sizeof(w->head)) {
+        ssize_t got = read(fd, w->head + *n, sizeof(w->head) - *n);
+        if (got == 0)
+            break;
+        if (got > 0) {
+            *n += (uint64_t)got;
+        } else if (errno != EINTR) {
+            int e = errno;
+            close(fd);
+            errno = e;
+            return false;
+        }
+    }
+    close(fd);
+    return true;
+}
+
+/* Whether the pattern that takes the name in means it although it looks minified: "!jquery.min.js", "!*.min.js", not "!*". */
+static bool is_named(const naming *by, const char *name)
+{
+    return by->text[0] && (strcmp(by->text, name) == 0 || myth_detect_minified(by->text, NULL, NULL, 0));
+}
+
+myth_scan_reason myth_scan_look(const myth_scan_file *f, uint64_t bytes, const unsigned char *head, uint64_t n)
+{
+    if (bytes > MYTH_FILE_BYTES)
+        return MYTH_SCAN_LARGE;
+    if (n > MYTH_SNIFF_BYTES)
+        n = MYTH_SNIFF_BYTES;
+    if (myth_detect_media(head, n) || myth_detect_binary(head, n))
+        return MYTH_SCAN_BINARY;
+    if (f->unseen == 2 && myth_detect_minified(f->path, NULL, head, n))
+        return MYTH_SCAN_MINIFIED;
+    return MYTH_SCAN_IN;
+}
+
+/* What the first bytes say of a file that no rule keeps out. */
+static myth_scan_reason look_into(worker *w, int dir_fd, const char *name, size_t n_path, const myth_ignore_frame *frame, const naming *by,
+                                  myth_scan_file *f)
+{
+    uint64_t n = 0;
+    char mark[64];
+    const char *media, *minified, *generated;
+    if (f->bytes && !read_head(w, dir_fd, name, &n)) {
+        f->why = take_loss(w, "%s", strerror(errno));
+        return MYTH_SCAN_UNREADABLE;
+    }
+    if ((media = myth_detect_media(w->head, n))) {
+        f->why = take_why(w, "%s", media);
+        return MYTH_SCAN_BINARY;
+    }
+    if (myth_detect_binary(w->head, n)) {
+        f->why = take_loss(w, "a NUL byte among the first %d", MYTH_SNIFF_BYTES);
+        f->is_lost = is_code(name);
+        return MYTH_SCAN_BINARY;
+    }
+    f->language = myth_detect_language(name, w->head, n);
+    if (!is_named(by, name) && (minified = myth_detect_minified(name, f->language, w->head, n))) {
+        f->why = take_why(w, "%s", minified);
+        f->language = NULL;
+        return MYTH_SCAN_MINIFIED;
+    }
+    f->is_test = myth_detect_test(w->path + w->s->ladder.n_prefix);
+    int said = myth_ignore_generated(frame, w->path, n_path);
+    generated = said > 0 ? "linguist-generated in .gitattributes" : said < 0 ? NULL : myth_detect_generated(name, w->head, n, mark);
+    f->is_generated = generated != NULL;
+    if (w->s->opts->explain)
+        f->why = take_why(w, "%s%s%s%s%s%s", f->language, f->why ? ", " : "", f->why ? f->why : "", f->is_test ? ", a test" : "",
+                          generated ? ", generated: " : "", generated ? generated : "");
+    return MYTH_SCAN_IN;
+}
+
+static myth_scan_reason judge_file(worker *w, int dir_fd, const char *name, size_t n_path, const myth_ignore_frame *frame, const naming *by,
+                                   myth_scan_file *f)
+{
+    struct stat sb;
+    if (w->s->opts->names_only) {
+        f->unseen = is_named(by, name) ? 1 : 2;
+        return MYTH_SCAN_IN;
+    }
+    if (fstatat(dir_fd, name, &sb, AT_SYMLINK_NOFOLLOW) != 0) {
+        f->why = take_loss(w, "%s", strerror(errno));
+        return MYTH_SCAN_UNREADABLE;
+    }
+    if (!S_ISREG(sb.st_mode)) {
+        f->why = take_loss(w, "changed while it was looked at");
+        f->is_lost = true;
+        return MYTH_SCAN_SPECIAL;
+    }
+    f->bytes = (uint64_t)sb.st_size;
+    f->mtime_ns = (int64_t)sb.st_mtim.tv_sec * 1000000000 + sb.st_mtim.tv_nsec;
+    f->inode = sb.st_ino;
+    if (f->bytes > MYTH_FILE_BYTES) {
+        uint64_t n = 0;
+        f->why = take_loss(w, "%llu bytes, the limit is %d", (unsigned long long)f->bytes, MYTH_FILE_BYTES);
+        f->is_lost = w->s->opts->lost && (is_code(name) || (read_head(w, dir_fd, name, &n) && !myth_detect_binary(w->head, n)));
+        return MYTH_SCAN_LARGE;
+    }
+    if (w->s->opts->known) {
+        f->path = w->path + w->s->ladder.n_prefix;
+        if (w->s->opts->known(w->s->opts->known_arg, f))
+            return f->reason;
+    }
+    return look_into(w, dir_fd, name, n_path, frame, by, f);
+}
+
+/* Keeps the entry when it belongs into the list; false = no memory. */
+static bool keep(worker *w, dir *d, myth_scan_file *f, myth_scan_reason reason, size_t n_path)
+{
+    size_t n_prefix = w->s->ladder.n_prefix;
+    w->n_out[reason]++;
+    f->is_lost = w->s->opts->lost && (f->is_lost || reason == MYTH_SCAN_UNREADABLE);
+    w->n_lost += f->is_lost;
+    if (reason != MYTH_SCAN_IN && !f->is_lost && !w->s->opts->explain)
+        return true;
+    if (reason == MYTH_SCAN_IN)
+        w->in_bytes += f->bytes;
+    f->reason = reason;
+    f->path = take_text(w, w->path + n_prefix, n_path - n_prefix);
+    d->entry[d->n_entry++].f = *f;
+    w->n_keep++;
+    return f->path != NULL;
+}
+
+/* A directory that is entered hangs in the tree, to be listed only when it turns out to be none of ours. */
+static bool push(worker *w, dir *d, const myth_ignore_frame *frame, size_t n_path, bool is_named)
+{
+    scan *s = w->s;
+    dir *sub = take(w, sizeof(*sub));
+    char *path = take(w, n_path + 2);
+    if (!sub || !path)
+        return false;
+    memcpy(path, w->path, n_path);
+    path[n_path] = '/';
+    entry *e = &d->entry[d->n_entry++];
+    e->sub = sub;
+    sub->parent = d;
+    sub->self = e;
+    sub->frame = frame;
+    sub->path = path;
+    sub->is_named = is_named;
+    pthread_mutex_lock(&s->lock);
+    sub->next = s->stack;
+    s->stack = sub;
+    pthread_cond_signal(&s->wake);
+    pthread_mutex_unlock(&s->lock);
+    return true;
+}
+
+static void turn_away(worker *w, dir *d, myth_scan_reason reason, const char *why)
+{
+    size_t n_prefix = w->s->ladder.n_prefix, n = strlen(d->path);
+    const bool is_lost = w->s->opts->lost && (reason == MYTH_SCAN_UNREADABLE || reason == MYTH_SCAN_LARGE);
+    w->n_out[reason]++;
+    w->n_lost += is_lost;
+    if (!w->s->opts->explain && !is_lost)
+        return;
+    myth_scan_file f = { .reason = reason, .is_dir = true, .is_lost = is_lost, .why = why, .path = take_text(w, d->path + n_prefix, n - n_prefix - 1) };
+    if (!f.path || !why) {
+        fail_memory(w);
+        return;
+    }
+    d->self->f = f;
+    w->n_keep++;
+}
+
+static bool is_cancelled(const scan *s)
+{
+    return s->opts->is_cancelled && *(const volatile bool *)s->opts->is_cancelled;
+}
+
+/* One name of a directory; false = no memory. */
+static bool judge(worker *w, dir *d, const myth_ignore_frame *frame, int fd, const char *name, int type, int too_large)
+{
+    size_t n_dir = strlen(d->path), n_path = n_dir + strlen(name);
+    myth_scan_file f = { 0 };
+    naming by;
+    by.text[0] = 0;
+    struct stat sb;
+    if (n_path - w->s->ladder.n_prefix >= PATH_MAX - 1) {       /* nobody could open it by its path */
+        w->path[n_dir] = 0;
+        n_path = n_dir + (size_t)snprintf(w->path + n_dir, sizeof(w->path) - n_dir, "%s", name);
+        f.why = take_loss(w, "%s", strerror(ENAMETOOLONG));
+        return keep(w, d, &f, MYTH_SCAN_UNREADABLE, n_path);
+    }
+    memcpy(w->path + n_dir, name, n_path - n_dir + 1);
+    if (type == DT_UNKNOWN)
+        type = fstatat(fd, name, &sb, AT_SYMLINK_NOFOLLOW) == 0 ? by_type(sb.st_mode) : DT_REG;
+    if (strcmp(name, ".git") == 0) {
+        f.is_dir = type == DT_DIR;
+        f.why = take_why(w, "git's own");
+        return keep(w, d, &f, MYTH_SCAN_SKIPPED_DIR, n_path);
+    }
+    f.is_dir = type == DT_DIR;
+    myth_scan_reason r = ask_rules(w, frame, name, n_path, f.is_dir, &by, &f.why);
+    if (too_large & myth_ladder_file(name)) {
+        f.why = take_loss(w, "patterns of more than %d bytes: not read", MYTH_IGNORE_FILE_BYTES);
+        f.is_lost = true;
+        r = MYTH_SCAN_LARGE;
+    } else if (r == MYTH_SCAN_IN && type == DT_LNK) {
+        f.why = take_why(w, "a symbolic link");
+        r = MYTH_SCAN_LINK;
+    } else if (r == MYTH_SCAN_IN && type != DT_DIR && type != DT_REG) {
+        f.why = take_loss(w, "no regular file");
+        f.is_lost = is_code(name);
+        r = MYTH_SCAN_SPECIAL;
+    } else if (r == MYTH_SCAN_IN && type == DT_DIR) {
+        return push(w, d, frame, n_path, by.is_meant);
+    } else if (r == MYTH_SCAN_IN) {
+        r = judge_file(w, fd, name, n_path, frame, &by, &f);
+    }
+    return keep(w, d, &f, r, n_path);
+}
+
+static void visit(worker *w, dir *d)
+{
+    scan *s = w->s;
+    int has = 0, too_large = 0, e;
+    bool has_git = false;
+    const myth_ignore_frame *frame;
+    myth_error err = { 0 };
+    const char *rel = d->path + s->ladder.n_prefix;
+    int fd = *rel ? myth_scan_open(s->root_fd, rel, true) : dup(s->root_fd);
+    DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+    if (!stream) {
+        e = errno;
+        if (fd >= 0)
+            close(fd);
+        goto unreadable;
+    }
+    const uint32_t dir_names = s->opts->dir_names ? s->opts->dir_names : MYTH_DIR_NAMES;
+    if ((e = read_names(w, stream, d->self && !d->is_named ? dir_names : SIZE_MAX, &has, &has_git)) != 0) {
+        closedir(stream);
+        if (e != E2BIG)
+            goto unreadable;
+        turn_away(w, d, MYTH_SCAN_LARGE, take_loss(w, "more than %u names; a pattern '!%s' in .mythosignore takes it in", dir_names, rel));
+        return;
+    }
+    if (d->self && has_git && myth_ladder_is_repository(fd)) {
+        turn_away(w, d, MYTH_SCAN_BORDER, take_why(w, "a repository of its own"));
+        closedir(stream);
+        return;
+    }
+    myth_status st = myth_ladder_enter(&frame, &s->ladder, d->frame, fd, d->path, has, &too_large, &err);
+    if (st != MYTH_OK) {
+        fail_scan(s, st, &err);
+    } else if (!(d->entry = take(w, (w->n_met + 1) * sizeof(entry)))) {
+        fail_memory(w);
+    } else {
+        memcpy(w->path, d->path, strlen(d->path) + 1);
+        for (size_t i = 0; i < w->n_met && !(i % 256 == 0 && is_cancelled(s)); i++)
+            if (!judge(w, d, frame, fd, w->names + w->met[i].at, w->met[i].type, too_large)) {
+                fail_memory(w);
+                break;
+            }
+    }
+    closedir(stream);
+    return;
+unreadable:
+    if (e == ENOMEM) {
+        fail_memory(w);
+    } else if (d->self) {
+        turn_away(w, d, MYTH_SCAN_UNREADABLE, take_loss(w, "%s", strerror(e)));
+    } else {
+        myth_fail(&err, MYTH_EIO, "%.160s: %s", s->opts->root, strerror(e));
+        fail_scan(s, MYTH_EIO, &err);
+    }
+}
+
+/* ---- threads ---- */
+
+static void *work(void *arg)
+{
+    worker *w = arg;
+    scan *s = w->s;
+    pthread_mutex_lock(&s->lock);
+    while (!s->is_ended) {
+        dir *d = s->stack;
+        if (!d) {
+            if (s->n_busy == 0) {
+                s->is_ended = true;
+                pthread_cond_broadcast(&s->wake);
+                break;
+            }
+            pthread_cond_wait(&s->wake, &s->lock);
+            continue;
+        }
+        if (is_cancelled(s)) {
+            s->is_ended = true;
+            s->st = s->st ? s->st : myth_fail(&s->err, MYTH_ECANCEL, "stopped while the directory was scanned");
+            pthread_cond_broadcast(&s->wake);
+            break;
+        }
+        s->stack = d->next;
+        s->n_busy++;
+        pthread_mutex_unlock(&s->lock);
+        visit(w, d);
+        pthread_mutex_lock(&s->lock);
+        s->n_busy--;
+    }
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
+}
+
+static uint32_t n_threads(const myth_scan_opts *opts)
+{
+    long n = opts->n_threads ? (long)opts->n_threads : sysconf(_SC_NPROCESSORS_ONLN);
+    return n < 1 ? 1 : n > THREAD_MAX ? THREAD_MAX : (uint32_t)n;
+}
+
+/* The tree in order. Directories nest as deep as paths are long: no recursion. */
+static void flatten(myth_scan_list *out, dir *root)
+{
+    for (dir *d = root; d;) {
+        if (d->at == d->n_entry) {
+            d = d->parent;
+            continue;
+        }
+        entry *e = &d->entry[d->at++];
+        if (e->f.path)
+            out->file[out->n_file++] = e->f;
+        else if (e->sub)
+            d = e->sub;
+    }
+}
+
+static myth_status gather(myth_scan_list *out, scan *s, worker *w, uint32_t n_worker, dir *root, myth_error *err)
+{
+    uint64_t n_keep = 0;
+    for (uint32_t i = 0; i < n_worker; i++) {
+        n_keep += w[i].n_keep;
+        out->in_bytes += w[i].in_bytes;
+        out->n_lost += w[i].n_lost;
+        for (int r = 0; r < MYTH_SCAN_REASON_N; r++)
+            out->n_out[r] += w[i].n_out[r];
+    }
+    if (n_keep > UINT32_MAX)
+        return myth_fail(err, MYTH_ELIMIT, "%llu files, the limit is %u; scan its directories one by one", (unsigned long long)n_keep,
+                         UINT32_MAX);
+    out->file = myth_alloc_n(s->mem, MYTH_MEM_OTHER, "scan", n_keep ? n_keep : 1, sizeof(*out->file));
+    if (!out->file)
+        return myth_fail(err, MYTH_ENOMEM, "no room for a list of %llu files", (unsigned long long)n_keep);
+    flatten(out, root);
+    return MYTH_OK;
+}
+
+myth_status myth_scan(myth_scan_list *out, myth_mem *mem, const myth_scan_opts *opts, myth_error *err)
+{
+    scan s = { .opts = opts, .mem = mem, .root_fd = -1, .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER };
+    uint32_t n_worker = n_threads(opts), n_started = 1;
+    worker *w = NULL;
+    myth_status st = MYTH_OK;
+    dir root = { 0 };
+    *out = (myth_scan_list){ 0 };
+    MYTH_TRY(myth_ladder_open(&s.ladder, mem, opts->root, opts->globs, opts->no_ignore, err));
+    s.root_fd = open(opts->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (s.root_fd < 0) {
+        st = myth_fail(err, MYTH_EIO, "%.160s: %s", opts->root, strerror(errno));
+        goto fail;
+    }
+    if (!(w = myth_alloc_n(mem, MYTH_MEM_OTHER, "scan", n_worker, sizeof(*w)))) {
+        st = myth_fail(err, MYTH_ENOMEM, "no room for %u threads", n_worker);
+        goto fail;
+    }
+    root.frame = s.ladder.frame;
+    root.path = s.ladder.prefix;
+    s.stack = &root;
+    for (uint32_t i = 0; i < n_worker; i++)
+        w[i].s = &s;
+    while (n_started < n_worker && myth_thread_start(&w[n_started].thread, work, &w[n_started]))
+        n_started++;                            /* fewer threads find the same */
+    work(&w[0]);
+    for (uint32_t i = 1; i < n_started; i++)
+        myth_thread_join(&w[i].thread);
+    for (uint32_t i = 0; i < n_worker; i++) {
+        struct myth_scan_block **end = &w[i].block;
+        while (*end)
+            end = &(*end)->next;
+        *end = out->block;
+        out->block = w[i].block;
+        myth_free(mem, w[i].names);
+        myth_free(mem, w[i].met);
+    }
+    if (s.st == MYTH_OK && is_cancelled(&s))
+        myth_fail(&s.err, s.st = MYTH_ECANCEL, "stopped while the directory was scanned");
+    if (s.st != MYTH_OK) {
+        st = myth_fail(err, s.st, "%s", s.err.msg);
+        goto fail;
+    }
+    MYTH_TRY(gather(out, &s, w, n_worker, &root, err));
+fail:
+    myth_free(mem, w);
+    myth_ladder_close(&s.ladder);
+    if (s.root_fd >= 0)
+        close(s.root_fd);
+    if (st != MYTH_OK)
+        myth_scan_close(out, mem);
+    return st;
+}
+
+void myth_scan_close(myth_scan_list *list, myth_mem *mem)
+{
+    for (struct myth_scan_block *b = list->block, *next; b; b = next) {
+        next = b->next;
+        myth_free(mem, b);
+    }
+    myth_free(mem, list->file);
+    *list = (myth_scan_list){ 0 };
+}

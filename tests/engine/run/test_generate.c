@@ -1,0 +1,334 @@
+/* test_generate.c - the loop: every reason to finish, the same ids whatever the engine's sizes, sampling and penalties by the whole row. */
+#include "tests/support/rig.h"
+
+#include <math.h>
+
+enum { N_PROMPT = 21, N_MAX = 60, CTX = 160 };
+
+static int32_t prompt[N_PROMPT];
+
+static int make_prompt(void **state)
+{
+    (void)state;
+    uint64_t rng = check_seed();
+    for (int i = 0; i < N_PROMPT; i++)
+        prompt[i] = 3 + (int32_t)check_below(&rng, 400);
+    return 0;
+}
+
+static myth_engine_opts opts_of(const char *target, const myth_sample_params *sample)
+{
+    myth_engine_opts o = { .n_threads = 1, .n_ctx = CTX, .n_ubatch = 32, .n_seq = 2, .want_full_logits = true };
+    rig_at(&o, target);
+    myth_generate_needs(&o, sample, false);
+    return o;
+}
+
+typedef struct { int32_t id[N_MAX]; uint32_t n; myth_finish why; } answer;
+
+static void generate(rig *r, answer *a, const myth_generate_opts *o)
+{
+    myth_seq *s = rig_seq(r);
+    memset(a->id, -1, sizeof(a->id));
+    assert_ok(myth_generate(r->engine, s, o, a->id, &a->n, &a->why, &rig_err));
+    myth_seq_close(s);
+}
+
+static myth_generate_opts request(const myth_sample_params *sample)
+{
+    return (myth_generate_opts){ .prompt = prompt, .n_prompt = N_PROMPT, .n_max = N_MAX, .sample = *sample };
+}
+
+/* ---- reasons to finish ---- */
+
+static uint32_t n_called;
+static bool refuse_the_third(void *user, int32_t id)
+{
+    (void)user, (void)id;
+    return ++n_called < 3;
+}
+
+static bool cancelled;
+static bool set_cancel(void *user, int32_t id)
+{
+    (void)user, (void)id;
+    cancelled = ++n_called == 5;
+    return true;
+}
+
+static uint32_t last_done;
+static void on_prefill(void *user, uint32_t done, uint32_t total)
+{
+    (void)user;
+    assert_true(done > last_done && done <= total);
+    assert_int_equal(total, N_PROMPT);
+    last_done = done;
+}
+
+static void every_reason_is_told(void **state)
+{
+    (void)state;
+    static const char *const name[] = { "none", "stop", "length", "context", "refused", "cancelled" };
+    for (int i = 0; i < 6; i++)
+        assert_string_equal(myth_finish_name((myth_finish)i), name[i]);
+
+    const myth_sample_params greedy = { 0 };
+    rig r;
+    answer all, a;
+    myth_engine_opts eo = opts_of(rig_target(), &greedy);
+    rig_open(&r, "random:gemma3-tiny:bf16", &eo);
+    myth_generate_opts o = request(&greedy);
+    o.on_prefill = on_prefill;
+    last_done = 0;
+    generate(&r, &all, &o);
+    assert_int_equal(last_done, N_PROMPT);
+    assert_int_equal(all.why, MYTH_FINISH_LENGTH);
+    assert_int_equal(all.n, N_MAX);
+    o.on_prefill = NULL;
+
+    o.n_max = 0;
+    generate(&r, &a, &o);
+    assert_int_equal(a.why, MYTH_FINISH_LENGTH);
+    assert_int_equal(a.n, 0);
+
+    o.n_max = N_MAX;
+    for (uint32_t k = 0; k < 6; k++) {                           /* the stop id ends the answer where it first comes, and is not in it */
+        int32_t stop[2] = { -5, all.id[k * 7] };
+        uint32_t first = 0;
+        while (all.id[first] != stop[1])
+            first++;
+        o.stop_ids = stop;
+        o.n_stop = 2;
+        generate(&r, &a, &o);
+        assert_int_equal(a.why, MYTH_FINISH_STOP);
+        assert_int_equal(a.n, first);
+        assert_memory_equal(a.id, all.id, 4 * first);
+    }
+    o.n_stop = 0;
+
+    o.on_token = refuse_the_third;
+    n_called = 0;
+    generate(&r, &a, &o);
+    assert_int_equal(a.why, MYTH_FINISH_CANCELLED);
+    assert_int_equal(a.n, 3);
+    assert_memory_equal(a.id, all.id, 12);
+    o.on_token = set_cancel;
+    o.cancel = &cancelled;
+    n_called = 0;
+    generate(&r, &a, &o);
+    assert_int_equal(a.why, MYTH_FINISH_CANCELLED);
+    assert_int_equal(a.n, 5);
+    cancelled = true;                                            /* set before the start: at most one token more */
+    o.on_token = NULL;
+    generate(&r, &a, &o);
+    assert_int_equal(a.why, MYTH_FINISH_CANCELLED);
+    assert_true(a.n <= 1);
+    o.cancel = NULL;
+
+    o.n_prompt = 0;
+    myth_seq *s = rig_seq(&r);
+    assert_int_equal(myth_generate(r.engine, s, &o, a.id, &a.n, &a.why, &rig_err), MYTH_EARG);
+    myth_seq_close(s);
+    rig_close(&r);
+}
+
+static void the_context_ends_an_answer_or_refuses_it(void **state)
+{
+    (void)state;
+    const myth_sample_params greedy = { 0 };
+    answer all = { 0 }, a;
+    for (uint32_t n_ctx = N_PROMPT - 2; n_ctx <= N_PROMPT + N_MAX + 1; n_ctx += n_ctx < N_PROMPT + 3 ? 1 : 9) {
+        rig r;
+        myth_engine_opts eo = opts_of(rig_target(), &greedy);
+        eo.n_ctx = CTX;
+        myth_generate_opts o = request(&greedy);
+        if (all.n == 0) {
+            rig_open(&r, "random:gemma2-tiny:bf16", &eo);
+            generate(&r, &all, &o);
+            rig_close(&r);
+        }
+        eo.n_ctx = n_ctx;
+        rig_open(&r, "random:gemma2-tiny:bf16", &eo);
+        myth_seq *s = rig_seq(&r);
+        assert_ok(myth_generate(r.engine, s, &o, a.id, &a.n, &a.why, &rig_err));
+        if (n_ctx < N_PROMPT) {
+            assert_int_equal(a.why, MYTH_FINISH_REFUSED);
+            assert_int_equal(a.n, 0);
+            assert_int_equal(myth_seq_len(s), 0);
+        } else {
+            uint32_t room = n_ctx - N_PROMPT + 1;                /* the last id needs no place of its own */
+            assert_int_equal(a.why, room < N_MAX ? MYTH_FINISH_CONTEXT : MYTH_FINISH_LENGTH);
+            assert_int_equal(a.n, room < N_MAX ? room : N_MAX);
+            assert_memory_equal(a.id, all.id, 4 * a.n);
+            assert_int_equal(myth_seq_len(s), N_PROMPT + a.n - 1);
+            assert_memory_equal(myth_seq_tokens(s) + N_PROMPT, a.id, 4 * (a.n - 1));
+        }
+        myth_seq_close(s);
+        rig_close(&r);
+    }
+}
+
+/* ---- the same ids, whatever the sizes ---- */
+
+static void same_ids_for_all_sizes(const char *spec, const char *target, const myth_sample_params *sample, uint32_t n_size)
+{
+    static const struct { uint32_t ub, page; int n_threads; } size[5] = {
+        { 32, 0, 1 }, { 5, 7, 1 }, { 1, 1, 2 }, { 160, 160, 1 }, { 8, 16, 2 } };
+    answer want = { 0 }, a;
+    for (uint32_t t = 0; t < n_size; t++) {
+        rig r;
+        myth_engine_opts eo = opts_of(target, sample);
+        eo.n_ubatch = size[t].ub;
+        eo.page_tok = size[t].page;
+        eo.n_threads = size[t].n_threads;
+        rig_open(&r, spec, &eo);
+        myth_generate_opts o = request(sample);
+        generate(&r, t ? &a : &want, &o);
+        if (t)
+            assert_memory_equal(a.id, want.id, sizeof(a.id));
+        if (t == 0 || check_is_full()) {
+            generate(&r, &a, &o);                                /* again in the same engine */
+            assert_memory_equal(a.id, want.id, sizeof(a.id));
+            o.seq_number = 1;                                    /* another sequence draws other numbers */
+            generate(&r, &a, &o);
+            if (sample->temp > 0)
+                assert_memory_not_equal(a.id, want.id, sizeof(a.id));
+            else
+                assert_memory_equal(a.id, want.id, sizeof(a.id));
+        }
+        rig_close(&r);
+    }
+}
+
+static void sizes_change_no_id(void **state)
+{
+    (void)state;
+    static const char *const spec[] = { "random:gemma3-tiny:q8_0", "random:gemma2-tiny:q4_0", "random:gemma1-tiny:bf16" };
+    static const myth_sample_params sample[] = { { 0 }, { .temp = 0.9f, .top_p = 0.95f, .seed = 11 },
+                                                 { .temp = 1.2f, .top_k = 50, .min_p = 0.02f, .repeat_penalty = 1.2f, .seed = 12 },
+                                                 { .repeat_penalty = 1.5f, .repeat_last_n = 30 } };
+    const char *target[RIG_TARGET_MAX];
+    uint32_t n_target = rig_targets(target);
+    for (uint32_t v = 0; v < n_target; v++)
+        for (uint32_t k = 0; k < 4; k++)
+            for (uint32_t m = 0; m < 3; m++)
+                if (check_is_full() || (m == (v + k) % 3 && check_is_kept(v * 4 + k, 4 * n_target)))
+                    same_ids_for_all_sizes(spec[m], target[v], &sample[k], check_is_full() ? 5 : 3);
+}
+
+/* An answer in two parts: the second goes on from the first one's last id. */
+static void an_answer_goes_on_where_it_stopped(void **state)
+{
+    (void)state;
+    static const myth_sample_params sample[] = { { 0 }, { .temp = 1, .seed = 3 } };
+    for (int k = 0; k < 2; k++) {
+        rig r;
+        answer want, a, b;
+        myth_engine_opts eo = opts_of(rig_target(), &sample[k]);
+        rig_open(&r, "random:gemma3-tiny:q8_0", &eo);
+        myth_generate_opts o = request(&sample[k]);
+        generate(&r, &want, &o);
+        myth_seq *s = rig_seq(&r);
+        o.n_max = 13;
+        assert_ok(myth_generate(r.engine, s, &o, a.id, &a.n, &a.why, &rig_err));
+        o.prompt = &a.id[12];
+        o.n_prompt = 1;
+        o.n_max = N_MAX - 13;
+        assert_ok(myth_generate(r.engine, s, &o, b.id, &b.n, &b.why, &rig_err));
+        assert_memory_equal(a.id, want.id, 4 * 13);
+        assert_memory_equal(b.id, want.id + 13, 4 * (N_MAX - 13));
+        myth_seq_close(s);
+        rig_close(&r);
+    }
+}
+
+/* ---- against the whole row ---- */
+
+typedef struct { float logit; int32_t id; } candidate;
+
+static int by_logit(const void *a, const void *b)
+{
+    const candidate *x = a, *y = b;
+    return x->logit != y->logit ? (x->logit < y->logit) - (x->logit > y->logit) : (x->id > y->id) - (x->id < y->id);
+}
+
+static bool is_among(const int32_t *ids, uint32_t from, uint32_t to, int32_t id)
+{
+    for (uint32_t i = from; i < to; i++)
+        if (ids[i] == id)
+            return true;
+    return false;
+}
+
+/* The next id from a whole row and the tokens so far, by the definition of the parameters. */
+static int32_t choose(const float *row, uint32_t n_vocab, const myth_sample_params *p, const int32_t *seen, uint32_t n_seen, uint32_t seq)
+{
+    candidate c[1024];
+    float logit[1024];
+    uint32_t last = p->repeat_last_n ? p->repeat_last_n : 64, from = n_seen > last ? n_seen - last : 0, k = myth_sample_k(p);
+    for (uint32_t i = 0; i < n_vocab; i++) {
+        c[i] = (candidate){ row[i], (int32_t)i };
+        if (p->repeat_penalty > 0 && is_among(seen, from, n_seen, (int32_t)i))
+            c[i].logit = row[i] > 0 ? row[i] / p->repeat_penalty : row[i] * p->repeat_penalty;
+    }
+    qsort(c, n_vocab, sizeof(c[0]), by_logit);
+    for (uint32_t i = 0; i < n_vocab; i++)
+        logit[i] = c[i].logit;
+    return c[myth_sample(p, logit, k < n_vocab ? k : n_vocab, seq, n_seen)].id;
+}
+
+static void generation_equals_choosing_from_whole_rows(void **state)
+{
+    (void)state;
+    static const char *const spec[] = { "random:gemma3-tiny:q8_0", "random:gemma2-tiny:bf16" };
+    static const myth_sample_params sample[] = {
+        { 0 },
+        { .temp = 1, .seed = 1 },
+        { .temp = 0.7f, .top_k = 40, .top_p = 0.9f, .min_p = 0.05f, .seed = 2 },
+        { .repeat_penalty = 1.4f },
+        { .repeat_penalty = 3.0f, .repeat_last_n = 7 },
+        { .repeat_penalty = 0.5f, .repeat_last_n = 5 },          /* below one: repeats are preferred */
+        { .temp = 1.5f, .top_k = 30, .repeat_penalty = 2.0f, .repeat_last_n = 100, .seed = 3 },
+        { .temp = 1, .top_p = 0.5f, .repeat_penalty = 1.1f, .seed = 4 },
+    };
+    for (int m = 0; m < 2; m++)
+        for (size_t k = 0; k < sizeof(sample) / sizeof(sample[0]); k++) {
+            rig r;
+            rows w;
+            answer a;
+            int32_t seen[N_PROMPT + N_MAX];
+            myth_engine_opts eo = opts_of(rig_target(), &sample[k]);     /* exact: the reduction's logits are the whole row's, bit for bit */
+            rig_open(&r, spec[m], &eo);
+            myth_generate_opts o = request(&sample[k]);
+            o.seq_number = 9;
+            generate(&r, &a, &o);
+            assert_int_equal(a.n, N_MAX);
+            rows_open(&w, &r, N_PROMPT + N_MAX, false);
+            myth_seq *s = rig_seq(&r);
+            memcpy(seen, prompt, sizeof(prompt));
+            rig_feed(&r, s, prompt, N_PROMPT, 0, &w);
+            for (uint32_t i = 0; i < N_MAX; i++) {
+                uint32_t n = N_PROMPT + i;
+                seen[n] = choose(w.logits + (size_t)(n - 1) * w.n_vocab, w.n_vocab, &sample[k], seen, n, 9);
+                if (seen[n] != a.id[i])
+                    fail_msg("%s, parameters %zu: id %u is %d, chosen from the whole row %d", spec[m], k, i, a.id[i], seen[n]);
+                rig_decode(&r, s, seen[n], &w);
+            }
+            myth_seq_close(s);
+            rows_close(&w);
+            rig_close(&r);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_reason_is_told),
+        cmocka_unit_test(the_context_ends_an_answer_or_refuses_it),
+        cmocka_unit_test(sizes_change_no_id),
+        cmocka_unit_test(an_answer_goes_on_where_it_stopped),
+        cmocka_unit_test(generation_equals_choosing_from_whole_rows),
+    };
+    check_name();
+    return cmocka_run_group_tests(tests, make_prompt, NULL);
+}

@@ -1,0 +1,123 @@
+/* cli_run.h - the command from outside: run it in a folder of its own, look at its exit code and at what it printed. */
+#ifndef MYTH_TESTS_CLI_RUN_H
+#define MYTH_TESTS_CLI_RUN_H
+
+#include "tests/support/check.h"
+
+#include <jansson.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define TINY "-m random:gemma3-tiny:f32 "
+
+typedef struct {
+    int code;                       /* exit code; 128 + n when a signal ended it */
+    char out[1 << 17], err[1 << 14];        /* the longest is the manual */
+} cli_result;
+
+static char cli_dir[] = "/tmp/mythos-cli-XXXXXX";
+
+static inline const char *cli_bin(void)
+{
+    const char *bin = getenv("MYTHOS_BIN");
+    return bin ? bin : "build/mythos";
+}
+
+static inline int cli_begin(void **state)
+{
+    (void)state;
+    unsetenv("MYTHOS_MODEL");
+    return mkdtemp(cli_dir) ? 0 : -1;
+}
+
+static inline int cli_end(void **state)
+{
+    char line[128];
+    (void)state;
+    snprintf(line, sizeof(line), "rm -rf '%s'", cli_dir);
+    return system(line);
+}
+
+static inline void cli_slurp(char *dst, size_t cap, const char *name)
+{
+    char path[256];
+    snprintf(path, sizeof(path), "%s/%s", cli_dir, name);
+    FILE *f = fopen(path, "rb");
+    size_t n = f ? fread(dst, 1, cap - 1, f) : 0;
+    dst[n] = '\0';
+    if (f)
+        fclose(f);
+}
+
+/* A shell line; $M is the command, $D the folder. The working folder is the source tree. */
+static inline void cli_shell(cli_result *r, const char *line)
+{
+    static char whole[8192];
+    snprintf(whole, sizeof(whole), "M='%s'; D='%s'; { %s ; } >'%s/out' 2>'%s/err' </dev/null", cli_bin(), cli_dir, line, cli_dir, cli_dir);
+    int st = system(whole);
+    r->code = WIFEXITED(st) ? WEXITSTATUS(st) : 128 + WTERMSIG(st);
+    cli_slurp(r->out, sizeof(r->out), "out");
+    cli_slurp(r->err, sizeof(r->err), "err");
+}
+
+/* "$M args" */
+static inline void cli_run(cli_result *r, const char *args)
+{
+    char line[4096];
+    snprintf(line, sizeof(line), "$M %s", args);
+    cli_shell(r, line);
+}
+
+static inline void cli_expect(cli_result *r, const char *args, int code)
+{
+    cli_run(r, args);
+    if (r->code != code)
+        print_error("mythos %s\n  exit %d, expected %d\n  %s\n", args, r->code, code, r->err);
+    assert_int_equal(r->code, code);
+}
+
+/* Standard output as one JSON document. */
+static inline json_t *cli_json(cli_result *r, const char *args)
+{
+    json_error_t e;
+    cli_expect(r, args, 0);
+    json_t *j = json_loads(r->out, JSON_DECODE_ANY, &e);
+    if (!j)
+        print_error("mythos %s\n  not JSON: %s\n  %.300s\n", args, e.text, r->out);
+    assert_non_null(j);
+    return j;
+}
+
+/* The --mem-report of run `what` at $D/mem.json: every class reached what was planned, and nothing is left. */
+static inline void cli_expect_planned(const char *what)
+{
+    char path[256];
+    json_error_t e;
+    const char *name;
+    json_t *c;
+    snprintf(path, sizeof(path), "%s/mem.json", cli_dir);
+    json_t *j = json_load_file(path, 0, &e);
+    assert_non_null(j);
+    json_object_foreach(json_object_get(j, "classes"), name, c) {
+        if (json_integer_value(json_object_get(c, "planned")) != json_integer_value(json_object_get(c, "peak")))
+            fail_msg("%s: class %s: planned and peak differ: %s", what, name, json_dumps(c, 0));
+        assert_int_equal(json_integer_value(json_object_get(c, "live")), 0);
+    }
+    json_decref(j);
+}
+
+/* Number at a path of keys, "classes.kv_global". */
+static inline double cli_number(const json_t *j, const char *path)
+{
+    char key[64];
+    while (*path) {
+        size_t n = strcspn(path, ".");
+        snprintf(key, sizeof(key), "%.*s", (int)n, path);
+        j = json_object_get(j, key);
+        path += n + (path[n] == '.');
+    }
+    assert_true(json_is_number(j));
+    return json_number_value(j);
+}
+
+#endif

@@ -1,0 +1,171 @@
+/* What reaches a terminal or a reader of JSON: escapes, invalid bytes, numbers, colour, .npy files. */
+#include "tests/support/check.h"
+
+#include "frontend/cli/json_out.h"
+#include "frontend/cli/npy.h"
+#include "frontend/cli/term.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <unistd.h>
+
+static char *text;
+static size_t text_len;
+
+static FILE *begin(void) { return open_memstream(&text, &text_len); }
+static void end(FILE *f, const char *expected)
+{
+    fclose(f);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void terminal_text_is_inert(void **state)
+{
+    (void)state;
+    static const char raw[] = "a\x1b[31mb\x7f\r\n\tc\xe2\x80\xae" "d\xc2\x9b" "e\xff\xc3\xa9";
+    FILE *f = begin();
+    myth_term_safe(f, raw, sizeof(raw) - 1);
+    end(f, "a\\x1b[31mb\\x7f\\x0d\n\tc\\u{202e}d\\u{009b}e\\xff\xc3\xa9");
+}
+
+static void json_text_is_valid_whatever_the_bytes(void **state)
+{
+    (void)state;
+    uint64_t seed = check_seed();
+    for (int round = 0; round < 500; round++) {
+        char bytes[64];
+        size_t n = check_below(&seed, sizeof(bytes));
+        for (size_t i = 0; i < n; i++)
+            bytes[i] = (char)check_below(&seed, 256);
+        FILE *f = begin();
+        myth_json_out j;
+        myth_jout_start(&j, f);
+        myth_jout_array(&j);
+        myth_jout_text(&j, bytes, n);
+        myth_jout_end(&j);
+        fclose(f);
+        json_t *v = json_loadb(text, text_len, JSON_ALLOW_NUL, NULL);
+        assert_non_null(v);
+        json_decref(v);
+        free(text);
+    }
+}
+
+static void json_documents(void **state)
+{
+    (void)state;
+    FILE *f = begin();
+    myth_json_out j;
+    myth_jout_start(&j, f);
+    myth_jout_object(&j);
+    myth_jout_key_str(&j, "a\"b", "line\nquote\"\\");
+    myth_jout_key(&j, "list");
+    myth_jout_array(&j);
+    myth_jout_f64(&j, (double)NAN);
+    myth_jout_f64(&j, 0.1);
+    myth_jout_bool(&j, true);
+    myth_jout_array(&j);
+    myth_jout_end(&j);
+    myth_jout_object(&j);
+    myth_jout_end(&j);
+    myth_jout_end(&j);
+    myth_jout_key(&j, "ids");
+    myth_jout_ids(&j, (const int32_t[]){ 2, -1, 3 }, 3);
+    myth_jout_key(&j, "parts");
+    myth_jout_text_begin(&j);
+    myth_jout_text_part(&j, "x", 1);
+    myth_jout_text_part(&j, "\t", 1);
+    myth_jout_text_end(&j);
+    myth_jout_key_u64(&j, "n", UINT64_MAX);
+    myth_jout_end(&j);
+    end(f, "{\"a\\\"b\":\"line\\nquote\\\"\\\\\",\"list\":[null,0.1,true,[],{}],\"ids\":[2,-1,3],\"parts\":\"x\\t\",\"n\":18446744073709551615}\n");
+}
+
+static void floats_survive(void **state)
+{
+    (void)state;
+    uint64_t seed = check_seed();
+    for (int i = 0; i < 2000; i++) {
+        uint32_t bits = (uint32_t)check_rand(&seed);
+        float v, back;
+        memcpy(&v, &bits, 4);
+        if (!isfinite(v))
+            continue;
+        FILE *f = begin();
+        myth_json_out j;
+        myth_jout_start(&j, f);
+        myth_jout_f64(&j, (double)v);
+        fclose(f);
+        back = strtof(text, NULL);
+        free(text);
+        assert_true(back == v);
+    }
+}
+
+static void colour_follows_the_environment(void **state)
+{
+    (void)state;
+    myth_term t;
+    unsetenv("NO_COLOR");
+    setenv("TERM", "xterm", 1);
+    setenv("CLICOLOR_FORCE", "1", 1);
+    myth_term_start(&t, false, false, false);
+    assert_true(t.has_color_out);
+    assert_string_equal(myth_term_color(&t, stdout, MYTH_COLOR_RED), "\033[31m");
+    setenv("TERM", "dumb", 1);
+    myth_term_start(&t, false, false, false);
+    assert_false(t.has_color_out);
+    setenv("TERM", "xterm", 1);
+    setenv("NO_COLOR", "1", 1);
+    myth_term_start(&t, false, false, false);
+    assert_string_equal(myth_term_color(&t, stdout, MYTH_COLOR_RED), "");
+    unsetenv("NO_COLOR");
+    setenv("CLICOLOR_FORCE", "0", 1);
+    myth_term_start(&t, false, false, false);
+    assert_true(t.has_color_out == (isatty(1) != 0));
+    unsetenv("CLICOLOR_FORCE");
+}
+
+static void npy_files_have_the_format(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/mythos-npy-XXXXXX", head[10];
+    myth_error err = { 0 };
+    myth_npy n;
+    close(mkstemp(path));
+    assert_int_equal(myth_npy_create(&n, path, (uint64_t[]){ 2, 3 }, 2, &err), MYTH_OK);
+    assert_int_equal(n.data_off % 64, 0);
+    assert_int_equal(myth_npy_write_row(&n, 1, (const float[]){ 4, 5, 6 }, &err), MYTH_OK);
+    assert_int_equal(myth_npy_write_row(&n, 0, (const float[]){ 1, 2, 3 }, &err), MYTH_OK);
+    assert_int_equal(myth_npy_finish(&n, &err), MYTH_OK);
+    FILE *f = fopen(path, "rb");
+    char rest[256] = { 0 };
+    float v[7];
+    assert_int_equal(fread(head, 1, 10, f), 10);
+    assert_memory_equal(head, "\x93NUMPY\x01\x00", 8);
+    size_t len = (unsigned char)head[8] | (size_t)(unsigned char)head[9] << 8;
+    assert_int_equal(len + 10, n.data_off);
+    assert_int_equal(fread(rest, 1, len, f), len);
+    assert_string_equal(strtok(rest, " \n"), "{'descr':");
+    assert_int_equal(fread(v, 4, 7, f), 6);
+    for (int i = 0; i < 6; i++)
+        assert_true(v[i] == (float)(i + 1));
+    fclose(f);
+    remove(path);
+    assert_int_equal(myth_npy_create(&n, "/nowhere/x.npy", (uint64_t[]){ 2 }, 1, &err), MYTH_ECREATE);
+    myth_npy_abandon(&n);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(terminal_text_is_inert),
+        cmocka_unit_test(json_text_is_valid_whatever_the_bytes),
+        cmocka_unit_test(json_documents),
+        cmocka_unit_test(floats_survive),
+        cmocka_unit_test(colour_follows_the_environment),
+        cmocka_unit_test(npy_files_have_the_format),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

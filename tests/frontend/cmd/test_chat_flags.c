@@ -1,0 +1,108 @@
+/* test_chat_flags.c - chats from outside: forms of the families, system text, conversations as JSON, thoughts and their budget, refusals. */
+#include "tests/frontend/cli/cli_run.h"
+
+#define E4 "-m random:gemma4-e-tiny:f32 "
+#define BIG4 "-m random:gemma4-tiny:f32 "
+#define N3 "-m random:gemma3n-tiny:f32 "
+
+static cli_result r;
+
+static void expect_prompt(const char *args, const char *want)
+{
+    char line[2048];
+    snprintf(line, sizeof(line), "generate %s -n 0 --verbose-prompt --json", args);
+    json_t *j = cli_json(&r, line);
+    assert_string_equal(json_string_value(json_object_get(j, "prompt")), want);
+    assert_int_equal(json_array_size(json_object_get(j, "prompt_ids")), (size_t)json_integer_value(json_object_get(j, "prompt_tokens")));
+    json_decref(j);
+    snprintf(line, sizeof(line), "generate %s -n 0 --verbose-prompt", args);
+    cli_expect(&r, line, 0);
+    assert_int_equal(strncmp(r.err, want, strlen(want)), 0);
+}
+
+static void prompts_of_the_families(void **state)
+{
+    (void)state;
+    static const char *const folded[] = { TINY, N3 };
+    for (int i = 0; i < 2; i++) {
+        char line[256];
+        snprintf(line, sizeof(line), "%s --chat -p ' Hi '", folded[i]);
+        expect_prompt(line, "<bos><start_of_turn>user\nHi<end_of_turn>\n<start_of_turn>model\n");
+        snprintf(line, sizeof(line), "%s --chat -p Hi -sys 'You are terse.'", folded[i]);
+        expect_prompt(line, "<bos><start_of_turn>user\nYou are terse.\n\nHi<end_of_turn>\n<start_of_turn>model\n");
+    }
+    expect_prompt(E4 "--chat -p Hi", "<bos><|turn>user\nHi<turn|>\n<|turn>model\n");
+    expect_prompt(E4 "--chat -p Hi --system-prompt 'You are terse.'", "<bos><|turn>system\nYou are terse.<turn|>\n<|turn>user\nHi<turn|>\n<|turn>model\n");
+    expect_prompt(E4 "--chat -p Hi --reasoning-budget 9", "<bos><|turn>system\n<|think|>\n<turn|>\n<|turn>user\nHi<turn|>\n<|turn>model\n");
+    expect_prompt(BIG4 "--chat -p Hi", "<bos><|turn>user\nHi<turn|>\n<|turn>model\n<|channel>thought\n<channel|>");
+    expect_prompt(BIG4 "--chat -p Hi --reasoning-budget -1 -sys 'You are terse.'",
+                  "<bos><|turn>system\n<|think|>\nYou are terse.<turn|>\n<|turn>user\nHi<turn|>\n<|turn>model\n");
+}
+
+static void conversations(void **state)
+{
+    (void)state;
+    cli_shell(&r, "echo '{\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"now\",\"description\":\"The time\"}}],\"messages\":["
+                  "{\"role\":\"user\",\"content\":\"when?\"},{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":\"a\",\"function\":{\"name\":\"now\","
+                  "\"arguments\":{\"zone\":\"UTC\"}}}]},{\"role\":\"tool\",\"tool_call_id\":\"a\",\"content\":\"noon\"}]}' >$D/talk.json");
+    char line[512];
+#define TURNS "<bos><|turn>system\n%s<|tool>declaration:now{description:<|\"|>The time<|\"|>}<tool|><turn|>\n<|turn>user\nwhen?<turn|>\n<|turn>model\n"           \
+              "<|tool_call>call:now{zone:<|\"|>UTC<|\"|>}<tool_call|><|tool_response>response:now{value:<|\"|>noon<|\"|>}<tool_response|>%s"
+    char want[1024];
+    snprintf(line, sizeof(line), E4 "--messages %s/talk.json", cli_dir);
+    snprintf(want, sizeof(want), TURNS, "", "");
+    expect_prompt(line, want);
+    snprintf(line, sizeof(line), BIG4 "--messages %s/talk.json --reasoning-budget 4", cli_dir);
+    snprintf(want, sizeof(want), TURNS, "<|think|>\n", "<|channel>thought\n");
+    expect_prompt(line, want);
+#undef TURNS
+    snprintf(line, sizeof(line), "generate " TINY "--messages %s/talk.json -n 1", cli_dir);
+    cli_expect(&r, line, 2);
+    assert_non_null(strstr(r.err, "tools"));
+    cli_shell(&r, "echo '[{\"role\":\"user\",\"content\":\"Hi\"}' | $M generate " E4 "--messages -");
+    assert_int_equal(r.code, 65);
+    cli_shell(&r, "echo '[{\"role\":\"user\",\"content\":\"Hi\"}]' | $M generate " E4 "--messages - -n 2 --json");
+    assert_int_equal(r.code, 0);
+}
+
+/* A prompt that ends in an open channel, so that any model thinks: the budget's ids, the closing mark, the answer. */
+static void budget(void **state)
+{
+    (void)state;
+    cli_shell(&r, "echo '[{\"role\":\"user\",\"content\":\"x\"},{\"role\":\"assistant\",\"tool_calls\":[{\"function\":{\"name\":\"f\"}}]},"
+                  "{\"role\":\"tool\",\"content\":\"y\"}]' >$D/open.json");
+    char line[512];
+    snprintf(line, sizeof(line), "generate " E4 "--messages %s/open.json -n 12 --ignore-eos --reasoning-budget 5 --json", cli_dir);
+    json_t *j = cli_json(&r, line), *ids = json_object_get(j, "ids");
+    assert_int_equal(json_array_size(ids), 12);
+    assert_int_equal(json_integer_value(json_array_get(ids, 5)), 101);
+    assert_string_equal(json_string_value(json_object_get(j, "finish_reason")), "length");
+    assert_true(json_is_string(json_object_get(j, "reasoning_content")) && json_is_string(json_object_get(j, "text")));
+    char whole[4096];
+    snprintf(whole, sizeof(whole), "%s", json_string_value(json_object_get(j, "text")));
+    assert_null(strstr(whole, "<channel|>"));
+    json_decref(j);
+    snprintf(line, sizeof(line), "generate " E4 "--messages %s/open.json -n 5 --ignore-eos --reasoning-budget 5", cli_dir);
+    cli_expect(&r, line, 0);
+    assert_string_equal(r.out, "\n");                          /* thoughts alone: nothing for stdout */
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    cli_expect(&r, "generate " E4 "-p x --reasoning-budget 5", 2);
+    assert_non_null(strstr(r.err, "--chat"));
+    cli_expect(&r, "generate " E4 "--chat -p x --reasoning-budget many", 2);
+    cli_expect(&r, "generate " E4 "--chat -p x --reasoning-budget -2", 2);
+    cli_expect(&r, "generate " E4 "-p x -sys y", 2);
+    cli_expect(&r, "generate " E4 "-p x --messages y", 2);
+    cli_run(&r, "generate " TINY "--chat -p x --reasoning-budget 5");
+    assert_true(r.code != 0);
+    assert_non_null(strstr(r.err, "gemma3 does not think"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(prompts_of_the_families), cmocka_unit_test(conversations), cmocka_unit_test(budget), cmocka_unit_test(refusals) };
+    return cmocka_run_group_tests(tests, cli_begin, cli_end);
+}

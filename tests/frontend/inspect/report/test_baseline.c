@@ -1,0 +1,244 @@
+/* Baselines: every form that carries fingerprints is read back, updates keep what was not looked at, broken files are refused. */
+#include "report_bed.h"
+#include "tests/support/files.h"
+
+#include <jansson.h>
+
+static bed b;
+static const char code[] = "a = 1 / n;\nb = 1 / m;\nfree(p);\nfree(p);\n";
+
+static void open_four(const myth_baseline *base)
+{
+    bed_open(&b, "a.c", code, sizeof(code) - 1);
+    for (uint32_t line = 1; line <= 4; line++)
+        bed_add(&b, line < 3 ? "division-by-zero" : "double-free", line, line, line);
+    bed_mark(&b, true, base);
+}
+
+static myth_baseline *open_base(myth_mem *mem, const char *name)
+{
+    myth_baseline *base = NULL;
+    myth_error err = { 0 };
+    if (myth_baseline_open(&base, mem, files_path(name), false, &err) != MYTH_OK)
+        print_error("%s\n", err.msg);
+    assert_non_null(base);
+    return base;
+}
+
+static myth_mem *mem;
+static int begin(void **state)
+{
+    (void)state;
+    return myth_mem_open(&mem, 0, NULL) == MYTH_OK ? 0 : -1;
+}
+static int end(void **state)
+{
+    (void)state;
+    return myth_mem_close(mem) == 0 ? 0 : -1;
+}
+
+/* A report of the first three findings, in each form that has fingerprints: then the fourth is new. */
+static void test_reads_reports(void **unused)
+{
+    static const myth_form form[] = { MYTH_FORM_JSON, MYTH_FORM_JSONL, MYTH_FORM_SARIF };
+    (void)unused;
+    for (int i = 0; i < 3; i++) {
+        size_t len;
+        open_four(NULL);
+        b.report.n_finding = 3;
+        char *text = bed_render(&b, form[i], &len);
+        files_put("base", text, len);
+        free(text);
+        bed_close(&b);
+
+        myth_baseline *base = open_base(mem, "base");
+        assert_int_equal(myth_baseline_count(base), 3);
+        open_four(base);
+        for (uint32_t k = 0; k < 4; k++)
+            assert_int_equal(b.marks.mark[k].is_known, k < 3);
+        assert_int_equal(myth_report_n_known(&b.report), 3);
+        assert_true(myth_report_reaches(&b.report, MYTH_SEVERITY_HIGH));
+        b.report.n_finding = 3;
+        assert_false(myth_report_reaches(&b.report, MYTH_SEVERITY_INFO));
+        bed_close(&b);
+        myth_baseline_close(base);
+    }
+}
+
+static void test_forms_say_so(void **unused)
+{
+    size_t len;
+    (void)unused;
+    open_four(NULL);
+    b.report.n_finding = 1;
+    char *text = bed_render(&b, MYTH_FORM_JSON, &len);
+    files_put("base", text, len);
+    free(text);
+    bed_close(&b);
+    myth_baseline *base = open_base(mem, "base");
+    open_four(base);
+    text = bed_render(&b, MYTH_FORM_JSON, &len);
+    json_t *j = json_loadb(text, len, 0, NULL), *list = json_object_get(j, "findings");
+    assert_int_equal(json_array_size(list), 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_string_equal(json_string_value(json_object_get(json_array_get(list, i), "baseline")), i ? "new" : "unchanged");
+    assert_int_equal(json_integer_value(json_object_get(j, "known_findings")), 1);
+    json_decref(j);
+    free(text);
+    text = bed_render(&b, MYTH_FORM_TEXT, &len);
+    assert_non_null(strstr(text, "a.c: 3 findings, 1 in the baseline,"));
+    assert_null(strstr(text, "a.c:1: "));
+    free(text);
+    text = bed_render(&b, MYTH_FORM_SARIF, &len);
+    j = json_loadb(text, len, 0, NULL);
+    list = json_object_get(json_array_get(json_object_get(j, "runs"), 0), "results");
+    for (size_t i = 0; i < 4; i++)
+        assert_string_equal(json_string_value(json_object_get(json_array_get(list, i), "baselineState")), i ? "new" : "unchanged");
+    json_decref(j);
+    free(text);
+    bed_close(&b);
+    myth_baseline_close(base);
+}
+
+/* Rows "rule file" of a baseline file, in its order. */
+static void rows_of(char *dst, size_t cap, const char *name)
+{
+    json_error_t e;
+    json_t *j = json_load_file(files_path(name), 0, &e), *list = json_object_get(j, "findings");
+    assert_non_null(list);
+    size_t n = 0;
+    dst[0] = '\0';
+    for (size_t i = 0; i < json_array_size(list); i++)
+        n += (size_t)snprintf(dst + n, cap - n, "%s %s\n", json_string_value(json_object_get(json_array_get(list, i), "rule")),
+                              json_string_value(json_object_get(json_array_get(list, i), "file")));
+    json_decref(j);
+}
+
+static void test_update(void **unused)
+{
+    static const char old[] = "{\"version\":1,\"findings\":[\n"
+                              "{\"rule\":\"other\",\"file\":\"z.c\",\"fingerprint\":\"0123456789abcdef0123456789abcdef\"}\n"
+                              ",{\"rule\":\"weak-hash\",\"file\":\"a.c\",\"fingerprint\":\"1123456789abcdef0123456789abcdef\"}\n"
+                              ",{\"rule\":\"other\",\"file\":\"B\\u002ec\",\"fingerprint\":\"2123456789abcdef0123456789abcdef\"}\n]}\n";
+    char rows[512];
+    (void)unused;
+    for (int round = 0; round < 3; round++) {
+        files_text("base", old);
+        myth_baseline *base = open_base(mem, "base");
+        open_four(base);
+        b.report.complete = round != 1;
+        if (round == 2)
+            b.marks.mark[0].suppression = 1;                                 /* what a comment answers is not written */
+        assert_int_equal(myth_baseline_write(base, files_path("base"), &b.report, NULL), MYTH_OK);
+        rows_of(rows, sizeof(rows), "base");
+        assert_string_equal(rows, round == 0 ? "other B.c\ndivision-by-zero a.c\ndivision-by-zero a.c\ndouble-free a.c\ndouble-free a.c\nother z.c\n"
+                                  : round == 1 ? "other B.c\ndivision-by-zero a.c\ndivision-by-zero a.c\ndouble-free a.c\ndouble-free a.c\nweak-hash a.c\nother z.c\n"
+                                               : "other B.c\ndivision-by-zero a.c\ndouble-free a.c\ndouble-free a.c\nother z.c\n");
+        bed_close(&b);
+        myth_baseline_close(base);
+
+        /* read back, nothing is new; written once more, the same bytes */
+        base = open_base(mem, "base");
+        open_four(base);
+        for (uint32_t i = 0; i < 4; i++)
+            assert_int_equal(b.marks.mark[i].is_known, round < 2 || i > 0);
+        if (round != 1) {
+            char *first = malloc(8192), *second = malloc(8192);
+            size_t n[2];
+            b.marks.mark[0].suppression = round == 2;
+            for (int k = 0; k < 2; k++) {
+                FILE *f = fopen(files_path("base"), "rb");
+                n[k] = fread(k ? second : first, 1, 8192, f);
+                fclose(f);
+                if (!k)
+                    assert_int_equal(myth_baseline_write(base, files_path("base"), &b.report, NULL), MYTH_OK);
+            }
+            assert_int_equal(n[0], n[1]);
+            assert_memory_equal(first, second, n[0]);
+            free(first);
+            free(second);
+        }
+        bed_close(&b);
+        myth_baseline_close(base);
+    }
+}
+
+static void test_missing(void **unused)
+{
+    myth_baseline *base = NULL;
+    (void)unused;
+    assert_int_equal(myth_baseline_open(&base, mem, files_path("none"), false, NULL), MYTH_ENOTFOUND);
+    assert_int_equal(myth_baseline_open(&base, mem, files_path("none"), true, NULL), MYTH_OK);
+    assert_int_equal(myth_baseline_count(base), 0);
+    open_four(base);
+    assert_int_equal(myth_report_n_known(&b.report), 0);
+    assert_int_equal(myth_baseline_write(base, files_path("new"), &b.report, NULL), MYTH_OK);
+    assert_int_equal(myth_baseline_write(base, "/nowhere/new", &b.report, NULL), MYTH_ECREATE);
+    bed_close(&b);
+    myth_baseline_close(base);
+    base = open_base(mem, "new");
+    assert_int_equal(myth_baseline_count(base), 4);
+    myth_baseline_close(base);
+}
+
+static void test_refused(void **unused)
+{
+    static const char *const row[] = { "{", "findings", "[1,2", "{\"a\":1}\nnot json\n", "\xff", "{\"findings\":[{\"fingerprint\":\"\\ud800\"}]}" };
+    myth_error err = { 0 };
+    myth_baseline *base = NULL;
+    (void)unused;
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        files_text("base", row[i]);
+        assert_int_equal(myth_baseline_open(&base, mem, files_path("base"), true, &err), MYTH_EFORMAT);
+        assert_non_null(strstr(err.msg, "base"));
+    }
+    files_text("base", "{\"model\":\"m\",\"findings\":[{\"rule\":\"other\",\"file\":\"a.c\",\"lines\":[1,1]}]}");
+    assert_int_equal(myth_baseline_open(&base, mem, files_path("base"), true, &err), MYTH_EFORMAT);
+    assert_non_null(strstr(err.msg, "no fingerprints"));
+    files_text("base", "[]");                                                /* nothing known is no error */
+    base = open_base(mem, "base");
+    assert_int_equal(myth_baseline_count(base), 0);
+    myth_baseline_close(base);
+}
+
+/* Every allocation that fails is out of memory, and leaves nothing behind. */
+static void test_no_memory(void **unused)
+{
+    (void)unused;
+    files_text("base", "{\"findings\":[{\"rule\":\"other\",\"file\":\"a.c\",\"fingerprint\":\"0123456789abcdef0123456789abcdef\"}]}");
+    for (uint64_t nth = 1;; nth++) {
+        myth_baseline *base = NULL;
+        myth_mem_set_fault(mem, &(myth_fault) { .fail_nth = nth });
+        myth_status st = myth_baseline_open(&base, mem, files_path("base"), false, NULL);
+        myth_mem_set_fault(mem, NULL);
+        if (st == MYTH_OK) {
+            assert_true(nth > 3);
+            myth_baseline_close(base);
+            break;
+        }
+        assert_int_equal(st, MYTH_ENOMEM);
+        assert_int_equal(myth_mem_total(mem, MYTH_MEM_HOST).live, 0);
+    }
+    for (uint64_t nth = 1;; nth++) {
+        bed_open(&b, "a.c", "password = \"hunter2x\" // mythos:ignore[other] x\n", 47);
+        myth_mem_set_fault(b.mem, &(myth_fault) { .fail_nth = nth });
+        myth_status st = myth_marks_open(&b.marks, b.mem, &b.report, &b.block, 1, 4, true, NULL, NULL);
+        myth_mem_set_fault(b.mem, NULL);
+        assert_true(st == MYTH_OK || st == MYTH_ENOMEM);
+        bed_close(&b);
+        if (st == MYTH_OK) {
+            assert_int_equal(nth, 5);                                        /* files with secrets, secrets, suppressions, marks */
+            break;
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reads_reports), cmocka_unit_test(test_forms_say_so), cmocka_unit_test(test_update), cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_no_memory),
+    };
+    check_name();
+    return cmocka_run_group_tests(tests, begin, end);
+}

@@ -1,0 +1,635 @@
+/* Every form through a reader of its own: github, rdjsonl, SARIF and HTML give back what went in, also when names, code and texts are made
+ * of what breaks formats. */
+#include "report_bed.h"
+#include "frontend/inspect/secrets/sha256.h"
+#include "tests/frontend/inspect/hostile.h"
+
+#include "engine/base/utf8.h"
+
+#include <ctype.h>
+#include <jansson.h>
+
+static bed b;
+
+/* ---- what may be shown ---- */
+
+static bool is_visible(uint32_t c)
+{
+    if (c == '\n' || c == '\t')
+        return true;
+    static const uint32_t hidden[][2] = { { 0, 0x1f }, { 0x7f, 0x9f }, { 0xad, 0xad }, { 0x61c, 0x61c }, { 0x200b, 0x200f }, { 0x2028, 0x202e },
+                                          { 0x2060, 0x206f }, { 0xfeff, 0xfeff }, { 0xfff9, 0xfffb }, { 0xe0000, 0xe007f }, { 0xfdd0, 0xfdef } };
+    for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
+        if (c >= hidden[i][0] && c <= hidden[i][1])
+            return false;
+    return (c & 0xffff) < 0xfffe;
+}
+
+static void assert_visible(const char *text, size_t len, const char *what)
+{
+    for (size_t i = 0; i < len;) {
+        uint32_t c = 0;
+        int n = myth_utf8_decode((const unsigned char *)text + i, len - i, &c);
+        if (!n || !is_visible(c))
+            print_error("%s: byte %zu: U+%04X in %.60s\n", what, i, c, text);
+        assert_true(n && is_visible(c));
+        i += (size_t)n;
+    }
+}
+
+/* Text as a person may see it; a string of its own, free() it. */
+static char *visible(const void *text, size_t len)
+{
+    char *out = malloc(3 * len + 1), *at = out;
+    const unsigned char *p = text;
+    for (size_t i = 0; i < len;) {
+        uint32_t c = 0;
+        int n = myth_utf8_decode(p + i, len - i, &c);
+        bool ok = n && is_visible(c);
+        memcpy(at, ok ? (const char *)p + i : "\xef\xbf\xbd", ok ? (size_t)n : 3);
+        at += ok ? n : 3;
+        i += n ? (size_t)n : 1;
+    }
+    *at = '\0';
+    return out;
+}
+
+static void assert_shows(const char *got, const void *text, size_t len, const char *what)
+{
+    char *want = visible(text, len);
+    if (strcmp(got, want) != 0)
+        print_error("%s\n  got  %.200s\n  want %.200s\n", what, got, want);
+    assert_string_equal(got, want);
+    free(want);
+}
+
+/* ---- reports made of anything ---- */
+
+static void fill_text(uint64_t *rng, myth_str *out, size_t cap)
+{
+    static const char *const piece[] = { "%0A", "::error::x", "%", ",", ":", "]]>", "-->", "</script>", "<img src=x onerror=alert(1)>", "&amp;", "&#39;", "'",
+                                         "\r\n", "\n::set-output name=a::b\n", "\x1b]0;x\x07", "\xe2\x80\xae", "\xef\xbb\xbf", "\xf3\xa0\x81\x81", "\xc2\xad" };
+    unsigned char text[512];
+    size_t n = hostile_fill(rng, text, cap / 2);
+    while (check_below(rng, 4)) {
+        const char *p = piece[check_below(rng, sizeof(piece) / sizeof(piece[0]))];
+        if (n + strlen(p) >= cap)
+            break;
+        memcpy(text + n, p, strlen(p));
+        n += strlen(p);
+    }
+    *out = bed_text(&b, text, n);
+}
+
+static void open_random(uint64_t *rng)
+{
+    unsigned char code[2048];
+    myth_str name;
+    size_t len = hostile_fill(rng, code, sizeof(code) - 40);
+    memcpy(code + len, "\nlast_line(of, the, file);\n", 26);
+    b.text_used = 0;
+    bed_open(&b, "x", code, len + 26);
+    fill_text(rng, &name, 200);
+    size_t n = 0;
+    for (size_t i = 0; i < name.len && n + 1 < sizeof(b.path); i++)     /* a file name has no NUL, and here no slash in front */
+        if (name.text[i] && (n || name.text[i] != '/'))
+            b.path[n++] = name.text[i];
+    b.path[n] = '\0';
+    if (!n)
+        strcpy(b.path, "a.c");
+    uint32_t n_finding = 1 + check_below(rng, 6);
+    for (uint32_t i = 0; i < n_finding; i++) {
+        uint32_t line = 1 + check_below(rng, b.src.n_line);
+        while (!b.src.line[line - 1].text_len)
+            line = line % b.src.n_line + 1;
+        uint32_t first = line > 3 ? line - check_below(rng, 3) : line, last = line + check_below(rng, 3);
+        const myth_rule *rule = &myth_rules[check_below(rng, myth_rule_count())];
+        myth_finding *f = bed_add(&b, rule->id, first, last < b.src.n_line ? last : b.src.n_line, line);
+        f->severity = (myth_severity)check_below(rng, MYTH_SEVERITY_N);
+        fill_text(rng, &f->issue, 160);
+        fill_text(rng, &f->why, 160);
+        fill_text(rng, &f->fix, 160);
+        fill_text(rng, &f->missing, 80);
+    }
+    fill_text(rng, &b.context[0], 100);
+    b.report.n_context = 1;
+    bed_mark(&b, true, NULL);
+}
+
+/* The k-th finding in the order of the forms that sort by severity. */
+static uint32_t sorted(uint32_t k)
+{
+    for (int v = 0; v < MYTH_SEVERITY_N; v++)
+        for (uint32_t i = 0; i < b.report.n_finding; i++)
+            if (b.finding[i].severity == (myth_severity)v && k-- == 0)
+                return i;
+    fail();
+    return 0;
+}
+
+/* issue, or title; then why and fix behind their words */
+static char *message(const myth_finding *f, const char *before_fix)
+{
+    myth_str issue = f->issue.len ? f->issue : (myth_str) { myth_rules[f->rule].title, strlen(myth_rules[f->rule].title) };
+    char *out = malloc(issue.len + f->why.len + f->fix.len + 32), *at = out;
+    memcpy(at, issue.text, issue.len);
+    at += issue.len;
+    if (f->why.len) {
+        *at++ = '\n';
+        memcpy(at, f->why.text, f->why.len);
+        at += f->why.len;
+    }
+    if (f->fix.len && before_fix) {
+        at = stpcpy(at, before_fix);
+        memcpy(at, f->fix.text, f->fix.len);
+        at += f->fix.len;
+    }
+    char *shown = visible(out, (size_t)(at - out));
+    free(out);
+    return shown;
+}
+
+/* ---- github ---- */
+
+/* Decodes in place, as a runner does. */
+static char *unescape(char *s)
+{
+    static const struct { const char *from; char to; } row[] = { { "%0D", '\r' }, { "%0A", '\n' }, { "%3A", ':' }, { "%2C", ',' }, { "%25", '%' } };
+    char *at = s;
+    for (char *p = s; *p; at++) {
+        size_t k = 0;
+        while (k < 5 && strncmp(p, row[k].from, 3) != 0)
+            k++;
+        *at = k < 5 ? row[k].to : *p;
+        p += k < 5 ? 3 : 1;
+    }
+    *at = '\0';
+    return s;
+}
+
+static void check_github(void)
+{
+    static const char *const level[] = { "error", "warning", "notice", "notice" };
+    size_t len;
+    char *text = bed_render(&b, MYTH_FORM_GITHUB, &len), *line = text;
+    assert_visible(text, len, "github");
+    for (uint32_t k = 0; k < b.report.n_finding; k++) {
+        const uint32_t i = sorted(k);
+        char *end = strchr(line, '\n'), *next = end + 1, *props, *data;
+        assert_non_null(end);
+        *end = '\0';
+        assert_memory_equal(line, "::", 2);
+        props = strchr(line, ' ');
+        assert_non_null(props);
+        *props++ = '\0';
+        assert_string_equal(line + 2, level[b.finding[i].severity]);
+        data = strstr(props, "::");
+        assert_non_null(data);
+        *data = '\0';
+        data += 2;
+        char *want = message(&b.finding[i], "\nFix: ");
+        assert_string_equal(unescape(data), want);
+        free(want);
+        uint32_t n_prop = 0;
+        for (char *p = strtok(props, ","); p; p = strtok(NULL, ","), n_prop++) {
+            char *value = strchr(p, '=');
+            assert_non_null(value);
+            *value++ = '\0';
+            if (!strcmp(p, "file"))
+                assert_shows(unescape(value), b.path, strlen(b.path), "github file");
+            else if (!strcmp(p, "line"))
+                assert_int_equal(strtoul(value, NULL, 10), b.finding[i].first);
+            else if (!strcmp(p, "endLine"))
+                assert_int_equal(strtoul(value, NULL, 10), b.finding[i].last);
+            else
+                assert_string_equal(p, "title");
+        }
+        assert_int_equal(n_prop, 4);
+        line = next;
+    }
+    assert_string_equal(line, "");
+    free(text);
+}
+
+/* ---- rdjsonl and SARIF ---- */
+
+static json_t *parse(const char *text, size_t len, const char *what)
+{
+    json_error_t e;
+    json_t *j = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &e);
+    if (!j)
+        print_error("%s: %s at %d\n%.300s\n", what, e.text, e.position, text);
+    assert_non_null(j);
+    return j;
+}
+
+static json_t *at(json_t *j, const char *path)
+{
+    char key[64];
+    while (*path && j) {
+        size_t n = strcspn(path, ".");
+        snprintf(key, sizeof(key), "%.*s", (int)n, path);
+        j = isdigit((unsigned char)key[0]) ? json_array_get(j, strtoul(key, NULL, 10)) : json_object_get(j, key);
+        path += n + (path[n] == '.');
+    }
+    if (!j)
+        print_error("no %s\n", path);
+    assert_non_null(j);
+    return j;
+}
+
+static const char *str_at(json_t *j, const char *path) { return json_string_value(at(j, path)); }
+
+/* No text anywhere in it shows what may not be seen. */
+static void assert_all_visible(json_t *j, const char *what)
+{
+    const char *key;
+    json_t *v;
+    size_t i;
+    if (json_is_string(j))
+        assert_visible(json_string_value(j), json_string_length(j), what);
+    else if (json_is_object(j))
+        json_object_foreach(j, key, v) assert_all_visible(v, what);
+    else
+        json_array_foreach(j, i, v) assert_all_visible(v, what);
+}
+
+static void check_rdjsonl(void)
+{
+    static const char *const level[] = { "ERROR", "WARNING", "INFO", "INFO" };
+    size_t len;
+    char *text = bed_render(&b, MYTH_FORM_RDJSONL, &len), *line = text;
+    assert_visible(text, len, "rdjsonl");
+    for (uint32_t i = 0; i < b.report.n_finding; i++) {
+        size_t n = strcspn(line, "\n");
+        json_t *j = parse(line, n, "rdjsonl");
+        char *want = message(&b.finding[i], "\nFix: ");
+        assert_all_visible(j, "rdjsonl");
+        assert_string_equal(str_at(j, "message"), want);
+        free(want);
+        assert_shows(str_at(j, "location.path"), b.path, strlen(b.path), "rdjsonl path");
+        assert_int_equal(json_integer_value(at(j, "location.range.start.line")), b.finding[i].first);
+        assert_int_equal(json_integer_value(at(j, "location.range.end.line")), b.finding[i].last);
+        assert_string_equal(str_at(j, "severity"), level[b.finding[i].severity]);
+        assert_string_equal(str_at(j, "code.value"), myth_rules[b.finding[i].rule].id);
+        json_decref(j);
+        line += n + 1;
+    }
+    assert_string_equal(line, "");
+    free(text);
+}
+
+/* Percent-decoded bytes of a URI are those of the path. */
+static void assert_uri_names(const char *uri, const char *path)
+{
+    for (; *uri; path++) {
+        unsigned char c = (unsigned char)*uri;
+        assert_true(c > 0x20 && c < 0x7f && !strchr("<>\"{}|\\^`:?#[]@ ", c));
+        if (c == '%') {
+            char hex[3] = { uri[1], uri[2], 0 };
+            c = (unsigned char)strtoul(hex, NULL, 16);
+            uri += 2;
+        }
+        assert_int_equal(c, (unsigned char)*path);
+        uri++;
+    }
+    assert_int_equal(*path, 0);
+}
+
+static void check_sarif(void)
+{
+    size_t len;
+    char *text = bed_render(&b, MYTH_FORM_SARIF, &len);
+    assert_visible(text, len, "sarif");
+    json_t *j = parse(text, len, "sarif"), *results = at(j, "runs.0.results"), *r;
+    assert_all_visible(j, "sarif");
+    assert_int_equal(json_array_size(results), b.report.n_finding);
+    for (uint32_t i = 0; i < b.report.n_finding; i++) {
+        const myth_finding *f = &b.finding[i];
+        r = json_array_get(results, i);
+        char *want = message(f, NULL);
+        assert_string_equal(str_at(r, "message.text"), want);
+        free(want);
+        assert_uri_names(str_at(r, "locations.0.physicalLocation.artifactLocation.uri"), b.path);
+        assert_int_equal(json_integer_value(at(r, "locations.0.physicalLocation.region.startLine")), f->first);
+        assert_int_equal(json_integer_value(at(r, "locations.0.physicalLocation.region.endLine")), f->last);
+        const char *shown = str_at(r, "locations.0.physicalLocation.region.snippet.text");
+        for (uint32_t n = f->first; n <= f->last; n++) {
+            char *line = visible(b.code + b.src.line[n - 1].off, b.src.line[n - 1].len);
+            assert_memory_equal(shown, line, strlen(line));
+            shown += strlen(line) + (n < f->last);
+            free(line);
+        }
+        assert_string_equal(shown, "");
+        assert_shows(str_at(r, "properties.evidence"), f->evidence.text, f->evidence.len, "sarif evidence");
+    }
+    json_decref(j);
+    free(text);
+}
+
+static void check_json(void)
+{
+    size_t len;
+    char *text = bed_render(&b, MYTH_FORM_JSON, &len);
+    json_t *j = parse(text, len, "json"), *list = at(j, "findings");
+    assert_int_equal(json_array_size(list), b.report.n_finding);
+    for (uint32_t i = 0; i < b.report.n_finding; i++) {                  /* values are kept, escaped */
+        char lossy[4 * 512 + 1];
+        size_t n = myth_spell_lossy(lossy, sizeof(lossy) - 1, b.finding[i].why.text, b.finding[i].why.len);
+        json_t *why = at(json_array_get(list, i), "why");
+        assert_int_equal(json_string_length(why), n);
+        assert_memory_equal(json_string_value(why), lossy, n);
+    }
+    json_decref(j);
+    free(text);
+    text = bed_render(&b, MYTH_FORM_JSONL, &len);
+    uint32_t n_line = 0;
+    for (char *line = text; *line; n_line++) {
+        size_t n = strcspn(line, "\n");
+        json_decref(parse(line, n, "jsonl"));
+        line += n + 1;
+    }
+    assert_int_equal(n_line, b.report.n_finding + 1);
+    free(text);
+}
+
+/* ---- HTML ---- */
+
+/* A strict reader: what we write is a small part of HTML. Calls back for nothing; keeps what the checks ask for. */
+typedef struct {
+    const char *p;
+    char open[64][16];
+    uint32_t depth, n_tag, n_script, n_style, n_finding, n_line;
+    char line_text[BED_FINDINGS * 32][1024 * 3];
+    char title[BED_FINDINGS][2048], file[1024];
+} page;
+
+static page pg;
+
+static void read_text(char *dst, size_t cap)
+{
+    static const struct { const char *from; const char *to; } row[] = {
+        { "&amp;", "&" }, { "&lt;", "<" }, { "&gt;", ">" }, { "&quot;", "\"" }, { "&#39;", "'" }, { "&middot;", "\xc2\xb7" },
+    };
+    size_t n = dst ? strlen(dst) : 0;
+    while (*pg.p && *pg.p != '<' && *pg.p != '"') {
+        const char *put = pg.p;
+        size_t used = 1, len = 1;
+        assert_true(*pg.p != '>');
+        if (*pg.p == '&') {
+            size_t k = 0;
+            while (k < 6 && strncmp(pg.p, row[k].from, strlen(row[k].from)) != 0)
+                k++;
+            assert_true(k < 6);
+            put = row[k].to;
+            len = strlen(put);
+            used = strlen(row[k].from);
+        }
+        assert_true(!dst || n + len < cap);
+        if (dst) {
+            memcpy(dst + n, put, len);
+            n += len;
+        }
+        pg.p += used;
+    }
+    if (dst)
+        dst[n] = '\0';
+}
+
+static bool is_one_of(const char *word, const char *list)
+{
+    char padded[80];
+    snprintf(padded, sizeof(padded), " %s ", word);
+    return strstr(list, padded) != NULL;
+}
+
+static void read_tag(void)
+{
+    static const char tags[] = " html head meta link title style body header h1 h2 p section div button b table thead tr th tbody td a input output main article "
+                               "span details summary pre code mark dl dt dd footer kbd script ";
+    static const char names[] = " lang charset name content http-equiv rel href class id aria-label aria-pressed aria-live role type data-severity data-file data-n scope "
+                                "placeholder autocomplete spellcheck for tabindex open hidden ";
+    char tag[16], name[32], value[2048], cls[64] = "", data_n[16] = "";
+    bool is_end = pg.p[1] == '/';
+    pg.p += 1 + is_end;
+    size_t n = strspn(pg.p, "abcdefghijklmnopqrstuvwxyz0123456789!");
+    assert_true(n > 0 && n < sizeof(tag));
+    snprintf(tag, sizeof(tag), "%.*s", (int)n, pg.p);
+    pg.p += n;
+    if (!strcmp(tag, "!doctype")) {
+        pg.p += strcspn(pg.p, ">") + 1;
+        return;
+    }
+    if (!is_one_of(tag, tags))
+        print_error("a tag that is not ours: %s\n", tag);
+    assert_true(is_one_of(tag, tags));
+    pg.n_tag++;
+    if (is_end) {
+        assert_true(pg.depth > 0);
+        assert_string_equal(pg.open[--pg.depth], tag);
+        assert_int_equal(*pg.p++, '>');
+        return;
+    }
+    while (*pg.p == ' ') {
+        n = strspn(++pg.p, "abcdefghijklmnopqrstuvwxyz-");
+        snprintf(name, sizeof(name), "%.*s", (int)n, pg.p);
+        assert_true(is_one_of(name, names));
+        pg.p += n;
+        value[0] = '\0';
+        if (*pg.p == '=') {
+            assert_int_equal(pg.p[1], '"');
+            pg.p += 2;
+            if (!strcmp(name, "content"))                     /* the policy, with its own quotes */
+                pg.p += strcspn(pg.p, "\"");
+            else
+                read_text(value, sizeof(value));
+            assert_int_equal(*pg.p++, '"');
+        }
+        if (!strcmp(name, "href"))
+            assert_true(value[0] == '#' || !strcmp(value, "data:,"));
+        if (!strcmp(name, "class"))
+            snprintf(cls, sizeof(cls), "%.*s", (int)sizeof(cls) - 1, value);
+        if (!strcmp(name, "data-n"))
+            snprintf(data_n, sizeof(data_n), "%.*s", (int)sizeof(data_n) - 1, value);
+        if (!strcmp(name, "data-file"))
+            snprintf(pg.file, sizeof(pg.file), "%.1000s", value);
+    }
+    assert_int_equal(*pg.p++, '>');
+    if (is_one_of(tag, " meta link input "))
+        return;
+    snprintf(pg.open[pg.depth++], sizeof(pg.open[0]), "%s", tag);
+    assert_true(pg.depth < 64);
+    pg.n_finding += !strcmp(tag, "article");
+    if (!strcmp(tag, "script") || !strcmp(tag, "style")) {
+        *(!strcmp(tag, "script") ? &pg.n_script : &pg.n_style) += 1;
+        pg.p = strstr(pg.p, "</");
+        assert_non_null(pg.p);
+    }
+    if (!strcmp(tag, "span") && data_n[0])
+        read_text(pg.line_text[pg.n_line++], sizeof(pg.line_text[0]));
+}
+
+static void read_page(const char *text)
+{
+    memset(&pg, 0, sizeof(pg));
+    pg.p = text;
+    while (*pg.p) {
+        if (*pg.p == '<') {
+            bool is_title = pg.n_finding && !strncmp(pg.p, "</span>", 7) && pg.depth > 1 && !strcmp(pg.open[pg.depth - 2], "h2");
+            read_tag();
+            if (is_title)
+                read_text(pg.title[pg.n_finding - 1], sizeof(pg.title[0]));
+        } else {
+            read_text(NULL, 0);
+            assert_true(*pg.p != '"');
+        }
+    }
+    assert_int_equal(pg.depth, 0);
+    assert_int_equal(pg.n_script, 1);
+    assert_int_equal(pg.n_style, 1);
+}
+
+static void check_html(void)
+{
+    size_t len;
+    char *text = bed_render(&b, MYTH_FORM_HTML, &len);
+    assert_visible(text, len, "html");
+    read_page(text);
+    assert_int_equal(pg.n_finding, b.report.n_finding);
+    assert_shows(pg.file, b.path, strlen(b.path), "html file");
+    uint32_t n_line = 0;
+    for (uint32_t k = 0; k < b.report.n_finding; k++) {
+        const myth_finding *f = &b.finding[sorted(k)];
+        const char *title = myth_rules[f->rule].title;
+        assert_shows(pg.title[k], f->issue.len ? f->issue.text : title, f->issue.len ? f->issue.len : strlen(title), "html title");
+        uint32_t first = f->first > 4 ? f->first - 4 : 1, last = f->last + 4 < b.src.n_line ? f->last + 4 : b.src.n_line;
+        for (uint32_t n = first; n <= last; n++)
+            assert_shows(pg.line_text[n_line++], b.code + b.src.line[n - 1].off, b.src.line[n - 1].len, "html line");
+    }
+    assert_int_equal(pg.n_line, n_line);
+    free(text);
+}
+
+/* ---- tests ---- */
+
+static void test_any_bytes(void **unused)
+{
+    (void)unused;
+    uint64_t rng = check_seed();
+    uint32_t rounds = check_is_full() ? 5000 : 300, n = 0;
+    for (uint32_t i = 0; i < rounds; i++) {
+        open_random(&rng);
+        n += b.report.n_finding;
+        check_github();
+        check_rdjsonl();
+        check_sarif();
+        check_json();
+        check_html();
+        bed_close(&b);
+    }
+    printf("%u reports, %u findings\n", rounds, n);
+}
+
+/* 'sha256-...' of the element as the page has it. */
+static void policy_hash(char dst[64], const char *text, const char *open, const char *close)
+{
+    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const char *from = strstr(text, open) + strlen(open), *to = strstr(from, close);
+    unsigned char d[MYTH_SHA256_BYTES];
+    myth_sha256 s;
+    char *at = stpcpy(dst, "'sha256-");
+    myth_sha256_start(&s);
+    myth_sha256_add(&s, from, (size_t)(to - from));
+    myth_sha256_end(&s, d);
+    uint32_t have = 0, bits = 0;
+    for (int i = 0; i < MYTH_SHA256_BYTES; i++)
+        for (have = have << 8 | d[i], bits += 8; bits >= 6; bits -= 6)
+            *at++ = digit[have >> (bits - 6) & 63];
+    *at++ = digit[have << (6 - bits) & 63];
+    strcpy(at, "='");
+}
+
+static void test_page_stands_alone(void **unused)
+{
+    char hash[64];
+    size_t len;
+    (void)unused;
+    bed_open(&b, "d/a.c", "int f(void)\n{\n    return 1 / n;\n}\n", 34);
+    bed_add(&b, "division-by-zero", 3, 3, 3);
+    bed_mark(&b, true, NULL);
+    char *text = bed_render(&b, MYTH_FORM_HTML, &len);
+    assert_null(strstr(text, "http:"));
+    assert_null(strstr(text, "https:"));
+    assert_null(strstr(text, "src="));
+    assert_null(strstr(text, "@import"));
+    assert_null(strstr(text, "url("));
+    const char *policy = strstr(text, "Content-Security-Policy");
+    assert_non_null(policy);
+    policy_hash(hash, text, "<script>", "</script>");
+    assert_non_null(strstr(policy, hash));
+    policy_hash(hash, text, "<style>", "</style>");
+    assert_non_null(strstr(policy, hash));
+    assert_non_null(strstr(text, "default-src 'none'"));
+    assert_null(strstr(policy, "unsafe"));
+    free(text);
+    bed_close(&b);
+}
+
+/* Long lines are cut to what holds the evidence, never inside a character. */
+static void test_long_lines(void **unused)
+{
+    static char code[20000];
+    size_t len, n = 0;
+    (void)unused;
+    while (n < 12000)
+        n += (size_t)snprintf(code + n, sizeof(code) - n, "\xe2\x82\xac");
+    n += (size_t)snprintf(code + n, sizeof(code) - n, "gets(buffer);");
+    uint32_t off = (uint32_t)n - 13;
+    while (n < 19000)
+        n += (size_t)snprintf(code + n, sizeof(code) - n, "\xe2\x82\xac");
+    bed_open(&b, "min.js", code, n);
+    bed_add(&b, "missing-bounds-check", 1, 1, 1);
+    b.citation[0] = (myth_citation) { .line = 1, .off = off, .len = 13 };
+    b.finding[0].evidence = (myth_str) { b.code + off, 13 };
+    bed_mark(&b, true, NULL);
+    for (int form = 0; form < MYTH_FORM_N; form++) {
+        char *text = bed_render(&b, (myth_form)form, &len);
+        assert_visible(text, len, "long");
+        assert_true(len < 30000);
+        assert_true(form == MYTH_FORM_GITHUB || form == MYTH_FORM_RDJSONL || strstr(text, "gets(buffer);"));
+        assert_null(strstr(text, "\xef\xbf\xbd"));
+        free(text);
+    }
+    bed_close(&b);
+}
+
+/* The worst come first, and a step that cannot show all says so. */
+static void test_github_order(void **unused)
+{
+    size_t len;
+    (void)unused;
+    bed_open(&b, "a.c", "int x;\n", 7);
+    for (int i = 0; i < 12; i++)
+        bed_add(&b, "other", 1, 1, 1)->severity = i < 6 ? MYTH_SEVERITY_INFO : MYTH_SEVERITY_LOW;
+    bed_add(&b, "double-free", 1, 1, 1);
+    bed_mark(&b, true, NULL);
+    char *text = bed_render(&b, MYTH_FORM_GITHUB, &len);
+    assert_int_equal(strncmp(text, "::error ", 8), 0);
+    assert_non_null(strstr(text, "\nmythos: 1 errors, 0 warnings, 12 notices; a step shows 10 of each"));
+    free(text);
+    b.report.complete = false;
+    b.report.finish_reason = "length";
+    text = bed_render(&b, MYTH_FORM_GITHUB, &len);
+    assert_non_null(strstr(text, "\n::warning title=mythos::The inspection is incomplete: length\n"));
+    free(text);
+    bed_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_any_bytes), cmocka_unit_test(test_page_stands_alone), cmocka_unit_test(test_long_lines), cmocka_unit_test(test_github_order),
+    };
+    check_name();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,133 @@
+/* test_search_command.c - mythos search from outside: what it prints, its exit codes, lines against grep, and the batch mode. */
+#include "tests/frontend/cli/cli_run.h"
+
+static int begin(void **state)
+{
+    if (cli_begin(state) != 0)
+        return -1;
+    setenv("XDG_CACHE_HOME", cli_dir, 1);
+    cli_result r;
+    cli_shell(&r, "mkdir -p $D/p/src $D/p/tests && cd $D/p && printf 'int open_door(int n)\\n{\\n    return n + 1;\\n}\\n' >src/door.c && "
+                  "printf 'int test_door(void)\\n{\\n    return open_door(1) == 2;\\n}\\n' >tests/test_door.c && "
+                  "printf 'a.b\\naxb\\n  int open_door;\\r\\nx\\377y\\n' >src/odd.txt");
+    return r.code;
+}
+
+static json_t *at(json_t *rows, size_t i, const char *key) { return json_object_get(json_array_get(rows, i), key); }
+
+static void rows_have_every_key(void **state)
+{
+    (void)state;
+    static cli_result r;
+    json_t *rows = cli_json(&r, "search open_door $D/p --json --lexical");
+    assert_true(json_array_size(rows) >= 2);
+    assert_string_equal(json_string_value(at(rows, 0, "path")), "src/door.c");
+    assert_int_equal(json_integer_value(at(rows, 0, "start_line")), 1);
+    assert_int_equal(json_integer_value(at(rows, 0, "end_line")), 4);
+    assert_string_equal(json_string_value(at(rows, 0, "symbol")), "open_door");
+    assert_string_equal(json_string_value(at(rows, 0, "kind")), "function");
+    assert_true(json_is_number(at(rows, 0, "score")));
+    assert_non_null(strstr(json_string_value(at(rows, 0, "text")), "return n + 1;"));
+    json_t *parts = at(rows, 0, "parts");
+    double score = (cli_number(parts, "file_sum") + cli_number(parts, "symbol")) * cli_number(parts, "kind") * cli_number(parts, "share") *
+                   cli_number(parts, "decay");
+    assert_true(score > 0.999 * json_number_value(at(rows, 0, "score")) && score < 1.001 * json_number_value(at(rows, 0, "score")));
+    json_decref(rows);
+    cli_expect(&r, "search 'open door' $D/p --explain", 0);
+    assert_non_null(strstr(r.out, "file_sum"));
+    assert_non_null(strstr(r.err, "semantic: off"));
+    rows = cli_json(&r, "search open_door $D/p --json --files -k 1");
+    assert_int_equal(json_array_size(rows), 1);
+    json_decref(rows);
+    rows = cli_json(&r, "search open_door $D/p --json --mode symbol");
+    assert_int_equal(json_array_size(rows), 1);
+    json_decref(rows);
+}
+
+static void exit_codes(void **state)
+{
+    (void)state;
+    static cli_result r;
+    cli_expect(&r, "search qqqzzz $D/p", 1);
+    assert_string_equal(r.out, "");
+    cli_expect(&r, "search qqqzzz $D/p --json", 1);
+    assert_string_equal(r.out, "[]\n");
+    cli_expect(&r, "search --mode literal qqqzzz $D/p", 1);
+    cli_expect(&r, "search --mode symbol door $D/p", 1);
+    cli_expect(&r, "search", 2);
+    cli_expect(&r, "search '' $D/p", 2);
+    cli_expect(&r, "search --mode regex '(' $D/p", 2);
+    cli_expect(&r, "search --mode ranked '+-+' $D/p", 2);
+    assert_non_null(strstr(r.err, "--mode literal"));
+    cli_expect(&r, "search x $D/nothing", 66);
+    cli_expect(&r, "search --corpus $D/a.jsonl", 2);
+    cli_expect(&r, "search --weights nonsense=1 x $D/p", 2);
+}
+
+/* Signs have no words: auto looks at the text itself. */
+static void signs_fall_back_to_lines(void **state)
+{
+    (void)state;
+    static cli_result r;
+    cli_expect(&r, "search '==' $D/p", 0);
+    assert_string_equal(r.out, "tests/test_door.c:3:    return open_door(1) == 2;\n");
+    cli_shell(&r, "echo 'to be or to be' >$D/p/src/be.txt; $M search -q 'to be or' $D/p; code=$?; rm $D/p/src/be.txt; exit $code");
+    assert_int_equal(r.code, 0);                        /* words that no index has */
+    assert_string_equal(r.out, "src/be.txt:1:to be or to be\n");
+}
+
+static void lines_are_those_of_grep(void **state)
+{
+    (void)state;
+    static const struct { const char *mode, *flag, *pattern; } row[] = {
+        { "literal", "F", "a.b" }, { "regex", "P", "a.b" }, { "literal", "F", "open_door" }, { "regex", "P", "^\\s*return .*;$" }, { "regex", "P", "x|y" },
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        static cli_result r, g;
+        char line[512];
+        snprintf(line, sizeof line, "cd $D/p && LC_ALL=C grep -rna%s -e '%s' src tests | cut -d: -f1,2 | sort -t: -k1,1 -k2,2n", row[i].flag, row[i].pattern);
+        cli_shell(&g, line);
+        snprintf(line, sizeof line, "$(readlink -f $M) search --mode %s '%s' $D/p | cut -d: -f1,2 | sort -t: -k1,1 -k2,2n", row[i].mode, row[i].pattern);
+        cli_shell(&r, line);
+        assert_true(g.out[0] != '\0');
+        assert_string_equal(r.out, g.out);
+    }
+    static cli_result r;
+    json_t *rows = cli_json(&r, "search --mode literal open_door $D/p --json -k 1");
+    assert_int_equal(json_array_size(rows), 1);
+    assert_string_equal(json_string_value(at(rows, 0, "kind")), "line");
+    json_decref(rows);
+}
+
+static void batch(void **state)
+{
+    (void)state;
+    static cli_result r, again;
+    cli_shell(&r, "printf '%s\\n' '{\"id\":3,\"text\":\"def close(x): pass\"}' '{\"id\":\"b\",\"text\":\"def open_file(path): pass\"}' "
+                  "'{\"id\":9,\"text\":\"int zebra;\",\"path\":\"src/open/file.c\"}' >$D/c.jsonl && "
+                  "printf '%s\\n' '{\"id\":1,\"text\":\"open a file\"}' '{\"id\":\"q\",\"text\":\"+\"}' >$D/q.jsonl");
+    assert_int_equal(r.code, 0);
+    json_t *rows = cli_json(&r, "search --corpus $D/c.jsonl --queries $D/q.jsonl -k 100 --lexical --json");
+    assert_int_equal(json_array_size(rows), 2);
+    assert_int_equal(json_integer_value(at(rows, 0, "query")), 1);
+    assert_int_equal(json_array_size(at(rows, 0, "ids")), 2);
+    assert_int_equal(json_array_size(at(rows, 0, "scores")), 2);
+    assert_string_equal(json_string_value(at(rows, 1, "query")), "q");
+    assert_int_equal(json_array_size(at(rows, 1, "ids")), 0);
+    json_decref(rows);
+    cli_run(&again, "search --corpus $D/c.jsonl --queries $D/q.jsonl -k 100 --lexical --json");
+    assert_string_equal(again.out, r.out);
+    cli_shell(&r, "echo '{\"id\":1}' >$D/bad.jsonl; $M search --corpus $D/bad.jsonl --queries $D/q.jsonl");
+    assert_int_equal(r.code, 65);
+    assert_non_null(strstr(r.err, "bad.jsonl: line 1"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_have_every_key), cmocka_unit_test(exit_codes), cmocka_unit_test(signs_fall_back_to_lines),
+        cmocka_unit_test(lines_are_those_of_grep), cmocka_unit_test(batch),
+    };
+    check_name();
+    return cmocka_run_group_tests(tests, begin, cli_end);
+}
