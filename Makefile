@@ -1,4 +1,5 @@
-# Thin: the build is CMakeLists.txt. On Debian 12 the packages come by ./setup.sh, which every target that builds calls first.
+# Thin: the build is CMakeLists.txt. On Debian 12 the packages come by ./setup.sh, which every target that builds calls
+# first.
 .PHONY: build demo test test-programs test-full bench asan clang aarch64 cuda fuzz format install clean
 
 PREFIX ?= /usr/local
@@ -25,8 +26,8 @@ test-programs:
 	@cmake --preset release -DMYTH_TESTS=ON -DMYTH_CUDA=$(TEST_CUDA)
 	@cmake --build --preset release
 
-# The same suite under AddressSanitizer and UndefinedBehaviorSanitizer, but for the Vulkan driver's part, whose leftovers are not ours to report,
-# and for what looks at the tree or runs another machine's programs.
+# The same suite under AddressSanitizer and UndefinedBehaviorSanitizer, but for the Vulkan driver's part, whose
+# leftovers are not ours to report, and for what looks at the tree or runs another machine's programs.
 # What takes longest under them, mostly by running the command often, waits for test-full.
 ASAN_LATER = ^inspect/(runlog|rounds|secrets|injection|command|contract|select_commands|replay_ranked|since_command)$$|^retrieval/vectors_command$$|^frontend/plan_table$$|^eval/eval$$
 asan:
@@ -46,7 +47,8 @@ aarch64:
 	@cmake --preset aarch64
 	@cmake --build --preset aarch64
 
-# Every kernel for every architecture, where nvcc is: no warnings, no spills, registers as in tests/cuda/ptxas.csv, one binary.
+# Every kernel for every architecture, where nvcc is: no warnings, no spills, registers as in tests/cuda/ptxas.csv, one
+# binary.
 cuda:
 	@if command -v nvcc >/dev/null; then \
 	    cmake --preset release -B build-cuda -DMYTH_CUDA=ON -DMYTH_CUDA_EMU=OFF -DMYTH_TESTS=ON -DMYTH_BENCH=OFF && \

@@ -1,5 +1,6 @@
 #!/bin/sh
-# setup.sh build|test|full - installs the Debian packages that a build (the tests, the full tests) need. Does nothing when they are there.
+# setup.sh build|test|full - installs the Debian packages that a build (the tests, the full tests) need. Does nothing
+# when they are there.
 set -eu
 
 build="cmake g++ gcc glslc libc6-dev libfaiss-dev libgit2-dev libjansson-dev libpcre2-dev libsqlite3-dev libvulkan-dev libvulkan-volk-dev libxxhash-dev libzstd-dev ninja-build \

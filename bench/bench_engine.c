@@ -1,24 +1,31 @@
-/* bench_engine.c - the engine alone on one device, as CSV: decode, prefill, top-k, first token and memory, beside the limits of the machine.
+/* bench_engine.c - the engine alone on one device, as CSV: decode, prefill, top-k, first token and memory, beside the
+ * limits of the machine.
  *
  *   bench_engine [options] MODEL ...            a MODEL is random:FAMILY-SIZE:TYPE, a .gguf or a directory
  *   bench_engine --cold MODEL                   a fresh process: from its start to the first token
  *   bench_engine --write FILE MODEL             the model as GGUF, to be given to another engine
  *
  * Tests      decode       steps chosen on the device (run.h), the host reads ids behind
- *            decode_peer  one forward a token, a full row of logits read back each time, nothing chosen: llama-bench's tg
+ *            decode_peer  one forward a token, a full row of logits read back each time, nothing chosen: llama-bench's
+ *                         tg
  *            prefill      a prompt into an empty sequence, the last row's best token: llama-bench's pp
  *            topk         one row of logits reduced to its k best; note: microseconds beyond the product alone
  *            cold_start   model, engine and a prompt of four tokens; of a random: model the weights are made meanwhile
- *            mem_*        bytes by plan, by ledger, by what the driver said was free before and after; ratio: driver over plan
- *            limit_*      read and copy bandwidth, tensor peaks, latencies: bytes and flops a second, or note: microseconds
+ *            mem_*        bytes by plan, by ledger, by what the driver said was free before and after; ratio: driver
+ *                         over plan
+ *            limit_*      read and copy bandwidth, tensor peaks, latencies: bytes and flops a second, or note:
+ *                         microseconds
  * Lists      --depth, --batch, --prompt, --topk: numbers behind commas, or "none"
- * Depth      tokens held before the first step. Every sequence of a batch has keys and values of its own: one is fed, saved, and restored
- *            into the others
- * Time       one warm-up, then --repeat runs, the median; an engine is opened for as many tests as fit beside each other
- * Bytes      and flops are those of one token: weights once a step (once a micro-batch for prompts), keys and values of the positions seen;
- *            limit_tok_s is the smaller of bandwidth / bytes and peak / flops, both measured in this run
- * Budget     --budget SECONDS: what would begin later is a row that says so. What the device has no room for is a row "does not fit"
- * Exit       1 when a test failed, 2 usage, 75 when the device was lost                                                         */
+ * Depth      tokens held before the first step. Every sequence of a batch has keys and values of its own: one is fed,
+ *            saved, and restored into the others
+ * Time       one warm-up, then --repeat runs, the median; an engine is opened for as many tests as fit beside each
+ *            other
+ * Bytes      and flops are those of one token: weights once a step (once a micro-batch for prompts), keys and values of
+ *            the positions seen; limit_tok_s is the smaller of bandwidth / bytes and peak / flops, both measured in
+ *            this run
+ * Budget     --budget SECONDS: what would begin later is a row that says so. What the device has no room for is a row
+ *            "does not fit"
+ * Exit       1 when a test failed, 2 usage, 75 when the device was lost */
 #include "engine/make/convert.h"
 #include "engine/run/devices.h"
 #include "engine/run/run.h"
@@ -31,7 +38,15 @@
 #include <string.h>
 #include <time.h>
 
-enum { LIST_MAX = 8, CELL_MAX = 64, REPEAT_MAX = 32, AHEAD = 16, HEAD_REPEAT = 16, PROMPT_COLD = 4, DESCRIPTION_MAX = 128 };
+enum {
+    LIST_MAX = 8,
+    CELL_MAX = 64,
+    REPEAT_MAX = 32,
+    AHEAD = 16,
+    HEAD_REPEAT = 16,
+    PROMPT_COLD = 4,
+    DESCRIPTION_MAX = 128
+};
 
 typedef struct {
     uint32_t v[LIST_MAX], n;
@@ -41,8 +56,8 @@ typedef enum { TEST_DECODE, TEST_PEER, TEST_PREFILL, TEST_TOPK } test_kind;
 
 typedef struct {
     test_kind kind;
-    uint32_t batch, depth;            /* of prefill: the prompt; of topk: k     */
-    uint32_t n_ctx;                   /* what it needs                          */
+    uint32_t batch, depth; /* of prefill: the prompt; of topk: k     */
+    uint32_t n_ctx;        /* what it needs                          */
     bool is_done;
 } cell;
 
@@ -54,10 +69,10 @@ typedef struct {
     bool is_cold, is_quick, has_header, has_limits;
     char name[MYTH_DEVICE_NAME_MAX], description[DESCRIPTION_MAX];
     int ledger;
-    myth_mem *mem;                    /* of the bench itself: prompts, saved sequences */
+    myth_mem *mem; /* of the bench itself: prompts, saved sequences */
     double begin;
-    double read_bytes, copy_bytes, upload_bytes, peak[MYTH_DTYPE_N];       /* a second; 0 = not known */
-    double fill_bytes;                /* a second, of the models opened so far */
+    double read_bytes, copy_bytes, upload_bytes, peak[MYTH_DTYPE_N]; /* a second; 0 = not known */
+    double fill_bytes;                                               /* a second, of the models opened so far */
     bool has_failed;
 } bench;
 
@@ -71,11 +86,11 @@ typedef struct {
     myth_engine *e;
     uint32_t n_seq, n_ctx;
     double weight_bytes, head_bytes, params, head_params;
-    int32_t *ids;                     /* [n_ctx] */
-    myth_seq **seq_of;                /* [n_ctx]: one token's sequence, for a batch */
-    uint8_t *want;                    /* [n_ctx] */
+    int32_t *ids;      /* [n_ctx] */
+    myth_seq **seq_of; /* [n_ctx]: one token's sequence, for a batch */
+    uint8_t *want;     /* [n_ctx] */
     myth_seq *seq[MYTH_RUN_SEQ_MAX];
-    uint32_t n_open, depth;           /* sequences open, and what they held at first */
+    uint32_t n_open, depth; /* sequences open, and what they held at first */
     void *saved;
     uint64_t saved_bytes;
     uint64_t free_before, free_least;
@@ -93,7 +108,7 @@ static double now(void)
 typedef struct {
     const char *test;
     uint32_t batch, depth;
-    double tok_s, bytes, flops, limit_tok_s, ratio;       /* 0 = empty */
+    double tok_s, bytes, flops, limit_tok_s, ratio; /* 0 = empty */
 } row;
 
 static void put_text(const char *text)
@@ -117,7 +132,8 @@ static void put_number(double v, const char *fmt)
 #if defined(__GNUC__)
 __attribute__((format(printf, 4, 5)))
 #endif
-static void put_row(const bench *b, const subject *s, const row *r, const char *fmt, ...)
+static void
+put_row(const bench *b, const subject *s, const row *r, const char *fmt, ...)
 {
     char note[512];
     va_list args;
@@ -141,13 +157,13 @@ static void put_row(const bench *b, const subject *s, const row *r, const char *
 
 static const char *test_name(test_kind kind)
 {
-    static const char *const name[] = { "decode", "decode_peer", "prefill", "topk" };
+    static const char *const name[] = {"decode", "decode_peer", "prefill", "topk"};
     return name[kind];
 }
 
 static void put_cell_note(const bench *b, const subject *s, const cell *c, const char *note)
 {
-    put_row(b, s, &(row){ .test = test_name(c->kind), .batch = c->batch, .depth = c->depth }, "%s", note);
+    put_row(b, s, &(row){.test = test_name(c->kind), .batch = c->batch, .depth = c->depth}, "%s", note);
 }
 
 static bool is_late(const bench *b) { return b->budget > 0.0 && now() - b->begin > b->budget; }
@@ -157,23 +173,33 @@ static bool is_late(const bench *b) { return b->budget > 0.0 && now() - b->begin
 static void put_limit(const bench *b, const char *test, double bytes, double flops, double us)
 {
     if (us > 0.0)
-        put_row(b, NULL, &(row){ .test = test }, "%.3f us", us);
+        put_row(b, NULL, &(row){.test = test}, "%.3f us", us);
     else if (bytes > 0.0 || flops > 0.0)
-        put_row(b, NULL, &(row){ .test = test, .bytes = bytes, .flops = flops }, "a second");
+        put_row(b, NULL, &(row){.test = test, .bytes = bytes, .flops = flops}, "a second");
 }
 
 /* The copy op between two buffers, on any device. */
 static myth_status measure_copy(bench *b, double *bytes_s, myth_error *err)
 {
     const uint64_t bytes = b->is_quick ? 1u << 20 : 256u << 20;
-    const myth_work_shape shape = { .n_rows = 1, .n_logit_rows = 1, .d_model = 32, .d_ff = 32, .n_head = 1, .n_head_kv = 1, .head_dim = 32,
-                                    .n_vocab = 32, .n_ctx = 32, .top_k = 1 };
+    const myth_work_shape shape = {
+        .n_rows = 1,
+        .n_logit_rows = 1,
+        .d_model = 32,
+        .d_ff = 32,
+        .n_head = 1,
+        .n_head_kv = 1,
+        .head_dim = 32,
+        .n_vocab = 32,
+        .n_ctx = 32,
+        .top_k = 1,
+    };
     myth_device *dev = NULL;
     myth_stream *stream = NULL;
-    myth_buf *buf[2] = { NULL, NULL };
+    myth_buf *buf[2] = {NULL, NULL};
     unsigned char piece[4096];
     double best = 0.0;
-    myth_status st = myth_device_open(&dev, b->mem, &(myth_device_opts){ .name = b->name }, err);
+    myth_status st = myth_device_open(&dev, b->mem, &(myth_device_opts){.name = b->name}, err);
     if (st != MYTH_OK)
         return st;
     MYTH_TRY(myth_device_reserve(dev, &shape, err));
@@ -189,8 +215,11 @@ static myth_status measure_copy(bench *b, double *bytes_s, myth_error *err)
         enum { COPIES = 8 };
         double start = now();
         for (int k = 0; k < COPIES; k++)
-            myth_copy(stream, &(struct myth_copy_args){ .dst = myth_view_at(buf[1], 0, MYTH_I32), .src = myth_view_at(buf[0], 0, MYTH_I32),
-                                                        .bytes = bytes });
+            myth_copy(stream, &(struct myth_copy_args){
+                                  .dst = myth_view_at(buf[1], 0, MYTH_I32),
+                                  .src = myth_view_at(buf[0], 0, MYTH_I32),
+                                  .bytes = bytes,
+                              });
         MYTH_TRY(myth_stream_sync(stream, err));
         double rate = 2.0 * COPIES * (double)bytes / (now() - start);
         best = rate > best ? rate : best;
@@ -208,7 +237,7 @@ fail:
 
 static myth_status measure_limits(bench *b, myth_error *err)
 {
-    static const myth_dtype types[] = { MYTH_F32, MYTH_BF16, MYTH_Q8_0 };
+    static const myth_dtype types[] = {MYTH_F32, MYTH_BF16, MYTH_Q8_0};
 #if BENCH_HAS_CUDA
     if (strncmp(b->name, "cuda:", 5) == 0) {
         struct cuda_limits l;
@@ -219,7 +248,8 @@ static myth_status measure_limits(bench *b, myth_error *err)
         b->read_bytes = l.read_bytes;
         b->copy_bytes = l.copy_bytes;
         b->upload_bytes = l.upload_bytes;
-        b->peak[MYTH_F16] = b->peak[MYTH_BF16] = b->peak[MYTH_Q8_0] = b->peak[MYTH_Q4_0] = peak;      /* prompts are products of bf16 */
+        b->peak[MYTH_F16] = b->peak[MYTH_BF16] = b->peak[MYTH_Q8_0] = b->peak[MYTH_Q4_0] =
+            peak; /* prompts are products of bf16 */
         put_limit(b, "limit_read", l.read_bytes, 0, 0);
         put_limit(b, "limit_copy", l.copy_bytes, 0, 0);
         put_limit(b, "limit_upload", l.upload_bytes, 0, 0);
@@ -263,10 +293,11 @@ static myth_status measure_limits(bench *b, myth_error *err)
 /* Names for the rows, from the spec and the tensors. */
 static void name_subject(subject *s, const char *spec)
 {
-    uint64_t bytes[MYTH_DTYPE_N] = { 0 };
+    uint64_t bytes[MYTH_DTYPE_N] = {0};
     const myth_weights *w = s->model.weights;
     const char *name = strncmp(spec, "random:", 7) == 0 ? spec + 7 : strrchr(spec, '/') ? strrchr(spec, '/') + 1 : spec;
-    snprintf(s->model_name, sizeof(s->model_name), "%.*s", (int)(name == spec + 7 ? strcspn(name, ":") : strcspn(name, ",")), name);
+    snprintf(s->model_name, sizeof(s->model_name), "%.*s",
+             (int)(name == spec + 7 ? strcspn(name, ":") : strcspn(name, ",")), name);
     s->type = MYTH_F32;
     for (uint32_t i = 0; i < myth_weights_n_tensor(w); i++) {
         const myth_tensor *t = myth_weights_at(w, i);
@@ -301,11 +332,19 @@ static myth_engine_opts engine_opts(const bench *b, uint32_t n_seq, uint32_t n_c
     uint32_t k = 1;
     for (uint32_t i = 0; i < b->k.n; i++)
         k = b->k.v[i] > k ? b->k.v[i] : k;
-    return (myth_engine_opts){ .device = b->name, .n_ctx = n_ctx, .n_seq = n_seq, .n_logit_rows = n_seq, .n_ubatch = b->n_ubatch, .top_k = k,
-                               .want_full_logits = true };
+    return (myth_engine_opts){
+        .device = b->name,
+        .n_ctx = n_ctx,
+        .n_seq = n_seq,
+        .n_logit_rows = n_seq,
+        .n_ubatch = b->n_ubatch,
+        .top_k = k,
+        .want_full_logits = true,
+    };
 }
 
-static myth_status feed(subject *s, myth_seq *q, uint32_t n, uint8_t want_last, bool is_decode, myth_batch *more, myth_result *out, myth_error *err)
+static myth_status feed(subject *s, myth_seq *q, uint32_t n, uint8_t want_last, bool is_decode, myth_batch *more,
+                        myth_result *out, myth_error *err)
 {
     for (uint32_t i = 0; i < n; i++) {
         s->seq_of[i] = q;
@@ -324,9 +363,9 @@ static myth_status open_engine(subject *s, const char *spec, myth_error *err)
 {
     myth_status st = MYTH_OK;
     myth_result out;
-    myth_batch batch = { .top_k = 1 };
+    myth_batch batch = {.top_k = 1};
     const myth_engine_opts opts = engine_opts(s->b, s->n_seq, s->n_ctx);
-    MYTH_TRY(myth_model_open(&s->model, s->mem, spec, &(myth_weights_opts){ .level = MYTH_WEIGHTS_DATA }, err));
+    MYTH_TRY(myth_model_open(&s->model, s->mem, spec, &(myth_weights_opts){.level = MYTH_WEIGHTS_DATA}, err));
     MYTH_TRY(myth_engine_open(&s->e, &s->model, &opts, err));
     const uint32_t n = s->n_ctx;
     s->ids = myth_alloc_n(s->b->mem, MYTH_MEM_STAGING, "ids", n, sizeof(*s->ids));
@@ -380,7 +419,9 @@ static void price_keys(const subject *s, double pos, double *bytes, double *flop
     for (uint32_t i = 0; i < c->n_layer; i++) {
         const myth_layer_config *l = &c->layer[i];
         double keys = l->is_global || !c->window || pos + 1 < c->window ? pos + 1 : c->window;
-        *bytes += keys * l->n_head_kv * ((double)myth_row_bytes(plan->type_k, l->head_dim) + (double)myth_row_bytes(plan->type_v, l->head_dim));
+        *bytes +=
+            keys * l->n_head_kv *
+            ((double)myth_row_bytes(plan->type_k, l->head_dim) + (double)myth_row_bytes(plan->type_v, l->head_dim));
         *flops += keys * 4.0 * c->n_head * l->head_dim;
     }
 }
@@ -388,7 +429,8 @@ static void price_keys(const subject *s, double pos, double *bytes, double *flop
 static void limit_row(const subject *s, row *r)
 {
     const bench *b = s->b;
-    double peak = b->peak[s->type], bw = b->read_bytes > 0.0 ? b->read_bytes / r->bytes : 0.0, arithmetic = peak > 0.0 ? peak / r->flops : 0.0;
+    double peak = b->peak[s->type], bw = b->read_bytes > 0.0 ? b->read_bytes / r->bytes : 0.0,
+           arithmetic = peak > 0.0 ? peak / r->flops : 0.0;
     r->limit_tok_s = arithmetic > 0.0 && (bw == 0.0 || arithmetic < bw) ? arithmetic : bw;
     r->ratio = r->limit_tok_s > 0.0 ? r->tok_s / r->limit_tok_s : 0.0;
 }
@@ -411,7 +453,7 @@ static void price_prefill(const subject *s, row *r, uint32_t n)
     r->bytes = (s->weight_bytes - s->head_bytes) / step + s->head_bytes / n + bytes / step;
     r->flops = 2.0 * (s->params - s->head_params) + 2.0 * s->head_params / n + flops;
     limit_row(s, r);
-    if (s->b->peak[s->type] == 0.0)                 /* bandwidth says nothing about a prompt */
+    if (s->b->peak[s->type] == 0.0) /* bandwidth says nothing about a prompt */
         r->limit_tok_s = r->ratio = 0.0;
 }
 
@@ -432,12 +474,15 @@ static double median(double *v, uint32_t n)
 /* n steps of the first `batch` sequences; first [batch] goes in and comes out as the tokens to feed next. */
 static myth_status run_steps(subject *s, uint32_t batch, uint32_t n, int32_t *first, double *seconds, myth_error *err)
 {
-    struct { uint64_t mark; uint32_t n; } lot[2];
+    struct {
+        uint64_t mark;
+        uint32_t n;
+    } lot[2];
     uint32_t oldest = 0, n_lot = 0;
     myth_run run;
     myth_status st = MYTH_OK;
     double start = now();
-    myth_run_begin(&run, s->e, &(myth_run_opts){ .seq = s->seq, .n_seq = batch, .first = first });
+    myth_run_begin(&run, s->e, &(myth_run_opts){.seq = s->seq, .n_seq = batch, .first = first});
     while (st == MYTH_OK && (n || n_lot)) {
         while (st == MYTH_OK && n && n_lot < 2) {
             uint32_t i = (oldest + n_lot) % 2, take = n < AHEAD ? n : AHEAD;
@@ -481,7 +526,7 @@ static myth_status run_peer(subject *s, uint32_t n, double *seconds, myth_error 
     myth_result out;
     double start = now();
     for (uint32_t i = 0; i < n && st == MYTH_OK; i++) {
-        myth_batch batch = { .on_full_logits = take_row, .user = &sum };
+        myth_batch batch = {.on_full_logits = take_row, .user = &sum};
         st = feed(s, s->seq[0], 1, MYTH_WANT_FULL_LOGITS, true, &batch, &out, err);
     }
     *seconds = now() - start;
@@ -505,7 +550,7 @@ static myth_status open_sequences(subject *s, uint32_t batch, uint32_t depth, bo
             continue;
         }
         myth_result out;
-        myth_batch b = { .top_k = 1 };
+        myth_batch b = {.top_k = 1};
         MYTH_TRY(feed(s, q, depth, MYTH_WANT_LOGITS, false, &b, &out, err));
         if (!is_saved)
             continue;
@@ -530,14 +575,15 @@ static myth_status test_decode(subject *s, const cell *c, bool is_saved, myth_er
     for (uint32_t q = 0; q < c->batch; q++)
         first[q] = (int32_t)(q + 1);
     for (uint32_t i = 0; i <= b->n_repeat && st == MYTH_OK; i++) {
-        if (i == 1)                                     /* the first was the warm-up */
+        if (i == 1) /* the first was the warm-up */
             for (uint32_t q = 0; q < c->batch; q++)
                 depth += (double)myth_seq_len(s->seq[q]) / c->batch;
-        st = c->kind == TEST_PEER ? run_peer(s, b->n_gen, &seconds[i], err) : run_steps(s, c->batch, b->n_gen, first, &seconds[i], err);
+        st = c->kind == TEST_PEER ? run_peer(s, b->n_gen, &seconds[i], err)
+                                  : run_steps(s, c->batch, b->n_gen, first, &seconds[i], err);
     }
     if (st != MYTH_OK)
         return st;
-    row r = { .test = test_name(c->kind), .batch = c->batch, .depth = c->depth };
+    row r = {.test = test_name(c->kind), .batch = c->batch, .depth = c->depth};
     double fastest = seconds[1], slowest = seconds[1], middle;
     for (uint32_t i = 2; i <= b->n_repeat; i++) {
         fastest = seconds[i] < fastest ? seconds[i] : fastest;
@@ -556,7 +602,7 @@ static myth_status test_prefill(subject *s, const cell *c, myth_error *err)
     myth_status st = MYTH_OK;
     for (uint32_t i = 0; i <= s->b->n_repeat && st == MYTH_OK; i++) {
         myth_result out;
-        myth_batch batch = { .top_k = 1 };
+        myth_batch batch = {.top_k = 1};
         st = open_sequences(s, 1, 0, false, err);
         double start = now();
         if (st == MYTH_OK)
@@ -566,7 +612,7 @@ static myth_status test_prefill(subject *s, const cell *c, myth_error *err)
     }
     if (st != MYTH_OK)
         return st;
-    row r = { .test = "prefill", .batch = 1, .depth = c->depth, .tok_s = c->depth / median(seconds + 1, s->b->n_repeat) };
+    row r = {.test = "prefill", .batch = 1, .depth = c->depth, .tok_s = c->depth / median(seconds + 1, s->b->n_repeat)};
     price_prefill(s, &r, c->depth);
     put_row(s->b, s, &r, "micro-batch %u", myth_engine_plan(s->e)->n_ubatch);
     return MYTH_OK;
@@ -580,13 +626,27 @@ static myth_status time_head(subject *s, uint32_t k, double *seconds, myth_error
     const myth_config *c = &s->model.config;
     double each[REPEAT_MAX + 1];
     const struct myth_head_topk_args topk = {
-        .x = myth_part_view(p, MYTH_BUF_head_x, 0, MYTH_F32), .w = e->w->head, .n_rows = 1, .dim = c->d_model, .n_vocab = e->n_vocab_choice,
-        .k = k, .softcap = c->final_softcap, .is_decode = true,
-        .top_id = myth_part_view(p, MYTH_BUF_top_id, 0, MYTH_I32), .top_logit = myth_part_view(p, MYTH_BUF_top_logit, 0, MYTH_F32),
+        .x = myth_part_view(p, MYTH_BUF_head_x, 0, MYTH_F32),
+        .w = e->w->head,
+        .n_rows = 1,
+        .dim = c->d_model,
+        .n_vocab = e->n_vocab_choice,
+        .k = k,
+        .softcap = c->final_softcap,
+        .is_decode = true,
+        .top_id = myth_part_view(p, MYTH_BUF_top_id, 0, MYTH_I32),
+        .top_logit = myth_part_view(p, MYTH_BUF_top_logit, 0, MYTH_F32),
         .lse = myth_part_view(p, MYTH_BUF_row_stat, 0, MYTH_F32),
-        .entropy = myth_part_view(p, MYTH_BUF_row_stat, 4 * (uint64_t)e->y.opts.n_logit_rows, MYTH_F32) };
-    const struct myth_head_logits_args all = { .y = myth_part_view(p, MYTH_BUF_full, 0, MYTH_F32), .x = topk.x, .w = topk.w, .dim = c->d_model,
-                                               .n_vocab = c->n_vocab, .softcap = c->final_softcap };
+        .entropy = myth_part_view(p, MYTH_BUF_row_stat, 4 * (uint64_t)e->y.opts.n_logit_rows, MYTH_F32),
+    };
+    const struct myth_head_logits_args all = {
+        .y = myth_part_view(p, MYTH_BUF_full, 0, MYTH_F32),
+        .x = topk.x,
+        .w = topk.w,
+        .dim = c->d_model,
+        .n_vocab = c->n_vocab,
+        .softcap = c->final_softcap,
+    };
     for (uint32_t i = 0; i <= s->b->n_repeat; i++) {
         double start = now();
         for (int n = 0; n < HEAD_REPEAT; n++)
@@ -606,7 +666,7 @@ static myth_status time_head(subject *s, uint32_t k, double *seconds, myth_error
 static myth_status test_topk(subject *s, const cell *c, myth_error *err)
 {
     double alone, seconds;
-    myth_status st = open_sequences(s, 1, PROMPT_COLD, false, err);       /* so that there is a row */
+    myth_status st = open_sequences(s, 1, PROMPT_COLD, false, err); /* so that there is a row */
     if (st == MYTH_OK)
         st = time_head(s, 0, &alone, err);
     if (st == MYTH_OK)
@@ -614,10 +674,17 @@ static myth_status test_topk(subject *s, const cell *c, myth_error *err)
     close_sequences(s);
     if (st != MYTH_OK)
         return st;
-    row r = { .test = "topk", .batch = 1, .depth = c->depth, .tok_s = 1.0 / seconds, .bytes = s->head_bytes, .flops = 2.0 * s->head_params };
+    row r = {
+        .test = "topk",
+        .batch = 1,
+        .depth = c->depth,
+        .tok_s = 1.0 / seconds,
+        .bytes = s->head_bytes,
+        .flops = 2.0 * s->head_params,
+    };
     limit_row(s, &r);
-    put_row(s->b, s, &r, "k %u of %u: %.2f us a row, %+.2f us beside the product alone", c->depth, s->model.config.n_vocab, seconds * 1e6,
-            (seconds - alone) * 1e6);
+    put_row(s->b, s, &r, "k %u of %u: %.2f us a row, %+.2f us beside the product alone", c->depth,
+            s->model.config.n_vocab, seconds * 1e6, (seconds - alone) * 1e6);
     return MYTH_OK;
 }
 
@@ -636,16 +703,30 @@ static void put_memory(const subject *s)
             planned += plan->device[i].bytes[k];
             above += is_model ? 0 : plan->device[i].bytes[k];
         }
-    put_row(b, s, &(row){ .test = "mem_plan", .batch = s->n_seq, .depth = s->n_ctx, .bytes = (double)planned },
+    put_row(b, s, &(row){.test = "mem_plan", .batch = s->n_seq, .depth = s->n_ctx, .bytes = (double)planned},
             "%llu bytes above weights, keys and values", (unsigned long long)above);
-    put_row(b, s, &(row){ .test = "mem_ledger", .batch = s->n_seq, .depth = s->n_ctx, .bytes = (double)myth_mem_total(s->mem, b->ledger).peak },
+    put_row(b, s,
+            &(row){
+                .test = "mem_ledger",
+                .batch = s->n_seq,
+                .depth = s->n_ctx,
+                .bytes = (double)myth_mem_total(s->mem, b->ledger).peak,
+            },
             "peak");
     if (!s->free_before) {
-        put_row(b, s, &(row){ .test = "mem_driver", .batch = s->n_seq, .depth = s->n_ctx }, "the driver does not say what is free");
+        put_row(b, s, &(row){.test = "mem_driver", .batch = s->n_seq, .depth = s->n_ctx},
+                "the driver does not say what is free");
         return;
     }
     double driver = (double)(s->free_before - s->free_least);
-    put_row(b, s, &(row){ .test = "mem_driver", .batch = s->n_seq, .depth = s->n_ctx, .bytes = driver, .ratio = planned ? driver / (double)planned : 0 },
+    put_row(b, s,
+            &(row){
+                .test = "mem_driver",
+                .batch = s->n_seq,
+                .depth = s->n_ctx,
+                .bytes = driver,
+                .ratio = planned ? driver / (double)planned : 0,
+            },
             driver > 0.0 ? "free before less the least free after" : "what the driver calls free did not change");
 }
 
@@ -673,7 +754,7 @@ static uint32_t list_cells(const bench *b, const myth_config *c, cell cells[CELL
         for (uint32_t i = 0; i < b->batch.n; i++) {
             uint64_t need = (b->depth.v[d] + extra + 63) / 64 * 64;
             need = need > most ? most : need;
-            cell x = { .kind = TEST_DECODE, .batch = b->batch.v[i], .n_ctx = (uint32_t)need };
+            cell x = {.kind = TEST_DECODE, .batch = b->batch.v[i], .n_ctx = (uint32_t)need};
             x.depth = need < extra ? 0 : need - extra < b->depth.v[d] ? (uint32_t)(need - extra) : b->depth.v[d];
             cells[n++] = x;
             if (x.batch == 1) {
@@ -683,36 +764,41 @@ static uint32_t list_cells(const bench *b, const myth_config *c, cell cells[CELL
         }
     for (uint32_t i = 0; i < b->prompt.n; i++) {
         uint32_t prompt = b->prompt.v[i] < most ? b->prompt.v[i] : most;
-        cells[n++] = (cell){ .kind = TEST_PREFILL, .batch = 1, .depth = prompt, .n_ctx = prompt < 64 ? 64 : prompt };
+        cells[n++] = (cell){.kind = TEST_PREFILL, .batch = 1, .depth = prompt, .n_ctx = prompt < 64 ? 64 : prompt};
     }
     for (uint32_t i = 0; i < b->k.n; i++)
         if (b->k.v[i] <= c->n_vocab)
-            cells[n++] = (cell){ .kind = TEST_TOPK, .batch = 1, .depth = b->k.v[i], .n_ctx = 64 };
+            cells[n++] = (cell){.kind = TEST_TOPK, .batch = 1, .depth = b->k.v[i], .n_ctx = 64};
     qsort(cells, n, sizeof(*cells), by_shape);
     return n;
 }
 
-static bool is_covered(const cell *c, uint32_t n_seq, uint32_t n_ctx) { return !c->is_done && c->batch <= n_seq && c->n_ctx <= n_ctx; }
+static bool is_covered(const cell *c, uint32_t n_seq, uint32_t n_ctx)
+{
+    return !c->is_done && c->batch <= n_seq && c->n_ctx <= n_ctx;
+}
 
 static bool is_fitting(const bench *b, const myth_model *m, uint32_t n_seq, uint32_t n_ctx, char *why, size_t cap)
 {
     const myth_engine_opts opts = engine_opts(b, n_seq, n_ctx);
     myth_mem_limits limits;
     myth_plan plan;
-    myth_error err = { MYTH_OK, "" };
-    if (myth_devices_limits(&limits, m->mem, b->name, &err) != MYTH_OK || myth_plan_make(&plan, m, &opts, NULL, &limits, false, &err) != MYTH_OK) {
+    myth_error err = {MYTH_OK, ""};
+    if (myth_devices_limits(&limits, m->mem, b->name, &err) != MYTH_OK ||
+        myth_plan_make(&plan, m, &opts, NULL, &limits, false, &err) != MYTH_OK) {
         snprintf(why, cap, "%s", err.msg);
         return false;
     }
     char line[400];
     myth_plan_refusal(&plan, line, sizeof(line));
-    line[strcspn(line, ";")] = 0;                   /* without the flags that would help */
+    line[strcspn(line, ";")] = 0; /* without the flags that would help */
     snprintf(why, cap, "does not fit: %s", line);
     return plan.fits;
 }
 
 /* The engine that serves most of the tests left; false when none of them fits. */
-static bool choose_shape(const bench *b, const myth_model *m, const cell *cells, uint32_t n, uint32_t *n_seq, uint32_t *n_ctx)
+static bool choose_shape(const bench *b, const myth_model *m, const cell *cells, uint32_t n, uint32_t *n_seq,
+                         uint32_t *n_ctx)
 {
     uint32_t most = 0;
     char why[512];
@@ -751,8 +837,9 @@ static myth_status run_cells(subject *s, cell *cells, uint32_t n, myth_error *er
         for (uint32_t k = i; k < n; k++)
             is_saved |= cells[k].kind == TEST_DECODE && cells[k].depth == c->depth && cells[k].batch > 1 &&
                         cells[k].batch <= s->n_seq && cells[k].n_ctx <= s->n_ctx;
-        myth_status st = c->kind == TEST_PREFILL ? test_prefill(s, c, err) : c->kind == TEST_TOPK ? test_topk(s, c, err)
-                                                                                                  : test_decode(s, c, is_saved, err);
+        myth_status st = c->kind == TEST_PREFILL ? test_prefill(s, c, err)
+                       : c->kind == TEST_TOPK    ? test_topk(s, c, err)
+                                                 : test_decode(s, c, is_saved, err);
         look_at_memory(s);
         if (st == MYTH_OK)
             continue;
@@ -769,19 +856,21 @@ static void put_cold(const subject *s, const char *spec, double seconds, bool is
 {
     const bench *b = s->b;
     bool is_random = strncmp(spec, "random:", 7) == 0;
-    row r = { .test = "cold_start", .batch = 1, .depth = PROMPT_COLD, .tok_s = 1.0 / seconds, .bytes = s->weight_bytes };
+    row r = {.test = "cold_start", .batch = 1, .depth = PROMPT_COLD, .tok_s = 1.0 / seconds, .bytes = s->weight_bytes};
     if (!is_random && b->upload_bytes > 0.0) {
         r.limit_tok_s = b->upload_bytes / s->weight_bytes;
         r.ratio = r.tok_s / r.limit_tok_s;
     }
-    put_row(b, s, &r, "%.3f s to the first token%s%s", seconds, is_fresh ? " from the start of the process" : ", device already open",
+    put_row(b, s, &r, "%.3f s to the first token%s%s", seconds,
+            is_fresh ? " from the start of the process" : ", device already open",
             is_random ? "; weights made from a seed" : "; file as it was cached");
 }
 
 /* One engine and its tests. */
-static myth_status run_engine(bench *b, const char *spec, cell *cells, uint32_t n, uint32_t n_seq, uint32_t n_ctx, bool is_first, myth_error *err)
+static myth_status run_engine(bench *b, const char *spec, cell *cells, uint32_t n, uint32_t n_seq, uint32_t n_ctx,
+                              bool is_first, myth_error *err)
 {
-    subject s = { .b = b, .n_seq = n_seq, .n_ctx = n_ctx };
+    subject s = {.b = b, .n_seq = n_seq, .n_ctx = n_ctx};
     myth_status st = myth_mem_open(&s.mem, 0, err);
     if (st != MYTH_OK)
         return st;
@@ -815,14 +904,14 @@ static myth_status run_engine(bench *b, const char *spec, cell *cells, uint32_t 
 static myth_status run_model(bench *b, const char *spec)
 {
     cell cells[CELL_MAX];
-    myth_error err = { MYTH_OK, "" };
-    subject s = { .b = b };                         /* for planning: headers only */
+    myth_error err = {MYTH_OK, ""};
+    subject s = {.b = b}; /* for planning: headers only */
     myth_status st = myth_mem_open(&s.mem, 0, &err);
     if (st == MYTH_OK)
-        st = myth_model_open(&s.model, s.mem, spec, &(myth_weights_opts){ .level = MYTH_WEIGHTS_HEADER }, &err);
+        st = myth_model_open(&s.model, s.mem, spec, &(myth_weights_opts){.level = MYTH_WEIGHTS_HEADER}, &err);
     if (st != MYTH_OK) {
         snprintf(s.model_name, sizeof(s.model_name), "%.90s", spec);
-        put_row(b, &s, &(row){ .test = "open" }, "%s", err.msg);
+        put_row(b, &s, &(row){.test = "open"}, "%s", err.msg);
         b->has_failed = true;
         myth_mem_close(s.mem);
         return st;
@@ -855,7 +944,7 @@ static myth_status run_model(bench *b, const char *spec)
 
 static myth_status run_cold(bench *b, const char *spec, myth_error *err)
 {
-    subject s = { .b = b, .n_seq = 1, .n_ctx = 512 };
+    subject s = {.b = b, .n_seq = 1, .n_ctx = 512};
     myth_status st = myth_mem_open(&s.mem, 0, err);
     if (st != MYTH_OK)
         return st;
@@ -877,11 +966,11 @@ static myth_status run_cold(bench *b, const char *spec, myth_error *err)
 
 static myth_status write_model(bench *b, const char *spec, myth_error *err)
 {
-    subject s = { .b = b };
+    subject s = {.b = b};
     myth_status st = MYTH_OK;
-    MYTH_TRY(myth_model_open(&s.model, b->mem, spec, &(myth_weights_opts){ .level = MYTH_WEIGHTS_DATA }, err));
+    MYTH_TRY(myth_model_open(&s.model, b->mem, spec, &(myth_weights_opts){.level = MYTH_WEIGHTS_DATA}, err));
     name_subject(&s, spec);
-    st = myth_convert(&s.model, &(myth_convert_opts){ .path = b->write_path, .type = s.type }, err);
+    st = myth_convert(&s.model, &(myth_convert_opts){.path = b->write_path, .type = s.type}, err);
 fail:
     myth_model_close(&s.model);
     return st;
@@ -956,9 +1045,18 @@ static bool are_lists_right(const bench *b)
 
 int main(int argc, char **argv)
 {
-    bench b = { .depth = { { 0, 8192, 32768 }, 3 }, .batch = { { 1, 8, 32 }, 3 }, .prompt = { { 512, 8192 }, 2 }, .k = { { 1, 40, 1024 }, 3 },
-                .n_gen = 64, .n_repeat = 3, .has_header = true, .has_limits = true, .begin = now() };
-    myth_error err = { MYTH_OK, "" };
+    bench b = {
+        .depth = {{0, 8192, 32768}, 3},
+        .batch = {{1, 8, 32}, 3},
+        .prompt = {{512, 8192}, 2},
+        .k = {{1, 40, 1024}, 3},
+        .n_gen = 64,
+        .n_repeat = 3,
+        .has_header = true,
+        .has_limits = true,
+        .begin = now(),
+    };
+    myth_error err = {MYTH_OK, ""};
     myth_status st = MYTH_OK;
     int at = 1;
     for (; at < argc && strncmp(argv[at], "--", 2) == 0; at++) {
@@ -977,10 +1075,12 @@ int main(int argc, char **argv)
     }
     bool is_single = b.is_cold || b.write_path;
     if ((at < argc && argv[at][0] == '-') || (is_single && argc - at != 1) || !are_lists_right(&b)) {
-        fprintf(stderr, "usage: bench_engine [--device D] [--depth N,...] [--batch N,...] [--prompt N,...] [--topk N,...] [--gen N] [--repeat N]\n"
-                        "                    [--ubatch N] [--budget SECONDS] [--quick] [--no-header] [--no-limits] MODEL ...\n"
-                        "       bench_engine [--device D] --cold MODEL\n"
-                        "       bench_engine --write FILE MODEL\n");
+        fprintf(stderr,
+                "usage: bench_engine [--device D] [--depth N,...] [--batch N,...] [--prompt N,...] [--topk N,...] "
+                "[--gen N] [--repeat N]\n"
+                "                    [--ubatch N] [--budget SECONDS] [--quick] [--no-header] [--no-limits] MODEL ...\n"
+                "       bench_engine [--device D] --cold MODEL\n"
+                "       bench_engine --write FILE MODEL\n");
         return 2;
     }
     if ((st = myth_mem_open(&b.mem, 0, &err)) != MYTH_OK)
@@ -1009,7 +1109,7 @@ int main(int argc, char **argv)
         goto done;
     for (; at < argc && st != MYTH_ELOST; at++)
         st = run_model(&b, argv[at]);
-    st = st == MYTH_ELOST ? st : MYTH_OK;           /* others are in the rows */
+    st = st == MYTH_ELOST ? st : MYTH_OK; /* others are in the rows */
 done:
     if (st != MYTH_OK)
         fprintf(stderr, "bench_engine: %s: %s\n", myth_status_name(st), err.msg);

@@ -1,9 +1,11 @@
-/* bench_retrieval.c - how long a query takes in a process that has the index open: `bench_retrieval DIR QUERIES [rounds] [--weights LIST] [-k N]`.
+/* bench_retrieval.c - how long a query takes in a process that has the index open: `bench_retrieval DIR QUERIES
+ * [rounds] [--weights LIST] [-k N]`.
  *
  * Queries   a line each; a line "@FILE" is the text of that file, for queries of many lines
- * Prints    per class of query (up to 10 words, more) the median and the 95th percentile over all rounds but the first, and the same of the first
- *           round, whose pages and caches are cold; then the slowest queries
- * Times     of the wall, and of the thread alone: the latter is hardly longer when others use the machine. The load is printed */
+ * Prints    per class of query (up to 10 words, more) the median and the 95th percentile over all rounds but the first,
+ *           and the same of the first round, whose pages and caches are cold; then the slowest queries
+ * Times     of the wall, and of the thread alone: the latter is hardly longer when others use the machine. The load is
+ *           printed */
 #include "retrieval/retrieval.h"
 
 #include <stdio.h>
@@ -56,17 +58,17 @@ static void report(const char *what, double *ms, double *cpu, size_t n)
         return;
     qsort(ms, n, sizeof(*ms), by_value);
     qsort(cpu, n, sizeof(*cpu), by_value);
-    printf("%-22s n %6zu  wall p50 %7.3f p95 %7.3f max %7.3f ms   own p50 %7.3f p95 %7.3f max %7.3f ms\n", what, n, ms[n / 2], ms[n * 95 / 100],
-           ms[n - 1], cpu[n / 2], cpu[n * 95 / 100], cpu[n - 1]);
+    printf("%-22s n %6zu  wall p50 %7.3f p95 %7.3f max %7.3f ms   own p50 %7.3f p95 %7.3f max %7.3f ms\n", what, n,
+           ms[n / 2], ms[n * 95 / 100], ms[n - 1], cpu[n / 2], cpu[n * 95 / 100], cpu[n - 1]);
 }
 
 int main(int n_arg, char **arg)
 {
     static query q[QUERY_MAX];
-    size_t n_query = 0, n_text, n_ms[CLASS_N] = { 0 };
+    size_t n_query = 0, n_text, n_ms[CLASS_N] = {0};
     uint32_t rounds = 5, k = 10;
     const char *weights = NULL;
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_mem *mem = NULL;
     myth_index *x = NULL;
     if (n_arg < 3) {
@@ -84,7 +86,7 @@ int main(int n_arg, char **arg)
     char *lines = read_all(arg[2], &n_text);
     for (char *line = lines ? strtok(lines, "\n") : NULL; line && n_query < QUERY_MAX; line = strtok(NULL, "\n")) {
         query *one = &q[n_query];
-        *one = (query){ .text = line, .n = strlen(line) };
+        *one = (query){.text = line, .n = strlen(line)};
         if (line[0] == '@')
             one->text = read_all(line + 1, &one->n);
         one->is_long = one->text && is_long(one->text, one->n);
@@ -103,7 +105,7 @@ int main(int n_arg, char **arg)
     }
     double start = now_ms(CLOCK_MONOTONIC);
     if (!has_room || myth_mem_open(&mem, 0, &err) != MYTH_OK ||
-        myth_index_open(&x, mem, &(myth_index_opts){ .root = arg[1], .is_read_only = true }, &err) != MYTH_OK) {
+        myth_index_open(&x, mem, &(myth_index_opts){.root = arg[1], .is_read_only = true}, &err) != MYTH_OK) {
         fprintf(stderr, "%s: %s\n", arg[1], err.msg);
         return 1;
     }
@@ -111,7 +113,13 @@ int main(int n_arg, char **arg)
     for (uint32_t round = 0; round < rounds; round++)
         for (size_t i = 0; i < n_query; i++) {
             myth_hits hits;
-            myth_search_opts o = { .query = q[i].text, .n_query = q[i].n, .mode = MYTH_SEARCH_RANKED, .k = k, .weights = weights };
+            myth_search_opts o = {
+                .query = q[i].text,
+                .n_query = q[i].n,
+                .mode = MYTH_SEARCH_RANKED,
+                .k = k,
+                .weights = weights,
+            };
             double own = now_ms(CLOCK_THREAD_CPUTIME_ID);
             start = now_ms(CLOCK_MONOTONIC);
             myth_status st = myth_search(&hits, x, &o, &err);

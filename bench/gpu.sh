@@ -1,20 +1,26 @@
 #!/bin/sh
-# gpu.sh - everything that only a machine with a GPU can say, in three calls of under eight minutes each. Such a machine needs a compiler, nvcc
-# and cmake, nothing else of ours; each call builds what it misses, so each may meet a machine that the one before never saw.
+# gpu.sh - everything that only a machine with a GPU can say, in three calls of under eight minutes each. Such a machine
+# needs a compiler, nvcc and cmake, nothing else of ours; each call builds what it misses, so each may meet a machine
+# that the one before never saw.
 #
-#   bench/gpu.sh 1             build; limits of the device; every device test on cuda:0, and on vulkan:0 when there is one; compute-sanitizer
+#   bench/gpu.sh 1             build; limits of the device; every device test on cuda:0, and on vulkan:0 when there is
+#   one; compute-sanitizer
 #                              on the quick set, where the tool exists and accepts the device
-#   bench/gpu.sh 2             bench_engine over random: models in the order of MODELS until BUDGET is spent, then vulkan:0 if time is left
+#   bench/gpu.sh 2             bench_engine over random: models in the order of MODELS until BUDGET is spent, then
+#   vulkan:0 if time is left
 #   bench/gpu.sh 3             llama.cpp beside us on one file at a time, written by us: A B B A, fresh processes
-#   bench/gpu.sh kit DIR       what a machine without shader compiler and Vulkan headers needs for vulkan:0, from this machine
-#   bench/gpu.sh --dry 1|2|3   the same steps on the emulated cuda:0 and the software driver's vulkan:0, tiny shapes, from a build that is there
+#   bench/gpu.sh kit DIR       what a machine without shader compiler and Vulkan headers needs for vulkan:0, from this
+#   machine
+#   bench/gpu.sh --dry 1|2|3   the same steps on the emulated cuda:0 and the software driver's vulkan:0, tiny shapes,
+#   from a build that is there
 #
 # OUT      folder for what is found (bench/out): stepN.log, limits.csv, engine.csv, peer.csv; at most eight files
 # BUILD    the build folder (build-gpu); with --dry one that holds bench_engine and bench_emu_engine
 # BUDGET   seconds that a call may take (450); what does not fit any more is named, in the log or as a row
 # MODELS   of step 2 and 3, in order of value; the rest of a list can be given to another call
 # KIT      folder made by "kit": builds vulkan:0 too
-# LLAMA    source folder of llama.cpp; only llama-bench is built, for this GPU alone. LLAMA_BENCH: one that is built already
+# LLAMA    source folder of llama.cpp; only llama-bench is built, for this GPU alone. LLAMA_BENCH: one that is built
+# already
 # FILES    folder for step 3's one file (BUILD/file), which is removed again
 #
 # Exit     0 when nothing failed; a step that had to leave something out says so and exits 0

@@ -1,11 +1,15 @@
-/* limits.cu - see limits.h: one small kernel per limit, timed on the host around enough launches that starting them does not count.
+/* limits.cu - see limits.h: one small kernel per limit, timed on the host around enough launches that starting them
+ * does not count.
  *
- * Read       every thread adds up words of 16 bytes, four loads on their way at a time; the buffer is several times any cache
- * Peaks      mma: eight independent accumulators per warp; wgmma (sm_90a only): a warpgroup's 64 x 128 tile from shared memory, both operands
- *            by descriptor. Values are small and not zero, since zeros draw less power than real data
+ * Read       every thread adds up words of 16 bytes, four loads on their way at a time; the buffer is several times any
+ *            cache
+ * Peaks      mma: eight independent accumulators per warp; wgmma (sm_90a only): a warpgroup's 64 x 128 tile from shared
+ *            memory, both operands by descriptor. Values are small and not zero, since zeros draw less power than real
+ *            data
  * Node       kernels of one block that do nothing, recorded and replayed
- * Barrier    one counter in device memory, one arrival per block. In the emulation blocks run one after another: a grid of one
- * Source     PTX ISA: mma.m16n8k32 (s8), wgmma.mma_async and its matrix descriptor                                              */
+ * Barrier    one counter in device memory, one arrival per block. In the emulation blocks run one after another: a grid
+ *            of one
+ * Source     PTX ISA: mma.m16n8k32 (s8), wgmma.mma_async and its matrix descriptor */
 #include "limits.h"
 
 #include "kernels/cuda/common.cuh"
@@ -41,7 +45,7 @@ static __global__ void read_k(unsigned *sink, const unsigned char *from, unsigne
         const uint4 v = load_stream16(from + 16 * i);
         sum += v.x ^ v.y ^ v.z ^ v.w;
     }
-    if (sum == 0x9e3779b9u)             /* so that the loads are needed */
+    if (sum == 0x9e3779b9u) /* so that the loads are needed */
         *sink = sum;
 }
 
@@ -93,17 +97,19 @@ static __global__ void bf16_k(float *out, int n_step)
     out[blockIdx.x * BLOCK + threadIdx.x] = sum;
 }
 
-/* c[16 x 8] += a[16 x 32] b[32 x 8] in int8. With g = lane / 4, t = lane % 4: a[0..3] hold rows g, g+8, g, g+8 and columns 4t..4t+3 (+16 in
- * a[2], a[3]); b[0..1] rows 4t..4t+3 (+16) of column g; c as for bf16. */
+/* c[16 x 8] += a[16 x 32] b[32 x 8] in int8. With g = lane / 4, t = lane % 4: a[0..3] hold rows g, g+8, g, g+8 and
+ * columns 4t..4t+3 (+16 in a[2], a[3]); b[0..1] rows 4t..4t+3 (+16) of column g; c as for bf16. */
 static __device__ __forceinline__ void mma_m16n8k32_s8(int (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2])
 {
 #if MYTH_CUDA_REAL
-    asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+    asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, "
+                 "%1, %2, %3};"
                  : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 #else
     const int g = lane() / 4, t = lane() % 4;
-    for (int k = 0; k < 8; k++)         /* word k of 8 along the inner dimension is with lane k % 4, in its registers of half k / 4 */
+    for (int k = 0; k < 8;
+         k++) /* word k of 8 along the inner dimension is with lane k % 4, in its registers of half k / 4 */
         for (int e = 0; e < 4; e++) {
             const int row = __shfl_sync(MYTH_WARP_ALL, (int)a[k / 4 * 2 + e / 2], g * 4 + k % 4);
             const int col = __shfl_sync(MYTH_WARP_ALL, (int)b[k / 4], (2 * t + e % 2) * 4 + k % 4);
@@ -140,7 +146,8 @@ static __global__ void int8_k(float *out, int n_step)
 static __global__ void wgmma_k(float *out, unsigned *is_done, int n_step)
 {
 #if MYTH_CUDA_REAL && defined(__CUDA_ARCH_FEAT_SM90_ALL)
-    MYTH_SHARED_DYN(uint32_t, tile);    /* a: 64 x 16, then b: 128 x 16; 8 x 8 matrices of 128 bytes, two along k side by side */
+    MYTH_SHARED_DYN(uint32_t,
+                    tile); /* a: 64 x 16, then b: 128 x 16; 8 x 8 matrices of 128 bytes, two along k side by side */
     float c[64];
     for (uint32_t i = threadIdx.x; i < TILE_BYTES / 4; i += BLOCK)
         tile[i] = small_pair(i);
@@ -150,9 +157,12 @@ static __global__ void wgmma_k(float *out, unsigned *is_done, int n_step)
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     __syncthreads();
     const uint32_t at = (uint32_t)__cvta_generic_to_shared(tile);
-    const uint64_t form = (uint64_t)(128 >> 4) << 16 | (uint64_t)(256 >> 4) << 32;      /* next along k, next along rows; no swizzle */
+    const uint64_t form = (uint64_t)(128 >> 4) << 16 | (uint64_t)(256 >> 4)
+                                                           << 32; /* next along k, next along rows; no swizzle */
     const uint64_t a = form | ((at & 0x3ffffu) >> 4), b = form | (((at + 2048u) & 0x3ffffu) >> 4);
-#define C8(i) "+f"(c[i]), "+f"(c[i + 1]), "+f"(c[i + 2]), "+f"(c[i + 3]), "+f"(c[i + 4]), "+f"(c[i + 5]), "+f"(c[i + 6]), "+f"(c[i + 7])
+#define C8(i)                                                                                                   \
+    "+f"(c[i]), "+f"(c[i + 1]), "+f"(c[i + 2]), "+f"(c[i + 3]), "+f"(c[i + 4]), "+f"(c[i + 5]), "+f"(c[i + 6]), \
+        "+f"(c[i + 7])
     for (int step = 0; step < n_step; step++) {
         asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 #pragma unroll
@@ -202,7 +212,7 @@ static __global__ void barrier_k(unsigned *counter, unsigned n_step)
         if (threadIdx.x == 0) {
             __threadfence();
             atomicAdd(counter, 1u);
-            while (*(volatile unsigned *)counter < step * gridDim.x) { }
+            while (*(volatile unsigned *)counter < step * gridDim.x) {}
             __threadfence();
         }
         __syncthreads();
@@ -213,10 +223,10 @@ static __global__ void barrier_k(unsigned *counter, unsigned n_step)
 
 struct run {
     myth_stream *s;
-    myth_view from, to, small;          /* small: counters and sinks, then a float per thread of a peak's grid */
-    uint64_t bytes;                     /* of from and of to */
+    myth_view from, to, small; /* small: counters and sinks, then a float per thread of a peak's grid */
+    uint64_t bytes;            /* of from and of to */
     unsigned n_block;
-    int n_step;                         /* of the peaks and the barrier */
+    int n_step; /* of the peaks and the barrier */
     bool is_quick, is_dependent;
     myth_graph *graph;
     void *pinned;
@@ -232,12 +242,13 @@ static void do_read(const struct run *r)
 }
 static void do_copy(const struct run *r)
 {
-    MYTH_LAUNCH(copy_k, r->n_block * 8, BLOCK, 0, r->s)(cuda_ptr<unsigned char>(r->to), cuda_ptr<unsigned char>(r->from), r->bytes / 16);
+    MYTH_LAUNCH(copy_k, r->n_block * 8, BLOCK, 0, r->s)
+    (cuda_ptr<unsigned char>(r->to), cuda_ptr<unsigned char>(r->from), r->bytes / 16);
 }
 static void do_upload(const struct run *r)
 {
-    if (cudaMemcpyAsync(cuda_ptr<void>(r->to), r->pinned, (size_t)r->pinned_bytes, cudaMemcpyHostToDevice, ((struct cuda_stream *)r->s)->stream) !=
-        cudaSuccess)
+    if (cudaMemcpyAsync(cuda_ptr<void>(r->to), r->pinned, (size_t)r->pinned_bytes, cudaMemcpyHostToDevice,
+                        ((struct cuda_stream *)r->s)->stream) != cudaSuccess)
         cuda_check(r->s, "upload");
 }
 static void do_bf16(const struct run *r) { MYTH_LAUNCH(bf16_k, r->n_block * 2, BLOCK, 0, r->s)(out_of(r), r->n_step); }
@@ -258,7 +269,7 @@ static void do_barrier(const struct run *r)
 static double time_of(const struct run *r, void (*call)(const struct run *))
 {
     double best = 0.0;
-    for (int n = 1, n_best = 0; n_best < 3; n *= best > 0.0 ? 1 : 2) {
+    for (int n = 1, n_best = 0; n_best<3; n *= best> 0.0 ? 1 : 2) {
         double start = now();
         for (int i = 0; i < n; i++)
             call(r);
@@ -324,13 +335,14 @@ static void fill(const struct run *r)
     myth_stream_write(r->s, r->from, first, sizeof(first));
     for (uint64_t n = sizeof(first); n < r->bytes; n *= 2) {
         const uint64_t more = n < r->bytes - n ? n : r->bytes - n;
-        MYTH_LAUNCH(copy_k, r->n_block * 8, BLOCK, 0, r->s)(cuda_ptr<unsigned char>(r->from) + n, cuda_ptr<unsigned char>(r->from), more / 16);
+        MYTH_LAUNCH(copy_k, r->n_block * 8, BLOCK, 0, r->s)
+        (cuda_ptr<unsigned char>(r->from) + n, cuda_ptr<unsigned char>(r->from), more / 16);
     }
 }
 
 myth_status bench_cuda_limits(struct cuda_limits *out, myth_mem *mem, const char *name, bool is_quick, myth_error *err)
 {
-    const myth_work_shape shape = { 1, 1, 32, 32, 1, 1, 32, 32, 32, 1, NODES, 1, false };
+    const myth_work_shape shape = {1, 1, 32, 32, 1, 1, 32, 32, 32, 1, NODES, 1, false};
     const uint64_t bytes = is_quick ? 1u << 20 : 1u << 30, pinned_bytes = is_quick ? 1u << 16 : 256u << 20;
     myth_device_opts opts = {};
     myth_device *dev = NULL;
@@ -348,7 +360,8 @@ myth_status bench_cuda_limits(struct cuda_limits *out, myth_mem *mem, const char
     r.n_block = is_quick ? 2 : (unsigned)cuda_of(r.s)->sm_count;
     MYTH_TRY(myth_buf_open(&r.from.buf, dev, MYTH_MEM_STAGING, "limits", bytes, err));
     MYTH_TRY(myth_buf_open(&r.to.buf, dev, MYTH_MEM_STAGING, "limits", bytes, err));
-    MYTH_TRY(myth_buf_open(&r.small.buf, dev, MYTH_MEM_STAGING, "limits", 256 + (uint64_t)r.n_block * 2 * BLOCK * 4, err));
+    MYTH_TRY(
+        myth_buf_open(&r.small.buf, dev, MYTH_MEM_STAGING, "limits", 256 + (uint64_t)r.n_block * 2 * BLOCK * 4, err));
     r.pinned_bytes = pinned_bytes;
     r.pinned = myth_host_alloc(dev, MYTH_MEM_STAGING, "limits", pinned_bytes);
     if (!r.pinned) {

@@ -1,16 +1,20 @@
 #!/bin/sh
-# prefill_skip.sh - what --kv-skip saves of a prompt: tok/s with the skip on and off, alternating, and the same logits bit for bit.
+# prefill_skip.sh - what --kv-skip saves of a prompt: tok/s with the skip on and off, alternating, and the same logits
+# bit for bit.
 #
 #   bench/prefill_skip.sh [model ...]         a .gguf file, or random:SIZE:TYPE; default: random:gemma4-e2b:q8_0
 #
-# Work     of Gemma 4 E2B's 35 layers 15 make keys, with feed-forwards half as wide as the other 20's; of Gemma 3n E2B's 30 layers 20 do
-# MYTHOS   the command (build/mythos)      THREADS 2      PROMPT 512      ROUNDS pairs on off off on (3 = six fresh processes of each)
+# Work     of Gemma 4 E2B's 35 layers 15 make keys, with feed-forwards half as wide as the other 20's; of Gemma 3n E2B's
+# 30 layers 20 do
+# MYTHOS   the command (build/mythos)      THREADS 2      PROMPT 512      ROUNDS pairs on off off on (3 = six fresh
+# processes of each)
 # WORK     folder for the file of a random: model, written once and kept (bench/out)
 # FLOOR    2.5: the least ratio that passes
 # NICE     prefix of every measuring command, e.g. "chrt -f 5" on a machine that others use
 # OUT      file for one JSON line per model (none)
 #
-# Rules    fresh process per measurement, order A B B A, medians; the load average is printed, and figures of a loaded machine are worth little
+# Rules    fresh process per measurement, order A B B A, medians; the load average is printed, and figures of a loaded
+# machine are worth little
 # Exit     1 when a ratio is below FLOOR or a logit differs
 set -eu
 cd "$(dirname "$0")/.."

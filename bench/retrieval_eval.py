@@ -19,7 +19,8 @@ import subprocess
 import sys
 import tempfile
 
-# A signal and the weights that are without it. Those of files are measured on repositories: retrieval_repos.py --weights.
+# A signal and the weights that are without it. Those of files are measured on repositories: retrieval_repos.py
+# --weights.
 SIGNALS = [
     ("names column", "col_names=1"), ("length at b = 0.75", "b=0.75"), ("compound names whole", "term_whole=0"),
     ("parts of compound names", "term_part=0"), ("what programmers write", "term_alt=0"), ("languages set back", "term_language=1"),

@@ -1,12 +1,16 @@
 #!/bin/sh
-# retrieval_grep.sh - mythos search by scanning beside ripgrep, alternating: the same rows, wall time and processor time, medians.
+# retrieval_grep.sh - mythos search by scanning beside ripgrep, alternating: the same rows, wall time and processor
+# time, medians.
 #
 #   bench/retrieval_grep.sh [DIR]             default /usr/include
 #
-# MYTHOS   the command (build/mythos)         ROUNDS   pairs of a query (7)         NICE   prefix of every measured command
+# MYTHOS   the command (build/mythos)         ROUNDS   pairs of a query (7)         NICE   prefix of every measured
+# command
 #
-# Rules    warm cache (each query runs once before it counts), output to a pipe, order A B B A. ripgrep is Debian's package, on the same
-#          directory with its own ignore rules; a query whose numbers of rows differ is marked, for it compares unlike work
+# Rules    warm cache (each query runs once before it counts), output to a pipe, order A B B A. ripgrep is Debian's
+# package, on the same
+#          directory with its own ignore rules; a query whose numbers of rows differ is marked, for it compares unlike
+#          work
 # Output   one CSV line a query: mode, query, rows, rows of ripgrep, ms and processor ms of both, ratios
 set -eu
 exec python3 - "${1:-/usr/include}" <<'END'

@@ -3,14 +3,19 @@
 #
 #   bench/retrieval_hostile.sh [NAME...]   all cases, or those whose names contain one of the words
 #
-# MYTHOS   the command (build/mythos)         ROUNDS   of each (3, the least counts)         FUZZED   files of random edits (100)
+# MYTHOS   the command (build/mythos)         ROUNDS   of each (3, the least counts)         FUZZED   files of random
+# edits (100)
 #
-# Case     a folder of its own: eight ordinary files in eight languages, and the hostile one; a second process of the same command reads it cold
-# Time     processor time of the indexer and its workers beside that of the folder without the case: a machine that is busy does not count. A case
+# Case     a folder of its own: eight ordinary files in eight languages, and the hostile one; a second process of the
+# same command reads it cold
+# Time     processor time of the indexer and its workers beside that of the folder without the case: a machine that is
+# busy does not count. A case
 #          that never uses the processor but waits has its wall time beside it
 # Listed   the exit code of mythos index, the note of the file there, and the reason that mythos scan --explain gives
-# Output   one CSV line a case: name, ms, wall ms, exit, listed. Ends with 1 when a case takes more than LIMIT ms (250) or is a failure (over 3)
-# Source   the robustness table of the retriever's notes (open brackets, one long line, NUL, UTF-16), the repository inputs of the reliability notes
+# Output   one CSV line a case: name, ms, wall ms, exit, listed. Ends with 1 when a case takes more than LIMIT ms (250)
+# or is a failure (over 3)
+# Source   the robustness table of the retriever's notes (open brackets, one long line, NUL, UTF-16), the repository
+# inputs of the reliability notes
 set -eu
 exec python3 - "$@" <<'END'
 import json, os, random, resource, shutil, socket, subprocess, sys, tempfile, time

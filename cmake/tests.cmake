@@ -23,8 +23,8 @@ set(test_environment
     "UBSAN_OPTIONS=print_stacktrace=1"
     "MYTHOS_TEST_QUICK=3")      # what follows for one test takes the place of this
 
-# tests/engine/run/test_seq.c is engine/seq: the room's name, whatever the folder inside it. The inspector and the evaluations are rooms of
-# their own in the names.
+# tests/engine/run/test_seq.c is engine/seq: the room's name, whatever the folder inside it. The inspector and the
+# evaluations are rooms of their own in the names.
 function(myth_test_name room_out short_out path)
     file(RELATIVE_PATH path ${CMAKE_SOURCE_DIR}/tests ${path})
     string(REGEX REPLACE "^frontend/(inspect|eval)/" "\\1/" path ${path})
@@ -70,7 +70,8 @@ if(TARGET test_retrieval_patterns)
     target_link_libraries(test_retrieval_patterns PRIVATE mythos_grammars)              # the parsers' own headers
 endif()
 
-# Tests of the engine that run on any device: on the CPU under their own name, once more for every other device that tests can have.
+# Tests of the engine that run on any device: on the CPU under their own name, once more for every other device that
+# tests can have.
 set(device_tests model_golden block_types embed seq generate logits run launches endless_chat faults plan parts experts)
 list(TRANSFORM device_tests PREPEND engine_ OUTPUT_VARIABLE all_device_tests)
 list(JOIN all_device_tests "\n" all_device_tests)
@@ -142,7 +143,8 @@ if(MYTH_HAS_VULKAN AND NOT MYTH_ENGINE_ONLY)
     endforeach()
 endif()
 
-# The software driver leaves memory behind in libraries that are gone when the leak check looks; ours is what the ledger counts.
+# The software driver leaves memory behind in libraries that are gone when the leak check looks; ours is what the ledger
+# counts.
 if(MYTH_HAS_VULKAN AND MYTH_SANITIZE)
     get_property(vulkan_tests DIRECTORY PROPERTY TESTS)
     list(FILTER vulkan_tests INCLUDE REGEX "^vulkan/|_vulkan$|^inspect/devices$")
@@ -194,7 +196,8 @@ if("vulkan/ops" IN_LIST all_tests)
     set_property(TEST ${after_vulkan} PROPERTY DEPENDS vulkan/ops)
 endif()
 
-# The longest start first, so that no processor waits for one of them at the end. Seconds of a full run on two cores, roughly.
+# The longest start first, so that no processor waits for one of them at the end. Seconds of a full run on two cores,
+# roughly.
 foreach(row "inspect/inspect 460" "cuda_emu/calls 340" "cuda_emu/model_golden 700" "retrieval/scan_git 540" "vulkan/faults 120" "tree/drivers 160"
         "cuda_emu/faults 300" "retrieval/chunk 290" "inspect/findings 285" "vulkan/bits 270" "inspect/render_forms 65" "engine/seq 255"
         "retrieval/grep 250" "engine/endless_chat 200" "cuda_emu/bits 175" "cuda_emu/endless_chat 170" "retrieval/index_faults 150"

@@ -1,6 +1,6 @@
-# Vulkan devices: volk and the headers from their packages (the loader is opened at run time), shaders compiled by glslc, validated and
-# embedded. For machines without those packages the target mythos_vulkan_kit gathers shaders, volk and headers in <build>/vulkan-kit;
-# MYTH_SPIRV_DIR names such a folder there.
+# Vulkan devices: volk and the headers from their packages (the loader is opened at run time), shaders compiled by
+# glslc, validated and embedded. For machines without those packages the target mythos_vulkan_kit gathers shaders, volk
+# and headers in <build>/vulkan-kit; MYTH_SPIRV_DIR names such a folder there.
 set(MYTH_SPIRV_DIR "" CACHE PATH "Folder of shaders that were compiled elsewhere: a vulkan-kit")
 find_program(GLSLC glslc)
 find_program(SPIRV_VAL spirv-val)

@@ -60,14 +60,20 @@ static void carve_host(myth_engine *e)
     myth_kv_init(&e->kv, y, e->host[MYTH_HOST_pages], e->rows, n_seq + n_cp);
     int32_t *tokens = e->host[MYTH_HOST_tokens];
     for (uint32_t i = 0; i < n_seq; i++)
-        e->seq[i] = (myth_seq){ .e = e, .slot = i, .token = tokens + (size_t)i * y->opts.n_ctx, .kv = &e->rows[i] };
+        e->seq[i] = (myth_seq){.e = e, .slot = i, .token = tokens + (size_t)i * y->opts.n_ctx, .kv = &e->rows[i]};
     for (uint32_t i = 0; i < n_cp; i++)
-        e->checkpoint[i] = (myth_checkpoint){ .slot = UINT32_MAX, .kv = &e->rows[n_seq + i] };
+        e->checkpoint[i] = (myth_checkpoint){.slot = UINT32_MAX, .kv = &e->rows[n_seq + i]};
 
     uint32_t n_rows = y->opts.n_ubatch;
     int32_t *p = e->host[MYTH_HOST_step];
-    e->idx = (myth_step_index){ .block = p, .id = p, .pos = p + n_rows, .row_run = p + 2 * (size_t)n_rows,
-                                .rows = p + 3 * (size_t)n_rows, .runs = p + 4 * (size_t)n_rows };
+    e->idx = (myth_step_index){
+        .block = p,
+        .id = p,
+        .pos = p + n_rows,
+        .row_run = p + 2 * (size_t)n_rows,
+        .rows = p + 3 * (size_t)n_rows,
+        .runs = p + 4 * (size_t)n_rows,
+    };
     if (e->y.n_capture) {
         e->idx.capture_rows = e->idx.runs + (size_t)e->y.n_run * MYTH_RUN_WIDTH;
         e->idx.capture_label = e->idx.capture_rows + n_rows;
@@ -94,28 +100,33 @@ static struct myth_kv_place place_of(const myth_engine *e, const myth_part *p, u
     bool is_ring = !e->model->config.layer[layer].is_global;
     if (y->opts.offload == MYTH_OFFLOAD_KV && layer < p->y->offload1)
         return myth_offload_place(e, p, layer);
-    uint64_t rings = 8 * (uint64_t)y->opts.n_seq * y->n_entry;             /* the ring table follows the page table */
+    uint64_t rings = 8 * (uint64_t)y->opts.n_seq * y->n_entry; /* the ring table follows the page table */
     return (struct myth_kv_place){
         .pool = myth_part_view(p, is_ring ? MYTH_BUF_kv_local : MYTH_BUF_kv_global, 0, y->opts.type_k),
         .table = myth_part_view(p, MYTH_BUF_table, is_ring ? rings : 0, MYTH_I32),
-        .page_bytes = is_ring ? p->y->ring_bytes : p->y->page_bytes, .layer_off = y->layer_off[layer],
-        .page_tok = is_ring ? y->ring_tok : y->page_tok, .n_entry = is_ring ? 1 : y->n_entry, .is_ring = is_ring };
+        .page_bytes = is_ring ? p->y->ring_bytes : p->y->page_bytes,
+        .layer_off = y->layer_off[layer],
+        .page_tok = is_ring ? y->ring_tok : y->page_tok,
+        .n_entry = is_ring ? 1 : y->n_entry,
+        .is_ring = is_ring,
+    };
 }
 
 myth_view myth_keep_view(const myth_engine *e, const myth_part *p, uint32_t i)
 {
-    const uint64_t rows = e->y.opts.n_ubatch, at = 16 * rows + 4 * (uint64_t)e->y.n_run * MYTH_RUN_WIDTH + (e->y.n_capture ? 8 * rows : 0);
-    return e->idx.keep ? myth_part_view(p, MYTH_BUF_index, at + 4 * rows * i, MYTH_I32) : (myth_view){ 0 };
+    const uint64_t rows = e->y.opts.n_ubatch,
+                   at = 16 * rows + 4 * (uint64_t)e->y.n_run * MYTH_RUN_WIDTH + (e->y.n_capture ? 8 * rows : 0);
+    return e->idx.keep ? myth_part_view(p, MYTH_BUF_index, at + 4 * rows * i, MYTH_I32) : (myth_view){0};
 }
 
 /* The rotations of every position that a context without gaps has, as rope_table makes them. */
 static void write_key_table(const myth_engine *e, const myth_part *p)
 {
     const myth_config *c = &e->model->config;
-    enum { PAIR_MAX = 512, PIECE = 4096 };                        /* pairs of one write */
+    enum { PAIR_MAX = 512, PIECE = 4096 }; /* pairs of one write */
     const uint32_t n_pair = c->rope_pairs_global, n = n_pair ? p->step.n_key_table : 0, most = n ? PIECE / n_pair : 1;
     float pair[2 * PIECE];
-    double freq[PAIR_MAX] = { 0 };
+    double freq[PAIR_MAX] = {0};
     for (uint32_t i = 0; i < n_pair && n; i++)
         freq[i] = pow(c->rope_base_global, -2.0 * (double)i / c->head_dim_global) / c->rope_factor_global;
     for (uint32_t first = 0, k; first < n; first += k) {
@@ -125,7 +136,8 @@ static void write_key_table(const myth_engine *e, const myth_part *p)
             pair[2 * i] = (float)cos(angle);
             pair[2 * i + 1] = (float)sin(angle);
         }
-        myth_stream_write(p->stream, myth_view_at(p->step.key_table.buf, 8 * (uint64_t)first * n_pair, MYTH_F32), pair, 8 * (uint64_t)k * n_pair);
+        myth_stream_write(p->stream, myth_view_at(p->step.key_table.buf, 8 * (uint64_t)first * n_pair, MYTH_F32), pair,
+                          8 * (uint64_t)k * n_pair);
     }
 }
 
@@ -136,27 +148,51 @@ static void prepare_step(myth_engine *e, myth_part *p)
     uint64_t rows = e->y.opts.n_ubatch, half_k = p->y->buf[MYTH_BUF_k_new], half_v = p->y->buf[MYTH_BUF_v_new];
     const uint64_t n_used = rows * c->n_expert_used;
     p->step = (myth_step){
-        .s = p->stream, .c = c, .w = e->w, .is_exact = e->y.opts.is_exact, .cap_rows = (uint32_t)rows, .layer0 = p->y->layer0, .layer1 = p->y->layer1,
-        .x = myth_part_view(p, MYTH_BUF_x, 0, MYTH_F32), .branch = myth_part_view(p, MYTH_BUF_branch, 0, MYTH_F32),
-        .xn = myth_part_view(p, MYTH_BUF_xn, 0, MYTH_F32), .qkv = myth_part_view(p, MYTH_BUF_qkv, 0, MYTH_F32),
-        .q = myth_part_view(p, MYTH_BUF_q, 0, MYTH_F32), .o = myth_part_view(p, MYTH_BUF_o, 0, MYTH_F32),
-        .up = myth_part_view(p, MYTH_BUF_up, 0, MYTH_F32), .h = myth_part_view(p, MYTH_BUF_h, 0, MYTH_F32),
-        .k_new = myth_part_view(p, MYTH_BUF_k_new, 0, e->y.opts.type_k), .v_new = myth_part_view(p, MYTH_BUF_v_new, 0, e->y.opts.type_v),
-        .k_shared = { myth_part_view(p, MYTH_BUF_k_shared, 0, e->y.opts.type_k), myth_part_view(p, MYTH_BUF_k_shared, half_k, e->y.opts.type_k) },
-        .v_shared = { myth_part_view(p, MYTH_BUF_v_shared, 0, e->y.opts.type_v), myth_part_view(p, MYTH_BUF_v_shared, half_v, e->y.opts.type_v) },
-        .ple = myth_part_view(p, MYTH_BUF_ple, 0, MYTH_F32), .ple_rows = myth_part_view(p, MYTH_BUF_ple_rows, 0, MYTH_F32),
+        .s = p->stream,
+        .c = c,
+        .w = e->w,
+        .is_exact = e->y.opts.is_exact,
+        .cap_rows = (uint32_t)rows,
+        .layer0 = p->y->layer0,
+        .layer1 = p->y->layer1,
+        .x = myth_part_view(p, MYTH_BUF_x, 0, MYTH_F32),
+        .branch = myth_part_view(p, MYTH_BUF_branch, 0, MYTH_F32),
+        .xn = myth_part_view(p, MYTH_BUF_xn, 0, MYTH_F32),
+        .qkv = myth_part_view(p, MYTH_BUF_qkv, 0, MYTH_F32),
+        .q = myth_part_view(p, MYTH_BUF_q, 0, MYTH_F32),
+        .o = myth_part_view(p, MYTH_BUF_o, 0, MYTH_F32),
+        .up = myth_part_view(p, MYTH_BUF_up, 0, MYTH_F32),
+        .h = myth_part_view(p, MYTH_BUF_h, 0, MYTH_F32),
+        .k_new = myth_part_view(p, MYTH_BUF_k_new, 0, e->y.opts.type_k),
+        .v_new = myth_part_view(p, MYTH_BUF_v_new, 0, e->y.opts.type_v),
+        .k_shared = {myth_part_view(p, MYTH_BUF_k_shared, 0, e->y.opts.type_k),
+                     myth_part_view(p, MYTH_BUF_k_shared, half_k, e->y.opts.type_k)},
+        .v_shared = {myth_part_view(p, MYTH_BUF_v_shared, 0, e->y.opts.type_v),
+                     myth_part_view(p, MYTH_BUF_v_shared, half_v, e->y.opts.type_v)},
+        .ple = myth_part_view(p, MYTH_BUF_ple, 0, MYTH_F32),
+        .ple_rows = myth_part_view(p, MYTH_BUF_ple_rows, 0, MYTH_F32),
         .altup = myth_part_view(p, MYTH_BUF_altup, 0, MYTH_F32),
-        .moe_logits = myth_part_view(p, MYTH_BUF_moe_logits, 0, MYTH_F32), .moe_weight = myth_part_view(p, MYTH_BUF_moe_weight, 0, MYTH_F32),
-        .moe_id = myth_part_view(p, MYTH_BUF_moe_index, 0, MYTH_I32), .moe_order = myth_part_view(p, MYTH_BUF_moe_index, 4 * n_used, MYTH_I32),
-        .moe_offset = myth_part_view(p, MYTH_BUF_moe_index, 8 * n_used, MYTH_I32), .moe_h = myth_part_view(p, MYTH_BUF_moe_h, 0, MYTH_F32),
-        .moe_part = myth_part_view(p, MYTH_BUF_moe_part, 0, MYTH_F32), .moe_y = myth_part_view(p, MYTH_BUF_moe_y, 0, MYTH_F32),
-        .keep_rows = myth_keep_view(e, p, 0), .keep_pos = myth_keep_view(e, p, 1), .keep_row_run = myth_keep_view(e, p, 2), .keep = e->idx.keep,
+        .moe_logits = myth_part_view(p, MYTH_BUF_moe_logits, 0, MYTH_F32),
+        .moe_weight = myth_part_view(p, MYTH_BUF_moe_weight, 0, MYTH_F32),
+        .moe_id = myth_part_view(p, MYTH_BUF_moe_index, 0, MYTH_I32),
+        .moe_order = myth_part_view(p, MYTH_BUF_moe_index, 4 * n_used, MYTH_I32),
+        .moe_offset = myth_part_view(p, MYTH_BUF_moe_index, 8 * n_used, MYTH_I32),
+        .moe_h = myth_part_view(p, MYTH_BUF_moe_h, 0, MYTH_F32),
+        .moe_part = myth_part_view(p, MYTH_BUF_moe_part, 0, MYTH_F32),
+        .moe_y = myth_part_view(p, MYTH_BUF_moe_y, 0, MYTH_F32),
+        .keep_rows = myth_keep_view(e, p, 0),
+        .keep_pos = myth_keep_view(e, p, 1),
+        .keep_row_run = myth_keep_view(e, p, 2),
+        .keep = e->idx.keep,
         .ids = myth_part_view(p, MYTH_BUF_index, 0, MYTH_I32),
-        .key_table = myth_part_view(p, MYTH_BUF_key_table, 0, MYTH_F32), .n_key_table = p->y->buf[MYTH_BUF_key_table] ? e->y.opts.n_ctx : 0,
+        .key_table = myth_part_view(p, MYTH_BUF_key_table, 0, MYTH_F32),
+        .n_key_table = p->y->buf[MYTH_BUF_key_table] ? e->y.opts.n_ctx : 0,
         .rope_local = myth_part_view(p, MYTH_BUF_rope_local, 0, MYTH_F32),
         .rope_global = myth_part_view(p, MYTH_BUF_rope_global, 0, MYTH_F32),
-        .pos = myth_part_view(p, MYTH_BUF_index, 4 * rows, MYTH_I32), .row_run = myth_part_view(p, MYTH_BUF_index, 8 * rows, MYTH_I32),
-        .runs = myth_part_view(p, MYTH_BUF_index, 16 * rows, MYTH_I32) };
+        .pos = myth_part_view(p, MYTH_BUF_index, 4 * rows, MYTH_I32),
+        .row_run = myth_part_view(p, MYTH_BUF_index, 8 * rows, MYTH_I32),
+        .runs = myth_part_view(p, MYTH_BUF_index, 16 * rows, MYTH_I32),
+    };
     for (uint32_t l = p->y->layer0; l < p->y->layer1; l++) {
         p->step.kv[l] = place_of(e, p, l);
         p->step.folds[l] = myth_layout_folds(&e->y, c, l);
@@ -213,8 +249,9 @@ static myth_status take_host_blocks(myth_engine *e, myth_error *err)
         uint64_t bytes = e->y.host[i];
         if (i == MYTH_HOST_engine || bytes == 0)
             continue;
-        e->host[i] = is_staging(i) ? myth_host_alloc(myth_engine_last(e)->dev, myth_host_class[i], myth_host_name[i], bytes)
-                                   : myth_alloc(e->mem, myth_host_class[i], myth_host_name[i], bytes);
+        e->host[i] = is_staging(i)
+                       ? myth_host_alloc(myth_engine_last(e)->dev, myth_host_class[i], myth_host_name[i], bytes)
+                       : myth_alloc(e->mem, myth_host_class[i], myth_host_name[i], bytes);
         if (!e->host[i])
             return myth_fail(err, MYTH_ENOMEM, "%s: %llu bytes", myth_host_name[i], (unsigned long long)bytes);
     }
@@ -222,8 +259,8 @@ static myth_status take_host_blocks(myth_engine *e, myth_error *err)
 }
 
 /* One attempt. On failure got[ledger] is what each device had given. */
-static myth_status open_once(myth_engine **out, myth_model *model, const myth_engine_opts *o, const myth_plan *plan, const myth_mem_limits *limits,
-                             myth_mem_limits *got, myth_error *err)
+static myth_status open_once(myth_engine **out, myth_model *model, const myth_engine_opts *o, const myth_plan *plan,
+                             const myth_mem_limits *limits, myth_mem_limits *got, myth_error *err)
 {
     myth_status st = MYTH_OK;
     const myth_config *c = &model->config;
@@ -232,7 +269,8 @@ static myth_status open_once(myth_engine **out, myth_model *model, const myth_en
     MYTH_TRY(myth_layout_make(&y, model, o, err));
     for (int i = 0; i < MYTH_MEM_DEVICE_MAX; i++)
         before.bytes[i] = myth_mem_total(model->mem, i).live;
-    myth_engine *e = myth_alloc(model->mem, myth_host_class[MYTH_HOST_engine], myth_host_name[MYTH_HOST_engine], y.host[MYTH_HOST_engine]);
+    myth_engine *e = myth_alloc(model->mem, myth_host_class[MYTH_HOST_engine], myth_host_name[MYTH_HOST_engine],
+                                y.host[MYTH_HOST_engine]);
     if (!e)
         return myth_fail(err, MYTH_ENOMEM, "engine: %llu bytes", (unsigned long long)y.host[MYTH_HOST_engine]);
     e->model = model;
@@ -272,18 +310,20 @@ fail:
     return st;
 }
 
-/* The most rows of a step, by halves, with which every device but the host takes no more than its ledger has left or, where the driver
- * refused, than it gave before; half when there are none. Nothing of the first attempt is held any more. */
-static uint32_t fewer_rows(const myth_model *model, const myth_engine_opts *o, const myth_plan *plan, const myth_mem_limits *limits,
-                           const myth_mem_limits *got)
+/* The most rows of a step, by halves, with which every device but the host takes no more than its ledger has left or,
+ * where the driver refused, than it gave before; half when there are none. Nothing of the first attempt is held any
+ * more. */
+static uint32_t fewer_rows(const myth_model *model, const myth_engine_opts *o, const myth_plan *plan,
+                           const myth_mem_limits *limits, const myth_mem_limits *got)
 {
     myth_engine_opts t = *o;
     myth_mem_limits less = *limits;
     for (uint32_t i = 1; i < plan->n_device; i++) {
         int l = plan->device[i].ledger;
-        uint64_t limit = myth_mem_limit(model->mem, l), live = myth_mem_total(model->mem, l).live, left = limit > live ? limit - live : 0;
+        uint64_t limit = myth_mem_limit(model->mem, l), live = myth_mem_total(model->mem, l).live,
+                 left = limit > live ? limit - live : 0;
         if (limit && left < plan->device[i].total_bytes)
-            less.bytes[l] = left + !left;                                      /* 0 would be no limit */
+            less.bytes[l] = left + !left; /* 0 would be no limit */
         else if (got->bytes[l] < plan->device[i].total_bytes)
             less.bytes[l] = got->bytes[l] + 1;
     }
@@ -299,8 +339,8 @@ myth_status myth_engine_open(myth_engine **out, myth_model *model, const myth_en
 {
     myth_status st = MYTH_OK;
     char device[MYTH_DEVICE_NAME_MAX], line[256];
-    myth_engine_opts o = opts ? *opts : (myth_engine_opts){ 0 };
-    myth_mem_limits limits, got = { { 0 } };
+    myth_engine_opts o = opts ? *opts : (myth_engine_opts){0};
+    myth_mem_limits limits, got = {{0}};
     myth_plan plan;
     *out = NULL;
     if (!o.device || !strchr(o.device, ',')) {
@@ -314,9 +354,11 @@ myth_status myth_engine_open(myth_engine **out, myth_model *model, const myth_en
         return myth_fail(err, MYTH_ENOFIT, "%s", line);
     }
     st = open_once(out, model, &o, &plan, &limits, &got, err);
-    if (st == MYTH_ENOMEM && plan.n_device > 1 && plan.n_ubatch > 1) {        /* somebody took what was free: once more, with fewer rows a step */
+    if (st == MYTH_ENOMEM && plan.n_device > 1 &&
+        plan.n_ubatch > 1) { /* somebody took what was free: once more, with fewer rows a step */
         o.n_ubatch = fewer_rows(model, &o, &plan, &limits, &got);
-        myth_logf(o.log, MYTH_LOG_WARN, "engine", "out of memory at %u rows a step, trying %u", plan.n_ubatch, o.n_ubatch);
+        myth_logf(o.log, MYTH_LOG_WARN, "engine", "out of memory at %u rows a step, trying %u", plan.n_ubatch,
+                  o.n_ubatch);
         MYTH_TRY(myth_plan_make(&plan, model, &o, NULL, &limits, false, err));
         st = open_once(out, model, &o, &plan, &limits, &got, err);
     }
@@ -355,7 +397,10 @@ void myth_engine_close(myth_engine *e)
 
 const myth_plan *myth_engine_plan(const myth_engine *e) { return &e->plan; }
 myth_model *myth_engine_model(const myth_engine *e) { return e->model; }
-const char *myth_engine_device(const myth_engine *e) { return myth_device_get_caps(myth_engine_last(e)->dev)->description; }
+const char *myth_engine_device(const myth_engine *e)
+{
+    return myth_device_get_caps(myth_engine_last(e)->dev)->description;
+}
 
 myth_status myth_engine_sync(myth_engine *e, myth_error *err)
 {
@@ -374,12 +419,14 @@ void myth_engine_write_table(myth_engine *e, const myth_seq *s)
     for (uint32_t k = 0; k < e->n_part; k++) {
         myth_part *p = &e->part[k];
         int32_t entry[64][2];
-        for (uint32_t i = 0, n; i < n_entry && s->kv->page[i] >= 0; i += n) {        /* many at a time: a transfer costs more than its bytes */
+        for (uint32_t i = 0, n; i < n_entry && s->kv->page[i] >= 0;
+             i += n) { /* many at a time: a transfer costs more than its bytes */
             for (n = 0; n < 64 && i + n < n_entry && s->kv->page[i + n] >= 0; n++) {
                 entry[n][0] = s->kv->page[i + n];
                 entry[n][1] = (int32_t)myth_kv_entry_pos(&e->kv, s->kv, i + n);
             }
-            myth_stream_write(p->stream, myth_view_at(p->buf[MYTH_BUF_table], row + 8 * (uint64_t)i, MYTH_I32), entry, 8 * (uint64_t)n);
+            myth_stream_write(p->stream, myth_view_at(p->buf[MYTH_BUF_table], row + 8 * (uint64_t)i, MYTH_I32), entry,
+                              8 * (uint64_t)n);
         }
         entry[0][0] = s->kv->ring;
         entry[0][1] = 0;

@@ -21,35 +21,36 @@ static void on_interrupt(int sig)
     if (n_interrupt++ > 0 || sig == SIGALRM)
         _exit(MYTH_EXIT_INTERRUPTED);
     is_cancelled = true;
-    if (sig != SIGINT)                         /* who sends these does not send a second one: a read that never ends must not hold us */
+    if (sig != SIGINT) /* who sends these does not send a second one: a read that never ends must not hold us */
         alarm(MYTH_END_SECONDS);
 }
 
 /* A mapped file that was cut while it was in use: its pages are gone. */
 static void on_lost_page(int sig)
 {
-    static const char line[] = "mythos: a model file became shorter while it was in use (--load-mode pread copies it first)\n";
+    static const char line[] =
+        "mythos: a model file became shorter while it was in use (--load-mode pread copies it first)\n";
     ssize_t n = write(STDERR_FILENO, line, sizeof(line) - 1);
     (void)sig;
-    (void)n;                                   /* the exit code says the same */
+    (void)n; /* the exit code says the same */
     _exit(MYTH_EXIT_IO);
 }
 
 static void catch_signals(void)
 {
-    struct sigaction on_int = { .sa_handler = on_interrupt }, on_bus = { .sa_handler = on_lost_page };
+    struct sigaction on_int = {.sa_handler = on_interrupt}, on_bus = {.sa_handler = on_lost_page};
     sigemptyset(&on_int.sa_mask);
     sigemptyset(&on_bus.sa_mask);
     sigaction(SIGINT, &on_int, NULL);
     sigaction(SIGALRM, &on_int, NULL);
     for (int i = 0; i < 2; i++) {
-        static const int ends[] = { SIGTERM, SIGHUP };
+        static const int ends[] = {SIGTERM, SIGHUP};
         struct sigaction was;
-        if (sigaction(ends[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)      /* nohup */
+        if (sigaction(ends[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN) /* nohup */
             sigaction(ends[i], &on_int, NULL);
     }
     sigaction(SIGBUS, &on_bus, NULL);
-    signal(SIGPIPE, SIG_DFL);                  /* a reader that leaves ends us quietly, whatever the parent had set */
+    signal(SIGPIPE, SIG_DFL); /* a reader that leaves ends us quietly, whatever the parent had set */
 }
 
 static int unknown_command(myth_term *term, const char *word)
@@ -85,7 +86,8 @@ static void show_config(const myth_parsed *p)
     for (int i = 0; i < p->n_slot; i++) {
         char value[256];
         myth_args_text(&p->slot[i], value, sizeof(value));
-        printf("%-18s %-24s %s\n", p->slot[i].opt->name, value[0] ? value : "-", myth_opt_source_name[p->slot[i].source]);
+        printf("%-18s %-24s %s\n", p->slot[i].opt->name, value[0] ? value : "-",
+               myth_opt_source_name[p->slot[i].source]);
     }
 }
 
@@ -104,10 +106,11 @@ static int flush_stdout(myth_term *term, int code)
 /* The ledger around a run: limit before, report and leak check after. */
 static int run_with_ledger(myth_cli *cli, const void *opts)
 {
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_rss_watch watch;
     const char *report = cli->global->mem_report;
-    if (cli->global->mem_limit && myth_devices_read_limits(&cli->limits, cli->global->mem_limit, myth_size_parse, &err) != MYTH_OK)
+    if (cli->global->mem_limit &&
+        myth_devices_read_limits(&cli->limits, cli->global->mem_limit, myth_size_parse, &err) != MYTH_OK)
         return myth_cli_failf(cli, err.code, "--mem-limit: %s", err.msg);
     if (myth_mem_open(&cli->mem, 0, &err) != MYTH_OK)
         return myth_cli_fail(cli, &err);
@@ -141,12 +144,12 @@ static int run_command(const myth_command *c, int argc, char **argv, myth_term *
     static _Alignas(max_align_t) unsigned char opts[1024];
     static myth_parsed parsed;
     static myth_global global;
-    myth_error err = { 0 };
+    myth_error err = {0};
     assert(c->opts_bytes <= sizeof(opts));
     for (size_t i = 0; i < c->n_group; i++)
         myth_args_add(&parsed, &c->group[i], opts);
     myth_args_add(&parsed, &myth_group_global, &global);
-    myth_error in_file = { 0 };
+    myth_error in_file = {0};
     myth_rcfile_read(&parsed, c, &in_file);
     if (myth_args_parse(&parsed, argc, argv, &err) != MYTH_OK) {
         myth_term_error(term, err.msg);
@@ -156,7 +159,7 @@ static int run_command(const myth_command *c, int argc, char **argv, myth_term *
         myth_help_command(stdout, c);
         return MYTH_EXIT_CLEAN;
     }
-    if (in_file.code != MYTH_OK) {                      /* help is said all the same */
+    if (in_file.code != MYTH_OK) { /* help is said all the same */
         myth_term_error(term, in_file.msg);
         return MYTH_EXIT_CONFIG;
     }
@@ -171,13 +174,16 @@ static int run_command(const myth_command *c, int argc, char **argv, myth_term *
         .parsed = &parsed,
         .n_arg = parsed.n_arg,
         .arg = argv,
-        .log = { myth_term_log, term, global.is_quiet ? MYTH_LOG_ERROR : global.verbose ? MYTH_LOG_DEBUG : MYTH_LOG_WARN },
+        .log = {myth_term_log, term,
+                global.is_quiet  ? MYTH_LOG_ERROR
+                : global.verbose ? MYTH_LOG_DEBUG
+                                 : MYTH_LOG_WARN},
         .term = term,
         .cancel = &is_cancelled,
     };
     if (parsed.n_arg < c->min_arg || parsed.n_arg > c->max_arg)
-        return myth_cli_failf(&cli, MYTH_EARG, "%s: got %d arguments, expected %s; mythos %s --help", c->name, parsed.n_arg,
-                              c->args[0] ? c->args : "none", c->name);
+        return myth_cli_failf(&cli, MYTH_EARG, "%s: got %d arguments, expected %s; mythos %s --help", c->name,
+                              parsed.n_arg, c->args[0] ? c->args : "none", c->name);
     catch_signals();
     return run_with_ledger(&cli, opts);
 }
@@ -185,7 +191,7 @@ static int run_command(const myth_command *c, int argc, char **argv, myth_term *
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "--chunk-worker") == 0)
-        return myth_chunk_worker();            /* a child of the indexer: parsers in a process of their own */
+        return myth_chunk_worker(); /* a child of the indexer: parsers in a process of their own */
     myth_term term;
     myth_term_start(&term, false, false, false);
     const char *word = argc > 1 ? argv[1] : "";

@@ -1,9 +1,9 @@
-/* device.c - the public face of every device: finds it by name, checks each op's arguments once, traces, runs or records it, and makes the
- * fused ops out of small ones where a device has no better.
+/* device.c - the public face of every device: finds it by name, checks each op's arguments once, traces, runs or
+ * records it, and makes the fused ops out of small ones where a device has no better.
  *
  * Checks   a wrong argument leaves MYTH_EARG in the stream, with op, argument and what was expected; nothing was run
- * Trace    one line per op run: name, shape, microseconds, then mean, rms, largest magnitude and FNV-1a hash of its main output. Two
- *          devices' traces compared line by line name the first op that drifts                                                       */
+ * Trace    one line per op run: name, shape, microseconds, then mean, rms, largest magnitude and FNV-1a hash of its
+ *          main output. Two devices' traces compared line by line name the first op that drifts */
 #define _GNU_SOURCE
 #include "device_impl.h"
 
@@ -17,7 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static const myth_device_kind *const kinds[] = { &myth_device_kind_cuda, &myth_device_kind_vulkan, &myth_device_kind_cpu };
+static const myth_device_kind *const kinds[] = {&myth_device_kind_cuda, &myth_device_kind_vulkan,
+                                                &myth_device_kind_cpu};
 enum { KIND_N = sizeof(kinds) / sizeof(kinds[0]), LIST_MAX = 8 };
 
 /* ---- names ---- */
@@ -29,7 +30,8 @@ int myth_device_number(const char *name, const char *prefix, uint32_t n_max)
         return -1;
     if (name[len] == 0)
         return 0;
-    if (name[len] != ':' || name[len + 1] < '0' || name[len + 1] > '9' || name[len + 2] != 0 || (uint32_t)(name[len + 1] - '0') >= n_max)
+    if (name[len] != ':' || name[len + 1] < '0' || name[len + 1] > '9' || name[len + 2] != 0 ||
+        (uint32_t)(name[len + 1] - '0') >= n_max)
         return -1;
     return name[len + 1] - '0';
 }
@@ -44,14 +46,16 @@ static const myth_device_kind *find_kind(const char *name)
 
 static myth_status refuse_name(myth_error *err, const char *name)
 {
-    return myth_fail(err, MYTH_EDEVICE, "device \"%.32s\": unknown; expected auto, cpu, cuda:N or vulkan:N", name ? name : "");
+    return myth_fail(err, MYTH_EDEVICE, "device \"%.32s\": unknown; expected auto, cpu, cuda:N or vulkan:N",
+                     name ? name : "");
 }
 
-/* Drivers of hardware need its device node: without one, asking them all (and loading one that runs on the CPU) would find nothing. */
+/* Drivers of hardware need its device node: without one, asking them all (and loading one that runs on the CPU) would
+ * find nothing. */
 static bool may_have_gpu(void)
 {
 #if defined(__linux__)
-    static const char *const node[] = { "/dev/dri", "/dev/nvidiactl", "/dev/dxg", "/dev/kfd" };
+    static const char *const node[] = {"/dev/dri", "/dev/nvidiactl", "/dev/dxg", "/dev/kfd"};
     for (size_t i = 0; i < sizeof(node) / sizeof(node[0]); i++)
         if (access(node[i], F_OK) == 0)
             return true;
@@ -68,7 +72,8 @@ myth_status myth_device_resolve(char out[MYTH_DEVICE_NAME_MAX], const char *want
         if (!kind)
             return refuse_name(err, wanted);
         if (kind->n_max)
-            snprintf(out, MYTH_DEVICE_NAME_MAX, "%s:%d", kind->prefix, myth_device_number(wanted, kind->prefix, kind->n_max));
+            snprintf(out, MYTH_DEVICE_NAME_MAX, "%s:%d", kind->prefix,
+                     myth_device_number(wanted, kind->prefix, kind->n_max));
         else
             snprintf(out, MYTH_DEVICE_NAME_MAX, "%s", kind->prefix);
         return MYTH_OK;
@@ -175,14 +180,16 @@ bool myth_device_is_traced(const myth_device *dev) { return dev->has_trace; }
 myth_status myth_device_observe(myth_device *dev, myth_op_observer observe, void *user, myth_error *err)
 {
     if (observe && (!dev->caps.is_host_visible || dev->caps.is_async))
-        return myth_fail(err, MYTH_EDEVICE, "%s: what goes into its products cannot be looked at: --device cpu", dev->caps.name);
+        return myth_fail(err, MYTH_EDEVICE, "%s: what goes into its products cannot be looked at: --device cpu",
+                         dev->caps.name);
     dev->observe = observe;
     dev->observer = user;
     dev->is_watched = dev->has_trace || observe;
     return MYTH_OK;
 }
 
-void myth_device_plan(myth_class_bytes *host, myth_class_bytes *own, const myth_device_opts *opts, const myth_work_shape *shape)
+void myth_device_plan(myth_class_bytes *host, myth_class_bytes *own, const myth_device_opts *opts,
+                      const myth_work_shape *shape)
 {
     char name[MYTH_DEVICE_NAME_MAX];
     myth_device_opts named = *opts;
@@ -208,14 +215,16 @@ myth_status myth_device_reserve(myth_device *dev, const myth_work_shape *shape, 
 
 /* ---- buffers ---- */
 
-myth_status myth_buf_open(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes, myth_error *err)
+myth_status myth_buf_open(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes,
+                          myth_error *err)
 {
     if (!bytes)
         return myth_fail(err, MYTH_EARG, "%s: a buffer of 0 bytes", owner);
     return dev->vt->buf_open(out, dev, cls, owner, bytes, err);
 }
 
-myth_status myth_buf_open_host(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes, myth_error *err)
+myth_status myth_buf_open_host(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes,
+                               myth_error *err)
 {
     if (!bytes)
         return myth_fail(err, MYTH_EARG, "%s: a buffer of 0 bytes", owner);
@@ -264,7 +273,10 @@ void myth_host_free(myth_device *dev, myth_mem_class cls, void *p, uint64_t byte
 
 /* ---- streams ---- */
 
-myth_status myth_stream_open(myth_stream **out, myth_device *dev, myth_error *err) { return dev->vt->stream_open(out, dev, err); }
+myth_status myth_stream_open(myth_stream **out, myth_device *dev, myth_error *err)
+{
+    return dev->vt->stream_open(out, dev, err);
+}
 
 void myth_stream_close(myth_stream *s)
 {
@@ -280,8 +292,8 @@ static bool check_transfer(myth_stream *s, const char *what, myth_view v, uint64
     if (s->is_recording)
         myth_fail(&s->err, MYTH_EARG, "%s: a recording holds ops only", what);
     else if (!v.buf || v.buf->dev != s->dev || v.off > v.buf->bytes || bytes > v.buf->bytes - v.off)
-        myth_fail(&s->err, MYTH_EARG, "%s: %llu bytes at offset %llu do not fit the buffer of %llu", what, (unsigned long long)bytes,
-                  (unsigned long long)v.off, (unsigned long long)(v.buf ? v.buf->bytes : 0));
+        myth_fail(&s->err, MYTH_EARG, "%s: %llu bytes at offset %llu do not fit the buffer of %llu", what,
+                  (unsigned long long)bytes, (unsigned long long)v.off, (unsigned long long)(v.buf ? v.buf->bytes : 0));
     return s->err.code == MYTH_OK && bytes > 0;
 }
 
@@ -297,7 +309,8 @@ void myth_stream_read(myth_stream *s, void *dst, myth_view src, uint64_t bytes)
         s->dev->vt->read(s, dst, src, bytes);
 }
 
-void myth_weight_write(myth_stream *s, myth_view dst, const void *src, uint32_t n_total, uint32_t row0, uint32_t n_rows, uint32_t n_in)
+void myth_weight_write(myth_stream *s, myth_view dst, const void *src, uint32_t n_total, uint32_t row0, uint32_t n_rows,
+                       uint32_t n_in)
 {
     uint64_t row_bytes = myth_row_bytes(dst.dtype, n_in);
     if (row0 > n_total || n_rows > n_total - row0) {
@@ -326,18 +339,21 @@ static myth_status report(myth_stream *s, myth_error *err)
 
 myth_status myth_stream_sync(myth_stream *s, myth_error *err)
 {
-    myth_error late = { MYTH_OK, "" };
+    myth_error late = {MYTH_OK, ""};
     s->dev->counts.n_sync++;
     if (s->dev->vt->sync(s, &late) != MYTH_OK && s->err.code == MYTH_OK)
         s->err = late;
     return report(s, err);
 }
 
-uint64_t myth_stream_mark(myth_stream *s) { return s->dev->vt->mark && s->err.code == MYTH_OK ? s->dev->vt->mark(s) : 0; }
+uint64_t myth_stream_mark(myth_stream *s)
+{
+    return s->dev->vt->mark && s->err.code == MYTH_OK ? s->dev->vt->mark(s) : 0;
+}
 
 myth_status myth_stream_wait(myth_stream *s, uint64_t mark, myth_error *err)
 {
-    myth_error late = { MYTH_OK, "" };
+    myth_error late = {MYTH_OK, ""};
     if (!s->dev->vt->wait || s->err.code != MYTH_OK)
         return myth_stream_sync(s, err);
     s->dev->counts.n_wait++;
@@ -366,7 +382,7 @@ myth_status myth_stream_end_record(myth_graph **out, myth_stream *s, myth_error 
     *out = NULL;
     if (s->is_recording) {
         s->is_recording = false;
-        myth_error late = { MYTH_OK, "" };
+        myth_error late = {MYTH_OK, ""};
         if (s->dev->vt->end_record(out, s, &late) != MYTH_OK && s->err.code == MYTH_OK)
             s->err = late;
     } else if (s->err.code == MYTH_OK) {
@@ -384,7 +400,8 @@ void myth_stream_replay(myth_stream *s, const myth_graph *g)
     if (s->err.code != MYTH_OK)
         return;
     if (s->is_recording || !g || g->dev != s->dev)
-        myth_fail(&s->err, MYTH_EARG, "replay: %s", s->is_recording ? "the stream is recording" : "the graph belongs to another device");
+        myth_fail(&s->err, MYTH_EARG, "replay: %s",
+                  s->is_recording ? "the stream is recording" : "the graph belongs to another device");
     else
         s->dev->vt->replay(s, g);
 }
@@ -431,14 +448,16 @@ static bool has(struct check c, const char *name, myth_view v, unsigned types, u
     }
     uint32_t block = myth_dtype_block(v.dtype), align = v.dtype == MYTH_F32 || v.dtype == MYTH_I32 ? 4 : 2;
     if (v.off % align || n % block) {
-        myth_fail(&c.s->err, MYTH_EARG, "%s: %s: offset %llu or width %llu breaks the type's alignment (%u bytes, %u elements)", c.op, name,
+        myth_fail(&c.s->err, MYTH_EARG,
+                  "%s: %s: offset %llu or width %llu breaks the type's alignment (%u bytes, %u elements)", c.op, name,
                   (unsigned long long)v.off, (unsigned long long)n, align, block);
         return false;
     }
     uint64_t row = myth_row_bytes(v.dtype, n), room = v.off <= v.buf->bytes ? v.buf->bytes - v.off : 0;
     if (v.off > v.buf->bytes || (row && n_row > room / row)) {
-        myth_fail(&c.s->err, MYTH_EARG, "%s: %s: [%llu, %llu] at offset %llu does not fit the buffer of %llu bytes", c.op, name,
-                  (unsigned long long)n_row, (unsigned long long)n, (unsigned long long)v.off, (unsigned long long)v.buf->bytes);
+        myth_fail(&c.s->err, MYTH_EARG, "%s: %s: [%llu, %llu] at offset %llu does not fit the buffer of %llu bytes",
+                  c.op, name, (unsigned long long)n_row, (unsigned long long)n, (unsigned long long)v.off,
+                  (unsigned long long)v.buf->bytes);
         return false;
     }
     return true;
@@ -460,17 +479,15 @@ static bool in_shape(struct check c, uint32_t n_rows, uint64_t width)
     if (n_rows <= rows && width <= most)
         return true;
     if (c.s->err.code == MYTH_OK)
-        myth_fail(&c.s->err, MYTH_EARG, "%s: %u rows of width %llu; the device was reserved for %u of %llu", c.op, n_rows,
-                  (unsigned long long)width, rows, (unsigned long long)most);
+        myth_fail(&c.s->err, MYTH_EARG, "%s: %u rows of width %llu; the device was reserved for %u of %llu", c.op,
+                  n_rows, (unsigned long long)width, rows, (unsigned long long)most);
     return false;
 }
 
 static bool has_prologue(struct check c, myth_view x, myth_view pend, myth_view w_post, uint32_t n_rows, uint32_t dim)
 {
-    return (dim > 0 || refuse(c, "dim is 0")) &&
-           has(c, "x", x, F32, n_rows, dim) &&
-           has_or_none(c, "pend", pend, F32, n_rows, dim) &&
-           has_or_none(c, "w_post", w_post, F32, 1, dim);
+    return (dim > 0 || refuse(c, "dim is 0")) && has(c, "x", x, F32, n_rows, dim) &&
+           has_or_none(c, "pend", pend, F32, n_rows, dim) && has_or_none(c, "w_post", w_post, F32, 1, dim);
 }
 
 static bool has_heads(struct check c, uint32_t n_head, uint32_t n_head_kv, uint32_t head_dim)
@@ -486,7 +503,8 @@ static bool has_heads(struct check c, uint32_t n_head, uint32_t n_head_kv, uint3
 }
 
 /* Cache and scratch of one layer; without k, of its values alone. */
-static bool has_place(struct check c, const struct myth_kv_place *kv, myth_view k, myth_view v, uint32_t n_head_kv, uint32_t head_dim)
+static bool has_place(struct check c, const struct myth_kv_place *kv, myth_view k, myth_view v, uint32_t n_head_kv,
+                      uint32_t head_dim)
 {
     if (!has(c, "table", kv->table, I32, kv->n_entry, 2))
         return false;
@@ -506,43 +524,33 @@ static bool has_place(struct check c, const struct myth_kv_place *kv, myth_view 
 
 CHECK(embed_gather)
 {
-    struct check c = { s, "embed_gather" };
-    return in_shape(c, a->n_rows, a->dim) &&
-           has(c, "y", a->y, F32, a->n_rows, a->dim) &&
-           has(c, "table", a->table, WEIGHT, a->n_vocab, a->dim) &&
-           has(c, "ids", a->ids, I32, a->n_rows, 1) &&
+    struct check c = {s, "embed_gather"};
+    return in_shape(c, a->n_rows, a->dim) && has(c, "y", a->y, F32, a->n_rows, a->dim) &&
+           has(c, "table", a->table, WEIGHT, a->n_vocab, a->dim) && has(c, "ids", a->ids, I32, a->n_rows, 1) &&
            a->n_rows;
 }
 
 CHECK(rope_table)
 {
-    struct check c = { s, "rope_table" };
+    struct check c = {s, "rope_table"};
     if (a->head_dim % 2 || a->n_pair > a->head_dim / 2 || !(a->base > 0.0) || !(a->factor > 0.0))
         return refuse(c, "head_dim even, n_pair <= head_dim / 2, base and factor > 0 expected");
-    return in_shape(c, a->n_rows, 0) &&
-           has(c, "table", a->table, F32, a->n_rows, a->head_dim) &&
-           has(c, "pos", a->pos, I32, a->n_rows, 1) &&
-           a->n_rows;
+    return in_shape(c, a->n_rows, 0) && has(c, "table", a->table, F32, a->n_rows, a->head_dim) &&
+           has(c, "pos", a->pos, I32, a->n_rows, 1) && a->n_rows;
 }
 
 CHECK(rms_norm)
 {
-    struct check c = { s, "rms_norm" };
-    return in_shape(c, a->n_rows, a->dim) &&
-           has_prologue(c, a->x, a->pend, a->w_post, a->n_rows, a->dim) &&
-           has(c, "y", a->y, F32, a->n_rows, a->dim) &&
-           has(c, "w", a->w, F32, 1, a->dim) &&
-           a->n_rows;
+    struct check c = {s, "rms_norm"};
+    return in_shape(c, a->n_rows, a->dim) && has_prologue(c, a->x, a->pend, a->w_post, a->n_rows, a->dim) &&
+           has(c, "y", a->y, F32, a->n_rows, a->dim) && has(c, "w", a->w, F32, 1, a->dim) && a->n_rows;
 }
 
 CHECK(proj)
 {
-    struct check c = { s, "proj" };
-    return in_shape(c, a->n_rows, a->n_in) &&
-           has(c, "y", a->y, F32, a->n_rows, a->n_out) &&
-           has(c, "x", a->x, F32, a->n_rows, a->n_in) &&
-           has(c, "w", a->w, WEIGHT, a->n_out, a->n_in) &&
-           a->n_rows;
+    struct check c = {s, "proj"};
+    return in_shape(c, a->n_rows, a->n_in) && has(c, "y", a->y, F32, a->n_rows, a->n_out) &&
+           has(c, "x", a->x, F32, a->n_rows, a->n_in) && has(c, "w", a->w, WEIGHT, a->n_out, a->n_in) && a->n_rows;
 }
 
 /* What norm_qkv_rope_store and its second half share: heads, rope, q and the scratch. */
@@ -558,39 +566,56 @@ static bool has_store(struct check c, const struct myth_qkv_rope_store_args *a)
         return refuse(c, "head_dim above 1024 with a norm of v");
     return has_heads(c, a->n_head, a->n_head_kv, a->head_dim) &&
            (a->n_rows <= a->cap_rows || refuse(c, "more rows than cap_rows")) &&
-           has_or_none(c, "n_q", a->n_q, F32, 1, a->head_dim) &&
-           has_or_none(c, "n_k", a->n_k, F32, 1, a->head_dim) &&
+           has_or_none(c, "n_q", a->n_q, F32, 1, a->head_dim) && has_or_none(c, "n_k", a->n_k, F32, 1, a->head_dim) &&
            has(c, "rope", a->rope, F32, a->n_rows, a->head_dim) &&
-           has(c, "qkv", a->qkv, F32, (uint64_t)a->n_rows * (a->n_head + (has_v ? 2ull * a->n_head_kv : 0)), a->head_dim) &&
+           has(c, "qkv", a->qkv, F32, (uint64_t)a->n_rows * (a->n_head + (has_v ? 2ull * a->n_head_kv : 0)),
+               a->head_dim) &&
            has(c, "q", a->q, F32, (uint64_t)a->n_rows * a->n_head, a->head_dim) &&
-           has_or_none(c, "k_new", a->k_new, CACHE, n_kv, a->head_dim) && has_or_none(c, "v_new", a->v_new, CACHE, n_kv, a->head_dim);
+           has_or_none(c, "k_new", a->k_new, CACHE, n_kv, a->head_dim) &&
+           has_or_none(c, "v_new", a->v_new, CACHE, n_kv, a->head_dim);
 }
 
 /* The second half of the fused op. */
 static struct myth_qkv_rope_store_args store_of(const struct myth_norm_qkv_rope_store_args *a)
 {
     return (struct myth_qkv_rope_store_args){
-        .qkv = a->qkv, .n_q = a->n_q, .n_k = a->n_k, .rope = a->rope, .q = a->q, .k_new = a->k_new, .v_new = a->v_new,
-        .n_rows = a->n_rows, .cap_rows = a->cap_rows, .n_head = a->n_head, .n_head_kv = a->n_head_kv, .head_dim = a->head_dim,
-        .eps = a->eps, .q_scale = a->q_scale, .v_is_k = a->w_k.buf && !a->w_v.buf, .has_v_norm = a->has_v_norm && a->w_k.buf };
+        .qkv = a->qkv,
+        .n_q = a->n_q,
+        .n_k = a->n_k,
+        .rope = a->rope,
+        .q = a->q,
+        .k_new = a->k_new,
+        .v_new = a->v_new,
+        .n_rows = a->n_rows,
+        .cap_rows = a->cap_rows,
+        .n_head = a->n_head,
+        .n_head_kv = a->n_head_kv,
+        .head_dim = a->head_dim,
+        .eps = a->eps,
+        .q_scale = a->q_scale,
+        .v_is_k = a->w_k.buf && !a->w_v.buf,
+        .has_v_norm = a->has_v_norm && a->w_k.buf,
+    };
 }
 
 CHECK(norm_qkv_rope_store)
 {
-    struct check c = { s, "norm_qkv_rope_store" };
+    struct check c = {s, "norm_qkv_rope_store"};
     const struct myth_qkv_rope_store_args store = store_of(a);
     const uint64_t n_kv = (uint64_t)a->n_head_kv * a->head_dim;
     if (!a->w_k.buf != !a->v_new.buf || (a->w_v.buf && !a->w_k.buf))
         return refuse(c, "w_k and v_new both or neither expected, and w_v only with them");
-    return in_shape(c, a->n_rows, a->dim) && has_prologue(c, a->x, a->pend, a->w_post, a->n_rows, a->dim) && has_store(c, &store) &&
-           has(c, "w_in", a->w_in, F32, 1, a->dim) && has(c, "xn", a->xn, F32, a->n_rows, a->dim) &&
+    return in_shape(c, a->n_rows, a->dim) && has_prologue(c, a->x, a->pend, a->w_post, a->n_rows, a->dim) &&
+           has_store(c, &store) && has(c, "w_in", a->w_in, F32, 1, a->dim) &&
+           has(c, "xn", a->xn, F32, a->n_rows, a->dim) &&
            has(c, "w_q", a->w_q, WEIGHT, (uint64_t)a->n_head * a->head_dim, a->dim) &&
-           has_or_none(c, "w_k", a->w_k, WEIGHT, n_kv, a->dim) && has_or_none(c, "w_v", a->w_v, WEIGHT, n_kv, a->dim) && a->n_rows;
+           has_or_none(c, "w_k", a->w_k, WEIGHT, n_kv, a->dim) && has_or_none(c, "w_v", a->w_v, WEIGHT, n_kv, a->dim) &&
+           a->n_rows;
 }
 
 CHECK(qkv_rope_store)
 {
-    struct check c = { s, "qkv_rope_store" };
+    struct check c = {s, "qkv_rope_store"};
     return in_shape(c, a->n_rows, 0) && has_store(c, a) && a->n_rows;
 }
 
@@ -610,82 +635,65 @@ static bool has_keys(struct check c, const struct myth_attn_args *a)
 
 static bool check_attn(struct check c, const struct myth_attn_args *a)
 {
-    return in_shape(c, a->n_rows, 0) &&
-           has_heads(c, a->n_head, a->n_head_kv, a->head_dim) &&
+    return in_shape(c, a->n_rows, 0) && has_heads(c, a->n_head, a->n_head_kv, a->head_dim) &&
            has(c, "o", a->o, F32, (uint64_t)a->n_rows * a->n_head, a->head_dim) &&
-           has(c, "q", a->q, F32, (uint64_t)a->n_rows * a->n_head, a->head_dim) &&
-           has_keys(c, a) &&
+           has(c, "q", a->q, F32, (uint64_t)a->n_rows * a->n_head, a->head_dim) && has_keys(c, a) &&
            has(c, "v_new", a->v_new, CACHE, (uint64_t)a->n_head_kv * a->cap_rows, a->head_dim) &&
            has(c, "runs", a->runs, I32, a->merges ? a->n_rows : 1, MYTH_RUN_WIDTH) &&
-           has(c, "row_run", a->row_run, I32, a->n_rows, 1) &&
-           has(c, "pos", a->pos, I32, a->n_rows, 1) &&
+           has(c, "row_run", a->row_run, I32, a->n_rows, 1) && has(c, "pos", a->pos, I32, a->n_rows, 1) &&
            has_place(c, &a->kv, a->k_new, a->v_new, a->n_head_kv, a->head_dim) &&
-           (a->softcap >= 0.0f || refuse(c, "softcap is negative")) &&
-           a->n_rows;
+           (a->softcap >= 0.0f || refuse(c, "softcap is negative")) && a->n_rows;
 }
 
 CHECK(attn_prefill)
 {
-    struct check c = { s, "attn_prefill" };
+    struct check c = {s, "attn_prefill"};
     return (!a->merges || refuse(c, "merges is for attn_decode")) && check_attn(c, a);
 }
 CHECK(attn_decode)
 {
-    struct check c = { s, "attn_decode" };
+    struct check c = {s, "attn_decode"};
     return (!a->n_after || refuse(c, "n_after is for attn_prefill")) && check_attn(c, a);
 }
 
 CHECK(kv_merge)
 {
-    struct check c = { s, "kv_merge" };
-    return in_shape(c, a->n_run, 0) &&
-           has_heads(c, a->n_head_kv, a->n_head_kv, a->head_dim) &&
+    struct check c = {s, "kv_merge"};
+    return in_shape(c, a->n_run, 0) && has_heads(c, a->n_head_kv, a->n_head_kv, a->head_dim) &&
            has_or_none(c, "k_new", a->k_new, CACHE, (uint64_t)a->n_head_kv * a->cap_rows, a->head_dim) &&
            has(c, "v_new", a->v_new, CACHE, (uint64_t)a->n_head_kv * a->cap_rows, a->head_dim) &&
            has(c, "runs", a->runs, I32, a->n_run, MYTH_RUN_WIDTH) &&
-           has_place(c, &a->kv, a->k_new, a->v_new, a->n_head_kv, a->head_dim) &&
-           a->n_run;
+           has_place(c, &a->kv, a->k_new, a->v_new, a->n_head_kv, a->head_dim) && a->n_run;
 }
 
 CHECK(norm_ffn_geglu)
 {
-    struct check c = { s, "norm_ffn_geglu" };
-    return in_shape(c, a->n_rows, a->dim) &&
-           in_shape(c, a->n_rows, a->d_ff) &&
-           has_prologue(c, a->x, a->pend, a->w_post, a->n_rows, a->dim) &&
-           has(c, "w", a->w, F32, 1, a->dim) &&
-           has(c, "xn", a->xn, F32, a->n_rows, a->dim) &&
-           has(c, "up", a->up, F32, a->n_rows, a->d_ff) &&
-           has(c, "h", a->h, F32, a->n_rows, a->d_ff) &&
-           has(c, "w_gate", a->w_gate, WEIGHT, a->d_ff, a->dim) &&
-           has(c, "w_up", a->w_up, WEIGHT, a->d_ff, a->dim) &&
-           a->n_rows;
+    struct check c = {s, "norm_ffn_geglu"};
+    return in_shape(c, a->n_rows, a->dim) && in_shape(c, a->n_rows, a->d_ff) &&
+           has_prologue(c, a->x, a->pend, a->w_post, a->n_rows, a->dim) && has(c, "w", a->w, F32, 1, a->dim) &&
+           has(c, "xn", a->xn, F32, a->n_rows, a->dim) && has(c, "up", a->up, F32, a->n_rows, a->d_ff) &&
+           has(c, "h", a->h, F32, a->n_rows, a->d_ff) && has(c, "w_gate", a->w_gate, WEIGHT, a->d_ff, a->dim) &&
+           has(c, "w_up", a->w_up, WEIGHT, a->d_ff, a->dim) && a->n_rows;
 }
 
 CHECK(geglu)
 {
-    struct check c = { s, "geglu" };
-    return in_shape(c, a->n_rows, a->d_ff) &&
-           has(c, "h", a->h, F32, a->n_rows, a->d_ff) &&
-           has(c, "g", a->g, F32, a->n_rows, a->d_ff) &&
-           has(c, "up", a->up, F32, a->n_rows, a->d_ff) &&
-           a->n_rows;
+    struct check c = {s, "geglu"};
+    return in_shape(c, a->n_rows, a->d_ff) && has(c, "h", a->h, F32, a->n_rows, a->d_ff) &&
+           has(c, "g", a->g, F32, a->n_rows, a->d_ff) && has(c, "up", a->up, F32, a->n_rows, a->d_ff) && a->n_rows;
 }
 
 CHECK(gather_norm)
 {
-    struct check c = { s, "gather_norm" };
-    return in_shape(c, a->n_gather, a->dim) &&
-           has_prologue(c, a->x, a->pend, a->w_post, 1, a->dim) &&
-           has(c, "y", a->y, F32, a->n_gather, a->dim) &&
-           has_or_none(c, "w", a->w, F32, 1, a->dim) &&
-           has(c, "rows", a->rows, I32, a->n_gather, 1) &&
-           a->n_gather;
+    struct check c = {s, "gather_norm"};
+    return in_shape(c, a->n_gather, a->dim) && has_prologue(c, a->x, a->pend, a->w_post, 1, a->dim) &&
+           has(c, "y", a->y, F32, a->n_gather, a->dim) && has_or_none(c, "w", a->w, F32, 1, a->dim) &&
+           has(c, "rows", a->rows, I32, a->n_gather, 1) && a->n_gather;
 }
 
 CHECK(head_topk)
 {
-    struct check c = { s, "head_topk" };
+    struct check c = {s, "head_topk"};
     const myth_work_shape *w = &s->dev->shape;
     if (a->n_rows > w->n_logit_rows || a->k > w->top_k || a->n_vocab > w->n_vocab || a->dim > w->d_model)
         return refuse(c, "rows, k, vocabulary or width beyond the reserved shape");
@@ -693,225 +701,189 @@ CHECK(head_topk)
         return refuse(c, "more ids to choose from than rows of w");
     if (!a->k || a->k > MYTH_TOPK_MAX || !(a->softcap >= 0.0f))
         return refuse(c, "k in 1..1024 and softcap >= 0 expected");
-    if (a->bias_off.buf && !(has(c, "bias_off", a->bias_off, I32, 1, a->n_rows + 1ull) && has(c, "bias_id", a->bias_id, I32, 0, 1) &&
-                             has(c, "bias", a->bias, F32, 0, 1)))
+    if (a->bias_off.buf && !(has(c, "bias_off", a->bias_off, I32, 1, a->n_rows + 1ull) &&
+                             has(c, "bias_id", a->bias_id, I32, 0, 1) && has(c, "bias", a->bias, F32, 0, 1)))
         return false;
-    if (a->mask_idx.buf && !(has(c, "mask_idx", a->mask_idx, I32, a->n_rows, 1) && has(c, "masks", a->masks, I32, 0, 1)))
+    if (a->mask_idx.buf &&
+        !(has(c, "mask_idx", a->mask_idx, I32, a->n_rows, 1) && has(c, "masks", a->masks, I32, 0, 1)))
         return false;
-    if (a->n_ask && !(has(c, "ask_id", a->ask_id, I32, a->n_rows, a->n_ask) && has(c, "ask_logit", a->ask_logit, F32, a->n_rows, a->n_ask)))
+    if (a->n_ask && !(has(c, "ask_id", a->ask_id, I32, a->n_rows, a->n_ask) &&
+                      has(c, "ask_logit", a->ask_logit, F32, a->n_rows, a->n_ask)))
         return false;
-    return has(c, "x", a->x, F32, a->n_rows, a->dim) &&
-           has(c, "w", a->w, WEIGHT, myth_head_rows(a), a->dim) &&
+    return has(c, "x", a->x, F32, a->n_rows, a->dim) && has(c, "w", a->w, WEIGHT, myth_head_rows(a), a->dim) &&
            has(c, "top_id", a->top_id, I32, a->n_rows, a->k) &&
-           has(c, "top_logit", a->top_logit, F32, a->n_rows, a->k) &&
-           has(c, "lse", a->lse, F32, a->n_rows, 1) &&
-           has(c, "entropy", a->entropy, F32, a->n_rows, 1) &&
-           a->n_rows;
+           has(c, "top_logit", a->top_logit, F32, a->n_rows, a->k) && has(c, "lse", a->lse, F32, a->n_rows, 1) &&
+           has(c, "entropy", a->entropy, F32, a->n_rows, 1) && a->n_rows;
 }
 
 CHECK(head_logits)
 {
-    struct check c = { s, "head_logits" };
-    return in_shape(c, 1, a->dim) &&
-           has(c, "y", a->y, F32, 1, a->n_vocab) &&
-           has(c, "x", a->x, F32, 1, a->dim) &&
-           has(c, "w", a->w, WEIGHT, a->n_vocab, a->dim) &&
-           (a->softcap >= 0.0f || refuse(c, "softcap is negative"));
+    struct check c = {s, "head_logits"};
+    return in_shape(c, 1, a->dim) && has(c, "y", a->y, F32, 1, a->n_vocab) && has(c, "x", a->x, F32, 1, a->dim) &&
+           has(c, "w", a->w, WEIGHT, a->n_vocab, a->dim) && (a->softcap >= 0.0f || refuse(c, "softcap is negative"));
 }
 
 CHECK(decode_next)
 {
-    struct check c = { s, "decode_next" };
+    struct check c = {s, "decode_next"};
     return in_shape(c, a->n_rows, 0) &&
-           (a->k >= 1 && a->k <= MYTH_TOPK_MAX && a->n_out ? true : refuse(c, "k from 1 to 1,024 and n_out of 1 at least expected")) &&
-           (a->sample.repeat_penalty == 0.0f || a->sample.repeat_penalty == 1.0f || refuse(c, "penalties are not for the device")) &&
+           (a->k >= 1 && a->k <= MYTH_TOPK_MAX && a->n_out
+                ? true
+                : refuse(c, "k from 1 to 1,024 and n_out of 1 at least expected")) &&
+           (a->sample.repeat_penalty == 0.0f || a->sample.repeat_penalty == 1.0f ||
+            refuse(c, "penalties are not for the device")) &&
            has(c, "top_id", a->top_id, I32, a->n_rows, a->k) &&
-           has(c, "top_logit", a->top_logit, F32, a->n_rows, a->k) &&
-           has(c, "ids", a->ids, I32, a->n_rows, 1) &&
-           has(c, "pos", a->pos, I32, a->n_rows, 1) &&
-           has(c, "runs", a->runs, I32, a->n_rows, MYTH_RUN_WIDTH) &&
-           has(c, "out", a->out, I32, a->n_out, a->n_rows) &&
-           has(c, "step", a->step, I32, 1, 1) &&
-           (a->n_stop == 0 || has(c, "stop_id", a->stop_id, I32, 1, a->n_stop)) &&
-           a->n_rows;
+           has(c, "top_logit", a->top_logit, F32, a->n_rows, a->k) && has(c, "ids", a->ids, I32, a->n_rows, 1) &&
+           has(c, "pos", a->pos, I32, a->n_rows, 1) && has(c, "runs", a->runs, I32, a->n_rows, MYTH_RUN_WIDTH) &&
+           has(c, "out", a->out, I32, a->n_out, a->n_rows) && has(c, "step", a->step, I32, 1, 1) &&
+           (a->n_stop == 0 || has(c, "stop_id", a->stop_id, I32, 1, a->n_stop)) && a->n_rows;
 }
 
 CHECK(copy)
 {
-    struct check c = { s, "copy" };
-    const myth_view *v[2] = { &a->dst, &a->src };
+    struct check c = {s, "copy"};
+    const myth_view *v[2] = {&a->dst, &a->src};
     for (int i = 0; i < 2; i++)
-        if (!v[i]->buf || v[i]->buf->dev != s->dev || v[i]->off > v[i]->buf->bytes || a->bytes > v[i]->buf->bytes - v[i]->off)
+        if (!v[i]->buf || v[i]->buf->dev != s->dev || v[i]->off > v[i]->buf->bytes ||
+            a->bytes > v[i]->buf->bytes - v[i]->off)
             return refuse(c, "the bytes do not fit both views");
     return a->bytes > 0;
 }
 
 CHECK(capture_sum)
 {
-    struct check c = { s, "capture_sum" };
-    return in_shape(c, a->n_gather, a->dim) &&
-           has_prologue(c, a->x, a->pend, a->w_post, 1, a->dim) &&
-           (a->n_label > 0 || refuse(c, "no labels")) &&
-           has(c, "sum", a->sum, I32, a->n_label, 2 * (uint64_t)a->dim) &&
-           has(c, "bad", a->bad, I32, 1, 1) &&
-           has(c, "rows", a->rows, I32, a->n_gather, 1) &&
-           has(c, "label", a->label, I32, a->n_gather, 1) &&
-           a->n_gather;
+    struct check c = {s, "capture_sum"};
+    return in_shape(c, a->n_gather, a->dim) && has_prologue(c, a->x, a->pend, a->w_post, 1, a->dim) &&
+           (a->n_label > 0 || refuse(c, "no labels")) && has(c, "sum", a->sum, I32, a->n_label, 2 * (uint64_t)a->dim) &&
+           has(c, "bad", a->bad, I32, 1, 1) && has(c, "rows", a->rows, I32, a->n_gather, 1) &&
+           has(c, "label", a->label, I32, a->n_gather, 1) && a->n_gather;
 }
 
 CHECK(ple_merge)
 {
-    struct check c = { s, "ple_merge" };
+    struct check c = {s, "ple_merge"};
     uint64_t width = (uint64_t)a->n_layer * a->n_ple;
     return in_shape(c, a->n_rows, a->n_ple) &&
            (width <= UINT32_MAX && a->n_ple ? true : refuse(c, "layers times width out of range")) &&
-           (a->n_table || refuse(c, "a table of no rows")) &&
-           has(c, "p", a->p, F32, a->n_rows, width) &&
+           (a->n_table || refuse(c, "a table of no rows")) && has(c, "p", a->p, F32, a->n_rows, width) &&
            has(c, "w", a->w, F32, 1, a->n_ple) &&
            has(c, "table", a->table, a->ids.buf ? WEIGHT : F32, a->ids.buf ? a->n_table : a->n_rows, width) &&
-           has_or_none(c, "ids", a->ids, I32, a->n_rows, 1) &&
-           a->n_rows;
+           has_or_none(c, "ids", a->ids, I32, a->n_rows, 1) && a->n_rows;
 }
 
 CHECK(ple_gate)
 {
-    struct check c = { s, "ple_gate" };
-    return in_shape(c, a->n_rows, a->dim) &&
-           in_shape(c, a->n_rows, a->n_ple) &&
+    struct check c = {s, "ple_gate"};
+    return in_shape(c, a->n_rows, a->dim) && in_shape(c, a->n_rows, a->n_ple) &&
            has_prologue(c, a->x, a->pend, a->w_post, a->n_rows, a->dim) &&
-           has(c, "w", a->w, WEIGHT, a->n_ple, a->dim) &&
-           (a->p_stride >= a->n_ple || refuse(c, "rows of p overlap")) &&
+           has(c, "w", a->w, WEIGHT, a->n_ple, a->dim) && (a->p_stride >= a->n_ple || refuse(c, "rows of p overlap")) &&
            has(c, "p", a->p, F32, 1, a->n_rows ? (uint64_t)(a->n_rows - 1) * a->p_stride + a->n_ple : 0) &&
-           has(c, "xn", a->xn, F32, a->n_rows, a->dim) &&
-           has(c, "h", a->h, F32, a->n_rows, a->n_ple) &&
-           a->n_rows;
+           has(c, "xn", a->xn, F32, a->n_rows, a->dim) && has(c, "h", a->h, F32, a->n_rows, a->n_ple) && a->n_rows;
 }
 
-static bool has_experts(struct check c, myth_view offset, myth_view order, uint32_t n_rows, uint32_t n_expert, uint32_t k)
+static bool has_experts(struct check c, myth_view offset, myth_view order, uint32_t n_rows, uint32_t n_expert,
+                        uint32_t k)
 {
     if (!n_expert || n_expert > MYTH_EXPERT_MAX || !k || k > n_expert || k > MYTH_EXPERT_USED_MAX)
         return refuse(c, "1 to 1024 experts and 1 to 32 of them a row expected");
-    return in_shape(c, n_rows, 0) &&
-           has(c, "offset", offset, I32, 1, n_expert + 1ull) &&
+    return in_shape(c, n_rows, 0) && has(c, "offset", offset, I32, 1, n_expert + 1ull) &&
            has(c, "order", order, I32, n_rows, k);
 }
 
 CHECK(moe_route)
 {
-    struct check c = { s, "moe_route" };
+    struct check c = {s, "moe_route"};
     return has_experts(c, a->offset, a->order, a->n_rows, a->n_expert, a->k) &&
            has(c, "logits", a->logits, F32, a->n_rows, a->n_expert) &&
            has_or_none(c, "expert_scale", a->expert_scale, F32, 1, a->n_expert) &&
-           has(c, "id", a->id, I32, a->n_rows, a->k) &&
-           has(c, "weight", a->weight, F32, a->n_rows, a->k) &&
-           a->n_rows;
+           has(c, "id", a->id, I32, a->n_rows, a->k) && has(c, "weight", a->weight, F32, a->n_rows, a->k) && a->n_rows;
 }
 
 CHECK(moe_geglu)
 {
-    struct check c = { s, "moe_geglu" };
-    if (a->up_row > a->expert_rows || a->expert_rows - a->up_row < a->d_ff || (uint64_t)a->n_expert * a->expert_rows > UINT32_MAX)
+    struct check c = {s, "moe_geglu"};
+    if (a->up_row > a->expert_rows || a->expert_rows - a->up_row < a->d_ff ||
+        (uint64_t)a->n_expert * a->expert_rows > UINT32_MAX)
         return refuse(c, "up_row + d_ff within expert_rows, and less than 2^32 rows expected");
-    return has_experts(c, a->offset, a->order, a->n_rows, a->n_expert, a->k) &&
-           in_shape(c, a->n_rows, a->dim) &&
-           in_shape(c, a->n_rows, a->d_ff) &&
-           has(c, "h", a->h, F32, (uint64_t)a->n_rows * a->k, a->d_ff) &&
+    return has_experts(c, a->offset, a->order, a->n_rows, a->n_expert, a->k) && in_shape(c, a->n_rows, a->dim) &&
+           in_shape(c, a->n_rows, a->d_ff) && has(c, "h", a->h, F32, (uint64_t)a->n_rows * a->k, a->d_ff) &&
            has(c, "x", a->x, F32, a->n_rows, a->dim) &&
            has(c, "w_gate", a->w_gate, WEIGHT, (uint64_t)a->n_expert * a->expert_rows, a->dim) &&
            has(c, "w_up", a->w_up, WEIGHT, (uint64_t)a->n_expert * a->expert_rows, a->dim) &&
-           (a->w_up.dtype == a->w_gate.dtype || refuse(c, "gate and up of two types")) &&
-           a->n_rows;
+           (a->w_up.dtype == a->w_gate.dtype || refuse(c, "gate and up of two types")) && a->n_rows;
 }
 
 CHECK(moe_down)
 {
-    struct check c = { s, "moe_down" };
+    struct check c = {s, "moe_down"};
     if ((uint64_t)a->n_expert * a->dim > UINT32_MAX)
         return refuse(c, "less than 2^32 rows expected");
-    return has_experts(c, a->offset, a->order, a->n_rows, a->n_expert, a->k) &&
-           in_shape(c, a->n_rows, a->dim) &&
-           in_shape(c, a->n_rows, a->d_ff) &&
-           has(c, "y", a->y, F32, a->n_rows, a->dim) &&
+    return has_experts(c, a->offset, a->order, a->n_rows, a->n_expert, a->k) && in_shape(c, a->n_rows, a->dim) &&
+           in_shape(c, a->n_rows, a->d_ff) && has(c, "y", a->y, F32, a->n_rows, a->dim) &&
            has(c, "h", a->h, F32, (uint64_t)a->n_rows * a->k, a->d_ff) &&
            has(c, "w", a->w, WEIGHT, (uint64_t)a->n_expert * a->dim, a->d_ff) &&
            has(c, "weight", a->weight, F32, a->n_rows, a->k) &&
-           has(c, "part", a->part, F32, (uint64_t)a->n_rows * a->k, a->dim) &&
-           a->n_rows;
+           has(c, "part", a->part, F32, (uint64_t)a->n_rows * a->k, a->dim) && a->n_rows;
 }
 
 static bool has_streams(struct check c, myth_view x, uint32_t n_stream, uint32_t active, uint32_t n_rows, uint32_t dim)
 {
     return (dim > 0 || refuse(c, "dim is 0")) &&
-           ((n_stream > 1 && n_stream <= MYTH_STREAM_MAX && active < n_stream) || refuse(c, "2 to 8 streams and one of them active expected")) &&
-           in_shape(c, n_rows, dim) &&
-           has(c, "x", x, F32, (uint64_t)n_stream * n_rows, dim);
+           ((n_stream > 1 && n_stream <= MYTH_STREAM_MAX && active < n_stream) ||
+            refuse(c, "2 to 8 streams and one of them active expected")) &&
+           in_shape(c, n_rows, dim) && has(c, "x", x, F32, (uint64_t)n_stream * n_rows, dim);
 }
 
 CHECK(altup_predict)
 {
-    struct check c = { s, "altup_predict" };
+    struct check c = {s, "altup_predict"};
     return has_streams(c, a->x, a->n_stream, a->active, a->n_rows, a->dim) &&
            has_or_none(c, "pend", a->pend, F32, a->n_rows, a->dim) &&
            has_or_none(c, "w_post", a->w_post, F32, 1, a->dim) &&
-           (!a->coef.buf || (has(c, "w_route", a->w_route, F32, 1, a->dim) &&
-                             has(c, "router", a->router, F32, a->n_stream, a->dim) &&
-                             has(c, "coef", a->coef, F32, (uint64_t)a->n_stream * a->n_stream, a->n_stream) &&
-                             has(c, "xn", a->xn, F32, a->n_rows, a->dim) &&
-                             has(c, "w_in", a->w_in, F32, 1, a->dim))) &&
+           (!a->coef.buf ||
+            (has(c, "w_route", a->w_route, F32, 1, a->dim) && has(c, "router", a->router, F32, a->n_stream, a->dim) &&
+             has(c, "coef", a->coef, F32, (uint64_t)a->n_stream * a->n_stream, a->n_stream) &&
+             has(c, "xn", a->xn, F32, a->n_rows, a->dim) && has(c, "w_in", a->w_in, F32, 1, a->dim))) &&
            a->n_rows;
 }
 
 CHECK(altup_correct)
 {
-    struct check c = { s, "altup_correct" };
+    struct check c = {s, "altup_correct"};
     return has_streams(c, a->x, a->n_stream, a->active, a->n_rows, a->dim) &&
-           has(c, "u", a->u, F32, a->n_rows, a->dim) &&
-           has_or_none(c, "pend", a->pend, F32, a->n_rows, a->dim) &&
-           has_or_none(c, "w_post", a->w_post, F32, 1, a->dim) &&
-           has(c, "w_route", a->w_route, F32, 1, a->dim) &&
+           has(c, "u", a->u, F32, a->n_rows, a->dim) && has_or_none(c, "pend", a->pend, F32, a->n_rows, a->dim) &&
+           has_or_none(c, "w_post", a->w_post, F32, 1, a->dim) && has(c, "w_route", a->w_route, F32, 1, a->dim) &&
            has(c, "router", a->router, F32, a->n_stream, a->dim) &&
-           has(c, "coef", a->coef, F32, a->n_stream, a->n_stream) &&
-           has(c, "gate", a->gate, F32, a->n_rows, a->dim) &&
-           has_or_none(c, "w_gate", a->w_gate, F32, 1, a->dim) &&
-           a->n_rows;
+           has(c, "coef", a->coef, F32, a->n_stream, a->n_stream) && has(c, "gate", a->gate, F32, a->n_rows, a->dim) &&
+           has_or_none(c, "w_gate", a->w_gate, F32, 1, a->dim) && a->n_rows;
 }
 
 CHECK(altup_match)
 {
-    struct check c = { s, "altup_match" };
+    struct check c = {s, "altup_match"};
     return (a->dim > 0 || refuse(c, "dim is 0")) &&
            ((a->n_u && a->n_u < MYTH_STREAM_MAX) || refuse(c, "1 to 7 further streams expected")) &&
-           in_shape(c, a->n_rows, a->dim) &&
-           has_or_none(c, "y", a->y, F32, a->n_rows, a->dim) &&
-           has(c, "x", a->x, F32, a->n_rows, a->dim) &&
-           has(c, "u", a->u, F32, (uint64_t)a->n_u * a->n_rows, a->dim) &&
+           in_shape(c, a->n_rows, a->dim) && has_or_none(c, "y", a->y, F32, a->n_rows, a->dim) &&
+           has(c, "x", a->x, F32, a->n_rows, a->dim) && has(c, "u", a->u, F32, (uint64_t)a->n_u * a->n_rows, a->dim) &&
            a->n_rows;
 }
 
 CHECK(laurel_merge)
 {
-    struct check c = { s, "laurel_merge" };
-    return (a->dim > 0 || refuse(c, "dim is 0")) &&
-           in_shape(c, a->n_rows, a->dim) &&
-           has(c, "u", a->u, F32, a->n_rows, a->dim) &&
-           has(c, "x", a->x, F32, a->n_rows, a->dim) &&
-           has(c, "xn", a->xn, F32, a->n_rows, a->dim) &&
-           has(c, "attn", a->attn, F32, a->n_rows, a->dim) &&
-           has(c, "laurel", a->laurel, F32, a->n_rows, a->dim) &&
-           has(c, "w_attn", a->w_attn, F32, 1, a->dim) &&
-           has(c, "w_laurel", a->w_laurel, F32, 1, a->dim) &&
-           a->n_rows;
+    struct check c = {s, "laurel_merge"};
+    return (a->dim > 0 || refuse(c, "dim is 0")) && in_shape(c, a->n_rows, a->dim) &&
+           has(c, "u", a->u, F32, a->n_rows, a->dim) && has(c, "x", a->x, F32, a->n_rows, a->dim) &&
+           has(c, "xn", a->xn, F32, a->n_rows, a->dim) && has(c, "attn", a->attn, F32, a->n_rows, a->dim) &&
+           has(c, "laurel", a->laurel, F32, a->n_rows, a->dim) && has(c, "w_attn", a->w_attn, F32, 1, a->dim) &&
+           has(c, "w_laurel", a->w_laurel, F32, 1, a->dim) && a->n_rows;
 }
 
 CHECK(geglu_sparse)
 {
-    struct check c = { s, "geglu_sparse" };
-    return (a->d_ff > 0 || refuse(c, "d_ff is 0")) &&
-           in_shape(c, a->n_rows, a->d_ff) &&
-           has(c, "h", a->h, F32, a->n_rows, a->d_ff) &&
-           has(c, "g", a->g, F32, a->n_rows, a->d_ff) &&
-           has(c, "up", a->up, F32, a->n_rows, a->d_ff) &&
-           a->n_rows;
+    struct check c = {s, "geglu_sparse"};
+    return (a->d_ff > 0 || refuse(c, "d_ff is 0")) && in_shape(c, a->n_rows, a->d_ff) &&
+           has(c, "h", a->h, F32, a->n_rows, a->d_ff) && has(c, "g", a->g, F32, a->n_rows, a->d_ff) &&
+           has(c, "up", a->up, F32, a->n_rows, a->d_ff) && a->n_rows;
 }
 
 /* ---- trace ---- */
@@ -923,45 +895,50 @@ struct trace {
     uint64_t n;
 };
 
-#define TRACE(name, view, count, ...) \
+#define TRACE(name, view, count, ...)                                             \
     static void trace_##name(struct trace *t, const struct myth_##name##_args *a) \
-    { \
-        snprintf(t->shape, sizeof(t->shape), __VA_ARGS__); \
-        t->out = (view); \
-        t->n = (count); \
+    {                                                                             \
+        snprintf(t->shape, sizeof(t->shape), __VA_ARGS__);                        \
+        t->out = (view);                                                          \
+        t->n = (count);                                                           \
     }
 
 TRACE(embed_gather, a->y, (uint64_t)a->n_rows * a->dim, "rows=%u dim=%u", a->n_rows, a->dim)
 TRACE(rope_table, a->table, (uint64_t)a->n_rows * a->head_dim, "rows=%u head_dim=%u", a->n_rows, a->head_dim)
 TRACE(rms_norm, a->y, (uint64_t)a->n_rows * a->dim, "rows=%u dim=%u", a->n_rows, a->dim)
 TRACE(proj, a->y, (uint64_t)a->n_rows * a->n_out, "rows=%u in=%u out=%u", a->n_rows, a->n_in, a->n_out)
-TRACE(norm_qkv_rope_store, a->q, (uint64_t)a->n_rows * a->n_head * a->head_dim, "rows=%u dim=%u heads=%u/%u head_dim=%u", a->n_rows, a->dim,
+TRACE(norm_qkv_rope_store, a->q, (uint64_t)a->n_rows * a->n_head * a->head_dim,
+      "rows=%u dim=%u heads=%u/%u head_dim=%u", a->n_rows, a->dim, a->n_head, a->n_head_kv, a->head_dim)
+TRACE(qkv_rope_store, a->q, (uint64_t)a->n_rows * a->n_head * a->head_dim, "rows=%u heads=%u/%u head_dim=%u", a->n_rows,
       a->n_head, a->n_head_kv, a->head_dim)
-TRACE(qkv_rope_store, a->q, (uint64_t)a->n_rows * a->n_head * a->head_dim, "rows=%u heads=%u/%u head_dim=%u", a->n_rows, a->n_head,
-      a->n_head_kv, a->head_dim)
-TRACE(attn_prefill, a->o, (uint64_t)a->n_rows * a->n_head * a->head_dim, "rows=%u heads=%u/%u head_dim=%u window=%u", a->n_rows, a->n_head,
-      a->n_head_kv, a->head_dim, a->window)
-TRACE(attn_decode, a->o, (uint64_t)a->n_rows * a->n_head * a->head_dim, "rows=%u heads=%u/%u head_dim=%u window=%u", a->n_rows, a->n_head,
-      a->n_head_kv, a->head_dim, a->window)
+TRACE(attn_prefill, a->o, (uint64_t)a->n_rows * a->n_head * a->head_dim, "rows=%u heads=%u/%u head_dim=%u window=%u",
+      a->n_rows, a->n_head, a->n_head_kv, a->head_dim, a->window)
+TRACE(attn_decode, a->o, (uint64_t)a->n_rows * a->n_head * a->head_dim, "rows=%u heads=%u/%u head_dim=%u window=%u",
+      a->n_rows, a->n_head, a->n_head_kv, a->head_dim, a->window)
 TRACE(kv_merge, a->k_new, 0, "runs=%u kv_heads=%u head_dim=%u", a->n_run, a->n_head_kv, a->head_dim)
 TRACE(norm_ffn_geglu, a->h, (uint64_t)a->n_rows * a->d_ff, "rows=%u dim=%u d_ff=%u", a->n_rows, a->dim, a->d_ff)
 TRACE(geglu, a->h, (uint64_t)a->n_rows * a->d_ff, "rows=%u d_ff=%u", a->n_rows, a->d_ff)
 TRACE(gather_norm, a->y, (uint64_t)a->n_gather * a->dim, "rows=%u dim=%u", a->n_gather, a->dim)
-TRACE(head_topk, a->top_logit, (uint64_t)a->n_rows * a->k, "rows=%u dim=%u vocab=%u k=%u", a->n_rows, a->dim, a->n_vocab, a->k)
+TRACE(head_topk, a->top_logit, (uint64_t)a->n_rows * a->k, "rows=%u dim=%u vocab=%u k=%u", a->n_rows, a->dim,
+      a->n_vocab, a->k)
 TRACE(head_logits, a->y, a->n_vocab, "dim=%u vocab=%u", a->dim, a->n_vocab)
 TRACE(decode_next, a->ids, 0, "rows=%u k=%u", a->n_rows, a->k)
 TRACE(copy, a->dst, 0, "bytes=%llu", (unsigned long long)a->bytes)
 TRACE(capture_sum, a->sum, 0, "rows=%u dim=%u labels=%u", a->n_gather, a->dim, a->n_label)
-TRACE(ple_merge, a->p, (uint64_t)a->n_rows * a->n_layer * a->n_ple, "rows=%u layers=%u width=%u", a->n_rows, a->n_layer, a->n_ple)
+TRACE(ple_merge, a->p, (uint64_t)a->n_rows * a->n_layer * a->n_ple, "rows=%u layers=%u width=%u", a->n_rows, a->n_layer,
+      a->n_ple)
 TRACE(ple_gate, a->h, (uint64_t)a->n_rows * a->n_ple, "rows=%u dim=%u width=%u", a->n_rows, a->dim, a->n_ple)
 TRACE(moe_route, a->weight, (uint64_t)a->n_rows * a->k, "rows=%u experts=%u k=%u", a->n_rows, a->n_expert, a->k)
-TRACE(moe_geglu, a->h, (uint64_t)a->n_rows * a->k * a->d_ff, "rows=%u experts=%u k=%u dim=%u d_ff=%u", a->n_rows, a->n_expert, a->k, a->dim,
-      a->d_ff)
-TRACE(moe_down, a->y, (uint64_t)a->n_rows * a->dim, "rows=%u experts=%u k=%u dim=%u d_ff=%u", a->n_rows, a->n_expert, a->k, a->dim, a->d_ff)
-TRACE(altup_predict, a->x, (uint64_t)a->n_stream * a->n_rows * a->dim, "rows=%u dim=%u streams=%u", a->n_rows, a->dim, a->n_stream)
-TRACE(altup_correct, a->x, (uint64_t)a->n_stream * a->n_rows * a->dim, "rows=%u dim=%u streams=%u", a->n_rows, a->dim, a->n_stream)
-TRACE(altup_match, a->y.buf ? a->y : a->u, (uint64_t)(a->y.buf ? 1 : a->n_u) * a->n_rows * a->dim, "rows=%u dim=%u streams=%u", a->n_rows,
-      a->dim, a->n_u + 1)
+TRACE(moe_geglu, a->h, (uint64_t)a->n_rows * a->k * a->d_ff, "rows=%u experts=%u k=%u dim=%u d_ff=%u", a->n_rows,
+      a->n_expert, a->k, a->dim, a->d_ff)
+TRACE(moe_down, a->y, (uint64_t)a->n_rows * a->dim, "rows=%u experts=%u k=%u dim=%u d_ff=%u", a->n_rows, a->n_expert,
+      a->k, a->dim, a->d_ff)
+TRACE(altup_predict, a->x, (uint64_t)a->n_stream * a->n_rows * a->dim, "rows=%u dim=%u streams=%u", a->n_rows, a->dim,
+      a->n_stream)
+TRACE(altup_correct, a->x, (uint64_t)a->n_stream * a->n_rows * a->dim, "rows=%u dim=%u streams=%u", a->n_rows, a->dim,
+      a->n_stream)
+TRACE(altup_match, a->y.buf ? a->y : a->u, (uint64_t)(a->y.buf ? 1 : a->n_u) * a->n_rows * a->dim,
+      "rows=%u dim=%u streams=%u", a->n_rows, a->dim, a->n_u + 1)
 TRACE(laurel_merge, a->u, (uint64_t)a->n_rows * a->dim, "rows=%u dim=%u", a->n_rows, a->dim)
 TRACE(geglu_sparse, a->h, (uint64_t)a->n_rows * a->d_ff, "rows=%u d_ff=%u", a->n_rows, a->d_ff)
 
@@ -995,9 +972,10 @@ static void log_op(myth_stream *s, const char *name, double us, const struct tra
     }
     double count = n ? (double)n : 1.0;
     char line[256];
-    snprintf(line, sizeof(line), "%-20s %-52s %9.1f us  mean %+.6e rms %.6e max %.6e hash %016llx", name, t->shape, us, sum / count,
-             sqrt(sum_sq / count), largest, (unsigned long long)hash);
-    s->dev->log->write(s->dev->log->user, MYTH_LOG_INFO, "ops", line);     /* asked for by name: the log's level does not drop it */
+    snprintf(line, sizeof(line), "%-20s %-52s %9.1f us  mean %+.6e rms %.6e max %.6e hash %016llx", name, t->shape, us,
+             sum / count, sqrt(sum_sq / count), largest, (unsigned long long)hash);
+    s->dev->log->write(s->dev->log->user, MYTH_LOG_INFO, "ops",
+                       line); /* asked for by name: the log's level does not drop it */
 }
 
 /* ---- the ops: check, then run or record ---- */
@@ -1017,35 +995,35 @@ static void end_op(myth_stream *s, bool is_part, myth_op op, const void *args)
         s->dev->observe(s->dev->observer, op, args);
 }
 
-#define OP(op) \
-    static void run_##op(myth_stream *s, const struct myth_##op##_args *a) \
-    { \
-        if (!s->dev->ops.op) { \
+#define OP(op)                                                                                \
+    static void run_##op(myth_stream *s, const struct myth_##op##_args *a)                    \
+    {                                                                                         \
+        if (!s->dev->ops.op) {                                                                \
             myth_fail(&s->err, MYTH_EDEVICE, "%s: the device lacks " #op, s->dev->caps.name); \
-            return; \
-        } \
-        if (!s->dev->is_watched || s->is_recording) { \
-            s->dev->ops.op(s, a); \
-            return; \
-        } \
-        const bool is_part = begin_op(s->dev); \
-        double start = now_us(); \
-        s->dev->ops.op(s, a); \
-        if (s->dev->has_trace) { \
-            struct trace t; \
-            trace_##op(&t, a); \
-            log_op(s, #op, now_us() - start, &t); \
-        } \
-        end_op(s, is_part, MYTH_OP_##op, a); \
-    } \
-    void myth_##op(myth_stream *s, const struct myth_##op##_args *a) \
-    { \
-        if (s->err.code != MYTH_OK || !check_##op(s, a)) \
-            return; \
-        if (s->is_recording && s->dev->vt->record) \
-            s->dev->vt->record(s, MYTH_OP_##op, a, sizeof(*a)); \
-        else \
-            run_##op(s, a); \
+            return;                                                                           \
+        }                                                                                     \
+        if (!s->dev->is_watched || s->is_recording) {                                         \
+            s->dev->ops.op(s, a);                                                             \
+            return;                                                                           \
+        }                                                                                     \
+        const bool is_part = begin_op(s->dev);                                                \
+        double start = now_us();                                                              \
+        s->dev->ops.op(s, a);                                                                 \
+        if (s->dev->has_trace) {                                                              \
+            struct trace t;                                                                   \
+            trace_##op(&t, a);                                                                \
+            log_op(s, #op, now_us() - start, &t);                                             \
+        }                                                                                     \
+        end_op(s, is_part, MYTH_OP_##op, a);                                                  \
+    }                                                                                         \
+    void myth_##op(myth_stream *s, const struct myth_##op##_args *a)                          \
+    {                                                                                         \
+        if (s->err.code != MYTH_OK || !check_##op(s, a))                                      \
+            return;                                                                           \
+        if (s->is_recording && s->dev->vt->record)                                            \
+            s->dev->vt->record(s, MYTH_OP_##op, a, sizeof(*a));                               \
+        else                                                                                  \
+            run_##op(s, a);                                                                   \
     }
 #include "ops.def"
 #undef OP
@@ -1053,7 +1031,10 @@ static void end_op(myth_stream *s, bool is_part, myth_op op, const void *args)
 void myth_op_run(myth_stream *s, myth_op op, const void *args)
 {
     switch (op) {
-#define OP(name) case MYTH_OP_##name: run_##name(s, args); break;
+#define OP(name)             \
+    case MYTH_OP_##name:     \
+        run_##name(s, args); \
+        break;
 #include "ops.def"
 #undef OP
     default: assert(!"not an op");
@@ -1080,36 +1061,95 @@ void myth_compose_norm_qkv_rope_store(myth_stream *s, const struct myth_norm_qkv
     k.off = q.off + (uint64_t)a->n_rows * n_q * 4;
     v.off = k.off + (uint64_t)a->n_rows * n_kv * 4;
     myth_rms_norm(s, &(struct myth_rms_norm_args){
-        .y = a->xn, .x = a->x, .pend = a->pend, .w_post = a->w_post, .w = a->w_in, .n_rows = a->n_rows, .dim = a->dim, .eps = a->eps,
-        .x_scale = a->x_scale });
+                         .y = a->xn,
+                         .x = a->x,
+                         .pend = a->pend,
+                         .w_post = a->w_post,
+                         .w = a->w_in,
+                         .n_rows = a->n_rows,
+                         .dim = a->dim,
+                         .eps = a->eps,
+                         .x_scale = a->x_scale,
+                     });
     myth_proj(s, &(struct myth_proj_args){
-        .y = q, .x = a->xn, .w = a->w_q, .n_rows = a->n_rows, .n_in = a->dim, .n_out = n_q, .is_decode = a->is_decode });
+                     .y = q,
+                     .x = a->xn,
+                     .w = a->w_q,
+                     .n_rows = a->n_rows,
+                     .n_in = a->dim,
+                     .n_out = n_q,
+                     .is_decode = a->is_decode,
+                 });
     if (a->w_k.buf)
         myth_proj(s, &(struct myth_proj_args){
-            .y = k, .x = a->xn, .w = a->w_k, .n_rows = a->n_rows, .n_in = a->dim, .n_out = n_kv, .is_decode = a->is_decode });
+                         .y = k,
+                         .x = a->xn,
+                         .w = a->w_k,
+                         .n_rows = a->n_rows,
+                         .n_in = a->dim,
+                         .n_out = n_kv,
+                         .is_decode = a->is_decode,
+                     });
     if (a->w_v.buf)
         myth_proj(s, &(struct myth_proj_args){
-            .y = v, .x = a->xn, .w = a->w_v, .n_rows = a->n_rows, .n_in = a->dim, .n_out = n_kv, .is_decode = a->is_decode });
+                         .y = v,
+                         .x = a->xn,
+                         .w = a->w_v,
+                         .n_rows = a->n_rows,
+                         .n_in = a->dim,
+                         .n_out = n_kv,
+                         .is_decode = a->is_decode,
+                     });
     myth_qkv_rope_store(s, &store);
 }
 
 void myth_compose_norm_ffn_geglu(myth_stream *s, const struct myth_norm_ffn_geglu_args *a)
 {
     myth_rms_norm(s, &(struct myth_rms_norm_args){
-        .y = a->xn, .x = a->x, .pend = a->pend, .w_post = a->w_post, .w = a->w, .n_rows = a->n_rows, .dim = a->dim, .eps = a->eps,
-        .x_scale = a->x_scale });
+                         .y = a->xn,
+                         .x = a->x,
+                         .pend = a->pend,
+                         .w_post = a->w_post,
+                         .w = a->w,
+                         .n_rows = a->n_rows,
+                         .dim = a->dim,
+                         .eps = a->eps,
+                         .x_scale = a->x_scale,
+                     });
     myth_proj(s, &(struct myth_proj_args){
-        .y = a->h, .x = a->xn, .w = a->w_gate, .n_rows = a->n_rows, .n_in = a->dim, .n_out = a->d_ff, .is_decode = a->is_decode });
+                     .y = a->h,
+                     .x = a->xn,
+                     .w = a->w_gate,
+                     .n_rows = a->n_rows,
+                     .n_in = a->dim,
+                     .n_out = a->d_ff,
+                     .is_decode = a->is_decode,
+                 });
     myth_proj(s, &(struct myth_proj_args){
-        .y = a->up, .x = a->xn, .w = a->w_up, .n_rows = a->n_rows, .n_in = a->dim, .n_out = a->d_ff, .is_decode = a->is_decode });
-    myth_geglu(s, &(struct myth_geglu_args){ .h = a->h, .g = a->h, .up = a->up, .n_rows = a->n_rows, .d_ff = a->d_ff });
+                     .y = a->up,
+                     .x = a->xn,
+                     .w = a->w_up,
+                     .n_rows = a->n_rows,
+                     .n_in = a->dim,
+                     .n_out = a->d_ff,
+                     .is_decode = a->is_decode,
+                 });
+    myth_geglu(s, &(struct myth_geglu_args){.h = a->h, .g = a->h, .up = a->up, .n_rows = a->n_rows, .d_ff = a->d_ff});
 }
 
 void myth_compose_attn_decode(myth_stream *s, const struct myth_attn_decode_args *a)
 {
     s->dev->plain_attn_decode(s, a);
     if (a->merges && s->err.code == MYTH_OK)
-        myth_op_run(s, MYTH_OP_kv_merge, &(struct myth_kv_merge_args){
-            .k_new = a->k_new, .v_new = a->v_new, .runs = a->runs, .kv = a->kv,
-            .n_run = a->n_rows, .cap_rows = a->cap_rows, .n_head_kv = a->n_head_kv, .head_dim = a->head_dim });
+        myth_op_run(s, MYTH_OP_kv_merge,
+                    &(struct myth_kv_merge_args){
+                        .k_new = a->k_new,
+                        .v_new = a->v_new,
+                        .runs = a->runs,
+                        .kv = a->kv,
+                        .n_run = a->n_rows,
+                        .cap_rows = a->cap_rows,
+                        .n_head_kv = a->n_head_kv,
+                        .head_dim = a->head_dim,
+                    });
 }

@@ -1,17 +1,19 @@
-/* device.h - what a compute device is: buffers in the ledger, streams that can be recorded and replayed, a table of ops.
+/* device.h - what a compute device is: buffers in the ledger, streams that can be recorded and replayed, a table of
+ * ops.
  *
- * Buffers  one allocation or one mapped range each, in the device's memory or, for what is read in parts, in the host's; a view is (buffer,
- *          byte offset, element type). A buffer books exactly its bytes; its handle (at most 1,280 alive per device, MYTH_EFULL) and the
- *          streams' (8) are part of `fixed`
- * Streams  ops are issued in order; they return nothing. The stream keeps the first failure and turns the rest into no-ops;
- *          myth_stream_sync reports it and clears it. Between begin_record and end_record ops are not run but kept; replay runs
- *          them again with the same argument structs, so whatever changes per step (token ids, positions, lengths, page
- *          tables) lives in device buffers.
+ * Buffers  one allocation or one mapped range each, in the device's memory or, for what is read in parts, in the
+ *          host's; a view is (buffer, byte offset, element type). A buffer books exactly its bytes; its handle (at most
+ *          1,280 alive per device, MYTH_EFULL) and the streams' (8) are part of `fixed`
+ * Streams  ops are issued in order; they return nothing. The stream keeps the first failure and turns the rest into
+ *          no-ops; myth_stream_sync reports it and clears it. Between begin_record and end_record ops are not run but
+ *          kept; replay runs them again with the same argument structs, so whatever changes per step (token ids,
+ *          positions, lengths, page tables) lives in device buffers.
  * Ops      one argument struct each (ops.h), checked once in device.c for all devices, listed in ops.def
  * Owner    the opener closes; buffers and streams before their device
- * Trace    MYTHOS_TRACE=ops (read at open) logs every op, whatever the log's level: name, shape, microseconds, fingerprint of its output
+ * Trace    MYTHOS_TRACE=ops (read at open) logs every op, whatever the log's level: name, shape, microseconds,
+ *          fingerprint of its output
  * Errors   MYTH_ENOMEM buffers; MYTH_EDEVICE unknown name or missing feature; MYTH_ELOST sticky
- * Threads  one thread per stream                                                                                            */
+ * Threads  one thread per stream */
 #ifndef MYTH_DEVICE_H
 #define MYTH_DEVICE_H
 
@@ -32,56 +34,63 @@ typedef struct myth_buf myth_buf;
 /* A typed place in a buffer. A zeroed view means "not given". */
 typedef struct {
     myth_buf *buf;
-    uint64_t off;              /* bytes */
+    uint64_t off; /* bytes */
     myth_dtype dtype;
 } myth_view;
 
 typedef struct {
-    const char *name;          /* "cpu", "cuda:0", "vulkan:1"; NULL and "auto" are for myth_device_resolve          */
-    int n_threads;             /* CPU; 0 = OMP_NUM_THREADS, else one per core available to the process (at most 64)    */
-    bool is_exact;             /* float32 activations, reference order: the common ground between devices            */
-    const char *cpu_level;     /* NULL = environment MYTHOS_CPU, else the best present: ref avx2 avx512 amx neon       */
-    const myth_log *log;       /* lent until close; may be NULL                                                       */
+    const char *name;      /* "cpu", "cuda:0", "vulkan:1"; NULL and "auto" are for myth_device_resolve          */
+    int n_threads;         /* CPU; 0 = OMP_NUM_THREADS, else one per core available to the process (at most 64)    */
+    bool is_exact;         /* float32 activations, reference order: the common ground between devices            */
+    const char *cpu_level; /* NULL = environment MYTHOS_CPU, else the best present: ref avx2 avx512 amx neon       */
+    const myth_log *log;   /* lent until close; may be NULL                                                       */
 } myth_device_opts;
 
 typedef struct {
-    char name[32];             /* "cpu"                                                       */
-    char description[128];     /* "AMD EPYC, 2 threads, avx512 (vnni bf16)"                     */
-    char level[16];            /* CPU level in use; "" for others                              */
-    char variants[128];        /* what the device's kernels were chosen for: "subgroup 32 fp16 int8dot"; may be "" */
-    int  ledger;               /* index of its bytes in the ledger: 0 = host, 1 + N = cuda:N, 9 + N = vulkan:N (N < 8) */
-    int  n_threads;
-    uint64_t total_bytes, free_bytes;      /* what the system says; 0 = unknown                 */
-    uint64_t budget_bytes;     /* what the driver says this process may take; 0 = unknown, and never believed past free_bytes */
-    bool is_gpu;               /* hardware of its own, which "auto" may choose: not the CPU and not a driver that runs on it  */
-    bool is_async;             /* streams run on while the host does other things               */
-    bool is_host_visible;      /* myth_buf_host works of every buffer, and myth_buf_wrap; otherwise weights are copied in with myth_weight_write */
+    char name[32];         /* "cpu"                                                       */
+    char description[128]; /* "AMD EPYC, 2 threads, avx512 (vnni bf16)"                     */
+    char level[16];        /* CPU level in use; "" for others                              */
+    char variants[128];    /* what the device's kernels were chosen for: "subgroup 32 fp16 int8dot"; may be "" */
+    int ledger;            /* index of its bytes in the ledger: 0 = host, 1 + N = cuda:N, 9 + N = vulkan:N (N < 8) */
+    int n_threads;
+    uint64_t total_bytes, free_bytes; /* what the system says; 0 = unknown                 */
+    uint64_t
+        budget_bytes; /* what the driver says this process may take; 0 = unknown, and never believed past free_bytes */
+    bool is_gpu;      /* hardware of its own, which "auto" may choose: not the CPU and not a driver that runs on it  */
+    bool is_async;    /* streams run on while the host does other things               */
+    bool
+        /* myth_buf_host works of every buffer, and myth_buf_wrap; otherwise weights are copied in with
+         * myth_weight_write */
+        is_host_visible;
 } myth_device_caps;
 
 /* What a step may ask at most; from it the device derives its workspaces, so that ops never allocate. */
 typedef struct {
-    uint32_t n_rows;           /* rows of a step (the micro-batch)               */
-    uint32_t n_logit_rows;     /* rows that may want logits at once               */
-    uint32_t d_model, d_ff;    /* largest widths                                 */
-    uint32_t n_head, n_head_kv, head_dim;  /* largest over the layers             */
+    uint32_t n_rows;                      /* rows of a step (the micro-batch)               */
+    uint32_t n_logit_rows;                /* rows that may want logits at once               */
+    uint32_t d_model, d_ff;               /* largest widths                                 */
+    uint32_t n_head, n_head_kv, head_dim; /* largest over the layers             */
     uint32_t n_vocab;
-    uint32_t n_ctx;            /* rows of a sequence at most, whatever their positions: bounds the splits of decode attention */
-    uint32_t top_k;            /* largest k                                      */
-    uint32_t n_record_ops;     /* ops of the longest recorded stream             */
-    uint32_t n_graph;          /* recorded streams alive at once                 */
-    bool folds_keys;           /* attention makes keys from values (ops.h, myth_key_fold) */
+    uint32_t n_ctx; /* rows of a sequence at most, whatever their positions: bounds the splits of decode attention */
+    uint32_t top_k; /* largest k                                      */
+    uint32_t n_record_ops; /* ops of the longest recorded stream             */
+    uint32_t n_graph;      /* recorded streams alive at once                 */
+    bool folds_keys;       /* attention makes keys from values (ops.h, myth_key_fold) */
 } myth_work_shape;
 
-typedef struct { uint64_t bytes[MYTH_MEM_CLASS_N]; } myth_class_bytes;
+typedef struct {
+    uint64_t bytes[MYTH_MEM_CLASS_N];
+} myth_class_bytes;
 
 enum { MYTH_DEVICE_NAME_MAX = 32 };
 
-/* The name that stands for `wanted`: "auto" or NULL is the first cuda device, else the first vulkan device that is a GPU, else cpu; "cuda" is
- * "cuda:0". MYTH_EDEVICE: no such name. Whether the device is there, myth_device_open says. */
+/* The name that stands for `wanted`: "auto" or NULL is the first cuda device, else the first vulkan device that is a
+ * GPU, else cpu; "cuda" is "cuda:0". MYTH_EDEVICE: no such name. Whether the device is there, myth_device_open says. */
 myth_status myth_device_resolve(char out[MYTH_DEVICE_NAME_MAX], const char *wanted, myth_error *err);
 /* Index of the ledger of a resolved name; -1 when it is none. */
 int myth_device_ledger(const char *name);
-/* What every device of this machine says of itself without being opened, in the order of "auto"; at most cap, returns how many. */
+/* What every device of this machine says of itself without being opened, in the order of "auto"; at most cap, returns
+ * how many. */
 uint32_t myth_device_list(myth_device_caps *out, uint32_t cap);
 /* Kinds of this build, in that order: "cuda", "vulkan", "cpu"; NULL behind the last. */
 const char *myth_device_kind_at(uint32_t i);
@@ -91,35 +100,44 @@ bool myth_device_find(myth_device_caps *out, const char *name);
 myth_status myth_device_open(myth_device **out, myth_mem *mem, const myth_device_opts *opts, myth_error *err);
 void myth_device_close(myth_device *dev);
 const myth_device_caps *myth_device_get_caps(const myth_device *dev);
-bool myth_device_is_traced(const myth_device *dev);       /* then nothing should be recorded: an op is traced when it runs, not when it is kept */
+bool myth_device_is_traced(
+    const myth_device *dev); /* then nothing should be recorded: an op is traced when it runs, not when it is kept */
 
-/* Called behind every op that a caller issued and that ran at once (op: MYTH_OP_* of ops.h, args: its struct), not for the small ones that a
- * fused op is made of. It only looks: views of a host-visible device by myth_buf_host, scratch such as xn holds what the op left there. */
+/* Called behind every op that a caller issued and that ran at once (op: MYTH_OP_* of ops.h, args: its struct), not for
+ * the small ones that a fused op is made of. It only looks: views of a host-visible device by myth_buf_host, scratch
+ * such as xn holds what the op left there. */
 typedef void (*myth_op_observer)(void *user, int op, const void *args);
 /* NULL = nobody, as at open. MYTH_EDEVICE: the device's memory cannot be looked at. */
 myth_status myth_device_observe(myth_device *dev, myth_op_observer observe, void *user, myth_error *err);
 
-/* Bytes the device itself books: a pure function of the options, the environment, what the device says of itself and the shape (NULL = what
- * open books). `fixed` at open, the rest at reserve. `host` is booked on the host's ledger, `own` on the device's; the CPU's all is host. */
-void myth_device_plan(myth_class_bytes *host, myth_class_bytes *own, const myth_device_opts *opts, const myth_work_shape *shape);
+/* Bytes the device itself books: a pure function of the options, the environment, what the device says of itself and
+ * the shape (NULL = what open books). `fixed` at open, the rest at reserve. `host` is booked on the host's ledger,
+ * `own` on the device's; the CPU's all is host. */
+void myth_device_plan(myth_class_bytes *host, myth_class_bytes *own, const myth_device_opts *opts,
+                      const myth_work_shape *shape);
 /* Takes the workspaces for the shape. Once per device; MYTH_ENOMEM leaves the device as it was. */
 myth_status myth_device_reserve(myth_device *dev, const myth_work_shape *shape, myth_error *err);
 
-myth_status myth_buf_open(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes, myth_error *err);
-/* A buffer in host memory that the device's ops read in place: over its bus, and only the bytes that they touch. Booked on the host's ledger.
- * Streams write and read it as any other; no op may write into it. On the CPU, where every buffer is that, the same as myth_buf_open.
- * MYTH_ENOMEM: past the limit, or the system has no more such memory (pages that stay where they are). */
-myth_status myth_buf_open_host(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes, myth_error *err);
+myth_status myth_buf_open(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes,
+                          myth_error *err);
+/* A buffer in host memory that the device's ops read in place: over its bus, and only the bytes that they touch. Booked
+ * on the host's ledger. Streams write and read it as any other; no op may write into it. On the CPU, where every buffer
+ * is that, the same as myth_buf_open. MYTH_ENOMEM: past the limit, or the system has no more such memory (pages that
+ * stay where they are). */
+myth_status myth_buf_open_host(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes,
+                               myth_error *err);
 /* A buffer over memory that stays valid until close (a mapped file, an arena). The memory is the caller's to book. */
 myth_status myth_buf_wrap(myth_buf **out, myth_device *dev, const void *base, uint64_t bytes, myth_error *err);
 void myth_buf_close(myth_buf *buf);
 uint64_t myth_buf_bytes(const myth_buf *buf);
-/* Host address of a buffer of a host-visible device, or of one of myth_buf_open_host; else NULL. Weights lie there in the device's form. */
+/* Host address of a buffer of a host-visible device, or of one of myth_buf_open_host; else NULL. Weights lie there in
+ * the device's form. */
 void *myth_buf_host(const myth_buf *buf);
 
-/* Host memory for transfers: pinned where the device gains by it. Zeroed; booked on the host's ledger. NULL: MYTH_ENOMEM. */
+/* Host memory for transfers: pinned where the device gains by it. Zeroed; booked on the host's ledger. NULL:
+ * MYTH_ENOMEM. */
 void *myth_host_alloc(myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes);
-void myth_host_free(myth_device *dev, myth_mem_class cls, void *p, uint64_t bytes);       /* takes NULL */
+void myth_host_free(myth_device *dev, myth_mem_class cls, void *p, uint64_t bytes); /* takes NULL */
 
 myth_status myth_stream_open(myth_stream **out, myth_device *dev, myth_error *err);
 void myth_stream_close(myth_stream *s);
@@ -127,24 +145,31 @@ void myth_stream_close(myth_stream *s);
 void myth_stream_write(myth_stream *s, myth_view dst, const void *src, uint64_t bytes);
 void myth_stream_read(myth_stream *s, void *dst, myth_view src, uint64_t bytes);
 myth_status myth_stream_sync(myth_stream *s, myth_error *err);
-/* A place in the stream, and waiting for it: what was issued before is done, reads among it; what was issued after goes on. */
+/* A place in the stream, and waiting for it: what was issued before is done, reads among it; what was issued after goes
+ * on. */
 uint64_t myth_stream_mark(myth_stream *s);
 myth_status myth_stream_wait(myth_stream *s, uint64_t mark, myth_error *err);
 
 typedef struct {
-    uint64_t n_launch;         /* kernels or dispatches sent, replayed ones among them; 0 where nothing is launched */
-    uint64_t n_sync;           /* times the host waited until the stream was empty                                  */
-    uint64_t n_wait;           /* times it waited for a place                                                       */
-    uint64_t expert_bytes;     /* of expert weights that moe_geglu and moe_down read; CPU only: elsewhere the host does not know who was chosen */
+    uint64_t n_launch; /* kernels or dispatches sent, replayed ones among them; 0 where nothing is launched */
+    uint64_t n_sync;   /* times the host waited until the stream was empty                                  */
+    uint64_t n_wait;   /* times it waited for a place                                                       */
+    uint64_t
+        /* of expert weights that moe_geglu and moe_down read; CPU only: elsewhere the host does not know who was chosen
+         */
+        expert_bytes;
 } myth_device_counts;
 myth_device_counts myth_device_get_counts(const myth_device *dev);
 
-/* Rows [0, n_rows) of n_in values from their form in files into the device's resident form, in stream order; src is copied before it returns.
- * The resident form has the same bytes in total and starts where dst says (aligned to 64): a device may lay a quantised matrix out as all
- * quants, then all scales. row0 and n_total place a part of a matrix of n_total rows. */
-void myth_weight_write(myth_stream *s, myth_view dst, const void *src, uint32_t n_total, uint32_t row0, uint32_t n_rows, uint32_t n_in);
+/* Rows [0, n_rows) of n_in values from their form in files into the device's resident form, in stream order; src is
+ * copied before it returns. The resident form has the same bytes in total and starts where dst says (aligned to 64): a
+ * device may lay a quantised matrix out as all quants, then all scales. row0 and n_total place a part of a matrix of
+ * n_total rows. */
+void myth_weight_write(myth_stream *s, myth_view dst, const void *src, uint32_t n_total, uint32_t row0, uint32_t n_rows,
+                       uint32_t n_in);
 
-/* Recording holds ops only (no write, no read). The graph's bytes were reserved with the device: MYTH_EFULL past them. */
+/* Recording holds ops only (no write, no read). The graph's bytes were reserved with the device: MYTH_EFULL past them.
+ */
 void myth_stream_begin_record(myth_stream *s);
 myth_status myth_stream_end_record(myth_graph **out, myth_stream *s, myth_error *err);
 void myth_stream_replay(myth_stream *s, const myth_graph *g);
@@ -152,7 +177,7 @@ void myth_graph_close(myth_graph *g);
 
 static inline myth_view myth_view_at(myth_buf *buf, uint64_t off, myth_dtype t)
 {
-    myth_view v = { buf, off, t };
+    myth_view v = {buf, off, t};
     return v;
 }
 

@@ -14,7 +14,7 @@ void myth_planar_write(void *quants, void *scales, const void *src, myth_dtype t
     }
     for (uint64_t i = 0; i < n_block; i++, block += n_byte + 2) {
         memcpy(s + i * 2, block, 2);
-        if (n_byte == 32)                   /* fixed sizes: the compiler makes single moves of them */
+        if (n_byte == 32) /* fixed sizes: the compiler makes single moves of them */
             memcpy(q + i * 32, block + 2, 32);
         else
             memcpy(q + i * 16, block + 2, 16);

@@ -1,10 +1,11 @@
 /* weight_form.h - matrices as devices without host-visible memory keep them: planar, all quants and then all scales.
  *
  * Planar   Q8_0  [n_out][n_in] int8, then [n_out][n_in / 32] f16
- *          Q4_0  [n_out][n_in / 32][16] bytes (low nibbles are values 0..15 of the block, high ones 16..31), then [n_out][n_in / 32] f16
+ *          Q4_0  [n_out][n_in / 32][16] bytes (low nibbles are values 0..15 of the block, high ones 16..31), then
+ *                [n_out][n_in / 32] f16
  *          others: as in files, no scales
  * Bytes    as many in total as in files, so quants start 16-byte aligned wherever the matrix does
- * Source   block layouts: engine/base/dtype.h                                                                                     */
+ * Source   block layouts: engine/base/dtype.h */
 #ifndef MYTH_WEIGHT_FORM_H
 #define MYTH_WEIGHT_FORM_H
 
@@ -21,7 +22,7 @@ typedef struct {
 
 static inline myth_planar myth_planar_get(myth_dtype t, uint64_t n_total, uint64_t n_in)
 {
-    myth_planar p = { 0, t == MYTH_Q8_0 || t == MYTH_Q4_0 ? n_in / 32 * 2 : 0, 0 };
+    myth_planar p = {0, t == MYTH_Q8_0 || t == MYTH_Q4_0 ? n_in / 32 * 2 : 0, 0};
     p.quant_row = myth_row_bytes(t, n_in) - p.scale_row;
     p.scale_off = n_total * p.quant_row;
     return p;

@@ -1,11 +1,13 @@
 /* check.c - whether the index is whole: the database, every file's rows beside its text, and FTS5 beside the text.
  *
  * Database  PRAGMA integrity_check, which reads every page and so its checksum
- * File      its blocks give its hash; its chunks touch, cover it, and have its lines and hashes; symbols lie inside it and are in the index of names; its uses can be read
+ * File      its blocks give its hash; its chunks touch, cover it, and have its lines and hashes; symbols lie inside it
+ *           and are in the index of names; its uses can be read
  * Counts    those that updates keep are those of the rows
  * Map       when it is of the last update: a rank and facts of every file
  * Vectors   see vectors_check.c
- * FTS5      the multiset of (term, row, column, position) that the table holds and the one that the stored text makes, each as a sum of hashes */
+ * FTS5      the multiset of (term, row, column, position) that the table holds and the one that the stored text makes,
+ *           each as a sum of hashes */
 #include "retrieval/index/index_impl.h"
 #include "retrieval/store/fts_tokenizer.h"
 #include "retrieval/map/repomap.h"
@@ -24,7 +26,7 @@ typedef struct {
     uint64_t n_problem;
     const fts5_tokenizer *methods;
     Fts5Tokenizer *tokenizer;
-    uint64_t sum, n_token;              /* of FTS5, as the text makes it */
+    uint64_t sum, n_token; /* of FTS5, as the text makes it */
     int64_t row;
     int column, position;
 } checker;
@@ -37,7 +39,7 @@ __attribute__((format(printf, 2, 3))) static void problem(checker *c, const char
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    myth_fail(&line, MYTH_EFORMAT, "%s", text);         /* as an error is: one line, safe to print */
+    myth_fail(&line, MYTH_EFORMAT, "%s", text); /* as an error is: one line, safe to print */
     c->n_problem++;
     if (c->report)
         c->report(c->arg, line.msg);
@@ -64,7 +66,7 @@ static myth_status check_database(checker *c, myth_error *err)
 
 typedef struct {
     int64_t id;
-    char path[160];             /* for a line of the report */
+    char path[160]; /* for a line of the report */
     const unsigned char *text;
     uint64_t bytes;
 } file;
@@ -87,21 +89,25 @@ static myth_status check_chunks(checker *c, const file *f, sqlite3_stmt *q, myth
         uint64_t off = (uint64_t)sqlite3_column_int64(q, 0), n = (uint64_t)sqlite3_column_int64(q, 1);
         unsigned char hash[16];
         if (off != at || n == 0 || n > f->bytes - at) {
-            problem(c, "%s: a chunk at byte %llu, expected one at %llu", f->path, (unsigned long long)off, (unsigned long long)at);
+            problem(c, "%s: a chunk at byte %llu, expected one at %llu", f->path, (unsigned long long)off,
+                    (unsigned long long)at);
             return MYTH_OK;
         }
         uint32_t n_line = lines_in(f->text + off, n), last = line + n_line - (f->text[off + n - 1] == '\n');
         if (sqlite3_column_int64(q, 2) != line || sqlite3_column_int64(q, 3) != last)
-            problem(c, "%s: the chunk at byte %llu has lines %lld to %lld, expected %u to %u", f->path, (unsigned long long)off,
-                    (long long)sqlite3_column_int64(q, 2), (long long)sqlite3_column_int64(q, 3), line, last);
+            problem(c, "%s: the chunk at byte %llu has lines %lld to %lld, expected %u to %u", f->path,
+                    (unsigned long long)off, (long long)sqlite3_column_int64(q, 2),
+                    (long long)sqlite3_column_int64(q, 3), line, last);
         myth_store_hash(hash, f->text + off, n);
-        if (sqlite3_column_bytes(q, 4) != MYTH_CHUNK_HASH_BYTES || memcmp(sqlite3_column_blob(q, 4), hash, MYTH_CHUNK_HASH_BYTES) != 0)
+        if (sqlite3_column_bytes(q, 4) != MYTH_CHUNK_HASH_BYTES ||
+            memcmp(sqlite3_column_blob(q, 4), hash, MYTH_CHUNK_HASH_BYTES) != 0)
             problem(c, "%s: the chunk at byte %llu has another hash than its text", f->path, (unsigned long long)off);
         at += n;
         line += n_line;
     }
     if (at != f->bytes && rc == SQLITE_DONE)
-        problem(c, "%s: chunks end at byte %llu of %llu", f->path, (unsigned long long)at, (unsigned long long)f->bytes);
+        problem(c, "%s: chunks end at byte %llu of %llu", f->path, (unsigned long long)at,
+                (unsigned long long)f->bytes);
     return myth_store_fail(c->x->store, rc, err);
 }
 
@@ -131,7 +137,7 @@ static bool count_ref(void *n, const myth_store_ref *ref)
 
 static uint64_t token_sum(const char *term, size_t n, int64_t row, int column, int position)
 {
-    int64_t place[3] = { row, column, position };
+    int64_t place[3] = {row, column, position};
     return XXH3_64bits_withSeed(place, sizeof(place), XXH3_64bits(term, n));
 }
 
@@ -150,12 +156,14 @@ static int add_token(void *arg, int flags, const char *token, int n, int start, 
 static myth_status add_row(void *arg, const myth_store_row *row, myth_error *err)
 {
     checker *c = arg;
-    const void *text[] = { row->body, row->path, row->names };
-    uint64_t n[] = { row->n_body, row->n_path, row->n_names };
+    const void *text[] = {row->body, row->path, row->names};
+    uint64_t n[] = {row->n_body, row->n_path, row->n_names};
     c->row = row->chunk_id;
     for (c->column = 0; c->column < MYTH_FTS_COLUMN_N; c->column++) {
         c->position = -1;
-        int rc = n[c->column] ? c->methods->xTokenize(c->tokenizer, c, FTS5_TOKENIZE_DOCUMENT, text[c->column], (int)n[c->column], add_token) : SQLITE_OK;
+        int rc = n[c->column] ? c->methods->xTokenize(c->tokenizer, c, FTS5_TOKENIZE_DOCUMENT, text[c->column],
+                                                      (int)n[c->column], add_token)
+                              : SQLITE_OK;
         if (rc != SQLITE_OK)
             return myth_store_fail(c->x->store, rc, err);
     }
@@ -164,11 +172,12 @@ static myth_status add_row(void *arg, const myth_store_row *row, myth_error *err
 
 static myth_status check_fts(checker *c, myth_error *err)
 {
-    static const char *const column[MYTH_FTS_COLUMN_N] = { "body", "path", "names" };
+    static const char *const column[MYTH_FTS_COLUMN_N] = {"body", "path", "names"};
     sqlite3 *db = myth_store_db(c->x->store);
     sqlite3_stmt *q = NULL;
     uint64_t sum = 0, n = 0;
-    int rc = sqlite3_exec(db, "CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, fts, instance)", NULL, NULL, NULL);
+    int rc =
+        sqlite3_exec(db, "CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, fts, instance)", NULL, NULL, NULL);
     if (rc == SQLITE_OK)
         rc = sqlite3_prepare_v2(db, "SELECT term, doc, col, \"offset\" FROM temp.vocabulary", -1, &q, NULL);
     while (rc == SQLITE_OK && (rc = sqlite3_step(q)) == SQLITE_ROW) {
@@ -176,7 +185,8 @@ static myth_status check_fts(checker *c, myth_error *err)
         int k = 0;
         while (k < MYTH_FTS_COLUMN_N && name && strcmp(name, column[k]) != 0)
             k++;
-        sum += token_sum(term, (size_t)sqlite3_column_bytes(q, 0), sqlite3_column_int64(q, 1), k, sqlite3_column_int(q, 3));
+        sum += token_sum(term, (size_t)sqlite3_column_bytes(q, 0), sqlite3_column_int64(q, 1), k,
+                         sqlite3_column_int(q, 3));
         n++;
         rc = SQLITE_OK;
     }
@@ -184,8 +194,8 @@ static myth_status check_fts(checker *c, myth_error *err)
     sqlite3_finalize(q);
     sqlite3_exec(db, "DROP TABLE temp.vocabulary", NULL, NULL, NULL);
     if (st == MYTH_OK && (sum != c->sum || n != c->n_token))
-        problem(c, "words: %llu in the index, %llu in its text%s", (unsigned long long)n, (unsigned long long)c->n_token,
-                n == c->n_token ? ", in other places" : "");
+        problem(c, "words: %llu in the index, %llu in its text%s", (unsigned long long)n,
+                (unsigned long long)c->n_token, n == c->n_token ? ", in other places" : "");
     return st;
 }
 
@@ -200,7 +210,8 @@ static myth_status open_tokenizer(checker *c, fts5_tokenizer *methods, myth_erro
         sqlite3_step(q);
         sqlite3_finalize(q);
     }
-    if (!api || api->xFindTokenizer(api, "mythos", &user, methods) != SQLITE_OK || methods->xCreate(user, NULL, 0, &c->tokenizer) != SQLITE_OK)
+    if (!api || api->xFindTokenizer(api, "mythos", &user, methods) != SQLITE_OK ||
+        methods->xCreate(user, NULL, 0, &c->tokenizer) != SQLITE_OK)
         return myth_fail(err, MYTH_ENOMEM, "no memory for a tokenizer");
     c->methods = methods;
     return MYTH_OK;
@@ -212,13 +223,15 @@ _Static_assert(MYTH_FILE_LOST == 64, "as the last query has it");
 
 static myth_status check_counts(checker *c, myth_error *err)
 {
-    static const struct { const char *key, *sql; } rows[] = {
-        { "n_file", "SELECT count(*) FROM files" },
-        { "n_chunk", "SELECT count(*) FROM chunks" },
-        { "n_symbol", "SELECT coalesce(sum(n), 0) FROM definitions" },
-        { "n_ref", "SELECT coalesce(sum(n), 0) FROM refs" },
-        { "bytes", "SELECT coalesce(sum(bytes), 0) FROM files" },
-        { "n_lost", "SELECT count(*) FROM files WHERE flags & 64" },
+    static const struct {
+        const char *key, *sql;
+    } rows[] = {
+        {"n_file", "SELECT count(*) FROM files"},
+        {"n_chunk", "SELECT count(*) FROM chunks"},
+        {"n_symbol", "SELECT coalesce(sum(n), 0) FROM definitions"},
+        {"n_ref", "SELECT coalesce(sum(n), 0) FROM refs"},
+        {"bytes", "SELECT coalesce(sum(bytes), 0) FROM files"},
+        {"n_lost", "SELECT count(*) FROM files WHERE flags & 64"},
     };
     myth_status st = MYTH_OK;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && st == MYTH_OK; i++) {
@@ -227,7 +240,7 @@ static myth_status check_counts(checker *c, myth_error *err)
         int64_t n = rc == SQLITE_OK && (rc = sqlite3_step(q)) == SQLITE_ROW ? sqlite3_column_int64(q, 0) : 0;
         st = myth_store_fail(c->x->store, rc, err);
         sqlite3_finalize(q);
-        const int64_t kept = myth_store_number(c->x->store, rows[i].key, 0);        /* none before the first update */
+        const int64_t kept = myth_store_number(c->x->store, rows[i].key, 0); /* none before the first update */
         if (st == MYTH_OK && kept != n)
             problem(c, "count %s: %lld, its rows are %lld", rows[i].key, (long long)kept, (long long)n);
     }
@@ -239,10 +252,11 @@ static myth_status check_counts(checker *c, myth_error *err)
 /* Tables that say they are of these files have a row of each. */
 static myth_status check_map(checker *c, myth_error *err)
 {
-    static const char sql[] =
-        "SELECT (SELECT count(*) FROM files) <> (SELECT count(*) FROM ranks) OR (SELECT coalesce(max(place), 0) <> count(*) FROM ranks) OR "
-        "EXISTS(SELECT 1 FROM files WHERE id NOT IN (SELECT file_id FROM ranks)) OR EXISTS(SELECT 1 FROM files WHERE id NOT IN (SELECT file_id FROM facts)) OR "
-        "EXISTS(SELECT 1 FROM links WHERE file_id NOT IN (SELECT id FROM files))";
+    static const char sql[] = "SELECT (SELECT count(*) FROM files) <> (SELECT count(*) FROM ranks) OR (SELECT "
+                              "coalesce(max(place), 0) <> count(*) FROM ranks) OR "
+                              "EXISTS(SELECT 1 FROM files WHERE id NOT IN (SELECT file_id FROM ranks)) OR "
+                              "EXISTS(SELECT 1 FROM files WHERE id NOT IN (SELECT file_id FROM facts)) OR "
+                              "EXISTS(SELECT 1 FROM links WHERE file_id NOT IN (SELECT id FROM files))";
     sqlite3_stmt *q = NULL;
     if (!myth_repomap_is_fresh(c->x->store))
         return MYTH_OK;
@@ -256,7 +270,8 @@ static myth_status check_map(checker *c, myth_error *err)
 
 /* ---- all ---- */
 
-static myth_status check_file(checker *c, file *f, sqlite3_stmt *row, sqlite3_stmt *chunks, sqlite3_stmt *symbols, sqlite3_stmt *refs, myth_error *err)
+static myth_status check_file(checker *c, file *f, sqlite3_stmt *row, sqlite3_stmt *chunks, sqlite3_stmt *symbols,
+                              sqlite3_stmt *refs, myth_error *err)
 {
     myth_mem *mem = c->x->mem;
     unsigned char hash[16];
@@ -300,7 +315,8 @@ static myth_status check_files(checker *c, myth_error *err)
     static const char *const sql[] = {
         "SELECT id, path, bytes, hash FROM files ORDER BY id",
         "SELECT off, bytes, line0, line1, hash FROM chunks WHERE file_id=?1 ORDER BY off, id",
-        "SELECT name, off, bytes, signature_off, signature_bytes FROM symbols WHERE id BETWEEN ?1 << 20 AND (?1 << 20) + 1048575",
+        "SELECT name, off, bytes, signature_off, signature_bytes FROM symbols WHERE id BETWEEN ?1 << 20 AND (?1 << 20) "
+        "+ 1048575",
         "SELECT n FROM refs WHERE file_id=?1",
         "SELECT (SELECT count(*) FROM chunks WHERE file_id NOT IN (SELECT id FROM files)) + "
         "(SELECT count(*) FROM definitions WHERE file_id NOT IN (SELECT id FROM files)) + "
@@ -310,7 +326,7 @@ static myth_status check_files(checker *c, myth_error *err)
         "(SELECT count(*) FROM blocks WHERE id >> 19 NOT IN (SELECT id FROM files))",
     };
     enum { N = sizeof(sql) / sizeof(sql[0]) };
-    sqlite3_stmt *q[N] = { NULL };
+    sqlite3_stmt *q[N] = {NULL};
     myth_store *store = c->x->store;
     myth_status st = MYTH_OK;
     file f;
@@ -331,16 +347,17 @@ fail:
     return st;
 }
 
-myth_status myth_index_check(myth_index *x, void (*report)(void *arg, const char *line), void *arg, uint64_t *n_problem, myth_error *err)
+myth_status myth_index_check(myth_index *x, void (*report)(void *arg, const char *line), void *arg, uint64_t *n_problem,
+                             myth_error *err)
 {
-    checker c = { .x = x, .report = report, .arg = arg };
+    checker c = {.x = x, .report = report, .arg = arg};
     fts5_tokenizer methods;
     myth_status st = MYTH_OK;
     *n_problem = 0;
     MYTH_TRY(open_tokenizer(&c, &methods, err));
     MYTH_TRY(myth_store_read_begin(x->store, err));
     MYTH_TRY(check_database(&c, err));
-    if (c.n_problem == 0)               /* what a damaged tree says of its rows would mislead */
+    if (c.n_problem == 0) /* what a damaged tree says of its rows would mislead */
         MYTH_TRY(check_files(&c, err));
     if (c.n_problem == 0)
         MYTH_TRY(check_counts(&c, err));

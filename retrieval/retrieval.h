@@ -1,4 +1,5 @@
-/* retrieval.h - the one public face of the retriever. Knows nothing of the engine: embedding and counting tokens are callbacks. */
+/* retrieval.h - the one public face of the retriever. Knows nothing of the engine: embedding and counting tokens are
+ * callbacks. */
 #ifndef MYTH_RETRIEVAL_H
 #define MYTH_RETRIEVAL_H
 

@@ -15,9 +15,9 @@
 struct myth_revision {
     myth_mem *mem;
     git_repository *repo;
-    git_tree *old_tree, *new_tree;      /* old NULL: no commit yet; new NULL: the working tree, or the index */
-    git_index *index;                   /* of the new side; NULL: it is none                                  */
-    git_diff *whole;                    /* of the two sides with renames found, once it was needed            */
+    git_tree *old_tree, *new_tree; /* old NULL: no commit yet; new NULL: the working tree, or the index */
+    git_index *index;              /* of the new side; NULL: it is none                                  */
+    git_diff *whole;               /* of the two sides with renames found, once it was needed            */
     char prefix[PATH_MAX];
     int root_fd;
 };
@@ -34,12 +34,14 @@ static myth_status open_repository(myth_revision *r, const char *root, myth_erro
     char real[PATH_MAX], top[PATH_MAX];
     int rc = git_repository_open_ext(&r->repo, root, 0, NULL);
     if (rc == GIT_EOWNER)
-        return myth_fail(err, MYTH_EIO, "%.120s: the repository belongs to another user; git config --global --add safe.directory allows it", root);
+        return myth_fail(
+            err, MYTH_EIO,
+            "%.120s: the repository belongs to another user; git config --global --add safe.directory allows it", root);
     if (rc == GIT_ENOTFOUND)
         return myth_fail(err, MYTH_ENOTFOUND, "%.160s: no git repository here; --diff FILE takes a patch", root);
     if (rc != 0)
         return git_failed(root, err);
-    if (!git_repository_workdir(r->repo))               /* bare: commits are all there is */
+    if (!git_repository_workdir(r->repo)) /* bare: commits are all there is */
         return MYTH_OK;
     if (!realpath(root, real) || !realpath(git_repository_workdir(r->repo), top))
         return myth_fail(err, MYTH_EIO, "%.160s: %s", root, strerror(errno));
@@ -62,13 +64,15 @@ static myth_status tree_of(git_tree **out, git_object *from, const char *spec, m
 }
 
 /* "A...B": what B did since they parted. */
-static myth_status parting_tree(git_tree **out, git_repository *repo, const git_revspec *s, const char *spec, myth_error *err)
+static myth_status parting_tree(git_tree **out, git_repository *repo, const git_revspec *s, const char *spec,
+                                myth_error *err)
 {
     git_object *a = NULL, *b = NULL, *base = NULL;
     git_oid oid;
     myth_status st = MYTH_OK;
     if (git_object_peel(&a, s->from, GIT_OBJECT_COMMIT) != 0 || git_object_peel(&b, s->to, GIT_OBJECT_COMMIT) != 0 ||
-        git_merge_base(&oid, repo, git_object_id(a), git_object_id(b)) != 0 || git_object_lookup(&base, repo, &oid, GIT_OBJECT_COMMIT) != 0)
+        git_merge_base(&oid, repo, git_object_id(a), git_object_id(b)) != 0 ||
+        git_object_lookup(&base, repo, &oid, GIT_OBJECT_COMMIT) != 0)
         st = myth_fail(err, MYTH_EARG, "%.160s: the two have no commit in common", spec);
     else
         st = tree_of(out, base, spec, err);
@@ -80,14 +84,16 @@ static myth_status parting_tree(git_tree **out, git_repository *repo, const git_
 
 static myth_status read_spec(myth_revision *r, const myth_revision_opts *o, myth_error *err)
 {
-    git_revspec s = { 0 };
+    git_revspec s = {0};
     myth_status st = MYTH_OK;
     int rc = git_revparse(&s, r->repo, o->spec ? o->spec : "HEAD");
     bool is_range = rc == 0 && !(s.flags & GIT_REVSPEC_SINGLE);
     if (rc != 0 && !o->spec && git_repository_head_unborn(r->repo) == 1)
-        return MYTH_OK;                                 /* no commit yet: everything is new */
+        return MYTH_OK; /* no commit yet: everything is new */
     if (rc != 0)
-        return myth_fail(err, MYTH_EARG, "%.120s: no such revision here; expected a commit, A..B, or nothing for the working tree", o->spec ? o->spec : "HEAD");
+        return myth_fail(err, MYTH_EARG,
+                         "%.120s: no such revision here; expected a commit, A..B, or nothing for the working tree",
+                         o->spec ? o->spec : "HEAD");
     if (is_range && o->is_staged)
         st = myth_fail(err, MYTH_EARG, "--staged and %.100s: the index is the new side of one revision", o->spec);
     else if (s.flags & GIT_REVSPEC_MERGE_BASE)
@@ -159,16 +165,16 @@ static int make_diff(git_diff **diff, const myth_revision *r, char *dir)
 {
     git_diff_options o;
     git_diff_find_options find;
-    char *path[] = { dir };
+    char *path[] = {dir};
     git_diff_options_init(&o, GIT_DIFF_OPTIONS_VERSION);
     git_diff_find_options_init(&find, GIT_DIFF_FIND_OPTIONS_VERSION);
     o.flags = GIT_DIFF_IGNORE_SUBMODULES | GIT_DIFF_DISABLE_PATHSPEC_MATCH;
     o.ignore_submodules = GIT_SUBMODULE_IGNORE_ALL;
     o.max_size = MYTH_REVISION_DIFF_BYTES;
     if (dir[0])
-        o.pathspec = (git_strarray){ path, 1 };
+        o.pathspec = (git_strarray){path, 1};
     int rc = r->new_tree ? git_diff_tree_to_tree(diff, r->repo, r->old_tree, r->new_tree, &o)
-             : r->index  ? git_diff_tree_to_index(diff, r->repo, r->old_tree, r->index, &o)
+           : r->index    ? git_diff_tree_to_index(diff, r->repo, r->old_tree, r->index, &o)
                          : git_diff_tree_to_workdir_with_index(diff, r->repo, r->old_tree, &o);
     return rc == 0 ? git_diff_find_similar(*diff, &find) : rc;
 }
@@ -188,7 +194,7 @@ static myth_status take_text(const myth_revision *r, char **text, size_t *n, con
 myth_status myth_revision_diff(myth_revision *r, char **text, size_t *n, myth_error *err)
 {
     git_diff *diff = NULL;
-    git_buf buf = { 0 };
+    git_buf buf = {0};
     char dir[PATH_MAX];
     myth_status st = MYTH_OK;
     snprintf(dir, sizeof(dir), "%s", r->prefix);
@@ -200,8 +206,10 @@ myth_status myth_revision_diff(myth_revision *r, char **text, size_t *n, myth_er
     if (rc != 0)
         st = git_failed("diff", err);
     else if (buf.size > MYTH_REVISION_DIFF_BYTES)
-        st = myth_fail(err, MYTH_ELIMIT, "a difference of %zu bytes, at most %d are read; say less: a directory with -C, or two nearer commits", buf.size,
-                       (int)MYTH_REVISION_DIFF_BYTES);
+        st = myth_fail(
+            err, MYTH_ELIMIT,
+            "a difference of %zu bytes, at most %d are read; say less: a directory with -C, or two nearer commits",
+            buf.size, (int)MYTH_REVISION_DIFF_BYTES);
     else
         st = take_text(r, text, n, &buf, err);
     git_buf_dispose(&buf);
@@ -233,7 +241,8 @@ myth_status myth_revision_locate(const myth_revision *r, char *dst, size_t cap, 
     return MYTH_OK;
 }
 
-/* The file of the old side that is this one: of the same name, or the one that it was renamed from. *e NULL: there is none. */
+/* The file of the old side that is this one: of the same name, or the one that it was renamed from. *e NULL: there is
+ * none. */
 static myth_status find_old(myth_revision *r, git_tree_entry **e, const char *path, myth_error *err)
 {
     char all[] = "";
@@ -266,12 +275,13 @@ static int to_git(myth_revision *r, git_buf *out, const char *path, const void *
     return rc;
 }
 
-myth_status myth_revision_diff_file(myth_revision *r, char **text, size_t *n, const char *path, const void *bytes, size_t n_bytes, myth_error *err)
+myth_status myth_revision_diff_file(myth_revision *r, char **text, size_t *n, const char *path, const void *bytes,
+                                    size_t n_bytes, myth_error *err)
 {
     git_tree_entry *e = NULL;
     git_blob *blob = NULL;
     git_patch *patch = NULL;
-    git_buf now = { 0 }, buf = { 0 };
+    git_buf now = {0}, buf = {0};
     git_diff_options o;
     git_diff_options_init(&o, GIT_DIFF_OPTIONS_VERSION);
     o.context_lines = 0;
@@ -284,7 +294,8 @@ myth_status myth_revision_diff_file(myth_revision *r, char **text, size_t *n, co
     if (rc == 0)
         rc = to_git(r, &now, path, bytes, n_bytes);
     if (rc == 0)
-        rc = git_patch_from_blob_and_buffer(&patch, blob, path, now.ptr ? now.ptr : bytes, now.ptr ? now.size : n_bytes, path, &o);
+        rc = git_patch_from_blob_and_buffer(&patch, blob, path, now.ptr ? now.ptr : bytes, now.ptr ? now.size : n_bytes,
+                                            path, &o);
     if (rc == 0 && patch)
         rc = git_patch_to_buf(&buf, patch);
     if (rc != 0)
@@ -301,7 +312,8 @@ myth_status myth_revision_diff_file(myth_revision *r, char **text, size_t *n, co
 
 /* ---- files of the new side ---- */
 
-static myth_status read_blob(myth_revision *r, unsigned char **bytes, size_t *n, const git_oid *oid, const char *path, size_t max, myth_error *err)
+static myth_status read_blob(myth_revision *r, unsigned char **bytes, size_t *n, const git_oid *oid, const char *path,
+                             size_t max, myth_error *err)
 {
     git_blob *blob = NULL;
     myth_status st = MYTH_OK;
@@ -309,7 +321,8 @@ static myth_status read_blob(myth_revision *r, unsigned char **bytes, size_t *n,
         return git_failed(path, err);
     uint64_t size = (uint64_t)git_blob_rawsize(blob);
     if (size > max)
-        st = myth_fail(err, MYTH_ELIMIT, "%.160s: %llu bytes, at most %zu are read", path, (unsigned long long)size, max);
+        st = myth_fail(err, MYTH_ELIMIT, "%.160s: %llu bytes, at most %zu are read", path, (unsigned long long)size,
+                       max);
     else if (!(*bytes = myth_alloc(r->mem, MYTH_MEM_STAGING, "file", size + 1)))
         st = myth_fail(err, MYTH_ENOMEM, "%.160s: no memory for %llu bytes", path, (unsigned long long)size);
     if (st == MYTH_OK) {
@@ -324,13 +337,15 @@ static myth_status read_blob(myth_revision *r, unsigned char **bytes, size_t *n,
 static myth_status check_mode(unsigned mode, const char *path, myth_error *err)
 {
     if (mode == GIT_FILEMODE_LINK || mode == GIT_FILEMODE_COMMIT)
-        return myth_fail(err, MYTH_EUNSUPPORTED, "%.200s: %s", path, mode == GIT_FILEMODE_LINK ? "a symbolic link" : "a submodule");
+        return myth_fail(err, MYTH_EUNSUPPORTED, "%.200s: %s", path,
+                         mode == GIT_FILEMODE_LINK ? "a symbolic link" : "a submodule");
     if (mode == GIT_FILEMODE_TREE)
         return myth_fail(err, MYTH_ENOTFOUND, "%.200s: a directory", path);
     return MYTH_OK;
 }
 
-static myth_status read_worktree(myth_revision *r, unsigned char **bytes, size_t *n, const char *path, size_t max, myth_error *err)
+static myth_status read_worktree(myth_revision *r, unsigned char **bytes, size_t *n, const char *path, size_t max,
+                                 myth_error *err)
 {
     struct stat s;
     int fd = myth_scan_open(r->root_fd, path, false);
@@ -353,7 +368,7 @@ static myth_status read_worktree(myth_revision *r, unsigned char **bytes, size_t
         if (k < 0)
             st = myth_fail(err, MYTH_EIO, "%.200s: %s", path, strerror(errno));
         if (k <= 0)
-            break;                                      /* cut while it was read: what is there counts */
+            break; /* cut while it was read: what is there counts */
         at += (size_t)k;
     }
     close(fd);
@@ -365,7 +380,8 @@ static myth_status read_worktree(myth_revision *r, unsigned char **bytes, size_t
     return st;
 }
 
-myth_status myth_revision_read(myth_revision *r, unsigned char **bytes, size_t *n, const char *path, size_t max_bytes, myth_error *err)
+myth_status myth_revision_read(myth_revision *r, unsigned char **bytes, size_t *n, const char *path, size_t max_bytes,
+                               myth_error *err)
 {
     char full[PATH_MAX];
     myth_status st;

@@ -6,7 +6,8 @@ layout(local_size_x = 256) in;
 // altup_predict   x[i] += RMS(pend) * w_post for i > 0;  m = tanh(R (RMS(x[active]) * w_route) / dim);
 //                 x[i] += sum_j (coef m)[i * n + j] * x[j];  xn = RMS(x[active]) * w_in
 //
-// Shapes     x f32 [n_stream, n_rows, dim]; pend, xn f32 [n_rows, dim]; router f32 [n_stream, dim]; coef f32 [n_stream^2, n_stream]
+// Shapes     x f32 [n_stream, n_rows, dim]; pend, xn f32 [n_rows, dim]; router f32 [n_stream, dim]; coef f32
+//            [n_stream^2, n_stream]
 // Precision  f32
 // Traffic    the streams read and written once, and from cache again
 // Launch     one workgroup per row: a thread has the same columns of all streams

@@ -1,9 +1,12 @@
-// attn.glsl - keys and values of one head of one run, wherever they lie: the cache before the run's first position, the step's scratch
+// attn.glsl - keys and values of one head of one run, wherever they lie: the cache before the run's first position, the
+// step's scratch
 // from there on. Read in place, in every cache type.
 //
-// Fold       keys that are not stored are made from the values where they are read: RoPE(fold_w * v), angles from the table or, past its
+// Fold       keys that are not stored are made from the values where they are read: RoPE(fold_w * v), angles from the
+//            table or, past its
 //            end, computed
-// Includer   defines K_TYPE, V_TYPE, HEAD_DIM, FLAGS (1: K rows start at a multiple of four elements, 2: V rows do, 4: keys are made from
+// Includer   defines K_TYPE, V_TYPE, HEAD_DIM, FLAGS (1: K rows start at a multiple of four elements, 2: V rows do, 4:
+//            keys are made from
 //            values) and the arguments
 #ifndef MYTH_ATTN_GLSL
 #define MYTH_ATTN_GLSL

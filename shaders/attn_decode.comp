@@ -1,17 +1,23 @@
 #version 460
 #include "common.glsl"
-// attn_decode   o[r,h,:] = softmax(cap(q[r,h,:] . k[j,:])) v[j,:] over the keys j of row r, one row per run; then kv_merge of the row
+// attn_decode   o[r,h,:] = softmax(cap(q[r,h,:] . k[j,:])) v[j,:] over the keys j of row r, one row per run; then
+//               kv_merge of the row
 //
-// Shapes     q, o f32 [n_rows, n_head, HEAD_DIM]; keys as in attn.glsl. A workgroup has one row, one kv head, Q_HEADS of its query heads
-//            and one split: SPLIT positions from a multiple of SPLIT on. Splits that lie whole in the run's gap are not counted
-// Order      a subgroup takes a key, a lane every S-th word of four of it; maximum and sum of a split over lanes, S positions apart; the
-//            values of positions N_STRAND apart are added in order, then the strands; splits are joined in order of position. All of it
+// Shapes     q, o f32 [n_rows, n_head, HEAD_DIM]; keys as in attn.glsl. A workgroup has one row, one kv head, Q_HEADS
+//            of its query heads
+// and one split: SPLIT positions from a multiple of SPLIT on. Splits that lie whole in the run's gap are not counted
+// Order      a subgroup takes a key, a lane every S-th word of four of it; maximum and sum of a split over lanes, S
+//            positions apart; the
+// values of positions N_STRAND apart are added in order, then the strands; splits are joined in order of position. All
+// of it
 //            a function of positions and head_dim
-// Combine    a split leaves (maximum, sum, values); the workgroup that arrives last (`count`, left at 0) joins them and merges the row
+// Combine    a split leaves (maximum, sum, values); the workgroup that arrives last (`count`, left at 0) joins them and
+//            merges the row
 // Precision  f32
 // Traffic    every key and value once per Q_HEADS query heads; HEAD_DIM + 2 floats per split and head
 // Limit      DRAM bandwidth
-// Launch     x: splits of the longest sequence, those past the row's return at once; y: kv heads times groups of query heads; z: rows
+// Launch     x: splits of the longest sequence, those past the row's return at once; y: kv heads times groups of query
+//            heads; z: rows
 layout(local_size_x = 128) in;
 layout(constant_id = 1) const uint K_TYPE = 0;
 layout(constant_id = 2) const uint V_TYPE = 0;
@@ -172,7 +178,8 @@ void main()
     const uint h0 = head * group + g0, pos = uint(I32(a.pos).v[row]), first = first_key(pos);
     const uint64_t run = run_of(row);
     const uvec2 gap = gap_of(run);
-    const uint skip0 = max((gap.x + SPLIT - 1) / SPLIT, first / SPLIT), skip1 = max(gap.y / SPLIT, skip0);      // splits whole in the gap
+    // splits whole in the gap
+    const uint skip0 = max((gap.x + SPLIT - 1) / SPLIT, first / SPLIT), skip1 = max(gap.y / SPLIT, skip0);
     const uint n_live = pos / SPLIT - first / SPLIT + 1 - (skip1 - skip0);
     if (gl_WorkGroupID.x >= n_live)
         return;

@@ -1,12 +1,15 @@
 #version 460
 #include "common.glsl"
-// attn_prefill   o[r,h,:] = softmax(cap(q[r,h,:] . k[j,:])) v[j,:] over the keys j of row r: j <= p (or p + n_after, within the run),
+// attn_prefill   o[r,h,:] = softmax(cap(q[r,h,:] . k[j,:])) v[j,:] over the keys j of row r: j <= p (or p + n_after,
+//                within the run),
 //            p - j < window, j not in the gap
 //
-// Shapes     q, o f32 [n_rows, n_head, HEAD_DIM]; keys as in attn.glsl. A workgroup has one kv head and Q_TILE queries: rows times the
+// Shapes     q, o f32 [n_rows, n_head, HEAD_DIM]; keys as in attn.glsl. A workgroup has one kv head and Q_TILE queries:
+//            rows times the
 //            query heads of that kv head. Rows of different runs in a tile are worked on run by run
-// Order      keys in blocks of K_TILE from multiples of K_TILE on; a score runs over head_dim in order; a block's maximum, then sum and
-//            output are rescaled and its keys added one by one. A block without keys of a row changes nothing of it, to the bit
+// Order      keys in blocks of K_TILE from multiples of K_TILE on; a score runs over head_dim in order; a block's
+//            maximum, then sum and
+// output are rescaled and its keys added one by one. A block without keys of a row changes nothing of it, to the bit
 // Precision  f32
 // Traffic    keys and values once per Q_TILE queries
 // Limit      f32 arithmetic: 2 x 4 scores, then 4 x 4 values of a thread from shared memory

@@ -5,7 +5,8 @@ layout(local_size_x = 64) in;
 // capture_sum   sum[label[i],:] += round(t * 2^24),  t = x[rows[i],:] + the prologue's addition (x unchanged)
 //
 // Precision  t is gather_norm's f32; made an integer from its bits, ties to even
-// Order      a thread owns its columns and takes the rows one after another, so a sum that would leave its 64 bits is seen before it does
+// Order      a thread owns its columns and takes the rows one after another, so a sum that would leave its 64 bits is
+//            seen before it does
 // Traffic    x and pend read, 8 bytes of the sum read and written an element; sums of one label stay in cache
 // Limit      latency of a row's loads
 // Launch     x: columns, one per thread. With a normed branch capture_scale goes before
@@ -15,7 +16,8 @@ ARGS(capture_sum)
 bool to_fixed(out int64_t q, float t)
 {
     const uint u = floatBitsToUint(t), e = (u >> 23) & 255u;
-    uint64_t v = uint64_t((u & 0x7fffffu) | (e != 0u ? 0x800000u : 0u));            // the value is v * 2^(e - 126) in units of 2^-24
+    // the value is v * 2^(e - 126) in units of 2^-24
+    uint64_t v = uint64_t((u & 0x7fffffu) | (e != 0u ? 0x800000u : 0u));
     if (e >= 126u) {
         v <<= min(e - 126u, 38u);
     } else {

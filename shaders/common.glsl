@@ -1,6 +1,7 @@
 // common.glsl - what every shader starts with: extensions, arguments by address, elements of stored types.
 //
-// Arguments  ARGS(name) declares the push constant and reads struct vk_<name>_args of shared.h: `const vk_rms_norm_args a = args.a;`
+// Arguments  ARGS(name) declares the push constant and reads struct vk_<name>_args of shared.h: `const vk_rms_norm_args
+//            a = args.a;`
 // Access     F32(addr).v[i] and so on; V4 is for 16-byte aligned places only, F32 needs 4 bytes
 // Constants  0: subgroup size; 1 and up: the launch's spec[]
 
@@ -52,7 +53,8 @@ layout(set = 0, binding = 2) uniform utextureBuffer x_words;
 
 // ---- lanes ----
 
-// Sum and largest of v over the subgroup, in every lane. By shuffles, neighbours first: a fixed order, and no driver has to invent one.
+// Sum and largest of v over the subgroup, in every lane. By shuffles, neighbours first: a fixed order, and no driver
+// has to invent one.
 float lanes_sum(float v)
 {
     [[unroll]] for (uint o = 1; o < SUBGROUP; o *= 2)
@@ -80,7 +82,8 @@ float f16_to_f32(uint h)
     return sign != 0u ? -f : f;
 }
 
-// The same for scales, without branches: exact for every finite value, subnormals too, which a conversion instruction may flush.
+// The same for scales, without branches: exact for every finite value, subnormals too, which a conversion instruction
+// may flush.
 float scale_value(uint h)
 {
     uint u = (h & 0x7fffu) << 13;

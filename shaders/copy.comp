@@ -2,7 +2,8 @@
 #include "common.glsl"
 // copy   bytes from place to place where the two overlap; apart, the transfer engine does it
 //
-// Order      pieces of a workgroup's width, each read whole before it is written, from the end that is not overwritten first
+// Order      pieces of a workgroup's width, each read whole before it is written, from the end that is not overwritten
+//            first
 // Launch     one workgroup
 layout(local_size_x = 256) in;
 ARGS(copy)

@@ -2,10 +2,12 @@
 layout(local_size_x = 256) in;
 #include "common.glsl"
 #include "math.glsl"
-// decode_next   the choice of engine/base/sampler.c among the k best of every row; ids, positions and runs move on by one
+// decode_next   the choice of engine/base/sampler.c among the k best of every row; ids, positions and runs move on by
+//               one
 //
 // Precision  weights exp((logit - best) / temp) as integers in 2^-40: their sums are exact and in any order the same
-// Random     Philox4x32-10 keyed by the seed, counter (position, sequence): Salmon et al., "Parallel random numbers: as easy as 1, 2, 3"
+// Random     Philox4x32-10 keyed by the seed, counter (position, sequence): Salmon et al., "Parallel random numbers: as
+//            easy as 1, 2, 3"
 // Limit      launch latency
 // Launch     one workgroup, a subgroup per row; each lane holds a stretch of the candidates
 ARGS(decode_next)

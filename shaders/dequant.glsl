@@ -1,13 +1,17 @@
-// dequant.glsl - eight neighbouring weights of a row in blocks as files have them: bytes under one scale and one minimum.
+// dequant.glsl - eight neighbouring weights of a row in blocks as files have them: bytes under one scale and one
+// minimum.
 //
 //   weight[i] = scale * (q[i] - zero) - least     each step rounded in f32, as in engine/base/blocks.h
 //
-// Types      all with blocks but Q8_0 and Q4_0, which are planar (weight.glsl); layouts: engine/base/dtype.h. With the type a
+// Types      all with blocks but Q8_0 and Q4_0, which are planar (weight.glsl); layouts: engine/base/dtype.h. With the
+//            type a
 //            specialization constant one case of the switch is left
 // Eight      aligned to 8 in the row: they share the scale, and the half or quarter of their bytes
-// Loads      2 bytes at a time, which is what blocks of 22, 84, 110 and 210 bytes are aligned to; those of 17 not even to that
+// Loads      2 bytes at a time, which is what blocks of 22, 84, 110 and 210 bytes are aligned to; those of 17 not even
+//            to that
 // Precision  scales of MXFP4 below 2^-126 may be flushed to zero by the device
-// Faster     16-byte loads where blocks are multiples of 16 (Q4_K, Q5_K), a lane with more than eight values of a block. Not built: nothing
+// Faster     16-byte loads where blocks are multiples of 16 (Q4_K, Q5_K), a lane with more than eight values of a
+//            block. Not built: nothing
 //            here was measured on a GPU
 #ifndef MYTH_DEQUANT_GLSL
 #define MYTH_DEQUANT_GLSL

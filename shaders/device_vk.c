@@ -1,8 +1,9 @@
 /* device_vk.c - a Vulkan device as mythos sees it: opened by number, sizes known in advance, the table of its ops.
  *
  * Host      the device's block (streams, program table) and the buffer handles: class FIXED
- * Device    FIXED: the small block and the rounding of every block. STAGING: argument, staging and upload rings. GRAPH: arguments of
- *           recorded streams. The workspaces by their classes. What the driver itself keeps (code, command buffers) is not in the ledger */
+ * Device    FIXED: the small block and the rounding of every block. STAGING: argument, staging and upload rings. GRAPH:
+ *           arguments of recorded streams. The workspaces by their classes. What the driver itself keeps (code, command
+ *           buffers) is not in the ledger */
 #define _GNU_SOURCE
 #include "vk.h"
 
@@ -19,7 +20,8 @@ static uint64_t graph_bytes(const myth_work_shape *shape)
     return shape->n_graph * ((uint64_t)shape->n_record_ops * VK_GRAPH_OP_ARGS + VK_GRAPH_ARGS);
 }
 
-static void plan(myth_class_bytes *host, myth_class_bytes *own, const myth_device_opts *opts, const myth_work_shape *shape)
+static void plan(myth_class_bytes *host, myth_class_bytes *own, const myth_device_opts *opts,
+                 const myth_work_shape *shape)
 {
     (void)opts;
     host->bytes[MYTH_MEM_FIXED] = sizeof(struct vk_device) + VK_BUF_MAX * sizeof(struct vk_buf);
@@ -38,8 +40,8 @@ static void plan(myth_class_bytes *host, myth_class_bytes *own, const myth_devic
 
 /* ---- blocks that are booked ---- */
 
-static myth_status take(struct vk_block *b, struct vk_device *d, myth_mem_class cls, uint32_t type, uint64_t bytes, uint64_t booked,
-                        bool is_mapped, const char *owner, myth_error *err)
+static myth_status take(struct vk_block *b, struct vk_device *d, myth_mem_class cls, uint32_t type, uint64_t bytes,
+                        uint64_t booked, bool is_mapped, const char *owner, myth_error *err)
 {
     int ledger = d->base.caps.ledger;
     if (!bytes)
@@ -85,11 +87,18 @@ static myth_status open_graphs(struct vk_device *d, uint32_t n_graph, myth_error
         return myth_fail(err, MYTH_ENOMEM, "%s: %u graphs", d->base.caps.name, n_graph);
     for (uint32_t i = 0; i < n_graph; i++) {
         struct vk_graph *g = &d->graph[i];
-        VkCommandPoolCreateInfo pool = { .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-                                         .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT, .queueFamilyIndex = d->family };
+        VkCommandPoolCreateInfo pool = {
+            .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+            .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
+            .queueFamilyIndex = d->family,
+        };
         VkResult r = VK_CALL(d, vkCreateCommandPool, d->device, &pool, NULL, &g->pool);
-        VkCommandBufferAllocateInfo alloc = { .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, .commandPool = g->pool,
-                                              .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY, .commandBufferCount = 1 };
+        VkCommandBufferAllocateInfo alloc = {
+            .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+            .commandPool = g->pool,
+            .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+            .commandBufferCount = 1,
+        };
         if (r == VK_SUCCESS)
             r = VK_CALL(d, vkAllocateCommandBuffers, d->device, &alloc, &g->cmd);
         if (r != VK_SUCCESS)
@@ -98,8 +107,8 @@ static myth_status open_graphs(struct vk_device *d, uint32_t n_graph, myth_error
     return MYTH_OK;
 }
 
-static myth_status take_work(struct vk_block *b, struct vk_device *d, myth_mem_class cls, uint64_t bytes, const char *owner,
-                             myth_error *err)
+static myth_status take_work(struct vk_block *b, struct vk_device *d, myth_mem_class cls, uint64_t bytes,
+                             const char *owner, myth_error *err)
 {
     myth_status st = take(b, d, cls, d->traits.type_device, bytes, bytes, false, owner, err);
     return st == MYTH_OK && bytes ? vk_block_clear(d, b, err) : st;
@@ -114,8 +123,8 @@ static myth_status reserve(myth_device *dev, const myth_work_shape *shape, myth_
     MYTH_TRY(take_work(&d->activations, d, MYTH_MEM_ACTIVATIONS, w.activations, "vulkan work", err));
     MYTH_TRY(take_work(&d->attn_scratch, d, MYTH_MEM_ATTN_SCRATCH, w.attn_scratch, "vulkan attention", err));
     MYTH_TRY(take_work(&d->logits, d, MYTH_MEM_LOGITS, w.logits, "vulkan logits", err));
-    MYTH_TRY(take(&d->graph_args, d, MYTH_MEM_GRAPH, d->traits.type_args, graph_bytes(shape), graph_bytes(shape), true, "vulkan graphs",
-                  err));
+    MYTH_TRY(take(&d->graph_args, d, MYTH_MEM_GRAPH, d->traits.type_args, graph_bytes(shape), graph_bytes(shape), true,
+                  "vulkan graphs", err));
     MYTH_TRY(open_graphs(d, shape->n_graph, err));
     return MYTH_OK;
 fail:
@@ -217,15 +226,17 @@ static myth_status open_device(myth_device **out, myth_mem *mem, const myth_devi
     pthread_mutex_init(&d->program_lock, NULL);
     d->buf = myth_alloc_n(mem, MYTH_MEM_FIXED, "vulkan buffers", VK_BUF_MAX, sizeof(*d->buf));
     if (!d->buf) {
-        st = myth_fail(err, MYTH_ENOMEM, "%s: %zu bytes for the buffer table", opts->name, VK_BUF_MAX * sizeof(*d->buf));
+        st =
+            myth_fail(err, MYTH_ENOMEM, "%s: %zu bytes for the buffer table", opts->name, VK_BUF_MAX * sizeof(*d->buf));
         goto fail;
     }
     MYTH_TRY(vk_context_open(d, opts, err));
     const struct vk_traits *t = &d->traits;
-    MYTH_TRY(take(&d->small, d, MYTH_MEM_FIXED, t->type_device, VK_SMALL_BLOCK, fixed_bytes, t->is_device_host, "vulkan small buffers",
-                  err));
+    MYTH_TRY(take(&d->small, d, MYTH_MEM_FIXED, t->type_device, VK_SMALL_BLOCK, fixed_bytes, t->is_device_host,
+                  "vulkan small buffers", err));
     MYTH_TRY(take(&d->args, d, MYTH_MEM_STAGING, t->type_args, args_bytes, args_bytes, true, "vulkan arguments", err));
-    MYTH_TRY(take(&d->staging, d, MYTH_MEM_STAGING, t->type_staging, staging_bytes, staging_bytes, true, "vulkan staging", err));
+    MYTH_TRY(take(&d->staging, d, MYTH_MEM_STAGING, t->type_staging, staging_bytes, staging_bytes, true,
+                  "vulkan staging", err));
     MYTH_TRY(vk_programs_open(d, err));
     MYTH_TRY(vk_stream_start(d, &d->stream[VK_STREAM_MAX], err));
     *out = &d->base;
@@ -236,4 +247,10 @@ fail:
 }
 
 const myth_device_kind myth_device_kind_vulkan = {
-    .prefix = "vulkan", .ledger = 9, .n_max = VK_DEVICE_MAX, .open = open_device, .plan = plan, .list = vk_context_list };
+    .prefix = "vulkan",
+    .ledger = 9,
+    .n_max = VK_DEVICE_MAX,
+    .open = open_device,
+    .plan = plan,
+    .list = vk_context_list,
+};

@@ -1,12 +1,15 @@
 // gemv.glsl - R_ROWS rows of W against N_BATCH rows of x, by one subgroup.
 //
-// Order      lane l takes the chunks l, l + S, ... of a row (S lanes) and sums them in that order, element by element; then the lanes are
-//            added, neighbours first. A function of n_in and S only: the same whatever R_ROWS, N_BATCH and the workgroup are
+// Order      lane l takes the chunks l, l + S, ... of a row (S lanes) and sums them in that order, element by element;
+//            then the lanes are
+// added, neighbours first. A function of n_in and S only: the same whatever R_ROWS, N_BATCH and the workgroup are
 // Blocks     of types in blocks a lane takes eight values at a time, in the same order
-// Scales     where they can be read four at a time, lane l holds words of four for the next 128 / CHUNK steps and they are shuffled
+// Scales     where they can be read four at a time, lane l holds words of four for the next 128 / CHUNK steps and they
+//            are shuffled
 // Traffic    W once; x once per R_ROWS rows, from a cache or from shared memory
 // Limit      DRAM bandwidth: R_ROWS 16-byte loads of a lane are in flight
-// Includer   defines R_ROWS, N_BATCH, FLAGS (1: weight rows are wide, 2: rows of x are, 4: scales can be read four at a time),
+// Includer   defines R_ROWS, N_BATCH, FLAGS (1: weight rows are wide, 2: rows of x are, 4: scales can be read four at a
+//            time),
 //            vec4 x_vec4(uint b, uint i) for x[b][4 i .. 4 i + 3], float x_at(uint b, uint i)
 #ifndef MYTH_GEMV_GLSL
 #define MYTH_GEMV_GLSL
@@ -101,7 +104,8 @@ void gemv_blocks(uint64_t w, uint n_in, uint row0, uint n_total)
         }
 }
 
-// Adds the lanes. Each step halves the values that a lane has left and doubles the lanes behind each, so that at the end lane l has row
+// Adds the lanes. Each step halves the values that a lane has left and doubles the lanes behind each, so that at the
+// end lane l has row
 // l % R_ROWS (and every S-th after it): R_ROWS - 1 shuffles. The order of the additions is that of lanes_sum.
 void gemv_add_lanes(uint b)
 {
@@ -119,7 +123,8 @@ void gemv_add_lanes(uint b)
     }
 }
 
-// What a lane has after gemv: N_OWN rows, gemv_y[i * N_BATCH + b] of row gemv_own(i). Where lanes outnumber rows only the first have_row.
+// What a lane has after gemv: N_OWN rows, gemv_y[i * N_BATCH + b] of row gemv_own(i). Where lanes outnumber rows only
+// the first have_row.
 const uint N_OWN = R_ROWS > SUBGROUP ? R_ROWS / SUBGROUP : 1;
 uint gemv_own(uint i) { return i * SUBGROUP + (gl_SubgroupInvocationID & (R_ROWS - 1)); }
 bool gemv_has_row() { return gl_SubgroupInvocationID < R_ROWS; }

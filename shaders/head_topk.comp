@@ -1,10 +1,14 @@
 #version 460
 #include "common.glsl"
-// head_topk   the k best of every list of 4,096 (logit, id) of a row; of the last list sorted, with log-sum-exp and entropy of the row
+// head_topk   the k best of every list of 4,096 (logit, id) of a row; of the last list sorted, with log-sum-exp and
+//             entropy of the row
 //
-// Rounds     the first reads a stripe of logits of the vocabulary and applies asks, biases and masks; each later one reads what the round
-//            before kept; the one that is left with a single list is the last. k best = larger logit, then smaller id; -inf and NaN never
-// Select     the k-th largest key by four passes over its bytes (radix select); what is above it, then equal ones by id, in order
+// Rounds     the first reads a stripe of logits of the vocabulary and applies asks, biases and masks; each later one
+//            reads what the round
+// before kept; the one that is left with a single list is the last. k best = larger logit, then smaller id; -inf and
+// NaN never
+// Select     the k-th largest key by four passes over its bytes (radix select); what is above it, then equal ones by
+//            id, in order
 // Sums       of a list: most m, S = sum e^(x - m), T = sum e^(x - m) (x - m), lists at fixed places of the vocabulary;
 //            lse = m + log S, entropy = log S - T / S over all of them
 // Precision  f32; keys are the bits of the logits, so the choice is exact

@@ -9,7 +9,8 @@ uint gap_units(uint g0, uint g1, uint unit)
     return g1 / unit > first ? g1 / unit - first : 0;
 }
 
-// Address of the layer's K in the page (or ring) that holds position pos; `row` is the position's row in it. run: address of its record.
+// Address of the layer's K in the page (or ring) that holds position pos; `row` is the position's row in it. run:
+// address of its record.
 uint64_t kv_page(vk_kv_place kv, uint64_t run, uint pos, out uint row)
 {
     uint entry = kv.is_ring != 0 ? 0 : pos / kv.page_tok;

@@ -6,7 +6,8 @@ layout(local_size_x = 64) in;
 // kv_merge   scratch rows of the runs that stay into their pages or rings; bytes are copied, nothing is rounded
 //
 // Traffic    the rows of the step, read and written
-// Launch     x: K heads, then V heads, or V heads alone; y: runs; z: a stride over the run's rows (its length is known to the device only)
+// Launch     x: K heads, then V heads, or V heads alone; y: runs; z: a stride over the run's rows (its length is known
+//            to the device only)
 ARGS(kv_merge)
 
 void main()
@@ -19,7 +20,8 @@ void main()
     const uint64_t row_bytes = cache_bytes(is_v ? args.a.type_v : args.a.type_k, hd);
     const uint64_t skip = is_v && has_k ? uint64_t(n_kv) * page_tok * cache_bytes(args.a.type_k, hd) : 0ul;
     const uint n_rows = uint(I32(run).v[RUN_N_ROWS]);
-    const uint first = args.a.kv.is_ring != 0 && n_rows > page_tok ? n_rows - page_tok : 0;         // earlier ones would be overwritten
+    // earlier ones would be overwritten
+    const uint first = args.a.kv.is_ring != 0 && n_rows > page_tok ? n_rows - page_tok : 0;
     for (uint i = first + gl_WorkGroupID.z; i < n_rows; i += gl_NumWorkGroups.z) {
         uint row;
         const uint64_t page = kv_page(args.a.kv, run, uint(I32(run).v[RUN_POS0]) + i, row);

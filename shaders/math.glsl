@@ -1,6 +1,7 @@
 // math.glsl - exp, log, tanh in f32 with the same bits on every driver.
 //
-// Why        Vulkan allows exp 3 + 2|x| ulp and derives tanh from it, which overflows; drivers differ by more than an exact device may
+// Why        Vulkan allows exp 3 + 2|x| ulp and derives tanh from it, which overflows; drivers differ by more than an
+//            exact device may
 // Precision  below 2 ulp each; exp(0) = 1, tanh(0) = 0 exactly; exp flushes below 2^-126
 // Source     Cephes, expf.c logf.c tanhf.c: range reduction and minimax polynomials
 #ifndef MYTH_MATH_GLSL

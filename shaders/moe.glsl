@@ -1,8 +1,10 @@
 // moe.glsl - the entries of one expert, N_BATCH rows at a time, for gemv.glsl.
 //
-// Work       y: an expert each or, where there are fewer entries (is_by_entry), an entry each, of which the first of every expert works for
+// Work       y: an expert each or, where there are fewer entries (is_by_entry), an entry each, of which the first of
+//            every expert works for
 //            all. Entry i's row is row i / share of x
-// Includer   as gemv.glsl's, but for x_vec4 and x_at, which are here; `a` with x offset order n_in n_expert share is_by_entry
+// Includer   as gemv.glsl's, but for x_vec4 and x_at, which are here; `a` with x offset order n_in n_expert share
+//            is_by_entry
 #ifndef MYTH_MOE_GLSL
 #define MYTH_MOE_GLSL
 

@@ -2,7 +2,8 @@
 #include "common.glsl"
 // moe_down   part[i,:] = Wd_e h[i,:]        for every entry i of every expert e; moe_add makes the sums
 //
-// Shapes     x (the entries' h) f32 [n_rows * k, n_in], part f32 [n_rows * k, n_out]; Wd planar, [n_expert * n_out, n_in]
+// Shapes     x (the entries' h) f32 [n_rows * k, n_in], part f32 [n_rows * k, n_out]; Wd planar, [n_expert * n_out,
+//            n_in]
 // Precision  f32
 // Traffic    the matrices of experts with entries, once per N_BATCH of them
 // Limit      DRAM bandwidth in decode

@@ -2,7 +2,8 @@
 #include "common.glsl"
 // moe_geglu   h[i,:] = gelu_tanh(Wg_e x[r,:]) * (Wu_e x[r,:])        for the entries i = r * k + slot of every expert e
 //
-// Shapes     x f32 [n_rows, n_in], h f32 [n_rows * k, n_out]; the experts' matrices in planar stacks of n_total rows, of one type
+// Shapes     x f32 [n_rows, n_in], h f32 [n_rows * k, n_out]; the experts' matrices in planar stacks of n_total rows,
+//            of one type
 // Precision  f32
 // Traffic    the matrices of experts with entries, once per N_BATCH of them
 // Limit      DRAM bandwidth in decode

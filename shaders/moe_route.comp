@@ -3,11 +3,14 @@
 #include "math.glsl"
 // moe_route   the k best experts of every row, their weights, and all entries sorted by expert
 //
-//   weight[r, j] = exp(s (z_j - z_0)) / sum_i exp(s (z_i - z_0)) * expert_scale[id_j],   z_0 >= z_1 >= .. the row's k largest logits
+// weight[r, j] = exp(s (z_j - z_0)) / sum_i exp(s (z_i - z_0)) * expert_scale[id_j],   z_0 >= z_1 >= .. the row's k
+// largest logits
 //
-// Shapes     logits f32 [n_rows, n_expert], n_expert <= 1,024; id, weight [n_rows, k]; offset [n_expert + 1]; order [n_rows * k]
-// Order      a thread per row: the best key below the one before, k times; a key is the logit in the order of numbers (NaN below all), then
-//            the lower id. Then a thread per expert reads all ids in order, so an expert's entries ascend whatever the timing
+// Shapes     logits f32 [n_rows, n_expert], n_expert <= 1,024; id, weight [n_rows, k]; offset [n_expert + 1]; order
+//            [n_rows * k]
+// Order      a thread per row: the best key below the one before, k times; a key is the logit in the order of numbers
+//            (NaN below all), then
+// the lower id. Then a thread per expert reads all ids in order, so an expert's entries ascend whatever the timing
 // Limit      launch latency in decode
 // Launch     one workgroup
 layout(local_size_x = 256) in;

@@ -1,6 +1,7 @@
 #version 460
 #include "common.glsl"
-// norm_ffn_geglu   x = (x + RMS(pend) * w_post) * x_scale; xn = RMS(x) * w; h = gelu(Wg xn) * (Wu xn)        of a decode step
+// norm_ffn_geglu   x = (x + RMS(pend) * w_post) * x_scale; xn = RMS(x) * w; h = gelu(Wg xn) * (Wu xn)        of a
+//                  decode step
 //
 // Shapes     h f32 [n_rows, d_ff]; Wg, Wu planar, of one type, [d_ff, dim]
 // Precision  f32

@@ -1,12 +1,15 @@
 #version 460
 #include "common.glsl"
-// norm_qkv_rope_store   x = (x + RMS(pend) * w_post) * x_scale; xn = RMS(x) * w_in; q = Wq xn, k = Wk xn, v = Wv xn        of a decode step
+// norm_qkv_rope_store   x = (x + RMS(pend) * w_post) * x_scale; xn = RMS(x) * w_in; q = Wq xn, k = Wk xn, v = Wv xn
+//                       of a decode step
 //
-// Shapes     qkv f32: q [n_rows, n_q], then k and v [n_rows, n_kv]; Wq [n_q, dim], Wk, Wv [n_kv, dim] planar, of one type; Wv, or both, may be missing
+// Shapes     qkv f32: q [n_rows, n_q], then k and v [n_rows, n_kv]; Wq [n_q, dim], Wk, Wv [n_kv, dim] planar, of one
+//            type; Wv, or both, may be missing
 // Precision  f32
 // Traffic    the matrices once per N_BATCH rows; x, pend and the norm weights once per workgroup, from a cache
 // Limit      DRAM bandwidth; of small models the launch
-// Launch     x: subgroups of n_group times R_ROWS outputs; y: N_BATCH rows. qkv_rope_store follows in a launch of its own
+// Launch     x: subgroups of n_group times R_ROWS outputs; y: N_BATCH rows. qkv_rope_store follows in a launch of its
+//            own
 layout(local_size_x_id = 1) in;
 layout(constant_id = 2) const uint W_TYPE = 0;
 layout(constant_id = 3) const uint R_ROWS = 4;

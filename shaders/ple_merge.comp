@@ -3,9 +3,11 @@ layout(local_size_x = 128) in;
 #include "common.glsl"
 #include "dequant.glsl"
 #include "rows.glsl"
-// ple_merge   p[r, l, :] = out_scale * (RMS(p_scale * p[r, l, :]) * w + table_scale * T[id, l, :]),   id = ids[r], else r
+// ple_merge   p[r, l, :] = out_scale * (RMS(p_scale * p[r, l, :]) * w + table_scale * T[id, l, :]),   id = ids[r], else
+//             r
 //
-// Shapes     p f32 [n_rows, n_layer, n_ple]; w f32 [n_ple]; T any type in the device's form, [n_table, n_layer * n_ple], or f32 without ids
+// Shapes     p f32 [n_rows, n_layer, n_ple]; w f32 [n_ple]; T any type in the device's form, [n_table, n_layer *
+//            n_ple], or f32 without ids
 // Precision  f32
 // Traffic    p read and written, a row of T: n_layer * n_ple * (8 + the type's bytes) a row
 // Launch     x: layers, y: rows

@@ -1,8 +1,10 @@
 #version 460
 #include "common.glsl"
-// proj   y[r,:] = cap(W x[r,:])        rows of a decode step; also the head's logits, a stripe of the vocabulary at a time
+// proj   y[r,:] = cap(W x[r,:])        rows of a decode step; also the head's logits, a stripe of the vocabulary at a
+//        time
 //
-// Shapes     x f32 [n_rows, n_in], y f32 [n_rows, y_stride]; W planar, any type, [n_total, n_in], of which rows row0 .. row0 + n_out - 1
+// Shapes     x f32 [n_rows, n_in], y f32 [n_rows, y_stride]; W planar, any type, [n_total, n_in], of which rows row0 ..
+//            row0 + n_out - 1
 // Precision  f32
 // Traffic    W once per N_BATCH rows of x
 // Limit      DRAM bandwidth

@@ -1,15 +1,21 @@
 #version 460
 #include "common.glsl"
-// proj_prefill   y[r,:] = cap(W x[r,:])        rows of a prefill step; also the head's logits, a stripe of the vocabulary at a time
+// proj_prefill   y[r,:] = cap(W x[r,:])        rows of a prefill step; also the head's logits, a stripe of the
+//                vocabulary at a time
 //
-// Shapes     x f32 [n_rows, n_in], y f32 [n_rows, y_stride]; W planar, any type, [n_total, n_in], of which rows row0 .. row0 + n_out - 1
-// Tile       8 T_ROWS rows times 64 outputs by 64 threads, each T_ROWS x 8; 32 inputs at a time through shared memory, where a row's words
+// Shapes     x f32 [n_rows, n_in], y f32 [n_rows, y_stride]; W planar, any type, [n_total, n_in], of which rows row0 ..
+//            row0 + n_out - 1
+// Tile       8 T_ROWS rows times 64 outputs by 64 threads, each T_ROWS x 8; 32 inputs at a time through shared memory,
+//            where a row's words
 //            of four are swizzled by the row, so that neither stores nor loads meet in a bank
 // Order      a sum runs over the inputs one by one: the same for every tile
-// Precision  f32; IS_PACKED: weights of 16 bits in shared memory, products and sums in f32. BF16 and MXFP4 are exact as bf16, F16 as f16; what
-//            has an f16 scale is rounded to f16. Rounded to bf16, or with activations rounded so, tiny models' logits moved by more than
+// Precision  f32; IS_PACKED: weights of 16 bits in shared memory, products and sums in f32. BF16 and MXFP4 are exact as
+//            bf16, F16 as f16; what
+// has an f16 scale is rounded to f16. Rounded to bf16, or with activations rounded so, tiny models' logits moved by
+// more than
 //            the tolerance of fast modes
-// Traffic    W once per 8 T_ROWS rows, x once per 64 outputs; each value in shared memory is read once per 8 (T_ROWS) products
+// Traffic    W once per 8 T_ROWS rows, x once per 64 outputs; each value in shared memory is read once per 8 (T_ROWS)
+//            products
 // Limit      f32 arithmetic
 // Launch     x: tiles of outputs; y: tiles of rows
 layout(local_size_x = 64) in;

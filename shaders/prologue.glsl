@@ -1,10 +1,14 @@
-// prologue.glsl - N_BATCH rows of the residual stream with their pending branch, normed into shared memory by every workgroup of a launch.
+// prologue.glsl - N_BATCH rows of the residual stream with their pending branch, normed into shared memory by every
+// workgroup of a launch.
 //
-// Order      thread t sums the elements t, t + T, ... (T threads), lanes and then subgroups are added: a function of dim, T and the device
-// x          is read by all workgroups and updated in place by the one that finishes last (count[gl_WorkGroupID.y] tells, and is 0 again
+// Order      thread t sums the elements t, t + T, ... (T threads), lanes and then subgroups are added: a function of
+//            dim, T and the device
+// x          is read by all workgroups and updated in place by the one that finishes last (count[gl_WorkGroupID.y]
+//            tells, and is 0 again
 //            after it), so a recorded launch can be replayed
 // Precision  f32
-// Includer   defines N_BATCH, X_WORDS (N_BATCH times the words of four of a row), `a` with x pend w_post count n_rows dim eps x_scale
+// Includer   defines N_BATCH, X_WORDS (N_BATCH times the words of four of a row), `a` with x pend w_post count n_rows
+//            dim eps x_scale
 #ifndef MYTH_PROLOGUE_GLSL
 #define MYTH_PROLOGUE_GLSL
 

@@ -3,7 +3,8 @@ layout(local_size_x = 64) in;
 #include "common.glsl"
 #include "rows.glsl"
 #include "store.glsl"
-// qkv_rope_store   q = rope(RMS(q) * n_q) * q_scale;  k = rope(RMS(k) * n_k), v or RMS(v): rounded to the cache type into the step's scratch;
+// qkv_rope_store   q = rope(RMS(q) * n_q) * q_scale;  k = rope(RMS(k) * n_k), v or RMS(v): rounded to the cache type
+//                  into the step's scratch;
 //                  v may be what k was before its norm
 //
 // Rope       pairs (i, i + head_dim / 2), as in the published Gemma weights

@@ -1,6 +1,7 @@
 // rope.glsl - (cos, sin) of a position's angle.
 //
-// Precision  the phase is an integer, so whole turns drop out exactly; the rest, within an eighth of a turn of a quarter, goes through
+// Precision  the phase is an integer, so whole turns drop out exactly; the rest, within an eighth of a turn of a
+//            quarter, goes through
 //            polynomials in f32: 2 ulp
 // Source     Cephes, sinf.c: minimax polynomials
 #ifndef MYTH_ROPE_GLSL

@@ -1,6 +1,7 @@
 // rows.glsl - what the ops over rows share: sums over a workgroup, the prologue.
 //
-// Bits   a sum depends on its row and on the workgroup's size only: every thread adds its own stride, then subgroups, then their results
+// Bits   a sum depends on its row and on the workgroup's size only: every thread adds its own stride, then subgroups,
+//        then their results
 //        in order
 // Uses   gl_WorkGroupSize, which is a constant from its layout line on: that line comes before any include
 #ifndef MYTH_ROWS_GLSL

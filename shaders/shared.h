@@ -5,35 +5,35 @@
 #ifndef MYTH_VK_SHARED_H
 #define MYTH_VK_SHARED_H
 
-#ifdef VULKAN                               /* glslc defines it */
-#define vk_ptr uint64_t
-#define vk_u32 uint
-#define vk_f32 float
-#define VK_KV_PLACE vk_kv_place            /* GLSL names a struct type without the keyword */
-#define DT_F32 0
-#define DT_F16 1
-#define DT_BF16 2
-#define DT_Q8_0 3
-#define DT_Q4_0 4
-#define DT_Q4_1 6
-#define DT_Q5_0 7
-#define DT_Q5_1 8
-#define DT_Q2_K 9
-#define DT_Q3_K 10
-#define DT_Q4_K 11
-#define DT_Q5_K 12
-#define DT_Q6_K 13
-#define DT_IQ4_NL 14
-#define DT_IQ4_XS 15
-#define DT_MXFP4 16
-#define RUN_ROW0 0
-#define RUN_N_ROWS 1
-#define RUN_POS0 2
-#define RUN_SLOT 3
-#define RUN_FLAGS 4
-#define RUN_GAP0 5
-#define RUN_GAP1 6
-#define RUN_WIDTH 8
+#ifdef VULKAN /* glslc defines it */
+#define vk_ptr        uint64_t
+#define vk_u32        uint
+#define vk_f32        float
+#define VK_KV_PLACE   vk_kv_place /* GLSL names a struct type without the keyword */
+#define DT_F32        0
+#define DT_F16        1
+#define DT_BF16       2
+#define DT_Q8_0       3
+#define DT_Q4_0       4
+#define DT_Q4_1       6
+#define DT_Q5_0       7
+#define DT_Q5_1       8
+#define DT_Q2_K       9
+#define DT_Q3_K       10
+#define DT_Q4_K       11
+#define DT_Q5_K       12
+#define DT_Q6_K       13
+#define DT_IQ4_NL     14
+#define DT_IQ4_XS     15
+#define DT_MXFP4      16
+#define RUN_ROW0      0
+#define RUN_N_ROWS    1
+#define RUN_POS0      2
+#define RUN_SLOT      3
+#define RUN_FLAGS     4
+#define RUN_GAP0      5
+#define RUN_GAP1      6
+#define RUN_WIDTH     8
 #define RUN_EPHEMERAL 1
 #else
 #include <stdint.h>
@@ -115,7 +115,8 @@ struct vk_capture_sum_args {
     vk_f32 eps, x_scale;
 };
 
-/* y[r, i] = cap(W[row0 + i] . x[r]) for i < n_out; n_total rows in all, behind which a quantised matrix has its scales */
+/* y[r, i] = cap(W[row0 + i] . x[r]) for i < n_out; n_total rows in all, behind which a quantised matrix has its scales
+ */
 struct vk_proj_args {
     vk_ptr y, x, w;
     vk_u32 n_rows, n_in, n_out, y_stride, n_total, row0;
@@ -123,8 +124,8 @@ struct vk_proj_args {
     vk_u32 pad;
 };
 
-/* count: one counter per N_BATCH rows, 0 before and after; n_group: groups of R_ROWS rows that one subgroup takes in turn; n_matrix: 1 for q
- * alone, 2 with k, 3 with v */
+/* count: one counter per N_BATCH rows, 0 before and after; n_group: groups of R_ROWS rows that one subgroup takes in
+ * turn; n_matrix: 1 for q alone, 2 with k, 3 with v */
 struct vk_norm_qkv_rope_store_args {
     vk_ptr x, pend, w_post, w_in, w_q, w_k, w_v, qkv, count;
     vk_u32 n_rows, dim, n_q, n_kv, n_group, n_matrix;
@@ -137,16 +138,18 @@ struct vk_norm_ffn_geglu_args {
     vk_f32 eps, x_scale;
 };
 
-/* One round: lists of 4,096 entries of `given` (logits of ids from list0 on in the first round, then pairs of logit and id) to the k best
- * of each in `kept`. stats: f32 [rows][n_stat][4]. Strides in entries; rows are those of a block, from row0 of the op on */
+/* One round: lists of 4,096 entries of `given` (logits of ids from list0 on in the first round, then pairs of logit and
+ * id) to the k best of each in `kept`. stats: f32 [rows][n_stat][4]. Strides in entries; rows are those of a block,
+ * from row0 of the op on */
 struct vk_head_topk_args {
     vk_ptr given, kept, stats;
     vk_ptr mask_idx, masks, bias_off, bias_id, bias, ask_id, ask_logit, top_id, top_logit, lse, entropy;
     vk_u32 row0, list0, n_in, given_stride, kept_stride, n_stat, n_vocab, k, n_ask, pad;
 };
 
-/* part: [rows from row0 on][n_head][n_split][head_dim + 2] f32, count: a counter per row and group of query heads, 0 before and after;
- * attn_prefill reads neither. fold_*, n_table, n_pair: of keys that are not stored (myth_key_fold); fold_turn as rope_table's turn */
+/* part: [rows from row0 on][n_head][n_split][head_dim + 2] f32, count: a counter per row and group of query heads, 0
+ * before and after; attn_prefill reads neither. fold_*, n_table, n_pair: of keys that are not stored (myth_key_fold);
+ * fold_turn as rope_table's turn */
 struct vk_attn_args {
     vk_ptr o, q, k_new, v_new, runs, row_run, pos, part, count, fold_w, fold_table, fold_turn;
     VK_KV_PLACE kv;

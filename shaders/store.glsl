@@ -19,7 +19,8 @@ int round_q8(float q)
     return y >= -127.0 && y <= 127.0 ? int(y) : 0;
 }
 
-// store_row[0..n) to row `row` of a [.., n] array at dst, by the whole workgroup. All of it was written before a barrier.
+// store_row[0..n) to row `row` of a [.., n] array at dst, by the whole workgroup. All of it was written before a
+// barrier.
 void store_cache_row(uint64_t dst, uint dtype, uint64_t row, uint n)
 {
     const uint64_t to = dst + row * cache_bytes(dtype, n);

@@ -7,10 +7,16 @@ static myth_status refuse(myth_device **out, myth_mem *mem, const myth_device_op
     return myth_fail(err, MYTH_EDEVICE, "%s: built without Vulkan", opts->name);
 }
 
-static void plan_nothing(myth_class_bytes *host, myth_class_bytes *own, const myth_device_opts *opts, const myth_work_shape *shape)
+static void plan_nothing(myth_class_bytes *host, myth_class_bytes *own, const myth_device_opts *opts,
+                         const myth_work_shape *shape)
 {
     (void)host, (void)own, (void)opts, (void)shape;
 }
 
 const myth_device_kind myth_device_kind_vulkan = {
-    .prefix = "vulkan", .ledger = 9, .n_max = 8, .open = refuse, .plan = plan_nothing };
+    .prefix = "vulkan",
+    .ledger = 9,
+    .n_max = 8,
+    .open = refuse,
+    .plan = plan_nothing,
+};

@@ -1,15 +1,20 @@
 /* vk.h - what the files of the Vulkan device share: context, memory, commands, programs.
  *
- * Context   one instance, one logical device, one queue (compute) per myth_device; functions through volk's table of that device
- * Memory    a block is one VkDeviceMemory with one VkBuffer over all of it, reached by address; buffers lie in blocks (vk_memory.c)
- * Commands  a stream fills one of its frames (command buffer, argument ring, staging ring) and submits it when it is full or at a sync;
- *           a timeline semaphore counts submissions. A full barrier follows every dispatch and copy (vk_command.c)
+ * Context   one instance, one logical device, one queue (compute) per myth_device; functions through volk's table of
+ *           that device
+ * Memory    a block is one VkDeviceMemory with one VkBuffer over all of it, reached by address; buffers lie in blocks
+ *           (vk_memory.c)
+ * Commands  a stream fills one of its frames (command buffer, argument ring, staging ring) and submits it when it is
+ *           full or at a sync; a timeline semaphore counts submissions. A full barrier follows every dispatch and copy
+ *           (vk_command.c)
  * Programs  a SPIR-V module with specialization constants; built when first dispatched, kept until close (vk_program.c)
- * Texels    on a processor products read weights through texel buffers (traits.has_texels): other loads its driver runs lane by lane
- * Ops       no descriptors but those: an op copies its argument struct (shared.h) into the ring and passes its address as push constant
+ * Texels    on a processor products read weights through texel buffers (traits.has_texels): other loads its driver runs
+ *           lane by lane
+ * Ops       no descriptors but those: an op copies its argument struct (shared.h) into the ring and passes its address
+ *           as push constant
  * Errors    VK_ERROR_DEVICE_LOST: MYTH_ELOST, sticky for the device; out of memory: MYTH_ENOMEM; the rest MYTH_EDEVICE
  * Faults    every call that can fail goes through VK_CALL, which a test may fail by number
- * Threads   one per stream; queue, upload ring and program table have mutexes                                                        */
+ * Threads   one per stream; queue, upload ring and program table have mutexes */
 #ifndef MYTH_VK_H
 #define MYTH_VK_H
 
@@ -21,55 +26,62 @@
 #include <volk.h>
 
 enum {
-    VK_DEVICE_MAX = 8, VK_BUF_MAX = 1280, VK_STREAM_MAX = 8,
-    VK_ALIGN = 256,                         /* of every place handed out in a block                                              */
-    VK_SMALL = 128 << 10,                   /* buffers up to this lie together in the small block                               */
+    VK_DEVICE_MAX = 8,
+    VK_BUF_MAX = 1280,
+    VK_STREAM_MAX = 8,
+    VK_ALIGN = 256,       /* of every place handed out in a block                                              */
+    VK_SMALL = 128 << 10, /* buffers up to this lie together in the small block                               */
     VK_SMALL_BLOCK = 2 << 20,
-    VK_FRAME_N = 4, VK_FRAME_OPS = 128, VK_FRAME_READS = 32,
-    VK_FRAME_ARGS = 32 << 10,               /* argument structs of a frame                                                       */
-    VK_FRAME_STAGING = 32 << 10,            /* bytes on their way in or out of a frame; larger transfers take the upload ring   */
+    VK_FRAME_N = 4,
+    VK_FRAME_OPS = 128,
+    VK_FRAME_READS = 32,
+    VK_FRAME_ARGS = 32 << 10,    /* argument structs of a frame                                                       */
+    VK_FRAME_STAGING = 32 << 10, /* bytes on their way in or out of a frame; larger transfers take the upload ring   */
     VK_UPLOAD_HALF = 2 << 20,
     VK_ARG_ALIGN = 16,
-    VK_GRAPH_OP_ARGS = 1024,                /* argument bytes of a recorded op, on average: a fused op dispatches several times   */
-    VK_GRAPH_ARGS = 16 << 10,               /* and of a graph beside                                                             */
-    VK_PUSH_BYTES = 24,                     /* the arguments' address; of texel programs also those of the blocks of w and x        */
-    VK_TEXEL_BINDINGS = 3,                  /* w by words, w by pairs, x by words                                                  */
-    VK_SPEC_MAX = 6, VK_PIPELINE_MAX = 512,
-    VK_CHUNK_MAX = 256,                     /* allocations of blocks that are too large for one                                  */
+    VK_GRAPH_OP_ARGS = 1024,  /* argument bytes of a recorded op, on average: a fused op dispatches several times   */
+    VK_GRAPH_ARGS = 16 << 10, /* and of a graph beside                                                             */
+    VK_PUSH_BYTES = 24,       /* the arguments' address; of texel programs also those of the blocks of w and x        */
+    VK_TEXEL_BINDINGS = 3,    /* w by words, w by pairs, x by words                                                  */
+    VK_SPEC_MAX = 6,
+    VK_PIPELINE_MAX = 512,
+    VK_CHUNK_MAX = 256, /* allocations of blocks that are too large for one                                  */
 };
 
 /* ---- what a device said of itself ---- */
 
 struct vk_traits {
-    uint32_t subgroup;                      /* size that programs run at: 8, 16, 32 or 64                                        */
+    uint32_t subgroup; /* size that programs run at: 8, 16, 32 or 64                                        */
     bool has_subgroup_control, has_budget;
-    uint32_t shared_bytes;                  /* of a workgroup                                                                    */
-    uint64_t alloc_max, heap_bytes;         /* largest allocation; the heap of device memory                                     */
-    uint64_t sparse_max;                    /* largest block of several allocations, bound sparsely; 0 = cannot                  */
-    uint32_t heap, type_device, type_args, type_staging, type_host;     /* memory types; host: what shaders read over the bus     */
-    uint64_t host_heap_bytes;               /* the heap of type_host, when it is another than the device's; else 0                */
-    bool is_device_host;                    /* device memory is mapped: transfers of an idle stream are plain copies             */
-    bool is_device_cached;                  /* and fast to read                                                                  */
-    bool has_texels;                        /* blocks have views, programs named *_texel read through them                       */
-    uint32_t texel_max;                     /* elements of a view                                                                */
+    uint32_t shared_bytes; /* of a workgroup                                                                    */
+    uint64_t alloc_max,
+        heap_bytes;      /* largest allocation; the heap of device memory                                     */
+    uint64_t sparse_max; /* largest block of several allocations, bound sparsely; 0 = cannot                  */
+    uint32_t heap, type_device, type_args, type_staging,
+        type_host;            /* memory types; host: what shaders read over the bus     */
+    uint64_t host_heap_bytes; /* the heap of type_host, when it is another than the device's; else 0                */
+    bool is_device_host;      /* device memory is mapped: transfers of an idle stream are plain copies             */
+    bool is_device_cached;    /* and fast to read                                                                  */
+    bool has_texels;          /* blocks have views, programs named *_texel read through them                       */
+    uint32_t texel_max;       /* elements of a view                                                                */
 };
 
 /* ---- memory ---- */
 
 struct vk_block {
-    VkDeviceMemory memory;                  /* or chunks of the device's table: */
+    VkDeviceMemory memory; /* or chunks of the device's table: */
     uint32_t chunk0, n_chunk;
     VkBuffer buffer;
-    VkBufferView words, pairs;              /* the whole block as 16 bytes and as 8 bytes each; null = too large, or not of use */
+    VkBufferView words, pairs; /* the whole block as 16 bytes and as 8 bytes each; null = too large, or not of use */
     VkDeviceAddress addr;
-    unsigned char *host;                    /* NULL when not mapped */
+    unsigned char *host; /* NULL when not mapped */
     uint64_t bytes, driver_bytes;
-    bool is_apart;                          /* not in the device's heap: not counted with what is taken from there */
+    bool is_apart; /* not in the device's heap: not counted with what is taken from there */
 };
 
 struct vk_buf {
-    struct myth_buf base;                   /* dev NULL = free slot */
-    struct vk_block own;                    /* of a large buffer    */
+    struct myth_buf base; /* dev NULL = free slot */
+    struct vk_block own;  /* of a large buffer    */
     const struct vk_block *block;
     uint64_t off;
 };
@@ -83,14 +95,14 @@ struct vk_read {
 
 struct vk_frame {
     VkCommandBuffer cmd;
-    uint64_t value;                         /* what its submission signals; 0 = not in flight */
+    uint64_t value; /* what its submission signals; 0 = not in flight */
     uint32_t args_used, staging_used, n_op, n_read;
     bool is_open;
     struct vk_read read[VK_FRAME_READS];
 };
 
 struct vk_graph {
-    struct myth_graph base;                 /* dev NULL = free */
+    struct myth_graph base; /* dev NULL = free */
     VkCommandPool pool;
     VkCommandBuffer cmd;
     uint64_t args_used;
@@ -98,11 +110,11 @@ struct vk_graph {
 };
 
 struct vk_stream {
-    struct myth_stream base;                /* dev NULL = free */
+    struct myth_stream base; /* dev NULL = free */
     uint32_t slot;
     VkCommandPool pool;
     VkSemaphore timeline;
-    uint64_t submitted, done;               /* values of the timeline */
+    uint64_t submitted, done; /* values of the timeline */
     uint32_t cur;
     struct vk_frame frame[VK_FRAME_N];
 };
@@ -132,7 +144,7 @@ extern const struct vk_spirv vk_spirv[VK_SHADER_N];
 struct vk_pipeline {
     VkPipeline pipeline;
     uint32_t spec[VK_SPEC_MAX];
-    uint16_t next;                          /* 1 + index of the next one of the shader; 0 = none */
+    uint16_t next; /* 1 + index of the next one of the shader; 0 = none */
 };
 
 /* ---- the device ---- */
@@ -144,7 +156,7 @@ struct vk_work_bytes {
 
 struct vk_device {
     struct myth_device base;
-    uint32_t number;                        /* N of "vulkan:N"     */
+    uint32_t number; /* N of "vulkan:N"     */
     VkInstance instance;
     VkDebugUtilsMessengerEXT messenger;
     VkPhysicalDevice physical;
@@ -154,26 +166,26 @@ struct vk_device {
     struct VolkDeviceTable fn;
     struct vk_traits traits;
     atomic_bool is_lost;
-    atomic_uint_fast64_t driver_bytes;      /* VkDeviceMemory alive    */
+    atomic_uint_fast64_t driver_bytes; /* VkDeviceMemory alive    */
     pthread_mutex_t queue_lock, upload_lock, memory_lock, program_lock;
 
-    struct vk_block small, args, staging;   /* small buffers; argument rings of all streams; staging and upload rings */
-    VkDeviceMemory chunk[VK_CHUNK_MAX];     /* of blocks of several allocations; null = free   */
-    uint64_t small_used[VK_SMALL_BLOCK / VK_ALIGN / 64];        /* bit per VK_ALIGN bytes */
+    struct vk_block small, args, staging; /* small buffers; argument rings of all streams; staging and upload rings */
+    VkDeviceMemory chunk[VK_CHUNK_MAX];   /* of blocks of several allocations; null = free   */
+    uint64_t small_used[VK_SMALL_BLOCK / VK_ALIGN / 64]; /* bit per VK_ALIGN bytes */
     struct vk_block activations, attn_scratch, logits, graph_args;
-    struct vk_graph *graph;                 /* n_graph of them */
-    struct vk_upload upload[2];             /* the halves of the upload ring */
+    struct vk_graph *graph;     /* n_graph of them */
+    struct vk_upload upload[2]; /* the halves of the upload ring */
     uint32_t upload_next;
 
-    VkDescriptorSetLayout texel_layout;     /* null without traits.has_texels */
+    VkDescriptorSetLayout texel_layout; /* null without traits.has_texels */
     VkPipelineLayout layout;
     VkShaderModule module[VK_SHADER_N];
-    uint16_t first[VK_SHADER_N];            /* 1 + index of its first pipeline */
+    uint16_t first[VK_SHADER_N]; /* 1 + index of its first pipeline */
     struct vk_pipeline pipeline[VK_PIPELINE_MAX];
     uint32_t n_pipeline;
 
-    struct vk_buf *buf;                     /* VK_BUF_MAX slots */
-    struct vk_stream stream[VK_STREAM_MAX + 1];                 /* the last is the device's own */
+    struct vk_buf *buf;                         /* VK_BUF_MAX slots */
+    struct vk_stream stream[VK_STREAM_MAX + 1]; /* the last is the device's own */
 };
 
 static inline struct vk_device *vk_of(const myth_stream *s) { return (struct vk_device *)(void *)s->dev; }
@@ -185,8 +197,8 @@ enum { VK_FAULT_SEEN = 1024 };
 struct vk_fault {
     uint64_t nth, n_call;
     VkResult result;
-    const char *name;                       /* of the call that failed */
-    const char *seen[VK_FAULT_SEEN];        /* of the first calls      */
+    const char *name;                /* of the call that failed */
+    const char *seen[VK_FAULT_SEEN]; /* of the first calls      */
 };
 extern struct vk_fault *vk_fault;
 VkResult vk_inject(const char *name);
@@ -194,12 +206,13 @@ VkResult vk_inject(const char *name);
 #define VK_CALL(d, name, ...) \
     (vk_fault && vk_inject(#name) != VK_SUCCESS ? vk_fault->result : (d)->fn.name(__VA_ARGS__))
 
-/* Fills err with what the result means ("vulkan:0: WHAT: out of device memory") and returns its status; marks a lost device. */
+/* Fills err with what the result means ("vulkan:0: WHAT: out of device memory") and returns its status; marks a lost
+ * device. */
 myth_status vk_fail(struct vk_device *d, myth_error *err, VkResult r, const char *what);
 const char *vk_result_name(VkResult r);
 
 myth_status vk_context_open(struct vk_device *d, const myth_device_opts *opts, myth_error *err);
-void vk_context_close(struct vk_device *d);                     /* takes a half-built one */
+void vk_context_close(struct vk_device *d); /* takes a half-built one */
 uint32_t vk_context_list(myth_device_caps *out, uint32_t cap);
 /* Free bytes of the device's heap as far as the driver says, never past the heap; and the driver's budget or 0. */
 void vk_context_memory(const struct vk_device *d, uint64_t *free_bytes, uint64_t *budget);
@@ -208,18 +221,25 @@ extern atomic_uint_fast32_t vk_n_message;
 
 /* ---- memory (vk_memory.c) ---- */
 
-/* The block's `bytes` are set before it is returned; nothing is booked. MYTH_ENOMEM past the heap or the largest allocation. */
-myth_status vk_block_open(struct vk_block *b, struct vk_device *d, uint32_t type, uint64_t bytes, bool is_mapped, const char *owner,
-                          myth_error *err);
+/* The block's `bytes` are set before it is returned; nothing is booked. MYTH_ENOMEM past the heap or the largest
+ * allocation. */
+myth_status vk_block_open(struct vk_block *b, struct vk_device *d, uint32_t type, uint64_t bytes, bool is_mapped,
+                          const char *owner, myth_error *err);
 /* The same of type_host, always mapped and one allocation. */
-myth_status vk_block_open_host(struct vk_block *b, struct vk_device *d, uint64_t bytes, const char *owner, myth_error *err);
-void vk_block_close(struct vk_block *b, struct vk_device *d);                           /* takes a zeroed block */
-myth_status vk_buf_open(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes, myth_error *err);
-myth_status vk_buf_open_host(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes, myth_error *err);
+myth_status vk_block_open_host(struct vk_block *b, struct vk_device *d, uint64_t bytes, const char *owner,
+                               myth_error *err);
+void vk_block_close(struct vk_block *b, struct vk_device *d); /* takes a zeroed block */
+myth_status vk_buf_open(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes,
+                        myth_error *err);
+myth_status vk_buf_open_host(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes,
+                             myth_error *err);
 myth_status vk_buf_wrap(myth_buf **out, myth_device *dev, const void *base, uint64_t bytes, myth_error *err);
 void vk_buf_close(myth_buf *buf);
 
-static inline const struct vk_block *vk_block_of(myth_view v) { return ((const struct vk_buf *)(const void *)v.buf)->block; }
+static inline const struct vk_block *vk_block_of(myth_view v)
+{
+    return ((const struct vk_buf *)(const void *)v.buf)->block;
+}
 
 /* Address of a view on the device; 0 when it is not given. */
 static inline uint64_t vk_addr(myth_view v)
@@ -234,10 +254,11 @@ static inline float vk_x_scale(float x_scale) { return x_scale == 0.0f ? 1.0f : 
 /* ---- commands (vk_command.c) ---- */
 
 myth_status vk_stream_open(myth_stream **out, myth_device *dev, myth_error *err);
-myth_status vk_stream_start(struct vk_device *d, struct vk_stream *s, myth_error *err);        /* of one slot */
+myth_status vk_stream_start(struct vk_device *d, struct vk_stream *s, myth_error *err); /* of one slot */
 void vk_stream_close(myth_stream *s);
 void vk_write(myth_stream *s, myth_view dst, const void *src, uint64_t bytes);
-void vk_weight_write(myth_stream *s, myth_view dst, const void *src, uint32_t n_total, uint32_t row0, uint32_t n_rows, uint32_t n_in);
+void vk_weight_write(myth_stream *s, myth_view dst, const void *src, uint32_t n_total, uint32_t row0, uint32_t n_rows,
+                     uint32_t n_in);
 void vk_read(myth_stream *s, void *dst, myth_view src, uint64_t bytes);
 myth_status vk_sync(myth_stream *s, myth_error *err);
 uint64_t vk_mark(myth_stream *s);
@@ -251,18 +272,22 @@ myth_status vk_block_clear(struct vk_device *d, const struct vk_block *b, myth_e
 /* Waits until nothing of this device runs; for closing what commands may still read. */
 void vk_drain(struct vk_device *d);
 
-/* One dispatch: which program, how many workgroups. spec[i] is specialization constant i + 1; constant 0 is the subgroup size. */
+/* One dispatch: which program, how many workgroups. spec[i] is specialization constant i + 1; constant 0 is the
+ * subgroup size. */
 struct vk_launch {
     enum vk_shader shader;
-    uint32_t x, y, z;                       /* 0 = 1 */
+    uint32_t x, y, z; /* 0 = 1 */
     uint32_t spec[VK_SPEC_MAX];
-    const struct vk_block *w_block, *x_block;       /* of a program that reads texels: where its matrices lie, and its rows; else NULL */
-    bool is_free;                           /* the next dispatch or copy does not depend on this one: no barrier after it */
+    const struct vk_block *w_block,
+        *x_block; /* of a program that reads texels: where its matrices lie, and its rows; else NULL */
+    bool is_free; /* the next dispatch or copy does not depend on this one: no barrier after it */
 };
 
-/* Records the dispatch into the stream (or into the graph it records) with a copy of the argument struct. A failure stays in the stream. */
+/* Records the dispatch into the stream (or into the graph it records) with a copy of the argument struct. A failure
+ * stays in the stream. */
 void vk_dispatch(myth_stream *s, const struct vk_launch *l, const void *args, size_t args_bytes);
-/* `bytes` more for the arguments of the dispatch that follows (a table the host computes); its address, or 0 with the stream's error. */
+/* `bytes` more for the arguments of the dispatch that follows (a table the host computes); its address, or 0 with the
+ * stream's error. */
 uint64_t vk_push(myth_stream *s, const void *data, size_t bytes);
 void vk_copy_bytes(myth_stream *s, myth_view dst, myth_view src, uint64_t bytes);
 
@@ -270,7 +295,8 @@ void vk_copy_bytes(myth_stream *s, myth_view dst, myth_view src, uint64_t bytes)
 
 myth_status vk_programs_open(struct vk_device *d, myth_error *err);
 void vk_programs_close(struct vk_device *d);
-myth_status vk_program_get(VkPipeline *out, struct vk_device *d, enum vk_shader shader, const uint32_t spec[VK_SPEC_MAX], myth_error *err);
+myth_status vk_program_get(VkPipeline *out, struct vk_device *d, enum vk_shader shader,
+                           const uint32_t spec[VK_SPEC_MAX], myth_error *err);
 
 /* ---- ops and their workspaces (vk_ops_*.c, vk_work.c) ---- */
 

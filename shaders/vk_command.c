@@ -1,12 +1,13 @@
 /* vk_command.c - streams: frames that are filled and submitted, transfers, recorded graphs.
  *
- * Frames   a stream has VK_FRAME_N, each with a command buffer, a piece of the argument block and a piece of the staging block. A frame
- *          is used again when its submission is done. Arguments pushed for a dispatch lie in the dispatch's own frame
+ * Frames   a stream has VK_FRAME_N, each with a command buffer, a piece of the argument block and a piece of the
+ *          staging block. A frame is used again when its submission is done. Arguments pushed for a dispatch lie in the
+ *          dispatch's own frame
  * Order    one queue and a full barrier after every command: what was issued first is done first, over submissions too
- * Reads    small ones are copied to staging and from there to the caller when their frame is done (at the latest at sync); large ones
- *          pass through the upload ring at once
+ * Reads    small ones are copied to staging and from there to the caller when their frame is done (at the latest at
+ *          sync); large ones pass through the upload ring at once
  * Idle     where device memory is mapped, a stream with nothing under way writes with memcpy
- * Graphs   a command buffer of its own with its arguments in the reserved block, submitted as often as asked                        */
+ * Graphs   a command buffer of its own with its arguments in the reserved block, submitted as often as asked */
 #define _GNU_SOURCE
 #include "vk.h"
 
@@ -20,7 +21,10 @@ enum { SECOND_NS = 1000000000, PATIENCE_S = 600 };
 
 static struct vk_stream *stream_of(myth_stream *s) { return (struct vk_stream *)(void *)s; }
 static struct vk_graph *graph_of(myth_graph *g) { return (struct vk_graph *)(void *)g; }
-static struct vk_block *block_of(myth_view v) { return (struct vk_block *)(uintptr_t)((struct vk_buf *)(void *)v.buf)->block; }
+static struct vk_block *block_of(myth_view v)
+{
+    return (struct vk_block *)(uintptr_t)((struct vk_buf *)(void *)v.buf)->block;
+}
 static uint64_t place_of(myth_view v) { return ((struct vk_buf *)(void *)v.buf)->off + v.off; }
 
 /* First failure stays in the stream. */
@@ -39,8 +43,12 @@ static bool check(myth_stream *s, VkResult r, const char *what)
 
 static VkResult wait_value(struct vk_device *d, const struct vk_stream *s, uint64_t value)
 {
-    VkSemaphoreWaitInfo info = { .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO, .semaphoreCount = 1, .pSemaphores = &s->timeline,
-                                 .pValues = &value };
+    VkSemaphoreWaitInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+        .semaphoreCount = 1,
+        .pSemaphores = &s->timeline,
+        .pValues = &value,
+    };
     return VK_CALL(d, vkWaitSemaphores, d->device, &info, (uint64_t)PATIENCE_S * SECOND_NS);
 }
 
@@ -67,10 +75,19 @@ static bool submit(struct vk_stream *s, VkCommandBuffer cmd)
 {
     struct vk_device *d = vk_of(&s->base);
     uint64_t value = s->submitted + 1;
-    VkTimelineSemaphoreSubmitInfo timeline = { .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO, .signalSemaphoreValueCount = 1,
-                                               .pSignalSemaphoreValues = &value };
-    VkSubmitInfo info = { .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .pNext = &timeline, .commandBufferCount = 1, .pCommandBuffers = &cmd,
-                          .signalSemaphoreCount = 1, .pSignalSemaphores = &s->timeline };
+    VkTimelineSemaphoreSubmitInfo timeline = {
+        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+        .signalSemaphoreValueCount = 1,
+        .pSignalSemaphoreValues = &value,
+    };
+    VkSubmitInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+        .pNext = &timeline,
+        .commandBufferCount = 1,
+        .pCommandBuffers = &cmd,
+        .signalSemaphoreCount = 1,
+        .pSignalSemaphores = &s->timeline,
+    };
     pthread_mutex_lock(&d->queue_lock);
     VkResult r = VK_CALL(d, vkQueueSubmit, d->queue, 1, &info, VK_NULL_HANDLE);
     pthread_mutex_unlock(&d->queue_lock);
@@ -136,8 +153,10 @@ static struct vk_frame *open_frame(struct vk_stream *s)
             return NULL;
         finish_frame(s, s->cur);
     }
-    VkCommandBufferBeginInfo info = { .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-                                      .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT };
+    VkCommandBufferBeginInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+        .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
+    };
     if (!check(&s->base, VK_CALL(d, vkBeginCommandBuffer, f->cmd, &info), "begin of commands"))
         return NULL;
     f->is_open = true;
@@ -148,8 +167,8 @@ static struct vk_frame *open_frame(struct vk_stream *s)
 static struct vk_frame *room(struct vk_stream *s, uint32_t args, uint32_t staging, uint32_t n_read)
 {
     struct vk_frame *f = open_frame(s);
-    if (f && (f->n_op == VK_FRAME_OPS || args > VK_FRAME_ARGS - f->args_used || staging > VK_FRAME_STAGING - f->staging_used ||
-              n_read > VK_FRAME_READS - f->n_read))
+    if (f && (f->n_op == VK_FRAME_OPS || args > VK_FRAME_ARGS - f->args_used ||
+              staging > VK_FRAME_STAGING - f->staging_used || n_read > VK_FRAME_READS - f->n_read))
         f = flush(s) ? open_frame(s) : NULL;
     return f;
 }
@@ -158,15 +177,18 @@ static void barrier(struct vk_device *d, VkCommandBuffer cmd)
 {
     const VkPipelineStageFlags work = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
     const VkAccessFlags writes = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
-    VkMemoryBarrier all = { .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER, .srcAccessMask = writes,
-                            .dstAccessMask = writes | VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_HOST_READ_BIT };
+    VkMemoryBarrier all = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+        .srcAccessMask = writes,
+        .dstAccessMask = writes | VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_HOST_READ_BIT,
+    };
     d->fn.vkCmdPipelineBarrier(cmd, work, work | VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &all, 0, NULL, 0, NULL);
 }
 
-static void copy_region(struct vk_device *d, VkCommandBuffer cmd, VkBuffer dst, uint64_t dst_off, VkBuffer src, uint64_t src_off,
-                        uint64_t bytes)
+static void copy_region(struct vk_device *d, VkCommandBuffer cmd, VkBuffer dst, uint64_t dst_off, VkBuffer src,
+                        uint64_t src_off, uint64_t bytes)
 {
-    d->fn.vkCmdCopyBuffer(cmd, src, dst, 1, &(VkBufferCopy){ .srcOffset = src_off, .dstOffset = dst_off, .size = bytes });
+    d->fn.vkCmdCopyBuffer(cmd, src, dst, 1, &(VkBufferCopy){.srcOffset = src_off, .dstOffset = dst_off, .size = bytes});
 }
 
 /* ---- arguments and dispatches ---- */
@@ -178,10 +200,12 @@ static uint64_t push_graph(myth_stream *s, const void *data, size_t bytes)
 {
     struct vk_device *d = vk_of(s);
     struct vk_graph *g = graph_of(s->graph);
-    uint64_t per_graph = d->graph_args.bytes / s->dev->shape.n_graph, at = (uint64_t)(g - d->graph) * per_graph + g->args_used;
+    uint64_t per_graph = d->graph_args.bytes / s->dev->shape.n_graph,
+             at = (uint64_t)(g - d->graph) * per_graph + g->args_used;
     uint64_t cost = (bytes + VK_ARG_ALIGN - 1) / VK_ARG_ALIGN * VK_ARG_ALIGN;
     if (cost > per_graph - g->args_used) {
-        myth_fail(&s->err, MYTH_EFULL, "%s: a recorded stream holds at most %u ops", s->dev->caps.name, s->dev->shape.n_record_ops);
+        myth_fail(&s->err, MYTH_EFULL, "%s: a recorded stream holds at most %u ops", s->dev->caps.name,
+                  s->dev->shape.n_record_ops);
         return 0;
     }
     memcpy(d->graph_args.host + at, data, bytes);
@@ -212,11 +236,16 @@ uint64_t vk_push(myth_stream *s, const void *data, size_t bytes) { return push(s
 
 static void bind_texels(struct vk_device *d, VkCommandBuffer cmd, const struct vk_block *w, const struct vk_block *x)
 {
-    const VkBufferView *view[VK_TEXEL_BINDINGS] = { &w->words, &w->pairs, &x->words };
+    const VkBufferView *view[VK_TEXEL_BINDINGS] = {&w->words, &w->pairs, &x->words};
     VkWriteDescriptorSet set[VK_TEXEL_BINDINGS];
     for (uint32_t i = 0; i < VK_TEXEL_BINDINGS; i++)
-        set[i] = (VkWriteDescriptorSet){ .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, .dstBinding = i, .descriptorCount = 1,
-                                         .descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER, .pTexelBufferView = view[i] };
+        set[i] = (VkWriteDescriptorSet){
+            .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+            .dstBinding = i,
+            .descriptorCount = 1,
+            .descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER,
+            .pTexelBufferView = view[i],
+        };
     d->fn.vkCmdPushDescriptorSetKHR(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, d->layout, 0, VK_TEXEL_BINDINGS, set);
 }
 
@@ -235,8 +264,9 @@ void vk_dispatch(myth_stream *s, const struct vk_launch *l, const void *args, si
     }
     VkCommandBuffer cmd = s->graph ? graph_of(s->graph)->cmd : stream_of(s)->frame[stream_of(s)->cur].cmd;
     d->fn.vkCmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
-    const uint64_t base[3] = { addr, l->w_block ? l->w_block->addr : 0, l->w_block ? l->x_block->addr : 0 };
-    d->fn.vkCmdPushConstants(cmd, d->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, l->w_block ? sizeof(base) : sizeof(addr), base);
+    const uint64_t base[3] = {addr, l->w_block ? l->w_block->addr : 0, l->w_block ? l->x_block->addr : 0};
+    d->fn.vkCmdPushConstants(cmd, d->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, l->w_block ? sizeof(base) : sizeof(addr),
+                             base);
     if (l->w_block)
         bind_texels(d, cmd, l->w_block, l->x_block);
     d->fn.vkCmdDispatch(cmd, l->x ? l->x : 1, l->y ? l->y : 1, l->z ? l->z : 1);
@@ -302,7 +332,7 @@ static bool upload_done(struct vk_stream *s, uint32_t half)
 {
     if (!flush(s))
         return false;
-    vk_of(&s->base)->upload[half] = (struct vk_upload){ s, s->submitted };
+    vk_of(&s->base)->upload[half] = (struct vk_upload){s, s->submitted};
     return true;
 }
 
@@ -353,8 +383,8 @@ void vk_write(myth_stream *base, myth_view dst, const void *src, uint64_t bytes)
 }
 
 /* Whole rows through the upload ring: a half holds the rows' quants and behind them their scales. */
-static void weight_write_staged(struct vk_stream *s, myth_view dst, const unsigned char *src, const myth_planar *p, uint32_t row0,
-                                uint32_t n_rows, uint32_t n_in)
+static void weight_write_staged(struct vk_stream *s, myth_view dst, const unsigned char *src, const myth_planar *p,
+                                uint32_t row0, uint32_t n_rows, uint32_t n_in)
 {
     struct vk_device *d = vk_of(&s->base);
     uint64_t row_bytes = p->quant_row + p->scale_row, most = VK_UPLOAD_HALF / row_bytes, off;
@@ -367,10 +397,11 @@ static void weight_write_staged(struct vk_stream *s, myth_view dst, const unsign
         if (!f)
             break;
         myth_planar_write(staging, staging + scales, src + at * row_bytes, dst.dtype, n, n_in);
-        copy_region(d, f->cmd, block_of(dst)->buffer, place_of(dst) + (row0 + at) * p->quant_row, d->staging.buffer, off, scales);
+        copy_region(d, f->cmd, block_of(dst)->buffer, place_of(dst) + (row0 + at) * p->quant_row, d->staging.buffer,
+                    off, scales);
         if (p->scale_row)
-            copy_region(d, f->cmd, block_of(dst)->buffer, place_of(dst) + p->scale_off + (row0 + at) * p->scale_row, d->staging.buffer,
-                        off + scales, n * p->scale_row);
+            copy_region(d, f->cmd, block_of(dst)->buffer, place_of(dst) + p->scale_off + (row0 + at) * p->scale_row,
+                        d->staging.buffer, off + scales, n * p->scale_row);
         barrier(d, f->cmd);
         f->n_op++;
         if (!upload_done(s, half))
@@ -379,7 +410,8 @@ static void weight_write_staged(struct vk_stream *s, myth_view dst, const unsign
     pthread_mutex_unlock(&d->upload_lock);
 }
 
-void vk_weight_write(myth_stream *base, myth_view dst, const void *src, uint32_t n_total, uint32_t row0, uint32_t n_rows, uint32_t n_in)
+void vk_weight_write(myth_stream *base, myth_view dst, const void *src, uint32_t n_total, uint32_t row0,
+                     uint32_t n_rows, uint32_t n_in)
 {
     struct vk_stream *s = stream_of(base);
     struct vk_block *b = block_of(dst);
@@ -398,7 +430,7 @@ static bool wait_all(struct vk_stream *s)
 {
     if (!wait_stream(s, s->submitted))
         return false;
-    for (uint32_t i = 1; i <= VK_FRAME_N; i++)              /* oldest first: the current one is the next to be used again */
+    for (uint32_t i = 1; i <= VK_FRAME_N; i++) /* oldest first: the current one is the next to be used again */
         finish_frame(s, (s->cur + i - 1) % VK_FRAME_N);
     return true;
 }
@@ -446,7 +478,7 @@ void vk_read(myth_stream *base, void *dst, myth_view src, uint64_t bytes)
     uint64_t off = (uint64_t)(staging_of(d, s, s->cur) - d->staging.host) + f->staging_used;
     copy_region(d, f->cmd, d->staging.buffer, off, block_of(src)->buffer, place_of(src), bytes);
     barrier(d, f->cmd);
-    f->read[f->n_read++] = (struct vk_read){ dst, f->staging_used, (uint32_t)bytes };
+    f->read[f->n_read++] = (struct vk_read){dst, f->staging_used, (uint32_t)bytes};
     f->staging_used += (uint32_t)bytes;
     f->n_op++;
 }
@@ -459,9 +491,9 @@ myth_status vk_sync(myth_stream *base, myth_error *err)
         return vk_fail(d, err, VK_ERROR_DEVICE_LOST, "sync");
     if (flush(s) && wait_all(s))
         return MYTH_OK;
-    for (uint32_t i = 0; i < VK_FRAME_N; i++)               /* their destinations were promised until this sync only */
+    for (uint32_t i = 0; i < VK_FRAME_N; i++) /* their destinations were promised until this sync only */
         s->frame[i].n_read = 0;
-    *err = base->err;                       /* flush and wait_all leave their failure there */
+    *err = base->err; /* flush and wait_all leave their failure there */
     return base->err.code;
 }
 
@@ -482,7 +514,7 @@ myth_status vk_wait(myth_stream *base, uint64_t mark, myth_error *err)
         *err = base->err;
         return base->err.code;
     }
-    for (uint32_t i = 0; i < VK_FRAME_N; i++) {             /* oldest first */
+    for (uint32_t i = 0; i < VK_FRAME_N; i++) { /* oldest first */
         uint32_t at = (s->cur + i) % VK_FRAME_N;
         if (s->frame[at].value && s->frame[at].value <= mark)
             finish_frame(s, at);
@@ -515,8 +547,10 @@ void vk_begin_record(myth_stream *base)
         myth_fail(&base->err, MYTH_EFULL, "%s: all %u graphs are in use", base->dev->caps.name, d->base.shape.n_graph);
         return;
     }
-    VkCommandBufferBeginInfo info = { .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-                                      .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT };
+    VkCommandBufferBeginInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+        .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT,
+    };
     if (!check(base, VK_CALL(d, vkBeginCommandBuffer, g->cmd, &info), "begin of a recording"))
         return;
     g->base.dev = base->dev;
@@ -558,10 +592,16 @@ void vk_graph_close(myth_graph *graph)
 
 myth_status vk_stream_start(struct vk_device *d, struct vk_stream *s, myth_error *err)
 {
-    VkSemaphoreTypeCreateInfo type = { .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO, .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE };
-    VkSemaphoreCreateInfo semaphore = { .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type };
-    VkCommandPoolCreateInfo pool = { .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-                                     .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT, .queueFamilyIndex = d->family };
+    VkSemaphoreTypeCreateInfo type = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+        .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
+    };
+    VkSemaphoreCreateInfo semaphore = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
+    VkCommandPoolCreateInfo pool = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+        .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
+        .queueFamilyIndex = d->family,
+    };
     VkCommandBuffer cmd[VK_FRAME_N];
     memset(s, 0, sizeof(*s));
     s->base.dev = &d->base;
@@ -569,8 +609,12 @@ myth_status vk_stream_start(struct vk_device *d, struct vk_stream *s, myth_error
     VkResult r = VK_CALL(d, vkCreateSemaphore, d->device, &semaphore, NULL, &s->timeline);
     if (r == VK_SUCCESS)
         r = VK_CALL(d, vkCreateCommandPool, d->device, &pool, NULL, &s->pool);
-    VkCommandBufferAllocateInfo alloc = { .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, .commandPool = s->pool,
-                                          .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY, .commandBufferCount = VK_FRAME_N };
+    VkCommandBufferAllocateInfo alloc = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+        .commandPool = s->pool,
+        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+        .commandBufferCount = VK_FRAME_N,
+    };
     if (r == VK_SUCCESS)
         r = VK_CALL(d, vkAllocateCommandBuffers, d->device, &alloc, cmd);
     for (uint32_t i = 0; i < VK_FRAME_N && r == VK_SUCCESS; i++)

@@ -1,9 +1,11 @@
-/* vk_context.c - the loader, an instance, the chosen device and what it can do; errors, faults and the validation layer's messages.
+/* vk_context.c - the loader, an instance, the chosen device and what it can do; errors, faults and the validation
+ * layer's messages.
  *
  * Numbers    vulkan:N is the N-th physical device in the loader's order
- * Needs      Vulkan 1.3; buffer addresses, scalar block layout, 8 and 16 bit storage, 8 and 64 bit integers, timeline semaphores,
- *            subgroup arithmetic and shuffle. A device without one of them is refused with its name
- * Validation MYTHOS_VK_VALIDATE=1 turns on the Khronos layer with synchronisation checks; each warning or error is logged and counted */
+ * Needs      Vulkan 1.3; buffer addresses, scalar block layout, 8 and 16 bit storage, 8 and 64 bit integers, timeline
+ *            semaphores, subgroup arithmetic and shuffle. A device without one of them is refused with its name
+ * Validation MYTHOS_VK_VALIDATE=1 turns on the Khronos layer with synchronisation checks; each warning or error is
+ * logged and counted */
 #define _GNU_SOURCE
 #include "vk.h"
 
@@ -35,7 +37,8 @@ const char *vk_result_name(VkResult r)
     case VK_TIMEOUT: return "no answer in time";
     case VK_ERROR_OUT_OF_HOST_MEMORY: return "out of host memory";
     case VK_ERROR_OUT_OF_DEVICE_MEMORY: return "out of device memory";
-    case VK_ERROR_FRAGMENTATION: case VK_ERROR_FRAGMENTED_POOL: return "memory is fragmented";
+    case VK_ERROR_FRAGMENTATION:
+    case VK_ERROR_FRAGMENTED_POOL: return "memory is fragmented";
     case VK_ERROR_TOO_MANY_OBJECTS: return "too many objects";
     case VK_ERROR_INITIALIZATION_FAILED: return "initialization failed";
     case VK_ERROR_DEVICE_LOST: return "device lost";
@@ -52,9 +55,14 @@ myth_status vk_fail(struct vk_device *d, myth_error *err, VkResult r, const char
 {
     myth_status st = MYTH_EDEVICE;
     switch (r) {
-    case VK_ERROR_OUT_OF_HOST_MEMORY: case VK_ERROR_OUT_OF_DEVICE_MEMORY: case VK_ERROR_FRAGMENTATION: case VK_ERROR_FRAGMENTED_POOL:
-    case VK_ERROR_TOO_MANY_OBJECTS: case VK_ERROR_MEMORY_MAP_FAILED: st = MYTH_ENOMEM; break;
-    case VK_ERROR_DEVICE_LOST: case VK_TIMEOUT:
+    case VK_ERROR_OUT_OF_HOST_MEMORY:
+    case VK_ERROR_OUT_OF_DEVICE_MEMORY:
+    case VK_ERROR_FRAGMENTATION:
+    case VK_ERROR_FRAGMENTED_POOL:
+    case VK_ERROR_TOO_MANY_OBJECTS:
+    case VK_ERROR_MEMORY_MAP_FAILED: st = MYTH_ENOMEM; break;
+    case VK_ERROR_DEVICE_LOST:
+    case VK_TIMEOUT:
         st = MYTH_ELOST;
         atomic_store(&d->is_lost, true);
         break;
@@ -65,7 +73,8 @@ myth_status vk_fail(struct vk_device *d, myth_error *err, VkResult r, const char
 
 /* ---- validation ---- */
 
-static VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity, VkDebugUtilsMessageTypeFlagsEXT type,
+static VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
+                                                 VkDebugUtilsMessageTypeFlagsEXT type,
                                                  const VkDebugUtilsMessengerCallbackDataEXT *data, void *user)
 {
     struct vk_device *d = user;
@@ -87,18 +96,29 @@ static bool wants_validation(void)
 static VkResult open_instance(VkInstance *out, struct vk_device *d)
 {
     static const char *const layer = "VK_LAYER_KHRONOS_validation", *const debug = "VK_EXT_debug_utils";
-    static const VkValidationFeatureEnableEXT enable[] = { VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT };
+    static const VkValidationFeatureEnableEXT enable[] = {VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT};
     bool is_checked = d && wants_validation();
     VkValidationFeaturesEXT features = {
-        .sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT, .enabledValidationFeatureCount = 1, .pEnabledValidationFeatures = enable };
+        .sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT,
+        .enabledValidationFeatureCount = 1,
+        .pEnabledValidationFeatures = enable,
+    };
     VkDebugUtilsMessengerCreateInfoEXT messenger = {
-        .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT, .pNext = &features,
-        .messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
+        .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
+        .pNext = &features,
+        .messageSeverity =
+            VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
         .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT |
                        VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT,
-        .pfnUserCallback = on_message, .pUserData = d };
-    VkApplicationInfo app = { .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .pApplicationName = "mythos", .apiVersion = VK_API_VERSION_1_3 };
-    VkInstanceCreateInfo info = { .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &app };
+        .pfnUserCallback = on_message,
+        .pUserData = d,
+    };
+    VkApplicationInfo app = {
+        .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+        .pApplicationName = "mythos",
+        .apiVersion = VK_API_VERSION_1_3,
+    };
+    VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &app};
     if (is_checked) {
         info.pNext = &messenger;
         info.enabledLayerCount = info.enabledExtensionCount = 1;
@@ -114,7 +134,7 @@ static VkResult open_instance(VkInstance *out, struct vk_device *d)
     if (r == VK_SUCCESS)
         r = vkCreateInstance(&info, NULL, out);
     if (r == VK_SUCCESS)
-        volkLoadInstanceOnly(*out);         /* the loader's functions serve every instance */
+        volkLoadInstanceOnly(*out); /* the loader's functions serve every instance */
     pthread_mutex_unlock(&loader_lock);
     if (r == VK_SUCCESS && is_checked) {
         messenger.pNext = NULL;
@@ -177,19 +197,32 @@ static void ask(struct facts *f, VkPhysicalDevice physical)
 /* NULL, or what the device lacks. */
 static const char *missing(const struct facts *f)
 {
-    const VkSubgroupFeatureFlags ops = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
-    if (f->props.properties.apiVersion < VK_API_VERSION_1_3) return "Vulkan 1.3";
-    if (!f->features12.bufferDeviceAddress) return "bufferDeviceAddress";
-    if (!f->features12.scalarBlockLayout) return "scalarBlockLayout";
-    if (!f->features12.timelineSemaphore) return "timelineSemaphore";
-    if (!f->features12.storageBuffer8BitAccess) return "storageBuffer8BitAccess";
-    if (!f->features11.storageBuffer16BitAccess) return "storageBuffer16BitAccess";
-    if (!f->features12.shaderInt8) return "shaderInt8";
-    if (!f->features.features.shaderInt64) return "shaderInt64";
-    if (!f->features13.maintenance4) return "maintenance4";
-    if ((f->props11.subgroupSupportedOperations & ops) != ops) return "subgroup arithmetic and shuffle";
-    if (f->props11.subgroupSize < 4 || f->props11.subgroupSize > 128) return "a subgroup size from 4 to 128";
-    if (f->props.properties.limits.maxComputeWorkGroupInvocations < 256) return "workgroups of 256";
+    const VkSubgroupFeatureFlags ops =
+        VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
+    if (f->props.properties.apiVersion < VK_API_VERSION_1_3)
+        return "Vulkan 1.3";
+    if (!f->features12.bufferDeviceAddress)
+        return "bufferDeviceAddress";
+    if (!f->features12.scalarBlockLayout)
+        return "scalarBlockLayout";
+    if (!f->features12.timelineSemaphore)
+        return "timelineSemaphore";
+    if (!f->features12.storageBuffer8BitAccess)
+        return "storageBuffer8BitAccess";
+    if (!f->features11.storageBuffer16BitAccess)
+        return "storageBuffer16BitAccess";
+    if (!f->features12.shaderInt8)
+        return "shaderInt8";
+    if (!f->features.features.shaderInt64)
+        return "shaderInt64";
+    if (!f->features13.maintenance4)
+        return "maintenance4";
+    if ((f->props11.subgroupSupportedOperations & ops) != ops)
+        return "subgroup arithmetic and shuffle";
+    if (f->props11.subgroupSize < 4 || f->props11.subgroupSize > 128)
+        return "a subgroup size from 4 to 128";
+    if (f->props.properties.limits.maxComputeWorkGroupInvocations < 256)
+        return "workgroups of 256";
     return NULL;
 }
 
@@ -231,10 +264,11 @@ static uint32_t find_type(const VkPhysicalDeviceMemoryProperties *m, VkMemoryPro
     return UINT32_MAX;
 }
 
-/* What the host writes and shaders read from there, not the device's own where there is a choice; cached, which costs the bus nothing. */
+/* What the host writes and shaders read from there, not the device's own where there is a choice; cached, which costs
+ * the bus nothing. */
 static uint32_t find_host_type(const VkPhysicalDeviceMemoryProperties *m, VkMemoryPropertyFlags coherent)
 {
-    for (int loose = 0; loose < 4; loose++)                     /* apart and cached, apart, cached, any */
+    for (int loose = 0; loose < 4; loose++) /* apart and cached, apart, cached, any */
         for (uint32_t i = 0; i < m->memoryTypeCount; i++) {
             const VkMemoryPropertyFlags flags = m->memoryTypes[i].propertyFlags;
             if ((flags & coherent) == coherent && (loose & 1 || flags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) &&
@@ -251,9 +285,11 @@ static bool choose_memory(struct vk_traits *t, VkPhysicalDevice physical)
     vkGetPhysicalDeviceMemoryProperties(physical, &m);
     t->type_device = UINT32_MAX;
     t->heap_bytes = 0;
-    for (uint32_t i = 0; i < m.memoryTypeCount; i++) {         /* device memory: the first type of the largest heap of that kind */
+    for (uint32_t i = 0; i < m.memoryTypeCount;
+         i++) { /* device memory: the first type of the largest heap of that kind */
         const VkMemoryType *type = &m.memoryTypes[i];
-        if ((type->propertyFlags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) && m.memoryHeaps[type->heapIndex].size > t->heap_bytes) {
+        if ((type->propertyFlags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) &&
+            m.memoryHeaps[type->heapIndex].size > t->heap_bytes) {
             t->type_device = i;
             t->heap = type->heapIndex;
             t->heap_bytes = m.memoryHeaps[type->heapIndex].size;
@@ -266,7 +302,8 @@ static bool choose_memory(struct vk_traits *t, VkPhysicalDevice physical)
     if (t->type_staging == UINT32_MAX)
         t->type_staging = find_type(&m, coherent);
     t->type_host = find_host_type(&m, coherent);
-    if (t->type_device == UINT32_MAX || t->type_args == UINT32_MAX || t->type_staging == UINT32_MAX || t->type_host == UINT32_MAX)
+    if (t->type_device == UINT32_MAX || t->type_args == UINT32_MAX || t->type_staging == UINT32_MAX ||
+        t->type_host == UINT32_MAX)
         return false;
     const uint32_t host_heap = m.memoryTypes[t->type_host].heapIndex;
     t->host_heap_bytes = host_heap == t->heap ? 0 : m.memoryHeaps[host_heap].size;
@@ -285,28 +322,33 @@ static void fill_traits(struct vk_traits *t, const struct facts *f, VkPhysicalDe
     t->subgroup = f->props11.subgroupSize;
     t->has_subgroup_control = f->features13.subgroupSizeControl && f->features13.computeFullSubgroups &&
                               (p->requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT);
-    static const uint32_t wanted[] = { 32, 64, 16, 8 };         /* every local size is a multiple of them */
+    static const uint32_t wanted[] = {32, 64, 16, 8}; /* every local size is a multiple of them */
     bool is_chosen = false;
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]) && t->has_subgroup_control && !is_chosen; i++)
         if ((is_chosen = p->minSubgroupSize <= wanted[i] && p->maxSubgroupSize >= wanted[i]))
             t->subgroup = wanted[i];
     t->has_subgroup_control = is_chosen;
     t->has_budget = has_extension(physical, "VK_EXT_memory_budget");
-    const char *texels = getenv("MYTHOS_VK_TEXELS");           /* 0: a processor takes the programs of GPUs, for tests */
-    t->has_texels = f->props.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU && has_extension(physical, "VK_KHR_push_descriptor") &&
-                    !(texels && strcmp(texels, "0") == 0);
+    const char *texels = getenv("MYTHOS_VK_TEXELS"); /* 0: a processor takes the programs of GPUs, for tests */
+    t->has_texels = f->props.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU &&
+                    has_extension(physical, "VK_KHR_push_descriptor") && !(texels && strcmp(texels, "0") == 0);
     t->texel_max = f->props.properties.limits.maxTexelBufferElements;
     t->shared_bytes = f->props.properties.limits.maxComputeSharedMemorySize;
-    t->alloc_max = f->props11.maxMemoryAllocationSize < p->maxBufferSize ? f->props11.maxMemoryAllocationSize : p->maxBufferSize;
+    t->alloc_max =
+        f->props11.maxMemoryAllocationSize < p->maxBufferSize ? f->props11.maxMemoryAllocationSize : p->maxBufferSize;
     if (f->features.features.sparseBinding && (queue[family].queueFlags & VK_QUEUE_SPARSE_BINDING_BIT))
         t->sparse_max = p->maxBufferSize;
 }
 
 void vk_context_memory(const struct vk_device *d, uint64_t *free_bytes, uint64_t *budget)
 {
-    VkPhysicalDeviceMemoryBudgetPropertiesEXT b = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT };
-    VkPhysicalDeviceMemoryProperties2 m = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2,
-                                            .pNext = d->traits.has_budget ? &b : NULL };
+    VkPhysicalDeviceMemoryBudgetPropertiesEXT b = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT,
+    };
+    VkPhysicalDeviceMemoryProperties2 m = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2,
+        .pNext = d->traits.has_budget ? &b : NULL,
+    };
     uint64_t heap = d->traits.heap_bytes, own = atomic_load(&d->driver_bytes);
     *budget = 0;
     *free_bytes = heap > own ? heap - own : 0;
@@ -324,13 +366,15 @@ static void fill_caps(struct vk_device *d, const struct facts *f)
     const struct vk_traits *t = &d->traits;
     const VkPhysicalDeviceProperties *p = &f->props.properties;
     snprintf(c->name, sizeof(c->name), "vulkan:%u", d->number);
-    snprintf(c->description, sizeof(c->description), "%.96s, Vulkan %u.%u.%u", p->deviceName, VK_API_VERSION_MAJOR(p->apiVersion),
-             VK_API_VERSION_MINOR(p->apiVersion), VK_API_VERSION_PATCH(p->apiVersion));
+    snprintf(c->description, sizeof(c->description), "%.96s, Vulkan %u.%u.%u", p->deviceName,
+             VK_API_VERSION_MAJOR(p->apiVersion), VK_API_VERSION_MINOR(p->apiVersion),
+             VK_API_VERSION_PATCH(p->apiVersion));
     snprintf(c->variants, sizeof(c->variants), "subgroup %u%s", t->subgroup, t->has_texels ? ", texel loads" : "");
     c->ledger = 9 + (int)d->number;
     c->total_bytes = t->heap_bytes;
     c->is_async = true;
-    c->is_gpu = p->deviceType == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU || p->deviceType == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU ||
+    c->is_gpu = p->deviceType == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU ||
+                p->deviceType == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU ||
                 p->deviceType == VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU;
     vk_context_memory(d, &c->free_bytes, &c->budget_bytes);
 }
@@ -346,7 +390,7 @@ uint32_t vk_context_list(myth_device_caps *out, uint32_t cap)
         return 0;
     uint32_t n = list_physical(physical, instance);
     for (uint32_t i = 0; i < n && n_out < cap; i++) {
-        struct vk_device d = { .number = i, .physical = physical[i] };         /* only what the facts are written to */
+        struct vk_device d = {.number = i, .physical = physical[i]}; /* only what the facts are written to */
         struct facts f;
         ask(&f, physical[i]);
         d.family = find_family(physical[i]);
@@ -365,28 +409,51 @@ uint32_t vk_context_list(myth_device_caps *out, uint32_t cap)
 static VkResult create_device(struct vk_device *d)
 {
     VkPhysicalDeviceVulkan13Features f13 = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES, .maintenance4 = VK_TRUE,
-        .subgroupSizeControl = d->traits.has_subgroup_control, .computeFullSubgroups = d->traits.has_subgroup_control };
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
+        .maintenance4 = VK_TRUE,
+        .subgroupSizeControl = d->traits.has_subgroup_control,
+        .computeFullSubgroups = d->traits.has_subgroup_control,
+    };
     VkPhysicalDeviceVulkan12Features f12 = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, .pNext = &f13, .bufferDeviceAddress = VK_TRUE,
-        .scalarBlockLayout = VK_TRUE, .timelineSemaphore = VK_TRUE, .storageBuffer8BitAccess = VK_TRUE, .shaderInt8 = VK_TRUE };
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+        .pNext = &f13,
+        .bufferDeviceAddress = VK_TRUE,
+        .scalarBlockLayout = VK_TRUE,
+        .timelineSemaphore = VK_TRUE,
+        .storageBuffer8BitAccess = VK_TRUE,
+        .shaderInt8 = VK_TRUE,
+    };
     VkPhysicalDeviceVulkan11Features f11 = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, .pNext = &f12, .storageBuffer16BitAccess = VK_TRUE };
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES,
+        .pNext = &f12,
+        .storageBuffer16BitAccess = VK_TRUE,
+    };
     VkPhysicalDeviceFeatures2 features = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &f11,
-        .features = { .shaderInt64 = VK_TRUE, .sparseBinding = d->traits.sparse_max > 0 } };
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+        .pNext = &f11,
+        .features = {.shaderInt64 = VK_TRUE, .sparseBinding = d->traits.sparse_max > 0},
+    };
     static const float priority = 1.0f;
-    VkDeviceQueueCreateInfo queue = { .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueFamilyIndex = d->family, .queueCount = 1,
-                                      .pQueuePriorities = &priority };
+    VkDeviceQueueCreateInfo queue = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+        .queueFamilyIndex = d->family,
+        .queueCount = 1,
+        .pQueuePriorities = &priority,
+    };
     const char *extension[2];
     uint32_t n_extension = 0;
     if (d->traits.has_budget)
         extension[n_extension++] = "VK_EXT_memory_budget";
     if (d->traits.has_texels)
         extension[n_extension++] = "VK_KHR_push_descriptor";
-    VkDeviceCreateInfo info = { .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, .pNext = &features, .queueCreateInfoCount = 1,
-                                .pQueueCreateInfos = &queue, .enabledExtensionCount = n_extension,
-                                .ppEnabledExtensionNames = extension };
+    VkDeviceCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+        .pNext = &features,
+        .queueCreateInfoCount = 1,
+        .pQueueCreateInfos = &queue,
+        .enabledExtensionCount = n_extension,
+        .ppEnabledExtensionNames = extension,
+    };
     if (vk_fault && vk_inject("vkCreateDevice") != VK_SUCCESS)
         return vk_fault->result;
     return vkCreateDevice(d->physical, &info, NULL, &d->device);
@@ -400,7 +467,8 @@ myth_status vk_context_open(struct vk_device *d, const myth_device_opts *opts, m
     if (r == VK_ERROR_INITIALIZATION_FAILED && !vkCreateInstance)
         return myth_fail(err, MYTH_EDEVICE, "%s: no Vulkan loader (libvulkan.so.1)", opts->name);
     if (r == VK_ERROR_LAYER_NOT_PRESENT)
-        return myth_fail(err, MYTH_EDEVICE, "%s: MYTHOS_VK_VALIDATE=1, but the validation layer is not installed", opts->name);
+        return myth_fail(err, MYTH_EDEVICE, "%s: MYTHOS_VK_VALIDATE=1, but the validation layer is not installed",
+                         opts->name);
     if (r != VK_SUCCESS)
         return vk_fail(d, err, r, "instance");
     uint32_t n = list_physical(physical, d->instance);
@@ -412,7 +480,9 @@ myth_status vk_context_open(struct vk_device *d, const myth_device_opts *opts, m
     d->family = find_family(d->physical);
     if (lack || d->family == UINT32_MAX || !choose_memory(&d->traits, d->physical))
         return myth_fail(err, MYTH_EDEVICE, "%s: %.64s lacks %s", opts->name, f.props.properties.deviceName,
-                         lack ? lack : d->family == UINT32_MAX ? "a compute queue" : "memory that the host can write");
+                         lack                      ? lack
+                         : d->family == UINT32_MAX ? "a compute queue"
+                                                   : "memory that the host can write");
     fill_traits(&d->traits, &f, d->physical, d->family);
     if ((r = create_device(d)) != VK_SUCCESS)
         return vk_fail(d, err, r, "device");

@@ -1,15 +1,15 @@
 /* vk_memory.c - blocks from the driver, buffers in them, every byte of a buffer in the ledger.
  *
- * Blocks   one VkBuffer, one address, as a rule one allocation. A buffer above VK_SMALL has a block of its own; the smaller ones lie in
- *          `small`, a bit per VK_ALIGN bytes, and take a block of their own when it is full
- * Ledger   a buffer books exactly its bytes. The small block is part of `fixed` beside them, and so is the rounding of VK_BUF_MAX blocks
- *          to VK_ALIGN: the ledger is never below what the driver was asked for
- * Large    a block past the largest allocation is one VkBuffer over several, bound sparsely where the driver can; it is never mapped. The
- *          software driver cannot, so only tests on a GPU reach it
- * Host     a buffer of host memory has a block of its own, mapped, of a type that is not the device's where there is one; it is booked on
- *          the host's ledger, and in a heap of its own it is none of the device's
- * Heap     blocks past the heap's size or the largest allocation are refused here: drivers that back memory with pages of the host
- *          would take them                                                                                                            */
+ * Blocks   one VkBuffer, one address, as a rule one allocation. A buffer above VK_SMALL has a block of its own; the
+ *          smaller ones lie in `small`, a bit per VK_ALIGN bytes, and take a block of their own when it is full
+ * Ledger   a buffer books exactly its bytes. The small block is part of `fixed` beside them, and so is the rounding of
+ *          VK_BUF_MAX blocks to VK_ALIGN: the ledger is never below what the driver was asked for
+ * Large    a block past the largest allocation is one VkBuffer over several, bound sparsely where the driver can; it is
+ *          never mapped. The software driver cannot, so only tests on a GPU reach it
+ * Host     a buffer of host memory has a block of its own, mapped, of a type that is not the device's where there is
+ *          one; it is booked on the host's ledger, and in a heap of its own it is none of the device's
+ * Heap     blocks past the heap's size or the largest allocation are refused here: drivers that back memory with pages
+ *          of the host would take them */
 #include "vk.h"
 
 #include <string.h>
@@ -18,10 +18,16 @@ static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * t
 
 static VkResult allocate(VkDeviceMemory *out, struct vk_block *b, struct vk_device *d, uint32_t type, uint64_t bytes)
 {
-    VkMemoryAllocateFlagsInfo flags = { .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
-                                        .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT };
-    VkMemoryAllocateInfo info = { .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, .pNext = &flags, .allocationSize = bytes,
-                                  .memoryTypeIndex = type };
+    VkMemoryAllocateFlagsInfo flags = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+        .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT,
+    };
+    VkMemoryAllocateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+        .pNext = &flags,
+        .allocationSize = bytes,
+        .memoryTypeIndex = type,
+    };
     VkResult r = VK_CALL(d, vkAllocateMemory, d->device, &info, NULL, out);
     if (r == VK_SUCCESS && !b->is_apart) {
         b->driver_bytes += bytes;
@@ -58,7 +64,8 @@ static uint32_t find_chunks(const struct vk_device *d, uint64_t n)
 static VkResult bind_several(struct vk_block *b, struct vk_device *d, uint32_t type, const VkMemoryRequirements *need)
 {
     VkSparseMemoryBind bind[VK_CHUNK_MAX];
-    const uint64_t chunk = d->traits.alloc_max / need->alignment * need->alignment, n = (need->size + chunk - 1) / chunk;
+    const uint64_t chunk = d->traits.alloc_max / need->alignment * need->alignment,
+                   n = (need->size + chunk - 1) / chunk;
     b->chunk0 = find_chunks(d, n);
     if (b->chunk0 == VK_CHUNK_MAX)
         return VK_ERROR_TOO_MANY_OBJECTS;
@@ -68,11 +75,15 @@ static VkResult bind_several(struct vk_block *b, struct vk_device *d, uint32_t t
         if (r != VK_SUCCESS)
             return r;
         b->n_chunk++;
-        bind[i] = (VkSparseMemoryBind){ .resourceOffset = at, .size = bytes, .memory = d->chunk[b->chunk0 + i] };
+        bind[i] = (VkSparseMemoryBind){.resourceOffset = at, .size = bytes, .memory = d->chunk[b->chunk0 + i]};
     }
-    VkSparseBufferMemoryBindInfo buffer = { .buffer = b->buffer, .bindCount = (uint32_t)n, .pBinds = bind };
-    VkBindSparseInfo info = { .sType = VK_STRUCTURE_TYPE_BIND_SPARSE_INFO, .bufferBindCount = 1, .pBufferBinds = &buffer };
-    VkFenceCreateInfo fence_info = { .sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO };
+    VkSparseBufferMemoryBindInfo buffer = {.buffer = b->buffer, .bindCount = (uint32_t)n, .pBinds = bind};
+    VkBindSparseInfo info = {
+        .sType = VK_STRUCTURE_TYPE_BIND_SPARSE_INFO,
+        .bufferBindCount = 1,
+        .pBufferBinds = &buffer,
+    };
+    VkFenceCreateInfo fence_info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     VkFence fence;
     VkResult r = VK_CALL(d, vkCreateFence, d->device, &fence_info, NULL, &fence);
     if (r != VK_SUCCESS)
@@ -90,8 +101,12 @@ static VkResult bind_several(struct vk_block *b, struct vk_device *d, uint32_t t
 
 static VkResult make_views(struct vk_block *b, struct vk_device *d, uint64_t bytes)
 {
-    VkBufferViewCreateInfo info = { .sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO, .buffer = b->buffer,
-                                    .format = VK_FORMAT_R32G32B32A32_UINT, .range = VK_WHOLE_SIZE };
+    VkBufferViewCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO,
+        .buffer = b->buffer,
+        .format = VK_FORMAT_R32G32B32A32_UINT,
+        .range = VK_WHOLE_SIZE,
+    };
     if (!d->traits.has_texels || bytes > INT32_MAX - VK_ALIGN || bytes / 8 >= d->traits.texel_max)
         return VK_SUCCESS;
     VkResult r = VK_CALL(d, vkCreateBufferView, d->device, &info, NULL, &b->words);
@@ -103,10 +118,13 @@ static VkResult make_block(struct vk_block *b, struct vk_device *d, uint32_t typ
 {
     const bool is_sparse = bytes > d->traits.alloc_max;
     VkBufferCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .flags = is_sparse ? VK_BUFFER_CREATE_SPARSE_BINDING_BIT : 0,
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .flags = is_sparse ? VK_BUFFER_CREATE_SPARSE_BINDING_BIT : 0,
         .size = round_up(bytes, VK_ALIGN),
-        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
-                 VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT | (d->traits.has_texels ? VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT : 0) };
+        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                 VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT |
+                 (d->traits.has_texels ? VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT : 0),
+    };
     VkResult r = VK_CALL(d, vkCreateBuffer, d->device, &info, NULL, &b->buffer);
     if (r != VK_SUCCESS)
         return r;
@@ -120,24 +138,26 @@ static VkResult make_block(struct vk_block *b, struct vk_device *d, uint32_t typ
     if (type == d->traits.type_device && (r = make_views(b, d, bytes)) != VK_SUCCESS)
         return r;
     b->addr = d->fn.vkGetBufferDeviceAddress(
-        d->device, &(VkBufferDeviceAddressInfo){ .sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, .buffer = b->buffer });
+        d->device,
+        &(VkBufferDeviceAddressInfo){.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, .buffer = b->buffer});
     b->bytes = bytes;
     return VK_SUCCESS;
 }
 
 /* b is zeroed but for is_apart. */
-static myth_status open_block(struct vk_block *b, struct vk_device *d, uint32_t type, uint64_t bytes, uint64_t most, bool is_mapped,
-                              const char *owner, myth_error *err)
+static myth_status open_block(struct vk_block *b, struct vk_device *d, uint32_t type, uint64_t bytes, uint64_t most,
+                              bool is_mapped, const char *owner, myth_error *err)
 {
     const struct vk_traits *t = &d->traits;
-    const uint64_t heap = b->is_apart ? t->host_heap_bytes : t->heap_bytes, used = b->is_apart ? 0 : atomic_load(&d->driver_bytes);
+    const uint64_t heap = b->is_apart ? t->host_heap_bytes : t->heap_bytes,
+                   used = b->is_apart ? 0 : atomic_load(&d->driver_bytes);
     const uint64_t left = heap > used ? heap - used : 0;
     if (bytes > most)
-        return myth_fail(err, MYTH_ENOMEM, "%s: %s: %llu bytes; one buffer of this driver holds at most %llu", d->base.caps.name, owner,
-                         (unsigned long long)bytes, (unsigned long long)most);
+        return myth_fail(err, MYTH_ENOMEM, "%s: %s: %llu bytes; one buffer of this driver holds at most %llu",
+                         d->base.caps.name, owner, (unsigned long long)bytes, (unsigned long long)most);
     if (bytes > left)
-        return myth_fail(err, MYTH_ENOMEM, "%s: %s: %llu bytes; the heap of %llu has %llu left", d->base.caps.name, owner,
-                         (unsigned long long)bytes, (unsigned long long)heap, (unsigned long long)left);
+        return myth_fail(err, MYTH_ENOMEM, "%s: %s: %llu bytes; the heap of %llu has %llu left", d->base.caps.name,
+                         owner, (unsigned long long)bytes, (unsigned long long)heap, (unsigned long long)left);
     VkResult r = make_block(b, d, type, bytes, is_mapped);
     if (r == VK_SUCCESS)
         return MYTH_OK;
@@ -145,15 +165,17 @@ static myth_status open_block(struct vk_block *b, struct vk_device *d, uint32_t 
     return vk_fail(d, err, r, owner);
 }
 
-myth_status vk_block_open(struct vk_block *b, struct vk_device *d, uint32_t type, uint64_t bytes, bool is_mapped, const char *owner,
-                          myth_error *err)
+myth_status vk_block_open(struct vk_block *b, struct vk_device *d, uint32_t type, uint64_t bytes, bool is_mapped,
+                          const char *owner, myth_error *err)
 {
     const struct vk_traits *t = &d->traits;
     memset(b, 0, sizeof(*b));
-    return open_block(b, d, type, bytes, t->sparse_max > t->alloc_max ? t->sparse_max : t->alloc_max, is_mapped, owner, err);
+    return open_block(b, d, type, bytes, t->sparse_max > t->alloc_max ? t->sparse_max : t->alloc_max, is_mapped, owner,
+                      err);
 }
 
-myth_status vk_block_open_host(struct vk_block *b, struct vk_device *d, uint64_t bytes, const char *owner, myth_error *err)
+myth_status vk_block_open_host(struct vk_block *b, struct vk_device *d, uint64_t bytes, const char *owner,
+                               myth_error *err)
 {
     memset(b, 0, sizeof(*b));
     b->is_apart = d->traits.host_heap_bytes > 0;
@@ -230,7 +252,8 @@ static myth_status place(struct vk_buf *b, struct vk_device *d, const char *owne
     return vk_block_open(&b->own, d, d->traits.type_device, bytes, d->traits.is_device_host, owner, err);
 }
 
-static myth_status open_at(myth_buf **out, myth_device *dev, int ledger, myth_mem_class cls, const char *owner, uint64_t bytes, myth_error *err)
+static myth_status open_at(myth_buf **out, myth_device *dev, int ledger, myth_mem_class cls, const char *owner,
+                           uint64_t bytes, myth_error *err)
 {
     struct vk_device *d = (struct vk_device *)(void *)dev;
     myth_status st;
@@ -255,19 +278,22 @@ static myth_status open_at(myth_buf **out, myth_device *dev, int ledger, myth_me
         myth_mem_unbook(dev->mem, ledger, cls, bytes);
         goto done;
     }
-    b->base = (struct myth_buf){ .dev = dev, .bytes = bytes, .cls = cls, .host = ledger == MYTH_MEM_HOST ? b->own.host : NULL };
+    b->base =
+        (struct myth_buf){.dev = dev, .bytes = bytes, .cls = cls, .host = ledger == MYTH_MEM_HOST ? b->own.host : NULL};
     *out = &b->base;
 done:
     pthread_mutex_unlock(&d->memory_lock);
     return st;
 }
 
-myth_status vk_buf_open(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes, myth_error *err)
+myth_status vk_buf_open(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes,
+                        myth_error *err)
 {
     return open_at(out, dev, dev->caps.ledger, cls, owner, bytes, err);
 }
 
-myth_status vk_buf_open_host(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes, myth_error *err)
+myth_status vk_buf_open_host(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes,
+                             myth_error *err)
 {
     return open_at(out, dev, MYTH_MEM_HOST, cls, owner, bytes, err);
 }
@@ -288,7 +314,8 @@ void vk_buf_close(myth_buf *buf)
         mark(d, (uint32_t)(b->off / VK_ALIGN), n_unit(b->base.bytes), false);
     else
         vk_block_close(&b->own, d);
-    myth_mem_unbook(b->base.dev->mem, b->base.host ? MYTH_MEM_HOST : b->base.dev->caps.ledger, b->base.cls, b->base.bytes);
+    myth_mem_unbook(b->base.dev->mem, b->base.host ? MYTH_MEM_HOST : b->base.dev->caps.ledger, b->base.cls,
+                    b->base.bytes);
     memset(b, 0, sizeof(*b));
     pthread_mutex_unlock(&d->memory_lock);
 }

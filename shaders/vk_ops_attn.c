@@ -9,14 +9,16 @@ static uint32_t ceil_div(uint32_t a, uint32_t b) { return a / b + (a % b != 0); 
 static bool is_wide(const struct myth_attn_args *a, myth_view rows, uint64_t k_bytes, uint32_t unit)
 {
     uint64_t row = myth_row_bytes(rows.dtype, a->head_dim);
-    return rows.dtype != MYTH_Q8_0 && a->head_dim % 4 == 0 && row % unit == 0 && k_bytes % unit == 0 && vk_addr(rows) % unit == 0 &&
-           vk_addr(a->kv.pool) % unit == 0 && a->kv.page_bytes % unit == 0 && a->kv.layer_off % unit == 0;
+    return rows.dtype != MYTH_Q8_0 && a->head_dim % 4 == 0 && row % unit == 0 && k_bytes % unit == 0 &&
+           vk_addr(rows) % unit == 0 && vk_addr(a->kv.pool) % unit == 0 && a->kv.page_bytes % unit == 0 &&
+           a->kv.layer_off % unit == 0;
 }
 
 static uint32_t flags_of(const struct myth_attn_args *a)
 {
     const bool folds = a->fold.w.buf != NULL;
-    uint64_t k_bytes = folds ? 0 : (uint64_t)a->n_head_kv * a->kv.page_tok * myth_row_bytes(a->k_new.dtype, a->head_dim);
+    uint64_t k_bytes =
+        folds ? 0 : (uint64_t)a->n_head_kv * a->kv.page_tok * myth_row_bytes(a->k_new.dtype, a->head_dim);
     return (!folds && is_wide(a, a->k_new, 0, a->k_new.dtype == MYTH_F32 ? 16 : 8) ? WIDE_K : 0) |
            (is_wide(a, a->v_new, k_bytes, a->v_new.dtype == MYTH_F32 ? 16 : 8) ? WIDE_V : 0) | (folds ? FOLDS : 0);
 }
@@ -30,7 +32,8 @@ static void push_turns(myth_stream *s, struct vk_attn_args *args, const struct m
     if (!a->fold.w.buf || !a->fold.n_pair)
         return;
     if (a->fold.n_pair > VK_TURN_MAX) {
-        myth_fail(&s->err, MYTH_EDEVICE, "%s: keys of %u rotated pairs; at most %d", s->dev->caps.name, a->fold.n_pair, VK_TURN_MAX);
+        myth_fail(&s->err, MYTH_EDEVICE, "%s: keys of %u rotated pairs; at most %d", s->dev->caps.name, a->fold.n_pair,
+                  VK_TURN_MAX);
         return;
     }
     vk_rope_turns(turn, a->fold.n_pair, a->head_dim, a->fold.base, a->fold.factor);
@@ -40,18 +43,40 @@ static void push_turns(myth_stream *s, struct vk_attn_args *args, const struct m
 static struct vk_attn_args args_of(const struct myth_attn_args *a)
 {
     return (struct vk_attn_args){
-        .o = vk_addr(a->o), .q = vk_addr(a->q), .k_new = vk_addr(a->k_new), .v_new = vk_addr(a->v_new), .runs = vk_addr(a->runs),
-        .row_run = vk_addr(a->row_run), .pos = vk_addr(a->pos), .kv = vk_place(&a->kv), .n_rows = a->n_rows, .cap_rows = a->cap_rows,
-        .n_head = a->n_head, .n_head_kv = a->n_head_kv, .window = a->window, .merges = a->merges, .softcap = a->softcap, .n_after = a->n_after,
-        .fold_w = vk_addr(a->fold.w), .fold_table = vk_addr(a->fold.table), .n_table = a->fold.n_table, .n_pair = a->fold.n_pair };
+        .o = vk_addr(a->o),
+        .q = vk_addr(a->q),
+        .k_new = vk_addr(a->k_new),
+        .v_new = vk_addr(a->v_new),
+        .runs = vk_addr(a->runs),
+        .row_run = vk_addr(a->row_run),
+        .pos = vk_addr(a->pos),
+        .kv = vk_place(&a->kv),
+        .n_rows = a->n_rows,
+        .cap_rows = a->cap_rows,
+        .n_head = a->n_head,
+        .n_head_kv = a->n_head_kv,
+        .window = a->window,
+        .merges = a->merges,
+        .softcap = a->softcap,
+        .n_after = a->n_after,
+        .fold_w = vk_addr(a->fold.w),
+        .fold_table = vk_addr(a->fold.table),
+        .n_table = a->fold.n_table,
+        .n_pair = a->fold.n_pair,
+    };
 }
 
 void vk_attn_prefill(myth_stream *s, const struct myth_attn_prefill_args *a)
 {
     struct vk_attn_args args = args_of(a);
     push_turns(s, &args, a);
-    vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_attn_prefill, .x = ceil_div(a->n_rows * (a->n_head / a->n_head_kv), Q_TILE),
-                                        .y = a->n_head_kv, .spec = { key_type(a), a->v_new.dtype, a->head_dim, flags_of(a) } },
+    vk_dispatch(s,
+                &(struct vk_launch){
+                    .shader = VK_SHADER_attn_prefill,
+                    .x = ceil_div(a->n_rows * (a->n_head / a->n_head_kv), Q_TILE),
+                    .y = a->n_head_kv,
+                    .spec = {key_type(a), a->v_new.dtype, a->head_dim, flags_of(a)},
+                },
                 &args, sizeof(args));
 }
 
@@ -72,10 +97,14 @@ void vk_attn_decode(myth_stream *s, const struct myth_attn_decode_args *a)
     for (uint32_t r = 0; r < a->n_rows && s->err.code == MYTH_OK; r += at_once) {
         args.row0 = r;
         push_turns(s, &args, a);
-        vk_dispatch(s, &(struct vk_launch){ .shader = VK_SHADER_attn_decode, .x = args.n_split,
-                                            .y = a->n_head_kv * ceil_div(group, q_heads),
-                                            .z = a->n_rows - r < at_once ? a->n_rows - r : at_once,
-                                            .spec = { key_type(a), a->v_new.dtype, a->head_dim, q_heads, flags_of(a) } },
+        vk_dispatch(s,
+                    &(struct vk_launch){
+                        .shader = VK_SHADER_attn_decode,
+                        .x = args.n_split,
+                        .y = a->n_head_kv * ceil_div(group, q_heads),
+                        .z = a->n_rows - r < at_once ? a->n_rows - r : at_once,
+                        .spec = {key_type(a), a->v_new.dtype, a->head_dim, q_heads, flags_of(a)},
+                    },
                     &args, sizeof(args));
     }
 }

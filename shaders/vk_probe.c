@@ -14,12 +14,15 @@ static struct vk_fault fault;
 
 void vk_probe_fault(uint64_t nth, vk_probe_failure failure)
 {
-    fault = (struct vk_fault){ .nth = nth, .result = failures[failure] };
+    fault = (struct vk_fault){.nth = nth, .result = failures[failure]};
     vk_fault = &fault;
 }
 
 uint64_t vk_probe_n_call(void) { return fault.n_call; }
-const char *vk_probe_call(uint64_t nth) { return nth && nth <= fault.n_call && nth <= VK_FAULT_SEEN ? fault.seen[nth - 1] : NULL; }
+const char *vk_probe_call(uint64_t nth)
+{
+    return nth && nth <= fault.n_call && nth <= VK_FAULT_SEEN ? fault.seen[nth - 1] : NULL;
+}
 const char *vk_probe_failed(void) { return fault.name; }
 uint32_t vk_probe_n_message(void) { return (uint32_t)atomic_load(&vk_n_message); }
 

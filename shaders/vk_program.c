@@ -1,25 +1,37 @@
-/* vk_program.c - shader modules and pipelines: one layout (addresses as push constants, texel buffers where they are of use), a pipeline
- * per set of specialization constants.
+/* vk_program.c - shader modules and pipelines: one layout (addresses as push constants, texel buffers where they are of
+ * use), a pipeline per set of specialization constants.
  *
  * Pipelines  built when first dispatched, found again by their constants, kept until close; at most VK_PIPELINE_MAX
- * Subgroups  where the device lets us choose, every pipeline runs full subgroups of traits.subgroup; local_size_x is a multiple of 64   */
+ * Subgroups  where the device lets us choose, every pipeline runs full subgroups of traits.subgroup; local_size_x is a
+ *            multiple of 64 */
 #include "vk.h"
 
 #include <string.h>
 
 myth_status vk_programs_open(struct vk_device *d, myth_error *err)
 {
-    VkPushConstantRange range = { .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT, .size = VK_PUSH_BYTES };
-    VkPipelineLayoutCreateInfo info = { .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, .pushConstantRangeCount = 1,
-                                        .pPushConstantRanges = &range, .setLayoutCount = d->traits.has_texels,
-                                        .pSetLayouts = &d->texel_layout };
+    VkPushConstantRange range = {.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT, .size = VK_PUSH_BYTES};
+    VkPipelineLayoutCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+        .pushConstantRangeCount = 1,
+        .pPushConstantRanges = &range,
+        .setLayoutCount = d->traits.has_texels,
+        .pSetLayouts = &d->texel_layout,
+    };
     VkDescriptorSetLayoutBinding binding[VK_TEXEL_BINDINGS];
-    VkDescriptorSetLayoutCreateInfo set = { .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-                                            .flags = VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR,
-                                            .bindingCount = VK_TEXEL_BINDINGS, .pBindings = binding };
+    VkDescriptorSetLayoutCreateInfo set = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+        .flags = VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR,
+        .bindingCount = VK_TEXEL_BINDINGS,
+        .pBindings = binding,
+    };
     for (uint32_t i = 0; i < VK_TEXEL_BINDINGS; i++)
-        binding[i] = (VkDescriptorSetLayoutBinding){ .binding = i, .descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER,
-                                                     .descriptorCount = 1, .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT };
+        binding[i] = (VkDescriptorSetLayoutBinding){
+            .binding = i,
+            .descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER,
+            .descriptorCount = 1,
+            .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
+        };
     VkResult r = VK_SUCCESS;
     if (d->traits.has_texels)
         r = VK_CALL(d, vkCreateDescriptorSetLayout, d->device, &set, NULL, &d->texel_layout);
@@ -48,29 +60,49 @@ static VkResult build(VkPipeline *out, struct vk_device *d, enum vk_shader shade
     uint32_t value[VK_SPEC_MAX + 1];
     VkResult r = VK_SUCCESS;
     if (!d->module[shader]) {
-        VkShaderModuleCreateInfo info = { .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = vk_spirv[shader].bytes,
-                                          .pCode = vk_spirv[shader].code };
+        VkShaderModuleCreateInfo info = {
+            .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+            .codeSize = vk_spirv[shader].bytes,
+            .pCode = vk_spirv[shader].code,
+        };
         r = VK_CALL(d, vkCreateShaderModule, d->device, &info, NULL, &d->module[shader]);
     }
     if (r != VK_SUCCESS)
         return r;
     for (uint32_t i = 0; i <= VK_SPEC_MAX; i++) {
-        entry[i] = (VkSpecializationMapEntry){ .constantID = i, .offset = 4 * i, .size = 4 };
+        entry[i] = (VkSpecializationMapEntry){.constantID = i, .offset = 4 * i, .size = 4};
         value[i] = i ? spec[i - 1] : d->traits.subgroup;
     }
-    VkSpecializationInfo constants = { .mapEntryCount = VK_SPEC_MAX + 1, .pMapEntries = entry, .dataSize = sizeof(value), .pData = value };
+    VkSpecializationInfo constants = {
+        .mapEntryCount = VK_SPEC_MAX + 1,
+        .pMapEntries = entry,
+        .dataSize = sizeof(value),
+        .pData = value,
+    };
     VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO, .requiredSubgroupSize = d->traits.subgroup };
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO,
+        .requiredSubgroupSize = d->traits.subgroup,
+    };
     VkComputePipelineCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO, .layout = d->layout,
-        .stage = { .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO, .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                   .pNext = d->traits.has_subgroup_control ? &size : NULL,
-                   .flags = d->traits.has_subgroup_control ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT : 0,
-                   .module = d->module[shader], .pName = "main", .pSpecializationInfo = &constants } };
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .layout = d->layout,
+        .stage =
+            {
+                .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                .pNext = d->traits.has_subgroup_control ? &size : NULL,
+                .flags =
+                    d->traits.has_subgroup_control ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT : 0,
+                .module = d->module[shader],
+                .pName = "main",
+                .pSpecializationInfo = &constants,
+            },
+    };
     return VK_CALL(d, vkCreateComputePipelines, d->device, VK_NULL_HANDLE, 1, &info, NULL, out);
 }
 
-myth_status vk_program_get(VkPipeline *out, struct vk_device *d, enum vk_shader shader, const uint32_t spec[VK_SPEC_MAX], myth_error *err)
+myth_status vk_program_get(VkPipeline *out, struct vk_device *d, enum vk_shader shader,
+                           const uint32_t spec[VK_SPEC_MAX], myth_error *err)
 {
     myth_status st = MYTH_OK;
     pthread_mutex_lock(&d->program_lock);

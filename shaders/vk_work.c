@@ -1,9 +1,13 @@
-/* vk_work.c - bytes of the workspaces that the ops find at the device's `activations`, `attn_scratch` and `logits`, zeroed at reserve. */
+/* vk_work.c - bytes of the workspaces that the ops find at the device's `activations`, `attn_scratch` and `logits`,
+ * zeroed at reserve. */
 #include "vk_work.h"
 
 static uint64_t align_up(uint64_t n) { return (n + VK_ALIGN - 1) / VK_ALIGN * VK_ALIGN; }
 
-static uint64_t most_rows(const myth_work_shape *s) { return s->n_rows > s->n_logit_rows ? s->n_rows : s->n_logit_rows; }
+static uint64_t most_rows(const myth_work_shape *s)
+{
+    return s->n_rows > s->n_logit_rows ? s->n_rows : s->n_logit_rows;
+}
 
 uint64_t vk_scale_off(const myth_work_shape *shape) { return align_up(most_rows(shape) * sizeof(uint32_t)); }
 
@@ -16,9 +20,10 @@ uint64_t vk_attn_row_bytes(uint32_t n_head, uint32_t n_split, uint32_t head_dim)
 
 struct vk_attn_work vk_attn_work_of(const myth_work_shape *shape)
 {
-    uint64_t row = vk_attn_row_bytes(shape->n_head, vk_attn_splits(shape->n_ctx), shape->head_dim), all = row * shape->n_rows;
+    uint64_t row = vk_attn_row_bytes(shape->n_head, vk_attn_splits(shape->n_ctx), shape->head_dim),
+             all = row * shape->n_rows;
     uint64_t most = row > VK_ATTN_PART_BYTES ? row : VK_ATTN_PART_BYTES;
-    struct vk_attn_work w = { .part_bytes = align_up(all < most ? all : most) };
+    struct vk_attn_work w = {.part_bytes = align_up(all < most ? all : most)};
     w.count_off = w.part_bytes;
     w.bytes = w.count_off + align_up((uint64_t)shape->n_rows * shape->n_head * sizeof(uint32_t));
     return w;
@@ -26,7 +31,7 @@ struct vk_attn_work vk_attn_work_of(const myth_work_shape *shape)
 
 struct vk_head_work vk_head_work_of(const myth_work_shape *shape)
 {
-    struct vk_head_work w = { 0 };
+    struct vk_head_work w = {0};
     if (!shape->n_logit_rows || !shape->n_vocab || !shape->top_k)
         return w;
     uint64_t n_list = vk_head_lists(shape->n_vocab), kept = n_list * shape->top_k;
@@ -45,6 +50,8 @@ struct vk_head_work vk_head_work_of(const myth_work_shape *shape)
 void vk_work(struct vk_work_bytes *out, const myth_work_shape *shape)
 {
     *out = (struct vk_work_bytes){
-        .activations = 2 * vk_scale_off(shape), .attn_scratch = vk_attn_work_of(shape).bytes,
-        .logits = vk_head_work_of(shape).bytes };
+        .activations = 2 * vk_scale_off(shape),
+        .attn_scratch = vk_attn_work_of(shape).bytes,
+        .logits = vk_head_work_of(shape).bytes,
+    };
 }

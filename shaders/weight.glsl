@@ -1,10 +1,14 @@
 // weight.glsl - 16 bytes of a weight row times activations, for every type of resident form.
 //
-// Form       F32 F16 BF16: rows as in files. Q8_0: all quants i8 [n_out][n_in], then all scales f16 [n_out][n_in / 32]. Q4_0: nibble bytes
-//            [n_out][n_in / 32][16] (low nibbles 0..15, high 16..31), then the scales. Others: rows of blocks as in files (dequant.glsl)
+// Form       F32 F16 BF16: rows as in files. Q8_0: all quants i8 [n_out][n_in], then all scales f16 [n_out][n_in / 32].
+//            Q4_0: nibble bytes
+// [n_out][n_in / 32][16] (low nibbles 0..15, high 16..31), then the scales. Others: rows of blocks as in files
+// (dequant.glsl)
 // Chunk      what 16 bytes hold: 4 F32, 8 F16 or BF16, 16 Q8_0, 32 Q4_0; of types in blocks 8 values
-// Wide       rows start at a multiple of 16 bytes, as those of Q8_0 and Q4_0 always do; others are read one element at a time
-// Loads      two 64-bit words: one 16-byte load on a GPU. With TEXELS, which processors get, a texel fetch: their driver gathers those for
+// Wide       rows start at a multiple of 16 bytes, as those of Q8_0 and Q4_0 always do; others are read one element at
+//            a time
+// Loads      two 64-bit words: one 16-byte load on a GPU. With TEXELS, which processors get, a texel fetch: their
+//            driver gathers those for
 //            all lanes at once, where a load by address is a loop over lanes with a store that its next load waits for
 // Includer   defines the specialization constant W_TYPE before
 #ifndef MYTH_WEIGHT_GLSL
@@ -45,7 +49,8 @@ uint64_t scale_row(uint64_t w, uint n_total, uint n_in, uint row)
     return w + uint64_t(n_total) * weight_row_bytes(n_in) + uint64_t(row) * (n_in / 16);
 }
 
-// Chunk c of row `row` of the planar matrix at w, and four scales of it from 4 i on; texels and plain loads give the same bits.
+// Chunk c of row `row` of the planar matrix at w, and four scales of it from 4 i on; texels and plain loads give the
+// same bits.
 #ifdef TEXELS
 chunk_t weight_chunk(uint64_t w, uint n_in, uint row, uint c)
 {
@@ -62,7 +67,8 @@ uvec2 scale_words(uint64_t w, uint n_total, uint n_in, uint row, uint i) { retur
 uvec4 chunk_words(chunk_t v) { return uvec4(unpack32(v.x), unpack32(v.y)); }
 #endif
 
-vec4 chunk_x[CHUNK_MAX / 4];             // activations of one chunk: an array of specialized size may not be an argument
+// activations of one chunk: an array of specialized size may not be an argument
+vec4 chunk_x[CHUNK_MAX / 4];
 
 // Sum over the chunk of w x, on top of `sum` for types without a scale, from zero for quants: the scale comes after.
 float dot_chunk(float sum, chunk_t w)

@@ -3,7 +3,8 @@
 
 #include <assert.h>
 
-static inline __attribute__((always_inline)) void dequant_blocks(myth_dtype t, float *dst, const unsigned char *src, uint64_t n)
+static inline __attribute__((always_inline)) void dequant_blocks(myth_dtype t, float *dst, const unsigned char *src,
+                                                                 uint64_t n)
 {
     const uint32_t block = myth_dtype_block(t), bytes = myth_dtype_block_bytes(t);
     int8_t q[MYTH_BLOCK_MAX];
@@ -34,10 +35,22 @@ void myth_dequant_row(myth_dtype t, float *dst, const void *src, uint64_t n)
             dst[i] = myth_bf16_to_f32(h);
         }
         break;
-    /* a constant type at each call: the compiler makes vectors of it */
-#define BLOCKS(type) case MYTH_##type: dequant_blocks(MYTH_##type, dst, p, n); break;
-    BLOCKS(Q8_0) BLOCKS(Q4_0) BLOCKS(Q4_1) BLOCKS(Q5_0) BLOCKS(Q5_1) BLOCKS(Q2_K) BLOCKS(Q3_K)
-    BLOCKS(Q4_K) BLOCKS(Q5_K) BLOCKS(Q6_K) BLOCKS(IQ4_NL) BLOCKS(IQ4_XS) BLOCKS(MXFP4)
+        /* a constant type at each call: the compiler makes vectors of it */
+#define BLOCKS(type) \
+    case MYTH_##type: dequant_blocks(MYTH_##type, dst, p, n); break;
+        BLOCKS(Q8_0)
+        BLOCKS(Q4_0)
+        BLOCKS(Q4_1)
+        BLOCKS(Q5_0)
+        BLOCKS(Q5_1)
+        BLOCKS(Q2_K)
+        BLOCKS(Q3_K)
+        BLOCKS(Q4_K)
+        BLOCKS(Q5_K)
+        BLOCKS(Q6_K)
+        BLOCKS(IQ4_NL)
+        BLOCKS(IQ4_XS)
+        BLOCKS(MXFP4)
 #undef BLOCKS
     default: break;
     }

@@ -1,9 +1,12 @@
-/* blocks.h - a block of any quantised type as whole numbers, scales and minima: the one reading of the layouts in dtype.h.
+/* blocks.h - a block of any quantised type as whole numbers, scales and minima: the one reading of the layouts in
+ * dtype.h.
  *
- * Value    i of a block is scale[i / 16] * q[i] - min[i / 16], in f32, each step rounded: bit-equal to gguf-py's dequantisers
- * Units    32 values or 256, by the type; a scale and a min for each 16, the same for both halves of a block of 32; min 0 where a type has none
+ * Value    i of a block is scale[i / 16] * q[i] - min[i / 16], in f32, each step rounded: bit-equal to gguf-py's
+ *          dequantisers
+ * Units    32 values or 256, by the type; a scale and a min for each 16, the same for both halves of a block of 32; min
+ *          0 where a type has none
  * Use      with a constant type the switch folds away and the loops become vectors of whatever the file is compiled for
- * Source   gguf-py quants.py; GGUF specification; OCP Microscaling formats 1.0 for the 4-bit floats                                        */
+ * Source   gguf-py quants.py; GGUF specification; OCP Microscaling formats 1.0 for the 4-bit floats */
 #ifndef MYTH_BLOCKS_H
 #define MYTH_BLOCKS_H
 
@@ -20,14 +23,18 @@ extern "C" {
 
 enum { MYTH_BLOCK_MAX = 256, MYTH_BLOCK_SUBS = 16 };
 
-/* The types whose minimum is not zero, those whose scale differs between the halves of a block of 32, and those with blocks of 256. */
-static inline bool myth_block_has_min(myth_dtype t) { return t == MYTH_Q4_1 || t == MYTH_Q5_1 || t == MYTH_Q2_K || t == MYTH_Q4_K || t == MYTH_Q5_K; }
+/* The types whose minimum is not zero, those whose scale differs between the halves of a block of 32, and those with
+ * blocks of 256. */
+static inline bool myth_block_has_min(myth_dtype t)
+{
+    return t == MYTH_Q4_1 || t == MYTH_Q5_1 || t == MYTH_Q2_K || t == MYTH_Q4_K || t == MYTH_Q5_K;
+}
 static inline bool myth_block_has_half(myth_dtype t) { return t == MYTH_Q2_K || t == MYTH_Q3_K || t == MYTH_Q6_K; }
 
 static inline bool myth_block_is_super(myth_dtype t) { return t >= MYTH_Q2_K && t <= MYTH_IQ4_XS && t != MYTH_IQ4_NL; }
 
-static const int8_t myth_iq4_value[16] = { -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113 };
-static const int8_t myth_fp4_twice[16] = { 0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12 };
+static const int8_t myth_iq4_value[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+static const int8_t myth_fp4_twice[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 
 #define MYTH_BLOCK_INLINE static inline __attribute__((always_inline))
 
@@ -43,7 +50,10 @@ MYTH_BLOCK_INLINE float myth_block_half(const unsigned char *p)
 }
 
 /* 2^(e - 128), below 2^-126 as a subnormal. */
-MYTH_BLOCK_INLINE float myth_block_exponent(unsigned e) { return myth_bits_f32(e < 2 ? 0x00200000u << e : (uint32_t)(e - 1) << 23); }
+MYTH_BLOCK_INLINE float myth_block_exponent(unsigned e)
+{
+    return myth_bits_f32(e < 2 ? 0x00200000u << e : (uint32_t)(e - 1) << 23);
+}
 
 /* 16 bytes at once, in the vectors that gcc and clang have in common. */
 typedef uint8_t myth_block_bytes __attribute__((vector_size(16)));
@@ -65,8 +75,9 @@ MYTH_BLOCK_INLINE void myth_block_nibbles(int8_t *__restrict q, const unsigned c
 
 MYTH_BLOCK_INLINE void myth_block_lookup(int8_t *__restrict q, const unsigned char *__restrict p, const int8_t *table)
 {
-#if defined(__SSSE3__)                           /* no compiler finds this by itself */
-    const __m128i t = _mm_loadu_si128((const __m128i *)(const void *)table), v = _mm_loadu_si128((const __m128i *)(const void *)p), low = _mm_set1_epi8(15);
+#if defined(__SSSE3__) /* no compiler finds this by itself */
+    const __m128i t = _mm_loadu_si128((const __m128i *)(const void *)table),
+                  v = _mm_loadu_si128((const __m128i *)(const void *)p), low = _mm_set1_epi8(15);
     _mm_storeu_si128((__m128i *)(void *)q, _mm_shuffle_epi8(t, _mm_and_si128(v, low)));
     _mm_storeu_si128((__m128i *)(void *)(q + 16), _mm_shuffle_epi8(t, _mm_and_si128(_mm_srli_epi16(v, 4), low)));
 #else
@@ -80,15 +91,18 @@ MYTH_BLOCK_INLINE void myth_block_lookup(int8_t *__restrict q, const unsigned ch
 /* Nibbles under a fifth bit. */
 MYTH_BLOCK_INLINE void myth_block_fifths(int8_t *__restrict q, const unsigned char *__restrict p, int less)
 {
-    const myth_block_bytes v = myth_block_load(p + 4), bit = { 1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128 };
-    const uint64_t eight = 0x0101010101010101u, first[2] = { p[0] * eight, p[1] * eight }, last[2] = { p[2] * eight, p[3] * eight };
-    const myth_block_bytes a = (myth_block_bytes)((myth_block_load(first) & bit) != 0) & 16, b = (myth_block_bytes)((myth_block_load(last) & bit) != 0) & 16;
+    const myth_block_bytes v = myth_block_load(p + 4), bit = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+    const uint64_t eight = 0x0101010101010101u, first[2] = {p[0] * eight, p[1] * eight},
+                   last[2] = {p[2] * eight, p[3] * eight};
+    const myth_block_bytes a = (myth_block_bytes)((myth_block_load(first) & bit) != 0) & 16,
+                           b = (myth_block_bytes)((myth_block_load(last) & bit) != 0) & 16;
     myth_block_store(q, ((v & 15) | a) - (uint8_t)less);
     myth_block_store(q + 16, ((v >> 4) | b) - (uint8_t)less);
 }
 
 /* The eight scales and minima of q4_k and q5_k; p is the head of the block. */
-MYTH_BLOCK_INLINE void myth_block_scales(float *__restrict scale, float *__restrict min, const unsigned char *__restrict p)
+MYTH_BLOCK_INLINE void myth_block_scales(float *__restrict scale, float *__restrict min,
+                                         const unsigned char *__restrict p)
 {
     const float d = myth_block_half(p), dmin = myth_block_half(p + 2);
     const unsigned char *s = p + 4;
@@ -106,7 +120,8 @@ MYTH_BLOCK_INLINE void myth_block_one(float *scale, float *min, float s, float m
     min[0] = min[1] = m;
 }
 
-MYTH_BLOCK_INLINE void myth_unpack_q2_k(int8_t *__restrict q, float *__restrict scale, float *__restrict min, const unsigned char *__restrict p)
+MYTH_BLOCK_INLINE void myth_unpack_q2_k(int8_t *__restrict q, float *__restrict scale, float *__restrict min,
+                                        const unsigned char *__restrict p)
 {
     const float d = myth_block_half(p + 80), dmin = myth_block_half(p + 82);
     for (int k = 0; k < 16; k++) {
@@ -119,7 +134,8 @@ MYTH_BLOCK_INLINE void myth_unpack_q2_k(int8_t *__restrict q, float *__restrict 
                 q[128 * h + 32 * j + i] = (int8_t)(p[16 + 32 * h + i] >> 2 * j & 3);
 }
 
-MYTH_BLOCK_INLINE void myth_unpack_q3_k(int8_t *__restrict q, float *__restrict scale, float *__restrict min, const unsigned char *__restrict p)
+MYTH_BLOCK_INLINE void myth_unpack_q3_k(int8_t *__restrict q, float *__restrict scale, float *__restrict min,
+                                        const unsigned char *__restrict p)
 {
     const float d = myth_block_half(p + 108);
     const unsigned char *s = p + 96;
@@ -131,10 +147,12 @@ MYTH_BLOCK_INLINE void myth_unpack_q3_k(int8_t *__restrict q, float *__restrict 
     for (int h = 0; h < 2; h++)
         for (int j = 0; j < 4; j++)
             for (int i = 0; i < 32; i++)
-                q[128 * h + 32 * j + i] = (int8_t)(((p[32 + 32 * h + i] >> 2 * j & 3) | (p[i] >> (4 * h + j) & 1) << 2) - 4);
+                q[128 * h + 32 * j + i] =
+                    (int8_t)(((p[32 + 32 * h + i] >> 2 * j & 3) | (p[i] >> (4 * h + j) & 1) << 2) - 4);
 }
 
-MYTH_BLOCK_INLINE void myth_unpack_q4_k(int8_t *__restrict q, float *__restrict scale, float *__restrict min, const unsigned char *__restrict p)
+MYTH_BLOCK_INLINE void myth_unpack_q4_k(int8_t *__restrict q, float *__restrict scale, float *__restrict min,
+                                        const unsigned char *__restrict p)
 {
     myth_block_scales(scale, min, p);
     for (int c = 0; c < 4; c++)
@@ -144,7 +162,8 @@ MYTH_BLOCK_INLINE void myth_unpack_q4_k(int8_t *__restrict q, float *__restrict 
         }
 }
 
-MYTH_BLOCK_INLINE void myth_unpack_q5_k(int8_t *__restrict q, float *__restrict scale, float *__restrict min, const unsigned char *__restrict p)
+MYTH_BLOCK_INLINE void myth_unpack_q5_k(int8_t *__restrict q, float *__restrict scale, float *__restrict min,
+                                        const unsigned char *__restrict p)
 {
     myth_block_scales(scale, min, p);
     for (int c = 0; c < 4; c++)
@@ -154,7 +173,8 @@ MYTH_BLOCK_INLINE void myth_unpack_q5_k(int8_t *__restrict q, float *__restrict 
         }
 }
 
-MYTH_BLOCK_INLINE void myth_unpack_q6_k(int8_t *__restrict q, float *__restrict scale, float *__restrict min, const unsigned char *__restrict p)
+MYTH_BLOCK_INLINE void myth_unpack_q6_k(int8_t *__restrict q, float *__restrict scale, float *__restrict min,
+                                        const unsigned char *__restrict p)
 {
     const float d = myth_block_half(p + 208);
     for (int k = 0; k < 16; k++) {
@@ -164,10 +184,13 @@ MYTH_BLOCK_INLINE void myth_unpack_q6_k(int8_t *__restrict q, float *__restrict 
     for (int h = 0; h < 2; h++)
         for (int j = 0; j < 4; j++)
             for (int i = 0; i < 32; i++)
-                q[128 * h + 32 * j + i] = (int8_t)(((p[64 * h + 32 * (j % 2) + i] >> 4 * (j / 2) & 15) | (p[128 + 32 * h + i] >> 2 * j & 3) << 4) - 32);
+                q[128 * h + 32 * j + i] = (int8_t)(((p[64 * h + 32 * (j % 2) + i] >> 4 * (j / 2) & 15) |
+                                                    (p[128 + 32 * h + i] >> 2 * j & 3) << 4) -
+                                                   32);
 }
 
-MYTH_BLOCK_INLINE void myth_unpack_iq4_xs(int8_t *__restrict q, float *__restrict scale, float *__restrict min, const unsigned char *__restrict p)
+MYTH_BLOCK_INLINE void myth_unpack_iq4_xs(int8_t *__restrict q, float *__restrict scale, float *__restrict min,
+                                          const unsigned char *__restrict p)
 {
     const float d = myth_block_half(p);
     const unsigned high = p[2] | (unsigned)p[3] << 8;
@@ -180,7 +203,8 @@ MYTH_BLOCK_INLINE void myth_unpack_iq4_xs(int8_t *__restrict q, float *__restric
 }
 
 /* One block: q [block], scale and min [block / 16]. Only types with blocks. */
-MYTH_BLOCK_INLINE void myth_block_unpack(myth_dtype t, int8_t *__restrict q, float *__restrict scale, float *__restrict min, const unsigned char *__restrict p)
+MYTH_BLOCK_INLINE void myth_block_unpack(myth_dtype t, int8_t *__restrict q, float *__restrict scale,
+                                         float *__restrict min, const unsigned char *__restrict p)
 {
     switch (t) {
     case MYTH_Q8_0:
@@ -222,8 +246,8 @@ MYTH_BLOCK_INLINE void myth_block_unpack(myth_dtype t, int8_t *__restrict q, flo
 }
 
 /* The same for n values of a row, 256 at most, a multiple of the block. */
-MYTH_BLOCK_INLINE void myth_blocks_unpack(myth_dtype t, int8_t *__restrict q, float *__restrict scale, float *__restrict min, const unsigned char *__restrict p,
-                                          uint32_t n)
+MYTH_BLOCK_INLINE void myth_blocks_unpack(myth_dtype t, int8_t *__restrict q, float *__restrict scale,
+                                          float *__restrict min, const unsigned char *__restrict p, uint32_t n)
 {
     const uint32_t block = myth_block_is_super(t) ? MYTH_BLOCK_MAX : 32, step = myth_dtype_block_bytes(t);
     for (uint32_t at = 0; at < n; at += block, p += step)

@@ -45,7 +45,8 @@ static inline const unsigned char *myth_reader_take(myth_reader *r, uint64_t n)
 static inline bool myth_reader_u8(myth_reader *r, uint8_t *v)
 {
     const unsigned char *p = myth_reader_take(r, 1);
-    if (!p) return false;
+    if (!p)
+        return false;
     *v = *p;
     return true;
 }
@@ -53,14 +54,16 @@ static inline bool myth_reader_u8(myth_reader *r, uint8_t *v)
 static inline bool myth_reader_u16(myth_reader *r, uint16_t *v)
 {
     const unsigned char *p = myth_reader_take(r, 2);
-    if (!p) return false;
+    if (!p)
+        return false;
     *v = (uint16_t)(p[0] | p[1] << 8);
     return true;
 }
 static inline bool myth_reader_u32(myth_reader *r, uint32_t *v)
 {
     const unsigned char *p = myth_reader_take(r, 4);
-    if (!p) return false;
+    if (!p)
+        return false;
     *v = (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
     return true;
 }

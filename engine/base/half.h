@@ -1,4 +1,5 @@
-/* half.h - float <-> f16 and bf16, round to nearest even, NaN kept NaN.   Source: IEEE 754-2008; bfloat16 definition. */
+/* half.h - float <-> f16 and bf16, round to nearest even, NaN kept NaN.   Source: IEEE 754-2008; bfloat16 definition.
+ */
 #ifndef MYTH_HALF_H
 #define MYTH_HALF_H
 
@@ -9,8 +10,18 @@
 extern "C" {
 #endif
 
-static inline uint32_t myth_f32_bits(float f) { uint32_t u; memcpy(&u, &f, 4); return u; }
-static inline float myth_bits_f32(uint32_t u) { float f; memcpy(&f, &u, 4); return f; }
+static inline uint32_t myth_f32_bits(float f)
+{
+    uint32_t u;
+    memcpy(&u, &f, 4);
+    return u;
+}
+static inline float myth_bits_f32(uint32_t u)
+{
+    float f;
+    memcpy(&f, &u, 4);
+    return f;
+}
 
 static inline float myth_bf16_to_f32(uint16_t h) { return myth_bits_f32((uint32_t)h << 16); }
 static inline uint16_t myth_f32_to_bf16(float f)
@@ -28,7 +39,7 @@ static inline float myth_f16_to_f32(uint16_t h)
         return myth_bits_f32(sign | 0x7f800000u | (man << 13));
     if (exp)
         return myth_bits_f32(sign | ((exp + 112) << 23) | (man << 13));
-    float f = (float)man * 5.9604644775390625e-8f;                       /* subnormal: man * 2^-24, exact */
+    float f = (float)man * 5.9604644775390625e-8f; /* subnormal: man * 2^-24, exact */
     return sign ? -f : f;
 }
 static inline uint16_t myth_f32_to_f16(float f)
@@ -37,8 +48,8 @@ static inline uint16_t myth_f32_to_f16(float f)
     if (a > 0x7f800000u)
         return (uint16_t)(sign | 0x7e00 | ((a >> 13) & 0x3ff));
     if (a >= 0x477ff000u)
-        return (uint16_t)(sign | 0x7c00);                                /* rounds past 65504 */
-    if (a < 0x38800000u) {                                               /* subnormal: add 0.5, the unit in the last place is 2^-24 */
+        return (uint16_t)(sign | 0x7c00); /* rounds past 65504 */
+    if (a < 0x38800000u) {                /* subnormal: add 0.5, the unit in the last place is 2^-24 */
         uint32_t r = myth_f32_bits(myth_bits_f32(a) + 0.5f) - 0x3f000000u;
         return (uint16_t)(sign | r);
     }

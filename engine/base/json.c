@@ -1,4 +1,5 @@
-/* json.c - see json.h. One state per place in the grammar; a call reads exactly one token and commits only when it is whole. */
+/* json.c - see json.h. One state per place in the grammar; a call reads exactly one token and commits only when it is
+ * whole. */
 #include "json.h"
 #include "utf8.h"
 #include <inttypes.h>
@@ -8,23 +9,29 @@
 #include <string.h>
 
 enum state {
-    WANT_VALUE,             /* start, after ':' and after ',' in an array */
-    WANT_VALUE_OR_END,      /* after '[' */
-    WANT_KEY,               /* after ',' in an object */
-    WANT_KEY_OR_END,        /* after '{' */
-    WANT_COLON,             /* after a key */
-    WANT_NEXT               /* after a value: ',' or a closing bracket; at depth 0 the end */
+    WANT_VALUE,        /* start, after ':' and after ',' in an array */
+    WANT_VALUE_OR_END, /* after '[' */
+    WANT_KEY,          /* after ',' in an object */
+    WANT_KEY_OR_END,   /* after '{' */
+    WANT_COLON,        /* after a key */
+    WANT_NEXT          /* after a value: ',' or a closing bracket; at depth 0 the end */
 };
 
 void myth_json_start(myth_json *j, const void *base, uint64_t size, const char *path)
 {
-    *j = (myth_json){ .base = (const unsigned char *)base, .size = size, .path = path ? path : "json", .state = WANT_VALUE };
+    *j = (myth_json){
+        .base = (const unsigned char *)base,
+        .size = size,
+        .path = path ? path : "json",
+        .state = WANT_VALUE,
+    };
 }
 
 static myth_status fail_at(const myth_json *j, uint64_t pos, myth_error *err, const char *what)
 {
     if (pos >= j->size)
-        return myth_fail(err, MYTH_EFORMAT, "%s: offset %" PRIu64 ": %s, got the end of the text", j->path, j->off0 + j->size, what);
+        return myth_fail(err, MYTH_EFORMAT, "%s: offset %" PRIu64 ": %s, got the end of the text", j->path,
+                         j->off0 + j->size, what);
     unsigned char c = j->base[pos];
     if (c > 0x20 && c < 0x7f)
         return myth_fail(err, MYTH_EFORMAT, "%s: offset %" PRIu64 ": %s, got '%c'", j->path, j->off0 + pos, what, c);
@@ -71,7 +78,9 @@ static int escape_at(const unsigned char *s, uint64_t n, uint32_t *cp)
     if (n < 2)
         return 0;
     switch (s[1]) {
-    case '"': case '\\': case '/': *cp = s[1]; return 2;
+    case '"':
+    case '\\':
+    case '/': *cp = s[1]; return 2;
     case 'b': *cp = '\b'; return 2;
     case 'f': *cp = '\f'; return 2;
     case 'n': *cp = '\n'; return 2;
@@ -179,8 +188,8 @@ static myth_status read_number(const myth_json *j, uint64_t p, myth_json_token *
     return MYTH_OK;
 }
 
-static myth_status read_word(const myth_json *j, uint64_t p, const char *word, myth_json_type type, myth_json_token *out, uint64_t *end,
-                             myth_error *err)
+static myth_status read_word(const myth_json *j, uint64_t p, const char *word, myth_json_type type,
+                             myth_json_token *out, uint64_t *end, myth_error *err)
 {
     size_t n = strlen(word);
     for (size_t i = 0; i < n; i++)
@@ -222,9 +231,17 @@ static myth_status read_value(myth_json *j, uint64_t p, myth_json_token *out, my
     case 't': st = read_word(j, p, "true", MYTH_JSON_TRUE, out, &end, err); break;
     case 'f': st = read_word(j, p, "false", MYTH_JSON_FALSE, out, &end, err); break;
     case 'n': st = read_word(j, p, "null", MYTH_JSON_NULL, out, &end, err); break;
-    case '-': case '0': case '1': case '2': case '3': case '4': case '5': case '6': case '7': case '8': case '9':
-        st = read_number(j, p, out, &end, err);
-        break;
+    case '-':
+    case '0':
+    case '1':
+    case '2':
+    case '3':
+    case '4':
+    case '5':
+    case '6':
+    case '7':
+    case '8':
+    case '9': st = read_number(j, p, out, &end, err); break;
     default: return fail_at(j, p, err, "expected a value");
     }
     if (st == MYTH_OK) {
@@ -249,7 +266,7 @@ myth_status myth_json_next(myth_json *j, myth_json_token *out, myth_error *err)
     uint64_t p = skip_space(j, j->pos);
     int state = j->state;
     bool in_object = j->depth > 0 && (j->is_object >> (j->depth - 1) & 1);
-    *out = (myth_json_token){ .depth = j->depth };
+    *out = (myth_json_token){.depth = j->depth};
 
     if (state == WANT_NEXT && j->depth == 0) {
         out->off = p;
@@ -270,8 +287,8 @@ myth_status myth_json_next(myth_json *j, myth_json_token *out, myth_error *err)
         state = WANT_VALUE;
     }
     out->off = p;
-    if (state == WANT_NEXT ||
-        ((state == WANT_KEY_OR_END || state == WANT_VALUE_OR_END) && p < j->size && j->base[p] == (in_object ? '}' : ']')))
+    if (state == WANT_NEXT || ((state == WANT_KEY_OR_END || state == WANT_VALUE_OR_END) && p < j->size &&
+                               j->base[p] == (in_object ? '}' : ']')))
         return close_container(j, p, in_object, out);
     if (state == WANT_VALUE || state == WANT_VALUE_OR_END)
         return read_value(j, p, out, err);
@@ -331,7 +348,7 @@ bool myth_json_is(const myth_json_token *tok, const char *name)
     if (!tok->has_escape)
         return n == tok->len && memcmp(s, name, n) == 0;
     for (size_t i = 0; i < tok->len;) {
-        char c[4] = { (char)s[i] };
+        char c[4] = {(char)s[i]};
         int k = 1, w = 1;
         uint32_t cp;
         if (s[i] == '\\' && (k = escape_at(s + i, tok->len - i, &cp)) != 0)
@@ -352,7 +369,8 @@ bool myth_json_u64(uint64_t *out, const myth_json_token *tok)
     for (size_t i = 0; i < tok->len; i++) {
         if (tok->span[i] < '0' || tok->span[i] > '9')
             return false;
-        if (__builtin_mul_overflow(v, (uint64_t)10, &v) || __builtin_add_overflow(v, (uint64_t)(tok->span[i] - '0'), &v))
+        if (__builtin_mul_overflow(v, (uint64_t)10, &v) ||
+            __builtin_add_overflow(v, (uint64_t)(tok->span[i] - '0'), &v))
             return false;
     }
     *out = v;
@@ -383,7 +401,7 @@ bool myth_json_f64(double *out, const myth_json_token *tok)
     text[tok->len] = 0;
     char *point = strchr(text, '.');
     if (point)
-        *point = *localeconv()->decimal_point;        /* strtod reads the point of the process's locale */
+        *point = *localeconv()->decimal_point; /* strtod reads the point of the process's locale */
     double v = strtod(text, &end);
     if (*end != 0 || !isfinite(v))
         return false;

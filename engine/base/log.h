@@ -1,5 +1,5 @@
 /* log.h - messages go to a callback; the library prints nothing itself.
- * Threads  the callback may be called from any thread that calls into the library                                       */
+ * Threads  the callback may be called from any thread that calls into the library */
 #ifndef MYTH_LOG_H
 #define MYTH_LOG_H
 
@@ -12,7 +12,7 @@ typedef enum { MYTH_LOG_DEBUG, MYTH_LOG_INFO, MYTH_LOG_WARN, MYTH_LOG_ERROR } my
 typedef struct {
     void (*write)(void *user, myth_log_level level, const char *component, const char *line);
     void *user;
-    myth_log_level level;          /* messages below it are dropped before they are formatted */
+    myth_log_level level; /* messages below it are dropped before they are formatted */
 } myth_log;
 
 /* log may be NULL. */

@@ -12,7 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int64_t mtime_of(const struct stat *st) { return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec; }
+static int64_t mtime_of(const struct stat *st)
+{
+    return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+}
 
 /* Opens a regular file; O_NONBLOCK, so that a FIFO is refused and not waited for. */
 static myth_status open_regular(int *out, struct stat *st, const char *path, unsigned flags, myth_error *err)
@@ -53,7 +56,8 @@ static myth_status map_bytes(myth_map *map, myth_error *err)
     void *p = mmap(NULL, (size_t)map->size, PROT_READ, MAP_PRIVATE, map->fd, 0);
     if (p == MAP_FAILED) {
         myth_mem_unbook(map->mem, MYTH_MEM_HOST, MYTH_MEM_WEIGHTS_MAPPED, map->size);
-        return myth_fail(err, MYTH_EIO, "%s: cannot map %llu bytes: %s", map->path, (unsigned long long)map->size, strerror(errno));
+        return myth_fail(err, MYTH_EIO, "%s: cannot map %llu bytes: %s", map->path, (unsigned long long)map->size,
+                         strerror(errno));
     }
     map->base = p;
     map->is_mapped = true;
@@ -73,13 +77,14 @@ static myth_status read_bytes(myth_map *map, myth_error *err)
     return MYTH_OK;
 }
 
-myth_status myth_map_open(myth_map *out, myth_mem *mem, const char *path, unsigned flags, myth_mem_class cls, myth_error *err)
+myth_status myth_map_open(myth_map *out, myth_mem *mem, const char *path, unsigned flags, myth_mem_class cls,
+                          myth_error *err)
 {
     myth_status st = MYTH_OK;
     struct stat info;
-    myth_map map = { .fd = -1, .mem = mem, .cls = cls };
+    myth_map map = {.fd = -1, .mem = mem, .cls = cls};
     size_t len = strlen(path) + 1;
-    *out = (myth_map){ 0 };
+    *out = (myth_map){0};
     map.path = myth_alloc(mem, MYTH_MEM_OTHER, "map path", len);
     if (!map.path)
         return myth_fail(err, MYTH_ENOMEM, "%s: no room for its path", path);
@@ -88,7 +93,8 @@ myth_status myth_map_open(myth_map *out, myth_mem *mem, const char *path, unsign
     map.size = (uint64_t)info.st_size;
     map.mtime_ns = mtime_of(&info);
     if (map.size > PTRDIFF_MAX) {
-        st = myth_fail(err, MYTH_EIO, "%s: %llu bytes do not fit the address space", path, (unsigned long long)map.size);
+        st =
+            myth_fail(err, MYTH_EIO, "%s: %llu bytes do not fit the address space", path, (unsigned long long)map.size);
         goto fail;
     }
     if (map.size > 0)
@@ -107,8 +113,8 @@ myth_status myth_map_check(const myth_map *map, myth_error *err)
     if (fstat(map->fd, &info) != 0)
         return myth_fail(err, MYTH_EIO, "%s: %s", map->path, strerror(errno));
     if ((uint64_t)info.st_size != map->size || mtime_of(&info) != map->mtime_ns)
-        return myth_fail(err, MYTH_EIO, "%s: the file changed while it was in use: %llu bytes, expected %llu", map->path,
-                         (unsigned long long)info.st_size, (unsigned long long)map->size);
+        return myth_fail(err, MYTH_EIO, "%s: the file changed while it was in use: %llu bytes, expected %llu",
+                         map->path, (unsigned long long)info.st_size, (unsigned long long)map->size);
     return MYTH_OK;
 }
 
@@ -133,10 +139,11 @@ void myth_map_close(myth_map *map)
     if (map->fd >= 0)
         close(map->fd);
     myth_free(map->mem, map->path);
-    *map = (myth_map){ .fd = -1 };
+    *map = (myth_map){.fd = -1};
 }
 
-myth_status myth_file_read(unsigned char **out, size_t *len, myth_mem *mem, const char *path, uint64_t max_bytes, myth_error *err)
+myth_status myth_file_read(unsigned char **out, size_t *len, myth_mem *mem, const char *path, uint64_t max_bytes,
+                           myth_error *err)
 {
     int fd = -1;
     struct stat info;
@@ -147,11 +154,13 @@ myth_status myth_file_read(unsigned char **out, size_t *len, myth_mem *mem, cons
     uint64_t size = (uint64_t)info.st_size, got;
     unsigned char extra;
     if (size > max_bytes || size > PTRDIFF_MAX)
-        st = myth_fail(err, MYTH_ELIMIT, "%s: %llu bytes, at most %llu", path, (unsigned long long)size, (unsigned long long)max_bytes);
+        st = myth_fail(err, MYTH_ELIMIT, "%s: %llu bytes, at most %llu", path, (unsigned long long)size,
+                       (unsigned long long)max_bytes);
     else if (!(data = myth_alloc(mem, MYTH_MEM_STAGING, "file", (size_t)size)))
         st = myth_fail(err, MYTH_ENOMEM, "%s: no room for %llu bytes", path, (unsigned long long)size);
     else if (!read_all(fd, data, size, &got))
-        st = myth_fail(err, MYTH_EIO, "%s: read stopped at byte %llu of %llu", path, (unsigned long long)got, (unsigned long long)size);
+        st = myth_fail(err, MYTH_EIO, "%s: read stopped at byte %llu of %llu", path, (unsigned long long)got,
+                       (unsigned long long)size);
     else if (read_all(fd, &extra, 1, &got))
         st = myth_fail(err, MYTH_EIO, "%s: the file grew while it was read", path);
     close(fd);

@@ -2,8 +2,8 @@
  *
  * A block    [head, 64 bytes][the caller's bytes], the caller's part aligned to 64
  * Small      from the C library, cleared here
- * Large      an anonymous mapping of its own, so that a free gives the pages back at once and resident memory follows the ledger.
- *            Under AddressSanitizer every block comes from the C library, where its ends are guarded                            */
+ * Large      an anonymous mapping of its own, so that a free gives the pages back at once and resident memory follows
+ *            the ledger. Under AddressSanitizer every block comes from the C library, where its ends are guarded */
 #include "mem.h"
 
 #include "asan.h"
@@ -20,7 +20,7 @@ enum { ALIGN = 64, MMAP_FROM = 64 << 10 };
 static const uint32_t MAGIC = 0x6d797468;
 
 typedef struct {
-    uint64_t bytes;              /* as asked for, and as booked */
+    uint64_t bytes; /* as asked for, and as booked */
     const char *owner;
     uint32_t magic, cls;
     bool is_mapped;
@@ -28,15 +28,15 @@ typedef struct {
 
 typedef struct {
     myth_mem_count count[MYTH_MEM_CLASS_N];
-    myth_mem_count total;        /* of the limited classes */
-    uint64_t limit;              /* 0 = none */
+    myth_mem_count total; /* of the limited classes */
+    uint64_t limit;       /* 0 = none */
 } device_ledger;
 
 struct myth_mem {
     pthread_mutex_t lock;
     device_ledger device[MYTH_MEM_DEVICE_MAX];
     myth_fault fault;
-    uint64_t fault_count;        /* matching allocations so far */
+    uint64_t fault_count; /* matching allocations so far */
     uint64_t n_alloc;
 };
 
@@ -156,7 +156,8 @@ void *myth_alloc(myth_mem *mem, myth_mem_class cls, const char *owner, size_t by
         unbook(mem, MYTH_MEM_HOST, cls, bytes);
         return NULL;
     }
-    *(block_head *)base = (block_head){ .bytes = bytes, .owner = owner, .magic = MAGIC, .cls = (uint32_t)cls, .is_mapped = is_mapped };
+    *(block_head *)base =
+        (block_head){.bytes = bytes, .owner = owner, .magic = MAGIC, .cls = (uint32_t)cls, .is_mapped = is_mapped};
     return base + ALIGN;
 }
 
@@ -220,7 +221,7 @@ uint64_t myth_mem_limit(const myth_mem *mem, int device)
 void myth_mem_set_fault(myth_mem *mem, const myth_fault *fault)
 {
     lock(mem);
-    mem->fault = fault ? *fault : (myth_fault){ 0 };
+    mem->fault = fault ? *fault : (myth_fault){0};
     mem->fault_count = 0;
     unlock(mem);
 }
@@ -283,9 +284,10 @@ const char *myth_mem_class_name(myth_mem_class cls)
     return name[cls];
 }
 
-myth_status myth_arena_open(myth_arena *a, myth_mem *mem, myth_mem_class cls, const char *owner, size_t cap, myth_error *err)
+myth_status myth_arena_open(myth_arena *a, myth_mem *mem, myth_mem_class cls, const char *owner, size_t cap,
+                            myth_error *err)
 {
-    *a = (myth_arena){ 0 };
+    *a = (myth_arena){0};
     a->base = myth_alloc(mem, cls, owner, cap);
     if (!a->base)
         return myth_fail(err, MYTH_ENOMEM, "%s: arena of %zu bytes (%s)", owner, cap, myth_mem_class_name(cls));
@@ -308,5 +310,5 @@ void myth_arena_close(myth_arena *a)
 {
     if (a->mem)
         myth_free(a->mem, a->base);
-    *a = (myth_arena){ 0 };
+    *a = (myth_arena){0};
 }

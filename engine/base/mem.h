@@ -28,10 +28,10 @@ typedef enum {
     MYTH_MEM_ATTN_SCRATCH,
     MYTH_MEM_LOGITS,
     MYTH_MEM_CAPTURE,
-    MYTH_MEM_STAGING,        /* text, ids and file bytes on their way in or out               */
-    MYTH_MEM_GRAPH,          /* recorded streams                                              */
+    MYTH_MEM_STAGING, /* text, ids and file bytes on their way in or out               */
+    MYTH_MEM_GRAPH,   /* recorded streams                                              */
     MYTH_MEM_TOKENIZER,
-    MYTH_MEM_FIXED,          /* per device context, threads                                   */
+    MYTH_MEM_FIXED, /* per device context, threads                                   */
     MYTH_MEM_OTHER,
     MYTH_MEM_CLASS_N
 } myth_mem_class;
@@ -40,12 +40,13 @@ enum { MYTH_MEM_DEVICE_MAX = 17, MYTH_MEM_HOST = 0 };
 
 typedef struct myth_mem myth_mem;
 
-/* Which allocations fail on purpose. Zero everywhere = none. All given conditions must hold for the count to advance. */
+/* Which allocations fail on purpose. Zero everywhere = none. All given conditions must hold for the count to advance.
+ */
 typedef struct {
-    uint64_t fail_nth;       /* 1 = the first matching allocation fails; 0 = off     */
-    uint64_t fail_above;     /* only allocations larger than this match              */
-    uint32_t class_mask;     /* bit per class; 0 = every class                       */
-    bool     forever;        /* every matching allocation from the n-th on fails     */
+    uint64_t fail_nth;   /* 1 = the first matching allocation fails; 0 = off     */
+    uint64_t fail_above; /* only allocations larger than this match              */
+    uint32_t class_mask; /* bit per class; 0 = every class                       */
+    bool forever;        /* every matching allocation from the n-th on fails     */
 } myth_fault;
 
 typedef struct {
@@ -54,30 +55,32 @@ typedef struct {
 
 /* limit_bytes 0 = none. *out is released by myth_mem_close. The mem object itself is not booked. */
 myth_status myth_mem_open(myth_mem **out, uint64_t limit_bytes, myth_error *err);
-/* Releases the object; returns the bytes still live (0 = clean). Takes NULL. Live blocks stay valid only in the leak case. */
+/* Releases the object; returns the bytes still live (0 = clean). Takes NULL. Live blocks stay valid only in the leak
+ * case. */
 uint64_t myth_mem_close(myth_mem *mem);
 
 void *myth_alloc(myth_mem *mem, myth_mem_class cls, const char *owner, size_t bytes);
 /* count * size with overflow checked; NULL on overflow. */
 void *myth_alloc_n(myth_mem *mem, myth_mem_class cls, const char *owner, size_t count, size_t size);
-/* New block holds min(old, new) bytes of the old one, the rest zero; on NULL the old block is untouched. p may be NULL. */
+/* New block holds min(old, new) bytes of the old one, the rest zero; on NULL the old block is untouched. p may be NULL.
+ */
 void *myth_realloc(myth_mem *mem, myth_mem_class cls, const char *owner, void *p, size_t bytes);
-void  myth_free(myth_mem *mem, void *p);                                      /* takes NULL */
+void myth_free(myth_mem *mem, void *p); /* takes NULL */
 
 /* Book bytes that another allocator holds (a driver, a file mapping). False = limit or fault, nothing booked. */
-bool  myth_mem_book(myth_mem *mem, int device, myth_mem_class cls, const char *owner, uint64_t bytes);
-void  myth_mem_unbook(myth_mem *mem, int device, myth_mem_class cls, uint64_t bytes);
+bool myth_mem_book(myth_mem *mem, int device, myth_mem_class cls, const char *owner, uint64_t bytes);
+void myth_mem_unbook(myth_mem *mem, int device, myth_mem_class cls, uint64_t bytes);
 
-void  myth_mem_set_limit(myth_mem *mem, int device, uint64_t limit_bytes);    /* 0 = none */
+void myth_mem_set_limit(myth_mem *mem, int device, uint64_t limit_bytes); /* 0 = none */
 uint64_t myth_mem_limit(const myth_mem *mem, int device);
-void  myth_mem_set_fault(myth_mem *mem, const myth_fault *fault);             /* restarts the count; NULL = off */
-uint64_t myth_mem_n_alloc(const myth_mem *mem);                               /* calls of alloc, realloc, book since open */
+void myth_mem_set_fault(myth_mem *mem, const myth_fault *fault); /* restarts the count; NULL = off */
+uint64_t myth_mem_n_alloc(const myth_mem *mem);                  /* calls of alloc, realloc, book since open */
 myth_mem_count myth_mem_get(const myth_mem *mem, int device, myth_mem_class cls);
 /* Sum over the limited classes: live now, and the largest value it ever had. */
 myth_mem_count myth_mem_total(const myth_mem *mem, int device);
-void  myth_mem_reset_peak(myth_mem *mem);                                     /* peaks become the live values */
+void myth_mem_reset_peak(myth_mem *mem); /* peaks become the live values */
 
-const char *myth_mem_class_name(myth_mem_class cls);                          /* "kv_global" ... */
+const char *myth_mem_class_name(myth_mem_class cls); /* "kv_global" ... */
 
 /* A bump allocator over one booked block. Sizes come from the plan; running out is an error of the plan. */
 typedef struct {
@@ -86,9 +89,10 @@ typedef struct {
     myth_mem *mem;
 } myth_arena;
 
-myth_status myth_arena_open(myth_arena *a, myth_mem *mem, myth_mem_class cls, const char *owner, size_t cap, myth_error *err);
-void *myth_arena_take(myth_arena *a, size_t bytes);          /* 64-byte aligned; NULL when full, arena unchanged */
-void  myth_arena_close(myth_arena *a);                       /* takes a zeroed arena */
+myth_status myth_arena_open(myth_arena *a, myth_mem *mem, myth_mem_class cls, const char *owner, size_t cap,
+                            myth_error *err);
+void *myth_arena_take(myth_arena *a, size_t bytes); /* 64-byte aligned; NULL when full, arena unchanged */
+void myth_arena_close(myth_arena *a);               /* takes a zeroed arena */
 /* What one take of `bytes` uses of an arena: the size rounded up to 64. */
 static inline size_t myth_arena_cost(size_t bytes) { return (bytes + 63) & ~(size_t)63; }
 

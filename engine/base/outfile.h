@@ -1,8 +1,10 @@
-/* outfile.h - output files: written as path.tmp, synced, renamed when complete, so that a reader never sees half of one.
+/* outfile.h - output files: written as path.tmp, synced, renamed when complete, so that a reader never sees half of
+ * one.
  *
- * Special  a device or a pipe is written in place: a rename would put a file where it stands. It cannot be written twice from the front
+ * Special  a device or a pipe is written in place: a rename would put a file where it stands. It cannot be written
+ *          twice from the front
  * Owner    the caller keeps the descriptor until finish or abandon, which close it; -1 means none is open
- * Errors   MYTH_ECREATE cannot create or rename, MYTH_EIO cannot write or sync                                                       */
+ * Errors   MYTH_ECREATE cannot create or rename, MYTH_EIO cannot write or sync */
 #ifndef MYTH_OUTFILE_H
 #define MYTH_OUTFILE_H
 
@@ -27,8 +29,8 @@ bool myth_out_write_at(int fd, const void *data, size_t n, uint64_t off);
 myth_status myth_out_finish(const char *path, int fd, myth_error *err);
 /* Closes and removes what was begun. */
 void myth_out_abandon(const char *path, int fd);
-/* The same for what is printed: path is begun anew and *f writes to it. Close ends both: with st MYTH_OK and all of it written the file is
- * finished, else it is abandoned and the first failure returned. */
+/* The same for what is printed: path is begun anew and *f writes to it. Close ends both: with st MYTH_OK and all of it
+ * written the file is finished, else it is abandoned and the first failure returned. */
 myth_status myth_out_print_open(FILE **f, int *fd, const char *path, myth_error *err);
 myth_status myth_out_print_close(FILE *f, int fd, const char *path, myth_status st, myth_error *err);
 

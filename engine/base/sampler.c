@@ -1,6 +1,7 @@
 /* sampler.c - chooses among the k best.
  *
- * Source   Philox4x32-10: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011); order of the filters: llama.cpp's default chain */
+ * Source   Philox4x32-10: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011); order of the filters:
+ *          llama.cpp's default chain */
 #include "sampler.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@ uint32_t myth_sample_k(const myth_sample_params *p)
 
 float myth_random_uniform(uint64_t seed, uint32_t seq, uint32_t pos)
 {
-    uint32_t c[4] = { pos, seq, 0, 0 }, key[2] = { (uint32_t)seed, (uint32_t)(seed >> 32) };
+    uint32_t c[4] = {pos, seq, 0, 0}, key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
     for (int round = 0; round < 10; round++) {
         uint64_t a = (uint64_t)c[0] * 0xD2511F53u, b = (uint64_t)c[2] * 0xCD9E8D57u;
         uint32_t n0 = (uint32_t)(b >> 32) ^ c[1] ^ key[0], n2 = (uint32_t)(a >> 32) ^ c[3] ^ key[1];
@@ -40,7 +41,7 @@ uint32_t myth_sample(const myth_sample_params *p, const float *logit, uint32_t n
     double sum = 0, mass = 0;
     for (uint32_t i = 0; i < n; i++)
         sum += exp((double)logit[i] - logit[0]);
-    if (p->top_p > 0.0f && p->top_p < 1.0f)                        /* the shortest prefix that holds top_p of the mass */
+    if (p->top_p > 0.0f && p->top_p < 1.0f) /* the shortest prefix that holds top_p of the mass */
         for (uint32_t i = 0; i < n; i++) {
             mass += exp((double)logit[i] - logit[0]) / sum;
             if (mass >= p->top_p) {

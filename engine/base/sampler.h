@@ -1,9 +1,10 @@
-/* sampler.h - the next token from the k best logits: greedy by default, else temperature, top-k, top-p, min-p; penalties as biases.
+/* sampler.h - the next token from the k best logits: greedy by default, else temperature, top-k, top-p, min-p;
+ * penalties as biases.
  *
  * Input    top-k of the device in (logit descending, id ascending) order, k <= 1,024; top_k 0 means 1,024
  * Order    penalties (as biases, before the device's reduction), top-k, top-p, min-p, temperature: llama.cpp's order
  * Random   counter-based: f(seed, sequence, position), the same on host and device
- * Threads  no state beside the arguments                                                                                       */
+ * Threads  no state beside the arguments */
 #ifndef MYTH_SAMPLER_H
 #define MYTH_SAMPLER_H
 
@@ -16,13 +17,13 @@
 extern "C" {
 #endif
 
-typedef struct {                   /* zero = greedy, no penalty */
-    float temp;                    /* 0 = greedy                                           */
-    uint32_t top_k;                /* 0 = 1,024                                            */
-    float top_p;                   /* 0 or 1 = off                                         */
+typedef struct {    /* zero = greedy, no penalty */
+    float temp;     /* 0 = greedy                                           */
+    uint32_t top_k; /* 0 = 1,024                                            */
+    float top_p;    /* 0 or 1 = off                                         */
     float min_p;
-    float repeat_penalty;          /* 0 or 1 = off                                         */
-    uint32_t repeat_last_n;        /* 0 = 64                                               */
+    float repeat_penalty;   /* 0 or 1 = off                                         */
+    uint32_t repeat_last_n; /* 0 = 64                                               */
     uint64_t seed;
 } myth_sample_params;
 

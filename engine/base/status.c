@@ -18,7 +18,7 @@ myth_status myth_fail(myth_error *err, myth_status code, const char *fmt, ...)
 {
     if (!err)
         return code;
-    unsigned char text[1024];                    /* a message may quote *err itself, so it is formatted beside it */
+    unsigned char text[1024]; /* a message may quote *err itself, so it is formatted beside it */
     va_list ap;
     va_start(ap, fmt);
     int n = vsnprintf((char *)text, sizeof(text), fmt, ap);

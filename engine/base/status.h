@@ -33,7 +33,11 @@ typedef struct {
     char msg[256];
 } myth_error;
 
-#define MYTH_TRY(expr) do { if ((st = (expr)) != MYTH_OK) goto fail; } while (0)
+#define MYTH_TRY(expr)                \
+    do {                              \
+        if ((st = (expr)) != MYTH_OK) \
+            goto fail;                \
+    } while (0)
 
 /* Sets *err (if any) to code and the formatted line, control bytes replaced by '?', cut at 255 bytes. Returns code. */
 myth_status myth_fail(myth_error *err, myth_status code, const char *fmt, ...)

@@ -25,14 +25,15 @@ static bool start_beside(myth_thread *t)
     CPU_CLR(here, &beside);
     if (CPU_COUNT(&beside) == 0 || pthread_attr_init(&attr) != 0)
         return false;
-    bool is_started = pthread_attr_setaffinity_np(&attr, sizeof(beside), &beside) == 0 && pthread_create(&t->id, &attr, begin_beside, t) == 0;
+    bool is_started = pthread_attr_setaffinity_np(&attr, sizeof(beside), &beside) == 0 &&
+                      pthread_create(&t->id, &attr, begin_beside, t) == 0;
     pthread_attr_destroy(&attr);
     return is_started;
 }
 
 bool myth_thread_start(myth_thread *t, void *(*work)(void *arg), void *arg)
 {
-    *t = (myth_thread){ .work = work, .arg = arg };
+    *t = (myth_thread){.work = work, .arg = arg};
     return start_beside(t) || pthread_create(&t->id, NULL, work, arg) == 0;
 }
 

@@ -1,4 +1,5 @@
-/* utf8.h - one strict decoder for all: shortest form only, no surrogates, at most U+10FFFF.   Source: Unicode 15, table 3-7. */
+/* utf8.h - one strict decoder for all: shortest form only, no surrogates, at most U+10FFFF.   Source: Unicode 15, table
+ * 3-7. */
 #ifndef MYTH_UTF8_H
 #define MYTH_UTF8_H
 
@@ -26,10 +27,14 @@ static inline int myth_utf8_decode(const unsigned char *s, size_t n, uint32_t *c
     if (n < (size_t)len)
         return 0;
     unsigned lo = 0x80, hi = 0xbf;
-    if (c == 0xe0) lo = 0xa0;
-    else if (c == 0xed) hi = 0x9f;
-    else if (c == 0xf0) lo = 0x90;
-    else if (c == 0xf4) hi = 0x8f;
+    if (c == 0xe0)
+        lo = 0xa0;
+    else if (c == 0xed)
+        hi = 0x9f;
+    else if (c == 0xf0)
+        lo = 0x90;
+    else if (c == 0xf4)
+        hi = 0x8f;
     if (s[1] < lo || s[1] > hi)
         return 0;
     uint32_t v = c & (0x7fu >> len);
@@ -69,13 +74,14 @@ static inline int myth_utf8_encode(char *dst, uint32_t cp)
     return 4;
 }
 
-/* Controls, and marks that reorder or hide text on a screen: bidirectional controls, zero width, tags, soft hyphen, line and paragraph
- * separators, what is no character. Newline and tab too: who shows them says so. */
+/* Controls, and marks that reorder or hide text on a screen: bidirectional controls, zero width, tags, soft hyphen,
+ * line and paragraph separators, what is no character. Newline and tab too: who shows them says so. */
 static inline bool myth_utf8_is_unseen(uint32_t cp)
 {
-    return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || cp == 0xad || cp == 0x61c || (cp >= 0x200b && cp <= 0x200f) || (cp >= 0x2028 && cp <= 0x202e) ||
-           (cp >= 0x2060 && cp <= 0x206f) || cp == 0xfeff || (cp >= 0xfff9 && cp <= 0xfffb) || (cp >= 0xe0000 && cp <= 0xe007f) ||
-           (cp & 0xfffe) == 0xfffe || (cp >= 0xfdd0 && cp <= 0xfdef);
+    return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || cp == 0xad || cp == 0x61c || (cp >= 0x200b && cp <= 0x200f) ||
+           (cp >= 0x2028 && cp <= 0x202e) || (cp >= 0x2060 && cp <= 0x206f) || cp == 0xfeff ||
+           (cp >= 0xfff9 && cp <= 0xfffb) || (cp >= 0xe0000 && cp <= 0xe007f) || (cp & 0xfffe) == 0xfffe ||
+           (cp >= 0xfdd0 && cp <= 0xfdef);
 }
 
 #ifdef __cplusplus

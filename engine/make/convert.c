@@ -1,6 +1,7 @@
-/* convert.c - see convert.h. Facts, then the directory, then tensor after tensor in pieces of MYTH_CONVERT_ROWS elements.
+/* convert.c - see convert.h. Facts, then the directory, then tensor after tensor in pieces of MYTH_CONVERT_ROWS
+ * elements.
  *
- * Source   key names and their order: llama.cpp conversion of Gemma, gguf-py constants                                     */
+ * Source   key names and their order: llama.cpp conversion of Gemma, gguf-py constants */
 #include "convert.h"
 
 #include "engine/base/json.h"
@@ -23,21 +24,21 @@ typedef struct {
     const myth_convert_opts *o;
     const myth_config *c;
     myth_gguf_writer *g;
-    uint32_t n_rows;                  /* of the embedding in the new file */
-    uint64_t done, total;             /* bytes of the source */
+    uint32_t n_rows;      /* of the embedding in the new file */
+    uint64_t done, total; /* bytes of the source */
     myth_mix_file mix;
     const myth_mix *kind;
-    float *x;                         /* [piece] elements */
-    void *y;                          /* the same, as in the new file */
+    float *x; /* [piece] elements */
+    void *y;  /* the same, as in the new file */
     uint64_t piece;
-    float *importance;                /* [widest] of the matrix under way */
+    float *importance; /* [widest] of the matrix under way */
     myth_dense dense;
 } job;
 
 /* One tensor of the new file: a slot's, those of several slots on top of each other, or made from the config. */
 typedef struct {
     myth_slot_src src[MYTH_ALTUP_MAX];
-    uint32_t n_src;                   /* 0: rope_freqs */
+    uint32_t n_src; /* 0: rope_freqs */
     char name[MYTH_SLOT_NAME_MAX];
     myth_dtype type;
     uint32_t n_dim;
@@ -52,7 +53,7 @@ typedef struct {
     uint32_t n_dense;
 } walk;
 
-static myth_str str(const char *text) { return (myth_str){ text, strlen(text) }; }
+static myth_str str(const char *text) { return (myth_str){text, strlen(text)}; }
 
 /* ---- facts ---- */
 
@@ -100,10 +101,10 @@ static void put_file_type(job *j)
 static bool is_odd_pattern(const myth_config *c)
 {
     if (c->family >= MYTH_FAMILY_GEMMA3N)
-        return true;                                                       /* always written for these */
+        return true; /* always written for these */
     uint32_t period = c->family == MYTH_FAMILY_GEMMA1 || (c->family == MYTH_FAMILY_GEMMA3 && c->window == 0) ? 0
-                      : c->family == MYTH_FAMILY_GEMMA2                                                    ? 2
-                                                                                                           : 6;
+                    : c->family == MYTH_FAMILY_GEMMA2                                                        ? 2
+                                                                                                             : 6;
     for (uint32_t l = 0; l < c->n_layer; l++)
         if (c->layer[l].is_global != (period == 0 || (l + 1) % period == 0))
             return true;
@@ -148,7 +149,8 @@ static void put_gemma3n_4(job *j)
         fact_u32(j, "expert_feed_forward_length", c->d_ff_expert);
     }
     if (c->family == MYTH_FAMILY_GEMMA4) {
-        const uint32_t wide = c->head_dim_global ? c->head_dim_global : c->head_dim_local, narrow = c->head_dim_local ? c->head_dim_local : wide;
+        const uint32_t wide = c->head_dim_global ? c->head_dim_global : c->head_dim_local,
+                       narrow = c->head_dim_local ? c->head_dim_local : wide;
         fact_u32(j, "attention.key_length_swa", narrow);
         fact_u32(j, "attention.value_length_swa", narrow);
         fact_u32(j, "rope.dimension_count", wide);
@@ -193,7 +195,7 @@ static void put_config(job *j)
     if (c->window)
         fact_u32(j, "attention.sliding_window", c->is_bidirectional ? 2 * (c->window - 1) : c->window);
     if (c->is_bidirectional)
-        fact_u32(j, "pooling_type", 1);         /* the mean */
+        fact_u32(j, "pooling_type", 1); /* the mean */
     snprintf(key, sizeof(key), "%s.attention.sliding_window_pattern", myth_config_gguf_name(c));
     if (is_odd_pattern(c) && is_ours(j, key)) {
         myth_gguf_put_array(j->g, key, MYTH_GGUF_BOOL, c->n_layer);
@@ -229,7 +231,7 @@ static myth_str plain_spaces(char *dst, size_t cap, myth_str s)
         dst[n++] = is_mark ? ' ' : s.text[i];
         i += is_mark ? 3 : 1;
     }
-    return (myth_str){ dst, n };
+    return (myth_str){dst, n};
 }
 
 static void put_id(job *j, const char *key, int32_t id)
@@ -271,7 +273,7 @@ static void put_pieces(job *j)
             first_ranked = i + 1;
     myth_gguf_put_array(j->g, "tokenizer.ggml.tokens", MYTH_GGUF_STRING, n);
     for (uint32_t i = 0; i < n; i++) {
-        myth_str s = { text, (size_t)snprintf(text, sizeof(text), "[PAD%u]", i) };
+        myth_str s = {text, (size_t)snprintf(text, sizeof(text), "[PAD%u]", i)};
         if (i < n_piece)
             s = myth_tokenizer_piece(t, (int32_t)i);
         bool is_user = i < n_piece && type_of(t, i) == MYTH_PIECE_USER;
@@ -289,7 +291,7 @@ static void put_pieces(job *j)
 static void put_merges(job *j)
 {
     const myth_tokenizer *t = j->m->tokenizer;
-    char text[2 * 4096 + 1];                                     /* two pieces of the greatest length */
+    char text[2 * 4096 + 1]; /* two pieces of the greatest length */
     uint64_t count = 0;
     int32_t l = 0, r = 0;
     if (!myth_tokenizer_needs_merges(t) && !myth_tokenizer_is_gemma4(t))
@@ -310,7 +312,7 @@ static void put_merges(job *j)
             memcpy(text, a.text, a.len);
             text[a.len] = ' ';
             memcpy(text + a.len + 1, b.text, b.len);
-            myth_gguf_item_str(j->g, (myth_str){ text, a.len + 1 + b.len });
+            myth_gguf_item_str(j->g, (myth_str){text, a.len + 1 + b.len});
         }
     }
 }
@@ -319,7 +321,7 @@ static void put_merges(job *j)
 static myth_status map_beside(job *j, myth_map *map, const char *name, myth_error *err)
 {
     char path[PATH_MAX];
-    *map = (myth_map){ 0 };
+    *map = (myth_map){0};
     int n = snprintf(path, sizeof(path), "%s/%s", myth_weights_dir(j->m->weights), name);
     if (n < 0 || (size_t)n >= sizeof(path))
         return MYTH_OK;
@@ -342,8 +344,9 @@ static myth_status template_of(job *j, myth_str *out, const myth_map *map, myth_
                 return st;
             continue;
         }
-        if ((st = myth_json_next(&json, &tok, err)) == MYTH_OK && tok.type == MYTH_JSON_STRING && tok.len <= j->piece * sizeof(float))
-            *out = (myth_str){ (const char *)j->x, myth_json_text((char *)j->x, &tok) };
+        if ((st = myth_json_next(&json, &tok, err)) == MYTH_OK && tok.type == MYTH_JSON_STRING &&
+            tok.len <= j->piece * sizeof(float))
+            *out = (myth_str){(const char *)j->x, myth_json_text((char *)j->x, &tok)};
         return st;
     }
     return st;
@@ -352,14 +355,14 @@ static myth_status template_of(job *j, myth_str *out, const myth_map *map, myth_
 /* The chat template is carried for other readers; nothing of ours runs it. */
 static myth_status put_template(job *j, myth_error *err)
 {
-    myth_str text = { NULL, 0 };
-    myth_map file = { 0 }, config = { 0 };
+    myth_str text = {NULL, 0};
+    myth_map file = {0}, config = {0};
     myth_status st = MYTH_OK;
     if (!myth_weights_dir(j->m->weights) || !is_ours(j, "tokenizer.chat_template"))
         return MYTH_OK;
     MYTH_TRY(map_beside(j, &file, "chat_template.jinja", err));
     if (file.base)
-        text = (myth_str){ (const char *)file.base, (size_t)file.size };
+        text = (myth_str){(const char *)file.base, (size_t)file.size};
     else
         MYTH_TRY(map_beside(j, &config, "tokenizer_config.json", err));
     if (config.base)
@@ -402,9 +405,10 @@ static myth_status put_tokenizer(job *j, myth_error *err)
 
 static void copy_facts(job *j)
 {
-    static const char *const rewritten[] = { "general.file_type", "general.quantization_version", "general.alignment",
-                                             "quantize.imatrix.file", "quantize.imatrix.entries_count", "quantize.imatrix.chunks_count",
-                                             "quantize.imatrix.dataset" };
+    static const char *const rewritten[] = {
+        "general.file_type",       "general.quantization_version",   "general.alignment",
+        "quantize.imatrix.file",   "quantize.imatrix.entries_count", "quantize.imatrix.chunks_count",
+        "quantize.imatrix.dataset"};
     const myth_meta *m = myth_weights_meta(j->m->weights);
     for (uint32_t i = 0; i < myth_meta_count(m); i++) {
         const myth_meta_value *v = myth_meta_at(m, i);
@@ -451,8 +455,15 @@ static uint32_t count_values(const job *j, uint32_t layer)
 /* A matrix's type in the new file: what the mix makes of it. */
 static myth_dtype type_for(const job *j, const target *t, myth_dtype source, uint64_t cols, uint32_t layer)
 {
-    return myth_mix_type(j->kind, &j->mix, &(myth_mix_tensor){
-        .name = t->name, .n_dim = 2, .cols = cols, .source = source, .layer = layer, .value_idx = count_values(j, layer) });
+    return myth_mix_type(j->kind, &j->mix,
+                         &(myth_mix_tensor){
+                             .name = t->name,
+                             .n_dim = 2,
+                             .cols = cols,
+                             .source = source,
+                             .layer = layer,
+                             .value_idx = count_values(j, layer),
+                         });
 }
 
 /* Slot s of a layer; false when the source has none, or it went with an earlier one. */
@@ -461,7 +472,7 @@ static bool target_of(target *t, const job *j, const myth_slot *s, uint32_t laye
     const myth_config *c = j->c;
     const bool is_embed = s == &myth_slots_model[MYTH_SLOT_EMBED], is_vector = s->cols == MYTH_DIM_ONE;
     char hf[MYTH_SLOT_NAME_MAX];
-    *t = (target){ .n_src = 0 };
+    *t = (target){.n_src = 0};
     myth_slot_names(hf, t->name, s, layer);
     t->src[t->n_src++] = myth_slot_find(j->m->weights, c, s, layer);
     if (!t->src[0].t || (s->is_part && s->part > 0))
@@ -481,13 +492,14 @@ static bool target_of(target *t, const job *j, const myth_slot *s, uint32_t laye
     return true;
 }
 
-/* The next tensor, in the order of the converter: embedding, the model's, layers, final norm; what the config says; dense layers. */
+/* The next tensor, in the order of the converter: embedding, the model's, layers, final norm; what the config says;
+ * dense layers. */
 static bool next_target(target *t, const job *j, walk *w)
 {
     while (w->slot.at == 0 || w->slot.slot)
         if (myth_slot_next(&w->slot, j->c) && target_of(t, j, w->slot.slot, w->slot.layer))
             return true;
-    *t = (target){ .type = MYTH_F32, .n_dim = 1, .dim = { j->c->head_dim_global / 2 } };
+    *t = (target){.type = MYTH_F32, .n_dim = 1, .dim = {j->c->head_dim_global / 2}};
     if (!w->has_freqs && j->c->family == MYTH_FAMILY_GEMMA4 && j->c->head_dim_global) {
         snprintf(t->name, sizeof(t->name), "rope_freqs.weight");
         return w->has_freqs = true;
@@ -497,8 +509,8 @@ static bool next_target(target *t, const job *j, walk *w)
     const myth_tensor *dense = j->dense.layer[w->n_dense];
     snprintf(t->name, sizeof(t->name), "dense_%u.weight", 2 + w->n_dense++);
     if (!dense)
-        return true;                                                       /* counted before they are open */
-    t->src[t->n_src++] = (myth_slot_src){ .t = dense, .data = dense->data, .rows = dense->dim[0], .cols = dense->dim[1] };
+        return true; /* counted before they are open */
+    t->src[t->n_src++] = (myth_slot_src){.t = dense, .data = dense->data, .rows = dense->dim[0], .cols = dense->dim[1]};
     t->n_dim = 2;
     t->dim[0] = dense->dim[0];
     t->dim[1] = dense->dim[1];
@@ -510,7 +522,7 @@ static uint32_t count_tensors(const job *j)
 {
     target t;
     uint32_t n = 0;
-    for (walk w = { .n_dense = 0 }; next_target(&t, j, &w);)
+    for (walk w = {.n_dense = 0}; next_target(&t, j, &w);)
         n++;
     return n;
 }
@@ -534,7 +546,7 @@ static myth_status load(job *j, const myth_slot_src *s, uint64_t first, uint64_t
 static uint64_t widest_of(const myth_config *c)
 {
     uint64_t widest = 0;
-    for (myth_slot_iter it = { .at = 0 }; myth_slot_next(&it, c);) {
+    for (myth_slot_iter it = {.at = 0}; myth_slot_next(&it, c);) {
         const bool is_vector = it.slot->cols == MYTH_DIM_ONE;
         const uint64_t row = myth_slot_size(c, it.layer, is_vector ? it.slot->rows : it.slot->cols);
         widest = row > widest ? row : widest;
@@ -573,7 +585,9 @@ static void quantise(job *j, myth_dtype type, uint64_t n, uint64_t cols, const f
     n_share = n_share < n_row ? n_share : n_row;
     for (uint64_t i = 0; i < n_share; i++) {
         const uint64_t end = n_row * (i + 1) / n_share;
-        share[i] = (row_share){ type, (unsigned char *)j->y + row * myth_row_bytes(type, cols), j->x + row * cols, importance, end - row, cols };
+        share[i] = (row_share){
+            type, (unsigned char *)j->y + row * myth_row_bytes(type, cols), j->x + row * cols, importance, end - row,
+            cols};
         row = end;
         is_started[i] = i > 0 && pthread_create(&thread[i], NULL, quantise_rows, &share[i]) == 0;
     }
@@ -586,11 +600,13 @@ static void quantise(job *j, myth_dtype type, uint64_t n, uint64_t cols, const f
 }
 
 /* What the importance matrix has of one of the matrices of t, NULL = nothing. */
-static myth_status importance_of(job *j, const target *t, uint32_t expert, uint32_t n_expert, uint64_t cols, const float **out, myth_error *err)
+static myth_status importance_of(job *j, const target *t, uint32_t expert, uint32_t n_expert, uint64_t cols,
+                                 const float **out, myth_error *err)
 {
     bool found = false;
     *out = NULL;
-    if (!j->o->imatrix || t->n_dim < 2 || !myth_quant_is_fitted(t->type) || cols > widest_of(j->c))       /* not a layer's: none was gathered */
+    if (!j->o->imatrix || t->n_dim < 2 || !myth_quant_is_fitted(t->type) ||
+        cols > widest_of(j->c)) /* not a layer's: none was gathered */
         return MYTH_OK;
     myth_status st = myth_imatrix_get(j->o->imatrix, t->name, expert, n_expert, cols, j->importance, &found, err);
     *out = found ? j->importance : NULL;
@@ -598,7 +614,8 @@ static myth_status importance_of(job *j, const target *t, uint32_t expert, uint3
 }
 
 /* Elements from .. end - 1 of a source. */
-static myth_status write_rows(job *j, const target *t, const myth_slot_src *s, uint64_t from, uint64_t end, uint64_t cols, const float *importance, myth_error *err)
+static myth_status write_rows(job *j, const target *t, const myth_slot_src *s, uint64_t from, uint64_t end,
+                              uint64_t cols, const float *importance, myth_error *err)
 {
     const bool is_random = myth_weights_get_format(j->m->weights) == MYTH_FORMAT_RANDOM;
     const uint64_t step = j->piece / cols * cols;
@@ -622,7 +639,7 @@ static myth_status write_rows(job *j, const target *t, const myth_slot_src *s, u
         if (j->o->on_progress)
             j->o->on_progress(j->o->user, j->done, j->total);
         if (myth_gguf_status(j->g) != MYTH_OK)
-            return MYTH_OK;                                                /* close reports it */
+            return MYTH_OK; /* close reports it */
     }
     return MYTH_OK;
 }
@@ -645,7 +662,7 @@ static myth_status write_tensor(job *j, const target *t, myth_error *err)
     myth_status st = MYTH_OK;
     for (uint32_t i = 0; i < t->n_src && st == MYTH_OK; i++)
         st = write_source(j, t, &t->src[i], err);
-    for (uint64_t i = 0; t->n_src == 0 && i < t->dim[0]; i++) {           /* what the frequency of pair i is divided by */
+    for (uint64_t i = 0; t->n_src == 0 && i < t->dim[0]; i++) { /* what the frequency of pair i is divided by */
         const float v = i < j->c->rope_pairs_global ? 1.0f : 1e30f;
         myth_gguf_data(j->g, &v, sizeof v);
     }
@@ -659,28 +676,43 @@ static uint32_t rows_of(const myth_model *m)
     uint32_t n = m->config.n_vocab, n_piece = m->tokenizer ? myth_tokenizer_n_vocab(m->tokenizer) : n;
     if (myth_weights_get_format(m->weights) != MYTH_FORMAT_SAFETENSORS || m->config.family != MYTH_FAMILY_GEMMA3)
         return n;
-    if (n_piece == 262145)                                                 /* <image_soft_token>, which text never meets */
+    if (n_piece == 262145) /* <image_soft_token>, which text never meets */
         n_piece = 262144;
     return n_piece < n ? n_piece : n;
 }
 
-static uint64_t piece_of(const myth_config *c) { return widest_of(c) > MYTH_CONVERT_ROWS ? widest_of(c) : MYTH_CONVERT_ROWS; }
+static uint64_t piece_of(const myth_config *c)
+{
+    return widest_of(c) > MYTH_CONVERT_ROWS ? widest_of(c) : MYTH_CONVERT_ROWS;
+}
 
 myth_status myth_convert(const myth_model *m, const myth_convert_opts *opts, myth_error *err)
 {
-    job j = { .m = m, .o = opts, .c = &m->config, .n_rows = rows_of(m), .piece = piece_of(&m->config),
-              .total = myth_weights_bytes(m->weights) };
+    job j = {
+        .m = m,
+        .o = opts,
+        .c = &m->config,
+        .n_rows = rows_of(m),
+        .piece = piece_of(&m->config),
+        .total = myth_weights_bytes(m->weights),
+    };
     const uint32_t n_head_kv = m->config.layer[0].n_head_kv;
     uint32_t n_tensor = 0;
     target t;
     myth_status st = MYTH_OK;
     if (j.c->n_altup && !j.c->altup_correct_scale)
-        return myth_fail(err, MYTH_EUNSUPPORTED, "%s: altup_correct_scale is false, and GGUF has no key that says so", myth_weights_name(m->weights));
+        return myth_fail(err, MYTH_EUNSUPPORTED, "%s: altup_correct_scale is false, and GGUF has no key that says so",
+                         myth_weights_name(m->weights));
     j.kind = opts->mix ? opts->mix : myth_mix_of(opts->type);
     if (!j.kind)
-        return myth_fail(err, MYTH_EARG, "type %s cannot be written; known: %s", myth_dtype_get(opts->type)->name, myth_mix_names());
-    j.mix = (myth_mix_file){ .n_layer = m->config.n_layer, .n_value = count_values(&j, m->config.n_layer),
-                             .n_group = n_head_kv ? m->config.n_head / n_head_kv : 1, .has_importance = opts->imatrix != NULL };
+        return myth_fail(err, MYTH_EARG, "type %s cannot be written; known: %s", myth_dtype_get(opts->type)->name,
+                         myth_mix_names());
+    j.mix = (myth_mix_file){
+        .n_layer = m->config.n_layer,
+        .n_value = count_values(&j, m->config.n_layer),
+        .n_group = n_head_kv ? m->config.n_head / n_head_kv : 1,
+        .has_importance = opts->imatrix != NULL,
+    };
     MYTH_TRY(myth_dense_open(&j.dense, m, MYTH_WEIGHTS_DATA, err));
     for (uint32_t i = 0; i < MYTH_DENSE_N; i++)
         j.total += j.dense.own[i] ? myth_weights_bytes(j.dense.own[i]) : 0;
@@ -690,11 +722,12 @@ myth_status myth_convert(const myth_model *m, const myth_convert_opts *opts, myt
     j.y = myth_alloc_n(m->mem, MYTH_MEM_STAGING, "convert", j.piece, sizeof(float));
     j.importance = myth_alloc_n(m->mem, MYTH_MEM_STAGING, "convert", widest_of(j.c), sizeof(float));
     if (!j.x || !j.y || !j.importance)
-        MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "%s: no room for %llu bytes", opts->path, (unsigned long long)(j.piece * 2 * sizeof(float))));
+        MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "%s: no room for %llu bytes", opts->path,
+                           (unsigned long long)(j.piece * 2 * sizeof(float))));
     MYTH_TRY(put_facts(&j, err));
-    for (walk w = { .n_dense = 0 }; next_target(&t, &j, &w);)
+    for (walk w = {.n_dense = 0}; next_target(&t, &j, &w);)
         myth_gguf_declare(j.g, str(t.name), t.type, t.n_dim, t.dim);
-    for (walk w = { .n_dense = 0 }; myth_gguf_status(j.g) == MYTH_OK && next_target(&t, &j, &w);)
+    for (walk w = {.n_dense = 0}; myth_gguf_status(j.g) == MYTH_OK && next_target(&t, &j, &w);)
         MYTH_TRY(write_tensor(&j, &t, err));
     MYTH_TRY(myth_weights_check(m->weights, err));
 fail:
@@ -711,8 +744,8 @@ fail:
 
 uint64_t myth_convert_bytes(const myth_model *m)
 {
-    static const myth_convert_opts any = { .type = MYTH_F32 };
-    myth_dense none = { 0 };
-    const job j = { .m = m, .o = &any, .c = &m->config, .dense = none, .kind = myth_mix_of(MYTH_F32) };
+    static const myth_convert_opts any = {.type = MYTH_F32};
+    myth_dense none = {0};
+    const job j = {.m = m, .o = &any, .c = &m->config, .dense = none, .kind = myth_mix_of(MYTH_F32)};
     return myth_gguf_bytes(count_tensors(&j)) + (2 * piece_of(&m->config) + widest_of(&m->config)) * sizeof(float);
 }

@@ -1,14 +1,18 @@
-/* convert.h - any model that can be opened, written as GGUF the way llama.cpp's converter would: names, keys, norms as 1 + w.
+/* convert.h - any model that can be opened, written as GGUF the way llama.cpp's converter would: names, keys, norms as
+ * 1 + w.
  *
- * Types    those of the mix (mix.h). Equal types are copied bit by bit, and a file of quantised tensors is read as its values
- * Columns  with an importance matrix the columns that matter more are closer to the source; matrices it lacks are quantised without
+ * Types    those of the mix (mix.h). Equal types are copied bit by bit, and a file of quantised tensors is read as its
+ *          values
+ * Columns  with an importance matrix the columns that matter more are closer to the source; matrices it lacks are
+ *          quantised without
  * Threads  rows of a piece are shared out; the file is the same for any number
- * Facts    from GGUF: copied. Else: written from the config; `<family>.attention.scale` when a reader would infer another value, and
- *          sliding_window_pattern when it would infer other layers
- * Vocab    pieces, scores and types of the tokenizer, and its merges where scores would give other ids. Gemma 3: rows of the embedding
- *          past the tokenizer are cut; other families: missing pieces are padded as unused
- * Memory   MYTH_CONVERT_ROWS elements in both forms and a row of importance, see myth_convert_bytes: less than two tensors, whatever their size
- * Errors   those of gguf_write.h and of the source; MYTH_ECANCEL; no file is left behind                                         */
+ * Facts    from GGUF: copied. Else: written from the config; `<family>.attention.scale` when a reader would infer
+ *          another value, and sliding_window_pattern when it would infer other layers
+ * Vocab    pieces, scores and types of the tokenizer, and its merges where scores would give other ids. Gemma 3: rows
+ *          of the embedding past the tokenizer are cut; other families: missing pieces are padded as unused
+ * Memory   MYTH_CONVERT_ROWS elements in both forms and a row of importance, see myth_convert_bytes: less than two
+ *          tensors, whatever their size
+ * Errors   those of gguf_write.h and of the source; MYTH_ECANCEL; no file is left behind */
 #ifndef MYTH_CONVERT_H
 #define MYTH_CONVERT_H
 
@@ -29,16 +33,16 @@ typedef struct {
 } myth_convert_kv;
 
 typedef struct {
-    const char *path;                   /* to write */
-    const myth_mix *mix;                /* NULL = the one named after `type` */
+    const char *path;    /* to write */
+    const myth_mix *mix; /* NULL = the one named after `type` */
     myth_dtype type;
-    const myth_imatrix *imatrix;        /* may be NULL */
-    uint32_t n_threads;                 /* 0 = 1 */
-    const myth_convert_kv *kv;          /* mythos.prompt, mythos.prompt_hash, mythos.trained_tokens, ... */
+    const myth_imatrix *imatrix; /* may be NULL */
+    uint32_t n_threads;          /* 0 = 1 */
+    const myth_convert_kv *kv;   /* mythos.prompt, mythos.prompt_hash, mythos.trained_tokens, ... */
     uint32_t n_kv;
-    void (*on_progress)(void *user, uint64_t done_bytes, uint64_t total_bytes);      /* of the source; may be NULL */
+    void (*on_progress)(void *user, uint64_t done_bytes, uint64_t total_bytes); /* of the source; may be NULL */
     void *user;
-    const bool *cancel;                 /* may be NULL */
+    const bool *cancel; /* may be NULL */
 } myth_convert_opts;
 
 /* The model was opened with level DATA. */

@@ -19,14 +19,14 @@ struct myth_gguf_writer {
     myth_mem *mem;
     int fd;
     char path[PATH_MAX];
-    myth_error err;                    /* the first failure */
-    uint64_t pos;                      /* bytes put so far, buffered ones included */
+    myth_error err; /* the first failure */
+    uint64_t pos;   /* bytes put so far, buffered ones included */
     uint64_t n_kv;
-    uint64_t data_at;                  /* where the data starts; 0 before */
-    uint64_t off, tensor_left;         /* next offset; bytes that the current tensor still wants */
+    uint64_t data_at;          /* where the data starts; 0 before */
+    uint64_t off, tensor_left; /* next offset; bytes that the current tensor still wants */
     uint32_t n_tensor, cap_tensor, at_tensor;
     size_t used;
-    uint64_t *bytes;                   /* of each declared tensor */
+    uint64_t *bytes; /* of each declared tensor */
     unsigned char buffer[MYTH_GGUF_BUFFER];
 };
 
@@ -46,7 +46,7 @@ myth_status myth_gguf_open(myth_gguf_writer **out, myth_mem *mem, const char *pa
     int n = snprintf(g->path, sizeof(g->path), "%s", path);
     if (n < 0 || n >= PATH_MAX)
         myth_fail(&g->err, MYTH_ECREATE, "%s: path too long", path);
-    else if (myth_out_is_special(path))                                /* the head is written last, at the front */
+    else if (myth_out_is_special(path)) /* the head is written last, at the front */
         myth_fail(&g->err, MYTH_ECREATE, "%s: a model needs a regular file", path);
     else
         myth_out_open(&g->fd, path, true, &g->err);
@@ -55,13 +55,16 @@ myth_status myth_gguf_open(myth_gguf_writer **out, myth_mem *mem, const char *pa
         myth_gguf_close(g, false, NULL);
         return st;
     }
-    g->used = HEAD_BYTES;                                              /* zeros for now */
+    g->used = HEAD_BYTES; /* zeros for now */
     g->pos = HEAD_BYTES;
     *out = g;
     return MYTH_OK;
 }
 
-uint64_t myth_gguf_bytes(uint32_t n_tensor) { return sizeof(myth_gguf_writer) + ((uint64_t)n_tensor + 1) * sizeof(uint64_t); }
+uint64_t myth_gguf_bytes(uint32_t n_tensor)
+{
+    return sizeof(myth_gguf_writer) + ((uint64_t)n_tensor + 1) * sizeof(uint64_t);
+}
 
 myth_status myth_gguf_status(const myth_gguf_writer *g) { return g->err.code; }
 
@@ -196,7 +199,7 @@ static void next_tensor(myth_gguf_writer *g)
 {
     static const unsigned char zero[MYTH_GGUF_ALIGN];
     put(g, zero, (0 - g->pos) % MYTH_GGUF_ALIGN);
-    g->tensor_left = g->bytes[g->at_tensor];                           /* one more than declared: 0 */
+    g->tensor_left = g->bytes[g->at_tensor]; /* one more than declared: 0 */
 }
 
 void myth_gguf_data(myth_gguf_writer *g, const void *src, uint64_t bytes)
@@ -225,7 +228,7 @@ void myth_gguf_data(myth_gguf_writer *g, const void *src, uint64_t bytes)
 static void finish(myth_gguf_writer *g)
 {
     flush(g);
-    unsigned char head[HEAD_BYTES] = { 'G', 'G', 'U', 'F', VERSION };
+    unsigned char head[HEAD_BYTES] = {'G', 'G', 'U', 'F', VERSION};
     for (int i = 0; i < 8; i++) {
         head[8 + i] = (unsigned char)((uint64_t)g->n_tensor >> 8 * i);
         head[16 + i] = (unsigned char)(g->n_kv >> 8 * i);

@@ -5,7 +5,7 @@
  * Memory   one buffer of MYTH_GGUF_BUFFER bytes and 8 bytes for each tensor, class STAGING
  * Errors   the writer keeps the first failure and turns the rest into no-ops; close reports it and removes path.tmp.
  *          MYTH_ECREATE, MYTH_EIO, MYTH_ENOMEM
- * Source   GGUF specification, version 3                                                                              */
+ * Source   GGUF specification, version 3 */
 #ifndef MYTH_GGUF_WRITE_H
 #define MYTH_GGUF_WRITE_H
 
@@ -19,8 +19,19 @@ enum { MYTH_GGUF_BUFFER = 1 << 16, MYTH_GGUF_ALIGN = 32 };
 
 /* Value types of the format. */
 enum {
-    MYTH_GGUF_U8, MYTH_GGUF_I8, MYTH_GGUF_U16, MYTH_GGUF_I16, MYTH_GGUF_U32, MYTH_GGUF_I32, MYTH_GGUF_F32, MYTH_GGUF_BOOL,
-    MYTH_GGUF_STRING, MYTH_GGUF_ARRAY, MYTH_GGUF_U64, MYTH_GGUF_I64, MYTH_GGUF_F64
+    MYTH_GGUF_U8,
+    MYTH_GGUF_I8,
+    MYTH_GGUF_U16,
+    MYTH_GGUF_I16,
+    MYTH_GGUF_U32,
+    MYTH_GGUF_I32,
+    MYTH_GGUF_F32,
+    MYTH_GGUF_BOOL,
+    MYTH_GGUF_STRING,
+    MYTH_GGUF_ARRAY,
+    MYTH_GGUF_U64,
+    MYTH_GGUF_I64,
+    MYTH_GGUF_F64
 };
 
 typedef struct myth_gguf_writer myth_gguf_writer;
@@ -28,8 +39,8 @@ typedef struct myth_gguf_writer myth_gguf_writer;
 myth_status myth_gguf_open(myth_gguf_writer **out, myth_mem *mem, const char *path, uint32_t n_tensor, myth_error *err);
 /* Finishes the file when is_complete and nothing failed; else removes it. Takes NULL (MYTH_OK). */
 myth_status myth_gguf_close(myth_gguf_writer *g, bool is_complete, myth_error *err);
-uint64_t myth_gguf_bytes(uint32_t n_tensor);                       /* what open books */
-myth_status myth_gguf_status(const myth_gguf_writer *g);           /* the first failure so far */
+uint64_t myth_gguf_bytes(uint32_t n_tensor);             /* what open books */
+myth_status myth_gguf_status(const myth_gguf_writer *g); /* the first failure so far */
 
 void myth_gguf_put_u32(myth_gguf_writer *g, const char *key, uint32_t v);
 void myth_gguf_put_f32(myth_gguf_writer *g, const char *key, float v);

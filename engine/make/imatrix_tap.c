@@ -1,4 +1,5 @@
-/* imatrix_tap.c - an observer of the device's ops. A product's matrix is known by its place: the views that binding made. */
+/* imatrix_tap.c - an observer of the device's ops. A product's matrix is known by its place: the views that binding
+ * made. */
 #include "imatrix_tap.h"
 
 #include "engine/run/engine_impl.h"
@@ -13,15 +14,15 @@ typedef struct {
     uint32_t layer, n_expert;
     uint64_t cols;
     myth_view w;
-    double *sum;                        /* [n_expert][cols] */
-    uint64_t *count;                    /* [n_expert]       */
+    double *sum;     /* [n_expert][cols] */
+    uint64_t *count; /* [n_expert]       */
 } matrix;
 
 struct myth_imatrix_tap {
     myth_engine *e;
     uint32_t n_matrix;
     matrix *m;
-    double *sums;                       /* of all */
+    double *sums; /* of all */
     uint64_t *counts;
 };
 
@@ -34,7 +35,12 @@ static bool describe(matrix *out, const myth_model *m, const myth_slot *s, uint3
     const myth_tensor *t = is_there ? myth_slot_find(m->weights, &m->config, s, layer).t : NULL;
     if (!t || t->n_dim < 2)
         return false;
-    *out = (matrix){ .slot = s, .layer = layer, .n_expert = t->n_dim == 3 ? (uint32_t)t->dim[0] : 1, .cols = t->dim[t->n_dim - 1] };
+    *out = (matrix){
+        .slot = s,
+        .layer = layer,
+        .n_expert = t->n_dim == 3 ? (uint32_t)t->dim[0] : 1,
+        .cols = t->dim[t->n_dim - 1],
+    };
     return true;
 }
 
@@ -44,7 +50,7 @@ typedef struct {
 
 static sizes measure(const myth_model *m)
 {
-    sizes n = { 0 };
+    sizes n = {0};
     matrix x;
     for (uint32_t l = 0; l < m->config.n_layer; l++)
         for (const myth_slot *s = myth_family_get(m->config.family)->slots; s->hf; s++)
@@ -59,10 +65,14 @@ static sizes measure(const myth_model *m)
 uint64_t myth_imatrix_tap_bytes(const myth_model *m)
 {
     const sizes n = measure(m);
-    return sizeof(myth_imatrix_tap) + n.n_matrix * sizeof(matrix) + n.n_sum * sizeof(double) + n.n_count * sizeof(uint64_t);
+    return sizeof(myth_imatrix_tap) + n.n_matrix * sizeof(matrix) + n.n_sum * sizeof(double) +
+           n.n_count * sizeof(uint64_t);
 }
 
-uint64_t myth_imatrix_tap_write_bytes(const myth_model *m) { return myth_gguf_bytes((uint32_t)(2 * measure(m).n_matrix)); }
+uint64_t myth_imatrix_tap_write_bytes(const myth_model *m)
+{
+    return myth_gguf_bytes((uint32_t)(2 * measure(m).n_matrix));
+}
 
 /* ---- what is seen ---- */
 
@@ -74,7 +84,10 @@ static matrix *find(const myth_imatrix_tap *t, myth_view w)
     return NULL;
 }
 
-static const float *rows_of(myth_view v) { return (const float *)(const void *)((const unsigned char *)myth_buf_host(v.buf) + v.off); }
+static const float *rows_of(myth_view v)
+{
+    return (const float *)(const void *)((const unsigned char *)myth_buf_host(v.buf) + v.off);
+}
 
 static void add_row(matrix *m, uint32_t expert, const float *x)
 {
@@ -92,10 +105,12 @@ static void add(const myth_imatrix_tap *t, myth_view w, myth_view x, uint32_t n_
 }
 
 /* Entries by their expert, row entry / per_row of x for each. */
-static void add_entries(const myth_imatrix_tap *t, myth_view w, myth_view x, uint32_t per_row, myth_view offset, myth_view order, uint32_t n_expert)
+static void add_entries(const myth_imatrix_tap *t, myth_view w, myth_view x, uint32_t per_row, myth_view offset,
+                        myth_view order, uint32_t n_expert)
 {
     matrix *m = find(t, w);
-    const int32_t *from = m ? (const int32_t *)(const void *)rows_of(offset) : NULL, *entry = m ? (const int32_t *)(const void *)rows_of(order) : NULL;
+    const int32_t *from = m ? (const int32_t *)(const void *)rows_of(offset) : NULL,
+                  *entry = m ? (const int32_t *)(const void *)rows_of(order) : NULL;
     for (uint32_t e = 0; m && e < n_expert; e++)
         for (int32_t i = from[e]; i < from[e + 1]; i++)
             add_row(m, e, rows_of(x) + (size_t)entry[i] / per_row * m->cols);
@@ -176,7 +191,8 @@ myth_status myth_imatrix_tap_open(myth_imatrix_tap **out, myth_engine *e, myth_e
     t->sums = myth_alloc_n(e->mem, MYTH_MEM_OTHER, "imatrix", n.n_sum, sizeof(*t->sums));
     t->counts = myth_alloc_n(e->mem, MYTH_MEM_OTHER, "imatrix", n.n_count, sizeof(*t->counts));
     if (!t->m || !t->sums || !t->counts)
-        MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "no room for an importance matrix of %llu columns", (unsigned long long)n.n_sum));
+        MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "no room for an importance matrix of %llu columns",
+                           (unsigned long long)n.n_sum));
     find_matrices(t);
     for (uint32_t i = 0; i < e->n_part; i++)
         MYTH_TRY(myth_device_observe(e->part[i].dev, on_op, t, err));
@@ -189,7 +205,10 @@ fail:
 
 /* ---- write ---- */
 
-static int name_of(char dst[96], const matrix *m, const char *tail) { return snprintf(dst, 96, "blk.%u.%s%s", m->layer, m->slot->gguf, tail); }
+static int name_of(char dst[96], const matrix *m, const char *tail)
+{
+    return snprintf(dst, 96, "blk.%u.%s%s", m->layer, m->slot->gguf, tail);
+}
 
 static myth_status check(const myth_imatrix_tap *t, myth_error *err)
 {
@@ -198,8 +217,8 @@ static myth_status check(const myth_imatrix_tap *t, myth_error *err)
         const matrix *m = &t->m[i];
         for (uint64_t c = 0; c < m->n_expert * m->cols; c++)
             if (!(m->sum[c] <= 3e38))
-                return myth_fail(err, MYTH_EFORMAT, "blk.%u.%s: what goes into column %llu is not finite", m->layer, m->slot->gguf,
-                                 (unsigned long long)c);
+                return myth_fail(err, MYTH_EFORMAT, "blk.%u.%s: what goes into column %llu is not finite", m->layer,
+                                 m->slot->gguf, (unsigned long long)c);
         n_row += m->count[0];
     }
     return n_row ? MYTH_OK : myth_fail(err, MYTH_EARG, "importance matrix: nothing was run");
@@ -214,8 +233,8 @@ static void put_floats(myth_gguf_writer *g, const matrix *m, bool is_count)
     }
 }
 
-myth_status myth_imatrix_tap_write(const myth_imatrix_tap *t, const char *path, uint32_t n_chunk, uint32_t chunk_size, const char *const *dataset,
-                                   uint32_t n_dataset, myth_error *err)
+myth_status myth_imatrix_tap_write(const myth_imatrix_tap *t, const char *path, uint32_t n_chunk, uint32_t chunk_size,
+                                   const char *const *dataset, uint32_t n_dataset, myth_error *err)
 {
     myth_gguf_writer *g = NULL;
     char name[96];
@@ -224,18 +243,18 @@ myth_status myth_imatrix_tap_write(const myth_imatrix_tap *t, const char *path, 
         st = myth_gguf_open(&g, t->e->mem, path, 2 * t->n_matrix, err);
     if (st != MYTH_OK)
         return st;
-    myth_gguf_put_str(g, "general.type", (myth_str){ "imatrix", 7 });
+    myth_gguf_put_str(g, "general.type", (myth_str){"imatrix", 7});
     myth_gguf_put_array(g, "imatrix.datasets", MYTH_GGUF_STRING, n_dataset);
     for (uint32_t i = 0; i < n_dataset; i++)
-        myth_gguf_item_str(g, (myth_str){ dataset[i], strlen(dataset[i]) });
+        myth_gguf_item_str(g, (myth_str){dataset[i], strlen(dataset[i])});
     myth_gguf_put_u32(g, "imatrix.chunk_count", n_chunk);
     myth_gguf_put_u32(g, "imatrix.chunk_size", chunk_size);
     for (uint32_t i = 0; i < 2 * t->n_matrix; i++) {
         const matrix *m = &t->m[i / 2];
-        const uint64_t width = i % 2 ? 1 : m->cols, dim[2] = { m->n_expert, width };
+        const uint64_t width = i % 2 ? 1 : m->cols, dim[2] = {m->n_expert, width};
         const int len = name_of(name, m, i % 2 ? ".counts" : ".in_sum2");
         const bool is_flat = m->n_expert == 1;
-        myth_gguf_declare(g, (myth_str){ name, (size_t)len }, MYTH_F32, is_flat ? 1 : 2, is_flat ? dim + 1 : dim);
+        myth_gguf_declare(g, (myth_str){name, (size_t)len}, MYTH_F32, is_flat ? 1 : 2, is_flat ? dim + 1 : dim);
     }
     for (uint32_t i = 0; i < 2 * t->n_matrix; i++)
         put_floats(g, &t->m[i / 2], i % 2);

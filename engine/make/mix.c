@@ -4,22 +4,43 @@
 #include <string.h>
 #include <strings.h>
 
-enum { F32 = 0, F16 = 1, Q4_0 = 2, Q4_1 = 3, Q8_0 = 7, Q5_0 = 8, Q5_1 = 9, Q2_K = 10, Q3_K_S = 11, Q3_K_M = 12, Q3_K_L = 13, Q4_K_S = 14,
-       Q4_K_M = 15, Q5_K_S = 16, Q5_K_M = 17, Q6_K = 18, IQ4_NL = 25, IQ4_XS = 30, BF16 = 32, MXFP4 = 38 };
+enum {
+    F32 = 0,
+    F16 = 1,
+    Q4_0 = 2,
+    Q4_1 = 3,
+    Q8_0 = 7,
+    Q5_0 = 8,
+    Q5_1 = 9,
+    Q2_K = 10,
+    Q3_K_S = 11,
+    Q3_K_M = 12,
+    Q3_K_L = 13,
+    Q4_K_S = 14,
+    Q4_K_M = 15,
+    Q5_K_S = 16,
+    Q5_K_M = 17,
+    Q6_K = 18,
+    IQ4_NL = 25,
+    IQ4_XS = 30,
+    BF16 = 32,
+    MXFP4 = 38
+};
 
 static const myth_mix mixes[] = {
-    { "f32", MYTH_F32, F32 },          { "f16", MYTH_F16, F16 },          { "bf16", MYTH_BF16, BF16 },       { "q8_0", MYTH_Q8_0, Q8_0 },
-    { "q4_0", MYTH_Q4_0, Q4_0 },       { "q4_1", MYTH_Q4_1, Q4_1 },       { "q5_0", MYTH_Q5_0, Q5_0 },       { "q5_1", MYTH_Q5_1, Q5_1 },
-    { "q2_k", MYTH_Q2_K, Q2_K },       { "q3_k_s", MYTH_Q3_K, Q3_K_S },   { "q3_k_m", MYTH_Q3_K, Q3_K_M },   { "q3_k_l", MYTH_Q3_K, Q3_K_L },
-    { "q4_k_s", MYTH_Q4_K, Q4_K_S },   { "q4_k_m", MYTH_Q4_K, Q4_K_M },   { "q5_k_s", MYTH_Q5_K, Q5_K_S },   { "q5_k_m", MYTH_Q5_K, Q5_K_M },
-    { "q6_k", MYTH_Q6_K, Q6_K },       { "iq4_nl", MYTH_IQ4_NL, IQ4_NL }, { "iq4_xs", MYTH_IQ4_XS, IQ4_XS },
-    { "mxfp4", MYTH_MXFP4, MXFP4 },    { "mxfp4_moe", MYTH_Q8_0, MXFP4 },
+    {"f32", MYTH_F32, F32},          {"f16", MYTH_F16, F16},        {"bf16", MYTH_BF16, BF16},
+    {"q8_0", MYTH_Q8_0, Q8_0},       {"q4_0", MYTH_Q4_0, Q4_0},     {"q4_1", MYTH_Q4_1, Q4_1},
+    {"q5_0", MYTH_Q5_0, Q5_0},       {"q5_1", MYTH_Q5_1, Q5_1},     {"q2_k", MYTH_Q2_K, Q2_K},
+    {"q3_k_s", MYTH_Q3_K, Q3_K_S},   {"q3_k_m", MYTH_Q3_K, Q3_K_M}, {"q3_k_l", MYTH_Q3_K, Q3_K_L},
+    {"q4_k_s", MYTH_Q4_K, Q4_K_S},   {"q4_k_m", MYTH_Q4_K, Q4_K_M}, {"q5_k_s", MYTH_Q5_K, Q5_K_S},
+    {"q5_k_m", MYTH_Q5_K, Q5_K_M},   {"q6_k", MYTH_Q6_K, Q6_K},     {"iq4_nl", MYTH_IQ4_NL, IQ4_NL},
+    {"iq4_xs", MYTH_IQ4_XS, IQ4_XS}, {"mxfp4", MYTH_MXFP4, MXFP4},  {"mxfp4_moe", MYTH_Q8_0, MXFP4},
 };
 enum { MIX_N = sizeof(mixes) / sizeof(mixes[0]) };
 
 const myth_mix *myth_mix_find(const char *name)
 {
-    static const char *const short_name[][2] = { { "q3_k", "q3_k_m" }, { "q4_k", "q4_k_m" }, { "q5_k", "q5_k_m" } };
+    static const char *const short_name[][2] = {{"q3_k", "q3_k_m"}, {"q4_k", "q4_k_m"}, {"q5_k", "q5_k_m"}};
     for (size_t i = 0; i < sizeof(short_name) / sizeof(short_name[0]); i++)
         if (strcasecmp(name, short_name[i][0]) == 0)
             name = short_name[i][1];
@@ -33,12 +54,16 @@ const myth_mix *myth_mix_of(myth_dtype type) { return myth_mix_find(myth_dtype_g
 
 const char *myth_mix_names(void)
 {
-    return "q8_0, q6_k, q5_k_m, q5_k_s, q4_k_m, q4_k_s, q3_k_l, q3_k_m, q3_k_s, q2_k, q5_1, q5_0, q4_1, q4_0, iq4_nl, iq4_xs, mxfp4, mxfp4_moe, bf16, f16, f32";
+    return "q8_0, q6_k, q5_k_m, q5_k_s, q4_k_m, q4_k_s, q3_k_l, q3_k_m, q3_k_s, q2_k, q5_1, q5_0, q4_1, q4_0, iq4_nl, "
+           "iq4_xs, mxfp4, mxfp4_moe, bf16, f16, f32";
 }
 
 static bool has(const char *name, const char *part) { return strstr(name, part) != NULL; }
 
-static bool is_embedding(const char *name) { return strcmp(name, "token_embd.weight") == 0 || strcmp(name, "per_layer_token_embd.weight") == 0; }
+static bool is_embedding(const char *name)
+{
+    return strcmp(name, "token_embd.weight") == 0 || strcmp(name, "per_layer_token_embd.weight") == 0;
+}
 
 /* Of the per-layer embeddings, in every layer: small, and what they are off by is added to the residual. */
 static bool is_ple(const char *name) { return has(name, ".inp_gate.weight") || has(name, ".proj.weight"); }
@@ -46,7 +71,8 @@ static bool is_ple(const char *name) { return has(name, ".inp_gate.weight") || h
 /* Small matrices whose errors reach everything behind them, and those that are no matrices. */
 static bool is_kept(const myth_mix_tensor *t)
 {
-    static const char *const kept[] = { "_norm.weight", "ffn_gate_inp.weight", "altup", "laurel", "per_layer_model_proj" };
+    static const char *const kept[] = {"_norm.weight", "ffn_gate_inp.weight", "altup", "laurel",
+                                       "per_layer_model_proj"};
     const size_t len = strlen(t->name);
     for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
         if (has(t->name, kept[i]))
@@ -60,7 +86,7 @@ static myth_dtype type_of_value(const myth_mix *mix, const myth_mix_file *f, con
 {
     const uint32_t i = t->value_idx;
     switch (mix->file_type) {
-    case Q2_K:   return f->n_group >= 4 ? MYTH_Q4_K : MYTH_Q3_K;
+    case Q2_K: return f->n_group >= 4 ? MYTH_Q4_K : MYTH_Q3_K;
     case Q3_K_M: return i < 2 ? MYTH_Q5_K : MYTH_Q4_K;
     case Q3_K_L: return MYTH_Q5_K;
     case Q4_K_S: return i < 4 ? MYTH_Q5_K : mix->type;
@@ -68,7 +94,7 @@ static myth_dtype type_of_value(const myth_mix *mix, const myth_mix_file *f, con
     case Q5_K_M: return wants_more_bits(i, f->n_value) ? MYTH_Q6_K : mix->type;
     case IQ4_NL:
     case IQ4_XS: return f->n_group >= 4 ? MYTH_Q5_K : mix->type;
-    default:     return mix->type;
+    default: return mix->type;
     }
 }
 
@@ -76,7 +102,7 @@ static myth_dtype type_of_down(const myth_mix *mix, const myth_mix_file *f, cons
 {
     const uint32_t i = t->layer, n = f->n_layer;
     switch (mix->file_type) {
-    case Q2_K:   return MYTH_Q3_K;
+    case Q2_K: return MYTH_Q3_K;
     case Q3_K_M: return i < n / 16 ? MYTH_Q5_K : MYTH_Q4_K;
     case Q3_K_L: return MYTH_Q5_K;
     case Q4_K_S: return i < n / 8 ? MYTH_Q5_K : mix->type;
@@ -84,19 +110,19 @@ static myth_dtype type_of_down(const myth_mix *mix, const myth_mix_file *f, cons
     case Q5_K_M: return wants_more_bits(i, n) ? MYTH_Q6_K : mix->type;
     case IQ4_NL:
     case IQ4_XS: return i < n / 8 && !f->has_importance ? MYTH_Q5_K : mix->type;
-    case Q4_0:   return i < n / 8 && f->has_importance ? MYTH_Q4_1 : mix->type;
-    case Q5_0:   return i < n / 8 && f->has_importance ? MYTH_Q5_1 : mix->type;
-    default:     return mix->type;
+    case Q4_0: return i < n / 8 && f->has_importance ? MYTH_Q4_1 : mix->type;
+    case Q5_0: return i < n / 8 && f->has_importance ? MYTH_Q5_1 : mix->type;
+    default: return mix->type;
     }
 }
 
 static myth_dtype type_of_output(const myth_mix *mix)
 {
     switch (mix->file_type) {
-    case Q2_K:   return MYTH_Q3_K;
+    case Q2_K: return MYTH_Q3_K;
     case Q3_K_M: return MYTH_Q4_K;
     case Q3_K_L: return MYTH_Q5_K;
-    default:     return mix->type;
+    default: return mix->type;
     }
 }
 
@@ -106,10 +132,10 @@ static myth_dtype type_that_fits(myth_dtype t, uint64_t cols)
         return t;
     switch (t) {
     case MYTH_Q2_K:
-    case MYTH_Q3_K:   t = MYTH_Q4_0; break;
-    case MYTH_Q4_K:   t = MYTH_Q5_0; break;
-    case MYTH_Q5_K:   t = MYTH_Q5_1; break;
-    case MYTH_Q6_K:   t = MYTH_Q8_0; break;
+    case MYTH_Q3_K: t = MYTH_Q4_0; break;
+    case MYTH_Q4_K: t = MYTH_Q5_0; break;
+    case MYTH_Q5_K: t = MYTH_Q5_1; break;
+    case MYTH_Q6_K: t = MYTH_Q8_0; break;
     case MYTH_IQ4_XS: t = MYTH_IQ4_NL; break;
     default: break;
     }

@@ -1,17 +1,19 @@
 /* mix.h - files of several types, by the names that llama.cpp gives them: which tensor gets which type.
  *
- * Names    f32 f16 bf16 q8_0, q4_0 q4_1 q5_0 q5_1, q2_k, q3_k_s q3_k_m q3_k_l, q4_k_s q4_k_m, q5_k_s q5_k_m, q6_k, iq4_nl, iq4_xs, mxfp4, mxfp4_moe;
- *          q3_k, q4_k and q5_k mean their _m. Case does not matter
+ * Names    f32 f16 bf16 q8_0, q4_0 q4_1 q5_0 q5_1, q2_k, q3_k_s q3_k_m q3_k_l, q4_k_s q4_k_m, q5_k_s q5_k_m, q6_k,
+ *          iq4_nl, iq4_xs, mxfp4, mxfp4_moe; q3_k, q4_k and q5_k mean their _m. Case does not matter
  * Rule     one-dimensional tensors are f32. Of matrices the mix's own type, but for
  *            embedding (which is the head)   q6_k, in a q8_0 or mxfp4 file q8_0
  *            experts of mxfp4_moe            mxfp4, and the rest of it is q8_0
- *            gate and projection of the      q8_0, or the type of the source where that is one of blocks: llama.cpp has the mix's own, at which
+ *            gate and projection of the  q8_0, or the type of the source where that is one of blocks: llama.cpp has the
+ *            mix's own, at which
  *            per-layer embeddings            they suffer most (turboderp-org/exllamav3#253)
- *            values, output of the ffn       more bits, in the _m mixes in the first and last eighth of the layers and every third between
+ *            values, output of the ffn  more bits, in the _m mixes in the first and last eighth of the layers and every
+ *            third between
  *            small matrices that steer       (routers, altup, laurel, projections of per-layer inputs) as in the source
- *          and where a row is no multiple of 256, the nearest type of blocks of 32 (q4_k: q5_0, q5_k: q5_1, q6_k: q8_0, q2_k and q3_k: q4_0,
- *          iq4_xs: iq4_nl); where it is none of 32 either, f16
- * Source   llama.cpp llama-quant.cpp, llama_tensor_get_type                                                                        */
+ *          and where a row is no multiple of 256, the nearest type of blocks of 32 (q4_k: q5_0, q5_k: q5_1, q6_k: q8_0,
+ *          q2_k and q3_k: q4_0, iq4_xs: iq4_nl); where it is none of 32 either, f16
+ * Source   llama.cpp llama-quant.cpp, llama_tensor_get_type */
 #ifndef MYTH_MIX_H
 #define MYTH_MIX_H
 
@@ -24,23 +26,23 @@ extern "C" {
 typedef struct {
     const char *name;
     myth_dtype type;
-    uint32_t file_type;                /* general.file_type */
+    uint32_t file_type; /* general.file_type */
 } myth_mix;
 
 /* Of the file that is made. */
 typedef struct {
-    uint32_t n_layer, n_value;         /* tensors attn_v of all layers */
-    uint32_t n_group;                  /* queries to one key head */
+    uint32_t n_layer, n_value; /* tensors attn_v of all layers */
+    uint32_t n_group;          /* queries to one key head */
     bool has_importance;
 } myth_mix_file;
 
 /* Of one of its tensors. */
 typedef struct {
-    const char *name;                  /* as in GGUF */
+    const char *name; /* as in GGUF */
     uint32_t n_dim;
     uint64_t cols;
     myth_dtype source;
-    uint32_t layer, value_idx;         /* value_idx: how many attn_v stand before it */
+    uint32_t layer, value_idx; /* value_idx: how many attn_v stand before it */
 } myth_mix_tensor;
 
 /* NULL: no such name. */

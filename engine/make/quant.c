@@ -2,10 +2,14 @@
  *
  * Q8_0   d = max|x| / 127;  q = round(x / d)                     block: f16 d, 32 x i8
  * Q4_0   d = (x of largest magnitude, with its sign) / -8;  q = trunc(x / d + 8.5), at most 15
- *                                                                block: f16 d, 16 x u8: low nibble element i, high element i + 16
- * MXFP4  2^k <= max|x| < 2^(k+1): scale 2^(k - 3), as u8 e = k + 125; q = the place of the nearest x / scale in twice_fp4, the first of two
- *                                                                block: u8 e, 16 x u8: low nibble element i, high element i + 16
- * The quotient is a product with the float reciprocal of the unrounded d, as in the source: other orders change bits.        */
+ *                                                                block: f16 d, 16 x u8: low nibble element i, high
+ *                                                                element i + 16
+ * MXFP4  2^k <= max|x| < 2^(k+1): scale 2^(k - 3), as u8 e = k + 125; q = the place of the nearest x / scale in
+ *        twice_fp4, the first of two
+ *                                                                block: u8 e, 16 x u8: low nibble element i, high
+ *                                                                element i + 16
+ * The quotient is a product with the float reciprocal of the unrounded d, as in the source: other orders change bits.
+ */
 #include "quant.h"
 
 #include "engine/base/half.h"
@@ -14,7 +18,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { BLOCK = 32, Q8_BYTES = 34, Q4_BYTES = 18, FP4_BYTES = 17, FP4_MOST = 252 };       /* FP4_MOST: the largest e whose values are finite */
+enum {
+    BLOCK = 32,
+    Q8_BYTES = 34,
+    Q4_BYTES = 18,
+    FP4_BYTES = 17,
+    FP4_MOST = 252
+}; /* FP4_MOST: the largest e whose values are finite */
 
 static void put_f16(unsigned char *dst, float f)
 {
@@ -62,7 +72,7 @@ static void quant_q8_0(unsigned char *dst, const float *src, uint64_t n)
 
 static unsigned nibble(float x, float inverse)
 {
-    float scaled = x * inverse, shifted = scaled + 8.5f;         /* two roundings, also where the machine could fuse them */
+    float scaled = x * inverse, shifted = scaled + 8.5f; /* two roundings, also where the machine could fuse them */
     int q = shifted > -1.0f && shifted < 16.0f ? (int)shifted : 15;
     return (unsigned)(q < 15 ? q : 15);
 }
@@ -114,8 +124,8 @@ static void quant_mxfp4(unsigned char *dst, const float *src, uint64_t n)
 }
 
 static void (*const quant[MYTH_DTYPE_N])(unsigned char *dst, const float *src, uint64_t n) = {
-    [MYTH_F32] = quant_f32, [MYTH_F16] = quant_f16, [MYTH_BF16] = quant_bf16, [MYTH_Q8_0] = quant_q8_0, [MYTH_Q4_0] = quant_q4_0,
-    [MYTH_MXFP4] = quant_mxfp4,
+    [MYTH_F32] = quant_f32,   [MYTH_F16] = quant_f16,   [MYTH_BF16] = quant_bf16,
+    [MYTH_Q8_0] = quant_q8_0, [MYTH_Q4_0] = quant_q4_0, [MYTH_MXFP4] = quant_mxfp4,
 };
 
 bool myth_quant_has(myth_dtype type) { return quant[type] != NULL; }

@@ -1,10 +1,12 @@
-/* quant.h - rows of floats to the element types that we write; back from every type: base/blocks.h. Types with a closed form are bit-equal to
- * ggml's reference quantisers, the others are searched (quant_fit.h).
+/* quant.h - rows of floats to the element types that we write; back from every type: base/blocks.h. Types with a closed
+ * form are bit-equal to ggml's reference quantisers, the others are searched (quant_fit.h).
  *
  * Units    n elements, a multiple of the type's block; dst and src do not overlap
- * Types    row: F32 F16 BF16 Q8_0 Q4_0 MXFP4 by their form, Q4_1 Q5_0 Q5_1 Q2_K..Q6_K IQ4_NL IQ4_XS by search; another is a bug of the caller
- * Rounding F16, BF16 nearest even; Q8_0 nearest, halves away from zero; Q4_0 truncation of x / d + 8.5; MXFP4 nearest, halves to the lower code
- * Source   ggml-quants.c quantize_row_*_ref; gguf-py quants.py                                                              */
+ * Types    row: F32 F16 BF16 Q8_0 Q4_0 MXFP4 by their form, Q4_1 Q5_0 Q5_1 Q2_K..Q6_K IQ4_NL IQ4_XS by search; another
+ *          is a bug of the caller
+ * Rounding F16, BF16 nearest even; Q8_0 nearest, halves away from zero; Q4_0 truncation of x / d + 8.5; MXFP4 nearest,
+ * halves to the lower code
+ * Source   ggml-quants.c quantize_row_*_ref; gguf-py quants.py */
 #ifndef MYTH_QUANT_H
 #define MYTH_QUANT_H
 
@@ -14,7 +16,7 @@
 extern "C" {
 #endif
 
-bool myth_quant_has(myth_dtype type);                 /* has a closed form */
+bool myth_quant_has(myth_dtype type); /* has a closed form */
 void myth_quant_row(myth_dtype type, void *dst, const float *src, uint64_t n);
 /* True for types that importance can steer: the searched ones and Q4_0. */
 bool myth_quant_is_fitted(myth_dtype type);

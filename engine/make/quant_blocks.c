@@ -163,17 +163,18 @@ static const struct {
     myth_fit_form form;
     void (*pack)(unsigned char *dst, const myth_fit *r);
 } table[MYTH_DTYPE_N] = {
-    [MYTH_Q4_0]   = { { .n = 32, .n_sub = 1, .lo = -8, .hi = 7 },                                                 pack_q4_0 },
-    [MYTH_Q4_1]   = { { .n = 32, .n_sub = 1, .hi = 15, .is_affine = true, .is_free = true },                      pack_q4_1 },
-    [MYTH_Q5_0]   = { { .n = 32, .n_sub = 1, .lo = -16, .hi = 15 },                                               pack_q5_0 },
-    [MYTH_Q5_1]   = { { .n = 32, .n_sub = 1, .hi = 31, .is_affine = true, .is_free = true },                      pack_q5_1 },
-    [MYTH_Q2_K]   = { { .n = 256, .n_sub = 16, .hi = 3, .code_hi = 15, .is_affine = true },                       pack_q2_k },
-    [MYTH_Q3_K]   = { { .n = 256, .n_sub = 16, .lo = -4, .hi = 3, .code_lo = -32, .code_hi = 31 },                pack_q3_k },
-    [MYTH_Q4_K]   = { { .n = 256, .n_sub = 8, .hi = 15, .code_hi = 63, .is_affine = true },                       pack_q4_k },
-    [MYTH_Q5_K]   = { { .n = 256, .n_sub = 8, .hi = 31, .code_hi = 63, .is_affine = true },                       pack_q5_k },
-    [MYTH_Q6_K]   = { { .n = 256, .n_sub = 16, .lo = -32, .hi = 31, .code_lo = -128, .code_hi = 127 },            pack_q6_k },
-    [MYTH_IQ4_NL] = { { .n = 32, .n_sub = 1, .hi = 15, .table = myth_iq4_value },                                 pack_iq4_nl },
-    [MYTH_IQ4_XS] = { { .n = 256, .n_sub = 8, .hi = 15, .code_lo = -32, .code_hi = 31, .table = myth_iq4_value }, pack_iq4_xs },
+    [MYTH_Q4_0] = {{.n = 32, .n_sub = 1, .lo = -8, .hi = 7}, pack_q4_0},
+    [MYTH_Q4_1] = {{.n = 32, .n_sub = 1, .hi = 15, .is_affine = true, .is_free = true}, pack_q4_1},
+    [MYTH_Q5_0] = {{.n = 32, .n_sub = 1, .lo = -16, .hi = 15}, pack_q5_0},
+    [MYTH_Q5_1] = {{.n = 32, .n_sub = 1, .hi = 31, .is_affine = true, .is_free = true}, pack_q5_1},
+    [MYTH_Q2_K] = {{.n = 256, .n_sub = 16, .hi = 3, .code_hi = 15, .is_affine = true}, pack_q2_k},
+    [MYTH_Q3_K] = {{.n = 256, .n_sub = 16, .lo = -4, .hi = 3, .code_lo = -32, .code_hi = 31}, pack_q3_k},
+    [MYTH_Q4_K] = {{.n = 256, .n_sub = 8, .hi = 15, .code_hi = 63, .is_affine = true}, pack_q4_k},
+    [MYTH_Q5_K] = {{.n = 256, .n_sub = 8, .hi = 31, .code_hi = 63, .is_affine = true}, pack_q5_k},
+    [MYTH_Q6_K] = {{.n = 256, .n_sub = 16, .lo = -32, .hi = 31, .code_lo = -128, .code_hi = 127}, pack_q6_k},
+    [MYTH_IQ4_NL] = {{.n = 32, .n_sub = 1, .hi = 15, .table = myth_iq4_value}, pack_iq4_nl},
+    [MYTH_IQ4_XS] = {{.n = 256, .n_sub = 8, .hi = 15, .code_lo = -32, .code_hi = 31, .table = myth_iq4_value},
+                     pack_iq4_xs},
 };
 
 bool myth_quant_is_fitted(myth_dtype type) { return table[type].pack != NULL; }

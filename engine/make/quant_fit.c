@@ -1,7 +1,7 @@
 /* quant_fit.c - see quant_fit.h.
  *
- * Lanes    integers are kept as floats while they are searched for, and sums in LANES parts: what the compiler's vectors do side by side on
- *          any machine, with the same bits                                                                                            */
+ * Lanes    integers are kept as floats while they are searched for, and sums in LANES parts: what the compiler's
+ *          vectors do side by side on any machine, with the same bits */
 #include "quant_fit.h"
 
 #include "engine/base/half.h"
@@ -10,7 +10,8 @@
 #include <string.h>
 
 enum { LANES = 4, STEPS = 4, REFINE = 6 };
-static const float STEP = 0.05f;                                /* of a linear scale, to either side of the one that just holds the peak */
+static const float STEP
+= 0.05f; /* of a linear scale, to either side of the one that just holds the peak */
 
 typedef float lanes __attribute__((vector_size(4 * LANES)));
 typedef int32_t lanes_i __attribute__((vector_size(4 * LANES)));
@@ -22,8 +23,11 @@ static inline lanes load(const float *p)
     return v;
 }
 
-static inline lanes all(float v) { return (lanes){ 0 } + v; }
-static inline lanes choose(lanes_i which, lanes a, lanes b) { return (lanes)((which & (lanes_i)a) | (~which & (lanes_i)b)); }
+static inline lanes all(float v) { return (lanes){0} + v; }
+static inline lanes choose(lanes_i which, lanes a, lanes b)
+{
+    return (lanes)((which & (lanes_i)a) | (~which & (lanes_i)b));
+}
 
 static double total(lanes part)
 {
@@ -63,25 +67,28 @@ static inline lanes place_in(lanes v, const int8_t *table)
     return at;
 }
 
-static inline lanes place(lanes v, const myth_fit_form *f) { return f->table ? place_in(v, f->table) : place_whole(v, (float)f->lo, (float)f->hi); }
+static inline lanes place(lanes v, const myth_fit_form *f)
+{
+    return f->table ? place_in(v, f->table) : place_whole(v, (float)f->lo, (float)f->hi);
+}
 
 static float to_f16(float v) { return myth_f16_to_f32(myth_f32_to_f16(v)); }
 
 /* ---- x ~ d v(q) ---- */
 
 typedef struct {
-    double xq, qq;                                              /* sums of w x q, w q q */
+    double xq, qq; /* sums of w x q, w q q */
 } linear_sums;
 
 static linear_sums sum_linear(const myth_fit_form *f, const float *x, const float *w, int n, float inverse)
 {
-    lanes xq = { 0 }, qq = { 0 };
+    lanes xq = {0}, qq = {0};
     for (int i = 0; i < n; i += LANES) {
         const lanes v = load(x + i), q = place(v * inverse, f), wq = load(w + i) * q;
         xq += wq * v;
         qq += wq * q;
     }
-    return (linear_sums){ total(xq), total(qq) };
+    return (linear_sums){total(xq), total(qq)};
 }
 
 /* What the best scale for these integers takes off the error. */
@@ -96,7 +103,7 @@ static float fit_linear(const myth_fit_form *f, const float *x, const float *w, 
     *weight = 0.0;
     if (!(fabsf(peak) > 1e-30f))
         return 0.0f;
-    linear_sums best = { 0, 0 };
+    linear_sums best = {0, 0};
     double most = -1.0;
     for (int side = 0; side < 2; side++) {
         const float end = f->table ? (float)f->table[side ? MYTH_FIT_TABLE - 1 : 0] : (float)(side ? f->hi : f->lo);
@@ -124,7 +131,7 @@ static float fit_linear(const myth_fit_form *f, const float *x, const float *w, 
 static double linear_error(const myth_fit_form *f, const float *x, const float *w, int n, float scale)
 {
     const float inverse = scale != 0.0f ? 1.0f / scale : 0.0f;
-    lanes e = { 0 };
+    lanes e = {0};
     for (int i = 0; i < n; i += LANES) {
         const lanes r = load(x + i) - scale * place(load(x + i) * inverse, f);
         e += load(w + i) * r * r;
@@ -135,7 +142,7 @@ static double linear_error(const myth_fit_form *f, const float *x, const float *
 /* ---- x ~ d q - m ---- */
 
 typedef struct {
-    double q, qq, xq;                                           /* sums of w q, w q q, w x q */
+    double q, qq, xq; /* sums of w q, w q q, w x q */
 } affine_sums;
 
 typedef struct {
@@ -144,20 +151,20 @@ typedef struct {
 
 static affine_sums sum_affine(const float *x, const float *w, int n, float inverse, float m, float hi)
 {
-    lanes sq = { 0 }, qq = { 0 }, xq = { 0 };
+    lanes sq = {0}, qq = {0}, xq = {0};
     for (int i = 0; i < n; i += LANES) {
         const lanes v = load(x + i), q = place_whole((v + m) * inverse, 0.0f, hi), wq = load(w + i) * q;
         sq += wq;
         qq += wq * q;
         xq += wq * v;
     }
-    return (affine_sums){ total(sq), total(qq), total(xq) };
+    return (affine_sums){total(sq), total(qq), total(xq)};
 }
 
 /* The best line through the integers; a gain of -1 when there is none. */
 static affine_line solve_line(affine_sums s, double sw, double sx, bool is_free)
 {
-    affine_line line = { 0, 0, -1.0, s.qq };
+    affine_line line = {0, 0, -1.0, s.qq};
     const double det = sw * s.qq - s.q * s.q;
     if (!(det > 1e-9 * sw * s.qq))
         return line;
@@ -173,7 +180,8 @@ static affine_line solve_line(affine_sums s, double sw, double sx, bool is_free)
 }
 
 /* Scale and offset; *weight is how much a change of the scale costs. */
-static void fit_affine(const myth_fit_form *f, const float *x, const float *w, int n, float *d, float *m, double *weight)
+static void fit_affine(const myth_fit_form *f, const float *x, const float *w, int n, float *d, float *m,
+                       double *weight)
 {
     const float hi = (float)f->hi;
     float least = f->is_free ? x[0] : 0.0f, most = x[0];
@@ -189,14 +197,16 @@ static void fit_affine(const myth_fit_form *f, const float *x, const float *w, i
     *weight = 0.0;
     if (!(most - least > 1e-30f))
         return;
-    affine_line best = { 0, 0, -1.0, 0 };
+    affine_line best = {0, 0, -1.0, 0};
     for (int t = -9; t <= 9; t++) {
-        const affine_line line = solve_line(sum_affine(x, w, n, (hi + 0.1f * (float)t) / (most - least), -least, hi), sw, sx, f->is_free);
+        const affine_line line =
+            solve_line(sum_affine(x, w, n, (hi + 0.1f * (float)t) / (most - least), -least, hi), sw, sx, f->is_free);
         if (line.gain > best.gain)
             best = line;
     }
     for (int t = 0; t < REFINE && best.d > 0.0; t++) {
-        const affine_line line = solve_line(sum_affine(x, w, n, (float)(1.0 / best.d), (float)best.m, hi), sw, sx, f->is_free);
+        const affine_line line =
+            solve_line(sum_affine(x, w, n, (float)(1.0 / best.d), (float)best.m, hi), sw, sx, f->is_free);
         if (!(line.gain > best.gain))
             break;
         best = line;
@@ -209,7 +219,7 @@ static void fit_affine(const myth_fit_form *f, const float *x, const float *w, i
 static double affine_error(const float *x, const float *w, int n, float d, float m, float hi)
 {
     const float inverse = d > 0.0f ? 1.0f / d : 0.0f;
-    lanes e = { 0 };
+    lanes e = {0};
     for (int i = 0; i < n; i += LANES) {
         const lanes v = load(x + i) + m, r = v - d * place_whole(v * inverse, 0.0f, hi);
         e += load(w + i) * r * r;
@@ -226,7 +236,7 @@ static float fit_codes(int16_t *code, const float *scale, const double *weight, 
     double best_d = 0.0, most = -1.0;
     for (int i = 0; i < n; i++)
         peak = fabsf(scale[i]) > fabsf(peak) ? scale[i] : peak;
-    const float end = lo < 0 ? (float)lo : (float)hi;          /* the longer side takes the peak */
+    const float end = lo < 0 ? (float)lo : (float)hi; /* the longer side takes the peak */
     for (int t = -4; t <= 4 + REFINE && fabsf(peak) > 1e-30f; t++) {
         double sq = 0.0, qq = 0.0;
         inverse = t <= 4 ? (end + 0.1f * (float)t) / peak : (float)(1.0 / best_d);
@@ -261,7 +271,8 @@ static void try_codes(myth_fit *r, const myth_fit_form *f, const float *x, const
             for (int b = f->is_affine ? b0 - 1 : 0; b <= (f->is_affine ? b0 + 1 : 0); b++) {
                 if (c < f->code_lo || c > f->code_hi || (f->is_affine && (b < 0 || b > f->code_hi)))
                     continue;
-                const double e = f->is_affine ? affine_error(x + j * sub, w + j * sub, sub, r->d * (float)c, r->m * (float)b, (float)f->hi)
+                const double e = f->is_affine ? affine_error(x + j * sub, w + j * sub, sub, r->d * (float)c,
+                                                             r->m * (float)b, (float)f->hi)
                                               : linear_error(f, x + j * sub, w + j * sub, sub, r->d * (float)c);
                 if (e < least) {
                     least = e;
@@ -276,9 +287,10 @@ static void try_codes(myth_fit *r, const myth_fit_form *f, const float *x, const
 static double put_integers(myth_fit *r, float *q, const myth_fit_form *f, const float *x, const float *w)
 {
     const int sub = f->n / f->n_sub;
-    lanes e = { 0 };
+    lanes e = {0};
     for (int i = 0; i < f->n; i += LANES) {
-        const float d = r->d * (float)r->c[i / sub], m = r->m * (float)r->b[i / sub], inverse = d != 0.0f ? 1.0f / d : 0.0f;
+        const float d = r->d * (float)r->c[i / sub], m = r->m * (float)r->b[i / sub],
+                    inverse = d != 0.0f ? 1.0f / d : 0.0f;
         const lanes v = load(x + i) + m, at = place(v * inverse, f), diff = v - d * at;
         memcpy(q + i, &at, sizeof(at));
         e += load(w + i) * diff * diff;
@@ -290,9 +302,10 @@ static double put_integers(myth_fit *r, float *q, const myth_fit_form *f, const 
 static void solve_shared(myth_fit *r, const float *q, const myth_fit_form *f, const float *x, const float *w)
 {
     const int sub = f->n / f->n_sub;
-    double uu = 0.0, uv = 0.0, vv = 0.0, ux = 0.0, vx = 0.0;    /* u = c q, v = -b: x ~ d u + m v */
+    double uu = 0.0, uv = 0.0, vv = 0.0, ux = 0.0, vx = 0.0; /* u = c q, v = -b: x ~ d u + m v */
     for (int i = 0; i < f->n; i++) {
-        const double u = (double)r->c[i / sub] * (double)q[i], v = f->is_affine ? -(double)r->b[i / sub] : 0.0, wi = (double)w[i];
+        const double u = (double)r->c[i / sub] * (double)q[i], v = f->is_affine ? -(double)r->b[i / sub] : 0.0,
+                     wi = (double)w[i];
         uu += wi * u * u;
         uv += wi * u * v;
         vv += wi * v * v;
@@ -323,17 +336,18 @@ static void weigh(float *w, const float *x, const float *importance, int n)
         w[i] = (importance ? importance[i] : 1.0f) * sqrtf(mean + x[i] * x[i]);
         sum += (double)w[i];
     }
-    for (int i = 0; i < n && !(sum > 0.0); i++)                 /* nothing counts: then all alike */
+    for (int i = 0; i < n && !(sum > 0.0); i++) /* nothing counts: then all alike */
         w[i] = 1.0f;
 }
 
 void myth_fit_block(myth_fit *out, const myth_fit_form *f, const float *x, const float *importance)
 {
     const int sub = f->n / f->n_sub;
-    float w[MYTH_FIT_MAX], q[MYTH_FIT_MAX], again[MYTH_FIT_MAX], scale[MYTH_FIT_SUB_MAX] = { 0 }, offset[MYTH_FIT_SUB_MAX] = { 0 };
-    double weight[MYTH_FIT_SUB_MAX] = { 0 }, sum[MYTH_FIT_SUB_MAX] = { 0 };
+    float w[MYTH_FIT_MAX], q[MYTH_FIT_MAX], again[MYTH_FIT_MAX], scale[MYTH_FIT_SUB_MAX] = {0},
+                                                                 offset[MYTH_FIT_SUB_MAX] = {0};
+    double weight[MYTH_FIT_SUB_MAX] = {0}, sum[MYTH_FIT_SUB_MAX] = {0};
     weigh(w, x, importance, f->n);
-    *out = (myth_fit){ .m = 0.0f };
+    *out = (myth_fit){.m = 0.0f};
     for (int j = 0; j < f->n_sub; j++) {
         sum[j] = 0.0;
         for (int i = 0; i < sub; i++)

@@ -1,7 +1,10 @@
-/* config.c - hyper-parameters out of either kind of file: single facts, what layers share, and the checks that both kinds go through.
+/* config.c - hyper-parameters out of either kind of file: single facts, what layers share, and the checks that both
+ * kinds go through.
  *
- * Order    the key, else the default of the model's class (config_json.c, config_gguf.c); then ranges; then (config_tensors.c) every shape
- * Source   transformers configuration_gemma{,2,3,3n,4}.py, 4.x and 5.x; keys and inferred values of llama.cpp's gemma loaders       */
+ * Order    the key, else the default of the model's class (config_json.c, config_gguf.c); then ranges; then
+ *          (config_tensors.c) every shape
+ * Source   transformers configuration_gemma{,2,3,3n,4}.py, 4.x and 5.x; keys and inferred values of llama.cpp's gemma
+ *          loaders */
 #include "config_impl.h"
 
 #include <math.h>
@@ -10,16 +13,22 @@
 
 const myth_defaults myth_class_default[MYTH_FAMILY_N] = {
     /*                        name      vocab   d     ff     L   H   KV  ctx     window period caps    rope */
-    [MYTH_FAMILY_GEMMA1] = { "gemma",  256000, 3072, 24576, 28, 16, 16, 8192,   0,     0,   0,  0, 1e4 },
-    [MYTH_FAMILY_GEMMA2] = { "gemma2", 256000, 2304, 9216,  26, 8,  4,  8192,   4096,  2,  50, 30, 1e4 },
-    [MYTH_FAMILY_GEMMA3] = { "gemma3", 262208, 2304, 9216,  26, 8,  4,  131072, 4096,  6,   0,  0, 1e6 },
-    [MYTH_FAMILY_GEMMA3N] = { "gemma3n", 262400, 2048, 16384, 35, 8, 2, 32768,  512,   5,   0, 30, 1e6 },
-    [MYTH_FAMILY_GEMMA4] = { "gemma4", 262144, 2304, 9216,  30, 8,  4,  131072, 512,   6,   0,  0, 1e6 },
+    [MYTH_FAMILY_GEMMA1] = {"gemma", 256000, 3072, 24576, 28, 16, 16, 8192, 0, 0, 0, 0, 1e4},
+    [MYTH_FAMILY_GEMMA2] = {"gemma2", 256000, 2304, 9216, 26, 8, 4, 8192, 4096, 2, 50, 30, 1e4},
+    [MYTH_FAMILY_GEMMA3] = {"gemma3", 262208, 2304, 9216, 26, 8, 4, 131072, 4096, 6, 0, 0, 1e6},
+    [MYTH_FAMILY_GEMMA3N] = {"gemma3n", 262400, 2048, 16384, 35, 8, 2, 32768, 512, 5, 0, 30, 1e6},
+    [MYTH_FAMILY_GEMMA4] = {"gemma4", 262144, 2304, 9216, 30, 8, 4, 131072, 512, 6, 0, 0, 1e6},
 };
 
-const char *myth_family_name(myth_family_id id) { return (unsigned)id < MYTH_FAMILY_N ? myth_class_default[id].name : "?"; }
+const char *myth_family_name(myth_family_id id)
+{
+    return (unsigned)id < MYTH_FAMILY_N ? myth_class_default[id].name : "?";
+}
 
-const char *myth_config_gguf_name(const myth_config *c) { return c->is_bidirectional ? "gemma-embedding" : myth_family_name(c->family); }
+const char *myth_config_gguf_name(const myth_config *c)
+{
+    return c->is_bidirectional ? "gemma-embedding" : myth_family_name(c->family);
+}
 
 /* ---- single facts ---- */
 
@@ -88,7 +97,7 @@ myth_status myth_facts_cap(const myth_facts *f, float *out, const char *name, do
 myth_status myth_facts_str(const myth_facts *f, myth_str *out, const char *name)
 {
     char key[160];
-    *out = (myth_str){ "", 0 };
+    *out = (myth_str){"", 0};
     if (!myth_facts_find(f, name) || myth_meta_str(out, f->m, key_of(key, f, name)))
         return MYTH_OK;
     return myth_facts_bad(f, name, "a string");
@@ -117,8 +126,8 @@ myth_status myth_facts_no_family(const myth_facts *f, myth_str name)
 {
     char known[128];
     list_families(known, sizeof known);
-    return myth_fail(f->err, MYTH_EUNSUPPORTED, "%s: family %.*s is not supported; supported: %s", myth_weights_path(f->w),
-                     (int)(name.len < 64 ? name.len : 64), name.text, known);
+    return myth_fail(f->err, MYTH_EUNSUPPORTED, "%s: family %.*s is not supported; supported: %s",
+                     myth_weights_path(f->w), (int)(name.len < 64 ? name.len : 64), name.text, known);
 }
 
 myth_status myth_facts_per_layer(const myth_facts *f, myth_config *c, const char *name, size_t field, uint32_t hi)
@@ -155,7 +164,12 @@ void myth_facts_set_layers(myth_config *c, uint32_t n_head_kv, uint32_t head_dim
 {
     for (uint32_t l = 0; l < c->n_layer; l++)
         c->layer[l] = (myth_layer_config){
-            .is_global = true, .kv_source = (uint8_t)l, .kv_last = (uint8_t)l, .n_head_kv = n_head_kv, .head_dim = head_dim, .d_ff = d_ff
+            .is_global = true,
+            .kv_source = (uint8_t)l,
+            .kv_last = (uint8_t)l,
+            .n_head_kv = n_head_kv,
+            .head_dim = head_dim,
+            .d_ff = d_ff,
         };
 }
 
@@ -208,7 +222,9 @@ float myth_config_gguf_scale(const myth_config *c)
 
 const myth_tensor *myth_config_rope_freqs(const myth_config *c, const myth_weights *w)
 {
-    return c->family == MYTH_FAMILY_GEMMA4 && myth_weights_get_format(w) == MYTH_FORMAT_GGUF ? myth_weights_find(w, "rope_freqs.weight") : NULL;
+    return c->family == MYTH_FAMILY_GEMMA4 && myth_weights_get_format(w) == MYTH_FORMAT_GGUF
+             ? myth_weights_find(w, "rope_freqs.weight")
+             : NULL;
 }
 
 /* What follows from the layers: the widest of each, the heads of each kind. */
@@ -217,14 +233,16 @@ static myth_status sum_up(myth_config *c, const char *path, myth_error *err)
     for (uint32_t l = 0; l < c->n_layer; l++) {
         const myth_layer_config *k = &c->layer[l];
         uint32_t *of_kind = k->is_global ? &c->head_dim_global : &c->head_dim_local;
-        const uint32_t n_kv = k->n_head_kv * k->head_dim, n_q = c->n_head * k->head_dim;         /* each at most 1024 when it was read */
+        const uint32_t n_kv = k->n_head_kv * k->head_dim,
+                       n_q = c->n_head * k->head_dim; /* each at most 1024 when it was read */
         if (c->n_head % k->n_head_kv)
-            return myth_fail(err, MYTH_EFORMAT, "%s: %u query heads over %u key/value heads", path, c->n_head, k->n_head_kv);
+            return myth_fail(err, MYTH_EFORMAT, "%s: %u query heads over %u key/value heads", path, c->n_head,
+                             k->n_head_kv);
         if (k->head_dim % 2)
             return myth_fail(err, MYTH_EFORMAT, "%s: head width %u, expected an even number", path, k->head_dim);
         if (*of_kind && *of_kind != k->head_dim)
-            return myth_fail(err, MYTH_EUNSUPPORTED, "%s: %s layers with heads of %u and of %u elements", path, k->is_global ? "global" : "local",
-                             *of_kind, k->head_dim);
+            return myth_fail(err, MYTH_EUNSUPPORTED, "%s: %s layers with heads of %u and of %u elements", path,
+                             k->is_global ? "global" : "local", *of_kind, k->head_dim);
         *of_kind = k->head_dim;
         c->max_head_dim = k->head_dim > c->max_head_dim ? k->head_dim : c->max_head_dim;
         c->max_head_kv = k->n_head_kv > c->max_head_kv ? k->n_head_kv : c->max_head_kv;
@@ -239,21 +257,22 @@ static myth_status sum_up(myth_config *c, const char *path, myth_error *err)
 
 myth_status myth_config_read(myth_config *out, const myth_weights *w, myth_error *err)
 {
-    myth_config c = { .rope_base_local = 1e4, .rope_factor_global = 1, .rope_pairs_global = UINT32_MAX };
-    myth_facts f = { w, myth_weights_meta(w), "", err };
+    myth_config c = {.rope_base_local = 1e4, .rope_factor_global = 1, .rope_pairs_global = UINT32_MAX};
+    myth_facts f = {w, myth_weights_meta(w), "", err};
     const char *path = myth_weights_path(w);
-    myth_status st = myth_weights_get_format(w) == MYTH_FORMAT_SAFETENSORS ? myth_config_read_json(&f, &c) : myth_config_read_gguf(&f, &c);
+    myth_status st = myth_weights_get_format(w) == MYTH_FORMAT_SAFETENSORS ? myth_config_read_json(&f, &c)
+                                                                           : myth_config_read_gguf(&f, &c);
     if (st != MYTH_OK)
         return st;
     if (!myth_family_get(c.family)->layers)
-        return myth_facts_no_family(&f, (myth_str){ myth_family_name(c.family), strlen(myth_family_name(c.family)) });
+        return myth_facts_no_family(&f, (myth_str){myth_family_name(c.family), strlen(myth_family_name(c.family))});
     if (c.family < MYTH_FAMILY_GEMMA3N)
         c.first_shared = c.n_layer;
     c.has_post_norm = c.family != MYTH_FAMILY_GEMMA1;
     c.has_qk_norm = c.family >= MYTH_FAMILY_GEMMA3;
     c.has_v_norm = c.family >= MYTH_FAMILY_GEMMA3N;
     if (c.is_bidirectional && c.window)
-        c.window = c.window / 2 + 1;             /* the stored width is of both sides; ours counts the token itself */
+        c.window = c.window / 2 + 1; /* the stored width is of both sides; ours counts the token itself */
     if ((st = sum_up(&c, path, err)) != MYTH_OK)
         return st;
     if (myth_weights_n_tensor(w)) {

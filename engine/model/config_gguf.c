@@ -1,6 +1,6 @@
 /* config_gguf.c - the config of a GGUF file: its metadata, and what its tensors alone say.
  *
- * Source   keys and inferred values of llama.cpp's gemma converters and loaders                                          */
+ * Source   keys and inferred values of llama.cpp's gemma converters and loaders */
 #include "config_impl.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@ static myth_status gguf_layer_kinds(const myth_facts *f, myth_config *c, const m
     uint32_t period = d->period;
     bool is_local;
     if (!myth_facts_find(f, "attention.sliding_window") && c->family == MYTH_FAMILY_GEMMA3)
-        period = 0;                                              /* the converter leaves it out when every layer is global */
+        period = 0; /* the converter leaves it out when every layer is global */
     if (!v || v->type != MYTH_META_ARRAY) {
         if (period) {
             myth_status st = myth_facts_u32(f, &period, "attention.sliding_window_pattern", 1, MYTH_LAYER_MAX);
@@ -35,8 +35,8 @@ static myth_status gguf_layer_kinds(const myth_facts *f, myth_config *c, const m
 
 static myth_status gguf_ropes(const myth_facts *f, myth_config *c)
 {
-    static const char *const global_keys[] = { "rope.freq_base", "rope.global.freq_base" };
-    static const char *const local_keys[] = { "rope.freq_base_swa", "rope.local.freq_base" };
+    static const char *const global_keys[] = {"rope.freq_base", "rope.global.freq_base"};
+    static const char *const local_keys[] = {"rope.freq_base_swa", "rope.local.freq_base"};
     myth_str type;
     myth_status st = MYTH_OK;
     c->rope_base_global = 1e4;
@@ -46,7 +46,8 @@ static myth_status gguf_ropes(const myth_facts *f, myth_config *c)
     }
     MYTH_TRY(myth_facts_str(f, &type, "rope.scaling.type"));
     if (type.len && !myth_str_is(type, "none") && !myth_str_is(type, "linear"))
-        return myth_fail(f->err, MYTH_EUNSUPPORTED, "%s: rope.scaling.type: %.*s is not supported; supported: none, linear",
+        return myth_fail(f->err, MYTH_EUNSUPPORTED,
+                         "%s: rope.scaling.type: %.*s is not supported; supported: none, linear",
                          myth_weights_path(f->w), (int)(type.len < 64 ? type.len : 64), type.text);
     if (myth_str_is(type, "linear"))
         MYTH_TRY(myth_facts_f64(f, &c->rope_factor_global, "rope.scaling.factor", 1, 1e4));
@@ -61,8 +62,8 @@ fail:
 
 /* ---- Gemma 3n and 4 ---- */
 
-/* Two widths of heads: key_length is the global layers', key_length_swa the local ones'. K is V where no global layer has a
- * value projection. */
+/* Two widths of heads: key_length is the global layers', key_length_swa the local ones'. K is V where no global layer
+ * has a value projection. */
 static myth_status gguf_gemma4_heads(const myth_facts *f, myth_config *c)
 {
     uint32_t wide = c->layer[0].head_dim, narrow = wide, value, n_rot;
@@ -77,8 +78,8 @@ static myth_status gguf_gemma4_heads(const myth_facts *f, myth_config *c)
         n_rot = i ? narrow : wide;
         MYTH_TRY(myth_facts_u32_or(f, &n_rot, i ? "rope.dimension_count_swa" : "rope.dimension_count", 1, 1024));
         if (n_rot != (i ? narrow : wide))
-            return myth_fail(f->err, MYTH_EUNSUPPORTED, "%s: rope.dimension_count%s %u: all %u of a head expected", myth_weights_path(f->w), i ? "_swa" : "",
-                             n_rot, i ? narrow : wide);
+            return myth_fail(f->err, MYTH_EUNSUPPORTED, "%s: rope.dimension_count%s %u: all %u of a head expected",
+                             myth_weights_path(f->w), i ? "_swa" : "", n_rot, i ? narrow : wide);
     }
     bool has_v = myth_weights_n_tensor(f->w) == 0;
     for (uint32_t l = 0; l < c->n_layer; l++) {
@@ -92,8 +93,8 @@ fail:
     return st;
 }
 
-/* What the frequencies of global layers are divided by: 1 for the first pairs, beyond any position for the others. Without the tensor's
- * bytes, the family's quarter. */
+/* What the frequencies of global layers are divided by: 1 for the first pairs, beyond any position for the others.
+ * Without the tensor's bytes, the family's quarter. */
 static myth_status gguf_rope_pairs(const myth_facts *f, myth_config *c)
 {
     const myth_tensor *t = myth_config_rope_freqs(c, f->w);
@@ -104,15 +105,20 @@ static myth_status gguf_rope_pairs(const myth_facts *f, myth_config *c)
     if (!t)
         return MYTH_OK;
     if (t->n_dim != 1 || t->dtype != MYTH_F32 || t->dim[0] != half)
-        return myth_fail(f->err, MYTH_EFORMAT, "%s: tensor rope_freqs.weight: expected %u floats", myth_weights_path(f->w), half);
+        return myth_fail(f->err, MYTH_EFORMAT, "%s: tensor rope_freqs.weight: expected %u floats",
+                         myth_weights_path(f->w), half);
     for (uint32_t i = 0; t->data && i < half; i++) {
         float v;
-        memcpy(&v, (const unsigned char *)t->data + 4 * (size_t)i, 4);         /* half floats: checked above */
+        memcpy(&v, (const unsigned char *)t->data + 4 * (size_t)i, 4); /* half floats: checked above */
         if (v != 1.0f && !(v >= 1e20f))
-            return myth_fail(f->err, MYTH_EUNSUPPORTED, "%s: tensor rope_freqs.weight: factor %g of pair %u: 1, or more than any position, expected",
-                             myth_weights_path(f->w), (double)v, i);
+            return myth_fail(
+                f->err, MYTH_EUNSUPPORTED,
+                "%s: tensor rope_freqs.weight: factor %g of pair %u: 1, or more than any position, expected",
+                myth_weights_path(f->w), (double)v, i);
         if (v == 1.0f && n++ != i)
-            return myth_fail(f->err, MYTH_EUNSUPPORTED, "%s: tensor rope_freqs.weight: pair %u is rotated, one before it is not", myth_weights_path(f->w), i);
+            return myth_fail(f->err, MYTH_EUNSUPPORTED,
+                             "%s: tensor rope_freqs.weight: pair %u is rotated, one before it is not",
+                             myth_weights_path(f->w), i);
     }
     c->rope_pairs_global = t->data ? n : half / 4;
     return MYTH_OK;
@@ -126,10 +132,11 @@ static myth_status gguf_ple(const myth_facts *f, myth_config *c)
     return st;
 }
 
-/* Older files hold gate and up of the experts apart. One of the two is enough to expect both; the check of the tensors says what is missing. */
+/* Older files hold gate and up of the experts apart. One of the two is enough to expect both; the check of the tensors
+ * says what is missing. */
 static void gguf_split_experts(const myth_facts *f, myth_config *c)
 {
-    static const char *const part[] = { "gate_up", "gate", "up" };
+    static const char *const part[] = {"gate_up", "gate", "up"};
     for (uint32_t l = 0; l < c->n_layer; l++) {
         bool has[3];
         for (int i = 0; i < 3; i++) {
@@ -151,7 +158,8 @@ static myth_status gguf_gemma4(const myth_facts *f, myth_config *c)
     MYTH_TRY(gguf_ple(f, c));
     MYTH_TRY(myth_facts_u32_or(f, &c->n_expert, "expert_count", 0, MYTH_EXPERT_MAX));
     if (c->n_expert) {
-        MYTH_TRY(myth_facts_u32(f, &c->n_expert_used, "expert_used_count", 1, c->n_expert < MYTH_EXPERT_USED_MAX ? c->n_expert : MYTH_EXPERT_USED_MAX));
+        MYTH_TRY(myth_facts_u32(f, &c->n_expert_used, "expert_used_count", 1,
+                                c->n_expert < MYTH_EXPERT_USED_MAX ? c->n_expert : MYTH_EXPERT_USED_MAX));
         MYTH_TRY(myth_facts_u32(f, &c->d_ff_expert, "expert_feed_forward_length", 1, 1 << 20));
         gguf_split_experts(f, c);
     }
@@ -168,7 +176,8 @@ static myth_status gguf_sparsity(const myth_facts *f, myth_config *c)
         return myth_facts_bad(f, "activation_sparsity_scale", "one number for each layer");
     for (uint32_t l = 0; l < c->n_layer; l++) {
         double z = v ? 0 : l < 10 ? 1.6448534 : 0;
-        if (v && !myth_meta_item_f64(&z, v, l) && z == 0)          /* no number; converters write -infinity where the gate is not sparse */
+        if (v && !myth_meta_item_f64(&z, v, l) &&
+            z == 0) /* no number; converters write -infinity where the gate is not sparse */
             return myth_facts_bad(f, "activation_sparsity_scale", "one number for each layer");
         c->layer[l].is_sparse = isfinite(z) && z > 0;
         c->layer[l].gate_z = c->layer[l].is_sparse ? (float)z : 0.0f;
@@ -178,7 +187,7 @@ static myth_status gguf_sparsity(const myth_facts *f, myth_config *c)
 
 static myth_status gguf_gemma3n(const myth_facts *f, myth_config *c)
 {
-    enum { OWN_KV = 20 };                                    /* layers with keys of their own in both models */
+    enum { OWN_KV = 20 }; /* layers with keys of their own in both models */
     uint32_t n_shared = c->n_layer > OWN_KV ? c->n_layer - OWN_KV : 0;
     const uint64_t rank = myth_facts_dim(f, "", "blk.0.laurel_l.weight", 0);
     myth_status st = MYTH_OK;
@@ -203,7 +212,7 @@ fail:
 myth_status myth_config_read_gguf(myth_facts *f, myth_config *c)
 {
     enum { MEAN = 1 };
-    static const char *const stems[MYTH_FAMILY_N] = { "gemma.", "gemma2.", "gemma3.", "gemma3n.", "gemma4." };
+    static const char *const stems[MYTH_FAMILY_N] = {"gemma.", "gemma2.", "gemma3.", "gemma3n.", "gemma4."};
     myth_str arch;
     myth_status st = MYTH_OK;
     f->prefix = "";
@@ -261,7 +270,8 @@ myth_status myth_config_read_gguf(myth_facts *f, myth_config *c)
     uint32_t pooling = MEAN;
     MYTH_TRY(myth_facts_u32(f, &pooling, "pooling_type", 0, 8));
     if (c->is_bidirectional && pooling != MEAN)
-        return myth_fail(f->err, MYTH_EUNSUPPORTED, "%s: pooling_type %u is not supported; supported: %d, the mean", myth_weights_path(f->w), pooling, MEAN);
+        return myth_fail(f->err, MYTH_EUNSUPPORTED, "%s: pooling_type %u is not supported; supported: %d, the mean",
+                         myth_weights_path(f->w), pooling, MEAN);
 
     const myth_meta_value *tokens = myth_meta_find(f->m, "tokenizer.ggml.tokens");
     c->n_vocab = tokens && tokens->count <= 1 << 22 ? (uint32_t)tokens->count : 0;
@@ -270,4 +280,3 @@ myth_status myth_config_read_gguf(myth_facts *f, myth_config *c)
 fail:
     return st;
 }
-

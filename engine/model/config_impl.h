@@ -11,7 +11,7 @@
 typedef struct {
     const myth_weights *w;
     const myth_meta *m;
-    const char *prefix;              /* "text_config." or "", "gemma3." */
+    const char *prefix; /* "text_config." or "", "gemma3." */
     myth_error *err;
 } myth_facts;
 
@@ -46,7 +46,8 @@ void myth_facts_set_period(myth_config *c, uint32_t period);
 bool myth_facts_has_local(const myth_config *c);
 /* Whether the family's local layers turn their keys at a base of their own, and only global ones may be scaled. */
 static inline bool myth_facts_has_two_ropes(const myth_config *c) { return c->family >= MYTH_FAMILY_GEMMA3; }
-/* The last n_shared layers read the K/V of the last layer of their kind before them; MYTH_EFORMAT where there is none. */
+/* The last n_shared layers read the K/V of the last layer of their kind before them; MYTH_EFORMAT where there is none.
+ */
 myth_status myth_facts_set_shared(const myth_facts *f, myth_config *c, uint32_t n_shared, const char *name);
 /* What is loaded that the config need not say: 0 without tensors. */
 uint64_t myth_facts_dim(const myth_facts *f, const char *hf, const char *gguf, uint32_t i);

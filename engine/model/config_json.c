@@ -1,6 +1,6 @@
 /* config_json.c - the config of a checkpoint: config.json in its old and new spelling of keys.
  *
- * Source   transformers configuration_gemma{,2,3,3n,4,4_unified}.py, 4.x and 5.x                                         */
+ * Source   transformers configuration_gemma{,2,3,3n,4,4_unified}.py, 4.x and 5.x */
 #include "config_impl.h"
 
 #include "engine/base/half.h"
@@ -12,20 +12,23 @@
 /* *is_unified: the 12B's class, whose defaults are others. */
 static myth_status json_family(myth_facts *f, myth_family_id *out, bool *is_unified)
 {
-    myth_str type, arch = { "", 0 };
+    myth_str type, arch = {"", 0};
     const myth_meta_value *list = myth_meta_find(f->m, "architectures");
     /* text: model_type of text_config, where the facts of a multimodal model are */
-    static const struct { const char *type, *arch, *text; myth_family_id family; } row[] = {
-        { "gemma", "GemmaForCausalLM", NULL, MYTH_FAMILY_GEMMA1 },
-        { "gemma2", "Gemma2ForCausalLM", NULL, MYTH_FAMILY_GEMMA2 },
-        { "gemma3_text", "Gemma3ForCausalLM", NULL, MYTH_FAMILY_GEMMA3 },
-        { "gemma3", "Gemma3ForConditionalGeneration", "gemma3_text", MYTH_FAMILY_GEMMA3 },
-        { "gemma3n_text", "Gemma3nForCausalLM", NULL, MYTH_FAMILY_GEMMA3N },
-        { "gemma3n", "Gemma3nForConditionalGeneration", "gemma3n_text", MYTH_FAMILY_GEMMA3N },
-        { "gemma4_text", "Gemma4ForCausalLM", NULL, MYTH_FAMILY_GEMMA4 },
-        { "gemma4", "Gemma4ForConditionalGeneration", "gemma4_text", MYTH_FAMILY_GEMMA4 },
-        { "gemma4_unified_text", "Gemma4UnifiedForCausalLM", NULL, MYTH_FAMILY_GEMMA4 },
-        { "gemma4_unified", "Gemma4UnifiedForConditionalGeneration", "gemma4_unified_text", MYTH_FAMILY_GEMMA4 },
+    static const struct {
+        const char *type, *arch, *text;
+        myth_family_id family;
+    } row[] = {
+        {"gemma", "GemmaForCausalLM", NULL, MYTH_FAMILY_GEMMA1},
+        {"gemma2", "Gemma2ForCausalLM", NULL, MYTH_FAMILY_GEMMA2},
+        {"gemma3_text", "Gemma3ForCausalLM", NULL, MYTH_FAMILY_GEMMA3},
+        {"gemma3", "Gemma3ForConditionalGeneration", "gemma3_text", MYTH_FAMILY_GEMMA3},
+        {"gemma3n_text", "Gemma3nForCausalLM", NULL, MYTH_FAMILY_GEMMA3N},
+        {"gemma3n", "Gemma3nForConditionalGeneration", "gemma3n_text", MYTH_FAMILY_GEMMA3N},
+        {"gemma4_text", "Gemma4ForCausalLM", NULL, MYTH_FAMILY_GEMMA4},
+        {"gemma4", "Gemma4ForConditionalGeneration", "gemma4_text", MYTH_FAMILY_GEMMA4},
+        {"gemma4_unified_text", "Gemma4UnifiedForCausalLM", NULL, MYTH_FAMILY_GEMMA4},
+        {"gemma4_unified", "Gemma4UnifiedForConditionalGeneration", "gemma4_unified_text", MYTH_FAMILY_GEMMA4},
     };
     f->prefix = "";
     myth_status st = myth_facts_str(f, &type, "model_type");
@@ -70,12 +73,13 @@ static myth_status json_layer_kinds(const myth_facts *f, myth_config *c, const m
     if (!types)
         myth_facts_set_period(c, period);
     for (uint32_t l = 0; types && l < c->n_layer; l++) {
-        if (!myth_meta_item_str(&kind, types, l) || !(myth_str_is(kind, "full_attention") || myth_str_is(kind, "sliding_attention")))
+        if (!myth_meta_item_str(&kind, types, l) ||
+            !(myth_str_is(kind, "full_attention") || myth_str_is(kind, "sliding_attention")))
             return myth_facts_bad(f, "layer_types", "full_attention or sliding_attention");
         c->layer[l].is_global = myth_str_is(kind, "full_attention");
     }
     if (c->family == MYTH_FAMILY_GEMMA4)
-        c->layer[c->n_layer - 1].is_global = true;             /* as the class makes it, whatever the list says */
+        c->layer[c->n_layer - 1].is_global = true; /* as the class makes it, whatever the list says */
     if (c->family == MYTH_FAMILY_GEMMA1 && myth_facts_has_local(c))
         return myth_facts_bad(f, "layer_types", "full_attention in this family");
     return MYTH_OK;
@@ -83,7 +87,7 @@ static myth_status json_layer_kinds(const myth_facts *f, myth_config *c, const m
 
 /* One kind's rotation. */
 typedef struct {
-    double base, factor, part;          /* part of the pairs that are rotated */
+    double base, factor, part; /* part of the pairs that are rotated */
 } rope;
 
 /* One set of rope parameters under `stem`; what it leaves out stays. */
@@ -103,8 +107,9 @@ static myth_status json_rope(const myth_facts *f, const char *stem, rope *r, boo
         return MYTH_OK;
     const bool is_linear = myth_str_is(type, "linear"), is_part = is_gemma4 && myth_str_is(type, "proportional");
     if (!is_linear && !is_part)
-        return myth_fail(f->err, MYTH_EUNSUPPORTED, "%s: %s%s: %.*s is not supported; supported: default, linear%s", myth_weights_path(f->w),
-                         f->prefix, type_name, (int)(type.len < 64 ? type.len : 64), type.text, is_gemma4 ? ", proportional" : "");
+        return myth_fail(f->err, MYTH_EUNSUPPORTED, "%s: %s%s: %.*s is not supported; supported: default, linear%s",
+                         myth_weights_path(f->w), f->prefix, type_name, (int)(type.len < 64 ? type.len : 64), type.text,
+                         is_gemma4 ? ", proportional" : "");
     snprintf(name, sizeof(name), "%sfactor", stem);
     if (is_linear && !myth_facts_find(f, name))
         return myth_facts_bad(f, name, "a number");
@@ -119,10 +124,11 @@ fail:
 static myth_status json_ropes(const myth_facts *f, myth_config *c)
 {
     const bool is_gemma4 = c->family == MYTH_FAMILY_GEMMA4;
-    rope global = { c->rope_base_global, 1, is_gemma4 ? 0.25 : 1 }, local = { c->rope_base_local, 1, 1 };
+    rope global = {c->rope_base_global, 1, is_gemma4 ? 0.25 : 1}, local = {c->rope_base_local, 1, 1};
     uint32_t head_dim = 0;
     myth_status st = MYTH_OK;
-    if (myth_facts_find(f, "rope_parameters.full_attention") || myth_facts_find(f, "rope_parameters.sliding_attention")) {
+    if (myth_facts_find(f, "rope_parameters.full_attention") ||
+        myth_facts_find(f, "rope_parameters.sliding_attention")) {
         MYTH_TRY(json_rope(f, "rope_parameters.full_attention.", &global, is_gemma4));
         MYTH_TRY(json_rope(f, "rope_parameters.sliding_attention.", &local, is_gemma4));
     } else if (myth_facts_find(f, "rope_parameters")) {
@@ -152,7 +158,7 @@ fail:
 /* Things a Gemma never has, which would change the result if they were passed over. */
 static myth_status json_refusals(const myth_facts *f, myth_config *c)
 {
-    static const char *const act_keys[] = { "hidden_activation", "hidden_act" };
+    static const char *const act_keys[] = {"hidden_activation", "hidden_act"};
     const char *path = myth_weights_path(f->w);
     myth_str act;
     bool flag;
@@ -160,26 +166,30 @@ static myth_status json_refusals(const myth_facts *f, myth_config *c)
     for (int i = 0; i < 2; i++) {
         MYTH_TRY(myth_facts_str(f, &act, act_keys[i]));
         if (act.len && !myth_str_is(act, "gelu_pytorch_tanh") && !(i == 1 && myth_str_is(act, "gelu")))
-            return myth_fail(f->err, MYTH_EUNSUPPORTED, "%s: %s %.*s is not supported; supported: gelu_pytorch_tanh", path, act_keys[i],
-                             (int)(act.len < 64 ? act.len : 64), act.text);
+            return myth_fail(f->err, MYTH_EUNSUPPORTED, "%s: %s %.*s is not supported; supported: gelu_pytorch_tanh",
+                             path, act_keys[i], (int)(act.len < 64 ? act.len : 64), act.text);
         if (act.len)
-            break;                                              /* hidden_activation, when it is not null, wins */
+            break; /* hidden_activation, when it is not null, wins */
     }
     MYTH_TRY(myth_facts_bool(f, &flag, "attention_bias", false));
     if (flag)
         return myth_fail(f->err, MYTH_EUNSUPPORTED, "%s: attention_bias is not supported", path);
     MYTH_TRY(myth_facts_bool(f, &flag, "tie_word_embeddings", true));
     if (!flag)
-        return myth_fail(f->err, MYTH_EUNSUPPORTED, "%s: tie_word_embeddings false (a head of its own) is not supported", path);
-    const myth_meta_value *both = myth_facts_find(f, "use_bidirectional_attention"), *list = myth_meta_find(f->m, "architectures");
-    myth_str arch = { "", 0 };
+        return myth_fail(f->err, MYTH_EUNSUPPORTED,
+                         "%s: tie_word_embeddings false (a head of its own) is not supported", path);
+    const myth_meta_value *both = myth_facts_find(f, "use_bidirectional_attention"),
+                          *list = myth_meta_find(f->m, "architectures");
+    myth_str arch = {"", 0};
     c->is_bidirectional = both && both->type == MYTH_META_BOOL && both->v.b;
     if (both && both->type == MYTH_META_STRING && myth_str_is(both->v.s, "all"))
         return myth_fail(f->err, MYTH_EUNSUPPORTED, "%s: use_bidirectional_attention all is not supported", path);
     const bool is_encoder = list && myth_meta_item_str(&arch, list, 0) && myth_str_is(arch, "Gemma3TextModel");
     if (c->is_bidirectional != is_encoder)
-        return myth_fail(f->err, MYTH_EUNSUPPORTED, "%s: use_bidirectional_attention %s in a %s: only EmbeddingGemma (Gemma3TextModel) sees both ways",
-                         path, c->is_bidirectional ? "true" : "false", is_encoder ? "Gemma3TextModel" : "model that generates");
+        return myth_fail(
+            f->err, MYTH_EUNSUPPORTED,
+            "%s: use_bidirectional_attention %s in a %s: only EmbeddingGemma (Gemma3TextModel) sees both ways", path,
+            c->is_bidirectional ? "true" : "false", is_encoder ? "Gemma3TextModel" : "model that generates");
 fail:
     return st;
 }
@@ -193,7 +203,7 @@ static myth_status json_overrides(const myth_facts *f, myth_layer_config *k, uin
     myth_status st = MYTH_OK;
     for (int width = 1; width <= 3; width++) {
         if (width > 1 && l >= (width == 2 ? 10u : 100u))
-            continue;                                          /* the same digits again */
+            continue; /* the same digits again */
         snprintf(name, sizeof(name), "per_layer_config.%0*u.head_dim", width, l);
         MYTH_TRY(myth_facts_u32_or(f, &k->head_dim, name, 2, 1024));
         snprintf(name, sizeof(name), "per_layer_config.%0*u.num_key_value_heads", width, l);
@@ -258,14 +268,16 @@ static myth_status json_gemma4(const myth_facts *f, myth_config *c, bool is_unif
     MYTH_TRY(myth_facts_bool(f, &has_experts, "enable_moe_block", false));
     if (has_experts) {
         MYTH_TRY(myth_facts_u32(f, &c->n_expert, "num_experts", 1, MYTH_EXPERT_MAX));
-        MYTH_TRY(myth_facts_u32(f, &c->n_expert_used, "top_k_experts", 1, c->n_expert < MYTH_EXPERT_USED_MAX ? c->n_expert : MYTH_EXPERT_USED_MAX));
+        MYTH_TRY(myth_facts_u32(f, &c->n_expert_used, "top_k_experts", 1,
+                                c->n_expert < MYTH_EXPERT_USED_MAX ? c->n_expert : MYTH_EXPERT_USED_MAX));
         MYTH_TRY(myth_facts_u32(f, &c->d_ff_expert, "moe_intermediate_size", 1, 1 << 20));
     }
 fail:
     return st;
 }
 
-/* Part p of the gate values is to be 0: where the normal distribution has it below. Rational start, then Newton's steps on erfc. */
+/* Part p of the gate values is to be 0: where the normal distribution has it below. Rational start, then Newton's steps
+ * on erfc. */
 static double normal_quantile(double p)
 {
     double t = sqrt(-2.0 * log(p < 0.5 ? p : 1.0 - p));
@@ -375,7 +387,8 @@ myth_status myth_config_read_json(myth_facts *f, myth_config *c)
     if (c->family == MYTH_FAMILY_GEMMA2)
         MYTH_TRY(myth_facts_cap(f, &c->attn_softcap, "attn_logit_softcapping", d->attn_softcap, 1e-3));
     else
-        MYTH_TRY(myth_facts_f64(f, &cap, "attn_logit_softcapping", 1e-3, 1e6));         /* present in some files, without effect */
+        MYTH_TRY(
+            myth_facts_f64(f, &cap, "attn_logit_softcapping", 1e-3, 1e6)); /* present in some files, without effect */
     if (c->family != MYTH_FAMILY_GEMMA1)
         MYTH_TRY(myth_facts_cap(f, &c->final_softcap, "final_logit_softcapping", d->final_softcap, 1e-3));
     c->eps = (float)eps;
@@ -386,18 +399,19 @@ myth_status myth_config_read_json(myth_facts *f, myth_config *c)
     const myth_tensor *embed = myth_weights_slot(f->w, "embed_tokens.weight", "");
     MYTH_TRY(myth_facts_str(f, &dtype, myth_facts_find(f, "dtype") ? "dtype" : "torch_dtype"));
     c->embed_scale = sqrtf((float)c->d_model);
-    c->is_rounded = embed ? embed->dtype != MYTH_F32 : (myth_str_is(dtype, "bfloat16") || myth_str_is(dtype, "float16"));
+    c->is_rounded =
+        embed ? embed->dtype != MYTH_F32 : (myth_str_is(dtype, "bfloat16") || myth_str_is(dtype, "float16"));
     if (c->is_rounded)
         c->embed_scale = myth_bf16_to_f32(myth_f32_to_bf16(c->embed_scale));
     if (embed && embed->dim[0] != c->n_vocab) {
-        /* Gemma 3: 262,144 pieces, 64 rows more in the checkpoints with image tokens; either number may stand in either place. */
+        /* Gemma 3: 262,144 pieces, 64 rows more in the checkpoints with image tokens; either number may stand in either
+         * place. */
         bool is_known = c->family == MYTH_FAMILY_GEMMA3 && (embed->dim[0] == 262144 || embed->dim[0] == 262208) &&
                         (c->n_vocab == 262144 || c->n_vocab == 262208);
         if (myth_facts_find(f, "vocab_size") && !is_known)
-            return myth_fail(f->err, MYTH_EFORMAT, "%s: %svocab_size: got %u, but the embedding has %llu rows", myth_weights_path(f->w),
-                             f->prefix, c->n_vocab, (unsigned long long)embed->dim[0]);
+            return myth_fail(f->err, MYTH_EFORMAT, "%s: %svocab_size: got %u, but the embedding has %llu rows",
+                             myth_weights_path(f->w), f->prefix, c->n_vocab, (unsigned long long)embed->dim[0]);
     }
 fail:
     return st;
 }
-

@@ -1,9 +1,9 @@
 /* family.h - what a family of models is: the slots its tensors go to, and its layer loop.
  *
  * Adding one   a file with the loop, a row in families.c
- * Slots        one table row per tensor of a layer: its name in safetensors and in GGUF, its shape as a function of the config, which layers
- *              have it, in which form it is kept
- * Loop         issues the ops of a step on the stream; reads like the paper                                                  */
+ * Slots        one table row per tensor of a layer: its name in safetensors and in GGUF, its shape as a function of the
+ *              config, which layers have it, in which form it is kept
+ * Loop         issues the ops of a step on the stream; reads like the paper */
 #ifndef MYTH_FAMILY_H
 #define MYTH_FAMILY_H
 
@@ -17,69 +17,103 @@ extern "C" {
 typedef struct {
     myth_view attn_norm, w_q, w_k, w_v, q_norm, k_norm, w_o, post_attn_norm;
     myth_view ffn_norm, w_gate, w_up, w_down, post_ffn_norm;
-    float scale;                                        /* of the whole residual behind the layer; 1 = none          */
-    myth_view ple_gate, ple_proj, post_ple_norm;        /* [n_ple, d], [d, n_ple], [d]                                */
-    myth_view router, router_scale, expert_scale;       /* f32 [n_expert, d], [d], [n_expert]                         */
-    myth_view expert_gate_up, expert_down;              /* [n_expert][2 d_ff_expert, d] (gate, then up), [n_expert][d, d_ff_expert] */
-    myth_view expert_gate, expert_up;                   /* or [n_expert][d_ff_expert, d] each                          */
+    float scale;                                  /* of the whole residual behind the layer; 1 = none          */
+    myth_view ple_gate, ple_proj, post_ple_norm;  /* [n_ple, d], [d, n_ple], [d]                                */
+    myth_view router, router_scale, expert_scale; /* f32 [n_expert, d], [d], [n_expert]                         */
+    myth_view expert_gate_up,
+        expert_down;                  /* [n_expert][2 d_ff_expert, d] (gate, then up), [n_expert][d, d_ff_expert] */
+    myth_view expert_gate, expert_up; /* or [n_expert][d_ff_expert, d] each                          */
     myth_view expert_norm, post_dense_norm, post_expert_norm;
-    myth_view altup_router_norm, altup_router;          /* [d], f32 [n_altup, d]                                      */
-    myth_view altup_predict, altup_correct;             /* f32 [n_altup^2, n_altup] (row n_altup k + j), [n_altup, n_altup]; clipped */
-    myth_view altup_scale;                              /* [d], of the corrected active stream in front of the PLE gate */
-    myth_view laurel_left, laurel_right, laurel_norm;   /* [rank, d], [d, rank], [d]                                  */
+    myth_view altup_router_norm, altup_router; /* [d], f32 [n_altup, d]                                      */
+    myth_view altup_predict,
+        altup_correct;     /* f32 [n_altup^2, n_altup] (row n_altup k + j), [n_altup, n_altup]; clipped */
+    myth_view altup_scale; /* [d], of the corrected active stream in front of the PLE gate */
+    myth_view laurel_left, laurel_right, laurel_norm; /* [rank, d], [d, rank], [d]                                  */
 } myth_layer_weights;
 
 typedef struct {
-    myth_view embed, head, output_norm;    /* embed and head: the same table, on the first and on the last device */
-    myth_view ple_table;                   /* [n_ple_vocab, n_layer * n_ple]; not given where the host gathers its rows */
-    myth_view ple_model_proj, ple_proj_norm;            /* [n_layer * n_ple, d], [n_ple]; first device               */
-    myth_view altup_proj[MYTH_ALTUP_MAX - 1];           /* [d, d] each; first device                                 */
-    myth_view altup_unembed[MYTH_ALTUP_MAX - 1];        /* last device                                               */
+    myth_view embed, head, output_norm; /* embed and head: the same table, on the first and on the last device */
+    myth_view ple_table;                /* [n_ple_vocab, n_layer * n_ple]; not given where the host gathers its rows */
+    myth_view ple_model_proj, ple_proj_norm;     /* [n_layer * n_ple, d], [n_ple]; first device               */
+    myth_view altup_proj[MYTH_ALTUP_MAX - 1];    /* [d, d] each; first device                                 */
+    myth_view altup_unembed[MYTH_ALTUP_MAX - 1]; /* last device                                               */
     myth_layer_weights layer[MYTH_LAYER_MAX];
 } myth_bound_weights;
 
 typedef enum {
-    MYTH_DIM_ONE, MYTH_DIM_D, MYTH_DIM_Q, MYTH_DIM_KV, MYTH_DIM_FF, MYTH_DIM_HEAD, MYTH_DIM_VOCAB,
-    MYTH_DIM_PLE, MYTH_DIM_PLE_ALL, MYTH_DIM_PLE_VOCAB,                                     /* n_ple, n_layer * n_ple, n_ple_vocab */
-    MYTH_DIM_EXPERT, MYTH_DIM_EXPERT_FF, MYTH_DIM_EXPERT_FF2,                               /* n_expert, d_ff_expert, twice that   */
-    MYTH_DIM_ALTUP, MYTH_DIM_ALTUP2, MYTH_DIM_LAUREL                                        /* n_altup, n_altup^2, laurel_rank     */
+    MYTH_DIM_ONE,
+    MYTH_DIM_D,
+    MYTH_DIM_Q,
+    MYTH_DIM_KV,
+    MYTH_DIM_FF,
+    MYTH_DIM_HEAD,
+    MYTH_DIM_VOCAB,
+    MYTH_DIM_PLE,
+    MYTH_DIM_PLE_ALL,
+    MYTH_DIM_PLE_VOCAB, /* n_ple, n_layer * n_ple, n_ple_vocab */
+    MYTH_DIM_EXPERT,
+    MYTH_DIM_EXPERT_FF,
+    MYTH_DIM_EXPERT_FF2, /* n_expert, d_ff_expert, twice that   */
+    MYTH_DIM_ALTUP,
+    MYTH_DIM_ALTUP2,
+    MYTH_DIM_LAUREL /* n_altup, n_altup^2, laurel_rank     */
 } myth_slot_dim;
 
 /* Which layers (or models) have a slot. */
 typedef enum {
     MYTH_WHEN_ALWAYS,
-    MYTH_WHEN_KV,                  /* layers with K/V of their own; in others the tensor may stand and is not used                        */
-    MYTH_WHEN_V,                   /* of these, those with a value projection; where k is v there must be none                            */
-    MYTH_WHEN_PLE, MYTH_WHEN_EXPERTS, MYTH_WHEN_ALTUP,
-    MYTH_WHEN_FUSED, MYTH_WHEN_SPLIT,      /* of layers with experts, those with gate and up in one tensor, or in two                     */
-    MYTH_WHEN_GIVEN                /* may be missing                                                                                      */
+    /* layers with K/V of their own; in others the tensor may stand and is not used */
+    MYTH_WHEN_KV,
+    /* of these, those with a value projection; where k is v there must be none */
+    MYTH_WHEN_V,
+    MYTH_WHEN_PLE,
+    MYTH_WHEN_EXPERTS,
+    MYTH_WHEN_ALTUP,
+    MYTH_WHEN_FUSED,
+    MYTH_WHEN_SPLIT, /* of layers with experts, those with gate and up in one tensor, or in two                     */
+    /* may be missing */
+    MYTH_WHEN_GIVEN
 } myth_slot_when;
 
 /* What becomes of the tensor. */
 typedef enum {
-    MYTH_FORM_AUTO,                /* a matrix as stored, on the device in its own form; a vector (cols MYTH_DIM_ONE) in f32, as the effective norm weight */
-    MYTH_FORM_F32,                 /* small matrices that decide much: f32, in file order                                                 */
-    MYTH_FORM_CLIPPED,             /* and cut to +-altup_clip                                                                             */
-    MYTH_FORM_SCALAR,              /* [1]: `off` is that of a float; 1 when it is missing                                                 */
-    MYTH_FORM_ROWS                 /* a table of which only rows are ever read: bound where --ple puts it                                 */
+    /* a matrix as stored, on the device in its own form; a vector (cols MYTH_DIM_ONE) in f32, as the effective norm
+     * weight */
+    MYTH_FORM_AUTO,
+    /* small matrices that decide much: f32, in file order */
+    MYTH_FORM_F32,
+    /* and cut to +-altup_clip */
+    MYTH_FORM_CLIPPED,
+    /* [1]: `off` is that of a float; 1 when it is missing */
+    MYTH_FORM_SCALAR,
+    /* a table of which only rows are ever read: bound where --ple puts it */
+    MYTH_FORM_ROWS
 } myth_slot_form;
 
 /* Where a slot belongs. */
-typedef enum { MYTH_AT_LAYER, MYTH_AT_FIRST, MYTH_AT_LAST } myth_slot_place;       /* each layer; the model itself, on the first or the last device */
+typedef enum {
+    MYTH_AT_LAYER,
+    MYTH_AT_FIRST,
+    MYTH_AT_LAST
+} myth_slot_place; /* each layer; the model itself, on the first or the last device */
 
 typedef struct {
-    const char *hf, *gguf;         /* behind "layers.N." and "blk.N."; tensors of the model itself have full names */
-    size_t off;                    /* of the myth_view in myth_layer_weights or myth_bound_weights                         */
-    myth_slot_dim rows, cols;      /* cols MYTH_DIM_ONE: a vector                                                          */
-    myth_slot_dim stack;           /* so many matrices in one tensor of three dimensions, bound as one of stack * rows rows; MYTH_DIM_ONE = not stacked */
+    const char *hf, *gguf;    /* behind "layers.N." and "blk.N."; tensors of the model itself have full names */
+    size_t off;               /* of the myth_view in myth_layer_weights or myth_bound_weights                         */
+    myth_slot_dim rows, cols; /* cols MYTH_DIM_ONE: a vector                                                          */
+    myth_slot_dim
+        /* so many matrices in one tensor of three dimensions, bound as one of stack * rows rows; MYTH_DIM_ONE = not
+         * stacked */
+        stack;
     myth_slot_when when;
     myth_slot_form form;
     myth_slot_place place;
-    bool is_part;                  /* in GGUF this is matrix `part` of one tensor [n_altup - 1, rows, cols]                 */
+    bool is_part; /* in GGUF this is matrix `part` of one tensor [n_altup - 1, rows, cols]                 */
     uint32_t part;
 } myth_slot;
 
-#define MYTH_SLOT(hf_, gguf_, off_, rows_, cols_) .hf = (hf_), .gguf = (gguf_), .off = (off_), .rows = (rows_), .cols = (cols_)
+#define MYTH_SLOT(hf_, gguf_, off_, rows_, cols_) \
+    .hf = (hf_), .gguf = (gguf_), .off = (off_), .rows = (rows_), .cols = (cols_)
 
 typedef struct myth_step myth_step;
 
@@ -88,7 +122,8 @@ typedef struct {
     const myth_slot *slots;        /* of a layer; ends with a row of zeros   */
     void (*layers)(myth_step *st); /* NULL: known, not supported             */
     uint32_t n_layer_ops;          /* that a layer of a decode step issues at most */
-    const myth_slot *model_slots;  /* of the model itself, behind embedding and final norm; ends with a row of zeros; NULL = none */
+    const myth_slot
+        *model_slots; /* of the model itself, behind embedding and final norm; ends with a row of zeros; NULL = none */
 } myth_family;
 
 const myth_family *myth_family_get(myth_family_id id);
@@ -108,19 +143,20 @@ enum { MYTH_SLOT_NAME_MAX = 128 };
 /* The full names of the tensor in safetensors and in GGUF. */
 void myth_slot_names(char hf[MYTH_SLOT_NAME_MAX], char gguf[MYTH_SLOT_NAME_MAX], const myth_slot *s, uint32_t layer);
 
-/* The slots that a model has, one after the other: embedding, the model's others, those of each layer, final norm. Starts from zero. */
+/* The slots that a model has, one after the other: embedding, the model's others, those of each layer, final norm.
+ * Starts from zero. */
 typedef struct {
     const myth_slot *slot;
-    uint32_t layer, at;            /* layer: 0 for slots of the model itself */
+    uint32_t layer, at; /* layer: 0 for slots of the model itself */
 } myth_slot_iter;
 bool myth_slot_next(myth_slot_iter *it, const myth_config *c);
 
 /* Where the bytes of a slot are: the tensor, and the element of it that the slot's matrix begins with. */
 typedef struct {
-    const myth_tensor *t;          /* NULL = not there            */
-    const unsigned char *data;     /* NULL without the data       */
+    const myth_tensor *t;      /* NULL = not there            */
+    const unsigned char *data; /* NULL without the data       */
     uint64_t first, bytes;
-    uint64_t rows, cols;           /* a vector is rows x 1        */
+    uint64_t rows, cols; /* a vector is rows x 1        */
 } myth_slot_src;
 myth_slot_src myth_slot_find(const myth_weights *w, const myth_config *c, const myth_slot *s, uint32_t layer);
 

@@ -1,7 +1,7 @@
 /* meta.c - the table of facts: one block holding values, a hash index of their keys, and copied text.
  *
  * Block    [myth_meta][values: n_value][slots: u32, power of two >= 2 n_value][bytes: n_byte]
- * Index    open addressing on FNV-1a of the key; a slot holds value index + 1                                          */
+ * Index    open addressing on FNV-1a of the key; a slot holds value index + 1 */
 #include "meta.h"
 
 #include "engine/base/bytes.h"
@@ -33,16 +33,17 @@ myth_status myth_meta_open(myth_meta **out, myth_mem *mem, const myth_meta_size 
     if (size->n_value > MYTH_META_MAX)
         return myth_fail(err, MYTH_EFORMAT, "%llu keys, at most %d", (unsigned long long)size->n_value, MYTH_META_MAX);
     while (n_slot < 2 * size->n_value)
-        n_slot *= 2;                                            /* n_value is at most MYTH_META_MAX */
-    if (!myth_mul_u64(&values, size->n_value, sizeof(myth_meta_value)) || !myth_mul_u64(&slots, n_slot, sizeof(uint32_t)) ||
-        !myth_align_u64(&bytes, bytes, 16) || !myth_add_u64(&bytes, bytes, values) || !myth_add_u64(&bytes, bytes, slots) ||
+        n_slot *= 2; /* n_value is at most MYTH_META_MAX */
+    if (!myth_mul_u64(&values, size->n_value, sizeof(myth_meta_value)) ||
+        !myth_mul_u64(&slots, n_slot, sizeof(uint32_t)) || !myth_align_u64(&bytes, bytes, 16) ||
+        !myth_add_u64(&bytes, bytes, values) || !myth_add_u64(&bytes, bytes, slots) ||
         !myth_add_u64(&bytes, bytes, size->n_byte) || bytes > PTRDIFF_MAX)
         return myth_fail(err, MYTH_EFORMAT, "metadata does not fit memory");
     unsigned char *p = myth_alloc(mem, MYTH_MEM_OTHER, "metadata", (size_t)bytes);
     if (!p)
         return myth_fail(err, MYTH_ENOMEM, "no room for %llu bytes of metadata", (unsigned long long)bytes);
     myth_meta *m = (myth_meta *)p;
-    myth_reader r = { p, bytes, 0 };
+    myth_reader r = {p, bytes, 0};
     uint64_t head;
     myth_align_u64(&head, sizeof(myth_meta), 16);
     myth_reader_take(&r, head);
@@ -168,18 +169,30 @@ bool myth_meta_str(myth_str *out, const myth_meta *m, const char *key)
 /* ---- GGUF values ---- */
 
 enum {
-    GGUF_U8, GGUF_I8, GGUF_U16, GGUF_I16, GGUF_U32, GGUF_I32, GGUF_F32, GGUF_BOOL, GGUF_STRING, GGUF_ARRAY, GGUF_U64, GGUF_I64, GGUF_F64
+    GGUF_U8,
+    GGUF_I8,
+    GGUF_U16,
+    GGUF_I16,
+    GGUF_U32,
+    GGUF_I32,
+    GGUF_F32,
+    GGUF_BOOL,
+    GGUF_STRING,
+    GGUF_ARRAY,
+    GGUF_U64,
+    GGUF_I64,
+    GGUF_F64
 };
 
 uint32_t myth_meta_gguf_size(uint32_t raw_type)
 {
-    static const uint8_t size[] = { 1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8 };
+    static const uint8_t size[] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
     return raw_type < sizeof(size) ? size[raw_type] : 0;
 }
 
 void myth_meta_gguf_scalar(myth_meta_value *v, uint32_t raw_type, const unsigned char *p)
 {
-    myth_reader r = { p, myth_meta_gguf_size(raw_type), 0 };
+    myth_reader r = {p, myth_meta_gguf_size(raw_type), 0};
     uint8_t u8 = 0;
     uint16_t u16 = 0;
     uint32_t u32 = 0;
@@ -192,17 +205,50 @@ void myth_meta_gguf_scalar(myth_meta_value *v, uint32_t raw_type, const unsigned
     }
     v->raw_type = raw_type;
     switch (raw_type) {
-    case GGUF_U8: v->type = MYTH_META_UINT; v->v.u = u8; break;
-    case GGUF_I8: v->type = MYTH_META_INT; v->v.i = (int8_t)u8; break;
-    case GGUF_U16: v->type = MYTH_META_UINT; v->v.u = u16; break;
-    case GGUF_I16: v->type = MYTH_META_INT; v->v.i = (int16_t)u16; break;
-    case GGUF_U32: v->type = MYTH_META_UINT; v->v.u = u32; break;
-    case GGUF_I32: v->type = MYTH_META_INT; v->v.i = (int32_t)u32; break;
-    case GGUF_F32: v->type = MYTH_META_FLOAT; v->v.f = (double)myth_bits_f32(u32); break;
-    case GGUF_BOOL: v->type = MYTH_META_BOOL; v->v.b = u8 != 0; break;
-    case GGUF_U64: v->type = MYTH_META_UINT; v->v.u = u64; break;
-    case GGUF_I64: v->type = MYTH_META_INT; v->v.i = (int64_t)u64; break;
-    case GGUF_F64: v->type = MYTH_META_FLOAT; memcpy(&v->v.f, &u64, 8); break;
+    case GGUF_U8:
+        v->type = MYTH_META_UINT;
+        v->v.u = u8;
+        break;
+    case GGUF_I8:
+        v->type = MYTH_META_INT;
+        v->v.i = (int8_t)u8;
+        break;
+    case GGUF_U16:
+        v->type = MYTH_META_UINT;
+        v->v.u = u16;
+        break;
+    case GGUF_I16:
+        v->type = MYTH_META_INT;
+        v->v.i = (int16_t)u16;
+        break;
+    case GGUF_U32:
+        v->type = MYTH_META_UINT;
+        v->v.u = u32;
+        break;
+    case GGUF_I32:
+        v->type = MYTH_META_INT;
+        v->v.i = (int32_t)u32;
+        break;
+    case GGUF_F32:
+        v->type = MYTH_META_FLOAT;
+        v->v.f = (double)myth_bits_f32(u32);
+        break;
+    case GGUF_BOOL:
+        v->type = MYTH_META_BOOL;
+        v->v.b = u8 != 0;
+        break;
+    case GGUF_U64:
+        v->type = MYTH_META_UINT;
+        v->v.u = u64;
+        break;
+    case GGUF_I64:
+        v->type = MYTH_META_INT;
+        v->v.i = (int64_t)u64;
+        break;
+    case GGUF_F64:
+        v->type = MYTH_META_FLOAT;
+        memcpy(&v->v.f, &u64, 8);
+        break;
     default: v->type = MYTH_META_NULL; break;
     }
 }
@@ -247,12 +293,12 @@ bool myth_meta_item_bool(bool *out, const myth_meta_value *a, uint64_t idx)
 /* A GGUF string at byte *off of the array's elements. */
 static bool raw_str(myth_str *out, const myth_meta_value *a, uint64_t *off)
 {
-    myth_reader r = { a->raw, a->raw_bytes, *off };
+    myth_reader r = {a->raw, a->raw_bytes, *off};
     uint64_t len;
     const unsigned char *p;
     if (!myth_reader_u64(&r, &len) || !(p = myth_reader_take(&r, len)))
         return false;
-    *out = (myth_str){ (const char *)p, (size_t)len };
+    *out = (myth_str){(const char *)p, (size_t)len};
     *off = r.pos;
     return true;
 }

@@ -2,7 +2,8 @@
  *
  *   { "a": 1, "b": { "c": [1, 2] }, "d": [{}] }   ->   a = 1   b.c = [1, 2]   d = array without elements
  *
- * One walk serves both passes: without a table it counts, with one it fills. Key text is copied, string values too (unescaped).  */
+ * One walk serves both passes: without a table it counts, with one it fills. Key text is copied, string values too
+ * (unescaped). */
 #include "engine/base/bytes.h"
 #include "engine/base/json.h"
 #include "meta.h"
@@ -13,8 +14,8 @@
 typedef struct {
     myth_json json;
     const char *path;
-    myth_meta_size *size;           /* counting, or */
-    myth_meta *meta;                /* filling      */
+    myth_meta_size *size; /* counting, or */
+    myth_meta *meta;      /* filling      */
     char key[MYTH_META_KEY_MAX];
     size_t key_len;
 } walk;
@@ -60,16 +61,15 @@ static myth_status scalar(walk *w, myth_meta_value *v, const myth_json_token *to
         v->type = MYTH_META_FLOAT;
         if (myth_json_f64(&v->v.f, tok))
             return MYTH_OK;
-        return myth_fail(err, MYTH_EFORMAT, "%s: offset %llu: number out of range", w->path, (unsigned long long)tok->off);
+        return myth_fail(err, MYTH_EFORMAT, "%s: offset %llu: number out of range", w->path,
+                         (unsigned long long)tok->off);
     case MYTH_JSON_STRING:
         st = room(w, &p, tok->len, err);
         v->type = MYTH_META_STRING;
         if (st == MYTH_OK && p)
-            v->v.s = (myth_str){ p, myth_json_text(p, tok) };
+            v->v.s = (myth_str){p, myth_json_text(p, tok)};
         return st;
-    default:
-        v->type = MYTH_META_NULL;
-        return MYTH_OK;
+    default: v->type = MYTH_META_NULL; return MYTH_OK;
     }
 }
 
@@ -85,10 +85,10 @@ static myth_status put(walk *w, myth_meta_value *v, const myth_json_token *tok, 
         return MYTH_OK;
     }
     memcpy(p, w->key, w->key_len);
-    v->key = (myth_str){ p, w->key_len };
+    v->key = (myth_str){p, w->key_len};
     if (!myth_meta_add(w->meta, v))
-        return myth_fail(err, MYTH_EFORMAT, "%s: offset %llu: key \"%.*s\" appears twice", w->path, (unsigned long long)tok->off,
-                         (int)w->key_len, w->key);
+        return myth_fail(err, MYTH_EFORMAT, "%s: offset %llu: key \"%.*s\" appears twice", w->path,
+                         (unsigned long long)tok->off, (int)w->key_len, w->key);
     return MYTH_OK;
 }
 
@@ -114,7 +114,7 @@ static myth_status look(const walk *w, uint64_t *n, bool *is_flat, myth_error *e
 
 static myth_status array(walk *w, const myth_json_token *open, myth_error *err)
 {
-    myth_meta_value v = { .type = MYTH_META_ARRAY, .elem = MYTH_META_NULL }, *items = NULL;
+    myth_meta_value v = {.type = MYTH_META_ARRAY, .elem = MYTH_META_NULL}, *items = NULL;
     myth_json_token tok;
     bool is_flat;
     void *p;
@@ -134,7 +134,7 @@ static myth_status array(walk *w, const myth_json_token *open, myth_error *err)
         if (!is_flat) {
             st = myth_json_skip(&w->json, err);
         } else if ((st = myth_json_next(&w->json, &tok, err)) == MYTH_OK) {
-            myth_meta_value item = { 0 };
+            myth_meta_value item = {0};
             st = scalar(w, &item, &tok, err);
             if (items)
                 items[i] = item;
@@ -143,7 +143,7 @@ static myth_status array(walk *w, const myth_json_token *open, myth_error *err)
         if (st != MYTH_OK)
             return st;
     }
-    if ((st = myth_json_next(&w->json, &tok, err)) != MYTH_OK)         /* the closing bracket */
+    if ((st = myth_json_next(&w->json, &tok, err)) != MYTH_OK) /* the closing bracket */
         return st;
     return put(w, &v, open, err);
 }
@@ -152,20 +152,21 @@ static myth_status array(walk *w, const myth_json_token *open, myth_error *err)
 static myth_status enter(walk *w, const myth_json_token *tok, size_t stem, myth_error *err)
 {
     if (tok->len > sizeof(w->key) - stem)
-        return myth_fail(err, MYTH_EFORMAT, "%s: offset %llu: key longer than %d bytes", w->path, (unsigned long long)tok->off,
-                         MYTH_META_KEY_MAX);
+        return myth_fail(err, MYTH_EFORMAT, "%s: offset %llu: key longer than %d bytes", w->path,
+                         (unsigned long long)tok->off, MYTH_META_KEY_MAX);
     w->key_len = stem + myth_json_text(w->key + stem, tok);
     return MYTH_OK;
 }
 
 static myth_status walk_file(walk *w, const void *json, uint64_t len, const char *prefix, myth_error *err)
 {
-    size_t stem[MYTH_JSON_DEPTH + 1] = { strlen(prefix) };
+    size_t stem[MYTH_JSON_DEPTH + 1] = {strlen(prefix)};
     int depth = 0;
     myth_json_token tok;
     myth_status st;
     if (len > MYTH_META_JSON_MAX)
-        return myth_fail(err, MYTH_EFORMAT, "%s: %llu bytes, at most %d", w->path, (unsigned long long)len, MYTH_META_JSON_MAX);
+        return myth_fail(err, MYTH_EFORMAT, "%s: %llu bytes, at most %d", w->path, (unsigned long long)len,
+                         MYTH_META_JSON_MAX);
     memcpy(w->key, prefix, stem[0]);
     myth_json_start(&w->json, json, len, w->path);
     if ((st = myth_json_next(&w->json, &tok, err)) != MYTH_OK)
@@ -183,15 +184,16 @@ static myth_status walk_file(walk *w, const void *json, uint64_t len, const char
             return st;
         if (tok.type == MYTH_JSON_OBJECT) {
             if (w->key_len == sizeof(w->key))
-                return myth_fail(err, MYTH_EFORMAT, "%s: offset %llu: key too long", w->path, (unsigned long long)tok.off);
-            if ((st = put(w, &(myth_meta_value){ .type = MYTH_META_OBJECT }, &tok, err)) != MYTH_OK)
+                return myth_fail(err, MYTH_EFORMAT, "%s: offset %llu: key too long", w->path,
+                                 (unsigned long long)tok.off);
+            if ((st = put(w, &(myth_meta_value){.type = MYTH_META_OBJECT}, &tok, err)) != MYTH_OK)
                 return st;
             w->key[w->key_len++] = '.';
             stem[++depth] = w->key_len;
         } else if (tok.type == MYTH_JSON_ARRAY) {
             st = array(w, &tok, err);
         } else {
-            myth_meta_value v = { 0 };
+            myth_meta_value v = {0};
             st = scalar(w, &v, &tok, err);
             if (st == MYTH_OK)
                 st = put(w, &v, &tok, err);
@@ -201,15 +203,16 @@ static myth_status walk_file(walk *w, const void *json, uint64_t len, const char
     }
 }
 
-myth_status myth_meta_json_measure(myth_meta_size *size, const void *json, uint64_t len, const char *path, const char *prefix,
-                                   myth_error *err)
+myth_status myth_meta_json_measure(myth_meta_size *size, const void *json, uint64_t len, const char *path,
+                                   const char *prefix, myth_error *err)
 {
-    walk w = { .path = path, .size = size };
+    walk w = {.path = path, .size = size};
     return walk_file(&w, json, len, prefix, err);
 }
 
-myth_status myth_meta_json_add(myth_meta *m, const void *json, uint64_t len, const char *path, const char *prefix, myth_error *err)
+myth_status myth_meta_json_add(myth_meta *m, const void *json, uint64_t len, const char *path, const char *prefix,
+                               myth_error *err)
 {
-    walk w = { .path = path, .meta = m };
+    walk w = {.path = path, .meta = m};
     return walk_file(&w, json, len, prefix, err);
 }

@@ -4,14 +4,15 @@
 
 #include <math.h>
 
-myth_status myth_model_open(myth_model *out, myth_mem *mem, const char *spec, const myth_weights_opts *opts, myth_error *err)
+myth_status myth_model_open(myth_model *out, myth_mem *mem, const char *spec, const myth_weights_opts *opts,
+                            myth_error *err)
 {
     myth_status st = MYTH_OK;
-    *out = (myth_model){ .mem = mem };
+    *out = (myth_model){.mem = mem};
     MYTH_TRY(myth_weights_open(&out->weights, mem, spec, opts, err));
     MYTH_TRY(myth_config_read(&out->config, out->weights, err));
     st = myth_tokenizer_open(&out->tokenizer, mem, out->weights, err);
-    if (st == MYTH_ENOTFOUND)                                   /* a model without a vocabulary runs on ids */
+    if (st == MYTH_ENOTFOUND) /* a model without a vocabulary runs on ids */
         st = MYTH_OK;
     if (st == MYTH_OK)
         return MYTH_OK;
@@ -24,7 +25,7 @@ void myth_model_close(myth_model *m)
 {
     myth_tokenizer_close(m->tokenizer);
     myth_weights_close(m->weights);
-    *m = (myth_model){ 0 };
+    *m = (myth_model){0};
 }
 
 /* A block is finite when its f16 fields are; 2^(e - 128) * 12 of mxfp4 while e <= 252. */
@@ -64,8 +65,8 @@ myth_status myth_model_check_tensors(const myth_model *m, myth_error *err)
     for (uint32_t i = 0; i < myth_weights_n_tensor(m->weights); i++) {
         const myth_tensor *t = myth_weights_at(m->weights, i);
         if (t->data && !myth_tensor_is_finite(t))
-            return myth_fail(err, MYTH_EFORMAT, "%s: tensor %.*s holds a value that is not finite", myth_weights_path(m->weights),
-                             (int)t->name.len, t->name.text);
+            return myth_fail(err, MYTH_EFORMAT, "%s: tensor %.*s holds a value that is not finite",
+                             myth_weights_path(m->weights), (int)t->name.len, t->name.text);
     }
     return MYTH_OK;
 }

@@ -4,7 +4,7 @@
  *              <hub>/models--ORG--NAME/refs/main           holds the name of a snapshot
  *              <hub>/models--ORG--NAME/snapshots/<name>/   links into ../../blobs
  * Folder   model.safetensors, else model.safetensors.index.json, else the only *.safetensors, else the only *.gguf,
- *          else (level CONFIG) config.json alone                                                                         */
+ *          else (level CONFIG) config.json alone */
 #include "weights_impl.h"
 #include "engine/base/text.h"
 
@@ -33,18 +33,19 @@ myth_status myth_dir_open(myth_weights *w, uint64_t n_tensor, uint64_t text_byte
         return myth_fail(err, MYTH_EFORMAT, "%s: no tensors", w->path);
     uint64_t n_slot = 4, bytes = 0, text, part[3];
     while (n_slot < 2 * n_tensor)
-        n_slot *= 2;                                                    /* n_tensor is at most MYTH_TENSOR_MAX */
-    if (!myth_mul_u64(&part[0], n_tensor, sizeof(myth_tensor)) || !myth_mul_u64(&part[1], n_tensor, sizeof(myth_span)) ||
-        !myth_mul_u64(&part[2], n_slot, sizeof(uint32_t)))
+        n_slot *= 2; /* n_tensor is at most MYTH_TENSOR_MAX */
+    if (!myth_mul_u64(&part[0], n_tensor, sizeof(myth_tensor)) ||
+        !myth_mul_u64(&part[1], n_tensor, sizeof(myth_span)) || !myth_mul_u64(&part[2], n_slot, sizeof(uint32_t)))
         return myth_fail(err, MYTH_EFORMAT, "%s: more than %d tensors", w->path, MYTH_TENSOR_MAX);
     for (int i = 0; i < 3; i++)
-        bytes += part[i];                                               /* at most MYTH_TENSOR_MAX entries each */
+        bytes += part[i]; /* at most MYTH_TENSOR_MAX entries each */
     if (!myth_add_u64(&text, text_bytes, n_tensor) || !myth_add_u64(&bytes, bytes, text) || bytes > PTRDIFF_MAX)
         return myth_fail(err, MYTH_EFORMAT, "%s: names do not fit memory", w->path);
     w->block = myth_alloc(w->mem, MYTH_MEM_OTHER, "tensor directory", (size_t)bytes);
     if (!w->block)
-        return myth_fail(err, MYTH_ENOMEM, "%s: no room for %llu bytes of tensor directory", w->path, (unsigned long long)bytes);
-    myth_reader r = { w->block, bytes, 0 };
+        return myth_fail(err, MYTH_ENOMEM, "%s: no room for %llu bytes of tensor directory", w->path,
+                         (unsigned long long)bytes);
+    myth_reader r = {w->block, bytes, 0};
     w->block_bytes = bytes;
     w->tensor = (myth_tensor *)(uintptr_t)myth_reader_take(&r, part[0]);
     w->span = (myth_span *)(uintptr_t)myth_reader_take(&r, part[1]);
@@ -75,7 +76,7 @@ char *myth_dir_text(myth_weights *w, const char *text, size_t len)
     char *p = w->text + w->text_used;
     memcpy(p, text, len);
     p[len] = 0;
-    w->text_used += len + 1;                                            /* <= text_cap, by the check above */
+    w->text_used += len + 1; /* <= text_cap, by the check above */
     return p;
 }
 
@@ -86,7 +87,7 @@ myth_tensor *myth_dir_add(myth_weights *w, const char *name, size_t len)
     if (*s != 0 || w->n_tensor == w->cap_tensor || !(copy = myth_dir_text(w, name, len)))
         return NULL;
     myth_tensor *t = &w->tensor[w->n_tensor];
-    t->name = (myth_str){ copy, len };
+    t->name = (myth_str){copy, len};
     w->span[w->n_tensor].tensor = w->n_tensor;
     *s = ++w->n_tensor;
     return t;
@@ -111,13 +112,15 @@ myth_status myth_dir_size(myth_tensor *t, const char *path, myth_error *err)
     uint64_t n = 1, block = myth_dtype_block(t->dtype);
     for (uint32_t i = 0; i < t->n_dim; i++) {
         if (t->dim[i] == 0 || t->dim[i] > INT64_MAX)
-            return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: dimension %llu", path, t->name.text, (unsigned long long)t->dim[i]);
+            return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: dimension %llu", path, t->name.text,
+                             (unsigned long long)t->dim[i]);
         if (!myth_mul_u64(&n, n, t->dim[i]))
             return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: shape overflows", path, t->name.text);
     }
     if (t->n_dim && t->dim[t->n_dim - 1] % block)
-        return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: rows of %llu elements of %s, expected a multiple of %llu", path, t->name.text,
-                         (unsigned long long)t->dim[t->n_dim - 1], myth_dtype_get(t->dtype)->name, (unsigned long long)block);
+        return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: rows of %llu elements of %s, expected a multiple of %llu",
+                         path, t->name.text, (unsigned long long)t->dim[t->n_dim - 1], myth_dtype_get(t->dtype)->name,
+                         (unsigned long long)block);
     if (!myth_mul_u64(&t->bytes, n / block, myth_dtype_block_bytes(t->dtype)) || t->bytes > INT64_MAX)
         return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: size overflows", path, t->name.text);
     return MYTH_OK;
@@ -133,7 +136,7 @@ void myth_dir_finish(myth_weights *w)
     memset(w->slot, 0, sizeof(uint32_t) * ((size_t)w->slot_mask + 1));
     for (uint32_t i = 0; i < n; i++) {
         *slot_of(w, w->tensor[i].name.text, w->tensor[i].name.len) = i + 1;
-        w->bytes += w->tensor[i].bytes;            /* each is a span of a file, or of a random: model of known shape */
+        w->bytes += w->tensor[i].bytes; /* each is a span of a file, or of a random: model of known shape */
     }
 }
 
@@ -192,13 +195,15 @@ myth_status myth_weights_map(myth_weights *w, myth_map *map, const char *path, u
 /* config.json, and generation_config.json where there is one. */
 static myth_status read_facts(myth_weights *w, myth_error *err)
 {
-    static const struct { const char *file, *prefix; } part[] = {
-        { "config.json", "" },
-        { "generation_config.json", "generation_config." },
+    static const struct {
+        const char *file, *prefix;
+    } part[] = {
+        {"config.json", ""},
+        {"generation_config.json", "generation_config."},
     };
     enum { N = sizeof(part) / sizeof(part[0]) };
-    myth_map map[N] = { 0 };
-    myth_meta_size size = { 0 };
+    myth_map map[N] = {0};
+    myth_meta_size size = {0};
     char path[PATH_MAX];
     myth_status st = MYTH_OK;
     for (int i = 0; i < N; i++) {
@@ -232,7 +237,7 @@ typedef struct {
 
 static myth_status list_folder(folder *f, const char *path, myth_error *err)
 {
-    *f = (folder){ 0 };
+    *f = (folder){0};
     DIR *d = opendir(path);
     if (!d)
         return myth_fail(err, MYTH_EIO, "%s: %s", path, strerror(errno));
@@ -267,12 +272,14 @@ static myth_status open_folder(myth_weights *w, myth_error *err)
         return st == MYTH_OK ? myth_weights_open_gguf(w, err) : st;
     }
     if (!f.has_config)
-        return myth_fail(err, MYTH_ENOTFOUND, "%s: no config.json, and %u .gguf files: name one file", w->path, f.n_gguf);
+        return myth_fail(err, MYTH_ENOTFOUND, "%s: no config.json, and %u .gguf files: name one file", w->path,
+                         f.n_gguf);
     memcpy(w->dir, w->path, sizeof(w->dir));
     if ((st = read_facts(w, err)) != MYTH_OK || w->level == MYTH_WEIGHTS_CONFIG)
         return st;
     if (!has_safetensors)
-        return myth_fail(err, MYTH_ENOTFOUND, "%s: no model.safetensors, and %u other .safetensors files", w->path, f.n_safetensors);
+        return myth_fail(err, MYTH_ENOTFOUND, "%s: no model.safetensors, and %u other .safetensors files", w->path,
+                         f.n_safetensors);
     return myth_weights_open_safetensors(w, file, !f.has_model && f.has_index, err);
 }
 
@@ -306,8 +313,13 @@ static bool is_hub_id(const char *s)
 
 static bool hub_folder(char dst[PATH_MAX])
 {
-    static const struct { const char *variable, *tail; } place[] = {
-        { "HF_HUB_CACHE", "" }, { "HF_HOME", "/hub" }, { "XDG_CACHE_HOME", "/huggingface/hub" }, { "HOME", "/.cache/huggingface/hub" },
+    static const struct {
+        const char *variable, *tail;
+    } place[] = {
+        {"HF_HUB_CACHE", ""},
+        {"HF_HOME", "/hub"},
+        {"XDG_CACHE_HOME", "/huggingface/hub"},
+        {"HOME", "/.cache/huggingface/hub"},
     };
     for (size_t i = 0; i < sizeof(place) / sizeof(place[0]); i++) {
         const char *v = getenv(place[i].variable);
@@ -347,7 +359,8 @@ static myth_status find_in_cache(myth_weights *w, const char *id, myth_error *er
             return open_folder(w, err);
         }
     }
-    return myth_fail(err, MYTH_ENOTFOUND, "%s: no such path, and not in the cache; fetch it with: hf download %s", id, id);
+    return myth_fail(err, MYTH_ENOTFOUND, "%s: no such path, and not in the cache; fetch it with: hf download %s", id,
+                     id);
 }
 
 static void name_after_path(myth_weights *w)
@@ -359,7 +372,8 @@ static void name_after_path(myth_weights *w)
     snprintf(w->name, sizeof(w->name), "%.255s", slash && slash[1] ? slash + 1 : w->path);
 }
 
-myth_status myth_weights_open(myth_weights **out, myth_mem *mem, const char *spec, const myth_weights_opts *opts, myth_error *err)
+myth_status myth_weights_open(myth_weights **out, myth_mem *mem, const char *spec, const myth_weights_opts *opts,
+                              myth_error *err)
 {
     struct stat info;
     myth_status st = MYTH_OK;
@@ -414,7 +428,10 @@ const char *myth_weights_name(const myth_weights *w) { return w->name; }
 const myth_meta *myth_weights_meta(const myth_weights *w) { return w->meta; }
 uint32_t myth_weights_n_tensor(const myth_weights *w) { return w->n_tensor; }
 const myth_tensor *myth_weights_at(const myth_weights *w, uint32_t idx) { return &w->tensor[idx]; }
-const myth_tensor *myth_weights_find(const myth_weights *w, const char *name) { return myth_dir_find(w, name, strlen(name)); }
+const myth_tensor *myth_weights_find(const myth_weights *w, const char *name)
+{
+    return myth_dir_find(w, name, strlen(name));
+}
 uint64_t myth_weights_bytes(const myth_weights *w) { return w->bytes; }
 uint64_t myth_weights_mapped(const myth_weights *w) { return w->mapped; }
 bool myth_weights_is_read(const myth_weights *w) { return w->is_read; }
@@ -440,7 +457,7 @@ myth_status myth_weights_check(const myth_weights *w, myth_error *err)
 
 uint64_t myth_weights_booked(const myth_weights *w)
 {
-    uint64_t n = sizeof(*w) + w->block_bytes + (uint64_t)w->n_file * sizeof(*w->file);      /* all of it is held */
+    uint64_t n = sizeof(*w) + w->block_bytes + (uint64_t)w->n_file * sizeof(*w->file); /* all of it is held */
     n += w->meta ? myth_meta_booked(w->meta) : 0;
     for (uint32_t i = 0; i < w->n_file; i++)
         n += w->file[i].path ? strlen(w->file[i].path) + 1 : 0;

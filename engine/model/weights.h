@@ -1,18 +1,21 @@
 /* weights.h - a model on disk: its tensors, its facts, where its tokenizer is. Readers of untrusted bytes.
  *
- * Sources  a directory (config.json + safetensors, single or sharded; or one .gguf in it), a .gguf or .safetensors file,
- *          `random:FAMILY-SIZE:TYPE` (weights made from a seed, byte vocabulary), or ORG/NAME in the local Hugging Face cache
- *          (HF_HUB_CACHE, HF_HOME/hub, XDG_CACHE_HOME or ~/.cache /huggingface/hub; refs/main names the snapshot)
- * Checks   reliability.md A.3: bounded reads, checked products, no count trusted before it is compared with the bytes left,
- *          names unique, spans inside the file, no overlap; safetensors spans cover the buffer exactly
- * Tensors  named as in the file; the family maps names to slots and checks shapes (config.h, family.h). The towers of multimodal
- *          checkpoints and lm_head (a copy of the embedding) are checked and then left out
- * Links    a file of a directory may be a symbolic link only if it stays inside, or leads to blobs/ of the same cache entry
- * Limits   MYTH_TENSOR_MAX, MYTH_SHARD_MAX, 16 MiB of safetensors header; parsing takes at most 8 times the header and 16 MiB
+ * Sources  a directory (config.json + safetensors, single or sharded; or one .gguf in it), a .gguf or .safetensors
+ *          file, `random:FAMILY-SIZE:TYPE` (weights made from a seed, byte vocabulary), or ORG/NAME in the local
+ *          Hugging Face cache (HF_HUB_CACHE, HF_HOME/hub, XDG_CACHE_HOME or ~/.cache /huggingface/hub; refs/main names
+ *          the snapshot)
+ * Checks   reliability.md A.3: bounded reads, checked products, no count trusted before it is compared with the bytes
+ *          left, names unique, spans inside the file, no overlap; safetensors spans cover the buffer exactly
+ * Tensors  named as in the file; the family maps names to slots and checks shapes (config.h, family.h). The towers of
+ *          multimodal checkpoints and lm_head (a copy of the embedding) are checked and then left out
+ * Links    a file of a directory may be a symbolic link only if it stays inside, or leads to blobs/ of the same cache
+ *          entry
+ * Limits   MYTH_TENSOR_MAX, MYTH_SHARD_MAX, 16 MiB of safetensors header; parsing takes at most 8 times the header and
+ *          16 MiB
  * Owner    the caller closes; names, data and meta are lent until then
- * Errors   MYTH_ENOTFOUND no such path (the message for a hub id holds the `hf download` line), MYTH_EFORMAT, MYTH_EUNSUPPORTED,
- *          MYTH_EIO, MYTH_ENOMEM. Messages: "path: offset N: what: got X, expected Y"
- * Source   safetensors README (format); GGUF specification v2, v3; huggingface_hub cache layout                                       */
+ * Errors   MYTH_ENOTFOUND no such path (the message for a hub id holds the `hf download` line), MYTH_EFORMAT,
+ *          MYTH_EUNSUPPORTED, MYTH_EIO, MYTH_ENOMEM. Messages: "path: offset N: what: got X, expected Y"
+ * Source   safetensors README (format); GGUF specification v2, v3; huggingface_hub cache layout */
 #ifndef MYTH_WEIGHTS_H
 #define MYTH_WEIGHTS_H
 
@@ -28,39 +31,41 @@ enum { MYTH_TENSOR_DIMS = 4, MYTH_TENSOR_MAX = 8192, MYTH_SHARD_MAX = 1024 };
 typedef struct {
     myth_str name;
     myth_dtype dtype;
-    uint32_t n_dim;                         /* 1..4 */
-    uint64_t dim[MYTH_TENSOR_DIMS];         /* outermost first: a matrix is [rows, cols] in both formats; unused = 1 */
-    const void *data;                       /* NULL unless opened with MYTH_WEIGHTS_DATA, and for random: models */
+    uint32_t n_dim;                 /* 1..4 */
+    uint64_t dim[MYTH_TENSOR_DIMS]; /* outermost first: a matrix is [rows, cols] in both formats; unused = 1 */
+    const void *data;               /* NULL unless opened with MYTH_WEIGHTS_DATA, and for random: models */
     uint64_t bytes;
     uint32_t shard;
-    uint64_t off;                           /* in its file */
+    uint64_t off; /* in its file */
 } myth_tensor;
 
 typedef enum { MYTH_FORMAT_SAFETENSORS, MYTH_FORMAT_GGUF, MYTH_FORMAT_RANDOM } myth_weights_format;
 
 /* How much is opened. Each level includes the one before. */
 typedef enum {
-    MYTH_WEIGHTS_CONFIG,     /* facts and tokenizer only; tensors may be absent altogether      */
-    MYTH_WEIGHTS_HEADER,     /* and the tensor directory; tensor bytes may be cut off           */
-    MYTH_WEIGHTS_DATA        /* and the tensor bytes, mapped                                    */
+    MYTH_WEIGHTS_CONFIG, /* facts and tokenizer only; tensors may be absent altogether      */
+    MYTH_WEIGHTS_HEADER, /* and the tensor directory; tensor bytes may be cut off           */
+    MYTH_WEIGHTS_DATA    /* and the tensor bytes, mapped                                    */
 } myth_weights_level;
 
 typedef struct {
     myth_weights_level level;
-    bool pread;              /* --load-mode pread: copy into memory instead of mapping */
-    bool is_piece;           /* a file of some tensors, not a model: it needs no embedding */
+    bool pread;    /* --load-mode pread: copy into memory instead of mapping */
+    bool is_piece; /* a file of some tensors, not a model: it needs no embedding */
 } myth_weights_opts;
 
 typedef struct myth_weights myth_weights;
 
-myth_status myth_weights_open(myth_weights **out, myth_mem *mem, const char *spec, const myth_weights_opts *opts, myth_error *err);
+myth_status myth_weights_open(myth_weights **out, myth_mem *mem, const char *spec, const myth_weights_opts *opts,
+                              myth_error *err);
 void myth_weights_close(myth_weights *w);
 
 myth_weights_format myth_weights_get_format(const myth_weights *w);
-const char *myth_weights_path(const myth_weights *w);          /* of the file or directory that the spec resolved to */
-/* Where tokenizer.json or tokenizer.model would be; NULL when the tokenizer is in the facts (GGUF) or made (random:). */
+const char *myth_weights_path(const myth_weights *w); /* of the file or directory that the spec resolved to */
+/* Where tokenizer.json or tokenizer.model would be; NULL when the tokenizer is in the facts (GGUF) or made (random:).
+ */
 const char *myth_weights_dir(const myth_weights *w);
-const char *myth_weights_name(const myth_weights *w);          /* what to print as the model's name                    */
+const char *myth_weights_name(const myth_weights *w); /* what to print as the model's name                    */
 const myth_meta *myth_weights_meta(const myth_weights *w);
 uint32_t myth_weights_n_tensor(const myth_weights *w);
 const myth_tensor *myth_weights_at(const myth_weights *w, uint32_t idx);
@@ -68,23 +73,27 @@ const myth_tensor *myth_weights_find(const myth_weights *w, const char *name);
 /* The tensor of a slot: hf_name ("layers.3.self_attn.q_proj.weight") behind the prefix of this checkpoint, or gguf_name
  * ("blk.3.attn_q.weight"), whichever the format uses; NULL = not there. */
 const myth_tensor *myth_weights_slot(const myth_weights *w, const char *hf_name, const char *gguf_name);
-uint64_t myth_weights_bytes(const myth_weights *w);            /* sum over tensors */
+uint64_t myth_weights_bytes(const myth_weights *w); /* sum over tensors */
 /* The files behind the tensors were not changed since open (MYTH_EIO names the one that was). */
 myth_status myth_weights_check(const myth_weights *w, myth_error *err);
-/* The seed of element i of tensor `name` in a random: model: see weights_random.c; fills n elements from `first` on, as dtype. */
-myth_status myth_weights_random_fill(const myth_weights *w, const myth_tensor *t, uint64_t first, uint64_t n, void *dst, myth_error *err);
+/* The seed of element i of tensor `name` in a random: model: see weights_random.c; fills n elements from `first` on, as
+ * dtype. */
+myth_status myth_weights_random_fill(const myth_weights *w, const myth_tensor *t, uint64_t first, uint64_t n, void *dst,
+                                     myth_error *err);
 
-/* The i-th of the published sizes that random: makes ("gemma3-4b"), families in the order of their age; NULL behind the last. */
+/* The i-th of the published sizes that random: makes ("gemma3-4b"), families in the order of their age; NULL behind the
+ * last. */
 const char *myth_weights_random_size(uint32_t i);
 /* Row `row` of a matrix of a random: model, as floats of its type. */
-myth_status myth_weights_random_row(const myth_weights *w, const myth_tensor *t, uint64_t row, float *dst, myth_error *err);
+myth_status myth_weights_random_row(const myth_weights *w, const myth_tensor *t, uint64_t row, float *dst,
+                                    myth_error *err);
 
-/* What the ledger holds for an open w; both the same at levels HEADER and DATA, so a plan made from headers is right for the run.
- * booked: class OTHER. mapped: whole files of the tensors, class WEIGHTS_MAPPED, or WEIGHTS when they are read (pread, level DATA). For
- * files whose tensor bytes are cut off, mapped is what the complete files have. */
+/* What the ledger holds for an open w; both the same at levels HEADER and DATA, so a plan made from headers is right
+ * for the run. booked: class OTHER. mapped: whole files of the tensors, class WEIGHTS_MAPPED, or WEIGHTS when they are
+ * read (pread, level DATA). For files whose tensor bytes are cut off, mapped is what the complete files have. */
 uint64_t myth_weights_booked(const myth_weights *w);
 uint64_t myth_weights_mapped(const myth_weights *w);
-bool myth_weights_is_read(const myth_weights *w);              /* opened with pread */
+bool myth_weights_is_read(const myth_weights *w); /* opened with pread */
 
 #ifdef __cplusplus
 }

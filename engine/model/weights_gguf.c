@@ -1,23 +1,27 @@
 /* weights_gguf.c - GGUF, versions 2 and 3, little endian.
  *
  * File     "GGUF"  u32 version  u64 n_tensor  u64 n_kv
- *          n_kv times:     string key, u32 type, value         string: u64 length, bytes      array: u32 type, u64 count, elements
+ *          n_kv times:     string key, u32 type, value  string: u64 length, bytes  array: u32 type, u64 count, elements
  *          n_tensor times: string name, u32 n_dim, u64 dim[n_dim] (innermost first), u32 type, u64 offset
  *          zeros up to general.alignment (32 when absent), then the data; offsets count from there
- * Rule     tensors follow each other in the order of the directory, each padded to the alignment: an offset that is not the
- *          running sum is an error, so nothing overlaps and nothing hides
- * Source   GGUF specification; ggml type codes                                                                              */
+ * Rule     tensors follow each other in the order of the directory, each padded to the alignment: an offset that is not
+ *          the running sum is an error, so nothing overlaps and nothing hides
+ * Source   GGUF specification; ggml type codes */
 #include "weights_impl.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum {
-    ALIGN_DEFAULT = 32, ALIGN_MAX = 1 << 16,
-    KEY_MAX = 255, NAME_MAX_GGUF = 63,
-    KV_MIN = 8 + 1 + 4 + 1,                         /* shortest key and value            */
-    INFO_MIN = 8 + 1 + 4 + 8 + 4 + 8,               /* shortest entry of the directory   */
-    TYPE_BOOL = 7, TYPE_STRING = 8, TYPE_ARRAY = 9
+    ALIGN_DEFAULT = 32,
+    ALIGN_MAX = 1 << 16,
+    KEY_MAX = 255,
+    NAME_MAX_GGUF = 63,
+    KV_MIN = 8 + 1 + 4 + 1,           /* shortest key and value            */
+    INFO_MIN = 8 + 1 + 4 + 8 + 4 + 8, /* shortest entry of the directory   */
+    TYPE_BOOL = 7,
+    TYPE_STRING = 8,
+    TYPE_ARRAY = 9
 };
 
 typedef struct {
@@ -37,7 +41,7 @@ static bool read_str(myth_reader *r, myth_str *s)
     const unsigned char *p;
     if (!myth_reader_u64(r, &len) || !(p = myth_reader_take(r, len)))
         return false;
-    *s = (myth_str){ (const char *)p, (size_t)len };
+    *s = (myth_str){(const char *)p, (size_t)len};
     return true;
 }
 
@@ -90,7 +94,7 @@ static myth_status read_array(gguf *g, myth_meta_value *v, myth_error *err)
     } else {
         uint32_t size = myth_meta_gguf_size(v->raw_type);
         uint64_t bytes;
-        myth_meta_value kind = { 0 };
+        myth_meta_value kind = {0};
         static const unsigned char zero[8];
         if (size == 0)
             return bad(g, "array: element type not known (arrays of arrays are not read)", err);
@@ -133,8 +137,8 @@ static myth_status read_value(gguf *g, myth_meta_value *v, myth_error *err)
 /* Where each string of the array starts, for O(1) access. */
 static void index_strings(myth_meta *m, myth_meta_value *a)
 {
-    uint64_t *off = myth_meta_take(m, a->count * 8);                 /* count <= raw_bytes / 8, see read_array */
-    myth_reader r = { a->raw, a->raw_bytes, 0 };
+    uint64_t *off = myth_meta_take(m, a->count * 8); /* count <= raw_bytes / 8, see read_array */
+    myth_reader r = {a->raw, a->raw_bytes, 0};
     myth_str s;
     for (uint64_t i = 0; off && i < a->count; i++) {
         off[i] = r.pos;
@@ -153,27 +157,27 @@ static bool is_indexed(const myth_meta_value *v)
 static myth_status read_meta(gguf *g, myth_error *err)
 {
     const uint64_t from = g->r.pos;
-    myth_meta_size size = { .n_value = g->n_kv };
+    myth_meta_size size = {.n_value = g->n_kv};
     myth_status st;
     for (uint64_t i = 0; i < g->n_kv; i++) {
-        myth_meta_value v = { 0 };
+        myth_meta_value v = {0};
         if ((st = read_value(g, &v, err)) != MYTH_OK)
             return st;
-        if (is_indexed(&v) && !myth_add_u64(&size.n_byte, size.n_byte, v.count * 8))        /* count <= raw_bytes / 8 */
+        if (is_indexed(&v) && !myth_add_u64(&size.n_byte, size.n_byte, v.count * 8)) /* count <= raw_bytes / 8 */
             return bad(g, "array too large", err);
     }
     if ((st = myth_meta_open(&g->w->meta, g->w->mem, &size, err)) != MYTH_OK)
         return st;
     g->r.pos = from;
     for (uint64_t i = 0; i < g->n_kv; i++) {
-        myth_meta_value v = { 0 };
+        myth_meta_value v = {0};
         if ((st = read_value(g, &v, err)) != MYTH_OK)
             return st;
         if (is_indexed(&v))
             index_strings(g->w->meta, &v);
         if (!myth_meta_add(g->w->meta, &v))
-            return myth_fail(err, MYTH_EFORMAT, "%s: offset %llu: key %.*s appears twice", g->w->path, (unsigned long long)g->r.pos,
-                             (int)v.key.len, v.key.text);
+            return myth_fail(err, MYTH_EFORMAT, "%s: offset %llu: key %.*s appears twice", g->w->path,
+                             (unsigned long long)g->r.pos, (int)v.key.len, v.key.text);
     }
     return MYTH_OK;
 }
@@ -187,11 +191,13 @@ static myth_status check_tokenizer(gguf *g, myth_error *err)
     const myth_meta_value *types = myth_meta_find(m, "tokenizer.ggml.token_type");
     if (tokens && (tokens->type != MYTH_META_ARRAY || tokens->elem != MYTH_META_STRING || tokens->count > INT32_MAX))
         return myth_fail(err, MYTH_EFORMAT, "%s: tokenizer.ggml.tokens: expected an array of strings", g->w->path);
-    if (scores && (!tokens || scores->type != MYTH_META_ARRAY || scores->elem != MYTH_META_FLOAT || scores->count != tokens->count))
+    if (scores && (!tokens || scores->type != MYTH_META_ARRAY || scores->elem != MYTH_META_FLOAT ||
+                   scores->count != tokens->count))
         return myth_fail(err, MYTH_EFORMAT, "%s: tokenizer.ggml.scores: expected one float for each token", g->w->path);
     if (types && (!tokens || types->type != MYTH_META_ARRAY || myth_meta_gguf_size(types->raw_type) != 4 ||
                   types->elem == MYTH_META_FLOAT || types->count != tokens->count))
-        return myth_fail(err, MYTH_EFORMAT, "%s: tokenizer.ggml.token_type: expected one integer for each token", g->w->path);
+        return myth_fail(err, MYTH_EFORMAT, "%s: tokenizer.ggml.token_type: expected one integer for each token",
+                         g->w->path);
     return MYTH_OK;
 }
 
@@ -203,8 +209,8 @@ static myth_status read_alignment(gguf *g, myth_error *err)
         return MYTH_OK;
     g->align = v->type == MYTH_META_UINT ? v->v.u : 0;
     if (g->align < 8 || g->align > ALIGN_MAX || (g->align & (g->align - 1)))
-        return myth_fail(err, MYTH_EFORMAT, "%s: general.alignment: got %llu, expected a power of two from 8 to %d", g->w->path,
-                         (unsigned long long)g->align, ALIGN_MAX);
+        return myth_fail(err, MYTH_EFORMAT, "%s: general.alignment: got %llu, expected a power of two from 8 to %d",
+                         g->w->path, (unsigned long long)g->align, ALIGN_MAX);
     return MYTH_OK;
 }
 
@@ -221,9 +227,13 @@ static myth_status check_split(gguf *g, myth_error *err)
 /* Codes that files use and no reader of ours knows, to name them. */
 static const char *code_name(uint32_t code)
 {
-    static const struct { uint32_t code; const char *name; } row[] = {
-        { 9, "q8_1" }, { 15, "q8_k" }, { 16, "iq2_xxs" }, { 17, "iq2_xs" }, { 18, "iq3_xxs" }, { 19, "iq1_s" }, { 21, "iq3_s" }, { 22, "iq2_s" },
-        { 24, "i8" }, { 25, "i16" }, { 26, "i32" }, { 27, "i64" }, { 28, "f64" }, { 29, "iq1_m" }, { 34, "tq1_0" }, { 35, "tq2_0" }, { 40, "nvfp4" },
+    static const struct {
+        uint32_t code;
+        const char *name;
+    } row[] = {
+        {9, "q8_1"},   {15, "q8_k"},  {16, "iq2_xxs"}, {17, "iq2_xs"}, {18, "iq3_xxs"}, {19, "iq1_s"},
+        {21, "iq3_s"}, {22, "iq2_s"}, {24, "i8"},      {25, "i16"},    {26, "i32"},     {27, "i64"},
+        {28, "f64"},   {29, "iq1_m"}, {34, "tq1_0"},   {35, "tq2_0"},  {40, "nvfp4"},
     };
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
         if (row[i].code == code)
@@ -237,8 +247,10 @@ static myth_status refuse_type(const gguf *g, const myth_tensor *t, uint32_t cod
     size_t at = 0;
     for (int i = 0; i < MYTH_DTYPE_N; i++)
         if (i != MYTH_I32)
-            at += (size_t)snprintf(list + at, sizeof(list) - at, " %s", myth_dtype_get((myth_dtype)i)->name);        /* 92 bytes in all */
-    return myth_fail(err, MYTH_EUNSUPPORTED, "%s: tensor %s: type %u, %s; supported:%s", g->w->path, t->name.text, code, code_name(code), list);
+            at += (size_t)snprintf(list + at, sizeof(list) - at, " %s",
+                                   myth_dtype_get((myth_dtype)i)->name); /* 92 bytes in all */
+    return myth_fail(err, MYTH_EUNSUPPORTED, "%s: tensor %s: type %u, %s; supported:%s", g->w->path, t->name.text, code,
+                     code_name(code), list);
 }
 
 static myth_status read_info(gguf *g, uint64_t *sum, uint64_t *end, myth_error *err)
@@ -251,8 +263,8 @@ static myth_status read_info(gguf *g, uint64_t *sum, uint64_t *end, myth_error *
         return bad(g, "tensor name: expected 1 to 63 printable bytes", err);
     myth_tensor *t = myth_dir_add(w, name.text, name.len);
     if (!t)
-        return myth_fail(err, MYTH_EFORMAT, "%s: offset %llu: tensor %.*s appears twice", w->path, (unsigned long long)g->r.pos,
-                         (int)name.len, name.text);
+        return myth_fail(err, MYTH_EFORMAT, "%s: offset %llu: tensor %.*s appears twice", w->path,
+                         (unsigned long long)g->r.pos, (int)name.len, name.text);
     if (!myth_reader_u32(&g->r, &n_dim) || n_dim < 1 || n_dim > MYTH_TENSOR_DIMS)
         return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: expected 1 to 4 dimensions", w->path, t->name.text);
     t->n_dim = n_dim;
@@ -269,8 +281,8 @@ static myth_status read_info(gguf *g, uint64_t *sum, uint64_t *end, myth_error *
     if (st != MYTH_OK)
         return st;
     if (off != *sum)
-        return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: offset %llu, expected %llu", w->path, t->name.text, (unsigned long long)off,
-                         (unsigned long long)*sum);
+        return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: offset %llu, expected %llu", w->path, t->name.text,
+                         (unsigned long long)off, (unsigned long long)*sum);
     t->off = off;
     if (!myth_add_u64(end, off, t->bytes) || !myth_align_u64(sum, *end, g->align))
         return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: sizes overflow", w->path, t->name.text);
@@ -282,18 +294,19 @@ static myth_status read_directory(gguf *g, myth_error *err)
     myth_weights *w = g->w;
     const myth_map *map = &w->file[0];
     uint64_t sum = 0, end = 0, data, first, last;
-    myth_status st = myth_dir_open(w, g->n_tensor, g->n_tensor * NAME_MAX_GGUF, err);        /* n_tensor <= MYTH_TENSOR_MAX */
+    myth_status st = myth_dir_open(w, g->n_tensor, g->n_tensor * NAME_MAX_GGUF, err); /* n_tensor <= MYTH_TENSOR_MAX */
     for (uint64_t i = 0; st == MYTH_OK && i < g->n_tensor; i++)
         st = read_info(g, &sum, &end, err);
     if (st != MYTH_OK)
         return st;
-    if (!myth_align_u64(&data, g->r.pos, g->align) || !myth_add_u64(&first, data, end) || !myth_add_u64(&last, data, sum))
+    if (!myth_align_u64(&data, g->r.pos, g->align) || !myth_add_u64(&first, data, end) ||
+        !myth_add_u64(&last, data, sum))
         return bad(g, "sizes overflow", err);
     /* The padding behind the last tensor may be missing; cut-off data is refused when the data is asked for. */
     bool is_cut = map->size < first;
     if (map->size > last || (is_cut && w->level == MYTH_WEIGHTS_DATA))
-        return myth_fail(err, MYTH_EFORMAT, "%s: file of %llu bytes, expected %llu", w->path, (unsigned long long)map->size,
-                         (unsigned long long)last);
+        return myth_fail(err, MYTH_EFORMAT, "%s: file of %llu bytes, expected %llu", w->path,
+                         (unsigned long long)map->size, (unsigned long long)last);
     w->mapped = is_cut ? last : map->size;
     for (uint32_t i = 0; i < w->n_tensor; i++) {
         myth_tensor *t = &w->tensor[i];
@@ -308,7 +321,7 @@ static myth_status read_directory(gguf *g, myth_error *err)
 
 myth_status myth_weights_open_gguf(myth_weights *w, myth_error *err)
 {
-    gguf g = { .w = w };
+    gguf g = {.w = w};
     myth_status st = MYTH_OK;
     w->format = MYTH_FORMAT_GGUF;
     w->file = myth_alloc(w->mem, MYTH_MEM_OTHER, "files", sizeof(*w->file));
@@ -316,7 +329,7 @@ myth_status myth_weights_open_gguf(myth_weights *w, myth_error *err)
         return myth_fail(err, MYTH_ENOMEM, "%s: no room for a file", w->path);
     w->n_file = 1;
     MYTH_TRY(myth_weights_map(w, &w->file[0], w->path, 0, err));
-    g.r = (myth_reader){ w->file[0].base, w->file[0].size, 0 };
+    g.r = (myth_reader){w->file[0].base, w->file[0].size, 0};
     MYTH_TRY(read_head(&g, err));
     MYTH_TRY(read_meta(&g, err));
     MYTH_TRY(check_split(&g, err));

@@ -1,7 +1,8 @@
-/* weights_impl.h - what the readers of weights share: the open object and the tensor directory. Included by weights*.c only.
+/* weights_impl.h - what the readers of weights share: the open object and the tensor directory. Included by weights*.c
+ * only.
  *
  * Directory   one block (class OTHER): tensors, hash index of their names, spans for the overlap check, copied names
- * Skip list   towers of multimodal checkpoints and lm_head are checked like any tensor, then left out                       */
+ * Skip list   towers of multimodal checkpoints and lm_head are checked like any tensor, then left out */
 #ifndef MYTH_WEIGHTS_IMPL_H
 #define MYTH_WEIGHTS_IMPL_H
 
@@ -33,8 +34,8 @@ struct myth_weights {
     void *block;
     uint64_t block_bytes;
     myth_tensor *tensor;
-    myth_span *span;                  /* span[i] belongs to tensor[i] until the directory is finished */
-    uint32_t *slot;                   /* tensor index + 1, open addressing */
+    myth_span *span; /* span[i] belongs to tensor[i] until the directory is finished */
+    uint32_t *slot;  /* tensor index + 1, open addressing */
     char *text;
     uint64_t text_used, text_cap;
     uint32_t n_tensor, cap_tensor, slot_mask;
@@ -55,7 +56,8 @@ myth_status myth_dir_size(myth_tensor *t, const char *path, myth_error *err);
 void myth_dir_finish(myth_weights *w);
 /* Printable ASCII without spaces, 1..MYTH_TENSOR_NAME_MAX bytes. */
 bool myth_dir_is_name(const char *name, size_t len);
-/* The file that stands at `name` inside folder `dir`, links followed and checked (weights.h). MYTH_ENOTFOUND, MYTH_EFORMAT. */
+/* The file that stands at `name` inside folder `dir`, links followed and checked (weights.h). MYTH_ENOTFOUND,
+ * MYTH_EFORMAT. */
 myth_status myth_dir_member(char dst[PATH_MAX], const char *dir, const char *name, myth_error *err);
 /* Opens a tensor file; at level DATA with pread it is read. */
 myth_status myth_weights_map(myth_weights *w, myth_map *map, const char *path, unsigned flags, myth_error *err);

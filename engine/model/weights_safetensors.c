@@ -5,7 +5,7 @@
  *                             "__metadata__": { "text": "text" } }, padded with spaces
  *          the buffer: offsets count from here; the spans cover it exactly, in any order
  * Index    model.safetensors.index.json: { "metadata": { "total_size": n }, "weight_map": { "name": "file" } }
- * Source   safetensors README, format section                                                                              */
+ * Source   safetensors README, format section */
 #include "weights_impl.h"
 
 #include "engine/base/json.h"
@@ -16,12 +16,16 @@
 enum { HEADER_MAX = 16 << 20, INDEX_MAX = 16 << 20, HEADER_MIN = 2 };
 
 /* Bits of an element of the types that the format knows; the readable ones are in dtype.c. */
-static const struct { const char *name; uint32_t bits; } known_types[] = {
-    { "BOOL", 8 }, { "U8", 8 }, { "I8", 8 }, { "F8_E5M2", 8 }, { "F8_E4M3", 8 }, { "F8_E8M0", 8 }, { "I16", 16 }, { "U16", 16 },
-    { "F16", 16 }, { "BF16", 16 }, { "I32", 32 }, { "U32", 32 }, { "F32", 32 }, { "F64", 64 }, { "I64", 64 }, { "U64", 64 },
+static const struct {
+    const char *name;
+    uint32_t bits;
+} known_types[] = {
+    {"BOOL", 8}, {"U8", 8},    {"I8", 8},   {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"I16", 16}, {"U16", 16},
+    {"F16", 16}, {"BF16", 16}, {"I32", 32}, {"U32", 32},    {"F32", 32},    {"F64", 64},    {"I64", 64}, {"U64", 64},
 };
 
-static const char *const prefixes[] = { "model.language_model.", "language_model.model.", "model.", "" };      /* longest first */
+static const char *const prefixes[] = {"model.language_model.", "language_model.model.", "model.",
+                                       ""}; /* longest first */
 
 /* ---- skip list ---- */
 
@@ -51,8 +55,8 @@ static bool is_left_out(const char *name)
 /* ---- one entry of a header ---- */
 
 typedef struct {
-    const char *type;               /* as the file has it */
-    uint32_t bits;                  /* of an element      */
+    const char *type; /* as the file has it */
+    uint32_t bits;    /* of an element      */
     bool has_dtype, has_shape, has_span, is_readable;
     myth_dtype dtype;
     uint32_t n_dim;
@@ -67,7 +71,7 @@ typedef struct {
 
 static myth_status bad(const header *h, const myth_json_token *tok, const char *what, myth_error *err)
 {
-    uint64_t at = tok->off + 8;                            /* tok->off is inside the header, at most HEADER_MAX */
+    uint64_t at = tok->off + 8; /* tok->off is inside the header, at most HEADER_MAX */
     return myth_fail(err, MYTH_EFORMAT, "%s: offset %llu: %s", h->path, (unsigned long long)at, what);
 }
 
@@ -118,7 +122,7 @@ static myth_status read_entry(header *h, entry *e, myth_error *err)
         return st;
     if (tok.type != MYTH_JSON_OBJECT)
         return bad(h, &tok, "tensor: expected an object", err);
-    *e = (entry){ 0 };
+    *e = (entry){0};
     for (;;) {
         if ((st = myth_json_next(&h->json, &tok, err)) != MYTH_OK)
             return st;
@@ -166,14 +170,15 @@ static myth_status read_metadata(header *h, myth_error *err)
 /* Finds the JSON; *data is where the buffer starts in the file. */
 static myth_status find_header(header *h, uint64_t *data, const myth_map *map, myth_error *err)
 {
-    myth_reader r = { map->base, map->size, 0 };
+    myth_reader r = {map->base, map->size, 0};
     uint64_t n;
     const unsigned char *p;
     if (!myth_reader_u64(&r, &n))
         return myth_fail(err, MYTH_EFORMAT, "%s: offset 0: %llu bytes, expected a header length of 8", map->path,
                          (unsigned long long)map->size);
     if (n < HEADER_MIN || n > HEADER_MAX || !(p = myth_reader_take(&r, n)))
-        return myth_fail(err, MYTH_EFORMAT, "%s: offset 0: header length: got %llu, expected 2 to %llu", map->path, (unsigned long long)n,
+        return myth_fail(err, MYTH_EFORMAT, "%s: offset 0: header length: got %llu, expected 2 to %llu", map->path,
+                         (unsigned long long)n,
                          (unsigned long long)(myth_reader_left(&r) < HEADER_MAX ? myth_reader_left(&r) : HEADER_MAX));
     *data = r.pos;
     while (n > 0 && p[n - 1] == ' ')
@@ -200,12 +205,12 @@ static myth_status count_entries(const header *start, uint64_t *n_tensor, uint64
         }
         st = myth_json_skip(&h.json, err);
     }
-    return st == MYTH_OK ? myth_json_next(&h.json, &tok, err) : st;              /* nothing behind the closing brace */
+    return st == MYTH_OK ? myth_json_next(&h.json, &tok, err) : st; /* nothing behind the closing brace */
 }
 
 /* An entry becomes a tensor of the directory: a new one, or (sharded) the one that the index named. */
-static myth_status place_entry(myth_weights *w, header *h, const myth_json_token *key, const entry *e, uint32_t shard, bool is_indexed,
-                               uint64_t data, myth_error *err)
+static myth_status place_entry(myth_weights *w, header *h, const myth_json_token *key, const entry *e, uint32_t shard,
+                               bool is_indexed, uint64_t data, myth_error *err)
 {
     char name[MYTH_TENSOR_NAME_MAX + 1];
     if (key->len > MYTH_TENSOR_NAME_MAX * 6)
@@ -227,8 +232,11 @@ static myth_status place_entry(myth_weights *w, header *h, const myth_json_token
     myth_span *s = &w->span[t - w->tensor];
     s->is_left_out = is_left_out(name);
     if (!e->is_readable && !s->is_left_out)
-        return myth_fail(err, MYTH_EUNSUPPORTED, "%s: tensor %s: element type %s is not supported; supported: F32 F16 BF16. Of a checkpoint quantised for other "
-                         "software take the original, or a GGUF file", h->path, name, e->type);
+        return myth_fail(err, MYTH_EUNSUPPORTED,
+                         "%s: tensor %s: element type %s is not supported; supported: F32 F16 BF16. Of a checkpoint "
+                         "quantised for other "
+                         "software take the original, or a GGUF file",
+                         h->path, name, e->type);
     if (e->n_dim == 0 && !s->is_left_out)
         return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: no dimensions", h->path, name);
     t->dtype = e->is_readable ? e->dtype : MYTH_F32;
@@ -241,11 +249,11 @@ static myth_status place_entry(myth_weights *w, header *h, const myth_json_token
 
     uint64_t count = t->bytes / myth_dtype_block_bytes(t->dtype), bytes, start;
     if (!myth_mul_u64(&bytes, count, e->bits / 8) || e->begin > e->end || e->end - e->begin != bytes)
-        return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: data_offsets [%llu, %llu], expected %llu bytes", h->path, name,
-                         (unsigned long long)e->begin, (unsigned long long)e->end, (unsigned long long)bytes);
+        return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: data_offsets [%llu, %llu], expected %llu bytes", h->path,
+                         name, (unsigned long long)e->begin, (unsigned long long)e->end, (unsigned long long)bytes);
     if (!myth_add_u64(&start, data, e->begin) || start % (e->bits / 8))
-        return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: starts at byte %llu of the file, not aligned to its type", h->path, name,
-                         (unsigned long long)start);
+        return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: starts at byte %llu of the file, not aligned to its type",
+                         h->path, name, (unsigned long long)start);
     t->bytes = bytes;
     t->shard = shard;
     t->off = start;
@@ -276,16 +284,18 @@ static myth_status check_cover(myth_weights *w, myth_error *err)
     for (uint32_t i = 0; i < w->n_tensor;) {
         const uint32_t shard = w->span[i].shard;
         const myth_map *map = &w->file[shard];
-        uint64_t at = 0, whole = w->tensor[w->span[i].tensor].off;         /* where the buffer starts, then where it ends */
+        uint64_t at = 0, whole = w->tensor[w->span[i].tensor].off; /* where the buffer starts, then where it ends */
         whole -= w->span[i].begin;
         for (; i < w->n_tensor && w->span[i].shard == shard; at = w->span[i++].end)
             if (w->span[i].begin != at)
-                return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: starts at %llu of the buffer, expected %llu (no overlap, no gap)",
-                                 map->path, w->tensor[w->span[i].tensor].name.text, (unsigned long long)w->span[i].begin,
-                                 (unsigned long long)at);
-        if (!myth_add_u64(&whole, whole, at) || map->size > whole || (map->size < whole && w->level == MYTH_WEIGHTS_DATA))
-            return myth_fail(err, MYTH_EFORMAT, "%s: file of %llu bytes, expected %llu", map->path, (unsigned long long)map->size,
-                             (unsigned long long)whole);
+                return myth_fail(err, MYTH_EFORMAT,
+                                 "%s: tensor %s: starts at %llu of the buffer, expected %llu (no overlap, no gap)",
+                                 map->path, w->tensor[w->span[i].tensor].name.text,
+                                 (unsigned long long)w->span[i].begin, (unsigned long long)at);
+        if (!myth_add_u64(&whole, whole, at) || map->size > whole ||
+            (map->size < whole && w->level == MYTH_WEIGHTS_DATA))
+            return myth_fail(err, MYTH_EFORMAT, "%s: file of %llu bytes, expected %llu", map->path,
+                             (unsigned long long)map->size, (unsigned long long)whole);
         if (!myth_add_u64(&w->mapped, w->mapped, whole))
             return myth_fail(err, MYTH_EFORMAT, "%s: sizes overflow", map->path);
     }
@@ -327,7 +337,8 @@ static myth_status read_shard(myth_weights *w, uint32_t shard, bool is_indexed, 
     }
     for (uint32_t i = 0; i < w->n_tensor; i++)
         if (w->tensor[i].shard == shard && w->tensor[i].bytes == 0)
-            return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: the index expects it here", map->path, w->tensor[i].name.text);
+            return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: the index expects it here", map->path,
+                             w->tensor[i].name.text);
 fail:
     return st;
 }
@@ -343,16 +354,17 @@ typedef struct {
 
 static myth_status shard_of(index_facts *x, uint32_t *out, const header *h, const myth_json_token *tok, myth_error *err)
 {
-    if (tok->type != MYTH_JSON_STRING || tok->has_escape || !myth_dir_is_name(tok->span, tok->len) || memchr(tok->span, '/', tok->len) ||
-        tok->span[0] == '.')
-        return myth_fail(err, MYTH_EFORMAT, "%s: offset %llu: weight_map: expected the plain name of a file in this folder", h->path,
+    if (tok->type != MYTH_JSON_STRING || tok->has_escape || !myth_dir_is_name(tok->span, tok->len) ||
+        memchr(tok->span, '/', tok->len) || tok->span[0] == '.')
+        return myth_fail(err, MYTH_EFORMAT,
+                         "%s: offset %llu: weight_map: expected the plain name of a file in this folder", h->path,
                          (unsigned long long)tok->off);
     for (*out = 0; *out < x->n_shard; ++*out)
         if (x->shard[*out].len == tok->len && memcmp(x->shard[*out].text, tok->span, tok->len) == 0)
             return MYTH_OK;
     if (x->n_shard == MYTH_SHARD_MAX)
         return myth_fail(err, MYTH_EFORMAT, "%s: more than %d files", h->path, MYTH_SHARD_MAX);
-    x->shard[x->n_shard++] = (myth_str){ tok->span, tok->len };
+    x->shard[x->n_shard++] = (myth_str){tok->span, tok->len};
     return MYTH_OK;
 }
 
@@ -365,19 +377,21 @@ static myth_status walk_weight_map(myth_weights *w, index_facts *x, header *h, b
     if (st == MYTH_OK && tok.type != MYTH_JSON_OBJECT)
         return myth_fail(err, MYTH_EFORMAT, "%s: weight_map: expected an object", h->path);
     while (st == MYTH_OK && (st = myth_json_next(&h->json, &key, err)) == MYTH_OK && key.type == MYTH_JSON_KEY) {
-        if ((st = myth_json_next(&h->json, &tok, err)) != MYTH_OK || (st = shard_of(x, &shard, h, &tok, err)) != MYTH_OK)
+        if ((st = myth_json_next(&h->json, &tok, err)) != MYTH_OK ||
+            (st = shard_of(x, &shard, h, &tok, err)) != MYTH_OK)
             return st;
         if (is_count) {
             if (++x->n_tensor > MYTH_TENSOR_MAX)
                 return myth_fail(err, MYTH_EFORMAT, "%s: more than %d tensors", h->path, MYTH_TENSOR_MAX);
             if (key.has_escape || !myth_dir_is_name(key.span, key.len))
-                return myth_fail(err, MYTH_EFORMAT, "%s: offset %llu: tensor name: expected 1 to 255 printable bytes", h->path,
-                                 (unsigned long long)key.off);
-            x->n_text += key.len;                                       /* at most MYTH_TENSOR_MAX names of 255 bytes */
+                return myth_fail(err, MYTH_EFORMAT, "%s: offset %llu: tensor name: expected 1 to 255 printable bytes",
+                                 h->path, (unsigned long long)key.off);
+            x->n_text += key.len; /* at most MYTH_TENSOR_MAX names of 255 bytes */
         } else {
             myth_tensor *t = myth_dir_add(w, key.span, key.len);
             if (!t)
-                return myth_fail(err, MYTH_EFORMAT, "%s: offset %llu: tensor named twice", h->path, (unsigned long long)key.off);
+                return myth_fail(err, MYTH_EFORMAT, "%s: offset %llu: tensor named twice", h->path,
+                                 (unsigned long long)key.off);
             t->shard = shard;
         }
     }
@@ -386,7 +400,7 @@ static myth_status walk_weight_map(myth_weights *w, index_facts *x, header *h, b
 
 static myth_status walk_index(myth_weights *w, index_facts *x, const myth_map *map, bool is_count, myth_error *err)
 {
-    header h = { .path = map->path };
+    header h = {.path = map->path};
     myth_json_token tok;
     int n_map = 0;
     bool in_metadata = false;
@@ -427,7 +441,7 @@ static myth_status walk_index(myth_weights *w, index_facts *x, const myth_map *m
 /* Fills the directory with the names; keeps the names of the files in x. */
 static myth_status read_index(myth_weights *w, index_facts *x, const char *path, myth_error *err)
 {
-    myth_map map = { 0 };
+    myth_map map = {0};
     uint64_t text;
     myth_status st = myth_map_open(&map, w->mem, path, MYTH_MAP_NOFOLLOW, MYTH_MEM_OTHER, err);
     if (st != MYTH_OK)
@@ -439,7 +453,7 @@ static myth_status read_index(myth_weights *w, index_facts *x, const char *path,
     MYTH_TRY(walk_index(w, x, &map, true, err));
     text = x->n_text;
     for (uint32_t i = 0; i < x->n_shard; i++)
-        text += x->shard[i].len + 1;                                    /* at most MYTH_SHARD_MAX names of 255 bytes */
+        text += x->shard[i].len + 1; /* at most MYTH_SHARD_MAX names of 255 bytes */
     MYTH_TRY(myth_dir_open(w, x->n_tensor, text, err));
     MYTH_TRY(walk_index(w, x, &map, false, err));
     for (uint32_t i = 0; i < x->n_shard; i++)
@@ -464,7 +478,7 @@ static bool find_prefix(myth_weights *w)
 myth_status myth_weights_open_safetensors(myth_weights *w, const char *file, bool is_index, myth_error *err)
 {
     char path[PATH_MAX];
-    index_facts x = { .n_shard = 1 };
+    index_facts x = {.n_shard = 1};
     uint64_t sum = 0;
     unsigned flags = file ? MYTH_MAP_NOFOLLOW : 0;
     myth_status st = MYTH_OK;
@@ -492,8 +506,8 @@ myth_status myth_weights_open_safetensors(myth_weights *w, const char *file, boo
         if (!myth_add_u64(&sum, sum, w->tensor[i].bytes))
             return myth_fail(err, MYTH_EFORMAT, "%s: sizes overflow", w->path);
     if (x.has_total && x.total_size != sum)
-        return myth_fail(err, MYTH_EFORMAT, "%s: total_size: got %llu, expected %llu", w->path, (unsigned long long)x.total_size,
-                         (unsigned long long)sum);
+        return myth_fail(err, MYTH_EFORMAT, "%s: total_size: got %llu, expected %llu", w->path,
+                         (unsigned long long)x.total_size, (unsigned long long)sum);
     myth_dir_finish(w);
     if (!w->is_piece && !find_prefix(w))
         return myth_fail(err, MYTH_EFORMAT, "%s: no tensor named ...embed_tokens.weight", w->path);

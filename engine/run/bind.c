@@ -11,15 +11,16 @@ enum { PIECE_BYTES = 4 << 20 };
 typedef struct {
     myth_engine *e;
     myth_part *p;
-    myth_buf *matrices;                /* of the layer under way, when the part has copies */
-    myth_buf *experts;                 /* of its experts, when these are in host memory: NULL = among the matrices */
+    myth_buf *matrices; /* of the layer under way, when the part has copies */
+    myth_buf *experts;  /* of its experts, when these are in host memory: NULL = among the matrices */
     bool is_offloaded;
-    unsigned char *held;               /* of an offloaded layer of a random: model */
+    unsigned char *held; /* of an offloaded layer of a random: model */
     uint64_t norm_off, matrix_off, expert_off, held_off;
 } binder;
 
 /* Elements first .. first + n of the slot's matrix, as floats. */
-static myth_status read_floats(const binder *b, const myth_slot_src *src, uint64_t first, uint64_t n, float *dst, myth_error *err)
+static myth_status read_floats(const binder *b, const myth_slot_src *src, uint64_t first, uint64_t n, float *dst,
+                               myth_error *err)
 {
     const myth_weights *w = b->e->model->weights;
     if (myth_weights_get_format(w) != MYTH_FORMAT_RANDOM) {
@@ -35,7 +36,8 @@ static myth_status bind_f32(binder *b, myth_view *out, const myth_slot *s, const
     const myth_config *c = &b->e->model->config;
     myth_buf *norms = b->p->buf[MYTH_BUF_norms];
     const uint64_t n = src->rows * src->cols;
-    const float plus = c->norm_plus_one && s->form == MYTH_FORM_AUTO ? 1.0f : 0.0f, clip = s->form == MYTH_FORM_CLIPPED ? c->altup_clip : 0.0f;
+    const float plus = c->norm_plus_one && s->form == MYTH_FORM_AUTO ? 1.0f : 0.0f,
+                clip = s->form == MYTH_FORM_CLIPPED ? c->altup_clip : 0.0f;
     float part[512];
     *out = myth_view_at(norms, b->norm_off, MYTH_F32);
     for (uint64_t i = 0, k; i < n; i += k) {
@@ -66,7 +68,8 @@ static myth_status copy_matrix(binder *b, myth_view dst, const myth_slot_src *s,
         uint32_t n = n_total - row0 < most ? n_total - row0 : most;
         const unsigned char *src = b->e->host[MYTH_HOST_load];
         if (is_random) {
-            myth_status st = myth_weights_random_fill(w, s->t, s->first + row0 * s->cols, n * s->cols, b->e->host[MYTH_HOST_load], err);
+            myth_status st = myth_weights_random_fill(w, s->t, s->first + row0 * s->cols, n * s->cols,
+                                                      b->e->host[MYTH_HOST_load], err);
             if (st != MYTH_OK)
                 return st;
         } else {
@@ -79,7 +82,8 @@ static myth_status copy_matrix(binder *b, myth_view dst, const myth_slot_src *s,
     return MYTH_OK;
 }
 
-static myth_status bind_matrix(binder *b, myth_view *out, const myth_slot *slot, const myth_slot_src *s, myth_error *err)
+static myth_status bind_matrix(binder *b, myth_view *out, const myth_slot *slot, const myth_slot_src *s,
+                               myth_error *err)
 {
     myth_engine *e = b->e;
     if (b->experts && myth_slot_is_expert(slot)) {
@@ -91,12 +95,14 @@ static myth_status bind_matrix(binder *b, myth_view *out, const myth_slot *slot,
         *out = myth_view_at(b->matrices, b->matrix_off, s->t->dtype);
         b->matrix_off += myth_arena_cost(s->bytes);
         if (b->held)
-            return myth_weights_random_fill(e->model->weights, s->t, s->first, s->rows * s->cols, b->held + out->off, err);
+            return myth_weights_random_fill(e->model->weights, s->t, s->first, s->rows * s->cols, b->held + out->off,
+                                            err);
         if (b->is_offloaded)
-            return MYTH_OK;                                    /* written when the layer runs */
+            return MYTH_OK; /* written when the layer runs */
         unsigned char *host = myth_buf_host(b->matrices);
-        return host ? myth_weights_random_fill(e->model->weights, s->t, s->first, s->rows * s->cols, host + out->off, err)
-                    : copy_matrix(b, *out, s, err);
+        return host
+                 ? myth_weights_random_fill(e->model->weights, s->t, s->first, s->rows * s->cols, host + out->off, err)
+                 : copy_matrix(b, *out, s, err);
     }
     myth_buf *wrap = b->p->wrapped[s->t->shard];
     const unsigned char *base = myth_buf_host(wrap);
@@ -143,8 +149,10 @@ static myth_status wrap_files(const myth_engine *e, myth_part *p, myth_error *er
             const unsigned char *data = t->data;
             if (t->shard != shard || !data)
                 continue;
-            if (!lo || data < lo) lo = data;
-            if (!hi || data + t->bytes > hi) hi = data + t->bytes;
+            if (!lo || data < lo)
+                lo = data;
+            if (!hi || data + t->bytes > hi)
+                hi = data + t->bytes;
         }
         if (lo) {
             myth_status st = myth_buf_wrap(&p->wrapped[shard], p->dev, lo, (uint64_t)(hi - lo), err);
@@ -158,7 +166,7 @@ static myth_status wrap_files(const myth_engine *e, myth_part *p, myth_error *er
 static myth_status bind_part(myth_engine *e, uint32_t i, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    binder b = { .e = e, .p = &e->part[i] };
+    binder b = {.e = e, .p = &e->part[i]};
     const myth_config *c = &e->model->config;
     const myth_family *f = myth_family_get(c->family);
     bool is_last = i + 1 == e->n_part;
@@ -213,7 +221,8 @@ void myth_bind_offloaded(myth_engine *e, myth_part *p, uint32_t l)
     for (uint32_t k = p->y->layer0; k < l; k++)
         held += e->y.offloaded[k];
     for (const myth_slot *s = f->slots; s->hf; s++) {
-        if (!myth_slot_is_matrix(s) || !myth_slot_is_there(&e->model->config, s, l) || (e->y.expert[l] && myth_slot_is_expert(s)))
+        if (!myth_slot_is_matrix(s) || !myth_slot_is_there(&e->model->config, s, l) ||
+            (e->y.expert[l] && myth_slot_is_expert(s)))
             continue;
         const myth_slot_src from = myth_slot_find(e->model->weights, &e->model->config, s, l);
         const myth_view *view = (const myth_view *)((const char *)&e->w->layer[l] + s->off);

@@ -1,8 +1,8 @@
 /* bind.h - tensors of the file to views on the device: matrices in place, norms as effective f32 weights.
  *
  * Resident  CPU: matrices of files are the mapping itself, wrapped; those of random: models are filled from the seed.
- *           Other devices: copies in the device's own form, in pieces, the mapping's pages let go behind them; of experts, where the
- *           options say so, in host memory
+ *           Other devices: copies in the device's own form, in pieces, the mapping's pages let go behind them; of
+ *           experts, where the options say so, in host memory
  *           Norms: f32, 1 + w formed here where the file stores w
  * Requires  a config read from the same weights at level HEADER or above: every slot's tensor is there and of its shape
  * Errors    MYTH_ENOMEM, MYTH_ELOST, what the device says                                                            */

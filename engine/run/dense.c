@@ -20,13 +20,14 @@ static bool file_of(char path[PATH_MAX], const myth_model *m, uint32_t i)
 bool myth_dense_has(const myth_model *m)
 {
     char path[PATH_MAX];
-    return m->config.is_bidirectional && (myth_config_dense(m->weights, 0) || (file_of(path, m, 0) && access(path, F_OK) == 0));
+    return m->config.is_bidirectional &&
+           (myth_config_dense(m->weights, 0) || (file_of(path, m, 0) && access(path, F_OK) == 0));
 }
 
 static myth_status open_layer(myth_dense *d, const myth_model *m, myth_weights_level level, uint32_t i, myth_error *err)
 {
     char path[PATH_MAX];
-    const myth_weights_opts opts = { .level = level, .pread = myth_weights_is_read(m->weights), .is_piece = true };
+    const myth_weights_opts opts = {.level = level, .pread = myth_weights_is_read(m->weights), .is_piece = true};
     if ((d->layer[i] = myth_config_dense(m->weights, i)) != NULL)
         return MYTH_OK;
     if (!file_of(path, m, i))
@@ -36,13 +37,13 @@ static myth_status open_layer(myth_dense *d, const myth_model *m, myth_weights_l
         return st;
     d->layer[i] = myth_weights_find(d->own[i], "linear.weight");
     return d->layer[i] && myth_weights_n_tensor(d->own[i]) == 1
-               ? MYTH_OK
-               : myth_fail(err, MYTH_EFORMAT, "%s: expected one tensor, linear.weight", path);
+             ? MYTH_OK
+             : myth_fail(err, MYTH_EFORMAT, "%s: expected one tensor, linear.weight", path);
 }
 
 myth_status myth_dense_open(myth_dense *out, const myth_model *m, myth_weights_level level, myth_error *err)
 {
-    *out = (myth_dense){ 0 };
+    *out = (myth_dense){0};
     if (!myth_dense_has(m))
         return MYTH_OK;
     uint64_t n_in = m->config.d_model;
@@ -51,9 +52,10 @@ myth_status myth_dense_open(myth_dense *out, const myth_model *m, myth_weights_l
         if (st != MYTH_OK)
             return st;
         const myth_tensor *t = out->layer[i];
-        if (t->n_dim != 2 || t->dim[1] != n_in || !t->dim[0] || t->dim[0] > DENSE_MAX || n_in % myth_dtype_block(t->dtype))
-            return myth_fail(err, MYTH_EFORMAT, "%s: dense layer %u: expected a matrix of %llu columns", myth_weights_path(m->weights), i + 2,
-                             (unsigned long long)n_in);
+        if (t->n_dim != 2 || t->dim[1] != n_in || !t->dim[0] || t->dim[0] > DENSE_MAX ||
+            n_in % myth_dtype_block(t->dtype))
+            return myth_fail(err, MYTH_EFORMAT, "%s: dense layer %u: expected a matrix of %llu columns",
+                             myth_weights_path(m->weights), i + 2, (unsigned long long)n_in);
         n_in = t->dim[0];
     }
     return MYTH_OK;
@@ -63,5 +65,5 @@ void myth_dense_close(myth_dense *d)
 {
     for (uint32_t i = 0; i < MYTH_DENSE_N; i++)
         myth_weights_close(d->own[i]);
-    *d = (myth_dense){ 0 };
+    *d = (myth_dense){0};
 }

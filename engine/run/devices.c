@@ -8,34 +8,43 @@
 
 static void add_levels(myth_device_info *info, myth_mem *mem, int n_threads)
 {
-    static const char *const level[] = { "ref", "avx2", "avx512", "amx", "neon" };
+    static const char *const level[] = {"ref", "avx2", "avx512", "amx", "neon"};
     for (size_t i = 0; i < sizeof(level) / sizeof(level[0]) && info->n_present < MYTH_LEVELS_MAX; i++) {
         myth_device *dev;
-        if (myth_device_open(&dev, mem, &(myth_device_opts){ .name = info->name, .n_threads = n_threads, .cpu_level = level[i] }, NULL) != MYTH_OK)
+        if (myth_device_open(&dev, mem,
+                             &(myth_device_opts){.name = info->name, .n_threads = n_threads, .cpu_level = level[i]},
+                             NULL) != MYTH_OK)
             continue;
         myth_device_close(dev);
         snprintf(info->present[info->n_present++], sizeof(info->present[0]), "%s", level[i]);
     }
 }
 
-myth_status myth_devices_list(myth_device_info *out, size_t cap, size_t *n, myth_mem *mem, int n_threads, myth_error *err)
+myth_status myth_devices_list(myth_device_info *out, size_t cap, size_t *n, myth_mem *mem, int n_threads,
+                              myth_error *err)
 {
     myth_device_caps caps[MYTH_DEVICES_MAX];
     uint32_t n_caps = myth_device_list(caps, cap < MYTH_DEVICES_MAX ? (uint32_t)cap : MYTH_DEVICES_MAX);
     *n = 0;
     for (uint32_t i = 0; i < n_caps; i++) {
         myth_device_caps *c = &caps[i];
-        if (c->ledger == MYTH_MEM_HOST) {                      /* threads and level are known to an open device only */
+        if (c->ledger == MYTH_MEM_HOST) { /* threads and level are known to an open device only */
             myth_device *dev;
-            myth_status st = myth_device_open(&dev, mem, &(myth_device_opts){ .name = c->name, .n_threads = n_threads }, err);
+            myth_status st =
+                myth_device_open(&dev, mem, &(myth_device_opts){.name = c->name, .n_threads = n_threads}, err);
             if (st != MYTH_OK)
                 return st;
             *c = *myth_device_get_caps(dev);
             myth_device_close(dev);
         }
         myth_device_info *info = &out[(*n)++];
-        *info = (myth_device_info){ .n_threads = c->n_threads, .is_gpu = c->is_gpu, .total_bytes = c->total_bytes,
-                                    .free_bytes = c->free_bytes, .budget_bytes = c->budget_bytes };
+        *info = (myth_device_info){
+            .n_threads = c->n_threads,
+            .is_gpu = c->is_gpu,
+            .total_bytes = c->total_bytes,
+            .free_bytes = c->free_bytes,
+            .budget_bytes = c->budget_bytes,
+        };
         memcpy(info->name, c->name, sizeof(info->name));
         memcpy(info->description, c->description, sizeof(info->description));
         memcpy(info->level, c->level, sizeof(info->level));
@@ -85,7 +94,8 @@ myth_status myth_devices_limits(myth_mem_limits *out, const myth_mem *mem, const
     return st;
 }
 
-myth_status myth_devices_read_limits(myth_mem_limits *out, const char *text, bool (*parse_size)(uint64_t *out, const char *text), myth_error *err)
+myth_status myth_devices_read_limits(myth_mem_limits *out, const char *text,
+                                     bool (*parse_size)(uint64_t *out, const char *text), myth_error *err)
 {
     uint64_t bytes;
     if (parse_size(&bytes, text)) {
@@ -111,5 +121,6 @@ myth_status myth_devices_read_limits(myth_mem_limits *out, const char *text, boo
         if (!*at)
             return MYTH_OK;
     }
-    return myth_fail(err, MYTH_EARG, "got '%.64s', expected a size such as 512M or 2GiB, or device=size,device=size", text);
+    return myth_fail(err, MYTH_EARG, "got '%.64s', expected a size such as 512M or 2GiB, or device=size,device=size",
+                     text);
 }

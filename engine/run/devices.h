@@ -1,9 +1,9 @@
 /* devices.h - what this machine can compute on, and how much of each device's memory may be taken.
  *
  * Owner    plain data; nothing stays open
- * Margin   of a device other than the CPU 2 % of its memory, at least 16 MiB, is left to the driver; what it says is free is believed, its
- *          budget only below that
- * Errors   MYTH_ENOMEM; a device that is absent is left out                                                                  */
+ * Margin   of a device other than the CPU 2 % of its memory, at least 16 MiB, is left to the driver; what it says is
+ *          free is believed, its budget only below that
+ * Errors   MYTH_ENOMEM; a device that is absent is left out */
 #ifndef MYTH_DEVICES_H
 #define MYTH_DEVICES_H
 
@@ -17,25 +17,28 @@ enum { MYTH_DEVICES_MAX = 16, MYTH_LEVELS_MAX = 8 };
 
 typedef struct {
     char name[32], description[128];
-    char level[16];                              /* CPU: in use when nothing else is asked for; "" for others */
-    char present[MYTH_LEVELS_MAX][16];           /* every level that this build and this processor have */
+    char level[16];                    /* CPU: in use when nothing else is asked for; "" for others */
+    char present[MYTH_LEVELS_MAX][16]; /* every level that this build and this processor have */
     uint32_t n_present;
-    char variants[128];                          /* what the kernels were chosen for; "" = nothing to choose */
+    char variants[128]; /* what the kernels were chosen for; "" = nothing to choose */
     int n_threads;
     bool is_gpu;
-    uint64_t total_bytes, free_bytes, budget_bytes;      /* 0 = unknown */
+    uint64_t total_bytes, free_bytes, budget_bytes; /* 0 = unknown */
 } myth_device_info;
 
 /* Writes at most cap records in the order "auto" tries the devices; *n says how many. n_threads 0 = all. */
-myth_status myth_devices_list(myth_device_info *out, size_t cap, size_t *n, myth_mem *mem, int n_threads, myth_error *err);
+myth_status myth_devices_list(myth_device_info *out, size_t cap, size_t *n, myth_mem *mem, int n_threads,
+                              myth_error *err);
 /* Kinds of devices that this build has: "vulkan", "cpu"; NULL behind the last. */
 const char *myth_devices_kind(uint32_t i);
 /* The name "auto" (or NULL) stands for; other names are copied as they are. */
 myth_status myth_devices_choose(char out[32], const char *name, myth_error *err);
-/* The limits of mem, and for each device of `device` (as in myth_engine_opts) that has none there what it can spare. MYTH_EDEVICE: absent. */
+/* The limits of mem, and for each device of `device` (as in myth_engine_opts) that has none there what it can spare.
+ * MYTH_EDEVICE: absent. */
 myth_status myth_devices_limits(myth_mem_limits *out, const myth_mem *mem, const char *device, myth_error *err);
 /* "2GiB" for every device, or "cuda:0=8GiB,host=2GiB" for single ones. parse_size reads one size. */
-myth_status myth_devices_read_limits(myth_mem_limits *out, const char *text, bool (*parse_size)(uint64_t *out, const char *text), myth_error *err);
+myth_status myth_devices_read_limits(myth_mem_limits *out, const char *text,
+                                     bool (*parse_size)(uint64_t *out, const char *text), myth_error *err);
 
 #ifdef __cplusplus
 }

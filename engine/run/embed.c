@@ -1,7 +1,8 @@
-/* embed.c - texts in groups that fill a micro-batch, each an ephemeral run of one empty sequence; sums on the host, in double.
+/* embed.c - texts in groups that fill a micro-batch, each an ephemeral run of one empty sequence; sums on the host, in
+ * double.
  *
- * Dense     a row of weights is widened once and multiplied with every text of the group; 16 partial sums, then in order: a text's bits
- *           are its own                                                                                                          */
+ * Dense     a row of weights is widened once and multiplied with every text of the group; 16 partial sums, then in
+ *           order: a text's bits are its own */
 #include "embed.h"
 
 #include "dense.h"
@@ -10,19 +11,19 @@
 #include <math.h>
 #include <string.h>
 
-enum { TEXTS = 64, LANES = 16 };        /* texts of a group; partial sums of a product */
+enum { TEXTS = 64, LANES = 16 }; /* texts of a group; partial sums of a product */
 
 struct myth_embedder {
     myth_engine *engine;
     myth_model *model;
     myth_seq *seq;
     myth_dense dense;
-    uint32_t n_ubatch, d_model, width;  /* n_ubatch: tokens at once; width: of the widest vector on the way */
-    int32_t *token;                     /* [n_ctx_train] of each, as myth_batch takes them */
+    uint32_t n_ubatch, d_model, width; /* n_ubatch: tokens at once; width: of the widest vector on the way */
+    int32_t *token;                    /* [n_ctx_train] of each, as myth_batch takes them */
     myth_seq **seqs;
     uint8_t *want, *is_ephemeral, *run_end, *text_of;
-    double *sum;                        /* [TEXTS][d_model] */
-    float *in, *between, *row;          /* [TEXTS][width], [TEXTS][width], [width] */
+    double *sum;               /* [TEXTS][d_model] */
+    float *in, *between, *row; /* [TEXTS][width], [TEXTS][width], [width] */
 };
 
 static uint32_t width_of(const myth_dense *dense, uint32_t d_model)
@@ -38,7 +39,7 @@ static uint32_t width_of(const myth_dense *dense, uint32_t d_model)
 
 static float dot(const float *a, const float *b, uint64_t n)
 {
-    float part[LANES] = { 0 }, sum = 0.0f;
+    float part[LANES] = {0}, sum = 0.0f;
     uint64_t i = 0;
     for (; i + LANES <= n; i += LANES)
         for (int l = 0; l < LANES; l++)
@@ -65,7 +66,8 @@ static void multiply(const myth_embedder *x, const myth_tensor *l, float *to, co
 
 static uint64_t host_bytes(uint64_t n_tok, uint64_t d_model, uint64_t width)
 {
-    return n_tok * (sizeof(int32_t) + sizeof(myth_seq *) + 4) + TEXTS * (d_model * sizeof(double) + 2 * width * sizeof(float)) + width * sizeof(float);
+    return n_tok * (sizeof(int32_t) + sizeof(myth_seq *) + 4) +
+           TEXTS * (d_model * sizeof(double) + 2 * width * sizeof(float)) + width * sizeof(float);
 }
 
 myth_status myth_embedder_needs(myth_plan_extra *extra, const myth_model *m, myth_error *err)
@@ -84,7 +86,8 @@ myth_status myth_embedder_needs(myth_plan_extra *extra, const myth_model *m, myt
         }
     /* A plan counts the file of a tokenizer, which was read and let go by the time these are mapped. */
     extra->bytes[files] += is_read ? bytes : now.live + bytes > now.peak ? now.live + bytes - now.peak : 0;
-    extra->bytes[MYTH_MEM_OTHER] += sizeof(myth_embedder) + host_bytes(c->n_ctx_train, c->d_model, width_of(&dense, c->d_model));
+    extra->bytes[MYTH_MEM_OTHER] +=
+        sizeof(myth_embedder) + host_bytes(c->n_ctx_train, c->d_model, width_of(&dense, c->d_model));
     myth_dense_close(&dense);
     return st;
 }
@@ -106,7 +109,7 @@ void myth_embedder_close(myth_embedder *x)
     if (x->seq)
         myth_seq_close(x->seq);
     myth_dense_close(&x->dense);
-    myth_free(mem, x->sum);             /* one block; the others lie in it */
+    myth_free(mem, x->sum); /* one block; the others lie in it */
     myth_free(mem, x);
 }
 
@@ -115,8 +118,9 @@ static myth_status take_rows(myth_embedder *x, myth_error *err)
     const uint64_t n = x->model->config.n_ctx_train, d = x->d_model, w = x->width;
     unsigned char *p = myth_alloc(x->model->mem, MYTH_MEM_OTHER, "embedder", host_bytes(n, d, w));
     if (!p)
-        return myth_fail(err, MYTH_ENOMEM, "no room for %llu bytes of an embedder", (unsigned long long)host_bytes(n, d, w));
-    x->sum = (double *)(void *)p;       /* by falling alignment */
+        return myth_fail(err, MYTH_ENOMEM, "no room for %llu bytes of an embedder",
+                         (unsigned long long)host_bytes(n, d, w));
+    x->sum = (double *)(void *)p; /* by falling alignment */
     x->seqs = (myth_seq **)(void *)(p += TEXTS * d * sizeof(double));
     x->in = (float *)(void *)(p += n * sizeof(myth_seq *));
     x->between = x->in + TEXTS * w;
@@ -139,13 +143,15 @@ myth_status myth_embedder_open(myth_embedder **out, myth_engine *e, myth_error *
     myth_model *m = myth_engine_model(e);
     *out = NULL;
     if (!m->config.is_bidirectional)
-        return myth_fail(err, MYTH_EUNSUPPORTED, "%s generates text; embeddings come from an EmbeddingGemma model", myth_weights_name(m->weights));
+        return myth_fail(err, MYTH_EUNSUPPORTED, "%s generates text; embeddings come from an EmbeddingGemma model",
+                         myth_weights_name(m->weights));
     myth_embedder *x = myth_alloc(m->mem, MYTH_MEM_OTHER, "embedder", sizeof(*x));
     if (!x)
         return myth_fail(err, MYTH_ENOMEM, "no room for an embedder");
     x->engine = e;
     x->model = m;
-    x->n_ubatch = myth_engine_plan(e)->n_ubatch < m->config.n_ctx_train ? myth_engine_plan(e)->n_ubatch : m->config.n_ctx_train;
+    x->n_ubatch =
+        myth_engine_plan(e)->n_ubatch < m->config.n_ctx_train ? myth_engine_plan(e)->n_ubatch : m->config.n_ctx_train;
     x->d_model = m->config.d_model;
     MYTH_TRY(myth_dense_open(&x->dense, m, MYTH_WEIGHTS_DATA, err));
     x->width = width_of(&x->dense, x->d_model);
@@ -201,12 +207,21 @@ static uint32_t gather(myth_embedder *x, const myth_embed_text *text, uint32_t n
     return n;
 }
 
-static myth_status embed_group(myth_embedder *x, const myth_embed_text *text, uint32_t n_text, uint32_t n_tok, uint32_t dim, float *out,
-                               const bool *cancel, myth_error *err)
+static myth_status embed_group(myth_embedder *x, const myth_embed_text *text, uint32_t n_text, uint32_t n_tok,
+                               uint32_t dim, float *out, const bool *cancel, myth_error *err)
 {
     const uint32_t d = x->d_model;
-    const myth_batch b = { .n_tok = n_tok, .token = x->token, .seq = x->seqs, .want = x->want, .is_ephemeral = x->is_ephemeral,
-                           .run_end = x->run_end, .on_hidden = on_row, .user = x, .cancel = cancel };
+    const myth_batch b = {
+        .n_tok = n_tok,
+        .token = x->token,
+        .seq = x->seqs,
+        .want = x->want,
+        .is_ephemeral = x->is_ephemeral,
+        .run_end = x->run_end,
+        .on_hidden = on_row,
+        .user = x,
+        .cancel = cancel,
+    };
     memset(x->sum, 0, (uint64_t)n_text * d * sizeof(double));
     myth_status st = myth_forward(x->engine, &b, NULL, err);
     if (st != MYTH_OK)
@@ -223,8 +238,8 @@ static myth_status embed_group(myth_embedder *x, const myth_embed_text *text, ui
     return MYTH_OK;
 }
 
-myth_status myth_embed(myth_embedder *x, const myth_embed_text *text, uint32_t n_text, uint32_t dim, float *out, const bool *cancel,
-                       myth_error *err)
+myth_status myth_embed(myth_embedder *x, const myth_embed_text *text, uint32_t n_text, uint32_t dim, float *out,
+                       const bool *cancel, myth_error *err)
 {
     const uint32_t all = myth_embedder_dim(x);
     dim = dim ? dim : all;
@@ -234,7 +249,9 @@ myth_status myth_embed(myth_embedder *x, const myth_embed_text *text, uint32_t n
         if (!text[t].n)
             return myth_fail(err, MYTH_EARG, "text %u has no tokens", t);
         if (text[t].n > x->n_ubatch)
-            return myth_fail(err, MYTH_ELIMIT, "text %u has %u tokens; a micro-batch has %u: raise -ub, or cut the text", t, text[t].n, x->n_ubatch);
+            return myth_fail(err, MYTH_ELIMIT,
+                             "text %u has %u tokens; a micro-batch has %u: raise -ub, or cut the text", t, text[t].n,
+                             x->n_ubatch);
     }
     for (uint32_t t = 0, n, n_tok; t < n_text; t += n) {
         n = gather(x, text + t, n_text - t, &n_tok);
@@ -249,17 +266,19 @@ myth_status myth_embed(myth_embedder *x, const myth_embed_text *text, uint32_t n
 
 /* ---- prompts ---- */
 
-static const struct { const char *use, *prompt; } prompts[] = {
-    { "none", "" },
-    { "query", "task: search result | query: " },
-    { "document", "title: none | text: " },
-    { "code", "task: code retrieval | query: " },
-    { "question", "task: question answering | query: " },
-    { "fact", "task: fact checking | query: " },
-    { "classification", "task: classification | query: " },
-    { "clustering", "task: clustering | query: " },
-    { "similarity", "task: sentence similarity | query: " },
-    { "summary", "task: summarization | query: " },
+static const struct {
+    const char *use, *prompt;
+} prompts[] = {
+    {"none", ""},
+    {"query", "task: search result | query: "},
+    {"document", "title: none | text: "},
+    {"code", "task: code retrieval | query: "},
+    {"question", "task: question answering | query: "},
+    {"fact", "task: fact checking | query: "},
+    {"classification", "task: classification | query: "},
+    {"clustering", "task: clustering | query: "},
+    {"similarity", "task: sentence similarity | query: "},
+    {"summary", "task: summarization | query: "},
 };
 
 const char *myth_embed_prompt(const char *use)
@@ -270,4 +289,7 @@ const char *myth_embed_prompt(const char *use)
     return NULL;
 }
 
-const char *myth_embed_prompt_names(void) { return "none, query, document, code, question, fact, classification, clustering, similarity, summary"; }
+const char *myth_embed_prompt_names(void)
+{
+    return "none, query, document, code, question, fact, classification, clustering, similarity, summary";
+}

@@ -1,7 +1,7 @@
 /* engine_impl.h - the engine's own structs, for engine.c, seq.c, forward.c.
  *
- * Parts    every part has the same pages and rings by number, each with the rows of its own layers, and copies of the page tables and of a
- *          step's index arrays; the residual goes from part to part through the host                                            */
+ * Parts    every part has the same pages and rings by number, each with the rows of its own layers, and copies of the
+ *          page tables and of a step's index arrays; the residual goes from part to part through the host */
 #ifndef MYTH_ENGINE_IMPL_H
 #define MYTH_ENGINE_IMPL_H
 
@@ -15,17 +15,17 @@ extern "C" {
 struct myth_seq {
     myth_engine *e;
     bool is_open;
-    uint32_t slot;                    /* row of the page tables on the device                     */
-    int32_t *token;                   /* [n_ctx], of the rows held                                */
-    uint32_t n_new;                   /* tokens that the forward under way appends                */
-    myth_kv_needs need;               /* of the same forward                                      */
-    bool has_ephemeral;               /* the forward under way branches off it                    */
-    bool is_table_stale;              /* its pages or ring changed since they were written to the device: the next forward does */
+    uint32_t slot;       /* row of the page tables on the device                     */
+    int32_t *token;      /* [n_ctx], of the rows held                                */
+    uint32_t n_new;      /* tokens that the forward under way appends                */
+    myth_kv_needs need;  /* of the same forward                                      */
+    bool has_ephemeral;  /* the forward under way branches off it                    */
+    bool is_table_stale; /* its pages or ring changed since they were written to the device: the next forward does */
     myth_kv_rows *kv;
 };
 
 typedef struct {
-    uint32_t slot;                    /* of its sequence; UINT32_MAX = free                        */
+    uint32_t slot; /* of its sequence; UINT32_MAX = free                        */
     myth_kv_rows *kv;
 } myth_checkpoint;
 
@@ -33,8 +33,8 @@ typedef struct {
 typedef struct {
     int32_t *block;
     int32_t *id, *pos, *row_run, *rows, *runs;
-    int32_t *capture_rows, *capture_label;       /* with captured layers only */
-    int32_t *keep, *keep_pos, *keep_row_run;     /* with shared layers only: rows that go on behind first_shared */
+    int32_t *capture_rows, *capture_label;   /* with captured layers only */
+    int32_t *keep, *keep_pos, *keep_row_run; /* with shared layers only: rows that go on behind first_shared */
     uint32_t n_rows, n_run, n_keep;
 } myth_step_index;
 
@@ -44,17 +44,20 @@ typedef struct {
     myth_device *dev;
     myth_stream *stream;
     myth_buf *buf[MYTH_BUF_N];
-    myth_buf **wrapped;               /* [n_shard]; NULL = the part has copies */
+    myth_buf **wrapped; /* [n_shard]; NULL = the part has copies */
     myth_engine *e;
-    myth_stream *copier;              /* brings offloaded weights */
+    myth_stream *copier; /* brings offloaded weights */
     myth_buf *slot[2];
-    uint64_t slot_mark[2];            /* in `stream`: what used the slot last is done */
+    uint64_t slot_mark[2]; /* in `stream`: what used the slot last is done */
     void *held[2];
     myth_step step;
-    myth_graph *graph;                /* its decode step of graph_rows rows */
+    myth_graph *graph; /* its decode step of graph_rows rows */
     uint32_t graph_rows;
-    struct { myth_view pend, w_post; float x_scale; } graph_end;      /* the branch that its layers left pending */
-    bool graph_is_run;                /* with the choice of the next token: run.c; run_key says how it is chosen */
+    struct {
+        myth_view pend, w_post;
+        float x_scale;
+    } graph_end;       /* the branch that its layers left pending */
+    bool graph_is_run; /* with the choice of the next token: run.c; run_key says how it is chosen */
 } myth_part;
 
 struct myth_engine {
@@ -62,27 +65,30 @@ struct myth_engine {
     myth_mem *mem;
     myth_layout y;
     myth_plan plan;
-    myth_part *part;                  /* [n_part], inside the engine block, as are the next two */
+    myth_part *part; /* [n_part], inside the engine block, as are the next two */
     uint32_t n_part;
     void *host[MYTH_HOST_N];
-    myth_buf **wrapped;               /* [n_wrapped]: the files, once for each part that reads them in place */
-    myth_buf **matrix;                /* [n_layer + 2]: copies of each layer's matrices, of the embedding, of the head */
-    myth_buf **expert;                /* [n_layer]: experts in host memory; NULL = no layer has them there */
+    myth_buf **wrapped; /* [n_wrapped]: the files, once for each part that reads them in place */
+    myth_buf **matrix;  /* [n_layer + 2]: copies of each layer's matrices, of the embedding, of the head */
+    myth_buf **expert;  /* [n_layer]: experts in host memory; NULL = no layer has them there */
     myth_bound_weights *w;
     myth_kvcache kv;
-    myth_kv_rows *rows;               /* of the sequences, then of the checkpoints */
-    myth_seq *seq;                    /* [n_seq]        */
-    myth_checkpoint *checkpoint;      /* [n_checkpoint] */
+    myth_kv_rows *rows;          /* of the sequences, then of the checkpoints */
+    myth_seq *seq;               /* [n_seq]        */
+    myth_checkpoint *checkpoint; /* [n_checkpoint] */
     myth_step_index idx;
-    struct { myth_sample_params sample; uint32_t k, n_stop, seq_number; } run_key;
-    float embed_scale;                /* of a float32 run in exact mode: sqrt(d) not rounded      */
-    uint32_t n_vocab_choice;          /* rows of the head that may be chosen: those with a piece */
-    uint32_t n_result, k_result;      /* of the last forward */
-    myth_error first_failure;         /* of the forward under way, when it had to synchronise early */
+    struct {
+        myth_sample_params sample;
+        uint32_t k, n_stop, seq_number;
+    } run_key;
+    float embed_scale;           /* of a float32 run in exact mode: sqrt(d) not rounded      */
+    uint32_t n_vocab_choice;     /* rows of the head that may be chosen: those with a piece */
+    uint32_t n_result, k_result; /* of the last forward */
+    myth_error first_failure;    /* of the forward under way, when it had to synchronise early */
     float *result_logit, *result_lse, *result_entropy, *result_ask;
     int32_t *result_id;
-    uint64_t *n_captured;             /* [n_capture_label] rows in the sums */
-    bool is_capture_torn;             /* a forward failed: counted rows may be missing in the sums */
+    uint64_t *n_captured; /* [n_capture_label] rows in the sums */
+    bool is_capture_torn; /* a forward failed: counted rows may be missing in the sums */
 };
 
 /* Engine block: the struct, the parts, the sequences, the checkpoints, their cache rows, the buffers of weights. */
@@ -92,14 +98,17 @@ void myth_engine_write_table(myth_engine *e, const myth_seq *s);
 /* All streams; the first failure, in the order of the parts. */
 myth_status myth_engine_sync(myth_engine *e, myth_error *err);
 /* The parts of a forward that run.c shares. Of a step, e->idx and the part's step say the rows. */
-myth_status myth_forward_reserve(myth_engine *e, myth_error *err);            /* pages, rings and copies for every sequence's n_new */
-void myth_forward_put_run(myth_engine *e, const myth_seq *s, const int32_t *token, uint32_t n, bool is_ephemeral);      /* into e->idx */
+myth_status myth_forward_reserve(myth_engine *e,
+                                 myth_error *err); /* pages, rings and copies for every sequence's n_new */
+void myth_forward_put_run(myth_engine *e, const myth_seq *s, const int32_t *token, uint32_t n,
+                          bool is_ephemeral); /* into e->idx */
 void myth_forward_write_index(const myth_engine *e, const myth_part *p);
 /* Behind all layers but the last part's the pending branch is folded in, so that x alone goes on to the next part. */
 void myth_forward_run_layers(const myth_engine *e, myth_part *p);
 /* y = rows of the residual that the index names, with the step's pending branch; normed when w is given. */
 void myth_forward_gather(const myth_engine *e, const myth_part *p, myth_view y, myth_view w, uint32_t n);
-/* The table's rows of the micro-batch's ids to the first part, where the host gathers them; a failure is e->first_failure. */
+/* The table's rows of the micro-batch's ids to the first part, where the host gathers them; a failure is
+ * e->first_failure. */
 void myth_ple_bring(myth_engine *e, const myth_part *p);
 uint32_t myth_model_n_shard(const myth_model *m);
 /* Tokens from i on that form one run. */
@@ -114,7 +123,7 @@ myth_view myth_keep_view(const myth_engine *e, const myth_part *p, uint32_t i);
 static inline myth_part *myth_engine_last(const myth_engine *e) { return &e->part[e->n_part - 1]; }
 static inline myth_view myth_part_view(const myth_part *p, int buf, uint64_t off, myth_dtype t)
 {
-    return p->buf[buf] ? myth_view_at(p->buf[buf], off, t) : (myth_view){ 0 };
+    return p->buf[buf] ? myth_view_at(p->buf[buf], off, t) : (myth_view){0};
 }
 
 #ifdef __cplusplus

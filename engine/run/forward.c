@@ -1,7 +1,8 @@
 /* forward.c - tokens of any sequences through the model: check, reserve, micro-batches, reduce.
  *
- * Order    1 check every token and count what each sequence appends; 2 take pages and rings, or change nothing; 3 micro-batches of at most
- *          n_ubatch rows: embed, rope tables, layers, rows that were asked for; 4 one reduction over all logit rows                         */
+ * Order    1 check every token and count what each sequence appends; 2 take pages and rings, or change nothing; 3
+ *          micro-batches of at most n_ubatch rows: embed, rope tables, layers, rows that were asked for; 4 one
+ *          reduction over all logit rows */
 #include "offload.h"
 
 #include <assert.h>
@@ -10,18 +11,18 @@
 typedef struct {
     myth_engine *e;
     const myth_batch *b;
-    myth_part *part;                   /* that is running */
-    uint32_t n_logit;                  /* rows gathered into head_x so far */
-    uint32_t first;                    /* token index of the micro-batch's first row */
-    uint32_t n_capture;                /* rows of the micro-batch whose residuals are summed */
+    myth_part *part;    /* that is running */
+    uint32_t n_logit;   /* rows gathered into head_x so far */
+    uint32_t first;     /* token index of the micro-batch's first row */
+    uint32_t n_capture; /* rows of the micro-batch whose residuals are summed */
     bool has_hidden;
 } forward_state;
 
 static bool is_ephemeral(const myth_batch *b, uint32_t i) { return b->is_ephemeral && b->is_ephemeral[i]; }
 static uint8_t want_of(const myth_batch *b, uint32_t i) { return b->want ? b->want[i] : 0; }
 
-/* Tokens from i on that form one run. Appended tokens of a sequence are one run whatever run_end says: a second one would look for the
- * first one's keys in the cache before they are merged. */
+/* Tokens from i on that form one run. Appended tokens of a sequence are one run whatever run_end says: a second one
+ * would look for the first one's keys in the cache before they are merged. */
 uint32_t myth_batch_run_length(const myth_batch *b, uint32_t i)
 {
     bool ephemeral = is_ephemeral(b, i);
@@ -40,10 +41,12 @@ static myth_status check_run(myth_engine *e, const myth_batch *b, uint32_t i, ui
     uint32_t n_vocab = e->model->config.n_vocab, pos0 = s->kv->n_pos;
     assert(s->e == e && s->is_open);
     if (e->model->config.is_bidirectional && (!is_ephemeral(b, i) || pos0 || b->is_decode))
-        return myth_fail(err, MYTH_EUNSUPPORTED, "%s makes embeddings of whole texts: mythos embed", myth_weights_name(e->model->weights));
+        return myth_fail(err, MYTH_EUNSUPPORTED, "%s makes embeddings of whole texts: mythos embed",
+                         myth_weights_name(e->model->weights));
     if (is_ephemeral(b, i)) {
         if (n > e->y.opts.n_ubatch)
-            return myth_fail(err, MYTH_EFULL, "an ephemeral run of %u tokens, micro-batch of %u: raise -ub", n, e->y.opts.n_ubatch);
+            return myth_fail(err, MYTH_EFULL, "an ephemeral run of %u tokens, micro-batch of %u: raise -ub", n,
+                             e->y.opts.n_ubatch);
         s->has_ephemeral = true;
     } else {
         if (s->n_new)
@@ -55,13 +58,14 @@ static myth_status check_run(myth_engine *e, const myth_batch *b, uint32_t i, ui
     if (b->is_decode && n != 1)
         return myth_fail(err, MYTH_EARG, "a decode step takes one token per sequence, got %u", n);
     if (n > myth_kv_room(&e->kv, s->kv))
-        return myth_fail(err, MYTH_EFULL, "context full: %u tokens and %u more, room for %u, -c %u", myth_kv_len(s->kv), n,
-                         myth_kv_room(&e->kv, s->kv), e->y.opts.n_ctx);
+        return myth_fail(err, MYTH_EFULL, "context full: %u tokens and %u more, room for %u, -c %u", myth_kv_len(s->kv),
+                         n, myth_kv_room(&e->kv, s->kv), e->y.opts.n_ctx);
     for (uint32_t j = 0; j < n; j++) {
         if (b->token[i + j] < 0 || (uint32_t)b->token[i + j] >= n_vocab)
             return myth_fail(err, MYTH_EARG, "token %d is outside the vocabulary of %u", b->token[i + j], n_vocab);
         if (b->pos && b->pos[i + j] != (int32_t)(pos0 + j))
-            return myth_fail(err, MYTH_EARG, "token at position %d, the sequence goes on at %u", b->pos[i + j], pos0 + j);
+            return myth_fail(err, MYTH_EARG, "token at position %d, the sequence goes on at %u", b->pos[i + j],
+                             pos0 + j);
     }
     return MYTH_OK;
 }
@@ -73,19 +77,23 @@ static myth_status check_wants(const myth_engine *e, const myth_batch *b, myth_e
     for (uint32_t i = 0; i < b->n_tok; i++) {
         uint8_t want = want_of(b, i);
         n_logit += want & MYTH_WANT_LOGITS;
-        if ((want & MYTH_WANT_FULL_LOGITS && !o->want_full_logits) || (want & (MYTH_WANT_HIDDEN | MYTH_WANT_FINAL) && !o->want_hidden))
+        if ((want & MYTH_WANT_FULL_LOGITS && !o->want_full_logits) ||
+            (want & (MYTH_WANT_HIDDEN | MYTH_WANT_FINAL) && !o->want_hidden))
             return myth_fail(err, MYTH_EARG, "rows were asked for that the engine was not opened for");
         if (e->model->config.is_bidirectional && want & (MYTH_WANT_LOGITS | MYTH_WANT_FULL_LOGITS))
-            return myth_fail(err, MYTH_EUNSUPPORTED, "%s makes embeddings: it has no logits", myth_weights_name(e->model->weights));
+            return myth_fail(err, MYTH_EUNSUPPORTED, "%s makes embeddings: it has no logits",
+                             myth_weights_name(e->model->weights));
         int32_t label = b->capture_label ? b->capture_label[i] : -1;
         if (label < -1 || label >= (int64_t)o->n_capture_label)
-            return myth_fail(err, MYTH_EARG, "capture label %d: the engine was opened for %u", label, o->n_capture_label);
+            return myth_fail(err, MYTH_EARG, "capture label %d: the engine was opened for %u", label,
+                             o->n_capture_label);
     }
     if (n_logit > o->n_logit_rows)
         return myth_fail(err, MYTH_EFULL, "%u rows want logits, room for %u", n_logit, o->n_logit_rows);
     if (b->top_k > o->top_k || b->n_ask > o->n_ask || (b->mask_idx && b->n_masks > o->n_mask) ||
         (b->bias_off && (uint32_t)b->bias_off[n_logit] > o->n_bias))
-        return myth_fail(err, MYTH_EFULL, "top_k %u, n_ask %u, masks %u: more than the engine was opened for", b->top_k, b->n_ask, b->n_masks);
+        return myth_fail(err, MYTH_EFULL, "top_k %u, n_ask %u, masks %u: more than the engine was opened for", b->top_k,
+                         b->n_ask, b->n_masks);
     return MYTH_OK;
 }
 
@@ -112,8 +120,11 @@ static void copy_whole(myth_engine *e, int buf, myth_kv_copy c)
         uint64_t bytes = buf == MYTH_BUF_kv_global ? p->y->page_bytes : p->y->ring_bytes;
         myth_offload_copy(e, p, buf == MYTH_BUF_kv_local, c.from, c.to);
         if (bytes)
-            myth_copy(p->stream, &(struct myth_copy_args){ .dst = myth_part_view(p, buf, (uint64_t)c.to * bytes, MYTH_I32),
-                                                           .src = myth_part_view(p, buf, (uint64_t)c.from * bytes, MYTH_I32), .bytes = bytes });
+            myth_copy(p->stream, &(struct myth_copy_args){
+                                     .dst = myth_part_view(p, buf, (uint64_t)c.to * bytes, MYTH_I32),
+                                     .src = myth_part_view(p, buf, (uint64_t)c.from * bytes, MYTH_I32),
+                                     .bytes = bytes,
+                                 });
     }
 }
 
@@ -130,8 +141,8 @@ myth_status myth_forward_reserve(myth_engine *e, myth_error *err)
     for (uint32_t i = 0; i < e->y.opts.n_seq; i++)
         myth_kv_return(&e->kv, e->seq[i].kv, &e->seq[i].need);
     if (pages > e->kv.n_free_page || rings > e->kv.n_free_ring)
-        return myth_fail(err, MYTH_EFULL, "cache full: needs %u pages and %u rings, %u and %u are free", pages, rings, e->kv.n_free_page,
-                         e->kv.n_free_ring);
+        return myth_fail(err, MYTH_EFULL, "cache full: needs %u pages and %u rings, %u and %u are free", pages, rings,
+                         e->kv.n_free_page, e->kv.n_free_ring);
     for (uint32_t i = 0; i < e->y.opts.n_seq; i++) {
         myth_seq *s = &e->seq[i];
         myth_kv_copy page, ring;
@@ -180,7 +191,7 @@ static uint32_t add_rows(myth_engine *e, const myth_batch *b, uint32_t i)
     bool ephemeral = is_ephemeral(b, i);
     uint32_t n = myth_batch_run_length(b, i), room = e->y.opts.n_ubatch - e->idx.n_rows;
     if (n > room)
-        n = ephemeral ? 0 : room;                               /* an ephemeral run is not cut */
+        n = ephemeral ? 0 : room; /* an ephemeral run is not cut */
     if (n == 0)
         return 0;
     myth_forward_put_run(e, s, b->token + i, n, ephemeral);
@@ -195,10 +206,11 @@ void myth_forward_write_index(const myth_engine *e, const myth_part *p)
 {
     const myth_step_index *x = &e->idx;
     uint64_t cap = e->y.opts.n_ubatch, n = 4 * (uint64_t)x->n_rows;
-    const int32_t *array[3] = { x->id, x->pos, x->row_run };
+    const int32_t *array[3] = {x->id, x->pos, x->row_run};
     for (uint64_t i = 0; i < 3; i++)
         myth_stream_write(p->stream, myth_part_view(p, MYTH_BUF_index, 4 * cap * i, MYTH_I32), array[i], n);
-    myth_stream_write(p->stream, myth_part_view(p, MYTH_BUF_index, 16 * cap, MYTH_I32), x->runs, 4 * (uint64_t)x->n_run * MYTH_RUN_WIDTH);
+    myth_stream_write(p->stream, myth_part_view(p, MYTH_BUF_index, 16 * cap, MYTH_I32), x->runs,
+                      4 * (uint64_t)x->n_run * MYTH_RUN_WIDTH);
 }
 
 void myth_forward_run_layers(const myth_engine *e, myth_part *p)
@@ -206,14 +218,20 @@ void myth_forward_run_layers(const myth_engine *e, myth_part *p)
     const myth_config *c = &e->model->config;
     myth_step *st = &p->step;
     bool is_first = p == e->part, is_last = p == myth_engine_last(e);
-    st->pend = st->w_post = (myth_view){ 0 };
+    st->pend = st->w_post = (myth_view){0};
     st->x_scale = 0.0f;
     st->pos = myth_part_view(p, MYTH_BUF_index, 4 * (uint64_t)e->y.opts.n_ubatch, MYTH_I32);
     st->row_run = myth_part_view(p, MYTH_BUF_index, 8 * (uint64_t)e->y.opts.n_ubatch, MYTH_I32);
     if (is_first)
         myth_embed_gather(p->stream, &(struct myth_embed_gather_args){
-            .y = st->x, .table = e->w->embed, .ids = st->ids,
-            .n_rows = st->n_rows, .dim = c->d_model, .n_vocab = c->n_vocab, .scale = e->embed_scale });
+                                         .y = st->x,
+                                         .table = e->w->embed,
+                                         .ids = st->ids,
+                                         .n_rows = st->n_rows,
+                                         .dim = c->d_model,
+                                         .n_vocab = c->n_vocab,
+                                         .scale = e->embed_scale,
+                                     });
     myth_step_rope(st);
     if (is_first && c->n_ple)
         myth_step_ple_inputs(st);
@@ -224,8 +242,16 @@ void myth_forward_run_layers(const myth_engine *e, myth_part *p)
         st->before_layer(st->owner, st->layer1);
     if (!is_last)
         myth_rms_norm(p->stream, &(struct myth_rms_norm_args){
-            .y = st->xn, .x = st->x, .pend = st->pend, .w_post = st->w_post, .x_scale = st->x_scale, .w = e->w->layer[p->y->layer1 - 1].attn_norm,
-            .n_rows = st->n_rows, .dim = c->d_model, .eps = c->eps });
+                                     .y = st->xn,
+                                     .x = st->x,
+                                     .pend = st->pend,
+                                     .w_post = st->w_post,
+                                     .x_scale = st->x_scale,
+                                     .w = e->w->layer[p->y->layer1 - 1].attn_norm,
+                                     .n_rows = st->n_rows,
+                                     .dim = c->d_model,
+                                     .eps = c->eps,
+                                 });
 }
 
 /* A decode step of the same shape as the last one is replayed: nothing in its arguments changes. */
@@ -261,7 +287,8 @@ static void run_or_replay(myth_engine *e, myth_part *p)
 static void carry_over(myth_engine *e, const myth_part *from, const myth_part *to)
 {
     const myth_config *c = &e->model->config;
-    const uint64_t bytes = 4 * (uint64_t)e->idx.n_rows * c->d_model * (c->n_altup ? c->n_altup : 1), ple = 4 * (uint64_t)e->idx.n_rows * c->n_layer * c->n_ple;
+    const uint64_t bytes = 4 * (uint64_t)e->idx.n_rows * c->d_model * (c->n_altup ? c->n_altup : 1),
+                   ple = 4 * (uint64_t)e->idx.n_rows * c->n_layer * c->n_ple;
     unsigned char *host = e->host[MYTH_HOST_cross];
     myth_stream_read(from->stream, host, from->step.x, bytes);
     if (ple)
@@ -277,7 +304,7 @@ static void carry_over(myth_engine *e, const myth_part *from, const myth_part *t
 static uint32_t token_of(const forward_state *f, uint32_t i)
 {
     const myth_step *st = &f->part->step;
-    return st->n_rows < f->e->idx.n_rows ? (uint32_t)f->e->idx.keep[i] : i;       /* fewer rows: those that were kept */
+    return st->n_rows < f->e->idx.n_rows ? (uint32_t)f->e->idx.keep[i] : i; /* fewer rows: those that were kept */
 }
 
 /* Rows of which something is asked, for the layers that make no K and V: the others need not go there. */
@@ -286,7 +313,8 @@ static void choose_kept(forward_state *f)
     myth_step_index *x = &f->e->idx;
     const myth_part *last = myth_engine_last(f->e);
     x->n_keep = x->n_rows;
-    if (!x->keep || f->b->is_decode || f->has_hidden || f->n_capture || f->e->y.opts.no_kv_skip || last->step.before_layer)
+    if (!x->keep || f->b->is_decode || f->has_hidden || f->n_capture || f->e->y.opts.no_kv_skip ||
+        last->step.before_layer)
         return;
     x->n_keep = 0;
     for (uint32_t r = 0; r < x->n_rows; r++)
@@ -300,7 +328,7 @@ static void choose_kept(forward_state *f)
 static void write_kept(const myth_engine *e, const myth_part *p)
 {
     const myth_step_index *x = &e->idx;
-    const int32_t *array[3] = { x->keep, x->keep_pos, x->keep_row_run };
+    const int32_t *array[3] = {x->keep, x->keep_pos, x->keep_row_run};
     if (x->n_keep < x->n_rows)
         for (uint32_t i = 0; i < 3; i++)
             myth_stream_write(p->stream, myth_keep_view(e, p, i), array[i], 4 * (uint64_t)x->n_keep);
@@ -316,17 +344,27 @@ static uint32_t choose_rows(forward_state *f, uint8_t bit)
         if (want_of(f->b, f->first + token_of(f, i)) & bit)
             e->idx.rows[n++] = (int32_t)i;
     if (n)
-        myth_stream_write(p->stream, myth_part_view(p, MYTH_BUF_index, 12 * (uint64_t)e->y.opts.n_ubatch, MYTH_I32), e->idx.rows, 4 * (uint64_t)n);
+        myth_stream_write(p->stream, myth_part_view(p, MYTH_BUF_index, 12 * (uint64_t)e->y.opts.n_ubatch, MYTH_I32),
+                          e->idx.rows, 4 * (uint64_t)n);
     return n;
 }
 
 void myth_forward_gather(const myth_engine *e, const myth_part *p, myth_view y, myth_view w, uint32_t n)
 {
     const myth_config *c = &e->model->config;
-    myth_gather_norm(p->stream, &(struct myth_gather_norm_args){
-        .y = y, .x = p->step.x, .pend = p->step.pend, .w_post = p->step.w_post, .x_scale = p->step.x_scale, .w = w,
-        .rows = myth_part_view(p, MYTH_BUF_index, 12 * (uint64_t)e->y.opts.n_ubatch, MYTH_I32),
-        .n_gather = n, .dim = c->d_model, .eps = c->eps });
+    myth_gather_norm(p->stream,
+                     &(struct myth_gather_norm_args){
+                         .y = y,
+                         .x = p->step.x,
+                         .pend = p->step.pend,
+                         .w_post = p->step.w_post,
+                         .x_scale = p->step.x_scale,
+                         .w = w,
+                         .rows = myth_part_view(p, MYTH_BUF_index, 12 * (uint64_t)e->y.opts.n_ubatch, MYTH_I32),
+                         .n_gather = n,
+                         .dim = c->d_model,
+                         .eps = c->eps,
+                     });
 }
 
 /* Rows of the residual after `layer`, normed with w where given, to the host and to the caller. */
@@ -352,7 +390,7 @@ static void capture(void *user, uint32_t layer)
     if (f->n_capture)
         myth_capture_add(f->e, f->part, layer, f->n_capture);
     if (f->has_hidden)
-        hand_over_rows(f, MYTH_WANT_HIDDEN, layer, (myth_view){ 0 });
+        hand_over_rows(f, MYTH_WANT_HIDDEN, layer, (myth_view){0});
 }
 
 /* Whole rows of logits, one at a time. The rows wait in xn, which no op needs any more. */
@@ -369,9 +407,15 @@ static void hand_over_full(forward_state *f)
     myth_forward_gather(e, p, st->xn, e->w->output_norm, n);
     myth_view y = myth_part_view(p, MYTH_BUF_full, 0, MYTH_F32);
     for (uint32_t i = 0; i < n; i++) {
-        myth_head_logits(p->stream, &(struct myth_head_logits_args){
-            .y = y, .x = myth_view_at(st->xn.buf, st->xn.off + 4 * (uint64_t)i * c->d_model, MYTH_F32), .w = e->w->head,
-            .dim = c->d_model, .n_vocab = c->n_vocab, .softcap = c->final_softcap });
+        myth_head_logits(p->stream,
+                         &(struct myth_head_logits_args){
+                             .y = y,
+                             .x = myth_view_at(st->xn.buf, st->xn.off + 4 * (uint64_t)i * c->d_model, MYTH_F32),
+                             .w = e->w->head,
+                             .dim = c->d_model,
+                             .n_vocab = c->n_vocab,
+                             .softcap = c->final_softcap,
+                         });
         myth_stream_read(p->stream, host, y, 4 * (uint64_t)c->n_vocab);
         if (myth_stream_sync(p->stream, &e->first_failure) != MYTH_OK)
             return;
@@ -409,7 +453,8 @@ static void micro_batch(forward_state *f)
         return;
     uint32_t n = choose_rows(f, MYTH_WANT_LOGITS);
     if (n)
-        myth_forward_gather(e, f->part, myth_part_view(f->part, MYTH_BUF_head_x, 4 * (uint64_t)f->n_logit * c->d_model, MYTH_F32),
+        myth_forward_gather(e, f->part,
+                            myth_part_view(f->part, MYTH_BUF_head_x, 4 * (uint64_t)f->n_logit * c->d_model, MYTH_F32),
                             e->w->output_norm, n);
     f->n_logit += n;
     hand_over_full(f);
@@ -419,7 +464,8 @@ static void micro_batch(forward_state *f)
 /* ---- 4: reduce ---- */
 
 /* Rows first .. first + n of head_x; the results of row r land at index r of the device's and the host's arrays. */
-static void reduce(myth_engine *e, uint32_t first, uint32_t n, uint32_t k, const myth_batch *b, const uint32_t *mask, bool is_decode)
+static void reduce(myth_engine *e, uint32_t first, uint32_t n, uint32_t k, const myth_batch *b, const uint32_t *mask,
+                   bool is_decode)
 {
     const myth_config *c = &e->model->config;
     const myth_part *p = myth_engine_last(e);
@@ -427,13 +473,20 @@ static void reduce(myth_engine *e, uint32_t first, uint32_t n, uint32_t k, const
     uint32_t words = (e->n_vocab_choice + 31) / 32;
     uint64_t mask_off = 4 * (uint64_t)e->y.opts.n_mask * e->y.mask_words;
     struct myth_head_topk_args a = {
-        .x = myth_part_view(p, MYTH_BUF_head_x, 4 * (uint64_t)first * c->d_model, MYTH_F32), .w = e->w->head,
-        .n_rows = n, .dim = c->d_model, .n_vocab = e->n_vocab_choice, .n_total = c->n_vocab, .k = k, .softcap = c->final_softcap,
+        .x = myth_part_view(p, MYTH_BUF_head_x, 4 * (uint64_t)first * c->d_model, MYTH_F32),
+        .w = e->w->head,
+        .n_rows = n,
+        .dim = c->d_model,
+        .n_vocab = e->n_vocab_choice,
+        .n_total = c->n_vocab,
+        .k = k,
+        .softcap = c->final_softcap,
         .is_decode = is_decode,
         .top_id = myth_part_view(p, MYTH_BUF_top_id, 4 * (uint64_t)first * stride, MYTH_I32),
         .top_logit = myth_part_view(p, MYTH_BUF_top_logit, 4 * (uint64_t)first * stride, MYTH_F32),
         .lse = myth_part_view(p, MYTH_BUF_row_stat, 4 * (uint64_t)first, MYTH_F32),
-        .entropy = myth_part_view(p, MYTH_BUF_row_stat, 4 * ((uint64_t)rows + first), MYTH_F32) };
+        .entropy = myth_part_view(p, MYTH_BUF_row_stat, 4 * ((uint64_t)rows + first), MYTH_F32),
+    };
     if (mask || (b && b->mask_idx)) {
         static const int32_t zero = 0;
         a.masks = myth_part_view(p, MYTH_BUF_mask, 0, MYTH_I32);
@@ -442,7 +495,8 @@ static void reduce(myth_engine *e, uint32_t first, uint32_t n, uint32_t k, const
         myth_stream_write(p->stream, a.mask_idx, mask ? &zero : b->mask_idx, 4 * (uint64_t)n);
     }
     if (b && b->bias_off && b->bias_off[n]) {
-        uint64_t n_bias = (uint64_t)b->bias_off[n], id_off = 4 * ((uint64_t)rows + 1), val_off = id_off + 4 * (uint64_t)e->y.opts.n_bias;
+        uint64_t n_bias = (uint64_t)b->bias_off[n], id_off = 4 * ((uint64_t)rows + 1),
+                 val_off = id_off + 4 * (uint64_t)e->y.opts.n_bias;
         a.bias_off = myth_part_view(p, MYTH_BUF_bias, 0, MYTH_I32);
         a.bias_id = myth_part_view(p, MYTH_BUF_bias, id_off, MYTH_I32);
         a.bias = myth_part_view(p, MYTH_BUF_bias, val_off, MYTH_F32);
@@ -479,11 +533,11 @@ static myth_status finish(myth_engine *e, myth_error *err)
 myth_status myth_forward(myth_engine *e, const myth_batch *b, myth_result *out, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    forward_state f = { .e = e, .b = b };
+    forward_state f = {.e = e, .b = b};
     bool is_cancelled = false;
     if (out)
-        *out = (myth_result){ 0 };
-    e->first_failure = (myth_error){ .code = MYTH_OK };
+        *out = (myth_result){0};
+    e->first_failure = (myth_error){.code = MYTH_OK};
     e->n_result = 0;
     MYTH_TRY(check_batch(e, b, err));
     MYTH_TRY(myth_forward_reserve(e, err));
@@ -502,7 +556,7 @@ myth_status myth_forward(myth_engine *e, const myth_batch *b, myth_result *out, 
         is_cancelled = b->cancel && *b->cancel && i < b->n_tok;
     }
     if (is_cancelled)
-        for (uint32_t i = 0; i < e->y.opts.n_seq; i++)            /* pages that were reserved and not written */
+        for (uint32_t i = 0; i < e->y.opts.n_seq; i++) /* pages that were reserved and not written */
             myth_kv_trim(&e->kv, e->seq[i].kv);
     if (f.n_logit && !is_cancelled && e->first_failure.code == MYTH_OK) {
         e->n_result = f.n_logit;
@@ -516,20 +570,36 @@ myth_status myth_forward(myth_engine *e, const myth_batch *b, myth_result *out, 
     if (is_cancelled)
         return myth_fail(err, MYTH_ECANCEL, "cancelled");
     if (out && e->n_result)
-        *out = (myth_result){ .n_rows = e->n_result, .k = e->k_result, .n_ask = b->n_ask, .top_id = e->result_id, .top_logit = e->result_logit,
-                              .lse = e->result_lse, .entropy = e->result_entropy, .ask_logit = e->result_ask };
+        *out = (myth_result){
+            .n_rows = e->n_result,
+            .k = e->k_result,
+            .n_ask = b->n_ask,
+            .top_id = e->result_id,
+            .top_logit = e->result_logit,
+            .lse = e->result_lse,
+            .entropy = e->result_entropy,
+            .ask_logit = e->result_ask,
+        };
 fail:
     return st;
 }
 
-myth_status myth_reduce_again(myth_engine *e, uint32_t row, const uint32_t *mask, uint32_t k, myth_result *out, myth_error *err)
+myth_status myth_reduce_again(myth_engine *e, uint32_t row, const uint32_t *mask, uint32_t k, myth_result *out,
+                              myth_error *err)
 {
     if (row >= e->n_result || k == 0 || k > e->k_result || e->y.opts.n_mask == 0)
-        return myth_fail(err, MYTH_EARG, "row %u of %u, k %u of %u: not there to reduce again", row, e->n_result, k, e->k_result);
-    e->first_failure = (myth_error){ .code = MYTH_OK };
+        return myth_fail(err, MYTH_EARG, "row %u of %u, k %u of %u: not there to reduce again", row, e->n_result, k,
+                         e->k_result);
+    e->first_failure = (myth_error){.code = MYTH_OK};
     reduce(e, row, 1, k, NULL, mask, myth_engine_last(e)->step.is_decode);
     size_t at = (size_t)row * e->k_result;
-    *out = (myth_result){ .n_rows = 1, .k = k, .top_id = e->result_id + at, .top_logit = e->result_logit + at, .lse = e->result_lse + row,
-                          .entropy = e->result_entropy + row };
+    *out = (myth_result){
+        .n_rows = 1,
+        .k = k,
+        .top_id = e->result_id + at,
+        .top_logit = e->result_logit + at,
+        .lse = e->result_lse + row,
+        .entropy = e->result_entropy + row,
+    };
     return finish(e, err);
 }

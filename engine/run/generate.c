@@ -1,11 +1,12 @@
 /* generate.c - prompt in, ids out: forward, reduce, choose, until a stop token, a limit or a cancel.
  *
- * Grammar    greedy asks for the k best and takes the first that is allowed; when none is, the row is reduced again under the mask: exact
- *            either way. Sampling reduces under the mask at once.
- * Budget     when the thought has its length, the closing mark takes the place of the choice; the answer goes on from there
+ * Grammar    greedy asks for the k best and takes the first that is allowed; when none is, the row is reduced again
+ *            under the mask: exact either way. Sampling reduces under the mask at once.
+ * Budget     when the thought has its length, the closing mark takes the place of the choice; the answer goes on from
+ *            there
  * Run        without any of these, the device chooses and the host reads behind (run.h)
- * Penalties  change logits by sign (divide positive, multiply negative ones), so the device's k best and the asked logits of the penalised
- *            ids are merged here: exact for every penalty                                                                              */
+ * Penalties  change logits by sign (divide positive, multiply negative ones), so the device's k best and the asked
+ *            logits of the penalised ids are merged here: exact for every penalty */
 #include "run.h"
 
 #include <string.h>
@@ -20,7 +21,10 @@ typedef struct {
     bool has_budget;
     myth_channel channel;
     int32_t ask[1024];
-    struct { float logit; int32_t id; } list[LIST_MAX];
+    struct {
+        float logit;
+        int32_t id;
+    } list[LIST_MAX];
 } generator;
 
 static uint32_t penalty_window(const myth_sample_params *p)
@@ -42,14 +46,17 @@ static uint32_t k_for(const myth_sample_params *p, bool has_grammar)
 void myth_generate_needs(myth_engine_opts *opts, const myth_sample_params *sample, bool has_grammar)
 {
     uint32_t k = k_for(sample, has_grammar), n_ask = penalty_window(sample);
-    if (opts->top_k < k) opts->top_k = k;
-    if (opts->n_ask < n_ask) opts->n_ask = n_ask;
-    if (has_grammar && opts->n_mask == 0) opts->n_mask = 1;
+    if (opts->top_k < k)
+        opts->top_k = k;
+    if (opts->n_ask < n_ask)
+        opts->n_ask = n_ask;
+    if (has_grammar && opts->n_mask == 0)
+        opts->n_mask = 1;
 }
 
 const char *myth_finish_name(myth_finish f)
 {
-    static const char *const name[] = { "none", "stop", "length", "context", "refused", "cancelled" };
+    static const char *const name[] = {"none", "stop", "length", "context", "refused", "cancelled"};
     return name[f];
 }
 
@@ -69,7 +76,10 @@ static void ask_for_recent(generator *g, const int32_t *fed, uint32_t n_fed)
     g->n_ask = n;
 }
 
-static bool is_better(float logit, int32_t id, float other, int32_t other_id) { return logit > other || (logit == other && id < other_id); }
+static bool is_better(float logit, int32_t id, float other, int32_t other_id)
+{
+    return logit > other || (logit == other && id < other_id);
+}
 
 static bool is_asked(const generator *g, int32_t id)
 {
@@ -159,7 +169,8 @@ static myth_status next_id(generator *g, const myth_result *r, int32_t *id, myth
 }
 
 /* Appends n tokens; the last one wants logits when `want`. */
-static myth_status feed(generator *g, const int32_t *token, uint32_t n, bool want, bool is_decode, myth_result *r, myth_error *err)
+static myth_status feed(generator *g, const int32_t *token, uint32_t n, bool want, bool is_decode, myth_result *r,
+                        myth_error *err)
 {
     enum { PART = 512 };
     myth_seq *seq[PART];
@@ -174,8 +185,15 @@ static myth_status feed(generator *g, const int32_t *token, uint32_t n, bool wan
     for (uint32_t done = 0; done < n;) {
         uint32_t m = n - done < PART ? n - done : PART;
         bool is_last = done + m == n;
-        myth_batch b = { .n_tok = m, .token = token + done, .seq = seq, .want = wants, .is_decode = is_decode, .top_k = g->k,
-                         .cancel = is_decode ? NULL : g->o->cancel };
+        myth_batch b = {
+            .n_tok = m,
+            .token = token + done,
+            .seq = seq,
+            .want = wants,
+            .is_decode = is_decode,
+            .top_k = g->k,
+            .cancel = is_decode ? NULL : g->o->cancel,
+        };
         wants[m - 1] = is_last && want ? MYTH_WANT_LOGITS : 0;
         g->n_ask = 0;
         if (wants[m - 1] && gr && p->temp > 0.0f) {
@@ -208,11 +226,12 @@ static bool is_stop(const myth_generate_opts *o, int32_t id)
     return false;
 }
 
-enum { AHEAD = 16 };                     /* steps issued at once where the device runs on by itself; two such lots are on their way */
+enum { AHEAD = 16 }; /* steps issued at once where the device runs on by itself; two such lots are on their way */
 
 static bool can_run(const generator *g)
 {
-    return g->e->n_part == 1 && g->e->y.opts.offload == MYTH_OFFLOAD_NONE && !g->e->y.ple_by_host && !g->o->grammar && !g->has_budget && !penalty_window(&g->o->sample) && g->o->n_stop <= MYTH_RUN_STOP_MAX;
+    return g->e->n_part == 1 && g->e->y.opts.offload == MYTH_OFFLOAD_NONE && !g->e->y.ple_by_host && !g->o->grammar &&
+           !g->has_budget && !penalty_window(&g->o->sample) && g->o->n_stop <= MYTH_RUN_STOP_MAX;
 }
 
 /* Takes what a step chose. False: the answer ends with *why. */
@@ -232,17 +251,29 @@ static bool take(const myth_generate_opts *o, int32_t id, int32_t *ids, uint32_t
     return *n_ids < o->n_max;
 }
 
-/* From the first token on without the host between the steps. Cancelled, the sequence is cut to what was accepted, where its rings allow. */
+/* From the first token on without the host between the steps. Cancelled, the sequence is cut to what was accepted,
+ * where its rings allow. */
 static myth_status run_on(generator *g, int32_t *ids, uint32_t *n_ids, myth_finish *why, myth_error *err)
 {
     const myth_generate_opts *o = g->o;
     bool is_async = myth_device_get_caps(g->e->part->dev)->is_async, goes_on = true;
-    struct { uint64_t mark; uint32_t n; } lot[2];                 /* issued, the oldest first */
+    struct {
+        uint64_t mark;
+        uint32_t n;
+    } lot[2]; /* issued, the oldest first */
     uint32_t oldest = 0, n_lot = 0, n_taken = 0;
     myth_run run;
     myth_status st = MYTH_OK, issued = MYTH_OK;
-    myth_run_begin(&run, g->e, &(myth_run_opts){ .seq = &g->s, .n_seq = 1, .first = &ids[*n_ids - 1], .stop_id = o->stop_ids,
-                                                 .n_stop = (uint32_t)o->n_stop, .sample = o->sample, .seq_number = o->seq_number });
+    myth_run_begin(&run, g->e,
+                   &(myth_run_opts){
+                       .seq = &g->s,
+                       .n_seq = 1,
+                       .first = &ids[*n_ids - 1],
+                       .stop_id = o->stop_ids,
+                       .n_stop = (uint32_t)o->n_stop,
+                       .sample = o->sample,
+                       .seq_number = o->seq_number,
+                   });
     uint32_t n_left = o->n_max - *n_ids, room = myth_run_room(&run);
     bool is_short = room < n_left;
     n_left = is_short ? room : n_left;
@@ -251,7 +282,7 @@ static myth_status run_on(generator *g, int32_t *ids, uint32_t *n_ids, myth_fini
             uint32_t i = (oldest + n_lot) % 2, most = is_async ? AHEAD : 1, n = n_left < most ? n_left : most;
             issued = myth_run_issue(&run, n, &lot[i].mark, err);
             if (issued != MYTH_OK) {
-                n_left = 0;                                       /* what is on its way still counts */
+                n_left = 0; /* what is on its way still counts */
                 break;
             }
             lot[i].n = n;
@@ -283,10 +314,11 @@ static myth_status run_on(generator *g, int32_t *ids, uint32_t *n_ids, myth_fini
     return MYTH_OK;
 }
 
-myth_status myth_generate(myth_engine *e, myth_seq *s, const myth_generate_opts *o, int32_t *ids, uint32_t *n_ids, myth_finish *why, myth_error *err)
+myth_status myth_generate(myth_engine *e, myth_seq *s, const myth_generate_opts *o, int32_t *ids, uint32_t *n_ids,
+                          myth_finish *why, myth_error *err)
 {
     generator g;
-    myth_result r = { 0 };
+    myth_result r = {0};
     g.e = e;
     g.s = s;
     g.o = o;

@@ -12,19 +12,26 @@ uint64_t myth_kv_host_bytes(const myth_layout *y)
 void myth_kv_init(myth_kvcache *kv, const myth_layout *y, void *block, myth_kv_rows *rows, uint32_t n_rows)
 {
     int32_t *p = block;
-    *kv = (myth_kvcache){ .n_page = y->n_page, .n_ring = y->n_ring, .page_tok = y->page_tok, .n_entry = y->n_entry, .n_ctx = y->opts.n_ctx,
-                          .has_pages = y->n_page > 0, .has_rings = y->n_ring > 0 };
+    *kv = (myth_kvcache){
+        .n_page = y->n_page,
+        .n_ring = y->n_ring,
+        .page_tok = y->page_tok,
+        .n_entry = y->n_entry,
+        .n_ctx = y->opts.n_ctx,
+        .has_pages = y->n_page > 0,
+        .has_rings = y->n_ring > 0,
+    };
     kv->free_page = p;
     kv->page_ref = (uint32_t *)(p += y->n_page);
     kv->free_ring = p += y->n_page;
     kv->ring_ref = (uint32_t *)(p += y->n_ring);
     p += y->n_ring;
     for (uint32_t i = 0; i < n_rows; i++, p += y->n_entry) {
-        rows[i] = (myth_kv_rows){ .page = p, .ring = -1 };
+        rows[i] = (myth_kv_rows){.page = p, .ring = -1};
         for (uint32_t j = 0; j < y->n_entry; j++)
             p[j] = -1;
     }
-    for (uint32_t i = 0; i < kv->n_page; i++)              /* low numbers are taken first */
+    for (uint32_t i = 0; i < kv->n_page; i++) /* low numbers are taken first */
         kv->free_page[kv->n_free_page++] = (int32_t)(kv->n_page - 1 - i);
     for (uint32_t i = 0; i < kv->n_ring; i++)
         kv->free_ring[kv->n_free_ring++] = (int32_t)(kv->n_ring - 1 - i);
@@ -40,7 +47,8 @@ static uint32_t n_gone(const myth_kvcache *kv, const myth_kv_rows *r)
     return end > first ? end - first : 0;
 }
 
-/* Pages with the gap of r and positions up to n_pos. The page that gap1 lies in counts from its first row after the gap on. */
+/* Pages with the gap of r and positions up to n_pos. The page that gap1 lies in counts from its first row after the gap
+ * on. */
 static uint32_t n_pages_to(const myth_kvcache *kv, const myth_kv_rows *r, uint32_t n_pos)
 {
     if (!kv->has_pages)
@@ -51,13 +59,17 @@ static uint32_t n_pages_to(const myth_kvcache *kv, const myth_kv_rows *r, uint32
 uint32_t myth_kv_n_page(const myth_kvcache *kv, const myth_kv_rows *r) { return n_pages_to(kv, r, r->n_pos); }
 
 /* The entry that the next row is written to; it may not be there yet. */
-static uint32_t next_entry(const myth_kvcache *kv, const myth_kv_rows *r) { return r->n_pos / kv->page_tok - n_gone(kv, r); }
+static uint32_t next_entry(const myth_kvcache *kv, const myth_kv_rows *r)
+{
+    return r->n_pos / kv->page_tok - n_gone(kv, r);
+}
 
 uint32_t myth_kv_room(const myth_kvcache *kv, const myth_kv_rows *r)
 {
     uint64_t room = kv->n_ctx - myth_kv_len(r), left = MYTH_KV_POS_MAX - r->n_pos;
     if (kv->has_pages) {
-        uint64_t end = ((uint64_t)kv->n_entry + n_gone(kv, r)) * kv->page_tok, pages = end > r->n_pos ? end - r->n_pos : 0;
+        uint64_t end = ((uint64_t)kv->n_entry + n_gone(kv, r)) * kv->page_tok,
+                 pages = end > r->n_pos ? end - r->n_pos : 0;
         room = room < pages ? room : pages;
     }
     return (uint32_t)(room < left ? room : left);
@@ -73,11 +85,14 @@ static bool last_page_is_shared(const myth_kvcache *kv, const myth_kv_rows *r)
     return kv->has_pages && next_entry(kv, r) < myth_kv_n_page(kv, r) && kv->page_ref[r->page[next_entry(kv, r)]] > 1;
 }
 
-static bool ring_is_shared(const myth_kvcache *kv, const myth_kv_rows *r) { return r->ring >= 0 && kv->ring_ref[r->ring] > 1; }
+static bool ring_is_shared(const myth_kvcache *kv, const myth_kv_rows *r)
+{
+    return r->ring >= 0 && kv->ring_ref[r->ring] > 1;
+}
 
 myth_kv_needs myth_kv_need(const myth_kvcache *kv, const myth_kv_rows *r, uint32_t n_new)
 {
-    myth_kv_needs n = { 0 };
+    myth_kv_needs n = {0};
     if (n_new == 0)
         return n;
     n.copies_page = last_page_is_shared(kv, r);
@@ -133,12 +148,12 @@ static void drop_ring(myth_kvcache *kv, int32_t ring)
 
 void myth_kv_grow(myth_kvcache *kv, myth_kv_rows *r, uint32_t n_new, myth_kv_copy *page, myth_kv_copy *ring)
 {
-    *page = *ring = (myth_kv_copy){ -1, -1 };
+    *page = *ring = (myth_kv_copy){-1, -1};
     if (n_new == 0)
         return;
     if (last_page_is_shared(kv, r)) {
         int32_t *last = &r->page[next_entry(kv, r)];
-        *page = (myth_kv_copy){ *last, take_page(kv) };
+        *page = (myth_kv_copy){*last, take_page(kv)};
         drop_page(kv, *last);
         *last = page->to;
     }
@@ -146,7 +161,7 @@ void myth_kv_grow(myth_kvcache *kv, myth_kv_rows *r, uint32_t n_new, myth_kv_cop
         r->page[i] = take_page(kv);
     if (kv->has_rings && (r->ring < 0 || ring_is_shared(kv, r))) {
         int32_t to = take_ring(kv);
-        *ring = (myth_kv_copy){ r->ring, to };
+        *ring = (myth_kv_copy){r->ring, to};
         drop_ring(kv, r->ring);
         r->ring = to;
     }
@@ -172,7 +187,7 @@ void myth_kv_share(myth_kvcache *kv, myth_kv_rows *dst, const myth_kv_rows *src)
 
 myth_kv_needs myth_kv_need_all(const myth_kvcache *kv, const myth_kv_rows *r, const myth_kv_rows *want)
 {
-    return (myth_kv_needs){ .n_page = myth_kv_n_page(kv, want), .n_ring = kv->has_rings && want->n_pos && r->ring < 0 };
+    return (myth_kv_needs){.n_page = myth_kv_n_page(kv, want), .n_ring = kv->has_rings && want->n_pos && r->ring < 0};
 }
 
 void myth_kv_take_all(myth_kvcache *kv, myth_kv_rows *r, const myth_kv_rows *want)
@@ -230,7 +245,4 @@ void myth_kv_trim(myth_kvcache *kv, myth_kv_rows *r)
     }
 }
 
-void myth_kv_release(myth_kvcache *kv, myth_kv_rows *r)
-{
-    myth_kv_cut(kv, r, 0);
-}
+void myth_kv_release(myth_kvcache *kv, myth_kv_rows *r) { myth_kv_cut(kv, r, 0); }

@@ -1,15 +1,17 @@
-/* kvcache.h - pages and rings of the cache: who holds which, copied on write. Host bookkeeping only; the bytes are device buffers.
+/* kvcache.h - pages and rings of the cache: who holds which, copied on write. Host bookkeeping only; the bytes are
+ * device buffers.
  *
- * Layout   a page holds page_tok rows of every global layer, a ring min(n_ctx, window) rows of every local layer, both as
- *          [layer][K|V][kv_head][token][head_dim]; position p of a sequence is row p % page_tok of its page p / page_tok, and row
- *          p % ring_tok of its ring
- * Gap      evicted rows leave one gap: the pages hold positions 0..gap0-1 and gap1..n_pos-1, at the places that they always had. A page
- *          wholly in the gap is given back and its entry closed up. Rings know no gap: they hold the last positions. So a holder's rows
- *          are bounded by its pages, its positions by their type only
- * Sharing  forks and checkpoints hold the same pages and ring; the first to write takes a copy of the page it writes into
+ * Layout   a page holds page_tok rows of every global layer, a ring min(n_ctx, window) rows of every local layer, both
+ *          as [layer][K|V][kv_head][token][head_dim]; position p of a sequence is row p % page_tok of its page p /
+ *          page_tok, and row p % ring_tok of its ring
+ * Gap      evicted rows leave one gap: the pages hold positions 0..gap0-1 and gap1..n_pos-1, at the places that they
+ *          always had. A page wholly in the gap is given back and its entry closed up. Rings know no gap: they hold the
+ *          last positions. So a holder's rows are bounded by its pages, its positions by their type only
+ * Sharing  forks and checkpoints hold the same pages and ring; the first to write takes a copy of the page it writes
+ *          into
  * Owner    the engine; a holder returns what it holds with myth_kv_release
  * Units    n_pos, gap0, gap1, n_high in positions; "rows" are those held, n_pos - (gap1 - gap0)
- * Errors   MYTH_EFULL: the pool cannot serve the request; nothing changed                                                     */
+ * Errors   MYTH_EFULL: the pool cannot serve the request; nothing changed */
 #ifndef MYTH_KVCACHE_H
 #define MYTH_KVCACHE_H
 
@@ -21,46 +23,50 @@ extern "C" {
 
 typedef struct {
     uint32_t n_page, n_ring, page_tok, n_entry;
-    uint32_t n_ctx;                        /* rows of a holder at most */
+    uint32_t n_ctx; /* rows of a holder at most */
     uint32_t n_free_page, n_free_ring;
-    int32_t *free_page, *free_ring;        /* stacks */
+    int32_t *free_page, *free_ring; /* stacks */
     uint32_t *page_ref, *ring_ref;
     bool has_pages, has_rings;
 } myth_kvcache;
 
-typedef struct {                           /* what a sequence or a checkpoint holds */
-    uint32_t n_pos;                        /* the next token's position             */
-    uint32_t gap0, gap1;                   /* positions evicted; both 0 = none      */
-    uint32_t n_high;                       /* the largest n_pos since the ring was empty: it holds n_high - ring_tok .. n_pos - 1 */
-    int32_t *page;                         /* [n_entry], -1 = none                  */
-    int32_t ring;                          /* -1 = none                             */
+typedef struct {         /* what a sequence or a checkpoint holds */
+    uint32_t n_pos;      /* the next token's position             */
+    uint32_t gap0, gap1; /* positions evicted; both 0 = none      */
+    uint32_t n_high;     /* the largest n_pos since the ring was empty: it holds n_high - ring_tok .. n_pos - 1 */
+    int32_t *page;       /* [n_entry], -1 = none                  */
+    int32_t ring;        /* -1 = none                             */
 } myth_kv_rows;
 
-enum { MYTH_KV_POS_MAX = INT32_MAX };      /* positions of a sequence at most */
+enum { MYTH_KV_POS_MAX = INT32_MAX }; /* positions of a sequence at most */
 
-typedef struct { int32_t from, to; } myth_kv_copy;      /* whole page or ring; from -1 = nothing to copy */
+typedef struct {
+    int32_t from, to;
+} myth_kv_copy; /* whole page or ring; from -1 = nothing to copy */
 
 uint64_t myth_kv_host_bytes(const myth_layout *y);
-/* Hands out the arrays inside `block` (myth_kv_host_bytes): the cache's own, then the page lists of n_seq + n_checkpoint holders. */
+/* Hands out the arrays inside `block` (myth_kv_host_bytes): the cache's own, then the page lists of n_seq +
+ * n_checkpoint holders. */
 void myth_kv_init(myth_kvcache *kv, const myth_layout *y, void *block, myth_kv_rows *rows, uint32_t n_rows);
 
 static inline uint32_t myth_kv_len(const myth_kv_rows *r) { return r->n_pos - (r->gap1 - r->gap0); }
 /* Pages that the rows of r lie in: its entries 0 .. n - 1. */
 uint32_t myth_kv_n_page(const myth_kvcache *kv, const myth_kv_rows *r);
-/* Rows that r can take before it holds n_ctx of them, its table is full (the ends of a gap leave rows of their pages unused) or the
- * positions end. Without a gap n_ctx less the rows held. */
+/* Rows that r can take before it holds n_ctx of them, its table is full (the ends of a gap leave rows of their pages
+ * unused) or the positions end. Without a gap n_ctx less the rows held. */
 uint32_t myth_kv_room(const myth_kvcache *kv, const myth_kv_rows *r);
 /* The position of the first row of entry i. */
 uint32_t myth_kv_entry_pos(const myth_kvcache *kv, const myth_kv_rows *r, uint32_t i);
 
 typedef struct {
-    uint32_t n_page, n_ring;               /* to take, copies included              */
-    bool copies_page, copies_ring;         /* the first of them replaces a shared one */
+    uint32_t n_page, n_ring;       /* to take, copies included              */
+    bool copies_page, copies_ring; /* the first of them replaces a shared one */
 } myth_kv_needs;
 
 /* What appending n_new tokens (at most myth_kv_room) takes. */
 myth_kv_needs myth_kv_need(const myth_kvcache *kv, const myth_kv_rows *r, uint32_t n_new);
-/* Between the two calls r counts as having left what it will copy, so that the last of several writers is priced without a copy. */
+/* Between the two calls r counts as having left what it will copy, so that the last of several writers is priced
+ * without a copy. */
 void myth_kv_leave(myth_kvcache *kv, const myth_kv_rows *r, const myth_kv_needs *need);
 void myth_kv_return(myth_kvcache *kv, const myth_kv_rows *r, const myth_kv_needs *need);
 /* Takes them; the caller checked that they are free. *page, *ring say what the device must copy before it writes. */
@@ -72,10 +78,11 @@ void myth_kv_share(myth_kvcache *kv, myth_kv_rows *dst, const myth_kv_rows *src)
 /* What an empty holder takes to hold what `want` does; then takes it. want->page and want->ring are not read. */
 myth_kv_needs myth_kv_need_all(const myth_kvcache *kv, const myth_kv_rows *r, const myth_kv_rows *want);
 void myth_kv_take_all(myth_kvcache *kv, myth_kv_rows *r, const myth_kv_rows *want);
-/* Rows from .. from + n - 1 of those held join the gap, and pages wholly in it are given back. Nothing is moved. False, and nothing
- * changed: they neither touch nor enclose the gap that is there. */
+/* Rows from .. from + n - 1 of those held join the gap, and pages wholly in it are given back. Nothing is moved. False,
+ * and nothing changed: they neither touch nor enclose the gap that is there. */
 bool myth_kv_evict(myth_kvcache *kv, myth_kv_rows *r, uint32_t from, uint32_t n);
-/* Keeps the first n of the rows held: with n up to gap0 the gap is gone too. Gives back the pages past them; with n = 0 the ring too. */
+/* Keeps the first n of the rows held: with n up to gap0 the gap is gone too. Gives back the pages past them; with n = 0
+ * the ring too. */
 void myth_kv_cut(myth_kvcache *kv, myth_kv_rows *r, uint32_t n);
 /* Gives back pages that were taken and hold no row. */
 void myth_kv_trim(myth_kvcache *kv, myth_kv_rows *r);

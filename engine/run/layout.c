@@ -33,7 +33,8 @@ static uint32_t min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
 static uint32_t max_u32(uint32_t a, uint32_t b) { return a > b ? a : b; }
 static uint32_t div_up(uint32_t a, uint32_t b) { return (uint32_t)(((uint64_t)a + b - 1) / b); }
 
-/* Rows of a page: near 64, with as few rows as possible unused in the last page; a divisor of the context leaves none. */
+/* Rows of a page: near 64, with as few rows as possible unused in the last page; a divisor of the context leaves none.
+ */
 static uint32_t choose_page_tok(uint32_t n_ctx)
 {
     uint32_t best = PAGE_TOK, least = UINT32_MAX;
@@ -83,8 +84,8 @@ static myth_status fill_defaults(myth_engine_opts *o, const myth_model *m, myth_
             return myth_fail(err, MYTH_EARG, "cache type %s: f32, f16, bf16 or q8_0", myth_dtype_get(t)->name);
         for (uint32_t l = 0; l < c->n_layer; l++)
             if (c->layer[l].head_dim % myth_dtype_block(t))
-                return myth_fail(err, MYTH_EARG, "cache type %s: head_dim %u is not a multiple of %u", myth_dtype_get(t)->name,
-                                 c->layer[l].head_dim, myth_dtype_block(t));
+                return myth_fail(err, MYTH_EARG, "cache type %s: head_dim %u is not a multiple of %u",
+                                 myth_dtype_get(t)->name, c->layer[l].head_dim, myth_dtype_block(t));
     }
     if (o->page_tok == 0)
         o->page_tok = choose_page_tok(o->n_ctx);
@@ -94,7 +95,8 @@ static myth_status fill_defaults(myth_engine_opts *o, const myth_model *m, myth_
 
 /* ---- parts ---- */
 
-myth_status myth_layout_devices(char out[][MYTH_DEVICE_NAME_MAX], uint32_t cap, uint32_t *n, const char *names, myth_error *err)
+myth_status myth_layout_devices(char out[][MYTH_DEVICE_NAME_MAX], uint32_t cap, uint32_t *n, const char *names,
+                                myth_error *err)
 {
     const char *at = names && *names ? names : "auto";
     *n = 0;
@@ -122,7 +124,8 @@ static myth_status check_sources(const myth_layout *y, const myth_config *c, myt
     for (uint32_t i = 0; i < y->n_part; i++)
         for (uint32_t l = y->part[i].layer0; l < y->part[i].layer1; l++)
             if (c->layer[l].kv_source < y->part[i].layer0)
-                return myth_fail(err, MYTH_EARG, "layer %u reads the cache of layer %u: both on one device expected", l, c->layer[l].kv_source);
+                return myth_fail(err, MYTH_EARG, "layer %u reads the cache of layer %u: both on one device expected", l,
+                                 c->layer[l].kv_source);
     return MYTH_OK;
 }
 
@@ -135,8 +138,8 @@ static uint32_t whole_border(const myth_config *c, uint32_t at)
     return at > first && at < c->n_layer ? first : at;
 }
 
-/* Who computes which layers: with n_gpu_layers the CPU all but the last so many, the devices named the rest in proportion to `split`. A
- * device left without layers takes no part. */
+/* Who computes which layers: with n_gpu_layers the CPU all but the last so many, the devices named the rest in
+ * proportion to `split`. A device left without layers takes no part. */
 static myth_status make_parts(myth_layout *y, const myth_config *c, myth_error *err)
 {
     const myth_engine_opts *o = &y->opts;
@@ -145,7 +148,7 @@ static myth_status make_parts(myth_layout *y, const myth_config *c, myth_error *
     myth_status st = myth_layout_devices(name, MYTH_PART_MAX - 1, &n_name, o->device, err);
     if (st != MYTH_OK)
         return st;
-    double share[MYTH_PART_MAX] = { 0 }, all = 0.0, before = 0.0;
+    double share[MYTH_PART_MAX] = {0}, all = 0.0, before = 0.0;
     for (uint32_t i = 0; i < n_name; i++) {
         if (!(o->split[i] >= 0.0f))
             return myth_fail(err, MYTH_EARG, "--tensor-split: shares of 0 or more expected");
@@ -155,18 +158,20 @@ static myth_status make_parts(myth_layout *y, const myth_config *c, myth_error *
         share[i] = 1.0;
     all = all == 0.0 ? n_name : all;
 
-    uint32_t n_gpu = o->has_gpu_layers ? min_u32(o->n_gpu_layers, c->n_layer) : c->n_layer, at = whole_border(c, c->n_layer - n_gpu);
+    uint32_t n_gpu = o->has_gpu_layers ? min_u32(o->n_gpu_layers, c->n_layer) : c->n_layer,
+             at = whole_border(c, c->n_layer - n_gpu);
     n_gpu = c->n_layer - at;
     size_t len = 0;
     if (at)
-        y->part[y->n_part++] = (myth_layout_part){ .device = "cpu", .layer1 = at };
+        y->part[y->n_part++] = (myth_layout_part){.device = "cpu", .layer1 = at};
     for (uint32_t i = 0; i < n_name && n_gpu; i++) {
-        uint32_t end = i + 1 == n_name ? c->n_layer : c->n_layer - n_gpu + (uint32_t)(n_gpu * ((before += share[i]) / all) + 0.5);
+        uint32_t end =
+            i + 1 == n_name ? c->n_layer : c->n_layer - n_gpu + (uint32_t)(n_gpu * ((before += share[i]) / all) + 0.5);
         end = whole_border(c, end);
         if (end <= at)
             continue;
         myth_layout_part *p = &y->part[y->n_part++];
-        *p = (myth_layout_part){ .layer0 = at, .layer1 = end };
+        *p = (myth_layout_part){.layer0 = at, .layer1 = end};
         memcpy(p->device, name[i], sizeof p->device);
         at = end;
     }
@@ -183,7 +188,13 @@ static myth_status make_parts(myth_layout *y, const myth_config *c, myth_error *
 myth_device_opts myth_layout_device(const myth_layout *y, uint32_t i)
 {
     const myth_engine_opts *o = &y->opts;
-    return (myth_device_opts){ .name = y->part[i].device, .n_threads = o->n_threads, .is_exact = o->is_exact, .cpu_level = o->cpu_level, .log = o->log };
+    return (myth_device_opts){
+        .name = y->part[i].device,
+        .n_threads = o->n_threads,
+        .is_exact = o->is_exact,
+        .cpu_level = o->cpu_level,
+        .log = o->log,
+    };
 }
 
 /* ---- sizes ---- */
@@ -198,7 +209,8 @@ bool myth_layout_folds(const myth_layout *y, const myth_config *c, uint32_t l)
 uint64_t myth_layout_layer_bytes(const myth_layout *y, const myth_config *c, uint32_t l)
 {
     const myth_layer_config *lc = &c->layer[l];
-    uint64_t row = (myth_layout_folds(y, c, l) ? 0 : myth_row_bytes(y->opts.type_k, lc->head_dim)) + myth_row_bytes(y->opts.type_v, lc->head_dim);
+    uint64_t row = (myth_layout_folds(y, c, l) ? 0 : myth_row_bytes(y->opts.type_k, lc->head_dim)) +
+                   myth_row_bytes(y->opts.type_v, lc->head_dim);
     return (uint64_t)lc->n_head_kv * row * (lc->is_global ? y->page_tok : y->ring_tok);
 }
 
@@ -225,14 +237,17 @@ static void choose_offload(myth_layout *y, const myth_config *c)
     }
 }
 
-/* The table of per-layer embeddings: in place where the first part reads the file, else brought row by row unless the device is to hold it. */
+/* The table of per-layer embeddings: in place where the first part reads the file, else brought row by row unless the
+ * device is to hold it. */
 static myth_status choose_ple(myth_layout *y, const myth_model *m, myth_error *err)
 {
-    const bool is_random = myth_weights_get_format(m->weights) == MYTH_FORMAT_RANDOM, copies = is_random || !y->part[0].is_host;
+    const bool is_random = myth_weights_get_format(m->weights) == MYTH_FORMAT_RANDOM,
+               copies = is_random || !y->part[0].is_host;
     if (y->opts.ple == MYTH_PLE_AUTO)
         y->opts.ple = MYTH_PLE_HOST;
     if (y->opts.ple == MYTH_PLE_DISK && myth_weights_is_read(m->weights))
-        return myth_fail(err, MYTH_EARG, "--ple disk: --load-mode pread has read the file into memory; --ple host or device");
+        return myth_fail(err, MYTH_EARG,
+                         "--ple disk: --load-mode pread has read the file into memory; --ple host or device");
     y->ple_by_host = m->config.n_ple && copies && y->opts.ple != MYTH_PLE_DEVICE;
     return MYTH_OK;
 }
@@ -273,12 +288,16 @@ static void size_cache(myth_layout *y, const myth_config *c)
             const myth_layer_config *lc = &c->layer[l];
             bool is_held = o->offload == MYTH_OFFLOAD_KV && l < p->offload1;
             if (lc->kv_source != l)
-                continue;                                          /* reads another layer's rows, owns none */
-            uint64_t *total = lc->is_global ? is_held ? &p->held_page_bytes : &p->page_bytes : is_held ? &p->held_ring_bytes : &p->ring_bytes;
+                continue; /* reads another layer's rows, owns none */
+            uint64_t *total = lc->is_global ? is_held ? &p->held_page_bytes : &p->page_bytes
+                            : is_held       ? &p->held_ring_bytes
+                                            : &p->ring_bytes;
             y->layer_off[l] = *total;
             *total += myth_layout_layer_bytes(y, c, l);
-            if (lc->is_global) has_global = true;
-            else has_local = true;
+            if (lc->is_global)
+                has_global = true;
+            else
+                has_local = true;
         }
         y->page_bytes += p->page_bytes + p->held_page_bytes;
         y->ring_bytes += p->ring_bytes + p->held_ring_bytes;
@@ -287,7 +306,9 @@ static void size_cache(myth_layout *y, const myth_config *c)
         y->layer_off[l] = y->layer_off[c->layer[l].kv_source];
     y->n_entry = div_up(o->n_ctx, y->page_tok);
     /* a checkpoint keeps the page it ends in, the sequence goes on in a copy: one page more each */
-    y->n_page = !has_global ? 0 : c->is_bidirectional ? 1 : o->n_seq * y->n_entry + o->n_checkpoint;        /* an encoder keeps nothing */
+    y->n_page = !has_global         ? 0
+              : c->is_bidirectional ? 1
+                                    : o->n_seq * y->n_entry + o->n_checkpoint; /* an encoder keeps nothing */
     y->n_ring = has_local ? o->n_seq + o->n_checkpoint : 0;
     for (uint32_t i = 0; i < y->n_part; i++) {
         y->part[i].buf[MYTH_BUF_kv_global] = y->n_page * y->part[i].page_bytes;
@@ -308,7 +329,8 @@ static uint64_t model_bytes(const myth_layout *y, const myth_model *m, myth_slot
     const myth_slot *s = myth_family_get(c->family)->model_slots;
     uint64_t sum = 0;
     for (; s && s->hf; s++) {
-        if (s->place != place || !myth_slot_is_there(c, s, 0) || myth_slot_is_f32(s) != is_f32 || (s->form == MYTH_FORM_ROWS && y->ple_by_host))
+        if (s->place != place || !myth_slot_is_there(c, s, 0) || myth_slot_is_f32(s) != is_f32 ||
+            (s->form == MYTH_FORM_ROWS && y->ple_by_host))
             continue;
         sum += is_f32 ? 4 * myth_slot_rows(c, s, 0) * myth_slot_size(c, 0, s->cols) : matrix_bytes(m, s, 0);
     }
@@ -332,7 +354,8 @@ static void size_weights(myth_layout *y, const myth_model *m)
     for (uint32_t i = 0; i < y->n_part; i++) {
         myth_layout_part *p = &y->part[i];
         bool is_first = i == 0, is_last = i + 1 == y->n_part, copies = p->copies = is_random || !p->is_host;
-        uint64_t norms = is_last ? 4 * myth_slot_size(c, 0, myth_slots_model[MYTH_SLOT_OUTPUT_NORM].rows) : 0, matrices = 0;
+        uint64_t norms = is_last ? 4 * myth_slot_size(c, 0, myth_slots_model[MYTH_SLOT_OUTPUT_NORM].rows) : 0,
+                 matrices = 0;
         norms += is_first ? model_bytes(y, m, MYTH_AT_FIRST, true) : 0;
         norms += is_last ? model_bytes(y, m, MYTH_AT_LAST, true) : 0;
         for (uint32_t l = p->layer0; l < p->layer1; l++) {
@@ -348,16 +371,18 @@ static void size_weights(myth_layout *y, const myth_model *m)
             y->expert_bytes += y->expert[l];
         }
         if (copies && is_first)
-            matrices += y->first_bytes = matrix_bytes(m, &myth_slots_model[MYTH_SLOT_EMBED], 0) + model_bytes(y, m, MYTH_AT_FIRST, false);
+            matrices += y->first_bytes =
+                matrix_bytes(m, &myth_slots_model[MYTH_SLOT_EMBED], 0) + model_bytes(y, m, MYTH_AT_FIRST, false);
         if (copies && is_last)
-            matrices += y->last_bytes = (is_first ? 0 : matrix_bytes(m, &myth_slots_model[MYTH_SLOT_EMBED], 0)) + model_bytes(y, m, MYTH_AT_LAST, false);
+            matrices += y->last_bytes = (is_first ? 0 : matrix_bytes(m, &myth_slots_model[MYTH_SLOT_EMBED], 0)) +
+                                        model_bytes(y, m, MYTH_AT_LAST, false);
         p->buf[MYTH_BUF_norms] = norms;
         p->own_class[MYTH_MEM_WEIGHTS] += matrices;
         if (is_random && !p->is_host)
             y->host[MYTH_HOST_load] = LOAD_BYTES;
     }
     y->host_class[MYTH_MEM_WEIGHTS] += y->expert_bytes;
-    for (uint32_t i = 0; i < myth_weights_n_tensor(m->weights) && y->host[MYTH_HOST_load]; i++) {        /* a row at least */
+    for (uint32_t i = 0; i < myth_weights_n_tensor(m->weights) && y->host[MYTH_HOST_load]; i++) { /* a row at least */
         const myth_tensor *t = myth_weights_at(m->weights, i);
         uint64_t row = t->n_dim > 1 ? myth_row_bytes(t->dtype, t->dim[t->n_dim - 1]) : 0;
         if (y->host[MYTH_HOST_load] < row)
@@ -388,7 +413,7 @@ static myth_status size_capture(myth_layout *y, const myth_config *c, myth_error
     }
     y->n_capture = o->n_capture_layer;
     o->n_capture_label = y->n_capture ? max_u32(o->n_capture_label, 1) : 0;
-    o->capture_layer = NULL;                                       /* the caller's; capture_idx says it all */
+    o->capture_layer = NULL; /* the caller's; capture_idx says it all */
     for (uint32_t i = 0; i < y->n_part; i++)
         y->part[i].buf[MYTH_BUF_capture] = y->part[i].n_capture * (8 * (uint64_t)o->n_capture_label * c->d_model + 4);
     y->host[MYTH_HOST_captured] = 8 * (uint64_t)o->n_capture_label;
@@ -425,7 +450,8 @@ static void size_step(const myth_layout *y, myth_layout_part *p, const myth_conf
     b[MYTH_BUF_moe_y] = c->n_expert ? rows * d * 4 : 0;
     b[MYTH_BUF_rope_global] = rows * c->head_dim_global * 4;
     b[MYTH_BUF_rope_local] = rows * c->head_dim_local * 4;
-    b[MYTH_BUF_index] = 4 * ((4 + (c->first_shared < c->n_layer ? 3 : 0) + (y->n_capture ? 2 : 0)) * rows + (uint64_t)y->n_run * MYTH_RUN_WIDTH);
+    b[MYTH_BUF_index] = 4 * ((4 + (c->first_shared < c->n_layer ? 3 : 0) + (y->n_capture ? 2 : 0)) * rows +
+                             (uint64_t)y->n_run * MYTH_RUN_WIDTH);
     b[MYTH_BUF_table] = 8 * (uint64_t)o->n_seq * (y->n_entry + 1);
     b[MYTH_BUF_hidden] = o->want_hidden ? rows * d * 4 : 0;
 }
@@ -454,7 +480,7 @@ myth_status myth_layout_make(myth_layout *out, const myth_model *m, const myth_e
 {
     myth_status st = MYTH_OK;
     const myth_config *c = &m->config;
-    *out = (myth_layout){ 0 };
+    *out = (myth_layout){0};
     if (opts)
         out->opts = *opts;
     MYTH_TRY(fill_defaults(&out->opts, m, err));
@@ -479,15 +505,27 @@ myth_status myth_layout_make(myth_layout *out, const myth_model *m, const myth_e
     out->host[MYTH_HOST_pages] = myth_kv_host_bytes(out);
     out->host[MYTH_HOST_step] = out->part[0].buf[MYTH_BUF_index];
     const uint64_t ple = (uint64_t)c->n_layer * c->n_ple;
-    out->host[MYTH_HOST_cross] = out->n_part > 1 ? (uint64_t)o->n_ubatch * ((uint64_t)c->d_model * max_u32(c->n_altup, 1) + ple) * 4 : 0;
+    out->host[MYTH_HOST_cross] =
+        out->n_part > 1 ? (uint64_t)o->n_ubatch * ((uint64_t)c->d_model * max_u32(c->n_altup, 1) + ple) * 4 : 0;
     out->host[MYTH_HOST_ple] = out->ple_by_host ? o->n_ubatch * ple * 4 : 0;
 
     for (uint32_t i = 0; i < out->n_part; i++) {
         myth_layout_part *p = &out->part[i];
         p->work = (myth_work_shape){
-            .n_rows = o->n_ubatch, .n_logit_rows = o->n_logit_rows, .d_model = c->d_model, .d_ff = max_u32(c->max_ff, c->d_ff_expert),
-            .n_head = c->n_head, .n_head_kv = c->max_head_kv, .head_dim = c->max_head_dim, .n_vocab = c->n_vocab, .n_ctx = o->n_ctx,
-            .top_k = o->top_k, .n_record_ops = 8 + myth_family_get(c->family)->n_layer_ops * (p->layer1 - p->layer0), .n_graph = 1, .folds_keys = p->buf[MYTH_BUF_key_table] > 0 };
+            .n_rows = o->n_ubatch,
+            .n_logit_rows = o->n_logit_rows,
+            .d_model = c->d_model,
+            .d_ff = max_u32(c->max_ff, c->d_ff_expert),
+            .n_head = c->n_head,
+            .n_head_kv = c->max_head_kv,
+            .head_dim = c->max_head_dim,
+            .n_vocab = c->n_vocab,
+            .n_ctx = o->n_ctx,
+            .top_k = o->top_k,
+            .n_record_ops = 8 + myth_family_get(c->family)->n_layer_ops * (p->layer1 - p->layer0),
+            .n_graph = 1,
+            .folds_keys = p->buf[MYTH_BUF_key_table] > 0,
+        };
         myth_class_bytes host, own;
         myth_device_opts dev = myth_layout_device(out, i);
         myth_device_plan(&host, &own, &dev, &p->work);

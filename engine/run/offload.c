@@ -14,8 +14,8 @@ myth_status myth_offload_open(myth_engine *e, myth_part *p, myth_error *err)
     for (int i = 0; i < 2; i++) {
         myth_mem_class cls = myth_layout_held_class(&e->y, i);
         if (y->held[i] && !(p->held[i] = myth_host_alloc(p->dev, cls, "held", y->held[i])))
-            return myth_fail(err, MYTH_ENOMEM, "%s: %llu bytes of %s on the host", y->device, (unsigned long long)y->held[i],
-                             myth_mem_class_name(cls));
+            return myth_fail(err, MYTH_ENOMEM, "%s: %llu bytes of %s on the host", y->device,
+                             (unsigned long long)y->held[i], myth_mem_class_name(cls));
     }
     if (y->n_slot && e->y.opts.offload == MYTH_OFFLOAD_WEIGHTS)
         MYTH_TRY(myth_stream_open(&p->copier, p->dev, err));
@@ -42,10 +42,10 @@ void myth_offload_weights(void *owner, uint32_t l)
     myth_engine *e = p->e;
     if (l > p->y->offload1 || e->first_failure.code != MYTH_OK)
         return;
-    if (l == p->y->layer0)                                     /* whatever used the slots before this step */
+    if (l == p->y->layer0) /* whatever used the slots before this step */
         p->slot_mark[0] = p->slot_mark[1] = myth_stream_mark(p->stream);
     else
-        p->slot_mark[slot_of(p, l - 1)] = myth_stream_mark(p->stream);       /* the layer that was issued just now */
+        p->slot_mark[slot_of(p, l - 1)] = myth_stream_mark(p->stream); /* the layer that was issued just now */
     if (l == p->y->offload1 || myth_stream_wait(p->stream, p->slot_mark[slot_of(p, l)], &e->first_failure) != MYTH_OK)
         return;
     myth_bind_offloaded(e, p, l);
@@ -58,7 +58,8 @@ static bool is_ring(const myth_engine *e, uint32_t l) { return !e->model->config
 
 unsigned char *myth_offload_held(const myth_part *p, bool is_ring, int32_t number)
 {
-    return (unsigned char *)p->held[is_ring] + (uint64_t)number * (is_ring ? p->y->held_ring_bytes : p->y->held_page_bytes);
+    return (unsigned char *)p->held[is_ring] +
+           (uint64_t)number * (is_ring ? p->y->held_ring_bytes : p->y->held_page_bytes);
 }
 
 struct myth_kv_place myth_offload_place(const myth_engine *e, const myth_part *p, uint32_t l)
@@ -68,9 +69,13 @@ struct myth_kv_place myth_offload_place(const myth_engine *e, const myth_part *p
     uint64_t rings = 8 * (uint64_t)y->opts.n_seq * y->n_entry;
     uint32_t source = e->model->config.layer[l].kv_source;
     return (struct myth_kv_place){
-        .pool = myth_view_at(p->slot[slot_of(p, l)], 0, y->opts.type_k), .table = myth_part_view(p, MYTH_BUF_table, ring ? rings : 0, MYTH_I32),
-        .page_bytes = myth_layout_layer_bytes(y, &e->model->config, source), .page_tok = ring ? y->ring_tok : y->page_tok,
-        .n_entry = ring ? 1 : y->n_entry, .is_ring = ring };
+        .pool = myth_view_at(p->slot[slot_of(p, l)], 0, y->opts.type_k),
+        .table = myth_part_view(p, MYTH_BUF_table, ring ? rings : 0, MYTH_I32),
+        .page_bytes = myth_layout_layer_bytes(y, &e->model->config, source),
+        .page_tok = ring ? y->ring_tok : y->page_tok,
+        .n_entry = ring ? 1 : y->n_entry,
+        .is_ring = ring,
+    };
 }
 
 /* One page or ring that layer l reads, its own or another layer's, to l's slot or back. */
@@ -86,7 +91,8 @@ static void move(const myth_part *p, uint32_t l, int32_t number, bool is_back)
         myth_stream_write(p->stream, slot, host, bytes);
 }
 
-/* Every page with rows of the step's sequences, or after the layer those that the step wrote into: the last reader of a source does. */
+/* Every page with rows of the step's sequences, or after the layer those that the step wrote into: the last reader of a
+ * source does. */
 static void move_rows(const myth_part *p, uint32_t l, bool is_back)
 {
     const myth_engine *e = p->e;
@@ -117,7 +123,7 @@ void myth_offload_rows(void *owner, uint32_t l)
         return;
     if (l > p->y->layer0)
         move_rows(p, l - 1, true);
-    else if (myth_stream_sync(p->stream, &e->first_failure) != MYTH_OK)       /* the last step's rows are on the host */
+    else if (myth_stream_sync(p->stream, &e->first_failure) != MYTH_OK) /* the last step's rows are on the host */
         return;
     if (l < p->y->offload1)
         move_rows(p, l, false);

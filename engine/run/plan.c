@@ -20,10 +20,12 @@ static uint64_t limited_total(const uint64_t bytes[MYTH_MEM_CLASS_N])
 static void add_model(uint64_t bytes[MYTH_MEM_CLASS_N], const myth_model *m)
 {
     bytes[MYTH_MEM_OTHER] += myth_weights_booked(m->weights);
-    bytes[myth_weights_is_read(m->weights) ? MYTH_MEM_WEIGHTS : MYTH_MEM_WEIGHTS_MAPPED] += myth_weights_mapped(m->weights);
+    bytes[myth_weights_is_read(m->weights) ? MYTH_MEM_WEIGHTS : MYTH_MEM_WEIGHTS_MAPPED] +=
+        myth_weights_mapped(m->weights);
     if (m->tokenizer) {
         bytes[MYTH_MEM_TOKENIZER] += myth_tokenizer_bytes(m->tokenizer);
-        bytes[MYTH_MEM_WEIGHTS_MAPPED] += myth_tokenizer_file_bytes(m->tokenizer);         /* mapped beside the tensors, for a while */
+        bytes[MYTH_MEM_WEIGHTS_MAPPED] +=
+            myth_tokenizer_file_bytes(m->tokenizer); /* mapped beside the tensors, for a while */
     }
 }
 
@@ -38,16 +40,25 @@ static myth_plan_device *device_of(myth_plan *p, const char *name, int ledger)
     return d;
 }
 
-static myth_status plan_once(myth_plan *out, const myth_model *m, const myth_engine_opts *opts, const myth_plan_extra *extra,
-                             const myth_mem_limits *limits, myth_error *err)
+static myth_status plan_once(myth_plan *out, const myth_model *m, const myth_engine_opts *opts,
+                             const myth_plan_extra *extra, const myth_mem_limits *limits, myth_error *err)
 {
     myth_layout y;
     myth_status st = myth_layout_make(&y, m, opts, err);
     if (st != MYTH_OK)
         return st;
-    *out = (myth_plan){ .limit_bytes = limits ? limits->bytes[MYTH_MEM_HOST] : 0, .n_ctx = y.opts.n_ctx, .n_seq = y.opts.n_seq,
-                        .n_ubatch = y.opts.n_ubatch, .page_tok = y.page_tok, .n_page = y.n_page, .type_k = y.opts.type_k,
-                        .type_v = y.opts.type_v, .expert_bytes = y.expert_bytes, .fits = true };
+    *out = (myth_plan){
+        .limit_bytes = limits ? limits->bytes[MYTH_MEM_HOST] : 0,
+        .n_ctx = y.opts.n_ctx,
+        .n_seq = y.opts.n_seq,
+        .n_ubatch = y.opts.n_ubatch,
+        .page_tok = y.page_tok,
+        .n_page = y.n_page,
+        .type_k = y.opts.type_k,
+        .type_v = y.opts.type_v,
+        .expert_bytes = y.expert_bytes,
+        .fits = true,
+    };
     myth_plan_device *host = device_of(out, "cpu", MYTH_MEM_HOST);
     for (int i = 0; i < MYTH_MEM_CLASS_N; i++)
         host->bytes[i] = y.host_class[i] + (extra ? extra->bytes[i] : 0);
@@ -110,11 +121,13 @@ static uint32_t largest_that_fits(const suggester *s, myth_engine_opts *o, uint3
     return 0;
 }
 
-/* Fewer layers on the devices, their experts or their weights on the host, then none; for these the host's limit is asked too. */
+/* Fewer layers on the devices, their experts or their weights on the host, then none; for these the host's limit is
+ * asked too. */
 static void suggest_other_places(suggester *s, const myth_engine_opts *o)
 {
     myth_engine_opts t = *o;
-    uint32_t n_layer = s->m->config.n_layer, most = o->has_gpu_layers && o->n_gpu_layers < n_layer ? o->n_gpu_layers : n_layer;
+    uint32_t n_layer = s->m->config.n_layer,
+             most = o->has_gpu_layers && o->n_gpu_layers < n_layer ? o->n_gpu_layers : n_layer;
     t.has_gpu_layers = true;
     for (t.n_gpu_layers = most - 1; t.n_gpu_layers > 0 && most > 1; t.n_gpu_layers--)
         if (fits_with(s, &t)) {
@@ -144,11 +157,11 @@ static void suggest_other_places(suggester *s, const myth_engine_opts *o)
     suggest(s, &t, "--device cpu -ub %u", t.n_ubatch);
 }
 
-/* Single changes first, then pairs, then everything at its smallest, and last the host's limit itself: at least three in every case. A
- * device's limit is what it has: to raise it is not proposed. */
+/* Single changes first, then pairs, then everything at its smallest, and last the host's limit itself: at least three
+ * in every case. A device's limit is what it has: to raise it is not proposed. */
 static void suggest_all(suggester *s, const myth_engine_opts *given)
 {
-    myth_engine_opts o = given ? *given : (myth_engine_opts){ 0 }, t;
+    myth_engine_opts o = given ? *given : (myth_engine_opts){0}, t;
     myth_plan *p = s->plan;
     o.n_ctx = p->n_ctx;
     o.n_ubatch = p->n_ubatch;
@@ -226,11 +239,12 @@ static void suggest_all(suggester *s, const myth_engine_opts *given)
     *limit = was;
 }
 
-myth_status myth_plan_make(myth_plan *out, const myth_model *model, const myth_engine_opts *opts, const myth_plan_extra *extra,
-                           const myth_mem_limits *limits, bool can_shrink, myth_error *err)
+myth_status myth_plan_make(myth_plan *out, const myth_model *model, const myth_engine_opts *opts,
+                           const myth_plan_extra *extra, const myth_mem_limits *limits, bool can_shrink,
+                           myth_error *err)
 {
     char device[MYTH_DEVICE_NAME_MAX];
-    myth_engine_opts o = opts ? *opts : (myth_engine_opts){ 0 };
+    myth_engine_opts o = opts ? *opts : (myth_engine_opts){0};
     if (!o.device || strcmp(o.device, "auto") == 0) {
         myth_status found = myth_device_resolve(device, NULL, err);
         if (found != MYTH_OK)
@@ -261,7 +275,7 @@ myth_status myth_plan_make(myth_plan *out, const myth_model *model, const myth_e
             }
         }
     }
-    suggester s = { .m = model, .extra = extra, .plan = out };
+    suggester s = {.m = model, .extra = extra, .plan = out};
     if (limits)
         s.limits = *limits;
     suggest_all(&s, &o);
@@ -280,7 +294,7 @@ void myth_plan_refusal(const myth_plan *plan, char *dst, size_t cap)
 {
     char need[32], limit[32];
     const myth_plan_device *d = plan->device;
-    for (uint32_t i = 0; i < plan->n_device; i++)                              /* the first that is short */
+    for (uint32_t i = 0; i < plan->n_device; i++) /* the first that is short */
         if (plan->device[i].limit_bytes && plan->device[i].total_bytes > plan->device[i].limit_bytes) {
             d = &plan->device[i];
             break;

@@ -1,5 +1,6 @@
-/* ple.c - rows of the table of per-layer embeddings, brought to a device that does not hold it: a few KiB a token, the table itself is never
- * copied. From a file a row is read where it is mapped; of a random: model it is made from the seed. */
+/* ple.c - rows of the table of per-layer embeddings, brought to a device that does not hold it: a few KiB a token, the
+ * table itself is never copied. From a file a row is read where it is mapped; of a random: model it is made from the
+ * seed. */
 #include "engine_impl.h"
 
 #include "engine/base/map.h"
@@ -18,7 +19,8 @@ void myth_ple_bring(myth_engine *e, const myth_part *p)
         s++;
     const myth_slot_src src = myth_slot_find(m->weights, c, s, 0);
     for (uint32_t r = 0; r < e->idx.n_rows; r++, row += n) {
-        const uint32_t id = (uint32_t)e->idx.id[r] < c->n_ple_vocab ? (uint32_t)e->idx.id[r] : 0;      /* the pad row stands for ids outside */
+        const uint32_t id = (uint32_t)e->idx.id[r] < c->n_ple_vocab ? (uint32_t)e->idx.id[r]
+                                                                    : 0; /* the pad row stands for ids outside */
         if (myth_weights_get_format(m->weights) == MYTH_FORMAT_RANDOM) {
             if (myth_weights_random_row(m->weights, src.t, id, row, &e->first_failure) != MYTH_OK)
                 return;

@@ -21,8 +21,9 @@ void myth_run_begin(myth_run *run, myth_engine *e, const myth_run_opts *o)
 {
     static const int32_t zero = 0;
     const myth_part *p = e->part;
-    assert(e->n_part == 1 && o->n_seq && o->n_seq <= MYTH_RUN_SEQ_MAX && o->n_seq <= e->y.opts.n_logit_rows && o->n_stop <= MYTH_RUN_STOP_MAX);
-    *run = (myth_run){ .e = e, .o = *o };
+    assert(e->n_part == 1 && o->n_seq && o->n_seq <= MYTH_RUN_SEQ_MAX && o->n_seq <= e->y.opts.n_logit_rows &&
+           o->n_stop <= MYTH_RUN_STOP_MAX);
+    *run = (myth_run){.e = e, .o = *o};
     e->n_result = 0;
     e->idx.n_rows = e->idx.n_run = 0;
     for (uint32_t r = 0; r < o->n_seq; r++) {
@@ -33,8 +34,8 @@ void myth_run_begin(myth_run *run, myth_engine *e, const myth_run_opts *o)
         o->seq[r]->token[run->len[r]] = o->first[r];
     }
     myth_forward_write_index(e, p);
-    myth_stream_write(p->stream, myth_part_view(p, MYTH_BUF_index, 12 * (uint64_t)e->y.opts.n_ubatch, MYTH_I32), e->idx.rows,
-                      4 * (uint64_t)o->n_seq);
+    myth_stream_write(p->stream, myth_part_view(p, MYTH_BUF_index, 12 * (uint64_t)e->y.opts.n_ubatch, MYTH_I32),
+                      e->idx.rows, 4 * (uint64_t)o->n_seq);
     myth_stream_write(p->stream, place(p, STEP_AT), &zero, 4);
     if (o->n_stop)
         myth_stream_write(p->stream, place(p, STOP_AT), o->stop_id, 4 * (uint64_t)o->n_stop);
@@ -56,16 +57,37 @@ static void step(myth_run *run, uint32_t k)
     myth_view x = myth_part_view(p, MYTH_BUF_head_x, 0, MYTH_F32);
     myth_forward_gather(e, p, x, e->w->output_norm, o->n_seq);
     struct myth_head_topk_args head = {
-        .x = x, .w = e->w->head, .n_rows = o->n_seq, .dim = c->d_model, .n_vocab = e->n_vocab_choice, .n_total = c->n_vocab,
-        .k = k, .softcap = c->final_softcap, .is_decode = true,
-        .top_id = myth_part_view(p, MYTH_BUF_top_id, 0, MYTH_I32), .top_logit = myth_part_view(p, MYTH_BUF_top_logit, 0, MYTH_F32),
+        .x = x,
+        .w = e->w->head,
+        .n_rows = o->n_seq,
+        .dim = c->d_model,
+        .n_vocab = e->n_vocab_choice,
+        .n_total = c->n_vocab,
+        .k = k,
+        .softcap = c->final_softcap,
+        .is_decode = true,
+        .top_id = myth_part_view(p, MYTH_BUF_top_id, 0, MYTH_I32),
+        .top_logit = myth_part_view(p, MYTH_BUF_top_logit, 0, MYTH_F32),
         .lse = myth_part_view(p, MYTH_BUF_row_stat, 0, MYTH_F32),
-        .entropy = myth_part_view(p, MYTH_BUF_row_stat, 4 * (uint64_t)rows, MYTH_F32) };
+        .entropy = myth_part_view(p, MYTH_BUF_row_stat, 4 * (uint64_t)rows, MYTH_F32),
+    };
     myth_head_topk(p->stream, &head);
     myth_decode_next(p->stream, &(struct myth_decode_next_args){
-        .top_id = head.top_id, .top_logit = head.top_logit, .ids = myth_part_view(p, MYTH_BUF_index, 0, MYTH_I32), .pos = st->pos,
-        .runs = st->runs, .out = place(p, OUT_AT), .step = place(p, STEP_AT), .stop_id = o->n_stop ? place(p, STOP_AT) : (myth_view){ 0 },
-        .n_rows = o->n_seq, .k = k, .n_out = MYTH_RUN_STEPS, .n_stop = o->n_stop, .seq_number = o->seq_number, .sample = o->sample });
+                                    .top_id = head.top_id,
+                                    .top_logit = head.top_logit,
+                                    .ids = myth_part_view(p, MYTH_BUF_index, 0, MYTH_I32),
+                                    .pos = st->pos,
+                                    .runs = st->runs,
+                                    .out = place(p, OUT_AT),
+                                    .step = place(p, STEP_AT),
+                                    .stop_id = o->n_stop ? place(p, STOP_AT) : (myth_view){0},
+                                    .n_rows = o->n_seq,
+                                    .k = k,
+                                    .n_out = MYTH_RUN_STEPS,
+                                    .n_stop = o->n_stop,
+                                    .seq_number = o->seq_number,
+                                    .sample = o->sample,
+                                });
 }
 
 /* Recorded again only when its shape or the way of choosing changed. */
@@ -75,8 +97,9 @@ static myth_status record(myth_run *run, uint32_t k, myth_error *err)
     myth_part *p = e->part;
     const myth_run_opts *o = &run->o;
     const myth_sample_params *was = &e->run_key.sample, *is = &o->sample;
-    bool same = was->temp == is->temp && was->top_k == is->top_k && was->top_p == is->top_p && was->min_p == is->min_p &&
-                was->seed == is->seed && e->run_key.k == k && e->run_key.n_stop == o->n_stop && e->run_key.seq_number == o->seq_number;
+    bool same = was->temp == is->temp && was->top_k == is->top_k && was->top_p == is->top_p &&
+                was->min_p == is->min_p && was->seed == is->seed && e->run_key.k == k &&
+                e->run_key.n_stop == o->n_stop && e->run_key.seq_number == o->seq_number;
     if (p->graph && p->graph_is_run && p->graph_rows == o->n_seq && same)
         return MYTH_OK;
     if (p->graph)
@@ -123,17 +146,21 @@ myth_status myth_run_issue(myth_run *run, uint32_t n_step, uint64_t *mark, myth_
             step(run, k);
         else
             myth_stream_replay(p->stream, p->graph);
-    for (uint32_t done = 0, n; done < n_step; done += n) {       /* the places go round */
+    for (uint32_t done = 0, n; done < n_step; done += n) { /* the places go round */
         uint32_t at = (run->n_issued + done) % MYTH_RUN_STEPS;
         n = n_step - done < MYTH_RUN_STEPS - at ? n_step - done : MYTH_RUN_STEPS - at;
-        myth_stream_read(p->stream, host + (size_t)at * n_seq, place(p, OUT_AT + (uint64_t)at * n_seq), 4 * (uint64_t)n * n_seq);
+        myth_stream_read(p->stream, host + (size_t)at * n_seq, place(p, OUT_AT + (uint64_t)at * n_seq),
+                         4 * (uint64_t)n * n_seq);
     }
     run->n_issued += n_step;
     *mark = myth_stream_mark(p->stream);
     return MYTH_OK;
 }
 
-myth_status myth_run_wait(myth_run *run, uint64_t mark, myth_error *err) { return myth_stream_wait(run->e->part->stream, mark, err); }
+myth_status myth_run_wait(myth_run *run, uint64_t mark, myth_error *err)
+{
+    return myth_stream_wait(run->e->part->stream, mark, err);
+}
 
 const int32_t *myth_run_next(myth_run *run)
 {
@@ -149,7 +176,7 @@ const int32_t *myth_run_next(myth_run *run)
         for (uint32_t i = 0; i < run->o.n_stop; i++)
             run->is_still[r] |= id[r] == run->o.stop_id[i];
         if (!run->is_still[r] && next < run->e->y.opts.n_ctx)
-            s->token[next] = id[r];                               /* what the next step feeds, if there is one */
+            s->token[next] = id[r]; /* what the next step feeds, if there is one */
     }
     run->n_known++;
     return id;

@@ -1,10 +1,11 @@
 /* seq.c - sequences: tokens on the host, rows in the cache; fork, checkpoint, truncate, evict, save and restore.
  *
- * Saved form, little endian: "MYTHSEQ2", u32 n_tok, n_high, gap0, gap1, page_tok, ring_tok, n_page, type_k, type_v, 0, u64 page_bytes,
- * ring_bytes, the tokens held (i32), their pages in order, the ring. It fits an engine with the same model, cache types, page and ring
- * length.
+ * Saved form, little endian: "MYTHSEQ2", u32 n_tok, n_high, gap0, gap1, page_tok, ring_tok, n_page, type_k, type_v, 0,
+ * u64 page_bytes, ring_bytes, the tokens held (i32), their pages in order, the ring. It fits an engine with the same
+ * model, cache types, page and ring length.
  *
- * A checkpoint's tokens are always the first of its sequence's: what cuts or evicts one of them drops the checkpoint. */
+ * A checkpoint's tokens are always the first of its sequence's: what cuts or evicts one of them drops the checkpoint.
+ */
 #include "offload.h"
 
 #include "engine/base/bytes.h"
@@ -73,7 +74,7 @@ myth_status myth_seq_checkpoint(myth_seq *s, myth_error *err)
     for (uint32_t i = 0; i < e->y.opts.n_checkpoint; i++) {
         myth_checkpoint *cp = &e->checkpoint[i];
         if (cp->slot == s->slot && myth_kv_len(cp->kv) == myth_kv_len(s->kv) && cp->kv->n_pos == s->kv->n_pos)
-            return MYTH_OK;                                       /* this end is remembered already */
+            return MYTH_OK; /* this end is remembered already */
     }
     for (uint32_t i = 0; i < e->y.opts.n_checkpoint; i++) {
         myth_checkpoint *cp = &e->checkpoint[i];
@@ -86,8 +87,8 @@ myth_status myth_seq_checkpoint(myth_seq *s, myth_error *err)
     return myth_fail(err, MYTH_EFULL, "all %u checkpoints are in use", e->y.opts.n_checkpoint);
 }
 
-/* Position pos needs the keys pos-W+1 .. pos-1; a ring that has seen n_high positions holds none older than the last ring_tok of them,
- * even when the sequence was cut since. */
+/* Position pos needs the keys pos-W+1 .. pos-1; a ring that has seen n_high positions holds none older than the last
+ * ring_tok of them, even when the sequence was cut since. */
 static bool ring_reaches_back(const myth_seq *s, uint32_t pos)
 {
     const myth_layout *y = &s->e->y;
@@ -138,7 +139,8 @@ myth_status myth_seq_evict(myth_seq *s, uint32_t from, uint32_t n, myth_error *e
     if (from > len || n > len - from)
         return myth_fail(err, MYTH_EARG, "cannot evict tokens %u to %u of %u", from, from + n, len);
     if (!myth_kv_evict(&s->e->kv, s->kv, from, n))
-        return myth_fail(err, MYTH_EARG, "a sequence has one gap: evicting tokens %u to %u neither touches nor encloses the one at %u",
+        return myth_fail(err, MYTH_EARG,
+                         "a sequence has one gap: evicting tokens %u to %u neither touches nor encloses the one at %u",
                          from, from + n, s->kv->gap0);
     if (n) {
         memmove(s->token + from, s->token + from + n, 4 * (size_t)(len - from - n));
@@ -150,7 +152,7 @@ myth_status myth_seq_evict(myth_seq *s, uint32_t from, uint32_t n, myth_error *e
 
 /* ---- saved form ---- */
 
-static const char MAGIC[8] = { 'M', 'Y', 'T', 'H', 'S', 'E', 'Q', '2' };
+static const char MAGIC[8] = {'M', 'Y', 'T', 'H', 'S', 'E', 'Q', '2'};
 
 typedef struct {
     uint32_t n_tok, n_high, gap0, gap1, page_tok, ring_tok, n_page, type_k, type_v, zero;
@@ -165,16 +167,31 @@ static saved_header header_of(const myth_engine *e, const myth_kv_rows *r)
 {
     const myth_layout *y = &e->y;
     return (saved_header){
-        .n_tok = myth_kv_len(r), .n_high = r->n_high, .gap0 = r->gap0, .gap1 = r->gap1, .page_tok = y->page_tok, .ring_tok = y->ring_tok,
-        .n_page = myth_kv_n_page(&e->kv, r), .type_k = (uint32_t)y->opts.type_k, .type_v = (uint32_t)y->opts.type_v,
-        .page_bytes = y->page_bytes, .ring_bytes = e->kv.has_rings && r->n_pos ? y->ring_bytes : 0 };
+        .n_tok = myth_kv_len(r),
+        .n_high = r->n_high,
+        .gap0 = r->gap0,
+        .gap1 = r->gap1,
+        .page_tok = y->page_tok,
+        .ring_tok = y->ring_tok,
+        .n_page = myth_kv_n_page(&e->kv, r),
+        .type_k = (uint32_t)y->opts.type_k,
+        .type_v = (uint32_t)y->opts.type_v,
+        .page_bytes = y->page_bytes,
+        .ring_bytes = e->kv.has_rings && r->n_pos ? y->ring_bytes : 0,
+    };
 }
 
-/* A saved page (or ring) is the parts' pages behind each other, in each the layers that the host holds first: layers in order, however they
- * are divided. */
-static uint64_t rows_of_part(const myth_part *p, int buf) { return buf == MYTH_BUF_kv_global ? p->y->page_bytes : p->y->ring_bytes; }
+/* A saved page (or ring) is the parts' pages behind each other, in each the layers that the host holds first: layers in
+ * order, however they are divided. */
+static uint64_t rows_of_part(const myth_part *p, int buf)
+{
+    return buf == MYTH_BUF_kv_global ? p->y->page_bytes : p->y->ring_bytes;
+}
 
-static uint64_t held_of_part(const myth_part *p, int buf) { return buf == MYTH_BUF_kv_global ? p->y->held_page_bytes : p->y->held_ring_bytes; }
+static uint64_t held_of_part(const myth_part *p, int buf)
+{
+    return buf == MYTH_BUF_kv_global ? p->y->held_page_bytes : p->y->held_ring_bytes;
+}
 
 static unsigned char *read_rows(myth_engine *e, int buf, int32_t number, unsigned char *dst)
 {
@@ -184,7 +201,8 @@ static unsigned char *read_rows(myth_engine *e, int buf, int32_t number, unsigne
             memcpy(dst, myth_offload_held(&e->part[i], buf == MYTH_BUF_kv_local, number), (size_t)held);
         dst += held;
         if (bytes)
-            myth_stream_read(e->part[i].stream, dst, myth_part_view(&e->part[i], buf, (uint64_t)number * bytes, MYTH_F32), bytes);
+            myth_stream_read(e->part[i].stream, dst,
+                             myth_part_view(&e->part[i], buf, (uint64_t)number * bytes, MYTH_F32), bytes);
         dst += bytes;
     }
     return dst;
@@ -198,7 +216,8 @@ static void write_rows(myth_engine *e, int buf, int32_t number, const unsigned c
             memcpy(myth_offload_held(&e->part[i], buf == MYTH_BUF_kv_local, number), src, (size_t)held);
         src += held;
         if (bytes)
-            myth_stream_write(e->part[i].stream, myth_part_view(&e->part[i], buf, (uint64_t)number * bytes, MYTH_F32), src, bytes);
+            myth_stream_write(e->part[i].stream, myth_part_view(&e->part[i], buf, (uint64_t)number * bytes, MYTH_F32),
+                              src, bytes);
         src += bytes;
     }
 }
@@ -231,8 +250,8 @@ myth_status myth_seq_save(const myth_seq *s, void *dst, uint64_t cap, myth_error
 myth_status myth_seq_restore(myth_seq *s, const void *src, uint64_t bytes, myth_error *err)
 {
     myth_engine *e = s->e;
-    saved_header h = { 0 };
-    myth_reader r = { src, bytes, 0 };
+    saved_header h = {0};
+    myth_reader r = {src, bytes, 0};
     const unsigned char *p = myth_reader_take(&r, HEADER_BYTES);
     if (!p || memcmp(p, MAGIC, 8) != 0)
         return myth_fail(err, MYTH_EFORMAT, "not a saved sequence");
@@ -243,7 +262,7 @@ myth_status myth_seq_restore(myth_seq *s, const void *src, uint64_t bytes, myth_
     bool has_gap = h.gap0 < h.gap1 && h.gap0 <= h.n_tok;
     if ((!has_gap && (h.gap0 || h.gap1)) || n_pos > h.n_high || h.n_high > MYTH_KV_POS_MAX)
         return myth_fail(err, MYTH_EFORMAT, "a saved sequence whose positions contradict each other");
-    const myth_kv_rows rows = { .n_pos = (uint32_t)n_pos, .gap0 = h.gap0, .gap1 = h.gap1, .n_high = h.n_high };
+    const myth_kv_rows rows = {.n_pos = (uint32_t)n_pos, .gap0 = h.gap0, .gap1 = h.gap1, .n_high = h.n_high};
     myth_kv_needs need = myth_kv_need_all(&e->kv, s->kv, &rows);
     if (h.n_tok > e->y.opts.n_ctx || need.n_page > e->kv.n_entry)
         return myth_fail(err, MYTH_EFULL, "saved sequence of %u tokens, context of %u", h.n_tok, e->y.opts.n_ctx);

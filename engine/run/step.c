@@ -1,4 +1,5 @@
-/* step.c - attention and feed-forward as ops: five launches a layer, plus the merge of new rows into the cache; the step made narrow. */
+/* step.c - attention and feed-forward as ops: five launches a layer, plus the merge of new rows into the cache; the
+ * step made narrow. */
 #include "step.h"
 
 #include "engine/base/half.h"
@@ -10,12 +11,24 @@ void myth_step_rope(myth_step *st)
     const myth_config *c = st->c;
     if (c->head_dim_global)
         myth_rope_table(st->s, &(struct myth_rope_table_args){
-            .table = st->rope_global, .pos = st->pos, .n_rows = st->n_rows, .head_dim = c->head_dim_global, .n_pair = c->rope_pairs_global,
-            .base = c->rope_base_global, .factor = c->rope_factor_global });
+                                   .table = st->rope_global,
+                                   .pos = st->pos,
+                                   .n_rows = st->n_rows,
+                                   .head_dim = c->head_dim_global,
+                                   .n_pair = c->rope_pairs_global,
+                                   .base = c->rope_base_global,
+                                   .factor = c->rope_factor_global,
+                               });
     if (c->head_dim_local)
         myth_rope_table(st->s, &(struct myth_rope_table_args){
-            .table = st->rope_local, .pos = st->pos, .n_rows = st->n_rows, .head_dim = c->head_dim_local, .n_pair = c->head_dim_local / 2,
-            .base = c->rope_base_local, .factor = 1.0 });
+                                   .table = st->rope_local,
+                                   .pos = st->pos,
+                                   .n_rows = st->n_rows,
+                                   .head_dim = c->head_dim_local,
+                                   .n_pair = c->head_dim_local / 2,
+                                   .base = c->rope_base_local,
+                                   .factor = 1.0,
+                               });
 }
 
 /* The new rows of layer `source` from the scratch into the cache. */
@@ -24,9 +37,17 @@ static void merge(myth_step *st, uint32_t source)
     const myth_layer_config *lc = &st->c->layer[source];
     const bool is_shared = lc->kv_last != source;
     myth_kv_merge(st->s, &(struct myth_kv_merge_args){
-        .k_new = st->folds[source] ? (myth_view){ 0 } : is_shared ? st->k_shared[lc->is_global] : st->k_new, .v_new = is_shared ? st->v_shared[lc->is_global] : st->v_new,
-        .runs = st->runs, .kv = st->kv[lc->kv_last],
-        .n_run = st->n_run, .cap_rows = st->cap_rows, .n_head_kv = lc->n_head_kv, .head_dim = lc->head_dim });
+                             .k_new = st->folds[source] ? (myth_view){0}
+                                    : is_shared         ? st->k_shared[lc->is_global]
+                                                        : st->k_new,
+                             .v_new = is_shared ? st->v_shared[lc->is_global] : st->v_new,
+                             .runs = st->runs,
+                             .kv = st->kv[lc->kv_last],
+                             .n_run = st->n_run,
+                             .cap_rows = st->cap_rows,
+                             .n_head_kv = lc->n_head_kv,
+                             .head_dim = lc->head_dim,
+                         });
 }
 
 void myth_step_attention(myth_step *st, uint32_t l, float attn_softcap)
@@ -38,43 +59,90 @@ void myth_step_attention(myth_step *st, uint32_t l, float attn_softcap)
         st->before_layer(st->owner, l);
 
     const uint32_t source = lc->kv_source;
-    const bool owns = source == l, is_last = c->layer[source].kv_last == l, is_shared = c->layer[source].kv_last != source;
-    const myth_view k_made = is_shared ? st->k_shared[lc->is_global] : st->k_new, k_new = st->folds[l] ? (myth_view){ 0 } : k_made;
+    const bool owns = source == l, is_last = c->layer[source].kv_last == l,
+               is_shared = c->layer[source].kv_last != source;
+    const myth_view k_made = is_shared ? st->k_shared[lc->is_global] : st->k_new,
+                    k_new = st->folds[l] ? (myth_view){0} : k_made;
     const myth_view v_new = is_shared ? st->v_shared[lc->is_global] : st->v_new;
 
     myth_norm_qkv_rope_store(st->s, &(struct myth_norm_qkv_rope_store_args){
-        .x = st->x, .pend = st->pend, .w_post = st->w_post, .x_scale = st->x_scale, .w_in = w->attn_norm,
-        .w_q = w->w_q, .w_k = w->w_k, .w_v = w->w_v, .n_q = w->q_norm, .n_k = st->folds[l] ? (myth_view){ 0 } : w->k_norm,
-        /* of a layer that reads another's w_k and w_v are not given */
-        .rope = lc->is_global ? st->rope_global : st->rope_local,
-        .xn = st->xn, .qkv = st->qkv, .q = st->q, .k_new = owns ? k_new : (myth_view){ 0 }, .v_new = owns ? v_new : (myth_view){ 0 },
-        .n_rows = st->n_rows, .cap_rows = st->cap_rows, .dim = c->d_model,
-        .n_head = c->n_head, .n_head_kv = lc->n_head_kv, .head_dim = lc->head_dim,
-        .eps = c->eps, .q_scale = c->attn_scale, .has_v_norm = c->has_v_norm, .is_decode = st->is_decode });
+                                        .x = st->x,
+                                        .pend = st->pend,
+                                        .w_post = st->w_post,
+                                        .x_scale = st->x_scale,
+                                        .w_in = w->attn_norm,
+                                        .w_q = w->w_q,
+                                        .w_k = w->w_k,
+                                        .w_v = w->w_v,
+                                        .n_q = w->q_norm,
+                                        .n_k = st->folds[l] ? (myth_view){0} : w->k_norm,
+                                        /* of a layer that reads another's w_k and w_v are not given */
+                                        .rope = lc->is_global ? st->rope_global : st->rope_local,
+                                        .xn = st->xn,
+                                        .qkv = st->qkv,
+                                        .q = st->q,
+                                        .k_new = owns ? k_new : (myth_view){0},
+                                        .v_new = owns ? v_new : (myth_view){0},
+                                        .n_rows = st->n_rows,
+                                        .cap_rows = st->cap_rows,
+                                        .dim = c->d_model,
+                                        .n_head = c->n_head,
+                                        .n_head_kv = lc->n_head_kv,
+                                        .head_dim = lc->head_dim,
+                                        .eps = c->eps,
+                                        .q_scale = c->attn_scale,
+                                        .has_v_norm = c->has_v_norm,
+                                        .is_decode = st->is_decode,
+                                    });
     st->x_scale = 0.0f;
 
     struct myth_attn_args attn = {
-        .o = st->o, .q = st->q, .k_new = k_new, .v_new = v_new,
-        .runs = st->runs, .row_run = st->row_run, .pos = st->pos, .kv = st->kv[l],
-        .n_rows = st->n_rows, .cap_rows = st->cap_rows,
-        .n_head = c->n_head, .n_head_kv = lc->n_head_kv, .head_dim = lc->head_dim,
+        .o = st->o,
+        .q = st->q,
+        .k_new = k_new,
+        .v_new = v_new,
+        .runs = st->runs,
+        .row_run = st->row_run,
+        .pos = st->pos,
+        .kv = st->kv[l],
+        .n_rows = st->n_rows,
+        .cap_rows = st->cap_rows,
+        .n_head = c->n_head,
+        .n_head_kv = lc->n_head_kv,
+        .head_dim = lc->head_dim,
         .window = lc->is_global ? 0 : st->kv[l].page_tok, /* what a ring holds: the window, or a shorter context */
-        .n_after = !c->is_bidirectional ? 0 : lc->is_global ? UINT32_MAX : c->window - 1,
-        .softcap = attn_softcap, .merges = st->is_decode && is_last };
+        .n_after = !c->is_bidirectional ? 0
+                 : lc->is_global        ? UINT32_MAX
+                                        : c->window - 1,
+        .softcap = attn_softcap,
+        .merges = st->is_decode && is_last,
+    };
     if (st->folds[l])
-        attn.fold = (struct myth_key_fold){ .w = st->w->layer[source].k_norm, .table = st->key_table, .n_table = st->n_key_table,
-                                            .n_pair = c->rope_pairs_global, .base = c->rope_base_global, .factor = c->rope_factor_global };
+        attn.fold = (struct myth_key_fold){
+            .w = st->w->layer[source].k_norm,
+            .table = st->key_table,
+            .n_table = st->n_key_table,
+            .n_pair = c->rope_pairs_global,
+            .base = c->rope_base_global,
+            .factor = c->rope_factor_global,
+        };
     if (st->is_decode) {
         myth_attn_decode(st->s, &attn);
     } else {
         myth_attn_prefill(st->s, &attn);
-        if (is_last)                                               /* the last reader: a ring holds no spare rows */
+        if (is_last) /* the last reader: a ring holds no spare rows */
             merge(st, source);
     }
 
     myth_proj(st->s, &(struct myth_proj_args){
-        .y = st->branch, .x = st->o, .w = w->w_o, .n_rows = st->n_rows,
-        .n_in = c->n_head * lc->head_dim, .n_out = c->d_model, .is_decode = st->is_decode });
+                         .y = st->branch,
+                         .x = st->o,
+                         .w = w->w_o,
+                         .n_rows = st->n_rows,
+                         .n_in = c->n_head * lc->head_dim,
+                         .n_out = c->d_model,
+                         .is_decode = st->is_decode,
+                     });
 }
 
 void myth_step_ffn(myth_step *st, uint32_t l)
@@ -84,14 +152,33 @@ void myth_step_ffn(myth_step *st, uint32_t l)
     uint32_t d_ff = c->layer[l].d_ff;
 
     myth_norm_ffn_geglu(st->s, &(struct myth_norm_ffn_geglu_args){
-        .x = st->x, .pend = st->pend, .w_post = st->w_post, .x_scale = st->x_scale, .w = w->ffn_norm,
-        .w_gate = w->w_gate, .w_up = w->w_up, .xn = st->xn, .up = st->up, .h = st->h,
-        .n_rows = st->n_rows, .dim = c->d_model, .d_ff = d_ff, .eps = c->eps, .is_decode = st->is_decode });
+                                   .x = st->x,
+                                   .pend = st->pend,
+                                   .w_post = st->w_post,
+                                   .x_scale = st->x_scale,
+                                   .w = w->ffn_norm,
+                                   .w_gate = w->w_gate,
+                                   .w_up = w->w_up,
+                                   .xn = st->xn,
+                                   .up = st->up,
+                                   .h = st->h,
+                                   .n_rows = st->n_rows,
+                                   .dim = c->d_model,
+                                   .d_ff = d_ff,
+                                   .eps = c->eps,
+                                   .is_decode = st->is_decode,
+                               });
     st->x_scale = 0.0f;
 
     myth_proj(st->s, &(struct myth_proj_args){
-        .y = st->branch, .x = st->h, .w = w->w_down, .n_rows = st->n_rows,
-        .n_in = d_ff, .n_out = c->d_model, .is_decode = st->is_decode });
+                         .y = st->branch,
+                         .x = st->h,
+                         .w = w->w_down,
+                         .n_rows = st->n_rows,
+                         .n_in = d_ff,
+                         .n_out = c->d_model,
+                         .is_decode = st->is_decode,
+                     });
 }
 
 /* 3n's constants are rounded as its embedding's scale is: the reference keeps them in the type that it computes in. */
@@ -108,12 +195,28 @@ void myth_step_ple_inputs(myth_step *st)
     const myth_bound_weights *w = st->w;
     const bool by_host = st->ple_rows.buf != NULL;
     myth_proj(st->s, &(struct myth_proj_args){
-        .y = st->ple, .x = st->x, .w = w->ple_model_proj, .n_rows = st->n_rows, .n_in = c->d_model, .n_out = c->n_layer * c->n_ple,
-        .is_decode = st->is_decode });
+                         .y = st->ple,
+                         .x = st->x,
+                         .w = w->ple_model_proj,
+                         .n_rows = st->n_rows,
+                         .n_in = c->d_model,
+                         .n_out = c->n_layer * c->n_ple,
+                         .is_decode = st->is_decode,
+                     });
     myth_ple_merge(st->s, &(struct myth_ple_merge_args){
-        .p = st->ple, .w = w->ple_proj_norm, .table = by_host ? st->ple_rows : w->ple_table, .ids = by_host ? (myth_view){ 0 } : st->ids,
-        .n_rows = st->n_rows, .n_layer = c->n_layer, .n_ple = c->n_ple, .n_table = by_host ? st->n_rows : c->n_ple_vocab,
-        .p_scale = rounded(st, 1.0 / sqrt((double)c->d_model)), .table_scale = sqrtf((float)c->n_ple), .out_scale = rounded(st, sqrt(0.5)), .eps = c->eps });
+                              .p = st->ple,
+                              .w = w->ple_proj_norm,
+                              .table = by_host ? st->ple_rows : w->ple_table,
+                              .ids = by_host ? (myth_view){0} : st->ids,
+                              .n_rows = st->n_rows,
+                              .n_layer = c->n_layer,
+                              .n_ple = c->n_ple,
+                              .n_table = by_host ? st->n_rows : c->n_ple_vocab,
+                              .p_scale = rounded(st, 1.0 / sqrt((double)c->d_model)),
+                              .table_scale = sqrtf((float)c->n_ple),
+                              .out_scale = rounded(st, sqrt(0.5)),
+                              .eps = c->eps,
+                          });
 }
 
 void myth_step_ple(myth_step *st, uint32_t l)
@@ -122,11 +225,29 @@ void myth_step_ple(myth_step *st, uint32_t l)
     const myth_layer_weights *w = &st->w->layer[l];
     const uint64_t row = (uint64_t)c->n_layer * c->n_ple;
     myth_ple_gate(st->s, &(struct myth_ple_gate_args){
-        .x = st->x, .pend = st->pend, .w_post = st->w_post, .w = w->ple_gate,
-        .p = myth_view_at(st->ple.buf, st->ple.off + 4 * (uint64_t)l * c->n_ple, MYTH_F32), .xn = st->xn, .h = st->h,
-        .n_rows = st->n_rows, .dim = c->d_model, .n_ple = c->n_ple, .p_stride = (uint32_t)row, .eps = c->eps, .is_decode = st->is_decode });
+                             .x = st->x,
+                             .pend = st->pend,
+                             .w_post = st->w_post,
+                             .w = w->ple_gate,
+                             .p = myth_view_at(st->ple.buf, st->ple.off + 4 * (uint64_t)l * c->n_ple, MYTH_F32),
+                             .xn = st->xn,
+                             .h = st->h,
+                             .n_rows = st->n_rows,
+                             .dim = c->d_model,
+                             .n_ple = c->n_ple,
+                             .p_stride = (uint32_t)row,
+                             .eps = c->eps,
+                             .is_decode = st->is_decode,
+                         });
     myth_proj(st->s, &(struct myth_proj_args){
-        .y = st->branch, .x = st->h, .w = w->ple_proj, .n_rows = st->n_rows, .n_in = c->n_ple, .n_out = c->d_model, .is_decode = st->is_decode });
+                         .y = st->branch,
+                         .x = st->h,
+                         .w = w->ple_proj,
+                         .n_rows = st->n_rows,
+                         .n_in = c->n_ple,
+                         .n_out = c->d_model,
+                         .is_decode = st->is_decode,
+                     });
     st->pend = st->branch;
     st->w_post = w->post_ple_norm;
 }
@@ -138,24 +259,94 @@ void myth_step_experts(myth_step *st, uint32_t l)
     const uint32_t n = st->n_rows, d = c->d_model, k = c->n_expert_used, ff = c->d_ff_expert;
     const bool is_split = c->layer[l].has_split_experts;
     /* x is the residual that the dense branch was made from: ffn's prologue has folded the attention in */
-    myth_rms_norm(st->s, &(struct myth_rms_norm_args){ .y = st->xn, .x = st->x, .w = w->router_scale, .n_rows = n, .dim = d, .eps = c->eps });
-    myth_proj(st->s, &(struct myth_proj_args){
-        .y = st->moe_logits, .x = st->xn, .w = w->router, .n_rows = n, .n_in = d, .n_out = c->n_expert, .is_decode = st->is_decode });
-    myth_moe_route(st->s, &(struct myth_moe_route_args){
-        .logits = st->moe_logits, .expert_scale = w->expert_scale, .id = st->moe_id, .weight = st->moe_weight, .offset = st->moe_offset,
-        .order = st->moe_order, .n_rows = n, .n_expert = c->n_expert, .k = k, .logit_scale = (float)(1.0 / sqrt((double)d)) });
-    myth_rms_norm(st->s, &(struct myth_rms_norm_args){ .y = st->xn, .x = st->x, .w = w->expert_norm, .n_rows = n, .dim = d, .eps = c->eps });
-    myth_moe_geglu(st->s, &(struct myth_moe_geglu_args){
-        .h = st->moe_h, .x = st->xn, .w_gate = is_split ? w->expert_gate : w->expert_gate_up, .w_up = is_split ? w->expert_up : w->expert_gate_up,
-        .offset = st->moe_offset, .order = st->moe_order, .n_rows = n, .k = k, .n_expert = c->n_expert, .dim = d, .d_ff = ff,
-        .expert_rows = is_split ? ff : 2 * ff, .up_row = is_split ? 0 : ff, .is_decode = st->is_decode });
-    myth_moe_down(st->s, &(struct myth_moe_down_args){
-        .y = st->moe_y, .h = st->moe_h, .w = w->expert_down, .weight = st->moe_weight, .offset = st->moe_offset, .order = st->moe_order,
-        .part = st->moe_part, .n_rows = n, .k = k, .n_expert = c->n_expert, .dim = d, .d_ff = ff, .is_decode = st->is_decode });
-    /* moe_part, free again, becomes the norm of the dense branch; the prologue of the second norm adds that of the experts' */
-    myth_rms_norm(st->s, &(struct myth_rms_norm_args){ .y = st->moe_part, .x = st->branch, .w = w->post_dense_norm, .n_rows = n, .dim = d, .eps = c->eps });
     myth_rms_norm(st->s, &(struct myth_rms_norm_args){
-        .y = st->xn, .x = st->moe_part, .pend = st->moe_y, .w_post = w->post_expert_norm, .w = w->post_ffn_norm, .n_rows = n, .dim = d, .eps = c->eps });
+                             .y = st->xn,
+                             .x = st->x,
+                             .w = w->router_scale,
+                             .n_rows = n,
+                             .dim = d,
+                             .eps = c->eps,
+                         });
+    myth_proj(st->s, &(struct myth_proj_args){
+                         .y = st->moe_logits,
+                         .x = st->xn,
+                         .w = w->router,
+                         .n_rows = n,
+                         .n_in = d,
+                         .n_out = c->n_expert,
+                         .is_decode = st->is_decode,
+                     });
+    myth_moe_route(st->s, &(struct myth_moe_route_args){
+                              .logits = st->moe_logits,
+                              .expert_scale = w->expert_scale,
+                              .id = st->moe_id,
+                              .weight = st->moe_weight,
+                              .offset = st->moe_offset,
+                              .order = st->moe_order,
+                              .n_rows = n,
+                              .n_expert = c->n_expert,
+                              .k = k,
+                              .logit_scale = (float)(1.0 / sqrt((double)d)),
+                          });
+    myth_rms_norm(st->s, &(struct myth_rms_norm_args){
+                             .y = st->xn,
+                             .x = st->x,
+                             .w = w->expert_norm,
+                             .n_rows = n,
+                             .dim = d,
+                             .eps = c->eps,
+                         });
+    myth_moe_geglu(st->s, &(struct myth_moe_geglu_args){
+                              .h = st->moe_h,
+                              .x = st->xn,
+                              .w_gate = is_split ? w->expert_gate : w->expert_gate_up,
+                              .w_up = is_split ? w->expert_up : w->expert_gate_up,
+                              .offset = st->moe_offset,
+                              .order = st->moe_order,
+                              .n_rows = n,
+                              .k = k,
+                              .n_expert = c->n_expert,
+                              .dim = d,
+                              .d_ff = ff,
+                              .expert_rows = is_split ? ff : 2 * ff,
+                              .up_row = is_split ? 0 : ff,
+                              .is_decode = st->is_decode,
+                          });
+    myth_moe_down(st->s, &(struct myth_moe_down_args){
+                             .y = st->moe_y,
+                             .h = st->moe_h,
+                             .w = w->expert_down,
+                             .weight = st->moe_weight,
+                             .offset = st->moe_offset,
+                             .order = st->moe_order,
+                             .part = st->moe_part,
+                             .n_rows = n,
+                             .k = k,
+                             .n_expert = c->n_expert,
+                             .dim = d,
+                             .d_ff = ff,
+                             .is_decode = st->is_decode,
+                         });
+    /* moe_part, free again, becomes the norm of the dense branch; the prologue of the second norm adds that of the
+     * experts' */
+    myth_rms_norm(st->s, &(struct myth_rms_norm_args){
+                             .y = st->moe_part,
+                             .x = st->branch,
+                             .w = w->post_dense_norm,
+                             .n_rows = n,
+                             .dim = d,
+                             .eps = c->eps,
+                         });
+    myth_rms_norm(st->s, &(struct myth_rms_norm_args){
+                             .y = st->xn,
+                             .x = st->moe_part,
+                             .pend = st->moe_y,
+                             .w_post = w->post_expert_norm,
+                             .w = w->post_ffn_norm,
+                             .n_rows = n,
+                             .dim = d,
+                             .eps = c->eps,
+                         });
     st->pend = st->moe_part;
 }
 
@@ -171,35 +362,43 @@ bool myth_step_narrow(myth_step *st, uint32_t l)
     const uint32_t n = st->n_keep;
     if (l != c->first_shared || n == st->n_rows)
         return true;
-    if (n == 0) {                                                  /* the sources' rows still go to the cache */
+    if (n == 0) { /* the sources' rows still go to the cache */
         for (uint32_t k = 0; k < l; k++)
             if (c->layer[k].kv_last >= l && k >= st->layer0)
                 merge(st, k);
         return false;
     }
     const uint32_t n_stream = c->n_altup ? c->n_altup : 1;
-    for (uint32_t i = 0; i < n_stream; i++) {                      /* 3n has several, and nothing pending here */
+    for (uint32_t i = 0; i < n_stream; i++) { /* 3n has several, and nothing pending here */
         myth_view to = st->x, from = st->x;
         to.off += 4 * (uint64_t)i * n * c->d_model;
         from.off += 4 * (uint64_t)i * st->n_rows * c->d_model;
         myth_gather_norm(st->s, &(struct myth_gather_norm_args){
-            .y = st->xn, .x = from, .pend = st->pend, .w_post = st->w_post, .x_scale = st->x_scale, .rows = st->keep_rows,
-            .n_gather = n, .dim = c->d_model, .eps = c->eps });
-        myth_copy(st->s, &(struct myth_copy_args){ .dst = to, .src = st->xn, .bytes = 4 * (uint64_t)n * c->d_model });
+                                    .y = st->xn,
+                                    .x = from,
+                                    .pend = st->pend,
+                                    .w_post = st->w_post,
+                                    .x_scale = st->x_scale,
+                                    .rows = st->keep_rows,
+                                    .n_gather = n,
+                                    .dim = c->d_model,
+                                    .eps = c->eps,
+                                });
+        myth_copy(st->s, &(struct myth_copy_args){.dst = to, .src = st->xn, .bytes = 4 * (uint64_t)n * c->d_model});
     }
-    for (uint32_t i = 0; i < n && c->n_ple; i++) {                 /* a row goes where a dropped one was, or stays */
+    for (uint32_t i = 0; i < n && c->n_ple; i++) { /* a row goes where a dropped one was, or stays */
         const uint64_t row = 4 * (uint64_t)c->n_layer * c->n_ple;
         myth_view to = st->ple, from = st->ple;
         to.off += i * row;
         from.off += (uint32_t)st->keep[i] * row;
         if (to.off != from.off)
-            myth_copy(st->s, &(struct myth_copy_args){ .dst = to, .src = from, .bytes = row });
+            myth_copy(st->s, &(struct myth_copy_args){.dst = to, .src = from, .bytes = row});
     }
     st->n_rows = n;
     st->pos = st->keep_pos;
     st->row_run = st->keep_row_run;
     myth_step_rope(st);
-    st->pend = st->w_post = (myth_view){ 0 };
+    st->pend = st->w_post = (myth_view){0};
     st->x_scale = 0.0f;
     return true;
 }

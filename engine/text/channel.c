@@ -5,13 +5,14 @@ void myth_channel_start(myth_channel *c, const myth_tokenizer *t, const int32_t 
 {
     const myth_special_ids *s = myth_tokenizer_special(t);
     size_t n = 0;
-    *c = (myth_channel){ .open = s->channel_open, .close = s->channel_close };
+    *c = (myth_channel){.open = s->channel_open, .close = s->channel_close};
     if (c->open < 0 || c->close < 0) {
         c->open = c->close = -1;
         return;
     }
     /* Eight bytes need no scratch, so nothing can fail. */
-    if (myth_tokenizer_encode(t, NULL, MYTH_TOK_CONTENT, "thought\n", 8, c->header, MYTH_CHANNEL_HEADER_MAX, &n, NULL) == MYTH_OK)
+    if (myth_tokenizer_encode(t, NULL, MYTH_TOK_CONTENT, "thought\n", 8, c->header, MYTH_CHANNEL_HEADER_MAX, &n,
+                              NULL) == MYTH_OK)
         c->n_header = (int)n;
     for (size_t i = 0; i < n_prompt; i++)
         myth_channel_push(c, prompt[i]);

@@ -2,7 +2,8 @@
  *
  *   <|channel> "thought\n" thought <channel|> answer
  *
- * Header   ids behind the opening mark that spell "thought\n" belong to the mark; a channel of another name is thought from its first id
+ * Header   ids behind the opening mark that spell "thought\n" belong to the mark; a channel of another name is thought
+ *          from its first id
  * Count    of thought ids over the whole answer, so a channel that is opened again takes what is left of a budget
  * Without  the marks in the vocabulary everything is answer
  * Source   chat_template of Gemma 4; its generation with thinking on */
@@ -15,14 +16,14 @@
 extern "C" {
 #endif
 
-enum { MYTH_CHANNEL_HEADER_MAX = 8 };                  /* "thought\n" in bytes */
+enum { MYTH_CHANNEL_HEADER_MAX = 8 }; /* "thought\n" in bytes */
 
 typedef enum { MYTH_SAID_ANSWER, MYTH_SAID_THOUGHT, MYTH_SAID_MARK } myth_said;
 
 typedef struct {
-    int32_t open, close;                               /* -1 = the vocabulary has none */
+    int32_t open, close; /* -1 = the vocabulary has none */
     int32_t header[MYTH_CHANNEL_HEADER_MAX];
-    int n_header, n_seen;                              /* seen of this channel's header; n_header behind it */
+    int n_header, n_seen; /* seen of this channel's header; n_header behind it */
     bool is_open;
     uint32_t n_thought;
 } myth_channel;

@@ -1,10 +1,12 @@
 /* chat.c - the writer of templates, and the one template of Gemma 1 to 3n, written out:
  *
- *   <bos>  { <start_of_turn> "user\n" [system "\n\n"] text <end_of_turn> "\n"  |  <start_of_turn> "model\n" text <end_of_turn> "\n" }...
+ *   <bos>  { <start_of_turn> "user\n" [system "\n\n"] text <end_of_turn> "\n"  |  <start_of_turn> "model\n" text
+ *          <end_of_turn> "\n" }...
  *   <start_of_turn> "model\n"
  *
- * Control tokens are put as ids; everything between two of them is one text for the content entry. So they cannot arise from a message,
- * and a text that begins with a newline joins the newline of the header, as it does when the template is rendered first.
+ * Control tokens are put as ids; everything between two of them is one text for the content entry. So they cannot arise
+ * from a message, and a text that begins with a newline joins the newline of the header, as it does when the template
+ * is rendered first.
  * Source   chat_template in tokenizer_config.json as published with Gemma 1.1, 2 and 3 */
 #include "chat_impl.h"
 #include "engine/base/utf8.h"
@@ -18,8 +20,8 @@ myth_chat_form myth_chat_form_of(const myth_config *c)
 /* White space of Python's str.strip, which the published template's trim is. */
 static bool is_space(uint32_t c)
 {
-    return (c >= 0x09 && c <= 0x0d) || (c >= 0x1c && c <= 0x20) || c == 0x85 || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) ||
-           c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
+    return (c >= 0x09 && c <= 0x0d) || (c >= 0x1c && c <= 0x20) || c == 0x85 || c == 0xa0 || c == 0x1680 ||
+           (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
 }
 
 myth_str myth_chat_trim(myth_str s)
@@ -27,9 +29,9 @@ myth_str myth_chat_trim(myth_str s)
     uint32_t cp = 0;
     int k;
     while ((k = myth_utf8_decode((const unsigned char *)s.text, s.len, &cp)) != 0 && is_space(cp))
-        s = (myth_str){ s.text + k, s.len - (size_t)k };
+        s = (myth_str){s.text + k, s.len - (size_t)k};
     while (s.len) {
-        size_t n = 1;                                  /* back over continuation bytes to the start of the last character */
+        size_t n = 1; /* back over continuation bytes to the start of the last character */
         while (n < 4 && n < s.len && ((unsigned char)s.text[s.len - n] & 0xc0) == 0x80)
             n++;
         k = myth_utf8_decode((const unsigned char *)s.text + s.len - n, n, &cp);
@@ -42,9 +44,10 @@ myth_str myth_chat_trim(myth_str s)
 
 /* ---- bounds ---- */
 
-/* The longest scaffold of a message, in bytes and ids together, is that of a tool's result: ids and words come to 40; a new turn of Gemma 4
- * behind it, with the switch, an empty thought and the header, to 60. JSON grows most in a number: 1e15 is written out with 18 characters, and
- * in an empty schema: "a":{} becomes a:{type:""} with two ids for the quotes. */
+/* The longest scaffold of a message, in bytes and ids together, is that of a tool's result: ids and words come to 40; a
+ * new turn of Gemma 4 behind it, with the switch, an empty thought and the header, to 60. JSON grows most in a number:
+ * 1e15 is written out with 18 characters, and in an empty schema: "a":{} becomes a:{type:""} with two ids for the
+ * quotes. */
 enum { MESSAGE_MOST = 128, JSON_GROWTH = 6 };
 
 size_t myth_chat_bound_with(const myth_message *msg, size_t n_msg, const myth_chat_opts *o)
@@ -52,7 +55,7 @@ size_t myth_chat_bound_with(const myth_message *msg, size_t n_msg, const myth_ch
     size_t n = MESSAGE_MOST + JSON_GROWTH * o->tools.len;
     for (size_t i = 0; i < n_msg; i++) {
         n += msg[i].text.len + MESSAGE_MOST;
-        if (o->more)           /* the name in a call stands before each of its results too */
+        if (o->more) /* the name in a call stands before each of its results too */
             n += o->more[i].thought.len + o->more[i].name.len + JSON_GROWTH * o->more[i].calls.len;
     }
     for (size_t i = 0, calls = 0; o->more && i < n_msg; i++) {
@@ -62,7 +65,10 @@ size_t myth_chat_bound_with(const myth_message *msg, size_t n_msg, const myth_ch
     return n;
 }
 
-size_t myth_chat_bound(const myth_message *msg, size_t n_msg) { return myth_chat_bound_with(msg, n_msg, &(myth_chat_opts){ .more = NULL }); }
+size_t myth_chat_bound(const myth_message *msg, size_t n_msg)
+{
+    return myth_chat_bound_with(msg, n_msg, &(myth_chat_opts){.more = NULL});
+}
 
 /* ---- the writer ---- */
 
@@ -70,7 +76,8 @@ void myth_chat_flush(myth_chat_writer *w)
 {
     size_t n = 0;
     if (w->st == MYTH_OK && w->n_text) {
-        w->st = myth_tokenizer_encode(w->t, w->mem, MYTH_TOK_CONTENT, w->text, w->n_text, w->ids + w->n, w->cap - w->n, &n, w->err);
+        w->st = myth_tokenizer_encode(w->t, w->mem, MYTH_TOK_CONTENT, w->text, w->n_text, w->ids + w->n, w->cap - w->n,
+                                      &n, w->err);
         if (w->st == MYTH_OK)
             w->n += n;
     }
@@ -108,7 +115,8 @@ void myth_chat_put_str(myth_chat_writer *w, const char *s) { myth_chat_put(w, s,
 void myth_chat_refuse(myth_chat_writer *w, const char *what, myth_str which)
 {
     if (w->st == MYTH_OK)
-        w->st = myth_fail(w->err, MYTH_EARG, "chat: %s%s%.*s", what, which.len ? ": " : "", (int)(which.len < 80 ? which.len : 80), which.text);
+        w->st = myth_fail(w->err, MYTH_EARG, "chat: %s%s%.*s", what, which.len ? ": " : "",
+                          (int)(which.len < 80 ? which.len : 80), which.text);
 }
 
 /* ---- Gemma 1 to 3n ---- */
@@ -129,7 +137,7 @@ static void put_turn(myth_chat_writer *w, myth_role role, const myth_message *sy
 
 static void refuse_more(myth_chat_writer *w, const myth_message *msg, size_t n_msg, const myth_chat_opts *o)
 {
-    static const myth_str none = { "", 0 };
+    static const myth_str none = {"", 0};
     if (o->thinks || o->keeps_thoughts)
         myth_chat_refuse(w, "this family does not think first", none);
     if (o->tools.len)
@@ -149,8 +157,9 @@ static void check_roles(myth_chat_writer *w, const myth_message *msg, size_t n_m
     for (size_t i = first; i < n_msg && w->st == MYTH_OK; i++) {
         myth_role want = (i - first) % 2 ? MYTH_ROLE_ASSISTANT : MYTH_ROLE_USER;
         if (msg[i].role != want)
-            w->st = myth_fail(w->err, MYTH_EARG,
-                              "chat: message %zu: roles must alternate user, assistant after an optional first system message", i);
+            w->st = myth_fail(
+                w->err, MYTH_EARG,
+                "chat: message %zu: roles must alternate user, assistant after an optional first system message", i);
     }
 }
 
@@ -169,10 +178,18 @@ static void folded(myth_chat_writer *w, const myth_message *msg, size_t n_msg, c
     myth_chat_put_str(w, "model\n");
 }
 
-myth_status myth_chat_encode_with(const myth_tokenizer *t, myth_mem *mem, myth_chat_form form, const myth_message *msg, size_t n_msg,
-                                  const myth_chat_opts *o, int32_t *ids, size_t cap, size_t *n_ids, myth_error *err)
+myth_status myth_chat_encode_with(const myth_tokenizer *t, myth_mem *mem, myth_chat_form form, const myth_message *msg,
+                                  size_t n_msg, const myth_chat_opts *o, int32_t *ids, size_t cap, size_t *n_ids,
+                                  myth_error *err)
 {
-    myth_chat_writer w = { .t = t, .mem = mem, .ids = ids, .cap = cap, .cap_text = myth_chat_bound_with(msg, n_msg, o), .err = err };
+    myth_chat_writer w = {
+        .t = t,
+        .mem = mem,
+        .ids = ids,
+        .cap = cap,
+        .cap_text = myth_chat_bound_with(msg, n_msg, o),
+        .err = err,
+    };
     *n_ids = 0;
     w.text = myth_alloc(mem, MYTH_MEM_STAGING, "chat", w.cap_text);
     if (!w.text)
@@ -188,16 +205,17 @@ myth_status myth_chat_encode_with(const myth_tokenizer *t, myth_mem *mem, myth_c
     return w.st;
 }
 
-myth_status myth_chat_encode(const myth_tokenizer *t, myth_mem *mem, myth_chat_form form, const myth_message *msg, size_t n_msg, int32_t *ids,
-                             size_t cap, size_t *n_ids, myth_error *err)
+myth_status myth_chat_encode(const myth_tokenizer *t, myth_mem *mem, myth_chat_form form, const myth_message *msg,
+                             size_t n_msg, int32_t *ids, size_t cap, size_t *n_ids, myth_error *err)
 {
-    return myth_chat_encode_with(t, mem, form, msg, n_msg, &(myth_chat_opts){ .more = NULL }, ids, cap, n_ids, err);
+    return myth_chat_encode_with(t, mem, form, msg, n_msg, &(myth_chat_opts){.more = NULL}, ids, cap, n_ids, err);
 }
 
 int myth_chat_stop_ids(const myth_tokenizer *t, int32_t ids[8])
 {
     const myth_special_ids *s = myth_tokenizer_special(t);
-    const int32_t stop[] = { s->eos, s->end_of_turn, s->tool_response, s->fim_prefix, s->fim_middle, s->fim_suffix, s->file_separator };
+    const int32_t stop[] = {s->eos,        s->end_of_turn, s->tool_response, s->fim_prefix,
+                            s->fim_middle, s->fim_suffix,  s->file_separator};
     int n = 0;
     for (size_t i = 0; i < sizeof stop / sizeof *stop; i++)
         if (stop[i] >= 0)

@@ -1,14 +1,17 @@
 /* chat.h - chat templates, literal, as parts: scaffold (may hold control tokens) and content (cannot).
  *
- * Forms    FOLDED  Gemma 1 to 3n: message texts trimmed (the system text is not); roles alternate user, assistant; the system text is folded
+ * Forms    FOLDED  Gemma 1 to 3n: message texts trimmed (the system text is not); roles alternate user, assistant; the
+ *          system text is folded
  *                  into the first user turn: system + "\n\n" + user
- *          TURNS   Gemma 4 with per-layer embeddings (E2B, E4B): every text trimmed, any order of roles; a system turn of its own, first in
- *                  it the switch for thinking and behind the text the tools' declarations; assistants that follow each other share a turn;
- *                  results of tools (role TOOL) stand behind the calls that they answer; thoughts inside an assistant's text are dropped
- *          SHUT    the other sizes of Gemma 4: as TURNS, and with thinking off the answer begins behind an empty thought
+ *          TURNS   Gemma 4 with per-layer embeddings (E2B, E4B): every text trimmed, any order of roles; a system turn
+ *                  of its own, first in it the switch for thinking and behind the text the tools' declarations;
+ *                  assistants that follow each other share a turn; results of tools (role TOOL) stand behind the calls
+ *                  that they answer; thoughts inside an assistant's text are dropped
+ *          SHUT    the other sizes of Gemma 4: as TURNS, and with thinking off the answer begins behind an empty
+ *                  thought
  * Rules    exactly one <bos> at the front; control ids are those of the scaffold, whatever a text says
- * Errors   MYTH_EARG roles out of order, something the form has not, tools that are not what JSON schemas are; MYTH_EUNSUPPORTED the
- *          vocabulary lacks a marker; MYTH_EFULL
+ * Errors   MYTH_EARG roles out of order, something the form has not, tools that are not what JSON schemas are;
+ *          MYTH_EUNSUPPORTED the vocabulary lacks a marker; MYTH_EFULL
  * Source   chat_template in tokenizer_config.json as published with Gemma 1.1, 2, 3, and 4 of July 2026 */
 #ifndef MYTH_CHAT_H
 #define MYTH_CHAT_H
@@ -29,36 +32,39 @@ typedef enum { MYTH_ROLE_SYSTEM, MYTH_ROLE_USER, MYTH_ROLE_ASSISTANT, MYTH_ROLE_
 
 typedef struct {
     myth_role role;
-    myth_str text;                /* content: control tokens are inert in it */
+    myth_str text; /* content: control tokens are inert in it */
 } myth_message;
 
 /* What a message of Gemma 4 may have besides its text. */
 typedef struct {
-    myth_str thought;             /* written where the template keeps it: behind the last user turn */
-    myth_str calls;               /* of an assistant, JSON: [{"id": "1", "function": {"name": "f", "arguments": {...}}}, ...] */
-    myth_str name, call_id;       /* of a tool: whose result the text is; a call of that id names it. text NULL = not given */
+    myth_str thought; /* written where the template keeps it: behind the last user turn */
+    myth_str calls;   /* of an assistant, JSON: [{"id": "1", "function": {"name": "f", "arguments": {...}}}, ...] */
+    myth_str name, call_id; /* of a tool: whose result the text is; a call of that id names it. text NULL = not given */
 } myth_message_more;
 
 typedef struct {
-    bool thinks;                  /* the model is told to think first */
-    bool keeps_thoughts;          /* thoughts before calls are written in older turns too */
-    myth_str tools;               /* JSON: [{"type": "function", "function": {"name", "description", "parameters", "response"}}, ...] */
-    const myth_message_more *more;/* one for each message; NULL = none has more */
+    bool thinks;         /* the model is told to think first */
+    bool keeps_thoughts; /* thoughts before calls are written in older turns too */
+    myth_str
+        tools; /* JSON: [{"type": "function", "function": {"name", "description", "parameters", "response"}}, ...] */
+    const myth_message_more *more; /* one for each message; NULL = none has more */
 } myth_chat_opts;
 
-myth_str myth_chat_trim(myth_str s);    /* white space of Python's str.strip, which the published templates' trim is */
+myth_str myth_chat_trim(myth_str s); /* white space of Python's str.strip, which the published templates' trim is */
 
 /* Upper bound of the ids for these messages, in every form. */
 size_t myth_chat_bound(const myth_message *msg, size_t n_msg);
 size_t myth_chat_bound_with(const myth_message *msg, size_t n_msg, const myth_chat_opts *opts);
-/* Whole prompt, ending in the header of the assistant's turn. Texts are encoded by the content entry, scaffold by the template's. What stands
- * between two control tokens is encoded in one piece, so that merges run across it as they do in the rendered template. */
-myth_status myth_chat_encode(const myth_tokenizer *t, myth_mem *mem, myth_chat_form form, const myth_message *msg, size_t n_msg, int32_t *ids,
-                             size_t cap, size_t *n_ids, myth_error *err);
-myth_status myth_chat_encode_with(const myth_tokenizer *t, myth_mem *mem, myth_chat_form form, const myth_message *msg, size_t n_msg,
-                                  const myth_chat_opts *opts, int32_t *ids, size_t cap, size_t *n_ids, myth_error *err);
-/* Ids that end an answer: eos, end of turn, and the family's others: a tool's result, which is not the model's to write, and the fill-in
- * markers (the vocabulary tells which there are). Returns how many (at most 8). */
+/* Whole prompt, ending in the header of the assistant's turn. Texts are encoded by the content entry, scaffold by the
+ * template's. What stands between two control tokens is encoded in one piece, so that merges run across it as they do
+ * in the rendered template. */
+myth_status myth_chat_encode(const myth_tokenizer *t, myth_mem *mem, myth_chat_form form, const myth_message *msg,
+                             size_t n_msg, int32_t *ids, size_t cap, size_t *n_ids, myth_error *err);
+myth_status myth_chat_encode_with(const myth_tokenizer *t, myth_mem *mem, myth_chat_form form, const myth_message *msg,
+                                  size_t n_msg, const myth_chat_opts *opts, int32_t *ids, size_t cap, size_t *n_ids,
+                                  myth_error *err);
+/* Ids that end an answer: eos, end of turn, and the family's others: a tool's result, which is not the model's to
+ * write, and the fill-in markers (the vocabulary tells which there are). Returns how many (at most 8). */
 int myth_chat_stop_ids(const myth_tokenizer *t, int32_t ids[8]);
 
 #ifdef __cplusplus

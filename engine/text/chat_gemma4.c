@@ -8,10 +8,11 @@
  *   call     <|tool_call> "call:" name "{" arguments "}" <tool_call|>
  *   result   <|tool_response> "response:" name "{value:" <|"|> text <|"|> "}" <tool_response|>
  *
- * A turn of the model goes on over assistants that follow each other, tools' results between them or not. Calls without results end the
- * prompt with <|tool_response>: whoever ran the tool goes on from there. Behind results the model goes on in the same turn, with thinking on
- * in a thought that is opened for it.
- * Source   chat_template of Gemma 4 E2B and 31B, July 2026; of the earlier ones the strings of system and user turns are the same */
+ * A turn of the model goes on over assistants that follow each other, tools' results between them or not. Calls without
+ * results end the prompt with <|tool_response>: whoever ran the tool goes on from there. Behind results the model goes
+ * on in the same turn, with thinking on in a thought that is opened for it.
+ * Source   chat_template of Gemma 4 E2B and 31B, July 2026; of the earlier ones the strings of system and user turns
+ *          are the same */
 #include "chat_impl.h"
 #include <string.h>
 
@@ -20,9 +21,9 @@ typedef enum { BEHIND_NOTHING, BEHIND_CALL, BEHIND_RESULT } behind;
 typedef struct {
     myth_chat_writer *w;
     const myth_special_ids *id;
-    const myth_message *msg;                   /* without the system text */
-    const myth_message_more *more;             /* as msg; NULL = none */
-    size_t n_msg, last_user;                   /* n_msg when no user speaks */
+    const myth_message *msg;       /* without the system text */
+    const myth_message_more *more; /* as msg; NULL = none */
+    size_t n_msg, last_user;       /* n_msg when no user speaks */
     const myth_chat_opts *o;
 } script;
 
@@ -32,12 +33,18 @@ static const myth_message_more *more_of(const script *s, size_t i) { return s->m
 
 static const char *role_name(myth_role role)
 {
-    static const char *const name[] = { [MYTH_ROLE_SYSTEM] = "system", [MYTH_ROLE_USER] = "user", [MYTH_ROLE_ASSISTANT] = "model",
-                                        [MYTH_ROLE_DEVELOPER] = "developer", [MYTH_ROLE_TOOL] = "tool" };
+    static const char *const name[] = {[MYTH_ROLE_SYSTEM] = "system",
+                                       [MYTH_ROLE_USER] = "user",
+                                       [MYTH_ROLE_ASSISTANT] = "model",
+                                       [MYTH_ROLE_DEVELOPER] = "developer",
+                                       [MYTH_ROLE_TOOL] = "tool"};
     return name[role];
 }
 
-static bool is_first_system(const myth_message *m) { return m->role == MYTH_ROLE_SYSTEM || m->role == MYTH_ROLE_DEVELOPER; }
+static bool is_first_system(const myth_message *m)
+{
+    return m->role == MYTH_ROLE_SYSTEM || m->role == MYTH_ROLE_DEVELOPER;
+}
 
 static void put_trimmed(myth_chat_writer *w, myth_str s)
 {
@@ -75,7 +82,8 @@ static const char *find(const char *s, const char *end, const char *word)
     return NULL;
 }
 
-/* An assistant's text without the thoughts that it spells out: of each stretch up to a closing mark what is before the first opening one. */
+/* An assistant's text without the thoughts that it spells out: of each stretch up to a closing mark what is before the
+ * first opening one. */
 static void put_spoken(myth_chat_writer *w, myth_str text)
 {
     static const char opens[] = "<|channel>", closes[] = "<channel|>";
@@ -88,7 +96,7 @@ static void put_spoken(myth_chat_writer *w, myth_str text)
     }
     if (w->st != MYTH_OK || w->n_text == first)
         return;
-    myth_str spoken = myth_chat_trim((myth_str){ w->text + first, w->n_text - first });
+    myth_str spoken = myth_chat_trim((myth_str){w->text + first, w->n_text - first});
     memmove(w->text + first, spoken.text, spoken.len);
     w->n_text = first + spoken.len;
 }
@@ -102,9 +110,10 @@ static bool same(const myth_json_node *n, myth_str s)
     return n->type == MYTH_JSON_STRING && n->text.len == s.len && memcmp(n->text.text, s.text, s.len) == 0;
 }
 
-static void put_result(const script *s, const myth_json_tree *calls, const myth_message *m, const myth_message_more *more)
+static void put_result(const script *s, const myth_json_tree *calls, const myth_message *m,
+                       const myth_message_more *more)
 {
-    myth_str name = more->name.len ? more->name : (myth_str){ "unknown", 7 };
+    myth_str name = more->name.len ? more->name : (myth_str){"unknown", 7};
     for (const myth_json_node *c = myth_json_tree_first(calls, calls->node); c; c = myth_json_tree_next(calls, c))
         if (same(myth_json_tree_get(calls, c, "id"), more->call_id))
             myth_chat_function(s->w, calls, c, &name);
@@ -129,8 +138,9 @@ static behind put_calls(const script *s, size_t i)
     if (s->w->st != MYTH_OK)
         return b;
     if (calls.node->type != MYTH_JSON_ARRAY)
-        myth_chat_refuse(s->w, "calls: expected a list", (myth_str){ "", 0 });
-    for (const myth_json_node *c = myth_json_tree_first(&calls, calls.node); c && s->w->st == MYTH_OK; c = myth_json_tree_next(&calls, c)) {
+        myth_chat_refuse(s->w, "calls: expected a list", (myth_str){"", 0});
+    for (const myth_json_node *c = myth_json_tree_first(&calls, calls.node); c && s->w->st == MYTH_OK;
+         c = myth_json_tree_next(&calls, c)) {
         myth_chat_put_call(s->w, &calls, c);
         b = BEHIND_CALL;
     }
@@ -146,7 +156,7 @@ static behind put_calls(const script *s, size_t i)
 
 static void put_system(const script *s, const myth_message *system)
 {
-    myth_json_tree tools = { 0 };
+    myth_json_tree tools = {0};
     if (!system && !s->o->thinks && !s->o->tools.len)
         return;
     open_turn(s, MYTH_ROLE_SYSTEM);
@@ -183,7 +193,8 @@ static behind put_message(const script *s, size_t i, bool goes_on)
     const bool has_next = next_role(s, i, &next), is_model = m->role == MYTH_ROLE_ASSISTANT;
     if (!goes_on)
         open_turn(s, m->role);
-    if (more->thought.len && (s->last_user == s->n_msg || i > s->last_user || (s->o->keeps_thoughts && more->calls.len))) {
+    if (more->thought.len &&
+        (s->last_user == s->n_msg || i > s->last_user || (s->o->keeps_thoughts && more->calls.len))) {
         open_thought(s);
         myth_chat_put(s->w, more->thought.text, more->thought.len);
         myth_chat_put_str(s->w, "\n");
@@ -206,12 +217,18 @@ static behind put_message(const script *s, size_t i, bool goes_on)
 void myth_chat_gemma4(myth_chat_writer *w, bool is_shut, const myth_message *msg, size_t n_msg, const myth_chat_opts *o)
 {
     const size_t first = n_msg && is_first_system(msg) ? 1 : 0;
-    script s = { .w = w, .id = myth_tokenizer_special(w->t), .msg = msg + first, .more = o->more ? o->more + first : NULL,
-                 .n_msg = n_msg - first, .o = o };
+    script s = {
+        .w = w,
+        .id = myth_tokenizer_special(w->t),
+        .msg = msg + first,
+        .more = o->more ? o->more + first : NULL,
+        .n_msg = n_msg - first,
+        .o = o,
+    };
     behind b = BEHIND_NOTHING;
     bool was_model = false;
     if (n_msg == 0)
-        myth_chat_refuse(w, "expected a message", (myth_str){ "", 0 });
+        myth_chat_refuse(w, "expected a message", (myth_str){"", 0});
     s.last_user = s.n_msg;
     for (size_t i = 0; i < s.n_msg; i++)
         if (s.msg[i].role == MYTH_ROLE_USER)

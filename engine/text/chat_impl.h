@@ -1,6 +1,7 @@
 /* chat_impl.h - what the templates share: a writer that takes text and control ids in turn.
  *
- * Text     gathers until the next control id and is then encoded in one piece by the content entry, so no control id can come out of it
+ * Text     gathers until the next control id and is then encoded in one piece by the content entry, so no control id
+ *          can come out of it
  * Errors   the first failure stays in the writer and turns the rest into nothing */
 #ifndef MYTH_CHAT_IMPL_H
 #define MYTH_CHAT_IMPL_H
@@ -13,7 +14,7 @@ typedef struct {
     myth_mem *mem;
     int32_t *ids;
     size_t n, cap;
-    char *text;                                        /* since the last control id */
+    char *text; /* since the last control id */
     size_t n_text, cap_text;
     myth_status st;
     myth_error *err;
@@ -27,12 +28,14 @@ void myth_chat_flush(myth_chat_writer *w);
 void myth_chat_refuse(myth_chat_writer *w, const char *what, myth_str which);
 
 /* chat_gemma4.c */
-void myth_chat_gemma4(myth_chat_writer *w, bool is_shut, const myth_message *msg, size_t n_msg, const myth_chat_opts *o);
+void myth_chat_gemma4(myth_chat_writer *w, bool is_shut, const myth_message *msg, size_t n_msg,
+                      const myth_chat_opts *o);
 /* chat_tools.c: the declaration of each tool of a list; a call; a string between its quotes. */
 void myth_chat_put_tools(myth_chat_writer *w, const myth_json_tree *tools);
 void myth_chat_put_call(myth_chat_writer *w, const myth_json_tree *calls, const myth_json_node *call);
 void myth_chat_put_quoted(myth_chat_writer *w, myth_str s);
 /* "function" of a tool or a call and in it "name", which must be a string; NULL when it is not, said in w. */
-const myth_json_node *myth_chat_function(myth_chat_writer *w, const myth_json_tree *t, const myth_json_node *n, myth_str *name);
+const myth_json_node *myth_chat_function(myth_chat_writer *w, const myth_json_tree *t, const myth_json_node *n,
+                                         myth_str *name);
 
 #endif

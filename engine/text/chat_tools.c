@@ -4,11 +4,14 @@
  *   call:NAME{city:<|"|>Paris<|"|>,days:3}
  *
  * Strings   between two <|"|>, which are control ids: nothing in a string ends it
- * Order     keys without regard to case (json_tree.h); of a property: description, enum or items, nullable, properties, required, type
+ * Order     keys without regard to case (json_tree.h); of a property: description, enum or items, nullable, properties,
+ *           required, type
  * Keys      bare in arguments and in the structure of a schema, quoted inside free values such as those of an enum
- * Oddities  of the published template are kept, since the models were trained on them: the brace that closes `parameters` comes with its
- *           type; an object without properties lists its other members as if they were properties
- * Source    chat_template of Gemma 4, July 2026: macros format_parameters, format_function_declaration, format_argument */
+ * Oddities  of the published template are kept, since the models were trained on them: the brace that closes
+ *           `parameters` comes with its type; an object without properties lists its other members as if they were
+ *           properties
+ * Source    chat_template of Gemma 4, July 2026: macros format_parameters, format_function_declaration, format_argument
+ */
 #include "chat_impl.h"
 #include <float.h>
 #include <stdio.h>
@@ -20,7 +23,7 @@ typedef struct {
     const myth_json_tree *t;
 } printer;
 
-static const myth_str no_name = { "", 0 };
+static const myth_str no_name = {"", 0};
 
 static void put_quote(myth_chat_writer *w) { myth_chat_put_id(w, myth_tokenizer_special(w->t)->tool_quote, "<|\"|>"); }
 
@@ -39,9 +42,11 @@ static bool is_true(const myth_json_node *n)
     if (!n)
         return false;
     switch (n->type) {
-    case MYTH_JSON_NULL: case MYTH_JSON_FALSE: return false;
+    case MYTH_JSON_NULL:
+    case MYTH_JSON_FALSE: return false;
     case MYTH_JSON_STRING: return n->text.len > 0;
-    case MYTH_JSON_OBJECT: case MYTH_JSON_ARRAY: return n->n > 0;
+    case MYTH_JSON_OBJECT:
+    case MYTH_JSON_ARRAY: return n->n > 0;
     default: return true;
     }
 }
@@ -64,13 +69,14 @@ static bool is_upper(const myth_json_node *n, const char *word)
     return true;
 }
 
-/* As Python prints it: whole numbers as they are, others by the fewest digits that read back, with an exponent from 1e16 and below 1e-4. */
+/* As Python prints it: whole numbers as they are, others by the fewest digits that read back, with an exponent from
+ * 1e16 and below 1e-4. */
 static void put_number(myth_chat_writer *w, myth_str s)
 {
     char text[64], digits[32];
     int n = 0, exponent = 0;
     if (s.len == 2 && memcmp(s.text, "-0", 2) == 0)
-        s = (myth_str){ "0", 1 };
+        s = (myth_str){"0", 1};
     if (!memchr(s.text, '.', s.len) && !memchr(s.text, 'e', s.len) && !memchr(s.text, 'E', s.len)) {
         myth_chat_put(w, s.text, s.len);
         return;
@@ -133,7 +139,8 @@ static void put_value(const printer *p, const myth_json_node *n, bool quotes_key
     case MYTH_JSON_NUMBER: put_number(p->w, n->text); break;
     default:
         myth_chat_put_str(p->w, n->type == MYTH_JSON_OBJECT ? "{" : "[");
-        for (const myth_json_node *m = myth_json_tree_first(p->t, n); m; m = myth_json_tree_next(p->t, m), between = ",") {
+        for (const myth_json_node *m = myth_json_tree_first(p->t, n); m;
+             m = myth_json_tree_next(p->t, m), between = ",") {
             myth_chat_put_str(p->w, between);
             if (n->type == MYTH_JSON_OBJECT) {
                 if (quotes_keys)
@@ -154,7 +161,7 @@ static void put_value(const printer *p, const myth_json_node *n, bool quotes_key
 static void put_text(const printer *p, const myth_json_node *n, const char *what)
 {
     if (n && n->type != MYTH_JSON_STRING)
-        myth_chat_refuse(p->w, "tools: expected a string", (myth_str){ what, strlen(what) });
+        myth_chat_refuse(p->w, "tools: expected a string", (myth_str){what, strlen(what)});
     myth_chat_put_quoted(p->w, n ? n->text : no_name);
 }
 
@@ -216,7 +223,8 @@ static void put_items(const printer *p, const myth_json_node *items)
         } else if (myth_str_is(n->key, "type") && n->type == MYTH_JSON_ARRAY) {
             const char *comma = "";
             myth_chat_put_str(p->w, "type:[");
-            for (const myth_json_node *m = myth_json_tree_first(p->t, n); m; m = myth_json_tree_next(p->t, m), comma = ",") {
+            for (const myth_json_node *m = myth_json_tree_first(p->t, n); m;
+                 m = myth_json_tree_next(p->t, m), comma = ",") {
                 myth_chat_put_str(p->w, comma);
                 put_type(p, m);
             }
@@ -235,9 +243,11 @@ static void put_items(const printer *p, const myth_json_node *items)
 
 static void put_property(const printer *p, const myth_json_node *n)
 {
-    const myth_json_node *type = myth_json_tree_get(p->t, n, "type"), *text = myth_json_tree_get(p->t, n, "description");
+    const myth_json_node *type = myth_json_tree_get(p->t, n, "type"),
+                         *text = myth_json_tree_get(p->t, n, "description");
     const myth_json_node *list = myth_json_tree_get(p->t, n, "enum"), *items = myth_json_tree_get(p->t, n, "items");
-    const myth_json_node *inner = myth_json_tree_get(p->t, n, "properties"), *required = myth_json_tree_get(p->t, n, "required");
+    const myth_json_node *inner = myth_json_tree_get(p->t, n, "properties"),
+                         *required = myth_json_tree_get(p->t, n, "required");
     const char *between = "";
 #define NEXT (myth_chat_put_str(p->w, between), between = ",")
     myth_chat_put(p->w, n->key.text, n->key.len);
@@ -280,7 +290,7 @@ static void put_property(const printer *p, const myth_json_node *n)
 /* others_only: the object is a schema, and the members that say what it is are no properties. */
 static void put_properties(const printer *p, const myth_json_node *n, bool others_only)
 {
-    static const char *const standard[] = { "description", "type", "properties", "required", "nullable" };
+    static const char *const standard[] = {"description", "type", "properties", "required", "nullable"};
     const char *between = "";
     for (n = myth_json_tree_first(p->t, n); n && p->w->st == MYTH_OK; n = myth_json_tree_next(p->t, n)) {
         bool is_standard = false;
@@ -296,7 +306,8 @@ static void put_properties(const printer *p, const myth_json_node *n, bool other
 
 /* ---- declarations and calls ---- */
 
-const myth_json_node *myth_chat_function(myth_chat_writer *w, const myth_json_tree *t, const myth_json_node *n, myth_str *name)
+const myth_json_node *myth_chat_function(myth_chat_writer *w, const myth_json_tree *t, const myth_json_node *n,
+                                         myth_str *name)
 {
     const myth_json_node *f = myth_json_tree_get(t, n, "function"), *called = myth_json_tree_get(t, f, "name");
     if (!called || called->type != MYTH_JSON_STRING) {
@@ -314,13 +325,15 @@ static void put_declaration(const printer *p, const myth_json_node *tool)
     const myth_json_node *f = myth_chat_function(w, p->t, tool, &name);
     if (!f)
         return;
-    const myth_json_node *params = myth_json_tree_get(p->t, f, "parameters"), *reply = myth_json_tree_get(p->t, f, "response");
+    const myth_json_node *params = myth_json_tree_get(p->t, f, "parameters"),
+                         *reply = myth_json_tree_get(p->t, f, "response");
     myth_chat_put_str(w, "declaration:");
     myth_chat_put(w, name.text, name.len);
     myth_chat_put_str(w, "{description:");
     put_text(p, myth_json_tree_get(p->t, f, "description"), "description");
     if (is_true(params)) {
-        const myth_json_node *inner = myth_json_tree_get(p->t, params, "properties"), *required = myth_json_tree_get(p->t, params, "required");
+        const myth_json_node *inner = myth_json_tree_get(p->t, params, "properties"),
+                             *required = myth_json_tree_get(p->t, params, "required");
         const myth_json_node *type = myth_json_tree_get(p->t, params, "type");
         myth_chat_put_str(w, ",parameters:{");
         if (is_true(inner)) {
@@ -339,7 +352,8 @@ static void put_declaration(const printer *p, const myth_json_node *tool)
         }
     }
     if (reply) {
-        const myth_json_node *text = myth_json_tree_get(p->t, reply, "description"), *type = myth_json_tree_get(p->t, reply, "type");
+        const myth_json_node *text = myth_json_tree_get(p->t, reply, "description"),
+                             *type = myth_json_tree_get(p->t, reply, "type");
         myth_chat_put_str(w, ",response:{");
         if (is_true(text)) {
             myth_chat_put_str(w, "description:");
@@ -358,10 +372,11 @@ static void put_declaration(const printer *p, const myth_json_node *tool)
 void myth_chat_put_tools(myth_chat_writer *w, const myth_json_tree *tools)
 {
     const myth_special_ids *id = myth_tokenizer_special(w->t);
-    const printer p = { w, tools };
+    const printer p = {w, tools};
     if (tools->node->type != MYTH_JSON_ARRAY)
         myth_chat_refuse(w, "tools: expected a list", no_name);
-    for (const myth_json_node *n = myth_json_tree_first(tools, tools->node); n && w->st == MYTH_OK; n = myth_json_tree_next(tools, n)) {
+    for (const myth_json_node *n = myth_json_tree_first(tools, tools->node); n && w->st == MYTH_OK;
+         n = myth_json_tree_next(tools, n)) {
         myth_chat_put_id(w, id->tool, "<|tool>");
         put_declaration(&p, n);
         myth_chat_put_id(w, id->tool_end, "<tool|>");
@@ -371,10 +386,11 @@ void myth_chat_put_tools(myth_chat_writer *w, const myth_json_tree *tools)
 void myth_chat_put_call(myth_chat_writer *w, const myth_json_tree *calls, const myth_json_node *call)
 {
     const myth_special_ids *id = myth_tokenizer_special(w->t);
-    const printer p = { w, calls };
+    const printer p = {w, calls};
     const char *between = "";
     myth_str name;
-    const myth_json_node *f = myth_chat_function(w, calls, call, &name), *args = myth_json_tree_get(calls, f, "arguments");
+    const myth_json_node *f = myth_chat_function(w, calls, call, &name),
+                         *args = myth_json_tree_get(calls, f, "arguments");
     if (!f)
         return;
     if (args && args->type != MYTH_JSON_OBJECT && args->type != MYTH_JSON_NULL)
@@ -383,7 +399,8 @@ void myth_chat_put_call(myth_chat_writer *w, const myth_json_tree *calls, const 
     myth_chat_put_str(w, "call:");
     myth_chat_put(w, name.text, name.len);
     myth_chat_put_str(w, "{");
-    for (const myth_json_node *n = args ? myth_json_tree_first(calls, args) : NULL; n; n = myth_json_tree_next(calls, n), between = ",") {
+    for (const myth_json_node *n = args ? myth_json_tree_first(calls, args) : NULL; n;
+         n = myth_json_tree_next(calls, n), between = ",") {
         myth_chat_put_str(w, between);
         myth_chat_put(w, n->key.text, n->key.len);
         myth_chat_put_str(w, ":");

@@ -1,5 +1,6 @@
-/* grammar.c - tokens sorted by their bytes stand for the trie: a token shares lcp[i] bytes with the one before, so a walk in this order
- * steps the automaton once per node of the trie, and a byte that fails skips all tokens below its node. */
+/* grammar.c - tokens sorted by their bytes stand for the trie: a token shares lcp[i] bytes with the one before, so a
+ * walk in this order steps the automaton once per node of the trie, and a byte that fails skips all tokens below its
+ * node. */
 #include "grammar.h"
 
 #include <assert.h>
@@ -7,7 +8,9 @@
 
 enum { N_STOP = 8, STATE_WORDS = MYTH_AUTOMATON_STATE_MAX / 8 };
 
-typedef struct { uint64_t w[STATE_WORDS]; } state;
+typedef struct {
+    uint64_t w[STATE_WORDS];
+} state;
 
 typedef struct {
     state key;
@@ -18,17 +21,17 @@ typedef struct {
 struct myth_grammar {
     myth_mem *mem;
     const myth_tokenizer *tok;
-    uint32_t n_vocab, n_id, n_word;     /* logits of a row; ids that have bytes lie below n_id; words of a mask */
-    uint32_t n_order;                   /* tokens that can be allowed                                           */
-    uint32_t *off;                      /* [n_id + 1] into bytes                                                */
+    uint32_t n_vocab, n_id, n_word; /* logits of a row; ids that have bytes lie below n_id; words of a mask */
+    uint32_t n_order;               /* tokens that can be allowed                                           */
+    uint32_t *off;                  /* [n_id + 1] into bytes                                                */
     unsigned char *bytes;
-    uint32_t *order;                    /* [n_id] ids by their bytes                                            */
-    uint16_t *lcp;                      /* [n_id] bytes shared with the token before                            */
-    state *stack;                       /* [longest + 1] states along the current token                         */
-    uint32_t (*may)[8];                 /* [longest + 1] bytes that the state accepts, when has_may             */
+    uint32_t *order;    /* [n_id] ids by their bytes                                            */
+    uint16_t *lcp;      /* [n_id] bytes shared with the token before                            */
+    state *stack;       /* [longest + 1] states along the current token                         */
+    uint32_t (*may)[8]; /* [longest + 1] bytes that the state accepts, when has_may             */
     bool *has_may;
-    slot *slots;                        /* [n_slot] */
-    uint32_t *masks;                    /* [n_slot, n_word] */
+    slot *slots;     /* [n_slot] */
+    uint32_t *masks; /* [n_slot, n_word] */
     uint32_t n_slot, next_slot, longest;
     int32_t stop[N_STOP];
     int n_stop;
@@ -109,12 +112,12 @@ static void insertion_sort(const myth_grammar *g, uint32_t *ids, uint32_t n, uin
     }
 }
 
-/* In-place radix sort, most significant byte first, of tokens that share depth bytes. The largest part is done by the loop and only the
- * others by recursion, so that the stack is at most log2(n) deep for any vocabulary. */
+/* In-place radix sort, most significant byte first, of tokens that share depth bytes. The largest part is done by the
+ * loop and only the others by recursion, so that the stack is at most log2(n) deep for any vocabulary. */
 static void sort(const myth_grammar *g, uint32_t *ids, uint32_t n, uint32_t depth)
 {
     while (n > 16) {
-        uint32_t count[257] = { 0 }, from[257], to[257], largest = 1;
+        uint32_t count[257] = {0}, from[257], to[257], largest = 1;
         for (uint32_t i = 0; i < n; i++)
             count[rank_at(g, ids[i], depth)]++;
         for (uint32_t r = 0, sum = 0; r < 257; r++) {
@@ -125,7 +128,7 @@ static void sort(const myth_grammar *g, uint32_t *ids, uint32_t n, uint32_t dept
                 largest = r;
         }
         for (uint32_t r = 0; r < 257; r++)
-            while (from[r] < to[r]) {                            /* each swap puts one token into its part */
+            while (from[r] < to[r]) { /* each swap puts one token into its part */
                 uint32_t id = ids[from[r]];
                 for (uint32_t own = rank_at(g, id, depth); own != r; own = rank_at(g, id, depth)) {
                     uint32_t other = ids[from[own]];
@@ -173,8 +176,8 @@ static void index_tokens(myth_grammar *g)
 
 /* ---- life ---- */
 
-myth_status myth_grammar_open(myth_grammar **out, myth_mem *mem, const myth_tokenizer *t, uint32_t n_vocab, const int32_t *stop_ids,
-                              int n_stop, uint32_t n_cached_masks, myth_error *err)
+myth_status myth_grammar_open(myth_grammar **out, myth_mem *mem, const myth_tokenizer *t, uint32_t n_vocab,
+                              const int32_t *stop_ids, int n_stop, uint32_t n_cached_masks, myth_error *err)
 {
     assert(n_cached_masks >= 1);
     sizes z;
@@ -202,8 +205,8 @@ myth_status myth_grammar_open(myth_grammar **out, myth_mem *mem, const myth_toke
     g->has_may = myth_alloc(mem, MYTH_MEM_OTHER, "grammar bits", z.has_may);
     g->slots = myth_alloc(mem, MYTH_MEM_OTHER, "grammar keys", z.slots);
     g->masks = myth_alloc(mem, MYTH_MEM_OTHER, "grammar masks", z.masks);
-    if (z.pool > UINT32_MAX || !g->off || !g->bytes || !g->order || !g->lcp || !g->stack || !g->may || !g->has_may || !g->slots ||
-        !g->masks) {
+    if (z.pool > UINT32_MAX || !g->off || !g->bytes || !g->order || !g->lcp || !g->stack || !g->may || !g->has_may ||
+        !g->slots || !g->masks) {
         myth_grammar_close(g);
         return myth_fail(err, MYTH_ENOMEM, "grammar: %llu bytes", (unsigned long long)need);
     }
@@ -320,7 +323,7 @@ static void fill_mask(myth_grammar *g, uint32_t *mask)
             mask[id / 32] |= 1u << (id % 32);
             continue;
         }
-        while (i < g->n_order && g->lcp[i] > depth)              /* they share the byte that failed */
+        while (i < g->n_order && g->lcp[i] > depth) /* they share the byte that failed */
             i++;
     }
     if (myth_grammar_may_end(g))
@@ -353,7 +356,7 @@ const uint32_t *myth_grammar_mask(myth_grammar *g)
             return g->masks + (size_t)i * g->n_word;
     uint32_t i = g->next_slot;
     g->next_slot = (i + 1) % g->n_slot;
-    g->slots[i] = (slot) { .key = key, .hash = h, .is_set = true };
+    g->slots[i] = (slot){.key = key, .hash = h, .is_set = true};
     fill_mask(g, g->masks + (size_t)i * g->n_word);
     return g->masks + (size_t)i * g->n_word;
 }

@@ -1,13 +1,13 @@
 /* grammar.h - constrained generation: a byte automaton, walked with the bytes of tokens.
  *
- * Automaton  given by the caller: a state of fixed size, a start, a step per byte, and whether the text may end here. A token is allowed
- *            when every one of its bytes steps; it may end inside an escape or a code point. Control tokens are never allowed; the stop
- *            ids are allowed where the text may end.
+ * Automaton  given by the caller: a state of fixed size, a start, a step per byte, and whether the text may end here. A
+ *            token is allowed when every one of its bytes steps; it may end inside an escape or a code point. Control
+ *            tokens are never allowed; the stop ids are allowed where the text may end.
  *            Tokens of no bytes or of more than MYTH_GRAMMAR_PIECE_MAX are never allowed.
- * Masks      bits over the vocabulary for a state, found by walking the tokens in the order of their bytes, each from where it parts from
- *            the one before; cached by the state's key
+ * Masks      bits over the vocabulary for a state, found by walking the tokens in the order of their bytes, each from
+ *            where it parts from the one before; cached by the state's key
  * Memory     tokens and cache are booked under OTHER at open, sizes from myth_grammar_plan; nothing is allocated later
- * Threads    one user at a time                                                                                                         */
+ * Threads    one user at a time */
 #ifndef MYTH_GRAMMAR_H
 #define MYTH_GRAMMAR_H
 
@@ -21,35 +21,37 @@ enum { MYTH_AUTOMATON_STATE_MAX = 512, MYTH_GRAMMAR_PIECE_MAX = 512 };
 
 typedef struct {
     void *self;
-    uint32_t state_bytes;                                       /* <= MYTH_AUTOMATON_STATE_MAX; compared as bytes, so no padding */
+    uint32_t state_bytes; /* <= MYTH_AUTOMATON_STATE_MAX; compared as bytes, so no padding */
     void (*start)(const void *self, void *state);
-    bool (*step)(const void *self, void *state, uint8_t byte);  /* false: not allowed, state undefined then */
+    bool (*step)(const void *self, void *state, uint8_t byte); /* false: not allowed, state undefined then */
     bool (*may_end)(const void *self, const void *state);
     /* Optional: a bit per byte that step may accept, for skipping; NULL = try all. */
     void (*allowed)(const void *self, const void *state, uint32_t bits[8]);
-    /* Optional: a key of state_bytes for the cache. States with equal keys must step alike for all strings of up to horizon bytes (the
-     * longest token) and agree on may_end. NULL = the state itself. */
+    /* Optional: a key of state_bytes for the cache. States with equal keys must step alike for all strings of up to
+     * horizon bytes (the longest token) and agree on may_end. NULL = the state itself. */
     void (*key)(const void *self, const void *state, uint32_t horizon, void *key);
 } myth_automaton;
 
 typedef struct myth_grammar myth_grammar;
 
-/* n_vocab: logits of a row (config.n_vocab), which may be more or fewer than the tokenizer's ids; a mask has a bit for each. */
+/* n_vocab: logits of a row (config.n_vocab), which may be more or fewer than the tokenizer's ids; a mask has a bit for
+ * each. */
 uint64_t myth_grammar_plan(const myth_tokenizer *t, uint32_t n_vocab, uint32_t n_cached_masks);
 /* stop_ids: at most 8 are kept. n_cached_masks >= 1. MYTH_ENOMEM. */
-myth_status myth_grammar_open(myth_grammar **out, myth_mem *mem, const myth_tokenizer *t, uint32_t n_vocab, const int32_t *stop_ids,
-                              int n_stop, uint32_t n_cached_masks, myth_error *err);
+myth_status myth_grammar_open(myth_grammar **out, myth_mem *mem, const myth_tokenizer *t, uint32_t n_vocab,
+                              const int32_t *stop_ids, int n_stop, uint32_t n_cached_masks, myth_error *err);
 void myth_grammar_close(myth_grammar *g);
-/* Sets the automaton (what it points to is lent until the next start or close), forgets cached masks, goes to the start. */
+/* Sets the automaton (what it points to is lent until the next start or close), forgets cached masks, goes to the
+ * start. */
 void myth_grammar_start(myth_grammar *g, const myth_automaton *a);
 bool myth_grammar_allows(const myth_grammar *g, int32_t id);
 /* Walks on with an allowed token; false (state unchanged) when it is not allowed. */
 bool myth_grammar_accept(myth_grammar *g, int32_t id);
-bool myth_grammar_is_done(const myth_grammar *g);               /* a stop id was accepted */
+bool myth_grammar_is_done(const myth_grammar *g); /* a stop id was accepted */
 bool myth_grammar_may_end(const myth_grammar *g);
 const void *myth_grammar_state(const myth_grammar *g);
-/* Mask of the current state: ceil(n_vocab / 32) words, 1 = allowed; lent until the next call. Never empty unless no byte can follow and
- * the text may not end (a defect of the automaton, which its property test excludes). */
+/* Mask of the current state: ceil(n_vocab / 32) words, 1 = allowed; lent until the next call. Never empty unless no
+ * byte can follow and the text may not end (a defect of the automaton, which its property test excludes). */
 const uint32_t *myth_grammar_mask(myth_grammar *g);
 
 #ifdef __cplusplus

@@ -14,7 +14,8 @@ static myth_status count(uint32_t *n, const char *text, size_t len, const char *
         st = myth_json_next(&j, &tok, err);
         if (st != MYTH_OK)
             return st;
-        *n += tok.type != MYTH_JSON_END && tok.type != MYTH_JSON_KEY && tok.type != MYTH_JSON_OBJECT_END && tok.type != MYTH_JSON_ARRAY_END;
+        *n += tok.type != MYTH_JSON_END && tok.type != MYTH_JSON_KEY && tok.type != MYTH_JSON_OBJECT_END &&
+              tok.type != MYTH_JSON_ARRAY_END;
         if (*n > MYTH_JSON_TREE_MAX)
             return myth_json_fail(&j, &tok, err, "more than 1048576 values");
     } while (tok.type != MYTH_JSON_END);
@@ -71,7 +72,7 @@ static bool has_twice(const myth_json_node *node, uint32_t at)
 /* ---- reading ---- */
 
 typedef struct {
-    uint32_t node, last;           /* an open container and its last child */
+    uint32_t node, last; /* an open container and its last child */
 } level;
 
 static myth_status fill(myth_json_tree *t, char *space, const char *text, size_t len, const char *path, myth_error *err)
@@ -80,7 +81,7 @@ static myth_status fill(myth_json_tree *t, char *space, const char *text, size_t
     int depth = 0;
     myth_json j;
     myth_json_token tok;
-    myth_str key = { "", 0 };
+    myth_str key = {"", 0};
     uint32_t rest;
     myth_json_start(&j, text, len, path);
     for (;;) {
@@ -90,7 +91,7 @@ static myth_status fill(myth_json_tree *t, char *space, const char *text, size_t
         if (tok.type == MYTH_JSON_END)
             return MYTH_OK;
         if (tok.type == MYTH_JSON_KEY) {
-            key = (myth_str){ space, myth_json_text(space, &tok) };
+            key = (myth_str){space, myth_json_text(space, &tok)};
             space += key.len;
             continue;
         }
@@ -106,9 +107,9 @@ static myth_status fill(myth_json_tree *t, char *space, const char *text, size_t
         }
         const uint32_t at = t->n++;
         myth_json_node *n = &t->node[at];
-        *n = (myth_json_node){ .type = tok.type, .key = key, .text = { "", 0 }, .span = text + tok.off };
+        *n = (myth_json_node){.type = tok.type, .key = key, .text = {"", 0}, .span = text + tok.off};
         n->n_span = (size_t)(text + j.pos - n->span);
-        key = (myth_str){ "", 0 };
+        key = (myth_str){"", 0};
         if (depth) {
             level *up = &open[depth - 1];
             if (up->last)
@@ -119,25 +120,26 @@ static myth_status fill(myth_json_tree *t, char *space, const char *text, size_t
             t->node[up->node].n++;
         }
         if (tok.type == MYTH_JSON_STRING) {
-            n->text = (myth_str){ space, myth_json_text(space, &tok) };
+            n->text = (myth_str){space, myth_json_text(space, &tok)};
             space += n->text.len;
         } else if (tok.type == MYTH_JSON_NUMBER) {
-            n->text = (myth_str){ tok.span, tok.len };
+            n->text = (myth_str){tok.span, tok.len};
         } else if (tok.type == MYTH_JSON_OBJECT || tok.type == MYTH_JSON_ARRAY) {
-            open[depth++] = (level){ at, 0 };
+            open[depth++] = (level){at, 0};
         }
     }
 }
 
-myth_status myth_json_tree_open(myth_json_tree *out, myth_mem *mem, const char *text, size_t len, const char *path, myth_error *err)
+myth_status myth_json_tree_open(myth_json_tree *out, myth_mem *mem, const char *text, size_t len, const char *path,
+                                myth_error *err)
 {
     uint32_t n = 0;
-    *out = (myth_json_tree){ .mem = mem };
+    *out = (myth_json_tree){.mem = mem};
     myth_status st = count(&n, text, len, path, err);
     if (st != MYTH_OK)
         return st;
     const size_t at_text = (size_t)n * sizeof(*out->node);
-    out->node = myth_alloc(mem, MYTH_MEM_STAGING, "json", at_text + len);      /* unescaping never grows */
+    out->node = myth_alloc(mem, MYTH_MEM_STAGING, "json", at_text + len); /* unescaping never grows */
     if (!out->node)
         return myth_fail(err, MYTH_ENOMEM, "%s: %zu bytes", path, at_text + len);
     st = fill(out, (char *)out->node + at_text, text, len, path, err);
@@ -150,11 +152,17 @@ void myth_json_tree_close(myth_json_tree *t)
 {
     if (t->node)
         myth_free(t->mem, t->node);
-    *t = (myth_json_tree){ 0 };
+    *t = (myth_json_tree){0};
 }
 
-const myth_json_node *myth_json_tree_first(const myth_json_tree *t, const myth_json_node *n) { return n->first ? &t->node[n->first] : NULL; }
-const myth_json_node *myth_json_tree_next(const myth_json_tree *t, const myth_json_node *n) { return n->next ? &t->node[n->next] : NULL; }
+const myth_json_node *myth_json_tree_first(const myth_json_tree *t, const myth_json_node *n)
+{
+    return n->first ? &t->node[n->first] : NULL;
+}
+const myth_json_node *myth_json_tree_next(const myth_json_tree *t, const myth_json_node *n)
+{
+    return n->next ? &t->node[n->next] : NULL;
+}
 
 const myth_json_node *myth_json_tree_get(const myth_json_tree *t, const myth_json_node *n, const char *key)
 {

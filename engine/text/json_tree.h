@@ -1,9 +1,11 @@
-/* json_tree.h - a small JSON text as a tree, for what is written in an order of its own: declarations of tools, conversations.
+/* json_tree.h - a small JSON text as a tree, for what is written in an order of its own: declarations of tools,
+ * conversations.
  *
- * Order    members of an object stand by their keys, ASCII letters of either case alike, equals as they came (dictsort of the published
- *          chat templates); items of an array as they came
+ * Order    members of an object stand by their keys, ASCII letters of either case alike, equals as they came (dictsort
+ *          of the published chat templates); items of an array as they came
  * Limits   MYTH_JSON_TREE_MAX nodes; nesting as json.h
- * Owner    one block of `mem` for nodes and unescaped text; the JSON text is lent until close (literals of numbers lie in it)
+ * Owner    one block of `mem` for nodes and unescaped text; the JSON text is lent until close (literals of numbers lie
+ *          in it)
  * Errors   MYTH_EFORMAT "path: offset N: what", a key given twice among them; MYTH_ENOMEM */
 #ifndef MYTH_JSON_TREE_H
 #define MYTH_JSON_TREE_H
@@ -19,10 +21,10 @@ enum { MYTH_JSON_TREE_MAX = 1 << 20 };
 
 typedef struct {
     myth_json_type type;
-    uint32_t n;                   /* members or items */
-    uint32_t first, next;         /* indices into the tree; 0 = none, since 0 is the root */
-    myth_str key, text;           /* unescaped; text: of a string, the literal of a number */
-    const char *span;             /* the value as it is written */
+    uint32_t n;           /* members or items */
+    uint32_t first, next; /* indices into the tree; 0 = none, since 0 is the root */
+    myth_str key, text;   /* unescaped; text: of a string, the literal of a number */
+    const char *span;     /* the value as it is written */
     size_t n_span;
 } myth_json_node;
 
@@ -32,8 +34,9 @@ typedef struct {
     uint32_t n;
 } myth_json_tree;
 
-myth_status myth_json_tree_open(myth_json_tree *out, myth_mem *mem, const char *text, size_t len, const char *path, myth_error *err);
-void myth_json_tree_close(myth_json_tree *t);                           /* takes a zeroed tree */
+myth_status myth_json_tree_open(myth_json_tree *out, myth_mem *mem, const char *text, size_t len, const char *path,
+                                myth_error *err);
+void myth_json_tree_close(myth_json_tree *t); /* takes a zeroed tree */
 /* The first member or item, the one behind n; NULL = none. */
 const myth_json_node *myth_json_tree_first(const myth_json_tree *t, const myth_json_node *n);
 const myth_json_node *myth_json_tree_next(const myth_json_tree *t, const myth_json_node *n);

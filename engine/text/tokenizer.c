@@ -1,11 +1,12 @@
-/* tokenizer.c - the tables of a tokenizer: taken as one arena, filled by a reader, then queried. See tokenizer_impl.h for the order. */
+/* tokenizer.c - the tables of a tokenizer: taken as one arena, filled by a reader, then queried. See tokenizer_impl.h
+ * for the order. */
 #include "tokenizer_impl.h"
 #include "engine/base/utf8.h"
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
-static const unsigned char run_char[3] = { ' ', '\n', '\t' };
+static const unsigned char run_char[3] = {' ', '\n', '\t'};
 
 myth_status myth_tok_fail(const myth_tokenizer *t, myth_error *err, uint32_t id, const char *what)
 {
@@ -14,16 +15,20 @@ myth_status myth_tok_fail(const myth_tokenizer *t, myth_error *err, uint32_t id,
 
 /* ---- building ---- */
 
-myth_status myth_tok_new(myth_tokenizer **out, myth_mem *mem, const myth_tok_size *size, const char *path, myth_error *err)
+myth_status myth_tok_new(myth_tokenizer **out, myth_mem *mem, const myth_tok_size *size, const char *path,
+                         myth_error *err)
 {
     if (size->n_vocab == 0 || size->n_vocab > MYTH_TOK_VOCAB_MAX)
-        return myth_fail(err, MYTH_EFORMAT, "%s: pieces: got %u, expected 1 to %d", path, size->n_vocab, MYTH_TOK_VOCAB_MAX);
+        return myth_fail(err, MYTH_EFORMAT, "%s: pieces: got %u, expected 1 to %d", path, size->n_vocab,
+                         MYTH_TOK_VOCAB_MAX);
     if (size->n_merge > MYTH_TOK_MERGE_MAX)
-        return myth_fail(err, MYTH_EFORMAT, "%s: merges: got %u, expected at most %d", path, size->n_merge, MYTH_TOK_MERGE_MAX);
+        return myth_fail(err, MYTH_EFORMAT, "%s: merges: got %u, expected at most %d", path, size->n_merge,
+                         MYTH_TOK_MERGE_MAX);
     if (size->text_bytes > MYTH_TOK_TEXT_MAX)
         return myth_fail(err, MYTH_EFORMAT, "%s: text of the pieces: got %llu bytes, expected at most %d", path,
                          (unsigned long long)size->text_bytes, MYTH_TOK_TEXT_MAX);
-    /* Every product below is bounded by the limits above. A slot array twice (1.5 times) as long as its content keeps probes short. */
+    /* Every product below is bounded by the limits above. A slot array twice (1.5 times) as long as its content keeps
+     * probes short. */
     size_t n = size->n_vocab, n_slot = 2 * n, n_merge_slot = size->n_merge ? size->n_merge + size->n_merge / 2 + 1 : 0;
     size_t at_piece = myth_arena_cost(sizeof(myth_tokenizer));
     size_t at_prio = at_piece + myth_arena_cost(n * sizeof(myth_tok_piece));
@@ -62,7 +67,7 @@ myth_status myth_tok_new(myth_tokenizer **out, myth_mem *mem, const myth_tok_siz
 static uint32_t prio_of_score(float score)
 {
     uint32_t b;
-    score += 0.0f;                                     /* -0 and 0 are the same score */
+    score += 0.0f; /* -0 and 0 are the same score */
     memcpy(&b, &score, 4);
     return b >> 31 ? b : ~(b | 0x80000000u);
 }
@@ -79,7 +84,8 @@ static bool is_utf8(const char *s, size_t n)
     return true;
 }
 
-myth_status myth_tok_put(myth_tokenizer *t, uint32_t id, const char *text, size_t len, unsigned type, float score, myth_error *err)
+myth_status myth_tok_put(myth_tokenizer *t, uint32_t id, const char *text, size_t len, unsigned type, float score,
+                         myth_error *err)
 {
     if (id >= t->n_vocab)
         return myth_tok_fail(t, err, id, "id beyond the number of pieces");
@@ -95,7 +101,7 @@ myth_status myth_tok_put(myth_tokenizer *t, uint32_t id, const char *text, size_
     if (!isfinite(score))
         return myth_tok_fail(t, err, id, "score is not finite");
     if (t->own_text) {
-        assert(len <= t->text_cap - t->text_used);     /* the reader counted */
+        assert(len <= t->text_cap - t->text_used); /* the reader counted */
         memcpy(t->own_text + t->text_used, text, len);
         p->off = (uint32_t)t->text_used;
         t->text_used += len;
@@ -150,7 +156,8 @@ static void set_flags(const myth_tokenizer *t, myth_tok_piece *p)
         f |= MYTH_TOK_MATCHED;
     if ((p->type == MYTH_PIECE_NORMAL || p->type == MYTH_PIECE_USER) && !control)
         f |= MYTH_TOK_MERGES;
-    /* Added tokens alone are looked for, in the raw text: one with ▁ matches U+2581, not a space, and Gemma 4's <unusedN> are none. */
+    /* Added tokens alone are looked for, in the raw text: one with ▁ matches U+2581, not a space, and Gemma 4's
+     * <unusedN> are none. */
     if (t->by_rank && !t->runs_first && (spaced || p->type == MYTH_PIECE_NORMAL))
         f &= ~(unsigned)MYTH_TOK_MATCHED;
     p->flags = (uint8_t)f;
@@ -160,11 +167,12 @@ static void set_flags(const myth_tokenizer *t, myth_tok_piece *p)
 static myth_str inner_of(const myth_tokenizer *t, const myth_tok_piece *p, char *buf)
 {
     if (!(p->flags & MYTH_TOK_HAS_SPACE))
-        return (myth_str){ text_of(t, p), p->len };
-    return (myth_str){ buf, inner_text(buf, text_of(t, p), p->len) };
+        return (myth_str){text_of(t, p), p->len};
+    return (myth_str){buf, inner_text(buf, text_of(t, p), p->len)};
 }
 
-/* Adds id, whose inner form has hash h, to the text index. Two spellings that differ in ▁ and space only share the first one's place. */
+/* Adds id, whose inner form has hash h, to the text index. Two spellings that differ in ▁ and space only share the
+ * first one's place. */
 static myth_status index_piece(myth_tokenizer *t, uint32_t id, uint64_t h, uint64_t *n_probe, myth_error *err)
 {
     const myth_tok_piece *p = &t->piece[id];
@@ -189,7 +197,8 @@ static myth_status index_piece(myth_tokenizer *t, uint32_t id, uint64_t h, uint6
     }
 }
 
-/* Each byte needs a piece: <0xNN>, or for ASCII the character itself (tokenizer.json of Gemma 1 and 2 has a tab in the place of <0x09>). */
+/* Each byte needs a piece: <0xNN>, or for ASCII the character itself (tokenizer.json of Gemma 1 and 2 has a tab in the
+ * place of <0x09>). */
 static myth_status index_bytes(myth_tokenizer *t, myth_error *err)
 {
     for (int b = 0; b < 256; b++) {
@@ -219,7 +228,7 @@ static myth_status index_bytes(myth_tokenizer *t, myth_error *err)
 
 myth_status myth_tok_index(myth_tokenizer *t, myth_error *err)
 {
-    enum { AHEAD = 16 };                               /* slots are fetched this many pieces early: the index is larger than the cache */
+    enum { AHEAD = 16 }; /* slots are fetched this many pieces early: the index is larger than the cache */
     char buf[MYTH_TOK_PIECE_MAX];
     uint64_t hash[AHEAD], n_probe = 0;
     for (uint32_t id = 0; id < t->n_vocab + AHEAD; id++) {
@@ -254,14 +263,15 @@ static int run_index(const char *s, size_t n)
     return -1;
 }
 
-myth_status myth_tok_put_merge(myth_tokenizer *t, uint32_t rank, const char *left, size_t n_left, const char *right, size_t n_right,
-                               myth_error *err)
+myth_status myth_tok_put_merge(myth_tokenizer *t, uint32_t rank, const char *left, size_t n_left, const char *right,
+                               size_t n_right, myth_error *err)
 {
     char inner[2 * MYTH_TOK_PIECE_MAX];
     if (n_left == 0 || n_right == 0 || n_left > MYTH_TOK_PIECE_MAX || n_right > MYTH_TOK_PIECE_MAX)
         return myth_fail(err, MYTH_EFORMAT, "%s: merge %u: empty or more than 4096 bytes", t->path, rank);
     size_t a = inner_text(inner, left, n_left), b = inner_text(inner + a, right, n_right);
-    int32_t l = myth_tok_lookup(t, inner, a), r = myth_tok_lookup(t, inner + a, b), res = myth_tok_lookup(t, inner, a + b);
+    int32_t l = myth_tok_lookup(t, inner, a), r = myth_tok_lookup(t, inner + a, b),
+            res = myth_tok_lookup(t, inner, a + b);
     if (l < 0 || r < 0 || res < 0)
         return myth_fail(err, MYTH_EFORMAT, "%s: merge %u: its parts or its result are no pieces", t->path, rank);
 
@@ -282,7 +292,7 @@ myth_status myth_tok_put_merge(myth_tokenizer *t, uint32_t rank, const char *lef
     for (uint32_t i = myth_tok_slot_of(t->n_merge_slot, h);; i = i + 1 == t->n_merge_slot ? 0 : i + 1) {
         myth_tok_merge *m = &t->merge[i];
         if (!m->result1) {
-            *m = (myth_tok_merge){ (uint32_t)l, (uint32_t)r, rank, (uint32_t)res + 1 };
+            *m = (myth_tok_merge){(uint32_t)l, (uint32_t)r, rank, (uint32_t)res + 1};
             t->merge_at[rank] = i + 1;
             return MYTH_OK;
         }
@@ -307,15 +317,26 @@ static myth_status find_special(myth_tokenizer *t, myth_error *err)
 {
     int32_t newline = find(t, "\n");
     t->special = (myth_special_ids){
-        .pad = find(t, "<pad>"), .eos = find(t, "<eos>"), .bos = find(t, "<bos>"), .unk = find(t, "<unk>"),
-        .start_of_turn = find_either(t, "<start_of_turn>", "<|turn>"), .end_of_turn = find_either(t, "<end_of_turn>", "<turn|>"),
+        .pad = find(t, "<pad>"),
+        .eos = find(t, "<eos>"),
+        .bos = find(t, "<bos>"),
+        .unk = find(t, "<unk>"),
+        .start_of_turn = find_either(t, "<start_of_turn>", "<|turn>"),
+        .end_of_turn = find_either(t, "<end_of_turn>", "<turn|>"),
         .newline = newline >= 0 ? newline : t->byte_id['\n'],
-        .fim_prefix = find(t, "<|fim_prefix|>"), .fim_middle = find(t, "<|fim_middle|>"), .fim_suffix = find(t, "<|fim_suffix|>"),
+        .fim_prefix = find(t, "<|fim_prefix|>"),
+        .fim_middle = find(t, "<|fim_middle|>"),
+        .fim_suffix = find(t, "<|fim_suffix|>"),
         .file_separator = find(t, "<|file_separator|>"),
-        .think = find(t, "<|think|>"), .channel_open = find(t, "<|channel>"), .channel_close = find(t, "<channel|>"),
-        .tool = find(t, "<|tool>"), .tool_end = find(t, "<tool|>"),
-        .tool_call = find(t, "<|tool_call>"), .tool_call_end = find(t, "<tool_call|>"),
-        .tool_response = find(t, "<|tool_response>"), .tool_response_end = find(t, "<tool_response|>"),
+        .think = find(t, "<|think|>"),
+        .channel_open = find(t, "<|channel>"),
+        .channel_close = find(t, "<channel|>"),
+        .tool = find(t, "<|tool>"),
+        .tool_end = find(t, "<tool|>"),
+        .tool_call = find(t, "<|tool_call>"),
+        .tool_call_end = find(t, "<tool_call|>"),
+        .tool_response = find(t, "<|tool_response>"),
+        .tool_response_end = find(t, "<tool_response|>"),
         .tool_quote = find(t, "<|\"|>"),
     };
     if (t->special.bos < 0 || t->special.eos < 0)
@@ -323,7 +344,8 @@ static myth_status find_special(myth_tokenizer *t, myth_error *err)
     return MYTH_OK;
 }
 
-/* Fills run[k] when pieces of 2, 3, ... of the character exist and are matched before merging, or the merges amount to the same. */
+/* Fills run[k] when pieces of 2, 3, ... of the character exist and are matched before merging, or the merges amount to
+ * the same. */
 static void find_runs(myth_tokenizer *t, int k)
 {
     char text[MYTH_TOK_RUN_MAX];
@@ -341,15 +363,16 @@ static void find_runs(myth_tokenizer *t, int k)
         r->id[n] = id;
         r->max = n;
     }
-    /* With merges alone a run is its longest pieces from the left when "k spaces + space" ranks before "k - 1 spaces + space" for every k,
-     * and all of them before anything that takes a space elsewhere. */
+    /* With merges alone a run is its longest pieces from the left when "k spaces + space" ranks before "k - 1 spaces +
+     * space" for every k, and all of them before anything that takes a space elsewhere. */
     if (by_merge && !(t->grow.falls && t->grow.n == (uint32_t)r->max - 1 && t->grow.last_rank < t->rank_of_other))
         r->max = 0;
     if (r->max < 2 && r->min == 2)
         r->max = 0;
 }
 
-/* Filters of the matcher for one piece; runs that find_runs took are left out. A character that starts another matched piece is no run. */
+/* Filters of the matcher for one piece; runs that find_runs took are left out. A character that starts another matched
+ * piece is no run. */
 static void add_match(myth_tokenizer *t, const char *s, size_t n)
 {
     unsigned char c = (unsigned char)s[0];
@@ -375,11 +398,11 @@ static void set_run_of(myth_tokenizer *t, const bool other_match[3])
 myth_status myth_tok_ready(myth_tokenizer *t, myth_error *err)
 {
     char inner[MYTH_TOK_PIECE_MAX];
-    bool other_match[3] = { false };
+    bool other_match[3] = {false};
     myth_status st = find_special(t, err);
     if (st != MYTH_OK)
         return st;
-    for (uint32_t id = 0; id < t->n_vocab; id++) {           /* matched pieces first: they decide what is a run */
+    for (uint32_t id = 0; id < t->n_vocab; id++) { /* matched pieces first: they decide what is a run */
         const myth_tok_piece *p = &t->piece[id];
         if (!(p->flags & MYTH_TOK_MATCHED))
             continue;
@@ -432,11 +455,17 @@ static const myth_tok_piece *piece_at(const myth_tokenizer *t, int32_t id)
 myth_str myth_tokenizer_piece(const myth_tokenizer *t, int32_t id)
 {
     const myth_tok_piece *p = piece_at(t, id);
-    return (myth_str){ text_of(t, p), p->len };
+    return (myth_str){text_of(t, p), p->len};
 }
 
-myth_piece_type myth_tokenizer_type(const myth_tokenizer *t, int32_t id) { return (myth_piece_type)piece_at(t, id)->type; }
-bool myth_tokenizer_is_control(const myth_tokenizer *t, int32_t id) { return piece_at(t, id)->flags & MYTH_TOK_CONTROL; }
+myth_piece_type myth_tokenizer_type(const myth_tokenizer *t, int32_t id)
+{
+    return (myth_piece_type)piece_at(t, id)->type;
+}
+bool myth_tokenizer_is_control(const myth_tokenizer *t, int32_t id)
+{
+    return piece_at(t, id)->flags & MYTH_TOK_CONTROL;
+}
 
 bool myth_tokenizer_is_gemma4(const myth_tokenizer *t)
 {
@@ -469,7 +498,7 @@ bool myth_tokenizer_merge(const myth_tokenizer *t, uint32_t rank, int32_t *left,
 bool myth_tokenizer_needs_merges(const myth_tokenizer *t)
 {
     char buf[MYTH_TOK_PIECE_MAX];
-    uint64_t last = 0;                                 /* ranks of the pieces before this one are below it */
+    uint64_t last = 0; /* ranks of the pieces before this one are below it */
     if (!t->by_rank)
         return false;
     for (uint32_t id = 0; id < t->n_vocab; id++) {

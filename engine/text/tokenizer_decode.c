@@ -1,4 +1,5 @@
-/* tokenizer_decode.c - ids to bytes, and the incremental decoder that holds back what may still become a UTF-8 sequence. */
+/* tokenizer_decode.c - ids to bytes, and the incremental decoder that holds back what may still become a UTF-8
+ * sequence. */
 #include "tokenizer_impl.h"
 #include "engine/base/utf8.h"
 #include <assert.h>
@@ -10,14 +11,14 @@ size_t myth_tokenizer_bytes_of(const myth_tokenizer *t, int32_t id, char *dst, s
     const char *s = t->text + p->off;
     size_t n = 0;
     switch (p->type) {
-    case MYTH_PIECE_UNKNOWN: case MYTH_PIECE_CONTROL: case MYTH_PIECE_UNUSED:
-        return 0;
+    case MYTH_PIECE_UNKNOWN:
+    case MYTH_PIECE_CONTROL:
+    case MYTH_PIECE_UNUSED: return 0;
     case MYTH_PIECE_BYTE:
         if (cap)
             *dst = (char)myth_tok_byte_of(s, p->len);
         return 1;
-    default:
-        break;
+    default: break;
     }
     for (size_t i = 0; i < p->len; n++) {
         bool mark = (p->flags & MYTH_TOK_HAS_SPACE) && p->len - i >= 3 && memcmp(s + i, "\xe2\x96\x81", 3) == 0;
@@ -31,13 +32,13 @@ size_t myth_tokenizer_bytes_of(const myth_tokenizer *t, int32_t id, char *dst, s
 /* s[0..n) is the beginning of a valid sequence, but not a whole one. */
 static bool may_continue(const unsigned char *s, size_t n)
 {
-    static const unsigned char tail[2] = { 0x80, 0xbf };
+    static const unsigned char tail[2] = {0x80, 0xbf};
     unsigned char full[4];
     uint32_t cp;
     if (n == 0 || n > 3)
         return false;
     memcpy(full, s, n);
-    for (int i = 0; i < 2; i++) {                       /* with the smallest or the largest tail it becomes one */
+    for (int i = 0; i < 2; i++) { /* with the smallest or the largest tail it becomes one */
         memset(full + n, tail[i], 4 - n);
         int k = myth_utf8_decode(full, 4, &cp);
         if (k > (int)n)
@@ -46,7 +47,7 @@ static bool may_continue(const unsigned char *s, size_t n)
     return false;
 }
 
-void myth_detok_start(myth_detok *d, const myth_tokenizer *t, bool raw) { *d = (myth_detok){ .tok = t, .raw = raw }; }
+void myth_detok_start(myth_detok *d, const myth_tokenizer *t, bool raw) { *d = (myth_detok){.tok = t, .raw = raw}; }
 
 static size_t put_invalid(const myth_detok *d, unsigned char c, char *dst)
 {

@@ -1,14 +1,16 @@
 /* tokenizer_encode.c - text to ids.
  *
- * Pieces   white-space runs and matched pieces are cut out first, from the left, the longest at each place. What lies between is cut
- *          once more wherever no piece holds the two bytes on both sides of the cut, because no merge can cross there (a character cut
- *          so is in no piece, its bytes come out one by one either way). Each segment is then merged alone: best pair first, the
- *          leftmost of equals.
- * Short    segments of at most SHORT characters (nearly all) live in arrays on the stack and look for the best pair in a row; segments
- *          of at most KEY bytes are remembered in a table for the call, because text repeats its words.
- * Long     segments use a heap of (priority, position) with stale entries: O(n log n). Symbols live at the offset of their first byte;
- *          the length stands at the first and at the last byte, so both neighbours are found without links.
- * Scratch  one block: the text with ▁ as one byte, the arrays of a long segment of the whole text, the table. Short texts need none. */
+ * Pieces   white-space runs and matched pieces are cut out first, from the left, the longest at each place. What lies
+ *          between is cut once more wherever no piece holds the two bytes on both sides of the cut, because no merge
+ *          can cross there (a character cut so is in no piece, its bytes come out one by one either way). Each segment
+ *          is then merged alone: best pair first, the leftmost of equals.
+ * Short    segments of at most SHORT characters (nearly all) live in arrays on the stack and look for the best pair in
+ *          a row; segments of at most KEY bytes are remembered in a table for the call, because text repeats its words.
+ * Long     segments use a heap of (priority, position) with stale entries: O(n log n). Symbols live at the offset of
+ *          their first byte; the length stands at the first and at the last byte, so both neighbours are found without
+ *          links.
+ * Scratch  one block: the text with ▁ as one byte, the arrays of a long segment of the whole text, the table. Short
+ *          texts need none. */
 #include "tokenizer_impl.h"
 #include "engine/base/utf8.h"
 #include <assert.h>
@@ -16,15 +18,15 @@
 enum {
     SHORT = 32,
     KEY = 15,
-    CACHE_FROM = 2048,       /* bytes of text from which the table pays */
+    CACHE_FROM = 2048, /* bytes of text from which the table pays */
     CACHE_SLOTS = 4096,
-    LONG_BYTES = 32          /* of scratch per byte of a long segment: id, prio, result, two lengths, two heap entries */
+    LONG_BYTES = 32 /* of scratch per byte of a long segment: id, prio, result, two lengths, two heap entries */
 };
 
-#define NONE UINT32_MAX      /* no merge */
+#define NONE UINT32_MAX /* no merge */
 
-typedef struct {             /* one remembered segment */
-    uint64_t lo, hi;         /* its bytes, zero-padded; the length in the top byte of hi */
+typedef struct {     /* one remembered segment */
+    uint64_t lo, hi; /* its bytes, zero-padded; the length in the top byte of hi */
     int32_t id[3];
     uint32_t n;
 } cached;
@@ -33,11 +35,11 @@ typedef struct {
     const myth_tokenizer *t;
     bool content;
     int32_t *ids;
-    size_t n, cap;           /* n may pass cap: then only counted */
+    size_t n, cap; /* n may pass cap: then only counted */
     char *scratch_text;
     char *scratch_long;
-    size_t long_cap;         /* bytes of text that scratch_long is for */
-    cached *cache;           /* NULL = none */
+    size_t long_cap; /* bytes of text that scratch_long is for */
+    cached *cache;   /* NULL = none */
 } encoder;
 
 static size_t long_bytes(size_t len) { return len > SHORT ? myth_arena_cost(len * LONG_BYTES) : 0; }
@@ -81,7 +83,8 @@ static inline int32_t char_id(const myth_tokenizer *t, const char *s, size_t n)
 }
 
 /* Priority and result of merging two neighbours; s is the text of both. */
-static inline uint32_t pair(const myth_tokenizer *t, const char *s, size_t n, int32_t left, int32_t right, int32_t *result)
+static inline uint32_t pair(const myth_tokenizer *t, const char *s, size_t n, int32_t left, int32_t right,
+                            int32_t *result)
 {
     if (t->by_rank) {
         if (left < 0 || right < 0 || !t->merge)
@@ -103,12 +106,12 @@ static inline uint32_t pair(const myth_tokenizer *t, const char *s, size_t n, in
 
 /* ---- long segments ---- */
 
-typedef struct {             /* views into the scratch, each by byte offset */
+typedef struct { /* views into the scratch, each by byte offset */
     const char *s;
     size_t n;
     int32_t *id, *result;
-    uint32_t *prio;          /* of the symbol that starts here with the next one */
-    uint16_t *len, *back;    /* len at a symbol's first byte, back at its last */
+    uint32_t *prio;       /* of the symbol that starts here with the next one */
+    uint16_t *len, *back; /* len at a symbol's first byte, back at its last */
     uint64_t *heap;
     size_t n_heap;
 } merger;
@@ -158,7 +161,7 @@ static void encode_long(encoder *e, const char *s, size_t n)
 {
     assert(n <= e->long_cap);
     char *p = e->scratch_long;
-    merger m = { .s = s, .n = n };
+    merger m = {.s = s, .n = n};
     /* A merge takes one live entry and pushes at most two, so 2 * n entries are enough. */
     m.heap = (uint64_t *)(void *)p;
     m.id = (int32_t *)(void *)(p + 16 * n);
@@ -178,7 +181,7 @@ static void encode_long(encoder *e, const char *s, size_t n)
         uint64_t key = heap_pop(&m);
         size_t at = key & UINT32_MAX, next;
         if (m.prio[at] != key >> 32)
-            continue;                                   /* stale: one side has grown or gone since */
+            continue; /* stale: one side has grown or gone since */
         next = at + m.len[at];
         m.prio[next] = NONE;
         m.id[at] = m.result[at];
@@ -226,7 +229,7 @@ static void encode_short(encoder *e, const char *s, const uint8_t *start, int n)
             prio[i] = prio[i + 1];
             result[i] = result[i + 1];
         }
-        at[n] = at[n + 1];                              /* the end of the segment */
+        at[n] = at[n + 1]; /* the end of the segment */
         for (int i = best ? best - 1 : 0; i <= best && i + 1 < n; i++)
             prio[i] = pair(t, s + at[i], (size_t)(at[i + 2] - at[i]), id[i], id[i + 1], &result[i]);
     }
@@ -268,14 +271,14 @@ static void encode_segment(encoder *e, const char *s, size_t n, size_t left)
         merge_segment(e, s, n);
         return;
     }
-    if (left >= 16) {                                   /* load a fixed size and cut: cheaper than a copy of n bytes */
+    if (left >= 16) { /* load a fixed size and cut: cheaper than a copy of n bytes */
         memcpy(&lo, s, 8);
         memcpy(&hi, s + 8, 8);
         if (n < 8)
             lo &= ((uint64_t)1 << 8 * n) - 1;
         hi &= n <= 8 ? 0 : ((uint64_t)1 << 8 * (n - 8)) - 1;
     } else {
-        char key[16] = { 0 };
+        char key[16] = {0};
         memcpy(key, s, n);
         memcpy(&lo, key, 8);
         memcpy(&hi, key + 8, 8);
@@ -312,7 +315,8 @@ static int32_t match_at(const encoder *e, const char *s, size_t n, size_t *len)
             if (k > n || !myth_tok_has(&t->match_last, (unsigned char)s[k - 1]))
                 continue;
             int32_t id = myth_tok_lookup(t, s, k);
-            if (id >= 0 && (t->piece[id].flags & MYTH_TOK_MATCHED) && !(e->content && (t->piece[id].flags & MYTH_TOK_CONTROL))) {
+            if (id >= 0 && (t->piece[id].flags & MYTH_TOK_MATCHED) &&
+                !(e->content && (t->piece[id].flags & MYTH_TOK_CONTROL))) {
                 *len = k;
                 return id;
             }
@@ -336,7 +340,7 @@ static size_t emit_run(encoder *e, const myth_tok_run *r, size_t n)
 static void encode_text(encoder *e, const char *s, size_t n)
 {
     const myth_tokenizer *t = e->t;
-    size_t first = 0;                                   /* of the segment being collected */
+    size_t first = 0; /* of the segment being collected */
     for (size_t i = 0; i < n;) {
         unsigned char c = (unsigned char)s[i];
         size_t run = 0, len = 0;
@@ -353,7 +357,8 @@ static void encode_text(encoder *e, const char *s, size_t n)
                 continue;
             }
         }
-        if (myth_tok_has(&t->match_second[c], i + 1 < n ? (unsigned char)s[i + 1] : 0) && (id = match_at(e, s + i, n - i, &len)) >= 0) {
+        if (myth_tok_has(&t->match_second[c], i + 1 < n ? (unsigned char)s[i + 1] : 0) &&
+            (id = match_at(e, s + i, n - i, &len)) >= 0) {
             if (i > first)
                 encode_segment(e, s + first, i - first, n - first);
             emit(e, id);
@@ -381,7 +386,8 @@ static const char *next_mark(const char *s, const char *end)
     return end;
 }
 
-/* Text that holds U+2581: copied to dst with one byte for each. Where literal runs are tokens of their own, the text is cut at them. */
+/* Text that holds U+2581: copied to dst with one byte for each. Where literal runs are tokens of their own, the text is
+ * cut at them. */
 static void encode_marked(encoder *e, const char *s, const char *end, char *dst)
 {
     size_t n = 0;
@@ -403,11 +409,11 @@ static void encode_marked(encoder *e, const char *s, const char *end, char *dst)
     encode_text(e, dst, n);
 }
 
-myth_status myth_tokenizer_encode(const myth_tokenizer *t, myth_mem *mem, myth_tok_entry entry, const char *text, size_t len, int32_t *ids,
-                                  size_t cap, size_t *n_ids, myth_error *err)
+myth_status myth_tokenizer_encode(const myth_tokenizer *t, myth_mem *mem, myth_tok_entry entry, const char *text,
+                                  size_t len, int32_t *ids, size_t cap, size_t *n_ids, myth_error *err)
 {
     char small[SHORT], *scratch = NULL;
-    encoder e = { .t = t, .content = entry == MYTH_TOK_CONTENT, .ids = ids, .cap = cap, .scratch_text = small };
+    encoder e = {.t = t, .content = entry == MYTH_TOK_CONTENT, .ids = ids, .cap = cap, .scratch_text = small};
     uint64_t bytes = myth_tokenizer_scratch(len);
     *n_ids = 0;
     if (len >> 30)

@@ -1,14 +1,16 @@
 /* tokenizer_gguf.c - the tokenizer in the metadata of a GGUF file, and the byte vocabulary of random: models.
  *
- *   tokenizer.ggml.model             "llama": SentencePiece BPE by scores; "gemma4": by merges, runs of white space among them
+ *   tokenizer.ggml.model             "llama": SentencePiece BPE by scores; "gemma4": by merges, runs of white space
+ *                                    among them
  *   tokenizer.ggml.tokens            strings, used in place: pieces lie in the mapped file
  *   tokenizer.ggml.scores            float32 each
  *   tokenizer.ggml.token_type        int32 each (myth_piece_type)
- *   tokenizer.ggml.merges            absent, or strings "left right" by rank: then these decide in place of the scores, as in the
- *                                    tokenizer.json that the file was made from (myth_tokenizer_needs_merges); "gemma4" must have them
+ *   tokenizer.ggml.merges            absent, or strings "left right" by rank: then these decide in place of the scores,
+ *                                    as in the tokenizer.json that the file was made from
+ *                                    (myth_tokenizer_needs_merges); "gemma4" must have them
  *   tokenizer.ggml.add_space_prefix  false or absent
  *   tokenizer.ggml.*_token_id        checked against the number of pieces; special ids are found by piece
- * Errors  MYTH_ENOTFOUND no tokens; MYTH_EUNSUPPORTED another model                                                              */
+ * Errors  MYTH_ENOTFOUND no tokens; MYTH_EUNSUPPORTED another model */
 #include "tokenizer_impl.h"
 #include "engine/base/bytes.h"
 #include <stdio.h>
@@ -17,13 +19,14 @@ enum { GGUF_INT32 = 5, GGUF_FLOAT32 = 6 };
 
 static bool is_array_of(const myth_meta_value *a, uint32_t raw_type, uint64_t count)
 {
-    return a && a->type == MYTH_META_ARRAY && a->raw && a->raw_type == raw_type && a->count == count && a->raw_bytes / 4 >= count;
+    return a && a->type == MYTH_META_ARRAY && a->raw && a->raw_type == raw_type && a->count == count &&
+           a->raw_bytes / 4 >= count;
 }
 
 /* Element i of an array that is_array_of let through. */
 static uint32_t item_u32(const myth_meta_value *a, uint32_t i)
 {
-    myth_reader r = { .base = a->raw, .size = a->raw_bytes, .pos = (uint64_t)i * 4 };
+    myth_reader r = {.base = a->raw, .size = a->raw_bytes, .pos = (uint64_t)i * 4};
     uint32_t v = 0;
     myth_reader_u32(&r, &v);
     return v;
@@ -31,7 +34,7 @@ static uint32_t item_u32(const myth_meta_value *a, uint32_t i)
 
 static myth_status check_ids(const myth_meta *m, uint32_t n_vocab, const char *path, myth_error *err)
 {
-    static const char *const key[] = { "bos", "eos", "eot", "unknown", "padding", "mask", "prefix", "suffix", "middle" };
+    static const char *const key[] = {"bos", "eos", "eot", "unknown", "padding", "mask", "prefix", "suffix", "middle"};
     for (size_t i = 0; i < sizeof key / sizeof *key; i++) {
         char name[64];
         snprintf(name, sizeof name, "tokenizer.ggml.%s_token_id", key[i]);
@@ -52,7 +55,8 @@ static myth_status put_merges(myth_tokenizer *t, const myth_meta_value *merges, 
         if (myth_meta_next_str(&s, merges, &pos))
             space = memchr(s.text, ' ', s.len);
         if (!space || memchr(space + 1, ' ', s.len - (size_t)(space + 1 - s.text)))
-            return myth_fail(err, MYTH_EFORMAT, "%s: merge %u: expected two pieces with one space between", t->path, rank);
+            return myth_fail(err, MYTH_EFORMAT, "%s: merge %u: expected two pieces with one space between", t->path,
+                             rank);
         size_t n = (size_t)(space - s.text);
         myth_status st = myth_tok_put_merge(t, rank, s.text, n, space + 1, s.len - n - 1, err);
         if (st != MYTH_OK)
@@ -61,7 +65,8 @@ static myth_status put_merges(myth_tokenizer *t, const myth_meta_value *merges, 
     return MYTH_OK;
 }
 
-myth_status myth_tok_open_gguf(myth_tokenizer **out, myth_mem *mem, const myth_meta *m, const char *path, myth_error *err)
+myth_status myth_tok_open_gguf(myth_tokenizer **out, myth_mem *mem, const myth_meta *m, const char *path,
+                               myth_error *err)
 {
     const myth_meta_value *tokens = myth_meta_find(m, "tokenizer.ggml.tokens");
     const myth_meta_value *scores = myth_meta_find(m, "tokenizer.ggml.scores");
@@ -82,23 +87,33 @@ myth_status myth_tok_open_gguf(myth_tokenizer **out, myth_mem *mem, const myth_m
                          (int)(model.len < 40 ? model.len : 40), model.text);
     if (tokens->type != MYTH_META_ARRAY || tokens->elem != MYTH_META_STRING || !tokens->raw || tokens->count == 0 ||
         tokens->count > MYTH_TOK_VOCAB_MAX || tokens->raw_bytes > UINT32_MAX)
-        return myth_fail(err, MYTH_EFORMAT, "%s: tokenizer.ggml.tokens: expected 1 to %d strings", path, MYTH_TOK_VOCAB_MAX);
+        return myth_fail(err, MYTH_EFORMAT, "%s: tokenizer.ggml.tokens: expected 1 to %d strings", path,
+                         MYTH_TOK_VOCAB_MAX);
     uint32_t n = (uint32_t)tokens->count;
     if (!is_array_of(scores, GGUF_FLOAT32, n))
         return myth_fail(err, MYTH_EFORMAT, "%s: tokenizer.ggml.scores: expected %u numbers of type float32", path, n);
     if (!is_array_of(types, GGUF_INT32, n))
-        return myth_fail(err, MYTH_EFORMAT, "%s: tokenizer.ggml.token_type: expected %u numbers of type int32", path, n);
+        return myth_fail(err, MYTH_EFORMAT, "%s: tokenizer.ggml.token_type: expected %u numbers of type int32", path,
+                         n);
     if (myth_meta_bool(&prefix, m, "tokenizer.ggml.add_space_prefix") && prefix)
-        return myth_fail(err, MYTH_EUNSUPPORTED, "%s: tokenizer.ggml.add_space_prefix: got true, Gemma adds none", path);
-    if (merges && (merges->type != MYTH_META_ARRAY || merges->elem != MYTH_META_STRING || merges->count > MYTH_TOK_MERGE_MAX))
-        return myth_fail(err, MYTH_EFORMAT, "%s: tokenizer.ggml.merges: expected at most %d strings", path, MYTH_TOK_MERGE_MAX);
-    myth_tok_size size = { .n_vocab = n, .n_merge = merges ? (uint32_t)merges->count : 0, .lent_text = (const char *)tokens->raw };
+        return myth_fail(err, MYTH_EUNSUPPORTED, "%s: tokenizer.ggml.add_space_prefix: got true, Gemma adds none",
+                         path);
+    if (merges &&
+        (merges->type != MYTH_META_ARRAY || merges->elem != MYTH_META_STRING || merges->count > MYTH_TOK_MERGE_MAX))
+        return myth_fail(err, MYTH_EFORMAT, "%s: tokenizer.ggml.merges: expected at most %d strings", path,
+                         MYTH_TOK_MERGE_MAX);
+    myth_tok_size size = {
+        .n_vocab = n,
+        .n_merge = merges ? (uint32_t)merges->count : 0,
+        .lent_text = (const char *)tokens->raw,
+    };
     size.by_rank = size.n_merge > 0;
     if (is_gemma4 && !size.by_rank)
-        return myth_fail(err, MYTH_EFORMAT, "%s: tokenizer.ggml.merges: expected the merges of a gemma4 tokenizer", path);
+        return myth_fail(err, MYTH_EFORMAT, "%s: tokenizer.ggml.merges: expected the merges of a gemma4 tokenizer",
+                         path);
     MYTH_TRY(check_ids(m, n, path, err));
     MYTH_TRY(myth_tok_new(&t, mem, &size, path, err));
-    t->runs_first = !is_gemma4;                        /* runs are user-defined pieces, spelled with spaces, as for scores */
+    t->runs_first = !is_gemma4; /* runs are user-defined pieces, spelled with spaces, as for scores */
     for (uint32_t id = 0; id < n; id++) {
         uint32_t bits = item_u32(scores, id);
         float score;
@@ -124,12 +139,13 @@ static const struct {
     uint32_t id;
     const char *piece;
 } marks[] = {
-    { 46, "<|tool>" }, { 47, "<tool|>" }, { 48, "<|tool_call>" }, { 49, "<tool_call|>" }, { 50, "<|tool_response>" },
-    { 51, "<tool_response|>" }, { 52, "<|\"|>" }, { 98, "<|think|>" }, { 100, "<|channel>" }, { 101, "<channel|>" },
+    {46, "<|tool>"},          {47, "<tool|>"}, {48, "<|tool_call>"}, {49, "<tool_call|>"}, {50, "<|tool_response>"},
+    {51, "<tool_response|>"}, {52, "<|\"|>"},  {98, "<|think|>"},    {100, "<|channel>"},  {101, "<channel|>"},
 };
 enum { N_MARKS = sizeof marks / sizeof *marks };
 
-/* The mark at this id of a byte vocabulary; NULL = none. A small one has them behind its bytes, those of a thought first. */
+/* The mark at this id of a byte vocabulary; NULL = none. A small one has them behind its bytes, those of a thought
+ * first. */
 static const char *mark_at(uint32_t id, uint32_t n_vocab, uint32_t behind_bytes)
 {
     for (uint32_t i = 0; i < N_MARKS; i++)
@@ -138,17 +154,20 @@ static const char *mark_at(uint32_t id, uint32_t n_vocab, uint32_t behind_bytes)
     return NULL;
 }
 
-myth_status myth_tok_open_bytes(myth_tokenizer **out, myth_mem *mem, uint32_t n_vocab, bool is_gemma4, const char *path, myth_error *err)
+myth_status myth_tok_open_bytes(myth_tokenizer **out, myth_mem *mem, uint32_t n_vocab, bool is_gemma4, const char *path,
+                                myth_error *err)
 {
-    static const char *const head[] = { "<pad>", "<eos>", "<bos>", "<unk>", "<mask>" };
+    static const char *const head[] = {"<pad>", "<eos>", "<bos>", "<unk>", "<mask>"};
     enum { N_HEAD = sizeof head / sizeof *head, NAME_MAX_BYTES = 16, N_MIN = 7 + 256 };
     uint32_t first_byte = n_vocab < 494 ? 7 : 238, turn = n_vocab < 494 ? 5 : 105, n_unused = 0;
     myth_status st = MYTH_OK;
     myth_tokenizer *t = NULL;
     if (n_vocab < N_MIN || n_vocab > MYTH_TOK_VOCAB_MAX)
-        return myth_fail(err, MYTH_EFORMAT, "%s: rows of the embedding: got %u, expected %d to %d for a byte vocabulary", path, n_vocab,
+        return myth_fail(err, MYTH_EFORMAT,
+                         "%s: rows of the embedding: got %u, expected %d to %d for a byte vocabulary", path, n_vocab,
                          N_MIN, MYTH_TOK_VOCAB_MAX);
-    MYTH_TRY(myth_tok_new(&t, mem, &(myth_tok_size){ .n_vocab = n_vocab, .text_bytes = (uint64_t)n_vocab * NAME_MAX_BYTES }, path, err));
+    MYTH_TRY(myth_tok_new(
+        &t, mem, &(myth_tok_size){.n_vocab = n_vocab, .text_bytes = (uint64_t)n_vocab * NAME_MAX_BYTES}, path, err));
     for (uint32_t id = 0; id < n_vocab; id++) {
         char name[NAME_MAX_BYTES + 1];
         myth_piece_type type = MYTH_PIECE_USER;
@@ -156,7 +175,7 @@ myth_status myth_tok_open_bytes(myth_tokenizer **out, myth_mem *mem, uint32_t n_
             snprintf(name, sizeof name, "%s", head[id]);
             type = id == 3 ? MYTH_PIECE_UNKNOWN : MYTH_PIECE_CONTROL;
         } else if (id == turn || id == turn + 1) {
-            static const char *const turns[2][2] = { { "<start_of_turn>", "<end_of_turn>" }, { "<|turn>", "<turn|>" } };
+            static const char *const turns[2][2] = {{"<start_of_turn>", "<end_of_turn>"}, {"<|turn>", "<turn|>"}};
             snprintf(name, sizeof name, "%s", turns[is_gemma4][id - turn]);
             type = MYTH_PIECE_CONTROL;
         } else if (is_gemma4 && mark_at(id, n_vocab, first_byte + 256)) {

@@ -6,43 +6,45 @@
  *     "model": { "type": "BPE", "byte_fallback": true, "vocab": { piece: id, ... },
  *                "merges": ["left right", ...] or [["left", "right"], ...] }, ... }
  *
- * Trees   what changes ids must be exactly one of the trees above: nothing in the file is interpreted. Decoder, post-processor, padding and
- *         truncation do not change ids of plain text and are skipped.
- * Passes  the first counts, checks ids against the count of entries (an id is never a size) and marks where the three lists begin; the
- *         second fills the tables.
- * Gemma 1 and 2 files name only pad, eos, bos and unk as added tokens; markers, runs and HTML tags are then made what the SentencePiece
+ * Trees   what changes ids must be exactly one of the trees above: nothing in the file is interpreted. Decoder,
+ *         post-processor, padding and truncation do not change ids of plain text and are skipped.
+ * Passes  the first counts, checks ids against the count of entries (an id is never a size) and marks where the three
+ *         lists begin; the second fills the tables.
+ * Gemma 1 and 2 files name only pad, eos, bos and unk as added tokens; markers, runs and HTML tags are then made what
+ * the SentencePiece
  *         model has them as (bare file, below), so that both give the same ids.
  * Errors  MYTH_EFORMAT "path: offset N: what"; MYTH_EUNSUPPORTED a tree or an option that is not Gemma's */
 #include "tokenizer_impl.h"
 #include "engine/base/json.h"
 #include <stdio.h>
 
-enum { SPAN_MAX = 6 * MYTH_TOK_PIECE_MAX };          /* every byte of a piece may be written as \u00XX */
+enum { SPAN_MAX = 6 * MYTH_TOK_PIECE_MAX }; /* every byte of a piece may be written as \u00XX */
 
 typedef struct {
     const char *key;
-    const char *allowed[3];                          /* values as JSON; NULL ends */
+    const char *allowed[3]; /* values as JSON; NULL ends */
 } expectation;
 
 static const expectation expect_top[] = {
-    { "normalizer", { "{\"type\":\"Replace\",\"pattern\":{\"String\":\" \"},\"content\":\"\xe2\x96\x81\"}" } },
-    { "pre_tokenizer",
-      { "null", "{\"type\":\"Split\",\"pattern\":{\"String\":\" \"},\"behavior\":\"MergedWithPrevious\",\"invert\":false}" } },
+    {"normalizer", {"{\"type\":\"Replace\",\"pattern\":{\"String\":\" \"},\"content\":\"\xe2\x96\x81\"}"}},
+    {"pre_tokenizer",
+     {"null",
+      "{\"type\":\"Split\",\"pattern\":{\"String\":\" \"},\"behavior\":\"MergedWithPrevious\",\"invert\":false}"}},
 };
 static const expectation expect_model[] = {
-    { "type", { "\"BPE\"" } },
-    { "byte_fallback", { "true" } },
-    { "unk_token", { "\"<unk>\"" } },
-    { "dropout", { "null" } },
-    { "continuing_subword_prefix", { "null", "\"\"" } },
-    { "end_of_word_suffix", { "null", "\"\"" } },
-    { "ignore_merges", { "false" } },
+    {"type", {"\"BPE\""}},
+    {"byte_fallback", {"true"}},
+    {"unk_token", {"\"<unk>\""}},
+    {"dropout", {"null"}},
+    {"continuing_subword_prefix", {"null", "\"\""}},
+    {"end_of_word_suffix", {"null", "\"\""}},
+    {"ignore_merges", {"false"}},
 };
 enum { N_TOP = sizeof expect_top / sizeof *expect_top, N_MODEL = sizeof expect_model / sizeof *expect_model };
 
 typedef struct {
     const char *path;
-    myth_json vocab, merges, added;                  /* readers that stand before the list */
+    myth_json vocab, merges, added; /* readers that stand before the list */
     bool has_vocab, has_merges, has_added;
     uint32_t n_vocab, n_merge, n_added;
     uint64_t max_id, text_bytes;
@@ -63,7 +65,7 @@ static myth_status take(myth_json *j, myth_json_type type, myth_json_token *tok,
 
 static bool same_token(const myth_json_token *a, const myth_json_token *b)
 {
-    char text[64];                                   /* longer than any string in the expected trees */
+    char text[64]; /* longer than any string in the expected trees */
     if (a->type != b->type)
         return false;
     if (b->type != MYTH_JSON_KEY && b->type != MYTH_JSON_STRING)
@@ -84,7 +86,8 @@ static myth_status check_tree(myth_json *j, const expectation *e, myth_error *er
         myth_json a = *j, b;
         myth_json_start(&b, e->allowed[i], strlen(e->allowed[i]), "expected");
         do {
-            if (myth_json_next(&a, &got, NULL) != MYTH_OK || myth_json_next(&b, &want, NULL) != MYTH_OK || !same_token(&got, &want))
+            if (myth_json_next(&a, &got, NULL) != MYTH_OK || myth_json_next(&b, &want, NULL) != MYTH_OK ||
+                !same_token(&got, &want))
                 break;
             if (b.depth == 0) {
                 *j = after;
@@ -92,8 +95,8 @@ static myth_status check_tree(myth_json *j, const expectation *e, myth_error *er
             }
         } while (true);
     }
-    return myth_fail(err, MYTH_EUNSUPPORTED, "%s: offset %llu: %s is not the one that Gemma has", j->path, (unsigned long long)j->pos,
-                     e->key);
+    return myth_fail(err, MYTH_EUNSUPPORTED, "%s: offset %llu: %s is not the one that Gemma has", j->path,
+                     (unsigned long long)j->pos, e->key);
 }
 
 /* Marks key idx as seen; a second time is an error. */
@@ -132,12 +135,12 @@ static myth_status take_id(myth_json *j, uint64_t *out, myth_error *err)
 static myth_status next_added(myth_json *j, added_token *out, bool *more, myth_error *err)
 {
     enum { ID, CONTENT, SPECIAL, NORMALIZED, STRIP };
-    static const char *const strip[] = { "single_word", "lstrip", "rstrip" };
+    static const char *const strip[] = {"single_word", "lstrip", "rstrip"};
     myth_status st;
     myth_json_token tok;
     uint32_t seen = 0;
     bool normalized = false, strips = false;
-    *out = (added_token){ 0 };
+    *out = (added_token){0};
     if ((st = myth_json_next(j, &tok, err)) != MYTH_OK)
         return st;
     *more = tok.type != MYTH_JSON_ARRAY_END;
@@ -161,10 +164,12 @@ static myth_status next_added(myth_json *j, added_token *out, bool *more, myth_e
                 (st = take(j, MYTH_JSON_STRING, &out->content, "expected a string", err)) != MYTH_OK)
                 return st;
         } else if (myth_json_is(&key, "special")) {
-            if ((st = once(&seen, SPECIAL, j, &key, err)) != MYTH_OK || (st = take_bool(j, &out->special, err)) != MYTH_OK)
+            if ((st = once(&seen, SPECIAL, j, &key, err)) != MYTH_OK ||
+                (st = take_bool(j, &out->special, err)) != MYTH_OK)
                 return st;
         } else if (myth_json_is(&key, "normalized")) {
-            if ((st = once(&seen, NORMALIZED, j, &key, err)) != MYTH_OK || (st = take_bool(j, &normalized, err)) != MYTH_OK)
+            if ((st = once(&seen, NORMALIZED, j, &key, err)) != MYTH_OK ||
+                (st = take_bool(j, &normalized, err)) != MYTH_OK)
                 return st;
         } else {
             int k = 0;
@@ -186,7 +191,8 @@ static myth_status next_added(myth_json *j, added_token *out, bool *more, myth_e
         return myth_json_fail(j, &out->content, err, "got an empty piece or one of more than 4096 bytes");
     bool spaced = memchr(out->content.span, ' ', out->content.len) || memchr(out->content.span, 0xe2, out->content.len);
     if (strips || (normalized && (spaced || out->content.has_escape)))
-        return myth_fail(err, MYTH_EUNSUPPORTED, "%s: offset %llu: an added token that strips, or is matched after the normalizer", j->path,
+        return myth_fail(err, MYTH_EUNSUPPORTED,
+                         "%s: offset %llu: an added token that strips, or is matched after the normalizer", j->path,
                          (unsigned long long)tok.off);
     return MYTH_OK;
 }
@@ -363,12 +369,12 @@ static myth_status put_added(myth_tokenizer *t, myth_json j, char *text, bool *h
     bool more = true;
     while ((st = next_added(&j, &a, &more, err)) == MYTH_OK && more) {
         size_t n = myth_json_text(text, &a.content);
-        unsigned type = n == 5 && memcmp(text, "<unk>", 5) == 0 ? MYTH_PIECE_UNKNOWN
-                        : a.special && !myth_tok_is_shown(text, n)  ? MYTH_PIECE_CONTROL
-                                                                    : MYTH_PIECE_USER;
+        unsigned type = n == 5 && memcmp(text, "<unk>", 5) == 0  ? MYTH_PIECE_UNKNOWN
+                      : a.special && !myth_tok_is_shown(text, n) ? MYTH_PIECE_CONTROL
+                                                                 : MYTH_PIECE_USER;
         myth_tok_piece *p = &t->piece[a.id];
         if (p->len) {
-            myth_str old = { t->text + p->off, p->len };
+            myth_str old = {t->text + p->off, p->len};
             bool same = old.len == n && memcmp(old.text, text, n) == 0;
             if (p->type != MYTH_PIECE_NORMAL || (!same && !myth_tok_is_unused(old.text, old.len)))
                 return myth_json_fail(&j, &a.content, err, "an added token with the id of another piece");
@@ -390,13 +396,14 @@ static bool is_tab_run(const char *s, size_t n)
     return n == 0;
 }
 
-/* Gemma 1 and 2: the pieces between <mask> and the byte pieces, those behind the last normal piece, and the tab in the place of <0x09> are
- * user-defined in the SentencePiece model; this file calls them normal. A file is bare when it has a turn marker and does not add it. */
+/* Gemma 1 and 2: the pieces between <mask> and the byte pieces, those behind the last normal piece, and the tab in the
+ * place of <0x09> are user-defined in the SentencePiece model; this file calls them normal. A file is bare when it has
+ * a turn marker and does not add it. */
 static void fix_bare(myth_tokenizer *t)
 {
     uint32_t first_byte = 0, turn = 0;
     for (uint32_t id = 0; id < t->n_vocab && !(turn && first_byte); id++) {
-        myth_str s = { t->text + t->piece[id].off, t->piece[id].len };
+        myth_str s = {t->text + t->piece[id].off, t->piece[id].len};
         if (t->piece[id].type == MYTH_PIECE_NORMAL && myth_str_is(s, "<start_of_turn>"))
             turn = id;
         if (t->piece[id].type == MYTH_PIECE_BYTE && myth_str_is(s, "<0x00>"))
@@ -408,7 +415,7 @@ static void fix_bare(myth_tokenizer *t)
     for (uint32_t id = 0; id < t->n_vocab; id++) {
         myth_tok_piece *p = &t->piece[id];
         const char *s = t->text + p->off;
-        myth_str text = { s, p->len };
+        myth_str text = {s, p->len};
         bool is_turn = myth_str_is(text, "<start_of_turn>") || myth_str_is(text, "<end_of_turn>");
         bool tab_of_bytes = id == first_byte + '\t' && p->len == 1 && *s == '\t';
         if (p->type == MYTH_PIECE_NORMAL && (id < first_byte || tab_of_bytes))
@@ -417,7 +424,8 @@ static void fix_bare(myth_tokenizer *t)
     for (uint32_t id = t->n_vocab; id-- > first_byte + 256;) {
         myth_tok_piece *p = &t->piece[id];
         const char *s = t->text + p->off;
-        if (p->type != MYTH_PIECE_NORMAL || !(is_tab_run(s, p->len) || myth_tok_is_unused(s, p->len) || myth_tok_is_marker(s, p->len)))
+        if (p->type != MYTH_PIECE_NORMAL ||
+            !(is_tab_run(s, p->len) || myth_tok_is_unused(s, p->len) || myth_tok_is_marker(s, p->len)))
             break;
         p->type = MYTH_PIECE_USER;
     }
@@ -460,19 +468,25 @@ static myth_status put_merges(myth_tokenizer *t, myth_json j, char *left, char *
     }
 }
 
-myth_status myth_tok_open_json(myth_tokenizer **out, myth_mem *mem, const void *base, uint64_t size, const char *path, myth_error *err)
+myth_status myth_tok_open_json(myth_tokenizer **out, myth_mem *mem, const void *base, uint64_t size, const char *path,
+                               myth_error *err)
 {
     char text[SPAN_MAX], right[SPAN_MAX];
     myth_status st = MYTH_OK;
     myth_tokenizer *t = NULL;
     myth_json j;
-    survey v = { .path = path };
+    survey v = {.path = path};
     bool has_user = false;
     myth_json_start(&j, base, size, path);
     MYTH_TRY(survey_file(&j, &v, err));
-    MYTH_TRY(myth_tok_new(
-        &t, mem, &(myth_tok_size) { .n_vocab = (uint32_t)v.max_id + 1, .n_merge = v.n_merge, .text_bytes = v.text_bytes, .by_rank = true },
-        path, err));
+    MYTH_TRY(myth_tok_new(&t, mem,
+                          &(myth_tok_size){
+                              .n_vocab = (uint32_t)v.max_id + 1,
+                              .n_merge = v.n_merge,
+                              .text_bytes = v.text_bytes,
+                              .by_rank = true,
+                          },
+                          path, err));
     MYTH_TRY(put_vocab(t, v.vocab, text, err));
     if (v.has_added)
         MYTH_TRY(put_added(t, v.added, text, &has_user, err));

@@ -1,18 +1,52 @@
 /* tokenizer_names.c - which spellings are more than text: byte pieces, reserved pieces, markers of any Gemma.
  *
- * A file's own type flags are not enough to keep control tokens out of content: published files mark some of these as normal or
- * user-defined. So the list is literal, over all generations; a spelling that a vocabulary lacks costs nothing.
+ * A file's own type flags are not enough to keep control tokens out of content: published files mark some of these as
+ * normal or user-defined. So the list is literal, over all generations; a spelling that a vocabulary lacks costs
+ * nothing.
  * Source   tokenizer.json and tokenizer_config.json as published with Gemma 1 to 4, CodeGemma */
 #include "tokenizer_impl.h"
 
 static const char *const markers[] = {
-    "<pad>", "<eos>", "<bos>", "<unk>", "<mask>", "<2mass>", "[@BOS@]", "[multimodal]", "[toxicity=0]",
-    "<start_of_turn>", "<end_of_turn>",
-    "<start_of_image>", "<end_of_image>", "<image_soft_token>", "<start_of_audio>", "<end_of_audio>", "<audio_soft_token>",
-    "<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>", "<|file_separator|>",
-    "<|turn>", "<turn|>", "<|tool>", "<tool|>", "<|tool_call>", "<tool_call|>", "<|tool_response>", "<tool_response|>", "<|\"|>",
-    "<|think|>", "<|channel>", "<channel|>",
-    "<|image>", "<image|>", "<|image|>", "<|audio>", "<audio|>", "<|audio|>", "<|video|>",
+    "<pad>",
+    "<eos>",
+    "<bos>",
+    "<unk>",
+    "<mask>",
+    "<2mass>",
+    "[@BOS@]",
+    "[multimodal]",
+    "[toxicity=0]",
+    "<start_of_turn>",
+    "<end_of_turn>",
+    "<start_of_image>",
+    "<end_of_image>",
+    "<image_soft_token>",
+    "<start_of_audio>",
+    "<end_of_audio>",
+    "<audio_soft_token>",
+    "<|fim_prefix|>",
+    "<|fim_middle|>",
+    "<|fim_suffix|>",
+    "<|file_separator|>",
+    "<|turn>",
+    "<turn|>",
+    "<|tool>",
+    "<tool|>",
+    "<|tool_call>",
+    "<tool_call|>",
+    "<|tool_response>",
+    "<tool_response|>",
+    "<|\"|>",
+    "<|think|>",
+    "<|channel>",
+    "<channel|>",
+    "<|image>",
+    "<image|>",
+    "<|image|>",
+    "<|audio>",
+    "<audio|>",
+    "<|audio|>",
+    "<|video|>",
 };
 
 bool myth_tok_is_marker(const char *s, size_t n)
@@ -27,7 +61,8 @@ bool myth_tok_is_marker(const char *s, size_t n)
 
 bool myth_tok_is_shown(const char *s, size_t n)
 {
-    static const char *const shown[] = { "<|channel>", "<channel|>", "<|tool_call>", "<tool_call|>", "<|tool_response>", "<tool_response|>", "<|\"|>" };
+    static const char *const shown[] = {"<|channel>",       "<channel|>",       "<|tool_call>", "<tool_call|>",
+                                        "<|tool_response>", "<tool_response|>", "<|\"|>"};
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
         if (strlen(shown[i]) == n && memcmp(shown[i], s, n) == 0)
             return true;

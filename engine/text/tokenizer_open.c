@@ -1,4 +1,5 @@
-/* tokenizer_open.c - finds the tokenizer of a model: in its GGUF file, beside its safetensors, or none (random: models have bytes). */
+/* tokenizer_open.c - finds the tokenizer of a model: in its GGUF file, beside its safetensors, or none (random: models
+ * have bytes). */
 #include "tokenizer_impl.h"
 #include "engine/base/map.h"
 #include "engine/base/text.h"
@@ -6,7 +7,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-enum { FILE_MAX_BYTES = 256 << 20 };          /* Gemma 3's tokenizer.json has 33 MB */
+enum { FILE_MAX_BYTES = 256 << 20 }; /* Gemma 3's tokenizer.json has 33 MB */
 
 static bool is_dir(const char *path)
 {
@@ -16,14 +17,14 @@ static bool is_dir(const char *path)
 
 static myth_status open_mapped(myth_tokenizer **out, myth_mem *mem, const char *path, myth_error *err)
 {
-    myth_map map = { .fd = -1 };
+    myth_map map = {.fd = -1};
     myth_status st = myth_map_open(&map, mem, path, 0, MYTH_MEM_STAGING, err);
     if (st != MYTH_OK)
         return st;
     bool json = myth_text_ends(path, ".json") || (!myth_text_ends(path, ".model") && map.size && map.base[0] == '{');
     if (map.size > FILE_MAX_BYTES)
-        st = myth_fail(err, MYTH_EFORMAT, "%s: got %llu bytes, expected at most %d for a tokenizer", path, (unsigned long long)map.size,
-                       FILE_MAX_BYTES);
+        st = myth_fail(err, MYTH_EFORMAT, "%s: got %llu bytes, expected at most %d for a tokenizer", path,
+                       (unsigned long long)map.size, FILE_MAX_BYTES);
     else if (json)
         st = myth_tok_open_json(out, mem, map.base, map.size, path, err);
     else
@@ -42,7 +43,7 @@ uint64_t myth_tokenizer_file_bytes(const myth_tokenizer *t) { return t->file_byt
 
 static myth_status open_in(myth_tokenizer **out, myth_mem *mem, const char *dir, size_t n_dir, myth_error *err)
 {
-    static const char *const name[] = { "tokenizer.json", "tokenizer.model" };
+    static const char *const name[] = {"tokenizer.json", "tokenizer.model"};
     for (int i = 0; i < 2; i++) {
         char path[PATH_MAX];
         struct stat sb;
@@ -64,7 +65,7 @@ myth_status myth_tokenizer_open_file(myth_tokenizer **out, myth_mem *mem, const 
 static uint32_t random_rows(const myth_weights *w, bool *is_gemma4)
 {
     const myth_meta *m = myth_weights_meta(w);
-    myth_str family = { "", 0 };
+    myth_str family = {"", 0};
     char key[64];
     uint32_t n = 0;
     myth_meta_str(&family, m, "general.architecture");

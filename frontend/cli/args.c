@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-const char *const myth_opt_source_name[MYTH_FROM_N] = { "default", "file", "environment", "flag" };
+const char *const myth_opt_source_name[MYTH_FROM_N] = {"default", "file", "environment", "flag"};
 
 /* ---- values ---- */
 
@@ -42,7 +42,7 @@ bool myth_size_parse(uint64_t *out, const char *text)
 
 const char *myth_size_text(char dst[24], uint64_t bytes)
 {
-    static const char *const unit[] = { "B", "KiB", "MiB", "GiB", "TiB" };
+    static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB"};
     double v = (double)bytes;
     int u = 0;
     while (v >= 1024 && u < 4) {
@@ -68,7 +68,7 @@ static bool parse_u64(uint64_t *out, const char *text)
 
 static bool parse_bool(bool *out, const char *text)
 {
-    static const char *const yes[] = { "1", "on", "true", "yes" }, *const no[] = { "0", "off", "false", "no" };
+    static const char *const yes[] = {"1", "on", "true", "yes"}, *const no[] = {"0", "off", "false", "no"};
     for (int i = 0; i < 4; i++) {
         if (strcasecmp(text, yes[i]) == 0 || strcasecmp(text, no[i]) == 0) {
             *out = strcasecmp(text, yes[i]) == 0;
@@ -95,15 +95,17 @@ static bool parse_choice(int *out, const char *choices, const char *text)
     return false;
 }
 
-static bool in_range(const myth_option *o, double v) { return (o->min == 0 && o->max == 0) || (v >= o->min && v <= o->max); }
+static bool in_range(const myth_option *o, double v)
+{
+    return (o->min == 0 && o->max == 0) || (v >= o->min && v <= o->max);
+}
 
 static bool set_value(const myth_option *o, void *field, const char *text)
 {
     uint64_t u;
     char *end;
     switch (o->kind) {
-    case MYTH_OPT_FLAG:
-        return parse_bool(field, text);
+    case MYTH_OPT_FLAG: return parse_bool(field, text);
     case MYTH_OPT_U32:
         if (!parse_u64(&u, text) || u > UINT32_MAX || !in_range(o, (double)u))
             return false;
@@ -126,11 +128,8 @@ static bool set_value(const myth_option *o, void *field, const char *text)
         *(float *)field = (float)v;
         return true;
     }
-    case MYTH_OPT_TEXT:
-        *(const char **)field = text;
-        return true;
-    case MYTH_OPT_CHOICE:
-        return parse_choice(field, o->value, text);
+    case MYTH_OPT_TEXT: *(const char **)field = text; return true;
+    case MYTH_OPT_CHOICE: return parse_choice(field, o->value, text);
     case MYTH_OPT_LIST: {
         myth_opt_list *list = field;
         if (list->n == MYTH_OPT_LIST_MAX)
@@ -146,9 +145,11 @@ static myth_status bad_value(const myth_option *o, const char *where, const char
 {
     switch (o->kind) {
     case MYTH_OPT_FLAG: return myth_fail(err, MYTH_EARG, "%s: got '%s', expected on or off", where, got);
-    case MYTH_OPT_SIZE: return myth_fail(err, MYTH_EARG, "%s: got '%s', expected a size such as 512M or 2GiB", where, got);
+    case MYTH_OPT_SIZE:
+        return myth_fail(err, MYTH_EARG, "%s: got '%s', expected a size such as 512M or 2GiB", where, got);
     case MYTH_OPT_CHOICE: return myth_fail(err, MYTH_EARG, "%s: got '%s', expected %s", where, got, o->value);
-    case MYTH_OPT_LIST: return myth_fail(err, MYTH_EARG, "%s: '%s' is one too many, at most %d", where, got, (int)MYTH_OPT_LIST_MAX);
+    case MYTH_OPT_LIST:
+        return myth_fail(err, MYTH_EARG, "%s: '%s' is one too many, at most %d", where, got, (int)MYTH_OPT_LIST_MAX);
     default:
         if (o->min == 0 && o->max == 0)
             return myth_fail(err, MYTH_EARG, "%s: got '%s', expected a number", where, got);
@@ -207,9 +208,12 @@ static size_t distance(const char *a, const char *b)
     for (size_t i = 1; i <= n; i++) {
         for (size_t j = 1; j <= m; j++) {
             size_t best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-            if (d[i - 1][j] + 1 < best) best = d[i - 1][j] + 1;
-            if (d[i][j - 1] + 1 < best) best = d[i][j - 1] + 1;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && d[i - 2][j - 2] + 1 < best) best = d[i - 2][j - 2] + 1;
+            if (d[i - 1][j] + 1 < best)
+                best = d[i - 1][j] + 1;
+            if (d[i][j - 1] + 1 < best)
+                best = d[i][j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && d[i - 2][j - 2] + 1 < best)
+                best = d[i - 2][j - 2] + 1;
             d[i][j] = best;
         }
     }
@@ -249,7 +253,8 @@ static myth_opt_slot *find_spelling(myth_parsed *p, const char *word, size_t len
 {
     for (int i = 0; i < p->n_slot; i++) {
         const myth_option *o = p->slot[i].opt;
-        if (len > 2 && word[0] == '-' && word[1] == '-' && strlen(o->name) == len - 2 && memcmp(o->name, word + 2, len - 2) == 0)
+        if (len > 2 && word[0] == '-' && word[1] == '-' && strlen(o->name) == len - 2 &&
+            memcmp(o->name, word + 2, len - 2) == 0)
             return &p->slot[i];
         if (is_in_list(o->also, word, len))
             return &p->slot[i];
@@ -293,7 +298,7 @@ void myth_args_add(myth_parsed *p, const myth_option_group *g, void *base)
         const myth_option *o = &g->opt[i];
         assert(p->n_slot < MYTH_ARGS_MAX);
         myth_opt_slot *s = &p->slot[p->n_slot++];
-        *s = (myth_opt_slot){ .opt = o, .field = (unsigned char *)base + g->off + o->off };
+        *s = (myth_opt_slot){.opt = o, .field = (unsigned char *)base + g->off + o->off};
         if (o->def && o->def[0] != '(') {
             bool ok = set_value(o, s->field, o->def);
             assert(ok);

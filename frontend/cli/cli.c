@@ -15,48 +15,57 @@
 #include <unistd.h>
 
 const myth_option myth_options_model[MYTH_N_OPTIONS_MODEL] = {
-    { "model", "-m", MYTH_OPT_TEXT, "MODEL", offsetof(myth_model_flags, model), "(the shipped model)", 0, 0,
-      "directory, .gguf or .safetensors file, ORG/NAME in the local Hugging Face cache, or random:gemma3-270m:q8_0" },
-    { "load-mode", NULL, MYTH_OPT_CHOICE, "mmap|pread", offsetof(myth_model_flags, load_mode), "mmap", 0, 0,
-      "map tensors or copy them (network file systems)" },
-    { "check-tensors", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_model_flags, check_tensors), NULL, 0, 0, "refuse weights that are not finite" },
+    {"model", "-m", MYTH_OPT_TEXT, "MODEL", offsetof(myth_model_flags, model), "(the shipped model)", 0, 0,
+     "directory, .gguf or .safetensors file, ORG/NAME in the local Hugging Face cache, or random:gemma3-270m:q8_0"},
+    {"load-mode", NULL, MYTH_OPT_CHOICE, "mmap|pread", offsetof(myth_model_flags, load_mode), "mmap", 0, 0,
+     "map tensors or copy them (network file systems)"},
+    {"check-tensors", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_model_flags, check_tensors), NULL, 0, 0,
+     "refuse weights that are not finite"},
 };
 
 const myth_option myth_options_engine[MYTH_N_OPTIONS_ENGINE] = {
-    { "ctx-size", "-c", MYTH_OPT_U32, "N", offsetof(myth_engine_flags, ctx_size), "(4096, or the model's)", 0, 1u << 24,
-      "tokens of context per sequence" },
-    { "batch-size", "-b", MYTH_OPT_U32, "N", offsetof(myth_engine_flags, batch_size), "(as -ub)", 0, 1u << 20, "upper bound of -ub" },
-    { "ubatch-size", "-ub, --prefill-chunk", MYTH_OPT_U32, "N", offsetof(myth_engine_flags, ubatch_size), "(512)", 0, 1u << 20,
-      "rows computed in one step" },
-    { "cache-type-k", "-ctk", MYTH_OPT_TEXT, "TYPE", offsetof(myth_engine_flags, cache_type_k), "(f16; f32 with --exact)", 0, 0,
-      "type of cached keys: f32, f16, bf16, q8_0" },
-    { "cache-type-v", "-ctv", MYTH_OPT_TEXT, "TYPE", offsetof(myth_engine_flags, cache_type_v), "(as -ctk)", 0, 0, "type of cached values" },
-    { "n-gpu-layers", "-ngl, --gpu-layers", MYTH_OPT_U32, "N", offsetof(myth_engine_flags, n_gpu_layers), "(all)", 0, 0,
-      "the last N layers and the head on --device, the rest on the CPU" },
-    { "tensor-split", "-ts", MYTH_OPT_TEXT, "A,B", offsetof(myth_engine_flags, tensor_split), "(equal)", 0, 0,
-      "share of the layers for each of several devices" },
-    { "offload", NULL, MYTH_OPT_CHOICE, "none|weights|kv", offsetof(myth_engine_flags, offload), "none", 0, 0,
-      "keep a GPU's weights, or keys and values, in host memory and bring them layer by layer" },
-    { "offload-layers", NULL, MYTH_OPT_U32, "N", offsetof(myth_engine_flags, offload_layers), "(all)", 0, 0,
-      "of the first N layers of each device only" },
-    { "cpu-moe", "-cmoe", MYTH_OPT_FLAG, NULL, offsetof(myth_engine_flags, cpu_moe), NULL, 0, 0,
-      "keep all experts in host memory, where a GPU reads those that are chosen" },
-    { "n-cpu-moe", "-ncmoe", MYTH_OPT_U32, "N", offsetof(myth_engine_flags, n_cpu_moe), "0", 0, 0, "the experts of the first N layers only" },
-    { "ple", NULL, MYTH_OPT_CHOICE, "auto|disk|host|device", offsetof(myth_engine_flags, ple), "auto", 0, 0,
-      "where the table of per-layer embeddings stays (Gemma 3n, Gemma 4 E); only rows of it are read" },
-    { "kv-skip", NULL, MYTH_OPT_CHOICE, "on|off", offsetof(myth_engine_flags, kv_skip), "on", 0, 0,
-      "prompt tokens of which nothing is asked leave out layers without keys of their own; the results are the same" },
+    {"ctx-size", "-c", MYTH_OPT_U32, "N", offsetof(myth_engine_flags, ctx_size), "(4096, or the model's)", 0, 1u << 24,
+     "tokens of context per sequence"},
+    {"batch-size", "-b", MYTH_OPT_U32, "N", offsetof(myth_engine_flags, batch_size), "(as -ub)", 0, 1u << 20,
+     "upper bound of -ub"},
+    {"ubatch-size", "-ub, --prefill-chunk", MYTH_OPT_U32, "N", offsetof(myth_engine_flags, ubatch_size), "(512)", 0,
+     1u << 20, "rows computed in one step"},
+    {"cache-type-k", "-ctk", MYTH_OPT_TEXT, "TYPE", offsetof(myth_engine_flags, cache_type_k),
+     "(f16; f32 with --exact)", 0, 0, "type of cached keys: f32, f16, bf16, q8_0"},
+    {"cache-type-v", "-ctv", MYTH_OPT_TEXT, "TYPE", offsetof(myth_engine_flags, cache_type_v), "(as -ctk)", 0, 0,
+     "type of cached values"},
+    {"n-gpu-layers", "-ngl, --gpu-layers", MYTH_OPT_U32, "N", offsetof(myth_engine_flags, n_gpu_layers), "(all)", 0, 0,
+     "the last N layers and the head on --device, the rest on the CPU"},
+    {"tensor-split", "-ts", MYTH_OPT_TEXT, "A,B", offsetof(myth_engine_flags, tensor_split), "(equal)", 0, 0,
+     "share of the layers for each of several devices"},
+    {"offload", NULL, MYTH_OPT_CHOICE, "none|weights|kv", offsetof(myth_engine_flags, offload), "none", 0, 0,
+     "keep a GPU's weights, or keys and values, in host memory and bring them layer by layer"},
+    {"offload-layers", NULL, MYTH_OPT_U32, "N", offsetof(myth_engine_flags, offload_layers), "(all)", 0, 0,
+     "of the first N layers of each device only"},
+    {"cpu-moe", "-cmoe", MYTH_OPT_FLAG, NULL, offsetof(myth_engine_flags, cpu_moe), NULL, 0, 0,
+     "keep all experts in host memory, where a GPU reads those that are chosen"},
+    {"n-cpu-moe", "-ncmoe", MYTH_OPT_U32, "N", offsetof(myth_engine_flags, n_cpu_moe), "0", 0, 0,
+     "the experts of the first N layers only"},
+    {"ple", NULL, MYTH_OPT_CHOICE, "auto|disk|host|device", offsetof(myth_engine_flags, ple), "auto", 0, 0,
+     "where the table of per-layer embeddings stays (Gemma 3n, Gemma 4 E); only rows of it are read"},
+    {"kv-skip", NULL, MYTH_OPT_CHOICE, "on|off", offsetof(myth_engine_flags, kv_skip), "on", 0, 0,
+     "prompt tokens of which nothing is asked leave out layers without keys of their own; the results are the same"},
 };
 
 const myth_option myth_options_sample[MYTH_N_OPTIONS_SAMPLE] = {
-    { "temp", "--temperature", MYTH_OPT_F32, "T", offsetof(myth_sample_flags, temp), "0", 0, 100, "temperature; 0 = greedy" },
-    { "top-k", NULL, MYTH_OPT_U32, "K", offsetof(myth_sample_flags, top_k), "40", 0, 1024, "choose among the K best; 0 = 1024" },
-    { "top-p", NULL, MYTH_OPT_F32, "P", offsetof(myth_sample_flags, top_p), "0.95", 0, 1, "of these the likeliest that hold P together" },
-    { "min-p", NULL, MYTH_OPT_F32, "P", offsetof(myth_sample_flags, min_p), "0.05", 0, 1, "and at least P times as likely as the best" },
-    { "repeat-penalty", NULL, MYTH_OPT_F32, "X", offsetof(myth_sample_flags, repeat_penalty), "1", 0.01, 100,
-      "divides the logits of recent tokens; 1 = off" },
-    { "repeat-last-n", NULL, MYTH_OPT_U32, "N", offsetof(myth_sample_flags, repeat_last_n), "64", 0, 1024, "how many tokens are recent" },
-    { "seed", "-s", MYTH_OPT_U64, "N", offsetof(myth_sample_flags, seed), "0", 0, 0, "of the random numbers" },
+    {"temp", "--temperature", MYTH_OPT_F32, "T", offsetof(myth_sample_flags, temp), "0", 0, 100,
+     "temperature; 0 = greedy"},
+    {"top-k", NULL, MYTH_OPT_U32, "K", offsetof(myth_sample_flags, top_k), "40", 0, 1024,
+     "choose among the K best; 0 = 1024"},
+    {"top-p", NULL, MYTH_OPT_F32, "P", offsetof(myth_sample_flags, top_p), "0.95", 0, 1,
+     "of these the likeliest that hold P together"},
+    {"min-p", NULL, MYTH_OPT_F32, "P", offsetof(myth_sample_flags, min_p), "0.05", 0, 1,
+     "and at least P times as likely as the best"},
+    {"repeat-penalty", NULL, MYTH_OPT_F32, "X", offsetof(myth_sample_flags, repeat_penalty), "1", 0.01, 100,
+     "divides the logits of recent tokens; 1 = off"},
+    {"repeat-last-n", NULL, MYTH_OPT_U32, "N", offsetof(myth_sample_flags, repeat_last_n), "64", 0, 1024,
+     "how many tokens are recent"},
+    {"seed", "-s", MYTH_OPT_U64, "N", offsetof(myth_sample_flags, seed), "0", 0, 0, "of the random numbers"},
 };
 
 int myth_cli_fail(myth_cli *cli, const myth_error *err)
@@ -89,7 +98,8 @@ static bool model_of(const char *dir, bool is_embedder, char *dst, size_t cap)
     if (glob(pattern, 0, NULL, &g) == 0)
         for (size_t i = 0; i < g.gl_pathc && !found; i++) {
             const char *slash = strrchr(g.gl_pathv[i], '/');
-            if (is_embedder != (strcmp(slash ? slash + 1 : g.gl_pathv[i], EMBEDDER) == 0) || strlen(g.gl_pathv[i]) >= cap)
+            if (is_embedder != (strcmp(slash ? slash + 1 : g.gl_pathv[i], EMBEDDER) == 0) ||
+                strlen(g.gl_pathv[i]) >= cap)
                 continue;
             strcpy(dst, g.gl_pathv[i]);
             found = true;
@@ -106,11 +116,11 @@ bool myth_cli_self(char *dst, size_t cap)
     return is_whole;
 }
 
-/* Shipped models lie beside the build folder of a source tree, or under share/ of the prefix the command was installed to: both are
- * reached from the folder above the command's own. */
+/* Shipped models lie beside the build folder of a source tree, or under share/ of the prefix the command was installed
+ * to: both are reached from the folder above the command's own. */
 static bool shipped_model(bool is_embedder, char *dst, size_t cap)
 {
-    static const char *const place[] = { "models", "share/mythos/models" };
+    static const char *const place[] = {"models", "share/mythos/models"};
     char exe[PATH_MAX], dir[PATH_MAX + 32];
     const bool has_self = myth_cli_self(exe, sizeof(exe));
     for (int up = 0; up < 2; up++) {
@@ -128,7 +138,9 @@ static bool shipped_model(bool is_embedder, char *dst, size_t cap)
 myth_status myth_cli_embedder_spec(const char *given, char *dst, size_t cap, myth_error *err)
 {
     if (!given)
-        return shipped_model(true, dst, cap) ? MYTH_OK : myth_fail(err, MYTH_ENOTFOUND, "no shipped embedder found; give a model with --embed-model");
+        return shipped_model(true, dst, cap)
+                 ? MYTH_OK
+                 : myth_fail(err, MYTH_ENOTFOUND, "no shipped embedder found; give a model with --embed-model");
     if (strlen(given) >= cap)
         return myth_fail(err, MYTH_EARG, "--embed-model: longer than %zu bytes", cap - 1);
     strcpy(dst, given);
@@ -152,13 +164,13 @@ myth_status myth_cli_model_spec(const myth_model_flags *f, char *dst, size_t cap
 static myth_status refuse_with_numbers(const myth_cli *cli, const char *spec, myth_error *err)
 {
     myth_mem *mem;
-    myth_model m = { 0 };
+    myth_model m = {0};
     myth_plan plan;
-    myth_engine_opts eo = { .device = "cpu", .is_exact = cli->global->is_exact };
-    myth_plan_extra extra = { .bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli) };
+    myth_engine_opts eo = {.device = "cpu", .is_exact = cli->global->is_exact};
+    myth_plan_extra extra = {.bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli)};
     if (myth_mem_open(&mem, 0, NULL) != MYTH_OK)
         return MYTH_ENOMEM;
-    myth_status st = myth_model_open(&m, mem, spec, &(myth_weights_opts){ .level = MYTH_WEIGHTS_HEADER }, NULL);
+    myth_status st = myth_model_open(&m, mem, spec, &(myth_weights_opts){.level = MYTH_WEIGHTS_HEADER}, NULL);
     if (st == MYTH_OK && myth_plan_make(&plan, &m, &eo, &extra, &cli->limits, true, NULL) == MYTH_OK && !plan.fits) {
         char line[240];
         myth_plan_refusal(&plan, line, sizeof(line));
@@ -171,11 +183,12 @@ static myth_status refuse_with_numbers(const myth_cli *cli, const char *spec, my
     return st;
 }
 
-myth_status myth_cli_model_open(myth_cli *cli, myth_model *out, const myth_model_flags *f, myth_weights_level level, myth_error *err)
+myth_status myth_cli_model_open(myth_cli *cli, myth_model *out, const myth_model_flags *f, myth_weights_level level,
+                                myth_error *err)
 {
     char spec[PATH_MAX];
-    *out = (myth_model){ 0 };
-    myth_weights_opts opts = { .level = f->check_tensors ? MYTH_WEIGHTS_DATA : level, .pread = f->load_mode == 1 };
+    *out = (myth_model){0};
+    myth_weights_opts opts = {.level = f->check_tensors ? MYTH_WEIGHTS_DATA : level, .pread = f->load_mode == 1};
     myth_status st = myth_cli_model_spec(f, spec, sizeof(spec), err);
     if (st == MYTH_OK)
         st = myth_model_open(out, cli->mem, spec, &opts, err);
@@ -185,7 +198,7 @@ myth_status myth_cli_model_open(myth_cli *cli, myth_model *out, const myth_model
         return st;
     if (f->check_tensors && (st = myth_model_check_tensors(out, err)) != MYTH_OK) {
         myth_model_close(out);
-        *out = (myth_model){ 0 };
+        *out = (myth_model){0};
     }
     return st;
 }
@@ -201,7 +214,7 @@ static bool is_bare(const char *spec)
         return true;
     if (stat(spec, &st) != 0 || !S_ISDIR(st.st_mode))
         return false;
-    static const char *const name[] = { "tokenizer.json", "tokenizer.model" };
+    static const char *const name[] = {"tokenizer.json", "tokenizer.model"};
     snprintf(path, sizeof(path), "%s/config.json", spec);
     if (stat(path, &st) == 0)
         return false;
@@ -217,19 +230,19 @@ void myth_cli_tokenizer_close(myth_cli_tokenizer *t)
 {
     myth_tokenizer_close(t->t);
     myth_weights_close(t->w);
-    *t = (myth_cli_tokenizer){ 0 };
+    *t = (myth_cli_tokenizer){0};
 }
 
 myth_status myth_cli_tokenizer_open(myth_cli_tokenizer *out, myth_cli *cli, const myth_model_flags *f, myth_error *err)
 {
     char spec[PATH_MAX];
-    *out = (myth_cli_tokenizer){ 0 };
+    *out = (myth_cli_tokenizer){0};
     myth_status st = myth_cli_model_spec(f, spec, sizeof(spec), err);
     if (st != MYTH_OK)
         return st;
     if (is_bare(spec))
         return myth_tokenizer_open_file(&out->t, cli->mem, spec, err);
-    myth_weights_opts opts = { .level = MYTH_WEIGHTS_CONFIG, .pread = f->load_mode == 1 };
+    myth_weights_opts opts = {.level = MYTH_WEIGHTS_CONFIG, .pread = f->load_mode == 1};
     st = myth_weights_open(&out->w, cli->mem, spec, &opts, err);
     return st == MYTH_OK ? myth_tokenizer_open(&out->t, cli->mem, out->w, err) : st;
 }
@@ -254,7 +267,8 @@ static myth_status read_split(float split[MYTH_SPLIT_MAX], const char *text, myt
             return MYTH_OK;
         at = end + 1;
     }
-    return myth_fail(err, MYTH_EARG, "--tensor-split: got '%.40s', expected up to %d numbers such as 3,1", text, MYTH_SPLIT_MAX);
+    return myth_fail(err, MYTH_EARG, "--tensor-split: got '%.40s', expected up to %d numbers such as 3,1", text,
+                     MYTH_SPLIT_MAX);
 }
 
 myth_status myth_cli_engine_opts(myth_cli *cli, myth_engine_opts *out, const myth_engine_flags *f, myth_error *err)
@@ -280,7 +294,8 @@ myth_status myth_cli_engine_opts(myth_cli *cli, myth_engine_opts *out, const myt
     };
     if (f->batch_size && (!out->n_ubatch || out->n_ubatch > f->batch_size))
         out->n_ubatch = f->batch_size < 512 || out->n_ubatch ? f->batch_size : 512;
-    const char *k = f->cache_type_k ? f->cache_type_k : f->cache_type_v, *v = f->cache_type_v ? f->cache_type_v : f->cache_type_k;
+    const char *k = f->cache_type_k ? f->cache_type_k : f->cache_type_v,
+               *v = f->cache_type_v ? f->cache_type_v : f->cache_type_k;
     if (k) {
         out->has_cache_type = true;
         MYTH_TRY(cache_type(&out->type_k, "-ctk", k, err));
@@ -313,7 +328,8 @@ uint32_t myth_cli_context(const myth_model *m, uint64_t n_tok)
     uint32_t most = m->config.n_ctx_train;
     if (n_tok <= DEFAULT)
         return 0;
-    n_tok = (n_tok + STEP - 1) / STEP * STEP;
+    n_tok = (n_tok + STEP - 1) / STEP
+    *STEP;
     return most && n_tok > most ? most : (uint32_t)(n_tok < UINT32_MAX ? n_tok : UINT32_MAX);
 }
 
@@ -343,13 +359,14 @@ void myth_cli_release_held(myth_cli *cli)
 myth_status myth_cli_limits(const myth_cli *cli, myth_mem_limits *out, const myth_engine_opts *opts, myth_error *err)
 {
     myth_status st = myth_devices_limits(out, cli->mem, opts->device, err);
-    out->bytes[MYTH_MEM_HOST] = cli->limits.bytes[MYTH_MEM_HOST];          /* which commands that only answer have lifted */
+    out->bytes[MYTH_MEM_HOST] = cli->limits.bytes[MYTH_MEM_HOST]; /* which commands that only answer have lifted */
     return st;
 }
 
-myth_status myth_cli_plan(myth_cli *cli, const myth_model *m, myth_engine_opts *opts, const myth_plan_extra *extra, myth_error *err)
+myth_status myth_cli_plan(myth_cli *cli, const myth_model *m, myth_engine_opts *opts, const myth_plan_extra *extra,
+                          myth_error *err)
 {
-    myth_plan_extra own = extra ? *extra : (myth_plan_extra){ 0 };
+    myth_plan_extra own = extra ? *extra : (myth_plan_extra){0};
     const bool is_held = own.bytes[MYTH_MEM_STAGING] == 0;
     if (is_held)
         own.bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli);
@@ -401,7 +418,8 @@ myth_status myth_cli_ids(int32_t **ids, size_t *n_ids, myth_mem *mem, const char
     s += strspn(s, " \t\r\n]");
     if (*s || n == 0 || wants_more) {
         myth_free(mem, v);
-        return myth_fail(err, MYTH_EARG, "ids: offset %zu: got '%.12s', expected token ids such as 2,106", (size_t)(s - text), s);
+        return myth_fail(err, MYTH_EARG, "ids: offset %zu: got '%.12s', expected token ids such as 2,106",
+                         (size_t)(s - text), s);
     }
     *ids = v;
     *n_ids = n;
@@ -444,7 +462,8 @@ static myth_status read_stdin(unsigned char **out, size_t *len, myth_mem *mem, u
     return MYTH_OK;
 }
 
-myth_status myth_cli_read(unsigned char **out, size_t *len, myth_mem *mem, const char *path, uint64_t max_bytes, myth_error *err)
+myth_status myth_cli_read(unsigned char **out, size_t *len, myth_mem *mem, const char *path, uint64_t max_bytes,
+                          myth_error *err)
 {
     if (strcmp(path, "-") == 0)
         return read_stdin(out, len, mem, max_bytes, err);

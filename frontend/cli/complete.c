@@ -3,7 +3,7 @@
  * bash   words alone: commands, flags, the words of a choice
  * zsh    _arguments with the help of each flag; a flag that is on or off has its --no-
  * fish   a line for each flag of each command
- * Quotes single ones, what a quote holds as '\'' of its own: the same in all three                                                     */
+ * Quotes single ones, what a quote holds as '\'' of its own: the same in all three */
 #include "help.h"
 
 #include <string.h>
@@ -33,10 +33,13 @@ void myth_help_completion_bash(FILE *f)
 {
     fputs("# bash completion of mythos; load with: source <(mythos completion bash)\n_mythos()\n{\n"
           "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=\"\"\n    COMPREPLY=()\n"
-          "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        words=\"", f);
+          "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        words=\"",
+          f);
     for (int i = 0; myth_commands[i]; i++)
         fprintf(f, "%s ", myth_commands[i]->name);
-    fputs("\"\n        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n        return\n    fi\n    case ${COMP_WORDS[1]}$prev in\n", f);
+    fputs("\"\n        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n        return\n    fi\n    case "
+          "${COMP_WORDS[1]}$prev in\n",
+          f);
     for (int i = 0; myth_commands[i]; i++) {
         const myth_command *c = myth_commands[i];
         for (size_t g = 0; g < c->n_group; g++)
@@ -52,8 +55,10 @@ void myth_help_completion_bash(FILE *f)
     }
     fputs("    esac\n    if [ -z \"$words\" ]; then\n        case $prev in\n", f);
     complete_choices(f, &myth_group_global);
-    fputs("        esac\n    fi\n    if [ -n \"$words\" ]; then\n        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n        return\n    fi\n"
-          "    case $cur in\n    -*)\n        case ${COMP_WORDS[1]} in\n", f);
+    fputs("        esac\n    fi\n    if [ -n \"$words\" ]; then\n        COMPREPLY=($(compgen -W \"$words\" -- "
+          "\"$cur\"))\n        return\n    fi\n"
+          "    case $cur in\n    -*)\n        case ${COMP_WORDS[1]} in\n",
+          f);
     for (int i = 0; myth_commands[i]; i++) {
         fprintf(f, "        %s) words=\"", myth_commands[i]->name);
         for (size_t g = 0; g < myth_commands[i]->n_group; g++)
@@ -62,7 +67,9 @@ void myth_help_completion_bash(FILE *f)
     }
     fputs("        esac\n        words=\"$words ", f);
     complete_options(f, &myth_group_global);
-    fputs("--help\"\n        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n        ;;\n    esac\n}\ncomplete -o default -F _mythos mythos\n", f);
+    fputs("--help\"\n        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n        ;;\n    esac\n}\ncomplete -o "
+          "default -F _mythos mythos\n",
+          f);
 }
 
 /* ---- zsh ---- */
@@ -83,7 +90,7 @@ static void zsh_text(FILE *f, const char *text)
 /* Whether the value is the name of something on disk. */
 static bool is_path(const myth_option *o)
 {
-    static const char *const word[] = { "FILE", "PATH", "DIR", "MODEL", "FORM=PATH", "DIR|FILE" };
+    static const char *const word[] = {"FILE", "PATH", "DIR", "MODEL", "FORM=PATH", "DIR|FILE"};
     for (size_t i = 0; o->value && i < sizeof(word) / sizeof(word[0]); i++)
         if (!strcmp(o->value, word[i]))
             return true;
@@ -109,7 +116,8 @@ static void zsh_value(FILE *f, const myth_option *o)
 static void zsh_spelling(FILE *f, const myth_option *o, const char *spelling, size_t n)
 {
     bool is_long = n > 2 && spelling[1] == '-';
-    fprintf(f, " '%s%.*s%s[", o->kind == MYTH_OPT_LIST ? "*" : "", (int)n, spelling, o->kind != MYTH_OPT_FLAG && is_long ? "=" : "");
+    fprintf(f, " '%s%.*s%s[", o->kind == MYTH_OPT_LIST ? "*" : "", (int)n, spelling,
+            o->kind != MYTH_OPT_FLAG && is_long ? "=" : "");
     zsh_text(f, o->help);
     fputc(']', f);
     zsh_value(f, o);
@@ -143,14 +151,19 @@ static void zsh_group(FILE *f, const myth_option_group *g)
 
 void myth_help_completion_zsh(FILE *f)
 {
-    fputs("#compdef mythos\n# zsh completion of mythos; put it as _mythos into a folder of $fpath, or load it with: source <(mythos completion zsh)\n"
-          "_mythos()\n{\n    local -a commands\n    local command=${words[2]}\n    if (( CURRENT == 2 )); then\n        commands=(\n", f);
+    fputs("#compdef mythos\n# zsh completion of mythos; put it as _mythos into a folder of $fpath, or load it with: "
+          "source <(mythos completion zsh)\n"
+          "_mythos()\n{\n    local -a commands\n    local command=${words[2]}\n    if (( CURRENT == 2 )); then\n       "
+          " commands=(\n",
+          f);
     for (int i = 0; myth_commands[i]; i++) {
         fprintf(f, "            '%s:", myth_commands[i]->name);
         zsh_text(f, myth_commands[i]->help);
         fputs("'\n", f);
     }
-    fputs("        )\n        _describe -t commands command commands\n        return\n    fi\n    shift words\n    (( CURRENT-- ))\n    case $command in\n", f);
+    fputs("        )\n        _describe -t commands command commands\n        return\n    fi\n    shift words\n    (( "
+          "CURRENT-- ))\n    case $command in\n",
+          f);
     for (int i = 0; myth_commands[i]; i++) {
         const myth_command *c = myth_commands[i];
         fprintf(f, "    %s)\n        _arguments -S :", c->name);
@@ -159,7 +172,9 @@ void myth_help_completion_zsh(FILE *f)
         zsh_group(f, &myth_group_global);
         fputs(" '--help[say how it is used]' '*:argument:_files'\n        ;;\n", f);
     }
-    fputs("    esac\n}\nif [ \"${funcstack[1]}\" = _mythos ]; then\n    _mythos \"$@\"\nelse\n    compdef _mythos mythos\nfi\n", f);
+    fputs("    esac\n}\nif [ \"${funcstack[1]}\" = _mythos ]; then\n    _mythos \"$@\"\nelse\n    compdef _mythos "
+          "mythos\nfi\n",
+          f);
 }
 
 /* ---- fish ---- */
@@ -186,7 +201,11 @@ static void fish_group(FILE *f, const char *command, const myth_option_group *g)
             fprintf(f, "-n '__fish_seen_subcommand_from %s' ", command);
         fprintf(f, "-l %s", o->name);
         for (const char *s = o->also; (s = next_spelling(s, &n)) != NULL; s += n)
-            fprintf(f, " %s %.*s", s[1] == '-' ? "-l" : n == 2 ? "-s" : "-o", (int)(n - (s[1] == '-' ? 2 : 1)), s + (s[1] == '-' ? 2 : 1));
+            fprintf(f, " %s %.*s",
+                    s[1] == '-' ? "-l"
+                    : n == 2    ? "-s"
+                                : "-o",
+                    (int)(n - (s[1] == '-' ? 2 : 1)), s + (s[1] == '-' ? 2 : 1));
         if (o->kind == MYTH_OPT_CHOICE) {
             fputs(" -x -a '", f);
             for (const char *s = o->value; *s; s++)

@@ -1,6 +1,6 @@
 /* exit.h - every exit code of the command, in one table (exit.c), printed by the man page and tested.
  *
- * Order    failure > 1 > 3 > 0: a failure hides findings, findings hide incompleteness                                 */
+ * Order    failure > 1 > 3 > 0: a failure hides findings, findings hide incompleteness */
 #ifndef MYTH_EXIT_H
 #define MYTH_EXIT_H
 
@@ -13,19 +13,19 @@ extern "C" {
 
 typedef enum {
     MYTH_EXIT_CLEAN = 0,
-    MYTH_EXIT_FINDINGS = 1,        /* findings at or above --fail-level             */
+    MYTH_EXIT_FINDINGS = 1, /* findings at or above --fail-level             */
     MYTH_EXIT_USAGE = 2,
-    MYTH_EXIT_INCOMPLETE = 3,      /* a limit, a skipped file, a cut-off answer      */
-    MYTH_EXIT_DATA = 65,           /* data malformed or unsupported                  */
-    MYTH_EXIT_NOINPUT = 66,        /* missing input or zero files                    */
-    MYTH_EXIT_UNAVAILABLE = 69,    /* no device or service                           */
+    MYTH_EXIT_INCOMPLETE = 3,   /* a limit, a skipped file, a cut-off answer      */
+    MYTH_EXIT_DATA = 65,        /* data malformed or unsupported                  */
+    MYTH_EXIT_NOINPUT = 66,     /* missing input or zero files                    */
+    MYTH_EXIT_UNAVAILABLE = 69, /* no device or service                           */
     MYTH_EXIT_INTERNAL = 70,
-    MYTH_EXIT_MEMORY = 71,         /* out of memory, or the plan does not fit         */
+    MYTH_EXIT_MEMORY = 71, /* out of memory, or the plan does not fit         */
     MYTH_EXIT_CANTCREATE = 73,
     MYTH_EXIT_IO = 74,
-    MYTH_EXIT_TEMPFAIL = 75,       /* try again: device lost, lock held               */
-    MYTH_EXIT_CONFIG = 78,         /* configuration file                              */
-    MYTH_EXIT_INTERRUPTED = 130    /* second interrupt, or the first was not enough   */
+    MYTH_EXIT_TEMPFAIL = 75,    /* try again: device lost, lock held               */
+    MYTH_EXIT_CONFIG = 78,      /* configuration file                              */
+    MYTH_EXIT_INTERRUPTED = 130 /* second interrupt, or the first was not enough   */
 } myth_exit;
 
 typedef struct {

@@ -9,7 +9,8 @@ enum { FLAG_COLUMN = 34 };
 /* "-n, --max-new-tokens N" */
 static void spell_flag(char *dst, size_t cap, const myth_option *o)
 {
-    snprintf(dst, cap, "%s%s--%s%s%s", o->also ? o->also : "", o->also ? ", " : "", o->name, o->value ? " " : "", o->value ? o->value : "");
+    snprintf(dst, cap, "%s%s--%s%s%s", o->also ? o->also : "", o->also ? ", " : "", o->name, o->value ? " " : "",
+             o->value ? o->value : "");
 }
 
 static void print_option(FILE *f, const myth_option *o)
@@ -39,8 +40,10 @@ void myth_help_overview(FILE *f)
     fputs("mythos inspects code with a local Gemma.\n\nusage: mythos COMMAND [flags] [arguments]\n\ncommands:\n", f);
     for (int i = 0; myth_commands[i]; i++)
         fprintf(f, "  %-14s %s\n", myth_commands[i]->name, myth_commands[i]->help);
-    fputs("\nmythos COMMAND --help lists the flags of a command; every long flag --some-name may be given as MYTHOS_SOME_NAME,\n"
-          "or as some-name = value in ~/.config/mythos/config.\n", f);
+    fputs("\nmythos COMMAND --help lists the flags of a command; every long flag --some-name may be given as "
+          "MYTHOS_SOME_NAME,\n"
+          "or as some-name = value in ~/.config/mythos/config.\n",
+          f);
 }
 
 void myth_help_command(FILE *f, const myth_command *c)
@@ -111,10 +114,15 @@ static void man_command(FILE *f, const myth_command *c)
 
 void myth_help_man(FILE *f, const myth_command *c)
 {
-    fprintf(f, ".TH MYTHOS 1 \"\" \"mythos %s\" \"User Commands\"\n.SH NAME\nmythos \\- inspects code with a local Gemma\n", MYTHOS_VERSION);
+    fprintf(
+        f, ".TH MYTHOS 1 \"\" \"mythos %s\" \"User Commands\"\n.SH NAME\nmythos \\- inspects code with a local Gemma\n",
+        MYTHOS_VERSION);
     fputs(".SH SYNOPSIS\n.B mythos\n.I COMMAND\n[flags] [arguments]\n", f);
-    fputs(".SH DESCRIPTION\nData goes to standard output; messages and progress to standard error. A flag stands above its\n"
-          "environment variable, that above the configuration file, that above the default. Sizes take units: 512M, 2GiB. A single dash stands for standard input.\n", f);
+    fputs(".SH DESCRIPTION\nData goes to standard output; messages and progress to standard error. A flag stands above "
+          "its\n"
+          "environment variable, that above the configuration file, that above the default. Sizes take units: 512M, "
+          "2GiB. A single dash stands for standard input.\n",
+          f);
     fputs(".SH COMMANDS\n", f);
     for (int i = 0; myth_commands[i]; i++)
         if (!c || c == myth_commands[i])
@@ -122,8 +130,10 @@ void myth_help_man(FILE *f, const myth_command *c)
     fputs(".SH OPTIONS OF EVERY COMMAND\n", f);
     man_options(f, &myth_group_global);
     fputs(".SH FILES\n.TP\n.I $XDG_CONFIG_HOME/mythos/config\n"
-          "A line each: name = value, the name that of a long flag, for every command that has it; behind a line [COMMAND] for that one alone. # begins a\n"
-          "remark. The environment and flags stand above it. MYTHOS_CONFIG names another file, empty for none.\n", f);
+          "A line each: name = value, the name that of a long flag, for every command that has it; behind a line "
+          "[COMMAND] for that one alone. # begins a\n"
+          "remark. The environment and flags stand above it. MYTHOS_CONFIG names another file, empty for none.\n",
+          f);
     fputs(".SH EXIT STATUS\n", f);
     size_t n;
     const myth_exit_row *row = myth_exit_table(&n);

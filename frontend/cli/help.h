@@ -1,4 +1,5 @@
-/* help.h - everything that is said about the commands, made from their tables: --help, the man page, completion of three shells. */
+/* help.h - everything that is said about the commands, made from their tables: --help, the man page, completion of
+ * three shells. */
 #ifndef MYTH_HELP_H
 #define MYTH_HELP_H
 

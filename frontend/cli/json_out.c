@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-void myth_jout_start(myth_json_out *j, FILE *f) { *j = (myth_json_out){ .f = f }; }
+void myth_jout_start(myth_json_out *j, FILE *f) { *j = (myth_json_out){.f = f}; }
 
 /* What stands between the last value and the next one. */
 static void before_value(myth_json_out *j)
@@ -65,7 +65,8 @@ static void write_bytes(FILE *f, const char *text, size_t len)
             fputs("\\t", f);
         else if (cp == '\r')
             fputs("\\r", f);
-        else if (myth_utf8_is_unseen(cp) && cp > 0xffff)                    /* shown raw it would turn or hide text: the value is the same */
+        else if (myth_utf8_is_unseen(cp) &&
+                 cp > 0xffff) /* shown raw it would turn or hide text: the value is the same */
             fprintf(f, "\\u%04x\\u%04x", 0xd7c0 + (cp >> 10), 0xdc00 + (cp & 0x3ff));
         else if (myth_utf8_is_unseen(cp))
             fprintf(f, "\\u%04x", cp);

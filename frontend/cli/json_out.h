@@ -1,7 +1,7 @@
 /* json_out.h - writes JSON to a stream as it is made, one compact document a line, no tree and no allocation.
  *
  * Text     valid UTF-8 stays, an invalid byte becomes U+FFFD, controls and marks that turn text around are escaped
- * Numbers  a double is written with 9 significant digits (a float survives); not finite: null                              */
+ * Numbers  a double is written with 9 significant digits (a float survives); not finite: null */
 #ifndef MYTH_JSON_OUT_H
 #define MYTH_JSON_OUT_H
 
@@ -24,11 +24,11 @@ typedef struct {
 void myth_jout_start(myth_json_out *j, FILE *f);
 void myth_jout_object(myth_json_out *j);
 void myth_jout_array(myth_json_out *j);
-void myth_jout_end(myth_json_out *j);             /* closes the innermost; a newline after the outermost */
+void myth_jout_end(myth_json_out *j); /* closes the innermost; a newline after the outermost */
 void myth_jout_key(myth_json_out *j, const char *name);
 
 void myth_jout_text(myth_json_out *j, const char *text, size_t len);
-void myth_jout_str(myth_json_out *j, const char *text);           /* NULL writes null */
+void myth_jout_str(myth_json_out *j, const char *text); /* NULL writes null */
 void myth_jout_u64(myth_json_out *j, uint64_t v);
 void myth_jout_i64(myth_json_out *j, int64_t v);
 void myth_jout_f64(myth_json_out *j, double v);
@@ -40,10 +40,26 @@ void myth_jout_text_part(myth_json_out *j, const char *text, size_t len);
 void myth_jout_text_end(myth_json_out *j);
 void myth_jout_ids(myth_json_out *j, const int32_t *ids, size_t n);
 
-static inline void myth_jout_key_str(myth_json_out *j, const char *k, const char *v) { myth_jout_key(j, k); myth_jout_str(j, v); }
-static inline void myth_jout_key_u64(myth_json_out *j, const char *k, uint64_t v) { myth_jout_key(j, k); myth_jout_u64(j, v); }
-static inline void myth_jout_key_f64(myth_json_out *j, const char *k, double v) { myth_jout_key(j, k); myth_jout_f64(j, v); }
-static inline void myth_jout_key_bool(myth_json_out *j, const char *k, bool v) { myth_jout_key(j, k); myth_jout_bool(j, v); }
+static inline void myth_jout_key_str(myth_json_out *j, const char *k, const char *v)
+{
+    myth_jout_key(j, k);
+    myth_jout_str(j, v);
+}
+static inline void myth_jout_key_u64(myth_json_out *j, const char *k, uint64_t v)
+{
+    myth_jout_key(j, k);
+    myth_jout_u64(j, v);
+}
+static inline void myth_jout_key_f64(myth_json_out *j, const char *k, double v)
+{
+    myth_jout_key(j, k);
+    myth_jout_f64(j, v);
+}
+static inline void myth_jout_key_bool(myth_json_out *j, const char *k, bool v)
+{
+    myth_jout_key(j, k);
+    myth_jout_bool(j, v);
+}
 
 #ifdef __cplusplus
 }

@@ -16,13 +16,13 @@ enum { WAIT, GO, LEAVE };
 
 typedef struct {
     const char *name;
-    double (*run)(void);           /* returns the operations done */
-    const char *needs;             /* of the processor            */
-    uint32_t types;                /* of weights, a bit each       */
+    double (*run)(void); /* returns the operations done */
+    const char *needs;   /* of the processor            */
+    uint32_t types;      /* of weights, a bit each       */
 } peak_kind;
 
 typedef struct {
-    atomic_int *state;             /* WAIT, GO, LEAVE */
+    atomic_int *state; /* WAIT, GO, LEAVE */
     const unsigned char *data;
     size_t bytes;
     double (*peak)(void);
@@ -43,7 +43,7 @@ typedef uint64_t read_lanes __attribute__((vector_size(64)));
 
 static uint64_t read_all(const unsigned char *p, size_t n)
 {
-    read_lanes a = { 0 }, b = { 0 }, v, w;
+    read_lanes a = {0}, b = {0}, v, w;
     for (size_t i = 0; i + 128 <= n; i += 128) {
         memcpy(&v, p + i, 64);
         memcpy(&w, p + i + 64, 64);
@@ -58,43 +58,47 @@ static uint64_t read_all(const unsigned char *p, size_t n)
 
 #if defined(__x86_64__)
 #define STEP(instruction, r, n) instruction " %%" r "14, %%" r "15, %%" r n "\n"
-#define PEAK(fn, instruction, r, ops)                                                                                             \
-    static double fn(void)                                                                                                        \
-    {                                                                                                                             \
-        long rounds = ROUNDS;                                                                                                     \
-        __asm__ volatile("vzeroall\n.p2align 5\n1:\n" STEP(instruction, r, "0") STEP(instruction, r, "1") STEP(instruction, r, "2") \
-                         STEP(instruction, r, "3") STEP(instruction, r, "4") STEP(instruction, r, "5") STEP(instruction, r, "6")   \
-                         STEP(instruction, r, "7") STEP(instruction, r, "8") STEP(instruction, r, "9") STEP(instruction, r, "10")  \
-                         STEP(instruction, r, "11") "dec %0\njnz 1b\nvzeroupper\n"                                                 \
-                         : "+r"(rounds)                                                                                           \
-                         :                                                                                                        \
-                         : "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", \
-                           "xmm12", "xmm13", "xmm14", "xmm15");                                                                   \
-        return (double)ROUNDS * CHAINS * (ops);                                                                                   \
+#define PEAK(fn, instruction, r, ops)                                                                               \
+    static double fn(void)                                                                                          \
+    {                                                                                                               \
+        long rounds = ROUNDS;                                                                                       \
+        __asm__ volatile("vzeroall\n.p2align 5\n1:\n" STEP(instruction, r, "0") STEP(instruction, r, "1")           \
+                             STEP(instruction, r, "2") STEP(instruction, r, "3") STEP(instruction, r, "4")          \
+                                 STEP(instruction, r, "5") STEP(instruction, r, "6") STEP(instruction, r, "7")      \
+                                     STEP(instruction, r, "8") STEP(instruction, r, "9") STEP(instruction, r, "10") \
+                                         STEP(instruction, r, "11") "dec %0\njnz 1b\nvzeroupper\n"                  \
+                         : "+r"(rounds)                                                                             \
+                         :                                                                                          \
+                         : "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9",    \
+                           "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");                                   \
+        return (double)ROUNDS * CHAINS * (ops);                                                                     \
     }
 PEAK(peak_f32_256, "vfmadd231ps", "ymm", 16)
 PEAK(peak_f32_512, "vfmadd231ps", "zmm", 32)
 PEAK(peak_bf16_512, "vdpbf16ps", "zmm", 64)
 PEAK(peak_int8_512, "vpdpbusd", "zmm", 128)
-PEAK(peak_int8_256, "vpmaddubsw", "ymm", 64.0 / 3)              /* two more instructions widen and add its sums */
+PEAK(peak_int8_256, "vpmaddubsw", "ymm", 64.0 / 3) /* two more instructions widen and add its sums */
 
 static bool has(const char *feature)
 {
-    return strcmp(feature, "avx512_vnni") == 0   ? __builtin_cpu_supports("avx512vnni")
-           : strcmp(feature, "avx512_bf16") == 0 ? __builtin_cpu_supports("avx512bf16")
-           : strcmp(feature, "avx512f") == 0     ? __builtin_cpu_supports("avx512f")
-                                                 : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    return strcmp(feature, "avx512_vnni") == 0 ? __builtin_cpu_supports("avx512vnni")
+         : strcmp(feature, "avx512_bf16") == 0 ? __builtin_cpu_supports("avx512bf16")
+         : strcmp(feature, "avx512f") == 0     ? __builtin_cpu_supports("avx512f")
+                                               : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 
-enum { FLOATS = 1 << MYTH_F32 | 1 << MYTH_F16 | 1 << MYTH_BF16 | 1 << MYTH_I32, BLOCKS = ((1 << MYTH_DTYPE_N) - 1) & ~FLOATS };
+enum {
+    FLOATS = 1 << MYTH_F32 | 1 << MYTH_F16 | 1 << MYTH_BF16 | 1 << MYTH_I32,
+    BLOCKS = ((1 << MYTH_DTYPE_N) - 1) & ~FLOATS
+};
 
 /* In the order of preference for each kind of weights. */
 static const peak_kind peaks[] = {
-    { "avx512 int8", peak_int8_512, "avx512_vnni", BLOCKS },
-    { "avx2 int8", peak_int8_256, "avx2", BLOCKS },
-    { "avx512 bf16", peak_bf16_512, "avx512_bf16", 1u << MYTH_BF16 },
-    { "avx512 f32", peak_f32_512, "avx512f", ~0u },
-    { "avx2 f32", peak_f32_256, "avx2", ~0u },
+    {"avx512 int8", peak_int8_512, "avx512_vnni", BLOCKS},
+    {"avx2 int8", peak_int8_256, "avx2", BLOCKS},
+    {"avx512 bf16", peak_bf16_512, "avx512_bf16", 1u << MYTH_BF16},
+    {"avx512 f32", peak_f32_512, "avx512f", ~0u},
+    {"avx2 f32", peak_f32_256, "avx2", ~0u},
 };
 #else
 static bool has(const char *feature) { return feature == NULL; }
@@ -103,7 +107,7 @@ typedef float lanes __attribute__((vector_size(16)));
 
 static double peak_plain(void)
 {
-    lanes acc[CHAINS] = { { 0 } }, x = { 0 }, y = { 0 };
+    lanes acc[CHAINS] = {{0}}, x = {0}, y = {0};
     __asm__ volatile("" : "+m"(x), "+m"(y));
     for (int r = 0; r < ROUNDS; r++)
         for (int c = 0; c < CHAINS; c++)
@@ -111,7 +115,7 @@ static double peak_plain(void)
     __asm__ volatile("" : "+m"(acc));
     return (double)ROUNDS * CHAINS * 8;
 }
-static const peak_kind peaks[] = { { "f32", peak_plain, NULL, ~0u } };
+static const peak_kind peaks[] = {{"f32", peak_plain, NULL, ~0u}};
 #endif
 
 static peak_kind choose_peak(myth_dtype type)
@@ -119,7 +123,7 @@ static peak_kind choose_peak(myth_dtype type)
     for (size_t i = 0; i < sizeof(peaks) / sizeof(peaks[0]); i++)
         if (peaks[i].types >> type & 1 && has(peaks[i].needs))
             return peaks[i];
-    return (peak_kind){ .name = "unknown" };
+    return (peak_kind){.name = "unknown"};
 }
 
 /* ---- all threads together ---- */
@@ -196,9 +200,10 @@ uint64_t myth_limits_bytes(int n_threads, uint64_t limit_bytes)
     return n * per_thread;
 }
 
-myth_status myth_limits_measure(myth_machine_limits *out, myth_mem *mem, int n_threads, myth_dtype type, myth_error *err)
+myth_status myth_limits_measure(myth_machine_limits *out, myth_mem *mem, int n_threads, myth_dtype type,
+                                myth_error *err)
 {
-    worker w[THREAD_MAX] = { 0 };
+    worker w[THREAD_MAX] = {0};
     int n = threads_for(n_threads);
     size_t bytes = (size_t)myth_limits_bytes(n_threads, myth_mem_limit(mem, MYTH_MEM_HOST));
     unsigned char *data = myth_alloc(mem, MYTH_MEM_STAGING, "read test", bytes);

@@ -1,10 +1,12 @@
 /* limits.h - what this machine can do at most, measured: the denominators of bench.
  *
- * Read     bytes a second that all threads together read from a buffer far larger than the caches; best of several passes
- * Peak     operations a second of the widest dot product instruction for weights of a type, all threads together: int8 for q8_0 and q4_0,
- *          bf16 for bf16, else f32 fused multiply-add; a multiply and an add are two. 0 = not known here
+ * Read     bytes a second that all threads together read from a buffer far larger than the caches; best of several
+ *          passes
+ * Peak     operations a second of the widest dot product instruction for weights of a type, all threads together: int8
+ *          for q8_0 and q4_0, bf16 for bf16, else f32 fused multiply-add; a multiply and an add are two. 0 = not known
+ *          here
  * Memory   64 MiB per thread, at most an eighth of the ledger's limit, booked as STAGING for the call
- * Errors   MYTH_ENOMEM                                                                                                      */
+ * Errors   MYTH_ENOMEM */
 #ifndef MYTH_LIMITS_H
 #define MYTH_LIMITS_H
 
@@ -16,15 +18,16 @@ extern "C" {
 #endif
 
 typedef struct {
-    double read_bytes;             /* per second */
-    double flops;                  /* per second */
-    const char *flops_kind;        /* "avx512 int8" ... */
+    double read_bytes;      /* per second */
+    double flops;           /* per second */
+    const char *flops_kind; /* "avx512 int8" ... */
 } myth_machine_limits;
 
 /* What measure books. */
 uint64_t myth_limits_bytes(int n_threads, uint64_t limit_bytes);
 /* n_threads 0 = one per core available to the process. */
-myth_status myth_limits_measure(myth_machine_limits *out, myth_mem *mem, int n_threads, myth_dtype type, myth_error *err);
+myth_status myth_limits_measure(myth_machine_limits *out, myth_mem *mem, int n_threads, myth_dtype type,
+                                myth_error *err);
 
 #ifdef __cplusplus
 }

@@ -23,7 +23,7 @@ uint64_t myth_rss_anon(void)
 static void *watch(void *arg)
 {
     myth_rss_watch *w = arg;
-    const struct timespec pause = { .tv_nsec = 2000000 };
+    const struct timespec pause = {.tv_nsec = 2000000};
     for (bool stop = false; !stop;) {
         uint64_t now = myth_rss_anon();
         pthread_mutex_lock(&w->lock);
@@ -39,7 +39,7 @@ static void *watch(void *arg)
 
 void myth_rss_start(myth_rss_watch *w)
 {
-    *w = (myth_rss_watch){ 0 };
+    *w = (myth_rss_watch){0};
     pthread_mutex_init(&w->lock, NULL);
     w->is_running = pthread_create(&w->thread, NULL, watch, w) == 0;
 }

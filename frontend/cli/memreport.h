@@ -1,7 +1,8 @@
-/* memreport.h - what a run took: the ledger by class beside the plan, and resident anonymous memory as the system saw it.
+/* memreport.h - what a run took: the ledger by class beside the plan, and resident anonymous memory as the system saw
+ * it.
  *
  * Peak     anonymous resident bytes are sampled from /proc/self/statm by a thread, every 2 ms, between start and stop
- * Threads  start and stop from one thread                                                                                 */
+ * Threads  start and stop from one thread */
 #ifndef MYTH_MEMREPORT_H
 #define MYTH_MEMREPORT_H
 
@@ -24,7 +25,8 @@ void myth_rss_start(myth_rss_watch *w);
 uint64_t myth_rss_stop(myth_rss_watch *w);
 /* Resident anonymous bytes now; 0 = unknown. */
 uint64_t myth_rss_anon(void);
-/* {"classes":{name:{"planned","peak","live"}},"peak_bytes","rss_anon_peak_bytes"}; planned is null for a command without a plan. */
+/* {"classes":{name:{"planned","peak","live"}},"peak_bytes","rss_anon_peak_bytes"}; planned is null for a command
+ * without a plan. */
 myth_status myth_memreport_write(const char *path, const myth_cli *cli, uint64_t rss_peak, myth_error *err);
 
 #ifdef __cplusplus

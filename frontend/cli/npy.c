@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ROWS_HEADER = 128 };                /* of a matrix of any number of rows */
+enum { ROWS_HEADER = 128 }; /* of a matrix of any number of rows */
 
 /* At least `least` bytes, a multiple of 64. */
 static size_t make_header(char *dst, size_t cap, const uint64_t *shape, int n_dim, size_t least)
@@ -16,9 +16,11 @@ static size_t make_header(char *dst, size_t cap, const uint64_t *shape, int n_di
     char dims[128] = "";
     int len = 0;
     for (int i = 0; i < n_dim; i++)
-        len += snprintf(dims + len, sizeof(dims) - (size_t)len, i == 0 ? "%llu" : ", %llu", (unsigned long long)shape[i]);
+        len +=
+            snprintf(dims + len, sizeof(dims) - (size_t)len, i == 0 ? "%llu" : ", %llu", (unsigned long long)shape[i]);
     memcpy(dst, "\x93NUMPY\x01\x00", 8);
-    len = 10 + snprintf(dst + 10, cap - 10, "{'descr': '<f4', 'fortran_order': False, 'shape': (%s%s), }", dims, n_dim == 1 ? "," : "");
+    len = 10 + snprintf(dst + 10, cap - 10, "{'descr': '<f4', 'fortran_order': False, 'shape': (%s%s), }", dims,
+                        n_dim == 1 ? "," : "");
     size_t whole = ((size_t)len + 1 + 63) / 64 * 64;
     whole = whole < least ? least : whole;
     memset(dst + len, ' ', whole - (size_t)len);
@@ -32,7 +34,8 @@ myth_status myth_npy_create(myth_npy *out, const char *path, const uint64_t *sha
 {
     char header[320];
     int fd;
-    *out = (myth_npy){ .data_off = make_header(header, sizeof(header), shape, n_dim, 0), .row_bytes = 4 * shape[n_dim - 1] };
+    *out =
+        (myth_npy){.data_off = make_header(header, sizeof(header), shape, n_dim, 0), .row_bytes = 4 * shape[n_dim - 1]};
     uint64_t rows = 1;
     for (int i = 0; i + 1 < n_dim; i++)
         rows *= shape[i];
@@ -53,9 +56,10 @@ myth_status myth_npy_create(myth_npy *out, const char *path, const uint64_t *sha
 myth_status myth_npy_create_rows(myth_npy *out, const char *path, uint64_t n_col, myth_error *err)
 {
     int fd;
-    *out = (myth_npy){ .data_off = ROWS_HEADER, .row_bytes = 4 * n_col };
+    *out = (myth_npy){.data_off = ROWS_HEADER, .row_bytes = 4 * n_col};
     if (myth_out_is_special(path))
-        return myth_fail(err, MYTH_ECREATE, "%s: a .npy file of rows needs a regular file", path);      /* its head is written last */
+        return myth_fail(err, MYTH_ECREATE, "%s: a .npy file of rows needs a regular file",
+                         path); /* its head is written last */
     myth_status st = myth_out_open(&fd, path, true, err);
     if (st != MYTH_OK)
         return st;
@@ -68,7 +72,7 @@ myth_status myth_npy_finish_rows(myth_npy *n, uint64_t n_row, myth_error *err)
 {
     char header[320];
     int fd;
-    const uint64_t shape[2] = { n_row, n->row_bytes / 4 };
+    const uint64_t shape[2] = {n_row, n->row_bytes / 4};
     const size_t len = make_header(header, sizeof(header), shape, 2, ROWS_HEADER);
     myth_status st = myth_out_open(&fd, n->path, false, err);
     if (st != MYTH_OK)

@@ -58,14 +58,16 @@ void myth_plan_print_text(FILE *f, const myth_plan *p)
                 fprintf(f, "%-16s %12s%s\n", myth_mem_class_name((myth_mem_class)c), myth_size_text(size, d->bytes[c]),
                         c == MYTH_MEM_WEIGHTS_MAPPED ? "  (page cache, not limited)" : "");
         if (i == 0 && p->expert_bytes)
-            fprintf(f, "%-16s %12s  (of these weights: read here by other devices)\n", "experts", myth_size_text(size, p->expert_bytes));
+            fprintf(f, "%-16s %12s  (of these weights: read here by other devices)\n", "experts",
+                    myth_size_text(size, p->expert_bytes));
         fprintf(f, "%-16s %12s", "total", myth_size_text(size, d->total_bytes));
         if (d->limit_bytes)
-            fprintf(f, "  limit %s: %s", myth_size_text(limit, d->limit_bytes), d->total_bytes <= d->limit_bytes ? "fits" : "does not fit");
+            fprintf(f, "  limit %s: %s", myth_size_text(limit, d->limit_bytes),
+                    d->total_bytes <= d->limit_bytes ? "fits" : "does not fit");
         fputc('\n', f);
     }
-    fprintf(f, "%u sequences of %u tokens, %u rows a step, cache %s/%s\n", p->n_seq, p->n_ctx, p->n_ubatch, myth_dtype_get(p->type_k)->name,
-            myth_dtype_get(p->type_v)->name);
+    fprintf(f, "%u sequences of %u tokens, %u rows a step, cache %s/%s\n", p->n_seq, p->n_ctx, p->n_ubatch,
+            myth_dtype_get(p->type_k)->name, myth_dtype_get(p->type_v)->name);
     for (uint32_t i = 0; i < p->n_suggestion; i++)
         fprintf(f, "fits with %s: %s\n", p->suggestion[i].flag, myth_size_text(size, p->suggestion[i].total_bytes));
 }
@@ -104,8 +106,8 @@ void myth_plan_row_print_text(FILE *f, const myth_plan_row *r)
 {
     char size[6][24];
     if (!r) {
-        fprintf(f, "%-20s %-5s %7s %10s %10s %10s %10s %10s %10s\n", "model", "type", "context", "weights", "K/V global", "K/V ring", "scratch", "total",
-                "PLE table");
+        fprintf(f, "%-20s %-5s %7s %10s %10s %10s %10s %10s %10s\n", "model", "type", "context", "weights",
+                "K/V global", "K/V ring", "scratch", "total", "PLE table");
         return;
     }
     fprintf(f, "%-20s %-5s %7u", r->model, r->type, r->n_ctx);
@@ -114,7 +116,12 @@ void myth_plan_row_print_text(FILE *f, const myth_plan_row *r)
         return;
     }
     const myth_plan *p = r->plan;
-    const uint64_t bytes[6] = { p->bytes[MYTH_MEM_WEIGHTS], p->bytes[MYTH_MEM_KV_GLOBAL], p->bytes[MYTH_MEM_KV_LOCAL], scratch_of(p), p->total_bytes, r->table_bytes };
+    const uint64_t bytes[6] = {p->bytes[MYTH_MEM_WEIGHTS],
+                               p->bytes[MYTH_MEM_KV_GLOBAL],
+                               p->bytes[MYTH_MEM_KV_LOCAL],
+                               scratch_of(p),
+                               p->total_bytes,
+                               r->table_bytes};
     for (int i = 0; i < 6; i++)
         fprintf(f, " %10s", bytes[i] ? myth_size_text(size[i], bytes[i]) : "-");
     fputc('\n', f);

@@ -9,7 +9,8 @@
 extern "C" {
 #endif
 
-/* {"fits","total_bytes","classes":{name:bytes},"devices":[{"device","limit","classes"}],"suggestions":[{"change","total_bytes"}],...} */
+/* {"fits","total_bytes","classes":{name:bytes},"devices":[{"device","limit","classes"}],"suggestions":[{"change","total_bytes"}],...}
+ */
 void myth_plan_print_json(myth_json_out *j, const myth_plan *p);
 void myth_plan_print_text(FILE *f, const myth_plan *p);
 
@@ -18,12 +19,13 @@ typedef struct {
     const char *model, *type;
     uint32_t n_ctx;
     const myth_plan *plan;
-    const char *refused;             /* why there is no plan; NULL = there is */
-    uint64_t table_bytes;            /* per-layer embeddings that stay in the file or on the host, beside the plan; 0 = none */
+    const char *refused;  /* why there is no plan; NULL = there is */
+    uint64_t table_bytes; /* per-layer embeddings that stay in the file or on the host, beside the plan; 0 = none */
 } myth_plan_row;
 
 /* {"model","type","n_ctx","n_ubatch","weights_bytes","kv_global_bytes","kv_ring_bytes","scratch_bytes","total_bytes","ple_table_bytes","classes"};
- * scratch is what is neither weights nor keys and values, the total the sum of the four. Without a plan {"model","type","n_ctx","refused"}. */
+ * scratch is what is neither weights nor keys and values, the total the sum of the four. Without a plan
+ * {"model","type","n_ctx","refused"}. */
 void myth_plan_row_print_json(myth_json_out *j, const myth_plan_row *r);
 /* NULL prints the line above the first. */
 void myth_plan_row_print_text(FILE *f, const myth_plan_row *r);

@@ -65,7 +65,8 @@ static myth_status unknown(const char *where, const myth_command *section, const
     const char *near = myth_args_nearest(name, list, n);
     if (near)
         return myth_fail(err, MYTH_EFORMAT, "%s: no flag '%.60s'; did you mean %s?", where, name, near);
-    return myth_fail(err, MYTH_EFORMAT, "%s: no flag '%.60s'; mythos %s --help lists them", where, name, section ? section->name : "COMMAND");
+    return myth_fail(err, MYTH_EFORMAT, "%s: no flag '%.60s'; mythos %s --help lists them", where, name,
+                     section ? section->name : "COMMAND");
 }
 
 static char *trimmed(char *s)
@@ -77,7 +78,8 @@ static char *trimmed(char *s)
     return s;
 }
 
-static myth_status read_line(myth_parsed *p, const myth_command *c, const myth_command **section, const char *where, char *line, myth_error *err)
+static myth_status read_line(myth_parsed *p, const myth_command *c, const myth_command **section, const char *where,
+                             char *line, myth_error *err)
 {
     size_t n = strlen(line = trimmed(line));
     if (!n || *line == '#')
@@ -87,7 +89,9 @@ static myth_status read_line(myth_parsed *p, const myth_command *c, const myth_c
             return myth_fail(err, MYTH_EFORMAT, "%s: expected [COMMAND]", where);
         line[n - 1] = '\0';
         *section = find_command(trimmed(line + 1));
-        return *section ? MYTH_OK : myth_fail(err, MYTH_EFORMAT, "%s: no command '%.60s'; mythos --help lists them", where, trimmed(line + 1));
+        return *section ? MYTH_OK
+                        : myth_fail(err, MYTH_EFORMAT, "%s: no command '%.60s'; mythos --help lists them", where,
+                                    trimmed(line + 1));
     }
     char *equal = strchr(line, '=');
     if (!equal)
@@ -105,7 +109,7 @@ static myth_status read_line(myth_parsed *p, const myth_command *c, const myth_c
     if (!is_known(*section, name))
         return unknown(where, *section, name, err);
     if ((*section && *section != c) || !myth_args_find(p, name))
-        return MYTH_OK;                         /* of another command */
+        return MYTH_OK; /* of another command */
     return myth_args_set(p, name, value, where, err);
 }
 
@@ -138,7 +142,8 @@ myth_status myth_rcfile_read(myth_parsed *p, const myth_command *c, myth_error *
     if (!f && !is_wanted && (errno == ENOENT || errno == ENOTDIR))
         return MYTH_OK;
     if (!f)
-        return myth_fail(err, MYTH_ENOTFOUND, "%.160s: %s; MYTHOS_CONFIG names the configuration file, empty for none", path, strerror(errno));
+        return myth_fail(err, MYTH_ENOTFOUND, "%.160s: %s; MYTHOS_CONFIG names the configuration file, empty for none",
+                         path, strerror(errno));
     size_t n = fread(text, 1, sizeof(text), f);
     bool is_bad = ferror(f) != 0;
     fclose(f);

@@ -26,15 +26,16 @@ static bool wants_color(int fd)
 void myth_term_start(myth_term *t, bool is_quiet, bool is_verbose, bool is_json_log)
 {
     const char *kind = getenv("TERM");
-    *t = (myth_term){ .is_quiet = is_quiet, .is_verbose = is_verbose, .is_json_log = is_json_log };
+    *t = (myth_term){.is_quiet = is_quiet, .is_verbose = is_verbose, .is_json_log = is_json_log};
     t->has_color_out = wants_color(STDOUT_FILENO);
     t->has_color_err = wants_color(STDERR_FILENO) && !is_json_log;
-    t->has_progress = isatty(STDERR_FILENO) && !is_quiet && !is_json_log && !env_is_set("CI") && !(kind && strcmp(kind, "dumb") == 0);
+    t->has_progress =
+        isatty(STDERR_FILENO) && !is_quiet && !is_json_log && !env_is_set("CI") && !(kind && strcmp(kind, "dumb") == 0);
 }
 
 const char *myth_term_color(const myth_term *t, const FILE *stream, myth_color c)
 {
-    static const char *const code[] = { "\033[0m", "\033[31m", "\033[33m", "\033[32m", "\033[34m", "\033[1m", "\033[2m" };
+    static const char *const code[] = {"\033[0m", "\033[31m", "\033[33m", "\033[32m", "\033[34m", "\033[1m", "\033[2m"};
     bool has = stream == stdout ? t->has_color_out : stream == stderr && t->has_color_err;
     return has ? code[c] : "";
 }
@@ -84,7 +85,8 @@ void myth_term_error(myth_term *t, const char *text)
         write_log_line("error", "mythos", text);
         return;
     }
-    fprintf(stderr, "%smythos:%s ", myth_term_color(t, stderr, MYTH_COLOR_RED), myth_term_color(t, stderr, MYTH_COLOR_NONE));
+    fprintf(stderr, "%smythos:%s ", myth_term_color(t, stderr, MYTH_COLOR_RED),
+            myth_term_color(t, stderr, MYTH_COLOR_NONE));
     myth_term_safe(stderr, text, strlen(text));
     fputc('\n', stderr);
 }
@@ -109,7 +111,7 @@ void myth_term_note(myth_term *t, const char *fmt, ...)
 
 void myth_term_log(void *user, myth_log_level level, const char *component, const char *line)
 {
-    static const char *const name[] = { "debug", "info", "warn", "error" };
+    static const char *const name[] = {"debug", "info", "warn", "error"};
     myth_term *t = user;
     myth_term_progress_end(t);
     if (t->is_json_log) {
@@ -126,7 +128,7 @@ void myth_term_safe(FILE *stream, const char *text, size_t len)
     const unsigned char *s = (const unsigned char *)text;
     for (size_t i = 0; i < len;) {
         uint32_t cp;
-        size_t run = i;                 /* of what stands for itself: lines of a search are a hundred thousand */
+        size_t run = i; /* of what stands for itself: lines of a search are a hundred thousand */
         while (run < len && ((s[run] >= 0x20 && s[run] < 0x7f) || s[run] == '\n' || s[run] == '\t'))
             run++;
         if (run > i)

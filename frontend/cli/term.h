@@ -2,7 +2,7 @@
  *
  * Colour     on a tty, unless NO_COLOR is set or TERM=dumb; CLICOLOR_FORCE (not "0") turns it on anywhere
  * Progress   one line rewritten in place, only when stderr is a tty, never under --quiet or CI
- * Text       anything from a file or a model goes through myth_term_safe before it reaches a terminal                     */
+ * Text       anything from a file or a model goes through myth_term_safe before it reaches a terminal */
 #ifndef MYTH_TERM_H
 #define MYTH_TERM_H
 
@@ -15,13 +15,21 @@
 extern "C" {
 #endif
 
-typedef enum { MYTH_COLOR_NONE, MYTH_COLOR_RED, MYTH_COLOR_YELLOW, MYTH_COLOR_GREEN, MYTH_COLOR_BLUE, MYTH_COLOR_BOLD, MYTH_COLOR_DIM } myth_color;
+typedef enum {
+    MYTH_COLOR_NONE,
+    MYTH_COLOR_RED,
+    MYTH_COLOR_YELLOW,
+    MYTH_COLOR_GREEN,
+    MYTH_COLOR_BLUE,
+    MYTH_COLOR_BOLD,
+    MYTH_COLOR_DIM
+} myth_color;
 
 typedef struct {
     bool is_quiet, is_verbose, is_json_log;
-    bool has_progress;              /* progress lines are shown */
+    bool has_progress; /* progress lines are shown */
     bool has_color_out, has_color_err;
-    bool line_open;                 /* a progress line stands on the screen */
+    bool line_open; /* a progress line stands on the screen */
 } myth_term;
 
 void myth_term_start(myth_term *t, bool is_quiet, bool is_verbose, bool is_json_log);
@@ -40,7 +48,8 @@ void myth_term_note(myth_term *t, const char *fmt, ...)
     ;
 /* The write callback of a myth_log whose user is the myth_term. */
 void myth_term_log(void *user, myth_log_level level, const char *component, const char *line);
-/* Writes len bytes of text with control and bidirectional marks escaped as \xNN or \u{NNNN}, invalid UTF-8 as \xNN; newline and tab stay. */
+/* Writes len bytes of text with control and bidirectional marks escaped as \xNN or \u{NNNN}, invalid UTF-8 as \xNN;
+ * newline and tab stay. */
 void myth_term_safe(FILE *stream, const char *text, size_t len);
 /* A path where a line is a file: as myth_term_safe, and newline and tab escaped as \n, \t. */
 void myth_term_path(FILE *stream, const char *path);

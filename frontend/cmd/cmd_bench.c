@@ -1,10 +1,11 @@
 /* cmd_bench.c - tokens a second beside what this machine could do at most.
  *
- * Tests      pp512: a prompt of 512 tokens; tg64: 64 tokens, one at a time; @d2048: behind 2048 others. Of a model that makes embeddings
- *            pp512 alone: a text of 512 tokens, with a final row for each
+ * Tests      pp512: a prompt of 512 tokens; tg64: 64 tokens, one at a time; @d2048: behind 2048 others. Of a model that
+ *            makes embeddings pp512 alone: a text of 512 tokens, with a final row for each
  * Method     one warm-up, then --repetitions runs of each; the median is printed
- * Limit      bytes and flops are those of one token: weights read once a step (once a micro-batch for prompts), keys and values of the
- *            positions seen; limit_tok_s is the smaller of bandwidth / bytes and peak / flops, both measured just before (limits.h)    */
+ * Limit      bytes and flops are those of one token: weights read once a step (once a micro-batch for prompts), keys
+ *            and values of the positions seen; limit_tok_s is the smaller of bandwidth / bytes and peak / flops, both
+ *            measured just before (limits.h) */
 #include "frontend/cli/json_out.h"
 #include "frontend/cli/limits.h"
 #include "frontend/cli/cli.h"
@@ -24,11 +25,15 @@ typedef struct {
 } bench_opts;
 
 static const myth_option options[] = {
-    { "n-prompt", "-p", MYTH_OPT_U32, "N", offsetof(bench_opts, n_prompt), "512", 0, 1u << 20, "tokens of the prompt test; 0 = none" },
-    { "n-gen", "-n", MYTH_OPT_U32, "N", offsetof(bench_opts, n_gen), "64", 0, 1u << 20, "tokens of the generation test; 0 = none" },
-    { "n-depth", "-d", MYTH_OPT_U32, "N", offsetof(bench_opts, n_depth), "0", 0, 1u << 20, "tokens already in the cache" },
-    { "repetitions", "-r", MYTH_OPT_U32, "N", offsetof(bench_opts, n_repeat), "3", 1, REPEAT_MAX, "runs of each test" },
-    { "json", NULL, MYTH_OPT_FLAG, NULL, offsetof(bench_opts, json), NULL, 0, 0, "print [{\"test\",\"tok_s\",\"bytes\",\"flops\",\"limit_tok_s\",\"ratio\"}]" },
+    {"n-prompt", "-p", MYTH_OPT_U32, "N", offsetof(bench_opts, n_prompt), "512", 0, 1u << 20,
+     "tokens of the prompt test; 0 = none"},
+    {"n-gen", "-n", MYTH_OPT_U32, "N", offsetof(bench_opts, n_gen), "64", 0, 1u << 20,
+     "tokens of the generation test; 0 = none"},
+    {"n-depth", "-d", MYTH_OPT_U32, "N", offsetof(bench_opts, n_depth), "0", 0, 1u << 20,
+     "tokens already in the cache"},
+    {"repetitions", "-r", MYTH_OPT_U32, "N", offsetof(bench_opts, n_repeat), "3", 1, REPEAT_MAX, "runs of each test"},
+    {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(bench_opts, json), NULL, 0, 0,
+     "print [{\"test\",\"tok_s\",\"bytes\",\"flops\",\"limit_tok_s\",\"ratio\"}]"},
 };
 static const myth_option_group groups[] = {
     MYTH_GROUP("bench", bench_opts, options),
@@ -42,18 +47,18 @@ typedef struct {
     myth_model model;
     myth_engine *engine;
     myth_engine_opts eo;
-    myth_seq *base;                 /* n_depth tokens, forked for every run */
-    int32_t *ids;                   /* [depth + prompt] */
-    myth_seq **seq;                 /* [the same]       */
-    uint8_t *want, *is_ephemeral;   /* of encoders     */
+    myth_seq *base;               /* n_depth tokens, forked for every run */
+    int32_t *ids;                 /* [depth + prompt] */
+    myth_seq **seq;               /* [the same]       */
+    uint8_t *want, *is_ephemeral; /* of encoders     */
     myth_machine_limits limits;
     myth_json_out json;
 } run_state;
 
 typedef struct {
-    const char *kind;               /* "pp", "tg" */
+    const char *kind; /* "pp", "tg" */
     uint32_t n;
-    double tok_s, bytes, flops;     /* of one token */
+    double tok_s, bytes, flops; /* of one token */
 } result;
 
 static double now(void)
@@ -70,7 +75,10 @@ static int by_value(const void *a, const void *b)
 }
 
 static bool is_encoder(const run_state *s) { return s->model.config.is_bidirectional; }
-static void drop_row(void *user, uint32_t tok, uint32_t layer, const float *row, uint32_t n) { (void)user, (void)tok, (void)layer, (void)row, (void)n; }
+static void drop_row(void *user, uint32_t tok, uint32_t layer, const float *row, uint32_t n)
+{
+    (void)user, (void)tok, (void)layer, (void)row, (void)n;
+}
 
 /* Sum over layers of the keys that a token at position pos reads. */
 static double keys_read(const myth_config *c, double pos, bool wants_bytes, double row_bytes)
@@ -79,7 +87,7 @@ static double keys_read(const myth_config *c, double pos, bool wants_bytes, doub
     for (uint32_t i = 0; i < c->n_layer; i++) {
         const myth_layer_config *l = &c->layer[i];
         double keys = l->is_global || !c->window || pos + 1 < c->window ? pos + 1 : c->window;
-        double n_vec = c->layer[l->kv_source].k_is_v ? 1.0 : 2.0;        /* keys made from the values are not read */
+        double n_vec = c->layer[l->kv_source].k_is_v ? 1.0 : 2.0; /* keys made from the values are not read */
         sum += keys * (wants_bytes ? n_vec * l->n_head_kv * l->head_dim * row_bytes : 4.0 * c->n_head * l->head_dim);
     }
     return sum;
@@ -92,28 +100,41 @@ static void price(result *r, const run_state *s, bool is_prompt)
     double params = 0, head = (double)c->n_vocab * c->d_model, bytes = 0;
     for (uint32_t i = 0; i < myth_weights_n_tensor(s->model.weights); i++) {
         const myth_tensor *t = myth_weights_at(s->model.weights, i);
-        const bool is_rows = c->n_ple && t->dim[1] == (uint64_t)c->n_layer * c->n_ple;                /* a table: a row a token, next to nothing */
-        const double part = t->n_dim == 3 && c->n_expert ? (double)c->n_expert_used / c->n_expert : 1.0;       /* a token's experts */
+        const bool is_rows =
+            c->n_ple && t->dim[1] == (uint64_t)c->n_layer * c->n_ple; /* a table: a row a token, next to nothing */
+        const double part =
+            t->n_dim == 3 && c->n_expert ? (double)c->n_expert_used / c->n_expert : 1.0; /* a token's experts */
         if (is_rows)
             continue;
         bytes += (double)t->bytes * part;
         if (t->n_dim > 1)
             params += (double)t->dim[0] * (double)t->dim[1] * (double)t->dim[2] * part;
     }
-    double pos = s->o->n_depth + (r->n - 1) / 2.0, k_bytes = (double)myth_dtype_block_bytes(s->eo.type_k) / myth_dtype_block(s->eo.type_k);
+    double pos = s->o->n_depth + (r->n - 1) / 2.0,
+           k_bytes = (double)myth_dtype_block_bytes(s->eo.type_k) / myth_dtype_block(s->eo.type_k);
     double step = is_prompt ? (r->n < s->eo.n_ubatch ? r->n : s->eo.n_ubatch) : 1;
     r->flops = 2.0 * (is_prompt ? params - head : params) + keys_read(c, pos, false, 0);
     r->bytes = (is_prompt ? bytes * (params - head) / params : bytes) / step + keys_read(c, pos, true, k_bytes) / step;
 }
 
-static myth_status feed(run_state *s, myth_seq *q, uint32_t first, uint32_t n, bool is_decode, myth_result *res, myth_error *err)
+static myth_status feed(run_state *s, myth_seq *q, uint32_t first, uint32_t n, bool is_decode, myth_result *res,
+                        myth_error *err)
 {
     for (uint32_t i = 0; i < n; i++) {
         s->seq[i] = q;
         s->want[i] = is_encoder(s) ? MYTH_WANT_FINAL : i + 1 == n ? MYTH_WANT_LOGITS : 0;
     }
-    myth_batch b = { .n_tok = n, .token = s->ids + first, .seq = s->seq, .want = s->want, .is_decode = is_decode, .top_k = is_encoder(s) ? 0 : 1,
-                     .is_ephemeral = s->is_ephemeral, .on_hidden = drop_row, .cancel = s->cli->cancel };
+    myth_batch b = {
+        .n_tok = n,
+        .token = s->ids + first,
+        .seq = s->seq,
+        .want = s->want,
+        .is_decode = is_decode,
+        .top_k = is_encoder(s) ? 0 : 1,
+        .is_ephemeral = s->is_ephemeral,
+        .on_hidden = drop_row,
+        .cancel = s->cli->cancel,
+    };
     return myth_forward(s->engine, &b, res, err);
 }
 
@@ -152,8 +173,8 @@ static void print_result(run_state *s, const result *r)
     else
         snprintf(test, sizeof(test), "%s%u", r->kind, r->n);
     if (!s->o->json) {
-        printf("%-14s %10.1f tok/s  %9.1f MB  %9.2f MFLOP  limit %10.1f  ratio %.2f\n", test, r->tok_s, r->bytes / 1e6, r->flops / 1e6, limit,
-               r->tok_s / limit);
+        printf("%-14s %10.1f tok/s  %9.1f MB  %9.2f MFLOP  limit %10.1f  ratio %.2f\n", test, r->tok_s, r->bytes / 1e6,
+               r->flops / 1e6, limit, r->tok_s / limit);
         return;
     }
     myth_jout_object(&s->json);
@@ -169,7 +190,7 @@ static void print_result(run_state *s, const result *r)
 static myth_status run_test(run_state *s, const char *kind, uint32_t n, bool is_prompt, myth_error *err)
 {
     double seconds[REPEAT_MAX + 1];
-    result r = { .kind = kind, .n = n };
+    result r = {.kind = kind, .n = n};
     for (uint32_t i = 0; i <= s->o->n_repeat; i++) {
         myth_term_progress(s->cli->term, kind, i, s->o->n_repeat);
         myth_status st = run_once(s, &r, is_prompt, &seconds[i], err);
@@ -177,7 +198,7 @@ static myth_status run_test(run_state *s, const char *kind, uint32_t n, bool is_
             return st;
     }
     myth_term_progress_end(s->cli->term);
-    qsort(seconds + 1, s->o->n_repeat, sizeof(*seconds), by_value);          /* the first run was the warm-up */
+    qsort(seconds + 1, s->o->n_repeat, sizeof(*seconds), by_value); /* the first run was the warm-up */
     r.tok_s = n / seconds[1 + s->o->n_repeat / 2];
     price(&r, s, is_prompt);
     print_result(s, &r);
@@ -193,7 +214,8 @@ void myth_cli_bench_opts(myth_engine_opts *eo, const myth_model *m, uint32_t n_p
     }
     uint32_t n = n_depth + (n_prompt > n_gen ? n_prompt : n_gen);
     if (!eo->n_ctx)
-        eo->n_ctx = (n + STEP - 1) / STEP * STEP;
+        eo->n_ctx = (n + STEP - 1) / STEP
+    *STEP;
     eo->n_seq = n_depth ? 2 : 1;
     eo->n_logit_rows = 1;
     eo->top_k = 1;
@@ -202,7 +224,7 @@ void myth_cli_bench_opts(myth_engine_opts *eo, const myth_model *m, uint32_t n_p
 /* The type that most bytes of the model have. */
 static myth_dtype common_type(const myth_model *m)
 {
-    uint64_t bytes[MYTH_DTYPE_N] = { 0 };
+    uint64_t bytes[MYTH_DTYPE_N] = {0};
     myth_dtype best = MYTH_F32;
     for (uint32_t i = 0; i < myth_weights_n_tensor(m->weights); i++) {
         const myth_tensor *t = myth_weights_at(m->weights, i);
@@ -222,9 +244,10 @@ static myth_status prepare(run_state *s, myth_error *err)
     myth_result res;
     MYTH_TRY(myth_cli_model_open(s->cli, &s->model, &o->model, MYTH_WEIGHTS_DATA, err));
     if (is_encoder(s) && (o->n_depth || !o->n_prompt || o->n_prompt > s->model.config.n_ctx_train))
-        return myth_fail(err, MYTH_EUNSUPPORTED, "%s makes embeddings: a text of -p 1 to %u tokens, with no -d", myth_weights_name(s->model.weights),
-                         s->model.config.n_ctx_train);
-    MYTH_TRY(myth_limits_measure(&s->limits, mem, (int)s->cli->global->n_threads, s->cli->global->is_exact ? MYTH_F32 : common_type(&s->model), err));
+        return myth_fail(err, MYTH_EUNSUPPORTED, "%s makes embeddings: a text of -p 1 to %u tokens, with no -d",
+                         myth_weights_name(s->model.weights), s->model.config.n_ctx_train);
+    MYTH_TRY(myth_limits_measure(&s->limits, mem, (int)s->cli->global->n_threads,
+                                 s->cli->global->is_exact ? MYTH_F32 : common_type(&s->model), err));
     MYTH_TRY(myth_cli_engine_opts(s->cli, &s->eo, &o->engine, err));
     myth_cli_bench_opts(&s->eo, &s->model, o->n_prompt, o->n_gen, o->n_depth);
     s->ids = myth_alloc_n(mem, MYTH_MEM_STAGING, "ids", n, sizeof(*s->ids));
@@ -252,12 +275,12 @@ fail:
 
 static int run(myth_cli *cli, const void *opts)
 {
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_status st = MYTH_OK;
-    run_state s = { .cli = cli, .o = opts };
+    run_state s = {.cli = cli, .o = opts};
     MYTH_TRY(prepare(&s, &err));
-    myth_term_note(cli->term, "%s; read %.1f GB/s, %s %.0f Gop/s", myth_engine_device(s.engine), s.limits.read_bytes / 1e9, s.limits.flops_kind,
-                   s.limits.flops / 1e9);
+    myth_term_note(cli->term, "%s; read %.1f GB/s, %s %.0f Gop/s", myth_engine_device(s.engine),
+                   s.limits.read_bytes / 1e9, s.limits.flops_kind, s.limits.flops / 1e9);
     myth_jout_start(&s.json, stdout);
     if (s.o->json)
         myth_jout_array(&s.json);
@@ -280,6 +303,11 @@ fail:
 }
 
 const myth_command myth_cmd_bench = {
-    .name = "bench", .args = "", .help = "tokens a second beside what this machine could do at most",
-    .group = groups, .n_group = 3, .opts_bytes = sizeof(bench_opts), .run = run
+    .name = "bench",
+    .args = "",
+    .help = "tokens a second beside what this machine could do at most",
+    .group = groups,
+    .n_group = 3,
+    .opts_bytes = sizeof(bench_opts),
+    .run = run,
 };

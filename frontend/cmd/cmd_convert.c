@@ -15,14 +15,17 @@ typedef struct {
 } convert_opts;
 
 static const myth_option options[] = {
-    { "output", "-o", MYTH_OPT_TEXT, "FILE", offsetof(convert_opts, output), NULL, 0, 0, "the .gguf to write" },
-    { "type", NULL, MYTH_OPT_TEXT, "TYPE", offsetof(convert_opts, type), "q8_0", 0, 0,
-      "of the matrices, or a mix of types as llama.cpp names them: f16, bf16, q8_0, q6_k, q5_k_m, q4_k_m, q4_k_s, q4_0, mxfp4, ..." },
-    { "imatrix", NULL, MYTH_OPT_TEXT, "FILE", offsetof(convert_opts, imatrix), NULL, 0, 0,
-      "which columns matter, from mythos imatrix or llama-imatrix: they are kept closer" },
-    { "kv", NULL, MYTH_OPT_TEXT, "LIST", offsetof(convert_opts, kv), NULL, 0, 0, "facts to add: mythos.prompt=compact,mythos.trained_tokens=2048" },
+    {"output", "-o", MYTH_OPT_TEXT, "FILE", offsetof(convert_opts, output), NULL, 0, 0, "the .gguf to write"},
+    {"type", NULL, MYTH_OPT_TEXT, "TYPE", offsetof(convert_opts, type), "q8_0", 0, 0,
+     "of the matrices, or a mix of types as llama.cpp names them: f16, bf16, q8_0, q6_k, q5_k_m, q4_k_m, q4_k_s, q4_0, "
+     "mxfp4, ..."},
+    {"imatrix", NULL, MYTH_OPT_TEXT, "FILE", offsetof(convert_opts, imatrix), NULL, 0, 0,
+     "which columns matter, from mythos imatrix or llama-imatrix: they are kept closer"},
+    {"kv", NULL, MYTH_OPT_TEXT, "LIST", offsetof(convert_opts, kv), NULL, 0, 0,
+     "facts to add: mythos.prompt=compact,mythos.trained_tokens=2048"},
 };
-static const myth_option_group groups[] = { MYTH_GROUP("convert", convert_opts, options), MYTH_GROUP_MODEL(convert_opts, model) };
+static const myth_option_group groups[] = {MYTH_GROUP("convert", convert_opts, options),
+                                           MYTH_GROUP_MODEL(convert_opts, model)};
 
 /* Cuts "key=value,key=value" in place. Whole numbers are numbers, the rest is text. */
 static myth_status parse_facts(myth_convert_kv *kv, uint32_t *n, char *text, myth_error *err)
@@ -35,7 +38,11 @@ static myth_status parse_facts(myth_convert_kv *kv, uint32_t *n, char *text, myt
         errno = 0;
         unsigned long number = strtoul(value, &end, 10);
         bool is_number = *value >= '0' && *value <= '9' && !*end && !errno && number <= UINT32_MAX;
-        kv[(*n)++] = (myth_convert_kv){ .key = item, .text = is_number ? NULL : value, .number = is_number ? (uint32_t)number : 0 };
+        kv[(*n)++] = (myth_convert_kv){
+            .key = item,
+            .text = is_number ? NULL : value,
+            .number = is_number ? (uint32_t)number : 0,
+        };
     }
     return MYTH_OK;
 }
@@ -55,14 +62,21 @@ static uint32_t threads_of(const myth_cli *cli)
 static int run(myth_cli *cli, const void *opts)
 {
     const convert_opts *o = opts;
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_status st = MYTH_OK;
-    myth_model model = { 0 };
+    myth_model model = {0};
     myth_convert_kv kv[KV_MAX];
     char *facts = NULL;
     myth_imatrix *imatrix = NULL;
-    myth_convert_opts co = { .path = o->output, .mix = myth_mix_find(o->type), .kv = kv, .n_threads = threads_of(cli), .on_progress = on_progress,
-                             .user = cli, .cancel = cli->cancel };
+    myth_convert_opts co = {
+        .path = o->output,
+        .mix = myth_mix_find(o->type),
+        .kv = kv,
+        .n_threads = threads_of(cli),
+        .on_progress = on_progress,
+        .user = cli,
+        .cancel = cli->cancel,
+    };
     if (!co.mix)
         return myth_cli_failf(cli, MYTH_EARG, "--type: got '%.40s', expected %s", o->type, myth_mix_names());
     if (!o->output)
@@ -87,6 +101,11 @@ fail:
 }
 
 const myth_command myth_cmd_convert = {
-    .name = "convert", .args = "", .help = "write a model as GGUF in any type or mix of types",
-    .group = groups, .n_group = 2, .opts_bytes = sizeof(convert_opts), .run = run
+    .name = "convert",
+    .args = "",
+    .help = "write a model as GGUF in any type or mix of types",
+    .group = groups,
+    .n_group = 2,
+    .opts_bytes = sizeof(convert_opts),
+    .run = run,
 };

@@ -20,7 +20,11 @@ static int run_man(myth_cli *cli, const void *opts)
 }
 
 const myth_command myth_cmd_man = {
-    .name = "man", .args = "[COMMAND]", .help = "print the manual page (roff)", .max_arg = 1, .run = run_man
+    .name = "man",
+    .args = "[COMMAND]",
+    .help = "print the manual page (roff)",
+    .max_arg = 1,
+    .run = run_man,
 };
 
 static int run_completion(myth_cli *cli, const void *opts)
@@ -28,7 +32,8 @@ static int run_completion(myth_cli *cli, const void *opts)
     static const struct {
         const char *name;
         void (*print)(FILE *f);
-    } shell[] = { { "bash", myth_help_completion_bash }, { "zsh", myth_help_completion_zsh }, { "fish", myth_help_completion_fish } };
+    } shell[] = {
+        {"bash", myth_help_completion_bash}, {"zsh", myth_help_completion_zsh}, {"fish", myth_help_completion_fish}};
     (void)opts;
     for (size_t i = 0; i < sizeof(shell) / sizeof(shell[0]); i++)
         if (strcmp(cli->arg[0], shell[i].name) == 0) {
@@ -39,7 +44,12 @@ static int run_completion(myth_cli *cli, const void *opts)
 }
 
 const myth_command myth_cmd_completion = {
-    .name = "completion", .args = "bash|zsh|fish", .help = "print the shell completion", .min_arg = 1, .max_arg = 1, .run = run_completion
+    .name = "completion",
+    .args = "bash|zsh|fish",
+    .help = "print the shell completion",
+    .min_arg = 1,
+    .max_arg = 1,
+    .run = run_completion,
 };
 
 typedef struct {
@@ -47,9 +57,9 @@ typedef struct {
 } version_opts;
 
 static const myth_option version_options[] = {
-    { "json", NULL, MYTH_OPT_FLAG, NULL, offsetof(version_opts, json), NULL, 0, 0, "as JSON" },
+    {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(version_opts, json), NULL, 0, 0, "as JSON"},
 };
-static const myth_option_group version_groups[] = { MYTH_GROUP("version", version_opts, version_options) };
+static const myth_option_group version_groups[] = {MYTH_GROUP("version", version_opts, version_options)};
 
 static int run_version(myth_cli *cli, const void *opts)
 {
@@ -78,6 +88,11 @@ static int run_version(myth_cli *cli, const void *opts)
 }
 
 const myth_command myth_cmd_version = {
-    .name = "version", .args = "", .help = "print version, commit and devices",
-    .group = version_groups, .n_group = 1, .opts_bytes = sizeof(version_opts), .run = run_version
+    .name = "version",
+    .args = "",
+    .help = "print version, commit and devices",
+    .group = version_groups,
+    .n_group = 1,
+    .opts_bytes = sizeof(version_opts),
+    .run = run_version,
 };

@@ -1,10 +1,12 @@
 /* cmd_embed.c - texts to vectors: one text, a line each, or a file each; any number of them, in the order they came.
  *
- * Text    the prompt of the use, then the text by the content entry: control tokens are inert; <bos> in front, <eos> behind. What is longer
- *         than the model (or -c) takes is cut before <eos>, said on stderr, and marked "truncated"
+ * Text    the prompt of the use, then the text by the content entry: control tokens are inert; <bos> in front, <eos>
+ *         behind. What is longer than the model (or -c) takes is cut before <eos>, said on stderr, and marked
+ *         "truncated"
  * Groups  as many texts as fill a micro-batch are run at once; a vector does not depend on its neighbours
  * Memory  the plan's, however many texts there are: one text, and GROUP texts as ids with their vectors
- * Out     standard output, or -o FILE as JSON lines or as .npy, float32 [texts, dim]; a file that is not complete is not left behind      */
+ * Out     standard output, or -o FILE as JSON lines or as .npy, float32 [texts, dim]; a file that is not complete is
+ *         not left behind */
 #include "frontend/cli/json_out.h"
 #include "frontend/cli/npy.h"
 #include "texts.h"
@@ -28,24 +30,30 @@ typedef struct {
 } embed_opts;
 
 static const myth_option options[] = {
-    { "dim", NULL, MYTH_OPT_U32, "N", offsetof(embed_opts, dim), "(all)", 0, 65536, "keep the first N values and norm again: 512, 256, 128" },
-    { "prompt", NULL, MYTH_OPT_TEXT, "USE", offsetof(embed_opts, prompt), "none", 0, 0,
-      "what the text is for: none, query, document, code, question, fact, classification, clustering, similarity, summary" },
-    { "json", NULL, MYTH_OPT_FLAG, NULL, offsetof(embed_opts, json), NULL, 0, 0, "print {\"embedding\":[...]}" },
-    { "jsonl", NULL, MYTH_OPT_FLAG, NULL, offsetof(embed_opts, jsonl), NULL, 0, 0, "a text a line, as a JSON string or {\"text\"[,\"id\"]}; a vector a line" },
-    { "files", NULL, MYTH_OPT_FLAG, NULL, offsetof(embed_opts, files), NULL, 0, 0, "a path a line; each file is a text, its path the id" },
-    { "output", "-o", MYTH_OPT_TEXT, "FILE", offsetof(embed_opts, output), "(standard output)", 0, 0, "where the vectors go" },
-    { "format", NULL, MYTH_OPT_CHOICE, "jsonl|npy", offsetof(embed_opts, format), "jsonl", 0, 0, "of -o: JSON lines, or float32 [texts, dim]" },
-    { "line-bytes", NULL, MYTH_OPT_U32, "N", offsetof(embed_opts, line_bytes), "262144", 64, 1 << 28,
-      "longest line of a stream that cannot be measured first: standard input from a pipe" },
+    {"dim", NULL, MYTH_OPT_U32, "N", offsetof(embed_opts, dim), "(all)", 0, 65536,
+     "keep the first N values and norm again: 512, 256, 128"},
+    {"prompt", NULL, MYTH_OPT_TEXT, "USE", offsetof(embed_opts, prompt), "none", 0, 0,
+     "what the text is for: none, query, document, code, question, fact, classification, clustering, similarity, "
+     "summary"},
+    {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(embed_opts, json), NULL, 0, 0, "print {\"embedding\":[...]}"},
+    {"jsonl", NULL, MYTH_OPT_FLAG, NULL, offsetof(embed_opts, jsonl), NULL, 0, 0,
+     "a text a line, as a JSON string or {\"text\"[,\"id\"]}; a vector a line"},
+    {"files", NULL, MYTH_OPT_FLAG, NULL, offsetof(embed_opts, files), NULL, 0, 0,
+     "a path a line; each file is a text, its path the id"},
+    {"output", "-o", MYTH_OPT_TEXT, "FILE", offsetof(embed_opts, output), "(standard output)", 0, 0,
+     "where the vectors go"},
+    {"format", NULL, MYTH_OPT_CHOICE, "jsonl|npy", offsetof(embed_opts, format), "jsonl", 0, 0,
+     "of -o: JSON lines, or float32 [texts, dim]"},
+    {"line-bytes", NULL, MYTH_OPT_U32, "N", offsetof(embed_opts, line_bytes), "262144", 64, 1 << 28,
+     "longest line of a stream that cannot be measured first: standard input from a pipe"},
 };
-static const myth_option_group groups[] = { MYTH_GROUP("embed", embed_opts, options), MYTH_GROUP_MODEL(embed_opts, model),
-                                            MYTH_GROUP_ENGINE(embed_opts, engine) };
+static const myth_option_group groups[] = {MYTH_GROUP("embed", embed_opts, options),
+                                           MYTH_GROUP_MODEL(embed_opts, model), MYTH_GROUP_ENGINE(embed_opts, engine)};
 
 /* A text of the group under way. */
 typedef struct {
-    char id[ID_BYTES];                  /* JSON, or a path */
-    size_t n_id;                        /* 0 = none */
+    char id[ID_BYTES]; /* JSON, or a path */
+    size_t n_id;       /* 0 = none */
     uint32_t n_ids;
     bool is_path, is_cut;
 } slot;
@@ -57,11 +65,11 @@ typedef struct {
     myth_engine *engine;
     myth_embedder *embedder;
     myth_texts texts;
-    slot *slots;                        /* [GROUP] */
-    int32_t *ids, *group_ids;           /* of one text; [GROUP][n_most] */
-    float *vector;                      /* [GROUP][dim] */
+    slot *slots;              /* [GROUP] */
+    int32_t *ids, *group_ids; /* of one text; [GROUP][n_most] */
+    float *vector;            /* [GROUP][dim] */
     FILE *out;
-    int fd;                             /* of -o, JSON lines */
+    int fd; /* of -o, JSON lines */
     myth_npy npy;
     uint32_t n_most, dim;
     uint64_t n_done, n_cut;
@@ -76,8 +84,8 @@ static myth_status encode(run_state *r, int32_t *dst, slot *s, const myth_texts_
 {
     const myth_special_ids *special = myth_tokenizer_special(r->model.tokenizer);
     size_t n;
-    myth_status st = myth_tokenizer_encode(r->model.tokenizer, r->cli->mem, MYTH_TOK_CONTENT, it->text, it->n_text, r->ids,
-                                           myth_tokenizer_bound(it->n_text), &n, err);
+    myth_status st = myth_tokenizer_encode(r->model.tokenizer, r->cli->mem, MYTH_TOK_CONTENT, it->text, it->n_text,
+                                           r->ids, myth_tokenizer_bound(it->n_text), &n, err);
     if (st != MYTH_OK)
         return st;
     s->is_cut = n + 2 > r->n_most;
@@ -92,8 +100,8 @@ static myth_status encode(run_state *r, int32_t *dst, slot *s, const myth_texts_
 static myth_status keep_id(const run_state *r, slot *s, const myth_texts_item *it, myth_error *err)
 {
     if (it->n_id > ID_BYTES)
-        return myth_fail(err, MYTH_ELIMIT, "%s: line %llu: an id of %zu bytes, at most %d", r->texts.path, (unsigned long long)r->texts.line_no, it->n_id,
-                         ID_BYTES);
+        return myth_fail(err, MYTH_ELIMIT, "%s: line %llu: an id of %zu bytes, at most %d", r->texts.path,
+                         (unsigned long long)r->texts.line_no, it->n_id, ID_BYTES);
     if (it->n_id)
         memcpy(s->id, it->id, it->n_id);
     s->n_id = it->n_id;
@@ -111,7 +119,8 @@ static myth_status measure(run_state *r, uint32_t *n_tok, myth_error *err)
         return MYTH_OK;
     myth_status st = myth_texts_next(&r->texts, &it, &has, err);
     if (st == MYTH_OK)
-        st = myth_tokenizer_encode(r->model.tokenizer, r->cli->mem, MYTH_TOK_CONTENT, it.text, it.n_text, r->ids, myth_tokenizer_bound(it.n_text), &n, err);
+        st = myth_tokenizer_encode(r->model.tokenizer, r->cli->mem, MYTH_TOK_CONTENT, it.text, it.n_text, r->ids,
+                                   myth_tokenizer_bound(it.n_text), &n, err);
     if (st == MYTH_OK)
         *n_tok = n + 2 + ROUND < UINT32_MAX ? (uint32_t)((n + 2 + ROUND - 1) / ROUND * ROUND) : UINT32_MAX;
     myth_texts_rewind(&r->texts);
@@ -152,7 +161,7 @@ static myth_status print_vector(const run_state *r, const float *v, const slot *
     } else if (is_json) {
         fputc('{', r->out);
     }
-    if (s->n_id && !s->is_path)         /* as it stands in the line: a writer of values has no such thing */
+    if (s->n_id && !s->is_path) /* as it stands in the line: a writer of values has no such thing */
         fprintf(r->out, "\"id\":%.*s,", (int)s->n_id, s->id);
     if (is_json)
         fputs("\"embedding\":[", r->out);
@@ -163,7 +172,7 @@ static myth_status print_vector(const run_state *r, const float *v, const slot *
     fputc('\n', r->out);
     if (r->fd >= 0 && ferror(r->out))
         return myth_fail(err, MYTH_EIO, "%s: cannot write: %s", r->o->output, strerror(errno));
-    return MYTH_OK;                     /* main looks at standard output */
+    return MYTH_OK; /* main looks at standard output */
 }
 
 static myth_status finish_output(run_state *r, myth_error *err)
@@ -188,12 +197,14 @@ static myth_status open_engine(run_state *r, myth_error *err)
 {
     myth_cli *cli = r->cli;
     myth_engine_opts eo;
-    myth_plan_extra extra = { 0 };
+    myth_plan_extra extra = {0};
     const myth_texts_kind kind = r->o->jsonl ? MYTH_TEXTS_LINES : r->o->files ? MYTH_TEXTS_FILES : MYTH_TEXTS_WHOLE;
     uint32_t n_tok = r->model.config.n_ctx_train;
     myth_status st = MYTH_OK;
-    MYTH_TRY(myth_texts_open(&r->texts, cli, kind, cli->n_arg ? cli->arg[0] : "-", myth_embed_prompt(r->o->prompt), r->o->line_bytes, err));
-    r->ids = myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "ids", myth_tokenizer_bound(myth_texts_bound(&r->texts)) + 1, sizeof(*r->ids));
+    MYTH_TRY(myth_texts_open(&r->texts, cli, kind, cli->n_arg ? cli->arg[0] : "-", myth_embed_prompt(r->o->prompt),
+                             r->o->line_bytes, err));
+    r->ids = myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "ids", myth_tokenizer_bound(myth_texts_bound(&r->texts)) + 1,
+                          sizeof(*r->ids));
     if (!r->ids)
         return myth_fail(err, MYTH_ENOMEM, "no room for a text of %zu bytes", myth_texts_bound(&r->texts));
     MYTH_TRY(measure(r, &n_tok, err));
@@ -234,7 +245,7 @@ static myth_status read_group(run_state *r, myth_embed_text *text, uint32_t *n_t
         if ((st = keep_id(r, s, &it, err)) != MYTH_OK || (st = encode(r, ids, s, &it, err)) != MYTH_OK)
             return st;
         r->n_cut += s->is_cut;
-        text[(*n_text)++] = (myth_embed_text){ ids, s->n_ids };
+        text[(*n_text)++] = (myth_embed_text){ids, s->n_ids};
     }
     return MYTH_OK;
 }
@@ -273,12 +284,14 @@ static myth_status compute(run_state *r, myth_error *err)
     myth_status st = MYTH_OK;
     MYTH_TRY(myth_cli_model_open(r->cli, &r->model, &r->o->model, MYTH_WEIGHTS_DATA, err));
     if (!r->model.config.is_bidirectional)
-        return myth_fail(err, MYTH_EUNSUPPORTED, "%s generates text; give an EmbeddingGemma model with -m", myth_weights_name(r->model.weights));
+        return myth_fail(err, MYTH_EUNSUPPORTED, "%s generates text; give an EmbeddingGemma model with -m",
+                         myth_weights_name(r->model.weights));
     if (!r->model.tokenizer)
         return myth_fail(err, MYTH_EUNSUPPORTED, "%s: no tokenizer", myth_weights_path(r->model.weights));
     MYTH_TRY(open_engine(r, err));
     if (!myth_embedder_has_dense(r->embedder))
-        myth_term_note(r->cli->term, "%s has no dense layers: its vectors do not mix with those of the whole model", myth_weights_name(r->model.weights));
+        myth_term_note(r->cli->term, "%s has no dense layers: its vectors do not mix with those of the whole model",
+                       myth_weights_name(r->model.weights));
     MYTH_TRY(open_output(r, err));
     st = embed_all(r, err);
     myth_term_progress_end(r->cli->term);
@@ -311,12 +324,14 @@ static void release(run_state *r)
 
 static int run(myth_cli *cli, const void *opts)
 {
-    myth_error err = { 0 };
-    run_state r = { .cli = cli, .o = opts, .fd = -1 };
+    myth_error err = {0};
+    run_state r = {.cli = cli, .o = opts, .fd = -1};
     if (!myth_embed_prompt(r.o->prompt))
         return myth_cli_failf(cli, MYTH_EARG, "--prompt %s: known uses: %s", r.o->prompt, myth_embed_prompt_names());
     if (r.o->json + r.o->jsonl + r.o->files > 1)
-        return myth_cli_failf(cli, MYTH_EARG, "embed: --json is one text, --jsonl a text a line, --files a path a line; give one of them");
+        return myth_cli_failf(
+            cli, MYTH_EARG,
+            "embed: --json is one text, --jsonl a text a line, --files a path a line; give one of them");
     if (r.o->format == 1 && !r.o->output)
         return myth_cli_failf(cli, MYTH_EARG, "embed: --format npy needs -o FILE");
     myth_status st = compute(&r, &err);
@@ -326,9 +341,17 @@ static int run(myth_cli *cli, const void *opts)
 }
 
 const myth_command myth_cmd_embed = {
-    .name = "embed", .args = "[FILE|-]", .help = "a text, a text a line, or files of a list, to vectors of length 1",
-    .detail = "Needs an EmbeddingGemma model. A text is prompt and content between <bos> and <eos>; one that is longer than the model or -c\n"
-              "takes is cut, and marked. Vectors of a model with dense layers do not mix with those of one without. Any number of lines or\n"
+    .name = "embed",
+    .args = "[FILE|-]",
+    .help = "a text, a text a line, or files of a list, to vectors of length 1",
+    .detail = "Needs an EmbeddingGemma model. A text is prompt and content between <bos> and <eos>; one that is longer "
+              "than the model or -c\n"
+              "takes is cut, and marked. Vectors of a model with dense layers do not mix with those of one without. "
+              "Any number of lines or\n"
               "files is read in the memory that the plan says, and the vectors come in their order.",
-    .group = groups, .n_group = 3, .opts_bytes = sizeof(embed_opts), .max_arg = 1, .run = run
+    .group = groups,
+    .n_group = 3,
+    .opts_bytes = sizeof(embed_opts),
+    .max_arg = 1,
+    .run = run,
 };

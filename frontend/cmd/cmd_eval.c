@@ -2,26 +2,33 @@
 #include "frontend/eval/eval.h"
 
 static const myth_option options[] = {
-    { "data", NULL, MYTH_OPT_TEXT, "DIR", offsetof(myth_eval_flags, data), "(shop: the shipped one)", 0, 0,
-      "where the questions are; only those of shop are shipped" },
-    { "repos", NULL, MYTH_OPT_TEXT, "DIR", offsetof(myth_eval_flags, repos), NULL, 0, 0,
-      "swe-lite, c-commits: clones of the repositories, as DIR/OWNER+NAME or DIR/NAME" },
-    { "top", "-k", MYTH_OPT_U32, "N", offsetof(myth_eval_flags, k), "(12 chunks, 20 files, 100 functions)", 1, 1000, "answers that are asked for" },
-    { "part", NULL, MYTH_OPT_CHOICE, "all|retrieval|answers", offsetof(myth_eval_flags, part), "all", 0, 0,
-      "shop: the questions, the planted defects (runs the inspector), or both" },
-    { "against", NULL, MYTH_OPT_LIST, "WHAT", offsetof(myth_eval_flags, against), NULL, 0, 0,
-      "compare with this, question by question: lexical, base (a plain full-text index over files), topic (what inspect-topic shows), or weights as name=value,...; several times" },
-    { "embed", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_eval_flags, embed), NULL, 0, 0,
-      "search by meaning too, with vectors of the embedder that is shipped; else by words alone" },
-    { "embed-model", NULL, MYTH_OPT_TEXT, "M", offsetof(myth_eval_flags, embed_model), NULL, 0, 0, "the same with this EmbeddingGemma model" },
-    { "weights", NULL, MYTH_OPT_TEXT, "LIST", offsetof(myth_eval_flags, weights), NULL, 0, 0, "name=value,... over the defaults, of every configuration" },
-    { "every", NULL, MYTH_OPT_U32, "N", offsetof(myth_eval_flags, every), "1", 1, 1000000, "one question of so many, evenly" },
-    { "gate", NULL, MYTH_OPT_TEXT, "FILE", offsetof(myth_eval_flags, gate), NULL, 0, 0, "exit 1 when a measure is below its floor in this file" },
-    { "model", "-m", MYTH_OPT_TEXT, "MODEL", offsetof(myth_eval_flags, model), "(the shipped model)", 0, 0, "the inspector's, and whose tokens are counted" },
-    { "json", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_eval_flags, json), NULL, 0, 0,
-      "print {\"eval\",\"n\",\"k\",\"configurations\":[..],\"tasks\":[..],\"metrics\":{..}}" },
+    {"data", NULL, MYTH_OPT_TEXT, "DIR", offsetof(myth_eval_flags, data), "(shop: the shipped one)", 0, 0,
+     "where the questions are; only those of shop are shipped"},
+    {"repos", NULL, MYTH_OPT_TEXT, "DIR", offsetof(myth_eval_flags, repos), NULL, 0, 0,
+     "swe-lite, c-commits: clones of the repositories, as DIR/OWNER+NAME or DIR/NAME"},
+    {"top", "-k", MYTH_OPT_U32, "N", offsetof(myth_eval_flags, k), "(12 chunks, 20 files, 100 functions)", 1, 1000,
+     "answers that are asked for"},
+    {"part", NULL, MYTH_OPT_CHOICE, "all|retrieval|answers", offsetof(myth_eval_flags, part), "all", 0, 0,
+     "shop: the questions, the planted defects (runs the inspector), or both"},
+    {"against", NULL, MYTH_OPT_LIST, "WHAT", offsetof(myth_eval_flags, against), NULL, 0, 0,
+     "compare with this, question by question: lexical, base (a plain full-text index over files), topic (what "
+     "inspect-topic shows), or weights as name=value,...; several times"},
+    {"embed", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_eval_flags, embed), NULL, 0, 0,
+     "search by meaning too, with vectors of the embedder that is shipped; else by words alone"},
+    {"embed-model", NULL, MYTH_OPT_TEXT, "M", offsetof(myth_eval_flags, embed_model), NULL, 0, 0,
+     "the same with this EmbeddingGemma model"},
+    {"weights", NULL, MYTH_OPT_TEXT, "LIST", offsetof(myth_eval_flags, weights), NULL, 0, 0,
+     "name=value,... over the defaults, of every configuration"},
+    {"every", NULL, MYTH_OPT_U32, "N", offsetof(myth_eval_flags, every), "1", 1, 1000000,
+     "one question of so many, evenly"},
+    {"gate", NULL, MYTH_OPT_TEXT, "FILE", offsetof(myth_eval_flags, gate), NULL, 0, 0,
+     "exit 1 when a measure is below its floor in this file"},
+    {"model", "-m", MYTH_OPT_TEXT, "MODEL", offsetof(myth_eval_flags, model), "(the shipped model)", 0, 0,
+     "the inspector's, and whose tokens are counted"},
+    {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_eval_flags, json), NULL, 0, 0,
+     "print {\"eval\",\"n\",\"k\",\"configurations\":[..],\"tasks\":[..],\"metrics\":{..}}"},
 };
-static const myth_option_group groups[] = { MYTH_GROUP("eval", myth_eval_flags, options) };
+static const myth_option_group groups[] = {MYTH_GROUP("eval", myth_eval_flags, options)};
 
 static myth_status measure(myth_eval *ev, myth_error *err)
 {
@@ -31,7 +38,8 @@ static myth_status measure(myth_eval *ev, myth_error *err)
         MYTH_TRY(myth_eval_shop(ev, err));
     if (is_shop && ev->flags->part != MYTH_EVAL_RETRIEVAL)
         MYTH_TRY(myth_eval_inspect(ev, err));
-    if (is_shop && ev->flags->part != MYTH_EVAL_RETRIEVAL && ev->changes.n_defect && myth_eval_has_command("inspect-diff"))
+    if (is_shop && ev->flags->part != MYTH_EVAL_RETRIEVAL && ev->changes.n_defect &&
+        myth_eval_has_command("inspect-diff"))
         MYTH_TRY(myth_eval_regression(ev, err));
     if (ev->set == MYTH_EVAL_COSQA)
         MYTH_TRY(myth_eval_cosqa(ev, err));
@@ -46,11 +54,12 @@ static int run_eval(myth_cli *cli, const void *opts)
 {
     const myth_eval_flags *o = opts;
     myth_eval_set set;
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_status st = MYTH_OK;
-    myth_gate gate = { 0 };
+    myth_gate gate = {0};
     if (!myth_eval_set_of(&set, cli->arg[0]))
-        return myth_cli_failf(cli, MYTH_EARG, "eval: got \"%s\", expected shop, cosqa, swe-lite or c-commits", cli->arg[0]);
+        return myth_cli_failf(cli, MYTH_EARG, "eval: got \"%s\", expected shop, cosqa, swe-lite or c-commits",
+                              cli->arg[0]);
     if (set != MYTH_EVAL_SHOP && o->part != MYTH_EVAL_ALL)
         return myth_cli_failf(cli, MYTH_EARG, "eval: --part is for shop; %s has questions only", cli->arg[0]);
     myth_eval *ev = myth_alloc(cli->mem, MYTH_MEM_OTHER, "eval", sizeof(*ev));
@@ -74,8 +83,10 @@ const myth_command myth_cmd_eval = {
     .name = "eval",
     .args = "NAME",
     .help = "measure search and the inspector on questions with known answers",
-    .detail = "NAME is shop (a repository that is shipped with its questions and planted defects), cosqa, swe-lite or c-commits. Every measure has its "
-              "95 % bootstrap interval; a comparison is paired. Exits with 1 when --gate is given and something is below its floor.",
+    .detail = "NAME is shop (a repository that is shipped with its questions and planted defects), cosqa, swe-lite or "
+              "c-commits. Every measure has its "
+              "95 % bootstrap interval; a comparison is paired. Exits with 1 when --gate is given and something is "
+              "below its floor.",
     .group = groups,
     .n_group = sizeof(groups) / sizeof(groups[0]),
     .opts_bytes = sizeof(myth_eval_flags),

@@ -1,7 +1,7 @@
 /* cmd_generate.c - continues a text, a conversation or a list of ids.
  *
- * Thoughts  of a chat go to stderr, the answer to stdout; with --json they stand apart under "reasoning_content". The marks between them and
- *           the name of the channel are in neither; "ids" has every new id */
+ * Thoughts  of a chat go to stderr, the answer to stdout; with --json they stand apart under "reasoning_content". The
+ *           marks between them and the name of the channel are in neither; "ids" has every new id */
 #include "conversation.h"
 #include "frontend/inspect/prompt/prompt.h"
 #include "frontend/cli/json_out.h"
@@ -22,18 +22,29 @@ typedef struct {
 } generate_opts;
 
 static const myth_option options[] = {
-    { "prompt", "-p", MYTH_OPT_TEXT, "TEXT", offsetof(generate_opts, prompt), NULL, 0, 0, "text to continue, put behind the beginning-of-sequence id" },
-    { "file", "-f", MYTH_OPT_TEXT, "FILE", offsetof(generate_opts, file), NULL, 0, 0, "the text of a file (- = standard input)" },
-    { "ids", NULL, MYTH_OPT_TEXT, "LIST", offsetof(generate_opts, ids), NULL, 0, 0, "token ids to continue, as they are: 2,106" },
-    { "chat", NULL, MYTH_OPT_FLAG, NULL, offsetof(generate_opts, chat), NULL, 0, 0, "as the first turn of a chat" },
-    { "system-prompt", "-sys", MYTH_OPT_TEXT, "TEXT", offsetof(generate_opts, system), NULL, 0, 0, "system text of the chat" },
-    { "messages", NULL, MYTH_OPT_TEXT, "FILE", offsetof(generate_opts, messages), NULL, 0, 0, "a chat as JSON: {\"messages\": [...], \"tools\": [...]}" },
-    { "reasoning-budget", NULL, MYTH_OPT_TEXT, "N", offsetof(generate_opts, budget), "0", 0, 0, "tokens a chat's answer may think first: 0 = none, -1 = any number" },
-    { "special", NULL, MYTH_OPT_FLAG, NULL, offsetof(generate_opts, special), NULL, 0, 0, "match control tokens in the text" },
-    { "n-predict", "-n, --predict", MYTH_OPT_U32, "N", offsetof(generate_opts, n_predict), "128", 0, 1u << 20, "new tokens at most" },
-    { "ignore-eos", NULL, MYTH_OPT_FLAG, NULL, offsetof(generate_opts, ignore_eos), NULL, 0, 0, "go on past stop tokens" },
-    { "verbose-prompt", NULL, MYTH_OPT_FLAG, NULL, offsetof(generate_opts, verbose_prompt), NULL, 0, 0, "print the prompt too, control tokens by name: on stderr, or in the JSON" },
-    { "json", NULL, MYTH_OPT_FLAG, NULL, offsetof(generate_opts, json), NULL, 0, 0, "print {\"ids\",\"text\",\"finish_reason\"}: the new ids and their text" },
+    {"prompt", "-p", MYTH_OPT_TEXT, "TEXT", offsetof(generate_opts, prompt), NULL, 0, 0,
+     "text to continue, put behind the beginning-of-sequence id"},
+    {"file", "-f", MYTH_OPT_TEXT, "FILE", offsetof(generate_opts, file), NULL, 0, 0,
+     "the text of a file (- = standard input)"},
+    {"ids", NULL, MYTH_OPT_TEXT, "LIST", offsetof(generate_opts, ids), NULL, 0, 0,
+     "token ids to continue, as they are: 2,106"},
+    {"chat", NULL, MYTH_OPT_FLAG, NULL, offsetof(generate_opts, chat), NULL, 0, 0, "as the first turn of a chat"},
+    {"system-prompt", "-sys", MYTH_OPT_TEXT, "TEXT", offsetof(generate_opts, system), NULL, 0, 0,
+     "system text of the chat"},
+    {"messages", NULL, MYTH_OPT_TEXT, "FILE", offsetof(generate_opts, messages), NULL, 0, 0,
+     "a chat as JSON: {\"messages\": [...], \"tools\": [...]}"},
+    {"reasoning-budget", NULL, MYTH_OPT_TEXT, "N", offsetof(generate_opts, budget), "0", 0, 0,
+     "tokens a chat's answer may think first: 0 = none, -1 = any number"},
+    {"special", NULL, MYTH_OPT_FLAG, NULL, offsetof(generate_opts, special), NULL, 0, 0,
+     "match control tokens in the text"},
+    {"n-predict", "-n, --predict", MYTH_OPT_U32, "N", offsetof(generate_opts, n_predict), "128", 0, 1u << 20,
+     "new tokens at most"},
+    {"ignore-eos", NULL, MYTH_OPT_FLAG, NULL, offsetof(generate_opts, ignore_eos), NULL, 0, 0,
+     "go on past stop tokens"},
+    {"verbose-prompt", NULL, MYTH_OPT_FLAG, NULL, offsetof(generate_opts, verbose_prompt), NULL, 0, 0,
+     "print the prompt too, control tokens by name: on stderr, or in the JSON"},
+    {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(generate_opts, json), NULL, 0, 0,
+     "print {\"ids\",\"text\",\"finish_reason\"}: the new ids and their text"},
 };
 static const myth_option_group groups[] = {
     MYTH_GROUP("generate", generate_opts, options),
@@ -49,18 +60,18 @@ typedef struct {
     int32_t *prompt, *ids;
     size_t n_prompt;
     uint32_t n_ids;
-    char *piece;                    /* what one token adds to the text */
-    char *shown;                    /* the prompt as the model sees it; NULL = not asked for */
+    char *piece; /* what one token adds to the text */
+    char *shown; /* the prompt as the model sees it; NULL = not asked for */
     size_t n_shown;
     myth_detok detok;
     myth_engine *engine;
     myth_seq *seq;
     myth_finish finish;
     bool thinks;
-    uint32_t n_think;               /* ids of its thought at most; 0 = any number */
+    uint32_t n_think; /* ids of its thought at most; 0 = any number */
     myth_conversation talk;
-    myth_channel channel;           /* behind what was printed */
-    bool in_thought;                /* the line on stderr is not ended */
+    myth_channel channel; /* behind what was printed */
+    bool in_thought;      /* the line on stderr is not ended */
 } run_state;
 
 static void release(run_state *r)
@@ -84,7 +95,9 @@ static myth_status read_budget(run_state *r, myth_error *err)
     char *end;
     const long n = strtol(o->budget, &end, 10);
     if (end == o->budget || *end || n < -1 || n > 1 << 20)
-        return myth_fail(err, MYTH_EARG, "--reasoning-budget: got %.40s, expected -1, 0 or a number of tokens up to 1048576", o->budget);
+        return myth_fail(err, MYTH_EARG,
+                         "--reasoning-budget: got %.40s, expected -1, 0 or a number of tokens up to 1048576",
+                         o->budget);
     if (n && !o->chat && !o->messages)
         return myth_fail(err, MYTH_EARG, "--reasoning-budget: only a chat thinks first: give --chat or --messages");
     r->thinks = n != 0;
@@ -98,16 +111,19 @@ static myth_status take_prompt(run_state *r, size_t cap, myth_error *err)
     return r->prompt ? MYTH_OK : myth_fail(err, MYTH_ENOMEM, "no room for %zu prompt ids", cap);
 }
 
-static myth_status encode_chat(run_state *r, const myth_message *msg, size_t n_msg, myth_chat_opts opts, myth_error *err)
+static myth_status encode_chat(run_state *r, const myth_message *msg, size_t n_msg, myth_chat_opts opts,
+                               myth_error *err)
 {
     const myth_chat_form form = myth_chat_form_of(&r->model.config);
     const size_t cap = myth_chat_bound_with(msg, n_msg, &opts);
     myth_status st;
     opts.thinks = r->thinks;
     if (opts.thinks && !myth_chat_has_thoughts(form))
-        return myth_fail(err, MYTH_EUNSUPPORTED, "--reasoning-budget: %s does not think first; leave it out", myth_family_name(r->model.config.family));
+        return myth_fail(err, MYTH_EUNSUPPORTED, "--reasoning-budget: %s does not think first; leave it out",
+                         myth_family_name(r->model.config.family));
     MYTH_TRY(take_prompt(r, cap, err));
-    MYTH_TRY(myth_chat_encode_with(r->model.tokenizer, r->cli->mem, form, msg, n_msg, &opts, r->prompt, cap, &r->n_prompt, err));
+    MYTH_TRY(myth_chat_encode_with(r->model.tokenizer, r->cli->mem, form, msg, n_msg, &opts, r->prompt, cap,
+                                   &r->n_prompt, err));
 fail:
     return st;
 }
@@ -117,17 +133,17 @@ static myth_status encode_text(run_state *r, const char *text, size_t len, myth_
     const generate_opts *o = r->o;
     const myth_tokenizer *t = r->model.tokenizer;
     const char *system = o->system ? o->system : "";
-    const myth_message msg[2] = { { MYTH_ROLE_SYSTEM, { system, strlen(system) } }, { MYTH_ROLE_USER, { text, len } } };
+    const myth_message msg[2] = {{MYTH_ROLE_SYSTEM, {system, strlen(system)}}, {MYTH_ROLE_USER, {text, len}}};
     if (o->chat)
-        return encode_chat(r, o->system ? msg : msg + 1, o->system ? 2 : 1, (myth_chat_opts) { .more = NULL }, err);
+        return encode_chat(r, o->system ? msg : msg + 1, o->system ? 2 : 1, (myth_chat_opts){.more = NULL}, err);
     size_t cap = myth_tokenizer_bound(len) + 1, first = 0;
     myth_status no_room = take_prompt(r, cap, err);
     if (no_room != MYTH_OK)
         return no_room;
     if ((r->prompt[0] = myth_tokenizer_special(t)->bos) >= 0)
         first = 1;
-    myth_status st = myth_tokenizer_encode(t, r->cli->mem, o->special ? MYTH_TOK_SPECIAL : MYTH_TOK_CONTENT, text, len, r->prompt + first,
-                                           cap - first, &r->n_prompt, err);
+    myth_status st = myth_tokenizer_encode(t, r->cli->mem, o->special ? MYTH_TOK_SPECIAL : MYTH_TOK_CONTENT, text, len,
+                                           r->prompt + first, cap - first, &r->n_prompt, err);
     r->n_prompt += first;
     return st;
 }
@@ -141,7 +157,9 @@ static myth_status read_prompt(run_state *r, myth_error *err)
         return myth_fail(err, MYTH_EUNSUPPORTED, "%s: no tokenizer; give --ids", myth_weights_path(r->model.weights));
     if (o->messages) {
         myth_status open = myth_conversation_open(&r->talk, r->cli->mem, o->messages, err);
-        return open != MYTH_OK ? open : encode_chat(r, r->talk.msg, r->talk.n, (myth_chat_opts) { .tools = r->talk.tools, .more = r->talk.more }, err);
+        return open != MYTH_OK ? open
+                               : encode_chat(r, r->talk.msg, r->talk.n,
+                                             (myth_chat_opts){.tools = r->talk.tools, .more = r->talk.more}, err);
     }
     if (o->prompt)
         return encode_text(r, o->prompt, strlen(o->prompt), err);
@@ -162,7 +180,7 @@ static myth_status show_prompt(run_state *r, myth_error *err)
         return MYTH_OK;
     for (size_t i = 0; i < r->n_prompt; i++)
         if (r->prompt[i] < 0 || (uint32_t)r->prompt[i] >= myth_tokenizer_n_vocab(t))
-            return MYTH_OK;                                    /* --ids beyond the vocabulary have no text */
+            return MYTH_OK; /* --ids beyond the vocabulary have no text */
     r->n_shown = myth_prompt_text(NULL, 0, t, r->prompt, r->n_prompt);
     r->shown = myth_alloc(r->cli->mem, MYTH_MEM_STAGING, "prompt text", r->n_shown);
     if (!r->shown)
@@ -278,8 +296,16 @@ static myth_status generate(run_state *r, myth_error *err)
     MYTH_TRY(read_prompt(r, err));
     MYTH_TRY(show_prompt(r, err));
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &o->engine, err));
-    myth_generate_opts g = { .prompt = r->prompt, .n_prompt = (uint32_t)r->n_prompt, .n_max = o->n_predict, .stop_ids = stop,
-                             .on_prefill = on_prefill, .on_token = on_token, .user = r, .cancel = cli->cancel };
+    myth_generate_opts g = {
+        .prompt = r->prompt,
+        .n_prompt = (uint32_t)r->n_prompt,
+        .n_max = o->n_predict,
+        .stop_ids = stop,
+        .on_prefill = on_prefill,
+        .on_token = on_token,
+        .user = r,
+        .cancel = cli->cancel,
+    };
     myth_cli_sample_params(&g.sample, &o->sample);
     myth_generate_needs(&eo, &g.sample, false);
     if ((o->chat || o->messages) && r->model.tokenizer)
@@ -291,7 +317,8 @@ static myth_status generate(run_state *r, myth_error *err)
         g.n_stop = myth_chat_stop_ids(r->model.tokenizer, stop);
     r->ids = myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "ids", o->n_predict, sizeof(*r->ids));
     if (r->model.tokenizer)
-        r->piece = myth_alloc(cli->mem, MYTH_MEM_STAGING, "piece", 3 * (myth_tokenizer_max_piece(r->model.tokenizer) + 4));
+        r->piece =
+            myth_alloc(cli->mem, MYTH_MEM_STAGING, "piece", 3 * (myth_tokenizer_max_piece(r->model.tokenizer) + 4));
     if (!r->ids || (r->model.tokenizer && !r->piece)) {
         st = myth_fail(err, MYTH_ENOMEM, "no room for %u new ids", o->n_predict);
         goto fail;
@@ -305,15 +332,16 @@ static myth_status generate(run_state *r, myth_error *err)
     MYTH_TRY(myth_seq_open(&r->seq, r->engine, err));
     MYTH_TRY(myth_generate(r->engine, r->seq, &g, r->ids, &r->n_ids, &r->finish, err));
     if (r->finish == MYTH_FINISH_REFUSED)
-        st = myth_fail(err, MYTH_ELIMIT, "the prompt has %zu tokens, the context %u: shorten it or raise -c", r->n_prompt, eo.n_ctx);
+        st = myth_fail(err, MYTH_ELIMIT, "the prompt has %zu tokens, the context %u: shorten it or raise -c",
+                       r->n_prompt, eo.n_ctx);
 fail:
     return st;
 }
 
 static int run(myth_cli *cli, const void *opts)
 {
-    myth_error err = { 0 };
-    run_state r = { .cli = cli, .o = opts, .channel = { .open = -1, .close = -1 } };
+    myth_error err = {0};
+    run_state r = {.cli = cli, .o = opts, .channel = {.open = -1, .close = -1}};
     int given = (r.o->prompt != NULL) + (r.o->file != NULL) + (r.o->ids != NULL) + (r.o->messages != NULL);
     if (given != 1)
         return myth_cli_failf(cli, MYTH_EARG, "generate: give one of -p TEXT, -f FILE, --messages FILE, --ids LIST");
@@ -332,6 +360,11 @@ static int run(myth_cli *cli, const void *opts)
 }
 
 const myth_command myth_cmd_generate = {
-    .name = "generate", .args = "", .help = "continue a text, a chat or a list of ids",
-    .group = groups, .n_group = 4, .opts_bytes = sizeof(generate_opts), .run = run
+    .name = "generate",
+    .args = "",
+    .help = "continue a text, a chat or a list of ids",
+    .group = groups,
+    .n_group = 4,
+    .opts_bytes = sizeof(generate_opts),
+    .run = run,
 };

@@ -12,11 +12,13 @@ typedef struct {
 } imatrix_opts;
 
 static const myth_option options[] = {
-    { "output", "-o", MYTH_OPT_TEXT, "FILE", offsetof(imatrix_opts, output), "imatrix.gguf", 0, 0, "the importance matrix to write" },
-    { "chunks", NULL, MYTH_OPT_U32, "N", offsetof(imatrix_opts, n_most), "(all)", 0, 0, "windows of the text at most" },
+    {"output", "-o", MYTH_OPT_TEXT, "FILE", offsetof(imatrix_opts, output), "imatrix.gguf", 0, 0,
+     "the importance matrix to write"},
+    {"chunks", NULL, MYTH_OPT_U32, "N", offsetof(imatrix_opts, n_most), "(all)", 0, 0, "windows of the text at most"},
 };
-static const myth_option_group groups[] = { MYTH_GROUP("imatrix", imatrix_opts, options), MYTH_GROUP_MODEL(imatrix_opts, model),
-                                            MYTH_GROUP_ENGINE(imatrix_opts, engine) };
+static const myth_option_group groups[] = {MYTH_GROUP("imatrix", imatrix_opts, options),
+                                           MYTH_GROUP_MODEL(imatrix_opts, model),
+                                           MYTH_GROUP_ENGINE(imatrix_opts, engine)};
 
 typedef struct {
     myth_cli *cli;
@@ -26,7 +28,7 @@ typedef struct {
     myth_engine *engine;
     myth_imatrix_tap *tap;
     myth_seq *seq;
-    myth_seq **seqs;                   /* [window] of each, as myth_batch takes them */
+    myth_seq **seqs; /* [window] of each, as myth_batch takes them */
     uint8_t *ones, *finals;
 } run_state;
 
@@ -49,13 +51,14 @@ static myth_status open_all(run_state *r, myth_error *err)
 {
     myth_cli *cli = r->cli;
     myth_engine_opts eo;
-    myth_plan_extra extra = { 0 };
+    myth_plan_extra extra = {0};
     myth_status st = MYTH_OK;
     MYTH_TRY(myth_cli_model_open(cli, &r->model, &r->o->model, MYTH_WEIGHTS_DATA, err));
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &r->o->engine, err));
     if (strcmp(cli->global->device, "auto") == 0)
-        eo.device = "cpu";                                       /* the only one whose products can be looked at */
-    const uint32_t most = r->model.config.n_ctx_train, wish = eo.n_ctx ? eo.n_ctx : MYTH_WINDOW_TOKENS, n = wish < most ? wish : most;
+        eo.device = "cpu"; /* the only one whose products can be looked at */
+    const uint32_t most = r->model.config.n_ctx_train, wish = eo.n_ctx ? eo.n_ctx : MYTH_WINDOW_TOKENS,
+                   n = wish < most ? wish : most;
     const bool is_encoder = r->model.config.is_bidirectional;
     MYTH_TRY(myth_windows_open(&r->text, cli, &r->model, n, r->o->n_most, err));
     r->seqs = myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "windows", n, sizeof(*r->seqs));
@@ -89,8 +92,14 @@ static myth_status gather(run_state *r, myth_error *err)
     uint32_t i = 0, at;
     myth_status st = MYTH_OK;
     for (; i < r->text.n_window && !*cli->cancel; i++) {
-        const myth_batch b = { .n_tok = n, .token = r->text.ids + (uint64_t)i * n, .seq = r->seqs, .want = r->finals, .is_ephemeral = r->ones,
-                               .on_hidden = ignore_row };
+        const myth_batch b = {
+            .n_tok = n,
+            .token = r->text.ids + (uint64_t)i * n,
+            .seq = r->seqs,
+            .want = r->finals,
+            .is_ephemeral = r->ones,
+            .on_hidden = ignore_row,
+        };
         MYTH_TRY(myth_seq_truncate(r->seq, 0, &at, err));
         MYTH_TRY(myth_forward(r->engine, &b, NULL, err));
         myth_term_progress(cli->term, "imatrix, windows", i + 1, r->text.n_window);
@@ -98,19 +107,21 @@ static myth_status gather(run_state *r, myth_error *err)
     myth_term_progress_end(cli->term);
     if (!i)
         return myth_fail(err, MYTH_ECANCEL, "stopped before the first window");
-    myth_cli_release_held(cli);                                  /* the file's share of it */
-    MYTH_TRY(myth_imatrix_tap_write(r->tap, r->o->output, i, n, (const char *const *)cli->arg, (uint32_t)cli->n_arg, err));
+    myth_cli_release_held(cli); /* the file's share of it */
+    MYTH_TRY(
+        myth_imatrix_tap_write(r->tap, r->o->output, i, n, (const char *const *)cli->arg, (uint32_t)cli->n_arg, err));
     myth_term_note(cli->term, "%s: %u windows of %u tokens", r->o->output, i, n);
     if (i < r->text.n_window)
-        return myth_fail(err, MYTH_ECANCEL, "stopped after %u of %u windows; %s holds these", i, r->text.n_window, r->o->output);
+        return myth_fail(err, MYTH_ECANCEL, "stopped after %u of %u windows; %s holds these", i, r->text.n_window,
+                         r->o->output);
 fail:
     return st;
 }
 
 static int run(myth_cli *cli, const void *opts)
 {
-    myth_error err = { 0 };
-    run_state r = { .cli = cli, .o = opts };
+    myth_error err = {0};
+    run_state r = {.cli = cli, .o = opts};
     myth_status st = open_all(&r, &err);
     if (st == MYTH_OK)
         st = gather(&r, &err);
@@ -127,8 +138,16 @@ static int run(myth_cli *cli, const void *opts)
 }
 
 const myth_command myth_cmd_imatrix = {
-    .name = "imatrix", .args = "FILE...", .help = "how much each column of each matrix matters for a text, for convert --imatrix",
-    .detail = "Runs the text in windows of -c tokens (512) on the CPU and sums the squares of what goes into every matrix. The file is that of\n"
+    .name = "imatrix",
+    .args = "FILE...",
+    .help = "how much each column of each matrix matters for a text, for convert --imatrix",
+    .detail = "Runs the text in windows of -c tokens (512) on the CPU and sums the squares of what goes into every "
+              "matrix. The file is that of\n"
               "llama-imatrix; llama-quantize reads it too.",
-    .group = groups, .n_group = 3, .opts_bytes = sizeof(imatrix_opts), .min_arg = 1, .max_arg = 256, .run = run
+    .group = groups,
+    .n_group = 3,
+    .opts_bytes = sizeof(imatrix_opts),
+    .min_arg = 1,
+    .max_arg = 256,
+    .run = run,
 };

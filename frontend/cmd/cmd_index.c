@@ -1,7 +1,8 @@
 /* cmd_index.c - makes or updates the index of a directory, or checks it.
  *
- * Vectors   are made when they are asked for (--embed, --embed-model); an index that has them is kept in step by every run, unless --no-embed.
- *           Words come first: they are written and can be searched while the model is at work */
+ * Vectors   are made when they are asked for (--embed, --embed-model); an index that has them is kept in step by every
+ *           run, unless --no-embed. Words come first: they are written and can be searched while the model is at work
+ */
 #include "embedding.h"
 #include "frontend/cli/json_out.h"
 
@@ -11,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LISTED_MAX = 20 };       /* lines of one kind on a terminal; --json has all */
+enum { LISTED_MAX = 20 }; /* lines of one kind on a terminal; --json has all */
 
 typedef struct {
     const char *embed_model;
@@ -19,24 +20,26 @@ typedef struct {
 } index_opts;
 
 static const myth_option index_options[] = {
-    { "json", NULL, MYTH_OPT_FLAG, NULL, offsetof(index_opts, json), NULL, 0, 0,
-      "print {\"files\",\"chunks\",\"bytes\",\"seconds\",\"skipped\":{reason:n},\"lost\",\"unread\":[..],...}" },
-    { "check", NULL, MYTH_OPT_FLAG, NULL, offsetof(index_opts, check), NULL, 0, 0,
-      "compare everything that the index holds, instead of an update; where there is none it is made first" },
-    { "embed", NULL, MYTH_OPT_FLAG, NULL, offsetof(index_opts, embed), NULL, 0, 0,
-      "make vectors too, with the shipped embedder; later runs keep them in step" },
-    { "embed-model", NULL, MYTH_OPT_TEXT, "M", offsetof(index_opts, embed_model), NULL, 0, 0, "make vectors with this EmbeddingGemma model" },
-    { "no-embed", NULL, MYTH_OPT_FLAG, NULL, offsetof(index_opts, no_embed), NULL, 0, 0,
-      "words, symbols and history alone: vectors that are there stay as they are" },
+    {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(index_opts, json), NULL, 0, 0,
+     "print {\"files\",\"chunks\",\"bytes\",\"seconds\",\"skipped\":{reason:n},\"lost\",\"unread\":[..],...}"},
+    {"check", NULL, MYTH_OPT_FLAG, NULL, offsetof(index_opts, check), NULL, 0, 0,
+     "compare everything that the index holds, instead of an update; where there is none it is made first"},
+    {"embed", NULL, MYTH_OPT_FLAG, NULL, offsetof(index_opts, embed), NULL, 0, 0,
+     "make vectors too, with the shipped embedder; later runs keep them in step"},
+    {"embed-model", NULL, MYTH_OPT_TEXT, "M", offsetof(index_opts, embed_model), NULL, 0, 0,
+     "make vectors with this EmbeddingGemma model"},
+    {"no-embed", NULL, MYTH_OPT_FLAG, NULL, offsetof(index_opts, no_embed), NULL, 0, 0,
+     "words, symbols and history alone: vectors that are there stay as they are"},
 };
-static const myth_option_group index_groups[] = { MYTH_GROUP("index", index_opts, index_options) };
+static const myth_option_group index_groups[] = {MYTH_GROUP("index", index_opts, index_options)};
 
-/* Texts that come while the index is at work, for JSON behind the numbers: problems of a check, files that could not be read. */
+/* Texts that come while the index is at work, for JSON behind the numbers: problems of a check, files that could not be
+ * read. */
 typedef struct {
     myth_cli *cli;
-    char *text;                         /* one behind the other, zero-terminated */
+    char *text; /* one behind the other, zero-terminated */
     size_t n, cap;
-    uint64_t n_line, n_vectors;         /* n_vectors: lines about vectors, which are made anew from what is kept */
+    uint64_t n_line, n_vectors; /* n_vectors: lines about vectors, which are made anew from what is kept */
 } lines;
 
 /* Memory for a list is no reason to fail: what has no room is on the terminal alone. */
@@ -76,7 +79,7 @@ static void on_unread(void *arg, const char *path, myth_scan_reason reason, cons
     const char *name = myth_scan_reason_name(reason);
     why = why ? why : "changed while it was read";
     if (l->n_line++ < LISTED_MAX) {
-        myth_error line;                /* the path may hold anything: as an error it is safe to print */
+        myth_error line; /* the path may hold anything: as an error it is safe to print */
         myth_fail(&line, MYTH_ELIMIT, "%.160s: %s: %s", path, name, why);
         myth_term_note(l->cli->term, "%s", line.msg);
     }
@@ -98,7 +101,9 @@ static void list_unstructured(myth_cli *cli, myth_index *x, myth_json_out *j)
 {
     uint64_t n = 0;
     sqlite3_stmt *q = NULL;
-    if (sqlite3_prepare_v2(myth_store_db(myth_index_store(x)), "SELECT path, note FROM files WHERE note IS NOT NULL ORDER BY path", -1, &q, NULL) != SQLITE_OK)
+    if (sqlite3_prepare_v2(myth_store_db(myth_index_store(x)),
+                           "SELECT path, note FROM files WHERE note IS NOT NULL ORDER BY path", -1, &q,
+                           NULL) != SQLITE_OK)
         return;
     for (; sqlite3_step(q) == SQLITE_ROW; n++) {
         const char *path = sqlite3_column_blob(q, 0), *note = (const char *)sqlite3_column_text(q, 1);
@@ -110,22 +115,23 @@ static void list_unstructured(myth_cli *cli, myth_index *x, myth_json_out *j)
             myth_jout_key_str(j, "note", note);
             myth_jout_end(j);
         } else if (n < LISTED_MAX) {
-            myth_error line;            /* the path may hold anything: as an error it is safe to print */
+            myth_error line; /* the path may hold anything: as an error it is safe to print */
             myth_fail(&line, MYTH_ELIMIT, "%.*s: %s", n_path, path, note ? note : "");
             myth_term_note(cli->term, "%s", line.msg);
         }
     }
     sqlite3_finalize(q);
     if (!j && n > LISTED_MAX)
-        myth_term_note(cli->term, "and %llu more files cut by their text; --json lists them", (unsigned long long)(n - LISTED_MAX));
+        myth_term_note(cli->term, "and %llu more files cut by their text; --json lists them",
+                       (unsigned long long)(n - LISTED_MAX));
 }
 
 /* ---- vectors ---- */
 
 typedef struct {
     myth_vectors_stats stats;
-    bool has;                           /* the index has vectors, of this many */
-    char off[256], model[MYTH_VECTORS_NAME];    /* why there are none, or some wait; "" = none to say */
+    bool has;                                /* the index has vectors, of this many */
+    char off[256], model[MYTH_VECTORS_NAME]; /* why there are none, or some wait; "" = none to say */
 } semantic;
 
 static void on_embedded(void *arg, uint64_t done, uint64_t all, double seconds)
@@ -139,7 +145,7 @@ static void on_embedded(void *arg, uint64_t done, uint64_t all, double seconds)
 static void look_at_vectors(myth_index *x, semantic *s)
 {
     myth_vectors *v = NULL;
-    myth_error why = { 0 };
+    myth_error why = {0};
     if (myth_vectors_open(&v, x, &why) != MYTH_OK) {
         snprintf(s->off, sizeof(s->off), "%s", why.msg);
         return;
@@ -154,12 +160,14 @@ static void look_at_vectors(myth_index *x, semantic *s)
     myth_vectors_close(v);
 }
 
-/* The model for what waits: what was asked for, else the one whose vectors the index has. *out NULL, with why, when it is not needed or not there. */
-static myth_status choose_model(myth_embedding **out, myth_cli *cli, myth_index *x, const index_opts *o, char why[256], myth_error *err)
+/* The model for what waits: what was asked for, else the one whose vectors the index has. *out NULL, with why, when it
+ * is not needed or not there. */
+static myth_status choose_model(myth_embedding **out, myth_cli *cli, myth_index *x, const index_opts *o, char why[256],
+                                myth_error *err)
 {
     unsigned char model[16];
     char name[MYTH_VECTORS_NAME], spec[PATH_MAX];
-    myth_error no = { 0 };
+    myth_error no = {0};
     myth_status st = MYTH_OK;
     *out = NULL;
     if (o->embed || o->embed_model) {
@@ -170,7 +178,7 @@ static myth_status choose_model(myth_embedding **out, myth_cli *cli, myth_index 
     st = myth_semantic_model(out, cli, model, name, NULL, &no);
     if (st == MYTH_OK || st == MYTH_ECANCEL || st == MYTH_ENOMEM)
         return st == MYTH_OK ? st : myth_fail(err, st, "%s", no.msg);
-    snprintf(why, 256, "%s", no.msg);                   /* what is kept can still be put in step */
+    snprintf(why, 256, "%s", no.msg); /* what is kept can still be put in step */
     return MYTH_OK;
 fail:
     return st;
@@ -179,17 +187,22 @@ fail:
 static myth_status make_vectors(myth_cli *cli, myth_index *x, const index_opts *o, semantic *s, myth_error *err)
 {
     myth_embedding *model = NULL;
-    myth_vectors_work work = { 0 };
+    myth_vectors_work work = {0};
     myth_status st = MYTH_OK;
-    myth_vectors_update_opts uo = { .n_threads = cli->global->n_threads, .is_cancelled = cli->cancel, .progress_arg = cli->term,
-                                    .progress = cli->term->has_progress ? on_embedded : NULL };
+    myth_vectors_update_opts uo = {
+        .n_threads = cli->global->n_threads,
+        .is_cancelled = cli->cancel,
+        .progress_arg = cli->term,
+        .progress = cli->term->has_progress ? on_embedded : NULL,
+    };
     MYTH_TRY(choose_model(&model, cli, x, o, s->off, err));
     if (model)
         MYTH_TRY(myth_vectors_measure(&work, x, myth_embedding_face(model), err));
     if (work.n_missing)
         MYTH_TRY(myth_embedding_start(model, work.peak_bytes, err));
     if (work.n_missing && !myth_embedding_has_dense(model))
-        myth_term_note(cli->term, "%s has no dense layers: its vectors do not mix with those of the whole model", myth_embedding_face(model)->name);
+        myth_term_note(cli->term, "%s has no dense layers: its vectors do not mix with those of the whole model",
+                       myth_embedding_face(model)->name);
     uo.embedder = model ? myth_embedding_face(model) : NULL;
     st = myth_vectors_update(x, &uo, &s->stats, err);
     myth_term_progress_end(cli->term);
@@ -197,17 +210,19 @@ static myth_status make_vectors(myth_cli *cli, myth_index *x, const index_opts *
     snprintf(s->model, sizeof(s->model), "%s", st == MYTH_OK && model ? myth_embedding_face(model)->name : "");
     const uint64_t n_cut = st == MYTH_OK && model ? myth_embedding_n_cut(model) : 0;
     if (n_cut)
-        myth_term_note(cli->term, "%llu chunks are longer than the model reads; their vectors are of their beginnings", (unsigned long long)n_cut);
+        myth_term_note(cli->term, "%llu chunks are longer than the model reads; their vectors are of their beginnings",
+                       (unsigned long long)n_cut);
 fail:
     myth_embedding_close(model);
     return st;
 }
 
-/* Fails for what was asked for and for what ends the run; else a model or a memory limit that does not fit leaves vectors waiting. */
+/* Fails for what was asked for and for what ends the run; else a model or a memory limit that does not fit leaves
+ * vectors waiting. */
 static myth_status run_vectors(myth_cli *cli, myth_index *x, const index_opts *o, semantic *s, myth_error *err)
 {
     const bool is_asked = o->embed || o->embed_model;
-    myth_error why = { 0 };
+    myth_error why = {0};
     myth_status st = MYTH_OK;
     if (!myth_vectors_is_built()) {
         st = myth_fail(&why, MYTH_EUNSUPPORTED, "this build has no FAISS");
@@ -216,7 +231,7 @@ static myth_status run_vectors(myth_cli *cli, myth_index *x, const index_opts *o
             look_at_vectors(x, s);
         if (s->has)
             return MYTH_OK;
-        *s = (semantic){ 0 };
+        *s = (semantic){0};
         st = make_vectors(cli, x, o, s, &why);
     }
     if (st != MYTH_OK && (is_asked || st == MYTH_ECANCEL || st == MYTH_EIO || st == MYTH_ENOMEM))
@@ -225,7 +240,7 @@ static myth_status run_vectors(myth_cli *cli, myth_index *x, const index_opts *o
     char waiting[256];
     snprintf(waiting, sizeof(waiting), "%s", st == MYTH_OK ? s->off : why.msg);
     if (s->model[0])
-        return MYTH_OK;                                 /* made or found to be in step: nothing is to be looked at */
+        return MYTH_OK; /* made or found to be in step: nothing is to be looked at */
     if (myth_vectors_is_built())
         look_at_vectors(x, s);
     else
@@ -261,18 +276,22 @@ static void note_semantic(myth_cli *cli, const semantic *s)
     if (!s->has)
         myth_term_note(cli->term, "semantic: off, because %s", s->off);
     else
-        myth_term_note(cli->term, "semantic: %llu chunks have vectors, %llu texts embedded in %.2f s%s%s", (unsigned long long)s->stats.n_vector,
-                       (unsigned long long)s->stats.n_embedded, s->stats.seconds, s->off[0] ? "; " : "", s->off);
+        myth_term_note(cli->term, "semantic: %llu chunks have vectors, %llu texts embedded in %.2f s%s%s",
+                       (unsigned long long)s->stats.n_vector, (unsigned long long)s->stats.n_embedded, s->stats.seconds,
+                       s->off[0] ? "; " : "", s->off);
 }
 
 /* ---- output ---- */
 
-static void print_json(myth_cli *cli, myth_index *x, const myth_index_stats *s, const lines *problems, const lines *unread, const semantic *vectors,
-                       bool is_check)
+static void print_json(myth_cli *cli, myth_index *x, const myth_index_stats *s, const lines *problems,
+                       const lines *unread, const semantic *vectors, bool is_check)
 {
-    const struct { const char *name; uint64_t n; } number[] = {
-        { "files", s->n_file }, { "chunks", s->n_chunk }, { "bytes", s->bytes }, { "symbols", s->n_symbol }, { "refs", s->n_ref },
-        { "added", s->n_added }, { "changed", s->n_changed }, { "removed", s->n_removed },
+    const struct {
+        const char *name;
+        uint64_t n;
+    } number[] = {
+        {"files", s->n_file}, {"chunks", s->n_chunk}, {"bytes", s->bytes},       {"symbols", s->n_symbol},
+        {"refs", s->n_ref},   {"added", s->n_added},  {"changed", s->n_changed}, {"removed", s->n_removed},
     };
     myth_json_out j;
     myth_jout_start(&j, stdout);
@@ -292,7 +311,7 @@ static void print_json(myth_cli *cli, myth_index *x, const myth_index_stats *s, 
     myth_jout_key(&j, "unread");
     myth_jout_array(&j);
     for (size_t at = 0; at < unread->n;) {
-        static const char *const key[] = { "path", "reason", "why" };
+        static const char *const key[] = {"path", "reason", "why"};
         myth_jout_object(&j);
         for (int i = 0; i < 3; i++, at += strlen(unread->text + at) + 1)
             myth_jout_key_str(&j, key[i], unread->text + at);
@@ -324,8 +343,8 @@ static void print_text(myth_cli *cli, const myth_index_stats *s, const lines *pr
     if (is_check)
         myth_term_note(cli->term, "check: %llu problems in %.2f s", (unsigned long long)problems->n_line, s->seconds);
     else
-        myth_term_note(cli->term, "%llu added, %llu changed, %llu removed in %.2f s", (unsigned long long)s->n_added, (unsigned long long)s->n_changed,
-                       (unsigned long long)s->n_removed, s->seconds);
+        myth_term_note(cli->term, "%llu added, %llu changed, %llu removed in %.2f s", (unsigned long long)s->n_added,
+                       (unsigned long long)s->n_changed, (unsigned long long)s->n_removed, s->seconds);
     if (s->history_note[0])
         myth_term_note(cli->term, "%s", s->history_note);
 }
@@ -334,32 +353,43 @@ static int run_index(myth_cli *cli, const void *opts)
 {
     const index_opts *o = opts;
     char self[PATH_MAX];
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_status st = MYTH_OK;
     myth_index *x = NULL;
-    myth_index_stats stats = { 0 };
-    lines problems = { .cli = cli }, unread = { .cli = cli };
+    myth_index_stats stats = {0};
+    lines problems = {.cli = cli}, unread = {.cli = cli};
     uint64_t n_problem = 0;
     int code = MYTH_EXIT_CLEAN;
     bool is_check = o->check;
-    semantic vectors = { 0 };
+    semantic vectors = {0};
     if (o->no_embed && (o->embed || o->embed_model))
-        return myth_cli_failf(cli, MYTH_EARG, "index: --no-embed and %s exclude each other", o->embed ? "--embed" : "--embed-model");
-    signal(SIGXFSZ, SIG_IGN);                   /* a limit on file sizes is an error of the write, as a full disk is */
-    myth_index_opts io = { .root = cli->n_arg ? cli->arg[0] : ".", .worker_path = myth_cli_self(self, sizeof(self)) ? self : NULL, .n_threads = cli->global->n_threads,
-                           .is_read_only = o->check };
+        return myth_cli_failf(cli, MYTH_EARG, "index: --no-embed and %s exclude each other",
+                              o->embed ? "--embed" : "--embed-model");
+    signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is an error of the write, as a full disk is */
+    myth_index_opts io = {
+        .root = cli->n_arg ? cli->arg[0] : ".",
+        .worker_path = myth_cli_self(self, sizeof(self)) ? self : NULL,
+        .n_threads = cli->global->n_threads,
+        .is_read_only = o->check,
+    };
     st = myth_index_open(&x, cli->mem, &io, &err);
     if (st == MYTH_OK && o->check)
         st = myth_index_last(x, &stats, &err);
-    if (o->check && (st == MYTH_ENOTFOUND || (st == MYTH_OK && stats.n_file == 0))) {      /* none, or a first run that was ended */
+    if (o->check &&
+        (st == MYTH_ENOTFOUND || (st == MYTH_OK && stats.n_file == 0))) { /* none, or a first run that was ended */
         myth_index_close(x);
         x = NULL;
         io.is_read_only = false;
         st = myth_index_open(&x, cli->mem, &io, &err);
     }
     if (st == MYTH_OK && !io.is_read_only) {
-        myth_index_update_opts uo = { .progress = cli->term->has_progress ? on_progress : NULL, .progress_arg = cli->term, .is_cancelled = cli->cancel,
-                                      .unread = on_unread, .unread_arg = &unread };
+        myth_index_update_opts uo = {
+            .progress = cli->term->has_progress ? on_progress : NULL,
+            .progress_arg = cli->term,
+            .is_cancelled = cli->cancel,
+            .unread = on_unread,
+            .unread_arg = &unread,
+        };
         st = myth_index_update(x, &uo, &stats, &err);
         myth_term_progress_end(cli->term);
     }
@@ -378,14 +408,16 @@ fail:
         code = myth_cli_fail(cli, &err);
     } else {
         if (n_problem)
-            code = myth_exit_worse(code, myth_cli_failf(cli, MYTH_EFORMAT, "%s: %llu problems; %s mythos index", myth_index_path(x),
-                                                        (unsigned long long)n_problem,
-                                                        problems.n_vectors == n_problem ? "its vectors are made anew by" : "remove this file and run"));
+            code = myth_exit_worse(code, myth_cli_failf(cli, MYTH_EFORMAT, "%s: %llu problems; %s mythos index",
+                                                        myth_index_path(x), (unsigned long long)n_problem,
+                                                        problems.n_vectors == n_problem ? "its vectors are made anew by"
+                                                                                        : "remove this file and run"));
         else if (stats.n_lost)
             code = MYTH_EXIT_INCOMPLETE;
         list_unstructured(cli, x, NULL);
         if (unread.n_line > LISTED_MAX)
-            myth_term_note(cli->term, "and %llu more that could not be read; --json lists them", (unsigned long long)(unread.n_line - LISTED_MAX));
+            myth_term_note(cli->term, "and %llu more that could not be read; --json lists them",
+                           (unsigned long long)(unread.n_line - LISTED_MAX));
         if (o->json)
             print_json(cli, x, &stats, &problems, &unread, &vectors, is_check);
         else
@@ -399,14 +431,28 @@ fail:
 }
 
 const myth_command myth_cmd_index = {
-    .name = "index", .args = "[DIR]", .help = "make or update the index of a directory: words, symbols, uses, history, vectors",
-    .detail = "The index is one file below $XDG_CACHE_HOME/mythos (or ~/.cache/mythos), never in the directory. Only what changed is read again. "
-              "Vectors, for search by meaning, are made when --embed or --embed-model asks for them, since a model takes its time; an index that has "
-              "them is kept in step by every run but one with --no-embed. A text is embedded once, whatever its path; an interrupted run keeps what is "
+    .name = "index",
+    .args = "[DIR]",
+    .help = "make or update the index of a directory: words, symbols, uses, history, vectors",
+    .detail = "The index is one file below $XDG_CACHE_HOME/mythos (or ~/.cache/mythos), never in the directory. Only "
+              "what changed is read again. "
+              "Vectors, for search by meaning, are made when --embed or --embed-model asks for them, since a model "
+              "takes its time; an index that has "
+              "them is kept in step by every run but one with --no-embed. A text is embedded once, whatever its path; "
+              "an interrupted run keeps what is "
               "done and the next goes on. "
-              "Exits with 3 when something was lost: a file that could not be read, one over 64 MiB, a directory of more than 65,536 names, "
-              "a source file that is binary or no regular file, code whose parser had no time or whose shape no parser can take (its definitions are not known), words deep in a line of more than 64 KiB. These "
-              "are listed (\"unread\", \"unstructured\"). What a rule leaves out (ignored, links, media, minified, other repositories) and data that is cut by "
-              "its text are no loss; mythos scan --explain lists them. Exits with 65 when the index is damaged, 66 when there is no file to index, 74 when the disk is full (the index stays as it was), 75 while another process updates it.",
-    .group = index_groups, .n_group = 1, .opts_bytes = sizeof(index_opts), .max_arg = 1, .run = run_index
+              "Exits with 3 when something was lost: a file that could not be read, one over 64 MiB, a directory of "
+              "more than 65,536 names, "
+              "a source file that is binary or no regular file, code whose parser had no time or whose shape no parser "
+              "can take (its definitions are not known), words deep in a line of more than 64 KiB. These "
+              "are listed (\"unread\", \"unstructured\"). What a rule leaves out (ignored, links, media, minified, "
+              "other repositories) and data that is cut by "
+              "its text are no loss; mythos scan --explain lists them. Exits with 65 when the index is damaged, 66 "
+              "when there is no file to index, 74 when the disk is full (the index stays as it was), 75 while another "
+              "process updates it.",
+    .group = index_groups,
+    .n_group = 1,
+    .opts_bytes = sizeof(index_opts),
+    .max_arg = 1,
+    .run = run_index,
 };

@@ -11,7 +11,7 @@ typedef struct {
 } info_opts;
 
 static const myth_option info_options[] = {
-    { "json", NULL, MYTH_OPT_FLAG, NULL, offsetof(info_opts, json), NULL, 0, 0, "as JSON" },
+    {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(info_opts, json), NULL, 0, 0, "as JSON"},
 };
 static const myth_option_group info_groups[] = {
     MYTH_GROUP("info", info_opts, info_options),
@@ -19,7 +19,7 @@ static const myth_option_group info_groups[] = {
     MYTH_GROUP_ENGINE(info_opts, engine),
 };
 
-static const char *const format_name[] = { "safetensors", "gguf", "random" };
+static const char *const format_name[] = {"safetensors", "gguf", "random"};
 
 static uint64_t count_parameters(const myth_weights *w)
 {
@@ -91,32 +91,33 @@ static void print_text(const myth_model *m, const myth_plan *p, const uint64_t b
     const myth_config *c = &m->config;
     const myth_weights *w = m->weights;
     char size[24];
-    printf("model       %s\npath        %s (%s)\n", myth_weights_name(w), myth_weights_path(w), format_name[myth_weights_get_format(w)]);
-    printf("family      %s, %.1f million parameters in %u tensors, %s\n", myth_family_name(c->family), (double)count_parameters(w) / 1e6,
-           myth_weights_n_tensor(w), myth_size_text(size, myth_weights_bytes(w)));
+    printf("model       %s\npath        %s (%s)\n", myth_weights_name(w), myth_weights_path(w),
+           format_name[myth_weights_get_format(w)]);
+    printf("family      %s, %.1f million parameters in %u tensors, %s\n", myth_family_name(c->family),
+           (double)count_parameters(w) / 1e6, myth_weights_n_tensor(w), myth_size_text(size, myth_weights_bytes(w)));
     printf("types      ");
     for (int t = 0; t < MYTH_DTYPE_N; t++)
         if (bytes[t])
             printf(" %s %s", myth_dtype_get((myth_dtype)t)->name, myth_size_text(size, bytes[t]));
-    printf("\nshape       %u layers (%u global), d_model %u, %u heads, %u kv heads of %u, d_ff %u\n", c->n_layer, count_global(c), c->d_model,
-           c->n_head, c->max_head_kv, c->max_head_dim, c->max_ff);
-    printf("context     %u tokens, window %u\nvocabulary  %u rows, %u pieces\n\n", c->n_ctx_train, c->window, c->n_vocab,
-           m->tokenizer ? myth_tokenizer_n_vocab(m->tokenizer) : 0);
+    printf("\nshape       %u layers (%u global), d_model %u, %u heads, %u kv heads of %u, d_ff %u\n", c->n_layer,
+           count_global(c), c->d_model, c->n_head, c->max_head_kv, c->max_head_dim, c->max_ff);
+    printf("context     %u tokens, window %u\nvocabulary  %u rows, %u pieces\n\n", c->n_ctx_train, c->window,
+           c->n_vocab, m->tokenizer ? myth_tokenizer_n_vocab(m->tokenizer) : 0);
     myth_plan_print_text(stdout, p);
 }
 
 static int run_info(myth_cli *cli, const void *opts)
 {
     const info_opts *o = opts;
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_status st = MYTH_OK;
     myth_model m;
     myth_plan plan;
     myth_mem_limits limits;
     myth_engine_opts eo;
-    uint64_t bytes[MYTH_DTYPE_N] = { 0 };
-    myth_plan_extra extra = { .bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli) };
-    myth_mem_set_limit(cli->mem, MYTH_MEM_HOST, 0);             /* it answers, whatever the limit */
+    uint64_t bytes[MYTH_DTYPE_N] = {0};
+    myth_plan_extra extra = {.bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli)};
+    myth_mem_set_limit(cli->mem, MYTH_MEM_HOST, 0); /* it answers, whatever the limit */
     MYTH_TRY(myth_cli_model_open(cli, &m, &o->model, MYTH_WEIGHTS_HEADER, &err));
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &o->engine, &err));
     MYTH_TRY(myth_cli_limits(cli, &limits, &eo, &err));
@@ -132,8 +133,13 @@ fail:
 }
 
 const myth_command myth_cmd_info = {
-    .name = "info", .args = "", .help = "what a model is, where it was found, and what it would take",
-    .group = info_groups, .n_group = 3, .opts_bytes = sizeof(info_opts), .run = run_info
+    .name = "info",
+    .args = "",
+    .help = "what a model is, where it was found, and what it would take",
+    .group = info_groups,
+    .n_group = 3,
+    .opts_bytes = sizeof(info_opts),
+    .run = run_info,
 };
 
 /* ---- devices ---- */
@@ -143,9 +149,9 @@ typedef struct {
 } devices_opts;
 
 static const myth_option devices_options[] = {
-    { "json", NULL, MYTH_OPT_FLAG, NULL, offsetof(devices_opts, json), NULL, 0, 0, "as JSON" },
+    {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(devices_opts, json), NULL, 0, 0, "as JSON"},
 };
-static const myth_option_group devices_groups[] = { MYTH_GROUP("devices", devices_opts, devices_options) };
+static const myth_option_group devices_groups[] = {MYTH_GROUP("devices", devices_opts, devices_options)};
 
 static void print_device_json(myth_json_out *j, const myth_device_info *d)
 {
@@ -172,7 +178,7 @@ static void print_device_json(myth_json_out *j, const myth_device_info *d)
 static int run_devices(myth_cli *cli, const void *opts)
 {
     const devices_opts *o = opts;
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_device_info d[MYTH_DEVICES_MAX];
     size_t n;
     if (myth_devices_list(d, MYTH_DEVICES_MAX, &n, cli->mem, (int)cli->global->n_threads, &err) != MYTH_OK)
@@ -200,6 +206,11 @@ static int run_devices(myth_cli *cli, const void *opts)
 }
 
 const myth_command myth_cmd_devices = {
-    .name = "devices", .args = "", .help = "what this machine can compute on",
-    .group = devices_groups, .n_group = 1, .opts_bytes = sizeof(devices_opts), .run = run_devices
+    .name = "devices",
+    .args = "",
+    .help = "what this machine can compute on",
+    .group = devices_groups,
+    .n_group = 1,
+    .opts_bytes = sizeof(devices_opts),
+    .run = run_devices,
 };

@@ -1,4 +1,5 @@
-/* cmd_inspect_diff.c - inspects what changed: the definitions around changed lines, with their surroundings, callers and tests. */
+/* cmd_inspect_diff.c - inspects what changed: the definitions around changed lines, with their surroundings, callers
+ * and tests. */
 #include "select_run.h"
 
 #include <stdio.h>
@@ -13,20 +14,24 @@ typedef struct {
 } diff_opts;
 
 static const myth_option options[] = {
-    { "staged", NULL, MYTH_OPT_FLAG, NULL, offsetof(diff_opts, staged), NULL, 0, 0, "what git's index has, beside HEAD (or REV)" },
-    { "diff", NULL, MYTH_OPT_TEXT, "FILE", offsetof(diff_opts, patch), NULL, 0, 0,
-      "a unified diff whose new side is in the directory; - reads standard input" },
-    { "filter-mode", NULL, MYTH_OPT_CHOICE, MYTH_FILTERS, offsetof(diff_opts, filter), "diff_context", 0, 0,
-      "findings that count: in changed lines, in changed definitions and lines that the diff shows, in changed files, anywhere" },
+    {"staged", NULL, MYTH_OPT_FLAG, NULL, offsetof(diff_opts, staged), NULL, 0, 0,
+     "what git's index has, beside HEAD (or REV)"},
+    {"diff", NULL, MYTH_OPT_TEXT, "FILE", offsetof(diff_opts, patch), NULL, 0, 0,
+     "a unified diff whose new side is in the directory; - reads standard input"},
+    {"filter-mode", NULL, MYTH_OPT_CHOICE, MYTH_FILTERS, offsetof(diff_opts, filter), "diff_context", 0, 0,
+     "findings that count: in changed lines, in changed definitions and lines that the diff shows, in changed files, "
+     "anywhere"},
 };
 static const myth_option_group groups[] = {
-    MYTH_GROUPS_INSPECT(diff_opts, inspect), MYTH_GROUP_SELECT(diff_opts, select), MYTH_GROUP("diff", diff_opts, options),
+    MYTH_GROUPS_INSPECT(diff_opts, inspect),
+    MYTH_GROUP_SELECT(diff_opts, select),
+    MYTH_GROUP("diff", diff_opts, options),
 };
 
 enum { TASK_BYTES = 16 << 10, TASK_RANGES = 64, SAID_FILES = 8 };
 
 typedef struct {
-    myth_select_run run;                /* first: see select_run.h */
+    myth_select_run run; /* first: see select_run.h */
     const diff_opts *o;
     myth_diff diff;
     myth_changes changes;
@@ -59,17 +64,22 @@ static myth_status begin(void *user, myth_cli *cli, myth_error *err)
     const char *spec = cli->n_arg ? cli->arg[0] : NULL;
     myth_status st;
     if (j->o->patch && (spec || j->o->staged))
-        return myth_fail(err, MYTH_EARG, "--diff takes the changes from a file; leave out %s", spec ? "the revision" : "--staged");
+        return myth_fail(err, MYTH_EARG, "--diff takes the changes from a file; leave out %s",
+                         spec ? "the revision" : "--staged");
     if (spec && !*spec)
         return myth_fail(err, MYTH_EARG, "an empty revision; expected a commit, A..B, or nothing for the working tree");
-    MYTH_TRY(myth_select_run_open(&j->run, cli, &j->o->select, &(myth_revision_opts){ .spec = spec, .is_staged = j->o->staged, .is_patch = j->o->patch != NULL },
-                                  err));
+    MYTH_TRY(myth_select_run_open(
+        &j->run, cli, &j->o->select,
+        &(myth_revision_opts){.spec = spec, .is_staged = j->o->staged, .is_patch = j->o->patch != NULL}, err));
     MYTH_TRY(read_diff(j, err));
     if (j->o->patch)
         snprintf(j->title, sizeof(j->title), "diff of %.140s", j->o->patch);
     else
-        snprintf(j->title, sizeof(j->title), "diff %s%s%.120s", j->o->staged ? "staged" : "", j->o->staged && spec ? " beside " : "",
-                 spec ? spec : j->o->staged ? "" : "of the working tree");
+        snprintf(j->title, sizeof(j->title), "diff %s%s%.120s", j->o->staged ? "staged" : "",
+                 j->o->staged && spec ? " beside " : "",
+                 spec           ? spec
+                 : j->o->staged ? ""
+                                : "of the working tree");
 fail:
     return st;
 }
@@ -86,7 +96,7 @@ static myth_status make_task(diff_job *j, const myth_model *model, const myth_in
                 return st;
         }
         if (n_tok <= most || ranges == 0)
-            return MYTH_OK;                     /* else the pipeline refuses, with the numbers */
+            return MYTH_OK; /* else the pipeline refuses, with the numbers */
     }
 }
 
@@ -94,10 +104,11 @@ static void say(const diff_job *j, const myth_cli *cli, const myth_select_counts
 {
     const myth_changes *c = &j->changes;
     uint32_t n_said = 0;
-    myth_error line = { 0 };
+    myth_error line = {0};
     myth_select_run_note(cli, j->title, counts);
-    myth_term_note(cli->term, "%u of %u files shown, %u changed definitions; %u lines added, %u removed, %u files deleted", c->n_shown, c->n_file,
-                   c->n_definition, c->lines_added, c->lines_removed + c->lines_deleted, c->n_deleted);
+    myth_term_note(
+        cli->term, "%u of %u files shown, %u changed definitions; %u lines added, %u removed, %u files deleted",
+        c->n_shown, c->n_file, c->n_definition, c->lines_added, c->lines_removed + c->lines_deleted, c->n_deleted);
     for (uint32_t i = 0; i < c->n_file; i++) {
         const myth_changed_file *f = &c->file[i];
         if (!f->skipped || (n_said++ >= SAID_FILES && !f->is_missed))
@@ -109,7 +120,8 @@ static void say(const diff_job *j, const myth_cli *cli, const myth_select_counts
         myth_term_note(cli->term, "%u files are not shown", c->n_skipped);
 }
 
-static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth_material *m, myth_inspect_opts *io, myth_error *err)
+static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth_material *m, myth_inspect_opts *io,
+                        myth_error *err)
 {
     diff_job *j = user;
     myth_select_counts counts;
@@ -120,7 +132,8 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
     if (st != MYTH_OK)
         return st;
     say(j, cli, &counts);
-    if (io->style == MYTH_PROMPT_FULL && counts.n_subject) {    /* a compact model knows one task, the one it was trained for */
+    if (io->style == MYTH_PROMPT_FULL &&
+        counts.n_subject) { /* a compact model knows one task, the one it was trained for */
         st = make_task(j, model, io, err);
         io->task = j->task;
         if (st == MYTH_OK)
@@ -138,10 +151,22 @@ static bool wants(void *user, const myth_source *src, const myth_finding *f, con
 
 static int run_inspect_diff(myth_cli *cli, const void *opts)
 {
-    diff_job j = { .o = opts };
-    const myth_revision_opts side = { .root = j.o->select.dir, .spec = cli->n_arg ? cli->arg[0] : NULL, .is_staged = j.o->staged };
-    const myth_inspect_job job = { .root = j.o->select.dir, .always_split = true, .side = &side, .begin = begin, .fill = fill,
-                                   .on_context = myth_select_run_context, .wants = wants, .user = &j };
+    diff_job j = {.o = opts};
+    const myth_revision_opts side = {
+        .root = j.o->select.dir,
+        .spec = cli->n_arg ? cli->arg[0] : NULL,
+        .is_staged = j.o->staged,
+    };
+    const myth_inspect_job job = {
+        .root = j.o->select.dir,
+        .always_split = true,
+        .side = &side,
+        .begin = begin,
+        .fill = fill,
+        .on_context = myth_select_run_context,
+        .wants = wants,
+        .user = &j,
+    };
     int code = myth_inspect_command(cli, &j.o->inspect, &job);
     if (j.changes.n_missed && !j.o->inspect.dry_run)
         code = myth_exit_worse(code, MYTH_EXIT_INCOMPLETE);
@@ -152,9 +177,17 @@ static int run_inspect_diff(myth_cli *cli, const void *opts)
 }
 
 const myth_command myth_cmd_inspect_diff = {
-    .name = "inspect-diff", .args = "[REV|A..B]", .help = "inspect what changed: of the working tree, the index, between commits, or a patch",
-    .detail = "Without an argument the working tree beside HEAD; REV: beside that commit; A..B: commit B beside A; A...B: B beside where they parted.\n"
-              "Changed definitions are inspected, their callers and tests are context; lines are those of the new side. Nothing of a repository is run.\n"
+    .name = "inspect-diff",
+    .args = "[REV|A..B]",
+    .help = "inspect what changed: of the working tree, the index, between commits, or a patch",
+    .detail = "Without an argument the working tree beside HEAD; REV: beside that commit; A..B: commit B beside A; "
+              "A...B: B beside where they parted.\n"
+              "Changed definitions are inspected, their callers and tests are context; lines are those of the new "
+              "side. Nothing of a repository is run.\n"
               "A diff without anything to show is exit 0.",
-    .group = groups, .n_group = sizeof(groups) / sizeof(groups[0]), .opts_bytes = sizeof(diff_opts), .max_arg = 1, .run = run_inspect_diff
+    .group = groups,
+    .n_group = sizeof(groups) / sizeof(groups[0]),
+    .opts_bytes = sizeof(diff_opts),
+    .max_arg = 1,
+    .run = run_inspect_diff,
 };

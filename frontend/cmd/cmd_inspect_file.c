@@ -1,4 +1,5 @@
-/* cmd_inspect_file.c - inspects one file: the whole of it is the subject; context that an answer asks for comes from the files around it. */
+/* cmd_inspect_file.c - inspects one file: the whole of it is the subject; context that an answer asks for comes from
+ * the files around it. */
 #include "frontend/inspect/prompt/nearby.h"
 #include "inspect_run.h"
 
@@ -9,7 +10,7 @@ typedef struct {
     myth_inspect_flags inspect;
 } file_opts;
 
-static const myth_option_group groups[] = { MYTH_GROUPS_INSPECT(file_opts, inspect) };
+static const myth_option_group groups[] = {MYTH_GROUPS_INSPECT(file_opts, inspect)};
 
 /* The file as it was read, until the material has it. */
 typedef struct {
@@ -23,7 +24,9 @@ static myth_status begin(void *user, myth_cli *cli, myth_error *err)
     file *f = user;
     char worker[PATH_MAX];
     myth_status st = myth_cli_read(&f->bytes, &f->len, cli->mem, cli->arg[0], MYTH_SOURCE_MAX, err);
-    return st == MYTH_OK ? myth_nearby_open(&f->nearby, cli->arg[0], myth_cli_self(worker, sizeof(worker)) ? worker : NULL, err) : st;
+    return st == MYTH_OK
+             ? myth_nearby_open(&f->nearby, cli->arg[0], myth_cli_self(worker, sizeof(worker)) ? worker : NULL, err)
+             : st;
 }
 
 static uint32_t on_context(void *user, const char *request, myth_material *m, uint32_t of, char *near, size_t near_cap)
@@ -32,7 +35,8 @@ static uint32_t on_context(void *user, const char *request, myth_material *m, ui
     return myth_nearby_context(f->nearby, request, m, of, near, near_cap);
 }
 
-static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth_material *m, myth_inspect_opts *io, myth_error *err)
+static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth_material *m, myth_inspect_opts *io,
+                        myth_error *err)
 {
     file *f = user;
     uint32_t source;
@@ -42,7 +46,8 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
     MYTH_TRY(myth_material_put(m, &source, cli->arg[0], f->bytes, f->len, err));
     myth_free(cli->mem, f->bytes);
     f->bytes = NULL;
-    MYTH_TRY(myth_material_add(m, NULL, &(myth_piece) { .source = source, .first = 1, .last = UINT32_MAX, .is_subject = true }, err));
+    MYTH_TRY(myth_material_add(
+        m, NULL, &(myth_piece){.source = source, .first = 1, .last = UINT32_MAX, .is_subject = true}, err));
 fail:
     return st;
 }
@@ -50,8 +55,8 @@ fail:
 static int run_inspect_file(myth_cli *cli, const void *opts)
 {
     const file_opts *o = opts;
-    file f = { 0 };
-    const myth_inspect_job job = { .begin = begin, .fill = fill, .on_context = on_context, .user = &f };
+    file f = {0};
+    const myth_inspect_job job = {.begin = begin, .fill = fill, .on_context = on_context, .user = &f};
     int code = myth_inspect_command(cli, &o->inspect, &job);
     myth_nearby_close(f.nearby);
     myth_free(cli->mem, f.bytes);
@@ -62,9 +67,12 @@ const myth_command myth_cmd_inspect_file = {
     .name = "inspect-file",
     .args = "PATH",
     .help = "inspect a source file and print findings",
-    .detail = "The exact prompt is counted before anything is generated: more than --max-prompt-tokens is refused (exit 3) with the\n"
-              "count, the limit and what to do. The answer is generated under a grammar in which files, lines and evidence cannot be\n"
-              "wrong, and checked again against the bytes of the file. An interrupt (SIGINT) ends with the findings so far (exit 3), a second one at once.",
+    .detail = "The exact prompt is counted before anything is generated: more than --max-prompt-tokens is refused "
+              "(exit 3) with the\n"
+              "count, the limit and what to do. The answer is generated under a grammar in which files, lines and "
+              "evidence cannot be\n"
+              "wrong, and checked again against the bytes of the file. An interrupt (SIGINT) ends with the findings so "
+              "far (exit 3), a second one at once.",
     .group = groups,
     .n_group = sizeof(groups) / sizeof(groups[0]),
     .opts_bytes = sizeof(file_opts),

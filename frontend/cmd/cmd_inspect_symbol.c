@@ -8,10 +8,11 @@ typedef struct {
     myth_select_flags select;
 } symbol_opts;
 
-static const myth_option_group groups[] = { MYTH_GROUPS_INSPECT(symbol_opts, inspect), MYTH_GROUP_SELECT(symbol_opts, select) };
+static const myth_option_group groups[] = {MYTH_GROUPS_INSPECT(symbol_opts, inspect),
+                                           MYTH_GROUP_SELECT(symbol_opts, select)};
 
 typedef struct {
-    myth_select_run run;                /* first: see select_run.h */
+    myth_select_run run; /* first: see select_run.h */
     const symbol_opts *o;
     char title[160], task[512];
 } symbol_job;
@@ -19,10 +20,11 @@ typedef struct {
 static myth_status begin(void *user, myth_cli *cli, myth_error *err)
 {
     symbol_job *j = user;
-    return myth_select_run_open(&j->run, cli, &j->o->select, &(myth_revision_opts){ .is_patch = true }, err);
+    return myth_select_run_open(&j->run, cli, &j->o->select, &(myth_revision_opts){.is_patch = true}, err);
 }
 
-static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth_material *m, myth_inspect_opts *io, myth_error *err)
+static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth_material *m, myth_inspect_opts *io,
+                        myth_error *err)
 {
     symbol_job *j = user;
     myth_select_counts counts;
@@ -32,10 +34,12 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
         return st;
     snprintf(j->title, sizeof(j->title), "symbol %.140s", cli->arg[0]);
     io->title = j->title;
-    if (io->style == MYTH_PROMPT_FULL) {        /* a compact model knows one task, the one it was trained for */
+    if (io->style == MYTH_PROMPT_FULL) { /* a compact model knows one task, the one it was trained for */
         snprintf(j->task, sizeof(j->task),
-                 "Inspect the definition of %.140s. Its callers, what it calls, and its tests are context: report what is wrong in the definition, and "
-                 "where its users rely on what it does not do.", cli->arg[0]);
+                 "Inspect the definition of %.140s. Its callers, what it calls, and its tests are context: report what "
+                 "is wrong in the definition, and "
+                 "where its users rely on what it does not do.",
+                 cli->arg[0]);
         io->task = j->task;
     }
     myth_select_run_note(cli, j->title, &counts);
@@ -44,19 +48,34 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
 
 static int run_inspect_symbol(myth_cli *cli, const void *opts)
 {
-    symbol_job j = { .o = opts };
-    const myth_revision_opts side = { .root = j.o->select.dir };
-    const myth_inspect_job job = { .root = j.o->select.dir, .always_split = true, .side = &side, .begin = begin, .fill = fill,
-                                   .on_context = myth_select_run_context, .user = &j };
+    symbol_job j = {.o = opts};
+    const myth_revision_opts side = {.root = j.o->select.dir};
+    const myth_inspect_job job = {
+        .root = j.o->select.dir,
+        .always_split = true,
+        .side = &side,
+        .begin = begin,
+        .fill = fill,
+        .on_context = myth_select_run_context,
+        .user = &j,
+    };
     int code = myth_inspect_command(cli, &j.o->inspect, &job);
     myth_select_run_close(&j.run);
     return code;
 }
 
 const myth_command myth_cmd_inspect_symbol = {
-    .name = "inspect-symbol", .args = "NAME", .help = "inspect a definition together with its callers, callees and tests",
-    .detail = "NAME as it is defined, or qualified: Type.method, path/file.py::Type.method. What is shown beside the definition is what `mythos symbols`\n"
-              "lists, the strongest reasons first, as far as the prompt has room. An unknown name is answered with the nearest (exit 66).",
-    .group = groups, .n_group = sizeof(groups) / sizeof(groups[0]), .opts_bytes = sizeof(symbol_opts), .min_arg = 1, .max_arg = 1,
-    .run = run_inspect_symbol
+    .name = "inspect-symbol",
+    .args = "NAME",
+    .help = "inspect a definition together with its callers, callees and tests",
+    .detail = "NAME as it is defined, or qualified: Type.method, path/file.py::Type.method. What is shown beside the "
+              "definition is what `mythos symbols`\n"
+              "lists, the strongest reasons first, as far as the prompt has room. An unknown name is answered with the "
+              "nearest (exit 66).",
+    .group = groups,
+    .n_group = sizeof(groups) / sizeof(groups[0]),
+    .opts_bytes = sizeof(symbol_opts),
+    .min_arg = 1,
+    .max_arg = 1,
+    .run = run_inspect_symbol,
 };

@@ -14,20 +14,23 @@ typedef struct {
 } topic_opts;
 
 static const myth_option options[] = {
-    { "chunks", NULL, MYTH_OPT_U32, "N", offsetof(topic_opts, chunks), "12", MYTH_TOPIC_MIN, MYTH_TOPIC_MAX,
-      "most chunks to inspect; what is found only by the way is left out, and fewer come" },
-    { "lexical", NULL, MYTH_OPT_FLAG, NULL, offsetof(topic_opts, lexical), NULL, 0, 0, "search by words alone, without embeddings" },
-    { "embed-model", NULL, MYTH_OPT_TEXT, "MODEL", offsetof(topic_opts, embed_model), "(the index's)", 0, 0,
-      "where the model of the index's vectors is" },
+    {"chunks", NULL, MYTH_OPT_U32, "N", offsetof(topic_opts, chunks), "12", MYTH_TOPIC_MIN, MYTH_TOPIC_MAX,
+     "most chunks to inspect; what is found only by the way is left out, and fewer come"},
+    {"lexical", NULL, MYTH_OPT_FLAG, NULL, offsetof(topic_opts, lexical), NULL, 0, 0,
+     "search by words alone, without embeddings"},
+    {"embed-model", NULL, MYTH_OPT_TEXT, "MODEL", offsetof(topic_opts, embed_model), "(the index's)", 0, 0,
+     "where the model of the index's vectors is"},
 };
 static const myth_option_group groups[] = {
-    MYTH_GROUPS_INSPECT(topic_opts, inspect), MYTH_GROUP_SELECT(topic_opts, select), MYTH_GROUP("topic", topic_opts, options),
+    MYTH_GROUPS_INSPECT(topic_opts, inspect),
+    MYTH_GROUP_SELECT(topic_opts, select),
+    MYTH_GROUP("topic", topic_opts, options),
 };
 
 enum { QUESTION_BYTES = 8 << 10 };
 
 typedef struct {
-    myth_select_run run;                /* first: see select_run.h */
+    myth_select_run run; /* first: see select_run.h */
     const topic_opts *o;
     myth_search_opts search;
     myth_semantic semantic;
@@ -40,7 +43,7 @@ static myth_status begin(void *user, myth_cli *cli, myth_error *err)
     size_t n = strlen(cli->arg[0]);
     if (n > QUESTION_BYTES)
         return myth_fail(err, MYTH_EARG, "a question of %zu bytes, expected at most %d", n, (int)QUESTION_BYTES);
-    myth_status st = myth_select_run_open(&j->run, cli, &j->o->select, &(myth_revision_opts){ .is_patch = true }, err);
+    myth_status st = myth_select_run_open(&j->run, cli, &j->o->select, &(myth_revision_opts){.is_patch = true}, err);
     if (st != MYTH_OK)
         return st;
     /* before the model that inspects is opened: its plan is made anew behind this one */
@@ -54,7 +57,8 @@ static myth_status begin(void *user, myth_cli *cli, myth_error *err)
     return st;
 }
 
-static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth_material *m, myth_inspect_opts *io, myth_error *err)
+static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth_material *m, myth_inspect_opts *io,
+                        myth_error *err)
 {
     topic_job *j = user;
     myth_select_counts counts;
@@ -62,13 +66,15 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
     myth_select_run_rank(&j->run, &j->o->select, &j->o->inspect, model);
     myth_status st = myth_select_topic(j->run.select, m, cli->arg[0], j->o->chunks, &j->search, &counts, err);
     snprintf(off, sizeof(off), "%s", j->semantic.off);
-    myth_semantic_close(&j->semantic, cli);     /* nothing of it is booked when the run is planned */
+    myth_semantic_close(&j->semantic, cli); /* nothing of it is booked when the run is planned */
     if (st != MYTH_OK)
         return st;
     snprintf(j->title, sizeof(j->title), "topic %.140s", cli->arg[0]);
     io->title = j->title;
-    if (io->style == MYTH_PROMPT_FULL) {        /* a compact model knows one task, the one it was trained for */
-        snprintf(j->task, sizeof(j->task), "Inspect the code below with regard to this question, and report the findings that answer it: %s", cli->arg[0]);
+    if (io->style == MYTH_PROMPT_FULL) { /* a compact model knows one task, the one it was trained for */
+        snprintf(j->task, sizeof(j->task),
+                 "Inspect the code below with regard to this question, and report the findings that answer it: %s",
+                 cli->arg[0]);
         io->task = j->task;
     }
     myth_select_run_note(cli, j->title, &counts);
@@ -79,10 +85,17 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
 
 static int run_inspect_topic(myth_cli *cli, const void *opts)
 {
-    topic_job j = { .o = opts };
-    const myth_revision_opts side = { .root = j.o->select.dir };
-    const myth_inspect_job job = { .root = j.o->select.dir, .always_split = true, .side = &side, .begin = begin, .fill = fill,
-                                   .on_context = myth_select_run_context, .user = &j };
+    topic_job j = {.o = opts};
+    const myth_revision_opts side = {.root = j.o->select.dir};
+    const myth_inspect_job job = {
+        .root = j.o->select.dir,
+        .always_split = true,
+        .side = &side,
+        .begin = begin,
+        .fill = fill,
+        .on_context = myth_select_run_context,
+        .user = &j,
+    };
     int code = myth_inspect_command(cli, &j.o->inspect, &job);
     myth_semantic_close(&j.semantic, cli);
     myth_select_run_close(&j.run);
@@ -90,9 +103,17 @@ static int run_inspect_topic(myth_cli *cli, const void *opts)
 }
 
 const myth_command myth_cmd_inspect_topic = {
-    .name = "inspect-topic", .args = "QUESTION", .help = "inspect the places that a question is about",
-    .detail = "The chunks of the files that the question is about, found as `mythos search QUESTION` finds them and cut where the evidence falls off; of a "
-              "definition that was cut the rest of it. A question that one small file answers shows few. Nothing found is exit 66.",
-    .group = groups, .n_group = sizeof(groups) / sizeof(groups[0]), .opts_bytes = sizeof(topic_opts), .min_arg = 1, .max_arg = 1,
-    .run = run_inspect_topic
+    .name = "inspect-topic",
+    .args = "QUESTION",
+    .help = "inspect the places that a question is about",
+    .detail = "The chunks of the files that the question is about, found as `mythos search QUESTION` finds them and "
+              "cut where the evidence falls off; of a "
+              "definition that was cut the rest of it. A question that one small file answers shows few. Nothing found "
+              "is exit 66.",
+    .group = groups,
+    .n_group = sizeof(groups) / sizeof(groups[0]),
+    .opts_bytes = sizeof(topic_opts),
+    .min_arg = 1,
+    .max_arg = 1,
+    .run = run_inspect_topic,
 };

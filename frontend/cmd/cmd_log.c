@@ -1,4 +1,5 @@
-/* cmd_log.c - the run log from outside: which runs there are, what one did, why it went as it did, and the same run again. */
+/* cmd_log.c - the run log from outside: which runs there are, what one did, why it went as it did, and the same run
+ * again. */
 #include "frontend/inspect/log/runlog_doc.h"
 #include "frontend/inspect/log/runlog_file.h"
 #include "frontend/inspect/log/runlog_replay.h"
@@ -19,12 +20,15 @@ typedef struct {
 } log_opts;
 
 static const myth_option options[] = {
-    { "log", NULL, MYTH_OPT_TEXT, "FILE", offsetof(log_opts, path), "($XDG_STATE_HOME/mythos/runs.db)", 0, 0, "the run log to read" },
-    { "limit", "-n", MYTH_OPT_U32, "N", offsetof(log_opts, n), "20", 1, 1 << 20, "runs that list shows" },
-    { "prompts", NULL, MYTH_OPT_FLAG, NULL, offsetof(log_opts, prompts), NULL, 0, 0, "show prompts and answers too; --json has them" },
-    { "json", NULL, MYTH_OPT_FLAG, NULL, offsetof(log_opts, json), NULL, 0, 0, "print the record, the list or the answers as JSON" },
+    {"log", NULL, MYTH_OPT_TEXT, "FILE", offsetof(log_opts, path), "($XDG_STATE_HOME/mythos/runs.db)", 0, 0,
+     "the run log to read"},
+    {"limit", "-n", MYTH_OPT_U32, "N", offsetof(log_opts, n), "20", 1, 1 << 20, "runs that list shows"},
+    {"prompts", NULL, MYTH_OPT_FLAG, NULL, offsetof(log_opts, prompts), NULL, 0, 0,
+     "show prompts and answers too; --json has them"},
+    {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(log_opts, json), NULL, 0, 0,
+     "print the record, the list or the answers as JSON"},
 };
-static const myth_option_group groups[] = { MYTH_GROUP("log", log_opts, options) };
+static const myth_option_group groups[] = {MYTH_GROUP("log", log_opts, options)};
 
 /* ---- out: what the log holds has no secrets, so it is shown as it is ---- */
 
@@ -36,7 +40,8 @@ static void put_json(myth_json_out *j, const json_t *v)
     switch (json_typeof(v)) {
     case JSON_OBJECT:
         myth_jout_object(j);
-        json_object_foreach((json_t *)v, key, item) {
+        json_object_foreach((json_t *)v, key, item)
+        {
             myth_jout_key(j, key);
             put_json(j, item);
         }
@@ -44,8 +49,7 @@ static void put_json(myth_json_out *j, const json_t *v)
         break;
     case JSON_ARRAY:
         myth_jout_array(j);
-        json_array_foreach(v, i, item)
-            put_json(j, item);
+        json_array_foreach(v, i, item) put_json(j, item);
         myth_jout_end(j);
         break;
     case JSON_STRING: myth_jout_text(j, json_string_value(v), json_string_length(v)); break;
@@ -128,8 +132,8 @@ static bool list_row(void *user, const myth_runlog_row *r)
 
 static int run_list(myth_cli *cli, const log_opts *o, myth_runlog_file *f)
 {
-    myth_error err = { 0 };
-    lister l = { .json = o->json };
+    myth_error err = {0};
+    lister l = {.json = o->json};
     if (o->json) {
         myth_jout_start(&l.j, stdout);
         myth_jout_array(&l.j);
@@ -142,8 +146,10 @@ static int run_list(myth_cli *cli, const log_opts *o, myth_runlog_file *f)
 
 /* ---- show ---- */
 
-/* Texts beside the record take their place in it: "prompt" and "answer" of each exchange, the report as it was printed. */
-static myth_status inline_text(myth_runlog_file *f, int64_t run, json_t *o, const char *key, const char *name, myth_mem *mem, myth_error *err)
+/* Texts beside the record take their place in it: "prompt" and "answer" of each exchange, the report as it was printed.
+ */
+static myth_status inline_text(myth_runlog_file *f, int64_t run, json_t *o, const char *key, const char *name,
+                               myth_mem *mem, myth_error *err)
 {
     char *text = NULL;
     size_t n = 0;
@@ -152,7 +158,7 @@ static myth_status inline_text(myth_runlog_file *f, int64_t run, json_t *o, cons
     myth_status st = myth_runlog_file_text(f, run, name, &text, &n, err);
     if (st == MYTH_OK) {
         json_t *s = json_stringn(text, n);
-        for (size_t i = 0; !s && i < n; i++)                    /* an answer that was cut in a character */
+        for (size_t i = 0; !s && i < n; i++) /* an answer that was cut in a character */
             if ((unsigned char)text[i] >= 0x80)
                 text[i] = '?';
         json_object_set_new(o, key, s ? s : json_stringn(text, n));
@@ -167,7 +173,8 @@ static myth_status inline_texts(myth_runlog_file *f, int64_t run, json_t *doc, m
     json_t *x;
     char name[64];
     size_t i;
-    json_array_foreach(json_object_get(doc, "exchanges"), i, x) {
+    json_array_foreach(json_object_get(doc, "exchanges"), i, x)
+    {
         snprintf(name, sizeof(name), "%.60s", myth_doc_text(x, "prompt"));
         MYTH_TRY(inline_text(f, run, x, "prompt", name, mem, err));
         snprintf(name, sizeof(name), "%.60s", myth_doc_text(x, "answer"));
@@ -187,7 +194,8 @@ static void show_command(const json_t *doc)
     char text[4096];
     print_key("command");
     print_safe(myth_doc_text(doc, "command"));
-    json_array_foreach(json_object_get(doc, "options"), i, v) {
+    json_array_foreach(json_object_get(doc, "options"), i, v)
+    {
         const json_t *value = json_object_get(v, "value");
         if (strcmp(myth_doc_text(v, "from"), "default") == 0 || json_is_null(value))
             continue;
@@ -200,11 +208,11 @@ static void show_command(const json_t *doc)
             printf("=... (%zu)", json_array_size(value));
         }
     }
-    json_array_foreach(json_object_get(doc, "args"), i, v)
-        if (myth_doc_exact(text, sizeof(text), v)) {
-            putchar(' ');
-            print_safe(text);
-        }
+    json_array_foreach(json_object_get(doc, "args"), i, v) if (myth_doc_exact(text, sizeof(text), v))
+    {
+        putchar(' ');
+        print_safe(text);
+    }
     putchar('\n');
     if (myth_doc_exact(text, sizeof(text), json_object_get(doc, "cwd")))
         print_field("folder", text);
@@ -212,19 +220,21 @@ static void show_command(const json_t *doc)
 
 static void show_identity(const json_t *doc)
 {
-    const json_t *model = json_object_get(doc, "model"), *binary = json_object_get(doc, "binary"), *index = json_object_get(doc, "index"), *f;
+    const json_t *model = json_object_get(doc, "model"), *binary = json_object_get(doc, "binary"),
+                 *index = json_object_get(doc, "index"), *f;
     size_t i;
     char text[4096];
     if (model) {
         print_field("model", myth_doc_text(model, "name"));
-        json_array_foreach(json_object_get(model, "files"), i, f)
-            if (myth_doc_exact(text, sizeof(text), json_object_get(f, "path"))) {
-                print_key("");
-                print_safe(text);
-                printf(", %lld bytes, ", (long long)myth_doc_int(f, "bytes"));
-                print_safe(myth_doc_text(f, "hash"));
-                putchar('\n');
-            }
+        json_array_foreach(json_object_get(model, "files"), i,
+                           f) if (myth_doc_exact(text, sizeof(text), json_object_get(f, "path")))
+        {
+            print_key("");
+            print_safe(text);
+            printf(", %lld bytes, ", (long long)myth_doc_int(f, "bytes"));
+            print_safe(myth_doc_text(f, "hash"));
+            putchar('\n');
+        }
     }
     print_field("device", myth_doc_text(doc, "device"));
     print_key("binary");
@@ -237,7 +247,8 @@ static void show_identity(const json_t *doc)
     print_field("weights", myth_doc_text(doc, "weights"));
     if (index) {
         print_key("index");
-        printf("%lld files, %lld chunks, ", (long long)myth_doc_int(index, "files"), (long long)myth_doc_int(index, "chunks"));
+        printf("%lld files, %lld chunks, ", (long long)myth_doc_int(index, "files"),
+               (long long)myth_doc_int(index, "chunks"));
         print_safe(myth_doc_text(index, "hash"));
         putchar('\n');
     }
@@ -260,16 +271,17 @@ static void show_shown(const json_t *doc)
     const char *key;
     size_t i, n = json_array_size(json_object_get(doc, "candidates"));
     char text[4096];
-    json_object_foreach(json_object_get((json_t *)doc, "texts"), key, v)
-        if (json_string_value(v) && strcmp(key, "map") != 0)
-            print_field(key, json_string_value(v));
-    json_array_foreach(json_object_get(doc, "candidates"), i, v) {
+    json_object_foreach(json_object_get((json_t *)doc, "texts"), key,
+                        v) if (json_string_value(v) && strcmp(key, "map") != 0) print_field(key, json_string_value(v));
+    json_array_foreach(json_object_get(doc, "candidates"), i, v)
+    {
         if (i == MOST)
             break;
         print_key(i ? "" : "found");
         print_place(myth_doc_text(v, "path"), v);
         printf("  %.3f ", json_number_value(json_object_get(v, "score")));
-        json_object_foreach(json_object_get((json_t *)v, "parts"), key, part) {
+        json_object_foreach(json_object_get((json_t *)v, "parts"), key, part)
+        {
             putchar(' ');
             print_safe(key);
             printf(" %.3f", json_number_value(part));
@@ -280,15 +292,18 @@ static void show_shown(const json_t *doc)
     }
     if (n > MOST)
         printf("%-11sand %zu more\n", "", n - MOST);
-    json_array_foreach(files, i, v) {
+    json_array_foreach(files, i, v)
+    {
         print_key(i ? "" : "files");
         if (myth_doc_exact(text, sizeof(text), json_object_get(v, "path")))
             print_safe(text);
-        printf(", %lld bytes, %s, ", (long long)myth_doc_int(v, "bytes"), strcmp(myth_doc_text(v, "origin"), "disk") ? "given" : "from disk");
+        printf(", %lld bytes, %s, ", (long long)myth_doc_int(v, "bytes"),
+               strcmp(myth_doc_text(v, "origin"), "disk") ? "given" : "from disk");
         print_safe(myth_doc_text(v, "hash"));
         putchar('\n');
     }
-    json_array_foreach(json_object_get(doc, "pieces"), i, v) {
+    json_array_foreach(json_object_get(doc, "pieces"), i, v)
+    {
         print_key(i ? "" : "pieces");
         print_place(myth_doc_text(json_array_get(files, (size_t)myth_doc_int(v, "file")), "path"), v);
         printf("  %s%s", myth_doc_is(v, "subject") ? "subject" : "context", myth_doc_text(v, "why")[0] ? ": " : "");
@@ -302,11 +317,13 @@ static void show_exchanges(const json_t *doc, bool prompts)
 {
     const json_t *v;
     size_t i;
-    json_array_foreach(json_object_get(doc, "exchanges"), i, v) {
+    json_array_foreach(json_object_get(doc, "exchanges"), i, v)
+    {
         print_key(i ? "" : "answers");
-        printf("part %lld, round %lld, %s: %lld prompt tokens (%lld kept), %lld new, %s, %.2f s\n", (long long)myth_doc_int(v, "part") + 1,
-               (long long)myth_doc_int(v, "round"), myth_doc_text(v, "kind"), (long long)myth_doc_int(v, "prompt_tokens"),
-               (long long)myth_doc_int(v, "kept_tokens"), (long long)myth_doc_int(v, "new_tokens"), myth_doc_text(v, "finish"),
+        printf("part %lld, round %lld, %s: %lld prompt tokens (%lld kept), %lld new, %s, %.2f s\n",
+               (long long)myth_doc_int(v, "part") + 1, (long long)myth_doc_int(v, "round"), myth_doc_text(v, "kind"),
+               (long long)myth_doc_int(v, "prompt_tokens"), (long long)myth_doc_int(v, "kept_tokens"),
+               (long long)myth_doc_int(v, "new_tokens"), myth_doc_text(v, "finish"),
                json_number_value(json_object_get(v, "seconds")));
         if (prompts) {
             print_safe(myth_doc_text(v, "prompt"));
@@ -315,7 +332,8 @@ static void show_exchanges(const json_t *doc, bool prompts)
             printf("\n");
         }
     }
-    json_array_foreach(json_object_get(doc, "dropped"), i, v) {
+    json_array_foreach(json_object_get(doc, "dropped"), i, v)
+    {
         print_key(i ? "" : "dropped");
         print_place(myth_doc_text(v, "path"), v);
         printf(" %s: ", myth_doc_text(v, "rule"));
@@ -326,32 +344,38 @@ static void show_exchanges(const json_t *doc, bool prompts)
 
 static void show_report(const json_t *doc)
 {
-    const json_t *report = json_object_get(doc, "report"), *v, *stages = json_object_get(doc, "stages"), *code = json_object_get(doc, "exit_code");
+    const json_t *report = json_object_get(doc, "report"), *v, *stages = json_object_get(doc, "stages"),
+                 *code = json_object_get(doc, "exit_code");
     size_t i;
-    json_array_foreach(json_object_get(report, "findings"), i, v) {
+    json_array_foreach(json_object_get(report, "findings"), i, v)
+    {
         print_key(i ? "" : "findings");
         printf("%zu  ", i + 1);
         print_place(myth_doc_text(v, "file"), v);
         printf("  %s %s %s\n", myth_doc_text(v, "rule"), myth_doc_text(v, "severity"), myth_doc_text(v, "status"));
     }
     if (report)
-        printf("%-11s%s, %s, %lld dropped\n", "report", myth_doc_text(report, "finish_reason"), myth_doc_is(report, "complete") ? "complete" : "incomplete",
+        printf("%-11s%s, %s, %lld dropped\n", "report", myth_doc_text(report, "finish_reason"),
+               myth_doc_is(report, "complete") ? "complete" : "incomplete",
                (long long)myth_doc_int(report, "dropped_findings"));
-    json_array_foreach(stages, i, v) {
+    json_array_foreach(stages, i, v)
+    {
         if (i == 0)
             print_key("stages");
         print_safe(myth_doc_text(v, "name"));
-        printf(" %.3f s%s", json_number_value(json_object_get(v, "seconds")), i + 1 == json_array_size(stages) ? "\n" : ", ");
+        printf(" %.3f s%s", json_number_value(json_object_get(v, "seconds")),
+               i + 1 == json_array_size(stages) ? "\n" : ", ");
     }
     if (json_is_integer(code))
-        printf("%-11s%lld, after %.3f s\n", "exit code", (long long)json_integer_value(code), json_number_value(json_object_get(doc, "seconds")));
+        printf("%-11s%lld, after %.3f s\n", "exit code", (long long)json_integer_value(code),
+               json_number_value(json_object_get(doc, "seconds")));
     else
         printf("%-11snone: the run was ended, or goes on\n", "exit code");
 }
 
 static int run_show(myth_cli *cli, const log_opts *o, myth_runlog_file *f, int64_t run, json_t *doc)
 {
-    myth_error err = { 0 };
+    myth_error err = {0};
     char when[32];
     if ((o->json || o->prompts) && inline_texts(f, run, doc, cli->mem, &err) != MYTH_OK)
         return myth_cli_fail(cli, &err);
@@ -371,34 +395,38 @@ static int run_show(myth_cli *cli, const log_opts *o, myth_runlog_file *f, int64
 
 /* ---- why ---- */
 
-static int run_why(myth_cli *cli, const log_opts *o, myth_runlog_file *f, int64_t run, const json_t *doc, const char *what)
+static int run_why(myth_cli *cli, const log_opts *o, myth_runlog_file *f, int64_t run, const json_t *doc,
+                   const char *what)
 {
-    myth_error err = { 0 };
-    myth_why_target target = { .finding = -1 };
+    myth_error err = {0};
+    myth_why_target target = {.finding = -1};
     char path[PATH_MAX], *list = NULL;
     size_t n = 0;
     const json_t *v, *place;
     size_t i, k;
     if (what && !myth_runlog_why_target(&target, path, sizeof(path), doc, what))
-        return myth_cli_failf(cli, MYTH_EARG, "log why: run %lld has no finding %s; it has %zu: mythos log show %lld", (long long)run, what,
-                              json_array_size(json_object_get(json_object_get(doc, "report"), "findings")), (long long)run);
+        return myth_cli_failf(
+            cli, MYTH_EARG, "log why: run %lld has no finding %s; it has %zu: mythos log show %lld", (long long)run,
+            what, json_array_size(json_object_get(json_object_get(doc, "report"), "findings")), (long long)run);
     if (json_object_get(doc, "index")) {
         myth_status st = myth_runlog_file_text(f, run, "index_files", &list, &n, &err);
         if (st != MYTH_OK && st != MYTH_ENOTFOUND)
             return myth_cli_fail(cli, &err);
     }
-    json_t *answers = myth_runlog_why(doc, &target, list ? &(myth_why_index){ list, n } : NULL);
+    json_t *answers = myth_runlog_why(doc, &target, list ? &(myth_why_index){list, n} : NULL);
     myth_free(cli->mem, list);
     if (!answers)
         return myth_cli_failf(cli, MYTH_ENOMEM, "log why: no memory");
     if (o->json) {
         print_json(answers);
     } else {
-        json_array_foreach(answers, i, v) {
+        json_array_foreach(answers, i, v)
+        {
             printf("%zu. %s %s: ", i + 1, myth_doc_text(v, "asks"), myth_doc_text(v, "answer"));
             print_safe(myth_doc_text(v, "says"));
             putchar('\n');
-            json_array_foreach(json_object_get(v, "places"), k, place) {
+            json_array_foreach(json_object_get(v, "places"), k, place)
+            {
                 fputs("     ", stdout);
                 print_safe(json_string_value(place));
                 putchar('\n');
@@ -415,7 +443,8 @@ static void print_lines(const json_t *list)
 {
     const json_t *v;
     size_t i;
-    json_array_foreach(list, i, v) {
+    json_array_foreach(list, i, v)
+    {
         fputs("  ", stdout);
         print_safe(json_string_value(v));
         putchar('\n');
@@ -436,8 +465,8 @@ static void print_side(const char *name, const json_t *v)
 
 static int run_replay(myth_cli *cli, const log_opts *o, myth_runlog_file *f, int64_t run, const json_t *doc)
 {
-    static const int code[] = { MYTH_EXIT_CLEAN, MYTH_EXIT_FINDINGS, MYTH_EXIT_INCOMPLETE };
-    myth_error err = { 0 };
+    static const int code[] = {MYTH_EXIT_CLEAN, MYTH_EXIT_FINDINGS, MYTH_EXIT_INCOMPLETE};
+    myth_error err = {0};
     json_t *said = NULL;
     myth_replay_result result;
     if (myth_runlog_replay(&result, &said, cli, f, run, doc, &err) != MYTH_OK)
@@ -446,7 +475,8 @@ static int run_replay(myth_cli *cli, const log_opts *o, myth_runlog_file *f, int
     if (o->json) {
         print_json(said);
     } else {
-        printf("run %lld: %s\n", (long long)run, result == MYTH_REPLAY_CANNOT ? "cannot be replayed" : myth_doc_text(said, "result"));
+        printf("run %lld: %s\n", (long long)run,
+               result == MYTH_REPLAY_CANNOT ? "cannot be replayed" : myth_doc_text(said, "result"));
         print_lines(json_object_get(said, "reasons"));
         if (diff && result == MYTH_REPLAY_DIFFERENT) {
             fputs("  first difference: ", stdout);
@@ -464,7 +494,7 @@ static int run_replay(myth_cli *cli, const log_opts *o, myth_runlog_file *f, int
 /* ---- command ---- */
 
 enum { VERB_LIST, VERB_SHOW, VERB_WHY, VERB_REPLAY, VERB_N };
-static const char *const verbs[VERB_N] = { "list", "show", "why", "replay" };
+static const char *const verbs[VERB_N] = {"list", "show", "why", "replay"};
 
 static int verb_of(const char *word)
 {
@@ -490,7 +520,7 @@ static bool is_run(int64_t *run, const char *word)
 
 static int with_run(myth_cli *cli, const log_opts *o, myth_runlog_file *f, int verb)
 {
-    myth_error err = { 0 };
+    myth_error err = {0};
     int64_t run = 0;
     char *record = NULL;
     size_t n = 0;
@@ -498,21 +528,27 @@ static int with_run(myth_cli *cli, const log_opts *o, myth_runlog_file *f, int v
     myth_status st;
     if (cli->n_arg > 1 && !is_run(&run, cli->arg[1])) {
         if (verb != VERB_WHY || cli->n_arg > 2)
-            return myth_cli_failf(cli, MYTH_EARG, "log %s: got '%.80s', expected the number of a run or last; mythos log list", verbs[verb], cli->arg[1]);
+            return myth_cli_failf(cli, MYTH_EARG,
+                                  "log %s: got '%.80s', expected the number of a run or last; mythos log list",
+                                  verbs[verb], cli->arg[1]);
         what = cli->arg[1];
     }
     if (cli->n_arg > 2)
         what = cli->arg[2];
     if (what && verb != VERB_WHY)
-        return myth_cli_failf(cli, MYTH_EARG, "log %s: got '%.80s' behind the run, expected nothing", verbs[verb], what);
+        return myth_cli_failf(cli, MYTH_EARG, "log %s: got '%.80s' behind the run, expected nothing", verbs[verb],
+                              what);
     if (!run)
         MYTH_TRY(myth_runlog_file_newest(f, &run, &err));
     MYTH_TRY(myth_runlog_file_record(f, run, &record, &n, &err));
     json_t *doc = json_loadb(record, n, 0, NULL);
     myth_free(cli->mem, record);
     if (!doc)
-        return myth_cli_failf(cli, MYTH_EFORMAT, "%.160s: the record of run %lld is no JSON", myth_runlog_file_path(f), (long long)run);
-    int code = verb == VERB_SHOW ? run_show(cli, o, f, run, doc) : verb == VERB_WHY ? run_why(cli, o, f, run, doc, what) : run_replay(cli, o, f, run, doc);
+        return myth_cli_failf(cli, MYTH_EFORMAT, "%.160s: the record of run %lld is no JSON", myth_runlog_file_path(f),
+                              (long long)run);
+    int code = verb == VERB_SHOW ? run_show(cli, o, f, run, doc)
+             : verb == VERB_WHY  ? run_why(cli, o, f, run, doc, what)
+                                 : run_replay(cli, o, f, run, doc);
     json_decref(doc);
     return code;
 fail:
@@ -522,19 +558,19 @@ fail:
 static int run_log(myth_cli *cli, const void *opts)
 {
     const log_opts *o = opts;
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_runlog_file *f = NULL;
     char path[PATH_MAX];
     int verb = verb_of(cli->arg[0]);
     if (verb < 0) {
         const char *near = myth_args_nearest(cli->arg[0], verbs, VERB_N);
-        return myth_cli_failf(cli, MYTH_EARG, "log: got '%.80s', expected list, show, why or replay%s%s%s", cli->arg[0], near ? "; did you mean " : "",
-                              near ? near : "", near ? "?" : "");
+        return myth_cli_failf(cli, MYTH_EARG, "log: got '%.80s', expected list, show, why or replay%s%s%s", cli->arg[0],
+                              near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     }
     if (verb == VERB_LIST && cli->n_arg > 1)
         return myth_cli_failf(cli, MYTH_EARG, "log list: got '%.80s', expected nothing behind it", cli->arg[1]);
     if (myth_runlog_file_place(path, sizeof(path), o->path, &err) != MYTH_OK ||
-        myth_runlog_file_open(&f, cli->mem, path, &(myth_runlog_file_opts){ .is_read_only = true }, &err) != MYTH_OK)
+        myth_runlog_file_open(&f, cli->mem, path, &(myth_runlog_file_opts){.is_read_only = true}, &err) != MYTH_OK)
         return myth_cli_fail(cli, &err);
     int code = verb == VERB_LIST ? run_list(cli, o, f) : with_run(cli, o, f, verb);
     myth_runlog_file_close(f);
@@ -545,10 +581,14 @@ const myth_command myth_cmd_log = {
     .name = "log",
     .args = "list|show|why|replay [RUN] [WHAT]",
     .help = "what earlier runs did, why, and the same run again",
-    .detail = "RUN is a number of list, or last (the default). show prints the record of a run. why answers seven questions about it: was evidence missed,\n"
-              "a file absent, something truncated, most of it noise, a finding invented, a definition split, or hidden behind copies and tests; WHAT is a\n"
-              "finding (its number or fingerprint), PATH:LINE or PATH. replay makes the run again and compares the bytes: exit 0 equal, 1 different\n"
-              "with the first difference, 3 when it cannot be made again, with every reason. Secrets are not in the log: it keeps texts as reports\n"
+    .detail = "RUN is a number of list, or last (the default). show prints the record of a run. why answers seven "
+              "questions about it: was evidence missed,\n"
+              "a file absent, something truncated, most of it noise, a finding invented, a definition split, or hidden "
+              "behind copies and tests; WHAT is a\n"
+              "finding (its number or fingerprint), PATH:LINE or PATH. replay makes the run again and compares the "
+              "bytes: exit 0 equal, 1 different\n"
+              "with the first difference, 3 when it cannot be made again, with every reason. Secrets are not in the "
+              "log: it keeps texts as reports\n"
               "show them, and files as hashes.",
     .group = groups,
     .n_group = sizeof(groups) / sizeof(groups[0]),

@@ -1,10 +1,11 @@
 /* cmd_logits.c - logits and hidden rows of given ids, as .npy files; the best k as JSON.
  *
- * Rows     every line of --ids-file, [2,106] or {"ids":[2,106]}, is a sequence of its own; all are computed as one ragged batch
- * Files    -o out.npy float32 [n_tok, vocab] after the final cap; --hidden hid.npy float32 [n_layer + 1, n_tok, d_model]; for --ids-file the
- *          row number goes in front of the suffix: out-000.npy. With --last N n_tok is N at most: the others are a prompt of which nothing is
- *          asked
- * Defaults float32 activations, float32 cache, reference order; --fast computes as generate does                                      */
+ * Rows     every line of --ids-file, [2,106] or {"ids":[2,106]}, is a sequence of its own; all are computed as one
+ *          ragged batch
+ * Files    -o out.npy float32 [n_tok, vocab] after the final cap; --hidden hid.npy float32 [n_layer + 1, n_tok,
+ *          d_model]; for --ids-file the row number goes in front of the suffix: out-000.npy. With --last N n_tok is N
+ *          at most: the others are a prompt of which nothing is asked
+ * Defaults float32 activations, float32 cache, reference order; --fast computes as generate does */
 #include "engine/base/json.h"
 #include "frontend/cli/json_out.h"
 #include "frontend/cli/cli.h"
@@ -23,14 +24,20 @@ typedef struct {
 } logits_opts;
 
 static const myth_option options[] = {
-    { "ids", NULL, MYTH_OPT_TEXT, "LIST", offsetof(logits_opts, ids), NULL, 0, 0, "token ids: 2,106" },
-    { "ids-file", NULL, MYTH_OPT_TEXT, "FILE", offsetof(logits_opts, ids_file), NULL, 0, 0, "ids per line, [2,106] or {\"ids\":[2,106]}, in one ragged batch" },
-    { "output", "-o", MYTH_OPT_TEXT, "FILE", offsetof(logits_opts, out), NULL, 0, 0, "logits as .npy, float32 [n_tok, vocab]" },
-    { "hidden", NULL, MYTH_OPT_TEXT, "FILE", offsetof(logits_opts, hidden), NULL, 0, 0, "residual stream as .npy, float32 [n_layer+1, n_tok, d]" },
-    { "top-k", NULL, MYTH_OPT_U32, "K", offsetof(logits_opts, top_k), NULL, 0, 1024, "the K best of every token as JSON" },
-    { "last", NULL, MYTH_OPT_U32, "N", offsetof(logits_opts, last), "(all)", 0, 0, "of the last N tokens of each row only" },
-    { "json", NULL, MYTH_OPT_FLAG, NULL, offsetof(logits_opts, json), NULL, 0, 0, "with --top-k: [[{\"id\",\"logit\"}...]...]; a level more for --ids-file" },
-    { "fast", NULL, MYTH_OPT_FLAG, NULL, offsetof(logits_opts, fast), NULL, 0, 0, "the arithmetic that generate uses" },
+    {"ids", NULL, MYTH_OPT_TEXT, "LIST", offsetof(logits_opts, ids), NULL, 0, 0, "token ids: 2,106"},
+    {"ids-file", NULL, MYTH_OPT_TEXT, "FILE", offsetof(logits_opts, ids_file), NULL, 0, 0,
+     "ids per line, [2,106] or {\"ids\":[2,106]}, in one ragged batch"},
+    {"output", "-o", MYTH_OPT_TEXT, "FILE", offsetof(logits_opts, out), NULL, 0, 0,
+     "logits as .npy, float32 [n_tok, vocab]"},
+    {"hidden", NULL, MYTH_OPT_TEXT, "FILE", offsetof(logits_opts, hidden), NULL, 0, 0,
+     "residual stream as .npy, float32 [n_layer+1, n_tok, d]"},
+    {"top-k", NULL, MYTH_OPT_U32, "K", offsetof(logits_opts, top_k), NULL, 0, 1024,
+     "the K best of every token as JSON"},
+    {"last", NULL, MYTH_OPT_U32, "N", offsetof(logits_opts, last), "(all)", 0, 0,
+     "of the last N tokens of each row only"},
+    {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(logits_opts, json), NULL, 0, 0,
+     "with --top-k: [[{\"id\",\"logit\"}...]...]; a level more for --ids-file"},
+    {"fast", NULL, MYTH_OPT_FLAG, NULL, offsetof(logits_opts, fast), NULL, 0, 0, "the arithmetic that generate uses"},
 };
 static const myth_option_group groups[] = {
     MYTH_GROUP("logits", logits_opts, options),
@@ -39,9 +46,9 @@ static const myth_option_group groups[] = {
 };
 
 typedef struct {
-    uint32_t first, n_tok;          /* its tokens in the batch */
-    uint32_t n_out;                 /* the last so many are asked for */
-    char *path;                     /* names of its two files, one behind the other */
+    uint32_t first, n_tok; /* its tokens in the batch */
+    uint32_t n_out;        /* the last so many are asked for */
+    char *path;            /* names of its two files, one behind the other */
     myth_npy logits, hidden;
     myth_seq *seq;
 } row;
@@ -50,14 +57,14 @@ typedef struct {
     myth_cli *cli;
     const logits_opts *o;
     myth_model model;
-    int32_t *ids;                   /* all rows, one after the other */
+    int32_t *ids; /* all rows, one after the other */
     uint32_t n_tok, n_out, n_row, longest;
     row *rows;
-    uint32_t *row_of;               /* [n_tok] */
-    uint8_t *want;                  /* [n_tok] */
-    myth_seq **seq;                 /* [n_tok] */
+    uint32_t *row_of; /* [n_tok] */
+    uint8_t *want;    /* [n_tok] */
+    myth_seq **seq;   /* [n_tok] */
     myth_engine *engine;
-    myth_error failure;             /* of a write inside the forward pass */
+    myth_error failure; /* of a write inside the forward pass */
 } run_state;
 
 static void release(run_state *r)
@@ -87,7 +94,7 @@ static myth_status add_row(run_state *r, size_t n, myth_error *err)
     if (r->n_row == ROW_MAX)
         return myth_fail(err, MYTH_ELIMIT, "%s: more than %d rows", r->o->ids_file, ROW_MAX);
     const uint32_t n_out = r->o->last && r->o->last < n ? r->o->last : (uint32_t)n;
-    r->rows[r->n_row++] = (row){ .first = r->n_tok, .n_tok = (uint32_t)n, .n_out = n_out };
+    r->rows[r->n_row++] = (row){.first = r->n_tok, .n_tok = (uint32_t)n, .n_out = n_out};
     r->n_tok += (uint32_t)n;
     r->n_out += n_out;
     if (n > r->longest)
@@ -99,7 +106,7 @@ static myth_status add_row(run_state *r, size_t n, myth_error *err)
 static char *array_of(char *line)
 {
     myth_json j;
-    myth_json_token t = { .type = MYTH_JSON_NULL };
+    myth_json_token t = {.type = MYTH_JSON_NULL};
     myth_json_start(&j, line, strlen(line), "");
     if (line[strspn(line, " \t\r")] != '{')
         return line;
@@ -132,10 +139,11 @@ static myth_status read_lines(run_state *r, char *text, size_t len, myth_error *
             continue;
         int32_t *ids;
         size_t n;
-        myth_error bad = { 0 };
+        myth_error bad = {0};
         myth_status st = myth_cli_ids(&ids, &n, r->cli->mem, array_of(line), &bad);
         if (st != MYTH_OK)
-            return myth_fail(err, st == MYTH_EARG ? MYTH_EFORMAT : st, "%s: line %zu: %s", r->o->ids_file, line_no, bad.msg);
+            return myth_fail(err, st == MYTH_EARG ? MYTH_EFORMAT : st, "%s: line %zu: %s", r->o->ids_file, line_no,
+                             bad.msg);
         memcpy(r->ids + r->n_tok, ids, n * sizeof(*ids));
         myth_free(r->cli->mem, ids);
         if ((st = add_row(r, n, err)) != MYTH_OK)
@@ -185,7 +193,8 @@ static int name_of(char *dst, size_t cap, const char *base, bool is_numbered, ui
 {
     const char *dot = strrchr(base, '.'), *slash = strrchr(base, '/');
     int stem = dot && (!slash || dot > slash) ? (int)(dot - base) : (int)strlen(base);
-    return is_numbered ? snprintf(dst, cap, "%.*s-%03u%s", stem, base, idx, base + stem) : snprintf(dst, cap, "%s", base);
+    return is_numbered ? snprintf(dst, cap, "%.*s-%03u%s", stem, base, idx, base + stem)
+                       : snprintf(dst, cap, "%s", base);
 }
 
 static myth_status create_files(run_state *r, uint32_t idx, myth_error *err)
@@ -201,11 +210,12 @@ static myth_status create_files(run_state *r, uint32_t idx, myth_error *err)
         return myth_fail(err, MYTH_ENOMEM, "no room for output names");
     if (o->out) {
         name_of(w->path, n_out, o->out, numbered, idx);
-        MYTH_TRY(myth_npy_create(&w->logits, w->path, (uint64_t[]){ w->n_out, c->n_vocab }, 2, err));
+        MYTH_TRY(myth_npy_create(&w->logits, w->path, (uint64_t[]){w->n_out, c->n_vocab}, 2, err));
     }
     if (o->hidden) {
         name_of(w->path + n_out, n_hid, o->hidden, numbered, idx);
-        MYTH_TRY(myth_npy_create(&w->hidden, w->path + n_out, (uint64_t[]){ c->n_layer + 1, w->n_out, c->d_model }, 3, err));
+        MYTH_TRY(
+            myth_npy_create(&w->hidden, w->path + n_out, (uint64_t[]){c->n_layer + 1, w->n_out, c->d_model}, 3, err));
     }
 fail:
     return st;
@@ -273,11 +283,14 @@ static myth_status take_arrays(run_state *r, myth_error *err)
     memset(r->want, 0, r->n_tok);
     for (uint32_t i = 0; i < r->n_row; i++)
         memset(r->want + r->rows[i].first + r->rows[i].n_tok - r->rows[i].n_out,
-               (o->out ? MYTH_WANT_FULL_LOGITS : 0) | (o->hidden ? MYTH_WANT_HIDDEN : 0) | (o->top_k ? MYTH_WANT_LOGITS : 0), r->rows[i].n_out);
+               (o->out ? MYTH_WANT_FULL_LOGITS : 0) | (o->hidden ? MYTH_WANT_HIDDEN : 0) |
+                   (o->top_k ? MYTH_WANT_LOGITS : 0),
+               r->rows[i].n_out);
     return MYTH_OK;
 }
 
-void myth_cli_logits_opts(myth_engine_opts *eo, uint32_t n_row, uint32_t n_out, uint32_t longest, bool fast, bool full, bool hidden, uint32_t top_k)
+void myth_cli_logits_opts(myth_engine_opts *eo, uint32_t n_row, uint32_t n_out, uint32_t longest, bool fast, bool full,
+                          bool hidden, uint32_t top_k)
 {
     eo->is_exact = eo->is_exact || !fast;
     eo->n_seq = n_row;
@@ -309,8 +322,17 @@ static myth_status compute(run_state *r, myth_error *err)
         for (uint32_t t = 0; t < r->rows[i].n_tok; t++)
             r->seq[r->rows[i].first + t] = r->rows[i].seq;
     }
-    myth_batch b = { .n_tok = r->n_tok, .token = r->ids, .seq = r->seq, .want = r->want, .top_k = o->top_k,
-                     .on_full_logits = on_full_logits, .on_hidden = on_hidden, .user = r, .cancel = cli->cancel };
+    myth_batch b = {
+        .n_tok = r->n_tok,
+        .token = r->ids,
+        .seq = r->seq,
+        .want = r->want,
+        .top_k = o->top_k,
+        .on_full_logits = on_full_logits,
+        .on_hidden = on_hidden,
+        .user = r,
+        .cancel = cli->cancel,
+    };
     MYTH_TRY(myth_forward(r->engine, &b, &res, err));
     if (r->failure.code != MYTH_OK) {
         *err = r->failure;
@@ -331,8 +353,8 @@ fail:
 
 static int run(myth_cli *cli, const void *opts)
 {
-    myth_error err = { 0 };
-    run_state r = { .cli = cli, .o = opts };
+    myth_error err = {0};
+    run_state r = {.cli = cli, .o = opts};
     if ((r.o->ids != NULL) == (r.o->ids_file != NULL))
         return myth_cli_failf(cli, MYTH_EARG, "logits: give --ids LIST or --ids-file FILE");
     if (!r.o->out && !r.o->hidden && !r.o->top_k)
@@ -344,7 +366,13 @@ static int run(myth_cli *cli, const void *opts)
 }
 
 const myth_command myth_cmd_logits = {
-    .name = "logits", .args = "", .help = "logits and hidden rows of given ids as .npy, or their k best as JSON",
-    .detail = "Computed in float32 with a float32 cache in the reference order, as with --exact; --fast computes as generate does.",
-    .group = groups, .n_group = 3, .opts_bytes = sizeof(logits_opts), .run = run
+    .name = "logits",
+    .args = "",
+    .help = "logits and hidden rows of given ids as .npy, or their k best as JSON",
+    .detail = "Computed in float32 with a float32 cache in the reference order, as "
+              "with --exact; --fast computes as generate does.",
+    .group = groups,
+    .n_group = 3,
+    .opts_bytes = sizeof(logits_opts),
+    .run = run,
 };

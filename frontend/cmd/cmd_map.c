@@ -1,4 +1,5 @@
-/* cmd_map.c - a directory on a page: what a person or a prompt gets, or everything that is known of its files as JSON. */
+/* cmd_map.c - a directory on a page: what a person or a prompt gets, or everything that is known of its files as JSON.
+ */
 #include "retrieval/retrieval.h"
 #include "frontend/inspect/secrets/redact.h"
 #include "frontend/cli/json_out.h"
@@ -17,19 +18,25 @@ typedef struct {
 } map_opts;
 
 static const myth_option map_options[] = {
-    { "tokens", NULL, MYTH_OPT_U32, "N", offsetof(map_opts, tokens), "2000", 1, 10000000, "of the text at most, counted by the model's tokenizer" },
-    { "for", NULL, MYTH_OPT_TEXT, "QUERY", offsetof(map_opts, query), NULL, 0, 0, "files that answer it, and what they lead to, first" },
-    { "under", NULL, MYTH_OPT_TEXT, "PATH", offsetof(map_opts, under), NULL, 0, 0, "only files below this folder of DIR" },
-    { "summaries", NULL, MYTH_OPT_FLAG, NULL, offsetof(map_opts, summaries), NULL, 0, 0,
-      "with one line of each file by the model where it has one; those that are missing are made first, and kept in the index" },
-    { "summary-files", NULL, MYTH_OPT_U32, "N", offsetof(map_opts, summary_files), "200", 0, 10000000,
-      "of --summaries: files that the model is shown in this run at most, the most important first" },
-    { "json", NULL, MYTH_OPT_FLAG, NULL, offsetof(map_opts, json), NULL, 0, 0,
-      "print {\"tokens\",\"budget\",\"n_files\",\"n_shown\",\"text\",\"files\":[{\"path\",\"language\",\"summary\",\"symbols\",\"imports\",\"exports\","
-      "\"risks\",\"tests\",\"rank\",\"shown\"}]}, all files, the most important first" },
+    {"tokens", NULL, MYTH_OPT_U32, "N", offsetof(map_opts, tokens), "2000", 1, 10000000,
+     "of the text at most, counted by the model's tokenizer"},
+    {"for", NULL, MYTH_OPT_TEXT, "QUERY", offsetof(map_opts, query), NULL, 0, 0,
+     "files that answer it, and what they lead to, first"},
+    {"under", NULL, MYTH_OPT_TEXT, "PATH", offsetof(map_opts, under), NULL, 0, 0,
+     "only files below this folder of DIR"},
+    {"summaries", NULL, MYTH_OPT_FLAG, NULL, offsetof(map_opts, summaries), NULL, 0, 0,
+     "with one line of each file by the model where it has one; those that are missing are made first, and kept in the "
+     "index"},
+    {"summary-files", NULL, MYTH_OPT_U32, "N", offsetof(map_opts, summary_files), "200", 0, 10000000,
+     "of --summaries: files that the model is shown in this run at most, the most important first"},
+    {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(map_opts, json), NULL, 0, 0,
+     "print "
+     "{\"tokens\",\"budget\",\"n_files\",\"n_shown\",\"text\",\"files\":[{\"path\",\"language\",\"summary\","
+     "\"symbols\",\"imports\",\"exports\","
+     "\"risks\",\"tests\",\"rank\",\"shown\"}]}, all files, the most important first"},
 };
-static const myth_option_group map_groups[] = { MYTH_GROUP("map", map_opts, map_options), MYTH_GROUP_MODEL(map_opts, model),
-                                               MYTH_GROUP_ENGINE(map_opts, engine) };
+static const myth_option_group map_groups[] = {MYTH_GROUP("map", map_opts, map_options),
+                                               MYTH_GROUP_MODEL(map_opts, model), MYTH_GROUP_ENGINE(map_opts, engine)};
 
 /* ---- counting ---- */
 
@@ -52,7 +59,8 @@ static myth_status count_tokens(void *arg, const char *text, size_t n, uint64_t 
             return myth_fail(err, MYTH_ENOMEM, "no room for %zu ids", need);
         c->cap = need;
     }
-    myth_status st = myth_tokenizer_encode(c->tokenizer.t, c->cli->mem, MYTH_TOK_CONTENT, text, n, c->ids, c->cap, &got, err);
+    myth_status st =
+        myth_tokenizer_encode(c->tokenizer.t, c->cli->mem, MYTH_TOK_CONTENT, text, n, c->ids, c->cap, &got, err);
     *n_token = got;
     return st;
 }
@@ -75,7 +83,7 @@ static void put_shown(void *user, const char *text, size_t n, bool is_placeholde
 
 static size_t hide_secrets(void *arg, char *dst, size_t cap, const char *text, size_t n)
 {
-    sink s = { dst, cap, 0 };
+    sink s = {dst, cap, 0};
     (void)arg;
     myth_redact_text(NULL, text, n, put_shown, &s);
     dst[s.n] = '\0';
@@ -174,12 +182,13 @@ static double ms_of(clockid_t clock)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-/* Lines for files that have none, by a map that knows which are important; x is in a ledger of its own, so that it is no part of the model's plan. */
+/* Lines for files that have none, by a map that knows which are important; x is in a ledger of its own, so that it is
+ * no part of the model's plan. */
 static myth_status make_summaries(myth_cli *cli, const map_opts *o, myth_index *x, myth_mem *mem, myth_error *err)
 {
     myth_repomap *m = NULL;
-    myth_summarize_counts n = { 0 };
-    const myth_repomap_opts mo = { .is_cancelled = cli->cancel };
+    myth_summarize_counts n = {0};
+    const myth_repomap_opts mo = {.is_cancelled = cli->cancel};
     myth_status st = myth_repomap_open(&m, mem, x, &mo, err);
     myth_repomap_close(m);
     if (st == MYTH_OK)
@@ -187,22 +196,25 @@ static myth_status make_summaries(myth_cli *cli, const map_opts *o, myth_index *
     if (st != MYTH_OK)
         return st;
     if (n.n_done < n.n_missing)
-        myth_term_note(cli->term, "summaries: %u of %u files were looked at, %u have a line; %u are left for the next run (--summary-files)", n.n_done,
-                       n.n_missing, n.n_kept, n.n_missing - n.n_done);
+        myth_term_note(
+            cli->term,
+            "summaries: %u of %u files were looked at, %u have a line; %u are left for the next run (--summary-files)",
+            n.n_done, n.n_missing, n.n_kept, n.n_missing - n.n_done);
     else if (n.n_missing)
-        myth_term_note(cli->term, "summaries: %u files were looked at, %u have a line, %u by asking the model", n.n_done, n.n_kept, n.n_asked);
+        myth_term_note(cli->term, "summaries: %u files were looked at, %u have a line, %u by asking the model",
+                       n.n_done, n.n_kept, n.n_asked);
     return MYTH_OK;
 }
 
 static int run_map(myth_cli *cli, const void *opts)
 {
     const map_opts *o = opts;
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_status st = MYTH_OK;
     myth_index *x = NULL;
     myth_repomap *m = NULL;
-    myth_repomap_page page = { 0 };
-    counter c = { .cli = cli };
+    myth_repomap_page page = {0};
+    counter c = {.cli = cli};
     myth_mem *own = NULL, *mem = cli->mem;
     if (o->query && !o->query[0])
         return myth_cli_failf(cli, MYTH_EARG, "map: --for: an empty query");
@@ -213,26 +225,35 @@ static int run_map(myth_cli *cli, const void *opts)
         MYTH_TRY(myth_cli_tokenizer_open(&c.tokenizer, cli, &o->model, &err));
     }
     MYTH_TRY(myth_cli_index(&x, cli, mem, cli->n_arg ? cli->arg[0] : ".", &err));
-    if (o->summaries) {                         /* a model's run and its plan end before anything else of the model is opened */
+    if (o->summaries) { /* a model's run and its plan end before anything else of the model is opened */
         MYTH_TRY(make_summaries(cli, o, x, mem, &err));
         MYTH_TRY(myth_cli_tokenizer_open(&c.tokenizer, cli, &o->model, &err));
     }
     double start = ms_of(CLOCK_MONOTONIC), cpu_start = ms_of(CLOCK_PROCESS_CPUTIME_ID);
-    myth_repomap_opts mo = { .query = o->query, .under = o->under, .show = hide_secrets, .with_summaries = o->summaries,
-                         .is_cancelled = o->summaries ? NULL : cli->cancel, .progress = cli->term->has_progress ? on_map : NULL, .progress_arg = cli->term };
+    myth_repomap_opts mo = {
+        .query = o->query,
+        .under = o->under,
+        .show = hide_secrets,
+        .with_summaries = o->summaries,
+        .is_cancelled = o->summaries ? NULL : cli->cancel,
+        .progress = cli->term->has_progress ? on_map : NULL,
+        .progress_arg = cli->term,
+    };
     MYTH_TRY(myth_repomap_open(&m, mem, x, &mo, &err));
     myth_term_progress_end(cli->term);
-    MYTH_TRY(myth_repomap_text(&page, m, &(myth_repomap_budget){ count_tokens, &c, o->tokens }, &err));
+    MYTH_TRY(myth_repomap_text(&page, m, &(myth_repomap_budget){count_tokens, &c, o->tokens}, &err));
     double took = ms_of(CLOCK_MONOTONIC) - start, cpu = ms_of(CLOCK_PROCESS_CPUTIME_ID) - cpu_start;
     if (o->json)
         MYTH_TRY(print_json(m, &page, o, &err));
     else
         fwrite(page.text, 1, page.n, stdout);
-    myth_term_note(cli->term, "%llu of %u tokens: %u of %u files; %.1f ms, %.1f of the processor", (unsigned long long)page.n_token, o->tokens, page.n_shown,
-                   page.n_file, took, cpu);
+    myth_term_note(cli->term, "%llu of %u tokens: %u of %u files; %.1f ms, %.1f of the processor",
+                   (unsigned long long)page.n_token, o->tokens, page.n_shown, page.n_file, took, cpu);
 fail:
     myth_term_progress_end(cli->term);
-    int code = st != MYTH_OK ? myth_cli_fail(cli, &err) : page.n_shown && !(o->summaries && *cli->cancel) ? MYTH_EXIT_CLEAN : MYTH_EXIT_INCOMPLETE;
+    int code = st != MYTH_OK                                   ? myth_cli_fail(cli, &err)
+             : page.n_shown && !(o->summaries && *cli->cancel) ? MYTH_EXIT_CLEAN
+                                                               : MYTH_EXIT_INCOMPLETE;
     myth_repomap_page_free(&page, mem);
     myth_repomap_close(m);
     myth_index_close(x);
@@ -244,11 +265,20 @@ fail:
 }
 
 const myth_command myth_cmd_map = {
-    .name = "map", .args = "[DIR]", .help = "a directory on a page: folders, files, signatures, risks, the most important first",
-    .detail = "What is shown is chosen by how much of the code leads to it, and never takes more than --tokens. The index is brought up to date first. "
-              "A file's line names its risks with the line that says so, then what the file says of itself. Values and secrets are not shown. Exits "
+    .name = "map",
+    .args = "[DIR]",
+    .help = "a directory on a page: folders, files, signatures, risks, the most important first",
+    .detail = "What is shown is chosen by how much of the code leads to it, and never takes more than --tokens. The "
+              "index is brought up to date first. "
+              "A file's line names its risks with the line that says so, then what the file says of itself. Values and "
+              "secrets are not shown. Exits "
               "with 3 when not even one line fits, 66 when there is no file.\n"
-              "With --summaries the model says in one line what a file is for, where its own words say less; lines are kept by the file's content and made "
+              "With --summaries the model says in one line what a file is for, where its own words say less; lines are "
+              "kept by the file's content and made "
               "anew by another model. An interrupt (SIGINT) keeps those that are there (exit 3), the next run goes on.",
-    .group = map_groups, .n_group = 3, .opts_bytes = sizeof(map_opts), .max_arg = 1, .run = run_map
+    .group = map_groups,
+    .n_group = 3,
+    .opts_bytes = sizeof(map_opts),
+    .max_arg = 1,
+    .run = run_map,
 };

@@ -1,9 +1,10 @@
 /* cmd_perplexity.c - how well a model foresees a text; with --kl how far its choices are from another model's.
  *
- * Windows  of -c tokens (512), each begun anew with <bos>; the tokens of the second half are scored, so that each has half a window before it
+ * Windows  of -c tokens (512), each begun anew with <bos>; the tokens of the second half are scored, so that each has
+ *          half a window before it
  * Error    of the mean of the scored tokens' surprise, as a part of the perplexity
- * KL       sum over the vocabulary of p log(p / q), p the other model's (the reference), in nats; a step of KL_ROWS tokens at a time, since a
- *          whole row of the vocabulary is kept for each                                                                          */
+ * KL       sum over the vocabulary of p log(p / q), p the other model's (the reference), in nats; a step of KL_ROWS
+ *          tokens at a time, since a whole row of the vocabulary is kept for each */
 #include "frontend/cli/json_out.h"
 #include "windows.h"
 
@@ -21,13 +22,16 @@ typedef struct {
 } perplexity_opts;
 
 static const myth_option options[] = {
-    { "kl", NULL, MYTH_OPT_TEXT, "MODEL", offsetof(perplexity_opts, kl), NULL, 0, 0, "also the mean divergence from this model, which is the reference" },
-    { "chunks", NULL, MYTH_OPT_U32, "N", offsetof(perplexity_opts, n_most), "(all)", 0, 0, "windows of the text at most" },
-    { "json", NULL, MYTH_OPT_FLAG, NULL, offsetof(perplexity_opts, json), NULL, 0, 0,
-      "print {\"perplexity\",\"error\",\"nll\",\"tokens\",\"windows\",\"window\"[,\"kl\",\"kl_error\",\"same_top\"]}" },
+    {"kl", NULL, MYTH_OPT_TEXT, "MODEL", offsetof(perplexity_opts, kl), NULL, 0, 0,
+     "also the mean divergence from this model, which is the reference"},
+    {"chunks", NULL, MYTH_OPT_U32, "N", offsetof(perplexity_opts, n_most), "(all)", 0, 0,
+     "windows of the text at most"},
+    {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(perplexity_opts, json), NULL, 0, 0,
+     "print {\"perplexity\",\"error\",\"nll\",\"tokens\",\"windows\",\"window\"[,\"kl\",\"kl_error\",\"same_top\"]}"},
 };
-static const myth_option_group groups[] = { MYTH_GROUP("perplexity", perplexity_opts, options), MYTH_GROUP_MODEL(perplexity_opts, model),
-                                            MYTH_GROUP_ENGINE(perplexity_opts, engine) };
+static const myth_option_group groups[] = {MYTH_GROUP("perplexity", perplexity_opts, options),
+                                           MYTH_GROUP_MODEL(perplexity_opts, model),
+                                           MYTH_GROUP_ENGINE(perplexity_opts, engine)};
 
 /* Count, sum and sum of squares. */
 typedef struct {
@@ -44,13 +48,13 @@ typedef struct {
 typedef struct {
     myth_cli *cli;
     const perplexity_opts *o;
-    side own, other;                    /* other: the reference of --kl */
+    side own, other; /* other: the reference of --kl */
     myth_windows text;
-    myth_seq **seqs;                    /* [window] of the side that runs */
+    myth_seq **seqs; /* [window] of the side that runs */
     uint8_t *want;
-    int32_t *next;                      /* of each scored row: the token that follows */
-    float *rows;                        /* [KL_ROWS][n_vocab] logits of the reference */
-    uint32_t n_vocab, first;            /* of the step's scored tokens */
+    int32_t *next;           /* of each scored row: the token that follows */
+    float *rows;             /* [KL_ROWS][n_vocab] logits of the reference */
+    uint32_t n_vocab, first; /* of the step's scored tokens */
     mean nll, kl;
     uint64_t n_same;
 } run_state;
@@ -75,7 +79,8 @@ static double error_of(const mean *m)
 
 static myth_status refuse_encoder(const myth_model *m, myth_error *err)
 {
-    return m->config.is_bidirectional ? myth_fail(err, MYTH_EUNSUPPORTED, "%s makes embeddings: it foresees no text", myth_weights_name(m->weights))
+    return m->config.is_bidirectional ? myth_fail(err, MYTH_EUNSUPPORTED, "%s makes embeddings: it foresees no text",
+                                                  myth_weights_name(m->weights))
                                       : MYTH_OK;
 }
 
@@ -91,17 +96,19 @@ static void fill_opts(myth_engine_opts *eo, const run_state *r)
 
 static myth_status open_other(run_state *r, myth_engine_opts *eo, myth_plan_extra *extra, myth_error *err)
 {
-    const myth_model_flags flags = { .model = r->o->kl, .load_mode = r->o->model.load_mode };
+    const myth_model_flags flags = {.model = r->o->kl, .load_mode = r->o->model.load_mode};
     myth_plan plan;
     myth_status st = MYTH_OK;
     MYTH_TRY(myth_cli_model_open(r->cli, &r->other.model, &flags, MYTH_WEIGHTS_DATA, err));
     MYTH_TRY(refuse_encoder(&r->other.model, err));
     if (r->other.model.config.n_vocab != r->own.model.config.n_vocab)
-        return myth_fail(err, MYTH_EARG, "--kl: %s has a vocabulary of %u, %s one of %u", myth_weights_name(r->other.model.weights),
-                         r->other.model.config.n_vocab, myth_weights_name(r->own.model.weights), r->own.model.config.n_vocab);
+        return myth_fail(err, MYTH_EARG, "--kl: %s has a vocabulary of %u, %s one of %u",
+                         myth_weights_name(r->other.model.weights), r->other.model.config.n_vocab,
+                         myth_weights_name(r->own.model.weights), r->own.model.config.n_vocab);
     MYTH_TRY(myth_plan_make(&plan, &r->other.model, eo, NULL, NULL, false, err));
     for (int c = 0; c < MYTH_MEM_CLASS_N; c++)
-        extra->bytes[c] += c == MYTH_MEM_STAGING ? 0 : plan.device[0].bytes[c];        /* its staging is live when the other's is planned */
+        extra->bytes[c] +=
+            c == MYTH_MEM_STAGING ? 0 : plan.device[0].bytes[c]; /* its staging is live when the other's is planned */
 fail:
     return st;
 }
@@ -116,12 +123,13 @@ static myth_status open_all(run_state *r, myth_error *err)
 {
     myth_cli *cli = r->cli;
     myth_engine_opts eo;
-    myth_plan_extra extra = { 0 };
+    myth_plan_extra extra = {0};
     myth_status st = MYTH_OK;
     MYTH_TRY(myth_cli_model_open(cli, &r->own.model, &r->o->model, MYTH_WEIGHTS_DATA, err));
     MYTH_TRY(refuse_encoder(&r->own.model, err));
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &r->o->engine, err));
-    const uint32_t most = r->own.model.config.n_ctx_train, wish = eo.n_ctx ? eo.n_ctx : MYTH_WINDOW_TOKENS, n = wish < most ? wish : most;
+    const uint32_t most = r->own.model.config.n_ctx_train, wish = eo.n_ctx ? eo.n_ctx : MYTH_WINDOW_TOKENS,
+                   n = wish < most ? wish : most;
     if (n < 4)
         return myth_fail(err, MYTH_EARG, "-c %u: a window of four tokens at least", n);
     MYTH_TRY(myth_windows_open(&r->text, cli, &r->own.model, n, r->o->n_most, err));
@@ -130,7 +138,9 @@ static myth_status open_all(run_state *r, myth_error *err)
     r->seqs = myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "windows", n, sizeof(*r->seqs));
     r->want = myth_alloc(cli->mem, MYTH_MEM_STAGING, "windows", n);
     r->next = myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "windows", n, sizeof(*r->next));
-    r->rows = r->o->kl ? myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "logits", (size_t)KL_ROWS * r->n_vocab, sizeof(*r->rows)) : NULL;
+    r->rows = r->o->kl
+                ? myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "logits", (size_t)KL_ROWS * r->n_vocab, sizeof(*r->rows))
+                : NULL;
     if (!r->seqs || !r->want || !r->next || (r->o->kl && !r->rows))
         return myth_fail(err, MYTH_ENOMEM, "no room for a window of %u tokens", n);
     if (r->o->kl) {
@@ -159,13 +169,22 @@ static myth_status score(run_state *r, const int32_t *ids, myth_error *err)
         r->seqs[i] = r->own.seq;
         r->want[i] = i >= first && i + 1 < n ? MYTH_WANT_LOGITS : 0;
     }
-    const myth_batch b = { .n_tok = n, .token = ids, .seq = r->seqs, .want = r->want, .ask_id = ids + first + 1, .n_ask = 1, .cancel = r->cli->cancel };
+    const myth_batch b = {
+        .n_tok = n,
+        .token = ids,
+        .seq = r->seqs,
+        .want = r->want,
+        .ask_id = ids + first + 1,
+        .n_ask = 1,
+        .cancel = r->cli->cancel,
+    };
     if ((st = myth_forward(r->own.engine, &b, &res, err)) != MYTH_OK)
         return st;
     for (uint32_t i = 0; i < res.n_rows; i++) {
         const double v = (double)res.lse[i] - (double)res.ask_logit[i];
         if (!isfinite(v))
-            return myth_fail(err, MYTH_EFORMAT, "%s: logits that are not finite: mythos verify names the cause", myth_weights_path(r->own.model.weights));
+            return myth_fail(err, MYTH_EFORMAT, "%s: logits that are not finite: mythos verify names the cause",
+                             myth_weights_path(r->own.model.weights));
         count(&r->nll, v);
     }
     return MYTH_OK;
@@ -206,7 +225,7 @@ static void compare_row(void *user, uint32_t tok, const float *q, uint32_t n_voc
     double kl = 0.0;
     for (uint32_t i = 0; i < n_vocab; i++) {
         const double a = (double)p[i] - lp;
-        if (a > -60.0)                                              /* below that nothing reaches a double's sum */
+        if (a > -60.0) /* below that nothing reaches a double's sum */
             kl += exp(a) * (a - ((double)q[i] - lq));
     }
     count(&r->kl, kl);
@@ -220,15 +239,22 @@ static myth_status step(run_state *r, side *s, const int32_t *ids, uint32_t n, b
         r->seqs[i] = s->seq;
         r->want[i] = is_scored ? MYTH_WANT_FULL_LOGITS : 0;
     }
-    const myth_batch b = { .n_tok = n, .token = ids, .seq = r->seqs, .want = r->want, .on_full_logits = s == &r->own ? compare_row : keep_row,
-                           .user = r, .cancel = r->cli->cancel };
+    const myth_batch b = {
+        .n_tok = n,
+        .token = ids,
+        .seq = r->seqs,
+        .want = r->want,
+        .on_full_logits = s == &r->own ? compare_row : keep_row,
+        .user = r,
+        .cancel = r->cli->cancel,
+    };
     return myth_forward(s->engine, &b, NULL, err);
 }
 
 static myth_status compare(run_state *r, const int32_t *ids, myth_error *err)
 {
     const uint32_t n = r->text.n_tok, first = n / 2;
-    side *const both[] = { &r->other, &r->own };
+    side *const both[] = {&r->other, &r->own};
     uint32_t at;
     myth_status st = MYTH_OK;
     for (int s = 0; s < 2; s++) {
@@ -255,7 +281,8 @@ static void print(const run_state *r, uint32_t n_window)
     const double same = r->kl.n ? (double)r->n_same / (double)r->kl.n : 0.0;
     myth_json_out j;
     if (!r->o->json) {
-        printf("perplexity %.4f +- %.4f, %u windows of %u tokens, %llu scored\n", ppl, error, n_window, r->text.n_tok, (unsigned long long)r->nll.n);
+        printf("perplexity %.4f +- %.4f, %u windows of %u tokens, %llu scored\n", ppl, error, n_window, r->text.n_tok,
+               (unsigned long long)r->nll.n);
         if (r->o->kl)
             printf("divergence %.6f +- %.6f from %s, same first choice %.2f %%\n", mean_of(&r->kl), error_of(&r->kl),
                    myth_weights_name(r->other.model.weights), 100.0 * same);
@@ -292,7 +319,8 @@ static myth_status measure(run_state *r, myth_error *err)
         return st;
     if (r->nll.n)
         print(r, i);
-    return i < r->text.n_window ? myth_fail(err, MYTH_ECANCEL, "stopped after %u of %u windows", i, r->text.n_window) : MYTH_OK;
+    return i < r->text.n_window ? myth_fail(err, MYTH_ECANCEL, "stopped after %u of %u windows", i, r->text.n_window)
+                                : MYTH_OK;
 }
 
 static void close_side(side *s)
@@ -305,8 +333,8 @@ static void close_side(side *s)
 
 static int run(myth_cli *cli, const void *opts)
 {
-    myth_error err = { 0 };
-    run_state r = { .cli = cli, .o = opts };
+    myth_error err = {0};
+    run_state r = {.cli = cli, .o = opts};
     myth_status st = open_all(&r, &err);
     if (st == MYTH_OK)
         st = measure(&r, &err);
@@ -322,7 +350,15 @@ static int run(myth_cli *cli, const void *opts)
 }
 
 const myth_command myth_cmd_perplexity = {
-    .name = "perplexity", .args = "FILE...", .help = "how well a model foresees a text; with --kl, how far it is from another model",
-    .detail = "Windows of -c tokens (512), each begun with <bos>, the second half of each scored, as llama-perplexity does.",
-    .group = groups, .n_group = 3, .opts_bytes = sizeof(perplexity_opts), .min_arg = 1, .max_arg = 256, .run = run
+    .name = "perplexity",
+    .args = "FILE...",
+    .help = "how well a model foresees a text; with --kl, how far it is from another model",
+    .detail =
+        "Windows of -c tokens (512), each begun with <bos>, the second half of each scored, as llama-perplexity does.",
+    .group = groups,
+    .n_group = 3,
+    .opts_bytes = sizeof(perplexity_opts),
+    .min_arg = 1,
+    .max_arg = 256,
+    .run = run,
 };

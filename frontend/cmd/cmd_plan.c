@@ -18,12 +18,14 @@ typedef struct {
 enum { FOR_GENERATE, FOR_LOGITS, FOR_INSPECT_FILE, FOR_BENCH, FOR_EMBED };
 
 static const myth_option options[] = {
-    { "for", NULL, MYTH_OPT_CHOICE, "generate|logits|inspect-file|bench|embed", offsetof(plan_opts, what), "generate", 0, 0, "the command to plan" },
-    { "parallel", "-np", MYTH_OPT_U32, "N", offsetof(plan_opts, parallel), "1", 1, 4096, "sequences alive at once" },
-    { "json", NULL, MYTH_OPT_FLAG, NULL, offsetof(plan_opts, json), NULL, 0, 0,
-      "print {\"fits\",\"total_bytes\",\"classes\",\"devices\",\"suggestions\"}, of a table {\"rows\":[{\"model\",\"type\",\"n_ctx\",\"weights_bytes\",...}]}" },
-    { "table", NULL, MYTH_OPT_FLAG, NULL, offsetof(plan_opts, is_table), NULL, 0, 0,
-      "every published size as bf16, q8_0 and q4_0 at 1k, 8k, 32k and 128k tokens, or at -c; no model is read" },
+    {"for", NULL, MYTH_OPT_CHOICE, "generate|logits|inspect-file|bench|embed", offsetof(plan_opts, what), "generate", 0,
+     0, "the command to plan"},
+    {"parallel", "-np", MYTH_OPT_U32, "N", offsetof(plan_opts, parallel), "1", 1, 4096, "sequences alive at once"},
+    {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(plan_opts, json), NULL, 0, 0,
+     "print {\"fits\",\"total_bytes\",\"classes\",\"devices\",\"suggestions\"}, of a table "
+     "{\"rows\":[{\"model\",\"type\",\"n_ctx\",\"weights_bytes\",...}]}"},
+    {"table", NULL, MYTH_OPT_FLAG, NULL, offsetof(plan_opts, is_table), NULL, 0, 0,
+     "every published size as bf16, q8_0 and q4_0 at 1k, 8k, 32k and 128k tokens, or at -c; no model is read"},
 };
 static const myth_option_group groups[] = {
     MYTH_GROUP("plan", plan_opts, options),
@@ -39,7 +41,8 @@ static uint32_t on_context(void *user, const char *request, myth_material *m, ui
 }
 
 /* Of the file, or without one of the longest prompt that the default limit allows. */
-static myth_status plan_inspection(myth_cli *cli, const plan_opts *o, const myth_model *m, myth_engine_opts *eo, myth_plan_extra *extra, myth_error *err)
+static myth_status plan_inspection(myth_cli *cli, const plan_opts *o, const myth_model *m, myth_engine_opts *eo,
+                                   myth_plan_extra *extra, myth_error *err)
 {
     static const unsigned char one_line[] = "\n";
     unsigned char *bytes = NULL;
@@ -47,15 +50,23 @@ static myth_status plan_inspection(myth_cli *cli, const plan_opts *o, const myth
     char worker[PATH_MAX];
     myth_material *material = NULL;
     myth_inspection *in = NULL;
-    myth_inspect_opts io = { .worker_path = myth_cli_self(worker, sizeof(worker)) ? worker : NULL, .max_prompt_tokens = MYTH_INSPECT_PROMPT_TOKENS, .max_new_tokens = MYTH_INSPECT_NEW_TOKENS,
-                             .n_ctx = o->engine.ctx_size, .context_rounds = MYTH_INSPECT_ROUNDS, .on_context = on_context, .cancel = cli->cancel };
+    myth_inspect_opts io = {
+        .worker_path = myth_cli_self(worker, sizeof(worker)) ? worker : NULL,
+        .max_prompt_tokens = MYTH_INSPECT_PROMPT_TOKENS,
+        .max_new_tokens = MYTH_INSPECT_NEW_TOKENS,
+        .n_ctx = o->engine.ctx_size,
+        .context_rounds = MYTH_INSPECT_ROUNDS,
+        .on_context = on_context,
+        .cancel = cli->cancel,
+    };
     myth_status st = MYTH_OK;
     if (!m->tokenizer)
         return myth_fail(err, MYTH_EUNSUPPORTED, "%s: no tokenizer", myth_weights_path(m->weights));
     if (cli->n_arg)
         MYTH_TRY(myth_cli_read(&bytes, &len, cli->mem, cli->arg[0], MYTH_SOURCE_MAX, err));
     MYTH_TRY(myth_prompt_style_of(&io.style, myth_weights_meta(m->weights), err));
-    MYTH_TRY(myth_material_whole(&material, cli->mem, cli->n_arg ? cli->arg[0] : "file", bytes ? bytes : one_line, bytes ? len : 1, err));
+    MYTH_TRY(myth_material_whole(&material, cli->mem, cli->n_arg ? cli->arg[0] : "file", bytes ? bytes : one_line,
+                                 bytes ? len : 1, err));
     myth_free(cli->mem, bytes);
     bytes = NULL;
     MYTH_TRY(myth_inspect_open(&in, m, material, &io, err));
@@ -74,11 +85,12 @@ fail:
 }
 
 /* What the command would ask, with its own defaults; with `is_limited` made to fit. */
-static myth_status plan_command(myth_plan *out, myth_cli *cli, const plan_opts *o, const myth_model *m, bool is_limited, myth_error *err)
+static myth_status plan_command(myth_plan *out, myth_cli *cli, const plan_opts *o, const myth_model *m, bool is_limited,
+                                myth_error *err)
 {
     myth_engine_opts eo;
-    myth_plan_extra extra = { .bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli) };
-    myth_sample_params greedy = { 0 };
+    myth_plan_extra extra = {.bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli)};
+    myth_sample_params greedy = {0};
     myth_mem_limits limits;
     uint64_t measured;
     myth_status st = myth_cli_engine_opts(cli, &eo, &o->engine, err);
@@ -86,15 +98,9 @@ static myth_status plan_command(myth_plan *out, myth_cli *cli, const plan_opts *
         return st;
     eo.n_seq = o->parallel;
     switch (o->what) {
-    case FOR_GENERATE:
-        myth_generate_needs(&eo, &greedy, false);
-        break;
-    case FOR_LOGITS:
-        myth_cli_logits_opts(&eo, o->parallel, 0, eo.n_ctx, false, true, false, 0);
-        break;
-    case FOR_INSPECT_FILE:
-        st = plan_inspection(cli, o, m, &eo, &extra, err);
-        break;
+    case FOR_GENERATE: myth_generate_needs(&eo, &greedy, false); break;
+    case FOR_LOGITS: myth_cli_logits_opts(&eo, o->parallel, 0, eo.n_ctx, false, true, false, 0); break;
+    case FOR_INSPECT_FILE: st = plan_inspection(cli, o, m, &eo, &extra, err); break;
     case FOR_BENCH:
         myth_cli_bench_opts(&eo, m, 512, 64, 0);
         measured = myth_limits_bytes((int)cli->global->n_threads, cli->limits.bytes[MYTH_MEM_HOST]);
@@ -114,31 +120,38 @@ static myth_status plan_command(myth_plan *out, myth_cli *cli, const plan_opts *
 /* ---- the table of published sizes ---- */
 
 /* One size and type, at every context that it was trained for; the last is its own where that is less. */
-static myth_status table_of(myth_cli *cli, const plan_opts *o, const char *size, myth_dtype type, myth_json_out *j, myth_error *err)
+static myth_status table_of(myth_cli *cli, const plan_opts *o, const char *size, myth_dtype type, myth_json_out *j,
+                            myth_error *err)
 {
-    static const uint32_t contexts[] = { 1024, 8192, 32768, 131072 };
+    static const uint32_t contexts[] = {1024, 8192, 32768, 131072};
     char spec[96];
-    myth_model m = { 0 };
+    myth_model m = {0};
     myth_status st = MYTH_OK;
     snprintf(spec, sizeof(spec), "random:%s:%s", size, myth_dtype_get(type)->name);
-    MYTH_TRY(myth_model_open(&m, cli->mem, spec, &(myth_weights_opts){ .level = MYTH_WEIGHTS_HEADER }, err));
+    MYTH_TRY(myth_model_open(&m, cli->mem, spec, &(myth_weights_opts){.level = MYTH_WEIGHTS_HEADER}, err));
     const uint32_t most = m.config.n_ctx_train, n = o->engine.ctx_size ? 1 : sizeof(contexts) / sizeof(contexts[0]);
     const myth_tensor *rows = myth_weights_find(m.weights, "per_layer_token_embd.weight");
     plan_opts cell = *o;
     cell.what = m.config.is_bidirectional ? FOR_EMBED : o->what == FOR_EMBED ? FOR_GENERATE : o->what;
     for (uint32_t i = 0, last = 0; i < n && last < most; i++) {
         const uint32_t want = o->engine.ctx_size ? o->engine.ctx_size : contexts[i];
-        myth_plan plan = { 0 };
+        myth_plan plan = {0};
         if (*cli->cancel)
             MYTH_TRY(myth_fail(err, MYTH_ECANCEL, "plan --table: stopped"));
         last = cell.engine.ctx_size = want < most ? want : most;
         st = plan_command(&plan, cli, &cell, &m, false, err);
-        const bool is_refused = st == MYTH_EUNSUPPORTED;                   /* what a device lacks is said of its row */
+        const bool is_refused = st == MYTH_EUNSUPPORTED; /* what a device lacks is said of its row */
         if (!is_refused)
             MYTH_TRY(st);
         st = MYTH_OK;
-        const myth_plan_row row = { .model = size, .type = myth_dtype_get(type)->name, .n_ctx = last, .plan = &plan, .refused = is_refused ? err->msg : NULL,
-                                    .table_bytes = rows && o->engine.ple != MYTH_PLE_DEVICE ? rows->bytes : 0 };
+        const myth_plan_row row = {
+            .model = size,
+            .type = myth_dtype_get(type)->name,
+            .n_ctx = last,
+            .plan = &plan,
+            .refused = is_refused ? err->msg : NULL,
+            .table_bytes = rows && o->engine.ple != MYTH_PLE_DEVICE ? rows->bytes : 0,
+        };
         if (j)
             myth_plan_row_print_json(j, &row);
         else
@@ -151,7 +164,7 @@ fail:
 
 static myth_status print_table(myth_cli *cli, const plan_opts *o, myth_error *err)
 {
-    static const myth_dtype types[] = { MYTH_BF16, MYTH_Q8_0, MYTH_Q4_0 };
+    static const myth_dtype types[] = {MYTH_BF16, MYTH_Q8_0, MYTH_Q4_0};
     const char *size;
     myth_json_out j;
     myth_status st = MYTH_OK;
@@ -176,11 +189,11 @@ static myth_status print_table(myth_cli *cli, const plan_opts *o, myth_error *er
 static int run(myth_cli *cli, const void *opts)
 {
     const plan_opts *o = opts;
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_model model;
-    myth_plan plan = { 0 };
+    myth_plan plan = {0};
     myth_json_out j;
-    myth_mem_set_limit(cli->mem, MYTH_MEM_HOST, 0);             /* it answers, whatever the limit */
+    myth_mem_set_limit(cli->mem, MYTH_MEM_HOST, 0); /* it answers, whatever the limit */
     if (o->is_table && (o->what == FOR_INSPECT_FILE || cli->n_arg))
         return myth_cli_failf(cli, MYTH_EARG, "--table: sizes without a file; not with --for inspect-file or a PATH");
     if (o->is_table)
@@ -199,11 +212,21 @@ static int run(myth_cli *cli, const void *opts)
 }
 
 const myth_command myth_cmd_plan = {
-    .name = "plan", .args = "[PATH]", .max_arg = 1, .help = "bytes of every class before a command runs, and what would fit",
-    .detail = "Reads the model's headers only. Exit code 0 whenever it answered, also when the answer is that it does not fit.\n"
-              "PATH is the file of --for inspect-file. --table is of the shapes alone, without limits: weights in the type, but vectors and routers in f32;\n"
-              "keys and values of global layers; rings of local ones; what a step, the tokenizer and the bookkeeping take. A table of per-layer\n"
-              "embeddings, of which only rows are read, stands apart and is not in the total. CodeGemma has the shapes of gemma-2b and gemma-7b;\n"
+    .name = "plan",
+    .args = "[PATH]",
+    .max_arg = 1,
+    .help = "bytes of every class before a command runs, and what would fit",
+    .detail = "Reads the model's headers only. Exit code 0 whenever it answered, also "
+              "when the answer is that it does not fit.\n"
+              "PATH is the file of --for inspect-file. --table is of the shapes alone, "
+              "without limits: weights in the type, but vectors and routers in f32;\n"
+              "keys and values of global layers; rings of local ones; what a step, the "
+              "tokenizer and the bookkeeping take. A table of per-layer\n"
+              "embeddings, of which only rows are read, stands apart and is not in the "
+              "total. CodeGemma has the shapes of gemma-2b and gemma-7b;\n"
               "EmbeddingGemma is counted without its two dense layers.",
-    .group = groups, .n_group = 3, .opts_bytes = sizeof(plan_opts), .run = run
+    .group = groups,
+    .n_group = 3,
+    .opts_bytes = sizeof(plan_opts),
+    .run = run,
 };

@@ -1,12 +1,14 @@
 /* cmd_prompt.c - prints the prompt that inspect-file would build. Needs a tokenizer and a configuration only.
  *
  * Batch    one JSON object a line in, one a line out, for those who train a model on exactly these tokens:
- *            in   {"path":"a.c", "code":"...", "findings":[{"lines":[3,4], "rule":"off-by-one", "evidence":"...", ...}]}
+ *            in   {"path":"a.c", "code":"...", "findings":[{"lines":[3,4], "rule":"off-by-one", "evidence":"...",
+ *                 ...}]}
  *            out  {"path","ids","answer","answer_ids"}   or   {"path","error"}
  *          "within":[a,b]: only these lines are in the prompt, as for a part of a split file.
- *          code left out: the file at path is read. findings left out: no answer in the output. Of a finding, lines and rule are needed;
- *          evidence defaults to the first cited line that is not blank, severity to the rule's, status to likely, the texts to "".
- *          answer_ids end in the end-of-turn id. An answer that the grammar of the prompt would not generate is an error.                */
+ *          code left out: the file at path is read. findings left out: no answer in the output. Of a finding, lines and
+ *          rule are needed; evidence defaults to the first cited line that is not blank, severity to the rule's, status
+ *          to likely, the texts to "". answer_ids end in the end-of-turn id. An answer that the grammar of the prompt
+ *          would not generate is an error. */
 #include "frontend/inspect/answer/findings.h"
 #include "frontend/cli/json_out.h"
 #include "frontend/cli/cli.h"
@@ -22,15 +24,17 @@ typedef struct {
 } prompt_opts;
 
 static const myth_option options[] = {
-    { "json", NULL, MYTH_OPT_FLAG, NULL, offsetof(prompt_opts, json), NULL, 0, 0, "ids, text and layout hash as JSON, one line a file" },
-    { "batch", NULL, MYTH_OPT_TEXT, "FILE", offsetof(prompt_opts, batch), NULL, 0, 0,
-      "JSON lines with path, code, findings (- = stdin); see the man page" },
-    { "text", NULL, MYTH_OPT_FLAG, NULL, offsetof(prompt_opts, text), NULL, 0, 0, "with --batch: the prompt's text too" },
-    { "prompt-style", "--style", MYTH_OPT_TEXT, "STYLE", offsetof(prompt_opts, style), NULL, 0, 0,
-      "compact or full, instead of what the model says" },
+    {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(prompt_opts, json), NULL, 0, 0,
+     "ids, text and layout hash as JSON, one line a file"},
+    {"batch", NULL, MYTH_OPT_TEXT, "FILE", offsetof(prompt_opts, batch), NULL, 0, 0,
+     "JSON lines with path, code, findings (- = stdin); see the man page"},
+    {"text", NULL, MYTH_OPT_FLAG, NULL, offsetof(prompt_opts, text), NULL, 0, 0, "with --batch: the prompt's text too"},
+    {"prompt-style", "--style", MYTH_OPT_TEXT, "STYLE", offsetof(prompt_opts, style), NULL, 0, 0,
+     "compact or full, instead of what the model says"},
 };
 
-static const myth_option_group groups[] = { MYTH_GROUP("prompt", prompt_opts, options), MYTH_GROUP_MODEL(prompt_opts, model) };
+static const myth_option_group groups[] = {MYTH_GROUP("prompt", prompt_opts, options),
+                                           MYTH_GROUP_MODEL(prompt_opts, model)};
 
 typedef struct {
     myth_cli *cli;
@@ -67,23 +71,25 @@ static void item_close(run *r, item *it)
 }
 
 /* code NULL: the file at path is read. within NULL: all lines. */
-static myth_status item_open(run *r, item *it, const char *path, const char *code, size_t code_len, const json_t *within, myth_error *err)
+static myth_status item_open(run *r, item *it, const char *path, const char *code, size_t code_len,
+                             const json_t *within, myth_error *err)
 {
     myth_status st = MYTH_OK;
     myth_mem *mem = r->cli->mem;
-    myth_prompt p = { .style = r->style, .block = &it->block, .n_block = 1 };
+    myth_prompt p = {.style = r->style, .block = &it->block, .n_block = 1};
     size_t bound;
     if (!code) {
         MYTH_TRY(myth_cli_read(&it->bytes, &code_len, mem, path, MYTH_SOURCE_MAX, err));
         code = (const char *)it->bytes;
     }
     MYTH_TRY(myth_source_open(&it->src, mem, path, (const unsigned char *)code, code_len, err));
-    it->block = (myth_block) { .src = &it->src, .first = 1, .last = it->src.n_line };
+    it->block = (myth_block){.src = &it->src, .first = 1, .last = it->src.n_line};
     if (within) {
-        json_int_t first = json_integer_value(json_array_get(within, 0)), last = json_integer_value(json_array_get(within, 1));
+        json_int_t first = json_integer_value(json_array_get(within, 0)),
+                   last = json_integer_value(json_array_get(within, 1));
         if (first < 1 || last < first || last > it->src.n_line)
-            return myth_fail(err, MYTH_EARG, "within: got [%lld, %lld], the file has 1..%u", (long long)first, (long long)last,
-                             it->src.n_line);
+            return myth_fail(err, MYTH_EARG, "within: got [%lld, %lld], the file has 1..%u", (long long)first,
+                             (long long)last, it->src.n_line);
         it->block.first = (uint32_t)first;
         it->block.last = (uint32_t)last;
     }
@@ -91,7 +97,8 @@ static myth_status item_open(run *r, item *it, const char *path, const char *cod
     it->ids = myth_alloc_n(mem, MYTH_MEM_STAGING, "prompt ids", bound, sizeof(int32_t));
     if (!it->ids)
         return myth_fail(err, MYTH_ENOMEM, "%s: %zu ids", path, bound);
-    st = myth_prompt_encode(r->model.tokenizer, mem, myth_chat_form_of(&r->model.config), &p, it->ids, bound, &it->n_ids, err);
+    st = myth_prompt_encode(r->model.tokenizer, mem, myth_chat_form_of(&r->model.config), &p, it->ids, bound,
+                            &it->n_ids, err);
 fail:
     return st;
 }
@@ -118,8 +125,8 @@ static myth_status write_text(run *r, item *it, myth_error *err)
 
 static int print_file(run *r, const char *path)
 {
-    item it = { 0 };
-    myth_error err = { 0 };
+    item it = {0};
+    myth_error err = {0};
     myth_status st = item_open(r, &it, path, NULL, 0, NULL, &err);
     if (st == MYTH_OK && r->o->json) {
         char hash[MYTH_PROMPT_HASH_LEN + 1];
@@ -145,7 +152,7 @@ static int print_file(run *r, const char *path)
 static myth_str json_str(const json_t *v, const char *key)
 {
     const json_t *s = json_object_get(v, key);
-    return json_is_string(s) ? (myth_str) { json_string_value(s), json_string_length(s) } : (myth_str) { "", 0 };
+    return json_is_string(s) ? (myth_str){json_string_value(s), json_string_length(s)} : (myth_str){"", 0};
 }
 
 /* The first cited line that is not blank, cut to whole characters that the grammar has room for. */
@@ -165,20 +172,23 @@ static size_t default_evidence(char *dst, size_t cap, const myth_block *b, const
 
 enum { EVIDENCE_CAP = 512 };
 
-static myth_status read_finding(run *r, const item *it, myth_finding *f, const json_t *v, char evidence[EVIDENCE_CAP], myth_error *err)
+static myth_status read_finding(run *r, const item *it, myth_finding *f, const json_t *v, char evidence[EVIDENCE_CAP],
+                                myth_error *err)
 {
     const json_t *lines = json_object_get(v, "lines");
     myth_str rule = json_str(v, "rule"), severity = json_str(v, "severity"), status = json_str(v, "status");
     memset(f, 0, sizeof(*f));
-    json_int_t first = json_integer_value(json_array_get(lines, 0)), last = json_integer_value(json_array_get(lines, 1));
+    json_int_t first = json_integer_value(json_array_get(lines, 0)),
+               last = json_integer_value(json_array_get(lines, 1));
     if (first < it->block.first || last < first || last > it->block.last)
-        return myth_fail(err, MYTH_EARG, "lines: got [%lld, %lld], the prompt has %u..%u", (long long)first, (long long)last,
-                         it->block.first, it->block.last);
+        return myth_fail(err, MYTH_EARG, "lines: got [%lld, %lld], the prompt has %u..%u", (long long)first,
+                         (long long)last, it->block.first, it->block.last);
     f->first = (uint32_t)first;
     f->last = (uint32_t)last;
     f->rule = myth_rule_find(rule.text, rule.len);
     if (f->rule < 0)
-        return myth_fail(err, MYTH_EARG, "rule: no \"%.*s\" in the list", (int)(rule.len < 40 ? rule.len : 40), rule.text);
+        return myth_fail(err, MYTH_EARG, "rule: no \"%.*s\" in the list", (int)(rule.len < 40 ? rule.len : 40),
+                         rule.text);
     f->severity = myth_rules[f->rule].severity;
     for (int i = 0; i < MYTH_SEVERITY_N; i++)
         if (myth_str_is(severity, myth_severity_name((myth_severity)i)))
@@ -190,7 +200,7 @@ static myth_status read_finding(run *r, const item *it, myth_finding *f, const j
     f->evidence = json_str(v, "evidence");
     if (!f->evidence.len) {
         size_t limit = (size_t)myth_findings_limits_of(r->style)->evidence;
-        f->evidence = (myth_str) { evidence, default_evidence(evidence, EVIDENCE_CAP, &it->block, f, limit) };
+        f->evidence = (myth_str){evidence, default_evidence(evidence, EVIDENCE_CAP, &it->block, f, limit)};
     }
     f->issue = json_str(v, "issue");
     f->why = json_str(v, "why");
@@ -203,15 +213,15 @@ static myth_status read_finding(run *r, const item *it, myth_finding *f, const j
 static myth_status check_answer(const run *r, const item *it, myth_error *err)
 {
     uint64_t state[MYTH_AUTOMATON_STATE_MAX / 8];
-    myth_findings_grammar g = { .block = &it->block, .n_block = 1, .limits = myth_findings_limits_of(r->style) };
+    myth_findings_grammar g = {.block = &it->block, .n_block = 1, .limits = myth_findings_limits_of(r->style)};
     myth_automaton a;
     myth_findings_automaton(&a, &g);
     a.start(a.self, state);
     for (size_t i = 0; i < it->answer_len; i++)
         if (!a.step(a.self, state, (uint8_t)it->answer[i])) {
             size_t from = i > 40 ? i - 40 : 0;
-            return myth_fail(err, MYTH_EARG, "answer: not in the grammar from byte %zu on, after %.*s", i, (int)(i - from),
-                             it->answer + from);
+            return myth_fail(err, MYTH_EARG, "answer: not in the grammar from byte %zu on, after %.*s", i,
+                             (int)(i - from), it->answer + from);
         }
     return MYTH_OK;
 }
@@ -229,7 +239,8 @@ static myth_status build_answer(run *r, item *it, const json_t *list, const json
     for (size_t i = 0; i < n; i++)
         MYTH_TRY(read_finding(r, it, &f[i], json_array_get(list, i), evidence[i], err));
     for (size_t i = 0; i < n_names; i++)
-        names[i] = (myth_str) { json_string_value(json_array_get(context, i)), json_string_length(json_array_get(context, i)) };
+        names[i] =
+            (myth_str){json_string_value(json_array_get(context, i)), json_string_length(json_array_get(context, i))};
     it->answer_len = myth_answer_write(NULL, 0, &it->block, f, (uint32_t)n, names, (uint32_t)n_names);
     it->answer = myth_alloc(mem, MYTH_MEM_STAGING, "answer", it->answer_len);
     bound = myth_tokenizer_bound(it->answer_len) + 1;
@@ -238,8 +249,8 @@ static myth_status build_answer(run *r, item *it, const json_t *list, const json
         return myth_fail(err, MYTH_ENOMEM, "answer: %zu bytes", it->answer_len);
     myth_answer_write(it->answer, it->answer_len, &it->block, f, (uint32_t)n, names, (uint32_t)n_names);
     MYTH_TRY(check_answer(r, it, err));
-    MYTH_TRY(myth_tokenizer_encode(r->model.tokenizer, mem, MYTH_TOK_CONTENT, it->answer, it->answer_len, it->answer_ids, bound - 1,
-                                   &it->n_answer_ids, err));
+    MYTH_TRY(myth_tokenizer_encode(r->model.tokenizer, mem, MYTH_TOK_CONTENT, it->answer, it->answer_len,
+                                   it->answer_ids, bound - 1, &it->n_answer_ids, err));
     const myth_special_ids *special = myth_tokenizer_special(r->model.tokenizer);
     it->answer_ids[it->n_answer_ids++] = special->end_of_turn >= 0 ? special->end_of_turn : special->eos;
 fail:
@@ -248,8 +259,8 @@ fail:
 
 static bool batch_line(run *r, const char *line, size_t len, size_t number)
 {
-    item it = { 0 };
-    myth_error err = { 0 };
+    item it = {0};
+    myth_error err = {0};
     json_error_t jerr;
     json_t *v = json_loadb(line, len, JSON_ALLOW_NUL, &jerr);
     myth_str path = json_str(v, "path"), code = json_str(v, "code");
@@ -310,8 +321,8 @@ static int run_batch(run *r, const char *path)
 
 static int run_prompt(myth_cli *cli, const void *opts)
 {
-    run r = { .cli = cli, .o = opts };
-    myth_error err = { 0 };
+    run r = {.cli = cli, .o = opts};
+    myth_error err = {0};
     myth_status st;
     int code = MYTH_EXIT_CLEAN;
     if (!r.o->batch == !cli->n_arg)
@@ -339,9 +350,12 @@ const myth_command myth_cmd_prompt = {
     .name = "prompt",
     .args = "[PATH...]",
     .help = "print the prompt that inspect-file builds",
-    .detail = "With --batch, each line of the input is an object with path, and optionally code (the file's text), within (first and\n"
-              "last line of the part to show), findings (the answer to learn: lines and rule, optionally evidence, severity, status,\n"
-              "issue, why, fix, missing) and missing_context. Each line of the output holds path, ids, and with findings answer and\n"
+    .detail = "With --batch, each line of the input is an object with path, and optionally code (the file's text), "
+              "within (first and\n"
+              "last line of the part to show), findings (the answer to learn: lines and rule, optionally evidence, "
+              "severity, status,\n"
+              "issue, why, fix, missing) and missing_context. Each line of the output holds path, ids, and with "
+              "findings answer and\n"
               "answer_ids (ending in the end of turn), or path and error.",
     .group = groups,
     .n_group = sizeof(groups) / sizeof(groups[0]),

@@ -1,4 +1,5 @@
-/* cmd_scan.c - which files of a directory are in, and why the others are not; reads the first bytes of files, nothing else. */
+/* cmd_scan.c - which files of a directory are in, and why the others are not; reads the first bytes of files, nothing
+ * else. */
 #include "engine/base/utf8.h"
 #include "retrieval/retrieval.h"
 #include "frontend/cli/json_out.h"
@@ -12,14 +13,18 @@ typedef struct {
 } scan_opts;
 
 static const myth_option scan_options[] = {
-    { "json", NULL, MYTH_OPT_FLAG, NULL, offsetof(scan_opts, json), NULL, 0, 0, "print {\"root\",\"files\",\"out\",\"explain\"}" },
-    { "explain", NULL, MYTH_OPT_FLAG, NULL, offsetof(scan_opts, explain), NULL, 0, 0, "say of every file why it is in or out" },
-    { "glob", "-g", MYTH_OPT_LIST, "G", offsetof(scan_opts, glob), NULL, 0, 0,
-      "only files that G names; '!G' leaves them out; may be given again" },
-    { "no-ignore", "-u", MYTH_OPT_FLAG, NULL, offsetof(scan_opts, no_ignore), NULL, 0, 0, "read no .gitignore, .ignore, .mythosignore" },
-    { "hidden", NULL, MYTH_OPT_FLAG, NULL, offsetof(scan_opts, hidden), NULL, 0, 0, "names with a dot in front too, except .git" },
+    {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(scan_opts, json), NULL, 0, 0,
+     "print {\"root\",\"files\",\"out\",\"explain\"}"},
+    {"explain", NULL, MYTH_OPT_FLAG, NULL, offsetof(scan_opts, explain), NULL, 0, 0,
+     "say of every file why it is in or out"},
+    {"glob", "-g", MYTH_OPT_LIST, "G", offsetof(scan_opts, glob), NULL, 0, 0,
+     "only files that G names; '!G' leaves them out; may be given again"},
+    {"no-ignore", "-u", MYTH_OPT_FLAG, NULL, offsetof(scan_opts, no_ignore), NULL, 0, 0,
+     "read no .gitignore, .ignore, .mythosignore"},
+    {"hidden", NULL, MYTH_OPT_FLAG, NULL, offsetof(scan_opts, hidden), NULL, 0, 0,
+     "names with a dot in front too, except .git"},
 };
-static const myth_option_group scan_groups[] = { MYTH_GROUP("scan", scan_opts, scan_options) };
+static const myth_option_group scan_groups[] = {MYTH_GROUP("scan", scan_opts, scan_options)};
 
 static bool is_utf8(const char *s)
 {
@@ -47,7 +52,8 @@ static void json_path(myth_json_out *j, const char *path)
     myth_jout_text_begin(j);
     for (size_t n = strlen(path), i = 0; i < n; i += 3) {
         uint32_t v = (uint32_t)s[i] << 16 | (i + 1 < n ? (uint32_t)s[i + 1] << 8 : 0) | (i + 2 < n ? s[i + 2] : 0);
-        char four[4] = { digit[v >> 18], digit[v >> 12 & 63], i + 1 < n ? digit[v >> 6 & 63] : '=', i + 2 < n ? digit[v & 63] : '=' };
+        char four[4] = {digit[v >> 18], digit[v >> 12 & 63], i + 1 < n ? digit[v >> 6 & 63] : '=',
+                        i + 2 < n ? digit[v & 63] : '='};
         myth_jout_text_part(j, four, 4);
     }
     myth_jout_text_end(j);
@@ -125,13 +131,20 @@ static int run_scan(myth_cli *cli, const void *opts)
 {
     const scan_opts *o = opts;
     const char *root = cli->n_arg ? cli->arg[0] : ".";
-    const char *glob[MYTH_OPT_LIST_MAX + 1] = { 0 };
+    const char *glob[MYTH_OPT_LIST_MAX + 1] = {0};
     for (int i = 0; i < o->glob.n; i++)
         glob[i] = o->glob.item[i];
-    myth_scan_opts so = { .root = root, .globs = glob, .no_ignore = o->no_ignore, .hidden = o->hidden, .explain = o->explain,
-                          .n_threads = cli->global->n_threads, .is_cancelled = cli->cancel };
+    myth_scan_opts so = {
+        .root = root,
+        .globs = glob,
+        .no_ignore = o->no_ignore,
+        .hidden = o->hidden,
+        .explain = o->explain,
+        .n_threads = cli->global->n_threads,
+        .is_cancelled = cli->cancel,
+    };
     myth_scan_list list;
-    myth_error err = { 0 };
+    myth_error err = {0};
     char out[256], size[24];
     int code = MYTH_EXIT_CLEAN;
     if (myth_scan(&list, cli->mem, &so, &err) != MYTH_OK)
@@ -142,7 +155,8 @@ static int run_scan(myth_cli *cli, const void *opts)
         print_text(&list, o->explain);
     count_out(out, sizeof(out), &list);
     if (list.n_out[MYTH_SCAN_IN] == 0)
-        code = myth_cli_failf(cli, MYTH_ENOTFOUND, "%.80s: no files; out: %s%s", root, out, o->explain ? "" : "; --explain says why");
+        code = myth_cli_failf(cli, MYTH_ENOTFOUND, "%.80s: no files; out: %s%s", root, out,
+                              o->explain ? "" : "; --explain says why");
     else if (list.n_out[MYTH_SCAN_UNREADABLE])
         code = MYTH_EXIT_INCOMPLETE;
     if (code != MYTH_EXIT_NOINPUT)
@@ -152,16 +166,18 @@ static int run_scan(myth_cli *cli, const void *opts)
     return code;
 }
 
-const myth_command myth_cmd_scan = { .name = "scan",
-                                     .args = "[DIR]",
-                                     .help = "which files of a directory are in, and why the others are not",
-                                     .detail = "Patterns of .gitignore (of the repository's root down), .git/info/exclude and "
-                                               "core.excludesFile, then .ignore, then .mythosignore, then --glob: "
-                                               "a later one decides over an earlier one. With --explain a line is: reason, path, why, "
-                                               "parted by tabs. Exit 3 when something could not be read, "
-                                               "66 when no file is in.",
-                                     .group = scan_groups,
-                                     .n_group = 1,
-                                     .opts_bytes = sizeof(scan_opts),
-                                     .max_arg = 1,
-                                     .run = run_scan };
+const myth_command myth_cmd_scan = {
+    .name = "scan",
+    .args = "[DIR]",
+    .help = "which files of a directory are in, and why the others are not",
+    .detail = "Patterns of .gitignore (of the repository's root down), .git/info/exclude and "
+              "core.excludesFile, then .ignore, then .mythosignore, then --glob: "
+              "a later one decides over an earlier one. With --explain a line is: reason, path, why, "
+              "parted by tabs. Exit 3 when something could not be read, "
+              "66 when no file is in.",
+    .group = scan_groups,
+    .n_group = 1,
+    .opts_bytes = sizeof(scan_opts),
+    .max_arg = 1,
+    .run = run_scan,
+};

@@ -1,4 +1,5 @@
-/* cmd_search.c - finds code: lines by a literal or a regular expression, chunks by the words of a question, rows of a corpus for evaluations. */
+/* cmd_search.c - finds code: lines by a literal or a regular expression, chunks by the words of a question, rows of a
+ * corpus for evaluations. */
 #include "embedding.h"
 #include "frontend/cli/json_out.h"
 
@@ -17,22 +18,30 @@ typedef struct {
 } search_opts;
 
 static const myth_option search_options[] = {
-    { "top", "-k", MYTH_OPT_U32, "N", offsetof(search_opts, k), "10", 1, 10000, "hits to show; of lines all are shown unless it is given" },
-    { "mode", NULL, MYTH_OPT_CHOICE, "auto|literal|regex|phrase|symbol|ranked", offsetof(search_opts, mode), "auto", 0, 0,
-      "lines that have the text or match the expression (scanned, no index), chunks with the phrase, definitions of the name, or best first" },
-    { "files", NULL, MYTH_OPT_FLAG, NULL, offsetof(search_opts, files), NULL, 0, 0, "the best place of each file only" },
-    { "lexical", NULL, MYTH_OPT_FLAG, NULL, offsetof(search_opts, lexical), NULL, 0, 0, "by words alone, without vectors" },
-    { "embed-model", NULL, MYTH_OPT_TEXT, "M", offsetof(search_opts, embed_model), "(that of the index's vectors, or the shipped one)", 0, 0,
-      "the EmbeddingGemma model that the query (of a corpus its rows too) is embedded with" },
-    { "explain", NULL, MYTH_OPT_FLAG, NULL, offsetof(search_opts, explain), NULL, 0, 0, "print every part of every score" },
-    { "json", NULL, MYTH_OPT_FLAG, NULL, offsetof(search_opts, json), NULL, 0, 0,
-      "print [{\"path\",\"start_line\",\"end_line\",\"symbol\",\"kind\",\"score\",\"parts\",\"text\"}]" },
-    { "corpus", NULL, MYTH_OPT_TEXT, "FILE", offsetof(search_opts, corpus), NULL, 0, 0,
-      "search rows {\"id\",\"text\"[,\"path\",\"names\"]} of a JSONL file instead of a directory" },
-    { "queries", NULL, MYTH_OPT_TEXT, "FILE", offsetof(search_opts, queries), NULL, 0, 0, "with --corpus: rows {\"id\",\"text\"}, each is asked" },
-    { "weights", NULL, MYTH_OPT_TEXT, "LIST", offsetof(search_opts, weights), NULL, 0, 0, "name=value,... over the defaults, for ablations" },
+    {"top", "-k", MYTH_OPT_U32, "N", offsetof(search_opts, k), "10", 1, 10000,
+     "hits to show; of lines all are shown unless it is given"},
+    {"mode", NULL, MYTH_OPT_CHOICE, "auto|literal|regex|phrase|symbol|ranked", offsetof(search_opts, mode), "auto", 0,
+     0,
+     "lines that have the text or match the expression (scanned, no index), chunks with the phrase, definitions of the "
+     "name, or best first"},
+    {"files", NULL, MYTH_OPT_FLAG, NULL, offsetof(search_opts, files), NULL, 0, 0, "the best place of each file only"},
+    {"lexical", NULL, MYTH_OPT_FLAG, NULL, offsetof(search_opts, lexical), NULL, 0, 0,
+     "by words alone, without vectors"},
+    {"embed-model", NULL, MYTH_OPT_TEXT, "M", offsetof(search_opts, embed_model),
+     "(that of the index's vectors, or the shipped one)", 0, 0,
+     "the EmbeddingGemma model that the query (of a corpus its rows too) is embedded with"},
+    {"explain", NULL, MYTH_OPT_FLAG, NULL, offsetof(search_opts, explain), NULL, 0, 0,
+     "print every part of every score"},
+    {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(search_opts, json), NULL, 0, 0,
+     "print [{\"path\",\"start_line\",\"end_line\",\"symbol\",\"kind\",\"score\",\"parts\",\"text\"}]"},
+    {"corpus", NULL, MYTH_OPT_TEXT, "FILE", offsetof(search_opts, corpus), NULL, 0, 0,
+     "search rows {\"id\",\"text\"[,\"path\",\"names\"]} of a JSONL file instead of a directory"},
+    {"queries", NULL, MYTH_OPT_TEXT, "FILE", offsetof(search_opts, queries), NULL, 0, 0,
+     "with --corpus: rows {\"id\",\"text\"}, each is asked"},
+    {"weights", NULL, MYTH_OPT_TEXT, "LIST", offsetof(search_opts, weights), NULL, 0, 0,
+     "name=value,... over the defaults, for ablations"},
 };
-static const myth_option_group search_groups[] = { MYTH_GROUP("search", search_opts, search_options) };
+static const myth_option_group search_groups[] = {MYTH_GROUP("search", search_opts, search_options)};
 
 /* ---- a corpus ---- */
 
@@ -54,11 +63,13 @@ static myth_status add_row(void *arg, const myth_corpus_row *row, myth_error *er
     return myth_corpus_add(b->corpus, row, err);
 }
 
-/* The embedder of a corpus, ready, unless words are all that is wanted; why there is none is said. A model that was named must work. */
-static myth_status open_embedder(myth_embedding **out, myth_cli *cli, const search_opts *o, uint64_t corpus_bytes, myth_error *err)
+/* The embedder of a corpus, ready, unless words are all that is wanted; why there is none is said. A model that was
+ * named must work. */
+static myth_status open_embedder(myth_embedding **out, myth_cli *cli, const search_opts *o, uint64_t corpus_bytes,
+                                 myth_error *err)
 {
     char spec[PATH_MAX];
-    myth_error why = { 0 };
+    myth_error why = {0};
     myth_status st = MYTH_OK;
     *out = NULL;
     if (o->lexical)
@@ -125,14 +136,15 @@ static myth_status ask_row(void *arg, const myth_corpus_row *row, myth_error *er
 
 static int run_corpus(myth_cli *cli, const search_opts *o)
 {
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_status st = MYTH_OK;
-    batch b = { .cli = cli, .o = o };
+    batch b = {.cli = cli, .o = o};
     unsigned char *text = NULL;
     myth_embedding *embedder = NULL;
     size_t n;
     if (!o->corpus || !o->queries || cli->n_arg)
-        return myth_cli_failf(cli, MYTH_EARG, "search: --corpus FILE and --queries FILE go together, without QUERY and DIR");
+        return myth_cli_failf(cli, MYTH_EARG,
+                              "search: --corpus FILE and --queries FILE go together, without QUERY and DIR");
     MYTH_TRY(myth_corpus_open(&b.corpus, cli->mem, &err));
     MYTH_TRY(myth_cli_read(&text, &n, cli->mem, o->corpus, INPUT_MAX, &err));
     MYTH_TRY(open_embedder(&embedder, cli, o, n, &err));
@@ -167,9 +179,9 @@ typedef struct {
     bool json, only_files;
     myth_json_out j;
     uint64_t n_row;
-    char *last;                     /* path of the row before, of only_files */
+    char *last; /* path of the row before, of only_files */
     size_t cap_last;
-    bool is_full;                   /* no memory for it                      */
+    bool is_full; /* no memory for it                      */
 } lines;
 
 /* Of a list of files the first matching line of each. */
@@ -221,16 +233,28 @@ static bool put_line(void *arg, const myth_grep_row *row)
 }
 
 /* Scans the files: no index, no false negatives. */
-static myth_status search_lines(myth_cli *cli, const search_opts *o, const char *query, const char *dir, bool is_regex, lines *l, myth_error *err)
+static myth_status search_lines(myth_cli *cli, const search_opts *o, const char *query, const char *dir, bool is_regex,
+                                lines *l, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    myth_scan_list list = { 0 };
-    myth_scan_opts so = { .root = dir, .names_only = true, .n_threads = cli->global->n_threads, .is_cancelled = cli->cancel };
+    myth_scan_list list = {0};
+    myth_scan_opts so = {
+        .root = dir,
+        .names_only = true,
+        .n_threads = cli->global->n_threads,
+        .is_cancelled = cli->cancel,
+    };
     uint64_t n_unread = 0;
     MYTH_TRY(myth_scan(&list, cli->mem, &so, err));
-    myth_grep_opts go = { .root = dir, .pattern = (const unsigned char *)query, .n_pattern = strlen(query), .is_regex = is_regex,
-                          .n_threads = cli->global->n_threads, .max_rows = myth_args_is_given(cli->parsed, "top") ? o->k : 0,
-                          .is_cancelled = cli->cancel };
+    myth_grep_opts go = {
+        .root = dir,
+        .pattern = (const unsigned char *)query,
+        .n_pattern = strlen(query),
+        .is_regex = is_regex,
+        .n_threads = cli->global->n_threads,
+        .max_rows = myth_args_is_given(cli->parsed, "top") ? o->k : 0,
+        .is_cancelled = cli->cancel,
+    };
     MYTH_TRY(myth_grep(cli->mem, &list, &go, put_line, l, &n_unread, err));
     if (l->is_full)
         st = myth_fail(err, MYTH_ENOMEM, "search: no memory for a path");
@@ -295,23 +319,36 @@ static void put_hit_text(const myth_cli *cli, const myth_hit *h, bool explain)
 
 static myth_search_mode mode_of(int mode)
 {
-    return mode == MODE_PHRASE ? MYTH_SEARCH_PHRASE : mode == MODE_SYMBOL ? MYTH_SEARCH_SYMBOL : mode == MODE_RANKED ? MYTH_SEARCH_RANKED
-                                                                                                                     : MYTH_SEARCH_AUTO;
+    return mode == MODE_PHRASE ? MYTH_SEARCH_PHRASE
+         : mode == MODE_SYMBOL ? MYTH_SEARCH_SYMBOL
+         : mode == MODE_RANKED ? MYTH_SEARCH_RANKED
+                               : MYTH_SEARCH_AUTO;
 }
 
 /* Brings the index up to date and asks it. */
-static myth_status search_index(myth_cli *cli, const search_opts *o, const char *query, const char *dir, myth_hits *hits, char off[256],
-                                myth_error *err)
+static myth_status search_index(myth_cli *cli, const search_opts *o, const char *query, const char *dir,
+                                myth_hits *hits, char off[256], myth_error *err)
 {
     myth_status st = MYTH_OK;
     myth_index *x = NULL;
     myth_index_stats stats;
-    myth_semantic semantic = { 0 };
+    myth_semantic semantic = {0};
     char worker[PATH_MAX];
-    myth_index_opts io = { .root = dir, .worker_path = myth_cli_self(worker, sizeof(worker)) ? worker : NULL, .n_threads = cli->global->n_threads };
+    myth_index_opts io = {
+        .root = dir,
+        .worker_path = myth_cli_self(worker, sizeof(worker)) ? worker : NULL,
+        .n_threads = cli->global->n_threads,
+    };
     MYTH_TRY(myth_index_open(&x, cli->mem, &io, err));
-    MYTH_TRY(myth_index_update(x, &(myth_index_update_opts){ .is_cancelled = cli->cancel }, &stats, err));
-    myth_search_opts so = { .query = query, .mode = mode_of(o->mode), .k = o->k, .by_file = o->files, .with_text = true, .weights = o->weights };
+    MYTH_TRY(myth_index_update(x, &(myth_index_update_opts){.is_cancelled = cli->cancel}, &stats, err));
+    myth_search_opts so = {
+        .query = query,
+        .mode = mode_of(o->mode),
+        .k = o->k,
+        .by_file = o->files,
+        .with_text = true,
+        .weights = o->weights,
+    };
     if (o->lexical)
         snprintf(semantic.off, sizeof(semantic.off), "--lexical was given");
     else if (o->mode == MODE_AUTO || o->mode == MODE_RANKED)
@@ -343,23 +380,26 @@ static void put_hits(myth_cli *cli, const search_opts *o, const myth_hits *hits,
     for (uint32_t i = 0; i < hits->n_hit; i++)
         put_hit_text(cli, &hits->hit[i], o->explain);
     if (o->explain)
-        myth_term_note(cli->term, "a query of kind %s: %u terms asked, %u dropped, in %llu chunks; vectors brought %u more, %u candidates have none",
-                       hits->query_kind, hits->n_term, hits->n_dropped, (unsigned long long)hits->n_seen, hits->n_near, hits->n_without);
+        myth_term_note(cli->term,
+                       "a query of kind %s: %u terms asked, %u dropped, in %llu chunks; vectors brought %u more, %u "
+                       "candidates have none",
+                       hits->query_kind, hits->n_term, hits->n_dropped, (unsigned long long)hits->n_seen, hits->n_near,
+                       hits->n_without);
 }
 
 static int run_search(myth_cli *cli, const void *opts)
 {
     const search_opts *o = opts;
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_status st = MYTH_OK;
-    myth_hits hits = { 0 };
+    myth_hits hits = {0};
     char off[256] = "";
     if (o->corpus || o->queries)
         return run_corpus(cli, o);
     if (cli->n_arg == 0 || cli->arg[0][0] == '\0')
         return myth_cli_failf(cli, MYTH_EARG, "search: QUERY is missing; mythos search QUERY [DIR]");
     const char *query = cli->arg[0], *dir = cli->n_arg > 1 ? cli->arg[1] : ".";
-    if (myth_search_check(&(myth_search_opts){ .weights = o->weights }, &err) != MYTH_OK)
+    if (myth_search_check(&(myth_search_opts){.weights = o->weights}, &err) != MYTH_OK)
         return myth_cli_fail(cli, &err);
     bool by_lines = o->mode == MODE_LITERAL || o->mode == MODE_REGEX;
     if (!by_lines) {
@@ -369,7 +409,7 @@ static int run_search(myth_cli *cli, const void *opts)
     }
     bool found = hits.n_hit > 0;
     if (by_lines) {
-        lines l = { .cli = cli, .json = o->json, .only_files = o->files };
+        lines l = {.cli = cli, .json = o->json, .only_files = o->files};
         if (o->json) {
             myth_jout_start(&l.j, stdout);
             myth_jout_array(&l.j);
@@ -386,9 +426,17 @@ static int run_search(myth_cli *cli, const void *opts)
 }
 
 const myth_command myth_cmd_search = {
-    .name = "search", .args = "QUERY [DIR]", .help = "find code: lines by text or expression, chunks by the words of a question",
-    .detail = "Exit code 1 when nothing is found, as grep. A directory without an index is indexed first; the index is brought up to date before each "
-              "search. Where the index has vectors (mythos index --embed), a question finds by its words and by its meaning; without them it finds by "
+    .name = "search",
+    .args = "QUERY [DIR]",
+    .help = "find code: lines by text or expression, chunks by the words of a question",
+    .detail = "Exit code 1 when nothing is found, as grep. A directory without an index is indexed first; the index is "
+              "brought up to date before each "
+              "search. Where the index has vectors (mythos index --embed), a question finds by its words and by its "
+              "meaning; without them it finds by "
               "words and says so on standard error. A name or a phrase is found by its words alone.",
-    .group = search_groups, .n_group = 1, .opts_bytes = sizeof(search_opts), .max_arg = 2, .run = run_search
+    .group = search_groups,
+    .n_group = 1,
+    .opts_bytes = sizeof(search_opts),
+    .max_arg = 2,
+    .run = run_search,
 };

@@ -1,4 +1,5 @@
-/* cmd_symbols.c - all that the index knows of a name: definitions, callers with the reason, tests, callees, where it is given on. */
+/* cmd_symbols.c - all that the index knows of a name: definitions, callers with the reason, tests, callees, where it is
+ * given on. */
 #include "frontend/cli/json_out.h"
 #include "open_index.h"
 
@@ -10,11 +11,12 @@ typedef struct {
 } symbols_opts;
 
 static const myth_option symbols_options[] = {
-    { "top", "-k", MYTH_OPT_U32, "N", offsetof(symbols_opts, top), "20", 1, 256, "callers and other places to show of a definition; JSON has all" },
-    { "json", NULL, MYTH_OPT_FLAG, NULL, offsetof(symbols_opts, json), NULL, 0, 0,
-      "print [{\"path\",\"line\",\"kind\",\"name\",\"signature\",\"callers\",\"tests\",...}]" },
+    {"top", "-k", MYTH_OPT_U32, "N", offsetof(symbols_opts, top), "20", 1, 256,
+     "callers and other places to show of a definition; JSON has all"},
+    {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(symbols_opts, json), NULL, 0, 0,
+     "print [{\"path\",\"line\",\"kind\",\"name\",\"signature\",\"callers\",\"tests\",...}]"},
 };
-static const myth_option_group symbols_groups[] = { MYTH_GROUP("symbols", symbols_opts, symbols_options) };
+static const myth_option_group symbols_groups[] = {MYTH_GROUP("symbols", symbols_opts, symbols_options)};
 
 static void json_places(myth_json_out *j, const char *key, const myth_usage_places *p, bool with_name)
 {
@@ -127,7 +129,7 @@ static myth_status say_nearest(myth_cli *cli, myth_index *x, const char *name, m
     myth_status st = myth_usage_nearest(near, SHOWN, &n, x, name, err);
     if (st != MYTH_OK)
         return st;
-    myth_error line;                            /* for its way with control bytes */
+    myth_error line; /* for its way with control bytes */
     myth_fail(&line, MYTH_ENOTFOUND, "%.120s: no such definition%s", name, n ? "; near are:" : "");
     myth_term_note(cli->term, "%s", line.msg);
     for (uint32_t i = 0; i < n; i++) {
@@ -140,10 +142,10 @@ static myth_status say_nearest(myth_cli *cli, myth_index *x, const char *name, m
 static int run_symbols(myth_cli *cli, const void *opts)
 {
     const symbols_opts *o = opts;
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_status st = MYTH_OK;
     myth_index *x = NULL;
-    myth_usage u = { 0 };
+    myth_usage u = {0};
     const char *name = cli->arg[0], *dir = cli->n_arg > 1 ? cli->arg[1] : ".";
     if (!*name)
         return myth_cli_failf(cli, MYTH_EARG, "symbols: NAME is empty; mythos symbols NAME [DIR]");
@@ -163,9 +165,18 @@ fail:;
 }
 
 const myth_command myth_cmd_symbols = {
-    .name = "symbols", .args = "NAME [DIR]", .help = "where a name is defined, who uses it and why that is believed, what tests it",
-    .detail = "NAME as it is defined, or qualified: Type.method, path/file.py::Type.method. Every caller says why it was matched, the strongest reason\n"
-              "first; \"same name only\" is the weakest. Exit code 1 when the name is not defined; then the nearest names are said. A directory without\n"
+    .name = "symbols",
+    .args = "NAME [DIR]",
+    .help = "where a name is defined, who uses it and why that is believed, what tests it",
+    .detail = "NAME as it is defined, or qualified: Type.method, path/file.py::Type.method. Every caller says why it "
+              "was matched, the strongest reason\n"
+              "first; \"same name only\" is the weakest. Exit code 1 when the name is not defined; then the nearest "
+              "names are said. A directory without\n"
               "an index is indexed first; the index is brought up to date before.",
-    .group = symbols_groups, .n_group = 1, .opts_bytes = sizeof(symbols_opts), .min_arg = 1, .max_arg = 2, .run = run_symbols
+    .group = symbols_groups,
+    .n_group = 1,
+    .opts_bytes = sizeof(symbols_opts),
+    .min_arg = 1,
+    .max_arg = 2,
+    .run = run_symbols,
 };

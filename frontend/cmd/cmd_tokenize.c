@@ -14,11 +14,14 @@ typedef struct {
 } tokenize_opts;
 
 static const myth_option tokenize_options[] = {
-    { "json", NULL, MYTH_OPT_FLAG, NULL, offsetof(tokenize_opts, json), NULL, 0, 0, "print {\"ids\":[...]}" },
-    { "special", NULL, MYTH_OPT_FLAG, NULL, offsetof(tokenize_opts, special), NULL, 0, 0, "match control tokens in the text" },
-    { "add-bos", NULL, MYTH_OPT_FLAG, NULL, offsetof(tokenize_opts, add_bos), NULL, 0, 0, "put the beginning-of-sequence id in front" },
+    {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(tokenize_opts, json), NULL, 0, 0, "print {\"ids\":[...]}"},
+    {"special", NULL, MYTH_OPT_FLAG, NULL, offsetof(tokenize_opts, special), NULL, 0, 0,
+     "match control tokens in the text"},
+    {"add-bos", NULL, MYTH_OPT_FLAG, NULL, offsetof(tokenize_opts, add_bos), NULL, 0, 0,
+     "put the beginning-of-sequence id in front"},
 };
-static const myth_option_group tokenize_groups[] = { MYTH_GROUP("tokenize", tokenize_opts, tokenize_options), MYTH_GROUP_MODEL(tokenize_opts, model) };
+static const myth_option_group tokenize_groups[] = {MYTH_GROUP("tokenize", tokenize_opts, tokenize_options),
+                                                    MYTH_GROUP_MODEL(tokenize_opts, model)};
 
 static void print_ids(const tokenize_opts *o, const int32_t *ids, size_t n)
 {
@@ -39,9 +42,9 @@ static void print_ids(const tokenize_opts *o, const int32_t *ids, size_t n)
 static int run_tokenize(myth_cli *cli, const void *opts)
 {
     const tokenize_opts *o = opts;
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_status st = MYTH_OK;
-    myth_cli_tokenizer l = { 0 };
+    myth_cli_tokenizer l = {0};
     unsigned char *text = NULL;
     int32_t *ids = NULL;
     size_t len, n = 0;
@@ -55,8 +58,8 @@ static int run_tokenize(myth_cli *cli, const void *opts)
     }
     if (o->add_bos && (ids[0] = myth_tokenizer_special(l.t)->bos) >= 0)
         first = 1;
-    MYTH_TRY(myth_tokenizer_encode(l.t, cli->mem, o->special ? MYTH_TOK_SPECIAL : MYTH_TOK_CONTENT, (const char *)text, len, ids + first, cap, &n,
-                                   &err));
+    MYTH_TRY(myth_tokenizer_encode(l.t, cli->mem, o->special ? MYTH_TOK_SPECIAL : MYTH_TOK_CONTENT, (const char *)text,
+                                   len, ids + first, cap, &n, &err));
     print_ids(o, ids, first + n);
 fail:
     myth_free(cli->mem, ids);
@@ -66,8 +69,14 @@ fail:
 }
 
 const myth_command myth_cmd_tokenize = {
-    .name = "tokenize", .args = "[FILE|-]", .help = "text to token ids; control tokens are inert unless --special",
-    .group = tokenize_groups, .n_group = 2, .opts_bytes = sizeof(tokenize_opts), .max_arg = 1, .run = run_tokenize
+    .name = "tokenize",
+    .args = "[FILE|-]",
+    .help = "text to token ids; control tokens are inert unless --special",
+    .group = tokenize_groups,
+    .n_group = 2,
+    .opts_bytes = sizeof(tokenize_opts),
+    .max_arg = 1,
+    .run = run_tokenize,
 };
 
 /* ---- detokenize ---- */
@@ -79,19 +88,22 @@ typedef struct {
 } detokenize_opts;
 
 static const myth_option detokenize_options[] = {
-    { "ids", NULL, MYTH_OPT_TEXT, "LIST", offsetof(detokenize_opts, ids), NULL, 0, 0, "token ids: 2,106" },
-    { "json", NULL, MYTH_OPT_FLAG, NULL, offsetof(detokenize_opts, json), NULL, 0, 0, "print {\"text\"}; invalid bytes as U+FFFD" },
+    {"ids", NULL, MYTH_OPT_TEXT, "LIST", offsetof(detokenize_opts, ids), NULL, 0, 0, "token ids: 2,106"},
+    {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(detokenize_opts, json), NULL, 0, 0,
+     "print {\"text\"}; invalid bytes as U+FFFD"},
 };
-static const myth_option_group detokenize_groups[] = { MYTH_GROUP("detokenize", detokenize_opts, detokenize_options),
-                                                       MYTH_GROUP_MODEL(detokenize_opts, model) };
+static const myth_option_group detokenize_groups[] = {MYTH_GROUP("detokenize", detokenize_opts, detokenize_options),
+                                                      MYTH_GROUP_MODEL(detokenize_opts, model)};
 
 /* All the text of the ids, booked as STAGING. */
-static myth_status decode(char **out, size_t *len, myth_cli *cli, const myth_cli_tokenizer *l, const int32_t *ids, size_t n, myth_error *err)
+static myth_status decode(char **out, size_t *len, myth_cli *cli, const myth_cli_tokenizer *l, const int32_t *ids,
+                          size_t n, myth_error *err)
 {
     uint64_t cap = 0;
     for (size_t i = 0; i < n; i++) {
         if ((uint32_t)ids[i] >= myth_tokenizer_n_vocab(l->t))
-            return myth_fail(err, MYTH_EARG, "ids: got %d, expected less than %u", ids[i], myth_tokenizer_n_vocab(l->t));
+            return myth_fail(err, MYTH_EARG, "ids: got %d, expected less than %u", ids[i],
+                             myth_tokenizer_n_vocab(l->t));
         cap += myth_tokenizer_bytes_of(l->t, ids[i], NULL, 0);
     }
     char *text = myth_alloc(cli->mem, MYTH_MEM_STAGING, "text", cap + 1);
@@ -108,9 +120,9 @@ static myth_status decode(char **out, size_t *len, myth_cli *cli, const myth_cli
 static int run_detokenize(myth_cli *cli, const void *opts)
 {
     const detokenize_opts *o = opts;
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_status st = MYTH_OK;
-    myth_cli_tokenizer l = { 0 };
+    myth_cli_tokenizer l = {0};
     int32_t *ids = NULL;
     char *text = NULL;
     size_t n, len = 0;
@@ -137,6 +149,11 @@ fail:
 }
 
 const myth_command myth_cmd_detokenize = {
-    .name = "detokenize", .args = "", .help = "token ids to text, byte for byte",
-    .group = detokenize_groups, .n_group = 2, .opts_bytes = sizeof(detokenize_opts), .run = run_detokenize
+    .name = "detokenize",
+    .args = "",
+    .help = "token ids to text, byte for byte",
+    .group = detokenize_groups,
+    .n_group = 2,
+    .opts_bytes = sizeof(detokenize_opts),
+    .run = run_detokenize,
 };

@@ -1,8 +1,9 @@
 /* cmd_verify.c - is a model whole? Its files are read to the end, every tensor is looked at, one forward is run.
  *
- * Checks   what opening checks (directory, shapes against the config); every value finite; then the logits (or the vectors' rows) of a short
- *          text finite. The first tensor that fails is named, exit 65
- * Sums     SHA-256 of each tensor's bytes as they are in the file, so that two downloads, or a file and its copy, can be compared     */
+ * Checks   what opening checks (directory, shapes against the config); every value finite; then the logits (or the
+ *          vectors' rows) of a short text finite. The first tensor that fails is named, exit 65
+ * Sums     SHA-256 of each tensor's bytes as they are in the file, so that two downloads, or a file and its copy, can
+ *          be compared */
 #include "frontend/inspect/secrets/sha256.h"
 #include "frontend/cli/json_out.h"
 #include "frontend/cli/cli.h"
@@ -19,11 +20,12 @@ typedef struct {
 } verify_opts;
 
 static const myth_option options[] = {
-    { "json", NULL, MYTH_OPT_FLAG, NULL, offsetof(verify_opts, json), NULL, 0, 0,
-      "print {\"tensors\":[{\"name\",\"type\",\"shape\",\"bytes\",\"sha256\"}..],\"forward\":{\"rows\"}}" },
+    {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(verify_opts, json), NULL, 0, 0,
+     "print {\"tensors\":[{\"name\",\"type\",\"shape\",\"bytes\",\"sha256\"}..],\"forward\":{\"rows\"}}"},
 };
-static const myth_option_group groups[] = { MYTH_GROUP("verify", verify_opts, options), MYTH_GROUP_MODEL(verify_opts, model),
-                                            MYTH_GROUP_ENGINE(verify_opts, engine) };
+static const myth_option_group groups[] = {MYTH_GROUP("verify", verify_opts, options),
+                                           MYTH_GROUP_MODEL(verify_opts, model),
+                                           MYTH_GROUP_ENGINE(verify_opts, engine)};
 
 typedef struct {
     myth_cli *cli;
@@ -34,7 +36,7 @@ typedef struct {
     myth_json_out j;
     uint64_t done;
     uint32_t n_rows;
-    int32_t bad_tok;                    /* first whose row is not finite; -1 = none */
+    int32_t bad_tok; /* first whose row is not finite; -1 = none */
 } run_state;
 
 /* ---- tensors ---- */
@@ -75,9 +77,11 @@ static void print_tensor(run_state *r, const myth_tensor *t, const char *hex)
         return;
     }
     for (uint32_t i = 0; i < t->n_dim; i++)
-        snprintf(shape + strlen(shape), sizeof(shape) - strlen(shape), i ? " x %llu" : "%llu", (unsigned long long)t->dim[i]);
+        snprintf(shape + strlen(shape), sizeof(shape) - strlen(shape), i ? " x %llu" : "%llu",
+                 (unsigned long long)t->dim[i]);
     myth_term_progress_end(r->cli->term);
-    printf("%s  %-6s  %-16s  %.*s\n", hex ? hex : "-", myth_dtype_get(t->dtype)->name, shape, (int)t->name.len, t->name.text);
+    printf("%s  %-6s  %-16s  %.*s\n", hex ? hex : "-", myth_dtype_get(t->dtype)->name, shape, (int)t->name.len,
+           t->name.text);
 }
 
 static myth_status check_tensors(run_state *r, myth_error *err)
@@ -89,11 +93,12 @@ static myth_status check_tensors(run_state *r, myth_error *err)
         if (*r->cli->cancel)
             return myth_fail(err, MYTH_ECANCEL, "stopped after %u of %u tensors", i, myth_weights_n_tensor(w));
         if (t->data && !myth_tensor_is_finite(t))
-            return myth_fail(err, MYTH_EFORMAT, "%s: tensor %.*s holds a value that is not finite: fetch or convert the file again", myth_weights_path(w),
-                             (int)t->name.len, t->name.text);
+            return myth_fail(err, MYTH_EFORMAT,
+                             "%s: tensor %.*s holds a value that is not finite: fetch or convert the file again",
+                             myth_weights_path(w), (int)t->name.len, t->name.text);
         if (t->data)
             sum_of(hex, r, t);
-        print_tensor(r, t, t->data ? hex : NULL);                  /* made from a seed: no bytes */
+        print_tensor(r, t, t->data ? hex : NULL); /* made from a seed: no bytes */
     }
     return myth_weights_check(w, err);
 }
@@ -110,24 +115,28 @@ static void on_row(void *user, uint32_t tok, uint32_t layer, const float *row, u
     r->n_rows++;
 }
 
-static void on_logits(void *user, uint32_t tok, const float *row, uint32_t n_vocab) { on_row(user, tok, 0, row, n_vocab); }
+static void on_logits(void *user, uint32_t tok, const float *row, uint32_t n_vocab)
+{
+    on_row(user, tok, 0, row, n_vocab);
+}
 
 static myth_status check_forward(run_state *r, myth_error *err)
 {
     static const char text[] = "The quick brown fox jumps over the lazy dog. int main(void) { return 0; }";
     myth_cli *cli = r->cli;
     const bool is_encoder = r->model.config.is_bidirectional;
-    int32_t ids[sizeof(text) + 1] = { 0 };
+    int32_t ids[sizeof(text) + 1] = {0};
     myth_seq *seqs[N_TOK];
     uint8_t want[N_TOK], ones[N_TOK];
     size_t n = N_TOK - 1;
     myth_engine_opts eo;
     myth_status st = MYTH_OK;
     for (uint32_t i = 0; i < N_TOK; i++)
-        ids[i] = (int32_t)(i % r->model.config.n_vocab);           /* a model without a vocabulary runs on ids */
+        ids[i] = (int32_t)(i % r->model.config.n_vocab); /* a model without a vocabulary runs on ids */
     if (r->model.tokenizer) {
         ids[0] = myth_tokenizer_special(r->model.tokenizer)->bos;
-        MYTH_TRY(myth_tokenizer_encode(r->model.tokenizer, cli->mem, MYTH_TOK_CONTENT, text, sizeof(text) - 1, ids + 1, sizeof(text), &n, err));
+        MYTH_TRY(myth_tokenizer_encode(r->model.tokenizer, cli->mem, MYTH_TOK_CONTENT, text, sizeof(text) - 1, ids + 1,
+                                       sizeof(text), &n, err));
     }
     n = n + 1 < N_TOK ? n + 1 : N_TOK;
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &r->o->engine, err));
@@ -141,13 +150,25 @@ static myth_status check_forward(run_state *r, myth_error *err)
         seqs[i] = r->seq;
     memset(want, is_encoder ? MYTH_WANT_FINAL : MYTH_WANT_FULL_LOGITS, sizeof(want));
     memset(ones, is_encoder, sizeof(ones));
-    const myth_batch b = { .n_tok = (uint32_t)n, .token = ids, .seq = seqs, .want = want, .is_ephemeral = ones, .on_full_logits = on_logits,
-                           .on_hidden = on_row, .user = r, .cancel = cli->cancel };
+    const myth_batch b = {
+        .n_tok = (uint32_t)n,
+        .token = ids,
+        .seq = seqs,
+        .want = want,
+        .is_ephemeral = ones,
+        .on_full_logits = on_logits,
+        .on_hidden = on_row,
+        .user = r,
+        .cancel = cli->cancel,
+    };
     r->bad_tok = -1;
     MYTH_TRY(myth_forward(r->engine, &b, NULL, err));
     if (r->bad_tok >= 0 || !r->n_rows)
-        MYTH_TRY(myth_fail(err, MYTH_EFORMAT, "%s: every tensor is finite, but the forward of %zu tokens is not, from token %d on: MYTHOS_TRACE=ops "
-                           "names the op", myth_weights_path(r->model.weights), n, r->bad_tok));
+        MYTH_TRY(myth_fail(
+            err, MYTH_EFORMAT,
+            "%s: every tensor is finite, but the forward of %zu tokens is not, from token %d on: MYTHOS_TRACE=ops "
+            "names the op",
+            myth_weights_path(r->model.weights), n, r->bad_tok));
 fail:
     return st;
 }
@@ -168,8 +189,9 @@ static myth_status verify(run_state *r, myth_error *err)
     myth_term_progress_end(r->cli->term);
     MYTH_TRY(check_forward(r, err));
     if (!r->o->json) {
-        printf("ok: %u tensors, %llu bytes, finite; a forward of %u rows is finite\n", myth_weights_n_tensor(r->model.weights),
-               (unsigned long long)myth_weights_bytes(r->model.weights), r->n_rows);
+        printf("ok: %u tensors, %llu bytes, finite; a forward of %u rows is finite\n",
+               myth_weights_n_tensor(r->model.weights), (unsigned long long)myth_weights_bytes(r->model.weights),
+               r->n_rows);
         return MYTH_OK;
     }
     myth_jout_end(&r->j);
@@ -184,8 +206,8 @@ fail:
 
 static int run(myth_cli *cli, const void *opts)
 {
-    myth_error err = { 0 };
-    run_state r = { .cli = cli, .o = opts };
+    myth_error err = {0};
+    run_state r = {.cli = cli, .o = opts};
     myth_status st = verify(&r, &err);
     int code = st == MYTH_OK ? MYTH_EXIT_CLEAN : myth_cli_fail(cli, &err);
     if (r.seq)
@@ -196,7 +218,12 @@ static int run(myth_cli *cli, const void *opts)
 }
 
 const myth_command myth_cmd_verify = {
-    .name = "verify", .args = "", .help = "is a model whole? every tensor finite, its shape and SHA-256, one forward",
+    .name = "verify",
+    .args = "",
+    .help = "is a model whole? every tensor finite, its shape and SHA-256, one forward",
     .detail = "Reads the files to the end. Exit code 65 names the first tensor that is not as it must be.",
-    .group = groups, .n_group = 3, .opts_bytes = sizeof(verify_opts), .run = run
+    .group = groups,
+    .n_group = 3,
+    .opts_bytes = sizeof(verify_opts),
+    .run = run,
 };

@@ -13,10 +13,11 @@ static const myth_json_node *get(const myth_conversation *c, const myth_json_nod
 }
 
 /* A string member; text NULL = not there. */
-static myth_status text_of(myth_str *out, const myth_conversation *c, const myth_json_node *n, size_t i, const char *key, myth_error *err)
+static myth_status text_of(myth_str *out, const myth_conversation *c, const myth_json_node *n, size_t i,
+                           const char *key, myth_error *err)
 {
     const myth_json_node *v = get(c, n, key);
-    *out = (myth_str) { NULL, 0 };
+    *out = (myth_str){NULL, 0};
     if (v && v->type != MYTH_JSON_STRING)
         return myth_fail(err, MYTH_EARG, "message %zu: %s: expected a string", i, key);
     if (v)
@@ -26,8 +27,11 @@ static myth_status text_of(myth_str *out, const myth_conversation *c, const myth
 
 static bool role_of(myth_role *out, myth_str name)
 {
-    static const char *const names[] = { [MYTH_ROLE_SYSTEM] = "system", [MYTH_ROLE_USER] = "user", [MYTH_ROLE_ASSISTANT] = "assistant",
-                                         [MYTH_ROLE_DEVELOPER] = "developer", [MYTH_ROLE_TOOL] = "tool" };
+    static const char *const names[] = {[MYTH_ROLE_SYSTEM] = "system",
+                                        [MYTH_ROLE_USER] = "user",
+                                        [MYTH_ROLE_ASSISTANT] = "assistant",
+                                        [MYTH_ROLE_DEVELOPER] = "developer",
+                                        [MYTH_ROLE_TOOL] = "tool"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (name.text && myth_str_is(name, names[i])) {
             *out = (myth_role)i;
@@ -37,11 +41,16 @@ static bool role_of(myth_role *out, myth_str name)
 }
 
 /* One part of a list behind those before it. */
-static myth_status add_part(myth_conversation *c, const myth_json_node *part, size_t i, bool is_trimmed, myth_error *err)
+static myth_status add_part(myth_conversation *c, const myth_json_node *part, size_t i, bool is_trimmed,
+                            myth_error *err)
 {
     const myth_json_node *type = get(c, part, "type"), *text = get(c, part, "text");
-    if (!type || type->type != MYTH_JSON_STRING || !myth_str_is(type->text, "text") || !text || text->type != MYTH_JSON_STRING)
-        return myth_fail(err, MYTH_EARG, "message %zu: content: expected parts {\"type\": \"text\", \"text\": \"...\"}; pictures and sounds are not read", i);
+    if (!type || type->type != MYTH_JSON_STRING || !myth_str_is(type->text, "text") || !text ||
+        text->type != MYTH_JSON_STRING)
+        return myth_fail(err, MYTH_EARG,
+                         "message %zu: content: expected parts {\"type\": \"text\", \"text\": \"...\"}; pictures and "
+                         "sounds are not read",
+                         i);
     if (!c->parts && !(c->parts = myth_alloc(c->mem, MYTH_MEM_STAGING, "conversation", c->n_text)))
         return myth_fail(err, MYTH_ENOMEM, "no room for the parts of message %zu", i);
     const myth_str s = is_trimmed ? myth_chat_trim(text->text) : text->text;
@@ -57,7 +66,7 @@ static myth_status content_of(myth_message *m, myth_conversation *c, const myth_
     const bool is_trimmed = m->role == MYTH_ROLE_USER || m->role == MYTH_ROLE_ASSISTANT;
     const size_t first = c->n_parts;
     myth_status st = MYTH_OK;
-    m->text = (myth_str) { "", 0 };
+    m->text = (myth_str){"", 0};
     if (!v)
         return MYTH_OK;
     if (v->type == MYTH_JSON_STRING) {
@@ -66,10 +75,11 @@ static myth_status content_of(myth_message *m, myth_conversation *c, const myth_
     }
     if (v->type != MYTH_JSON_ARRAY)
         return myth_fail(err, MYTH_EARG, "message %zu: content: expected a string or a list of parts", i);
-    for (const myth_json_node *part = myth_json_tree_first(&c->tree, v); part; part = myth_json_tree_next(&c->tree, part))
+    for (const myth_json_node *part = myth_json_tree_first(&c->tree, v); part;
+         part = myth_json_tree_next(&c->tree, part))
         MYTH_TRY(add_part(c, part, i, is_trimmed, err));
     if (c->n_parts > first)
-        m->text = (myth_str) { c->parts + first, c->n_parts - first };
+        m->text = (myth_str){c->parts + first, c->n_parts - first};
 fail:
     return st;
 }
@@ -93,31 +103,34 @@ static myth_status read_message(myth_conversation *c, size_t i, const myth_json_
     if (calls && calls->type != MYTH_JSON_ARRAY)
         return myth_fail(err, MYTH_EARG, "message %zu: tool_calls: expected a list", i);
     if (calls && calls->n)
-        more->calls = (myth_str) { calls->span, calls->n_span };
+        more->calls = (myth_str){calls->span, calls->n_span};
 fail:
     return st;
 }
 
-myth_status myth_conversation_read(myth_conversation *out, myth_mem *mem, const char *text, size_t len, const char *path, myth_error *err)
+myth_status myth_conversation_read(myth_conversation *out, myth_mem *mem, const char *text, size_t len,
+                                   const char *path, myth_error *err)
 {
     myth_status st = MYTH_OK;
     size_t i = 0;
-    *out = (myth_conversation) { .mem = mem, .n_text = len };
+    *out = (myth_conversation){.mem = mem, .n_text = len};
     MYTH_TRY(myth_json_tree_open(&out->tree, mem, text, len, path, err));
-    const myth_json_node *root = out->tree.node, *list = root->type == MYTH_JSON_ARRAY ? root : get(out, root, "messages");
+    const myth_json_node *root = out->tree.node,
+                         *list = root->type == MYTH_JSON_ARRAY ? root : get(out, root, "messages");
     const myth_json_node *tools = get(out, root, "tools");
     if (!list || list->type != MYTH_JSON_ARRAY || !list->n)
         MYTH_TRY(myth_fail(err, MYTH_EARG, "%.160s: expected {\"messages\": [...]} or a list of messages", path));
     if (tools && tools->type != MYTH_JSON_ARRAY)
         MYTH_TRY(myth_fail(err, MYTH_EARG, "%.160s: tools: expected a list", path));
     if (tools && tools->n)
-        out->tools = (myth_str) { tools->span, tools->n_span };
+        out->tools = (myth_str){tools->span, tools->n_span};
     out->n = list->n;
     out->msg = myth_alloc_n(mem, MYTH_MEM_STAGING, "conversation", out->n, sizeof(*out->msg));
     out->more = myth_alloc_n(mem, MYTH_MEM_STAGING, "conversation", out->n, sizeof(*out->more));
     if (!out->msg || !out->more)
         MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "no room for %zu messages", out->n));
-    for (const myth_json_node *n = myth_json_tree_first(&out->tree, list); n; n = myth_json_tree_next(&out->tree, n), i++)
+    for (const myth_json_node *n = myth_json_tree_first(&out->tree, list); n;
+         n = myth_json_tree_next(&out->tree, n), i++)
         MYTH_TRY(read_message(out, i, n, err));
     return MYTH_OK;
 fail:
@@ -129,7 +142,7 @@ myth_status myth_conversation_open(myth_conversation *out, myth_mem *mem, const 
 {
     size_t len = 0;
     unsigned char *file = NULL;
-    *out = (myth_conversation) { 0 };
+    *out = (myth_conversation){0};
     myth_status st = myth_cli_read(&file, &len, mem, path, FILE_MAX_BYTES, err);
     if (st != MYTH_OK)
         return st;
@@ -150,5 +163,5 @@ void myth_conversation_close(myth_conversation *c)
     myth_free(c->mem, c->msg);
     myth_json_tree_close(&c->tree);
     myth_free(c->mem, c->file);
-    *c = (myth_conversation) { 0 };
+    *c = (myth_conversation){0};
 }

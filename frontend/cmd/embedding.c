@@ -9,8 +9,10 @@
 #include <xxhash.h>
 
 enum {
-    DIM_MOST = 256, GROUP = 64, TOKENS_MOST = 1024,     /* a chunk is 400 to 600 tokens; what is longer is cut there */
-    TEXT_BYTES = 16 << 10                               /* of a text that are looked at: more than TOKENS_MOST of code */
+    DIM_MOST = 256,
+    GROUP = 64,
+    TOKENS_MOST = 1024,   /* a chunk is 400 to 600 tokens; what is longer is cut there */
+    TEXT_BYTES = 16 << 10 /* of a text that are looked at: more than TOKENS_MOST of code */
 };
 
 struct myth_embedding {
@@ -18,12 +20,12 @@ struct myth_embedding {
     myth_model model;
     myth_engine *engine;
     myth_embedder *embedder;
-    char name[PATH_MAX], use[2][MYTH_VECTORS_PROMPT];   /* of a query, of a document */
+    char name[PATH_MAX], use[2][MYTH_VECTORS_PROMPT]; /* of a query, of a document */
     const char *prompt[2];
-    char *plain;                                        /* prompt and text */
-    int32_t *ids, *group_ids;                           /* of one text; [GROUP][n_most] */
+    char *plain;              /* prompt and text */
+    int32_t *ids, *group_ids; /* of one text; [GROUP][n_most] */
     size_t n_bound;
-    uint64_t n_cut, before_mapped;                      /* of the ledger before the model was opened */
+    uint64_t n_cut, before_mapped; /* of the ledger before the model was opened */
     uint32_t n_most, dim_all;
     bool has_dense;
     myth_text_embedder face;
@@ -37,7 +39,7 @@ uint64_t myth_embedding_n_cut(const myth_embedding *x) { return x->n_cut; }
 
 static void hash_tensor(XXH3_state_t *s, const myth_tensor *t)
 {
-    const uint64_t shape[] = { (uint64_t)t->dtype, t->dim[0], t->dim[1], t->dim[2], t->dim[3], t->bytes };
+    const uint64_t shape[] = {(uint64_t)t->dtype, t->dim[0], t->dim[1], t->dim[2], t->dim[3], t->bytes};
     XXH3_128bits_update(s, t->name.text, t->name.len);
     XXH3_128bits_update(s, shape, sizeof(shape));
     if (t->data)
@@ -47,7 +49,7 @@ static void hash_tensor(XXH3_state_t *s, const myth_tensor *t)
 static myth_status hash_model(myth_embedding *x, const myth_dense *dense, myth_error *err)
 {
     const myth_weights *w = x->model.weights;
-    const uint32_t dims[] = { x->face.dim, x->dim_all, TOKENS_MOST };
+    const uint32_t dims[] = {x->face.dim, x->dim_all, TOKENS_MOST};
     XXH128_canonical_t sum;
     XXH3_state_t *s = XXH3_createState();
     if (!s)
@@ -58,7 +60,7 @@ static myth_status hash_model(myth_embedding *x, const myth_dense *dense, myth_e
     for (int i = 0; i < MYTH_DENSE_N; i++)
         if (dense->layer[i])
             hash_tensor(s, dense->layer[i]);
-    if (myth_weights_get_format(w) == MYTH_FORMAT_RANDOM)               /* its bytes are made from its name */
+    if (myth_weights_get_format(w) == MYTH_FORMAT_RANDOM) /* its bytes are made from its name */
         XXH3_128bits_update(s, x->name, strlen(x->name));
     XXH3_128bits_update(s, dims, sizeof(dims));
     for (int i = 0; i < 2; i++)
@@ -72,10 +74,12 @@ static myth_status hash_model(myth_embedding *x, const myth_dense *dense, myth_e
 /* "query,document" of the facts; what is not a use is the default. */
 static void choose_prompts(myth_embedding *x)
 {
-    myth_str s = { 0 };
+    myth_str s = {0};
     strcpy(x->use[0], "code");
     strcpy(x->use[1], "document");
-    const char *comma = myth_meta_str(&s, myth_weights_meta(x->model.weights), "mythos.embed_prompts") ? memchr(s.text, ',', s.len) : NULL;
+    const char *comma = myth_meta_str(&s, myth_weights_meta(x->model.weights), "mythos.embed_prompts")
+                          ? memchr(s.text, ',', s.len)
+                          : NULL;
     for (int i = 0; i < 2; i++) {
         const char *from = i == 0 ? s.text : comma + 1;
         const size_t n = !comma ? 0 : (size_t)(i == 0 ? comma - s.text : s.text + s.len - comma - 1);
@@ -88,7 +92,8 @@ static void choose_prompts(myth_embedding *x)
     }
 }
 
-static myth_status embed(void *arg, float *out, const myth_embedder_text *text, uint32_t n_text, bool is_query, myth_error *err);
+static myth_status embed(void *arg, float *out, const myth_embedder_text *text, uint32_t n_text, bool is_query,
+                         myth_error *err);
 
 /* A path is kept as a whole one: the next run may stand elsewhere. */
 static void set_name(myth_embedding *x, const char *spec)
@@ -100,24 +105,33 @@ static void set_name(myth_embedding *x, const char *spec)
 myth_status myth_embedding_open(myth_embedding **out, myth_cli *cli, const char *spec, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    myth_dense dense = { 0 };
+    myth_dense dense = {0};
     *out = NULL;
     myth_embedding *x = myth_alloc(cli->mem, MYTH_MEM_STAGING, "embedding", sizeof(*x));
     if (!x)
         return myth_fail(err, MYTH_ENOMEM, "no room for a model");
-    *x = (myth_embedding){ .cli = cli, .before_mapped = myth_mem_get(cli->mem, MYTH_MEM_HOST, MYTH_MEM_WEIGHTS_MAPPED).live };
+    *x = (myth_embedding){
+        .cli = cli,
+        .before_mapped = myth_mem_get(cli->mem, MYTH_MEM_HOST, MYTH_MEM_WEIGHTS_MAPPED).live,
+    };
     set_name(x, spec);
-    MYTH_TRY(myth_cli_model_open(cli, &x->model, &(myth_model_flags){ .model = spec }, MYTH_WEIGHTS_DATA, err));
+    MYTH_TRY(myth_cli_model_open(cli, &x->model, &(myth_model_flags){.model = spec}, MYTH_WEIGHTS_DATA, err));
     if (!x->model.config.is_bidirectional || !x->model.tokenizer) {
-        st = myth_fail(err, MYTH_EUNSUPPORTED, "%s makes no vectors; give an EmbeddingGemma model with --embed-model", myth_weights_name(x->model.weights));
+        st = myth_fail(err, MYTH_EUNSUPPORTED, "%s makes no vectors; give an EmbeddingGemma model with --embed-model",
+                       myth_weights_name(x->model.weights));
         goto fail;
     }
     MYTH_TRY(myth_dense_open(&dense, &x->model, MYTH_WEIGHTS_DATA, err));
     choose_prompts(x);
     x->has_dense = dense.layer[1] != NULL;
     x->dim_all = x->has_dense ? (uint32_t)dense.layer[1]->dim[0] : x->model.config.d_model;
-    x->face = (myth_text_embedder){ .dim = x->dim_all < DIM_MOST ? x->dim_all : DIM_MOST, .name = x->name, .prompt = x->use[1],
-                                    .embed = embed, .arg = x };
+    x->face = (myth_text_embedder){
+        .dim = x->dim_all < DIM_MOST ? x->dim_all : DIM_MOST,
+        .name = x->name,
+        .prompt = x->use[1],
+        .embed = embed,
+        .arg = x,
+    };
     MYTH_TRY(hash_model(x, &dense, err));
     myth_dense_close(&dense);
     *out = x;
@@ -145,7 +159,8 @@ void myth_embedding_close(myth_embedding *x)
 /* ---- the engine ---- */
 
 /* <bos> prompt text <eos> into dst, at most n_most ids. */
-static myth_status encode(myth_embedding *x, int32_t *dst, uint32_t *n_ids, const char *prompt, const char *text, size_t n_text, myth_error *err)
+static myth_status encode(myth_embedding *x, int32_t *dst, uint32_t *n_ids, const char *prompt, const char *text,
+                          size_t n_text, myth_error *err)
 {
     const myth_special_ids *s = myth_tokenizer_special(x->model.tokenizer);
     const size_t n_prompt = strlen(prompt);
@@ -153,7 +168,8 @@ static myth_status encode(myth_embedding *x, int32_t *dst, uint32_t *n_ids, cons
     n_text = n_text < TEXT_BYTES ? n_text : TEXT_BYTES;
     memcpy(x->plain, prompt, n_prompt);
     memcpy(x->plain + n_prompt, text, n_text);
-    myth_status st = myth_tokenizer_encode(x->model.tokenizer, x->cli->mem, MYTH_TOK_CONTENT, x->plain, n_prompt + n_text, x->ids, x->n_bound, &n, err);
+    myth_status st = myth_tokenizer_encode(x->model.tokenizer, x->cli->mem, MYTH_TOK_CONTENT, x->plain,
+                                           n_prompt + n_text, x->ids, x->n_bound, &n, err);
     if (st != MYTH_OK)
         return st;
     const bool is_cut = n + 2 > x->n_most;
@@ -166,7 +182,8 @@ static myth_status encode(myth_embedding *x, int32_t *dst, uint32_t *n_ids, cons
     return MYTH_OK;
 }
 
-static myth_status embed(void *arg, float *out, const myth_embedder_text *text, uint32_t n_text, bool is_query, myth_error *err)
+static myth_status embed(void *arg, float *out, const myth_embedder_text *text, uint32_t n_text, bool is_query,
+                         myth_error *err)
 {
     myth_embedding *x = arg;
     const char *prompt = x->prompt[is_query ? 0 : 1];
@@ -189,7 +206,8 @@ static myth_status embed(void *arg, float *out, const myth_embedder_text *text, 
     return MYTH_OK;
 }
 
-/* Takes what texts need, and encodes one of the greatest length, so that the ledger has seen what that takes before the plan is made. */
+/* Takes what texts need, and encodes one of the greatest length, so that the ledger has seen what that takes before the
+ * plan is made. */
 static myth_status take_rooms(myth_embedding *x, uint32_t n_most, myth_error *err)
 {
     myth_mem *mem = x->cli->mem;
@@ -202,7 +220,8 @@ static myth_status take_rooms(myth_embedding *x, uint32_t n_most, myth_error *er
     if (!x->plain || !x->ids || !x->group_ids)
         return myth_fail(err, MYTH_ENOMEM, "no room for %d texts", GROUP);
     memset(x->plain, 'a', n_prompt + TEXT_BYTES);
-    return myth_tokenizer_encode(x->model.tokenizer, mem, MYTH_TOK_CONTENT, x->plain, n_prompt + TEXT_BYTES, x->ids, x->n_bound, &n, err);
+    return myth_tokenizer_encode(x->model.tokenizer, mem, MYTH_TOK_CONTENT, x->plain, n_prompt + TEXT_BYTES, x->ids,
+                                 x->n_bound, &n, err);
 }
 
 /* The most that the command has had, or will have with what it has now. */
@@ -226,9 +245,9 @@ myth_status myth_embedding_start(myth_embedding *x, uint64_t other_bytes, myth_e
     myth_cli *cli = x->cli;
     const uint32_t n_train = x->model.config.n_ctx_train;
     myth_engine_opts eo;
-    myth_plan_extra extra = { 0 };
+    myth_plan_extra extra = {0};
     myth_status st = MYTH_OK;
-    MYTH_TRY(myth_cli_engine_opts(cli, &eo, &(myth_engine_flags){ 0 }, err));
+    MYTH_TRY(myth_cli_engine_opts(cli, &eo, &(myth_engine_flags){0}, err));
     myth_embedder_opts(&eo, &x->model, n_train < TOKENS_MOST ? n_train : TOKENS_MOST);
     MYTH_TRY(take_rooms(x, eo.n_ubatch, err));
     MYTH_TRY(myth_embedder_needs(&extra, &x->model, err));
@@ -250,12 +269,14 @@ fail:
 
 /* ---- of a search ---- */
 
-myth_status myth_semantic_model(myth_embedding **out, myth_cli *cli, const unsigned char model[16], const char *name, const char *given, myth_error *err)
+myth_status myth_semantic_model(myth_embedding **out, myth_cli *cli, const unsigned char model[16], const char *name,
+                                const char *given, myth_error *err)
 {
     char shipped[PATH_MAX];
     myth_error unused;
-    const char *spec[2] = { given ? given : name, NULL };
-    if (!given && myth_cli_embedder_spec(NULL, shipped, sizeof(shipped), &unused) == MYTH_OK && strcmp(shipped, name) != 0)
+    const char *spec[2] = {given ? given : name, NULL};
+    if (!given && myth_cli_embedder_spec(NULL, shipped, sizeof(shipped), &unused) == MYTH_OK &&
+        strcmp(shipped, name) != 0)
         spec[1] = shipped;
     myth_status st = MYTH_ENOTFOUND;
     for (int i = 0; i < 2 && spec[i]; i++) {
@@ -271,11 +292,12 @@ myth_status myth_semantic_model(myth_embedding **out, myth_cli *cli, const unsig
     return st;
 }
 
-static myth_status embed_query(myth_semantic *s, myth_cli *cli, myth_embedding *model, const myth_search_opts *so, myth_error *err)
+static myth_status embed_query(myth_semantic *s, myth_cli *cli, myth_embedding *model, const myth_search_opts *so,
+                               myth_error *err)
 {
-    enum { SEARCH_BYTES = 8 << 20 };                    /* of class OTHER: candidates, rows, texts of hits */
+    enum { SEARCH_BYTES = 8 << 20 }; /* of class OTHER: candidates, rows, texts of hits */
     const myth_text_embedder *face = myth_embedding_face(model);
-    const myth_embedder_text text = { so->query, so->n_query ? so->n_query : strlen(so->query) };
+    const myth_embedder_text text = {so->query, so->n_query ? so->n_query : strlen(so->query)};
     myth_status st = myth_embedding_start(model, SEARCH_BYTES, err);
     if (st != MYTH_OK)
         return st;
@@ -284,12 +306,13 @@ static myth_status embed_query(myth_semantic *s, myth_cli *cli, myth_embedding *
     return face->embed(face->arg, s->query, &text, 1, true, err);
 }
 
-myth_status myth_semantic_open(myth_semantic *s, myth_cli *cli, myth_index *x, const char *embed_model, myth_search_opts *so, myth_error *err)
+myth_status myth_semantic_open(myth_semantic *s, myth_cli *cli, myth_index *x, const char *embed_model,
+                               myth_search_opts *so, myth_error *err)
 {
     myth_embedding *model = NULL;
-    myth_error why = { 0 };
+    myth_error why = {0};
     myth_status st = MYTH_OK;
-    *s = (myth_semantic){ 0 };
+    *s = (myth_semantic){0};
     if (!myth_search_wants_vectors(so, cli->mem))
         return MYTH_OK;
     if (!myth_vectors_is_built())
@@ -299,7 +322,8 @@ myth_status myth_semantic_open(myth_semantic *s, myth_cli *cli, myth_index *x, c
     MYTH_TRY(myth_semantic_model(&model, cli, about->model, about->name, embed_model, &why));
     MYTH_TRY(embed_query(s, cli, model, so, &why));
     if (about->is_behind)
-        myth_term_note(cli->term, "semantic: chunks changed since their vectors were made are found by words alone; mythos index brings both in step");
+        myth_term_note(cli->term, "semantic: chunks changed since their vectors were made are found by words alone; "
+                                  "mythos index brings both in step");
     so->vectors = s->vectors;
     so->query_vector = s->query;
 fail:
@@ -315,5 +339,5 @@ void myth_semantic_close(myth_semantic *s, myth_cli *cli)
 {
     myth_free(cli->mem, s->query);
     myth_vectors_close(s->vectors);
-    *s = (myth_semantic){ 0 };
+    *s = (myth_semantic){0};
 }

@@ -12,35 +12,37 @@ enum { FAIL_NEVER = MYTH_SEVERITY_N };
 
 #define AT(field) offsetof(myth_inspect_flags, field)
 const myth_option myth_options_inspect[MYTH_N_OPTIONS_INSPECT] = {
-    { "format", NULL, MYTH_OPT_CHOICE, MYTH_FORMS, AT(format), "text", 0, 0, "form of the findings" },
-    { "output", NULL, MYTH_OPT_LIST, "FORM=PATH", AT(output), NULL, 0, 0,
-      "write the findings to a file as well, in that form; may be given several times" },
-    { "patch", NULL, MYTH_OPT_TEXT, "FILE", AT(patch), NULL, 0, 0,
-      "write the fixes that apply and parse as one diff for git apply; empty when there are none" },
-    { "baseline", NULL, MYTH_OPT_TEXT, "FILE", AT(baseline), NULL, 0, 0,
-      "an earlier report (json, jsonl, sarif): its findings are known and do not count" },
-    { "update-baseline", NULL, MYTH_OPT_FLAG, NULL, AT(update_baseline), NULL, 0, 0,
-      "write --baseline anew with what was found; findings do not fail this run" },
-    { "since", NULL, MYTH_OPT_TEXT, "REV", AT(since), NULL, 0, 0,
-      "only findings about lines that changed since that git revision; nothing is asked when none did" },
-    { "inline-ignores", NULL, MYTH_OPT_FLAG, NULL, AT(inline_ignores), "on", 0, 0,
-      "follow mythos:ignore[rule] reason in comments; --no-inline-ignores does not" },
-    { "fail-level", NULL, MYTH_OPT_CHOICE, "high|medium|low|info|never", AT(fail_level), "high", 0, 0,
-      "exit 1 when a finding is at least this severe" },
-    { "max-prompt-tokens", NULL, MYTH_OPT_U32, "N", AT(max_prompt_tokens), "12000", 1, 1 << 24,
-      "refuse a prompt that is longer (of a part, with --split)" },
-    { "max-new-tokens", "-n", MYTH_OPT_U32, "N", AT(max_new_tokens), "1024", 1, 1 << 20, "tokens of an answer at most" },
-    { "map-tokens", NULL, MYTH_OPT_U32, "N", AT(map_tokens), "2000", 1, 1 << 20,
-      "of a prompt for the repository map at most; what it does not use the code gets" },
-    { "task-tokens", NULL, MYTH_OPT_U32, "N", AT(task_tokens), "500", 1, 1 << 20,
-      "of a prompt for the task at most; what it does not use the code gets" },
-    { "code-tokens", NULL, MYTH_OPT_U32, "N", AT(code_tokens), "(what map and task leave)", 0, 1 << 24, "of a prompt for code at most" },
-    { "context-rounds", NULL, MYTH_OPT_U32, "N", AT(context_rounds), "1", 0, MYTH_INSPECT_ROUNDS_MAX,
-      "turns in which context is brought that an answer names as missing" },
-    { "split", NULL, MYTH_OPT_FLAG, NULL, AT(split), NULL, 0, 0, "cut what is too long into parts and inspect each" },
-    { "two-pass", NULL, MYTH_OPT_FLAG, NULL, AT(two_pass), NULL, 0, 0, "find first, explain in a second pass" },
-    { "dry-run", NULL, MYTH_OPT_FLAG, NULL, AT(dry_run), NULL, 0, 0, "only count, plan and predict memory" },
-    { "prompt-style", NULL, MYTH_OPT_TEXT, "STYLE", AT(style), NULL, 0, 0, "compact or full, instead of what the model says" },
+    {"format", NULL, MYTH_OPT_CHOICE, MYTH_FORMS, AT(format), "text", 0, 0, "form of the findings"},
+    {"output", NULL, MYTH_OPT_LIST, "FORM=PATH", AT(output), NULL, 0, 0,
+     "write the findings to a file as well, in that form; may be given several times"},
+    {"patch", NULL, MYTH_OPT_TEXT, "FILE", AT(patch), NULL, 0, 0,
+     "write the fixes that apply and parse as one diff for git apply; empty when there are none"},
+    {"baseline", NULL, MYTH_OPT_TEXT, "FILE", AT(baseline), NULL, 0, 0,
+     "an earlier report (json, jsonl, sarif): its findings are known and do not count"},
+    {"update-baseline", NULL, MYTH_OPT_FLAG, NULL, AT(update_baseline), NULL, 0, 0,
+     "write --baseline anew with what was found; findings do not fail this run"},
+    {"since", NULL, MYTH_OPT_TEXT, "REV", AT(since), NULL, 0, 0,
+     "only findings about lines that changed since that git revision; nothing is asked when none did"},
+    {"inline-ignores", NULL, MYTH_OPT_FLAG, NULL, AT(inline_ignores), "on", 0, 0,
+     "follow mythos:ignore[rule] reason in comments; --no-inline-ignores does not"},
+    {"fail-level", NULL, MYTH_OPT_CHOICE, "high|medium|low|info|never", AT(fail_level), "high", 0, 0,
+     "exit 1 when a finding is at least this severe"},
+    {"max-prompt-tokens", NULL, MYTH_OPT_U32, "N", AT(max_prompt_tokens), "12000", 1, 1 << 24,
+     "refuse a prompt that is longer (of a part, with --split)"},
+    {"max-new-tokens", "-n", MYTH_OPT_U32, "N", AT(max_new_tokens), "1024", 1, 1 << 20, "tokens of an answer at most"},
+    {"map-tokens", NULL, MYTH_OPT_U32, "N", AT(map_tokens), "2000", 1, 1 << 20,
+     "of a prompt for the repository map at most; what it does not use the code gets"},
+    {"task-tokens", NULL, MYTH_OPT_U32, "N", AT(task_tokens), "500", 1, 1 << 20,
+     "of a prompt for the task at most; what it does not use the code gets"},
+    {"code-tokens", NULL, MYTH_OPT_U32, "N", AT(code_tokens), "(what map and task leave)", 0, 1 << 24,
+     "of a prompt for code at most"},
+    {"context-rounds", NULL, MYTH_OPT_U32, "N", AT(context_rounds), "1", 0, MYTH_INSPECT_ROUNDS_MAX,
+     "turns in which context is brought that an answer names as missing"},
+    {"split", NULL, MYTH_OPT_FLAG, NULL, AT(split), NULL, 0, 0, "cut what is too long into parts and inspect each"},
+    {"two-pass", NULL, MYTH_OPT_FLAG, NULL, AT(two_pass), NULL, 0, 0, "find first, explain in a second pass"},
+    {"dry-run", NULL, MYTH_OPT_FLAG, NULL, AT(dry_run), NULL, 0, 0, "only count, plan and predict memory"},
+    {"prompt-style", NULL, MYTH_OPT_TEXT, "STYLE", AT(style), NULL, 0, 0,
+     "compact or full, instead of what the model says"},
 };
 
 /* A run of the job, for the callbacks of the pipeline. */
@@ -50,13 +52,13 @@ typedef struct {
     const myth_inspect_job *job;
     myth_model model;
     bool has_data;
-    myth_error data_err;                 /* why the model cannot be run, when it cannot */
+    myth_error data_err; /* why the model cannot be run, when it cannot */
     myth_material *material;
     myth_inspection *in;
     myth_baseline *base;
-    myth_since *since;                   /* NULL = not asked */
-    myth_patches *patches;               /* of the report, once it is there; NULL = none */
-    myth_runlog *log;                    /* NULL = none */
+    myth_since *since;     /* NULL = not asked */
+    myth_patches *patches; /* of the report, once it is there; NULL = none */
+    myth_runlog *log;      /* NULL = none */
     char worker[PATH_MAX];
 } run;
 
@@ -99,7 +101,8 @@ static myth_status render(const run *w, const myth_report *report, myth_error *e
     r.since = w->o->since;
     r.patch = w->patches ? myth_patches_list(w->patches) : NULL;
     if (w->since && myth_since_n_failed(w->since, &why))
-        myth_term_note(w->cli->term, "--since: %u files could not be compared and count as changed: %s", myth_since_n_failed(w->since, &why), why);
+        myth_term_note(w->cli->term, "--since: %u files could not be compared and count as changed: %s",
+                       myth_since_n_failed(w->since, &why), why);
     myth_output_render(stdout, (myth_form)w->o->format, &r, w->cli->term);
     myth_runlog_report(w->log, &r, (myth_form)w->o->format);
     myth_status st = myth_outputs_write(&w->o->output, &r, err);
@@ -120,17 +123,19 @@ static myth_status make_patches(run *w, const myth_report *r, myth_error *err)
         const uint32_t here = myth_patches_count(w->patches, (myth_patch_result)k);
         n += here;
         if (here && k != MYTH_PATCH_MADE && used < sizeof(line))
-            used += (size_t)snprintf(line + used, sizeof(line) - used, "; %u: %s", here, myth_patch_result_text((myth_patch_result)k));
+            used += (size_t)snprintf(line + used, sizeof(line) - used, "; %u: %s", here,
+                                     myth_patch_result_text((myth_patch_result)k));
     }
     if (n)
-        myth_term_note(w->cli->term, "%u of %u fixes are patches%s", myth_patches_count(w->patches, MYTH_PATCH_MADE), n, line);
+        myth_term_note(w->cli->term, "%u of %u fixes are patches%s", myth_patches_count(w->patches, MYTH_PATCH_MADE), n,
+                       line);
     return MYTH_OK;
 }
 
 static int exit_of_report(const myth_inspect_flags *o, const myth_report *r)
 {
     int code = r->complete ? MYTH_EXIT_CLEAN : MYTH_EXIT_INCOMPLETE;
-    if (o->update_baseline)                                     /* what was found is known from now on */
+    if (o->update_baseline) /* what was found is known from now on */
         return code;
     if (o->fail_level != FAIL_NEVER && myth_report_reaches(r, (myth_severity)o->fail_level))
         code = myth_exit_worse(code, MYTH_EXIT_FINDINGS);
@@ -146,9 +151,12 @@ static void print_counts(const run *w)
     uint32_t n = myth_inspect_n_part(w->in);
     if (b->n_left_out)
         snprintf(left, sizeof(left), ", %u of %u pieces of context left out", b->n_left_out, b->n_context);
-    myth_term_note(w->cli->term, "%s: %u prompt tokens, at most %u new, %u part%s, %s planned; rules %u, map %u of %u%s, task %u of %u, code %u of %u%s", r->path,
-                   r->prompt_tokens, w->o->max_new_tokens, n, n == 1 ? "" : "s", myth_size_text(size, w->cli->plan.total_bytes), b->rules, b->map,
-                   b->map_room, b->is_map_cut ? " (cut)" : "", b->task, b->task_room, b->code_most, b->code_room, left);
+    myth_term_note(w->cli->term,
+                   "%s: %u prompt tokens, at most %u new, %u part%s, %s planned; rules %u, map %u of %u%s, task %u of "
+                   "%u, code %u of %u%s",
+                   r->path, r->prompt_tokens, w->o->max_new_tokens, n, n == 1 ? "" : "s",
+                   myth_size_text(size, w->cli->plan.total_bytes), b->rules, b->map, b->map_room,
+                   b->is_map_cut ? " (cut)" : "", b->task, b->task_room, b->code_most, b->code_room, left);
 }
 
 static void dry_run_text(const run *w)
@@ -157,8 +165,10 @@ static void dry_run_text(const run *w)
     const myth_budget *b = r->budget;
     const myth_plan *plan = &w->cli->plan;
     char size[24];
-    printf("prompt tokens    %u\n  rules          %u\n  map            %u of %u%s\n  task           %u of %u\n  code           %u, at most %u a part\n",
-           r->prompt_tokens, b->rules, b->map, b->map_room, b->is_map_cut ? ", cut" : "", b->task, b->task_room, b->code, b->code_room);
+    printf("prompt tokens    %u\n  rules          %u\n  map            %u of %u%s\n  task           %u of %u\n  code   "
+           "        %u, at most %u a part\n",
+           r->prompt_tokens, b->rules, b->map, b->map_room, b->is_map_cut ? ", cut" : "", b->task, b->task_room,
+           b->code, b->code_room);
     if (b->n_context)
         printf("other code       %u pieces as context, %u left out\n", b->n_context, b->n_left_out);
     printf("new tokens       %u\nparts            %u\n", r->max_new_tokens, myth_inspect_n_part(w->in));
@@ -170,11 +180,13 @@ static void dry_run_text(const run *w)
                 fputs("  ", stdout);
                 myth_term_path(stdout, block[k].src->path);
             }
-            printf("%slines %u-%u%s", r->n_file > 1 ? " " : "  ", block[k].first, block[k].last, k + 1 < n_block ? "\n" : "");
+            printf("%slines %u-%u%s", r->n_file > 1 ? " " : "  ", block[k].first, block[k].last,
+                   k + 1 < n_block ? "\n" : "");
         }
         printf(": %u tokens\n", n_tok);
     }
-    printf("context          %u\nmemory           %s%s\n", plan->n_ctx, myth_size_text(size, plan->total_bytes), plan->fits ? "" : " (does not fit)");
+    printf("context          %u\nmemory           %s%s\n", plan->n_ctx, myth_size_text(size, plan->total_bytes),
+           plan->fits ? "" : " (does not fit)");
     for (int c = 0; c < MYTH_MEM_CLASS_N; c++)
         if (plan->bytes[c])
             printf("  %-14s %s\n", myth_mem_class_name((myth_mem_class)c), myth_size_text(size, plan->bytes[c]));
@@ -185,7 +197,7 @@ static void part_object(const run *w, myth_json_out *j, uint32_t i)
     uint32_t n_block, n_tok;
     const myth_block *block = myth_inspect_part(w->in, i, &n_block, &n_tok);
     myth_jout_object(j);
-    myth_jout_key(j, "lines");                                  /* of the first block, as of a file that is inspected alone */
+    myth_jout_key(j, "lines"); /* of the first block, as of a file that is inspected alone */
     myth_jout_array(j);
     myth_jout_u64(j, block->first);
     myth_jout_u64(j, block->last);
@@ -243,7 +255,8 @@ static void dry_run_json(const run *w)
 static myth_status open_model(run *w, myth_error *err)
 {
     myth_model *m = &w->model;
-    myth_status st = w->o->dry_run ? MYTH_EFORMAT : myth_cli_model_open(w->cli, m, &w->o->model, MYTH_WEIGHTS_DATA, &w->data_err);
+    myth_status st =
+        w->o->dry_run ? MYTH_EFORMAT : myth_cli_model_open(w->cli, m, &w->o->model, MYTH_WEIGHTS_DATA, &w->data_err);
     w->has_data = st == MYTH_OK;
     if (st == MYTH_EFORMAT || st == MYTH_EIO)
         st = myth_cli_model_open(w->cli, m, &w->o->model, MYTH_WEIGHTS_HEADER, err);
@@ -270,8 +283,9 @@ static myth_status choose_style(const run *w, myth_prompt_style *style, myth_err
         return myth_fail(err, MYTH_EARG, "--prompt-style: got \"%s\", expected compact or full", w->o->style);
     myth_prompt_hash(hash, *style);
     if (myth_meta_str(&trained, meta, "mythos.prompt_hash") && !myth_str_is(trained, hash))
-        myth_term_note(w->cli->term, "%s was trained for another prompt (%.*s, this is %s)", myth_weights_name(w->model.weights),
-                       (int)(trained.len < 32 ? trained.len : 32), trained.text, hash);
+        myth_term_note(w->cli->term, "%s was trained for another prompt (%.*s, this is %s)",
+                       myth_weights_name(w->model.weights), (int)(trained.len < 32 ? trained.len : 32), trained.text,
+                       hash);
     return MYTH_OK;
 }
 
@@ -279,7 +293,7 @@ static myth_status choose_style(const run *w, myth_prompt_style *style, myth_err
 static void refuse_memory(const run *w, const char *reason)
 {
     const myth_plan *plan = &w->cli->plan;
-    myth_refusal why = { .count = plan->total_bytes, .limit = plan->limit_bytes, .unit = "bytes" };
+    myth_refusal why = {.count = plan->total_bytes, .limit = plan->limit_bytes, .unit = "bytes"};
     snprintf(why.reason, sizeof(why.reason), "%s", reason);
     for (uint32_t i = 0; i < plan->n_suggestion && i < MYTH_REMEDY_MAX; i++)
         snprintf(why.remedy[why.n_remedy++], sizeof(why.remedy[0]), "%s", plan->suggestion[i].flag);
@@ -289,7 +303,7 @@ static void refuse_memory(const run *w, const char *reason)
 static int generate(run *w, const myth_engine_opts *eo)
 {
     myth_engine *e = NULL;
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_status st = myth_engine_open(&e, &w->model, eo, &err);
     if (st == MYTH_OK)
         st = myth_inspect_run(w->in, e, &err);
@@ -310,7 +324,7 @@ static int generate(run *w, const myth_engine_opts *eo)
 /* Everything after the material was counted. */
 static int plan_and_run(run *w)
 {
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_engine_opts eo;
     myth_plan_extra extra;
     myth_status st;
@@ -323,7 +337,7 @@ static int plan_and_run(run *w)
     }
     if (st == MYTH_ENOFIT) {
         refuse_memory(w, err.msg);
-        myth_error own = { 0 };
+        myth_error own = {0};
         if (render(w, myth_inspect_report(w->in), &own) != MYTH_OK)
             myth_term_error(w->cli->term, own.msg);
     }
@@ -358,8 +372,9 @@ static bool has_changed(const run *w)
 
 static myth_status open_since(run *w, myth_error *err)
 {
-    const myth_revision_opts by_path = { 0 };
-    myth_status st = myth_since_open(&w->since, w->job->side ? w->job->side : &by_path, w->cli->n_arg ? w->cli->arg[0] : "", w->o->since, err);
+    const myth_revision_opts by_path = {0};
+    myth_status st = myth_since_open(&w->since, w->job->side ? w->job->side : &by_path,
+                                     w->cli->n_arg ? w->cli->arg[0] : "", w->o->since, err);
     if (st == MYTH_OK)
         myth_runlog_input_bytes(w->log, "since", myth_since_id(w->since), strlen(myth_since_id(w->since)));
     return st;
@@ -368,9 +383,15 @@ static myth_status open_since(run *w, myth_error *err)
 /* A report that there was nothing to look at. */
 static myth_status render_nothing(const run *w, const char *title, myth_error *err)
 {
-    const myth_report r = { .model = myth_weights_name(w->model.weights), .path = title ? title : "", .max_new_tokens = w->o->max_new_tokens,
-                            .finish_reason = myth_finish_name(MYTH_FINISH_STOP), .complete = true };
-    myth_term_note(w->cli->term, w->since ? "%s: nothing to inspect that changed since %s" : "%s: nothing to inspect", r.path, w->o->since);
+    const myth_report r = {
+        .model = myth_weights_name(w->model.weights),
+        .path = title ? title : "",
+        .max_new_tokens = w->o->max_new_tokens,
+        .finish_reason = myth_finish_name(MYTH_FINISH_STOP),
+        .complete = true,
+    };
+    myth_term_note(w->cli->term, w->since ? "%s: nothing to inspect that changed since %s" : "%s: nothing to inspect",
+                   r.path, w->o->since);
     return render(w, &r, err);
 }
 
@@ -405,8 +426,8 @@ fail:
 
 int myth_inspect_command(myth_cli *cli, const myth_inspect_flags *o, const myth_inspect_job *job)
 {
-    run w = { .cli = cli, .o = o, .job = job };
-    myth_error err = { 0 };
+    run w = {.cli = cli, .o = o, .job = job};
+    myth_error err = {0};
     int code = MYTH_EXIT_CLEAN;
     myth_inspect_opts io = {
         .max_prompt_tokens = o->max_prompt_tokens,

@@ -13,8 +13,16 @@ myth_status myth_cli_index(myth_index **out, myth_cli *cli, myth_mem *mem, const
 {
     char self[PATH_MAX];
     myth_index_stats stats;
-    myth_index_opts io = { .root = dir, .worker_path = myth_cli_self(self, sizeof(self)) ? self : NULL, .n_threads = cli->global->n_threads };
-    myth_index_update_opts uo = { .progress = cli->term->has_progress ? on_progress : NULL, .progress_arg = cli->term, .is_cancelled = cli->cancel };
+    myth_index_opts io = {
+        .root = dir,
+        .worker_path = myth_cli_self(self, sizeof(self)) ? self : NULL,
+        .n_threads = cli->global->n_threads,
+    };
+    myth_index_update_opts uo = {
+        .progress = cli->term->has_progress ? on_progress : NULL,
+        .progress_arg = cli->term,
+        .is_cancelled = cli->cancel,
+    };
     *out = NULL;
     myth_status st = myth_index_open(out, mem, &io, err);
     if (st == MYTH_OK)

@@ -1,4 +1,5 @@
-/* open_index.h - the index of a directory as commands want it: made when there is none, brought up to date, progress on a terminal. */
+/* open_index.h - the index of a directory as commands want it: made when there is none, brought up to date, progress on
+ * a terminal. */
 #ifndef MYTH_OPEN_INDEX_H
 #define MYTH_OPEN_INDEX_H
 

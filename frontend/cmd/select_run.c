@@ -6,21 +6,23 @@
 #include <limits.h>
 
 const myth_option myth_options_select[MYTH_N_OPTIONS_SELECT] = {
-    { "directory", "-C", MYTH_OPT_TEXT, "DIR", offsetof(myth_select_flags, dir), ".", 0, 0,
-      "the directory that is searched; its index is brought up to date first" },
-    { "rerank", NULL, MYTH_OPT_CHOICE, "off|on|setwise", offsetof(myth_select_flags, rerank), "off", 0, 0,
-      "let the model itself put in order what is found, where more is found than is shown; setwise: then compare the best side by side" },
+    {"directory", "-C", MYTH_OPT_TEXT, "DIR", offsetof(myth_select_flags, dir), ".", 0, 0,
+     "the directory that is searched; its index is brought up to date first"},
+    {"rerank", NULL, MYTH_OPT_CHOICE, "off|on|setwise", offsetof(myth_select_flags, rerank), "off", 0, 0,
+     "let the model itself put in order what is found, where more is found than is shown; setwise: then compare the "
+     "best side by side"},
 };
 
 static void on_progress(void *user, uint32_t done, uint32_t total) { myth_term_progress(user, "rerank", done, total); }
 
-static myth_status rank(void *user, const char *question, const myth_candidate *c, uint32_t n, uint32_t *order, myth_error *err)
+static myth_status rank(void *user, const char *question, const myth_candidate *c, uint32_t n, uint32_t *order,
+                        myth_error *err)
 {
     const myth_select_run *r = user;
     myth_rerank *re = NULL;
     myth_engine *e = NULL;
     myth_engine_opts eo;
-    const myth_rerank_opts ro = { .cancel = r->cli->cancel, .on_progress = on_progress, .user = r->cli->term };
+    const myth_rerank_opts ro = {.cancel = r->cli->cancel, .on_progress = on_progress, .user = r->cli->term};
     myth_status st = MYTH_OK;
     float *score = myth_alloc_n(r->mem, MYTH_MEM_OTHER, "rerank", n, sizeof(*score));
     if (!score)
@@ -30,7 +32,8 @@ static myth_status rank(void *user, const char *question, const myth_candidate *
     myth_rerank_needs(re, &eo);
     if (r->is_setwise)
         myth_setwise_needs(r->model, &eo);
-    MYTH_TRY(myth_engine_open(&e, (myth_model *)(uintptr_t)r->model, &eo, err));        /* the command's own, which it lends for looking */
+    MYTH_TRY(myth_engine_open(&e, (myth_model *)(uintptr_t)r->model, &eo,
+                              err)); /* the command's own, which it lends for looking */
     MYTH_TRY(myth_rerank_run(re, e, score, order, err));
     if (r->is_setwise)
         MYTH_TRY(myth_setwise_run(r->model, e, question, c, order, n, &ro, NULL, err));
@@ -43,11 +46,12 @@ fail:
     return st;
 }
 
-void myth_select_run_rank(myth_select_run *r, const myth_select_flags *o, const myth_inspect_flags *flags, const myth_model *model)
+void myth_select_run_rank(myth_select_run *r, const myth_select_flags *o, const myth_inspect_flags *flags,
+                          const myth_model *model)
 {
     if (!o->rerank)
         return;
-    if (flags->dry_run) {                       /* only headers are read then */
+    if (flags->dry_run) { /* only headers are read then */
         myth_term_note(r->cli->term, "rerank: off, a dry run does not run the model");
         return;
     }
@@ -57,13 +61,15 @@ void myth_select_run_rank(myth_select_run *r, const myth_select_flags *o, const 
     myth_select_set_rank(r->select, rank, r);
 }
 
-static void on_search(void *user, const myth_search_opts *asked, const myth_hits *hits, const uint32_t *order, uint32_t n_taken)
+static void on_search(void *user, const myth_search_opts *asked, const myth_hits *hits, const uint32_t *order,
+                      uint32_t n_taken)
 {
     const myth_select_run *r = user;
     myth_runlog_search(r->log, r->index, asked, hits, order, n_taken);
 }
 
-myth_status myth_select_run_open(myth_select_run *r, myth_cli *cli, const myth_select_flags *o, const myth_revision_opts *rev, myth_error *err)
+myth_status myth_select_run_open(myth_select_run *r, myth_cli *cli, const myth_select_flags *o,
+                                 const myth_revision_opts *rev, myth_error *err)
 {
     char self[PATH_MAX];
     myth_revision_opts ro = *rev;
@@ -73,7 +79,8 @@ myth_status myth_select_run_open(myth_select_run *r, myth_cli *cli, const myth_s
     MYTH_TRY(myth_mem_open(&r->mem, 0, err));
     MYTH_TRY(myth_revision_open(&r->side, r->mem, &ro, err));
     MYTH_TRY(myth_cli_index(&r->index, cli, r->mem, o->dir, err));
-    MYTH_TRY(myth_select_open(&r->select, r->mem, r->index, r->side, myth_cli_self(self, sizeof(self)) ? self : NULL, cli->cancel, err));
+    MYTH_TRY(myth_select_open(&r->select, r->mem, r->index, r->side, myth_cli_self(self, sizeof(self)) ? self : NULL,
+                              cli->cancel, err));
     r->log = cli->runlog;
     myth_select_watch(r->select, on_search, r);
     myth_runlog_index(r->log, r->index);
@@ -89,7 +96,7 @@ void myth_select_run_close(myth_select_run *r)
     myth_index_close(r->index);
     myth_revision_close(r->side);
     myth_mem_close(r->mem);
-    *r = (myth_select_run){ 0 };
+    *r = (myth_select_run){0};
 }
 
 static myth_status count_tokens(void *arg, const char *text, size_t n, uint64_t *n_token, myth_error *err)
@@ -103,9 +110,10 @@ static myth_status count_tokens(void *arg, const char *text, size_t n, uint64_t 
 myth_status myth_select_run_map(myth_select_run *r, myth_inspect_opts *io, const myth_model *model, myth_error *err)
 {
     myth_repomap *m = NULL;
-    const myth_repomap_opts mo = { .is_cancelled = r->cli->cancel };
-    const myth_repomap_budget budget = { count_tokens, (void *)(uintptr_t)model, io->map_tokens ? io->map_tokens : MYTH_INSPECT_MAP_TOKENS };
-    if (io->style != MYTH_PROMPT_FULL)          /* a compact model was trained without */
+    const myth_repomap_opts mo = {.is_cancelled = r->cli->cancel};
+    const myth_repomap_budget budget = {count_tokens, (void *)(uintptr_t)model,
+                                        io->map_tokens ? io->map_tokens : MYTH_INSPECT_MAP_TOKENS};
+    if (io->style != MYTH_PROMPT_FULL) /* a compact model was trained without */
         return MYTH_OK;
     myth_status st = myth_repomap_open(&m, r->mem, r->index, &mo, err);
     if (st == MYTH_OK)
@@ -116,18 +124,20 @@ myth_status myth_select_run_map(myth_select_run *r, myth_inspect_opts *io, const
     return st;
 }
 
-uint32_t myth_select_run_context(void *user, const char *request, myth_material *m, uint32_t of, char *near, size_t near_cap)
+uint32_t myth_select_run_context(void *user, const char *request, myth_material *m, uint32_t of, char *near,
+                                 size_t near_cap)
 {
     return myth_select_context(((myth_select_run *)user)->select, request, m, of, near, near_cap);
 }
 
 void myth_select_run_note(const myth_cli *cli, const char *title, const myth_select_counts *counts)
 {
-    myth_error line = { 0 };                    /* for its way with control bytes */
+    myth_error line = {0}; /* for its way with control bytes */
     if (counts->n_more)
-        myth_fail(&line, MYTH_OK, "%.120s: %u subjects, %u pieces of context, %u more of both left out", title, counts->n_subject, counts->n_context,
-                  counts->n_more);
+        myth_fail(&line, MYTH_OK, "%.120s: %u subjects, %u pieces of context, %u more of both left out", title,
+                  counts->n_subject, counts->n_context, counts->n_more);
     else
-        myth_fail(&line, MYTH_OK, "%.120s: %u subjects, %u pieces of context", title, counts->n_subject, counts->n_context);
+        myth_fail(&line, MYTH_OK, "%.120s: %u subjects, %u pieces of context", title, counts->n_subject,
+                  counts->n_context);
     myth_term_note(cli->term, "%s", line.msg);
 }

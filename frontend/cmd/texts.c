@@ -40,7 +40,9 @@ static myth_status next_line(myth_texts *t, const char **line, size_t *n, myth_e
             t->done += *n + (end != NULL);
             t->line_no++;
             if (*n > t->longest)
-                return bad_line(t, MYTH_ELIMIT, t->is_measured ? "longer than when the file was measured" : "longer than --line-bytes", err);
+                return bad_line(t, MYTH_ELIMIT,
+                                t->is_measured ? "longer than when the file was measured" : "longer than --line-bytes",
+                                err);
             return MYTH_OK;
         }
         if (t->is_end) {
@@ -53,7 +55,9 @@ static myth_status next_line(myth_texts *t, const char **line, size_t *n, myth_e
         t->to = seen;
         if (t->to == t->cap) {
             t->line_no++;
-            return bad_line(t, MYTH_ELIMIT, t->is_measured ? "longer than when the file was measured" : "longer than --line-bytes", err);
+            return bad_line(t, MYTH_ELIMIT,
+                            t->is_measured ? "longer than when the file was measured" : "longer than --line-bytes",
+                            err);
         }
         const ssize_t k = read(t->fd, t->buffer + t->to, t->cap - t->to);
         if (k < 0 && errno == EINTR)
@@ -84,7 +88,9 @@ static myth_status measure_lines(myth_texts *t, myth_error *err)
         }
     }
     t->is_measured = true;
-    return start >= 0 && lseek(t->fd, start, SEEK_SET) == start ? MYTH_OK : myth_fail(err, MYTH_EIO, "%s: cannot be read again", t->path);
+    return start >= 0 && lseek(t->fd, start, SEEK_SET) == start
+             ? MYTH_OK
+             : myth_fail(err, MYTH_EIO, "%s: cannot be read again", t->path);
 }
 
 static myth_status open_lines(myth_texts *t, size_t line_bytes, myth_error *err)
@@ -105,17 +111,19 @@ static myth_status open_lines(myth_texts *t, size_t line_bytes, myth_error *err)
     }
     t->cap = t->longest + READ_BYTES;
     t->buffer = myth_alloc(t->cli->mem, MYTH_MEM_STAGING, "lines", t->cap);
-    return t->buffer ? MYTH_OK : myth_fail(err, MYTH_ENOMEM, "%s: no room for lines of %zu bytes: lower --line-bytes", t->path, t->longest);
+    return t->buffer ? MYTH_OK
+                     : myth_fail(err, MYTH_ENOMEM, "%s: no room for lines of %zu bytes: lower --line-bytes", t->path,
+                                 t->longest);
 }
 
 /* A line's text into `plain` behind the prompt. */
 static myth_status read_line(myth_texts *t, myth_texts_item *out, const char *line, size_t n, myth_error *err)
 {
     myth_json j;
-    myth_json_token tok, id = { 0 };
+    myth_json_token tok, id = {0};
     bool has_text = false;
-    myth_error bad = { 0 };
-    *out = (myth_texts_item){ .text = t->plain };
+    myth_error bad = {0};
+    *out = (myth_texts_item){.text = t->plain};
     myth_json_start(&j, line, n, "");
     if (myth_json_next(&j, &tok, &bad) != MYTH_OK)
         return bad_line(t, MYTH_EFORMAT, bad.msg, err);
@@ -138,7 +146,8 @@ static myth_status read_line(myth_texts *t, myth_texts_item *out, const char *li
             out->n_text = t->n_prompt + myth_json_text(t->plain + t->n_prompt, &tok);
             has_text = true;
         } else {
-            return bad_line(t, MYTH_EFORMAT, is_id ? "\"id\": expected a string or a number" : "\"text\": expected one string", err);
+            return bad_line(t, MYTH_EFORMAT,
+                            is_id ? "\"id\": expected a string or a number" : "\"text\": expected one string", err);
         }
     }
     if (bad.code != MYTH_OK)
@@ -185,11 +194,11 @@ static myth_status open_files(myth_texts *t, myth_error *err)
         return st;
     while (next_path(t, path, &at, &n)) {
         if (n >= PATH_MAX || stat(path, &info) != 0)
-            return myth_fail(err, MYTH_ENOTFOUND, "%s: line %llu: %s: %s", t->path, (unsigned long long)t->line_no, path,
-                             n >= PATH_MAX ? "path too long" : strerror(errno));
+            return myth_fail(err, MYTH_ENOTFOUND, "%s: line %llu: %s: %s", t->path, (unsigned long long)t->line_no,
+                             path, n >= PATH_MAX ? "path too long" : strerror(errno));
         if (!S_ISREG(info.st_mode) || info.st_size > FILE_BYTES_MAX)
-            return myth_fail(err, MYTH_ELIMIT, "%s: line %llu: %s: expected a regular file of at most %d bytes", t->path,
-                             (unsigned long long)t->line_no, path, FILE_BYTES_MAX);
+            return myth_fail(err, MYTH_ELIMIT, "%s: line %llu: %s: expected a regular file of at most %d bytes",
+                             t->path, (unsigned long long)t->line_no, path, FILE_BYTES_MAX);
         t->longest = (size_t)info.st_size > t->longest ? (size_t)info.st_size : t->longest;
         t->total += (uint64_t)info.st_size;
     }
@@ -211,7 +220,13 @@ static myth_status read_next_file(myth_texts *t, myth_texts_item *out, bool *has
     memcpy(t->plain + t->n_prompt, data, len);
     myth_free(t->cli->mem, data);
     t->done += len;
-    *out = (myth_texts_item){ .text = t->plain, .n_text = t->n_prompt + len, .id = (const char *)t->buffer + at, .n_id = n, .is_path = true };
+    *out = (myth_texts_item){
+        .text = t->plain,
+        .n_text = t->n_prompt + len,
+        .id = (const char *)t->buffer + at,
+        .n_id = n,
+        .is_path = true,
+    };
     return MYTH_OK;
 }
 
@@ -223,16 +238,17 @@ myth_status myth_texts_see(const myth_texts *t, myth_error *err)
 {
     const uint64_t bytes = myth_tokenizer_scratch(myth_texts_bound(t)) + (t->kind == MYTH_TEXTS_FILES ? t->longest : 0);
     if (!myth_mem_book(t->cli->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, "texts", bytes))
-        return myth_fail(err, MYTH_ENOMEM, "%s: no room for %llu bytes to read a text", t->path, (unsigned long long)bytes);
+        return myth_fail(err, MYTH_ENOMEM, "%s: no room for %llu bytes to read a text", t->path,
+                         (unsigned long long)bytes);
     myth_mem_unbook(t->cli->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, bytes);
     return MYTH_OK;
 }
 
-myth_status myth_texts_open(myth_texts *out, myth_cli *cli, myth_texts_kind kind, const char *path, const char *prompt, size_t line_bytes,
-                            myth_error *err)
+myth_status myth_texts_open(myth_texts *out, myth_cli *cli, myth_texts_kind kind, const char *path, const char *prompt,
+                            size_t line_bytes, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    *out = (myth_texts){ .cli = cli, .kind = kind, .path = path, .prompt = prompt, .n_prompt = strlen(prompt), .fd = -1 };
+    *out = (myth_texts){.cli = cli, .kind = kind, .path = path, .prompt = prompt, .n_prompt = strlen(prompt), .fd = -1};
     if (kind == MYTH_TEXTS_LINES) {
         MYTH_TRY(open_lines(out, line_bytes, err));
     } else if (kind == MYTH_TEXTS_FILES) {
@@ -259,7 +275,7 @@ void myth_texts_close(myth_texts *t)
         close(t->fd);
     myth_free(t->cli->mem, t->plain);
     myth_free(t->cli->mem, t->buffer);
-    *t = (myth_texts){ 0 };
+    *t = (myth_texts){0};
 }
 
 void myth_texts_rewind(myth_texts *t)
@@ -288,7 +304,7 @@ myth_status myth_texts_next(myth_texts *t, myth_texts_item *out, bool *has, myth
     *has = !t->is_end;
     if (*has) {
         memcpy(t->plain + t->n_prompt, t->buffer, t->to);
-        *out = (myth_texts_item){ .text = t->plain, .n_text = t->n_prompt + t->to };
+        *out = (myth_texts_item){.text = t->plain, .n_text = t->n_prompt + t->to};
         t->is_end = true;
         t->done = t->total;
     }

@@ -8,7 +8,7 @@ enum { FILE_BYTES_MAX = 1 << 30 };
 void myth_windows_close(myth_windows *w, myth_cli *cli)
 {
     myth_free(cli->mem, w->ids);
-    *w = (myth_windows){ 0 };
+    *w = (myth_windows){0};
 }
 
 static myth_status add_file(myth_windows *w, myth_cli *cli, const myth_model *m, const char *path, myth_error *err)
@@ -23,17 +23,19 @@ static myth_status add_file(myth_windows *w, myth_cli *cli, const myth_model *m,
     if (!ids)
         MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "%s: no room for %zu tokens", path, bound));
     w->ids = ids;
-    MYTH_TRY(myth_tokenizer_encode(m->tokenizer, cli->mem, MYTH_TOK_CONTENT, (const char *)data, len, ids + w->n_ids, bound, &n, err));
+    MYTH_TRY(myth_tokenizer_encode(m->tokenizer, cli->mem, MYTH_TOK_CONTENT, (const char *)data, len, ids + w->n_ids,
+                                   bound, &n, err));
     w->n_ids += n;
 fail:
     myth_free(cli->mem, data);
     return st;
 }
 
-myth_status myth_windows_open(myth_windows *out, myth_cli *cli, const myth_model *m, uint32_t n_tok, uint32_t n_most, myth_error *err)
+myth_status myth_windows_open(myth_windows *out, myth_cli *cli, const myth_model *m, uint32_t n_tok, uint32_t n_most,
+                              myth_error *err)
 {
     myth_status st = MYTH_OK;
-    *out = (myth_windows){ .n_tok = n_tok };
+    *out = (myth_windows){.n_tok = n_tok};
     if (!m->tokenizer)
         return myth_fail(err, MYTH_EUNSUPPORTED, "%s: no tokenizer", myth_weights_path(m->weights));
     out->ids = myth_alloc(cli->mem, MYTH_MEM_STAGING, "ids", sizeof(*out->ids));
@@ -46,8 +48,8 @@ myth_status myth_windows_open(myth_windows *out, myth_cli *cli, const myth_model
     const uint64_t n = out->n_ids / n_tok;
     out->n_window = (uint32_t)(n_most && n > n_most ? n_most : n < UINT32_MAX ? n : UINT32_MAX);
     if (!out->n_window)
-        MYTH_TRY(myth_fail(err, MYTH_EARG, "the text has %llu tokens, a window %u: give more text, or -c %llu", (unsigned long long)out->n_ids, n_tok,
-                           (unsigned long long)out->n_ids));
+        MYTH_TRY(myth_fail(err, MYTH_EARG, "the text has %llu tokens, a window %u: give more text, or -c %llu",
+                           (unsigned long long)out->n_ids, n_tok, (unsigned long long)out->n_ids));
     for (uint32_t i = 0; i < out->n_window; i++)
         out->ids[(uint64_t)i * n_tok] = bos;
     return MYTH_OK;

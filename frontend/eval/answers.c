@@ -1,9 +1,12 @@
-/* answers.c - the inspector over the files with planted defects, as `inspect-file --split` answers, against the list of what was planted.
+/* answers.c - the inspector over the files with planted defects, as `inspect-file --split` answers, against the list of
+ * what was planted.
  *
- * Found     a finding of the file names the rule of the defect, or one that would do, within NEAR lines of it; each finds one defect at most
+ * Found     a finding of the file names the rule of the defect, or one that would do, within NEAR lines of it; each
+ *           finds one defect at most
  * Recall    of the planted; precision: of the findings; both over files, which the bootstrap draws
  * Grounded  what the verifier let through, of that and what it dropped
- * Context   a request is met when the run served it; where the report does not say so, when the tree has the file and its text the symbol     */
+ * Context   a request is met when the run served it; where the report does not say so, when the tree has the file and
+ *           its text the symbol */
 #include "eval.h"
 
 #include <stdio.h>
@@ -13,8 +16,8 @@
 enum { NEAR = 5 };
 
 typedef struct {
-    double *planted, *found, *finding, *matched;        /* [file] */
-    bool *is_found;                                     /* [defect] */
+    double *planted, *found, *finding, *matched; /* [file] */
+    bool *is_found;                              /* [defect] */
     uint32_t n_file;
 } counts;
 
@@ -24,25 +27,27 @@ static bool does(const myth_planted *d, const char *rule)
     json_t *other;
     if (strcmp(d->rule, rule) == 0)
         return true;
-    json_array_foreach((json_t *)d->also, i, other)
-        if (json_is_string(other) && strcmp(json_string_value(other), rule) == 0)
-            return true;
+    json_array_foreach((json_t *)d->also, i,
+                       other) if (json_is_string(other) && strcmp(json_string_value(other), rule) == 0) return true;
     return false;
 }
 
 static bool is_near(const myth_planted *d, const json_t *finding)
 {
     const json_t *lines = json_object_get(finding, "lines");
-    json_int_t first = json_integer_value(json_array_get(lines, 0)), last = json_integer_value(json_array_get(lines, 1));
+    json_int_t first = json_integer_value(json_array_get(lines, 0)),
+               last = json_integer_value(json_array_get(lines, 1));
     return (json_int_t)d->line + NEAR >= first && (json_int_t)d->line <= last + NEAR;
 }
 
 /* The defect that a finding is about: the first not found yet, among [from, to). */
 static bool match(const myth_plants *p, uint32_t from, uint32_t to, const json_t *finding, bool *is_found)
 {
-    const char *rule = json_string_value(json_object_get(finding, "rule")), *file = json_string_value(json_object_get(finding, "file"));
+    const char *rule = json_string_value(json_object_get(finding, "rule")),
+               *file = json_string_value(json_object_get(finding, "file"));
     for (uint32_t d = from; d < to && rule && file; d++)
-        if (!is_found[d] && strcmp(p->defect[d].path, file) == 0 && does(&p->defect[d], rule) && is_near(&p->defect[d], finding)) {
+        if (!is_found[d] && strcmp(p->defect[d].path, file) == 0 && does(&p->defect[d], rule) &&
+            is_near(&p->defect[d], finding)) {
             is_found[d] = true;
             return true;
         }
@@ -54,8 +59,7 @@ uint32_t myth_eval_match(const myth_plants *p, uint32_t from, uint32_t to, const
     size_t i;
     json_t *row;
     uint32_t n = 0;
-    json_array_foreach(json_object_get(report, "findings"), i, row)
-        n += match(p, from, to, row, is_found);
+    json_array_foreach(json_object_get(report, "findings"), i, row) n += match(p, from, to, row, is_found);
     return n;
 }
 
@@ -97,19 +101,21 @@ static void take_report(myth_eval *ev, const char *tree, const json_t *report, u
     a->n_matched += n_matched;
     a->n_finding += n_finding;
     a->n_dropped += (uint32_t)json_integer_value(json_object_get(report, "dropped_findings"));
-    const json_t *asked = json_object_get(report, "context_requests");          /* with what became of each, where rounds are run */
-    json_array_foreach((json_t *)asked, i, row) {
+    const json_t *asked =
+        json_object_get(report, "context_requests"); /* with what became of each, where rounds are run */
+    json_array_foreach((json_t *)asked, i, row)
+    {
         const char *result = json_string_value(json_object_get(row, "result"));
         a->n_request++;
         a->n_resolved += result && strcmp(result, "served") == 0;
     }
     if (json_array_size(asked))
         return;
-    json_array_foreach(json_object_get(report, "missing_context"), i, row)
-        if (json_is_string(row)) {
-            a->n_request++;
-            a->n_resolved += is_resolved(tree, json_string_value(row));
-        }
+    json_array_foreach(json_object_get(report, "missing_context"), i, row) if (json_is_string(row))
+    {
+        a->n_request++;
+        a->n_resolved += is_resolved(tree, json_string_value(row));
+    }
 }
 
 int myth_eval_model_flags(const char **args, int n, const myth_eval *ev, char threads[16])
@@ -134,7 +140,8 @@ int myth_eval_model_flags(const char **args, int n, const myth_eval *ev, char th
 static myth_status inspect(json_t **report, const myth_eval *ev, const char *tree, const char *path, myth_error *err)
 {
     char threads[16];
-    const char *args[MYTH_SELF_ARGS] = { "inspect-file", "--split", "--quiet", "--format", "json", "--fail-level", "never" };
+    const char *args[MYTH_SELF_ARGS] = {"inspect-file", "--split",      "--quiet", "--format",
+                                        "json",         "--fail-level", "never"};
     int n = myth_eval_model_flags(args, 7, ev, threads), code;
     args[n++] = "--";
     args[n++] = path;
@@ -144,7 +151,7 @@ static myth_status inspect(json_t **report, const myth_eval *ev, const char *tre
 static void sum_up(myth_eval *ev, const counts *c)
 {
     myth_eval_answers *a = &ev->answers;
-    double *both = c->planted, *twice = c->found;               /* F1 = 2 found / (planted + findings) */
+    double *both = c->planted, *twice = c->found; /* F1 = 2 found / (planted + findings) */
     a->was_run = true;
     a->recall = myth_bootstrap_ratio(c->found, c->planted, c->n_file, ev->room);
     a->precision = myth_bootstrap_ratio(c->matched, c->finding, c->n_file, ev->room);
@@ -167,8 +174,8 @@ myth_status myth_eval_inspect(myth_eval *ev, myth_error *err)
         st = myth_fail(err, MYTH_ENOMEM, "eval: no memory for %u defects", p->n_defect);
         goto fail;
     }
-    counts c = { room, room + p->n_defect, room + 2 * p->n_defect, room + 3 * p->n_defect, is_found, 0 };
-    ev->answers = (myth_eval_answers){ 0 };
+    counts c = {room, room + p->n_defect, room + 2 * p->n_defect, room + 3 * p->n_defect, is_found, 0};
+    ev->answers = (myth_eval_answers){0};
     for (uint32_t from = 0, to; from < p->n_defect; from = to) {
         json_t *report;
         for (to = from + 1; to < p->n_defect && strcmp(p->defect[to].path, p->defect[from].path) == 0;)

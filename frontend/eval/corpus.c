@@ -1,5 +1,5 @@
-/* corpus.c - see corpus.h. A database in memory with the full-text table of the index: row ids of `fts` are pieces, a row of the corpus is the
- * file of its pieces. */
+/* corpus.c - see corpus.h. A database in memory with the full-text table of the index: row ids of `fts` are pieces, a
+ * row of the corpus is the file of its pieces. */
 #include "corpus.h"
 #include "engine/base/json.h"
 #include "definition.h"
@@ -17,17 +17,17 @@
 #include <string.h>
 
 enum {
-    PIECE_BYTES = MYTH_CHUNK_BYTES * 5 / 4,     /* with its blanks: where a piece may end at a line without indentation */
-    PIECE_MAX_BYTES = 3 * MYTH_CHUNK_BYTES,     /* where it ends at any line */
-    ROW_BYTES = PIECE_MAX_BYTES,                /* a row up to this stays whole */
-    NAMES_BYTES = 4096,                         /* read off a piece */
-    SYMBOL_MAX = 64,                            /* pieces that define a name: more are not looked at */
-    BATCH = 64,                                 /* pieces that wait for the embedder */
+    PIECE_BYTES = MYTH_CHUNK_BYTES * 5 / 4, /* with its blanks: where a piece may end at a line without indentation */
+    PIECE_MAX_BYTES = 3 * MYTH_CHUNK_BYTES, /* where it ends at any line */
+    ROW_BYTES = PIECE_MAX_BYTES,            /* a row up to this stays whole */
+    NAMES_BYTES = 4096,                     /* read off a piece */
+    SYMBOL_MAX = 64,                        /* pieces that define a name: more are not looked at */
+    BATCH = 64,                             /* pieces that wait for the embedder */
     ROW_MAX = 1 << 28
 };
 
 typedef struct {
-    char *id;                   /* one block: id, zero, path, zero */
+    char *id; /* one block: id, zero, path, zero */
     const char *path;
     uint32_t n_id, kinds;
     bool is_number;
@@ -38,13 +38,13 @@ struct myth_corpus {
     sqlite3 *db;
     sqlite3_stmt *insert, *insert_symbol, *find_symbol;
     corpus_row *row;
-    uint32_t *row_of;           /* of a piece: fts row id - 1 */
+    uint32_t *row_of; /* of a piece: fts row id - 1 */
     uint32_t n_row, cap_row, n_piece, cap_piece;
-    bool is_read;               /* the first search has been */
+    bool is_read; /* the first search has been */
     const myth_text_embedder *embedder;
-    float *vector;              /* [n_piece][dim], of the pieces before those that wait */
+    float *vector; /* [n_piece][dim], of the pieces before those that wait */
     uint32_t cap_vector, n_wait;
-    char *wait[BATCH];          /* their texts */
+    char *wait[BATCH]; /* their texts */
     size_t n_text[BATCH];
 };
 
@@ -62,20 +62,23 @@ myth_status myth_corpus_open(myth_corpus **out, myth_mem *mem, myth_error *err)
     if (!c)
         return myth_fail(err, MYTH_ENOMEM, "corpus: no memory");
     c->mem = mem;
-    if (sqlite3_open_v2(":memory:", &c->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
+    if (sqlite3_open_v2(":memory:", &c->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) !=
+        SQLITE_OK) {
         st = myth_fail(err, MYTH_ENOMEM, "corpus: no database in memory: %s", sqlite3_errmsg(c->db));
         goto fail;
     }
     MYTH_TRY(myth_fts_register(c->db, err));
     MYTH_TRY(myth_match_register(c->db, err));
     static const char schema[] = MYTH_FTS_TABLE ";"
-                                 "CREATE TABLE symbols(name TEXT, piece INTEGER);"
-                                 "CREATE INDEX symbols_name ON symbols(name);"
-                                 "BEGIN";
+                                                "CREATE TABLE symbols(name TEXT, piece INTEGER);"
+                                                "CREATE INDEX symbols_name ON symbols(name);"
+                                                "BEGIN";
     if (sqlite3_exec(c->db, schema, NULL, NULL, NULL) != SQLITE_OK ||
-        sqlite3_prepare_v2(c->db, "INSERT INTO fts(rowid, path, names, body) VALUES(?1, ?2, ?3, ?4)", -1, &c->insert, NULL) != SQLITE_OK ||
+        sqlite3_prepare_v2(c->db, "INSERT INTO fts(rowid, path, names, body) VALUES(?1, ?2, ?3, ?4)", -1, &c->insert,
+                           NULL) != SQLITE_OK ||
         sqlite3_prepare_v2(c->db, "INSERT INTO symbols VALUES(?1, ?2)", -1, &c->insert_symbol, NULL) != SQLITE_OK ||
-        sqlite3_prepare_v2(c->db, "SELECT DISTINCT piece FROM symbols WHERE name = ?1 ORDER BY piece", -1, &c->find_symbol, NULL) != SQLITE_OK) {
+        sqlite3_prepare_v2(c->db, "SELECT DISTINCT piece FROM symbols WHERE name = ?1 ORDER BY piece", -1,
+                           &c->find_symbol, NULL) != SQLITE_OK) {
         st = fail_db(c, err, "making its tables");
         goto fail;
     }
@@ -133,7 +136,7 @@ static myth_status embed_waiting(myth_corpus *c, myth_error *err)
     if (c->n_wait == 0)
         return MYTH_OK;
     for (uint32_t i = 0; i < c->n_wait; i++)
-        text[i] = (myth_embedder_text){ c->wait[i], c->n_text[i] };
+        text[i] = (myth_embedder_text){c->wait[i], c->n_text[i]};
     float *to = c->vector + (size_t)(c->n_piece - c->n_wait) * c->embedder->dim;
     myth_status st = c->embedder->embed(c->embedder->arg, to, text, c->n_wait, false, err);
     while (c->n_wait > 0)
@@ -181,8 +184,8 @@ static myth_status add_symbol(myth_corpus *c, const char *name, size_t n, int64_
 }
 
 /* Names of a piece: those given, else those of its definitions, written to dst with spaces between. */
-static myth_status add_names(myth_corpus *c, char *dst, size_t *n_dst, const myth_corpus_row *row, const char *text, size_t n, int64_t piece,
-                             myth_error *err)
+static myth_status add_names(myth_corpus *c, char *dst, size_t *n_dst, const myth_corpus_row *row, const char *text,
+                             size_t n, int64_t piece, myth_error *err)
 {
     myth_status st = MYTH_OK;
     const char *name;
@@ -216,7 +219,8 @@ static myth_status add_piece(myth_corpus *c, const myth_corpus_row *row, const c
     MYTH_TRY(add_names(c, names, &n_names, row, text, n, id, err));
     sqlite3_bind_int64(c->insert, 1, id);
     sqlite3_bind_text(c->insert, 2, row->path ? row->path : "", (int)(row->path ? row->n_path : 0), SQLITE_STATIC);
-    sqlite3_bind_text(c->insert, 3, row->names ? row->names : names, (int)(row->names ? row->n_names : n_names), SQLITE_STATIC);
+    sqlite3_bind_text(c->insert, 3, row->names ? row->names : names, (int)(row->names ? row->n_names : n_names),
+                      SQLITE_STATIC);
     sqlite3_bind_text(c->insert, 4, text, (int)n, SQLITE_STATIC);
     int rc = sqlite3_step(c->insert);
     sqlite3_reset(c->insert);
@@ -229,8 +233,8 @@ fail:
     return st;
 }
 
-/* Where the piece that begins here ends: at a line that is not indented once it is long enough, at any line once it is too long, else inside
- * the line. */
+/* Where the piece that begins here ends: at a line that is not indented once it is long enough, at any line once it is
+ * too long, else inside the line. */
 static size_t piece_end(const char *text, size_t n)
 {
     if (n <= ROW_BYTES)
@@ -240,7 +244,8 @@ static size_t piece_end(const char *text, size_t n)
         if (text[i - 1] != '\n')
             continue;
         any = i;
-        bool is_margin = text[i] != ' ' && text[i] != '\t' && text[i] != '\n' && text[i] != '\r' && text[i] != '}' && text[i] != ')';
+        bool is_margin =
+            text[i] != ' ' && text[i] != '\t' && text[i] != '\n' && text[i] != '\r' && text[i] != '}' && text[i] != ')';
         if (is_margin && i >= PIECE_BYTES)
             return i;
     }
@@ -262,7 +267,7 @@ myth_status myth_corpus_add(myth_corpus *c, const myth_corpus_row *row, myth_err
     if (row->path)
         memcpy(id + row->n_id + 1, row->path, row->n_path);
     corpus_row *r = &c->row[c->n_row];
-    *r = (corpus_row){ .id = id, .path = id + row->n_id + 1, .n_id = (uint32_t)row->n_id, .is_number = row->is_number };
+    *r = (corpus_row){.id = id, .path = id + row->n_id + 1, .n_id = (uint32_t)row->n_id, .is_number = row->is_number};
     r->kinds = row->path ? myth_rank_kinds(r->path, myth_detect_test(r->path), false) : 1u << MYTH_KIND_SOURCE;
     size_t off = 0;
     do {
@@ -283,7 +288,7 @@ fail:
 typedef struct {
     myth_rank_file *file;
     myth_rank_chunk *chunk;
-    uint32_t *order, *file_of;          /* file_of: row of the corpus -> its file + 1 */
+    uint32_t *order, *file_of; /* file_of: row of the corpus -> its file + 1 */
     uint32_t n_file, n_chunk, cap;
 } pool;
 
@@ -293,7 +298,7 @@ static void put_chunk(const myth_corpus *c, pool *p, int64_t piece, double match
     if (p->n_chunk == p->cap)
         return;
     if (!p->file_of[row]) {
-        p->file[p->n_file++] = (myth_rank_file){ .path = "", .kinds = c->row[row].kinds };
+        p->file[p->n_file++] = (myth_rank_file){.path = "", .kinds = c->row[row].kinds};
         p->file_of[row] = p->n_file;
     }
     uint32_t file = p->file_of[row] - 1;
@@ -303,11 +308,13 @@ static void put_chunk(const myth_corpus *c, pool *p, int64_t piece, double match
             p->chunk[i].symbol_share += share;
             return;
         }
-    p->chunk[p->n_chunk++] = (myth_rank_chunk){ .id = piece, .file = file, .line = (uint32_t)piece, .match = match, .symbol_share = share };
+    p->chunk[p->n_chunk++] =
+        (myth_rank_chunk){.id = piece, .file = file, .line = (uint32_t)piece, .match = match, .symbol_share = share};
 }
 
 /* Rows that define a name of the query; few enough, or it is nobody's. */
-static myth_status add_symbols(myth_corpus *c, pool *p, const myth_query *q, const myth_weights_search *w, myth_error *err)
+static myth_status add_symbols(myth_corpus *c, pool *p, const myth_query *q, const myth_weights_search *w,
+                               myth_error *err)
 {
     for (uint32_t i = 0; i < q->n_name; i++) {
         int64_t piece[SYMBOL_MAX];
@@ -332,10 +339,11 @@ static myth_status add_symbols(myth_corpus *c, pool *p, const myth_query *q, con
 }
 
 /* The nearest pieces become candidates; then words and nearness of all are one match. */
-static myth_status add_vectors(myth_corpus *c, pool *p, const char *query, size_t n, uint32_t rows, double share, myth_error *err)
+static myth_status add_vectors(myth_corpus *c, pool *p, const char *query, size_t n, uint32_t rows, double share,
+                               myth_error *err)
 {
     const uint32_t dim = c->embedder->dim;
-    const myth_embedder_text text = { query, n < MYTH_EMBED_TEXT_BYTES ? n : MYTH_EMBED_TEXT_BYTES };
+    const myth_embedder_text text = {query, n < MYTH_EMBED_TEXT_BYTES ? n : MYTH_EMBED_TEXT_BYTES};
     myth_status st = MYTH_OK;
     float *asked = myth_alloc_n(c->mem, MYTH_MEM_OTHER, "corpus", dim, sizeof(*asked));
     float *score = myth_alloc_n(c->mem, MYTH_MEM_OTHER, "corpus", rows, sizeof(*score));
@@ -369,24 +377,24 @@ fail:
     return st;
 }
 
-myth_status myth_corpus_search(myth_corpus *c, const char *query, size_t n, const char *weights, uint32_t k, myth_corpus_hit *hit, uint32_t *n_hit,
-                               myth_error *err)
+myth_status myth_corpus_search(myth_corpus *c, const char *query, size_t n, const char *weights, uint32_t k,
+                               myth_corpus_hit *hit, uint32_t *n_hit, myth_error *err)
 {
     myth_status st = MYTH_OK;
     myth_weights_search w;
-    myth_query q = { 0 };
-    myth_matches m = { 0 };
-    pool p = { 0 };
+    myth_query q = {0};
+    myth_matches m = {0};
+    pool p = {0};
     *n_hit = 0;
     MYTH_TRY(myth_corpus_finish(c, err));
     MYTH_TRY(myth_weights_search_set(&w, weights, err));
     if (!c->is_read && sqlite3_exec(c->db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
         return fail_db(c, err, "ending the rows");
     c->is_read = true;
-    myth_error why = { 0 };
+    myth_error why = {0};
     st = myth_query_parse(&q, c->mem, query, n, &w, &why);
     if (st == MYTH_EARG)
-        return MYTH_OK;                                             /* no word in it */
+        return MYTH_OK; /* no word in it */
     if (st != MYTH_OK)
         return myth_fail(err, why.code, "%s", why.msg);
     uint32_t max = (uint32_t)w.candidates > 4 * k ? (uint32_t)w.candidates : 4 * k;
@@ -409,7 +417,7 @@ myth_status myth_corpus_search(myth_corpus *c, const char *query, size_t n, cons
         MYTH_TRY(add_vectors(c, &p, query, n, rows, share, err));
     MYTH_TRY(myth_rank(p.order, n_hit, p.file, p.n_file, p.chunk, p.n_chunk, &q, &w, k, true, err));
     for (uint32_t i = 0; i < *n_hit; i++)
-        hit[i] = (myth_corpus_hit){ .row = c->row_of[p.chunk[p.order[i]].id - 1], .score = p.chunk[p.order[i]].score };
+        hit[i] = (myth_corpus_hit){.row = c->row_of[p.chunk[p.order[i]].id - 1], .score = p.chunk[p.order[i]].score};
 fail:
     myth_free(c->mem, p.file);
     myth_free(c->mem, p.chunk);
@@ -423,7 +431,7 @@ fail:
 /* ---- JSONL ---- */
 
 typedef struct {
-    char *at;                   /* free bytes of a block as large as the line: unescaping never grows */
+    char *at; /* free bytes of a block as large as the line: unescaping never grows */
     myth_corpus_row row;
 } reader;
 
@@ -455,7 +463,7 @@ static myth_status read_names(reader *r, myth_json *j, myth_json_token *tok, myt
         const char *one;
         size_t n;
         take_text(r, tok, &one, &n);
-        *r->at++ = ' ';                                 /* its quotes made room */
+        *r->at++ = ' '; /* its quotes made room */
     }
     r->row.names = start;
     r->row.n_names = (size_t)(r->at - start);
@@ -474,7 +482,8 @@ static myth_status read_line(reader *r, myth_json *j, myth_error *err)
         MYTH_TRY(myth_json_next(j, &tok, err));
         if (tok.type == MYTH_JSON_OBJECT_END)
             break;
-        bool is_id = myth_json_is(&tok, "id"), is_text = myth_json_is(&tok, "text"), is_path = myth_json_is(&tok, "path");
+        bool is_id = myth_json_is(&tok, "id"), is_text = myth_json_is(&tok, "text"),
+             is_path = myth_json_is(&tok, "path");
         bool is_names = myth_json_is(&tok, "names");
         if (!is_id && !is_text && !is_path && !is_names) {
             MYTH_TRY(myth_json_skip(j, err));
@@ -500,13 +509,14 @@ static myth_status read_line(reader *r, myth_json *j, myth_error *err)
     }
     if (!r->row.id || !r->row.text)
         return myth_json_fail(j, &tok, err, r->row.id ? "\"text\" is missing" : "\"id\" is missing");
-    return myth_json_next(j, &tok, err);                /* nothing behind the object */
+    return myth_json_next(j, &tok, err); /* nothing behind the object */
 fail:
     return st;
 }
 
 myth_status myth_corpus_read(myth_mem *mem, const unsigned char *jsonl, size_t n, const char *path,
-                             myth_status (*row)(void *arg, const myth_corpus_row *row, myth_error *err), void *arg, myth_error *err)
+                             myth_status (*row)(void *arg, const myth_corpus_row *row, myth_error *err), void *arg,
+                             myth_error *err)
 {
     myth_status st = MYTH_OK;
     char *block = NULL, where[160];
@@ -526,7 +536,7 @@ myth_status myth_corpus_read(myth_mem *mem, const unsigned char *jsonl, size_t n
                 }
             }
             snprintf(where, sizeof(where), "%s: line %" PRIu64, path, line);
-            reader r = { .at = block };
+            reader r = {.at = block};
             myth_json j;
             myth_json_start(&j, jsonl + off, len, where);
             st = read_line(&r, &j, err);

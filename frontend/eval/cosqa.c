@@ -26,7 +26,8 @@ static myth_status write_corpus(const char *path, const char *from, myth_error *
     FILE *f = fopen(path, "wb");
     if (!f)
         st = MYTH_ECREATE;
-    json_object_foreach(map, text, id) {
+    json_object_foreach(map, text, id)
+    {
         snprintf(number, sizeof(number), "%lld", (long long)json_integer_value(id));
         if (st == MYTH_OK)
             st = put_line(f, number, text);
@@ -48,7 +49,8 @@ static myth_status write_queries(const char *path, const myth_tasks *t, myth_err
     return st == MYTH_OK ? MYTH_OK : myth_fail(err, st, "%s: %s", path, strerror(errno));
 }
 
-static myth_status put_ids(myth_eval *ev, uint32_t config, uint32_t task, const json_t *ids, const char **seen, uint32_t *item, myth_error *err)
+static myth_status put_ids(myth_eval *ev, uint32_t config, uint32_t task, const json_t *ids, const char **seen,
+                           uint32_t *item, myth_error *err)
 {
     uint32_t n = (uint32_t)json_array_size(ids);
     if (n > ev->k)
@@ -82,14 +84,16 @@ myth_status myth_eval_cosqa(myth_eval *ev, myth_error *err)
     MYTH_TRY(write_corpus(corpus, code_map, err));
     MYTH_TRY(write_queries(queries, &ev->tasks, err));
     for (uint32_t c = 0; c < ev->n_config; c++) {
-        const char *args[MYTH_SELF_ARGS] = { "search", "--json", "--quiet", "--top", k, "--corpus", corpus, "--queries", queries };
+        const char *args[MYTH_SELF_ARGS] = {"search",   "--json", "--quiet",   "--top", k,
+                                            "--corpus", corpus,   "--queries", queries};
         myth_eval_search_flags(args, 9, ev, &ev->config[c]);
         myth_term_progress(ev->cli->term, "configurations", c, ev->n_config);
         json_decref(rows);
         rows = NULL;
         MYTH_TRY(myth_self_json(&rows, &code, &ev->self, args, NULL, 0, err));
         if (json_array_size(rows) != ev->tasks.n_task)
-            MYTH_TRY(myth_fail(err, MYTH_EFORMAT, "search answered %zu of %u questions", json_array_size(rows), ev->tasks.n_task));
+            MYTH_TRY(myth_fail(err, MYTH_EFORMAT, "search answered %zu of %u questions", json_array_size(rows),
+                               ev->tasks.n_task));
         for (uint32_t t = 0; t < ev->tasks.n_task; t++)
             MYTH_TRY(put_ids(ev, c, t, json_object_get(json_array_get(rows, t), "ids"), seen, item, err));
     }

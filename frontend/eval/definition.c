@@ -3,17 +3,21 @@
 
 #include <string.h>
 
-static const char *const modifiers[] = { "public", "private", "protected", "internal", "static", "final", "abstract", "async", "export", "default",
-                                         "pub", "inline", "extern", "const", "unsafe", "override", "virtual", "open", "data", "sealed", "partial",
-                                         "declare", "local", "typedef", "template", NULL };
-static const char *const begins[] = { "def", "class", "function", "func", "fn", "fun", "sub", "struct", "interface", "enum", "trait", "module",
-                                      "namespace", "union", "record", "protocol", "procedure", "macro_rules", "define", "impl", NULL };
-static const char *const statements[] = { "if", "for", "while", "switch", "return", "else", "elif", "do", "case", "with", "catch", "assert", "print",
-                                          "import", "from", "raise", "throw", "not", "and", "or", "in", "new", "sizeof", "yield", "await", NULL };
+static const char *const modifiers[] = {"public",  "private",  "protected", "internal", "static", "final",  "abstract",
+                                        "async",   "export",   "default",   "pub",      "inline", "extern", "const",
+                                        "unsafe",  "override", "virtual",   "open",     "data",   "sealed", "partial",
+                                        "declare", "local",    "typedef",   "template", NULL};
+static const char *const begins[] = {"def",    "class",     "function",  "func",        "fn",     "fun",       "sub",
+                                     "struct", "interface", "enum",      "trait",       "module", "namespace", "union",
+                                     "record", "protocol",  "procedure", "macro_rules", "define", "impl",      NULL};
+static const char *const statements[] = {
+    "if",     "for",  "while", "switch", "return", "else", "elif", "do", "case", "with",   "catch", "assert", "print",
+    "import", "from", "raise", "throw",  "not",    "and",  "or",   "in", "new",  "sizeof", "yield", "await",  NULL};
 
 static bool is_word_byte(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || (unsigned char)c >= 0x80;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
+           (unsigned char)c >= 0x80;
 }
 
 static bool is_one_of(const char *s, size_t n, const char *const *list)
@@ -78,8 +82,9 @@ static bool by_parenthesis(const char *s, size_t n, const char **name, size_t *n
     const char *start = end;
     while (start > s && is_word_byte(start[-1]))
         start--;
-    for (const char *p = s; p < start; p++)             /* types, pointers, qualified names: nothing that computes */
-        if (!is_word_byte(*p) && *p != ' ' && *p != '*' && *p != '&' && *p != ':' && *p != '<' && *p != '>' && *p != '~')
+    for (const char *p = s; p < start; p++) /* types, pointers, qualified names: nothing that computes */
+        if (!is_word_byte(*p) && *p != ' ' && *p != '*' && *p != '&' && *p != ':' && *p != '<' && *p != '>' &&
+            *p != '~')
             return false;
     *name = start;
     *n_name = (size_t)(end - start);

@@ -13,23 +13,47 @@
 #include <unistd.h>
 
 typedef struct {
-    const char *name, *file;                /* of its questions, below the data */
-    uint32_t k;                             /* items asked for                  */
+    const char *name, *file; /* of its questions, below the data */
+    uint32_t k;              /* items asked for                  */
     myth_measure measure[MYTH_EVAL_MEASURES];
     uint32_t n_measure;
 } eval_set;
 
 /* k = 0 of recall and precision: as many as are asked for. */
 static const eval_set sets[MYTH_EVAL_N] = {
-    [MYTH_EVAL_SHOP] = { "shop", "questions.jsonl", 12,
-                         { { MYTH_RECALL, 0 }, { MYTH_PRECISION, 0 }, { MYTH_MRR, 0 }, { MYTH_NDCG, 10 }, { MYTH_ACC, 1 }, { MYTH_ACC, 5 } }, 6 },
-    [MYTH_EVAL_COSQA] = { "cosqa", "cosqa/cosqa-retrieval-dev-500.json", 100,
-                          { { MYTH_NDCG, 10 }, { MYTH_MRR, 0 }, { MYTH_ACC, 1 }, { MYTH_RECALL, 10 }, { MYTH_RECALL, 100 } }, 5 },
-    [MYTH_EVAL_SWE] = { "swe-lite", "swe-lite-dev.jsonl", 20,
-                        { { MYTH_ACC, 1 }, { MYTH_ACC, 5 }, { MYTH_ACC, 10 }, { MYTH_ACC, 20 }, { MYTH_MRR, 0 }, { MYTH_NDCG, 10 }, { MYTH_RECALL, 20 } }, 7 },
-    [MYTH_EVAL_COMMITS] = { "c-commits", "commits-dev.jsonl", 20,
-                            { { MYTH_ACC, 1 }, { MYTH_ACC, 5 }, { MYTH_ACC, 10 }, { MYTH_ACC, 20 }, { MYTH_MRR, 0 }, { MYTH_NDCG, 10 }, { MYTH_RECALL, 20 } },
-                            7 },
+    [MYTH_EVAL_SHOP] =
+        {"shop",
+         "questions.jsonl",
+         12,
+         {{MYTH_RECALL, 0}, {MYTH_PRECISION, 0}, {MYTH_MRR, 0}, {MYTH_NDCG, 10}, {MYTH_ACC, 1}, {MYTH_ACC, 5}},
+         6},
+    [MYTH_EVAL_COSQA] = {"cosqa",
+                         "cosqa/cosqa-retrieval-dev-500.json",
+                         100,
+                         {{MYTH_NDCG, 10}, {MYTH_MRR, 0}, {MYTH_ACC, 1}, {MYTH_RECALL, 10}, {MYTH_RECALL, 100}},
+                         5},
+    [MYTH_EVAL_SWE] = {"swe-lite",
+                       "swe-lite-dev.jsonl",
+                       20,
+                       {{MYTH_ACC, 1},
+                        {MYTH_ACC, 5},
+                        {MYTH_ACC, 10},
+                        {MYTH_ACC, 20},
+                        {MYTH_MRR, 0},
+                        {MYTH_NDCG, 10},
+                        {MYTH_RECALL, 20}},
+                       7},
+    [MYTH_EVAL_COMMITS] = {"c-commits",
+                           "commits-dev.jsonl",
+                           20,
+                           {{MYTH_ACC, 1},
+                            {MYTH_ACC, 5},
+                            {MYTH_ACC, 10},
+                            {MYTH_ACC, 20},
+                            {MYTH_MRR, 0},
+                            {MYTH_NDCG, 10},
+                            {MYTH_RECALL, 20}},
+                           7},
 };
 
 const char *myth_eval_set_name(myth_eval_set set) { return sets[set].name; }
@@ -51,10 +75,11 @@ bool myth_eval_path(char dst[MYTH_EVAL_PATH], const char *dir, const char *rest)
 
 /* ---- where the data is ---- */
 
-/* The shipped repository lies in the source tree beside the build folder, or under share/ of the prefix: as the shipped model. */
+/* The shipped repository lies in the source tree beside the build folder, or under share/ of the prefix: as the shipped
+ * model. */
 static bool find_shop(myth_eval *ev)
 {
-    static const char *const place[] = { "tests/corpus/shop", "share/mythos/eval/shop" };
+    static const char *const place[] = {"tests/corpus/shop", "share/mythos/eval/shop"};
     char up[MYTH_EVAL_PATH], at[MYTH_EVAL_PATH];
     snprintf(up, sizeof(up), "%s", ev->program);
     for (int i = 0; i < 2; i++) {
@@ -62,7 +87,8 @@ static bool find_shop(myth_eval *ev)
         up[slash ? slash - up : 0] = '\0';
     }
     for (size_t i = 0; i < sizeof(place) / sizeof(place[0]); i++)
-        if (myth_eval_path(ev->data, up, place[i]) && myth_eval_path(at, ev->data, "questions.jsonl") && access(at, R_OK) == 0)
+        if (myth_eval_path(ev->data, up, place[i]) && myth_eval_path(at, ev->data, "questions.jsonl") &&
+            access(at, R_OK) == 0)
             return true;
     snprintf(ev->data, sizeof(ev->data), "%s", MYTHOS_INSTALL_EVAL "/shop");
     return myth_eval_path(at, ev->data, "questions.jsonl") && access(at, R_OK) == 0;
@@ -74,13 +100,17 @@ static myth_status find_data(myth_eval *ev, myth_error *err)
     if (!dir && ev->set == MYTH_EVAL_SHOP) {
         if (find_shop(ev))
             return MYTH_OK;
-        return myth_fail(err, MYTH_ENOTFOUND, "eval: the shop repository is neither in the source tree nor installed; --data DIR says where it is");
+        return myth_fail(
+            err, MYTH_ENOTFOUND,
+            "eval: the shop repository is neither in the source tree nor installed; --data DIR says where it is");
     }
     if (!dir)
-        return myth_fail(err, MYTH_ENOTFOUND, "eval %s: its questions are not shipped; --data DIR says where %s is", sets[ev->set].name, sets[ev->set].file);
+        return myth_fail(err, MYTH_ENOTFOUND, "eval %s: its questions are not shipped; --data DIR says where %s is",
+                         sets[ev->set].name, sets[ev->set].file);
     snprintf(ev->data, sizeof(ev->data), "%s", dir);
     if (access(ev->data, R_OK | X_OK) != 0)
-        return myth_fail(err, MYTH_ENOTFOUND, "eval: no data in %s: %s; --data DIR says where it is", ev->data, strerror(errno));
+        return myth_fail(err, MYTH_ENOTFOUND, "eval: no data in %s: %s; --data DIR says where it is", ev->data,
+                         strerror(errno));
     return MYTH_OK;
 }
 
@@ -100,10 +130,16 @@ static myth_status add_config(myth_eval *ev, const char *name, const char *weigh
 {
     myth_eval_config *c = &ev->config[ev->n_config++];
     const char *base = ev->flags->weights ? ev->flags->weights : "";
-    *c = (myth_eval_config){ .name = name, .lexical = lexical || !ev->embedder[0],
-                              .is_plain = strcmp(name, "base") == 0, .is_topic = strcmp(name, "topic") == 0 };
+    *c = (myth_eval_config){
+        .name = name,
+        .lexical = lexical || !ev->embedder[0],
+        .is_plain = strcmp(name, "base") == 0,
+        .is_topic = strcmp(name, "topic") == 0,
+    };
     int n = snprintf(c->weights, sizeof(c->weights), "%s%s%s", base, base[0] && weights[0] ? "," : "", weights);
-    return (size_t)n < sizeof(c->weights) ? MYTH_OK : myth_fail(err, MYTH_EARG, "eval: weights longer than %zu bytes", sizeof(c->weights) - 1);
+    return (size_t)n < sizeof(c->weights)
+             ? MYTH_OK
+             : myth_fail(err, MYTH_EARG, "eval: weights longer than %zu bytes", sizeof(c->weights) - 1);
 }
 
 static myth_status configure(myth_eval *ev, myth_error *err)
@@ -121,11 +157,14 @@ static myth_status configure(myth_eval *ev, myth_error *err)
         else if (strcmp(s, "topic") == 0 && ev->set == MYTH_EVAL_SHOP && myth_eval_has_command("inspect-topic"))
             st = add_config(ev, s, "", false, err);
         else if (strcmp(s, "topic") == 0)
-            st = myth_fail(err, MYTH_EARG, "--against topic: %s", ev->set == MYTH_EVAL_SHOP ? "this build has no inspect-topic" : "it answers the questions of shop");
+            st = myth_fail(err, MYTH_EARG, "--against topic: %s",
+                           ev->set == MYTH_EVAL_SHOP ? "this build has no inspect-topic"
+                                                     : "it answers the questions of shop");
         else if (is_weights(s))
             st = add_config(ev, s, s, false, err);
         else
-            st = myth_fail(err, MYTH_EARG, "--against: got \"%s\", expected base, lexical, topic, or weights as name=value,...", s);
+            st = myth_fail(err, MYTH_EARG,
+                           "--against: got \"%s\", expected base, lexical, topic, or weights as name=value,...", s);
     }
     return st;
 }
@@ -147,7 +186,7 @@ int myth_eval_search_flags(const char **args, int n, const myth_eval *ev, const 
 
 myth_status myth_eval_index(const myth_eval *ev, const char *dir, myth_error *err)
 {
-    const char *args[MYTH_SELF_ARGS] = { "index", "--quiet", "--json" };
+    const char *args[MYTH_SELF_ARGS] = {"index", "--quiet", "--json"};
     int n = 3, code;
     char *text;
     size_t n_text;
@@ -169,7 +208,8 @@ myth_status myth_eval_index(const myth_eval *ev, const char *dir, myth_error *er
 static myth_status make_folder(myth_eval *ev, myth_error *err)
 {
     const char *tmp = getenv("TMPDIR");
-    if ((size_t)snprintf(ev->dir, sizeof(ev->dir), "%s/mythos-eval-XXXXXX", tmp && tmp[0] == '/' && strlen(tmp) < 32 ? tmp : "/tmp") >= sizeof(ev->dir) ||
+    if ((size_t)snprintf(ev->dir, sizeof(ev->dir), "%s/mythos-eval-XXXXXX",
+                         tmp && tmp[0] == '/' && strlen(tmp) < 32 ? tmp : "/tmp") >= sizeof(ev->dir) ||
         !mkdtemp(ev->dir)) {
         ev->dir[0] = '\0';
         return myth_fail(err, MYTH_ECREATE, "eval: no temporary folder: %s", strerror(errno));
@@ -190,7 +230,7 @@ static myth_status read_data(myth_eval *ev, myth_error *err)
         return st;
     if (!myth_eval_path(path, ev->data, "regression.jsonl"))
         return myth_fail(err, MYTH_EARG, "--data: the path is too long");
-    if (access(path, R_OK) == 0)                                /* a repository of one's own need not have one */
+    if (access(path, R_OK) == 0) /* a repository of one's own need not have one */
         st = myth_plants_read(&ev->changes, mem, path, err);
     if (st == MYTH_OK && myth_eval_path(path, ev->data, "defects.jsonl"))
         st = myth_plants_read(&ev->plants, mem, path, err);
@@ -205,30 +245,35 @@ static myth_status alloc_values(myth_eval *ev, myth_error *err)
     ev->room = myth_alloc_n(mem, MYTH_MEM_OTHER, "eval", MYTH_BOOTSTRAP_ROUNDS + 2 * n, sizeof(double));
     ev->prompt_tokens = myth_alloc_n(mem, MYTH_MEM_OTHER, "eval", n, sizeof(double));
     ev->evidence_tokens = myth_alloc_n(mem, MYTH_MEM_OTHER, "eval", n, sizeof(double));
-    return ev->value && ev->room && ev->prompt_tokens && ev->evidence_tokens ? MYTH_OK : myth_fail(err, MYTH_ENOMEM, "eval: no memory for the measures of %zu tasks", n);
+    return ev->value && ev->room && ev->prompt_tokens && ev->evidence_tokens
+             ? MYTH_OK
+             : myth_fail(err, MYTH_ENOMEM, "eval: no memory for the measures of %zu tasks", n);
 }
 
-myth_status myth_eval_open(myth_eval *ev, myth_cli *cli, myth_eval_set set, const myth_eval_flags *flags, myth_error *err)
+myth_status myth_eval_open(myth_eval *ev, myth_cli *cli, myth_eval_set set, const myth_eval_flags *flags,
+                           myth_error *err)
 {
     myth_status st = MYTH_OK;
     const eval_set *s = &sets[set];
-    *ev = (myth_eval){ .cli = cli, .flags = flags, .set = set, .n_measure = s->n_measure };
+    *ev = (myth_eval){.cli = cli, .flags = flags, .set = set, .n_measure = s->n_measure};
     myth_cli_self(ev->program, sizeof(ev->program));
     ev->k = flags->k ? flags->k : s->k;
-    ev->model = flags->model && realpath(flags->model, ev->model_path) ? ev->model_path : flags->model;      /* the inspector runs in the tree */
+    ev->model = flags->model && realpath(flags->model, ev->model_path)
+                  ? ev->model_path
+                  : flags->model; /* the inspector runs in the tree */
     for (uint32_t i = 0; i < s->n_measure; i++) {
         ev->measure[i] = s->measure[i];
         if (ev->measure[i].k == 0 && ev->measure[i].kind != MYTH_MRR)
             ev->measure[i].k = ev->k;
     }
-    if (flags->embed || flags->embed_model)         /* by name, so that no command goes on without it */
+    if (flags->embed || flags->embed_model) /* by name, so that no command goes on without it */
         MYTH_TRY(myth_cli_embedder_spec(flags->embed_model, ev->embedder, sizeof(ev->embedder), err));
     MYTH_TRY(configure(ev, err));
     MYTH_TRY(find_data(ev, err));
     MYTH_TRY(read_data(ev, err));
     MYTH_TRY(alloc_values(ev, err));
     MYTH_TRY(make_folder(ev, err));
-    ev->self = (myth_self){ .program = ev->program, .cache = ev->cache, .cancel = cli->cancel, .mem = cli->mem };
+    ev->self = (myth_self){.program = ev->program, .cache = ev->cache, .cancel = cli->cancel, .mem = cli->mem};
 fail:
     return st;
 }
@@ -274,7 +319,7 @@ void myth_eval_close(myth_eval *ev)
     myth_free(mem, ev->room);
     myth_free(mem, ev->prompt_tokens);
     myth_free(mem, ev->evidence_tokens);
-    *ev = (myth_eval){ 0 };
+    *ev = (myth_eval){0};
 }
 
 /* ---- rows of measures ---- */
@@ -315,7 +360,7 @@ static bool is_in(const myth_task *t, const char *tag)
 uint32_t myth_eval_groups(const myth_eval *ev, myth_eval_group out[MYTH_EVAL_GROUPS])
 {
     uint32_t n = 1;
-    out[0] = (myth_eval_group){ NULL, ev->tasks.n_task };
+    out[0] = (myth_eval_group){NULL, ev->tasks.n_task};
     for (uint32_t t = 0; t < ev->tasks.n_task; t++)
         for (uint32_t i = 0; i < ev->tasks.task[t].n_tag; i++) {
             const char *tag = ev->tasks.task[t].tag[i];
@@ -323,7 +368,7 @@ uint32_t myth_eval_groups(const myth_eval *ev, myth_eval_group out[MYTH_EVAL_GRO
             while (g < n && strcmp(out[g].tag, tag) != 0)
                 g++;
             if (g == n && n < MYTH_EVAL_GROUPS)
-                out[n++] = (myth_eval_group){ tag, 0 };
+                out[n++] = (myth_eval_group){tag, 0};
             if (g < n)
                 out[g].n_task++;
         }
@@ -331,7 +376,8 @@ uint32_t myth_eval_groups(const myth_eval *ev, myth_eval_group out[MYTH_EVAL_GRO
 }
 
 /* The measure of the group's tasks, one behind the other. */
-static const double *gather(const myth_eval *ev, const myth_eval_group *g, uint32_t config, uint32_t measure, double *dst)
+static const double *gather(const myth_eval *ev, const myth_eval_group *g, uint32_t config, uint32_t measure,
+                            double *dst)
 {
     uint32_t n = 0;
     for (uint32_t t = 0; t < ev->tasks.n_task; t++)
@@ -357,37 +403,54 @@ myth_interval myth_eval_difference(const myth_eval *ev, const myth_eval_group *g
 
 static myth_eval_metric metric(const char *name, bool has_value, myth_interval value, const char *why)
 {
-    return (myth_eval_metric){ .name = name, .has_value = has_value, .has_interval = has_value, .value = value, .why = has_value ? NULL : why };
+    return (myth_eval_metric){
+        .name = name,
+        .has_value = has_value,
+        .has_interval = has_value,
+        .value = value,
+        .why = has_value ? NULL : why,
+    };
 }
 
 static myth_eval_metric share(const char *name, bool was_run, uint32_t part, uint32_t whole, const char *none)
 {
     double v = whole ? (double)part / whole : 0;
-    return (myth_eval_metric){ .name = name, .has_value = was_run && whole > 0, .value = { v, v, v }, .why = was_run ? none : "no model was run" };
+    return (myth_eval_metric){
+        .name = name,
+        .has_value = was_run && whole > 0,
+        .value = {v, v, v},
+        .why = was_run ? none : "no model was run",
+    };
 }
 
 uint32_t myth_eval_metrics(const myth_eval *ev, myth_eval_metric out[MYTH_EVAL_METRICS])
 {
     const myth_eval_answers *a = &ev->answers;
-    const myth_eval_group all = { NULL, ev->tasks.n_task };
+    const myth_eval_group all = {NULL, ev->tasks.n_task};
     bool asked = ev->flags->part != MYTH_EVAL_ANSWERS;
     uint32_t n = 0;
-    myth_interval none = { 0 };
+    myth_interval none = {0};
     if (ev->set != MYTH_EVAL_SHOP)
         return 0;
-    out[n++] = metric("retrieval_recall", asked, asked ? myth_eval_mean(ev, &all, 0, 0) : none, "no question was asked");
-    out[n++] = metric("retrieval_precision", asked, asked ? myth_eval_mean(ev, &all, 0, 1) : none, "no question was asked");
+    out[n++] =
+        metric("retrieval_recall", asked, asked ? myth_eval_mean(ev, &all, 0, 0) : none, "no question was asked");
+    out[n++] =
+        metric("retrieval_precision", asked, asked ? myth_eval_mean(ev, &all, 0, 1) : none, "no question was asked");
     out[n++] = metric("prompt_efficiency", asked && ev->has_tokens,
-                      asked && ev->has_tokens ? myth_bootstrap_ratio(ev->evidence_tokens, ev->prompt_tokens, ev->tasks.n_task, ev->room) : none,
+                      asked && ev->has_tokens
+                          ? myth_bootstrap_ratio(ev->evidence_tokens, ev->prompt_tokens, ev->tasks.n_task, ev->room)
+                          : none,
                       asked ? "no model to count tokens with" : "no question was asked");
     out[n++] = share("grounding", a->was_run, a->n_finding, a->n_finding + a->n_dropped, "the model found nothing");
     out[n++] = share("missing_context", a->was_run, a->n_resolved, a->n_request, "the model asked for nothing");
     out[n++] = metric("diagnosis_recall", a->was_run, a->recall, "no model was run");
-    out[n++] = metric("diagnosis_precision", a->was_run && a->n_finding, a->precision, a->was_run ? "the model found nothing" : "no model was run");
+    out[n++] = metric("diagnosis_precision", a->was_run && a->n_finding, a->precision,
+                      a->was_run ? "the model found nothing" : "no model was run");
     out[n++] = metric("diagnosis_f1", a->was_run, a->f1, "no model was run");
     if (a->was_diffed) {
         out[n++] = share("regression_recall", true, a->n_change_found, a->n_change, "nothing is planted");
-        out[n++] = share("regression_precision", true, a->n_change_found, a->n_change_finding, "the model found nothing");
+        out[n++] =
+            share("regression_precision", true, a->n_change_found, a->n_change_finding, "the model found nothing");
     }
     return n;
 }

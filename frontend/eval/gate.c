@@ -21,7 +21,8 @@ static void judge(myth_gate *g, const char *group, const char *measure, double f
 
 static myth_status unknown(const char *path, const char *group, const char *measure, myth_error *err)
 {
-    return myth_fail(err, MYTH_EARG, "%s: a floor for %.60s %.40s, which this evaluation does not measure", path, group, measure);
+    return myth_fail(err, MYTH_EARG, "%s: a floor for %.60s %.40s, which this evaluation does not measure", path, group,
+                     measure);
 }
 
 static myth_status judge_metrics(myth_gate *g, const myth_eval *ev, const char *path, json_t *floors, myth_error *err)
@@ -30,7 +31,8 @@ static myth_status judge_metrics(myth_gate *g, const myth_eval *ev, const char *
     uint32_t n = myth_eval_metrics(ev, m), i;
     const char *name;
     json_t *floor;
-    json_object_foreach(floors, name, floor) {
+    json_object_foreach(floors, name, floor)
+    {
         for (i = 0; i < n && strcmp(m[i].name, name) != 0; i++)
             ;
         if (i == n || !json_is_number(floor))
@@ -44,13 +46,14 @@ static myth_status judge_metrics(myth_gate *g, const myth_eval *ev, const char *
 }
 
 /* c: the configuration; UINT32_MAX: this run has none of that name. */
-static myth_status judge_group(myth_gate *g, const myth_eval *ev, uint32_t c, const char *path, const myth_eval_group *group, const char *group_name,
-                               json_t *floors, myth_error *err)
+static myth_status judge_group(myth_gate *g, const myth_eval *ev, uint32_t c, const char *path,
+                               const myth_eval_group *group, const char *group_name, json_t *floors, myth_error *err)
 {
     char at[MYTH_MEASURE_NAME], name_at[sizeof(g->below[0].group)];
     const char *name;
     json_t *floor;
-    json_object_foreach(floors, name, floor) {
+    json_object_foreach(floors, name, floor)
+    {
         uint32_t m = 0;
         while (m < ev->n_measure && strcmp(myth_measure_name(at, &ev->measure[m]), name) != 0)
             m++;
@@ -67,14 +70,16 @@ static myth_status judge_group(myth_gate *g, const myth_eval *ev, uint32_t c, co
 }
 
 /* The floors of one configuration, by group. */
-static myth_status judge_groups(myth_gate *g, const myth_eval *ev, uint32_t c, const char *path, json_t *all, myth_error *err)
+static myth_status judge_groups(myth_gate *g, const myth_eval *ev, uint32_t c, const char *path, json_t *all,
+                                myth_error *err)
 {
     myth_eval_group group[MYTH_EVAL_GROUPS];
     uint32_t n = myth_eval_groups(ev, group), i;
     myth_status st = MYTH_OK;
     const char *name;
     json_t *floors;
-    json_object_foreach(all, name, floors) {
+    json_object_foreach(all, name, floors)
+    {
         if (st != MYTH_OK)
             break;
         for (i = 0; i < n && strcmp(group[i].tag ? group[i].tag : "all", name) != 0; i++)
@@ -91,7 +96,7 @@ myth_status myth_gate_read(myth_gate *out, const myth_eval *ev, const char *path
 {
     const char *name;
     json_t *root, *floors;
-    *out = (myth_gate){ .was_asked = true };
+    *out = (myth_gate){.was_asked = true};
     myth_status st = myth_eval_json(&root, path, err);
     if (st != MYTH_OK)
         return st;
@@ -100,7 +105,8 @@ myth_status myth_gate_read(myth_gate *out, const myth_eval *ev, const char *path
         st = myth_fail(err, MYTH_EFORMAT, "%s: expected {\"floors\":{\"all\":{\"recall@12\":0.9}}}", path);
     else
         st = judge_groups(out, ev, 0, path, all, err);
-    json_object_foreach(json_object_get(root, "against"), name, floors) {
+    json_object_foreach(json_object_get(root, "against"), name, floors)
+    {
         uint32_t c = 1;
         if (st != MYTH_OK)
             break;

@@ -8,7 +8,7 @@
 
 const char *myth_measure_name(char dst[MYTH_MEASURE_NAME], const myth_measure *m)
 {
-    static const char *const name[] = { "recall", "precision", "acc", "mrr", "ndcg" };
+    static const char *const name[] = {"recall", "precision", "acc", "mrr", "ndcg"};
     if (m->kind == MYTH_MRR)
         snprintf(dst, MYTH_MEASURE_NAME, "mrr");
     else
@@ -25,7 +25,8 @@ static bool is_first(const uint32_t *item, uint32_t i)
 }
 
 /* The documents of the list: `gain` of each wanted one by its place, from 1, among the first k. */
-static double sum_documents(const uint32_t *item, uint32_t n_item, uint32_t n_gold, uint32_t k, double (*gain)(uint32_t place), bool only_first)
+static double sum_documents(const uint32_t *item, uint32_t n_item, uint32_t n_gold, uint32_t k,
+                            double (*gain)(uint32_t place), bool only_first)
 {
     double sum = 0;
     for (uint32_t i = 0, place = 0; i < n_item && place < k; i++) {
@@ -88,7 +89,7 @@ static int by_value(const void *a, const void *b)
 
 /* The statistic of a sample is sum(a - b) / n, or sum(a) / sum(b). */
 typedef struct {
-    const double *a, *b;        /* b may be NULL: nothing */
+    const double *a, *b; /* b may be NULL: nothing */
     size_t n, stride;
     bool is_ratio;
 } sampled;
@@ -109,7 +110,7 @@ static myth_interval bootstrap(const sampled *s, double *room)
         a += s->a[i * s->stride];
         b += s->b ? s->b[i * s->stride] : 0;
     }
-    myth_interval out = { .mean = statistic(s, a, b) };
+    myth_interval out = {.mean = statistic(s, a, b)};
     for (int round = 0; round < MYTH_BOOTSTRAP_ROUNDS; round++) {
         a = b = 0;
         for (size_t i = 0; i < s->n; i++) {
@@ -127,15 +128,15 @@ static myth_interval bootstrap(const sampled *s, double *room)
 
 myth_interval myth_bootstrap(const double *v, size_t n, size_t stride, double *room)
 {
-    return bootstrap(&(sampled){ .a = v, .n = n, .stride = stride }, room);
+    return bootstrap(&(sampled){.a = v, .n = n, .stride = stride}, room);
 }
 
 myth_interval myth_bootstrap_difference(const double *a, const double *b, size_t n, size_t stride, double *room)
 {
-    return bootstrap(&(sampled){ .a = a, .b = b, .n = n, .stride = stride }, room);
+    return bootstrap(&(sampled){.a = a, .b = b, .n = n, .stride = stride}, room);
 }
 
 myth_interval myth_bootstrap_ratio(const double *a, const double *b, size_t n, double *room)
 {
-    return bootstrap(&(sampled){ .a = a, .b = b, .n = n, .stride = 1, .is_ratio = true }, room);
+    return bootstrap(&(sampled){.a = a, .b = b, .n = n, .stride = 1, .is_ratio = true}, room);
 }

@@ -1,15 +1,17 @@
 /* measures.h - how good a list of answers is, and how sure one can be of that.
  *
- * List     items, best first, each with the number of its document: below n_gold it is one of those that were wanted. A document may stand
- *          there several times (chunks of a file); what goes by documents counts its first place
+ * List     items, best first, each with the number of its document: below n_gold it is one of those that were wanted. A
+ *          document may stand there several times (chunks of a file); what goes by documents counts its first place
  * Measures recall@k     wanted documents among the first k items, of all wanted
  *          precision@k  items of wanted documents among the first k items, of those there are; 0 for an empty list
  *          acc@k        1 when a wanted document is among the first k documents
  *          mrr          1 / place of the first wanted document; 0 without one
  *          ndcg@k       gain 1 of a wanted document, discount log2(place + 1), over that of the best order
- * Interval 95 %, percentile bootstrap: 2,000 samples of the tasks with replacement. The random stream is fixed: the same values give the same
+ * Interval 95 %, percentile bootstrap: 2,000 samples of the tasks with replacement. The random stream is fixed: the
+ * same values give the same
  *          interval. Of a paired difference the tasks are drawn, not the two values apart
- * Source   Efron and Tibshirani, An Introduction to the Bootstrap, 13.3; Jarvelin and Kekalainen, 10.1145/582415.582418            */
+ * Source   Efron and Tibshirani, An Introduction to the Bootstrap, 13.3; Jarvelin and Kekalainen, 10.1145/582415.582418
+ */
 #ifndef MYTH_EVAL_MEASURES_H
 #define MYTH_EVAL_MEASURES_H
 
@@ -27,7 +29,7 @@ typedef enum { MYTH_RECALL, MYTH_PRECISION, MYTH_ACC, MYTH_MRR, MYTH_NDCG } myth
 
 typedef struct {
     myth_measure_kind kind;
-    uint32_t k;                 /* 0 for mrr */
+    uint32_t k; /* 0 for mrr */
 } myth_measure;
 
 typedef struct {

@@ -15,7 +15,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PYTHON_LINES = 60, OTHER_LINES = 50, FILE_CHUNKS = 4, ROWS = 2000, DEPTH_MAX = 128, PATH_BYTES = 4096, WORD_BYTES = 1024 };
+enum {
+    PYTHON_LINES = 60,
+    OTHER_LINES = 50,
+    FILE_CHUNKS = 4,
+    ROWS = 2000,
+    DEPTH_MAX = 128,
+    PATH_BYTES = 4096,
+    WORD_BYTES = 1024
+};
 
 typedef struct {
     char *text;
@@ -24,7 +32,7 @@ typedef struct {
 
 typedef struct {
     char *path;
-    double best[FILE_CHUNKS];       /* of the search under way, best first */
+    double best[FILE_CHUNKS]; /* of the search under way, best first */
     double score;
 } file_row;
 
@@ -33,11 +41,11 @@ struct myth_plain {
     const char *const *suffix;
     sqlite3 *db;
     sqlite3_stmt *insert;
-    pcre2_code *name;               /* what a line defines   */
+    pcre2_code *name; /* what a line defines   */
     pcre2_match_data *match;
     file_row *file;
     uint32_t n_file, cap_file;
-    uint32_t *file_of;              /* [row - 1]             */
+    uint32_t *file_of; /* [row - 1]             */
     uint32_t n_row, cap_row;
     buffer path_words, names, body, word, text;
 };
@@ -92,7 +100,7 @@ static bool next_part(const char *w, size_t n, size_t *at, size_t *n_part)
     if (is_upper(w[i])) {
         while (i < n && is_upper(w[i]))
             i++;
-        if (i < n && is_lower(w[i])) {              /* the last capital begins the next part */
+        if (i < n && is_lower(w[i])) { /* the last capital begins the next part */
             if (i - *at > 1)
                 i--;
             else
@@ -146,7 +154,10 @@ fail:
 
 /* ---- chunks ---- */
 
-static myth_status db_failed(const myth_plain *p, myth_error *err) { return myth_fail(err, MYTH_EIO, "plain: %.160s", sqlite3_errmsg(p->db)); }
+static myth_status db_failed(const myth_plain *p, myth_error *err)
+{
+    return myth_fail(err, MYTH_EIO, "plain: %.160s", sqlite3_errmsg(p->db));
+}
 
 /* Names that a line defines go to `names`. */
 static myth_status put_names(myth_plain *p, const char *line, size_t n, myth_error *err)
@@ -252,7 +263,7 @@ static myth_status put_file(myth_plain *p, const char *path, myth_error *err)
     if (!copy)
         return no_memory(err);
     memcpy(copy, path, n);
-    p->file[p->n_file++] = (file_row){ .path = copy };
+    p->file[p->n_file++] = (file_row){.path = copy};
     return MYTH_OK;
 }
 
@@ -268,7 +279,8 @@ static myth_status list(myth_plain *p, int dir, const char *path, int depth, myt
         return myth_fail(err, MYTH_EIO, "%s: %s", path, depth < DEPTH_MAX ? strerror(errno) : "too deep");
     }
     for (struct dirent *e; st == MYTH_OK && (e = readdir(d));) {
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 || fstatat(dirfd(d), e->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0)
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
+            fstatat(dirfd(d), e->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0)
             continue;
         if ((size_t)snprintf(at, sizeof(at), "%s%s%s", path, path[0] ? "/" : "", e->d_name) >= sizeof(at))
             st = myth_fail(err, MYTH_ELIMIT, "%.100s...: the path is too long", path);
@@ -302,7 +314,10 @@ static myth_status read_text(myth_plain *p, int dir, const char *path, myth_erro
     return st;
 }
 
-static int by_path(const void *a, const void *b) { return strcmp(((const file_row *)a)->path, ((const file_row *)b)->path); }
+static int by_path(const void *a, const void *b)
+{
+    return strcmp(((const file_row *)a)->path, ((const file_row *)b)->path);
+}
 
 static myth_status fill(myth_plain *p, const char *dir, myth_error *err)
 {
@@ -316,7 +331,7 @@ static myth_status fill(myth_plain *p, const char *dir, myth_error *err)
     if (p->n_file)
         qsort(p->file, p->n_file, sizeof(*p->file), by_path);
     uint32_t n_file = p->n_file;
-    for (p->n_file = 1; p->n_file <= n_file; p->n_file++) {         /* rows belong to the file at n_file - 1 */
+    for (p->n_file = 1; p->n_file <= n_file; p->n_file++) { /* rows belong to the file at n_file - 1 */
         const char *path = p->file[p->n_file - 1].path;
         p->path_words.n = 0;
         st = read_text(p, root, path, err);
@@ -336,8 +351,9 @@ fail:
 
 static myth_status prepare(myth_plain *p, myth_error *err)
 {
-    static const char name[] = "\\s*(?:async\\s+def|def|class)\\s+([A-Za-z_]\\w*)|[A-Za-z_][\\w\\s\\*]*?\\b([A-Za-z_]\\w*)\\s*\\(|"
-                               "\\s*#\\s*define\\s+(\\w+)|(?:typedef\\s+)?(?:struct|enum|union)\\s+(\\w+)";
+    static const char name[] =
+        "\\s*(?:async\\s+def|def|class)\\s+([A-Za-z_]\\w*)|[A-Za-z_][\\w\\s\\*]*?\\b([A-Za-z_]\\w*)\\s*\\(|"
+        "\\s*#\\s*define\\s+(\\w+)|(?:typedef\\s+)?(?:struct|enum|union)\\s+(\\w+)";
     int code;
     PCRE2_SIZE at;
     p->name = pcre2_compile((PCRE2_SPTR)name, PCRE2_ZERO_TERMINATED, PCRE2_ANCHORED, &code, &at, NULL);
@@ -345,14 +361,18 @@ static myth_status prepare(myth_plain *p, myth_error *err)
     if (!p->match)
         return no_memory(err);
     if (sqlite3_open(":memory:", &p->db) != SQLITE_OK ||
-        sqlite3_exec(p->db, "CREATE VIRTUAL TABLE t USING fts5(path, names, body, tokenize='porter unicode61 remove_diacritics 0'); BEGIN", NULL, NULL, NULL) !=
-            SQLITE_OK ||
-        sqlite3_prepare_v2(p->db, "INSERT INTO t(path, names, body) VALUES(?1, ?2, ?3)", -1, &p->insert, NULL) != SQLITE_OK)
+        sqlite3_exec(p->db,
+                     "CREATE VIRTUAL TABLE t USING fts5(path, names, body, tokenize='porter unicode61 "
+                     "remove_diacritics 0'); BEGIN",
+                     NULL, NULL, NULL) != SQLITE_OK ||
+        sqlite3_prepare_v2(p->db, "INSERT INTO t(path, names, body) VALUES(?1, ?2, ?3)", -1, &p->insert, NULL) !=
+            SQLITE_OK)
         return db_failed(p, err);
     return MYTH_OK;
 }
 
-myth_status myth_plain_open(myth_plain **out, myth_mem *mem, const char *dir, const char *const *suffix, myth_error *err)
+myth_status myth_plain_open(myth_plain **out, myth_mem *mem, const char *dir, const char *const *suffix,
+                            myth_error *err)
 {
     myth_status st = MYTH_OK;
     *out = NULL;
@@ -386,7 +406,7 @@ void myth_plain_close(myth_plain *p)
         myth_free(p->mem, p->file[i].path);
     myth_free(p->mem, p->file);
     myth_free(p->mem, p->file_of);
-    buffer *const b[] = { &p->path_words, &p->names, &p->body, &p->word, &p->text };
+    buffer *const b[] = {&p->path_words, &p->names, &p->body, &p->word, &p->text};
     for (size_t i = 0; i < sizeof(b) / sizeof(b[0]); i++)
         myth_free(p->mem, b[i]->text);
     myth_free(p->mem, p);
@@ -396,9 +416,12 @@ void myth_plain_close(myth_plain *p)
 
 static bool is_stop_word(const char *w, size_t n)
 {
-    static const char list[] = " a about after all also an and any are as at be because been before being but by can could did do does doing for from get had "
-                               "has have how i if in into is it its just like may me more my no not of on one only or other our out over s should so some "
-                               "such t than that the their them then there these they this to up use used using very was we were what when where which "
+    static const char list[] = " a about after all also an and any are as at be because been before being but by can "
+                               "could did do does doing for from get had "
+                               "has have how i if in into is it its just like may me more my no not of on one only or "
+                               "other our out over s should so some "
+                               "such t than that the their them then there these they this to up use used using very "
+                               "was we were what when where which "
                                "while who why will with would you your ";
     char key[32];
     if (n + 3 > sizeof(key))
@@ -419,7 +442,8 @@ static myth_status make_match(myth_plain *p, const char *query, buffer *out, myt
         size_t n = strcspn(w, " ");
         at += n + 1;
         int len = snprintf(quoted, sizeof(quoted), "\"%.*s\"", (int)n, w);
-        if (n < 2 || (size_t)len >= sizeof(quoted) || is_stop_word(w, n) || (out->n && memmem(out->text, out->n, quoted, (size_t)len)))
+        if (n < 2 || (size_t)len >= sizeof(quoted) || is_stop_word(w, n) ||
+            (out->n && memmem(out->text, out->n, quoted, (size_t)len)))
             continue;
         MYTH_TRY(reserve(p->mem, out, (size_t)len + 8, err));
         out->n += (size_t)snprintf(out->text + out->n, out->cap - out->n, "%s%s", out->n ? " OR " : "", quoted);
@@ -444,12 +468,14 @@ static bool is_test(const char *path)
     const char *name = path, *slash;
     for (; (slash = strchr(name, '/')); name = slash + 1) {
         size_t n = (size_t)(slash - name);
-        if ((n == 4 && memcmp(name, "test", 4) == 0) || (n == 5 && memcmp(name, "tests", 5) == 0) || (n == 7 && memcmp(name, "testing", 7) == 0))
+        if ((n == 4 && memcmp(name, "test", 4) == 0) || (n == 5 && memcmp(name, "tests", 5) == 0) ||
+            (n == 7 && memcmp(name, "testing", 7) == 0))
             return true;
     }
     const char *dot = strrchr(name, '.');
-    return strncmp(name, "test_", 5) == 0 || strcmp(name, "test") == 0 || strcmp(name, "tests") == 0 || strcmp(name, "testing") == 0 ||
-           strcmp(name, "conftest.py") == 0 || (dot && dot - name >= 5 && memcmp(dot - 5, "_test", 5) == 0);
+    return strncmp(name, "test_", 5) == 0 || strcmp(name, "test") == 0 || strcmp(name, "tests") == 0 ||
+           strcmp(name, "testing") == 0 || strcmp(name, "conftest.py") == 0 ||
+           (dot && dot - name >= 5 && memcmp(dot - 5, "_test", 5) == 0);
 }
 
 static int by_score(const void *a, const void *b)
@@ -463,7 +489,8 @@ static int by_score(const void *a, const void *b)
 static myth_status collect(myth_plain *p, const char *match, myth_error *err)
 {
     sqlite3_stmt *s = NULL;
-    int rc = sqlite3_prepare_v2(p->db, "SELECT rowid, bm25(t, 4, 3, 1) FROM t WHERE t MATCH ?1 ORDER BY 2 LIMIT ?2", -1, &s, NULL);
+    int rc = sqlite3_prepare_v2(p->db, "SELECT rowid, bm25(t, 4, 3, 1) FROM t WHERE t MATCH ?1 ORDER BY 2 LIMIT ?2", -1,
+                                &s, NULL);
     if (rc != SQLITE_OK)
         return db_failed(p, err);
     sqlite3_bind_text(s, 1, match, -1, SQLITE_STATIC);
@@ -475,9 +502,10 @@ static myth_status collect(myth_plain *p, const char *match, myth_error *err)
     return st;
 }
 
-myth_status myth_plain_search(myth_plain *p, const char *query, uint32_t k, const char **path, uint32_t *n, myth_error *err)
+myth_status myth_plain_search(myth_plain *p, const char *query, uint32_t k, const char **path, uint32_t *n,
+                              myth_error *err)
 {
-    buffer match = { 0 };
+    buffer match = {0};
     const file_row **order = NULL;
     uint32_t n_order = 0;
     *n = 0;

@@ -13,7 +13,8 @@ static bool has_questions(const myth_eval *ev) { return ev->flags->part != MYTH_
 static void print_configuration(const myth_eval *ev, uint32_t c, const myth_eval_group *group, uint32_t n_group)
 {
     char name[MYTH_MEASURE_NAME];
-    printf("%s%s%s%s\n", ev->config[c].name, ev->config[c].weights[0] ? " (" : "", ev->config[c].weights, ev->config[c].weights[0] ? ")" : "");
+    printf("%s%s%s%s\n", ev->config[c].name, ev->config[c].weights[0] ? " (" : "", ev->config[c].weights,
+           ev->config[c].weights[0] ? ")" : "");
     for (uint32_t g = 0; g < n_group; g++) {
         printf("  %s, %u tasks\n", group_name(&group[g]), group[g].n_task);
         for (uint32_t m = 0; m < ev->n_measure; m++) {
@@ -44,10 +45,11 @@ static void print_metrics(const myth_eval *ev)
             printf("  %-20s %.4f\n", m[i].name, m[i].value.mean);
     }
     if (a->was_run)
-        printf("  %u of %u planted defects found in %u files, %u findings, %u dropped, %u of %u requests met\n", a->n_found, a->n_planted, a->n_file,
-               a->n_finding, a->n_dropped, a->n_resolved, a->n_request);
+        printf("  %u of %u planted defects found in %u files, %u findings, %u dropped, %u of %u requests met\n",
+               a->n_found, a->n_planted, a->n_file, a->n_finding, a->n_dropped, a->n_resolved, a->n_request);
     if (a->was_diffed)
-        printf("  %u of %u defects of the regression found, %u findings\n", a->n_change_found, a->n_change, a->n_change_finding);
+        printf("  %u of %u defects of the regression found, %u findings\n", a->n_change_found, a->n_change,
+               a->n_change_finding);
 }
 
 void myth_eval_print_text(const myth_eval *ev, const myth_gate *gate)
@@ -58,9 +60,11 @@ void myth_eval_print_text(const myth_eval *ev, const myth_gate *gate)
         print_configuration(ev, c, group, n);
     print_metrics(ev);
     for (uint32_t i = 0; i < gate->n_below && i < MYTH_GATE_BELOW; i++)
-        printf("below the gate: %s %s is %.4f, the floor %.4f\n", gate->below[i].group, gate->below[i].measure, gate->below[i].value, gate->below[i].floor);
+        printf("below the gate: %s %s is %.4f, the floor %.4f\n", gate->below[i].group, gate->below[i].measure,
+               gate->below[i].value, gate->below[i].floor);
     if (gate->was_asked)
-        printf("gate: %u floors, %u below, %u not measured in this run\n", gate->n_floor, gate->n_below, gate->n_skipped);
+        printf("gate: %u floors, %u below, %u not measured in this run\n", gate->n_floor, gate->n_below,
+               gate->n_skipped);
 }
 
 /* ---- JSON ---- */
@@ -175,10 +179,20 @@ static void put_metrics(myth_json_out *j, const myth_eval *ev)
     myth_jout_end(j);
     if (!a->was_run)
         return;
-    const struct { const char *name; uint32_t n; } number[] = {
-        { "files", a->n_file }, { "planted", a->n_planted }, { "found", a->n_found }, { "findings", a->n_finding }, { "dropped", a->n_dropped },
-        { "requests", a->n_request }, { "requests_met", a->n_resolved }, { "changes", a->n_change }, { "changes_found", a->n_change_found },
-        { "changes_findings", a->n_change_finding },
+    const struct {
+        const char *name;
+        uint32_t n;
+    } number[] = {
+        {"files", a->n_file},
+        {"planted", a->n_planted},
+        {"found", a->n_found},
+        {"findings", a->n_finding},
+        {"dropped", a->n_dropped},
+        {"requests", a->n_request},
+        {"requests_met", a->n_resolved},
+        {"changes", a->n_change},
+        {"changes_found", a->n_change_found},
+        {"changes_findings", a->n_change_finding},
     };
     myth_jout_key(j, "answers");
     myth_jout_object(j);

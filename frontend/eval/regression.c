@@ -1,4 +1,5 @@
-/* regression.c - a change with defects in it: `inspect-diff` over the patch, in a copy of the repository that has the change. */
+/* regression.c - a change with defects in it: `inspect-diff` over the patch, in a copy of the repository that has the
+ * change. */
 #include "eval.h"
 #include "retrieval/retrieval.h"
 
@@ -30,7 +31,8 @@ static myth_status make_copy(const myth_eval *ev, const char *copy, const char *
 myth_status myth_eval_regression(myth_eval *ev, myth_error *err)
 {
     char copy[96], patch[MYTH_EVAL_PATH], threads[16];
-    const char *args[MYTH_SELF_ARGS] = { "inspect-diff", "--quiet", "--format", "json", "--fail-level", "never", "-C", copy, "--diff", patch };
+    const char *args[MYTH_SELF_ARGS] = {"inspect-diff", "--quiet", "--format", "json",   "--fail-level",
+                                        "never",        "-C",      copy,       "--diff", patch};
     const myth_plants *p = &ev->changes;
     myth_eval_answers *a = &ev->answers;
     json_t *report = NULL;

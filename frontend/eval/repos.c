@@ -1,8 +1,9 @@
 /* repos.c - issue texts and commit messages to files, over the tree of each task's commit.
  *
- * Tree      the files of the languages of the task's right files, as retrieval is compared elsewhere: Python, or C and its headers
+ * Tree      the files of the languages of the task's right files, as retrieval is compared elsewhere: Python, or C and
+ *           its headers
  * Place     one folder for all trees: the index sees a commit as a change of the one before it
- * Clones    DIR/<owner>+<name>[/repo] or DIR/<name>[/.git], bare or not                                                             */
+ * Clones    DIR/<owner>+<name>[/repo] or DIR/<name>[/.git], bare or not */
 #include "eval.h"
 #include "engine/base/text.h"
 #include "retrieval/retrieval.h"
@@ -29,21 +30,22 @@ static myth_status find_clone(char dst[MYTH_EVAL_PATH], const char *repos, const
     snprintf(owner, sizeof(owner), "%s", repo);
     if (slash && (size_t)(slash - repo) < sizeof(owner))
         owner[slash - repo] = '+';
-    static const char *const form[] = { "%s/%s/repo", "%s/%s", "%s/%s/.git" };
+    static const char *const form[] = {"%s/%s/repo", "%s/%s", "%s/%s/.git"};
     for (size_t i = 0; i < 2 * sizeof(form) / sizeof(form[0]); i++) {
         const char *f = form[i / 2];
-        int n = f == form[0]   ? snprintf(dst, MYTH_EVAL_PATH, "%s/%s/repo", repos, i % 2 ? name : owner)
-                : f == form[1] ? snprintf(dst, MYTH_EVAL_PATH, "%s/%s", repos, i % 2 ? name : owner)
-                               : snprintf(dst, MYTH_EVAL_PATH, "%s/%s/.git", repos, i % 2 ? name : owner);
+        int n = f == form[0] ? snprintf(dst, MYTH_EVAL_PATH, "%s/%s/repo", repos, i % 2 ? name : owner)
+              : f == form[1] ? snprintf(dst, MYTH_EVAL_PATH, "%s/%s", repos, i % 2 ? name : owner)
+                             : snprintf(dst, MYTH_EVAL_PATH, "%s/%s/.git", repos, i % 2 ? name : owner);
         if (n > 0 && n < MYTH_EVAL_PATH && is_clone(dst))
             return MYTH_OK;
     }
-    return myth_fail(err, MYTH_ENOTFOUND, "eval: %s holds no clone of %.100s; fetch it there as %s/%.100s", repos, repo, repos, owner);
+    return myth_fail(err, MYTH_ENOTFOUND, "eval: %s holds no clone of %.100s; fetch it there as %s/%.100s", repos, repo,
+                     repos, owner);
 }
 
 static const char *const *suffixes_of(const myth_task *t)
 {
-    static const char *const c[] = { ".c", ".h", NULL }, *const python[] = { ".py", NULL };
+    static const char *const c[] = {".c", ".h", NULL}, *const python[] = {".py", NULL};
     for (uint32_t g = 0; g < t->n_gold; g++)
         if (myth_text_ends(t->gold[g].path, ".c") || myth_text_ends(t->gold[g].path, ".h"))
             return c;
@@ -62,16 +64,22 @@ static myth_status make_tree(const myth_eval *ev, const char *tree, const myth_t
     myth_eval_remove(tree);
     if (mkdir(tree, 0700) != 0)
         return myth_fail(err, MYTH_ECREATE, "%s: %s", tree, strerror(errno));
-    const myth_snapshot_opts so = { .git_dir = git_dir, .commit = t->commit, .dir = tree, .suffix = suffixes_of(t), .is_cancelled = ev->cli->cancel };
+    const myth_snapshot_opts so = {
+        .git_dir = git_dir,
+        .commit = t->commit,
+        .dir = tree,
+        .suffix = suffixes_of(t),
+        .is_cancelled = ev->cli->cancel,
+    };
     return myth_snapshot(&n_file, &so, err);
 }
 
 /* The files that search names, as documents. */
-static myth_status ask_search(uint32_t *item, uint32_t *n_item, const myth_eval *ev, const myth_eval_config *c, const myth_task *t, const char *tree,
-                              myth_error *err)
+static myth_status ask_search(uint32_t *item, uint32_t *n_item, const myth_eval *ev, const myth_eval_config *c,
+                              const myth_task *t, const char *tree, myth_error *err)
 {
     char k[16];
-    const char *args[MYTH_SELF_ARGS] = { "search", "--json", "--quiet", "--files", "--mode", "ranked", "--top", k };
+    const char *args[MYTH_SELF_ARGS] = {"search", "--json", "--quiet", "--files", "--mode", "ranked", "--top", k};
     const char *seen[FILES_MAX];
     int n = myth_eval_search_flags(args, 8, ev, c), code;
     json_t *rows;
@@ -96,7 +104,8 @@ static myth_status ask_search(uint32_t *item, uint32_t *n_item, const myth_eval 
     return st;
 }
 
-static myth_status ask_plain(uint32_t *item, uint32_t *n_item, const myth_eval *ev, const myth_task *t, const char *tree, myth_error *err)
+static myth_status ask_plain(uint32_t *item, uint32_t *n_item, const myth_eval *ev, const myth_task *t,
+                             const char *tree, myth_error *err)
 {
     const char *seen[FILES_MAX];
     myth_plain *plain = NULL;
@@ -115,7 +124,8 @@ static myth_status ask_all(myth_eval *ev, uint32_t task, const char *tree, myth_
     uint32_t item[FILES_MAX], n = 0;
     myth_status st = MYTH_OK;
     for (uint32_t c = 0; c < ev->n_config && st == MYTH_OK; c++) {
-        st = ev->config[c].is_plain ? ask_plain(item, &n, ev, t, tree, err) : ask_search(item, &n, ev, &ev->config[c], t, tree, err);
+        st = ev->config[c].is_plain ? ask_plain(item, &n, ev, t, tree, err)
+                                    : ask_search(item, &n, ev, &ev->config[c], t, tree, err);
         if (st == MYTH_OK)
             myth_eval_put(ev, c, task, item, n);
     }
@@ -127,7 +137,8 @@ myth_status myth_eval_repos(myth_eval *ev, myth_error *err)
     char tree[96];
     myth_status st = MYTH_OK;
     if (!ev->flags->repos)
-        return myth_fail(err, MYTH_EARG, "eval %s: --repos DIR says where clones of its repositories are", myth_eval_set_name(ev->set));
+        return myth_fail(err, MYTH_EARG, "eval %s: --repos DIR says where clones of its repositories are",
+                         myth_eval_set_name(ev->set));
     if (ev->k > FILES_MAX)
         return myth_fail(err, MYTH_EARG, "--top: at most %d files are looked at", FILES_MAX);
     snprintf(tree, sizeof(tree), "%s/tree", ev->dir);

@@ -49,9 +49,10 @@ static bool take(int fd, char *dst, size_t cap, size_t *n)
 }
 
 /* Reads both streams until they end. */
-static myth_status drain(growing *out, char *line, size_t line_cap, int out_fd, int err_fd, const myth_self *self, myth_error *err)
+static myth_status drain(growing *out, char *line, size_t line_cap, int out_fd, int err_fd, const myth_self *self,
+                         myth_error *err)
 {
-    struct pollfd p[2] = { { .fd = out_fd, .events = POLLIN }, { .fd = err_fd, .events = POLLIN } };
+    struct pollfd p[2] = {{.fd = out_fd, .events = POLLIN}, {.fd = err_fd, .events = POLLIN}};
     size_t n_line = 0;
     myth_status st = MYTH_OK;
     while (p[0].fd >= 0 || p[1].fd >= 0) {
@@ -72,15 +73,17 @@ fail:
     return st;
 }
 
-static myth_status start(pid_t *pid, const myth_self *self, const char *const *args, const char *dir, int out_fd, int err_fd, myth_error *err)
+static myth_status start(pid_t *pid, const myth_self *self, const char *const *args, const char *dir, int out_fd,
+                         int err_fd, myth_error *err)
 {
-    const char *argv[MYTH_SELF_ARGS + 2] = { "mythos" };
+    const char *argv[MYTH_SELF_ARGS + 2] = {"mythos"};
     char *env[ENV_MAX + 3], cache[4096], state[4096];
     int n = 0, n_arg = 1;
     for (; args[n_arg - 1] && n_arg <= MYTH_SELF_ARGS; n_arg++)
         argv[n_arg] = args[n_arg - 1];
     for (char **e = environ; *e && n < ENV_MAX; e++)
-        if (strncmp(*e, "MYTHOS_", 7) != 0 && strncmp(*e, "XDG_CACHE_HOME=", 15) != 0 && strncmp(*e, "XDG_STATE_HOME=", 15) != 0)
+        if (strncmp(*e, "MYTHOS_", 7) != 0 && strncmp(*e, "XDG_CACHE_HOME=", 15) != 0 &&
+            strncmp(*e, "XDG_STATE_HOME=", 15) != 0)
             env[n++] = *e;
     if ((size_t)snprintf(cache, sizeof(cache), "XDG_CACHE_HOME=%s", self->cache) >= sizeof(cache) ||
         (size_t)snprintf(state, sizeof(state), "XDG_STATE_HOME=%s", self->cache) >= sizeof(state))
@@ -99,7 +102,9 @@ static myth_status start(pid_t *pid, const myth_self *self, const char *const *a
         posix_spawn_file_actions_addchdir_np(&fa, dir);
     rc = posix_spawn(pid, self->program, &fa, NULL, (char *const *)argv, env);
     posix_spawn_file_actions_destroy(&fa);
-    return rc == 0 ? MYTH_OK : myth_fail(err, MYTH_EIO, "%s cannot be started%s%s: %s", self->program, dir ? " in " : "", dir ? dir : "", strerror(rc));
+    return rc == 0 ? MYTH_OK
+                   : myth_fail(err, MYTH_EIO, "%s cannot be started%s%s: %s", self->program, dir ? " in " : "",
+                               dir ? dir : "", strerror(rc));
 }
 
 static myth_status status_of(int code)
@@ -118,14 +123,15 @@ static myth_status judge(int status, uint32_t codes, const char *command, char *
     if (*code == 0 || (*code < 32 && (codes >> *code & 1)))
         return MYTH_OK;
     line[strcspn(line, "\n")] = '\0';
-    return myth_fail(err, status_of(*code), "mythos %s: exit %d: %.180s", command, *code, strncmp(line, "mythos: ", 8) == 0 ? line + 8 : line);
+    return myth_fail(err, status_of(*code), "mythos %s: exit %d: %.180s", command, *code,
+                     strncmp(line, "mythos: ", 8) == 0 ? line + 8 : line);
 }
 
-myth_status myth_self_run(char **out, size_t *n, int *code, const myth_self *self, const char *const *args, const char *dir, uint32_t codes,
-                          myth_error *err)
+myth_status myth_self_run(char **out, size_t *n, int *code, const myth_self *self, const char *const *args,
+                          const char *dir, uint32_t codes, myth_error *err)
 {
-    int out_pipe[2] = { -1, -1 }, err_pipe[2] = { -1, -1 }, status = 0;
-    growing g = { 0 };
+    int out_pipe[2] = {-1, -1}, err_pipe[2] = {-1, -1}, status = 0;
+    growing g = {0};
     char line[512] = "";
     pid_t pid = -1;
     myth_status st = MYTH_OK;
@@ -142,7 +148,7 @@ myth_status myth_self_run(char **out, size_t *n, int *code, const myth_self *sel
     out_pipe[1] = err_pipe[1] = -1;
     st = drain(&g, line, sizeof(line), out_pipe[0], err_pipe[0], self, err);
     if (st != MYTH_OK)
-        kill(pid, SIGKILL);                     /* what it writes is in a folder that goes, too */
+        kill(pid, SIGKILL); /* what it writes is in a folder that goes, too */
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     if (st == MYTH_OK)
@@ -164,8 +170,8 @@ fail:
     return MYTH_OK;
 }
 
-myth_status myth_self_json(json_t **out, int *code, const myth_self *self, const char *const *args, const char *dir, uint32_t codes,
-                           myth_error *err)
+myth_status myth_self_json(json_t **out, int *code, const myth_self *self, const char *const *args, const char *dir,
+                           uint32_t codes, myth_error *err)
 {
     char *text;
     size_t n;
@@ -176,5 +182,7 @@ myth_status myth_self_json(json_t **out, int *code, const myth_self *self, const
         return st;
     *out = json_loadb(text, n, JSON_ALLOW_NUL, &e);
     myth_free(self->mem, text);
-    return *out ? MYTH_OK : myth_fail(err, MYTH_EFORMAT, "mythos %s: its output is not JSON: line %d: %.120s", args[0], e.line, e.text);
+    return *out ? MYTH_OK
+                : myth_fail(err, MYTH_EFORMAT, "mythos %s: its output is not JSON: line %d: %.120s", args[0], e.line,
+                            e.text);
 }

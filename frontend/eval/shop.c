@@ -1,8 +1,9 @@
-/* shop.c - the questions about the shipped repository: `search` as a user would ask, and what the answers would cost a prompt.
+/* shop.c - the questions about the shipped repository: `search` as a user would ask, and what the answers would cost a
+ * prompt.
  *
  * Evidence  a chunk of an expected file; where the question names a symbol, one that has its name
- * Tokens    of the prompt that holds the question and the chunks, counted by the model's tokenizer; those of the evidence are what it adds to a
- *           prompt without it                                                                                                           */
+ * Tokens    of the prompt that holds the question and the chunks, counted by the model's tokenizer; those of the
+ *           evidence are what it adds to a prompt without it */
 #include "eval.h"
 #include "frontend/inspect/prompt/prompt.h"
 
@@ -20,7 +21,7 @@ typedef struct {
 typedef struct {
     hit hit[HITS_MAX];
     uint32_t n_hit;
-    json_t *rows;                   /* what the strings stand in */
+    json_t *rows; /* what the strings stand in */
 } answer;
 
 static bool has_text(const char *text, size_t n, const char *what)
@@ -41,10 +42,11 @@ static bool is_evidence(const myth_task *t, const hit *h)
 }
 
 /* What search answers. */
-static myth_status ask(answer *a, const myth_eval *ev, const myth_eval_config *c, const myth_task *t, const char *tree, myth_error *err)
+static myth_status ask(answer *a, const myth_eval *ev, const myth_eval_config *c, const myth_task *t, const char *tree,
+                       myth_error *err)
 {
     char k[16];
-    const char *args[MYTH_SELF_ARGS] = { "search", "--json", "--quiet", "--top", k };
+    const char *args[MYTH_SELF_ARGS] = {"search", "--json", "--quiet", "--top", k};
     int n = myth_eval_search_flags(args, 5, ev, c), code;
     size_t i;
     json_t *row;
@@ -52,14 +54,16 @@ static myth_status ask(answer *a, const myth_eval *ev, const myth_eval_config *c
     args[n++] = "--";
     args[n++] = t->text;
     args[n++] = tree;
-    *a = (answer){ 0 };
+    *a = (answer){0};
     myth_status st = myth_self_json(&a->rows, &code, &ev->self, args, NULL, 1u << MYTH_EXIT_FINDINGS, err);
     if (st != MYTH_OK)
         return st;
-    json_array_foreach(a->rows, i, row) {
+    json_array_foreach(a->rows, i, row)
+    {
         const json_t *text = json_object_get(row, "text");
         hit *h = &a->hit[a->n_hit];
-        *h = (hit){ json_string_value(json_object_get(row, "path")), json_string_value(text), json_string_length(text), false };
+        *h = (hit){json_string_value(json_object_get(row, "path")), json_string_value(text), json_string_length(text),
+                   false};
         if (!h->path || !h->text)
             return myth_fail(err, MYTH_EFORMAT, "%s: search gave a row without path and text", t->id);
         h->is_evidence = is_evidence(t, h);
@@ -73,29 +77,31 @@ static myth_status ask(answer *a, const myth_eval *ev, const myth_eval_config *c
 static myth_status ask_topic(answer *a, const myth_eval *ev, const myth_task *t, const char *tree, myth_error *err)
 {
     char threads[16];
-    const char *args[MYTH_SELF_ARGS] = { "inspect-topic", "--quiet", "--dry-run", "--format", "json", "-C", tree };
+    const char *args[MYTH_SELF_ARGS] = {"inspect-topic", "--quiet", "--dry-run", "--format", "json", "-C", tree};
     int n = myth_eval_model_flags(args, 7, ev, threads), code;
     size_t p, b;
     json_t *part, *block;
     json_int_t last = 0;
     args[n++] = "--";
     args[n++] = t->text;
-    *a = (answer){ 0 };
+    *a = (answer){0};
     myth_status st = myth_self_json(&a->rows, &code, &ev->self, args, NULL, 0, err);
-    if (st == MYTH_ENOTFOUND)                               /* no chunk has a word of the question */
+    if (st == MYTH_ENOTFOUND) /* no chunk has a word of the question */
         return MYTH_OK;
     if (st != MYTH_OK)
         return st;
     json_array_foreach(json_object_get(a->rows, "parts"), p, part)
-        json_array_foreach(json_object_get(part, "blocks"), b, block) {
-            const char *path = json_string_value(json_object_get(block, "file"));
-            bool goes_on = a->n_hit && path && strcmp(a->hit[a->n_hit - 1].path, path) == 0 && json_integer_value(json_object_get(block, "first")) == last + 1;
-            last = json_integer_value(json_object_get(block, "last"));
-            if (!path)
-                return myth_fail(err, MYTH_EFORMAT, "%s: inspect-topic gave a block without a file", t->id);
-            if (!goes_on && a->n_hit < HITS_MAX)
-                a->hit[a->n_hit++] = (hit){ .path = path, .text = "" };
-        }
+        json_array_foreach(json_object_get(part, "blocks"), b, block)
+    {
+        const char *path = json_string_value(json_object_get(block, "file"));
+        bool goes_on = a->n_hit && path && strcmp(a->hit[a->n_hit - 1].path, path) == 0 &&
+                       json_integer_value(json_object_get(block, "first")) == last + 1;
+        last = json_integer_value(json_object_get(block, "last"));
+        if (!path)
+            return myth_fail(err, MYTH_EFORMAT, "%s: inspect-topic gave a block without a file", t->id);
+        if (!goes_on && a->n_hit < HITS_MAX)
+            a->hit[a->n_hit++] = (hit){.path = path, .text = ""};
+    }
     return MYTH_OK;
 }
 
@@ -113,8 +119,8 @@ static void put_answer(myth_eval *ev, uint32_t config, uint32_t task, const answ
 /* ---- tokens ---- */
 
 /* Tokens of a prompt with the answer's chunks, or with those that are no evidence. */
-static myth_status count_prompt(double *n_tok, const myth_model *m, myth_prompt_style style, const myth_task *t, const answer *a, bool with_evidence,
-                                myth_error *err)
+static myth_status count_prompt(double *n_tok, const myth_model *m, myth_prompt_style style, const myth_task *t,
+                                const answer *a, bool with_evidence, myth_error *err)
 {
     myth_mem *mem = m->mem;
     myth_status st = MYTH_OK;
@@ -132,15 +138,15 @@ static myth_status count_prompt(double *n_tok, const myth_model *m, myth_prompt_
         if (h->is_evidence && !with_evidence)
             continue;
         MYTH_TRY(myth_source_open(&src[n], mem, h->path, (const unsigned char *)h->text, h->n_text, err));
-        block[n] = (myth_block){ .src = &src[n], .first = 1, .last = src[n].n_line };
+        block[n] = (myth_block){.src = &src[n], .first = 1, .last = src[n].n_line};
         n++;
     }
     if (n == 0) {
         MYTH_TRY(myth_source_open(&src[0], mem, "", (const unsigned char *)"", 0, err));
-        block[0] = (myth_block){ .src = &src[0], .first = 1, .last = 0 };
+        block[0] = (myth_block){.src = &src[0], .first = 1, .last = 0};
         n = 1;
     }
-    const myth_prompt p = { .style = style, .block = block, .n_block = n, .task = t->text };
+    const myth_prompt p = {.style = style, .block = block, .n_block = n, .task = t->text};
     size_t bound = myth_prompt_bound(&p);
     if (!(ids = myth_alloc_n(mem, MYTH_MEM_STAGING, "ids", bound, sizeof(*ids)))) {
         st = myth_fail(err, MYTH_ENOMEM, "eval: no memory for %zu ids", bound);
@@ -157,7 +163,8 @@ fail:
     return st;
 }
 
-static myth_status count_tokens(myth_eval *ev, const myth_model *m, myth_prompt_style style, uint32_t task, const answer *a, myth_error *err)
+static myth_status count_tokens(myth_eval *ev, const myth_model *m, myth_prompt_style style, uint32_t task,
+                                const answer *a, myth_error *err)
 {
     double whole = 0, rest = 0;
     const myth_task *t = &ev->tasks.task[task];
@@ -172,7 +179,7 @@ static myth_status count_tokens(myth_eval *ev, const myth_model *m, myth_prompt_
 /* A model for its tokenizer. Without --model and without a shipped one there are no tokens to speak of. */
 static myth_status open_tokenizer(myth_eval *ev, myth_model *m, myth_prompt_style *style, myth_error *err)
 {
-    myth_model_flags f = { .model = ev->model };
+    myth_model_flags f = {.model = ev->model};
     myth_status st = myth_cli_model_open(ev->cli, m, &f, MYTH_WEIGHTS_HEADER, err);
     if (st == MYTH_ENOTFOUND && !f.model)
         return MYTH_OK;
@@ -186,9 +193,9 @@ myth_status myth_eval_shop(myth_eval *ev, myth_error *err)
 {
     char tree[MYTH_EVAL_PATH];
     myth_status st = MYTH_OK;
-    myth_model m = { 0 };
+    myth_model m = {0};
     myth_prompt_style style = MYTH_PROMPT_FULL;
-    answer a = { 0 };
+    answer a = {0};
     if (ev->k > HITS_MAX)
         return myth_fail(err, MYTH_EARG, "--top: at most %d chunks of the shop are looked at", HITS_MAX);
     if (!myth_eval_path(tree, ev->data, "tree"))
@@ -197,7 +204,8 @@ myth_status myth_eval_shop(myth_eval *ev, myth_error *err)
     MYTH_TRY(open_tokenizer(ev, &m, &style, err));
     for (uint32_t c = 0; c < ev->n_config; c++)
         for (uint32_t t = 0; t < ev->tasks.n_task; t++) {
-            myth_term_progress(ev->cli->term, "questions", (unsigned long long)c * ev->tasks.n_task + t, (unsigned long long)ev->n_config * ev->tasks.n_task);
+            myth_term_progress(ev->cli->term, "questions", (unsigned long long)c * ev->tasks.n_task + t,
+                               (unsigned long long)ev->n_config * ev->tasks.n_task);
             MYTH_TRY(ev->config[c].is_topic ? ask_topic(&a, ev, &ev->tasks.task[t], tree, err)
                                             : ask(&a, ev, &ev->config[c], &ev->tasks.task[t], tree, err));
             put_answer(ev, c, t, &a);

@@ -1,4 +1,5 @@
-/* snapshot.c - see snapshot.h. A tree is walked in its order; each folder is opened once and its files are made in it. */
+/* snapshot.c - see snapshot.h. A tree is walked in its order; each folder is opened once and its files are made in it.
+ */
 #define _GNU_SOURCE
 #include "snapshot.h"
 #include "retrieval/git/git.h"
@@ -62,7 +63,8 @@ static myth_status write_blob(const snapshot *s, int dir, const char *name, cons
     git_blob *blob = NULL;
     if (git_blob_lookup(&blob, s->repo, oid) != 0)
         return git_failed(err, MYTH_EIO, name);
-    myth_status st = write_file(dir, name, git_blob_rawcontent(blob), (size_t)git_blob_rawsize(blob), s->opts->dir, err);
+    myth_status st =
+        write_file(dir, name, git_blob_rawcontent(blob), (size_t)git_blob_rawsize(blob), s->opts->dir, err);
     git_blob_free(blob);
     return st;
 }
@@ -85,12 +87,14 @@ static myth_status write_tree(snapshot *s, int dir, const git_oid *oid, int dept
         else if (!name[0] || strchr(name, '/') || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
             st = myth_fail(err, MYTH_EFORMAT, "%s: a tree has an entry that is no file name", s->opts->commit);
         else if (mode == GIT_FILEMODE_TREE) {
-            int sub = mkdirat(dir, name, 0700) == 0 ? openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+            int sub =
+                mkdirat(dir, name, 0700) == 0 ? openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
             st = sub >= 0 ? write_tree(s, sub, git_tree_entry_id(e), depth + 1, err)
                           : myth_fail(err, MYTH_EIO, "%s in %s: %s", name, s->opts->dir, strerror(errno));
             if (sub >= 0)
                 close(sub);
-        } else if ((mode == GIT_FILEMODE_BLOB || mode == GIT_FILEMODE_BLOB_EXECUTABLE) && is_wanted(name, s->opts->suffix)) {
+        } else if ((mode == GIT_FILEMODE_BLOB || mode == GIT_FILEMODE_BLOB_EXECUTABLE) &&
+                   is_wanted(name, s->opts->suffix)) {
             st = write_blob(s, dir, name, git_tree_entry_id(e), err);
             s->n_file += st == MYTH_OK;
         }
@@ -101,7 +105,7 @@ static myth_status write_tree(snapshot *s, int dir, const git_oid *oid, int dept
 
 myth_status myth_snapshot(uint64_t *n_file, const myth_snapshot_opts *opts, myth_error *err)
 {
-    snapshot s = { .opts = opts };
+    snapshot s = {.opts = opts};
     git_commit *commit = NULL;
     git_oid oid;
     myth_status st = MYTH_OK;
@@ -159,7 +163,8 @@ static myth_status copy_folder(int from, int to, int depth, myth_error *err)
     if (!d) {
         close(from);
         close(to);
-        return myth_fail(err, MYTH_EIO, "a folder cannot be read: %s", depth < DEPTH_MAX ? strerror(errno) : "too deep");
+        return myth_fail(err, MYTH_EIO, "a folder cannot be read: %s",
+                         depth < DEPTH_MAX ? strerror(errno) : "too deep");
     }
     for (struct dirent *e; st == MYTH_OK && (e = readdir(d));) {
         const char *name = e->d_name;
@@ -169,7 +174,9 @@ static myth_status copy_folder(int from, int to, int depth, myth_error *err)
             st = copy_file(from, to, name, err);
         } else if (S_ISDIR(info.st_mode)) {
             int in = openat(from, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-            int out = in >= 0 && mkdirat(to, name, 0700) == 0 ? openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+            int out = in >= 0 && mkdirat(to, name, 0700) == 0
+                        ? openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+                        : -1;
             if (in >= 0 && out >= 0) {
                 st = copy_folder(in, out, depth + 1, err);
             } else {

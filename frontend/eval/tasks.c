@@ -95,8 +95,9 @@ static myth_status take_gold(myth_task *t, const char *path, const json_t *row, 
 {
     size_t i;
     json_t *g;
-    json_array_foreach(gold_of(row), i, g) {
-        myth_gold gold = { text_of(g, "path", "file"), text_of(g, "symbol", NULL) };
+    json_array_foreach(gold_of(row), i, g)
+    {
+        myth_gold gold = {text_of(g, "path", "file"), text_of(g, "symbol", NULL)};
         bool is_new = true;
         if (!gold.path)
             return wrong(path, row, err, "an expected place without a path");
@@ -122,7 +123,8 @@ static myth_status take_task(myth_task *t, const char *path, const json_t *row, 
         return wrong(path, row, err, "expected between 1 and 256 places that would be right");
     if (text_of(row, "kind", NULL))
         t->tag[t->n_tag++] = text_of(row, "kind", NULL);
-    json_array_foreach(json_object_get(row, "tags"), i, tag) {
+    json_array_foreach(json_object_get(row, "tags"), i, tag)
+    {
         if (!json_is_string(tag) || t->n_tag == MYTH_TASK_TAGS)
             return wrong(path, row, err, "more tags than three, or one that is not a text");
         t->tag[t->n_tag++] = json_string_value(tag);
@@ -143,13 +145,13 @@ myth_status myth_tasks_read(myth_tasks *out, myth_mem *mem, const char *path, ui
     myth_status st = MYTH_OK;
     size_t n_gold = 0, i;
     json_t *row;
-    *out = (myth_tasks){ .mem = mem };
+    *out = (myth_tasks){.mem = mem};
     MYTH_TRY(read_lines(&out->rows, path, every, err));
-    json_array_foreach(out->rows, i, row)
-        n_gold += json_array_size(gold_of(row));
+    json_array_foreach(out->rows, i, row) n_gold += json_array_size(gold_of(row));
     MYTH_TRY(alloc_tasks(out, mem, json_array_size(out->rows), n_gold + 1, err));
     n_gold = 0;
-    json_array_foreach(out->rows, i, row) {
+    json_array_foreach(out->rows, i, row)
+    {
         out->task[i].gold = out->gold + n_gold;
         n_gold += json_array_size(gold_of(row));
         MYTH_TRY(take_task(&out->task[i], path, row, err));
@@ -175,14 +177,15 @@ myth_status myth_tasks_read_cosqa(myth_tasks *out, myth_mem *mem, const char *pa
     myth_status st = MYTH_OK;
     size_t n, i;
     json_t *row;
-    *out = (myth_tasks){ .mem = mem };
+    *out = (myth_tasks){.mem = mem};
     MYTH_TRY(myth_eval_json(&out->rows, path, err));
     if ((n = json_array_size(out->rows)) == 0) {
         st = myth_fail(err, MYTH_EFORMAT, "%s: not an array of questions", path);
         goto fail;
     }
     MYTH_TRY(alloc_tasks(out, mem, n, n, err));
-    json_array_foreach(out->rows, i, row) {
+    json_array_foreach(out->rows, i, row)
+    {
         const json_t *right = json_object_get(row, "retrieval_idx");
         if (every > 1 && i % every != 0)
             continue;
@@ -210,7 +213,7 @@ void myth_tasks_close(myth_tasks *t)
         myth_free(t->mem, t->gold);
     }
     json_decref(t->rows);
-    *t = (myth_tasks){ 0 };
+    *t = (myth_tasks){0};
 }
 
 /* ---- planted defects ---- */
@@ -220,15 +223,21 @@ myth_status myth_plants_read(myth_plants *out, myth_mem *mem, const char *path, 
     myth_status st = MYTH_OK;
     size_t i;
     json_t *row;
-    *out = (myth_plants){ .mem = mem };
+    *out = (myth_plants){.mem = mem};
     MYTH_TRY(read_lines(&out->rows, path, 1, err));
     if (!(out->defect = myth_alloc_n(mem, MYTH_MEM_OTHER, "eval", json_array_size(out->rows), sizeof(*out->defect)))) {
         st = myth_fail(err, MYTH_ENOMEM, "%s: no memory for its rows", path);
         goto fail;
     }
-    json_array_foreach(out->rows, i, row) {
-        myth_planted d = { .path = text_of(row, "path", NULL), .rule = text_of(row, "rule", NULL), .text = text_of(row, "text", NULL),
-                           .line = (uint32_t)json_integer_value(json_object_get(row, "line")), .also = json_object_get(row, "also") };
+    json_array_foreach(out->rows, i, row)
+    {
+        myth_planted d = {
+            .path = text_of(row, "path", NULL),
+            .rule = text_of(row, "rule", NULL),
+            .text = text_of(row, "text", NULL),
+            .line = (uint32_t)json_integer_value(json_object_get(row, "line")),
+            .also = json_object_get(row, "also"),
+        };
         if (!d.path || !d.rule || !d.text || d.line == 0) {
             st = wrong(path, row, err, "expected path, line, rule and text");
             goto fail;
@@ -246,5 +255,5 @@ void myth_plants_close(myth_plants *p)
     if (p->mem)
         myth_free(p->mem, p->defect);
     json_decref(p->rows);
-    *p = (myth_plants){ 0 };
+    *p = (myth_plants){0};
 }

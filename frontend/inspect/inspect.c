@@ -1,20 +1,29 @@
-/* inspect.c - the life of an inspection. Everything that depends on the material is sized in open; run takes the rest in one go and
- * generates (inspect_ask.c). */
+/* inspect.c - the life of an inspection. Everything that depends on the material is sized in open; run takes the rest
+ * in one go and generates (inspect_ask.c). */
 #include "inspect_impl.h"
 
 #include <string.h>
 
 /* ---- limits ---- */
 
-bool myth_inspect_has_rounds(const myth_inspection *in) { return in->o.on_context && in->o.context_rounds && in->limits.n_context; }
-uint32_t myth_inspect_brief_tokens(const myth_inspection *in) { return myth_min_u32(in->o.max_new_tokens, MYTH_INSPECT_BRIEF_TOKENS); }
+bool myth_inspect_has_rounds(const myth_inspection *in)
+{
+    return in->o.on_context && in->o.context_rounds && in->limits.n_context;
+}
+uint32_t myth_inspect_brief_tokens(const myth_inspection *in)
+{
+    return myth_min_u32(in->o.max_new_tokens, MYTH_INSPECT_BRIEF_TOKENS);
+}
 
 uint64_t myth_inspect_output_tokens(const myth_inspection *in)
 {
     return in->o.max_new_tokens + (in->o.two_pass ? (uint64_t)myth_inspect_brief_tokens(in) + in->n_again : 0);
 }
 
-uint32_t myth_inspect_context_tokens(const myth_inspection *in) { return in->o.n_ctx ? in->o.n_ctx : in->model->config.n_ctx_train; }
+uint32_t myth_inspect_context_tokens(const myth_inspection *in)
+{
+    return in->o.n_ctx ? in->o.n_ctx : in->model->config.n_ctx_train;
+}
 
 void myth_inspect_refuse(myth_inspection *in, const myth_refusal *why)
 {
@@ -34,7 +43,7 @@ void myth_inspect_note_file(myth_inspection *in, const myth_source *src, bool is
             return;
         }
     if (in->report.n_file < in->cap_file)
-        in->file[in->report.n_file++] = (myth_report_file) { .src = src, .is_subject = is_subject };
+        in->file[in->report.n_file++] = (myth_report_file){.src = src, .is_subject = is_subject};
 }
 
 static bool is_subject(const myth_inspection *in, uint32_t block)
@@ -51,9 +60,11 @@ static myth_status list_files(myth_inspection *in, myth_error *err)
         return myth_inspect_no_room("files", in->cap_file * sizeof(*in->file), err);
     for (uint32_t i = 0; i < in->n_block; i++)
         myth_inspect_note_file(in, in->block[i].src, is_subject(in, i));
-    for (uint32_t i = 0; !in->n_block && i < myth_material_n_piece(in->material); i++)          /* refused: what would have been */
+    for (uint32_t i = 0; !in->n_block && i < myth_material_n_piece(in->material);
+         i++) /* refused: what would have been */
         if (myth_material_piece(in->material, i)->is_subject)
-            myth_inspect_note_file(in, myth_material_of(in->material, myth_material_piece(in->material, i)->source), true);
+            myth_inspect_note_file(in, myth_material_of(in->material, myth_material_piece(in->material, i)->source),
+                                   true);
     for (uint32_t k = 0; k < in->report.n_file; k++) {
         uint64_t n = 0;
         for (uint32_t i = 0; i < in->n_block; i++)
@@ -73,7 +84,8 @@ static const char *title_of(const myth_inspection *in)
     return in->o.title ? in->o.title : "";
 }
 
-/* Tokens that rounds may add to a part: turns, as far as the limit of a prompt has room for them, and an answer to each. */
+/* Tokens that rounds may add to a part: turns, as far as the limit of a prompt has room for them, and an answer to
+ * each. */
 static uint64_t round_tokens(const myth_inspection *in, const inspect_part *p)
 {
     const uint32_t room = in->o.max_prompt_tokens > p->n_ids ? in->o.max_prompt_tokens - p->n_ids : 0;
@@ -95,8 +107,9 @@ static void drop_rounds(myth_inspection *in)
 /* What stands between a first answer and the second. */
 static myth_status encode_again(myth_inspection *in, myth_error *err)
 {
-    static const char expand[] = "Now write the same findings again, in the same order, with issue, why, severity, status, fix and missing "
-                                 "filled in. In fix write the corrected code of the cited lines, where a change of them is enough.";
+    static const char expand[] =
+        "Now write the same findings again, in the same order, with issue, why, severity, status, fix and missing "
+        "filled in. In fix write the corrected code of the cited lines, where a change of them is enough.";
     return myth_inspect_encode_turn(in, expand, sizeof(expand) - 1, &in->again, &in->n_again, err);
 }
 
@@ -109,10 +122,17 @@ static uint32_t longest_path(const myth_inspection *in)
 }
 
 /* Answers of a part: findings of the first, and of each round beside them (a second pass writes over the first). */
-static uint32_t n_answer(const myth_inspection *in) { return 1 + (myth_inspect_has_rounds(in) ? in->o.context_rounds : 0); }
-static uint32_t cap_finding(const myth_inspection *in) { return in->n_part * n_answer(in) * (uint32_t)in->limits.n_finding; }
+static uint32_t n_answer(const myth_inspection *in)
+{
+    return 1 + (myth_inspect_has_rounds(in) ? in->o.context_rounds : 0);
+}
+static uint32_t cap_finding(const myth_inspection *in)
+{
+    return in->n_part * n_answer(in) * (uint32_t)in->limits.n_finding;
+}
 
-/* The ledger of what rounds bring: there from open on, so that what they need at hand is in every plan; its bytes are booked by the run. */
+/* The ledger of what rounds bring: there from open on, so that what they need at hand is in every plan; its bytes are
+ * booked by the run. */
 static myth_status open_reserve(myth_inspection *in, myth_error *err)
 {
     if (!myth_inspect_has_rounds(in))
@@ -127,7 +147,8 @@ static myth_status open_reserve(myth_inspection *in, myth_error *err)
     return st == MYTH_OK ? myth_material_seal(in->material, in->reserve, err) : st;
 }
 
-myth_status myth_inspect_open(myth_inspection **out, const myth_model *model, myth_material *material, const myth_inspect_opts *opts, myth_error *err)
+myth_status myth_inspect_open(myth_inspection **out, const myth_model *model, myth_material *material,
+                              const myth_inspect_opts *opts, myth_error *err)
 {
     myth_status st = MYTH_OK;
     myth_inspection *in = myth_alloc(model->mem, MYTH_MEM_STAGING, "inspection", sizeof(*in));
@@ -146,15 +167,21 @@ myth_status myth_inspect_open(myth_inspection **out, const myth_model *model, my
     in->expand.why = full->why;
     in->expand.fix = full->fix;
     in->expand.missing = full->missing;
-    in->report = (myth_report) { .model = myth_weights_name(model->weights), .path = title_of(in), .max_new_tokens = opts->max_new_tokens,
-                                 .finish_reason = myth_finish_name(MYTH_FINISH_NONE), .budget = &in->budget };
+    in->report = (myth_report){
+        .model = myth_weights_name(model->weights),
+        .path = title_of(in),
+        .max_new_tokens = opts->max_new_tokens,
+        .finish_reason = myth_finish_name(MYTH_FINISH_NONE),
+        .budget = &in->budget,
+    };
     if (opts->two_pass)
         MYTH_TRY(encode_again(in, err));
     MYTH_TRY(myth_inspect_plan_parts(in, err));
     drop_rounds(in);
     MYTH_TRY(list_files(in, err));
     in->path_len = longest_path(in);
-    MYTH_TRY(myth_marks_open(&in->marks, in->mem, &in->report, in->block, in->n_block, cap_finding(in), !opts->no_inline_ignores, opts->baseline, err));
+    MYTH_TRY(myth_marks_open(&in->marks, in->mem, &in->report, in->block, in->n_block, cap_finding(in),
+                             !opts->no_inline_ignores, opts->baseline, err));
     MYTH_TRY(open_reserve(in, err));
     in->report.block = in->block;
     in->report.n_block = in->n_block;
@@ -236,16 +263,19 @@ static uint64_t sum_run(const run_bytes *b)
     return b->finding + b->citation + b->request + b->context + b->drop + b->ids + b->text + b->text2 + b->room;
 }
 
-/* Of what a plan says on top of the engine's own: what is held now and will be taken, or what was held at most until now. is_held: the
- * engine's bytes of the class are the model's, which is open. */
-static uint64_t beside_engine(const myth_inspection *in, const myth_plan *engine, myth_mem_class cls, bool is_held, uint64_t more)
+/* Of what a plan says on top of the engine's own: what is held now and will be taken, or what was held at most until
+ * now. is_held: the engine's bytes of the class are the model's, which is open. */
+static uint64_t beside_engine(const myth_inspection *in, const myth_plan *engine, myth_mem_class cls, bool is_held,
+                              uint64_t more)
 {
     const myth_mem_count n = myth_mem_get(in->mem, MYTH_MEM_HOST, cls);
-    const uint64_t of_engine = engine->device[0].bytes[cls], held = is_held ? of_engine : 0, own = (n.live > held ? n.live - held : 0) + more;
+    const uint64_t of_engine = engine->device[0].bytes[cls], held = is_held ? of_engine : 0,
+                   own = (n.live > held ? n.live - held : 0) + more;
     return own + of_engine > n.peak ? own : n.peak - of_engine;
 }
 
-myth_status myth_inspect_needs(const myth_inspection *in, myth_engine_opts *opts, myth_plan_extra *extra, myth_error *err)
+myth_status myth_inspect_needs(const myth_inspection *in, myth_engine_opts *opts, myth_plan_extra *extra,
+                               myth_error *err)
 {
     uint64_t longest = 0;
     for (uint32_t i = 0; i < in->n_part; i++) {
@@ -266,9 +296,11 @@ myth_status myth_inspect_needs(const myth_inspection *in, myth_engine_opts *opts
         return st;
     size_run(&b, in);
     memset(extra, 0, sizeof(*extra));
-    extra->bytes[MYTH_MEM_STAGING] = beside_engine(in, &engine, MYTH_MEM_STAGING, false, sum_run(&b) + in->reserve_bytes);
-    extra->bytes[MYTH_MEM_OTHER] = beside_engine(in, &engine, MYTH_MEM_OTHER, true,
-                                                 myth_grammar_plan(in->model->tokenizer, in->model->config.n_vocab, N_CACHED_MASK));
+    extra->bytes[MYTH_MEM_STAGING] =
+        beside_engine(in, &engine, MYTH_MEM_STAGING, false, sum_run(&b) + in->reserve_bytes);
+    extra->bytes[MYTH_MEM_OTHER] =
+        beside_engine(in, &engine, MYTH_MEM_OTHER, true,
+                      myth_grammar_plan(in->model->tokenizer, in->model->config.n_vocab, N_CACHED_MASK));
     return MYTH_OK;
 }
 
@@ -290,9 +322,11 @@ myth_status myth_inspect_take_run(myth_inspection *in, myth_error *err)
     in->text = myth_inspect_take(in, "answer", b.text, 1);
     in->text2 = b.text2 ? myth_inspect_take(in, "answer", b.text2, 1) : NULL;
     in->room = myth_inspect_take(in, "answers", b.room, 1);
-    if (!in->finding || !in->citation || !in->request || !in->context || !in->drop || !in->ids || !in->text || !in->text2 != !b.text2 || !in->room)
+    if (!in->finding || !in->citation || !in->request || !in->context || !in->drop || !in->ids || !in->text ||
+        !in->text2 != !b.text2 || !in->room)
         return myth_inspect_no_room("findings", (size_t)sum_run(&b), err);
-    in->has_booked = in->reserve && myth_mem_book(in->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, "rounds", in->reserve_bytes);
+    in->has_booked =
+        in->reserve && myth_mem_book(in->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING, "rounds", in->reserve_bytes);
     if (in->reserve && !in->has_booked)
         return myth_inspect_no_room("rounds", in->reserve_bytes, err);
     n_stop = myth_chat_stop_ids(t, stop);

@@ -1,4 +1,5 @@
-/* inspect_ask.c - answers: generated under the grammar, read, verified, kept; asked for again with the context they name. */
+/* inspect_ask.c - answers: generated under the grammar, read, verified, kept; asked for again with the context they
+ * name. */
 #include "inspect_impl.h"
 
 #include "frontend/inspect/answer/verify.h"
@@ -10,7 +11,7 @@
 
 const char *myth_exchange_name(myth_exchange_kind kind)
 {
-    static const char *const name[] = { "first", "expand", "context" };
+    static const char *const name[] = {"first", "expand", "context"};
     return name[kind];
 }
 
@@ -52,23 +53,40 @@ typedef struct {
 static void note_drop(myth_inspection *in, const myth_finding *f, const char *why)
 {
     if (in->report.n_drop < in->cap_drop)
-        in->drop[in->report.n_drop++] = (myth_drop) { .part = in->now, .why = why, .block = f ? f->block : in->part[in->now].block0,
-                                                      .first = f ? f->first : 0, .last = f ? f->last : 0, .rule = f ? f->rule : -1 };
+        in->drop[in->report.n_drop++] = (myth_drop){
+            .part = in->now,
+            .why = why,
+            .block = f ? f->block : in->part[in->now].block0,
+            .first = f ? f->first : 0,
+            .last = f ? f->last : 0,
+            .rule = f ? f->rule : -1,
+        };
 }
 
-static void tell(const myth_inspection *in, const question *q, const myth_seq *s, uint32_t n_kept, uint32_t n_new, size_t len, myth_finish why,
-                 double start)
+static void tell(const myth_inspection *in, const question *q, const myth_seq *s, uint32_t n_kept, uint32_t n_new,
+                 size_t len, myth_finish why, double start)
 {
     if (!in->o.on_exchange)
         return;
-    const myth_exchange x = { .part = in->now, .round = in->round, .kind = q->kind, .ids = myth_seq_tokens(s),
-                              .n_ids = myth_min_u32(n_kept + q->n_ids, myth_seq_len(s)), .n_kept = n_kept, .text = q->text, .n = len, .n_new = n_new,
-                              .finish = why, .seconds = seconds() - start };
+    const myth_exchange x = {
+        .part = in->now,
+        .round = in->round,
+        .kind = q->kind,
+        .ids = myth_seq_tokens(s),
+        .n_ids = myth_min_u32(n_kept + q->n_ids, myth_seq_len(s)),
+        .n_kept = n_kept,
+        .text = q->text,
+        .n = len,
+        .n_new = n_new,
+        .finish = why,
+        .seconds = seconds() - start,
+    };
     in->o.on_exchange(in->o.user, &x);
 }
 
 /* Feeds and generates; q->text gets the answer, closed where generation stopped. */
-static myth_status answer(myth_inspection *in, myth_engine *e, myth_seq *s, const question *q, size_t *len, myth_finish *why, myth_error *err)
+static myth_status answer(myth_inspection *in, myth_engine *e, myth_seq *s, const question *q, size_t *len,
+                          myth_finish *why, myth_error *err)
 {
     int32_t stop[8];
     uint32_t n = 0, n_kept = myth_seq_len(s), n_dropped;
@@ -118,7 +136,7 @@ typedef struct {
 
 static before now_of(const myth_report *r)
 {
-    return (before) { r->n_finding, r->n_dropped, r->n_unwanted, r->n_drop, r->n_request };
+    return (before){r->n_finding, r->n_dropped, r->n_unwanted, r->n_drop, r->n_request};
 }
 
 static void keep_request(myth_inspection *in, const before *b, myth_str name)
@@ -126,7 +144,7 @@ static void keep_request(myth_inspection *in, const before *b, myth_str name)
     for (uint32_t k = b->n_request; k < in->report.n_request; k++)
         if (same_str(in->request[k].name, name))
             return;
-    in->request[in->report.n_request++] = (myth_request) { .name = name, .part = in->now, .round = in->round };
+    in->request[in->report.n_request++] = (myth_request){.name = name, .part = in->now, .round = in->round};
 }
 
 /* Verifies f and keeps it as finding *n; what does not hold is dropped and counted. */
@@ -146,18 +164,21 @@ static void keep_finding(myth_inspection *in, myth_finding f, uint32_t *n)
     }
 }
 
-/* A second pass writes over the first one's findings as far as it comes; an answer with new context stands in place of what the part had,
- * and beside it when it was cut off. */
-static myth_status keep(myth_inspection *in, myth_exchange_kind kind, myth_finish why, const char *text, size_t len, const before *b, myth_error *err)
+/* A second pass writes over the first one's findings as far as it comes; an answer with new context stands in place of
+ * what the part had, and beside it when it was cut off. */
+static myth_status keep(myth_inspection *in, myth_exchange_kind kind, myth_finish why, const char *text, size_t len,
+                        const before *b, myth_error *err)
 {
     const inspect_part *p = &in->part[in->now];
     myth_answer got;
-    myth_status st = myth_answer_read(&got, in->room + in->room_used, in->block + p->block0, p->n_block, text, len, err);
+    myth_status st =
+        myth_answer_read(&got, in->room + in->room_used, in->block + p->block0, p->n_block, text, len, err);
     if (st != MYTH_OK)
         return st;
     in->room_used += len;
     assert(in->room_used <= in->room_cap);
-    const bool is_instead = kind == MYTH_EXCHANGE_CONTEXT && why == MYTH_FINISH_STOP, is_beside = kind == MYTH_EXCHANGE_CONTEXT && !is_instead;
+    const bool is_instead = kind == MYTH_EXCHANGE_CONTEXT && why == MYTH_FINISH_STOP,
+               is_beside = kind == MYTH_EXCHANGE_CONTEXT && !is_instead;
     uint32_t n = is_beside ? in->report.n_finding : b->n_finding;
     if (is_instead) {
         in->report.n_dropped = b->n_dropped;
@@ -178,21 +199,24 @@ static myth_status keep(myth_inspection *in, myth_exchange_kind kind, myth_finis
 typedef struct {
     myth_block block[MYTH_BLOCK_MAX];
     uint32_t piece[MYTH_BLOCK_MAX];
-    uint32_t n_block, n_old, room;              /* room: tokens the turn may have */
+    uint32_t n_block, n_old, room; /* room: tokens the turn may have */
     char note[MYTH_CONTEXT_MAX * (NEAR_BYTES + 192)];
     size_t n_note;
     int32_t *ids;
     uint32_t n_ids;
-    bool has_names;                             /* of something else that may have been meant */
+    bool has_names; /* of something else that may have been meant */
 } turn;
 
 /* The turn's text to ids, exactly. */
 static myth_status encode_turn(const myth_inspection *in, turn *t, myth_error *err)
 {
-    static const char head[] = "This is the context that you named as missing.\n",
-                      tail[] = "\nAnswer again with all findings about all of the code, the most severe first. Answer with JSON only.";
+    static const char
+        head[] = "This is the context that you named as missing.\n",
+        tail[] =
+            "\nAnswer again with all findings about all of the code, the most severe first. Answer with JSON only.";
     const myth_block *added = t->block + t->n_old;
-    size_t n_code = myth_inspect_blocks_text(NULL, 0, added, t->n_block - t->n_old), len = sizeof(head) - 1 + n_code + t->n_note + sizeof(tail) - 1;
+    size_t n_code = myth_inspect_blocks_text(NULL, 0, added, t->n_block - t->n_old),
+           len = sizeof(head) - 1 + n_code + t->n_note + sizeof(tail) - 1;
     char *text = myth_alloc(in->now_mem, MYTH_MEM_STAGING, "turn", len), *at = text;
     if (!text)
         return myth_inspect_no_room("turn", len, err);
@@ -217,7 +241,8 @@ static bool add_blocks(myth_inspection *in, turn *t, uint32_t n_piece)
         const myth_source *src = myth_material_of(in->material, myth_material_piece(in->material, i)->source);
         uint32_t left = MYTH_BLOCK_MAX - t->n_block;
         uint32_t n = myth_parts_rest(t->block + t->n_block, left, in->material, i, false, t->block, t->n_block);
-        if (n && (n > left || src->path_len > ROUND_PATH || myth_marks_add(&in->marks, &in->report, src, NULL) != MYTH_OK)) {
+        if (n &&
+            (n > left || src->path_len > ROUND_PATH || myth_marks_add(&in->marks, &in->report, src, NULL) != MYTH_OK)) {
             is_whole = false;
             continue;
         }
@@ -244,18 +269,23 @@ static myth_status serve(myth_inspection *in, turn *t, myth_request *q, myth_err
     myth_status st = myth_material_seal(in->material, in->reserve, err);
     if (st != MYTH_OK)
         return st;
-    snprintf(name, sizeof(name), "%.*s", (int)(q->name.len < sizeof(name) ? q->name.len : sizeof(name) - 1), q->name.text);
-    const bool is_known = in->o.on_context(in->o.user, name, in->material, in->block_piece[in->part[in->now].block0], near, sizeof(near)) > 0;
+    snprintf(name, sizeof(name), "%.*s", (int)(q->name.len < sizeof(name) ? q->name.len : sizeof(name) - 1),
+             q->name.text);
+    const bool is_known = in->o.on_context(in->o.user, name, in->material, in->block_piece[in->part[in->now].block0],
+                                           near, sizeof(near)) > 0;
     near[sizeof(near) - 1] = '\0';
     make_plain(near);
     const bool is_whole = add_blocks(in, t, n_piece);
     if (t->n_block == n_block && is_whole)
-        t->n_note += (size_t)snprintf(t->note + t->n_note, sizeof(t->note) - t->n_note, is_known ? "%s: shown above\n" : near[0] ? "%s: not known; nearest: %s\n" : "%s: not known\n",
+        t->n_note += (size_t)snprintf(t->note + t->n_note, sizeof(t->note) - t->n_note,
+                                      is_known  ? "%s: shown above\n"
+                                      : near[0] ? "%s: not known; nearest: %s\n"
+                                                : "%s: not known\n",
                                       name, near);
     assert(t->n_note < sizeof(t->note));
     q->result = !is_known ? MYTH_REQUEST_UNKNOWN : is_whole ? MYTH_REQUEST_SERVED : MYTH_REQUEST_LEFT;
     st = encode_turn(in, t, err);
-    if (st == MYTH_ENOMEM || (st == MYTH_OK && t->n_ids > t->room)) {           /* of the rounds' own ledger, or of the prompt */
+    if (st == MYTH_ENOMEM || (st == MYTH_OK && t->n_ids > t->room)) { /* of the rounds' own ledger, or of the prompt */
         t->n_block = n_block;
         t->n_note = n_note;
         q->result = is_known ? MYTH_REQUEST_LEFT : MYTH_REQUEST_UNKNOWN;
@@ -290,11 +320,11 @@ static void extend_part(myth_inspection *in, const turn *t)
 }
 
 /* Brings what requests from *seen on name and asks again; *went_on = whether there was anything to bring. */
-static myth_status ask_again(myth_inspection *in, myth_engine *e, myth_seq *s, const before *b, uint32_t *seen, uint32_t *fed, bool *went_on,
-                             myth_finish *why, myth_error *err)
+static myth_status ask_again(myth_inspection *in, myth_engine *e, myth_seq *s, const before *b, uint32_t *seen,
+                             uint32_t *fed, bool *went_on, myth_finish *why, myth_error *err)
 {
     const inspect_part *p = &in->part[in->now];
-    turn t = { .n_block = p->n_block, .n_old = p->n_block, .room = turn_room(in, s, *fed) };
+    turn t = {.n_block = p->n_block, .n_old = p->n_block, .room = turn_room(in, s, *fed)};
     const uint32_t end = in->report.n_request;
     size_t len = 0;
     myth_status st = MYTH_OK;
@@ -304,14 +334,25 @@ static myth_status ask_again(myth_inspection *in, myth_engine *e, myth_seq *s, c
     for (; *seen < end; ++*seen)
         MYTH_TRY(serve(in, &t, &in->request[*seen], err));
     if (t.n_block == t.n_old && !(t.has_names && in->round < in->o.context_rounds))
-        goto fail;                                              /* nothing new */
+        goto fail; /* nothing new */
     MYTH_TRY(encode_turn(in, &t, err));
     if (t.n_ids > t.room)
         goto fail;
     extend_part(in, &t);
-    const myth_findings_grammar g = { .block = in->block + p->block0, .n_block = p->n_block, .limits = in->o.two_pass ? &in->expand : &in->limits };
-    const question q = { .kind = MYTH_EXCHANGE_CONTEXT, .ids = t.ids, .n_ids = t.n_ids, .n_max = in->o.max_new_tokens, .g = &g, .text = in->text,
-                         .cap = myth_answer_bound(g.limits, in->path_len) };
+    const myth_findings_grammar g = {
+        .block = in->block + p->block0,
+        .n_block = p->n_block,
+        .limits = in->o.two_pass ? &in->expand : &in->limits,
+    };
+    const question q = {
+        .kind = MYTH_EXCHANGE_CONTEXT,
+        .ids = t.ids,
+        .n_ids = t.n_ids,
+        .n_max = in->o.max_new_tokens,
+        .g = &g,
+        .text = in->text,
+        .cap = myth_answer_bound(g.limits, in->path_len),
+    };
     in->what = "answering again";
     *went_on = true;
     *fed += t.n_ids;
@@ -326,16 +367,23 @@ fail:
 
 /* ---- parts ---- */
 
-static myth_status expand(myth_inspection *in, myth_engine *e, myth_seq *s, const myth_findings_grammar *first, size_t len, const before *b,
-                          myth_finish *why, myth_error *err)
+static myth_status expand(myth_inspection *in, myth_engine *e, myth_seq *s, const myth_findings_grammar *first,
+                          size_t len, const before *b, myth_finish *why, myth_error *err)
 {
     myth_str heads[MYTH_FINDING_MAX];
-    myth_findings_grammar g = { .block = first->block, .n_block = first->n_block, .limits = &in->expand, .fixed = heads };
+    myth_findings_grammar g = {.block = first->block, .n_block = first->n_block, .limits = &in->expand, .fixed = heads};
     g.n_fixed = myth_answer_heads(heads, first, in->text, len);
     if (!g.n_fixed)
         return MYTH_OK;
-    const question q = { .kind = MYTH_EXCHANGE_EXPAND, .ids = in->again, .n_ids = in->n_again, .n_max = in->o.max_new_tokens, .g = &g,
-                         .text = in->text2, .cap = myth_answer_bound(g.limits, in->path_len) };
+    const question q = {
+        .kind = MYTH_EXCHANGE_EXPAND,
+        .ids = in->again,
+        .n_ids = in->n_again,
+        .n_max = in->o.max_new_tokens,
+        .g = &g,
+        .text = in->text2,
+        .cap = myth_answer_bound(g.limits, in->path_len),
+    };
     in->what = "explaining";
     myth_status st = answer(in, e, s, &q, &len, why, err);
     return st == MYTH_OK ? keep(in, q.kind, *why, in->text2, len, b, err) : st;
@@ -345,7 +393,11 @@ static myth_status run_part(myth_inspection *in, myth_engine *e, myth_seq *s, my
 {
     const inspect_part *p = &in->part[in->now];
     const before b = now_of(&in->report);
-    const myth_findings_grammar g = { .block = in->block + p->block0, .n_block = p->n_block, .limits = in->o.two_pass ? &in->brief : &in->limits };
+    const myth_findings_grammar g = {
+        .block = in->block + p->block0,
+        .n_block = p->n_block,
+        .limits = in->o.two_pass ? &in->brief : &in->limits,
+    };
     uint32_t at = 0, seen = b.n_request, fed = 0;
     size_t len = 0;
     bool goes_on = myth_inspect_has_rounds(in);
@@ -353,9 +405,15 @@ static myth_status run_part(myth_inspection *in, myth_engine *e, myth_seq *s, my
     in->what = "writing";
     in->round = 0;
     MYTH_TRY(myth_seq_truncate(s, in->n_prefix < myth_seq_len(s) ? in->n_prefix : myth_seq_len(s), &at, err));
-    const question q = { .kind = MYTH_EXCHANGE_FIRST, .ids = p->ids + at, .n_ids = p->n_ids - at,
-                         .n_max = in->o.two_pass ? myth_inspect_brief_tokens(in) : in->o.max_new_tokens, .g = &g, .text = in->text,
-                         .cap = myth_answer_bound(&in->limits, in->path_len) };
+    const question q = {
+        .kind = MYTH_EXCHANGE_FIRST,
+        .ids = p->ids + at,
+        .n_ids = p->n_ids - at,
+        .n_max = in->o.two_pass ? myth_inspect_brief_tokens(in) : in->o.max_new_tokens,
+        .g = &g,
+        .text = in->text,
+        .cap = myth_answer_bound(&in->limits, in->path_len),
+    };
     MYTH_TRY(answer(in, e, s, &q, &len, why, err));
     MYTH_TRY(keep(in, q.kind, *why, in->text, len, &b, err));
     if (in->o.two_pass && *why == MYTH_FINISH_STOP)
@@ -372,7 +430,7 @@ static myth_status feed_prefix(myth_inspection *in, myth_engine *e, myth_seq *s,
     uint32_t n = 0;
     if (!in->n_prefix)
         return MYTH_OK;
-    const myth_generate_opts o = { .prompt = in->part[0].ids, .n_prompt = in->n_prefix, .cancel = in->o.cancel };
+    const myth_generate_opts o = {.prompt = in->part[0].ids, .n_prompt = in->n_prefix, .cancel = in->o.cancel};
     myth_status st = myth_generate(e, s, &o, in->ids, &n, why, err);
     return st == MYTH_OK && *why != MYTH_FINISH_CANCELLED ? myth_seq_checkpoint(s, err) : st;
 }

@@ -1,15 +1,23 @@
-/* inspect_impl.h - an inspection from inside, for inspect.c (life, memory), inspect_parts.c (counts, budget, parts) and inspect_ask.c
- * (answers, rounds). */
+/* inspect_impl.h - an inspection from inside, for inspect.c (life, memory), inspect_parts.c (counts, budget, parts) and
+ * inspect_ask.c (answers, rounds). */
 #ifndef MYTH_INSPECT_IMPL_H
 #define MYTH_INSPECT_IMPL_H
 
 #include "inspect.h"
 #include "frontend/inspect/prompt/parts.h"
 
-/* ROUND_BYTES: what a round brings: files, their lines, the text and ids of a turn; a file that is parsed (1 MiB at most) fits. ROUNDS_BYTES: of all
- * rounds at most. ROUND_PATH: bytes of a path in JSON spelling that an answer has room for. SPARE: comments that answer findings, in files that rounds
- * bring. */
-enum { N_CACHED_MASK = 32, STEP_CTX = 64, ROUND_BYTES = 3 << 20, ROUNDS_BYTES = 8 << 20, ROUND_PATH = 512, NEAR_BYTES = 160, SPARE_SUPPRESSIONS = 64 };
+/* ROUND_BYTES: what a round brings: files, their lines, the text and ids of a turn; a file that is parsed (1 MiB at
+ * most) fits. ROUNDS_BYTES: of all rounds at most. ROUND_PATH: bytes of a path in JSON spelling that an answer has room
+ * for. SPARE: comments that answer findings, in files that rounds bring. */
+enum {
+    N_CACHED_MASK = 32,
+    STEP_CTX = 64,
+    ROUND_BYTES = 3 << 20,
+    ROUNDS_BYTES = 8 << 20,
+    ROUND_PATH = 512,
+    NEAR_BYTES = 160,
+    SPARE_SUPPRESSIONS = 64
+};
 
 typedef struct {
     int32_t *ids;
@@ -17,19 +25,19 @@ typedef struct {
 } inspect_part;
 
 struct myth_inspection {
-    myth_mem *mem, *now_mem;            /* now_mem: of texts and ids for a while; of rounds once they run */
+    myth_mem *mem, *now_mem; /* now_mem: of texts and ids for a while; of rounds once they run */
     const myth_model *model;
     myth_material *material;
     myth_inspect_opts o;
-    inspect_part *part;                         /* [n_part] */
-    uint32_t n_part, n_prefix;          /* tokens that all prompts begin with */
-    myth_block *block;                  /* by part; behind them those of rounds, old and new together */
-    uint32_t *block_piece;              /* of each the piece it shows */
+    inspect_part *part;        /* [n_part] */
+    uint32_t n_part, n_prefix; /* tokens that all prompts begin with */
+    myth_block *block;         /* by part; behind them those of rounds, old and new together */
+    uint32_t *block_piece;     /* of each the piece it shows */
     uint32_t n_block, cap_block;
-    char *map;                          /* as much of the map as its room allows */
-    int32_t *again;                     /* two passes: what is fed between the answers */
+    char *map;      /* as much of the map as its room allows */
+    int32_t *again; /* two passes: what is fed between the answers */
     uint32_t n_again;
-    uint32_t path_len;                  /* longest path of the blocks, spelled */
+    uint32_t path_len; /* longest path of the blocks, spelled */
     myth_findings_limits limits, brief, expand;
     myth_report report;
     myth_report_file *file;
@@ -37,7 +45,7 @@ struct myth_inspection {
     myth_budget budget;
     myth_refusal refusal;
     myth_marks marks;
-    myth_mem *reserve;                  /* of rounds; its bytes are booked in mem while they run */
+    myth_mem *reserve; /* of rounds; its bytes are booked in mem while they run */
     uint64_t reserve_bytes;
     bool has_booked;
     /* taken by run */
@@ -51,8 +59,8 @@ struct myth_inspection {
     int32_t *ids;
     char *text, *text2, *room;
     size_t room_cap, room_used;
-    uint32_t now, round;                /* part at work             */
-    uint32_t n_new, n_new_max;          /* tokens of the answer at work, for progress */
+    uint32_t now, round;       /* part at work             */
+    uint32_t n_new, n_new_max; /* tokens of the answer at work, for progress */
     const char *what;
 };
 
@@ -68,7 +76,8 @@ static inline myth_status myth_inspect_no_room(const char *what, size_t bytes, m
 
 /* ---- inspect.c ---- */
 
-/* Answers may bring context: a resolver is there, rounds are allowed, and the grammar lets an answer name what is missing. */
+/* Answers may bring context: a resolver is there, rounds are allowed, and the grammar lets an answer name what is
+ * missing. */
 bool myth_inspect_has_rounds(const myth_inspection *in);
 uint32_t myth_inspect_brief_tokens(const myth_inspection *in);
 /* Tokens that follow the prompt, without rounds. */
@@ -86,7 +95,9 @@ myth_status myth_inspect_take_run(myth_inspection *in, myth_error *err);
 myth_status myth_inspect_plan_parts(myth_inspection *in, myth_error *err);
 /* Blocks one after another, as they stand in a prompt. Writes at most cap bytes, returns what the whole takes. */
 size_t myth_inspect_blocks_text(char *dst, size_t cap, const myth_block *block, uint32_t n_block);
-/* Ids of a user's turn behind an answer: the end of the answer's turn, the text, the head of the next answer. *ids is now_mem's. */
-myth_status myth_inspect_encode_turn(const myth_inspection *in, const char *text, size_t len, int32_t **ids, uint32_t *n_ids, myth_error *err);
+/* Ids of a user's turn behind an answer: the end of the answer's turn, the text, the head of the next answer. *ids is
+ * now_mem's. */
+myth_status myth_inspect_encode_turn(const myth_inspection *in, const char *text, size_t len, int32_t **ids,
+                                     uint32_t *n_ids, myth_error *err);
 
 #endif

@@ -1,8 +1,8 @@
 /* inspect_parts.c - exact counts of prompts, the budget's shares, and the parts.
  *
- * Counting a share is the difference of two whole prompts, so that shares add up to the prompt whatever a tokenizer merges at their borders.
- * Packing adds up what blocks cost; every part is then encoded whole, and when one is longer than it may be all are packed again in less
- * room. */
+ * Counting a share is the difference of two whole prompts, so that shares add up to the prompt whatever a tokenizer
+ * merges at their borders. Packing adds up what blocks cost; every part is then encoded whole, and when one is longer
+ * than it may be all are packed again in less room. */
 #include "inspect_impl.h"
 
 #include <stdio.h>
@@ -11,15 +11,17 @@
 /* ---- counting ---- */
 
 /* *ids is exact, the caller's. ids NULL: counts alone. */
-static myth_status encode(const myth_inspection *in, const myth_prompt *p, int32_t **ids, uint32_t *n_ids, myth_error *err)
+static myth_status encode(const myth_inspection *in, const myth_prompt *p, int32_t **ids, uint32_t *n_ids,
+                          myth_error *err)
 {
     size_t bound = myth_prompt_bound(p), n = 0;
     int32_t *all = myth_inspect_take(in, "prompt ids", bound, sizeof(int32_t));
     myth_status st = MYTH_OK;
     if (!all)
         return myth_inspect_no_room("prompt ids", bound * sizeof(int32_t), err);
-    MYTH_TRY(myth_prompt_encode(in->model->tokenizer, in->mem, myth_chat_form_of(&in->model->config), p, all, bound, &n, err));
-    *n_ids = (uint32_t)n;                                /* MYTH_PIECE_MAX pieces of files of MYTH_SOURCE_MAX bytes: checked in whole_blocks */
+    MYTH_TRY(myth_prompt_encode(in->model->tokenizer, in->mem, myth_chat_form_of(&in->model->config), p, all, bound, &n,
+                                err));
+    *n_ids = (uint32_t)n; /* MYTH_PIECE_MAX pieces of files of MYTH_SOURCE_MAX bytes: checked in whole_blocks */
     if (ids) {
         *ids = myth_inspect_take(in, "prompt ids", n, sizeof(int32_t));
         if (*ids)
@@ -32,13 +34,21 @@ fail:
     return st;
 }
 
-static myth_status encode_blocks(const myth_inspection *in, const myth_block *block, uint32_t n_block, int32_t **ids, uint32_t *n_ids, myth_error *err)
+static myth_status encode_blocks(const myth_inspection *in, const myth_block *block, uint32_t n_block, int32_t **ids,
+                                 uint32_t *n_ids, myth_error *err)
 {
-    const myth_prompt p = { .style = in->o.style, .block = block, .n_block = n_block, .map = in->map, .task = in->o.task };
+    const myth_prompt p = {
+        .style = in->o.style,
+        .block = block,
+        .n_block = n_block,
+        .map = in->map,
+        .task = in->o.task,
+    };
     return encode(in, &p, ids, n_ids, err);
 }
 
-static myth_status count_text(uint32_t *n_tok, myth_mem *mem, const myth_tokenizer *t, const char *text, size_t len, myth_error *err)
+static myth_status count_text(uint32_t *n_tok, myth_mem *mem, const myth_tokenizer *t, const char *text, size_t len,
+                              myth_error *err)
 {
     size_t bound = myth_tokenizer_bound(len), n = 0;
     int32_t *ids = myth_alloc_n(mem, MYTH_MEM_STAGING, "ids", bound ? bound : 1, sizeof(*ids));
@@ -63,7 +73,8 @@ size_t myth_inspect_blocks_text(char *dst, size_t cap, const myth_block *block, 
     return len;
 }
 
-static myth_status count_blocks(const myth_inspection *in, uint32_t *n_tok, const myth_block *block, uint32_t n_block, myth_error *err)
+static myth_status count_blocks(const myth_inspection *in, uint32_t *n_tok, const myth_block *block, uint32_t n_block,
+                                myth_error *err)
 {
     size_t len = myth_inspect_blocks_text(NULL, 0, block, n_block);
     char *text = myth_alloc(in->now_mem, MYTH_MEM_STAGING, "prompt text", len);
@@ -76,13 +87,13 @@ static myth_status count_blocks(const myth_inspection *in, uint32_t *n_tok, cons
 }
 
 /* A block without lines, so that another one follows a block. */
-static myth_block stub_of(const myth_source *src) { return (myth_block) { .src = src, .first = 1, .last = 0 }; }
+static myth_block stub_of(const myth_source *src) { return (myth_block){.src = src, .first = 1, .last = 0}; }
 
 /* What a block adds to a prompt that has others. */
 static myth_status block_cost(void *user, const myth_block *b, uint32_t *cost, myth_error *err)
 {
     const myth_inspection *in = user;
-    const myth_block two[2] = { stub_of(b->src), *b };
+    const myth_block two[2] = {stub_of(b->src), *b};
     uint32_t one = 0, both = 0;
     myth_status st;
     MYTH_TRY(count_blocks(in, &one, two, 1, err));
@@ -102,23 +113,26 @@ static size_t count_control(const myth_tokenizer *t, const int32_t *ids, size_t 
     return count;
 }
 
-myth_status myth_inspect_encode_turn(const myth_inspection *in, const char *text, size_t len, int32_t **ids, uint32_t *n_ids, myth_error *err)
+myth_status myth_inspect_encode_turn(const myth_inspection *in, const char *text, size_t len, int32_t **ids,
+                                     uint32_t *n_ids, myth_error *err)
 {
     const myth_tokenizer *t = in->model->tokenizer;
-    const myth_message msg[] = { { MYTH_ROLE_USER, { "x", 1 } }, { MYTH_ROLE_ASSISTANT, { "x", 1 } }, { MYTH_ROLE_USER, { text, len } } };
-    const myth_message plain[] = { msg[0], msg[1], { MYTH_ROLE_USER, { "x", 1 } } };
+    const myth_message msg[] = {
+        {MYTH_ROLE_USER, {"x", 1}}, {MYTH_ROLE_ASSISTANT, {"x", 1}}, {MYTH_ROLE_USER, {text, len}}};
+    const myth_message plain[] = {msg[0], msg[1], {MYTH_ROLE_USER, {"x", 1}}};
     const int32_t end = myth_tokenizer_special(t)->end_of_turn;
     size_t bound = myth_chat_bound(msg, 3), n = 0, at = 0, n_plain = 0;
     int32_t few[128], *all = myth_alloc_n(in->now_mem, MYTH_MEM_STAGING, "turn", bound, sizeof(*all));
     myth_status st;
     if (!all)
         return myth_inspect_no_room("turn", bound * sizeof(*all), err);
-    MYTH_TRY(myth_chat_encode(t, in->now_mem, myth_chat_form_of(&in->model->config), plain, 3, few, sizeof(few) / sizeof(few[0]), &n_plain, err));
+    MYTH_TRY(myth_chat_encode(t, in->now_mem, myth_chat_form_of(&in->model->config), plain, 3, few,
+                              sizeof(few) / sizeof(few[0]), &n_plain, err));
     MYTH_TRY(myth_chat_encode(t, in->now_mem, myth_chat_form_of(&in->model->config), msg, 3, all, bound, &n, err));
     if (count_control(t, all, n) != count_control(t, few, n_plain))
-        MYTH_TRY(myth_fail(err, MYTH_EFORMAT, "turn: %zu control tokens, the template has %zu", count_control(t, all, n), count_control(t, few, n_plain)));
-    for (int turn = 0; at < n && (turn += all[at] == end) < 2; at++) {
-    }
+        MYTH_TRY(myth_fail(err, MYTH_EFORMAT, "turn: %zu control tokens, the template has %zu",
+                           count_control(t, all, n), count_control(t, few, n_plain)));
+    for (int turn = 0; at < n && (turn += all[at] == end) < 2; at++) {}
     *n_ids = (uint32_t)(n - at);
     *ids = myth_alloc_n(in->now_mem, MYTH_MEM_STAGING, "turn", n - at ? n - at : 1, sizeof(**ids));
     if (!*ids)
@@ -140,18 +154,21 @@ static void remedy(myth_inspection *in, const char *text)
 /* has_numbers: `what` says them already. */
 static void refuse_for(myth_inspection *in, uint64_t count, uint64_t limit, const char *what, bool has_numbers)
 {
-    in->refusal = (myth_refusal) { .count = count, .limit = limit, .unit = "tokens" };
+    in->refusal = (myth_refusal){.count = count, .limit = limit, .unit = "tokens"};
     if (has_numbers)
         snprintf(in->refusal.reason, sizeof(in->refusal.reason), "%s", what);
     else
-        snprintf(in->refusal.reason, sizeof(in->refusal.reason), "%s: %llu tokens, the limit is %llu", what, (unsigned long long)count,
-                 (unsigned long long)limit);
+        snprintf(in->refusal.reason, sizeof(in->refusal.reason), "%s: %llu tokens, the limit is %llu", what,
+                 (unsigned long long)count, (unsigned long long)limit);
     in->report.refusal = &in->refusal;
     in->report.finish_reason = myth_finish_name(MYTH_FINISH_REFUSED);
     in->report.complete = false;
 }
 
-static void refuse_because(myth_inspection *in, uint64_t count, uint64_t limit, const char *what) { refuse_for(in, count, limit, what, false); }
+static void refuse_because(myth_inspection *in, uint64_t count, uint64_t limit, const char *what)
+{
+    refuse_for(in, count, limit, what, false);
+}
 
 /* What shortens code. */
 static void remedy_code(myth_inspection *in)
@@ -184,13 +201,13 @@ static myth_status fit_map(myth_inspection *in, myth_error *err)
     myth_status st = MYTH_OK;
     const char *map = in->o.map;
     size_t len = strlen(map);
-    uint32_t lo = 0, hi = len && map[len - 1] != '\n';         /* lo lines fit, more than hi do not */
+    uint32_t lo = 0, hi = len && map[len - 1] != '\n'; /* lo lines fit, more than hi do not */
     in->map = myth_inspect_take(in, "map", len + 1, 1);
     if (!in->map)
         return myth_inspect_no_room("map", len + 1, err);
     for (const char *p = map; (p = strchr(p, '\n')); p++)
         hi++;
-    const myth_prompt p = { .style = in->o.style, .map = in->map, .task = "" };
+    const myth_prompt p = {.style = in->o.style, .map = in->map, .task = ""};
     for (uint32_t k = hi; lo < hi; k = lo + (hi - lo + 1) / 2) {
         uint32_t n = 0;
         size_t to = lines_len(map, k);
@@ -215,13 +232,13 @@ fail:
 /* Counts rules, map and task. */
 static myth_status count_shares(myth_inspection *in, myth_error *err)
 {
-    enum { RULES_ROOM = 1000 };                                 /* Y-39: what is set aside for the rules, and lent as far as they are shorter */
+    enum { RULES_ROOM = 1000 }; /* Y-39: what is set aside for the rules, and lent as far as they are shorter */
     myth_budget *b = &in->budget;
-    myth_prompt p = { .style = in->o.style, .task = "" };
+    myth_prompt p = {.style = in->o.style, .task = ""};
     uint32_t n = 0, max = in->o.max_prompt_tokens;
     myth_status st;
     b->map_room = in->o.map_tokens ? in->o.map_tokens : MYTH_INSPECT_MAP_TOKENS;
-    b->map_room = myth_min_u32(b->map_room, b->limit / 4);     /* of a short prompt the code keeps the larger half */
+    b->map_room = myth_min_u32(b->map_room, b->limit / 4); /* of a short prompt the code keeps the larger half */
     b->task_room = in->o.task_tokens ? in->o.task_tokens : MYTH_INSPECT_TASK_TOKENS;
     MYTH_TRY(encode(in, &p, NULL, &b->rules, err));
     if (in->o.map && *in->o.map)
@@ -241,7 +258,8 @@ fail:
 /* ---- parts ---- */
 
 /* The subjects as they would stand in one prompt, in the material's order; *n_context = pieces of context. */
-static myth_status whole_blocks(const myth_inspection *in, myth_block **out, uint32_t *n_block, uint32_t *n_context, myth_error *err)
+static myth_status whole_blocks(const myth_inspection *in, myth_block **out, uint32_t *n_block, uint32_t *n_context,
+                                myth_error *err)
 {
     uint32_t n_piece = myth_material_n_piece(in->material), n = 0;
     uint64_t bytes = 0;
@@ -255,7 +273,7 @@ static myth_status whole_blocks(const myth_inspection *in, myth_block **out, uin
             continue;
         if (p->last >= p->first)
             bytes += src->line[p->last - 1].off + src->line[p->last - 1].len - src->line[p->first - 1].off;
-        list[n++] = (myth_block) { .src = src, .first = p->first, .last = p->last, .symbol = p->symbol };
+        list[n++] = (myth_block){.src = src, .first = p->first, .last = p->last, .symbol = p->symbol};
     }
     *out = list;
     *n_block = n;
@@ -330,7 +348,8 @@ static void refuse_fixed(myth_inspection *in, uint32_t fixed, uint32_t soft, uin
 {
     char what[96] = "rules, map and task leave no room for code";
     if (soft == trained)
-        snprintf(what, sizeof(what), "rules, map and task leave no room for code in what the model was trained to read");
+        snprintf(what, sizeof(what),
+                 "rules, map and task leave no room for code in what the model was trained to read");
     refuse_because(in, fixed, soft, what);
     if (in->o.style == MYTH_PROMPT_FULL)
         remedy(in, "short rules: --prompt-style compact");
@@ -338,17 +357,19 @@ static void refuse_fixed(myth_inspection *in, uint32_t fixed, uint32_t soft, uin
         remedy(in, "a smaller map: --map-tokens");
     if (in->o.task)
         remedy(in, "a shorter question");
-    remedy(in, soft == trained ? "a model that was trained to read more: -m" : "more room: --max-prompt-tokens, -c, or a shorter output -n");
+    remedy(in, soft == trained ? "a model that was trained to read more: -m"
+                               : "more room: --max-prompt-tokens, -c, or a shorter output -n");
 }
 
 /* Packs into parts whose code has soft_room (a line alone hard_room). */
-static myth_status pack_parts(myth_inspection *in, uint32_t soft, uint32_t hard, uint32_t trained, uint32_t fixed, myth_error *err)
+static myth_status pack_parts(myth_inspection *in, uint32_t soft, uint32_t hard, uint32_t trained, uint32_t fixed,
+                              myth_error *err)
 {
     enum { TRIES = 8 };
     const myth_source *src = myth_material_of(in->material, 0);
     const myth_block stub = stub_of(src);
     uint32_t with_stub = 0, stub_cost = 0, less = 0, over = 1;
-    myth_parts p = { 0 };
+    myth_parts p = {0};
     myth_status st;
     MYTH_TRY(encode_blocks(in, &stub, 1, NULL, &with_stub, err));
     MYTH_TRY(block_cost(in, &stub, &stub_cost, err));
@@ -359,8 +380,15 @@ static myth_status pack_parts(myth_inspection *in, uint32_t soft, uint32_t hard,
     }
     for (int i = 0; i < TRIES && over && soft > fixed + less; i++) {
         const uint32_t cap = in->o.code_tokens ? in->o.code_tokens : UINT32_MAX;
-        myth_parts_opts o = { .soft = myth_min_u32(soft - fixed - less, in->budget.code_room), .hard = myth_min_u32(hard - fixed - less, cap),
-                             .max_part = MYTH_INSPECT_PARTS_MAX, .is_alone = in->o.style == MYTH_PROMPT_COMPACT, .worker_path = in->o.worker_path, .cost = block_cost, .user = in };
+        myth_parts_opts o = {
+            .soft = myth_min_u32(soft - fixed - less, in->budget.code_room),
+            .hard = myth_min_u32(hard - fixed - less, cap),
+            .max_part = MYTH_INSPECT_PARTS_MAX,
+            .is_alone = in->o.style == MYTH_PROMPT_COMPACT,
+            .worker_path = in->o.worker_path,
+            .cost = block_cost,
+            .user = in,
+        };
         myth_parts_close(&p);
         MYTH_TRY(myth_parts_make(&p, in->mem, in->material, &o, err));
         MYTH_TRY(make_parts(in, &p, err));
@@ -384,9 +412,9 @@ static myth_status one_part(myth_inspection *in, const myth_block *block, uint32
     for (uint32_t i = 0; i < n_block; i++, piece++) {
         while (!myth_material_piece(in->material, piece)->is_subject)
             piece++;
-        list[i] = (myth_parts_row) { .piece = piece, .block = block[i] };
+        list[i] = (myth_parts_row){.piece = piece, .block = block[i]};
     }
-    const myth_parts p = { .row = list, .n_row = n_block, .n_part = 1 };
+    const myth_parts p = {.row = list, .n_row = n_block, .n_part = 1};
     return make_parts(in, &p, err);
 }
 
@@ -434,7 +462,7 @@ myth_status myth_inspect_plan_parts(myth_inspection *in, myth_error *err)
     const uint64_t output = myth_inspect_output_tokens(in);
     uint32_t whole = 0, trained = 0, n_block = 0, n_context = 0, hard = max, soft, fixed;
     myth_block *block = NULL;
-    myth_error own = { 0 };
+    myth_error own = {0};
     myth_status st;
     MYTH_TRY(whole_blocks(in, &block, &n_block, &n_context, &own));
     myth_meta_u32(&trained, myth_weights_meta(in->model->weights), "mythos.trained_tokens");
@@ -454,7 +482,8 @@ myth_status myth_inspect_plan_parts(myth_inspection *in, myth_error *err)
     } else if (in->o.code_tokens && whole - fixed > in->o.code_tokens && !in->o.split) {
         refuse(in, whole - fixed, in->o.code_tokens, "the code is too long");
     } else {
-        if (!n_context && n_block <= (in->o.style == MYTH_PROMPT_COMPACT ? 1 : MYTH_BLOCK_MAX) && whole <= soft && whole - fixed <= in->budget.code_room)
+        if (!n_context && n_block <= (in->o.style == MYTH_PROMPT_COMPACT ? 1 : MYTH_BLOCK_MAX) && whole <= soft &&
+            whole - fixed <= in->budget.code_room)
             MYTH_TRY(one_part(in, block, n_block, &own));
         else
             MYTH_TRY(pack_parts(in, soft, hard, trained, fixed, &own));
@@ -463,7 +492,7 @@ myth_status myth_inspect_plan_parts(myth_inspection *in, myth_error *err)
     }
 fail:
     myth_free(in->mem, block);
-    if (st == MYTH_ELIMIT) {                             /* no place to cut at: a refusal like the others, with numbers of its own */
+    if (st == MYTH_ELIMIT) { /* no place to cut at: a refusal like the others, with numbers of its own */
         drop_parts(in);
         refuse_for(in, whole, hard, own.msg, true);
         remedy_code(in);

@@ -1,7 +1,9 @@
-/* device_cpu.c - the CPU as a device: level choice, memory in the ledger, a stream that runs each op at once, records for replay.
+/* device_cpu.c - the CPU as a device: level choice, memory in the ledger, a stream that runs each op at once, records
+ * for replay.
  *
- * Graphs   one block (class GRAPH) of n_graph slots; a slot is a header and n_record_ops records of (op, copy of its arguments)
- * Handles  buffers and streams are slots of the device, so that a buffer books exactly its bytes                                  */
+ * Graphs   one block (class GRAPH) of n_graph slots; a slot is a header and n_record_ops records of (op, copy of its
+ *          arguments)
+ * Handles  buffers and streams are slots of the device, so that a buffer books exactly its bytes */
 #define _GNU_SOURCE
 #include "cpu.h"
 
@@ -22,7 +24,7 @@ struct cpu_record {
 };
 
 struct cpu_graph {
-    struct myth_graph base;             /* dev NULL = free slot */
+    struct myth_graph base; /* dev NULL = free slot */
     uint32_t n_op, cap;
     struct cpu_record record[];
 };
@@ -36,7 +38,7 @@ static const struct cpu_level *const levels[] = {
 };
 enum { LEVEL_N = sizeof(levels) / sizeof(levels[0]) };
 
-static const char *const known_levels[] = { "ref", "avx2", "avx512", "amx", "neon" };
+static const char *const known_levels[] = {"ref", "avx2", "avx512", "amx", "neon"};
 
 static const char *wanted_level(const myth_device_opts *opts)
 {
@@ -60,7 +62,8 @@ static myth_status refuse_level(myth_error *err, const char *name, uint32_t miss
     return myth_fail(err, MYTH_EDEVICE, "cpu: no level \"%.32s\"; expected ref, avx2, avx512, amx, neon or auto", name);
 }
 
-/* Index of the level to use: the wanted one, else the highest that the features allow. A level that is refused makes it -1. */
+/* Index of the level to use: the wanted one, else the highest that the features allow. A level that is refused makes it
+ * -1. */
 static int choose_level(const myth_device_opts *opts, uint32_t features, myth_error *err)
 {
     const char *name = wanted_level(opts);
@@ -86,7 +89,7 @@ static int choose_level(const myth_device_opts *opts, uint32_t features, myth_er
 static void fill_ops(struct myth_ops *ops, int level)
 {
     for (int i = level; i >= 0; i--) {
-#define OP(name) \
+#define OP(name)    \
     if (!ops->name) \
         ops->name = levels[i]->ops.name;
 #include "kernels/ops.def"
@@ -98,9 +101,9 @@ static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 static cpu_work_bytes work_bytes(const myth_work_shape *shape, int level, int n_threads)
 {
-    cpu_work_bytes most = { 0, 0, 0 };
+    cpu_work_bytes most = {0, 0, 0};
     for (int i = 0; i <= level; i++) {
-        cpu_work_bytes w = { 0, 0, 0 };
+        cpu_work_bytes w = {0, 0, 0};
         if (levels[i]->work)
             levels[i]->work(&w, shape, n_threads);
         most.activations = larger(most.activations, w.activations);
@@ -138,13 +141,18 @@ static uint64_t graph_slot_bytes(uint32_t n_record_ops)
     return myth_arena_cost(sizeof(struct cpu_graph) + (size_t)n_record_ops * sizeof(struct cpu_record));
 }
 
-static uint64_t graph_bytes(const myth_work_shape *shape) { return shape->n_graph * graph_slot_bytes(shape->n_record_ops); }
+static uint64_t graph_bytes(const myth_work_shape *shape)
+{
+    return shape->n_graph * graph_slot_bytes(shape->n_record_ops);
+}
 
-static void plan(myth_class_bytes *out, myth_class_bytes *own, const myth_device_opts *opts, const myth_work_shape *shape)
+static void plan(myth_class_bytes *out, myth_class_bytes *own, const myth_device_opts *opts,
+                 const myth_work_shape *shape)
 {
     int n_threads = count_threads(opts), level = choose_level(opts, cpu_features(), NULL);
-    (void)own;                          /* the host's memory is the CPU's */
-    out->bytes[MYTH_MEM_FIXED] = sizeof(struct cpu_device) + CPU_BUF_MAX * sizeof(struct myth_buf) + cpu_pool_bytes(n_threads);
+    (void)own; /* the host's memory is the CPU's */
+    out->bytes[MYTH_MEM_FIXED] =
+        sizeof(struct cpu_device) + CPU_BUF_MAX * sizeof(struct myth_buf) + cpu_pool_bytes(n_threads);
     if (!shape)
         return;
     cpu_work_bytes w = work_bytes(shape, level < 0 ? 0 : level, n_threads);
@@ -204,7 +212,8 @@ static struct myth_buf *take_buf(struct cpu_device *d)
     return NULL;
 }
 
-static myth_status buf_open(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes, myth_error *err)
+static myth_status buf_open(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes,
+                            myth_error *err)
 {
     myth_buf *b = take_buf((struct cpu_device *)(void *)dev);
     if (!b)
@@ -212,7 +221,7 @@ static myth_status buf_open(myth_buf **out, myth_device *dev, myth_mem_class cls
     void *host = bytes <= SIZE_MAX ? myth_alloc(dev->mem, cls, owner, (size_t)bytes) : NULL;
     if (!host)
         return myth_fail(err, MYTH_ENOMEM, "cpu: %s: %llu bytes", owner, (unsigned long long)bytes);
-    *b = (myth_buf){ .dev = dev, .host = host, .bytes = bytes, .cls = cls };
+    *b = (myth_buf){.dev = dev, .host = host, .bytes = bytes, .cls = cls};
     *out = b;
     return MYTH_OK;
 }
@@ -222,7 +231,7 @@ static myth_status buf_wrap(myth_buf **out, myth_device *dev, const void *base, 
     myth_buf *b = take_buf((struct cpu_device *)(void *)dev);
     if (!b)
         return myth_fail(err, MYTH_EFULL, "cpu: all %d buffers are in use", CPU_BUF_MAX);
-    *b = (myth_buf){ .dev = dev, .host = (void *)(uintptr_t)base, .bytes = bytes, .is_wrapped = true };
+    *b = (myth_buf){.dev = dev, .host = (void *)(uintptr_t)base, .bytes = bytes, .is_wrapped = true};
     *out = b;
     return MYTH_OK;
 }
@@ -241,7 +250,7 @@ static myth_status stream_open(myth_stream **out, myth_device *dev, myth_error *
     struct cpu_device *d = (struct cpu_device *)(void *)dev;
     for (uint32_t i = 0; i < CPU_STREAM_MAX; i++) {
         if (!d->stream[i].dev) {
-            d->stream[i] = (myth_stream){ .dev = dev };
+            d->stream[i] = (myth_stream){.dev = dev};
             *out = &d->stream[i];
             return MYTH_OK;
         }
@@ -274,7 +283,7 @@ static myth_status sync_stream(myth_stream *s, myth_error *err)
 {
     (void)s;
     (void)err;
-    return MYTH_OK;                     /* every op was run when it was issued */
+    return MYTH_OK; /* every op was run when it was issued */
 }
 
 static void begin_record(myth_stream *s)
@@ -352,8 +361,8 @@ static void describe(myth_device_caps *c, uint32_t features, int level, int n_th
     snprintf(c->name, sizeof(c->name), "cpu");
     snprintf(c->level, sizeof(c->level), "%s", name);
     c->n_threads = n_threads;
-    snprintf(c->description, sizeof(c->description), "%s, %d thread%s, %s%s", brand, c->n_threads, c->n_threads == 1 ? "" : "s", name,
-             detail);
+    snprintf(c->description, sizeof(c->description), "%s, %d thread%s, %s%s", brand, c->n_threads,
+             c->n_threads == 1 ? "" : "s", name, detail);
     c->ledger = MYTH_MEM_HOST;
     c->is_host_visible = true;
 #if defined(_SC_PHYS_PAGES) && defined(_SC_AVPHYS_PAGES)
@@ -367,7 +376,7 @@ static void describe(myth_device_caps *c, uint32_t features, int level, int n_th
 
 static uint32_t list(myth_device_caps *out, uint32_t cap)
 {
-    myth_device_opts any = { .name = "cpu" };
+    myth_device_opts any = {.name = "cpu"};
     uint32_t features = cpu_features();
     int level = choose_level(&any, features, NULL);
     if (!cap)
@@ -407,4 +416,9 @@ fail:
 }
 
 const myth_device_kind myth_device_kind_cpu = {
-    .prefix = "cpu", .ledger = MYTH_MEM_HOST, .open = open_device, .plan = plan, .list = list };
+    .prefix = "cpu",
+    .ledger = MYTH_MEM_HOST,
+    .open = open_device,
+    .plan = plan,
+    .list = list,
+};

@@ -1,14 +1,15 @@
 /* features.c - what the processor can do and the system lets us use.
  *
- * Source   Intel SDM vol. 2A, CPUID leaves 1, 7, 13, 0x80000002; Linux arch_prctl(ARCH_REQ_XCOMP_PERM) for the AMX tile state     */
+ * Source   Intel SDM vol. 2A, CPUID leaves 1, 7, 13, 0x80000002; Linux arch_prctl(ARCH_REQ_XCOMP_PERM) for the AMX tile
+ *          state */
 #include "cpu.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const char *const feature_name[CPU_FEATURE_N] = {
-    "avx2", "fma", "f16c", "avx512f", "avx512bw", "avx512vl", "avx512dq", "avx512_vnni", "avx512_bf16", "amx_tile", "amx_int8", "amx_bf16",
-    "neon", "dotprod",
+    "avx2",        "fma",         "f16c",     "avx512f",  "avx512bw", "avx512vl", "avx512dq",
+    "avx512_vnni", "avx512_bf16", "amx_tile", "amx_int8", "amx_bf16", "neon",     "dotprod",
 };
 
 const char *cpu_feature_name(int bit) { return feature_name[bit]; }
@@ -111,7 +112,7 @@ void cpu_brand(char *dst, size_t cap)
 
 uint32_t cpu_features(void)
 {
-    uint32_t found = CPU_NEON;                          /* part of every AArch64 processor */
+    uint32_t found = CPU_NEON; /* part of every AArch64 processor */
 #if defined(__linux__)
     enum { ASIMDDP = 1 << 20 };
     if (getauxval(AT_HWCAP) & ASIMDDP)

@@ -1,7 +1,7 @@
 /* pool.c - start counter, completion counter and barrier, each waited for by spinning, then by futex.
  *
- * A waiter that is about to sleep first raises `n_asleep` of what it waits for; who changes the value looks at n_asleep after the change
- * (both sequentially consistent), so either the sleeper sees the new value or it is woken. */
+ * A waiter that is about to sleep first raises `n_asleep` of what it waits for; who changes the value looks at n_asleep
+ * after the change (both sequentially consistent), so either the sleeper sees the new value or it is woken. */
 #define _GNU_SOURCE
 #include "pool.h"
 
@@ -18,7 +18,7 @@
 #include <unistd.h>
 #endif
 
-enum { SPIN = 1000, LINE = 64 };      /* a pause is 10 to 50 ns: some 30 us */
+enum { SPIN = 1000, LINE = 64 }; /* a pause is 10 to 50 ns: some 30 us */
 
 struct wait_word {
     _Alignas(LINE) atomic_uint value;
@@ -106,10 +106,7 @@ static void *work(void *arg)
     }
 }
 
-uint64_t cpu_pool_bytes(int n_threads)
-{
-    return sizeof(struct cpu_pool) + (uint64_t)(n_threads - 1) * CPU_STACK_BYTES;
-}
+uint64_t cpu_pool_bytes(int n_threads) { return sizeof(struct cpu_pool) + (uint64_t)(n_threads - 1) * CPU_STACK_BYTES; }
 
 myth_status cpu_pool_open(struct cpu_pool **out, myth_mem *mem, int n_threads, myth_error *err)
 {
@@ -121,7 +118,8 @@ myth_status cpu_pool_open(struct cpu_pool **out, myth_mem *mem, int n_threads, m
     p->mem = mem;
     if (stacks && !myth_mem_book(mem, MYTH_MEM_HOST, MYTH_MEM_FIXED, "cpu stacks", stacks)) {
         myth_free(mem, p);
-        return myth_fail(err, MYTH_ENOMEM, "cpu: %llu bytes for the stacks of %d threads", (unsigned long long)stacks, n_threads - 1);
+        return myth_fail(err, MYTH_ENOMEM, "cpu: %llu bytes for the stacks of %d threads", (unsigned long long)stacks,
+                         n_threads - 1);
     }
     p->n_threads = n_threads;
 
@@ -131,9 +129,9 @@ myth_status cpu_pool_open(struct cpu_pool **out, myth_mem *mem, int n_threads, m
     if (!failed) {
         failed = pthread_attr_setstacksize(&attr, CPU_STACK_BYTES);
         sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before);        /* signals stay with the threads of the program */
+        pthread_sigmask(SIG_SETMASK, &all, &before); /* signals stay with the threads of the program */
         for (int i = 1; i < n_threads && !failed; i++) {
-            p->worker[i] = (struct worker){ .pool = p, .tid = i };
+            p->worker[i] = (struct worker){.pool = p, .tid = i};
             failed = pthread_create(&p->worker[i].thread, &attr, work, &p->worker[i]);
             p->worker[i].is_started = !failed;
         }
@@ -179,7 +177,7 @@ void cpu_pool_run(struct cpu_pool *p, cpu_task fn, void *arg)
     atomic_fetch_add(&p->start.value, 1);
     wake_all(&p->start);
     fn(arg, 0, p->n_threads);
-    for (unsigned left = atomic_load_explicit(&p->left.value, memory_order_acquire); left; )
+    for (unsigned left = atomic_load_explicit(&p->left.value, memory_order_acquire); left;)
         left = wait_change(&p->left, left);
 }
 
@@ -205,6 +203,9 @@ void cpu_pool_barrier(struct cpu_pool *p)
     }
 }
 
-uint32_t cpu_pool_take(struct cpu_pool *p, uint32_t count) { return atomic_fetch_add_explicit(&p->next, count, memory_order_relaxed); }
+uint32_t cpu_pool_take(struct cpu_pool *p, uint32_t count)
+{
+    return atomic_fetch_add_explicit(&p->next, count, memory_order_relaxed);
+}
 
 void cpu_pool_rewind(struct cpu_pool *p) { atomic_store_explicit(&p->next, 0, memory_order_relaxed); }

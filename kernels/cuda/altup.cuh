@@ -15,8 +15,8 @@ struct altup_route {
 };
 
 /* m in all threads; x was written by the threads that read it here, or before the last barrier. */
-static __device__ __forceinline__ void altup_modality(float (&m)[MYTH_STREAM_MAX], const altup_route &a, const float *x, uint32_t n_stream, uint32_t dim,
-                                                      float eps, float *shared32)
+static __device__ __forceinline__ void altup_modality(float (&m)[MYTH_STREAM_MAX], const altup_route &a, const float *x,
+                                                      uint32_t n_stream, uint32_t dim, float eps, float *shared32)
 {
     const float scale = row_scale(x, dim, eps, shared32) / (float)dim;
     for (uint32_t k = 0; k < n_stream; k++) {
@@ -27,7 +27,8 @@ static __device__ __forceinline__ void altup_modality(float (&m)[MYTH_STREAM_MAX
     }
 }
 
-static __device__ __forceinline__ float altup_coef(const altup_route &a, const float (&m)[MYTH_STREAM_MAX], uint32_t row, uint32_t n_stream)
+static __device__ __forceinline__ float altup_coef(const altup_route &a, const float (&m)[MYTH_STREAM_MAX],
+                                                   uint32_t row, uint32_t n_stream)
 {
     float c = 0.0f;
     for (uint32_t j = 0; j < n_stream; j++)

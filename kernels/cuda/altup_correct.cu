@@ -1,10 +1,11 @@
 /* altup_correct.cu   u += RMS(pend) * w_post;  c = coef tanh(R (RMS(u) * w_route) / dim);  d = u - x[active];
  *                    x[i] += (1 + c[i]) * d;  gate = x[active] * w_gate
  *
- * Shapes     x f32 [n_stream, n_rows, dim]; u, pend, gate f32 [n_rows, dim]; router f32 [n_stream, dim]; coef f32 [n_stream, n_stream]
+ * Shapes     x f32 [n_stream, n_rows, dim]; u, pend, gate f32 [n_rows, dim]; router f32 [n_stream, dim]; coef f32
+ *            [n_stream, n_stream]
  * Precision  f32
  * Traffic    the streams and u read and written once from DRAM
- * Limit      launch latency in decode, DRAM bandwidth in prefill. One block per row                                               */
+ * Limit      launch latency in decode, DRAM bandwidth in prefill. One block per row */
 #include "altup.cuh"
 
 struct correct_op {
@@ -40,10 +41,18 @@ static __global__ void altup_correct_k(correct_op p)
 
 extern "C" void cuda_altup_correct(myth_stream *s, const struct myth_altup_correct_args *a)
 {
-    const correct_op p = { cuda_ptr<float>(a->x), cuda_ptr<float>(a->u), cuda_ptr<float>(a->gate), cuda_ptr<const float>(a->pend),
-                           cuda_ptr<const float>(a->w_post), cuda_ptr<const float>(a->w_gate),
-                           { cuda_ptr<const float>(a->w_route), cuda_ptr<const float>(a->router), cuda_ptr<const float>(a->coef) },
-                           a->dim, a->n_stream, a->active, a->eps };
+    const correct_op p = {
+        cuda_ptr<float>(a->x),
+        cuda_ptr<float>(a->u),
+        cuda_ptr<float>(a->gate),
+        cuda_ptr<const float>(a->pend),
+        cuda_ptr<const float>(a->w_post),
+        cuda_ptr<const float>(a->w_gate),
+        {cuda_ptr<const float>(a->w_route), cuda_ptr<const float>(a->router), cuda_ptr<const float>(a->coef)},
+        a->dim,
+        a->n_stream,
+        a->active,
+        a->eps};
     MYTH_LAUNCH(altup_correct_k, a->n_rows, ALTUP_THREADS, 0, s)(p);
     cuda_check(s, "altup_correct");
 }

@@ -3,7 +3,7 @@
  * Shapes     x, y f32 [n_rows, dim]; u f32 [n_u, n_rows, dim]; y may be x
  * Precision  f32
  * Traffic    12 bytes an element of u; twice a step
- * Limit      launch latency in decode, DRAM bandwidth in prefill. One block per row                                               */
+ * Limit      launch latency in decode, DRAM bandwidth in prefill. One block per row */
 #include "rows.cuh"
 
 enum { THREADS = 256 };
@@ -40,6 +40,7 @@ static __global__ void altup_match_k(float *y, const float *x, float *u, uint32_
 
 extern "C" void cuda_altup_match(myth_stream *s, const struct myth_altup_match_args *a)
 {
-    MYTH_LAUNCH(altup_match_k, a->n_rows, THREADS, 0, s)(cuda_ptr<float>(a->y), cuda_ptr<const float>(a->x), cuda_ptr<float>(a->u), a->dim, a->n_u);
+    MYTH_LAUNCH(altup_match_k, a->n_rows, THREADS, 0, s)
+    (cuda_ptr<float>(a->y), cuda_ptr<const float>(a->x), cuda_ptr<float>(a->u), a->dim, a->n_u);
     cuda_check(s, "altup_match");
 }

@@ -1,10 +1,12 @@
 /* altup_predict.cu   x[i] += RMS(pend) * w_post for i > 0;  m = tanh(R (RMS(x[active]) * w_route) / dim);
  *                    x[i] += sum_j (coef m)[i * n + j] * x[j];  xn = RMS(x[active]) * w_in
  *
- * Shapes     x f32 [n_stream, n_rows, dim]; pend, xn f32 [n_rows, dim]; router f32 [n_stream, dim]; coef f32 [n_stream^2, n_stream]
+ * Shapes     x f32 [n_stream, n_rows, dim]; pend, xn f32 [n_rows, dim]; router f32 [n_stream, dim]; coef f32
+ *            [n_stream^2, n_stream]
  * Precision  f32
  * Traffic    the streams read and written once from DRAM, n_stream + 2 times from cache
- * Limit      launch latency in decode, DRAM bandwidth in prefill. One block per row: a thread has the same columns of all streams  */
+ * Limit      launch latency in decode, DRAM bandwidth in prefill. One block per row: a thread has the same columns of
+ *            all streams */
 #include "altup.cuh"
 
 struct predict_op {
@@ -18,7 +20,7 @@ struct predict_op {
 static __global__ void altup_predict_k(predict_op p)
 {
     MYTH_SHARED(float, sums, 32);
-    MYTH_SHARED(float, c, MYTH_STREAM_MAX * MYTH_STREAM_MAX);
+    MYTH_SHARED(float, c, MYTH_STREAM_MAX *MYTH_STREAM_MAX);
     const uint64_t at = (uint64_t)blockIdx.x * p.dim, step = (uint64_t)gridDim.x * p.dim;
     const uint32_t n = p.n_stream;
     float *const x = p.x + at;
@@ -47,7 +49,7 @@ static __global__ void altup_predict_k(predict_op p)
             x[k * step + i] = had[k] + sum;
         }
     }
-    const float *const active = x + p.active * step;                    /* a thread reads what it wrote itself */
+    const float *const active = x + p.active * step; /* a thread reads what it wrote itself */
     const float scale = row_scale(active, p.dim, p.eps, sums);
     for (uint32_t i = threadIdx.x; i < p.dim; i += ALTUP_THREADS)
         p.xn[at + i] = active[i] * scale * p.w_in[i];
@@ -55,10 +57,17 @@ static __global__ void altup_predict_k(predict_op p)
 
 extern "C" void cuda_altup_predict(myth_stream *s, const struct myth_altup_predict_args *a)
 {
-    const predict_op p = { cuda_ptr<float>(a->x), cuda_ptr<float>(a->xn), cuda_ptr<const float>(a->pend), cuda_ptr<const float>(a->w_post),
-                           cuda_ptr<const float>(a->w_in),
-                           { cuda_ptr<const float>(a->w_route), cuda_ptr<const float>(a->router), cuda_ptr<const float>(a->coef) },
-                           a->dim, a->n_stream, a->active, a->eps };
+    const predict_op p = {
+        cuda_ptr<float>(a->x),
+        cuda_ptr<float>(a->xn),
+        cuda_ptr<const float>(a->pend),
+        cuda_ptr<const float>(a->w_post),
+        cuda_ptr<const float>(a->w_in),
+        {cuda_ptr<const float>(a->w_route), cuda_ptr<const float>(a->router), cuda_ptr<const float>(a->coef)},
+        a->dim,
+        a->n_stream,
+        a->active,
+        a->eps};
     MYTH_LAUNCH(altup_predict_k, a->n_rows, ALTUP_THREADS, 0, s)(p);
     cuda_check(s, "altup_predict");
 }

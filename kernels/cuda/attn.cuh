@@ -1,11 +1,12 @@
-/* attn.cuh - what attention and kv_merge share: where the row of a position lies, which blocks of positions a row walks, and how eight
- * values of a cached row become f32.
+/* attn.cuh - what attention and kv_merge share: where the row of a position lies, which blocks of positions a row
+ * walks, and how eight values of a cached row become f32.
  *
  * Rows       layouts of ops.h as they are: nothing is copied or converted ahead of attention
- * Loads      16 bytes at a time where addresses and strides allow (KV_F16, KV_BF16); q8_0 by its 34-byte blocks, which are aligned to 2;
- *            everything else, float32 among it, element by element (KV_ANY)
- * Fold       keys that are not stored: a position's key row is its value row, and the key RoPE(w * v) is made where it is read
- * Gap        positions gap0..gap1-1 of a paged place have no rows; a block of positions wholly inside is not visited          */
+ * Loads      16 bytes at a time where addresses and strides allow (KV_F16, KV_BF16); q8_0 by its 34-byte blocks, which
+ *            are aligned to 2; everything else, float32 among it, element by element (KV_ANY)
+ * Fold       keys that are not stored: a position's key row is its value row, and the key RoPE(w * v) is made where it
+ *            is read
+ * Gap        positions gap0..gap1-1 of a paged place have no rows; a block of positions wholly inside is not visited */
 #ifndef MYTH_CUDA_ATTN_CUH
 #define MYTH_CUDA_ATTN_CUH
 
@@ -15,25 +16,25 @@ enum kv_kind { KV_F16, KV_BF16, KV_Q8_0, KV_ANY };
 
 /* Of keys that are made from values; w nullptr = they are stored. */
 struct kv_fold {
-    const float *w, *table;             /* [head_dim]; (cos, sin) [n_table][n_pair] */
-    const uint64_t *step;               /* [n_pair] of positions past the table: the angle of one, in 2^-64 turns */
+    const float *w, *table; /* [head_dim]; (cos, sin) [n_table][n_pair] */
+    const uint64_t *step;   /* [n_pair] of positions past the table: the angle of one, in 2^-64 turns */
     uint32_t n_table, n_pair;
 };
 
 struct kv_map {
     kv_fold fold;
-    const unsigned char *k_new, *v_new;         /* [n_head_kv][cap_rows] rows */
-    unsigned char *pool;                        /* the layer's K in page 0    */
+    const unsigned char *k_new, *v_new; /* [n_head_kv][cap_rows] rows */
+    unsigned char *pool;                /* the layer's K in page 0    */
     const int *table;
-    uint64_t page_bytes, v_off;                 /* v_off: from a page's K to its V */
-    uint32_t page_tok, n_entry, cap_rows, head_dim, k_bytes, v_bytes;       /* bytes of a row */
+    uint64_t page_bytes, v_off;                                       /* v_off: from a page's K to its V */
+    uint32_t page_tok, n_entry, cap_rows, head_dim, k_bytes, v_bytes; /* bytes of a row */
     int k_type, v_type, k_kind, v_kind;
     bool is_ring;
 };
 
 /* A run's record, as far as keys are concerned. gap0 = gap1 = 0: no gap. */
 struct kv_run {
-    uint32_t slot, pos0, row0, n_rows, gap0, gap1, n_gone;      /* n_gone: page entries that fell into the gap */
+    uint32_t slot, pos0, row0, n_rows, gap0, gap1, n_gone; /* n_gone: page entries that fell into the gap */
 };
 
 static inline int kv_kind_of(myth_dtype t, uint64_t bits)
@@ -43,8 +44,8 @@ static inline int kv_kind_of(myth_dtype t, uint64_t bits)
     return bits % 16 || t == MYTH_F32 ? KV_ANY : t == MYTH_F16 ? KV_F16 : KV_BF16;
 }
 
-static inline kv_map kv_map_of(myth_view k_new, myth_view v_new, const struct myth_kv_place *kv, uint32_t cap_rows, uint32_t n_head_kv,
-                               uint32_t head_dim)
+static inline kv_map kv_map_of(myth_view k_new, myth_view v_new, const struct myth_kv_place *kv, uint32_t cap_rows,
+                               uint32_t n_head_kv, uint32_t head_dim)
 {
     kv_map m;
     m.fold = kv_fold{};
@@ -64,8 +65,10 @@ static inline kv_map kv_map_of(myth_view k_new, myth_view v_new, const struct my
     m.head_dim = head_dim;
     m.k_type = k_new.dtype;
     m.v_type = v_new.dtype;
-    m.k_kind = kv_kind_of(k_new.dtype, (uint64_t)(uintptr_t)m.k_new | (uint64_t)(uintptr_t)m.pool | m.page_bytes | m.k_bytes);
-    m.v_kind = kv_kind_of(v_new.dtype, (uint64_t)(uintptr_t)m.v_new | (uint64_t)(uintptr_t)(m.pool + m.v_off) | m.page_bytes | m.v_bytes);
+    m.k_kind =
+        kv_kind_of(k_new.dtype, (uint64_t)(uintptr_t)m.k_new | (uint64_t)(uintptr_t)m.pool | m.page_bytes | m.k_bytes);
+    m.v_kind = kv_kind_of(v_new.dtype, (uint64_t)(uintptr_t)m.v_new | (uint64_t)(uintptr_t)(m.pool + m.v_off) |
+                                           m.page_bytes | m.v_bytes);
     m.is_ring = kv->is_ring;
     return m;
 }
@@ -89,7 +92,8 @@ static __device__ __forceinline__ kv_run kv_read_run(const kv_map &m, const int 
 }
 
 /* Where the cache keeps, or will keep, position pos. */
-static __device__ __forceinline__ unsigned char *kv_cached_row(const kv_map &m, const kv_run &r, uint32_t head, uint32_t pos, bool is_v)
+static __device__ __forceinline__ unsigned char *kv_cached_row(const kv_map &m, const kv_run &r, uint32_t head,
+                                                               uint32_t pos, bool is_v)
 {
     uint32_t entry = m.is_ring ? 0 : pos / m.page_tok, row = pos % m.page_tok;
     if (r.gap1 && pos >= r.gap1)
@@ -100,11 +104,13 @@ static __device__ __forceinline__ unsigned char *kv_cached_row(const kv_map &m, 
 }
 
 /* The row of a position that the run's rows may see: from the step's scratch, or from the cache. */
-static __device__ __forceinline__ const unsigned char *kv_row(const kv_map &m, const kv_run &r, uint32_t head, uint32_t pos, bool is_v)
+static __device__ __forceinline__ const unsigned char *kv_row(const kv_map &m, const kv_run &r, uint32_t head,
+                                                              uint32_t pos, bool is_v)
 {
     if (pos < r.pos0)
         return kv_cached_row(m, r, head, pos, is_v);
-    return (is_v ? m.v_new : m.k_new) + ((uint64_t)head * m.cap_rows + r.row0 + (pos - r.pos0)) * (is_v ? m.v_bytes : m.k_bytes);
+    return (is_v ? m.v_new : m.k_new) +
+           ((uint64_t)head * m.cap_rows + r.row0 + (pos - r.pos0)) * (is_v ? m.v_bytes : m.k_bytes);
 }
 
 static __device__ __forceinline__ uint32_t kv_first(uint32_t pos, uint32_t window)
@@ -112,8 +118,14 @@ static __device__ __forceinline__ uint32_t kv_first(uint32_t pos, uint32_t windo
     return window && pos >= window ? pos - window + 1 : 0;
 }
 /* The last position that a row at pos sees of a run that ends at `end`. */
-static __device__ __forceinline__ uint32_t kv_last(uint32_t pos, uint32_t end, uint32_t n_after) { return pos + min(n_after, end - pos); }
-static __device__ __forceinline__ bool kv_is_gone(const kv_run &r, uint32_t pos) { return pos >= r.gap0 && pos < r.gap1; }
+static __device__ __forceinline__ uint32_t kv_last(uint32_t pos, uint32_t end, uint32_t n_after)
+{
+    return pos + min(n_after, end - pos);
+}
+static __device__ __forceinline__ bool kv_is_gone(const kv_run &r, uint32_t pos)
+{
+    return pos >= r.gap0 && pos < r.gap1;
+}
 
 /* ---- the walk over blocks ---- */
 
@@ -133,7 +145,10 @@ static __device__ __forceinline__ kv_walk kv_walk_of(const kv_run &r, uint32_t f
     w.n -= w.jump;
     return w;
 }
-static __device__ __forceinline__ uint32_t kv_block_at(const kv_walk &w, uint32_t i) { return w.first + i + (i < w.n0 ? 0 : w.jump); }
+static __device__ __forceinline__ uint32_t kv_block_at(const kv_walk &w, uint32_t i)
+{
+    return w.first + i + (i < w.n0 ? 0 : w.jump);
+}
 /* The place in the walk of the first block at or past `block`. */
 static __device__ __forceinline__ uint32_t kv_place_of(const kv_walk &w, uint32_t block)
 {
@@ -160,7 +175,8 @@ static __device__ __forceinline__ float kv_value(const unsigned char *row, int t
 }
 
 /* Values i..i+7 (i % 8 == 0) of a row of n; zeros past its end and for a row that is not given. */
-template <int KIND> static __device__ __forceinline__ kv_raw<KIND> kv_fetch(const unsigned char *row, int type, uint32_t i, uint32_t n)
+template <int KIND>
+static __device__ __forceinline__ kv_raw<KIND> kv_fetch(const unsigned char *row, int type, uint32_t i, uint32_t n)
 {
     kv_raw<KIND> raw;
     for (uint4 &v : raw.v)
@@ -186,7 +202,7 @@ template <int KIND> static __device__ __forceinline__ kv_raw<KIND> kv_fetch(cons
 template <int KIND> static __device__ __forceinline__ void kv_spread(float (&out)[8], const kv_raw<KIND> &raw)
 {
     const uint4 a = raw.v[0], b = raw.v[KIND == KV_ANY];
-    const unsigned word[8] = { a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w };
+    const unsigned word[8] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
     if (KIND == KV_ANY) {
 #pragma unroll
         for (int k = 0; k < 8; k++)
@@ -215,11 +231,12 @@ static inline kv_fold kv_fold_of(myth_stream *s, const struct myth_attn_args *a)
 {
     if (!a->fold.w.buf)
         return kv_fold{};
-    return kv_fold{ cuda_ptr<const float>(a->fold.w), cuda_ptr<const float>(a->fold.table), cuda_fold_steps(s, &a->fold, a->head_dim),
-                    a->fold.n_table, a->fold.n_pair };
+    return kv_fold{cuda_ptr<const float>(a->fold.w), cuda_ptr<const float>(a->fold.table),
+                   cuda_fold_steps(s, &a->fold, a->head_dim), a->fold.n_table, a->fold.n_pair};
 }
 
-/* (cos, sin) that pair i of position pos turns by. Past the table: an integer phase, a polynomial for the eighth of a turn that is left. */
+/* (cos, sin) that pair i of position pos turns by. Past the table: an integer phase, a polynomial for the eighth of a
+ * turn that is left. */
 static __device__ __forceinline__ float2 kv_turn(const kv_fold &f, uint32_t pos, uint32_t i)
 {
     if (pos < f.n_table) {
@@ -227,7 +244,7 @@ static __device__ __forceinline__ float2 kv_turn(const kv_fold &f, uint32_t pos,
         return make_float2(pair[0], pair[1]);
     }
     const uint64_t phase = pos * f.step[i], quarter = (phase + (1ull << 61)) >> 62;
-    const float x = (float)(int64_t)(phase - (quarter << 62)) * 3.4061216e-19f, z = x * x;           /* 2 pi / 2^64 */
+    const float x = (float)(int64_t)(phase - (quarter << 62)) * 3.4061216e-19f, z = x * x; /* 2 pi / 2^64 */
     const float s = fmaf(fmaf(fmaf(-1.9515295891e-4f, z, 8.3321608736e-3f), z, -1.6666654611e-1f) * z, x, x);
     const float c4 = fmaf(fmaf(2.443315711809948e-5f, z, -1.388731625493765e-3f), z, 4.166664568298827e-2f);
     const float c = fmaf(c4 * z, z, fmaf(-0.5f, z, 1.0f));
@@ -251,6 +268,9 @@ static __device__ __forceinline__ float kv_folded(const kv_map &m, const unsigne
 
 static __device__ __forceinline__ float attn_cap(float s, float cap) { return cap > 0.0f ? cap * tanhf(s / cap) : s; }
 /* What a sum taken under the maximum `before` is worth under the maximum `now`; nothing was summed under -inf. */
-static __device__ __forceinline__ float attn_fade(float before, float now) { return before == -INFINITY ? 0.0f : expf(before - now); }
+static __device__ __forceinline__ float attn_fade(float before, float now)
+{
+    return before == -INFINITY ? 0.0f : expf(before - now);
+}
 
 #endif

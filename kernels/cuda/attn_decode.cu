@@ -1,17 +1,24 @@
-/* attn_decode.cu   o[h,:] = softmax(cap(q[h,:] . k[j,:])) v[j,:] for one row per run, keys and values read in place; also kv_merge's work
+/* attn_decode.cu   o[h,:] = softmax(cap(q[h,:] . k[j,:])) v[j,:] for one row per run, keys and values read in place;
+ * also kv_merge's work
  *
- * Shapes     q, o f32 [n_rows, n_head, head_dim], head_dim <= 512; cache f32 f16 bf16 q8_0 in pages or rings, K and V types may differ
- * Order      a leaf is CUDA_ATTN_LEAF aligned positions: scores, their maximum, weights, weighted values, reduced by one block in an order
- *            that depends on positions only. CUDA_ATTN_NODE leaves are joined in order to a node, the nodes in order to the row. Who joins
- *            what where is free: each leaf in a block of its own (few rows), each node (more), or all in one; the bits are the same
- * Parts      parts go through scratch; the last block to arrive at a node joins its leaves, the last to arrive at a row its nodes. The
- *            kernel decides from the row's position, so a recorded step replays at any depth; blocks past the depth return at once
+ * Shapes     q, o f32 [n_rows, n_head, head_dim], head_dim <= 512; cache f32 f16 bf16 q8_0 in pages or rings, K and V
+ *            types may differ
+ * Order      a leaf is CUDA_ATTN_LEAF aligned positions: scores, their maximum, weights, weighted values, reduced by
+ *            one block in an order that depends on positions only. CUDA_ATTN_NODE leaves are joined in order to a node,
+ *            the nodes in order to the row. Who joins what where is free: each leaf in a block of its own (few rows),
+ *            each node (more), or all in one; the bits are the same
+ * Parts      parts go through scratch; the last block to arrive at a node joins its leaves, the last to arrive at a row
+ *            its nodes. The kernel decides from the row's position, so a recorded step replays at any depth; blocks
+ *            past the depth return at once
  * Precision  f32 on the cached values
- * Traffic    K and V once for all q heads of a kv head (GQA in registers, G heads at a time): 16-byte loads, eight in flight per lane
- * Limit      DRAM bandwidth at depth; launch latency below a few hundred keys. LPK lanes share a key: 8 values per lane and chunk
- * Merge      the run's new row is stored by the first block of its kv head: in a ring it takes the place of the position a window earlier,
- *            which this row does not see
- * Source     Milakov and Gimelshein, Online normalizer calculation for softmax (2018); split over keys as in Flash-Decoding (Dao, 2023) */
+ * Traffic    K and V once for all q heads of a kv head (GQA in registers, G heads at a time): 16-byte loads, eight in
+ *            flight per lane
+ * Limit      DRAM bandwidth at depth; launch latency below a few hundred keys. LPK lanes share a key: 8 values per lane
+ *            and chunk
+ * Merge      the run's new row is stored by the first block of its kv head: in a ring it takes the place of the
+ *            position a window earlier, which this row does not see
+ * Source     Milakov and Gimelshein, Online normalizer calculation for softmax (2018); split over keys as in
+ *            Flash-Decoding (Dao, 2023) */
 #include "attn.cuh"
 
 enum { KV_FOLDED = KV_ANY + 1, LEAF = CUDA_ATTN_LEAF, NODE = CUDA_ATTN_NODE, THREADS = 128, WARPS = THREADS / 32 };
@@ -22,19 +29,20 @@ struct decode_job {
     float *o;
     const float *q;
     const int *runs, *row_run, *pos;
-    float *slots;                       /* [n_rows, groups][cap] parts */
-    unsigned *counters;                 /* [n_rows, groups][n_counter] */
-    uint32_t n_head, n_share, n_group, window;              /* n_share: q heads of a kv head; n_group: groups of G they make */
-    uint32_t n_block, cap, n_counter, n_leaf_max;           /* blocks of a (row, group); slots; counters; leaves that may go apart */
+    float *slots;                              /* [n_rows, groups][cap] parts */
+    unsigned *counters;                        /* [n_rows, groups][n_counter] */
+    uint32_t n_head, n_share, n_group, window; /* n_share: q heads of a kv head; n_group: groups of G they make */
+    uint32_t n_block, cap, n_counter,
+        n_leaf_max; /* blocks of a (row, group); slots; counters; leaves that may go apart */
     float softcap;
     bool merges;
 };
 
 /* What the block shares. */
 struct leaf_memory {
-    const unsigned char **k_row, **v_row;       /* [LEAF]; NULL: not seen           */
-    float *weight;                      /* [G][LEAF] scores, then weights           */
-    float *part;                        /* [WARPS][G][HD]                           */
+    const unsigned char **k_row, **v_row; /* [LEAF]; NULL: not seen           */
+    float *weight;                        /* [G][LEAF] scores, then weights           */
+    float *part;                          /* [WARPS][G][HD]                           */
 };
 
 /* Keys in flight per lane: 128 bytes of them, 32 KB on a multiprocessor with two blocks. */
@@ -63,7 +71,8 @@ template <int LPK, int G> static __device__ __forceinline__ float sum_heads(floa
 }
 
 /* Eight dimensions of the heads' products with one key. */
-template <int G> static __device__ __forceinline__ void add_dot(float (&dot)[G], const float (&q)[8][G], const float (&k)[8])
+template <int G>
+static __device__ __forceinline__ void add_dot(float (&dot)[G], const float (&q)[8][G], const float (&k)[8])
 {
 #pragma unroll
     for (int i = 0; i < 8; i++)
@@ -74,8 +83,8 @@ template <int G> static __device__ __forceinline__ void add_dot(float (&dot)[G],
 
 /* Scores of the passes [from, to] of a leaf; a pass is WARPS * 32 / LPK keys. */
 template <int KIND, int LPK, int CPL, int G>
-static __device__ __forceinline__ void score_keys(const leaf_memory &m, const float (&q)[CPL][8][G], uint32_t from, uint32_t to, int type,
-                                                  uint32_t hd, float softcap)
+static __device__ __forceinline__ void score_keys(const leaf_memory &m, const float (&q)[CPL][8][G], uint32_t from,
+                                                  uint32_t to, int type, uint32_t hd, float softcap)
 {
     constexpr uint32_t KPW = 32 / LPK, BATCH = batch_of<KIND, CPL>::N;
     const int sub = lane() % LPK;
@@ -110,8 +119,8 @@ static __device__ __forceinline__ void score_keys(const leaf_memory &m, const fl
 
 /* The same of keys that are made from the values, which lie at leaf_pos: one key of a lane at a time. */
 template <int LPK, int CPL, int G>
-static __device__ __forceinline__ void score_folded(const leaf_memory &m, const float (&q)[CPL][8][G], uint32_t from, uint32_t to, const kv_map &kv,
-                                                    uint32_t leaf_pos, float softcap)
+static __device__ __forceinline__ void score_folded(const leaf_memory &m, const float (&q)[CPL][8][G], uint32_t from,
+                                                    uint32_t to, const kv_map &kv, uint32_t leaf_pos, float softcap)
 {
     constexpr uint32_t KPW = 32 / LPK;
     const int sub = lane() % LPK;
@@ -124,7 +133,7 @@ static __device__ __forceinline__ void score_folded(const leaf_memory &m, const 
         for (uint32_t c = 0; c < CPL; c++) {
             float k[8] = {};
 #pragma unroll 1
-            for (uint32_t i = 0; i < 8; i++) {          /* what makes a key is there once, not eight times */
+            for (uint32_t i = 0; i < 8; i++) { /* what makes a key is there once, not eight times */
                 const uint32_t d = (c * LPK + (uint32_t)sub) * 8 + i;
                 const float v = row && d < kv.head_dim ? kv_folded(kv, row, leaf_pos + key, d) : 0.0f;
 #pragma unroll
@@ -142,7 +151,8 @@ static __device__ __forceinline__ void score_folded(const leaf_memory &m, const 
 
 /* The weighted values of the same passes, by warp, into m.part. */
 template <int KIND, int LPK, int CPL, int G>
-static __device__ __forceinline__ void add_values(const leaf_memory &m, uint32_t from, uint32_t to, int type, uint32_t hd)
+static __device__ __forceinline__ void add_values(const leaf_memory &m, uint32_t from, uint32_t to, int type,
+                                                  uint32_t hd)
 {
     constexpr uint32_t KPW = 32 / LPK, HD = LPK * CPL * 8, BATCH = batch_of<KIND, CPL>::N;
     const int sub = lane() % LPK;
@@ -160,7 +170,8 @@ static __device__ __forceinline__ void add_values(const leaf_memory &m, uint32_t
         }
 #pragma unroll
         for (uint32_t b = 0; b < BATCH; b++) {
-            const uint32_t key = min((p + b) * WARPS * KPW + in_pass, LEAF - 1u);           /* past `to`: zeros times whatever weight */
+            const uint32_t key =
+                min((p + b) * WARPS * KPW + in_pass, LEAF - 1u); /* past `to`: zeros times whatever weight */
             float w[G];
 #pragma unroll
             for (int g = 0; g < G; g++)
@@ -187,15 +198,16 @@ static __device__ __forceinline__ void add_values(const leaf_memory &m, uint32_t
                 for (int i = 0; i < 8; i++)
                     acc[c][i][g] += __shfl_xor_sync(MYTH_WARP_ALL, acc[c][i][g], off);
             if (lane() < LPK) {
-                float4 *at = (float4 *)(void *)(m.part + ((uint32_t)warp() * G + (uint32_t)g) * HD + (c * LPK + (uint32_t)sub) * 8);
+                float4 *at = (float4 *)(void *)(m.part + ((uint32_t)warp() * G + (uint32_t)g) * HD +
+                                                (c * LPK + (uint32_t)sub) * 8);
                 at[0] = make_float4(acc[c][0][g], acc[c][1][g], acc[c][2][g], acc[c][3][g]);
                 at[1] = make_float4(acc[c][4][g], acc[c][5][g], acc[c][6][g], acc[c][7][g]);
             }
         }
 }
 
-/* What the block has reduced: of every head the maximum and the sum of the weights under it, of the thread's E elements of [G][HD] the
- * weighted values. HD is a multiple of THREADS: element e is of head e / (HD / THREADS). */
+/* What the block has reduced: of every head the maximum and the sum of the weights under it, of the thread's E elements
+ * of [G][HD] the weighted values. HD is a multiple of THREADS: element e is of head e / (HD / THREADS). */
 template <int E, int G> struct attn_part {
     float v[E], most[G], total[G];
 };
@@ -205,7 +217,8 @@ template <int E, int G> static __device__ __forceinline__ void join_parts(attn_p
 {
 #pragma unroll
     for (int g = 0; g < G; g++) {
-        const float most = fmaxf(a.most[g], b.most[g]), fade_a = attn_fade(a.most[g], most), fade_b = attn_fade(b.most[g], most);
+        const float most = fmaxf(a.most[g], b.most[g]), fade_a = attn_fade(a.most[g], most),
+                    fade_b = attn_fade(b.most[g], most);
         a.total[g] = fmaf(b.total[g], fade_b, __fmul_rn(a.total[g], fade_a));
         a.most[g] = most;
 #pragma unroll
@@ -252,7 +265,8 @@ template <int E, int G> static __device__ __forceinline__ attn_part<E, G> join_s
     return a;
 }
 
-/* The new row of one kv head into its page or ring, bytes as they are; K, if it is stored, by the even warps, V by the odd. */
+/* The new row of one kv head into its page or ring, bytes as they are; K, if it is stored, by the even warps, V by the
+ * odd. */
 static __device__ __forceinline__ void merge_row(const kv_map &m, const kv_run &r, uint32_t head, uint32_t pos)
 {
     const bool is_v = warp() & 1;
@@ -265,7 +279,8 @@ static __device__ __forceinline__ void merge_row(const kv_map &m, const kv_run &
         dst[i] = src[i];
 }
 
-template <int LPK, int CPL, int G> static __global__ void __launch_bounds__(THREADS, 2) attn_decode_k(const decode_job j)
+template <int LPK, int CPL, int G>
+static __global__ void __launch_bounds__(THREADS, 2) attn_decode_k(const decode_job j)
 {
     constexpr uint32_t KPW = 32 / LPK, PASS = WARPS * KPW, HD = LPK * CPL * 8, STRIDE = G * (HD + 2);
     constexpr int E = G * (int)HD / THREADS;
@@ -276,15 +291,17 @@ template <int LPK, int CPL, int G> static __global__ void __launch_bounds__(THRE
     MYTH_SHARED(float, leaf_most, G);
     MYTH_SHARED(float, leaf_total, G);
     static_assert(HD % THREADS == 0, "an element's head is known at compile time");
-    const leaf_memory m = { k_row, v_row, weight, part };
+    const leaf_memory m = {k_row, v_row, weight, part};
 
     grid_dependency_wait();
     const uint32_t row = blockIdx.x / j.n_block, block = blockIdx.x % j.n_block;
-    const uint32_t kv_head = blockIdx.y / j.n_group, head0 = blockIdx.y % j.n_group * G;            /* head0: among the kv head's */
+    const uint32_t kv_head = blockIdx.y / j.n_group,
+                   head0 = blockIdx.y % j.n_group * G; /* head0: among the kv head's */
     const int *rec = j.runs + (uint64_t)(uint32_t)j.row_run[row] * MYTH_RUN_WIDTH;
     const kv_run r = kv_read_run(j.kv, rec);
     const uint32_t pos = (uint32_t)j.pos[row], first = kv_first(pos, j.window), hd = j.kv.head_dim;
-    const kv_walk leaves = kv_walk_of(r, first, pos, LEAF), nodes = kv_walk_of(r, kv_block_at(leaves, 0) * LEAF, pos, LEAF * NODE);
+    const kv_walk leaves = kv_walk_of(r, first, pos, LEAF),
+                  nodes = kv_walk_of(r, kv_block_at(leaves, 0) * LEAF, pos, LEAF * NODE);
     const bool by_leaf = leaves.n <= j.n_leaf_max && leaves.n + nodes.n <= j.cap && nodes.n < j.n_counter;
     const bool by_node = !by_leaf && j.n_block > 1 && nodes.n <= j.cap && j.n_counter > 0;
     const uint32_t n_unit = by_leaf ? leaves.n : by_node ? nodes.n : 1;
@@ -313,7 +330,9 @@ template <int LPK, int CPL, int G> static __global__ void __launch_bounds__(THRE
         attn_part<E, G> node, all;
         const uint32_t node_at = by_leaf ? kv_block_at(leaves, unit) / NODE : by_node ? kv_block_at(nodes, unit) : 0;
         const uint32_t leaf0 = by_leaf ? unit : by_node ? kv_place_of(leaves, node_at * NODE) : 0;
-        const uint32_t leaf1 = by_leaf ? unit + 1 : by_node ? min(kv_place_of(leaves, node_at * NODE + NODE), leaves.n) : leaves.n;
+        const uint32_t leaf1 = by_leaf ? unit + 1
+                             : by_node ? min(kv_place_of(leaves, node_at * NODE + NODE), leaves.n)
+                                       : leaves.n;
         bool is_first = true, is_first_node = true;
         for (uint32_t l = leaf0; l < leaf1; l++) {
             const uint32_t leaf = kv_block_at(leaves, l), p = leaf * LEAF + threadIdx.x;
@@ -324,7 +343,8 @@ template <int LPK, int CPL, int G> static __global__ void __launch_bounds__(THRE
             for (int g = 0; g < G; g++)
                 weight[g * LEAF + (int)threadIdx.x] = -INFINITY;
             __syncthreads();
-            const uint32_t from = (leaf * LEAF < first ? first - leaf * LEAF : 0) / PASS, to = min(pos - leaf * LEAF, LEAF - 1u) / PASS;
+            const uint32_t from = (leaf * LEAF < first ? first - leaf * LEAF : 0) / PASS,
+                           to = min(pos - leaf * LEAF, LEAF - 1u) / PASS;
 #define SCORES(KIND) score_keys<KIND, LPK, CPL, G>(m, q, from, to, j.kv.k_type, hd, j.softcap)
             switch (j.kv.fold.w ? (int)KV_FOLDED : j.kv.k_kind) {
             case KV_FOLDED: score_folded<LPK, CPL, G>(m, q, from, to, j.kv, leaf * LEAF, j.softcap); break;
@@ -390,7 +410,8 @@ template <int LPK, int CPL, int G> static __global__ void __launch_bounds__(THRE
         bool is_done = n_unit == 1;
         if (!is_done && by_leaf) {
             store_slot(slot + (uint64_t)unit * STRIDE, all);
-            const uint32_t from = kv_place_of(leaves, node_at * NODE), to = min(kv_place_of(leaves, node_at * NODE + NODE), leaves.n);
+            const uint32_t from = kv_place_of(leaves, node_at * NODE),
+                           to = min(kv_place_of(leaves, node_at * NODE + NODE), leaves.n);
             const uint32_t n = kv_place_of(nodes, node_at);
             if (!last_block(counter + 1 + n, to - from))
                 continue;
@@ -415,7 +436,8 @@ template <int LPK, int CPL, int G> static __global__ void __launch_bounds__(THRE
     }
 }
 
-/* How the rows' work is parted over blocks, from the reserved shape and the step alone; the bits do not depend on it. */
+/* How the rows' work is parted over blocks, from the reserved shape and the step alone; the bits do not depend on it.
+ */
 template <int LPK, int CPL, int G> static void launch(myth_stream *s, const struct myth_attn_args *a, decode_job j)
 {
     constexpr uint64_t PART_BYTES = G * (LPK * CPL * 8 + 2) * sizeof(float);
@@ -423,8 +445,8 @@ template <int LPK, int CPL, int G> static void launch(myth_stream *s, const stru
     j.n_group = (j.n_share + G - 1) / G;
     const uint64_t groups = (uint64_t)a->n_head_kv * j.n_group, pairs = a->n_rows * groups, sm = (uint64_t)d->sm_count;
     const uint64_t n_ctx = d->base.shape.n_ctx, span = a->window && a->window < n_ctx ? a->window : n_ctx;
-    const uint64_t n_leaf = span / LEAF + 3;                    /* ends of the span and of a gap may cut leaves */
-    const uint64_t fill = (8 * sm + pairs - 1) / pairs;         /* a few blocks per multiprocessor */
+    const uint64_t n_leaf = span / LEAF + 3;            /* ends of the span and of a gap may cut leaves */
+    const uint64_t fill = (8 * sm + pairs - 1) / pairs; /* a few blocks per multiprocessor */
     j.n_block = pairs >= 16 * sm ? 1u : (uint32_t)(fill < n_leaf ? fill : n_leaf);
     j.cap = j.n_block > 1 ? (uint32_t)cuda_smaller(cuda_work_attn(&d->base.shape) / PART_BYTES / pairs, 1u << 20) : 0;
     j.n_counter = j.n_block > 1 ? (uint32_t)(CUDA_COUNTER_N / pairs) : 0;
@@ -434,7 +456,8 @@ template <int LPK, int CPL, int G> static void launch(myth_stream *s, const stru
 }
 
 /* Two q heads at a time (one alone costs no bytes more), four where a kv head has more and the registers hold them. */
-template <int LPK, int CPL> static void launch_heads(myth_stream *s, const struct myth_attn_args *a, const decode_job &j)
+template <int LPK, int CPL>
+static void launch_heads(myth_stream *s, const struct myth_attn_args *a, const decode_job &j)
 {
     if (j.n_share <= 2)
         launch<LPK, CPL, 2>(s, a, j);

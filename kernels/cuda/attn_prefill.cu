@@ -1,21 +1,33 @@
-/* attn_prefill.cu   o[r,h,:] = softmax(cap(q[r,h,:] . k[j,:])) v[j,:] over the keys j of row r: j <= p (or p + n_after, within the run),
+/* attn_prefill.cu   o[r,h,:] = softmax(cap(q[r,h,:] . k[j,:])) v[j,:] over the keys j of row r: j <= p (or p + n_after,
+ * within the run),
  *            p - j < window
  *
- * Shapes     q, o f32 [n_rows, n_head, head_dim], head_dim <= 512; cache f32 f16 bf16 q8_0 in pages or rings, then the step's scratch
- * Paths      f32 here: with is_exact, for f32 caches, and for rows that 16-byte loads cannot take; else attn_prefill_mma.cu
+ * Shapes     q, o f32 [n_rows, n_head, head_dim], head_dim <= 512; cache f32 f16 bf16 q8_0 in pages or rings, then the
+ *            step's scratch
+ * Paths      f32 here: with is_exact, for f32 caches, and for rows that 16-byte loads cannot take; else
+ *            attn_prefill_mma.cu
  * Tile       PAIRS pairs (token, q head), so that K and V are read once for them (attn_prefill.cuh)
- * Order      keys in blocks of KEYS aligned to absolute positions, running maximum; a masked key has weight 0 and a value of 0: a row's
- *            bits do not depend on the other rows of its tile
+ * Order      keys in blocks of KEYS aligned to absolute positions, running maximum; a masked key has weight 0 and a
+ *            value of 0: a row's bits do not depend on the other rows of its tile
  * Precision  f32 throughout
  * Traffic    K and V once per tile, through shared memory in slices of SLICE dimensions
  * Limit      f32 arithmetic: 4 * head_dim flops per pair and key
  * Source     Milakov and Gimelshein, Online normalizer calculation for softmax (2018) */
 #include "attn_prefill.cuh"
 
-enum { THREADS = 128, WARPS = THREADS / 32, PAIRS = 16, OWN = PAIRS / WARPS, KEYS = 32, SLICE = 64, STRIDE = SLICE + 1 };
+enum {
+    THREADS = 128,
+    WARPS = THREADS / 32,
+    PAIRS = 16,
+    OWN = PAIRS / WARPS,
+    KEYS = 32,
+    SLICE = 64,
+    STRIDE = SLICE + 1
+};
 
 /* Dimensions d0.. of the keys of positions start.., made from the values' rows. */
-static __device__ __forceinline__ void stage_folded(float *slice, const unsigned char *const *row, const kv_map &m, uint32_t start, uint32_t d0)
+static __device__ __forceinline__ void stage_folded(float *slice, const unsigned char *const *row, const kv_map &m,
+                                                    uint32_t start, uint32_t d0)
 {
 #pragma unroll 1
     for (uint32_t i = threadIdx.x; i < KEYS * SLICE; i += THREADS) {
@@ -25,7 +37,8 @@ static __device__ __forceinline__ void stage_folded(float *slice, const unsigned
 }
 
 /* Dimensions d0.. of the block's keys or values, as f32, into [KEYS][STRIDE]; zeros where there is nothing. */
-static __device__ __forceinline__ void stage(float *slice, const unsigned char *const *row, int type, uint32_t d0, uint32_t hd)
+static __device__ __forceinline__ void stage(float *slice, const unsigned char *const *row, int type, uint32_t d0,
+                                             uint32_t hd)
 {
 #pragma unroll 2
     for (uint32_t i = threadIdx.x; i < KEYS * SLICE; i += THREADS) {
@@ -34,14 +47,15 @@ static __device__ __forceinline__ void stage(float *slice, const unsigned char *
     }
 }
 
-/* SLICES * SLICE >= head_dim. A warp owns OWN pairs; a lane a key of the scores and two dimensions of every slice of the output. */
+/* SLICES * SLICE >= head_dim. A warp owns OWN pairs; a lane a key of the scores and two dimensions of every slice of
+ * the output. */
 template <int SLICES> static __global__ void __launch_bounds__(THREADS, 3) attn_prefill_k(const prefill_job j)
 {
     MYTH_SHARED(const unsigned char *, k_row, KEYS);
     MYTH_SHARED(const unsigned char *, v_row, KEYS);
     MYTH_SHARED(float, slice, KEYS *STRIDE);
     MYTH_SHARED(float, weight, PAIRS *KEYS);
-    MYTH_SHARED_DYN(float, q);          /* [PAIRS][head_dim] */
+    MYTH_SHARED_DYN(float, q); /* [PAIRS][head_dim] */
 
     prefill_tile t;
     if (!prefill_tile_of(t, j))
@@ -52,7 +66,7 @@ template <int SLICES> static __global__ void __launch_bounds__(THREADS, 3) attn_
         q[i] = tok < t.n_tok ? j.q[(t.q_row + (uint64_t)tok * j.n_head + pair % t.heads) * hd + i % hd] : 0.0f;
     }
 
-    uint32_t seen0[OWN], seen1[OWN];    /* positions that the pair sees: seen0 <= j < seen1 */
+    uint32_t seen0[OWN], seen1[OWN]; /* positions that the pair sees: seen0 <= j < seen1 */
     float most[OWN], total[OWN] = {}, acc[SLICES][OWN][2] = {};
 #pragma unroll
     for (int n = 0; n < OWN; n++) {
@@ -73,7 +87,7 @@ template <int SLICES> static __global__ void __launch_bounds__(THREADS, 3) attn_
         float score[OWN] = {};
 #pragma unroll 1
         for (uint32_t d0 = 0; d0 < hd; d0 += SLICE) {
-            __syncthreads();            /* of the loop before, nobody reads any more; on the first turn: rows and q are there */
+            __syncthreads(); /* of the loop before, nobody reads any more; on the first turn: rows and q are there */
             if (j.kv.fold.w)
                 stage_folded(slice, k_row, j.kv, start, d0);
             else
@@ -104,7 +118,7 @@ template <int SLICES> static __global__ void __launch_bounds__(THREADS, 3) attn_
 #pragma unroll
         for (int n = 0; n < SLICES; n++) {
             if (n > 0 && (uint32_t)n * SLICE >= hd)
-                break;                  /* of narrower heads */
+                break; /* of narrower heads */
             __syncthreads();
             stage(slice, v_row, j.kv.v_type, (uint32_t)n * SLICE, hd);
             __syncthreads();

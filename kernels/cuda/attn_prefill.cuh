@@ -1,7 +1,8 @@
 /* attn_prefill.cuh - the tiles of prefill attention, as its f32 and its tensor-core kernel see them.
  *
- * Tile   pairs (token, q head of one kv head): tokens of one run that follow each other and whose positions share pos / n_tok. Grid (n_rows, kv heads * n_group): the
- *        block of a tile's first row works, the others return, so that no launch depends on where runs begin                      */
+ * Tile   pairs (token, q head of one kv head): tokens of one run that follow each other and whose positions share pos /
+ *        n_tok. Grid (n_rows, kv heads * n_group): the block of a tile's first row works, the others return, so that no
+ *        launch depends on where runs begin */
 #ifndef MYTH_CUDA_ATTN_PREFILL_CUH
 #define MYTH_CUDA_ATTN_PREFILL_CUH
 
@@ -12,8 +13,8 @@ struct prefill_job {
     float *o;
     const float *q;
     const int *runs, *row_run, *pos;
-    uint32_t n_rows, n_head, n_share, window, n_after;  /* n_share: q heads of a kv head                              */
-    uint32_t n_tok, n_group, group;     /* tokens of a tile; groups that the q heads of a kv head make, heads of each */
+    uint32_t n_rows, n_head, n_share, window, n_after; /* n_share: q heads of a kv head                              */
+    uint32_t n_tok, n_group, group; /* tokens of a tile; groups that the q heads of a kv head make, heads of each */
     float softcap;
 };
 
@@ -41,10 +42,10 @@ static inline prefill_job prefill_job_of(myth_stream *s, const struct myth_attn_
 
 struct prefill_tile {
     kv_run run;
-    uint32_t pos, n_tok, first, last;   /* of the first token; positions that any of the tile sees: first..last */
-    uint32_t end;                       /* the run's last position                                              */
-    uint32_t kv_head, heads;            /* pair = token * heads + head                                          */
-    uint64_t q_row;                     /* of token 0, head 0 in q and o                                        */
+    uint32_t pos, n_tok, first, last; /* of the first token; positions that any of the tile sees: first..last */
+    uint32_t end;                     /* the run's last position                                              */
+    uint32_t kv_head, heads;          /* pair = token * heads + head                                          */
+    uint64_t q_row;                   /* of token 0, head 0 in q and o                                        */
 };
 
 /* False: no tile begins at the block's row. */
@@ -57,8 +58,9 @@ static __device__ __forceinline__ bool prefill_tile_of(prefill_tile &t, const pr
         return false;
     t.run = kv_read_run(j.kv, j.runs + (uint64_t)(uint32_t)run * MYTH_RUN_WIDTH);
     t.n_tok = min(j.n_tok - t.pos % j.n_tok, j.n_rows - row);
-    while (t.n_tok > 1 && (j.row_run[row + t.n_tok - 1] != run || (uint32_t)j.pos[row + t.n_tok - 1] != t.pos + t.n_tok - 1))
-        t.n_tok--;                      /* positions ascend: where the last is as far on as its row, so are those before */
+    while (t.n_tok > 1 &&
+           (j.row_run[row + t.n_tok - 1] != run || (uint32_t)j.pos[row + t.n_tok - 1] != t.pos + t.n_tok - 1))
+        t.n_tok--; /* positions ascend: where the last is as far on as its row, so are those before */
     t.first = kv_first(t.pos, j.window);
     t.end = t.run.pos0 + t.run.n_rows - 1;
     t.last = kv_last(t.pos + t.n_tok - 1, t.end, j.n_after);

@@ -1,15 +1,20 @@
-/* attn_prefill_mma.cu   attn_prefill on tensor cores: scores and weighted values by tiles of 16-bit elements, softmax in f32
+/* attn_prefill_mma.cu   attn_prefill on tensor cores: scores and weighted values by tiles of 16-bit elements, softmax
+ * in f32
  *
- * Shapes     as attn_prefill, head_dim <= 512 and a multiple of 8; cache f16 bf16 q8_0 with rows aligned to 16 bytes (q8_0: any)
- * Tile       16 pairs (token, q head) per row of warps, from one run and kv head; KEYS keys at a time, at absolute positions. WARPS_D warps
- *            share a row's output dimensions and each computes its scores: with head_dim 512 one warp's registers hold half of them
- * Precision  q, k, p, v rounded to f16, or to bf16 where the cache is bf16 (f16 and q8_0 caches lose nothing or 2^-11); sums f32
- * Shared     q, k and v tiles, 16-byte chunks swizzled by row (chunk ^ row % 8): ldmatrix and the fills meet no bank twice
+ * Shapes     as attn_prefill, head_dim <= 512 and a multiple of 8; cache f16 bf16 q8_0 with rows aligned to 16 bytes
+ *            (q8_0: any)
+ * Tile       16 pairs (token, q head) per row of warps, from one run and kv head; KEYS keys at a time, at absolute
+ *            positions. WARPS_D warps share a row's output dimensions and each computes its scores: with head_dim 512
+ *            one warp's registers hold half of them
+ * Precision  q, k, p, v rounded to f16, or to bf16 where the cache is bf16 (f16 and q8_0 caches lose nothing or 2^-11);
+ *            sums f32
+ * Shared     q, k and v tiles, 16-byte chunks swizzled by row (chunk ^ row % 8): ldmatrix and the fills meet no bank
+ *            twice
  * Fold       keys that are not stored arrive as values and are made in the tile, rounded once more
  * Overlap    cp.async: v of a block arrives while its scores are computed, k of the next while values are added
  * Traffic    K and V once per tile; q, o once
  * Limit      tensor cores at prompt lengths past the ridge: 4 * head_dim flops per pair and key, causal half
- * Source     Dao, FlashAttention-2 (2023); PTX ISA fragment layouts                                                            */
+ * Source     Dao, FlashAttention-2 (2023); PTX ISA fragment layouts */
 #include "attn_prefill.cuh"
 
 enum { THREADS = 128 };
@@ -19,7 +24,8 @@ template <bool IS_BF16> static __device__ __forceinline__ uint32_t pack(float lo
     return IS_BF16 ? f32x2_to_bf16x2(lo, hi) : f32x2_to_f16x2(lo, hi);
 }
 
-template <bool IS_BF16> static __device__ __forceinline__ void multiply(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2])
+template <bool IS_BF16>
+static __device__ __forceinline__ void multiply(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2])
 {
     if (IS_BF16)
         mma_m16n8k16_bf16(c, a, b);
@@ -33,16 +39,20 @@ template <int HD> static __device__ __forceinline__ uint4 *chunk_at(unsigned cha
     return (uint4 *)(void *)tile + (uint64_t)r * (HD / 8) + (c ^ (r & 7));
 }
 
-template <int KIND, bool IS_BF16> static __device__ __forceinline__ uint4 convert(const unsigned char *row, uint32_t i, uint32_t hd)
+template <int KIND, bool IS_BF16>
+static __device__ __forceinline__ uint4 convert(const unsigned char *row, uint32_t i, uint32_t hd)
 {
     float v[8];
     kv_spread<KIND>(v, kv_fetch<KIND>(row, 0, i, hd));
-    return make_uint4(pack<IS_BF16>(v[0], v[1]), pack<IS_BF16>(v[2], v[3]), pack<IS_BF16>(v[4], v[5]), pack<IS_BF16>(v[6], v[7]));
+    return make_uint4(pack<IS_BF16>(v[0], v[1]), pack<IS_BF16>(v[2], v[3]), pack<IS_BF16>(v[4], v[5]),
+                      pack<IS_BF16>(v[6], v[7]));
 }
 
-/* KEYS rows into a tile; zeros for rows that are not given and past head_dim. Bytes of the tile's own type travel by cp.async. */
+/* KEYS rows into a tile; zeros for rows that are not given and past head_dim. Bytes of the tile's own type travel by
+ * cp.async. */
 template <int HD, int KEYS, bool IS_BF16>
-static __device__ __forceinline__ void fill(unsigned char *tile, const unsigned char *const *rows, const kv_map &m, bool is_v)
+static __device__ __forceinline__ void fill(unsigned char *tile, const unsigned char *const *rows, const kv_map &m,
+                                            bool is_v)
 {
     const int kind = is_v ? m.v_kind : m.k_kind;
     const uint32_t hd = m.head_dim;
@@ -58,8 +68,8 @@ static __device__ __forceinline__ void fill(unsigned char *tile, const unsigned 
 #pragma unroll 2
     for (uint32_t i = threadIdx.x; i < KEYS * (HD / 8); i += THREADS) {
         const uint32_t key = i / (HD / 8), c = i % (HD / 8);
-        *chunk_at<HD>(tile, key, c) =
-            kind == KV_Q8_0 ? convert<KV_Q8_0, IS_BF16>(rows[key], c * 8, hd) : convert<KV_F16, IS_BF16>(rows[key], c * 8, hd);
+        *chunk_at<HD>(tile, key, c) = kind == KV_Q8_0 ? convert<KV_Q8_0, IS_BF16>(rows[key], c * 8, hd)
+                                                      : convert<KV_F16, IS_BF16>(rows[key], c * 8, hd);
     }
 }
 
@@ -75,9 +85,10 @@ template <bool IS_BF16> static __device__ __forceinline__ float element(uint32_t
     return IS_BF16 ? bf16_to_f32(h) : f16_to_f32(h);
 }
 
-/* A tile of values becomes the keys of positions start.. in place: a thread has both elements of two pairs, head_dim being a multiple of 8. A
- * barrier must follow. */
-template <int HD, int KEYS, bool IS_BF16> static __device__ __forceinline__ void fold_tile(unsigned char *tile, const kv_map &m, uint32_t start)
+/* A tile of values becomes the keys of positions start.. in place: a thread has both elements of two pairs, head_dim
+ * being a multiple of 8. A barrier must follow. */
+template <int HD, int KEYS, bool IS_BF16>
+static __device__ __forceinline__ void fold_tile(unsigned char *tile, const kv_map &m, uint32_t start)
 {
     const uint32_t n_half = m.head_dim / 2, n_word = n_half / 2;
     const float *w = m.fold.w;
@@ -101,12 +112,17 @@ template <int HD, int KEYS, bool IS_BF16> static __device__ __forceinline__ void
 }
 
 /* cap * tanh(s / cap) from one exponential: 1e-7 of the cap. */
-static __device__ __forceinline__ float cap_fast(float s, float cap) { return cap - __fdividef(2.0f * cap, 1.0f + __expf(2.0f * s / cap)); }
+static __device__ __forceinline__ float cap_fast(float s, float cap)
+{
+    return cap - __fdividef(2.0f * cap, 1.0f + __expf(2.0f * s / cap));
+}
 
-/* Threads 0..2 KEYS - 1 find the rows of block b of the walk, if there is one, for [2][KEYS] addresses of k and of v. */
+/* Threads 0..2 KEYS - 1 find the rows of block b of the walk, if there is one, for [2][KEYS] addresses of k and of v.
+ */
 template <int KEYS>
-static __device__ __forceinline__ void find_rows(const unsigned char **k_row, const unsigned char **v_row, const kv_map &m,
-                                                 const prefill_tile &t, const kv_walk &walk, uint32_t b)
+static __device__ __forceinline__ void find_rows(const unsigned char **k_row, const unsigned char **v_row,
+                                                 const kv_map &m, const prefill_tile &t, const kv_walk &walk,
+                                                 uint32_t b)
 {
     if (threadIdx.x >= 2 * KEYS || b >= walk.n)
         return;
@@ -135,15 +151,16 @@ static __global__ void __launch_bounds__(THREADS) attn_prefill_mma_k(const prefi
         uint4 v = make_uint4(0, 0, 0, 0);
         if (tok < t.n_tok && c * 8 < hd) {
             const float *q = j.q + (t.q_row + (uint64_t)tok * j.n_head + pair % t.heads) * hd + c * 8;
-            v = make_uint4(pack<IS_BF16>(q[0], q[1]), pack<IS_BF16>(q[2], q[3]), pack<IS_BF16>(q[4], q[5]), pack<IS_BF16>(q[6], q[7]));
+            v = make_uint4(pack<IS_BF16>(q[0], q[1]), pack<IS_BF16>(q[2], q[3]), pack<IS_BF16>(q[4], q[5]),
+                           pack<IS_BF16>(q[6], q[7]));
         }
         *chunk_at<HD>(q_tile, pair, c) = v;
     }
 
     const uint32_t row0 = (uint32_t)(warp() / WARPS_D * 16), dim0 = (uint32_t)(warp() % WARPS_D * (HD / WARPS_D));
     const uint32_t l = (uint32_t)lane(), quad = l % 4 * 2;
-    uint32_t seen0[2], seen1[2];        /* of pairs row0 + l / 4 and 8 further: seen0 <= position < seen1 */
-    float most[2] = { -INFINITY, -INFINITY }, total[2] = {}, acc[TILES_D][4] = {};
+    uint32_t seen0[2], seen1[2]; /* of pairs row0 + l / 4 and 8 further: seen0 <= position < seen1 */
+    float most[2] = {-INFINITY, -INFINITY}, total[2] = {}, acc[TILES_D][4] = {};
 #pragma unroll
     for (uint32_t i = 0; i < 2; i++) {
         const uint32_t tok = (row0 + l / 4 + 8 * i) / t.heads;
@@ -163,7 +180,7 @@ static __global__ void __launch_bounds__(THREADS) attn_prefill_mma_k(const prefi
         cp_async_commit();
         find_rows<KEYS>(k_row, v_row, j.kv, t, walk, b + 1);
         cp_async_wait<1>();
-        __syncthreads();                /* k is there, and the next rows */
+        __syncthreads(); /* k is there, and the next rows */
         if (j.kv.fold.w) {
             fold_tile<HD, KEYS, IS_BF16>(k_tile, j.kv, start);
             __syncthreads();
@@ -178,17 +195,17 @@ static __global__ void __launch_bounds__(THREADS) attn_prefill_mma_k(const prefi
             for (int n = 0; n < KEYS / 16; n++) {
                 uint32_t k[4];
                 ldmatrix_x4(k, chunk_at<HD>(k_tile, (uint32_t)n * 16 + l / 16 * 8 + l % 8, 2 * d + l / 8 % 2));
-                const uint32_t k0[2] = { k[0], k[1] }, k1[2] = { k[2], k[3] };
+                const uint32_t k0[2] = {k[0], k[1]}, k1[2] = {k[2], k[3]};
                 multiply<IS_BF16>(s[2 * n], a, k0);
                 multiply<IS_BF16>(s[2 * n + 1], a, k1);
             }
         }
-        __syncthreads();                /* k is free */
+        __syncthreads(); /* k is free */
         if (b + 1 < walk.n)
             fill<HD, KEYS, IS_BF16>(k_tile, k_row + (b + 1) % 2 * KEYS, j.kv, false);
         cp_async_commit();
 
-        float now[2] = { most[0], most[1] };
+        float now[2] = {most[0], most[1]};
 #pragma unroll
         for (uint32_t n = 0; n < KEYS / 8; n++)
 #pragma unroll
@@ -221,21 +238,22 @@ static __global__ void __launch_bounds__(THREADS) attn_prefill_mma_k(const prefi
                 acc[n][e] *= fade[e / 2];
 
         cp_async_wait<1>();
-        __syncthreads();                /* v is there */
+        __syncthreads(); /* v is there */
 #pragma unroll
         for (uint32_t k = 0; k < KEYS / 16; k++) {
-            const uint32_t a[4] = { pack<IS_BF16>(s[2 * k][0], s[2 * k][1]), pack<IS_BF16>(s[2 * k][2], s[2 * k][3]),
-                                    pack<IS_BF16>(s[2 * k + 1][0], s[2 * k + 1][1]), pack<IS_BF16>(s[2 * k + 1][2], s[2 * k + 1][3]) };
+            const uint32_t a[4] = {pack<IS_BF16>(s[2 * k][0], s[2 * k][1]), pack<IS_BF16>(s[2 * k][2], s[2 * k][3]),
+                                   pack<IS_BF16>(s[2 * k + 1][0], s[2 * k + 1][1]),
+                                   pack<IS_BF16>(s[2 * k + 1][2], s[2 * k + 1][3])};
 #pragma unroll
             for (uint32_t n = 0; n < TILES_D / 2; n++) {
                 uint32_t v[4];
                 ldmatrix_x4_trans(v, chunk_at<HD>(v_tile, k * 16 + l % 16, dim0 / 8 + 2 * n + l / 16));
-                const uint32_t v0[2] = { v[0], v[1] }, v1[2] = { v[2], v[3] };
+                const uint32_t v0[2] = {v[0], v[1]}, v1[2] = {v[2], v[3]};
                 multiply<IS_BF16>(acc[2 * n], a, v0);
                 multiply<IS_BF16>(acc[2 * n + 1], a, v1);
             }
         }
-        __syncthreads();                /* v is free */
+        __syncthreads(); /* v is free */
     }
     cp_async_wait<0>();
 
@@ -274,7 +292,7 @@ template <int HD, int WARPS_D, int KEYS> static void launch(myth_stream *s, cons
 bool cuda_attn_prefill_mma(myth_stream *s, const struct myth_attn_args *a)
 {
     const kv_map m = kv_map_of(a->k_new, a->v_new, &a->kv, a->cap_rows, a->n_head_kv, a->head_dim);
-    for (int kind : { m.k_kind, m.v_kind })
+    for (int kind : {m.k_kind, m.v_kind})
         if (kind != KV_F16 && kind != KV_BF16 && kind != KV_Q8_0)
             return false;
     if (a->head_dim <= 64)

@@ -1,11 +1,12 @@
 /* capture_sum.cu   sum[label[i],:] += round(t * 2^24),  t = x[rows[i],:] + the prologue's addition (x unchanged)
  *
  * Shapes     sum i64 [n_label, dim]; x, pend f32 [.., dim]; rows, label i32 [n_gather], label -1 = left out
- * Precision  t is gather_norm's f32; t * 2^24 is exact in f32, rounded once, ties to even. Integers add up to the same sum in any order
+ * Precision  t is gather_norm's f32; t * 2^24 is exact in f32, rounded once, ties to even. Integers add up to the same
+ *            sum in any order
  * Traffic    8 bytes per element with a pending branch (4 without), and 8 of the sums per ROWS rows of one label
- * Limit      DRAM bandwidth for x and pend; L2 atomics for the sums. A block folds ROWS rows and adds those of one label as one number; a
- *            number that would leave 64 bits is taken back
- * Alignment  sums that are not aligned to 8 bytes: one block, plain additions                                                       */
+ * Limit      DRAM bandwidth for x and pend; L2 atomics for the sums. A block folds ROWS rows and adds those of one
+ *            label as one number; a number that would leave 64 bits is taken back
+ * Alignment  sums that are not aligned to 8 bytes: one block, plain additions */
 #include "rows.cuh"
 
 enum { THREADS = 256, ROWS = 4 };
@@ -69,17 +70,18 @@ template <bool IS_SHARED> static __global__ void capture_sum_k(const capture_job
         }
         for (uint32_t i = threadIdx.x; i < j.dim; i += THREADS) {
             long long held = 0;
-            int of = -1;                /* the label of what is held */
+            int of = -1; /* the label of what is held */
 #pragma unroll
             for (uint32_t k = 0; k < ROWS; k++) {
                 if (label[k] < 0)
                     continue;
-                const float v = row_fold(x[k], pend[k], j.w_post, scale[k], j.x_scale, i) * (float)(1 << MYTH_CAPTURE_FRACTION_BITS);
+                const float v = row_fold(x[k], pend[k], j.w_post, scale[k], j.x_scale, i) *
+                                (float)(1 << MYTH_CAPTURE_FRACTION_BITS);
                 if (!(fabsf(v) < 0x1p62f)) {
                     is_good = false;
                     continue;
                 }
-                const bool is_alone = fabsf(v) >= 0x1p52f;          /* ROWS smaller ones cannot leave 64 bits together */
+                const bool is_alone = fabsf(v) >= 0x1p52f; /* ROWS smaller ones cannot leave 64 bits together */
                 if (of >= 0 && (is_alone || of != label[k])) {
                     is_good &= add_to<IS_SHARED>(j.sum + 2 * ((uint64_t)of * j.dim + i), held);
                     held = 0;

@@ -1,15 +1,17 @@
-/* common.cuh - the language of the kernels: launches, shared memory, warp and block collectives, loads, tensor-core tiles.
+/* common.cuh - the language of the kernels: launches, shared memory, warp and block collectives, loads, tensor-core
+ * tiles.
  *
- * Two meanings  under nvcc this is CUDA; compiled as plain C++ with tests/cuda_emu in the include path the same kernels run on the CPU,
- *               one fiber per thread, checked for races, divergent barriers and overruns. A kernel uses nothing of CUDA that is not here
- *               (or is added to both sides)
+ * Two meanings  under nvcc this is CUDA; compiled as plain C++ with tests/cuda_emu in the include path the same kernels
+ *               run on the CPU, one fiber per thread, checked for races, divergent barriers and overruns. A kernel uses
+ *               nothing of CUDA that is not here (or is added to both sides)
  * Blocks        one-dimensional, a multiple of 32 threads; lane() and warp() rely on it
  * Collectives   every live thread of the warp (block) calls them from the same line
- * Launch        MYTH_LAUNCH(kernel, grid, block, dynamic shared bytes, stream)(args); a template with commas goes in parentheses.
- *               cuda_check after it keeps the first failure in the stream
- * Dependent     MYTH_LAUNCH_DEPENDENT lets a block start while the previous kernel of the stream still runs (sm_90): such a kernel calls
- *               grid_dependency_wait() in every thread before it reads or writes anything that earlier kernels touch
- * Source        PTX ISA: mma.m16n8k16, ldmatrix, cp.async fragment layouts and semantics                                             */
+ * Launch        MYTH_LAUNCH(kernel, grid, block, dynamic shared bytes, stream)(args); a template with commas goes in
+ *               parentheses. cuda_check after it keeps the first failure in the stream
+ * Dependent     MYTH_LAUNCH_DEPENDENT lets a block start while the previous kernel of the stream still runs (sm_90):
+ *               such a kernel calls grid_dependency_wait() in every thread before it reads or writes anything that
+ *               earlier kernels touch
+ * Source        PTX ISA: mma.m16n8k16, ldmatrix, cp.async fragment layouts and semantics */
 #ifndef MYTH_CUDA_COMMON_CUH
 #define MYTH_CUDA_COMMON_CUH
 
@@ -58,21 +60,23 @@ template <typename... P> struct cuda_launch {
             config.attrs = attribute;
             config.numAttrs = 1;
         }
-        if (s->err.code != MYTH_OK || !cuda_enter(s) || (shared_bytes > 48u << 10 && !cuda_allow_shared(s, (const void *)kernel, shared_bytes)))
+        if (s->err.code != MYTH_OK || !cuda_enter(s) ||
+            (shared_bytes > 48u << 10 && !cuda_allow_shared(s, (const void *)kernel, shared_bytes)))
             return;
         cuda_launched(s, cudaLaunchKernelEx(&config, kernel, args...));
     }
 };
 
 template <typename... P>
-static inline cuda_launch<P...> cuda_prepare(void (*kernel)(P...), dim3 grid, dim3 block, uint64_t shared_bytes, myth_stream *s,
-                                             bool is_dependent)
+static inline cuda_launch<P...> cuda_prepare(void (*kernel)(P...), dim3 grid, dim3 block, uint64_t shared_bytes,
+                                             myth_stream *s, bool is_dependent)
 {
-    return cuda_launch<P...>{ kernel, grid, block, shared_bytes, s, is_dependent };
+    return cuda_launch<P...>{kernel, grid, block, shared_bytes, s, is_dependent};
 }
 
 #define MYTH_LAUNCH(kernel, grid, block, shared_bytes, s) cuda_prepare(kernel, grid, block, shared_bytes, s, false)
-#define MYTH_LAUNCH_DEPENDENT(kernel, grid, block, shared_bytes, s) cuda_prepare(kernel, grid, block, shared_bytes, s, true)
+#define MYTH_LAUNCH_DEPENDENT(kernel, grid, block, shared_bytes, s) \
+    cuda_prepare(kernel, grid, block, shared_bytes, s, true)
 
 /* ---- views ---- */
 
@@ -91,12 +95,12 @@ static inline float cuda_x_scale(float x_scale) { return x_scale == 0.0f ? 1.0f 
 /* `n` elements (a constant) shared by the block. Not initialised. */
 #define MYTH_SHARED(T, name, n) __shared__ __align__(16) T name[n]
 /* The dynamic shared bytes of the launch, aligned to 128. */
-#define MYTH_SHARED_DYN(T, name) \
+#define MYTH_SHARED_DYN(T, name)                                      \
     extern __shared__ __align__(128) unsigned char myth_shared_dyn[]; \
     T *const name = reinterpret_cast<T *>(myth_shared_dyn)
 #else
 #define MYTH_SHARED(T, name, n) \
-    static char name##_key; \
+    static char name##_key;     \
     T *const name = (T *)emu_shared(&name##_key, sizeof(T) * (size_t)(n), #name, __FILE__, __LINE__)
 #define MYTH_SHARED_DYN(T, name) T *const name = (T *)emu_shared_dyn()
 #endif
@@ -141,8 +145,14 @@ static inline float f16_to_f32(uint16_t h) { return myth_f16_to_f32(h); }
 static inline uint16_t f32_to_f16(float f) { return myth_f32_to_f16(f); }
 static inline float bf16_to_f32(uint16_t h) { return myth_bf16_to_f32(h); }
 static inline uint16_t f32_to_bf16(float f) { return myth_f32_to_bf16(f); }
-static inline uint32_t f32x2_to_bf16x2(float lo, float hi) { return (uint32_t)f32_to_bf16(lo) | (uint32_t)f32_to_bf16(hi) << 16; }
-static inline uint32_t f32x2_to_f16x2(float lo, float hi) { return (uint32_t)f32_to_f16(lo) | (uint32_t)f32_to_f16(hi) << 16; }
+static inline uint32_t f32x2_to_bf16x2(float lo, float hi)
+{
+    return (uint32_t)f32_to_bf16(lo) | (uint32_t)f32_to_bf16(hi) << 16;
+}
+static inline uint32_t f32x2_to_f16x2(float lo, float hi)
+{
+    return (uint32_t)f32_to_f16(lo) | (uint32_t)f32_to_f16(hi) << 16;
+}
 #endif
 
 /* ---- activation ---- */
@@ -160,7 +170,9 @@ static __device__ __forceinline__ uint4 load_stream16(const void *p)
 {
 #if MYTH_CUDA_REAL
     uint4 v;
-    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(p));
     return v;
 #else
     return *(const uint4 *)p;
@@ -218,8 +230,8 @@ static __device__ __forceinline__ int warp_sum_i(int v MYTH_CALLER)
     return v;
 }
 
-/* Over the block, the same bits in each thread; shared32 holds 32 floats and may be used again at once. The order depends on the block's
- * size only. */
+/* Over the block, the same bits in each thread; shared32 holds 32 floats and may be used again at once. The order
+ * depends on the block's size only. */
 static __device__ __forceinline__ float block_sum(float v, float *shared32 MYTH_CALLER)
 {
     MYTH_CALLED;
@@ -245,8 +257,8 @@ static __device__ __forceinline__ float block_max(float v, float *shared32 MYTH_
     return v;
 }
 
-/* All threads of n blocks call it with one counter, zero before: true in the block that arrives last, which then sees what all others wrote
- * before; the counter is zero again. */
+/* All threads of n blocks call it with one counter, zero before: true in the block that arrives last, which then sees
+ * what all others wrote before; the counter is zero again. */
 static __device__ __forceinline__ bool last_block(unsigned *counter, unsigned n MYTH_CALLER)
 {
     MYTH_CALLED;
@@ -289,7 +301,9 @@ static __device__ __forceinline__ void grid_dependency_launch()
 static __device__ __forceinline__ void cp_async16(void *shared, const void *global)
 {
 #if MYTH_CUDA_REAL
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(shared)), "l"(global) : "memory");
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(shared)),
+                 "l"(global)
+                 : "memory");
 #else
     emu_cp_async(shared, global, 16, 16);
 #endif
@@ -299,7 +313,8 @@ static __device__ __forceinline__ void cp_async16_or_zero(void *shared, const vo
 {
 #if MYTH_CUDA_REAL
     int n = has_source ? 16 : 0;
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"((unsigned)__cvta_generic_to_shared(shared)), "l"(global), "r"(n)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"((unsigned)__cvta_generic_to_shared(shared)),
+                 "l"(global), "r"(n)
                  : "memory");
 #else
     emu_cp_async(shared, global, 16, has_source ? 16 : 0);
@@ -325,14 +340,16 @@ template <int N> static __device__ __forceinline__ void cp_async_wait()
 
 /* ---- tensor-core tiles: 16-bit elements ---- */
 
-/* Matrix i (8 x 8) comes from the row addresses of lanes 8i..8i+7 (16 bytes each, in shared memory, aligned to 16); lane l gets elements
- * 2(l%4), 2(l%4)+1 of row l/4 in r[i]. _trans: of column l/4. */
+/* Matrix i (8 x 8) comes from the row addresses of lanes 8i..8i+7 (16 bytes each, in shared memory, aligned to 16);
+ * lane l gets elements 2(l%4), 2(l%4)+1 of row l/4 in r[i]. _trans: of column l/4. */
 static __device__ __forceinline__ void ldmatrix_x4(uint32_t (&r)[4], const void *row MYTH_CALLER)
 {
     MYTH_CALLED;
 #if MYTH_CUDA_REAL
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"((unsigned)__cvta_generic_to_shared(row)) : "memory");
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "r"((unsigned)__cvta_generic_to_shared(row))
+                 : "memory");
 #else
     emu_ldmatrix(EMU_SITE, r, row, 4, false);
 #endif
@@ -342,7 +359,9 @@ static __device__ __forceinline__ void ldmatrix_x4_trans(uint32_t (&r)[4], const
     MYTH_CALLED;
 #if MYTH_CUDA_REAL
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"((unsigned)__cvta_generic_to_shared(row)) : "memory");
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "r"((unsigned)__cvta_generic_to_shared(row))
+                 : "memory");
 #else
     emu_ldmatrix(EMU_SITE, r, row, 4, true);
 #endif
@@ -352,7 +371,9 @@ static __device__ __forceinline__ void ldmatrix_x2(uint32_t (&r)[2], const void 
     MYTH_CALLED;
 #if MYTH_CUDA_REAL
     asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
-                 : "=r"(r[0]), "=r"(r[1]) : "r"((unsigned)__cvta_generic_to_shared(row)) : "memory");
+                 : "=r"(r[0]), "=r"(r[1])
+                 : "r"((unsigned)__cvta_generic_to_shared(row))
+                 : "memory");
 #else
     emu_ldmatrix(EMU_SITE, r, row, 2, false);
 #endif
@@ -362,19 +383,24 @@ static __device__ __forceinline__ void ldmatrix_x2_trans(uint32_t (&r)[2], const
     MYTH_CALLED;
 #if MYTH_CUDA_REAL
     asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
-                 : "=r"(r[0]), "=r"(r[1]) : "r"((unsigned)__cvta_generic_to_shared(row)) : "memory");
+                 : "=r"(r[0]), "=r"(r[1])
+                 : "r"((unsigned)__cvta_generic_to_shared(row))
+                 : "memory");
 #else
     emu_ldmatrix(EMU_SITE, r, row, 2, true);
 #endif
 }
 
-/* c[16 x 8] += a[16 x 16] b[16 x 8]; a and b bf16, c f32. With g = lane/4, t = lane%4: a[0..3] hold rows g, g+8, g, g+8 and columns 2t, 2t+1
- * (+8 in a[2], a[3]); b[0..1] rows 2t, 2t+1 (+8) of column g; c[0..3] (g, 2t), (g, 2t+1), (g+8, 2t), (g+8, 2t+1). */
-static __device__ __forceinline__ void mma_m16n8k16_bf16(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2] MYTH_CALLER)
+/* c[16 x 8] += a[16 x 16] b[16 x 8]; a and b bf16, c f32. With g = lane/4, t = lane%4: a[0..3] hold rows g, g+8, g, g+8
+ * and columns 2t, 2t+1 (+8 in a[2], a[3]); b[0..1] rows 2t, 2t+1 (+8) of column g; c[0..3] (g, 2t), (g, 2t+1), (g+8,
+ * 2t), (g+8, 2t+1). */
+static __device__ __forceinline__ void mma_m16n8k16_bf16(float (&c)[4], const uint32_t (&a)[4],
+                                                         const uint32_t (&b)[2] MYTH_CALLER)
 {
     MYTH_CALLED;
 #if MYTH_CUDA_REAL
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+                 "{%0, %1, %2, %3};"
                  : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 #else
@@ -382,11 +408,13 @@ static __device__ __forceinline__ void mma_m16n8k16_bf16(float (&c)[4], const ui
 #endif
 }
 /* The same of f16. */
-static __device__ __forceinline__ void mma_m16n8k16_f16(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2] MYTH_CALLER)
+static __device__ __forceinline__ void mma_m16n8k16_f16(float (&c)[4], const uint32_t (&a)[4],
+                                                        const uint32_t (&b)[2] MYTH_CALLER)
 {
     MYTH_CALLED;
 #if MYTH_CUDA_REAL
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, "
+                 "%1, %2, %3};"
                  : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 #else

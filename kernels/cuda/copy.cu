@@ -1,8 +1,10 @@
 /* copy.cu   bytes from view to view; the ranges may overlap
  *
  * Traffic    2 * bytes
- * Limit      DRAM bandwidth for pages, launch latency below 1 MB. 16 bytes a thread where both ends allow, four at a time in flight
- * Overlap    one block walks towards the source, a tile at a time: every byte of a tile is read before one is written               */
+ * Limit      DRAM bandwidth for pages, launch latency below 1 MB. 16 bytes a thread where both ends allow, four at a
+ *            time in flight
+ * Overlap    one block walks towards the source, a tile at a time: every byte of a tile is read before one is written
+ */
 #include "common.cuh"
 
 enum { THREADS = 256, UNROLL = 4 };
@@ -39,7 +41,8 @@ template <typename T> static void copy(myth_stream *s, unsigned char *dst, const
 {
     const uint64_t n = n_bytes / sizeof(T), per_block = THREADS * UNROLL, n_block = (n + per_block - 1) / per_block;
     const uint64_t most = 8ull * (unsigned)cuda_of(s)->sm_count;
-    MYTH_LAUNCH(copy_k<T>, (unsigned)(n_block < most ? n_block : most), THREADS, 0, s)((T *)(void *)dst, (const T *)(const void *)src, n);
+    MYTH_LAUNCH(copy_k<T>, (unsigned)(n_block < most ? n_block : most), THREADS, 0, s)
+    ((T *)(void *)dst, (const T *)(const void *)src, n);
 }
 
 extern "C" void cuda_copy(myth_stream *s, const struct myth_copy_args *a)

@@ -1,11 +1,14 @@
-/* decode_next.cu   the sampler's choice among the k best of every row; ids, positions and runs move on by one; a row that stops stands still
+/* decode_next.cu   the sampler's choice among the k best of every row; ids, positions and runs move on by one; a row
+ * that stops stands still
  *
- * Shapes     top_id, top_logit [n_rows, k], best first; ids, pos [n_rows]; runs [n_rows, 8]; out [n_out, n_rows]; step [1]; k <= 1,024
+ * Shapes     top_id, top_logit [n_rows, k], best first; ids, pos [n_rows]; runs [n_rows, 8]; out [n_out, n_rows]; step
+ *            [1]; k <= 1,024
  * Precision  weights and sums in f64, summed in the order of the candidates, as on the host (engine/base/sampler.c)
- * Random     Philox4x32-10 keyed by the seed, counter (position, sequence): Salmon et al., "Parallel random numbers: as easy as 1, 2, 3"
+ * Random     Philox4x32-10 keyed by the seed, counter (position, sequence): Salmon et al., "Parallel random numbers: as
+ *            easy as 1, 2, 3"
  * Traffic    8 * n_rows * k bytes
  * Limit      launch latency; with temperature the sums of one thread over k weights
- * Launch     one block per row; the last to arrive moves the step on                                                             */
+ * Launch     one block per row; the last to arrive moves the step on */
 #include "common.cuh"
 
 enum { BLOCK = 128 };
@@ -37,7 +40,7 @@ static __device__ uint32_t choose(const float *logit, uint32_t n, sample_args p,
 {
     MYTH_SHARED(double, weight, 1024);
     MYTH_SHARED(uint32_t, answer, 1);
-    if (p.top_p > 0.0f && p.top_p < 1.0f) {         /* the shortest prefix that holds top_p of the mass */
+    if (p.top_p > 0.0f && p.top_p < 1.0f) { /* the shortest prefix that holds top_p of the mass */
         for (uint32_t i = threadIdx.x; i < n; i += BLOCK)
             weight[i] = exp((double)logit[i] - (double)logit[0]);
         __syncthreads();
@@ -79,9 +82,9 @@ static __device__ uint32_t choose(const float *logit, uint32_t n, sample_args p,
     return answer[0];
 }
 
-static __global__ void decode_next_k(const int32_t *top_id, const float *top_logit, int32_t *ids, int32_t *pos, int32_t *runs, int32_t *out,
-                                     int32_t *step, const int32_t *stop_id, uint32_t k, uint32_t n_out, uint32_t n_stop, sample_args p,
-                                     unsigned *counter)
+static __global__ void decode_next_k(const int32_t *top_id, const float *top_logit, int32_t *ids, int32_t *pos,
+                                     int32_t *runs, int32_t *out, int32_t *step, const int32_t *stop_id, uint32_t k,
+                                     uint32_t n_out, uint32_t n_stop, sample_args p, unsigned *counter)
 {
     MYTH_SHARED(int, n_given, 1);
     const uint32_t r = blockIdx.x, n_rows = gridDim.x;
@@ -120,9 +123,11 @@ static __global__ void decode_next_k(const int32_t *top_id, const float *top_log
 
 extern "C" void cuda_decode_next(myth_stream *s, const struct myth_decode_next_args *a)
 {
-    sample_args p = { a->sample.temp, a->sample.top_p, a->sample.min_p, myth_sample_k(&a->sample), a->seq_number, a->sample.seed };
+    sample_args p = {a->sample.temp, a->sample.top_p, a->sample.min_p, myth_sample_k(&a->sample),
+                     a->seq_number,  a->sample.seed};
     MYTH_LAUNCH(decode_next_k, a->n_rows, BLOCK, 0, s)
-    (cuda_ptr<int32_t>(a->top_id), cuda_ptr<float>(a->top_logit), cuda_ptr<int32_t>(a->ids), cuda_ptr<int32_t>(a->pos), cuda_ptr<int32_t>(a->runs),
-     cuda_ptr<int32_t>(a->out), cuda_ptr<int32_t>(a->step), cuda_ptr<int32_t>(a->stop_id), a->k, a->n_out, a->n_stop, p, cuda_of(s)->counters);
+    (cuda_ptr<int32_t>(a->top_id), cuda_ptr<float>(a->top_logit), cuda_ptr<int32_t>(a->ids), cuda_ptr<int32_t>(a->pos),
+     cuda_ptr<int32_t>(a->runs), cuda_ptr<int32_t>(a->out), cuda_ptr<int32_t>(a->step), cuda_ptr<int32_t>(a->stop_id),
+     a->k, a->n_out, a->n_stop, p, cuda_of(s)->counters);
     cuda_check(s, "decode_next");
 }

@@ -2,27 +2,33 @@
  *
  *   weight[i] = scale * (q[i] - zero) - least     each step rounded in f32: bit-equal to engine/base/blocks.h
  *
- * Rows       Q8_0 and Q4_0 planar (weight_form.h), others in blocks as in files (engine/base/dtype.h, where each layout is)
+ * Rows       Q8_0 and Q4_0 planar (weight_form.h), others in blocks as in files (engine/base/dtype.h, where each layout
+ *            is)
  * Eight      aligned to 8 in the row: they share the scale, and the half or quarter of their bytes
- * Loads      2 bytes at a time, which is what blocks of 22, 84, 110 and 210 bytes are aligned to; those of 17 not even to that
- * Switch     the matrix says at run time which type it has, and there is one function, not inlined: an instance of every kernel for every
- *            type would double the code for the device
- * Faster     q against x in int8 by dp4a, as gemv.cuh does with Q8_0: sum(q x) - zero * sum(x), then scale and least once per eight. And
- *            loads of 16 bytes where blocks are multiples of 16 (Q4_K, Q5_K). Neither is built: nothing here was measured yet          */
+ * Loads      2 bytes at a time, which is what blocks of 22, 84, 110 and 210 bytes are aligned to; those of 17 not even
+ *            to that
+ * Switch     the matrix says at run time which type it has, and there is one function, not inlined: an instance of
+ *            every kernel for every type would double the code for the device
+ * Faster     q against x in int8 by dp4a, as gemv.cuh does with Q8_0: sum(q x) - zero * sum(x), then scale and least
+ *            once per eight. And loads of 16 bytes where blocks are multiples of 16 (Q4_K, Q5_K). Neither is built:
+ *            nothing here was measured yet */
 #ifndef MYTH_CUDA_DEQUANT_CUH
 #define MYTH_CUDA_DEQUANT_CUH
 
 #include "common.cuh"
 
 struct dequant_eight {
-    uint32_t q[2];                      /* bytes 0..255 */
+    uint32_t q[2]; /* bytes 0..255 */
     int zero;
     float scale, least;
 };
 
 /* Types in planar form, and those in blocks. */
 static __host__ __device__ constexpr bool dequant_is_planar(int type) { return type == MYTH_Q8_0 || type == MYTH_Q4_0; }
-static __host__ __device__ constexpr bool dequant_is_block(int type) { return type >= MYTH_Q4_1 && type < MYTH_DTYPE_N; }
+static __host__ __device__ constexpr bool dequant_is_block(int type)
+{
+    return type >= MYTH_Q4_1 && type < MYTH_DTYPE_N;
+}
 static_assert(MYTH_Q4_1 == MYTH_I32 + 1 && MYTH_MXFP4 == MYTH_DTYPE_N - 1, "block types are the last ones");
 
 /* Bytes of a row of any type; of planar types its quants'. */
@@ -49,7 +55,10 @@ static __host__ __device__ constexpr uint64_t dequant_row_bytes(int type, uint64
 
 /* ---- pieces of a block ---- */
 
-static __device__ __forceinline__ float dequant_half(const unsigned char *p) { return f16_to_f32(*(const uint16_t *)(const void *)p); }
+static __device__ __forceinline__ float dequant_half(const unsigned char *p)
+{
+    return f16_to_f32(*(const uint16_t *)(const void *)p);
+}
 
 static __device__ __forceinline__ void dequant_bytes(uint32_t (&q)[2], const unsigned char *p)
 {
@@ -59,7 +68,8 @@ static __device__ __forceinline__ void dequant_bytes(uint32_t (&q)[2], const uns
 }
 
 /* Eight bit fields: bytes from p on, shifted, under the mask. */
-static __device__ __forceinline__ void dequant_fields(uint32_t (&q)[2], const unsigned char *p, uint32_t shift, uint32_t mask)
+static __device__ __forceinline__ void dequant_fields(uint32_t (&q)[2], const unsigned char *p, uint32_t shift,
+                                                      uint32_t mask)
 {
     dequant_bytes(q, p);
     q[0] = q[0] >> shift & mask;
@@ -67,7 +77,8 @@ static __device__ __forceinline__ void dequant_fields(uint32_t (&q)[2], const un
 }
 
 /* The same on top of what is there, `up` bits higher. */
-static __device__ __forceinline__ void dequant_more(uint32_t (&q)[2], const unsigned char *p, uint32_t shift, uint32_t mask, uint32_t up)
+static __device__ __forceinline__ void dequant_more(uint32_t (&q)[2], const unsigned char *p, uint32_t shift,
+                                                    uint32_t mask, uint32_t up)
 {
     uint32_t high[2];
     dequant_fields(high, p, shift, mask);
@@ -93,7 +104,8 @@ static __device__ __forceinline__ void dequant_fifths(uint32_t (&q)[2], const un
 }
 
 /* Nibbles become bytes of a table of 16, which is t0, t1, t2, t3. */
-static __device__ __forceinline__ void dequant_lookup(uint32_t (&q)[2], uint32_t t0, uint32_t t1, uint32_t t2, uint32_t t3)
+static __device__ __forceinline__ void dequant_lookup(uint32_t (&q)[2], uint32_t t0, uint32_t t1, uint32_t t2,
+                                                      uint32_t t3)
 {
 #pragma unroll
     for (int i = 0; i < 2; i++) {
@@ -151,7 +163,7 @@ static __device__ __forceinline__ void dequant_mxfp4(dequant_eight &e, const uns
 {
     const uint32_t exponent = p[0], shift = k % 32 < 16 ? 0 : 4;
     const unsigned char *b = p + 1 + k % 16;
-    e.scale = __uint_as_float(exponent < 2 ? 0x00200000u << exponent : (exponent - 1) << 23);         /* 2^(e - 128) */
+    e.scale = __uint_as_float(exponent < 2 ? 0x00200000u << exponent : (exponent - 1) << 23); /* 2^(e - 128) */
     e.q[0] = (b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24) >> shift & DEQUANT_FOUR;
     e.q[1] = (b[4] | (uint32_t)b[5] << 8 | (uint32_t)b[6] << 16 | (uint32_t)b[7] << 24) >> shift & DEQUANT_FOUR;
     dequant_fp4(e);
@@ -168,7 +180,8 @@ static __device__ __forceinline__ void dequant_q2_k(dequant_eight &e, const unsi
 
 static __device__ __forceinline__ void dequant_q3_k(dequant_eight &e, const unsigned char *p, uint32_t k)
 {
-    const uint32_t sub = k / 16, low = p[96 + sub % 8] >> (sub / 8 * 4) & 15u, high = p[104 + sub % 4] >> (sub / 4 * 2) & 3u;
+    const uint32_t sub = k / 16, low = p[96 + sub % 8] >> (sub / 8 * 4) & 15u,
+                   high = p[104 + sub % 4] >> (sub / 4 * 2) & 3u;
     e.scale = __fmul_rn(dequant_half(p + 108), (float)((int)(low | high << 4) - 32));
     e.zero = 4;
     dequant_fields(e.q, p + 32 + k / 128 * 32 + k % 32, k % 128 / 32 * 2, DEQUANT_TWO);
@@ -180,7 +193,8 @@ static __device__ __forceinline__ void dequant_six_bits(dequant_eight &e, const 
 {
     const unsigned char *s = p + 4;
     const uint32_t i = k / 32, top = s[4 + i];
-    const uint32_t a = i < 4 ? s[i] & 63u : (top & 15u) | (uint32_t)(s[i - 4] >> 6) << 4, b = i < 4 ? top & 63u : top >> 4 | (uint32_t)(s[i] >> 6) << 4;
+    const uint32_t a = i < 4 ? s[i] & 63u : (top & 15u) | (uint32_t)(s[i - 4] >> 6) << 4,
+                   b = i < 4 ? top & 63u : top >> 4 | (uint32_t)(s[i] >> 6) << 4;
     e.scale = __fmul_rn(dequant_half(p), (float)a);
     e.least = __fmul_rn(dequant_half(p + 2), (float)b);
 }
@@ -218,9 +232,10 @@ static __device__ __forceinline__ void dequant_iq4_xs(dequant_eight &e, const un
 /* ---- a row ---- */
 
 /* Weights k..k+7 of a row of a quantised type; q: its quants or blocks, d: the scales of planar ones. */
-[[maybe_unused]] static __device__ __attribute__((noinline)) dequant_eight dequant_at(int type, const unsigned char *q, const uint16_t *d, uint32_t k)
+[[maybe_unused]] static __device__ __attribute__((noinline)) dequant_eight dequant_at(int type, const unsigned char *q,
+                                                                                      const uint16_t *d, uint32_t k)
 {
-    dequant_eight e = { { 0, 0 }, 0, 0.0f, 0.0f };
+    dequant_eight e = {{0, 0}, 0, 0.0f, 0.0f};
     const uint32_t block = k / 32, super = k / 256;
     switch (type) {
     case MYTH_Q8_0:
@@ -251,7 +266,8 @@ static __device__ __forceinline__ void dequant_iq4_xs(dequant_eight &e, const un
     return e;
 }
 
-/* The i-th of the eight. Products are spelled out here and above, so that no fused subtraction leaves out their rounding. */
+/* The i-th of the eight. Products are spelled out here and above, so that no fused subtraction leaves out their
+ * rounding. */
 static __device__ __forceinline__ float dequant_value(const dequant_eight &e, uint32_t i)
 {
     const uint32_t word = i < 4 ? e.q[0] : e.q[1];

@@ -1,16 +1,18 @@
-/* device_cuda.cu - a CUDA device behind device.h: memory in the ledger, streams with pinned staging, captured graphs, the op table.
+/* device_cuda.cu - a CUDA device behind device.h: memory in the ledger, streams with pinned staging, captured graphs,
+ * the op table.
  *
- * Memory     one cudaMalloc per buffer, booked on the device's ledger before it is asked for. The driver's own context is not booked: what
- *            the device reports as free is read after the context exists. A buffer in host memory is pinned and mapped: kernels have an
- *            address of it, and the host writes and reads it itself when the stream is done
- * Staging    each stream has a ring of four pinned slots. A write copies into a slot and from there; a read lands in a slot and is copied
- *            out at the sync, or goes straight to its place when that came from myth_host_alloc. A slot is used again when its event says
- *            so; a sync frees the whole ring
+ * Memory     one cudaMalloc per buffer, booked on the device's ledger before it is asked for. The driver's own context
+ *            is not booked: what the device reports as free is read after the context exists. A buffer in host memory
+ *            is pinned and mapped: kernels have an address of it, and the host writes and reads it itself when the
+ *            stream is done
+ * Staging    each stream has a ring of four pinned slots. A write copies into a slot and from there; a read lands in a
+ *            slot and is copied out at the sync, or goes straight to its place when that came from myth_host_alloc. A
+ *            slot is used again when its event says so; a sync frees the whole ring
  * Graphs     a recorded stream is a captured one: what ops launch is kept by the driver, their arguments with it
- * Failures   cudaErrorMemoryAllocation is MYTH_ENOMEM; errors that end the context are MYTH_ELOST, and the device answers nothing else from
- *            then on; the rest is MYTH_EDEVICE with the driver's text
+ * Failures   cudaErrorMemoryAllocation is MYTH_ENOMEM; errors that end the context are MYTH_ELOST, and the device
+ *            answers nothing else from then on; the rest is MYTH_EDEVICE with the driver's text
  * Threads    one per stream; the calling thread's current device is set where it differs
- * Source     CUDA runtime API reference (error codes; stream capture; cudaHostAlloc)                                             */
+ * Source     CUDA runtime API reference (error codes; stream capture; cudaHostAlloc) */
 #include "common.cuh"
 
 #include "kernels/weight_form.h"
@@ -29,37 +31,36 @@ static struct cuda_stream *stream_of(myth_stream *s) { return (struct cuda_strea
 static bool is_sticky(cudaError_t e)
 {
     switch ((int)e) {
-    case 214:                           /* uncorrectable ECC  */
-    case 220:                           /* NVLink             */
-    case 226:                           /* contained          */
-    case 700:                           /* illegal address    */
-    case 702:                           /* launch timeout     */
-    case 710:                           /* device assert      */
-    case 714:                           /* hardware stack     */
-    case 715:                           /* illegal instruction */
-    case 716:                           /* misaligned address */
-    case 717:                           /* address space      */
-    case 718:                           /* program counter    */
-    case 719:                           /* launch failure     */
-    case 720:                           /* cooperative launch */
-    case 721:                           /* tensor leak        */
-    case 999:                           /* unknown            */
-        return true;
+    case 214: /* uncorrectable ECC  */
+    case 220: /* NVLink             */
+    case 226: /* contained          */
+    case 700: /* illegal address    */
+    case 702: /* launch timeout     */
+    case 710: /* device assert      */
+    case 714: /* hardware stack     */
+    case 715: /* illegal instruction */
+    case 716: /* misaligned address */
+    case 717: /* address space      */
+    case 718: /* program counter    */
+    case 719: /* launch failure     */
+    case 720: /* cooperative launch */
+    case 721: /* tensor leak        */
+    case 999: /* unknown            */ return true;
     default: return false;
     }
 }
 
 static myth_status fail_device(struct cuda_device *d, cudaError_t e, const char *what, myth_error *err)
 {
-    (void)cudaGetLastError();           /* so that it is not found again by the next call */
+    (void)cudaGetLastError(); /* so that it is not found again by the next call */
     if (is_sticky(e) && !d->is_lost) {
         d->is_lost = true;
         snprintf(d->lost, sizeof(d->lost), "%.40s: %.40s: %.60s", what, cudaGetErrorName(e), cudaGetErrorString(e));
     }
     if (d->is_lost)
         return myth_fail(err, MYTH_ELOST, "%s: device lost: %s", d->base.caps.name, d->lost);
-    return myth_fail(err, e == cudaErrorMemoryAllocation ? MYTH_ENOMEM : MYTH_EDEVICE, "%s: %s: %s: %s", d->base.caps.name, what,
-                     cudaGetErrorName(e), cudaGetErrorString(e));
+    return myth_fail(err, e == cudaErrorMemoryAllocation ? MYTH_ENOMEM : MYTH_EDEVICE, "%s: %s: %s: %s",
+                     d->base.caps.name, what, cudaGetErrorName(e), cudaGetErrorString(e));
 }
 
 /* Keeps the first failure of the stream; true when there is none. */
@@ -67,7 +68,7 @@ static bool keep(myth_stream *s, cudaError_t e, const char *what)
 {
     if (e == cudaSuccess)
         return s->err.code == MYTH_OK;
-    myth_error late = { MYTH_OK, "" };
+    myth_error late = {MYTH_OK, ""};
     fail_device(cuda_of(s), e, what, &late);
     if (s->err.code == MYTH_OK)
         s->err = late;
@@ -85,11 +86,12 @@ bool cuda_allow_shared(myth_stream *s, const void *kernel, uint64_t bytes)
     struct cuda_device *d = cuda_of(s);
     if (bytes > d->shared_max) {
         if (s->err.code == MYTH_OK)
-            myth_fail(&s->err, MYTH_EDEVICE, "%s: a launch wants %llu shared bytes of %llu", d->base.caps.name, (unsigned long long)bytes,
-                      (unsigned long long)d->shared_max);
+            myth_fail(&s->err, MYTH_EDEVICE, "%s: a launch wants %llu shared bytes of %llu", d->base.caps.name,
+                      (unsigned long long)bytes, (unsigned long long)d->shared_max);
         return false;
     }
-    return keep(s, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes), "shared memory");
+    return keep(s, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes),
+                "shared memory");
 }
 
 void cuda_check(myth_stream *s, const char *op)
@@ -121,7 +123,7 @@ static bool enter(struct cuda_device *d, myth_error *err)
 
 bool cuda_enter(myth_stream *s)
 {
-    myth_error err = { MYTH_OK, "" };
+    myth_error err = {MYTH_OK, ""};
     if (enter(cuda_of(s), &err))
         return true;
     if (s->err.code == MYTH_OK)
@@ -143,12 +145,14 @@ static uint64_t ring_bytes(void)
 
 static uint64_t table_bytes(void)
 {
-    return sizeof(struct cuda_device) + CUDA_BUF_MAX * sizeof(struct cuda_buf) + CUDA_STREAM_MAX * sizeof(struct cuda_stream);
+    return sizeof(struct cuda_device) + CUDA_BUF_MAX * sizeof(struct cuda_buf) +
+           CUDA_STREAM_MAX * sizeof(struct cuda_stream);
 }
 
 static uint64_t graph_bytes(const myth_work_shape *w) { return (uint64_t)w->n_graph * sizeof(struct cuda_graph); }
 
-static void plan(myth_class_bytes *host, myth_class_bytes *own, const myth_device_opts *opts, const myth_work_shape *shape)
+static void plan(myth_class_bytes *host, myth_class_bytes *own, const myth_device_opts *opts,
+                 const myth_work_shape *shape)
 {
     (void)opts;
     host->bytes[MYTH_MEM_FIXED] = table_bytes();
@@ -169,8 +173,8 @@ static void *take_device(struct cuda_device *d, myth_mem_class cls, const char *
     if (!enter(d, err))
         return NULL;
     if (bytes > SIZE_MAX || !myth_mem_book(d->base.mem, d->base.caps.ledger, cls, owner, bytes)) {
-        myth_fail(err, MYTH_ENOMEM, "%s: %s: %llu bytes are past the limit of %llu", d->base.caps.name, owner, (unsigned long long)bytes,
-                  (unsigned long long)myth_mem_limit(d->base.mem, d->base.caps.ledger));
+        myth_fail(err, MYTH_ENOMEM, "%s: %s: %llu bytes are past the limit of %llu", d->base.caps.name, owner,
+                  (unsigned long long)bytes, (unsigned long long)myth_mem_limit(d->base.mem, d->base.caps.ledger));
         return NULL;
     }
     cudaError_t e = cudaMalloc(&p, (size_t)bytes);
@@ -196,15 +200,17 @@ static void give_device(struct cuda_device *d, myth_mem_class cls, void *p, uint
     myth_mem_unbook(d->base.mem, d->base.caps.ledger, cls, bytes);
 }
 
-/* Pinned and mapped, booked on the host's ledger; its address on the device, or NULL with the reason in err, nothing changed. */
-static void *take_mapped(void **host, struct cuda_device *d, myth_mem_class cls, const char *owner, uint64_t bytes, myth_error *err)
+/* Pinned and mapped, booked on the host's ledger; its address on the device, or NULL with the reason in err, nothing
+ * changed. */
+static void *take_mapped(void **host, struct cuda_device *d, myth_mem_class cls, const char *owner, uint64_t bytes,
+                         myth_error *err)
 {
     void *p = NULL, *at = NULL;
     if (!enter(d, err))
         return NULL;
     if (bytes > SIZE_MAX || !myth_mem_book(d->base.mem, MYTH_MEM_HOST, cls, owner, bytes)) {
-        myth_fail(err, MYTH_ENOMEM, "%s: %s: %llu bytes of host memory are past the limit of %llu", d->base.caps.name, owner,
-                  (unsigned long long)bytes, (unsigned long long)myth_mem_limit(d->base.mem, MYTH_MEM_HOST));
+        myth_fail(err, MYTH_ENOMEM, "%s: %s: %llu bytes of host memory are past the limit of %llu", d->base.caps.name,
+                  owner, (unsigned long long)bytes, (unsigned long long)myth_mem_limit(d->base.mem, MYTH_MEM_HOST));
         return NULL;
     }
     cudaError_t e = cudaHostAlloc(&p, (size_t)bytes, cudaHostAllocMapped);
@@ -217,7 +223,8 @@ static void *take_mapped(void **host, struct cuda_device *d, myth_mem_class cls,
     myth_mem_unbook(d->base.mem, MYTH_MEM_HOST, cls, bytes);
     if (e == cudaErrorMemoryAllocation) {
         (void)cudaGetLastError();
-        myth_fail(err, MYTH_ENOMEM, "%s: %s: the system pins no %llu bytes of host memory", d->base.caps.name, owner, (unsigned long long)bytes);
+        myth_fail(err, MYTH_ENOMEM, "%s: %s: the system pins no %llu bytes of host memory", d->base.caps.name, owner,
+                  (unsigned long long)bytes);
     } else {
         fail_device(d, e, "mapped host memory", err);
     }
@@ -269,7 +276,8 @@ static bool is_pinned(const struct cuda_device *d, const void *p, uint64_t bytes
 {
     for (int i = 0; i < CUDA_PINNED_MAX; i++) {
         const unsigned char *base = d->pinned[i].p, *at = (const unsigned char *)p;
-        if (base && at >= base && (uint64_t)(at - base) <= d->pinned[i].bytes && bytes <= d->pinned[i].bytes - (uint64_t)(at - base))
+        if (base && at >= base && (uint64_t)(at - base) <= d->pinned[i].bytes &&
+            bytes <= d->pinned[i].bytes - (uint64_t)(at - base))
             return true;
     }
     return false;
@@ -277,7 +285,8 @@ static bool is_pinned(const struct cuda_device *d, const void *p, uint64_t bytes
 
 /* ---- buffers ---- */
 
-static myth_status open_at(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes, bool is_mapped, myth_error *err)
+static myth_status open_at(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes,
+                           bool is_mapped, myth_error *err)
 {
     struct cuda_device *d = device_of(dev);
     struct cuda_buf *b = NULL;
@@ -287,7 +296,7 @@ static myth_status open_at(myth_buf **out, myth_device *dev, myth_mem_class cls,
             b = &d->buf[i];
     if (!b)
         return myth_fail(err, MYTH_EFULL, "%s: all %d buffers are in use", dev->caps.name, CUDA_BUF_MAX);
-    myth_error why = { MYTH_OK, "" };
+    myth_error why = {MYTH_OK, ""};
     void *p = is_mapped ? take_mapped(&host, d, cls, owner, bytes, &why) : take_device(d, cls, owner, bytes, &why);
     if (!p) {
         if (err)
@@ -304,12 +313,14 @@ static myth_status open_at(myth_buf **out, myth_device *dev, myth_mem_class cls,
     return MYTH_OK;
 }
 
-static myth_status buf_open(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes, myth_error *err)
+static myth_status buf_open(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes,
+                            myth_error *err)
 {
     return open_at(out, dev, cls, owner, bytes, false, err);
 }
 
-static myth_status buf_open_host(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes, myth_error *err)
+static myth_status buf_open_host(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner,
+                                 uint64_t bytes, myth_error *err)
 {
     return open_at(out, dev, cls, owner, bytes, true, err);
 }
@@ -332,7 +343,8 @@ static void buf_close(myth_buf *buf)
 
 /* ---- staging ---- */
 
-/* Reads whose copies are done go where the caller wants them: those before the mark, and those in `slot` (-1 = none). */
+/* Reads whose copies are done go where the caller wants them: those before the mark, and those in `slot` (-1 = none).
+ */
 static void deliver(struct cuda_stream *s, uint64_t mark, int slot)
 {
     int n_left = 0;
@@ -388,7 +400,8 @@ static unsigned char *take_ring(struct cuda_stream *s, uint64_t want, uint64_t *
     return p;
 }
 
-/* Where the host itself may write or read the view, everything issued being done; NULL when it lies on the device, or after a failure. */
+/* Where the host itself may write or read the view, everything issued being done; NULL when it lies on the device, or
+ * after a failure. */
 static unsigned char *mapped(myth_stream *base, myth_view v)
 {
     return v.buf->host && cuda_enter(base) && finish(stream_of(base)) ? (unsigned char *)v.buf->host + v.off : NULL;
@@ -455,14 +468,16 @@ static void read_view(myth_stream *base, void *dst, myth_view src, uint64_t byte
 }
 
 /* Quantised rows are taken apart block by block on their way through the ring (weight_form.h). */
-static void weight_write(myth_stream *base, myth_view dst, const void *src, uint32_t n_total, uint32_t row0, uint32_t n_rows, uint32_t n_in)
+static void weight_write(myth_stream *base, myth_view dst, const void *src, uint32_t n_total, uint32_t row0,
+                         uint32_t n_rows, uint32_t n_in)
 {
     struct cuda_stream *s = stream_of(base);
     const myth_planar form = myth_planar_get(dst.dtype, n_total, n_in);
     if (dst.buf->host) {
         unsigned char *to = mapped(base, dst);
         if (to)
-            myth_planar_write(to + row0 * form.quant_row, to + form.scale_off + row0 * form.scale_row, src, dst.dtype, n_rows, n_in);
+            myth_planar_write(to + row0 * form.quant_row, to + form.scale_off + row0 * form.scale_row, src, dst.dtype,
+                              n_rows, n_in);
         return;
     }
     if (!form.scale_row) {
@@ -479,14 +494,19 @@ static void weight_write(myth_stream *base, myth_view dst, const void *src, uint
     while (left) {
         uint64_t got, n;
         if (s->slot_bytes - s->slot_used < 4096)
-            s->slot_used = s->slot_bytes;           /* a piece of a few blocks is not worth two copies */
+            s->slot_used = s->slot_bytes; /* a piece of a few blocks is not worth two copies */
         unsigned char *piece = take_ring(s, left * whole, &got);
         if (!piece)
             return;
         n = got / whole;
         myth_planar_write(piece, piece + n * quant, from, dst.dtype, n, 32);
-        if (!keep(base, cudaMemcpyAsync(quants + at * quant, piece, (size_t)(n * quant), cudaMemcpyHostToDevice, s->stream), "weight write") ||
-            !keep(base, cudaMemcpyAsync(scales + at * 2, piece + n * quant, (size_t)(n * 2), cudaMemcpyHostToDevice, s->stream), "weight write"))
+        if (!keep(base,
+                  cudaMemcpyAsync(quants + at * quant, piece, (size_t)(n * quant), cudaMemcpyHostToDevice, s->stream),
+                  "weight write") ||
+            !keep(
+                base,
+                cudaMemcpyAsync(scales + at * 2, piece + n * quant, (size_t)(n * 2), cudaMemcpyHostToDevice, s->stream),
+                "weight write"))
             return;
         from += n * whole;
         at += n;
@@ -513,7 +533,7 @@ static void stream_close(myth_stream *base)
 static myth_status stream_open(myth_stream **out, myth_device *dev, myth_error *err)
 {
     struct cuda_device *d = device_of(dev);
-    myth_error why = { MYTH_OK, "" };
+    myth_error why = {MYTH_OK, ""};
     int i = 0;
     while (i < CUDA_STREAM_MAX && d->stream[i].base.dev)
         i++;
@@ -549,7 +569,7 @@ static myth_status stream_open(myth_stream **out, myth_device *dev, myth_error *
 
 static myth_status sync_stream(myth_stream *s, myth_error *err)
 {
-    myth_error kept = s->err;           /* the caller reports that one; here only what comes now */
+    myth_error kept = s->err; /* the caller reports that one; here only what comes now */
     memset(&s->err, 0, sizeof(s->err));
     if (cuda_enter(s))
         finish(stream_of(s));
@@ -615,7 +635,7 @@ static myth_status end_record(myth_graph **out, myth_stream *base, myth_error *e
     struct cuda_stream *s = stream_of(base);
     struct cuda_graph *g = (struct cuda_graph *)base->graph;
     cudaGraph_t captured = NULL;
-    myth_error why = { MYTH_OK, "" };
+    myth_error why = {MYTH_OK, ""};
     base->graph = NULL;
     cudaError_t e = cudaStreamEndCapture(s->stream, &captured);
     if (e == cudaSuccess && base->err.code == MYTH_OK)
@@ -668,9 +688,10 @@ static myth_status reserve(myth_device *dev, const myth_work_shape *shape, myth_
     if (shape->n_graph) {
         d->graph = (struct cuda_graph *)myth_alloc(dev->mem, MYTH_MEM_GRAPH, "cuda graphs", (size_t)graph_bytes(shape));
         if (!d->graph)
-            return myth_fail(err, MYTH_ENOMEM, "%s: %llu bytes for graphs", dev->caps.name, (unsigned long long)graph_bytes(shape));
+            return myth_fail(err, MYTH_ENOMEM, "%s: %llu bytes for graphs", dev->caps.name,
+                             (unsigned long long)graph_bytes(shape));
     }
-    myth_error why = { MYTH_OK, "" };
+    myth_error why = {MYTH_OK, ""};
     d->scratch = bytes ? take_device(d, MYTH_MEM_ATTN_SCRATCH, "cuda work", bytes, &why) : NULL;
     if (bytes && !d->scratch) {
         myth_free(dev->mem, d->graph);
@@ -708,10 +729,10 @@ static void fill_vtable(struct myth_device_vtable *vt)
 }
 
 /* The build says which ops have a file: CUDA_HAS_<op> is 0 or 1. */
-#define PICK_0(name) NULL
-#define PICK_1(name) cuda_##name
+#define PICK_0(name)     NULL
+#define PICK_1(name)     cuda_##name
 #define PICK_(has, name) PICK_##has(name)
-#define PICK(has, name) PICK_(has, name)
+#define PICK(has, name)  PICK_(has, name)
 
 static void fill_ops(struct myth_ops *ops)
 {
@@ -726,12 +747,13 @@ static void describe(myth_device_caps *c, int ordinal, const cudaDeviceProp *p)
 {
     memset(c, 0, sizeof(*c));
     snprintf(c->name, sizeof(c->name), "cuda:%d", ordinal);
-    snprintf(c->description, sizeof(c->description), "%.64s, sm_%d%d, %d multiprocessors", p->name, p->major, p->minor, p->multiProcessorCount);
+    snprintf(c->description, sizeof(c->description), "%.64s, sm_%d%d, %d multiprocessors", p->name, p->major, p->minor,
+             p->multiProcessorCount);
     snprintf(c->variants, sizeof(c->variants), "mma bf16 int8dot%s", p->major >= 9 ? " dependent-launch" : "");
     c->ledger = 1 + ordinal;
     c->total_bytes = p->totalGlobalMem;
     c->is_async = true;
-    c->is_gpu = MYTH_CUDA_REAL;         /* the emulation runs on the CPU */
+    c->is_gpu = MYTH_CUDA_REAL; /* the emulation runs on the CPU */
 }
 
 static bool is_supported(const cudaDeviceProp *p) { return p->major >= 8; }
@@ -777,15 +799,19 @@ static myth_status open_device(myth_device **out, myth_mem *mem, const myth_devi
     cudaError_t e = cudaGetDeviceCount(&n);
     if (e == cudaSuccess && ordinal < n)
         e = cudaGetDeviceProperties(&p, ordinal);
-    if (e != cudaSuccess) {             /* no driver, or none that knows this runtime: its words say which */
+    if (e != cudaSuccess) { /* no driver, or none that knows this runtime: its words say which */
         (void)cudaGetLastError();
-        return myth_fail(err, is_sticky(e) ? MYTH_ELOST : e == cudaErrorMemoryAllocation ? MYTH_ENOMEM : MYTH_EDEVICE, "%s: no CUDA device: %s",
-                         opts->name, cudaGetErrorString(e));
+        return myth_fail(err,
+                         is_sticky(e)                     ? MYTH_ELOST
+                         : e == cudaErrorMemoryAllocation ? MYTH_ENOMEM
+                                                          : MYTH_EDEVICE,
+                         "%s: no CUDA device: %s", opts->name, cudaGetErrorString(e));
     }
     if (ordinal >= n)
         return myth_fail(err, MYTH_EDEVICE, "%s: the driver lists %d device%s", opts->name, n, n == 1 ? "" : "s");
     if (!is_supported(&p))
-        return myth_fail(err, MYTH_EDEVICE, "%s: %.64s has compute capability %d.%d; this build needs 8.0 or later", opts->name, p.name, p.major, p.minor);
+        return myth_fail(err, MYTH_EDEVICE, "%s: %.64s has compute capability %d.%d; this build needs 8.0 or later",
+                         opts->name, p.name, p.major, p.minor);
 
     struct cuda_device *d = (struct cuda_device *)myth_alloc(mem, MYTH_MEM_FIXED, "cuda device", sizeof(*d));
     if (!d)
@@ -802,15 +828,16 @@ static myth_status open_device(myth_device **out, myth_mem *mem, const myth_devi
     d->shared_max = p.sharedMemPerBlockOptin;
     d->is_exact = opts->is_exact;
 
-    myth_error why = { MYTH_OK, "" };
+    myth_error why = {MYTH_OK, ""};
     void *ring = NULL;
     d->buf = (struct cuda_buf *)myth_alloc(mem, MYTH_MEM_FIXED, "cuda buffers", CUDA_BUF_MAX * sizeof(*d->buf));
-    d->stream = (struct cuda_stream *)myth_alloc(mem, MYTH_MEM_FIXED, "cuda streams", CUDA_STREAM_MAX * sizeof(*d->stream));
+    d->stream =
+        (struct cuda_stream *)myth_alloc(mem, MYTH_MEM_FIXED, "cuda streams", CUDA_STREAM_MAX * sizeof(*d->stream));
     if (!d->buf || !d->stream) {
         myth_fail(&why, MYTH_ENOMEM, "%s: %llu bytes for tables", opts->name, (unsigned long long)table_bytes());
         goto fail;
     }
-    current = -1;                       /* what this thread made current before may be gone */
+    current = -1; /* what this thread made current before may be gone */
     if (!enter(d, &why))
         goto fail;
     d->counters = (unsigned *)take_device(d, MYTH_MEM_FIXED, "cuda counters", CUDA_COUNTER_N * sizeof(unsigned), &why);
@@ -842,5 +869,5 @@ fail:
 
 extern "C" {
 extern const myth_device_kind myth_device_kind_cuda;
-const myth_device_kind myth_device_kind_cuda = { "cuda", 1, CUDA_DEVICE_MAX, open_device, plan, list, measure };
+const myth_device_kind myth_device_kind_cuda = {"cuda", 1, CUDA_DEVICE_MAX, open_device, plan, list, measure};
 }

@@ -1,7 +1,9 @@
-/* device_cuda.h - the inside of a CUDA device: what device_cuda.cu keeps and the ops' launchers read. For .cu files: C++ only.
+/* device_cuda.h - the inside of a CUDA device: what device_cuda.cu keeps and the ops' launchers read. For .cu files:
+ * C++ only.
  *
- * Workspaces  `scratch` and `counters` belong to the op that runs; nothing in them outlives its launches, but counters are left zero
- * Sizes       work.h, a pure function of the reserved shape                                                                      */
+ * Workspaces  `scratch` and `counters` belong to the op that runs; nothing in them outlives its launches, but counters
+ *             are left zero
+ * Sizes       work.h, a pure function of the reserved shape */
 #ifndef MYTH_DEVICE_CUDA_H
 #define MYTH_DEVICE_CUDA_H
 
@@ -19,19 +21,19 @@ enum {
     CUDA_DEVICE_MAX = 8,
     CUDA_BUF_MAX = 1280,
     CUDA_STREAM_MAX = 8,
-    CUDA_RING_SLOT_N = 4,               /* pieces of a stream's staging ring, each with its event  */
+    CUDA_RING_SLOT_N = 4, /* pieces of a stream's staging ring, each with its event  */
     CUDA_MARK_N = 8,
-    CUDA_READ_MAX = 64,                 /* reads that may wait for one sync before they are drained */
-    CUDA_PINNED_MAX = 64,               /* blocks of myth_host_alloc that reads go to directly      */
+    CUDA_READ_MAX = 64,   /* reads that may wait for one sync before they are drained */
+    CUDA_PINNED_MAX = 64, /* blocks of myth_host_alloc that reads go to directly      */
 };
 
 struct cuda_buf {
     struct myth_buf buf;
-    unsigned char *base;                /* device address; of mapped host memory, which buf.host is, its address there */
+    unsigned char *base; /* device address; of mapped host memory, which buf.host is, its address there */
 };
 
 struct cuda_graph {
-    struct myth_graph graph;            /* dev NULL = free slot */
+    struct myth_graph graph; /* dev NULL = free slot */
     cudaGraphExec_t exec;
     uint64_t n_launch;
 };
@@ -40,38 +42,39 @@ struct cuda_graph {
 struct cuda_pending {
     void *dst;
     const unsigned char *src;
-    uint64_t bytes, mark;               /* marks made before it */
+    uint64_t bytes, mark; /* marks made before it */
 };
 
 struct cuda_stream {
     struct myth_stream base;
     cudaStream_t stream;
-    unsigned char *ring;                /* pinned, CUDA_RING_SLOT_N slots */
-    cudaEvent_t slot_done[CUDA_RING_SLOT_N];        /* the copies that used the slot */
+    unsigned char *ring;                     /* pinned, CUDA_RING_SLOT_N slots */
+    cudaEvent_t slot_done[CUDA_RING_SLOT_N]; /* the copies that used the slot */
     bool is_slot_busy[CUDA_RING_SLOT_N];
     uint64_t slot_bytes, slot_used;
-    int slot;                           /* being filled */
+    int slot; /* being filled */
     struct cuda_pending pending[CUDA_READ_MAX];
     int n_pending;
-    cudaEvent_t mark_done[CUDA_MARK_N]; /* of mark m: m % CUDA_MARK_N; an older mark waits for the one that took its place */
+    cudaEvent_t
+        mark_done[CUDA_MARK_N]; /* of mark m: m % CUDA_MARK_N; an older mark waits for the one that took its place */
     uint64_t n_mark;
-    uint64_t n_captured;                /* launches of the recording */
+    uint64_t n_captured; /* launches of the recording */
 };
 
 struct cuda_device {
     struct myth_device base;
-    int ordinal, cc, sm_count;          /* cc: 80, 89, 90 */
+    int ordinal, cc, sm_count; /* cc: 80, 89, 90 */
     bool is_exact;
-    bool is_lost;                       /* a sticky error: nothing more is asked of the driver */
-    char lost[160];                     /* its text */
-    uint64_t shared_max;                /* dynamic shared bytes a block may ask for */
+    bool is_lost;        /* a sticky error: nothing more is asked of the driver */
+    char lost[160];      /* its text */
+    uint64_t shared_max; /* dynamic shared bytes a block may ask for */
     void *scratch;
-    unsigned *counters;                 /* CUDA_COUNTER_N, zero between ops */
+    unsigned *counters; /* CUDA_COUNTER_N, zero between ops */
     uint64_t scratch_bytes;
     struct cuda_buf *buf;
-    struct cuda_graph *graph;           /* shape.n_graph */
+    struct cuda_graph *graph; /* shape.n_graph */
     struct cuda_stream *stream;
-    unsigned char *ring;                /* of all streams */
+    unsigned char *ring; /* of all streams */
     struct {
         unsigned char *p;
         uint64_t bytes;
@@ -82,9 +85,11 @@ static inline struct cuda_device *cuda_of(const myth_stream *s) { return (struct
 
 /* Counts a launch and keeps its failure, when it is the first, in the stream. */
 void cuda_launched(myth_stream *s, cudaError_t e);
-/* The calling thread works with the stream's device from here on; false, with the reason in the stream, when that is lost. */
+/* The calling thread works with the stream's device from here on; false, with the reason in the stream, when that is
+ * lost. */
 bool cuda_enter(myth_stream *s);
-/* Lets the kernel take so many dynamic shared bytes; false, with the reason in the stream, when the device has fewer. */
+/* Lets the kernel take so many dynamic shared bytes; false, with the reason in the stream, when the device has fewer.
+ */
 bool cuda_allow_shared(myth_stream *s, const void *kernel, uint64_t bytes);
 /* Names the op in a failure that its launches left in the stream. */
 void cuda_check(myth_stream *s, const char *op);

@@ -3,7 +3,7 @@
  * Shapes     y f32 [n_rows, dim]; E any type [n_vocab, dim] in the device's form (gemv.cuh)
  * Precision  the value in f32, then scaled in f32
  * Traffic    rows * dim * (4 + the type's bytes)
- * Limit      launch latency in decode, the write of y in prefill. Elements one by one: a row is a few KB                    */
+ * Limit      launch latency in decode, the write of y in prefill. Elements one by one: a row is a few KB */
 #include "gemv.cuh"
 
 enum { THREADS = 256 };
@@ -18,7 +18,8 @@ static __global__ void embed_gather_k(float *y, gemv_matrix table, const int *id
 
 extern "C" void cuda_embed_gather(myth_stream *s, const struct myth_embed_gather_args *a)
 {
-    const gemv_matrix table = { cuda_ptr<const unsigned char>(a->table), a->n_vocab, a->table.dtype };
-    MYTH_LAUNCH(embed_gather_k, a->n_rows, THREADS, 0, s)(cuda_ptr<float>(a->y), table, cuda_ptr<const int>(a->ids), a->dim, a->scale);
+    const gemv_matrix table = {cuda_ptr<const unsigned char>(a->table), a->n_vocab, a->table.dtype};
+    MYTH_LAUNCH(embed_gather_k, a->n_rows, THREADS, 0, s)
+    (cuda_ptr<float>(a->y), table, cuda_ptr<const int>(a->ids), a->dim, a->scale);
     cuda_check(s, "embed_gather");
 }

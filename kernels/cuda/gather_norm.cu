@@ -1,6 +1,7 @@
 /* gather_norm.cu   y[i,:] = t = x[rows[i],:] + the prologue's addition (x unchanged); with w: RMS(t) * w
  *
- * Shapes     y f32 [n_gather, dim]; x, pend f32 [.., dim]; w, w_post f32 [dim], optional as pend is; rows i32 [n_gather]
+ * Shapes     y f32 [n_gather, dim]; x, pend f32 [.., dim]; w, w_post f32 [dim], optional as pend is; rows i32
+ *            [n_gather]
  * Precision  f32
  * Traffic    n_gather * dim * 16 bytes
  * Limit      launch latency: few rows. One block per row                                                          */
@@ -8,8 +9,8 @@
 
 enum { THREADS = 256 };
 
-static __global__ void gather_norm_k(float *y, const float *x, const float *pend, const float *w_post, const float *w, const int *rows,
-                                     uint32_t dim, float eps, float x_scale)
+static __global__ void gather_norm_k(float *y, const float *x, const float *pend, const float *w_post, const float *w,
+                                     const int *rows, uint32_t dim, float eps, float x_scale)
 {
     MYTH_SHARED(float, sums, 32);
     const uint64_t at = (uint64_t)(uint32_t)rows[blockIdx.x] * dim;
@@ -32,8 +33,9 @@ static __global__ void gather_norm_k(float *y, const float *x, const float *pend
 
 extern "C" void cuda_gather_norm(myth_stream *s, const struct myth_gather_norm_args *a)
 {
-    MYTH_LAUNCH(gather_norm_k, a->n_gather, THREADS, 0, s)(
-        cuda_ptr<float>(a->y), cuda_ptr<const float>(a->x), cuda_ptr<const float>(a->pend), cuda_ptr<const float>(a->w_post),
-        cuda_ptr<const float>(a->w), cuda_ptr<const int>(a->rows), a->dim, a->eps, cuda_x_scale(a->x_scale));
+    MYTH_LAUNCH(gather_norm_k, a->n_gather, THREADS, 0, s)
+    (cuda_ptr<float>(a->y), cuda_ptr<const float>(a->x), cuda_ptr<const float>(a->pend),
+     cuda_ptr<const float>(a->w_post), cuda_ptr<const float>(a->w), cuda_ptr<const int>(a->rows), a->dim, a->eps,
+     cuda_x_scale(a->x_scale));
     cuda_check(s, "gather_norm");
 }

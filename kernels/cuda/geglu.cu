@@ -23,7 +23,7 @@ static __global__ void geglu_k(float *h, const float *g, const float *up, uint64
 extern "C" void cuda_geglu(myth_stream *s, const struct myth_geglu_args *a)
 {
     uint64_t n = (uint64_t)a->n_rows * a->d_ff, per_block = THREADS * PER_THREAD;
-    MYTH_LAUNCH(geglu_k, (unsigned)((n + per_block - 1) / per_block), THREADS, 0, s)(
-        cuda_ptr<float>(a->h), cuda_ptr<const float>(a->g), cuda_ptr<const float>(a->up), n);
+    MYTH_LAUNCH(geglu_k, (unsigned)((n + per_block - 1) / per_block), THREADS, 0, s)
+    (cuda_ptr<float>(a->h), cuda_ptr<const float>(a->g), cuda_ptr<const float>(a->up), n);
     cuda_check(s, "geglu");
 }

@@ -3,7 +3,7 @@
  * Shapes     h, g, up f32 [n_rows, d_ff]; h may be g
  * Precision  f32; the deviation (population) from a second pass, so that nothing cancels
  * Traffic    12 bytes an element from DRAM, the row of g twice more from cache
- * Limit      launch latency in decode. One block per row                                                                          */
+ * Limit      launch latency in decode. One block per row */
 #include "rows.cuh"
 
 enum { THREADS = 512 };
@@ -25,6 +25,7 @@ static __global__ void geglu_sparse_k(float *h, const float *g, const float *up,
 
 extern "C" void cuda_geglu_sparse(myth_stream *s, const struct myth_geglu_sparse_args *a)
 {
-    MYTH_LAUNCH(geglu_sparse_k, a->n_rows, THREADS, 0, s)(cuda_ptr<float>(a->h), cuda_ptr<const float>(a->g), cuda_ptr<const float>(a->up), a->d_ff, a->z);
+    MYTH_LAUNCH(geglu_sparse_k, a->n_rows, THREADS, 0, s)
+    (cuda_ptr<float>(a->h), cuda_ptr<const float>(a->g), cuda_ptr<const float>(a->up), a->d_ff, a->z);
     cuda_check(s, "geglu_sparse");
 }

@@ -1,19 +1,22 @@
 /* gemm.cuh   y[r, o] = sum_k x[r, k] W[o, k] for many rows: prefill.
  *
- * Exact      f32 products and sums on tiles of 64 x 64; F32 weights, types in blocks (dequant.cuh) and odd widths run so in fast mode too.
- *            Blocks would go through gemm_block as Q4_0 does, eight values at a time, one instance for all of them: not measured
- * Fast       f16 tiles on the tensor cores (wgmma on sm_90a, mma.sync elsewhere), f32 sums. x is rounded to f16 once, into the scratch,
- *            each row times a power of two that puts its largest value at 2^14, and padded with zeros to whole steps of K; its tiles come
- *            by cp.async, three deep. F16 weights come the same way; BF16 and quantised ones go through registers, one step ahead, and
- *            are put into shared memory as f16, 16 times as large, once per tile. bf16 tiles would run as fast and round x 8 times
- *            more coarsely: over 12 layers that is the whole tolerance of fast mode
- * Range      weights of F16: all; of BF16 and quantised files: 4e-9 (then as zeros) to 4,094 in magnitude (beyond: infinite)
+ * Exact      f32 products and sums on tiles of 64 x 64; F32 weights, types in blocks (dequant.cuh) and odd widths run
+ *            so in fast mode too. Blocks would go through gemm_block as Q4_0 does, eight values at a time, one instance
+ *            for all of them: not measured
+ * Fast       f16 tiles on the tensor cores (wgmma on sm_90a, mma.sync elsewhere), f32 sums. x is rounded to f16 once,
+ *            into the scratch, each row times a power of two that puts its largest value at 2^14, and padded with zeros
+ *            to whole steps of K; its tiles come by cp.async, three deep. F16 weights come the same way; BF16 and
+ *            quantised ones go through registers, one step ahead, and are put into shared memory as f16, 16 times as
+ *            large, once per tile. bf16 tiles would run as fast and round x 8 times more coarsely: over 12 layers that
+ *            is the whole tolerance of fast mode
+ * Range      weights of F16: all; of BF16 and quantised files: 4e-9 (then as zeros) to 4,094 in magnitude (beyond:
+ *            infinite)
  * Order      K ascending in steps of 16 whatever the tile, never split: a row's bits depend on the row and W alone
- * Shared     rows of 64 values (128 bytes), 16-byte chunk c of row r at c ^ (r & 7): neither cp.async nor ldmatrix meets bank conflicts,
- *            and it is wgmma's swizzle of 128 bytes
+ * Shared     rows of 64 values (128 bytes), 16-byte chunk c of row r at c ^ (r & 7): neither cp.async nor ldmatrix
+ *            meets bank conflicts, and it is wgmma's swizzle of 128 bytes
  * Traffic    x: 10 bytes an element once, 4 of them from L2, then 2 per column of tiles; W once per row of tiles
  * Limit      tensor cores: a block of 128 x 128 does 2 * 128 * 128 flops per 512 bytes of shared memory read
- * Lost       nothing measured yet                                                                                               */
+ * Lost       nothing measured yet */
 #ifndef MYTH_CUDA_GEMM_CUH
 #define MYTH_CUDA_GEMM_CUH
 
@@ -28,9 +31,10 @@ static inline uint32_t gemm_padded(uint32_t n_in) { return (n_in + GEMM_STEP - 1
 
 enum { GEMM_ROUND_BLOCK = 256, GEMM_X_EXPONENT = 14, GEMM_LEAST_EXPONENT = -100 };
 
-/* A block a row. to[r, k] = x[r, k] * 2^(14 - e), unscale[r] = 2^(e - 14), with 2^e <= the row's largest magnitude < 2^(e + 1). */
-static __global__ void __launch_bounds__(GEMM_ROUND_BLOCK) gemm_round_k(uint2 *to, float *unscale, const float *x, uint32_t n_in,
-                                                                        uint32_t n_pad)
+/* A block a row. to[r, k] = x[r, k] * 2^(14 - e), unscale[r] = 2^(e - 14), with 2^e <= the row's largest magnitude <
+ * 2^(e + 1). */
+static __global__ void __launch_bounds__(GEMM_ROUND_BLOCK)
+    gemm_round_k(uint2 *to, float *unscale, const float *x, uint32_t n_in, uint32_t n_pad)
 {
     MYTH_SHARED(float, shared32, 32);
     const float4 *row = (const float4 *)(const void *)(x + (uint64_t)blockIdx.x * n_in);
@@ -54,13 +58,16 @@ static __global__ void __launch_bounds__(GEMM_ROUND_BLOCK) gemm_round_k(uint2 *t
 /* ---- fast ---- */
 
 /* Byte offset of 16-byte chunk c of row r in a tile of 128-byte rows. */
-static __device__ __forceinline__ uint32_t gemm_swizzle(uint32_t r, uint32_t c) { return r * 128 + ((c ^ (r & 7)) << 4); }
+static __device__ __forceinline__ uint32_t gemm_swizzle(uint32_t r, uint32_t c)
+{
+    return r * 128 + ((c ^ (r & 7)) << 4);
+}
 
 struct gemm_args {
     float *y;
-    const uint16_t *x;                  /* f16 [n_rows, n_pad] */
-    const float *unscale;               /* [n_rows]: what a row's sums are times */
-    const unsigned char *w;             /* planar */
+    const uint16_t *x;      /* f16 [n_rows, n_pad] */
+    const float *unscale;   /* [n_rows]: what a row's sums are times */
+    const unsigned char *w; /* planar */
     uint32_t n_rows, n_in, n_pad, n_out;
 };
 
@@ -72,7 +79,8 @@ template <int T> struct gemm_block {
 };
 
 /* Weights k..k+31 of row o; zeros past the row. */
-template <int T> static __device__ __forceinline__ void gemm_load_block(gemm_block<T> &b, const gemm_args &a, uint32_t o, uint32_t k)
+template <int T>
+static __device__ __forceinline__ void gemm_load_block(gemm_block<T> &b, const gemm_args &a, uint32_t o, uint32_t k)
 {
     b.is_in = k < a.n_in;
     b.d = 0;
@@ -93,7 +101,8 @@ template <int T> static __device__ __forceinline__ void gemm_load_block(gemm_blo
     }
 }
 
-/* What weights that are converted are times: BF16 goes far below f16's smallest normal value, weights do not go far above 1. */
+/* What weights that are converted are times: BF16 goes far below f16's smallest normal value, weights do not go far
+ * above 1. */
 static constexpr float GEMM_W_SCALE = 16.0f;
 
 /* Values 2i, 2i+1 of the block as an f16 pair, times GEMM_W_SCALE, which is in d where the type has a d. */
@@ -114,7 +123,8 @@ template <int T> static __device__ __forceinline__ uint32_t gemm_pair(const gemm
 
 /* The block's 32 values as f16 into chunks 4 * half .. of row r of the tile. */
 template <int T>
-static __device__ __forceinline__ void gemm_put_block(unsigned char *tile, const gemm_block<T> &b, uint32_t r, uint32_t half)
+static __device__ __forceinline__ void gemm_put_block(unsigned char *tile, const gemm_block<T> &b, uint32_t r,
+                                                      uint32_t half)
 {
     const float d = GEMM_W_SCALE * f16_to_f32(b.d);
 #pragma unroll
@@ -127,13 +137,15 @@ static __device__ __forceinline__ void gemm_put_block(unsigned char *tile, const
     }
 }
 
-/* TILE rows of x by TILE rows of W; each of the 2 * TILE threads brings half a row of either. IS_WG: warpgroups of 64 x TILE outputs
- * (sm_90a), else warps of TILE / 2 x 32. */
+/* TILE rows of x by TILE rows of W; each of the 2 * TILE threads brings half a row of either. IS_WG: warpgroups of 64 x
+ * TILE outputs (sm_90a), else warps of TILE / 2 x 32. */
 template <int T, int TILE, bool IS_WG> static __global__ void __launch_bounds__(2 * TILE) gemm_mma_k(gemm_args a)
 {
     enum {
-        WARPS_N = TILE / 32, MI = IS_WG ? 1 : TILE / 32, NI = IS_WG ? TILE / 8 : 4,
-        IS_COPIED = T == MYTH_F16,      /* the file's own bytes go to shared memory */
+        WARPS_N = TILE / 32,
+        MI = IS_WG ? 1 : TILE / 32,
+        NI = IS_WG ? TILE / 8 : 4,
+        IS_COPIED = T == MYTH_F16, /* the file's own bytes go to shared memory */
         W_STAGES = IS_COPIED ? GEMM_STAGES : 2,
         TILE_BYTES = TILE * 128,
     };
@@ -144,38 +156,43 @@ template <int T, int TILE, bool IS_WG> static __global__ void __launch_bounds__(
     MYTH_SHARED_DYN(unsigned char, shared);
     unsigned char *const x_tile = shared + (IS_WG ? (0u - (unsigned)(uintptr_t)shared) % GEMM_ALIGN : 0u);
     unsigned char *const w_tile = x_tile + GEMM_STAGES * TILE_BYTES;
-    const uint32_t n_step = a.n_pad / GEMM_STEP, mine = threadIdx.x / 2, half = threadIdx.x % 2, w = (uint32_t)warp(), l = (uint32_t)lane();
+    const uint32_t n_step = a.n_pad / GEMM_STEP, mine = threadIdx.x / 2, half = threadIdx.x % 2, w = (uint32_t)warp(),
+                   l = (uint32_t)lane();
     const uint32_t m0 = blockIdx.x * TILE, o0 = blockIdx.y * TILE;
-    const uint32_t warp_m = IS_WG ? w / 4 * 64 + w % 4 * 16 : w / WARPS_N * (TILE / 2), warp_n = IS_WG ? 0 : w % WARPS_N * 32;
+    const uint32_t warp_m = IS_WG ? w / 4 * 64 + w % 4 * 16 : w / WARPS_N * (TILE / 2),
+                   warp_n = IS_WG ? 0 : w % WARPS_N * 32;
     const uint16_t *const x_row = a.x + (uint64_t)min(m0 + mine, a.n_rows - 1) * a.n_pad;
     const uint32_t o = min(o0 + mine, a.n_out - 1);
 
-    auto copy_step = [&](uint32_t step) {                               /* one group per call, empty past the end */
-        if (step < n_step) {
-            unsigned char *to = x_tile + step % GEMM_STAGES * TILE_BYTES;
+    auto copy_step =
+        [&](uint32_t step) { /* one group per call, empty past the end */
+                             if (step < n_step) {
+                                 unsigned char *to = x_tile + step % GEMM_STAGES * TILE_BYTES;
 #pragma unroll
-            for (uint32_t c = 4 * half; c < 4 * half + 4; c++)
-                cp_async16(to + gemm_swizzle(mine, c), x_row + step * GEMM_STEP + c * 8);
-            if constexpr (IS_COPIED) {
-                const uint16_t *from = (const uint16_t *)(const void *)a.w + (uint64_t)o * a.n_in;
-                to = w_tile + step % W_STAGES * TILE_BYTES;
+                                 for (uint32_t c = 4 * half; c < 4 * half + 4; c++)
+                                     cp_async16(to + gemm_swizzle(mine, c), x_row + step * GEMM_STEP + c * 8);
+                                 if constexpr (IS_COPIED) {
+                                     const uint16_t *from = (const uint16_t *)(const void *)a.w + (uint64_t)o * a.n_in;
+                                     to = w_tile + step % W_STAGES * TILE_BYTES;
 #pragma unroll
-                for (uint32_t c = 4 * half; c < 4 * half + 4; c++) {
-                    const bool is_in = step * GEMM_STEP + c * 8 < a.n_in;
-                    cp_async16_or_zero(to + gemm_swizzle(mine, c), is_in ? from + step * GEMM_STEP + c * 8 : from, is_in);
-                }
-            }
-        }
-        cp_async_commit();
-    };
+                                     for (uint32_t c = 4 * half; c < 4 * half + 4; c++) {
+                                         const bool is_in = step * GEMM_STEP + c * 8 < a.n_in;
+                                         cp_async16_or_zero(to + gemm_swizzle(mine, c),
+                                                            is_in ? from + step * GEMM_STEP + c * 8 : from, is_in);
+                                     }
+                                 }
+                             }
+                             cp_async_commit();
+        };
     [[maybe_unused]] gemm_block<T> next;
-    auto bring = [&](uint32_t step) {   /* x of step + 2; W of step + 1 into shared memory, of step + 2 into registers */
-        copy_step(step + 2);
-        if constexpr (!IS_COPIED)
-            if (step + 1 < n_step) {
-                gemm_put_block<T>(w_tile + (step + 1) % W_STAGES * TILE_BYTES, next, mine, half);
-                gemm_load_block<T>(next, a, o, (step + 2) * GEMM_STEP + half * 32);
-            }
+    auto bring = [&](uint32_t step) { /* x of step + 2; W of step + 1 into shared memory, of step + 2 into registers */
+                                      copy_step(step + 2);
+                                      if constexpr (!IS_COPIED)
+                                          if (step + 1 < n_step) {
+                                              gemm_put_block<T>(w_tile + (step + 1) % W_STAGES * TILE_BYTES, next, mine,
+                                                                half);
+                                              gemm_load_block<T>(next, a, o, (step + 2) * GEMM_STEP + half * 32);
+                                          }
     };
 
     float acc[MI * NI][4];
@@ -195,7 +212,7 @@ template <int T, int TILE, bool IS_WG> static __global__ void __launch_bounds__(
         cp_async_wait<1>();
         if constexpr (IS_WG)
             wgmma_publish();
-        __syncthreads();                /* step's tiles are there, and everyone is done with step - 1's */
+        __syncthreads(); /* step's tiles are there, and everyone is done with step - 1's */
         if constexpr (IS_WG) {
             wgmma_fence();
 #pragma unroll
@@ -207,15 +224,16 @@ template <int T, int TILE, bool IS_WG> static __global__ void __launch_bounds__(
         } else {
             bring(step);
 #pragma unroll
-            for (uint32_t k = 0; k < GEMM_STEP / 8; k += 2) {          /* 16 values = 2 chunks */
+            for (uint32_t k = 0; k < GEMM_STEP / 8; k += 2) { /* 16 values = 2 chunks */
                 uint32_t xf[MI][4], wf[NI][2];
 #pragma unroll
-                for (int i = 0; i < MI; i++)                           /* matrices: rows 0..7, 8..15 of chunk k, then of chunk k + 1 */
+                for (int i = 0; i < MI; i++) /* matrices: rows 0..7, 8..15 of chunk k, then of chunk k + 1 */
                     ldmatrix_x4(xf[i], xt + gemm_swizzle(warp_m + 16 * (uint32_t)i + (l & 15), k + (l >> 4)));
 #pragma unroll
-                for (int n = 0; n < NI; n += 2) {                      /* matrices: outputs 0..7 of chunks k, k + 1, then outputs 8..15 */
+                for (int n = 0; n < NI; n += 2) { /* matrices: outputs 0..7 of chunks k, k + 1, then outputs 8..15 */
                     uint32_t four[4];
-                    ldmatrix_x4(four, wt + gemm_swizzle(warp_n + 8 * (uint32_t)n + (l & 7) + (l >> 4) * 8, k + (l >> 3 & 1)));
+                    ldmatrix_x4(four,
+                                wt + gemm_swizzle(warp_n + 8 * (uint32_t)n + (l & 7) + (l >> 4) * 8, k + (l >> 3 & 1)));
                     wf[n][0] = four[0];
                     wf[n][1] = four[1];
                     wf[n + 1][0] = four[2];
@@ -251,12 +269,14 @@ template <int T, int TILE, bool IS_WG> static __global__ void __launch_bounds__(
 enum { GEMM_F32_TILE = 64, GEMM_F32_STEP = 16, GEMM_F32_BLOCK = 256 };
 
 /* 4 x 4 outputs a thread, 16 apart, so that neighbours read neighbours. */
-static __global__ void __launch_bounds__(GEMM_F32_BLOCK) gemm_f32_k(float *y, const float *x, gemv_matrix m, uint32_t n_rows, uint32_t n_in)
+static __global__ void __launch_bounds__(GEMM_F32_BLOCK)
+    gemm_f32_k(float *y, const float *x, gemv_matrix m, uint32_t n_rows, uint32_t n_in)
 {
     enum { TILE = GEMM_F32_TILE, STEP = GEMM_F32_STEP, PITCH = TILE + 4 };
-    MYTH_SHARED(float, xs, STEP * PITCH);
-    MYTH_SHARED(float, ws, STEP * PITCH);
-    const uint32_t m0 = blockIdx.x * TILE, o0 = blockIdx.y * TILE, tx = threadIdx.x % 16, ty = threadIdx.x / 16, n_out = m.n_out;
+    MYTH_SHARED(float, xs, STEP *PITCH);
+    MYTH_SHARED(float, ws, STEP *PITCH);
+    const uint32_t m0 = blockIdx.x * TILE, o0 = blockIdx.y * TILE, tx = threadIdx.x % 16, ty = threadIdx.x / 16,
+                   n_out = m.n_out;
     float acc[4][4];
     for (int i = 0; i < 4; i++)
         for (int n = 0; n < 4; n++)
@@ -264,13 +284,15 @@ static __global__ void __launch_bounds__(GEMM_F32_BLOCK) gemm_f32_k(float *y, co
     const bool is_quant = gemv_is_quant(m.type);
     for (uint32_t k0 = 0; k0 < n_in; k0 += STEP) {
         for (uint32_t i = threadIdx.x; i < TILE * STEP; i += GEMM_F32_BLOCK) {
-            const uint32_t k = i % STEP, at = i / STEP, r = min(m0 + at, n_rows - 1), o = min(o0 + at, n_out - 1);
+            const uint32_t k = i % STEP
+            , at = i / STEP
+            , r = min(m0 + at, n_rows - 1), o = min(o0 + at, n_out - 1);
             const bool is_in = k0 + k < n_in;
             xs[k * PITCH + at] = is_in ? x[(uint64_t)r * n_in + k0 + k] : 0.0f;
             if (!is_quant)
                 ws[k * PITCH + at] = is_in ? gemv_float(gemv_row_at<GEMV_ANY>(m, o, n_in), k0 + k) : 0.0f;
         }
-        if (is_quant && threadIdx.x < TILE * STEP / 8) {                /* rows of quants are whole steps */
+        if (is_quant && threadIdx.x < TILE * STEP / 8) { /* rows of quants are whole steps */
             const uint32_t at = threadIdx.x % TILE, k = threadIdx.x / TILE * 8;
             const dequant_eight e = gemv_eight(gemv_row_at<GEMV_ANY>(m, min(o0 + at, n_out - 1), n_in), k0 + k);
 #pragma unroll
@@ -305,9 +327,10 @@ static __global__ void __launch_bounds__(GEMM_F32_BLOCK) gemm_f32_k(float *y, co
 
 template <int T, int TILE> static inline void gemm_launch(myth_stream *s, const gemm_args &a)
 {
-    const bool is_wg = cuda_of(s)->cc == 90;            /* not by the shape: the sums' order inside a step may differ */
+    const bool is_wg = cuda_of(s)->cc == 90; /* not by the shape: the sums' order inside a step may differ */
     const dim3 grid((a.n_rows + TILE - 1) / TILE, (a.n_out + TILE - 1) / TILE);
-    const uint64_t shared_bytes = (uint64_t)TILE * 128 * (GEMM_STAGES + (T == MYTH_F16 ? GEMM_STAGES : 2)) + (is_wg ? GEMM_ALIGN : 0);
+    const uint64_t shared_bytes =
+        (uint64_t)TILE * 128 * (GEMM_STAGES + (T == MYTH_F16 ? GEMM_STAGES : 2)) + (is_wg ? GEMM_ALIGN : 0);
     if (is_wg)
         MYTH_LAUNCH((gemm_mma_k<T, TILE, true>), grid, 2 * TILE, shared_bytes, s)(a);
     else
@@ -318,20 +341,22 @@ template <int T> static inline void gemm_fast(myth_stream *s, const gemm_args &a
 {
     enum { LARGE = 128, SMALL = 64 };
     const uint64_t n_large = (uint64_t)((a.n_rows + LARGE - 1) / LARGE) * ((a.n_out + LARGE - 1) / LARGE);
-    if (a.n_rows > SMALL && n_large >= (uint64_t)cuda_of(s)->sm_count)          /* the same bits either way */
+    if (a.n_rows > SMALL && n_large >= (uint64_t)cuda_of(s)->sm_count) /* the same bits either way */
         gemm_launch<T, LARGE>(s, a);
     else
         gemm_launch<T, SMALL>(s, a);
 }
 
 /* y [n_rows, n_out] f32, x [n_rows, n_in] f32, w [n_out, n_in] planar. Uses the scratch. */
-static inline void gemm(myth_stream *s, myth_view y, myth_view x, myth_view w, uint32_t n_rows, uint32_t n_in, uint32_t n_out)
+static inline void gemm(myth_stream *s, myth_view y, myth_view x, myth_view w, uint32_t n_rows, uint32_t n_in,
+                        uint32_t n_out)
 {
     const unsigned char *weights = cuda_ptr<const unsigned char>(w);
     if (cuda_of(s)->is_exact || w.dtype == MYTH_F32 || dequant_is_block(w.dtype) || n_in % 8) {
-        const gemv_matrix m = { weights, n_out, w.dtype };
+        const gemv_matrix m = {weights, n_out, w.dtype};
         const dim3 grid((n_rows + GEMM_F32_TILE - 1) / GEMM_F32_TILE, (n_out + GEMM_F32_TILE - 1) / GEMM_F32_TILE);
-        MYTH_LAUNCH(gemm_f32_k, grid, GEMM_F32_BLOCK, 0, s)(cuda_ptr<float>(y), cuda_ptr<const float>(x), m, n_rows, n_in);
+        MYTH_LAUNCH(gemm_f32_k, grid, GEMM_F32_BLOCK, 0, s)
+        (cuda_ptr<float>(y), cuda_ptr<const float>(x), m, n_rows, n_in);
         return;
     }
     /* As many rows at a time as the scratch holds rounded. */
@@ -345,7 +370,7 @@ static inline void gemm(myth_stream *s, myth_view y, myth_view x, myth_view w, u
     }
     for (uint64_t from = 0; from < n_rows; from += most) {
         const uint32_t n = (uint32_t)(n_rows - from < most ? n_rows - from : most);
-        const gemm_args a = { cuda_ptr<float>(y) + from * n_out, rounded, unscale, weights, n, n_in, n_pad, n_out };
+        const gemm_args a = {cuda_ptr<float>(y) + from * n_out, rounded, unscale, weights, n, n_in, n_pad, n_out};
         MYTH_LAUNCH(gemm_round_k, n, GEMM_ROUND_BLOCK, 0, s)
         ((uint2 *)cuda_of(s)->scratch, unscale, cuda_ptr<const float>(x) + from * n_in, n_in, n_pad);
         switch (w.dtype) {

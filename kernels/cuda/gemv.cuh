@@ -1,22 +1,27 @@
-/* gemv.cuh - products of weight matrices with the few rows of a decode step, and the residual's prologue in front of them.
+/* gemv.cuh - products of weight matrices with the few rows of a decode step, and the residual's prologue in front of
+ * them.
  *
  *   acc[n][r] = sum_k W[o_n, k] x[r, k]
  *
- * Work       a block of 16 warps takes tiles of the output in turn (grid.y blocks share them; grid.x = groups of R rows, so that blocks
- *            that read the same weights run side by side). A warp has 4 groups of 8 lanes; a group has two matrix rows (a "slot":
- *            neighbours, or gate and up); its lanes take 16-byte chunks of them in turn, up to 4 chunks of both rows in flight
- *            (gemv_unroll). Where the matrix has few rows for the device, n_split warps share a tile along K
- * Rows       x lies in shared memory, staged once per block, in planes of 16 bytes per chunk so that 8 lanes read 128 bytes side by side
+ * Work       a block of 16 warps takes tiles of the output in turn (grid.y blocks share them; grid.x = groups of R
+ *            rows, so that blocks that read the same weights run side by side). A warp has 4 groups of 8 lanes; a group
+ *            has two matrix rows (a "slot": neighbours, or gate and up); its lanes take 16-byte chunks of them in turn,
+ *            up to 4 chunks of both rows in flight (gemv_unroll). Where the matrix has few rows for the device, n_split
+ *            warps share a tile along K
+ * Rows       x lies in shared memory, staged once per block, in planes of 16 bytes per chunk so that 8 lanes read 128
+ *            bytes side by side
  * Modes      GEMV_F32    x in f32; weights F16, BF16
- *            GEMV_I8     x rounded to int8, one scale per 32 values; products of 4 by dp4a; quantised weights, fast mode
- *            GEMV_PLAIN  x in f32, weights of any type one or eight at a time: quantised ones in exact mode, types in blocks in either
- *                        (dequant.cuh), widths that 16-byte loads do not fit, F32 (no published Gemma is; instances of its own would be
- *                        a twentieth of all code)
- * Order      a lane's chunks ascending, then lanes by a butterfly, then the splits ascending: fixed by the matrix alone, so a row's bits
- *            depend on nothing but the row. Every rounding is spelled out (fmaf), so that template instances agree
+ *            GEMV_I8     x rounded to int8, one scale per 32 values; products of 4 by dp4a; quantised weights, fast
+ *                        mode
+ *            GEMV_PLAIN  x in f32, weights of any type one or eight at a time: quantised ones in exact mode, types in
+ *                        blocks in either (dequant.cuh), widths that 16-byte loads do not fit, F32 (no published Gemma
+ *                        is; instances of its own would be a twentieth of all code)
+ * Order      a lane's chunks ascending, then lanes by a butterfly, then the splits ascending: fixed by the matrix
+ *            alone, so a row's bits depend on nothing but the row. Every rounding is spelled out (fmaf), so that
+ *            template instances agree
  * Traffic    the matrix once per group of R rows; n_in * 4 bytes of x per block and row
  * Limit      DRAM bandwidth: up to 128 bytes in flight per thread, 64 KiB per block
- * Lost       nothing measured yet                                                                                                */
+ * Lost       nothing measured yet */
 #ifndef MYTH_CUDA_GEMV_CUH
 #define MYTH_CUDA_GEMV_CUH
 
@@ -25,11 +30,11 @@
 enum {
     GEMV_WARPS = 16,
     GEMV_BLOCK = GEMV_WARPS * 32,
-    GEMV_LANES = 8,                     /* along K */
-    GEMV_GROUPS = 32 / GEMV_LANES,      /* slots of a warp tile */
-    GEMV_ROWS = 8,                      /* most rows of x at once */
-    GEMV_FILL_WARPS = 2048,             /* splits are added until a matrix occupies so many warps */
-    GEMV_STATIC_BYTES = 12 << 10,       /* room left for the kernels' static shared memory */
+    GEMV_LANES = 8,                /* along K */
+    GEMV_GROUPS = 32 / GEMV_LANES, /* slots of a warp tile */
+    GEMV_ROWS = 8,                 /* most rows of x at once */
+    GEMV_FILL_WARPS = 2048,        /* splits are added until a matrix occupies so many warps */
+    GEMV_STATIC_BYTES = 12 << 10,  /* room left for the kernels' static shared memory */
 };
 
 enum { GEMV_F32, GEMV_I8, GEMV_PLAIN };
@@ -37,25 +42,28 @@ enum { GEMV_F32, GEMV_I8, GEMV_PLAIN };
 enum { GEMV_ANY = MYTH_DTYPE_N, GEMV_HALF };
 
 struct gemv_matrix {
-    const unsigned char *w;             /* planar: quants, then scales (weight_form.h); or rows of blocks */
+    const unsigned char *w; /* planar: quants, then scales (weight_form.h); or rows of blocks */
     uint32_t n_out;
     int type;
 };
 
 struct gemv_row {
     const unsigned char *q;
-    const uint16_t *d;                  /* scales of planar types */
+    const uint16_t *d; /* scales of planar types */
     int type;
 };
 
 /* How a product runs; made on the host by gemv_shape_of. */
 struct gemv_shape {
-    uint32_t n_in, n_chunk;             /* chunks of a row */
+    uint32_t n_in, n_chunk; /* chunks of a row */
     uint32_t n_slot, n_tile, n_split, split_chunk;
     uint32_t n_rows;
 };
 
-static __host__ __device__ constexpr bool gemv_is_quant(int type) { return dequant_is_planar(type) || dequant_is_block(type); }
+static __host__ __device__ constexpr bool gemv_is_quant(int type)
+{
+    return dequant_is_planar(type) || dequant_is_block(type);
+}
 
 /* Values of a chunk: 16 bytes of weights; in GEMV_PLAIN eight values, or one element of floats. */
 static __host__ __device__ constexpr int gemv_values(int type, int mode)
@@ -81,7 +89,7 @@ template <int T> static __device__ __forceinline__ gemv_row gemv_row_at(const ge
 {
     const int type = T == GEMV_ANY || T == GEMV_HALF ? m.type : T;
     const uint64_t row_bytes = dequant_row_bytes(T == GEMV_HALF ? (int)MYTH_F16 : type, n_in);
-    gemv_row row = { m.w + o * row_bytes, nullptr, type };
+    gemv_row row = {m.w + o * row_bytes, nullptr, type};
     if (T != GEMV_HALF && dequant_is_planar(type))
         row.d = (const uint16_t *)(const void *)(m.w + m.n_out * row_bytes) + (uint64_t)o * (n_in / 32);
     return row;
@@ -97,7 +105,10 @@ static __device__ __forceinline__ float gemv_float(const gemv_row &row, uint32_t
 }
 
 /* Weights k..k+7 of a row of quants. */
-static __device__ __forceinline__ dequant_eight gemv_eight(const gemv_row &row, uint32_t k) { return dequant_at(row.type, row.q, row.d, k); }
+static __device__ __forceinline__ dequant_eight gemv_eight(const gemv_row &row, uint32_t k)
+{
+    return dequant_at(row.type, row.q, row.d, k);
+}
 
 /* Weight k of a row of any type. */
 static __device__ __forceinline__ float gemv_weight(const gemv_row &row, uint32_t k)
@@ -105,7 +116,10 @@ static __device__ __forceinline__ float gemv_weight(const gemv_row &row, uint32_
     return gemv_is_quant(row.type) ? dequant_value(gemv_eight(row, k & ~7u), k % 8) : gemv_float(row, k);
 }
 
-static __device__ __forceinline__ uint32_t gemv_word(const uint4 &v, int i) { return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w; }
+static __device__ __forceinline__ uint32_t gemv_word(const uint4 &v, int i)
+{
+    return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w;
+}
 
 /* Values 4p..4p+3 of a chunk of 2-byte floats. */
 static __device__ __forceinline__ void gemv_quad(float (&f)[4], const uint4 &w, int p, bool is_f16)
@@ -127,7 +141,8 @@ template <int MODE> static __host__ __device__ __forceinline__ uint64_t gemv_sta
     return MODE == GEMV_I8 ? n_rows * (n_in + (uint64_t)n_in / 32 * sizeof(int2)) : n_rows * n_in * 4;
 }
 
-/* Values 4i..4i+3 of a row of n, zeros past its end. Only GEMV_PLAIN has rows that four values do not fit (gemv_mode). */
+/* Values 4i..4i+3 of a row of n, zeros past its end. Only GEMV_PLAIN has rows that four values do not fit (gemv_mode).
+ */
 template <int MODE> static __device__ __forceinline__ float4 gemv_load4(const float *row, uint32_t i, uint32_t n)
 {
     if (MODE != GEMV_PLAIN)
@@ -140,7 +155,8 @@ template <int MODE> static __device__ __forceinline__ float4 gemv_load4(const fl
     return v;
 }
 
-template <int MODE> static __device__ __forceinline__ void gemv_store4(float *row, uint32_t i, uint32_t n, const float4 &v)
+template <int MODE>
+static __device__ __forceinline__ void gemv_store4(float *row, uint32_t i, uint32_t n, const float4 &v)
 {
     if (MODE != GEMV_PLAIN) {
         ((float4 *)(void *)row)[i] = v;
@@ -157,23 +173,25 @@ template <int MODE> static __device__ __forceinline__ void gemv_store4(float *ro
 }
 
 /* Where values 4i..4i+3 of row r lie in f32. */
-template <int T> static __device__ __forceinline__ float4 *gemv_quad_at(unsigned char *stage, const gemv_shape &g, int r, uint32_t i)
+template <int T>
+static __device__ __forceinline__ float4 *gemv_quad_at(unsigned char *stage, const gemv_shape &g, int r, uint32_t i)
 {
     const uint32_t n_plane = gemv_values(T, GEMV_F32) / 4;
     return (float4 *)(void *)stage + (r * n_plane + i % n_plane) * g.n_chunk + i / n_plane;
 }
 
-/* Values 4i..4i+3 of row r as int8; called by whole warps, `is_in` false for lanes past the row. 8 lanes side by side make a block of 32. A
- * value that is not finite makes the block's scale so. */
+/* Values 4i..4i+3 of row r as int8; called by whole warps, `is_in` false for lanes past the row. 8 lanes side by side
+ * make a block of 32. A value that is not finite makes the block's scale so. */
 template <int T>
-static __device__ __forceinline__ void gemv_put_i8(unsigned char *stage, const gemv_shape &g, int n_stage_rows, int r, uint32_t i,
-                                                   bool is_in, const float4 &v)
+static __device__ __forceinline__ void gemv_put_i8(unsigned char *stage, const gemv_shape &g, int n_stage_rows, int r,
+                                                   uint32_t i, bool is_in, const float4 &v)
 {
     const uint32_t n_plane = gemv_values(T, GEMV_I8) / 16, block = i / 8, quad = i % 8;
     unsigned most = 0;
-    const float f[4] = { v.x, v.y, v.z, v.w };
+    const float f[4] = {v.x, v.y, v.z, v.w};
     for (int e = 0; e < 4; e++)
-        most = max(most, __float_as_uint(f[e]) & 0x7fffffffu);         /* bits of magnitudes are in their order, NaN above all */
+        most =
+            max(most, __float_as_uint(f[e]) & 0x7fffffffu); /* bits of magnitudes are in their order, NaN above all */
     for (int o = 1; o < 8; o <<= 1)
         most = max(most, __shfl_xor_sync(MYTH_WARP_ALL, most, o));
     const bool is_finite = most < 0x7f800000u;
@@ -192,11 +210,13 @@ static __device__ __forceinline__ void gemv_put_i8(unsigned char *stage, const g
     const uint32_t plane = n_plane == 2 ? quad / 4 : 0, chunk = n_plane == 2 ? block : 2 * block + quad / 4;
     ((uint32_t *)(void *)stage)[((r * n_plane + plane) * g.n_chunk + chunk) * 4 + quad % 4] = word;
     if (quad == 0)
-        ((int2 *)(void *)(stage + (uint64_t)n_stage_rows * g.n_in))[r * (g.n_in / 32) + block] = make_int2(__float_as_int(scale), 8 * sum);
+        ((int2 *)(void *)(stage + (uint64_t)n_stage_rows * g.n_in))[r * (g.n_in / 32) + block] =
+            make_int2(__float_as_int(scale), 8 * sum);
 }
 
 template <int T, int MODE, int R>
-static __device__ __forceinline__ void gemv_put(unsigned char *stage, const gemv_shape &g, int r, uint32_t i, bool is_in, const float4 &v)
+static __device__ __forceinline__ void gemv_put(unsigned char *stage, const gemv_shape &g, int r, uint32_t i,
+                                                bool is_in, const float4 &v)
 {
     if constexpr (MODE == GEMV_I8)
         gemv_put_i8<T>(stage, g, R, r, i, is_in, v);
@@ -205,7 +225,7 @@ static __device__ __forceinline__ void gemv_put(unsigned char *stage, const gemv
             *gemv_quad_at<T>(stage, g, r, i) = v;
     } else if (is_in) {
         float *row = (float *)(void *)stage + r * g.n_in;
-        const float f[4] = { v.x, v.y, v.z, v.w };
+        const float f[4] = {v.x, v.y, v.z, v.w};
         for (uint32_t e = 0; e < 4 && 4 * i + e < g.n_in; e++)
             row[4 * i + e] = f[e];
     }
@@ -213,7 +233,8 @@ static __device__ __forceinline__ void gemv_put(unsigned char *stage, const gemv
 
 /* Rows row0.. of x [n_rows, n_in] as they are; past the last row, the last again. A barrier must follow. */
 template <int T, int MODE, int R>
-static __device__ __forceinline__ void gemv_stage_rows(unsigned char *stage, const gemv_shape &g, const float *x, uint32_t row0)
+static __device__ __forceinline__ void gemv_stage_rows(unsigned char *stage, const gemv_shape &g, const float *x,
+                                                       uint32_t row0)
 {
     const uint32_t n4 = (g.n_in + 3) / 4;
 #pragma unroll 1
@@ -232,12 +253,15 @@ static __device__ __forceinline__ void gemv_stage_rows(unsigned char *stage, con
 
 struct gemv_norm {
     float *x;
-    const float *pend, *w_post, *w;     /* pend, w_post: nullptr = not given */
-    float eps, x_scale;                 /* x_scale: 1 = none                 */
+    const float *pend, *w_post, *w; /* pend, w_post: nullptr = not given */
+    float eps, x_scale;             /* x_scale: 1 = none                 */
 };
 
 /* Rows whose t is kept in f32 at once: in the stage itself, or beside an int8 one. */
-template <int MODE, int R> static __host__ __device__ constexpr int gemv_fold_rows() { return MODE == GEMV_I8 && R > 2 ? 2 : R; }
+template <int MODE, int R> static __host__ __device__ constexpr int gemv_fold_rows()
+{
+    return MODE == GEMV_I8 && R > 2 ? 2 : R;
+}
 
 template <int MODE, int R> static __host__ __device__ __forceinline__ uint64_t gemv_norm_stage_bytes(uint32_t n_in)
 {
@@ -246,7 +270,8 @@ template <int MODE, int R> static __host__ __device__ __forceinline__ uint64_t g
 }
 
 template <int MODE>
-static __device__ __forceinline__ float4 gemv_folded(const gemv_norm &f, uint64_t at, uint32_t i, uint32_t n, float post_scale)
+static __device__ __forceinline__ float4 gemv_folded(const gemv_norm &f, uint64_t at, uint32_t i, uint32_t n,
+                                                     float post_scale)
 {
     float4 t = gemv_load4<MODE>(f.x + at, i, n);
     if (!f.pend)
@@ -265,10 +290,11 @@ static __device__ __forceinline__ float gemv_square(const float4 &v, float sum)
     return fmaf(v.w, v.w, fmaf(v.z, v.z, fmaf(v.y, v.y, fmaf(v.x, v.x, sum))));
 }
 
-/* scale[r] = 1 / sqrt(mean + eps) of N rows from their threads' sums of squares; `part` holds N * GEMV_WARPS floats, free again after the
- * next barrier. */
+/* scale[r] = 1 / sqrt(mean + eps) of N rows from their threads' sums of squares; `part` holds N * GEMV_WARPS floats,
+ * free again after the next barrier. */
 template <int N>
-static __device__ __forceinline__ void gemv_scales(float (&scale)[N], const float (&ss)[N], float *part, uint32_t n, float eps)
+static __device__ __forceinline__ void gemv_scales(float (&scale)[N], const float (&ss)[N], float *part, uint32_t n,
+                                                   float eps)
 {
 #pragma unroll
     for (int r = 0; r < N; r++) {
@@ -288,8 +314,8 @@ static __device__ __forceinline__ void gemv_scales(float (&scale)[N], const floa
 
 /* post[r]: the scale of pend, for gemv_write_back. A barrier must follow. */
 template <int T, int MODE, int R>
-static __device__ __forceinline__ void gemv_stage_normed(unsigned char *stage, float *post, const gemv_shape &g, const gemv_norm &f,
-                                                         uint32_t row0)
+static __device__ __forceinline__ void gemv_stage_normed(unsigned char *stage, float *post, const gemv_shape &g,
+                                                         const gemv_norm &f, uint32_t row0)
 {
     enum { FOLD = gemv_fold_rows<MODE, R>() };
     MYTH_SHARED(float, part, 2 * FOLD * GEMV_WARPS);
@@ -332,7 +358,7 @@ static __device__ __forceinline__ void gemv_stage_normed(unsigned char *stage, f
             }
         gemv_scales<FOLD>(scale, ss, part + FOLD * GEMV_WARPS, g.n_in, f.eps);
 #pragma unroll 1
-        for (uint32_t i0 = 0; i0 < n4; i0 += GEMV_BLOCK) {              /* whole warps: gemv_put may shuffle */
+        for (uint32_t i0 = 0; i0 < n4; i0 += GEMV_BLOCK) { /* whole warps: gemv_put may shuffle */
             const uint32_t i = i0 + threadIdx.x;
             const bool is_in = i < n4;
             const float4 w = is_in ? gemv_load4<MODE>(f.w, i, g.n_in) : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
@@ -347,18 +373,20 @@ static __device__ __forceinline__ void gemv_stage_normed(unsigned char *stage, f
                     else
                         t = gemv_load4<MODE>((const float *)(const void *)stage + (b + r) * g.n_in, i, g.n_in);
                 }
-                const float4 y = make_float4(t.x * scale[r] * w.x, t.y * scale[r] * w.y, t.z * scale[r] * w.z, t.w * scale[r] * w.w);
+                const float4 y =
+                    make_float4(t.x * scale[r] * w.x, t.y * scale[r] * w.y, t.z * scale[r] * w.z, t.w * scale[r] * w.w);
                 gemv_put<T, MODE, R>(stage, g, b + r, i, is_in, y);
             }
         }
         if (!(f.pend && f.w_post))
-            __syncthreads();            /* the next rows' sums go where these were read */
+            __syncthreads(); /* the next rows' sums go where these were read */
     }
 }
 
 /* x becomes t: by one block, when every block has read x. */
 template <int MODE, int R>
-static __device__ __forceinline__ void gemv_write_back(const float *post, const gemv_shape &g, const gemv_norm &f, uint32_t row0)
+static __device__ __forceinline__ void gemv_write_back(const float *post, const gemv_shape &g, const gemv_norm &f,
+                                                       uint32_t row0)
 {
     const uint32_t n4 = (g.n_in + 3) / 4;
 #pragma unroll 1
@@ -374,8 +402,9 @@ static __device__ __forceinline__ void gemv_write_back(const float *post, const 
 
 /* Chunk c of two matrix rows into the lane's sums; d: their scales; is_f16: of GEMV_HALF. */
 template <int T, int MODE, int R>
-static __device__ __forceinline__ void gemv_chunk(float (&acc)[2][R], const uint4 (&w)[2], const float (&d)[2], bool is_f16,
-                                                  const unsigned char *stage, const gemv_shape &g, uint32_t c)
+static __device__ __forceinline__ void gemv_chunk(float (&acc)[2][R], const uint4 (&w)[2], const float (&d)[2],
+                                                  bool is_f16, const unsigned char *stage, const gemv_shape &g,
+                                                  uint32_t c)
 {
     if constexpr (MODE == GEMV_I8) {
         enum { PLANES = gemv_values(T, MODE) / 16 };
@@ -396,7 +425,7 @@ static __device__ __forceinline__ void gemv_chunk(float (&acc)[2][R], const uint
                     sum = __dp4a((int)w[n].y, lo.y, sum);
                     sum = __dp4a((int)w[n].z, lo.z, sum);
                     sum = __dp4a((int)w[n].w, lo.w, sum);
-                } else {                /* nibbles are 0..15: 8 * sum(x) too much */
+                } else { /* nibbles are 0..15: 8 * sum(x) too much */
                     sum = -m.y;
                     sum = __dp4a((int)(w[n].x & 0x0f0f0f0fu), lo.x, sum);
                     sum = __dp4a((int)(w[n].y & 0x0f0f0f0fu), lo.y, sum);
@@ -423,7 +452,8 @@ static __device__ __forceinline__ void gemv_chunk(float (&acc)[2][R], const uint
                 const float4 v = x[(r * PLANES + p) * g.n_chunk + c];
 #pragma unroll
                 for (int n = 0; n < 2; n++)
-                    acc[n][r] = fmaf(f[n][3], v.w, fmaf(f[n][2], v.z, fmaf(f[n][1], v.y, fmaf(f[n][0], v.x, acc[n][r]))));
+                    acc[n][r] =
+                        fmaf(f[n][3], v.w, fmaf(f[n][2], v.z, fmaf(f[n][1], v.y, fmaf(f[n][0], v.x, acc[n][r]))));
             }
         }
     }
@@ -431,8 +461,9 @@ static __device__ __forceinline__ void gemv_chunk(float (&acc)[2][R], const uint
 
 /* Chunks [c0, c1) of the group's two rows: the sums, the same in its 8 lanes. */
 template <int T, int MODE, int R, int UNROLL = gemv_unroll(T, MODE, R)>
-static __device__ __forceinline__ void gemv_sums(float (&acc)[2][R], const gemv_row (&row)[2], const unsigned char *stage,
-                                                 const gemv_shape &g, uint32_t c0, uint32_t c1)
+static __device__ __forceinline__ void gemv_sums(float (&acc)[2][R], const gemv_row (&row)[2],
+                                                 const unsigned char *stage, const gemv_shape &g, uint32_t c0,
+                                                 uint32_t c1)
 {
     const uint32_t j = threadIdx.x % GEMV_LANES;
 #pragma unroll
@@ -487,7 +518,7 @@ static __device__ __forceinline__ void gemv_sums(float (&acc)[2][R], const gemv_
                 const uint32_t at = c + u * GEMV_LANES;
                 if (at >= c1)
                     continue;
-                const float scale[2] = { f16_to_f32(d[u][0]), f16_to_f32(d[u][1]) };
+                const float scale[2] = {f16_to_f32(d[u][0]), f16_to_f32(d[u][1])};
                 gemv_chunk<T, MODE, R>(acc, w[u], scale, T == GEMV_HALF && row[0].type == MYTH_F16, stage, g, at);
             }
         }
@@ -539,11 +570,13 @@ template <typename OP> static __device__ __forceinline__ void gemv_prefetch(cons
             prefetch_l2(row[n].q + (uint64_t)c * 16);
 }
 
-/* All tiles of this block. op: rows(row[2], slot), store(slot, r, v0, v1) by one thread each, done(tile) by the whole block. */
+/* All tiles of this block. op: rows(row[2], slot), store(slot, r, v0, v1) by one thread each, done(tile) by the whole
+ * block. */
 template <int T, int MODE, int R, int UNROLL = gemv_unroll(T, MODE, R), typename OP>
-static __device__ __forceinline__ void gemv_tiles(const gemv_shape &g, const unsigned char *stage, uint32_t n_valid, const OP &op)
+static __device__ __forceinline__ void gemv_tiles(const gemv_shape &g, const unsigned char *stage, uint32_t n_valid,
+                                                  const OP &op)
 {
-    MYTH_SHARED(float, part, 2 * GEMV_WARPS * GEMV_GROUPS * 2 * R);     /* [parity][warp][group][row of the pair][r] */
+    MYTH_SHARED(float, part, 2 * GEMV_WARPS * GEMV_GROUPS * 2 * R); /* [parity][warp][group][row of the pair][r] */
     const uint32_t j = threadIdx.x % GEMV_LANES, group = (uint32_t)lane() / GEMV_LANES, n_side = GEMV_WARPS / g.n_split;
     uint32_t parity = 0;
     for (uint32_t tile = blockIdx.y; tile < g.n_tile; tile += gridDim.y, parity ^= 1) {
@@ -556,7 +589,8 @@ static __device__ __forceinline__ void gemv_tiles(const gemv_shape &g, const uns
             if (j < R && j < n_valid && p.slot < g.n_slot)
                 op.store(p.slot, j, gemv_row_sum(acc[0], j), gemv_row_sum(acc[1], j));
         } else {
-            float *mine = part + parity * GEMV_WARPS * GEMV_GROUPS * 2 * R, *own = mine + ((uint32_t)warp() * GEMV_GROUPS + group) * 2 * R;
+            float *mine = part + parity * GEMV_WARPS * GEMV_GROUPS * 2 * R,
+                  *own = mine + ((uint32_t)warp() * GEMV_GROUPS + group) * 2 * R;
             if (j < R) {
                 own[j] = gemv_row_sum(acc[0], j);
                 own[R + j] = gemv_row_sum(acc[1], j);
@@ -564,10 +598,12 @@ static __device__ __forceinline__ void gemv_tiles(const gemv_shape &g, const uns
             __syncthreads();
             for (uint32_t i = threadIdx.x; i < n_side * GEMV_GROUPS * R; i += GEMV_BLOCK) {
                 const uint32_t r = i % R, at = i / R, slot = tile * n_side * GEMV_GROUPS + at;
-                float v[2] = { 0.0f, 0.0f };
+                float v[2] = {0.0f, 0.0f};
                 for (uint32_t s = 0; s < g.n_split; s++)
                     for (uint32_t n = 0; n < 2; n++)
-                        v[n] += mine[(((at / GEMV_GROUPS * g.n_split + s) * GEMV_GROUPS + at % GEMV_GROUPS) * 2 + n) * R + r];
+                        v[n] +=
+                            mine[(((at / GEMV_GROUPS * g.n_split + s) * GEMV_GROUPS + at % GEMV_GROUPS) * 2 + n) * R +
+                                 r];
                 if (r < n_valid && slot < g.n_slot)
                     op.store(slot, r, v[0], v[1]);
             }
@@ -579,15 +615,18 @@ static __device__ __forceinline__ void gemv_tiles(const gemv_shape &g, const uns
 /* ---- host ---- */
 
 /* view...: the matrices and rows that the kernel reads 16 bytes at a time. */
-template <typename... VIEW> static inline int gemv_mode(const myth_stream *s, myth_dtype t, uint32_t n_in, const VIEW &...view)
+template <typename... VIEW>
+static inline int gemv_mode(const myth_stream *s, myth_dtype t, uint32_t n_in, const VIEW &...view)
 {
     const bool is_narrow = n_in % (uint32_t)gemv_values(t, GEMV_F32) != 0 || ((view.off % 16 != 0) || ...);
-    const bool is_plain = is_narrow || t == MYTH_F32 || dequant_is_block(t) || (dequant_is_planar(t) && cuda_of(s)->is_exact);
+    const bool is_plain =
+        is_narrow || t == MYTH_F32 || dequant_is_block(t) || (dequant_is_planar(t) && cuda_of(s)->is_exact);
     return is_plain ? GEMV_PLAIN : dequant_is_planar(t) ? GEMV_I8 : GEMV_F32;
 }
 
 /* n_slot pairs of matrix rows; with can_split the warps of a block share tiles along K where the matrix is small. */
-static inline gemv_shape gemv_shape_of(myth_dtype t, int mode, uint32_t n_rows, uint32_t n_in, uint32_t n_slot, bool can_split)
+static inline gemv_shape gemv_shape_of(myth_dtype t, int mode, uint32_t n_rows, uint32_t n_in, uint32_t n_slot,
+                                       bool can_split)
 {
     gemv_shape g = {};
     g.n_in = n_in;
@@ -595,7 +634,8 @@ static inline gemv_shape gemv_shape_of(myth_dtype t, int mode, uint32_t n_rows, 
     g.n_slot = n_slot;
     g.n_split = 1;
     g.n_rows = n_rows;
-    const uint64_t n_warp_tile = ((uint64_t)n_slot + GEMV_GROUPS - 1) / GEMV_GROUPS, n_step = (g.n_chunk + GEMV_LANES - 1) / GEMV_LANES;
+    const uint64_t n_warp_tile = ((uint64_t)n_slot + GEMV_GROUPS - 1) / GEMV_GROUPS,
+                   n_step = (g.n_chunk + GEMV_LANES - 1) / GEMV_LANES;
     while (can_split && g.n_split < GEMV_WARPS && n_warp_tile * g.n_split < GEMV_FILL_WARPS && 2 * g.n_split <= n_step)
         g.n_split *= 2;
     g.split_chunk = (uint32_t)((n_step + g.n_split - 1) / g.n_split) * GEMV_LANES;
@@ -611,7 +651,8 @@ static inline uint64_t gemv_shared_room(const myth_stream *s)
 }
 
 /* n_group groups of rows; blocks that share the tiles: enough to fill the device with what each takes of it. */
-static inline dim3 gemv_grid(const myth_stream *s, const gemv_shape &g, uint32_t n_group, int rows, uint64_t shared_bytes)
+static inline dim3 gemv_grid(const myth_stream *s, const gemv_shape &g, uint32_t n_group, int rows,
+                             uint64_t shared_bytes)
 {
     const uint32_t per_sm = rows == 1 && 2 * (shared_bytes + GEMV_STATIC_BYTES) <= cuda_of(s)->shared_max ? 2 : 1;
     uint32_t n_worker = (uint32_t)cuda_of(s)->sm_count * per_sm / n_group;
@@ -621,25 +662,29 @@ static inline dim3 gemv_grid(const myth_stream *s, const gemv_shape &g, uint32_t
 
 #define GEMV_BOUNDS(R) __launch_bounds__(GEMV_BLOCK, (R) == 1 ? 2 : 1)
 
-/* RUN(type, mode, rows) for the case at hand: the most rows at once that BYTES(mode, rows) lets fit into the room, without many to spare;
- * goes to the label when not even one fits. */
-#define GEMV_PICK_ROWS(T, MODE, MANY, RUN, BYTES, n_rows, room, none) \
-    do { \
-        if ((n_rows) > 4 && (MANY) > 4 && BYTES(MODE, MANY) <= (room)) { RUN(T, MODE, MANY); } \
-        else if ((n_rows) > 1 && BYTES(MODE, 4) <= (room)) { RUN(T, MODE, 4); } \
-        else if (BYTES(MODE, 1) <= (room)) { RUN(T, MODE, 1); } \
-        else goto none; \
+/* RUN(type, mode, rows) for the case at hand: the most rows at once that BYTES(mode, rows) lets fit into the room,
+ * without many to spare; goes to the label when not even one fits. */
+#define GEMV_PICK_ROWS(T, MODE, MANY, RUN, BYTES, n_rows, room, none)    \
+    do {                                                                 \
+        if ((n_rows) > 4 && (MANY) > 4 && BYTES(MODE, MANY) <= (room)) { \
+            RUN(T, MODE, MANY);                                          \
+        } else if ((n_rows) > 1 && BYTES(MODE, 4) <= (room)) {           \
+            RUN(T, MODE, 4);                                             \
+        } else if (BYTES(MODE, 1) <= (room)) {                           \
+            RUN(T, MODE, 1);                                             \
+        } else                                                           \
+            goto none;                                                   \
     } while (0)
-#define GEMV_PICK(type, mode, RUN, BYTES, n_rows, room, none) \
-    do { \
-        if ((mode) == GEMV_PLAIN) \
+#define GEMV_PICK(type, mode, RUN, BYTES, n_rows, room, none)                        \
+    do {                                                                             \
+        if ((mode) == GEMV_PLAIN)                                                    \
             GEMV_PICK_ROWS(GEMV_ANY, GEMV_PLAIN, 4, RUN, BYTES, n_rows, room, none); \
-        else if ((type) == MYTH_Q8_0) \
-            GEMV_PICK_ROWS(MYTH_Q8_0, GEMV_I8, 8, RUN, BYTES, n_rows, room, none); \
-        else if ((type) == MYTH_Q4_0) \
-            GEMV_PICK_ROWS(MYTH_Q4_0, GEMV_I8, 8, RUN, BYTES, n_rows, room, none); \
-        else \
-            GEMV_PICK_ROWS(GEMV_HALF, GEMV_F32, 8, RUN, BYTES, n_rows, room, none); \
+        else if ((type) == MYTH_Q8_0)                                                \
+            GEMV_PICK_ROWS(MYTH_Q8_0, GEMV_I8, 8, RUN, BYTES, n_rows, room, none);   \
+        else if ((type) == MYTH_Q4_0)                                                \
+            GEMV_PICK_ROWS(MYTH_Q4_0, GEMV_I8, 8, RUN, BYTES, n_rows, room, none);   \
+        else                                                                         \
+            GEMV_PICK_ROWS(GEMV_HALF, GEMV_F32, 8, RUN, BYTES, n_rows, room, none);  \
     } while (0)
 
 #endif

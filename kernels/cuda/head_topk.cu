@@ -1,27 +1,31 @@
-/* head_topk.cu   per row: the k best of cap(W x) + bias under a mask, log-sum-exp and entropy over the allowed ids, asked logits
+/* head_topk.cu   per row: the k best of cap(W x) + bias under a mask, log-sum-exp and entropy over the allowed ids,
+ * asked logits
  *
  * Shapes     x [n_rows, dim] f32, W [n_total, dim] of any type in planar form; masks, biases, asked ids per row (ops.h)
- * Work       up to 8 rows at a time, two launches. First: each of n_worker blocks takes every n_worker-th tile of MYTH_HEAD_TILE ids,
- *            leaves the tile's logits in shared memory, edits them, reduces them to (max, sum e^(x-m), sum e^(x-m) (x-m)) and keeps its
- *            own k best. Then: one block a row joins sums and lists. [rows, vocabulary] never exists
- * Order      (logit descending, id ascending) is one u64: the bits of the logit in their order, then the complement of the id; keys are
- *            distinct, so no result depends on who came first. Sums of a tile have a fixed order, tiles are joined by a fixed tree
+ * Work       up to 8 rows at a time, two launches. First: each of n_worker blocks takes every n_worker-th tile of
+ *            MYTH_HEAD_TILE ids, leaves the tile's logits in shared memory, edits them, reduces them to (max, sum
+ *            e^(x-m), sum e^(x-m) (x-m)) and keeps its own k best. Then: one block a row joins sums and lists. [rows,
+ *            vocabulary] never exists
+ * Order      (logit descending, id ascending) is one u64: the bits of the logit in their order, then the complement of
+ *            the id; keys are distinct, so no result depends on who came first. Sums of a tile have a fixed order,
+ *            tiles are joined by a fixed tree
  * Precision  logits as proj in decode, on either path; tile sums in f32, their join in f64
- * Scratch    sums f32 [rows][n_tile][4], lists u64 [rows][k][n_worker] of up to CUDA_HEAD_ROWS rows: cuda_work_topk (work.h)
+ * Scratch    sums f32 [rows][n_tile][4], lists u64 [rows][k][n_worker] of up to CUDA_HEAD_ROWS rows: cuda_work_topk
+ *            (work.h)
  * Traffic    W once per 8 rows
- * Limit      DRAM bandwidth                                                                                                       */
+ * Limit      DRAM bandwidth */
 #include "gemv.cuh"
 
 enum {
-    HEAD_SORT = 2048,                   /* keys a worker sorts: k kept and a tile's */
+    HEAD_SORT = 2048, /* keys a worker sorts: k kept and a tile's */
     HEAD_JOIN_BLOCK = 1024,
-    HEAD_JOIN_SORT = 4096,              /* keys the join sorts: k kept and the next that pass */
+    HEAD_JOIN_SORT = 4096, /* keys the join sorts: k kept and the next that pass */
 };
 static_assert((int)MYTH_TOPK_MAX + (int)MYTH_HEAD_TILE <= (int)HEAD_SORT, "a tile and the list");
 static_assert((int)MYTH_TOPK_MAX + 2 * (int)HEAD_JOIN_BLOCK <= (int)HEAD_JOIN_SORT, "the list and two rounds");
 static_assert((int)CUDA_HEAD_WORKERS <= (int)HEAD_JOIN_BLOCK, "a round has an entry of every worker");
 
-typedef unsigned long long head_key;    /* 0: none */
+typedef unsigned long long head_key; /* 0: none */
 
 struct head_op {
     gemv_matrix m;
@@ -29,15 +33,15 @@ struct head_op {
     const int32_t *mask_idx, *masks, *bias_off, *bias_id, *ask_id;
     int32_t *top_id;
     float *top_logit, *lse, *entropy, *ask_logit;
-    float4 *sums;                       /* [rows][n_tile]: max, sum, sum_x */
-    head_key *lists;                    /* [rows][k][n_worker]                   */
+    float4 *sums;    /* [rows][n_tile]: max, sum, sum_x */
+    head_key *lists; /* [rows][k][n_worker]                   */
     uint32_t n_in, n_vocab, n_rows, row0, k, n_ask, n_tile, n_worker;
     float softcap;
 };
 
 static __device__ __forceinline__ head_key head_key_of(float logit, uint32_t id)
 {
-    const uint32_t bits = __float_as_uint(logit + 0.0f);                /* -0 becomes 0: they tie */
+    const uint32_t bits = __float_as_uint(logit + 0.0f); /* -0 becomes 0: they tie */
     const uint32_t order = bits & 0x80000000u ? ~bits : bits | 0x80000000u;
     return (head_key)order << 32 | (uint32_t)~id;
 }
@@ -46,7 +50,7 @@ static __device__ __forceinline__ float head_logit_of(head_key key)
     const uint32_t order = (uint32_t)(key >> 32);
     return __uint_as_float(order & 0x80000000u ? order & 0x7fffffffu : ~order);
 }
-static __device__ __forceinline__ int32_t head_id_of(head_key key) { return (int32_t)~(uint32_t)key; }
+static __device__ __forceinline__ int32_t head_id_of(head_key key) { return (int32_t) ~(uint32_t)key; }
 
 static __device__ __forceinline__ head_key warp_best(head_key key MYTH_CALLER)
 {
@@ -105,7 +109,8 @@ static __device__ __forceinline__ void edit_tile(const head_op &p, float *x, uin
     if (p.bias_off) {
         const int32_t from = p.bias_off[row], to = p.bias_off[row + 1];
 #pragma unroll 1
-        for (int32_t i0 = from; i0 < to; i0 += 32) {            /* 32 at a time; those of this tile in their order, by one lane each */
+        for (int32_t i0 = from; i0 < to;
+             i0 += 32) { /* 32 at a time; those of this tile in their order, by one lane each */
             const int32_t i = i0 + (int32_t)l;
             const uint32_t id = i < to ? (uint32_t)p.bias_id[i] : 0xffffffffu;
             const float bias = i < to ? p.bias[i] : 0.0f;
@@ -122,7 +127,8 @@ static __device__ __forceinline__ void edit_tile(const head_op &p, float *x, uin
     }
     if (p.mask_idx && p.mask_idx[row] >= 0) {
         const uint64_t n_word = (p.n_vocab + 31) / 32;
-        const uint32_t *mask = (const uint32_t *)(const void *)p.masks + (uint32_t)p.mask_idx[row] * n_word + first / 32;
+        const uint32_t *mask =
+            (const uint32_t *)(const void *)p.masks + (uint32_t)p.mask_idx[row] * n_word + first / 32;
 #pragma unroll 1
         for (uint32_t v = l; v < n; v += 32)
             if (!(mask[v / 32] >> l & 1u))
@@ -150,8 +156,8 @@ static __device__ __forceinline__ float4 reduce_tile(const float *x, uint32_t n)
 }
 
 /* The tile's keys of row r that pass the k best so far join them; the whole block. */
-static __device__ __forceinline__ void keep_best(const head_op &p, head_key *key, unsigned *n_passed, const float *x, uint32_t r,
-                                                 uint32_t first, uint32_t n, bool is_first_tile)
+static __device__ __forceinline__ void keep_best(const head_op &p, head_key *key, unsigned *n_passed, const float *x,
+                                                 uint32_t r, uint32_t first, uint32_t n, bool is_first_tile)
 {
     head_key *list = p.lists + (uint64_t)r * p.k * p.n_worker + blockIdx.x;
     const uint32_t n_old = is_first_tile ? 0 : p.k;
@@ -180,7 +186,7 @@ static __device__ __forceinline__ void keep_best(const head_op &p, head_key *key
         for (uint32_t i = threadIdx.x; i < p.k; i += GEMV_BLOCK)
             list[(uint64_t)i * p.n_worker] = key[i];
     }
-    __syncthreads();                    /* before the next row's keys, and its reader of this list, come */
+    __syncthreads(); /* before the next row's keys, and its reader of this list, come */
 }
 
 template <int T> struct head_rows {
@@ -193,14 +199,15 @@ template <int T> struct head_rows {
 };
 
 template <int T, int MODE, int R>
-static __global__ void GEMV_BOUNDS(R) head_tiles_k(const __grid_constant__ gemv_shape g, const __grid_constant__ head_op p)
+static __global__ void GEMV_BOUNDS(R)
+    head_tiles_k(const __grid_constant__ gemv_shape g, const __grid_constant__ head_op p)
 {
     MYTH_SHARED_DYN(unsigned char, stage);
     MYTH_SHARED(head_key, key, HEAD_SORT);
     MYTH_SHARED(unsigned, n_passed, 1);
     float *const logits = (float *)(void *)(stage + ((gemv_stage_bytes<MODE>(g.n_in, R) + 15) & ~(uint64_t)15));
     const uint32_t j = threadIdx.x % GEMV_LANES, n_valid = min((uint32_t)R, p.n_rows - p.row0), w = (uint32_t)warp();
-    key[threadIdx.x] = 0;               /* with k = 1 this thread's best, in memory: registers are short beside the product */
+    key[threadIdx.x] = 0; /* with k = 1 this thread's best, in memory: registers are short beside the product */
     grid_dependency_wait();
     gemv_stage_rows<T, MODE, R>(stage, g, p.x, p.row0);
     __syncthreads();
@@ -211,14 +218,15 @@ static __global__ void GEMV_BOUNDS(R) head_tiles_k(const __grid_constant__ gemv_
             const uint32_t slot = at + (uint32_t)lane() / GEMV_LANES;
             float acc[2][R];
             gemv_row row[2];
-            const head_rows<T> op = { p };
+            const head_rows<T> op = {p};
             op.rows(row, min(first / 2 + slot, (p.n_vocab - 1) / 2));
             gemv_sums<T, MODE, R, gemv_unroll_less(T, MODE, R)>(acc, row, stage, g, 0, g.n_chunk);
             if (j < R)
                 for (uint32_t i = 0; i < 2; i++) {
                     const float v = gemv_row_sum(acc[i], j);
                     if (2 * slot + i < n)
-                        logits[j * MYTH_HEAD_TILE + 2 * slot + i] = p.softcap > 0.0f ? p.softcap * tanhf(v / p.softcap) : v;
+                        logits[j * MYTH_HEAD_TILE + 2 * slot + i] =
+                            p.softcap > 0.0f ? p.softcap * tanhf(v / p.softcap) : v;
                 }
         }
         __syncthreads();
@@ -269,7 +277,7 @@ static __global__ void __launch_bounds__(HEAD_JOIN_BLOCK) head_join_k(const __gr
     MYTH_SHARED(head_key, key, HEAD_JOIN_SORT);
     MYTH_SHARED(double, part, 32);
     MYTH_SHARED(float, most32, 32);
-    MYTH_SHARED(unsigned, n_key, 2);    /* keys in the buffer, and those of the last round */
+    MYTH_SHARED(unsigned, n_key, 2); /* keys in the buffer, and those of the last round */
     const uint32_t r = blockIdx.x, tid = threadIdx.x;
     const uint64_t row = p.row0 + r;
     grid_dependency_wait();
@@ -296,7 +304,8 @@ static __global__ void __launch_bounds__(HEAD_JOIN_BLOCK) head_join_k(const __gr
         n_key[0] = 0;
     }
 
-    /* The lists lie best first across all workers: when a round of at least one entry per worker brings nothing, nothing more will come. */
+    /* The lists lie best first across all workers: when a round of at least one entry per worker brings nothing,
+     * nothing more will come. */
     const head_key *lists = p.lists + (uint64_t)r * p.k * p.n_worker;
     const uint64_t n_all = (uint64_t)p.k * p.n_worker;
     head_key worst = 0;
@@ -350,7 +359,8 @@ static __global__ void __launch_bounds__(HEAD_JOIN_BLOCK) head_join_k(const __gr
 
 template <int T, int MODE, int R> static void launch(myth_stream *s, const gemv_shape &g, head_op p)
 {
-    const uint64_t shared_bytes = ((gemv_stage_bytes<MODE>(g.n_in, R) + 15) & ~(uint64_t)15) + (uint64_t)R * MYTH_HEAD_TILE * sizeof(float);
+    const uint64_t shared_bytes =
+        ((gemv_stage_bytes<MODE>(g.n_in, R) + 15) & ~(uint64_t)15) + (uint64_t)R * MYTH_HEAD_TILE * sizeof(float);
     for (p.row0 = 0; p.row0 < p.n_rows; p.row0 += R) {
         MYTH_LAUNCH_DEPENDENT((head_tiles_k<T, MODE, R>), p.n_worker, GEMV_BLOCK, shared_bytes, s)(g, p);
         MYTH_LAUNCH_DEPENDENT(head_join_k, min((uint32_t)R, p.n_rows - p.row0), HEAD_JOIN_BLOCK, 0, s)(p);
@@ -362,18 +372,34 @@ extern "C" void cuda_head_topk(myth_stream *s, const struct myth_head_topk_args 
     const int mode = gemv_mode(s, a->w.dtype, a->dim, a->w, a->x);
     const gemv_shape g = gemv_shape_of(a->w.dtype, mode, a->n_rows, a->dim, (a->n_vocab + 1) / 2, false);
     const uint64_t room = gemv_shared_room(s) - HEAD_SORT * sizeof(head_key);
-    const uint32_t n_tile = (a->n_vocab + MYTH_HEAD_TILE - 1) / MYTH_HEAD_TILE, n_worker = cuda_head_workers(n_tile, a->k);
+    const uint32_t n_tile = (a->n_vocab + MYTH_HEAD_TILE - 1) / MYTH_HEAD_TILE,
+                   n_worker = cuda_head_workers(n_tile, a->k);
     float4 *const sums = (float4 *)cuda_of(s)->scratch;
-    const head_op p = {
-        { cuda_ptr<const unsigned char>(a->w), myth_head_rows(a), a->w.dtype },
-        cuda_ptr<const float>(a->x), cuda_ptr<const float>(a->bias), cuda_ptr<const int32_t>(a->mask_idx),
-        cuda_ptr<const int32_t>(a->masks), cuda_ptr<const int32_t>(a->bias_off), cuda_ptr<const int32_t>(a->bias_id),
-        cuda_ptr<const int32_t>(a->ask_id), cuda_ptr<int32_t>(a->top_id), cuda_ptr<float>(a->top_logit), cuda_ptr<float>(a->lse),
-        cuda_ptr<float>(a->entropy), cuda_ptr<float>(a->ask_logit), sums,
-        (head_key *)(sums + (uint64_t)min(a->n_rows, (uint32_t)CUDA_HEAD_ROWS) * n_tile),
-        a->dim, a->n_vocab, a->n_rows, 0, a->k, a->n_ask, n_tile, n_worker, a->softcap
-    };
-#define BYTES(mode, rows) (gemv_stage_bytes<mode>(a->dim, rows) + 16 + (uint64_t)(rows) * MYTH_HEAD_TILE * sizeof(float))
+    const head_op p = {{cuda_ptr<const unsigned char>(a->w), myth_head_rows(a), a->w.dtype},
+                       cuda_ptr<const float>(a->x),
+                       cuda_ptr<const float>(a->bias),
+                       cuda_ptr<const int32_t>(a->mask_idx),
+                       cuda_ptr<const int32_t>(a->masks),
+                       cuda_ptr<const int32_t>(a->bias_off),
+                       cuda_ptr<const int32_t>(a->bias_id),
+                       cuda_ptr<const int32_t>(a->ask_id),
+                       cuda_ptr<int32_t>(a->top_id),
+                       cuda_ptr<float>(a->top_logit),
+                       cuda_ptr<float>(a->lse),
+                       cuda_ptr<float>(a->entropy),
+                       cuda_ptr<float>(a->ask_logit),
+                       sums,
+                       (head_key *)(sums + (uint64_t)min(a->n_rows, (uint32_t)CUDA_HEAD_ROWS) * n_tile),
+                       a->dim,
+                       a->n_vocab,
+                       a->n_rows,
+                       0,
+                       a->k,
+                       a->n_ask,
+                       n_tile,
+                       n_worker,
+                       a->softcap};
+#define BYTES(mode, rows)  (gemv_stage_bytes<mode>(a->dim, rows) + 16 + (uint64_t)(rows)*MYTH_HEAD_TILE * sizeof(float))
 #define RUN(T, mode, rows) launch<T, mode, rows>(s, g, p)
     GEMV_PICK(a->w.dtype, mode, RUN, BYTES, a->n_rows, room, too_wide);
 #undef RUN

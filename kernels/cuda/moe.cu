@@ -1,7 +1,8 @@
 /* moe.cu   out[i,:] = W_e x[i / share,:]   for the entries i of every expert e, by slots of two rows (moe.cuh)
  *
- * Work       grid.x: an expert each or, where there are fewer entries, an entry each, of which the first of every expert works for all;
- *            grid.y blocks share the expert's tiles. Entries are staged R at a time, as gemv_stage_rows does with rows side by side
+ * Work       grid.x: an expert each or, where there are fewer entries, an entry each, of which the first of every
+ *            expert works for all; grid.y blocks share the expert's tiles. Entries are staged R at a time, as
+ *            gemv_stage_rows does with rows side by side
  * Bits       a row's are its own: neither the other entries nor the grid matter
  * Traffic    an expert's matrices once per R of its entries
  * Limit      DRAM bandwidth in decode; prefill would gain by tensor cores where experts have many entries */
@@ -14,8 +15,8 @@ struct moe_span {
 
 static __device__ __forceinline__ moe_span moe_span_of(const moe_job &m)
 {
-    moe_span s = { blockIdx.x, 0, 0 };
-    if (m.is_by_entry) {                /* the last expert that starts at or before this place */
+    moe_span s = {blockIdx.x, 0, 0};
+    if (m.is_by_entry) { /* the last expert that starts at or before this place */
         uint32_t lo = 0, hi = m.n_expert;
         while (hi - lo > 1) {
             const uint32_t mid = (lo + hi) / 2;
@@ -56,9 +57,11 @@ template <int T> struct moe_op {
     __device__ __forceinline__ void done(uint32_t) const {}
 };
 
-/* Entries order[from..from + R - 1], past the last the last again, as gemv_stage_rows lays rows. A barrier must follow. */
+/* Entries order[from..from + R - 1], past the last the last again, as gemv_stage_rows lays rows. A barrier must follow.
+ */
 template <int T, int MODE, int R>
-static __device__ __forceinline__ void moe_stage(unsigned char *stage, const gemv_shape &g, const moe_job &m, uint32_t from, uint32_t to)
+static __device__ __forceinline__ void moe_stage(unsigned char *stage, const gemv_shape &g, const moe_job &m,
+                                                 uint32_t from, uint32_t to)
 {
     const uint32_t n4 = (g.n_in + 3) / 4;
     const float *row[R];
@@ -87,7 +90,7 @@ template <int T, int MODE, int R> static __global__ void GEMV_BOUNDS(R) moe_k(ge
     MYTH_SHARED_DYN(unsigned char, stage);
     const moe_span span = moe_span_of(m);
     for (uint32_t from = span.from; from < span.to; from += R) {
-        const moe_op<T> op = { m, g.n_in, span.expert, from };
+        const moe_op<T> op = {m, g.n_in, span.expert, from};
         moe_stage<T, MODE, R>(stage, g, m, from, span.to);
         __syncthreads();
         gemv_tiles<T, MODE, R, moe_unroll(T, MODE, R)>(g, stage, span.to - from, op);
@@ -95,7 +98,8 @@ template <int T, int MODE, int R> static __global__ void GEMV_BOUNDS(R) moe_k(ge
     }
 }
 
-template <int T, int MODE, int R> static void launch(myth_stream *s, const gemv_shape &g, const moe_job &m, uint32_t n_entry)
+template <int T, int MODE, int R>
+static void launch(myth_stream *s, const gemv_shape &g, const moe_job &m, uint32_t n_entry)
 {
     const uint64_t shared_bytes = gemv_stage_bytes<MODE>(g.n_in, R);
     const dim3 grid = gemv_grid(s, g, n_entry < m.n_expert ? n_entry : m.n_expert, R, shared_bytes);
@@ -108,8 +112,8 @@ bool moe_products(myth_stream *s, int mode, moe_job job, uint32_t n_rows, uint32
     const gemv_shape g = gemv_shape_of(type, mode, n_rows, n_in, n_slot, true);
     const uint64_t room = gemv_shared_room(s);
     job.is_by_entry = n_rows * k < job.n_expert;
-#define BYTES(mode, rows) gemv_stage_bytes<mode>(n_in, rows)
-#define RUN(T, mode, rows) launch<T, mode, rows>(s, g, job, n_rows *k)
+#define BYTES(mode, rows)  gemv_stage_bytes<mode>(n_in, rows)
+#define RUN(T, mode, rows) launch<T, mode, rows>(s, g, job, n_rows * k)
     if (mode == GEMV_PLAIN)
         GEMV_PICK_ROWS(GEMV_ANY, GEMV_PLAIN, 4, RUN, BYTES, n_rows, room, too_wide);
     else if (type == MYTH_Q8_0)

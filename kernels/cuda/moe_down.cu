@@ -1,9 +1,10 @@
 /* moe_down.cu   y[r,:] = sum over the slots of weight[r, slot] * (Wd_e h[r * k + slot,:])
  *
- * Shapes     h f32 [n_rows * k, d_ff]; Wd of all experts stacked, [n_expert * dim, d_ff], planar form; part f32 [n_rows * k, dim]
+ * Shapes     h f32 [n_rows * k, d_ff]; Wd of all experts stacked, [n_expert * dim, d_ff], planar form; part f32 [n_rows
+ *            * k, dim]
  * Precision  as proj in decode; the slots are added in their order in f32, whichever expert was done first
  * Traffic    the matrices of experts with entries, once per 4 entries; part written and read
- * Limit      DRAM bandwidth in decode. Two launches: the products (moe.cu), the sums                                              */
+ * Limit      DRAM bandwidth in decode. Two launches: the products (moe.cu), the sums */
 #include "moe.cuh"
 
 enum { THREADS = 256 };
@@ -23,7 +24,7 @@ static __global__ void add_k(float *y, const float *part, const float *weight, u
 
 extern "C" void cuda_moe_down(myth_stream *s, const struct myth_moe_down_args *a)
 {
-    const gemv_matrix down = { cuda_ptr<const unsigned char>(a->w), a->n_expert * a->dim, a->w.dtype };
+    const gemv_matrix down = {cuda_ptr<const unsigned char>(a->w), a->n_expert * a->dim, a->w.dtype};
     moe_job job = {};
     job.x = cuda_ptr<const float>(a->h);
     job.offset = cuda_ptr<const int>(a->offset);
@@ -37,11 +38,13 @@ extern "C" void cuda_moe_down(myth_stream *s, const struct myth_moe_down_args *a
     job.last = a->dim - 1;
     job.out = cuda_ptr<float>(a->part);
     job.n_out = a->dim;
-    if (!moe_products(s, gemv_mode(s, a->w.dtype, a->d_ff, a->w, a->h), job, a->n_rows, a->k, a->d_ff, (a->dim + 1) / 2)) {
-        myth_fail(&s->err, MYTH_EDEVICE, "%s: moe_down: a row of %u values does not fit a block's shared memory", s->dev->caps.name, a->d_ff);
+    if (!moe_products(s, gemv_mode(s, a->w.dtype, a->d_ff, a->w, a->h), job, a->n_rows, a->k, a->d_ff,
+                      (a->dim + 1) / 2)) {
+        myth_fail(&s->err, MYTH_EDEVICE, "%s: moe_down: a row of %u values does not fit a block's shared memory",
+                  s->dev->caps.name, a->d_ff);
         return;
     }
-    MYTH_LAUNCH(add_k, dim3(a->n_rows, (a->dim + THREADS - 1) / THREADS), THREADS, 0, s)(
-        cuda_ptr<float>(a->y), cuda_ptr<const float>(a->part), cuda_ptr<const float>(a->weight), a->k, a->dim);
+    MYTH_LAUNCH(add_k, dim3(a->n_rows, (a->dim + THREADS - 1) / THREADS), THREADS, 0, s)
+    (cuda_ptr<float>(a->y), cuda_ptr<const float>(a->part), cuda_ptr<const float>(a->weight), a->k, a->dim);
     cuda_check(s, "moe_down");
 }

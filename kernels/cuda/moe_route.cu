@@ -1,12 +1,15 @@
 /* moe_route.cu   the k best experts of every row, their weights, and all entries sorted by expert
  *
- *   weight[r, j] = exp(s (z_j - z_0)) / sum_i exp(s (z_i - z_0)) * expert_scale[id_j],   z_0 >= z_1 >= .. the row's k largest logits
+ *   weight[r, j] = exp(s (z_j - z_0)) / sum_i exp(s (z_i - z_0)) * expert_scale[id_j],  z_0 >= z_1 >= .. the row's k
+ *   largest logits
  *
- * Shapes     logits f32 [n_rows, n_expert], n_expert <= 1,024; id, weight [n_rows, k], k <= 32; offset [n_expert + 1]; order [n_rows * k]
- * Order      a row per warp: the largest logit k times, ties and NaN as in cpu/moe_route.c. Then a thread per expert reads all ids in
- *            order, so an expert's entries ascend whatever the timing
+ * Shapes     logits f32 [n_rows, n_expert], n_expert <= 1,024; id, weight [n_rows, k], k <= 32; offset [n_expert + 1];
+ *            order [n_rows * k]
+ * Order      a row per warp: the largest logit k times, ties and NaN as in cpu/moe_route.c. Then a thread per expert
+ *            reads all ids in order, so an expert's entries ascend whatever the timing
  * Precision  f32; expf of the library
- * Limit      launch latency in decode. In prefill one block reads n_rows * k ids per 512 experts: the same address in all threads        */
+ * Limit      launch latency in decode. In prefill one block reads n_rows * k ids per 512 experts: the same address in
+ *            all threads */
 #include "common.cuh"
 
 enum { THREADS = 512, PER_LANE = MYTH_EXPERT_MAX / 32 };
@@ -18,9 +21,10 @@ static __device__ __forceinline__ uint32_t rank_of(float z)
     return z != z ? 0u : bits >> 31 ? ~bits : bits | 0x80000000u;
 }
 
-static __device__ void choose(const float *z, const float *expert_scale, int *id, float *weight, uint32_t n_expert, uint32_t k, float logit_scale)
+static __device__ void choose(const float *z, const float *expert_scale, int *id, float *weight, uint32_t n_expert,
+                              uint32_t k, float logit_scale)
 {
-    uint32_t taken = 0;                 /* a bit per expert of this lane's */
+    uint32_t taken = 0; /* a bit per expert of this lane's */
     int own = 0;
     float own_z = 0.0f, best_z = 0.0f;
     for (uint32_t j = 0; j < k; j++) {
@@ -33,7 +37,8 @@ static __device__ void choose(const float *z, const float *expert_scale, int *id
             }
         }
         for (int o = 16; o; o >>= 1) {
-            const uint32_t other = __shfl_xor_sync(MYTH_WARP_ALL, rank, o), other_at = __shfl_xor_sync(MYTH_WARP_ALL, at, o);
+            const uint32_t other = __shfl_xor_sync(MYTH_WARP_ALL, rank, o),
+                           other_at = __shfl_xor_sync(MYTH_WARP_ALL, at, o);
             if (at == 0xffffffffu || (other_at != 0xffffffffu && (other > rank || (other == rank && other_at < at)))) {
                 rank = other;
                 at = other_at;
@@ -56,13 +61,14 @@ static __device__ void choose(const float *z, const float *expert_scale, int *id
     }
 }
 
-static __global__ void moe_route_k(const float *logits, const float *expert_scale, int *id, float *weight, int *offset, int *order,
-                                   uint32_t n_rows, uint32_t n_expert, uint32_t k, float logit_scale)
+static __global__ void moe_route_k(const float *logits, const float *expert_scale, int *id, float *weight, int *offset,
+                                   int *order, uint32_t n_rows, uint32_t n_expert, uint32_t k, float logit_scale)
 {
     MYTH_SHARED(int, first, MYTH_EXPERT_MAX + 1);
     const uint32_t n = n_rows * k;
     for (uint32_t r = (uint32_t)warp(); r < n_rows; r += THREADS / 32)
-        choose(logits + (uint64_t)r * n_expert, expert_scale, id + (uint64_t)r * k, weight + (uint64_t)r * k, n_expert, k, logit_scale);
+        choose(logits + (uint64_t)r * n_expert, expert_scale, id + (uint64_t)r * k, weight + (uint64_t)r * k, n_expert,
+               k, logit_scale);
     __syncthreads();
     for (uint32_t e = threadIdx.x; e < n_expert; e += THREADS) {
         int count = 0;
@@ -88,8 +94,9 @@ static __global__ void moe_route_k(const float *logits, const float *expert_scal
 
 extern "C" void cuda_moe_route(myth_stream *s, const struct myth_moe_route_args *a)
 {
-    MYTH_LAUNCH(moe_route_k, 1, THREADS, 0, s)(cuda_ptr<const float>(a->logits), cuda_ptr<const float>(a->expert_scale), cuda_ptr<int>(a->id),
-                                               cuda_ptr<float>(a->weight), cuda_ptr<int>(a->offset), cuda_ptr<int>(a->order), a->n_rows,
-                                               a->n_expert, a->k, a->logit_scale);
+    MYTH_LAUNCH(moe_route_k, 1, THREADS, 0, s)
+    (cuda_ptr<const float>(a->logits), cuda_ptr<const float>(a->expert_scale), cuda_ptr<int>(a->id),
+     cuda_ptr<float>(a->weight), cuda_ptr<int>(a->offset), cuda_ptr<int>(a->order), a->n_rows, a->n_expert, a->k,
+     a->logit_scale);
     cuda_check(s, "moe_route");
 }

@@ -1,19 +1,19 @@
 /* norm_ffn_geglu.cu   x += RMS(pend) * w_post;  xn = RMS(x) * w;  h[r,:] = gelu_tanh(Wg xn) * (Wu xn)
  *
  * Shapes     x, pend [n_rows, dim], h, up [n_rows, d_ff] f32; Wg, Wu [d_ff, dim] of one type in planar form
- * Decode     one launch. Every block folds and norms the rows for itself; gate and up of an output are summed by the same lanes; the block
- *            that is the last to have read x writes it back. `xn` and `up` are not touched
+ * Decode     one launch. Every block folds and norms the rows for itself; gate and up of an output are summed by the
+ *            same lanes; the block that is the last to have read x writes it back. `xn` and `up` are not touched
  * Prefill    rms_norm, two products (gemm.cuh), geglu
  * Precision  as proj; the statistics in f32
  * Traffic    both matrices once per 8 rows; x, pend, w_post and w once per block
- * Limit      DRAM bandwidth in decode, tensor cores in prefill                                                                     */
+ * Limit      DRAM bandwidth in decode, tensor cores in prefill */
 #include "gemv.cuh"
 
 struct ffn_op {
     gemv_norm norm;
     gemv_matrix gate, up;
     float *h;
-    unsigned *counter;                  /* one per group of rows */
+    unsigned *counter; /* one per group of rows */
     uint32_t d_ff, n_in, row0;
 };
 
@@ -36,7 +36,7 @@ template <int T, int MODE, int R> static __global__ void GEMV_BOUNDS(R) norm_ffn
     MYTH_SHARED_DYN(unsigned char, stage);
     MYTH_SHARED(float, post, R);
     p.row0 += blockIdx.x * R;
-    const ffn_tiles<T> op = { p };
+    const ffn_tiles<T> op = {p};
     if constexpr (MODE != GEMV_PLAIN)
         gemv_prefetch(g, op);
     grid_dependency_wait();
@@ -67,16 +67,18 @@ static bool decode(myth_stream *s, const struct myth_norm_ffn_geglu_args *a)
     const int mode = gemv_mode(s, t, a->dim, a->w_gate, a->w_up, a->x, a->pend, a->w_post, a->w);
     const gemv_shape g = gemv_shape_of(t, mode, a->n_rows, a->dim, a->d_ff, true);
     const uint64_t room = gemv_shared_room(s);
-    const ffn_op p = {
-        { cuda_ptr<float>(a->x), cuda_ptr<const float>(a->pend), cuda_ptr<const float>(a->w_post), cuda_ptr<const float>(a->w), a->eps,
-          cuda_x_scale(a->x_scale) },
-        { cuda_ptr<const unsigned char>(a->w_gate), a->d_ff, t },
-        { cuda_ptr<const unsigned char>(a->w_up), a->d_ff, t },
-        cuda_ptr<float>(a->h), cuda_of(s)->counters, a->d_ff, a->dim, 0
-    };
+    const ffn_op p = {{cuda_ptr<float>(a->x), cuda_ptr<const float>(a->pend), cuda_ptr<const float>(a->w_post),
+                       cuda_ptr<const float>(a->w), a->eps, cuda_x_scale(a->x_scale)},
+                      {cuda_ptr<const unsigned char>(a->w_gate), a->d_ff, t},
+                      {cuda_ptr<const unsigned char>(a->w_up), a->d_ff, t},
+                      cuda_ptr<float>(a->h),
+                      cuda_of(s)->counters,
+                      a->d_ff,
+                      a->dim,
+                      0};
     if (a->w_up.dtype != t)
         return false;
-#define BYTES(mode, rows) gemv_norm_stage_bytes<mode, rows>(a->dim)
+#define BYTES(mode, rows)  gemv_norm_stage_bytes<mode, rows>(a->dim)
 #define RUN(T, mode, rows) launch<T, mode, rows>(s, g, p)
     GEMV_PICK(t, mode, RUN, BYTES, a->n_rows, room, too_wide);
 #undef RUN

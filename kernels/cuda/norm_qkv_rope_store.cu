@@ -1,36 +1,43 @@
-/* norm_qkv_rope_store.cu   x = (x + RMS(pend) * w_post) * x_scale;  xn = RMS(x) * w_in;  q, k, v = Wq xn, Wk xn, Wv xn;  per head RMS, rope;
+/* norm_qkv_rope_store.cu   x = (x + RMS(pend) * w_post) * x_scale;  xn = RMS(x) * w_in;  q, k, v = Wq xn, Wk xn, Wv xn;
+ * per head RMS, rope;
  *                          q * q_scale to `q`, k and v in the cache's types to the scratch
  *
- * Shapes     x, pend [n_rows, dim] f32; Wq [n_head * head_dim, dim], Wk, Wv [n_head_kv * head_dim, dim] of one type in planar form; rope
- *            [n_rows, head_dim / 2, 2]; q [n_rows, n_head, head_dim]; k_new, v_new [n_head_kv, cap_rows, head_dim]
+ * Shapes     x, pend [n_rows, dim] f32; Wq [n_head * head_dim, dim], Wk, Wv [n_head_kv * head_dim, dim] of one type in
+ *            planar form; rope [n_rows, head_dim / 2, 2]; q [n_rows, n_head, head_dim]; k_new, v_new [n_head_kv,
+ *            cap_rows, head_dim]
  * Forms      Wv, or both, may be missing; V is then what K was before its norm; V may be normed; K need not be stored
- * Decode     one launch. Every block folds and norms the rows for itself; rows of [Wq; Wk; Wv] are shared out in tiles; raw sums go to
- *            `qkv`, and the block that brings a head's last tile norms, turns and stores the head, one warp per row. The block that is the
- *            last to have read x writes it back. `xn` is not touched
+ * Decode     one launch. Every block folds and norms the rows for itself; rows of [Wq; Wk; Wv] are shared out in tiles;
+ *            raw sums go to `qkv`, and the block that brings a head's last tile norms, turns and stores the head, one
+ *            warp per row. The block that is the last to have read x writes it back. `xn` is not touched
  * Prefill    rms_norm, three products (gemm.cuh), qkv_rope_store
  * Precision  as proj; statistics in f32; k and v rounded once
  * Traffic    the matrices once per 8 rows; x, pend, w_post and w_in once per block
- * Limit      DRAM bandwidth in decode, tensor cores in prefill                                                                     */
+ * Limit      DRAM bandwidth in decode, tensor cores in prefill */
 #include "gemv.cuh"
 
 struct qkv_op {
     gemv_norm norm;
     gemv_matrix m[3];
-    float *raw;                         /* q [n_rows, n_head * head_dim], then k and v [n_rows, n_head_kv * head_dim] */
+    float *raw; /* q [n_rows, n_head * head_dim], then k and v [n_rows, n_head_kv * head_dim] */
     const float *n_q, *n_k, *rope;
     float *q;
-    unsigned char *k_new, *v_new;       /* k_new nullptr: V alone is kept */
-    unsigned *counter;                  /* per group of rows: 1 + heads of all three */
+    unsigned char *k_new, *v_new; /* k_new nullptr: V alone is kept */
+    unsigned *counter;            /* per group of rows: 1 + heads of all three */
     uint64_t k_row_bytes, v_row_bytes;
-    uint32_t n_in, n_q_out, n_kv_out, n_out, n_rows, row0, cap_rows, n_head, n_head_kv, head_dim;     /* n_out: of the matrices given */
+    uint32_t n_in, n_q_out, n_kv_out, n_out, n_rows, row0, cap_rows, n_head, n_head_kv,
+        head_dim; /* n_out: of the matrices given */
     float eps, q_scale;
     int type_k, type_v;
     bool v_is_k, has_v_norm;
-    template <int R> __device__ __forceinline__ uint32_t first_row() const { return row0 + blockIdx.x * R; }    /* of this block */
+    template <int R> __device__ __forceinline__ uint32_t first_row() const
+    {
+        return row0 + blockIdx.x * R;
+    } /* of this block */
 };
 
 /* n values that this warp wrote or other blocks did, times `factor`, as the cache stores them. */
-static __device__ __attribute__((noinline)) void store_row(unsigned char *dst, int type, const volatile float *src, uint32_t n, float factor)
+static __device__ __attribute__((noinline)) void store_row(unsigned char *dst, int type, const volatile float *src,
+                                                           uint32_t n, float factor)
 {
     const uint32_t l = (uint32_t)lane();
     if (type != MYTH_Q8_0) {
@@ -46,10 +53,11 @@ static __device__ __attribute__((noinline)) void store_row(unsigned char *dst, i
     }
 #pragma unroll 1
     for (uint32_t b = 0; b < n / 32; b++) {
-        const float v = src[b * 32 + l] * factor, scale = warp_max(fabsf(v)) / 127.0f, inverse = scale != 0.0f ? 1.0f / scale : 0.0f;
+        const float v = src[b * 32 + l] * factor, scale = warp_max(fabsf(v)) / 127.0f,
+                    inverse = scale != 0.0f ? 1.0f / scale : 0.0f;
         const float rounded = roundf(v * inverse);
         unsigned char *block = dst + (uint64_t)b * 34;
-        const bool has_code = rounded >= -127.0f && rounded <= 127.0f;          /* NaN and overflow have none */
+        const bool has_code = rounded >= -127.0f && rounded <= 127.0f; /* NaN and overflow have none */
         block[2 + l] = (unsigned char)(has_code ? (int8_t)rounded : 0);
         if (l < 2)
             block[l] = (unsigned char)(f32_to_f16(scale) >> (8 * l));
@@ -67,8 +75,8 @@ static __device__ __forceinline__ float head_scale(const volatile float *x, uint
 }
 
 /* Head norm and rope of one row of a head, in place, times `factor`; one warp. */
-static __device__ __forceinline__ void turn_row(volatile float *x, const float *norm, const float *rope, uint32_t head_dim, float eps,
-                                                float factor)
+static __device__ __forceinline__ void turn_row(volatile float *x, const float *norm, const float *rope,
+                                                uint32_t head_dim, float eps, float factor)
 {
     const uint32_t n_half = head_dim / 2, l = (uint32_t)lane();
     const float scale = norm ? head_scale(x, head_dim, eps) : 1.0f;
@@ -86,10 +94,12 @@ static __device__ __forceinline__ void turn_row(volatile float *x, const float *
     __syncwarp();
 }
 
-/* V of a head where it is what K was before its norm; one warp. Not inlined: few models have it, and it takes no registers of the products. */
+/* V of a head where it is what K was before its norm; one warp. Not inlined: few models have it, and it takes no
+ * registers of the products. */
 static __device__ __attribute__((noinline)) void store_raw_key(const qkv_op &p, const volatile float *x, uint64_t row)
 {
-    store_row(p.v_new + row * p.v_row_bytes, p.type_v, x, p.head_dim, p.has_v_norm ? head_scale(x, p.head_dim, p.eps) : 1.0f);
+    store_row(p.v_new + row * p.v_row_bytes, p.type_v, x, p.head_dim,
+              p.has_v_norm ? head_scale(x, p.head_dim, p.eps) : 1.0f);
     __syncwarp();
 }
 
@@ -100,11 +110,12 @@ template <int R> static __device__ __forceinline__ void finish_head(const qkv_op
         return;
     const bool is_q = head < p.n_head, is_v = !is_q && head - p.n_head >= p.n_head_kv;
     const uint32_t kv = is_q ? 0 : (head - p.n_head) % p.n_head_kv;
-    volatile float *x = is_q ? p.raw + (uint64_t)r * p.n_q_out + head * hd
-                             : p.raw + (uint64_t)p.n_rows * (p.n_q_out + (is_v ? p.n_kv_out : 0u)) + (uint64_t)r * p.n_kv_out + kv * hd;
+    volatile float *x =
+        is_q ? p.raw + (uint64_t)r * p.n_q_out + head * hd
+             : p.raw + (uint64_t)p.n_rows * (p.n_q_out + (is_v ? p.n_kv_out : 0u)) + (uint64_t)r * p.n_kv_out + kv * hd;
     const uint64_t row = (uint64_t)kv * p.cap_rows + r;
     if (!is_q && !is_v && p.v_is_k) {
-        store_raw_key(p, x, row);                       /* before the key is turned in its place */
+        store_raw_key(p, x, row); /* before the key is turned in its place */
         if (!p.k_new)
             return;
     }
@@ -121,20 +132,21 @@ template <int R> static __device__ __forceinline__ void finish_head(const qkv_op
 
 template <int T, int R> struct qkv_tiles {
     const qkv_op &p;
-    uint32_t tile_out;                  /* outputs of a block tile */
+    uint32_t tile_out; /* outputs of a block tile */
     __device__ __forceinline__ uint32_t n_out() const { return p.n_out; }
     __device__ __forceinline__ void rows(gemv_row (&row)[2], uint32_t slot) const
     {
         for (uint32_t n = 0; n < 2; n++) {
             const uint32_t o = min(2 * slot + n, n_out() - 1);
-            row[n] = o < p.n_q_out                ? gemv_row_at<T>(p.m[0], o, p.n_in)
+            row[n] = o < p.n_q_out              ? gemv_row_at<T>(p.m[0], o, p.n_in)
                    : o < p.n_q_out + p.n_kv_out ? gemv_row_at<T>(p.m[1], o - p.n_q_out, p.n_in)
                                                 : gemv_row_at<T>(p.m[2], o - p.n_q_out - p.n_kv_out, p.n_in);
         }
     }
     __device__ __forceinline__ void put(uint32_t o, uint32_t r, float v) const
     {
-        const uint64_t row = p.first_row<R>() + r, k_at = (uint64_t)p.n_rows * p.n_q_out, v_at = k_at + (uint64_t)p.n_rows * p.n_kv_out;
+        const uint64_t row = p.first_row<R>() + r, k_at = (uint64_t)p.n_rows * p.n_q_out,
+                       v_at = k_at + (uint64_t)p.n_rows * p.n_kv_out;
         p.raw[o < p.n_q_out                ? row * p.n_q_out + o
               : o < p.n_q_out + p.n_kv_out ? k_at + row * p.n_kv_out + (o - p.n_q_out)
                                            : v_at + row * p.n_kv_out + (o - p.n_q_out - p.n_kv_out)] = v;
@@ -148,7 +160,8 @@ template <int T, int R> struct qkv_tiles {
     /* The heads that the tile touches: whoever brings the last of a head's tiles finishes it. */
     __device__ __forceinline__ void done(uint32_t tile) const
     {
-        const uint32_t first = tile * tile_out, last = min(first + tile_out, n_out()) - 1, n_heads = p.n_head + 2 * p.n_head_kv;
+        const uint32_t first = tile * tile_out, last = min(first + tile_out, n_out()) - 1,
+                       n_heads = p.n_head + 2 * p.n_head_kv;
         unsigned *counter = p.counter + blockIdx.x * (1 + n_heads) + 1;
 #pragma unroll 1
         for (uint32_t head = first / p.head_dim; head <= last / p.head_dim; head++) {
@@ -160,11 +173,12 @@ template <int T, int R> struct qkv_tiles {
 };
 
 template <int T, int MODE, int R>
-static __global__ void GEMV_BOUNDS(R) norm_qkv_rope_store_k(const __grid_constant__ gemv_shape g, const __grid_constant__ qkv_op p)
+static __global__ void GEMV_BOUNDS(R)
+    norm_qkv_rope_store_k(const __grid_constant__ gemv_shape g, const __grid_constant__ qkv_op p)
 {
     MYTH_SHARED_DYN(unsigned char, stage);
     MYTH_SHARED(float, post, R);
-    const qkv_tiles<T, R> op = { p, GEMV_WARPS / g.n_split * GEMV_GROUPS * 2 };
+    const qkv_tiles<T, R> op = {p, GEMV_WARPS / g.n_split * GEMV_GROUPS * 2};
     if constexpr (MODE != GEMV_PLAIN)
         gemv_prefetch(g, op);
     grid_dependency_wait();
@@ -199,21 +213,40 @@ static bool decode(myth_stream *s, const struct myth_norm_qkv_rope_store_args *a
     const int mode = gemv_mode(s, t, a->dim, a->w_q, w_k, w_v, a->x, a->pend, a->w_post, a->w_in);
     const gemv_shape g = gemv_shape_of(t, mode, a->n_rows, a->dim, (n_out + 1) / 2, true);
     const uint64_t room = gemv_shared_room(s);
-    const qkv_op p = {
-        { cuda_ptr<float>(a->x), cuda_ptr<const float>(a->pend), cuda_ptr<const float>(a->w_post), cuda_ptr<const float>(a->w_in), a->eps,
-          cuda_x_scale(a->x_scale) },
-        { { cuda_ptr<const unsigned char>(a->w_q), n_q_out, t },
-          { cuda_ptr<const unsigned char>(w_k), n_kv_out, t },
-          { cuda_ptr<const unsigned char>(w_v), n_kv_out, t } },
-        cuda_ptr<float>(a->qkv), cuda_ptr<const float>(a->n_q), cuda_ptr<const float>(a->n_k), cuda_ptr<const float>(a->rope),
-        cuda_ptr<float>(a->q), cuda_ptr<unsigned char>(a->k_new), cuda_ptr<unsigned char>(a->v_new), cuda_of(s)->counters,
-        myth_row_bytes(a->k_new.dtype, a->head_dim), myth_row_bytes(a->v_new.dtype, a->head_dim),
-        a->dim, n_q_out, n_kv_out, n_out, a->n_rows, 0, a->cap_rows, a->n_head, a->n_head_kv, a->head_dim, a->eps, a->q_scale,
-        a->k_new.dtype, a->v_new.dtype, has_k && !has_v, has_k && a->has_v_norm
-    };
+    const qkv_op p = {{cuda_ptr<float>(a->x), cuda_ptr<const float>(a->pend), cuda_ptr<const float>(a->w_post),
+                       cuda_ptr<const float>(a->w_in), a->eps, cuda_x_scale(a->x_scale)},
+                      {{cuda_ptr<const unsigned char>(a->w_q), n_q_out, t},
+                       {cuda_ptr<const unsigned char>(w_k), n_kv_out, t},
+                       {cuda_ptr<const unsigned char>(w_v), n_kv_out, t}},
+                      cuda_ptr<float>(a->qkv),
+                      cuda_ptr<const float>(a->n_q),
+                      cuda_ptr<const float>(a->n_k),
+                      cuda_ptr<const float>(a->rope),
+                      cuda_ptr<float>(a->q),
+                      cuda_ptr<unsigned char>(a->k_new),
+                      cuda_ptr<unsigned char>(a->v_new),
+                      cuda_of(s)->counters,
+                      myth_row_bytes(a->k_new.dtype, a->head_dim),
+                      myth_row_bytes(a->v_new.dtype, a->head_dim),
+                      a->dim,
+                      n_q_out,
+                      n_kv_out,
+                      n_out,
+                      a->n_rows,
+                      0,
+                      a->cap_rows,
+                      a->n_head,
+                      a->n_head_kv,
+                      a->head_dim,
+                      a->eps,
+                      a->q_scale,
+                      a->k_new.dtype,
+                      a->v_new.dtype,
+                      has_k && !has_v,
+                      has_k && a->has_v_norm};
     if (w_k.dtype != t || w_v.dtype != t || a->n_head + 2 * a->n_head_kv >= CUDA_COUNTER_N)
         return false;
-#define BYTES(mode, rows) gemv_norm_stage_bytes<mode, rows>(a->dim)
+#define BYTES(mode, rows)  gemv_norm_stage_bytes<mode, rows>(a->dim)
 #define RUN(T, mode, rows) launch<T, mode, rows>(s, g, p)
     GEMV_PICK(t, mode, RUN, BYTES, a->n_rows, room, too_wide);
 #undef RUN

@@ -3,7 +3,7 @@
  * Shapes     x, pend f32 [n_rows, dim]; W any type [n_ple, dim]; p f32, rows p_stride apart; h f32 [n_rows, n_ple]
  * Precision  f32; the product as proj's
  * Traffic    the product's; x read and written once more
- * Limit      launch latency in decode: a fold, the product, the gate. One block per row in the first and the last                   */
+ * Limit      launch latency in decode: a fold, the product, the gate. One block per row in the first and the last */
 #include "rows.cuh"
 
 enum { THREADS = 256 };
@@ -29,11 +29,12 @@ static __global__ void gate_k(float *h, const float *p, uint32_t n_ple, uint32_t
 
 extern "C" void cuda_ple_gate(myth_stream *s, const struct myth_ple_gate_args *a)
 {
-    const struct myth_proj_args product = { a->h, a->x, a->w, a->n_rows, a->dim, a->n_ple, a->is_decode };
+    const struct myth_proj_args product = {a->h, a->x, a->w, a->n_rows, a->dim, a->n_ple, a->is_decode};
     if (a->pend.buf)
-        MYTH_LAUNCH(fold_k, a->n_rows, THREADS, 0, s)(cuda_ptr<float>(a->x), cuda_ptr<const float>(a->pend), cuda_ptr<const float>(a->w_post),
-                                                      a->dim, a->eps);
+        MYTH_LAUNCH(fold_k, a->n_rows, THREADS, 0, s)
+    (cuda_ptr<float>(a->x), cuda_ptr<const float>(a->pend), cuda_ptr<const float>(a->w_post), a->dim, a->eps);
     cuda_proj(s, &product);
-    MYTH_LAUNCH(gate_k, a->n_rows, THREADS, 0, s)(cuda_ptr<float>(a->h), cuda_ptr<const float>(a->p), a->n_ple, a->p_stride);
+    MYTH_LAUNCH(gate_k, a->n_rows, THREADS, 0, s)
+    (cuda_ptr<float>(a->h), cuda_ptr<const float>(a->p), a->n_ple, a->p_stride);
     cuda_check(s, "ple_gate");
 }

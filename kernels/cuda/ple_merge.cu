@@ -1,9 +1,11 @@
-/* ple_merge.cu   p[r, l, :] = out_scale * (RMS(p_scale * p[r, l, :]) * w + table_scale * T[id, l, :]),   id = ids[r], else r
+/* ple_merge.cu   p[r, l, :] = out_scale * (RMS(p_scale * p[r, l, :]) * w + table_scale * T[id, l, :]),   id = ids[r],
+ * else r
  *
- * Shapes     p f32 [n_rows, n_layer, n_ple]; w f32 [n_ple]; T any type [n_table, n_layer * n_ple] in the device's form, or f32 without ids
+ * Shapes     p f32 [n_rows, n_layer, n_ple]; w f32 [n_ple]; T any type [n_table, n_layer * n_ple] in the device's form,
+ *            or f32 without ids
  * Precision  f32
  * Traffic    p read and written, a row of T: n_layer * n_ple * (8 + the type's bytes) a row
- * Limit      launch latency in decode, DRAM bandwidth in prefill. One block per layer of a row; elements one by one               */
+ * Limit      launch latency in decode, DRAM bandwidth in prefill. One block per layer of a row; elements one by one */
 #include "gemv.cuh"
 
 enum { THREADS = 128 };
@@ -30,9 +32,9 @@ static __global__ void ple_merge_k(float *p, const float *w, gemv_matrix table, 
 
 extern "C" void cuda_ple_merge(myth_stream *s, const struct myth_ple_merge_args *a)
 {
-    const ple_shape g = { a->n_ple, a->n_layer, a->n_table, a->p_scale, a->table_scale, a->out_scale, a->eps };
-    const gemv_matrix table = { cuda_ptr<const unsigned char>(a->table), a->n_table, a->table.dtype };
-    MYTH_LAUNCH(ple_merge_k, dim3(a->n_layer, a->n_rows), THREADS, 0, s)(cuda_ptr<float>(a->p), cuda_ptr<const float>(a->w), table,
-                                                                         cuda_ptr<const int>(a->ids), g);
+    const ple_shape g = {a->n_ple, a->n_layer, a->n_table, a->p_scale, a->table_scale, a->out_scale, a->eps};
+    const gemv_matrix table = {cuda_ptr<const unsigned char>(a->table), a->n_table, a->table.dtype};
+    MYTH_LAUNCH(ple_merge_k, dim3(a->n_layer, a->n_rows), THREADS, 0, s)
+    (cuda_ptr<float>(a->p), cuda_ptr<const float>(a->w), table, cuda_ptr<const int>(a->ids), g);
     cuda_check(s, "ple_merge");
 }

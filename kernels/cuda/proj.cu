@@ -1,10 +1,11 @@
 /* proj.cu   y[r,:] = W x[r,:]
  *
  * Shapes     x [n_rows, n_in], y [n_rows, n_out] f32; W [n_out, n_in] of any type in planar form
- * Precision  exact, and types in blocks in either mode: f32 products and sums; fast: int8 x for Q8_0 and Q4_0 in decode, f16 tiles in
- *            prefill (gemm.cuh)
+ * Precision  exact, and types in blocks in either mode: f32 products and sums; fast: int8 x for Q8_0 and Q4_0 in
+ *            decode, f16 tiles in prefill (gemm.cuh)
  * Traffic    W once per 8 rows in decode, once per tile of rows in prefill
- * Limit      decode: DRAM bandwidth; prefill: tensor cores. One launch in decode, tiles of outputs shared by blocks (gemv.cuh) */
+ * Limit      decode: DRAM bandwidth; prefill: tensor cores. One launch in decode, tiles of outputs shared by blocks
+ *            (gemv.cuh) */
 #include "gemm.cuh"
 #include "gemv.cuh"
 
@@ -35,7 +36,7 @@ template <int T, int MODE, int R> static __global__ void GEMV_BOUNDS(R) proj_k(g
 {
     MYTH_SHARED_DYN(unsigned char, stage);
     p.row0 = blockIdx.x * R;
-    const proj_tiles<T> op = { p };
+    const proj_tiles<T> op = {p};
     if constexpr (MODE != GEMV_PLAIN)
         gemv_prefetch(g, op);
     grid_dependency_wait();
@@ -45,7 +46,8 @@ template <int T, int MODE, int R> static __global__ void GEMV_BOUNDS(R) proj_k(g
     gemv_tiles<T, MODE, R>(g, stage, g.n_rows - p.row0, op);
 }
 
-template <int T, int MODE, int R> static void launch(myth_stream *s, const gemv_shape &g, const proj_op &p, const float *x)
+template <int T, int MODE, int R>
+static void launch(myth_stream *s, const gemv_shape &g, const proj_op &p, const float *x)
 {
     const uint64_t shared_bytes = gemv_stage_bytes<MODE>(g.n_in, R);
     const dim3 grid = gemv_grid(s, g, (g.n_rows + R - 1) / R, R, shared_bytes);
@@ -58,8 +60,9 @@ static bool decode(myth_stream *s, const struct myth_proj_args *a)
     const int mode = gemv_mode(s, a->w.dtype, a->n_in, a->w, a->x);
     const gemv_shape g = gemv_shape_of(a->w.dtype, mode, a->n_rows, a->n_in, (a->n_out + 1) / 2, true);
     const uint64_t room = gemv_shared_room(s);
-    const proj_op p = { cuda_ptr<float>(a->y), { cuda_ptr<const unsigned char>(a->w), a->n_out, a->w.dtype }, a->n_in, a->n_out, 0 };
-#define BYTES(mode, rows) gemv_stage_bytes<mode>(a->n_in, rows)
+    const proj_op p = {
+        cuda_ptr<float>(a->y), {cuda_ptr<const unsigned char>(a->w), a->n_out, a->w.dtype}, a->n_in, a->n_out, 0};
+#define BYTES(mode, rows)  gemv_stage_bytes<mode>(a->n_in, rows)
 #define RUN(T, mode, rows) launch<T, mode, rows>(s, g, p, cuda_ptr<const float>(a->x))
     GEMV_PICK(a->w.dtype, mode, RUN, BYTES, a->n_rows, room, too_wide);
 #undef RUN

@@ -1,11 +1,13 @@
-/* qkv_rope_store.cu   q = rope(RMS(q) * n_q) * q_scale;  k = rope(RMS(k) * n_k), v or RMS(v): rounded to the cache type into the step's
+/* qkv_rope_store.cu   q = rope(RMS(q) * n_q) * q_scale;  k = rope(RMS(k) * n_k), v or RMS(v): rounded to the cache type
+ * into the step's
  *                     scratch; v may be what k was before its norm
  *
- * Shapes     qkv f32: q [n_rows, n_head, head_dim], k and v [n_rows, n_head_kv, head_dim]; k_new, v_new [n_head_kv, cap_rows, head_dim]
+ * Shapes     qkv f32: q [n_rows, n_head, head_dim], k and v [n_rows, n_head_kv, head_dim]; k_new, v_new [n_head_kv,
+ *            cap_rows, head_dim]
  * Rope       pairs (i, i + head_dim / 2), as in the published Gemma weights
  * Precision  f32; k and v rounded once, to nearest even; q8_0: scale amax / 127, codes to nearest, ties away
  * Traffic    rows * heads * head_dim * (4 + the type's bytes)
- * Limit      DRAM bandwidth in prefill; decode has this in its fused op. One block per (row, head)                          */
+ * Limit      DRAM bandwidth in prefill; decode has this in its fused op. One block per (row, head) */
 #include "common.cuh"
 
 enum { THREADS = 128 };
@@ -27,7 +29,7 @@ static __device__ __forceinline__ void store_row(unsigned char *dst, int type, c
         for (uint32_t b = (uint32_t)warp(); b < n / 32; b += THREADS / 32) {
             const float v = row[b * 32 + (uint32_t)lane()], scale = warp_max(fabsf(v)) / 127.0f;
             const float code = roundf(v * (scale != 0.0f ? 1.0f / scale : 0.0f));
-            const bool is_code = code >= -127.0f && code <= 127.0f;             /* NaN and overflow have none */
+            const bool is_code = code >= -127.0f && code <= 127.0f; /* NaN and overflow have none */
             dst[b * 34 + 2 + (uint32_t)lane()] = (unsigned char)(is_code ? (int8_t)code : 0);
             if (lane() == 0)
                 *(uint16_t *)(void *)(dst + b * 34) = f32_to_f16(scale);
@@ -45,13 +47,18 @@ static __device__ __forceinline__ void store_row(unsigned char *dst, int type, c
 static __global__ void qkv_rope_store_k(const store_job j)
 {
     MYTH_SHARED(float, sums, 32);
-    MYTH_SHARED_DYN(float, head);       /* [head_dim] */
+    MYTH_SHARED_DYN(float, head); /* [head_dim] */
     const uint32_t r = blockIdx.x, h = blockIdx.y, hd = j.head_dim, n_half = hd / 2;
     const bool is_q = h < j.n_head, is_v = h >= j.n_head + (j.k_new ? j.n_head_kv : 0u);
     const uint32_t kv = is_q ? 0 : (h - j.n_head) % j.n_head_kv;
     const uint64_t rows = j.n_rows, q_row = (uint64_t)r * j.n_head + h;
-    const uint64_t row = is_q ? q_row : rows * j.n_head + (is_v && !j.v_is_k ? rows * j.n_head_kv : 0) + (uint64_t)r * j.n_head_kv + kv;
-    const float *src = j.qkv + row * hd, *norm = is_q ? j.n_q : is_v ? nullptr : j.n_k, *rope = j.rope + (uint64_t)r * hd;
+    const uint64_t row =
+        is_q ? q_row : rows * j.n_head + (is_v && !j.v_is_k ? rows * j.n_head_kv : 0) + (uint64_t)r * j.n_head_kv + kv;
+    const float *src = j.qkv + row * hd,
+                *norm = is_q ? j.n_q
+                      : is_v ? nullptr
+                             : j.n_k,
+                *rope = j.rope + (uint64_t)r * hd;
     float scale = 1.0f;
     if (norm || (is_v && j.has_v_norm)) {
         float ss = 0.0f;
@@ -109,6 +116,8 @@ extern "C" void cuda_qkv_rope_store(myth_stream *s, const struct myth_qkv_rope_s
     j.v_is_k = a->v_is_k;
     j.has_v_norm = a->has_v_norm;
     const uint32_t n_stored = (j.k_new ? 1u : 0u) + (j.v_new ? 1u : 0u);
-    MYTH_LAUNCH(qkv_rope_store_k, dim3(a->n_rows, a->n_head + n_stored * a->n_head_kv), THREADS, (uint64_t)a->head_dim * sizeof(float), s)(j);
+    MYTH_LAUNCH(qkv_rope_store_k, dim3(a->n_rows, a->n_head + n_stored * a->n_head_kv), THREADS,
+                (uint64_t)a->head_dim * sizeof(float), s)
+    (j);
     cuda_check(s, "qkv_rope_store");
 }

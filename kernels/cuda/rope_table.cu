@@ -1,26 +1,27 @@
 /* rope_table.cu   table[r, i] = (cos, sin)(pos[r] * base^(-2i / head_dim) / factor) for i < n_pair, (1, 0) above
  *
  * Shapes     table f32 [n_rows, head_dim / 2, 2]; pos i32 [n_rows]
- * Precision  the angle is counted in turns, as an integer phase: 2^64 is one turn, so pos * step wraps exactly and a position of 2^31
- *            costs 2^31 roundings of a step, 2^-33 of a turn. Steps come from the host in its widest float. An eighth of a turn at most is
- *            left for sinf and cosf: 1.5e-7 in all
+ * Precision  the angle is counted in turns, as an integer phase: 2^64 is one turn, so pos * step wraps exactly and a
+ *            position of 2^31 costs 2^31 roundings of a step, 2^-33 of a turn. Steps come from the host in its widest
+ *            float. An eighth of a turn at most is left for sinf and cosf: 1.5e-7 in all
  * Traffic    4 * n_rows * head_dim bytes written
- * Limit      launch latency; once a step for all layers                                                                   */
+ * Limit      launch latency; once a step for all layers */
 #include "attn.cuh"
 
-enum { THREADS = 128, PART = 256 };     /* pairs of a launch: their steps are kernel arguments */
+enum { THREADS = 128, PART = 256 }; /* pairs of a launch: their steps are kernel arguments */
 
 struct rope_steps {
     uint64_t of[PART];
 };
 
-static __global__ void rope_table_k(float *table, const int *pos, const rope_steps steps, uint32_t n_half, uint32_t first, uint32_t n)
+static __global__ void rope_table_k(float *table, const int *pos, const rope_steps steps, uint32_t n_half,
+                                    uint32_t first, uint32_t n)
 {
     const uint64_t row = blockIdx.x;
     const uint64_t p = (uint64_t)(int64_t)pos[row];
     for (uint32_t i = threadIdx.x; i < n; i += THREADS) {
         const uint64_t phase = p * steps.of[i], quarter = (phase + (1ull << 61)) >> 62;
-        const float angle = (float)(int64_t)(phase - (quarter << 62)) * 3.4061216e-19f;         /* 2 pi / 2^64 */
+        const float angle = (float)(int64_t)(phase - (quarter << 62)) * 3.4061216e-19f; /* 2 pi / 2^64 */
         const float c = cosf(angle), s = sinf(angle);
         float *pair = table + (row * n_half + first + i) * 2;
         pair[0] = quarter == 0 ? c : quarter == 1 ? -s : quarter == 2 ? -c : s;
@@ -31,7 +32,8 @@ static __global__ void rope_table_k(float *table, const int *pos, const rope_ste
 static uint64_t step_of(double base, double factor, uint32_t i, uint32_t head_dim)
 {
     const long double turn = 6.283185307179586476925286766559005768L;
-    long double turns = powl((long double)base, -2.0L * (long double)i / (long double)head_dim) / ((long double)factor * turn);
+    long double turns =
+        powl((long double)base, -2.0L * (long double)i / (long double)head_dim) / ((long double)factor * turn);
     turns -= floorl(turns);
     return (uint64_t)(turns * 18446744073709551616.0L);
 }
@@ -46,7 +48,8 @@ static __global__ void fold_steps_k(uint64_t *out, const rope_steps steps, uint3
 const uint64_t *cuda_fold_steps(myth_stream *s, const struct myth_key_fold *fold, uint32_t head_dim)
 {
     const struct cuda_device *d = cuda_of(s);
-    uint64_t *out = (uint64_t *)(void *)((unsigned char *)d->scratch + d->scratch_bytes - cuda_work_steps(&d->base.shape));
+    uint64_t *out =
+        (uint64_t *)(void *)((unsigned char *)d->scratch + d->scratch_bytes - cuda_work_steps(&d->base.shape));
     const uint32_t n = fold->n_pair < PART ? fold->n_pair : (uint32_t)PART;
     rope_steps steps;
     for (uint32_t i = 0; i < PART; i++)
@@ -61,10 +64,10 @@ extern "C" void cuda_rope_table(myth_stream *s, const struct myth_rope_table_arg
     for (uint32_t first = 0; first < n_half; first += PART) {
         const uint32_t left = n_half - first, n = left < PART ? left : (uint32_t)PART;
         rope_steps steps;
-        for (uint32_t i = 0; i < PART; i++)         /* no step: the angle stays 0 */
+        for (uint32_t i = 0; i < PART; i++) /* no step: the angle stays 0 */
             steps.of[i] = i < n && first + i < a->n_pair ? step_of(a->base, a->factor, first + i, a->head_dim) : 0;
-        MYTH_LAUNCH(rope_table_k, a->n_rows, THREADS, 0, s)(
-            cuda_ptr<float>(a->table), cuda_ptr<const int>(a->pos), steps, n_half, first, n);
+        MYTH_LAUNCH(rope_table_k, a->n_rows, THREADS, 0, s)
+        (cuda_ptr<float>(a->table), cuda_ptr<const int>(a->pos), steps, n_half, first, n);
     }
     cuda_check(s, "rope_table");
 }

@@ -1,6 +1,7 @@
 /* rows.cuh - the residual prologue over one row per block, as the small ops need it (the fused ones have their own).
  *
- * Precision  sums of squares in f32: a thread's own elements in order, then a fixed tree; bits depend on the width and the block only */
+ * Precision  sums of squares in f32: a thread's own elements in order, then a fixed tree; bits depend on the width and
+ *            the block only */
 #ifndef MYTH_CUDA_ROWS_CUH
 #define MYTH_CUDA_ROWS_CUH
 
@@ -16,7 +17,8 @@ static __device__ __forceinline__ float row_scale(const float *x, uint32_t dim, 
 }
 
 /* Element i of the row with its pending branch, the sum times x_scale. */
-static __device__ __forceinline__ float row_fold(const float *x, const float *pend, const float *w_post, float scale, float x_scale, uint32_t i)
+static __device__ __forceinline__ float row_fold(const float *x, const float *pend, const float *w_post, float scale,
+                                                 float x_scale, uint32_t i)
 {
     if (!pend)
         return x[i];

@@ -1,16 +1,18 @@
 /* wgmma.cuh - the tensor cores of sm_90a: products by 4 warps, operands in shared memory, under way until wgmma_wait.
  *
- * Operand    rows of 64 f16,  128 bytes each, in a tile aligned to 1,024 bytes; 16-byte chunk c of row r lies at chunk c ^ (r % 8). Its
- *            name is the address where columns 16i..16i+15 of row 0 would begin, unswizzled: tile + 32i
+ * Operand    rows of 64 f16,  128 bytes each, in a tile aligned to 1,024 bytes; 16-byte chunk c of row r lies at chunk
+ *            c ^ (r % 8). Its name is the address where columns 16i..16i+15 of row 0 would begin, unswizzled: tile +
+ *            32i
  * Order      wgmma_publish by every thread that wrote tiles, a barrier, wgmma_fence, products, wgmma_commit, wgmma_wait
  * Elsewhere  a kernel that uses these is not launched; in the emulation a product is done at once
- * Source     PTX ISA: wgmma.mma_async, matrix descriptor                                                                            */
+ * Source     PTX ISA: wgmma.mma_async, matrix descriptor */
 #ifndef MYTH_CUDA_WGMMA_CUH
 #define MYTH_CUDA_WGMMA_CUH
 
 #include "common.cuh"
 
-/* False while code is made for one architecture on which a kernel that uses wgmma, or one that need not where it is, is never launched. */
+/* False while code is made for one architecture on which a kernel that uses wgmma, or one that need not where it is, is
+ * never launched. */
 template <bool IS_WG> static __device__ __forceinline__ constexpr bool wgmma_is_wanted()
 {
 #if !MYTH_CUDA_REAL || !defined(__CUDA_ARCH__)
@@ -66,8 +68,8 @@ static __device__ __forceinline__ uint64_t wgmma_operand(const void *p)
 }
 #endif
 
-/* c[64 x 8N] += a[64 x 16] b[8N x 16]^T, N = 8 or 16. With w = warp % 4, g = lane / 4, t = lane % 4: c[n][0..3] are (16w + g, 8n + 2t),
- * (16w + g, 8n + 2t + 1), (16w + g + 8, 8n + 2t), (16w + g + 8, 8n + 2t + 1). */
+/* c[64 x 8N] += a[64 x 16] b[8N x 16]^T, N = 8 or 16. With w = warp % 4, g = lane / 4, t = lane % 4: c[n][0..3] are
+ * (16w + g, 8n + 2t), (16w + g, 8n + 2t + 1), (16w + g + 8, 8n + 2t), (16w + g + 8, 8n + 2t + 1). */
 template <int N> static __device__ __forceinline__ void wgmma_k16_f16(float (&c)[N][4], const void *a, const void *b)
 {
     static_assert(N == 8 || N == 16, "64 or 128 columns");
@@ -92,7 +94,8 @@ template <int N> static __device__ __forceinline__ void wgmma_k16_f16(float (&c)
                      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
                      "%64, %65, p, 1, 1, 0, 0;}\n"
                      : WGMMA_C(0), WGMMA_C(1), WGMMA_C(2), WGMMA_C(3), WGMMA_C(4), WGMMA_C(5), WGMMA_C(6), WGMMA_C(7),
-                       WGMMA_C(8), WGMMA_C(9), WGMMA_C(10), WGMMA_C(11), WGMMA_C(12), WGMMA_C(13), WGMMA_C(14), WGMMA_C(15)
+                       WGMMA_C(8), WGMMA_C(9), WGMMA_C(10), WGMMA_C(11), WGMMA_C(12), WGMMA_C(13), WGMMA_C(14),
+                       WGMMA_C(15)
                      : "l"(wgmma_operand(a)), "l"(wgmma_operand(b)));
     }
 #undef WGMMA_C

@@ -7,14 +7,14 @@
 #include "kernels/device.h"
 
 enum {
-    CUDA_COUNTER_N = 4096,              /* u32 arrival counters for last_block */
-    CUDA_ATTN_LEAF = 128,               /* absolute positions that decode attention reduces in one go    */
-    CUDA_ATTN_NODE = 8,                 /* of them joined at a time                                      */
-    CUDA_ATTN_ROWS = 8,                 /* rows whose leaves may all lie in scratch                      */
-    CUDA_ATTN_BYTES = 4 << 20,          /* and the most they take: longer or more rows join more before they store */
-    CUDA_HEAD_ROWS = 8,                 /* rows of head_topk at once                                     */
-    CUDA_HEAD_WORKERS = 256,            /* blocks that share the vocabulary                              */
-    CUDA_HEAD_KEYS = 128 << 10,         /* and the most keys that they keep for a row                    */
+    CUDA_COUNTER_N = 4096,      /* u32 arrival counters for last_block */
+    CUDA_ATTN_LEAF = 128,       /* absolute positions that decode attention reduces in one go    */
+    CUDA_ATTN_NODE = 8,         /* of them joined at a time                                      */
+    CUDA_ATTN_ROWS = 8,         /* rows whose leaves may all lie in scratch                      */
+    CUDA_ATTN_BYTES = 4 << 20,  /* and the most they take: longer or more rows join more before they store */
+    CUDA_HEAD_ROWS = 8,         /* rows of head_topk at once                                     */
+    CUDA_HEAD_WORKERS = 256,    /* blocks that share the vocabulary                              */
+    CUDA_HEAD_KEYS = 128 << 10, /* and the most keys that they keep for a row                    */
 };
 
 static inline uint64_t cuda_larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
@@ -26,7 +26,8 @@ static inline uint64_t cuda_work_attn(const myth_work_shape *w)
 {
     uint64_t n_part = (uint64_t)w->n_ctx / CUDA_ATTN_LEAF + (uint64_t)w->n_ctx / (CUDA_ATTN_LEAF * CUDA_ATTN_NODE) + 6;
     uint64_t width = cuda_larger(w->head_dim, 64) + 2;
-    return cuda_smaller(cuda_smaller(w->n_rows, CUDA_ATTN_ROWS) * w->n_head * n_part * width * sizeof(float), CUDA_ATTN_BYTES);
+    return cuda_smaller(cuda_smaller(w->n_rows, CUDA_ATTN_ROWS) * w->n_head * n_part * width * sizeof(float),
+                        CUDA_ATTN_BYTES);
 }
 
 /* Blocks that share the vocabulary's tiles, each with its own k best. */
@@ -37,7 +38,8 @@ static inline uint32_t cuda_head_workers(uint32_t n_tile, uint32_t k)
     return n < n_tile ? n : n_tile;
 }
 
-/* head_topk: for CUDA_HEAD_ROWS rows four floats per vocabulary tile, and k keys of 8 bytes per worker. Fewer k may have more workers. */
+/* head_topk: for CUDA_HEAD_ROWS rows four floats per vocabulary tile, and k keys of 8 bytes per worker. Fewer k may
+ * have more workers. */
 static inline uint64_t cuda_work_topk(const myth_work_shape *w)
 {
     uint64_t n_tile = ((uint64_t)w->n_vocab + 1023) / 1024;
@@ -57,7 +59,8 @@ static inline uint64_t cuda_work_steps(const myth_work_shape *w) { return w->fol
 
 static inline uint64_t cuda_work_scratch(const myth_work_shape *w)
 {
-    const uint64_t shared = (cuda_larger(cuda_larger(cuda_work_attn(w), cuda_work_topk(w)), cuda_work_gemm(w)) + 255) & ~(uint64_t)255;
+    const uint64_t shared =
+        (cuda_larger(cuda_larger(cuda_work_attn(w), cuda_work_topk(w)), cuda_work_gemm(w)) + 255) & ~(uint64_t)255;
     return shared + cuda_work_steps(w);
 }
 

@@ -23,13 +23,14 @@ static myth_status copy(void *out, size_t *n, myth_mem *mem, const void *bytes, 
 
 static git_merge_file_input input_of(myth_side s)
 {
-    return (git_merge_file_input){ .version = GIT_MERGE_FILE_INPUT_VERSION, .ptr = s.n ? s.bytes : "", .size = s.n };
+    return (git_merge_file_input){.version = GIT_MERGE_FILE_INPUT_VERSION, .ptr = s.n ? s.bytes : "", .size = s.n};
 }
 
-myth_status myth_merge3(unsigned char **out, size_t *n, bool *is_conflict, myth_mem *mem, myth_side base, myth_side ours, myth_side theirs, myth_error *err)
+myth_status myth_merge3(unsigned char **out, size_t *n, bool *is_conflict, myth_mem *mem, myth_side base,
+                        myth_side ours, myth_side theirs, myth_error *err)
 {
     const git_merge_file_input a = input_of(base), b = input_of(ours), c = input_of(theirs);
-    git_merge_file_result r = { 0 };
+    git_merge_file_result r = {0};
     *out = NULL;
     *n = 0;
     myth_status st = myth_git_start(err);
@@ -47,14 +48,16 @@ myth_status myth_merge3(unsigned char **out, size_t *n, bool *is_conflict, myth_
     return st;
 }
 
-myth_status myth_unified(char **text, size_t *n, myth_mem *mem, const char *path, myth_side old, myth_side now, myth_error *err)
+myth_status myth_unified(char **text, size_t *n, myth_mem *mem, const char *path, myth_side old, myth_side now,
+                         myth_error *err)
 {
     git_patch *patch = NULL;
-    git_buf buf = { 0 };
+    git_buf buf = {0};
     myth_status st = myth_git_start(err);
     if (st != MYTH_OK)
         return st;
-    if (git_patch_from_buffers(&patch, old.n ? old.bytes : "", old.n, path, now.n ? now.bytes : "", now.n, path, NULL) != 0 ||
+    if (git_patch_from_buffers(&patch, old.n ? old.bytes : "", old.n, path, now.n ? now.bytes : "", now.n, path,
+                               NULL) != 0 ||
         (patch && git_patch_to_buf(&buf, patch) != 0))
         st = myth_fail(err, MYTH_EIO, "git: %.60s: %.160s", path, myth_git_says());
     else
@@ -85,7 +88,8 @@ myth_status myth_patch_path(char *dst, size_t cap, const char *path, myth_error 
     myth_status st = myth_git_start(err);
     if (st != MYTH_OK)
         return st;
-    if (git_repository_open_ext(&repo, folder[0] ? folder : "/", 0, NULL) == 0 && git_repository_workdir(repo) && realpath(git_repository_workdir(repo), top))
+    if (git_repository_open_ext(&repo, folder[0] ? folder : "/", 0, NULL) == 0 && git_repository_workdir(repo) &&
+        realpath(git_repository_workdir(repo), top))
         rest = below(real, top);
     if (!rest && getcwd(top, sizeof(top)))
         rest = below(real, top);

@@ -1,11 +1,13 @@
 /* history.c - which files the newest commits of the repository around the root touched, how often, and when last.
  *
- * Counted  the first N_COMMIT commits of a walk from HEAD by time, as git log has them; of a merge nothing, of a first commit everything
- * Kept     the table commits has the paths of every one of them, so the next update compares trees of new commits only. Whether there can be
- *          any is seen from the files that say where HEAD is: libgit2 takes longer to start than a directory without changes to look over
- * Safety   trees and commits are read, nothing else: no hook, no configured program, no file of the work tree. A repository of another owner
- *          is refused by libgit2 and stays refused; the note says how its user can allow it
- * Paths    zero-terminated, by zstd; relative to the root, what is outside left out                                              */
+ * Counted  the first N_COMMIT commits of a walk from HEAD by time, as git log has them; of a merge nothing, of a first
+ *          commit everything
+ * Kept     the table commits has the paths of every one of them, so the next update compares trees of new commits only.
+ *          Whether there can be any is seen from the files that say where HEAD is: libgit2 takes longer to start than a
+ *          directory without changes to look over
+ * Safety   trees and commits are read, nothing else: no hook, no configured program, no file of the work tree. A
+ *          repository of another owner is refused by libgit2 and stays refused; the note says how its user can allow it
+ * Paths    zero-terminated, by zstd; relative to the root, what is outside left out */
 #include "retrieval/git/git.h"
 #include "index_impl.h"
 
@@ -25,7 +27,7 @@ enum { N_COMMIT = 1000, LEVEL = 3 };
 typedef struct {
     git_oid oid;
     int64_t time;
-    char *paths;                /* NULL: the store has them */
+    char *paths; /* NULL: the store has them */
     size_t n_paths, cap_paths;
 } commit;
 
@@ -33,11 +35,11 @@ struct myth_history {
     myth_mem *mem;
     git_repository *repo;
     git_oid head;
-    int64_t mark;               /* of where HEAD is: what `read_mark` says       */
-    char *prefix;               /* of the root in the repository's work tree: "" or "sub/dir/" */
-    commit *commit;             /* of the walk */
+    int64_t mark;   /* of where HEAD is: what `read_mark` says       */
+    char *prefix;   /* of the root in the repository's work tree: "" or "sub/dir/" */
+    commit *commit; /* of the walk */
     uint32_t n_commit;
-    git_oid *stored;            /* sorted      */
+    git_oid *stored; /* sorted      */
     uint32_t n_stored;
     pthread_t thread;
     bool has_head, has_moved, is_running, has_libgit2;
@@ -104,7 +106,9 @@ static myth_status read_paths(myth_history *h, commit *c, git_commit *from, myth
     git_tree_free(tree);
     if (rc == GIT_ENOTFOUND)
         return MYTH_OK;
-    return rc != 0 ? git_failed(err, "git history") : ok ? MYTH_OK : myth_fail(err, MYTH_ENOMEM, "no memory for the paths of a commit");
+    return rc != 0 ? git_failed(err, "git history")
+         : ok      ? MYTH_OK
+                   : myth_fail(err, MYTH_ENOMEM, "no memory for the paths of a commit");
 }
 
 static myth_status walk(myth_history *h, myth_error *err)
@@ -125,9 +129,10 @@ static myth_status walk(myth_history *h, myth_error *err)
         c->oid = oid;
         c->time = git_commit_time(from);
         if (!is_stored(h, &oid)) {
-            c->paths = myth_alloc(h->mem, MYTH_MEM_OTHER, "index", 1);          /* so that it is known for a new one */
-            st = !c->paths ? myth_fail(err, MYTH_ENOMEM, "no memory for the paths of a commit")
-                 : git_commit_parentcount(from) <= 1 ? read_paths(h, c, from, err) : MYTH_OK;
+            c->paths = myth_alloc(h->mem, MYTH_MEM_OTHER, "index", 1); /* so that it is known for a new one */
+            st = !c->paths                         ? myth_fail(err, MYTH_ENOMEM, "no memory for the paths of a commit")
+               : git_commit_parentcount(from) <= 1 ? read_paths(h, c, from, err)
+                                                   : MYTH_OK;
         }
         h->n_commit++;
         git_commit_free(from);
@@ -171,14 +176,16 @@ static void add_file(uint64_t *x, const char *dir, const char *name, char text[P
     text[0] = '\0';
     snprintf(path, sizeof(path), "%s/%s", dir, name);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    ssize_t n = fd < 0 ? -1 : fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size < PATH_MAX ? read(fd, text, PATH_MAX - 1) : 0;
+    ssize_t n = fd < 0                                                              ? -1
+              : fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size < PATH_MAX ? read(fd, text, PATH_MAX - 1)
+                                                                                    : 0;
     if (fd >= 0)
         close(fd);
     if (n < 0)
         return;
     text[n] = '\0';
     text[strcspn(text, "\r\n")] = '\0';
-    int64_t place[3] = { st.st_size, st.st_mtim.tv_sec, st.st_mtim.tv_nsec };
+    int64_t place[3] = {st.st_size, st.st_mtim.tv_sec, st.st_mtim.tv_nsec};
     *x = XXH3_64bits_withSeed(path, strlen(path), *x);
     *x = n ? XXH3_64bits_withSeed(text, (size_t)n, *x) : XXH3_64bits_withSeed(place, sizeof(place), *x);
 }
@@ -198,7 +205,7 @@ static int64_t read_mark(const char *root)
         if (!strchr(dir, '/'))
             return 0;
     }
-    if (!S_ISDIR(st.st_mode)) {                 /* a work tree of its own: "gitdir: PATH" */
+    if (!S_ISDIR(st.st_mode)) { /* a work tree of its own: "gitdir: PATH" */
         add_file(&x, dir, ".git", text);
         const char *to = strncmp(text, "gitdir: ", 8) == 0 ? text + 8 : text;
         if (snprintf(git, sizeof(git), to[0] == '/' ? "%.0s%s" : "%s/%s", dir, to) >= (int)sizeof(git))
@@ -207,7 +214,11 @@ static int64_t read_mark(const char *root)
     add_file(&x, git, "HEAD", ref);
     if (strncmp(ref, "ref: ", 5) == 0) {
         add_file(&x, git, "commondir", text);
-        if (snprintf(common, sizeof(common), text[0] == '/' ? "%.0s%s" : text[0] ? "%s/%s" : "%s", git, text) >= (int)sizeof(common))
+        if (snprintf(common, sizeof(common),
+                     text[0] == '/' ? "%.0s%s"
+                     : text[0]      ? "%s/%s"
+                                    : "%s",
+                     git, text) >= (int)sizeof(common))
             return 0;
         add_file(&x, common, ref + 5, text);
         if (!text[0])
@@ -222,7 +233,9 @@ static void open_repository(myth_history *h, const char *root, char note[128])
     git_reference *ref = NULL;
     int rc = git_repository_open_ext(&h->repo, root, 0, NULL);
     if (rc == GIT_EOWNER)
-        snprintf(note, 128, "no history: the repository belongs to another user; git config --global --add safe.directory allows it");
+        snprintf(
+            note, 128,
+            "no history: the repository belongs to another user; git config --global --add safe.directory allows it");
     else if (rc != 0 && rc != GIT_ENOTFOUND)
         snprintf(note, 128, "no history: %.100s", myth_git_says());
     if (rc != 0 || !git_repository_workdir(h->repo))
@@ -244,7 +257,8 @@ static void open_repository(myth_history *h, const char *root, char note[128])
     free(real);
 }
 
-myth_status myth_history_begin(myth_history **out, myth_mem *mem, myth_store *store, const char *root, char note[128], myth_error *err)
+myth_status myth_history_begin(myth_history **out, myth_mem *mem, myth_store *store, const char *root, char note[128],
+                               myth_error *err)
 {
     note[0] = '\0';
     myth_history *h = *out = myth_alloc(mem, MYTH_MEM_OTHER, "index", sizeof(*h));
@@ -255,7 +269,7 @@ myth_status myth_history_begin(myth_history **out, myth_mem *mem, myth_store *st
     h->has_moved = h->mark != myth_store_number(store, "history", 0);
     if (!h->has_moved)
         return MYTH_OK;
-    myth_error why = { 0 };
+    myth_error why = {0};
     if (myth_git_start(&why) != MYTH_OK) {
         snprintf(note, 128, "no history: %.100s", why.msg);
         h->has_moved = false;
@@ -271,7 +285,7 @@ myth_status myth_history_begin(myth_history **out, myth_mem *mem, myth_store *st
         return st;
     open_repository(h, root, note);
     if (note[0])
-        h->mark = 0;                            /* so that it is tried, and said, the next time too */
+        h->mark = 0; /* so that it is tried, and said, the next time too */
     if (h->has_head && pthread_create(&h->thread, NULL, history_thread, h) == 0)
         h->is_running = true;
     else if (h->has_head)
@@ -347,7 +361,7 @@ static myth_status put_commit(myth_history *h, statement *put, const commit *c, 
 /* The table commits becomes the walk; rows that are in it stay. */
 static myth_status write_commits(myth_history *h, myth_store *store, myth_error *err)
 {
-    statement get = { 0 }, put = { 0 }, drop = { 0 };
+    statement get = {0}, put = {0}, drop = {0};
     myth_status st = MYTH_OK;
     int64_t last = 0;
     int rc;
@@ -400,14 +414,16 @@ static myth_status count_paths(statement *count, const char *paths, size_t n, in
 
 static myth_status write_history(myth_history *h, myth_store *store, myth_error *err)
 {
-    statement clear = { 0 }, get = { 0 }, count = { 0 };
+    statement clear = {0}, get = {0}, count = {0};
     myth_status st = MYTH_OK;
     int rc;
     MYTH_TRY(prepare(&clear, store, "DELETE FROM history", err));
     MYTH_TRY(run(&clear, err));
     MYTH_TRY(prepare(&get, store, "SELECT time, paths FROM commits", err));
-    MYTH_TRY(prepare(&count, store, "INSERT INTO history(file_id, n_commit, last_time) SELECT id, 1, ?2 FROM files WHERE path=?1 "
-                                    "ON CONFLICT(file_id) DO UPDATE SET n_commit=n_commit+1, last_time=max(last_time, ?2)", err));
+    MYTH_TRY(prepare(&count, store,
+                     "INSERT INTO history(file_id, n_commit, last_time) SELECT id, 1, ?2 FROM files WHERE path=?1 "
+                     "ON CONFLICT(file_id) DO UPDATE SET n_commit=n_commit+1, last_time=max(last_time, ?2)",
+                     err));
     while ((rc = sqlite3_step(get.q)) == SQLITE_ROW) {
         const void *data = sqlite3_column_blob(get.q, 1);
         size_t n_data = (size_t)sqlite3_column_bytes(get.q, 1);
@@ -416,7 +432,8 @@ static myth_status write_history(myth_history *h, myth_store *store, myth_error 
             continue;
         char *paths = n < 1u << 30 ? myth_alloc(h->mem, MYTH_MEM_OTHER, "index", n) : NULL;
         if (!paths)
-            st = n < 1u << 30 ? myth_fail(err, MYTH_ENOMEM, "no memory for the history") : myth_store_fail(store, SQLITE_CORRUPT, err);
+            st = n < 1u << 30 ? myth_fail(err, MYTH_ENOMEM, "no memory for the history")
+                              : myth_store_fail(store, SQLITE_CORRUPT, err);
         else if (ZSTD_decompress(paths, n, data, n_data) != n)
             st = myth_store_fail(store, SQLITE_CORRUPT, err);
         else
@@ -438,7 +455,7 @@ myth_status myth_history_write(myth_history *h, myth_store *store, char note[128
     wait_for(h);
     if (h->st == MYTH_ENOMEM)
         return myth_fail(err, h->st, "%s", h->err.msg);
-    if (h->st != MYTH_OK) {                     /* a damaged repository is no reason to have no index */
+    if (h->st != MYTH_OK) { /* a damaged repository is no reason to have no index */
         snprintf(note, 128, "no history: %.100s", h->err.msg);
         h->n_commit = 0;
         h->mark = 0;

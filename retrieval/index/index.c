@@ -1,11 +1,13 @@
 /* index.c - an update: what the directory has beside what the index has, one transaction over the difference.
  *
- * Order   files that are gone or changed are dropped first, by id, then what is new is put in the order of the scan: FTS5 takes rows by rising
- *         numbers and writes a segment whenever they fall
- * Changed by size, mtime and inode; then, of a file of the same size, by its hash. It is read a second time when it is cut: what is stored is
+ * Order   files that are gone or changed are dropped first, by id, then what is new is put in the order of the scan:
+ *         FTS5 takes rows by rising numbers and writes a segment whenever they fall
+ * Changed by size, mtime and inode; then, of a file of the same size, by its hash. It is read a second time when it is
+ * cut: what is stored is
  *         what that second reading gave
- * Failed  a file whose parser died or had no time is cut once more by the next update, which may find the machine less busy
- * Lock    flock on <database>.lock, which holds the holder's process id                                                              */
+ * Failed  a file whose parser died or had no time is cut once more by the next update, which may find the machine less
+ *         busy
+ * Lock    flock on <database>.lock, which holds the holder's process id */
 #include "index_impl.h"
 #include "retrieval/store/buffer.h"
 
@@ -24,7 +26,7 @@
 #include <xxhash.h>
 
 enum { LOCK_WAIT_MS = 10000, LOCK_STEP_MS = 20, FIRST_BYTES = 4 << 20 };
-#define RACY_NS 2000000000          /* clocks of file systems tick in up to two seconds */
+#define RACY_NS 2000000000 /* clocks of file systems tick in up to two seconds */
 
 /* ---- places ---- */
 
@@ -42,8 +44,11 @@ static myth_status default_path(char path[PATH_MAX], const char *root, myth_erro
     else if (home && home[0] == '/')
         n = snprintf(path, PATH_MAX, "%s/.cache/mythos/%s/index.db", home, name);
     else
-        return myth_fail(err, MYTH_ENOTFOUND, "no place for the index: neither XDG_CACHE_HOME nor HOME is an absolute path");
-    return n < PATH_MAX - 16 ? MYTH_OK : myth_fail(err, MYTH_EARG, "XDG_CACHE_HOME or HOME: %d bytes, expected less than %d", n, PATH_MAX - 16);
+        return myth_fail(err, MYTH_ENOTFOUND,
+                         "no place for the index: neither XDG_CACHE_HOME nor HOME is an absolute path");
+    return n < PATH_MAX - 16
+             ? MYTH_OK
+             : myth_fail(err, MYTH_EARG, "XDG_CACHE_HOME or HOME: %d bytes, expected less than %d", n, PATH_MAX - 16);
 }
 
 /* The folders above a path, for their owner alone. */
@@ -54,7 +59,8 @@ static myth_status make_folders(const char *path, myth_error *err)
     for (char *p = dir + 1; (p = strchr(p, '/')) != NULL; *p++ = '/') {
         *p = '\0';
         if (mkdir(dir, 0700) != 0 && errno != EEXIST && access(dir, F_OK) != 0)
-            return myth_fail(err, errno == ENOSPC ? MYTH_EIO : MYTH_ECREATE, "%.150s: %s; XDG_CACHE_HOME names another place for indexes", dir, strerror(errno));
+            return myth_fail(err, errno == ENOSPC ? MYTH_EIO : MYTH_ECREATE,
+                             "%.150s: %s; XDG_CACHE_HOME names another place for indexes", dir, strerror(errno));
     }
     return MYTH_OK;
 }
@@ -65,7 +71,7 @@ void myth_index_unlock(int *lock_fd)
 {
     if (*lock_fd >= 0) {
         if (ftruncate(*lock_fd, 0) != 0)
-            errno = 0;                          /* an old number does no harm: the lock is what counts */
+            errno = 0; /* an old number does no harm: the lock is what counts */
         close(*lock_fd);
     }
     *lock_fd = -1;
@@ -77,11 +83,12 @@ myth_status myth_index_lock(int *lock_fd, const char *of, const char *what, uint
     snprintf(path, sizeof(path), "%s.lock", of);
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
-        return myth_fail(err, errno == ENOSPC ? MYTH_EIO : MYTH_ECREATE, "%.150s: %s; XDG_CACHE_HOME names another place for indexes", path, strerror(errno));
+        return myth_fail(err, errno == ENOSPC ? MYTH_EIO : MYTH_ECREATE,
+                         "%.150s: %s; XDG_CACHE_HOME names another place for indexes", path, strerror(errno));
     for (uint32_t waited = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; waited += LOCK_STEP_MS) {
         int e = errno;
         if (e == EWOULDBLOCK && waited < wait_ms) {
-            nanosleep(&(struct timespec){ .tv_nsec = LOCK_STEP_MS * 1000000L }, NULL);
+            nanosleep(&(struct timespec){.tv_nsec = LOCK_STEP_MS * 1000000L}, NULL);
             continue;
         }
         if (e == EINTR)
@@ -90,12 +97,15 @@ myth_status myth_index_lock(int *lock_fd, const char *of, const char *what, uint
         pid[n > 0 ? n : 0] = '\0';
         close(fd);
         if (e != EWOULDBLOCK)
-            return myth_fail(err, MYTH_EIO, "%.150s: %s; this file system has no locks, XDG_CACHE_HOME names another place", path, strerror(e));
-        return myth_fail(err, MYTH_ELOST, "%.140s: process %ld is %s; try again when it is done", of, strtol(pid, NULL, 10), what);
+            return myth_fail(err, MYTH_EIO,
+                             "%.150s: %s; this file system has no locks, XDG_CACHE_HOME names another place", path,
+                             strerror(e));
+        return myth_fail(err, MYTH_ELOST, "%.140s: process %ld is %s; try again when it is done", of,
+                         strtol(pid, NULL, 10), what);
     }
     int n = snprintf(pid, sizeof(pid), "%ld\n", (long)getpid());
     if (ftruncate(fd, 0) != 0 || pwrite(fd, pid, (size_t)n, 0) != n)
-        errno = 0;                              /* a full disk: the lock holds without its number */
+        errno = 0; /* a full disk: the lock holds without its number */
     *lock_fd = fd;
     return MYTH_OK;
 }
@@ -115,9 +125,11 @@ myth_status myth_index_open(myth_index **out, myth_mem *mem, const myth_index_op
     myth_status st = MYTH_OK;
     *out = NULL;
     if (!realpath(dir, root))
-        return myth_fail(err, errno == ENOENT || errno == ENOTDIR ? MYTH_ENOTFOUND : MYTH_EIO, "%.160s: %s", dir, strerror(errno));
+        return myth_fail(err, errno == ENOENT || errno == ENOTDIR ? MYTH_ENOTFOUND : MYTH_EIO, "%.160s: %s", dir,
+                         strerror(errno));
     if (opts->path && strlen(opts->path) >= PATH_MAX - 16)
-        return myth_fail(err, MYTH_EARG, "the index's path: %zu bytes, expected less than %d", strlen(opts->path), PATH_MAX - 16);
+        return myth_fail(err, MYTH_EARG, "the index's path: %zu bytes, expected less than %d", strlen(opts->path),
+                         PATH_MAX - 16);
     if (opts->path)
         strcpy(path, opts->path);
     else if ((st = default_path(path, root, err)) != MYTH_OK)
@@ -125,10 +137,12 @@ myth_status myth_index_open(myth_index **out, myth_mem *mem, const myth_index_op
     myth_index *x = myth_alloc(mem, MYTH_MEM_OTHER, "index", sizeof(*x));
     if (!x)
         return myth_fail(err, MYTH_ENOMEM, "no memory for an index");
-    *x = (myth_index){ .mem = mem, .n_threads = opts->n_threads, .is_read_only = opts->is_read_only, .lock_fd = -1 };
+    *x = (myth_index){.mem = mem, .n_threads = opts->n_threads, .is_read_only = opts->is_read_only, .lock_fd = -1};
     x->root = myth_text_copy(mem, MYTH_MEM_OTHER, "index", root, strlen(root));
     x->path = myth_text_copy(mem, MYTH_MEM_OTHER, "index", path, strlen(path));
-    x->worker_path = opts->worker_path ? myth_text_copy(mem, MYTH_MEM_OTHER, "index", opts->worker_path, strlen(opts->worker_path)) : NULL;
+    x->worker_path = opts->worker_path
+                       ? myth_text_copy(mem, MYTH_MEM_OTHER, "index", opts->worker_path, strlen(opts->worker_path))
+                       : NULL;
     if (!x->root || !x->path || (opts->worker_path && !x->worker_path)) {
         st = myth_fail(err, MYTH_ENOMEM, "no memory for an index");
         goto fail;
@@ -167,13 +181,13 @@ myth_store *myth_index_store(const myth_index *x) { return x->store; }
 
 typedef struct {
     myth_store_file file;
-    bool is_seen, is_again;     /* as it was; changed, so it comes back under its id */
+    bool is_seen, is_again; /* as it was; changed, so it comes back under its id */
 } known_file;
 
 typedef struct {
     myth_mem *mem;
     known_file *row;
-    uint32_t n_row, n_slot, *slot;      /* by path; a slot holds the row's number plus one */
+    uint32_t n_row, n_slot, *slot; /* by path; a slot holds the row's number plus one */
     char *text;
 } known;
 
@@ -237,7 +251,9 @@ static myth_status read_known(known *k, myth_buffer *place, myth_store *store, m
     sqlite3_stmt *q = NULL;
     size_t cap_row = 0, cap_text = 0, at = 0;
     bool ok = true;
-    int rc = sqlite3_prepare_v2(myth_store_db(store), "SELECT id, path, mtime_ns, bytes, inode, hash, language, flags FROM files ORDER BY id", -1, &q, NULL);
+    int rc = sqlite3_prepare_v2(myth_store_db(store),
+                                "SELECT id, path, mtime_ns, bytes, inode, hash, language, flags FROM files ORDER BY id",
+                                -1, &q, NULL);
     while (rc == SQLITE_OK && ok && (rc = sqlite3_step(q)) == SQLITE_ROW) {
         const size_t need = (size_t)sqlite3_column_bytes(q, 1) + (size_t)sqlite3_column_bytes(q, 6) + 2;
         if (sqlite3_column_bytes(q, 5) != 16 || k->n_row == UINT32_MAX / 4) {
@@ -248,23 +264,33 @@ static myth_status read_known(known *k, myth_buffer *place, myth_store *store, m
         if (!(ok = reserve_known(k, &cap_row, &cap_text, at, need)))
             break;
         known_file *r = &k->row[k->n_row++];
-        known_place p = { .path = at };
+        known_place p = {.path = at};
         at += put_column(k->text + at, q, 1);
         p.language = at;
         at += put_column(k->text + at, q, 6);
         myth_buffer_put(place, &p, sizeof(p));
-        *r = (known_file){ .file = { .id = sqlite3_column_int64(q, 0), .mtime_ns = sqlite3_column_int64(q, 2), .bytes = (uint64_t)sqlite3_column_int64(q, 3),
-                                     .inode = (uint64_t)sqlite3_column_int64(q, 4), .flags = (uint32_t)sqlite3_column_int64(q, 7) } };
+        *r = (known_file){
+            .file =
+                {
+                    .id = sqlite3_column_int64(q, 0),
+                    .mtime_ns = sqlite3_column_int64(q, 2),
+                    .bytes = (uint64_t)sqlite3_column_int64(q, 3),
+                    .inode = (uint64_t)sqlite3_column_int64(q, 4),
+                    .flags = (uint32_t)sqlite3_column_int64(q, 7),
+                },
+        };
         memcpy(r->file.hash, sqlite3_column_blob(q, 5), 16);
     }
-    myth_status st = ok && !place->is_short ? myth_store_fail(store, rc, err) : myth_fail(err, MYTH_ENOMEM, "no memory for the names of %u files", k->n_row);
+    myth_status st = ok && !place->is_short
+                       ? myth_store_fail(store, rc, err)
+                       : myth_fail(err, MYTH_ENOMEM, "no memory for the names of %u files", k->n_row);
     sqlite3_finalize(q);
     return st;
 }
 
 static myth_status load_known(known *k, myth_store *store, myth_error *err)
 {
-    myth_buffer place = { .mem = k->mem };
+    myth_buffer place = {.mem = k->mem};
     myth_status st = read_known(k, &place, store, err);
     for (k->n_slot = 16; k->n_slot < 2 * k->n_row; k->n_slot *= 2)
         ;
@@ -311,12 +337,12 @@ typedef struct {
     myth_index_work work;
     myth_index_job *job;
     uint32_t n_job;
-    myth_store_file *touched;           /* the same content, looked at anew */
+    myth_store_file *touched; /* the same content, looked at anew */
     uint32_t n_touched;
-    bool has_new_flags;                 /* one of them: it has become a test, or is one no longer */
+    bool has_new_flags; /* one of them: it has become a test, or is one no longer */
     myth_history *history;
     uint64_t done_bytes, all_bytes, n_done;
-    int64_t last_id;                    /* a new file's is behind all that were: those of changed files come back */
+    int64_t last_id; /* a new file's is behind all that were: those of changed files come back */
 } update;
 
 double myth_index_seconds(void)
@@ -328,12 +354,15 @@ double myth_index_seconds(void)
 
 static bool is_cancelled(const update *u) { return u->opts->is_cancelled && *u->opts->is_cancelled; }
 
-static uint32_t kind_flags(const myth_scan_file *f) { return (f->is_generated ? MYTH_FILE_GENERATED : 0) | (f->is_test ? MYTH_FILE_TEST : 0); }
+static uint32_t kind_flags(const myth_scan_file *f)
+{
+    return (f->is_generated ? MYTH_FILE_GENERATED : 0) | (f->is_test ? MYTH_FILE_TEST : 0);
+}
 
 /* A file that has a row: whether its bytes are those of the row. Then the row is to be touched. */
 static myth_status compare(update *u, known_file *r, const myth_scan_file *f, bool *is_changed, myth_error *err)
 {
-    myth_index_job job = { f, r->file.id, false };
+    myth_index_job job = {f, r->file.id, false};
     myth_store_file row;
     myth_scan_reason out;
     unsigned char *text = NULL;
@@ -377,7 +406,7 @@ static myth_status find_changes(update *u, myth_error *err)
         }
         if (r)
             r->is_again = true;
-        u->job[u->n_job++] = (myth_index_job){ f, r ? r->file.id : 0, again };
+        u->job[u->n_job++] = (myth_index_job){f, r ? r->file.id : 0, again};
         u->all_bytes += f->bytes;
     }
     return MYTH_OK;
@@ -429,13 +458,16 @@ static myth_status write_made(void *arg, const myth_index_made *made, myth_error
 
 /* ---- counts, kept as numbers of meta ---- */
 
-static const struct { const char *key; size_t at, of; } counts[] = {
-    { "n_file", offsetof(myth_index_stats, n_file), offsetof(myth_file_counts, n_file) },
-    { "n_chunk", offsetof(myth_index_stats, n_chunk), offsetof(myth_file_counts, n_chunk) },
-    { "n_symbol", offsetof(myth_index_stats, n_symbol), offsetof(myth_file_counts, n_symbol) },
-    { "n_ref", offsetof(myth_index_stats, n_ref), offsetof(myth_file_counts, n_ref) },
-    { "bytes", offsetof(myth_index_stats, bytes), offsetof(myth_file_counts, bytes) },
-    { "n_lost", offsetof(myth_index_stats, n_lost), offsetof(myth_file_counts, n_lost) },
+static const struct {
+    const char *key;
+    size_t at, of;
+} counts[] = {
+    {"n_file", offsetof(myth_index_stats, n_file), offsetof(myth_file_counts, n_file)},
+    {"n_chunk", offsetof(myth_index_stats, n_chunk), offsetof(myth_file_counts, n_chunk)},
+    {"n_symbol", offsetof(myth_index_stats, n_symbol), offsetof(myth_file_counts, n_symbol)},
+    {"n_ref", offsetof(myth_index_stats, n_ref), offsetof(myth_file_counts, n_ref)},
+    {"bytes", offsetof(myth_index_stats, bytes), offsetof(myth_file_counts, bytes)},
+    {"n_lost", offsetof(myth_index_stats, n_lost), offsetof(myth_file_counts, n_lost)},
 };
 enum { N_COUNTS = sizeof(counts) / sizeof(counts[0]) };
 
@@ -445,7 +477,8 @@ static const char *out_key(char key[64], int reason)
     return key;
 }
 
-/* What they were, and what this transaction adds: to count would be to read every page that has a row of a file. myth_index_check counts. */
+/* What they were, and what this transaction adds: to count would be to read every page that has a row of a file.
+ * myth_index_check counts. */
 static myth_status write_counts(myth_store *store, const myth_index_stats *stats, myth_error *err)
 {
     char key[64];
@@ -473,7 +506,7 @@ static void read_counts(myth_store *store, myth_index_stats *stats)
 myth_status myth_index_last(myth_index *x, myth_index_stats *stats, myth_error *err)
 {
     char key[64];
-    *stats = (myth_index_stats){ 0 };
+    *stats = (myth_index_stats){0};
     myth_status st = myth_store_read_begin(x->store, err);
     if (st != MYTH_OK)
         return st;
@@ -539,7 +572,8 @@ static bool has_new_outs(update *u)
 static myth_status write_changes(update *u, myth_error *err)
 {
     myth_store *store = u->x->store;
-    const bool is_first = u->known.n_row == 0 && u->all_bytes > (u->opts->first_bytes ? u->opts->first_bytes : FIRST_BYTES);
+    const bool is_first =
+        u->known.n_row == 0 && u->all_bytes > (u->opts->first_bytes ? u->opts->first_bytes : FIRST_BYTES);
     myth_status st = MYTH_OK;
     MYTH_TRY(is_first ? myth_store_begin_first(store, err) : myth_store_begin(store, err));
     MYTH_TRY(myth_index_work_run(&u->work, u->job, u->n_job, prepare, write_made, u, err));
@@ -548,9 +582,9 @@ static myth_status write_changes(update *u, myth_error *err)
     if (myth_history_has_moved(u->history) || u->stats->n_added || u->stats->n_removed)
         MYTH_TRY(myth_history_write(u->history, store, u->stats->history_note, err));
     if (u->has_new_flags || u->stats->n_added || u->stats->n_changed || u->stats->n_removed)
-        MYTH_TRY(myth_store_set_number(store, "map", 0, err));          /* made anew when one is asked for */
+        MYTH_TRY(myth_store_set_number(store, "map", 0, err)); /* made anew when one is asked for */
     MYTH_TRY(write_counts(store, u->stats, err));
-    if (u->stats->n_added || u->stats->n_changed || u->stats->n_removed)        /* vectors.h: the state that vectors are of */
+    if (u->stats->n_added || u->stats->n_changed || u->stats->n_removed) /* vectors.h: the state that vectors are of */
         MYTH_TRY(myth_store_set_number(store, "updates", myth_store_number(store, "updates", 0) + 1, err));
     MYTH_TRY(myth_store_commit(store, err));
     myth_store_settle(store);
@@ -601,21 +635,34 @@ fail:
     return st;
 }
 
-myth_status myth_index_update(myth_index *x, const myth_index_update_opts *opts, myth_index_stats *stats, myth_error *err)
+myth_status myth_index_update(myth_index *x, const myth_index_update_opts *opts, myth_index_stats *stats,
+                              myth_error *err)
 {
     static const myth_index_update_opts none;
     myth_index_stats unused;
     double start = myth_index_seconds();
     opts = opts ? opts : &none;
     stats = stats ? stats : &unused;
-    *stats = (myth_index_stats){ 0 };
+    *stats = (myth_index_stats){0};
     if (x->is_read_only)
         return myth_fail(err, MYTH_EARG, "%.160s: opened for reading only", x->path);
     myth_status st = myth_index_lock_writer(x, opts->wait_ms ? opts->wait_ms : LOCK_WAIT_MS, err);
     if (st != MYTH_OK)
         return st;
-    update u = { .x = x, .opts = opts, .stats = stats, .known.mem = x->mem,
-                 .work = { .mem = x->mem, .worker_path = x->worker_path, .root_fd = -1, .n_threads = x->n_threads, .is_cancelled = opts->is_cancelled } };
+    update u = {
+        .x = x,
+        .opts = opts,
+        .stats = stats,
+        .known.mem = x->mem,
+        .work =
+            {
+                .mem = x->mem,
+                .worker_path = x->worker_path,
+                .root_fd = -1,
+                .n_threads = x->n_threads,
+                .is_cancelled = opts->is_cancelled,
+            },
+    };
     st = run_update(&u, err);
     myth_history_end(u.history);
     if (u.work.root_fd >= 0)

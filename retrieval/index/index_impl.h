@@ -10,14 +10,14 @@ struct myth_index {
     char *root, *path, *worker_path;
     uint32_t n_threads;
     bool is_read_only;
-    int lock_fd;                        /* -1 while no update runs */
+    int lock_fd; /* -1 while no update runs */
 };
 
 /* ---- index.c ---- */
 
 /* Holds <of>.lock, which has the holder's process id. MYTH_ELOST after wait_ms: another process is doing `what`. */
 myth_status myth_index_lock(int *lock_fd, const char *of, const char *what, uint32_t wait_ms, myth_error *err);
-void myth_index_unlock(int *lock_fd);           /* takes -1 */
+void myth_index_unlock(int *lock_fd); /* takes -1 */
 /* The same of the one writer of x's database. */
 myth_status myth_index_lock_writer(myth_index *x, uint32_t wait_ms, myth_error *err);
 void myth_index_unlock_writer(myth_index *x);
@@ -29,48 +29,50 @@ double myth_index_seconds(void);
 
 typedef struct {
     const myth_scan_file *file;
-    int64_t id;                         /* of the file in the store, 0 = new */
-    bool has_failed;                    /* its parser did, with this content  */
+    int64_t id;      /* of the file in the store, 0 = new */
+    bool has_failed; /* its parser did, with this content  */
 } myth_index_job;
 
 typedef struct {
     const myth_index_job *job;
-    myth_store_file row;                /* as it was read                                    */
+    myth_store_file row; /* as it was read                                    */
     unsigned char *text;
     myth_chunks chunks;
     myth_packed packed;
-    myth_scan_reason out;               /* MYTH_SCAN_IN, or why there is nothing to write    */
+    myth_scan_reason out; /* MYTH_SCAN_IN, or why there is nothing to write    */
 } myth_index_made;
 
 typedef struct {
     myth_mem *mem;
     const char *worker_path;
     int root_fd;
-    int64_t trusted_ns;                 /* an mtime behind it is stored as not trusted       */
+    int64_t trusted_ns; /* an mtime behind it is stored as not trusted       */
     uint32_t n_threads;
     const bool *is_cancelled;
 } myth_index_work;
 
-/* Calls in the calling thread `prepare` once, while others begin to read and cut: it gives the dictionary that texts are packed with; then `write` for
- * every job in order. Ends at the first error. */
+/* Calls in the calling thread `prepare` once, while others begin to read and cut: it gives the dictionary that texts
+ * are packed with; then `write` for every job in order. Ends at the first error. */
 typedef myth_status (*myth_index_prepare)(void *arg, const struct ZSTD_CDict_s **dictionary, myth_error *err);
 typedef myth_status (*myth_index_write)(void *arg, const myth_index_made *made, myth_error *err);
-myth_status myth_index_work_run(const myth_index_work *work, const myth_index_job *job, uint32_t n_job, myth_index_prepare prepare, myth_index_write write,
-                                void *arg, myth_error *err);
+myth_status myth_index_work_run(const myth_index_work *work, const myth_index_job *job, uint32_t n_job,
+                                myth_index_prepare prepare, myth_index_write write, void *arg, myth_error *err);
 /* A file's bytes and its row, hash included, as it was read. *out says why not, then *text is NULL. */
-myth_status myth_index_read_file(const myth_index_work *work, const myth_index_job *job, unsigned char **text, myth_store_file *row,
-                                 myth_scan_reason *out, myth_error *err);
+myth_status myth_index_read_file(const myth_index_work *work, const myth_index_job *job, unsigned char **text,
+                                 myth_store_file *row, myth_scan_reason *out, myth_error *err);
 
 /* ---- history.c ---- */
 
 typedef struct myth_history myth_history;
 
-/* Begins to look at the newest commits that the store does not know, in a thread of its own. *out NULL: nothing to look at. */
-myth_status myth_history_begin(myth_history **out, myth_mem *mem, myth_store *store, const char *root, char note[128], myth_error *err);
+/* Begins to look at the newest commits that the store does not know, in a thread of its own. *out NULL: nothing to look
+ * at. */
+myth_status myth_history_begin(myth_history **out, myth_mem *mem, myth_store *store, const char *root, char note[128],
+                               myth_error *err);
 /* Whether the rows must be written for the repository's sake. */
 bool myth_history_has_moved(const myth_history *h);
 /* Inside a transaction, after the files: waits and writes. */
 myth_status myth_history_write(myth_history *h, myth_store *store, char note[128], myth_error *err);
-void myth_history_end(myth_history *h);         /* takes NULL */
+void myth_history_end(myth_history *h); /* takes NULL */
 
 #endif

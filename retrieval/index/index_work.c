@@ -1,8 +1,9 @@
 /* index_work.c - threads that read, hash, cut and compress files; their work is handed on in the order of the jobs.
  *
  * Bounds  at most RING files and IN_FLIGHT_BYTES of them are ahead of the writer, unless it waits for the next one
- * Waking  who waits is woken when there is something for him, the threads when half the ring is free: to wake costs more than a small file
- * Errors  of a file that cannot be read: it is out, with the reason. Of memory: the first ends the run                          */
+ * Waking  who waits is woken when there is something for him, the threads when half the ring is free: to wake costs
+ *         more than a small file
+ * Errors  of a file that cannot be read: it is out, with the reason. Of memory: the first ends the run */
 #include "index_impl.h"
 #include "retrieval/limits.h"
 
@@ -28,10 +29,10 @@ typedef struct {
 typedef struct {
     const myth_index_work *work;
     const myth_index_job *job;
-    uint32_t n_job, next_take, next_write, n_waiting;   /* n_waiting: threads, for room */
-    uint64_t in_flight;                 /* bytes of the files that were taken and not written */
+    uint32_t n_job, next_take, next_write, n_waiting; /* n_waiting: threads, for room */
+    uint64_t in_flight;                               /* bytes of the files that were taken and not written */
     bool is_stopped, is_prepared;
-    const struct ZSTD_CDict_s *dictionary;      /* when is_prepared */
+    const struct ZSTD_CDict_s *dictionary; /* when is_prepared */
     pthread_mutex_t mutex;
     pthread_cond_t can_take, can_write, can_pack;
     slot ring[RING];
@@ -67,19 +68,26 @@ static unsigned char *read_whole(myth_mem *mem, int fd, uint64_t expected, int64
     return text;
 }
 
-static void set_row(myth_store_file *row, const myth_index_job *job, const unsigned char *text, uint64_t n, uint64_t inode, int64_t mtime_ns)
+static void set_row(myth_store_file *row, const myth_index_job *job, const unsigned char *text, uint64_t n,
+                    uint64_t inode, int64_t mtime_ns)
 {
     const myth_scan_file *f = job->file;
     *row = (myth_store_file){
-        .id = job->id, .path = f->path, .language = f->language, .mtime_ns = mtime_ns, .bytes = n, .inode = inode,
-        .flags = (f->is_generated ? MYTH_FILE_GENERATED : 0) | (f->is_test ? MYTH_FILE_TEST : 0) | myth_store_encoding(text, n),
+        .id = job->id,
+        .path = f->path,
+        .language = f->language,
+        .mtime_ns = mtime_ns,
+        .bytes = n,
+        .inode = inode,
+        .flags = (f->is_generated ? MYTH_FILE_GENERATED : 0) | (f->is_test ? MYTH_FILE_TEST : 0) |
+                 myth_store_encoding(text, n),
     };
     myth_store_hash(row->hash, text, n);
 }
 
 /* What the scan saw of a file without a byte is all there is: one that has grown since has another size. */
-static myth_status read_empty(const myth_index_work *work, const myth_index_job *job, unsigned char **text, myth_store_file *row, myth_scan_reason *out,
-                              myth_error *err)
+static myth_status read_empty(const myth_index_work *work, const myth_index_job *job, unsigned char **text,
+                              myth_store_file *row, myth_scan_reason *out, myth_error *err)
 {
     if (!(*text = myth_alloc(work->mem, MYTH_MEM_OTHER, "index", 1)))
         return myth_fail(err, MYTH_ENOMEM, "%.120s: no memory for a byte", job->file->path);
@@ -88,8 +96,8 @@ static myth_status read_empty(const myth_index_work *work, const myth_index_job 
     return MYTH_OK;
 }
 
-myth_status myth_index_read_file(const myth_index_work *work, const myth_index_job *job, unsigned char **text, myth_store_file *row,
-                                 myth_scan_reason *out, myth_error *err)
+myth_status myth_index_read_file(const myth_index_work *work, const myth_index_job *job, unsigned char **text,
+                                 myth_store_file *row, myth_scan_reason *out, myth_error *err)
 {
     const myth_scan_file *f = job->file;
     struct stat st;
@@ -108,7 +116,9 @@ myth_status myth_index_read_file(const myth_index_work *work, const myth_index_j
         *text = read_whole(work->mem, fd, (uint64_t)st.st_size, &n);
     close(fd);
     if (!*text)
-        return is_file && n == 0 ? myth_fail(err, MYTH_ENOMEM, "%.120s: no memory for %llu bytes", f->path, (unsigned long long)st.st_size) : MYTH_OK;
+        return is_file && n == 0 ? myth_fail(err, MYTH_ENOMEM, "%.120s: no memory for %llu bytes", f->path,
+                                             (unsigned long long)st.st_size)
+                                 : MYTH_OK;
     if (n > MYTH_FILE_BYTES) {
         *out = MYTH_SCAN_LARGE;
         myth_free(work->mem, *text);
@@ -126,7 +136,7 @@ static void free_made(myth_index_made *m, myth_mem *mem)
     myth_free(mem, m->text);
     myth_chunks_free(&m->chunks, mem);
     myth_packed_free(&m->packed, mem);
-    *m = (myth_index_made){ 0 };
+    *m = (myth_index_made){0};
 }
 
 /* The first line whose words are not all indexed (store_file.c); 0 = none. */
@@ -152,8 +162,9 @@ static void note_loss(myth_index_made *m, bool has_failed)
     if (m->chunks.is_lost || line)
         m->row.flags |= MYTH_FILE_LOST;
     if (line)
-        snprintf(m->chunks.note, sizeof(m->chunks.note), "words: of line %llu the first %d bytes, the rest by literal search alone",
-                 (unsigned long long)line, MYTH_WORDS_LINE_BYTES);
+        snprintf(m->chunks.note, sizeof(m->chunks.note),
+                 "words: of line %llu the first %d bytes, the rest by literal search alone", (unsigned long long)line,
+                 MYTH_WORDS_LINE_BYTES);
 }
 
 /* The packer of a thread, once there is a dictionary; MYTH_ECANCEL: there will be none. */
@@ -166,10 +177,12 @@ static myth_status open_packer(pool *p, myth_packer **packer, myth_error *err)
         pthread_cond_wait(&p->can_pack, &p->mutex);
     const bool is_prepared = p->is_prepared;
     pthread_mutex_unlock(&p->mutex);
-    return is_prepared ? myth_packer_open(packer, p->work->mem, p->dictionary, err) : myth_fail(err, MYTH_ECANCEL, "stopped; the index is as it was");
+    return is_prepared ? myth_packer_open(packer, p->work->mem, p->dictionary, err)
+                       : myth_fail(err, MYTH_ECANCEL, "stopped; the index is as it was");
 }
 
-static myth_status make(pool *p, myth_chunker *chunker, myth_packer **packer, const myth_index_job *job, myth_index_made *m, myth_error *err)
+static myth_status make(pool *p, myth_chunker *chunker, myth_packer **packer, const myth_index_job *job,
+                        myth_index_made *m, myth_error *err)
 {
     m->job = job;
     myth_status st = myth_index_read_file(p->work, job, &m->text, &m->row, &m->out, err);
@@ -211,7 +224,7 @@ static void *work_thread(void *arg)
     pool *p = arg;
     myth_chunker *chunker = NULL;
     myth_packer *packer = NULL;
-    myth_error err = { 0 };
+    myth_error err = {0};
     slot *s = NULL;
     myth_status st = myth_chunker_open(&chunker, p->work->mem, p->work->worker_path, &err);
     for (const myth_index_job *job; (job = take_job(p, &s)) != NULL;) {
@@ -272,8 +285,8 @@ static myth_status write_all(pool *p, myth_index_write write, void *arg, myth_er
     return st;
 }
 
-myth_status myth_index_work_run(const myth_index_work *work, const myth_index_job *job, uint32_t n_job, myth_index_prepare prepare, myth_index_write write,
-                                void *arg, myth_error *err)
+myth_status myth_index_work_run(const myth_index_work *work, const myth_index_job *job, uint32_t n_job,
+                                myth_index_prepare prepare, myth_index_write write, void *arg, myth_error *err)
 {
     const struct ZSTD_CDict_s *unused;
     myth_thread thread[THREADS_MAX];
@@ -295,7 +308,8 @@ myth_status myth_index_work_run(const myth_index_work *work, const myth_index_jo
     pthread_cond_init(&p->can_pack, NULL);
     while (n_running < n && myth_thread_start(&thread[n_running], work_thread, p))
         n_running++;
-    myth_status st = n_running ? prepare_all(p, prepare, arg, err) : myth_fail(err, MYTH_ENOMEM, "no thread could be started");
+    myth_status st =
+        n_running ? prepare_all(p, prepare, arg, err) : myth_fail(err, MYTH_ENOMEM, "no thread could be started");
     if (st == MYTH_OK)
         st = write_all(p, write, arg, err);
     pthread_mutex_lock(&p->mutex);

@@ -8,7 +8,8 @@
 #endif
 
 /* Bytes of source by how often they are met, the most frequent first; what is not here is rarer. */
-static const char frequent[] = " etarnoisl\ncdpu_mf,.()-hg;b0=y\"*1v/x>2k:'TESRw<ACINDOPL{}#+34[]8&5FMU6|7BG9!%Vz\\?HjXWKYqJ@QZ$~`^\t";
+static const char frequent[] =
+    " etarnoisl\ncdpu_mf,.()-hg;b0=y\"*1v/x>2k:'TESRw<ACINDOPL{}#+34[]8&5FMU6|7BG9!%Vz\\?HjXWKYqJ@QZ$~`^\t";
 
 unsigned myth_find_rank(unsigned char c)
 {
@@ -18,7 +19,7 @@ unsigned myth_find_rank(unsigned char c)
 
 void myth_find_open(myth_find *f, const unsigned char *needle, size_t n, bool ignore_case)
 {
-    *f = (myth_find){ .needle = needle, .n = n, .ignore_case = ignore_case };
+    *f = (myth_find){.needle = needle, .n = n, .ignore_case = ignore_case};
     for (size_t i = 1; i < n && i < 255; i++)
         if (myth_find_rank(needle[i]) > myth_find_rank(needle[f->at1]))
             f->at1 = i;
@@ -41,7 +42,8 @@ static bool is_at(const myth_find *f, const unsigned char *p)
 #if defined(__SSE2__)
 static unsigned char upper(unsigned char c) { return c >= 'a' && c <= 'z' ? c - 32 : c; }
 
-/* [*p, end) up to what is too short for a vector; *p moves there when nothing is found. Another case is another value of each byte. */
+/* [*p, end) up to what is too short for a vector; *p moves there when nothing is found. Another case is another value
+ * of each byte. */
 static const unsigned char *find_sse2(const myth_find *f, const unsigned char **p, const unsigned char *end)
 {
     const unsigned char *s = *p;
@@ -62,11 +64,13 @@ static const unsigned char *find_sse2(const myth_find *f, const unsigned char **
     return NULL;
 }
 
-__attribute__((target("avx2"))) static const unsigned char *find_avx2(const myth_find *f, const unsigned char **p, const unsigned char *end)
+__attribute__((target("avx2"))) static const unsigned char *find_avx2(const myth_find *f, const unsigned char **p,
+                                                                      const unsigned char *end)
 {
     const unsigned char *s = *p;
     __m256i a = _mm256_set1_epi8((char)f->needle[f->at1]), b = _mm256_set1_epi8((char)f->needle[f->at2]);
-    __m256i a2 = _mm256_set1_epi8((char)upper(f->needle[f->at1])), b2 = _mm256_set1_epi8((char)upper(f->needle[f->at2]));
+    __m256i a2 = _mm256_set1_epi8((char)upper(f->needle[f->at1])),
+            b2 = _mm256_set1_epi8((char)upper(f->needle[f->at2]));
     for (; (size_t)(end - s) >= f->n + 31; s += 32) {
         __m256i x = _mm256_loadu_si256((const void *)(s + f->at1)), y = _mm256_loadu_si256((const void *)(s + f->at2));
         __m256i in_x = _mm256_cmpeq_epi8(x, a), in_y = _mm256_cmpeq_epi8(y, b);
@@ -111,7 +115,7 @@ uint64_t myth_count_newlines(const unsigned char *p, const unsigned char *end)
 #if defined(__SSE2__)
     const __m128i nl = _mm_set1_epi8('\n'), zero = _mm_setzero_si128();
     while (end - p >= 16) {
-        __m128i sum = zero;                     /* per byte, so at most 255 at a time */
+        __m128i sum = zero; /* per byte, so at most 255 at a time */
         for (int i = 0; i < 255 && end - p >= 16; i++, p += 16)
             sum = _mm_sub_epi8(sum, _mm_cmpeq_epi8(_mm_loadu_si128((const void *)p), nl));
         sum = _mm_sad_epu8(sum, zero);

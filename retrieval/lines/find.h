@@ -1,8 +1,9 @@
-/* find.h - a literal in text, fast: two of its bytes that are rare in source are looked for together, what they find is compared whole.
+/* find.h - a literal in text, fast: two of its bytes that are rare in source are looked for together, what they find is
+ * compared whole.
  *
  * Case     without regard to it: ASCII letters only, as grep -i in the C locale
  * Owner    the needle is lent, and lower-case when case does not count
- * Source   memchr's packed pair, ripgrep; here SSE2, elsewhere memmem and memchr                                                        */
+ * Source   memchr's packed pair, ripgrep; here SSE2, elsewhere memmem and memchr */
 #ifndef MYTH_FIND_H
 #define MYTH_FIND_H
 
@@ -12,7 +13,7 @@
 
 typedef struct {
     const unsigned char *needle;
-    size_t n, at1, at2;         /* the two bytes, at1 the rarer */
+    size_t n, at1, at2; /* the two bytes, at1 the rarer */
     bool ignore_case;
 } myth_find;
 

@@ -1,8 +1,9 @@
-/* grep.c - see grep.h. Threads take files in the order of the scan and search them; rows wait in a ring of slots until those of all files
- * before have been handed over, by whichever thread completes the next one.
+/* grep.c - see grep.h. Threads take files in the order of the scan and search them; rows wait in a ring of slots until
+ * those of all files before have been handed over, by whichever thread completes the next one.
  *
- * Reading   in pieces of whole lines, so that a piece is still in the cache when it is searched; a line longer than a piece makes it grow
- * Links     files are opened as the scan opened them: none that has become a link or a pipe is read                                     */
+ * Reading   in pieces of whole lines, so that a piece is still in the cache when it is searched; a line longer than a
+ *           piece makes it grow
+ * Links     files are opened as the scan opened them: none that has become a link or a pipe is read */
 #define _GNU_SOURCE
 #include "grep.h"
 #include "find.h"
@@ -21,7 +22,7 @@ enum { N_SLOT = 256, PIECE_BYTES = 256 << 10, THREAD_MAX = 32, LITERAL_MAX = 64 
 
 typedef struct {
     uint64_t off, n_text, match_off, n_match;
-    size_t text;                        /* place in the slot's text */
+    size_t text; /* place in the slot's text */
     uint32_t line;
 } found_line;
 
@@ -41,13 +42,13 @@ typedef struct {
     void *arg;
     int root_fd;
     myth_regex *regex;
-    myth_find literal[LITERAL_MAX];     /* one a line of the pattern */
+    myth_find literal[LITERAL_MAX]; /* one a line of the pattern */
     unsigned char *folded;
     uint32_t n_literal;
 
     pthread_mutex_t lock;
     pthread_cond_t wake;
-    uint32_t next, n_out;               /* files taken; files whose rows were handed over */
+    uint32_t next, n_out; /* files taken; files whose rows were handed over */
     bool is_handing, is_ended;
     uint64_t n_row, n_unread;
     slot slot[N_SLOT];
@@ -60,7 +61,7 @@ typedef struct {
     myth_regex_run *run;
     unsigned char *piece;
     size_t cap;
-    const unsigned char *next[LITERAL_MAX];     /* where each literal is next in this piece; behind its end = nowhere */
+    const unsigned char *next[LITERAL_MAX]; /* where each literal is next in this piece; behind its end = nowhere */
     myth_thread thread;
 } worker;
 
@@ -107,8 +108,8 @@ static const unsigned char *find_word(const grep *g, const unsigned char *line, 
 }
 
 /* The first line at or behind *p with one of the literals; as myth_regex_next. */
-static bool next_literal(worker *w, const unsigned char **p, const unsigned char *end, const unsigned char **line, size_t *n_line,
-                         size_t *at, size_t *n_at)
+static bool next_literal(worker *w, const unsigned char **p, const unsigned char *end, const unsigned char **line,
+                         size_t *n_line, size_t *at, size_t *n_at)
 {
     const grep *g = w->g;
     while (*p < end) {
@@ -125,7 +126,8 @@ static bool next_literal(worker *w, const unsigned char **p, const unsigned char
         }
         if (first == end)
             return false;
-        const unsigned char *nl = memrchr(s, '\n', (size_t)(first - s)), *begin = nl ? nl + 1 : s, *last = line_end(first, end);
+        const unsigned char *nl = memrchr(s, '\n', (size_t)(first - s)), *begin = nl ? nl + 1 : s,
+                            *last = line_end(first, end);
         *p = last < end ? last + 1 : end;
         if (g->opts->is_word)
             first = find_word(g, begin, last, n_at);
@@ -166,9 +168,10 @@ static bool add_row(worker *w, slot *out, const found_line *row, const unsigned 
     return true;
 }
 
-/* Whole lines [p, end) that begin at `off` of the file with line *line_no; the number behind them is left there when it is wanted. */
-static myth_status search_piece(worker *w, slot *out, const unsigned char *p, const unsigned char *end, uint64_t off, uint32_t *line_no,
-                                bool wants_count)
+/* Whole lines [p, end) that begin at `off` of the file with line *line_no; the number behind them is left there when it
+ * is wanted. */
+static myth_status search_piece(worker *w, slot *out, const unsigned char *p, const unsigned char *end, uint64_t off,
+                                uint32_t *line_no, bool wants_count)
 {
     grep *g = w->g;
     const unsigned char *begin = p, *counted = p, *line;
@@ -179,7 +182,13 @@ static myth_status search_piece(worker *w, slot *out, const unsigned char *p, co
                     : next_literal(w, &p, end, &line, &n_line, &at, &n_at)) {
         *line_no += (uint32_t)myth_count_newlines(counted, line);
         counted = line;
-        found_line row = { .off = off + (uint64_t)(line - begin), .n_text = n_line, .match_off = at, .n_match = n_at, .line = *line_no };
+        found_line row = {
+            .off = off + (uint64_t)(line - begin),
+            .n_text = n_line,
+            .match_off = at,
+            .n_match = n_at,
+            .line = *line_no,
+        };
         if (!add_row(w, out, &row, line))
             return MYTH_ENOMEM;
     }
@@ -205,8 +214,8 @@ static void search_file(worker *w, slot *out, const myth_scan_file *f)
     grep *g = w->g;
     int fd = myth_scan_open(g->root_fd, f->path, false);
     struct stat sb;
-    size_t n = 0;                       /* bytes in the piece, its first a line's first */
-    uint64_t off = 0;                   /* of the piece */
+    size_t n = 0;     /* bytes in the piece, its first a line's first */
+    uint64_t off = 0; /* of the piece */
     uint32_t line_no = 1;
     bool is_unseen = f->unseen != 0;
     myth_status st = MYTH_OK;
@@ -230,13 +239,13 @@ static void search_file(worker *w, slot *out, const myth_scan_file *f)
         /* A short answer at the size that the file has is its end: no second question for most files. */
         is_end = got == 0 || (n < w->cap && off + n == (uint64_t)sb.st_size);
         if (n < w->cap && !is_end)
-            continue;                   /* room for more before it is searched */
+            continue; /* room for more before it is searched */
         if (is_unseen && myth_scan_look(f, (uint64_t)sb.st_size, w->piece, n) != MYTH_SCAN_IN)
             break;
         is_unseen = false;
         const unsigned char *last = is_end ? w->piece + n : memrchr(w->piece, '\n', n);
         if (!last)
-            continue;                   /* a line longer than the piece */
+            continue; /* a line longer than the piece */
         last += !is_end;
         size_t n_lines = (size_t)(last - w->piece);
         st = search_piece(w, out, w->piece, last, off, &line_no, !is_end);
@@ -248,7 +257,8 @@ done:
     if (fd >= 0)
         close(fd);
     if (st == MYTH_ELIMIT)
-        fail_grep(g, st, "%.150s: the pattern takes too many steps there; make it simpler or leave the file out", f->path);
+        fail_grep(g, st, "%.150s: the pattern takes too many steps there; make it simpler or leave the file out",
+                  f->path);
     else if (st != MYTH_OK)
         fail_grep(g, st, "%.200s: no room for its lines", f->path);
 }
@@ -260,13 +270,15 @@ static bool hand_over(grep *g, const slot *s, const myth_scan_file *f)
 {
     for (size_t i = 0; i < s->n_row; i++) {
         const found_line *r = &s->row[i];
-        myth_grep_row row = { .path = f->path,
-                              .off = r->off,
-                              .line = r->line,
-                              .text = s->text + r->text,
-                              .n_text = r->n_text,
-                              .match_off = r->match_off,
-                              .n_match = r->n_match };
+        myth_grep_row row = {
+            .path = f->path,
+            .off = r->off,
+            .line = r->line,
+            .text = s->text + r->text,
+            .n_text = r->n_text,
+            .match_off = r->match_off,
+            .n_match = r->n_match,
+        };
         g->n_row++;
         if (!g->on_row(g->arg, &row) || g->n_row == g->opts->max_rows)
             return false;
@@ -356,12 +368,13 @@ static myth_status open_literals(grep *g, myth_error *err)
         myth_find_open(&g->literal[g->n_literal++], p, (size_t)(nl - p), o->ignore_case);
         if (nl == end)
             return MYTH_OK;
-        p = nl + 1;                     /* behind the last '\n' stands an empty one */
+        p = nl + 1; /* behind the last '\n' stands an empty one */
     }
 }
 
 myth_status myth_grep(myth_mem *mem, const myth_scan_list *files, const myth_grep_opts *opts,
-                      bool (*on_row)(void *arg, const myth_grep_row *row), void *arg, uint64_t *n_unread, myth_error *err)
+                      bool (*on_row)(void *arg, const myth_grep_row *row), void *arg, uint64_t *n_unread,
+                      myth_error *err)
 {
     grep *g = myth_alloc(mem, MYTH_MEM_OTHER, "grep", sizeof(*g));
     uint32_t n_worker = n_threads(opts, files->n_file), n_started = 1;
@@ -371,14 +384,16 @@ myth_status myth_grep(myth_mem *mem, const myth_scan_list *files, const myth_gre
         myth_free(mem, g);
         return myth_fail(err, MYTH_ENOMEM, "no room to search");
     }
-    *g = (grep){ .files = files, .opts = opts, .mem = mem, .on_row = on_row, .arg = arg, .root_fd = -1 };
+    *g = (grep){.files = files, .opts = opts, .mem = mem, .on_row = on_row, .arg = arg, .root_fd = -1};
     pthread_mutex_init(&g->lock, NULL);
     pthread_cond_init(&g->wake, NULL);
-    MYTH_TRY(opts->is_regex ? myth_regex_open(&g->regex, mem, opts->pattern, opts->n_pattern, opts->ignore_case, opts->is_word, err)
+    MYTH_TRY(opts->is_regex ? myth_regex_open(&g->regex, mem, opts->pattern, opts->n_pattern, opts->ignore_case,
+                                              opts->is_word, err)
                             : open_literals(g, err));
     g->root_fd = open(opts->root ? opts->root : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (g->root_fd < 0) {
-        st = myth_fail(err, errno == ENOENT ? MYTH_ENOTFOUND : MYTH_EIO, "%.160s: %s", opts->root ? opts->root : ".", strerror(errno));
+        st = myth_fail(err, errno == ENOENT ? MYTH_ENOTFOUND : MYTH_EIO, "%.160s: %s", opts->root ? opts->root : ".",
+                       strerror(errno));
         goto fail;
     }
     for (uint32_t i = 0; i < n_worker; i++) {
@@ -392,7 +407,7 @@ myth_status myth_grep(myth_mem *mem, const myth_scan_list *files, const myth_gre
             MYTH_TRY(myth_regex_run_open(&w[i].run, g->regex, err));
     }
     while (n_started < n_worker && myth_thread_start(&w[n_started].thread, work, &w[n_started]))
-        n_started++;                    /* fewer threads find the same */
+        n_started++; /* fewer threads find the same */
     work(&w[0]);
     for (uint32_t i = 1; i < n_started; i++)
         myth_thread_join(&w[i].thread);

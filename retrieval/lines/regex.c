@@ -2,12 +2,14 @@
  *
  * One walk over the pattern's text makes two things, and gives up either one where it does not understand:
  *
- *   literal   the longest run of bytes that stand in the pattern outside of groups, alternatives and optional parts: a match holds it
- *   buffer    the pattern with every part that could take a '\n' kept from it ([^a] becomes [^a\n], \s becomes [^\S\n]). Then a '\n' in
- *             the buffer is to it what the end of the subject is in a line: nothing takes it, '^' and '$' stand beside it, it is no
- *             word character. So what it finds in the buffer is what it finds in the line.
+ *   literal   the longest run of bytes that stand in the pattern outside of groups, alternatives and optional parts: a
+ *             match holds it
+ *   buffer    the pattern with every part that could take a '\n' kept from it ([^a] becomes [^a\n], \s becomes
+ *             [^\S\n]). Then a '\n' in the buffer is to it what the end of the subject is in a line: nothing takes it,
+ *             '^' and '$' stand beside it, it is no word character. So what it finds in the buffer is what it finds in
+ *             the line.
  *
- * The pattern as it was given is compiled first and alone decides about its errors.                                                     */
+ * The pattern as it was given is compiled first and alone decides about its errors. */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "regex.h"
 #include "find.h"
@@ -19,9 +21,9 @@ enum { MATCH_LIMIT = 10000000, STACK_BYTES = 8 << 20, LITERAL_MAX = 200 };
 
 struct myth_regex {
     myth_mem *mem;
-    pcre2_code *line, *buffer;          /* buffer NULL: lines one by one */
+    pcre2_code *line, *buffer; /* buffer NULL: lines one by one */
     unsigned char literal[LITERAL_MAX];
-    myth_find find;                     /* n 0 = no literal              */
+    myth_find find; /* n 0 = no literal              */
 };
 
 struct myth_regex_run {
@@ -35,11 +37,11 @@ struct myth_regex_run {
 
 typedef struct {
     const unsigned char *p, *end;
-    unsigned char *out;                 /* at most six bytes for one of the pattern */
+    unsigned char *out; /* at most six bytes for one of the pattern */
     size_t n_out;
     unsigned char run[LITERAL_MAX], best[LITERAL_MAX];
     size_t n_run, n_best;
-    int depth;                          /* of groups */
+    int depth; /* of groups */
     bool has_buffer, has_literal;
 } walk;
 
@@ -117,7 +119,7 @@ static void walk_class(walk *w)
     const unsigned char *p = w->p + 1, *from = w->p;
     bool is_negated = p < w->end && *p == '^', may_take = false;
     p += is_negated;
-    for (bool is_first = true; ; is_first = false) {
+    for (bool is_first = true;; is_first = false) {
         if (p >= w->end) {
             give_up(w);
             w->p = w->end;
@@ -130,14 +132,14 @@ static void walk_class(walk *w)
             while (q + 1 < w->end && !(q[0] == p[1] && q[1] == ']') && (myth_is_word(*q) || *q == '^'))
                 q++;
             if (q + 1 < w->end && q[0] == p[1] && q[1] == ']') {
-                may_take = true;        /* some named classes take it */
+                may_take = true; /* some named classes take it */
                 p = q + 2;
                 continue;
             }
         }
         if (*p == '\\') {
-            if (p + 1 >= w->end || p[1] == 'Q' || p[1] == 'E' || p[1] == 'c' || p[1] == 'x' || p[1] == 'o' || p[1] == 'p' || p[1] == 'P' ||
-                p[1] == 'N') {
+            if (p + 1 >= w->end || p[1] == 'Q' || p[1] == 'E' || p[1] == 'c' || p[1] == 'x' || p[1] == 'o' ||
+                p[1] == 'p' || p[1] == 'P' || p[1] == 'N') {
                 give_up(w);
                 w->p = w->end;
                 return;
@@ -200,13 +202,13 @@ static void walk_escape(walk *w)
         if (c >= '1' && c <= '9' && (w->p == w->end || !is_digit(*w->p)))
             put(w, (const char *)p, 2);
         else
-            give_up(w);                 /* \n, \z, \Q, \x0a, \012, \K, \R ... */
+            give_up(w); /* \n, \z, \Q, \x0a, \012, \K, \R ... */
     }
 }
 
 static void walk_group(walk *w)
 {
-    static const char *const plain[] = { "(?:", "(?=", "(?!", "(?<=", "(?<!", "(?>" };
+    static const char *const plain[] = {"(?:", "(?=", "(?!", "(?<=", "(?<!", "(?>"};
     const unsigned char *p = w->p;
     size_t left = (size_t)(w->end - p), n = 1;
     if (left > 1 && p[1] == '*') {
@@ -222,7 +224,7 @@ static void walk_group(walk *w)
             n = q ? (size_t)(q - p) + 1 : 0;
         }
         if (n == 0) {
-            give_up(w);                 /* options, comments, recursion, conditions */
+            give_up(w); /* options, comments, recursion, conditions */
             n = 1;
         }
     }
@@ -240,7 +242,7 @@ static void walk_pattern(walk *w)
         size_t n = quantifier_at(p, w->end, &may_be_none);
         if (n) {
             if (may_be_none && w->n_run)
-                w->n_run--;             /* the byte it stands behind */
+                w->n_run--; /* the byte it stands behind */
             end_run(w);
             put(w, (const char *)p, n);
             w->p += n;
@@ -254,7 +256,7 @@ static void walk_pattern(walk *w)
         case '(': walk_group(w); break;
         case ')':
             if (--w->depth < 0)
-                give_up(w);             /* it closes what -w puts around the pattern */
+                give_up(w); /* it closes what -w puts around the pattern */
             end_run(w);
             put_text(w, ")");
             w->p++;
@@ -263,7 +265,9 @@ static void walk_pattern(walk *w)
             if (w->depth == 0)
                 w->has_literal = false;
             /* fall through */
-        case '^': case '$': case '.':
+        case '^':
+        case '$':
+        case '.':
             end_run(w);
             put(w, (const char *)p, 1);
             w->p++;
@@ -279,8 +283,8 @@ static void walk_pattern(walk *w)
 
 /* ---- compiling ---- */
 
-static myth_status compile(pcre2_code **out, const char *before, const unsigned char *pattern, size_t n, const char *after,
-                           uint32_t options, myth_mem *mem, myth_error *err)
+static myth_status compile(pcre2_code **out, const char *before, const unsigned char *pattern, size_t n,
+                           const char *after, uint32_t options, myth_mem *mem, myth_error *err)
 {
     int code;
     PCRE2_SIZE at;
@@ -300,18 +304,19 @@ static myth_status compile(pcre2_code **out, const char *before, const unsigned 
     if (!*out) {
         PCRE2_UCHAR why[120];
         pcre2_get_error_message(code, why, sizeof(why));
-        st = myth_fail(err, MYTH_EARG, "pattern: byte %zu: %s", (size_t)at > n_before ? (size_t)at - n_before : 0, (char *)why);
+        st = myth_fail(err, MYTH_EARG, "pattern: byte %zu: %s", (size_t)at > n_before ? (size_t)at - n_before : 0,
+                       (char *)why);
         goto done;
     }
-    pcre2_jit_compile(*out, PCRE2_JIT_COMPLETE);        /* without, pcre2_match interprets */
+    pcre2_jit_compile(*out, PCRE2_JIT_COMPLETE); /* without, pcre2_match interprets */
 done:
     pcre2_compile_context_free(context);
     myth_free(mem, text);
     return st;
 }
 
-myth_status myth_regex_open(myth_regex **out, myth_mem *mem, const unsigned char *pattern, size_t n, bool ignore_case, bool is_word,
-                            myth_error *err)
+myth_status myth_regex_open(myth_regex **out, myth_mem *mem, const unsigned char *pattern, size_t n, bool ignore_case,
+                            bool is_word, myth_error *err)
 {
     const char *before = is_word ? "(?<!\\w)(?:" : "", *after = is_word ? ")(?!\\w)" : "";
     uint32_t options = ignore_case ? PCRE2_CASELESS : 0;
@@ -331,14 +336,15 @@ myth_status myth_regex_open(myth_regex **out, myth_mem *mem, const unsigned char
         st = myth_fail(err, MYTH_ENOMEM, "no room for a pattern of %zu bytes", n);
         goto fail;
     }
-    *w = (walk){ .p = pattern, .end = pattern + n, .out = text, .has_buffer = true, .has_literal = true };
+    *w = (walk){.p = pattern, .end = pattern + n, .out = text, .has_buffer = true, .has_literal = true};
     walk_pattern(w);
     if (w->has_literal && w->n_best) {
         for (size_t i = 0; i < w->n_best; i++)
             r->literal[i] = ignore_case ? myth_lower(w->best[i]) : w->best[i];
         myth_find_open(&r->find, r->literal, w->n_best, ignore_case);
     } else if (w->has_buffer) {
-        compile(&r->buffer, before, text, w->n_out, after, options | PCRE2_MULTILINE, mem, NULL);       /* else line by line */
+        compile(&r->buffer, before, text, w->n_out, after, options | PCRE2_MULTILINE, mem,
+                NULL); /* else line by line */
     }
     myth_free(mem, text);
     myth_free(mem, w);
@@ -393,7 +399,8 @@ void myth_regex_run_close(myth_regex_run *run)
 
 /* ---- matching ---- */
 
-static bool match(myth_regex_run *run, const pcre2_code *code, const unsigned char *s, size_t n, size_t *at, size_t *n_at, myth_status *st)
+static bool match(myth_regex_run *run, const pcre2_code *code, const unsigned char *s, size_t n, size_t *at,
+                  size_t *n_at, myth_status *st)
 {
     int rc = pcre2_match(code, s, n, 0, PCRE2_NO_UTF_CHECK, run->data, run->context);
     if (rc == PCRE2_ERROR_JIT_STACKLIMIT)
@@ -406,7 +413,7 @@ static bool match(myth_regex_run *run, const pcre2_code *code, const unsigned ch
     }
     const PCRE2_SIZE *v = pcre2_get_ovector_pointer(run->data);
     *at = v[0];
-    *n_at = v[1] > v[0] ? v[1] - v[0] : 0;      /* \K may turn them round */
+    *n_at = v[1] > v[0] ? v[1] - v[0] : 0; /* \K may turn them round */
     return true;
 }
 
@@ -423,8 +430,8 @@ static const unsigned char *line_begin(const unsigned char *from, const unsigned
     return p;
 }
 
-bool myth_regex_next(myth_regex_run *run, const unsigned char **p, const unsigned char *end, const unsigned char **line, size_t *n_line,
-                     size_t *at, size_t *n_at, myth_status *st)
+bool myth_regex_next(myth_regex_run *run, const unsigned char **p, const unsigned char *end, const unsigned char **line,
+                     size_t *n_line, size_t *at, size_t *n_at, myth_status *st)
 {
     const myth_regex *r = run->r;
     const unsigned char *s = *p;
@@ -441,13 +448,13 @@ bool myth_regex_next(myth_regex_run *run, const unsigned char **p, const unsigne
             if (!match(run, buffer, s, (size_t)(end - s), at, n_at, st)) {
                 if (*st == MYTH_OK)
                     return false;
-                buffer = NULL;              /* too much at once; a line may still be in reach */
+                buffer = NULL; /* too much at once; a line may still be in reach */
                 *st = MYTH_OK;
                 continue;
             }
             const unsigned char *found = s + *at;
             if (found == end && end[-1] == '\n')
-                return false;               /* nothing, behind the last line */
+                return false; /* nothing, behind the last line */
             first = line_begin(s, found);
             *at = (size_t)(found - first);
         }

@@ -1,4 +1,5 @@
-/* filegraph.c - see filegraph.h. Names are compared by 64 bits of XXH3: of a million names two are taken for one with a chance of 1 in 10^7. */
+/* filegraph.c - see filegraph.h. Names are compared by 64 bits of XXH3: of a million names two are taken for one with a
+ * chance of 1 in 10^7. */
 #include "filegraph.h"
 #include "engine/base/text.h"
 #include "retrieval/store/buffer.h"
@@ -11,10 +12,16 @@
 #include <strings.h>
 #include <xxhash.h>
 
-enum { NAME_MIN = 2, DEFINITIONS_MAX = 64 };    /* a shorter name says nothing; of a name with more definitions none is looked at */
+enum {
+    NAME_MIN = 2,
+    DEFINITIONS_MAX = 64
+}; /* a shorter name says nothing; of a name with more definitions none is looked at */
 static const double damping = 0.85;
 
-static myth_status no_memory(myth_error *err) { return myth_fail(err, MYTH_ENOMEM, "no memory for the graph of the files"); }
+static myth_status no_memory(myth_error *err)
+{
+    return myth_fail(err, MYTH_ENOMEM, "no memory for the graph of the files");
+}
 
 void myth_filegraph_close(myth_filegraph *g)
 {
@@ -24,7 +31,7 @@ void myth_filegraph_close(myth_filegraph *g)
     myth_free(g->mem, g->link);
     myth_free(g->mem, g->place);
     myth_free(g->mem, g->names);
-    *g = (myth_filegraph){ 0 };
+    *g = (myth_filegraph){0};
 }
 
 /* ---- nodes ---- */
@@ -34,7 +41,9 @@ static myth_status load_nodes(myth_filegraph *g, myth_store *s, myth_error *err)
     sqlite3 *db = myth_store_db(s);
     sqlite3_stmt *q = NULL;
     size_t n = 0, n_text = 0, at = 0;
-    int rc = sqlite3_prepare_v2(db, "SELECT count(*), coalesce(sum(length(path) + length(CAST(language AS BLOB)) + 2), 0) FROM files", -1, &q, NULL);
+    int rc = sqlite3_prepare_v2(
+        db, "SELECT count(*), coalesce(sum(length(path) + length(CAST(language AS BLOB)) + 2), 0) FROM files", -1, &q,
+        NULL);
     if (rc == SQLITE_OK && (rc = sqlite3_step(q)) == SQLITE_ROW) {
         n = (size_t)sqlite3_column_int64(q, 0);
         n_text = (size_t)sqlite3_column_int64(q, 1);
@@ -87,7 +96,7 @@ static id_row *sort_ids(const myth_filegraph *g)
 {
     id_row *row = myth_alloc_n(g->mem, MYTH_MEM_OTHER, "map", (size_t)g->n_node + 1, sizeof(*row));
     for (uint32_t i = 0; row && i < g->n_node; i++)
-        row[i] = (id_row){ g->node[i].id, i };
+        row[i] = (id_row){g->node[i].id, i};
     if (row)
         qsort(row, g->n_node, sizeof(*row), by_id);
     return row;
@@ -95,7 +104,7 @@ static id_row *sort_ids(const myth_filegraph *g)
 
 static const id_row *find_id(const id_row *row, uint32_t n, int64_t id)
 {
-    return bsearch(&(id_row){ id, 0 }, row, n, sizeof(*row), by_id);
+    return bsearch(&(id_row){id, 0}, row, n, sizeof(*row), by_id);
 }
 
 /* ---- definitions ---- */
@@ -108,9 +117,9 @@ typedef struct {
 
 typedef struct {
     myth_mem *mem;
-    definition *row;            /* by name, node, exported before not, symbol */
+    definition *row; /* by name, node, exported before not, symbol */
     size_t n, cap;
-    uint32_t *slot, n_slot;     /* of a name its first row + 1                */
+    uint32_t *slot, n_slot; /* of a name its first row + 1                */
 } definitions;
 
 static int by_definition(const void *a, const void *b)
@@ -162,12 +171,14 @@ static myth_status order_definitions(definitions *d, myth_error *err)
 /* Words of manuals and keys of data define nothing that code uses. */
 static bool defines(const myth_node *d) { return !(d->kinds & (1u << MYTH_KIND_DOCUMENT | 1u << MYTH_KIND_DATA)); }
 
-static myth_status load_definitions(definitions *d, const myth_filegraph *g, const id_row *ids, myth_store *s, myth_error *err)
+static myth_status load_definitions(definitions *d, const myth_filegraph *g, const id_row *ids, myth_store *s,
+                                    myth_error *err)
 {
     sqlite3_stmt *q = NULL;
     myth_status st = MYTH_OK;
     const id_row *at = NULL;
-    int rc = sqlite3_prepare_v2(myth_store_db(s), "SELECT id, name, kind, flags FROM symbols ORDER BY id", -1, &q, NULL);
+    int rc =
+        sqlite3_prepare_v2(myth_store_db(s), "SELECT id, name, kind, flags FROM symbols ORDER BY id", -1, &q, NULL);
     while (rc == SQLITE_OK && (rc = sqlite3_step(q)) == SQLITE_ROW) {
         int64_t id = sqlite3_column_int64(q, 0), file = id / MYTH_SYMBOL_IDS;
         int kind = sqlite3_column_int(q, 2);
@@ -176,7 +187,8 @@ static myth_status load_definitions(definitions *d, const myth_filegraph *g, con
         rc = SQLITE_OK;
         if (!at || at->id != file)
             at = find_id(ids, g->n_node, file);
-        if (!at || n < NAME_MIN || kind == MYTH_SYMBOL_TEST || kind == MYTH_SYMBOL_ROUTE || !defines(&g->node[at->node]))
+        if (!at || n < NAME_MIN || kind == MYTH_SYMBOL_TEST || kind == MYTH_SYMBOL_ROUTE ||
+            !defines(&g->node[at->node]))
             continue;
         if (d->n == d->cap) {
             size_t cap = 2 * d->cap + 1024;
@@ -188,8 +200,8 @@ static myth_status load_definitions(definitions *d, const myth_filegraph *g, con
             d->row = row;
             d->cap = cap;
         }
-        d->row[d->n++] = (definition){ XXH3_64bits(name, n), at->node, (uint32_t)(id % MYTH_SYMBOL_IDS),
-                                       (sqlite3_column_int64(q, 3) & MYTH_SYMBOL_EXPORTED) != 0 };
+        d->row[d->n++] = (definition){XXH3_64bits(name, n), at->node, (uint32_t)(id % MYTH_SYMBOL_IDS),
+                                      (sqlite3_column_int64(q, 3) & MYTH_SYMBOL_EXPORTED) != 0};
     }
     if (st == MYTH_OK)
         st = myth_store_fail(s, rc, err);
@@ -204,9 +216,9 @@ typedef struct {
     const definitions *def;
     const myth_resolver *resolver;
     uint32_t node;
-    uint32_t *use;              /* first rows of the names used                       */
+    uint32_t *use; /* first rows of the names used                       */
     size_t n_use, cap_use;
-    myth_link *import;          /* by target                                          */
+    myth_link *import; /* by target                                          */
     uint32_t n_import, cap_import;
     bool is_short;
 } linker;
@@ -235,7 +247,7 @@ static bool add_import(linker *l, uint32_t target, uint32_t n_definer)
         l->import = p;
         l->cap_import = cap;
     }
-    l->import[l->n_import++] = (myth_link){ target, 0, 1, n_definer };
+    l->import[l->n_import++] = (myth_link){target, 0, 1, n_definer};
     return true;
 }
 
@@ -286,7 +298,8 @@ static bool add_link(myth_filegraph *g, myth_link link)
 {
     if (g->n_link == g->cap_link) {
         uint32_t cap = 2 * g->cap_link + 1024;
-        myth_link *p = g->n_link < UINT32_MAX / 4 ? myth_realloc(g->mem, MYTH_MEM_OTHER, "map", g->link, cap * sizeof(*p)) : NULL;
+        myth_link *p =
+            g->n_link < UINT32_MAX / 4 ? myth_realloc(g->mem, MYTH_MEM_OTHER, "map", g->link, cap * sizeof(*p)) : NULL;
         if (!p)
             return false;
         g->link = p;
@@ -303,7 +316,7 @@ static bool link_name(linker *l, uint32_t first, uint32_t n_use)
     uint32_t row[DEFINITIONS_MAX], n = 0, n_imported = 0;
     for (size_t i = first; i < d->n && d->row[i].name == d->row[first].name; i++) {
         if (d->row[i].node == l->node || n == DEFINITIONS_MAX)
-            return true;                        /* its own name, or everybody's */
+            return true; /* its own name, or everybody's */
         if (d->row[i].is_exported)
             row[n++] = (uint32_t)i;
     }
@@ -314,7 +327,8 @@ static bool link_name(linker *l, uint32_t first, uint32_t n_use)
         return true;
     for (uint32_t i = 0; i < n; i++) {
         const definition *r = &d->row[row[i]];
-        if ((!n_imported || has_import(l, r->node)) && !add_link(l->g, (myth_link){ r->node, r->symbol + 1, n_use, n_definer }))
+        if ((!n_imported || has_import(l, r->node)) &&
+            !add_link(l->g, (myth_link){r->node, r->symbol + 1, n_use, n_definer}))
             return false;
     }
     return true;
@@ -347,16 +361,17 @@ static myth_status link_file(linker *l, myth_store *s, uint32_t node, myth_error
     return ok ? MYTH_OK : no_memory(err);
 }
 
-myth_status myth_filegraph_make(myth_filegraph *out, myth_mem *mem, myth_store *s, const bool *is_cancelled, myth_error *err)
+myth_status myth_filegraph_make(myth_filegraph *out, myth_mem *mem, myth_store *s, const bool *is_cancelled,
+                                myth_error *err)
 {
     myth_status st = MYTH_OK;
     myth_filegraph *g = out;
-    *g = (myth_filegraph){ .mem = mem };
+    *g = (myth_filegraph){.mem = mem};
     id_row *ids = NULL;
     myth_resolve_file *file = NULL;
     myth_resolver *resolver = NULL;
-    definitions def = { .mem = mem };
-    linker l = { .g = g, .def = &def };
+    definitions def = {.mem = mem};
+    linker l = {.g = g, .def = &def};
     MYTH_TRY(load_nodes(g, s, err));
     ids = sort_ids(g);
     file = myth_alloc_n(mem, MYTH_MEM_OTHER, "map", (size_t)g->n_node + 1, sizeof(*file));
@@ -365,7 +380,7 @@ myth_status myth_filegraph_make(myth_filegraph *out, myth_mem *mem, myth_store *
         goto fail;
     }
     for (uint32_t i = 0; i < g->n_node; i++)
-        file[i] = (myth_resolve_file){ g->node[i].path, g->node[i].language };
+        file[i] = (myth_resolve_file){g->node[i].path, g->node[i].language};
     MYTH_TRY(myth_resolver_open(&resolver, mem, file, g->n_node, err));
     l.resolver = resolver;
     MYTH_TRY(load_definitions(&def, g, ids, s, err));
@@ -422,14 +437,15 @@ static int by_place(const void *a, const void *b)
         return d;
     if (x->node->rank != y->node->rank)
         return x->node->rank > y->node->rank ? -1 : 1;
-    return (x->idx > y->idx) - (x->idx < y->idx);           /* in order of their paths */
+    return (x->idx > y->idx) - (x->idx < y->idx); /* in order of their paths */
 }
 
 myth_status myth_filegraph_rank(myth_filegraph *g, const double *start, myth_error *err)
 {
     uint32_t n = g->n_node;
     double sum = 0;
-    double *rank = myth_alloc_n(g->mem, MYTH_MEM_OTHER, "map", (size_t)n + 1, 3 * sizeof(*rank)), *next = rank + n, *from = next + n;
+    double *rank = myth_alloc_n(g->mem, MYTH_MEM_OTHER, "map", (size_t)n + 1, 3 * sizeof(*rank)), *next = rank + n,
+           *from = next + n;
     double *share = myth_alloc_n(g->mem, MYTH_MEM_OTHER, "map", (size_t)g->n_link + 1, sizeof(*share));
     placed *order = myth_alloc_n(g->mem, MYTH_MEM_OTHER, "map", (size_t)n + 1, sizeof(*order));
     if (!rank || !share || !order) {
@@ -461,7 +477,7 @@ myth_status myth_filegraph_rank(myth_filegraph *g, const double *start, myth_err
     }
     for (uint32_t i = 0; i < n; i++) {
         g->node[i].rank = rank[i];
-        order[i] = (placed){ &g->node[i], i };
+        order[i] = (placed){&g->node[i], i};
     }
     if (n)
         qsort(order, n, sizeof(*order), by_place);
@@ -478,8 +494,11 @@ myth_status myth_filegraph_rank(myth_filegraph *g, const double *start, myth_err
 /* The name of a test file without its suffix and without the word that makes it one; its length, 0 = the word alone. */
 static size_t stem_of(const char *path, const char **stem)
 {
-    static const char *const front[] = { "test_", "test-", "tests_", "t_", "Test" }, *const back[] = { "_test", "-test", ".test", "_tests", ".spec", "_spec",
-                                                                                                       "-spec", "Test", "Tests", "Spec", "IT" };
+    static const char *const front[] = {"test_", "test-", "tests_", "t_", "Test"}, *const back[] = {
+                                                                                       "_test",  "-test", ".test",
+                                                                                       "_tests", ".spec", "_spec",
+                                                                                       "-spec",  "Test",  "Tests",
+                                                                                       "Spec",   "IT"};
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
     size_t n = dot && dot > name ? (size_t)(dot - name) : strlen(name);
     for (size_t i = 0; i < sizeof(back) / sizeof(back[0]); i++) {
@@ -510,7 +529,7 @@ static uint64_t stem_hash(const char *stem, size_t n)
 }
 
 typedef struct {
-    uint64_t stem;              /* of a file without its suffix, in small letters */
+    uint64_t stem; /* of a file without its suffix, in small letters */
     uint32_t node;
 } stem_row;
 
@@ -524,7 +543,7 @@ static int by_stem(const void *a, const void *b)
 
 typedef struct {
     uint32_t file, test;
-    double share;               /* of the test's links; 2 more when its name is the file's */
+    double share; /* of the test's links; 2 more when its name is the file's */
 } tested;
 
 static int by_tested(const void *a, const void *b)
@@ -548,11 +567,12 @@ static bool add_tested(tested_list *t, myth_mem *mem, uint32_t file, uint32_t te
     bool ok = grow(mem, &p, &t->cap, t->n, sizeof(*t->row));
     t->row = p;
     if (ok)
-        t->row[t->n++] = (tested){ file, test, share };
+        t->row[t->n++] = (tested){file, test, share};
     return ok;
 }
 
-/* Code that a test may be of: where the files of that name are few, the name alone says so; index.js and __init__.py are met in every folder. */
+/* Code that a test may be of: where the files of that name are few, the name alone says so; index.js and __init__.py
+ * are met in every folder. */
 static bool add_named(tested_list *t, const myth_filegraph *g, const stem_row *row, uint32_t n_row, uint32_t test)
 {
     enum { NAMED_MAX = 3 };
@@ -581,9 +601,10 @@ static myth_status find_tests(tested_list *t, const myth_filegraph *g, myth_erro
     uint32_t n_row = 0;
     bool ok = row != NULL;
     for (uint32_t i = 0; i < g->n_node && ok; i++) {
-        const char *path = g->node[i].path, *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+        const char *path = g->node[i].path, *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path,
+                   *dot = strrchr(name, '.');
         if (myth_filegraph_tier(g->node[i].kinds) == 0)
-            row[n_row++] = (stem_row){ stem_hash(name, dot && dot > name ? (size_t)(dot - name) : strlen(name)), i };
+            row[n_row++] = (stem_row){stem_hash(name, dot && dot > name ? (size_t)(dot - name) : strlen(name)), i};
     }
     if (n_row)
         qsort(row, n_row, sizeof(*row), by_stem);
@@ -623,7 +644,8 @@ static int by_flow(const void *a, const void *b)
     return (x->from > y->from) - (x->from < y->from);
 }
 
-/* What comes through each symbol, by the file it is in: before, start is zero; after, start[i] is the end of file i's. */
+/* What comes through each symbol, by the file it is in: before, start is zero; after, start[i] is the end of file i's.
+ */
 static void find_flows(flow *out, const myth_filegraph *g, uint32_t *start)
 {
     for (uint32_t i = 0; i < g->n_link; i++)
@@ -634,7 +656,7 @@ static void find_flows(flow *out, const myth_filegraph *g, uint32_t *start)
         double all = weight_sum(g, i);
         for (uint32_t k = g->node[i].first_link; k < g->node[i + 1].first_link; k++) {
             const myth_link *l = &g->link[k];
-            out[start[l->target]++] = (flow){ l->symbol, i, damping * g->node[i].rank * weight_of(l) / all };
+            out[start[l->target]++] = (flow){l->symbol, i, damping * g->node[i].rank * weight_of(l) / all};
         }
     }
 }
@@ -676,10 +698,11 @@ static myth_status save_row(myth_store *s, sqlite3_stmt *q, const myth_buffer *b
 static myth_status save_links(const myth_filegraph *g, myth_store *s, myth_error *err)
 {
     sqlite3_stmt *q = NULL;
-    myth_buffer b = { .mem = g->mem };
+    myth_buffer b = {.mem = g->mem};
     myth_status st = MYTH_OK;
     MYTH_TRY(myth_store_fail(s, sqlite3_exec(myth_store_db(s), "DELETE FROM links", NULL, NULL, NULL), err));
-    MYTH_TRY(myth_store_fail(s, sqlite3_prepare_v2(myth_store_db(s), "INSERT INTO links(file_id, data) VALUES(?1, ?2)", -1, &q, NULL), err));
+    MYTH_TRY(myth_store_fail(
+        s, sqlite3_prepare_v2(myth_store_db(s), "INSERT INTO links(file_id, data) VALUES(?1, ?2)", -1, &q, NULL), err));
     for (uint32_t i = 0; i < g->n_node; i++) {
         uint32_t first = g->node[i].first_link, end = g->node[i + 1].first_link;
         if (first == end)
@@ -705,8 +728,8 @@ fail:
 myth_status myth_filegraph_save(const myth_filegraph *g, myth_store *s, bool with_links, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    myth_buffer b = { .mem = g->mem };
-    tested_list tests = { 0 };
+    myth_buffer b = {.mem = g->mem};
+    tested_list tests = {0};
     sqlite3_stmt *q = NULL;
     flow *flows = myth_alloc_n(g->mem, MYTH_MEM_OTHER, "map", (size_t)g->n_link + 1, sizeof(*flows));
     uint32_t *end = myth_alloc_n(g->mem, MYTH_MEM_OTHER, "map", (size_t)g->n_node + 2, sizeof(*end));
@@ -722,15 +745,19 @@ myth_status myth_filegraph_save(const myth_filegraph *g, myth_store *s, bool wit
         first_test[tests.row[i].file] = i + 1;
     find_flows(flows, g, end);
     MYTH_TRY(myth_store_fail(s, sqlite3_exec(myth_store_db(s), "DELETE FROM ranks", NULL, NULL, NULL), err));
-    MYTH_TRY(myth_store_fail(s, sqlite3_prepare_v2(myth_store_db(s), "INSERT INTO ranks(place, file_id, rank, data) VALUES(?1, ?2, ?3, ?4)", -1, &q,
-                                                   NULL), err));
+    MYTH_TRY(myth_store_fail(s,
+                             sqlite3_prepare_v2(myth_store_db(s),
+                                                "INSERT INTO ranks(place, file_id, rank, data) VALUES(?1, ?2, ?3, ?4)",
+                                                -1, &q, NULL),
+                             err));
     for (uint32_t i = 0; i < g->n_node; i++) {
         uint32_t node = g->place[i], from = node ? end[node - 1] : 0, n = 0;
         uint32_t test[MYTH_TESTS_MAX];
         b.n = 0;
         put_flows(&b, flows + from, end[node] - from, g->node[node].rank);
-        for (size_t k = first_test[node]; k && k <= tests.n && tests.row[k - 1].file == node && n < MYTH_TESTS_MAX; k++) {
-            bool is_new = true;                 /* by its name and by its links it is here twice */
+        for (size_t k = first_test[node]; k && k <= tests.n && tests.row[k - 1].file == node && n < MYTH_TESTS_MAX;
+             k++) {
+            bool is_new = true; /* by its name and by its links it is here twice */
             for (uint32_t o = 0; o < n; o++)
                 is_new &= test[o] != tests.row[k - 1].test;
             if (is_new)
@@ -759,7 +786,7 @@ static myth_status load_links(myth_filegraph *g, const id_row *ids, myth_bytes *
     uint64_t n = myth_bytes_number(b);
     for (uint64_t i = 0; i < n && !b->is_bad; i++) {
         const id_row *target = find_id(ids, g->n_node, (int64_t)myth_bytes_number(b));
-        myth_link l = { .target = target ? target->node : 0 };
+        myth_link l = {.target = target ? target->node : 0};
         l.symbol = (uint32_t)myth_bytes_number(b);
         l.n_use = (uint32_t)myth_bytes_number(b);
         l.n_definer = (uint32_t)myth_bytes_number(b);
@@ -767,14 +794,16 @@ static myth_status load_links(myth_filegraph *g, const id_row *ids, myth_bytes *
         if (!b->is_bad && !add_link(g, l))
             return no_memory(err);
     }
-    return b->is_bad ? myth_fail(err, MYTH_EFORMAT, "the index is damaged (links of a file); remove it and run mythos index") : MYTH_OK;
+    return b->is_bad
+             ? myth_fail(err, MYTH_EFORMAT, "the index is damaged (links of a file); remove it and run mythos index")
+             : MYTH_OK;
 }
 
 myth_status myth_filegraph_load(myth_filegraph *out, myth_mem *mem, myth_store *s, myth_error *err)
 {
     myth_status st = MYTH_OK;
     myth_filegraph *g = out;
-    *g = (myth_filegraph){ .mem = mem };
+    *g = (myth_filegraph){.mem = mem};
     id_row *ids = NULL;
     sqlite3_stmt *q = NULL;
     MYTH_TRY(load_nodes(g, s, err));
@@ -782,7 +811,8 @@ myth_status myth_filegraph_load(myth_filegraph *out, myth_mem *mem, myth_store *
         st = no_memory(err);
         goto fail;
     }
-    MYTH_TRY(myth_store_fail(s, sqlite3_prepare_v2(myth_store_db(s), "SELECT data FROM links WHERE file_id=?1", -1, &q, NULL), err));
+    MYTH_TRY(myth_store_fail(
+        s, sqlite3_prepare_v2(myth_store_db(s), "SELECT data FROM links WHERE file_id=?1", -1, &q, NULL), err));
     for (uint32_t i = 0; i < g->n_node; i++) {
         g->node[i].first_link = g->n_link;
         sqlite3_bind_int64(q, 1, g->node[i].id);
@@ -790,7 +820,7 @@ myth_status myth_filegraph_load(myth_filegraph *out, myth_mem *mem, myth_store *
         MYTH_TRY(myth_store_fail(s, rc, err));
         const unsigned char *p = rc == SQLITE_ROW ? sqlite3_column_blob(q, 0) : NULL;
         if (p)
-            MYTH_TRY(load_links(g, ids, &(myth_bytes){ p, p + sqlite3_column_bytes(q, 0), false }, err));
+            MYTH_TRY(load_links(g, ids, &(myth_bytes){p, p + sqlite3_column_bytes(q, 0), false}, err));
         sqlite3_reset(q);
     }
     g->node[g->n_node].first_link = g->n_link;

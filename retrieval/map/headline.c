@@ -1,5 +1,5 @@
 /* headline.c - see headline.h. No parser: comments at the head of a file begin alike in all languages of a kind. */
-#define _GNU_SOURCE             /* strcasestr */
+#define _GNU_SOURCE /* strcasestr */
 #include "headline.h"
 #include "engine/base/text.h"
 #include "engine/base/utf8.h"
@@ -14,9 +14,9 @@ enum { HEAD_BYTES = 8 << 10, BLOCK_CAP = 2048 };
 
 static bool is_hidden(uint32_t cp)
 {
-    return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || cp == 0xad || cp == 0x061c || cp == 0x180e || (cp >= 0x200b && cp <= 0x200f) ||
-           (cp >= 0x2028 && cp <= 0x202e) || (cp >= 0x2060 && cp <= 0x206f) || (cp >= 0xfe00 && cp <= 0xfe0f) || cp == 0xfeff ||
-           (cp >= 0xe0000 && cp <= 0xe0fff);
+    return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || cp == 0xad || cp == 0x061c || cp == 0x180e ||
+           (cp >= 0x200b && cp <= 0x200f) || (cp >= 0x2028 && cp <= 0x202e) || (cp >= 0x2060 && cp <= 0x206f) ||
+           (cp >= 0xfe00 && cp <= 0xfe0f) || cp == 0xfeff || (cp >= 0xe0000 && cp <= 0xe0fff);
 }
 
 static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
@@ -24,7 +24,7 @@ static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 size_t myth_one_line(char *dst, size_t cap, const char *text, size_t n)
 {
     const unsigned char *p = (const unsigned char *)text, *end = p + n;
-    size_t at = 0, cut = 0;             /* cut: where "..." still has room */
+    size_t at = 0, cut = 0; /* cut: where "..." still has room */
     bool has_gap = false;
     while (p < end) {
         uint32_t cp = 0;
@@ -54,21 +54,30 @@ size_t myth_one_line(char *dst, size_t cap, const char *text, size_t n)
 
 typedef enum { LINES, BLOCK } shape;
 
-static const struct { const char *languages; shape shape; const char *open, *close; } comments[] = {
-    { "c cpp cuda objc opencl metal glsl hlsl wgsl javascript jsx typescript tsx go java kotlin scala groovy csharp fsharp php rust swift dart zig solidity d "
-      "protobuf thrift css verilog", BLOCK, "/*", "*/" },
-    { "c cpp cuda objc opencl metal glsl hlsl wgsl javascript jsx typescript tsx go java kotlin scala groovy csharp fsharp php rust swift dart zig solidity d "
-      "protobuf thrift css verilog", LINES, "//", NULL },
-    { "python starlark julia elixir", BLOCK, "\"\"\"", "\"\"\"" },
-    { "python starlark", BLOCK, "'''", "'''" },
-    { "python starlark", BLOCK, "\"", "\"" },
-    { "python starlark ruby crystal bash fish powershell perl elixir r julia nim tcl awk yaml toml hcl dockerfile make cmake meson nix ini php graphql",
-      LINES, "#", NULL },
-    { "sql lua haskell ada vhdl", LINES, "--", NULL },
-    { "clojure lisp assembly ini", LINES, ";", NULL },
-    { "erlang tex matlab", LINES, "%", NULL },
-    { "ocaml", BLOCK, "(*", "*)" },
-    { "html xml markdown", BLOCK, "<!--", "-->" },
+static const struct {
+    const char *languages;
+    shape shape;
+    const char *open, *close;
+} comments[] = {
+    {"c cpp cuda objc opencl metal glsl hlsl wgsl javascript jsx typescript tsx go java kotlin scala groovy csharp "
+     "fsharp php rust swift dart zig solidity d "
+     "protobuf thrift css verilog",
+     BLOCK, "/*", "*/"},
+    {"c cpp cuda objc opencl metal glsl hlsl wgsl javascript jsx typescript tsx go java kotlin scala groovy csharp "
+     "fsharp php rust swift dart zig solidity d "
+     "protobuf thrift css verilog",
+     LINES, "//", NULL},
+    {"python starlark julia elixir", BLOCK, "\"\"\"", "\"\"\""},
+    {"python starlark", BLOCK, "'''", "'''"},
+    {"python starlark", BLOCK, "\"", "\""},
+    {"python starlark ruby crystal bash fish powershell perl elixir r julia nim tcl awk yaml toml hcl dockerfile make "
+     "cmake meson nix ini php graphql",
+     LINES, "#", NULL},
+    {"sql lua haskell ada vhdl", LINES, "--", NULL},
+    {"clojure lisp assembly ini", LINES, ";", NULL},
+    {"erlang tex matlab", LINES, "%", NULL},
+    {"ocaml", BLOCK, "(*", "*)"},
+    {"html xml markdown", BLOCK, "<!--", "-->"},
 };
 
 typedef struct {
@@ -96,8 +105,11 @@ static bool starts(const head *h, const char *s)
 /* What may stand before the first comment and says nothing. */
 static bool skip_preamble(head *h)
 {
-    static const char *const lines[] = { "#!", "<?php", "<?xml", "<!DOCTYPE", "#pragma once", "#ifndef ", "#define ", "'use strict'", "\"use strict\"",
-                                         "package ", "# -*-", "-*-", "# vim", "---", "%YAML", "@charset", "#import", "# frozen_string_literal", "declare(" };
+    static const char *const lines[] = {
+        "#!",       "<?php",        "<?xml",          "<!DOCTYPE", "#pragma once", "#ifndef ",
+        "#define ", "'use strict'", "\"use strict\"", "package ",  "# -*-",        "-*-",
+        "# vim",    "---",          "%YAML",          "@charset",  "#import",      "# frozen_string_literal",
+        "declare("};
     while (h->p < h->end && is_blank(*h->p))
         h->p++;
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
@@ -163,22 +175,26 @@ static bool take_comment(head *h, char block[BLOCK_CAP])
     return false;
 }
 
-/* Whether the comment just taken stands right above code that it is about; above an import, a package or a class of a file of its own it is about
- * the file. */
+/* Whether the comment just taken stands right above code that it is about; above an import, a package or a class of a
+ * file of its own it is about the file. */
 static bool is_of_definition(const head *h)
 {
-    static const char *const neutral[] = { "#", "import", "package", "from ", "use ", "using", "require", "namespace", "module", "extern crate", "mod ", "include",
-                                           "'use strict'", "\"use strict\"", "const ", "var ", "let ", "<", "@", "set ", "library", "//", "/*", "--", "pragma",
-                                           "local ", "export *", "load", "defmodule" };
+    static const char *const neutral[] = {
+        "#",         "import", "package",      "from ",  "use ",    "using",        "require",
+        "namespace", "module", "extern crate", "mod ",   "include", "'use strict'", "\"use strict\"",
+        "const ",    "var ",   "let ",         "<",      "@",       "set ",         "library",
+        "//",        "/*",     "--",           "pragma", "local ",  "export *",     "load",
+        "defmodule"};
     const char *p = h->p;
     int n_line = 0;
     for (; p < h->end && is_blank(*p); p++)
         n_line += *p == '\n';
     bool is_docstring = myth_text_lists("python starlark", h->language) && (h->p[-1] == '"' || h->p[-1] == '\'');
     bool is_above = n_line < (h->p[-1] == '\n' ? 1 : 2);
-    if (is_docstring || !is_above || p >= h->end || myth_text_lists("java kotlin scala groovy csharp ruby php swift dart", h->language))
+    if (is_docstring || !is_above || p >= h->end ||
+        myth_text_lists("java kotlin scala groovy csharp ruby php swift dart", h->language))
         return false;
-    head at = { p, h->end, h->language };
+    head at = {p, h->end, h->language};
     for (size_t i = 0; i < sizeof(neutral) / sizeof(neutral[0]); i++)
         if (starts(&at, neutral[i]))
             return false;
@@ -189,9 +205,34 @@ static bool is_of_definition(const head *h)
 
 static bool is_boilerplate(const char *s)
 {
-    static const char *const words[] = { "copyright", "license", "licence", "spdx-", "all rights reserved", "permission is hereby", "eslint", "pylint:", "noqa",
-                                         "-*-", "vim:", "istanbul ignore", "do not edit", "coding:", "tslint", "prettier", "@flow", "@ts-", "clang-format",
-                                         "nolint", "flake8", "type: ignore", "generated by", "@generated", "go:build", "+build", "authors:", "(c) " };
+    static const char *const words[] = {"copyright",
+                                        "license",
+                                        "licence",
+                                        "spdx-",
+                                        "all rights reserved",
+                                        "permission is hereby",
+                                        "eslint",
+                                        "pylint:",
+                                        "noqa",
+                                        "-*-",
+                                        "vim:",
+                                        "istanbul ignore",
+                                        "do not edit",
+                                        "coding:",
+                                        "tslint",
+                                        "prettier",
+                                        "@flow",
+                                        "@ts-",
+                                        "clang-format",
+                                        "nolint",
+                                        "flake8",
+                                        "type: ignore",
+                                        "generated by",
+                                        "@generated",
+                                        "go:build",
+                                        "+build",
+                                        "authors:",
+                                        "(c) "};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (strcasestr(s, words[i]))
             return true;
@@ -201,7 +242,8 @@ static bool is_boilerplate(const char *s)
 /* "queue.c - ", "@file queue.c", "@brief " in front say nothing. */
 static const char *skip_name(const char *s, const char *path)
 {
-    static const char *const tags[] = { "@file", "\\file", "@fileoverview", "@brief", "\\brief", "@module", "@overview", "Package" };
+    static const char *const tags[] = {"@file",   "\\file",  "@fileoverview", "@brief",
+                                       "\\brief", "@module", "@overview",     "Package"};
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     for (int again = 0; again < 4; again++) {
         const char *from = s;
@@ -236,7 +278,8 @@ static size_t take_sentence(char dst[MYTH_HEADLINE_CAP], const char *paragraph, 
     bool has_space = false;
     for (; *end; end++) {
         has_space |= *end == ' ';
-        if ((*end == '.' || *end == '!' || *end == '?') && (end[1] == '\0' || end[1] == ' ') && end - s > 3 && end[-2] != '.')
+        if ((*end == '.' || *end == '!' || *end == '?') && (end[1] == '\0' || end[1] == ' ') && end - s > 3 &&
+            end[-2] != '.')
             break;
     }
     return has_space ? myth_one_line(dst, MYTH_HEADLINE_CAP, s, (size_t)(end - s)) : 0;
@@ -277,10 +320,11 @@ static size_t take_prose(char dst[MYTH_HEADLINE_CAP], head *h)
     return 0;
 }
 
-size_t myth_headline(char dst[MYTH_HEADLINE_CAP], const char *path, const char *language, const unsigned char *text, uint64_t n)
+size_t myth_headline(char dst[MYTH_HEADLINE_CAP], const char *path, const char *language, const unsigned char *text,
+                     uint64_t n)
 {
     char block[BLOCK_CAP];
-    head h = { (const char *)text, (const char *)text + (n < HEAD_BYTES ? n : HEAD_BYTES), language };
+    head h = {(const char *)text, (const char *)text + (n < HEAD_BYTES ? n : HEAD_BYTES), language};
     dst[0] = '\0';
     if (n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
         h.p += 3;

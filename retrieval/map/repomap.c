@@ -1,5 +1,6 @@
-/* repomap.c - see repomap.h. What is shown is a list of lines in the order of their value, taken from files as they come by rank: no more files are read
- * than are shown. The longest beginning of the list that fits is looked for from where the counts of its lines say it is. */
+/* repomap.c - see repomap.h. What is shown is a list of lines in the order of their value, taken from files as they
+ * come by rank: no more files are read than are shown. The longest beginning of the list that fits is looked for from
+ * where the counts of its lines say it is. */
 #include "repomap_impl.h"
 #include "headline.h"
 
@@ -11,8 +12,8 @@ enum { FILE_LINE = INT32_MAX, IMPORT_LINE = INT32_MAX - 1, NAME_CAP = 160, LIST_
 
 typedef struct {
     double value;
-    uint32_t entry, row;                /* row: FILE_LINE, IMPORT_LINE or of a symbol */
-    uint32_t tier;                      /* behind those of files comes what is not exported */
+    uint32_t entry, row; /* row: FILE_LINE, IMPORT_LINE or of a symbol */
+    uint32_t tier;       /* behind those of files comes what is not exported */
 } item;
 
 struct myth_repomap {
@@ -24,13 +25,13 @@ struct myth_repomap {
     char *under;
     uint32_t n_file;
     bool has_own, is_at_end, has_next;
-    myth_repomap_entry next;                /* the file that is not yet in the heap */
+    myth_repomap_entry next; /* the file that is not yet in the heap */
     myth_repomap_entry *entry;
     uint32_t n_entry, cap_entry;
-    item *heap, *list;                  /* list: taken from the heap, best first */
+    item *heap, *list; /* list: taken from the heap, best first */
     size_t n_heap, cap_heap, n_list, cap_list;
-    const char **line;                  /* of the list's items; NULL = not yet made */
-    bool *is_shown;                     /* entries of the last text */
+    const char **line; /* of the list's items; NULL = not yet made */
+    bool *is_shown;    /* entries of the last text */
 };
 
 static myth_status no_memory(myth_error *err) { return myth_fail(err, MYTH_ENOMEM, "no memory for a map"); }
@@ -42,8 +43,9 @@ static myth_status count_files(myth_repomap *m, myth_error *err)
     sqlite3_stmt *q = NULL;
     sqlite3 *db = myth_store_db(m->reader.store);
     size_t n = strlen(m->under);
-    const char *sql = n ? "SELECT count(*) FROM files WHERE substr(path, 1, ?1 + 1)=CAST(?2 || '/' AS BLOB) OR path=CAST(?2 AS BLOB)"
-                        : "SELECT count(*) FROM files";
+    const char *sql =
+        n ? "SELECT count(*) FROM files WHERE substr(path, 1, ?1 + 1)=CAST(?2 || '/' AS BLOB) OR path=CAST(?2 AS BLOB)"
+          : "SELECT count(*) FROM files";
     int rc = sqlite3_prepare_v2(db, sql, -1, &q, NULL);
     if (rc == SQLITE_OK && n) {
         sqlite3_bind_int64(q, 1, (sqlite3_int64)n);
@@ -54,12 +56,14 @@ static myth_status count_files(myth_repomap *m, myth_error *err)
     myth_status st = myth_store_fail(m->reader.store, rc, err);
     sqlite3_finalize(q);
     if (st == MYTH_OK && m->n_file == 0)
-        st = n ? myth_fail(err, MYTH_ENOTFOUND, "%.160s: no indexed file below it; mythos scan --explain says why", m->under)
+        st = n ? myth_fail(err, MYTH_ENOTFOUND, "%.160s: no indexed file below it; mythos scan --explain says why",
+                           m->under)
                : myth_fail(err, MYTH_ENOTFOUND, "%.160s: no files; run mythos index", myth_index_root(m->index));
     return st;
 }
 
-myth_status myth_repomap_open(myth_repomap **out, myth_mem *mem, myth_index *x, const myth_repomap_opts *opts, myth_error *err)
+myth_status myth_repomap_open(myth_repomap **out, myth_mem *mem, myth_index *x, const myth_repomap_opts *opts,
+                              myth_error *err)
 {
     static const myth_repomap_opts none;
     myth_status st = MYTH_OK;
@@ -74,7 +78,7 @@ myth_status myth_repomap_open(myth_repomap **out, myth_mem *mem, myth_index *x, 
     myth_repomap *m = myth_alloc(mem, MYTH_MEM_OTHER, "map", sizeof(*m));
     if (!m)
         return no_memory(err);
-    *m = (myth_repomap){ .mem = mem, .index = x, .pool.mem = mem, .opts = *opts };
+    *m = (myth_repomap){.mem = mem, .index = x, .pool.mem = mem, .opts = *opts};
     if (!(m->under = myth_alloc(mem, MYTH_MEM_OTHER, "map", n + 1))) {
         st = no_memory(err);
         goto fail;
@@ -178,12 +182,12 @@ static myth_status push_next(myth_repomap *m, myth_error *err)
     m->has_next = false;
     for (uint32_t k = 0; k < e->n_symbol; k++)
         n += e->symbol[k].is_listed && e->symbol[k].is_exported;
-    bool ok = push(m, (item){ e->rank, i, FILE_LINE, e->tier });
+    bool ok = push(m, (item){e->rank, i, FILE_LINE, e->tier});
     if (e->tier < 2)
-        ok = ok && push(m, (item){ e->rank / (n + 2), i, IMPORT_LINE, e->tier });
+        ok = ok && push(m, (item){e->rank / (n + 2), i, IMPORT_LINE, e->tier});
     for (uint32_t k = 0; k < e->n_symbol && ok; k++)
         if (e->symbol[k].is_listed)
-            ok = push(m, (item){ e->symbol[k].value, i, k, e->symbol[k].is_exported ? e->tier : PRIVATE + e->tier });
+            ok = push(m, (item){e->symbol[k].value, i, k, e->symbol[k].is_exported ? e->tier : PRIVATE + e->tier});
     return ok ? MYTH_OK : no_memory(err);
 }
 
@@ -197,7 +201,8 @@ static myth_status take_item(myth_repomap *m, bool *has, myth_error *err)
             m->is_at_end = !m->has_next;
         }
         const item *best = m->n_heap ? &m->heap[0] : NULL;
-        bool is_behind = m->has_next && (!best || best->tier > m->next.tier || (best->tier == m->next.tier && best->value <= m->next.rank));
+        bool is_behind = m->has_next && (!best || best->tier > m->next.tier ||
+                                         (best->tier == m->next.tier && best->value <= m->next.rank));
         if (!is_behind)
             break;
         MYTH_TRY(push_next(m, err));
@@ -230,10 +235,11 @@ static void put_name(myth_buffer *b, const char *name, size_t n)
     bool is_bare = n > 0 && n < sizeof(line);
     for (size_t i = 0; i < n && is_bare; i++) {
         unsigned char c = (unsigned char)name[i];
-        is_bare = (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') || strchr("._-+@/~#$,", c) || c >= 0x80;
+        is_bare =
+            (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') || strchr("._-+@/~#$,", c) || c >= 0x80;
     }
     size_t len = myth_one_line(line, sizeof(line), name, n);
-    is_bare = is_bare && len == n;              /* nothing was hidden in it */
+    is_bare = is_bare && len == n; /* nothing was hidden in it */
     if (!is_bare)
         myth_buffer_put(b, "\"", 1);
     for (size_t i = 0; i < len; i++) {
@@ -287,7 +293,7 @@ static void put_file(myth_buffer *b, const myth_repomap_entry *e, const char *la
 static myth_status make_imports(myth_repomap *m, const myth_repomap_entry *e, const char **out, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    myth_buffer b = { .mem = m->mem };
+    myth_buffer b = {.mem = m->mem};
     const char **name = NULL, *path;
     uint32_t n = 0;
     MYTH_TRY(myth_repomap_imports(&m->reader, &m->pool, e, &name, &n, err));
@@ -325,7 +331,7 @@ static myth_status make_line(myth_repomap *m, size_t k, myth_error *err)
         return make_imports(m, e, &m->line[k], err);
     if (it->row != FILE_LINE)
         return myth_repomap_signature(&m->reader, &m->pool, e, &e->symbol[it->row], &m->line[k], err);
-    myth_buffer b = { .mem = m->mem };
+    myth_buffer b = {.mem = m->mem};
     put_file(&b, e, e->language);
     m->line[k] = myth_pool_text(&m->pool, b.data, b.n);
     bool is_short = b.is_short || m->pool.is_short;
@@ -337,7 +343,7 @@ static myth_status make_line(myth_repomap *m, size_t k, myth_error *err)
 
 typedef struct {
     const myth_repomap_entry *e;
-    size_t first, n;            /* of `rows`: list indexes of its symbols and imports */
+    size_t first, n; /* of `rows`: list indexes of its symbols and imports */
 } section;
 
 static int by_folder(const void *a, const void *b)
@@ -345,7 +351,7 @@ static int by_folder(const void *a, const void *b)
     const char *x = ((const section *)a)->e->path, *y = ((const section *)b)->e->path;
     size_t n = folder_bytes(x), k = folder_bytes(y), least = n < k ? n : k;
     int d = 0;
-    for (size_t i = 0; i < least && d == 0; i++) {      /* '/' first, as a scan has it */
+    for (size_t i = 0; i < least && d == 0; i++) { /* '/' first, as a scan has it */
         unsigned char p = (unsigned char)x[i], q = (unsigned char)y[i];
         d = p == q ? 0 : p == '/' ? -1 : q == '/' ? 1 : p < q ? -1 : 1;
     }
@@ -405,13 +411,13 @@ static myth_status render(myth_repomap *m, size_t k, myth_buffer *b, uint32_t *n
     }
     for (size_t i = 0; i < k; i++) {
         MYTH_TRY(make_line(m, i, err));
-        row[i] = (shown){ m->list[i].entry, m->list[i].row, i };
+        row[i] = (shown){m->list[i].entry, m->list[i].row, i};
     }
     if (k)
         qsort(row, k, sizeof(*row), by_shown);
-    for (size_t i = 0; i < k; i++) {                    /* a file's line comes before all else of it */
+    for (size_t i = 0; i < k; i++) { /* a file's line comes before all else of it */
         if (row[i].row == FILE_LINE)
-            s[n++] = (section){ &m->entry[row[i].entry], i + 1, 0 };
+            s[n++] = (section){&m->entry[row[i].entry], i + 1, 0};
         else if (n)
             s[n - 1].n++;
     }
@@ -446,12 +452,12 @@ enum { FOLDER_BITS = 4096, STEPS_MAX = 8 };
 typedef struct {
     myth_repomap *m;
     const myth_repomap_budget *budget;
-    myth_buffer text, best;     /* of the last try; of the last that fits               */
-    uint64_t n_token;           /* of the last try                                      */
-    uint64_t *sum;              /* sum[k]: the tokens of the first k lines, each alone  */
+    myth_buffer text, best; /* of the last try; of the last that fits               */
+    uint64_t n_token;       /* of the last try                                      */
+    uint64_t *sum;          /* sum[k]: the tokens of the first k lines, each alone  */
     size_t n_sum, cap_sum;
-    uint64_t folder[FOLDER_BITS / 64];          /* seen: two that share a bit make the sum a few tokens less */
-    myth_repomap_page page;         /* of the last that fits                                */
+    uint64_t folder[FOLDER_BITS / 64]; /* seen: two that share a bit make the sum a few tokens less */
+    myth_repomap_page page;            /* of the last that fits                                */
 } fitter;
 
 static myth_status count(fitter *f, uint64_t *n, myth_error *err)
@@ -459,7 +465,8 @@ static myth_status count(fitter *f, uint64_t *n, myth_error *err)
     uint64_t got = 0;
     if (f->text.is_short)
         return no_memory(err);
-    myth_status st = f->text.n ? f->budget->count(f->budget->arg, (const char *)f->text.data, f->text.n, &got, err) : MYTH_OK;
+    myth_status st =
+        f->text.n ? f->budget->count(f->budget->arg, (const char *)f->text.data, f->text.n, &got, err) : MYTH_OK;
     *n += got;
     return st;
 }
@@ -538,15 +545,15 @@ static myth_status fits(fitter *f, size_t k, bool *does, myth_error *err)
     return MYTH_OK;
 }
 
-/* The most lines that fit: *out do, one more does not. Where to try is what the sums say, corrected by what the last try was more or less than its
- * sum; when that has not come to an end soon, the middle. */
+/* The most lines that fit: *out do, one more does not. Where to try is what the sums say, corrected by what the last
+ * try was more or less than its sum; when that has not come to an end soon, the middle. */
 static myth_status find_most(fitter *f, size_t *out, myth_error *err)
 {
     myth_status st = MYTH_OK;
     size_t lo = 0, hi = SIZE_MAX;
     int64_t more = 0;
     bool does, has;
-    MYTH_TRY(fits(f, 0, &does, err));                   /* no line has no tokens */
+    MYTH_TRY(fits(f, 0, &does, err)); /* no line has no tokens */
     for (int step = 0; hi - lo > 1; step++) {
         size_t k = lo;
         if (step >= STEPS_MAX && hi != SIZE_MAX)
@@ -570,13 +577,14 @@ fail:
     return st;
 }
 
-myth_status myth_repomap_text(myth_repomap_page *out, myth_repomap *m, const myth_repomap_budget *budget, myth_error *err)
+myth_status myth_repomap_text(myth_repomap_page *out, myth_repomap *m, const myth_repomap_budget *budget,
+                              myth_error *err)
 {
-    fitter f = { .m = m, .budget = budget, .text.mem = m->mem, .best.mem = m->mem, .page.n_file = m->n_file };
+    fitter f = {.m = m, .budget = budget, .text.mem = m->mem, .best.mem = m->mem, .page.n_file = m->n_file};
     myth_repomap_budget bounded = *budget;
     myth_status st = MYTH_OK;
     size_t k = 0;
-    *out = (myth_repomap_page){ 0 };
+    *out = (myth_repomap_page){0};
     if (bounded.max_token > UINT32_MAX)
         bounded.max_token = UINT32_MAX;
     f.budget = &bounded;
@@ -602,7 +610,7 @@ fail:
 void myth_repomap_page_free(myth_repomap_page *page, myth_mem *mem)
 {
     myth_free(mem, page->text);
-    *page = (myth_repomap_page){ 0 };
+    *page = (myth_repomap_page){0};
 }
 
 /* ---- as data ---- */
@@ -613,19 +621,29 @@ static int by_place(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static myth_status put_data(myth_repomap *m, myth_repomap_reader *r, myth_pool *pool, const myth_repomap_entry *e, myth_repomap_file *f, myth_error *err)
+static myth_status put_data(myth_repomap *m, myth_repomap_reader *r, myth_pool *pool, const myth_repomap_entry *e,
+                            myth_repomap_file *f, myth_error *err)
 {
     myth_status st = MYTH_OK;
     const char **import = NULL;
-    *f = (myth_repomap_file){ .path = e->path, .language = e->language, .summary = e->summary, .rank = e->rank, .flags = e->flags, .risk = e->risk,
-                          .n_risk = e->n_risk, .n_symbol = e->n_symbol, .n_test = e->n_test };
+    *f = (myth_repomap_file){
+        .path = e->path,
+        .language = e->language,
+        .summary = e->summary,
+        .rank = e->rank,
+        .flags = e->flags,
+        .risk = e->risk,
+        .n_risk = e->n_risk,
+        .n_symbol = e->n_symbol,
+        .n_test = e->n_test,
+    };
     myth_repomap_symbol *symbol = myth_pool_take(pool, ((size_t)e->n_symbol + 1) * sizeof(*symbol));
     const char **test = myth_pool_take(pool, ((size_t)e->n_test + 1) * sizeof(*test));
     if (!symbol || !test)
         return no_memory(err);
     for (uint32_t i = 0; i < e->n_symbol; i++) {
         const myth_repomap_row *y = &e->symbol[i];
-        symbol[i] = (myth_repomap_symbol){ y->name, y->parent, "", y->name_line, y->kind, y->is_exported, y->share };
+        symbol[i] = (myth_repomap_symbol){y->name, y->parent, "", y->name_line, y->kind, y->is_exported, y->share};
         MYTH_TRY(myth_repomap_signature(r, pool, e, y, &symbol[i].signature, err));
     }
     for (uint32_t i = 0; i < e->n_test; i++)
@@ -634,7 +652,8 @@ static myth_status put_data(myth_repomap *m, myth_repomap_reader *r, myth_pool *
     f->symbol = symbol;
     f->test = test;
     f->import = import;
-    const myth_repomap_entry *known = m->n_entry && m->is_shown ? bsearch(e, m->entry, m->n_entry, sizeof(*e), by_place) : NULL;
+    const myth_repomap_entry *known =
+        m->n_entry && m->is_shown ? bsearch(e, m->entry, m->n_entry, sizeof(*e), by_place) : NULL;
     f->is_shown = known && m->is_shown[known - m->entry];
     if (pool->is_short)
         st = no_memory(err);
@@ -642,10 +661,11 @@ fail:
     return st;
 }
 
-myth_status myth_repomap_each(myth_repomap *m, bool (*on_file)(void *arg, const myth_repomap_file *f), void *arg, myth_error *err)
+myth_status myth_repomap_each(myth_repomap *m, bool (*on_file)(void *arg, const myth_repomap_file *f), void *arg,
+                              myth_error *err)
 {
-    myth_repomap_reader r = { 0 };
-    myth_pool pool = { .mem = m->mem };
+    myth_repomap_reader r = {0};
+    myth_pool pool = {.mem = m->mem};
     myth_repomap_entry e;
     myth_repomap_file f;
     myth_status st = MYTH_OK;
@@ -658,7 +678,7 @@ myth_status myth_repomap_each(myth_repomap *m, bool (*on_file)(void *arg, const 
         MYTH_TRY(put_data(m, &r, &pool, &e, &f, err));
         go_on = on_file(arg, &f);
         myth_pool_close(&pool);
-        pool = (myth_pool){ .mem = m->mem };
+        pool = (myth_pool){.mem = m->mem};
     }
 fail:
     myth_repomap_reader_close(&r);

@@ -1,5 +1,5 @@
 /* repomap_file.c - one file of a map, read from the tables; strings stand in a pool. */
-#define _GNU_SOURCE             /* memmem */
+#define _GNU_SOURCE /* memmem */
 #include "repomap_impl.h"
 #include "filegraph.h"
 #include "headline.h"
@@ -59,17 +59,23 @@ void myth_pool_close(myth_pool *p)
 
 static myth_status no_memory(myth_error *err) { return myth_fail(err, MYTH_ENOMEM, "no memory for a map"); }
 
-myth_status myth_repomap_reader_open(myth_repomap_reader *r, myth_mem *mem, myth_store *s, const myth_repomap_opts *opts, myth_error *err)
+myth_status myth_repomap_reader_open(myth_repomap_reader *r, myth_mem *mem, myth_store *s,
+                                     const myth_repomap_opts *opts, myth_error *err)
 {
-    *r = (myth_repomap_reader){ .mem = mem, .store = s, .opts = opts };
-    const struct { sqlite3_stmt **stmt; const char *sql; } want[] = {
-        { &r->next, "SELECT r.place, r.file_id, r.rank, r.data, f.path, f.language, f.flags, f.hash FROM ranks r CROSS JOIN files f ON f.id=r.file_id "
-                    "ORDER BY r.place" },
-        { &r->facts, "SELECT data FROM facts WHERE file_id=?1" },
-        { &r->symbols, "SELECT id, name, parent, kind, line0, line1, name_line, off, signature_off, signature_bytes, flags FROM symbols "
-                       "WHERE id BETWEEN ?1 AND ?2 ORDER BY id" },
-        { &r->path, "SELECT path FROM files WHERE id=?1" },
-        { &r->summary, "SELECT text FROM summaries WHERE hash=?1" },
+    *r = (myth_repomap_reader){.mem = mem, .store = s, .opts = opts};
+    const struct {
+        sqlite3_stmt **stmt;
+        const char *sql;
+    } want[] = {
+        {&r->next, "SELECT r.place, r.file_id, r.rank, r.data, f.path, f.language, f.flags, f.hash FROM ranks r CROSS "
+                   "JOIN files f ON f.id=r.file_id "
+                   "ORDER BY r.place"},
+        {&r->facts, "SELECT data FROM facts WHERE file_id=?1"},
+        {&r->symbols, "SELECT id, name, parent, kind, line0, line1, name_line, off, signature_off, signature_bytes, "
+                      "flags FROM symbols "
+                      "WHERE id BETWEEN ?1 AND ?2 ORDER BY id"},
+        {&r->path, "SELECT path FROM files WHERE id=?1"},
+        {&r->summary, "SELECT text FROM summaries WHERE hash=?1"},
     };
     myth_status st = MYTH_OK;
     for (size_t i = 0; i < sizeof(want) / sizeof(want[0]) && st == MYTH_OK; i++)
@@ -79,10 +85,10 @@ myth_status myth_repomap_reader_open(myth_repomap_reader *r, myth_mem *mem, myth
 
 void myth_repomap_reader_close(myth_repomap_reader *r)
 {
-    sqlite3_stmt *q[] = { r->next, r->facts, r->symbols, r->path, r->summary };
+    sqlite3_stmt *q[] = {r->next, r->facts, r->symbols, r->path, r->summary};
     for (int i = 0; i < 5; i++)
         sqlite3_finalize(q[i]);
-    *r = (myth_repomap_reader){ 0 };
+    *r = (myth_repomap_reader){0};
 }
 
 void myth_repomap_reader_restart(myth_repomap_reader *r) { sqlite3_reset(r->next); }
@@ -120,7 +126,7 @@ static myth_status read_facts(myth_repomap_reader *r, myth_pool *pool, myth_repo
     e->summary = "";
     const unsigned char *p = rc == SQLITE_ROW ? sqlite3_column_blob(r->facts, 0) : NULL;
     if (p) {
-        myth_bytes b = { p, p + sqlite3_column_bytes(r->facts, 0), false };
+        myth_bytes b = {p, p + sqlite3_column_bytes(r->facts, 0), false};
         const char *summary = myth_bytes_string(&b);
         e->summary = shown(r, pool, summary);
         uint64_t n = myth_bytes_number(&b);
@@ -131,7 +137,7 @@ static myth_status read_facts(myth_repomap_reader *r, myth_pool *pool, myth_repo
             const char *text = myth_bytes_string(&b);
             b.is_bad |= tag >= MYTH_RISK_N;
             if (!b.is_bad)
-                e->risk[e->n_risk++] = (myth_repomap_risk){ (myth_risk)tag, line, shown(r, pool, text) };
+                e->risk[e->n_risk++] = (myth_repomap_risk){(myth_risk)tag, line, shown(r, pool, text)};
         }
         if (b.is_bad || n > MYTH_RISK_N)
             st = damaged("facts", err);
@@ -141,7 +147,8 @@ static myth_status read_facts(myth_repomap_reader *r, myth_pool *pool, myth_repo
 }
 
 /* Words of somebody else's for this content. */
-static myth_status read_summary(myth_repomap_reader *r, myth_pool *pool, myth_repomap_entry *e, int hash, myth_error *err)
+static myth_status read_summary(myth_repomap_reader *r, myth_pool *pool, myth_repomap_entry *e, int hash,
+                                myth_error *err)
 {
     char line[MYTH_HEADLINE_CAP];
     sqlite3_bind_value(r->summary, 1, sqlite3_column_value(r->next, hash));
@@ -162,7 +169,7 @@ static bool is_listed(const myth_repomap_row *row)
     case MYTH_SYMBOL_TEST: return false;
     case MYTH_SYMBOL_CONSTANT:
     case MYTH_SYMBOL_VARIABLE: return !is_inner;
-    case MYTH_SYMBOL_MACRO: return row->signature_bytes > strlen(row->name) + 9;        /* more than #define and the name */
+    case MYTH_SYMBOL_MACRO: return row->signature_bytes > strlen(row->name) + 9; /* more than #define and the name */
     case MYTH_SYMBOL_TYPE: return strcmp(row->parent, row->name) != 0;           /* the struct of a typedef */
     default: return true;
     }
@@ -186,7 +193,8 @@ static int by_name(const void *a, const void *b)
     return d ? d : (x > y) - (x < y);
 }
 
-/* Of several of one name the first: typedef struct queue { ... } queue, a macro under two conditions, a getter and its setter. */
+/* Of several of one name the first: typedef struct queue { ... } queue, a macro under two conditions, a getter and its
+ * setter. */
 static bool mark_listed(myth_pool *pool, myth_repomap_entry *e)
 {
     myth_repomap_row **row = myth_pool_take(pool, ((size_t)e->n_symbol + 1) * sizeof(*row));
@@ -197,7 +205,8 @@ static bool mark_listed(myth_pool *pool, myth_repomap_entry *e)
     if (e->n_symbol)
         qsort(row, e->n_symbol, sizeof(*row), by_name);
     for (uint32_t i = 0; i < e->n_symbol; i++) {
-        bool is_again = i > 0 && strcmp(row[i - 1]->name, row[i]->name) == 0 && strcmp(row[i - 1]->parent, row[i]->parent) == 0;
+        bool is_again =
+            i > 0 && strcmp(row[i - 1]->name, row[i]->name) == 0 && strcmp(row[i - 1]->parent, row[i]->parent) == 0;
         row[i]->is_listed = e->tier < 2 && !is_again && is_listed(row[i]);
     }
     return true;
@@ -234,13 +243,19 @@ static myth_status read_symbols(myth_repomap_reader *r, myth_pool *pool, myth_re
             e->symbol = row;
         }
         myth_repomap_row *y = &e->symbol[e->n_symbol++];
-        *y = (myth_repomap_row){ .name = column_text(pool, r->symbols, 1), .parent = column_text(pool, r->symbols, 2),
-                             .idx = (uint32_t)(sqlite3_column_int64(r->symbols, 0) % MYTH_SYMBOL_IDS),
-                             .line0 = (uint32_t)sqlite3_column_int64(r->symbols, 4), .line1 = (uint32_t)sqlite3_column_int64(r->symbols, 5),
-                             .name_line = (uint32_t)sqlite3_column_int64(r->symbols, 6), .off = (uint64_t)sqlite3_column_int64(r->symbols, 7),
-                             .signature_off = (uint64_t)sqlite3_column_int64(r->symbols, 8),
-                             .signature_bytes = (uint64_t)sqlite3_column_int64(r->symbols, 9), .kind = (myth_symbol_kind)sqlite3_column_int(r->symbols, 3),
-                             .is_exported = (sqlite3_column_int64(r->symbols, 10) & MYTH_SYMBOL_EXPORTED) != 0 };
+        *y = (myth_repomap_row){
+            .name = column_text(pool, r->symbols, 1),
+            .parent = column_text(pool, r->symbols, 2),
+            .idx = (uint32_t)(sqlite3_column_int64(r->symbols, 0) % MYTH_SYMBOL_IDS),
+            .line0 = (uint32_t)sqlite3_column_int64(r->symbols, 4),
+            .line1 = (uint32_t)sqlite3_column_int64(r->symbols, 5),
+            .name_line = (uint32_t)sqlite3_column_int64(r->symbols, 6),
+            .off = (uint64_t)sqlite3_column_int64(r->symbols, 7),
+            .signature_off = (uint64_t)sqlite3_column_int64(r->symbols, 8),
+            .signature_bytes = (uint64_t)sqlite3_column_int64(r->symbols, 9),
+            .kind = (myth_symbol_kind)sqlite3_column_int(r->symbols, 3),
+            .is_exported = (sqlite3_column_int64(r->symbols, 10) & MYTH_SYMBOL_EXPORTED) != 0,
+        };
     }
     myth_status st = myth_store_fail(r->store, rc, err);
     sqlite3_reset(r->symbols);
@@ -261,7 +276,7 @@ static int by_idx(const void *a, const void *b)
 /* The shares of the rank that come through symbols, and the tests. */
 static myth_status read_rank(myth_pool *pool, myth_repomap_entry *e, const unsigned char *p, size_t n, myth_error *err)
 {
-    myth_bytes b = { p, p + n, false };
+    myth_bytes b = {p, p + n, false};
     uint64_t n_share = myth_bytes_number(&b);
     myth_repomap_row **row = myth_pool_take(pool, ((size_t)e->n_symbol + 1) * sizeof(*row));
     if (!row)
@@ -308,7 +323,7 @@ static bool value_symbols(myth_pool *pool, myth_repomap_entry *e)
         if (e->symbol[i].is_listed)
             row[n++] = &e->symbol[i];
     }
-    for (uint32_t i = e->n_symbol; i-- > 0;) {          /* outer ones before inner ones */
+    for (uint32_t i = e->n_symbol; i-- > 0;) { /* outer ones before inner ones */
         const myth_repomap_row *y = &e->symbol[i];
         myth_repomap_row *up = y->up ? &e->symbol[y->up - 1] : NULL;
         if (up && y->is_listed && up->is_exported == y->is_exported && up->value < y->value)
@@ -326,16 +341,18 @@ static bool value_symbols(myth_pool *pool, myth_repomap_entry *e)
 static bool is_under(const char *path, size_t n, const char *under)
 {
     size_t n_under = strlen(under);
-    return n_under == 0 || (n > n_under && memcmp(path, under, n_under) == 0 && path[n_under] == '/') || (n == n_under && memcmp(path, under, n) == 0);
+    return n_under == 0 || (n > n_under && memcmp(path, under, n_under) == 0 && path[n_under] == '/') ||
+           (n == n_under && memcmp(path, under, n) == 0);
 }
 
-myth_status myth_repomap_reader_next(myth_repomap_reader *r, myth_pool *pool, const char *under, myth_repomap_entry *e, bool *has, myth_error *err)
+myth_status myth_repomap_reader_next(myth_repomap_reader *r, myth_pool *pool, const char *under, myth_repomap_entry *e,
+                                     bool *has, myth_error *err)
 {
     sqlite3_stmt *q = r->next;
     myth_status st = MYTH_OK;
     int rc;
     *has = false;
-    *e = (myth_repomap_entry){ 0 };
+    *e = (myth_repomap_entry){0};
     do
         rc = sqlite3_step(q);
     while (rc == SQLITE_ROW && !is_under(sqlite3_column_blob(q, 4), (size_t)sqlite3_column_bytes(q, 4), under));
@@ -347,7 +364,8 @@ myth_status myth_repomap_reader_next(myth_repomap_reader *r, myth_pool *pool, co
     e->path = column_text(pool, q, 4);
     e->language = column_text(pool, q, 5);
     e->flags = (uint32_t)sqlite3_column_int64(q, 6);
-    e->tier = (uint32_t)myth_filegraph_tier(myth_rank_kinds(e->path, e->flags & MYTH_FILE_TEST, e->flags & MYTH_FILE_GENERATED));
+    e->tier = (uint32_t)myth_filegraph_tier(
+        myth_rank_kinds(e->path, e->flags & MYTH_FILE_TEST, e->flags & MYTH_FILE_GENERATED));
     MYTH_TRY(read_facts(r, pool, e, err));
     if (r->opts->with_summaries)
         MYTH_TRY(read_summary(r, pool, e, 7, err));
@@ -366,7 +384,8 @@ fail:
 /* Comments inside a signature; strings stay. */
 static size_t drop_comments(char *s, size_t n, const char *language)
 {
-    static const char *const hash[] = { "python", "starlark", "ruby", "bash", "crystal", "elixir", "perl", "r", "julia", "nim", NULL };
+    static const char *const hash[] = {"python", "starlark", "ruby",  "bash", "crystal", "elixir",
+                                       "perl",   "r",        "julia", "nim",  NULL};
     bool is_hash = false;
     size_t at = 0;
     char quote = 0;
@@ -416,10 +435,10 @@ static size_t trim(const char *s, size_t n, myth_symbol_kind kind, const char *n
     if (kind == MYTH_SYMBOL_CONSTANT || kind == MYTH_SYMBOL_VARIABLE)
         for (size_t i = 0; i < n; i++)
             if (s[i] == '=' && i > 0) {
-                n = i - (s[i - 1] == ':');              /* of Go: x := 1 */
+                n = i - (s[i - 1] == ':'); /* of Go: x := 1 */
                 break;
             }
-    if (kind == MYTH_SYMBOL_MACRO) {                    /* the name and its parameters */
+    if (kind == MYTH_SYMBOL_MACRO) { /* the name and its parameters */
         const char *at = memmem(s, n, name, strlen(name));
         size_t end = at ? (size_t)(at - s) + strlen(name) : n;
         const char *close = end < n && s[end] == '(' ? memchr(s + end, ')', n - end) : NULL;
@@ -430,15 +449,16 @@ static size_t trim(const char *s, size_t n, myth_symbol_kind kind, const char *n
     return n;
 }
 
-myth_status myth_repomap_signature(myth_repomap_reader *r, myth_pool *pool, const myth_repomap_entry *e, const myth_repomap_row *row, const char **out,
-                               myth_error *err)
+myth_status myth_repomap_signature(myth_repomap_reader *r, myth_pool *pool, const myth_repomap_entry *e,
+                                   const myth_repomap_row *row, const char **out, myth_error *err)
 {
     char text[SIGNATURE_READ], line[SIGNATURE_CAP], name[SIGNATURE_CAP];
     size_t n = row->signature_bytes < sizeof(text) ? (size_t)row->signature_bytes : sizeof(text);
     *out = "";
     myth_one_line(name, sizeof(name) / 2, row->name, strlen(row->name));
     if (row->kind == MYTH_SYMBOL_ROUTE || row->kind == MYTH_SYMBOL_TEST) {
-        snprintf(line, sizeof(line), "%s %.150s", myth_symbol_kind_name(row->kind), strncmp(name, "ROUTE ", 6) == 0 ? name + 6 : name);
+        snprintf(line, sizeof(line), "%s %.150s", myth_symbol_kind_name(row->kind),
+                 strncmp(name, "ROUTE ", 6) == 0 ? name + 6 : name);
         *out = shown(r, pool, line);
         return MYTH_OK;
     }
@@ -448,7 +468,7 @@ myth_status myth_repomap_signature(myth_repomap_reader *r, myth_pool *pool, cons
     n = drop_comments(text, n, e->language);
     n = trim(text, n, row->kind, row->name);
     n = tidy(line, myth_one_line(line, sizeof(line), text, n));
-    if (!strstr(line, name) && n + strlen(name) + 2 < sizeof(line)) {   /* typedef struct { ... } name */
+    if (!strstr(line, name) && n + strlen(name) + 2 < sizeof(line)) { /* typedef struct { ... } name */
         if (n)
             line[n++] = ' ';
         strcpy(line + n, name);
@@ -485,9 +505,10 @@ static bool take_import(void *arg, const myth_store_ref *ref)
     return true;
 }
 
-myth_status myth_repomap_imports(myth_repomap_reader *r, myth_pool *pool, const myth_repomap_entry *e, const char ***out, uint32_t *n, myth_error *err)
+myth_status myth_repomap_imports(myth_repomap_reader *r, myth_pool *pool, const myth_repomap_entry *e,
+                                 const char ***out, uint32_t *n, myth_error *err)
 {
-    import_list l = { .pool = pool };
+    import_list l = {.pool = pool};
     myth_status st = myth_store_refs(r->store, e->id, take_import, &l, err);
     *out = l.name;
     *n = l.n;

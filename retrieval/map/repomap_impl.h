@@ -1,4 +1,5 @@
-/* repomap_impl.h - inside the map: strings that live as long as it, files as they are read, and the tables it is made from. */
+/* repomap_impl.h - inside the map: strings that live as long as it, files as they are read, and the tables it is made
+ * from. */
 #ifndef MYTH_REPOMAP_IMPL_H
 #define MYTH_REPOMAP_IMPL_H
 
@@ -15,18 +16,18 @@ typedef struct {
     bool is_short;
 } myth_pool;
 
-void *myth_pool_take(myth_pool *p, size_t n);                           /* zeroed; NULL when memory is short */
-const char *myth_pool_text(myth_pool *p, const void *s, size_t n);      /* with a zero behind it; "" when memory is short */
+void *myth_pool_take(myth_pool *p, size_t n);                      /* zeroed; NULL when memory is short */
+const char *myth_pool_text(myth_pool *p, const void *s, size_t n); /* with a zero behind it; "" when memory is short */
 void myth_pool_close(myth_pool *p);
 
 typedef struct {
     const char *name, *parent;
-    uint32_t idx;                       /* its place in the file */
+    uint32_t idx; /* its place in the file */
     uint32_t line0, line1, name_line;
-    uint32_t up;                        /* the row around it + 1 */
+    uint32_t up; /* the row around it + 1 */
     uint64_t off, signature_off, signature_bytes;
     myth_symbol_kind kind;
-    bool is_exported, is_listed;        /* listed: a line of the text */
+    bool is_exported, is_listed; /* listed: a line of the text */
     double share, value;
 } myth_repomap_row;
 
@@ -35,37 +36,41 @@ typedef struct {
     const char *path, *language, *summary;
     uint32_t place, flags, tier;
     double rank;
-    myth_repomap_row *symbol;               /* by line, the outer first */
+    myth_repomap_row *symbol; /* by line, the outer first */
     myth_repomap_risk *risk;
-    int64_t *test;                      /* ids */
+    int64_t *test; /* ids */
     uint32_t n_symbol, n_risk, n_test;
 } myth_repomap_entry;
 
 typedef struct {
     myth_mem *mem;
     myth_store *store;
-    const myth_repomap_opts *opts;          /* with_summaries, show */
+    const myth_repomap_opts *opts; /* with_summaries, show */
     sqlite3_stmt *next, *facts, *symbols, *path, *summary;
 } myth_repomap_reader;
 
-myth_status myth_repomap_reader_open(myth_repomap_reader *r, myth_mem *mem, myth_store *s, const myth_repomap_opts *opts, myth_error *err);
+myth_status myth_repomap_reader_open(myth_repomap_reader *r, myth_mem *mem, myth_store *s,
+                                     const myth_repomap_opts *opts, myth_error *err);
 void myth_repomap_reader_close(myth_repomap_reader *r);
 /* The file on the next place below `under` ("" = all); *has false at the end. restart: from the first place. */
-myth_status myth_repomap_reader_next(myth_repomap_reader *r, myth_pool *pool, const char *under, myth_repomap_entry *e, bool *has, myth_error *err);
+myth_status myth_repomap_reader_next(myth_repomap_reader *r, myth_pool *pool, const char *under, myth_repomap_entry *e,
+                                     bool *has, myth_error *err);
 void myth_repomap_reader_restart(myth_repomap_reader *r);
 /* One line, bounded. */
-myth_status myth_repomap_signature(myth_repomap_reader *r, myth_pool *pool, const myth_repomap_entry *e, const myth_repomap_row *row, const char **out,
-                               myth_error *err);
+myth_status myth_repomap_signature(myth_repomap_reader *r, myth_pool *pool, const myth_repomap_entry *e,
+                                   const myth_repomap_row *row, const char **out, myth_error *err);
 /* Modules as written, each once. */
-myth_status myth_repomap_imports(myth_repomap_reader *r, myth_pool *pool, const myth_repomap_entry *e, const char ***out, uint32_t *n, myth_error *err);
+myth_status myth_repomap_imports(myth_repomap_reader *r, myth_pool *pool, const myth_repomap_entry *e,
+                                 const char ***out, uint32_t *n, myth_error *err);
 /* The path of a file of the index; *out "" when there is none. */
 myth_status myth_repomap_path(myth_repomap_reader *r, myth_pool *pool, int64_t id, const char **out, myth_error *err);
 
 /* ---- repomap_make.c ---- */
 
-/* The tables facts, links and ranks as they must be; for this connection alone when they cannot be written or when there is a query. Leaves the
- * store in a read. *has_own: some are in memory, to be dropped by myth_repomap_drop. */
-myth_status myth_repomap_make(myth_mem *mem, myth_index *x, const myth_repomap_opts *opts, bool *has_own, myth_error *err);
+/* The tables facts, links and ranks as they must be; for this connection alone when they cannot be written or when
+ * there is a query. Leaves the store in a read. *has_own: some are in memory, to be dropped by myth_repomap_drop. */
+myth_status myth_repomap_make(myth_mem *mem, myth_index *x, const myth_repomap_opts *opts, bool *has_own,
+                              myth_error *err);
 void myth_repomap_drop(myth_index *x);
 
 #endif

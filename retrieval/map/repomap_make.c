@@ -1,9 +1,10 @@
-/* repomap_make.c - what a map is made from, made when files have changed: facts of new files, then links and ranks of all.
+/* repomap_make.c - what a map is made from, made when files have changed: facts of new files, then links and ranks of
+ * all.
  *
- * Fresh    meta's `map` is the number of the rules that facts and links are made by; an update that changes a file sets it to 0 in its transaction.
- *          `map rules` is the number of those that the facts were made by
- * Written  in one transaction under the lock of the index. When that cannot be, and for a query, tables of the same names are made in the
- *          connection's memory: unqualified names mean them first                                                                   */
+ * Fresh    meta's `map` is the number of the rules that facts and links are made by; an update that changes a file sets
+ *          it to 0 in its transaction. `map rules` is the number of those that the facts were made by
+ * Written  in one transaction under the lock of the index. When that cannot be, and for a query, tables of the same
+ *          names are made in the connection's memory: unqualified names mean them first */
 #include "repomap_impl.h"
 #include "filegraph.h"
 #include "headline.h"
@@ -51,8 +52,9 @@ typedef struct {
     uint32_t flags;
 } fact_file;
 
-static myth_status find_risks(scanner *s, myth_store *store, sqlite3_stmt *symbols, const fact_file *f, const unsigned char *text, uint64_t n,
-                              myth_risk_found found[MYTH_RISK_N], myth_error *err)
+static myth_status find_risks(scanner *s, myth_store *store, sqlite3_stmt *symbols, const fact_file *f,
+                              const unsigned char *text, uint64_t n, myth_risk_found found[MYTH_RISK_N],
+                              myth_error *err)
 {
     s->n = 0;
     if ((f->flags & (MYTH_FILE_UTF16_LE | MYTH_FILE_UTF16_BE)) || !myth_risks_begin(s->risks, f->language))
@@ -65,7 +67,8 @@ static myth_status find_risks(scanner *s, myth_store *store, sqlite3_stmt *symbo
     sqlite3_bind_int64(symbols, 2, f->id * MYTH_SYMBOL_IDS + MYTH_SYMBOL_IDS - 1);
     while ((rc = sqlite3_step(symbols)) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(symbols, 0);
-        myth_risks_define(s->risks, name ? name : "", (myth_symbol_kind)sqlite3_column_int(symbols, 1), (uint32_t)sqlite3_column_int64(symbols, 2));
+        myth_risks_define(s->risks, name ? name : "", (myth_symbol_kind)sqlite3_column_int(symbols, 1),
+                          (uint32_t)sqlite3_column_int64(symbols, 2));
     }
     st = myth_store_fail(store, rc, err);
     sqlite3_reset(symbols);
@@ -74,13 +77,14 @@ static myth_status find_risks(scanner *s, myth_store *store, sqlite3_stmt *symbo
     return st;
 }
 
-static myth_status put_facts(scanner *s, myth_mem *mem, myth_store *store, sqlite3_stmt *symbols, sqlite3_stmt *put, const fact_file *f, myth_error *err)
+static myth_status put_facts(scanner *s, myth_mem *mem, myth_store *store, sqlite3_stmt *symbols, sqlite3_stmt *put,
+                             const fact_file *f, myth_error *err)
 {
     char headline[MYTH_HEADLINE_CAP] = "", line[LINE_CAP];
     uint64_t n = f->bytes < MYTH_PARSE_FILE_BYTES ? f->bytes : MYTH_PARSE_FILE_BYTES;
     myth_risk_found found[MYTH_RISK_N];
     myth_status st = MYTH_OK;
-    myth_buffer b = { .mem = mem };
+    myth_buffer b = {.mem = mem};
     unsigned char *text = myth_alloc(mem, MYTH_MEM_OTHER, "map", n);
     if (!text)
         return no_memory(err);
@@ -91,7 +95,8 @@ static myth_status put_facts(scanner *s, myth_mem *mem, myth_store *store, sqlit
     myth_buffer_string(&b, headline);
     myth_buffer_number(&b, s->n);
     for (uint32_t i = 0; i < s->n; i++) {
-        myth_one_line(line, sizeof(line), (const char *)text + found[i].off, found[i].bytes < 4096 ? found[i].bytes : 4096);
+        myth_one_line(line, sizeof(line), (const char *)text + found[i].off,
+                      found[i].bytes < 4096 ? found[i].bytes : 4096);
         myth_buffer_number(&b, (uint64_t)found[i].tag);
         myth_buffer_number(&b, found[i].line);
         myth_buffer_string(&b, line);
@@ -121,8 +126,8 @@ static myth_status make_facts(myth_mem *mem, myth_store *store, const myth_repom
         "SELECT count(*) FROM files WHERE id NOT IN (SELECT file_id FROM facts)",
     };
     enum { N = sizeof(sql) / sizeof(sql[0]) };
-    sqlite3_stmt *q[N] = { NULL };
-    scanner s = { 0 };
+    sqlite3_stmt *q[N] = {NULL};
+    scanner s = {0};
     myth_status st = MYTH_OK;
     uint64_t n_done = 0, n_all = 0;
     int rc;
@@ -134,8 +139,8 @@ static myth_status make_facts(myth_mem *mem, myth_store *store, const myth_repom
     while ((rc = sqlite3_step(q[0])) == SQLITE_ROW) {
         char path[4200];
         snprintf(path, sizeof(path), "%.*s", sqlite3_column_bytes(q[0], 1), (const char *)sqlite3_column_blob(q[0], 1));
-        fact_file f = { sqlite3_column_int64(q[0], 0), path, (const char *)sqlite3_column_text(q[0], 2), (uint64_t)sqlite3_column_int64(q[0], 3),
-                        (uint32_t)sqlite3_column_int64(q[0], 4) };
+        fact_file f = {sqlite3_column_int64(q[0], 0), path, (const char *)sqlite3_column_text(q[0], 2),
+                       (uint64_t)sqlite3_column_int64(q[0], 3), (uint32_t)sqlite3_column_int64(q[0], 4)};
         f.language = f.language ? f.language : "";
         MYTH_TRY(put_facts(&s, mem, store, q[1], q[2], &f, err));
         if (opts->progress)
@@ -158,7 +163,7 @@ fail:
 static myth_status make_tables(myth_mem *mem, myth_store *store, const myth_repomap_opts *opts, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    myth_filegraph g = { 0 };
+    myth_filegraph g = {0};
     MYTH_TRY(make_facts(mem, store, opts, err));
     MYTH_TRY(myth_filegraph_make(&g, mem, store, opts->is_cancelled, err));
     MYTH_TRY(myth_filegraph_rank(&g, NULL, err));
@@ -194,7 +199,8 @@ fail:
     return st;
 }
 
-static const char own_ranks[] = "CREATE TEMP TABLE ranks(place INTEGER PRIMARY KEY, file_id INTEGER, rank REAL, data BLOB)";
+static const char own_ranks[] =
+    "CREATE TEMP TABLE ranks(place INTEGER PRIMARY KEY, file_id INTEGER, rank REAL, data BLOB)";
 static const char own_links[] = "CREATE TEMP TABLE links(file_id INTEGER PRIMARY KEY, data BLOB);"
                                 "CREATE TEMP TABLE facts(file_id INTEGER PRIMARY KEY, data BLOB)";
 
@@ -219,7 +225,7 @@ static int by_id(const void *a, const void *b)
 /* Ranks of a walk that begins at the files of a search, as often as their scores say. */
 static myth_status rank_for(myth_mem *mem, myth_store *store, myth_hits *hits, bool has_table, myth_error *err)
 {
-    myth_filegraph g = { 0 };
+    myth_filegraph g = {0};
     myth_status st = MYTH_OK;
     double *start = NULL, sum = 0;
     MYTH_TRY(myth_filegraph_load(&g, mem, store, err));
@@ -231,7 +237,7 @@ static myth_status rank_for(myth_mem *mem, myth_store *store, myth_hits *hits, b
     if (hits->n_hit)
         qsort(hits->hit, hits->n_hit, sizeof(*hits->hit), by_id);
     for (uint32_t i = 0; i < g.n_node; i++) {
-        myth_hit key = { .file_id = g.node[i].id };
+        myth_hit key = {.file_id = g.node[i].id};
         const myth_hit *h = hits->n_hit ? bsearch(&key, hits->hit, hits->n_hit, sizeof(key), by_id) : NULL;
         start[i] = h && h->score > 0 ? h->score : 0;
         sum += start[i];
@@ -248,19 +254,21 @@ fail:
 
 void myth_repomap_drop(myth_index *x)
 {
-    static const char *const sql[] = { "DROP TABLE IF EXISTS temp.ranks", "DROP TABLE IF EXISTS temp.links", "DROP TABLE IF EXISTS temp.facts" };
+    static const char *const sql[] = {"DROP TABLE IF EXISTS temp.ranks", "DROP TABLE IF EXISTS temp.links",
+                                      "DROP TABLE IF EXISTS temp.facts"};
     for (int i = 0; i < 3; i++)
         sqlite3_exec(myth_store_db(myth_index_store(x)), sql[i], NULL, NULL, NULL);
 }
 
-myth_status myth_repomap_make(myth_mem *mem, myth_index *x, const myth_repomap_opts *opts, bool *has_own, myth_error *err)
+myth_status myth_repomap_make(myth_mem *mem, myth_index *x, const myth_repomap_opts *opts, bool *has_own,
+                              myth_error *err)
 {
     myth_store *store = myth_index_store(x);
     myth_status st = MYTH_OK;
-    myth_hits hits = { 0 };
+    myth_hits hits = {0};
     *has_own = false;
     if (opts->query) {
-        myth_search_opts so = { .query = opts->query, .mode = MYTH_SEARCH_RANKED, .k = QUERY_FILES, .by_file = true };
+        myth_search_opts so = {.query = opts->query, .mode = MYTH_SEARCH_RANKED, .k = QUERY_FILES, .by_file = true};
         MYTH_TRY(myth_search(&hits, x, &so, err));
     }
     if (!myth_repomap_is_fresh(store) && !x->is_read_only) {
@@ -287,8 +295,9 @@ myth_status myth_repomap_put_summary(myth_index *x, const char *path, const char
 {
     myth_store *store = myth_index_store(x);
     sqlite3_stmt *q = NULL;
-    const char *sql = *text ? "INSERT OR REPLACE INTO summaries(hash, text) SELECT hash, ?2 FROM files WHERE path=CAST(?1 AS BLOB)"
-                            : "DELETE FROM summaries WHERE hash IN (SELECT hash FROM files WHERE path=CAST(?1 AS BLOB))";
+    const char *sql =
+        *text ? "INSERT OR REPLACE INTO summaries(hash, text) SELECT hash, ?2 FROM files WHERE path=CAST(?1 AS BLOB)"
+              : "DELETE FROM summaries WHERE hash IN (SELECT hash FROM files WHERE path=CAST(?1 AS BLOB))";
     myth_status st = myth_index_lock_writer(x, PUT_WAIT_MS, err);
     if (st != MYTH_OK)
         return st;

@@ -1,4 +1,5 @@
-/* risk.c - see risk.h. One pass over the text: comments are skipped, strings are known, names are looked up with what stands before and behind them. */
+/* risk.c - see risk.h. One pass over the text: comments are skipped, strings are known, names are looked up with what
+ * stands before and behind them. */
 #include "risk.h"
 #include "engine/base/text.h"
 
@@ -7,38 +8,69 @@
 
 /* ---- languages ---- */
 
-enum { C = 1, PY = 2, JS = 4, GO = 8, JVM = 16, NET = 32, RB = 64, PHP = 128, RUST = 256, SH = 512, SQL = 1024, OTHER = 2048, CONF = 4096, ALL = 4095 };
-enum { SLASH = 1, HASH = 2, DASH = 4, TRIPLE = 8, BACKTICK = 16, SEMICOLON = 32, PERCENT = 64, ANGLE = 128 };   /* how comments and strings begin */
+enum {
+    C = 1,
+    PY = 2,
+    JS = 4,
+    GO = 8,
+    JVM = 16,
+    NET = 32,
+    RB = 64,
+    PHP = 128,
+    RUST = 256,
+    SH = 512,
+    SQL = 1024,
+    OTHER = 2048,
+    CONF = 4096,
+    ALL = 4095
+};
+enum {
+    SLASH = 1,
+    HASH = 2,
+    DASH = 4,
+    TRIPLE = 8,
+    BACKTICK = 16,
+    SEMICOLON = 32,
+    PERCENT = 64,
+    ANGLE = 128
+}; /* how comments and strings begin */
 
-static const struct { const char *languages; uint16_t family, marks; } families[] = {
-    { "c cpp cuda objc opencl metal", C, SLASH },
-    { "python starlark", PY, HASH | TRIPLE },
-    { "javascript jsx typescript tsx", JS, SLASH | BACKTICK },
-    { "html", JS, BACKTICK | ANGLE },
-    { "go", GO, SLASH | BACKTICK },
-    { "java kotlin scala groovy", JVM, SLASH | TRIPLE },
-    { "csharp fsharp", NET, SLASH },
-    { "ruby crystal", RB, HASH },
-    { "php", PHP, SLASH | HASH },
-    { "rust", RUST, SLASH },
-    { "bash fish powershell", SH, HASH },
-    { "sql", SQL, DASH | SLASH },
-    { "swift dart zig solidity d", OTHER, SLASH },
-    { "lua haskell ada vhdl", OTHER, DASH },
-    { "perl elixir r julia nim tcl awk", OTHER, HASH | TRIPLE },
-    { "erlang", OTHER, PERCENT },
-    { "clojure lisp", OTHER, SEMICOLON },
-    { "ocaml pascal basic objective matlab verilog assembly", OTHER, 0 },
-    { "yaml toml json ini hcl dockerfile make cmake nix", CONF, HASH },
-    { "xml", CONF, ANGLE },
+static const struct {
+    const char *languages;
+    uint16_t family, marks;
+} families[] = {
+    {"c cpp cuda objc opencl metal", C, SLASH},
+    {"python starlark", PY, HASH | TRIPLE},
+    {"javascript jsx typescript tsx", JS, SLASH | BACKTICK},
+    {"html", JS, BACKTICK | ANGLE},
+    {"go", GO, SLASH | BACKTICK},
+    {"java kotlin scala groovy", JVM, SLASH | TRIPLE},
+    {"csharp fsharp", NET, SLASH},
+    {"ruby crystal", RB, HASH},
+    {"php", PHP, SLASH | HASH},
+    {"rust", RUST, SLASH},
+    {"bash fish powershell", SH, HASH},
+    {"sql", SQL, DASH | SLASH},
+    {"swift dart zig solidity d", OTHER, SLASH},
+    {"lua haskell ada vhdl", OTHER, DASH},
+    {"perl elixir r julia nim tcl awk", OTHER, HASH | TRIPLE},
+    {"erlang", OTHER, PERCENT},
+    {"clojure lisp", OTHER, SEMICOLON},
+    {"ocaml pascal basic objective matlab verilog assembly", OTHER, 0},
+    {"yaml toml json ini hcl dockerfile make cmake nix", CONF, HASH},
+    {"xml", CONF, ANGLE},
 };
 
 /* ---- rules ---- */
 
 enum { PARTS_MAX = 4, WEAK = 0, STRONG = 1 };
 
-static const struct { uint8_t tag, is_strong; uint16_t family; const char *patterns; } rules[] = {
-#define RISK(tag, family, strength, patterns) { MYTH_RISK_##tag, strength, family, patterns },
+static const struct {
+    uint8_t tag, is_strong;
+    uint16_t family;
+    const char *patterns;
+} rules[] = {
+#define RISK(tag, family, strength, patterns) {MYTH_RISK_##tag, strength, family, patterns},
 #include "risk.def"
 #undef RISK
 };
@@ -47,36 +79,36 @@ enum { N_RULE = sizeof(rules) / sizeof(rules[0]) };
 typedef enum { USE, NAME, DEFINITION, STRING, IMPORT, KIND } pattern_kind;
 
 typedef struct {
-    const char *part[PARTS_MAX];        /* of a use its names, of words the words; each with its length */
+    const char *part[PARTS_MAX]; /* of a use its names, of words the words; each with its length */
     uint8_t n_part, len[PARTS_MAX];
     uint8_t tag, kind;
     uint16_t family;
     bool is_strong, is_call, is_method;
-    uint32_t next;                      /* with the same key: index + 1 */
+    uint32_t next; /* with the same key: index + 1 */
 } pattern;
 
 typedef struct {
-    uint8_t rank;                       /* of the reason: 0 none, else the lower the better  */
+    uint8_t rank; /* of the reason: 0 none, else the lower the better  */
     uint32_t line;
-    uint32_t weak_line, weak;           /* the first weak one, and which, as index + 1       */
+    uint32_t weak_line, weak; /* the first weak one, and which, as index + 1       */
 } reason;
 
 struct myth_risks {
     myth_mem *mem;
     pattern *pattern;
     uint32_t n_pattern, n_slot;
-    uint32_t *use, *word;               /* by last name; by first word, in small letters     */
-    uint32_t *import;                   /* indexes of those that are imports                 */
+    uint32_t *use, *word; /* by last name; by first word, in small letters     */
+    uint32_t *import;     /* indexes of those that are imports                 */
     uint32_t n_import;
-    uint64_t lengths[26];               /* of the words to look for, by first letter, as bits */
+    uint64_t lengths[26]; /* of the words to look for, by first letter, as bits */
     uint16_t family, marks;
     reason reason[MYTH_RISK_N];
 };
 
 const char *myth_risk_name(myth_risk tag)
 {
-    static const char *const name[] = { "auth", "crypto", "sql", "filesystem", "network", "subprocess", "deserialization", "user-input", "secrets",
-                                        "permissions" };
+    static const char *const name[] = {"auth",       "crypto",          "sql",        "filesystem", "network",
+                                       "subprocess", "deserialization", "user-input", "secrets",    "permissions"};
     return name[tag];
 }
 
@@ -151,7 +183,7 @@ static void put_pattern(myth_risks *r, uint32_t i)
 
 uint64_t myth_risks_version(void)
 {
-    enum { READER = 1 };                /* raised when the same rules find something else */
+    enum { READER = 1 }; /* raised when the same rules find something else */
     uint64_t h = READER;
     for (int i = 0; i < N_RULE; i++) {
         h = XXH3_64bits_withSeed(rules[i].patterns, strlen(rules[i].patterns), h);
@@ -171,7 +203,7 @@ myth_status myth_risks_open(myth_risks **out, myth_mem *mem, myth_error *err)
     *out = r;
     if (!r)
         return myth_fail(err, MYTH_ENOMEM, "no memory for the rules of risks");
-    *r = (myth_risks){ .mem = mem, .n_slot = 4096 };
+    *r = (myth_risks){.mem = mem, .n_slot = 4096};
     r->pattern = myth_alloc_n(mem, MYTH_MEM_OTHER, "map", n, sizeof(*r->pattern));
     r->import = myth_alloc_n(mem, MYTH_MEM_OTHER, "map", n, sizeof(*r->import));
     r->use = myth_alloc_n(mem, MYTH_MEM_OTHER, "map", r->n_slot, sizeof(*r->use));
@@ -185,7 +217,7 @@ myth_status myth_risks_open(myth_risks **out, myth_mem *mem, myth_error *err)
         for (const char *s = rules[i].patterns; *s;) {
             size_t len = strcspn(s, " ");
             pattern *p = &r->pattern[r->n_pattern];
-            *p = (pattern){ .tag = rules[i].tag, .is_strong = rules[i].is_strong, .family = rules[i].family };
+            *p = (pattern){.tag = rules[i].tag, .is_strong = rules[i].is_strong, .family = rules[i].family};
             parse(p, s, len);
             put_pattern(r, r->n_pattern++);
             s += len + (s[len] == ' ');
@@ -248,7 +280,7 @@ static int split_words(char word[WORDS_MAX][WORD_BYTES], uint8_t len[WORDS_MAX],
         for (i++; i < n && (is_letter((unsigned char)s[i]) || is_digit((unsigned char)s[i])); i++) {
             bool up = s[i] >= 'A' && s[i] <= 'Z', is_next_low = i + 1 < n && s[i + 1] >= 'a' && s[i + 1] <= 'z';
             if (up && (!is_upper || is_next_low))
-                break;                          /* a new word, or the last capital of several */
+                break; /* a new word, or the last capital of several */
             is_upper = up || (is_upper && is_digit((unsigned char)s[i]));
         }
         len[n_word] = 0;
@@ -266,7 +298,8 @@ static void find_words(myth_risks *r, const char *s, size_t n, pattern_kind kind
     int n_word = split_words(word, len, s, n);
     for (int w = 0; w < n_word; w++) {
         bool may = !is_letter((unsigned char)word[w][0]) || (r->lengths[word[w][0] - 'a'] >> len[w] & 1);
-        for (uint32_t i = may ? r->word[hash_of(word[w], len[w]) & (r->n_slot - 1)] : 0; i; i = r->pattern[i - 1].next) {
+        for (uint32_t i = may ? r->word[hash_of(word[w], len[w]) & (r->n_slot - 1)] : 0; i;
+             i = r->pattern[i - 1].next) {
             const pattern *p = &r->pattern[i - 1];
             bool fits = p->kind == kind && (p->family & r->family) && p->n_part <= n_word - w;
             for (int k = 0; fits && k < p->n_part; k++)
@@ -322,15 +355,15 @@ typedef struct {
     myth_risks *r;
     const char *text, *end, *p;
     uint32_t line;
-    bool is_script;                     /* of a page: inside one                                  */
-    const char *name[PARTS_MAX];        /* the names that lead to this one, which is the last     */
+    bool is_script;              /* of a page: inside one                                  */
+    const char *name[PARTS_MAX]; /* the names that lead to this one, which is the last     */
     size_t len[PARTS_MAX];
     int n_name;
     place place;
     bool has_receiver, is_declared;
-    char quote;                         /* 0 = in no string                                       */
-    bool is_long, is_like_name;         /* the string: ends with three quotes; looks like a name  */
-    uint32_t first_word, word_line;     /* of a string pattern that waits for its second: i + 1   */
+    char quote;                     /* 0 = in no string                                       */
+    bool is_long, is_like_name;     /* the string: ends with three quotes; looks like a name  */
+    uint32_t first_word, word_line; /* of a string pattern that waits for its second: i + 1   */
     const char *word_at;
 } lexer;
 
@@ -370,8 +403,9 @@ static bool skip_comment(lexer *x)
     char c = *x->p;
     bool is_page = (m & ANGLE) && x->r->family == JS;
     bool is_word_start = x->p == x->text || x->p[-1] == ' ' || x->p[-1] == '\t' || x->p[-1] == '\n';
-    if (c == '#' && x->r->family == C && is_word_start && (starts(x, "#include") || starts(x, "# include") || starts(x, "#  include")))
-        skip_line(x);                           /* the parser has said it */
+    if (c == '#' && x->r->family == C && is_word_start &&
+        (starts(x, "#include") || starts(x, "# include") || starts(x, "#  include")))
+        skip_line(x); /* the parser has said it */
     else if (is_page && !x->is_script)
         skip_to_script(x);
     else if (is_page && (starts(x, "</script") || starts(x, "%>") || starts(x, "?>"))) {
@@ -382,7 +416,8 @@ static bool skip_comment(lexer *x)
     else if ((m & ANGLE) && c == '<' && starts(x, "<!--"))
         skip_to(x, "-->");
     else if (((m & SLASH) && c == '/' && starts(x, "//")) || ((m & DASH) && c == '-' && starts(x, "--")) ||
-             ((m & HASH) && c == '#' && (is_word_start || x->r->family != SH)) || ((m & SEMICOLON) && c == ';') || ((m & PERCENT) && c == '%'))
+             ((m & HASH) && c == '#' && (is_word_start || x->r->family != SH)) || ((m & SEMICOLON) && c == ';') ||
+             ((m & PERCENT) && c == '%'))
         skip_line(x);
     else
         return false;
@@ -406,7 +441,7 @@ static bool open_string(lexer *x)
             q += *q == '\\' && q + 1 < x->end && q[1] != '\n';
         }
         if (c == '\'' && (q >= x->end || *q != c))
-            return false;                       /* a lifetime, an apostrophe */
+            return false; /* a lifetime, an apostrophe */
         x->is_like_name = like && q > x->p + 1;
     }
     x->quote = c;
@@ -414,14 +449,17 @@ static bool open_string(lexer *x)
     return true;
 }
 
-/* Words that a call, of a shell a command, may follow though they are names: what follows another name is declared, or an argument. */
+/* Words that a call, of a shell a command, may follow though they are names: what follows another name is declared, or
+ * an argument. */
 static bool is_before_call(const char *s, size_t n, bool is_shell)
 {
-    static const char *const calls[] = { "return", "else", "await", "new", "yield", "throw", "in", "and", "or", "not", "case", "do", "echo", "print", "if",
-                                         "while", "until", "unless", "when", "with", "as", "from", "elif", "then", "defer", "go", "try", "assert", "raise",
-                                         "delete", "typeof", "is", "lambda", "co_await", "puts", "local", "my", "async", NULL };
-    static const char *const commands[] = { "then", "do", "else", "elif", "if", "while", "until", "sudo", "time", "env", "exec", "xargs", "nohup", "command",
-                                            "eval", NULL };
+    static const char *const calls[] = {"return", "else",     "await", "new",    "yield", "throw",  "in",     "and",
+                                        "or",     "not",      "case",  "do",     "echo",  "print",  "if",     "while",
+                                        "until",  "unless",   "when",  "with",   "as",    "from",   "elif",   "then",
+                                        "defer",  "go",       "try",   "assert", "raise", "delete", "typeof", "is",
+                                        "lambda", "co_await", "puts",  "local",  "my",    "async",  NULL};
+    static const char *const commands[] = {"then", "do",  "else", "elif",  "if",    "while",   "until", "sudo",
+                                           "time", "env", "exec", "xargs", "nohup", "command", "eval",  NULL};
     for (const char *const *word = is_shell ? commands : calls; *word; word++)
         if (strlen(*word) == n && memcmp(*word, s, n) == 0)
             return true;
@@ -432,7 +470,8 @@ static bool is_before_call(const char *s, size_t n, bool is_shell)
 static bool is_shell_command(const lexer *x)
 {
     const char *at = x->name[x->n_name - 1];
-    return !x->is_declared && (at == x->text || strchr(" \t\n;|&(`", at[-1])) && (x->p == x->end || strchr(" \t\r\n;|&)`", *x->p));
+    return !x->is_declared && (at == x->text || strchr(" \t\n;|&(`", at[-1])) &&
+           (x->p == x->end || strchr(" \t\r\n;|&)`", *x->p));
 }
 
 static void look_up_use(lexer *x)
@@ -442,13 +481,16 @@ static void look_up_use(lexer *x)
     while (q < x->end && (*q == ' ' || *q == '\t' || *q == '!'))
         q++;
     bool is_call = q < x->end && *q == '(', is_command = x->r->family != SH || is_shell_command(x);
-    for (uint32_t i = x->r->use[hash_of(x->name[last], x->len[last]) & (x->r->n_slot - 1)]; i; i = x->r->pattern[i - 1].next) {
+    for (uint32_t i = x->r->use[hash_of(x->name[last], x->len[last]) & (x->r->n_slot - 1)]; i;
+         i = x->r->pattern[i - 1].next) {
         const pattern *p = &x->r->pattern[i - 1];
-        bool fits = (p->family & x->r->family) && p->n_part <= x->n_name && (is_call || !p->is_call) && !(x->is_declared && p->is_call) && is_command;
+        bool fits = (p->family & x->r->family) && p->n_part <= x->n_name && (is_call || !p->is_call) &&
+                    !(x->is_declared && p->is_call) && is_command;
         if (p->n_part == 1 && p->is_method != x->has_receiver)
             fits = false;
         for (int k = 1; fits && k <= p->n_part; k++)
-            fits = p->len[p->n_part - k] == x->len[x->n_name - k] && memcmp(p->part[p->n_part - k], x->name[x->n_name - k], x->len[x->n_name - k]) == 0;
+            fits = p->len[p->n_part - k] == x->len[x->n_name - k] &&
+                   memcmp(p->part[p->n_part - k], x->name[x->n_name - k], x->len[x->n_name - k]) == 0;
         if (fits)
             put_reason(x->r, i - 1, BY_USE, x->line);
     }
@@ -460,7 +502,8 @@ static void take_name(lexer *x)
     while (x->p < x->end && is_name_byte((unsigned char)*x->p))
         x->p++;
     size_t n = (size_t)(x->p - at);
-    x->is_declared = x->place == AFTER_NAME && !is_before_call(x->name[x->n_name - 1], x->len[x->n_name - 1], x->r->family == SH);
+    x->is_declared =
+        x->place == AFTER_NAME && !is_before_call(x->name[x->n_name - 1], x->len[x->n_name - 1], x->r->family == SH);
     x->has_receiver = x->place == AFTER_DOT || x->place == AFTER_OTHER_DOT;
     if (x->place != AFTER_DOT)
         x->n_name = 0;
@@ -547,7 +590,7 @@ static void step(lexer *x)
     }
     x->line += c == '\n';
     if (c == '\n' && x->place == AFTER_NAME && x->r->family != C)
-        x->place = NOTHING;                     /* lines end statements */
+        x->place = NOTHING; /* lines end statements */
     else if (c != ' ' && c != '\t' && c != '\r' && c != '\n' && c != '?')
         x->place = NOTHING;
     x->p++;
@@ -566,14 +609,15 @@ static uint32_t find_lines(myth_risk_found found[MYTH_RISK_N], const reason *w, 
             p = next ? next + 1 : end;
         }
         const char *stop = p < end ? memchr(p, '\n', (size_t)(end - p)) : NULL;
-        found[n_found++] = (myth_risk_found){ (myth_risk)t, w[t].line, (uint64_t)(p - text), (uint64_t)((stop ? stop : end) - p) };
+        found[n_found++] =
+            (myth_risk_found){(myth_risk)t, w[t].line, (uint64_t)(p - text), (uint64_t)((stop ? stop : end) - p)};
     }
     return n_found;
 }
 
 uint32_t myth_risks_find(myth_risks *r, myth_risk_found found[MYTH_RISK_N], const unsigned char *text, uint64_t n)
 {
-    lexer x = { .r = r, .text = (const char *)text, .end = (const char *)text + n, .p = (const char *)text, .line = 1 };
+    lexer x = {.r = r, .text = (const char *)text, .end = (const char *)text + n, .p = (const char *)text, .line = 1};
     while (r->family && x.p < x.end)
         step(&x);
     return find_lines(found, r->reason, (const char *)text, n);

@@ -52,20 +52,26 @@ static myth_status add(myth_summary_list *list, sqlite3_stmt *q, myth_error *err
     }
     const char *path = (const char *)sqlite3_column_text(q, 1), *language = (const char *)sqlite3_column_text(q, 2);
     myth_summary_file *f = &list->file[list->n_file++];
-    *f = (myth_summary_file){ .id = sqlite3_column_int64(q, 0), .bytes = (uint64_t)sqlite3_column_int64(q, 3),
-                              .path = copy(list->mem, path ? path : ""), .language = copy(list->mem, language ? language : "text") };
+    *f = (myth_summary_file){
+        .id = sqlite3_column_int64(q, 0),
+        .bytes = (uint64_t)sqlite3_column_int64(q, 3),
+        .path = copy(list->mem, path ? path : ""),
+        .language = copy(list->mem, language ? language : "text"),
+    };
     return f->path && f->language ? MYTH_OK : myth_fail(err, MYTH_ENOMEM, "no memory for a path");
 }
 
-myth_status myth_summaries_missing(myth_summary_list *out, myth_mem *mem, myth_index *x, uint64_t maker, uint32_t most, myth_error *err)
+myth_status myth_summaries_missing(myth_summary_list *out, myth_mem *mem, myth_index *x, uint64_t maker, uint32_t most,
+                                   myth_error *err)
 {
-    static const char sql[] = "SELECT f.id, CAST(f.path AS TEXT), f.language, f.bytes FROM files f LEFT JOIN ranks r ON r.file_id = f.id "
-                              "WHERE f.bytes > 0 AND NOT EXISTS (SELECT 1 FROM summaries s WHERE s.hash = f.hash) "
-                              "ORDER BY r.place IS NULL, r.place, f.path";
+    static const char sql[] =
+        "SELECT f.id, CAST(f.path AS TEXT), f.language, f.bytes FROM files f LEFT JOIN ranks r ON r.file_id = f.id "
+        "WHERE f.bytes > 0 AND NOT EXISTS (SELECT 1 FROM summaries s WHERE s.hash = f.hash) "
+        "ORDER BY r.place IS NULL, r.place, f.path";
     myth_store *s = myth_index_store(x);
     sqlite3_stmt *q = NULL;
     int rc;
-    *out = (myth_summary_list){ .mem = mem };
+    *out = (myth_summary_list){.mem = mem};
     myth_status st = own_by(x, maker, err);
     if (st != MYTH_OK)
         return st;
@@ -77,7 +83,8 @@ myth_status myth_summaries_missing(myth_summary_list *out, myth_mem *mem, myth_i
     MYTH_TRY(myth_store_fail(s, rc, err));
     sqlite3_finalize(q);
     q = NULL;
-    MYTH_TRY(myth_store_fail(s, sqlite3_prepare_v2(myth_store_db(s), "SELECT count(*) FROM files WHERE bytes > 0", -1, &q, NULL), err));
+    MYTH_TRY(myth_store_fail(
+        s, sqlite3_prepare_v2(myth_store_db(s), "SELECT count(*) FROM files WHERE bytes > 0", -1, &q, NULL), err));
     rc = sqlite3_step(q);
     MYTH_TRY(myth_store_fail(s, rc, err));
     out->n_all = (uint32_t)sqlite3_column_int64(q, 0);
@@ -94,7 +101,7 @@ void myth_summaries_free(myth_summary_list *list)
     }
     if (list->file)
         myth_free(list->mem, list->file);
-    *list = (myth_summary_list){ 0 };
+    *list = (myth_summary_list){0};
 }
 
 /* ---- what they say ---- */
@@ -105,7 +112,8 @@ myth_status myth_summary_text(myth_index *x, const myth_summary_file *f, unsigne
     return myth_store_text(myth_index_store(x), dst, f->id, 0, *n, err);
 }
 
-static void offer(char out[MYTH_SUMMARY_OFFERS][MYTH_HEADLINE_CAP], uint32_t *n, const myth_summary_file *f, const unsigned char *text, uint64_t n_text)
+static void offer(char out[MYTH_SUMMARY_OFFERS][MYTH_HEADLINE_CAP], uint32_t *n, const myth_summary_file *f,
+                  const unsigned char *text, uint64_t n_text)
 {
     if (*n == MYTH_SUMMARY_OFFERS || !myth_headline(out[*n], f->path, f->language, text, n_text))
         return;
@@ -115,8 +123,8 @@ static void offer(char out[MYTH_SUMMARY_OFFERS][MYTH_HEADLINE_CAP], uint32_t *n,
     ++*n;
 }
 
-myth_status myth_summary_offers(char out[MYTH_SUMMARY_OFFERS][MYTH_HEADLINE_CAP], uint32_t *n, bool *has_head, myth_mem *mem, myth_index *x,
-                                const myth_summary_file *f, myth_error *err)
+myth_status myth_summary_offers(char out[MYTH_SUMMARY_OFFERS][MYTH_HEADLINE_CAP], uint32_t *n, bool *has_head,
+                                myth_mem *mem, myth_index *x, const myth_summary_file *f, myth_error *err)
 {
     myth_store *s = myth_index_store(x);
     sqlite3_stmt *q = NULL;
@@ -130,8 +138,13 @@ myth_status myth_summary_offers(char out[MYTH_SUMMARY_OFFERS][MYTH_HEADLINE_CAP]
     MYTH_TRY(myth_summary_text(x, f, text, &n_head, err));
     offer(out, n, f, text, n_head);
     *has_head = *n > 0;
-    MYTH_TRY(myth_store_fail(s, sqlite3_prepare_v2(myth_store_db(s), "SELECT doc_off, doc_bytes FROM chunks WHERE file_id=?1 AND doc_bytes>0 ORDER BY off LIMIT ?2",
-                                                   -1, &q, NULL), err));
+    MYTH_TRY(myth_store_fail(
+        s,
+        sqlite3_prepare_v2(
+            myth_store_db(s),
+            "SELECT doc_off, doc_bytes FROM chunks WHERE file_id=?1 AND doc_bytes>0 ORDER BY off LIMIT ?2", -1, &q,
+            NULL),
+        err));
     sqlite3_bind_int64(q, 1, f->id);
     sqlite3_bind_int(q, 2, DOCS);
     while ((rc = sqlite3_step(q)) == SQLITE_ROW) {
@@ -166,7 +179,8 @@ bool myth_summary_is_grounded(const char *line, const char *path, const unsigned
         size_t len = 0;
         bool is_name = false;
         for (; is_letter(p[len]); len++)
-            is_name = is_name || p[len] == '_' || isdigit((unsigned char)p[len]) || (len && isupper((unsigned char)p[len]) && islower((unsigned char)p[len - 1]));
+            is_name = is_name || p[len] == '_' || isdigit((unsigned char)p[len]) ||
+                      (len && isupper((unsigned char)p[len]) && islower((unsigned char)p[len - 1]));
         is_name = (is_name || p[len] == '(') && len > 1;
         if (is_name || len >= WORD) {
             bool is_there = stands_in(p, len, path, strlen(path)) || stands_in(p, len, (const char *)text, n);

@@ -8,23 +8,25 @@
 
 /* The one table of languages that import. What it does not have is by files, as written, and not looked up. */
 static const myth_module_form forms[] = {
-    { "c cpp cuda objc glsl hlsl opencl metal", MYTH_BY_FILE, "", "", .is_beside = true, .has_headers = true },
-    { "python starlark", MYTH_BY_DOT, ".py .pyi .pyx", .index = "__init__" },
-    { "javascript jsx typescript tsx html", MYTH_BY_FILE, ".ts .tsx .js .jsx .mjs .cjs .mts .cts .d.ts .vue .svelte .json", .index = "index" },
-    { "java groovy", MYTH_BY_DOT, ".java .kt .scala .groovy", "", .has_shared = true, .ends_in_name = true },
-    { "kotlin scala", MYTH_BY_DOT, ".java .kt .scala .groovy", "", .has_shared = true, .ends_in_name = true, .has_loose = true },
-    { "rust", MYTH_BY_COLON, ".rs", "mod", .ends_in_name = true },
-    { "go", MYTH_BY_FILE, ".go", "", .has_shared = true, .is_folder = true },
-    { "ruby", MYTH_BY_FILE, ".rb", "", .is_beside = true },
-    { "php", MYTH_BY_BACKSLASH, ".php", "", .ends_in_name = true },
-    { "lua", MYTH_BY_DOT, ".lua", .index = "init" },
-    { "bash fish", MYTH_BY_FILE, "", "", .is_beside = true },
-    { "css", MYTH_BY_FILE, ".css .scss .less", "", .is_beside = true },
-    { "csharp", MYTH_BY_DOT, NULL, "", .has_shared = true, .ends_in_name = true },
-    { "swift", MYTH_BY_DOT, NULL, "", .has_shared = true },
-    { "haskell elixir", MYTH_BY_DOT, NULL, .index = "" },
+    {"c cpp cuda objc glsl hlsl opencl metal", MYTH_BY_FILE, "", "", .is_beside = true, .has_headers = true},
+    {"python starlark", MYTH_BY_DOT, ".py .pyi .pyx", .index = "__init__"},
+    {"javascript jsx typescript tsx html", MYTH_BY_FILE,
+     ".ts .tsx .js .jsx .mjs .cjs .mts .cts .d.ts .vue .svelte .json", .index = "index"},
+    {"java groovy", MYTH_BY_DOT, ".java .kt .scala .groovy", "", .has_shared = true, .ends_in_name = true},
+    {"kotlin scala", MYTH_BY_DOT, ".java .kt .scala .groovy", "", .has_shared = true, .ends_in_name = true,
+     .has_loose = true},
+    {"rust", MYTH_BY_COLON, ".rs", "mod", .ends_in_name = true},
+    {"go", MYTH_BY_FILE, ".go", "", .has_shared = true, .is_folder = true},
+    {"ruby", MYTH_BY_FILE, ".rb", "", .is_beside = true},
+    {"php", MYTH_BY_BACKSLASH, ".php", "", .ends_in_name = true},
+    {"lua", MYTH_BY_DOT, ".lua", .index = "init"},
+    {"bash fish", MYTH_BY_FILE, "", "", .is_beside = true},
+    {"css", MYTH_BY_FILE, ".css .scss .less", "", .is_beside = true},
+    {"csharp", MYTH_BY_DOT, NULL, "", .has_shared = true, .ends_in_name = true},
+    {"swift", MYTH_BY_DOT, NULL, "", .has_shared = true},
+    {"haskell elixir", MYTH_BY_DOT, NULL, .index = ""},
 };
-static const myth_module_form other = { "", MYTH_BY_FILE, NULL, .index = "" };
+static const myth_module_form other = {"", MYTH_BY_FILE, NULL, .index = ""};
 
 static const myth_module_form *form_of(const char *language)
 {
@@ -103,7 +105,7 @@ static void read_colons(myth_module *p, const char *from, const char *spec)
     if (is_self || is_super) {
         p->is_exact = true;
         push_path(p, from, dir_bytes(from));
-        bool is_dir = myth_module_is_package(from);     /* then its names are in its own directory */
+        bool is_dir = myth_module_is_package(from); /* then its names are in its own directory */
         if (is_self && !is_dir) {
             const char *base = strrchr(from, '/') ? strrchr(from, '/') + 1 : from;
             push(p, base, strcspn(base, "."));
@@ -120,14 +122,15 @@ static void read_colons(myth_module *p, const char *from, const char *spec)
 
 static void read_files(myth_module *p, const char *language, const char *from, const char *spec)
 {
-    bool is_relative = strncmp(spec, "./", 2) == 0 || strncmp(spec, "../", 3) == 0 || strcmp(spec, ".") == 0 || strcmp(spec, "..") == 0;
+    bool is_relative = strncmp(spec, "./", 2) == 0 || strncmp(spec, "../", 3) == 0 || strcmp(spec, ".") == 0 ||
+                       strcmp(spec, "..") == 0;
     if (is_relative && strcmp(language, "ruby") != 0) {
         p->is_exact = true;
         push_path(p, from, dir_bytes(from));
     }
     if ((spec[0] == '@' || spec[0] == '~' || spec[0] == '#') && spec[1] == '/') {
         p->is_own = true;
-        spec += 2;                                      /* what bundlers call the root of the sources */
+        spec += 2; /* what bundlers call the root of the sources */
     }
     while (!p->is_exact && (strncmp(spec, "./", 2) == 0 || strncmp(spec, "../", 3) == 0))
         spec += spec[1] == '/' ? 2 : 3;
@@ -165,10 +168,12 @@ void myth_module_read(myth_module *out, const char *language, const char *from, 
 
 static bool ends_with(const char *path, size_t n, const char *end, size_t n_end)
 {
-    return n_end > 0 && n >= n_end && memcmp(path + n - n_end, end, n_end) == 0 && (n == n_end || path[n - n_end - 1] == '/');
+    return n_end > 0 && n >= n_end && memcmp(path + n - n_end, end, n_end) == 0 &&
+           (n == n_end || path[n - n_end - 1] == '/');
 }
 
-/* The same, one being the end of the other. What is written may say more than the tree has only when the tree has two names of it. */
+/* The same, one being the end of the other. What is written may say more than the tree has only when the tree has two
+ * names of it. */
 static bool is_same(const myth_module *want, size_t n_want, const char *path, size_t n)
 {
     if (want->is_exact)
@@ -188,8 +193,9 @@ static size_t without_suffix(const char *path, size_t n)
 
 bool myth_module_is_package(const char *path)
 {
-    static const char *const name[] = { "__init__.py", "__init__.pyi", "index.js", "index.jsx", "index.ts", "index.tsx", "index.mjs", "index.cjs",
-                                        "index.mts", "index.cts", "mod.rs", "lib.rs", "main.rs", "init.lua", NULL };
+    static const char *const name[] = {"__init__.py", "__init__.pyi", "index.js",  "index.jsx", "index.ts",
+                                       "index.tsx",   "index.mjs",    "index.cjs", "index.mts", "index.cts",
+                                       "mod.rs",      "lib.rs",       "main.rs",   "init.lua",  NULL};
     const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     for (int i = 0; name[i]; i++)
         if (strcmp(base, name[i]) == 0)
@@ -202,7 +208,8 @@ static myth_module_match compare(const myth_module *want, size_t n_want, const c
     size_t n = strlen(to), n_dir = dir_bytes(to), n_stem = without_suffix(to, n);
     size_t n_bare = want->n == n_want ? without_suffix(want->text, n_want) : n_want;
     bool is_package = myth_module_is_package(to);
-    if (is_same(want, n_want, to, n) || is_same(want, n_want, to, n_stem) || (is_package && is_same(want, n_want, to, n_dir)))
+    if (is_same(want, n_want, to, n) || is_same(want, n_want, to, n_stem) ||
+        (is_package && is_same(want, n_want, to, n_dir)))
         return MYTH_MODULE_FILE;
     /* "session.js" may stand for session.ts; "queue.h" declares what queue.c has, which need not lie beside it */
     if (n_bare < n_want && is_same(want, n_bare, to, n_stem))
@@ -225,7 +232,8 @@ static myth_module_match in_file(const myth_module *want, const char *to)
 {
     size_t n_dir = dir_bytes(want->text);
     if (n_dir == 0)
-        return want->is_exact && myth_module_is_package(to) && dir_bytes(to) == 0 ? MYTH_MODULE_FILE : MYTH_MODULE_OTHER;
+        return want->is_exact && myth_module_is_package(to) && dir_bytes(to) == 0 ? MYTH_MODULE_FILE
+                                                                                  : MYTH_MODULE_OTHER;
     myth_module_match m = compare(want, n_dir, to, false);
     return m == MYTH_MODULE_FILE || want->form->has_loose ? m : MYTH_MODULE_OTHER;
 }
@@ -238,7 +246,7 @@ myth_module_match myth_module_means(const char *language, const char *from, cons
     myth_module_read(&want, language, from, spec);
     if (want.is_bad)
         return MYTH_MODULE_OTHER;
-    if (want.n == 0)                                    /* ".", the package around the file */
+    if (want.n == 0) /* ".", the package around the file */
         return want.is_exact && dir_bytes(to) == 0 ? MYTH_MODULE_PACKAGE : MYTH_MODULE_OTHER;
     const myth_module_form *f = want.form;
     myth_module_match m = compare(&want, want.n, to, f->has_headers);
@@ -246,7 +254,8 @@ myth_module_match myth_module_means(const char *language, const char *from, cons
         m = in_file(&want, to);
     /* a crate's own name, or an application's, stands in front of what is in its tree */
     const char *slash = strchr(want.text, '/');
-    if (m == MYTH_MODULE_OTHER && slash && !want.is_exact && (f->spelling == MYTH_BY_COLON || f->spelling == MYTH_BY_BACKSLASH)) {
+    if (m == MYTH_MODULE_OTHER && slash && !want.is_exact &&
+        (f->spelling == MYTH_BY_COLON || f->spelling == MYTH_BY_BACKSLASH)) {
         want.n -= (size_t)(slash + 1 - want.text);
         memmove(want.text, slash + 1, want.n + 1);
         m = compare(&want, want.n, to, false);

@@ -1,45 +1,53 @@
-/* module.h - what an import names: read once, by its language; then whether it means a file, and (resolve.h) which files of a tree it means.
+/* module.h - what an import names: read once, by its language; then whether it means a file, and (resolve.h) which
+ * files of a tree it means.
  *
- * Written   as the languages do: "./session", "../lib/session.js", ".session", "auth.session", "auth/session.h", "crate::auth::session",
- *           "com.acme.auth.Session", "example.com/app/auth", "App\Auth\Session"; what stands behind it (a list, an alias, a star) is left out
- * Relative  to the file that imports: then the answer is certain. Else by the end of the path, whole names only: where a tree keeps its
- *           sources ("src/main/java") and what its modules are called from outside ("example.com/app") no file has to say
+ * Written   as the languages do: "./session", "../lib/session.js", ".session", "auth.session", "auth/session.h",
+ *           "crate::auth::session", "com.acme.auth.Session", "example.com/app/auth", "App\Auth\Session"; what stands
+ *           behind it (a list, an alias, a star) is left out
+ * Relative  to the file that imports: then the answer is certain. Else by the end of the path, whole names only: where
+ *           a tree keeps its sources ("src/main/java") and what its modules are called from outside ("example.com/app")
+ *           no file has to say
  * Package   a path may name a directory: its __init__, index, mod or lib file, or any file in it (Go, Java)
  * Header    an include means the header, and the file of the same stem that has what it declares
- * Not       a build: search paths, aliases of bundlers and generated modules are not read                                              */
+ * Not       a build: search paths, aliases of bundlers and generated modules are not read */
 #ifndef MYTH_MODULE_H
 #define MYTH_MODULE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { MYTH_MODULE_PATH = 1024 };       /* longer paths mean nothing */
+enum { MYTH_MODULE_PATH = 1024 }; /* longer paths mean nothing */
 
 /* How a language writes what it imports: by files, with dots, with "::", with '\'. */
 typedef enum { MYTH_BY_FILE, MYTH_BY_DOT, MYTH_BY_COLON, MYTH_BY_BACKSLASH } myth_spelling;
 
 typedef struct {
-    const char *languages;      /* parted by spaces */
+    const char *languages; /* parted by spaces */
     myth_spelling spelling;
-    const char *suffixes;       /* of the files it means, in the order in which they are tried; "" = as written, NULL = its names are no paths */
-    const char *index;          /* the file that stands for its folder, without suffix; ""                                                  */
-    bool has_shared;            /* files of a directory share names                                      */
-    bool ends_in_name;          /* the last name of a path may be one inside a file                      */
-    bool has_loose;             /* and that file may have any name in the directory: functions of a package */
-    bool is_beside;             /* a path without dots in front is looked for beside the file first      */
-    bool is_folder;             /* an import means all files of a folder                                 */
+    const char *
+        /* of the files it means, in the order in which they are tried; "" = as written, NULL = its names are no paths
+         */
+        suffixes;
+    const char *
+        /* the file that stands for its folder, without suffix; "" */
+        index;
+    bool has_shared;   /* files of a directory share names                                      */
+    bool ends_in_name; /* the last name of a path may be one inside a file                      */
+    bool has_loose;    /* and that file may have any name in the directory: functions of a package */
+    bool is_beside;    /* a path without dots in front is looked for beside the file first      */
+    bool is_folder;    /* an import means all files of a folder                                 */
     bool has_headers;
 } myth_module_form;
 
 /* An import as it was read: names parted by '/'. */
 typedef struct {
-    const myth_module_form *form;       /* never NULL */
+    const myth_module_form *form; /* never NULL */
     char text[MYTH_MODULE_PATH];
     size_t n;
-    bool is_exact;              /* from the root, not from anywhere */
-    bool is_own;                /* says that it is of this tree: crate::, "@/" */
-    bool is_bad;                /* too long, or leaves the root     */
-    bool has_host;              /* "example.com/shop/auth": the tree is one of its ends */
+    bool is_exact; /* from the root, not from anywhere */
+    bool is_own;   /* says that it is of this tree: crate::, "@/" */
+    bool is_bad;   /* too long, or leaves the root     */
+    bool has_host; /* "example.com/shop/auth": the tree is one of its ends */
 } myth_module;
 
 /* `from` relative to the root, `language` that of `from`, a name of languages.def. */
@@ -47,8 +55,8 @@ void myth_module_read(myth_module *out, const char *language, const char *from, 
 
 typedef enum {
     MYTH_MODULE_OTHER,
-    MYTH_MODULE_PACKAGE,        /* the directory that the file is in     */
-    MYTH_MODULE_FILE            /* the file                              */
+    MYTH_MODULE_PACKAGE, /* the directory that the file is in     */
+    MYTH_MODULE_FILE     /* the file                              */
 } myth_module_match;
 
 /* `from` and `to` relative to one root. */

@@ -1,8 +1,9 @@
 /* nearest.c - names of the index that are near to one it does not have.
  *
- * Score    the larger of: 1 - (letters changed, left out, added or swapped with the next) / (letters of the longer); 0.95 times the share of the
- *          identifier's parts that both have (Dice). Case, '_' and '$' count for nothing. A definition where the qualifier says gets a little more
- * Near     MIN_SCORE and more; of one name the first definition                                                                      */
+ * Score    the larger of: 1 - (letters changed, left out, added or swapped with the next) / (letters of the longer);
+ *          0.95 times the share of the identifier's parts that both have (Dice). Case, '_' and '$' count for nothing. A
+ *          definition where the qualifier says gets a little more
+ * Near     MIN_SCORE and more; of one name the first definition */
 #include "retrieval/store/fts_tokenizer.h"
 #include "retrieval/index/index_impl.h"
 #include "usage_impl.h"
@@ -12,7 +13,7 @@
 #include <string.h>
 
 enum { LETTERS = 64, PARTS = 12 };
-#define MIN_SCORE 0.5
+#define MIN_SCORE       0.5
 #define QUALIFIED_BONUS 0.1
 
 typedef struct {
@@ -26,7 +27,7 @@ static void fold(folded *f, const char *name)
 {
     myth_word w;
     size_t pos = 0, n = strlen(name);
-    *f = (folded){ .n = 0 };
+    *f = (folded){.n = 0};
     for (size_t i = 0; i < n && f->n < LETTERS; i++)
         if (name[i] != '_' && name[i] != '$' && !isspace((unsigned char)name[i]))
             f->letter[f->n++] = (char)tolower((unsigned char)name[i]);
@@ -53,7 +54,8 @@ static uint32_t distance(const folded *a, const folded *b, uint32_t max)
             uint32_t d = up[j - 1] + (a->letter[i - 1] != b->letter[j - 1]);
             d = now[j - 1] + 1 < d ? now[j - 1] + 1 : d;
             d = up[j] + 1 < d ? up[j] + 1 : d;
-            if (i > 1 && j > 1 && a->letter[i - 1] == b->letter[j - 2] && a->letter[i - 2] == b->letter[j - 1] && upper[j - 2] + 1 < d)
+            if (i > 1 && j > 1 && a->letter[i - 1] == b->letter[j - 2] && a->letter[i - 2] == b->letter[j - 1] &&
+                upper[j - 2] + 1 < d)
                 d = upper[j - 2] + 1;
             now[j] = d;
             least = d < least ? d : least;
@@ -71,7 +73,7 @@ static double score_of(const folded *a, const folded *b)
         return 0;
     uint32_t d = distance(a, b, max);
     double by_letters = d > max ? 0 : 1 - (double)d / longer;
-    bool is_taken[PARTS] = { false };
+    bool is_taken[PARTS] = {false};
     for (uint32_t i = 0; i < a->n_part; i++)
         for (uint32_t j = 0; j < b->n_part; j++)
             if (!is_taken[j] && strcmp(a->part[i], b->part[j]) == 0) {
@@ -115,10 +117,12 @@ static void put_column(char *dst, size_t cap, sqlite3_stmt *q, int i)
     dst[n] = '\0';
 }
 
-static myth_status scan_names(myth_near *out, uint32_t max, uint32_t *n, myth_store *store, const char *name, size_t n_qualifier, myth_error *err)
+static myth_status scan_names(myth_near *out, uint32_t max, uint32_t *n, myth_store *store, const char *name,
+                              size_t n_qualifier, myth_error *err)
 {
     /* Names in order, so a name that was looked at is told by the one before. */
-    static const char sql[] = "SELECT name, parent, name_line, (SELECT path FROM files WHERE id=file_id) FROM symbols WHERE name=?1 ORDER BY id";
+    static const char sql[] = "SELECT name, parent, name_line, (SELECT path FROM files WHERE id=file_id) FROM symbols "
+                              "WHERE name=?1 ORDER BY id";
     sqlite3_stmt *names = NULL, *rows = NULL;
     folded want, type, f;
     char qualifier[LETTERS];
@@ -132,11 +136,12 @@ static myth_status scan_names(myth_near *out, uint32_t max, uint32_t *n, myth_st
     const char *bare = name + n_qualifier;
     bare += strspn(bare, ".:/#>-");
     fold(&want, bare);
-    int rc = sqlite3_prepare_v2(myth_store_db(store), "SELECT DISTINCT name FROM symbols ORDER BY name", -1, &names, NULL);
+    int rc =
+        sqlite3_prepare_v2(myth_store_db(store), "SELECT DISTINCT name FROM symbols ORDER BY name", -1, &names, NULL);
     if (rc == SQLITE_OK)
         rc = sqlite3_prepare_v2(myth_store_db(store), sql, -1, &rows, NULL);
     while (rc == SQLITE_OK && (rc = sqlite3_step(names)) == SQLITE_ROW) {
-        myth_near near = { .line = 0 };
+        myth_near near = {.line = 0};
         put_column(near.name, sizeof(near.name), names, 0);
         fold(&f, near.name);
         double score = score_of(&want, &f);
@@ -168,13 +173,14 @@ static myth_status scan_names(myth_near *out, uint32_t max, uint32_t *n, myth_st
     return st;
 }
 
-myth_status myth_usage_nearest(myth_near *out, uint32_t max, uint32_t *n, myth_index *x, const char *name, myth_error *err)
+myth_status myth_usage_nearest(myth_near *out, uint32_t max, uint32_t *n, myth_index *x, const char *name,
+                               myth_error *err)
 {
     myth_store *store = myth_index_store(x);
     size_t n_qualifier = 0;
     *n = 0;
     max = max < MYTH_NEAR_MAX ? max : MYTH_NEAR_MAX;
-    for (size_t i = strlen(name); i > 0 && n_qualifier == 0; i--)       /* up to the last mark that a name follows */
+    for (size_t i = strlen(name); i > 0 && n_qualifier == 0; i--) /* up to the last mark that a name follows */
         if (strchr(".:/#>", name[i - 1]) && name[i])
             n_qualifier = i;
     while (n_qualifier > 0 && strchr(".:/#>-", name[n_qualifier - 1]))

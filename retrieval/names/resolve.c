@@ -1,5 +1,5 @@
-/* resolve.c - see resolve.h. What module.c reads is a path, without its suffix where it is of names (a stem); stems with each suffix are looked up
- * by path and by last name. */
+/* resolve.c - see resolve.h. What module.c reads is a path, without its suffix where it is of names (a stem); stems
+ * with each suffix are looked up by path and by last name. */
 #include "resolve.h"
 
 #include "module.h"
@@ -14,9 +14,9 @@ struct myth_resolver {
     myth_mem *mem;
     const myth_resolve_file *file;
     uint32_t n_file, n_slot;
-    uint32_t *by_path, *by_name;        /* first of a chain: index + 1                       */
-    uint32_t *by_two;                   /* of the last two names: __init__.py is everywhere  */
-    uint32_t *by_folder;                /* of Go files                                       */
+    uint32_t *by_path, *by_name; /* first of a chain: index + 1                       */
+    uint32_t *by_two;            /* of the last two names: __init__.py is everywhere  */
+    uint32_t *by_folder;         /* of Go files                                       */
     uint32_t *next_path, *next_name, *next_two, *next_folder;
 };
 
@@ -35,7 +35,10 @@ static const char *two_names(const char *path)
     return p;
 }
 
-static uint32_t slot_of(const myth_resolver *r, const char *s, size_t n) { return (uint32_t)XXH3_64bits(s, n) & (r->n_slot - 1); }
+static uint32_t slot_of(const myth_resolver *r, const char *s, size_t n)
+{
+    return (uint32_t)XXH3_64bits(s, n) & (r->n_slot - 1);
+}
 
 static size_t folder_bytes(const char *path) { return (size_t)(name_of(path) - path) - (name_of(path) > path); }
 
@@ -45,23 +48,25 @@ static void chain(uint32_t *first, uint32_t *next, uint32_t slot, uint32_t i)
     first[slot] = i + 1;
 }
 
-myth_status myth_resolver_open(myth_resolver **out, myth_mem *mem, const myth_resolve_file *file, uint32_t n_file, myth_error *err)
+myth_status myth_resolver_open(myth_resolver **out, myth_mem *mem, const myth_resolve_file *file, uint32_t n_file,
+                               myth_error *err)
 {
     myth_resolver *r = myth_alloc(mem, MYTH_MEM_OTHER, "map", sizeof(*r));
     *out = r;
     if (!r)
         return myth_fail(err, MYTH_ENOMEM, "no memory for the names of %u files", n_file);
-    *r = (myth_resolver){ .mem = mem, .file = file, .n_file = n_file, .n_slot = 64 };
+    *r = (myth_resolver){.mem = mem, .file = file, .n_file = n_file, .n_slot = 64};
     while (r->n_slot < 2 * n_file)
         r->n_slot *= 2;
-    uint32_t **const list[] = { &r->by_path, &r->by_name, &r->by_two, &r->by_folder, &r->next_path, &r->next_name, &r->next_two, &r->next_folder };
+    uint32_t **const list[] = {&r->by_path,   &r->by_name,   &r->by_two,   &r->by_folder,
+                               &r->next_path, &r->next_name, &r->next_two, &r->next_folder};
     for (int i = 0; i < 8; i++)
         if (!(*list[i] = myth_alloc_n(mem, MYTH_MEM_OTHER, "map", i < 4 ? r->n_slot : n_file + 1, sizeof(uint32_t)))) {
             myth_resolver_close(r);
             *out = NULL;
             return myth_fail(err, MYTH_ENOMEM, "no memory for the names of %u files", n_file);
         }
-    for (uint32_t i = n_file; i-- > 0;) {       /* so that chains are in the order of the files */
+    for (uint32_t i = n_file; i-- > 0;) { /* so that chains are in the order of the files */
         const char *path = file[i].path, *name = name_of(path);
         chain(r->by_path, r->next_path, slot_of(r, path, strlen(path)), i);
         chain(r->by_name, r->next_name, slot_of(r, name, strlen(name)), i);
@@ -77,7 +82,8 @@ void myth_resolver_close(myth_resolver *r)
 {
     if (!r)
         return;
-    uint32_t *const list[] = { r->by_path, r->by_name, r->by_two, r->by_folder, r->next_path, r->next_name, r->next_two, r->next_folder };
+    uint32_t *const list[] = {r->by_path,   r->by_name,   r->by_two,   r->by_folder,
+                              r->next_path, r->next_name, r->next_two, r->next_folder};
     for (int i = 0; i < 8; i++)
         myth_free(r->mem, list[i]);
     myth_free(r->mem, r);
@@ -88,7 +94,7 @@ void myth_resolver_close(myth_resolver *r)
 typedef struct {
     const myth_resolver *r;
     uint32_t from, *found, n;
-    size_t shared;              /* bytes of folders that those found share with `from` */
+    size_t shared; /* bytes of folders that those found share with `from` */
 } search;
 
 static void find_path(search *s, const char *path)
@@ -111,7 +117,7 @@ static size_t shared_folders(const char *a, const char *b)
 /* A module without folders is met everywhere (os, utils): it must lie where imports of this file begin. */
 static bool is_within_reach(const char *path, size_t n_front, const char *from)
 {
-    static const char *const roots[] = { "src/", "lib/", "python/", "source/" };
+    static const char *const roots[] = {"src/", "lib/", "python/", "source/"};
     if (strncmp(path, from, n_front) == 0)
         return true;
     for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
@@ -130,7 +136,8 @@ static void find_ending(search *s, const char *ending, bool is_single)
     for (uint32_t i = first[slot_of(r, name, strlen(name))]; i; i = next[i - 1]) {
         const char *path = r->file[i - 1].path;
         size_t len = strlen(path);
-        if (i - 1 == s->from || len < n || memcmp(path + len - n, ending, n) != 0 || (len > n && path[len - n - 1] != '/'))
+        if (i - 1 == s->from || len < n || memcmp(path + len - n, ending, n) != 0 ||
+            (len > n && path[len - n - 1] != '/'))
             continue;
         if (is_single && !is_within_reach(path, len - n, from))
             continue;
@@ -145,7 +152,8 @@ static void find_ending(search *s, const char *ending, bool is_single)
     }
 }
 
-/* Calls `find` for the stem with every suffix, then for the file that stands for it as a folder, until something is found. */
+/* Calls `find` for the stem with every suffix, then for the file that stands for it as a folder, until something is
+ * found. */
 static void find_stem(search *s, const myth_module_form *f, const char *stem, bool is_ending, bool is_single)
 {
     char path[MYTH_MODULE_PATH + 64];
@@ -155,7 +163,8 @@ static void find_stem(search *s, const myth_module_form *f, const char *stem, bo
         const char *suffix = f->suffixes;
         do {
             int n_suffix = (int)strcspn(suffix, " ");
-            snprintf(path, sizeof(path), "%s%s%s%.*s", stem, pass && *stem ? "/" : "", pass ? f->index : "", n_suffix, suffix);
+            snprintf(path, sizeof(path), "%s%s%s%.*s", stem, pass && *stem ? "/" : "", pass ? f->index : "", n_suffix,
+                     suffix);
             if (*path && is_ending)
                 find_ending(s, path, is_single);
             else if (*path)
@@ -190,10 +199,11 @@ static void resolve_path(search *s, const myth_module *m)
         return;
     }
     if (f->is_beside && folder_bytes(from) + m->n + 2 < MYTH_MODULE_PATH) {
-        snprintf(beside, sizeof(beside), "%.*s%s%s", (int)folder_bytes(from), from, folder_bytes(from) ? "/" : "", m->text);
+        snprintf(beside, sizeof(beside), "%.*s%s%s", (int)folder_bytes(from), from, folder_bytes(from) ? "/" : "",
+                 m->text);
         find_written(s, f, beside);
     }
-    if (s->n || !(m->is_own || f->is_beside))           /* else a package, which is not in the tree */
+    if (s->n || !(m->is_own || f->is_beside)) /* else a package, which is not in the tree */
         return;
     find_path(s, m->text);
     if (s->n == 0)
@@ -209,7 +219,7 @@ static void resolve_name(search *s, myth_module *m)
     const uint32_t most = m->is_exact && !f->ends_in_name ? 0 : DROPS_MAX;
     if ((f->spelling == MYTH_BY_COLON && !m->is_own && !m->is_exact) || (m->n == 0 && !m->is_exact))
         return;
-    find_path(s, m->text);                              /* a name may be written as a path, too */
+    find_path(s, m->text); /* a name may be written as a path, too */
     for (uint32_t i = 0; i <= most && s->n == 0; i++) {
         char *slash = strrchr(m->text, '/');
         find_stem(s, f, m->text, false, false);
@@ -228,12 +238,14 @@ static void find_folder(search *s, const char *folder)
     for (uint32_t i = r->by_folder[slot_of(r, folder, n)]; i; i = r->next_folder[i - 1]) {
         const char *path = r->file[i - 1].path;
         bool is_test = strlen(path) > 8 && strcmp(path + strlen(path) - 8, "_test.go") == 0;
-        if (folder_bytes(path) == n && memcmp(path, folder, n) == 0 && !is_test && i - 1 != s->from && s->n < MYTH_RESOLVE_MAX)
+        if (folder_bytes(path) == n && memcmp(path, folder, n) == 0 && !is_test && i - 1 != s->from &&
+            s->n < MYTH_RESOLVE_MAX)
             s->found[s->n++] = i - 1;
     }
 }
 
-/* The longest end of the import that is a folder from the root; its first names are those of a host and a repository. */
+/* The longest end of the import that is a folder from the root; its first names are those of a host and a repository.
+ */
 static void resolve_folder(search *s, const myth_module *m)
 {
     if (m->is_exact)
@@ -244,7 +256,7 @@ static void resolve_folder(search *s, const myth_module *m)
 
 uint32_t myth_resolve(const myth_resolver *r, uint32_t from, const char *import, uint32_t found[MYTH_RESOLVE_MAX])
 {
-    search s = { .r = r, .from = from, .found = found };
+    search s = {.r = r, .from = from, .found = found};
     myth_module m;
     myth_module_read(&m, r->file[from].language, r->file[from].path, import);
     if (m.is_bad || !m.form->suffixes)

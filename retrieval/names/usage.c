@@ -1,8 +1,8 @@
-/* usage.c - see usage.h. Definitions by name and qualifier; every use of the name is judged against all of them; what a definition uses is judged
- * the other way round.
+/* usage.c - see usage.h. Definitions by name and qualifier; every use of the name is judged against all of them; what a
+ * definition uses is judged the other way round.
  *
- * Judged by   the file of the use, its language, what it imports, and what stands in front of the name in its line                     */
-#define _GNU_SOURCE             /* strcasestr */
+ * Judged by   the file of the use, its language, what it imports, and what stands in front of the name in its line */
+#define _GNU_SOURCE /* strcasestr */
 #include "retrieval/store/fts_tokenizer.h"
 #include "retrieval/index/index_impl.h"
 #include "retrieval/rank/rank.h"
@@ -28,11 +28,11 @@ typedef struct {
     myth_usage *out;
     myth_index *index;
     const bool *is_cancelled;
-    const char *name;                   /* last part of what was asked */
-    uint32_t n_asked;                   /* definitions that were asked for; those behind them only share the name */
+    const char *name; /* last part of what was asked */
+    uint32_t n_asked; /* definitions that were asked for; those behind them only share the name */
     use *use;
     uint32_t n_use, cap_use;
-    bool is_short;                      /* of memory                    */
+    bool is_short; /* of memory                    */
     sqlite3_stmt *around, *by_name;
 } look;
 
@@ -40,7 +40,7 @@ static myth_status no_memory(myth_error *err) { return myth_fail(err, MYTH_ENOME
 
 const char *myth_why_name(myth_why why)
 {
-    static const char *const name[] = { "name", "only", "package", "export", "import", "qualified", "file" };
+    static const char *const name[] = {"name", "only", "package", "export", "import", "qualified", "file"};
     return name[why];
 }
 
@@ -71,15 +71,16 @@ static bool names_path(const char *text, size_t n, const char *path)
         return n == 0;
     if (is_end(path, n_path, text, n) || is_end(path, n_stem, text, n))
         return true;
-    for (size_t i = 0; i < n; i++) {            /* auth.session, auth::session, auth\session */
+    for (size_t i = 0; i < n; i++) { /* auth.session, auth::session, auth\session */
         bool is_pair = text[i] == ':' && i + 1 < n && text[i + 1] == ':';
         spelled[at++] = is_pair || text[i] == '.' || text[i] == '\\' || text[i] == '#' ? '/' : text[i];
         i += is_pair;
     }
-    return is_end(path, n_path, spelled, at) || is_end(path, n_stem, spelled, at) || (n_dir > 0 && is_end(path, n_dir, spelled, at));
+    return is_end(path, n_path, spelled, at) || is_end(path, n_stem, spelled, at) ||
+           (n_dir > 0 && is_end(path, n_dir, spelled, at));
 }
 
-static size_t mark_before(const char *text, size_t n)        /* bytes of the mark that ends text[0 .. n) */
+static size_t mark_before(const char *text, size_t n) /* bytes of the mark that ends text[0 .. n) */
 {
     if (n > 1 && ((text[n - 1] == ':' && text[n - 2] == ':') || (text[n - 1] == '>' && text[n - 2] == '-')))
         return 2;
@@ -92,7 +93,7 @@ static bool is_qualified(const char *qualifier, size_t n, const char *path, cons
     size_t n_parent = strlen(parent);
     if (names_path(qualifier, n, path) || (n_parent == n && memcmp(qualifier, parent, n) == 0))
         return true;
-    for (size_t i = 0; n_parent && i <= n_parent; i++) {        /* the whole of the type's name, or its last part */
+    for (size_t i = 0; n_parent && i <= n_parent; i++) { /* the whole of the type's name, or its last part */
         size_t n_end = n_parent - i, mark = n >= n_end ? mark_before(qualifier, n - n_end) : 0;
         bool is_part = i == 0 || mark_before(parent, i);
         if (!is_part || n_end == 0 || n < n_end || memcmp(qualifier + n - n_end, parent + i, n_end) != 0)
@@ -121,12 +122,14 @@ static int by_worth(const void *a, const void *b)
     if (kx != ky)
         return kx < ky ? -1 : 1;
     int c = strcmp(x->path, y->path);
-    return c ? c : x->line0 != y->line0 ? (x->line0 > y->line0) - (x->line0 < y->line0) : (x->line > y->line) - (x->line < y->line);
+    return c                    ? c
+         : x->line0 != y->line0 ? (x->line0 > y->line0) - (x->line0 < y->line0)
+                                : (x->line > y->line) - (x->line < y->line);
 }
 
-static const char definition_sql[] =
-    "SELECT s.file_id, s.name, s.parent, s.kind, s.line0, s.line1, s.name_line, s.signature_off, s.signature_bytes, s.flags FROM symbols s "
-    "WHERE s.name=?1 ORDER BY s.id LIMIT ?2";
+static const char definition_sql[] = "SELECT s.file_id, s.name, s.parent, s.kind, s.line0, s.line1, s.name_line, "
+                                     "s.signature_off, s.signature_bytes, s.flags FROM symbols s "
+                                     "WHERE s.name=?1 ORDER BY s.id LIMIT ?2";
 
 static const char *blob_text(look *l, sqlite3_stmt *q, int i)
 {
@@ -136,7 +139,8 @@ static const char *blob_text(look *l, sqlite3_stmt *q, int i)
 }
 
 /* What the current row of definition_sql says. */
-static myth_status read_definition(look *l, myth_usage_definition *d, sqlite3_stmt *q, bool with_signature, myth_error *err)
+static myth_status read_definition(look *l, myth_usage_definition *d, sqlite3_stmt *q, bool with_signature,
+                                   myth_error *err)
 {
     myth_view *f = NULL;
     myth_status st = myth_view_get(&f, &l->views, sqlite3_column_int64(q, 0), err);
@@ -144,25 +148,35 @@ static myth_status read_definition(look *l, myth_usage_definition *d, sqlite3_st
         return st;
     uint64_t off = (uint64_t)sqlite3_column_int64(q, 7), n = (uint64_t)sqlite3_column_int64(q, 8);
     int kind = sqlite3_column_int(q, 3);
-    *d = (myth_usage_definition){ .path = f->path, .language = f->language, .name = blob_text(l, q, 1), .parent = blob_text(l, q, 2),
-                                  .line0 = (uint32_t)sqlite3_column_int64(q, 4), .line1 = (uint32_t)sqlite3_column_int64(q, 5),
-                                  .line = (uint32_t)sqlite3_column_int64(q, 6), .kind = (myth_symbol_kind)kind, .file_id = f->id,
-                                  .is_exported = sqlite3_column_int64(q, 9) & MYTH_SYMBOL_EXPORTED, .signature = "" };
+    *d = (myth_usage_definition){
+        .path = f->path,
+        .language = f->language,
+        .name = blob_text(l, q, 1),
+        .parent = blob_text(l, q, 2),
+        .line0 = (uint32_t)sqlite3_column_int64(q, 4),
+        .line1 = (uint32_t)sqlite3_column_int64(q, 5),
+        .line = (uint32_t)sqlite3_column_int64(q, 6),
+        .kind = (myth_symbol_kind)kind,
+        .file_id = f->id,
+        .is_exported = sqlite3_column_int64(q, 9) & MYTH_SYMBOL_EXPORTED,
+        .signature = "",
+    };
     d->is_test = (f->flags & MYTH_FILE_TEST) || kind == MYTH_SYMBOL_TEST;
     if (kind < 0 || kind >= MYTH_SYMBOL_KIND_N || off > f->n || n > f->n - off)
-        return myth_fail(err, MYTH_EFORMAT, "%.160s: its symbols are damaged; make the index anew: mythos index", f->path);
+        return myth_fail(err, MYTH_EFORMAT, "%.160s: its symbols are damaged; make the index anew: mythos index",
+                         f->path);
     if (with_signature) {
         char text[SIGNATURE_BYTES];
         size_t n_text = n < sizeof(text) ? n : sizeof(text), at = 0;
         st = myth_store_text(l->views.store, (unsigned char *)text, f->id, off, n_text, err);
         if (st != MYTH_OK)
             return st;
-        for (size_t i = 0; i < n_text; i++) {           /* on one line */
+        for (size_t i = 0; i < n_text; i++) { /* on one line */
             bool is_blank = isspace((unsigned char)text[i]);
             if (!is_blank || (at > 0 && text[at - 1] != ' '))
                 text[at++] = is_blank ? ' ' : text[i];
         }
-        while (at > 0 && n_text < n && ((unsigned char)text[at - 1] & 0xc0) == 0x80)    /* no half character at the cut */
+        while (at > 0 && n_text < n && ((unsigned char)text[at - 1] & 0xc0) == 0x80) /* no half character at the cut */
             at--;
         d->signature = myth_usage_text(l->out, text, at);
         l->is_short |= !d->signature;
@@ -171,13 +185,16 @@ static myth_status read_definition(look *l, myth_usage_definition *d, sqlite3_st
 }
 
 /* Those where the qualifier says, or, is_rest, the others: uses are judged beside them, so that each finds its own. */
-static myth_status find_definitions(look *l, const char *name, const char *qualifier, size_t n_qualifier, bool is_rest, myth_error *err)
+static myth_status find_definitions(look *l, const char *name, const char *qualifier, size_t n_qualifier, bool is_rest,
+                                    myth_error *err)
 {
     myth_usage *u = l->out;
     sqlite3_stmt *q = NULL;
     myth_status st = MYTH_OK;
     int rc = sqlite3_prepare_v2(myth_store_db(l->views.store), definition_sql, -1, &q, NULL);
-    if (rc == SQLITE_OK && !u->definition && !(u->definition = myth_alloc_n(u->mem, MYTH_MEM_OTHER, "usage", MYTH_USAGE_DEFINITIONS, sizeof(*u->definition))))
+    if (rc == SQLITE_OK && !u->definition &&
+        !(u->definition =
+              myth_alloc_n(u->mem, MYTH_MEM_OTHER, "usage", MYTH_USAGE_DEFINITIONS, sizeof(*u->definition))))
         st = no_memory(err);
     sqlite3_bind_text(q, 1, name, -1, SQLITE_STATIC);
     sqlite3_bind_int64(q, 2, 1 << 16);
@@ -227,7 +244,7 @@ static myth_status find_name(look *l, const char *asked, myth_error *err)
 /* Methods are named without what they belong to. */
 static bool has_bare_methods(const char *language)
 {
-    static const char *const bare[] = { "java", "kotlin", "scala", "csharp", "cpp", "cuda", "ruby", "swift", NULL };
+    static const char *const bare[] = {"java", "kotlin", "scala", "csharp", "cpp", "cuda", "ruby", "swift", NULL};
     for (int i = 0; bare[i]; i++)
         if (strcmp(bare[i], language) == 0)
             return true;
@@ -236,14 +253,14 @@ static bool has_bare_methods(const char *language)
 
 static bool is_self(const char *receiver)
 {
-    static const char *const word[] = { "self", "this", "cls", "super", "Self", "$this", "static", "parent", NULL };
+    static const char *const word[] = {"self", "this", "cls", "super", "Self", "$this", "static", "parent", NULL};
     for (int i = 0; word[i]; i++)
         if (strcmp(word[i], receiver) == 0)
             return true;
     return false;
 }
 
-static const char *last_of(const char *name)             /* Inner of Outer::Inner, the type of Type<T> too */
+static const char *last_of(const char *name) /* Inner of Outer::Inner, the type of Type<T> too */
 {
     size_t n = strlen(name), part = last_part(name, n);
     return name + part;
@@ -251,11 +268,11 @@ static const char *last_of(const char *name)             /* Inner of Outer::Inne
 
 /* What the file of a use imports, as far as it concerns a definition. */
 typedef struct {
-    myth_why why;                       /* NAME: nothing                                        */
+    myth_why why; /* NAME: nothing                                        */
     const char *spec;
-    bool names_it, is_header;           /* the statement names it or its type; an include       */
-    char alias[RECEIVER_BYTES];         /* of what it names; "" = none                          */
-    char module[RECEIVER_BYTES];        /* what the module is called in the file                */
+    bool names_it, is_header;    /* the statement names it or its type; an include       */
+    char alias[RECEIVER_BYTES];  /* of what it names; "" = none                          */
+    char module[RECEIVER_BYTES]; /* what the module is called in the file                */
 } relation;
 
 static void stem_of(char *dst, size_t cap, const char *path)
@@ -276,13 +293,14 @@ static bool is_header_language(const char *language) { return myth_language_is_k
 static bool relate(relation *r, const myth_view *f, const myth_view_import *i, const myth_usage_definition *d)
 {
     char stem[RECEIVER_BYTES], alias[RECEIVER_BYTES];
-    *r = (relation){ .spec = i->spec, .is_header = is_header_language(f->language) };
+    *r = (relation){.spec = i->spec, .is_header = is_header_language(f->language)};
     myth_module_match m = myth_module_means(f->language, f->path, i->spec, d->path);
     myth_import_names names = myth_view_import_names(f, i, d->name, r->alias, sizeof(r->alias));
     if (names == MYTH_NAMES_NOTHING && d->parent[0])
         names = myth_view_import_names(f, i, last_of(d->parent), r->alias, sizeof(r->alias));
     r->names_it = names != MYTH_NAMES_NOTHING;
-    for (uint32_t e = 0; m == MYTH_MODULE_OTHER && (r->names_it || r->is_header) && e < d->exports.n; e++)     /* through what re-exports it */
+    for (uint32_t e = 0; m == MYTH_MODULE_OTHER && (r->names_it || r->is_header) && e < d->exports.n;
+         e++) /* through what re-exports it */
         if (myth_module_means(f->language, f->path, i->spec, d->exports.place[e].path) == MYTH_MODULE_FILE)
             m = MYTH_MODULE_PACKAGE;
     if (m == MYTH_MODULE_OTHER)
@@ -292,10 +310,10 @@ static bool relate(relation *r, const myth_view *f, const myth_view_import *i, c
     if (m == MYTH_MODULE_FILE || myth_module_is_shared(f->language)) {
         r->why = MYTH_WHY_IMPORT;
     } else if (!r->names_it && myth_view_import_names(f, i, stem, alias, sizeof(alias)) == MYTH_NAMES_IT) {
-        r->why = MYTH_WHY_IMPORT;                               /* from auth import session */
+        r->why = MYTH_WHY_IMPORT; /* from auth import session */
         snprintf(r->module, sizeof(r->module), "%s", alias[0] ? alias : stem);
     } else {
-        r->why = MYTH_WHY_EXPORT;                               /* from auth import resolve; import auth */
+        r->why = MYTH_WHY_EXPORT; /* from auth import resolve; import auth */
     }
     return true;
 }
@@ -312,9 +330,9 @@ typedef struct {
     const myth_view *file;
     const char *receiver;
     bool has_receiver;
-    const char *around_parent;          /* of the definition around the use; "" = none */
-    uint32_t n_of_name;                 /* definitions of the name in kin languages     */
-    bool has_type;                      /* the file names the definition's type, or it has none */
+    const char *around_parent; /* of the definition around the use; "" = none */
+    uint32_t n_of_name;        /* definitions of the name in kin languages     */
+    bool has_type;             /* the file names the definition's type, or it has none */
 } place_of_use;
 
 /* A function with a parent stands in another function or a namespace: it is called without an object. */
@@ -333,8 +351,9 @@ static int judge(const place_of_use *p, const myth_usage_definition *d, const re
     bool is_own = p->has_receiver && is_self(p->receiver);
     bool is_bare_method = is_method && !p->has_receiver && !has_bare_methods(p->file->language);
     bool is_of_type = type[0] && p->has_receiver && strcmp(p->receiver, type) == 0;
-    bool is_hidden = is_header_language(d->language) && !d->is_exported && !is_header_path(d->path);       /* static */
-    if ((is_bare_method && !is_alias) || (is_own && !is_method && p->around_parent[0]) || (is_hidden && p->file->id != d->file_id))
+    bool is_hidden = is_header_language(d->language) && !d->is_exported && !is_header_path(d->path); /* static */
+    if ((is_bare_method && !is_alias) || (is_own && !is_method && p->around_parent[0]) ||
+        (is_hidden && p->file->id != d->file_id))
         return CANNOT;
     if (p->file->id == d->file_id) {
         if (!is_method)
@@ -342,14 +361,14 @@ static int judge(const place_of_use *p, const myth_usage_definition *d, const re
         bool is_in_type = strcmp(p->around_parent, d->parent) == 0;
         if (is_own || !p->has_receiver)
             return is_in_type ? MYTH_WHY_FILE : MYTH_WHY_NAME;
-        return is_of_type ? MYTH_WHY_FILE : MYTH_WHY_PACKAGE;   /* an object of the file's, maybe of another type */
+        return is_of_type ? MYTH_WHY_FILE : MYTH_WHY_PACKAGE; /* an object of the file's, maybe of another type */
     }
-    if (is_own)                                                 /* of another file's type: by inheritance at most */
+    if (is_own) /* of another file's type: by inheritance at most */
         return r->why >= MYTH_WHY_EXPORT && p->has_type ? (int)r->why : MYTH_WHY_NAME;
     if (is_of_type)
         return MYTH_WHY_QUALIFIED;
     bool is_module = p->has_receiver && r->module[0] && strcmp(p->receiver, r->module) == 0;
-    if (is_method && is_module)                                 /* a function of the module */
+    if (is_method && is_module) /* a function of the module */
         return MYTH_WHY_NAME;
     if (r->why >= MYTH_WHY_EXPORT && p->has_type) {
         if (is_method ? p->has_receiver || has_bare_methods(p->file->language) : is_module)
@@ -359,7 +378,8 @@ static int judge(const place_of_use *p, const myth_usage_definition *d, const re
         if (r->is_header && r->why >= MYTH_WHY_EXPORT && d->kind != MYTH_SYMBOL_FUNCTION)
             return r->why;
     }
-    if (myth_module_is_shared(p->file->language) && is_same_directory(p->file->path, d->path) && (is_method ? p->has_type : !p->has_receiver))
+    if (myth_module_is_shared(p->file->language) && is_same_directory(p->file->path, d->path) &&
+        (is_method ? p->has_type : !p->has_receiver))
         return MYTH_WHY_PACKAGE;
     return p->n_of_name == 1 && (is_method || !p->has_receiver || is_module) ? MYTH_WHY_ONLY : MYTH_WHY_NAME;
 }
@@ -370,24 +390,28 @@ static const char *verb_of(myth_ref_kind kind)
 }
 
 /* The sentence for a reason. */
-static const char *say(look *l, myth_why why, myth_ref_kind kind, const char *name, const char *parent, const relation *r, bool is_same_file)
+static const char *say(look *l, myth_why why, myth_ref_kind kind, const char *name, const char *parent,
+                       const relation *r, bool is_same_file)
 {
     char text[MYTH_USAGE_WHY];
     const char *verb = verb_of(kind), *call = kind == MYTH_REF_CALL ? "()" : "";
     int n_name = 40;
     switch (why) {
     case MYTH_WHY_FILE: snprintf(text, sizeof(text), "%s %.*s%s in the same file", verb, n_name, name, call); break;
-    case MYTH_WHY_QUALIFIED: snprintf(text, sizeof(text), "%s %.*s.%.*s%s", verb, n_name, last_of(parent), n_name, name, call); break;
+    case MYTH_WHY_QUALIFIED:
+        snprintf(text, sizeof(text), "%s %.*s.%.*s%s", verb, n_name, last_of(parent), n_name, name, call);
+        break;
     case MYTH_WHY_IMPORT:
-        snprintf(text, sizeof(text), "%s %.60s and %s %s", r->is_header ? "includes" : "imports", r->spec ? r->spec : "", verb,
-                 kind == MYTH_REF_CALL && parent[0] ? "its method" : "it");
+        snprintf(text, sizeof(text), "%s %.60s and %s %s", r->is_header ? "includes" : "imports",
+                 r->spec ? r->spec : "", verb, kind == MYTH_REF_CALL && parent[0] ? "its method" : "it");
         break;
     case MYTH_WHY_EXPORT:
-        snprintf(text, sizeof(text), "%s %.60s, which %s it, and %s it", r->is_header ? "includes" : "imports", r->spec ? r->spec : "",
-                 r->is_header ? "declares" : "re-exports", verb);
+        snprintf(text, sizeof(text), "%s %.60s, which %s it, and %s it", r->is_header ? "includes" : "imports",
+                 r->spec ? r->spec : "", r->is_header ? "declares" : "re-exports", verb);
         break;
     case MYTH_WHY_PACKAGE:
-        snprintf(text, sizeof(text), is_same_file ? "%s a method of that name in the same file" : "%s it in the same package", verb);
+        snprintf(text, sizeof(text),
+                 is_same_file ? "%s a method of that name in the same file" : "%s it in the same package", verb);
         break;
     case MYTH_WHY_ONLY: snprintf(text, sizeof(text), "%s the only %.*s there is", verb, n_name, name); break;
     default: snprintf(text, sizeof(text), "same name only"); break;
@@ -404,7 +428,7 @@ static bool add_place(look *l, myth_usage_places *to, const myth_usage_place *p)
         if (old->file_id != p->file_id || old->line0 != p->line0 || strcmp(old->name, p->name) != 0)
             continue;
         old->n_use++;
-        if (p->strength > old->strength) {              /* the better reason speaks */
+        if (p->strength > old->strength) { /* the better reason speaks */
             uint32_t n = old->n_use;
             *old = *p;
             old->n_use = n;
@@ -416,7 +440,8 @@ static bool add_place(look *l, myth_usage_places *to, const myth_usage_place *p)
         return true;
     }
     if (to->n % 8 == 0) {
-        myth_usage_place *place = myth_realloc(l->out->mem, MYTH_MEM_OTHER, "usage", to->place, (to->n + 8) * sizeof(*place));
+        myth_usage_place *place =
+            myth_realloc(l->out->mem, MYTH_MEM_OTHER, "usage", to->place, (to->n + 8) * sizeof(*place));
         if (!place)
             return false;
         to->place = place;
@@ -431,27 +456,45 @@ static int by_strength(const void *a, const void *b)
     const myth_usage_place *x = a, *y = b;
     if (x->strength != y->strength)
         return x->strength > y->strength ? -1 : 1;
-    if (x->kind != y->kind)                             /* calls first */
+    if (x->kind != y->kind) /* calls first */
         return x->kind < y->kind ? -1 : 1;
     int c = strcmp(x->path, y->path);
     return c ? c : (x->line > y->line) - (x->line < y->line);
 }
 
 /* The definition around a line of a file, innermost first of what runs, then of types. */
-static myth_status around(look *l, myth_usage_place *p, const char **parent, bool *is_test, const myth_view *f, uint32_t line, myth_error *err)
+static myth_status around(look *l, myth_usage_place *p, const char **parent, bool *is_test, const myth_view *f,
+                          uint32_t line, myth_error *err)
 {
-    static const char sql[] = "SELECT name, parent, kind, line0, line1 FROM symbols WHERE id BETWEEN ?1 AND ?2 AND line0<=?3 AND line1>=?3 AND "
-                              "kind NOT IN (?4, ?5) ORDER BY kind IN (?6, ?7, ?8, ?9) DESC, line1-line0, id DESC LIMIT 1";
+    static const char sql[] =
+        "SELECT name, parent, kind, line0, line1 FROM symbols WHERE id BETWEEN ?1 AND ?2 AND line0<=?3 AND line1>=?3 "
+        "AND "
+        "kind NOT IN (?4, ?5) ORDER BY kind IN (?6, ?7, ?8, ?9) DESC, line1-line0, id DESC LIMIT 1";
     int rc = l->around ? SQLITE_OK : sqlite3_prepare_v2(myth_store_db(l->views.store), sql, -1, &l->around, NULL);
     if (rc != SQLITE_OK)
         return myth_store_fail(l->views.store, rc, err);
     sqlite3_stmt *q = l->around;
-    const int64_t value[] = { f->id * MYTH_SYMBOL_IDS, f->id * MYTH_SYMBOL_IDS + MYTH_SYMBOL_IDS - 1, line, MYTH_SYMBOL_CONSTANT, MYTH_SYMBOL_VARIABLE,
-                              MYTH_SYMBOL_FUNCTION, MYTH_SYMBOL_METHOD, MYTH_SYMBOL_TEST, MYTH_SYMBOL_MACRO };
+    const int64_t value[] = {f->id * MYTH_SYMBOL_IDS,
+                             f->id * MYTH_SYMBOL_IDS + MYTH_SYMBOL_IDS - 1,
+                             line,
+                             MYTH_SYMBOL_CONSTANT,
+                             MYTH_SYMBOL_VARIABLE,
+                             MYTH_SYMBOL_FUNCTION,
+                             MYTH_SYMBOL_METHOD,
+                             MYTH_SYMBOL_TEST,
+                             MYTH_SYMBOL_MACRO};
     for (int i = 0; i < 9; i++)
         sqlite3_bind_int64(q, i + 1, value[i]);
     rc = sqlite3_step(q);
-    *p = (myth_usage_place){ .path = f->path, .name = "", .parent = "", .line = line, .line0 = line, .line1 = line, .file_id = f->id };
+    *p = (myth_usage_place){
+        .path = f->path,
+        .name = "",
+        .parent = "",
+        .line = line,
+        .line0 = line,
+        .line1 = line,
+        .file_id = f->id,
+    };
     *parent = "";
     *is_test = (f->flags & MYTH_FILE_TEST) != 0;
     if (rc == SQLITE_ROW) {
@@ -462,7 +505,9 @@ static myth_status around(look *l, myth_usage_place *p, const char **parent, boo
         p->line1 = (uint32_t)sqlite3_column_int64(q, 4);
     }
     sqlite3_reset(q);
-    return l->is_short ? no_memory(err) : rc == SQLITE_ROW || rc == SQLITE_DONE ? MYTH_OK : myth_store_fail(l->views.store, rc, err);
+    return l->is_short                           ? no_memory(err)
+         : rc == SQLITE_ROW || rc == SQLITE_DONE ? MYTH_OK
+                                                 : myth_store_fail(l->views.store, rc, err);
 }
 
 /* ---- what gives a name on ---- */
@@ -499,7 +544,8 @@ static myth_status look_for_export(look *l, myth_usage_definition *d, myth_view 
     const char *why = "declares it";
     for (uint32_t i = 0; st == MYTH_OK && line == 0 && !is_header && i < f->n_import; i++) {
         const myth_view_import *im = &f->import[i];
-        myth_module_match m = myth_view_is_export(f, im) ? myth_module_means(f->language, f->path, im->spec, d->path) : MYTH_MODULE_OTHER;
+        myth_module_match m =
+            myth_view_is_export(f, im) ? myth_module_means(f->language, f->path, im->spec, d->path) : MYTH_MODULE_OTHER;
         const char *name = d->parent[0] ? last_of(d->parent) : d->name;
         if (m == MYTH_MODULE_FILE && myth_view_import_names(f, im, name, NULL, 0) != MYTH_NAMES_NOTHING) {
             line = im->line0;
@@ -508,8 +554,17 @@ static myth_status look_for_export(look *l, myth_usage_definition *d, myth_view 
     }
     if (line == 0 || st != MYTH_OK)
         return st;
-    myth_usage_place p = { .path = f->path, .name = "", .parent = "", .why = why, .line = line, .line0 = line, .line1 = line,
-                           .strength = MYTH_WHY_EXPORT, .file_id = f->id };
+    myth_usage_place p = {
+        .path = f->path,
+        .name = "",
+        .parent = "",
+        .why = why,
+        .line = line,
+        .line0 = line,
+        .line1 = line,
+        .strength = MYTH_WHY_EXPORT,
+        .file_id = f->id,
+    };
     return add_place(l, &d->exports, &p) ? MYTH_OK : no_memory(err);
 }
 
@@ -526,7 +581,8 @@ static myth_status find_exports(look *l, myth_error *err)
     memcpy(match, "body:", 5);
     myth_fts_quote(match + 5, n_query + 1, l->name, n);
     int rc = sqlite3_prepare_v2(myth_store_db(l->views.store),
-                                "SELECT DISTINCT file_id FROM chunks WHERE id IN (SELECT rowid FROM fts WHERE fts MATCH ?1) ORDER BY file_id LIMIT ?2",
+                                "SELECT DISTINCT file_id FROM chunks WHERE id IN (SELECT rowid FROM fts WHERE fts "
+                                "MATCH ?1) ORDER BY file_id LIMIT ?2",
                                 -1, &q, NULL);
     if (rc == SQLITE_OK) {
         sqlite3_bind_text(q, 1, match, -1, SQLITE_STATIC);
@@ -548,7 +604,8 @@ static myth_status find_exports(look *l, myth_error *err)
 
 static myth_status find_packages(look *l, myth_usage_definition *d, myth_error *err)
 {
-    static const char *const base[] = { "__init__.py", "index.ts", "index.js", "index.tsx", "index.jsx", "index.mjs", "mod.rs", "lib.rs" };
+    static const char *const base[] = {"__init__.py", "index.ts",  "index.js", "index.tsx",
+                                       "index.jsx",   "index.mjs", "mod.rs",   "lib.rs"};
     sqlite3_stmt *q = NULL;
     myth_status st = MYTH_OK;
     int rc = sqlite3_prepare_v2(myth_store_db(l->views.store), "SELECT id FROM files WHERE path=?1", -1, &q, NULL);
@@ -600,14 +657,15 @@ static bool add_use(void *arg, const myth_store_ref *ref)
         l->use = u;
         l->cap_use = cap;
     }
-    l->use[l->n_use++] = (use){ ref->file_id, ref->line, ref->kind };
+    l->use[l->n_use++] = (use){ref->file_id, ref->line, ref->kind};
     return true;
 }
 
 static bool fits_kind(myth_ref_kind use_kind, const myth_usage_definition *d)
 {
     bool is_type = d->kind == MYTH_SYMBOL_CLASS || d->kind == MYTH_SYMBOL_TYPE || d->kind == MYTH_SYMBOL_MODULE;
-    return use_kind != MYTH_REF_TYPE || is_type || d->kind == MYTH_SYMBOL_MACRO || d->kind == MYTH_SYMBOL_CONSTANT || d->kind == MYTH_SYMBOL_VARIABLE;
+    return use_kind != MYTH_REF_TYPE || is_type || d->kind == MYTH_SYMBOL_MACRO || d->kind == MYTH_SYMBOL_CONSTANT ||
+           d->kind == MYTH_SYMBOL_VARIABLE;
 }
 
 static uint32_t n_kin(const look *l, const char *language)
@@ -618,7 +676,8 @@ static uint32_t n_kin(const look *l, const char *language)
     return n + l->out->n_more;
 }
 
-/* Whether the text of a file names the type that a definition belongs to; looked for once per file and definition that was asked for. */
+/* Whether the text of a file names the type that a definition belongs to; looked for once per file and definition that
+ * was asked for. */
 static bool mentions_type(const look *l, myth_view *f, const myth_usage_definition *d)
 {
     size_t pos = 0;
@@ -636,21 +695,29 @@ static bool mentions_type(const look *l, myth_view *f, const myth_usage_definiti
 }
 
 /* The strongest reason that any place of the name in its line gives, beside any import. */
-static myth_status judge_line(look *l, int *why, relation *r, myth_view *f, const use *u, const char *name, const char *around_parent,
-                              const myth_usage_definition *d, uint32_t n_of_name, myth_error *err)
+static myth_status judge_line(look *l, int *why, relation *r, myth_view *f, const use *u, const char *name,
+                              const char *around_parent, const myth_usage_definition *d, uint32_t n_of_name,
+                              myth_error *err)
 {
     char receiver[RECEIVER_BYTES];
     size_t n, pos = 0, n_name = strlen(name);
     myth_status st = myth_view_imports(&l->views, f, err);
     const char *line = myth_view_line(f, u->line, &n);
-    *why = n > 0 && !myth_word_find(line, n, name, n_name, &pos) ? MYTH_WHY_NAME : CANNOT;      /* on the next line of a statement */
-    *r = (relation){ .why = MYTH_WHY_NAME };
+    *why = n > 0 && !myth_word_find(line, n, name, n_name, &pos) ? MYTH_WHY_NAME
+                                                                 : CANNOT; /* on the next line of a statement */
+    *r = (relation){.why = MYTH_WHY_NAME};
     bool has_type = st == MYTH_OK && mentions_type(l, f, d);
     for (pos = 0; st == MYTH_OK && myth_word_find(line, n, name, n_name, &pos); pos += n_name) {
-        place_of_use p = { .file = f, .receiver = receiver, .around_parent = around_parent, .n_of_name = n_of_name, .has_type = has_type };
+        place_of_use p = {
+            .file = f,
+            .receiver = receiver,
+            .around_parent = around_parent,
+            .n_of_name = n_of_name,
+            .has_type = has_type,
+        };
         bool is_alias = strcmp(name, d->name) != 0;
         p.has_receiver = myth_receiver_of(line, pos, receiver, sizeof(receiver));
-        relation one = { .why = MYTH_WHY_NAME };
+        relation one = {.why = MYTH_WHY_NAME};
         int now = judge(&p, d, &one, is_alias);
         *why = now > *why ? now : *why;
         for (uint32_t i = 0; i < f->n_import && f->id != d->file_id && now != CANNOT; i++) {
@@ -718,7 +785,7 @@ static bool add_alias_use(void *arg, const myth_store_ref *ref)
 static myth_status find_alias_uses(look *l, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    uint32_t n_view = l->views.n_view;                  /* a file that has the name was looked into */
+    uint32_t n_view = l->views.n_view; /* a file that has the name was looked into */
     for (uint32_t k = 0; k < n_view; k++) {
         const myth_view *f = l->views.view[k];
         for (uint32_t i = 0; f->has_imports && i < f->n_import; i++) {
@@ -726,13 +793,13 @@ static myth_status find_alias_uses(look *l, myth_error *err)
             for (uint32_t n = 0; n < l->out->n_definition && !alias[0]; n++) {
                 const myth_usage_definition *d = &l->out->definition[n];
                 relation r;
-                if (f->id != d->file_id && !d->parent[0] && myth_language_is_kin(f->language, d->language) && relate(&r, f, &f->import[i], d) &&
-                    r.names_it && strcmp(r.alias, d->name) != 0)
+                if (f->id != d->file_id && !d->parent[0] && myth_language_is_kin(f->language, d->language) &&
+                    relate(&r, f, &f->import[i], d) && r.names_it && strcmp(r.alias, d->name) != 0)
                     snprintf(alias, sizeof(alias), "%s", r.alias);
             }
             if (!alias[0])
                 continue;
-            aliased a = { l, alias };
+            aliased a = {l, alias};
             l->n_use = 0;
             MYTH_TRY(myth_store_refs(l->views.store, f->id, add_alias_use, &a, err));
             for (uint32_t n = 0; n < l->n_use; n++)
@@ -762,7 +829,7 @@ static myth_status find_uses(look *l, myth_error *err)
 /* Lower case, without the words that make a test of it and without marks. */
 static void bare_stem(char *dst, size_t cap, const char *path)
 {
-    static const char *const word[] = { "tests", "test", "specs", "spec", NULL };
+    static const char *const word[] = {"tests", "test", "specs", "spec", NULL};
     char stem[256];
     size_t at = 0;
     stem_of(stem, sizeof(stem), path);
@@ -784,7 +851,8 @@ static myth_status find_tests_by_file(look *l, myth_error *err)
     myth_usage *u = l->out;
     sqlite3_stmt *q = NULL;
     myth_status st = MYTH_OK;
-    int rc = sqlite3_prepare_v2(myth_store_db(l->views.store), "SELECT id, path, language FROM files WHERE flags & ?1 ORDER BY path", -1, &q, NULL);
+    int rc = sqlite3_prepare_v2(myth_store_db(l->views.store),
+                                "SELECT id, path, language FROM files WHERE flags & ?1 ORDER BY path", -1, &q, NULL);
     sqlite3_bind_int(q, 1, MYTH_FILE_TEST);
     while (rc == SQLITE_OK && st == MYTH_OK && (rc = sqlite3_step(q)) == SQLITE_ROW) {
         char path[1024], stem[256], own[256], why[MYTH_USAGE_WHY], base[256];
@@ -796,15 +864,25 @@ static myth_status find_tests_by_file(look *l, myth_error *err)
         for (uint32_t i = 0; i < u->n_definition && st == MYTH_OK && language; i++) {
             myth_usage_definition *d = &u->definition[i];
             bare_stem(own, sizeof(own), d->path);
-            if (d->is_test || d->tests.n > 0 || !own[0] || strcmp(own, stem) != 0 || !is_named_test || !myth_language_is_kin(language, d->language))
+            if (d->is_test || d->tests.n > 0 || !own[0] || strcmp(own, stem) != 0 || !is_named_test ||
+                !myth_language_is_kin(language, d->language))
                 continue;
             myth_view *f = NULL;
             if ((st = myth_view_get(&f, &l->views, sqlite3_column_int64(q, 0), err)) != MYTH_OK)
                 break;
             stem_of(base, sizeof(base), d->path);
             snprintf(why, sizeof(why), "its name says that it tests %.60s", base);
-            myth_usage_place p = { .path = f->path, .name = "", .parent = "", .why = put_text(l, why), .line = 1, .line0 = 1, .line1 = 1,
-                                   .strength = MYTH_WHY_NAME, .file_id = f->id };
+            myth_usage_place p = {
+                .path = f->path,
+                .name = "",
+                .parent = "",
+                .why = put_text(l, why),
+                .line = 1,
+                .line0 = 1,
+                .line1 = 1,
+                .strength = MYTH_WHY_NAME,
+                .file_id = f->id,
+            };
             if (l->is_short || !add_place(l, &d->tests, &p))
                 st = no_memory(err);
         }
@@ -834,15 +912,15 @@ typedef struct {
 static bool add_callee(void *arg, const myth_store_ref *ref)
 {
     callees *c = arg;
-    if ((ref->kind != MYTH_REF_CALL && ref->kind != MYTH_REF_TYPE) || ref->line < c->d->line0 || ref->line > c->d->line1 ||
-        strcmp(ref->name, c->d->name) == 0)
+    if ((ref->kind != MYTH_REF_CALL && ref->kind != MYTH_REF_TYPE) || ref->line < c->d->line0 ||
+        ref->line > c->d->line1 || strcmp(ref->name, c->d->name) == 0)
         return true;
     for (uint32_t i = 0; i < c->n; i++)
         if (strcmp(c->callee[i].name, ref->name) == 0)
             return true;
     if (c->n == CALLEES)
         return false;
-    c->callee[c->n] = (callee){ myth_usage_text(c->look->out, ref->name, strlen(ref->name)), ref->line, ref->kind };
+    c->callee[c->n] = (callee){myth_usage_text(c->look->out, ref->name, strlen(ref->name)), ref->line, ref->kind};
     c->look->is_short |= !c->callee[c->n].name;
     c->n += !c->look->is_short;
     return !c->look->is_short;
@@ -876,7 +954,7 @@ static myth_status place_callee(look *l, myth_usage_definition *d, myth_view *f,
     for (uint32_t i = 0; i < n; i++)
         n_of_name += !found[i].is_test;
     for (uint32_t i = 0; i < n && st == MYTH_OK; i++) {
-        use u = { f->id, c->line, c->kind };
+        use u = {f->id, c->line, c->kind};
         st = judge_line(l, &why[i], &r[i], f, &u, c->name, d->parent, &found[i], n_of_name, err);
         best = why[i] > best ? why[i] : best;
     }
@@ -885,8 +963,18 @@ static myth_status place_callee(look *l, myth_usage_definition *d, myth_view *f,
         if (why[i] < best)
             continue;
         snprintf(text, sizeof(text), "%s in line %u", c->kind == MYTH_REF_CALL ? "called" : "used", c->line);
-        myth_usage_place p = { .path = found[i].path, .name = found[i].name, .parent = found[i].parent, .why = put_text(l, text), .line = found[i].line,
-                               .line0 = found[i].line0, .line1 = found[i].line1, .kind = c->kind, .strength = (myth_why)why[i], .file_id = found[i].file_id };
+        myth_usage_place p = {
+            .path = found[i].path,
+            .name = found[i].name,
+            .parent = found[i].parent,
+            .why = put_text(l, text),
+            .line = found[i].line,
+            .line0 = found[i].line0,
+            .line1 = found[i].line1,
+            .kind = c->kind,
+            .strength = (myth_why)why[i],
+            .file_id = found[i].file_id,
+        };
         if (l->is_short || !add_place(l, &d->callees, &p))
             st = no_memory(err);
     }
@@ -958,8 +1046,13 @@ static void close_look(look *l)
 myth_status myth_usage_find(myth_usage *out, myth_index *x, const char *name, const bool *is_cancelled, myth_error *err)
 {
     myth_store *store = myth_index_store(x);
-    *out = (myth_usage){ .mem = x->mem };
-    look l = { .views = { .mem = x->mem, .store = store, .out = out }, .out = out, .index = x, .is_cancelled = is_cancelled };
+    *out = (myth_usage){.mem = x->mem};
+    look l = {
+        .views = {.mem = x->mem, .store = store, .out = out},
+        .out = out,
+        .index = x,
+        .is_cancelled = is_cancelled,
+    };
     myth_status st = myth_store_read_begin(store, err);
     if (st != MYTH_OK)
         return st;
@@ -971,17 +1064,18 @@ myth_status myth_usage_find(myth_usage *out, myth_index *x, const char *name, co
     return st;
 }
 
-myth_status myth_usage_around_line(myth_usage_around *out, bool *is_found, myth_index *x, const char *path, uint32_t line, myth_error *err)
+myth_status myth_usage_around_line(myth_usage_around *out, bool *is_found, myth_index *x, const char *path,
+                                   uint32_t line, myth_error *err)
 {
     myth_store *store = myth_index_store(x);
-    myth_usage u = { .mem = x->mem };
-    look l = { .views = { .mem = x->mem, .store = store, .out = &u }, .out = &u, .index = x };
+    myth_usage u = {.mem = x->mem};
+    look l = {.views = {.mem = x->mem, .store = store, .out = &u}, .out = &u, .index = x};
     sqlite3_stmt *q = NULL;
     myth_usage_place p;
     const char *parent;
     bool is_test;
     *is_found = false;
-    *out = (myth_usage_around){ 0 };
+    *out = (myth_usage_around){0};
     myth_status st = myth_store_read_begin(store, err);
     if (st != MYTH_OK)
         return st;

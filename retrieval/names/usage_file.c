@@ -1,6 +1,7 @@
 /* usage_file.c - a file that is looked into: its lines, its import statements, what stands in front of a name.
  *
- * Statement   of an import: from the line that begins it (import, from, use, #include, ...) to where its brackets close, at most SPAN lines */
+ * Statement   of an import: from the line that begins it (import, from, use, #include, ...) to where its brackets
+ *             close, at most SPAN lines */
 #include "retrieval/limits.h"
 #include "usage_impl.h"
 
@@ -52,7 +53,7 @@ void myth_usage_free(myth_usage *u)
         next = b->next;
         myth_free(u->mem, b);
     }
-    *u = (myth_usage){ 0 };
+    *u = (myth_usage){0};
 }
 
 static myth_status no_memory(myth_error *err) { return myth_fail(err, MYTH_ENOMEM, "symbols: no memory"); }
@@ -70,7 +71,7 @@ void myth_views_close(myth_views *v)
     myth_free(v->mem, v->view);
     myth_free(v->mem, v->slot);
     sqlite3_finalize(v->get_file);
-    *v = (myth_views){ 0 };
+    *v = (myth_views){0};
 }
 
 static uint32_t *slot_of(myth_views *v, int64_t id)
@@ -119,18 +120,25 @@ myth_status myth_view_get(myth_view **out, myth_views *v, int64_t file_id, myth_
     }
     int rc = SQLITE_OK;
     if (!v->get_file)
-        rc = sqlite3_prepare_v2(myth_store_db(v->store), "SELECT path, language, bytes, flags FROM files WHERE id=?1", -1, &v->get_file, NULL);
+        rc = sqlite3_prepare_v2(myth_store_db(v->store), "SELECT path, language, bytes, flags FROM files WHERE id=?1",
+                                -1, &v->get_file, NULL);
     if (rc != SQLITE_OK)
         return myth_store_fail(v->store, rc, err);
     sqlite3_bind_int64(v->get_file, 1, file_id);
     rc = sqlite3_step(v->get_file);
-    myth_status st = rc == SQLITE_ROW ? MYTH_OK
-                     : rc == SQLITE_DONE ? myth_fail(err, MYTH_EFORMAT, "a file of the index has no row; make the index anew: mythos index")
-                                         : myth_store_fail(v->store, rc, err);
+    myth_status st = rc == SQLITE_ROW  ? MYTH_OK
+                   : rc == SQLITE_DONE ? myth_fail(err, MYTH_EFORMAT,
+                                                   "a file of the index has no row; make the index anew: mythos index")
+                                       : myth_store_fail(v->store, rc, err);
     myth_view *f = st == MYTH_OK ? myth_alloc(v->mem, MYTH_MEM_OTHER, "usage", sizeof(*f)) : NULL;
     if (f) {
-        *f = (myth_view){ .id = file_id, .path = column_text(v->out, v->get_file, 0), .language = column_text(v->out, v->get_file, 1),
-                          .n = (uint64_t)sqlite3_column_int64(v->get_file, 2), .flags = (uint32_t)sqlite3_column_int64(v->get_file, 3) };
+        *f = (myth_view){
+            .id = file_id,
+            .path = column_text(v->out, v->get_file, 0),
+            .language = column_text(v->out, v->get_file, 1),
+            .n = (uint64_t)sqlite3_column_int64(v->get_file, 2),
+            .flags = (uint32_t)sqlite3_column_int64(v->get_file, 3),
+        };
         v->view[v->n_view++] = f;
         *slot = v->n_view;
     }
@@ -186,8 +194,10 @@ static bool is_word(unsigned char c) { return isalnum(c) || c == '_' || c == '$'
 
 static bool begins_statement(const char *line, size_t n)
 {
-    static const char *const word[] = { "import", "from", "export", "use", "pub", "using", "require", "require_relative", "include", "include_once",
-                                        "require_once", "const", "let", "var", "source", "extern", "load", "alias", "package", "local", NULL };
+    static const char *const word[] = {
+        "import",           "from",    "export",       "use",          "pub",     "using", "require",
+        "require_relative", "include", "include_once", "require_once", "const",   "let",   "var",
+        "source",           "extern",  "load",         "alias",        "package", "local", NULL};
     size_t i = 0, len = 0;
     while (i < n && (line[i] == ' ' || line[i] == '\t' || line[i] == '#' || line[i] == '@'))
         i++;
@@ -204,7 +214,7 @@ static void find_statement(const myth_view *f, myth_view_import *i, uint32_t lin
     size_t n;
     int depth = 0;
     i->line0 = i->line1 = line;
-    if (strcmp(f->language, "go") == 0)                 /* a block of imports: each line is one */
+    if (strcmp(f->language, "go") == 0) /* a block of imports: each line is one */
         return;
     for (uint32_t up = line; up > 0 && line - up < SPAN; up--) {
         const char *text = myth_view_line(f, up, &n);
@@ -239,7 +249,8 @@ static bool add_import(void *arg, const myth_store_ref *ref)
         return true;
     if (f->n_import == f->cap_import) {
         uint32_t cap = 2 * f->cap_import + 8;
-        myth_view_import *import = myth_realloc(g->views->mem, MYTH_MEM_OTHER, "usage", f->import, cap * sizeof(*import));
+        myth_view_import *import =
+            myth_realloc(g->views->mem, MYTH_MEM_OTHER, "usage", f->import, cap * sizeof(*import));
         g->is_short |= !import;
         if (!import)
             return false;
@@ -256,7 +267,7 @@ static bool add_import(void *arg, const myth_store_ref *ref)
 
 myth_status myth_view_imports(myth_views *v, myth_view *f, myth_error *err)
 {
-    gather g = { v, f, false };
+    gather g = {v, f, false};
     if (f->has_imports)
         return MYTH_OK;
     myth_status st = myth_view_read(v, f, err);
@@ -291,7 +302,8 @@ static size_t blanks(const char *text, size_t n, size_t i)
     return i;
 }
 
-myth_import_names myth_view_import_names(const myth_view *f, const myth_view_import *i, const char *name, char *alias, size_t cap_alias)
+myth_import_names myth_view_import_names(const myth_view *f, const myth_view_import *i, const char *name, char *alias,
+                                         size_t cap_alias)
 {
     if (alias)
         alias[0] = '\0';
@@ -321,10 +333,12 @@ static void copy_word(char *dst, size_t cap, const char *text, size_t n)
     dst[n] = '\0';
 }
 
-/* The last word in front of the path and outside of braces: sess of `import * as sess from "./session"`, `const sess = require(...)`. */
+/* The last word in front of the path and outside of braces: sess of `import * as sess from "./session"`, `const sess =
+ * require(...)`. */
 static void name_before(char *dst, size_t cap, const char *text, size_t n, const char *spec)
 {
-    static const char *const word[] = { "import", "export", "const", "let", "var", "require", "from", "as", "type", "typeof", NULL };
+    static const char *const word[] = {"import", "export", "const", "let",    "var", "require",
+                                       "from",   "as",     "type",  "typeof", NULL};
     size_t pos = 0, n_spec = strlen(spec), depth = 0;
     while (n_spec && pos + n_spec <= n && memcmp(text + pos, spec, n_spec) != 0)
         pos++;
@@ -354,10 +368,11 @@ void myth_view_module_name(char *dst, size_t cap, const myth_view *f, const myth
             base = p + 1;
     copy_word(last, sizeof(last), base, strlen(base));
     if (myth_language_is_kin(f->language, "javascript")) {
-        name_before(dst, cap, (const char *)f->text + f->line[i->line0 - 1], f->line[i->line1] - f->line[i->line0 - 1], i->spec);
+        name_before(dst, cap, (const char *)f->text + f->line[i->line0 - 1], f->line[i->line1] - f->line[i->line0 - 1],
+                    i->spec);
         return;
     }
-    if (strcmp(f->language, "go") == 0) {               /* sess "example.com/auth" */
+    if (strcmp(f->language, "go") == 0) { /* sess "example.com/auth" */
         size_t len = 0;
         at += n - at > 7 && memcmp(line + at, "import ", 7) == 0 ? 7 : 0;
         while (at + len < n && is_word((unsigned char)line[at + len]))
@@ -426,8 +441,10 @@ bool myth_receiver_of(const char *line, size_t off, char *receiver, size_t cap)
 
 bool myth_language_is_kin(const char *a, const char *b)
 {
-    static const char *const kin[][9] = { { "c", "cpp", "cuda", "objc", "opencl", "metal" }, { "javascript", "jsx", "typescript", "tsx", "html" },
-                                          { "java", "kotlin", "scala", "groovy" }, { "python", "starlark" } };
+    static const char *const kin[][9] = {{"c", "cpp", "cuda", "objc", "opencl", "metal"},
+                                         {"javascript", "jsx", "typescript", "tsx", "html"},
+                                         {"java", "kotlin", "scala", "groovy"},
+                                         {"python", "starlark"}};
     if (strcmp(a, b) == 0)
         return true;
     for (size_t i = 0; i < sizeof(kin) / sizeof(kin[0]); i++) {

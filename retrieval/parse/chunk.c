@@ -1,8 +1,10 @@
-/* chunk.c - see chunk.h. This side of the worker: guards before it, a watch over it, a check of what it says, and the text cut without it.
+/* chunk.c - see chunk.h. This side of the worker: guards before it, a watch over it, a check of what it says, and the
+ * text cut without it.
  *
- * Time      a file has MYTH_PARSE_MS of the worker's processor time, on a busy machine too; a worker that does not use the processor is
- *           waited for WALL times as long. The worker stops itself first; SLACK later it is killed
- * Trust     an answer is used only when its chunks cover the file, its offsets lie inside and its names end: the worker has read hostile text */
+ * Time      a file has MYTH_PARSE_MS of the worker's processor time, on a busy machine too; a worker that does not use
+ *           the processor is waited for WALL times as long. The worker stops itself first; SLACK later it is killed
+ * Trust     an answer is used only when its chunks cover the file, its offsets lie inside and its names end: the worker
+ *           has read hostile text */
 #include "chunk.h"
 #include "chunk_wire.h"
 #include "cut.h"
@@ -28,30 +30,32 @@ enum { SLACK_MS = 25, WALL = 20, LOAD_MS = 2000, SLOWER = MYTH_HAS_ASAN ? 10 : 1
 
 struct myth_chunker {
     myth_mem *mem;
-    char *path;                 /* of the worker's program, NULL = text cuts only */
-    pid_t pid;                  /* 0 = no worker */
+    char *path; /* of the worker's program, NULL = text cuts only */
+    pid_t pid;  /* 0 = no worker */
     int fd;
-    uint64_t loaded;            /* grammars that it knows, a bit each */
-    clockid_t clock;            /* its processor time */
+    uint64_t loaded; /* grammars that it knows, a bit each */
+    clockid_t clock; /* its processor time */
     uint64_t cpu_end_ns, wall_end_ns;
-    char note[96];              /* why the last request failed */
+    char note[96]; /* why the last request failed */
 };
 
 const char *myth_chunk_kind_name(myth_chunk_kind kind)
 {
-    static const char *const name[] = { "text", "function", "method", "class", "route", "test", "config", "module", "imports" };
+    static const char *const name[] = {"text", "function", "method", "class",  "route",
+                                       "test", "config",   "module", "imports"};
     return kind < MYTH_CHUNK_KIND_N ? name[kind] : "?";
 }
 
 const char *myth_symbol_kind_name(myth_symbol_kind kind)
 {
-    static const char *const name[] = { "function", "method", "class", "type", "constant", "variable", "macro", "module", "test", "route" };
+    static const char *const name[] = {"function", "method", "class",  "type", "constant",
+                                       "variable", "macro",  "module", "test", "route"};
     return kind < MYTH_SYMBOL_KIND_N ? name[kind] : "?";
 }
 
 const char *myth_ref_kind_name(myth_ref_kind kind)
 {
-    static const char *const name[] = { "call", "type", "import", "read" };
+    static const char *const name[] = {"call", "type", "import", "read"};
     return kind < MYTH_REF_KIND_N ? name[kind] : "?";
 }
 
@@ -85,7 +89,7 @@ void myth_chunks_free(myth_chunks *chunks, myth_mem *mem)
     myth_free(mem, chunks->symbol);
     myth_free(mem, chunks->ref);
     myth_free(mem, chunks->names);
-    *chunks = (myth_chunks){ 0 };
+    *chunks = (myth_chunks){0};
 }
 
 /* ---- the worker's life ---- */
@@ -99,7 +103,7 @@ static void end_worker(myth_chunker *c, bool is_late)
     close(c->fd);
     c->fd = -1;
     pid_t gone = 0;
-    for (int i = 0; i < 20 && gone == 0 && !is_late; i++)       /* its socket has ended: it is about to be gone by itself */
+    for (int i = 0; i < 20 && gone == 0 && !is_late; i++) /* its socket has ended: it is about to be gone by itself */
         if ((gone = waitpid(c->pid, &status, WNOHANG)) == 0)
             poll(NULL, 0, 1);
     if (gone == 0) {
@@ -112,7 +116,8 @@ static void end_worker(myth_chunker *c, bool is_late)
     if (is_late)
         snprintf(c->note, sizeof(c->note), "parse: no end after %d ms, its worker was ended", MYTH_PARSE_MS);
     else if (WIFSIGNALED(status))
-        snprintf(c->note, sizeof(c->note), "parse: its worker died of signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+        snprintf(c->note, sizeof(c->note), "parse: its worker died of signal %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
     else
         snprintf(c->note, sizeof(c->note), "parse: its worker left with status %d", WEXITSTATUS(status));
 }
@@ -129,9 +134,9 @@ static bool start_worker(myth_chunker *c)
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_adddup2(&files, pair[1], 0);
     posix_spawn_file_actions_adddup2(&files, pair[1], 1);
-    if (!MYTH_HAS_ASAN)                         /* an assert of a parser is in `note`, not on the terminal */
+    if (!MYTH_HAS_ASAN) /* an assert of a parser is in `note`, not on the terminal */
         posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
-    char *argv[] = { c->path, (char[]){ "--chunk-worker" }, NULL };
+    char *argv[] = {c->path, (char[]){"--chunk-worker"}, NULL};
     int failed = posix_spawn(&c->pid, c->path, &files, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&files);
     close(pair[1]);
@@ -184,10 +189,10 @@ static bool wait_for(myth_chunker *c, short events)
         if (cpu != UINT64_MAX && (cpu >= c->cpu_end_ns || wall >= c->wall_end_ns))
             return false;
         uint64_t left = cpu == UINT64_MAX ? 0 : (c->cpu_end_ns - cpu) / 1000000u + 1;
-        struct pollfd p = { .fd = c->fd, .events = events };
+        struct pollfd p = {.fd = c->fd, .events = events};
         int n = poll(&p, 1, left < 1000 ? (int)left : 1000);
         if (n > 0 || cpu == UINT64_MAX || (n < 0 && errno != EINTR))
-            return true;                        /* ready, or gone: the call that follows tells */
+            return true; /* ready, or gone: the call that follows tells */
     }
 }
 
@@ -232,8 +237,8 @@ static bool get(myth_chunker *c, void *dst, uint64_t n)
 
 static bool is_answer_sane(const myth_chunk_answer *a, uint64_t n)
 {
-    return a->magic == MYTH_WIRE_MAGIC && a->n_chunk <= n && a->n_symbol <= n + 64 && a->n_ref <= n + 64 && a->n_names <= 4 * n + 4096 &&
-           a->n_names > 0;
+    return a->magic == MYTH_WIRE_MAGIC && a->n_chunk <= n && a->n_symbol <= n + 64 && a->n_ref <= n + 64 &&
+           a->n_names <= 4 * n + 4096 && a->n_names > 0;
 }
 
 static bool is_name(const myth_chunks *k, uint32_t name) { return name < k->n_names; }
@@ -247,9 +252,10 @@ static bool is_sane(const myth_chunks *k, const unsigned char *text, uint64_t n)
         return false;
     for (uint32_t i = 0; i < k->n_chunk; i++) {
         const myth_chunk *c = &k->chunk[i];
-        if (c->off != at || c->bytes == 0 || !is_range(c->off, c->bytes, n) || (uint32_t)c->kind >= MYTH_CHUNK_KIND_N || c->line0 != line ||
-            !is_range(c->doc_off, c->doc_bytes, n) || !is_name(k, c->symbol) || !is_name(k, c->parent) ||
-            *(const unsigned char *)&c->is_part > 1)            /* read as a byte: a bool of another value is no value */
+        if (c->off != at || c->bytes == 0 || !is_range(c->off, c->bytes, n) || (uint32_t)c->kind >= MYTH_CHUNK_KIND_N ||
+            c->line0 != line || !is_range(c->doc_off, c->doc_bytes, n) || !is_name(k, c->symbol) ||
+            !is_name(k, c->parent) ||
+            *(const unsigned char *)&c->is_part > 1) /* read as a byte: a bool of another value is no value */
             return false;
         at += c->bytes - 1;
         for (const unsigned char *p = text + c->off; (p = memchr(p, '\n', (size_t)(text + at - p))) != NULL; p++)
@@ -261,23 +267,24 @@ static bool is_sane(const myth_chunks *k, const unsigned char *text, uint64_t n)
     }
     for (uint32_t i = 0; i < k->n_symbol; i++) {
         const myth_symbol *s = &k->symbol[i];
-        bool has_lines = s->line0 >= 1 && s->line0 <= s->line1 && s->line1 <= line && s->name_line >= 1 && s->name_line <= line;
+        bool has_lines =
+            s->line0 >= 1 && s->line0 <= s->line1 && s->line1 <= line && s->name_line >= 1 && s->name_line <= line;
         if (!is_name(k, s->name) || !is_name(k, s->parent) || !is_range(s->off, s->bytes, n) || !has_lines ||
             !is_range(s->signature_off, s->signature_bytes, n) || (uint32_t)s->kind >= MYTH_SYMBOL_KIND_N ||
             *(const unsigned char *)&s->is_exported > 1)
             return false;
     }
     for (uint32_t i = 0; i < k->n_ref; i++)
-        if (!is_name(k, k->ref[i].name) || !is_name(k, k->ref[i].within) || (uint32_t)k->ref[i].kind >= MYTH_REF_KIND_N || k->ref[i].line < 1 ||
-            k->ref[i].line > line)
+        if (!is_name(k, k->ref[i].name) || !is_name(k, k->ref[i].within) ||
+            (uint32_t)k->ref[i].kind >= MYTH_REF_KIND_N || k->ref[i].line < 1 || k->ref[i].line > line)
             return false;
     return at == n;
 }
 
-static bool request(myth_chunker *c, myth_wire_verb verb, uint32_t grammar, const char *path, const unsigned char *text, uint64_t n,
-                    myth_chunk_answer *a)
+static bool request(myth_chunker *c, myth_wire_verb verb, uint32_t grammar, const char *path, const unsigned char *text,
+                    uint64_t n, myth_chunk_answer *a)
 {
-    myth_chunk_request q = { .magic = MYTH_WIRE_MAGIC, .verb = verb, .grammar = grammar, .n = n };
+    myth_chunk_request q = {.magic = MYTH_WIRE_MAGIC, .verb = verb, .grammar = grammar, .n = n};
     q.n_path = (uint32_t)strnlen(path, MYTH_WIRE_PATH);
     if (!put(c, &q, sizeof(q)) || !put(c, path, q.n_path) || !put(c, text, n) || !get(c, a, sizeof(*a)))
         return false;
@@ -296,7 +303,7 @@ static bool ready(myth_chunker *c, uint32_t grammar)
 {
     myth_chunk_answer a;
     int status;
-    if (c->pid && waitpid(c->pid, &status, WNOHANG) == c->pid) {        /* it died between two files: no file's fault */
+    if (c->pid && waitpid(c->pid, &status, WNOHANG) == c->pid) { /* it died between two files: no file's fault */
         close(c->fd);
         c->fd = -1;
         c->pid = 0;
@@ -313,11 +320,11 @@ static bool ready(myth_chunker *c, uint32_t grammar)
 }
 
 /* MYTH_OK without chunks: the worker has no answer, c->note says why. */
-static myth_status ask(myth_chunks *out, myth_chunker *c, uint32_t grammar, const char *path, const unsigned char *text, uint64_t n,
-                       myth_error *err)
+static myth_status ask(myth_chunks *out, myth_chunker *c, uint32_t grammar, const char *path, const unsigned char *text,
+                       uint64_t n, myth_error *err)
 {
     myth_chunk_answer a;
-    myth_chunks k = { 0 };
+    myth_chunks k = {0};
     if (!ready(c, grammar))
         return MYTH_OK;
     set_time(c, MYTH_PARSE_MS + SLACK_MS);
@@ -326,8 +333,14 @@ static myth_status ask(myth_chunks *out, myth_chunker *c, uint32_t grammar, cons
         return MYTH_OK;
     }
     if (is_answer_sane(&a, n)) {
-        k = (myth_chunks){ .n_chunk = a.n_chunk, .n_symbol = a.n_symbol, .n_ref = a.n_ref, .n_names = a.n_names, .error_bytes = a.error_bytes,
-                           .n_error = a.n_error };
+        k = (myth_chunks){
+            .n_chunk = a.n_chunk,
+            .n_symbol = a.n_symbol,
+            .n_ref = a.n_ref,
+            .n_names = a.n_names,
+            .error_bytes = a.error_bytes,
+            .n_error = a.n_error,
+        };
         k.chunk = myth_alloc_n(c->mem, MYTH_MEM_OTHER, "chunks", a.n_chunk, sizeof(*k.chunk));
         k.symbol = myth_alloc_n(c->mem, MYTH_MEM_OTHER, "symbols", a.n_symbol, sizeof(*k.symbol));
         k.ref = myth_alloc_n(c->mem, MYTH_MEM_OTHER, "references", a.n_ref, sizeof(*k.ref));
@@ -337,8 +350,9 @@ static myth_status ask(myth_chunks *out, myth_chunker *c, uint32_t grammar, cons
             end_worker(c, true);
             return myth_fail(err, MYTH_ENOMEM, "%s: its chunks", path);
         }
-        bool is_whole = get(c, k.chunk, a.n_chunk * sizeof(*k.chunk)) && get(c, k.symbol, a.n_symbol * sizeof(*k.symbol)) &&
-                        get(c, k.ref, a.n_ref * sizeof(*k.ref)) && get(c, k.names, a.n_names);
+        bool is_whole = get(c, k.chunk, a.n_chunk * sizeof(*k.chunk)) &&
+                        get(c, k.symbol, a.n_symbol * sizeof(*k.symbol)) && get(c, k.ref, a.n_ref * sizeof(*k.ref)) &&
+                        get(c, k.names, a.n_names);
         if (is_whole && is_sane(&k, text, n)) {
             k.is_structured = !a.is_text;
             memcpy(k.note, c->note, sizeof(k.note));
@@ -362,7 +376,8 @@ static myth_status ask(myth_chunks *out, myth_chunker *c, uint32_t grammar, cons
 static bool is_shaped(char *note, size_t cap, const unsigned char *text, uint64_t n)
 {
     enum { LINE = 1, OPEN, CLOSE };
-    static const unsigned char kind[256] = { ['\n'] = LINE, ['('] = OPEN, ['['] = OPEN, ['{'] = OPEN, [')'] = CLOSE, [']'] = CLOSE, ['}'] = CLOSE };
+    static const unsigned char kind[256] = {
+        ['\n'] = LINE, ['('] = OPEN, ['['] = OPEN, ['{'] = OPEN, [')'] = CLOSE, [']'] = CLOSE, ['}'] = CLOSE};
     uint64_t line_start = 0, depth = 0, line = 1;
     if (n > MYTH_PARSE_FILE_BYTES) {
         snprintf(note, cap, "parse: larger than %d bytes", MYTH_PARSE_FILE_BYTES);
@@ -375,10 +390,11 @@ static bool is_shaped(char *note, size_t cap, const unsigned char *text, uint64_
     for (uint64_t i = 0; i <= n; i++) {
         const unsigned char is = i < n ? kind[text[i]] : LINE;
         if (is == 0)
-            continue;                           /* most bytes */
+            continue; /* most bytes */
         if (is == LINE) {
             if (i - line_start > MYTH_PARSE_LINE_BYTES) {
-                snprintf(note, cap, "parse: line %llu is longer than %d bytes", (unsigned long long)line, MYTH_PARSE_LINE_BYTES);
+                snprintf(note, cap, "parse: line %llu is longer than %d bytes", (unsigned long long)line,
+                         MYTH_PARSE_LINE_BYTES);
                 return false;
             }
             line_start = i + 1;
@@ -397,13 +413,13 @@ static bool is_shaped(char *note, size_t cap, const unsigned char *text, uint64_
     return true;
 }
 
-myth_status myth_chunk_file(myth_chunks *out, myth_chunker *c, const char *language, const char *path, const unsigned char *text, uint64_t n,
-                            myth_error *err)
+myth_status myth_chunk_file(myth_chunks *out, myth_chunker *c, const char *language, const char *path,
+                            const unsigned char *text, uint64_t n, myth_error *err)
 {
     int grammar = c->path && n > 0 ? myth_grammar_find(language) : -1;
     char note[96] = "";
     bool is_failed = false;
-    *out = (myth_chunks){ 0 };
+    *out = (myth_chunks){0};
     if (grammar >= 0 && is_shaped(note, sizeof(note), text, n)) {
         c->note[0] = '\0';
         myth_status st = ask(out, c, (uint32_t)grammar, path, text, n, err);

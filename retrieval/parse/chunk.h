@@ -1,13 +1,17 @@
 /* chunk.h - a file cut into chunks by its structure, with the names it defines and uses.
  *
- * Invariant  the chunks' byte ranges are in order, touch, and cover the file: every byte is in exactly one chunk. An empty file has none
- * Cut        functions, methods, types first; what is larger than MYTH_CHUNK_BYTES at statements, then lines, then bytes; comments stay with
- *            the definition that follows; imports and top-level statements make chunks of their own. A file without a grammar, with one
- *            that fails, or past a guard of limits.h is cut by blank lines, indentation and braces
- * Worker     parsers run in a process of their own with a deadline and a limit on memory; when it dies, the file is cut by its text, `note`
- *            says why, and the next file gets a new worker. Trees of two languages never share a parser
- * Lines      from 1; a chunk that begins inside a line (a line larger than a chunk) shares its number with the one before
- * Source     Zhang et al., cAST (2025), for the greedy merge of siblings; its loss of childless nodes is mended                       */
+ * Invariant  the chunks' byte ranges are in order, touch, and cover the file: every byte is in exactly one chunk. An
+ *            empty file has none
+ * Cut        functions, methods, types first; what is larger than MYTH_CHUNK_BYTES at statements, then lines, then
+ *            bytes; comments stay with the definition that follows; imports and top-level statements make chunks of
+ *            their own. A file without a grammar, with one that fails, or past a guard of limits.h is cut by blank
+ *            lines, indentation and braces
+ * Worker     parsers run in a process of their own with a deadline and a limit on memory; when it dies, the file is cut
+ *            by its text, `note` says why, and the next file gets a new worker. Trees of two languages never share a
+ *            parser
+ * Lines      from 1; a chunk that begins inside a line (a line larger than a chunk) shares its number with the one
+ *            before
+ * Source     Zhang et al., cAST (2025), for the greedy merge of siblings; its loss of childless nodes is mended */
 #ifndef MYTH_CHUNK_H
 #define MYTH_CHUNK_H
 
@@ -17,38 +21,55 @@
 #include <stdint.h>
 
 typedef enum {
-    MYTH_CHUNK_TEXT, MYTH_CHUNK_FUNCTION, MYTH_CHUNK_METHOD, MYTH_CHUNK_CLASS, MYTH_CHUNK_ROUTE, MYTH_CHUNK_TEST, MYTH_CHUNK_CONFIG,
-    MYTH_CHUNK_MODULE, MYTH_CHUNK_IMPORTS, MYTH_CHUNK_KIND_N
+    MYTH_CHUNK_TEXT,
+    MYTH_CHUNK_FUNCTION,
+    MYTH_CHUNK_METHOD,
+    MYTH_CHUNK_CLASS,
+    MYTH_CHUNK_ROUTE,
+    MYTH_CHUNK_TEST,
+    MYTH_CHUNK_CONFIG,
+    MYTH_CHUNK_MODULE,
+    MYTH_CHUNK_IMPORTS,
+    MYTH_CHUNK_KIND_N
 } myth_chunk_kind;
 
 typedef struct {
     uint64_t off, bytes;
-    uint32_t line0, line1;      /* first and last line */
+    uint32_t line0, line1; /* first and last line */
     myth_chunk_kind kind;
-    uint32_t symbol, parent;    /* of the first definition and of what encloses it: offsets into `names`, 0 = none   */
-    uint64_t doc_off, doc_bytes;                /* the comment or string that documents it; 0 bytes = none */
-    bool is_part;               /* of a definition cut into several: not its first piece */
+    uint32_t symbol, parent;     /* of the first definition and of what encloses it: offsets into `names`, 0 = none   */
+    uint64_t doc_off, doc_bytes; /* the comment or string that documents it; 0 bytes = none */
+    bool is_part;                /* of a definition cut into several: not its first piece */
 } myth_chunk;
 
 typedef enum {
-    MYTH_SYMBOL_FUNCTION, MYTH_SYMBOL_METHOD, MYTH_SYMBOL_CLASS, MYTH_SYMBOL_TYPE, MYTH_SYMBOL_CONSTANT, MYTH_SYMBOL_VARIABLE, MYTH_SYMBOL_MACRO,
-    MYTH_SYMBOL_MODULE, MYTH_SYMBOL_TEST, MYTH_SYMBOL_ROUTE, MYTH_SYMBOL_KIND_N
+    MYTH_SYMBOL_FUNCTION,
+    MYTH_SYMBOL_METHOD,
+    MYTH_SYMBOL_CLASS,
+    MYTH_SYMBOL_TYPE,
+    MYTH_SYMBOL_CONSTANT,
+    MYTH_SYMBOL_VARIABLE,
+    MYTH_SYMBOL_MACRO,
+    MYTH_SYMBOL_MODULE,
+    MYTH_SYMBOL_TEST,
+    MYTH_SYMBOL_ROUTE,
+    MYTH_SYMBOL_KIND_N
 } myth_symbol_kind;
 
 typedef struct {
-    uint32_t name, parent;      /* offsets into `names` */
-    uint64_t off, bytes;        /* of the whole definition */
+    uint32_t name, parent; /* offsets into `names` */
+    uint64_t off, bytes;   /* of the whole definition */
     uint32_t line0, line1, name_line;
-    uint64_t signature_off, signature_bytes;    /* the definition without its body */
+    uint64_t signature_off, signature_bytes; /* the definition without its body */
     myth_symbol_kind kind;
-    bool is_exported;           /* visible outside its file, as far as the language says */
+    bool is_exported; /* visible outside its file, as far as the language says */
 } myth_symbol;
 
 typedef enum { MYTH_REF_CALL, MYTH_REF_TYPE, MYTH_REF_IMPORT, MYTH_REF_READ, MYTH_REF_KIND_N } myth_ref_kind;
 
 typedef struct {
-    uint32_t name;              /* what is used; of an import the module's path as written */
-    uint32_t within;            /* name of the definition around it, 0 = none              */
+    uint32_t name;   /* what is used; of an import the module's path as written */
+    uint32_t within; /* name of the definition around it, 0 = none              */
     uint32_t line;
     myth_ref_kind kind;
 } myth_ref;
@@ -60,24 +81,25 @@ typedef struct {
     myth_ref *ref;
     char *names;
     uint32_t n_chunk, n_symbol, n_ref, n_names;
-    uint64_t error_bytes;       /* inside nodes that the parser could not make sense of                 */
-    uint32_t n_error;           /* such nodes, and those that it had to add because they are missing    */
-    bool is_structured;         /* a grammar made the cut                                               */
-    bool is_failed;             /* its parser died or ran out of time: seen twice of one content, give "text" as its language */
-    bool is_lost;               /* code that no grammar has seen though there is one: what it defines and uses is not known   */
-    char note[96];              /* why not, when a grammar was there: "parse: no end after 200 ms"      */
+    uint64_t error_bytes; /* inside nodes that the parser could not make sense of                 */
+    uint32_t n_error;     /* such nodes, and those that it had to add because they are missing    */
+    bool is_structured;   /* a grammar made the cut                                               */
+    bool is_failed; /* its parser died or ran out of time: seen twice of one content, give "text" as its language */
+    bool is_lost;   /* code that no grammar has seen though there is one: what it defines and uses is not known   */
+    char note[96];  /* why not, when a grammar was there: "parse: no end after 200 ms"      */
 } myth_chunks;
 
 typedef struct myth_chunker myth_chunker;
 
-/* worker_path: the program that runs myth_chunk_worker when its first argument is "--chunk-worker"; NULL = text cuts only. */
+/* worker_path: the program that runs myth_chunk_worker when its first argument is "--chunk-worker"; NULL = text cuts
+ * only. */
 myth_status myth_chunker_open(myth_chunker **out, myth_mem *mem, const char *worker_path, myth_error *err);
 void myth_chunker_close(myth_chunker *c);
 
-/* Cuts one file; one call at a time per chunker. `language` a name of languages.def. *out is freed by myth_chunks_free. Fails only for memory:
- * whatever the bytes are, they are cut. */
-myth_status myth_chunk_file(myth_chunks *out, myth_chunker *c, const char *language, const char *path, const unsigned char *text, uint64_t n,
-                            myth_error *err);
+/* Cuts one file; one call at a time per chunker. `language` a name of languages.def. *out is freed by myth_chunks_free.
+ * Fails only for memory: whatever the bytes are, they are cut. */
+myth_status myth_chunk_file(myth_chunks *out, myth_chunker *c, const char *language, const char *path,
+                            const unsigned char *text, uint64_t n, myth_error *err);
 void myth_chunks_free(myth_chunks *chunks, myth_mem *mem);
 
 /* Whether a grammar of this build cuts files of the language. */

@@ -1,8 +1,10 @@
-/* chunk_jail.c - what a worker may ask of the system once it runs: read and write its socket, memory, the clock, its end.
+/* chunk_jail.c - what a worker may ask of the system once it runs: read and write its socket, memory, the clock, its
+ * end.
  *
- * A parser that hostile text has taken over has nothing to open, send or start: every other call fails with EPERM. Where the kernel has no
- * filters, or this build does not know the machine's call numbers, the worker runs without one: it is the second fence, not the first.
- * Source   seccomp(2); linux/audit.h for the machines                                                                              */
+ * A parser that hostile text has taken over has nothing to open, send or start: every other call fails with EPERM.
+ * Where the kernel has no filters, or this build does not know the machine's call numbers, the worker runs without one:
+ * it is the second fence, not the first.
+ * Source   seccomp(2); linux/audit.h for the machines */
 #include "chunk_wire.h"
 
 #include "engine/base/asan.h"
@@ -23,8 +25,8 @@
 #define MACHINE 0
 #endif
 
-#define LOAD(part) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, part))
-#define GIVE(what) BPF_STMT(BPF_RET | BPF_K, what)
+#define LOAD(part)  BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, part))
+#define GIVE(what)  BPF_STMT(BPF_RET | BPF_K, what)
 #define ALLOW(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), GIVE(SECCOMP_RET_ALLOW)
 
 void myth_chunk_jail(void)
@@ -34,14 +36,34 @@ void myth_chunk_jail(void)
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, MACHINE, 1, 0),
         GIVE(SECCOMP_RET_ERRNO | EPERM),
         LOAD(nr),
-        ALLOW(read), ALLOW(write), ALLOW(close), ALLOW(brk), ALLOW(mmap), ALLOW(munmap), ALLOW(mremap), ALLOW(mprotect), ALLOW(madvise),
-        ALLOW(futex), ALLOW(clock_gettime), ALLOW(clock_nanosleep), ALLOW(nanosleep), ALLOW(getrlimit), ALLOW(setrlimit), ALLOW(prlimit64),
-        ALLOW(rt_sigaction), ALLOW(rt_sigprocmask), ALLOW(rt_sigreturn), ALLOW(getpid), ALLOW(gettid), ALLOW(tgkill),       /* abort */
-        ALLOW(exit), ALLOW(exit_group),
+        ALLOW(read),
+        ALLOW(write),
+        ALLOW(close),
+        ALLOW(brk),
+        ALLOW(mmap),
+        ALLOW(munmap),
+        ALLOW(mremap),
+        ALLOW(mprotect),
+        ALLOW(madvise),
+        ALLOW(futex),
+        ALLOW(clock_gettime),
+        ALLOW(clock_nanosleep),
+        ALLOW(nanosleep),
+        ALLOW(getrlimit),
+        ALLOW(setrlimit),
+        ALLOW(prlimit64),
+        ALLOW(rt_sigaction),
+        ALLOW(rt_sigprocmask),
+        ALLOW(rt_sigreturn),
+        ALLOW(getpid),
+        ALLOW(gettid),
+        ALLOW(tgkill), /* abort */
+        ALLOW(exit),
+        ALLOW(exit_group),
         GIVE(SECCOMP_RET_ERRNO | EPERM),
     };
-    struct sock_fprog filter = { .len = sizeof(rule) / sizeof(*rule), .filter = rule };
-    if (MACHINE == 0 || MYTH_HAS_ASAN)          /* the sanitizer's report and leak check ask for more */
+    struct sock_fprog filter = {.len = sizeof(rule) / sizeof(*rule), .filter = rule};
+    if (MACHINE == 0 || MYTH_HAS_ASAN) /* the sanitizer's report and leak check ask for more */
         return;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);

@@ -1,7 +1,9 @@
-/* chunk_wire.h - what a chunker and its worker say to each other over a socket: both are the same program, numbers as the machine has them.
+/* chunk_wire.h - what a chunker and its worker say to each other over a socket: both are the same program, numbers as
+ * the machine has them.
  *
  * Request  myth_chunk_request, n_path bytes of path, n bytes of text
- * Answer   myth_chunk_answer; of a cut then its chunks, symbols, references and names, each as an array. The chunker trusts none of it */
+ * Answer   myth_chunk_answer; of a cut then its chunks, symbols, references and names, each as an array. The chunker
+ *          trusts none of it */
 #ifndef MYTH_CHUNK_WIRE_H
 #define MYTH_CHUNK_WIRE_H
 
@@ -20,8 +22,8 @@ typedef struct {
 
 typedef struct {
     uint32_t magic;
-    uint32_t is_failed;         /* no cut follows: note says why */
-    uint32_t is_text;           /* the cut that follows is by the text, note says why */
+    uint32_t is_failed; /* no cut follows: note says why */
+    uint32_t is_text;   /* the cut that follows is by the text, note says why */
     uint32_t n_chunk, n_symbol, n_ref, n_names;
     uint32_t n_error;
     uint64_t error_bytes;

@@ -1,14 +1,15 @@
 /* chunk_worker.c - the process in which parsers run.
  *
- * Life      a loop of requests until the socket ends. A request that runs out of time or memory is answered so; what cannot be stopped here
- *           (a parser that does not ask, an abort) the chunker ends from outside
- * Limits    system calls (chunk_jail.c); address space; processor seconds, renewed per request, so that a worker whose chunker is gone
- *           does not spin; no core files
- * Parsers   one per grammar, made new after a parse that was stopped: nothing of a file or a language is left for the next
- * Retry     C with directives that break its syntax is parsed a second time with the conditionals blanked; the tree with fewer bytes in
- *           errors is kept
- * Fault     MYTHOS_CHUNK_FAULT=KIND:TEXT, for tests: with a path that contains TEXT the worker does KIND: hang, sleep, abort, exit, memory,
- *           garbage, short, open                                                                                                        */
+ * Life      a loop of requests until the socket ends. A request that runs out of time or memory is answered so; what
+ *           cannot be stopped here (a parser that does not ask, an abort) the chunker ends from outside
+ * Limits    system calls (chunk_jail.c); address space; processor seconds, renewed per request, so that a worker whose
+ *           chunker is gone does not spin; no core files
+ * Parsers   one per grammar, made new after a parse that was stopped: nothing of a file or a language is left for the
+ *           next
+ * Retry     C with directives that break its syntax is parsed a second time with the conditionals blanked; the tree
+ *           with fewer bytes in errors is kept
+ * Fault     MYTHOS_CHUNK_FAULT=KIND:TEXT, for tests: with a path that contains TEXT the worker does KIND: hang, sleep,
+ *           abort, exit, memory, garbage, short, open */
 #include "chunk_wire.h"
 #include "symbols.h"
 
@@ -38,7 +39,7 @@ typedef struct {
     myth_mem *mem;
     slot slot[MAX_GRAMMAR];
     uint64_t deadline_ns;
-    uint32_t n_asked;           /* times, by parsers: whether it is late */
+    uint32_t n_asked; /* times, by parsers: whether it is late */
     bool is_late;
 } worker;
 
@@ -110,9 +111,10 @@ static const char *read_input(void *payload, uint32_t off, TSPoint at, uint32_t 
 
 static TSTree *parse(worker *w, slot *s, const unsigned char *text, uint64_t n)
 {
-    input in = { text, (uint32_t)n };
-    TSInput from = { .payload = &in, .read = read_input, .encoding = TSInputEncodingUTF8 };
-    TSTree *tree = ts_parser_parse_with_options(s->parser, NULL, from, (TSParseOptions){ .payload = w, .progress_callback = parse_progress });
+    input in = {text, (uint32_t)n};
+    TSInput from = {.payload = &in, .read = read_input, .encoding = TSInputEncodingUTF8};
+    TSTree *tree = ts_parser_parse_with_options(s->parser, NULL, from,
+                                                (TSParseOptions){.payload = w, .progress_callback = parse_progress});
     if (tree)
         return tree;
     ts_parser_delete(s->parser);
@@ -124,20 +126,21 @@ static TSTree *parse(worker *w, slot *s, const unsigned char *text, uint64_t n)
 /* What a tree could not make sense of. */
 typedef struct {
     uint64_t bytes;
-    uint32_t n;                                 /* error nodes that are in no other, and missing ones */
+    uint32_t n; /* error nodes that are in no other, and missing ones */
 } wrong;
 
-/* Bytes that error nodes hold themselves: what is whole inside one (functions of a file whose end is wrong) is not in error. */
+/* Bytes that error nodes hold themselves: what is whole inside one (functions of a file whose end is wrong) is not in
+ * error. */
 static wrong errors_of(TSNode root)
 {
     enum { DEPTH = 4096 };
-    static bool is_error[DEPTH];                /* by depth: the node on the way to the current one */
-    wrong sum = { 0 };
+    static bool is_error[DEPTH]; /* by depth: the node on the way to the current one */
+    wrong sum = {0};
     TSTreeCursor c = ts_tree_cursor_new(root);
     for (bool is_more = true; is_more;) {
         TSNode node = ts_tree_cursor_current_node(&c);
         uint32_t depth = ts_tree_cursor_current_depth(&c), n = ts_node_end_byte(node) - ts_node_start_byte(node);
-        bool is_counted = depth > 0 && is_error[depth - 1];     /* by its parent */
+        bool is_counted = depth > 0 && is_error[depth - 1]; /* by its parent */
         is_error[depth] = ts_node_is_error(node);
         sum.n += ts_node_is_missing(node) || (is_error[depth] && !is_counted);
         if (is_error[depth] && !is_counted)
@@ -155,7 +158,7 @@ static wrong errors_of(TSNode root)
 
 static bool is_conditional(const unsigned char *p, const unsigned char *end)
 {
-    static const char *const words[] = { "if", "ifdef", "ifndef", "elif", "else", "endif", "pragma", "error", "line" };
+    static const char *const words[] = {"if", "ifdef", "ifndef", "elif", "else", "endif", "pragma", "error", "line"};
     for (p++; p < end && (*p == ' ' || *p == '\t');)
         p++;
     for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
@@ -173,11 +176,13 @@ static bool is_blank_line(const unsigned char *text, uint64_t n, uint64_t at)
     return at >= n || text[at] == '\n';
 }
 
-/* A macro that stands alone, after a blank line, a comment or a directive and before a blank line, and is no statement: FOO_BEGIN_DECLS. */
+/* A macro that stands alone, after a blank line, a comment or a directive and before a blank line, and is no statement:
+ * FOO_BEGIN_DECLS. */
 static bool is_lone_macro(const unsigned char *text, uint64_t n, uint64_t at)
 {
     uint64_t p = at, before = at;
-    while (p < n && ((text[p] >= 'A' && text[p] <= 'Z') || text[p] == '_' || (p > at && text[p] >= '0' && text[p] <= '9')))
+    while (p < n &&
+           ((text[p] >= 'A' && text[p] <= 'Z') || text[p] == '_' || (p > at && text[p] >= '0' && text[p] <= '9')))
         p++;
     if (p - at < 4 || !is_blank_line(text, n, p))
         return false;
@@ -232,7 +237,7 @@ static TSTree *parse_best(worker *w, slot *s, const unsigned char *text, uint64_
         tree = is_better ? second : tree;
         *bad = is_better ? second_bad : *bad;
     }
-    w->is_late = false;                         /* a second try that was stopped is not this file's failure */
+    w->is_late = false; /* a second try that was stopped is not this file's failure */
     myth_free(w->mem, blanked);
     return tree;
 }
@@ -261,12 +266,13 @@ static void fault(const char *path)
     if (strncmp(want, "open", 4) == 0)
         _exit(open("/dev/null", O_RDONLY) >= 0 || errno != EPERM || fork() >= 0 ? 5 : 6);
     if (strncmp(want, "short", 5) == 0) {
-        myth_wire_write(1, &(myth_chunk_answer){ .magic = MYTH_WIRE_MAGIC, .n_chunk = 1, .n_names = 1 }, sizeof(myth_chunk_answer));
+        myth_wire_write(1, &(myth_chunk_answer){.magic = MYTH_WIRE_MAGIC, .n_chunk = 1, .n_names = 1},
+                        sizeof(myth_chunk_answer));
         _exit(0);
     }
     if (strncmp(want, "garbage", 7) == 0) {
         static unsigned char noise[1 << 16];
-        myth_chunk_answer a = { .magic = MYTH_WIRE_MAGIC, .n_chunk = 2, .n_symbol = 3, .n_ref = 4, .n_names = 5 };
+        myth_chunk_answer a = {.magic = MYTH_WIRE_MAGIC, .n_chunk = 2, .n_symbol = 3, .n_ref = 4, .n_names = 5};
         memset(noise, 0xa5, sizeof(noise));
         myth_wire_write(1, &a, sizeof(a));
         myth_wire_write(1, noise, sizeof(noise));
@@ -275,7 +281,7 @@ static void fault(const char *path)
 
 static bool fail(const char *note)
 {
-    myth_chunk_answer a = { .magic = MYTH_WIRE_MAGIC, .is_failed = 1 };
+    myth_chunk_answer a = {.magic = MYTH_WIRE_MAGIC, .is_failed = 1};
     strncpy(a.note, note, sizeof(a.note) - 1);
     return myth_wire_write(1, &a, sizeof(a));
 }
@@ -283,7 +289,7 @@ static bool fail(const char *note)
 static bool load(worker *w, uint32_t grammar)
 {
     slot *s = grammar < MAX_GRAMMAR && (int)grammar < myth_n_grammar ? &w->slot[grammar] : NULL;
-    myth_chunk_answer ok = { .magic = MYTH_WIRE_MAGIC };
+    myth_chunk_answer ok = {.magic = MYTH_WIRE_MAGIC};
     if (!s)
         return fail("worker: no such grammar");
     if (!s->is_loaded) {
@@ -293,7 +299,8 @@ static bool load(worker *w, uint32_t grammar)
         if (!ts_parser_set_language(s->parser, (const TSLanguage *)s->grammar.language()))
             return fail("worker: the grammar is of another version than the parser");
         if (!myth_symbol_query_open(&s->query, w->mem, &s->grammar)) {
-            snprintf(note, sizeof(note), "worker: queries/%.20s.scm is wrong at byte %u", s->grammar.name, s->query.error_off);
+            snprintf(note, sizeof(note), "worker: queries/%.20s.scm is wrong at byte %u", s->grammar.name,
+                     s->query.error_off);
             return fail(note);
         }
         s->is_loaded = true;
@@ -303,13 +310,20 @@ static bool load(worker *w, uint32_t grammar)
 
 static bool answer(const myth_chunks *c)
 {
-    myth_chunk_answer a = { .magic = MYTH_WIRE_MAGIC, .n_chunk = c->n_chunk, .n_symbol = c->n_symbol, .n_ref = c->n_ref, .n_names = c->n_names,
-                            .n_error = c->n_error,
-                            .error_bytes = c->error_bytes, .is_text = !c->is_structured };
+    myth_chunk_answer a = {
+        .magic = MYTH_WIRE_MAGIC,
+        .n_chunk = c->n_chunk,
+        .n_symbol = c->n_symbol,
+        .n_ref = c->n_ref,
+        .n_names = c->n_names,
+        .n_error = c->n_error,
+        .error_bytes = c->error_bytes,
+        .is_text = !c->is_structured,
+    };
     memcpy(a.note, c->note, sizeof(a.note));
     return myth_wire_write(1, &a, sizeof(a)) && myth_wire_write(1, c->chunk, c->n_chunk * sizeof(*c->chunk)) &&
-           myth_wire_write(1, c->symbol, c->n_symbol * sizeof(*c->symbol)) && myth_wire_write(1, c->ref, c->n_ref * sizeof(*c->ref)) &&
-           myth_wire_write(1, c->names, c->n_names);
+           myth_wire_write(1, c->symbol, c->n_symbol * sizeof(*c->symbol)) &&
+           myth_wire_write(1, c->ref, c->n_ref * sizeof(*c->ref)) && myth_wire_write(1, c->names, c->n_names);
 }
 
 static bool cut_file(worker *w, uint32_t grammar, const char *path, const unsigned char *text, uint64_t n)
@@ -318,7 +332,7 @@ static bool cut_file(worker *w, uint32_t grammar, const char *path, const unsign
     char late[64];
     const char *why = late;
     snprintf(late, sizeof(late), "parse: no end after %d ms", MYTH_PARSE_MS);
-    wrong bad = { 0 };
+    wrong bad = {0};
     bool is_sent = false;
     if (!s)
         return fail("worker: the grammar is not loaded");
@@ -335,10 +349,10 @@ static bool cut_file(worker *w, uint32_t grammar, const char *path, const unsign
     if (cut.is_short)
         why = "worker: out of memory";
     else if (tree) {
-        myth_symbols symbols = { .cut = &cut, .grammar = &s->grammar, .query = &s->query, .path = path };
+        myth_symbols symbols = {.cut = &cut, .grammar = &s->grammar, .query = &s->query, .path = path};
         snprintf(late, sizeof(late), "symbols: no end after %d ms", MYTH_PARSE_MS);
         if (myth_symbols_find(&symbols, ts_tree_root_node(tree), is_symbols_late, w)) {
-            bool is_mostly_wrong = bad.bytes > n / 2;         /* its definitions may be right, its borders are not */
+            bool is_mostly_wrong = bad.bytes > n / 2; /* its definitions may be right, its borders are not */
             if (is_mostly_wrong)
                 myth_cut_text(&cut);
             else
@@ -373,7 +387,8 @@ static void limit(int what, rlim_t most)
     }
 }
 
-/* A file's tree is tens of times as large as the file, and the next one's as large again: its pages are not given back in between. */
+/* A file's tree is tens of times as large as the file, and the next one's as large again: its pages are not given back
+ * in between. */
 static void keep_memory(void)
 {
 #if defined(__GLIBC__)
@@ -390,11 +405,11 @@ int myth_chunk_worker(void)
     unsigned char *text = NULL;
     uint64_t cap = 0;
     myth_chunk_request q;
-    for (int i = 0; i < 3; i++)                 /* sent to the whole group: the chunker says when */
-        signal((const int[]){ SIGINT, SIGTERM, SIGHUP }[i], SIG_IGN);
+    for (int i = 0; i < 3; i++) /* sent to the whole group: the chunker says when */
+        signal((const int[]){SIGINT, SIGTERM, SIGHUP}[i], SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
     limit(RLIMIT_CORE, 0);
-    if (!MYTH_HAS_ASAN)                         /* its shadow alone is larger */
+    if (!MYTH_HAS_ASAN) /* its shadow alone is larger */
         limit(RLIMIT_AS, MYTH_PARSE_MEM_BYTES);
     keep_memory();
     myth_chunk_jail();

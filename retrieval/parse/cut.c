@@ -13,17 +13,17 @@ static inline void count(myth_cut_mark *now, const unsigned char *text, uint64_t
 
 void myth_cut_open(myth_cut *cut, myth_mem *mem, const unsigned char *text, uint64_t n)
 {
-    *cut = (myth_cut){ .mem = mem, .text = text, .n = n };
+    *cut = (myth_cut){.mem = mem, .text = text, .n = n};
     cut->mark = myth_alloc_n(mem, MYTH_MEM_OTHER, "line marks", n / CUT_MARK + 1, sizeof(*cut->mark));
     if (!cut->mark) {
         cut->is_short = true;
         return;
     }
-    myth_cut_mark now = { 0, 0 };
+    myth_cut_mark now = {0, 0};
     uint64_t at = 0;
     for (; n - at >= CUT_MARK; at += CUT_MARK) {
         cut->mark[at / CUT_MARK] = now;
-        count(&now, text + at, CUT_MARK);       /* of a length that the compiler knows */
+        count(&now, text + at, CUT_MARK); /* of a length that the compiler knows */
     }
     cut->mark[at / CUT_MARK] = now;
     count(&now, text + at, n - at);
@@ -44,16 +44,16 @@ void myth_cut_close(myth_cut *cut)
     myth_chunks_free(&cut->out, cut->mem);
     myth_free(cut->mem, cut->mark);
     myth_free(cut->mem, cut->slot);
-    *cut = (myth_cut){ 0 };
+    *cut = (myth_cut){0};
 }
 
 myth_status myth_cut_take(myth_cut *cut, myth_chunks *out, myth_error *err)
 {
-    myth_cut_name(cut, "", 0);                  /* the empty name is always there */
+    myth_cut_name(cut, "", 0); /* the empty name is always there */
     if (cut->is_short)
         return myth_fail(err, MYTH_ENOMEM, "chunks of a file of %llu bytes", (unsigned long long)cut->n);
     *out = cut->out;
-    cut->out = (myth_chunks){ 0 };
+    cut->out = (myth_chunks){0};
     cut->cap_chunk = cut->cap_symbol = cut->cap_ref = cut->cap_names = 0;
     return MYTH_OK;
 }
@@ -93,11 +93,15 @@ static uint32_t solid_before(const myth_cut *cut, uint64_t off)
     return solid;
 }
 
-uint64_t myth_cut_solid(const myth_cut *cut, uint64_t from, uint64_t to) { return solid_before(cut, to) - solid_before(cut, from); }
+uint64_t myth_cut_solid(const myth_cut *cut, uint64_t from, uint64_t to)
+{
+    return solid_before(cut, to) - solid_before(cut, from);
+}
 
 bool myth_cut_fits(const myth_cut *cut, uint64_t from, uint64_t to)
 {
-    return to - from <= MYTH_CHUNK_BYTES || (to - from <= CUT_RAW_BYTES && myth_cut_solid(cut, from, to) <= MYTH_CHUNK_BYTES);
+    return to - from <= MYTH_CHUNK_BYTES ||
+           (to - from <= CUT_RAW_BYTES && myth_cut_solid(cut, from, to) <= MYTH_CHUNK_BYTES);
 }
 
 uint64_t myth_cut_line_start(const myth_cut *cut, uint64_t off)
@@ -158,7 +162,7 @@ uint32_t myth_cut_name(myth_cut *cut, const void *name, uint64_t n)
     if (end)
         n = (uint64_t)(end - (const unsigned char *)name);
     if (n > 255)
-        n = 255;                                /* a name that long is data */
+        n = 255; /* a name that long is data */
     while (out->n_names + n + 2 > cut->cap_names)
         if (!myth_cut_grow(cut, &out->names, &cut->cap_names, cut->cap_names, 1))
             return 0;
@@ -185,7 +189,7 @@ myth_chunk *myth_cut_add_chunk(myth_cut *cut, uint64_t off, uint64_t end, myth_c
     if (off == end || !myth_cut_grow(cut, &out->chunk, &cut->cap_chunk, out->n_chunk, sizeof(*out->chunk)))
         return NULL;
     myth_chunk *c = &out->chunk[out->n_chunk++];
-    memset(c, 0, sizeof(*c));                   /* its padding too: answers are compared and sent as bytes */
+    memset(c, 0, sizeof(*c)); /* its padding too: answers are compared and sent as bytes */
     c->off = off;
     c->bytes = end - off;
     c->line0 = myth_cut_line(cut, off);
@@ -214,5 +218,5 @@ void myth_cut_add_ref(myth_cut *cut, uint32_t name, uint32_t within, uint32_t li
     myth_chunks *out = &cut->out;
     if (name == 0 || !myth_cut_grow(cut, &out->ref, &cut->cap_ref, out->n_ref, sizeof(*out->ref)))
         return;
-    out->ref[out->n_ref++] = (myth_ref){ .name = name, .within = within, .line = line, .kind = kind };
+    out->ref[out->n_ref++] = (myth_ref){.name = name, .within = within, .line = line, .kind = kind};
 }

@@ -1,8 +1,9 @@
 /* cut.h - what the cutters share: the file, the lists that grow, the count of lines and of bytes that are not blank.
  *
  * Owner    a myth_cut owns its lists until myth_cut_take hands them over; close takes a zeroed one
- * Errors   none on the way: the first failed allocation is kept in `is_short`, later calls do nothing, the end is MYTH_ENOMEM
- * Cover    chunks are added in order; the first begins at 0, each where the one before ends, the last ends at n                         */
+ * Errors   none on the way: the first failed allocation is kept in `is_short`, later calls do nothing, the end is
+ *          MYTH_ENOMEM
+ * Cover    chunks are added in order; the first begins at 0, each where the one before ends, the last ends at n */
 #ifndef MYTH_CUT_H
 #define MYTH_CUT_H
 
@@ -10,12 +11,12 @@
 #include "retrieval/limits.h"
 
 enum {
-    CUT_RAW_BYTES = 4 * MYTH_CHUNK_BYTES,       /* of a chunk with its blanks */
-    CUT_MARK = 256                              /* bytes from one count to the next */
+    CUT_RAW_BYTES = 4 * MYTH_CHUNK_BYTES, /* of a chunk with its blanks */
+    CUT_MARK = 256                        /* bytes from one count to the next */
 };
 
 typedef struct {
-    uint32_t lines, solid;      /* before the mark: line ends, bytes that are not blank */
+    uint32_t lines, solid; /* before the mark: line ends, bytes that are not blank */
 } myth_cut_mark;
 
 typedef struct {
@@ -25,9 +26,9 @@ typedef struct {
     myth_cut_mark *mark;
     myth_chunks out;
     uint32_t cap_chunk, cap_symbol, cap_ref, cap_names;
-    uint32_t *slot;             /* of names by hash, 0 = free; n_slot a power of two */
+    uint32_t *slot; /* of names by hash, 0 = free; n_slot a power of two */
     uint32_t n_slot, n_name;
-    bool is_short;              /* of memory */
+    bool is_short; /* of memory */
 } myth_cut;
 
 void myth_cut_open(myth_cut *cut, myth_mem *mem, const unsigned char *text, uint64_t n);
@@ -39,19 +40,21 @@ myth_status myth_cut_take(myth_cut *cut, myth_chunks *out, myth_error *err);
 /* Room for one more of `bytes` each in *list; false when there is none. */
 bool myth_cut_grow(myth_cut *cut, void *list, uint32_t *cap, uint32_t n, size_t bytes);
 
-uint32_t myth_cut_line(const myth_cut *cut, uint64_t off);                          /* of the byte at off, from 1 */
-uint64_t myth_cut_solid(const myth_cut *cut, uint64_t from, uint64_t to);           /* bytes that are not blank */
+uint32_t myth_cut_line(const myth_cut *cut, uint64_t off);                /* of the byte at off, from 1 */
+uint64_t myth_cut_solid(const myth_cut *cut, uint64_t from, uint64_t to); /* bytes that are not blank */
 bool myth_cut_fits(const myth_cut *cut, uint64_t from, uint64_t to);
 uint64_t myth_cut_line_start(const myth_cut *cut, uint64_t off);
 /* Whether only blanks stand between the start of the line and off. */
 bool myth_cut_begins_line(const myth_cut *cut, uint64_t off);
 
-uint32_t myth_cut_name(myth_cut *cut, const void *name, uint64_t n);                /* its offset in `names`, the same for the same bytes */
+uint32_t myth_cut_name(myth_cut *cut, const void *name,
+                       uint64_t n); /* its offset in `names`, the same for the same bytes */
 myth_chunk *myth_cut_add_chunk(myth_cut *cut, uint64_t off, uint64_t end, myth_chunk_kind kind);
 myth_symbol *myth_cut_add_symbol(myth_cut *cut, uint64_t off, uint64_t end, myth_symbol_kind kind);
 void myth_cut_add_ref(myth_cut *cut, uint32_t name, uint32_t within, uint32_t line, myth_ref_kind kind);
 
-/* Where a piece of at most a chunk that begins at `from` ends: before a blank line, a line at the margin, any line; else between bytes. */
+/* Where a piece of at most a chunk that begins at `from` ends: before a blank line, a line at the margin, any line;
+ * else between bytes. */
 uint64_t myth_cut_text_end(const myth_cut *cut, uint64_t from, uint64_t to);
 /* The whole file by its text. */
 void myth_cut_text(myth_cut *cut);

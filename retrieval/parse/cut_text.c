@@ -1,7 +1,9 @@
-/* cut_text.c - a file cut where its text shows a border: blank lines, lines at the margin, closing braces; then any line, then bytes.
+/* cut_text.c - a file cut where its text shows a border: blank lines, lines at the margin, closing braces; then any
+ * line, then bytes.
  *
- * A piece takes as many lines as fit into a chunk. When more follow, it ends at the best border of its second half: a line that nothing but
- * its place makes a beginning would be cut from what it belongs to. The same cut serves leaves of a tree that are larger than a chunk. */
+ * A piece takes as many lines as fit into a chunk. When more follow, it ends at the best border of its second half: a
+ * line that nothing but its place makes a beginning would be cut from what it belongs to. The same cut serves leaves of
+ * a tree that are larger than a chunk. */
 #include "cut.h"
 
 /* How good a chunk's beginning the line at `off` is; the line before it begins at `before`. */
@@ -15,7 +17,7 @@ static int border(const myth_cut *cut, uint64_t before, uint64_t off, uint64_t t
     bool after_close = !after_blank && s[before] == '}';
     bool at_margin = off < to && !myth_is_blank(s[off]) && s[off] != '}' && s[off] != ')' && s[off] != ']';
     if (off < to && (s[off] == '\n' || s[off] == '\r'))
-        return 0;                               /* blank lines stay with what is before them */
+        return 0; /* blank lines stay with what is before them */
     return at_margin && (after_blank || after_close) ? 3 : after_blank ? 2 : at_margin ? 1 : 0;
 }
 

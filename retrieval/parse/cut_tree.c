@@ -1,38 +1,42 @@
-/* cut_tree.c - a file cut along its tree: siblings are taken together while they fit, a node that does not fit is cut at its children.
+/* cut_tree.c - a file cut along its tree: siblings are taken together while they fit, a node that does not fit is cut
+ * at its children.
  *
- * Atoms     a walk yields what is not cut further: nodes that fit, pieces of leaves that do not. Containers that the query opens (namespaces,
- *           #if) and nodes larger than a chunk are walked into, a function's pieces as parts of it
- * Lead      comments, attributes, and the head of an opened container wait for the atom that follows; a comment behind code on its line
- *           goes with that code
- * Chunk     atoms of one kind and one owner that fit together. One that begins inside a line, and closing brackets, go with what is before
- * Begin     at the start of the line of its first atom when only blanks stand there: indentation and blank lines are in some chunk too  */
+ * Atoms     a walk yields what is not cut further: nodes that fit, pieces of leaves that do not. Containers that the
+ *           query opens (namespaces, #if) and nodes larger than a chunk are walked into, a function's pieces as parts
+ *           of it
+ * Lead      comments, attributes, and the head of an opened container wait for the atom that follows; a comment behind
+ *           code on its line goes with that code
+ * Chunk     atoms of one kind and one owner that fit together. One that begins inside a line, and closing brackets, go
+ *           with what is before
+ * Begin     at the start of the line of its first atom when only blanks stand there: indentation and blank lines are in
+ *           some chunk too */
 #include "symbols.h"
 
 #include <string.h>
 
-enum { DEPTH = 256 };           /* of the walk; what is deeper is cut by lines */
+enum { DEPTH = 256 }; /* of the walk; what is deeper is cut by lines */
 
 typedef struct {
-    myth_def *owner;            /* the definition whose inside this is, NULL = the file */
-    myth_chunk_kind kind;       /* of what is not a definition itself */
-    bool is_part;               /* inside a function */
-    uint32_t head_end;          /* of the line that an opened container begins with */
+    myth_def *owner;      /* the definition whose inside this is, NULL = the file */
+    myth_chunk_kind kind; /* of what is not a definition itself */
+    bool is_part;         /* inside a function */
+    uint32_t head_end;    /* of the line that an opened container begins with */
 } place;
 
 typedef struct {
     uint64_t off, end;
     myth_chunk_kind kind;
-    myth_def *owner;            /* the chunk is a piece of it when `def` is the same */
-    myth_def *def;              /* what it defines, NULL = nothing */
-    bool is_lead, is_tail;      /* goes with what follows, with what is before */
+    myth_def *owner;       /* the chunk is a piece of it when `def` is the same */
+    myth_def *def;         /* what it defines, NULL = nothing */
+    bool is_lead, is_tail; /* goes with what follows, with what is before */
 } atom;
 
 typedef struct {
     myth_symbols *s;
     myth_cut *cut;
-    atom now;                   /* the chunk being filled; end 0 = none */
-    atom lead;                  /* what waits; end 0 = nothing */
-    uint64_t done;              /* where the chunks so far end */
+    atom now;      /* the chunk being filled; end 0 = none */
+    atom lead;     /* what waits; end 0 = nothing */
+    uint64_t done; /* where the chunks so far end */
 } tree_cut;
 
 static myth_chunk_kind kind_of(const myth_def *d)
@@ -44,7 +48,9 @@ static myth_chunk_kind kind_of(const myth_def *d)
     switch (d->kind) {
     case MYTH_SYMBOL_FUNCTION: return MYTH_CHUNK_FUNCTION;
     case MYTH_SYMBOL_METHOD: return MYTH_CHUNK_METHOD;
-    case MYTH_SYMBOL_CLASS: case MYTH_SYMBOL_TYPE: case MYTH_DEF_SCOPE: return MYTH_CHUNK_CLASS;
+    case MYTH_SYMBOL_CLASS:
+    case MYTH_SYMBOL_TYPE:
+    case MYTH_DEF_SCOPE: return MYTH_CHUNK_CLASS;
     case MYTH_SYMBOL_TEST: return MYTH_CHUNK_TEST;
     case MYTH_SYMBOL_ROUTE: return MYTH_CHUNK_ROUTE;
     default: return MYTH_CHUNK_MODULE;
@@ -53,24 +59,28 @@ static myth_chunk_kind kind_of(const myth_def *d)
 
 static bool is_function(myth_chunk_kind kind)
 {
-    return kind == MYTH_CHUNK_FUNCTION || kind == MYTH_CHUNK_METHOD || kind == MYTH_CHUNK_TEST || kind == MYTH_CHUNK_ROUTE;
+    return kind == MYTH_CHUNK_FUNCTION || kind == MYTH_CHUNK_METHOD || kind == MYTH_CHUNK_TEST ||
+           kind == MYTH_CHUNK_ROUTE;
 }
 
 /* What a node that stays whole defines: the largest definition that is most of it. */
 static myth_def *most_of(const myth_symbols *s, uint32_t off, uint32_t end)
 {
     myth_def *best = NULL;
-    for (uint32_t i = myth_symbols_from(s, off); i < s->n_def && s->def[i].off < end && s->def[i].off - off <= (end - off) / 2; i++) {
+    for (uint32_t i = myth_symbols_from(s, off);
+         i < s->n_def && s->def[i].off < end && s->def[i].off - off <= (end - off) / 2; i++) {
         myth_def *d = &s->def[i];
         if (d->end > end || 2 * (d->end - d->off) < end - off)
             continue;
-        if (!best || (best->kind == MYTH_SYMBOL_ROUTE && d->kind != MYTH_SYMBOL_ROUTE && d->off == best->off && d->end == best->end))
+        if (!best || (best->kind == MYTH_SYMBOL_ROUTE && d->kind != MYTH_SYMBOL_ROUTE && d->off == best->off &&
+                      d->end == best->end))
             best = d;
     }
     return best;
 }
 
-/* Its kind: a test or a route in it that is most of it makes it one, and a class that has more tests than other functions is one. */
+/* Its kind: a test or a route in it that is most of it makes it one, and a class that has more tests than other
+ * functions is one. */
 static myth_chunk_kind whole_kind(const myth_symbols *s, const myth_def *d)
 {
     myth_chunk_kind kind = kind_of(d);
@@ -149,8 +159,10 @@ static bool is_mixed(const tree_cut *t, const atom *a)
 {
     bool now = t->now.kind == MYTH_CHUNK_MODULE || t->now.kind == MYTH_CHUNK_CLASS;
     bool then = a->kind == MYTH_CHUNK_MODULE || a->kind == MYTH_CHUNK_CLASS;
-    bool has_members = (t->now.def && t->now.def->kind == MYTH_SYMBOL_CLASS) || (a->def && a->def->kind == MYTH_SYMBOL_CLASS);
-    return now && then && !has_members && t->now.owner == a->owner && myth_cut_solid(t->cut, t->done, a->end) <= MYTH_CHUNK_BYTES / 4;
+    bool has_members =
+        (t->now.def && t->now.def->kind == MYTH_SYMBOL_CLASS) || (a->def && a->def->kind == MYTH_SYMBOL_CLASS);
+    return now && then && !has_members && t->now.owner == a->owner &&
+           myth_cut_solid(t->cut, t->done, a->end) <= MYTH_CHUNK_BYTES / 4;
 }
 
 static void put(tree_cut *t, const atom *a)
@@ -160,7 +172,8 @@ static void put(tree_cut *t, const atom *a)
     bool is_inside_line = has_now && !myth_cut_begins_line(t->cut, a->off);
     bool is_close = has_now && nearly_fits(t, t->done, a->end);
     bool is_like = has_now && now->owner == a->owner && (now->kind == a->kind || is_mixed(t, a));
-    if (has_now && ((is_like && myth_cut_fits(t->cut, t->done, a->end)) || (is_close && (is_inside_line || a->is_tail)))) {
+    if (has_now &&
+        ((is_like && myth_cut_fits(t->cut, t->done, a->end)) || (is_close && (is_inside_line || a->is_tail)))) {
         now->end = a->end;
         if (is_like && !now->def)
             now->def = a->def;
@@ -201,7 +214,7 @@ static void take(tree_cut *t, const atom *a)
             whole.off = t->lead.off;
             t->lead.end = 0;
             if (!whole.def && (whole.def = most_of(t->s, (uint32_t)whole.off, (uint32_t)whole.end)) != NULL)
-                whole.kind = whole_kind(t->s, whole.def);      /* a macro and its block are two nodes and one definition */
+                whole.kind = whole_kind(t->s, whole.def); /* a macro and its block are two nodes and one definition */
         } else
             flush_lead(t);
     }
@@ -220,7 +233,7 @@ static bool is_lead(const myth_symbols *s, TSNode node)
 static void take_whole(tree_cut *t, TSNode node, const place *at)
 {
     uint32_t off = ts_node_start_byte(node), end = ts_node_end_byte(node);
-    atom a = { .off = off, .end = end, .kind = at->kind, .owner = at->owner };
+    atom a = {.off = off, .end = end, .kind = at->kind, .owner = at->owner};
     if (myth_cut_solid(t->cut, off, end) == 0)
         return;
     if (is_lead(t->s, node))
@@ -234,7 +247,8 @@ static void take_whole(tree_cut *t, TSNode node, const place *at)
             a.kind = t->s->grammar->is_data ? MYTH_CHUNK_CONFIG : whole_kind(t->s, d);
         }
         a.is_lead = !a.def && end <= at->head_end;
-        a.is_tail = !a.is_lead && ((!ts_node_is_named(node) && at->kind == MYTH_CHUNK_MODULE) || has_no_word(t->cut, &a));
+        a.is_tail =
+            !a.is_lead && ((!ts_node_is_named(node) && at->kind == MYTH_CHUNK_MODULE) || has_no_word(t->cut, &a));
     }
     take(t, &a);
 }
@@ -243,7 +257,7 @@ static void take_leaf(tree_cut *t, uint64_t off, uint64_t end, const place *at)
 {
     while (off < end && !t->cut->is_short) {
         uint64_t to = myth_cut_text_end(t->cut, off, end);
-        take(t, &(atom){ .off = off, .end = to, .kind = at->kind, .owner = at->owner });
+        take(t, &(atom){.off = off, .end = to, .kind = at->kind, .owner = at->owner});
         off = to;
     }
 }
@@ -289,14 +303,15 @@ static void walk(tree_cut *t, TSTreeCursor *cursor, const place *at, uint32_t de
 
 void myth_cut_tree(myth_symbols *s, TSNode root)
 {
-    tree_cut t = { .s = s, .cut = s->cut };
-    place file = { .kind = s->grammar->is_data ? MYTH_CHUNK_CONFIG : MYTH_CHUNK_MODULE };
+    tree_cut t = {.s = s, .cut = s->cut};
+    place file = {.kind = s->grammar->is_data ? MYTH_CHUNK_CONFIG : MYTH_CHUNK_MODULE};
     TSTreeCursor cursor = ts_tree_cursor_new(root);
     walk(&t, &cursor, &file, 0);
     ts_tree_cursor_delete(&cursor);
     flush_lead(&t);
     close_chunk(&t, myth_cut_fits(s->cut, t.done, s->cut->n) ? s->cut->n : t.now.end);
-    while (t.done < s->cut->n && !s->cut->is_short) {           /* a file of blanks, and blanks without end behind the last atom */
+    while (t.done < s->cut->n &&
+           !s->cut->is_short) { /* a file of blanks, and blanks without end behind the last atom */
         uint64_t end = myth_cut_text_end(s->cut, t.done, s->cut->n);
         myth_cut_add_chunk(s->cut, t.done, end, MYTH_CHUNK_TEXT);
         t.done = end;

@@ -1,4 +1,5 @@
-/* grammars.c - see grammars.h. The parsers and their queries come from the build: generated/grammars.inc and grammars.def. */
+/* grammars.c - see grammars.h. The parsers and their queries come from the build: generated/grammars.inc and
+ * grammars.def. */
 #include "grammars.h"
 
 #include <stddef.h>
@@ -13,35 +14,37 @@ static const struct {
     myth_export_rule exports;
     bool is_data, has_directives, has_docstrings, any_test_name;
 } traits[] = {
-    { .name = "c", .exports = MYTH_EXPORT_NO_STATIC, .has_directives = true },
-    { .name = "cpp", .exports = MYTH_EXPORT_NO_STATIC, .has_directives = true },
-    { .name = "python", .exports = MYTH_EXPORT_NO_UNDERSCORE, .has_docstrings = true, .any_test_name = true },
-    { .name = "javascript", .exports = MYTH_EXPORT_EXPORT },
-    { .name = "typescript", .exports = MYTH_EXPORT_EXPORT },
-    { .name = "tsx", .exports = MYTH_EXPORT_EXPORT },
-    { .name = "go", .exports = MYTH_EXPORT_UPPER },
-    { .name = "rust", .exports = MYTH_EXPORT_PUB },
-    { .name = "java", .exports = MYTH_EXPORT_PUBLIC },
-    { .name = "c_sharp", .exports = MYTH_EXPORT_PUBLIC },
-    { .name = "kotlin", .exports = MYTH_EXPORT_NO_PRIVATE },
-    { .name = "scala", .exports = MYTH_EXPORT_NO_PRIVATE },
-    { .name = "php", .exports = MYTH_EXPORT_NO_PRIVATE },
-    { .name = "lua", .exports = MYTH_EXPORT_NO_PRIVATE },
-    { .name = "ruby", .exports = MYTH_EXPORT_NO_UNDERSCORE },
-    { .name = "bash", .exports = MYTH_EXPORT_NO_UNDERSCORE },
-    { .name = "json", .is_data = true },
-    { .name = "yaml", .is_data = true },
-    { .name = "toml", .is_data = true },
+    {.name = "c", .exports = MYTH_EXPORT_NO_STATIC, .has_directives = true},
+    {.name = "cpp", .exports = MYTH_EXPORT_NO_STATIC, .has_directives = true},
+    {.name = "python", .exports = MYTH_EXPORT_NO_UNDERSCORE, .has_docstrings = true, .any_test_name = true},
+    {.name = "javascript", .exports = MYTH_EXPORT_EXPORT},
+    {.name = "typescript", .exports = MYTH_EXPORT_EXPORT},
+    {.name = "tsx", .exports = MYTH_EXPORT_EXPORT},
+    {.name = "go", .exports = MYTH_EXPORT_UPPER},
+    {.name = "rust", .exports = MYTH_EXPORT_PUB},
+    {.name = "java", .exports = MYTH_EXPORT_PUBLIC},
+    {.name = "c_sharp", .exports = MYTH_EXPORT_PUBLIC},
+    {.name = "kotlin", .exports = MYTH_EXPORT_NO_PRIVATE},
+    {.name = "scala", .exports = MYTH_EXPORT_NO_PRIVATE},
+    {.name = "php", .exports = MYTH_EXPORT_NO_PRIVATE},
+    {.name = "lua", .exports = MYTH_EXPORT_NO_PRIVATE},
+    {.name = "ruby", .exports = MYTH_EXPORT_NO_UNDERSCORE},
+    {.name = "bash", .exports = MYTH_EXPORT_NO_UNDERSCORE},
+    {.name = "json", .is_data = true},
+    {.name = "yaml", .is_data = true},
+    {.name = "toml", .is_data = true},
 };
 
-#define GRAMMAR(id) { .name = #id, .language = tree_sitter_##id, .query = query_##id, .n_query = sizeof(query_##id) },
+#define GRAMMAR(id) {.name = #id, .language = tree_sitter_##id, .query = query_##id, .n_query = sizeof(query_##id)},
 static const myth_grammar compiled[] = {
 #include "grammars.def"
 };
 #undef GRAMMAR
 
-static const struct { const char *id, *grammar; } languages[] = {
-#define LANG(id, suffixes, grammar) { #id, grammar },
+static const struct {
+    const char *id, *grammar;
+} languages[] = {
+#define LANG(id, suffixes, grammar) {#id, grammar},
 #include "retrieval/scan/languages.def"
 #undef LANG
 };

@@ -1,10 +1,13 @@
 /* patterns.c - see patterns.h.
  *
- * Steps   a pattern is a tree of steps: child, the step behind it, what may stand in its place. A step knows the node by its symbol
- * Walk    down the tree, each node before its children. Those of a node that can be seen lie one behind the other in `kid`, whatever hidden nodes
- *         of the grammar stand between, above the kids of the nodes around it; a pattern looks at them, and at theirs, which go on top for so long
- * Inside  the parser's own nodes are read, not its cursor: three times as fast, and the source is pinned by its hash. What is said of a node here
- *         (symbol, field, place) is what ts_tree_cursor_current_status and ts_node_new say of it                                    */
+ * Steps   a pattern is a tree of steps: child, the step behind it, what may stand in its place. A step knows the node
+ *         by its symbol
+ * Walk    down the tree, each node before its children. Those of a node that can be seen lie one behind the other in
+ *         `kid`, whatever hidden nodes of the grammar stand between, above the kids of the nodes around it; a pattern
+ *         looks at them, and at theirs, which go on top for so long
+ * Inside  the parser's own nodes are read, not its cursor: three times as fast, and the source is pinned by its hash.
+ *         What is said of a node here (symbol, field, place) is what ts_tree_cursor_current_status and ts_node_new say
+ *         of it */
 #include "patterns.h"
 
 #include <ctype.h>
@@ -15,14 +18,14 @@
 enum { STEP_CAPTURES = 3, MATCH_CAPTURES = 16, STOP_NODES = 4096 };
 
 typedef struct myth_pattern_step {
-    TSSymbol symbol;                    /* 0: any that has a name                                                   */
-    TSFieldId field, without;           /* in which it stands; which it must not have                               */
-    uint16_t child, behind, other;      /* steps: its first child, what follows it, what may be instead; 0 = none   */
-    uint16_t again;                     /* of a first one: that of the next pattern that begins with the symbol     */
+    TSSymbol symbol;               /* 0: any that has a name                                                   */
+    TSFieldId field, without;      /* in which it stands; which it must not have                               */
+    uint16_t child, behind, other; /* steps: its first child, what follows it, what may be instead; 0 = none   */
+    uint16_t again;                /* of a first one: that of the next pattern that begins with the symbol     */
     uint16_t pattern;
     uint8_t capture[STEP_CAPTURES], n_capture;
-    bool is_missing, is_next, is_last, is_optional;     /* next: no named node between it and the step before       */
-    bool has_capture;                   /* it or what is below it                                                   */
+    bool is_missing, is_next, is_last, is_optional; /* next: no named node between it and the step before       */
+    bool has_capture; /* it or what is below it                                                   */
 } step;
 
 /* ---- reading ---- */
@@ -30,7 +33,7 @@ typedef struct myth_pattern_step {
 typedef struct {
     myth_patterns *p;
     const char *at, *end;
-    uint32_t n_capture;                 /* of the pattern */
+    uint32_t n_capture; /* of the pattern */
 } reader;
 
 static int here(const reader *r) { return r->at < r->end ? (unsigned char)*r->at : 0; }
@@ -71,13 +74,14 @@ static uint16_t add_step(reader *r, bool is_next)
     myth_patterns *p = r->p;
     if (p->n_step == p->cap_step) {
         uint32_t cap = 2 * p->cap_step + 128;
-        step *grown = cap < UINT16_MAX ? myth_realloc(p->mem, MYTH_MEM_OTHER, "patterns", p->step, cap * sizeof(*grown)) : NULL;
+        step *grown =
+            cap < UINT16_MAX ? myth_realloc(p->mem, MYTH_MEM_OTHER, "patterns", p->step, cap * sizeof(*grown)) : NULL;
         if (!grown)
             return 0;
         p->step = grown;
         p->cap_step = cap;
     }
-    p->step[p->n_step] = (step){ .is_next = is_next };
+    p->step[p->n_step] = (step){.is_next = is_next};
     return (uint16_t)p->n_step++;
 }
 
@@ -275,10 +279,11 @@ static void mark_captures(myth_patterns *p)
     }
 }
 
-bool myth_patterns_open(myth_patterns *p, myth_mem *mem, const TSLanguage *language, const char *text, uint32_t n, uint32_t *wrong_at)
+bool myth_patterns_open(myth_patterns *p, myth_mem *mem, const TSLanguage *language, const char *text, uint32_t n,
+                        uint32_t *wrong_at)
 {
-    *p = (myth_patterns){ .mem = mem, .language = language, .n_symbol = ts_language_symbol_count(language) };
-    reader r = { .p = p, .at = text, .end = text + n };
+    *p = (myth_patterns){.mem = mem, .language = language, .n_symbol = ts_language_symbol_count(language)};
+    reader r = {.p = p, .at = text, .end = text + n};
     p->first = myth_alloc_n(mem, MYTH_MEM_OTHER, "patterns", p->n_symbol, sizeof(*p->first));
     if (p->first)
         add_step(&r, false);
@@ -302,7 +307,7 @@ void myth_patterns_close(myth_patterns *p)
         myth_free(p->mem, p->step);
         myth_free(p->mem, p->first);
     }
-    *p = (myth_patterns){ 0 };
+    *p = (myth_patterns){0};
 }
 
 /* ---- the walk ---- */
@@ -324,11 +329,11 @@ typedef struct {
 /* A node whose children become kids, or one of them that cannot be seen. */
 typedef struct {
     const Subtree *child;
-    uint32_t n, at, place;              /* place: as productions count, which leave out comments and the like */
+    uint32_t n, at, place; /* place: as productions count, which leave out comments and the like */
     Length pos;
     const TSSymbol *alias;
     const TSFieldMapEntry *map, *map_end;
-    TSFieldId field;                    /* in which it stands: theirs too, unless they have one */
+    TSFieldId field; /* in which it stands: theirs too, unless they have one */
 } level;
 
 typedef struct {
@@ -343,7 +348,7 @@ typedef struct {
     uint16_t n_capture;
     uint16_t pattern;
     uint32_t n_match;
-    bool is_short;                      /* of memory */
+    bool is_short; /* of memory */
 } walk;
 
 /* Room for one more in *list. */
@@ -370,13 +375,14 @@ static bool push_level(walk *w, const Subtree *tree, Length at, TSFieldId field)
         return false;
     level *l = &w->level[w->n_level++];
     const uint32_t production = tree->ptr->production_id;
-    *l = (level){ .child = ts_subtree_children(*tree), .n = tree->ptr->child_count, .pos = at, .field = field };
+    *l = (level){.child = ts_subtree_children(*tree), .n = tree->ptr->child_count, .pos = at, .field = field};
     l->alias = ts_language_alias_sequence(w->p->language, production);
     ts_language_field_map(w->p->language, production, &l->map, &l->map_end);
     return true;
 }
 
-/* The kids of a node that has children, on top; is_sparse: without those that no pattern begins with and that have none themselves. */
+/* The kids of a node that has children, on top; is_sparse: without those that no pattern begins with and that have none
+ * themselves. */
 static bool open_kids(walk *w, const Subtree *of, Length at, bool is_sparse)
 {
     const TSLanguage *language = w->p->language;
@@ -412,15 +418,21 @@ static bool open_kids(walk *w, const Subtree *of, Length at, bool is_sparse)
             continue;
         }
         TSSymbol symbol = alias ? alias : ts_subtree_symbol(*child);
-        if (symbol < w->p->n_symbol) {          /* ERROR has no number of the language */
+        if (symbol < w->p->n_symbol) { /* ERROR has no number of the language */
             symbol = language->public_symbol_map[symbol];
             if (is_sparse && is_leaf && !w->p->first[symbol])
                 continue;
         }
         if (!grow(w, &w->kid, &w->cap_kid, w->n_kid, sizeof(*w->kid)))
             return false;
-        w->kid[w->n_kid++] = (kid){ .tree = child, .at = pos, .symbol = symbol, .alias = alias, .field = field,
-                                    .is_named = alias ? ts_language_symbol_metadata(language, alias).named : ts_subtree_named(*child) };
+        w->kid[w->n_kid++] = (kid){
+            .tree = child,
+            .at = pos,
+            .symbol = symbol,
+            .alias = alias,
+            .field = field,
+            .is_named = alias ? ts_language_symbol_metadata(language, alias).named : ts_subtree_named(*child),
+        };
     }
     return true;
 }
@@ -429,7 +441,7 @@ static bool open_kids(walk *w, const Subtree *of, Length at, bool is_sparse)
 
 static TSNode node_of(const walk *w, const kid *k)
 {
-    return (TSNode){ { k->at.bytes, k->at.extent.row, k->at.extent.column, k->alias }, k->tree, w->tree };
+    return (TSNode){{k->at.bytes, k->at.extent.row, k->at.extent.column, k->alias}, k->tree, w->tree};
 }
 
 /* Whether the step's own words are true of kid i, whose siblings go on to `end`. */
@@ -462,7 +474,7 @@ static void match_kid(walk *w, const step *s, uint32_t i, const todo *rest)
     const uint32_t first = w->n_kid;
     const uint16_t n_capture = w->n_capture;
     for (uint8_t c = 0; c < s->n_capture; c++)
-        w->capture[w->n_capture++] = (TSQueryCapture){ node_of(w, &k), s->capture[c] };
+        w->capture[w->n_capture++] = (TSQueryCapture){node_of(w, &k), s->capture[c]};
     if (!s->child)
         match_steps(w, 0, 0, 0, rest);
     else if (ts_subtree_child_count(*k.tree) == 0 || open_kids(w, k.tree, k.at, false))
@@ -483,14 +495,16 @@ static void match_steps(walk *w, uint16_t s, uint32_t at, uint32_t end, const to
     }
     if (!s) {
         w->n_match++;
-        w->asker->on_match(w->asker->arg, &(TSQueryMatch){ .pattern_index = w->pattern, .capture_count = w->n_capture, .captures = w->capture });
+        w->asker->on_match(
+            w->asker->arg,
+            &(TSQueryMatch){.pattern_index = w->pattern, .capture_count = w->n_capture, .captures = w->capture});
         return;
     }
     const uint32_t n_match = w->n_match;
     for (uint32_t i = at; i < end; i++) {
         for (uint16_t o = s; o; o = steps[o].other)
             if (fits(w, &steps[o], i, end))
-                match_kid(w, &steps[o], i, &(todo){ rest, steps[s].behind, i + 1, end });
+                match_kid(w, &steps[o], i, &(todo){rest, steps[s].behind, i + 1, end});
         if ((steps[s].is_next && w->kid[i].is_named) || (!steps[s].has_capture && w->n_match > n_match))
             break;
     }
@@ -510,8 +524,8 @@ static void ask(walk *w, uint16_t s, uint32_t i, uint32_t end, uint32_t first, b
         w->pattern = root->pattern;
         w->n_capture = 0;
         for (uint8_t c = 0; c < root->n_capture; c++)
-            w->capture[w->n_capture++] = (TSQueryCapture){ node_of(w, &w->kid[i]), root->capture[c] };
-        match_steps(w, root->child, first, w->n_kid, &(todo){ NULL, root->behind, i + 1, end });
+            w->capture[w->n_capture++] = (TSQueryCapture){node_of(w, &w->kid[i]), root->capture[c]};
+        match_steps(w, root->child, first, w->n_kid, &(todo){NULL, root->behind, i + 1, end});
     }
 }
 
@@ -540,17 +554,22 @@ static void go(walk *w)
             continue;
         if (!grow(w, &w->frame, &w->cap_frame, w->n_frame, sizeof(*w->frame)))
             return;
-        w->frame[w->n_frame++] = (frame){ first, first, w->n_kid, k.symbol == ts_builtin_sym_error };
+        w->frame[w->n_frame++] = (frame){first, first, w->n_kid, k.symbol == ts_builtin_sym_error};
     }
 }
 
 bool myth_patterns_find(const myth_patterns *p, TSNode root, const myth_pattern_asker *asker)
 {
-    walk w = { .p = p, .asker = asker, .tree = root.tree };
+    walk w = {.p = p, .asker = asker, .tree = root.tree};
     if (grow(&w, &w.kid, &w.cap_kid, 0, sizeof(*w.kid)) && grow(&w, &w.frame, &w.cap_frame, 0, sizeof(*w.frame))) {
-        w.kid[w.n_kid++] = (kid){ .tree = root.id, .at = { root.context[0], { root.context[1], root.context[2] } }, .symbol = ts_node_symbol(root),
-                                  .alias = (TSSymbol)root.context[3], .is_named = ts_node_is_named(root) };
-        w.frame[w.n_frame++] = (frame){ 0, 0, 1, false };
+        w.kid[w.n_kid++] = (kid){
+            .tree = root.id,
+            .at = {root.context[0], {root.context[1], root.context[2]}},
+            .symbol = ts_node_symbol(root),
+            .alias = (TSSymbol)root.context[3],
+            .is_named = ts_node_is_named(root),
+        };
+        w.frame[w.n_frame++] = (frame){0, 0, 1, false};
         go(&w);
     }
     myth_free(p->mem, w.kid);

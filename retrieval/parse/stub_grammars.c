@@ -1,4 +1,5 @@
-/* stub_grammars.c - in place of the parsers where the build could not fetch them: no language has a grammar, files are cut by their text. */
+/* stub_grammars.c - in place of the parsers where the build could not fetch them: no language has a grammar, files are
+ * cut by their text. */
 #include "chunk.h"
 #include "grammars.h"
 
@@ -7,7 +8,7 @@ const int myth_n_grammar = 0;
 myth_grammar myth_grammar_get(int i)
 {
     (void)i;
-    return (myth_grammar){ 0 };
+    return (myth_grammar){0};
 }
 
 int myth_grammar_find(const char *language)

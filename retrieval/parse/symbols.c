@@ -1,6 +1,6 @@
-/* symbols.c - see symbols.h. Queries say what and where; what they cannot say (names inside declarators, tests by their name, routes by their
- * verb, what is exported, which comment documents) is asked here once for all languages. */
-#define _GNU_SOURCE             /* strcasestr */
+/* symbols.c - see symbols.h. Queries say what and where; what they cannot say (names inside declarators, tests by their
+ * name, routes by their verb, what is exported, which comment documents) is asked here once for all languages. */
+#define _GNU_SOURCE /* strcasestr */
 #include "symbols.h"
 #include "engine/base/text.h"
 
@@ -9,14 +9,33 @@
 #include <string.h>
 #include <strings.h>
 
-enum role { NONE, DEF, SCOPE = DEF + MYTH_SYMBOL_KIND_N, DEF_CALL, NAME, PARENT, BODY, CALL_NAME, CALL_TEXT, MARK, OPEN, IMPORT, COMMENT,
-            REF, ROLE_N = REF + MYTH_REF_KIND_N };
+enum role {
+    NONE,
+    DEF,
+    SCOPE = DEF + MYTH_SYMBOL_KIND_N,
+    DEF_CALL,
+    NAME,
+    PARENT,
+    BODY,
+    CALL_NAME,
+    CALL_TEXT,
+    MARK,
+    OPEN,
+    IMPORT,
+    COMMENT,
+    REF,
+    ROLE_N = REF + MYTH_REF_KIND_N
+};
 
 static enum role role_of(const char *name)
 {
-    static const struct { const char *name; enum role role; } words[] = {
-        { "scope", SCOPE }, { "def.call", DEF_CALL }, { "name", NAME }, { "parent", PARENT }, { "body", BODY }, { "call.name", CALL_NAME },
-        { "call.text", CALL_TEXT }, { "mark", MARK }, { "open", OPEN }, { "import", IMPORT }, { "comment", COMMENT },
+    static const struct {
+        const char *name;
+        enum role role;
+    } words[] = {
+        {"scope", SCOPE}, {"def.call", DEF_CALL},   {"name", NAME},           {"parent", PARENT},
+        {"body", BODY},   {"call.name", CALL_NAME}, {"call.text", CALL_TEXT}, {"mark", MARK},
+        {"open", OPEN},   {"import", IMPORT},       {"comment", COMMENT},
     };
     for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
         if (strcmp(words[i].name, name) == 0)
@@ -30,10 +49,27 @@ static enum role role_of(const char *name)
     return NONE;
 }
 
-enum field { BODY_FIELD, SCOPE_FIELD, NAME_FIELD, DECLARATOR, FIELD, PROPERTY, ATTRIBUTE, METHOD, TYPE, FUNCTION, DEFINITION, DECLARATION, VALUE, RIGHT, FIELD_N };
+enum field {
+    BODY_FIELD,
+    SCOPE_FIELD,
+    NAME_FIELD,
+    DECLARATOR,
+    FIELD,
+    PROPERTY,
+    ATTRIBUTE,
+    METHOD,
+    TYPE,
+    FUNCTION,
+    DEFINITION,
+    DECLARATION,
+    VALUE,
+    RIGHT,
+    FIELD_N
+};
 _Static_assert((int)FIELD_N == MYTH_SYMBOL_FIELDS, "as symbols.h has it");
-static const char *const field_names[] = { "body", "scope", "name", "declarator", "field", "property", "attribute", "method", "type", "function", "definition",
-                                           "declaration", "value", "right" };
+static const char *const field_names[] = {"body",       "scope",       "name",   "declarator", "field",
+                                          "property",   "attribute",   "method", "type",       "function",
+                                          "definition", "declaration", "value",  "right"};
 
 bool myth_symbol_query_open(myth_symbol_query *q, myth_mem *mem, const myth_grammar *grammar)
 {
@@ -78,7 +114,8 @@ static bool has_word(const myth_symbols *s, uint32_t off, uint32_t end, const ch
     size_t n = strlen(word);
     const char *p = text_at(s, off), *stop = text_at(s, end);
     for (; (size_t)(stop - p) >= n; p++)
-        if (memcmp(p, word, n) == 0 && (p == text_at(s, off) || !is_word_char(p[-1])) && (p + n == stop || !is_word_char(p[n])))
+        if (memcmp(p, word, n) == 0 && (p == text_at(s, off) || !is_word_char(p[-1])) &&
+            (p + n == stop || !is_word_char(p[n])))
             return true;
     return false;
 }
@@ -90,9 +127,9 @@ static void strip_quotes(const char **text, uint32_t *n)
     while (p < end && strchr("'\"`<([ \t\r\n", *p) && *p)
         p++;
     if (end - p > 7 && memcmp(p, "import ", 7) == 0)
-        p += 7;                                 /* a statement whose path has no node of its own */
+        p += 7; /* a statement whose path has no node of its own */
     if (end - p > 2 && isalpha((unsigned char)p[0]) && (p[1] == '"' || p[1] == '\''))
-        p += 2;                                 /* r"..." */
+        p += 2; /* r"..." */
     while (end > p && strchr("'\"`>)] \t\r\n;", end[-1]) && end[-1])
         end--;
     *text = p;
@@ -114,7 +151,7 @@ static uint32_t name_of_text(myth_symbols *s, TSNode node, bool is_quoted)
 static bool field(const myth_symbols *s, TSNode node, enum field which, TSNode *out)
 {
     const TSFieldId id = s->query->field[which];
-    TSNode child = id ? ts_node_child_by_field_id(node, id) : (TSNode){ 0 };
+    TSNode child = id ? ts_node_child_by_field_id(node, id) : (TSNode){0};
     if (ts_node_is_null(child))
         return false;
     *out = child;
@@ -139,10 +176,11 @@ static TSNode name_within(const myth_symbols *s, TSNode node, TSNode *parent)
     return node;
 }
 
-/* What a use names last: the member of a.b.c, without type arguments. Null when it has no name, as a call of what a call gives. */
+/* What a use names last: the member of a.b.c, without type arguments. Null when it has no name, as a call of what a
+ * call gives. */
 static TSNode last_name(const myth_symbols *s, TSNode node)
 {
-    static const enum field member[] = { FIELD, PROPERTY, ATTRIBUTE, METHOD, NAME_FIELD, TYPE, FUNCTION };
+    static const enum field member[] = {FIELD, PROPERTY, ATTRIBUTE, METHOD, NAME_FIELD, TYPE, FUNCTION};
     enum { N_MEMBER = sizeof(member) / sizeof(*member) };
     for (int i = 0; i < 32 && ts_node_child_count(node) > 0; i++) {
         int k = 0;
@@ -153,13 +191,13 @@ static TSNode last_name(const myth_symbols *s, TSNode node)
         else if (k == N_MEMBER)
             break;
     }
-    return ts_node_named_child_count(node) == 0 ? node : (TSNode){ 0 };
+    return ts_node_named_child_count(node) == 0 ? node : (TSNode){0};
 }
 
 /* Where the body of a definition begins, through what wraps it; 0 = none. */
 static uint32_t body_of(const myth_symbols *s, TSNode node)
 {
-    static const enum field wrap[] = { DEFINITION, DECLARATION, VALUE, RIGHT };
+    static const enum field wrap[] = {DEFINITION, DECLARATION, VALUE, RIGHT};
     for (int i = 0; i < 6; i++) {
         TSNode next;
         if (field(s, node, BODY_FIELD, &next))
@@ -185,7 +223,7 @@ static uint32_t body_of(const myth_symbols *s, TSNode node)
 static void add_mark(myth_symbols *s, myth_marks *m, TSNode node)
 {
     if (myth_cut_grow(s->cut, &m->mark, &m->cap, m->n, sizeof(*m->mark)))
-        m->mark[m->n++] = (myth_mark){ ts_node_start_byte(node), ts_node_end_byte(node), node.id };
+        m->mark[m->n++] = (myth_mark){ts_node_start_byte(node), ts_node_end_byte(node), node.id};
 }
 
 static int by_place(const void *a, const void *b)
@@ -201,7 +239,10 @@ static void sort_marks(myth_marks *m)
 }
 
 /* The first mark at or after off. */
-static uint32_t marks_from(const myth_marks *m, uint32_t off) { return m->n ? myth_first_from(&m->mark->off, sizeof(*m->mark), m->n, off) : 0; }
+static uint32_t marks_from(const myth_marks *m, uint32_t off)
+{
+    return m->n ? myth_first_from(&m->mark->off, sizeof(*m->mark), m->n, off) : 0;
+}
 
 const myth_mark *myth_marks_find(const myth_marks *m, TSNode node)
 {
@@ -214,14 +255,30 @@ const myth_mark *myth_marks_find(const myth_marks *m, TSNode node)
 
 /* ---- routes and tests ---- */
 
-static const char *const methods[] = { "get", "post", "put", "delete", "patch", "head", "options", NULL };
-static const char *const verbs[] = { "get", "post", "put", "delete", "patch", "head", "options", "any", "all", "route", "websocket", "handle",
-                                     "handlefunc", "api_route", "request", "path", "match", "resource", NULL };
-static const char *const import_calls[] = { "require", "require_relative", "source", ".", NULL };
-static const char *const test_calls[] = { "it", "test", "describe", "specify", "context", "suite", "scenario", "property", NULL };
-static const char *const test_marks[] = { "test", "tests", "fact", "theory", "testmethod", "testcase", "parameterizedtest", "repeatedtest", "rstest",
-                                          "testfactory", "wasm_bindgen_test", "quickcheck", "dataprovider", "bench", NULL };
-static const char *const test_macros[] = { "TEST", "TEST_F", "TEST_P", "TYPED_TEST", "TEST_CASE", "BOOST_AUTO_TEST_CASE", "SCENARIO", NULL };
+static const char *const methods[] = {"get", "post", "put", "delete", "patch", "head", "options", NULL};
+static const char *const verbs[] = {"get",     "post", "put",   "delete",    "patch",  "head",       "options",
+                                    "any",     "all",  "route", "websocket", "handle", "handlefunc", "api_route",
+                                    "request", "path", "match", "resource",  NULL};
+static const char *const import_calls[] = {"require", "require_relative", "source", ".", NULL};
+static const char *const test_calls[] = {"it",    "test",     "describe", "specify", "context",
+                                         "suite", "scenario", "property", NULL};
+static const char *const test_marks[] = {"test",
+                                         "tests",
+                                         "fact",
+                                         "theory",
+                                         "testmethod",
+                                         "testcase",
+                                         "parameterizedtest",
+                                         "repeatedtest",
+                                         "rstest",
+                                         "testfactory",
+                                         "wasm_bindgen_test",
+                                         "quickcheck",
+                                         "dataprovider",
+                                         "bench",
+                                         NULL};
+static const char *const test_macros[] = {
+    "TEST", "TEST_F", "TEST_P", "TYPED_TEST", "TEST_CASE", "BOOST_AUTO_TEST_CASE", "SCENARIO", NULL};
 
 /* The verb of a route: get, MapGet, GetMapping, HttpGet. Its length, 0 = none. */
 static size_t route_verb(const char *word, size_t n, const char **verb)
@@ -243,7 +300,8 @@ static uint32_t route_name(myth_symbols *s, TSNode call, TSNode text, bool is_ma
     uint32_t n_call = node_bytes(call), n_path = node_bytes(text);
     size_t n_verb = route_verb(text_at(s, ts_node_start_byte(call)), n_call, &verb);
     strip_quotes(&path, &n_path);
-    bool is_path = n_path > 0 && (path[0] == '/' || is_mark) && !memchr(path, '\n', n_path) && !memchr(path, ' ', n_path);
+    bool is_path =
+        n_path > 0 && (path[0] == '/' || is_mark) && !memchr(path, '\n', n_path) && !memchr(path, ' ', n_path);
     if (n_verb == 0 || n_verb > 16 || !is_path || n_path > 200)
         return 0;
     bool is_method = is_among(methods, verb, n_verb);
@@ -262,12 +320,14 @@ static bool is_test_name(const myth_symbols *s, const myth_def *d)
     bool is_func = d->kind == MYTH_SYMBOL_FUNCTION || d->kind == MYTH_SYMBOL_METHOD;
     if (!is_func || !d->name)
         return false;
-    if (d->kind == MYTH_SYMBOL_FUNCTION && is_among(test_macros, name, strlen(name)) && !islower((unsigned char)name[1]))
+    if (d->kind == MYTH_SYMBOL_FUNCTION && is_among(test_macros, name, strlen(name)) &&
+        !islower((unsigned char)name[1]))
         return true;
     bool is_test_file = strcasestr(s->path, "test") || strcasestr(s->path, "spec");
     if (strncmp(name, "test_", 5) == 0 || (strncmp(name, "test", 4) == 0 && isupper((unsigned char)name[4])))
         return is_test_file || s->grammar->any_test_name;
-    bool is_of_go = strncmp(name, "Test", 4) == 0 || strncmp(name, "Benchmark", 9) == 0 || strncmp(name, "Fuzz", 4) == 0;
+    bool is_of_go =
+        strncmp(name, "Test", 4) == 0 || strncmp(name, "Benchmark", 9) == 0 || strncmp(name, "Fuzz", 4) == 0;
     return s->grammar->exports == MYTH_EXPORT_UPPER && is_test_file && is_of_go;
 }
 
@@ -283,8 +343,14 @@ static myth_def *add_def(myth_symbols *s, TSNode node, int kind, uint32_t name, 
     if ((!name && kind != MYTH_DEF_SCOPE) || !myth_cut_grow(s->cut, &s->def, &s->cap_def, s->n_def, sizeof(*s->def)))
         return NULL;
     myth_def *d = &s->def[s->n_def++];
-    *d = (myth_def){ .off = ts_node_start_byte(node), .end = ts_node_end_byte(node), .name = name, .name_off = name_off, .id = node.id,
-                     .kind = (uint8_t)kind };
+    *d = (myth_def){
+        .off = ts_node_start_byte(node),
+        .end = ts_node_end_byte(node),
+        .name = name,
+        .name_off = name_off,
+        .id = node.id,
+        .kind = (uint8_t)kind,
+    };
     return d;
 }
 
@@ -295,12 +361,12 @@ static bool is_import_call(const myth_symbols *s, TSNode call)
 
 static void take_def(myth_symbols *s, const match *m, int kind)
 {
-    TSNode node = m->node[kind == MYTH_DEF_SCOPE ? SCOPE : DEF + kind], parent = { 0 };
+    TSNode node = m->node[kind == MYTH_DEF_SCOPE ? SCOPE : DEF + kind], parent = {0};
     TSNode name = m->has[NAME] ? m->node[NAME] : name_within(s, node, &parent);
     if (m->has[NAME])
         name = name_within(s, name, &parent);
     if (m->has[PARENT])
-        parent = name_within(s, m->node[PARENT], &(TSNode){ 0 });
+        parent = name_within(s, m->node[PARENT], &(TSNode){0});
     if (ts_node_eq(name, node))
         return;
     myth_def *d = add_def(s, node, kind, name_of_text(s, name, true), ts_node_start_byte(name));
@@ -308,8 +374,8 @@ static void take_def(myth_symbols *s, const match *m, int kind)
         return;
     d->body = m->has[BODY] ? ts_node_start_byte(m->node[BODY]) : body_of(s, node);
     if (parent.id)
-        d->parent = name_of_text(s, name_within(s, parent, &(TSNode){ 0 }), true);
-    TSNode call = m->has[MARK] && m->has[CALL_NAME] ? last_name(s, m->node[CALL_NAME]) : (TSNode){ 0 };
+        d->parent = name_of_text(s, name_within(s, parent, &(TSNode){0}), true);
+    TSNode call = m->has[MARK] && m->has[CALL_NAME] ? last_name(s, m->node[CALL_NAME]) : (TSNode){0};
     if (call.id) {
         d->is_test = is_among(test_marks, text_at(s, ts_node_start_byte(call)), node_bytes(call));
         uint32_t route = m->has[CALL_TEXT] ? route_name(s, call, m->node[CALL_TEXT], true) : 0, body = d->body;
@@ -320,11 +386,12 @@ static void take_def(myth_symbols *s, const match *m, int kind)
     }
 }
 
-/* A name read is kept when it looks like one that more than a function knows: handle_click, LIMIT; plain words are locals and parameters. */
+/* A name read is kept when it looks like one that more than a function knows: handle_click, LIMIT; plain words are
+ * locals and parameters. */
 static bool is_wide_name(const myth_symbols *s, TSNode node)
 {
     const char *p = text_at(s, ts_node_start_byte(node)), *end = text_at(s, ts_node_end_byte(node));
-    for (int i = 0; i < 255 && p < end && *p && *p != '\n'; i++, p++)      /* as far as a name goes: name_of_text */
+    for (int i = 0; i < 255 && p < end && *p && *p != '\n'; i++, p++) /* as far as a name goes: name_of_text */
         if (*p == '_' || isupper((unsigned char)*p))
             return true;
     return false;
@@ -338,7 +405,7 @@ static void add_use(myth_symbols *s, TSNode node, myth_ref_kind kind)
         return;
     uint32_t name = name_of_text(s, node, kind == MYTH_REF_IMPORT);
     if (name && myth_cut_grow(s->cut, &s->use, &s->cap_use, s->n_use, sizeof(*s->use)))
-        s->use[s->n_use++] = (myth_use){ ts_node_start_byte(node), name, kind };
+        s->use[s->n_use++] = (myth_use){ts_node_start_byte(node), name, kind};
 }
 
 /* What a parser without the macro takes for a call and a block: TEST(Parser, Empty) { ... }. */
@@ -350,7 +417,8 @@ static void take_macro(myth_symbols *s, const match *m)
     body = ts_node_next_named_sibling(m->node[DEF_CALL]);
     if (ts_node_is_null(body) || s->cut->text[ts_node_start_byte(body)] != '{')
         return;
-    myth_def *d = add_def(s, m->node[DEF_CALL], MYTH_SYMBOL_TEST, name_of_text(s, name, false), ts_node_start_byte(name));
+    myth_def *d =
+        add_def(s, m->node[DEF_CALL], MYTH_SYMBOL_TEST, name_of_text(s, name, false), ts_node_start_byte(name));
     if (!d)
         return;
     d->is_test = true;
@@ -375,18 +443,20 @@ static void take_call(myth_symbols *s, const match *m)
         return;
     }
     TSNode whole = m->node[CALL_NAME], text = m->node[CALL_TEXT], call = last_name(s, whole);
-    uint32_t first = ts_node_start_byte(whole), n_first = 0, after = ts_node_end_byte(text), end = ts_node_end_byte(m->node[DEF_CALL]);
+    uint32_t first = ts_node_start_byte(whole), n_first = 0, after = ts_node_end_byte(text),
+             end = ts_node_end_byte(m->node[DEF_CALL]);
     while (n_first < node_bytes(whole) && is_word_char(text_at(s, first)[n_first]))
         n_first++;
     while (after < end && (myth_is_blank(s->cut->text[after]) || s->cut->text[after] == ')'))
         after++;
-    bool has_more = after < end && s->cut->text[after] != ';';         /* a handler follows */
+    bool has_more = after < end && s->cut->text[after] != ';'; /* a handler follows */
     uint32_t route = call.id && has_more ? route_name(s, call, text, false) : 0;
-    bool is_test = is_among(test_calls, text_at(s, first), n_first) && has_more;        /* it(...), and it of it.only(...) */
+    bool is_test = is_among(test_calls, text_at(s, first), n_first) && has_more; /* it(...), and it of it.only(...) */
     myth_def *d = NULL;
     if (route && (d = add_def(s, m->node[DEF_CALL], MYTH_SYMBOL_ROUTE, route, ts_node_start_byte(text))) != NULL)
         d->is_route = true;
-    else if (is_test && (d = add_def(s, m->node[DEF_CALL], MYTH_SYMBOL_TEST, name_of_text(s, text, true), ts_node_start_byte(text))) != NULL)
+    else if (is_test && (d = add_def(s, m->node[DEF_CALL], MYTH_SYMBOL_TEST, name_of_text(s, text, true),
+                                     ts_node_start_byte(text))) != NULL)
         d->is_test = true;
 }
 
@@ -443,7 +513,8 @@ static int by_use(const void *a, const void *b)
     return x->off != y->off ? (x->off > y->off) - (x->off < y->off) : (int)x->kind - (int)y->kind;
 }
 
-/* They come nearly in order, as their statements do: each is moved the few places it is off. Where all of them are far off, that would take too long. */
+/* They come nearly in order, as their statements do: each is moved the few places it is off. Where all of them are far
+ * off, that would take too long. */
 static void sort_uses(myth_symbols *s)
 {
     const uint64_t most = 16 * (uint64_t)s->n_use;
@@ -459,7 +530,8 @@ static void sort_uses(myth_symbols *s)
         qsort(s->use, s->n_use, sizeof(*s->use), by_use);
 }
 
-/* A name defined by several patterns is one definition: kinds are in the order in which they say more, of one kind the largest is kept. */
+/* A name defined by several patterns is one definition: kinds are in the order in which they say more, of one kind the
+ * largest is kept. */
 static void drop_doubles(myth_symbols *s)
 {
     uint32_t n = 0;
@@ -497,8 +569,10 @@ static bool is_exported(const myth_symbols *s, const myth_def *d)
     case MYTH_EXPORT_NO_UNDERSCORE: return name[0] != '_';
     case MYTH_EXPORT_UPPER: return isupper((unsigned char)name[0]);
     case MYTH_EXPORT_PUB: return has_word(s, d->off, name_off, "pub");
-    case MYTH_EXPORT_PUBLIC: return has_word(s, d->off, name_off, "public") || has_word(s, d->off, name_off, "protected");
-    case MYTH_EXPORT_NO_PRIVATE: return !has_word(s, d->off, name_off, "private") && !has_word(s, d->off, name_off, "local");
+    case MYTH_EXPORT_PUBLIC:
+        return has_word(s, d->off, name_off, "public") || has_word(s, d->off, name_off, "protected");
+    case MYTH_EXPORT_NO_PRIVATE:
+        return !has_word(s, d->off, name_off, "private") && !has_word(s, d->off, name_off, "local");
     case MYTH_EXPORT_EXPORT: {
         uint32_t line = (uint32_t)myth_cut_line_start(s->cut, d->off);
         bool is_public = name[0] != '#' && !has_word(s, d->off, name_off, "private");
@@ -555,14 +629,15 @@ static void find_doc(const myth_symbols *s, myth_def *d)
 /* A test macro's name is what its parentheses hold: TEST(Parser, Empty) is Parser.Empty. */
 static void name_macro(myth_symbols *s, myth_def *d)
 {
-    const char *name = s->cut->out.names + d->name, *p = text_at(s, d->name_off) + strlen(name), *stop = text_at(s, d->end);
+    const char *name = s->cut->out.names + d->name, *p = text_at(s, d->name_off) + strlen(name),
+               *stop = text_at(s, d->end);
     char out[200];
     size_t n = 0;
     if (!is_among(test_macros, name, strlen(name)) || p >= stop || *p != '(')
         return;
     for (p++; p < stop && myth_is_blank((unsigned char)*p); p++)
         ;
-    if (*p == '"') {                            /* TEST_CASE("it works", "[tag]") */
+    if (*p == '"') { /* TEST_CASE("it works", "[tag]") */
         const char *end = memchr(p + 1, '"', (size_t)(stop - p - 1));
         if (end)
             d->name = myth_cut_name(s->cut, p + 1, (uint64_t)(end - p - 1));
@@ -582,19 +657,19 @@ static void finish_defs(myth_symbols *s)
 {
     if (s->n_def)
         qsort(s->def, s->n_def, sizeof(*s->def), by_def);
-    uint32_t up = 0;                            /* index + 1 of the innermost open one */
+    uint32_t up = 0; /* index + 1 of the innermost open one */
     for (uint32_t i = 0; i < s->n_def && !s->cut->is_short; i++) {
         myth_def *d = &s->def[i];
         while (up && s->def[up - 1].end <= d->off)
             up = s->def[up - 1].enclosing;
         d->enclosing = up;
         while (up && s->def[up - 1].off == d->off && s->def[up - 1].end == d->end)
-            up = s->def[up - 1].enclosing;      /* two names of one place do not enclose one another */
+            up = s->def[up - 1].enclosing; /* two names of one place do not enclose one another */
         const myth_def *around = up ? &s->def[up - 1] : NULL;
         d->enclosing = up;
         bool has_parent = d->parent != 0, is_inside = around && (around->kind <= MYTH_SYMBOL_METHOD || around->is_test);
         if (d->kind == MYTH_SYMBOL_VARIABLE && is_inside)
-            d->name = 0;                        /* a local: no symbol */
+            d->name = 0; /* a local: no symbol */
         if (around && !d->parent)
             d->parent = around->name;
         if (d->kind == MYTH_SYMBOL_FUNCTION && ((around && is_class(around)) || has_parent))
@@ -614,7 +689,8 @@ static void finish_defs(myth_symbols *s)
 /* Whether a use inside it is said to be within it: within a route's handler, not within the call that names both. */
 static bool is_around(const myth_def *d)
 {
-    return d->kind != MYTH_SYMBOL_VARIABLE && d->kind != MYTH_SYMBOL_CONSTANT && (d->kind != MYTH_SYMBOL_ROUTE || d->enclosing == 0);
+    return d->kind != MYTH_SYMBOL_VARIABLE && d->kind != MYTH_SYMBOL_CONSTANT &&
+           (d->kind != MYTH_SYMBOL_ROUTE || d->enclosing == 0);
 }
 
 static void emit(myth_symbols *s)
@@ -652,9 +728,9 @@ static void emit(myth_symbols *s)
         while (up && s->def[up - 1].end <= u->off)
             up = s->def[up - 1].enclosing;
         if (up && s->def[up - 1].name_off == u->off)
-            continue;                           /* where it is defined it is not used */
+            continue; /* where it is defined it is not used */
         if (i > 0 && s->use[i - 1].off == u->off && s->use[i - 1].name == u->name)
-            continue;                           /* a call that another pattern saw as a type */
+            continue; /* a call that another pattern saw as a type */
         myth_cut_add_ref(cut, u->name, up ? s->def[up - 1].name : 0, line, u->kind);
     }
 }
@@ -664,11 +740,11 @@ static void on_match(void *symbols, const TSQueryMatch *found)
     myth_symbols *s = symbols;
     const uint8_t *roles = s->query->role;
     match m;
-    if (found->capture_count == 1 && roles[found->captures->index] >= REF) {        /* most matches */
+    if (found->capture_count == 1 && roles[found->captures->index] >= REF) { /* most matches */
         add_use(s, found->captures->node, (myth_ref_kind)(roles[found->captures->index] - REF));
         return;
     }
-    memset(m.has, 0, sizeof(m.has));            /* of the nodes only those are read that it has */
+    memset(m.has, 0, sizeof(m.has)); /* of the nodes only those are read that it has */
     for (uint16_t i = 0; i < found->capture_count; i++) {
         enum role role = (enum role)roles[found->captures[i].index];
         TSNode node = found->captures[i].node;
@@ -684,7 +760,7 @@ static void on_match(void *symbols, const TSQueryMatch *found)
 
 bool myth_symbols_find(myth_symbols *s, TSNode root, bool (*stop)(void *arg), void *arg)
 {
-    const myth_pattern_asker asker = { .on_match = on_match, .arg = s, .stop = stop, .stop_arg = arg };
+    const myth_pattern_asker asker = {.on_match = on_match, .arg = s, .stop = stop, .stop_arg = arg};
     if (!myth_patterns_find(&s->query->patterns, root, &asker))
         s->cut->is_short = true;
     sort_marks(&s->open);
@@ -708,7 +784,7 @@ void myth_symbols_close(myth_symbols *s)
     myth_free(mem, s->import.mark);
     myth_free(mem, s->lead.mark);
     myth_free(mem, s->comment.mark);
-    *s = (myth_symbols){ 0 };
+    *s = (myth_symbols){0};
 }
 
 uint32_t myth_symbols_from(const myth_symbols *s, uint32_t off)

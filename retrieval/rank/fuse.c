@@ -5,7 +5,9 @@
 
 double myth_fuse_share(const myth_query *q, const myth_weights_search *w)
 {
-    const double share = q->kind == MYTH_QUERY_SYMBOL ? w->semantic_symbol : q->kind == MYTH_QUERY_ISSUE ? w->semantic_issue : w->semantic;
+    const double share = q->kind == MYTH_QUERY_SYMBOL ? w->semantic_symbol
+                       : q->kind == MYTH_QUERY_ISSUE  ? w->semantic_issue
+                                                      : w->semantic;
     return share < 1 ? share : 1;
 }
 

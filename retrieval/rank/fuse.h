@@ -1,9 +1,10 @@
 /* fuse.h - words and meaning in one number: a chunk's match becomes (1 - w) * match + w * top * nearness.
  *
- * Nearness  of a chunk's vector to the query's, 0 for the farthest candidate and 1 for the nearest: (cosine - least) / (greatest - least)
+ * Nearness  of a chunk's vector to the query's, 0 for the farthest candidate and 1 for the nearest: (cosine - least) /
+ *           (greatest - least)
  * Scale     top, the best match of all: bonuses and rules behind (rank.h) see the numbers that they know
  * Without   a chunk that has no vector keeps its match: what is not known of it neither helps nor harms
- * Source    convex combination of normalised scores: https://doi.org/10.1145/3596512                                                  */
+ * Source    convex combination of normalised scores: https://doi.org/10.1145/3596512 */
 #ifndef MYTH_FUSE_H
 #define MYTH_FUSE_H
 

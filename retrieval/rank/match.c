@@ -1,5 +1,6 @@
-/* match.c - see match.h. Rows come a word at a time (postings.h): the rare words bring rows, the frequent ones only add to those that are there.
- * Phrases come through MATCH. Lengths of rows are looked up for what may get in; they and the rows of words are kept with the connection while the database stays as it is. */
+/* match.c - see match.h. Rows come a word at a time (postings.h): the rare words bring rows, the frequent ones only add
+ * to those that are there. Phrases come through MATCH. Lengths of rows are looked up for what may get in; they and the
+ * rows of words are kept with the connection while the database stays as it is. */
 #include "match.h"
 #include "mend.h"
 #include "retrieval/store/postings.h"
@@ -11,57 +12,63 @@ typedef struct {
     const char *text;
     size_t n_text;
     uint32_t group;
-    double weight;                  /* of the term, times idf once that is known */
+    double weight; /* of the term, times idf once that is known */
     int64_t df;
     myth_postings_word word;
-    uint32_t first_row, n_row;      /* its rows among those that are kept; n_row 0: they are not */
+    uint32_t first_row, n_row; /* its rows among those that are kept; n_row 0: they are not */
     bool is_phrase, is_alternative, is_form, is_title, is_code, is_kept, is_choosing;
 } term;
 
 /* A term in a row. */
 typedef struct {
-    uint32_t next, term;            /* next: cell of the row, + 1 */
+    uint32_t next, term; /* next: cell of the row, + 1 */
     uint16_t count[MYTH_FTS_COLUMN_N];
 } cell;
 
 typedef struct {
-    uint32_t id, first, n_cell;     /* first: its last cell, + 1 */
+    uint32_t id, first, n_cell; /* first: its last cell, + 1 */
 } found_row;
 
 typedef struct {
     uint32_t term;
     const uint16_t *count;
-    double f;                       /* weighted sum of the counts */
+    double f; /* weighted sum of the counts */
 } seen;
 
-enum { FILTER_BITS = 18,            /* 32 KiB: what fits the first cache */
-       MENDED_MAX = 8,              /* words of a query: each looks through a letter of the index */
-       READ_TERMS = 48 };           /* rows are read with the df of a term, so that it is gone through once; of a long query most are dropped */
+enum {
+    FILTER_BITS = 18, /* 32 KiB: what fits the first cache */
+    MENDED_MAX = 8,   /* words of a query: each looks through a letter of the index */
+    READ_TERMS = 48
+}; /* rows are read with the df of a term, so that it is gone through once; of a long query most are dropped */
 
 /* ---- what a connection keeps ---- */
 
 typedef struct {
     char token[30];
-    unsigned char n;                /* 0: a free slot            */
-    uint32_t first, n_row;          /* in `row`                  */
+    unsigned char n;       /* 0: a free slot            */
+    uint32_t first, n_row; /* in `row`                  */
 } kept_word;
 
 typedef struct {
-    uint32_t *length, n;            /* words of a row by its id; 0: not looked up */
-    unsigned version;               /* of the database                            */
-    myth_posting *row;              /* of words that were asked: queries share them */
+    uint32_t *length, n; /* words of a row by its id; 0: not looked up */
+    unsigned version;    /* of the database                            */
+    myth_posting *row;   /* of words that were asked: queries share them */
     uint32_t n_row, cap_row, n_word;
-    kept_word *word;                /* open addressing           */
+    kept_word *word; /* open addressing           */
 } kept;
 
-enum { KEPT_LENGTHS = 1 << 24, KEPT_WORDS = 4096, KEPT_ROWS = 1 << 18 };       /* 3 MiB of rows, then all begin anew with the next query */
+enum {
+    KEPT_LENGTHS = 1 << 24,
+    KEPT_WORDS = 4096,
+    KEPT_ROWS = 1 << 18
+}; /* 3 MiB of rows, then all begin anew with the next query */
 
 static void clear_kept(kept *k)
 {
     sqlite3_free(k->length);
     sqlite3_free(k->row);
     sqlite3_free(k->word);
-    *k = (kept){ .version = k->version };
+    *k = (kept){.version = k->version};
 }
 
 static void free_kept(void *arg)
@@ -86,7 +93,8 @@ static kept *find_kept(sqlite3 *db)
         k = sqlite3_value_pointer(sqlite3_column_value(s, 0), "myth_kept");
     sqlite3_finalize(s);
     unsigned version = 0;
-    if (k && (sqlite3_file_control(db, "main", SQLITE_FCNTL_DATA_VERSION, &version) != SQLITE_OK || version != k->version)) {
+    if (k &&
+        (sqlite3_file_control(db, "main", SQLITE_FCNTL_DATA_VERSION, &version) != SQLITE_OK || version != k->version)) {
         clear_kept(k);
         k->version = version;
     }
@@ -109,7 +117,8 @@ static kept_word *find_word(kept *k, const char *token, size_t n)
         return NULL;
     for (size_t i = 0; i < n; i++)
         at = (at ^ (unsigned char)token[i]) * 16777619u;
-    for (at = (at ^ at >> 15) % KEPT_WORDS; k->word[at].n && (k->word[at].n != n || memcmp(k->word[at].token, token, n) != 0);)
+    for (at = (at ^ at >> 15) % KEPT_WORDS;
+         k->word[at].n && (k->word[at].n != n || memcmp(k->word[at].token, token, n) != 0);)
         at = (at + 1) % KEPT_WORDS;
     return &k->word[at];
 }
@@ -135,8 +144,8 @@ static myth_status keep_row(void *kept_, const myth_posting *one)
 typedef struct {
     found_row *row;
     cell *cell;
-    uint32_t *slot;                 /* open addressing: index + 1 by id  */
-    uint64_t *filter;               /* a bit for what may be there       */
+    uint32_t *slot;   /* open addressing: index + 1 by id  */
+    uint64_t *filter; /* a bit for what may be there       */
     uint32_t n_row, cap_row, n_cell, cap_cell, n_slot;
 } rows;
 
@@ -145,24 +154,27 @@ typedef struct {
     sqlite3 *db;
     myth_postings *postings;
     rows found;
-    uint32_t asking;                /* the term whose rows come   */
-    kept *kept;                     /* with the connection; may be NULL */
-    seen *seen;                     /* terms of the row at hand   */
-    term *term;                     /* those asked first: n_choosing, which bring rows, then up to n_asked, which add to them */
+    uint32_t asking; /* the term whose rows come   */
+    kept *kept;      /* with the connection; may be NULL */
+    seen *seen;      /* terms of the row at hand   */
+    term *term;      /* those asked first: n_choosing, which bring rows, then up to n_asked, which add to them */
     uint32_t n_term, n_choosing, n_asked, n_group;
     double k1, b, column[MYTH_FTS_COLUMN_N], avg_words;
     double *group_score, (*group_column)[MYTH_FTS_COLUMN_N];
-    uint32_t *place;                /* of a group among them by weight */
-    myth_match_row *heap;           /* the worst on top           */
+    uint32_t *place;      /* of a group among them by weight */
+    myth_match_row *heap; /* the worst on top           */
     uint32_t n_heap, max;
     int64_t n_row, n_counted;
-    myth_status st;                 /* of a row that came through MATCH */
+    myth_status st; /* of a row that came through MATCH */
     myth_error *err;
 } plan;
 
 /* ---- the best rows ---- */
 
-static bool is_worse(const myth_match_row *a, const myth_match_row *b) { return a->score < b->score || (a->score == b->score && a->id > b->id); }
+static bool is_worse(const myth_match_row *a, const myth_match_row *b)
+{
+    return a->score < b->score || (a->score == b->score && a->id > b->id);
+}
 
 static void sift_down(myth_match_row *heap, uint32_t n, uint32_t i)
 {
@@ -242,8 +254,12 @@ static double sum_groups(plan *p, uint32_t n_seen, double norm, myth_match_row *
 static myth_status fail_db(sqlite3 *db, myth_error *err, const char *what)
 {
     int rc = sqlite3_errcode(db);
-    myth_status code = rc == SQLITE_NOMEM ? MYTH_ENOMEM : rc == SQLITE_INTERRUPT ? MYTH_ECANCEL : rc == SQLITE_IOERR ? MYTH_EIO : MYTH_EFORMAT;
-    return myth_fail(err, code, "search: %s: %s; `mythos index --check` looks at the whole index", what, sqlite3_errmsg(db));
+    myth_status code = rc == SQLITE_NOMEM     ? MYTH_ENOMEM
+                     : rc == SQLITE_INTERRUPT ? MYTH_ECANCEL
+                     : rc == SQLITE_IOERR     ? MYTH_EIO
+                                              : MYTH_EFORMAT;
+    return myth_fail(err, code, "search: %s: %s; `mythos index --check` looks at the whole index", what,
+                     sqlite3_errmsg(db));
 }
 
 static myth_status length_of(plan *p, kept *k, uint32_t row, uint32_t *n_words, myth_error *err)
@@ -328,14 +344,14 @@ static myth_status take_row(void *arg, const myth_posting *one)
     if (!*slot) {
         if (!is_choosing)
             return MYTH_OK;
-        r->row[r->n_row] = (found_row){ .id = one->row };
+        r->row[r->n_row] = (found_row){.id = one->row};
         r->filter[bit / 64] |= (uint64_t)1 << bit % 64;
         *slot = ++r->n_row;
     }
     if (r->n_cell == r->cap_cell)
         MYTH_TRY(grow_cells(p));
     found_row *row = &r->row[*slot - 1];
-    r->cell[r->n_cell] = (cell){ .next = row->first, .term = p->asking };
+    r->cell[r->n_cell] = (cell){.next = row->first, .term = p->asking};
     memcpy(r->cell[r->n_cell].count, one->count, sizeof(one->count));
     row->first = ++r->n_cell;
     row->n_cell++;
@@ -344,7 +360,8 @@ fail:
 }
 
 /* myth_phrase(fts, pointer to the plan): called for every row with the phrase. */
-static void phrase_function(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_context *ctx, int n_arg, sqlite3_value **arg)
+static void phrase_function(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_context *ctx, int n_arg,
+                            sqlite3_value **arg)
 {
     plan *p = n_arg == 1 ? sqlite3_value_pointer(arg[0], "myth_plan") : NULL;
     Fts5PhraseIter it;
@@ -353,7 +370,7 @@ static void phrase_function(const Fts5ExtensionApi *api, Fts5Context *fts, sqlit
         sqlite3_result_error(ctx, "myth_phrase is for myth_match", -1);
         return;
     }
-    myth_posting one = { .row = (uint32_t)api->xRowid(fts) };
+    myth_posting one = {.row = (uint32_t)api->xRowid(fts)};
     int rc = api->xPhraseFirst(fts, 0, &it, &col, &off);
     for (; rc == SQLITE_OK && col >= 0; api->xPhraseNext(fts, &it, &col, &off))
         one.count[col < MYTH_FTS_COLUMN_N ? col : MYTH_FTS_BODY]++;
@@ -368,7 +385,7 @@ myth_status myth_match_register(sqlite3 *db, myth_error *err)
 {
     sqlite3_stmt *s = NULL;
     fts5_api *api = NULL;
-    if (sqlite3_prepare_v2(db, "SELECT myth_match_kept()", -1, &s, NULL) == SQLITE_OK) {        /* it has been here */
+    if (sqlite3_prepare_v2(db, "SELECT myth_match_kept()", -1, &s, NULL) == SQLITE_OK) { /* it has been here */
         sqlite3_finalize(s);
         return MYTH_OK;
     }
@@ -382,8 +399,9 @@ myth_status myth_match_register(sqlite3 *db, myth_error *err)
     kept *k = sqlite3_malloc(sizeof(*k));
     if (!k)
         return myth_fail(err, MYTH_ENOMEM, "search: no memory");
-    *k = (kept){ .n = 0 };
-    if (sqlite3_create_function_v2(db, "myth_match_kept", 0, SQLITE_UTF8 | SQLITE_DIRECTONLY, k, kept_function, NULL, NULL, free_kept) != SQLITE_OK)
+    *k = (kept){.n = 0};
+    if (sqlite3_create_function_v2(db, "myth_match_kept", 0, SQLITE_UTF8 | SQLITE_DIRECTONLY, k, kept_function, NULL,
+                                   NULL, free_kept) != SQLITE_OK)
         return myth_fail(err, MYTH_ENOMEM, "search: %s", sqlite3_errmsg(db));
     return MYTH_OK;
 }
@@ -408,7 +426,9 @@ static myth_status run_phrase(plan *p, const term *t, myth_error *err)
         while ((rc = sqlite3_step(s)) == SQLITE_ROW)
             ;
     }
-    myth_status st = p->st != MYTH_OK ? p->st : rc == SQLITE_DONE ? MYTH_OK : fail_db(p->db, err, "asking the full-text index");
+    myth_status st = p->st != MYTH_OK  ? p->st
+                   : rc == SQLITE_DONE ? MYTH_OK
+                                       : fail_db(p->db, err, "asking the full-text index");
     sqlite3_finalize(s);
     myth_free(p->mem, text);
     return st;
@@ -446,7 +466,7 @@ static myth_status count_terms(plan *p, myth_error *err)
         }
         t->first_row = first;
         t->df = t->n_row = p->kept->n_row - first;
-        *w = (kept_word){ .n = (unsigned char)n, .first = first, .n_row = t->n_row };
+        *w = (kept_word){.n = (unsigned char)n, .first = first, .n_row = t->n_row};
         memcpy(w->token, token, n);
         p->kept->n_word++;
     }
@@ -454,8 +474,10 @@ fail:
     return st;
 }
 
-/* A compound name with one part as it was meant: what is known of that may be a stem, which lost an 'e' or has an 'i' for a 'y'. */
-static myth_status mend_whole(plan *p, term *whole, const char *part, size_t n_part, const char *meant, size_t n_meant, double weight, myth_error *err)
+/* A compound name with one part as it was meant: what is known of that may be a stem, which lost an 'e' or has an 'i'
+ * for a 'y'. */
+static myth_status mend_whole(plan *p, term *whole, const char *part, size_t n_part, const char *meant, size_t n_meant,
+                              double weight, myth_error *err)
 {
     enum { AS_IT_IS, WITH_E, WITH_Y, SPELLING_N };
     myth_status st = MYTH_OK;
@@ -509,7 +531,8 @@ static myth_status mend_terms(plan *p, double weight, myth_error *err)
         term *t = &p->term[i];
         char meant[MYTH_WORD_BYTES];
         size_t n;
-        if (t->df || t->is_phrase || t->is_alternative || t->is_form || has_form(p, t->group) || !t->is_code || t->n_text < MYTH_MEND_BYTES || !has_only_letters(t->text, t->n_text))
+        if (t->df || t->is_phrase || t->is_alternative || t->is_form || has_form(p, t->group) || !t->is_code ||
+            t->n_text < MYTH_MEND_BYTES || !has_only_letters(t->text, t->n_text))
             continue;
         n_mended++;
         MYTH_TRY(myth_mend_word(p->postings, t->text, t->n_text, meant, &n, &t->word, &t->df, err));
@@ -532,7 +555,8 @@ static myth_status find_rows(plan *p, myth_error *err)
         for (uint32_t i = 0; i < t->n_row; i++)
             MYTH_TRY(take_row(p, &p->kept->row[t->first_row + i]));
         if (t->n_row == 0)
-            MYTH_TRY(t->is_phrase ? run_phrase(p, t, err) : myth_postings_walk(p->postings, &t->word, take_row, p, err));
+            MYTH_TRY(t->is_phrase ? run_phrase(p, t, err)
+                                  : myth_postings_walk(p->postings, &t->word, take_row, p, err));
     }
 fail:
     return st;
@@ -551,7 +575,7 @@ static myth_status score_rows(plan *p, bool is_all, myth_error *err)
         for (uint32_t at = r->first; at; at = p->found.cell[at - 1].next) {
             const cell *one = &p->found.cell[at - 1];
             seen *s = &p->seen[n_seen];
-            *s = (seen){ .term = one->term, .count = one->count };
+            *s = (seen){.term = one->term, .count = one->count};
             for (int c = 0; c < MYTH_FTS_COLUMN_N; c++)
                 s->f += p->column[c] * one->count[c];
             n_seen += s->f > 0;
@@ -560,7 +584,7 @@ static myth_status score_rows(plan *p, bool is_all, myth_error *err)
         if (n_seen == 0 || (p->n_heap == p->max && sum_groups(p, n_seen, p->k1 * (1 - p->b), NULL) < p->heap[0].score))
             continue;
         MYTH_TRY(length_of(p, k, r->id, &n_words, err));
-        myth_match_row row = { .id = r->id };
+        myth_match_row row = {.id = r->id};
         row.score = sum_groups(p, n_seen, p->k1 * (1 - p->b + p->b * n_words / p->avg_words), &row);
         if (row.score > 0)
             heap_push(p, &row);
@@ -600,13 +624,17 @@ static int64_t forms_df(const plan *p, const term *t)
         return df;
     for (uint32_t k = 0; k < p->n_term; k++) {
         const term *o = &p->term[k];
-        df += o != t && o->group == t->group && !o->is_alternative && !o->is_phrase && (o->is_form || t->is_form) ? o->df : 0;
+        df += o != t && o->group == t->group && !o->is_alternative && !o->is_phrase && (o->is_form || t->is_form)
+                ? o->df
+                : 0;
     }
     return df < p->n_row ? df : p->n_row;
 }
 
-/* Drops what is not there and what says little; the weightiest of the rest choose the rows. `heavy`: room for the groups. */
-static void choose_terms(plan *p, const myth_weights_search *w, uint32_t *heavy, double weight[MYTH_MATCH_GROUPS], uint32_t *n_dropped)
+/* Drops what is not there and what says little; the weightiest of the rest choose the rows. `heavy`: room for the
+ * groups. */
+static void choose_terms(plan *p, const myth_weights_search *w, uint32_t *heavy, double weight[MYTH_MATCH_GROUPS],
+                         uint32_t *n_dropped)
 {
     int64_t common = (int64_t)(w->alt_df * (double)p->n_row) + 1, n_row = 0;
     uint32_t n_heavy = 0, n = 0;
@@ -614,8 +642,9 @@ static void choose_terms(plan *p, const myth_weights_search *w, uint32_t *heavy,
         term *t = &p->term[i];
         double own = idf(p, forms_df(p, t));
         t->is_kept = t->df > 0 && (t->df <= common || !t->is_alternative);
-        for (uint32_t k = 0; k < p->n_term && t->is_alternative; k++)           /* a rare abbreviation is no rarer thing */
-            if (p->term[k].group == t->group && !p->term[k].is_alternative && p->term[k].df > 0 && idf(p, forms_df(p, &p->term[k])) < own)
+        for (uint32_t k = 0; k < p->n_term && t->is_alternative; k++) /* a rare abbreviation is no rarer thing */
+            if (p->term[k].group == t->group && !p->term[k].is_alternative && p->term[k].df > 0 &&
+                idf(p, forms_df(p, &p->term[k])) < own)
                 own = idf(p, forms_df(p, &p->term[k]));
         t->weight *= own;
     }
@@ -623,7 +652,7 @@ static void choose_terms(plan *p, const myth_weights_search *w, uint32_t *heavy,
     for (uint32_t i = 0; i < p->n_term; i++)
         if (p->term[i].is_kept && p->term[i].weight > p->group_score[p->term[i].group])
             p->group_score[p->term[i].group] = p->term[i].weight;
-    for (uint32_t g = 0; g < p->n_group; g++) {                     /* by insertion: few, and in a long query the rarest come anywhere */
+    for (uint32_t g = 0; g < p->n_group; g++) { /* by insertion: few, and in a long query the rarest come anywhere */
         uint32_t at = n_heavy++;
         for (; at > 0 && is_heavier(p, g, heavy[at - 1]); at--)
             heavy[at] = heavy[at - 1];
@@ -649,7 +678,7 @@ static void choose_terms(plan *p, const myth_weights_search *w, uint32_t *heavy,
             t->is_choosing = t->is_kept && is_choosing;
         }
     }
-    for (int pass = 0; pass < 2; pass++) {                          /* choosing ones first, then those that add */
+    for (int pass = 0; pass < 2; pass++) { /* choosing ones first, then those that add */
         for (uint32_t i = n; i < p->n_term; i++) {
             if (!p->term[i].is_kept || (pass == 0 && !p->term[i].is_choosing))
                 continue;
@@ -667,13 +696,18 @@ static void choose_terms(plan *p, const myth_weights_search *w, uint32_t *heavy,
 static void collect(plan *p, const myth_query *q, bool only_phrases)
 {
     for (uint32_t i = 0; i < q->n_phrase; i++)
-        p->term[p->n_term++] = (term){ .text = q->phrase[i], .group = p->n_group++, .weight = 1, .is_phrase = true };
+        p->term[p->n_term++] = (term){.text = q->phrase[i], .group = p->n_group++, .weight = 1, .is_phrase = true};
     if (!only_phrases) {
         for (uint32_t i = 0; i < q->n_term; i++)
-            p->term[p->n_term++] = (term){ .text = q->term[i].text, .group = p->n_group + q->term[i].group, .weight = q->term[i].weight,
-                                           .is_alternative = q->term[i].kind == MYTH_TERM_ALTERNATIVE,
-                                           .is_form = q->term[i].kind == MYTH_TERM_FORM, .is_title = q->term[i].is_title,
-                                           .is_code = q->term[i].is_code || q->kind != MYTH_QUERY_ISSUE };
+            p->term[p->n_term++] = (term){
+                .text = q->term[i].text,
+                .group = p->n_group + q->term[i].group,
+                .weight = q->term[i].weight,
+                .is_alternative = q->term[i].kind == MYTH_TERM_ALTERNATIVE,
+                .is_form = q->term[i].kind == MYTH_TERM_FORM,
+                .is_title = q->term[i].is_title,
+                .is_code = q->term[i].is_code || q->kind != MYTH_QUERY_ISSUE,
+            };
         p->n_group += q->n_group;
     }
     for (uint32_t i = 0; i < p->n_term; i++)
@@ -690,13 +724,20 @@ static void read_total(plan *p)
     p->avg_words = n_words > 0 && p->n_row > 0 ? n_words / (double)p->n_row : 1;
 }
 
-myth_status myth_match(myth_matches *out, sqlite3 *db, const myth_query *q, const myth_weights_search *w, uint32_t max, bool only_phrases,
-                       myth_error *err)
+myth_status myth_match(myth_matches *out, sqlite3 *db, const myth_query *q, const myth_weights_search *w, uint32_t max,
+                       bool only_phrases, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    *out = (myth_matches){ 0 };
-    plan p = { .mem = q->mem, .db = db, .k1 = w->k1, .b = w->b, .max = max, .err = err,
-               .column = { [MYTH_FTS_BODY] = w->col_body, [MYTH_FTS_PATH] = w->col_path, [MYTH_FTS_NAMES] = w->col_names } };
+    *out = (myth_matches){0};
+    plan p = {
+        .mem = q->mem,
+        .db = db,
+        .k1 = w->k1,
+        .b = w->b,
+        .max = max,
+        .err = err,
+        .column = {[MYTH_FTS_BODY] = w->col_body, [MYTH_FTS_PATH] = w->col_path, [MYTH_FTS_NAMES] = w->col_names},
+    };
     uint32_t n_term = q->n_term + q->n_phrase, n_group = q->n_group + q->n_phrase;
     bool is_missing = false;
     uint32_t *heavy = myth_alloc_n(q->mem, MYTH_MEM_OTHER, "match", n_group + 1, sizeof(*heavy));
@@ -751,5 +792,5 @@ fail:
 void myth_matches_free(myth_matches *m, const myth_query *q)
 {
     myth_free(q->mem, m->row);
-    *m = (myth_matches){ 0 };
+    *m = (myth_matches){0};
 }

@@ -1,18 +1,20 @@
-/* mend.c - see mend.h. Looks through the index's words with the same first letter: they stand together in the pages, and their rows are not read.
+/* mend.c - see mend.h. Looks through the index's words with the same first letter: they stand together in the pages,
+ * and their rows are not read.
  *
- * Stems    a plain word is in the index by its stem alone, and a slip may be in the ending that the stem has lost (findngs, find): every word that
- *          one slip makes of the misspelt one is stemmed first, some hundred of them, and a word of the index is looked up among these stems  */
+ * Stems    a plain word is in the index by its stem alone, and a slip may be in the ending that the stem has lost
+ *          (findngs, find): every word that one slip makes of the misspelt one is stemmed first, some hundred of them,
+ *          and a word of the index is looked up among these stems */
 #include "mend.h"
 
 #include <string.h>
 
-enum { NEAR_MAX = 16, EDIT_BYTES = 32, SLOTS = 4096 };         /* longer words are compared as they stand */
+enum { NEAR_MAX = 16, EDIT_BYTES = 32, SLOTS = 4096 }; /* longer words are compared as they stand */
 
 /* In the order in which they are believed. */
 typedef enum { NO_EDIT, SWAPPED, LOST, DOUBLED, WRONG, EDIT_N } edit_kind;
 
 typedef struct {
-    uint32_t hash;                      /* of the stem of what the edit makes */
+    uint32_t hash; /* of the stem of what the edit makes */
     unsigned char kind, at, letter;
 } edit;
 
@@ -28,9 +30,11 @@ bool myth_mend_is_slip(const char *a, size_t n_a, const char *b, size_t n_b)
             return false;
         if (memcmp(a + same + 1, b + same + 1, n - same - 1) == 0)
             return true;
-        return same + 1 < n && a[same] == b[same + 1] && a[same + 1] == b[same] && memcmp(a + same + 2, b + same + 2, n - same - 2) == 0;
+        return same + 1 < n && a[same] == b[same + 1] && a[same + 1] == b[same] &&
+               memcmp(a + same + 2, b + same + 2, n - same - 2) == 0;
     }
-    return n_a > n_b ? memcmp(a + same + 1, b + same, n_b - same) == 0 : memcmp(a + same, b + same + 1, n_a - same) == 0;
+    return n_a > n_b ? memcmp(a + same + 1, b + same, n_b - same) == 0
+                     : memcmp(a + same, b + same + 1, n_a - same) == 0;
 }
 
 typedef struct {
@@ -40,7 +44,7 @@ typedef struct {
     size_t n_token[NEAR_MAX];
     edit by[NEAR_MAX];
     uint32_t n;
-    edit slot[SLOTS];                   /* open addressing by hash */
+    edit slot[SLOTS]; /* open addressing by hash */
 } near_words;
 
 /* ---- what one slip makes of a word ---- */
@@ -88,7 +92,7 @@ static void list_edits(near_words *f)
     for (int kind = SWAPPED; kind < EDIT_N && f->n_word <= EDIT_BYTES; kind++)
         for (size_t at = 1; at < f->n_word + (kind == LOST) - (kind == SWAPPED); at++)
             for (char letter = 'a'; letter <= (kind == LOST || kind == WRONG ? 'z' : 'a'); letter++) {
-                edit e = { .kind = (unsigned char)kind, .at = (unsigned char)at, .letter = (unsigned char)letter };
+                edit e = {.kind = (unsigned char)kind, .at = (unsigned char)at, .letter = (unsigned char)letter};
                 const size_t n_made = apply(made, f->word, f->n_word, e), n = myth_word_stem(stem, made, n_made);
                 e.hash = hash_of(stem, n);
                 edit *slot = find_slot(f, e.hash);
@@ -105,7 +109,7 @@ static edit find_edit(near_words *f, const char *token, size_t n)
     if (!e.kind)
         return e;
     const size_t n_made = apply(made, f->word, f->n_word, e), n_stem = myth_word_stem(stem, made, n_made);
-    return n_stem == n && memcmp(stem, token, n) == 0 ? e : (edit){ .kind = NO_EDIT };
+    return n_stem == n && memcmp(stem, token, n) == 0 ? e : (edit){.kind = NO_EDIT};
 }
 
 /* ---- the words of the index ---- */
@@ -126,10 +130,11 @@ static void keep_near(void *arg, const char *token, size_t n)
     f->n_token[f->n++] = n;
 }
 
-myth_status myth_mend_word(myth_postings *p, const char *word, size_t n_word, char *dst, size_t *n, myth_postings_word *where, int64_t *n_row, myth_error *err)
+myth_status myth_mend_word(myth_postings *p, const char *word, size_t n_word, char *dst, size_t *n,
+                           myth_postings_word *where, int64_t *n_row, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    near_words f = { .word = word, .n_word = n_word };
+    near_words f = {.word = word, .n_word = n_word};
     *n = 0;
     *n_row = 0;
     if (n_word < MYTH_MEND_BYTES || n_word > MYTH_WORD_BYTES)

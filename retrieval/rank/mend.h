@@ -1,8 +1,10 @@
 /* mend.h - the word of the index that a misspelt one was meant to be.
  *
- * Words    of one part are in the index by their stems: the word that was meant is one slip away and has a stem that is there
+ * Words    of one part are in the index by their stems: the word that was meant is one slip away and has a stem that is
+ *          there
  * Slip     one letter lost, doubled or wrong, or two neighbours swapped; the first letter is right
- * Several  the one in most rows counts, of equal ones the longest. Words of MYTH_MEND_BYTES letters and more: a shorter one is near to too many */
+ * Several  the one in most rows counts, of equal ones the longest. Words of MYTH_MEND_BYTES letters and more: a shorter
+ *          one is near to too many */
 #ifndef MYTH_MEND_H
 #define MYTH_MEND_H
 
@@ -13,6 +15,7 @@ enum { MYTH_MEND_BYTES = 5 };
 /* Whether one slip of the keys makes b of a. Equal words: no. */
 bool myth_mend_is_slip(const char *a, size_t n_a, const char *b, size_t n_b);
 /* Writes to dst (MYTH_WORD_BYTES) the word that was meant, and where its rows are; *n 0: none is near. */
-myth_status myth_mend_word(myth_postings *p, const char *word, size_t n_word, char *dst, size_t *n, myth_postings_word *where, int64_t *n_row, myth_error *err);
+myth_status myth_mend_word(myth_postings *p, const char *word, size_t n_word, char *dst, size_t *n,
+                           myth_postings_word *where, int64_t *n_row, myth_error *err);
 
 #endif

@@ -14,12 +14,12 @@ typedef struct {
     const myth_weights_search *w;
     const char *text;
     size_t n;
-    bool keep_all;                  /* stop words and small numbers too: there is nothing else  */
-    char last[MYTH_WORD_BYTES];     /* the plain word before, for joining; n_last 0 = none       */
+    bool keep_all;              /* stop words and small numbers too: there is nothing else  */
+    char last[MYTH_WORD_BYTES]; /* the plain word before, for joining; n_last 0 = none       */
     size_t n_last, last_end;
-    double here;                    /* what a word at this place of the text weighs              */
-    bool is_title;                  /* it stands in a report's first line                        */
-    bool is_code;                   /* it is written as code                                     */
+    double here;   /* what a word at this place of the text weighs              */
+    bool is_title; /* it stands in a report's first line                        */
+    bool is_code;  /* it is written as code                                     */
 } parser;
 
 static const char *const stop_words[] = {
@@ -46,10 +46,12 @@ static const char *const languages[] = {
 #undef FRAME
 };
 
-static const struct { const char *word, *other[3]; } alternatives[] = {
+static const struct {
+    const char *word, *other[3];
+} alternatives[] = {
 #define STOP(word)
 #define LANGUAGE(word)
-#define ALT(word, a, b, c) { #word, { a, b, c } },
+#define ALT(word, a, b, c) {#word, {a, b, c}},
 #define FRAME(word, where)
 #include "words.def"
 #undef STOP
@@ -60,11 +62,14 @@ static const struct { const char *word, *other[3]; } alternatives[] = {
 
 typedef enum { FRAME_WHICH, FRAME_ANYWHERE, FRAME_LAST } frame_place;
 
-static const struct { const char *word; frame_place where; } frame[] = {
+static const struct {
+    const char *word;
+    frame_place where;
+} frame[] = {
 #define STOP(word)
 #define LANGUAGE(word)
 #define ALT(word, a, b, c)
-#define FRAME(word, where) { #word, FRAME_##where },
+#define FRAME(word, where) {#word, FRAME_##where},
 #include "words.def"
 #undef STOP
 #undef LANGUAGE
@@ -84,7 +89,7 @@ static bool is_one_of(const char *const *list, size_t n, const char *word, size_
 static bool same_stem(const char *a, size_t n_a, const char *b, size_t n_b)
 {
     char sa[MYTH_WORD_BYTES], sb[MYTH_WORD_BYTES];
-    if (n_a < 2 || n_b < 2 || a[0] != b[0] || a[1] != b[1])             /* a stem keeps the beginning */
+    if (n_a < 2 || n_b < 2 || a[0] != b[0] || a[1] != b[1]) /* a stem keeps the beginning */
         return n_a == n_b && memcmp(a, b, n_a) == 0;
     size_t na = myth_word_stem(sa, a, n_a), nb = myth_word_stem(sb, b, n_b);
     return na == nb && memcmp(sa, sb, na) == 0;
@@ -102,7 +107,8 @@ static const myth_query_term *find_term(const myth_query *q, const char *s, size
 static bool is_other(myth_term_kind kind) { return kind == MYTH_TERM_ALTERNATIVE || kind == MYTH_TERM_FORM; }
 
 /* A term is there once: of two reasons for it the better counts, and what is asked for itself is no alternative. */
-static myth_status add_term(parser *p, const char *s, size_t n, uint32_t group, double weight, myth_term_kind kind, myth_error *err)
+static myth_status add_term(parser *p, const char *s, size_t n, uint32_t group, double weight, myth_term_kind kind,
+                            myth_error *err)
 {
     myth_query *q = p->q;
     weight *= p->here;
@@ -125,13 +131,21 @@ static myth_status add_term(parser *p, const char *s, size_t n, uint32_t group, 
     char *text = myth_text_copy(q->mem, MYTH_MEM_OTHER, "query", s, n);
     if (!text)
         return myth_fail(err, MYTH_ENOMEM, "query: no memory for its terms");
-    q->term[q->n_term++] = (myth_query_term){ .text = text, .group = group, .weight = weight, .kind = kind, .is_title = p->is_title, .is_code = p->is_code };
+    q->term[q->n_term++] = (myth_query_term){
+        .text = text,
+        .group = group,
+        .weight = weight,
+        .kind = kind,
+        .is_title = p->is_title,
+        .is_code = p->is_code,
+    };
     if (group >= q->n_group)
         q->n_group = group + 1;
     return MYTH_OK;
 }
 
-static myth_status add_string(myth_query *q, char **list, uint32_t *n_list, uint32_t cap, const char *s, size_t n, myth_error *err)
+static myth_status add_string(myth_query *q, char **list, uint32_t *n_list, uint32_t cap, const char *s, size_t n,
+                              myth_error *err)
 {
     if (*n_list == cap)
         return MYTH_OK;
@@ -146,7 +160,8 @@ static myth_status add_string(myth_query *q, char **list, uint32_t *n_list, uint
 
 static bool is_word_byte(unsigned char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || c >= 0x80;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
+           c >= 0x80;
 }
 
 /* a.b, a::b, a->b, a#b: written as one name. A full stop before a space is none. */
@@ -161,7 +176,8 @@ static bool follows_join(const parser *p, size_t off)
 {
     if (off >= 2 && (p->text[off - 1] == '.' || p->text[off - 1] == '#'))
         return is_word_byte((unsigned char)p->text[off - 2]);
-    return off >= 3 && ((p->text[off - 1] == ':' && p->text[off - 2] == ':') || (p->text[off - 1] == '>' && p->text[off - 2] == '-'));
+    return off >= 3 && ((p->text[off - 1] == ':' && p->text[off - 2] == ':') ||
+                        (p->text[off - 1] == '>' && p->text[off - 2] == '-'));
 }
 
 /* Written as code: compound, called, in backquotes, or the end of a qualified name. */
@@ -182,8 +198,10 @@ static bool is_name(const parser *p, const myth_word *word)
 static myth_status join_words(parser *p, const myth_word *word, myth_error *err)
 {
     char both[2 * MYTH_WORD_BYTES];
-    bool is_near = p->n_last && word->off == p->last_end + 1 && (p->text[p->last_end] == ' ' || p->text[p->last_end] == '-');
-    if (!is_near || word->is_number || p->n_last + word->n_whole > MYTH_WORD_BYTES || p->n_last < 2 || word->n_whole < 2)
+    bool is_near =
+        p->n_last && word->off == p->last_end + 1 && (p->text[p->last_end] == ' ' || p->text[p->last_end] == '-');
+    if (!is_near || word->is_number || p->n_last + word->n_whole > MYTH_WORD_BYTES || p->n_last < 2 ||
+        word->n_whole < 2)
         return MYTH_OK;
     memcpy(both, p->last, p->n_last);
     memcpy(both + p->n_last, word->whole, word->n_whole);
@@ -196,12 +214,12 @@ static bool ends_with(const char *s, size_t n, const char *what)
     return n >= m && memcmp(s + n - m, what, m) == 0;
 }
 
-/* The i-th form of a word, 0 = it has none: -ise and -ize, -our and -or, the verb of -ation and -ion, the -ion of a verb. What is no word is in no
- * row and costs a look-up. */
+/* The i-th form of a word, 0 = it has none: -ise and -ize, -our and -or, the verb of -ation and -ion, the -ion of a
+ * verb. What is no word is in no row and costs a look-up. */
 static size_t form_of(char form[MYTH_WORD_BYTES], const char *s, size_t n, int i)
 {
     enum { LEAST = 6, ROOM = 4 };
-    static const char *const behind[] = { "e", "ed", "es", "er", "ers", "ing", "ation", "ations", NULL };
+    static const char *const behind[] = {"e", "ed", "es", "er", "ers", "ing", "ation", "ations", NULL};
     size_t m = n;
     if (n < LEAST || n + ROOM > MYTH_WORD_BYTES)
         return 0;
@@ -210,7 +228,8 @@ static size_t form_of(char form[MYTH_WORD_BYTES], const char *s, size_t n, int i
     case 0:
         for (int k = 0; behind[k]; k++) {
             size_t at = n - strlen(behind[k]) - 1;
-            if (at < LEAST / 2 + 1 || at >= n || !ends_with(s, n, behind[k]) || s[at - 1] != 'i' || (s[at] != 's' && s[at] != 'z'))
+            if (at < LEAST / 2 + 1 || at >= n || !ends_with(s, n, behind[k]) || s[at - 1] != 'i' ||
+                (s[at] != 's' && s[at] != 'z'))
                 continue;
             form[at] = s[at] == 's' ? 'z' : 's';
             return n;
@@ -259,12 +278,14 @@ fail:
 static myth_status add_plain(parser *p, const char *s, size_t n, double weight, myth_term_kind kind, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    for (uint32_t i = 0; i < p->q->n_term; i++)         /* another form of a word that is there: the index asks for stems */
-        if (p->q->term[i].kind != MYTH_TERM_ALTERNATIVE && same_stem(p->q->term[i].text, strlen(p->q->term[i].text), s, n))
+    for (uint32_t i = 0; i < p->q->n_term; i++) /* another form of a word that is there: the index asks for stems */
+        if (p->q->term[i].kind != MYTH_TERM_ALTERNATIVE &&
+            same_stem(p->q->term[i].text, strlen(p->q->term[i].text), s, n))
             return add_term(p, p->q->term[i].text, strlen(p->q->term[i].text), p->q->term[i].group, weight, kind, err);
     uint32_t group = p->q->n_group;
     MYTH_TRY(add_term(p, s, n, group, weight, kind, err));
-    if (kind != MYTH_TERM_WORD || p->q->n_group == group || (p->q->kind != MYTH_QUERY_PROSE && p->q->kind != MYTH_QUERY_PHRASE))
+    if (kind != MYTH_TERM_WORD || p->q->n_group == group ||
+        (p->q->kind != MYTH_QUERY_PROSE && p->q->kind != MYTH_QUERY_PHRASE))
         return MYTH_OK;
     if (p->q->kind == MYTH_QUERY_PROSE)
         MYTH_TRY(add_forms(p, s, n, group, weight, err));
@@ -324,11 +345,14 @@ fail:
     return st;
 }
 
-static bool is_word(const myth_word *w, const char *s) { return w->n_whole == strlen(s) && memcmp(w->whole, s, w->n_whole) == 0; }
+static bool is_word(const myth_word *w, const char *s)
+{
+    return w->n_whole == strlen(s) && memcmp(w->whole, s, w->n_whole) == 0;
+}
 
 static bool is_asking(const myth_word *w)
 {
-    static const char *const asking[] = { "how", "where", "which", "what", "who", "when", "why" };
+    static const char *const asking[] = {"how", "where", "which", "what", "who", "when", "why"};
     return IS_ONE_OF(asking, w->whole, w->n_whole);
 }
 
@@ -342,7 +366,9 @@ static bool is_frame(const parser *p, const myth_word *word, const myth_word *be
     for (size_t i = 0; i < sizeof(frame) / sizeof(frame[0]); i++) {
         if (!same_stem(frame[i].word, strlen(frame[i].word), word->whole, word->n_whole))
             continue;
-        if (frame[i].where == FRAME_WHICH ? is_behind_which : is_question && (frame[i].where == FRAME_ANYWHERE || !myth_word_next(&next, p->text, p->n, &end)))
+        if (frame[i].where == FRAME_WHICH
+                ? is_behind_which
+                : is_question && (frame[i].where == FRAME_ANYWHERE || !myth_word_next(&next, p->text, p->n, &end)))
             return true;
     }
     return false;
@@ -351,20 +377,23 @@ static bool is_frame(const parser *p, const myth_word *word, const myth_word *be
 static myth_status add_words(parser *p, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    myth_word word, before = { 0 };
+    myth_word word, before = {0};
     bool is_question = false;
-    myth_report line = { 0 };
+    myth_report line = {0};
     bool is_report = p->q->kind == MYTH_QUERY_ISSUE;
     double n_word = 1;
     p->n_last = 0;
     p->here = 1;
-    for (size_t pos = 0; st == MYTH_OK && p->q->n_term < MYTH_QUERY_TERMS && myth_word_next(&word, p->text, p->n, &pos); n_word++) {
+    for (size_t pos = 0; st == MYTH_OK && p->q->n_term < MYTH_QUERY_TERMS && myth_word_next(&word, p->text, p->n, &pos);
+         n_word++) {
         while (is_report && (!line.has_line || line.end < word.off) && myth_report_next(&line, p->text, p->n))
             ;
         if (is_report && !p->keep_all && p->w->report > 0 && (line.is_heading || line.is_settings))
             continue;
         is_question |= is_asking(&word);
-        p->here = is_report ? pow(n_word, -p->w->early) : is_frame(p, &word, &before, pos, is_question) ? p->w->term_frame : 1;
+        p->here = is_report                                     ? pow(n_word, -p->w->early)
+                : is_frame(p, &word, &before, pos, is_question) ? p->w->term_frame
+                                                                : 1;
         p->is_title = is_report && line.begin == 0;
         st = add_word(p, &word, err);
         before = word;
@@ -430,10 +459,13 @@ static myth_query_kind kind_of(const char *text, size_t n)
     return has_space ? MYTH_QUERY_PROSE : MYTH_QUERY_SYMBOL;
 }
 
-static bool starts_with(const char *s, size_t n, const char *what) { return n >= strlen(what) && memcmp(s, what, strlen(what)) == 0; }
+static bool starts_with(const char *s, size_t n, const char *what)
+{
+    return n >= strlen(what) && memcmp(s, what, strlen(what)) == 0;
+}
 
-/* Tests are asked for when a short query names them as what is sought: "tests for x", "unit test", "where is x tested". A text that only
- * speaks of testing is most often about the code under test. */
+/* Tests are asked for when a short query names them as what is sought: "tests for x", "unit test", "where is x tested".
+ * A text that only speaks of testing is most often about the code under test. */
 static void find_wishes(myth_query *q, const char *text, size_t n)
 {
     myth_word word;
@@ -444,30 +476,38 @@ static void find_wishes(myth_query *q, const char *text, size_t n)
     for (size_t pos = 0; myth_word_next(&word, text, n, &pos); idx++) {
         const char *s = word.whole;
         size_t len = word.n_whole;
-        bool is_plural = len == 5 && memcmp(s, "tests", 5) == 0, is_test = is_plural || (len == 4 && memcmp(s, "test", 4) == 0);
+        bool is_plural = len == 5 && memcmp(s, "tests", 5) == 0,
+             is_test = is_plural || (len == 4 && memcmp(s, "test", 4) == 0);
         size_t rest = pos;
-        myth_word next = { 0 };
+        myth_word next = {0};
         bool has_next = myth_word_next(&next, text, n, &rest);
-        q->wants_tests |= is_plural || (len == 6 && memcmp(s, "tested", 6) == 0) || (len == 8 && memcmp(s, "unittest", 8) == 0) ||
+        q->wants_tests |= is_plural || (len == 6 && memcmp(s, "tested", 6) == 0) ||
+                          (len == 8 && memcmp(s, "unittest", 8) == 0) ||
                           (is_test && (idx == 0 || !has_next || (n_before == 4 && memcmp(before, "unit", 4) == 0) ||
-                                       starts_with(next.whole, next.n_whole, "case") || starts_with(next.whole, next.n_whole, "file")));
-        q->wants_examples |= starts_with(s, len, "example") || starts_with(s, len, "sample") || starts_with(s, len, "demo") ||
-                             starts_with(s, len, "benchmark");
-        q->wants_docs |= starts_with(s, len, "document") || starts_with(s, len, "changelog") || starts_with(s, len, "readme") ||
-                         starts_with(s, len, "manual") || (len == 4 && memcmp(s, "docs", 4) == 0);
-        q->wants_vendored |= starts_with(s, len, "vendor") || starts_with(s, len, "amalgamation") || starts_with(s, len, "thirdparty");
-        q->wants_legacy |= starts_with(s, len, "legacy") || starts_with(s, len, "deprecat") || starts_with(s, len, "obsolete") || (len == 3 && memcmp(s, "old", 3) == 0);
+                                       starts_with(next.whole, next.n_whole, "case") ||
+                                       starts_with(next.whole, next.n_whole, "file")));
+        q->wants_examples |= starts_with(s, len, "example") || starts_with(s, len, "sample") ||
+                             starts_with(s, len, "demo") || starts_with(s, len, "benchmark");
+        q->wants_docs |= starts_with(s, len, "document") || starts_with(s, len, "changelog") ||
+                         starts_with(s, len, "readme") || starts_with(s, len, "manual") ||
+                         (len == 4 && memcmp(s, "docs", 4) == 0);
+        q->wants_vendored |=
+            starts_with(s, len, "vendor") || starts_with(s, len, "amalgamation") || starts_with(s, len, "thirdparty");
+        q->wants_legacy |= starts_with(s, len, "legacy") || starts_with(s, len, "deprecat") ||
+                           starts_with(s, len, "obsolete") || (len == 3 && memcmp(s, "old", 3) == 0);
         memcpy(before, s, len);
         n_before = len;
     }
 }
 
-myth_status myth_query_parse(myth_query *out, myth_mem *mem, const char *text, size_t n, const myth_weights_search *w, myth_error *err)
+myth_status myth_query_parse(myth_query *out, myth_mem *mem, const char *text, size_t n, const myth_weights_search *w,
+                             myth_error *err)
 {
     myth_status st = MYTH_OK;
-    *out = (myth_query){ .mem = mem };
+    *out = (myth_query){.mem = mem};
     if (n > MYTH_QUERY_BYTES)
-        return myth_fail(err, MYTH_EARG, "query: %zu bytes, at most %d are read; give the part that matters", n, MYTH_QUERY_BYTES);
+        return myth_fail(err, MYTH_EARG, "query: %zu bytes, at most %d are read; give the part that matters", n,
+                         MYTH_QUERY_BYTES);
     while (n && is_space(text[n - 1]))
         n--;
     while (n && is_space(text[0])) {
@@ -475,7 +515,7 @@ myth_status myth_query_parse(myth_query *out, myth_mem *mem, const char *text, s
         n--;
     }
     out->kind = kind_of(text, n);
-    parser p = { .q = out, .w = w, .text = text, .n = n };
+    parser p = {.q = out, .w = w, .text = text, .n = n};
     out->term = myth_alloc_n(mem, MYTH_MEM_OTHER, "query", MYTH_QUERY_TERMS, sizeof(*out->term));
     out->name = myth_alloc_n(mem, MYTH_MEM_OTHER, "query", MYTH_QUERY_NAMES, sizeof(*out->name));
     out->phrase = myth_alloc_n(mem, MYTH_MEM_OTHER, "query", MYTH_QUERY_PHRASES, sizeof(*out->phrase));
@@ -485,7 +525,7 @@ myth_status myth_query_parse(myth_query *out, myth_mem *mem, const char *text, s
     }
     MYTH_TRY(add_phrases(&p, err));
     MYTH_TRY(add_words(&p, err));
-    if (out->n_term == 0) {                             /* "to be or not": better its stop words than no answer */
+    if (out->n_term == 0) { /* "to be or not": better its stop words than no answer */
         p.keep_all = true;
         MYTH_TRY(add_words(&p, err));
     }
@@ -513,11 +553,11 @@ void myth_query_free(myth_query *q)
     myth_free(q->mem, q->term);
     myth_free(q->mem, q->name);
     myth_free(q->mem, q->phrase);
-    *q = (myth_query){ 0 };
+    *q = (myth_query){0};
 }
 
 const char *myth_query_kind_name(myth_query_kind kind)
 {
-    static const char *const name[] = { "symbol", "phrase", "prose", "issue" };
+    static const char *const name[] = {"symbol", "phrase", "prose", "issue"};
     return name[kind];
 }

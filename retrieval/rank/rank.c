@@ -22,18 +22,24 @@ static bool is_one_of(const char *s, size_t n, const char *const *list)
     return false;
 }
 
-static const char *const example_dirs[] = { "example", "examples", "sample", "samples", "demo", "demos", "tutorial", "tutorials", "bench",
-                                            "benchmark", "benchmarks", "asv-bench", "gallery", "galleries", NULL };
-static const char *const vendored_dirs[] = { "vendor", "vendors", "vendored", "-vendor", "-vendored", "third-party", "thirdparty", "3rdparty",
-                                             "3rd-party", "external", "externals", "extern", "deps", "compat", "-compat", "bundled", "amalgamation",
-                                             NULL };
-static const char *const legacy_words[] = { "legacy", "deprecated", "obsolete", "attic", "graveyard", "retired", "old", NULL };   /* of a directory */
-static const char *const document_dirs[] = { "doc", "docs", "documentation", NULL };
-static const char *const document_names[] = { "changelog", "changes", "news", "history", "readme", "authors", "contributors", "license", "copying",
-                                              "todo", "maintainers", "releases", NULL };        /* without a suffix */
-static const char *const document_suffixes[] = { "md", "rst", "txt", "adoc", "markdown", "tex", "org", "pod", "texi", "html", "htm", "ipynb", NULL };
-static const char *const data_suffixes[] = { "json", "yaml", "yml", "toml", "ini", "cfg", "xml", "csv", "tsv", "svg", "po", "pot", "lock", "properties",
-                                             "conf", "sum", "jsonl", "geojson", "dat", "log", "snap", NULL };
+static const char *const example_dirs[] = {"example",    "examples",  "sample",    "samples",   "demo",
+                                           "demos",      "tutorial",  "tutorials", "bench",     "benchmark",
+                                           "benchmarks", "asv-bench", "gallery",   "galleries", NULL};
+static const char *const vendored_dirs[] = {"vendor",      "vendors",      "vendored", "-vendor",   "-vendored",
+                                            "third-party", "thirdparty",   "3rdparty", "3rd-party", "external",
+                                            "externals",   "extern",       "deps",     "compat",    "-compat",
+                                            "bundled",     "amalgamation", NULL};
+static const char *const legacy_words[] = {"legacy",    "deprecated", "obsolete", "attic",
+                                           "graveyard", "retired",    "old",      NULL}; /* of a directory */
+static const char *const document_dirs[] = {"doc", "docs", "documentation", NULL};
+static const char *const document_names[] = {"changelog",   "changes",      "news",    "history", "readme",
+                                             "authors",     "contributors", "license", "copying", "todo",
+                                             "maintainers", "releases",     NULL}; /* without a suffix */
+static const char *const document_suffixes[] = {"md",  "rst",  "txt",  "adoc", "markdown", "tex", "org",
+                                                "pod", "texi", "html", "htm",  "ipynb",    NULL};
+static const char *const data_suffixes[] = {"json",  "yaml",    "yml", "toml", "ini",  "cfg",        "xml",  "csv",
+                                            "tsv",   "svg",     "po",  "pot",  "lock", "properties", "conf", "sum",
+                                            "jsonl", "geojson", "dat", "log",  "snap", NULL};
 
 /* legacy, legacy_api, accounts-old */
 static bool has_word_of(const char *s, size_t n, const char *const *list)
@@ -51,7 +57,7 @@ static bool has_word_of(const char *s, size_t n, const char *const *list)
 
 uint32_t myth_rank_kinds(const char *path, bool is_test, bool is_generated)
 {
-    static const char *const compat[] = { "compat", NULL };
+    static const char *const compat[] = {"compat", NULL};
     uint32_t kinds = 0;
     const char *p = path, *slash;
     for (; (slash = strchr(p, '/')); p = slash + 1) {
@@ -77,7 +83,8 @@ uint32_t myth_rank_kinds(const char *path, bool is_test, bool is_generated)
 
 const char *myth_file_kind_name(myth_file_kind kind)
 {
-    static const char *const name[] = { "source", "test", "example", "vendored", "generated", "document", "data", "legacy" };
+    static const char *const name[] = {"source",    "test",     "example", "vendored",
+                                       "generated", "document", "data",    "legacy"};
     return name[kind];
 }
 
@@ -141,7 +148,8 @@ static int by_file_then_key(const void *a, const void *b)
     return by_key(a, b);
 }
 
-/* Sum of each file's best chunks, and the factor of its kind. Returns the best product, of which bonuses are a share. */
+/* Sum of each file's best chunks, and the factor of its kind. Returns the best product, of which bonuses are a share.
+ */
 static double sum_files(ranking *r, uint32_t n_file)
 {
     double top = 0;
@@ -250,23 +258,24 @@ static void keep_quota(ranking *r, uint32_t k)
         }
 }
 
-myth_status myth_rank(uint32_t *order, uint32_t *n_order, myth_rank_file *file, uint32_t n_file, myth_rank_chunk *chunk, uint32_t n_chunk,
-                      const myth_query *q, const myth_weights_search *w, uint32_t k, bool by_file, myth_error *err)
+myth_status myth_rank(uint32_t *order, uint32_t *n_order, myth_rank_file *file, uint32_t n_file, myth_rank_chunk *chunk,
+                      uint32_t n_chunk, const myth_query *q, const myth_weights_search *w, uint32_t k, bool by_file,
+                      myth_error *err)
 {
-    ranking r = { .n = n_chunk, .file = file, .chunk = chunk, .q = q, .w = w };
+    ranking r = {.n = n_chunk, .file = file, .chunk = chunk, .q = q, .w = w};
     *n_order = 0;
     if (n_chunk == 0)
         return MYTH_OK;
     if (!(r.e = myth_alloc_n(q->mem, MYTH_MEM_OTHER, "rank", n_chunk, sizeof(*r.e))))
         return myth_fail(err, MYTH_ENOMEM, "search: no memory to rank %u chunks", n_chunk);
     for (uint32_t i = 0; i < n_chunk; i++)
-        r.e[i] = (entry){ .chunk = &chunk[i], .path = file[chunk[i].file].path, .idx = i };
+        r.e[i] = (entry){.chunk = &chunk[i], .path = file[chunk[i].file].path, .idx = i};
     double top = sum_files(&r, n_file);
     score_files(&r, n_file, top);
     score_chunks(&r, top);
     for (uint32_t i = 0; i < r.n; i++)
         r.e[i].key = r.e[i].chunk->score;
-    if (by_file) {                                      /* two files that share a function are two files */
+    if (by_file) { /* two files that share a function are two files */
         uint32_t n = 0;
         for (uint32_t i = 0; i < r.n; i++)
             if (r.chunk[r.e[i].idx].decay == 1)

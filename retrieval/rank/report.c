@@ -4,10 +4,11 @@
 
 #include <string.h>
 
-enum { SETTINGS_WORDS = 6, INDENT = 3 };        /* what is indented further is code */
+enum { SETTINGS_WORDS = 6, INDENT = 3 }; /* what is indented further is code */
 
-static const char *const settings[] = { "environment", "environments", "version", "versions", "platform", "system", "os", "extensions", "dependencies",
-                                         "setup", "configuration", NULL };
+static const char *const settings[] = {
+    "environment", "environments", "version",      "versions", "platform",      "system",
+    "os",          "extensions",   "dependencies", "setup",    "configuration", NULL};
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
@@ -45,7 +46,8 @@ static bool is_heading(const char *s, size_t n, const char *below, size_t n_belo
     if (n_mark && n_mark <= 6 && n_mark < n && is_blank(s[n_mark]))
         return true;
     size_t n_bold = n - (s[n - 1] == ':');
-    if (n_bold > 4 && s[0] == '*' && s[1] == '*' && s[n_bold - 1] == '*' && s[n_bold - 2] == '*' && !memchr(s + 2, '*', n_bold - 4))
+    if (n_bold > 4 && s[0] == '*' && s[1] == '*' && s[n_bold - 1] == '*' && s[n_bold - 2] == '*' &&
+        !memchr(s + 2, '*', n_bold - 4))
         return true;
     return is_rule(below, n_below) && !is_rule(s, n);
 }
@@ -58,7 +60,8 @@ static bool names_settings(const char *s, size_t n)
     for (; myth_word_next(&word, s, n, &pos); n_word++)
         for (unsigned part = 0; part < word.n_part && !is_one; part++)
             for (size_t i = 0; settings[i] && !is_one; i++)
-                is_one = strlen(settings[i]) == word.part[part].bytes && memcmp(settings[i], word.whole + word.part[part].off, word.part[part].bytes) == 0;
+                is_one = strlen(settings[i]) == word.part[part].bytes &&
+                         memcmp(settings[i], word.whole + word.part[part].off, word.part[part].bytes) == 0;
     return is_one && n_word <= SETTINGS_WORDS;
 }
 

@@ -1,5 +1,6 @@
-/* search.c - see search.h. Collects what rank.h orders: rows of the full-text index, and the definitions of the names in the query; then reads
- * what is shown of the best. Everything inside one read of the store, so that it fits together. */
+/* search.c - see search.h. Collects what rank.h orders: rows of the full-text index, and the definitions of the names
+ * in the query; then reads what is shown of the best. Everything inside one read of the store, so that it fits
+ * together. */
 #include "search.h"
 #include "fuse.h"
 #include "retrieval/index/index_impl.h"
@@ -11,13 +12,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { DEFINITION_MAX = 64 };           /* of a name: more are not looked at */
+enum { DEFINITION_MAX = 64 }; /* of a name: more are not looked at */
 
 typedef struct {
     int64_t id;
     uint32_t flags;
     const char *path;
-    char *own;                          /* the path, when the store does not keep it */
+    char *own; /* the path, when the store does not keep it */
 } file_row;
 
 /* What is known of the candidates. rank and row are parallel, so are chunk and place. */
@@ -28,12 +29,12 @@ typedef struct {
     myth_rank_file *file;
     file_row *row;
     myth_rank_chunk *chunk;
-    const myth_match_row **match;       /* of a chunk; NULL when only its definition or its vector brought it */
-    float *cosine;                      /* of a chunk with the query; NAN = no vector           */
-    double lexical;                     /* share of words in a chunk that has a vector          */
+    const myth_match_row **match; /* of a chunk; NULL when only its definition or its vector brought it */
+    float *cosine;                /* of a chunk with the query; NAN = no vector           */
+    double lexical;               /* share of words in a chunk that has a vector          */
     bool has_vectors;
     uint32_t *order, n_file, n_chunk, cap;
-    uint32_t *file_slot, *chunk_slot, n_slot;   /* open addressing: index + 1 by id */
+    uint32_t *file_slot, *chunk_slot, n_slot; /* open addressing: index + 1 by id */
 } pool;
 
 static void close_pool(pool *p)
@@ -66,7 +67,8 @@ static myth_status open_pool(pool *p, uint32_t cap, myth_error *err)
     if (!p->file || !p->row || !p->chunk || !p->match || !p->cosine || !p->order || !p->file_slot || !p->chunk_slot)
         return myth_fail(err, MYTH_ENOMEM, "search: no memory for %u candidates", cap);
     uint32_t version = 0;
-    if (sqlite3_file_control(myth_store_db(p->store), "main", SQLITE_FCNTL_DATA_VERSION, &version) != SQLITE_OK || version != p->store->known.version)
+    if (sqlite3_file_control(myth_store_db(p->store), "main", SQLITE_FCNTL_DATA_VERSION, &version) != SQLITE_OK ||
+        version != p->store->known.version)
         myth_store_forget(p->store);
     p->store->known.version = version;
     p->get_chunk = myth_store_statement(p->store, MYTH_SQL_FIND_CHUNK, err);
@@ -77,7 +79,8 @@ static myth_status open_pool(pool *p, uint32_t cap, myth_error *err)
 }
 
 /* The slot where an id is or would be. */
-static uint32_t *slot_of(uint32_t *slot, uint32_t n_slot, int64_t id, int64_t (*id_at)(const pool *p, uint32_t idx), const pool *p)
+static uint32_t *slot_of(uint32_t *slot, uint32_t n_slot, int64_t id, int64_t (*id_at)(const pool *p, uint32_t idx),
+                         const pool *p)
 {
     uint32_t at = (uint32_t)((uint64_t)id * 0x9e3779b97f4a7c15u >> 32) & (n_slot - 1);
     while (slot[at] && id_at(p, slot[at] - 1) != id)
@@ -102,7 +105,8 @@ static myth_status step_one(const pool *p, sqlite3_stmt *s, myth_error *err)
     if (rc == SQLITE_ROW)
         return MYTH_OK;
     if (rc == SQLITE_DONE)
-        return myth_fail(err, MYTH_EFORMAT, "search: a chunk of the full-text index has no row; make the index anew: mythos index");
+        return myth_fail(err, MYTH_EFORMAT,
+                         "search: a chunk of the full-text index has no row; make the index anew: mythos index");
     return myth_store_fail(p->store, rc, err);
 }
 
@@ -154,13 +158,13 @@ static myth_status put_file(pool *p, int64_t id, uint32_t *idx, myth_error *err)
         return MYTH_OK;
     }
     myth_known *known = &p->store->known;
-    myth_known_file own = { 0 }, *f = room_for(p, (void **)&known->file, &known->n_file, id, sizeof(*f));
+    myth_known_file own = {0}, *f = room_for(p, (void **)&known->file, &known->n_file, id, sizeof(*f));
     bool is_kept = f != NULL;
     f = f ? f : &own;
     if (!f->path)
         MYTH_TRY(read_file(p, id, f, err));
-    p->row[p->n_file] = (file_row){ .id = id, .flags = f->flags, .path = f->path, .own = is_kept ? NULL : f->path };
-    p->file[p->n_file] = (myth_rank_file){ .path = f->path, .content = f->content, .kinds = f->kinds };
+    p->row[p->n_file] = (file_row){.id = id, .flags = f->flags, .path = f->path, .own = is_kept ? NULL : f->path};
+    p->file[p->n_file] = (myth_rank_file){.path = f->path, .content = f->content, .kinds = f->kinds};
     *idx = p->n_file++;
     *slot = p->n_file;
 fail:
@@ -172,8 +176,11 @@ static myth_status read_chunk(pool *p, int64_t id, myth_known_chunk *c, myth_err
     myth_status st = MYTH_OK;
     sqlite3_bind_int64(p->get_chunk, 1, id);
     MYTH_TRY(step_one(p, p->get_chunk, err));
-    *c = (myth_known_chunk){ .file_id = sqlite3_column_int64(p->get_chunk, 0), .line0 = (uint32_t)sqlite3_column_int64(p->get_chunk, 1),
-                             .content = content_of(p->get_chunk, 2) };
+    *c = (myth_known_chunk){
+        .file_id = sqlite3_column_int64(p->get_chunk, 0),
+        .line0 = (uint32_t)sqlite3_column_int64(p->get_chunk, 1),
+        .content = content_of(p->get_chunk, 2),
+    };
 fail:
     sqlite3_reset(p->get_chunk);
     return st;
@@ -189,12 +196,12 @@ static myth_status put_chunk(pool *p, int64_t id, uint32_t *idx, myth_error *err
         return MYTH_OK;
     }
     myth_known *known = &p->store->known;
-    myth_known_chunk own = { 0 }, *c = room_for(p, (void **)&known->chunk, &known->n_chunk, id, sizeof(*c));
+    myth_known_chunk own = {0}, *c = room_for(p, (void **)&known->chunk, &known->n_chunk, id, sizeof(*c));
     c = c ? c : &own;
     if (!c->file_id)
         MYTH_TRY(read_chunk(p, id, c, err));
     MYTH_TRY(put_file(p, c->file_id, &file, err));
-    p->chunk[p->n_chunk] = (myth_rank_chunk){ .id = id, .file = file, .line = c->line0, .content = c->content };
+    p->chunk[p->n_chunk] = (myth_rank_chunk){.id = id, .file = file, .line = c->line0, .content = c->content};
     *idx = p->n_chunk++;
     *slot = p->n_chunk;
 fail:
@@ -202,7 +209,8 @@ fail:
 }
 
 /* Definitions of one name: the chunks and files that have them get their share, when few enough files do. */
-static myth_status add_definitions(pool *p, const char *name, const myth_weights_search *w, bool with_tests, myth_error *err)
+static myth_status add_definitions(pool *p, const char *name, const myth_weights_search *w, bool with_tests,
+                                   myth_error *err)
 {
     myth_status st = MYTH_OK;
     int64_t file_id[DEFINITION_MAX], off[DEFINITION_MAX];
@@ -223,9 +231,10 @@ static myth_status add_definitions(pool *p, const char *name, const myth_weights
         MYTH_TRY(put_file(p, file_id[i], &file, err));
         bool is_new = i == 0 || file_id[i] != file_id[i - 1];
         n_other += is_new && (with_tests || !(p->file[file].kinds >> MYTH_KIND_TEST & 1));
-        n_own += is_new && !(p->file[file].kinds & (1u << MYTH_KIND_TEST | 1u << MYTH_KIND_VENDORED | 1u << MYTH_KIND_GENERATED));
+        n_own += is_new &&
+                 !(p->file[file].kinds & (1u << MYTH_KIND_TEST | 1u << MYTH_KIND_VENDORED | 1u << MYTH_KIND_GENERATED));
     }
-    n_other = n_own && !with_tests ? n_own : n_other;               /* a copy makes a name no less its file's */
+    n_other = n_own && !with_tests ? n_own : n_other; /* a copy makes a name no less its file's */
     for (uint32_t i = 0; i < n && n_other > 0 && n_other <= w->symbol_files; i++) {
         uint32_t chunk;
         MYTH_TRY(put_file(p, file_id[i], &file, err));
@@ -247,8 +256,8 @@ fail:
     return st;
 }
 
-static myth_status collect(pool *p, const myth_matches *m, const myth_query *q, const myth_weights_search *w, bool with_names, bool only_names,
-                           myth_error *err)
+static myth_status collect(pool *p, const myth_matches *m, const myth_query *q, const myth_weights_search *w,
+                           bool with_names, bool only_names, myth_error *err)
 {
     myth_status st = MYTH_OK;
     uint32_t idx;
@@ -277,8 +286,8 @@ static myth_status is_there(const pool *p, const myth_vector_hit *h, bool *is, m
 }
 
 /* The chunks nearest to the query become candidates; then words and nearness of all of them one match. */
-static myth_status add_vectors(pool *p, const myth_search_opts *o, const myth_vector_hit *near, uint32_t n_near, double share, myth_hits *out,
-                               myth_error *err)
+static myth_status add_vectors(pool *p, const myth_search_opts *o, const myth_vector_hit *near, uint32_t n_near,
+                               double share, myth_hits *out, myth_error *err)
 {
     myth_status st = MYTH_OK;
     for (uint32_t i = 0; i < n_near; i++) {
@@ -331,22 +340,27 @@ static bool has_phrase(const char *text, size_t n, const char *phrase)
     return false;
 }
 
-/* The index leaves out words that hold sentences together: whether they are where the phrase has them, the text says. */
+/* The index leaves out words that hold sentences together: whether they are where the phrase has them, the text says.
+ */
 static myth_status keep_phrases(myth_matches *m, const pool *p, const myth_query *q, myth_error *err)
 {
     myth_status st = MYTH_OK;
     sqlite3_stmt *s = NULL;
     uint32_t n = 0;
-    int rc = sqlite3_prepare_v2(myth_store_db(p->store), "SELECT file_id, off, bytes FROM chunks WHERE id = ?1", -1, &s, NULL);
+    int rc = sqlite3_prepare_v2(myth_store_db(p->store), "SELECT file_id, off, bytes FROM chunks WHERE id = ?1", -1, &s,
+                                NULL);
     if (rc != SQLITE_OK)
         return myth_store_fail(p->store, rc, err);
     for (uint32_t i = 0; i < m->n_row && st == MYTH_OK; i++) {
         sqlite3_bind_int64(s, 1, m->row[i].id);
         if ((st = step_one(p, s, err)) != MYTH_OK)
             break;
-        int64_t file_id = sqlite3_column_int64(s, 0), off = sqlite3_column_int64(s, 1), bytes = sqlite3_column_int64(s, 2);
+        int64_t file_id = sqlite3_column_int64(s, 0), off = sqlite3_column_int64(s, 1),
+                bytes = sqlite3_column_int64(s, 2);
         sqlite3_reset(s);
-        char *text = bytes >= 0 && bytes <= MYTH_FILE_BYTES ? myth_alloc(p->mem, MYTH_MEM_OTHER, "search", (size_t)bytes + 1) : NULL;
+        char *text = bytes >= 0 && bytes <= MYTH_FILE_BYTES
+                       ? myth_alloc(p->mem, MYTH_MEM_OTHER, "search", (size_t)bytes + 1)
+                       : NULL;
         if (!text)
             st = myth_fail(err, MYTH_ENOMEM, "search: no memory for a chunk of %lld bytes", (long long)bytes);
         else
@@ -373,7 +387,10 @@ static char *copy_bytes(myth_mem *mem, const void *s, size_t n)
     return p;
 }
 
-static void add_part(myth_hit *h, const char *name, double value) { h->part[h->n_part++] = (myth_score_part){ name, value }; }
+static void add_part(myth_hit *h, const char *name, double value)
+{
+    h->part[h->n_part++] = (myth_score_part){name, value};
+}
 
 static myth_status show(myth_hit *h, const pool *p, uint32_t idx, sqlite3_stmt *s, bool with_text, myth_error *err)
 {
@@ -388,7 +405,8 @@ static myth_status show(myth_hit *h, const pool *p, uint32_t idx, sqlite3_stmt *
     h->line1 = (uint32_t)sqlite3_column_int64(s, 3);
     h->kind = (myth_chunk_kind)sqlite3_column_int(s, 4);
     if (h->kind >= MYTH_CHUNK_KIND_N || bytes > MYTH_FILE_BYTES) {
-        st = myth_fail(err, MYTH_EFORMAT, "%s: its chunks are damaged; make the index anew: mythos index", p->row[c->file].path);
+        st = myth_fail(err, MYTH_EFORMAT, "%s: its chunks are damaged; make the index anew: mythos index",
+                       p->row[c->file].path);
         goto fail;
     }
     h->chunk_id = c->id;
@@ -447,8 +465,8 @@ fail:
 /* ---- the search ---- */
 
 /* A phrase search of a text without quotes is for the whole of it. */
-static myth_status parse(myth_query *q, myth_mem *mem, const char *text, size_t n, const myth_search_opts *o, const myth_weights_search *w,
-                         myth_error *err)
+static myth_status parse(myth_query *q, myth_mem *mem, const char *text, size_t n, const myth_search_opts *o,
+                         const myth_weights_search *w, myth_error *err)
 {
     if (o->mode != MYTH_SEARCH_PHRASE || memchr(text, '"', n))
         return myth_query_parse(q, mem, text, n, w, err);
@@ -469,28 +487,31 @@ static myth_status parse(myth_query *q, myth_mem *mem, const char *text, size_t 
 /* Of nearness in the matches of this search. */
 static double share_of(const myth_search_opts *o, const myth_query *q, const myth_weights_search *w)
 {
-    const bool by_words = o->mode == MYTH_SEARCH_PHRASE || o->mode == MYTH_SEARCH_SYMBOL || (o->mode == MYTH_SEARCH_AUTO && q->kind == MYTH_QUERY_PHRASE);
+    const bool by_words = o->mode == MYTH_SEARCH_PHRASE || o->mode == MYTH_SEARCH_SYMBOL ||
+                          (o->mode == MYTH_SEARCH_AUTO && q->kind == MYTH_QUERY_PHRASE);
     return by_words ? 0 : myth_fuse_share(q, w);
 }
 
 bool myth_search_wants_vectors(const myth_search_opts *opts, myth_mem *mem)
 {
     myth_weights_search w;
-    myth_query q = { 0 };
+    myth_query q = {0};
     const bool ok = myth_weights_search_set(&w, opts->weights, NULL) == MYTH_OK &&
-                    myth_query_parse(&q, mem, opts->query, opts->n_query ? opts->n_query : strlen(opts->query), &w, NULL) == MYTH_OK;
+                    myth_query_parse(&q, mem, opts->query, opts->n_query ? opts->n_query : strlen(opts->query), &w,
+                                     NULL) == MYTH_OK;
     const double share = ok ? share_of(opts, &q, &w) : 0;
     myth_query_free(&q);
     return share > 0;
 }
 
-static myth_status search_store(myth_hits *out, myth_store *store, myth_mem *mem, const myth_search_opts *o, myth_error *err)
+static myth_status search_store(myth_hits *out, myth_store *store, myth_mem *mem, const myth_search_opts *o,
+                                myth_error *err)
 {
     myth_status st = MYTH_OK;
     myth_weights_search w;
-    myth_query q = { 0 };
-    myth_matches m = { 0 };
-    pool p = { .mem = mem, .store = store };
+    myth_query q = {0};
+    myth_matches m = {0};
+    pool p = {.mem = mem, .store = store};
     myth_vector_hit *near = NULL;
     uint32_t n = 0, n_near = 0, k = o->k ? o->k : 10;
     size_t n_query = o->n_query ? o->n_query : strlen(o->query);
@@ -543,7 +564,7 @@ myth_status myth_search_check(const myth_search_opts *opts, myth_error *err)
 myth_status myth_search(myth_hits *out, myth_index *x, const myth_search_opts *opts, myth_error *err)
 {
     myth_store *store = myth_index_store(x);
-    *out = (myth_hits){ .mem = x->mem };
+    *out = (myth_hits){.mem = x->mem};
     myth_status st = myth_store_read_begin(store, err);
     if (st != MYTH_OK)
         return st;
@@ -562,5 +583,5 @@ void myth_hits_free(myth_hits *hits)
         myth_free(hits->mem, (char *)hits->hit[i].text);
     }
     myth_free(hits->mem, hits->hit);
-    *hits = (myth_hits){ 0 };
+    *hits = (myth_hits){0};
 }

@@ -10,24 +10,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CANDIDATES = 100,                /* eight times what is shown                             */
-       FILES = 6, FAMILY = 3,           /* chosen by evidence; of one name, more is nobody's     */
-       LINKED = 1,                      /* chosen because a chosen file imports it                 */
-       HEAD_LINES = 8,
-       TOGETHER = 2, NEAR = 4,          /* words apart: one idea; perhaps one                    */
-       APART = 1 << 20 };
+enum {
+    CANDIDATES = 100, /* eight times what is shown                             */
+    FILES = 6,
+    FAMILY = 3, /* chosen by evidence; of one name, more is nobody's     */
+    LINKED = 1, /* chosen because a chosen file imports it                 */
+    HEAD_LINES = 8,
+    TOGETHER = 2,
+    NEAR = 4, /* words apart: one idea; perhaps one                    */
+    APART = 1 << 20
+};
 
-/* Measured on the questions of tests/corpus/shop and on others over five repositories: between 0.5 and 0.6, 0.6 and 0.8, 0.2 and 0.4 little changes. */
-static const double cut = 0.55, near_share = 0.3, cover_power = 0.3, sibling_cut = 0.35, linked_cut = 0.2, test_cut = 0.75, chunk_cut = 0.5;
+/* Measured on the questions of tests/corpus/shop and on others over five repositories: between 0.5 and 0.6, 0.6 and
+ * 0.8, 0.2 and 0.4 little changes. */
+static const double cut = 0.55, near_share = 0.3, cover_power = 0.3, sibling_cut = 0.35, linked_cut = 0.2,
+                    test_cut = 0.75, chunk_cut = 0.5;
 
 typedef struct {
     const char *path;
     char family[64], language[24];
     int64_t id;
-    uint32_t idx;                       /* in order of the search */
+    uint32_t idx; /* in order of the search */
     uint64_t groups;
     double score, cover, near, evidence, best;
-    bool is_test, is_chosen, is_linked, is_copy;   /* is_copy: set back for what it is: vendored, superseded, a manual */
+    bool is_test, is_chosen, is_linked, is_copy; /* is_copy: set back for what it is: vendored, superseded, a manual */
 } file;
 
 typedef struct {
@@ -40,7 +46,7 @@ typedef struct {
 typedef struct {
     char text[MYTH_WORD_BYTES];
     size_t n;
-    uint32_t at;                        /* which of the words in order */
+    uint32_t at; /* which of the words in order */
 } word;
 
 typedef struct {
@@ -49,7 +55,7 @@ typedef struct {
     file *file;
     entry *entry;
     word *word;
-    double *apart;                      /* [file][pair]: how near the two words stand, in words */
+    double *apart; /* [file][pair]: how near the two words stand, in words */
     uint32_t n_file, n_word, n_pair;
     bool wants_tests, is_report;
 } topic;
@@ -75,7 +81,9 @@ static bool cut_end(const char *s, size_t *n, const char *end)
 
 size_t myth_topic_family(char *dst, size_t cap, const char *path)
 {
-    static const char *const before[] = { "test_", "test-", "tests_" }, *const behind[] = { "_test", "-test", "_tests", "_spec", "-spec", "Test", "Tests", "Spec" };
+    static const char *const before[] = {"test_", "test-", "tests_"}, *const behind[] = {"_test", "-test", "_tests",
+                                                                                         "_spec", "-spec", "Test",
+                                                                                         "Tests", "Spec"};
     const char *s = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     size_t n = strcspn(s, "."), i, m = 0;
     n = n ? n : strlen(s);
@@ -107,7 +115,7 @@ static myth_status take_words(topic *t, const myth_query *q, myth_error *err)
         for (uint32_t i = 0; i < q->n_term; i++)
             if (q->term[i].group == g && q->term[i].weight > weight)
                 weight = q->term[i].weight;
-        if (weight < 0.5)               /* the question's own, or the name of a language */
+        if (weight < 0.5) /* the question's own, or the name of a language */
             continue;
         for (uint32_t i = 0; i < q->n_term; i++) {
             word *w = &t->word[t->n_word];
@@ -215,13 +223,21 @@ static void gather(topic *t)
         while (f < t->n_file && strcmp(t->file[f].path, h->path) != 0)
             f++;
         if (f == t->n_file) {
-            t->file[f] = (file){ .path = h->path, .id = h->file_id, .idx = f, .near = 1, .is_copy = part_of(h, "kind") < 1, .is_test = (h->file_kinds >> MYTH_KIND_TEST & 1) && !t->wants_tests,
-                                 .score = share > 0 && decay > 0 ? h->score / (share * decay) : h->score };
+            t->file[f] = (file){
+                .path = h->path,
+                .id = h->file_id,
+                .idx = f,
+                .near = 1,
+                .is_copy = part_of(h, "kind") < 1,
+                .is_test = (h->file_kinds >> MYTH_KIND_TEST & 1) && !t->wants_tests,
+                .score = share > 0 && decay > 0 ? h->score / (share * decay) : h->score,
+            };
             myth_topic_family(t->file[f].family, sizeof(t->file[f].family), h->path);
             t->n_file++;
         }
         t->file[f].groups |= h->groups;
-        t->entry[i] = (entry){ .hit = i, .file = f, .match = share, .is_first = t->file[f].best == 0, .is_head = is_head(h) };
+        t->entry[i] =
+            (entry){.hit = i, .file = f, .match = share, .is_first = t->file[f].best == 0, .is_head = is_head(h)};
         t->file[f].best = share > t->file[f].best ? share : t->file[f].best;
     }
 }
@@ -273,7 +289,8 @@ static double choose(topic *t, file **order)
             cover = order[i]->cover > cover ? order[i]->cover : cover;
             n_source++;
         }
-    for (uint32_t i = 0; i < t->n_file && n < FILES && order[i]->evidence >= cut * (t->is_report ? 1 : cover) * top; i++)
+    for (uint32_t i = 0; i < t->n_file && n < FILES && order[i]->evidence >= cut * (t->is_report ? 1 : cover) * top;
+         i++)
         if (!order[i]->is_test) {
             order[i]->is_chosen = true;
             n++;
@@ -318,7 +335,8 @@ static myth_status read_languages(topic *t, myth_store *store, myth_error *err)
         sqlite3_reset(s);
         sqlite3_bind_int64(s, 1, t->file[f].id);
         if ((rc = sqlite3_step(s)) == SQLITE_ROW)
-            snprintf(t->file[f].language, sizeof(t->file[f].language), "%.23s", sqlite3_column_text(s, 0) ? (const char *)sqlite3_column_text(s, 0) : "");
+            snprintf(t->file[f].language, sizeof(t->file[f].language), "%.23s",
+                     sqlite3_column_text(s, 0) ? (const char *)sqlite3_column_text(s, 0) : "");
     }
     sqlite3_finalize(s);
     return myth_store_fail(store, rc, err);
@@ -343,17 +361,19 @@ static myth_status choose_linked(topic *t, file *const *order, double top, myth_
     myth_resolver *resolver = NULL;
     uint32_t n = 0;
     myth_resolve_file *rf = myth_alloc_n(t->mem, MYTH_MEM_OTHER, "topic", t->n_file, sizeof(*rf));
-    myth_status st = rf ? read_languages(t, store, err) : myth_fail(err, MYTH_ENOMEM, "search: no memory for %u files", t->n_file);
+    myth_status st =
+        rf ? read_languages(t, store, err) : myth_fail(err, MYTH_ENOMEM, "search: no memory for %u files", t->n_file);
     if (st != MYTH_OK)
         goto fail;
     for (uint32_t f = 0; f < t->n_file; f++)
-        rf[f] = (myth_resolve_file){ t->file[f].path, t->file[f].language };
+        rf[f] = (myth_resolve_file){t->file[f].path, t->file[f].language};
     MYTH_TRY(myth_resolver_open(&resolver, t->mem, rf, t->n_file, err));
     for (uint32_t f = 0; f < t->n_file; f++)
         if (t->file[f].is_chosen)
-            MYTH_TRY(myth_store_refs(store, t->file[f].id, take_import, &(linker){ t, resolver, f }, err));
+            MYTH_TRY(myth_store_refs(store, t->file[f].id, take_import, &(linker){t, resolver, f}, err));
     for (uint32_t i = 0; i < t->n_file && n < LINKED && order[i]->evidence >= linked_cut * top; i++)
-        if (order[i]->is_linked && !order[i]->is_chosen && !order[i]->is_test && !order[i]->is_copy && is_named(t, order[i])) {
+        if (order[i]->is_linked && !order[i]->is_chosen && !order[i]->is_test && !order[i]->is_copy &&
+            is_named(t, order[i])) {
             order[i]->is_chosen = true;
             n++;
         }
@@ -379,10 +399,30 @@ static int by_score(const void *a, const void *b)
 
 /* Takes the best of what a test of an entry lets through until there are `most`. */
 typedef bool (*entry_test)(const topic *t, const entry *e, double least);
-static bool is_best(const topic *t, const entry *e, double least) { (void)t; (void)least; return e->is_first; }
-static bool is_much(const topic *t, const entry *e, double least) { (void)t; return !e->is_head && e->score >= least; }
-static bool is_body(const topic *t, const entry *e, double least) { (void)t; (void)least; return !e->is_head; }
-static bool is_any(const topic *t, const entry *e, double least) { (void)t; (void)e; (void)least; return true; }
+static bool is_best(const topic *t, const entry *e, double least)
+{
+    (void)t;
+    (void)least;
+    return e->is_first;
+}
+static bool is_much(const topic *t, const entry *e, double least)
+{
+    (void)t;
+    return !e->is_head && e->score >= least;
+}
+static bool is_body(const topic *t, const entry *e, double least)
+{
+    (void)t;
+    (void)least;
+    return !e->is_head;
+}
+static bool is_any(const topic *t, const entry *e, double least)
+{
+    (void)t;
+    (void)e;
+    (void)least;
+    return true;
+}
 
 static uint32_t take(topic *t, uint32_t n, uint32_t most, entry_test test, double least)
 {
@@ -399,7 +439,8 @@ static uint32_t take(topic *t, uint32_t n, uint32_t most, entry_test test, doubl
 static uint32_t take_chunks(topic *t, uint32_t most, double top)
 {
     uint32_t n;
-    for (uint32_t f = 0; f < t->n_file; f++) {                      /* what stands for its file: the best chunk that is no head, if there is one */
+    for (uint32_t f = 0; f < t->n_file;
+         f++) { /* what stands for its file: the best chunk that is no head, if there is one */
         double best = 0;
         entry *first = NULL;
         for (uint32_t i = 0; i < t->hits->n_hit; i++) {
@@ -441,7 +482,7 @@ static void free_hit(myth_mem *mem, myth_hit *h)
 static void add_part(myth_hit *h, const char *name, double value)
 {
     if (h->n_part < MYTH_SCORE_PART_N)
-        h->part[h->n_part++] = (myth_score_part){ name, value };
+        h->part[h->n_part++] = (myth_score_part){name, value};
 }
 
 /* The hits in the order of the entries; what is past MYTH_TOPIC_KEPT goes. */
@@ -495,16 +536,17 @@ fail:
     return st;
 }
 
-myth_status myth_topic(myth_hits *out, uint32_t *n_taken, myth_index *x, const myth_search_opts *opts, uint32_t most, myth_error *err)
+myth_status myth_topic(myth_hits *out, uint32_t *n_taken, myth_index *x, const myth_search_opts *opts, uint32_t most,
+                       myth_error *err)
 {
     myth_status st = MYTH_OK;
     myth_search_opts o = *opts;
     myth_weights_search w;
-    myth_query q = { 0 };
-    topic t = { .mem = x->mem, .hits = out };
+    myth_query q = {0};
+    topic t = {.mem = x->mem, .hits = out};
     const size_t n = strlen(MYTH_TOPIC_WEIGHTS) + (opts->weights ? strlen(opts->weights) + 1 : 0) + 1;
     char *weights = myth_alloc(x->mem, MYTH_MEM_OTHER, "topic", n);
-    *out = (myth_hits){ 0 };
+    *out = (myth_hits){0};
     *n_taken = 0;
     if (!weights)
         return myth_fail(err, MYTH_ENOMEM, "search: no memory for weights");

@@ -11,7 +11,7 @@ static const struct {
     size_t off;
     double value;
 } table[] = {
-#define WEIGHT(name, value, unit, reason) { #name, offsetof(myth_weights_search, name), value },
+#define WEIGHT(name, value, unit, reason) {#name, offsetof(myth_weights_search, name), value},
 #include "weights.def"
 #undef WEIGHT
 };

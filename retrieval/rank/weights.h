@@ -1,4 +1,5 @@
-/* weights.h - the constants of ranked search as one struct, from weights.def, with values given over them for ablations. */
+/* weights.h - the constants of ranked search as one struct, from weights.def, with values given over them for
+ * ablations. */
 #ifndef MYTH_WEIGHTS_SEARCH_H
 #define MYTH_WEIGHTS_SEARCH_H
 
@@ -10,7 +11,8 @@ typedef struct {
 #undef WEIGHT
 } myth_weights_search;
 
-/* The defaults, and over them "name=value,..." (NULL or "" = none). MYTH_EARG an unknown name, a value that is not a finite number >= 0. */
+/* The defaults, and over them "name=value,..." (NULL or "" = none). MYTH_EARG an unknown name, a value that is not a
+ * finite number >= 0. */
 myth_status myth_weights_search_set(myth_weights_search *out, const char *over, myth_error *err);
 
 #endif

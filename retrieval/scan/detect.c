@@ -1,12 +1,14 @@
-/* detect.c - what a file is: its language, whether it is text, written by hand, or a test. Name first, then the first bytes.
+/* detect.c - what a file is: its language, whether it is text, written by hand, or a test. Name first, then the first
+ * bytes.
  *
- * Language   whole name, else the longest suffix in languages.def, else the name before a template's suffix (.in, .example), else the
- *            name before its first dot (Dockerfile.dev), else the first line (#!), an editor's mode line, a tell-tale beginning
+ * Language   whole name, else the longest suffix in languages.def, else the name before a template's suffix (.in,
+ *            .example), else the name before its first dot (Dockerfile.dev), else the first line (#!), an editor's mode
+ *            line, a tell-tale beginning
  * Binary     a NUL in the head, as git; a mark of UTF-16 or UTF-32 says text
- * Minified   JavaScript and CSS only: lines longer than a person writes, hardly any blanks, dense with operators. A long line of
- *            data in another language is left to the cutter
+ * Minified   JavaScript and CSS only: lines longer than a person writes, hardly any blanks, dense with operators. A
+ *            long line of data in another language is left to the cutter
  * Generated  a mark in a comment of the first lines, or a name that only tools write
- * Source     github-linguist for names and interpreters; Go's "Code generated ... DO NOT EDIT."                                      */
+ * Source     github-linguist for names and interpreters; Go's "Code generated ... DO NOT EDIT." */
 #define _GNU_SOURCE
 #include "scan.h"
 
@@ -18,15 +20,22 @@
 
 /* ---- the table of languages.def, by hash ---- */
 
-static const struct { const char *name, *patterns; } language[] = {
-#define LANG(id, patterns, grammar) { #id, patterns },
+static const struct {
+    const char *name, *patterns;
+} language[] = {
+#define LANG(id, patterns, grammar) {#id, patterns},
 #include "languages.def"
 #undef LANG
 };
 enum { N_LANGUAGE = sizeof(language) / sizeof(language[0]), N_SLOT = 2048, LONGEST_NAME = 48 };
 
 /* A suffix (begins behind its star) or a whole name. */
-static struct { const char *text; uint16_t n; uint8_t lang; bool is_suffix; } slot[N_SLOT];
+static struct {
+    const char *text;
+    uint16_t n;
+    uint8_t lang;
+    bool is_suffix;
+} slot[N_SLOT];
 static pthread_once_t slot_once = PTHREAD_ONCE_INIT;
 
 static uint32_t hash_of(const char *s, size_t n, bool is_suffix)
@@ -52,7 +61,7 @@ static void fill_slots(void)
             size_t n = strcspn(p, " ");
             bool is_suffix = *p == '*';
             int i = find_slot(p + is_suffix, n - is_suffix, is_suffix);
-            if (!slot[i].text) {                /* of two that claim it the first */
+            if (!slot[i].text) { /* of two that claim it the first */
                 slot[i].text = p + is_suffix;
                 slot[i].n = (uint16_t)(n - is_suffix);
                 slot[i].lang = (uint8_t)l;
@@ -102,7 +111,8 @@ static bool has_suffix(const char *s, size_t n, const char *suffix)
 /* *is_sure: by the name itself, not by what is left of it. */
 static const char *by_name(const char *name, bool *is_sure)
 {
-    static const char *const template[] = { ".in", ".tmpl", ".tpl", ".template", ".example", ".sample", ".dist", ".orig", ".bak" };
+    static const char *const template[] = {".in",     ".tmpl", ".tpl",  ".template", ".example",
+                                           ".sample", ".dist", ".orig", ".bak"};
     size_t n = strlen(name);
     const char *l = lookup(name, n, false);
     *is_sure = true;
@@ -121,7 +131,9 @@ static const char *by_name(const char *name, bool *is_sure)
 
 /* ---- content ---- */
 
-typedef struct { const char *word, *lang; } word_lang;
+typedef struct {
+    const char *word, *lang;
+} word_lang;
 
 static const char *find_word(const word_lang *table, size_t n_table, const char *s, size_t n)
 {
@@ -136,21 +148,20 @@ static const char *find_word(const word_lang *table, size_t n_table, const char 
 static const char *by_shebang(const char *s, size_t n)
 {
     static const word_lang table[] = {
-        { "python", "python" }, { "pypy", "python" }, { "node", "javascript" }, { "nodejs", "javascript" }, { "deno", "typescript" },
-        { "bun", "typescript" }, { "ts-node", "typescript" }, { "tsx", "typescript" }, { "ruby", "ruby" }, { "jruby", "ruby" },
-        { "rake", "ruby" },
-        { "perl", "perl" }, { "sh", "bash" }, { "bash", "bash" }, { "dash", "bash" }, { "zsh", "bash" }, { "ksh", "bash" }, { "ash", "bash" },
-        { "mksh", "bash" }, { "bats", "bash" }, { "fish", "fish" }, { "lua", "lua" }, { "luajit", "lua" }, { "texlua", "lua" },
-        { "php", "php" },
-        { "awk", "awk" }, { "gawk", "awk" }, { "mawk", "awk" }, { "tclsh", "tcl" }, { "wish", "tcl" }, { "expect", "tcl" },
-        { "Rscript", "r" },
-        { "groovy", "groovy" }, { "scala", "scala" }, { "elixir", "elixir" }, { "iex", "elixir" }, { "escript", "erlang" },
-        { "julia", "julia" },
-        { "make", "make" }, { "gmake", "make" }, { "swift", "swift" }, { "pwsh", "powershell" }, { "runhaskell", "haskell" },
-        { "runghc", "haskell" },
-        { "stack", "haskell" }, { "ocaml", "ocaml" }, { "kotlin", "kotlin" }, { "crystal", "crystal" }, { "guile", "lisp" },
-        { "sbcl", "lisp" },
-        { "racket", "lisp" }, { "emacs", "lisp" }, { "go", "go" }, { "rust-script", "rust" }, { "cargo", "rust" }, { "dotnet", "csharp" },
+        {"python", "python"},   {"pypy", "python"},      {"node", "javascript"},    {"nodejs", "javascript"},
+        {"deno", "typescript"}, {"bun", "typescript"},   {"ts-node", "typescript"}, {"tsx", "typescript"},
+        {"ruby", "ruby"},       {"jruby", "ruby"},       {"rake", "ruby"},          {"perl", "perl"},
+        {"sh", "bash"},         {"bash", "bash"},        {"dash", "bash"},          {"zsh", "bash"},
+        {"ksh", "bash"},        {"ash", "bash"},         {"mksh", "bash"},          {"bats", "bash"},
+        {"fish", "fish"},       {"lua", "lua"},          {"luajit", "lua"},         {"texlua", "lua"},
+        {"php", "php"},         {"awk", "awk"},          {"gawk", "awk"},           {"mawk", "awk"},
+        {"tclsh", "tcl"},       {"wish", "tcl"},         {"expect", "tcl"},         {"Rscript", "r"},
+        {"groovy", "groovy"},   {"scala", "scala"},      {"elixir", "elixir"},      {"iex", "elixir"},
+        {"escript", "erlang"},  {"julia", "julia"},      {"make", "make"},          {"gmake", "make"},
+        {"swift", "swift"},     {"pwsh", "powershell"},  {"runhaskell", "haskell"}, {"runghc", "haskell"},
+        {"stack", "haskell"},   {"ocaml", "ocaml"},      {"kotlin", "kotlin"},      {"crystal", "crystal"},
+        {"guile", "lisp"},      {"sbcl", "lisp"},        {"racket", "lisp"},        {"emacs", "lisp"},
+        {"go", "go"},           {"rust-script", "rust"}, {"cargo", "rust"},         {"dotnet", "csharp"},
     };
     if (n < 3 || s[0] != '#' || s[1] != '!')
         return NULL;
@@ -183,13 +194,44 @@ static const char *by_shebang(const char *s, size_t n)
 static const char *by_mode_line(const char *s, size_t n)
 {
     static const word_lang table[] = {
-        { "python", "python" }, { "py", "python" }, { "c++", "cpp" }, { "cpp", "cpp" }, { "c", "c" }, { "sh", "bash" }, { "bash", "bash" },
-        { "shell-script", "bash" }, { "zsh", "bash" }, { "perl", "perl" }, { "cperl", "perl" }, { "ruby", "ruby" },
-        { "javascript", "javascript" },
-        { "js", "javascript" }, { "js2", "javascript" }, { "lua", "lua" }, { "make", "make" }, { "makefile", "make" }, { "cmake", "cmake" },
-        { "tcl", "tcl" }, { "yaml", "yaml" }, { "conf", "ini" }, { "dosini", "ini" }, { "dockerfile", "dockerfile" }, { "rust", "rust" },
-        { "java", "java" }, { "emacs-lisp", "lisp" }, { "lisp", "lisp" }, { "scheme", "lisp" }, { "sql", "sql" }, { "haskell", "haskell" },
-        { "groovy", "groovy" }, { "php", "php" }, { "go", "go" }, { "xml", "xml" }, { "html", "html" }, { "nroff", "roff" }, { "awk", "awk" },
+        {"python", "python"},
+        {"py", "python"},
+        {"c++", "cpp"},
+        {"cpp", "cpp"},
+        {"c", "c"},
+        {"sh", "bash"},
+        {"bash", "bash"},
+        {"shell-script", "bash"},
+        {"zsh", "bash"},
+        {"perl", "perl"},
+        {"cperl", "perl"},
+        {"ruby", "ruby"},
+        {"javascript", "javascript"},
+        {"js", "javascript"},
+        {"js2", "javascript"},
+        {"lua", "lua"},
+        {"make", "make"},
+        {"makefile", "make"},
+        {"cmake", "cmake"},
+        {"tcl", "tcl"},
+        {"yaml", "yaml"},
+        {"conf", "ini"},
+        {"dosini", "ini"},
+        {"dockerfile", "dockerfile"},
+        {"rust", "rust"},
+        {"java", "java"},
+        {"emacs-lisp", "lisp"},
+        {"lisp", "lisp"},
+        {"scheme", "lisp"},
+        {"sql", "sql"},
+        {"haskell", "haskell"},
+        {"groovy", "groovy"},
+        {"php", "php"},
+        {"go", "go"},
+        {"xml", "xml"},
+        {"html", "html"},
+        {"nroff", "roff"},
+        {"awk", "awk"},
     };
     if (n > 512)
         n = 512;
@@ -228,11 +270,12 @@ static const char *by_mode_line(const char *s, size_t n)
 static const char *by_beginning(const char *s, size_t n)
 {
     static const word_lang table[] = {
-        { "<?php", "php" }, { "<?xml", "xml" }, { "<!doctype html", "html" }, { "<html", "html" }, { "<!doctype", "xml" },
-        { "diff --git ", "diff" },
-        { "#compdef", "bash" }, { "syntax = \"proto", "protobuf" }, { "#include ", "c" }, { "#include<", "c" }, { "%!ps", "text" },
+        {"<?php", "php"},     {"<?xml", "xml"},        {"<!doctype html", "html"}, {"<html", "html"},
+        {"<!doctype", "xml"}, {"diff --git ", "diff"}, {"#compdef", "bash"},       {"syntax = \"proto", "protobuf"},
+        {"#include ", "c"},   {"#include<", "c"},      {"%!ps", "text"},
     };
-    while (n && (isspace((unsigned char)*s) || (unsigned char)*s == 0xef || (unsigned char)*s == 0xbb || (unsigned char)*s == 0xbf)) {
+    while (n && (isspace((unsigned char)*s) || (unsigned char)*s == 0xef || (unsigned char)*s == 0xbb ||
+                 (unsigned char)*s == 0xbf)) {
         s++;
         n--;
     }
@@ -266,11 +309,11 @@ static bool begins(const char *s, size_t n, const char *word)
 static bool is_cpp(const char *s, size_t n)
 {
     static const char *const word[] = {
-        "namespace ", "template<", "template <", "public:", "private:", "protected:", "using namespace ", "using std",
-                                        "class ", "constexpr ", "virtual ", "explicit ", "friend ", "inline namespace " };
+        "namespace ", "template<", "template <", "public:",  "private:",  "protected:", "using namespace ",
+        "using std",  "class ",    "constexpr ", "virtual ", "explicit ", "friend ",    "inline namespace "};
     const char *p = s, *line;
     size_t m;
-    int guard = 0;                              /* depth of conditions inside one on __cplusplus; 0 = outside */
+    int guard = 0; /* depth of conditions inside one on __cplusplus; 0 = outside */
     while (next_line(&p, s + n, &line, &m)) {
         while (m && (*line == ' ' || *line == '\t')) {
             line++;
@@ -302,7 +345,8 @@ static bool is_cpp(const char *s, size_t n)
 /* A man page begins with a request of troff; a log that was rotated to ".1" does not. */
 static bool is_roff(const char *s, size_t n)
 {
-    return n >= 2 && ((s[0] == '.' && (isalpha((unsigned char)s[1]) || s[1] == '\\')) || (s[0] == '\'' && s[1] == '\\'));
+    return n >= 2 &&
+           ((s[0] == '.' && (isalpha((unsigned char)s[1]) || s[1] == '\\')) || (s[0] == '\'' && s[1] == '\\'));
 }
 
 /* Suffixes that two kinds of file share, after a look inside. */
@@ -313,7 +357,7 @@ static const char *doubted(const char *l, const char *s, size_t n)
     if (strcmp(l, "objc") == 0)
         return n && (*s == '%' || begins(s, n, "function")) ? "matlab" : l;
     if (strcmp(l, "typescript") == 0)
-        return begins(s, n, "<?xml") ? "xml" : l;           /* translations of Qt */
+        return begins(s, n, "<?xml") ? "xml" : l; /* translations of Qt */
     return l;
 }
 
@@ -342,7 +386,7 @@ const char *myth_detect_language(const char *path, const unsigned char *head, ui
 bool myth_detect_binary(const unsigned char *head, uint64_t n)
 {
     if (n >= 2 && ((head[0] == 0xff && head[1] == 0xfe) || (head[0] == 0xfe && head[1] == 0xff)))
-        return false;                           /* UTF-16 either way, UTF-32 little */
+        return false; /* UTF-16 either way, UTF-32 little */
     if (n >= 4 && memcmp(head, "\0\0\xfe\xff", 4) == 0)
         return false;
     return n && memchr(head, 0, n) != NULL;
@@ -350,24 +394,56 @@ bool myth_detect_binary(const unsigned char *head, uint64_t n)
 
 const char *myth_detect_media(const unsigned char *head, uint64_t n)
 {
-    static const struct { const char *what; uint8_t at, n; const char *bytes; } table[] = {
-        { "PNG image", 0, 4, "\x89PNG" }, { "JPEG image", 0, 3, "\xff\xd8\xff" }, { "GIF image", 0, 5, "GIF87" },
-        { "GIF image", 0, 5, "GIF89" },
-        { "TIFF image", 0, 4, "II*\0" }, { "TIFF image", 0, 4, "MM\0*" }, { "WebP image", 8, 4, "WEBP" }, { "WAVE sound", 8, 4, "WAVE" },
-        { "AVI video", 8, 4, "AVI " }, { "MP4 media", 4, 4, "ftyp" }, { "Ogg media", 0, 4, "OggS" }, { "FLAC sound", 0, 4, "fLaC" },
-        { "MP3 sound", 0, 3, "ID3" }, { "Matroska media", 0, 4, "\x1a\x45\xdf\xa3" }, { "Flash video", 0, 4, "FLV\1" },
-        { "PDF document", 0, 5, "%PDF-" },
-        { "zip archive", 0, 4, "PK\3\4" }, { "zip archive", 0, 4, "PK\5\6" }, { "gzip data", 0, 3, "\x1f\x8b\x08" },
-        { "xz data", 0, 5, "\xfd" "7zXZ" },
-        { "bzip2 data", 0, 10, "BZh91AY&SY" }, { "zstd data", 0, 4, "\x28\xb5\x2f\xfd" }, { "7-zip archive", 0, 4, "7z\xbc\xaf" },
-        { "rar archive", 0, 6, "Rar!\x1a\x07" }, { "tar archive", 0xff, 5, "ustar" }, { "ELF object", 0, 4, "\x7f" "ELF" },
-        { "WebAssembly", 0, 4, "\0asm" },
-        { "Java class", 0, 4, "\xca\xfe\xba\xbe" }, { "Mach-O object", 0, 4, "\xcf\xfa\xed\xfe" }, { "LLVM bitcode", 0, 4, "BC\xc0\xde" },
-        { "static library", 0, 8, "!<arch>\n" }, { "WOFF font", 0, 4, "wOFF" }, { "WOFF font", 0, 4, "wOF2" },
-        { "OpenType font", 0, 4, "OTTO" },
-        { "TrueType font", 0, 5, "\0\1\0\0\0" }, { "SQLite database", 0, 15, "SQLite format 3" }, { "git pack", 0, 5, "PACK\0" },
-        { "HDF5 data", 0, 4, "\x89HDF" },
-        { "NumPy array", 0, 6, "\x93NUMPY" }, { "GGUF weights", 0, 4, "GGUF" }, { "Photoshop image", 0, 4, "8BPS" },
+    static const struct {
+        const char *what;
+        uint8_t at, n;
+        const char *bytes;
+    } table[] = {
+        {"PNG image", 0, 4, "\x89PNG"},
+        {"JPEG image", 0, 3, "\xff\xd8\xff"},
+        {"GIF image", 0, 5, "GIF87"},
+        {"GIF image", 0, 5, "GIF89"},
+        {"TIFF image", 0, 4, "II*\0"},
+        {"TIFF image", 0, 4, "MM\0*"},
+        {"WebP image", 8, 4, "WEBP"},
+        {"WAVE sound", 8, 4, "WAVE"},
+        {"AVI video", 8, 4, "AVI "},
+        {"MP4 media", 4, 4, "ftyp"},
+        {"Ogg media", 0, 4, "OggS"},
+        {"FLAC sound", 0, 4, "fLaC"},
+        {"MP3 sound", 0, 3, "ID3"},
+        {"Matroska media", 0, 4, "\x1a\x45\xdf\xa3"},
+        {"Flash video", 0, 4, "FLV\1"},
+        {"PDF document", 0, 5, "%PDF-"},
+        {"zip archive", 0, 4, "PK\3\4"},
+        {"zip archive", 0, 4, "PK\5\6"},
+        {"gzip data", 0, 3, "\x1f\x8b\x08"},
+        {"xz data", 0, 5,
+         "\xfd"
+         "7zXZ"},
+        {"bzip2 data", 0, 10, "BZh91AY&SY"},
+        {"zstd data", 0, 4, "\x28\xb5\x2f\xfd"},
+        {"7-zip archive", 0, 4, "7z\xbc\xaf"},
+        {"rar archive", 0, 6, "Rar!\x1a\x07"},
+        {"tar archive", 0xff, 5, "ustar"},
+        {"ELF object", 0, 4,
+         "\x7f"
+         "ELF"},
+        {"WebAssembly", 0, 4, "\0asm"},
+        {"Java class", 0, 4, "\xca\xfe\xba\xbe"},
+        {"Mach-O object", 0, 4, "\xcf\xfa\xed\xfe"},
+        {"LLVM bitcode", 0, 4, "BC\xc0\xde"},
+        {"static library", 0, 8, "!<arch>\n"},
+        {"WOFF font", 0, 4, "wOFF"},
+        {"WOFF font", 0, 4, "wOF2"},
+        {"OpenType font", 0, 4, "OTTO"},
+        {"TrueType font", 0, 5, "\0\1\0\0\0"},
+        {"SQLite database", 0, 15, "SQLite format 3"},
+        {"git pack", 0, 5, "PACK\0"},
+        {"HDF5 data", 0, 4, "\x89HDF"},
+        {"NumPy array", 0, 6, "\x93NUMPY"},
+        {"GGUF weights", 0, 4, "GGUF"},
+        {"Photoshop image", 0, 4, "8BPS"},
     };
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         uint64_t at = table[i].at == 0xff ? 257 : table[i].at;
@@ -416,18 +492,43 @@ const char *myth_detect_minified(const char *path, const char *lang, const unsig
 static const char *generated_name(const char *name)
 {
     static const char *const whole[] = {
-        "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "deno.lock", "Cargo.lock", "poetry.lock",
-        "pdm.lock", "uv.lock",
-        "Pipfile.lock", "Gemfile.lock", "composer.lock", "go.sum", "flake.lock", "mix.lock", "pubspec.lock", "Podfile.lock",
+        "package-lock.json",
+        "npm-shrinkwrap.json",
+        "yarn.lock",
+        "pnpm-lock.yaml",
+        "bun.lock",
+        "deno.lock",
+        "Cargo.lock",
+        "poetry.lock",
+        "pdm.lock",
+        "uv.lock",
+        "Pipfile.lock",
+        "Gemfile.lock",
+        "composer.lock",
+        "go.sum",
+        "flake.lock",
+        "mix.lock",
+        "pubspec.lock",
+        "Podfile.lock",
         "Cartfile.resolved",
-        "Package.resolved", "gradle.lockfile", "packages.lock.json", "Gopkg.lock", "glide.lock", "cabal.project.freeze", "stack.yaml.lock",
+        "Package.resolved",
+        "gradle.lockfile",
+        "packages.lock.json",
+        "Gopkg.lock",
+        "glide.lock",
+        "cabal.project.freeze",
+        "stack.yaml.lock",
         "conan.lock",
-        "MODULE.bazel.lock", ".terraform.lock.hcl", "lex.yy.c", "y.tab.c", "y.tab.h",
+        "MODULE.bazel.lock",
+        ".terraform.lock.hcl",
+        "lex.yy.c",
+        "y.tab.c",
+        "y.tab.h",
     };
     static const char *const suffix[] = {
-        ".pb.go", ".pb.cc", ".pb.h", ".pb.swift", ".pbobjc.h", ".pbobjc.m", "_pb2.py", "_pb2.pyi", "_pb2_grpc.py", "_pb.js", "_pb.d.ts",
-        ".pb.ts", ".g.dart",
-        ".freezed.dart", ".designer.cs", ".g.cs", ".g.i.cs", ".gen.go", ".tab.c", ".tab.h", ".tab.cc", ".yy.c",
+        ".pb.go",       ".pb.cc",  ".pb.h",    ".pb.swift", ".pbobjc.h", ".pbobjc.m",     "_pb2.py",      "_pb2.pyi",
+        "_pb2_grpc.py", "_pb.js",  "_pb.d.ts", ".pb.ts",    ".g.dart",   ".freezed.dart", ".designer.cs", ".g.cs",
+        ".g.i.cs",      ".gen.go", ".tab.c",   ".tab.h",    ".tab.cc",   ".yy.c",
     };
     size_t n = strlen(name);
     for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++)
@@ -453,20 +554,36 @@ static bool has_word(const char *s, size_t n, const char *word)
     return false;
 }
 
-/* Whether a line of a comment says that a tool wrote the file: a mark, or how the sentence begins. is_within: the line before ended in the
- * middle of one ("not all values are in this / autogenerated file"). */
+/* Whether a line of a comment says that a tool wrote the file: a mark, or how the sentence begins. is_within: the line
+ * before ended in the middle of one ("not all values are in this / autogenerated file"). */
 static const char *generated_line(const char *s, size_t n, bool is_within)
 {
     static const char *const beginning[] = {
-        "generated by", "generated from", "autogenerated", "auto-generated", "auto generated", "automatically generated", "code generated",
+        "generated by",
+        "generated from",
+        "autogenerated",
+        "auto-generated",
+        "auto generated",
+        "automatically generated",
+        "code generated",
         "machine generated",
-        "this file is generated", "this file was generated", "this file is auto", "this file was auto", "this file has been auto",
+        "this file is generated",
+        "this file was generated",
+        "this file is auto",
+        "this file was auto",
+        "this file has been auto",
         "this file has been generated",
-        "this code was generated", "this code is generated", "this is a generated file", "this is an autogenerated",
+        "this code was generated",
+        "this code is generated",
+        "this is a generated file",
+        "this is an autogenerated",
         "this is an auto-generated",
-        "this is an automatically generated", "file generated by", "file generated with", "warning: generated",
+        "this is an automatically generated",
+        "file generated by",
+        "file generated with",
+        "warning: generated",
     };
-    static const char *const mark[] = { "@generated", "<auto-generated", "<autogenerated" };
+    static const char *const mark[] = {"@generated", "<auto-generated", "<autogenerated"};
     for (size_t i = 0; i < sizeof(mark) / sizeof(mark[0]); i++) {
         size_t m = strlen(mark[i]);
         for (const char *p = s; (p = memchr(p, mark[i][0], (size_t)(s + n - p))) && (size_t)(s + n - p) >= m; p++)
@@ -480,15 +597,16 @@ static const char *generated_line(const char *s, size_t n, bool is_within)
     if (n && is_within && islower((unsigned char)*s))
         return NULL;
     for (size_t i = 0; i < sizeof(beginning) / sizeof(beginning[0]); i++)
-        if (n && (*s | 0x20) == beginning[i][0] && n >= strlen(beginning[i]) && strncasecmp(s, beginning[i], strlen(beginning[i])) == 0)
+        if (n && (*s | 0x20) == beginning[i][0] && n >= strlen(beginning[i]) &&
+            strncasecmp(s, beginning[i], strlen(beginning[i])) == 0)
             return beginning[i];
     return NULL;
 }
 
 const char *myth_detect_generated(const char *path, const unsigned char *head, uint64_t n_head, char why[64])
 {
-    static const char *const open[] = { "/*", "\"\"\"", "'''", "<!--", "{-", "(*", "=begin", "--[[", "@@@" }, *const close[] = {
-        "*/", "\"\"\"", "'''", "-->", "-}", "*)", "=end", "]]", "@@@" };
+    static const char *const open[] = {"/*", "\"\"\"", "'''", "<!--", "{-", "(*", "=begin", "--[[", "@@@"},
+                             *const close[] = {"*/", "\"\"\"", "'''", "-->", "-}", "*)", "=end", "]]", "@@@"};
     enum { N_COMMENT = sizeof(open) / sizeof(open[0]), MOST_LINES = 30, MOST_BYTES = 4096 };
     const char *said = generated_name(base_name(path));
     if (said || !head)
@@ -496,8 +614,8 @@ const char *myth_detect_generated(const char *path, const unsigned char *head, u
     const char *p = (const char *)head, *end = p + (n_head < MOST_BYTES ? n_head : MOST_BYTES), *line;
     size_t n = (size_t)(end - p);
     if (!memmem(p, n, "enerat", 6) && !memmem(p, n, "ENERAT", 6))
-        return NULL;                            /* what every mark holds; most files end here */
-    int within = -1;                            /* the comment that is open */
+        return NULL; /* what every mark holds; most files end here */
+    int within = -1; /* the comment that is open */
     bool is_within = false;
     for (int line_no = 1; line_no <= MOST_LINES && next_line(&p, end, &line, &n); line_no++) {
         while (n && isspace((unsigned char)*line)) {
@@ -505,7 +623,8 @@ const char *myth_detect_generated(const char *path, const unsigned char *head, u
             n--;
         }
         /* Only comments speak of the file: "do not edit" in a string of a generator is what it writes. */
-        bool is_comment = within >= 0 || (n && !isalnum((unsigned char)*line) && *line != '_' && *line != '"' && *line != '\'');
+        bool is_comment =
+            within >= 0 || (n && !isalnum((unsigned char)*line) && *line != '_' && *line != '"' && *line != '\'');
         for (int i = 0; i < N_COMMENT && within < 0; i++)
             if (begins(line, n, open[i])) {
                 is_comment = true;
@@ -546,7 +665,8 @@ static bool next_word(const char **p, const char *end, const char **word, size_t
     while (*p < end && !isalnum((unsigned char)**p))
         ++*p;
     *word = *p;
-    while (*p < end && isalnum((unsigned char)**p) && !(*p > *word && isupper((unsigned char)**p) && !isupper((unsigned char)(*p)[-1])))
+    while (*p < end && isalnum((unsigned char)**p) &&
+           !(*p > *word && isupper((unsigned char)**p) && !isupper((unsigned char)(*p)[-1])))
         ++*p;
     *n = (size_t)(*p - *word);
     return *n > 0;
@@ -554,10 +674,10 @@ static bool next_word(const char **p, const char *end, const char **word, size_t
 
 bool myth_detect_test(const char *path)
 {
-    static const char *const dirs[] = {
-        "test", "tests", "__tests__", "__test__", "spec", "specs", "testdata", "test_data", "testcases", "testsuite", "testsuites",
-                                        "e2e", "__mocks__", "__snapshots__", "unittest", "unittests", "androidtest" };
-    static const char *const words[] = { "test", "tests", "spec", "specs", "unittest", "unittests" };
+    static const char *const dirs[] = {"test",      "tests",         "__tests__", "__test__",  "spec",       "specs",
+                                       "testdata",  "test_data",     "testcases", "testsuite", "testsuites", "e2e",
+                                       "__mocks__", "__snapshots__", "unittest",  "unittests", "androidtest"};
+    static const char *const words[] = {"test", "tests", "spec", "specs", "unittest", "unittests"};
     const char *p = path, *slash, *word;
     size_t n;
     for (; (slash = strchr(p, '/')); p = slash + 1) {
@@ -569,10 +689,11 @@ bool myth_detect_test(const char *path)
             last = word;
             n_last = n;
         }
-        if (last && is_one_of(last, n_last, words, 2))          /* MyApp.Tests, integration-test */
+        if (last && is_one_of(last, n_last, words, 2)) /* MyApp.Tests, integration-test */
             return true;
     }
-    /* Of a file's name, without its suffix, the first or the last word: test_parse.c, parser_test.go, ParserTest.java, a.spec.ts. */
+    /* Of a file's name, without its suffix, the first or the last word: test_parse.c, parser_test.go, ParserTest.java,
+     * a.spec.ts. */
     const char *dot = strrchr(p, '.'), *end = dot && dot > p ? dot : p + strlen(p), *first = NULL, *last = NULL;
     size_t n_first = 0, n_last = 0;
     if (strcmp(p, "conftest.py") == 0)

@@ -1,7 +1,8 @@
 /* ignore.c - see ignore.h.
  *
- * Matching walks pattern and text once and goes back to at most two places: the last "*", which may take one byte more of its name, and the
- * last "**", which may take one name more. Earlier stars need no second try: the leftmost end of what they took leaves the later ones most. */
+ * Matching walks pattern and text once and goes back to at most two places: the last "*", which may take one byte more
+ * of its name, and the last "**", which may take one name more. Earlier stars need no second try: the leftmost end of
+ * what they took leaves the later ones most. */
 #define _GNU_SOURCE
 #include "ignore.h"
 
@@ -32,10 +33,21 @@ static bool is_in_class(const char *name, size_t n, unsigned char c)
     static const char *const names[] = {
         "alnum", "alpha", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper", "xdigit",
     };
-    bool lower = c >= 'a' && c <= 'z', upper = c >= 'A' && c <= 'Z', digit = c >= '0' && c <= '9', graph = c > 0x20 && c < 0x7f;
+    bool lower = c >= 'a' && c <= 'z', upper = c >= 'A' && c <= 'Z', digit = c >= '0' && c <= '9',
+         graph = c > 0x20 && c < 0x7f;
     bool alnum = lower || upper || digit, hex = digit || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-    bool is[] = { alnum, lower || upper, c == ' ' || c == '\t', c < 0x20 || c == 0x7f, digit, graph, lower, graph || c == ' ', graph && !alnum,
-                  c == ' ' || (c >= '\t' && c <= '\r'), upper, hex };
+    bool is[] = {alnum,
+                 lower || upper,
+                 c == ' ' || c == '\t',
+                 c < 0x20 || c == 0x7f,
+                 digit,
+                 graph,
+                 lower,
+                 graph || c == ' ',
+                 graph && !alnum,
+                 c == ' ' || (c >= '\t' && c <= '\r'),
+                 upper,
+                 hex};
     for (size_t i = 0; i < sizeof(is) / sizeof(is[0]); i++)
         if (strlen(names[i]) == n && memcmp(names[i], name, n) == 0)
             return is[i];
@@ -44,22 +56,22 @@ static bool is_in_class(const char *name, size_t n, unsigned char c)
 
 static bool is_class_name(const char *name, size_t n)
 {
-    for (int c = 0; c < 128; c++)           /* every class has a member */
+    for (int c = 0; c < 128; c++) /* every class has a member */
         if (is_in_class(name, n, (unsigned char)c))
             return true;
     return false;
 }
 
-/* The class at p (behind its '['): its bytes with both brackets, whether c (small, when letters are folded) is in it. 0 when it has no end or names
- * what is not a class. */
+/* The class at p (behind its '['): its bytes with both brackets, whether c (small, when letters are folded) is in it. 0
+ * when it has no end or names what is not a class. */
 static size_t class_at(const char *p, size_t n, unsigned char c, bool is_folded, bool *fits)
 {
     size_t i = 1;
     bool is_negated = i < n && (p[i] == '!' || p[i] == '^'), is_in = false;
     i += is_negated;
-    int before = 0;                         /* what a '-' would begin with; 0 = nothing */
+    int before = 0; /* what a '-' would begin with; 0 = nothing */
     unsigned char upper = is_folded && is_lower(c) ? c & 0xdf : c;
-    for (bool is_first = true; ; is_first = false) {
+    for (bool is_first = true;; is_first = false) {
         if (i >= n)
             return 0;
         unsigned char x = (unsigned char)p[i];
@@ -73,7 +85,8 @@ static size_t class_at(const char *p, size_t n, unsigned char c, bool is_folded,
             if (len >= 1 && end[-1] == ':') {
                 if (!is_class_name(p + at, len - 1))
                     return 0;
-                is_in |= is_in_class(p + at, len - 1, c) || (len == 6 && memcmp(p + at, "upper", 5) == 0 && is_in_class(p + at, 5, upper));
+                is_in |= is_in_class(p + at, len - 1, c) ||
+                         (len == 6 && memcmp(p + at, "upper", 5) == 0 && is_in_class(p + at, 5, upper));
                 i = (size_t)(end - p) + 1;
                 before = 0;
                 continue;
@@ -105,29 +118,23 @@ static size_t element_at(const char *p, size_t n, unsigned char c, bool is_path,
     size_t len;
     c = is_folded ? lower_of((char)c) : c;
     switch (p[0]) {
-    case '?':
-        *fits = !is_path || c != '/';
-        return 1;
+    case '?': *fits = !is_path || c != '/'; return 1;
     case '[':
         len = class_at(p, n, c, is_folded, fits);
         *fits = len && *fits && !(is_path && c == '/');
         return len;
-    case '\\':
-        *fits = n > 1 && (unsigned char)p[1] == c;
-        return n > 1 ? 2 : 0;
-    default:
-        *fits = (is_folded ? lower_of(p[0]) : (unsigned char)p[0]) == c;
-        return 1;
+    case '\\': *fits = n > 1 && (unsigned char)p[1] == c; return n > 1 ? 2 : 0;
+    default: *fits = (is_folded ? lower_of(p[0]) : (unsigned char)p[0]) == c; return 1;
     }
 }
 
 bool myth_glob_match(const char *p, size_t np, const char *t, size_t nt, bool is_path, bool is_folded)
 {
     const size_t none = (size_t)-1;
-    size_t i = 0, j = 0;                        /* next of the text, of the pattern                        */
-    size_t star_p = none, star_t = 0;           /* behind the last '*'; where what it took ends            */
-    size_t deep_p = none, deep_t = 0;           /* the same of the last "**"                               */
-    bool is_whole = false;                      /* "**" before a slash: it takes whole names, or nothing   */
+    size_t i = 0, j = 0;              /* next of the text, of the pattern                        */
+    size_t star_p = none, star_t = 0; /* behind the last '*'; where what it took ends            */
+    size_t deep_p = none, deep_t = 0; /* the same of the last "**"                               */
+    bool is_whole = false;            /* "**" before a slash: it takes whole names, or nothing   */
     for (;;) {
         bool fits = false;
         if (j < np && p[j] == '*') {
@@ -149,11 +156,11 @@ bool myth_glob_match(const char *p, size_t np, const char *t, size_t nt, bool is
             continue;
         }
         if (i == nt)
-            return j == np;                     /* stars that took more would not help */
+            return j == np; /* stars that took more would not help */
         if (j < np) {
             size_t len = element_at(p + j, np - j, (unsigned char)t[i], is_path, is_folded, &fits);
             if (len == 0)
-                return false;                   /* no text fits a class without an end */
+                return false; /* no text fits a class without an end */
             if (fits) {
                 i++;
                 j += len;
@@ -194,7 +201,8 @@ static bool is_malformed(const char *p, size_t n)
     return false;
 }
 
-static bool pattern_matches(const myth_ignore_pattern *q, bool is_folded, const char *path, size_t n_path, const char *name, size_t n_name)
+static bool pattern_matches(const myth_ignore_pattern *q, bool is_folded, const char *path, size_t n_path,
+                            const char *name, size_t n_name)
 {
     if (q->is_never)
         return false;
@@ -202,13 +210,16 @@ static bool pattern_matches(const myth_ignore_pattern *q, bool is_folded, const 
         if (q->n_plain == q->n_text)
             return q->n_text == n_name && is_same(q->text, name, n_name, is_folded);
         if (q->is_suffix)
-            return q->n_text - 1 <= n_name && is_same(q->text + 1, name + n_name - (q->n_text - 1), q->n_text - 1, is_folded);
+            return q->n_text - 1 <= n_name &&
+                   is_same(q->text + 1, name + n_name - (q->n_text - 1), q->n_text - 1, is_folded);
         return myth_glob_match(q->text, q->n_text, name, n_name, false, is_folded);
     }
-    /* What stands before the first special byte is compared first and does not count as "before" for a "**" behind it: git does so. */
+    /* What stands before the first special byte is compared first and does not count as "before" for a "**" behind it:
+     * git does so. */
     if (q->n_plain > n_path || !is_same(q->text, path, q->n_plain, is_folded))
         return false;
-    return myth_glob_match(q->text + q->n_plain, q->n_text - q->n_plain, path + q->n_plain, n_path - q->n_plain, true, is_folded);
+    return myth_glob_match(q->text + q->n_plain, q->n_text - q->n_plain, path + q->n_plain, n_path - q->n_plain, true,
+                           is_folded);
 }
 
 /* ---- a file of patterns ---- */
@@ -231,7 +242,7 @@ static size_t without_spaces(const char *s, size_t n)
 
 static void set_pattern(myth_ignore_pattern *q, char *line, size_t n, uint32_t line_no)
 {
-    *q = (myth_ignore_pattern){ .line = line, .line_no = line_no };
+    *q = (myth_ignore_pattern){.line = line, .line_no = line_no};
     if (n && line[0] == '!') {
         q->is_negative = true;
         line++;
@@ -284,8 +295,8 @@ static int8_t attribute_of(char *line, size_t *n)
     return said;
 }
 
-myth_status myth_ignore_parse(myth_ignore_list **out, myth_mem *mem, const char *name, const char *text, size_t n_text, bool is_attributes,
-                              myth_error *err)
+myth_status myth_ignore_parse(myth_ignore_list **out, myth_mem *mem, const char *name, const char *text, size_t n_text,
+                              bool is_attributes, myth_error *err)
 {
     myth_status st = MYTH_OK;
     uint32_t n_line = 1, line_no = 0;
@@ -310,7 +321,7 @@ myth_status myth_ignore_parse(myth_ignore_list **out, myth_mem *mem, const char 
         if (n && line[n - 1] == '\r')
             n--;
         line[n] = 0;
-        n = strlen(line);                       /* a NUL ends a line, as it does for git */
+        n = strlen(line); /* a NUL ends a line, as it does for git */
         if (n == 0 || line[0] == '#')
             continue;
         int8_t attribute = 0;
@@ -368,15 +379,16 @@ myth_ignore_answer myth_ignore_ask(const myth_ignore_frame *frame, const char *p
             const myth_ignore_list *l = f->list[r];
             const myth_ignore_pattern *q = l ? myth_ignore_find(l, path + f->n_base, n_path - f->n_base, is_dir) : NULL;
             if (q)
-                return (myth_ignore_answer){ l, q };
+                return (myth_ignore_answer){l, q};
         }
-    return (myth_ignore_answer){ 0 };
+    return (myth_ignore_answer){0};
 }
 
 int myth_ignore_generated(const myth_ignore_frame *frame, const char *path, size_t n_path)
 {
     for (const myth_ignore_frame *f = frame; f; f = f->parent) {
-        const myth_ignore_pattern *q = f->attributes ? myth_ignore_find(f->attributes, path + f->n_base, n_path - f->n_base, false) : NULL;
+        const myth_ignore_pattern *q =
+            f->attributes ? myth_ignore_find(f->attributes, path + f->n_base, n_path - f->n_base, false) : NULL;
         if (q)
             return q->attribute;
     }

@@ -15,14 +15,17 @@
 struct myth_ladder_part {
     myth_ignore_frame frame;
     myth_ladder_part *next;
-    char *name[MYTH_RUNG_N + 1];        /* of its lists, for messages; the last of the attributes */
+    char *name[MYTH_RUNG_N + 1]; /* of its lists, for messages; the last of the attributes */
 };
 
-static const struct { const char *name; int bit, rung; } files[] = {
-    { ".gitignore", MYTH_HAS_GITIGNORE, MYTH_RUNG_GIT },
-    { ".ignore", MYTH_HAS_IGNORE, MYTH_RUNG_IGNORE },
-    { ".mythosignore", MYTH_HAS_MYTHOSIGNORE, MYTH_RUNG_MYTHOS },
-    { ".gitattributes", MYTH_HAS_GITATTRIBUTES, MYTH_RUNG_N },
+static const struct {
+    const char *name;
+    int bit, rung;
+} files[] = {
+    {".gitignore", MYTH_HAS_GITIGNORE, MYTH_RUNG_GIT},
+    {".ignore", MYTH_HAS_IGNORE, MYTH_RUNG_IGNORE},
+    {".mythosignore", MYTH_HAS_MYTHOSIGNORE, MYTH_RUNG_MYTHOS},
+    {".gitattributes", MYTH_HAS_GITATTRIBUTES, MYTH_RUNG_N},
 };
 enum { N_FILE = sizeof(files) / sizeof(files[0]) };
 
@@ -36,7 +39,8 @@ int myth_ladder_file(const char *name)
 
 /* ---- reading ---- */
 
-/* A small regular file whole; *text is freed by myth_free. MYTH_ENOTFOUND when there is none that can be read, MYTH_ELIMIT too large. */
+/* A small regular file whole; *text is freed by myth_free. MYTH_ENOTFOUND when there is none that can be read,
+ * MYTH_ELIMIT too large. */
 static myth_status read_small(char **text, size_t *n, myth_mem *mem, int fd, const char *path, bool follow)
 {
     struct stat sb;
@@ -85,8 +89,8 @@ static myth_ladder_part *add_part(myth_ladder *l, const myth_ignore_frame *paren
 }
 
 /* Puts the patterns of a file on a rung of a frame; none when it is not there. shown: its name in messages. */
-static myth_status add_list(myth_ladder *l, myth_ladder_part *p, int rung, int fd, const char *path, const char *shown, bool follow,
-                            myth_error *err)
+static myth_status add_list(myth_ladder *l, myth_ladder_part *p, int rung, int fd, const char *path, const char *shown,
+                            bool follow, myth_error *err)
 {
     char *text = NULL;
     size_t n, n_shown = strlen(shown);
@@ -112,8 +116,8 @@ static myth_status add_list(myth_ladder *l, myth_ladder_part *p, int rung, int f
     return st;
 }
 
-myth_status myth_ladder_enter(const myth_ignore_frame **out, myth_ladder *l, const myth_ignore_frame *frame, int fd, const char *path,
-                              int has, int *too_large, myth_error *err)
+myth_status myth_ladder_enter(const myth_ignore_frame **out, myth_ladder *l, const myth_ignore_frame *frame, int fd,
+                              const char *path, int has, int *too_large, myth_error *err)
 {
     char shown[PATH_MAX + 32];
     myth_ladder_part *p = NULL;
@@ -151,7 +155,7 @@ bool myth_ladder_is_repository(int fd)
         return false;
     if (S_ISDIR(sb.st_mode))
         return fstatat(fd, ".git/HEAD", &sb, AT_SYMLINK_NOFOLLOW) == 0;
-    if (S_ISLNK(sb.st_mode))                    /* git worktrees of old made these */
+    if (S_ISLNK(sb.st_mode)) /* git worktrees of old made these */
         return fstatat(fd, ".git/HEAD", &sb, 0) == 0;
     int f = S_ISREG(sb.st_mode) ? openat(fd, ".git", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
     bool is = f >= 0 && read(f, head, sizeof(head)) == (ssize_t)sizeof(head) && memcmp(head, "gitdir: ", 8) == 0;
@@ -221,8 +225,11 @@ static void common_dir(char dst[PATH_MAX], const myth_ladder *l)
 /* Whether a file of settings may have core.excludesFile or core.ignorecase, itself or by including another. */
 static bool has_settings(const char *path)
 {
-    static const struct { const char *word; size_t n; } words[] = { { "include", 7 }, { "ignorecase", 10 }, { "excludesfile", 12 } };
-    char part[4096 + 16];                                   /* of a read before: a word may lie across two */
+    static const struct {
+        const char *word;
+        size_t n;
+    } words[] = {{"include", 7}, {"ignorecase", 10}, {"excludesfile", 12}};
+    char part[4096 + 16]; /* of a read before: a word may lie across two */
     size_t n, kept = 0;
     bool does = false;
     FILE *f = fopen(path, "rbe");
@@ -239,12 +246,12 @@ static bool has_settings(const char *path)
     return does;
 }
 
-/* libgit2 reads settings as git does, but its start costs more than scanning a small tree (it opens the certificates of TLS): it is asked
- * only where one of git's files may have the answer. */
+/* libgit2 reads settings as git does, but its start costs more than scanning a small tree (it opens the certificates of
+ * TLS): it is asked only where one of git's files may have the answer. */
 static bool is_libgit2_asked(const char *local)
 {
     const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-    char path[2][PATH_MAX] = { "", "" };
+    char path[2][PATH_MAX] = {"", ""};
     if (xdg && *xdg)
         snprintf(path[0], sizeof(path[0]), "%s/git/config", xdg);
     else if (home)
@@ -254,20 +261,25 @@ static bool is_libgit2_asked(const char *local)
     return has_settings("/etc/gitconfig") || has_settings(path[0]) || has_settings(path[1]) || has_settings(local);
 }
 
-/* core.ignorecase, and core.excludesFile of system, user and repository, in git's order; its default when none names one. False when there is none. */
+/* core.ignorecase, and core.excludesFile of system, user and repository, in git's order; its default when none names
+ * one. False when there is none. */
 static bool read_settings(char dst[PATH_MAX], bool *ignore_case, const char *common)
 {
     int is_folded = 0;
     git_config *config = NULL;
-    git_buf buf = { 0 };
+    git_buf buf = {0};
     char local[PATH_MAX + 16];
     bool has = false, is_asked;
     snprintf(local, sizeof(local), "%s/config", common);
     is_asked = is_libgit2_asked(local) && myth_git_start(NULL) == MYTH_OK;
     if (is_asked && git_config_new(&config) == 0) {
-        const struct { int (*find)(git_buf *); git_config_level_t level; } place[] = {
-            { git_config_find_system, GIT_CONFIG_LEVEL_SYSTEM }, { git_config_find_xdg, GIT_CONFIG_LEVEL_XDG },
-            { git_config_find_global, GIT_CONFIG_LEVEL_GLOBAL },
+        const struct {
+            int (*find)(git_buf *);
+            git_config_level_t level;
+        } place[] = {
+            {git_config_find_system, GIT_CONFIG_LEVEL_SYSTEM},
+            {git_config_find_xdg, GIT_CONFIG_LEVEL_XDG},
+            {git_config_find_global, GIT_CONFIG_LEVEL_GLOBAL},
         };
         for (size_t i = 0; i < sizeof(place) / sizeof(place[0]); i++) {
             if (place[i].find(&buf) == 0)
@@ -288,7 +300,9 @@ static bool read_settings(char dst[PATH_MAX], bool *ignore_case, const char *com
     if (has)
         return dst[0] != 0;
     const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-    int n = xdg && *xdg ? snprintf(dst, PATH_MAX, "%s/git/ignore", xdg) : home ? snprintf(dst, PATH_MAX, "%s/.config/git/ignore", home) : -1;
+    int n = xdg && *xdg ? snprintf(dst, PATH_MAX, "%s/git/ignore", xdg)
+          : home        ? snprintf(dst, PATH_MAX, "%s/.config/git/ignore", home)
+                        : -1;
     return n > 0 && n < PATH_MAX;
 }
 
@@ -370,7 +384,8 @@ bool myth_ladder_is_named(const myth_ladder *l, const char *path)
     return false;
 }
 
-myth_status myth_ladder_open(myth_ladder *l, myth_mem *mem, const char *root, const char *const *globs, bool no_ignore, myth_error *err)
+myth_status myth_ladder_open(myth_ladder *l, myth_mem *mem, const char *root, const char *const *globs, bool no_ignore,
+                             myth_error *err)
 {
     char real[PATH_MAX];
     struct stat sb;
@@ -379,7 +394,8 @@ myth_status myth_ladder_open(myth_ladder *l, myth_mem *mem, const char *root, co
     l->no_ignore = no_ignore;
     pthread_mutex_init(&l->lock, NULL);
     if (!realpath(root, real) || stat(real, &sb) != 0)
-        return myth_fail(err, errno == ENOENT || errno == ENOTDIR ? MYTH_ENOTFOUND : MYTH_EIO, "%.160s: %s", root, strerror(errno));
+        return myth_fail(err, errno == ENOENT || errno == ENOTDIR ? MYTH_ENOTFOUND : MYTH_EIO, "%.160s: %s", root,
+                         strerror(errno));
     if (!S_ISDIR(sb.st_mode))
         return myth_fail(err, MYTH_EARG, "%.160s is no directory; name the one it lies in", root);
     find_top(l, real);
@@ -404,5 +420,5 @@ void myth_ladder_close(myth_ladder *l)
         myth_free(l->mem, p);
     }
     pthread_mutex_destroy(&l->lock);
-    *l = (myth_ladder){ 0 };
+    *l = (myth_ladder){0};
 }

@@ -1,8 +1,9 @@
-/* scan.c - see scan.h. Threads take directories from a stack; each reads one, asks the ladder about its names, looks into its files, and
- * puts the directories below it on the stack. What they found hangs in a tree by name, so the list does not depend on who was first.
+/* scan.c - see scan.h. Threads take directories from a stack; each reads one, asks the ladder about its names, looks
+ * into its files, and puts the directories below it on the stack. What they found hangs in a tree by name, so the list
+ * does not depend on who was first.
  *
  * Looking in   a file is opened once, for its first 8 KiB; not at all when `known` says it is as it was
- * Races        what changes while it is read is listed as it was met; the reader of a file hashes what it read                          */
+ * Races        what changes while it is read is listed as it was met; the reader of a file hashes what it read */
 #define _GNU_SOURCE
 #include "scan.h"
 #include "retrieval/parse/grammars.h"
@@ -51,18 +52,18 @@ struct myth_scan_block {
 typedef struct dir dir;
 typedef struct {
     myth_scan_file f;
-    dir *sub;                           /* a directory that was entered */
+    dir *sub; /* a directory that was entered */
 } entry;
 
 struct dir {
-    dir *next;                          /* on the stack */
+    dir *next; /* on the stack */
     dir *parent;
-    entry *self;                        /* in its parent's; NULL = the root */
-    const myth_ignore_frame *frame;     /* of what stands above it */
-    const char *path;                   /* from top, with a slash at its end, or "" */
+    entry *self;                    /* in its parent's; NULL = the root */
+    const myth_ignore_frame *frame; /* of what stands above it */
+    const char *path;               /* from top, with a slash at its end, or "" */
     entry *entry;
-    uint32_t n_entry, at;               /* at: of the walk that makes the list */
-    bool is_named;                      /* by a pattern that takes it in       */
+    uint32_t n_entry, at; /* at: of the walk that makes the list */
+    bool is_named;        /* by a pattern that takes it in       */
 };
 
 typedef struct {
@@ -73,14 +74,14 @@ typedef struct {
     pthread_mutex_t lock;
     pthread_cond_t wake;
     dir *stack;
-    uint32_t n_busy;                    /* threads with a directory in hand */
+    uint32_t n_busy; /* threads with a directory in hand */
     bool is_ended;
-    myth_status st;                     /* the first failure */
+    myth_status st; /* the first failure */
     myth_error err;
 } scan;
 
 typedef struct {
-    size_t at;                          /* of the name in worker.names */
+    size_t at; /* of the name in worker.names */
     unsigned char type;
 } met;
 
@@ -91,15 +92,15 @@ typedef struct {
     met *met;
     size_t n_names, cap_names, n_met, cap_met;
     uint64_t n_out[MYTH_SCAN_REASON_N], in_bytes, n_keep, n_lost;
-    char path[2 * PATH_MAX + NAME_MAX + 8];     /* from top, of the name in hand */
+    char path[2 * PATH_MAX + NAME_MAX + 8]; /* from top, of the name in hand */
     unsigned char head[MYTH_SNIFF_BYTES];
     myth_thread thread;
 } worker;
 
 const char *myth_scan_reason_name(myth_scan_reason r)
 {
-    static const char *const name[] = { "in",       "ignored", "hidden", "skipped_dir", "binary",    "large",
-                                        "minified", "link",    "border", "special",     "unreadable" };
+    static const char *const name[] = {"in",       "ignored", "hidden", "skipped_dir", "binary",    "large",
+                                       "minified", "link",    "border", "special",     "unreadable"};
     _Static_assert(sizeof(name) / sizeof(name[0]) == MYTH_SCAN_REASON_N, "a name for every reason");
     return name[r];
 }
@@ -107,10 +108,13 @@ const char *myth_scan_reason_name(myth_scan_reason r)
 int myth_scan_open(int root_fd, const char *path, bool is_dir)
 {
     int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | (is_dir ? O_DIRECTORY : 0);
-    struct open_how how = { .flags = (uint64_t)flags, .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS };
+    struct open_how how = {
+        .flags = (uint64_t)flags,
+        .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+    };
     int fd = (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
     if (fd < 0 && (errno == ENOSYS || errno == EPERM || errno == EAGAIN))
-        fd = openat(root_fd, path, flags);      /* an older kernel, a filter of calls */
+        fd = openat(root_fd, path, flags); /* an older kernel, a filter of calls */
     return fd;
 }
 
@@ -194,7 +198,10 @@ static void fail_memory(worker *w)
 
 /* ---- one directory ---- */
 
-static int by_type(mode_t mode) { return S_ISREG(mode) ? DT_REG : S_ISDIR(mode) ? DT_DIR : S_ISLNK(mode) ? DT_LNK : DT_SOCK; }
+static int by_type(mode_t mode)
+{
+    return S_ISREG(mode) ? DT_REG : S_ISDIR(mode) ? DT_DIR : S_ISLNK(mode) ? DT_LNK : DT_SOCK;
+}
 
 static bool add_name(worker *w, const char *name, unsigned char type)
 {
@@ -216,7 +223,7 @@ static bool add_name(worker *w, const char *name, unsigned char type)
         w->cap_met = cap;
     }
     memcpy(w->names + w->n_names, name, n);
-    w->met[w->n_met++] = (met){ w->n_names, type };
+    w->met[w->n_met++] = (met){w->n_names, type};
     w->n_names += n;
     return true;
 }
@@ -226,7 +233,8 @@ static int compare_names(const void *a, const void *b, void *names)
     return strcmp((char *)names + ((const met *)a)->at, (char *)names + ((const met *)b)->at);
 }
 
-/* All names of the directory, sorted; *has: which files of patterns are among them. 0, or why not: E2BIG more than n_max. */
+/* All names of the directory, sorted; *has: which files of patterns are among them. 0, or why not: E2BIG more than
+ * n_max. */
 static int read_names(worker *w, DIR *d, size_t n_max, int *has, bool *has_git)
 {
     w->n_names = w->n_met = 0;
@@ -269,10 +277,11 @@ static const char *why_pattern(worker *w, const myth_ignore_answer *a)
     return take_why(w, "pattern '%s' in %s:%u", a->pattern->line, a->list->name, a->pattern->line_no);
 }
 
-/* The last part of the pattern that takes a name in: "!*" is not meant for hidden names and node_modules, "!.github/" and "!vendor/" are. */
+/* The last part of the pattern that takes a name in: "!*" is not meant for hidden names and node_modules, "!.github/"
+ * and "!vendor/" are. */
 typedef struct {
-    char text[NAME_MAX + 1];            /* "" = no pattern does */
-    bool is_meant;                      /* of a directory: by its own name, or a glob names what is below it */
+    char text[NAME_MAX + 1]; /* "" = no pattern does */
+    bool is_meant;           /* of a directory: by its own name, or a glob names what is below it */
 } naming;
 
 static void set_naming(naming *by, const myth_ignore_pattern *q)
@@ -282,8 +291,8 @@ static void set_naming(naming *by, const myth_ignore_pattern *q)
 }
 
 /* What patterns and names say; IN = nothing speaks against it so far. */
-static myth_scan_reason ask_rules(worker *w, const myth_ignore_frame *frame, const char *name, size_t n_path, bool is_dir, naming *by,
-                                  const char **why)
+static myth_scan_reason ask_rules(worker *w, const myth_ignore_frame *frame, const char *name, size_t n_path,
+                                  bool is_dir, naming *by, const char **why)
 {
     scan *s = w->s;
     myth_ignore_answer a = myth_ignore_ask(frame, w->path, n_path, is_dir);
@@ -340,7 +349,8 @@ static bool read_head(worker *w, int dir_fd, const char *name, uint64_t *n)
     return true;
 }
 
-/* Whether the pattern that takes the name in means it although it looks minified: "!jquery.min.js", "!*.min.js", not "!*". */
+/* Whether the pattern that takes the name in means it although it looks minified: "!jquery.min.js", "!*.min.js", not
+ * "!*". */
 static bool is_named(const naming *by, const char *name)
 {
     return by->text[0] && (strcmp(by->text, name) == 0 || myth_detect_minified(by->text, NULL, NULL, 0));
@@ -360,8 +370,8 @@ myth_scan_reason myth_scan_look(const myth_scan_file *f, uint64_t bytes, const u
 }
 
 /* What the first bytes say of a file that no rule keeps out. */
-static myth_scan_reason look_into(worker *w, int dir_fd, const char *name, size_t n_path, const myth_ignore_frame *frame, const naming *by,
-                                  myth_scan_file *f)
+static myth_scan_reason look_into(worker *w, int dir_fd, const char *name, size_t n_path,
+                                  const myth_ignore_frame *frame, const naming *by, myth_scan_file *f)
 {
     uint64_t n = 0;
     char mark[64];
@@ -387,16 +397,18 @@ static myth_scan_reason look_into(worker *w, int dir_fd, const char *name, size_
     }
     f->is_test = myth_detect_test(w->path + w->s->ladder.n_prefix);
     int said = myth_ignore_generated(frame, w->path, n_path);
-    generated = said > 0 ? "linguist-generated in .gitattributes" : said < 0 ? NULL : myth_detect_generated(name, w->head, n, mark);
+    generated = said > 0 ? "linguist-generated in .gitattributes"
+              : said < 0 ? NULL
+                         : myth_detect_generated(name, w->head, n, mark);
     f->is_generated = generated != NULL;
     if (w->s->opts->explain)
-        f->why = take_why(w, "%s%s%s%s%s%s", f->language, f->why ? ", " : "", f->why ? f->why : "", f->is_test ? ", a test" : "",
-                          generated ? ", generated: " : "", generated ? generated : "");
+        f->why = take_why(w, "%s%s%s%s%s%s", f->language, f->why ? ", " : "", f->why ? f->why : "",
+                          f->is_test ? ", a test" : "", generated ? ", generated: " : "", generated ? generated : "");
     return MYTH_SCAN_IN;
 }
 
-static myth_scan_reason judge_file(worker *w, int dir_fd, const char *name, size_t n_path, const myth_ignore_frame *frame, const naming *by,
-                                   myth_scan_file *f)
+static myth_scan_reason judge_file(worker *w, int dir_fd, const char *name, size_t n_path,
+                                   const myth_ignore_frame *frame, const naming *by, myth_scan_file *f)
 {
     struct stat sb;
     if (w->s->opts->names_only) {
@@ -418,7 +430,8 @@ static myth_scan_reason judge_file(worker *w, int dir_fd, const char *name, size
     if (f->bytes > MYTH_FILE_BYTES) {
         uint64_t n = 0;
         f->why = take_loss(w, "%llu bytes, the limit is %d", (unsigned long long)f->bytes, MYTH_FILE_BYTES);
-        f->is_lost = w->s->opts->lost && (is_code(name) || (read_head(w, dir_fd, name, &n) && !myth_detect_binary(w->head, n)));
+        f->is_lost =
+            w->s->opts->lost && (is_code(name) || (read_head(w, dir_fd, name, &n) && !myth_detect_binary(w->head, n)));
         return MYTH_SCAN_LARGE;
     }
     if (w->s->opts->known) {
@@ -480,7 +493,13 @@ static void turn_away(worker *w, dir *d, myth_scan_reason reason, const char *wh
     w->n_lost += is_lost;
     if (!w->s->opts->explain && !is_lost)
         return;
-    myth_scan_file f = { .reason = reason, .is_dir = true, .is_lost = is_lost, .why = why, .path = take_text(w, d->path + n_prefix, n - n_prefix - 1) };
+    myth_scan_file f = {
+        .reason = reason,
+        .is_dir = true,
+        .is_lost = is_lost,
+        .why = why,
+        .path = take_text(w, d->path + n_prefix, n - n_prefix - 1),
+    };
     if (!f.path || !why) {
         fail_memory(w);
         return;
@@ -498,11 +517,11 @@ static bool is_cancelled(const scan *s)
 static bool judge(worker *w, dir *d, const myth_ignore_frame *frame, int fd, const char *name, int type, int too_large)
 {
     size_t n_dir = strlen(d->path), n_path = n_dir + strlen(name);
-    myth_scan_file f = { 0 };
+    myth_scan_file f = {0};
     naming by;
     by.text[0] = 0;
     struct stat sb;
-    if (n_path - w->s->ladder.n_prefix >= PATH_MAX - 1) {       /* nobody could open it by its path */
+    if (n_path - w->s->ladder.n_prefix >= PATH_MAX - 1) { /* nobody could open it by its path */
         w->path[n_dir] = 0;
         n_path = n_dir + (size_t)snprintf(w->path + n_dir, sizeof(w->path) - n_dir, "%s", name);
         f.why = take_loss(w, "%s", strerror(ENAMETOOLONG));
@@ -543,7 +562,7 @@ static void visit(worker *w, dir *d)
     int has = 0, too_large = 0, e;
     bool has_git = false;
     const myth_ignore_frame *frame;
-    myth_error err = { 0 };
+    myth_error err = {0};
     const char *rel = d->path + s->ladder.n_prefix;
     int fd = *rel ? myth_scan_open(s->root_fd, rel, true) : dup(s->root_fd);
     DIR *stream = fd < 0 ? NULL : fdopendir(fd);
@@ -558,7 +577,8 @@ static void visit(worker *w, dir *d)
         closedir(stream);
         if (e != E2BIG)
             goto unreadable;
-        turn_away(w, d, MYTH_SCAN_LARGE, take_loss(w, "more than %u names; a pattern '!%s' in .mythosignore takes it in", dir_names, rel));
+        turn_away(w, d, MYTH_SCAN_LARGE,
+                  take_loss(w, "more than %u names; a pattern '!%s' in .mythosignore takes it in", dir_names, rel));
         return;
     }
     if (d->self && has_git && myth_ladder_is_repository(fd)) {
@@ -660,8 +680,8 @@ static myth_status gather(myth_scan_list *out, scan *s, worker *w, uint32_t n_wo
             out->n_out[r] += w[i].n_out[r];
     }
     if (n_keep > UINT32_MAX)
-        return myth_fail(err, MYTH_ELIMIT, "%llu files, the limit is %u; scan its directories one by one", (unsigned long long)n_keep,
-                         UINT32_MAX);
+        return myth_fail(err, MYTH_ELIMIT, "%llu files, the limit is %u; scan its directories one by one",
+                         (unsigned long long)n_keep, UINT32_MAX);
     out->file = myth_alloc_n(s->mem, MYTH_MEM_OTHER, "scan", n_keep ? n_keep : 1, sizeof(*out->file));
     if (!out->file)
         return myth_fail(err, MYTH_ENOMEM, "no room for a list of %llu files", (unsigned long long)n_keep);
@@ -671,12 +691,18 @@ static myth_status gather(myth_scan_list *out, scan *s, worker *w, uint32_t n_wo
 
 myth_status myth_scan(myth_scan_list *out, myth_mem *mem, const myth_scan_opts *opts, myth_error *err)
 {
-    scan s = { .opts = opts, .mem = mem, .root_fd = -1, .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER };
+    scan s = {
+        .opts = opts,
+        .mem = mem,
+        .root_fd = -1,
+        .lock = PTHREAD_MUTEX_INITIALIZER,
+        .wake = PTHREAD_COND_INITIALIZER,
+    };
     uint32_t n_worker = n_threads(opts), n_started = 1;
     worker *w = NULL;
     myth_status st = MYTH_OK;
-    dir root = { 0 };
-    *out = (myth_scan_list){ 0 };
+    dir root = {0};
+    *out = (myth_scan_list){0};
     MYTH_TRY(myth_ladder_open(&s.ladder, mem, opts->root, opts->globs, opts->no_ignore, err));
     s.root_fd = open(opts->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (s.root_fd < 0) {
@@ -693,7 +719,7 @@ myth_status myth_scan(myth_scan_list *out, myth_mem *mem, const myth_scan_opts *
     for (uint32_t i = 0; i < n_worker; i++)
         w[i].s = &s;
     while (n_started < n_worker && myth_thread_start(&w[n_started].thread, work, &w[n_started]))
-        n_started++;                            /* fewer threads find the same */
+        n_started++; /* fewer threads find the same */
     work(&w[0]);
     for (uint32_t i = 1; i < n_started; i++)
         myth_thread_join(&w[i].thread);
@@ -730,5 +756,5 @@ void myth_scan_close(myth_scan_list *list, myth_mem *mem)
         myth_free(mem, b);
     }
     myth_free(mem, list->file);
-    *list = (myth_scan_list){ 0 };
+    *list = (myth_scan_list){0};
 }

@@ -1,6 +1,7 @@
 /* buffer.h - bytes that grow, and numbers in groups of 7 bits, low ones first, as the blobs of the store have them.
  *
- * Errors   a failed allocation is kept in `is_short`; later calls do nothing. A reader that runs past its end has `is_bad`               */
+ * Errors   a failed allocation is kept in `is_short`; later calls do nothing. A reader that runs past its end has
+ *          `is_bad` */
 #ifndef MYTH_BUFFER_H
 #define MYTH_BUFFER_H
 
@@ -38,7 +39,10 @@ static inline void myth_buffer_put(myth_buffer *b, const void *s, size_t n)
 }
 
 static inline void myth_buffer_text(myth_buffer *b, const char *s) { myth_buffer_put(b, s, strlen(s)); }
-static inline void myth_buffer_string(myth_buffer *b, const char *s) { myth_buffer_put(b, s, strlen(s) + 1); }       /* with its zero */
+static inline void myth_buffer_string(myth_buffer *b, const char *s)
+{
+    myth_buffer_put(b, s, strlen(s) + 1);
+} /* with its zero */
 
 static inline void myth_buffer_number(myth_buffer *b, uint64_t v)
 {
@@ -53,7 +57,7 @@ static inline void myth_buffer_number(myth_buffer *b, uint64_t v)
 static inline void myth_buffer_close(myth_buffer *b)
 {
     myth_free(b->mem, b->data);
-    *b = (myth_buffer){ .mem = b->mem };
+    *b = (myth_buffer){.mem = b->mem};
 }
 
 typedef struct {

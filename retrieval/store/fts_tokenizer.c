@@ -1,4 +1,5 @@
-/* fts_tokenizer.c - see fts_tokenizer.h. A word is found, taken apart, and handed to FTS5 with its parts and stems at its own position. */
+/* fts_tokenizer.c - see fts_tokenizer.h. A word is found, taken apart, and handed to FTS5 with its parts and stems at
+ * its own position. */
 #include "fts_tokenizer.h"
 #include "engine/base/utf8.h"
 
@@ -10,49 +11,58 @@ enum kind { SEPARATOR, LOWER, UPPER, DIGIT, JOINER, IDEOGRAPH };
 
 /* Of ASCII: a text is read a byte at a time, and most bytes are of it. */
 static const unsigned char kind_of_ascii[128] = {
-    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-    0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-    3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 0, 0, 0, 0, 0, 0,
-    0, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2,
-    2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 0, 0, 0, 0, 4,
-    0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 0, 0, 0, 0, 0, 0,
+    0, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 0, 0, 0, 0, 4,
+    0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0,
 };
 
-/* What is no letter beyond ASCII: spaces, punctuation, arrows, mathematics, boxes, private marks of order. Both ends are in. */
-static const struct { uint32_t first, last; } separators[] = {
-    { 0x80, 0xa9 },     { 0xab, 0xb4 },     { 0xb6, 0xb9 },     { 0xbb, 0xbf },     { 0xd7, 0xd7 },     { 0xf7, 0xf7 },
-    { 0x1680, 0x1680 }, { 0x2000, 0x206f }, { 0x20a0, 0x20cf }, { 0x2190, 0x2bff }, { 0x2e00, 0x2e7f }, { 0x3000, 0x3004 },
-    { 0x3008, 0x3020 }, { 0x3030, 0x3030 }, { 0xfe10, 0xfe1f }, { 0xfe30, 0xfe6f }, { 0xfeff, 0xfeff }, { 0xff00, 0xff0f },
-    { 0xff1a, 0xff20 }, { 0xff3b, 0xff40 }, { 0xff5b, 0xff65 }, { 0xfff0, 0xffff }, { 0x1f000, 0x1faff },
+/* What is no letter beyond ASCII: spaces, punctuation, arrows, mathematics, boxes, private marks of order. Both ends
+ * are in. */
+static const struct {
+    uint32_t first, last;
+} separators[] = {
+    {0x80, 0xa9},     {0xab, 0xb4},     {0xb6, 0xb9},     {0xbb, 0xbf},     {0xd7, 0xd7},       {0xf7, 0xf7},
+    {0x1680, 0x1680}, {0x2000, 0x206f}, {0x20a0, 0x20cf}, {0x2190, 0x2bff}, {0x2e00, 0x2e7f},   {0x3000, 0x3004},
+    {0x3008, 0x3020}, {0x3030, 0x3030}, {0xfe10, 0xfe1f}, {0xfe30, 0xfe6f}, {0xfeff, 0xfeff},   {0xff00, 0xff0f},
+    {0xff1a, 0xff20}, {0xff3b, 0xff40}, {0xff5b, 0xff65}, {0xfff0, 0xffff}, {0x1f000, 0x1faff},
 };
 
 /* Han and kana, which are written without spaces. */
-static const struct { uint32_t first, last; } ideographs[] = {
-    { 0x3005, 0x3007 }, { 0x3021, 0x302f }, { 0x3031, 0x30ff }, { 0x3400, 0x4dbf }, { 0x4e00, 0x9fff }, { 0xf900, 0xfaff }, { 0x20000, 0x3ffff },
+static const struct {
+    uint32_t first, last;
+} ideographs[] = {
+    {0x3005, 0x3007}, {0x3021, 0x302f}, {0x3031, 0x30ff},   {0x3400, 0x4dbf},
+    {0x4e00, 0x9fff}, {0xf900, 0xfaff}, {0x20000, 0x3ffff},
 };
 
 /* Lower case of the alphabets that have a simple one: Latin 1 and A, Greek, Cyrillic. Others keep their case. */
 static uint32_t fold(uint32_t c)
 {
-    if (c < 0xc0) return c;
-    if (c <= 0xde) return c + 0x20;                                             /* 0xd7 is a separator */
+    if (c < 0xc0)
+        return c;
+    if (c <= 0xde)
+        return c + 0x20; /* 0xd7 is a separator */
     if (c >= 0x100 && c <= 0x17e) {
-        if (c == 0x130 || c == 0x131 || c == 0x138 || c == 0x149) return c;
-        if (c == 0x178) return 0xff;
+        if (c == 0x130 || c == 0x131 || c == 0x138 || c == 0x149)
+            return c;
+        if (c == 0x178)
+            return 0xff;
         bool odd_is_upper = (c >= 0x139 && c <= 0x148) || c >= 0x179;
         return (c & 1) == odd_is_upper ? c + 1 : c;
     }
-    if (c >= 0x391 && c <= 0x3a9) return c + 0x20;
-    if (c >= 0x400 && c <= 0x40f) return c + 0x50;
-    if (c >= 0x410 && c <= 0x42f) return c + 0x20;
+    if (c >= 0x391 && c <= 0x3a9)
+        return c + 0x20;
+    if (c >= 0x400 && c <= 0x40f)
+        return c + 0x50;
+    if (c >= 0x410 && c <= 0x42f)
+        return c + 0x20;
     return c;
 }
 
 typedef struct {
     enum kind kind;
-    unsigned n;                 /* bytes in the text    */
+    unsigned n; /* bytes in the text    */
     char lower[4];
     unsigned n_lower;
 } letter;
@@ -62,7 +72,7 @@ static void read_wide_letter(letter *l, const char *s, size_t n)
     uint32_t cp = 0;
     l->n = l->n_lower = 1;
     l->lower[0] = *s;
-    l->kind = LOWER;                                                            /* a byte of some older encoding */
+    l->kind = LOWER; /* a byte of some older encoding */
     l->n = (unsigned)myth_utf8_decode((const unsigned char *)s, n, &cp);
     if (!l->n) {
         l->n = 1;
@@ -97,8 +107,8 @@ static inline void read_letter(letter *l, const char *s, size_t n)
 typedef struct {
     myth_word *w;
     enum kind last;
-    unsigned n_upper;           /* capitals at the end of the open part */
-    unsigned last_off;          /* of the last letter, in `whole`       */
+    unsigned n_upper;  /* capitals at the end of the open part */
+    unsigned last_off; /* of the last letter, in `whole`       */
     bool is_open, is_full;
 } cutter;
 
@@ -113,8 +123,8 @@ static void open_part(cutter *c, unsigned off)
     c->n_upper = 0;
 }
 
-/* The letter begins a part: behind a joiner, at a change between digits and letters, at a capital behind a small letter, and at the last of
- * several capitals when a small one follows (HTTPServer) unless it is a plural's (URLs). */
+/* The letter begins a part: behind a joiner, at a change between digits and letters, at a capital behind a small
+ * letter, and at the last of several capitals when a small one follows (HTTPServer) unless it is a plural's (URLs). */
 static inline void put_letter(cutter *c, const letter *l, enum kind next)
 {
     myth_word *w = c->w;
@@ -150,7 +160,7 @@ static inline void put_letter(cutter *c, const letter *l, enum kind next)
 bool myth_word_next(myth_word *w, const char *text, size_t n, size_t *pos)
 {
     size_t i = *pos;
-    letter l = { .kind = SEPARATOR };
+    letter l = {.kind = SEPARATOR};
     for (; i < n; i += l.n) {
         read_letter(&l, text + i, n - i);
         if (l.kind != SEPARATOR)
@@ -162,13 +172,13 @@ bool myth_word_next(myth_word *w, const char *text, size_t n, size_t *pos)
     w->off = i;
     w->n_whole = w->n_part = 0;
     w->is_number = l.kind == DIGIT;
-    cutter c = { .w = w, .last = JOINER };
+    cutter c = {.w = w, .last = JOINER};
     if (l.kind == IDEOGRAPH) {
         put_letter(&c, &l, SEPARATOR);
         i += l.n;
     } else {
         while (l.kind != SEPARATOR && l.kind != IDEOGRAPH) {
-            letter next = { .kind = SEPARATOR };
+            letter next = {.kind = SEPARATOR};
             i += l.n;
             if (i < n)
                 read_letter(&next, text + i, n - i);
@@ -199,7 +209,10 @@ typedef int (*token_fn)(void *arg, int flags, const char *token, int n, int star
 enum { CACHE_SLOTS = 4096, CACHE_BYTES = 15 };
 
 typedef struct {
-    struct { unsigned char n, n_stem; char word[CACHE_BYTES], stem[CACHE_BYTES]; } slot[CACHE_SLOTS];
+    struct {
+        unsigned char n, n_stem;
+        char word[CACHE_BYTES], stem[CACHE_BYTES];
+    } slot[CACHE_SLOTS];
 } tokenizer;
 
 static size_t stem(tokenizer *t, char *dst, const char *word, size_t n)
@@ -219,12 +232,15 @@ static size_t stem(tokenizer *t, char *dst, const char *word, size_t n)
     return t->slot[h].n_stem;
 }
 
-/* Words that hold a sentence together, by length. They are in most texts, so a score has nothing from them; in an index of code with its comments they
- * are a thirtieth of the postings. */
+/* Words that hold a sentence together, by length. They are in most texts, so a score has nothing from them; in an index
+ * of code with its comments they are a thirtieth of the postings. */
 static bool is_silent(const char *s, unsigned n)
 {
     static const char two[] = "anasatbebyifinisitofonortowe", three[] = "andareforthewas", four[] = "fromthatthiswith";
-    static const struct { const char *word; unsigned bytes; } list[] = { { two, sizeof(two) - 1 }, { three, sizeof(three) - 1 }, { four, sizeof(four) - 1 } };
+    static const struct {
+        const char *word;
+        unsigned bytes;
+    } list[] = {{two, sizeof(two) - 1}, {three, sizeof(three) - 1}, {four, sizeof(four) - 1}};
     if (n < 2 || n > 4)
         return false;
     for (unsigned i = 0; i < list[n - 2].bytes; i += n)
@@ -238,7 +254,9 @@ static bool is_indexed(const myth_word *w) { return w->n_whole > 1 && !is_silent
 
 /* The stems of the parts at one position, each once; none longer than its part, so they fit where the word did. */
 typedef struct {
-    struct { unsigned char off, n; } token[MYTH_WORD_PARTS];
+    struct {
+        unsigned char off, n;
+    } token[MYTH_WORD_PARTS];
     char text[MYTH_WORD_BYTES];
     unsigned n_token, n_text;
 } stems;
@@ -326,7 +344,7 @@ static void destroy(Fts5Tokenizer *t) { sqlite3_free(t); }
 
 myth_status myth_fts_register(sqlite3 *db, myth_error *err)
 {
-    static fts5_tokenizer methods = { create, destroy, tokenize };
+    static fts5_tokenizer methods = {create, destroy, tokenize};
     fts5_api *api = NULL;
     sqlite3_stmt *q = NULL;
     int rc = sqlite3_prepare_v2(db, "SELECT fts5(?1)", -1, &q, NULL);
@@ -336,7 +354,8 @@ myth_status myth_fts_register(sqlite3 *db, myth_error *err)
         sqlite3_finalize(q);
     }
     if (!api)
-        return myth_fail(err, MYTH_EUNSUPPORTED, "SQLite %s was built without FTS5; install one that has it", sqlite3_libversion());
+        return myth_fail(err, MYTH_EUNSUPPORTED, "SQLite %s was built without FTS5; install one that has it",
+                         sqlite3_libversion());
     rc = api->xCreateTokenizer(api, "mythos", NULL, &methods, NULL);
     return rc == SQLITE_OK ? MYTH_OK : myth_fail(err, MYTH_ENOMEM, "tokenizer: %s", sqlite3_errstr(rc));
 }
@@ -367,7 +386,12 @@ size_t myth_fts_quote(char *dst, size_t cap, const char *text, size_t n)
             dst[0] = '\0';
         return 0;
     }
-#define PUT(c) do { if (at < cap) dst[at] = (char)(c); at++; } while (0)
+#define PUT(c)                   \
+    do {                         \
+        if (at < cap)            \
+            dst[at] = (char)(c); \
+        at++;                    \
+    } while (0)
     PUT('"');
     for (size_t i = 0; i < n; i++) {
         if (text[i] == '"')

@@ -1,16 +1,25 @@
 /* pack.c - the text of a file, its uses and its symbols as bytes of the store.
  *
  * Text   blocks of MYTH_BLOCK_BYTES (the last is shorter), each a zstd frame in pieces of MYTH_PIECE_BYTES
- * Frames name the dictionary that they need, meta's `dictionary`; trained once: a sixth of the text's share on 12 MB of C
- * Uses   one zstd frame; per use: kind, plus 0x80 when `within` is that of the use before; the line's difference to that before, zigzag in
- *        groups of 7 bits, low ones first; the name and a zero; `within` and a zero unless it is that of before                        */
+ * Frames name the dictionary that they need, meta's `dictionary`; trained once: a sixth of the text's share on 12 MB of
+ * C
+ * Uses   one zstd frame; per use: kind, plus 0x80 when `within` is that of the use before; the line's difference to
+ *        that before, zigzag in groups of 7 bits, low ones first; the name and a zero; `within` and a zero unless it is
+ *        that of before */
 #include "store_impl.h"
 #include "symbol_rows.h"
 
 #include <string.h>
 #include <zdict.h>
 
-enum { LEVEL = 6, SAME_WITHIN = 0x80, LINE_BYTES = 5, DICTIONARY_MIN = 8 << 10, DICTIONARY_MAX = 110 << 10, DICTIONARY_SHARE = 12 };
+enum {
+    LEVEL = 6,
+    SAME_WITHIN = 0x80,
+    LINE_BYTES = 5,
+    DICTIONARY_MIN = 8 << 10,
+    DICTIONARY_MAX = 110 << 10,
+    DICTIONARY_SHARE = 12
+};
 
 struct myth_packer {
     myth_mem *mem;
@@ -88,18 +97,24 @@ static size_t put_uses(unsigned char *dst, const myth_chunks *c)
 /* At `dst`, as one frame; returns its size, 0 for no memory. */
 static size_t squeeze(myth_packer *p, unsigned char *dst, size_t cap, const unsigned char *src, size_t n)
 {
-    size_t got = p->dictionary ? ZSTD_compress_usingCDict(p->c, dst, cap, src, n, p->dictionary) : ZSTD_compressCCtx(p->c, dst, cap, src, n, LEVEL);
+    size_t got = p->dictionary ? ZSTD_compress_usingCDict(p->c, dst, cap, src, n, p->dictionary)
+                               : ZSTD_compressCCtx(p->c, dst, cap, src, n, LEVEL);
     return ZSTD_isError(got) ? 0 : got;
 }
 
-myth_status myth_pack(myth_packed *out, myth_packer *p, const unsigned char *text, uint64_t n, const myth_chunks *chunks, myth_error *err)
+myth_status myth_pack(myth_packed *out, myth_packer *p, const unsigned char *text, uint64_t n,
+                      const myth_chunks *chunks, myth_error *err)
 {
     size_t n_uses = uses_bound(chunks), at = 0;
-    myth_buffer symbols = { .mem = p->mem };
+    myth_buffer symbols = {.mem = p->mem};
     uint32_t n_block = (uint32_t)((n + MYTH_BLOCK_BYTES - 1) / MYTH_BLOCK_BYTES);
-    *out = (myth_packed){ .n_block = n_block, .n_symbol = chunks->n_symbol < MYTH_SYMBOL_IDS ? chunks->n_symbol : MYTH_SYMBOL_IDS };
+    *out = (myth_packed){
+        .n_block = n_block,
+        .n_symbol = chunks->n_symbol < MYTH_SYMBOL_IDS ? chunks->n_symbol : MYTH_SYMBOL_IDS,
+    };
     myth_symbol_rows_encode(&symbols, chunks, out->n_symbol);
-    size_t cap = n_block * ZSTD_compressBound(MYTH_BLOCK_BYTES) + ZSTD_compressBound(n_uses) + ZSTD_compressBound(symbols.n);
+    size_t cap =
+        n_block * ZSTD_compressBound(MYTH_BLOCK_BYTES) + ZSTD_compressBound(n_uses) + ZSTD_compressBound(symbols.n);
     unsigned char *uses = myth_alloc(p->mem, MYTH_MEM_OTHER, "index", n_uses), *data = NULL;
     out->data = myth_alloc(p->mem, MYTH_MEM_OTHER, "index", cap);
     out->end = myth_alloc_n(p->mem, MYTH_MEM_OTHER, "index", n_block + 2, sizeof(*out->end));
@@ -129,7 +144,8 @@ myth_status myth_pack(myth_packed *out, myth_packer *p, const unsigned char *tex
     out->end[n_block + 1] = at;
     myth_free(p->mem, uses);
     myth_buffer_close(&symbols);
-    data = myth_realloc(p->mem, MYTH_MEM_OTHER, "index", out->data, at);    /* packed files wait for the writer: only what they need */
+    data = myth_realloc(p->mem, MYTH_MEM_OTHER, "index", out->data,
+                        at); /* packed files wait for the writer: only what they need */
     if (data)
         out->data = data;
     return MYTH_OK;
@@ -144,19 +160,21 @@ void myth_packed_free(myth_packed *packed, myth_mem *mem)
 {
     myth_free(mem, packed->data);
     myth_free(mem, packed->end);
-    *packed = (myth_packed){ 0 };
+    *packed = (myth_packed){0};
 }
 
 /* ---- back again ---- */
 
 static myth_status torn(const myth_store *s, const char *what, myth_error *err)
 {
-    return myth_fail(err, MYTH_EFORMAT, "%.120s: the index is damaged (%s); remove this file and run mythos index", s->path, what);
+    return myth_fail(err, MYTH_EFORMAT, "%.120s: the index is damaged (%s); remove this file and run mythos index",
+                     s->path, what);
 }
 
 /* ---- dictionary ---- */
 
-/* Reads it for one of its two uses: most runs only unpack, and to make what packs takes as long as looking over a small directory. */
+/* Reads it for one of its two uses: most runs only unpack, and to make what packs takes as long as looking over a small
+ * directory. */
 static myth_status load_dictionary(myth_store *s, bool is_to_pack, myth_error *err)
 {
     sqlite3_stmt *q = NULL;
@@ -187,7 +205,8 @@ const struct ZSTD_CDict_s *myth_store_dictionary(myth_store *s)
     return s->pack_dictionary;
 }
 
-myth_status myth_store_learn(myth_store *s, const unsigned char *piece, const size_t *n_piece, uint32_t n, myth_error *err)
+myth_status myth_store_learn(myth_store *s, const unsigned char *piece, const size_t *n_piece, uint32_t n,
+                             myth_error *err)
 {
     size_t all = 0;
     for (uint32_t i = 0; i < n; i++)
@@ -200,7 +219,7 @@ myth_status myth_store_learn(myth_store *s, const unsigned char *piece, const si
         return myth_fail(err, MYTH_ENOMEM, "no memory for %zu bytes", cap);
     size_t got = ZDICT_trainFromBuffer(dictionary, cap, piece, n_piece, n);
     myth_status st = MYTH_OK;
-    if (!ZDICT_isError(got)) {                  /* pieces with nothing in common make none */
+    if (!ZDICT_isError(got)) { /* pieces with nothing in common make none */
         sqlite3_stmt *q = myth_store_statement(s, MYTH_SQL_SET_NUMBER, err);
         if (!q)
             st = err ? err->code : MYTH_EFORMAT;
@@ -215,7 +234,8 @@ myth_status myth_store_learn(myth_store *s, const unsigned char *piece, const si
 }
 
 /* Unpacks a frame; (size_t)-1 when it is not one. */
-static myth_status unpack(myth_store *s, size_t *got, unsigned char *dst, size_t cap, const void *frame, size_t n, myth_error *err)
+static myth_status unpack(myth_store *s, size_t *got, unsigned char *dst, size_t cap, const void *frame, size_t n,
+                          myth_error *err)
 {
     unsigned id = ZSTD_getDictID_fromFrame(frame, n);
     if (id && id != s->unpack_id) {
@@ -223,12 +243,14 @@ static myth_status unpack(myth_store *s, size_t *got, unsigned char *dst, size_t
         if (st != MYTH_OK)
             return st;
     }
-    size_t r = id ? ZSTD_decompress_usingDDict(s->unpack, dst, cap, frame, n, s->unpack_dictionary) : ZSTD_decompressDCtx(s->unpack, dst, cap, frame, n);
+    size_t r = id ? ZSTD_decompress_usingDDict(s->unpack, dst, cap, frame, n, s->unpack_dictionary)
+                  : ZSTD_decompressDCtx(s->unpack, dst, cap, frame, n);
     *got = ZSTD_isError(r) ? (size_t)-1 : r;
     return MYTH_OK;
 }
 
-myth_status myth_store_unpack(myth_store *s, unsigned char **out, size_t *n_out, const void *frame, size_t n, myth_error *err)
+myth_status myth_store_unpack(myth_store *s, unsigned char **out, size_t *n_out, const void *frame, size_t n,
+                              myth_error *err)
 {
     unsigned long long size = ZSTD_getFrameContentSize(frame, n);
     size_t got = 0;
@@ -283,7 +305,8 @@ static myth_status load_block(myth_store *s, int64_t id, myth_error *err)
     return MYTH_OK;
 }
 
-myth_status myth_store_text(myth_store *s, unsigned char *dst, int64_t file_id, uint64_t off, uint64_t n, myth_error *err)
+myth_status myth_store_text(myth_store *s, unsigned char *dst, int64_t file_id, uint64_t off, uint64_t n,
+                            myth_error *err)
 {
     while (n > 0) {
         uint64_t no = off / MYTH_BLOCK_BYTES, in = off % MYTH_BLOCK_BYTES;
@@ -308,9 +331,10 @@ myth_status myth_store_text(myth_store *s, unsigned char *dst, int64_t file_id, 
 typedef bool (*ref_fn)(void *arg, const myth_store_ref *ref);
 
 /* False: the bytes are not what put_uses writes. */
-static bool walk_uses(const unsigned char *p, const unsigned char *end, uint32_t n, int64_t file_id, ref_fn on_ref, void *arg)
+static bool walk_uses(const unsigned char *p, const unsigned char *end, uint32_t n, int64_t file_id, ref_fn on_ref,
+                      void *arg)
 {
-    myth_store_ref r = { .file_id = file_id, .within = "" };
+    myth_store_ref r = {.file_id = file_id, .within = ""};
     bool go_on = true;
     for (uint32_t i = 0; i < n && go_on; i++) {
         uint32_t z = 0;

@@ -1,17 +1,22 @@
-/* porter.c - Porter's stemmer over a-z in place, as FTS5's own `porter` does it: step 2 with "bli" for "abli" and with "logi".
+/* porter.c - Porter's stemmer over a-z in place, as FTS5's own `porter` does it: step 2 with "bli" for "abli" and with
+ * "logi".
  *
  * Terms   m: how often a run of vowels is followed by one of consonants. 'y' is a vowel behind a consonant
- * Source  Porter, An algorithm for suffix stripping (1980), and the author's later notes on departures from it                      */
+ * Source  Porter, An algorithm for suffix stripping (1980), and the author's later notes on departures from it */
 #include "fts_tokenizer.h"
 
 #include <string.h>
 
-enum { STEM_MIN = 3, STEM_MAX = 64 };           /* what FTS5's stemmer leaves alone */
+enum { STEM_MIN = 3, STEM_MAX = 64 }; /* what FTS5's stemmer leaves alone */
 
 static bool is_consonant(const char *s, size_t i)
 {
     switch (s[i]) {
-    case 'a': case 'e': case 'i': case 'o': case 'u': return false;
+    case 'a':
+    case 'e':
+    case 'i':
+    case 'o':
+    case 'u': return false;
     case 'y': return i == 0 || !is_consonant(s, i - 1);
     default: return true;
     }
@@ -51,7 +56,10 @@ typedef struct {
     const char *from, *to;
 } rule;
 
-static bool ends_with(const char *s, size_t n, const char *suffix, size_t k) { return n > k && memcmp(s + n - k, suffix, k) == 0; }
+static bool ends_with(const char *s, size_t n, const char *suffix, size_t k)
+{
+    return n > k && memcmp(s + n - k, suffix, k) == 0;
+}
 
 /* The first rule whose suffix is there decides, also when the stem's measure then says no. */
 static size_t replace(char *s, size_t n, const rule *r, unsigned more_than)
@@ -101,16 +109,18 @@ static size_t step1(char *s, size_t n)
 
 /* Longer suffixes stand before those they end with. */
 static const rule step2[] = {
-    { "ational", "ate" }, { "tional", "tion" }, { "enci", "ence" },  { "anci", "ance" },  { "izer", "ize" },    { "logi", "log" },
-    { "bli", "ble" },     { "alli", "al" },     { "entli", "ent" },  { "eli", "e" },      { "ousli", "ous" },   { "ization", "ize" },
-    { "ation", "ate" },   { "ator", "ate" },    { "alism", "al" },   { "iveness", "ive" }, { "fulness", "ful" }, { "ousness", "ous" },
-    { "aliti", "al" },    { "iviti", "ive" },   { "biliti", "ble" }, { NULL, NULL },
+    {"ational", "ate"}, {"tional", "tion"}, {"enci", "ence"},   {"anci", "ance"}, {"izer", "ize"},
+    {"logi", "log"},    {"bli", "ble"},     {"alli", "al"},     {"entli", "ent"}, {"eli", "e"},
+    {"ousli", "ous"},   {"ization", "ize"}, {"ation", "ate"},   {"ator", "ate"},  {"alism", "al"},
+    {"iveness", "ive"}, {"fulness", "ful"}, {"ousness", "ous"}, {"aliti", "al"},  {"iviti", "ive"},
+    {"biliti", "ble"},  {NULL, NULL},
 };
 static const rule step3[] = {
-    { "icate", "ic" }, { "ative", "" }, { "alize", "al" }, { "iciti", "ic" }, { "ical", "ic" }, { "ful", "" }, { "ness", "" }, { NULL, NULL },
+    {"icate", "ic"}, {"ative", ""}, {"alize", "al"}, {"iciti", "ic"},
+    {"ical", "ic"},  {"ful", ""},   {"ness", ""},    {NULL, NULL},
 };
-static const char *const step4[] = { "al",  "ance", "ence", "er",  "ic",  "able", "ible", "ant", "ement", "ment", "ent",
-                                     "ion", "ou",   "ism",  "ate", "iti", "ous",  "ive",  "ize", NULL };
+static const char *const step4[] = {"al",  "ance", "ence", "er",  "ic",  "able", "ible", "ant", "ement", "ment",
+                                    "ent", "ion",  "ou",   "ism", "ate", "iti",  "ous",  "ive", "ize",   NULL};
 
 static size_t drop(const char *s, size_t n)
 {
@@ -140,7 +150,7 @@ static size_t step5(const char *s, size_t n)
 
 size_t myth_word_stem(char *dst, const char *word, size_t n)
 {
-    char s[STEM_MAX + 2];                       /* step 1 puts an 'e' where it took two bytes or more */
+    char s[STEM_MAX + 2]; /* step 1 puts an 'e' where it took two bytes or more */
     bool is_plain = n >= STEM_MIN && n <= STEM_MAX;
     for (size_t i = 0; i < n && is_plain; i++)
         is_plain = word[i] >= 'a' && word[i] <= 'z';

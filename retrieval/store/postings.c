@@ -1,32 +1,42 @@
-/* postings.c - see postings.h. A cursor per segment over copies of its pages; the smallest row of all cursors comes next.
+/* postings.c - see postings.h. A cursor per segment over copies of its pages; the smallest row of all cursors comes
+ * next.
  *
- * Page       u16 offset of the first row that goes on from the page before (0: none), u16 end of the content, content, then the offsets of
- *            the words that begin here, each as the difference to the one before
- * Content    the first word of a page: its bytes, whole. Others: bytes shared with the one before, bytes of the rest, the rest. Behind a word its
- *            rows; what goes on on the next page begins there with a whole row id
- * Positions  a number each; 1 and a number: the column that follows, from 0. They may go on at byte 4 of the next page, a number never does     */
+ * Page       u16 offset of the first row that goes on from the page before (0: none), u16 end of the content, content,
+ *            then the offsets of the words that begin here, each as the difference to the one before
+ * Content    the first word of a page: its bytes, whole. Others: bytes shared with the one before, bytes of the rest,
+ *            the rest. Behind a word its rows; what goes on on the next page begins there with a whole row id
+ * Positions  a number each; 1 and a number: the column that follows, from 0. They may go on at byte 4 of the next page,
+ *            a number never does */
 #include "postings.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { AVERAGES_ID = 1, STRUCTURE_ID = 10, PAGE_HEAD = 4, SEGMENT_SHIFT = 37, MAIN_INDEX = '0', TOKEN_BYTES = 1024, NO_END = 1 << 20 };
+enum {
+    AVERAGES_ID = 1,
+    STRUCTURE_ID = 10,
+    PAGE_HEAD = 4,
+    SEGMENT_SHIFT = 37,
+    MAIN_INDEX = '0',
+    TOKEN_BYTES = 1024,
+    NO_END = 1 << 20
+};
 
 typedef struct {
     int64_t id;
-    uint32_t first, last;               /* pages                                      */
+    uint32_t first, last; /* pages                                      */
 } segment;
 
 typedef struct {
     const segment *seg;
     unsigned char *page;
-    size_t cap, n, n_all;               /* content ends at n, the page at n_all       */
-    size_t off, end;                    /* end: where the next word begins, if it does here */
+    size_t cap, n, n_all; /* content ends at n, the page at n_all       */
+    size_t off, end;      /* end: where the next word begins, if it does here */
     uint32_t page_no;
-    bool is_page_new;                   /* nothing of it was read                     */
+    bool is_page_new; /* nothing of it was read                     */
     bool is_done;
     int64_t row;
-    uint64_t n_pos;                     /* bytes of positions from off                */
+    uint64_t n_pos; /* bytes of positions from off                */
 } cursor;
 
 typedef struct {
@@ -37,10 +47,10 @@ struct myth_postings {
     myth_mem *mem;
     sqlite3 *db;
     sqlite3_stmt *get_page, *get_index, *get_size;
-    segment *segment;                   /* the newest first                           */
+    segment *segment; /* the newest first                           */
     cursor *cursor;
     uint32_t n_segment;
-    start *start;                       /* of all words that were found               */
+    start *start; /* of all words that were found               */
     uint32_t n_start, cap_start;
     myth_postings_total total;
 };
@@ -75,16 +85,22 @@ static inline size_t get_number(const unsigned char *p, const unsigned char *end
 
 static myth_status damaged(const char *what, myth_error *err)
 {
-    return myth_fail(err, MYTH_EFORMAT, "search: the full-text index is damaged (%s); make the index anew: mythos index", what);
+    return myth_fail(err, MYTH_EFORMAT,
+                     "search: the full-text index is damaged (%s); make the index anew: mythos index", what);
 }
 
 static myth_status fail_db(const myth_postings *p, myth_error *err)
 {
     int rc = sqlite3_errcode(p->db);
-    myth_status code = rc == SQLITE_NOMEM ? MYTH_ENOMEM : rc == SQLITE_INTERRUPT ? MYTH_ECANCEL : (rc & 0xff) == SQLITE_IOERR ? MYTH_EIO : MYTH_EFORMAT;
+    myth_status code = rc == SQLITE_NOMEM          ? MYTH_ENOMEM
+                     : rc == SQLITE_INTERRUPT      ? MYTH_ECANCEL
+                     : (rc & 0xff) == SQLITE_IOERR ? MYTH_EIO
+                                                   : MYTH_EFORMAT;
     if (sqlite3_extended_errcode(p->db) == SQLITE_IOERR_DATA)
         return damaged("a page and its checksum differ", err);
-    return myth_fail(err, code, "search: reading the full-text index: %s; `mythos index --check` looks at the whole index", sqlite3_errmsg(p->db));
+    return myth_fail(err, code,
+                     "search: reading the full-text index: %s; `mythos index --check` looks at the whole index",
+                     sqlite3_errmsg(p->db));
 }
 
 /* ---- open ---- */
@@ -133,11 +149,18 @@ static myth_status read_structure(myth_postings *p, myth_error *err)
     st = damaged("its structure", err);
     at = data + 4;
     end = data + n;
-#define NUMBER(v) do { size_t bytes_ = at < end ? get_number(at, end, &(v)) : 0; if (!bytes_) goto fail; at += bytes_; } while (0)
+#define NUMBER(v)                                                 \
+    do {                                                          \
+        size_t bytes_ = at < end ? get_number(at, end, &(v)) : 0; \
+        if (!bytes_)                                              \
+            goto fail;                                            \
+        at += bytes_;                                             \
+    } while (0)
     if (n < 7)
         goto fail;
     if (memcmp(at, "\xff\0\0\1", 4) == 0) {
-        st = myth_fail(err, MYTH_EUNSUPPORTED, "search: the full-text index has a form of a later SQLite; make the index anew: mythos index");
+        st = myth_fail(err, MYTH_EUNSUPPORTED,
+                       "search: the full-text index has a form of a later SQLite; make the index anew: mythos index");
         goto fail;
     }
     NUMBER(n_level);
@@ -161,8 +184,9 @@ static myth_status read_structure(myth_postings *p, myth_error *err)
             NUMBER(last);
             if (id >= 1 << 16 || first > last || last >= (uint64_t)1 << 31 || p->n_segment >= n_segment)
                 goto fail;
-            if (first)                                      /* else all of it has gone into a merge */
-                p->segment[p->n_segment++] = (segment){ .id = (int64_t)id, .first = (uint32_t)first, .last = (uint32_t)last };
+            if (first) /* else all of it has gone into a merge */
+                p->segment[p->n_segment++] =
+                    (segment){.id = (int64_t)id, .first = (uint32_t)first, .last = (uint32_t)last};
         }
         for (uint32_t a = before, b = p->n_segment; a + 1 < b; a++, b--) {
             segment t = p->segment[a];
@@ -172,7 +196,7 @@ static myth_status read_structure(myth_postings *p, myth_error *err)
     }
 #undef NUMBER
     if (err)
-        *err = (myth_error){ 0 };
+        *err = (myth_error){0};
     st = MYTH_OK;
 fail:
     sqlite3_reset(p->get_page);
@@ -190,7 +214,8 @@ myth_status myth_postings_open(myth_postings **out, myth_mem *mem, sqlite3 *db, 
     p->db = db;
     if (sqlite3_prepare_v2(db, "SELECT block FROM fts_data WHERE id = ?1", -1, &p->get_page, NULL) != SQLITE_OK ||
         sqlite3_prepare_v2(db, "SELECT sz FROM fts_docsize WHERE id = ?1", -1, &p->get_size, NULL) != SQLITE_OK ||
-        sqlite3_prepare_v2(db, "SELECT pgno FROM fts_idx WHERE segid = ?1 AND term <= ?2 ORDER BY term DESC LIMIT 1", -1, &p->get_index, NULL) != SQLITE_OK) {
+        sqlite3_prepare_v2(db, "SELECT pgno FROM fts_idx WHERE segid = ?1 AND term <= ?2 ORDER BY term DESC LIMIT 1",
+                           -1, &p->get_index, NULL) != SQLITE_OK) {
         st = fail_db(p, err);
         goto fail;
     }
@@ -257,7 +282,8 @@ fail:
     return st;
 }
 
-/* Goes through the words of the cursor's page; on_word returns false to end. `at` in the page is behind the word, where its rows begin. */
+/* Goes through the words of the cursor's page; on_word returns false to end. `at` in the page is behind the word, where
+ * its rows begin. */
 typedef bool (*word_fn)(void *arg, const char *token, size_t n, size_t at, size_t end);
 static myth_status page_words(const cursor *c, word_fn on_word, void *arg, myth_error *err)
 {
@@ -289,7 +315,8 @@ static myth_status page_words(const cursor *c, word_fn on_word, void *arg, myth_
         at += (size_t)n_rest;
         uint64_t ahead;
         has_next = foot < c->n_all;
-        size_t end = has_next && get_number(c->page + foot, c->page + c->n_all, &ahead) ? (size_t)(off + ahead) : NO_END;
+        size_t end =
+            has_next && get_number(c->page + foot, c->page + c->n_all, &ahead) ? (size_t)(off + ahead) : NO_END;
         if (!on_word(arg, token, n_token, at, end))
             break;
     }
@@ -319,7 +346,8 @@ static bool is_sought(void *arg, const char *token, size_t n, size_t at, size_t 
 }
 
 /* The page of a segment where a word would be. */
-static myth_status page_of(myth_postings *p, const segment *seg, const char *key, size_t n, uint32_t *page, myth_error *err)
+static myth_status page_of(myth_postings *p, const segment *seg, const char *key, size_t n, uint32_t *page,
+                           myth_error *err)
 {
     sqlite3_bind_int64(p->get_index, 1, seg->id);
     sqlite3_bind_blob(p->get_index, 2, key, (int)n, SQLITE_STATIC);
@@ -343,7 +371,7 @@ myth_status myth_postings_find(myth_postings *p, const char *token, size_t n, my
 {
     myth_status st = MYTH_OK;
     char key[TOKEN_BYTES];
-    *word = (myth_postings_word){ .first = p->n_start };
+    *word = (myth_postings_word){.first = p->n_start};
     if (n == 0 || n >= sizeof(key))
         return MYTH_OK;
     size_t n_key = make_key(key, token, n);
@@ -353,7 +381,7 @@ myth_status myth_postings_find(myth_postings *p, const char *token, size_t n, my
         c->seg = &p->segment[i];
         MYTH_TRY(page_of(p, c->seg, key, n_key, &page, err));
         MYTH_TRY(load_page(p, c, page, err));
-        seek s = { .want = key, .n_want = n_key };
+        seek s = {.want = key, .n_want = n_key};
         MYTH_TRY(page_words(c, is_sought, &s, err));
         if (!s.is_found)
             continue;
@@ -365,7 +393,7 @@ myth_status myth_postings_find(myth_postings *p, const char *token, size_t n, my
             p->start = grown;
             p->cap_start = cap;
         }
-        p->start[p->n_start++] = (start){ .segment = i, .page = page, .off = (uint32_t)s.at, .end = (uint32_t)s.end };
+        p->start[p->n_start++] = (start){.segment = i, .page = page, .off = (uint32_t)s.at, .end = (uint32_t)s.end};
         word->n_start++;
     }
 fail:
@@ -418,7 +446,7 @@ static myth_status next_row(myth_postings *p, cursor *c, myth_error *err)
         return damaged("a row", err);
     c->off += bytes;
     c->row = row;
-    c->n_pos = v >> 1;                                      /* the lowest bit says that an older row is hidden, which it is anyway */
+    c->n_pos = v >> 1; /* the lowest bit says that an older row is hidden, which it is anyway */
     c->is_page_new = false;
 fail:
     return st;
@@ -431,7 +459,7 @@ static myth_status skip_positions(myth_postings *p, cursor *c, myth_error *err)
         c->off += (size_t)c->n_pos;
         return MYTH_OK;
     }
-    MYTH_TRY(turn_page(p, c, err));                         /* where the next row is, if one is */
+    MYTH_TRY(turn_page(p, c, err)); /* where the next row is, if one is */
 fail:
     return st;
 }
@@ -454,7 +482,7 @@ static myth_status count_positions(myth_postings *p, cursor *c, uint16_t count[M
         size_t n = left < c->n - c->off ? (size_t)left : c->n - c->off;
         const unsigned char *at = c->page + c->off, *end = at + n;
         while (at < end) {
-            if (!is_column && *at > 1 && *at < 0x80) {      /* most of them: the next place is near, in the same column */
+            if (!is_column && *at > 1 && *at < 0x80) { /* most of them: the next place is near, in the same column */
                 count[column] += count[column] < UINT16_MAX;
                 at++;
                 continue;
@@ -501,11 +529,12 @@ fail:
 }
 
 /* Of a word that is in one segment alone, as all are until files change. */
-static myth_status walk_one(myth_postings *p, cursor *c, myth_status (*on_row)(void *arg, const myth_posting *row), void *arg, int64_t *n_row, myth_error *err)
+static myth_status walk_one(myth_postings *p, cursor *c, myth_status (*on_row)(void *arg, const myth_posting *row),
+                            void *arg, int64_t *n_row, myth_error *err)
 {
     myth_status st = MYTH_OK;
     while (!c->is_done) {
-        myth_posting one = { .row = (uint32_t)c->row };
+        myth_posting one = {.row = (uint32_t)c->row};
         const bool is_there = c->n_pos > 0;
         *n_row += is_there;
         MYTH_TRY(on_row && is_there ? count_positions(p, c, one.count, err) : skip_positions(p, c, err));
@@ -519,8 +548,9 @@ fail:
 }
 
 /* Calls on_row, or only counts the rows there are. */
-static myth_status walk(myth_postings *p, const myth_postings_word *word, myth_status (*on_row)(void *arg, const myth_posting *row), void *arg,
-                        int64_t *n_row, myth_error *err)
+static myth_status walk(myth_postings *p, const myth_postings_word *word,
+                        myth_status (*on_row)(void *arg, const myth_posting *row), void *arg, int64_t *n_row,
+                        myth_error *err)
 {
     myth_status st = MYTH_OK;
     *n_row = 0;
@@ -528,7 +558,7 @@ static myth_status walk(myth_postings *p, const myth_postings_word *word, myth_s
     if (word->n_start == 1)
         return walk_one(p, &p->cursor[p->start[word->first].segment], on_row, arg, n_row, err);
     for (;;) {
-        cursor *next = NULL;                                /* of equal rows that of the newest segment, which comes first */
+        cursor *next = NULL; /* of equal rows that of the newest segment, which comes first */
         for (uint32_t i = 0; i < word->n_start; i++) {
             cursor *c = &p->cursor[p->start[word->first + i].segment];
             if (!c->is_done && (!next || c->row < next->row))
@@ -536,14 +566,15 @@ static myth_status walk(myth_postings *p, const myth_postings_word *word, myth_s
         }
         if (!next)
             return MYTH_OK;
-        myth_posting one = { .row = (uint32_t)next->row };
+        myth_posting one = {.row = (uint32_t)next->row};
         bool is_there = next->n_pos > 0;
         *n_row += is_there;
         for (uint32_t i = 0; i < word->n_start; i++) {
             cursor *c = &p->cursor[p->start[word->first + i].segment];
             if (c->is_done || c->row != one.row)
                 continue;
-            MYTH_TRY(on_row && is_there && c == next ? count_positions(p, c, one.count, err) : skip_positions(p, c, err));
+            MYTH_TRY(on_row && is_there && c == next ? count_positions(p, c, one.count, err)
+                                                     : skip_positions(p, c, err));
             if (!c->is_done)
                 MYTH_TRY(next_row(p, c, err));
         }
@@ -559,8 +590,8 @@ myth_status myth_postings_count(myth_postings *p, const myth_postings_word *word
     return walk(p, word, NULL, NULL, n_row, err);
 }
 
-myth_status myth_postings_walk(myth_postings *p, const myth_postings_word *word, myth_status (*on_row)(void *arg, const myth_posting *row), void *arg,
-                               myth_error *err)
+myth_status myth_postings_walk(myth_postings *p, const myth_postings_word *word,
+                               myth_status (*on_row)(void *arg, const myth_posting *row), void *arg, myth_error *err)
 {
     int64_t n;
     return walk(p, word, on_row, arg, &n, err);
@@ -570,10 +601,13 @@ myth_status myth_postings_length(myth_postings *p, uint32_t row, uint32_t *n_wor
 {
     sqlite3_bind_int64(p->get_size, 1, row);
     int rc = sqlite3_step(p->get_size);
-    myth_status st = rc == SQLITE_ROW ? MYTH_OK : rc == SQLITE_DONE ? damaged("a row without a length", err) : fail_db(p, err);
+    myth_status st = rc == SQLITE_ROW  ? MYTH_OK
+                   : rc == SQLITE_DONE ? damaged("a row without a length", err)
+                                       : fail_db(p, err);
     uint64_t sum = 0, v;
     if (st == MYTH_OK) {
-        const unsigned char *data = sqlite3_column_blob(p->get_size, 0), *end = data + sqlite3_column_bytes(p->get_size, 0);
+        const unsigned char *data = sqlite3_column_blob(p->get_size, 0),
+                            *end = data + sqlite3_column_bytes(p->get_size, 0);
         for (size_t bytes; data && data < end && (bytes = get_number(data, end, &v)); data += bytes)
             sum += v < UINT32_MAX ? v : UINT32_MAX;
         *n_words = sum < UINT32_MAX ? (uint32_t)sum : UINT32_MAX;
@@ -604,8 +638,8 @@ static bool in_range(void *arg, const char *token, size_t n, size_t at, size_t e
     return !r->is_past;
 }
 
-myth_status myth_postings_tokens(myth_postings *p, const char *prefix, size_t n, void (*on_token)(void *arg, const char *token, size_t n), void *arg,
-                                 myth_error *err)
+myth_status myth_postings_tokens(myth_postings *p, const char *prefix, size_t n,
+                                 void (*on_token)(void *arg, const char *token, size_t n), void *arg, myth_error *err)
 {
     myth_status st = MYTH_OK;
     char key[TOKEN_BYTES];
@@ -615,7 +649,7 @@ myth_status myth_postings_tokens(myth_postings *p, const char *prefix, size_t n,
     for (uint32_t i = 0; i < p->n_segment; i++) {
         cursor *c = &p->cursor[i];
         uint32_t page;
-        range r = { .prefix = key, .n_prefix = n_key, .on_token = on_token, .arg = arg };
+        range r = {.prefix = key, .n_prefix = n_key, .on_token = on_token, .arg = arg};
         c->seg = &p->segment[i];
         MYTH_TRY(page_of(p, c->seg, key, n_key, &page, err));
         for (; page <= c->seg->last && !r.is_past; page++) {

@@ -1,11 +1,13 @@
-/* store.c - the database as a whole: opened or made, its schema compared, transactions, errors. What a file puts in is store_file.c.
+/* store.c - the database as a whole: opened or made, its schema compared, transactions, errors. What a file puts in is
+ * store_file.c.
  *
- * Log      of every update (WAL), so that readers go on; but of the first one of many files, which would else write every page twice. None is
- *          left when the index is closed: another program would move its pages into the database unsigned (page_vfs.h)
- * Made     journal mode WAL first, then everything in one transaction: a database without our application id and without tables is a new
- *          one whose maker was ended; with other tables it is not ours and is left alone
- * Trust    the schema must be ours to the letter (no trigger, no view, no other table), SQLite is in defensive mode: a planted file cannot
- *          make a query do anything else                                                                                        */
+ * Log      of every update (WAL), so that readers go on; but of the first one of many files, which would else write
+ *          every page twice. None is left when the index is closed: another program would move its pages into the
+ *          database unsigned (page_vfs.h)
+ * Made     journal mode WAL first, then everything in one transaction: a database without our application id and
+ *          without tables is a new one whose maker was ended; with other tables it is not ours and is left alone
+ * Trust    the schema must be ours to the letter (no trigger, no view, no other table), SQLite is in defensive mode: a
+ *          planted file cannot make a query do anything else */
 #include "store_impl.h"
 #include "fts_tokenizer.h"
 #include "page_vfs.h"
@@ -23,39 +25,43 @@
 enum { BUSY_MS = 5000, CACHE_KIB = 64 << 10, READ_CACHE_KIB = 16 << 10, SETTLE_BYTES = 16 << 20 };
 
 /* Columns that are "AS" are computed: what they are beside another column takes a byte less, or none. */
-static const struct { const char *name, *sql; } schema[] = {
-    { "meta", "CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID" },
-    { "files", "CREATE TABLE files(id INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE, mtime_ns INTEGER, bytes INTEGER, inode INTEGER, hash BLOB, "
-               "language TEXT, flags INTEGER, note TEXT)" },
-    { "chunks", "CREATE TABLE chunks(id INTEGER PRIMARY KEY, file_id INTEGER, off INTEGER, bytes INTEGER, line0 INTEGER, d_line1 INTEGER, "
-                "kind INTEGER, symbol TEXT, parent TEXT, d_doc INTEGER, doc_bytes INTEGER, flags INTEGER, hash BLOB, "
-                "line1 INTEGER AS (line0 + d_line1), doc_off INTEGER AS (off + d_doc))" },
-    { "chunks_file", "CREATE INDEX chunks_file ON chunks(file_id)" },
-    { "definitions", "CREATE TABLE definitions(file_id INTEGER PRIMARY KEY, n INTEGER, data BLOB)" },
-    { "names", "CREATE TABLE names(key INTEGER, file_id INTEGER, PRIMARY KEY(key, file_id)) WITHOUT ROWID" },
-    { "refs", "CREATE TABLE refs(file_id INTEGER PRIMARY KEY, n INTEGER, data BLOB)" },
-    { "history", "CREATE TABLE history(file_id INTEGER PRIMARY KEY, n_commit INTEGER, last_time INTEGER)" },
-    { "commits", "CREATE TABLE commits(id INTEGER PRIMARY KEY, oid BLOB, time INTEGER, paths BLOB)" },
-    { "blocks", "CREATE TABLE blocks(id INTEGER PRIMARY KEY, data BLOB)" },
-    { "facts", "CREATE TABLE facts(file_id INTEGER PRIMARY KEY, data BLOB)" },
-    { "links", "CREATE TABLE links(file_id INTEGER PRIMARY KEY, data BLOB)" },
-    { "ranks", "CREATE TABLE ranks(place INTEGER PRIMARY KEY, file_id INTEGER, rank REAL, data BLOB)" },
-    { "summaries", "CREATE TABLE summaries(hash BLOB PRIMARY KEY, text TEXT) WITHOUT ROWID" },
-    { "fts", MYTH_FTS_TABLE },
+static const struct {
+    const char *name, *sql;
+} schema[] = {
+    {"meta", "CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID"},
+    {"files", "CREATE TABLE files(id INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE, mtime_ns INTEGER, bytes INTEGER, "
+              "inode INTEGER, hash BLOB, "
+              "language TEXT, flags INTEGER, note TEXT)"},
+    {"chunks", "CREATE TABLE chunks(id INTEGER PRIMARY KEY, file_id INTEGER, off INTEGER, bytes INTEGER, line0 "
+               "INTEGER, d_line1 INTEGER, "
+               "kind INTEGER, symbol TEXT, parent TEXT, d_doc INTEGER, doc_bytes INTEGER, flags INTEGER, hash BLOB, "
+               "line1 INTEGER AS (line0 + d_line1), doc_off INTEGER AS (off + d_doc))"},
+    {"chunks_file", "CREATE INDEX chunks_file ON chunks(file_id)"},
+    {"definitions", "CREATE TABLE definitions(file_id INTEGER PRIMARY KEY, n INTEGER, data BLOB)"},
+    {"names", "CREATE TABLE names(key INTEGER, file_id INTEGER, PRIMARY KEY(key, file_id)) WITHOUT ROWID"},
+    {"refs", "CREATE TABLE refs(file_id INTEGER PRIMARY KEY, n INTEGER, data BLOB)"},
+    {"history", "CREATE TABLE history(file_id INTEGER PRIMARY KEY, n_commit INTEGER, last_time INTEGER)"},
+    {"commits", "CREATE TABLE commits(id INTEGER PRIMARY KEY, oid BLOB, time INTEGER, paths BLOB)"},
+    {"blocks", "CREATE TABLE blocks(id INTEGER PRIMARY KEY, data BLOB)"},
+    {"facts", "CREATE TABLE facts(file_id INTEGER PRIMARY KEY, data BLOB)"},
+    {"links", "CREATE TABLE links(file_id INTEGER PRIMARY KEY, data BLOB)"},
+    {"ranks", "CREATE TABLE ranks(place INTEGER PRIMARY KEY, file_id INTEGER, rank REAL, data BLOB)"},
+    {"summaries", "CREATE TABLE summaries(hash BLOB PRIMARY KEY, text TEXT) WITHOUT ROWID"},
+    {"fts", MYTH_FTS_TABLE},
 };
-enum { N_SCHEMA = sizeof(schema) / sizeof(schema[0]), N_SHADOW = 4 };         /* fts_data, _idx, _docsize, _config */
+enum { N_SCHEMA = sizeof(schema) / sizeof(schema[0]), N_SHADOW = 4 }; /* fts_data, _idx, _docsize, _config */
 
-/* FTS5's pages must fit one of ours beside their row's header (pgsz). Words wait in memory for 64 MiB of them (hashsize): those of a million lines
- * are written at once. */
-static const char settings[] =
-    "INSERT INTO fts(fts, rank) VALUES('pgsz', 4040);"
-    "INSERT INTO fts(fts, rank) VALUES('hashsize', 67108864);";
+/* FTS5's pages must fit one of ours beside their row's header (pgsz). Words wait in memory for 64 MiB of them
+ * (hashsize): those of a million lines are written at once. */
+static const char settings[] = "INSERT INTO fts(fts, rank) VALUES('pgsz', 4040);"
+                               "INSERT INTO fts(fts, rank) VALUES('hashsize', 67108864);";
 
 /* ---- errors ---- */
 
 static myth_status damaged(const myth_store *s, const char *how, myth_error *err)
 {
-    return myth_fail(err, MYTH_EFORMAT, "%.120s: the index is damaged (%.60s); remove this file and run mythos index", s->path, how);
+    return myth_fail(err, MYTH_EFORMAT, "%.120s: the index is damaged (%.60s); remove this file and run mythos index",
+                     s->path, how);
 }
 
 static myth_status disk_failed(const myth_store *s, int rc, myth_error *err)
@@ -65,8 +71,9 @@ static myth_status disk_failed(const myth_store *s, int rc, myth_error *err)
     const char *why = rc == SQLITE_FULL && !code ? "the disk is full" : code ? strerror(code) : sqlite3_errstr(rc);
     if (statvfs(s->path, &v) != 0)
         return myth_fail(err, MYTH_EIO, "%.140s: %s", s->path, why);
-    return myth_fail(err, MYTH_EIO, "%.120s: %s; %llu bytes are free on its disk, an index takes about as many as its source", s->path, why,
-                     (unsigned long long)v.f_bavail * v.f_frsize);
+    return myth_fail(err, MYTH_EIO,
+                     "%.120s: %s; %llu bytes are free on its disk, an index takes about as many as its source", s->path,
+                     why, (unsigned long long)v.f_bavail * v.f_frsize);
 }
 
 myth_status myth_store_fail(const myth_store *s, int rc, myth_error *err)
@@ -80,16 +87,20 @@ myth_status myth_store_fail(const myth_store *s, int rc, myth_error *err)
     case SQLITE_NOMEM: return myth_fail(err, MYTH_ENOMEM, "%.140s: no memory for SQLite", s->path);
     case SQLITE_FULL:
     case SQLITE_IOERR:
-        return rc == SQLITE_IOERR_NOMEM ? myth_fail(err, MYTH_ENOMEM, "%.140s: no memory for SQLite", s->path) : disk_failed(s, rc, err);
+        return rc == SQLITE_IOERR_NOMEM ? myth_fail(err, MYTH_ENOMEM, "%.140s: no memory for SQLite", s->path)
+                                        : disk_failed(s, rc, err);
     case SQLITE_BUSY:
-    case SQLITE_LOCKED: return myth_fail(err, MYTH_EFULL, "%.140s: another process holds the index; try again when it is done", s->path);
+    case SQLITE_LOCKED:
+        return myth_fail(err, MYTH_EFULL, "%.140s: another process holds the index; try again when it is done",
+                         s->path);
     case SQLITE_INTERRUPT: return myth_fail(err, MYTH_ECANCEL, "stopped");
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
     case SQLITE_AUTH: {
         int code = sqlite3_system_errno(s->db);
-        return myth_fail(err, MYTH_ECREATE, "%.140s: %s; XDG_CACHE_HOME names another place for indexes", s->path, code ? strerror(code) : sqlite3_errmsg(s->db));
+        return myth_fail(err, MYTH_ECREATE, "%.140s: %s; XDG_CACHE_HOME names another place for indexes", s->path,
+                         code ? strerror(code) : sqlite3_errmsg(s->db));
     }
     case SQLITE_NOTADB: return damaged(s, "it is no database", err);
     default: return damaged(s, sqlite3_errmsg(s->db), err);
@@ -117,7 +128,7 @@ static myth_status get_number(myth_store *s, int64_t *out, const char *sql, myth
 /* The header of the file as it lies there: SQLite would take another page size from it and read our pages askew. */
 static myth_status check_header(const myth_store *s, bool *is_empty, myth_error *err)
 {
-    unsigned char h[100] = { 0 };
+    unsigned char h[100] = {0};
     sqlite3_file *f = NULL;
     sqlite3_int64 size = 0;
     sqlite3_file_control(s->db, "main", SQLITE_FCNTL_FILE_POINTER, &f);
@@ -141,7 +152,8 @@ static myth_status make_schema(myth_store *s, myth_error *err)
     myth_status st = MYTH_OK;
     char sql[160];
     MYTH_TRY(myth_store_begin(s, err));
-    snprintf(sql, sizeof(sql), "PRAGMA application_id=%d; PRAGMA user_version=%d;", MYTH_STORE_APPLICATION, MYTH_STORE_VERSION);
+    snprintf(sql, sizeof(sql), "PRAGMA application_id=%d; PRAGMA user_version=%d;", MYTH_STORE_APPLICATION,
+             MYTH_STORE_VERSION);
     MYTH_TRY(run_sql(s, sql, err));
     for (int i = 0; i < N_SCHEMA; i++)
         MYTH_TRY(run_sql(s, schema[i].sql, err));
@@ -155,7 +167,8 @@ fail:
 static myth_status check_schema(myth_store *s, myth_error *err)
 {
     sqlite3_stmt *q = NULL;
-    int n_ours = 0, n_shadow = 0, rc = sqlite3_prepare_v2(s->db, "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL", -1, &q, NULL);
+    int n_ours = 0, n_shadow = 0,
+        rc = sqlite3_prepare_v2(s->db, "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL", -1, &q, NULL);
     bool is_ours = true;
     while (rc == SQLITE_OK && is_ours && (rc = sqlite3_step(q)) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(q, 0), *sql = (const char *)sqlite3_column_text(q, 1);
@@ -173,13 +186,15 @@ static myth_status check_schema(myth_store *s, myth_error *err)
     sqlite3_finalize(q);
     if (rc != SQLITE_DONE && rc != SQLITE_OK)
         return myth_store_fail(s, rc, err);
-    return is_ours && n_ours == N_SCHEMA && n_shadow == N_SHADOW ? MYTH_OK : damaged(s, "its tables are not those of an index", err);
+    return is_ours && n_ours == N_SCHEMA && n_shadow == N_SHADOW
+             ? MYTH_OK
+             : damaged(s, "its tables are not those of an index", err);
 }
 
 static void span(sqlite3_context *c, int n_arg, sqlite3_value **arg)
 {
     myth_store *s = sqlite3_user_data(c);
-    myth_error err = { 0 };
+    myth_error err = {0};
     (void)n_arg;
     sqlite3_int64 off = sqlite3_value_int64(arg[1]), n = sqlite3_value_int64(arg[2]);
     if (off < 0 || n < 0 || n > 1 << 30) {
@@ -205,7 +220,8 @@ static char *immutable_uri(myth_mem *mem, const char *path)
         return NULL;
     at += (size_t)sprintf(uri, "file:%s", path[0] == '/' ? "//" : "");
     for (size_t i = 0; i < n; i++)
-        at += (size_t)sprintf(uri + at, path[i] == '?' || path[i] == '#' || path[i] == '%' ? "%%%02X" : "%c", (unsigned char)path[i]);
+        at += (size_t)sprintf(uri + at, path[i] == '?' || path[i] == '#' || path[i] == '%' ? "%%%02X" : "%c",
+                              (unsigned char)path[i]);
     strcpy(uri + at, "?immutable=1");
     return uri;
 }
@@ -221,7 +237,7 @@ static int64_t bytes_of(const char *path, const char *suffix)
 
 static void unlink_all(const char *path)
 {
-    static const char *const suffix[] = { "-wal", "-shm", "-journal", "" };
+    static const char *const suffix[] = {"-wal", "-shm", "-journal", ""};
     char name[4200];
     for (int i = 0; i < 4; i++) {
         snprintf(name, sizeof(name), "%s%s", path, suffix[i]);
@@ -235,7 +251,8 @@ static myth_status connect(myth_store *s, const char *name, int flags, myth_erro
     if (rc == SQLITE_OK && !s->is_read_only && sqlite3_db_readonly(s->db, "main"))
         rc = SQLITE_READONLY;
     if (rc != SQLITE_OK)
-        return s->db ? myth_store_fail(s, rc, err) : myth_fail(err, MYTH_ENOMEM, "%.160s: no memory for SQLite", s->path);
+        return s->db ? myth_store_fail(s, rc, err)
+                     : myth_fail(err, MYTH_ENOMEM, "%.160s: no memory for SQLite", s->path);
     sqlite3_extended_result_codes(s->db, 1);
     sqlite3_busy_timeout(s->db, BUSY_MS);
     sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
@@ -274,7 +291,8 @@ static myth_status take(myth_store *s, bool *is_other, myth_error *err)
         snprintf(sql, sizeof(sql), "PRAGMA page_size=%d; PRAGMA auto_vacuum=INCREMENTAL;", MYTH_PAGE_BYTES);
         MYTH_TRY(run_sql(s, sql, err));
     }
-    snprintf(sql, sizeof(sql), "PRAGMA cache_size=-%d; PRAGMA temp_store=MEMORY;", s->is_read_only ? READ_CACHE_KIB : CACHE_KIB);
+    snprintf(sql, sizeof(sql), "PRAGMA cache_size=-%d; PRAGMA temp_store=MEMORY;",
+             s->is_read_only ? READ_CACHE_KIB : CACHE_KIB);
     MYTH_TRY(run_sql(s, sql, err));
     if (!s->is_read_only)
         MYTH_TRY(run_sql(s, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0;", err));
@@ -285,7 +303,8 @@ static myth_status take(myth_store *s, bool *is_other, myth_error *err)
         return damaged(s, "it is the database of another program", err);
     *is_other = version != MYTH_STORE_VERSION && application == MYTH_STORE_APPLICATION;
     if (s->is_read_only && version != MYTH_STORE_VERSION)
-        return myth_fail(err, MYTH_ENOTFOUND, "%.140s: %s; run mythos index", s->path, *is_other ? "an index of another version" : "an empty index");
+        return myth_fail(err, MYTH_ENOTFOUND, "%.140s: %s; run mythos index", s->path,
+                         *is_other ? "an index of another version" : "an empty index");
     if (*is_other)
         return MYTH_OK;
     return application ? check_schema(s, err) : make_schema(s, err);
@@ -298,7 +317,8 @@ static myth_status open_for_reading(myth_store *s, myth_error *err)
     bool is_other;
     if (access(s->path, F_OK) != 0)
         return myth_fail(err, MYTH_ENOTFOUND, "%.160s: no index; run mythos index", s->path);
-    if (bytes_of(s->path, "-journal") > 0) {      /* of a first update that was ended: SQLite takes it back when it may write */
+    if (bytes_of(s->path, "-journal") >
+        0) { /* of a first update that was ended: SQLite takes it back when it may write */
         int64_t n;
         if (connect(s, s->path, SQLITE_OPEN_READWRITE, NULL) == MYTH_OK)
             get_number(s, &n, "PRAGMA user_version", NULL);
@@ -327,7 +347,7 @@ static myth_status open_for_writing(myth_store *s, myth_error *err)
             disconnect(s);
             unlink_all(s->path);
         }
-        int fd = open(s->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);     /* for its owner alone */
+        int fd = open(s->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600); /* for its owner alone */
         if (fd >= 0)
             close(fd);
         st = connect(s, s->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
@@ -355,8 +375,8 @@ myth_status myth_store_open(myth_store **out, myth_mem *mem, const char *path, b
     if (s->path)
         strcpy(s->path, path);
     st = !s->path || !s->block || !s->packed || !s->unpack ? myth_fail(err, MYTH_ENOMEM, "%.160s: no memory", path)
-         : is_read_only                      ? open_for_reading(s, err)
-                                             : open_for_writing(s, err);
+       : is_read_only                                      ? open_for_reading(s, err)
+                                                           : open_for_writing(s, err);
     if (st != MYTH_OK) {
         myth_store_close(s);
         return st;
@@ -391,7 +411,7 @@ void myth_store_forget(myth_store *s)
         myth_free(s->mem, s->known.file[i].path);
     myth_free(s->mem, s->known.file);
     myth_free(s->mem, s->known.chunk);
-    s->known = (myth_known){ .n_file = 0 };
+    s->known = (myth_known){.n_file = 0};
 }
 
 sqlite3 *myth_store_db(const myth_store *s) { return s->db; }
@@ -421,7 +441,7 @@ sqlite3_stmt *myth_store_statement(myth_store *s, enum myth_statement which, myt
 myth_status myth_store_run(myth_store *s, sqlite3_stmt *q, myth_error *err)
 {
     int rc = sqlite3_step(q);
-    myth_status st = myth_store_fail(s, rc, err);       /* before the reset, which forgets the system's code */
+    myth_status st = myth_store_fail(s, rc, err); /* before the reset, which forgets the system's code */
     sqlite3_reset(q);
     return st;
 }
@@ -430,11 +450,12 @@ myth_status myth_store_begin(myth_store *s, myth_error *err)
 {
     myth_status st = run_sql(s, "BEGIN IMMEDIATE", err);
     s->is_writing = st == MYTH_OK;
-    s->counts = (myth_file_counts){ 0 };
+    s->counts = (myth_file_counts){0};
     return st;
 }
 
-/* SQLite leaves the mode as it is while another connection is open. A transaction that is interrupted is taken back by its journal. */
+/* SQLite leaves the mode as it is while another connection is open. A transaction that is interrupted is taken back by
+ * its journal. */
 static void set_log(myth_store *s, bool has_log)
 {
     sqlite3_exec(s->db, has_log ? "PRAGMA journal_mode=WAL" : "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
@@ -479,11 +500,12 @@ void myth_store_rollback(myth_store *s)
 }
 
 /* Of FTS5's structure with one segment, on the lowest level: the same, one level above. False: it is another one.
- * Structure   four bytes; numbers of levels, of segments, of pages written; of each level those of segments in a merge and of all, then of each
- *             segment its id, its first and its last page. Numbers as SQLite has them: seven bits a byte, the last without its highest bit */
+ * Structure   four bytes; numbers of levels, of segments, of pages written; of each level those of segments in a merge
+ *             and of all, then of each segment its id, its first and its last page. Numbers as SQLite has them: seven
+ *             bits a byte, the last without its highest bit */
 static bool lift(unsigned char *out, size_t cap, size_t *n_out, const unsigned char *data, size_t n)
 {
-    static const unsigned char lowest[] = { 0, 1 }, lifted[] = { 0, 0, 0, 1 };
+    static const unsigned char lowest[] = {0, 1}, lifted[] = {0, 0, 0, 1};
     size_t at = 6;
     if (n < 6 || n + 2 > cap || data[4] != 1 || data[5] != 1)
         return false;
@@ -516,8 +538,9 @@ static myth_status put_structure(myth_store *s, const unsigned char *data, size_
     return st;
 }
 
-/* FTS5 writes what waits in memory when a savepoint begins: a segment on the lowest level. That all of it fits into memory is the rule, and then the
- * segment is lifted by its entry alone; several are merged, a level above. Where FTS5 goes back to a savepoint it forgets the structure it has read. */
+/* FTS5 writes what waits in memory when a savepoint begins: a segment on the lowest level. That all of it fits into
+ * memory is the rule, and then the segment is lifted by its entry alone; several are merged, a level above. Where FTS5
+ * goes back to a savepoint it forgets the structure it has read. */
 myth_status myth_store_gather(myth_store *s, myth_error *err)
 {
     unsigned char structure[128];
@@ -535,8 +558,10 @@ myth_status myth_store_gather(myth_store *s, myth_error *err)
     if (st == MYTH_OK && is_one)
         st = put_structure(s, structure, n, err);
     if (st == MYTH_OK)
-        st = run_sql(s, is_one ? "SAVEPOINT words; ROLLBACK TO words; RELEASE words;"
-                               : "INSERT INTO fts(fts) VALUES('optimize'); PRAGMA incremental_vacuum;", err);
+        st = run_sql(s,
+                     is_one ? "SAVEPOINT words; ROLLBACK TO words; RELEASE words;"
+                            : "INSERT INTO fts(fts) VALUES('optimize'); PRAGMA incremental_vacuum;",
+                     err);
     return st;
 }
 
@@ -554,7 +579,7 @@ myth_status myth_store_read_begin(myth_store *s, myth_error *err)
     myth_status st = run_sql(s, "BEGIN", err);
     s->is_reading = st == MYTH_OK;
     if (st == MYTH_OK)
-        st = get_number(s, &n, "SELECT count(*) FROM meta", err);       /* the first read takes the snapshot */
+        st = get_number(s, &n, "SELECT count(*) FROM meta", err); /* the first read takes the snapshot */
     return st;
 }
 

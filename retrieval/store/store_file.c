@@ -1,9 +1,9 @@
 /* store_file.c - what the store has of one file: put, dropped, and the rows of FTS5 made from it.
  *
- * FTS5    has no text of its own: a row is taken back by the words that made it, so they are made again, by the same function, from the rows
- *         and the text that are stored
+ * FTS5    has no text of its own: a row is taken back by the words that made it, so they are made again, by the same
+ *         function, from the rows and the text that are stored
  * Words   of a line that is longer than MYTH_WORDS_LINE_BYTES those at its beginning
- * Names   of a chunk: its symbol, what encloses it, and every other name that is defined in it                                      */
+ * Names   of a chunk: its symbol, what encloses it, and every other name that is defined in it */
 #define _GNU_SOURCE
 #include "store_impl.h"
 #include "fts_tokenizer.h"
@@ -33,23 +33,25 @@ uint32_t myth_store_encoding(const unsigned char *text, uint64_t n)
 {
     if (n < 2)
         return 0;
-    return text[0] == 0xff && text[1] == 0xfe ? MYTH_FILE_UTF16_LE : text[0] == 0xfe && text[1] == 0xff ? MYTH_FILE_UTF16_BE : 0;
+    return text[0] == 0xff && text[1] == 0xfe ? MYTH_FILE_UTF16_LE
+         : text[0] == 0xfe && text[1] == 0xff ? MYTH_FILE_UTF16_BE
+                                              : 0;
 }
 
 /* ---- rows of FTS5 ---- */
 
 typedef struct {
     int64_t off;
-    size_t name;                /* in `text` */
+    size_t name; /* in `text` */
 } defined;
 
 typedef struct {
     myth_mem *mem;
-    char *text;                 /* strings of the symbols, then the names of the row that is made */
+    char *text; /* strings of the symbols, then the names of the row that is made */
     size_t n_text, cap_text;
     defined *symbol;
     size_t n_symbol, cap_symbol;
-    unsigned char *body;        /* of a file in UTF-16 */
+    unsigned char *body; /* of a file in UTF-16 */
     size_t cap_body;
 } row_maker;
 
@@ -86,7 +88,7 @@ static bool put_symbol(row_maker *m, int64_t off, const char *name)
         m->symbol = symbol;
         m->cap_symbol = cap;
     }
-    m->symbol[m->n_symbol++] = (defined){ off, m->n_text };
+    m->symbol[m->n_symbol++] = (defined){off, m->n_text};
     return put_text(m, name, strlen(name) + 1);
 }
 
@@ -169,8 +171,8 @@ static bool put_names(row_maker *m, size_t start, const char *symbol, const char
     return ok;
 }
 
-/* The part of a chunk (from off, *n bytes) whose words are indexed: what lies deep in a line is not. *line = where the line at off begins; moved on to
- * the one at the chunk's end. */
+/* The part of a chunk (from off, *n bytes) whose words are indexed: what lies deep in a line is not. *line = where the
+ * line at off begins; moved on to the one at the chunk's end. */
 static const unsigned char *words_of(const unsigned char *text, uint64_t off, uint64_t *n, uint64_t *line)
 {
     const unsigned char *from = text + off, *end = from + *n, *last = memrchr(from, '\n', *n);
@@ -190,8 +192,8 @@ typedef myth_status (*row_fn)(void *arg, const myth_store_row *row, myth_error *
 typedef struct {
     row_maker *m;
     const unsigned char *text;
-    size_t start, next;         /* of `names` in the maker's text; the first symbol that no chunk before had */
-    uint64_t line;              /* where that of the next chunk begins */
+    size_t start, next; /* of `names` in the maker's text; the first symbol that no chunk before had */
+    uint64_t line;      /* where that of the next chunk begins */
     uint32_t flags;
     const char *path;
     row_fn on_row;
@@ -199,17 +201,19 @@ typedef struct {
 } file_rows;
 
 /* The row of the next chunk. */
-static myth_status make_row(file_rows *f, int64_t chunk_id, uint64_t off, uint64_t n, const char *symbol, const char *parent, myth_error *err)
+static myth_status make_row(file_rows *f, int64_t chunk_id, uint64_t off, uint64_t n, const char *symbol,
+                            const char *parent, myth_error *err)
 {
     row_maker *m = f->m;
-    myth_store_row row = { .chunk_id = chunk_id, .path = f->path, .n_path = strlen(f->path), .n_body = n };
+    myth_store_row row = {.chunk_id = chunk_id, .path = f->path, .n_path = strlen(f->path), .n_body = n};
     size_t n_body = 0;
     m->n_text = f->start;
     row.body = words_of(f->text, off, &row.n_body, &f->line);
     if (!put_names(m, f->start, symbol, parent, (int64_t)(off + n), &f->next) || !put_text(m, "", 1))
         return no_memory(err, m->n_text);
     if (f->flags & (MYTH_FILE_UTF16_LE | MYTH_FILE_UTF16_BE)) {
-        if (!decode_utf16(m, f->text, (uint64_t)(row.body - f->text), row.n_body, (f->flags & MYTH_FILE_UTF16_BE) != 0, &n_body))
+        if (!decode_utf16(m, f->text, (uint64_t)(row.body - f->text), row.n_body, (f->flags & MYTH_FILE_UTF16_BE) != 0,
+                          &n_body))
             return no_memory(err, 3 * n);
         row.body = m->body;
         row.n_body = n_body;
@@ -220,16 +224,17 @@ static myth_status make_row(file_rows *f, int64_t chunk_id, uint64_t off, uint64
 }
 
 /* Of a file as it is stored; *stored gets its row. */
-static myth_status make_rows(myth_store *s, int64_t file_id, myth_file_counts *stored, row_fn on_row, void *arg, myth_error *err)
+static myth_status make_rows(myth_store *s, int64_t file_id, myth_file_counts *stored, row_fn on_row, void *arg,
+                             myth_error *err)
 {
-    row_maker m = { .mem = s->mem };
-    file_rows f = { .m = &m, .on_row = on_row, .arg = arg };
+    row_maker m = {.mem = s->mem};
+    file_rows f = {.m = &m, .on_row = on_row, .arg = arg};
     unsigned char *text = NULL;
     char *path = NULL;
     uint64_t n_file = 0;
     myth_status st = MYTH_OK;
     sqlite3_stmt *q = myth_store_statement(s, MYTH_SQL_GET_FILE, err);
-    *stored = (myth_file_counts){ 0 };
+    *stored = (myth_file_counts){0};
     if (!q)
         return code_of(err);
     sqlite3_bind_int64(q, 1, file_id);
@@ -241,12 +246,13 @@ static myth_status make_rows(myth_store *s, int64_t file_id, myth_file_counts *s
         path = myth_alloc(s->mem, MYTH_MEM_OTHER, "index", n_path + 1);
         if (path)
             memcpy(path, sqlite3_column_blob(q, 0), n_path);
-        *stored = (myth_file_counts){ .n_file = 1, .bytes = (int64_t)n_file, .n_lost = (f.flags & MYTH_FILE_LOST) != 0 };
+        *stored = (myth_file_counts){.n_file = 1, .bytes = (int64_t)n_file, .n_lost = (f.flags & MYTH_FILE_LOST) != 0};
     }
     st = myth_store_fail(s, rc, err);
     sqlite3_reset(q);
     if (st == MYTH_OK && rc == SQLITE_ROW && n_file > 1u << 30)
-        st = myth_fail(err, MYTH_EFORMAT, "%.120s: the index is damaged (a file's size); remove this file and run mythos index", s->path);
+        st = myth_fail(err, MYTH_EFORMAT,
+                       "%.120s: the index is damaged (a file's size); remove this file and run mythos index", s->path);
     if (st != MYTH_OK || rc != SQLITE_ROW)
         goto fail;
     f.path = path;
@@ -268,7 +274,10 @@ static myth_status make_rows(myth_store *s, int64_t file_id, myth_file_counts *s
         uint64_t off = (uint64_t)sqlite3_column_int64(q, 1), n = (uint64_t)sqlite3_column_int64(q, 2);
         const char *symbol = (const char *)sqlite3_column_text(q, 3), *parent = (const char *)sqlite3_column_text(q, 4);
         if (off > n_file || n > n_file - off) {
-            st = myth_fail(err, MYTH_EFORMAT, "%.120s: the index is damaged (a chunk outside its file); remove this file and run mythos index", s->path);
+            st = myth_fail(
+                err, MYTH_EFORMAT,
+                "%.120s: the index is damaged (a chunk outside its file); remove this file and run mythos index",
+                s->path);
             break;
         }
         st = make_row(&f, sqlite3_column_int64(q, 0), off, n, symbol ? symbol : "", parent ? parent : "", err);
@@ -301,8 +310,14 @@ static myth_status write_row(myth_store *s, enum myth_statement which, const myt
     return myth_store_run(s, q, err);
 }
 
-static myth_status put_row(void *store, const myth_store_row *row, myth_error *err) { return write_row(store, MYTH_SQL_PUT_FTS, row, err); }
-static myth_status drop_row(void *store, const myth_store_row *row, myth_error *err) { return write_row(store, MYTH_SQL_DROP_FTS, row, err); }
+static myth_status put_row(void *store, const myth_store_row *row, myth_error *err)
+{
+    return write_row(store, MYTH_SQL_PUT_FTS, row, err);
+}
+static myth_status drop_row(void *store, const myth_store_row *row, myth_error *err)
+{
+    return write_row(store, MYTH_SQL_DROP_FTS, row, err);
+}
 
 /* ---- a file in and out ---- */
 
@@ -339,15 +354,17 @@ static bool give_symbols(row_maker *m, const myth_chunks *c, uint32_t n_symbol)
     for (uint32_t i = 0; i < n_symbol && ok; i++)
         ok = put_symbol(m, (int64_t)c->symbol[i].off, c->names + c->symbol[i].name);
     if (ok && m->n_symbol)
-        qsort(m->symbol, m->n_symbol, sizeof(*m->symbol), by_off);          /* of one place by their order: their names lie in it */
+        qsort(m->symbol, m->n_symbol, sizeof(*m->symbol),
+              by_off); /* of one place by their order: their names lie in it */
     return ok;
 }
 
 /* The chunks' rows, and those of FTS5: what make_rows makes of them when they are stored. */
-static myth_status put_chunks(myth_store *s, const myth_store_file *file, const unsigned char *text, const myth_chunks *c, uint32_t n_symbol, myth_error *err)
+static myth_status put_chunks(myth_store *s, const myth_store_file *file, const unsigned char *text,
+                              const myth_chunks *c, uint32_t n_symbol, myth_error *err)
 {
-    row_maker m = { .mem = s->mem };
-    file_rows f = { .m = &m, .text = text, .flags = file->flags, .path = file->path, .on_row = put_row, .arg = s };
+    row_maker m = {.mem = s->mem};
+    file_rows f = {.m = &m, .text = text, .flags = file->flags, .path = file->path, .on_row = put_row, .arg = s};
     myth_status st = give_symbols(&m, c, n_symbol) ? MYTH_OK : no_memory(err, m.n_text);
     f.start = m.n_text;
     for (uint32_t i = 0; i < c->n_chunk && st == MYTH_OK; i++) {
@@ -359,7 +376,8 @@ static myth_status put_chunks(myth_store *s, const myth_store_file *file, const 
             break;
         }
         myth_store_hash(hash, text + k->off, k->bytes);
-        const int64_t number[] = { file->id, (int64_t)k->off, (int64_t)k->bytes, k->line0, (int64_t)k->line1 - k->line0, k->kind };
+        const int64_t number[] = {file->id, (int64_t)k->off, (int64_t)k->bytes, k->line0, (int64_t)k->line1 - k->line0,
+                                  k->kind};
         for (int n = 0; n < 6; n++)
             sqlite3_bind_int64(q, n + 1, number[n]);
         bind_name(q, 7, c->names + k->symbol);
@@ -372,7 +390,8 @@ static myth_status put_chunks(myth_store *s, const myth_store_file *file, const 
         sqlite3_bind_blob(q, 12, hash, MYTH_CHUNK_HASH_BYTES, SQLITE_STATIC);
         st = myth_store_run(s, q, err);
         if (st == MYTH_OK)
-            st = make_row(&f, sqlite3_last_insert_rowid(s->db), k->off, k->bytes, c->names + k->symbol, c->names + k->parent, err);
+            st = make_row(&f, sqlite3_last_insert_rowid(s->db), k->off, k->bytes, c->names + k->symbol,
+                          c->names + k->parent, err);
     }
     close_maker(&m);
     return st;
@@ -398,9 +417,15 @@ static myth_status put_packed(myth_store *s, int64_t file_id, const myth_packed 
     myth_status st = MYTH_OK;
     size_t at = 0;
     for (uint32_t i = 0; i < p->n_block && st == MYTH_OK; at = p->end[i++])
-        st = put_block(s, file_id * (1 << MYTH_FILE_BITS) + ((int64_t)i << MYTH_PIECE_BITS), p->data + at, p->end[i] - at, err);
-    const struct { enum myth_statement which; uint32_t n; size_t end; } list[] = {
-        { MYTH_SQL_PUT_REFS, n_ref, p->end[p->n_block] }, { MYTH_SQL_PUT_DEFINITIONS, p->n_symbol, p->end[p->n_block + 1] },
+        st = put_block(s, file_id * (1 << MYTH_FILE_BITS) + ((int64_t)i << MYTH_PIECE_BITS), p->data + at,
+                       p->end[i] - at, err);
+    const struct {
+        enum myth_statement which;
+        uint32_t n;
+        size_t end;
+    } list[] = {
+        {MYTH_SQL_PUT_REFS, n_ref, p->end[p->n_block]},
+        {MYTH_SQL_PUT_DEFINITIONS, p->n_symbol, p->end[p->n_block + 1]},
     };
     for (int i = 0; i < 2 && st == MYTH_OK; at = list[i++].end) {
         if (!list[i].n)
@@ -440,8 +465,8 @@ static myth_status count_uses(myth_store *s, int64_t file_id, int64_t *n, myth_e
     return st;
 }
 
-myth_status myth_store_put(myth_store *s, const myth_store_file *f, const unsigned char *text, const myth_chunks *chunks, const myth_packed *packed,
-                           myth_error *err)
+myth_status myth_store_put(myth_store *s, const myth_store_file *f, const unsigned char *text,
+                           const myth_chunks *chunks, const myth_packed *packed, myth_error *err)
 {
     myth_status st = MYTH_OK;
     sqlite3_stmt *q = myth_store_statement(s, MYTH_SQL_PUT_FILE, err);
@@ -453,7 +478,10 @@ myth_status myth_store_put(myth_store *s, const myth_store_file *f, const unsign
     MYTH_TRY(put_chunks(s, f, text, chunks, packed->n_symbol, err));
     MYTH_TRY(put_packed(s, f->id, packed, chunks->n_ref, err));
     MYTH_TRY(myth_symbol_rows_add_names(s, f->id, chunks, packed->n_symbol, err));
-    count(s, &(myth_file_counts){ 1, chunks->n_chunk, packed->n_symbol, chunks->n_ref, (int64_t)f->bytes, (f->flags & MYTH_FILE_LOST) != 0 }, 1);
+    count(s,
+          &(myth_file_counts){1, chunks->n_chunk, packed->n_symbol, chunks->n_ref, (int64_t)f->bytes,
+                              (f->flags & MYTH_FILE_LOST) != 0},
+          1);
 fail:
     return st;
 }
@@ -473,8 +501,9 @@ myth_status myth_store_touch(myth_store *s, const myth_store_file *f, myth_error
 
 myth_status myth_store_drop(myth_store *s, int64_t file_id, bool keeps_history, myth_error *err)
 {
-    static const enum myth_statement drop[] = { MYTH_SQL_DROP_CHUNKS, MYTH_SQL_DROP_DEFINITIONS, MYTH_SQL_DROP_REFS, MYTH_SQL_DROP_BLOCKS,
-                                                MYTH_SQL_DROP_FILE, MYTH_SQL_DROP_FACTS, MYTH_SQL_DROP_HISTORY };
+    static const enum myth_statement drop[] = {MYTH_SQL_DROP_CHUNKS, MYTH_SQL_DROP_DEFINITIONS, MYTH_SQL_DROP_REFS,
+                                               MYTH_SQL_DROP_BLOCKS, MYTH_SQL_DROP_FILE,        MYTH_SQL_DROP_FACTS,
+                                               MYTH_SQL_DROP_HISTORY};
     enum { N_DROP = sizeof(drop) / sizeof(drop[0]) };
     myth_file_counts had;
     myth_status st = make_rows(s, file_id, &had, drop_row, s, err);
@@ -517,8 +546,11 @@ static myth_status files_with(myth_store *s, id_list *files, const char *name, m
         return no_memory(err, n_query);
     memcpy(query, "body:", 5);
     myth_fts_quote(query + 5, n_query + 1, name, n);
-    int rc = sqlite3_prepare_v2(s->db, n_query ? "SELECT DISTINCT file_id FROM chunks WHERE id IN (SELECT rowid FROM fts WHERE fts MATCH ?1) ORDER BY file_id"
-                                               : "SELECT file_id FROM refs ORDER BY file_id", -1, &q, NULL);
+    int rc = sqlite3_prepare_v2(s->db,
+                                n_query ? "SELECT DISTINCT file_id FROM chunks WHERE id IN (SELECT rowid FROM fts "
+                                          "WHERE fts MATCH ?1) ORDER BY file_id"
+                                        : "SELECT file_id FROM refs ORDER BY file_id",
+                                -1, &q, NULL);
     if (n_query)
         sqlite3_bind_text(q, 1, query, -1, SQLITE_STATIC);
     bool ok = true;
@@ -555,11 +587,11 @@ static bool is_named(void *arg, const myth_store_ref *ref)
     return n->go_on;
 }
 
-myth_status myth_store_refs_named(myth_store *s, const char *name, bool (*on_ref)(void *arg, const myth_store_ref *ref), void *arg,
-                                  myth_error *err)
+myth_status myth_store_refs_named(myth_store *s, const char *name, bool (*on_ref)(void *arg, const myth_store_ref *ref),
+                                  void *arg, myth_error *err)
 {
-    id_list files = { 0 };
-    named n = { name, on_ref, arg, true };
+    id_list files = {0};
+    named n = {name, on_ref, arg, true};
     myth_status st = files_with(s, &files, name, err);
     for (size_t i = 0; i < files.n && st == MYTH_OK && n.go_on; i++)
         st = myth_store_refs(s, files.id[i], is_named, &n, err);

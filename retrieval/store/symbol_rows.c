@@ -1,10 +1,11 @@
 /* symbol_rows.c - see symbol_rows.h.
  *
- * Row       definitions(file_id, n, data): data is a zstd frame of columns, one behind the other, n numbers each (buffer.h):
- *           kind, + EXPORTED, + SAME_PARENT    line0    line1 - line0    name_line - line0    off    bytes    signature_off - off
- *           bytes - signature_bytes    the names, each with its zero    the parents of those without SAME_PARENT, each with its zero
- *           Differences have their sign in the lowest bit; line0 and off are differences to the symbol before
- * Cursor    holds the rows of one file, which a cursor inside another one's loop may share: they are counted                         */
+ * Row       definitions(file_id, n, data): data is a zstd frame of columns, one behind the other, n numbers each
+ *           (buffer.h):
+ *           kind, + EXPORTED, + SAME_PARENT  line0  line1 - line0  name_line - line0  off  bytes  signature_off - off
+ *           bytes - signature_bytes  the names, each with its zero  the parents of those without SAME_PARENT, each with
+ *           its zero Differences have their sign in the lowest bit; line0 and off are differences to the symbol before
+ * Cursor    holds the rows of one file, which a cursor inside another one's loop may share: they are counted */
 #include "symbol_rows.h"
 #include "store_impl.h"
 
@@ -13,21 +14,37 @@
 #include <xxhash.h>
 
 enum { KIND = 0x0f, EXPORTED = 0x10, SAME_PARENT = 0x20, N_NUMBER = 8 };
-enum { ID, FILE_ID, NAME, PARENT, KIND_COLUMN, LINE0, LINE1, NAME_LINE, OFF, BYTES, SIGNATURE_OFF, SIGNATURE_BYTES, FLAGS };
+enum {
+    ID,
+    FILE_ID,
+    NAME,
+    PARENT,
+    KIND_COLUMN,
+    LINE0,
+    LINE1,
+    NAME_LINE,
+    OFF,
+    BYTES,
+    SIGNATURE_OFF,
+    SIGNATURE_BYTES,
+    FLAGS
+};
 enum { BY_ALL, BY_NAME, BY_FILE };
 
-static const char declaration[] = "CREATE TABLE symbols(id INTEGER, file_id INTEGER, name TEXT, parent TEXT, kind INTEGER, line0 INTEGER, line1 INTEGER, "
-                                  "name_line INTEGER, off INTEGER, bytes INTEGER, signature_off INTEGER, signature_bytes INTEGER, flags INTEGER)";
+static const char declaration[] =
+    "CREATE TABLE symbols(id INTEGER, file_id INTEGER, name TEXT, parent TEXT, kind INTEGER, line0 INTEGER, line1 "
+    "INTEGER, "
+    "name_line INTEGER, off INTEGER, bytes INTEGER, signature_off INTEGER, signature_bytes INTEGER, flags INTEGER)";
 
 typedef struct {
     const char *name, *parent;
-    int64_t number[N_NUMBER];           /* as the columns of the row */
+    int64_t number[N_NUMBER]; /* as the columns of the row */
 } symbol;
 
 /* The symbols of one file; whoever holds it counts. */
 struct myth_symbol_file {
     uint32_t n_holder, n;
-    uint32_t version;                   /* of the database            */
+    uint32_t version; /* of the database            */
     int64_t file_id;
     myth_mem *mem;
     unsigned char *text;
@@ -76,7 +93,7 @@ void myth_symbol_rows_encode(myth_buffer *b, const myth_chunks *c, uint32_t n)
 /* False: not what is written above. */
 static bool decode(symbol_file *f, const unsigned char *data, size_t n_data)
 {
-    myth_bytes b = { data, data + n_data, false };
+    myth_bytes b = {data, data + n_data, false};
     const char *parent = "";
     for (int column = 0; column < N_NUMBER; column++)
         for (uint32_t i = 0; i < f->n; i++) {
@@ -114,7 +131,9 @@ static void let_go(symbol_file *f)
 
 static myth_status torn(const myth_store *s, myth_error *err)
 {
-    return myth_fail(err, MYTH_EFORMAT, "%.120s: the index is damaged (symbols are missing); remove this file and run mythos index", s->path);
+    return myth_fail(err, MYTH_EFORMAT,
+                     "%.120s: the index is damaged (symbols are missing); remove this file and run mythos index",
+                     s->path);
 }
 
 /* Of the first file between the two that has symbols; *out NULL when none has, else the caller lets it go. */
@@ -144,8 +163,15 @@ static myth_status get_file(symbol_file **out, myth_store *s, int64_t first, int
         else if (!(f = myth_alloc(s->mem, MYTH_MEM_OTHER, "index", sizeof(*f) + (size_t)n * sizeof(*f->row))))
             st = myth_fail(err, MYTH_ENOMEM, "no memory for %lld symbols", (long long)n);
         if (st == MYTH_OK) {
-            *f = (symbol_file){ .n_holder = 1, .n = (uint32_t)n, .version = version, .file_id = sqlite3_column_int64(q, 0), .mem = s->mem };
-            st = myth_store_unpack(s, &f->text, &n_text, sqlite3_column_blob(q, 2), (size_t)sqlite3_column_bytes(q, 2), err);
+            *f = (symbol_file){
+                .n_holder = 1,
+                .n = (uint32_t)n,
+                .version = version,
+                .file_id = sqlite3_column_int64(q, 0),
+                .mem = s->mem,
+            };
+            st = myth_store_unpack(s, &f->text, &n_text, sqlite3_column_blob(q, 2), (size_t)sqlite3_column_bytes(q, 2),
+                                   err);
             if (st == MYTH_OK && !decode(f, f->text, n_text))
                 st = torn(s, err);
         }
@@ -175,7 +201,7 @@ void myth_symbol_rows_forget(myth_store *s)
 {
     forget_last(s);
     myth_free(s->mem, s->symbols.waiting);
-    s->symbols = (myth_symbol_state){ NULL, NULL, 0, 0 };
+    s->symbols = (myth_symbol_state){NULL, NULL, 0, 0};
 }
 
 /* ---- names ---- */
@@ -185,10 +211,12 @@ static uint32_t key_of(const char *name, size_t n) { return (uint32_t)(XXH3_64bi
 static int by_key(const void *a, const void *b)
 {
     const myth_symbol_name *x = a, *y = b;
-    return x->key != y->key ? (x->key > y->key) - (x->key < y->key) : (x->file_id > y->file_id) - (x->file_id < y->file_id);
+    return x->key != y->key ? (x->key > y->key) - (x->key < y->key)
+                            : (x->file_id > y->file_id) - (x->file_id < y->file_id);
 }
 
-myth_status myth_symbol_rows_add_names(myth_store *s, int64_t file_id, const myth_chunks *c, uint32_t n, myth_error *err)
+myth_status myth_symbol_rows_add_names(myth_store *s, int64_t file_id, const myth_chunks *c, uint32_t n,
+                                       myth_error *err)
 {
     myth_symbol_state *w = &s->symbols;
     forget_last(s);
@@ -202,7 +230,7 @@ myth_status myth_symbol_rows_add_names(myth_store *s, int64_t file_id, const myt
     }
     for (uint32_t i = 0; i < n; i++) {
         const char *name = c->names + c->symbol[i].name;
-        w->waiting[w->n_waiting++] = (myth_symbol_name){ file_id, key_of(name, strlen(name)) };
+        w->waiting[w->n_waiting++] = (myth_symbol_name){file_id, key_of(name, strlen(name))};
     }
     return MYTH_OK;
 }
@@ -257,10 +285,10 @@ typedef struct {
 
 typedef struct {
     sqlite3_vtab_cursor base;
-    symbol_file *file;                  /* NULL: at the end                          */
+    symbol_file *file; /* NULL: at the end                          */
     uint32_t at;
-    int64_t last;                       /* file that is looked at                    */
-    int64_t *candidate;                 /* by name: the files that may have it       */
+    int64_t last;       /* file that is looked at                    */
+    int64_t *candidate; /* by name: the files that may have it       */
     size_t n_candidate, next_candidate;
     char *name;
     size_t n_name;
@@ -281,7 +309,7 @@ static int table_connect(sqlite3 *db, void *store, int n_arg, const char *const 
     table *t = rc == SQLITE_OK ? sqlite3_malloc(sizeof(*t)) : NULL;
     if (!t)
         return rc == SQLITE_OK ? SQLITE_NOMEM : rc;
-    *t = (table){ .store = store };
+    *t = (table){.store = store};
     *out = &t->base;
     return SQLITE_OK;
 }
@@ -303,9 +331,11 @@ static int table_plan(sqlite3_vtab *t, sqlite3_index_info *x)
             continue;
         if (column == NAME && op == SQLITE_INDEX_CONSTRAINT_EQ)
             name = i;
-        if ((column == ID || column == FILE_ID) && (op == SQLITE_INDEX_CONSTRAINT_EQ || op == SQLITE_INDEX_CONSTRAINT_GE || op == SQLITE_INDEX_CONSTRAINT_GT))
+        if ((column == ID || column == FILE_ID) &&
+            (op == SQLITE_INDEX_CONSTRAINT_EQ || op == SQLITE_INDEX_CONSTRAINT_GE || op == SQLITE_INDEX_CONSTRAINT_GT))
             low = i;
-        if ((column == ID || column == FILE_ID) && (op == SQLITE_INDEX_CONSTRAINT_EQ || op == SQLITE_INDEX_CONSTRAINT_LE || op == SQLITE_INDEX_CONSTRAINT_LT))
+        if ((column == ID || column == FILE_ID) &&
+            (op == SQLITE_INDEX_CONSTRAINT_EQ || op == SQLITE_INDEX_CONSTRAINT_LE || op == SQLITE_INDEX_CONSTRAINT_LT))
             high = i;
     }
     x->idxNum = name >= 0 ? BY_NAME : low >= 0 && high >= 0 ? BY_FILE : BY_ALL;
@@ -318,7 +348,7 @@ static int table_plan(sqlite3_vtab *t, sqlite3_index_info *x)
         x->aConstraintUsage[low].argvIndex = ++n_arg;
         if (high != low)
             x->aConstraintUsage[high].argvIndex = ++n_arg;
-        if (x->aConstraint[low].iColumn != x->aConstraint[high].iColumn) {      /* nobody asks so */
+        if (x->aConstraint[low].iColumn != x->aConstraint[high].iColumn) { /* nobody asks so */
             x->aConstraintUsage[low].argvIndex = x->aConstraintUsage[high].argvIndex = 0;
             x->idxNum = BY_ALL;
         }
@@ -334,7 +364,7 @@ static int cursor_open(sqlite3_vtab *t, sqlite3_vtab_cursor **out)
     cursor *c = sqlite3_malloc(sizeof(*c));
     if (!c)
         return SQLITE_NOMEM;
-    *c = (cursor){ .file = NULL };
+    *c = (cursor){.file = NULL};
     *out = &c->base;
     return SQLITE_OK;
 }
@@ -358,13 +388,16 @@ static int cursor_close(sqlite3_vtab_cursor *base)
     return SQLITE_OK;
 }
 
-static bool has_name(const cursor *c, const symbol *y) { return strlen(y->name) == c->n_name && memcmp(y->name, c->name, c->n_name) == 0; }
+static bool has_name(const cursor *c, const symbol *y)
+{
+    return strlen(y->name) == c->n_name && memcmp(y->name, c->name, c->n_name) == 0;
+}
 
 /* To the row at or behind the place of the cursor. */
 static int settle(cursor *c)
 {
     myth_store *s = ((table *)(void *)c->base.pVtab)->store;
-    myth_error err = { 0 };
+    myth_error err = {0};
     while (c->file) {
         while (c->at < c->file->n && c->name && !has_name(c, &c->file->row[c->at]))
             c->at++;
@@ -380,7 +413,7 @@ static int settle(cursor *c)
             next = last = c->candidate[c->next_candidate++];
         myth_status st = next <= last ? get_file(&c->file, s, next, last, &err) : MYTH_OK;
         if (st == MYTH_OK && c->name && !c->file)
-            st = torn(s, &err);                 /* a name of a file without symbols */
+            st = torn(s, &err); /* a name of a file without symbols */
         if (st != MYTH_OK)
             return fail_table(c, st, &err);
     }
@@ -389,7 +422,7 @@ static int settle(cursor *c)
 
 static int find_candidates(cursor *c, myth_store *s, sqlite3_value *name)
 {
-    myth_error err = { 0 };
+    myth_error err = {0};
     const void *text = sqlite3_value_blob(name);
     size_t cap = 0;
     int rc;
@@ -422,7 +455,7 @@ static int cursor_filter(sqlite3_vtab_cursor *base, int plan, const char *of, in
 {
     cursor *c = (cursor *)base;
     myth_store *s = ((table *)(void *)base->pVtab)->store;
-    myth_error err = { 0 };
+    myth_error err = {0};
     int64_t first = INT64_MIN;
     int rc = SQLITE_OK;
     cursor_clear(c);
@@ -481,19 +514,30 @@ static int cursor_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
 
 /* Without xCreate it is there for every connection that registers it, and in no schema. */
 static const sqlite3_module module = {
-    .iVersion = 1, .xConnect = table_connect, .xBestIndex = table_plan, .xDisconnect = table_disconnect, .xOpen = cursor_open,
-    .xClose = cursor_close, .xFilter = cursor_filter, .xNext = cursor_next, .xEof = cursor_eof, .xColumn = cursor_column, .xRowid = cursor_rowid,
+    .iVersion = 1,
+    .xConnect = table_connect,
+    .xBestIndex = table_plan,
+    .xDisconnect = table_disconnect,
+    .xOpen = cursor_open,
+    .xClose = cursor_close,
+    .xFilter = cursor_filter,
+    .xNext = cursor_next,
+    .xEof = cursor_eof,
+    .xColumn = cursor_column,
+    .xRowid = cursor_rowid,
 };
 
 myth_status myth_symbol_rows_register(myth_store *s, myth_error *err)
 {
-    return sqlite3_create_module_v2(s->db, "symbols", &module, s, NULL) == SQLITE_OK ? MYTH_OK
-           : myth_fail(err, MYTH_ENOMEM, "%.160s: no memory for SQLite", s->path);
+    return sqlite3_create_module_v2(s->db, "symbols", &module, s, NULL) == SQLITE_OK
+             ? MYTH_OK
+             : myth_fail(err, MYTH_ENOMEM, "%.160s: no memory for SQLite", s->path);
 }
 
 /* ---- check ---- */
 
-myth_status myth_symbol_rows_check(myth_store *s, void (*report)(void *arg, const char *line), void *arg, myth_error *err)
+myth_status myth_symbol_rows_check(myth_store *s, void (*report)(void *arg, const char *line), void *arg,
+                                   myth_error *err)
 {
     myth_status st = MYTH_OK;
     uint64_t n_name = 0, n_row = 0;
@@ -501,13 +545,14 @@ myth_status myth_symbol_rows_check(myth_store *s, void (*report)(void *arg, cons
     sqlite3_stmt *q = NULL;
     symbol_file *f = NULL;
     myth_symbol_name *all = NULL;
-    for (int64_t next = INT64_MIN; st == MYTH_OK && (st = get_file(&f, s, next, INT64_MAX, err)) == MYTH_OK && f; next = f->file_id + 1, let_go(f)) {
+    for (int64_t next = INT64_MIN; st == MYTH_OK && (st = get_file(&f, s, next, INT64_MAX, err)) == MYTH_OK && f;
+         next = f->file_id + 1, let_go(f)) {
         if (!(all = myth_alloc_n(s->mem, MYTH_MEM_OTHER, "index", f->n, sizeof(*all)))) {
             st = myth_fail(err, MYTH_ENOMEM, "no memory for %u names", f->n);
             continue;
         }
         for (uint32_t i = 0; i < f->n; i++)
-            all[i] = (myth_symbol_name){ f->file_id, key_of(f->row[i].name, strlen(f->row[i].name)) };
+            all[i] = (myth_symbol_name){f->file_id, key_of(f->row[i].name, strlen(f->row[i].name))};
         qsort(all, f->n, sizeof(*all), by_key);
         for (uint32_t i = 0; i < f->n && st == MYTH_OK; i++) {
             if (i > 0 && all[i].key == all[i - 1].key)
@@ -523,7 +568,8 @@ myth_status myth_symbol_rows_check(myth_store *s, void (*report)(void *arg, cons
             st = myth_store_fail(s, rc, err);
             sqlite3_reset(q);
             if (rc == SQLITE_DONE) {
-                snprintf(line, sizeof(line), "file %lld: a symbol's name is not in the index of names", (long long)f->file_id);
+                snprintf(line, sizeof(line), "file %lld: a symbol's name is not in the index of names",
+                         (long long)f->file_id);
                 report(arg, line);
             }
         }
@@ -537,7 +583,8 @@ myth_status myth_symbol_rows_check(myth_store *s, void (*report)(void *arg, cons
     st = myth_store_fail(s, rc, err);
     sqlite3_finalize(q);
     if (st == MYTH_OK && n_row != n_name) {
-        snprintf(line, sizeof(line), "%llu names in the index of names, the symbols have %llu", (unsigned long long)n_row, (unsigned long long)n_name);
+        snprintf(line, sizeof(line), "%llu names in the index of names, the symbols have %llu",
+                 (unsigned long long)n_row, (unsigned long long)n_name);
         report(arg, line);
     }
     return st;

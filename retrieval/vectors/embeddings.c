@@ -1,4 +1,5 @@
-/* embeddings.c - see embeddings.h. In memory there are the keys alone, in a table of open addressing; vectors are read when they are asked for. */
+/* embeddings.c - see embeddings.h. In memory there are the keys alone, in a table of open addressing; vectors are read
+ * when they are asked for. */
 #include "embeddings.h"
 #include "engine/base/half.h"
 #include "engine/base/outfile.h"
@@ -13,14 +14,20 @@
 #include <xxhash.h>
 
 enum {
-    VERSION = 1, HEADER = 512, SUMMED = 504, AT_MODEL = 16, AT_PROMPT = 32, AT_NAME = 48, DIM_MAX = 4096,
-    BLOCK = 256,                        /* records read or written at once */
-    FEW = 4096                          /* of which nobody needs to be rid */
+    VERSION = 1,
+    HEADER = 512,
+    SUMMED = 504,
+    AT_MODEL = 16,
+    AT_PROMPT = 32,
+    AT_NAME = 48,
+    DIM_MAX = 4096,
+    BLOCK = 256, /* records read or written at once */
+    FEW = 4096   /* of which nobody needs to be rid */
 };
 
 typedef struct {
     uint64_t key;
-    uint32_t record;                    /* its number plus 1; 0 = free; WANTED */
+    uint32_t record; /* its number plus 1; 0 = free; WANTED */
 } slot;
 #define WANTED UINT32_MAX
 
@@ -28,7 +35,7 @@ struct myth_embeddings {
     myth_mem *mem;
     char *path;
     slot *slot;
-    unsigned char *block;               /* [BLOCK][record_bytes] */
+    unsigned char *block; /* [BLOCK][record_bytes] */
     uint64_t n_slot, n_record, n_key, n_damaged, most;
     uint32_t dim, record_bytes;
     int fd;
@@ -47,7 +54,8 @@ static uint64_t slots_for(uint64_t n)
 
 uint64_t myth_embeddings_bytes(uint64_t n_record, uint32_t dim)
 {
-    return sizeof(myth_embeddings) + PATH_MAX + slots_for(n_record) * sizeof(slot) + (uint64_t)BLOCK * record_bytes(dim);
+    return sizeof(myth_embeddings) + PATH_MAX + slots_for(n_record) * sizeof(slot) +
+           (uint64_t)BLOCK * record_bytes(dim);
 }
 
 static myth_status failed(const myth_embeddings *e, const char *what, myth_error *err)
@@ -81,7 +89,7 @@ static slot *slot_of(const myth_embeddings *e, uint64_t key)
 
 static void put_header(unsigned char h[HEADER], const myth_embeddings_model *m)
 {
-    const uint32_t number[2] = { VERSION, m->dim };
+    const uint32_t number[2] = {VERSION, m->dim};
     memset(h, 0, HEADER);
     memcpy(h, "MYTHEMB\n", 8);
     memcpy(h + 8, number, sizeof(number));
@@ -135,7 +143,7 @@ static myth_status read_keys(myth_embeddings *e, uint64_t n_record, myth_error *
             slot *s = slot_of(e, key);
             if (s->record)
                 continue;
-            *s = (slot){ key, (uint32_t)(first + i + 1) };
+            *s = (slot){key, (uint32_t)(first + i + 1)};
             e->n_key++;
         }
     }
@@ -150,15 +158,17 @@ myth_status myth_embeddings_whose(myth_embeddings_model *out, const char *path, 
     const bool is_there = fd >= 0 && read_at(fd, h, HEADER, 0) && get_header(out, h);
     if (fd >= 0)
         close(fd);
-    return is_there ? MYTH_OK : myth_fail(err, MYTH_ENOTFOUND, "the index has no embeddings; mythos index --embed makes them");
+    return is_there ? MYTH_OK
+                    : myth_fail(err, MYTH_ENOTFOUND, "the index has no embeddings; mythos index --embed makes them");
 }
 
 /* The same model may have moved: its name is written anew. */
-static myth_status open_file(myth_embeddings *e, const myth_embeddings_model *model, uint64_t *n_record, myth_error *err)
+static myth_status open_file(myth_embeddings *e, const myth_embeddings_model *model, uint64_t *n_record,
+                             myth_error *err)
 {
     unsigned char want[HEADER], got[HEADER];
     struct stat st;
-    myth_embeddings_model is = { 0 };
+    myth_embeddings_model is = {0};
     put_header(want, model);
     e->fd = open(e->path, (e->is_read_only ? O_RDONLY : O_RDWR | O_CREAT) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     if (e->fd < 0 && e->is_read_only && errno == ENOENT)
@@ -167,8 +177,9 @@ static myth_status open_file(myth_embeddings *e, const myth_embeddings_model *mo
         return myth_fail(err, e->is_read_only ? MYTH_EIO : MYTH_ECREATE, "%.150s: %s", e->path, strerror(errno));
     if (fstat(e->fd, &st) != 0 || !S_ISREG(st.st_mode))
         return myth_fail(err, MYTH_EIO, "%.150s: not a regular file", e->path);
-    const bool is_ours = st.st_size >= HEADER && read_at(e->fd, got, HEADER, 0) && get_header(&is, got) && is.dim == model->dim &&
-                         memcmp(is.model, model->model, sizeof(is.model)) == 0 && strcmp(is.prompt, model->prompt) == 0;
+    const bool is_ours = st.st_size >= HEADER && read_at(e->fd, got, HEADER, 0) && get_header(&is, got) &&
+                         is.dim == model->dim && memcmp(is.model, model->model, sizeof(is.model)) == 0 &&
+                         strcmp(is.prompt, model->prompt) == 0;
     if (!is_ours && e->is_read_only)
         return myth_fail(err, MYTH_ENOTFOUND, "%.150s: no embeddings of this model", e->path);
     *n_record = is_ours ? ((uint64_t)st.st_size - HEADER) / e->record_bytes : 0;
@@ -183,8 +194,9 @@ static myth_status open_file(myth_embeddings *e, const myth_embeddings_model *mo
     return MYTH_OK;
 }
 
-myth_status myth_embeddings_open(myth_embeddings **out, myth_mem *mem, const char *path, const myth_embeddings_model *model, uint64_t n_more,
-                                 bool is_read_only, myth_error *err)
+myth_status myth_embeddings_open(myth_embeddings **out, myth_mem *mem, const char *path,
+                                 const myth_embeddings_model *model, uint64_t n_more, bool is_read_only,
+                                 myth_error *err)
 {
     myth_status st = MYTH_OK;
     uint64_t n_record;
@@ -192,7 +204,13 @@ myth_status myth_embeddings_open(myth_embeddings **out, myth_mem *mem, const cha
     myth_embeddings *e = myth_alloc(mem, MYTH_MEM_OTHER, "embeddings", sizeof(*e));
     if (!e)
         return myth_fail(err, MYTH_ENOMEM, "no memory for embeddings");
-    *e = (myth_embeddings){ .mem = mem, .dim = model->dim, .record_bytes = record_bytes(model->dim), .fd = -1, .is_read_only = is_read_only };
+    *e = (myth_embeddings){
+        .mem = mem,
+        .dim = model->dim,
+        .record_bytes = record_bytes(model->dim),
+        .fd = -1,
+        .is_read_only = is_read_only,
+    };
     if (!(e->path = myth_alloc(mem, MYTH_MEM_OTHER, "embeddings", PATH_MAX))) {
         st = myth_fail(err, MYTH_ENOMEM, "no memory for embeddings");
         goto fail;
@@ -245,7 +263,7 @@ myth_status myth_embeddings_want(myth_embeddings *e, uint64_t key, myth_error *e
         return MYTH_OK;
     if (e->n_key == e->most)
         return myth_fail(err, MYTH_EFULL, "room for %llu embeddings", (unsigned long long)e->most);
-    *s = (slot){ key, WANTED };
+    *s = (slot){key, WANTED};
     e->n_key++;
     return MYTH_OK;
 }
@@ -256,7 +274,8 @@ myth_status myth_embeddings_get(const myth_embeddings *e, int64_t record, float 
     if (!read_at(e->fd, e->block, e->record_bytes, HEADER + (uint64_t)record * e->record_bytes))
         return failed(e, "cannot be read", err);
     if (!is_whole(e->block, e->record_bytes))
-        return myth_fail(err, MYTH_EFORMAT, "%.150s: record %lld is damaged; the next mythos index makes it anew", e->path, (long long)record);
+        return myth_fail(err, MYTH_EFORMAT, "%.150s: record %lld is damaged; the next mythos index makes it anew",
+                         e->path, (long long)record);
     for (uint32_t i = 0; i < e->dim; i++) {
         uint16_t h;
         memcpy(&h, e->block + 8 + 2 * (size_t)i, 2);
@@ -276,12 +295,14 @@ static void make_record(unsigned char *r, uint64_t key, const float *vector, uin
     memcpy(r + 8 + 2 * (size_t)dim, &sum, 8);
 }
 
-myth_status myth_embeddings_put(myth_embeddings *e, const uint64_t *key, const float *vector, uint32_t n, myth_error *err)
+myth_status myth_embeddings_put(myth_embeddings *e, const uint64_t *key, const float *vector, uint32_t n,
+                                myth_error *err)
 {
     for (uint32_t done = 0; done < n;) {
         const uint32_t now = n - done < BLOCK ? n - done : BLOCK;
         for (uint32_t i = 0; i < now; i++)
-            make_record(e->block + (size_t)i * e->record_bytes, key[done + i], vector + (size_t)(done + i) * e->dim, e->dim);
+            make_record(e->block + (size_t)i * e->record_bytes, key[done + i], vector + (size_t)(done + i) * e->dim,
+                        e->dim);
         errno = 0;
         if (!myth_out_write_at(e->fd, e->block, (size_t)now * e->record_bytes, HEADER + e->n_record * e->record_bytes))
             return failed(e, "cannot be written", err);
@@ -289,7 +310,7 @@ myth_status myth_embeddings_put(myth_embeddings *e, const uint64_t *key, const f
             slot *s = slot_of(e, key[done + i]);
             if (!s->record && e->n_key++ >= e->most)
                 return myth_fail(err, MYTH_EFULL, "room for %llu embeddings", (unsigned long long)e->most);
-            *s = (slot){ key[done + i], (uint32_t)++e->n_record };
+            *s = (slot){key[done + i], (uint32_t)++e->n_record};
         }
         done += now;
     }

@@ -1,11 +1,13 @@
-/* stub_faiss.c - in place of FAISS where the build did not find it: there are no vectors, and nobody asks for more than whether there are. */
+/* stub_faiss.c - in place of FAISS where the build did not find it: there are no vectors, and nobody asks for more than
+ * whether there are. */
 #include "vectors_faiss.h"
 
 bool myth_faiss_is_built(void) { return false; }
 myth_status myth_faiss_load(myth_error *err) { return myth_fail(err, MYTH_EUNSUPPORTED, "this build has no FAISS"); }
 void myth_faiss_set_threads(int n) { (void)n; }
 
-bool myth_faiss_flat_search(float *score, int64_t *row, const float *x, size_t n, size_t dim, const float *query, size_t k)
+bool myth_faiss_flat_search(float *score, int64_t *row, const float *x, size_t n, size_t dim, const float *query,
+                            size_t k)
 {
     (void)score, (void)row, (void)x, (void)n, (void)dim, (void)query, (void)k;
     return false;
@@ -17,10 +19,12 @@ bool myth_faiss_sq8_encode(unsigned char *code, const float *trained, const floa
     return false;
 }
 
-bool myth_faiss_sq8_search(float *score, int64_t *row, const unsigned char *code, const float *trained, const uint64_t *first, const uint64_t *end,
-                           size_t n_part, size_t dim, const float *query, size_t k)
+bool myth_faiss_sq8_search(float *score, int64_t *row, const unsigned char *code, const float *trained,
+                           const uint64_t *first, const uint64_t *end, size_t n_part, size_t dim, const float *query,
+                           size_t k)
 {
-    (void)score, (void)row, (void)code, (void)trained, (void)first, (void)end, (void)n_part, (void)dim, (void)query, (void)k;
+    (void)score, (void)row, (void)code, (void)trained, (void)first, (void)end, (void)n_part, (void)dim, (void)query,
+        (void)k;
     return false;
 }
 

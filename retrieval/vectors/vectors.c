@@ -1,4 +1,5 @@
-/* vectors.c - see vectors.h. The file of an index opened, proved and asked; it is mapped, so what is not looked at takes no memory. */
+/* vectors.c - see vectors.h. The file of an index opened, proved and asked; it is mapped, so what is not looked at
+ * takes no memory. */
 #include "vectors_impl.h"
 #include "retrieval/limits.h"
 #include "vectors_faiss.h"
@@ -8,20 +9,23 @@
 #include <string.h>
 #include <xxhash.h>
 
-enum { TRIES = 5, PROBED = 16 };        /* of opening a file that its maker may just replace; one list of so many is looked through */
+enum {
+    TRIES = 5,
+    PROBED = 16
+}; /* of opening a file that its maker may just replace; one list of so many is looked through */
 
 struct myth_vectors {
     myth_mem *mem;
     myth_map map;
     myth_vectors_layout l;
-    uint32_t *place;                    /* ivf: of a row; else rows are places */
+    uint32_t *place; /* ivf: of a row; else rows are places */
 };
 
 bool myth_vectors_is_built(void) { return myth_faiss_is_built(); }
 
 const char *myth_vectors_kind_name(myth_vectors_kind kind)
 {
-    static const char *const name[] = { "auto", "flat", "sq8", "ivf" };
+    static const char *const name[] = {"auto", "flat", "sq8", "ivf"};
     return name[kind];
 }
 
@@ -30,7 +34,10 @@ void myth_vectors_path(char path[PATH_MAX], const myth_index *x, uint64_t genera
     snprintf(path, PATH_MAX, "%.*s.vectors-%016llx", PATH_MAX - 32, x->path, (unsigned long long)generation);
 }
 
-void myth_embeddings_path(char path[PATH_MAX], const myth_index *x) { snprintf(path, PATH_MAX, "%.*s.embeddings", PATH_MAX - 32, x->path); }
+void myth_embeddings_path(char path[PATH_MAX], const myth_index *x)
+{
+    snprintf(path, PATH_MAX, "%.*s.embeddings", PATH_MAX - 32, x->path);
+}
 
 /* ---- the layout ---- */
 
@@ -59,8 +66,8 @@ void myth_vectors_lay_out(myth_vectors_layout *l)
 
 void myth_vectors_put_header(unsigned char h[MYTH_VECTORS_HEADER], const myth_vectors_layout *l)
 {
-    const uint32_t small[4] = { MYTH_VECTORS_VERSION, (uint32_t)l->info.kind, l->info.dim, l->n_list };
-    const uint64_t large[3] = { l->info.n_row, l->info.generation, l->bytes };
+    const uint32_t small[4] = {MYTH_VECTORS_VERSION, (uint32_t)l->info.kind, l->info.dim, l->n_list};
+    const uint64_t large[3] = {l->info.n_row, l->info.generation, l->bytes};
     memset(h, 0, MYTH_VECTORS_HEADER);
     memcpy(h, "MYTHVEC\n", 8);
     memcpy(h + 8, small, sizeof(small));
@@ -76,9 +83,10 @@ static bool get_header(myth_vectors_layout *l, const unsigned char *h)
     uint64_t large[3];
     memcpy(small, h + 8, sizeof(small));
     memcpy(large, h + 24, sizeof(large));
-    if (memcmp(h, "MYTHVEC\n", 8) != 0 || small[0] != MYTH_VECTORS_VERSION || small[1] < MYTH_VECTORS_FLAT || small[1] > MYTH_VECTORS_IVF ||
-        small[2] == 0 || small[2] > MYTH_VECTORS_DIM || large[0] >= UINT32_MAX || small[3] > MYTH_VECTORS_LISTS ||
-        (small[3] > 0) != (small[1] == MYTH_VECTORS_IVF) || h[64 + MYTH_VECTORS_PROMPT - 1] || h[80 + MYTH_VECTORS_NAME - 1])
+    if (memcmp(h, "MYTHVEC\n", 8) != 0 || small[0] != MYTH_VECTORS_VERSION || small[1] < MYTH_VECTORS_FLAT ||
+        small[1] > MYTH_VECTORS_IVF || small[2] == 0 || small[2] > MYTH_VECTORS_DIM || large[0] >= UINT32_MAX ||
+        small[3] > MYTH_VECTORS_LISTS || (small[3] > 0) != (small[1] == MYTH_VECTORS_IVF) ||
+        h[64 + MYTH_VECTORS_PROMPT - 1] || h[80 + MYTH_VECTORS_NAME - 1])
         return false;
     l->info.kind = (myth_vectors_kind)small[1];
     l->info.dim = small[2];
@@ -100,7 +108,8 @@ static const uint64_t *contents(const myth_vectors *v) { return at(v, v->l.at_co
 
 static myth_status damaged(const myth_vectors *v, const char *how, myth_error *err)
 {
-    return myth_fail(err, MYTH_EFORMAT, "%.120s is damaged (%s); mythos index --embed makes it anew from what is kept", v->map.path, how);
+    return myth_fail(err, MYTH_EFORMAT, "%.120s is damaged (%s); mythos index --embed makes it anew from what is kept",
+                     v->map.path, how);
 }
 
 static bool has_its_sum(const myth_vectors *v)
@@ -168,7 +177,7 @@ static myth_status open_generation(myth_vectors **out, myth_index *x, uint64_t g
     myth_vectors *v = myth_alloc(x->mem, MYTH_MEM_OTHER, "vectors", sizeof(*v));
     if (!v)
         return myth_fail(err, MYTH_ENOMEM, "no memory for vectors");
-    *v = (myth_vectors){ .mem = x->mem, .map.fd = -1 };
+    *v = (myth_vectors){.mem = x->mem, .map.fd = -1};
     myth_vectors_path(path, x, generation);
     MYTH_TRY(myth_map_open(&v->map, x->mem, path, MYTH_MAP_NOFOLLOW, MYTH_MEM_OTHER, err));
     MYTH_TRY(read_file(v, err));
@@ -187,16 +196,18 @@ myth_status myth_vectors_open(myth_vectors **out, myth_index *x, myth_error *err
 {
     myth_status st = MYTH_ENOTFOUND;
     *out = NULL;
-    for (int i = 0; i < TRIES && st == MYTH_ENOTFOUND; i++) {           /* a maker commits, then removes what was before */
+    for (int i = 0; i < TRIES && st == MYTH_ENOTFOUND; i++) { /* a maker commits, then removes what was before */
         const uint64_t generation = (uint64_t)myth_store_number(x->store, MYTH_VECTORS_GENERATION, 0);
         if (!generation)
             return myth_fail(err, MYTH_ENOTFOUND, "the index has no vectors; mythos index --embed makes them");
         st = open_generation(out, x, generation, err);
     }
     if (st == MYTH_ENOTFOUND)
-        return myth_fail(err, MYTH_ELOST, "the file of its vectors is gone; mythos index --embed makes it anew from what is kept");
+        return myth_fail(err, MYTH_ELOST,
+                         "the file of its vectors is gone; mythos index --embed makes it anew from what is kept");
     if (st == MYTH_OK)
-        (*out)->l.info.is_behind = myth_store_number(x->store, MYTH_VECTORS_STATE, -1) != myth_store_number(x->store, "updates", 0);
+        (*out)->l.info.is_behind =
+            myth_store_number(x->store, MYTH_VECTORS_STATE, -1) != myth_store_number(x->store, "updates", 0);
     return st;
 }
 
@@ -216,14 +227,15 @@ const myth_vectors_info *myth_vectors_about(const myth_vectors *v) { return &v->
 
 void myth_vectors_row(const myth_vectors *v, uint64_t row, int64_t *id, uint64_t *content, float *vector)
 {
-    const unsigned char *code = (const unsigned char *)at(v, v->l.at_code) + (v->place ? v->place[row] : row) * v->l.code_bytes;
+    const unsigned char *code =
+        (const unsigned char *)at(v, v->l.at_code) + (v->place ? v->place[row] : row) * v->l.code_bytes;
     const float *least = at(v, v->l.at_trained), *range = least + v->l.info.dim;
     *id = ids(v)[row];
     *content = contents(v)[row];
     if (v->l.info.kind == MYTH_VECTORS_FLAT)
         memcpy(vector, code, v->l.code_bytes);
     else
-        for (uint32_t i = 0; i < v->l.info.dim; i++)                    /* as FAISS's QT_8bit: the middle of a step */
+        for (uint32_t i = 0; i < v->l.info.dim; i++) /* as FAISS's QT_8bit: the middle of a step */
             vector[i] = least[i] + ((float)code[i] + 0.5f) / 255.0f * range[i];
 }
 
@@ -270,23 +282,25 @@ static bool is_before(const myth_vector_hit *a, const myth_vector_hit *b)
     return a->score > b->score || (a->score == b->score && a->chunk_id < b->chunk_id);
 }
 
-static void put_hits(const myth_vectors *v, myth_vector_hit *hit, uint32_t *n_hit, const float *score, const int64_t *place, uint32_t k)
+static void put_hits(const myth_vectors *v, myth_vector_hit *hit, uint32_t *n_hit, const float *score,
+                     const int64_t *place, uint32_t k)
 {
     const uint32_t *row = v->l.info.kind == MYTH_VECTORS_IVF ? at(v, v->l.at_row) : NULL;
     for (uint32_t i = 0; i < k; i++) {
         if (place[i] < 0 || (uint64_t)place[i] >= v->l.info.n_row)
             continue;
         const uint64_t r = row ? row[place[i]] : (uint64_t)place[i];
-        const myth_vector_hit h = { ids(v)[r], contents(v)[r], score[i] };
+        const myth_vector_hit h = {ids(v)[r], contents(v)[r], score[i]};
         uint32_t to = (*n_hit)++;
-        for (; to > 0 && is_before(&h, &hit[to - 1]); to--)             /* in order but for ties */
+        for (; to > 0 && is_before(&h, &hit[to - 1]); to--) /* in order but for ties */
             hit[to] = hit[to - 1];
         hit[to] = h;
     }
 }
 
 /* The lists whose centres are nearest. */
-static bool find_lists(const myth_vectors *v, const float *query, uint64_t *first, uint64_t *end, int64_t *list, float *score, uint32_t n_probe)
+static bool find_lists(const myth_vectors *v, const float *query, uint64_t *first, uint64_t *end, int64_t *list,
+                       float *score, uint32_t n_probe)
 {
     const uint64_t *ends = at(v, v->l.at_end);
     if (!myth_faiss_flat_search(score, list, at(v, v->l.at_centroid), v->l.n_list, v->l.info.dim, query, n_probe))
@@ -299,7 +313,8 @@ static bool find_lists(const myth_vectors *v, const float *query, uint64_t *firs
     return true;
 }
 
-myth_status myth_vectors_search(const myth_vectors *v, const float *query, uint32_t k, myth_vector_hit *hit, uint32_t *n_hit, myth_error *err)
+myth_status myth_vectors_search(const myth_vectors *v, const float *query, uint32_t k, myth_vector_hit *hit,
+                                uint32_t *n_hit, myth_error *err)
 {
     const myth_vectors_info *about = &v->l.info;
     const uint64_t whole_end = about->n_row, whole_first = 0;
@@ -312,7 +327,8 @@ myth_status myth_vectors_search(const myth_vectors *v, const float *query, uint3
         return st;
     if (about->n_row == 0 || k == 0)
         return MYTH_OK;
-    unsigned char *block = myth_alloc_n(v->mem, MYTH_MEM_OTHER, "vectors", n, 2 * sizeof(uint64_t) + sizeof(int64_t) + sizeof(float));
+    unsigned char *block =
+        myth_alloc_n(v->mem, MYTH_MEM_OTHER, "vectors", n, 2 * sizeof(uint64_t) + sizeof(int64_t) + sizeof(float));
     if (!block)
         return myth_fail(err, MYTH_ENOMEM, "no memory for %u vectors", n);
     uint64_t *first = (uint64_t *)(void *)block, *end = first + n;
@@ -321,12 +337,15 @@ myth_status myth_vectors_search(const myth_vectors *v, const float *query, uint3
     if (about->kind == MYTH_VECTORS_FLAT)
         ok = myth_faiss_flat_search(score, place, at(v, v->l.at_code), about->n_row, about->dim, query, k);
     else if (about->kind == MYTH_VECTORS_SQ8)
-        ok = myth_faiss_sq8_search(score, place, at(v, v->l.at_code), at(v, v->l.at_trained), &whole_first, &whole_end, 1, about->dim, query, k);
+        ok = myth_faiss_sq8_search(score, place, at(v, v->l.at_code), at(v, v->l.at_trained), &whole_first, &whole_end,
+                                   1, about->dim, query, k);
     else
         ok = find_lists(v, query, first, end, place, score, n_probe) &&
-             myth_faiss_sq8_search(score, place, at(v, v->l.at_code), at(v, v->l.at_trained), first, end, n_probe, about->dim, query, k);
+             myth_faiss_sq8_search(score, place, at(v, v->l.at_code), at(v, v->l.at_trained), first, end, n_probe,
+                                   about->dim, query, k);
     if (ok)
         put_hits(v, hit, n_hit, score, place, k);
     myth_free(v->mem, block);
-    return ok ? MYTH_OK : myth_fail(err, MYTH_ENOMEM, "no memory to look through %llu vectors", (unsigned long long)about->n_row);
+    return ok ? MYTH_OK
+              : myth_fail(err, MYTH_ENOMEM, "no memory to look through %llu vectors", (unsigned long long)about->n_row);
 }

@@ -1,5 +1,6 @@
-/* vectors_check.c - whether the vectors are those of the index: each row is of a chunk that is there, with its text's hash, and has the values that
- * the model gave for that text; no chunk is without one that the database does not know to be. */
+/* vectors_check.c - whether the vectors are those of the index: each row is of a chunk that is there, with its text's
+ * hash, and has the values that the model gave for that text; no chunk is without one that the database does not know
+ * to be. */
 #include "vectors_impl.h"
 #include "embeddings.h"
 
@@ -14,8 +15,8 @@ typedef struct {
     void *arg;
     uint64_t n_problem;
     const myth_vectors *v;
-    myth_embeddings *kept;              /* NULL: gone, so there is nothing to compare with */
-    float *stored, *said;               /* [dim] */
+    myth_embeddings *kept; /* NULL: gone, so there is nothing to compare with */
+    float *stored, *said;  /* [dim] */
 } checker;
 
 __attribute__((format(printf, 2, 3))) static void problem(checker *c, const char *fmt, ...)
@@ -86,7 +87,7 @@ static myth_status open_kept(checker *c, myth_error *err)
 {
     const myth_vectors_info *about = myth_vectors_about(c->v);
     char path[PATH_MAX];
-    myth_embeddings_model m = { .dim = about->dim };
+    myth_embeddings_model m = {.dim = about->dim};
     memcpy(m.model, about->model, sizeof(m.model));
     memcpy(m.prompt, about->prompt, sizeof(m.prompt));
     myth_embeddings_path(path, c->x);
@@ -110,15 +111,16 @@ static myth_status check_open(checker *c, myth_error *err)
     return st;
 }
 
-myth_status myth_vectors_check(myth_index *x, void (*report)(void *arg, const char *line), void *arg, uint64_t *n_problem, myth_error *err)
+myth_status myth_vectors_check(myth_index *x, void (*report)(void *arg, const char *line), void *arg,
+                               uint64_t *n_problem, myth_error *err)
 {
     enum { TRIES = 3 };
-    checker c = { .x = x, .report = report, .arg = arg };
+    checker c = {.x = x, .report = report, .arg = arg};
     myth_vectors *v = NULL;
-    myth_error why = { 0 };
+    myth_error why = {0};
     myth_status st = MYTH_ELOST;
     *n_problem = 0;
-    for (int i = 0; i < TRIES && st == MYTH_ELOST; i++) {       /* a maker may just replace the file of this snapshot */
+    for (int i = 0; i < TRIES && st == MYTH_ELOST; i++) { /* a maker may just replace the file of this snapshot */
         myth_store_read_end(x->store);
         st = myth_store_read_begin(x->store, err);
         if (st != MYTH_OK)

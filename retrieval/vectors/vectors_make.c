@@ -1,10 +1,11 @@
 /* vectors_make.c - an update of the vectors: texts that have none to the embedder, then a file of all.
  *
- * Order     embeddings are appended and synced after each batch; the file is written beside and renamed under the name of its generation; one
- *           transaction makes it the database's; then files of other generations are removed. Ended anywhere, the database has the file it had
- * Snapshot  chunks are read twice, before and behind the embedding: in between the index may have been updated. A text is hashed as it is read,
- *           so that what is kept is of that text and no other
- * Lock      its own, not the index's: embedding takes minutes, and searches update the index                                          */
+ * Order     embeddings are appended and synced after each batch; the file is written beside and renamed under the name
+ *           of its generation; one transaction makes it the database's; then files of other generations are removed.
+ *           Ended anywhere, the database has the file it had
+ * Snapshot  chunks are read twice, before and behind the embedding: in between the index may have been updated. A text
+ *           is hashed as it is read, so that what is kept is of that text and no other
+ * Lock      its own, not the index's: embedding takes minutes, and searches update the index */
 #include "vectors_impl.h"
 #include "embeddings.h"
 #include "retrieval/limits.h"
@@ -25,8 +26,11 @@
 #include <xxhash.h>
 
 enum {
-    WAIT_MS = 10000, BATCH = 64, TEXTS_BYTES = 1 << 20, ROWS = 1024,    /* texts of a batch, their bytes, rows written at once */
-    POINTS = 64                                                         /* per centre that clustering learns from               */
+    WAIT_MS = 10000,
+    BATCH = 64,
+    TEXTS_BYTES = 1 << 20,
+    ROWS = 1024, /* texts of a batch, their bytes, rows written at once */
+    POINTS = 64  /* per centre that clustering learns from               */
 };
 
 typedef struct {
@@ -40,11 +44,11 @@ typedef struct {
     myth_vectors_stats *stats;
     myth_embeddings_model model;
     myth_embeddings *kept;
-    chunk_row *row;                     /* chunks by id */
+    chunk_row *row; /* chunks by id */
     uint64_t n_row;
-    int64_t state;                      /* "updates" when they were read */
-    uint32_t *todo;                     /* of row: the first with a text that has no embedding */
-    uint64_t n_todo, longest;           /* longest: bytes of a chunk */
+    int64_t state;            /* "updates" when they were read */
+    uint32_t *todo;           /* of row: the first with a text that has no embedding */
+    uint64_t n_todo, longest; /* longest: bytes of a chunk */
 } maker;
 
 static bool is_cancelled(const maker *m) { return m->opts->is_cancelled && *m->opts->is_cancelled; }
@@ -88,7 +92,9 @@ static myth_status read_rows(maker *m, myth_error *err)
     if (st != MYTH_OK)
         return st;
     if (n >= UINT32_MAX || m->longest > MYTH_FILE_BYTES)
-        return myth_fail(err, MYTH_EFORMAT, "%.140s: the index is damaged (its chunks); remove this file and run mythos index", m->x->path);
+        return myth_fail(err, MYTH_EFORMAT,
+                         "%.140s: the index is damaged (its chunks); remove this file and run mythos index",
+                         m->x->path);
     myth_free(m->x->mem, m->row);
     if (!(m->row = myth_alloc_n(m->x->mem, MYTH_MEM_OTHER, "vectors", n + 1, sizeof(*m->row))))
         return no_memory(n * sizeof(*m->row), err);
@@ -96,7 +102,7 @@ static myth_status read_rows(maker *m, myth_error *err)
     m->state = myth_store_number(s, "updates", 0);
     int rc = sqlite3_prepare_v2(myth_store_db(s), "SELECT id, hash FROM chunks ORDER BY id", -1, &q, NULL);
     while (rc == SQLITE_OK && m->n_row < n && (rc = sqlite3_step(q)) == SQLITE_ROW) {
-        m->row[m->n_row++] = (chunk_row){ sqlite3_column_int64(q, 0), content_of(q, 1) };
+        m->row[m->n_row++] = (chunk_row){sqlite3_column_int64(q, 0), content_of(q, 1)};
         rc = SQLITE_OK;
     }
     st = myth_store_fail(s, rc, err);
@@ -116,7 +122,7 @@ static myth_status read_chunks(maker *m, myth_error *err)
 
 static void set_model(myth_embeddings_model *out, const myth_text_embedder *e)
 {
-    *out = (myth_embeddings_model){ .dim = e->dim };
+    *out = (myth_embeddings_model){.dim = e->dim};
     memcpy(out->model, e->model, sizeof(out->model));
     snprintf(out->name, sizeof(out->name), "%s", e->name ? e->name : "");
     snprintf(out->prompt, sizeof(out->prompt), "%s", e->prompt ? e->prompt : "");
@@ -156,7 +162,7 @@ static void release(maker *m)
 /* ---- texts to the embedder ---- */
 
 typedef struct {
-    unsigned char *texts, *raw;         /* of a batch, as UTF-8; one chunk as it is stored */
+    unsigned char *texts, *raw; /* of a batch, as UTF-8; one chunk as it is stored */
     float *vector;
     uint64_t cap_texts, cap_raw;
     sqlite3_stmt *get;
@@ -164,7 +170,10 @@ typedef struct {
 
 /* A chunk of UTF-16 becomes up to three halves as long. */
 static uint64_t text_bytes(uint64_t longest) { return longest + longest / 2 + 4; }
-static uint64_t texts_bytes(uint64_t longest) { return text_bytes(longest) < TEXTS_BYTES ? TEXTS_BYTES : text_bytes(longest); }
+static uint64_t texts_bytes(uint64_t longest)
+{
+    return text_bytes(longest) < TEXTS_BYTES ? TEXTS_BYTES : text_bytes(longest);
+}
 
 static uint64_t batch_bytes(uint64_t longest, uint32_t dim)
 {
@@ -174,14 +183,16 @@ static uint64_t batch_bytes(uint64_t longest, uint32_t dim)
 static myth_status open_batch(batch *b, const maker *m, myth_error *err)
 {
     myth_mem *mem = m->x->mem;
-    *b = (batch){ .cap_texts = texts_bytes(m->longest), .cap_raw = m->longest };
+    *b = (batch){.cap_texts = texts_bytes(m->longest), .cap_raw = m->longest};
     b->texts = myth_alloc(mem, MYTH_MEM_OTHER, "vectors", b->cap_texts);
     b->raw = myth_alloc(mem, MYTH_MEM_OTHER, "vectors", b->cap_raw + 1);
     b->vector = myth_alloc_n(mem, MYTH_MEM_OTHER, "vectors", BATCH, m->model.dim * sizeof(float));
     if (!b->texts || !b->raw || !b->vector)
         return no_memory(batch_bytes(m->longest, m->model.dim), err);
-    int rc = sqlite3_prepare_v2(myth_store_db(m->x->store), "SELECT file_id, off, chunks.bytes, flags_of.flags FROM chunks JOIN files AS flags_of "
-                                "ON flags_of.id = file_id WHERE chunks.id = ?1", -1, &b->get, NULL);
+    int rc = sqlite3_prepare_v2(myth_store_db(m->x->store),
+                                "SELECT file_id, off, chunks.bytes, flags_of.flags FROM chunks JOIN files AS flags_of "
+                                "ON flags_of.id = file_id WHERE chunks.id = ?1",
+                                -1, &b->get, NULL);
     return myth_store_fail(m->x->store, rc, err);
 }
 
@@ -194,13 +205,15 @@ static void close_batch(batch *b, myth_mem *mem)
 }
 
 /* A chunk's text to dst, as far as an embedder looks. *n 0: it is not there any more, or another. */
-static myth_status read_text(const maker *m, batch *b, const chunk_row *row, unsigned char *dst, size_t *n, myth_error *err)
+static myth_status read_text(const maker *m, batch *b, const chunk_row *row, unsigned char *dst, size_t *n,
+                             myth_error *err)
 {
     unsigned char hash[16];
     *n = 0;
     sqlite3_bind_int64(b->get, 1, row->id);
     int rc = sqlite3_step(b->get);
-    const int64_t file_id = sqlite3_column_int64(b->get, 0), off = sqlite3_column_int64(b->get, 1), bytes = sqlite3_column_int64(b->get, 2);
+    const int64_t file_id = sqlite3_column_int64(b->get, 0), off = sqlite3_column_int64(b->get, 1),
+                  bytes = sqlite3_column_int64(b->get, 2);
     const uint32_t flags = (uint32_t)sqlite3_column_int64(b->get, 3);
     myth_status st = myth_store_fail(m->x->store, rc, err);
     sqlite3_reset(b->get);
@@ -223,18 +236,20 @@ static myth_status read_text(const maker *m, batch *b, const chunk_row *row, uns
 }
 
 /* Texts of todo from *at on, as many as fit; inside a read of its own, so that none is open while the model works. */
-static myth_status fill(const maker *m, batch *b, uint64_t *at, myth_embedder_text *text, uint64_t *key, uint32_t *n_text, myth_error *err)
+static myth_status fill(const maker *m, batch *b, uint64_t *at, myth_embedder_text *text, uint64_t *key,
+                        uint32_t *n_text, myth_error *err)
 {
     size_t used = 0;
     *n_text = 0;
     myth_status st = myth_store_read_begin(m->x->store, err);
-    while (st == MYTH_OK && *at < m->n_todo && *n_text < BATCH && (*n_text == 0 || b->cap_texts - used >= text_bytes(b->cap_raw))) {
+    while (st == MYTH_OK && *at < m->n_todo && *n_text < BATCH &&
+           (*n_text == 0 || b->cap_texts - used >= text_bytes(b->cap_raw))) {
         const chunk_row *row = &m->row[m->todo[(*at)++]];
         size_t n;
         st = read_text(m, b, row, b->texts + used, &n, err);
         if (st != MYTH_OK || n == 0)
             continue;
-        text[*n_text] = (myth_embedder_text){ (char *)b->texts + used, n };
+        text[*n_text] = (myth_embedder_text){(char *)b->texts + used, n};
         key[(*n_text)++] = row->content;
         used += n;
     }
@@ -263,8 +278,8 @@ static myth_status embed_all(maker *m, batch *b, myth_error *err)
         if (st == MYTH_OK && n)
             st = e->embed(e->arg, b->vector, text, n, false, err);
         if (st == MYTH_ECANCEL)
-            return myth_fail(err, st, "stopped after %llu of %llu texts, which are kept; the next run goes on", (unsigned long long)m->stats->n_embedded,
-                             (unsigned long long)m->n_todo);
+            return myth_fail(err, st, "stopped after %llu of %llu texts, which are kept; the next run goes on",
+                             (unsigned long long)m->stats->n_embedded, (unsigned long long)m->n_todo);
         if (st != MYTH_OK)
             return st;
         if (!is_finite(b->vector, (uint64_t)n * e->dim))
@@ -285,7 +300,7 @@ typedef struct {
     maker *m;
     myth_vectors_layout l;
     int fd;
-    uint64_t at;                        /* written and summed */
+    uint64_t at; /* written and summed */
     XXH3_state_t *sum;
     float *x;                           /* [ROWS][dim] */
     unsigned char *code;                /* [ROWS][dim] */
@@ -300,13 +315,18 @@ static uint32_t lists_for(uint64_t n)
     return root < 1 ? 1 : root > MYTH_VECTORS_LISTS ? MYTH_VECTORS_LISTS : (uint32_t)root;
 }
 
-static uint64_t sample_rows(uint64_t n, uint32_t n_list) { return n < (uint64_t)POINTS * n_list ? n : (uint64_t)POINTS * n_list; }
+static uint64_t sample_rows(uint64_t n, uint32_t n_list)
+{
+    return n < (uint64_t)POINTS * n_list ? n : (uint64_t)POINTS * n_list;
+}
 
 static myth_vectors_kind kind_for(myth_vectors_kind wanted, uint64_t n, uint32_t dim)
 {
     if (wanted != MYTH_VECTORS_AUTO)
         return wanted;
-    return n * dim * sizeof(float) <= MYTH_VECTORS_FLAT_BYTES ? MYTH_VECTORS_FLAT : n <= MYTH_VECTORS_SQ8_ROWS ? MYTH_VECTORS_SQ8 : MYTH_VECTORS_IVF;
+    return n * dim * sizeof(float) <= MYTH_VECTORS_FLAT_BYTES ? MYTH_VECTORS_FLAT
+         : n <= MYTH_VECTORS_SQ8_ROWS                         ? MYTH_VECTORS_SQ8
+                                                              : MYTH_VECTORS_IVF;
 }
 
 static uint64_t writer_bytes(uint64_t n, uint32_t dim, myth_vectors_kind kind)
@@ -321,7 +341,8 @@ static myth_status put(writer *w, const void *data, uint64_t n, myth_error *err)
 {
     errno = 0;
     if (!myth_out_write(w->fd, data, (size_t)n))
-        return myth_fail(err, MYTH_EIO, "the vectors of %.140s: %s", w->m->x->path, errno ? strerror(errno) : "cannot be written");
+        return myth_fail(err, MYTH_EIO, "the vectors of %.140s: %s", w->m->x->path,
+                         errno ? strerror(errno) : "cannot be written");
     XXH3_128bits_update(w->sum, data, (size_t)n);
     w->at += n;
     return MYTH_OK;
@@ -378,7 +399,7 @@ static myth_status make_lists(writer *w, uint64_t *end, myth_error *err)
         return st;
     if (!myth_faiss_cluster(w->centroid, w->l.n_list, w->sample, n_sample, dim))
         return no_memory(n_sample * dim * 4, err);
-    uint32_t *list_of = w->place;               /* first the list of each row, then the rows of the lists */
+    uint32_t *list_of = w->place; /* first the list of each row, then the rows of the lists */
     for (uint64_t first = 0; first < n; first += ROWS) {
         const uint64_t now = n - first < ROWS ? n - first : ROWS;
         if ((st = get_block(w, first, now, w->x, err)) != MYTH_OK)
@@ -397,7 +418,7 @@ static myth_status make_lists(writer *w, uint64_t *end, myth_error *err)
     for (uint32_t c = 1; c < w->l.n_list; c++)
         end[c] += end[c - 1];
     for (uint64_t i = n; i-- > 0;)
-        row[--end[list_of[i]]] = (uint32_t)i;   /* backwards: rows of a list rise, and end becomes first */
+        row[--end[list_of[i]]] = (uint32_t)i; /* backwards: rows of a list rise, and end becomes first */
     for (uint32_t c = 0; c + 1 < w->l.n_list; c++)
         end[c] = end[c + 1];
     end[w->l.n_list - 1] = n;
@@ -496,7 +517,7 @@ static myth_status open_writer(writer *w, maker *m, uint64_t generation, uint64_
 {
     myth_mem *mem = m->x->mem;
     const uint32_t dim = m->model.dim;
-    *w = (writer){ .m = m, .fd = -1, .l.info = { .n_row = m->n_row, .generation = generation, .dim = dim } };
+    *w = (writer){.m = m, .fd = -1, .l.info = {.n_row = m->n_row, .generation = generation, .dim = dim}};
     w->l.info.kind = kind_for(m->opts->kind, m->n_row, dim);
     w->l.n_list = w->l.info.kind == MYTH_VECTORS_IVF ? lists_for(m->n_row) : 0;
     memcpy(w->l.info.model, m->model.model, sizeof(w->l.info.model));
@@ -512,7 +533,8 @@ static myth_status open_writer(writer *w, maker *m, uint64_t generation, uint64_
     bool ok = w->sum && w->x && w->code && w->list && w->trained;
     if (w->l.n_list) {
         w->centroid = myth_alloc_n(mem, MYTH_MEM_OTHER, "vectors", w->l.n_list, dim * sizeof(float));
-        w->sample = myth_alloc_n(mem, MYTH_MEM_OTHER, "vectors", sample_rows(m->n_row, w->l.n_list) + 1, dim * sizeof(float));
+        w->sample =
+            myth_alloc_n(mem, MYTH_MEM_OTHER, "vectors", sample_rows(m->n_row, w->l.n_list) + 1, dim * sizeof(float));
         w->place = myth_alloc_n(mem, MYTH_MEM_OTHER, "vectors", m->n_row + 1, sizeof(*w->place));
         *end = myth_alloc_n(mem, MYTH_MEM_OTHER, "vectors", w->l.n_list, sizeof(**end));
         ok = ok && w->centroid && w->sample && w->place && *end;
@@ -574,7 +596,8 @@ static void remove_others(const maker *m, uint64_t generation)
         if (strncmp(e->d_name, prefix, strlen(prefix)) != 0)
             continue;
         const int n = snprintf(path, sizeof(path), "%.*s/%s", PATH_MAX - NAME_MAX - 2, slash ? dir : ".", e->d_name);
-        if (n > 0 && n < PATH_MAX && strcmp(strrchr(path, '/') + 1, strrchr(keep, '/') ? strrchr(keep, '/') + 1 : keep) != 0)
+        if (n > 0 && n < PATH_MAX &&
+            strcmp(strrchr(path, '/') + 1, strrchr(keep, '/') ? strrchr(keep, '/') + 1 : keep) != 0)
             unlink(path);
     }
     if (d)
@@ -584,12 +607,18 @@ static void remove_others(const maker *m, uint64_t generation)
 /* What the database says of its vectors. Under the index's lock: nobody else writes. */
 static myth_status record(const maker *m, uint64_t generation, myth_error *err)
 {
-    const struct { const char *key; int64_t value; } number[] = {
-        { MYTH_VECTORS_GENERATION, (int64_t)generation }, { MYTH_VECTORS_STATE, m->state }, { MYTH_VECTORS_MISSING, (int64_t)m->stats->n_missing },
+    const struct {
+        const char *key;
+        int64_t value;
+    } number[] = {
+        {MYTH_VECTORS_GENERATION, (int64_t)generation},
+        {MYTH_VECTORS_STATE, m->state},
+        {MYTH_VECTORS_MISSING, (int64_t)m->stats->n_missing},
     };
     myth_store *s = m->x->store;
     int fd = -1;
-    myth_status st = myth_index_lock(&fd, m->x->path, "updating the index", m->opts->wait_ms ? m->opts->wait_ms : WAIT_MS, err);
+    myth_status st =
+        myth_index_lock(&fd, m->x->path, "updating the index", m->opts->wait_ms ? m->opts->wait_ms : WAIT_MS, err);
     if (st != MYTH_OK)
         return st;
     MYTH_TRY(myth_store_begin(s, err));
@@ -612,7 +641,7 @@ static uint64_t new_generation(void)
         clock_gettime(CLOCK_REALTIME, &t);
         g = (uint64_t)t.tv_sec * 1000000007u ^ (uint64_t)t.tv_nsec << 20 ^ (uint64_t)getpid();
     }
-    g &= INT64_MAX;                     /* a number of meta is signed */
+    g &= INT64_MAX; /* a number of meta is signed */
     return g ? g : 1;
 }
 
@@ -622,10 +651,13 @@ static bool is_of_this_state(const myth_index *x)
            myth_store_number(x->store, MYTH_VECTORS_STATE, -1) == myth_store_number(x->store, "updates", 0);
 }
 
-bool myth_vectors_is_in_step(const myth_index *x) { return is_of_this_state(x) && !myth_store_number(x->store, MYTH_VECTORS_MISSING, 0); }
+bool myth_vectors_is_in_step(const myth_index *x)
+{
+    return is_of_this_state(x) && !myth_store_number(x->store, MYTH_VECTORS_MISSING, 0);
+}
 
-/* Whether the file is whole, and of this model and of the index as it is now. What the database and the embeddings say is asked first: the file
- * is not mapped when there is work for a model. */
+/* Whether the file is whole, and of this model and of the index as it is now. What the database and the embeddings say
+ * is asked first: the file is not mapped when there is work for a model. */
 static bool is_current(maker *m, const myth_vectors_update_opts *opts)
 {
     char path[PATH_MAX];
@@ -643,7 +675,8 @@ static bool is_current(maker *m, const myth_vectors_update_opts *opts)
     m->stats->n_chunk = about->n_row + m->stats->n_missing;
     m->stats->kind = about->kind;
     const bool is_it = !about->is_behind && memcmp(about->model, m->model.model, sizeof(about->model)) == 0 &&
-                       strcmp(about->name, m->model.name) == 0 && (opts->kind == MYTH_VECTORS_AUTO || opts->kind == about->kind);
+                       strcmp(about->name, m->model.name) == 0 &&
+                       (opts->kind == MYTH_VECTORS_AUTO || opts->kind == about->kind);
     myth_vectors_close(v);
     return is_it;
 }
@@ -653,7 +686,7 @@ static void compact(maker *m)
     const uint64_t n = myth_embeddings_n(m->kept);
     unsigned char *is_live = myth_alloc(m->x->mem, MYTH_MEM_OTHER, "vectors", n + 1);
     if (!is_live)
-        return;                         /* it is larger than it must be: no harm */
+        return; /* it is larger than it must be: no harm */
     for (uint64_t i = 0; i < m->n_row; i++)
         is_live[myth_embeddings_find(m->kept, m->row[i].content)] = 1;
     myth_embeddings_compact(m->kept, is_live, NULL);
@@ -662,8 +695,8 @@ static void compact(maker *m)
 
 static myth_status make(maker *m, myth_error *err)
 {
-    batch b = { 0 };
-    myth_error why = { 0 };
+    batch b = {0};
+    myth_error why = {0};
     myth_status st = MYTH_OK, stopped = MYTH_OK;
     MYTH_TRY(read_chunks(m, err));
     MYTH_TRY(open_kept(m, false, err));
@@ -677,7 +710,7 @@ static myth_status make(maker *m, myth_error *err)
         }
     }
     close_batch(&b, m->x->mem);
-    b = (batch){ 0 };
+    b = (batch){0};
     MYTH_TRY(read_chunks(m, err));
     keep_rows(m);
     const uint64_t generation = new_generation();
@@ -693,22 +726,24 @@ fail:
     return st;
 }
 
-myth_status myth_vectors_update(myth_index *x, const myth_vectors_update_opts *opts, myth_vectors_stats *stats, myth_error *err)
+myth_status myth_vectors_update(myth_index *x, const myth_vectors_update_opts *opts, myth_vectors_stats *stats,
+                                myth_error *err)
 {
     static const myth_vectors_update_opts none;
     myth_vectors_stats unused;
     char path[PATH_MAX];
     const double start = myth_index_seconds();
     int lock_fd = -1;
-    maker m = { .x = x, .opts = opts ? opts : &none, .stats = stats ? stats : &unused };
-    *m.stats = (myth_vectors_stats){ 0 };
+    maker m = {.x = x, .opts = opts ? opts : &none, .stats = stats ? stats : &unused};
+    *m.stats = (myth_vectors_stats){0};
     myth_status st = myth_faiss_load(err);
     if (st != MYTH_OK)
         return st;
     if (x->is_read_only)
         return myth_fail(err, MYTH_EARG, "%.160s: opened for reading only", x->path);
     if (m.opts->embedder && (m.opts->embedder->dim == 0 || m.opts->embedder->dim > MYTH_VECTORS_DIM))
-        return myth_fail(err, MYTH_EUNSUPPORTED, "vectors of %u values, expected 1 to %d", m.opts->embedder->dim, MYTH_VECTORS_DIM);
+        return myth_fail(err, MYTH_EUNSUPPORTED, "vectors of %u values, expected 1 to %d", m.opts->embedder->dim,
+                         MYTH_VECTORS_DIM);
     snprintf(path, sizeof(path), "%.*s.vectors", PATH_MAX - 32, x->path);
     MYTH_TRY(myth_index_lock(&lock_fd, path, "making its vectors", m.opts->wait_ms ? m.opts->wait_ms : WAIT_MS, err));
     myth_faiss_set_threads((int)m.opts->n_threads);
@@ -741,12 +776,13 @@ myth_status myth_vectors_model(myth_index *x, unsigned char model[16], char name
     return MYTH_OK;
 }
 
-myth_status myth_vectors_measure(myth_vectors_work *out, myth_index *x, const myth_text_embedder *embedder, myth_error *err)
+myth_status myth_vectors_measure(myth_vectors_work *out, myth_index *x, const myth_text_embedder *embedder,
+                                 myth_error *err)
 {
     static const myth_vectors_update_opts none;
-    maker m = { .x = x, .opts = &none };
+    maker m = {.x = x, .opts = &none};
     myth_status st = MYTH_OK;
-    *out = (myth_vectors_work){ 0 };
+    *out = (myth_vectors_work){0};
     set_model(&m.model, embedder);
     MYTH_TRY(read_chunks(&m, err));
     out->n_chunk = m.n_row;
@@ -763,7 +799,8 @@ myth_status myth_vectors_measure(myth_vectors_work *out, myth_index *x, const my
     const uint64_t rows = (m.n_row + 1) * (sizeof(*m.row) + sizeof(*m.todo));
     const uint64_t texts = batch_bytes(m.longest, m.model.dim);
     const uint64_t file = writer_bytes(m.n_row, m.model.dim, kind_for(MYTH_VECTORS_AUTO, m.n_row, m.model.dim));
-    out->peak_bytes = rows + myth_embeddings_bytes(n_kept + m.n_row, m.model.dim) + (texts > file ? texts : file) + n_kept + m.n_row;
+    out->peak_bytes =
+        rows + myth_embeddings_bytes(n_kept + m.n_row, m.model.dim) + (texts > file ? texts : file) + n_kept + m.n_row;
 fail:
     release(&m);
     return st;

@@ -1,7 +1,8 @@
 /* vectors_module.c - see vectors_faiss.h: finds the module by where the program is, and calls it.
  *
- * Place    MYTH_MODULE_PLACE, from the program's directory: where it is installed. In a build the module lies beside the program, tests are one
- *          directory below. No variable and no path of the system says where: what is loaded runs                                     */
+ * Place    MYTH_MODULE_PLACE, from the program's directory: where it is installed. In a build the module lies beside
+ *          the program, tests are one directory below. No variable and no path of the system says where: what is loaded
+ *          runs */
 #include "vectors_faiss.h"
 
 #include <dlfcn.h>
@@ -14,13 +15,13 @@
 #define MODULE "mythos_faiss.so"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static const myth_faiss_face *face;             /* NULL: it cannot be loaded */
+static const myth_faiss_face *face; /* NULL: it cannot be loaded */
 static char why[160];
 
 /* The library stays: threads of OpenMP are in it. */
 static void load(void)
 {
-    static const char *const place[] = { MYTH_MODULE_PLACE, ".", ".." };
+    static const char *const place[] = {MYTH_MODULE_PLACE, ".", ".."};
     char self[PATH_MAX], path[2 * PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
     char *slash = n > 0 ? (self[n] = '\0', strrchr(self, '/')) : NULL;
@@ -39,7 +40,8 @@ static void load(void)
     if (found && found->version == MYTH_FAISS_VERSION)
         face = found;
     else if (!why[0])
-        snprintf(why, sizeof(why), "%s", library ? MODULE " is of another version" : MODULE " is not where it was installed");
+        snprintf(why, sizeof(why), "%s",
+                 library ? MODULE " is of another version" : MODULE " is not where it was installed");
 }
 
 myth_status myth_faiss_load(myth_error *err)
@@ -56,7 +58,8 @@ void myth_faiss_set_threads(int n)
         face->set_threads(n);
 }
 
-bool myth_faiss_flat_search(float *score, int64_t *row, const float *x, size_t n, size_t dim, const float *query, size_t k)
+bool myth_faiss_flat_search(float *score, int64_t *row, const float *x, size_t n, size_t dim, const float *query,
+                            size_t k)
 {
     return myth_faiss_load(NULL) == MYTH_OK && face->flat_search(score, row, x, n, dim, query, k);
 }
@@ -66,10 +69,12 @@ bool myth_faiss_sq8_encode(unsigned char *code, const float *trained, const floa
     return myth_faiss_load(NULL) == MYTH_OK && face->sq8_encode(code, trained, x, n, dim);
 }
 
-bool myth_faiss_sq8_search(float *score, int64_t *row, const unsigned char *code, const float *trained, const uint64_t *first, const uint64_t *end,
-                           size_t n_part, size_t dim, const float *query, size_t k)
+bool myth_faiss_sq8_search(float *score, int64_t *row, const unsigned char *code, const float *trained,
+                           const uint64_t *first, const uint64_t *end, size_t n_part, size_t dim, const float *query,
+                           size_t k)
 {
-    return myth_faiss_load(NULL) == MYTH_OK && face->sq8_search(score, row, code, trained, first, end, n_part, dim, query, k);
+    return myth_faiss_load(NULL) == MYTH_OK &&
+           face->sq8_search(score, row, code, trained, first, end, n_part, dim, query, k);
 }
 
 bool myth_faiss_cluster(float *centroid, size_t n_list, const float *x, size_t n, size_t dim)

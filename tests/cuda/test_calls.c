@@ -1,7 +1,9 @@
-/* test_calls.c - every call of the CUDA runtime in a session (load, prefill, decode with recorded steps, generate) fails once, in every class
- * of failure: a status of that class with a message, nothing left in the ledger or with the runtime, and the next session is served. A call
- * whose failure costs nothing may pass, and then the answer is the same.
- * By default every kind of call at one random place of it; with MYTHOS_TEST_FULL=1 that in every class, and every call in one class, in turn. */
+/* test_calls.c - every call of the CUDA runtime in a session (load, prefill, decode with recorded steps, generate)
+ * fails once, in every class of failure: a status of that class with a message, nothing left in the ledger or with the
+ * runtime, and the next session is served. A call whose failure costs nothing may pass, and then the answer is the
+ * same.
+ * By default every kind of call at one random place of it; with MYTHOS_TEST_FULL=1 that in every class, and every call
+ * in one class, in turn. */
 #include "emu_probe.h"
 
 #include "tests/support/faults.h"
@@ -9,7 +11,11 @@
 #include "kernels/device.h"
 
 static const session_shape shape = {
-    .engine = { .device = "cuda:0", .n_threads = 1, .n_ctx = 32, .n_seq = 1, .n_ubatch = 4, .top_k = 4 }, .n_prompt = 5, .n_new = 2, .n_again = 2 };
+    .engine = {.device = "cuda:0", .n_threads = 1, .n_ctx = 32, .n_seq = 1, .n_ubatch = 4, .top_k = 4},
+    .n_prompt = 5,
+    .n_new = 2,
+    .n_again = 2,
+};
 
 static bool is_of_class(myth_status st, emu_probe_failure f)
 {
@@ -21,14 +27,14 @@ static bool is_of_class(myth_status st, emu_probe_failure f)
 }
 
 enum { N_CALL_MAX = 1 << 16 };
-static bool is_question[N_CALL_MAX + 1];         /* a device made current only to be asked how much memory is free */
+static bool is_question[N_CALL_MAX + 1]; /* a device made current only to be asked how much memory is free */
 
-/* What may fail without the session noticing: gifts back to the driver, questions whose answer has a substitute, and pinned memory, which
- * is out of memory whatever the reason: the engine opens once more with fewer rows of a step. */
+/* What may fail without the session noticing: gifts back to the driver, questions whose answer has a substitute, and
+ * pinned memory, which is out of memory whatever the reason: the engine opens once more with fewer rows of a step. */
 static bool may_pass(const char *call, uint64_t nth, emu_probe_failure f)
 {
-    return is_question[nth] || f == EMU_PROBE_MEMORY || strstr(call, "HostAlloc") || strstr(call, "Free") || strstr(call, "Destroy") ||
-           strstr(call, "GetInfo") || strstr(call, "GetDevice");
+    return is_question[nth] || f == EMU_PROBE_MEMORY || strstr(call, "HostAlloc") || strstr(call, "Free") ||
+           strstr(call, "Destroy") || strstr(call, "GetInfo") || strstr(call, "GetDevice");
 }
 
 static void check_nothing_left(myth_mem *mem, uint64_t nth, const char *name, emu_probe_failure f)
@@ -44,7 +50,7 @@ static void check_nothing_left(myth_mem *mem, uint64_t nth, const char *name, em
 static void fail_call(myth_mem *mem, uint64_t nth, emu_probe_failure f, const session_output *want)
 {
     session_output got;
-    rig_err = (myth_error){ 0 };
+    rig_err = (myth_error){0};
     emu_probe_fault(nth, f);
     myth_status st = session_run(mem, &shape, &got, &rig_err);
     const char *name = emu_probe_failed();
@@ -52,8 +58,8 @@ static void fail_call(myth_mem *mem, uint64_t nth, emu_probe_failure f, const se
     if (st == MYTH_OK && (!name || may_pass(name, nth, f)))
         assert_memory_equal(&got, want, sizeof(got));
     else if (!name || !is_of_class(st, f) || !rig_err.msg[0])
-        fail_msg("call %llu, %s, failing in way %d ends in %s: %s", (unsigned long long)nth, name ? name : "none", (int)f, myth_status_name(st),
-                 rig_err.msg);
+        fail_msg("call %llu, %s, failing in way %d ends in %s: %s", (unsigned long long)nth, name ? name : "none",
+                 (int)f, myth_status_name(st), rig_err.msg);
     check_nothing_left(mem, nth, name ? name : "none", f);
 }
 
@@ -65,13 +71,15 @@ static void every_call_fails_once(void **state)
     uint64_t random = check_seed(), n_try = 0, at[FAULT_KIND_MAX];
     assert_ok(myth_mem_open(&mem, 0, &rig_err));
     emu_probe_fault(0, EMU_PROBE_LOST);
-    assert_ok(session_run(mem, &shape, &want, &rig_err));                    /* the first sets the device's limit, and asks for it: later ones do not */
+    assert_ok(session_run(mem, &shape, &want,
+                          &rig_err)); /* the first sets the device's limit, and asks for it: later ones do not */
     emu_probe_fault(0, EMU_PROBE_LOST);
     assert_ok(session_run(mem, &shape, &want, &rig_err));
     uint64_t n = emu_probe_n_call();
     assert_true(n < N_CALL_MAX);
     for (uint64_t nth = 1; nth < n; nth++)
-        is_question[nth] = strcmp(emu_probe_call(nth), "cudaSetDevice") == 0 && strcmp(emu_probe_call(nth + 1), "cudaMemGetInfo") == 0;
+        is_question[nth] =
+            strcmp(emu_probe_call(nth), "cudaSetDevice") == 0 && strcmp(emu_probe_call(nth + 1), "cudaMemGetInfo") == 0;
     uint32_t n_kind = faults_choose(at, n, emu_probe_call, &random);
     for (uint32_t k = 0; k < n_kind; k++)
         for (uint32_t f = 0; f < (check_is_full() ? EMU_PROBE_FAILURE_N : 1u); f++, n_try++)
@@ -84,12 +92,13 @@ static void every_call_fails_once(void **state)
     assert_int_equal(myth_mem_close(mem), 0);
 }
 
-/* Another process takes the rest of the device's memory: what was opened before goes on, what comes later is refused and changes nothing. */
+/* Another process takes the rest of the device's memory: what was opened before goes on, what comes later is refused
+ * and changes nothing. */
 static void memory_taken_by_others(void **state)
 {
     (void)state;
     enum { DEVICE_BYTES = 64 << 20 };
-    static const myth_device_opts opts = { .name = "cuda:0" };
+    static const myth_device_opts opts = {.name = "cuda:0"};
     myth_mem *mem;
     myth_device *dev;
     myth_stream *s;
@@ -112,7 +121,7 @@ static void memory_taken_by_others(void **state)
     assert_true(y == 3.0f);
     emu_probe_hog(0);
     assert_ok(myth_buf_open(&second, dev, MYTH_MEM_OTHER, "second", 1 << 20, &rig_err));
-    myth_mem_set_limit(mem, 1, used + (1 << 20));                /* and a limit of ours */
+    myth_mem_set_limit(mem, 1, used + (1 << 20)); /* and a limit of ours */
     myth_buf *third = NULL;
     assert_int_equal(myth_buf_open(&third, dev, MYTH_MEM_OTHER, "third", 1, &rig_err), MYTH_ENOMEM);
     myth_buf_close(first);
@@ -124,12 +133,12 @@ static void memory_taken_by_others(void **state)
     assert_int_equal(myth_mem_close(mem), 0);
 }
 
-/* A buffer in host memory: on the host's ledger, none of the device's bytes, written and read through the stream; whichever of the calls that
- * make it fails, nothing is left of it. */
+/* A buffer in host memory: on the host's ledger, none of the device's bytes, written and read through the stream;
+ * whichever of the calls that make it fails, nothing is left of it. */
 static void buffers_in_host_memory(void **state)
 {
     (void)state;
-    static const myth_device_opts opts = { .name = "cuda:0" };
+    static const myth_device_opts opts = {.name = "cuda:0"};
     enum { N_ROW = 24, N_IN = 64, ROW = N_IN / 32 * 34, N_BYTE = N_ROW * ROW };
     unsigned char form[N_BYTE], back[N_BYTE];
     myth_mem *mem;
@@ -143,7 +152,7 @@ static void buffers_in_host_memory(void **state)
     myth_status st = MYTH_ENOMEM;
     uint64_t nth = 1;
     for (; st != MYTH_OK && nth < 20; nth++) {
-        rig_err = (myth_error){ 0 };
+        rig_err = (myth_error){0};
         emu_probe_fault(nth, EMU_PROBE_MEMORY);
         st = myth_buf_open_host(&b, dev, MYTH_MEM_WEIGHTS, "experts", N_BYTE, &rig_err);
         assert_true(st == MYTH_OK ? !emu_probe_failed() : st == MYTH_ENOMEM && emu_probe_failed() && rig_err.msg[0]);
@@ -161,12 +170,12 @@ static void buffers_in_host_memory(void **state)
     myth_stream_read(s, back, myth_view_at(b, 0, MYTH_Q8_0), N_BYTE);
     assert_ok(myth_stream_sync(s, &rig_err));
     assert_memory_equal(myth_buf_host(b), back, N_BYTE);
-    for (uint32_t i = 0; i < N_BYTE / 34; i++) {                 /* planar: all quants, then all scales */
+    for (uint32_t i = 0; i < N_BYTE / 34; i++) { /* planar: all quants, then all scales */
         assert_memory_equal(back + 32 * i, form + 34 * i + 2, 32);
         assert_memory_equal(back + N_BYTE / 34 * 32 + 2 * i, form + 34 * i, 2);
     }
     myth_stream_write(s, myth_view_at(b, 3, MYTH_F32), form, 100);
-    memset(form, 0, 1);                                          /* write took its copy */
+    memset(form, 0, 1); /* write took its copy */
     myth_stream_read(s, back, myth_view_at(b, 4, MYTH_F32), 99);
     assert_ok(myth_stream_sync(s, &rig_err));
     assert_memory_equal(back, form + 1, 99);
@@ -184,7 +193,8 @@ static void buffers_in_host_memory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(every_call_fails_once), cmocka_unit_test(memory_taken_by_others),
-                                        cmocka_unit_test(buffers_in_host_memory) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_call_fails_once),
+                                       cmocka_unit_test(memory_taken_by_others),
+                                       cmocka_unit_test(buffers_in_host_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

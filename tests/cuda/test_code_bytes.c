@@ -1,9 +1,12 @@
-/* test_code_bytes.c - bytes of CUDA code in the command, per architecture, as they are stored and as the device gets them: at most 4 MiB.
+/* test_code_bytes.c - bytes of CUDA code in the command, per architecture, as they are stored and as the device gets
+ * them: at most 4 MiB.
  *
- * Reads    the section .nv_fatbin of the command: containers (magic 0xba55ed50, u16 version, u16 header bytes, u64 bytes of what follows) of
- *          entries (u16 kind: 1 PTX, 2 ELF; u16; u32 header bytes; u64 stored bytes; u32 compressed bytes, u32, u16 minor, u16 major,
- *          u32 architecture; u32 x 2; u64 flags; u64; u64 bytes uncompressed)
- * Source   the containers that nvcc writes; NVIDIA does not document them, so an unknown form fails here rather than passing     */
+ * Reads    the section .nv_fatbin of the command: containers (magic 0xba55ed50, u16 version, u16 header bytes, u64
+ *          bytes of what follows) of entries (u16 kind: 1 PTX, 2 ELF; u16; u32 header bytes; u64 stored bytes; u32
+ *          compressed bytes, u32, u16 minor, u16 major, u32 architecture; u32 x 2; u64 flags; u64; u64 bytes
+ *          uncompressed)
+ * Source   the containers that nvcc writes; NVIDIA does not document them, so an unknown form fails here rather than
+ *          passing */
 #include "tests/support/check.h"
 
 #include <elf.h>
@@ -59,7 +62,10 @@ static void each_architecture_is_small(void **state)
     unsigned char *file = read_all(getenv("MYTHOS_BIN"), &len);
     assert_non_null(file);
     const unsigned char *fat = find_section(file, len, ".nv_fatbin", &n);
-    struct { unsigned kind, arch; uint64_t stored, whole; } sum[ARCH_MAX];
+    struct {
+        unsigned kind, arch;
+        uint64_t stored, whole;
+    } sum[ARCH_MAX];
     int n_sum = 0;
     if (!fat) {
         free(file);
@@ -67,7 +73,7 @@ static void each_architecture_is_small(void **state)
         skip();
     }
     for (size_t at = 0; at + 16 <= n;) {
-        if (get(fat + at, 4) != 0xba55ed50u) {          /* containers are aligned to 8 */
+        if (get(fat + at, 4) != 0xba55ed50u) { /* containers are aligned to 8 */
             assert_int_equal(get(fat + at, 4), 0);
             at += 4;
             continue;
@@ -78,7 +84,8 @@ static void each_architecture_is_small(void **state)
             unsigned kind = (unsigned)get(fat + e, 2), arch = (unsigned)get(fat + e + 28, 4);
             size_t entry_head = (size_t)get(fat + e + 4, 4), stored = (size_t)get(fat + e + 8, 8);
             uint64_t whole = get(fat + e + 16, 4) && entry_head >= 64 ? get(fat + e + 56, 8) : stored;
-            assert_true((kind == 1 || kind == 2) && entry_head >= 32 && arch >= 50 && arch < 1000 && stored <= at + head + bytes - e - entry_head);
+            assert_true((kind == 1 || kind == 2) && entry_head >= 32 && arch >= 50 && arch < 1000 &&
+                        stored <= at + head + bytes - e - entry_head);
             int i = 0;
             while (i < n_sum && (sum[i].kind != kind || sum[i].arch != arch))
                 i++;
@@ -96,8 +103,8 @@ static void each_architecture_is_small(void **state)
     }
     assert_true(n_sum > 0);
     for (int i = 0; i < n_sum; i++)
-        printf("%s_%u: %llu bytes stored, %llu as code\n", sum[i].kind == 1 ? "compute" : "sm", sum[i].arch, (unsigned long long)sum[i].stored,
-               (unsigned long long)sum[i].whole);
+        printf("%s_%u: %llu bytes stored, %llu as code\n", sum[i].kind == 1 ? "compute" : "sm", sum[i].arch,
+               (unsigned long long)sum[i].stored, (unsigned long long)sum[i].whole);
     for (int i = 0; i < n_sum; i++)
         assert_true(sum[i].kind == 1 || sum[i].whole <= LIMIT);
     free(file);
@@ -105,6 +112,6 @@ static void each_architecture_is_small(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(each_architecture_is_small) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_architecture_is_small)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-/* test_launcher.cc - the emulation itself: collectives and tiles against their definition, orders that change nothing, and planted faults that
- * must be caught: a race (in the build that records accesses), overruns of device and shared memory, divergent barriers and collectives,
- * a stream's work that is not done before it is waited for. */
+/* test_launcher.cc - the emulation itself: collectives and tiles against their definition, orders that change nothing,
+ * and planted faults that must be caught: a race (in the build that records accesses), overruns of device and shared
+ * memory, divergent barriers and collectives, a stream's work that is not done before it is waited for. */
 #include "kernels/cuda/common.cuh"
 
 #include <setjmp.h>
@@ -12,11 +12,11 @@
 #include <unistd.h>
 #include <vector>
 
-extern "C" {                            /* cmocka.h does not say so itself */
+extern "C" { /* cmocka.h does not say so itself */
 #include "tests/support/check.h"
 }
 
-static const char *const orders[] = { "forward", "reverse", "random:1", "random:2", "random:77" };
+static const char *const orders[] = {"forward", "reverse", "random:1", "random:2", "random:77"};
 
 /* ---- a device and memory on it ---- */
 
@@ -68,12 +68,14 @@ static __global__ void all_collectives(float *out, unsigned *counter, float *tot
     __syncthreads();
     float other = turned[t];
     unsigned odd = __ballot_sync(0xffffffffu, t % 3 == 0);
-    float down = __shfl_down_sync(0xffffffffu, v, 3), from = __shfl_sync(0xffffffffu, v, 5), half = __shfl_xor_sync(0xffffffffu, v, 1, 16);
+    float down = __shfl_down_sync(0xffffffffu, v, 3), from = __shfl_sync(0xffffffffu, v, 5),
+          half = __shfl_xor_sync(0xffffffffu, v, 1, 16);
     float pair = 0.0f;
     if (lane() < 16)
         pair = __shfl_xor_sync(0x0000ffffu, v, 8);
     __syncwarp();
-    out[blockIdx.x * 256 + threadIdx.x] = sum + most * 3.0f + other * 5.0f + (float)(odd % 1024) + down * 0.5f + from + half * 0.25f + pair;
+    out[blockIdx.x * 256 + threadIdx.x] =
+        sum + most * 3.0f + other * 5.0f + (float)(odd % 1024) + down * 0.5f + from + half * 0.25f + pair;
     if (last_block(counter, gridDim.x)) {
         float all = 0.0f;
         for (unsigned i = threadIdx.x; i < gridDim.x * 256; i += 256)
@@ -95,8 +97,9 @@ static void test_orders(void **state)
         myth_view out = take(&b, GRID * 256 * 4), total = take(&b, 4), counter = take(&b, 4);
         unsigned zero = 0;
         myth_stream_write(b.s, counter, &zero, 4);
-        for (int again = 0; again < 2; again++) {              /* the counter is zero again after each */
-            MYTH_LAUNCH(all_collectives, GRID, 256, 0, b.s)(cuda_ptr<float>(out), cuda_ptr<unsigned>(counter), cuda_ptr<float>(total));
+        for (int again = 0; again < 2; again++) { /* the counter is zero again after each */
+            MYTH_LAUNCH(all_collectives, GRID, 256, 0, b.s)
+            (cuda_ptr<float>(out), cuda_ptr<unsigned>(counter), cuda_ptr<float>(total));
             cuda_check(b.s, "all_collectives");
         }
         myth_stream_read(b.s, got.data(), out, GRID * 256 * 4);
@@ -118,11 +121,13 @@ static void test_orders(void **state)
     unsigned votes = 0;
     for (int l = 0; l < 32; l++)
         votes |= (l % 3 == 0 ? 1u : 0u) << l;
-    float want = (float)v_sum + 30.0f * 3.0f + v255 * 5.0f + (float)(votes % 1024) + v3 * 0.5f + v5 + v1 * 0.25f + v8 + v0;
+    float want =
+        (float)v_sum + 30.0f * 3.0f + v255 * 5.0f + (float)(votes % 1024) + v3 * 0.5f + v5 + v1 * 0.25f + v8 + v0;
     assert_true(fabsf(first[0] - want) < 1e-3f);
 }
 
-/* c[16 x 8] += a[16 x 32] b[32 x 8] through shared memory, cp.async, ldmatrix and two mma. a row-major, b as [8][32] (columns). */
+/* c[16 x 8] += a[16 x 32] b[32 x 8] through shared memory, cp.async, ldmatrix and two mma. a row-major, b as [8][32]
+ * (columns). */
 static __global__ void tile_product(float *c, const uint16_t *a, const uint16_t *b)
 {
     MYTH_SHARED(uint16_t, sa, 16 * 40);
@@ -135,7 +140,7 @@ static __global__ void tile_product(float *c, const uint16_t *a, const uint16_t 
     cp_async_commit();
     cp_async_wait<0>();
     __syncthreads();
-    float acc[4] = { 0.0f, 0.0f, 0.0f, 0.0f };
+    float acc[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     for (int k = 0; k < 32; k += 16) {
         uint32_t fa[4], fb[2];
         ldmatrix_x4(fa, &sa[(lane() % 16) * 40 + k + lane() / 16 * 8]);
@@ -175,7 +180,8 @@ static void test_tiles(void **state)
     for (int i = 0; i < 8 * 32; i++)
         b[i] = myth_f32_to_bf16(check_unit(&seed) - 0.5f);
     bench k = open_bench();
-    myth_view va = take(&k, sizeof(a)), vb = take(&k, sizeof(b)), vc = take(&k, sizeof(c)), vt = take(&k, sizeof(turned));
+    myth_view va = take(&k, sizeof(a)), vb = take(&k, sizeof(b)), vc = take(&k, sizeof(c)),
+              vt = take(&k, sizeof(turned));
     myth_stream_write(k.s, va, a, sizeof(a));
     myth_stream_write(k.s, vb, b, sizeof(b));
     MYTH_LAUNCH(tile_product, 1, 32, 0, k.s)(cuda_ptr<float>(vc), cuda_ptr<uint16_t>(va), cuda_ptr<uint16_t>(vb));
@@ -194,7 +200,7 @@ static void test_tiles(void **state)
         for (int i = 0; i < 8; i++)
             for (int j = 0; j < 8; j++)
                 assert_int_equal(turned[m * 64 + i * 8 + j], a[m * 64 + j * 8 + i]);
-    for (myth_view v : { va, vb, vc, vt })
+    for (myth_view v : {va, vb, vc, vt})
         myth_buf_close(v.buf);
     close_bench(&k);
 }
@@ -256,13 +262,13 @@ static void test_divergence(void **state)
         fault kind;
         const char *words[3];
     } want[] = {
-        { BARRIER_LEFT, { "divergence", "thread 40 has finished", "test_launcher.cc" } },
-        { BARRIER_TWO, { "divergence", "waits at the barrier", "test_launcher.cc" } },
-        { SHUFFLE_LEFT, { "divergence", "thread 3 of its mask has finished", "test_launcher.cc" } },
-        { SHUFFLE_TWO, { "divergence", "waits at the warp's collective", "test_launcher.cc" } },
-        { HELPER_TWO, { "divergence", "common.cuh", "test_launcher.cc" } },
-        { LANE_ABSENT, { "shuffles from lane 20", "takes no part", "test_launcher.cc" } },
-        { NO_WAIT, { "dependent launch", "grid_dependency_wait", "" } },
+        {BARRIER_LEFT, {"divergence", "thread 40 has finished", "test_launcher.cc"}},
+        {BARRIER_TWO, {"divergence", "waits at the barrier", "test_launcher.cc"}},
+        {SHUFFLE_LEFT, {"divergence", "thread 3 of its mask has finished", "test_launcher.cc"}},
+        {SHUFFLE_TWO, {"divergence", "waits at the warp's collective", "test_launcher.cc"}},
+        {HELPER_TWO, {"divergence", "common.cuh", "test_launcher.cc"}},
+        {LANE_ABSENT, {"shuffles from lane 20", "takes no part", "test_launcher.cc"}},
+        {NO_WAIT, {"dependent launch", "grid_dependency_wait", ""}},
     };
     for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
         bench b = open_bench();
@@ -351,7 +357,7 @@ static void test_race(void **state)
         }
 #else
     (void)race, (void)race_in_warp, (void)race_of_copies;
-    skip();                             /* accesses are recorded in the other build */
+    skip(); /* accesses are recorded in the other build */
 #endif
 }
 
@@ -401,13 +407,13 @@ static void test_overrun(void **state)
 {
     (void)state;
 #if defined(__SANITIZE_ADDRESS__)
-    static const char *const what[] = { "device memory", "a shared array", "dynamic shared memory" };
+    static const char *const what[] = {"device memory", "a shared array", "dynamic shared memory"};
     for (int where = 0; where < 3; where++) {
         bool is_ok;
         std::string text = run_child(where, 31, &is_ok);
         if (!is_ok)
             fail_msg("%s, in bounds: %s", what[where], text.c_str());
-        for (int n : { 32, -1 }) {
+        for (int n : {32, -1}) {
             text = run_child(where, n, &is_ok);
             assert_false(is_ok);
             if (text.find("AddressSanitizer") == std::string::npos || text.find("overrun") == std::string::npos)
@@ -417,7 +423,7 @@ static void test_overrun(void **state)
     }
 #else
     (void)run_child, (void)overrun;
-    skip();                             /* AddressSanitizer is in the other build */
+    skip(); /* AddressSanitizer is in the other build */
 #endif
 }
 
@@ -429,23 +435,23 @@ static void test_stream(void **state)
 {
     (void)state;
     bench b = open_bench();
-    float src[32], got[32] = { 0.0f }, pinned_got = 0.0f;
+    float src[32], got[32] = {0.0f}, pinned_got = 0.0f;
     for (int i = 0; i < 32; i++)
         src[i] = (float)i;
     myth_view x = take(&b, sizeof(src));
     float *pinned = (float *)myth_host_alloc(b.dev, MYTH_MEM_STAGING, "test", sizeof(src));
     assert_non_null(pinned);
     myth_stream_write(b.s, x, src, sizeof(src));
-    src[3] = 1000.0f;                   /* write has copied */
+    src[3] = 1000.0f; /* write has copied */
     MYTH_LAUNCH(add_one, 1, 32, 0, b.s)(cuda_ptr<float>(x));
     myth_stream_read(b.s, got, x, sizeof(got));
     uint64_t mark = myth_stream_mark(b.s);
     MYTH_LAUNCH(add_one, 1, 32, 0, b.s)(cuda_ptr<float>(x));
     myth_stream_read(b.s, pinned, x, sizeof(src));
-    assert_true(got[3] == 0.0f && pinned[3] == 0.0f);          /* nothing is done yet */
+    assert_true(got[3] == 0.0f && pinned[3] == 0.0f); /* nothing is done yet */
     assert_int_equal(myth_stream_wait(b.s, mark, NULL), MYTH_OK);
     pinned_got = pinned[3];
-    assert_true(got[3] == 4.0f && pinned_got == 0.0f);         /* the mark's part is */
+    assert_true(got[3] == 4.0f && pinned_got == 0.0f); /* the mark's part is */
     assert_int_equal(myth_stream_sync(b.s, NULL), MYTH_OK);
     assert_true(pinned[3] == 5.0f && pinned[31] == 33.0f);
     myth_host_free(b.dev, MYTH_MEM_STAGING, pinned, sizeof(src));
@@ -485,8 +491,9 @@ static void test_ring(void **state)
 int main()
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_orders), cmocka_unit_test(test_tiles), cmocka_unit_test(test_divergence), cmocka_unit_test(test_race),
-        cmocka_unit_test(test_overrun), cmocka_unit_test(test_stream), cmocka_unit_test(test_ring),
+        cmocka_unit_test(test_orders), cmocka_unit_test(test_tiles),   cmocka_unit_test(test_divergence),
+        cmocka_unit_test(test_race),   cmocka_unit_test(test_overrun), cmocka_unit_test(test_stream),
+        cmocka_unit_test(test_ring),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

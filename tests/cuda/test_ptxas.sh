@@ -1,7 +1,7 @@
 #!/bin/sh
-# test_ptxas.sh - what ptxas reports of every kernel, in one table: no spills on any architecture, and registers and shared bytes as in
-# tests/cuda/ptxas.csv, which MYTHOS_PTXAS_WRITE=1 writes anew. Under another nvcc than the table's only spills are compared.
-# Needs a build with MYTH_CUDA; without, skipped.
+# test_ptxas.sh - what ptxas reports of every kernel, in one table: no spills on any architecture, and registers and
+# shared bytes as in tests/cuda/ptxas.csv, which MYTHOS_PTXAS_WRITE=1 writes anew. Under another nvcc than the table's
+# only spills are compared. Needs a build with MYTH_CUDA; without, skipped.
 set -eu
 
 build=${MYTHOS_BUILD_DIR:?}
@@ -13,7 +13,8 @@ if [ ! -e "$1" ]; then
     exit 77
 fi
 
-# One line per kernel and architecture: file, kernel, architecture, registers, static shared bytes, stack bytes, spilled bytes.
+# One line per kernel and architecture: file, kernel, architecture, registers, static shared bytes, stack bytes, spilled
+# bytes.
 collect()
 {
     cat "$build/cuda/nvcc.version"

@@ -1,18 +1,19 @@
-/* cuda_emu.h - CUDA as seen by our .cu files when they are compiled as C++ for the CPU: types, built-in variables, warp and block
- * collectives, tensor-core tiles, and the part of the runtime that device_cuda.cu calls.
+/* cuda_emu.h - CUDA as seen by our .cu files when they are compiled as C++ for the CPU: types, built-in variables, warp
+ * and block collectives, tensor-core tiles, and the part of the runtime that device_cuda.cu calls.
  *
- * Threads   one fiber each; blocks run one after another. A warp's lanes run until every live lane waits at the same collective; a block's
- *           warps until all wait at the same barrier. Anything else is divergence, reported with both places
+ * Threads   one fiber each; blocks run one after another. A warp's lanes run until every live lane waits at the same
+ *           collective; a block's warps until all wait at the same barrier. Anything else is divergence, reported with
+ *           both places
  * Order     MYTHOS_EMU_ORDER=forward (default), reverse or random:SEED, for threads and for blocks
  * Shared    filled with 0xff (NaN) at the start of each block, with guards between arrays (AddressSanitizer)
- * Races     in a build with EMU_RACE every access to shared memory is recorded: two threads on one byte with no barrier between them and a
- *           write among them are reported
- * Memory    cudaMalloc is the host's heap, filled with 0xff, one block each (so that AddressSanitizer sees overruns), counted against
- *           MYTHOS_EMU_MEMORY bytes (default 2 GiB)
+ * Races     in a build with EMU_RACE every access to shared memory is recorded: two threads on one byte with no barrier
+ *           between them and a write among them are reported
+ * Memory    cudaMalloc is the host's heap, filled with 0xff, one block each (so that AddressSanitizer sees overruns),
+ *           counted against MYTHOS_EMU_MEMORY bytes (default 2 GiB)
  * Streams   work is queued and done at a synchronisation, in stream order: what the host touches too early shows
- * Reports   go to the hook when there is one, else to stderr and abort. After a hook the launch is given up and the device is in a sticky
- *           error, as after a failed launch
- * Faults    emu_set_fault: the n-th runtime call from now on fails                                                              */
+ * Reports   go to the hook when there is one, else to stderr and abort. After a hook the launch is given up and the
+ *           device is in a sticky error, as after a failed launch
+ * Faults    emu_set_fault: the n-th runtime call from now on fails */
 #ifndef MYTH_CUDA_EMU_H
 #define MYTH_CUDA_EMU_H
 
@@ -33,24 +34,38 @@
 
 /* ---- built-in types and variables ---- */
 
-struct uint3 { unsigned x, y, z; };
+struct uint3 {
+    unsigned x, y, z;
+};
 struct dim3 {
     unsigned x, y, z;
     constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
 };
-struct alignas(8) int2 { int x, y; };
-struct alignas(8) uint2 { unsigned x, y; };
-struct alignas(8) float2 { float x, y; };
-struct alignas(16) int4 { int x, y, z, w; };
-struct alignas(16) uint4 { unsigned x, y, z, w; };
-struct alignas(16) float4 { float x, y, z, w; };
+struct alignas(8) int2 {
+    int x, y;
+};
+struct alignas(8) uint2 {
+    unsigned x, y;
+};
+struct alignas(8) float2 {
+    float x, y;
+};
+struct alignas(16) int4 {
+    int x, y, z, w;
+};
+struct alignas(16) uint4 {
+    unsigned x, y, z, w;
+};
+struct alignas(16) float4 {
+    float x, y, z, w;
+};
 
-static inline int2 make_int2(int x, int y) { return int2{ x, y }; }
-static inline uint2 make_uint2(unsigned x, unsigned y) { return uint2{ x, y }; }
-static inline float2 make_float2(float x, float y) { return float2{ x, y }; }
-static inline int4 make_int4(int x, int y, int z, int w) { return int4{ x, y, z, w }; }
-static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return uint4{ x, y, z, w }; }
-static inline float4 make_float4(float x, float y, float z, float w) { return float4{ x, y, z, w }; }
+static inline int2 make_int2(int x, int y) { return int2{x, y}; }
+static inline uint2 make_uint2(unsigned x, unsigned y) { return uint2{x, y}; }
+static inline float2 make_float2(float x, float y) { return float2{x, y}; }
+static inline int4 make_int4(int x, int y, int z, int w) { return int4{x, y, z, w}; }
+static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return uint4{x, y, z, w}; }
+static inline float4 make_float4(float x, float y, float z, float w) { return float4{x, y, z, w}; }
 
 extern uint3 threadIdx, blockIdx;
 extern dim3 blockDim, gridDim;
@@ -61,18 +76,18 @@ struct emu_site {
     const char *file;
     unsigned line;
 };
-#define EMU_SITE (emu_site{ __FILE__, (unsigned)__LINE__ })
+#define EMU_SITE (emu_site{__FILE__, (unsigned)__LINE__})
 
 /* Lives while a helper of common.cuh runs: its collectives are told apart by where it was called. */
 class emu_called
 {
-public:
+  public:
     emu_called(const char *file, unsigned line);
     ~emu_called();
     emu_called(const emu_called &) = delete;
     emu_called &operator=(const emu_called &) = delete;
 
-private:
+  private:
     emu_site kept_;
     uint64_t kept_path_;
 };
@@ -96,7 +111,7 @@ void emu_check_lane(emu_site at, unsigned mask, int src);
 template <typename T> static inline T emu_shfl_from(emu_site at, unsigned mask, T v, int src)
 {
     static_assert(sizeof(T) <= 8, "a shuffle moves 4 or 8 bytes");
-    const unsigned char (*slot)[EMU_SLOT_BYTES] = emu_exchange(at, mask, &v, sizeof(T));
+    const unsigned char(*slot)[EMU_SLOT_BYTES] = emu_exchange(at, mask, &v, sizeof(T));
     T r;
     emu_check_lane(at, mask, src);
     memcpy(&r, slot[src], sizeof(T));
@@ -123,15 +138,15 @@ template <typename T> static inline T emu_shfl_up(emu_site at, unsigned mask, T 
     return emu_shfl_from(at, mask, v, src < (me & ~(width - 1)) ? me : src);
 }
 
-#define __syncthreads() emu_syncthreads(EMU_SITE)
-#define __syncwarp(...) emu_place{ EMU_SITE }.syncwarp(__VA_ARGS__)
-#define __shfl_sync(mask, ...) emu_shfl(EMU_SITE, mask, __VA_ARGS__)
-#define __shfl_xor_sync(mask, ...) emu_shfl_xor(EMU_SITE, mask, __VA_ARGS__)
-#define __shfl_down_sync(mask, ...) emu_shfl_down(EMU_SITE, mask, __VA_ARGS__)
-#define __shfl_up_sync(mask, ...) emu_shfl_up(EMU_SITE, mask, __VA_ARGS__)
+#define __syncthreads()                emu_syncthreads(EMU_SITE)
+#define __syncwarp(...)                emu_place{EMU_SITE}.syncwarp(__VA_ARGS__)
+#define __shfl_sync(mask, ...)         emu_shfl(EMU_SITE, mask, __VA_ARGS__)
+#define __shfl_xor_sync(mask, ...)     emu_shfl_xor(EMU_SITE, mask, __VA_ARGS__)
+#define __shfl_down_sync(mask, ...)    emu_shfl_down(EMU_SITE, mask, __VA_ARGS__)
+#define __shfl_up_sync(mask, ...)      emu_shfl_up(EMU_SITE, mask, __VA_ARGS__)
 #define __ballot_sync(mask, predicate) emu_ballot(EMU_SITE, mask, predicate)
-#define __any_sync(mask, predicate) (emu_ballot(EMU_SITE, mask, predicate) != 0)
-#define __all_sync(mask, predicate) (emu_ballot(EMU_SITE, mask, !(predicate)) == 0)
+#define __any_sync(mask, predicate)    (emu_ballot(EMU_SITE, mask, predicate) != 0)
+#define __all_sync(mask, predicate)    (emu_ballot(EMU_SITE, mask, !(predicate)) == 0)
 
 static inline void __threadfence() {}
 static inline void __threadfence_block() {}
@@ -152,13 +167,13 @@ void emu_dependency_wait();
 /* ---- atomics: threads run one at a time ---- */
 
 void emu_atomic_touch(const void *p, size_t bytes);
-#define EMU_ATOMIC(name, T, expr) \
-    static inline T name(T *p, T v) \
-    { \
+#define EMU_ATOMIC(name, T, expr)       \
+    static inline T name(T *p, T v)     \
+    {                                   \
         emu_atomic_touch(p, sizeof(T)); \
-        T old = emu_peek(p); \
-        emu_poke(p, (T)(expr)); \
-        return old; \
+        T old = emu_peek(p);            \
+        emu_poke(p, (T)(expr));         \
+        return old;                     \
     }
 /* Not seen by the race check: an atomic does not race with another. */
 void emu_copy(void *dst, const void *src, size_t bytes);
@@ -179,7 +194,7 @@ EMU_ATOMIC(atomicMin, int, old < v ? old : v)
 EMU_ATOMIC(atomicMin, unsigned, old < v ? old : v)
 EMU_ATOMIC(atomicOr, int, old | v)
 EMU_ATOMIC(atomicOr, unsigned, old | v)
-EMU_ATOMIC(atomicAnd, unsigned, old & v)
+EMU_ATOMIC(atomicAnd, unsigned, old &v)
 EMU_ATOMIC(atomicExch, int, v)
 EMU_ATOMIC(atomicExch, unsigned, v)
 static inline unsigned atomicCAS(unsigned *p, unsigned expected, unsigned v)
@@ -199,16 +214,26 @@ static inline int __dp4a(int a, int b, int c)
         c = (int)((unsigned)c + (unsigned)((int)(int8_t)((unsigned)a >> i) * (int)(int8_t)((unsigned)b >> i)));
     return c;
 }
-static inline float __uint_as_float(unsigned u) { float f; memcpy(&f, &u, 4); return f; }
-static inline unsigned __float_as_uint(float f) { unsigned u; memcpy(&u, &f, 4); return u; }
+static inline float __uint_as_float(unsigned u)
+{
+    float f;
+    memcpy(&f, &u, 4);
+    return f;
+}
+static inline unsigned __float_as_uint(float f)
+{
+    unsigned u;
+    memcpy(&u, &f, 4);
+    return u;
+}
 static inline float __int_as_float(int i) { return __uint_as_float((unsigned)i); }
 static inline int __float_as_int(float f) { return (int)__float_as_uint(f); }
 static inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 static inline float __fdividef(float a, float b) { return a / b; }
-#define __expf(x) expf(x)               /* the C library has these names for itself */
-#define __logf(x) logf(x)
-#define __log2f(x) log2f(x)
-#define __exp2f(x) exp2f(x)
+#define __expf(x)    expf(x) /* the C library has these names for itself */
+#define __logf(x)    logf(x)
+#define __log2f(x)   log2f(x)
+#define __exp2f(x)   exp2f(x)
 #define __powf(x, y) powf(x, y)
 static inline float __fmul_rn(float a, float b) { return a * b; }
 static inline float __fadd_rn(float a, float b) { return a + b; }
@@ -272,8 +297,18 @@ typedef struct emu_stream *cudaStream_t;
 typedef struct emu_event *cudaEvent_t;
 typedef struct emu_graph *cudaGraph_t;
 typedef struct emu_graph *cudaGraphExec_t;
-typedef enum { cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice, cudaMemcpyDefault } cudaMemcpyKind;
-typedef enum { cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed } cudaStreamCaptureMode;
+typedef enum {
+    cudaMemcpyHostToHost,
+    cudaMemcpyHostToDevice,
+    cudaMemcpyDeviceToHost,
+    cudaMemcpyDeviceToDevice,
+    cudaMemcpyDefault
+} cudaMemcpyKind;
+typedef enum {
+    cudaStreamCaptureModeGlobal,
+    cudaStreamCaptureModeThreadLocal,
+    cudaStreamCaptureModeRelaxed
+} cudaStreamCaptureMode;
 typedef enum { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 } cudaFuncAttribute;
 typedef enum { cudaLaunchAttributeProgrammaticStreamSerialization = 6 } cudaLaunchAttributeID;
 enum { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2, cudaHostAllocDefault = 0, cudaHostAllocMapped = 2 };
@@ -291,7 +326,9 @@ struct cudaDeviceProp {
 };
 struct cudaLaunchAttribute {
     cudaLaunchAttributeID id;
-    struct { int programmaticStreamSerializationAllowed; } val;
+    struct {
+        int programmaticStreamSerializationAllowed;
+    } val;
 };
 struct cudaLaunchConfig_t {
     dim3 gridDim, blockDim;
@@ -338,7 +375,8 @@ const char *cudaGetErrorString(cudaError_t e);
 
 cudaError_t emu_launch(const cudaLaunchConfig_t *config, const void *kernel, std::function<void()> body);
 
-template <typename... P, typename... A> static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(P...), A... args)
+template <typename... P, typename... A>
+static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(P...), A... args)
 {
     return emu_launch(config, (const void *)kernel, [=]() { kernel(static_cast<P>(args)...); });
 }
@@ -352,13 +390,13 @@ void emu_set_report(emu_report_fn report);
 void emu_set_order(const char *order);
 /* The n-th runtime call from now (1 = the next) returns e; 0 = off. Errors of a broken context stay until emu_reset. */
 void emu_set_fault(uint64_t nth, cudaError_t e);
-uint64_t emu_n_call();                  /* runtime calls since emu_reset */
-const char *emu_call(uint64_t nth);     /* name of the n-th of them; NULL past the last */
-const char *emu_call_name();            /* the call that failed by fault, or NULL */
+uint64_t emu_n_call();              /* runtime calls since emu_reset */
+const char *emu_call(uint64_t nth); /* name of the n-th of them; NULL past the last */
+const char *emu_call_name();        /* the call that failed by fault, or NULL */
 uint64_t emu_memory_used();
-void emu_hog(uint64_t bytes);           /* taken by another process, as if */
-uint64_t emu_n_launch();                /* kernels run */
-uint64_t emu_n_live();                  /* allocations, streams, events, graphs not given back */
-void emu_reset();                       /* forgets sticky errors and faults */
+void emu_hog(uint64_t bytes); /* taken by another process, as if */
+uint64_t emu_n_launch();      /* kernels run */
+uint64_t emu_n_live();        /* allocations, streams, events, graphs not given back */
+void emu_reset();             /* forgets sticky errors and faults */
 
 #endif

@@ -1,9 +1,12 @@
-/* emu_block.cc - the threads of a block as fibers: who runs next, where they wait, shared memory, tiles, and what is wrong with a kernel.
+/* emu_block.cc - the threads of a block as fibers: who runs next, where they wait, shared memory, tiles, and what is
+ * wrong with a kernel.
  *
- * Who runs   a lane of the current warp that can run; when none can, the warp's collectives are completed; when that frees none, another
- *            warp; when no warp can run, the block's barrier. A thread that waits chooses its successor and switches to it directly
+ * Who runs   a lane of the current warp that can run; when none can, the warp's collectives are completed; when that
+ *            frees none, another warp; when no warp can run, the block's barrier. A thread that waits chooses its
+ *            successor and switches to it directly
  * Masks      a collective is complete when all lanes of its mask wait at the same place with the same mask
- * Memory     one arena for shared arrays: guard, array, guard, ...; arrays are placed in the order in which threads first name them */
+ * Memory     one arena for shared arrays: guard, array, guard, ...; arrays are placed in the order in which threads
+ *            first name them */
 #include "emu_block.h"
 #include "fiber.h"
 
@@ -15,10 +18,10 @@
 
 #if HAS_ASAN
 #include <sanitizer/asan_interface.h>
-#define POISON(p, n) __asan_poison_memory_region(p, n)
+#define POISON(p, n)   __asan_poison_memory_region(p, n)
 #define UNPOISON(p, n) __asan_unpoison_memory_region(p, n)
 #else
-#define POISON(p, n) ((void)(p), (void)(n))
+#define POISON(p, n)   ((void)(p), (void)(n))
 #define UNPOISON(p, n) ((void)(p), (void)(n))
 #endif
 
@@ -45,14 +48,14 @@ struct thread {
     uint3 idx;
     state at;
     emu_site site, caller;
-    uint64_t path;                      /* hash of the helpers' lines on the way here; 0 = the kernel itself */
+    uint64_t path; /* hash of the helpers' lines on the way here; 0 = the kernel itself */
     unsigned mask;
     emu_race_who who;
-    bool has_waited;                    /* grid_dependency_wait */
+    bool has_waited; /* grid_dependency_wait */
     unsigned char deposit[EMU_SLOT_BYTES];
     unsigned deposit_bytes;
     std::vector<async_copy> copies;
-    unsigned group;                     /* cp.async group being filled */
+    unsigned group; /* cp.async group being filled */
 };
 
 struct warp {
@@ -76,13 +79,13 @@ struct {
     const emu_kernel *kernel;
     bool is_given_up;
     alignas(128) unsigned char arena[ARENA_BYTES];
-    size_t arena_used;                  /* 0 = not yet guarded */
+    size_t arena_used; /* 0 = not yet guarded */
     array arrays[ARRAY_MAX];
     int n_array;
     unsigned char *dynamic;
     emu_report_fn report;
     char order[32];
-    int order_kind;                     /* 0 forward, 1 reverse, 2 random */
+    int order_kind; /* 0 forward, 1 reverse, 2 random */
     uint64_t rng;
     bool is_order_read;
 } E;
@@ -134,7 +137,8 @@ const char *place(const thread *t)
     static int which;
     char *s = text[which = (which + 1) % 4];
     if (t->path)
-        snprintf(s, sizeof(text[0]), "%s:%u (%s:%u)", base_name(t->caller.file), t->caller.line, base_name(t->site.file), t->site.line);
+        snprintf(s, sizeof(text[0]), "%s:%u (%s:%u)", base_name(t->caller.file), t->caller.line,
+                 base_name(t->site.file), t->site.line);
     else
         snprintf(s, sizeof(text[0]), "%s:%u", base_name(t->site.file), t->site.line);
     return s;
@@ -142,7 +146,8 @@ const char *place(const thread *t)
 
 bool is_same_place(const thread *a, const thread *b)
 {
-    return a->site.line == b->site.line && a->path == b->path && (a->site.file == b->site.file || strcmp(a->site.file, b->site.file) == 0);
+    return a->site.line == b->site.line && a->path == b->path &&
+           (a->site.file == b->site.file || strcmp(a->site.file, b->site.file) == 0);
 }
 
 thread *thread_of(unsigned w, int lane) { return &E.threads[w * 32 + (unsigned)lane]; }
@@ -169,7 +174,8 @@ void release(unsigned w, unsigned lanes)
     p->ready |= lanes;
 }
 
-/* Completes what is complete in warp w; complains when a lane waits for one that will not come. No lane of the warp can run. */
+/* Completes what is complete in warp w; complains when a lane waits for one that will not come. No lane of the warp can
+ * run. */
 bool complete_warp(unsigned w)
 {
     warp *p = &E.warps[w];
@@ -197,11 +203,13 @@ bool complete_warp(unsigned w)
         int other = __builtin_ctz(m);
         thread *o = thread_of(w, other);
         if (o->at == DONE)
-            emu_complain("divergence in block %u: thread %u waits at the warp's collective %s, thread %u of its mask has finished", blockIdx.x,
-                         t->idx.x, place(t), o->idx.x);
+            emu_complain("divergence in block %u: thread %u waits at the warp's collective %s, thread %u of its mask "
+                         "has finished",
+                         blockIdx.x, t->idx.x, place(t), o->idx.x);
         if (o->at == AT_BLOCK || !is_same_place(o, t) || o->mask != t->mask)
-            emu_complain("divergence in block %u: thread %u waits at the warp's collective %s, thread %u at %s %s", blockIdx.x, t->idx.x, place(t),
-                         o->idx.x, o->at == AT_BLOCK ? "the barrier" : "the collective", place(o));
+            emu_complain("divergence in block %u: thread %u waits at the warp's collective %s, thread %u at %s %s",
+                         blockIdx.x, t->idx.x, place(t), o->idx.x, o->at == AT_BLOCK ? "the barrier" : "the collective",
+                         place(o));
     }
     emu_complain("divergence in block %u: thread %u at %s is not in its own mask", blockIdx.x, t->idx.x, place(t));
     return false;
@@ -218,15 +226,15 @@ bool complete_block()
         } else if (!waits) {
             waits = t;
         } else if (!is_same_place(waits, t)) {
-            emu_complain("divergence in block %u: thread %u waits at the barrier %s, thread %u at the barrier %s", blockIdx.x, waits->idx.x,
-                         place(waits), t->idx.x, place(t));
+            emu_complain("divergence in block %u: thread %u waits at the barrier %s, thread %u at the barrier %s",
+                         blockIdx.x, waits->idx.x, place(waits), t->idx.x, place(t));
         }
     }
     if (!waits)
         return false;
     if (gone)
-        emu_complain("divergence in block %u: thread %u waits at the barrier %s, thread %u has finished", blockIdx.x, waits->idx.x, place(waits),
-                     gone->idx.x);
+        emu_complain("divergence in block %u: thread %u waits at the barrier %s, thread %u has finished", blockIdx.x,
+                     waits->idx.x, place(waits), gone->idx.x);
     for (unsigned w = 0; w < E.n_warp; w++) {
         E.warps[w].ready = E.warps[w].at_block;
         E.warps[w].at_block = 0;
@@ -289,7 +297,7 @@ void finish_copies(thread *t, int n_left)
     size_t keep = 0;
     for (size_t i = 0; i < t->copies.size(); i++) {
         const async_copy c = t->copies[i];
-        if ((int)(t->group - c.group) <= n_left) {         /* group t->group - 1 is the newest committed one */
+        if ((int)(t->group - c.group) <= n_left) { /* group t->group - 1 is the newest committed one */
             t->copies[keep++] = c;
             continue;
         }
@@ -359,10 +367,10 @@ bool run_block(bool *is_dependency_met)
     }
     for (unsigned i = 0; i < E.n_thread; i++) {
         thread *t = &E.threads[i];
-        t->idx = uint3{ i, 0, 0 };
+        t->idx = uint3{i, 0, 0};
         t->at = READY;
         t->path = 0;
-        t->who = emu_race_who{ i, 0, 0 };
+        t->who = emu_race_who{i, 0, 0};
         t->has_waited = false;
         t->deposit_bytes = 0;
         t->group = 0;
@@ -412,7 +420,7 @@ void emu_complain(const char *fmt, ...)
     if (E.cur) {
         thread *me = E.cur;
         fiber_switch(&me->f, &E.main);
-        abort();                        /* nobody comes back to a fiber that was given up */
+        abort(); /* nobody comes back to a fiber that was given up */
     }
 }
 
@@ -433,7 +441,7 @@ bool emu_run(const emu_kernel *k)
         abort();
     }
     uint64_t start = E.order_kind == 2 ? next_random() % n_block : 0, step = 1;
-    if (E.order_kind == 2)              /* an odd stride without a common factor with n_block visits every block */
+    if (E.order_kind == 2) /* an odd stride without a common factor with n_block visits every block */
         for (step = (next_random() % n_block) | 1; n_block > 1;) {
             uint64_t a = step, b = n_block;
             while (b) {
@@ -446,8 +454,11 @@ bool emu_run(const emu_kernel *k)
             step += 2;
         }
     for (uint64_t i = 0; i < n_block && !E.is_given_up; i++) {
-        uint64_t b = E.order_kind == 0 ? i : E.order_kind == 1 ? n_block - 1 - i : (start + i % n_block * (step % n_block)) % n_block;
-        blockIdx = uint3{ (unsigned)(b % k->grid.x), (unsigned)(b / k->grid.x % k->grid.y), (unsigned)(b / k->grid.x / k->grid.y) };
+        uint64_t b = E.order_kind == 0 ? i
+                   : E.order_kind == 1 ? n_block - 1 - i
+                                       : (start + i % n_block * (step % n_block)) % n_block;
+        blockIdx = uint3{(unsigned)(b % k->grid.x), (unsigned)(b / k->grid.x % k->grid.y),
+                         (unsigned)(b / k->grid.x / k->grid.y)};
         run_block(&is_dependency_met);
     }
     if (!E.is_given_up && k->is_dependent && !is_dependency_met)
@@ -464,7 +475,7 @@ bool emu_run(const emu_kernel *k)
 emu_called::emu_called(const char *file, unsigned line) : kept_(E.cur->caller), kept_path_(E.cur->path)
 {
     if (!kept_path_)
-        E.cur->caller = emu_site{ file, line };
+        E.cur->caller = emu_site{file, line};
     E.cur->path = kept_path_ * 1000003u + line;
 }
 
@@ -481,7 +492,8 @@ void emu_check_lane(emu_site at, unsigned mask, int src)
     warp *p = &E.warps[(unsigned)(E.cur - E.threads) / 32];
     if (!(mask & p->exists & 1u << src)) {
         E.cur->site = at;
-        emu_complain("block %u: thread %u shuffles from lane %d at %s, which takes no part", blockIdx.x, E.cur->idx.x, src, place(E.cur));
+        emu_complain("block %u: thread %u shuffles from lane %d at %s, which takes no part", blockIdx.x, E.cur->idx.x,
+                     src, place(E.cur));
     }
 }
 
@@ -510,7 +522,7 @@ const unsigned char (*emu_exchange(emu_site at, unsigned mask, const void *value
 unsigned emu_ballot(emu_site at, unsigned mask, int predicate)
 {
     int is_true = predicate != 0;
-    const unsigned char (*slot)[EMU_SLOT_BYTES] = emu_exchange(at, mask, &is_true, sizeof(is_true));
+    const unsigned char(*slot)[EMU_SLOT_BYTES] = emu_exchange(at, mask, &is_true, sizeof(is_true));
     unsigned bits = 0, exists = E.warps[(unsigned)(E.cur - E.threads) / 32].exists;
     for (unsigned left = mask & exists; left; left &= left - 1)
         bits |= slot[__builtin_ctz(left)][0] ? left & -left : 0;
@@ -527,9 +539,9 @@ void *emu_shared(const void *key, size_t bytes, const char *name, const char *fi
         total += E.arrays[i].bytes;
     unsigned char *p = E.n_array < ARRAY_MAX ? take_shared(bytes) : nullptr;
     if (!p || total > EMU_SHARED_STATIC_MAX || total + E.kernel->shared_bytes > EMU_SHARED_MAX)
-        emu_complain("shared memory: %zu static bytes with %s at %s:%u, and %zu dynamic; at most %d and %d together", total, name, base_name(file),
-                     line, E.kernel->shared_bytes, EMU_SHARED_STATIC_MAX, EMU_SHARED_MAX);
-    E.arrays[E.n_array++] = array{ key, p, bytes };
+        emu_complain("shared memory: %zu static bytes with %s at %s:%u, and %zu dynamic; at most %d and %d together",
+                     total, name, base_name(file), line, E.kernel->shared_bytes, EMU_SHARED_STATIC_MAX, EMU_SHARED_MAX);
+    E.arrays[E.n_array++] = array{key, p, bytes};
     return p;
 }
 
@@ -539,10 +551,11 @@ void emu_cp_async(void *shared, const void *global, int bytes, int n_read)
 {
     thread *t = E.cur;
     if ((uintptr_t)shared % 16 || (n_read && (uintptr_t)global % 16))
-        emu_complain("block %u: thread %u copies asynchronously from %p to %p: both must be aligned to 16", blockIdx.x, t->idx.x, global, shared);
+        emu_complain("block %u: thread %u copies asynchronously from %p to %p: both must be aligned to 16", blockIdx.x,
+                     t->idx.x, global, shared);
     emu_race_touch(shared, (size_t)bytes, true);
-    memset(shared, 0xff, (size_t)bytes);        /* what is read too early is NaN */
-    t->copies.push_back(async_copy{ (unsigned char *)shared, (const unsigned char *)global, bytes, n_read, t->group });
+    memset(shared, 0xff, (size_t)bytes); /* what is read too early is NaN */
+    t->copies.push_back(async_copy{(unsigned char *)shared, (const unsigned char *)global, bytes, n_read, t->group});
 }
 
 void emu_cp_async_commit() { E.cur->group++; }
@@ -550,7 +563,7 @@ void emu_cp_async_wait(int n_left) { finish_copies(E.cur, n_left); }
 
 void emu_ldmatrix(emu_site at, uint32_t *r, const void *row, int n_matrix, bool is_trans)
 {
-    const unsigned char (*slot)[EMU_SLOT_BYTES] = emu_exchange(at, 0xffffffffu, &row, sizeof(row));
+    const unsigned char(*slot)[EMU_SLOT_BYTES] = emu_exchange(at, 0xffffffffu, &row, sizeof(row));
     int l = emu_lane();
     for (int i = 0; i < n_matrix; i++) {
         uint16_t two[2];
@@ -560,7 +573,8 @@ void emu_ldmatrix(emu_site at, uint32_t *r, const void *row, int n_matrix, bool 
             memcpy(&p, slot[8 * i + from_row], sizeof(p));
             if ((uintptr_t)p % 16) {
                 E.cur->site = at;
-                emu_complain("block %u: ldmatrix at %s: row %d of matrix %d is not aligned to 16", blockIdx.x, place(E.cur), from_row, i);
+                emu_complain("block %u: ldmatrix at %s: row %d of matrix %d is not aligned to 16", blockIdx.x,
+                             place(E.cur), from_row, i);
             }
             emu_race_touch(p + 2 * column, 2, false);
             memcpy(&two[j], p + 2 * column, 2);

@@ -5,8 +5,8 @@
 
 void emu_probe_fault(uint64_t nth, emu_probe_failure f)
 {
-    static const cudaError_t error[EMU_PROBE_FAILURE_N] = { cudaErrorMemoryAllocation, cudaErrorIllegalAddress, cudaErrorLaunchOutOfResources,
-                                                            cudaErrorNotReady };
+    static const cudaError_t error[EMU_PROBE_FAILURE_N] = {cudaErrorMemoryAllocation, cudaErrorIllegalAddress,
+                                                           cudaErrorLaunchOutOfResources, cudaErrorNotReady};
     emu_reset();
     emu_set_fault(nth, error[f]);
 }

@@ -1,4 +1,5 @@
-/* emu_probe.h - the emulation's knobs for tests written in C: calls that fail, memory that another process takes, what is left. */
+/* emu_probe.h - the emulation's knobs for tests written in C: calls that fail, memory that another process takes, what
+ * is left. */
 #ifndef MYTH_EMU_PROBE_H
 #define MYTH_EMU_PROBE_H
 
@@ -8,17 +9,24 @@
 extern "C" {
 #endif
 
-typedef enum { EMU_PROBE_MEMORY, EMU_PROBE_LOST, EMU_PROBE_RESOURCES, EMU_PROBE_NOT_READY, EMU_PROBE_FAILURE_N } emu_probe_failure;
+typedef enum {
+    EMU_PROBE_MEMORY,
+    EMU_PROBE_LOST,
+    EMU_PROBE_RESOURCES,
+    EMU_PROBE_NOT_READY,
+    EMU_PROBE_FAILURE_N
+} emu_probe_failure;
 
-/* From now on the n-th call of the runtime fails once (0 = none); forgets earlier failures and starts counting and listing calls anew. */
+/* From now on the n-th call of the runtime fails once (0 = none); forgets earlier failures and starts counting and
+ * listing calls anew. */
 void emu_probe_fault(uint64_t nth, emu_probe_failure f);
-const char *emu_probe_failed(void);     /* name of the call that failed; NULL = none did */
+const char *emu_probe_failed(void); /* name of the call that failed; NULL = none did */
 uint64_t emu_probe_n_call(void);
-const char *emu_probe_call(uint64_t nth);       /* name of the n-th call since; NULL past the last */
-uint64_t emu_probe_n_live(void);        /* allocations, streams, events, graphs not given back */
+const char *emu_probe_call(uint64_t nth); /* name of the n-th call since; NULL past the last */
+uint64_t emu_probe_n_live(void);          /* allocations, streams, events, graphs not given back */
 uint64_t emu_probe_n_launch(void);
-void emu_probe_hog(uint64_t bytes);     /* device memory that is another's */
-uint64_t emu_probe_used(void);          /* device memory that is ours */
+void emu_probe_hog(uint64_t bytes); /* device memory that is another's */
+uint64_t emu_probe_used(void);      /* device memory that is ours */
 
 #ifdef __cplusplus
 }

@@ -1,10 +1,11 @@
-/* emu_race.cc - the race check: kernels compiled with -fsanitize=thread call these functions at every access instead of a runtime's.
+/* emu_race.cc - the race check: kernels compiled with -fsanitize=thread call these functions at every access instead of
+ * a runtime's.
  *
- * Rule      two accesses to one byte of shared memory, one of them a write, by two threads of the block, with neither a barrier of the block
- *           nor (in one warp) a __syncwarp between them
+ * Rule      two accesses to one byte of shared memory, one of them a write, by two threads of the block, with neither a
+ *           barrier of the block nor (in one warp) a __syncwarp between them
  * Kept      per byte the last write and the last two readers that nothing orders: whoever writes races with one of two
  * Others    global memory: races between blocks show as bits that change with MYTHOS_EMU_ORDER
- * Source    the calls GCC and Clang make: gcc/tsan.cc, llvm ThreadSanitizer.cpp                                                  */
+ * Source    the calls GCC and Clang make: gcc/tsan.cc, llvm ThreadSanitizer.cpp */
 #include "emu_block.h"
 
 #if defined(EMU_RACE)
@@ -18,7 +19,7 @@ namespace
 
 struct access {
     unsigned tid, block_epoch, warp_epoch;
-    const void *pc;                     /* NULL = none */
+    const void *pc; /* NULL = none */
 };
 
 struct cell {
@@ -33,7 +34,8 @@ struct {
 
 bool is_ordered(const access &a, const emu_race_who &me)
 {
-    return !a.pc || a.tid == me.tid || a.block_epoch != me.block_epoch || (a.tid / 32 == me.tid / 32 && a.warp_epoch != me.warp_epoch);
+    return !a.pc || a.tid == me.tid || a.block_epoch != me.block_epoch ||
+           (a.tid / 32 == me.tid / 32 && a.warp_epoch != me.warp_epoch);
 }
 
 /* "program+0x1234", for addr2line. */
@@ -52,8 +54,10 @@ void complain(const access &a, bool was_write, const emu_race_who &me, bool is_w
     char old_name[128], new_name[128];
     where(old_name, sizeof(old_name), a.pc);
     where(new_name, sizeof(new_name), pc);
-    emu_complain("race on shared memory in block %u, byte %zu: thread %u %s at %s, thread %u %s at %s, with no barrier between", blockIdx.x, off,
-                 a.tid, was_write ? "wrote" : "read", old_name, me.tid, is_write ? "writes" : "reads", new_name);
+    emu_complain(
+        "race on shared memory in block %u, byte %zu: thread %u %s at %s, thread %u %s at %s, with no barrier between",
+        blockIdx.x, off, a.tid, was_write ? "wrote" : "read", old_name, me.tid, is_write ? "writes" : "reads",
+        new_name);
 }
 
 void touch(const void *p, size_t bytes, bool is_write, const void *pc)
@@ -63,7 +67,7 @@ void touch(const void *p, size_t bytes, bool is_write, const void *pc)
     if (!me || at < S.base || at >= S.base + S.bytes)
         return;
     size_t first = (size_t)(at - S.base);
-    access now = { me->tid, me->block_epoch, me->warp_epoch, pc };
+    access now = {me->tid, me->block_epoch, me->warp_epoch, pc};
     if (first + bytes > S.n_dirty)
         S.n_dirty = first + bytes;
     for (size_t i = first; i < first + bytes && i < S.bytes; i++) {
@@ -101,15 +105,18 @@ void emu_race_begin(const unsigned char *base, size_t bytes)
     S.n_dirty = 0;
 }
 
-void emu_race_touch(const void *p, size_t bytes, bool is_write) { touch(p, bytes, is_write, __builtin_return_address(0)); }
+void emu_race_touch(const void *p, size_t bytes, bool is_write)
+{
+    touch(p, bytes, is_write, __builtin_return_address(0));
+}
 
 extern "C" {
-#define ACCESS(n) \
-    void __tsan_read##n(void *p) { touch(p, n, false, __builtin_return_address(0)); } \
-    void __tsan_write##n(void *p) { touch(p, n, true, __builtin_return_address(0)); } \
+#define ACCESS(n)                                                                               \
+    void __tsan_read##n(void *p) { touch(p, n, false, __builtin_return_address(0)); }           \
+    void __tsan_write##n(void *p) { touch(p, n, true, __builtin_return_address(0)); }           \
     void __tsan_unaligned_read##n(void *p) { touch(p, n, false, __builtin_return_address(0)); } \
     void __tsan_unaligned_write##n(void *p) { touch(p, n, true, __builtin_return_address(0)); } \
-    void __tsan_volatile_read##n(void *p) { touch(p, n, false, __builtin_return_address(0)); } \
+    void __tsan_volatile_read##n(void *p) { touch(p, n, false, __builtin_return_address(0)); }  \
     void __tsan_volatile_write##n(void *p) { touch(p, n, true, __builtin_return_address(0)); }
 ACCESS(1)
 ACCESS(2)

@@ -1,7 +1,9 @@
-/* emu_runtime.cc - the CUDA runtime on the host: memory against a budget, streams as queues, captured graphs, and the table of failing calls.
+/* emu_runtime.cc - the CUDA runtime on the host: memory against a budget, streams as queues, captured graphs, and the
+ * table of failing calls.
  *
  * Order      a stream's work is done when something waits for it: a synchronisation, an event, a free
- * Host side  a copy from or to memory that is not pinned is done at once, as the real one is; from pinned memory when its turn comes
+ * Host side  a copy from or to memory that is not pinned is done at once, as the real one is; from pinned memory when
+ *            its turn comes
  * Faults     every call counts; a sticky error makes every later call answer it, though memory is still given back */
 #include "emu_block.h"
 
@@ -20,7 +22,7 @@ struct emu_stream {
 
 struct emu_event {
     emu_stream *on;
-    uint64_t at;                        /* n_issued of the stream when recorded; 0 = never */
+    uint64_t at; /* n_issued of the stream when recorded; 0 = never */
 };
 
 struct emu_graph {
@@ -32,10 +34,10 @@ namespace
 {
 
 struct {
-    std::map<unsigned char *, size_t> device, pinned, mapped;        /* mapped: of the pinned ones */
+    std::map<unsigned char *, size_t> device, pinned, mapped; /* mapped: of the pinned ones */
     std::vector<emu_stream *> streams;
     std::map<const void *, size_t> shared_allowed;
-    std::vector<const char *> calls;    /* names, since emu_reset */
+    std::vector<const char *> calls; /* names, since emu_reset */
     uint64_t used, hogged, n_launch, n_live;
     uint64_t fault_nth;
     cudaError_t fault, last, sticky;
@@ -44,7 +46,8 @@ struct {
 
 bool is_sticky(cudaError_t e)
 {
-    return e == cudaErrorIllegalAddress || e == cudaErrorLaunchTimeout || e == cudaErrorLaunchFailure || e == cudaErrorECCUncorrectable;
+    return e == cudaErrorIllegalAddress || e == cudaErrorLaunchTimeout || e == cudaErrorLaunchFailure ||
+           e == cudaErrorECCUncorrectable;
 }
 
 cudaError_t fail(cudaError_t e)
@@ -67,11 +70,11 @@ cudaError_t enter(const char *name)
     }
     return cudaSuccess;
 }
-#define ENTER() \
-    do { \
+#define ENTER()                                \
+    do {                                       \
         cudaError_t entered = enter(__func__); \
-        if (entered != cudaSuccess) \
-            return entered; \
+        if (entered != cudaSuccess)            \
+            return entered;                    \
     } while (0)
 
 void run_until(emu_stream *s, uint64_t n)
@@ -94,7 +97,7 @@ void run_all()
 cudaError_t push(emu_stream *s, std::function<void()> job, bool is_kernel = false)
 {
     if (!s)
-        return fail(cudaErrorInvalidResourceHandle);           /* the default stream is not ours to use */
+        return fail(cudaErrorInvalidResourceHandle); /* the default stream is not ours to use */
     if (s->capture) {
         s->capture->work.push_back(std::move(job));
         s->capture->n_kernel += is_kernel;
@@ -281,8 +284,8 @@ cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t bytes, cudaMemcpy
         return fail(cudaErrorInvalidValue);
     }
     if (!from_device && !is_inside(R.pinned, src, bytes)) {
-        std::shared_ptr<std::vector<unsigned char>> kept =
-            std::make_shared<std::vector<unsigned char>>((const unsigned char *)src, (const unsigned char *)src + bytes);
+        std::shared_ptr<std::vector<unsigned char>> kept = std::make_shared<std::vector<unsigned char>>(
+            (const unsigned char *)src, (const unsigned char *)src + bytes);
         return push(s, [=]() { memcpy(dst, kept->data(), bytes); });
     }
     cudaError_t e = push(s, [=]() { memmove(dst, src, bytes); });
@@ -413,7 +416,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t s, cudaGraph_t *g)
 {
     *g = nullptr;
     cudaError_t e = enter(__func__);
-    if (e != cudaSuccess && s->capture) {                      /* a capture that failed leaves no graph */
+    if (e != cudaSuccess && s->capture) { /* a capture that failed leaves no graph */
         delete s->capture;
         s->capture = nullptr;
         R.n_live--;
@@ -482,22 +485,27 @@ cudaError_t emu_launch(const cudaLaunchConfig_t *config, const void *kernel, std
     const dim3 g = config->gridDim, b = config->blockDim;
     auto allowed = R.shared_allowed.find(kernel);
     size_t shared_max = allowed == R.shared_allowed.end() ? (size_t)EMU_SHARED_STATIC_MAX : allowed->second;
-    if (!g.x || !g.y || !g.z || g.x > 0x7fffffffu || g.y > 65535 || g.z > 65535 || !b.x || b.x > 1024 || b.y != 1 || b.z != 1 || b.x % 32 ||
-        config->dynamicSmemBytes > shared_max) {
-        emu_complain("launch: grid %u x %u x %u, block %u x %u x %u, %zu dynamic shared bytes (at most %zu); a block is one-dimensional, a multiple of "
-                     "32 up to 1024", g.x, g.y, g.z, b.x, b.y, b.z, config->dynamicSmemBytes, shared_max);
+    if (!g.x || !g.y || !g.z || g.x > 0x7fffffffu || g.y > 65535 || g.z > 65535 || !b.x || b.x > 1024 || b.y != 1 ||
+        b.z != 1 || b.x % 32 || config->dynamicSmemBytes > shared_max) {
+        emu_complain("launch: grid %u x %u x %u, block %u x %u x %u, %zu dynamic shared bytes (at most %zu); a block "
+                     "is one-dimensional, a multiple of "
+                     "32 up to 1024",
+                     g.x, g.y, g.z, b.x, b.y, b.z, config->dynamicSmemBytes, shared_max);
         return fail(cudaErrorInvalidConfiguration);
     }
     bool is_dependent = false;
     for (unsigned i = 0; i < config->numAttrs; i++)
         is_dependent |= config->attrs[i].id == cudaLaunchAttributeProgrammaticStreamSerialization &&
                         config->attrs[i].val.programmaticStreamSerializationAllowed;
-    emu_kernel k = { g, b, config->dynamicSmemBytes, is_dependent, std::move(body) };
-    return push(config->stream, [=]() {
-        R.n_launch++;
-        if (!emu_run(&k))
-            R.sticky = R.last = cudaErrorLaunchFailure;
-    }, true);
+    emu_kernel k = {g, b, config->dynamicSmemBytes, is_dependent, std::move(body)};
+    return push(
+        config->stream,
+        [=]() {
+            R.n_launch++;
+            if (!emu_run(&k))
+                R.sticky = R.last = cudaErrorLaunchFailure;
+        },
+        true);
 }
 
 /* ---- errors ---- */

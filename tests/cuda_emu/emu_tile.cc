@@ -1,4 +1,5 @@
-/* emu_tile.cc - products of tiles: fragments and operands as the PTX manual lays them out, products exact, one rounding per element of a call. */
+/* emu_tile.cc - products of tiles: fragments and operands as the PTX manual lays them out, products exact, one rounding
+ * per element of a call. */
 #include "cuda_emu.h"
 #include "emu_block.h"
 
@@ -41,10 +42,10 @@ UNCHECKED static float add_product(float c, const float *a, const float *b)
 
 template <int TYPE> static void mma_m16n8k16(emu_site at, float *c, const uint32_t *a, const uint32_t *b)
 {
-    const uint32_t mine[6] = { a[0], a[1], a[2], a[3], b[0], b[1] };
-    const unsigned char (*slot)[EMU_SLOT_BYTES] = emu_exchange(at, 0xffffffffu, mine, sizeof(mine));
+    const uint32_t mine[6] = {a[0], a[1], a[2], a[3], b[0], b[1]};
+    const unsigned char(*slot)[EMU_SLOT_BYTES] = emu_exchange(at, 0xffffffffu, mine, sizeof(mine));
     const int g = emu_lane() / 4, t = emu_lane() % 4;
-    uint16_t bits[4][16];               /* rows g and g + 8 of A; columns 2t and 2t + 1 of B */
+    uint16_t bits[4][16]; /* rows g and g + 8 of A; columns 2t and 2t + 1 of B */
     float v[4][16];
     for (int high = 0; high < 2; high++)
         for (int holder = 0; holder < 4; holder++)
@@ -57,8 +58,14 @@ template <int TYPE> static void mma_m16n8k16(emu_site at, float *c, const uint32
         c[i] = add_product(c[i], v[i / 2], v[2 + i % 2]);
 }
 
-void emu_mma_m16n8k16_bf16(emu_site at, float *c, const uint32_t *a, const uint32_t *b) { mma_m16n8k16<TILE_BF16>(at, c, a, b); }
-void emu_mma_m16n8k16_f16(emu_site at, float *c, const uint32_t *a, const uint32_t *b) { mma_m16n8k16<TILE_F16>(at, c, a, b); }
+void emu_mma_m16n8k16_bf16(emu_site at, float *c, const uint32_t *a, const uint32_t *b)
+{
+    mma_m16n8k16<TILE_BF16>(at, c, a, b);
+}
+void emu_mma_m16n8k16_f16(emu_site at, float *c, const uint32_t *a, const uint32_t *b)
+{
+    mma_m16n8k16<TILE_F16>(at, c, a, b);
+}
 
 /* Row `row` of an operand of wgmma: 16 values of a row of 128 bytes, 16-byte chunk i of row r at i ^ (r % 8). */
 static void operand_row(float (&v)[16], const void *operand, int row)

@@ -1,8 +1,9 @@
 /* fiber.h - stacks of their own and the switch between them, known to AddressSanitizer.
  *
- * Switch   a dozen instructions on x86-64 and aarch64 (callee-saved registers, then the stack pointer); ucontext elsewhere
+ * Switch   a dozen instructions on x86-64 and aarch64 (callee-saved registers, then the stack pointer); ucontext
+ *          elsewhere
  * Owner    fiber_make maps the stack once, with a page below it that no one may touch; fiber_restart begins it anew
- * Source   System V AMD64 ABI; AAPCS64; sanitizer/common_interface_defs.h (start and finish of a fiber switch)            */
+ * Source   System V AMD64 ABI; AAPCS64; sanitizer/common_interface_defs.h (start and finish of a fiber switch) */
 #ifndef MYTH_EMU_FIBER_H
 #define MYTH_EMU_FIBER_H
 
@@ -16,10 +17,10 @@
 #endif
 
 struct fiber {
-    void *sp;                           /* saved stack pointer */
-    unsigned char *stack;               /* lowest usable byte  */
+    void *sp;             /* saved stack pointer */
+    unsigned char *stack; /* lowest usable byte  */
     size_t stack_bytes;
-    void *fake_stack;                   /* AddressSanitizer's  */
+    void *fake_stack; /* AddressSanitizer's  */
 #if defined(EMU_FIBER_UCONTEXT)
     ucontext_t context;
 #endif

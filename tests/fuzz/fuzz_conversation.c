@@ -1,5 +1,5 @@
-/* fuzz_conversation.c - any bytes as a conversation, in every form of template: what is accepted fits its bound, and holds no control ids but
- * those of the template. */
+/* fuzz_conversation.c - any bytes as a conversation, in every form of template: what is accepted fits its bound, and
+ * holds no control ids but those of the template. */
 #include "engine/text/tokenizer_impl.h"
 #include "frontend/cmd/conversation.h"
 
@@ -17,9 +17,11 @@ static bool is_nested(const myth_tokenizer *t, const int32_t *ids, size_t n)
         if (i && id == s->start_of_turn && ids[i - 1] == s->tool_response)
             turn = 0;
         turn += (id == s->start_of_turn) - (id == s->end_of_turn);
-        inner += (id == s->tool) - (id == s->tool_end) + (id == s->tool_call) - (id == s->tool_call_end) + (id == s->channel_open) - (id == s->channel_close);
+        inner += (id == s->tool) - (id == s->tool_end) + (id == s->tool_call) - (id == s->tool_call_end) +
+                 (id == s->channel_open) - (id == s->channel_close);
         quote ^= id == s->tool_quote;
-        if ((id == s->bos) != (i == 0) || turn < 0 || turn > 1 || inner < 0 || inner > 1 || (id == s->end_of_turn && (inner || quote)))
+        if ((id == s->bos) != (i == 0) || turn < 0 || turn > 1 || inner < 0 || inner > 1 ||
+            (id == s->end_of_turn && (inner || quote)))
             return false;
     }
     return !quote && turn <= 1;
@@ -27,10 +29,15 @@ static bool is_nested(const myth_tokenizer *t, const int32_t *ids, size_t n)
 
 static void encode(myth_mem *mem, const myth_tokenizer *t, myth_chat_form form, const myth_conversation *c, bool on)
 {
-    const myth_chat_opts o = { .thinks = on && form != MYTH_CHAT_FOLDED, .keeps_thoughts = on && form != MYTH_CHAT_FOLDED, .tools = c->tools, .more = c->more };
+    const myth_chat_opts o = {
+        .thinks = on && form != MYTH_CHAT_FOLDED,
+        .keeps_thoughts = on && form != MYTH_CHAT_FOLDED,
+        .tools = c->tools,
+        .more = c->more,
+    };
     const size_t cap = myth_chat_bound_with(c->msg, c->n, &o);
     size_t n = 0;
-    myth_error err = { 0 };
+    myth_error err = {0};
     int32_t *ids = malloc(cap * sizeof(*ids));
     if (!ids)
         abort();
@@ -47,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     myth_mem *mem;
     myth_tokenizer *t = NULL;
     myth_conversation c;
-    myth_error err = { 0 };
+    myth_error err = {0};
     if (myth_mem_open(&mem, 0, NULL) != MYTH_OK || myth_tok_open_bytes(&t, mem, 600, true, "bytes", NULL) != MYTH_OK)
         abort();
     const myth_status st = myth_conversation_read(&c, mem, (const char *)data, size, "fuzz", &err);

@@ -1,4 +1,5 @@
-/* fuzz_diff.c - any bytes as a diff: refused, or a list of files whose lines are in order, whose counts agree and whose paths stay below the root. */
+/* fuzz_diff.c - any bytes as a diff: refused, or a list of files whose lines are in order, whose counts agree and whose
+ * paths stay below the root. */
 #include "frontend/inspect/select/diff.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* fuzz_families.c - a config.json, a zero byte, and the model.safetensors beside it: experts, per-layer embeddings, shared keys, streams. */
+/* fuzz_families.c - a config.json, a zero byte, and the model.safetensors beside it: experts, per-layer embeddings,
+ * shared keys, streams. */
 #include "fuzz_model.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,4 +1,5 @@
-/* fuzz_json.c - the JSON reader on any bytes: ends, stays inside the buffer, and what it accepts it reads the same way twice. */
+/* fuzz_json.c - the JSON reader on any bytes: ends, stays inside the buffer, and what it accepts it reads the same way
+ * twice. */
 #include "engine/base/json.h"
 
 #include <stdlib.h>
@@ -19,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         myth_json before = j;
         if (myth_json_next(&j, &t, NULL) != MYTH_OK) {
             if (myth_json_next(&j, &again, NULL) == MYTH_OK)
-                abort();                                          /* an error must stay */
+                abort(); /* an error must stay */
             break;
         }
         if (t.off < last || t.off > size || t.depth < 0 || t.depth > MYTH_JSON_DEPTH)
@@ -28,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (t.type == MYTH_JSON_KEY || t.type == MYTH_JSON_STRING) {
             size_t n = myth_json_text(text, &t);
             if (n > t.len)
-                abort();                                          /* unescaping never grows */
+                abort(); /* unescaping never grows */
             text[n] = 0;
             if (strlen(text) == n && !myth_json_is(&t, text))
                 abort();

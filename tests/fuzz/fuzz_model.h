@@ -1,4 +1,5 @@
-/* fuzz_model.h - what the targets of model files share: a folder in memory or TMPDIR, and one look at everything that was read. */
+/* fuzz_model.h - what the targets of model files share: a folder in memory or TMPDIR, and one look at everything that
+ * was read. */
 #ifndef MYTH_FUZZ_MODEL_H
 #define MYTH_FUZZ_MODEL_H
 
@@ -15,11 +16,12 @@
 enum { FUZZ_ROW = 4096 };
 
 static char fuzz_dir[256];
-static volatile unsigned fuzz_sink;            /* so that the reads stay */
+static volatile unsigned fuzz_sink; /* so that the reads stay */
 
 static void fuzz_remove_dir(void)
 {
-    static const char *const names[] = { "config.json", "model.safetensors", "model.safetensors.index.json", "a.safetensors", "x.gguf" };
+    static const char *const names[] = {"config.json", "model.safetensors", "model.safetensors.index.json",
+                                        "a.safetensors", "x.gguf"};
     char path[512];
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         snprintf(path, sizeof(path), "%s/%s", fuzz_dir, names[i]);
@@ -35,7 +37,10 @@ static void fuzz_put(const char *name, const void *data, size_t size)
     if (!fuzz_dir[0]) {
         struct stat st;
         const char *tmp = getenv("TMPDIR");
-        snprintf(fuzz_dir, sizeof(fuzz_dir), "%s/mythos-fuzz-XXXXXX", stat("/dev/shm", &st) == 0 ? "/dev/shm" : tmp && *tmp ? tmp : "/tmp");
+        snprintf(fuzz_dir, sizeof(fuzz_dir), "%s/mythos-fuzz-XXXXXX",
+                 stat("/dev/shm", &st) == 0 ? "/dev/shm"
+                 : tmp && *tmp              ? tmp
+                                            : "/tmp");
         if (!mkdtemp(fuzz_dir))
             abort();
         atexit(fuzz_remove_dir);
@@ -52,11 +57,11 @@ static void fuzz_put(const char *name, const void *data, size_t size)
 /* An accepted model: the bytes of every slot lie inside its tensor, and the model can be planned or is refused. */
 static inline void fuzz_slots(myth_weights *w, const myth_config *c, myth_mem *mem)
 {
-    const myth_model m = { .weights = w, .config = *c, .mem = mem };
-    const myth_engine_opts opts = { .device = "cpu", .n_threads = 1 };
+    const myth_model m = {.weights = w, .config = *c, .mem = mem};
+    const myth_engine_opts opts = {.device = "cpu", .n_threads = 1};
     myth_plan plan;
-    myth_error err = { 0 };
-    for (myth_slot_iter it = { .at = 0 }; myth_slot_next(&it, c);) {
+    myth_error err = {0};
+    for (myth_slot_iter it = {.at = 0}; myth_slot_next(&it, c);) {
         const myth_slot_src src = myth_slot_find(w, c, it.slot, it.layer);
         if (!src.t)
             continue;
@@ -76,21 +81,21 @@ static inline bool fuzz_open(const char *name, myth_weights_level level, size_t 
     static myth_config c;
     char path[512];
     myth_mem *mem;
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_weights *w = NULL;
     unsigned sum = 0;
     (void)sum;
     snprintf(path, sizeof(path), "%s%s%s", fuzz_dir, *name ? "/" : "", name);
     if (myth_mem_open(&mem, 8 * (uint64_t)size + (17u << 20), &err) != MYTH_OK)
         abort();
-    bool ok = myth_weights_open(&w, mem, path, &(myth_weights_opts){ .level = level }, &err) == MYTH_OK;
+    bool ok = myth_weights_open(&w, mem, path, &(myth_weights_opts){.level = level}, &err) == MYTH_OK;
     if (!ok && err.code == MYTH_ENOMEM)
-        abort();                                          /* more than 8 times the file and 16 MiB */
+        abort(); /* more than 8 times the file and 16 MiB */
     if (ok) {
         const myth_meta *m = myth_weights_meta(w);
         for (uint32_t i = 0; i < myth_meta_count(m); i++) {
             const myth_meta_value *v = myth_meta_at(m, i);
-            myth_str s = { NULL, 0 };
+            myth_str s = {NULL, 0};
             double f = 0;
             for (uint64_t pos = 0; myth_meta_next_str(&s, v, &pos);)
                 for (size_t k = 0; k < s.len; k++)
@@ -106,7 +111,7 @@ static inline bool fuzz_open(const char *name, myth_weights_level level, size_t 
                 abort();
             for (uint64_t k = 0; t->data && k < t->bytes; k++)
                 sum += ((const unsigned char *)t->data)[k];
-            if (t->data && t->n_dim && t->dim[t->n_dim - 1] <= FUZZ_ROW) {         /* the last row as floats */
+            if (t->data && t->n_dim && t->dim[t->n_dim - 1] <= FUZZ_ROW) { /* the last row as floats */
                 static float row[FUZZ_ROW];
                 const uint64_t n = t->dim[t->n_dim - 1], bytes = myth_row_bytes(t->dtype, n);
                 myth_dequant_row(t->dtype, row, (const unsigned char *)t->data + t->bytes - bytes, n);

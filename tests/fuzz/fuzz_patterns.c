@@ -1,4 +1,5 @@
-/* fuzz_patterns.c - any bytes as a file of patterns and as the head of a file: read, asked and looked at, nothing outside the buffer touched. */
+/* fuzz_patterns.c - any bytes as a file of patterns and as the head of a file: read, asked and looked at, nothing
+ * outside the buffer touched. */
 #include "retrieval/scan/ignore.h"
 #include "retrieval/scan/scan.h"
 
@@ -10,9 +11,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const path[] = {
-        "a", "a.c", "src/a.o", "a/b/c/d", " ", "#a", "!a", "x/[a]", "vendor", "a\nb", "deep/er/than/most.min.js"
-    };
-    static const char *const name[] = { "a", "a.h", "a.js", "a.1", "a.m", "a.ts", "x/Dockerfile.dev", "test_a.py", "a.in" };
+        "a", "a.c", "src/a.o", "a/b/c/d", " ", "#a", "!a", "x/[a]", "vendor", "a\nb", "deep/er/than/most.min.js"};
+    static const char *const name[] = {"a",         "a.h", "a.js", "a.1", "a.m", "a.ts", "x/Dockerfile.dev",
+                                       "test_a.py", "a.in"};
     myth_mem *mem;
     char why[64];
     if (size > 4096 || myth_mem_open(&mem, 0, NULL) != MYTH_OK)

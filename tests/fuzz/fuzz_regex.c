@@ -1,4 +1,5 @@
-/* fuzz_regex.c - a pattern (the first line) over any text: whichever way is taken, the lines are those that the pattern matches one by one. */
+/* fuzz_regex.c - a pattern (the first line) over any text: whichever way is taken, the lines are those that the pattern
+ * matches one by one. */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "retrieval/lines/regex.h"
 
@@ -19,7 +20,8 @@ static int matches(const pcre2_code *code, pcre2_match_data *md, pcre2_match_con
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const uint8_t *nl = size ? memchr(data, '\n', size) : NULL, *text = nl ? nl + 1 : data + size, *end = data + size, *p = text, *line;
+    const uint8_t *nl = size ? memchr(data, '\n', size) : NULL, *text = nl ? nl + 1 : data + size, *end = data + size,
+                  *p = text, *line;
     size_t n_pattern = (size_t)((nl ? nl : end) - data), n_line, at, n_at;
     bool fold = n_pattern && (data[0] & 1), word = n_pattern && (data[0] & 2);
     myth_mem *mem = NULL;
@@ -30,7 +32,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     const uint8_t *pattern = data + 1;
     n_pattern--;
-    if (myth_regex_open(&r, mem, pattern, n_pattern, fold, word, NULL) == MYTH_OK && myth_regex_run_open(&run, r, NULL) == MYTH_OK) {
+    if (myth_regex_open(&r, mem, pattern, n_pattern, fold, word, NULL) == MYTH_OK &&
+        myth_regex_run_open(&run, r, NULL) == MYTH_OK) {
         int code, is;
         PCRE2_SIZE off;
         uint8_t whole[PATTERN_MAX + 32];
@@ -41,8 +44,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(whole + n + n_pattern, after, strlen(after));
         pcre2_compile_context *cc = pcre2_compile_context_create(NULL);
         pcre2_set_newline(cc, PCRE2_NEWLINE_LF);
-        pcre2_code *c =
-            pcre2_compile(whole, n + n_pattern + strlen(after), PCRE2_DOLLAR_ENDONLY | (fold ? PCRE2_CASELESS : 0), &code, &off, cc);
+        pcre2_code *c = pcre2_compile(whole, n + n_pattern + strlen(after),
+                                      PCRE2_DOLLAR_ENDONLY | (fold ? PCRE2_CASELESS : 0), &code, &off, cc);
         pcre2_match_data *md = pcre2_match_data_create(1, NULL);
         pcre2_match_context *mc = pcre2_match_context_create(NULL);
         pcre2_set_match_limit(mc, STEPS);

@@ -1,4 +1,5 @@
-/* fuzz_safetensors.c - any bytes as model.safetensors of a Gemma 1 with one layer; bytes that start with {" are the index of its shards. */
+/* fuzz_safetensors.c - any bytes as model.safetensors of a Gemma 1 with one layer; bytes that start with {" are the
+ * index of its shards. */
 #include "fuzz_model.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -6,7 +7,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static const char CONFIG[] = "{\"model_type\":\"gemma\",\"vocab_size\":16,\"hidden_size\":8,\"intermediate_size\":16,"
                              "\"num_hidden_layers\":1,\"num_attention_heads\":2,"
                              "\"num_key_value_heads\":1,\"head_dim\":4,\"max_position_embeddings\":64}";
-static const char SHARD[] = "H\0\0\0\0\0\0\0{\"model.norm.weight\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}      ";
+static const char SHARD[] =
+    "H\0\0\0\0\0\0\0{\"model.norm.weight\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}      ";
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -77,7 +77,8 @@ def gguf_file(path, with_tokens, pattern):
     w.write_header_to_file(), w.write_kv_data_to_file(), w.write_tensors_to_file(), w.close()
 
 
-# Gemma 3n and 4: (name in safetensors, name in GGUF, shape); layers of a local and then of global kind, the last may share keys.
+# Gemma 3n and 4: (name in safetensors, name in GGUF, shape); layers of a local and then of global kind, the last may
+# share keys.
 P, E, USED, EF, ALTUP, LAUREL = 4, 3, 2, 4, 3, 2
 
 

@@ -26,7 +26,7 @@ static int replay(const char *path)
         n += k;
     } while (n == cap);
     fclose(f);
-    uint8_t *exact = realloc(data, n ? n : 1);           /* so that a read past the end is seen */
+    uint8_t *exact = realloc(data, n ? n : 1); /* so that a read past the end is seen */
     LLVMFuzzerTestOneInput(exact ? exact : data, n);
     free(exact ? exact : data);
     return 1;

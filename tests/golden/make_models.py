@@ -108,8 +108,9 @@ def old3(base, local, factor=None, **kw):
     return dict(rope_parameters=None, layer_types=None, rope_theta=base, rope_local_base_freq=local, rope_scaling=scaling, **kw)
 
 
-# n tokens; store = type in the file; kw = the configuration that transformers takes (d, ff, layers, heads, kv heads, head_dim, vocab);
-# disk = keys of config.json that replace (None: drop) those; nesting = prefix of a multimodal checkpoint; lm_head = a copy of the embedding
+# n tokens; store = type in the file; kw = the configuration that transformers takes (d, ff, layers, heads, kv heads,
+# head_dim, vocab); disk = keys of config.json that replace (None: drop) those; nesting = prefix of a multimodal
+# checkpoint; lm_head = a copy of the embedding
 MODELS = {
     # Gemma 1: all layers global, two norms a layer, score scale head_dim^-1/2
     "gemma1-mqa": dict(type="gemma", n=26, store="f32", kw=gemma1(32, 64, 3, 4, 1, 16, 160),
@@ -132,7 +133,8 @@ MODELS = {
                               kw=gemma3(48, 48, 7, 6, 2, 16, 149, window=5, scale=11, rope=rope3(1e3, 1e2, 8.0), layers=period(7, 6))),
     "gemma3-linear-new": dict(type="gemma3_text", n=33, store="f16",
                               kw=gemma3(32, 64, 6, 4, 2, 16, 131, window=8, scale=21, rope=rope3(2e3, 5e1, 8.0), layers=period(6, 3))),
-    # an explicit list wins over the pattern key that transformers writes beside it; the attention cap is ignored, the final one obeyed
+    # an explicit list wins over the pattern key that transformers writes beside it; the attention cap is ignored, the
+    # final one obeyed
     "gemma3-layers": dict(type="gemma3_text", n=37, store="f32", disk=dict(_sliding_window_pattern=6, attn_logit_softcapping=0.5),
                           kw=gemma3(32, 32, 4, 2, 1, 32, 140, window=9, scale=7, rope=rope3(), layers=[GLOBAL, LOCAL, LOCAL, GLOBAL],
                                     final_logit_softcapping=2.0)),
@@ -149,8 +151,8 @@ MODELS = {
                       kw=gemma3(32, 64, 7, 4, 2, 16, 203, window=7, scale=16, rope=rope3(1e3, 1e2, 8.0), layers=period(7, 6))),
     "gemma3-mm-new": dict(type="gemma3_text", n=25, store="f32", nesting="model.language_model.", shards=2, lm_head=True,
                           kw=gemma3(32, 32, 3, 4, 1, 16, 211, window=6, scale=16, rope=rope3(1e3, 1e2, 8.0), layers=period(3, 2))),
-    # Gemma 4: the last layer is global; heads of two widths, part of the wide ones rotated, layer scalars, no 1 + w; disk = None: what
-    # transformers writes (per_layer_config); dead: K and V tensors of layers that read another's
+    # Gemma 4: the last layer is global; heads of two widths, part of the wide ones rotated, layer scalars, no 1 + w;
+    # disk = None: what transformers writes (per_layer_config); dead: K and V tensors of layers that read another's
     "gemma4-unified": dict(type="gemma4_unified_text", n=25, store="f32",
                            kw=gemma4(32, 64, 4, 4, 2, 16, 150, window=6, layers=period(4, 2), wide=32, kv_global=1, k_is_v=True, cap=3.0)),
     "gemma4-dense-new": dict(type="gemma4_text", n=29, store="bf16", disk=None,

@@ -1,11 +1,13 @@
 /* op_case.h - a row of cases.def made into buffers and an argument struct, for the tests and the bench of the ops.
  *
  * Rig      one device with one stream; views are taken with rig_view and all given back by rig_clear
- * Host     view_host is the view's bytes as the test sees them: the buffer itself, or where the device's memory cannot be seen a copy that
- *          rig_push sends before an op and rig_sync fetches after it. Weights travel in the form of files
- * Data     a pure function of the case's number: the same on every level, thread count and page size. Outputs and the rows of the cache
- *          that no position has are filled with NaN bytes, so that what is not written, or read by mistake, shows
- * Asserts  a failing call ends the program: nothing here is expected to fail                                                          */
+ * Host     view_host is the view's bytes as the test sees them: the buffer itself, or where the device's memory cannot
+ *          be seen a copy that rig_push sends before an op and rig_sync fetches after it. Weights travel in the form of
+ *          files
+ * Data     a pure function of the case's number: the same on every level, thread count and page size. Outputs and the
+ *          rows of the cache that no position has are filled with NaN bytes, so that what is not written, or read by
+ *          mistake, shows
+ * Asserts  a failing call ends the program: nothing here is expected to fail */
 #ifndef MYTH_TESTS_OP_CASE_H
 #define MYTH_TESTS_OP_CASE_H
 
@@ -19,22 +21,24 @@
 
 enum { RIG_VIEW_MAX = 64, CASE_TEST = 1, CASE_BENCH = 2 };
 
-/* What a layer makes of K and V: both, V normed, V out of what K was, that V alone (attention makes the keys), neither. */
+/* What a layer makes of K and V: both, V normed, V out of what K was, that V alone (attention makes the keys), neither.
+ */
 enum { FORM_PLAIN, FORM_V_NORMED, FORM_V_IS_K, FORM_FOLDED, FORM_NO_KEYS };
 
 struct kernel_case {
     myth_op op;
-    int use;                            /* CASE_TEST or CASE_BENCH */
-    double tol_ref, tol_fast;           /* share of the largest magnitude of each output: exact level, the others */
-    double tol_tile;                    /* 0 = tol_fast; else a fast device whose tensor cores do the op            */
+    int use;                  /* CASE_TEST or CASE_BENCH */
+    double tol_ref, tol_fast; /* share of the largest magnitude of each output: exact level, the others */
+    double tol_tile;          /* 0 = tol_fast; else a fast device whose tensor cores do the op            */
     uint32_t rows, dim, n_out, d_ff, n_vocab;
-    uint32_t n_head, n_head_kv, head_dim, window, depth, n_run, page_tok;      /* depth: tokens already cached for the first run */
-    uint32_t gap0, gap1;                /* of the first run; see case_gap */
-    uint32_t n_after;                   /* of attn_prefill                 */
+    uint32_t n_head, n_head_kv, head_dim, window, depth, n_run,
+        page_tok;        /* depth: tokens already cached for the first run */
+    uint32_t gap0, gap1; /* of the first run; see case_gap */
+    uint32_t n_after;    /* of attn_prefill                 */
     uint32_t k, n_ask, n_pair;
-    uint32_t form, n_table;             /* FORM_*; of folded keys: positions that the table has */
-    uint32_t keep;                      /* of attn_prefill: every so manieth row asks, the others are keys only; 0 = all */
-    uint32_t n_layer, n_expert, n_stream, active;               /* op_case_gemma.h */
+    uint32_t form, n_table; /* FORM_*; of folded keys: positions that the table has */
+    uint32_t keep;          /* of attn_prefill: every so manieth row asks, the others are keys only; 0 = all */
+    uint32_t n_layer, n_expert, n_stream, active; /* op_case_gemma.h */
     float softcap, temp, top_p, min_p, z, x_scale;
     double base, factor;
     myth_dtype type, type_k, type_v;
@@ -43,7 +47,7 @@ struct kernel_case {
 
 static const struct kernel_case kernel_cases[] = {
 #define CASE(name, use_, tol_ref_, tol_fast_, ...) \
-    { .op = MYTH_OP_##name, .use = use_, .tol_ref = tol_ref_, .tol_fast = tol_fast_, __VA_ARGS__ },
+    {.op = MYTH_OP_##name, .use = use_, .tol_ref = tol_ref_, .tol_fast = tol_fast_, __VA_ARGS__},
 #include "cases.def"
 #undef CASE
 };
@@ -56,10 +60,12 @@ union op_args {
 };
 
 /* What the tests run on: CPU levels, then devices; "exact" asks for the reference's arithmetic. */
-static const char *const rig_targets[] = { "ref", "avx2", "avx512", "amx", "neon", "vulkan:0 exact", "vulkan:0", "cuda:0 exact", "cuda:0" };
+static const char *const rig_targets[] = {"ref",      "avx2",         "avx512", "amx", "neon", "vulkan:0 exact",
+                                          "vulkan:0", "cuda:0 exact", "cuda:0"};
 enum { RIG_TARGET_N = sizeof(rig_targets) / sizeof(rig_targets[0]) };
 
-/* MYTHOS_TEST_DEVICES names the devices to test, parted by commas ("cpu" for every level); unset = all that are there. */
+/* MYTHOS_TEST_DEVICES names the devices to test, parted by commas ("cpu" for every level); unset = all that are there.
+ */
 static inline bool is_target_wanted(const char *target)
 {
     const char *list = getenv("MYTHOS_TEST_DEVICES"), *name = strchr(target, ':') ? target : "cpu";
@@ -69,12 +75,15 @@ static inline bool is_target_wanted(const char *target)
     return !list || !*getenv("MYTHOS_TEST_DEVICES");
 }
 
-static inline bool is_exact_target(const char *target) { return strcmp(target, "ref") == 0 || strstr(target, " exact"); }
+static inline bool is_exact_target(const char *target)
+{
+    return strcmp(target, "ref") == 0 || strstr(target, " exact");
+}
 
-struct rig_copy {                       /* the host's copy of a buffer */
+struct rig_copy { /* the host's copy of a buffer */
     const myth_buf *buf;
     unsigned char *bytes;
-    uint64_t n_row, n;                  /* of a weight; n_row 0 = plain bytes */
+    uint64_t n_row, n; /* of a weight; n_row 0 = plain bytes */
     myth_view view;
 };
 
@@ -102,7 +111,16 @@ static inline uint32_t most_u32(uint32_t a, uint32_t b) { return a > b ? a : b; 
 static inline myth_work_shape case_shape(int use)
 {
     myth_work_shape w = {
-        .n_rows = 160, .n_logit_rows = 1, .d_model = 1, .d_ff = 1, .n_head = 1, .n_head_kv = 1, .head_dim = 2, .n_vocab = 1, .n_ctx = 1, .top_k = 1
+        .n_rows = 160,
+        .n_logit_rows = 1,
+        .d_model = 1,
+        .d_ff = 1,
+        .n_head = 1,
+        .n_head_kv = 1,
+        .head_dim = 2,
+        .n_vocab = 1,
+        .n_ctx = 1,
+        .top_k = 1,
     };
     for (int i = 0; i < KERNEL_CASE_N; i++) {
         const struct kernel_case *c = &kernel_cases[i];
@@ -126,7 +144,8 @@ static inline myth_work_shape case_shape(int use)
     return w;
 }
 
-/* target: a row of rig_targets, or NULL for the CPU at its best. False, with the reason in err, when it is absent here. */
+/* target: a row of rig_targets, or NULL for the CPU at its best. False, with the reason in err, when it is absent here.
+ */
 static inline bool rig_open(struct rig *r, const char *target, int n_threads, int use, myth_error *err)
 {
     char name[32];
@@ -137,8 +156,12 @@ static inline bool rig_open(struct rig *r, const char *target, int n_threads, in
         return false;
     }
     snprintf(name, sizeof(name), "%.*s", is_gpu ? (int)strcspn(target, " ") : 3, is_gpu ? target : "cpu");
-    myth_device_opts opts = { .name = name, .n_threads = n_threads, .cpu_level = is_gpu ? NULL : target,
-                              .is_exact = is_gpu && is_exact_target(target) };
+    myth_device_opts opts = {
+        .name = name,
+        .n_threads = n_threads,
+        .cpu_level = is_gpu ? NULL : target,
+        .is_exact = is_gpu && is_exact_target(target),
+    };
     myth_work_shape shape = case_shape(use);
     rig_must(myth_mem_open(&r->mem, 0, NULL) == MYTH_OK, "mem");
     if (myth_device_open(&r->dev, r->mem, &opts, err) != MYTH_OK) {
@@ -168,7 +191,7 @@ static inline void rig_clear(struct rig *r)
         if (slot)
             *slot = NULL;
         free(copy->bytes);
-        *copy = (struct rig_copy){ 0 };
+        *copy = (struct rig_copy){0};
         myth_buf_close(r->buf[r->n_buf]);
     }
 }
@@ -202,7 +225,13 @@ static inline myth_view rig_take(struct rig *r, myth_dtype t, uint64_t n_row, ui
     myth_view v = myth_view_at(r->buf[i], off, t);
     if (!is_visible) {
         struct rig_copy **slot = find_copy(NULL);
-        r->copy[i] = (struct rig_copy){ .buf = r->buf[i], .bytes = malloc(bytes + off), .n_row = is_weight ? n_row : 0, .n = n, .view = v };
+        r->copy[i] = (struct rig_copy){
+            .buf = r->buf[i],
+            .bytes = malloc(bytes + off),
+            .n_row = is_weight ? n_row : 0,
+            .n = n,
+            .view = v,
+        };
         rig_must(slot && r->copy[i].bytes, "memory");
         *slot = &r->copy[i];
     }
@@ -211,8 +240,12 @@ static inline myth_view rig_take(struct rig *r, myth_dtype t, uint64_t n_row, ui
     return v;
 }
 
-/* [n_row, n] of the type, where the host can see it at an odd multiple of the alignment, filled with 0xff: NaN in every float type. */
-static inline myth_view rig_view(struct rig *r, myth_dtype t, uint64_t n_row, uint64_t n) { return rig_take(r, t, n_row, n, false); }
+/* [n_row, n] of the type, where the host can see it at an odd multiple of the alignment, filled with 0xff: NaN in every
+ * float type. */
+static inline myth_view rig_view(struct rig *r, myth_dtype t, uint64_t n_row, uint64_t n)
+{
+    return rig_take(r, t, n_row, n, false);
+}
 
 /* The host's copies to the device. */
 static inline void rig_push(struct rig *r)
@@ -220,7 +253,8 @@ static inline void rig_push(struct rig *r)
     for (int i = 0; i < r->n_buf; i++) {
         const struct rig_copy *c = &r->copy[i];
         if (c->n_row)
-            myth_weight_write(r->s, c->view, c->bytes + c->view.off, (uint32_t)c->n_row, 0, (uint32_t)c->n_row, (uint32_t)c->n);
+            myth_weight_write(r->s, c->view, c->bytes + c->view.off, (uint32_t)c->n_row, 0, (uint32_t)c->n_row,
+                              (uint32_t)c->n);
         else if (c->bytes)
             myth_stream_write(r->s, c->view, c->bytes + c->view.off, myth_buf_bytes(c->buf) - c->view.off);
     }
@@ -231,13 +265,14 @@ static inline myth_status rig_sync(struct rig *r, myth_error *err)
 {
     for (int i = 0; i < r->n_buf; i++)
         if (r->copy[i].bytes && !r->copy[i].n_row)
-            myth_stream_read(r->s, r->copy[i].bytes + r->copy[i].view.off, r->copy[i].view, myth_buf_bytes(r->buf[i]) - r->copy[i].view.off);
+            myth_stream_read(r->s, r->copy[i].bytes + r->copy[i].view.off, r->copy[i].view,
+                             myth_buf_bytes(r->buf[i]) - r->copy[i].view.off);
     return myth_stream_sync(r->s, err);
 }
 
 /* ---- data ---- */
 
-static inline uint64_t mix64(uint64_t x)       /* splitmix64 */
+static inline uint64_t mix64(uint64_t x) /* splitmix64 */
 {
     x += 0x9e3779b97f4a7c15ull;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
@@ -257,13 +292,16 @@ static inline float noise(uint64_t key)
 
 static inline void put_u16(unsigned char *p, uint16_t v) { memcpy(p, &v, 2); }
 
-/* A block of the types that only files bring: any quants and sub-scales, the outer scales such that the values are about the size of src's. */
+/* A block of the types that only files bring: any quants and sub-scales, the outer scales such that the values are
+ * about the size of src's. */
 static inline void make_block(unsigned char *dst, myth_dtype t, const float *src)
 {
-    static const double size[MYTH_DTYPE_N][2] = {       /* of the values with an outer scale of 1; the outer minimum over the scale */
-        [MYTH_Q4_1] = { 4.6, -7.5 }, [MYTH_Q5_0] = { 9.3, 0.0 },   [MYTH_Q5_1] = { 9.2, -15.5 },  [MYTH_IQ4_NL] = { 68.0, 0.0 }, [MYTH_MXFP4] = { 5.9, 0.0 },
-        [MYTH_Q2_K] = { 16.0, 1.5 }, [MYTH_Q3_K] = { 43.0, 0.0 },  [MYTH_Q4_K] = { 300.0, 7.5 },  [MYTH_Q5_K] = { 600.0, 15.5 }, [MYTH_Q6_K] = { 1365.0, 0.0 },
-        [MYTH_IQ4_XS] = { 1250.0, 0.0 },
+    static const double size[MYTH_DTYPE_N][2] = {
+        /* of the values with an outer scale of 1; the outer minimum over the scale */
+        [MYTH_Q4_1] = {4.6, -7.5},   [MYTH_Q5_0] = {9.3, 0.0},      [MYTH_Q5_1] = {9.2, -15.5},
+        [MYTH_IQ4_NL] = {68.0, 0.0}, [MYTH_MXFP4] = {5.9, 0.0},     [MYTH_Q2_K] = {16.0, 1.5},
+        [MYTH_Q3_K] = {43.0, 0.0},   [MYTH_Q4_K] = {300.0, 7.5},    [MYTH_Q5_K] = {600.0, 15.5},
+        [MYTH_Q6_K] = {1365.0, 0.0}, [MYTH_IQ4_XS] = {1250.0, 0.0},
     };
     const myth_dtype_info *info = myth_dtype_get(t);
     double squares = 0.0;
@@ -300,7 +338,8 @@ static inline void encode_row(unsigned char *dst, myth_dtype t, const float *src
         case MYTH_Q4_0:
             put_u16(dst, myth_f32_to_f16(amax / 7.0f));
             for (uint32_t i = 0; i < 16; i++) {
-                long lo = lrintf(amax > 0.0f ? src[i] * 7.0f / amax : 0.0f), hi = lrintf(amax > 0.0f ? src[16 + i] * 7.0f / amax : 0.0f);
+                long lo = lrintf(amax > 0.0f ? src[i] * 7.0f / amax : 0.0f),
+                     hi = lrintf(amax > 0.0f ? src[16 + i] * 7.0f / amax : 0.0f);
                 dst[2 + i] = (unsigned char)((lo + 8) | (hi + 8) << 4);
             }
             break;
@@ -367,7 +406,8 @@ static inline void case_run(const struct kernel_case *c, uint32_t run, uint32_t 
     *n_rows = c->rows * ((run + 1) * (run + 2) / 2) / share - *row0;
 }
 
-/* The run's gap: the first run's as it stands, later ones' each a little further and wider, the last of three or more has none. */
+/* The run's gap: the first run's as it stands, later ones' each a little further and wider, the last of three or more
+ * has none. */
 static inline void case_gap(const struct kernel_case *c, uint32_t run, uint32_t *gap0, uint32_t *gap1)
 {
     uint32_t pos0, row0, n_rows;
@@ -380,7 +420,8 @@ static inline void case_gap(const struct kernel_case *c, uint32_t run, uint32_t 
 }
 
 /* The row of head `head` at position pos of run `run`, as stored. A function of its arguments only. */
-static inline void kv_row(unsigned char *dst, myth_dtype t, uint32_t run, bool is_v, uint32_t head, uint32_t pos, uint32_t head_dim)
+static inline void kv_row(unsigned char *dst, myth_dtype t, uint32_t run, bool is_v, uint32_t head, uint32_t pos,
+                          uint32_t head_dim)
 {
     float row[1024];
     uint64_t key = mix64(((uint64_t)run << 40) ^ ((uint64_t)is_v << 39) ^ ((uint64_t)head << 32) ^ pos);
@@ -399,19 +440,29 @@ static inline uint32_t kv_entry(uint32_t pos, uint32_t page_tok, uint32_t gap0, 
     return n;
 }
 
-/* Where position pos of a slot is kept, K or V, head 0; *step is the distance of heads. type_k MYTH_DTYPE_N: V alone. */
-static inline unsigned char *kv_cached(const struct myth_kv_place *kv, uint32_t slot, uint32_t pos, uint32_t gap0, uint32_t gap1, bool is_v,
-                                       myth_dtype type_k, myth_dtype type_v, uint32_t n_head_kv, uint32_t head_dim, uint64_t *step)
+/* Where position pos of a slot is kept, K or V, head 0; *step is the distance of heads. type_k MYTH_DTYPE_N: V alone.
+ */
+static inline unsigned char *kv_cached(const struct myth_kv_place *kv, uint32_t slot, uint32_t pos, uint32_t gap0,
+                                       uint32_t gap1, bool is_v, myth_dtype type_k, myth_dtype type_v,
+                                       uint32_t n_head_kv, uint32_t head_dim, uint64_t *step)
 {
     uint64_t bytes = myth_row_bytes(is_v ? type_v : type_k, head_dim),
-             skip = is_v && type_k != MYTH_DTYPE_N ? (uint64_t)n_head_kv * kv->page_tok * myth_row_bytes(type_k, head_dim) : 0;
-    const int32_t *entry = (int32_t *)view_host(kv->table) + 2 * ((uint64_t)slot * kv->n_entry + (kv->is_ring ? 0 : kv_entry(pos, kv->page_tok, gap0, gap1)));
+             skip = is_v && type_k != MYTH_DTYPE_N
+                      ? (uint64_t)n_head_kv * kv->page_tok * myth_row_bytes(type_k, head_dim)
+                      : 0;
+    const int32_t *entry =
+        (int32_t *)view_host(kv->table) +
+        2 * ((uint64_t)slot * kv->n_entry + (kv->is_ring ? 0 : kv_entry(pos, kv->page_tok, gap0, gap1)));
     *step = kv->page_tok * bytes;
-    return (unsigned char *)view_host(kv->pool) + (uint64_t)entry[0] * kv->page_bytes + kv->layer_off + skip + pos % kv->page_tok * bytes;
+    return (unsigned char *)view_host(kv->pool) + (uint64_t)entry[0] * kv->page_bytes + kv->layer_off + skip +
+           pos % kv->page_tok * bytes;
 }
 
 /* Rows that an attention case asks for. */
-static inline uint32_t case_rows(const struct kernel_case *c) { return c->keep ? (c->rows + c->keep - 1) / c->keep : c->rows; }
+static inline uint32_t case_rows(const struct kernel_case *c)
+{
+    return c->keep ? (c->rows + c->keep - 1) / c->keep : c->rows;
+}
 
 struct kv_setup {
     struct myth_kv_place kv;
@@ -419,17 +470,20 @@ struct kv_setup {
     uint32_t cap_rows;
 };
 
-/* Runs, a cache that holds what lies before each run, and scratch with the runs' own rows. Pages are handed out backwards and lie between
- * strangers' bytes; slots are numbered backwards. Rows of a gap hold NaN, but in rings. */
+/* Runs, a cache that holds what lies before each run, and scratch with the runs' own rows. Pages are handed out
+ * backwards and lie between strangers' bytes; slots are numbered backwards. Rows of a gap hold NaN, but in rings. */
 static inline struct kv_setup make_kv(struct rig *r, const struct kernel_case *c)
 {
-    struct kv_setup k = { .cap_rows = c->rows + 3 };
+    struct kv_setup k = {.cap_rows = c->rows + 3};
     uint32_t n_run = c->n_run ? c->n_run : 1, hd = c->head_dim, ring = c->is_ring ? most_u32(c->window, 1) : 0;
-    uint32_t page_tok = c->is_ring ? ring : c->page_tok ? c->page_tok : 64, n_entry = c->is_ring ? 1 : (c->depth + c->rows) / page_tok + 1;
+    uint32_t page_tok = c->is_ring  ? ring
+                      : c->page_tok ? c->page_tok
+                                    : 64,
+             n_entry = c->is_ring ? 1 : (c->depth + c->rows) / page_tok + 1;
     const bool has_k = c->form != FORM_FOLDED;
     const myth_dtype type_k = has_k ? c->type_k : MYTH_DTYPE_N;
     uint64_t k_row = has_k ? myth_row_bytes(c->type_k, hd) : 0, v_row = myth_row_bytes(c->type_v, hd);
-    k.kv = (struct myth_kv_place){ .page_tok = page_tok, .n_entry = n_entry, .is_ring = c->is_ring, .layer_off = 64 };
+    k.kv = (struct myth_kv_place){.page_tok = page_tok, .n_entry = n_entry, .is_ring = c->is_ring, .layer_off = 64};
     k.kv.page_bytes = (k.kv.layer_off + (uint64_t)c->n_head_kv * page_tok * (k_row + v_row) + 64 + 63) / 64 * 64;
     k.kv.table = rig_view(r, MYTH_I32, (uint64_t)n_run * n_entry, 2);
     k.kv.pool = rig_view(r, MYTH_F32, (uint64_t)n_run * n_entry, k.kv.page_bytes / 4);
@@ -466,7 +520,8 @@ static inline struct kv_setup make_kv(struct rig *r, const struct kernel_case *c
                 uint64_t step;
                 if (!c->is_ring && pos >= gap0 && pos < gap1)
                     continue;
-                unsigned char *at = kv_cached(&k.kv, slot, pos, gap0, gap1, is_v, type_k, c->type_v, c->n_head_kv, hd, &step);
+                unsigned char *at =
+                    kv_cached(&k.kv, slot, pos, gap0, gap1, is_v, type_k, c->type_v, c->n_head_kv, hd, &step);
                 for (uint32_t h = 0; h < c->n_head_kv; h++)
                     kv_row(at + h * step, t, run, is_v, h, pos, hd);
             }
@@ -491,9 +546,9 @@ static inline struct kv_setup make_kv(struct rig *r, const struct kernel_case *c
 /* Weights and rotations of keys that are not stored. */
 static inline struct myth_key_fold make_fold(struct rig *r, const struct kernel_case *c)
 {
-    struct myth_key_fold f = { .n_table = c->n_table, .n_pair = c->n_pair, .base = c->base, .factor = c->factor };
+    struct myth_key_fold f = {.n_table = c->n_table, .n_pair = c->n_pair, .base = c->base, .factor = c->factor};
     if (c->form != FORM_FOLDED)
-        return (struct myth_key_fold){ 0 };
+        return (struct myth_key_fold){0};
     f.w = rig_noise(r, MYTH_F32, 1, c->head_dim, 1.0f, 0.3f);
     f.table = rig_view(r, MYTH_F32, c->n_table, 2ull * c->n_pair);
     for (uint32_t i = 0; i < c->n_table * c->n_pair; i++) {
@@ -506,9 +561,10 @@ static inline struct myth_key_fold make_fold(struct rig *r, const struct kernel_
 
 /* ---- one builder per op ---- */
 
-static inline myth_view none(void) { return (myth_view){ NULL, 0, MYTH_F32 }; }
+static inline myth_view none(void) { return (myth_view){NULL, 0, MYTH_F32}; }
 
-static inline void make_rows(struct rig *r, const struct kernel_case *c, myth_view *x, myth_view *pend, myth_view *w_post)
+static inline void make_rows(struct rig *r, const struct kernel_case *c, myth_view *x, myth_view *pend,
+                             myth_view *w_post)
 {
     *x = rig_noise(r, MYTH_F32, c->rows, c->dim, 0.0f, 2.0f);
     *pend = c->has_pend ? rig_noise(r, MYTH_F32, c->rows, c->dim, 0.0f, 0.7f) : none();
@@ -519,12 +575,17 @@ static inline void make_head_topk(struct rig *r, const struct kernel_case *c, st
 {
     uint32_t n_word = (c->n_vocab + 31) / 32;
     *a = (struct myth_head_topk_args){
-        .n_rows = c->rows, .dim = c->dim, .n_vocab = c->n_vocab, .n_total = c->n_out, .k = c->k, .softcap = c->softcap,
-        .is_decode = c->is_decode
+        .n_rows = c->rows,
+        .dim = c->dim,
+        .n_vocab = c->n_vocab,
+        .n_total = c->n_out,
+        .k = c->k,
+        .softcap = c->softcap,
+        .is_decode = c->is_decode,
     };
     a->x = rig_noise(r, MYTH_F32, c->rows, c->dim, 0.0f, 1.0f);
     a->w = rig_weight(r, c->type, myth_head_rows(a), c->dim, 0.0f, 0.3f);
-    if (c->has_mask) {                  /* two masks: scattered bits, a single id; the third row on have none */
+    if (c->has_mask) { /* two masks: scattered bits, a single id; the third row on have none */
         a->mask_idx = rig_view(r, MYTH_I32, 1, c->rows);
         a->masks = rig_view(r, MYTH_I32, 2, n_word);
         for (uint32_t i = 0; i < c->rows; i++)
@@ -534,7 +595,7 @@ static inline void make_head_topk(struct rig *r, const struct kernel_case *c, st
             ((uint32_t *)view_host(a->masks))[n_word + i] = i == n_word / 2 ? 1u << 7 : 0;
         }
     }
-    if (c->has_bias) {                  /* row i has 3 i of them; some forbid */
+    if (c->has_bias) { /* row i has 3 i of them; some forbid */
         uint32_t total = 3 * c->rows * (c->rows - 1) / 2;
         a->bias_off = rig_view(r, MYTH_I32, 1, c->rows + 1);
         a->bias_id = rig_ids(r, total + 1, c->n_vocab);
@@ -559,9 +620,17 @@ static inline void make_qkv(struct rig *r, const struct kernel_case *c, struct m
 {
     uint32_t width = (c->n_head + 2 * c->n_head_kv) * c->head_dim;
     *a = (struct myth_norm_qkv_rope_store_args){
-        .n_rows = c->rows, .cap_rows = c->rows + 3, .dim = c->dim, .n_head = c->n_head, .n_head_kv = c->n_head_kv,
-        .head_dim = c->head_dim, .eps = 1e-6f, .q_scale = 0.0625f, .x_scale = c->x_scale, .is_decode = c->is_decode,
-        .has_v_norm = c->form != FORM_PLAIN
+        .n_rows = c->rows,
+        .cap_rows = c->rows + 3,
+        .dim = c->dim,
+        .n_head = c->n_head,
+        .n_head_kv = c->n_head_kv,
+        .head_dim = c->head_dim,
+        .eps = 1e-6f,
+        .q_scale = 0.0625f,
+        .x_scale = c->x_scale,
+        .is_decode = c->is_decode,
+        .has_v_norm = c->form != FORM_PLAIN,
     };
     make_rows(r, c, &a->x, &a->pend, &a->w_post);
     a->w_in = rig_noise(r, MYTH_F32, 1, c->dim, 1.0f, 0.3f);
@@ -590,10 +659,17 @@ static inline void make_qkv(struct rig *r, const struct kernel_case *c, struct m
         a->w_k = a->v_new = none();
 }
 
-/* n_out entries over `rows` rows, some twice, onto k labels, every fifth left out; the sums start at small numbers of both signs. */
+/* n_out entries over `rows` rows, some twice, onto k labels, every fifth left out; the sums start at small numbers of
+ * both signs. */
 static inline void make_capture_sum(struct rig *r, const struct kernel_case *c, struct myth_capture_sum_args *a)
 {
-    *a = (struct myth_capture_sum_args){ .n_gather = c->n_out, .dim = c->dim, .n_label = c->k, .eps = 1e-6f, .x_scale = c->x_scale };
+    *a = (struct myth_capture_sum_args){
+        .n_gather = c->n_out,
+        .dim = c->dim,
+        .n_label = c->k,
+        .eps = 1e-6f,
+        .x_scale = c->x_scale,
+    };
     make_rows(r, c, &a->x, &a->pend, &a->w_post);
     a->rows = rig_ids(r, c->n_out, c->rows);
     a->label = rig_ids(r, c->n_out, c->k);
@@ -608,15 +684,17 @@ static inline void make_capture_sum(struct rig *r, const struct kernel_case *c, 
     }
 }
 
-/* Values at every edge: none is met twice by one label and column, so that no order of the additions leaves 64 bits. The last label has the
- * last entry to itself, with sums that this one carries to the very end of 64 bits and past it. */
+/* Values at every edge: none is met twice by one label and column, so that no order of the additions leaves 64 bits.
+ * The last label has the last entry to itself, with sums that this one carries to the very end of 64 bits and past it.
+ */
 static inline void put_odd_values(const struct kernel_case *c, const struct myth_capture_sum_args *a)
 {
-    static const float odd[] = { NAN,       INFINITY,   -INFINITY, 0x1p38f,     -0x1p38f,        0x1.fffffep37f, -0x1.fffffep37f,
-                                 0x1p-25f,  0x1.8p-24f, -0x1p-25f, -0x1.8p-24f, 0x1.000002p-25f, 0x1p-140f,      3.4e38f };
+    static const float odd[] = {
+        NAN,      INFINITY,   -INFINITY, 0x1p38f,     -0x1p38f,        0x1.fffffep37f, -0x1.fffffep37f,
+        0x1p-25f, 0x1.8p-24f, -0x1p-25f, -0x1.8p-24f, 0x1.000002p-25f, 0x1p-140f,      3.4e38f};
     enum { ODD_N = sizeof(odd) / sizeof(odd[0]) };
     const int64_t one = 1 << MYTH_CAPTURE_FRACTION_BITS;
-    const int64_t end[4] = { INT64_MAX - one, INT64_MAX - one + 1, INT64_MIN + one, INT64_MIN + one - 1 };
+    const int64_t end[4] = {INT64_MAX - one, INT64_MAX - one + 1, INT64_MIN + one, INT64_MIN + one - 1};
     uint32_t last = c->n_out - 1;
     rig_must(c->rows >= c->n_out && c->n_out == ODD_N && c->dim >= ODD_N + 4 && c->k > 1, "a case of odd values");
     for (uint32_t i = 0; i <= last; i++) {
@@ -632,12 +710,25 @@ static inline void put_odd_values(const struct kernel_case *c, const struct myth
     memcpy((unsigned char *)view_host(a->sum) + 8 * ((size_t)(c->k - 1) * c->dim + ODD_N), end, sizeof(end));
 }
 
-/* Descending logits with ties; the third row of every five stands still already, and the second chooses what is a stop id when greedy. */
+/* Descending logits with ties; the third row of every five stands still already, and the second chooses what is a stop
+ * id when greedy. */
 static inline void make_decode_next(struct rig *r, const struct kernel_case *c, struct myth_decode_next_args *a)
 {
     *a = (struct myth_decode_next_args){
-        .n_rows = c->rows, .k = c->k, .n_out = 4, .n_stop = 2, .seq_number = 7,
-        .sample = { .temp = c->temp, .top_k = c->temp > 0.0f ? c->k : 0, .top_p = c->top_p, .min_p = c->min_p, .seed = 0x123456789abcdefull } };
+        .n_rows = c->rows,
+        .k = c->k,
+        .n_out = 4,
+        .n_stop = 2,
+        .seq_number = 7,
+        .sample =
+            {
+                .temp = c->temp,
+                .top_k = c->temp > 0.0f ? c->k : 0,
+                .top_p = c->top_p,
+                .min_p = c->min_p,
+                .seed = 0x123456789abcdefull,
+            },
+    };
     a->top_id = rig_view(r, MYTH_I32, c->rows, c->k);
     a->top_logit = rig_view(r, MYTH_F32, c->rows, c->k);
     a->ids = rig_ids(r, c->rows, 1000);
@@ -673,14 +764,19 @@ static inline void make_case(struct rig *r, const struct kernel_case *c, uint64_
     r->seed = mix64(number + 1);
     switch (c->op) {
     case MYTH_OP_embed_gather:
-        a->embed_gather = (struct myth_embed_gather_args){ .n_rows = c->rows, .dim = c->dim, .n_vocab = c->n_vocab, .scale = 25.25f };
+        a->embed_gather =
+            (struct myth_embed_gather_args){.n_rows = c->rows, .dim = c->dim, .n_vocab = c->n_vocab, .scale = 25.25f};
         a->embed_gather.table = rig_weight(r, c->type, c->n_vocab, c->dim, 0.0f, 0.05f);
         a->embed_gather.ids = rig_ids(r, c->rows, c->n_vocab);
         a->embed_gather.y = rig_view(r, MYTH_F32, c->rows, c->dim);
         break;
     case MYTH_OP_rope_table:
         a->rope_table = (struct myth_rope_table_args){
-            .n_rows = c->rows, .head_dim = c->head_dim, .n_pair = c->n_pair, .base = c->base, .factor = c->factor
+            .n_rows = c->rows,
+            .head_dim = c->head_dim,
+            .n_pair = c->n_pair,
+            .base = c->base,
+            .factor = c->factor,
         };
         a->rope_table.table = rig_view(r, MYTH_F32, c->rows, c->head_dim);
         a->rope_table.pos = rig_ids(r, c->rows, 0x7fffffff);
@@ -688,13 +784,15 @@ static inline void make_case(struct rig *r, const struct kernel_case *c, uint64_
             ((int32_t *)view_host(a->rope_table.pos))[i] = (int32_t)i;
         break;
     case MYTH_OP_rms_norm:
-        a->rms_norm = (struct myth_rms_norm_args){ .n_rows = c->rows, .dim = c->dim, .eps = 1e-6f, .x_scale = c->x_scale };
+        a->rms_norm =
+            (struct myth_rms_norm_args){.n_rows = c->rows, .dim = c->dim, .eps = 1e-6f, .x_scale = c->x_scale};
         make_rows(r, c, &a->rms_norm.x, &a->rms_norm.pend, &a->rms_norm.w_post);
         a->rms_norm.w = rig_noise(r, MYTH_F32, 1, c->dim, 1.0f, 0.3f);
         a->rms_norm.y = rig_view(r, MYTH_F32, c->rows, c->dim);
         break;
     case MYTH_OP_proj:
-        a->proj = (struct myth_proj_args){ .n_rows = c->rows, .n_in = c->dim, .n_out = c->n_out, .is_decode = c->is_decode };
+        a->proj =
+            (struct myth_proj_args){.n_rows = c->rows, .n_in = c->dim, .n_out = c->n_out, .is_decode = c->is_decode};
         a->proj.x = rig_noise(r, MYTH_F32, c->rows, c->dim, 0.0f, 1.0f);
         a->proj.w = rig_weight(r, c->type, c->n_out, c->dim, 0.0f, 0.05f);
         a->proj.y = rig_view(r, MYTH_F32, c->rows, c->n_out);
@@ -703,37 +801,72 @@ static inline void make_case(struct rig *r, const struct kernel_case *c, uint64_
     case MYTH_OP_qkv_rope_store:
         make_qkv(r, c, &full);
         a->qkv_rope_store = (struct myth_qkv_rope_store_args){
-            .n_q = full.n_q, .n_k = full.n_k, .rope = full.rope, .q = full.q, .k_new = full.k_new, .v_new = full.v_new,
-            .n_rows = full.n_rows, .cap_rows = full.cap_rows, .n_head = full.n_head, .n_head_kv = full.n_head_kv,
-            .head_dim = full.head_dim, .eps = full.eps, .q_scale = full.q_scale,
-            .v_is_k = c->form == FORM_V_IS_K || c->form == FORM_FOLDED, .has_v_norm = full.has_v_norm && c->form != FORM_NO_KEYS
+            .n_q = full.n_q,
+            .n_k = full.n_k,
+            .rope = full.rope,
+            .q = full.q,
+            .k_new = full.k_new,
+            .v_new = full.v_new,
+            .n_rows = full.n_rows,
+            .cap_rows = full.cap_rows,
+            .n_head = full.n_head,
+            .n_head_kv = full.n_head_kv,
+            .head_dim = full.head_dim,
+            .eps = full.eps,
+            .q_scale = full.q_scale,
+            .v_is_k = c->form == FORM_V_IS_K || c->form == FORM_FOLDED,
+            .has_v_norm = full.has_v_norm && c->form != FORM_NO_KEYS,
         };
-        a->qkv_rope_store.qkv = rig_noise(r, MYTH_F32, c->rows, (c->n_head + 2 * c->n_head_kv) * c->head_dim, 0.0f, 1.5f);
+        a->qkv_rope_store.qkv =
+            rig_noise(r, MYTH_F32, c->rows, (c->n_head + 2 * c->n_head_kv) * c->head_dim, 0.0f, 1.5f);
         break;
     case MYTH_OP_attn_prefill:
     case MYTH_OP_attn_decode:
         kv = make_kv(r, c);
         a->attn_prefill = (struct myth_attn_args){
-            .k_new = kv.k_new, .v_new = kv.v_new, .runs = kv.runs, .row_run = kv.row_run, .pos = kv.pos, .kv = kv.kv, .n_rows = case_rows(c),
-            .cap_rows = kv.cap_rows, .n_head = c->n_head, .n_head_kv = c->n_head_kv, .head_dim = c->head_dim, .window = c->window,
-            .softcap = c->softcap, .n_after = c->n_after
+            .k_new = kv.k_new,
+            .v_new = kv.v_new,
+            .runs = kv.runs,
+            .row_run = kv.row_run,
+            .pos = kv.pos,
+            .kv = kv.kv,
+            .n_rows = case_rows(c),
+            .cap_rows = kv.cap_rows,
+            .n_head = c->n_head,
+            .n_head_kv = c->n_head_kv,
+            .head_dim = c->head_dim,
+            .window = c->window,
+            .softcap = c->softcap,
+            .n_after = c->n_after,
         };
-        a->attn_prefill.q = rig_noise(r, MYTH_F32, (uint64_t)c->rows * c->n_head, c->head_dim, 0.0f, 2.0f / sqrtf((float)c->head_dim));
+        a->attn_prefill.q =
+            rig_noise(r, MYTH_F32, (uint64_t)c->rows * c->n_head, c->head_dim, 0.0f, 2.0f / sqrtf((float)c->head_dim));
         a->attn_prefill.o = rig_view(r, MYTH_F32, (uint64_t)c->rows * c->n_head, c->head_dim);
         a->attn_prefill.fold = make_fold(r, c);
         break;
     case MYTH_OP_kv_merge:
         kv = make_kv(r, c);
         a->kv_merge = (struct myth_kv_merge_args){
-            .k_new = kv.k_new, .v_new = kv.v_new, .runs = kv.runs, .kv = kv.kv, .n_run = c->n_run ? c->n_run : 1,
-            .cap_rows = kv.cap_rows, .n_head_kv = c->n_head_kv, .head_dim = c->head_dim
+            .k_new = kv.k_new,
+            .v_new = kv.v_new,
+            .runs = kv.runs,
+            .kv = kv.kv,
+            .n_run = c->n_run ? c->n_run : 1,
+            .cap_rows = kv.cap_rows,
+            .n_head_kv = c->n_head_kv,
+            .head_dim = c->head_dim,
         };
         if (a->kv_merge.n_run > 1)
             ((int32_t *)view_host(kv.runs))[MYTH_RUN_WIDTH + MYTH_RUN_FLAGS] = MYTH_RUN_EPHEMERAL;
         break;
     case MYTH_OP_norm_ffn_geglu:
         a->norm_ffn_geglu = (struct myth_norm_ffn_geglu_args){
-            .n_rows = c->rows, .dim = c->dim, .d_ff = c->d_ff, .eps = 1e-6f, .x_scale = c->x_scale, .is_decode = c->is_decode
+            .n_rows = c->rows,
+            .dim = c->dim,
+            .d_ff = c->d_ff,
+            .eps = 1e-6f,
+            .x_scale = c->x_scale,
+            .is_decode = c->is_decode,
         };
         make_rows(r, c, &a->norm_ffn_geglu.x, &a->norm_ffn_geglu.pend, &a->norm_ffn_geglu.w_post);
         a->norm_ffn_geglu.w = rig_noise(r, MYTH_F32, 1, c->dim, 1.0f, 0.3f);
@@ -744,13 +877,14 @@ static inline void make_case(struct rig *r, const struct kernel_case *c, uint64_
         a->norm_ffn_geglu.h = rig_view(r, MYTH_F32, c->rows, c->d_ff);
         break;
     case MYTH_OP_geglu:
-        a->geglu = (struct myth_geglu_args){ .n_rows = c->rows, .d_ff = c->d_ff };
+        a->geglu = (struct myth_geglu_args){.n_rows = c->rows, .d_ff = c->d_ff};
         a->geglu.g = rig_noise(r, MYTH_F32, c->rows, c->d_ff, 0.0f, 3.0f);
         a->geglu.up = rig_noise(r, MYTH_F32, c->rows, c->d_ff, 0.0f, 1.0f);
         a->geglu.h = rig_view(r, MYTH_F32, c->rows, c->d_ff);
         break;
     case MYTH_OP_gather_norm:
-        a->gather_norm = (struct myth_gather_norm_args){ .n_gather = c->n_out, .dim = c->dim, .eps = 1e-6f, .x_scale = c->x_scale };
+        a->gather_norm =
+            (struct myth_gather_norm_args){.n_gather = c->n_out, .dim = c->dim, .eps = 1e-6f, .x_scale = c->x_scale};
         make_rows(r, c, &a->gather_norm.x, &a->gather_norm.pend, &a->gather_norm.w_post);
         a->gather_norm.w = c->has_head_norm ? rig_noise(r, MYTH_F32, 1, c->dim, 1.0f, 0.3f) : none();
         a->gather_norm.rows = rig_ids(r, c->n_out, c->rows);
@@ -758,7 +892,7 @@ static inline void make_case(struct rig *r, const struct kernel_case *c, uint64_
         break;
     case MYTH_OP_head_topk: make_head_topk(r, c, &a->head_topk); break;
     case MYTH_OP_head_logits:
-        a->head_logits = (struct myth_head_logits_args){ .dim = c->dim, .n_vocab = c->n_vocab, .softcap = c->softcap };
+        a->head_logits = (struct myth_head_logits_args){.dim = c->dim, .n_vocab = c->n_vocab, .softcap = c->softcap};
         a->head_logits.x = rig_noise(r, MYTH_F32, 1, c->dim, 0.0f, 1.0f);
         a->head_logits.w = rig_weight(r, c->type, c->n_vocab, c->dim, 0.0f, 0.3f);
         a->head_logits.y = rig_view(r, MYTH_F32, 1, c->n_vocab);
@@ -792,7 +926,10 @@ static inline void make_case(struct rig *r, const struct kernel_case *c, uint64_
 static inline void issue_op(myth_stream *s, myth_op op, const union op_args *a)
 {
     switch (op) {
-#define OP(name) case MYTH_OP_##name: myth_##name(s, &a->name); break;
+#define OP(name)                  \
+    case MYTH_OP_##name:          \
+        myth_##name(s, &a->name); \
+        break;
 #include "kernels/ops.def"
 #undef OP
     default: break;
@@ -802,21 +939,40 @@ static inline void issue_op(myth_stream *s, myth_op op, const union op_args *a)
 /* "proj q8_0 rows=7 dim=640 ..." */
 static inline void case_name(char *dst, size_t cap, const struct kernel_case *c)
 {
-    bool is_typed = c->op != MYTH_OP_rms_norm && c->op != MYTH_OP_geglu && c->op != MYTH_OP_rope_table && c->op != MYTH_OP_capture_sum;
+    bool is_typed = c->op != MYTH_OP_rms_norm && c->op != MYTH_OP_geglu && c->op != MYTH_OP_rope_table &&
+                    c->op != MYTH_OP_capture_sum;
     const char *type = is_typed ? myth_dtype_get(c->type)->name : "";
     size_t len = (size_t)snprintf(dst, cap, "%s", myth_op_name(c->op));
     const struct {
         const char *key;
         uint32_t v;
     } part[] = {
-        { "rows", c->rows },    { "dim", c->dim },       { "out", c->n_out },   { "ff", c->d_ff },     { "vocab", c->n_vocab },
-        { "heads", c->n_head }, { "kv", c->n_head_kv },  { "hd", c->head_dim }, { "depth", c->depth }, { "window", c->window },
-        { "runs", c->n_run },   { "page", c->page_tok }, { "k", c->k },         { "gap0", c->gap0 },   { "gap1", c->gap1 },
-        { "after", c->n_after }, { "layers", c->n_layer }, { "experts", c->n_expert }, { "streams", c->n_stream },
-        { "form", c->form },     { "pairs", c->n_pair },     { "keep", c->keep },
+        {"rows", c->rows},
+        {"dim", c->dim},
+        {"out", c->n_out},
+        {"ff", c->d_ff},
+        {"vocab", c->n_vocab},
+        {"heads", c->n_head},
+        {"kv", c->n_head_kv},
+        {"hd", c->head_dim},
+        {"depth", c->depth},
+        {"window", c->window},
+        {"runs", c->n_run},
+        {"page", c->page_tok},
+        {"k", c->k},
+        {"gap0", c->gap0},
+        {"gap1", c->gap1},
+        {"after", c->n_after},
+        {"layers", c->n_layer},
+        {"experts", c->n_expert},
+        {"streams", c->n_stream},
+        {"form", c->form},
+        {"pairs", c->n_pair},
+        {"keep", c->keep},
     };
     if (c->n_head_kv)
-        len += (size_t)snprintf(dst + len, cap - len, " %s/%s", myth_dtype_get(c->type_k)->name, myth_dtype_get(c->type_v)->name);
+        len += (size_t)snprintf(dst + len, cap - len, " %s/%s", myth_dtype_get(c->type_k)->name,
+                                myth_dtype_get(c->type_v)->name);
     if (c->dim && *type)
         len += (size_t)snprintf(dst + len, cap - len, " %s", type);
     for (size_t i = 0; i < sizeof(part) / sizeof(part[0]) && len < cap; i++)

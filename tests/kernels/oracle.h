@@ -1,7 +1,7 @@
 /* oracle.h - what each op must give, in fp64, straight from ops.h; shares no code with the device.
  *
  * Order    op_oracle reads the inputs before the op runs (x is updated in place)
- * Owner    oracle_clear frees the arrays                                                                              */
+ * Owner    oracle_clear frees the arrays */
 #ifndef MYTH_TESTS_ORACLE_H
 #define MYTH_TESTS_ORACLE_H
 
@@ -11,19 +11,19 @@ enum { WANT_MAX = 6 };
 
 struct want {
     const char *name;
-    myth_view view;                     /* what the op writes: [n_row, n]                           */
+    myth_view view; /* what the op writes: [n_row, n]                           */
     uint64_t n_row, n;
-    double *v;                          /* NULL: compare with `bytes`                               */
+    double *v; /* NULL: compare with `bytes`                               */
     unsigned char *bytes;
-    bool is_sum;                        /* the view holds sums of capture_sum, two i32 each         */
-    double type_tol;                    /* rounding of the output's own type, over its largest magnitude */
-    double condition;                   /* its relative error over that of what it is a function of, where that is more than 1 */
+    bool is_sum;      /* the view holds sums of capture_sum, two i32 each         */
+    double type_tol;  /* rounding of the output's own type, over its largest magnitude */
+    double condition; /* its relative error over that of what it is a function of, where that is more than 1 */
 };
 
 struct oracle {
     struct want want[WANT_MAX];
     int n_want;
-    double *logits;                     /* head_topk: [n_rows, n_vocab] after biases and masks; -inf = forbidden */
+    double *logits; /* head_topk: [n_rows, n_vocab] after biases and masks; -inf = forbidden */
 };
 
 static inline double *doubles(uint64_t n)
@@ -62,8 +62,8 @@ static inline int six_at(const unsigned char *s, unsigned k)
 /* Value i of a block, by the layouts in dtype.h, in doubles. */
 static inline double block_value(myth_dtype t, const unsigned char *b, unsigned i)
 {
-    static const int iq4[16] = { -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113 };
-    static const int fp4[16] = { 0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12 };
+    static const int iq4[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+    static const int fp4[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
     const unsigned h = i / 128, j = i % 128 / 32, l = i % 32, k = i / 16, c = i / 32;
     const myth_dtype_info *info = myth_dtype_get(t);
     const double d = half_value(b + info->half_off), m = info->n_half > 1 ? half_value(b + info->half_off + 2) : 0.0;
@@ -81,14 +81,15 @@ static inline double block_value(myth_dtype t, const unsigned char *b, unsigned 
         s = (b[96 + k % 8] >> 4 * (k / 8) & 15) | (b[104 + k % 4] >> 2 * (k / 4) & 3) << 4;
         q = (b[32 + 32 * h + l] >> 2 * j & 3) | (b[l] >> c & 1) << 2;
         return d * (s - 32) * (q - 4);
-    case MYTH_Q4_K: return d * six_at(b + 4, c) * (b[16 + 32 * (c / 2) + l] >> 4 * (c % 2) & 15) - m * six_at(b + 4, 8 + c);
+    case MYTH_Q4_K:
+        return d * six_at(b + 4, c) * (b[16 + 32 * (c / 2) + l] >> 4 * (c % 2) & 15) - m * six_at(b + 4, 8 + c);
     case MYTH_Q5_K:
         q = (b[48 + 32 * (c / 2) + l] >> 4 * (c % 2) & 15) | (b[16 + l] >> c & 1) << 4;
         return d * six_at(b + 4, c) * q - m * six_at(b + 4, 8 + c);
     case MYTH_Q6_K:
         q = (b[64 * h + 32 * (j % 2) + l] >> 4 * (j / 2) & 15) | (b[128 + 32 * h + l] >> 2 * j & 3) << 4;
         return d * (signed char)b[192 + k] * (q - 32);
-    default:                            /* iq4_xs */
+    default: /* iq4_xs */
         s = (b[4 + c / 2] >> 4 * (c % 2) & 15) | ((b[2] | b[3] << 8) >> 2 * c & 3) << 4;
         return d * (s - 32) * iq4[nibble_at(b + 8 + 16 * c, l)];
     }
@@ -117,10 +118,17 @@ static inline int32_t index_at(myth_view v, uint64_t i) { return ((int32_t *)vie
 
 static inline double *expect(struct oracle *o, const char *name, myth_view view, uint64_t n_row, uint64_t n)
 {
-    static const double rounding[MYTH_DTYPE_N] = { [MYTH_F16] = 0x1p-11, [MYTH_BF16] = 0x1p-8, [MYTH_Q8_0] = 1.0 / 250 };
+    static const double rounding[MYTH_DTYPE_N] = {[MYTH_F16] = 0x1p-11, [MYTH_BF16] = 0x1p-8, [MYTH_Q8_0] = 1.0 / 250};
     struct want *w = &o->want[o->n_want++];
     rig_must(o->n_want <= WANT_MAX, "too many outputs");
-    *w = (struct want){ .name = name, .view = view, .n_row = n_row, .n = n, .v = doubles(n_row * n), .type_tol = rounding[view.dtype] };
+    *w = (struct want){
+        .name = name,
+        .view = view,
+        .n_row = n_row,
+        .n = n,
+        .v = doubles(n_row * n),
+        .type_tol = rounding[view.dtype],
+    };
     return w->v;
 }
 
@@ -164,11 +172,14 @@ static inline double dot64(myth_view w, uint64_t row, const double *x, uint64_t 
 }
 
 static inline double cap64(double v, double cap) { return cap > 0.0 ? cap * tanh(v / cap) : v; }
-static inline double gelu64(double x) { return 0.5 * x * (1.0 + tanh(sqrt(2.0 / acos(-1.0)) * (x + 0.044715 * x * x * x))); }
+static inline double gelu64(double x)
+{
+    return 0.5 * x * (1.0 + tanh(sqrt(2.0 / acos(-1.0)) * (x + 0.044715 * x * x * x)));
+}
 
 /* x (updated) and its normed copy, as outputs when named. Returns the normed rows. */
-static inline double *prologue64(struct oracle *o, myth_view x, myth_view pend, myth_view w_post, myth_view w, myth_view xn, uint64_t n_row,
-                                 uint64_t n, double eps, float x_scale)
+static inline double *prologue64(struct oracle *o, myth_view x, myth_view pend, myth_view w_post, myth_view w,
+                                 myth_view xn, uint64_t n_row, uint64_t n, double eps, float x_scale)
 {
     double *want_x = expect(o, "x", x, n_row, n), *want_xn = expect(o, "xn", xn, n_row, n);
     for (uint64_t r = 0; r < n_row; r++) {
@@ -185,8 +196,9 @@ static inline void store64(struct oracle *o, const struct myth_qkv_rope_store_ar
     uint64_t hd = a->head_dim, half = hd / 2, width = (a->n_head + 2ull * a->n_head_kv) * hd;
     double *q = expect(o, "q", a->q, (uint64_t)a->n_rows * a->n_head, hd), *head = doubles(hd);
     const uint64_t n_kv = (uint64_t)a->n_head_kv * a->cap_rows;
-    double *k = a->k_new.buf ? expect(o, "k_new", a->k_new, n_kv, hd) : NULL, *v = a->v_new.buf ? expect(o, "v_new", a->v_new, n_kv, hd) : NULL;
-    for (uint64_t i = 0; i < n_kv * hd; i++) {                  /* rows past n_rows stay untouched */
+    double *k = a->k_new.buf ? expect(o, "k_new", a->k_new, n_kv, hd) : NULL,
+           *v = a->v_new.buf ? expect(o, "v_new", a->v_new, n_kv, hd) : NULL;
+    for (uint64_t i = 0; i < n_kv * hd; i++) { /* rows past n_rows stay untouched */
         if (k)
             k[i] = NAN;
         if (v)
@@ -203,7 +215,7 @@ static inline void store64(struct oracle *o, const struct myth_qkv_rope_store_ar
             if (is_v) {
                 memcpy(dst, src, hd * sizeof(double));
                 if (a->has_v_norm)
-                    norm64(dst, dst, (myth_view){ 0 }, hd, (double)a->eps);
+                    norm64(dst, dst, (myth_view){0}, hd, (double)a->eps);
                 continue;
             }
             memcpy(head, src, hd * sizeof(double));
@@ -226,7 +238,8 @@ static inline void fold_key64(double *key, const struct myth_key_fold *f, uint32
     for (uint64_t i = 0; i < hd; i++)
         key[i] *= value(f->w, 0, hd, i);
     for (uint64_t i = 0; i < f->n_pair; i++) {
-        const double angle = pos * (pow(f->base, -2.0 * (double)i / (double)hd) / f->factor), lo = key[i], hi = key[i + half];
+        const double angle = pos * (pow(f->base, -2.0 * (double)i / (double)hd) / f->factor), lo = key[i],
+                     hi = key[i + half];
         key[i] = lo * cos(angle) - hi * sin(angle);
         key[i + half] = hi * cos(angle) + lo * sin(angle);
     }
@@ -235,11 +248,12 @@ static inline void fold_key64(double *key, const struct myth_key_fold *f, uint32
 static inline void attn64(struct oracle *o, const struct myth_attn_args *a, const struct kernel_case *c)
 {
     uint64_t hd = a->head_dim;
-    double *out = expect(o, "o", a->o, (uint64_t)a->n_rows * a->n_head, hd), *score = doubles(c->depth + c->rows + 1ull);
+    double *out = expect(o, "o", a->o, (uint64_t)a->n_rows * a->n_head, hd),
+           *score = doubles(c->depth + c->rows + 1ull);
     double *key = doubles(hd);
     unsigned char *bytes = malloc((size_t)hd * 4 + 64);
     rig_must(bytes != NULL, "memory");
-    myth_buf lone = { .host = bytes };
+    myth_buf lone = {.host = bytes};
     const bool folds = a->fold.w.buf != NULL;
     const myth_dtype type_k = folds ? a->v_new.dtype : a->k_new.dtype;
     for (uint64_t i = 0; i < (uint64_t)a->n_rows * a->n_head; i++) {
@@ -248,18 +262,19 @@ static inline void attn64(struct oracle *o, const struct myth_attn_args *a, cons
                  head = (uint32_t)(i % a->n_head / (a->n_head / a->n_head_kv));
         uint32_t first = a->window && pos >= a->window ? pos - a->window + 1 : 0, gap0, gap1;
         uint32_t last = pos;
-        for (uint64_t next = r + 1; next < a->n_rows && (uint32_t)index_at(a->row_run, next) == run && last - pos < a->n_after; next++)
+        for (uint64_t next = r + 1;
+             next < a->n_rows && (uint32_t)index_at(a->row_run, next) == run && last - pos < a->n_after; next++)
             last++;
         double most = -INFINITY, total = 0.0;
         case_gap(c, run, &gap0, &gap1);
-        gap1 = c->is_ring ? 0 : gap1;               /* rings keep what they hold */
+        gap1 = c->is_ring ? 0 : gap1; /* rings keep what they hold */
         for (uint32_t j = first; j <= last; j++) {
             if (j >= gap0 && j < gap1)
                 continue;
             kv_row(bytes, type_k, run, folds, head, j, (uint32_t)hd);
             double dot = 0.0;
             for (uint64_t d = 0; d < hd; d++)
-                key[d] = value((myth_view){ &lone, 0, type_k }, 0, hd, d);
+                key[d] = value((myth_view){&lone, 0, type_k}, 0, hd, d);
             if (folds)
                 fold_key64(key, &a->fold, j, hd);
             for (uint64_t d = 0; d < hd; d++)
@@ -274,7 +289,7 @@ static inline void attn64(struct oracle *o, const struct myth_attn_args *a, cons
             double weight = exp(score[j] - most);
             total += weight;
             for (uint64_t d = 0; d < hd; d++)
-                out[i * hd + d] += weight * value((myth_view){ &lone, 0, a->v_new.dtype }, 0, hd, d);
+                out[i * hd + d] += weight * value((myth_view){&lone, 0, a->v_new.dtype}, 0, hd, d);
         }
         for (uint64_t d = 0; d < hd; d++)
             out[i * hd + d] /= total;
@@ -290,18 +305,19 @@ static inline void merge64(struct oracle *o, const struct myth_kv_merge_args *a)
     uint64_t n_byte = a->kv.pool.buf->bytes - a->kv.pool.off;
     struct want *w = &o->want[o->n_want++];
     unsigned char *now = view_host(a->kv.pool), *before = malloc(n_byte);
-    *w = (struct want){ .name = "pool", .view = a->kv.pool, .n_row = 1, .n = n_byte, .bytes = malloc(n_byte) };
+    *w = (struct want){.name = "pool", .view = a->kv.pool, .n_row = 1, .n = n_byte, .bytes = malloc(n_byte)};
     rig_must(w->bytes && before, "memory");
     memcpy(before, now, n_byte);
-    for (uint32_t run = 0; run < a->n_run; run++) {             /* written in place, copied out, put back */
+    for (uint32_t run = 0; run < a->n_run; run++) { /* written in place, copied out, put back */
         const int32_t *rec = (int32_t *)view_host(a->runs) + run * MYTH_RUN_WIDTH;
         for (int32_t i = 0; i < rec[MYTH_RUN_N_ROWS] && !(rec[MYTH_RUN_FLAGS] & MYTH_RUN_EPHEMERAL); i++) {
             for (int is_v = !a->k_new.buf; is_v < 2; is_v++) {
                 uint64_t step;
                 uint32_t pos = (uint32_t)(rec[MYTH_RUN_POS0] + i);
-                unsigned char *at = kv_cached(&a->kv, (uint32_t)rec[MYTH_RUN_SLOT], pos, (uint32_t)rec[MYTH_RUN_GAP0],
-                                              (uint32_t)rec[MYTH_RUN_GAP1], is_v, a->k_new.buf ? a->k_new.dtype : MYTH_DTYPE_N, a->v_new.dtype, a->n_head_kv,
-                                              a->head_dim, &step);
+                unsigned char *at =
+                    kv_cached(&a->kv, (uint32_t)rec[MYTH_RUN_SLOT], pos, (uint32_t)rec[MYTH_RUN_GAP0],
+                              (uint32_t)rec[MYTH_RUN_GAP1], is_v, a->k_new.buf ? a->k_new.dtype : MYTH_DTYPE_N,
+                              a->v_new.dtype, a->n_head_kv, a->head_dim, &step);
                 for (uint32_t h = 0; h < a->n_head_kv; h++)
                     kv_row(at + h * step, is_v ? a->v_new.dtype : a->k_new.dtype, run, is_v, h, pos, a->head_dim);
             }
@@ -316,7 +332,7 @@ static inline void merge64(struct oracle *o, const struct myth_kv_merge_args *a)
 static inline int32_t *expect_i32(struct oracle *o, const char *name, myth_view v, uint64_t n)
 {
     struct want *w = &o->want[o->n_want++];
-    *w = (struct want){ .name = name, .view = v, .n_row = 1, .n = n * 4, .bytes = malloc(n * 4) };
+    *w = (struct want){.name = name, .view = v, .n_row = 1, .n = n * 4, .bytes = malloc(n * 4)};
     rig_must(w->bytes != NULL, "memory");
     memcpy(w->bytes, view_host(v), n * 4);
     return (int32_t *)(void *)w->bytes;
@@ -334,14 +350,16 @@ static inline uint32_t choose64(const struct myth_decode_next_args *a, uint32_t 
         total += expl((long double)logit[i]);
     for (uint32_t i = 0; i < a->k; i++) {
         bool in_p = a->sample.top_p <= 0.0f || a->sample.top_p >= 1.0f || mass < (long double)a->sample.top_p * total;
-        bool in_min = a->sample.min_p <= 0.0f || expl((long double)(logit[i] - logit[0])) >= (long double)a->sample.min_p || i == 0;
+        bool in_min = a->sample.min_p <= 0.0f ||
+                      expl((long double)(logit[i] - logit[0])) >= (long double)a->sample.min_p || i == 0;
         mass += expl((long double)logit[i]);
         n_left += in_p && in_min;
     }
     total = 0.0L;
     for (uint32_t i = 0; i < n_left; i++)
         total += expl((long double)logit[i] / (long double)a->sample.temp);
-    long double u = (long double)myth_random_uniform(a->sample.seed, a->seq_number + r, (uint32_t)index_at(a->pos, r) + 1) * total;
+    long double u =
+        (long double)myth_random_uniform(a->sample.seed, a->seq_number + r, (uint32_t)index_at(a->pos, r) + 1) * total;
     for (uint32_t i = 0; i + 1 < n_left; i++) {
         before += expl((long double)logit[i] / (long double)a->sample.temp);
         if (u < before)
@@ -354,7 +372,8 @@ static inline void next64(struct oracle *o, const struct myth_decode_next_args *
 {
     int32_t *ids = expect_i32(o, "ids", a->ids, a->n_rows), *pos = expect_i32(o, "pos", a->pos, a->n_rows);
     int32_t *runs = expect_i32(o, "runs", a->runs, (uint64_t)a->n_rows * MYTH_RUN_WIDTH);
-    int32_t *out = expect_i32(o, "out", a->out, (uint64_t)a->n_out * a->n_rows), *step = expect_i32(o, "step", a->step, 1);
+    int32_t *out = expect_i32(o, "out", a->out, (uint64_t)a->n_out * a->n_rows),
+            *step = expect_i32(o, "step", a->step, 1);
     out += (uint32_t)*step % a->n_out * a->n_rows;
     for (uint32_t r = 0; r < a->n_rows; r++) {
         int32_t *run = runs + r * MYTH_RUN_WIDTH, id = index_at(a->top_id, (uint64_t)r * a->k + choose64(a, r));
@@ -377,7 +396,8 @@ static inline void next64(struct oracle *o, const struct myth_decode_next_args *
 static inline void topk64(struct oracle *o, const struct myth_head_topk_args *a)
 {
     uint64_t n = a->n_vocab, n_word = (n + 31) / 32;
-    double *lse = expect(o, "lse", a->lse, 1, a->n_rows), *entropy = expect(o, "entropy", a->entropy, 1, a->n_rows), *x = doubles(a->dim);
+    double *lse = expect(o, "lse", a->lse, 1, a->n_rows), *entropy = expect(o, "entropy", a->entropy, 1, a->n_rows),
+           *x = doubles(a->dim);
     double *ask = a->n_ask ? expect(o, "ask_logit", a->ask_logit, a->n_rows, a->n_ask) : NULL;
     double largest = 0.0;
     o->logits = doubles(a->n_rows * n);
@@ -389,7 +409,8 @@ static inline void topk64(struct oracle *o, const struct myth_head_topk_args *a)
             z[v] = cap64(dot64(a->w, v, x, a->dim), (double)a->softcap);
         for (uint64_t i = 0; i < a->n_ask; i++)
             ask[r * a->n_ask + i] = z[index_at(a->ask_id, r * a->n_ask + i)];
-        for (int32_t i = a->bias_off.buf ? index_at(a->bias_off, r) : 0; a->bias_off.buf && i < index_at(a->bias_off, r + 1); i++)
+        for (int32_t i = a->bias_off.buf ? index_at(a->bias_off, r) : 0;
+             a->bias_off.buf && i < index_at(a->bias_off, r + 1); i++)
             z[index_at(a->bias_id, (uint64_t)i)] += value(a->bias, 0, 1, (uint64_t)i);
         if (a->mask_idx.buf && index_at(a->mask_idx, r) >= 0)
             for (uint64_t v = 0; v < n; v++)
@@ -406,7 +427,7 @@ static inline void topk64(struct oracle *o, const struct myth_head_topk_args *a)
             largest = isfinite(z[v]) ? fmax(largest, fabs(z[v])) : largest;
         }
     }
-    for (int i = 0; i < o->n_want; i++)             /* |dH| = |sum p (log p + H) dz| <= 2 H max |dz| */
+    for (int i = 0; i < o->n_want; i++) /* |dH| = |sum p (log p + H) dz| <= 2 H max |dz| */
         if (o->want[i].v == entropy)
             o->want[i].condition = 2.0 * largest;
     free(x);
@@ -421,13 +442,16 @@ static inline wide sum_start(myth_view v, uint64_t i)
     return (wide)index_at(v, 2 * i + 1) * ((wide)1 << 32) + (uint32_t)index_at(v, 2 * i);
 }
 
-static inline double sum_value(myth_view v, uint64_t i) { return ldexp((double)sum_start(v, i), -MYTH_CAPTURE_FRACTION_BITS); }
+static inline double sum_value(myth_view v, uint64_t i)
+{
+    return ldexp((double)sum_start(v, i), -MYTH_CAPTURE_FRACTION_BITS);
+}
 
 /* t of less than 2^38 in units of 2^-24, from its mantissa and exponent; to nearest, ties to even. */
 static inline wide fixed_point(double t)
 {
     int e;
-    wide m = (wide)ldexp(frexp(fabs(t), &e), 53), q;            /* |t| = m 2^(e - 53) */
+    wide m = (wide)ldexp(frexp(fabs(t), &e), 53), q; /* |t| = m 2^(e - 53) */
     int shift = 53 - e - MYTH_CAPTURE_FRACTION_BITS;
     if (shift > 60)
         return 0;
@@ -449,7 +473,7 @@ static inline void sum64(struct oracle *o, const struct kernel_case *c, const st
     int32_t bad = 0;
     rig_must(sum != NULL, "memory");
     for (uint64_t i = 0; i < (uint64_t)c->rows * a->dim; i++)
-        x[i] = value(a->x, 0, 1, i);                            /* unchanged */
+        x[i] = value(a->x, 0, 1, i); /* unchanged */
     for (uint64_t i = 0; i < n; i++)
         sum[i] = sum_start(a->sum, i);
     for (uint64_t i = 0; i < a->n_gather; i++) {
@@ -468,13 +492,13 @@ static inline void sum64(struct oracle *o, const struct kernel_case *c, const st
         }
     }
     struct want *w = &o->want[o->n_want++];
-    *w = (struct want){ .name = "sum", .view = a->sum, .n_row = a->n_label, .n = a->dim };
-    if (a->pend.buf) {                  /* the fold is f32: close */
+    *w = (struct want){.name = "sum", .view = a->sum, .n_row = a->n_label, .n = a->dim};
+    if (a->pend.buf) { /* the fold is f32: close */
         w->is_sum = true;
         w->v = doubles(n);
         for (uint64_t i = 0; i < n; i++)
             w->v[i] = ldexp((double)sum[i], -MYTH_CAPTURE_FRACTION_BITS);
-    } else {                            /* to the bit */
+    } else { /* to the bit */
         w->n = 8 * n;
         w->bytes = malloc((size_t)w->n);
         rig_must(w->bytes != NULL, "memory");
@@ -482,7 +506,7 @@ static inline void sum64(struct oracle *o, const struct kernel_case *c, const st
             w->bytes[i] = (unsigned char)(sum[i / 8] >> (i % 8 * 8));
     }
     w = &o->want[o->n_want++];
-    *w = (struct want){ .name = "bad", .view = a->bad, .n_row = 1, .n = 4, .bytes = malloc(4) };
+    *w = (struct want){.name = "bad", .view = a->bad, .n_row = 1, .n = 4, .bytes = malloc(4)};
     rig_must(w->bytes != NULL, "memory");
     memcpy(w->bytes, &bad, 4);
     free(sum);
@@ -510,8 +534,8 @@ static inline void op_oracle(struct oracle *o, const struct kernel_case *c, cons
         y = expect(o, "table", a->table, a->n_rows, a->head_dim);
         for (uint64_t i = 0; i < (uint64_t)a->n_rows * a->head_dim; i++) {
             uint64_t pair = i % a->head_dim / 2;
-            long double angle = (long double)index_at(a->pos, i / a->head_dim) * powl(a->base, -2.0L * (long double)pair / a->head_dim) /
-                                (long double)a->factor;
+            long double angle = (long double)index_at(a->pos, i / a->head_dim) *
+                                powl(a->base, -2.0L * (long double)pair / a->head_dim) / (long double)a->factor;
             angle = pair < a->n_pair ? angle : 0.0L;
             y[i] = (double)(i % 2 ? sinl(angle) : cosl(angle));
         }
@@ -537,32 +561,45 @@ static inline void op_oracle(struct oracle *o, const struct kernel_case *c, cons
         const struct myth_norm_qkv_rope_store_args *a = &u->norm_qkv_rope_store;
         uint64_t hd = a->head_dim, n_q = a->n_head * hd, n_kv = a->n_head_kv * hd, width = n_q + 2 * n_kv;
         struct myth_qkv_rope_store_args half = {
-            .n_q = a->n_q, .n_k = a->n_k, .rope = a->rope, .q = a->q, .k_new = a->k_new, .v_new = a->v_new, .n_rows = a->n_rows,
-            .cap_rows = a->cap_rows, .n_head = a->n_head, .n_head_kv = a->n_head_kv, .head_dim = a->head_dim, .eps = a->eps,
-            .q_scale = a->q_scale, .v_is_k = a->w_k.buf && !a->w_v.buf, .has_v_norm = a->has_v_norm
+            .n_q = a->n_q,
+            .n_k = a->n_k,
+            .rope = a->rope,
+            .q = a->q,
+            .k_new = a->k_new,
+            .v_new = a->v_new,
+            .n_rows = a->n_rows,
+            .cap_rows = a->cap_rows,
+            .n_head = a->n_head,
+            .n_head_kv = a->n_head_kv,
+            .head_dim = a->head_dim,
+            .eps = a->eps,
+            .q_scale = a->q_scale,
+            .v_is_k = a->w_k.buf && !a->w_v.buf,
+            .has_v_norm = a->has_v_norm,
         };
         double *qkv = doubles(a->n_rows * width);
         xn = prologue64(o, a->x, a->pend, a->w_post, a->w_in, a->xn, a->n_rows, a->dim, (double)a->eps, a->x_scale);
         for (uint64_t r = 0; r < a->n_rows; r++)
             for (uint64_t i = 0; i < width; i++)
                 if (i < n_q || (i < n_q + n_kv ? a->w_k : a->w_v).buf)
-                    qkv[r * width + i] = i < n_q          ? dot64(a->w_q, i, xn + r * a->dim, a->dim)
+                    qkv[r * width + i] = i < n_q        ? dot64(a->w_q, i, xn + r * a->dim, a->dim)
                                        : i < n_q + n_kv ? dot64(a->w_k, i - n_q, xn + r * a->dim, a->dim)
                                                         : dot64(a->w_v, i - n_q - n_kv, xn + r * a->dim, a->dim);
         store64(o, &half, qkv);
-        o->want[1].name = NULL;         /* xn is scratch */
+        o->want[1].name = NULL; /* xn is scratch */
         free(qkv);
         break;
     }
     case MYTH_OP_qkv_rope_store: {
         const struct myth_qkv_rope_store_args *a = &u->qkv_rope_store;
-        uint64_t hd = a->head_dim, n_q = a->n_head * hd, n_kv = a->n_head_kv * hd, width = n_q + 2 * n_kv, n_row = a->n_rows;
+        uint64_t hd = a->head_dim, n_q = a->n_head * hd, n_kv = a->n_head_kv * hd, width = n_q + 2 * n_kv,
+                 n_row = a->n_rows;
         double *qkv = doubles(n_row * width);
         for (uint64_t r = 0; r < n_row; r++)
             for (uint64_t i = 0; i < width; i++) {
-                uint64_t at = i < n_q          ? r * n_q + i
-                              : i < n_q + n_kv ? n_row * n_q + r * n_kv + i - n_q
-                                               : n_row * (n_q + n_kv) + r * n_kv + i - n_q - n_kv;
+                uint64_t at = i < n_q        ? r * n_q + i
+                            : i < n_q + n_kv ? n_row * n_q + r * n_kv + i - n_q
+                                             : n_row * (n_q + n_kv) + r * n_kv + i - n_q - n_kv;
                 qkv[r * width + i] = value(a->qkv, 0, n_row * width, at);
             }
         store64(o, a, qkv);
@@ -578,7 +615,8 @@ static inline void op_oracle(struct oracle *o, const struct kernel_case *c, cons
         y = expect(o, "h", a->h, a->n_rows, a->d_ff);
         for (uint64_t r = 0; r < a->n_rows; r++)
             for (uint64_t i = 0; i < a->d_ff; i++)
-                y[r * a->d_ff + i] = gelu64(dot64(a->w_gate, i, xn + r * a->dim, a->dim)) * dot64(a->w_up, i, xn + r * a->dim, a->dim);
+                y[r * a->d_ff + i] =
+                    gelu64(dot64(a->w_gate, i, xn + r * a->dim, a->dim)) * dot64(a->w_up, i, xn + r * a->dim, a->dim);
         o->want[1].name = NULL;
         break;
     }
@@ -598,7 +636,7 @@ static inline void op_oracle(struct oracle *o, const struct kernel_case *c, cons
             if (a->w.buf)
                 norm64(y + i * a->dim, y + i * a->dim, a->w, a->dim, (double)a->eps);
         }
-        y = expect(o, "x", a->x, c->rows, a->dim);              /* unchanged */
+        y = expect(o, "x", a->x, c->rows, a->dim); /* unchanged */
         for (uint64_t i = 0; i < (uint64_t)c->rows * a->dim; i++)
             y[i] = value(a->x, 0, 1, i);
         break;

@@ -1,4 +1,5 @@
-/* oracle_gemma.h - what the ops that Gemma 3n and 4 bring must give, in fp64, straight from ops.h. Included by oracle.h. */
+/* oracle_gemma.h - what the ops that Gemma 3n and 4 bring must give, in fp64, straight from ops.h. Included by
+ * oracle.h. */
 #ifndef MYTH_TESTS_ORACLE_GEMMA_H
 #define MYTH_TESTS_ORACLE_GEMMA_H
 
@@ -26,7 +27,8 @@ static inline void ple_gate64(struct oracle *o, const struct myth_ple_gate_args 
     for (uint64_t r = 0; r < a->n_rows; r++) {
         fold64(x + r * a->dim, a->x, a->pend, a->w_post, r, a->dim, (double)a->eps);
         for (uint64_t i = 0; i < a->n_ple; i++)
-            h[r * a->n_ple + i] = gelu64(dot64(a->w, i, x + r * a->dim, a->dim)) * value(a->p, 0, 1, r * a->p_stride + i);
+            h[r * a->n_ple + i] =
+                gelu64(dot64(a->w, i, x + r * a->dim, a->dim)) * value(a->p, 0, 1, r * a->p_stride + i);
     }
 }
 
@@ -49,18 +51,20 @@ static inline void route64(struct oracle *o, const struct myth_moe_route_args *a
             *order = expect_i32(o, "order", a->order, n);
     double *weight = expect(o, "weight", a->weight, a->n_rows, a->k);
     for (uint64_t r = 0; r < a->n_rows; r++) {
-        bool is_taken[MYTH_EXPERT_MAX] = { false };
+        bool is_taken[MYTH_EXPERT_MAX] = {false};
         double total = 0.0, *w = weight + r * a->k;
         for (uint32_t j = 0; j < a->k; j++) {
             int32_t best = -1;
             for (uint32_t e = 0; e < a->n_expert; e++) {
-                double z = value(a->logits, r, a->n_expert, e), b = best < 0 ? 0.0 : value(a->logits, r, a->n_expert, (uint64_t)best);
+                double z = value(a->logits, r, a->n_expert, e),
+                       b = best < 0 ? 0.0 : value(a->logits, r, a->n_expert, (uint64_t)best);
                 if (!is_taken[e] && (best < 0 || z > b || (isnan(b) && !isnan(z))))
                     best = (int32_t)e;
             }
             id[r * a->k + j] = best;
             is_taken[best] = true;
-            w[j] = exp((double)a->logit_scale * (value(a->logits, r, a->n_expert, (uint64_t)best) - value(a->logits, r, a->n_expert, (uint64_t)id[r * a->k])));
+            w[j] = exp((double)a->logit_scale * (value(a->logits, r, a->n_expert, (uint64_t)best) -
+                                                 value(a->logits, r, a->n_expert, (uint64_t)id[r * a->k])));
             total += w[j];
         }
         for (uint32_t j = 0; j < a->k; j++)
@@ -84,7 +88,8 @@ static inline void moe_geglu64(struct oracle *o, const struct myth_moe_geglu_arg
         for (uint64_t d = 0; d < a->dim; d++)
             x[d] = value(a->x, i / a->k, a->dim, d);
         for (uint64_t f = 0; f < a->d_ff; f++)
-            h[i * a->d_ff + f] = gelu64(dot64(a->w_gate, first + f, x, a->dim)) * dot64(a->w_up, first + a->up_row + f, x, a->dim);
+            h[i * a->d_ff + f] =
+                gelu64(dot64(a->w_gate, first + f, x, a->dim)) * dot64(a->w_up, first + a->up_row + f, x, a->dim);
     }
     free(expert);
     free(x);
@@ -98,15 +103,16 @@ static inline void moe_down64(struct oracle *o, const struct myth_moe_down_args 
         for (uint64_t f = 0; f < a->d_ff; f++)
             h[f] = value(a->h, i, a->d_ff, f);
         for (uint64_t d = 0; d < a->dim; d++)
-            y[i / a->k * a->dim + d] += value(a->weight, 0, 1, i) * dot64(a->w, (uint64_t)expert[i] * a->dim + d, h, a->d_ff);
+            y[i / a->k * a->dim + d] +=
+                value(a->weight, 0, 1, i) * dot64(a->w, (uint64_t)expert[i] * a->dim + d, h, a->d_ff);
     }
     free(expert);
     free(h);
 }
 
 /* coef tanh(router (RMS(x) * w_route) / dim) */
-static inline void coef64(double *c, uint32_t n_coef, const double *x, myth_view w_route, myth_view router, myth_view coef, uint32_t n_stream,
-                          uint32_t dim, double eps)
+static inline void coef64(double *c, uint32_t n_coef, const double *x, myth_view w_route, myth_view router,
+                          myth_view coef, uint32_t n_stream, uint32_t dim, double eps)
 {
     double *xn = doubles(dim);
     norm64(xn, x, w_route, dim, eps);
@@ -121,7 +127,8 @@ static inline void coef64(double *c, uint32_t n_coef, const double *x, myth_view
 static inline void predict64(struct oracle *o, const struct myth_altup_predict_args *a)
 {
     uint64_t n = a->n_stream, step = (uint64_t)a->n_rows * a->dim;
-    double *x = expect(o, "x", a->x, n * a->n_rows, a->dim), *xn = a->coef.buf ? expect(o, "xn", a->xn, a->n_rows, a->dim) : NULL;
+    double *x = expect(o, "x", a->x, n * a->n_rows, a->dim),
+           *xn = a->coef.buf ? expect(o, "xn", a->xn, a->n_rows, a->dim) : NULL;
     double *had = doubles(n * step), c[MYTH_STREAM_MAX * MYTH_STREAM_MAX];
     for (uint64_t i = 0; i < n; i++)
         for (uint64_t r = 0; r < a->n_rows; r++) {
@@ -132,9 +139,11 @@ static inline void predict64(struct oracle *o, const struct myth_altup_predict_a
     memcpy(x, had, n * step * sizeof(double));
     for (uint64_t r = 0; r < a->n_rows && a->coef.buf; r++) {
         double *active = x + a->active * step + r * a->dim;
-        coef64(c, (uint32_t)(n * n), had + a->active * step + r * a->dim, a->w_route, a->router, a->coef, a->n_stream, a->dim, (double)a->eps);
+        coef64(c, (uint32_t)(n * n), had + a->active * step + r * a->dim, a->w_route, a->router, a->coef, a->n_stream,
+               a->dim, (double)a->eps);
         for (uint64_t k = 0; k < n * n * a->dim; k++)
-            x[k / a->dim / n * step + r * a->dim + k % a->dim] += c[k / a->dim] * had[k / a->dim % n * step + r * a->dim + k % a->dim];
+            x[k / a->dim / n * step + r * a->dim + k % a->dim] +=
+                c[k / a->dim] * had[k / a->dim % n * step + r * a->dim + k % a->dim];
         norm64(xn + r * a->dim, active, a->w_in, a->dim, (double)a->eps);
     }
     free(had);
@@ -163,7 +172,8 @@ static inline void correct64(struct oracle *o, const struct myth_altup_correct_a
 static inline void match64(struct oracle *o, const struct myth_altup_match_args *a)
 {
     uint64_t step = (uint64_t)a->n_rows * a->dim;
-    double *u = expect(o, "u", a->u, (uint64_t)a->n_u * a->n_rows, a->dim), *y = a->y.buf ? expect(o, "y", a->y, a->n_rows, a->dim) : NULL;
+    double *u = expect(o, "u", a->u, (uint64_t)a->n_u * a->n_rows, a->dim),
+           *y = a->y.buf ? expect(o, "y", a->y, a->n_rows, a->dim) : NULL;
     for (uint64_t i = 0; i < a->n_u * step; i++)
         u[i] = value(a->u, 0, 1, i);
     for (uint64_t r = 0; r < a->n_rows; r++) {
@@ -210,7 +220,8 @@ static inline void sparse64(struct oracle *o, const struct myth_geglu_sparse_arg
         for (uint64_t i = 0; i < a->d_ff; i++)
             var += (value(a->g, r, a->d_ff, i) - mean) * (value(a->g, r, a->d_ff, i) - mean) / n;
         for (uint64_t i = 0; i < a->d_ff; i++)
-            h[r * a->d_ff + i] = gelu64(fmax(value(a->g, r, a->d_ff, i) - mean - (double)a->z * sqrt(var), 0.0)) * value(a->up, r, a->d_ff, i);
+            h[r * a->d_ff + i] = gelu64(fmax(value(a->g, r, a->d_ff, i) - mean - (double)a->z * sqrt(var), 0.0)) *
+                                 value(a->up, r, a->d_ff, i);
     }
 }
 

@@ -1,9 +1,8 @@
-/* test_bits.c - what must not change a bit: threads, the other rows, chunks, pages, rings. On every CPU level and device present, one level and one
- * path at a time; between levels and paths only tolerances hold (test_ops). */
+/* test_bits.c - what must not change a bit: threads, the other rows, chunks, pages, rings. On every CPU level and
+ * device present, one level and one path at a time; between levels and paths only tolerances hold (test_ops). */
 #include "op_case.h"
 
 #include "tests/support/check.h"
-
 
 static bool is_present(const char *level)
 {
@@ -27,24 +26,33 @@ static void sync_ok(struct rig *r)
 struct output {
     myth_view view;
     uint64_t n, per_row, n_head, stride;
-    bool is_in_place;                   /* x: an input too, so the row alone stays where it is */
-    bool is_streams;                    /* n_head of them, stride rows apart; of a row alone one apart */
+    bool is_in_place; /* x: an input too, so the row alone stays where it is */
+    bool is_streams;  /* n_head of them, stride rows apart; of a row alone one apart */
 };
 
 static int list_outputs(struct output *o, const struct kernel_case *c, const union op_args *u)
 {
     uint64_t hd = c->head_dim;
     int n = 0;
-#define ROWS(v, width, per) o[n++] = (struct output){ .view = (v), .n = (width), .per_row = (per), .n_head = 1 }
-#define IN_PLACE(v, width) o[n++] = (struct output){ .view = (v), .n = (width), .per_row = 1, .n_head = 1, .is_in_place = true }
+#define ROWS(v, width, per) \
+    o[n++] = (struct output) { .view = (v), .n = (width), .per_row = (per), .n_head = 1 }
+#define IN_PLACE(v, width) \
+    o[n++] = (struct output) { .view = (v), .n = (width), .per_row = 1, .n_head = 1, .is_in_place = true }
 #define HEADS(v, cap) \
-    if ((v).buf) \
-        o[n++] = (struct output){ .view = (v), .n = hd, .per_row = 1, .n_head = c->n_head_kv, .stride = (cap) }
-#define STREAMS(v, count) o[n++] = (struct output){ .view = (v), .n = c->dim, .per_row = 1, .n_head = (count), .stride = c->rows, .is_streams = true }
+    if ((v).buf)      \
+        o[n++] = (struct output) { .view = (v), .n = hd, .per_row = 1, .n_head = c->n_head_kv, .stride = (cap) }
+#define STREAMS(v, count)                                                                                \
+    o[n++] = (struct output)                                                                             \
+    {                                                                                                    \
+        .view = (v), .n = c->dim, .per_row = 1, .n_head = (count), .stride = c->rows, .is_streams = true \
+    }
     switch (c->op) {
     case MYTH_OP_embed_gather: ROWS(u->embed_gather.y, c->dim, 1); break;
     case MYTH_OP_rope_table: ROWS(u->rope_table.table, hd, 1); break;
-    case MYTH_OP_rms_norm: ROWS(u->rms_norm.y, c->dim, 1); IN_PLACE(u->rms_norm.x, c->dim); break;
+    case MYTH_OP_rms_norm:
+        ROWS(u->rms_norm.y, c->dim, 1);
+        IN_PLACE(u->rms_norm.x, c->dim);
+        break;
     case MYTH_OP_proj: ROWS(u->proj.y, c->n_out, 1); break;
     case MYTH_OP_norm_qkv_rope_store:
         IN_PLACE(u->norm_qkv_rope_store.x, c->dim);
@@ -59,7 +67,10 @@ static int list_outputs(struct output *o, const struct kernel_case *c, const uni
         break;
     case MYTH_OP_attn_prefill:
     case MYTH_OP_attn_decode: ROWS(u->attn_prefill.o, hd, c->n_head); break;
-    case MYTH_OP_norm_ffn_geglu: IN_PLACE(u->norm_ffn_geglu.x, c->dim); ROWS(u->norm_ffn_geglu.h, c->d_ff, 1); break;
+    case MYTH_OP_norm_ffn_geglu:
+        IN_PLACE(u->norm_ffn_geglu.x, c->dim);
+        ROWS(u->norm_ffn_geglu.h, c->d_ff, 1);
+        break;
     case MYTH_OP_geglu: ROWS(u->geglu.h, c->d_ff, 1); break;
     case MYTH_OP_gather_norm: ROWS(u->gather_norm.y, c->dim, 1); break;
     case MYTH_OP_head_topk:
@@ -73,8 +84,14 @@ static int list_outputs(struct output *o, const struct kernel_case *c, const uni
     case MYTH_OP_head_logits: ROWS(u->head_logits.y, c->n_vocab, 1); break;
     case MYTH_OP_capture_sum: ROWS(u->capture_sum.sum, 2 * c->dim, 1); break;
     case MYTH_OP_ple_merge: IN_PLACE(u->ple_merge.p, (uint64_t)c->n_layer * c->d_ff); break;
-    case MYTH_OP_ple_gate: IN_PLACE(u->ple_gate.x, c->dim); ROWS(u->ple_gate.h, c->d_ff, 1); break;
-    case MYTH_OP_moe_route: ROWS(u->moe_route.id, c->k, 1); ROWS(u->moe_route.weight, c->k, 1); break;
+    case MYTH_OP_ple_gate:
+        IN_PLACE(u->ple_gate.x, c->dim);
+        ROWS(u->ple_gate.h, c->d_ff, 1);
+        break;
+    case MYTH_OP_moe_route:
+        ROWS(u->moe_route.id, c->k, 1);
+        ROWS(u->moe_route.weight, c->k, 1);
+        break;
     case MYTH_OP_moe_geglu: ROWS(u->moe_geglu.h, c->d_ff, c->k); break;
     case MYTH_OP_moe_down: ROWS(u->moe_down.y, c->dim, 1); break;
     case MYTH_OP_altup_predict:
@@ -120,7 +137,10 @@ static size_t take_row(unsigned char *dst, const struct output *o, int n, uint64
 
 static uint64_t count_rows(const struct kernel_case *c)
 {
-    return c->op == MYTH_OP_gather_norm ? c->n_out : c->op == MYTH_OP_head_logits ? 1 : c->op == MYTH_OP_capture_sum ? c->k : case_rows(c);
+    return c->op == MYTH_OP_gather_norm ? c->n_out
+         : c->op == MYTH_OP_head_logits ? 1
+         : c->op == MYTH_OP_capture_sum ? c->k
+                                        : case_rows(c);
 }
 
 /* All rows' bytes after running the case; the caller frees. */
@@ -155,13 +175,13 @@ static void fail_case(const char *level, int case_idx, const char *what, uint64_
 static void test_threads(void **state)
 {
     (void)state;
-    static const int counts[] = { 2, 5 };
+    static const int counts[] = {2, 5};
     for (int l = 0; l < RIG_TARGET_N; l++) {
         if (!is_present(rig_targets[l]))
             continue;
         struct rig one, many;
         assert_true(rig_open(&one, rig_targets[l], 1, CASE_TEST, NULL));
-        int n_count = strchr(rig_targets[l], ':') ? 1 : 2;                      /* devices have no threads of ours: once more is enough */
+        int n_count = strchr(rig_targets[l], ':') ? 1 : 2; /* devices have no threads of ours: once more is enough */
         for (int t = 0; t < n_count; t++) {
             assert_true(rig_open(&many, rig_targets[l], counts[t], CASE_TEST, NULL));
             for (int i = 0; i < KERNEL_CASE_N; i++) {
@@ -224,14 +244,23 @@ static bool narrow(union op_args *u, const struct kernel_case *c, uint64_t row)
 {
     uint64_t hd = c->head_dim;
     switch (c->op) {
-    case MYTH_OP_embed_gather: shift(&u->embed_gather.ids, row, 1); u->embed_gather.n_rows = 1; return true;
-    case MYTH_OP_rope_table: shift(&u->rope_table.pos, row, 1); u->rope_table.n_rows = 1; return true;
+    case MYTH_OP_embed_gather:
+        shift(&u->embed_gather.ids, row, 1);
+        u->embed_gather.n_rows = 1;
+        return true;
+    case MYTH_OP_rope_table:
+        shift(&u->rope_table.pos, row, 1);
+        u->rope_table.n_rows = 1;
+        return true;
     case MYTH_OP_rms_norm:
         shift(&u->rms_norm.x, row, c->dim);
         shift(&u->rms_norm.pend, row, c->dim);
         u->rms_norm.n_rows = 1;
         return true;
-    case MYTH_OP_proj: shift(&u->proj.x, row, c->dim); u->proj.n_rows = 1; return true;
+    case MYTH_OP_proj:
+        shift(&u->proj.x, row, c->dim);
+        u->proj.n_rows = 1;
+        return true;
     case MYTH_OP_norm_qkv_rope_store:
         shift(&u->norm_qkv_rope_store.x, row, c->dim);
         shift(&u->norm_qkv_rope_store.pend, row, c->dim);
@@ -255,7 +284,10 @@ static bool narrow(union op_args *u, const struct kernel_case *c, uint64_t row)
         shift(&u->geglu.up, row, c->d_ff);
         u->geglu.n_rows = 1;
         return true;
-    case MYTH_OP_gather_norm: shift(&u->gather_norm.rows, row, 1); u->gather_norm.n_gather = 1; return true;
+    case MYTH_OP_gather_norm:
+        shift(&u->gather_norm.rows, row, 1);
+        u->gather_norm.n_gather = 1;
+        return true;
     case MYTH_OP_head_topk:
         shift(&u->head_topk.x, row, c->dim);
         shift(&u->head_topk.mask_idx, row, 1);
@@ -276,7 +308,10 @@ static bool narrow(union op_args *u, const struct kernel_case *c, uint64_t row)
         shift(&u->ple_gate.p, row, u->ple_gate.p_stride);
         u->ple_gate.n_rows = 1;
         return true;
-    case MYTH_OP_moe_route: shift(&u->moe_route.logits, row, c->n_expert); u->moe_route.n_rows = 1; return true;
+    case MYTH_OP_moe_route:
+        shift(&u->moe_route.logits, row, c->n_expert);
+        u->moe_route.n_rows = 1;
+        return true;
     case MYTH_OP_moe_geglu:
         shift(&u->moe_geglu.x, row, c->dim);
         u->moe_geglu.n_rows = 1;
@@ -303,7 +338,7 @@ static bool narrow(union op_args *u, const struct kernel_case *c, uint64_t row)
     case MYTH_OP_altup_predict:
     case MYTH_OP_altup_correct:
     case MYTH_OP_altup_match: return only_row(u, c, row);
-    default: return false;              /* qkv_rope_store: its scratch is laid out by n_rows; the rest have one row or none */
+    default: return false; /* qkv_rope_store: its scratch is laid out by n_rows; the rest have one row or none */
     }
 }
 
@@ -354,19 +389,28 @@ static void test_row_alone(void **state)
 
 enum { SEQ_TOK = 150, SEQ_HEAD = 4, SEQ_KV = 2, SEQ_HD = 32 };
 
-/* o of a sequence of SEQ_TOK tokens, with keys stored or made from the values, fed in chunks, each attended and then merged. A stranger's run
- * stands before it in every step. */
-static void run_sequence(struct rig *r, float *out, myth_dtype type, uint32_t chunk, uint32_t page_tok, uint32_t window, bool is_ring,
-                         bool is_decode, bool folds)
+/* o of a sequence of SEQ_TOK tokens, with keys stored or made from the values, fed in chunks, each attended and then
+ * merged. A stranger's run stands before it in every step. */
+static void run_sequence(struct rig *r, float *out, myth_dtype type, uint32_t chunk, uint32_t page_tok, uint32_t window,
+                         bool is_ring, bool is_decode, bool folds)
 {
-    const struct kernel_case fold = { .form = folds ? FORM_FOLDED : FORM_PLAIN, .head_dim = SEQ_HD, .n_pair = 10, .n_table = 100, .base = 1e4, .factor = 1.0 };
-    const uint32_t ring = is_ring ? window : page_tok, n_entry = is_ring ? 1 : SEQ_TOK / page_tok + 1, cap_rows = SEQ_TOK + 1;
-    struct myth_kv_place kv = { .page_tok = ring, .n_entry = n_entry, .is_ring = is_ring };
+    const struct kernel_case fold = {
+        .form = folds ? FORM_FOLDED : FORM_PLAIN,
+        .head_dim = SEQ_HD,
+        .n_pair = 10,
+        .n_table = 100,
+        .base = 1e4,
+        .factor = 1.0,
+    };
+    const uint32_t ring = is_ring ? window : page_tok, n_entry = is_ring ? 1 : SEQ_TOK / page_tok + 1,
+                   cap_rows = SEQ_TOK + 1;
+    struct myth_kv_place kv = {.page_tok = ring, .n_entry = n_entry, .is_ring = is_ring};
     kv.page_bytes = (folds ? 1ull : 2ull) * SEQ_KV * ring * myth_row_bytes(type, SEQ_HD);
     kv.pool = rig_view(r, MYTH_F32, 2ull * n_entry, kv.page_bytes / 4);
     kv.table = rig_view(r, MYTH_I32, 2ull * n_entry, 2);
     for (uint32_t i = 0; i < 2 * n_entry; i++) {
-        ((int32_t *)view_host(kv.table))[2 * i] = (int32_t)((i * 7 + 3) % (2 * n_entry));       /* 7 may divide: then neighbours swap */
+        ((int32_t *)view_host(kv.table))[2 * i] =
+            (int32_t)((i * 7 + 3) % (2 * n_entry)); /* 7 may divide: then neighbours swap */
         ((int32_t *)view_host(kv.table))[2 * i + 1] = (int32_t)(i % n_entry * ring);
     }
     if (2 * n_entry % 7 == 0)
@@ -398,14 +442,30 @@ static void run_sequence(struct rig *r, float *out, myth_dtype type, uint32_t ch
             ((int32_t *)view_host(row_run))[i] = (int32_t)run;
             ((int32_t *)view_host(pos))[i] = (int32_t)p;
             for (uint32_t h = 0; h < SEQ_KV; h++) {
-                kv_row((unsigned char *)view_host(k_new) + ((size_t)h * cap_rows + i) * row_bytes, type, run, false, h, p, SEQ_HD);
-                kv_row((unsigned char *)view_host(v_new) + ((size_t)h * cap_rows + i) * row_bytes, type, run, true, h, p, SEQ_HD);
+                kv_row((unsigned char *)view_host(k_new) + ((size_t)h * cap_rows + i) * row_bytes, type, run, false, h,
+                       p, SEQ_HD);
+                kv_row((unsigned char *)view_host(v_new) + ((size_t)h * cap_rows + i) * row_bytes, type, run, true, h,
+                       p, SEQ_HD);
             }
         }
-        memcpy((float *)view_host(q) + row_floats, (float *)view_host(q_all) + at * row_floats, n * row_floats * sizeof(float));
+        memcpy((float *)view_host(q) + row_floats, (float *)view_host(q_all) + at * row_floats,
+               n * row_floats * sizeof(float));
         struct myth_attn_args a = {
-            .o = o, .q = q, .k_new = folds ? none() : k_new, .fold = key_fold, .v_new = v_new, .runs = runs, .row_run = row_run, .pos = pos, .kv = kv, .n_rows = n + 1,
-            .cap_rows = cap_rows, .n_head = SEQ_HEAD, .n_head_kv = SEQ_KV, .head_dim = SEQ_HD, .window = window
+            .o = o,
+            .q = q,
+            .k_new = folds ? none() : k_new,
+            .fold = key_fold,
+            .v_new = v_new,
+            .runs = runs,
+            .row_run = row_run,
+            .pos = pos,
+            .kv = kv,
+            .n_rows = n + 1,
+            .cap_rows = cap_rows,
+            .n_head = SEQ_HEAD,
+            .n_head_kv = SEQ_KV,
+            .head_dim = SEQ_HD,
+            .window = window,
         };
         rig_push(r);
         if (is_decode)
@@ -413,8 +473,15 @@ static void run_sequence(struct rig *r, float *out, myth_dtype type, uint32_t ch
         else
             myth_attn_prefill(r->s, &a);
         myth_kv_merge(r->s, &(struct myth_kv_merge_args){
-            .k_new = a.k_new, .v_new = v_new, .runs = runs, .kv = kv, .n_run = 2, .cap_rows = cap_rows, .n_head_kv = SEQ_KV,
-            .head_dim = SEQ_HD });
+                                .k_new = a.k_new,
+                                .v_new = v_new,
+                                .runs = runs,
+                                .kv = kv,
+                                .n_run = 2,
+                                .cap_rows = cap_rows,
+                                .n_head_kv = SEQ_KV,
+                                .head_dim = SEQ_HD,
+                            });
         sync_ok(r);
         memcpy(out + at * row_floats, (float *)view_host(o) + row_floats, n * row_floats * sizeof(float));
     }
@@ -424,8 +491,8 @@ static void run_sequence(struct rig *r, float *out, myth_dtype type, uint32_t ch
 static void test_chunks(void **state)
 {
     (void)state;
-    static const uint32_t chunks[] = { SEQ_TOK, 64, 33, 7, 1 }, pages[] = { 64, 1, 3, 16 }, windows[] = { 0, 33, 64, 0 };
-    static const myth_dtype types[] = { MYTH_F32, MYTH_F16, MYTH_BF16, MYTH_Q8_0 };
+    static const uint32_t chunks[] = {SEQ_TOK, 64, 33, 7, 1}, pages[] = {64, 1, 3, 16}, windows[] = {0, 33, 64, 0};
+    static const myth_dtype types[] = {MYTH_F32, MYTH_F16, MYTH_BF16, MYTH_Q8_0};
     enum { N = SEQ_TOK * SEQ_HEAD * SEQ_HD };
     uint64_t random = check_seed();
     float *first = malloc(N * sizeof(float)), *next = malloc(N * sizeof(float));
@@ -436,7 +503,7 @@ static void test_chunks(void **state)
             continue;
         assert_true(rig_open(&r, rig_targets[l], 2, CASE_TEST, NULL));
         for (size_t t = 0; t < 4; t++)
-            for (size_t w = 0; w < 4; w++)                                  /* the last: no window, keys made from values */
+            for (size_t w = 0; w < 4; w++) /* the last: no window, keys made from values */
                 for (int is_decode = 0; is_decode < 2; is_decode++)
                     for (int is_ring = 0; is_ring <= (windows[w] > 0); is_ring++)
                         for (size_t p = 0; p < (is_ring ? 1 : 4); p++)
@@ -444,11 +511,14 @@ static void test_chunks(void **state)
                                 bool is_first = !is_ring && p == 0 && c == (is_decode ? 4 : 0);
                                 if (!is_first && !check_is_full() && check_below(&random, 60) >= check_sample(20))
                                     continue;
-                                run_sequence(&r, is_first ? first : next, types[t], chunks[c], pages[p], windows[w], is_ring, is_decode, w == 3);
+                                run_sequence(&r, is_first ? first : next, types[t], chunks[c], pages[p], windows[w],
+                                             is_ring, is_decode, w == 3);
                                 if (!is_first && memcmp(first, next, N * sizeof(float)) != 0)
-                                    fail_msg("%s %s window %u: chunk %u, page %u%s%s%s differ from one chunk in pages of 64",
-                                             rig_targets[l], myth_dtype_get(types[t])->name, windows[w], chunks[c], pages[p],
-                                             is_ring ? ", ring" : "", is_decode ? ", decode" : "", w == 3 ? ", keys from values" : "");
+                                    fail_msg(
+                                        "%s %s window %u: chunk %u, page %u%s%s%s differ from one chunk in pages of 64",
+                                        rig_targets[l], myth_dtype_get(types[t])->name, windows[w], chunks[c], pages[p],
+                                        is_ring ? ", ring" : "", is_decode ? ", decode" : "",
+                                        w == 3 ? ", keys from values" : "");
                             }
         assert_int_equal(rig_close(&r), 0);
     }
@@ -458,6 +528,7 @@ static void test_chunks(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_threads), cmocka_unit_test(test_row_alone), cmocka_unit_test(test_chunks) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_threads), cmocka_unit_test(test_row_alone),
+                                       cmocka_unit_test(test_chunks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

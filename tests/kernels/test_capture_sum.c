@@ -1,5 +1,5 @@
-/* test_capture_sum.c - what makes a mean the same for every batch and order: sums of integers, of the rows that gather_norm hands out. On
- * every CPU level and device present, to the bit. */
+/* test_capture_sum.c - what makes a mean the same for every batch and order: sums of integers, of the rows that
+ * gather_norm hands out. On every CPU level and device present, to the bit. */
 #include "op_case.h"
 
 #include "tests/support/check.h"
@@ -19,7 +19,8 @@ static void swap_i32(int32_t *a, int32_t *b)
 }
 
 /* Runs `test` for every target that is here and every case of the op. */
-static void for_every_case(int n_threads, void (*test)(struct rig *r, const struct kernel_case *c, union op_args *a, const char *what))
+static void for_every_case(int n_threads,
+                           void (*test)(struct rig *r, const struct kernel_case *c, union op_args *a, const char *what))
 {
     int n = 0;
     for (int l = 0; l < RIG_TARGET_N; l++) {
@@ -50,8 +51,8 @@ static void for_every_case(int n_threads, void (*test)(struct rig *r, const stru
 }
 
 /* The case's entries, shuffled, in calls of `batch`; `start` is put back first. */
-static void sum_in_batches(struct rig *r, const struct kernel_case *c, const union op_args *a, const void *start, size_t bytes,
-                           uint32_t batch, uint64_t *random)
+static void sum_in_batches(struct rig *r, const struct kernel_case *c, const union op_args *a, const void *start,
+                           size_t bytes, uint32_t batch, uint64_t *random)
 {
     int32_t *rows = view_host(a->capture_sum.rows), *label = view_host(a->capture_sum.label);
     memcpy(view_host(a->capture_sum.sum), start, bytes);
@@ -74,7 +75,7 @@ static void sum_in_batches(struct rig *r, const struct kernel_case *c, const uni
 
 static void check_orders(struct rig *r, const struct kernel_case *c, union op_args *a, const char *what)
 {
-    static const uint32_t batches[] = { 1, 7, 32, 100, 150 };
+    static const uint32_t batches[] = {1, 7, 32, 100, 150};
     uint64_t random = check_seed();
     size_t bytes = (size_t)c->k * c->dim * 8;
     unsigned char *start = malloc(bytes), *whole = malloc(bytes);
@@ -113,14 +114,24 @@ static void check_rows(struct rig *r, const struct kernel_case *c, union op_args
         memcpy(want, view_host(s->sum), n * 8);
         myth_view y = rig_view(r, MYTH_F32, c->n_out, c->dim);
         rig_push(r);
-        myth_gather_norm(r->s, &(struct myth_gather_norm_args){ .y = y, .x = s->x, .pend = s->pend, .w_post = s->w_post, .rows = s->rows,
-                                                                .n_gather = s->n_gather, .dim = s->dim, .eps = s->eps, .x_scale = s->x_scale });
+        myth_gather_norm(r->s, &(struct myth_gather_norm_args){
+                                   .y = y,
+                                   .x = s->x,
+                                   .pend = s->pend,
+                                   .w_post = s->w_post,
+                                   .rows = s->rows,
+                                   .n_gather = s->n_gather,
+                                   .dim = s->dim,
+                                   .eps = s->eps,
+                                   .x_scale = s->x_scale,
+                               });
         issue_op(r->s, c->op, a);
         sync_ok(r);
         for (size_t i = 0; i < (size_t)c->n_out * c->dim; i++) {
             int32_t label = ((int32_t *)view_host(s->label))[i / c->dim];
             if (label >= 0)
-                want[(size_t)label * c->dim + i % c->dim] += llrint(ldexp((double)((float *)view_host(y))[i], MYTH_CAPTURE_FRACTION_BITS));
+                want[(size_t)label * c->dim + i % c->dim] +=
+                    llrint(ldexp((double)((float *)view_host(y))[i], MYTH_CAPTURE_FRACTION_BITS));
         }
         if (memcmp(want, view_host(s->sum), n * 8) != 0)
             fail_msg("%s: the sums are not of gather_norm's rows", what);
@@ -137,7 +148,7 @@ static void sums_are_of_the_rows_that_gather_norm_hands_out(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(order_and_batch_leave_the_bits),
-                                        cmocka_unit_test(sums_are_of_the_rows_that_gather_norm_hands_out) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(order_and_batch_leave_the_bits),
+                                       cmocka_unit_test(sums_are_of_the_rows_that_gather_norm_hands_out)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,10 @@
-/* test_dequant.c - weights of every quantised type as every level and device reads them: rows of embed_gather with a scale of 1 are those of
- * engine/base/blocks.c, bit by bit.
+/* test_dequant.c - weights of every quantised type as every level and device reads them: rows of embed_gather with a
+ * scale of 1 are those of engine/base/blocks.c, bit by bit.
  *
- * Blocks   random bytes, so that every quant and inner scale comes up; outer scales of any f16 but infinity and NaN, which a model with
- *          such a block is refused for; of MXFP4 any exponent
- * Apart    Vulkan leaves it to the device whether values below 2^-126, or scales of such values, are zero, and which zero              */
+ * Blocks   random bytes, so that every quant and inner scale comes up; outer scales of any f16 but infinity and NaN,
+ *          which a model with such a block is refused for; of MXFP4 any exponent
+ * Apart    Vulkan leaves it to the device whether values below 2^-126, or scales of such values, are zero, and which
+ *          zero */
 #include "op_case.h"
 
 #include "engine/base/blocks.h"
@@ -27,7 +28,7 @@ static void fill(unsigned char *p, myth_dtype t, uint64_t *rng)
 
 static bool is_same(float got, float want, bool is_vulkan)
 {
-    const float least = 0x1p-120f;                  /* 2^-126 times the largest quant of MXFP4, rounded up */
+    const float least = 0x1p-120f; /* 2^-126 times the largest quant of MXFP4, rounded up */
     if (is_vulkan && (got == want || (fabsf(got) < least && fabsf(want) < least)))
         return true;
     return memcmp(&got, &want, sizeof(got)) == 0;
@@ -36,15 +37,23 @@ static bool is_same(float got, float want, bool is_vulkan)
 static void check_rows(struct rig *r, const char *target, myth_dtype t, uint64_t *rng)
 {
     const size_t row_bytes = (size_t)myth_row_bytes(t, WIDTH);
-    myth_view table = rig_take(r, t, N_ROW, WIDTH, true), y = rig_view(r, MYTH_F32, N_ROW, WIDTH), ids = rig_view(r, MYTH_I32, 1, N_ROW);
+    myth_view table = rig_take(r, t, N_ROW, WIDTH, true), y = rig_view(r, MYTH_F32, N_ROW, WIDTH),
+              ids = rig_view(r, MYTH_I32, 1, N_ROW);
     float want[WIDTH];
     myth_error err;
     fill(view_host(table), t, rng);
     for (int i = 0; i < N_ROW; i++)
         ((int32_t *)view_host(ids))[i] = (i * 7 + 3) % N_ROW;
     rig_push(r);
-    myth_embed_gather(r->s, &(struct myth_embed_gather_args){ .y = y, .table = table, .ids = ids, .n_rows = N_ROW, .dim = WIDTH, .n_vocab = N_ROW,
-                                                              .scale = 1.0f });
+    myth_embed_gather(r->s, &(struct myth_embed_gather_args){
+                                .y = y,
+                                .table = table,
+                                .ids = ids,
+                                .n_rows = N_ROW,
+                                .dim = WIDTH,
+                                .n_vocab = N_ROW,
+                                .scale = 1.0f,
+                            });
     if (rig_sync(r, &err) != MYTH_OK)
         fail_msg("%s", err.msg);
     for (int i = 0; i < N_ROW; i++) {
@@ -53,7 +62,8 @@ static void check_rows(struct rig *r, const char *target, myth_dtype t, uint64_t
         myth_dequant_row(t, want, (unsigned char *)view_host(table) + (size_t)id * row_bytes, WIDTH);
         for (int k = 0; k < WIDTH; k++)
             if (!is_same(got[k], want[k], strncmp(target, "vulkan", 6) == 0))
-                fail_msg("%s, %s: value %d of row %d is %.9g, not %.9g", target, myth_dtype_get(t)->name, k, id, (double)got[k], (double)want[k]);
+                fail_msg("%s, %s: value %d of row %d is %.9g, not %.9g", target, myth_dtype_get(t)->name, k, id,
+                         (double)got[k], (double)want[k]);
     }
     rig_clear(r);
 }
@@ -68,7 +78,8 @@ static void rows_equal_the_reference(void **state)
         if (!rig_open(&r, rig_targets[l], 2, CASE_TEST, NULL))
             continue;
         for (int t = 0; t < MYTH_DTYPE_N; t++) {
-            const uint32_t per_round = N_ROW * WIDTH / myth_dtype_block((myth_dtype)t), n_round = check_is_full() ? (BLOCKS_FULL + per_round - 1) / per_round : 1;
+            const uint32_t per_round = N_ROW * WIDTH / myth_dtype_block((myth_dtype)t),
+                           n_round = check_is_full() ? (BLOCKS_FULL + per_round - 1) / per_round : 1;
             if (!myth_dtype_is_quant((myth_dtype)t))
                 continue;
             for (uint32_t i = 0; i < n_round; i++)
@@ -83,6 +94,6 @@ static void rows_equal_the_reference(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(rows_equal_the_reference) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_equal_the_reference)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

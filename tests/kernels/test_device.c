@@ -1,17 +1,20 @@
-/* test_device.c - the face of the device: levels, plan and ledger, sticky failures, refused arguments, recording and replay, trace. */
+/* test_device.c - the face of the device: levels, plan and ledger, sticky failures, refused arguments, recording and
+ * replay, trace. */
 #include "op_case.h"
 
 #include "tests/support/check.h"
 
-static const char *const level_names[] = { "ref", "avx2", "avx512", "amx", "neon" };
+static const char *const level_names[] = {"ref", "avx2", "avx512", "amx", "neon"};
 enum { LEVEL_NAME_N = sizeof(level_names) / sizeof(level_names[0]) };
 
 static myth_status open_level(myth_device **dev, myth_mem *mem, const char *level, bool is_exact, myth_error *err)
 {
-    return myth_device_open(dev, mem, &(myth_device_opts){ .name = "cpu", .n_threads = 2, .is_exact = is_exact, .cpu_level = level }, err);
+    return myth_device_open(
+        dev, mem, &(myth_device_opts){.name = "cpu", .n_threads = 2, .is_exact = is_exact, .cpu_level = level}, err);
 }
 
-/* MYTHOS_CPU and the option choose each present level; absent ones are refused by name; exact runs ref whatever was chosen. */
+/* MYTHOS_CPU and the option choose each present level; absent ones are refused by name; exact runs ref whatever was
+ * chosen. */
 static void test_levels(void **state)
 {
     (void)state;
@@ -34,7 +37,7 @@ static void test_levels(void **state)
         printf("present: %s\n", myth_device_get_caps(dev)->description);
         assert_string_equal(myth_device_get_caps(dev)->level, level_names[i]);
         myth_device_close(dev);
-        setenv("MYTHOS_CPU", "ref", 1);                        /* the option goes before the environment */
+        setenv("MYTHOS_CPU", "ref", 1); /* the option goes before the environment */
         assert_int_equal(open_level(&dev, mem, level_names[i], false, &err), MYTH_OK);
         assert_string_equal(myth_device_get_caps(dev)->level, level_names[i]);
         myth_device_close(dev);
@@ -46,14 +49,14 @@ static void test_levels(void **state)
     assert_int_equal(open_level(&dev, mem, NULL, false, &err), MYTH_EDEVICE);
     assert_non_null(strstr(err.msg, "sse9"));
     unsetenv("MYTHOS_CPU");
-    assert_int_equal(open_level(&dev, mem, NULL, false, &err), MYTH_OK);        /* the best present */
+    assert_int_equal(open_level(&dev, mem, NULL, false, &err), MYTH_OK); /* the best present */
     myth_device_close(dev);
-    assert_int_equal(myth_device_open(&dev, mem, &(myth_device_opts){ .name = "abacus:0" }, &err), MYTH_EDEVICE);
-    assert_int_equal(myth_device_open(&dev, mem, &(myth_device_opts){ .name = "auto", .n_threads = 1 }, &err), MYTH_OK);
+    assert_int_equal(myth_device_open(&dev, mem, &(myth_device_opts){.name = "abacus:0"}, &err), MYTH_EDEVICE);
+    assert_int_equal(myth_device_open(&dev, mem, &(myth_device_opts){.name = "auto", .n_threads = 1}, &err), MYTH_OK);
     assert_string_equal(myth_device_get_caps(dev)->name, "cpu");
     myth_device_close(dev);
     setenv("OMP_NUM_THREADS", "3", 1);
-    assert_int_equal(myth_device_open(&dev, mem, &(myth_device_opts){ .name = "cpu" }, &err), MYTH_OK);
+    assert_int_equal(myth_device_open(&dev, mem, &(myth_device_opts){.name = "cpu"}, &err), MYTH_OK);
     assert_int_equal(myth_device_get_caps(dev)->n_threads, 3);
     myth_device_close(dev);
     unsetenv("OMP_NUM_THREADS");
@@ -63,14 +66,44 @@ static void test_levels(void **state)
 static void test_plan_is_ledger(void **state)
 {
     (void)state;
-    static const int threads[] = { 1, 2, 7 };
+    static const int threads[] = {1, 2, 7};
     static const myth_work_shape shapes[] = {
-        { .n_rows = 1, .n_logit_rows = 1, .d_model = 64, .d_ff = 128, .n_head = 2, .n_head_kv = 1, .head_dim = 32, .n_vocab = 100,
-          .top_k = 1 },
-        { .n_rows = 512, .n_logit_rows = 32, .d_model = 1152, .d_ff = 6912, .n_head = 4, .n_head_kv = 1, .head_dim = 256,
-          .n_vocab = 262144, .top_k = 64, .n_record_ops = 200, .n_graph = 2 },
-        { .n_rows = 33, .d_model = 100, .d_ff = 70, .n_head = 5, .n_head_kv = 5, .head_dim = 20, .n_vocab = 8000, .top_k = 1024,
-          .n_record_ops = 1, .n_graph = 1 },
+        {
+            .n_rows = 1,
+            .n_logit_rows = 1,
+            .d_model = 64,
+            .d_ff = 128,
+            .n_head = 2,
+            .n_head_kv = 1,
+            .head_dim = 32,
+            .n_vocab = 100,
+            .top_k = 1,
+        },
+        {
+            .n_rows = 512,
+            .n_logit_rows = 32,
+            .d_model = 1152,
+            .d_ff = 6912,
+            .n_head = 4,
+            .n_head_kv = 1,
+            .head_dim = 256,
+            .n_vocab = 262144,
+            .top_k = 64,
+            .n_record_ops = 200,
+            .n_graph = 2,
+        },
+        {
+            .n_rows = 33,
+            .d_model = 100,
+            .d_ff = 70,
+            .n_head = 5,
+            .n_head_kv = 5,
+            .head_dim = 20,
+            .n_vocab = 8000,
+            .top_k = 1024,
+            .n_record_ops = 1,
+            .n_graph = 1,
+        },
     };
     for (int l = 0; l < LEVEL_NAME_N; l++)
         for (int t = 0; t < 3; t++)
@@ -78,7 +111,7 @@ static void test_plan_is_ledger(void **state)
                 myth_mem *mem;
                 myth_device *dev;
                 myth_class_bytes plan, own;
-                myth_device_opts opts = { .name = "cpu", .n_threads = threads[t], .cpu_level = level_names[l] };
+                myth_device_opts opts = {.name = "cpu", .n_threads = threads[t], .cpu_level = level_names[l]};
                 assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
                 if (myth_device_open(&dev, mem, &opts, NULL) == MYTH_OK) {
                     myth_device_plan(&plan, &own, &opts, NULL);
@@ -107,11 +140,11 @@ static void test_faults(void **state)
         myth_buf *buf = NULL;
         myth_error err;
         assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
-        myth_mem_set_fault(mem, &(myth_fault){ .fail_nth = nth });
+        myth_mem_set_fault(mem, &(myth_fault){.fail_nth = nth});
         myth_status st = open_level(&dev, mem, NULL, false, &err);
         if (st == MYTH_OK && (st = myth_device_reserve(dev, &shape, &err)) == MYTH_OK)
             st = myth_buf_open(&buf, dev, MYTH_MEM_OTHER, "b", 100, &err);
-        else if (dev)                   /* as it was: the reservation works when asked again */
+        else if (dev) /* as it was: the reservation works when asked again */
             assert_int_equal(myth_device_reserve(dev, &shape, &err), MYTH_OK);
         assert_true(st == MYTH_OK || st == MYTH_ENOMEM);
         myth_buf_close(buf);
@@ -146,26 +179,28 @@ static void test_sticky(void **state)
     make_case(&r, &kernel_cases[norm], 2, &good);
     bad.proj.n_rows = 1u << 20;
     issue_op(r.s, MYTH_OP_proj, &bad);
-    issue_op(r.s, MYTH_OP_rms_norm, &good);                     /* dropped */
-    issue_op(r.s, MYTH_OP_copy, &copy);                         /* dropped */
+    issue_op(r.s, MYTH_OP_rms_norm, &good); /* dropped */
+    issue_op(r.s, MYTH_OP_copy, &copy);     /* dropped */
     float after = 1.0f, sent = 2.0f;
-    myth_stream_write(r.s, good.rms_norm.y, &sent, 4);          /* dropped */
-    myth_stream_read(r.s, &after, good.rms_norm.y, 4);          /* dropped */
+    myth_stream_write(r.s, good.rms_norm.y, &sent, 4); /* dropped */
+    myth_stream_read(r.s, &after, good.rms_norm.y, 4); /* dropped */
     assert_true(isnan(*(float *)view_host(good.rms_norm.y)));
     assert_true(isnan(*(float *)view_host(copy.copy.dst)));
     assert_true(after == 1.0f);
     assert_int_equal(myth_stream_sync(r.s, &err), MYTH_EARG);
     assert_non_null(strstr(err.msg, "proj"));
-    assert_int_equal(myth_stream_sync(r.s, &err), MYTH_OK);     /* reported once */
+    assert_int_equal(myth_stream_sync(r.s, &err), MYTH_OK); /* reported once */
     issue_op(r.s, MYTH_OP_rms_norm, &good);
     assert_int_equal(myth_stream_sync(r.s, &err), MYTH_OK);
     assert_false(isnan(*(float *)view_host(good.rms_norm.y)));
-    myth_stream_read(r.s, &after, myth_view_at(good.rms_norm.y.buf, myth_buf_bytes(good.rms_norm.y.buf) - 2, MYTH_F32), 4);
+    myth_stream_read(r.s, &after, myth_view_at(good.rms_norm.y.buf, myth_buf_bytes(good.rms_norm.y.buf) - 2, MYTH_F32),
+                     4);
     assert_int_equal(myth_stream_sync(r.s, &err), MYTH_EARG);
     assert_int_equal(rig_close(&r), 0);
 }
 
-/* Every view of every op in turn: past its buffer, of no type, misaligned, one element too far. Then counts that cannot be. */
+/* Every view of every op in turn: past its buffer, of no type, misaligned, one element too far. Then counts that cannot
+ * be. */
 static void test_bad_arguments(void **state)
 {
     (void)state;
@@ -175,8 +210,9 @@ static void test_bad_arguments(void **state)
     for (int op = 0; op < MYTH_OP_N; op++) {
         int n_view = 0, idx = first_case((myth_op)op);
         for (int i = idx; i < KERNEL_CASE_N && kernel_cases[i].op == (myth_op)op; i++)
-            if ((kernel_cases[i].use & CASE_TEST) && (kernel_cases[i].has_bias || kernel_cases[i].has_post) && !kernel_cases[i].form)
-                idx = i;                /* the one with most views */
+            if ((kernel_cases[i].use & CASE_TEST) && (kernel_cases[i].has_bias || kernel_cases[i].has_post) &&
+                !kernel_cases[i].form)
+                idx = i; /* the one with most views */
         union op_args a;
         make_case(&r, &kernel_cases[idx], (uint64_t)idx, &a);
         for (size_t at = 0; at + sizeof(myth_view) <= sizeof(a); at += 8) {
@@ -192,12 +228,14 @@ static void test_bad_arguments(void **state)
                 union op_args bad = a;
                 myth_view w = v;
                 bool is_untyped = op == MYTH_OP_copy ||
-                                  ((op == MYTH_OP_attn_prefill || op == MYTH_OP_attn_decode) && v.buf == a.attn_prefill.kv.pool.buf) ||
+                                  ((op == MYTH_OP_attn_prefill || op == MYTH_OP_attn_decode) &&
+                                   v.buf == a.attn_prefill.kv.pool.buf) ||
                                   (op == MYTH_OP_kv_merge && v.buf == a.kv_merge.kv.pool.buf);
-                bool is_open_ended = v.dtype == MYTH_I32 || (op == MYTH_OP_head_topk && v.buf == a.head_topk.bias.buf) ||
-                                     (op == MYTH_OP_ple_gate && v.buf == a.ple_gate.p.buf) ||
-                                     (op == MYTH_OP_gather_norm && (v.buf == a.gather_norm.x.buf || v.buf == a.gather_norm.pend.buf)) ||
-                                     (op == MYTH_OP_capture_sum && (v.buf == a.capture_sum.x.buf || v.buf == a.capture_sum.pend.buf));
+                bool is_open_ended =
+                    v.dtype == MYTH_I32 || (op == MYTH_OP_head_topk && v.buf == a.head_topk.bias.buf) ||
+                    (op == MYTH_OP_ple_gate && v.buf == a.ple_gate.p.buf) ||
+                    (op == MYTH_OP_gather_norm && (v.buf == a.gather_norm.x.buf || v.buf == a.gather_norm.pend.buf)) ||
+                    (op == MYTH_OP_capture_sum && (v.buf == a.capture_sum.x.buf || v.buf == a.capture_sum.pend.buf));
                 if ((how > 0 && is_untyped) || (how == 3 && is_open_ended))
                     continue;
                 w.off = how == 0 ? myth_buf_bytes(v.buf) + 64 : how == 2 ? v.off + 1 : how == 3 ? v.off + 4 : v.off;
@@ -217,7 +255,7 @@ static void test_bad_arguments(void **state)
         size_t at;
         uint32_t value;
     } counts[] = {
-#define COUNT(name, field, value) { MYTH_OP_##name, offsetof(struct myth_##name##_args, field), value }
+#define COUNT(name, field, value) {MYTH_OP_##name, offsetof(struct myth_##name##_args, field), value}
         COUNT(embed_gather, n_rows, 5000),
         COUNT(embed_gather, dim, 1u << 30),
         COUNT(rope_table, n_pair, 1000),
@@ -315,9 +353,10 @@ static void test_replay(void **state)
             continue;
         make_case(&r, &kernel_cases[first_case(MYTH_OP_rms_norm)], 5, &norm);
         make_case(&r, &ffn_case, 6, &ffn);
-        size_t y_bytes = (size_t)norm.rms_norm.n_rows * norm.rms_norm.dim * 4, h_bytes = (size_t)ffn_case.rows * ffn_case.d_ff * 4;
+        size_t y_bytes = (size_t)norm.rms_norm.n_rows * norm.rms_norm.dim * 4,
+               h_bytes = (size_t)ffn_case.rows * ffn_case.d_ff * 4;
         size_t x_bytes = (size_t)ffn_case.rows * ffn_case.dim * 4;
-        float *x = malloc(x_bytes), *h[2] = { malloc(h_bytes), malloc(h_bytes) };
+        float *x = malloc(x_bytes), *h[2] = {malloc(h_bytes), malloc(h_bytes)};
         assert_true(x && h[0] && h[1]);
         memcpy(x, view_host(ffn.norm_ffn_geglu.x), x_bytes);
 
@@ -326,7 +365,7 @@ static void test_replay(void **state)
         issue_op(r.s, MYTH_OP_rms_norm, &norm);
         issue_op(r.s, MYTH_OP_norm_ffn_geglu, &ffn);
         assert_int_equal(myth_stream_end_record(&g, r.s, &err), MYTH_OK);
-        assert_true(isnan(*(float *)view_host(norm.rms_norm.y)));      /* kept, not run */
+        assert_true(isnan(*(float *)view_host(norm.rms_norm.y))); /* kept, not run */
         for (int step = 0; step < 3; step++) {
             ((float *)view_host(norm.rms_norm.x))[0] = (float)step;
             x[1] = (float)step;
@@ -360,18 +399,18 @@ static void test_record_limits(void **state)
     (void)state;
     struct rig r;
     myth_error err;
-    myth_graph *g[3] = { NULL, NULL, NULL };
+    myth_graph *g[3] = {NULL, NULL, NULL};
     union op_args a;
     assert_true(rig_open(&r, NULL, 1, CASE_TEST, &err));
     make_case(&r, &kernel_cases[first_case(MYTH_OP_copy)], 5, &a);
 
     myth_stream_begin_record(r.s);
-    for (int i = 0; i < 65; i++)        /* 64 are reserved */
+    for (int i = 0; i < 65; i++) /* 64 are reserved */
         issue_op(r.s, MYTH_OP_copy, &a);
     assert_int_equal(myth_stream_end_record(&g[0], r.s, &err), MYTH_EFULL);
     assert_null(g[0]);
 
-    for (int i = 0; i < 3; i++) {       /* 2 are reserved; the refused recording above gave its place back */
+    for (int i = 0; i < 3; i++) { /* 2 are reserved; the refused recording above gave its place back */
         myth_stream_begin_record(r.s);
         issue_op(r.s, MYTH_OP_copy, &a);
         assert_int_equal(myth_stream_end_record(&g[i], r.s, &err), i < 2 ? MYTH_OK : MYTH_EFULL);
@@ -381,10 +420,10 @@ static void test_record_limits(void **state)
     float v = 0.0f;
     myth_stream_write(r.s, a.copy.dst, &v, 4);
     assert_int_equal(myth_stream_end_record(&g[0], r.s, &err), MYTH_EARG);
-    assert_int_equal(myth_stream_end_record(&g[0], r.s, &err), MYTH_EARG);      /* not recording */
+    assert_int_equal(myth_stream_end_record(&g[0], r.s, &err), MYTH_EARG); /* not recording */
     a.copy.bytes = 1 << 30;
     myth_stream_begin_record(r.s);
-    issue_op(r.s, MYTH_OP_copy, &a);    /* arguments are checked when recorded */
+    issue_op(r.s, MYTH_OP_copy, &a); /* arguments are checked when recorded */
     assert_int_equal(myth_stream_end_record(&g[0], r.s, &err), MYTH_EARG);
     myth_stream_replay(r.s, NULL);
     assert_int_equal(myth_stream_sync(r.s, &err), MYTH_EARG);
@@ -397,23 +436,25 @@ static void test_handles_run_out(void **state)
     (void)state;
     struct rig r;
     myth_error err;
-    myth_buf *b[1281] = { NULL };
-    myth_stream *s[9] = { NULL };
-    static const float constant[4] = { 1.0f, 2.0f, 3.0f, 4.0f };
+    myth_buf *b[1281] = {NULL};
+    myth_stream *s[9] = {NULL};
+    static const float constant[4] = {1.0f, 2.0f, 3.0f, 4.0f};
     assert_true(rig_open(&r, NULL, 1, CASE_TEST, &err));
     for (int i = 0; i < 1281; i++)
-        assert_int_equal(myth_buf_wrap(&b[i], r.dev, constant, sizeof(constant), &err), i < 1280 ? MYTH_OK : MYTH_EFULL);
+        assert_int_equal(myth_buf_wrap(&b[i], r.dev, constant, sizeof(constant), &err),
+                         i < 1280 ? MYTH_OK : MYTH_EFULL);
     assert_ptr_equal(myth_buf_host(b[7]), constant);
     assert_int_equal(myth_buf_bytes(b[7]), sizeof(constant));
     for (int i = 0; i < 1280; i++)
         myth_buf_close(b[i]);
-    for (int i = 0; i < 8; i++)         /* the rig holds one */
+    for (int i = 0; i < 8; i++) /* the rig holds one */
         assert_int_equal(myth_stream_open(&s[i], r.dev, &err), i < 7 ? MYTH_OK : MYTH_EFULL);
     for (int i = 0; i < 7; i++)
         myth_stream_close(s[i]);
     assert_int_equal(myth_buf_open(&b[0], r.dev, MYTH_MEM_OTHER, "empty", 0, &err), MYTH_EARG);
     assert_int_equal(myth_buf_open_host(&b[0], r.dev, MYTH_MEM_OTHER, "empty", 0, &err), MYTH_EARG);
-    assert_int_equal(myth_buf_open_host(&b[0], r.dev, MYTH_MEM_OTHER, "of the host", 100, &err), MYTH_OK);         /* as every buffer here */
+    assert_int_equal(myth_buf_open_host(&b[0], r.dev, MYTH_MEM_OTHER, "of the host", 100, &err),
+                     MYTH_OK); /* as every buffer here */
     assert_non_null(myth_buf_host(b[0]));
     assert_int_equal(myth_mem_get(r.mem, MYTH_MEM_HOST, MYTH_MEM_OTHER).live, 100);
     myth_buf_close(b[0]);
@@ -437,14 +478,14 @@ static void test_trace(void **state)
 {
     (void)state;
     struct rig r;
-    struct lines lines = { 0, { "" } };
-    myth_log log = { keep_line, &lines, MYTH_LOG_ERROR };
+    struct lines lines = {0, {""}};
+    myth_log log = {keep_line, &lines, MYTH_LOG_ERROR};
     union op_args a;
     myth_work_shape shape = case_shape(CASE_TEST);
     memset(&r, 0, sizeof(r));
     setenv("MYTHOS_TRACE", "ops", 1);
     assert_int_equal(myth_mem_open(&r.mem, 0, NULL), MYTH_OK);
-    myth_device_opts opts = { .name = "cpu", .n_threads = 1, .cpu_level = "ref", .log = &log };
+    myth_device_opts opts = {.name = "cpu", .n_threads = 1, .cpu_level = "ref", .log = &log};
     assert_int_equal(myth_device_open(&r.dev, r.mem, &opts, NULL), MYTH_OK);
     unsetenv("MYTHOS_TRACE");
     assert_int_equal(myth_device_reserve(r.dev, &shape, NULL), MYTH_OK);
@@ -452,7 +493,7 @@ static void test_trace(void **state)
     make_case(&r, &kernel_cases[first_case(MYTH_OP_copy)], 5, &a);
     for (uint64_t i = 0; i < a.copy.bytes / 4; i++)
         ((float *)view_host(a.copy.src))[i] = i % 2 ? 3.0f : -1.0f;
-    struct myth_geglu_args none_of = { .h = a.copy.dst, .g = a.copy.src, .up = a.copy.src, .n_rows = 1, .d_ff = 4 };
+    struct myth_geglu_args none_of = {.h = a.copy.dst, .g = a.copy.src, .up = a.copy.src, .n_rows = 1, .d_ff = 4};
     myth_geglu(r.s, &none_of);
     myth_geglu(r.s, &none_of);
     assert_int_equal(myth_stream_sync(r.s, NULL), MYTH_OK);
@@ -460,12 +501,12 @@ static void test_trace(void **state)
     assert_non_null(strstr(lines.text[0], "geglu"));
     assert_non_null(strstr(lines.text[0], "rows=1 d_ff=4"));
     assert_non_null(strstr(lines.text[0], " us "));
-    const char *tail[2] = { strstr(lines.text[0], "mean"), strstr(lines.text[1], "mean") };
+    const char *tail[2] = {strstr(lines.text[0], "mean"), strstr(lines.text[1], "mean")};
     assert_true(tail[0] && tail[1]);
-    assert_string_equal(tail[0], tail[1]);                      /* the same input, the same fingerprint */
+    assert_string_equal(tail[0], tail[1]); /* the same input, the same fingerprint */
     double mean, rms, most;
     assert_int_equal(sscanf(tail[0], "mean %lf rms %lf max %lf", &mean, &rms, &most), 3);
-    const float *h = view_host(a.copy.dst);                     /* gelu(-1) * -1 = 0.158808, gelu(3) * 3 = 8.98909 */
+    const float *h = view_host(a.copy.dst); /* gelu(-1) * -1 = 0.158808, gelu(3) * 3 = 8.98909 */
     assert_true(fabs(mean - (double)(h[0] + h[1]) / 2.0) < 1e-5);
     assert_true(fabs(most - (double)h[1]) < 1e-4 && fabs(most - 8.98909) < 1e-3);
     assert_true(fabs(rms - sqrt((double)(h[0] * h[0] + h[1] * h[1]) / 2.0)) < 1e-4);
@@ -475,9 +516,9 @@ static void test_trace(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_levels),        cmocka_unit_test(test_plan_is_ledger),  cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_sticky),        cmocka_unit_test(test_bad_arguments),   cmocka_unit_test(test_no_rows),
-        cmocka_unit_test(test_replay),        cmocka_unit_test(test_record_limits),   cmocka_unit_test(test_handles_run_out),
+        cmocka_unit_test(test_levels), cmocka_unit_test(test_plan_is_ledger), cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_sticky), cmocka_unit_test(test_bad_arguments),  cmocka_unit_test(test_no_rows),
+        cmocka_unit_test(test_replay), cmocka_unit_test(test_record_limits),  cmocka_unit_test(test_handles_run_out),
         cmocka_unit_test(test_trace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

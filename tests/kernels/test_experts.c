@@ -1,4 +1,5 @@
-/* test_experts.c - experts on the CPU: only those that were chosen are read, and a workspace too small for all entries changes no bit. */
+/* test_experts.c - experts on the CPU: only those that were chosen are read, and a workspace too small for all entries
+ * changes no bit. */
 #include "op_case.h"
 
 #include "tests/support/check.h"
@@ -6,10 +7,20 @@
 /* A device reserved for the rows of the case alone, so that its k entries a row need several passes. */
 static bool open_small(struct rig *r, const char *level, const struct kernel_case *c)
 {
-    myth_device_opts opts = { .name = "cpu", .n_threads = 2, .cpu_level = level };
+    myth_device_opts opts = {.name = "cpu", .n_threads = 2, .cpu_level = level};
     uint32_t width = most_u32(c->dim, c->d_ff);
-    myth_work_shape shape = { .n_rows = c->rows, .n_logit_rows = 1, .d_model = width, .d_ff = width, .n_head = 1, .n_head_kv = 1, .head_dim = 2,
-                              .n_vocab = 1, .n_ctx = 1, .top_k = 1 };
+    myth_work_shape shape = {
+        .n_rows = c->rows,
+        .n_logit_rows = 1,
+        .d_model = width,
+        .d_ff = width,
+        .n_head = 1,
+        .n_head_kv = 1,
+        .head_dim = 2,
+        .n_vocab = 1,
+        .n_ctx = 1,
+        .top_k = 1,
+    };
     memset(r, 0, sizeof(*r));
     rig_must(myth_mem_open(&r->mem, 0, NULL) == MYTH_OK, "mem");
     if (myth_device_open(&r->dev, r->mem, &opts, NULL) != MYTH_OK) {
@@ -39,25 +50,34 @@ static float *run(struct rig *r, const struct kernel_case *c, uint64_t *bytes)
     return y;
 }
 
-static const char *const level_names[] = { "ref", "avx2", "avx512", "amx", "neon" };
-static const myth_dtype types[] = { MYTH_F32, MYTH_BF16, MYTH_Q8_0, MYTH_Q4_0 };
+static const char *const level_names[] = {"ref", "avx2", "avx512", "amx", "neon"};
+static const myth_dtype types[] = {MYTH_F32, MYTH_BF16, MYTH_Q8_0, MYTH_Q4_0};
 
 static void test_passes(void **state)
 {
     (void)state;
     for (size_t l = 0; l < sizeof(level_names) / sizeof(level_names[0]); l++)
         for (uint32_t i = 0; i < 16; i++) {
-            struct kernel_case c = { .op = i % 2 ? MYTH_OP_moe_down : MYTH_OP_moe_geglu, .rows = 9, .dim = 320, .d_ff = 192, .n_expert = 11, .k = 8,
-                                     .type = types[i / 2 % 4], .is_decode = i >= 8 };
+            struct kernel_case c = {
+                .op = i % 2 ? MYTH_OP_moe_down : MYTH_OP_moe_geglu,
+                .rows = 9,
+                .dim = 320,
+                .d_ff = 192,
+                .n_expert = 11,
+                .k = 8,
+                .type = types[i / 2 % 4],
+                .is_decode = i >= 8,
+            };
             struct rig small, large;
             uint64_t bytes;
             if (!open_small(&small, level_names[l], &c))
                 continue;
             assert_true(rig_open(&large, level_names[l], 2, CASE_TEST, NULL));
             size_t n = c.op == MYTH_OP_moe_geglu ? (size_t)c.rows * c.k * c.d_ff : (size_t)c.rows * c.dim;
-            float *y[2] = { run(&small, &c, &bytes), run(&large, &c, &bytes) };
+            float *y[2] = {run(&small, &c, &bytes), run(&large, &c, &bytes)};
             if (memcmp(y[0], y[1], n * sizeof(float)) != 0)
-                fail_msg("%s, %s %s: bits depend on the workspace", level_names[l], myth_op_name(c.op), myth_dtype_get(c.type)->name);
+                fail_msg("%s, %s %s: bits depend on the workspace", level_names[l], myth_op_name(c.op),
+                         myth_dtype_get(c.type)->name);
             free(y[0]);
             free(y[1]);
             assert_int_equal(rig_close(&small), 0);
@@ -71,8 +91,16 @@ static void test_only_chosen(void **state)
     (void)state;
     for (size_t l = 0; l < sizeof(level_names) / sizeof(level_names[0]); l++)
         for (uint32_t i = 0; i < 4; i++) {
-            struct kernel_case c = { .op = i % 2 ? MYTH_OP_moe_down : MYTH_OP_moe_geglu, .rows = 1, .dim = 64, .d_ff = 96, .n_expert = 64, .k = 8,
-                                     .type = MYTH_F32, .is_decode = i < 2 };
+            struct kernel_case c = {
+                .op = i % 2 ? MYTH_OP_moe_down : MYTH_OP_moe_geglu,
+                .rows = 1,
+                .dim = 64,
+                .d_ff = 96,
+                .n_expert = 64,
+                .k = 8,
+                .type = MYTH_F32,
+                .is_decode = i < 2,
+            };
             struct rig r;
             union op_args a;
             uint32_t chosen[8];
@@ -100,6 +128,6 @@ static void test_only_chosen(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_passes), cmocka_unit_test(test_only_chosen) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_passes), cmocka_unit_test(test_only_chosen)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,11 @@
-/* test_fast_amx.c - the AMX products on machines without AMX: gemm_amx.c compiled against tiles in plain C that follow the documented
- * semantics, so that packing, tails and strides are proven where the level itself is absent. Needs AVX-512 with BF16. */
+/* test_fast_amx.c - the AMX products on machines without AMX: gemm_amx.c compiled against tiles in plain C that follow
+ * the documented semantics, so that packing, tails and strides are proven where the level itself is absent. Needs
+ * AVX-512 with BF16. */
 #if defined(__x86_64__)
 #if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,fma,f16c,avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,amx-tile,amx-bf16"))), apply_to = function)
+#pragma clang attribute push(                                                                                 \
+    __attribute__((target("avx2,fma,f16c,avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,amx-tile,amx-bf16"))), \
+    apply_to = function)
 #else
 #pragma GCC push_options
 #pragma GCC target("avx2,fma,f16c,avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,amx-tile,amx-bf16")
@@ -56,24 +59,24 @@ static void emu_dpbf16ps(int c, int a, int b)
 #undef _tile_dpbf16ps
 #undef _tile_release
 #define _tile_loadconfig emu_loadconfig
-#define _tile_loadd emu_loadd
-#define _tile_stored emu_stored
-#define _tile_dpbf16ps emu_dpbf16ps
-#define _tile_release emu_release
-#define amx_gemm_bf16 emulated_gemm_bf16
-#define amx_pack_q8 emulated_pack_q8
-#define amx_pack_q4 emulated_pack_q4
-#define amx_pack_q4_1 emulated_pack_q4_1
-#define amx_pack_q5_0 emulated_pack_q5_0
-#define amx_pack_q5_1 emulated_pack_q5_1
-#define amx_pack_iq4_nl emulated_pack_iq4_nl
-#define amx_pack_mxfp4 emulated_pack_mxfp4
-#define amx_pack_q2_k emulated_pack_q2_k
-#define amx_pack_q3_k emulated_pack_q3_k
-#define amx_pack_q4_k emulated_pack_q4_k
-#define amx_pack_q5_k emulated_pack_q5_k
-#define amx_pack_q6_k emulated_pack_q6_k
-#define amx_pack_iq4_xs emulated_pack_iq4_xs
+#define _tile_loadd      emu_loadd
+#define _tile_stored     emu_stored
+#define _tile_dpbf16ps   emu_dpbf16ps
+#define _tile_release    emu_release
+#define amx_gemm_bf16    emulated_gemm_bf16
+#define amx_pack_q8      emulated_pack_q8
+#define amx_pack_q4      emulated_pack_q4
+#define amx_pack_q4_1    emulated_pack_q4_1
+#define amx_pack_q5_0    emulated_pack_q5_0
+#define amx_pack_q5_1    emulated_pack_q5_1
+#define amx_pack_iq4_nl  emulated_pack_iq4_nl
+#define amx_pack_mxfp4   emulated_pack_mxfp4
+#define amx_pack_q2_k    emulated_pack_q2_k
+#define amx_pack_q3_k    emulated_pack_q3_k
+#define amx_pack_q4_k    emulated_pack_q4_k
+#define amx_pack_q5_k    emulated_pack_q5_k
+#define amx_pack_q6_k    emulated_pack_q6_k
+#define amx_pack_iq4_xs  emulated_pack_iq4_xs
 #include "kernels/cpu/fast/gemm_amx.c"
 
 #if defined(__clang__)
@@ -101,7 +104,9 @@ static float uniform(void)
     return (float)((double)(state >> 40) / (1 << 23) - 1.0);
 }
 
-struct shape { uint32_t n_rows, n_out, n_in, k_first; };
+struct shape {
+    uint32_t n_rows, n_out, n_in, k_first;
+};
 
 typedef void pack_fn(void *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0, uint32_t n_k);
 
@@ -110,8 +115,9 @@ static pack_fn *pack_of(myth_dtype t)
     switch (t) {
     case MYTH_Q8_0: return emulated_pack_q8;
     case MYTH_Q4_0: return emulated_pack_q4;
-#define PACK_OF(name, type, kernel) case MYTH_##type: return amx_pack_##name;
-    FAST_BLOCK_TYPES(PACK_OF)
+#define PACK_OF(name, type, kernel) \
+    case MYTH_##type: return amx_pack_##name;
+        FAST_BLOCK_TYPES(PACK_OF)
 #undef PACK_OF
     default: return avx512_pack_bf16_pair;
     }
@@ -151,20 +157,22 @@ static void check_shape(struct shape s, myth_dtype type)
     for (uint32_t k0 = 0, n_k; k0 < s.n_in; k0 += n_k) {
         n_k = k0 ? s.n_in - k0 : s.k_first;
         pack_of(type)(panel, w[0], sizeof(w[0]), s.n_out, k0, n_k);
-        emulated_gemm_bf16(c[0], OUT_MAX + 3, s.n_out, panel, (unsigned char *)rows, x_bytes, s.n_rows, s.n_in, k0, n_k);
+        emulated_gemm_bf16(c[0], OUT_MAX + 3, s.n_out, panel, (unsigned char *)rows, x_bytes, s.n_rows, s.n_in, k0,
+                           n_k);
     }
     for (uint32_t o = 0; o < s.n_out; o++) {
         cpu_row_to_f32(wide, w[o], type, s.n_in);
         for (uint32_t r = 0; r < s.n_rows; r++) {
             double sum = 0.0, size = 0.0;
             for (uint32_t k = 0; k < s.n_in; k++) {
-                double t = (double)myth_bf16_to_f32(myth_f32_to_bf16(x[r][k])) * (double)myth_bf16_to_f32(myth_f32_to_bf16(wide[k]));
+                double t = (double)myth_bf16_to_f32(myth_f32_to_bf16(x[r][k])) *
+                           (double)myth_bf16_to_f32(myth_f32_to_bf16(wide[k]));
                 sum += t;
                 size += fabs(t);
             }
             if (!(fabs(sum - (double)c[r][o]) <= 2e-6 * size))
-                fail_msg("%s rows %u out %u in %u: [%u, %u] is %g, expected %g", myth_dtype_get(type)->name, s.n_rows, s.n_out, s.n_in, r, o,
-                         (double)c[r][o], sum);
+                fail_msg("%s rows %u out %u in %u: [%u, %u] is %g, expected %g", myth_dtype_get(type)->name, s.n_rows,
+                         s.n_out, s.n_in, r, o, (double)c[r][o], sum);
         }
     }
     /* the last row alone: the same bits */
@@ -180,8 +188,8 @@ static void check_shape(struct shape s, myth_dtype type)
 static void test_tiles(void **unused)
 {
     (void)unused;
-    static const struct shape shapes[] = { { 1, 1, 32, 32 },    { 16, 32, 64, 32 },  { 17, 31, 96, 64 },  { 32, 32, 224, 128 },
-                                           { 33, 7, 160, 160 }, { 70, 32, 64, 64 }, { 5, 17, 128, 96 } };
+    static const struct shape shapes[] = {{1, 1, 32, 32},    {16, 32, 64, 32}, {17, 31, 96, 64}, {32, 32, 224, 128},
+                                          {33, 7, 160, 160}, {70, 32, 64, 64}, {5, 17, 128, 96}};
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
         for (int t = 0; t < MYTH_DTYPE_N; t++) {
             struct shape s = shapes[i];
@@ -191,13 +199,13 @@ static void test_tiles(void **unused)
                 check_shape(s, (myth_dtype)t);
         }
     }
-    check_shape((struct shape){ 19, 9, 50, 32 }, MYTH_BF16);
+    check_shape((struct shape){19, 9, 50, 32}, MYTH_BF16);
     printf("%zu shapes, 3 types\n", sizeof(shapes) / sizeof(shapes[0]));
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_tiles) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_tiles)};
     if (!(cpu_features() & CPU_AVX512_BF16)) {
         printf("skipped: the processor has no avx512_bf16\n");
         return CHECK_SKIP;

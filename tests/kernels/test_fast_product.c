@@ -1,6 +1,7 @@
-/* test_fast_product.c - products of the fast levels against doubles over the same rounded inputs: what is lost is the rounding of the
- * activations alone (int8 blocks of 32, or bf16, or nothing), not a term, a scale or a tail. Panels that end early, rows that fill no tile,
- * widths past one panel, both paths; each also bit-equal over 1, 2 and 5 threads. */
+/* test_fast_product.c - products of the fast levels against doubles over the same rounded inputs: what is lost is the
+ * rounding of the activations alone (int8 blocks of 32, or bf16, or nothing), not a term, a scale or a tail. Panels
+ * that end early, rows that fill no tile, widths past one panel, both paths; each also bit-equal over 1, 2 and 5
+ * threads. */
 #include "engine/base/blocks.h"
 #include "kernels/ops.h"
 #include "tests/support/check.h"
@@ -9,10 +10,12 @@
 
 enum { ROWS = 27, OUT = 71, IN = 4352 };
 
-struct shape { uint32_t n_rows, n_out, n_in; };
+struct shape {
+    uint32_t n_rows, n_out, n_in;
+};
 static const struct shape shapes[] = {
-    { 1, 1, 32 }, { 1, 33, 96 }, { 5, 31, 640 }, { 6, 32, 128 }, { 7, 64, 1152 }, { 12, 33, 160 }, { 13, 70, 2048 }, { 27, 71, 2080 },
-    { 3, 37, 4192 },
+    {1, 1, 32},    {1, 33, 96},    {5, 31, 640},   {6, 32, 128},  {7, 64, 1152},
+    {12, 33, 160}, {13, 70, 2048}, {27, 71, 2080}, {3, 37, 4192},
 };
 
 static uint64_t state;
@@ -34,21 +37,32 @@ static void make_weights(myth_dtype t, uint32_t n_out, uint32_t n_in)
             float v = uniform(), *w = &wide[o * n_in + k];
             uint16_t h;
             switch (t) {
-            case MYTH_F16: h = myth_f32_to_f16(v); *w = myth_f16_to_f32(h); memcpy(row + 2 * k, &h, 2); break;
-            case MYTH_BF16: h = myth_f32_to_bf16(v); *w = myth_bf16_to_f32(h); memcpy(row + 2 * k, &h, 2); break;
-            case MYTH_F32: *w = v; memcpy(row + 4 * k, &v, 4); break;
+            case MYTH_F16:
+                h = myth_f32_to_f16(v);
+                *w = myth_f16_to_f32(h);
+                memcpy(row + 2 * k, &h, 2);
+                break;
+            case MYTH_BF16:
+                h = myth_f32_to_bf16(v);
+                *w = myth_bf16_to_f32(h);
+                memcpy(row + 2 * k, &h, 2);
+                break;
+            case MYTH_F32:
+                *w = v;
+                memcpy(row + 4 * k, &v, 4);
+                break;
             default: break;
             }
         }
         if (!myth_dtype_is_quant(t))
             continue;
         const myth_dtype_info *info = myth_dtype_get(t);
-        for (uint32_t b = 0; b < n_in / info->block; b++) {         /* any bytes, scales of about one size */
+        for (uint32_t b = 0; b < n_in / info->block; b++) { /* any bytes, scales of about one size */
             unsigned char *p = row + b * info->block_bytes;
             for (uint32_t i = 0; i < info->block_bytes; i++)
                 p[i] = (unsigned char)(127.99f + 127.99f * uniform());
             if (b == 0 && t == MYTH_Q8_0)
-                p[2] = 0x80;                            /* -128: what no quantiser writes and a file may hold */
+                p[2] = 0x80; /* -128: what no quantiser writes and a file may hold */
             if (t == MYTH_MXFP4)
                 p[0] = (unsigned char)(120 + p[0] % 4);
             for (uint32_t i = 0; i < info->n_half; i++) {
@@ -104,16 +118,35 @@ static void multiply(float *y, const char *level, int n_threads, struct shape s,
     myth_buf *bx, *by, *bw;
     myth_error err;
     assert_int_equal(myth_mem_open(&mem, 0, &err), MYTH_OK);
-    assert_int_equal(myth_device_open(&dev, mem, &(myth_device_opts){ .name = "cpu", .n_threads = n_threads, .cpu_level = level }, &err), MYTH_OK);
-    myth_work_shape shape = { .n_rows = s.n_rows, .n_logit_rows = 1, .d_model = s.n_in, .d_ff = s.n_in, .n_head = 1, .n_head_kv = 1, .head_dim = 16,
-                              .n_vocab = 1, .top_k = 1 };
+    assert_int_equal(myth_device_open(&dev, mem,
+                                      &(myth_device_opts){.name = "cpu", .n_threads = n_threads, .cpu_level = level},
+                                      &err),
+                     MYTH_OK);
+    myth_work_shape shape = {
+        .n_rows = s.n_rows,
+        .n_logit_rows = 1,
+        .d_model = s.n_in,
+        .d_ff = s.n_in,
+        .n_head = 1,
+        .n_head_kv = 1,
+        .head_dim = 16,
+        .n_vocab = 1,
+        .top_k = 1,
+    };
     assert_int_equal(myth_device_reserve(dev, &shape, &err), MYTH_OK);
     assert_int_equal(myth_stream_open(&st, dev, &err), MYTH_OK);
     assert_int_equal(myth_buf_wrap(&bx, dev, x, sizeof(x), &err), MYTH_OK);
     assert_int_equal(myth_buf_wrap(&bw, dev, packed, sizeof(packed), &err), MYTH_OK);
     assert_int_equal(myth_buf_wrap(&by, dev, y, (uint64_t)ROWS * OUT * sizeof(float), &err), MYTH_OK);
-    myth_proj(st, &(struct myth_proj_args){ .y = myth_view_at(by, 0, MYTH_F32), .x = myth_view_at(bx, 0, MYTH_F32), .w = myth_view_at(bw, 0, t),
-                                            .n_rows = s.n_rows, .n_in = s.n_in, .n_out = s.n_out, .is_decode = is_decode });
+    myth_proj(st, &(struct myth_proj_args){
+                      .y = myth_view_at(by, 0, MYTH_F32),
+                      .x = myth_view_at(bx, 0, MYTH_F32),
+                      .w = myth_view_at(bw, 0, t),
+                      .n_rows = s.n_rows,
+                      .n_in = s.n_in,
+                      .n_out = s.n_out,
+                      .is_decode = is_decode,
+                  });
     assert_int_equal(myth_stream_sync(st, &err), MYTH_OK);
     myth_buf_close(bx);
     myth_buf_close(bw);
@@ -128,7 +161,8 @@ static bool is_present(const char *level)
     myth_mem *mem;
     myth_device *dev;
     assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
-    bool found = myth_device_open(&dev, mem, &(myth_device_opts){ .name = "cpu", .n_threads = 1, .cpu_level = level }, NULL) == MYTH_OK;
+    bool found = myth_device_open(&dev, mem, &(myth_device_opts){.name = "cpu", .n_threads = 1, .cpu_level = level},
+                                  NULL) == MYTH_OK;
     if (found)
         myth_device_close(dev);
     myth_mem_close(mem);
@@ -146,7 +180,8 @@ static void check_level(const char *level)
             for (int is_decode = 0; is_decode < 2 && t != MYTH_I32; is_decode++, n++) {
                 const myth_dtype type = (myth_dtype)t;
                 const uint32_t block = myth_dtype_block(type), share = check_is_full() ? 1 : 3 * check_quick();
-                if (((n + (uint32_t)check_seed()) * 2654435761u >> 16) % share)      /* scattered: every shape, type and path comes up */
+                if (((n + (uint32_t)check_seed()) * 2654435761u >> 16) %
+                    share) /* scattered: every shape, type and path comes up */
                     continue;
                 struct shape s = shapes[i];
                 s.n_in = (s.n_in + block - 1) / block * block;
@@ -154,25 +189,27 @@ static void check_level(const char *level)
                 for (uint32_t k = 0; k < s.n_rows * s.n_in; k++)
                     x[k] = uniform();
                 multiply(y, level, 1, s, type, is_decode);
-                double least = INFINITY;                /* which rounding a level chooses is its own business */
+                double least = INFINITY; /* which rounding a level chooses is its own business */
                 for (int how = NONE; how < ROUNDING_N; how++)
                     least = fmin(least, worst(y, s, (enum rounding)how));
                 if (!(least <= limit))
-                    fail_msg("%s %s %s: rows %u out %u in %u: %.2e of the sum of magnitudes; at most %.2e", level, myth_dtype_get(type)->name,
-                             is_decode ? "decode" : "prefill", s.n_rows, s.n_out, s.n_in, least, limit);
+                    fail_msg("%s %s %s: rows %u out %u in %u: %.2e of the sum of magnitudes; at most %.2e", level,
+                             myth_dtype_get(type)->name, is_decode ? "decode" : "prefill", s.n_rows, s.n_out, s.n_in,
+                             least, limit);
                 most = least > most ? least : most;
                 for (int threads = 2; threads <= 5; threads += 3) {
                     multiply(again, level, threads, s, type, is_decode);
                     assert_memory_equal(again, y, s.n_rows * s.n_out * sizeof(float));
                 }
             }
-    printf("level %-7s %u products, worst %.2e of the sum of magnitudes, bit-equal on 1, 2 and 5 threads\n", level, n, most);
+    printf("level %-7s %u products, worst %.2e of the sum of magnitudes, bit-equal on 1, 2 and 5 threads\n", level, n,
+           most);
 }
 
 static void test_products(void **unused)
 {
     (void)unused;
-    static const char *const levels[] = { "ref", "avx2", "avx512", "amx", "neon" };
+    static const char *const levels[] = {"ref", "avx2", "avx512", "amx", "neon"};
     state = check_seed();
     for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
         if (is_present(levels[i]))
@@ -184,6 +221,6 @@ static void test_products(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_products) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_products)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,33 @@
-/* test_kv_forms.c - layers that make no keys, or keep values only, or norm their values; a residual that is scaled as a whole: against sums in
- * double on every CPU level, and what device.c refuses. */
+/* test_kv_forms.c - layers that make no keys, or keep values only, or norm their values; a residual that is scaled as a
+ * whole: against sums in double on every CPU level, and what device.c refuses. */
 #include "oracle.h"
 
 #include "tests/support/check.h"
 
-static const char *const level_names[] = { "ref", "avx2", "avx512", "amx", "neon" };
+static const char *const level_names[] = {"ref", "avx2", "avx512", "amx", "neon"};
 enum { LEVEL_N = sizeof(level_names) / sizeof(level_names[0]) };
 
 enum form { PLAIN, V_NORMED, V_IS_K, VALUES_ONLY, NO_KEYS, FORM_N };
-static const char *const form_names[FORM_N] = { "plain", "normed v", "v is k", "values only", "no keys" };
+static const char *const form_names[FORM_N] = {"plain", "normed v", "v is k", "values only", "no keys"};
 
-static const struct kernel_case base = { .op = MYTH_OP_norm_qkv_rope_store, .rows = 5, .dim = 96, .n_head = 4, .n_head_kv = 2, .head_dim = 48, .type = MYTH_F32,
-                                         .type_k = MYTH_F32, .type_v = MYTH_F32, .has_pend = true, .has_post = true, .has_head_norm = true };
+static const struct kernel_case base = {
+    .op = MYTH_OP_norm_qkv_rope_store,
+    .rows = 5,
+    .dim = 96,
+    .n_head = 4,
+    .n_head_kv = 2,
+    .head_dim = 48,
+    .type = MYTH_F32,
+    .type_k = MYTH_F32,
+    .type_v = MYTH_F32,
+    .has_pend = true,
+    .has_post = true,
+    .has_head_norm = true,
+};
 
 static void take_form(struct myth_norm_qkv_rope_store_args *a, enum form form)
 {
-    const myth_view none_given = { 0 };
+    const myth_view none_given = {0};
     a->has_v_norm = form != PLAIN;
     if (form >= V_IS_K)
         a->w_v = none_given;
@@ -26,7 +38,8 @@ static void take_form(struct myth_norm_qkv_rope_store_args *a, enum form form)
     a->x_scale = 0.375f;
 }
 
-static void check_head(const struct myth_norm_qkv_rope_store_args *a, uint64_t r, const double *want, myth_view got, uint64_t at, const char *what)
+static void check_head(const struct myth_norm_qkv_rope_store_args *a, uint64_t r, const double *want, myth_view got,
+                       uint64_t at, const char *what)
 {
     double most = 0.0, apart = 0.0;
     for (uint64_t i = 0; i < a->head_dim; i++) {
@@ -41,7 +54,8 @@ static void rotate(const struct myth_norm_qkv_rope_store_args *a, uint64_t r, do
 {
     const uint64_t half = a->head_dim / 2;
     for (uint64_t i = 0; i < half; i++) {
-        double c = value(a->rope, r, a->head_dim, 2 * i), s = value(a->rope, r, a->head_dim, 2 * i + 1), lo = head[i], hi = head[i + half];
+        double c = value(a->rope, r, a->head_dim, 2 * i), s = value(a->rope, r, a->head_dim, 2 * i + 1), lo = head[i],
+               hi = head[i + half];
         head[i] = (lo * c - hi * s) * scale;
         head[i + half] = (hi * c + lo * s) * scale;
     }
@@ -65,7 +79,7 @@ static void check_row(const struct myth_norm_qkv_rope_store_args *a, uint64_t r,
         for (uint64_t i = 0; i < hd; i++)
             raw[i] = dot64(a->w_v.buf ? a->w_v : a->w_k, h * hd + i, xn, a->dim);
         if (a->has_v_norm)
-            norm64(raw, raw, (myth_view){ 0 }, hd, (double)a->eps);
+            norm64(raw, raw, (myth_view){0}, hd, (double)a->eps);
         check_head(a, r, raw, a->v_new, at, "v");
         if (!a->k_new.buf)
             continue;
@@ -117,11 +131,11 @@ static void forms_are_what_they_say(void **state)
 static void a_scaled_residual_is_the_residual_scaled(void **state)
 {
     (void)state;
-    const float scale = 0.296875f;                       /* exact in few bits; the products round as any */
+    const float scale = 0.296875f; /* exact in few bits; the products round as any */
     for (int l = 0; l < LEVEL_N; l++) {
         struct rig r;
         union op_args u;
-        struct kernel_case c = { .op = MYTH_OP_rms_norm, .rows = 4, .dim = 91, .has_pend = true, .has_post = true };
+        struct kernel_case c = {.op = MYTH_OP_rms_norm, .rows = 4, .dim = 91, .has_pend = true, .has_post = true};
         float *kept[2];
         size_t n = (size_t)c.rows * c.dim;
         if (!rig_open(&r, level_names[l], 2, CASE_TEST, NULL))
@@ -129,9 +143,17 @@ static void a_scaled_residual_is_the_residual_scaled(void **state)
         for (int i = 0; i < 2; i++) {
             make_case(&r, &c, 9, &u);
             u.rms_norm.x_scale = i ? scale : 0.0f;
-            struct myth_gather_norm_args g = { .x = u.rms_norm.x, .pend = u.rms_norm.pend, .w_post = u.rms_norm.w_post, .x_scale = u.rms_norm.x_scale,
-                                               .y = rig_view(&r, MYTH_F32, c.rows, c.dim), .rows = rig_ids(&r, c.rows, 1), .n_gather = c.rows,
-                                               .dim = c.dim, .eps = u.rms_norm.eps };
+            struct myth_gather_norm_args g = {
+                .x = u.rms_norm.x,
+                .pend = u.rms_norm.pend,
+                .w_post = u.rms_norm.w_post,
+                .x_scale = u.rms_norm.x_scale,
+                .y = rig_view(&r, MYTH_F32, c.rows, c.dim),
+                .rows = rig_ids(&r, c.rows, 1),
+                .n_gather = c.rows,
+                .dim = c.dim,
+                .eps = u.rms_norm.eps,
+            };
             for (uint32_t k = 0; k < c.rows; k++)
                 ((int32_t *)view_host(g.rows))[k] = (int32_t)k;
             myth_gather_norm(r.s, &g);
@@ -155,7 +177,7 @@ static void a_scaled_residual_is_the_residual_scaled(void **state)
 static void odd_forms_are_refused(void **state)
 {
     (void)state;
-    const myth_view none_given = { 0 };
+    const myth_view none_given = {0};
     for (int i = 0; i < 6; i++) {
         struct rig r;
         union op_args u;
@@ -163,12 +185,19 @@ static void odd_forms_are_refused(void **state)
         assert_true(rig_open(&r, "ref", 1, CASE_TEST, NULL));
         make_case(&r, &base, 3, &u);
         switch (i) {
-        case 0: a->w_k = none_given; break;                                    /* v_new without w_k */
-        case 1: a->v_new = none_given; break;                                  /* w_k, nowhere to put its values */
-        case 2: a->k_new = none_given; break;                                  /* values only, but they are not the keys' norm */
-        case 3: a->k_new = none_given; a->w_v = none_given; a->has_v_norm = true; break;       /* with a norm of keys */
-        case 4: a->w_v = none_given; a->v_new.off = 1; break;
-        default: a->w_k = a->k_new = a->v_new = a->n_k = none_given;           /* w_v alone */
+        case 0: a->w_k = none_given; break;   /* v_new without w_k */
+        case 1: a->v_new = none_given; break; /* w_k, nowhere to put its values */
+        case 2: a->k_new = none_given; break; /* values only, but they are not the keys' norm */
+        case 3:
+            a->k_new = none_given;
+            a->w_v = none_given;
+            a->has_v_norm = true;
+            break; /* with a norm of keys */
+        case 4:
+            a->w_v = none_given;
+            a->v_new.off = 1;
+            break;
+        default: a->w_k = a->k_new = a->v_new = a->n_k = none_given; /* w_v alone */
         }
         myth_norm_qkv_rope_store(r.s, a);
         if (rig_sync(&r, NULL) != MYTH_EARG)

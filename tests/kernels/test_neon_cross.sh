@@ -1,5 +1,6 @@
 #!/bin/sh
-# test_neon_cross.sh - the engine's base and kernels compile for AArch64 without a warning, with the NEON level in the table.
+# test_neon_cross.sh - the engine's base and kernels compile for AArch64 without a warning, with the NEON level in the
+# table.
 set -eu
 cc=${AARCH64_CC:-aarch64-linux-gnu-gcc}
 if ! command -v "$cc" > /dev/null; then

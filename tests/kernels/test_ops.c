@@ -1,5 +1,5 @@
-/* test_ops.c - every op x every case x every CPU level and device present, against the fp64 oracle. Prints per level and op the worst case and the
- * share of its tolerance that it used; absent levels are named with the reason. */
+/* test_ops.c - every op x every case x every CPU level and device present, against the fp64 oracle. Prints per level
+ * and op the worst case and the share of its tolerance that it used; absent levels are named with the reason. */
 #include "oracle.h"
 #include "tests/support/check.h"
 
@@ -9,7 +9,8 @@ struct worst {
     const char *output;
 };
 
-/* Largest error of the output over its largest magnitude; an element that was not written, or should not have been, is infinite. */
+/* Largest error of the output over its largest magnitude; an element that was not written, or should not have been, is
+ * infinite. */
 static double compare(const struct want *w)
 {
     double error = 0.0, largest = 0.0;
@@ -17,7 +18,7 @@ static double compare(const struct want *w)
         return memcmp(w->bytes, view_host(w->view), (size_t)w->n) == 0 ? 0.0 : INFINITY;
     for (uint64_t i = 0; i < w->n_row * w->n; i++) {
         double got = w->is_sum ? sum_value(w->view, i) : value(w->view, i / w->n, w->n, i % w->n);
-        if (isnan(w->v[i])) {           /* untouched: 0xff bytes are NaN, or -1 times a NaN scale */
+        if (isnan(w->v[i])) { /* untouched: 0xff bytes are NaN, or -1 times a NaN scale */
             if (!isnan(got))
                 return INFINITY;
             continue;
@@ -29,7 +30,8 @@ static double compare(const struct want *w)
     return (largest > 0.0 ? error / largest : error) / fmax(1.0, w->condition);
 }
 
-/* The k entries are in order, each logit is its id's, and no id left out is better than the last by more than the error. Returns it. */
+/* The k entries are in order, each logit is its id's, and no id left out is better than the last by more than the
+ * error. Returns it. */
 static double compare_topk(const struct myth_head_topk_args *a, const double *logits)
 {
     double error = 0.0, largest = 0.0;
@@ -74,7 +76,7 @@ static void note(struct worst *w, double error, double tol, int case_idx, const 
 {
     double share = error > 0.0 ? error / tol : 0.0;
     if (!(share < w->share) || !w->output)
-        *w = (struct worst){ share, error, case_idx, output };
+        *w = (struct worst){share, error, case_idx, output};
 }
 
 static void run_case(struct rig *r, int case_idx, bool is_ref, struct worst *worst)
@@ -103,7 +105,7 @@ static void run_case(struct rig *r, int case_idx, bool is_ref, struct worst *wor
 /* All cases of the op; 1 when one is past its tolerance. */
 static int run_op(struct rig *r, myth_op op, bool is_ref, const char *how)
 {
-    struct worst worst = { 0.0, 0.0, 0, NULL };
+    struct worst worst = {0.0, 0.0, 0, NULL};
     int n_case = 0;
     uint32_t n_all = 0, at = 0;
     for (int i = 0; i < KERNEL_CASE_N; i++)
@@ -114,11 +116,11 @@ static int run_op(struct rig *r, myth_op op, bool is_ref, const char *how)
         run_case(r, i, is_ref, &worst);
         n_case++;
     }
-    assert_true(n_case > 0);            /* an op without a case */
+    assert_true(n_case > 0); /* an op without a case */
     char name[200];
     case_name(name, sizeof(name), &kernel_cases[worst.case_idx]);
-    printf("  %-20s %3d cases  worst %.2e = %5.1f %% of tolerance  %s of %s%s%s\n", myth_op_name(op), n_case, worst.error,
-           100.0 * worst.share, worst.output, name, how, worst.share <= 1.0 ? "" : "  FAILED");
+    printf("  %-20s %3d cases  worst %.2e = %5.1f %% of tolerance  %s of %s%s%s\n", myth_op_name(op), n_case,
+           worst.error, 100.0 * worst.share, worst.output, name, how, worst.share <= 1.0 ? "" : "  FAILED");
     return !(worst.share <= 1.0);
 }
 
@@ -131,14 +133,17 @@ static void test_cases(void **state)
         myth_error err;
         if (!rig_open(&r, rig_targets[l], 2, CASE_TEST, &err)) {
             printf("target %-14s absent: %s\n", rig_targets[l], err.msg);
-            assert_true(l > 0 || !is_target_wanted(rig_targets[l]));           /* ref is everywhere */
+            assert_true(l > 0 || !is_target_wanted(rig_targets[l])); /* ref is everywhere */
             continue;
         }
         printf("target %-14s %s\n", rig_targets[l], myth_device_get_caps(r.dev)->description);
         const char *only = getenv("MYTHOS_TEST_OP");
         for (int op = 0; op < MYTH_OP_N; op++)
-            n_failed += only && strcmp(only, myth_op_name((myth_op)op)) != 0 ? 0 : run_op(&r, (myth_op)op, is_exact_target(rig_targets[l]), "");
-        if (!only && r.dev->ops.norm_qkv_rope_store != myth_compose_norm_qkv_rope_store) {      /* what a device without the fused ops would run */
+            n_failed += only && strcmp(only, myth_op_name((myth_op)op)) != 0
+                          ? 0
+                          : run_op(&r, (myth_op)op, is_exact_target(rig_targets[l]), "");
+        if (!only && r.dev->ops.norm_qkv_rope_store !=
+                         myth_compose_norm_qkv_rope_store) { /* what a device without the fused ops would run */
             r.dev->ops.norm_qkv_rope_store = myth_compose_norm_qkv_rope_store;
             n_failed += run_op(&r, MYTH_OP_norm_qkv_rope_store, is_exact_target(rig_targets[l]), " composed");
         }
@@ -155,7 +160,14 @@ static void test_cases(void **state)
 static void test_ties(void **state)
 {
     (void)state;
-    struct kernel_case c = { .op = MYTH_OP_head_topk, .rows = 2, .dim = 64, .n_vocab = 2500, .k = 1000, .type = MYTH_F32 };
+    struct kernel_case c = {
+        .op = MYTH_OP_head_topk,
+        .rows = 2,
+        .dim = 64,
+        .n_vocab = 2500,
+        .k = 1000,
+        .type = MYTH_F32,
+    };
     for (int l = 0; l < RIG_TARGET_N; l++)
         for (int is_decode = 0; is_decode < 2; is_decode++) {
             struct rig r;
@@ -172,8 +184,9 @@ static void test_ties(void **state)
             assert_int_equal(rig_sync(&r, NULL), MYTH_OK);
             for (uint32_t i = 0; i < c.rows * c.k; i++) {
                 const int32_t *id = (int32_t *)view_host(a.head_topk.top_id) + i / c.k * c.k;
-                const uint32_t n = i % c.k, n_best = (c.n_vocab + 2 - (uint32_t)id[0]) / 3;       /* ids of the best class */
-                const uint32_t expected = n < n_best ? (uint32_t)id[0] + 3 * n : (uint32_t)id[n_best] + 3 * (n - n_best);
+                const uint32_t n = i % c.k, n_best = (c.n_vocab + 2 - (uint32_t)id[0]) / 3; /* ids of the best class */
+                const uint32_t expected =
+                    n < n_best ? (uint32_t)id[0] + 3 * n : (uint32_t)id[n_best] + 3 * (n - n_best);
                 if ((uint32_t)id[0] > 2 || (uint32_t)id[n] != expected)
                     fail_msg("%s: place %u of row %u is %d, not %u", rig_targets[l], n, i / c.k, id[n], expected);
             }
@@ -183,6 +196,6 @@ static void test_ties(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_cases), cmocka_unit_test(test_ties) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_ties)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

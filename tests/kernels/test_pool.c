@@ -1,4 +1,5 @@
-/* test_pool.c - the thread pool: every thread runs, nobody passes a barrier early, every index is taken once, nothing is allocated. */
+/* test_pool.c - the thread pool: every thread runs, nobody passes a barrier early, every index is taken once, nothing
+ * is allocated. */
 #include "kernels/cpu/pool.h"
 #include "tests/support/check.h"
 
@@ -28,7 +29,7 @@ static void take_items(void *arg, int tid, int n_threads)
     struct shared *s = arg;
     (void)tid;
     (void)n_threads;
-    for (uint32_t i; (i = cpu_pool_take(s->pool, 3)) < N_ITEM; )
+    for (uint32_t i; (i = cpu_pool_take(s->pool, 3)) < N_ITEM;)
         for (uint32_t k = i; k < i + 3 && k < N_ITEM; k++)
             atomic_fetch_add(&s->n_taken[k], 1);
 }
@@ -39,7 +40,7 @@ static void pass_barriers(void *arg, int tid, int n_threads)
     struct shared *s = arg;
     for (unsigned phase = 1; phase <= N_PHASE; phase++) {
         if (tid == (int)phase % n_threads)
-            nanosleep(&(struct timespec){ .tv_nsec = 20000 }, NULL);
+            nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
         atomic_fetch_add(&s->n_arrived, 1);
         cpu_pool_barrier(s->pool);
         if (atomic_load(&s->n_arrived) < phase * (unsigned)n_threads)
@@ -77,7 +78,7 @@ static void with_pool(int n_threads, void (*body)(struct shared *s, int n_thread
     free(s);
 }
 
-static const int counts[] = { 1, 2, 3, 5, 16, CPU_THREADS_MAX };
+static const int counts[] = {1, 2, 3, 5, 16, CPU_THREADS_MAX};
 enum { COUNT_N = sizeof(counts) / sizeof(counts[0]) };
 
 static void body_runs(struct shared *s, int n_threads)
@@ -85,7 +86,7 @@ static void body_runs(struct shared *s, int n_threads)
     unsigned n_run = (check_is_full() ? 200000u : 20000u) / (unsigned)(n_threads * n_threads) + 20;
     for (unsigned i = 0; i < n_run; i++) {
         if (i % 100 == 7)
-            nanosleep(&(struct timespec){ .tv_nsec = 300000 }, NULL);       /* let the threads fall asleep */
+            nanosleep(&(struct timespec){.tv_nsec = 300000}, NULL); /* let the threads fall asleep */
         cpu_pool_run(s->pool, count_runs, s);
         for (int t = 0; t < n_threads; t++)
             if (atomic_load(&s->n_run[t]) != i + 1)
@@ -157,7 +158,7 @@ static void test_barrier(void **state)
 static void test_split(void **state)
 {
     (void)state;
-    static const uint64_t sizes[] = { 0, 1, 3, 4, 63, 64, 65, 1000, 262144 }, aligns[] = { 1, 4, 64 };
+    static const uint64_t sizes[] = {0, 1, 3, 4, 63, 64, 65, 1000, 262144}, aligns[] = {1, 4, 64};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
         for (size_t a = 0; a < 3; a++)
             for (int n = 1; n <= CPU_THREADS_MAX; n++) {
@@ -179,12 +180,12 @@ static void test_split(void **state)
 static void test_open_fails(void **state)
 {
     (void)state;
-    for (uint64_t n = 1; n <= 2; n++) {                 /* the pool, then the stacks */
+    for (uint64_t n = 1; n <= 2; n++) { /* the pool, then the stacks */
         myth_mem *mem;
         myth_error err;
         struct cpu_pool *pool = NULL;
         assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
-        myth_mem_set_fault(mem, &(myth_fault){ .fail_nth = n });
+        myth_mem_set_fault(mem, &(myth_fault){.fail_nth = n});
         assert_int_equal(cpu_pool_open(&pool, mem, 3, &err), MYTH_ENOMEM);
         assert_null(pool);
         assert_int_equal(myth_mem_close(mem), 0);

@@ -1,6 +1,6 @@
-/* test_replay.c - decode ops recorded once and run several times give what as many calls give, and attention that merges gives what attention
- * and kv_merge give: to the bit, on every target. Devices keep counters between the workgroups of such ops; a counter that is not back at
- * its start shows in the second run. */
+/* test_replay.c - decode ops recorded once and run several times give what as many calls give, and attention that
+ * merges gives what attention and kv_merge give: to the bit, on every target. Devices keep counters between the
+ * workgroups of such ops; a counter that is not back at its start shows in the second run. */
 #include "op_case.h"
 
 #include "tests/support/check.h"
@@ -32,7 +32,8 @@ static unsigned char *take_all(const struct rig *r, size_t *bytes)
 static bool is_decode_case(const struct kernel_case *c)
 {
     return (c->use & CASE_TEST) && c->is_decode &&
-           (c->op == MYTH_OP_norm_qkv_rope_store || c->op == MYTH_OP_norm_ffn_geglu || c->op == MYTH_OP_attn_decode || c->op == MYTH_OP_head_topk);
+           (c->op == MYTH_OP_norm_qkv_rope_store || c->op == MYTH_OP_norm_ffn_geglu || c->op == MYTH_OP_attn_decode ||
+            c->op == MYTH_OP_head_topk);
 }
 
 static void set_merges(union op_args *a, const struct kernel_case *c)
@@ -104,7 +105,8 @@ static void test_merges(void **state)
             const struct kernel_case *c = &kernel_cases[i];
             unsigned char *all[2];
             size_t bytes;
-            if (!(c->use & CASE_TEST) || c->op != MYTH_OP_attn_decode || c->rows != (c->n_run ? c->n_run : 1) || !check_is_case((uint32_t)i, KERNEL_CASE_N))
+            if (!(c->use & CASE_TEST) || c->op != MYTH_OP_attn_decode || c->rows != (c->n_run ? c->n_run : 1) ||
+                !check_is_case((uint32_t)i, KERNEL_CASE_N))
                 continue;
             for (int is_apart = 0; is_apart < 2; is_apart++) {
                 union op_args u;
@@ -117,8 +119,15 @@ static void test_merges(void **state)
                 myth_attn_decode(r.s, a);
                 if (is_apart)
                     myth_kv_merge(r.s, &(struct myth_kv_merge_args){
-                        .k_new = a->k_new, .v_new = a->v_new, .runs = a->runs, .kv = a->kv, .n_run = a->n_rows, .cap_rows = a->cap_rows,
-                        .n_head_kv = a->n_head_kv, .head_dim = a->head_dim });
+                                           .k_new = a->k_new,
+                                           .v_new = a->v_new,
+                                           .runs = a->runs,
+                                           .kv = a->kv,
+                                           .n_run = a->n_rows,
+                                           .cap_rows = a->cap_rows,
+                                           .n_head_kv = a->n_head_kv,
+                                           .head_dim = a->head_dim,
+                                       });
                 sync_ok(&r);
                 all[is_apart] = take_all(&r, &bytes);
                 rig_clear(&r);
@@ -134,6 +143,6 @@ static void test_merges(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_replay), cmocka_unit_test(test_merges) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_replay), cmocka_unit_test(test_merges)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,8 +2,9 @@
  *
  * Seed     MYTHOS_TEST_SEED, else 1; printed on first use, so that a failure can be run again
  * Full     MYTHOS_TEST_FULL=1 runs the issue's counts, else a sample
- * Sample   MYTHOS_TEST_SAMPLE=N, set by ctest where software stands in for a device: an N-th of the sample, in full runs too;
- *          MYTHOS_TEST_QUICK=N, set by ctest where a sample takes minutes: an N-th of that, but in full runs */
+ * Sample   MYTHOS_TEST_SAMPLE=N, set by ctest where software stands in for a device: an N-th of the sample, in full
+ *          runs too; MYTHOS_TEST_QUICK=N, set by ctest where a sample takes minutes: an N-th of that, but in full runs
+ */
 #ifndef MYTH_TESTS_CHECK_H
 #define MYTH_TESTS_CHECK_H
 
@@ -22,7 +23,7 @@
 #include <cmocka.h>
 #endif
 
-enum { CHECK_SKIP = 77 };                /* exit code of a program that has nothing to test here; it prints why */
+enum { CHECK_SKIP = 77 }; /* exit code of a program that has nothing to test here; it prints why */
 
 static inline bool check_is_full(void)
 {
@@ -85,7 +86,10 @@ static inline bool check_is_among(uint32_t i, uint32_t n, uint32_t most)
 static inline bool check_is_kept(uint32_t i, uint32_t n) { return check_is_among(i, n, check_sample(n)); }
 
 /* Whether the i-th of n cases is run, all of which are unless the run is a quick one. */
-static inline bool check_is_case(uint32_t i, uint32_t n) { return check_is_among(i, n, (n + check_quick() - 1) / check_quick()); }
+static inline bool check_is_case(uint32_t i, uint32_t n)
+{
+    return check_is_among(i, n, (n + check_quick() - 1) / check_quick());
+}
 
 /* splitmix64: any state is a good one */
 static inline uint64_t check_rand(uint64_t *state)
@@ -95,8 +99,11 @@ static inline uint64_t check_rand(uint64_t *state)
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
     return z ^ z >> 31;
 }
-static inline uint32_t check_below(uint64_t *state, uint32_t n) { return (uint32_t)(check_rand(state) % n); }       /* n >= 1 */
-static inline float check_unit(uint64_t *state) { return (float)(check_rand(state) >> 40) * 0x1p-24f; }             /* [0, 1) */
+static inline uint32_t check_below(uint64_t *state, uint32_t n)
+{
+    return (uint32_t)(check_rand(state) % n);
+} /* n >= 1 */
+static inline float check_unit(uint64_t *state) { return (float)(check_rand(state) >> 40) * 0x1p-24f; } /* [0, 1) */
 
 /* `rest` inside the source tree: ctest says where that is, a program run by hand is run from its root. */
 static inline const char *check_path(char *dst, size_t cap, const char *rest)

@@ -1,4 +1,5 @@
-/* chunks.h - what tests of the cutter share: a chunker on the command under test, and an oracle of the cover that shares no code with it. */
+/* chunks.h - what tests of the cutter share: a chunker on the command under test, and an oracle of the cover that
+ * shares no code with it. */
 #ifndef MYTH_TESTS_CHUNKS_H
 #define MYTH_TESTS_CHUNKS_H
 

@@ -106,7 +106,8 @@ static int call(const struct CMUnitTest *t, CMFixtureFunction fixture, void **st
     return result;
 }
 
-int small_run(const char *group, const struct CMUnitTest *tests, size_t n, CMFixtureFunction setup, CMFixtureFunction teardown)
+int small_run(const char *group, const struct CMUnitTest *tests, size_t n, CMFixtureFunction setup,
+              CMFixtureFunction teardown)
 {
     const char *only = getenv("MYTHOS_TEST_NAME");
     void *group_state = NULL;

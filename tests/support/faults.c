@@ -4,17 +4,18 @@
 myth_status session_run(myth_mem *mem, const session_shape *shape, session_output *out, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    myth_model m = { 0 };
+    myth_model m = {0};
     myth_engine *e = NULL;
     myth_seq *s = NULL, *seq[SESSION_PROMPT_MAX];
     int32_t ids[SESSION_PROMPT_MAX];
-    uint8_t want[SESSION_PROMPT_MAX] = { 0 };
+    uint8_t want[SESSION_PROMPT_MAX] = {0};
     myth_result r;
     uint32_t n, n_prompt = shape->n_prompt;
     myth_finish why;
     assert_true(n_prompt && n_prompt <= SESSION_PROMPT_MAX && shape->n_new <= SESSION_NEW_MAX);
     memset(out, 0, sizeof(*out));
-    MYTH_TRY(myth_model_open(&m, mem, "random:gemma2-tiny:q8_0", &(myth_weights_opts){ .level = MYTH_WEIGHTS_DATA }, err));
+    MYTH_TRY(
+        myth_model_open(&m, mem, "random:gemma2-tiny:q8_0", &(myth_weights_opts){.level = MYTH_WEIGHTS_DATA}, err));
     MYTH_TRY(myth_engine_open(&e, &m, &shape->engine, err));
     MYTH_TRY(myth_seq_open(&s, e, err));
     for (uint32_t i = 0; i < n_prompt; i++) {
@@ -22,15 +23,18 @@ myth_status session_run(myth_mem *mem, const session_shape *shape, session_outpu
         seq[i] = s;
     }
     want[n_prompt - 1] = MYTH_WANT_LOGITS;
-    MYTH_TRY(myth_forward(e, &(myth_batch){ .n_tok = n_prompt, .token = ids, .seq = seq, .want = want, .top_k = 4 }, &r, err));
+    MYTH_TRY(
+        myth_forward(e, &(myth_batch){.n_tok = n_prompt, .token = ids, .seq = seq, .want = want, .top_k = 4}, &r, err));
     for (uint32_t i = 0; i < shape->n_new; i++) {
         int32_t id = r.top_id[0];
         uint8_t one = MYTH_WANT_LOGITS;
         out->id[out->n++] = id;
-        MYTH_TRY(myth_forward(e, &(myth_batch){ .n_tok = 1, .token = &id, .seq = &s, .want = &one, .is_decode = true }, &r, err));
+        MYTH_TRY(myth_forward(e, &(myth_batch){.n_tok = 1, .token = &id, .seq = &s, .want = &one, .is_decode = true},
+                              &r, err));
     }
-    MYTH_TRY(myth_generate(e, s, &(myth_generate_opts){ .prompt = ids, .n_prompt = shape->n_again, .n_max = shape->n_new }, out->id + out->n, &n,
-                           &why, err));
+    MYTH_TRY(myth_generate(e, s,
+                           &(myth_generate_opts){.prompt = ids, .n_prompt = shape->n_again, .n_max = shape->n_new},
+                           out->id + out->n, &n, &why, err));
     out->n += n;
 fail:
     if (s)

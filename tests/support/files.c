@@ -1,4 +1,4 @@
-#define _GNU_SOURCE                              /* nftw */
+#define _GNU_SOURCE /* nftw */
 #include "files.h"
 
 #include "engine/model/config.h"
@@ -79,10 +79,7 @@ void files_put_deep(const char *name, const void *data, size_t len)
     files_put(name, data, len);
 }
 
-void files_clear(const char *name)
-{
-    nftw(files_path(name), remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
+void files_clear(const char *name) { nftw(files_path(name), remove_one, 16, FTW_DEPTH | FTW_PHYS); }
 
 void bytes_put(bytes *b, const void *src, size_t n)
 {
@@ -101,13 +98,13 @@ void bytes_text(bytes *b, const char *text) { bytes_put(b, text, strlen(text)); 
 void bytes_uint(bytes *b, uint64_t v, int n)
 {
     for (int i = 0; i < n; i++)
-        bytes_put(b, &(unsigned char){ (unsigned char)(v >> 8 * i) }, 1);
+        bytes_put(b, &(unsigned char){(unsigned char)(v >> 8 * i)}, 1);
 }
 
 void bytes_free(bytes *b)
 {
     free(b->data);
-    *b = (bytes){ 0 };
+    *b = (bytes){0};
 }
 
 char *text_replace(const char *text, const char *from, const char *to)
@@ -125,15 +122,15 @@ char *text_replace(const char *text, const char *from, const char *to)
 myth_status files_try(const char *what, const char *spec, myth_weights_level level, myth_error *err)
 {
     static myth_config config;
-    myth_error own = { 0 };
+    myth_error own = {0};
     myth_mem *mem;
     myth_weights *w = NULL;
     struct timespec from, to;
     err = err ? err : &own;
-    *err = (myth_error){ 0 };
+    *err = (myth_error){0};
     assert_int_equal(myth_mem_open(&mem, 64u << 20, err), MYTH_OK);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
-    myth_status st = myth_weights_open(&w, mem, spec, &(myth_weights_opts){ .level = level }, err);
+    myth_status st = myth_weights_open(&w, mem, spec, &(myth_weights_opts){.level = level}, err);
     if (st == MYTH_OK)
         st = myth_config_read(&config, w, err);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);

@@ -1,8 +1,9 @@
-/* files.h - what tests of readers share: a folder that goes away, growing bytes, and the question "is this file refused?".
+/* files.h - what tests of readers share: a folder that goes away, growing bytes, and the question "is this file
+ * refused?".
  *
  * Failure  asserts through cmocka
- * Rules    a refused file has the documented status, a message of one line, at most 64 MiB booked, nothing left live, and (without
- *          sanitizers) at most 1 s of processor time                                                                          */
+ * Rules    a refused file has the documented status, a message of one line, at most 64 MiB booked, nothing left live,
+ *          and (without sanitizers) at most 1 s of processor time */
 #ifndef MYTH_TESTS_FILES_H
 #define MYTH_TESTS_FILES_H
 
@@ -29,8 +30,8 @@ typedef struct {
 } bytes;
 
 void bytes_put(bytes *b, const void *src, size_t n);
-void bytes_text(bytes *b, const char *text);              /* without its NUL */
-void bytes_uint(bytes *b, uint64_t v, int n);             /* little endian, n bytes */
+void bytes_text(bytes *b, const char *text);  /* without its NUL */
+void bytes_uint(bytes *b, uint64_t v, int n); /* little endian, n bytes */
 void bytes_free(bytes *b);
 /* text with the first `from` replaced by `to`; asserts that it is there. */
 char *text_replace(const char *text, const char *from, const char *to);

@@ -55,7 +55,7 @@ void golden_load(golden *g, const char *name)
 {
     char rest[128], path[1100];
     uint32_t head[5];
-    *g = (golden){ 0 };
+    *g = (golden){0};
     snprintf(g->name, sizeof(g->name), "%s", name);
     snprintf(rest, sizeof(rest), "tests/golden/models/%s", name);
     check_path(g->path, sizeof(g->path), rest);
@@ -80,16 +80,16 @@ void golden_free(golden *g)
     free(g->ids);
     free(g->logits);
     free(g->residual);
-    *g = (golden){ 0 };
+    *g = (golden){0};
 }
 
 /* ---- an engine ---- */
 
 void rig_open(rig *r, const char *spec, const myth_engine_opts *opts)
 {
-    *r = (rig){ 0 };
+    *r = (rig){0};
     assert_ok(myth_mem_open(&r->mem, 0, &rig_err));
-    assert_ok(myth_model_open(&r->model, r->mem, spec, &(myth_weights_opts){ .level = MYTH_WEIGHTS_DATA }, &rig_err));
+    assert_ok(myth_model_open(&r->model, r->mem, spec, &(myth_weights_opts){.level = MYTH_WEIGHTS_DATA}, &rig_err));
     assert_ok(myth_engine_open(&r->engine, &r->model, opts, &rig_err));
 }
 
@@ -105,7 +105,7 @@ void rig_close(rig *r)
                          myth_mem_class_name((myth_mem_class)c), d);
         }
     assert_int_equal(myth_mem_close(r->mem), 0);
-    *r = (rig){ 0 };
+    *r = (rig){0};
 }
 
 myth_seq *rig_seq(rig *r)
@@ -117,14 +117,15 @@ myth_seq *rig_seq(rig *r)
 
 uint32_t rig_levels(const char *level[8])
 {
-    static const char *const all[] = { "ref", "avx2", "avx512", "amx", "neon" };
+    static const char *const all[] = {"ref", "avx2", "avx512", "amx", "neon"};
     uint32_t n = 0;
     myth_mem *mem;
     assert_ok(myth_mem_open(&mem, 0, &rig_err));
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         myth_device *dev = NULL;
-        myth_error err = { 0 };
-        if (myth_device_open(&dev, mem, &(myth_device_opts){ .name = "cpu", .n_threads = 1, .cpu_level = all[i] }, &err) == MYTH_OK)
+        myth_error err = {0};
+        if (myth_device_open(&dev, mem, &(myth_device_opts){.name = "cpu", .n_threads = 1, .cpu_level = all[i]},
+                             &err) == MYTH_OK)
             level[n++] = all[i];
         else
             printf("level %s: absent (%s)\n", all[i], err.msg);
@@ -150,7 +151,7 @@ uint32_t rig_devices(char name[RIG_TARGET_MAX][32])
 {
     myth_device_caps caps[16];
     uint32_t n_caps = myth_device_list(caps, 16), n = 0;
-    for (uint32_t i = n_caps; i-- > 0;)                                      /* the CPU first */
+    for (uint32_t i = n_caps; i-- > 0;) /* the CPU first */
         if (is_wanted(caps[i].name))
             snprintf(name[n++], 32, "%s", caps[i].name);
     const char *list = getenv("MYTHOS_TEST_DEVICES");
@@ -190,7 +191,7 @@ bool rig_is_exact(const char *target) { return strstr(target, "exact") != NULL; 
 
 void rig_at(myth_engine_opts *o, const char *target)
 {
-    static char device[RIG_TARGET_MAX][32];                                    /* lent to options: one place per name seen */
+    static char device[RIG_TARGET_MAX][32]; /* lent to options: one place per name seen */
     const char *name = strchr(target, ':') ? target : "cpu";
     size_t len = strcspn(name, " ");
     int i = 0;
@@ -208,7 +209,7 @@ void rig_at(myth_engine_opts *o, const char *target)
 void rows_open(rows *w, const rig *r, uint32_t n_tok, bool keep_hidden)
 {
     const myth_config *c = &r->model.config;
-    *w = (rows){ .n_tok = n_tok, .n_vocab = c->n_vocab, .n_layer = c->n_layer, .d_model = c->d_model };
+    *w = (rows){.n_tok = n_tok, .n_vocab = c->n_vocab, .n_layer = c->n_layer, .d_model = c->d_model};
     w->logits = malloc(4 * (size_t)n_tok * c->n_vocab);
     w->hidden = keep_hidden ? malloc(4 * (size_t)(c->n_layer + 1) * n_tok * c->d_model) : NULL;
     assert_non_null(w->logits);
@@ -220,7 +221,7 @@ void rows_close(rows *w)
 {
     free(w->logits);
     free(w->hidden);
-    *w = (rows){ 0 };
+    *w = (rows){0};
 }
 
 void rows_clear(rows *w)
@@ -263,8 +264,15 @@ void rig_feed(rig *r, myth_seq *s, const int32_t *ids, uint32_t n, uint32_t chun
     }
     for (uint32_t at = 0; at < n;) {
         uint32_t take = chunk && chunk < n - at ? chunk : n - at;
-        myth_batch b = { .n_tok = take, .token = ids + at, .seq = seq, .want = want, .user = w,
-                         .on_full_logits = w ? rows_on_logits : NULL, .on_hidden = w && w->hidden ? rows_on_hidden : NULL };
+        myth_batch b = {
+            .n_tok = take,
+            .token = ids + at,
+            .seq = seq,
+            .want = want,
+            .user = w,
+            .on_full_logits = w ? rows_on_logits : NULL,
+            .on_hidden = w && w->hidden ? rows_on_hidden : NULL,
+        };
         myth_result out;
         assert_ok(myth_forward(r->engine, &b, &out, &rig_err));
         if (w)
@@ -276,8 +284,15 @@ void rig_feed(rig *r, myth_seq *s, const int32_t *ids, uint32_t n, uint32_t chun
 void rig_decode(rig *r, myth_seq *s, int32_t id, rows *w)
 {
     uint8_t want = w ? MYTH_WANT_FULL_LOGITS : 0;
-    myth_batch b = { .n_tok = 1, .token = &id, .seq = &s, .want = &want, .is_decode = true, .user = w,
-                     .on_full_logits = w ? rows_on_logits : NULL };
+    myth_batch b = {
+        .n_tok = 1,
+        .token = &id,
+        .seq = &s,
+        .want = &want,
+        .is_decode = true,
+        .user = w,
+        .on_full_logits = w ? rows_on_logits : NULL,
+    };
     myth_result out;
     assert_ok(myth_forward(r->engine, &b, &out, &rig_err));
     if (w)
@@ -289,7 +304,7 @@ float share_apart(const float *a, const float *b, size_t n)
     float apart = 0.0f, largest = 0.0f;
     for (size_t i = 0; i < n; i++) {
         float d = fabsf(a[i] - b[i]);
-        if (!(d <= apart))                       /* NaN counts as apart */
+        if (!(d <= apart)) /* NaN counts as apart */
             apart = d;
         if (isnan(d))
             return INFINITY;

@@ -1,4 +1,5 @@
-/* rig.h - what the engine's tests share: the tiny models with transformers' answers, an opened engine, rows kept from a forward.
+/* rig.h - what the engine's tests share: the tiny models with transformers' answers, an opened engine, rows kept from a
+ * forward.
  *
  * Failure  everything here asserts through cmocka; a test that reaches its next line has what it asked for
  * Owner    rig_close checks that the ledger is empty                                                                 */
@@ -14,14 +15,15 @@ typedef struct {
     char name[64], path[1024];
     uint32_t n_tok, n_layer, d_model, n_vocab;
     int32_t *ids;
-    float *logits;                  /* [n_tok, n_vocab]              */
-    float *residual;                /* [n_layer + 1, n_tok, d_model] */
+    float *logits;   /* [n_tok, n_vocab]              */
+    float *residual; /* [n_layer + 1, n_tok, d_model] */
 } golden;
 
 enum { GOLDEN_MAX = 64 };
 /* Names of the directories in tests/golden/models, sorted. */
 uint32_t golden_list(char name[GOLDEN_MAX][64]);
-/* Whether the i-th of n is run: all are, unless MYTHOS_TEST_GOLDENS says how many (chosen by the seed) and the counts are not full. */
+/* Whether the i-th of n is run: all are, unless MYTHOS_TEST_GOLDENS says how many (chosen by the seed) and the counts
+ * are not full. */
 bool golden_is_kept(uint32_t i, uint32_t n);
 void golden_load(golden *g, const char *name);
 void golden_free(golden *g);
@@ -40,12 +42,13 @@ myth_seq *rig_seq(rig *r);
 /* The CPU levels this machine has, slowest first; prints the names of those it lacks. */
 uint32_t rig_levels(const char *level[8]);
 
-/* Where tests run: "exact" and the levels on the CPU, "vulkan:0 exact" and "vulkan:0" elsewhere. MYTHOS_TEST_DEVICES names the devices to
- * test, parted by commas ("cpu" for the CPU's); unset = all that are there. At least one: a device named and absent fails. */
+/* Where tests run: "exact" and the levels on the CPU, "vulkan:0 exact" and "vulkan:0" elsewhere. MYTHOS_TEST_DEVICES
+ * names the devices to test, parted by commas ("cpu" for the CPU's); unset = all that are there. At least one: a device
+ * named and absent fails. */
 enum { RIG_TARGET_MAX = 24 };
 uint32_t rig_targets(const char *target[RIG_TARGET_MAX]);
 bool rig_is_exact(const char *target);
-const char *rig_target(void);       /* the first: exact */
+const char *rig_target(void); /* the first: exact */
 /* Names of the devices alone: "cpu", "vulkan:0". */
 uint32_t rig_devices(char name[RIG_TARGET_MAX][32]);
 /* Sets device, cpu_level and is_exact. */
@@ -55,19 +58,20 @@ void rig_at(myth_engine_opts *o, const char *target);
 
 typedef struct {
     uint32_t n_tok, n_vocab, n_layer, d_model;
-    uint32_t base;                  /* added to tok_idx of the callbacks */
-    float *logits;                  /* [n_tok, n_vocab]; NULL = not kept */
-    float *hidden;                  /* [n_layer + 1, n_tok, d_model]     */
-    uint32_t n_logits, n_hidden;    /* rows handed over                  */
+    uint32_t base;               /* added to tok_idx of the callbacks */
+    float *logits;               /* [n_tok, n_vocab]; NULL = not kept */
+    float *hidden;               /* [n_layer + 1, n_tok, d_model]     */
+    uint32_t n_logits, n_hidden; /* rows handed over                  */
 } rows;
 
 void rows_open(rows *w, const rig *r, uint32_t n_tok, bool keep_hidden);
 void rows_close(rows *w);
-void rows_clear(rows *w);           /* every value NaN, counts 0 */
+void rows_clear(rows *w); /* every value NaN, counts 0 */
 void rows_on_logits(void *user, uint32_t tok_idx, const float *row, uint32_t n_vocab);
 void rows_on_hidden(void *user, uint32_t tok_idx, uint32_t layer, const float *row, uint32_t d_model);
 
-/* Appends n tokens to s in forwards of `chunk` tokens (0 = all at once), keeping all rows in w from w->base on; w may be NULL. */
+/* Appends n tokens to s in forwards of `chunk` tokens (0 = all at once), keeping all rows in w from w->base on; w may
+ * be NULL. */
 void rig_feed(rig *r, myth_seq *s, const int32_t *ids, uint32_t n, uint32_t chunk, rows *w);
 /* One token by the decode path; its logits in row w->base. */
 void rig_decode(rig *r, myth_seq *s, int32_t id, rows *w);
@@ -77,7 +81,7 @@ float share_apart(const float *a, const float *b, size_t n);
 void assert_same_bits(const float *a, const float *b, size_t n, const char *what);
 
 #define assert_ok(expr) assert_ok_(expr, #expr, &rig_err, __FILE__, __LINE__)
-extern myth_error rig_err;          /* pass &rig_err to the calls inside assert_ok */
+extern myth_error rig_err; /* pass &rig_err to the calls inside assert_ok */
 void assert_ok_(myth_status st, const char *expr, const myth_error *err, const char *file, int line);
 
 #endif

@@ -1,5 +1,6 @@
 #!/bin/sh
-# tolerances.sh LOG - per test and device of a ctest log: the cases run and the largest share of the tolerance that one used.
+# tolerances.sh LOG - per test and device of a ctest log: the cases run and the largest share of the tolerance that one
+# used.
 exec awk '
 function add(device, n, share)
 {

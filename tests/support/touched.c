@@ -12,11 +12,11 @@ typedef struct {
     unsigned char *first;
     size_t n_page;
     int rights;
-    volatile unsigned char *is_read;        /* [n_page] */
+    volatile unsigned char *is_read; /* [n_page] */
 } range;
 
 enum { SIGNAL_N = 2, STACK_BYTES = 64 << 10 };
-static const int signals[SIGNAL_N] = { SIGSEGV, SIGBUS };
+static const int signals[SIGNAL_N] = {SIGSEGV, SIGBUS};
 static struct sigaction before[SIGNAL_N];
 static range ranges[TOUCHED_RANGE_MAX];
 static uint32_t n_range;
@@ -36,7 +36,7 @@ static void on_fault(int sig, siginfo_t *info, void *context)
         mprotect(r->first + page * page_bytes, page_bytes, r->rights);
         return;
     }
-    sigaction(sig, &before[sig == signals[0] ? 0 : 1], NULL);      /* not ours: it comes again */
+    sigaction(sig, &before[sig == signals[0] ? 0 : 1], NULL); /* not ours: it comes again */
 }
 
 size_t touched_page_bytes(void)
@@ -52,12 +52,12 @@ static void give_stack(void)
     static unsigned char bytes[STACK_BYTES];
     stack_t now;
     if (sigaltstack(NULL, &now) == 0 && now.ss_flags & SS_DISABLE)
-        sigaltstack(&(stack_t){ .ss_sp = bytes, .ss_size = sizeof(bytes) }, NULL);
+        sigaltstack(&(stack_t){.ss_sp = bytes, .ss_size = sizeof(bytes)}, NULL);
 }
 
 void touched_begin(void)
 {
-    struct sigaction act = { .sa_flags = SA_SIGINFO | SA_ONSTACK };
+    struct sigaction act = {.sa_flags = SA_SIGINFO | SA_ONSTACK};
     act.sa_sigaction = on_fault;
     assert_false(is_on);
     while (n_range)
@@ -71,11 +71,15 @@ void touched_begin(void)
 
 void touched_watch(const void *p, uint64_t bytes, bool is_writable)
 {
-    const uintptr_t from = ((uintptr_t)p + page_bytes - 1) / page_bytes * page_bytes, to = ((uintptr_t)p + bytes) / page_bytes * page_bytes;
+    const uintptr_t from = ((uintptr_t)p + page_bytes - 1) / page_bytes * page_bytes,
+                    to = ((uintptr_t)p + bytes) / page_bytes * page_bytes;
     range *r = &ranges[n_range];
     assert_true(is_on && n_range < TOUCHED_RANGE_MAX);
-    *r = (range){ .first = (unsigned char *)from, .n_page = to > from ? (to - from) / page_bytes : 0,
-                  .rights = PROT_READ | (is_writable ? PROT_WRITE : 0) };
+    *r = (range){
+        .first = (unsigned char *)from,
+        .n_page = to > from ? (to - from) / page_bytes : 0,
+        .rights = PROT_READ | (is_writable ? PROT_WRITE : 0),
+    };
     r->is_read = calloc(r->n_page + 1, 1);
     assert_non_null((void *)(uintptr_t)r->is_read);
     n_range++;

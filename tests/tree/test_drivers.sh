@@ -1,6 +1,6 @@
 #!/bin/sh
-# One binary everywhere: it starts and works where there is no driver and no loader to be found; a build may leave out either kind of GPU.
-# With MYTHOS_TEST_FULL=1 every such build is made whole and run.
+# One binary everywhere: it starts and works where there is no driver and no loader to be found; a build may leave out
+# either kind of GPU. With MYTHOS_TEST_FULL=1 every such build is made whole and run.
 set -eu
 cd "${MYTHOS_SOURCE_DIR:-.}"
 if grep -q '^MYTH_SANITIZE:BOOL=ON\|^MYTH_FUZZ:BOOL=ON' "$MYTHOS_BUILD_DIR/CMakeCache.txt"; then
@@ -36,7 +36,8 @@ works_on_the_cpu() # what, command and its arguments' prefix
 # No driver: the loader finds none, the runtime finds no device.
 works_on_the_cpu "no driver" env CUDA_VISIBLE_DEVICES= VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent "$MYTHOS_BIN"
 
-# No loader either: opening any library of theirs fails. The hook tells what it was asked for, so that one which was never called shows.
+# No loader either: opening any library of theirs fails. The hook tells what it was asked for, so that one which was
+# never called shows.
 cat >"$dir/hide.c" <<'END'
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,6 +1,7 @@
 #!/bin/sh
-# bench/gpu.sh without a GPU: every step on the emulated cuda:0 and the software driver's vulkan:0 with MYTHOS_TEST_FULL=1, else the second
-# on vulkan:0 alone. Then what it made of it: rows of every kind, none of them a failure; and llama-bench's lines, from a stand-in, as ratios.
+# bench/gpu.sh without a GPU: every step on the emulated cuda:0 and the software driver's vulkan:0 with
+# MYTHOS_TEST_FULL=1, else the second on vulkan:0 alone. Then what it made of it: rows of every kind, none of them a
+# failure; and llama-bench's lines, from a stand-in, as ratios.
 set -eu
 cd "${MYTHOS_SOURCE_DIR:-.}"
 if [ ! -x "$MYTHOS_BUILD_DIR/bench_engine" ]; then

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Every header compiles alone, as C11 and as C++. Left out: the templates that only the files of one CPU level include. In one language only:
-# what .cu files share is C++, on the emulated language; what reads volk is C, where this build has volk; what reads tree-sitter, where it has that.
+# Every header compiles alone, as C11 and as C++. Left out: the templates that only the files of one CPU level include.
+# In one language only: what .cu files share is C++, on the emulated language; what reads volk is C, where this build
+# has volk; what reads tree-sitter, where it has that.
 set -eu
 cd "${MYTHOS_SOURCE_DIR:-.}"
 errors=$(mktemp)

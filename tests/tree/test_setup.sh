@@ -1,5 +1,6 @@
 #!/bin/sh
-# setup.sh does nothing when the packages are there, updates the lists only when one is missing, and without root prints the line to run.
+# setup.sh does nothing when the packages are there, updates the lists only when one is missing, and without root prints
+# the line to run.
 set -eu
 cd "${MYTHOS_SOURCE_DIR:-.}"
 dir=$(mktemp -d)

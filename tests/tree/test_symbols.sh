@@ -1,6 +1,6 @@
 #!/bin/sh
-# The library neither ends the process, nor prints, nor takes memory behind the ledger's back: read from the symbols its objects need.
-# volk opens the Vulkan loader.
+# The library neither ends the process, nor prints, nor takes memory behind the ledger's back: read from the symbols its
+# objects need. volk opens the Vulkan loader.
 set -eu
 if grep -q '^MYTH_SANITIZE:BOOL=ON\|^MYTH_FUZZ:BOOL=ON\|^CMAKE_BUILD_TYPE:STRING=Debug' "$MYTHOS_BUILD_DIR/CMakeCache.txt"; then
     echo "skipped: asserts and sanitizers bring symbols of their own"

@@ -1,4 +1,5 @@
-/* test_device.c - the Vulkan device itself: what it books, transfers on every path, streams, recorded steps, the limits of memory. */
+/* test_device.c - the Vulkan device itself: what it books, transfers on every path, streams, recorded steps, the limits
+ * of memory. */
 #include "vulkan.h"
 
 #ifndef MYTH_HAS_VULKAN
@@ -12,9 +13,21 @@ int main(void) { return vulkan_run(NULL); }
 
 enum { LEDGER = 9, MIB = 1 << 20 };
 
-static const myth_work_shape shape = { .n_rows = 64, .n_logit_rows = 2, .d_model = 1024, .d_ff = 2048, .n_head = 4, .n_head_kv = 2,
-                                       .head_dim = 64, .n_vocab = 300000, .n_ctx = 1024, .top_k = 16, .n_record_ops = 8, .n_graph = 2 };
-static const myth_device_opts opts = { .name = "vulkan:0", .log = &vulkan_log };
+static const myth_work_shape shape = {
+    .n_rows = 64,
+    .n_logit_rows = 2,
+    .d_model = 1024,
+    .d_ff = 2048,
+    .n_head = 4,
+    .n_head_kv = 2,
+    .head_dim = 64,
+    .n_vocab = 300000,
+    .n_ctx = 1024,
+    .top_k = 16,
+    .n_record_ops = 8,
+    .n_graph = 2,
+};
+static const myth_device_opts opts = {.name = "vulkan:0", .log = &vulkan_log};
 
 typedef struct {
     myth_mem *mem;
@@ -102,12 +115,12 @@ static void test_plan_is_ledger(void **state)
     bench_close(&b);
 }
 
-/* A buffer in host memory: on the host's ledger, seen by the host in the device's form, transfers on both paths, small ones with a block of their
- * own. */
+/* A buffer in host memory: on the host's ledger, seen by the host in the device's form, transfers on both paths, small
+ * ones with a block of their own. */
 static void test_host_buffers(void **state)
 {
     (void)state;
-    static const uint64_t sizes[] = { 34 * 2 * 3, 34 * 2 * 1000, 34 * 2 * 70000 };
+    static const uint64_t sizes[] = {34 * 2 * 3, 34 * 2 * 1000, 34 * 2 * 70000};
     bench b;
     bench_open(&b);
     const uint64_t own = myth_mem_total(b.mem, LEDGER).live, host = myth_mem_total(b.mem, MYTH_MEM_HOST).live;
@@ -124,12 +137,14 @@ static void test_host_buffers(void **state)
             assert_int_equal(myth_mem_get(b.mem, MYTH_MEM_HOST, MYTH_MEM_WEIGHTS).live, n);
             if (is_busy)
                 myth_stream_read(b.s, &word, myth_view_at(busy, 0, MYTH_F32), 4);
-            myth_weight_write(b.s, myth_view_at(buf, 0, MYTH_Q8_0), src, (uint32_t)(n_block / 2), 0, (uint32_t)(n_block / 2), 64);
+            myth_weight_write(b.s, myth_view_at(buf, 0, MYTH_Q8_0), src, (uint32_t)(n_block / 2), 0,
+                              (uint32_t)(n_block / 2), 64);
             myth_stream_read(b.s, got, myth_view_at(buf, 0, MYTH_F32), n);
             sync_ok(&b);
             assert_memory_equal(got, myth_buf_host(buf), n);
             for (uint64_t k = 0; k < n_block; k++)
-                if (memcmp(got + 32 * k, src + 34 * k + 2, 32) != 0 || memcmp(got + 32 * n_block + 2 * k, src + 34 * k, 2) != 0)
+                if (memcmp(got + 32 * k, src + 34 * k + 2, 32) != 0 ||
+                    memcmp(got + 32 * n_block + 2 * k, src + 34 * k, 2) != 0)
                     fail_msg("block %llu of %llu", (unsigned long long)k, (unsigned long long)n_block);
             myth_buf_close(buf);
             myth_buf_close(busy);
@@ -163,7 +178,7 @@ static void test_memory_runs_out(void **state)
     assert_non_null(strstr(b.err.msg, "holds at most"));
     while (n < 64 && myth_buf_open(&buf[n], b.dev, MYTH_MEM_OTHER, "test", heap / 8, &b.err) == MYTH_OK)
         n++;
-    assert_in_range(n, 6, 7);                                   /* eight would leave nothing to the device itself */
+    assert_in_range(n, 6, 7); /* eight would leave nothing to the device itself */
     assert_non_null(strstr(b.err.msg, "heap"));
     assert_true(vk_probe_driver_bytes(b.dev) <= heap);
     myth_stream_read(b.s, &back, myth_view_at(kept, 64, MYTH_I32), 4);
@@ -180,14 +195,19 @@ static void test_memory_runs_out(void **state)
 
 static void copy(bench *b, myth_buf *buf, uint64_t to, uint64_t from, uint64_t bytes)
 {
-    myth_copy(b->s, &(struct myth_copy_args){ .dst = myth_view_at(buf, to, MYTH_F32), .src = myth_view_at(buf, from, MYTH_F32), .bytes = bytes });
+    myth_copy(b->s, &(struct myth_copy_args){
+                        .dst = myth_view_at(buf, to, MYTH_F32),
+                        .src = myth_view_at(buf, from, MYTH_F32),
+                        .bytes = bytes,
+                    });
 }
 
-/* Every size class, with the stream idle and with work under way, so that each path is taken; odd places and lengths. */
+/* Every size class, with the stream idle and with work under way, so that each path is taken; odd places and lengths.
+ */
 static void test_transfers(void **state)
 {
     (void)state;
-    static const uint64_t sizes[] = { 1, 5, 4096, 32 << 10, (32 << 10) + 1, 2 * MIB + 3, 9 * MIB + 1 };
+    static const uint64_t sizes[] = {1, 5, 4096, 32 << 10, (32 << 10) + 1, 2 * MIB + 3, 9 * MIB + 1};
     bench b;
     bench_open(&b);
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
@@ -201,7 +221,7 @@ static void test_transfers(void **state)
             myth_stream_write(b.s, myth_view_at(buf, 3, MYTH_F32), src, n);
             copy(&b, buf, n + 7, 3, n);
             myth_stream_read(b.s, got, myth_view_at(buf, n + 7, MYTH_F32), n);
-            memset(src, 0, 1);                                  /* write took its copy */
+            memset(src, 0, 1); /* write took its copy */
             sync_ok(&b);
             src[0] = got[0];
             assert_memory_equal(got, src, n);
@@ -239,7 +259,7 @@ static void test_overlapping_copy(void **state)
 {
     (void)state;
     enum { N = 5000 };
-    static const int shift[] = { -700, -1, 0, 1, 3, 256, 700 };
+    static const int shift[] = {-700, -1, 0, 1, 3, 256, 700};
     bench b;
     bench_open(&b);
     myth_buf *buf = take(&b, 2 * N);
@@ -265,7 +285,7 @@ static void test_large_table(void **state)
 {
     (void)state;
     enum { ROWS = 262144, DIM = 640, PART = 4096, PICK = 5, ROW = DIM / 32 * 34 };
-    static const int32_t ids[PICK] = { 0, 1, ROWS / 2 + 1, ROWS - 2, ROWS - 1 };
+    static const int32_t ids[PICK] = {0, 1, ROWS / 2 + 1, ROWS - 2, ROWS - 1};
     bench b;
     bench_open(&b);
     myth_buf *table = take(&b, (uint64_t)ROWS * ROW), *id = take(&b, sizeof(ids)), *y = take(&b, PICK * DIM * 4);
@@ -273,21 +293,28 @@ static void test_large_table(void **state)
     float got[PICK * DIM];
     assert_non_null(part);
     for (uint32_t row0 = 0; row0 < ROWS; row0 += PART) {
-        for (uint32_t i = 0; i < PART * (uint32_t)DIM / 32; i++) {      /* block: scale 2^-(block of the row % 4), quants of the row */
+        for (uint32_t i = 0; i < PART * (uint32_t)DIM / 32;
+             i++) { /* block: scale 2^-(block of the row % 4), quants of the row */
             unsigned char *block = part + (size_t)i * 34;
             uint16_t scale = myth_f32_to_f16(ldexpf(1.0f, -(int)(i % (DIM / 32) % 4)));
             memcpy(block, &scale, 2);
             for (uint32_t k = 0; k < 32; k++)
                 block[2 + k] = (unsigned char)(signed char)((int)((row0 + i / (DIM / 32)) * 7 + k) % 255 - 127);
         }
-        if (row0 / PART % 2)                                    /* so that the stream is not idle */
+        if (row0 / PART % 2) /* so that the stream is not idle */
             myth_stream_read(b.s, got, myth_view_at(y, 0, MYTH_F32), 4);
         myth_weight_write(b.s, myth_view_at(table, 0, MYTH_Q8_0), part, ROWS, row0, PART, DIM);
     }
     myth_stream_write(b.s, myth_view_at(id, 0, MYTH_I32), ids, sizeof(ids));
-    myth_embed_gather(b.s, &(struct myth_embed_gather_args){ .y = myth_view_at(y, 0, MYTH_F32), .table = myth_view_at(table, 0, MYTH_Q8_0),
-                                                            .ids = myth_view_at(id, 0, MYTH_I32), .n_rows = PICK, .dim = DIM,
-                                                            .n_vocab = ROWS, .scale = 2.0f });
+    myth_embed_gather(b.s, &(struct myth_embed_gather_args){
+                               .y = myth_view_at(y, 0, MYTH_F32),
+                               .table = myth_view_at(table, 0, MYTH_Q8_0),
+                               .ids = myth_view_at(id, 0, MYTH_I32),
+                               .n_rows = PICK,
+                               .dim = DIM,
+                               .n_vocab = ROWS,
+                               .scale = 2.0f,
+                           });
     myth_stream_read(b.s, got, myth_view_at(y, 0, MYTH_F32), sizeof(got));
     sync_ok(&b);
     for (uint32_t i = 0; i < PICK * DIM; i++) {
@@ -312,7 +339,8 @@ static void test_several_allocations(void **state)
     uint64_t seam;
     bench_open(&b);
     if (!vk_probe_large_block(b.dev, &seam)) {
-        printf("skipped: the driver binds one allocation to a buffer, of at most %llu bytes\n", (unsigned long long)seam);
+        printf("skipped: the driver binds one allocation to a buffer, of at most %llu bytes\n",
+               (unsigned long long)seam);
         bench_close(&b);
         return;
     }
@@ -340,17 +368,23 @@ typedef struct {
 /* x += 1 in every run of the op: counts how often and in which order it ran. */
 static void adder_open(adder *a, bench *b, uint32_t dim)
 {
-    float one[1024], zero[1024] = { 0 };
+    float one[1024], zero[1024] = {0};
     for (uint32_t i = 0; i < dim; i++)
         one[i] = 1.0f;
-    myth_buf **buf[4] = { &a->x, &a->pend, &a->w, &a->y };
+    myth_buf **buf[4] = {&a->x, &a->pend, &a->w, &a->y};
     for (int i = 0; i < 4; i++) {
         *buf[i] = take(b, dim * 4);
         myth_stream_write(b->s, myth_view_at(*buf[i], 0, MYTH_F32), i ? one : zero, dim * 4);
     }
-    a->args = (struct myth_rms_norm_args){ .y = myth_view_at(a->y, 0, MYTH_F32), .x = myth_view_at(a->x, 0, MYTH_F32),
-                                           .pend = myth_view_at(a->pend, 0, MYTH_F32), .w = myth_view_at(a->w, 0, MYTH_F32), .n_rows = 1,
-                                           .dim = dim, .eps = 1e-6f };
+    a->args = (struct myth_rms_norm_args){
+        .y = myth_view_at(a->y, 0, MYTH_F32),
+        .x = myth_view_at(a->x, 0, MYTH_F32),
+        .pend = myth_view_at(a->pend, 0, MYTH_F32),
+        .w = myth_view_at(a->w, 0, MYTH_F32),
+        .n_rows = 1,
+        .dim = dim,
+        .eps = 1e-6f,
+    };
 }
 
 static void adder_close(adder *a)
@@ -391,7 +425,7 @@ static void test_record_and_replay(void **state)
     (void)state;
     bench b;
     adder a;
-    myth_graph *g[3] = { NULL, NULL, NULL };
+    myth_graph *g[3] = {NULL, NULL, NULL};
     bench_open(&b);
     adder_open(&a, &b, 64);
     for (int i = 0; i < 2; i++) {
@@ -401,7 +435,7 @@ static void test_record_and_replay(void **state)
         assert_int_equal(myth_stream_end_record(&g[i], b.s, &b.err), MYTH_OK);
         assert_int_equal(vk_probe_n_dispatch(g[i]), i + 1);
     }
-    assert_true(adder_value(&a, &b, 64) == 0.0f);               /* recording runs nothing */
+    assert_true(adder_value(&a, &b, 64) == 0.0f); /* recording runs nothing */
     myth_stream_begin_record(b.s);
     assert_int_equal(myth_stream_end_record(&g[2], b.s, &b.err), MYTH_EFULL);
     for (int i = 0; i < 20; i++) {
@@ -411,7 +445,7 @@ static void test_record_and_replay(void **state)
     }
     assert_true(adder_value(&a, &b, 64) == 80.0f);
     myth_graph_close(g[0]);
-    myth_stream_begin_record(b.s);                              /* its place is free again; more ops than it was reserved for */
+    myth_stream_begin_record(b.s); /* its place is free again; more ops than it was reserved for */
     for (int k = 0; k < 1000; k++)
         myth_rms_norm(b.s, &a.args);
     assert_int_equal(myth_stream_end_record(&g[0], b.s, &b.err), MYTH_EFULL);
@@ -430,15 +464,16 @@ static void test_names_and_handles(void **state)
     myth_stream *s[9];
     uint32_t n = 0;
     bench_open(&b);
-    assert_int_equal(myth_device_open(&none, b.mem, &(myth_device_opts){ .name = "vulkan:7" }, &b.err), MYTH_EDEVICE);
+    assert_int_equal(myth_device_open(&none, b.mem, &(myth_device_opts){.name = "vulkan:7"}, &b.err), MYTH_EDEVICE);
     const myth_device_caps *caps = myth_device_get_caps(b.dev);
     assert_string_equal(caps->name, "vulkan:0");
     assert_int_equal(caps->ledger, LEDGER);
     assert_false(caps->is_host_visible);
-    assert_true(caps->total_bytes > 0 && caps->free_bytes <= caps->total_bytes && caps->budget_bytes <= caps->total_bytes);
+    assert_true(caps->total_bytes > 0 && caps->free_bytes <= caps->total_bytes &&
+                caps->budget_bytes <= caps->total_bytes);
     while (n < 9 && myth_stream_open(&s[n], b.dev, &b.err) == MYTH_OK)
         n++;
-    assert_int_equal(n, 7);                                     /* eight with the one that is open */
+    assert_int_equal(n, 7); /* eight with the one that is open */
     while (n)
         myth_stream_close(s[--n]);
     bench_close(&b);
@@ -478,10 +513,12 @@ static void test_planted_mistake(void **state)
 static int run(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plan_is_ledger), cmocka_unit_test(test_host_buffers), cmocka_unit_test(test_memory_runs_out),   cmocka_unit_test(test_transfers),
-        cmocka_unit_test(test_reads_in_order), cmocka_unit_test(test_overlapping_copy),  cmocka_unit_test(test_large_table),
-        cmocka_unit_test(test_many_ops),       cmocka_unit_test(test_record_and_replay), cmocka_unit_test(test_names_and_handles),
-        cmocka_unit_test(test_code_size),      cmocka_unit_test(test_planted_mistake),
+        cmocka_unit_test(test_plan_is_ledger),      cmocka_unit_test(test_host_buffers),
+        cmocka_unit_test(test_memory_runs_out),     cmocka_unit_test(test_transfers),
+        cmocka_unit_test(test_reads_in_order),      cmocka_unit_test(test_overlapping_copy),
+        cmocka_unit_test(test_large_table),         cmocka_unit_test(test_many_ops),
+        cmocka_unit_test(test_record_and_replay),   cmocka_unit_test(test_names_and_handles),
+        cmocka_unit_test(test_code_size),           cmocka_unit_test(test_planted_mistake),
         cmocka_unit_test(test_several_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

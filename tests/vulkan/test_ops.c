@@ -1,5 +1,5 @@
-/* test_ops.c - every op case on vulkan:0, exact and fast, under validation and synchronisation checks: tests/kernels/test_ops.c on one
- * device. */
+/* test_ops.c - every op case on vulkan:0, exact and fast, under validation and synchronisation checks:
+ * tests/kernels/test_ops.c on one device. */
 #define main ops_main
 int main(void);
 #include "tests/kernels/test_ops.c"

@@ -1,4 +1,5 @@
-/* test_replay.c - decode ops run and recorded several times, on vulkan:0 under validation: tests/kernels/test_replay.c on one device. */
+/* test_replay.c - decode ops run and recorded several times, on vulkan:0 under validation: tests/kernels/test_replay.c
+ * on one device. */
 #define main replay_main
 int main(void);
 #include "tests/kernels/test_replay.c"

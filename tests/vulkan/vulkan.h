@@ -1,7 +1,7 @@
 /* vulkan.h - what the tests of the Vulkan device share: skipped where it cannot run, always under the validation layer.
  *
- * Checks   vulkan_run answers 77 with the reason when the build or the machine has no device, else what the tests say, and 1 when the
- *          validation layer had anything to say                                                                              */
+ * Checks   vulkan_run answers 77 with the reason when the build or the machine has no device, else what the tests say,
+ *          and 1 when the validation layer had anything to say */
 #ifndef MYTH_TESTS_VULKAN_H
 #define MYTH_TESTS_VULKAN_H
 
@@ -18,7 +18,7 @@ static inline void vulkan_print(void *user, myth_log_level level, const char *co
     printf("%s: %s\n", component, line);
 }
 
-static const myth_log vulkan_log = { vulkan_print, NULL, MYTH_LOG_WARN };
+static const myth_log vulkan_log = {vulkan_print, NULL, MYTH_LOG_WARN};
 
 /* NULL when vulkan:0 can be opened with validation, else why not. */
 static inline const char *vulkan_missing(void)
@@ -29,7 +29,7 @@ static inline const char *vulkan_missing(void)
     setenv("MYTHOS_VK_VALIDATE", "1", 1);
     if (myth_mem_open(&mem, 0, &err) != MYTH_OK)
         return err.msg;
-    if (myth_device_open(&dev, mem, &(myth_device_opts){ .name = "vulkan:0", .log = &vulkan_log }, &err) != MYTH_OK)
+    if (myth_device_open(&dev, mem, &(myth_device_opts){.name = "vulkan:0", .log = &vulkan_log}, &err) != MYTH_OK)
         return err.msg;
     myth_device_close(dev);
     myth_mem_close(mem);

@@ -5,12 +5,12 @@
 
 #include <string.h>
 
-#define HIGH MYTH_SEVERITY_HIGH
+#define HIGH   MYTH_SEVERITY_HIGH
 #define MEDIUM MYTH_SEVERITY_MEDIUM
-#define LOW MYTH_SEVERITY_LOW
-#define INFO MYTH_SEVERITY_INFO
+#define LOW    MYTH_SEVERITY_LOW
+#define INFO   MYTH_SEVERITY_INFO
 const myth_rule myth_rules[] = {
-#define RULE(id, cwe, severity, title) { id, cwe, severity, title },
+#define RULE(id, cwe, severity, title) {id, cwe, severity, title},
 #include "rules.def"
 #undef RULE
 };
@@ -29,8 +29,8 @@ int myth_rule_find(const char *id, size_t len)
     return -1;
 }
 
-static const char *const severities[MYTH_SEVERITY_N] = { "HIGH", "MEDIUM", "LOW", "INFO" };
-static const char *const statuses[MYTH_FINDING_STATUS_N] = { "confirmed", "likely", "speculative" };
+static const char *const severities[MYTH_SEVERITY_N] = {"HIGH", "MEDIUM", "LOW", "INFO"};
+static const char *const statuses[MYTH_FINDING_STATUS_N] = {"confirmed", "likely", "speculative"};
 
 const char *myth_severity_name(myth_severity s) { return severities[s]; }
 const char *myth_finding_status_name(myth_finding_status s) { return statuses[s]; }
@@ -79,10 +79,10 @@ static void put_number(sink *s, uint32_t v)
     put(s, d + 10 - n, (size_t)n);
 }
 
-size_t myth_answer_write(char *dst, size_t cap, const myth_block *block, const myth_finding *f, uint32_t n, const myth_str *context,
-                         uint32_t n_context)
+size_t myth_answer_write(char *dst, size_t cap, const myth_block *block, const myth_finding *f, uint32_t n,
+                         const myth_str *context, uint32_t n_context)
 {
-    sink s = { dst, cap, 0 };
+    sink s = {dst, cap, 0};
     put_text(&s, "{\"findings\":[");
     for (uint32_t i = 0; i < n; i++, f++) {
         const myth_source *src = block[f->block].src;
@@ -113,8 +113,9 @@ size_t myth_answer_write(char *dst, size_t cap, const myth_block *block, const m
 
 size_t myth_answer_bound(const myth_findings_limits *m, size_t path_len)
 {
-    enum { FORM = 256, REST_OF_CHARACTER = 5 };               /* keys, numbers, words and punctuation of a finding stay below FORM */
-    size_t finding = FORM + path_len + REST_OF_CHARACTER + (size_t)(m->evidence + m->issue + m->why + m->fix + m->missing);
+    enum { FORM = 256, REST_OF_CHARACTER = 5 }; /* keys, numbers, words and punctuation of a finding stay below FORM */
+    size_t finding =
+        FORM + path_len + REST_OF_CHARACTER + (size_t)(m->evidence + m->issue + m->why + m->fix + m->missing);
     return MYTH_ANSWER_TAIL + (size_t)m->n_finding * finding + (size_t)m->n_context * (size_t)(m->context + 3);
 }
 
@@ -131,7 +132,7 @@ uint32_t myth_answer_heads(myth_str out[MYTH_FINDING_MAX], const myth_findings_g
         if (myth_findings_at_path(state))
             from = i + 1;
         else if (myth_findings_at_issue(state) && n < MYTH_FINDING_MAX)
-            out[n++] = (myth_str) { text + from, i + 1 - from };
+            out[n++] = (myth_str){text + from, i + 1 - from};
     }
     return n < myth_findings_done(state) ? n : myth_findings_done(state);
 }
@@ -140,7 +141,8 @@ uint32_t myth_answer_heads(myth_str out[MYTH_FINDING_MAX], const myth_findings_g
 
 size_t myth_answer_close(char *dst, const myth_findings_grammar *g, const char *text, size_t len, uint32_t *n_dropped)
 {
-    static const char empty[] = "{\"findings\":[],\"missing_context\":[]}", list[] = "],\"missing_context\":[]}", context[] = "]}";
+    static const char empty[] = "{\"findings\":[],\"missing_context\":[]}", list[] = "],\"missing_context\":[]}",
+                      context[] = "]}";
     myth_automaton a;
     uint64_t state[MYTH_AUTOMATON_STATE_MAX / 8];
     myth_findings_automaton(&a, g);
@@ -150,8 +152,14 @@ size_t myth_answer_close(char *dst, const myth_findings_grammar *g, const char *
     for (size_t i = 0; i < len; i++) {
         a.step(a.self, state, (uint8_t)text[i]);
         switch (myth_findings_at(state)) {
-        case MYTH_ANSWER_LIST: keep = i + 1; tail = list; break;
-        case MYTH_ANSWER_CONTEXT: keep = i + 1; tail = context; break;
+        case MYTH_ANSWER_LIST:
+            keep = i + 1;
+            tail = list;
+            break;
+        case MYTH_ANSWER_CONTEXT:
+            keep = i + 1;
+            tail = context;
+            break;
         default: break;
         }
     }
@@ -170,7 +178,7 @@ size_t myth_answer_close(char *dst, const myth_findings_grammar *g, const char *
 typedef struct {
     myth_json j;
     myth_json_token t;
-    char *room;                       /* next free byte */
+    char *room; /* next free byte */
     myth_error *err;
 } reader;
 
@@ -192,7 +200,7 @@ static myth_status key(reader *r, const char *name)
 
 static void take_text(reader *r, myth_str *out)
 {
-    *out = (myth_str) { r->room, myth_json_text(r->room, &r->t) };
+    *out = (myth_str){r->room, myth_json_text(r->room, &r->t)};
     r->room += out->len;
 }
 
@@ -225,8 +233,8 @@ static int word_index(const char *const *word, int n, myth_str v)
 }
 
 /* The block with this path, in JSON spelling as it stands in the answer, that holds both lines. */
-static bool find_block(uint32_t *out, const myth_block *block, uint32_t n_block, const char *path, size_t len, uint32_t first,
-                       uint32_t last)
+static bool find_block(uint32_t *out, const myth_block *block, uint32_t n_block, const char *path, size_t len,
+                       uint32_t first, uint32_t last)
 {
     for (uint32_t i = 0; i < n_block; i++)
         if (block[i].src->path_len == len && !memcmp(block[i].src->path_text, path, len) && first >= block[i].first &&
@@ -277,11 +285,11 @@ fail:
     return st;
 }
 
-myth_status myth_answer_read(myth_answer *out, char *room, const myth_block *block, uint32_t n_block, const char *text, size_t len,
-                             myth_error *err)
+myth_status myth_answer_read(myth_answer *out, char *room, const myth_block *block, uint32_t n_block, const char *text,
+                             size_t len, myth_error *err)
 {
     myth_status st;
-    reader r = { .room = room, .err = err };
+    reader r = {.room = room, .err = err};
     memset(out, 0, sizeof(*out));
     myth_json_start(&r.j, text, len, "answer");
     MYTH_TRY(next(&r, MYTH_JSON_OBJECT, "an object"));

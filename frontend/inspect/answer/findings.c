@@ -1,25 +1,57 @@
 /* findings.c - the automaton of an answer.
  *
- * State    phase, place in the literal that introduces its field, then the field's own place. A field ends with the first byte of the next
- *          literal. Fields that are not in use are zero, so that equal situations are equal bytes.
- * Evidence the bytes so far occur in the cited lines; the state holds the first place where (line, pos), from which later places are
- *          searched when the text runs on differently there. Lines are kept in JSON spelling, so bytes are compared as they come.     */
+ * State    phase, place in the literal that introduces its field, then the field's own place. A field ends with the
+ *          first byte of the next literal. Fields that are not in use are zero, so that equal situations are equal
+ *          bytes.
+ * Evidence the bytes so far occur in the cited lines; the state holds the first place where (line, pos), from which
+ * later places are
+ *          searched when the text runs on differently there. Lines are kept in JSON spelling, so bytes are compared as
+ *          they come. */
 #include "findings.h"
 
 #include <assert.h>
 #include <string.h>
 
 typedef enum {
-    LIST, PATH, FIRST, LAST, EVIDENCE, RULE_ID, ISSUE, WHY, SEVERITY, STATUS, FIX, MISSING, MORE, CONTEXT, NAME, NEXT, END, FIXED, N_PHASE
+    LIST,
+    PATH,
+    FIRST,
+    LAST,
+    EVIDENCE,
+    RULE_ID,
+    ISSUE,
+    WHY,
+    SEVERITY,
+    STATUS,
+    FIX,
+    MISSING,
+    MORE,
+    CONTEXT,
+    NAME,
+    NEXT,
+    END,
+    FIXED,
+    N_PHASE
 } phase;
 
-static const char *const intro[N_PHASE] = {
-    [LIST] = "{\"findings\":[",       [PATH] = "{\"file\":\"",          [FIRST] = "\",\"lines\":[",    [LAST] = ",",
-    [EVIDENCE] = "],\"evidence\":\"", [RULE_ID] = "\",\"rule\":\"",     [ISSUE] = "\",\"issue\":\"",   [WHY] = "\",\"why\":\"",
-    [SEVERITY] = "\",\"severity\":\"", [STATUS] = "\",\"status\":\"",   [FIX] = "\",\"fix\":\"",       [MISSING] = "\",\"missing\":\"",
-    [MORE] = "\"}",                   [CONTEXT] = "],\"missing_context\":[", [NAME] = "\"",            [NEXT] = "\"",
-    [END] = "]}",                     [FIXED] = "{\"file\":\""
-};
+static const char *const intro[N_PHASE] = {[LIST] = "{\"findings\":[",
+                                           [PATH] = "{\"file\":\"",
+                                           [FIRST] = "\",\"lines\":[",
+                                           [LAST] = ",",
+                                           [EVIDENCE] = "],\"evidence\":\"",
+                                           [RULE_ID] = "\",\"rule\":\"",
+                                           [ISSUE] = "\",\"issue\":\"",
+                                           [WHY] = "\",\"why\":\"",
+                                           [SEVERITY] = "\",\"severity\":\"",
+                                           [STATUS] = "\",\"status\":\"",
+                                           [FIX] = "\",\"fix\":\"",
+                                           [MISSING] = "\",\"missing\":\"",
+                                           [MORE] = "\"}",
+                                           [CONTEXT] = "],\"missing_context\":[",
+                                           [NAME] = "\"",
+                                           [NEXT] = "\"",
+                                           [END] = "]}",
+                                           [FIXED] = "{\"file\":\""};
 
 typedef struct {
     uint32_t first, last;
@@ -27,16 +59,16 @@ typedef struct {
 } seen;
 
 typedef struct {
-    uint8_t phase, lit;         /* bytes of intro[phase] seen; all of them = in the field                                */
-    uint8_t need;               /* bytes until the character ends; ESCAPE after a backslash                               */
-    uint8_t weight;             /* bytes of the character as shown; in texts: its lead byte until the second byte is seen  */
-    uint8_t shown;              /* evidence: bytes as shown, up to MYTH_EVIDENCE_MIN                                       */
+    uint8_t phase, lit; /* bytes of intro[phase] seen; all of them = in the field                                */
+    uint8_t need;       /* bytes until the character ends; ESCAPE after a backslash                               */
+    uint8_t weight;     /* bytes of the character as shown; in texts: its lead byte until the second byte is seen  */
+    uint8_t shown;      /* evidence: bytes as shown, up to MYTH_EVIDENCE_MIN                                       */
     uint8_t block;
     uint8_t n_done, n_context;
-    uint16_t len, pick;         /* bytes of the field; the first word that begins so                                       */
-    uint32_t line, pos;         /* evidence: place of its first occurrence                                                 */
+    uint16_t len, pick; /* bytes of the field; the first word that begins so                                       */
+    uint32_t line, pos; /* evidence: place of its first occurrence                                                 */
     uint32_t first, last;
-    uint32_t used;              /* rules already given for these lines                                                     */
+    uint32_t used; /* rules already given for these lines                                                     */
     seen done[MYTH_FINDING_MAX];
 } state;
 
@@ -44,13 +76,22 @@ enum { ESCAPE = 0x80, REST = 3 };
 #define NONE UINT32_MAX
 
 static_assert(sizeof(state) <= MYTH_AUTOMATON_STATE_MAX, "state");
-static_assert(sizeof(state) == 8 + 4 + 5 * 4 + MYTH_FINDING_MAX * sizeof(seen), "states are compared as bytes: no padding");
+static_assert(sizeof(state) == 8 + 4 + 5 * 4 + MYTH_FINDING_MAX * sizeof(seen),
+              "states are compared as bytes: no padding");
 
-static const myth_findings_limits limits[] = {
-    [MYTH_PROMPT_FULL] = { .n_finding = 16, .span = 40, .evidence = 200, .issue = 240, .why = 240, .fix = 240, .missing = 120,
-                           .n_context = 8, .context = 120 },
-    [MYTH_PROMPT_COMPACT] = { .n_finding = 8, .span = 40, .evidence = 120 }
-};
+static const myth_findings_limits limits[] = {[MYTH_PROMPT_FULL] =
+                                                  {
+                                                      .n_finding = 16,
+                                                      .span = 40,
+                                                      .evidence = 200,
+                                                      .issue = 240,
+                                                      .why = 240,
+                                                      .fix = 240,
+                                                      .missing = 120,
+                                                      .n_context = 8,
+                                                      .context = 120,
+                                                  },
+                                              [MYTH_PROMPT_COMPACT] = {.n_finding = 8, .span = 40, .evidence = 120}};
 
 const myth_findings_limits *myth_findings_limits_of(myth_prompt_style style) { return &limits[style]; }
 const char *myth_findings_literal(int idx) { return idx < FIXED ? intro[idx] : NULL; }
@@ -68,7 +109,7 @@ myth_answer_place myth_findings_at(const void *st)
     case LIST:
     case MORE: return in_field ? MYTH_ANSWER_LIST : s->phase == MORE ? MYTH_ANSWER_FINDING : MYTH_ANSWER_ELSEWHERE;
     case PATH:
-    case FIXED: return s->lit ? MYTH_ANSWER_FINDING : MYTH_ANSWER_ELSEWHERE;         /* a comma alone begins nothing */
+    case FIXED: return s->lit ? MYTH_ANSWER_FINDING : MYTH_ANSWER_ELSEWHERE; /* a comma alone begins nothing */
     case CONTEXT:
     case NEXT: return in_field ? MYTH_ANSWER_CONTEXT : MYTH_ANSWER_ELSEWHERE;
     case NAME:
@@ -90,7 +131,8 @@ static const char *word(phase p, uint32_t idx)
 
 static bool word_taken(const state *s, uint32_t idx) { return s->phase == RULE_ID && (s->used >> idx & 1); }
 
-/* The first word from s->pick on that goes on with byte after the part seen; byte 0 = that ends there. NONE when there is none. */
+/* The first word from s->pick on that goes on with byte after the part seen; byte 0 = that ends there. NONE when there
+ * is none. */
 static uint32_t find_word(const state *s, uint8_t byte)
 {
     const char *prefix = word((phase)s->phase, s->pick), *w;
@@ -128,7 +170,10 @@ static uint32_t offered_line(const myth_findings_grammar *g, const myth_block *b
     return solid == NONE || solid - n < span ? (solid == NONE ? NONE : n) : solid - span + 1;
 }
 
-static bool is_usable(const myth_findings_grammar *g, const myth_block *b) { return offered_line(g, b, b->first) != NONE; }
+static bool is_usable(const myth_findings_grammar *g, const myth_block *b)
+{
+    return offered_line(g, b, b->first) != NONE;
+}
 
 static bool any_usable(const myth_findings_grammar *g)
 {
@@ -138,7 +183,8 @@ static bool any_usable(const myth_findings_grammar *g)
     return false;
 }
 
-/* The first usable block whose path starts with the part seen and goes on with byte; at_end: whose path is the part seen. */
+/* The first usable block whose path starts with the part seen and goes on with byte; at_end: whose path is the part
+ * seen. */
 static uint32_t find_path(const myth_findings_grammar *g, const state *s, uint8_t byte, bool at_end)
 {
     const char *prefix = block_of(g, s)->src->path_text;
@@ -205,7 +251,9 @@ static uint32_t char_len(const char *p)
 }
 
 /* A place in the cited lines: index of a line that is not blank, offset in its text. */
-typedef struct { uint32_t line, pos; } place;
+typedef struct {
+    uint32_t line, pos;
+} place;
 
 /* Moves to the next place where evidence may start; false past the last. */
 static bool next_place(const myth_source *src, const state *s, place *p)
@@ -251,7 +299,7 @@ static bool step_evidence(const myth_findings_grammar *g, state *s, uint8_t byte
     const myth_source *src = block_of(g, s)->src;
     if (!s->need && s->len >= (uint32_t)g->limits->evidence)
         return false;
-    place p = { s->line, s->pos };
+    place p = {s->line, s->pos};
     const char *prefix = src->text + src->line[p.line].text + p.pos;
     for (;;) {
         const myth_line *l = &src->line[p.line];
@@ -287,7 +335,7 @@ static void evidence_allowed(const myth_findings_grammar *g, const state *s, uin
         allow(bits, '"');
     if (!s->need && s->len >= (uint32_t)g->limits->evidence)
         return;
-    place p = { s->line, s->pos };
+    place p = {s->line, s->pos};
     const char *prefix = src->text + src->line[p.line].text + p.pos;
     do {
         const myth_line *l = &src->line[p.line];
@@ -362,17 +410,17 @@ static void text_allowed(const state *s, int limit, uint32_t bits[8])
         return;
     }
     if (left >= 1) {
-        bits[1] = bits[2] = 0xffffffffu;                        /* 0x20 .. 0x5f */
-        bits[3] = 0x7fffffffu;                                  /* to 0x7e      */
+        bits[1] = bits[2] = 0xffffffffu; /* 0x20 .. 0x5f */
+        bits[3] = 0x7fffffffu;           /* to 0x7e      */
     }
     if (left == 1)
         bits['\\' >> 5] &= ~(1u << ('\\' & 31));
     if (left >= 2)
-        bits[6] = 0xfffffffcu;                                  /* leads of two bytes from 0xc2 on */
+        bits[6] = 0xfffffffcu; /* leads of two bytes from 0xc2 on */
     if (left >= 3)
         bits[7] = 0xffffu;
     if (left >= 4)
-        bits[7] |= 0x1f0000u;                                   /* to 0xf4 */
+        bits[7] |= 0x1f0000u; /* to 0xf4 */
     allow(bits, '"');
 }
 
@@ -394,7 +442,7 @@ static bool step_name(state *s, uint8_t byte, int limit)
             return false;
         s->need = 2;
     } else if (s->need == 0) {
-        if ((!is_path_byte(byte) && byte != '/' && byte != '-') || left < 4)         /* this one, "::" and one of the symbol */
+        if ((!is_path_byte(byte) && byte != '/' && byte != '-') || left < 4) /* this one, "::" and one of the symbol */
             return false;
     } else {
         if (!is_path_byte(byte) || left < 1)
@@ -419,7 +467,10 @@ static void enter(const myth_findings_grammar *g, state *s)
 {
     clear_field(s);
     switch ((phase)s->phase) {
-    case PATH: s->block = 0; s->first = s->last = s->used = 0; break;
+    case PATH:
+        s->block = 0;
+        s->first = s->last = s->used = 0;
+        break;
     case FIRST: s->first = 0; break;
     case LAST: s->last = 0; break;
     case EVIDENCE: s->line = block_of(g, s)->src->line[s->first - 1].next; break;
@@ -447,7 +498,7 @@ static bool go(const myth_findings_grammar *g, state *s, phase p, uint8_t lit)
 
 static void remember(state *s, uint32_t rule)
 {
-    s->done[s->n_done] = (seen) { .first = s->first, .last = s->last, .block = s->block, .rule = (uint8_t)rule };
+    s->done[s->n_done] = (seen){.first = s->first, .last = s->last, .block = s->block, .rule = (uint8_t)rule};
     s->block = 0;
     s->first = s->last = s->used = 0;
 }
@@ -497,7 +548,7 @@ static bool step_field(const myth_findings_grammar *g, state *s, uint8_t byte)
             return go(g, s, ISSUE, (uint8_t)strlen(intro[ISSUE]));
         return true;
     case PATH:
-        at = find_path(g, s, byte, false);                    /* a quote goes on a path only after its backslash, where none ends */
+        at = find_path(g, s, byte, false); /* a quote goes on a path only after its backslash, where none ends */
         if (at == NONE && (byte != '"' || (at = find_path(g, s, byte, true)) == NONE))
             return false;
         s->block = (uint8_t)at;
@@ -553,8 +604,7 @@ static bool step_field(const myth_findings_grammar *g, state *s, uint8_t byte)
         if (byte == ']')
             return go(g, s, END, 1);
         return byte == ',' && s->n_context < g->limits->n_context && go(g, s, NAME, 0);
-    default:
-        return false;
+    default: return false;
     }
 }
 
@@ -604,8 +654,9 @@ static void allowed(const void *self, const void *st, uint32_t bits[8])
     }
 }
 
-/* From a text on, the rules already given matter again no sooner than after the shortest way to the next rule; the bytes left in a text
- * matter only when a token could use them up, or end in the first byte of a character (of up to REST more) that has no room. */
+/* From a text on, the rules already given matter again no sooner than after the shortest way to the next rule; the
+ * bytes left in a text matter only when a token could use them up, or end in the first byte of a character (of up to
+ * REST more) that has no room. */
 static void key(const void *self, const void *st, uint32_t horizon, void *out)
 {
     const myth_findings_grammar *g = self;
@@ -620,7 +671,8 @@ static void key(const void *self, const void *st, uint32_t horizon, void *out)
         way += (uint32_t)strlen(intro[p]);
     if (way > horizon)
         memset(s->done, 0, sizeof(s->done));
-    if (!intro[s->phase][s->lit] && is_text((phase)s->phase) && (uint32_t)text_limit(g, (phase)s->phase) >= s->len + horizon + REST)
+    if (!intro[s->phase][s->lit] && is_text((phase)s->phase) &&
+        (uint32_t)text_limit(g, (phase)s->phase) >= s->len + horizon + REST)
         s->len = 0;
 }
 
@@ -628,6 +680,13 @@ void myth_findings_automaton(myth_automaton *out, const myth_findings_grammar *g
 {
     assert(g->n_block >= 1 && g->n_block <= MYTH_BLOCK_MAX && g->limits->n_finding <= MYTH_FINDING_MAX);
     assert(g->limits->evidence >= 6 * MYTH_EVIDENCE_MIN && (uint32_t)g->limits->n_finding < myth_rule_count());
-    *out = (myth_automaton) { .self = (void *)(uintptr_t)g, .state_bytes = sizeof(state), .start = start, .step = step, .may_end = may_end,
-                              .allowed = allowed, .key = key };
+    *out = (myth_automaton){
+        .self = (void *)(uintptr_t)g,
+        .state_bytes = sizeof(state),
+        .start = start,
+        .step = step,
+        .may_end = may_end,
+        .allowed = allowed,
+        .key = key,
+    };
 }

@@ -1,19 +1,24 @@
-/* findings.h - the answer: its exact bytes, the automaton that lets nothing else be generated, its writer and its reader.
+/* findings.h - the answer: its exact bytes, the automaton that lets nothing else be generated, its writer and its
+ * reader.
  *
  * Form     one line of JSON without spaces, keys in this order:
- *            {"findings":[{"file":"a.c","lines":[3,4],"evidence":"strcpy(dst, src);","rule":"missing-bounds-check","issue":"","why":"",
+ *            {"findings":[{"file":"a.c","lines":[3,4],"evidence":"strcpy(dst,
+ *            src);","rule":"missing-bounds-check","issue":"","why":"",
  *            "severity":"HIGH","status":"likely","fix":"","missing":""}],"missing_context":["b.c::free_all"]}
  *          no findings: {"findings":[],"missing_context":[]}
  * file     the path of one of the prompt's blocks, in JSON spelling (source.h)
  * lines    inside one block, first <= last < first + span; ranges without a line that is not blank are not offered
- * evidence a piece of one cited line in JSON spelling, within the trimmed line, of whole characters: at least MYTH_EVIDENCE_MIN bytes as
+ * evidence a piece of one cited line in JSON spelling, within the trimmed line, of whole characters: at least
+ * MYTH_EVIDENCE_MIN bytes as
  *          shown, or the whole trimmed line; at most `evidence` bytes of JSON (and the rest of a character)
  * rule     an id of rules.def; the same file, lines and rule do not come twice
  * severity HIGH MEDIUM LOW INFO;   status  confirmed likely speculative
- * issue, why, fix, missing   UTF-8, of escapes only \" \\ \n \t \r, no other byte below 0x20; at most `issue` ... bytes of JSON each
+ * issue, why, fix, missing  UTF-8, of escapes only \" \\ \n \t \r, no other byte below 0x20; at most `issue` ... bytes
+ * of JSON each
  * missing_context            "path::symbol" of [A-Za-z0-9_./-]+ "::" [A-Za-z0-9_.]+, at most `context` bytes each
- * State    every reachable state can finish within the limits (tests/frontend/inspect/answer/test_findings.c); a token may end anywhere
- * Owner    the automaton lends blocks and their sources until it is no longer used                                                  */
+ * State    every reachable state can finish within the limits (tests/frontend/inspect/answer/test_findings.c); a token
+ *          may end anywhere
+ * Owner    the automaton lends blocks and their sources until it is no longer used */
 #ifndef MYTH_INSPECT_FINDINGS_H
 #define MYTH_INSPECT_FINDINGS_H
 
@@ -25,25 +30,37 @@ extern "C" {
 
 enum { MYTH_FINDING_MAX = 16, MYTH_CONTEXT_MAX = 8, MYTH_BLOCK_MAX = 64 };
 
-typedef enum { MYTH_SEVERITY_HIGH, MYTH_SEVERITY_MEDIUM, MYTH_SEVERITY_LOW, MYTH_SEVERITY_INFO, MYTH_SEVERITY_N } myth_severity;
+typedef enum {
+    MYTH_SEVERITY_HIGH,
+    MYTH_SEVERITY_MEDIUM,
+    MYTH_SEVERITY_LOW,
+    MYTH_SEVERITY_INFO,
+    MYTH_SEVERITY_N
+} myth_severity;
 typedef enum { MYTH_CONFIRMED, MYTH_LIKELY, MYTH_SPECULATIVE, MYTH_FINDING_STATUS_N } myth_finding_status;
 
-typedef struct { const char *id; int cwe; myth_severity severity; const char *title; } myth_rule;
+typedef struct {
+    const char *id;
+    int cwe;
+    myth_severity severity;
+    const char *title;
+} myth_rule;
 
-extern const myth_rule myth_rules[];                    /* rules.def, in its order */
+extern const myth_rule myth_rules[]; /* rules.def, in its order */
 uint32_t myth_rule_count(void);
-int myth_rule_find(const char *id, size_t len);         /* index, -1 when there is none */
-const char *myth_severity_name(myth_severity s);        /* "HIGH" */
+int myth_rule_find(const char *id, size_t len);  /* index, -1 when there is none */
+const char *myth_severity_name(myth_severity s); /* "HIGH" */
 const char *myth_finding_status_name(myth_finding_status s);
 
 typedef struct {
-    int n_finding;                                      /* <= MYTH_FINDING_MAX                         */
-    int span;                                           /* lines of one finding                        */
-    int evidence, issue, why, fix, missing;             /* bytes of JSON; 0 = always ""                */
-    int n_context, context;                             /* entries of missing_context; bytes of each   */
+    int n_finding;                          /* <= MYTH_FINDING_MAX                         */
+    int span;                               /* lines of one finding                        */
+    int evidence, issue, why, fix, missing; /* bytes of JSON; 0 = always ""                */
+    int n_context, context;                 /* entries of missing_context; bytes of each   */
 } myth_findings_limits;
 
-/* compact: 8 findings, evidence 120, the four texts always empty, no missing_context. full: 16 findings and short texts. */
+/* compact: 8 findings, evidence 120, the four texts always empty, no missing_context. full: 16 findings and short
+ * texts. */
 const myth_findings_limits *myth_findings_limits_of(myth_prompt_style style);
 /* The fixed pieces of the form in order, NULL past the last: part of the layout's hash. */
 const char *myth_findings_literal(int idx);
@@ -51,11 +68,11 @@ const char *myth_findings_literal(int idx);
 /* ---- the automaton ---- */
 
 typedef struct {
-    const myth_block *block;                            /* blocks of one file do not overlap */
-    uint32_t n_block;                                   /* 1..MYTH_BLOCK_MAX */
+    const myth_block *block; /* blocks of one file do not overlap */
+    uint32_t n_block;        /* 1..MYTH_BLOCK_MAX */
     const myth_findings_limits *limits;
-    /* Second pass: file, lines, evidence and rule of every finding are given, only the rest is generated. NULL = first pass.
-     * Text per finding: the bytes after `{"file":"` up to and with `"issue":"`. */
+    /* Second pass: file, lines, evidence and rule of every finding are given, only the rest is generated. NULL = first
+     * pass. Text per finding: the bytes after `{"file":"` up to and with `"issue":"`. */
     const myth_str *fixed;
     uint32_t n_fixed;
 } myth_findings_grammar;
@@ -74,23 +91,27 @@ myth_answer_place myth_findings_at(const void *state);
 /* ---- the answer ---- */
 
 typedef struct {
-    uint32_t block;                                     /* index of the block cited                                     */
+    uint32_t block; /* index of the block cited                                     */
     uint32_t first, last;
     int rule;
     myth_severity severity;
     myth_finding_status status;
-    myth_str evidence, issue, why, fix, missing;        /* unescaped UTF-8 */
+    myth_str evidence, issue, why, fix, missing; /* unescaped UTF-8 */
 } myth_finding;
 
-/* Bytes of the answer with these findings; at most cap are written. Evidence is unescaped text as shown (U+FFFD for bad bytes). */
-size_t myth_answer_write(char *dst, size_t cap, const myth_block *block, const myth_finding *f, uint32_t n, const myth_str *context,
-                         uint32_t n_context);
+/* Bytes of the answer with these findings; at most cap are written. Evidence is unescaped text as shown (U+FFFD for bad
+ * bytes). */
+size_t myth_answer_write(char *dst, size_t cap, const myth_block *block, const myth_finding *f, uint32_t n,
+                         const myth_str *context, uint32_t n_context);
 /* Bytes that an answer about files with paths of up to path_len bytes of spelling can have at most. */
 size_t myth_answer_bound(const myth_findings_limits *m, size_t path_len);
-/* The heads of the whole findings of an answer, as a second pass takes them (myth_findings_grammar.fixed); they point into text. */
-uint32_t myth_answer_heads(myth_str out[MYTH_FINDING_MAX], const myth_findings_grammar *g, const char *text, size_t len);
-/* text[0 .. len) is what was generated, walked by g without an error. Ends it where it stands: cuts an unfinished finding (*n_dropped 0 or
- * 1) and closes what is open. dst holds len + MYTH_ANSWER_TAIL bytes and may be text itself. Returns the length. */
+/* The heads of the whole findings of an answer, as a second pass takes them (myth_findings_grammar.fixed); they point
+ * into text. */
+uint32_t myth_answer_heads(myth_str out[MYTH_FINDING_MAX], const myth_findings_grammar *g, const char *text,
+                           size_t len);
+/* text[0 .. len) is what was generated, walked by g without an error. Ends it where it stands: cuts an unfinished
+ * finding (*n_dropped 0 or 1) and closes what is open. dst holds len + MYTH_ANSWER_TAIL bytes and may be text itself.
+ * Returns the length. */
 enum { MYTH_ANSWER_TAIL = 64 };
 size_t myth_answer_close(char *dst, const myth_findings_grammar *g, const char *text, size_t len, uint32_t *n_dropped);
 
@@ -101,9 +122,10 @@ typedef struct {
     uint32_t n_context;
 } myth_answer;
 
-/* Reads a whole answer; texts point into room[len], which unescapes them. Evidence is not looked up: that is for verify.h. MYTH_EFORMAT. */
-myth_status myth_answer_read(myth_answer *out, char *room, const myth_block *block, uint32_t n_block, const char *text, size_t len,
-                             myth_error *err);
+/* Reads a whole answer; texts point into room[len], which unescapes them. Evidence is not looked up: that is for
+ * verify.h. MYTH_EFORMAT. */
+myth_status myth_answer_read(myth_answer *out, char *room, const myth_block *block, uint32_t n_block, const char *text,
+                             size_t len, myth_error *err);
 
 #ifdef __cplusplus
 }

@@ -1,11 +1,15 @@
-/* verify.c - plain scans over the bytes of the file: slow, short, and sharing nothing with the automaton but the UTF-8 decoder. */
+/* verify.c - plain scans over the bytes of the file: slow, short, and sharing nothing with the automaton but the UTF-8
+ * decoder. */
 #include "verify.h"
 
 #include "engine/base/utf8.h"
 
 #include <string.h>
 
-typedef struct { const unsigned char *p; uint32_t len; } span;
+typedef struct {
+    const unsigned char *p;
+    uint32_t len;
+} span;
 
 /* Line n, without its terminator, trimmed; false when the file has no such line. */
 static bool line_at(span *out, const myth_source *src, uint32_t n)
@@ -26,7 +30,7 @@ static bool line_at(span *out, const myth_source *src, uint32_t n)
         p++;
     while (stop > p && strchr(" \t\r\v\f", stop[-1]) && stop[-1])
         stop--;
-    *out = (span) { p, (uint32_t)(stop - p) };
+    *out = (span){p, (uint32_t)(stop - p)};
     return true;
 }
 
@@ -55,7 +59,7 @@ static bool find_evidence(myth_citation *out, const myth_source *src, const myth
         for (uint32_t at = 0, step; at < l.len; at += step) {
             uint32_t cp, len = stands_at(l.p + at, l.len - at, f->evidence.text, f->evidence.len);
             if (len && (f->evidence.len >= MYTH_EVIDENCE_MIN || len == l.len)) {
-                *out = (myth_citation) { n, (uint32_t)(l.p + at - src->bytes), len };
+                *out = (myth_citation){n, (uint32_t)(l.p + at - src->bytes), len};
                 return true;
             }
             int width = myth_utf8_decode(l.p + at, l.len - at, &cp);
@@ -73,11 +77,11 @@ static bool has_solid_line(const myth_source *src, uint32_t first, uint32_t last
     return false;
 }
 
-myth_verdict myth_verify(myth_citation *out, const myth_finding *f, const myth_block *block, uint32_t n_block, const myth_finding *before,
-                         uint32_t n_before)
+myth_verdict myth_verify(myth_citation *out, const myth_finding *f, const myth_block *block, uint32_t n_block,
+                         const myth_finding *before, uint32_t n_before)
 {
-    if (f->block >= n_block || f->first < block[f->block].first || f->last > block[f->block].last || f->first > f->last ||
-        !has_solid_line(block[f->block].src, f->first, f->last))
+    if (f->block >= n_block || f->first < block[f->block].first || f->last > block[f->block].last ||
+        f->first > f->last || !has_solid_line(block[f->block].src, f->first, f->last))
         return MYTH_CITES_NO_LINES;
     if (!find_evidence(out, block[f->block].src, f))
         return MYTH_CITES_NO_EVIDENCE;
@@ -90,6 +94,7 @@ myth_verdict myth_verify(myth_citation *out, const myth_finding *f, const myth_b
 
 const char *myth_verdict_text(myth_verdict v)
 {
-    static const char *const text[] = { "holds", "lines are not in the prompt", "evidence is not in the lines", "repeats another finding" };
+    static const char *const text[] = {"holds", "lines are not in the prompt", "evidence is not in the lines",
+                                       "repeats another finding"};
     return text[v];
 }

@@ -16,20 +16,20 @@
 #include <xxhash.h>
 
 const myth_option myth_options_runlog[MYTH_N_OPTIONS_RUNLOG] = {
-    { "log", NULL, MYTH_OPT_TEXT, "FILE", offsetof(myth_runlog_flags, path), "($XDG_STATE_HOME/mythos/runs.db)", 0, 0,
-      "where the run is recorded; mythos log reads it" },
-    { "no-log", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_runlog_flags, is_off), NULL, 0, 0, "do not record the run" },
-    { "log-prompts", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_runlog_flags, prompts), "on", 0, 0,
-      "record prompts and answers, secrets named; --no-log-prompts records their hashes and counts" },
+    {"log", NULL, MYTH_OPT_TEXT, "FILE", offsetof(myth_runlog_flags, path), "($XDG_STATE_HOME/mythos/runs.db)", 0, 0,
+     "where the run is recorded; mythos log reads it"},
+    {"no-log", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_runlog_flags, is_off), NULL, 0, 0, "do not record the run"},
+    {"log-prompts", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_runlog_flags, prompts), "on", 0, 0,
+     "record prompts and answers, secrets named; --no-log-prompts records their hashes and counts"},
 };
 
-enum { SAVE_SECONDS = 1 };                      /* what a run that is killed may miss in its record */
+enum { SAVE_SECONDS = 1 }; /* what a run that is killed may miss in its record */
 
 struct myth_runlog {
     myth_mem *mem;
-    myth_runlog_file *file;                     /* NULL: given up */
+    myth_runlog_file *file; /* NULL: given up */
     int64_t run;
-    json_t *doc;                                /* raw; what is saved is a redacted copy */
+    json_t *doc; /* raw; what is saved is a redacted copy */
     const myth_cli *cli;
     bool prompts;
     struct timespec began, stage, saved;
@@ -44,7 +44,10 @@ struct myth_runlog {
 
 /* ---- life ---- */
 
-static const myth_redactor *redactor_of(const myth_runlog *log) { return log->in ? myth_inspect_report(log->in)->redactor : NULL; }
+static const myth_redactor *redactor_of(const myth_runlog *log)
+{
+    return log->in ? myth_inspect_report(log->in)->redactor : NULL;
+}
 
 /* Said once: from then on there is no file. */
 static void give_up(myth_runlog *log, const myth_error *err)
@@ -81,11 +84,20 @@ static void append(myth_runlog *log, json_t *array, json_t *v)
         json_decref(v);
 }
 
-static json_t *text(const myth_runlog *log, const char *s) { return s ? myth_json_lossy(log->mem, s, strlen(s)) : json_null(); }
+static json_t *text(const myth_runlog *log, const char *s)
+{
+    return s ? myth_json_lossy(log->mem, s, strlen(s)) : json_null();
+}
 static void set_text(myth_runlog *log, json_t *o, const char *key, const char *s) { set(log, o, key, text(log, s)); }
-static void set_number(myth_runlog *log, json_t *o, const char *key, uint64_t v) { set(log, o, key, json_integer((json_int_t)v)); }
+static void set_number(myth_runlog *log, json_t *o, const char *key, uint64_t v)
+{
+    set(log, o, key, json_integer((json_int_t)v));
+}
 /* What is no number has no place in JSON. */
-static void set_real(myth_runlog *log, json_t *o, const char *key, double v) { set(log, o, key, v - v == 0 ? json_real(v) : json_null()); }
+static void set_real(myth_runlog *log, json_t *o, const char *key, double v)
+{
+    set(log, o, key, v - v == 0 ? json_real(v) : json_null());
+}
 
 /* A string that must be given back byte for byte: {"hex"} when it is not UTF-8. */
 static json_t *exact(const char *s)
@@ -122,11 +134,13 @@ static double seconds_since(const struct timespec *t)
 
 /* ---- command line ---- */
 
-/* Flags that say where to write or what to say: a replay writes and says nothing, so they are no part of what it repeats. */
+/* Flags that say where to write or what to say: a replay writes and says nothing, so they are no part of what it
+ * repeats. */
 static bool is_silent(const char *name)
 {
-    static const char *const list[] = { "output", "patch", "update-baseline", "mem-report", "quiet", "verbose", "log-format", "show-config", "log", "no-log",
-                                        "log-prompts" };
+    static const char *const list[] = {"output", "patch",   "update-baseline", "mem-report",
+                                       "quiet",  "verbose", "log-format",      "show-config",
+                                       "log",    "no-log",  "log-prompts"};
     for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
         if (strcmp(list[i], name) == 0)
             return true;
@@ -148,7 +162,7 @@ static json_t *option_value(const myth_opt_slot *s)
     if (s->opt->kind == MYTH_OPT_FLAG)
         return json_boolean(*(bool *)s->field);
     if (s->source != MYTH_FROM_DEFAULT && s->text)
-        return exact(s->text);                  /* all the digits that were given */
+        return exact(s->text); /* all the digits that were given */
     myth_args_text(s, value, sizeof(value));
     return exact(value);
 }
@@ -159,8 +173,10 @@ static void put_options(myth_runlog *log)
     for (int i = 0; is_on(log) && i < log->cli->parsed->n_slot; i++) {
         const myth_opt_slot *s = &log->cli->parsed->slot[i];
         /* "(all cores)": what a zero stands for is the command's to say, then and later */
-        bool is_unset = s->source == MYTH_FROM_DEFAULT && (!s->opt->def || s->opt->def[0] == '(') && s->opt->kind != MYTH_OPT_FLAG;
-        json_t *o = json_pack("{s:s, s:s, s:o}", "name", s->opt->name, "from", myth_opt_source_name[s->source], "value", is_unset ? json_null() : option_value(s));
+        bool is_unset =
+            s->source == MYTH_FROM_DEFAULT && (!s->opt->def || s->opt->def[0] == '(') && s->opt->kind != MYTH_OPT_FLAG;
+        json_t *o = json_pack("{s:s, s:s, s:o}", "name", s->opt->name, "from", myth_opt_source_name[s->source], "value",
+                              is_unset ? json_null() : option_value(s));
         if (o && is_silent(s->opt->name))
             json_object_set_new(o, "repeated", json_false());
         append(log, options, o);
@@ -187,11 +203,11 @@ static void put_command(myth_runlog *log)
 static json_t *file_identity(myth_runlog *log, const char *path)
 {
     myth_runlog_hash h;
-    myth_error err = { 0 };
+    myth_error err = {0};
     if (myth_runlog_hash_file(&h, path, log->file, &err) != MYTH_OK)
         return json_pack("{s:o, s:s}", "path", exact(path), "error", err.msg);
-    return json_pack("{s:o, s:I, s:I, s:I, s:s}", "path", exact(path), "bytes", (json_int_t)h.bytes, "mtime_ns", (json_int_t)h.mtime_ns, "inode",
-                     (json_int_t)h.inode, "hash", h.hash);
+    return json_pack("{s:o, s:I, s:I, s:I, s:s}", "path", exact(path), "bytes", (json_int_t)h.bytes, "mtime_ns",
+                     (json_int_t)h.mtime_ns, "inode", (json_int_t)h.inode, "hash", h.hash);
 }
 
 static void put_binary(myth_runlog *log)
@@ -221,7 +237,7 @@ static myth_status open_file(myth_runlog *log, const myth_runlog_flags *f, myth_
     myth_status st;
     int64_t ms = now_ms();
     MYTH_TRY(myth_runlog_file_place(path, sizeof(path), f->path, err));
-    MYTH_TRY(myth_runlog_file_open(&log->file, log->mem, path, &(myth_runlog_file_opts){ 0 }, err));
+    MYTH_TRY(myth_runlog_file_open(&log->file, log->mem, path, &(myth_runlog_file_opts){0}, err));
     MYTH_TRY(myth_runlog_file_begin(log->file, &log->run, ms, log->cli->command->name, err));
     set_number(log, log->doc, "format", MYTH_RUNLOG_FORMAT);
     set_number(log, log->doc, "run", (uint64_t)log->run);
@@ -233,7 +249,7 @@ fail:
 myth_runlog *myth_runlog_begin(const myth_runlog_flags *f, const myth_cli *cli)
 {
     myth_mem *mem;
-    myth_error err = { 0 };
+    myth_error err = {0};
     if (f->is_off || myth_mem_open(&mem, MYTH_RUNLOG_MEM_BYTES, NULL) != MYTH_OK)
         return NULL;
     myth_runlog *log = myth_alloc(mem, MYTH_MEM_OTHER, "run log", sizeof(*log));
@@ -270,7 +286,7 @@ void myth_runlog_end(myth_runlog *log, int exit_code)
     if (is_on(log)) {
         set_real(log, log->doc, "seconds", seconds_since(&log->began));
         set(log, log->doc, "exit_code", json_integer(exit_code));
-        put_inspection(log);                            /* rounds may have added to it */
+        put_inspection(log); /* rounds may have added to it */
         save(log, &exit_code);
     }
     myth_runlog_file_close(log->file);
@@ -324,7 +340,7 @@ void myth_runlog_input(myth_runlog *log, const char *role, const char *path)
 /* The files of a model that is a folder: weights, facts, tokenizer. */
 static void put_folder(myth_runlog *log, json_t *files, const char *dir)
 {
-    static const char *const suffix[] = { ".safetensors", ".json", ".gguf", ".model" };
+    static const char *const suffix[] = {".safetensors", ".json", ".gguf", ".model"};
     struct dirent **entry = NULL;
     int n = scandir(dir, &entry, NULL, alphasort);
     for (int i = 0; i < n; i++) {
@@ -332,7 +348,8 @@ static void put_folder(myth_runlog *log, json_t *files, const char *dir)
         const char *name = entry[i]->d_name;
         bool wanted = false;
         for (size_t k = 0; k < sizeof(suffix) / sizeof(suffix[0]); k++)
-            wanted = wanted || (strlen(name) > strlen(suffix[k]) && strcmp(name + strlen(name) - strlen(suffix[k]), suffix[k]) == 0);
+            wanted = wanted || (strlen(name) > strlen(suffix[k]) &&
+                                strcmp(name + strlen(name) - strlen(suffix[k]), suffix[k]) == 0);
         if (wanted && snprintf(path, sizeof(path), "%s/%s", dir, name) < (int)sizeof(path))
             append(log, files, file_identity(log, path));
         free(entry[i]);
@@ -347,7 +364,8 @@ void myth_runlog_model(myth_runlog *log, const myth_model *m, const char *spec)
         return;
     const char *path = myth_weights_path(m->weights);
     json_t *files = json_array();
-    json_t *j = json_pack("{s:o, s:o, s:O}", "spec", exact(spec), "name", text(log, myth_weights_name(m->weights)), "files", files);
+    json_t *j = json_pack("{s:o, s:o, s:O}", "spec", exact(spec), "name", text(log, myth_weights_name(m->weights)),
+                          "files", files);
     if (j && myth_weights_get_format(m->weights) != MYTH_FORMAT_RANDOM && path && stat(path, &info) == 0) {
         if (S_ISDIR(info.st_mode))
             put_folder(log, files, path);
@@ -388,15 +406,16 @@ void myth_runlog_index(myth_runlog *log, myth_index *x)
     char *list = NULL;
     size_t n_list = 0;
     int rc = 0;
-    myth_error err = { 0 };
+    myth_error err = {0};
     if (!is_on(log) || myth_index_last(x, &stats, NULL) != MYTH_OK)
         return;
     XXH3_state_t *h = XXH3_createState();
     FILE *f = open_memstream(&list, &n_list);
     bool ok = h && f && XXH3_128bits_reset(h) == XXH_OK &&
-              sqlite3_prepare_v2(myth_store_db(myth_index_store(x)), "SELECT path, hash FROM files ORDER BY path", -1, &q, NULL) == SQLITE_OK;
+              sqlite3_prepare_v2(myth_store_db(myth_index_store(x)), "SELECT path, hash FROM files ORDER BY path", -1,
+                                 &q, NULL) == SQLITE_OK;
     while (ok && (rc = sqlite3_step(q)) == SQLITE_ROW) {
-        for (int i = 0; i < 2; i++)                      /* the hash has one length, so nothing need part them */
+        for (int i = 0; i < 2; i++) /* the hash has one length, so nothing need part them */
             XXH3_128bits_update(h, sqlite3_column_blob(q, i), (size_t)sqlite3_column_bytes(q, i));
         fwrite(sqlite3_column_blob(q, 0), 1, (size_t)sqlite3_column_bytes(q, 0), f);
         putc('\0', f);
@@ -410,12 +429,14 @@ void myth_runlog_index(myth_runlog *log, myth_index *x)
         json_t *out = json_object();
         for (int r = 1; out && r < MYTH_SCAN_REASON_N; r++)
             if (stats.n_out[r])
-                json_object_set_new(out, myth_scan_reason_name((myth_scan_reason)r), json_integer((json_int_t)stats.n_out[r]));
-        set(log, log->doc, "index", json_pack("{s:o, s:o, s:s, s:I, s:I, s:I, s:o}", "path", text(log, myth_index_path(x)), "root",
-                                              exact(myth_index_root(x)), "hash", hex, "files", (json_int_t)stats.n_file, "chunks",
-                                              (json_int_t)stats.n_chunk, "bytes", (json_int_t)stats.bytes, "out", out));
+                json_object_set_new(out, myth_scan_reason_name((myth_scan_reason)r),
+                                    json_integer((json_int_t)stats.n_out[r]));
+        set(log, log->doc, "index",
+            json_pack("{s:o, s:o, s:s, s:I, s:I, s:I, s:o}", "path", text(log, myth_index_path(x)), "root",
+                      exact(myth_index_root(x)), "hash", hex, "files", (json_int_t)stats.n_file, "chunks",
+                      (json_int_t)stats.n_chunk, "bytes", (json_int_t)stats.bytes, "out", out));
         put_vectors(log, x);
-        myth_redacted b = { .mem = log->mem };
+        myth_redacted b = {.mem = log->mem};
         myth_redacted_add(&b, NULL, list, n_list);
         if (is_on(log) && !b.has_failed && n_list <= MYTH_RUNLOG_TEXT_BYTES &&
             myth_runlog_file_put(log->file, log->run, "index_files", b.n ? b.text : "", b.n, &err) != MYTH_OK)
@@ -435,8 +456,9 @@ void myth_runlog_found(myth_runlog *log, const myth_runlog_candidate *c)
     if (!list || json_array_size(list) >= MYTH_RUNLOG_CANDIDATES)
         return;
     json_t *parts = json_object();
-    json_t *j = json_pack("{s:o, s:[I, I], s:o, s:o, s:o, s:O}", "path", text(log, c->path), "lines", (json_int_t)c->first, (json_int_t)c->last,
-                          "symbol", text(log, c->symbol), "kind", text(log, c->kind), "fate", text(log, c->fate), "parts", parts);
+    json_t *j = json_pack("{s:o, s:[I, I], s:o, s:o, s:o, s:O}", "path", text(log, c->path), "lines",
+                          (json_int_t)c->first, (json_int_t)c->last, "symbol", text(log, c->symbol), "kind",
+                          text(log, c->kind), "fate", text(log, c->fate), "parts", parts);
     if (j)
         set_real(log, j, "score", c->score);
     for (uint32_t i = 0; j && i < c->n_part; i++)
@@ -447,8 +469,17 @@ void myth_runlog_found(myth_runlog *log, const myth_runlog_candidate *c)
 
 static void put_hit(myth_runlog *log, const myth_hit *h, const char *fate)
 {
-    myth_runlog_found(log, &(myth_runlog_candidate){ .path = h->path, .symbol = h->symbol, .kind = myth_chunk_kind_name(h->kind), .fate = fate,
-                                                     .first = h->line0, .last = h->line1, .score = h->score, .part = h->part, .n_part = h->n_part });
+    myth_runlog_found(log, &(myth_runlog_candidate){
+                               .path = h->path,
+                               .symbol = h->symbol,
+                               .kind = myth_chunk_kind_name(h->kind),
+                               .fate = fate,
+                               .first = h->line0,
+                               .last = h->line1,
+                               .score = h->score,
+                               .part = h->part,
+                               .n_part = h->n_part,
+                           });
 }
 
 static bool is_among(const myth_hits *hits, const myth_hit *h)
@@ -459,9 +490,10 @@ static bool is_among(const myth_hits *hits, const myth_hit *h)
     return false;
 }
 
-void myth_runlog_search(myth_runlog *log, myth_index *x, const myth_search_opts *asked, const myth_hits *hits, const uint32_t *order, uint32_t n_taken)
+void myth_runlog_search(myth_runlog *log, myth_index *x, const myth_search_opts *asked, const myth_hits *hits,
+                        const uint32_t *order, uint32_t n_taken)
 {
-    myth_hits more = { 0 };
+    myth_hits more = {0};
     myth_search_opts o = *asked;
     if (!is_on(log))
         return;
@@ -484,18 +516,21 @@ void myth_runlog_search(myth_runlog *log, myth_index *x, const myth_search_opts 
     }
 }
 
-void myth_runlog_rerank(myth_runlog *log, const char *question, const myth_candidate *c, const float *score, const uint32_t *order, uint32_t n)
+void myth_runlog_rerank(myth_runlog *log, const char *question, const myth_candidate *c, const float *score,
+                        const uint32_t *order, uint32_t n)
 {
     json_t *lists = is_on(log) ? section(log, "reranks", true) : NULL, *list = json_array();
     for (uint32_t i = 0; lists && i < n && i < MYTH_RUNLOG_CANDIDATES; i++) {
         const myth_candidate *w = &c[order[i]];
-        json_t *j = json_pack("{s:o, s:I, s:o}", "path", text(log, w->path), "line", (json_int_t)w->line, "symbol", text(log, w->symbol));
+        json_t *j = json_pack("{s:o, s:I, s:o}", "path", text(log, w->path), "line", (json_int_t)w->line, "symbol",
+                              text(log, w->symbol));
         if (j)
             set_real(log, j, "score", (double)score[order[i]]);
         append(log, list, j);
     }
     if (lists && is_on(log))
-        append(log, lists, json_pack("{s:o, s:I, s:O}", "question", text(log, question), "pieces", (json_int_t)n, "order", list));
+        append(log, lists,
+               json_pack("{s:o, s:I, s:O}", "question", text(log, question), "pieces", (json_int_t)n, "order", list));
     json_decref(list);
 }
 
@@ -531,8 +566,10 @@ static void put_files(myth_runlog *log)
         for (int k = 0; k < MYTH_KIND_KIND_N; k++)
             if (bits >> k & 1)
                 json_array_append_new(kinds, json_string(myth_file_kind_name((myth_file_kind)k)));
-        append(log, files, json_pack("{s:o, s:I, s:I, s:s, s:s, s:o}", "path", exact(src->path), "bytes", (json_int_t)src->len, "lines",
-                                     (json_int_t)src->n_line, "hash", hash, "origin", origin_of(log, src, hash), "kinds", kinds));
+        append(log, files,
+               json_pack("{s:o, s:I, s:I, s:s, s:s, s:o}", "path", exact(src->path), "bytes", (json_int_t)src->len,
+                         "lines", (json_int_t)src->n_line, "hash", hash, "origin", origin_of(log, src, hash), "kinds",
+                         kinds));
     }
     set(log, log->doc, "files", files);
 }
@@ -541,15 +578,17 @@ static void put_files(myth_runlog *log)
 static uint32_t indent_of(const myth_source *src, uint32_t idx)
 {
     uint32_t n = 0;
-    for (const myth_line *l = &src->line[idx]; n < l->len && strchr(" \t", src->bytes[l->off + n]); n++) {
-    }
+    for (const myth_line *l = &src->line[idx]; n < l->len && strchr(" \t", src->bytes[l->off + n]); n++) {}
     return n;
 }
 
-static bool closes(const myth_source *src, uint32_t idx) { return strchr("})]", src->bytes[src->line[idx].off + indent_of(src, idx)]) != NULL; }
+static bool closes(const myth_source *src, uint32_t idx)
+{
+    return strchr("})]", src->bytes[src->line[idx].off + indent_of(src, idx)]) != NULL;
+}
 
-/* Whether what follows line `last` goes on inside the definition that it is in, as the indentation tells: what begins at the margin does not, nor
- * what comes behind a blank line and further out, or behind the end of a block. */
+/* Whether what follows line `last` goes on inside the definition that it is in, as the indentation tells: what begins
+ * at the margin does not, nor what comes behind a blank line and further out, or behind the end of a block. */
 static bool is_cut_inside(const myth_source *src, uint32_t last)
 {
     uint32_t before = last, next = last;
@@ -578,7 +617,8 @@ static json_t *shown_in(myth_runlog *log, const myth_piece *p, uint32_t *n_line,
         uint32_t n_block, n_tok, here = 0;
         const myth_block *b = myth_inspect_part(log->in, i, &n_block, &n_tok);
         for (uint32_t k = 0; k < n_block; k++) {
-            uint32_t first = b[k].first > p->first ? b[k].first : p->first, last = b[k].last < p->last ? b[k].last : p->last;
+            uint32_t first = b[k].first > p->first ? b[k].first : p->first,
+                     last = b[k].last < p->last ? b[k].last : p->last;
             if (b[k].src != src || first > last)
                 continue;
             here += last - first + 1;
@@ -599,9 +639,11 @@ static void put_pieces(myth_runlog *log)
         uint32_t n_line;
         bool is_cut;
         json_t *parts = shown_in(log, p, &n_line, &is_cut);
-        json_t *j = json_pack("{s:I, s:[I, I], s:o, s:o, s:b, s:I, s:o, s:I, s:b}", "file", (json_int_t)p->source, "lines", (json_int_t)p->first,
-                              (json_int_t)p->last, "symbol", text(log, p->symbol), "why", text(log, p->why), "subject", p->is_subject, "of",
-                              (json_int_t)(p->is_subject ? i : p->of), "parts", parts, "shown_lines", (json_int_t)n_line, "cut_inside", is_cut);
+        json_t *j =
+            json_pack("{s:I, s:[I, I], s:o, s:o, s:b, s:I, s:o, s:I, s:b}", "file", (json_int_t)p->source, "lines",
+                      (json_int_t)p->first, (json_int_t)p->last, "symbol", text(log, p->symbol), "why",
+                      text(log, p->why), "subject", p->is_subject, "of", (json_int_t)(p->is_subject ? i : p->of),
+                      "parts", parts, "shown_lines", (json_int_t)n_line, "cut_inside", is_cut);
         if (j)
             set_real(log, j, "score", p->score);
         append(log, pieces, j);
@@ -619,14 +661,17 @@ static void put_prompt(myth_runlog *log)
         const myth_block *b = myth_inspect_part(log->in, i, &n_block, &n_tok);
         json_t *blocks = json_array();
         for (uint32_t k = 0; k < n_block; k++)
-            append(log, blocks, json_pack("{s:o, s:[I, I]}", "path", text(log, b[k].src->path), "lines", (json_int_t)b[k].first, (json_int_t)b[k].last));
+            append(log, blocks,
+                   json_pack("{s:o, s:[I, I]}", "path", text(log, b[k].src->path), "lines", (json_int_t)b[k].first,
+                             (json_int_t)b[k].last));
         append(log, parts, json_pack("{s:I, s:o}", "prompt_tokens", (json_int_t)n_tok, "blocks", blocks));
     }
-    set(log, log->doc, "prompt", json_pack("{s:s, s:s, s:o}", "style", myth_prompt_style_name(log->io->style), "hash", hash, "parts", parts));
+    set(log, log->doc, "prompt",
+        json_pack("{s:s, s:s, s:o}", "style", myth_prompt_style_name(log->io->style), "hash", hash, "parts", parts));
 }
 
-void myth_runlog_inspection(myth_runlog *log, const myth_inspection *in, const myth_material *m, const myth_inspect_opts *io, const myth_model *model,
-                            const char *root)
+void myth_runlog_inspection(myth_runlog *log, const myth_inspection *in, const myth_material *m,
+                            const myth_inspect_opts *io, const myth_model *model, const char *root)
 {
     if (!is_on(log))
         return;
@@ -644,7 +689,7 @@ void myth_runlog_inspection(myth_runlog *log, const myth_inspection *in, const m
 
 static void put_text(myth_runlog *log, json_t *exchange, const char *kind, const char *name, const void *data, size_t n)
 {
-    myth_error err = { 0 };
+    myth_error err = {0};
     char whole[64];
     snprintf(whole, sizeof(whole), "%s/%s", kind, name);
     myth_status st = is_on(log) ? myth_runlog_file_put(log->file, log->run, whole, data, n, &err) : MYTH_OK;
@@ -656,14 +701,15 @@ static void put_text(myth_runlog *log, json_t *exchange, const char *kind, const
         set_text(log, exchange, kind, whole);
 }
 
-/* The prompt as the model sees it. Of a later turn of the same sequence what is new: the rest is in the exchange before. */
+/* The prompt as the model sees it. Of a later turn of the same sequence what is new: the rest is in the exchange
+ * before. */
 static void put_prompt_text(myth_runlog *log, json_t *exchange, const char *name, const myth_exchange *x)
 {
     uint32_t from = x->kind == MYTH_EXCHANGE_FIRST ? 0 : x->n_kept, n_block, n_tok;
     size_t n = myth_prompt_text(NULL, 0, log->model->tokenizer, x->ids + from, x->n_ids - from);
     const myth_block *block = myth_inspect_part(log->in, x->part, &n_block, &n_tok);
     char *raw = myth_alloc(log->mem, MYTH_MEM_OTHER, "run log", n + 1);
-    myth_redacted b = { .mem = log->mem };
+    myth_redacted b = {.mem = log->mem};
     if (!raw) {
         set_text(log, exchange, "left_out", "the prompt: no memory");
         return;
@@ -690,9 +736,11 @@ void myth_runlog_exchange(myth_runlog *log, const myth_exchange *x)
         return;
     snprintf(name, sizeof(name), "%u/%u/%s", x->part, x->round, myth_exchange_name(x->kind));
     myth_runlog_hash_bytes(hash, x->ids, x->n_ids * sizeof(int32_t));
-    json_t *j = json_pack("{s:I, s:I, s:s, s:I, s:I, s:I, s:s, s:s, s:f}", "part", (json_int_t)x->part, "round", (json_int_t)x->round, "kind",
-                          myth_exchange_name(x->kind), "prompt_tokens", (json_int_t)x->n_ids, "kept_tokens", (json_int_t)x->n_kept, "new_tokens",
-                          (json_int_t)x->n_new, "finish", myth_finish_name(x->finish), "ids_hash", hash, "seconds", x->seconds);
+    json_t *j =
+        json_pack("{s:I, s:I, s:s, s:I, s:I, s:I, s:s, s:s, s:f}", "part", (json_int_t)x->part, "round",
+                  (json_int_t)x->round, "kind", myth_exchange_name(x->kind), "prompt_tokens", (json_int_t)x->n_ids,
+                  "kept_tokens", (json_int_t)x->n_kept, "new_tokens", (json_int_t)x->n_new, "finish",
+                  myth_finish_name(x->finish), "ids_hash", hash, "seconds", x->seconds);
     if (!j) {
         out_of_memory(log);
         return;
@@ -700,7 +748,7 @@ void myth_runlog_exchange(myth_runlog *log, const myth_exchange *x)
     myth_runlog_hash_bytes(hash, x->text, x->n);
     set_text(log, j, "answer_hash", hash);
     if (log->prompts) {
-        myth_redacted b = { .mem = log->mem };
+        myth_redacted b = {.mem = log->mem};
         put_prompt_text(log, j, name, x);
         myth_redacted_add_answer(&b, redactor_of(log), x->text, x->n);
         if (!b.has_failed)
@@ -720,10 +768,12 @@ static void put_dropped(myth_runlog *log, const myth_report *r)
     json_t *list = json_array();
     for (uint32_t i = 0; i < r->n_drop; i++) {
         const myth_drop *d = &r->drop[i];
-        append(log, list, json_pack("{s:I, s:o, s:[I, I], s:s, s:s}", "part", (json_int_t)d->part, "path",
-                                    text(log, d->block < r->n_block ? r->block[d->block].src->path : NULL), "lines", (json_int_t)d->first,
-                                    (json_int_t)d->last, "rule", d->rule >= 0 && (uint32_t)d->rule < myth_rule_count() ? myth_rules[d->rule].id : "", "why",
-                                    d->why));
+        append(log, list,
+               json_pack("{s:I, s:o, s:[I, I], s:s, s:s}", "part", (json_int_t)d->part, "path",
+                         text(log, d->block < r->n_block ? r->block[d->block].src->path : NULL), "lines",
+                         (json_int_t)d->first, (json_int_t)d->last, "rule",
+                         d->rule >= 0 && (uint32_t)d->rule < myth_rule_count() ? myth_rules[d->rule].id : "", "why",
+                         d->why));
     }
     set(log, log->doc, "dropped", list);
 }
@@ -731,7 +781,7 @@ static void put_dropped(myth_runlog *log, const myth_report *r)
 /* The bytes of a form; free them. NULL when there is no memory. */
 static char *rendered(const myth_report *r, myth_form form, size_t *n)
 {
-    const myth_term plain = { 0 };
+    const myth_term plain = {0};
     char *bytes = NULL;
     FILE *f = open_memstream(&bytes, n);
     if (!f)
@@ -746,8 +796,8 @@ static char *rendered(const myth_report *r, myth_form form, size_t *n)
 
 void myth_runlog_report(myth_runlog *log, const myth_report *r, myth_form form)
 {
-    static const char *const name[MYTH_FORM_N] = { "text", "json", "jsonl", "sarif", "github", "rdjsonl", "html" };
-    myth_error err = { 0 };
+    static const char *const name[MYTH_FORM_N] = {"text", "json", "jsonl", "sarif", "github", "rdjsonl", "html"};
+    myth_error err = {0};
     char hash[72];
     size_t n = 0, n_json = 0;
     if (!is_on(log))
@@ -777,7 +827,7 @@ void myth_runlog_report(myth_runlog *log, const myth_report *r, myth_form form)
 /* A command line that was redacted says something else than the one that ran. */
 static bool has_secret_in_command(const myth_runlog *log)
 {
-    static const char *const key[] = { "args", "options", "cwd", "root" };
+    static const char *const key[] = {"args", "options", "cwd", "root"};
     bool changed = false;
     for (size_t i = 0; i < sizeof(key) / sizeof(key[0]); i++) {
         const json_t *j = json_object_get(log->doc, key[i]);
@@ -821,25 +871,27 @@ static void put_inspection(myth_runlog *log)
 
 static void save(myth_runlog *log, const int *exit_code)
 {
-    myth_error err = { 0 };
+    myth_error err = {0};
     bool changed = false;
     if (log->cli->device[0])
         set_text(log, log->doc, "device", log->cli->device);
     json_t *why = json_array();
     if (has_secret_in_command(log))
-        json_array_append_new(why, json_string("a secret stands in the command line, and the log does not keep secrets"));
+        json_array_append_new(why,
+                              json_string("a secret stands in the command line, and the log does not keep secrets"));
     if (reads_standard_input(log->cli))
         json_array_append_new(why, json_string("the text came from standard input, which the log does not keep"));
     set(log, log->doc, "no_replay", why);
     if (!is_on(log))
         return;
     json_t *out = myth_redacted_json(log->doc, redactor_of(log), log->mem, &changed);
-    myth_redacted subject = { .mem = log->mem };
+    myth_redacted subject = {.mem = log->mem};
     subject_of(&subject, log);
     char *record = out && !subject.has_failed ? json_dumps(out, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
     if (!record)
         out_of_memory(log);
-    else if (myth_runlog_file_save(log->file, log->run, subject.n ? subject.text : "", record, strlen(record), exit_code, &err) != MYTH_OK)
+    else if (myth_runlog_file_save(log->file, log->run, subject.n ? subject.text : "", record, strlen(record),
+                                   exit_code, &err) != MYTH_OK)
         give_up(log, &err);
     free(record);
     myth_redacted_free(&subject);

@@ -1,4 +1,5 @@
-/* runlog_doc.h - reading the record of a run: what is not there, or is of another kind than expected, reads as nothing. */
+/* runlog_doc.h - reading the record of a run: what is not there, or is of another kind than expected, reads as nothing.
+ */
 #ifndef MYTH_INSPECT_RUNLOG_DOC_H
 #define MYTH_INSPECT_RUNLOG_DOC_H
 
@@ -13,7 +14,10 @@ static inline const char *myth_doc_text(const json_t *o, const char *key)
     return s ? s : "";
 }
 
-static inline int64_t myth_doc_int(const json_t *o, const char *key) { return (int64_t)json_integer_value(json_object_get(o, key)); }
+static inline int64_t myth_doc_int(const json_t *o, const char *key)
+{
+    return (int64_t)json_integer_value(json_object_get(o, key));
+}
 static inline bool myth_doc_is(const json_t *o, const char *key) { return json_is_true(json_object_get(o, key)); }
 
 /* "lines": [first, last] */
@@ -22,7 +26,8 @@ static inline uint32_t myth_doc_line(const json_t *o, int which)
     return (uint32_t)json_integer_value(json_array_get(json_object_get(o, "lines"), (size_t)which));
 }
 
-/* A string that is given back byte for byte, which is {"hex"} when it is not UTF-8. False: it is longer than cap, or is none. */
+/* A string that is given back byte for byte, which is {"hex"} when it is not UTF-8. False: it is longer than cap, or is
+ * none. */
 static inline bool myth_doc_exact(char *dst, size_t cap, const json_t *v)
 {
     const char *s = json_string_value(v), *hex = json_string_value(json_object_get(v, "hex"));

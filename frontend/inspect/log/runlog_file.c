@@ -19,12 +19,15 @@
 
 enum { CACHE_KIB = 512, LEVEL = 6, HASH_BYTES = 16, MAKE_TRIES = 100 };
 
-static const struct { const char *name, *sql; } schema[] = {
-    { "runs", "CREATE TABLE runs(id INTEGER PRIMARY KEY AUTOINCREMENT, began_ms INTEGER, command TEXT, subject TEXT, exit_code INTEGER, "
-              "bytes INTEGER, record TEXT, hash BLOB)" },
-    { "texts", "CREATE TABLE texts(run_id INTEGER, name TEXT, n INTEGER, data BLOB)" },
-    { "texts_run", "CREATE UNIQUE INDEX texts_run ON texts(run_id, name)" },
-    { "hashes", "CREATE TABLE hashes(path BLOB PRIMARY KEY, bytes INTEGER, mtime_ns INTEGER, inode INTEGER, hash TEXT)" },
+static const struct {
+    const char *name, *sql;
+} schema[] = {
+    {"runs", "CREATE TABLE runs(id INTEGER PRIMARY KEY AUTOINCREMENT, began_ms INTEGER, command TEXT, subject TEXT, "
+             "exit_code INTEGER, "
+             "bytes INTEGER, record TEXT, hash BLOB)"},
+    {"texts", "CREATE TABLE texts(run_id INTEGER, name TEXT, n INTEGER, data BLOB)"},
+    {"texts_run", "CREATE UNIQUE INDEX texts_run ON texts(run_id, name)"},
+    {"hashes", "CREATE TABLE hashes(path BLOB PRIMARY KEY, bytes INTEGER, mtime_ns INTEGER, inode INTEGER, hash TEXT)"},
 };
 enum { N_SCHEMA = sizeof(schema) / sizeof(schema[0]) };
 
@@ -41,7 +44,9 @@ struct myth_runlog_file {
 
 static myth_status damaged(const myth_runlog_file *f, const char *how, myth_error *err)
 {
-    return myth_fail(err, MYTH_EFORMAT, "%.120s: the run log is damaged (%.60s); remove this file, the next run makes it anew", f->path, how);
+    return myth_fail(err, MYTH_EFORMAT,
+                     "%.120s: the run log is damaged (%.60s); remove this file, the next run makes it anew", f->path,
+                     how);
 }
 
 static myth_status fail_of(const myth_runlog_file *f, int rc, myth_error *err)
@@ -60,7 +65,9 @@ static myth_status fail_of(const myth_runlog_file *f, int rc, myth_error *err)
         if (statvfs(f->path, &v) != 0)
             v.f_bavail = 0;
         return myth_fail(err, MYTH_EIO, "%.120s: %.40s; %llu bytes are free on its disk", f->path,
-                         (rc & 0xff) == SQLITE_FULL && !code ? "the disk is full" : code ? strerror(code) : sqlite3_errstr(rc),
+                         (rc & 0xff) == SQLITE_FULL && !code ? "the disk is full"
+                         : code                              ? strerror(code)
+                                                             : sqlite3_errstr(rc),
                          (unsigned long long)v.f_bavail * v.f_frsize);
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
@@ -118,7 +125,9 @@ myth_status myth_runlog_file_place(char *dst, size_t cap, const char *given, myt
     else if (home && home[0] == '/')
         n = snprintf(dst, cap, "%s/.local/state/mythos/runs.db", home);
     else
-        return myth_fail(err, MYTH_ENOTFOUND, "no place for the run log: neither XDG_STATE_HOME nor HOME is an absolute path; --log FILE names one");
+        return myth_fail(
+            err, MYTH_ENOTFOUND,
+            "no place for the run log: neither XDG_STATE_HOME nor HOME is an absolute path; --log FILE names one");
     if (n <= 0 || (size_t)n + 16 > cap)
         return myth_fail(err, MYTH_EARG, "the run log's path: %d bytes, expected 1 to %zu", n, cap - 16);
     return MYTH_OK;
@@ -132,7 +141,8 @@ static myth_status make_folders(const char *path, myth_error *err)
     for (char *p = dir + 1; (p = strchr(p, '/')) != NULL; *p++ = '/') {
         *p = '\0';
         if (mkdir(dir, 0700) != 0 && errno != EEXIST && access(dir, F_OK) != 0)
-            return myth_fail(err, MYTH_ECREATE, "%.150s: %s; --log FILE or XDG_STATE_HOME names another place", dir, strerror(errno));
+            return myth_fail(err, MYTH_ECREATE, "%.150s: %s; --log FILE or XDG_STATE_HOME names another place", dir,
+                             strerror(errno));
     }
     return MYTH_OK;
 }
@@ -143,10 +153,12 @@ static myth_status make_schema(myth_runlog_file *f, myth_error *err)
     char sql[96];
     int64_t n_table = 0;
     MYTH_TRY(run_sql(f, "BEGIN IMMEDIATE", err));
-    MYTH_TRY(get_number(f, &n_table, "SELECT count(*) FROM sqlite_schema", err));        /* another process may have been faster */
+    MYTH_TRY(
+        get_number(f, &n_table, "SELECT count(*) FROM sqlite_schema", err)); /* another process may have been faster */
     for (int i = 0; i < N_SCHEMA && n_table == 0; i++)
         MYTH_TRY(run_sql(f, schema[i].sql, err));
-    snprintf(sql, sizeof(sql), "PRAGMA application_id=%d; PRAGMA user_version=%d;", MYTH_RUNLOG_APPLICATION, MYTH_RUNLOG_VERSION);
+    snprintf(sql, sizeof(sql), "PRAGMA application_id=%d; PRAGMA user_version=%d;", MYTH_RUNLOG_APPLICATION,
+             MYTH_RUNLOG_VERSION);
     if (n_table == 0)
         MYTH_TRY(run_sql(f, sql, err));
     return run_sql(f, "COMMIT", err);
@@ -161,7 +173,8 @@ static myth_status check_schema(myth_runlog_file *f, myth_error *err)
     sqlite3_stmt *q = NULL;
     int n_ours = 0, rc;
     bool is_ours = true;
-    myth_status st = prepare(f, &q, "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'", err);
+    myth_status st =
+        prepare(f, &q, "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'", err);
     if (st != MYTH_OK)
         return st;
     while ((rc = sqlite3_step(q)) == SQLITE_ROW) {
@@ -174,7 +187,8 @@ static myth_status check_schema(myth_runlog_file *f, myth_error *err)
     }
     st = fail_of(f, rc, err);
     sqlite3_finalize(q);
-    return st != MYTH_OK || (is_ours && n_ours == N_SCHEMA) ? st : damaged(f, "its tables are not those of a run log", err);
+    return st != MYTH_OK || (is_ours && n_ours == N_SCHEMA) ? st
+                                                            : damaged(f, "its tables are not those of a run log", err);
 }
 
 static myth_status take(myth_runlog_file *f, myth_error *err)
@@ -195,8 +209,9 @@ static myth_status take(myth_runlog_file *f, myth_error *err)
     } else if (application != MYTH_RUNLOG_APPLICATION) {
         return damaged(f, "it is the database of another program", err);
     } else if (version != MYTH_RUNLOG_VERSION) {
-        return myth_fail(err, MYTH_EFORMAT, "%.120s: a run log of version %lld, expected %d; move it away or name another with --log", f->path,
-                         (long long)version, (int)MYTH_RUNLOG_VERSION);
+        return myth_fail(err, MYTH_EFORMAT,
+                         "%.120s: a run log of version %lld, expected %d; move it away or name another with --log",
+                         f->path, (long long)version, (int)MYTH_RUNLOG_VERSION);
     }
     if (!f->is_read_only)
         MYTH_TRY(run_sql(f, "PRAGMA synchronous=NORMAL; PRAGMA secure_delete=ON;", err));
@@ -223,12 +238,14 @@ static myth_status connect(myth_runlog_file *f, const char *name, int flags, myt
     return take(f, err);
 }
 
-/* A database with a log wants a place beside it even for reading; where there is none nobody writes either, which this says. */
+/* A database with a log wants a place beside it even for reading; where there is none nobody writes either, which this
+ * says. */
 static void immutable_uri(char *uri, size_t cap, const char *path)
 {
     size_t at = (size_t)snprintf(uri, cap, "file:%s", path[0] == '/' ? "//" : "");
     for (; *path && at + 16 < cap; path++)
-        at += (size_t)snprintf(uri + at, cap - at, *path == '?' || *path == '#' || *path == '%' ? "%%%02X" : "%c", (unsigned char)*path);
+        at += (size_t)snprintf(uri + at, cap - at, *path == '?' || *path == '#' || *path == '%' ? "%%%02X" : "%c",
+                               (unsigned char)*path);
     snprintf(uri + at, cap - at, "?immutable=1");
 }
 
@@ -237,8 +254,8 @@ static myth_status open_for_reading(myth_runlog_file *f, myth_error *err)
     char uri[3 * PATH_MAX];
     struct stat info;
     if (stat(f->path, &info) != 0)
-        return myth_fail(err, errno == ENOENT || errno == ENOTDIR ? MYTH_ENOTFOUND : MYTH_EIO, "%.160s: %s; no run was logged there", f->path,
-                         strerror(errno));
+        return myth_fail(err, errno == ENOENT || errno == ENOTDIR ? MYTH_ENOTFOUND : MYTH_EIO,
+                         "%.160s: %s; no run was logged there", f->path, strerror(errno));
     if (!S_ISREG(info.st_mode))
         return myth_fail(err, MYTH_EIO, "%.160s: not a file", f->path);
     myth_status st = connect(f, f->path, SQLITE_OPEN_READONLY, err);
@@ -258,12 +275,12 @@ static myth_status open_for_writing(myth_runlog_file *f, myth_error *err)
         return st;
     if (stat(f->path, &info) == 0 && !S_ISREG(info.st_mode))
         return myth_fail(err, MYTH_ECREATE, "%.160s: not a file; --log FILE names one", f->path);
-    int fd = open(f->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);             /* for its owner alone, whatever the umask */
+    int fd = open(f->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600); /* for its owner alone, whatever the umask */
     if (fd >= 0)
         close(fd);
     else if (errno != EEXIST)
-        return myth_fail(err, errno == ENOSPC ? MYTH_EIO : MYTH_ECREATE, "%.120s: %s; --log FILE or XDG_STATE_HOME names another place", f->path,
-                         strerror(errno));
+        return myth_fail(err, errno == ENOSPC ? MYTH_EIO : MYTH_ECREATE,
+                         "%.120s: %s; --log FILE or XDG_STATE_HOME names another place", f->path, strerror(errno));
     /* Changing to WAL does not wait for another process that makes the same file. */
     for (int i = 0;; i++) {
         st = connect(f, f->path, SQLITE_OPEN_READWRITE, err);
@@ -271,11 +288,12 @@ static myth_status open_for_writing(myth_runlog_file *f, myth_error *err)
             return st;
         sqlite3_close(f->db);
         f->db = NULL;
-        nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
     }
 }
 
-myth_status myth_runlog_file_open(myth_runlog_file **out, myth_mem *mem, const char *path, const myth_runlog_file_opts *opts, myth_error *err)
+myth_status myth_runlog_file_open(myth_runlog_file **out, myth_mem *mem, const char *path,
+                                  const myth_runlog_file_opts *opts, myth_error *err)
 {
     *out = NULL;
     myth_runlog_file *f = myth_alloc(mem, MYTH_MEM_OTHER, "run log", sizeof(*f));
@@ -306,7 +324,8 @@ const char *myth_runlog_file_path(const myth_runlog_file *f) { return f->path; }
 
 /* ---- writing ---- */
 
-myth_status myth_runlog_file_begin(myth_runlog_file *f, int64_t *run, int64_t began_ms, const char *command, myth_error *err)
+myth_status myth_runlog_file_begin(myth_runlog_file *f, int64_t *run, int64_t began_ms, const char *command,
+                                   myth_error *err)
 {
     sqlite3_stmt *q = NULL;
     myth_status st = prepare(f, &q, "INSERT INTO runs(began_ms, command, bytes) VALUES(?1, ?2, 0)", err);
@@ -319,7 +338,8 @@ myth_status myth_runlog_file_begin(myth_runlog_file *f, int64_t *run, int64_t be
     return st;
 }
 
-static myth_status compress(myth_runlog_file *f, unsigned char **out, size_t *n_out, const void *data, size_t n, myth_error *err)
+static myth_status compress(myth_runlog_file *f, unsigned char **out, size_t *n_out, const void *data, size_t n,
+                            myth_error *err)
 {
     size_t cap = ZSTD_compressBound(n), k = 0;
     ZSTD_CCtx *z = ZSTD_createCCtx();
@@ -332,14 +352,16 @@ static myth_status compress(myth_runlog_file *f, unsigned char **out, size_t *n_
     return ok ? MYTH_OK : myth_fail(err, MYTH_ENOMEM, "%.160s: no memory for %zu bytes", f->path, cap);
 }
 
-myth_status myth_runlog_file_put(myth_runlog_file *f, int64_t run, const char *name, const void *data, size_t n, myth_error *err)
+myth_status myth_runlog_file_put(myth_runlog_file *f, int64_t run, const char *name, const void *data, size_t n,
+                                 myth_error *err)
 {
     sqlite3_stmt *q = NULL;
     unsigned char *packed = NULL;
     size_t n_packed = 0;
     myth_status st = MYTH_OK;
     if (n > MYTH_RUNLOG_TEXT_BYTES)
-        return myth_fail(err, MYTH_ELIMIT, "%.40s: %zu bytes, at most %d are kept", name, n, (int)MYTH_RUNLOG_TEXT_BYTES);
+        return myth_fail(err, MYTH_ELIMIT, "%.40s: %zu bytes, at most %d are kept", name, n,
+                         (int)MYTH_RUNLOG_TEXT_BYTES);
     MYTH_TRY(compress(f, &packed, &n_packed, data, n, err));
     MYTH_TRY(prepare(f, &q, "INSERT OR REPLACE INTO texts(run_id, name, n, data) VALUES(?1, ?2, ?3, ?4)", err));
     sqlite3_bind_int64(q, 1, run);
@@ -379,29 +401,36 @@ static myth_status drop_oldest(myth_runlog_file *f, int64_t run, myth_error *err
     if (st != MYTH_OK || rc == SQLITE_DONE)
         return st;
     first_kept = first_kept < run ? first_kept : run;
-    static const char *const sql[] = { "DELETE FROM texts WHERE run_id<?1", "DELETE FROM runs WHERE id<?1" };
+    static const char *const sql[] = {"DELETE FROM texts WHERE run_id<?1", "DELETE FROM runs WHERE id<?1"};
     for (int i = 0; i < 2; i++) {
         MYTH_TRY(prepare(f, &q, sql[i], err));
         sqlite3_bind_int64(q, 1, first_kept);
         MYTH_TRY(finish(f, q, err));
     }
-    st = run_sql(f, "DELETE FROM hashes WHERE rowid NOT IN (SELECT rowid FROM hashes ORDER BY rowid DESC LIMIT 1000); PRAGMA incremental_vacuum;", err);
+    st = run_sql(f,
+                 "DELETE FROM hashes WHERE rowid NOT IN (SELECT rowid FROM hashes ORDER BY rowid DESC LIMIT 1000); "
+                 "PRAGMA incremental_vacuum;",
+                 err);
 fail:
     return st;
 }
 
-myth_status myth_runlog_file_save(myth_runlog_file *f, int64_t run, const char *subject, const char *record, size_t n, const int *exit_code,
-                                  myth_error *err)
+myth_status myth_runlog_file_save(myth_runlog_file *f, int64_t run, const char *subject, const char *record, size_t n,
+                                  const int *exit_code, myth_error *err)
 {
     myth_status st = MYTH_OK;
     sqlite3_stmt *q = NULL;
     unsigned char hash[HASH_BYTES];
     if (n > MYTH_RUNLOG_RECORD_BYTES)
-        return myth_fail(err, MYTH_ELIMIT, "the record of this run: %zu bytes, at most %d are kept", n, (int)MYTH_RUNLOG_RECORD_BYTES);
+        return myth_fail(err, MYTH_ELIMIT, "the record of this run: %zu bytes, at most %d are kept", n,
+                         (int)MYTH_RUNLOG_RECORD_BYTES);
     hash_of(hash, record, n);
     MYTH_TRY(run_sql(f, "BEGIN IMMEDIATE", err));
-    MYTH_TRY(prepare(f, &q, "UPDATE runs SET record=?2, hash=?3, exit_code=?4, subject=?6, bytes=?5 + (SELECT ifnull(sum(length(data)), 0) FROM texts "
-                            "WHERE run_id=?1) WHERE id=?1", err));
+    MYTH_TRY(prepare(f, &q,
+                     "UPDATE runs SET record=?2, hash=?3, exit_code=?4, subject=?6, bytes=?5 + (SELECT "
+                     "ifnull(sum(length(data)), 0) FROM texts "
+                     "WHERE run_id=?1) WHERE id=?1",
+                     err));
     sqlite3_bind_int64(q, 1, run);
     sqlite3_bind_text64(q, 2, record, n, SQLITE_STATIC, SQLITE_UTF8);
     sqlite3_bind_blob(q, 3, hash, sizeof(hash), SQLITE_STATIC);
@@ -427,19 +456,27 @@ static const char *text_of(sqlite3_stmt *q, int i)
     return s ? s : "";
 }
 
-myth_status myth_runlog_file_list(myth_runlog_file *f, uint32_t n, bool (*on_row)(void *user, const myth_runlog_row *row), void *user, myth_error *err)
+myth_status myth_runlog_file_list(myth_runlog_file *f, uint32_t n,
+                                  bool (*on_row)(void *user, const myth_runlog_row *row), void *user, myth_error *err)
 {
     sqlite3_stmt *q = NULL;
     int rc;
     bool more = true;
-    myth_status st = prepare(f, &q, "SELECT id, began_ms, command, subject, exit_code, bytes FROM runs ORDER BY id DESC LIMIT ?1", err);
+    myth_status st = prepare(
+        f, &q, "SELECT id, began_ms, command, subject, exit_code, bytes FROM runs ORDER BY id DESC LIMIT ?1", err);
     if (st != MYTH_OK)
         return st;
     sqlite3_bind_int64(q, 1, n);
     while ((rc = sqlite3_step(q)) == SQLITE_ROW && more) {
-        myth_runlog_row r = { .id = sqlite3_column_int64(q, 0), .began_ms = sqlite3_column_int64(q, 1), .command = text_of(q, 2),
-                              .subject = text_of(q, 3), .has_ended = sqlite3_column_type(q, 4) != SQLITE_NULL,
-                              .exit_code = sqlite3_column_int(q, 4), .bytes = (uint64_t)sqlite3_column_int64(q, 5) };
+        myth_runlog_row r = {
+            .id = sqlite3_column_int64(q, 0),
+            .began_ms = sqlite3_column_int64(q, 1),
+            .command = text_of(q, 2),
+            .subject = text_of(q, 3),
+            .has_ended = sqlite3_column_type(q, 4) != SQLITE_NULL,
+            .exit_code = sqlite3_column_int(q, 4),
+            .bytes = (uint64_t)sqlite3_column_int64(q, 5),
+        };
         more = on_row(user, &r);
     }
     st = fail_of(f, rc, err);
@@ -462,8 +499,8 @@ static myth_status no_run(myth_runlog_file *f, int64_t run, myth_error *err)
         st = get_number(f, &last, "SELECT max(id) FROM runs", err);
     if (st != MYTH_OK)
         return st;
-    return myth_fail(err, MYTH_ENOTFOUND, "%.120s: no run %lld; it has %lld to %lld: mythos log list", f->path, (long long)run, (long long)first,
-                     (long long)last);
+    return myth_fail(err, MYTH_ENOTFOUND, "%.120s: no run %lld; it has %lld to %lld: mythos log list", f->path,
+                     (long long)run, (long long)first, (long long)last);
 }
 
 myth_status myth_runlog_file_record(myth_runlog_file *f, int64_t run, char **record, size_t *n, myth_error *err)
@@ -481,7 +518,8 @@ myth_status myth_runlog_file_record(myth_runlog_file *f, int64_t run, char **rec
         *n = (size_t)sqlite3_column_bytes(q, 0);
         hash_of(hash, data, data ? *n : 0);
         if (!data)
-            st = myth_fail(err, MYTH_ENOTFOUND, "%.120s: run %lld was ended before anything was recorded", f->path, (long long)run);
+            st = myth_fail(err, MYTH_ENOTFOUND, "%.120s: run %lld was ended before anything was recorded", f->path,
+                           (long long)run);
         else if (!sum || sqlite3_column_bytes(q, 1) != HASH_BYTES || memcmp(hash, sum, HASH_BYTES))
             st = damaged(f, "a record and its hash differ", err);
         else if (!(*record = myth_alloc(f->mem, MYTH_MEM_OTHER, "run log", *n + 1)))
@@ -497,7 +535,8 @@ myth_status myth_runlog_file_record(myth_runlog_file *f, int64_t run, char **rec
     return st;
 }
 
-myth_status myth_runlog_file_text(myth_runlog_file *f, int64_t run, const char *name, char **text, size_t *n, myth_error *err)
+myth_status myth_runlog_file_text(myth_runlog_file *f, int64_t run, const char *name, char **text, size_t *n,
+                                  myth_error *err)
 {
     sqlite3_stmt *q = NULL;
     *text = NULL;
@@ -547,7 +586,8 @@ static bool remembered(myth_runlog_file *f, const char *path, myth_runlog_hash *
 {
     sqlite3_stmt *q = NULL;
     bool found = false;
-    if (prepare(f, &q, "SELECT hash FROM hashes WHERE path=?1 AND bytes=?2 AND mtime_ns=?3 AND inode=?4", NULL) != MYTH_OK)
+    if (prepare(f, &q, "SELECT hash FROM hashes WHERE path=?1 AND bytes=?2 AND mtime_ns=?3 AND inode=?4", NULL) !=
+        MYTH_OK)
         return false;
     sqlite3_bind_blob(q, 1, path, (int)strlen(path), SQLITE_STATIC);
     sqlite3_bind_int64(q, 2, (sqlite3_int64)h->bytes);
@@ -567,14 +607,16 @@ static bool is_settled(const myth_runlog_hash *h) { return (int64_t)time(NULL) -
 static void remember(myth_runlog_file *f, const char *path, const myth_runlog_hash *h)
 {
     sqlite3_stmt *q = NULL;
-    if (!is_settled(h) || prepare(f, &q, "INSERT OR REPLACE INTO hashes(path, bytes, mtime_ns, inode, hash) VALUES(?1, ?2, ?3, ?4, ?5)", NULL) != MYTH_OK)
+    if (!is_settled(h) ||
+        prepare(f, &q, "INSERT OR REPLACE INTO hashes(path, bytes, mtime_ns, inode, hash) VALUES(?1, ?2, ?3, ?4, ?5)",
+                NULL) != MYTH_OK)
         return;
     sqlite3_bind_blob(q, 1, path, (int)strlen(path), SQLITE_STATIC);
     sqlite3_bind_int64(q, 2, (sqlite3_int64)h->bytes);
     sqlite3_bind_int64(q, 3, h->mtime_ns);
     sqlite3_bind_int64(q, 4, (sqlite3_int64)h->inode);
     sqlite3_bind_text(q, 5, h->hash, -1, SQLITE_STATIC);
-    finish(f, q, NULL);                                  /* a hash that is not remembered is made again */
+    finish(f, q, NULL); /* a hash that is not remembered is made again */
 }
 
 /* Adds n bytes from off to the hash; false when they cannot be read. */
@@ -613,7 +655,8 @@ myth_status myth_runlog_hash_file(myth_runlog_hash *out, const char *path, myth_
     memset(out, 0, sizeof(*out));
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0 || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-        st = myth_fail(err, fd < 0 && errno == ENOENT ? MYTH_ENOTFOUND : MYTH_EIO, "%.160s: %s", path, fd < 0 ? strerror(errno) : "not a file");
+        st = myth_fail(err, fd < 0 && errno == ENOENT ? MYTH_ENOTFOUND : MYTH_EIO, "%.160s: %s", path,
+                       fd < 0 ? strerror(errno) : "not a file");
         goto done;
     }
     out->bytes = (uint64_t)info.st_size;

@@ -28,17 +28,20 @@ static void append(void *user, const char *text, size_t len, bool is_placeholder
 void myth_redacted_free(myth_redacted *b)
 {
     myth_free(b->mem, b->text);
-    *b = (myth_redacted){ .mem = b->mem };
+    *b = (myth_redacted){.mem = b->mem};
 }
 
-void myth_redacted_add(myth_redacted *b, const myth_redactor *r, const char *text, size_t len) { myth_redact_text(r, text, len, append, b); }
+void myth_redacted_add(myth_redacted *b, const myth_redactor *r, const char *text, size_t len)
+{
+    myth_redact_text(r, text, len, append, b);
+}
 
 /* ---- prompts ---- */
 
 /* Where a walk over the text of a prompt stands in the blocks. */
 typedef struct {
     const myth_block *block;
-    uint32_t n_block, idx, line;        /* the block of the last header, the line that comes next; 0 = in no block */
+    uint32_t n_block, idx, line; /* the block of the last header, the line that comes next; 0 = in no block */
     bool has_header;
 } place;
 
@@ -65,10 +68,11 @@ static void note_placeholder(void *user, const char *text, size_t len, bool is_p
     *(bool *)user = *(bool *)user || is_placeholder;
 }
 
-void myth_redacted_add_prompt(myth_redacted *b, const myth_redactor *r, const char *text, size_t len, const myth_block *block, uint32_t n_block)
+void myth_redacted_add_prompt(myth_redacted *b, const myth_redactor *r, const char *text, size_t len,
+                              const myth_block *block, uint32_t n_block)
 {
-    place p = { .block = block, .n_block = n_block };
-    size_t plain = 0;                                   /* from here on nothing was added: judged together */
+    place p = {.block = block, .n_block = n_block};
+    size_t plain = 0; /* from here on nothing was added: judged together */
     for (size_t at = 0, next; at < len; at = next) {
         const char *end = memchr(text + at, '\n', len - at), *code;
         size_t n = end ? (size_t)(end - text) - at : len - at;
@@ -86,7 +90,7 @@ void myth_redacted_add_prompt(myth_redacted *b, const myth_redactor *r, const ch
                 continue;
             myth_redacted_add(b, r, text + plain, (size_t)(code - text) - plain);
             myth_redact_bytes(r, src, l->off, l->len, append, b);
-            plain = at + n;                             /* its end of line follows */
+            plain = at + n; /* its end of line follows */
         }
     }
     if (len > plain)
@@ -95,7 +99,7 @@ void myth_redacted_add_prompt(myth_redacted *b, const myth_redactor *r, const ch
 
 /* ---- answers ---- */
 
-enum { RUN = 6 };                       /* of a secret; evidence has 8 bytes at least */
+enum { RUN = 6 }; /* of a secret; evidence has 8 bytes at least */
 
 static bool shares_run(const char *a, size_t n_a, const char *b, size_t n_b)
 {
@@ -110,7 +114,8 @@ static bool is_of_secret(const myth_redactor *r, const char *evidence, size_t le
 {
     for (uint32_t i = 0; r && i < r->n_file; i++)
         for (uint32_t k = 0; k < r->file[i].n_secret; k++)
-            if (shares_run(evidence, len, (const char *)r->file[i].src->bytes + r->file[i].secret[k].off, r->file[i].secret[k].len))
+            if (shares_run(evidence, len, (const char *)r->file[i].src->bytes + r->file[i].secret[k].off,
+                           r->file[i].secret[k].len))
                 return true;
     return false;
 }
@@ -165,7 +170,7 @@ json_t *myth_json_lossy(myth_mem *mem, const char *text, size_t len)
 
 static json_t *redacted_string(const json_t *j, const myth_redactor *r, myth_mem *mem, bool *changed)
 {
-    myth_redacted b = { .mem = mem };
+    myth_redacted b = {.mem = mem};
     myth_redacted_add(&b, r, json_string_value(j), json_string_length(j));
     json_t *out = b.has_failed ? NULL : myth_json_lossy(mem, b.n ? b.text : "", b.n);
     *changed = *changed || b.has_placeholder;
@@ -184,14 +189,13 @@ json_t *myth_redacted_json(const json_t *j, const myth_redactor *r, myth_mem *me
     case JSON_OBJECT:
         if ((out = json_object()) == NULL)
             return NULL;
-        json_object_foreach((json_t *)j, key, v)
-            ok = ok && json_object_set_new(out, key, myth_redacted_json(v, r, mem, changed)) == 0;
+        json_object_foreach((json_t *)j, key, v) ok =
+            ok && json_object_set_new(out, key, myth_redacted_json(v, r, mem, changed)) == 0;
         break;
     case JSON_ARRAY:
         if ((out = json_array()) == NULL)
             return NULL;
-        json_array_foreach(j, i, v)
-            ok = ok && json_array_append_new(out, myth_redacted_json(v, r, mem, changed)) == 0;
+        json_array_foreach(j, i, v) ok = ok && json_array_append_new(out, myth_redacted_json(v, r, mem, changed)) == 0;
         break;
     default: return json_copy((json_t *)j);
     }

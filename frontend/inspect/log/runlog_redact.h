@@ -1,8 +1,11 @@
-/* runlog_redact.h - what the run log keeps of texts that may hold secrets: the report's redactor over strings, documents, prompts and answers.
+/* runlog_redact.h - what the run log keeps of texts that may hold secrets: the report's redactor over strings,
+ * documents, prompts and answers.
  *
- * Prompt    lines of code are looked up in their file, where a secret is known by its place also when it goes over several lines
- * Answer    evidence that shares a run with a secret of the files is hidden whole: a piece of eight bytes does not look like a secret
- * Buffer    grows in mem; when that has no room has_failed, and what is there is not to be used                                          */
+ * Prompt    lines of code are looked up in their file, where a secret is known by its place also when it goes over
+ *           several lines
+ * Answer    evidence that shares a run with a secret of the files is hidden whole: a piece of eight bytes does not look
+ *           like a secret
+ * Buffer    grows in mem; when that has no room has_failed, and what is there is not to be used */
 #ifndef MYTH_INSPECT_RUNLOG_REDACT_H
 #define MYTH_INSPECT_RUNLOG_REDACT_H
 
@@ -17,15 +20,16 @@ extern "C" {
 
 typedef struct {
     myth_mem *mem;
-    char *text;                 /* NUL-terminated when n > 0 */
+    char *text; /* NUL-terminated when n > 0 */
     size_t n, cap;
     bool has_failed, has_placeholder;
 } myth_redacted;
 
-void myth_redacted_free(myth_redacted *b);                       /* b is empty again */
+void myth_redacted_free(myth_redacted *b); /* b is empty again */
 /* Each appends. r NULL: what the detectors find. */
 void myth_redacted_add(myth_redacted *b, const myth_redactor *r, const char *text, size_t len);
-void myth_redacted_add_prompt(myth_redacted *b, const myth_redactor *r, const char *text, size_t len, const myth_block *block, uint32_t n_block);
+void myth_redacted_add_prompt(myth_redacted *b, const myth_redactor *r, const char *text, size_t len,
+                              const myth_block *block, uint32_t n_block);
 void myth_redacted_add_answer(myth_redacted *b, const myth_redactor *r, const char *text, size_t len);
 
 /* A copy with every string redacted; NULL when there is no memory. *changed becomes true when a secret was named. */

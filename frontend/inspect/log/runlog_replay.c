@@ -36,7 +36,7 @@ static void add_line(json_t *list, const char *fmt, ...)
     vsnprintf(line, sizeof(line), fmt, ap);
     va_end(ap);
     json_t *s = json_string(line);
-    for (size_t n = strlen(line); !s && n > 0;) {         /* cut in a character */
+    for (size_t n = strlen(line); !s && n > 0;) { /* cut in a character */
         line[--n] = '\0';
         s = json_string(line);
     }
@@ -68,8 +68,9 @@ static void check_file(replay *r, const char *what, const char *folder, const js
 {
     char path[PATH_MAX], shown[PATH_MAX], now[72];
     const char *was = myth_doc_text(f, "hash");
-    myth_error err = { 0 };
-    if (!place_of(path, r, folder, json_object_get(f, "path")) || !myth_doc_exact(shown, sizeof(shown), json_object_get(f, "path"))) {
+    myth_error err = {0};
+    if (!place_of(path, r, folder, json_object_get(f, "path")) ||
+        !myth_doc_exact(shown, sizeof(shown), json_object_get(f, "path"))) {
         add_line(r->reasons, "%s: its path cannot be read from the record", what);
         return;
     }
@@ -87,7 +88,8 @@ static void check_file(replay *r, const char *what, const char *folder, const js
     if (err.code != MYTH_OK)
         add_line(r->reasons, "%s: %.300s", what, err.msg);
     else if (strcmp(now, was) != 0)
-        add_line(r->reasons, "%s %.200s has changed: it was %.24s, it is %.24s", what, shown, was[0] ? was : "not hashed", now);
+        add_line(r->reasons, "%s %.200s has changed: it was %.24s, it is %.24s", what, shown,
+                 was[0] ? was : "not hashed", now);
 }
 
 static void check_record(replay *r)
@@ -100,7 +102,8 @@ static void check_record(replay *r)
     if (!json_is_integer(json_object_get(r->doc, "exit_code")))
         add_line(r->reasons, "the run did not end");
     else if (!report)
-        add_line(r->reasons, "the run ended with exit code %lld before it had a report", (long long)myth_doc_int(r->doc, "exit_code"));
+        add_line(r->reasons, "the run ended with exit code %lld before it had a report",
+                 (long long)myth_doc_int(r->doc, "exit_code"));
     if (strcmp(finish, "cancelled") == 0)
         add_line(r->reasons, "the run was interrupted");
     if (json_object_get(r->doc, "report_left_out"))
@@ -115,14 +118,13 @@ static void check_inputs(replay *r)
         add_line(r->reasons, "the folder %.200s: %s", r->cwd, strerror(errno));
         return;
     }
-    json_array_foreach(json_object_get(r->doc, "files"), i, f)
-        if (strcmp(myth_doc_text(f, "origin"), "disk") == 0)
-            check_file(r, "file", r->root, f);
+    json_array_foreach(json_object_get(r->doc, "files"), i, f) if (strcmp(myth_doc_text(f, "origin"), "disk") == 0)
+        check_file(r, "file", r->root, f);
     json_array_foreach(json_object_get(json_object_get(r->doc, "model"), "files"), i, f)
         check_file(r, "model", NULL, f);
-    json_array_foreach(json_object_get(r->doc, "inputs"), i, f)
-        if (json_object_get(f, "path"))                  /* others are made by the run */
-            check_file(r, myth_doc_text(f, "role"), NULL, f);
+    json_array_foreach(json_object_get(r->doc, "inputs"), i,
+                       f) if (json_object_get(f, "path")) /* others are made by the run */
+        check_file(r, myth_doc_text(f, "role"), NULL, f);
 }
 
 /* ---- again ---- */
@@ -171,16 +173,16 @@ static void add_option(words *w, const json_t *o, const json_t *doc)
     const char *name = myth_doc_text(o, "name");
     const json_t *v = json_object_get(o, "value"), *item;
     size_t i;
-    const json_t *spec = json_object_get(json_object_get(doc, "model"), "spec"), *device = json_object_get(doc, "device");
+    const json_t *spec = json_object_get(json_object_get(doc, "model"), "spec"),
+                 *device = json_object_get(doc, "device");
     if (json_is_false(json_object_get(o, "repeated")))
         return;
-    if (strcmp(name, "model") == 0 && spec)                    /* the one that was found, whatever is the default now */
+    if (strcmp(name, "model") == 0 && spec) /* the one that was found, whatever is the default now */
         v = spec;
     if (strcmp(name, "device") == 0 && json_is_string(device))
         v = device;
     if (json_is_array(v)) {
-        json_array_foreach(v, i, item)
-            add_value(w, name, item);
+        json_array_foreach(v, i, item) add_value(w, name, item);
     } else if (v && !json_is_null(v)) {
         add_value(w, name, v);
     }
@@ -193,13 +195,13 @@ static bool make_words(words *w, const replay *r, const char *log_path)
     char arg[PATH_MAX];
     add_word(w, "mythos", "", "");
     add_word(w, myth_doc_text(r->doc, "command"), "", "");
-    json_array_foreach(json_object_get(r->doc, "options"), i, v)
-        add_option(w, v, r->doc);
+    json_array_foreach(json_object_get(r->doc, "options"), i, v) add_option(w, v, r->doc);
     add_word(w, "--log=", log_path, "");
     add_word(w, "--quiet", "", "");
-    add_word(w, "--no-log-prompts", "", "");                       /* hashes are what is compared */
+    add_word(w, "--no-log-prompts", "", ""); /* hashes are what is compared */
     add_word(w, "--", "", "");
-    json_array_foreach(json_object_get(r->doc, "args"), i, v) {
+    json_array_foreach(json_object_get(r->doc, "args"), i, v)
+    {
         if (myth_doc_exact(arg, sizeof(arg), v))
             add_word(w, arg, "", "");
         else
@@ -215,7 +217,8 @@ static void clear_environment(const json_t *options)
     size_t i;
     char name[96];
     setenv("MYTHOS_CONFIG", "", 1);
-    json_array_foreach(options, i, o) {
+    json_array_foreach(options, i, o)
+    {
         int n = snprintf(name, sizeof(name), "MYTHOS_%.80s", myth_doc_text(o, "name"));
         for (int k = 0; k < n; k++)
             name[k] = name[k] == '-' ? '_' : (char)toupper((unsigned char)name[k]);
@@ -241,8 +244,7 @@ static int run_again(const replay *r, words *w, myth_error *err)
         myth_fail(err, MYTH_EIO, "a second process: %s", strerror(errno));
         return -1;
     }
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -264,10 +266,11 @@ static json_t *text_difference(const char *what, const char *a, size_t n_a, cons
     snprintf(place, sizeof(place), "%s, byte %zu (line %zu)", what, i, line);
     size_t from = i > AROUND / 2 ? i - AROUND / 2 : 0;
     char shown[2][4 * AROUND];
-    const char *text[2] = { a, b };
-    const size_t len[2] = { n_a, n_b };
+    const char *text[2] = {a, b};
+    const size_t len[2] = {n_a, n_b};
     for (int k = 0; k < 2; k++)
-        shown[k][myth_spell_lossy(shown[k], sizeof(shown[k]) - 1, text[k] + from, len[k] - from < AROUND ? len[k] - from : AROUND)] = '\0';
+        shown[k][myth_spell_lossy(shown[k], sizeof(shown[k]) - 1, text[k] + from,
+                                  len[k] - from < AROUND ? len[k] - from : AROUND)] = '\0';
     return difference(place, json_string(shown[0]), json_string(shown[1]));
 }
 
@@ -277,10 +280,10 @@ static void compare_roles(replay *r, const json_t *a, const json_t *b)
     const json_t *f, *g;
     size_t i, k;
     json_array_foreach(a, i, f)
-        json_array_foreach(b, k, g)
-            if (strcmp(myth_doc_text(f, "role"), myth_doc_text(g, "role")) == 0 && strcmp(myth_doc_text(f, "hash"), myth_doc_text(g, "hash")) != 0)
-                add_line(r->reasons, "the %.80s has changed: it was %.24s, it is %.24s", myth_doc_text(f, "role"), myth_doc_text(f, "hash"),
-                         myth_doc_text(g, "hash"));
+        json_array_foreach(b, k, g) if (strcmp(myth_doc_text(f, "role"), myth_doc_text(g, "role")) == 0 &&
+                                        strcmp(myth_doc_text(f, "hash"), myth_doc_text(g, "hash")) != 0)
+            add_line(r->reasons, "the %.80s has changed: it was %.24s, it is %.24s", myth_doc_text(f, "role"),
+                     myth_doc_text(f, "hash"), myth_doc_text(g, "hash"));
 }
 
 /* What was read, by path and hash; a reason for each that is not the same. */
@@ -288,24 +291,27 @@ static void compare_inputs(replay *r, const json_t *now)
 {
     const json_t *a = json_object_get(r->doc, "files"), *b = json_object_get(now, "files"), *f, *g;
     size_t i, k;
-    json_array_foreach(a, i, f) {
+    json_array_foreach(a, i, f)
+    {
         bool found = false;
-        json_array_foreach(b, k, g)
-            if (json_equal(json_object_get(f, "path"), json_object_get(g, "path"))) {
-                found = true;
-                if (strcmp(myth_doc_text(f, "hash"), myth_doc_text(g, "hash")) != 0)
-                    add_line(r->reasons, "%.200s was read with other bytes: it was %.24s, it is %.24s", myth_doc_text(f, "path"), myth_doc_text(f, "hash"),
-                             myth_doc_text(g, "hash"));
-            }
+        json_array_foreach(b, k, g) if (json_equal(json_object_get(f, "path"), json_object_get(g, "path")))
+        {
+            found = true;
+            if (strcmp(myth_doc_text(f, "hash"), myth_doc_text(g, "hash")) != 0)
+                add_line(r->reasons, "%.200s was read with other bytes: it was %.24s, it is %.24s",
+                         myth_doc_text(f, "path"), myth_doc_text(f, "hash"), myth_doc_text(g, "hash"));
+        }
         if (!found)
             add_line(r->notes, "%.200s was shown and is not shown now", myth_doc_text(f, "path"));
     }
     compare_roles(r, json_object_get(r->doc, "inputs"), json_object_get(now, "inputs"));
     const json_t *v = json_object_get(r->doc, "vectors"), *w = json_object_get(now, "vectors");
     if (strcmp(myth_doc_text(v, "hash"), myth_doc_text(w, "hash")) != 0)
-        add_line(r->reasons, "the index's vectors are of another model, or there are none now: it was %.60s, it is %.60s", v ? myth_doc_text(v, "model") : "none",
-                 w ? myth_doc_text(w, "model") : "none");
-    const char *was = myth_doc_text(json_object_get(r->doc, "texts"), "semantic"), *is = myth_doc_text(json_object_get(now, "texts"), "semantic");
+        add_line(r->reasons,
+                 "the index's vectors are of another model, or there are none now: it was %.60s, it is %.60s",
+                 v ? myth_doc_text(v, "model") : "none", w ? myth_doc_text(w, "model") : "none");
+    const char *was = myth_doc_text(json_object_get(r->doc, "texts"), "semantic"),
+               *is = myth_doc_text(json_object_get(now, "texts"), "semantic");
     if (strcmp(was, is) != 0)
         add_line(r->reasons, "the search by vectors was %.20s, it is %.20s", was, is);
     const json_t *x = json_object_get(r->doc, "index"), *y = json_object_get(now, "index");
@@ -315,30 +321,33 @@ static void compare_inputs(replay *r, const json_t *now)
 
 static json_t *compare_exchanges(const replay *r, const json_t *now)
 {
-    static const char *const key[] = { "part", "round", "kind", "ids_hash", "answer_hash", "finish" };
-    static const char *const what[] = { "part", "round", "kind", "prompt", "answer", "end" };
+    static const char *const key[] = {"part", "round", "kind", "ids_hash", "answer_hash", "finish"};
+    static const char *const what[] = {"part", "round", "kind", "prompt", "answer", "end"};
     const json_t *a = json_object_get(r->doc, "exchanges"), *b = json_object_get(now, "exchanges"), *x;
     size_t i;
     char name[96];
-    json_array_foreach(a, i, x) {
+    json_array_foreach(a, i, x)
+    {
         const json_t *y = json_array_get(b, i);
         for (size_t k = 0; k < sizeof(key) / sizeof(key[0]); k++) {
             const json_t *was = json_object_get(x, key[k]), *is = json_object_get(y, key[k]);
             if (was && is && json_equal(was, is))
                 continue;
-            snprintf(name, sizeof(name), "the %s of answer %zu (part %lld, round %lld)", what[k], i + 1, (long long)myth_doc_int(x, "part") + 1,
-                     (long long)myth_doc_int(x, "round"));
-            return difference(name, was ? json_incref((json_t *)was) : json_null(), is ? json_incref((json_t *)is) : json_null());
+            snprintf(name, sizeof(name), "the %s of answer %zu (part %lld, round %lld)", what[k], i + 1,
+                     (long long)myth_doc_int(x, "part") + 1, (long long)myth_doc_int(x, "round"));
+            return difference(name, was ? json_incref((json_t *)was) : json_null(),
+                              is ? json_incref((json_t *)is) : json_null());
         }
     }
     if (json_array_size(b) > json_array_size(a))
-        return difference("the number of answers", json_integer((json_int_t)json_array_size(a)), json_integer((json_int_t)json_array_size(b)));
+        return difference("the number of answers", json_integer((json_int_t)json_array_size(a)),
+                          json_integer((json_int_t)json_array_size(b)));
     return NULL;
 }
 
 /* The report first: it is what was asked for. When it differs, where the two runs parted is said in its place. */
-static myth_status compare(replay *r, json_t **diff, myth_runlog_file *file, int64_t run, myth_runlog_file *other, const json_t *now, int64_t other_run,
-                           myth_error *err)
+static myth_status compare(replay *r, json_t **diff, myth_runlog_file *file, int64_t run, myth_runlog_file *other,
+                           const json_t *now, int64_t other_run, myth_error *err)
 {
     char *a = NULL, *b = NULL;
     size_t n_a = 0, n_b = 0;
@@ -348,10 +357,13 @@ static myth_status compare(replay *r, json_t **diff, myth_runlog_file *file, int
     *diff = compare_exchanges(r, now);
     if (!*diff && (n_a != n_b || memcmp(a, b, n_a)))
         *diff = text_difference("the report", a, n_a, b, n_b);
-    if (!*diff && myth_doc_int(r->doc, "exit_code") != myth_doc_int(now, "exit_code") && !myth_doc_is(r->doc, "updated_baseline"))
-        *diff = difference("the exit code", json_integer(myth_doc_int(r->doc, "exit_code")), json_integer(myth_doc_int(now, "exit_code")));
+    if (!*diff && myth_doc_int(r->doc, "exit_code") != myth_doc_int(now, "exit_code") &&
+        !myth_doc_is(r->doc, "updated_baseline"))
+        *diff = difference("the exit code", json_integer(myth_doc_int(r->doc, "exit_code")),
+                           json_integer(myth_doc_int(now, "exit_code")));
     if (!*diff)
-        add_line(r->notes, "%zu bytes of %s and %zu answers are the same", n_a, myth_doc_text(r->doc, "form"), json_array_size(json_object_get(r->doc, "exchanges")));
+        add_line(r->notes, "%zu bytes of %s and %zu answers are the same", n_a, myth_doc_text(r->doc, "form"),
+                 json_array_size(json_object_get(r->doc, "exchanges")));
 fail:
     myth_free(r->cli->mem, a);
     myth_free(r->cli->mem, b);
@@ -362,7 +374,7 @@ fail:
 
 static void remove_folder(const char *dir)
 {
-    static const char *const name[] = { "runs.db", "runs.db-wal", "runs.db-shm", "runs.db-journal" };
+    static const char *const name[] = {"runs.db", "runs.db-wal", "runs.db-shm", "runs.db-journal"};
     char path[PATH_MAX];
     for (size_t i = 0; i < sizeof(name) / sizeof(name[0]); i++)
         if (snprintf(path, sizeof(path), "%s/%s", dir, name[i]) < (int)sizeof(path))
@@ -371,17 +383,18 @@ static void remove_folder(const char *dir)
 }
 
 /* Runs the command with a log of its own and compares; reasons or *diff say how it went. */
-static myth_status repeat(replay *r, json_t **diff, myth_runlog_file *file, int64_t run, const char *dir, myth_error *err)
+static myth_status repeat(replay *r, json_t **diff, myth_runlog_file *file, int64_t run, const char *dir,
+                          myth_error *err)
 {
     char path[PATH_MAX + 16];
-    words w = { .mem = r->cli->mem };
+    words w = {.mem = r->cli->mem};
     myth_runlog_file *other = NULL;
     char *record = NULL;
     size_t n = 0;
     int64_t other_run = 0;
     json_t *now = NULL;
     myth_status st = MYTH_OK;
-    myth_error own = { 0 };
+    myth_error own = {0};
     snprintf(path, sizeof(path), "%s/runs.db", dir);
     if (!make_words(&w, r, path)) {
         add_line(r->reasons, "its command line is too long, or damaged");
@@ -392,7 +405,7 @@ static myth_status repeat(replay *r, json_t **diff, myth_runlog_file *file, int6
         st = MYTH_EIO;
         goto fail;
     }
-    st = myth_runlog_file_open(&other, r->cli->mem, path, &(myth_runlog_file_opts){ .is_read_only = true }, &own);
+    st = myth_runlog_file_open(&other, r->cli->mem, path, &(myth_runlog_file_opts){.is_read_only = true}, &own);
     if (st == MYTH_OK)
         st = myth_runlog_file_newest(other, &other_run, &own);
     if (st == MYTH_OK)
@@ -414,8 +427,8 @@ static myth_status repeat(replay *r, json_t **diff, myth_runlog_file *file, int6
     }
     const json_t *was = json_object_get(r->doc, "binary"), *is = json_object_get(now, "binary");
     if (strcmp(myth_doc_text(was, "hash"), myth_doc_text(is, "hash")) != 0)
-        add_line(r->notes, "another build: it was %.40s (%.40s), this is %.40s (%.40s)", myth_doc_text(was, "version"), myth_doc_text(was, "commit"),
-                 myth_doc_text(is, "version"), myth_doc_text(is, "commit"));
+        add_line(r->notes, "another build: it was %.40s (%.40s), this is %.40s (%.40s)", myth_doc_text(was, "version"),
+                 myth_doc_text(was, "commit"), myth_doc_text(is, "version"), myth_doc_text(is, "commit"));
     MYTH_TRY(compare(r, diff, file, run, other, now, other_run, err));
     if (*diff)
         compare_inputs(r, now);
@@ -427,10 +440,10 @@ fail:
     return st;
 }
 
-myth_status myth_runlog_replay(myth_replay_result *out, json_t **said, const myth_cli *cli, myth_runlog_file *file, int64_t run, const json_t *record,
-                               myth_error *err)
+myth_status myth_runlog_replay(myth_replay_result *out, json_t **said, const myth_cli *cli, myth_runlog_file *file,
+                               int64_t run, const json_t *record, myth_error *err)
 {
-    replay r = { .cli = cli, .doc = record, .reasons = json_array(), .notes = json_array() };
+    replay r = {.cli = cli, .doc = record, .reasons = json_array(), .notes = json_array()};
     json_t *diff = NULL;
     myth_status st = MYTH_OK;
     char dir[PATH_MAX];
@@ -456,8 +469,9 @@ myth_status myth_runlog_replay(myth_replay_result *out, json_t **said, const myt
     if (st != MYTH_OK)
         goto done;
     *out = json_array_size(r.reasons) ? MYTH_REPLAY_CANNOT : diff ? MYTH_REPLAY_DIFFERENT : MYTH_REPLAY_EQUAL;
-    static const char *const name[] = { "equal", "different", "cannot" };
-    *said = json_pack("{s:I, s:s, s:O, s:O, s:O?}", "run", (json_int_t)run, "result", name[*out], "reasons", r.reasons, "notes", r.notes, "difference", diff);
+    static const char *const name[] = {"equal", "different", "cannot"};
+    *said = json_pack("{s:I, s:s, s:O, s:O, s:O?}", "run", (json_int_t)run, "result", name[*out], "reasons", r.reasons,
+                      "notes", r.notes, "difference", diff);
     if (!*said)
         st = myth_fail(err, MYTH_ENOMEM, "replay: no memory");
 done:

@@ -1,4 +1,5 @@
-/* runlog_why.c - the seven questions. Each function reads the record and fills an answer; numbers and places, no guesses. */
+/* runlog_why.c - the seven questions. Each function reads the record and fills an answer; numbers and places, no
+ * guesses. */
 #include "runlog_why.h"
 
 #include "retrieval/retrieval.h"
@@ -16,7 +17,7 @@ typedef struct {
     const json_t *doc;
     const myth_why_target *t;
     const myth_why_index *index;
-    const char *answer;         /* "yes", "no", "unknown" */
+    const char *answer; /* "yes", "no", "unknown" */
     char says[512];
     json_t *places;
 } question;
@@ -58,7 +59,7 @@ static void add_place(question *q, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(line, sizeof(line), fmt, ap);
     va_end(ap);
-    json_t *s = json_string(line);                       /* cut in a character: not UTF-8 */
+    json_t *s = json_string(line); /* cut in a character: not UTF-8 */
     for (size_t n = strlen(line); !s && n > 0;) {
         line[--n] = '\0';
         s = json_string(line);
@@ -83,7 +84,10 @@ static bool has_line(const question *q, const json_t *o)
     return !q->t->line || (myth_doc_line(o, 0) <= q->t->line && q->t->line <= myth_doc_line(o, 1));
 }
 
-static bool is_target_piece(const question *q, const json_t *piece) { return is_path(q, path_of_piece(q, piece)) && has_line(q, piece); }
+static bool is_target_piece(const question *q, const json_t *piece)
+{
+    return is_path(q, path_of_piece(q, piece)) && has_line(q, piece);
+}
 
 static uint32_t n_lines(const json_t *o)
 {
@@ -96,10 +100,10 @@ static bool is_cited(const question *q, const json_t *piece)
     const char *path = path_of_piece(q, piece);
     const json_t *f;
     size_t i;
-    json_array_foreach(json_object_get(LIST(q, "report"), "findings"), i, f)
-        if (strcmp(path, myth_doc_text(f, "file")) == 0 && myth_doc_line(f, 0) <= myth_doc_line(piece, 1) &&
-            myth_doc_line(f, 1) >= myth_doc_line(piece, 0))
-            return true;
+    json_array_foreach(json_object_get(LIST(q, "report"), "findings"), i,
+                       f) if (strcmp(path, myth_doc_text(f, "file")) == 0 &&
+                              myth_doc_line(f, 0) <= myth_doc_line(piece, 1) &&
+                              myth_doc_line(f, 1) >= myth_doc_line(piece, 0)) return true;
     return false;
 }
 
@@ -107,7 +111,8 @@ static bool is_cited(const question *q, const json_t *piece)
 static void place_of(char *dst, size_t cap, const char *path, const json_t *o)
 {
     const char *symbol = myth_doc_text(o, "symbol");
-    snprintf(dst, cap, "%.200s:%u-%u%s%.80s", path, myth_doc_line(o, 0), myth_doc_line(o, 1), symbol[0] ? " " : "", symbol);
+    snprintf(dst, cap, "%.200s:%u-%u%s%.80s", path, myth_doc_line(o, 0), myth_doc_line(o, 1), symbol[0] ? " " : "",
+             symbol);
 }
 
 /* Place of the target in the list of what the search found, from 1; 0 = it is not in it. */
@@ -115,11 +120,11 @@ static size_t rank_of(const question *q, const json_t **candidate)
 {
     const json_t *c;
     size_t i;
-    json_array_foreach(LIST(q, "candidates"), i, c)
-        if (is_path(q, myth_doc_text(c, "path")) && has_line(q, c)) {
-            *candidate = c;
-            return i + 1;
-        }
+    json_array_foreach(LIST(q, "candidates"), i, c) if (is_path(q, myth_doc_text(c, "path")) && has_line(q, c))
+    {
+        *candidate = c;
+        return i + 1;
+    }
     return 0;
 }
 
@@ -139,14 +144,15 @@ static void ask_missed_target(question *q)
     char place[400];
     const json_t *p, *candidate = NULL;
     size_t i, n_of_file = 0, n_chosen = 0;
-    json_array_foreach(LIST(q, "pieces"), i, p) {
+    json_array_foreach(LIST(q, "pieces"), i, p)
+    {
         if (!is_path(q, path_of_piece(q, p)))
             continue;
         n_of_file += myth_doc_int(p, "shown_lines") > 0;
         n_chosen += has_line(q, p);
         place_of(place, sizeof(place), q->t->path, p);
-        add_place(q, "%s: %u of %u lines shown%s%s", place, (unsigned)myth_doc_int(p, "shown_lines"), n_lines(p), myth_doc_text(p, "why")[0] ? ", " : "",
-                  myth_doc_text(p, "why"));
+        add_place(q, "%s: %u of %u lines shown%s%s", place, (unsigned)myth_doc_int(p, "shown_lines"), n_lines(p),
+                  myth_doc_text(p, "why")[0] ? ", " : "", myth_doc_text(p, "why"));
         if (has_line(q, p) && myth_doc_int(p, "shown_lines") > 0 && !q->says[0]) {
             const json_t *parts = json_object_get(p, "parts");
             say(q, "no", "it was shown, in part %lld%s", (long long)json_integer_value(json_array_get(parts, 0)) + 1,
@@ -161,8 +167,9 @@ static void ask_missed_target(question *q)
     } else if (rank) {
         place_of(place, sizeof(place), q->t->path, candidate);
         add_place(q, "%s: %s", place, myth_doc_text(candidate, "fate"));
-        say(q, "yes", "the search had it at place %zu of %zu with a score of %.3f (%s)", rank, json_array_size(LIST(q, "candidates")),
-            json_number_value(json_object_get(candidate, "score")), myth_doc_text(candidate, "fate"));
+        say(q, "yes", "the search had it at place %zu of %zu with a score of %.3f (%s)", rank,
+            json_array_size(LIST(q, "candidates")), json_number_value(json_object_get(candidate, "score")),
+            myth_doc_text(candidate, "fate"));
     } else if (n_of_file) {
         say(q, "yes", "other lines of this file were shown, not this one");
     } else if (json_array_size(LIST(q, "candidates"))) {
@@ -180,24 +187,28 @@ static void ask_missed(question *q)
         ask_missed_target(q);
         return;
     }
-    json_array_foreach(asked, i, c) {
+    json_array_foreach(asked, i, c)
+    {
         n_served += strcmp(myth_doc_text(c, "result"), "served") == 0;
-        add_place(q, "%.200s: %s, asked for by part %lld", myth_doc_text(c, "name"), myth_doc_text(c, "result"), (long long)myth_doc_int(c, "part") + 1);
+        add_place(q, "%.200s: %s, asked for by part %lld", myth_doc_text(c, "name"), myth_doc_text(c, "result"),
+                  (long long)myth_doc_int(c, "part") + 1);
     }
     if (!report)
         say(q, "unknown", "the run has no report");
     else if (json_array_size(asked) > n_served)
-        say(q, "yes", "the model named %zu things as missing, %zu of them were brought", json_array_size(asked), n_served);
+        say(q, "yes", "the model named %zu things as missing, %zu of them were brought", json_array_size(asked),
+            n_served);
     else if (n_served)
         say(q, "no", "all %zu things that the model named as missing were brought", n_served);
     else
         say(q, "no", "the model named nothing as missing");
-    json_array_foreach(LIST(q, "candidates"), i, c)
-        if (strcmp(myth_doc_text(c, "fate"), "below the cut") == 0 && n_below++ == 0) {
-            char place[400];
-            place_of(place, sizeof(place), myth_doc_text(c, "path"), c);
-            add_place(q, "%s: the best below the cut, %.3f", place, json_number_value(json_object_get(c, "score")));
-        }
+    json_array_foreach(LIST(q, "candidates"), i,
+                       c) if (strcmp(myth_doc_text(c, "fate"), "below the cut") == 0 && n_below++ == 0)
+    {
+        char place[400];
+        place_of(place, sizeof(place), myth_doc_text(c, "path"), c);
+        add_place(q, "%s: the best below the cut, %.3f", place, json_number_value(json_object_get(c, "score")));
+    }
     if (n_below)
         say(q, NULL, "%zu places that the search found were below its cut", n_below);
 }
@@ -212,11 +223,11 @@ static void ask_absent(question *q)
     if (q->t->path) {
         const json_t *f;
         size_t i;
-        json_array_foreach(LIST(q, "files"), i, f)
-            if (is_path(q, myth_doc_text(f, "path"))) {
-                say(q, "no", "it was read: %lld bytes, %s", (long long)myth_doc_int(f, "bytes"), myth_doc_text(f, "hash"));
-                return;
-            }
+        json_array_foreach(LIST(q, "files"), i, f) if (is_path(q, myth_doc_text(f, "path")))
+        {
+            say(q, "no", "it was read: %lld bytes, %s", (long long)myth_doc_int(f, "bytes"), myth_doc_text(f, "hash"));
+            return;
+        }
         if (!index)
             say(q, "unknown", "it was not read, and no index was asked: the command names its files");
         else if (!q->index)
@@ -231,12 +242,13 @@ static void ask_absent(question *q)
         say(q, "no", "no index was asked: the command names its files");
         return;
     }
-    json_object_foreach(json_object_get((json_t *)index, "out"), reason, v) {
+    json_object_foreach(json_object_get((json_t *)index, "out"), reason, v)
+    {
         n_out += json_integer_value(v);
         add_place(q, "%lld %s", (long long)json_integer_value(v), reason);
     }
-    say(q, n_out ? "yes" : "no", "the index had %lld files; %lld were left out%s", (long long)myth_doc_int(index, "files"), (long long)n_out,
-        n_out ? "; mythos scan --explain says why" : "");
+    say(q, n_out ? "yes" : "no", "the index had %lld files; %lld were left out%s",
+        (long long)myth_doc_int(index, "files"), (long long)n_out, n_out ? "; mythos scan --explain says why" : "");
 }
 
 /* ---- 3: truncated ---- */
@@ -246,13 +258,15 @@ static void ask_truncated(question *q)
     const json_t *x, *p, *report = LIST(q, "report"), *refusal = json_object_get(report, "refusal");
     size_t i, n_cut = 0, n_left = 0, n_x = json_array_size(LIST(q, "exchanges"));
     char place[400];
-    json_array_foreach(LIST(q, "exchanges"), i, x)
-        if (strcmp(myth_doc_text(x, "finish"), "stop") != 0) {
-            n_cut++;
-            add_place(q, "the answer of part %lld, round %lld: %s after %lld tokens", (long long)myth_doc_int(x, "part") + 1,
-                      (long long)myth_doc_int(x, "round"), myth_doc_text(x, "finish"), (long long)myth_doc_int(x, "new_tokens"));
-        }
-    json_array_foreach(LIST(q, "pieces"), i, p) {
+    json_array_foreach(LIST(q, "exchanges"), i, x) if (strcmp(myth_doc_text(x, "finish"), "stop") != 0)
+    {
+        n_cut++;
+        add_place(q, "the answer of part %lld, round %lld: %s after %lld tokens",
+                  (long long)myth_doc_int(x, "part") + 1, (long long)myth_doc_int(x, "round"),
+                  myth_doc_text(x, "finish"), (long long)myth_doc_int(x, "new_tokens"));
+    }
+    json_array_foreach(LIST(q, "pieces"), i, p)
+    {
         if ((q->t->path && !is_target_piece(q, p)) || (uint32_t)myth_doc_int(p, "shown_lines") >= n_lines(p))
             continue;
         n_left++;
@@ -281,7 +295,8 @@ static void ask_noisy(question *q)
     size_t i, n_finding = json_array_size(json_object_get(LIST(q, "report"), "findings")), n_piece = 0, n_cited = 0;
     uint64_t lines = 0, cited = 0, context = 0;
     char place[400];
-    json_array_foreach(LIST(q, "pieces"), i, p) {
+    json_array_foreach(LIST(q, "pieces"), i, p)
+    {
         uint64_t n = (uint64_t)myth_doc_int(p, "shown_lines");
         bool is_used = is_cited(q, p);
         if (!n)
@@ -293,12 +308,13 @@ static void ask_noisy(question *q)
         n_cited += is_used;
         place_of(place, sizeof(place), path_of_piece(q, p), p);
         if (q->t->path ? is_target_piece(q, p) : !is_used)
-            add_place(q, "%s: %s, %s, score %.3f", place, myth_doc_is(p, "subject") ? "subject" : "context", is_used ? "cited" : "not cited",
-                      json_number_value(json_object_get(p, "score")));
+            add_place(q, "%s: %s, %s, score %.3f", place, myth_doc_is(p, "subject") ? "subject" : "context",
+                      is_used ? "cited" : "not cited", json_number_value(json_object_get(p, "score")));
     }
     const char *answer = !n_finding || !lines ? "unknown" : 2 * cited < lines ? "yes" : "no";
-    say(q, answer, "%zu of %zu pieces, %llu of %llu lines, stand in pieces that a finding cites; %llu lines were context", n_cited, n_piece,
-        (unsigned long long)cited, (unsigned long long)lines, (unsigned long long)context);
+    say(q, answer,
+        "%zu of %zu pieces, %llu of %llu lines, stand in pieces that a finding cites; %llu lines were context", n_cited,
+        n_piece, (unsigned long long)cited, (unsigned long long)lines, (unsigned long long)context);
     if (!n_finding)
         say(q, NULL, "there is no finding to judge by");
 }
@@ -310,12 +326,13 @@ static void ask_hallucinated(question *q)
     const json_t *report = LIST(q, "report"), *d;
     int64_t n_dropped = myth_doc_int(report, "dropped_findings");
     size_t i, n_known = 0;
-    json_array_foreach(LIST(q, "dropped"), i, d) {
+    json_array_foreach(LIST(q, "dropped"), i, d)
+    {
         if (q->t->path && !(is_path(q, myth_doc_text(d, "path")) && has_line(q, d)))
             continue;
         n_known++;
-        add_place(q, "%.200s:%u-%u %s: %s", myth_doc_text(d, "path"), myth_doc_line(d, 0), myth_doc_line(d, 1), myth_doc_text(d, "rule"),
-                  myth_doc_text(d, "why"));
+        add_place(q, "%.200s:%u-%u %s: %s", myth_doc_text(d, "path"), myth_doc_line(d, 0), myth_doc_line(d, 1),
+                  myth_doc_text(d, "rule"), myth_doc_text(d, "why"));
     }
     if (!report) {
         say(q, "unknown", "the run has no report");
@@ -324,11 +341,14 @@ static void ask_hallucinated(question *q)
     say(q, n_known ? "yes" : "no", "%zu findings did not hold and were dropped", n_known);
     if (!q->t->path && n_dropped > (int64_t)n_known)
         say(q, NULL, "%lld more were cut off or are not wanted here", (long long)(n_dropped - (int64_t)n_known));
-    const json_t *f = q->t->finding >= 0 ? json_array_get(json_object_get(report, "findings"), (size_t)q->t->finding) : NULL;
+    const json_t *f =
+        q->t->finding >= 0 ? json_array_get(json_object_get(report, "findings"), (size_t)q->t->finding) : NULL;
     if (f)
-        say(q, NULL, "this one holds: its evidence stands in line %lld of the bytes that were read", (long long)myth_doc_int(f, "evidence_line"));
+        say(q, NULL, "this one holds: its evidence stands in line %lld of the bytes that were read",
+            (long long)myth_doc_int(f, "evidence_line"));
     else
-        say(q, NULL, "the evidence of the %zu that are left stands in the lines they cite", json_array_size(json_object_get(report, "findings")));
+        say(q, NULL, "the evidence of the %zu that are left stands in the lines they cite",
+            json_array_size(json_object_get(report, "findings")));
 }
 
 /* ---- 6: split ---- */
@@ -338,7 +358,8 @@ static void ask_split(question *q)
     const json_t *p;
     size_t i, n_cut = 0, n_many = 0, n_seen = 0;
     char place[400];
-    json_array_foreach(LIST(q, "pieces"), i, p) {
+    json_array_foreach(LIST(q, "pieces"), i, p)
+    {
         if (q->t->path && !is_target_piece(q, p))
             continue;
         n_seen++;
@@ -347,17 +368,20 @@ static void ask_split(question *q)
         n_cut += is_cut;
         place_of(place, sizeof(place), path_of_piece(q, p), p);
         if (is_many || is_cut)
-            add_place(q, "%s: in %zu parts%s", place, json_array_size(json_object_get(p, "parts")), is_cut ? ", a cut is inside a definition" : "");
+            add_place(q, "%s: in %zu parts%s", place, json_array_size(json_object_get(p, "parts")),
+                      is_cut ? ", a cut is inside a definition" : "");
     }
     if (!n_seen)
         say(q, "unknown", q->t->path ? "nothing of it was shown" : "nothing was shown");
     else
-        say(q, n_cut ? "yes" : "no", "%zu of %zu pieces stand in more than one part, %zu were cut inside a definition", n_many, n_seen, n_cut);
+        say(q, n_cut ? "yes" : "no", "%zu of %zu pieces stand in more than one part, %zu were cut inside a definition",
+            n_many, n_seen, n_cut);
 }
 
 /* ---- 7: vendored ---- */
 
-static const uint32_t hiding_kinds = 1u << MYTH_KIND_TEST | 1u << MYTH_KIND_EXAMPLE | 1u << MYTH_KIND_VENDORED | 1u << MYTH_KIND_GENERATED;
+static const uint32_t hiding_kinds =
+    1u << MYTH_KIND_TEST | 1u << MYTH_KIND_EXAMPLE | 1u << MYTH_KIND_VENDORED | 1u << MYTH_KIND_GENERATED;
 
 static void kinds_text(char *dst, size_t cap, uint32_t kinds)
 {
@@ -382,7 +406,8 @@ static void ask_vendored(question *q)
             say(q, NULL, "which counted %.2f times in the search", json_number_value(factor));
         return;
     }
-    json_array_foreach(LIST(q, "pieces"), i, p) {
+    json_array_foreach(LIST(q, "pieces"), i, p)
+    {
         uint32_t of = myth_rank_kinds(path_of_piece(q, p), false, false) & hiding_kinds;
         n_shown++;
         if (!of)
@@ -392,7 +417,8 @@ static void ask_vendored(question *q)
         place_of(place, sizeof(place), path_of_piece(q, p), p);
         add_place(q, "%s: shown, %s", place, kinds);
     }
-    json_array_foreach(LIST(q, "candidates"), i, c) {
+    json_array_foreach(LIST(q, "candidates"), i, c)
+    {
         uint32_t of = myth_rank_kinds(myth_doc_text(c, "path"), false, false) & hiding_kinds;
         factor = json_object_get(json_object_get(c, "parts"), "kind");
         if (!of || strcmp(myth_doc_text(c, "fate"), "below the cut") != 0 || !factor || json_number_value(factor) >= 1)
@@ -403,27 +429,31 @@ static void ask_vendored(question *q)
         add_place(q, "%s: below the cut, counted %.2f times as %s", place, json_number_value(factor), kinds);
     }
     say(q, n_hiding || n_lowered ? "yes" : "no",
-        "%zu of %zu pieces shown are of tests, examples, copies or generated files; %zu such places were ranked down and not shown", n_hiding, n_shown,
-        n_lowered);
+        "%zu of %zu pieces shown are of tests, examples, copies or generated files; %zu such places were ranked down "
+        "and not shown",
+        n_hiding, n_shown, n_lowered);
 }
 
 /* ---- all ---- */
 
-static const struct { const char *name, *asks; void (*ask)(question *q); } questions[MYTH_RUNLOG_QUESTION_N] = {
-    { "missed", "was there evidence that the model was not shown?", ask_missed },
-    { "absent", "was a file not there to be found?", ask_absent },
-    { "truncated", "was something cut off?", ask_truncated },
-    { "noisy", "was most of what was shown of no use?", ask_noisy },
-    { "hallucinated", "did the model say what does not hold?", ask_hallucinated },
-    { "split", "was a definition cut in two?", ask_split },
-    { "vendored", "did copies, generated files or tests stand in the way?", ask_vendored },
+static const struct {
+    const char *name, *asks;
+    void (*ask)(question *q);
+} questions[MYTH_RUNLOG_QUESTION_N] = {
+    {"missed", "was there evidence that the model was not shown?", ask_missed},
+    {"absent", "was a file not there to be found?", ask_absent},
+    {"truncated", "was something cut off?", ask_truncated},
+    {"noisy", "was most of what was shown of no use?", ask_noisy},
+    {"hallucinated", "did the model say what does not hold?", ask_hallucinated},
+    {"split", "was a definition cut in two?", ask_split},
+    {"vendored", "did copies, generated files or tests stand in the way?", ask_vendored},
 };
 
 json_t *myth_runlog_why(const json_t *record, const myth_why_target *target, const myth_why_index *index)
 {
     json_t *out = json_array();
     for (int i = 0; out && i < MYTH_RUNLOG_QUESTION_N; i++) {
-        question q = { .doc = record, .t = target, .index = index, .answer = "unknown", .places = json_array() };
+        question q = {.doc = record, .t = target, .index = index, .answer = "unknown", .places = json_array()};
         if (q.places)
             questions[i].ask(&q);
         json_t *says = json_string(q.says);
@@ -431,8 +461,8 @@ json_t *myth_runlog_why(const json_t *record, const myth_why_target *target, con
             q.says[--n] = '\0';
             says = json_string(q.says);
         }
-        json_t *j = json_pack("{s:s, s:s, s:s, s:o, s:o}", "question", questions[i].name, "asks", questions[i].asks, "answer", q.answer, "says", says,
-                              "places", q.places);
+        json_t *j = json_pack("{s:s, s:s, s:s, s:o, s:o}", "question", questions[i].name, "asks", questions[i].asks,
+                              "answer", q.answer, "says", says, "places", q.places);
         if (!j || json_array_append_new(out, j) != 0) {
             json_decref(out);
             out = NULL;
@@ -443,8 +473,7 @@ json_t *myth_runlog_why(const json_t *record, const myth_why_target *target, con
 
 static bool is_all(const char *s, int (*is)(int))
 {
-    for (; *s && is((unsigned char)*s); s++) {
-    }
+    for (; *s && is((unsigned char)*s); s++) {}
     return !*s;
 }
 
@@ -453,7 +482,7 @@ static bool set_finding(myth_why_target *out, char *path, size_t cap, const json
     if (!f)
         return false;
     snprintf(path, cap, "%s", myth_doc_text(f, "file"));
-    *out = (myth_why_target){ .path = path, .line = myth_doc_line(f, 0), .finding = (int)i };
+    *out = (myth_why_target){.path = path, .line = myth_doc_line(f, 0), .finding = (int)i};
     return true;
 }
 
@@ -461,15 +490,14 @@ bool myth_runlog_why_target(myth_why_target *out, char *path, size_t cap, const 
 {
     const json_t *list = json_object_get(json_object_get(record, "report"), "findings"), *f;
     size_t i, n = strlen(what);
-    *out = (myth_why_target){ .finding = -1 };
+    *out = (myth_why_target){.finding = -1};
     if (is_all(what, isdigit) && n < 8) {
         size_t number = strtoul(what, NULL, 10);
         return number > 0 && set_finding(out, path, cap, json_array_get(list, number - 1), number - 1);
     }
     if (is_all(what, isxdigit) && n >= 8)
-        json_array_foreach(list, i, f)
-            if (strncmp(myth_doc_text(f, "fingerprint"), what, n) == 0)
-                return set_finding(out, path, cap, f, i);
+        json_array_foreach(list, i, f) if (strncmp(myth_doc_text(f, "fingerprint"), what, n) ==
+                                           0) return set_finding(out, path, cap, f, i);
     const char *colon = strrchr(what, ':');
     bool has_line = colon && colon[1] && is_all(colon + 1, isdigit);
     snprintf(path, cap, "%.*s", (int)(has_line ? colon - what : (ptrdiff_t)n), what);

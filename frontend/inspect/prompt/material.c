@@ -20,18 +20,18 @@ typedef struct {
 typedef struct {
     myth_piece p;
     myth_mem *mem;
-    char *text;                         /* symbol and why */
+    char *text; /* symbol and why */
 } record;
 
 struct myth_material {
-    myth_mem *own, *mem;                /* of the tables; of what is added now */
+    myth_mem *own, *mem; /* of the tables; of what is added now */
     char *root;
     entry **entry;
     uint32_t n_entry, cap_entry;
     record *record;
     uint32_t n_record, cap_record;
-    uint32_t sealed;                    /* pieces before it join nothing any more */
-    uint32_t own_record, own_entry;     /* pieces and files before the first seal */
+    uint32_t sealed;                /* pieces before it join nothing any more */
+    uint32_t own_record, own_entry; /* pieces and files before the first seal */
     bool is_sealed;
 };
 
@@ -80,12 +80,14 @@ void myth_material_close(myth_material *m)
 }
 
 /* Room for `extra` more rows of a table. */
-static myth_status grow(const myth_material *m, void **table, uint32_t n, uint32_t *cap, size_t size, uint32_t extra, myth_error *err)
+static myth_status grow(const myth_material *m, void **table, uint32_t n, uint32_t *cap, size_t size, uint32_t extra,
+                        myth_error *err)
 {
     if (n + extra <= *cap)
         return MYTH_OK;
     if (m->is_sealed)
-        return myth_fail(err, MYTH_EFULL, "no room for more files or pieces: at most %d and %d are added while an inspection runs",
+        return myth_fail(err, MYTH_EFULL,
+                         "no room for more files or pieces: at most %d and %d are added while an inspection runs",
                          (int)MYTH_SEALED_SOURCES, (int)MYTH_SEALED_PIECES);
     uint32_t more = n + extra + (extra == 1 ? n + 7 : 0);
     void *to = myth_realloc(m->own, MYTH_MEM_STAGING, "material", *table, more * size);
@@ -143,7 +145,8 @@ static bool find_source(const myth_material *m, uint32_t *source, const char *pa
 }
 
 /* Takes bytes, which are booked in m->mem, also when it fails. */
-static myth_status take_source(myth_material *m, uint32_t *source, const char *path, unsigned char *bytes, size_t len, myth_error *err)
+static myth_status take_source(myth_material *m, uint32_t *source, const char *path, unsigned char *bytes, size_t len,
+                               myth_error *err)
 {
     myth_status st = grow(m, (void **)&m->entry, m->n_entry, &m->cap_entry, sizeof(*m->entry), 1, err);
     entry *e = st == MYTH_OK ? myth_alloc(m->mem, MYTH_MEM_STAGING, "material", sizeof(*e)) : NULL;
@@ -164,7 +167,8 @@ static myth_status take_source(myth_material *m, uint32_t *source, const char *p
     return MYTH_OK;
 }
 
-myth_status myth_material_put(myth_material *m, uint32_t *source, const char *path, const unsigned char *bytes, size_t len, myth_error *err)
+myth_status myth_material_put(myth_material *m, uint32_t *source, const char *path, const unsigned char *bytes,
+                              size_t len, myth_error *err)
 {
     if (find_source(m, source, path))
         return MYTH_OK;
@@ -192,7 +196,7 @@ static myth_status locate(const myth_material *m, char full[PATH_MAX], const cha
     if (!realpath(m->root, root) || !realpath(joined, full))
         return myth_fail(err, MYTH_ENOTFOUND, "%s: no such file below %s", path, m->root);
     size_t len = strlen(root);
-    len -= len == 1;                                            /* "/" */
+    len -= len == 1; /* "/" */
     if (path[0] == '/' || strncmp(full, root, len) != 0 || full[len] != '/')
         return myth_fail(err, MYTH_ENOTFOUND, "%s: not below %s", path, m->root);
     return MYTH_OK;
@@ -223,7 +227,8 @@ static bool same_role(const myth_piece *a, const myth_piece *b)
 
 static bool same_symbol(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
 
-static myth_status new_piece(myth_material *m, uint32_t *index, const myth_piece *piece, uint32_t first, uint32_t last, myth_error *err)
+static myth_status new_piece(myth_material *m, uint32_t *index, const myth_piece *piece, uint32_t first, uint32_t last,
+                             myth_error *err)
 {
     size_t n_symbol = piece->symbol ? strlen(piece->symbol) + 1 : 0, n_why = piece->why ? strlen(piece->why) + 1 : 0;
     if (m->n_record == MYTH_PIECE_MAX)
@@ -231,7 +236,7 @@ static myth_status new_piece(myth_material *m, uint32_t *index, const myth_piece
     myth_status st = grow(m, (void **)&m->record, m->n_record, &m->cap_record, sizeof(*m->record), 1, err);
     if (st != MYTH_OK)
         return st;
-    record r = { .p = *piece, .mem = m->mem };
+    record r = {.p = *piece, .mem = m->mem};
     r.p.first = first;
     r.p.last = last;
     r.text = n_symbol + n_why ? myth_alloc(m->mem, MYTH_MEM_STAGING, "material", n_symbol + n_why) : NULL;
@@ -244,7 +249,8 @@ static myth_status new_piece(myth_material *m, uint32_t *index, const myth_piece
     return MYTH_OK;
 }
 
-/* The piece that holds line n of the same file and role; NULL when none does, and then *next is where the nearest one behind begins. */
+/* The piece that holds line n of the same file and role; NULL when none does, and then *next is where the nearest one
+ * behind begins. */
 static record *holder(const myth_material *m, const myth_piece *like, uint32_t n, uint32_t *next)
 {
     *next = UINT32_MAX;
@@ -260,12 +266,14 @@ static record *holder(const myth_material *m, const myth_piece *like, uint32_t n
     return NULL;
 }
 
-/* Lines first..last are held by none: they go to a piece beside them that the new one overlaps or is of one definition with, else become
- * one. */
-static myth_status fill_gap(myth_material *m, const myth_piece *piece, uint32_t a, uint32_t b, uint32_t first, uint32_t last, myth_error *err)
+/* Lines first..last are held by none: they go to a piece beside them that the new one overlaps or is of one definition
+ * with, else become one. */
+static myth_status fill_gap(myth_material *m, const myth_piece *piece, uint32_t a, uint32_t b, uint32_t first,
+                            uint32_t last, myth_error *err)
 {
     uint32_t unused;
-    record *before = first > 1 ? holder(m, piece, first - 1, &unused) : NULL, *behind = last < UINT32_MAX ? holder(m, piece, last + 1, &unused) : NULL;
+    record *before = first > 1 ? holder(m, piece, first - 1, &unused) : NULL,
+           *behind = last < UINT32_MAX ? holder(m, piece, last + 1, &unused) : NULL;
     if (before && (first > a || same_symbol(before->p.symbol, piece->symbol))) {
         before->p.last = last;
         return MYTH_OK;
@@ -282,9 +290,8 @@ myth_status myth_material_add(myth_material *m, uint32_t *index, const myth_piec
     const myth_source *src = &m->entry[piece->source]->src;
     uint32_t first = piece->first, last = piece->last < src->n_line ? piece->last : src->n_line, next, found;
     myth_status st = MYTH_OK;
-    if (!src->n_line) {                                         /* a file without lines: one empty piece of a role */
-        for (found = m->sealed; found < m->n_record && !same_role(&m->record[found].p, piece); found++) {
-        }
+    if (!src->n_line) { /* a file without lines: one empty piece of a role */
+        for (found = m->sealed; found < m->n_record && !same_role(&m->record[found].p, piece); found++) {}
         if (found == m->n_record)
             st = new_piece(m, &found, piece, 1, 0, err);
         if (index)
@@ -292,7 +299,8 @@ myth_status myth_material_add(myth_material *m, uint32_t *index, const myth_piec
         return st;
     }
     if (!first || first > last)
-        return myth_fail(err, MYTH_EARG, "%s: lines %u-%u, the file has %u", src->path, piece->first, piece->last, src->n_line);
+        return myth_fail(err, MYTH_EARG, "%s: lines %u-%u, the file has %u", src->path, piece->first, piece->last,
+                         src->n_line);
     for (uint32_t n = first; n <= last;) {
         const record *r = holder(m, piece, n, &next);
         if (r) {
@@ -312,14 +320,17 @@ fail:
     return st;
 }
 
-myth_status myth_material_whole(myth_material **out, myth_mem *mem, const char *path, const unsigned char *bytes, size_t len, myth_error *err)
+myth_status myth_material_whole(myth_material **out, myth_mem *mem, const char *path, const unsigned char *bytes,
+                                size_t len, myth_error *err)
 {
     myth_material *m = NULL;
     uint32_t source;
     myth_status st;
     MYTH_TRY(myth_material_open(&m, mem, NULL, err));
     MYTH_TRY(myth_material_put(m, &source, path, bytes, len, err));
-    MYTH_TRY(myth_material_add(m, NULL, &(myth_piece) { .source = source, .first = 1, .last = m->entry[source]->src.n_line, .is_subject = true }, err));
+    MYTH_TRY(myth_material_add(
+        m, NULL, &(myth_piece){.source = source, .first = 1, .last = m->entry[source]->src.n_line, .is_subject = true},
+        err));
     *out = m;
     return MYTH_OK;
 fail:

@@ -15,9 +15,9 @@ enum { ENTRIES_MAX = 1024, NAMES_MAX = 512 };
 
 struct myth_nearby {
     myth_mem *mem;
-    char folder[PATH_MAX];              /* of the inspected file, as given; "" = the current one */
-    char path[PATH_MAX], real[PATH_MAX];        /* of the file itself: as given, and resolved; "" = none */
-    char border[2][PATH_MAX];           /* real paths; "" = none                                 */
+    char folder[PATH_MAX];               /* of the inspected file, as given; "" = the current one */
+    char path[PATH_MAX], real[PATH_MAX]; /* of the file itself: as given, and resolved; "" = none */
+    char border[2][PATH_MAX];            /* real paths; "" = none                                 */
     char worker[PATH_MAX];
 };
 
@@ -26,7 +26,7 @@ struct myth_nearby {
 static bool is_below(const char *path, const char *folder)
 {
     size_t n = strlen(folder);
-    n -= n == 1;                                                /* "/" */
+    n -= n == 1; /* "/" */
     return n < strlen(path) && !strncmp(path, folder, n) && path[n] == '/';
 }
 
@@ -69,7 +69,8 @@ void myth_nearby_close(myth_nearby *n)
     myth_mem_close(mem);
 }
 
-/* A regular file inside a border; the words of a request never leave it. The inspected file keeps its name, however it is reached. */
+/* A regular file inside a border; the words of a request never leave it. The inspected file keeps its name, however it
+ * is reached. */
 static bool may_read(const myth_nearby *n, char path[PATH_MAX])
 {
     char real[PATH_MAX];
@@ -103,10 +104,12 @@ static bool has_stem(const char *name, const char *stem)
     return !strncmp(name, stem, n) && name[n] == '.';
 }
 
-/* Names in the folder: sets found for a file whose stem is `stem` (the first by name, so that it is the same one everywhere), else the nearest. */
+/* Names in the folder: sets found for a file whose stem is `stem` (the first by name, so that it is the same one
+ * everywhere), else the nearest. */
 static bool look_around(const myth_nearby *n, char found[PATH_MAX], const char *stem, char *near, size_t near_cap)
 {
-    char (*name)[NAME_MAX + 1] = myth_alloc(n->mem, MYTH_MEM_OTHER, "names", ENTRIES_MAX * sizeof(*name)), best[NAME_MAX + 1] = "", path[PATH_MAX];
+    char(*name)[NAME_MAX + 1] = myth_alloc(n->mem, MYTH_MEM_OTHER, "names", ENTRIES_MAX * sizeof(*name)),
+                           best[NAME_MAX + 1] = "", path[PATH_MAX];
     const char *list[ENTRIES_MAX];
     size_t n_name = 0;
     DIR *dir = name ? opendir(n->folder[0] ? n->folder : ".") : NULL;
@@ -141,12 +144,19 @@ static bool find_file(const myth_nearby *n, char found[PATH_MAX], const char *pa
 
 /* ---- names ---- */
 
-static uint32_t add(myth_material *m, uint32_t of, uint32_t source, uint32_t first, uint32_t last, const char *symbol, const char *why)
+static uint32_t add(myth_material *m, uint32_t of, uint32_t source, uint32_t first, uint32_t last, const char *symbol,
+                    const char *why)
 {
-    return myth_material_add(m, NULL, &(myth_piece) { .source = source, .first = first, .last = last, .symbol = symbol, .why = why, .of = of }, NULL) == MYTH_OK;
+    return myth_material_add(
+               m, NULL,
+               &(myth_piece){.source = source, .first = first, .last = last, .symbol = symbol, .why = why, .of = of},
+               NULL) == MYTH_OK;
 }
 
-static bool is_word_byte(unsigned char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c >= 0x80; }
+static bool is_word_byte(unsigned char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c >= 0x80;
+}
 
 /* The first line that holds name as a word, 0 = none. */
 static uint32_t line_with(const myth_source *src, const char *name)
@@ -155,7 +165,8 @@ static uint32_t line_with(const myth_source *src, const char *name)
     for (uint32_t i = 0; n && i < src->n_line; i++) {
         const unsigned char *p = src->bytes + src->line[i].off;
         for (uint32_t k = 0; k + n <= src->line[i].len; k++)
-            if (!memcmp(p + k, name, n) && (!k || !is_word_byte(p[k - 1])) && (k + n == src->line[i].len || !is_word_byte(p[k + n])))
+            if (!memcmp(p + k, name, n) && (!k || !is_word_byte(p[k - 1])) &&
+                (k + n == src->line[i].len || !is_word_byte(p[k + n])))
                 return i + 1;
     }
     return 0;
@@ -168,10 +179,12 @@ static bool is_named(const myth_chunks *c, const myth_symbol *s, const char *wan
     if (!dot)
         return !strcmp(c->names + s->name, wanted);
     size_t n = (size_t)(dot - wanted), len = strlen(parent);
-    return !strcmp(c->names + s->name, dot + 1) && len >= n && !strncmp(parent + len - n, wanted, n) && (len == n || parent[len - n - 1] == '.');
+    return !strcmp(c->names + s->name, dot + 1) && len >= n && !strncmp(parent + len - n, wanted, n) &&
+           (len == n || parent[len - n - 1] == '.');
 }
 
-static uint32_t add_definitions(const myth_chunks *c, const char *wanted, myth_material *m, uint32_t of, uint32_t source, char *near, size_t near_cap)
+static uint32_t add_definitions(const myth_chunks *c, const char *wanted, myth_material *m, uint32_t of,
+                                uint32_t source, char *near, size_t near_cap)
 {
     const char *list[NAMES_MAX];
     uint32_t n_added = 0, n_name = 0;
@@ -182,30 +195,34 @@ static uint32_t add_definitions(const myth_chunks *c, const char *wanted, myth_m
         else if (n_name < NAMES_MAX)
             list[n_name++] = c->names + s->name;
     }
-    const char *dot = strrchr(wanted, '.'), *like = n_added ? NULL : myth_args_nearest(dot ? dot + 1 : wanted, list, n_name);
+    const char *dot = strrchr(wanted, '.'),
+               *like = n_added ? NULL : myth_args_nearest(dot ? dot + 1 : wanted, list, n_name);
     if (like)
         snprintf(near, near_cap, "%s::%s", myth_material_of(m, source)->path, like);
     return n_added;
 }
 
-static uint32_t add_symbol(myth_nearby *n, const char *wanted, myth_material *m, uint32_t of, uint32_t source, char *near, size_t near_cap)
+static uint32_t add_symbol(myth_nearby *n, const char *wanted, myth_material *m, uint32_t of, uint32_t source,
+                           char *near, size_t near_cap)
 {
     const myth_source *src = myth_material_of(m, source);
     const char *dot = strrchr(wanted, '.'), *language = myth_detect_language(src->path, src->bytes, src->len);
     uint32_t n_added = 0, line;
     myth_chunker *chunker = NULL;
-    myth_chunks chunks = { 0 };
+    myth_chunks chunks = {0};
     if (language && myth_chunker_open(&chunker, n->mem, n->worker[0] ? n->worker : NULL, NULL) == MYTH_OK &&
         myth_chunk_file(&chunks, chunker, language, src->path, src->bytes, src->len, NULL) == MYTH_OK)
         n_added = add_definitions(&chunks, wanted, m, of, source, near, near_cap);
     myth_chunks_free(&chunks, n->mem);
     myth_chunker_close(chunker);
     if (!n_added && (line = line_with(src, dot ? dot + 1 : wanted)) != 0)
-        n_added = add(m, of, source, line > MYTH_NEARBY_AROUND ? line - MYTH_NEARBY_AROUND : 1, line + MYTH_NEARBY_AROUND, NULL, "holds the name that was asked for");
+        n_added = add(m, of, source, line > MYTH_NEARBY_AROUND ? line - MYTH_NEARBY_AROUND : 1,
+                      line + MYTH_NEARBY_AROUND, NULL, "holds the name that was asked for");
     return n_added;
 }
 
-uint32_t myth_nearby_context(myth_nearby *n, const char *request, myth_material *m, uint32_t of, char *near, size_t near_cap)
+uint32_t myth_nearby_context(myth_nearby *n, const char *request, myth_material *m, uint32_t of, char *near,
+                             size_t near_cap)
 {
     char path[PATH_MAX], found[PATH_MAX];
     const char *mark = strstr(request, "::");

@@ -1,4 +1,5 @@
-/* parts.c - one walk over the subjects that opens and closes parts, one over the parts that fills what they have left. */
+/* parts.c - one walk over the subjects that opens and closes parts, one over the parts that fills what they have left.
+ */
 #include "parts.h"
 
 #include "split.h"
@@ -10,11 +11,11 @@ typedef struct {
     const myth_material *m;
     const myth_parts_opts *o;
     myth_parts *p;
-    uint32_t used, context_used, n_block;       /* of the part at work, the last one */
-    uint32_t *part_used;                        /* [max_part] */
-    uint8_t *border;                            /* of source border_of */
+    uint32_t used, context_used, n_block; /* of the part at work, the last one */
+    uint32_t *part_used;                  /* [max_part] */
+    uint8_t *border;                      /* of source border_of */
     uint32_t border_of;
-    bool *is_shown;                             /* [n_piece] context pieces that stand somewhere */
+    bool *is_shown; /* [n_piece] context pieces that stand somewhere */
     myth_error *err;
 } packer;
 
@@ -22,10 +23,10 @@ typedef struct {
 
 static bool is_solid(const myth_source *src, uint32_t first, uint32_t last) { return src->line[first - 1].next < last; }
 
-/* Line n is held by one of the blocks or subjects: returns the last line that the same one holds, else 0; then *next is the first line
- * behind n that may be held. */
-static uint32_t held_to(const myth_material *m, const myth_source *src, uint32_t source, bool beside_subjects, const myth_block *shown,
-                        uint32_t n_shown, uint32_t n, uint32_t *next)
+/* Line n is held by one of the blocks or subjects: returns the last line that the same one holds, else 0; then *next is
+ * the first line behind n that may be held. */
+static uint32_t held_to(const myth_material *m, const myth_source *src, uint32_t source, bool beside_subjects,
+                        const myth_block *shown, uint32_t n_shown, uint32_t n, uint32_t *next)
 {
     *next = UINT32_MAX;
     for (uint32_t k = 0; k < n_shown; k++) {
@@ -48,8 +49,8 @@ static uint32_t held_to(const myth_material *m, const myth_source *src, uint32_t
     return 0;
 }
 
-uint32_t myth_parts_rest(myth_block *out, uint32_t cap, const myth_material *m, uint32_t i, bool beside_subjects, const myth_block *shown,
-                        uint32_t n_shown)
+uint32_t myth_parts_rest(myth_block *out, uint32_t cap, const myth_material *m, uint32_t i, bool beside_subjects,
+                         const myth_block *shown, uint32_t n_shown)
 {
     const myth_piece *piece = myth_material_piece(m, i);
     const myth_source *src = myth_material_of(m, piece->source);
@@ -60,7 +61,7 @@ uint32_t myth_parts_rest(myth_block *out, uint32_t cap, const myth_material *m, 
             to = next <= piece->last ? next - 1 : piece->last;
             if (is_solid(src, n, to)) {
                 if (n_out < cap)
-                    out[n_out] = (myth_block) { .src = src, .first = n, .last = to, .symbol = piece->symbol };
+                    out[n_out] = (myth_block){.src = src, .first = n, .last = to, .symbol = piece->symbol};
                 n_out++;
             }
         }
@@ -95,7 +96,7 @@ static myth_status put(packer *w, uint32_t part, uint32_t piece, const myth_bloc
         p->row = to;
         p->cap_row = cap;
     }
-    p->row[p->n_row++] = (myth_parts_row) { .piece = piece, .part = part, .cost = cost, .block = *b };
+    p->row[p->n_row++] = (myth_parts_row){.piece = piece, .part = part, .cost = cost, .block = *b};
     return MYTH_OK;
 }
 
@@ -135,17 +136,19 @@ static myth_status load_borders(packer *w, uint32_t source)
     return myth_split_borders(&w->border, w->p->mem, w->o->worker_path, myth_material_of(w->m, source), w->err);
 }
 
-/* A block that is longer than a part: as much of it as a part holds, in a part of its own. *b becomes the rest, *cost about what it costs. */
+/* A block that is longer than a part: as much of it as a part holds, in a part of its own. *b becomes the rest, *cost
+ * about what it costs. */
 static myth_status put_cut(packer *w, uint32_t piece, myth_block *b, uint32_t *cost)
 {
     myth_status st;
     uint32_t last = 0, cost_head = 0;
     uint64_t guess = (uint64_t)(b->last - b->first + 1) * w->o->soft / (*cost ? *cost : 1);
     myth_block head = *b;
-    fit f = { w, b };
+    fit f = {w, b};
     MYTH_TRY(w->n_block ? new_part(w) : MYTH_OK);
     MYTH_TRY(load_borders(w, myth_material_piece(w->m, piece)->source));
-    MYTH_TRY(myth_split_next(&last, b->src, b->first, b->last, guess ? (uint32_t)guess : 1, w->border, fits, &f, w->err));
+    MYTH_TRY(
+        myth_split_next(&last, b->src, b->first, b->last, guess ? (uint32_t)guess : 1, w->border, fits, &f, w->err));
     head.last = last;
     MYTH_TRY(w->o->cost(w->o->user, &head, &cost_head, w->err));
     MYTH_TRY(put_now(w, piece, &head, cost_head));
@@ -158,12 +161,17 @@ fail:
 static myth_status put_subject(packer *w, uint32_t i)
 {
     const myth_piece *piece = myth_material_piece(w->m, i);
-    myth_block b = { .src = myth_material_of(w->m, piece->source), .first = piece->first, .last = piece->last, .symbol = piece->symbol };
+    myth_block b = {
+        .src = myth_material_of(w->m, piece->source),
+        .first = piece->first,
+        .last = piece->last,
+        .symbol = piece->symbol,
+    };
     const bool is_empty = b.last < b.first;
     myth_status st = MYTH_OK;
     uint32_t cost = 0;
     do {
-        if (cost / 2 <= w->o->soft)                            /* what is far too long need not be counted anew for each cut */
+        if (cost / 2 <= w->o->soft) /* what is far too long need not be counted anew for each cut */
             MYTH_TRY(w->o->cost(w->o->user, &b, &cost, w->err));
         if (cost > w->o->soft && !is_empty && (b.last > b.first || cost > w->o->hard)) {
             MYTH_TRY(put_cut(w, i, &b, &cost));
@@ -182,8 +190,10 @@ fail:
 
 /* ---- context ---- */
 
-/* Shows what is left of context piece i in a part whose blocks are shown, when it costs at most `most` and blocks are left. */
-static myth_status put_context(packer *w, uint32_t part, uint32_t i, const myth_block *shown, uint32_t n_shown, uint32_t most, uint32_t *cost)
+/* Shows what is left of context piece i in a part whose blocks are shown, when it costs at most `most` and blocks are
+ * left. */
+static myth_status put_context(packer *w, uint32_t part, uint32_t i, const myth_block *shown, uint32_t n_shown,
+                               uint32_t most, uint32_t *cost)
 {
     myth_block rest[MYTH_BLOCK_MAX];
     uint32_t each[MYTH_BLOCK_MAX], n = myth_parts_rest(rest, MYTH_BLOCK_MAX, w->m, i, true, shown, n_shown);
@@ -254,7 +264,8 @@ static myth_status fill_part(packer *w, uint32_t part, uint32_t from, uint32_t t
         if (!myth_material_piece(w->m, subject)->is_subject || (k > from && w->p->row[k - 1].piece == subject))
             continue;
         for (uint32_t i = 0; i < n_piece; i++) {
-            uint32_t left = w->o->soft > w->part_used[part] ? w->o->soft - w->part_used[part] : 0, cost, at = w->p->n_row;
+            uint32_t left = w->o->soft > w->part_used[part] ? w->o->soft - w->part_used[part] : 0, cost,
+                     at = w->p->n_row;
             if (!left || n == MYTH_BLOCK_MAX)
                 return MYTH_OK;
             if (!is_context_of(w, i, subject))
@@ -285,7 +296,8 @@ static bool comes_before(const myth_material *m, const myth_parts_row *a, const 
         return a->part < b->part;
     if (owner(m, a) != owner(m, b))
         return owner(m, a) < owner(m, b);
-    bool subject_a = myth_material_piece(m, a->piece)->is_subject, subject_b = myth_material_piece(m, b->piece)->is_subject;
+    bool subject_a = myth_material_piece(m, a->piece)->is_subject,
+         subject_b = myth_material_piece(m, b->piece)->is_subject;
     if (subject_a != subject_b)
         return subject_a;
     return a->piece != b->piece ? a->piece < b->piece : a->block.first < b->block.first;
@@ -313,10 +325,9 @@ static myth_status pack(packer *w)
             continue;
         MYTH_TRY(w->p->n_part ? MYTH_OK : new_part(w));
         MYTH_TRY(put_subject(w, i));
-        if (w->p->n_part != n_part) {                          /* where the part at work begins in the list */
+        if (w->p->n_part != n_part) { /* where the part at work begins in the list */
             n_part = w->p->n_part;
-            for (part_from = w->p->n_row; part_from && w->p->row[part_from - 1].part == n_part - 1; part_from--) {
-            }
+            for (part_from = w->p->n_row; part_from && w->p->row[part_from - 1].part == n_part - 1; part_from--) {}
         }
         MYTH_TRY(w->o->is_alone ? MYTH_OK : put_contexts(w, i, part_from));
     }
@@ -332,7 +343,8 @@ static myth_status pack(packer *w)
     }
     sort(w->m, w->p);
     for (uint32_t i = 0; i < n_piece; i++)
-        if (!myth_material_piece(w->m, i)->is_subject && (w->is_shown[i] || myth_parts_rest(NULL, 0, w->m, i, true, NULL, 0))) {
+        if (!myth_material_piece(w->m, i)->is_subject &&
+            (w->is_shown[i] || myth_parts_rest(NULL, 0, w->m, i, true, NULL, 0))) {
             w->p->n_context++;
             w->p->n_left_out += !w->is_shown[i];
         }
@@ -340,12 +352,13 @@ fail:
     return st;
 }
 
-myth_status myth_parts_make(myth_parts *out, myth_mem *mem, const myth_material *m, const myth_parts_opts *o, myth_error *err)
+myth_status myth_parts_make(myth_parts *out, myth_mem *mem, const myth_material *m, const myth_parts_opts *o,
+                            myth_error *err)
 {
     myth_status st = MYTH_OK;
     uint32_t n_piece = myth_material_n_piece(m);
-    *out = (myth_parts) { .mem = mem };
-    packer w = { .m = m, .o = o, .p = out, .border_of = UINT32_MAX, .err = err };
+    *out = (myth_parts){.mem = mem};
+    packer w = {.m = m, .o = o, .p = out, .border_of = UINT32_MAX, .err = err};
     w.part_used = myth_alloc_n(mem, MYTH_MEM_STAGING, "parts", o->max_part, sizeof(*w.part_used));
     w.is_shown = myth_alloc_n(mem, MYTH_MEM_STAGING, "parts", n_piece ? n_piece : 1, sizeof(*w.is_shown));
     if (!w.part_used || !w.is_shown)

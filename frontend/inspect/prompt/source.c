@@ -1,4 +1,5 @@
-/* source.c - lines of a file and their spelling. Every size is found by one pass over the bytes before anything is taken. */
+/* source.c - lines of a file and their spelling. Every size is found by one pass over the bytes before anything is
+ * taken. */
 #include "source.h"
 
 #include "engine/base/utf8.h"
@@ -31,7 +32,8 @@ static int spell_one(char dst[6], const unsigned char *src, size_t n, int *used,
         return len;
     dst[0] = '\\';
     switch (c) {
-    case '"': case '\\': dst[1] = (char)c; return 2;
+    case '"':
+    case '\\': dst[1] = (char)c; return 2;
     case '\n': dst[1] = 'n'; return 2;
     case '\t': dst[1] = 't'; return 2;
     case '\r': dst[1] = 'r'; return 2;
@@ -125,7 +127,8 @@ uint64_t myth_source_plan(const char *path, const unsigned char *bytes, size_t l
     uint32_t n_line;
     uint64_t text_len;
     measure(&n_line, &text_len, bytes, (uint32_t)len);
-    return at_least_one(myth_spell(NULL, 0, path, strlen(path))) + at_least_one(n_line * sizeof(myth_line)) + at_least_one(text_len);
+    return at_least_one(myth_spell(NULL, 0, path, strlen(path))) + at_least_one(n_line * sizeof(myth_line)) +
+           at_least_one(text_len);
 }
 
 /* Spells one trimmed line into text and finds where evidence may start. */
@@ -147,7 +150,8 @@ static void fill_line(myth_source *s, myth_line *l, uint32_t text)
     }
 }
 
-myth_status myth_source_open(myth_source *out, myth_mem *mem, const char *path, const unsigned char *bytes, size_t len, myth_error *err)
+myth_status myth_source_open(myth_source *out, myth_mem *mem, const char *path, const unsigned char *bytes, size_t len,
+                             myth_error *err)
 {
     memset(out, 0, sizeof(*out));
     if (len > MYTH_SOURCE_MAX)
@@ -158,7 +162,7 @@ myth_status myth_source_open(myth_source *out, myth_mem *mem, const char *path, 
     out->bytes = bytes;
     out->len = (uint32_t)len;
     measure(&out->n_line, &text_len, bytes, out->len);
-    out->text_len = (uint32_t)text_len;                         /* at most 6 bytes for one of at most 4 MiB */
+    out->text_len = (uint32_t)text_len; /* at most 6 bytes for one of at most 4 MiB */
     out->path_len = (uint32_t)myth_spell(NULL, 0, path, strlen(path));
     out->path_text = myth_alloc(mem, MYTH_MEM_STAGING, "source path", at_least_one(out->path_len));
     out->line = myth_alloc(mem, MYTH_MEM_STAGING, "source lines", at_least_one(out->n_line * sizeof(myth_line)));

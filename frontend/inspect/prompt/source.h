@@ -1,12 +1,14 @@
 /* source.h - a file as it was read, cut into lines, with the spelling that evidence from it has in an answer.
  *
- * Lines    end at "\n" or "\r\n" (the terminator is not part of the line); a last line without one counts; numbers start at 1
+ * Lines    end at "\n" or "\r\n" (the terminator is not part of the line); a last line without one counts; numbers
+ *          start at 1
  * Trimmed  without space, tab, CR, VT, FF at both ends; a line that trims to nothing is blank
- * Spelling each byte that is not part of valid UTF-8 becomes U+FFFD; then JSON, one spelling per character: \" \\ \n \t \r, \u00xx
+ * Spelling each byte that is not part of valid UTF-8 becomes U+FFFD; then JSON, one spelling per character: \" \\ \n \t
+ * \r, \u00xx
  *          (lower case) for the other bytes below 0x20, all else raw. Only trimmed lines are kept in this form (text).
  * Units    offsets and lengths in bytes; line indices from 0
  * Owner    the caller keeps path and bytes alive until close
- * Errors   MYTH_ELIMIT more than MYTH_SOURCE_MAX bytes; MYTH_ENOMEM                                                              */
+ * Errors   MYTH_ELIMIT more than MYTH_SOURCE_MAX bytes; MYTH_ENOMEM */
 #ifndef MYTH_INSPECT_SOURCE_H
 #define MYTH_INSPECT_SOURCE_H
 
@@ -20,17 +22,17 @@ extern "C" {
 enum { MYTH_SOURCE_MAX = 4 << 20, MYTH_EVIDENCE_MIN = 8 };
 
 typedef struct {
-    uint32_t off, len;          /* in bytes                                                                       */
-    uint32_t text, text_len;    /* in text: the trimmed line; text_len 0 = blank                                  */
-    uint32_t n_start;           /* evidence of MYTH_EVIDENCE_MIN bytes may start in text[0 .. n_start)             */
-    uint32_t next;              /* index of the first line from here on that is not blank; n_line when none       */
+    uint32_t off, len;       /* in bytes                                                                       */
+    uint32_t text, text_len; /* in text: the trimmed line; text_len 0 = blank                                  */
+    uint32_t n_start;        /* evidence of MYTH_EVIDENCE_MIN bytes may start in text[0 .. n_start)             */
+    uint32_t next;           /* index of the first line from here on that is not blank; n_line when none       */
 } myth_line;
 
 typedef struct {
-    const char *path;           /* as given */
+    const char *path; /* as given */
     const unsigned char *bytes;
     uint32_t len;
-    char *path_text;            /* path in the spelling above */
+    char *path_text; /* path in the spelling above */
     uint32_t path_len;
     myth_line *line;
     uint32_t n_line;
@@ -41,12 +43,14 @@ typedef struct {
 
 /* What open takes of the ledger (class STAGING): a pure function of its arguments. */
 uint64_t myth_source_plan(const char *path, const unsigned char *bytes, size_t len);
-myth_status myth_source_open(myth_source *out, myth_mem *mem, const char *path, const unsigned char *bytes, size_t len, myth_error *err);
-void myth_source_close(myth_source *s);                     /* takes a zeroed source */
+myth_status myth_source_open(myth_source *out, myth_mem *mem, const char *path, const unsigned char *bytes, size_t len,
+                             myth_error *err);
+void myth_source_close(myth_source *s); /* takes a zeroed source */
 
 /* Spells src as described above. Writes at most cap bytes, returns how many the whole takes. */
 size_t myth_spell(char *dst, size_t cap, const void *src, size_t len);
-/* src with U+FFFD for each byte that is not part of valid UTF-8, nothing else changed. Same rule for cap and the result. */
+/* src with U+FFFD for each byte that is not part of valid UTF-8, nothing else changed. Same rule for cap and the
+ * result. */
 size_t myth_spell_lossy(char *dst, size_t cap, const void *src, size_t len);
 /* Bounds of the trimmed line in s->bytes. */
 void myth_line_trim(const myth_source *s, uint32_t idx, uint32_t *off, uint32_t *len);

@@ -1,4 +1,5 @@
-/* split.c - borders that a parser knows; and structure without one: brackets counted outside of quotes, indentation, blank lines. */
+/* split.c - borders that a parser knows; and structure without one: brackets counted outside of quotes, indentation,
+ * blank lines. */
 #include "split.h"
 
 #include "retrieval/retrieval.h"
@@ -20,10 +21,11 @@ static void mark_borders(uint8_t *border, const myth_source *src, const myth_chu
             mark_border(border, src, c->chunk[i].line0 - 1, c->chunk[i].parent ? MYTH_BORDER_INNER : MYTH_BORDER_OUTER);
 }
 
-myth_status myth_split_borders(uint8_t **out, myth_mem *mem, const char *worker_path, const myth_source *src, myth_error *err)
+myth_status myth_split_borders(uint8_t **out, myth_mem *mem, const char *worker_path, const myth_source *src,
+                               myth_error *err)
 {
     myth_chunker *chunker = NULL;
-    myth_chunks chunks = { 0 };
+    myth_chunks chunks = {0};
     myth_status st = MYTH_OK;
     const char *language = myth_detect_language(src->path, src->bytes, src->len);
     *out = NULL;
@@ -45,8 +47,8 @@ fail:
 
 /* ---- the text ---- */
 
-/* Brackets opened minus closed in a line; what stands in quotes does not count. A quote that the line does not close is no quote
- * (an apostrophe in a comment). */
+/* Brackets opened minus closed in a line; what stands in quotes does not count. A quote that the line does not close is
+ * no quote (an apostrophe in a comment). */
 static int line_balance(const unsigned char *p, uint32_t len)
 {
     int balance = 0;
@@ -87,7 +89,7 @@ static uint32_t best_border(const myth_source *src, uint32_t first, uint32_t las
     for (uint32_t n = first; n <= last; n++) {
         depth += line_balance(src->bytes + src->line[n - 1].off, src->line[n - 1].len);
         if (depth < 0)
-            depth = 0;                                  /* the part began inside a block that ends here */
+            depth = 0; /* the part began inside a block that ends here */
         int value = n < from ? -1 : border_value(src, n, depth);
         if (value >= most) {
             most = value;
@@ -107,12 +109,12 @@ static uint32_t last_border(const uint8_t *border, uint32_t first, uint32_t last
     return best;
 }
 
-myth_status myth_split_next(uint32_t *last, const myth_source *src, uint32_t first, uint32_t end, uint32_t guess, const uint8_t *border,
-                            myth_split_fits *fits, void *user, myth_error *err)
+myth_status myth_split_next(uint32_t *last, const myth_source *src, uint32_t first, uint32_t end, uint32_t guess,
+                            const uint8_t *border, myth_split_fits *fits, void *user, myth_error *err)
 {
     myth_status st = MYTH_OK;
     uint32_t yes = first - 1, no = end + 1, step = guess;
-    while (yes + 1 < no) {                              /* gallop up from the guess, then halve */
+    while (yes + 1 < no) { /* gallop up from the guess, then halve */
         uint32_t n = no <= end ? yes + (no - yes) / 2 : step < end - yes ? yes + step : end;
         bool does = false;
         if ((st = fits(user, first, n, &does, err)) != MYTH_OK)

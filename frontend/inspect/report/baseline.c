@@ -15,7 +15,7 @@
 
 typedef struct {
     char fingerprint[MYTH_FINGERPRINT_LEN + 1];
-    const char *rule, *file;                /* in room, NUL-terminated; "" = not said */
+    const char *rule, *file; /* in room, NUL-terminated; "" = not said */
 } entry;
 
 struct myth_baseline {
@@ -32,7 +32,7 @@ typedef struct {
     entry *entry;
     char *room;
     size_t room_used;
-    uint32_t n_entry, n_bare;               /* findings; those that carry no fingerprint */
+    uint32_t n_entry, n_bare; /* findings; those that carry no fingerprint */
 } reading;
 
 enum { KEY_NONE, KEY_FINGERPRINT, KEY_RULE, KEY_FILE, KEY_LINES, KEY_N };
@@ -44,8 +44,15 @@ typedef struct {
 
 static int key_of(const myth_json_token *t)
 {
-    static const struct { const char *name; int key; } row[] = {
-        { "fingerprint", KEY_FINGERPRINT }, { "mythos/v1", KEY_FINGERPRINT }, { "rule", KEY_RULE }, { "file", KEY_FILE }, { "lines", KEY_LINES },
+    static const struct {
+        const char *name;
+        int key;
+    } row[] = {
+        {"fingerprint", KEY_FINGERPRINT},
+        {"mythos/v1", KEY_FINGERPRINT},
+        {"rule", KEY_RULE},
+        {"file", KEY_FILE},
+        {"lines", KEY_LINES},
     };
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
         if (myth_json_is(t, row[i].name))
@@ -68,7 +75,7 @@ static const char *keep_text(reading *r, const object *o, int key)
 static void end_object(reading *r, const object *o)
 {
     if (o->has[KEY_FINGERPRINT] && o->text[KEY_FINGERPRINT].len == MYTH_FINGERPRINT_LEN) {
-        entry e = { .rule = keep_text(r, o, KEY_RULE), .file = keep_text(r, o, KEY_FILE) };
+        entry e = {.rule = keep_text(r, o, KEY_RULE), .file = keep_text(r, o, KEY_FILE)};
         if (r->entry) {
             memcpy(e.fingerprint, o->text[KEY_FINGERPRINT].span, MYTH_FINGERPRINT_LEN);
             r->entry[r->n_entry] = e;
@@ -101,7 +108,8 @@ static myth_status read_document(reading *r, const char *path, const unsigned ch
             key = key_of(&t);
             continue;
         }
-        if (key != KEY_NONE && around && (t.type == MYTH_JSON_STRING || (key == KEY_LINES && t.type == MYTH_JSON_ARRAY))) {
+        if (key != KEY_NONE && around &&
+            (t.type == MYTH_JSON_STRING || (key == KEY_LINES && t.type == MYTH_JSON_ARRAY))) {
             around->text[key] = t;
             around->has[key] = true;
         }
@@ -113,7 +121,7 @@ static myth_status read_document(reading *r, const char *path, const unsigned ch
 static myth_status read_all(reading *r, const char *path, const unsigned char *text, size_t len, myth_error *err)
 {
     const reading start = *r;
-    myth_error first = { 0 };
+    myth_error first = {0};
     if (read_document(r, path, text, len, &first) == MYTH_OK)
         return MYTH_OK;
     *r = start;
@@ -129,7 +137,10 @@ static myth_status read_all(reading *r, const char *path, const unsigned char *t
     return MYTH_OK;
 }
 
-static int by_fingerprint(const void *a, const void *b) { return strcmp(((const entry *)a)->fingerprint, ((const entry *)b)->fingerprint); }
+static int by_fingerprint(const void *a, const void *b)
+{
+    return strcmp(((const entry *)a)->fingerprint, ((const entry *)b)->fingerprint);
+}
 
 static void sort(const myth_baseline *b, int (*order)(const void *, const void *))
 {
@@ -137,12 +148,13 @@ static void sort(const myth_baseline *b, int (*order)(const void *, const void *
         qsort(b->entry, b->n_entry, sizeof(entry), order);
 }
 
-myth_status myth_baseline_open(myth_baseline **out, myth_mem *mem, const char *path, bool may_be_missing, myth_error *err)
+myth_status myth_baseline_open(myth_baseline **out, myth_mem *mem, const char *path, bool may_be_missing,
+                               myth_error *err)
 {
     unsigned char *text = NULL;
     size_t len = 0;
     myth_status st;
-    reading r = { 0 };
+    reading r = {0};
     myth_baseline *b = myth_alloc(mem, MYTH_MEM_STAGING, "baseline", sizeof(*b));
     if (!b)
         return myth_fail(err, MYTH_ENOMEM, "%s: no room for %zu bytes", path, sizeof(*b));
@@ -154,13 +166,14 @@ myth_status myth_baseline_open(myth_baseline **out, myth_mem *mem, const char *p
     MYTH_TRY(myth_file_read(&text, &len, mem, path, MYTH_BASELINE_MAX, err));
     MYTH_TRY(read_all(&r, path, text, len, err));
     if (r.n_bare && !r.n_entry)
-        MYTH_TRY(myth_fail(err, MYTH_EFORMAT, "%s: its findings carry no fingerprints; make it anew with --update-baseline", path));
+        MYTH_TRY(myth_fail(err, MYTH_EFORMAT,
+                           "%s: its findings carry no fingerprints; make it anew with --update-baseline", path));
     b->entry = myth_alloc_n(mem, MYTH_MEM_STAGING, "baseline", r.n_entry ? r.n_entry : 1, sizeof(entry));
     b->room = myth_alloc(mem, MYTH_MEM_STAGING, "baseline", r.room_used ? r.room_used : 1);
     if (!b->entry || !b->room)
         MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "%s: no room for %u findings", path, r.n_entry));
     b->n_entry = r.n_entry;
-    r = (reading) { .entry = b->entry, .room = b->room };
+    r = (reading){.entry = b->entry, .room = b->room};
     MYTH_TRY(read_all(&r, path, text, len, err));
     sort(b, by_fingerprint);
     *out = b;
@@ -232,7 +245,7 @@ static bool looked_at(const myth_report *r, const char *file)
 
 static entry entry_of(const myth_report *r, uint32_t i)
 {
-    entry e = { .rule = myth_rules[r->finding[i].rule].id, .file = r->block[r->finding[i].block].src->path };
+    entry e = {.rule = myth_rules[r->finding[i].rule].id, .file = r->block[r->finding[i].block].src->path};
     memcpy(e.fingerprint, r->mark[i].fingerprint.text, sizeof(e.fingerprint));
     return e;
 }

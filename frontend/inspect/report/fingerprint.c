@@ -1,4 +1,5 @@
-/* fingerprint.c - blocks by indentation and brackets, kept on a stack in one walk down the file; then hashes of normalised lines. */
+/* fingerprint.c - blocks by indentation and brackets, kept on a stack in one walk down the file; then hashes of
+ * normalised lines. */
 #include "fingerprint.h"
 
 #include "frontend/inspect/secrets/sha256.h"
@@ -11,13 +12,13 @@ enum { DEPTH_MAX = 64, TAB = 8 };
 /* ---- lines ---- */
 
 typedef struct {
-    const char *p;                      /* trimmed */
+    const char *p; /* trimmed */
     uint32_t len, indent;
 } line_text;
 
 static line_text line_of(const myth_source *src, uint32_t idx)
 {
-    line_text l = { 0 };
+    line_text l = {0};
     uint32_t off;
     myth_line_trim(src, idx, &off, &l.len);
     l.p = (const char *)src->bytes + off;
@@ -38,8 +39,7 @@ static line_text without_comment(line_text l)
     for (uint32_t i = 1; i + 1 < l.len; i++) {
         bool is_slash = l.p[i] == '/' && (l.p[i + 1] == '/' || l.p[i + 1] == '*') && l.p[i - 1] != ':';
         if (is_slash || (l.p[i] == '#' && l.p[i - 1] == ' ')) {
-            for (l.len = i; l.len && (l.p[l.len - 1] == ' ' || l.p[l.len - 1] == '\t'); l.len--) {
-            }
+            for (l.len = i; l.len && (l.p[l.len - 1] == ' ' || l.p[l.len - 1] == '\t'); l.len--) {}
             break;
         }
     }
@@ -48,16 +48,21 @@ static line_text without_comment(line_text l)
 
 static bool is_comment(line_text l)
 {
-    return begins(l, "//") || begins(l, "/*") || begins(l, "*") || begins(l, "#") || begins(l, "--") || begins(l, "<!--");
+    return begins(l, "//") || begins(l, "/*") || begins(l, "*") || begins(l, "#") || begins(l, "--") ||
+           begins(l, "<!--");
 }
 
-static bool is_word_byte(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+static bool is_word_byte(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
 
 /* Languages without brackets: the first word, or one behind a visibility, opens a block that "end" closes. */
 static bool opens_by_word(line_text l)
 {
-    static const char *const word[] = { "def", "class", "module", "function", "func", "fn", "sub", "procedure", "begin", "if", "unless", "while", "until",
-                                        "for", "do", "case", "then", "repeat", "local function" };
+    static const char *const word[] = {"def",       "class", "module", "function", "func",          "fn",    "sub",
+                                       "procedure", "begin", "if",     "unless",   "while",         "until", "for",
+                                       "do",        "case",  "then",   "repeat",   "local function"};
     for (size_t k = 0; k < sizeof(word) / sizeof(word[0]); k++)
         if (begins(l, word[k]) && (l.len == strlen(word[k]) || !is_word_byte(l.p[strlen(word[k])])))
             return l.p[l.len - 1] != ';' && l.p[l.len - 1] != '}';
@@ -67,14 +72,16 @@ static bool opens_by_word(line_text l)
 static bool is_opening(line_text l)
 {
     char last = l.p[l.len - 1];
-    if (last == ':' && (begins(l, "case ") || begins(l, "default") || begins(l, "public") || begins(l, "private") || begins(l, "protected")))
-        return false;                                                   /* labels: not indented alike everywhere */
+    if (last == ':' && (begins(l, "case ") || begins(l, "default") || begins(l, "public") || begins(l, "private") ||
+                        begins(l, "protected")))
+        return false; /* labels: not indented alike everywhere */
     return last == '{' || last == '(' || last == '[' || last == ':' || opens_by_word(l);
 }
 
 static bool is_closing(line_text l)
 {
-    return l.p[0] == '}' || l.p[0] == ')' || l.p[0] == ']' || (begins(l, "end") && (l.len == 3 || !is_word_byte(l.p[3])));
+    return l.p[0] == '}' || l.p[0] == ')' || l.p[0] == ']' ||
+           (begins(l, "end") && (l.len == 3 || !is_word_byte(l.p[3])));
 }
 
 /* '(' less ')' of a line. */
@@ -90,10 +97,12 @@ static int balance(line_text l)
 
 typedef struct {
     const myth_source *src;
-    struct { uint32_t idx, indent; } open[DEPTH_MAX];
+    struct {
+        uint32_t idx, indent;
+    } open[DEPTH_MAX];
     uint32_t n_open;
-    uint32_t solid, solid_indent;       /* the last line with code, which a bracket alone on the next one belongs to */
-    uint32_t head, head_indent;         /* where the parenthesis that is open began */
+    uint32_t solid, solid_indent; /* the last line with code, which a bracket alone on the next one belongs to */
+    uint32_t head, head_indent;   /* where the parenthesis that is open began */
     int depth;
 } walk;
 
@@ -138,7 +147,8 @@ static uint32_t walk_line(walk *w, uint32_t idx)
     }
     int b = balance(l);
     if (l.len == 1 && l.p[0] == '{' && w->solid < w->src->n_line) {
-        bool is_split = w->head < w->src->n_line && w->head_indent <= l.indent && w->depth <= 0 && w->solid_indent > l.indent;
+        bool is_split =
+            w->head < w->src->n_line && w->head_indent <= l.indent && w->depth <= 0 && w->solid_indent > l.indent;
         open_block(w, is_split ? w->head : w->solid, l.indent);
     } else if (is_opening(l)) {
         bool is_split = b < 0 && w->head < w->src->n_line && w->head_indent < l.indent;
@@ -182,8 +192,7 @@ static void add_line(myth_sha256 *s, const myth_source *src, uint32_t idx)
     if (idx < src->n_line) {
         line_text l = line_of(src, idx);
         for (uint32_t i = 0, n; i < l.len; i += n) {
-            for (n = 0; i + n < l.len && is_blank(l.p[i]) == is_blank(l.p[i + n]); n++) {
-            }
+            for (n = 0; i + n < l.len && is_blank(l.p[i]) == is_blank(l.p[i + n]); n++) {}
             if (is_blank(l.p[i]))
                 myth_sha256_add(s, " ", 1);
             else
@@ -215,7 +224,8 @@ static bool same_line(const myth_source *src, uint32_t a, uint32_t b)
 }
 
 /* Lines above idx that are equal to it, and those of them with the same line around. */
-static void count_equal(const myth_source *src, uint32_t idx, uint32_t *enclosing, uint32_t *n_same_block, uint32_t *n_same)
+static void count_equal(const myth_source *src, uint32_t idx, uint32_t *enclosing, uint32_t *n_same_block,
+                        uint32_t *n_same)
 {
     walk w;
     *n_same_block = *n_same = 0;
@@ -232,7 +242,8 @@ static void count_equal(const myth_source *src, uint32_t idx, uint32_t *enclosin
     }
 }
 
-static void one(myth_fingerprint *out, const myth_source *src, const myth_finding *f, const myth_citation *c, uint32_t n_before)
+static void one(myth_fingerprint *out, const myth_source *src, const myth_finding *f, const myth_citation *c,
+                uint32_t n_before)
 {
     myth_sha256 s;
     unsigned char digest[MYTH_SHA256_BYTES];
@@ -257,10 +268,12 @@ static void one(myth_fingerprint *out, const myth_source *src, const myth_findin
     snprintf(out->line_hash, sizeof(out->line_hash), "%s:%u", hex, n_same + 1);
 }
 
-void myth_fingerprint_of(myth_fingerprint *out, const myth_block *block, const myth_finding *f, const myth_citation *c, uint32_t i)
+void myth_fingerprint_of(myth_fingerprint *out, const myth_block *block, const myth_finding *f, const myth_citation *c,
+                         uint32_t i)
 {
     uint32_t n_before = 0;
     for (uint32_t k = 0; k < i; k++)
-        n_before += f[k].rule == f[i].rule && c[k].line == c[i].line && !strcmp(block[f[k].block].src->path, block[f[i].block].src->path);
+        n_before += f[k].rule == f[i].rule && c[k].line == c[i].line &&
+                    !strcmp(block[f[k].block].src->path, block[f[i].block].src->path);
     one(out, block[f[i].block].src, &f[i], &c[i], n_before);
 }

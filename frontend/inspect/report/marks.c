@@ -22,15 +22,16 @@ static myth_status find_suppressions(myth_marks *m, const myth_block *block, uin
         return MYTH_OK;
     m->suppression = myth_alloc_n(m->mem, MYTH_MEM_STAGING, "suppressions", n, sizeof(myth_suppression));
     if (!m->suppression)
-        return myth_fail(err, MYTH_ENOMEM, "%u mythos:ignore comments: no room for %zu bytes", n, n * sizeof(myth_suppression));
+        return myth_fail(err, MYTH_ENOMEM, "%u mythos:ignore comments: no room for %zu bytes", n,
+                         n * sizeof(myth_suppression));
     m->n_suppression = m->cap_suppression = n;
     for (uint32_t i = 0; i < n_block; i++)
         at += new_source(block, i) ? myth_suppressions_find(m->suppression + at, n - at, block[i].src) : 0;
     return MYTH_OK;
 }
 
-myth_status myth_marks_open(myth_marks *m, myth_mem *mem, myth_report *r, const myth_block *block, uint32_t n_block, uint32_t cap,
-                            bool use_suppressions, const myth_baseline *baseline, myth_error *err)
+myth_status myth_marks_open(myth_marks *m, myth_mem *mem, myth_report *r, const myth_block *block, uint32_t n_block,
+                            uint32_t cap, bool use_suppressions, const myth_baseline *baseline, myth_error *err)
 {
     myth_status st = MYTH_OK;
     memset(m, 0, sizeof(*m));
@@ -57,7 +58,8 @@ fail:
     return st;
 }
 
-myth_status myth_marks_reserve(myth_marks *m, myth_report *r, myth_mem *mem, uint32_t n_file, uint32_t n_suppression, myth_error *err)
+myth_status myth_marks_reserve(myth_marks *m, myth_report *r, myth_mem *mem, uint32_t n_file, uint32_t n_suppression,
+                               myth_error *err)
 {
     uint32_t cap = m->n_suppression + n_suppression;
     m->later_mem = mem;
@@ -77,7 +79,8 @@ myth_status myth_marks_add(myth_marks *m, myth_report *r, const myth_source *src
             return MYTH_OK;
     uint32_t n = m->use_suppressions ? myth_suppressions_find(NULL, 0, src) : 0;
     if (n > m->cap_suppression - m->n_suppression)
-        return myth_fail(err, MYTH_EFULL, "%s: more than %u mythos:ignore comments", src->path, m->cap_suppression - m->n_suppression);
+        return myth_fail(err, MYTH_EFULL, "%s: more than %u mythos:ignore comments", src->path,
+                         m->cap_suppression - m->n_suppression);
     myth_status st = myth_redactor_add_reserved(&m->redactor, m->later_mem, src, err);
     if (st != MYTH_OK)
         return st;

@@ -43,7 +43,8 @@ myth_status myth_outputs_check(const myth_opt_list *list, myth_error *err)
         myth_form form;
         const char *path, *other;
         if (!parse(&form, &path, list->item[i]))
-            return myth_fail(err, MYTH_EARG, "--output: got '%s', expected FORM=PATH with a form of " MYTH_FORMS, list->item[i]);
+            return myth_fail(err, MYTH_EARG, "--output: got '%s', expected FORM=PATH with a form of " MYTH_FORMS,
+                             list->item[i]);
         for (int k = 0; k < i; k++)
             if (parse(&form, &other, list->item[k]) && !strcmp(path, other) && !myth_out_is_special(path))
                 return myth_fail(err, MYTH_EARG, "--output: %s is named twice; give each form a file of its own", path);
@@ -53,7 +54,7 @@ myth_status myth_outputs_check(const myth_opt_list *list, myth_error *err)
 
 static myth_status write_one(myth_form form, const char *path, const myth_report *r, myth_error *err)
 {
-    const myth_term plain = { 0 };
+    const myth_term plain = {0};
     FILE *f;
     int fd;
     myth_status st = myth_out_print_open(&f, &fd, path, err);

@@ -3,7 +3,7 @@
  *   --format text        --output sarif=report.sarif --output html=report.html
  *
  * Files    written as path.tmp, synced, renamed; a device or a pipe in place
- * Errors   MYTH_EARG no form=path, an unknown form, a path that is named twice; MYTH_ECREATE, MYTH_EIO                          */
+ * Errors   MYTH_EARG no form=path, an unknown form, a path that is named twice; MYTH_ECREATE, MYTH_EIO */
 #ifndef MYTH_INSPECT_OUTPUTS_H
 #define MYTH_INSPECT_OUTPUTS_H
 
@@ -15,7 +15,16 @@ extern "C" {
 #endif
 
 #define MYTH_FORMS "text|json|jsonl|sarif|github|rdjsonl|html"
-typedef enum { MYTH_FORM_TEXT, MYTH_FORM_JSON, MYTH_FORM_JSONL, MYTH_FORM_SARIF, MYTH_FORM_GITHUB, MYTH_FORM_RDJSONL, MYTH_FORM_HTML, MYTH_FORM_N } myth_form;
+typedef enum {
+    MYTH_FORM_TEXT,
+    MYTH_FORM_JSON,
+    MYTH_FORM_JSONL,
+    MYTH_FORM_SARIF,
+    MYTH_FORM_GITHUB,
+    MYTH_FORM_RDJSONL,
+    MYTH_FORM_HTML,
+    MYTH_FORM_N
+} myth_form;
 
 void myth_output_render(FILE *f, myth_form form, const myth_report *r, const myth_term *t);
 /* Checks every form=path of a list, before anything is inspected. */

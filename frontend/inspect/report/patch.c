@@ -12,7 +12,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* READINGS: pieces of code of one fix. ANCHOR: lines around a finding in which a rewritten definition may begin and end. WORDS: of a place. */
+/* READINGS: pieces of code of one fix. ANCHOR: lines around a finding in which a rewritten definition may begin and
+ * end. WORDS: of a place. */
 enum { READINGS = 8, PLACES = 4, ANCHOR = 60, WORDS = 64, AROUND = 3 };
 
 /* What a parser says of a text. */
@@ -24,9 +25,9 @@ typedef struct {
 
 typedef struct {
     const myth_source *src;
-    const char *language;               /* NULL = without a grammar           */
-    char path[PATH_MAX];                /* of diffs                           */
-    unsigned char *ours, *sum;          /* the file on disk; and with every patch so far */
+    const char *language;      /* NULL = without a grammar           */
+    char path[PATH_MAX];       /* of diffs                           */
+    unsigned char *ours, *sum; /* the file on disk; and with every patch so far */
     size_t n_ours, n_sum;
     parse was;
 } file;
@@ -43,8 +44,13 @@ struct myth_patches {
 
 const char *myth_patch_result_text(myth_patch_result r)
 {
-    static const char *const text[MYTH_PATCH_N] = { "a patch", "it is words, not code for these lines", "it has signs that are not shown", "it is beside a secret",
-                                                    "its language has no grammar here", "the file would not parse with it", "it is at odds with another change" };
+    static const char *const text[MYTH_PATCH_N] = {"a patch",
+                                                   "it is words, not code for these lines",
+                                                   "it has signs that are not shown",
+                                                   "it is beside a secret",
+                                                   "its language has no grammar here",
+                                                   "the file would not parse with it",
+                                                   "it is at odds with another change"};
     return text[r];
 }
 
@@ -57,7 +63,8 @@ typedef struct {
 } reading;
 
 /* Without blank lines around and blanks at the end. */
-static void add_reading(reading list[READINGS], uint32_t *n, const char *text, size_t len, bool is_quoted, bool is_fence)
+static void add_reading(reading list[READINGS], uint32_t *n, const char *text, size_t len, bool is_quoted,
+                        bool is_fence)
 {
     while (len && strchr(" \t\r\n", text[len - 1]))
         len--;
@@ -68,7 +75,7 @@ static void add_reading(reading list[READINGS], uint32_t *n, const char *text, s
             i = (size_t)-1;
         }
     if (len && *n < READINGS)
-        list[(*n)++] = (reading){ text, len, is_quoted, is_fence };
+        list[(*n)++] = (reading){text, len, is_quoted, is_fence};
 }
 
 static const char *find(const char *p, const char *end, const char *what)
@@ -85,14 +92,16 @@ static uint32_t read_fix(reading list[READINGS], myth_str fix)
     uint32_t n = 0;
     const char *end = fix.text + fix.len, *p = fix.text, *from, *to;
     while ((from = find(p, end, "```")) != NULL && (to = find(from + 3, end, "```")) != NULL) {
-        const char *line = memchr(from, '\n', (size_t)(to - from));     /* behind the name of the language */
+        const char *line = memchr(from, '\n', (size_t)(to - from)); /* behind the name of the language */
         from = line ? line + 1 : from + 3;
         add_reading(list, &n, from, (size_t)(to - from), true, true);
         p = to + 3;
     }
     if (n)
         return n;
-    for (p = fix.text; (from = memchr(p, '`', (size_t)(end - p))) != NULL && (to = memchr(from + 1, '`', (size_t)(end - from - 1))) != NULL; p = to + 1)
+    for (p = fix.text; (from = memchr(p, '`', (size_t)(end - p))) != NULL &&
+                       (to = memchr(from + 1, '`', (size_t)(end - from - 1))) != NULL;
+         p = to + 1)
         add_reading(list, &n, from + 1, (size_t)(to - from - 1), true, false);
     if (!n)
         add_reading(list, &n, fix.text, fix.len, false, false);
@@ -165,7 +174,7 @@ static bool is_meant(size_t *score, const reading *c, const char *was, size_t n)
     *score = head + tail;
     if (!n_name || 2 * n_shared < n_name)
         return false;
-    if (!c->is_fence && contains(was, n, c->text, c->n))        /* it is named, not mended */
+    if (!c->is_fence && contains(was, n, c->text, c->n)) /* it is named, not mended */
         return false;
     if (c->is_quoted)
         return true;
@@ -180,13 +189,14 @@ static myth_str trimmed(const myth_source *src, uint32_t idx)
 {
     uint32_t off, len;
     myth_line_trim(src, idx, &off, &len);
-    return (myth_str) { (const char *)src->bytes + off, len };
+    return (myth_str){(const char *)src->bytes + off, len};
 }
 
-static void add_place(place list[PLACES], uint32_t *n, const myth_source *src, const reading *c, uint32_t first, uint32_t last, size_t bonus)
+static void add_place(place list[PLACES], uint32_t *n, const myth_source *src, const reading *c, uint32_t first,
+                      uint32_t last, size_t bonus)
 {
     myth_str a = trimmed(src, first - 1), b = trimmed(src, last - 1);
-    place p = { .off = (uint32_t)((const unsigned char *)a.text - src->bytes), .first = first, .last = last };
+    place p = {.off = (uint32_t)((const unsigned char *)a.text - src->bytes), .first = first, .last = last};
     p.len = (uint32_t)(b.text + b.len - a.text);
     if (a.len && b.len && is_meant(&p.score, c, a.text, p.len)) {
         p.score += bonus;
@@ -195,7 +205,8 @@ static void add_place(place list[PLACES], uint32_t *n, const myth_source *src, c
 }
 
 /* Lines around the finding that begin and end as the reading does. */
-static bool find_anchors(uint32_t *first, uint32_t *last, const myth_source *src, const reading *c, const myth_finding *f)
+static bool find_anchors(uint32_t *first, uint32_t *last, const myth_source *src, const reading *c,
+                         const myth_finding *f)
 {
     size_t n_head = strcspn(c->text, "\n"), from = c->n;
     const char *head = c->text;
@@ -227,12 +238,13 @@ static bool find_anchors(uint32_t *first, uint32_t *last, const myth_source *src
 }
 
 /* Where the reading may go, the likeliest first. */
-static uint32_t find_places(place list[PLACES], const myth_source *src, const reading *c, const myth_finding *f, const myth_citation *at)
+static uint32_t find_places(place list[PLACES], const myth_source *src, const reading *c, const myth_finding *f,
+                            const myth_citation *at)
 {
     uint32_t n = 0, first, last;
     const bool has_lines = memchr(c->text, '\n', c->n) != NULL;
     const char *was = (const char *)src->bytes + at->off;
-    place piece = { .off = at->off, .len = at->len, .first = at->line, .last = at->line, .is_piece = true };
+    place piece = {.off = at->off, .len = at->len, .first = at->line, .last = at->line, .is_piece = true};
     add_place(list, &n, src, c, at->line, at->line, 0);
     if (!has_lines && at->len < trimmed(src, at->line - 1).len && is_meant(&piece.score, c, was, at->len))
         list[n++] = piece;
@@ -305,7 +317,8 @@ static void put_moved(buffer *b, const reading *c, const char *indent, size_t n_
     }
 }
 
-/* The whole file with the reading in its place; lines first .. last are the ones that differ, their new text in bytes [*from, *to). */
+/* The whole file with the reading in its place; lines first .. last are the ones that differ, their new text in bytes
+ * [*from, *to). */
 static void make_text(buffer *b, const myth_source *src, const place *p, const reading *c, size_t *from, size_t *to)
 {
     const myth_line *first = &src->line[p->first - 1], *last = &src->line[p->last - 1];
@@ -316,7 +329,8 @@ static void make_text(buffer *b, const myth_source *src, const place *p, const r
     if (p->is_piece)
         put(b, c->text, c->n);
     else
-        put_moved(b, c, indent, p->off - first->off, end - last->off > last->len && src->bytes[last->off + last->len] == '\r');
+        put_moved(b, c, indent, p->off - first->off,
+                  end - last->off > last->len && src->bytes[last->off + last->len] == '\r');
     put(b, src->bytes + p->off + p->len, end - p->off - p->len);
     *to = b->n;
     put(b, src->bytes + end, src->len - end);
@@ -355,7 +369,8 @@ static void note_secret(void *user, const char *text, size_t len, bool is_placeh
 static bool has_secret(const myth_patches *p, const myth_source *src, const place *at, const char *diff, size_t n)
 {
     bool found = false;
-    uint32_t first = at->first > AROUND ? at->first - AROUND : 1, last = at->last + AROUND < src->n_line ? at->last + AROUND : src->n_line;
+    uint32_t first = at->first > AROUND ? at->first - AROUND : 1,
+             last = at->last + AROUND < src->n_line ? at->last + AROUND : src->n_line;
     uint32_t off = src->line[first - 1].off, end = last < src->n_line ? src->line[last].off : src->len;
     myth_redact_bytes(p->r->redactor, src, off, end - off, note_secret, &found);
     myth_redact_text(p->r->redactor, diff, n, note_secret, &found);
@@ -364,25 +379,27 @@ static bool has_secret(const myth_patches *p, const myth_source *src, const plac
 
 static parse parse_of(const myth_patches *p, const file *f, const unsigned char *bytes, size_t n)
 {
-    myth_chunks k = { 0 };
-    parse out = { 0 };
+    myth_chunks k = {0};
+    parse out = {0};
     if (myth_chunk_file(&k, p->chunker, f->language, f->src->path, bytes, n, NULL) != MYTH_OK)
         return out;
-    out = (parse){ k.is_structured, k.n_error, k.n_symbol, k.error_bytes };
+    out = (parse){k.is_structured, k.n_error, k.n_symbol, k.error_bytes};
     myth_chunks_free(&k, p->mem);
     return out;
 }
 
 static bool is_no_worse(const parse *now, const parse *was)
 {
-    return now->is_parsed && now->n_error <= was->n_error && now->error_bytes <= was->error_bytes && now->n_symbol == was->n_symbol;
+    return now->is_parsed && now->n_error <= was->n_error && now->error_bytes <= was->error_bytes &&
+           now->n_symbol == was->n_symbol;
 }
 
 /* One reading at one place: *out is set when it holds. */
-static myth_patch_result try_place(myth_patches *p, file *f, const place *at, const reading *c, myth_patch *out, myth_error *err)
+static myth_patch_result try_place(myth_patches *p, file *f, const place *at, const reading *c, myth_patch *out,
+                                   myth_error *err)
 {
     const myth_source *src = f->src;
-    buffer b = { .mem = p->mem };
+    buffer b = {.mem = p->mem};
     size_t from = 0, to = 0, n_sum = 0, n_diff = 0;
     unsigned char *sum = NULL;
     char *diff = NULL, *text = NULL;
@@ -392,7 +409,7 @@ static myth_patch_result try_place(myth_patches *p, file *f, const place *at, co
     make_text(&b, src, at, c, &from, &to);
     if (b.is_short)
         MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "a patch: no memory"));
-    const myth_side base = { src->bytes, src->len }, theirs = { b.bytes, b.n };
+    const myth_side base = {src->bytes, src->len}, theirs = {b.bytes, b.n};
     if (b.n == src->len && !memcmp(b.bytes, src->bytes, b.n))
         goto fail;
     MYTH_TRY(myth_unified(&diff, &n_diff, p->mem, f->path, base, theirs, err));
@@ -402,7 +419,7 @@ static myth_patch_result try_place(myth_patches *p, file *f, const place *at, co
     result = MYTH_PATCH_SECRET;
     if (has_secret(p, src, at, diff, n_diff))
         goto fail;
-    MYTH_TRY(myth_merge3(&sum, &n_sum, &is_conflict, p->mem, base, (myth_side){ f->sum, f->n_sum }, theirs, err));
+    MYTH_TRY(myth_merge3(&sum, &n_sum, &is_conflict, p->mem, base, (myth_side){f->sum, f->n_sum}, theirs, err));
     result = MYTH_PATCH_CONFLICT;
     if (is_conflict)
         goto fail;
@@ -410,7 +427,7 @@ static myth_patch_result try_place(myth_patches *p, file *f, const place *at, co
     parse now = parse_of(p, f, b.bytes, b.n);
     if (!is_no_worse(&now, &f->was))
         goto fail;
-    if (n_sum != b.n || memcmp(sum, b.bytes, n_sum)) {          /* it does not stand alone */
+    if (n_sum != b.n || memcmp(sum, b.bytes, n_sum)) { /* it does not stand alone */
         parse before = parse_of(p, f, f->sum, f->n_sum);
         now = parse_of(p, f, sum, n_sum);
         if (!is_no_worse(&now, &before))
@@ -419,7 +436,14 @@ static myth_patch_result try_place(myth_patches *p, file *f, const place *at, co
     if (!(text = myth_alloc(p->mem, MYTH_MEM_OTHER, "patch", to - from + 1)))
         MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "a patch: no memory"));
     memcpy(text, b.bytes + from, to - from);
-    *out = (myth_patch){ .first = at->first, .last = at->last, .text = text, .n = to - from, .diff = diff, .n_diff = n_diff };
+    *out = (myth_patch){
+        .first = at->first,
+        .last = at->last,
+        .text = text,
+        .n = to - from,
+        .diff = diff,
+        .n_diff = n_diff,
+    };
     diff = NULL;
     myth_free(p->mem, f->sum);
     f->sum = sum;
@@ -441,7 +465,7 @@ static myth_status read_ours(myth_patches *p, file *f, const char *where, myth_e
     size_t n = 0;
     struct stat info;
     FILE *in = stat(where, &info) == 0 && S_ISREG(info.st_mode) ? fopen(where, "rb") : NULL;
-    if (!in)                                                    /* gone, or never there: as it was inspected */
+    if (!in) /* gone, or never there: as it was inspected */
         n = f->src->len;
     if (!(bytes = myth_alloc(p->mem, MYTH_MEM_OTHER, "patch", (in ? MYTH_SOURCE_MAX : n) + 1))) {
         if (in)
@@ -484,8 +508,9 @@ static myth_status open_file(myth_patches *p, file **out, const myth_source *src
     p->file[p->n_file++] = *out = f;
     f->src = src;
     const char *language = myth_detect_language(src->path, src->bytes, src->len);
-    if (snprintf(where, sizeof(where), "%s%s%s", p->root ? p->root : "", p->root ? "/" : "", src->path) >= (int)sizeof(where) || !strcmp(src->path, "-") ||
-        !language || !myth_chunk_has_grammar(language))
+    if (snprintf(where, sizeof(where), "%s%s%s", p->root ? p->root : "", p->root ? "/" : "", src->path) >=
+            (int)sizeof(where) ||
+        !strcmp(src->path, "-") || !language || !myth_chunk_has_grammar(language))
         return MYTH_OK;
     if (myth_patch_path(f->path, sizeof(f->path), where, NULL) != MYTH_OK)
         snprintf(f->path, sizeof(f->path), "%.4000s", src->path + strspn(src->path, "/"));
@@ -525,7 +550,8 @@ static myth_status make_patch(myth_patches *p, uint32_t i, myth_patch_result *re
     return st;
 }
 
-myth_status myth_patches_open(myth_patches **out, const myth_report *r, const char *root, const char *worker_path, myth_error *err)
+myth_status myth_patches_open(myth_patches **out, const myth_report *r, const char *root, const char *worker_path,
+                              myth_error *err)
 {
     myth_mem *mem;
     myth_status st = myth_mem_open(&mem, 0, err);
@@ -593,7 +619,8 @@ static myth_status write_all(FILE *f, const myth_patches *p, myth_error *err)
         bool found = false;
         if (!w->ours)
             continue;
-        myth_status st = myth_unified(&diff, &n, p->mem, w->path, (myth_side){ w->ours, w->n_ours }, (myth_side){ w->sum, w->n_sum }, err);
+        myth_status st = myth_unified(&diff, &n, p->mem, w->path, (myth_side){w->ours, w->n_ours},
+                                      (myth_side){w->sum, w->n_sum}, err);
         if (st != MYTH_OK)
             return st;
         myth_redact_text(p->r->redactor, diff, n, note_secret, &found);

@@ -1,8 +1,9 @@
 /* render_github.c - annotations of a workflow run:  ::error file=a.c,line=3,endLine=4,title=rule (CWE-1)::text
  *
  * Escapes  in the text % CR LF, in a property : and , as well, as %25 %0D %0A %3A %2C; a host decodes exactly these
- * Order    by severity: a host shows the first ten of each level of a step, and a line behind them says when there were more
- * Source   GitHub, workflow commands for GitHub Actions                                                                    */
+ * Order    by severity: a host shows the first ten of each level of a step, and a line behind them says when there were
+ *          more
+ * Source   GitHub, workflow commands for GitHub Actions */
 #include "show.h"
 
 #include <string.h>
@@ -36,7 +37,7 @@ static void put_property(void *user, const char *text, size_t len, bool is_place
 
 static void annotation(FILE *f, const myth_report *r, uint32_t i)
 {
-    static const char *const level[MYTH_SEVERITY_N] = { "error", "warning", "notice", "notice" };
+    static const char *const level[MYTH_SEVERITY_N] = {"error", "warning", "notice", "notice"};
     const myth_finding *w = &r->finding[i];
     const myth_rule *rule = &myth_rules[w->rule];
     fprintf(f, "::%s file=", level[w->severity]);
@@ -59,7 +60,7 @@ static void annotation(FILE *f, const myth_report *r, uint32_t i)
 
 void myth_render_github(FILE *f, const myth_report *r)
 {
-    uint32_t n[MYTH_SEVERITY_N] = { 0 };
+    uint32_t n[MYTH_SEVERITY_N] = {0};
     for (int v = 0; v < MYTH_SEVERITY_N; v++)
         for (uint32_t i = 0; i < r->n_finding; i++)
             if (r->finding[i].severity == (myth_severity)v && myth_report_is_active(r, i)) {
@@ -67,9 +68,10 @@ void myth_render_github(FILE *f, const myth_report *r)
                 n[v]++;
             }
     const uint32_t n_notice = n[MYTH_SEVERITY_LOW] + n[MYTH_SEVERITY_INFO];
-    if (n[MYTH_SEVERITY_HIGH] > SHOWN_PER_LEVEL || n[MYTH_SEVERITY_MEDIUM] > SHOWN_PER_LEVEL || n_notice > SHOWN_PER_LEVEL)
-        fprintf(f, "mythos: %u errors, %u warnings, %u notices; a step shows %d of each, the rest stands above\n", n[MYTH_SEVERITY_HIGH],
-                n[MYTH_SEVERITY_MEDIUM], n_notice, (int)SHOWN_PER_LEVEL);
+    if (n[MYTH_SEVERITY_HIGH] > SHOWN_PER_LEVEL || n[MYTH_SEVERITY_MEDIUM] > SHOWN_PER_LEVEL ||
+        n_notice > SHOWN_PER_LEVEL)
+        fprintf(f, "mythos: %u errors, %u warnings, %u notices; a step shows %d of each, the rest stands above\n",
+                n[MYTH_SEVERITY_HIGH], n[MYTH_SEVERITY_MEDIUM], n_notice, (int)SHOWN_PER_LEVEL);
     if (!r->complete) {
         fputs("::warning title=mythos::The inspection is incomplete: ", f);
         myth_show_cstr(r, r->refusal ? r->refusal->reason : r->finish_reason, put_data, f);

@@ -26,7 +26,7 @@ static void key_str(myth_json_out *j, const myth_report *r, const char *key, myt
 
 static void key_cstr(myth_json_out *j, const myth_report *r, const char *key, const char *v)
 {
-    key_str(j, r, key, (myth_str) { v, strlen(v) });
+    key_str(j, r, key, (myth_str){v, strlen(v)});
 }
 
 /* What the report knows of a finding beside what the model said. */
@@ -71,7 +71,7 @@ static void finding_object(myth_json_out *j, const myth_report *r, uint32_t i)
     if (r->mark)
         mark_keys(j, r, i);
     if (r->patch && r->patch[i].text)
-        key_str(j, r, "patch", (myth_str) { r->patch[i].diff, r->patch[i].n_diff });
+        key_str(j, r, "patch", (myth_str){r->patch[i].diff, r->patch[i].n_diff});
     myth_jout_end(j);
 }
 

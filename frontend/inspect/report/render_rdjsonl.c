@@ -1,4 +1,5 @@
-/* render_rdjsonl.c - reviewdog's Diagnostic, one a line.   Source: reviewdog, proto/rdf/reviewdog.proto and its JSON form. */
+/* render_rdjsonl.c - reviewdog's Diagnostic, one a line.   Source: reviewdog, proto/rdf/reviewdog.proto and its JSON
+ * form. */
 #include "show.h"
 
 #include "frontend/cli/json_out.h"
@@ -43,7 +44,7 @@ static void suggestion(myth_json_out *j, const myth_patch *p)
 
 static void diagnostic(FILE *f, const myth_report *r, uint32_t i)
 {
-    static const char *const level[MYTH_SEVERITY_N] = { "ERROR", "WARNING", "INFO", "INFO" };
+    static const char *const level[MYTH_SEVERITY_N] = {"ERROR", "WARNING", "INFO", "INFO"};
     const myth_finding *w = &r->finding[i];
     myth_json_out j;
     myth_jout_start(&j, f);

@@ -4,9 +4,9 @@
  * Paths    percent-encoded bytes of the path as given: relative ones stay relative, absolute ones are file:// URIs
  * Columns  in code points; regions are whole lines, the evidence is a property
  * Fixes    patches alone (patch.h): the lines that go, without the end of the last, and what stands in their place
- * Limits   of code hosts: MYTH_SARIF_RESULT_MAX results; the most severe stay, a notification says what was cut. There is one run, as many
- *          rules as rules.def has, and no code flow
- * Source   OASIS SARIF 2.1.0, sections 3.14 (run), 3.20 (invocation), 3.27 (result), 3.35 (suppression)                             */
+ * Limits   of code hosts: MYTH_SARIF_RESULT_MAX results; the most severe stay, a notification says what was cut. There
+ *          is one run, as many rules as rules.def has, and no code flow
+ * Source   OASIS SARIF 2.1.0, sections 3.14 (run), 3.20 (invocation), 3.27 (result), 3.35 (suppression) */
 #include "show.h"
 
 #include "frontend/cli/json_out.h"
@@ -20,9 +20,9 @@ enum { TOKEN_MAX = 512, SNIPPET_LINES = 20 };
 typedef struct {
     myth_json_out j;
     const myth_report *r;
-    char token[TOKEN_MAX][MYTH_PLACEHOLDER_CAP];        /* placeholders that were written, each once */
+    char token[TOKEN_MAX][MYTH_PLACEHOLDER_CAP]; /* placeholders that were written, each once */
     uint32_t n_token;
-    uint32_t left[MYTH_SEVERITY_N];                     /* results of a severity that may still be written */
+    uint32_t left[MYTH_SEVERITY_N]; /* results of a severity that may still be written */
 } sarif;
 
 /* ---- texts ---- */
@@ -86,8 +86,9 @@ static void put_uri(void *user, const char *text, size_t len, bool is_placeholde
         keep_token(s, text, len);
     for (size_t i = 0; i < len; i++) {
         unsigned char c = (unsigned char)text[i];
-        char hex[4] = { '%', "0123456789ABCDEF"[c >> 4], "0123456789ABCDEF"[c & 15], 0 };
-        bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c && strchr("-._~/", c));
+        char hex[4] = {'%', "0123456789ABCDEF"[c >> 4], "0123456789ABCDEF"[c & 15], 0};
+        bool is_plain =
+            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c && strchr("-._~/", c));
         myth_jout_text_part(&s->j, is_plain ? text + i : hex, is_plain ? 1 : 3);
     }
 }
@@ -117,7 +118,8 @@ static void artifact_location(sarif *s, const char *key, const myth_source *src)
     myth_jout_end(&s->j);
 }
 
-/* {"physicalLocation":{"artifactLocation":..,"region":{"startLine":..; what else the region has comes before the end. */
+/* {"physicalLocation":{"artifactLocation":..,"region":{"startLine":..; what else the region has comes before the end.
+ */
 static void place_begin(sarif *s, const myth_source *src, uint32_t line)
 {
     key_object(s, "physicalLocation");
@@ -157,13 +159,13 @@ static void artifacts(sarif *s)
 
 static const char *level_of(myth_severity v)
 {
-    static const char *const name[MYTH_SEVERITY_N] = { "error", "warning", "note", "note" };
+    static const char *const name[MYTH_SEVERITY_N] = {"error", "warning", "note", "note"};
     return name[v];
 }
 
 static const char *score_of(myth_severity v)
 {
-    static const char *const score[MYTH_SEVERITY_N] = { "8.0", "5.5", "2.5", "0.5" };
+    static const char *const score[MYTH_SEVERITY_N] = {"8.0", "5.5", "2.5", "0.5"};
     return score[v];
 }
 
@@ -313,13 +315,16 @@ static void invocation(sarif *s, uint32_t n_cut)
         notification_end(s);
     }
     if (r->n_dropped) {
-        snprintf(line, sizeof(line), "%u findings were dropped: unfinished, or their citation did not hold.", r->n_dropped);
+        snprintf(line, sizeof(line), "%u findings were dropped: unfinished, or their citation did not hold.",
+                 r->n_dropped);
         notification_begin(s, "warning");
         say(s, line);
         notification_end(s);
     }
     if (n_cut) {
-        snprintf(line, sizeof(line), "%u of %u results were left out, the least severe ones: a code host takes no more of one run.", n_cut, r->n_finding);
+        snprintf(line, sizeof(line),
+                 "%u of %u results were left out, the least severe ones: a code host takes no more of one run.", n_cut,
+                 r->n_finding);
         notification_begin(s, "warning");
         say(s, line);
         notification_end(s);
@@ -424,7 +429,7 @@ static void fix(sarif *s, uint32_t i)
     myth_jout_text_begin(&s->j);
     myth_jout_text_part(&s->j, p->text, myth_show_without_end(p->text, p->n));
     myth_jout_text_end(&s->j);
-    for (int k = 0; k < 7; k++)             /* insertedContent, replacement, replacements, change, artifactChanges, fix, fixes */
+    for (int k = 0; k < 7; k++) /* insertedContent, replacement, replacements, change, artifactChanges, fix, fixes */
         myth_jout_end(&s->j);
 }
 
@@ -482,7 +487,7 @@ static void result(sarif *s, uint32_t i)
 /* How many of each severity stay when max_result may; returns how many do not. */
 static uint32_t share_out(sarif *s, uint32_t max_result)
 {
-    uint32_t n[MYTH_SEVERITY_N] = { 0 }, left = max_result;
+    uint32_t n[MYTH_SEVERITY_N] = {0}, left = max_result;
     for (uint32_t i = 0; i < s->r->n_finding; i++)
         n[s->r->finding[i].severity]++;
     for (int v = 0; v < MYTH_SEVERITY_N; v++) {
@@ -500,7 +505,8 @@ void myth_render_sarif_at_most(FILE *f, const myth_report *r, uint32_t max_resul
     uint32_t n_cut = share_out(&s, max_result);
     myth_jout_start(&s.j, f);
     myth_jout_object(&s.j);
-    myth_jout_key_str(&s.j, "$schema", "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json");
+    myth_jout_key_str(&s.j, "$schema",
+                      "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json");
     myth_jout_key_str(&s.j, "version", "2.1.0");
     key_array(&s, "runs");
     myth_jout_object(&s.j);
@@ -526,7 +532,7 @@ void myth_render_sarif_at_most(FILE *f, const myth_report *r, uint32_t max_resul
     myth_show_cstr(r, r->model, put_part, &s);
     myth_jout_text_end(&s.j);
     if (r->since)
-        key_text(&s, "since", (myth_str) { r->since, strlen(r->since) });
+        key_text(&s, "since", (myth_str){r->since, strlen(r->since)});
     myth_jout_key_u64(&s.j, "prompt_tokens", r->prompt_tokens);
     myth_jout_key_str(&s.j, "finish_reason", r->finish_reason);
     myth_jout_end(&s.j);

@@ -55,14 +55,15 @@ static void put_patch(FILE *f, const myth_report *r, uint32_t i)
         if (is_head || (*p != '+' && *p != '-' && *p != ' '))
             continue;
         fputs("      ", f);
-        myth_show_text(r, (myth_str) { p, n }, put_line, f);
+        myth_show_text(r, (myth_str){p, n}, put_line, f);
         fputc('\n', f);
     }
 }
 
 static void finding(FILE *f, const myth_report *r, uint32_t i, const myth_term *t)
 {
-    static const myth_color color[MYTH_SEVERITY_N] = { MYTH_COLOR_RED, MYTH_COLOR_YELLOW, MYTH_COLOR_BLUE, MYTH_COLOR_DIM };
+    static const myth_color color[MYTH_SEVERITY_N] = {MYTH_COLOR_RED, MYTH_COLOR_YELLOW, MYTH_COLOR_BLUE,
+                                                      MYTH_COLOR_DIM};
     const myth_finding *w = &r->finding[i];
     const myth_rule *rule = &myth_rules[w->rule];
     put(f, r, r->block[w->block].src->path);

@@ -3,11 +3,14 @@
 
 const char *myth_request_name(myth_request_result r)
 {
-    static const char *const name[] = { "left", "served", "unknown" };
+    static const char *const name[] = {"left", "served", "unknown"};
     return name[r];
 }
 
-bool myth_report_is_active(const myth_report *r, uint32_t i) { return !r->mark || (!r->mark[i].suppression && !r->mark[i].is_known); }
+bool myth_report_is_active(const myth_report *r, uint32_t i)
+{
+    return !r->mark || (!r->mark[i].suppression && !r->mark[i].is_known);
+}
 
 uint32_t myth_report_n_suppressed(const myth_report *r)
 {

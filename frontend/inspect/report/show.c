@@ -5,8 +5,14 @@
 
 #include <string.h>
 
-void myth_show_text(const myth_report *r, myth_str text, myth_put put, void *user) { myth_redact_text(r->redactor, text.text, text.len, put, user); }
-void myth_show_cstr(const myth_report *r, const char *text, myth_put put, void *user) { myth_redact_text(r->redactor, text, strlen(text), put, user); }
+void myth_show_text(const myth_report *r, myth_str text, myth_put put, void *user)
+{
+    myth_redact_text(r->redactor, text.text, text.len, put, user);
+}
+void myth_show_cstr(const myth_report *r, const char *text, myth_put put, void *user)
+{
+    myth_redact_text(r->redactor, text, strlen(text), put, user);
+}
 const char *myth_show_path(const myth_report *r, uint32_t i) { return r->block[r->finding[i].block].src->path; }
 
 void myth_show_issue(const myth_report *r, uint32_t i, myth_put put, void *user)

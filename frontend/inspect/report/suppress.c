@@ -5,7 +5,7 @@
 
 static const char mark[] = "mythos:ignore";
 
-enum { FOLLOW_MAX = 16 };                /* comments of this kind one after another, for the same line */
+enum { FOLLOW_MAX = 16 }; /* comments of this kind one after another, for the same line */
 
 /* Where the mark stands on line idx, NULL when it does not. */
 static const char *find_mark(const myth_source *src, uint32_t idx)
@@ -25,26 +25,30 @@ static myth_str trimmed(const char *p, const char *end)
         p++;
     while (end > p && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r' || end[-1] == ','))
         end--;
-    return (myth_str) { p, (size_t)(end - p) };
+    return (myth_str){p, (size_t)(end - p)};
 }
 
-/* Where the comment begins that holds `at`: NULL when it is no comment, or its mark stands in a string that is still open. */
+/* Where the comment begins that holds `at`: NULL when it is no comment, or its mark stands in a string that is still
+ * open. */
 static const char *comment_start(const char *line, const char *at, const char *end)
 {
-    static const char *const open[] = { "//", "/*", "#", "--", "<!--", ";", "%", "*" };
+    static const char *const open[] = {"//", "/*", "#", "--", "<!--", ";", "%", "*"};
     char quote = 0;
     for (const char *p = line; p < at; p++) {
         if (*p == '\\' && quote) {
             p++;
             continue;
         }
-        if (quote || ((*p == '"' || *p == '\'') && memchr(p + 1, *p, (size_t)(end - p) - 1))) {      /* 'a alone is a lifetime */
+        if (quote ||
+            ((*p == '"' || *p == '\'') && memchr(p + 1, *p, (size_t)(end - p) - 1))) { /* 'a alone is a lifetime */
             quote = quote == *p ? 0 : quote ? quote : *p;
             continue;
         }
         for (size_t k = 0; k < sizeof(open) / sizeof(open[0]); k++) {
-            bool is_weak = strlen(open[k]) == 1 && open[k][0] != '#';          /* code has these too: only at the front of the line */
-            if (strlen(open[k]) <= (size_t)(at - p) && !memcmp(p, open[k], strlen(open[k])) && !(is_weak && trimmed(line, p).len))
+            bool is_weak =
+                strlen(open[k]) == 1 && open[k][0] != '#'; /* code has these too: only at the front of the line */
+            if (strlen(open[k]) <= (size_t)(at - p) && !memcmp(p, open[k], strlen(open[k])) &&
+                !(is_weak && trimmed(line, p).len))
                 return p;
         }
     }
@@ -57,7 +61,7 @@ static bool next_rule(myth_str *out, myth_str *rest)
     while (rest->len) {
         const char *comma = memchr(rest->text, ',', rest->len), *end = rest->text + rest->len;
         *out = trimmed(rest->text, comma ? comma : end);
-        *rest = comma ? (myth_str) { comma + 1, (size_t)(end - comma - 1) } : (myth_str) { end, 0 };
+        *rest = comma ? (myth_str){comma + 1, (size_t)(end - comma - 1)} : (myth_str){end, 0};
         if (out->len)
             return true;
     }
@@ -76,7 +80,7 @@ static void read_one(myth_suppression *s, const char *p, const char *end)
     }
     s->rules = trimmed(p + 1, close);
     s->reason = trimmed(close + 1, end);
-    static const char *const tail[] = { "*/", "-->" };
+    static const char *const tail[] = {"*/", "-->"};
     for (int k = 0; k < 2; k++) {
         size_t n = strlen(tail[k]);
         if (s->reason.len >= n && !memcmp(s->reason.text + s->reason.len - n, tail[k], n))
@@ -105,7 +109,10 @@ static bool is_alone(const myth_source *src, uint32_t idx, const char *comment)
     return trimmed((const char *)src->bytes + src->line[idx].off, comment).len == 0;
 }
 
-static uint32_t next_solid(const myth_source *src, uint32_t idx) { return idx + 1 < src->n_line ? src->line[idx + 1].next : src->n_line; }
+static uint32_t next_solid(const myth_source *src, uint32_t idx)
+{
+    return idx + 1 < src->n_line ? src->line[idx + 1].next : src->n_line;
+}
 
 uint32_t myth_suppressions_find(myth_suppression *out, uint32_t cap, const myth_source *src)
 {
@@ -120,7 +127,7 @@ uint32_t myth_suppressions_find(myth_suppression *out, uint32_t cap, const myth_
                 target = next_solid(src, target);
                 comment = target < src->n_line ? comment_of(&unused, src, target) : NULL;
             }
-            out[n] = (myth_suppression) { .src = src, .line = i + 1, .target = target < src->n_line ? target + 1 : 0 };
+            out[n] = (myth_suppression){.src = src, .line = i + 1, .target = target < src->n_line ? target + 1 : 0};
             read_one(&out[n], at + sizeof(mark) - 1, (const char *)src->bytes + src->line[i].off + src->line[i].len);
         }
         n++;

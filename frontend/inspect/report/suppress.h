@@ -1,11 +1,14 @@
-/* suppress.h - findings that a comment in the code answers:   x = 1 / n;   // mythos:ignore[division-by-zero] n was checked by the caller
+/* suppress.h - findings that a comment in the code answers:   x = 1 / n;   // mythos:ignore[division-by-zero] n was
+ * checked by the caller
  *
- * Form     mythos:ignore[rule, rule ...] reason     behind the mark of a comment; [*] stands for every rule; a reason must be given
- * Place    the comment's line, or the next line with code when it stands alone. A finding is answered when one of its lines is that line
- * Trust    whoever writes the code writes these too: each is counted and listed, the finding stays in the report, marked, and
- *          --no-inline-ignores turns them off
+ * Form     mythos:ignore[rule, rule ...] reason  behind the mark of a comment; [*] stands for every rule; a reason must
+ *          be given
+ * Place    the comment's line, or the next line with code when it stands alone. A finding is answered when one of its
+ *          lines is that line
+ * Trust    whoever writes the code writes these too: each is counted and listed, the finding stays in the report,
+ *          marked, and --no-inline-ignores turns them off
  * Wrong    a rule that is not known, no closing bracket, no reason: listed with what is wrong, answers nothing
- * Errors   MYTH_ENOMEM                                                                                                           */
+ * Errors   MYTH_ENOMEM */
 #ifndef MYTH_INSPECT_SUPPRESS_H
 #define MYTH_INSPECT_SUPPRESS_H
 
@@ -17,10 +20,10 @@ extern "C" {
 
 typedef struct {
     const myth_source *src;
-    uint32_t line, target;              /* of the comment; of the code it speaks of (0 = none follows) */
-    myth_str rules, reason;             /* as written; lent from the source */
-    const char *wrong;                  /* NULL = in order */
-    uint32_t n_used;                    /* findings answered */
+    uint32_t line, target;  /* of the comment; of the code it speaks of (0 = none follows) */
+    myth_str rules, reason; /* as written; lent from the source */
+    const char *wrong;      /* NULL = in order */
+    uint32_t n_used;        /* findings answered */
 } myth_suppression;
 
 /* Comments of src in order; at most cap are written, returns how many there are. */

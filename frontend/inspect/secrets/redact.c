@@ -77,7 +77,7 @@ myth_status myth_redactor_add_reserved(myth_redactor *r, myth_mem *mem, const my
         for (uint32_t k = 0; s.len >= MYTH_REDACT_RUN && k + GRAM <= s.len; k++)
             remember(r, text + s.off + k, GRAM);
     }
-    r->file[r->n_file++] = (myth_redactor_file) { .src = src, .secret = list, .n_secret = n, .mem = mem };
+    r->file[r->n_file++] = (myth_redactor_file){.src = src, .secret = list, .n_secret = n, .mem = mem};
     return MYTH_OK;
 }
 
@@ -129,7 +129,7 @@ static bool next_known(myth_secret *out, const myth_redactor *r, const char *tex
                 break;
             }
         if (n >= MYTH_REDACT_RUN || (n >= SHORT_MIN && is_seen(r, text + i, n))) {
-            *out = (myth_secret) { .off = (uint32_t)i, .len = (uint32_t)n, .kind = MYTH_SECRET_SECRET };
+            *out = (myth_secret){.off = (uint32_t)i, .len = (uint32_t)n, .kind = MYTH_SECRET_SECRET};
             return true;
         }
     }
@@ -171,13 +171,13 @@ static void put_between(const myth_redactor *r, const char *text, size_t len, my
 void myth_redact_text(const myth_redactor *r, const char *text, size_t len, myth_put put, void *user)
 {
     size_t at = 0;
-    myth_secret d = { 0 }, k = { 0 };
+    myth_secret d = {0}, k = {0};
     bool has_d = myth_secret_next(&d, text, len, 0), has_k = next_known(&k, r, text, len, 0);
     while (has_d || has_k) {
         bool is_known = has_k && (!has_d || k.off < d.off || (k.off == d.off && k.len >= d.len));
         myth_secret s = is_known ? k : d;
         size_t end = s.off + s.len;
-        if (has_d && d.off < end && d.off + d.len > end)                /* they overlap: hidden as one, under the first one's name */
+        if (has_d && d.off < end && d.off + d.len > end) /* they overlap: hidden as one, under the first one's name */
             end = d.off + d.len;
         if (has_k && k.off < end && k.off + k.len > end)
             end = k.off + k.len;
@@ -195,7 +195,8 @@ void myth_redact_text(const myth_redactor *r, const char *text, size_t len, myth
         put(user, text + at, len - at, false);
 }
 
-void myth_redact_bytes(const myth_redactor *r, const myth_source *src, uint32_t off, uint32_t len, myth_put put, void *user)
+void myth_redact_bytes(const myth_redactor *r, const myth_source *src, uint32_t off, uint32_t len, myth_put put,
+                       void *user)
 {
     const char *text = (const char *)src->bytes;
     uint32_t i = 0;
@@ -207,7 +208,7 @@ void myth_redact_bytes(const myth_redactor *r, const myth_source *src, uint32_t 
     }
     uint32_t at = off, end = off + len, lo = 0, hi = r->file[i].n_secret;
     const myth_secret *list = r->file[i].secret;
-    while (lo < hi) {                                                   /* the first that ends behind off */
+    while (lo < hi) { /* the first that ends behind off */
         uint32_t mid = (lo + hi) / 2;
         if (list[mid].off + list[mid].len <= off)
             lo = mid + 1;

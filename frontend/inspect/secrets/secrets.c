@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Bytes looked ahead: of a value, of the body of a key block, between a name and its value; of a run before it is known to be a secret. What
- * is one is taken to its end: nothing is looked at twice, whatever the text. */
+/* Bytes looked ahead: of a value, of the body of a key block, between a name and its value; of a run before it is known
+ * to be a secret. What is one is taken to its end: nothing is looked at twice, whatever the text. */
 enum { VALUE_MAX = 1024, BLOCK_MAX = 16384, GAP_MAX = 40, LOOK_MAX = 128 };
 
 typedef struct {
@@ -102,7 +102,7 @@ static bool is_border(text t, size_t i) { return i == 0 || !is_alnum(t.p[i - 1])
 /* Bits a byte, over the bytes that occur. */
 static double entropy(const char *p, size_t n)
 {
-    uint32_t count[256] = { 0 };
+    uint32_t count[256] = {0};
     double h = 0;
     for (size_t i = 0; i < n; i++)
         count[(unsigned char)p[i]]++;
@@ -114,7 +114,7 @@ static double entropy(const char *p, size_t n)
 
 static bool found(myth_secret *out, myth_secret_kind kind, size_t off, size_t len)
 {
-    *out = (myth_secret) { .off = (uint32_t)off, .len = (uint32_t)len, .kind = kind };
+    *out = (myth_secret){.off = (uint32_t)off, .len = (uint32_t)len, .kind = kind};
     return true;
 }
 
@@ -126,7 +126,7 @@ static const struct {
     byte_set set;
     size_t min;
 } prefixes[] = {
-#define PREFIX(id, mark, set, min) { MYTH_SECRET_##id, mark, SET_##set, min },
+#define PREFIX(id, mark, set, min) {MYTH_SECRET_##id, mark, SET_##set, min},
 #include "secrets.def"
 };
 
@@ -199,7 +199,7 @@ static bool find_url_password(myth_secret *out, text t, size_t i)
     if (!at || at - colon < 2)
         return false;
     char first = t.p[colon + 1];
-    if (first == '$' || first == '{' || first == '%' || first == '*')                       /* a place to fill in */
+    if (first == '$' || first == '{' || first == '%' || first == '*') /* a place to fill in */
         return false;
     return found(out, MYTH_SECRET_URL_PASSWORD, colon + 1, at - colon - 1);
 }
@@ -207,8 +207,9 @@ static bool find_url_password(myth_secret *out, text t, size_t i)
 /* Addresses that are secrets as a whole, from their path on. */
 static bool find_webhook(myth_secret *out, text t, size_t i)
 {
-    static const char *const head[] = { "hooks.slack.com/services/", "hooks.slack.com/workflows/", "discord.com/api/webhooks/",
-                                        "discordapp.com/api/webhooks/", "webhook.office.com/webhookb2/" };
+    static const char *const head[] = {"hooks.slack.com/services/", "hooks.slack.com/workflows/",
+                                       "discord.com/api/webhooks/", "discordapp.com/api/webhooks/",
+                                       "webhook.office.com/webhookb2/"};
     if (t.p[i] != 'h' && t.p[i] != 'd' && t.p[i] != 'w')
         return false;
     for (size_t k = 0; k < sizeof(head) / sizeof(head[0]); k++) {
@@ -287,33 +288,49 @@ static bool find_scheme(myth_secret *out, text t, size_t i)
 
 /* ---- values by the name they are given to ---- */
 
-typedef enum { BAR_PASSWORD, BAR_SECRET, BAR_KEY } value_bar;       /* what a value must look like: almost anything ... random bytes */
+typedef enum {
+    BAR_PASSWORD,
+    BAR_SECRET,
+    BAR_KEY
+} value_bar; /* what a value must look like: almost anything ... random bytes */
 
 static const struct {
     const char *word;
     myth_secret_kind kind;
     value_bar bar;
-    bool is_whole;                              /* bypass and passed do not hold "pass" */
+    bool is_whole; /* bypass and passed do not hold "pass" */
 } names[] = {
-    { "password", MYTH_SECRET_PASSWORD, BAR_PASSWORD, false },   { "passwd", MYTH_SECRET_PASSWORD, BAR_PASSWORD, false },
-    { "passphrase", MYTH_SECRET_PASSWORD, BAR_PASSWORD, false }, { "passcode", MYTH_SECRET_PASSWORD, BAR_PASSWORD, false },
-    { "pass", MYTH_SECRET_PASSWORD, BAR_PASSWORD, true },        { "pwd", MYTH_SECRET_PASSWORD, BAR_PASSWORD, false },
-    { "pw", MYTH_SECRET_PASSWORD, BAR_PASSWORD, true },          { "secret", MYTH_SECRET_SECRET, BAR_SECRET, false },
-    { "credential", MYTH_SECRET_SECRET, BAR_SECRET, false },     { "token", MYTH_SECRET_TOKEN, BAR_SECRET, false },
-    { "apikey", MYTH_SECRET_KEY, BAR_SECRET, false },            { "api_key", MYTH_SECRET_KEY, BAR_SECRET, false },
-    { "api-key", MYTH_SECRET_KEY, BAR_SECRET, false },
-    { "accesskey", MYTH_SECRET_KEY, BAR_SECRET, false },         { "access_key", MYTH_SECRET_KEY, BAR_SECRET, false },
-    { "access-key", MYTH_SECRET_KEY, BAR_SECRET, false },        { "accountkey", MYTH_SECRET_KEY, BAR_SECRET, false },
-    { "account_key", MYTH_SECRET_KEY, BAR_SECRET, false },       { "auth", MYTH_SECRET_TOKEN, BAR_SECRET, true },
-    { "signature", MYTH_SECRET_TOKEN, BAR_KEY, true },           { "sig", MYTH_SECRET_TOKEN, BAR_KEY, true },
-    { "key", MYTH_SECRET_KEY, BAR_KEY, true },
+    {"password", MYTH_SECRET_PASSWORD, BAR_PASSWORD, false},
+    {"passwd", MYTH_SECRET_PASSWORD, BAR_PASSWORD, false},
+    {"passphrase", MYTH_SECRET_PASSWORD, BAR_PASSWORD, false},
+    {"passcode", MYTH_SECRET_PASSWORD, BAR_PASSWORD, false},
+    {"pass", MYTH_SECRET_PASSWORD, BAR_PASSWORD, true},
+    {"pwd", MYTH_SECRET_PASSWORD, BAR_PASSWORD, false},
+    {"pw", MYTH_SECRET_PASSWORD, BAR_PASSWORD, true},
+    {"secret", MYTH_SECRET_SECRET, BAR_SECRET, false},
+    {"credential", MYTH_SECRET_SECRET, BAR_SECRET, false},
+    {"token", MYTH_SECRET_TOKEN, BAR_SECRET, false},
+    {"apikey", MYTH_SECRET_KEY, BAR_SECRET, false},
+    {"api_key", MYTH_SECRET_KEY, BAR_SECRET, false},
+    {"api-key", MYTH_SECRET_KEY, BAR_SECRET, false},
+    {"accesskey", MYTH_SECRET_KEY, BAR_SECRET, false},
+    {"access_key", MYTH_SECRET_KEY, BAR_SECRET, false},
+    {"access-key", MYTH_SECRET_KEY, BAR_SECRET, false},
+    {"accountkey", MYTH_SECRET_KEY, BAR_SECRET, false},
+    {"account_key", MYTH_SECRET_KEY, BAR_SECRET, false},
+    {"auth", MYTH_SECRET_TOKEN, BAR_SECRET, true},
+    {"signature", MYTH_SECRET_TOKEN, BAR_KEY, true},
+    {"sig", MYTH_SECRET_TOKEN, BAR_KEY, true},
+    {"key", MYTH_SECRET_KEY, BAR_KEY, true},
 };
 
 /* A name says where its secret is kept, or something about it, and not the secret. */
 static bool is_about(text t, size_t i, size_t n)
 {
-    static const char *const word[] = { "file", "path", "name", "url", "uri", "type", "len", "count", "field", "header", "expir", "ttl", "label",
-                                        "title", "message", "msg", "error", "regex", "pattern", "format", "placeholder", "hint", "endpoint" };
+    static const char *const word[] = {"file",    "path",   "name",        "url",    "uri",     "type",
+                                       "len",     "count",  "field",       "header", "expir",   "ttl",
+                                       "label",   "title",  "message",     "msg",    "error",   "regex",
+                                       "pattern", "format", "placeholder", "hint",   "endpoint"};
     for (size_t at = i; at < i + n; at++)
         for (size_t k = 0; k < sizeof(word) / sizeof(word[0]); k++)
             if (has_at_any_case(t, at, word[k]) && strlen(word[k]) <= i + n - at)
@@ -324,15 +341,18 @@ static bool is_about(text t, size_t i, size_t n)
 /* One byte over and over, a place to fill in, or a word that stands for a value. */
 static bool is_blank_value(const char *p, size_t n)
 {
-    static const char *const word[] = { "password", "passwd", "secret", "token", "true", "false", "null", "none", "string", "text", "hidden",
-                                        "required", "optional", "bearer", "basic", "undefined", "example", "redacted", "str", "bytes", "utf-8", "utf8", "ascii", "latin-1" };
+    static const char *const word[] = {"password", "passwd", "secret", "token",     "true",    "false",
+                                       "null",     "none",   "string", "text",      "hidden",  "required",
+                                       "optional", "bearer", "basic",  "undefined", "example", "redacted",
+                                       "str",      "bytes",  "utf-8",  "utf8",      "ascii",   "latin-1"};
     size_t same = 1;
     while (same < n && p[same] == p[0])
         same++;
-    if (same == n || p[0] == '$' || p[0] == '%' || p[0] == '<' || p[0] == '{' || (n > 10 && !memcmp(p, "[REDACTED:", 10)))
+    if (same == n || p[0] == '$' || p[0] == '%' || p[0] == '<' || p[0] == '{' ||
+        (n > 10 && !memcmp(p, "[REDACTED:", 10)))
         return true;
     for (size_t k = 0; k < sizeof(word) / sizeof(word[0]); k++)
-        if (strlen(word[k]) == n && has_at_any_case((text) { p, n }, 0, word[k]))
+        if (strlen(word[k]) == n && has_at_any_case((text){p, n}, 0, word[k]))
             return true;
     return false;
 }
@@ -362,7 +382,9 @@ static bool is_value(value_bar bar, const char *p, size_t n)
         return false;
     switch (bar) {
     case BAR_PASSWORD: return !is_name_like(p, n);
-    case BAR_SECRET: return n >= 8 && !is_name_like(p, n) && (has_digit(p, n) || (has_lower && has_upper) || n >= 12) && entropy(p, n) >= 2.5;
+    case BAR_SECRET:
+        return n >= 8 && !is_name_like(p, n) && (has_digit(p, n) || (has_lower && has_upper) || n >= 12) &&
+               entropy(p, n) >= 2.5;
     case BAR_KEY: return n >= 20 && has_digit(p, n) && (has_lower || has_upper) && entropy(p, n) >= 3.5;
     }
     return false;
@@ -378,8 +400,8 @@ static bool find_bare(size_t *len, text t, size_t at, value_bar bar)
         n++;
     }
     size_t end = at + n;
-    bool ends = end >= t.n || t.p[end] == '\n' || t.p[end] == '\r' || t.p[end] == '&' || is_quote(t.p[end]) || t.p[end] == '<' ||
-                (t.p[end] == '\\' && end + 1 < t.n && (t.p[end + 1] == 'n' || t.p[end + 1] == 'r'));
+    bool ends = end >= t.n || t.p[end] == '\n' || t.p[end] == '\r' || t.p[end] == '&' || is_quote(t.p[end]) ||
+                t.p[end] == '<' || (t.p[end] == '\\' && end + 1 < t.n && (t.p[end + 1] == 'n' || t.p[end + 1] == 'r'));
     if (end < t.n && (t.p[end] == ' ' || t.p[end] == '\t')) {
         while (end < t.n && (t.p[end] == ' ' || t.p[end] == '\t'))
             end++;
@@ -394,7 +416,7 @@ static size_t skip_gap(text t, size_t at, bool *has_sign, bool *has_word)
 {
     size_t stop = at + GAP_MAX < t.n ? at + GAP_MAX : t.n;
     *has_sign = *has_word = false;
-    if (at < stop && is_quote(t.p[at]))                         /* "name": and ["name"] = */
+    if (at < stop && is_quote(t.p[at])) /* "name": and ["name"] = */
         at++;
     else if (at + 1 < stop && t.p[at] == '\\' && is_quote(t.p[at + 1]))
         at += 2;
@@ -404,7 +426,8 @@ static size_t skip_gap(text t, size_t at, bool *has_sign, bool *has_word)
             *has_sign = true;
         else if (is_alnum(c) || c == '_' || c == '.' || c == '&')
             *has_word = true;
-        else if (c != ' ' && c != '\t' && c != '[' && c != ']' && c != ')' && c != '<' && c != '*' && c != '?' && c != '!' && c != '@')
+        else if (c != ' ' && c != '\t' && c != '[' && c != ']' && c != ')' && c != '<' && c != '*' && c != '?' &&
+                 c != '!' && c != '@')
             break;
     }
     return at;
@@ -416,12 +439,14 @@ static bool is_aws_secret(text t, size_t i, size_t end, size_t v, size_t len)
     if (len != 40 || run_upto(t, v, SET_BASE64_STD, 41) != 40)
         return false;
     for (size_t k = i > GAP_MAX ? i - GAP_MAX : 0; k < end; k++)
-        if (has_at_any_case(t, k, "aws") || has_at_any_case(t, k, "secret_access") || has_at_any_case(t, k, "secretaccess"))
+        if (has_at_any_case(t, k, "aws") || has_at_any_case(t, k, "secret_access") ||
+            has_at_any_case(t, k, "secretaccess"))
             return true;
     return false;
 }
 
-static bool found_named(myth_secret *out, text t, myth_secret_kind kind, size_t i, size_t name_end, size_t v, size_t len)
+static bool found_named(myth_secret *out, text t, myth_secret_kind kind, size_t i, size_t name_end, size_t v,
+                        size_t len)
 {
     return found(out, is_aws_secret(t, i, name_end, v, len) ? MYTH_SECRET_AWS_SECRET : kind, v, len);
 }
@@ -445,7 +470,8 @@ static bool find_named(myth_secret *out, text t, size_t i)
     }
     if (k == sizeof(names) / sizeof(names[0]))
         return false;
-    /* The word ends here: "tokens" does, "tokenizer" and "secretary" do not; tokenValue and TOKEN_2 go on with the next word. */
+    /* The word ends here: "tokens" does, "tokenizer" and "secretary" do not; tokenValue and TOKEN_2 go on with the next
+     * word. */
     size_t at = i + m, name_end;
     if (at < t.n && lower(t.p[at]) == 's')
         at++;
@@ -453,8 +479,7 @@ static bool find_named(myth_secret *out, text t, size_t i)
         return false;
     if (names[k].is_whole && i > 0 && is_alpha(t.p[i - 1]) && (is_upper(t.p[i - 1]) || is_lower(t.p[i])))
         return false;
-    for (name_end = at; name_end < t.n && name_end - at < GAP_MAX && in_set(SET_WORD, t.p[name_end]); name_end++) {
-    }
+    for (name_end = at; name_end < t.n && name_end - at < GAP_MAX && in_set(SET_WORD, t.p[name_end]); name_end++) {}
     if (is_about(t, at, name_end - at))
         return false;
 
@@ -464,8 +489,7 @@ static bool find_named(myth_secret *out, text t, size_t i)
     while (v < t.n && (t.p[v] == ' ' || t.p[v] == '\t'))
         v++;
     if (v < t.n && (t.p[v] == '=' || t.p[v] == ':' || t.p[v] == '>')) {
-        for (v++; v < t.n && (t.p[v] == ' ' || t.p[v] == '\t'); v++) {
-        }
+        for (v++; v < t.n && (t.p[v] == ' ' || t.p[v] == '\t'); v++) {}
         if (find_bare(&len, t, v, names[k].bar))
             return found_named(out, t, names[k].kind, i, name_end, v, len);
     } else if (v > name_end && is_long_flag(t, i) && find_bare(&len, t, v, names[k].bar)) {
@@ -478,7 +502,8 @@ static bool find_named(myth_secret *out, text t, size_t i)
         return false;
     bool is_escaped = v < t.n && t.p[v] == '\\';
     v += is_escaped;
-    if (v >= t.n || !is_quote(t.p[v]) || (!has_sign && (v == name_end || !is_upper(t.p[i]))))     /* #define TOKEN "x", not: pass "x" to it */
+    if (v >= t.n || !is_quote(t.p[v]) ||
+        (!has_sign && (v == name_end || !is_upper(t.p[i])))) /* #define TOKEN "x", not: pass "x" to it */
         return false;
     char quote = t.p[v++];
     for (len = 0; v + len < t.n && len < VALUE_MAX && t.p[v + len] != quote && t.p[v + len] != '\n'; len++) {
@@ -498,13 +523,14 @@ static bool find_named(myth_secret *out, text t, size_t i)
 
 static bool find_marked(myth_secret *out, text t, size_t i)
 {
-    return find_prefix(out, t, i) || find_private_key(out, t, i) || find_jwt(out, t, i) || find_url_password(out, t, i) || find_webhook(out, t, i) ||
-           find_telegram(out, t, i) || find_discord(out, t, i) || find_mailchimp(out, t, i) || find_scheme(out, t, i);
+    return find_prefix(out, t, i) || find_private_key(out, t, i) || find_jwt(out, t, i) ||
+           find_url_password(out, t, i) || find_webhook(out, t, i) || find_telegram(out, t, i) ||
+           find_discord(out, t, i) || find_mailchimp(out, t, i) || find_scheme(out, t, i);
 }
 
 bool myth_secret_next(myth_secret *out, const char *bytes, size_t len, size_t from)
 {
-    const text t = { bytes, len };
+    const text t = {bytes, len};
     for (size_t i = from; i < len; i++) {
         if (find_marked(out, t, i))
             return true;

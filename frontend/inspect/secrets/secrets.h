@@ -2,9 +2,9 @@
  *
  * Span     the secret alone, not its name and quotes: of password = "x" the x, of a URL the password
  * Kinds    secrets.def; of two that fit at a place the one with a mark of its own stands
- * Leans    to hiding: what reads like a secret and is none costs a reader a word, the other mistake a key. Names of fields, places to fill
- *          in (${X}, <token>, ****) and calls stay
- * Bounds   linear in len: each detector looks a fixed number of bytes ahead                                                           */
+ * Leans    to hiding: what reads like a secret and is none costs a reader a word, the other mistake a key. Names of
+ *          fields, places to fill in (${X}, <token>, ****) and calls stay
+ * Bounds   linear in len: each detector looks a fixed number of bytes ahead */
 #ifndef MYTH_INSPECT_SECRETS_H
 #define MYTH_INSPECT_SECRETS_H
 
@@ -27,11 +27,12 @@ typedef struct {
     myth_secret_kind kind;
 } myth_secret;
 
-const char *myth_secret_kind_name(myth_secret_kind kind);                        /* "aws-key" */
+const char *myth_secret_kind_name(myth_secret_kind kind); /* "aws-key" */
 /* The first secret that ends behind `from`; false when there is none. len fits 32 bits. */
 bool myth_secret_next(myth_secret *out, const char *text, size_t len, size_t from);
 
-/* "[REDACTED:aws-key:1a2b3c4d]", the digits being the first of the secret's SHA-256: the same secret has the same name everywhere. */
+/* "[REDACTED:aws-key:1a2b3c4d]", the digits being the first of the secret's SHA-256: the same secret has the same name
+ * everywhere. */
 enum { MYTH_PLACEHOLDER_CAP = 64 };
 size_t myth_secret_placeholder(char dst[MYTH_PLACEHOLDER_CAP], myth_secret_kind kind, const void *secret, size_t len);
 

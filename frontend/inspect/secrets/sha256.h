@@ -13,7 +13,7 @@ enum { MYTH_SHA256_BYTES = 32 };
 
 typedef struct {
     uint32_t h[8];
-    uint64_t n;                         /* bytes so far */
+    uint64_t n; /* bytes so far */
     unsigned char block[64];
 } myth_sha256;
 

@@ -1,4 +1,5 @@
-/* diff.c - see diff.h. One pass over the lines: a header opens a file, "@@" a hunk, a hunk takes exactly the lines that it counts. */
+/* diff.c - see diff.h. One pass over the lines: a header opens a file, "@@" a hunk, a hunk takes exactly the lines that
+ * it counts. */
 #include "diff.h"
 
 #include <stdio.h>
@@ -7,23 +8,23 @@
 typedef struct {
     const char *text;
     size_t n, at;
-    uint32_t line_no;                   /* of the line that was read last */
+    uint32_t line_no; /* of the line that was read last */
     const char *line;
-    size_t n_line;                      /* without its end               */
+    size_t n_line; /* without its end               */
     myth_diff *out;
-    myth_diff_file *file;               /* open; NULL = none              */
+    myth_diff_file *file; /* open; NULL = none              */
     uint32_t cap_added, cap_removed, cap_hunk;
     char old_path[MYTH_DIFF_PATH], new_path[MYTH_DIFF_PATH];
-    bool has_old, has_new;              /* false: /dev/null               */
-    bool has_sides;                     /* "---" and "+++" were read      */
-    bool is_bare;                       /* the header has no prefixes     */
-    bool has_index, is_empty;           /* it says that the content differs; one of the two is empty */
-    uint32_t old_next, new_next;        /* where the next hunk may begin  */
+    bool has_old, has_new;       /* false: /dev/null               */
+    bool has_sides;              /* "---" and "+++" were read      */
+    bool is_bare;                /* the header has no prefixes     */
+    bool has_index, is_empty;    /* it says that the content differs; one of the two is empty */
+    uint32_t old_next, new_next; /* where the next hunk may begin  */
 } reader;
 
 const char *myth_diff_kind_name(myth_diff_kind kind)
 {
-    static const char *const name[] = { "changed", "added", "deleted", "renamed", "copied" };
+    static const char *const name[] = {"changed", "added", "deleted", "renamed", "copied"};
     return name[kind];
 }
 
@@ -169,7 +170,7 @@ static myth_status open_file(reader *r, myth_error *err)
         d->cap_file = cap;
     }
     r->file = &d->file[d->n_file++];
-    *r->file = (myth_diff_file){ .kind = MYTH_DIFF_CHANGED };
+    *r->file = (myth_diff_file){.kind = MYTH_DIFF_CHANGED};
     r->cap_added = r->cap_removed = r->cap_hunk = 0;
     r->has_old = r->has_new = r->has_sides = r->is_bare = r->has_index = r->is_empty = false;
     r->old_path[0] = r->new_path[0] = '\0';
@@ -187,14 +188,19 @@ static myth_status close_file(reader *r, myth_error *err)
     if (!r->has_old && !r->has_new)
         return wrong(r, "a file without a path", err);
     bool is_whole = f->kind == MYTH_DIFF_ADDED || f->kind == MYTH_DIFF_DELETED;
-    if (f->n_hunk == 0 && !f->is_binary && (r->has_sides || r->has_index) && !(is_whole && (r->is_empty || !r->has_index)))
+    if (f->n_hunk == 0 && !f->is_binary && (r->has_sides || r->has_index) &&
+        !(is_whole && (r->is_empty || !r->has_index)))
         return wrong(r, "a file that changed without a hunk: the diff is cut off", err);
     if (f->kind == MYTH_DIFF_CHANGED && r->has_sides && !r->has_old)
         f->kind = MYTH_DIFF_ADDED;
     if (f->kind == MYTH_DIFF_CHANGED && r->has_sides && !r->has_new)
         f->kind = MYTH_DIFF_DELETED;
-    f->path = copy_path(r, r->has_new && f->kind != MYTH_DIFF_DELETED ? r->new_path : r->has_old ? r->old_path : r->new_path);
-    f->old_path = copy_path(r, r->has_old && f->kind != MYTH_DIFF_ADDED ? r->old_path : r->has_new ? r->new_path : r->old_path);
+    f->path = copy_path(r, r->has_new && f->kind != MYTH_DIFF_DELETED ? r->new_path
+                           : r->has_old                               ? r->old_path
+                                                                      : r->new_path);
+    f->old_path = copy_path(r, r->has_old && f->kind != MYTH_DIFF_ADDED ? r->old_path
+                               : r->has_new                             ? r->new_path
+                                                                        : r->old_path);
     if (!f->path || !f->old_path)
         return no_memory(err);
     f->skipped = myth_diff_path_refused(f->path);
@@ -217,18 +223,20 @@ static void read_git_paths(reader *r)
         used = read_path(r->old_path, s, n, false);
         if (used == 0 || used + 1 >= n || s[used] != ' ' || !read_path(r->new_path, s + used + 1, n - used - 1, false))
             return;
-    } else if (n > 0 && s[n - 1] == '"') {              /* the second one alone is quoted */
+    } else if (n > 0 && s[n - 1] == '"') { /* the second one alone is quoted */
         const char *quote = memchr(s, '"', n);
         used = (size_t)(quote - s);
-        if (used < 2 || used > MYTH_DIFF_PATH || !read_path(r->old_path, s, used - 1, false) || !read_path(r->new_path, quote, n - used, false))
+        if (used < 2 || used > MYTH_DIFF_PATH || !read_path(r->old_path, s, used - 1, false) ||
+            !read_path(r->new_path, quote, n - used, false))
             return;
     } else {
         size_t half = n / 2;
         if (n % 2 == 0 || half == 0 || half >= MYTH_DIFF_PATH || s[half] != ' ' || memchr(s, '\0', n))
             return;
         bool has_prefixes = half > 2 && s[1] == '/' && s[half + 2] == '/';
-        if (memcmp(s + (has_prefixes ? 2 : 0), s + half + 1 + (has_prefixes ? 2 : 0), half - (has_prefixes ? 2 : 0)) != 0)
-            return;                                     /* a rename: its own lines say the paths */
+        if (memcmp(s + (has_prefixes ? 2 : 0), s + half + 1 + (has_prefixes ? 2 : 0), half - (has_prefixes ? 2 : 0)) !=
+            0)
+            return; /* a rename: its own lines say the paths */
         memcpy(r->old_path, s, half);
         r->old_path[half] = '\0';
         memcpy(r->new_path, s + half + 1, half);
@@ -293,9 +301,10 @@ static void skip_binary_patch(reader *r)
 /* "index e69de29..1": the name that git gives to no bytes, in either of its hashes. */
 static bool is_empty_blob(const char *line, size_t n)
 {
-    static const char *const empty[] = { "e69de29", "473a0f4" };
+    static const char *const empty[] = {"e69de29", "473a0f4"};
     for (size_t i = 6; i + 7 <= n; i++)
-        if ((line[i - 1] == ' ' || line[i - 1] == '.') && (memcmp(line + i, empty[0], 7) == 0 || memcmp(line + i, empty[1], 7) == 0))
+        if ((line[i - 1] == ' ' || line[i - 1] == '.') &&
+            (memcmp(line + i, empty[0], 7) == 0 || memcmp(line + i, empty[1], 7) == 0))
             return true;
     return false;
 }
@@ -325,7 +334,7 @@ static myth_status read_extended(reader *r, myth_error *err)
     } else if (begins(r, "index ")) {
         r->has_index = true;
         r->is_empty = is_empty_blob(r->line, r->n_line);
-        const char *mode = r->n_line > 7 ? r->line + r->n_line - 7 : "";        /* "index a..b 120000" */
+        const char *mode = r->n_line > 7 ? r->line + r->n_line - 7 : ""; /* "index a..b 120000" */
         if (mode[0] == ' ')
             read_mode(r, r->n_line - 6);
     } else if (begins(r, "Binary files ") || begins(r, "GIT binary patch")) {
@@ -388,7 +397,7 @@ static bool put_added(reader *r, uint32_t line)
     }
     if (!grow(r, &f->added, &r->cap_added, f->n_added, sizeof(*f->added)))
         return false;
-    f->added[f->n_added++] = (myth_diff_lines){ line, line };
+    f->added[f->n_added++] = (myth_diff_lines){line, line};
     return true;
 }
 
@@ -402,7 +411,7 @@ static bool put_removed(reader *r, uint32_t before)
     }
     if (!grow(r, &f->removed, &r->cap_removed, f->n_removed, sizeof(*f->removed)))
         return false;
-    f->removed[f->n_removed++] = (myth_diff_removed){ before, 1 };
+    f->removed[f->n_removed++] = (myth_diff_removed){before, 1};
     return true;
 }
 
@@ -410,8 +419,8 @@ static myth_status read_hunk(reader *r, myth_error *err)
 {
     const char *p = r->line + 3, *end = r->line + r->n_line;
     uint32_t old_first, old_n, new_first, new_n;
-    if (!read_range(&p, end, '-', &old_first, &old_n) || p >= end || *p++ != ' ' || !read_range(&p, end, '+', &new_first, &new_n) ||
-        end - p < 3 || memcmp(p, " @@", 3) != 0)
+    if (!read_range(&p, end, '-', &old_first, &old_n) || p >= end || *p++ != ' ' ||
+        !read_range(&p, end, '+', &new_first, &new_n) || end - p < 3 || memcmp(p, " @@", 3) != 0)
         return wrong(r, "a hunk that does not begin as \"@@ -1,2 +3,4 @@\"", err);
     /* a side without lines names the line before */
     uint32_t old_at = old_first + (old_n == 0), new_at = new_first + (new_n == 0), header = r->line_no;
@@ -420,14 +429,16 @@ static myth_status read_hunk(reader *r, myth_error *err)
     myth_diff_file *f = r->file;
     if (!grow(r, &f->hunk, &r->cap_hunk, f->n_hunk, sizeof(*f->hunk)))
         return no_memory(err);
-    f->hunk[f->n_hunk++] = (myth_diff_hunk){ new_at, new_at + new_n - 1 };
+    f->hunk[f->n_hunk++] = (myth_diff_hunk){new_at, new_at + new_n - 1};
     r->old_next = old_at + old_n;
     r->new_next = new_at + new_n;
-    uint32_t change = 0;                        /* first line of the change that is read, 0 = none */
+    uint32_t change = 0; /* first line of the change that is read, 0 = none */
     while (old_n > 0 || new_n > 0) {
         if (!next_line(r))
-            return myth_fail(err, MYTH_EFORMAT, "diff: line %u: a hunk ends %u and %u lines early", header, old_n, new_n);
-        char c = r->n_line > 0 && !(r->n_line == 1 && r->line[0] == '\r') ? r->line[0] : ' ';       /* a blank that was lost on the way */
+            return myth_fail(err, MYTH_EFORMAT, "diff: line %u: a hunk ends %u and %u lines early", header, old_n,
+                             new_n);
+        char c = r->n_line > 0 && !(r->n_line == 1 && r->line[0] == '\r') ? r->line[0]
+                                                                          : ' '; /* a blank that was lost on the way */
         bool ok = true;
         switch (c) {
         case ' ':
@@ -452,7 +463,7 @@ static myth_status read_hunk(reader *r, myth_error *err)
             change = change ? change : new_at;
             ok = put_added(r, new_at++);
             break;
-        case '\\': break;                       /* No newline at end of file */
+        case '\\': break; /* No newline at end of file */
         default: return wrong(r, "a line in a hunk that begins with none of ' ', '+', '-'", err);
         }
         if (!ok)
@@ -475,7 +486,7 @@ static myth_status read_line(reader *r, myth_error *err)
         MYTH_TRY(open_file(r, err));
         read_git_paths(r);
     } else if (begins(r, "--- ") && is_next(r, "+++ ")) {
-        if (!r->file || r->has_sides) {         /* a file without a header of git's */
+        if (!r->file || r->has_sides) { /* a file without a header of git's */
             MYTH_TRY(close_file(r, err));
             MYTH_TRY(open_file(r, err));
         }
@@ -494,7 +505,7 @@ fail:
 myth_status myth_diff_parse(myth_diff *out, myth_mem *mem, const char *text, size_t n, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    *out = (myth_diff){ .mem = mem };
+    *out = (myth_diff){.mem = mem};
     if (n > MYTH_DIFF_BYTES)
         return myth_fail(err, MYTH_ELIMIT, "diff: %zu bytes, at most %d are read", n, (int)MYTH_DIFF_BYTES);
     reader *r = myth_alloc(mem, MYTH_MEM_STAGING, "diff", sizeof(*r));
@@ -511,7 +522,9 @@ myth_status myth_diff_parse(myth_diff *out, myth_mem *mem, const char *text, siz
     if (out->n_file == 0)
         for (size_t i = 0; i < n && st == MYTH_OK; i++)
             if (text[i] != '\n' && text[i] != '\r' && text[i] != ' ' && text[i] != '\t')
-                st = myth_fail(err, MYTH_EFORMAT, "diff: no unified diff in these %zu bytes; expected the output of git diff or diff -u", n);
+                st = myth_fail(err, MYTH_EFORMAT,
+                               "diff: no unified diff in these %zu bytes; expected the output of git diff or diff -u",
+                               n);
 fail:
     myth_free(mem, r);
     if (st != MYTH_OK)
@@ -531,7 +544,7 @@ void myth_diff_free(myth_diff *d)
     }
     if (d->file)
         myth_free(d->mem, d->file);
-    *d = (myth_diff){ 0 };
+    *d = (myth_diff){0};
 }
 
 bool myth_diff_touches(const myth_diff_file *f, uint32_t first, uint32_t last)
@@ -539,7 +552,7 @@ bool myth_diff_touches(const myth_diff_file *f, uint32_t first, uint32_t last)
     for (uint32_t i = 0; i < f->n_added; i++)
         if (f->added[i].first <= last && f->added[i].last >= first)
             return true;
-    for (uint32_t i = 0; i < f->n_removed; i++)         /* between two lines: both stand beside what went away */
+    for (uint32_t i = 0; i < f->n_removed; i++) /* between two lines: both stand beside what went away */
         if (f->removed[i].before <= last + 1 && f->removed[i].before >= first)
             return true;
     return false;

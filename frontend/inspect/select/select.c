@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-myth_status myth_select_open(myth_select **out, myth_mem *mem, myth_index *index, myth_revision *side, const char *worker_path, const bool *is_cancelled,
-                             myth_error *err)
+myth_status myth_select_open(myth_select **out, myth_mem *mem, myth_index *index, myth_revision *side,
+                             const char *worker_path, const bool *is_cancelled, myth_error *err)
 {
     myth_select *s = *out = myth_alloc(mem, MYTH_MEM_OTHER, "select", sizeof(*s));
     if (!s)
         return myth_fail(err, MYTH_ENOMEM, "no memory for a selection");
-    *s = (myth_select){ .mem = mem, .index = index, .side = side, .is_cancelled = is_cancelled };
+    *s = (myth_select){.mem = mem, .index = index, .side = side, .is_cancelled = is_cancelled};
     myth_status st = myth_chunker_open(&s->chunker, mem, worker_path, err);
     if (st != MYTH_OK) {
         myth_select_close(s);
@@ -63,12 +63,14 @@ myth_status myth_select_source(myth_select *s, uint32_t *source, myth_material *
     return st;
 }
 
-/* The definition as this side has it: of its name and type the one nearest to where the index has it. False: it has none. */
+/* The definition as this side has it: of its name and type the one nearest to where the index has it. False: it has
+ * none. */
 static myth_status relocate(myth_select *s, myth_wanted *w, bool *is_there, const myth_source *src, myth_error *err)
 {
-    myth_chunks c = { 0 };
+    myth_chunks c = {0};
     *is_there = false;
-    myth_status st = myth_chunk_file(&c, s->chunker, myth_detect_language(src->path, src->bytes, src->len), src->path, src->bytes, src->len, err);
+    myth_status st = myth_chunk_file(&c, s->chunker, myth_detect_language(src->path, src->bytes, src->len), src->path,
+                                     src->bytes, src->len, err);
     if (st != MYTH_OK)
         return st;
     uint32_t best = UINT32_MAX, line = w->line, line0 = w->line0;
@@ -106,17 +108,18 @@ static bool is_shown(const myth_material *m, uint32_t source, uint32_t first, ui
     return true;
 }
 
-myth_status myth_select_add(myth_select *s, uint32_t *index, bool *is_new, myth_material *m, const myth_wanted *wanted, myth_error *err)
+myth_status myth_select_add(myth_select *s, uint32_t *index, bool *is_new, myth_material *m, const myth_wanted *wanted,
+                            myth_error *err)
 {
     myth_wanted w = *wanted;
-    myth_error local = { 0 };
+    myth_error local = {0};
     uint32_t source;
     bool is_there = true;
     char symbol[512];
     *is_new = false;
     myth_status st = myth_select_source(s, &source, m, w.path, &local);
     if (!w.is_subject && (st == MYTH_ENOTFOUND || st == MYTH_EUNSUPPORTED || st == MYTH_ELIMIT))
-        return MYTH_OK;                         /* context that this side does not have */
+        return MYTH_OK; /* context that this side does not have */
     if (st != MYTH_OK) {
         if (err)
             *err = local;
@@ -138,22 +141,32 @@ myth_status myth_select_add(myth_select *s, uint32_t *index, bool *is_new, myth_
     if (w.line1 > src->n_line)
         w.line1 = src->n_line;
     if (w.line0 == 0 || w.line0 > w.line1 || (!w.is_subject && is_shown(m, source, w.line0, w.line1)))
-        return MYTH_OK;                         /* the file changed since it was indexed, or it is there */
+        return MYTH_OK; /* the file changed since it was indexed, or it is there */
     snprintf(symbol, sizeof(symbol), "%.250s%s%.250s", w.parent, w.parent[0] ? "." : "", w.name);
-    myth_piece p = { .source = source, .first = w.line0, .last = w.line1, .symbol = w.name[0] ? symbol : NULL, .why = w.why, .score = w.score,
-                     .is_subject = w.is_subject, .of = w.of };
+    myth_piece p = {
+        .source = source,
+        .first = w.line0,
+        .last = w.line1,
+        .symbol = w.name[0] ? symbol : NULL,
+        .why = w.why,
+        .score = w.score,
+        .is_subject = w.is_subject,
+        .of = w.of,
+    };
     uint32_t n = myth_material_n_piece(m);
     st = myth_material_add(m, index, &p, err);
-    *is_new = st == MYTH_OK && (!w.is_subject || myth_material_n_piece(m) > n);        /* lines of context came, maybe to a piece that was there */
+    *is_new = st == MYTH_OK && (!w.is_subject || myth_material_n_piece(m) >
+                                                     n); /* lines of context came, maybe to a piece that was there */
     return st;
 }
 
 /* ---- what the index knows of a definition ---- */
 
 /* The lines of a place as the side has them; *text NULL when it has none. */
-static myth_status read_place(myth_select *s, unsigned char **bytes, const char **text, size_t *n_text, const myth_usage_place *p, myth_error *err)
+static myth_status read_place(myth_select *s, unsigned char **bytes, const char **text, size_t *n_text,
+                              const myth_usage_place *p, myth_error *err)
 {
-    myth_error local = { 0 };
+    myth_error local = {0};
     size_t n, at = 0;
     uint32_t line = 1;
     *text = NULL;
@@ -177,11 +190,11 @@ static myth_status read_place(myth_select *s, unsigned char **bytes, const char 
 }
 
 /* The order in which places are taken: as they stand, or, when not all of them will be, as the ranker says. */
-static myth_status order_places(myth_select *s, uint32_t order[MYTH_USAGE_PLACES], const myth_usage_places *places, uint32_t most, const char *name,
-                                const char *what, myth_error *err)
+static myth_status order_places(myth_select *s, uint32_t order[MYTH_USAGE_PLACES], const myth_usage_places *places,
+                                uint32_t most, const char *name, const char *what, myth_error *err)
 {
     uint32_t n = places->n < MYTH_SELECT_RANKED ? places->n : MYTH_SELECT_RANKED, rank[MYTH_SELECT_RANKED];
-    unsigned char *bytes[MYTH_SELECT_RANKED] = { NULL };
+    unsigned char *bytes[MYTH_SELECT_RANKED] = {NULL};
     myth_candidate c[MYTH_SELECT_RANKED];
     char question[320];
     myth_status st = MYTH_OK;
@@ -189,13 +202,20 @@ static myth_status order_places(myth_select *s, uint32_t order[MYTH_USAGE_PLACES
         order[i] = i;
     if (!s->rank || places->n <= most)
         return MYTH_OK;
-    snprintf(question, sizeof(question), "Which %s of %.200s matters most for whether it is right and safe?", what, name);
+    snprintf(question, sizeof(question), "Which %s of %.200s matters most for whether it is right and safe?", what,
+             name);
     for (uint32_t i = 0; i < n; i++) {
         const myth_usage_place *p = &places->place[i];
         const char *text;
         size_t n_text;
         MYTH_TRY(read_place(s, &bytes[i], &text, &n_text, p, err));
-        c[i] = (myth_candidate){ .path = p->path, .symbol = p->name, .text = text ? text : "", .n_text = n_text, .line = p->line0 };
+        c[i] = (myth_candidate){
+            .path = p->path,
+            .symbol = p->name,
+            .text = text ? text : "",
+            .n_text = n_text,
+            .line = p->line0,
+        };
     }
     MYTH_TRY(s->rank(s->rank_user, question, c, n, rank, err));
     memcpy(order, rank, n * sizeof(*order));
@@ -205,8 +225,8 @@ fail:
     return st;
 }
 
-static myth_status add_places(myth_select *s, myth_material *m, const myth_usage_places *places, const char *name, const char *what, uint32_t of,
-                              uint32_t most, myth_select_counts *counts, myth_error *err)
+static myth_status add_places(myth_select *s, myth_material *m, const myth_usage_places *places, const char *name,
+                              const char *what, uint32_t of, uint32_t most, myth_select_counts *counts, myth_error *err)
 {
     uint32_t n = 0, order[MYTH_USAGE_PLACES];
     myth_status st = most ? order_places(s, order, places, most, name, what, err) : MYTH_OK;
@@ -221,8 +241,17 @@ static myth_status add_places(myth_select *s, myth_material *m, const myth_usage
             break;
         }
         snprintf(why, sizeof(why), "%s: %s", what, p->why);
-        myth_wanted w = { .path = p->path, .name = p->name, .parent = p->parent, .why = why, .line = p->line, .line0 = p->line0, .line1 = p->line1,
-                          .score = p->strength, .of = of };
+        myth_wanted w = {
+            .path = p->path,
+            .name = p->name,
+            .parent = p->parent,
+            .why = why,
+            .line = p->line,
+            .line0 = p->line0,
+            .line1 = p->line1,
+            .score = p->strength,
+            .of = of,
+        };
         st = myth_select_add(s, NULL, &is_new, m, &w, err);
         if (st != MYTH_OK)
             return st;
@@ -233,8 +262,8 @@ static myth_status add_places(myth_select *s, myth_material *m, const myth_usage
     return MYTH_OK;
 }
 
-myth_status myth_select_usage(myth_select *s, myth_material *m, const myth_usage_definition *d, uint32_t of, const myth_select_most *most,
-                              myth_select_counts *counts, myth_error *err)
+myth_status myth_select_usage(myth_select *s, myth_material *m, const myth_usage_definition *d, uint32_t of,
+                              const myth_select_most *most, myth_select_counts *counts, myth_error *err)
 {
     myth_status st = MYTH_OK;
     MYTH_TRY(add_places(s, m, &d->callers, d->name, "caller", of, most->callers, counts, err));

@@ -1,8 +1,9 @@
-/* select_context.c - one request of a model, answered by the index: a definition, a key of a configuration, a file; else what is near.
+/* select_context.c - one request of a model, answered by the index: a definition, a key of a configuration, a file;
+ * else what is near.
  *
- * Order     a qualified definition as it stands; "config::KEY" among keys, then anywhere; a file by its path or the end of it; a name whose
- *           path is wrong when only one definition has it
- * Untrusted the request comes from a model: it is looked up, never opened as it stands                                              */
+ * Order     a qualified definition as it stands; "config::KEY" among keys, then anywhere; a file by its path or the end
+ *           of it; a name whose path is wrong when only one definition has it
+ * Untrusted the request comes from a model: it is looked up, never opened as it stands */
 #include "select_impl.h"
 
 #include <ctype.h>
@@ -16,7 +17,7 @@ typedef struct {
     myth_select *s;
     myth_material *m;
     uint32_t of, n_added;
-    bool was_there;                     /* found, and shown already */
+    bool was_there; /* found, and shown already */
 } answer;
 
 static myth_status put(answer *a, const myth_wanted *w, myth_error *err)
@@ -32,16 +33,18 @@ static myth_status put(answer *a, const myth_wanted *w, myth_error *err)
 
 static bool is_key_file(const char *language)
 {
-    static const char *const data[] = { "yaml", "toml", "json", "ini", "properties", "dotenv", "xml", "hcl", "make", "dockerfile", NULL };
+    static const char *const data[] = {"yaml", "toml", "json", "ini",        "properties", "dotenv",
+                                       "xml",  "hcl",  "make", "dockerfile", NULL};
     for (int i = 0; data[i]; i++)
         if (strcmp(data[i], language) == 0)
             return true;
     return false;
 }
 
-static myth_status add_definitions(answer *a, const char *name, uint32_t most, bool only_keys, bool only_one, myth_error *err)
+static myth_status add_definitions(answer *a, const char *name, uint32_t most, bool only_keys, bool only_one,
+                                   myth_error *err)
 {
-    myth_usage u = { 0 };
+    myth_usage u = {0};
     myth_status st = myth_usage_find(&u, a->s->index, name, a->s->is_cancelled, err);
     if (st != MYTH_OK || (only_one && u.n_definition + u.n_more != 1)) {
         myth_usage_free(&u);
@@ -50,11 +53,20 @@ static myth_status add_definitions(answer *a, const char *name, uint32_t most, b
     uint32_t n = 0;
     for (uint32_t i = 0; i < u.n_definition && n < most && st == MYTH_OK; i++) {
         const myth_usage_definition *d = &u.definition[i];
-        bool is_key = is_key_file(d->language) || d->kind == MYTH_SYMBOL_CONSTANT || d->kind == MYTH_SYMBOL_VARIABLE || d->kind == MYTH_SYMBOL_MACRO;
+        bool is_key = is_key_file(d->language) || d->kind == MYTH_SYMBOL_CONSTANT || d->kind == MYTH_SYMBOL_VARIABLE ||
+                      d->kind == MYTH_SYMBOL_MACRO;
         if (only_keys && !is_key)
             continue;
-        myth_wanted w = { .path = d->path, .name = d->name, .parent = d->parent, .why = "asked for", .line = d->line, .line0 = d->line0,
-                          .line1 = d->line1, .of = a->of };
+        myth_wanted w = {
+            .path = d->path,
+            .name = d->name,
+            .parent = d->parent,
+            .why = "asked for",
+            .line = d->line,
+            .line0 = d->line0,
+            .line1 = d->line1,
+            .of = a->of,
+        };
         st = put(a, &w, err);
         n++;
     }
@@ -66,13 +78,13 @@ static myth_status add_definitions(answer *a, const char *name, uint32_t most, b
 
 static myth_status add_mentions(answer *a, const char *key, myth_error *err)
 {
-    myth_hits hits = { 0 };
-    myth_search_opts o = { .query = key, .mode = MYTH_SEARCH_RANKED, .k = KEY_HITS, .with_text = true };
+    myth_hits hits = {0};
+    myth_search_opts o = {.query = key, .mode = MYTH_SEARCH_RANKED, .k = KEY_HITS, .with_text = true};
     uint32_t n = 0;
     myth_status st = myth_search(&hits, a->s->index, &o, err);
-    if (st == MYTH_EARG) {                      /* a key without a word */
+    if (st == MYTH_EARG) { /* a key without a word */
         if (err)
-            *err = (myth_error){ 0 };
+            *err = (myth_error){0};
         return MYTH_OK;
     }
     for (uint32_t i = 0; st == MYTH_OK && i < hits.n_hit && n < KEY_PLACES; i++) {
@@ -85,7 +97,16 @@ static myth_status add_mentions(answer *a, const char *key, myth_error *err)
             is_there = memcmp(text + k, key, n_key) == 0;
             line += !is_there && text[k] == '\n';
         }
-        myth_wanted w = { .path = h->path, .name = "", .parent = "", .why = "mentions what was asked for", .line = line, .line0 = line, .line1 = line, .of = a->of };
+        myth_wanted w = {
+            .path = h->path,
+            .name = "",
+            .parent = "",
+            .why = "mentions what was asked for",
+            .line = line,
+            .line0 = line,
+            .line1 = line,
+            .of = a->of,
+        };
         if (is_there)
             st = put(a, &w, err);
         n += is_there;
@@ -104,8 +125,10 @@ static myth_status find_file(myth_select *s, char *path, size_t cap, const char 
     uint32_t n = 0;
     size_t n_asked = strlen(asked);
     path[0] = '\0';
-    int rc = sqlite3_prepare_v2(myth_store_db(store), "SELECT path FROM files WHERE CAST(substr(path, -?2) AS BLOB)=?1 ORDER BY length(path), path LIMIT 8", -1, &q,
-                                NULL);
+    int rc = sqlite3_prepare_v2(
+        myth_store_db(store),
+        "SELECT path FROM files WHERE CAST(substr(path, -?2) AS BLOB)=?1 ORDER BY length(path), path LIMIT 8", -1, &q,
+        NULL);
     if (rc == SQLITE_OK) {
         sqlite3_bind_blob(q, 1, asked, (int)n_asked, SQLITE_STATIC);
         sqlite3_bind_int64(q, 2, (sqlite3_int64)n_asked);
@@ -140,7 +163,16 @@ static myth_status add_file(answer *a, const char *asked, myth_error *err)
         return st;
     uint32_t n = a->n_added;
     /* name "" takes lines around one: from the first to the last of the head */
-    myth_wanted w = { .path = path, .name = "", .parent = "", .why = "asked for", .line = 1, .line0 = 1, .line1 = FILE_HEAD, .of = a->of };
+    myth_wanted w = {
+        .path = path,
+        .name = "",
+        .parent = "",
+        .why = "asked for",
+        .line = 1,
+        .line0 = 1,
+        .line1 = FILE_HEAD,
+        .of = a->of,
+    };
     st = put(a, &w, err);
     a->was_there |= a->n_added == n;
     return st;
@@ -174,10 +206,11 @@ fail:
     return st;
 }
 
-uint32_t myth_select_context(myth_select *s, const char *request, myth_material *m, uint32_t of, char *near, size_t near_cap)
+uint32_t myth_select_context(myth_select *s, const char *request, myth_material *m, uint32_t of, char *near,
+                             size_t near_cap)
 {
-    answer a = { .s = s, .m = m, .of = of };
-    myth_error err = { 0 };
+    answer a = {.s = s, .m = m, .of = of};
+    myth_error err = {0};
     size_t n = strlen(request);
     if (near_cap)
         near[0] = '\0';

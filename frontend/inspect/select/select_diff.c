@@ -1,10 +1,11 @@
-/* select_diff.c - the definitions around the changed lines of a diff, with what stands around them, their callers and their tests.
+/* select_diff.c - the definitions around the changed lines of a diff, with what stands around them, their callers and
+ * their tests.
  *
- * Around    the innermost function, method or test that holds a changed line; else the innermost type when it is short; else the lines
- *           beside it. Where lines were removed: what holds both the line before and the one behind
+ * Around    the innermost function, method or test that holds a changed line; else the innermost type when it is short;
+ *           else the lines beside it. Where lines were removed: what holds both the line before and the one behind
  * New       a file that is new, or mostly, is shown whole: the prompts cut it at its definitions
- * Text      definitions are looked for in the text of the new side, not in the index: what is staged or committed may differ from what
- *           the index has                                                                                                             */
+ * Text      definitions are looked for in the text of the new side, not in the index: what is staged or committed may
+ *           differ from what the index has */
 #include "select_impl.h"
 
 #include <stdio.h>
@@ -20,7 +21,7 @@ void myth_changes_free(myth_changes *c)
     for (uint32_t i = 0; i < c->n_file; i++)
         myth_free(c->mem, c->file[i].subject);
     myth_free(c->mem, c->file);
-    *c = (myth_changes){ 0 };
+    *c = (myth_changes){0};
 }
 
 /* ---- which definitions ---- */
@@ -40,13 +41,14 @@ typedef struct {
 
 static bool runs(const myth_symbol *y)
 {
-    return y->kind == MYTH_SYMBOL_FUNCTION || y->kind == MYTH_SYMBOL_METHOD || y->kind == MYTH_SYMBOL_TEST || y->kind == MYTH_SYMBOL_ROUTE ||
-           (y->kind == MYTH_SYMBOL_MACRO && y->line1 > y->line0);
+    return y->kind == MYTH_SYMBOL_FUNCTION || y->kind == MYTH_SYMBOL_METHOD || y->kind == MYTH_SYMBOL_TEST ||
+           y->kind == MYTH_SYMBOL_ROUTE || (y->kind == MYTH_SYMBOL_MACRO && y->line1 > y->line0);
 }
 
 static bool encloses(const myth_symbol *y)
 {
-    return (y->kind == MYTH_SYMBOL_CLASS || y->kind == MYTH_SYMBOL_TYPE || y->kind == MYTH_SYMBOL_VARIABLE || y->kind == MYTH_SYMBOL_CONSTANT) &&
+    return (y->kind == MYTH_SYMBOL_CLASS || y->kind == MYTH_SYMBOL_TYPE || y->kind == MYTH_SYMBOL_VARIABLE ||
+            y->kind == MYTH_SYMBOL_CONSTANT) &&
            y->line1 - y->line0 < MYTH_SELECT_WHOLE;
 }
 
@@ -77,7 +79,7 @@ static bool add_span(spans *s, uint32_t first, uint32_t last, uint32_t symbol)
         s->span = to;
         s->cap = cap;
     }
-    s->span[s->n++] = (span){ first, last, symbol };
+    s->span[s->n++] = (span){first, last, symbol};
     return true;
 }
 
@@ -108,7 +110,8 @@ static bool add_range(spans *s, uint32_t first, uint32_t last)
         }
         if (y != UINT32_MAX && s->chunks->symbol[y].line1 < next)
             next = s->chunks->symbol[y].line1 + 1;
-        if (y != UINT32_MAX ? !add_span(s, s->chunks->symbol[y].line0, s->chunks->symbol[y].line1, y) : !add_around(s, line, next - 1))
+        if (y != UINT32_MAX ? !add_span(s, s->chunks->symbol[y].line0, s->chunks->symbol[y].line1, y)
+                            : !add_around(s, line, next - 1))
             return false;
         line = next;
     }
@@ -124,7 +127,8 @@ static bool add_removed(spans *s, uint32_t before)
 static int by_place(const void *a, const void *b)
 {
     const span *x = a, *y = b;
-    return x->first != y->first ? (x->first > y->first) - (x->first < y->first) : (x->last < y->last) - (x->last > y->last);
+    return x->first != y->first ? (x->first > y->first) - (x->first < y->first)
+                                : (x->last < y->last) - (x->last > y->last);
 }
 
 static bool is_mostly_new(const myth_diff_file *f, uint32_t n_line)
@@ -138,9 +142,10 @@ static myth_status find_spans(spans *s, const myth_diff_file *f, myth_error *err
     if (is_mostly_new(f, s->n_line))
         return add_span(s, 1, s->n_line, UINT32_MAX) ? MYTH_OK : no_memory(err);
     for (uint32_t i = 0; i < f->n_added && ok; i++)
-        ok = add_range(s, f->added[i].first < s->n_line ? f->added[i].first : s->n_line, f->added[i].last < s->n_line ? f->added[i].last : s->n_line);
+        ok = add_range(s, f->added[i].first < s->n_line ? f->added[i].first : s->n_line,
+                       f->added[i].last < s->n_line ? f->added[i].last : s->n_line);
     for (uint32_t i = 0; i < f->n_removed && ok; i++) {
-        bool is_change = false;                         /* lines in the place of others: the range has it */
+        bool is_change = false; /* lines in the place of others: the range has it */
         for (uint32_t k = 0; k < f->n_added && !is_change; k++)
             is_change = f->added[k].first == f->removed[i].before;
         ok = is_change || add_removed(s, f->removed[i].before);
@@ -180,12 +185,13 @@ static bool keep_lines(selection *x, myth_changed_file *c, uint32_t first, uint3
         c->subject = to;
         c->cap_subject = cap;
     }
-    c->subject[c->n_subject++] = (myth_diff_lines){ first, last };
+    c->subject[c->n_subject++] = (myth_diff_lines){first, last};
     return true;
 }
 
 /* The head of the type around a method, and what the file imports. */
-static myth_status add_surroundings(selection *x, const char *path, const myth_chunks *c, const myth_symbol *y, uint32_t of, myth_error *err)
+static myth_status add_surroundings(selection *x, const char *path, const myth_chunks *c, const myth_symbol *y,
+                                    uint32_t of, myth_error *err)
 {
     bool is_new;
     myth_status st = MYTH_OK;
@@ -193,13 +199,25 @@ static myth_status add_surroundings(selection *x, const char *path, const myth_c
     for (uint32_t i = 0; i < c->n_symbol; i++) {
         const myth_symbol *k = &c->symbol[i];
         bool is_type = k->kind == MYTH_SYMBOL_CLASS || k->kind == MYTH_SYMBOL_TYPE || k->kind == MYTH_SYMBOL_MODULE;
-        if (is_type && k != y && k->line0 <= y->line0 && k->line1 >= y->line1 && (best == UINT32_MAX || k->line0 > c->symbol[best].line0))
+        if (is_type && k != y && k->line0 <= y->line0 && k->line1 >= y->line1 &&
+            (best == UINT32_MAX || k->line0 > c->symbol[best].line0))
             best = i;
     }
     if (best != UINT32_MAX) {
         const myth_symbol *k = &c->symbol[best];
-        uint32_t last = k->line0 + HEAD_LINES < y->line0 ? k->line0 + HEAD_LINES : y->line0 > k->line0 ? y->line0 - 1 : k->line0;
-        myth_wanted w = { .path = path, .name = "", .parent = "", .why = "the type around it", .line = k->line0, .line0 = k->line0, .line1 = last, .of = of };
+        uint32_t last = k->line0 + HEAD_LINES < y->line0 ? k->line0 + HEAD_LINES
+                      : y->line0 > k->line0              ? y->line0 - 1
+                                                         : k->line0;
+        myth_wanted w = {
+            .path = path,
+            .name = "",
+            .parent = "",
+            .why = "the type around it",
+            .line = k->line0,
+            .line0 = k->line0,
+            .line1 = last,
+            .of = of,
+        };
         w.line = w.line0 + MYTH_SELECT_TOP <= last ? w.line0 + MYTH_SELECT_TOP : last;
         st = myth_select_add(x->s, NULL, &is_new, x->m, &w, err);
         x->counts->n_context += st == MYTH_OK && is_new;
@@ -208,7 +226,16 @@ static myth_status add_surroundings(selection *x, const char *path, const myth_c
         const myth_chunk *k = &c->chunk[i];
         if (k->kind != MYTH_CHUNK_IMPORTS || k->line1 - k->line0 >= IMPORT_LINES)
             continue;
-        myth_wanted w = { .path = path, .name = "", .parent = "", .why = "imports of the file", .line = k->line0, .line0 = k->line0, .line1 = k->line1, .of = of };
+        myth_wanted w = {
+            .path = path,
+            .name = "",
+            .parent = "",
+            .why = "imports of the file",
+            .line = k->line0,
+            .line0 = k->line0,
+            .line1 = k->line1,
+            .of = of,
+        };
         st = myth_select_add(x->s, NULL, &is_new, x->m, &w, err);
         x->counts->n_context += st == MYTH_OK && is_new;
         break;
@@ -217,22 +244,27 @@ static myth_status add_surroundings(selection *x, const char *path, const myth_c
 }
 
 /* Callers, callees and tests, when the index has the definition under this path. */
-static myth_status add_usage(selection *x, const char *path, const myth_chunks *c, const myth_symbol *y, uint32_t of, myth_error *err)
+static myth_status add_usage(selection *x, const char *path, const myth_chunks *c, const myth_symbol *y, uint32_t of,
+                             myth_error *err)
 {
-    static const myth_select_most most = { MYTH_SELECT_CALLERS / 2, MYTH_SELECT_CALLEES / 2, MYTH_SELECT_TESTS / 2, 0 };
+    static const myth_select_most most = {MYTH_SELECT_CALLERS / 2, MYTH_SELECT_CALLEES / 2, MYTH_SELECT_TESTS / 2, 0};
     const char *name = c->names + y->name, *parent = c->names + y->parent;
     char asked[2048];
-    myth_usage u = { 0 };
+    myth_usage u = {0};
     if (x->n_lookup++ >= MYTH_SELECT_LOOKUPS) {
         x->counts->n_more++;
         return MYTH_OK;
     }
-    int n = parent[0] ? snprintf(asked, sizeof(asked), "%s::%s.%s", path, parent, name) : snprintf(asked, sizeof(asked), "%s::%s", path, name);
-    myth_status st = n < (int)sizeof(asked) ? myth_usage_find(&u, x->s->index, asked, x->s->is_cancelled, err) : MYTH_OK;
+    int n = parent[0] ? snprintf(asked, sizeof(asked), "%s::%s.%s", path, parent, name)
+                      : snprintf(asked, sizeof(asked), "%s::%s", path, name);
+    myth_status st =
+        n < (int)sizeof(asked) ? myth_usage_find(&u, x->s->index, asked, x->s->is_cancelled, err) : MYTH_OK;
     uint32_t best = UINT32_MAX;
-    for (uint32_t i = 0; i < u.n_definition; i++) {     /* of overloads the one that stands nearest */
+    for (uint32_t i = 0; i < u.n_definition; i++) { /* of overloads the one that stands nearest */
         const myth_usage_definition *d = &u.definition[i];
-        if (strcmp(d->path, path) == 0 && (best == UINT32_MAX || labs((long)d->line0 - (long)y->line0) < labs((long)u.definition[best].line0 - (long)y->line0)))
+        if (strcmp(d->path, path) == 0 &&
+            (best == UINT32_MAX ||
+             labs((long)d->line0 - (long)y->line0) < labs((long)u.definition[best].line0 - (long)y->line0)))
             best = i;
     }
     if (st == MYTH_OK && best != UINT32_MAX)
@@ -241,15 +273,24 @@ static myth_status add_usage(selection *x, const char *path, const myth_chunks *
     return st;
 }
 
-static myth_status show_span(selection *x, myth_changed_file *c, uint32_t source, const myth_chunks *chunks, const span *s, myth_error *err)
+static myth_status show_span(selection *x, myth_changed_file *c, uint32_t source, const myth_chunks *chunks,
+                             const span *s, myth_error *err)
 {
     const myth_symbol *y = s->symbol != UINT32_MAX ? &chunks->symbol[s->symbol] : NULL;
     char symbol[512] = "", why[96];
     uint32_t index;
     if (y)
-        snprintf(symbol, sizeof(symbol), "%.250s%s%.250s", chunks->names + y->parent, y->parent ? "." : "", chunks->names + y->name);
+        snprintf(symbol, sizeof(symbol), "%.250s%s%.250s", chunks->names + y->parent, y->parent ? "." : "",
+                 chunks->names + y->name);
     snprintf(why, sizeof(why), "%s", c->file->kind == MYTH_DIFF_ADDED ? "new" : "changed");
-    myth_piece p = { .source = source, .first = s->first, .last = s->last, .symbol = y ? symbol : NULL, .why = why, .is_subject = true };
+    myth_piece p = {
+        .source = source,
+        .first = s->first,
+        .last = s->last,
+        .symbol = y ? symbol : NULL,
+        .why = why,
+        .is_subject = true,
+    };
     uint32_t n = myth_material_n_piece(x->m);
     myth_status st = myth_material_add(x->m, &index, &p, err);
     if (st != MYTH_OK)
@@ -267,9 +308,9 @@ static myth_status show_span(selection *x, myth_changed_file *c, uint32_t source
 static myth_status show_file(selection *x, myth_changed_file *c, myth_error *err)
 {
     const myth_diff_file *f = c->file;
-    myth_chunks chunks = { 0 };
-    spans s = { .mem = x->out->mem, .chunks = &chunks };
-    myth_error local = { 0 };
+    myth_chunks chunks = {0};
+    spans s = {.mem = x->out->mem, .chunks = &chunks};
+    myth_error local = {0};
     uint32_t source;
     myth_status st = myth_select_source(x->s, &source, x->m, c->path, &local);
     if (st == MYTH_ENOTFOUND)
@@ -291,7 +332,8 @@ static myth_status show_file(selection *x, myth_changed_file *c, myth_error *err
     s.n_line = src->n_line;
     if (f->n_added && f->added[f->n_added - 1].first > src->n_line)
         return skip(x, c, "it has fewer lines than the diff says: the diff is of another version", true);
-    MYTH_TRY(myth_chunk_file(&chunks, x->s->chunker, myth_detect_language(src->path, src->bytes, src->len), src->path, src->bytes, src->len, err));
+    MYTH_TRY(myth_chunk_file(&chunks, x->s->chunker, myth_detect_language(src->path, src->bytes, src->len), src->path,
+                             src->bytes, src->len, err));
     MYTH_TRY(find_spans(&s, f, err));
     for (uint32_t i = 0; i < s.n; i++) {
         if (x->s->is_cancelled && *x->s->is_cancelled)
@@ -311,21 +353,21 @@ fail:
     return st;
 }
 
-myth_status myth_select_diff(myth_changes *out, myth_select *s, myth_material *m, const myth_diff *diff, const char *prefix, myth_select_counts *counts,
-                             myth_error *err)
+myth_status myth_select_diff(myth_changes *out, myth_select *s, myth_material *m, const myth_diff *diff,
+                             const char *prefix, myth_select_counts *counts, myth_error *err)
 {
     myth_status st = MYTH_OK;
     size_t n_prefix = strlen(prefix);
-    *counts = (myth_select_counts){ 0 };
-    *out = (myth_changes){ .mem = s->mem };
-    selection x = { .out = out, .s = s, .m = m, .counts = counts };
+    *counts = (myth_select_counts){0};
+    *out = (myth_changes){.mem = s->mem};
+    selection x = {.out = out, .s = s, .m = m, .counts = counts};
     if (!(out->file = myth_alloc_n(s->mem, MYTH_MEM_OTHER, "diff", diff->n_file + 1u, sizeof(*out->file))))
         return no_memory(err);
     for (uint32_t i = 0; i < diff->n_file; i++) {
         const myth_diff_file *f = &diff->file[i];
         myth_changed_file *c = &out->file[out->n_file++];
         bool is_below = strncmp(f->path, prefix, n_prefix) == 0;
-        *c = (myth_changed_file){ .path = is_below ? f->path + n_prefix : f->path, .file = f };
+        *c = (myth_changed_file){.path = is_below ? f->path + n_prefix : f->path, .file = f};
         if (f->kind == MYTH_DIFF_DELETED) {
             out->n_deleted++;
             out->lines_deleted += f->lines_removed;
@@ -437,10 +479,12 @@ static void put_file(text *t, const myth_changed_file *f, uint32_t *left, uint32
 
 size_t myth_changes_task(char *dst, size_t cap, const myth_changes *c, uint32_t max_ranges)
 {
-    text t = { dst, cap ? cap - 1 : 0, 0 };
+    text t = {dst, cap ? cap - 1 : 0, 0};
     uint32_t left = max_ranges, n_hidden = 0;
-    put_str(&t, "Review a change. Report what it breaks (regressions: behaviour that callers or tests rely on, checks that are gone, results that are no longer "
-                "right) and what it makes unsafe (security risks). The changed definitions come first; callers and tests are context. Line numbers are "
+    put_str(&t, "Review a change. Report what it breaks (regressions: behaviour that callers or tests rely on, checks "
+                "that are gone, results that are no longer "
+                "right) and what it makes unsafe (security risks). The changed definitions come first; callers and "
+                "tests are context. Line numbers are "
                 "those of the new files.\n");
     for (uint32_t i = 0; i < c->n_file; i++)
         if (!c->file[i].skipped)

@@ -10,9 +10,9 @@ struct myth_select {
     myth_revision *side;
     myth_chunker *chunker;
     const bool *is_cancelled;
-    myth_rank_fn rank;                      /* NULL = none */
+    myth_rank_fn rank; /* NULL = none */
     void *rank_user;
-    myth_select_watcher on_search;          /* NULL = none */
+    myth_select_watcher on_search; /* NULL = none */
     void *on_search_user;
 };
 
@@ -22,19 +22,23 @@ myth_status myth_select_source(myth_select *s, uint32_t *source, myth_material *
 /* A definition of the index, or a place at the top of a file (name ""), wanted as a piece. */
 typedef struct {
     const char *path, *name, *parent, *why;
-    uint32_t line, line0, line1;            /* the place that matters, the whole definition */
+    uint32_t line, line0, line1; /* the place that matters, the whole definition */
     double score;
     bool is_subject;
     uint32_t of;
 } myth_wanted;
 
-/* *index = the piece; *is_new false: it is not on this side, cannot be read, or all of it was there. index may be NULL. */
-myth_status myth_select_add(myth_select *s, uint32_t *index, bool *is_new, myth_material *m, const myth_wanted *w, myth_error *err);
+/* *index = the piece; *is_new false: it is not on this side, cannot be read, or all of it was there. index may be NULL.
+ */
+myth_status myth_select_add(myth_select *s, uint32_t *index, bool *is_new, myth_material *m, const myth_wanted *w,
+                            myth_error *err);
 
 /* Context of subject piece `of` from what the index knows of its definition. */
-typedef struct { uint32_t callers, callees, tests, exports; } myth_select_most;
-myth_status myth_select_usage(myth_select *s, myth_material *m, const myth_usage_definition *d, uint32_t of, const myth_select_most *most,
-                              myth_select_counts *counts, myth_error *err);
+typedef struct {
+    uint32_t callers, callees, tests, exports;
+} myth_select_most;
+myth_status myth_select_usage(myth_select *s, myth_material *m, const myth_usage_definition *d, uint32_t of,
+                              const myth_select_most *most, myth_select_counts *counts, myth_error *err);
 
 /* "a (p.c), b (q.c)", the nearest names to one that is not there; "" when none is near. */
 myth_status myth_select_nearest(myth_select *s, char *dst, size_t cap, const char *name, myth_error *err);

@@ -12,30 +12,42 @@ static bool is_wanted(const myth_usage *u, const myth_usage_definition *d)
     return !d->is_test || !has_source;
 }
 
-static myth_status add_definition(myth_select *s, myth_material *m, const myth_usage_definition *d, myth_select_counts *counts, myth_error *err)
+static myth_status add_definition(myth_select *s, myth_material *m, const myth_usage_definition *d,
+                                  myth_select_counts *counts, myth_error *err)
 {
-    static const myth_select_most most = { MYTH_SELECT_CALLERS, MYTH_SELECT_CALLEES, MYTH_SELECT_TESTS, MYTH_SELECT_EXPORTS };
+    static const myth_select_most most = {MYTH_SELECT_CALLERS, MYTH_SELECT_CALLEES, MYTH_SELECT_TESTS,
+                                          MYTH_SELECT_EXPORTS};
     uint32_t index;
     bool is_new;
-    myth_wanted w = { .path = d->path, .name = d->name, .parent = d->parent, .why = "definition", .line = d->line, .line0 = d->line0, .line1 = d->line1,
-                      .is_subject = true };
+    myth_wanted w = {
+        .path = d->path,
+        .name = d->name,
+        .parent = d->parent,
+        .why = "definition",
+        .line = d->line,
+        .line0 = d->line0,
+        .line1 = d->line1,
+        .is_subject = true,
+    };
     myth_status st = myth_select_add(s, &index, &is_new, m, &w, err);
-    if (st != MYTH_OK || !is_new)               /* an overload inside what is shown, or a file that went away */
+    if (st != MYTH_OK || !is_new) /* an overload inside what is shown, or a file that went away */
         return st == MYTH_ENOTFOUND || st == MYTH_EUNSUPPORTED ? MYTH_OK : st;
     counts->n_subject++;
     return myth_select_usage(s, m, d, index, &most, counts, err);
 }
 
-myth_status myth_select_symbol(myth_select *s, myth_material *m, const char *name, myth_select_counts *counts, myth_error *err)
+myth_status myth_select_symbol(myth_select *s, myth_material *m, const char *name, myth_select_counts *counts,
+                               myth_error *err)
 {
-    myth_usage u = { 0 };
+    myth_usage u = {0};
     char near[160];
     myth_status st = MYTH_OK;
-    *counts = (myth_select_counts){ 0 };
+    *counts = (myth_select_counts){0};
     MYTH_TRY(myth_usage_find(&u, s->index, name, s->is_cancelled, err));
     if (u.n_definition == 0) {
         MYTH_TRY(myth_select_nearest(s, near, sizeof(near), name, err));
-        MYTH_TRY(myth_fail(err, MYTH_ENOTFOUND, "%.60s: no such definition%s%s", name, near[0] ? "; near are " : "", near));
+        MYTH_TRY(
+            myth_fail(err, MYTH_ENOTFOUND, "%.60s: no such definition%s%s", name, near[0] ? "; near are " : "", near));
     }
     uint32_t n = 0;
     for (uint32_t i = 0; i < u.n_definition; i++) {
@@ -48,7 +60,8 @@ myth_status myth_select_symbol(myth_select *s, myth_material *m, const char *nam
     }
     counts->n_more += u.n_more;
     if (counts->n_subject == 0)
-        st = myth_fail(err, MYTH_ENOTFOUND, "%.100s: its file cannot be read any more; the index has it as %.100s", name, u.definition[0].path);
+        st = myth_fail(err, MYTH_ENOTFOUND, "%.100s: its file cannot be read any more; the index has it as %.100s",
+                       name, u.definition[0].path);
 fail:
     myth_usage_free(&u);
     return st;

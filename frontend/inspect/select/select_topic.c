@@ -1,6 +1,7 @@
 /* select_topic.c - the chunks that a question is about, in the order of topic.h.
  *
- * Part    of a definition that was cut: the whole of it when it is short, else the chunks before and behind it as context                 */
+ * Part    of a definition that was cut: the whole of it when it is short, else the chunks before and behind it as
+ *         context */
 #include "select_impl.h"
 
 #include <sqlite3.h>
@@ -17,7 +18,9 @@ static myth_status find_neighbours(myth_select *s, neighbour side[3], const myth
     myth_store *store = myth_index_store(s->index);
     sqlite3_stmt *q = NULL;
     memset(side, 0, 3 * sizeof(*side));
-    int rc = sqlite3_prepare_v2(myth_store_db(store), "SELECT id, line0, line1, flags FROM chunks WHERE id BETWEEN ?1 AND ?2 AND file_id=?3", -1, &q, NULL);
+    int rc = sqlite3_prepare_v2(myth_store_db(store),
+                                "SELECT id, line0, line1, flags FROM chunks WHERE id BETWEEN ?1 AND ?2 AND file_id=?3",
+                                -1, &q, NULL);
     if (rc == SQLITE_OK) {
         sqlite3_bind_int64(q, 1, h->chunk_id - 1);
         sqlite3_bind_int64(q, 2, h->chunk_id + 1);
@@ -25,22 +28,32 @@ static myth_status find_neighbours(myth_select *s, neighbour side[3], const myth
         while ((rc = sqlite3_step(q)) == SQLITE_ROW) {
             int64_t at = sqlite3_column_int64(q, 0) - h->chunk_id + 1;
             if (at >= 0 && at < 3)
-                side[at] = (neighbour){ (uint32_t)sqlite3_column_int64(q, 1), (uint32_t)sqlite3_column_int64(q, 2), true,
-                                        (sqlite3_column_int64(q, 3) & MYTH_CHUNK_PART) != 0 };
+                side[at] = (neighbour){(uint32_t)sqlite3_column_int64(q, 1), (uint32_t)sqlite3_column_int64(q, 2), true,
+                                       (sqlite3_column_int64(q, 3) & MYTH_CHUNK_PART) != 0};
         }
     }
     sqlite3_finalize(q);
     return myth_store_fail(store, rc, err);
 }
 
-static myth_status add_hit(myth_select *s, myth_material *m, const myth_hit *h, myth_select_counts *counts, myth_error *err)
+static myth_status add_hit(myth_select *s, myth_material *m, const myth_hit *h, myth_select_counts *counts,
+                           myth_error *err)
 {
     neighbour side[3];
     myth_usage_around around;
     bool is_new, is_around = false;
     uint32_t index;
-    myth_wanted w = { .path = h->path, .name = h->symbol, .parent = "", .why = "search", .line = h->line0, .line0 = h->line0, .line1 = h->line1,
-                      .score = h->score, .is_subject = true };
+    myth_wanted w = {
+        .path = h->path,
+        .name = h->symbol,
+        .parent = "",
+        .why = "search",
+        .line = h->line0,
+        .line0 = h->line0,
+        .line1 = h->line1,
+        .score = h->score,
+        .is_subject = true,
+    };
     myth_status st = find_neighbours(s, side, h, err);
     bool has_before = side[0].is_there && side[1].is_part, has_behind = side[2].is_there && side[2].is_part;
     if (st == MYTH_OK && (has_before || has_behind))
@@ -53,7 +66,8 @@ static myth_status add_hit(myth_select *s, myth_material *m, const myth_hit *h, 
         has_before = has_behind = false;
     }
     st = myth_select_add(s, &index, &is_new, m, &w, err);
-    if (st == MYTH_ENOTFOUND || st == MYTH_EUNSUPPORTED || st == MYTH_ELIMIT)   /* it went away, or is more than is read */
+    if (st == MYTH_ENOTFOUND || st == MYTH_EUNSUPPORTED ||
+        st == MYTH_ELIMIT) /* it went away, or is more than is read */
         return MYTH_OK;
     if (st != MYTH_OK || !is_new)
         return st;
@@ -61,8 +75,17 @@ static myth_status add_hit(myth_select *s, myth_material *m, const myth_hit *h, 
     for (int k = 0; k < 3 && st == MYTH_OK; k += 2) {
         if (k == 0 ? !has_before : !has_behind)
             continue;
-        myth_wanted c = { .path = h->path, .name = h->symbol, .parent = "", .why = k ? "the definition goes on" : "the definition before it",
-                          .line = side[k].line0, .line0 = side[k].line0, .line1 = side[k].line1, .score = h->score, .of = index };
+        myth_wanted c = {
+            .path = h->path,
+            .name = h->symbol,
+            .parent = "",
+            .why = k ? "the definition goes on" : "the definition before it",
+            .line = side[k].line0,
+            .line0 = side[k].line0,
+            .line1 = side[k].line1,
+            .score = h->score,
+            .of = index,
+        };
         st = myth_select_add(s, NULL, &is_new, m, &c, err);
         counts->n_context += st == MYTH_OK && is_new;
     }
@@ -70,7 +93,8 @@ static myth_status add_hit(myth_select *s, myth_material *m, const myth_hit *h, 
 }
 
 /* The hits in the order they are taken: as they stand, or, of the first, as the ranker says. */
-static myth_status order_hits(myth_select *s, uint32_t order[MYTH_TOPIC_KEPT], const myth_hits *hits, const char *question, myth_error *err)
+static myth_status order_hits(myth_select *s, uint32_t order[MYTH_TOPIC_KEPT], const myth_hits *hits,
+                              const char *question, myth_error *err)
 {
     myth_candidate c[MYTH_TOPIC_CANDIDATES];
     uint32_t n = hits->n_hit < MYTH_TOPIC_CANDIDATES ? hits->n_hit : MYTH_TOPIC_CANDIDATES;
@@ -78,18 +102,24 @@ static myth_status order_hits(myth_select *s, uint32_t order[MYTH_TOPIC_KEPT], c
         order[i] = i;
     for (uint32_t i = 0; i < n; i++) {
         const myth_hit *h = &hits->hit[i];
-        c[i] = (myth_candidate){ .path = h->path, .symbol = h->symbol, .text = h->text, .n_text = h->n_text, .line = h->line0 };
+        c[i] = (myth_candidate){
+            .path = h->path,
+            .symbol = h->symbol,
+            .text = h->text,
+            .n_text = h->n_text,
+            .line = h->line0,
+        };
     }
     return s->rank && n > 1 ? s->rank(s->rank_user, question, c, n, order, err) : MYTH_OK;
 }
 
-myth_status myth_select_topic(myth_select *s, myth_material *m, const char *question, uint32_t most, const myth_search_opts *opts, myth_select_counts *counts,
-                              myth_error *err)
+myth_status myth_select_topic(myth_select *s, myth_material *m, const char *question, uint32_t most,
+                              const myth_search_opts *opts, myth_select_counts *counts, myth_error *err)
 {
-    myth_hits hits = { 0 };
+    myth_hits hits = {0};
     myth_search_opts o = *opts;
     myth_status st = MYTH_OK;
-    *counts = (myth_select_counts){ 0 };
+    *counts = (myth_select_counts){0};
     uint32_t order[MYTH_TOPIC_KEPT], n_taken;
     o.query = question;
     MYTH_TRY(myth_topic(&hits, &n_taken, s->index, &o, most, err));

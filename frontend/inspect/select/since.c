@@ -9,8 +9,8 @@
 
 typedef struct {
     const myth_source *src;
-    myth_diff diff;                             /* of one file, or none: it is as it was */
-    bool is_new;                                /* to the last line                      */
+    myth_diff diff; /* of one file, or none: it is as it was */
+    bool is_new;    /* to the last line                      */
 } compared;
 
 struct myth_since {
@@ -45,11 +45,12 @@ static void folder_of(char dst[PATH_MAX], const char *path)
     snprintf(dst, PATH_MAX, "%.*s", slash ? (int)(slash - path) + (slash == path) : 1, slash ? path : ".");
 }
 
-myth_status myth_since_open(myth_since **out, const myth_revision_opts *side, const char *path, const char *rev, myth_error *err)
+myth_status myth_since_open(myth_since **out, const myth_revision_opts *side, const char *path, const char *rev,
+                            myth_error *err)
 {
     char spec[512], folder[PATH_MAX], top[PATH_MAX];
     myth_mem *mem;
-    myth_error own = { 0 };
+    myth_error own = {0};
     myth_status st = myth_mem_open(&mem, 0, err);
     *out = NULL;
     if (st != MYTH_OK)
@@ -66,9 +67,14 @@ myth_status myth_since_open(myth_since **out, const myth_revision_opts *side, co
         MYTH_TRY(myth_fail(err, MYTH_EARG, "--since: standard input has no history; give the file's name"));
     if (!s->is_rooted)
         folder_of(folder, path);
-    const myth_revision_opts ro = { .root = s->is_rooted ? side->root : folder, .spec = spec, .is_staged = side->is_staged };
+    const myth_revision_opts ro = {
+        .root = s->is_rooted ? side->root : folder,
+        .spec = spec,
+        .is_staged = side->is_staged,
+    };
     if ((st = myth_revision_open(&s->side, mem, &ro, &own)) != MYTH_OK) {
-        myth_fail(err, st, "--since: %.240s", own.code == MYTH_ENOTFOUND ? "there is no git repository that would know what it was" : own.msg);
+        myth_fail(err, st, "--since: %.240s",
+                  own.code == MYTH_ENOTFOUND ? "there is no git repository that would know what it was" : own.msg);
         goto fail;
     }
     if (!s->is_rooted)
@@ -133,9 +139,9 @@ static const compared *compared_with(myth_since *s, const myth_source *src)
         s->file = more;
         s->cap_file = cap;
     }
-    myth_error err = { 0 };
+    myth_error err = {0};
     compared *c = &s->file[s->n_file];
-    *c = (compared){ .src = src };
+    *c = (compared){.src = src};
     if (compare(s, c, &err) != MYTH_OK) {
         c->is_new = true;
         s->n_failed++;

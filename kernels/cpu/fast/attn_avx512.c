@@ -1,13 +1,15 @@
-/* attn_avx512.c   one block of 64 keys folded into the rows of a tile: s = cap(q k), m' = max(m, s), w = e^(s - m'), l = l e^(m - m') + sum w,
+/* attn_avx512.c   one block of 64 keys folded into the rows of a tile: s = cap(q k), m' = max(m, s), w = e^(s - m'), l
+ * = l e^(m - m') + sum w,
  *                 o = o e^(m - m') + sum w v
  *
- * Shapes     prefill: up to 64 rows (tokens x heads of a kv head); keys are converted and transposed to f32 [head_dim][64] once for all of them,
- *            values to f32 [64][head_dim]; decode: a few rows, keys and values converted in registers
+ * Shapes     prefill: up to 64 rows (tokens x heads of a kv head); keys are converted and transposed to f32
+ *            [head_dim][64] once for all of them, values to f32 [64][head_dim]; decode: a few rows, keys and values
+ *            converted in registers
  * Precision  f32 throughout; cache types are widened exactly
- * Order      over head_dim one chain per score, over keys one chain per output; a row's chain is the same whatever else is in the tile.
- *            Keys outside every row's reach are skipped, masked ones get weight 0
- * Limit      multiply-adds: 6 x 64 tiles from L1, 64 dimensions at a time (16 KiB of keys or values). Unpacking is reckoned at a tenth
- *            of the products of a full tile                                                                                               */
+ * Order      over head_dim one chain per score, over keys one chain per output; a row's chain is the same whatever else
+ *            is in the tile. Keys outside every row's reach are skipped, masked ones get weight 0
+ * Limit      multiply-adds: 6 x 64 tiles from L1, 64 dimensions at a time (16 KiB of keys or values). Unpacking is
+ *            reckoned at a tenth of the products of a full tile */
 #include "avx512.h"
 #include <math.h>
 
@@ -21,7 +23,8 @@ FAST_INLINE __m512 load16(const unsigned char *row, uint32_t d, const myth_dtype
     if (t == MYTH_F16)
         return _mm512_cvtph_ps(_mm256_loadu_si256((const void *)(row + 2 * (size_t)d)));
     if (t == MYTH_BF16)
-        return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)(row + 2 * (size_t)d))), 16));
+        return _mm512_castsi512_ps(
+            _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)(row + 2 * (size_t)d))), 16));
     const unsigned char *p = row + d / 32 * 34;
     uint16_t h;
     memcpy(&h, p, 2);
@@ -38,7 +41,7 @@ FAST_INLINE void transpose_16x16(__m512 r[16])
         a[2 * i + 1] = _mm512_unpackhi_epi32((__m512i)r[2 * i], (__m512i)r[2 * i + 1]);
     }
     FAST_UNROLL
-    for (int i = 0; i < 4; i++) {                                               /* b[4 i + c]: column c of every lane, rows 4 i.. */
+    for (int i = 0; i < 4; i++) { /* b[4 i + c]: column c of every lane, rows 4 i.. */
         b[4 * i] = _mm512_unpacklo_epi64(a[4 * i], a[4 * i + 2]);
         b[4 * i + 1] = _mm512_unpackhi_epi64(a[4 * i], a[4 * i + 2]);
         b[4 * i + 2] = _mm512_unpacklo_epi64(a[4 * i + 1], a[4 * i + 3]);
@@ -70,7 +73,8 @@ FAST_INLINE void pack_keys(float *panel, const struct fast_attn_block *b, uint32
         }
 }
 
-FAST_INLINE void pack_values(float *panel, const struct fast_attn_block *b, uint32_t hd, uint32_t from, uint32_t to, const myth_dtype t)
+FAST_INLINE void pack_values(float *panel, const struct fast_attn_block *b, uint32_t hd, uint32_t from, uint32_t to,
+                             const myth_dtype t)
 {
     for (uint32_t i = from; i < to; i++)
         for (uint32_t d = 0; d < hd; d += 16)
@@ -105,22 +109,23 @@ static void weigh(struct fast_attn_tile *t, const struct fast_attn_block *b, uin
     const __m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
     const __m512 none = _mm512_set1_ps(-INFINITY);
     const __m512i first = _mm512_set1_epi32(t->first[row]), last = _mm512_set1_epi32(t->last[row]);
-    const uint64_t gap = b->gap1 > b->gap0 ? ~0ull >> (BLOCK - (b->gap1 - b->gap0)) << b->gap0 : 0;             /* a bit per key */
+    const uint64_t gap = b->gap1 > b->gap0 ? ~0ull >> (BLOCK - (b->gap1 - b->gap0)) << b->gap0 : 0; /* a bit per key */
     __m512 v[4], top = none;
     __mmask16 on[4];
     for (int i = 0; i < 4; i++) {
         __m512i j = _mm512_add_epi32(lane, _mm512_set1_epi32(b->j0 + 16 * i));
         on[i] = _mm512_cmple_epi32_mask(j, last) & _mm512_cmpge_epi32_mask(j, first);
-        on[i] &= (__mmask16)~(gap >> 16 * i);
+        on[i] &= (__mmask16) ~(gap >> 16 * i);
         v[i] = _mm512_load_ps(s + 16 * i);
         if (t->softcap > 0.0f)
-            v[i] = _mm512_mul_ps(_mm512_set1_ps(t->softcap), avx512_tanh(_mm512_mul_ps(v[i], _mm512_set1_ps(1.0f / t->softcap))));
+            v[i] = _mm512_mul_ps(_mm512_set1_ps(t->softcap),
+                                 avx512_tanh(_mm512_mul_ps(v[i], _mm512_set1_ps(1.0f / t->softcap))));
         v[i] = _mm512_mask_mov_ps(none, on[i], v[i]);
         top = _mm512_max_ps(top, v[i]);
     }
     float before = t->m[row], most = _mm512_reduce_max_ps(top);
     most = most > before ? most : before;
-    if (!(most > -INFINITY)) {                                                  /* nothing in reach yet */
+    if (!(most > -INFINITY)) { /* nothing in reach yet */
         for (int i = 0; i < 4; i++)
             _mm512_store_ps(s + 16 * i, _mm512_setzero_ps());
         t->fade[row] = 1.0f;
@@ -149,7 +154,8 @@ FAST_INLINE void score_tile(struct fast_attn_tile *t, uint32_t row, uint32_t d0,
         f[i] = d0 ? _mm512_load_ps(s + 16 * i) : _mm512_setzero_ps();
     const float *k = t->panel + (size_t)d0 * BLOCK, *const *q = t->q + row;
     for (uint32_t d = d0; d < d0 + nd; d++, k += BLOCK) {
-        __m512 k0 = _mm512_load_ps(k), k1 = _mm512_load_ps(k + 16), k2 = _mm512_load_ps(k + 32), k3 = _mm512_load_ps(k + 48);
+        __m512 k0 = _mm512_load_ps(k), k1 = _mm512_load_ps(k + 16), k2 = _mm512_load_ps(k + 32),
+               k3 = _mm512_load_ps(k + 48);
         FAST_UNROLL
         for (int r = 0; r < n; r++) {
             __m512 x = _mm512_set1_ps(q[r][d]);
@@ -165,7 +171,8 @@ FAST_INLINE void score_tile(struct fast_attn_tile *t, uint32_t row, uint32_t d0,
 }
 
 /* o[n][d .. d + 16 w) = o fade + s[n][from .. to) panel[j][d ..) */
-FAST_INLINE void value_tile(struct fast_attn_tile *t, uint32_t row, uint32_t d, uint32_t from, uint32_t to, const int n, const int w)
+FAST_INLINE void value_tile(struct fast_attn_tile *t, uint32_t row, uint32_t d, uint32_t from, uint32_t to, const int n,
+                            const int w)
 {
     __m512 f[24];
     const size_t hd = t->head_dim;
@@ -173,7 +180,8 @@ FAST_INLINE void value_tile(struct fast_attn_tile *t, uint32_t row, uint32_t d, 
     const float *s = t->s + (size_t)row * BLOCK, *v = t->panel + from * hd + d;
     FAST_UNROLL
     for (int i = 0; i < w * n; i++)
-        f[i] = _mm512_mul_ps(_mm512_loadu_ps(o + (size_t)(i / w) * hd + 16 * (i % w)), _mm512_set1_ps(t->fade[row + (uint32_t)(i / w)]));
+        f[i] = _mm512_mul_ps(_mm512_loadu_ps(o + (size_t)(i / w) * hd + 16 * (i % w)),
+                             _mm512_set1_ps(t->fade[row + (uint32_t)(i / w)]));
     for (uint32_t j = from; j < to; j++, v += hd) {
         __m512 x[4];
         FAST_UNROLL
@@ -192,18 +200,18 @@ FAST_INLINE void value_tile(struct fast_attn_tile *t, uint32_t row, uint32_t d, 
         _mm512_storeu_ps(o + (size_t)(i / w) * hd + 16 * (i % w), f[i]);
 }
 
-#define SWEEP(TILE)                                                                                                                  \
-    do {                                                                                                                             \
-        uint32_t row = 0;                                                                                                            \
-        for (; row + 6 <= t->n_q; row += 6)                                                                                          \
-            TILE(6);                                                                                                                 \
-        switch (t->n_q - row) {                                                                                                      \
-        case 1: TILE(1); break;                                                                                                      \
-        case 2: TILE(2); break;                                                                                                      \
-        case 3: TILE(3); break;                                                                                                      \
-        case 4: TILE(4); break;                                                                                                      \
-        case 5: TILE(5); break;                                                                                                      \
-        }                                                                                                                            \
+#define SWEEP(TILE)                         \
+    do {                                    \
+        uint32_t row = 0;                   \
+        for (; row + 6 <= t->n_q; row += 6) \
+            TILE(6);                        \
+        switch (t->n_q - row) {             \
+        case 1: TILE(1); break;             \
+        case 2: TILE(2); break;             \
+        case 3: TILE(3); break;             \
+        case 4: TILE(4); break;             \
+        case 5: TILE(5); break;             \
+        }                                   \
     } while (0)
 
 static void scores(struct fast_attn_tile *t)
@@ -231,12 +239,12 @@ static void values(struct fast_attn_tile *t, uint32_t from, uint32_t to)
     }
 }
 
-#define BY_TYPE(type, call)                                                                                                          \
-    switch (type) {                                                                                                                  \
-    case MYTH_F32: call(MYTH_F32); break;                                                                                            \
-    case MYTH_F16: call(MYTH_F16); break;                                                                                            \
-    case MYTH_BF16: call(MYTH_BF16); break;                                                                                          \
-    default: call(MYTH_Q8_0); break;                                                                                                 \
+#define BY_TYPE(type, call)                 \
+    switch (type) {                         \
+    case MYTH_F32: call(MYTH_F32); break;   \
+    case MYTH_F16: call(MYTH_F16); break;   \
+    case MYTH_BF16: call(MYTH_BF16); break; \
+    default: call(MYTH_Q8_0); break;        \
     }
 
 void avx512_attn_block(struct fast_attn_tile *t, const struct fast_attn_block *b)
@@ -259,9 +267,10 @@ void avx512_attn_block(struct fast_attn_tile *t, const struct fast_attn_block *b
 
 /* ---- decode ---- */
 
-/* s[r][j] for n rows and the keys j..j + 3; in place of one that does not exist stands key `any`, its score is masked later. */
-FAST_INLINE void score_few(struct fast_attn_tile *t, const struct fast_attn_block *b, uint32_t row, uint32_t j, uint32_t any, const int n,
-                           const myth_dtype type)
+/* s[r][j] for n rows and the keys j..j + 3; in place of one that does not exist stands key `any`, its score is masked
+ * later. */
+FAST_INLINE void score_few(struct fast_attn_tile *t, const struct fast_attn_block *b, uint32_t row, uint32_t j,
+                           uint32_t any, const int n, const myth_dtype type)
 {
     __m512 f[16];
     const unsigned char *k[4];
@@ -284,18 +293,19 @@ FAST_INLINE void score_few(struct fast_attn_tile *t, const struct fast_attn_bloc
         }
     }
     FAST_UNROLL
-    for (int r = 0; r < n; r++) {                                               /* four sums of 16 lanes at once */
+    for (int r = 0; r < n; r++) { /* four sums of 16 lanes at once */
         __m256 h[4];
         FAST_UNROLL
         for (int i = 0; i < 4; i++)
             h[i] = _mm256_add_ps(_mm512_castps512_ps256(f[4 * r + i]), _mm512_extractf32x8_ps(f[4 * r + i], 1));
         __m256 a = _mm256_hadd_ps(_mm256_hadd_ps(h[0], h[1]), _mm256_hadd_ps(h[2], h[3]));
-        _mm_store_ps(t->s + (row + (size_t)r) * BLOCK + j, _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1)));
+        _mm_store_ps(t->s + (row + (size_t)r) * BLOCK + j,
+                     _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1)));
     }
 }
 
-FAST_INLINE void value_few(struct fast_attn_tile *t, const struct fast_attn_block *b, uint32_t row, uint32_t d, uint32_t from, uint32_t to,
-                           const int n, const int w, const myth_dtype type)
+FAST_INLINE void value_few(struct fast_attn_tile *t, const struct fast_attn_block *b, uint32_t row, uint32_t d,
+                           uint32_t from, uint32_t to, const int n, const int w, const myth_dtype type)
 {
     __m512 f[16];
     const size_t hd = t->head_dim;
@@ -303,7 +313,8 @@ FAST_INLINE void value_few(struct fast_attn_tile *t, const struct fast_attn_bloc
     const float *s = t->s + (size_t)row * BLOCK;
     FAST_UNROLL
     for (int i = 0; i < w * n; i++)
-        f[i] = _mm512_mul_ps(_mm512_loadu_ps(o + (size_t)(i / w) * hd + 16 * (i % w)), _mm512_set1_ps(t->fade[row + (uint32_t)(i / w)]));
+        f[i] = _mm512_mul_ps(_mm512_loadu_ps(o + (size_t)(i / w) * hd + 16 * (i % w)),
+                             _mm512_set1_ps(t->fade[row + (uint32_t)(i / w)]));
     for (uint32_t j = from; j < to; j++) {
         __m512 x[4];
         FAST_UNROLL
@@ -322,15 +333,15 @@ FAST_INLINE void value_few(struct fast_attn_tile *t, const struct fast_attn_bloc
         _mm512_storeu_ps(o + (size_t)(i / w) * hd + 16 * (i % w), f[i]);
 }
 
-FAST_INLINE void scores_few(struct fast_attn_tile *t, const struct fast_attn_block *b, uint32_t row, uint32_t from, uint32_t to, const int n,
-                            const myth_dtype type)
+FAST_INLINE void scores_few(struct fast_attn_tile *t, const struct fast_attn_block *b, uint32_t row, uint32_t from,
+                            uint32_t to, const int n, const myth_dtype type)
 {
     for (uint32_t j = from / 4 * 4; j < to; j += 4)
         score_few(t, b, row, j, from, n, type);
 }
 
-FAST_INLINE void values_few(struct fast_attn_tile *t, const struct fast_attn_block *b, uint32_t row, uint32_t from, uint32_t to, const int n,
-                            const myth_dtype type)
+FAST_INLINE void values_few(struct fast_attn_tile *t, const struct fast_attn_block *b, uint32_t row, uint32_t from,
+                            uint32_t to, const int n, const myth_dtype type)
 {
     uint32_t d = 0;
     for (; d + SLAB <= t->head_dim; d += SLAB)
@@ -340,14 +351,26 @@ FAST_INLINE void values_few(struct fast_attn_tile *t, const struct fast_attn_blo
 }
 
 /* Four rows at a time; DO(n, type) does rows row..row + n - 1. */
-#define BY_ROWS(type)                                                                                                                \
-    for (uint32_t row = 0; row < t->n_q;) {                                                                                          \
-        switch (t->n_q - row) {                                                                                                      \
-        case 1: DO(1, type); row += 1; break;                                                                                        \
-        case 2: DO(2, type); row += 2; break;                                                                                        \
-        case 3: DO(3, type); row += 3; break;                                                                                        \
-        default: DO(4, type); row += 4; break;                                                                                       \
-        }                                                                                                                            \
+#define BY_ROWS(type)                       \
+    for (uint32_t row = 0; row < t->n_q;) { \
+        switch (t->n_q - row) {             \
+        case 1:                             \
+            DO(1, type);                    \
+            row += 1;                       \
+            break;                          \
+        case 2:                             \
+            DO(2, type);                    \
+            row += 2;                       \
+            break;                          \
+        case 3:                             \
+            DO(3, type);                    \
+            row += 3;                       \
+            break;                          \
+        default:                            \
+            DO(4, type);                    \
+            row += 4;                       \
+            break;                          \
+        }                                   \
     }
 
 void avx512_attn_block_few(struct fast_attn_tile *t, const struct fast_attn_block *b)

@@ -1,6 +1,7 @@
 /* avx512.h - what the *_avx512.c files share: their kernels, named avx512_<what>, and small vector helpers.
  *
- * Included only by files compiled for the level. The bf16 and vnni kernels are entered only where the processor has them (level_avx512.c). */
+ * Included only by files compiled for the level. The bf16 and vnni kernels are entered only where the processor has
+ * them (level_avx512.c). */
 #ifndef MYTH_CPU_AVX512_H
 #define MYTH_CPU_AVX512_H
 
@@ -12,7 +13,8 @@
 /* Lane i is on for i < n; n may be past 16. */
 FAST_INLINE __mmask16 avx512_mask(uint32_t n) { return (__mmask16)(n >= 16 ? 0xffffu : (1u << n) - 1u); }
 
-/* e^x, relative error below 2e-7; 0 below -104, inf above 88.8. 2^n times a degree-6 polynomial on [-ln 2 / 2, ln 2 / 2]. */
+/* e^x, relative error below 2e-7; 0 below -104, inf above 88.8. 2^n times a degree-6 polynomial on [-ln 2 / 2, ln 2 /
+ * 2]. */
 FAST_INLINE __m512 avx512_exp(__m512 x)
 {
     const __m512 lo = _mm512_set1_ps(-104.0f), hi = _mm512_set1_ps(89.0f);
@@ -30,7 +32,8 @@ FAST_INLINE __m512 avx512_exp(__m512 x)
     return _mm512_scalef_ps(p, n);
 }
 
-/* tanh x = (1 - e) / (1 + e) with e = e^(-2|x|), the sign put back; below 0.25 an odd polynomial keeps the relative error below 2e-7. */
+/* tanh x = (1 - e) / (1 + e) with e = e^(-2|x|), the sign put back; below 0.25 an odd polynomial keeps the relative
+ * error below 2e-7. */
 FAST_INLINE __m512 avx512_tanh(__m512 x)
 {
     const __m512 one = _mm512_set1_ps(1.0f);
@@ -47,44 +50,66 @@ FAST_INLINE __m512 avx512_tanh(__m512 x)
     return _mm512_or_ps(t, _mm512_and_ps(x, _mm512_set1_ps(-0.0f)));
 }
 
-#define AVX512_PACK(name) void avx512_pack_##name(void *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0, uint32_t n_k);
+#define AVX512_PACK(name)                                                                                       \
+    void avx512_pack_##name(void *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0, \
+                            uint32_t n_k);
 #define AVX512_BLOCK_TYPE(name, type, kernel) AVX512_PACK(name)
 FAST_BLOCK_TYPES(AVX512_BLOCK_TYPE)
 #undef AVX512_BLOCK_TYPE
-AVX512_PACK(q8) AVX512_PACK(q4) AVX512_PACK(bf16_pair) AVX512_PACK(bf16_wide) AVX512_PACK(f16) AVX512_PACK(f32)
+AVX512_PACK(q8)
+AVX512_PACK(q4)
+AVX512_PACK(bf16_pair)
+AVX512_PACK(bf16_wide)
+AVX512_PACK(f16)
+AVX512_PACK(f32)
 #undef AVX512_PACK
 /* avx512_pack_bf16_pair of rows that were just made: they lie in L1. */
 void avx512_pair_bf16(void *panel, const unsigned char *x, size_t row_bytes, uint32_t n_out, uint32_t n_k);
 
 /* n values of a row, 256 at most, as blocks.h has them. */
-typedef void avx512_unpack(int8_t *restrict q, float *restrict scale, float *restrict min, const unsigned char *restrict p, uint32_t n);
+typedef void avx512_unpack(int8_t *restrict q, float *restrict scale, float *restrict min,
+                           const unsigned char *restrict p, uint32_t n);
 #define AVX512_UNPACK(name, type, kernel) avx512_unpack avx512_unpack_##name;
 FAST_BLOCK_TYPES(AVX512_UNPACK)
 #undef AVX512_UNPACK
 
-#define AVX512_GEMM(name)                                                                                                            \
-    void avx512_gemm_##name(float *c, size_t ldc, uint32_t n_out, const void *panel, const unsigned char *x, size_t x_bytes,         \
-                            uint32_t n_rows, uint32_t n_in, uint32_t k0, uint32_t n_k);
-AVX512_GEMM(i8) AVX512_GEMM(min) AVX512_GEMM(half) AVX512_GEMM(both) AVX512_GEMM(bf16) AVX512_GEMM(f32)
+#define AVX512_GEMM(name)                                                                                    \
+    void avx512_gemm_##name(float *c, size_t ldc, uint32_t n_out, const void *panel, const unsigned char *x, \
+                            size_t x_bytes, uint32_t n_rows, uint32_t n_in, uint32_t k0, uint32_t n_k);
+AVX512_GEMM(i8)
+AVX512_GEMM(min)
+AVX512_GEMM(half)
+AVX512_GEMM(both)
+AVX512_GEMM(bf16)
+AVX512_GEMM(f32)
 #undef AVX512_GEMM
 
-#define AVX512_GEMV(name)                                                                                                            \
-    void avx512_gemv_##name(float *y, size_t ldy, const unsigned char *w, size_t row_bytes, uint32_t n_out, const unsigned char *x,  \
-                            size_t x_bytes, uint32_t n_rows, uint32_t n_in);
+#define AVX512_GEMV(name)                                                                                   \
+    void avx512_gemv_##name(float *y, size_t ldy, const unsigned char *w, size_t row_bytes, uint32_t n_out, \
+                            const unsigned char *x, size_t x_bytes, uint32_t n_rows, uint32_t n_in);
 #define AVX512_BLOCK_TYPE(name, type, kernel) AVX512_GEMV(name)
 FAST_BLOCK_TYPES(AVX512_BLOCK_TYPE)
 #undef AVX512_BLOCK_TYPE
-AVX512_GEMV(q8) AVX512_GEMV(q4) AVX512_GEMV(bf16) AVX512_GEMV(bf16_wide) AVX512_GEMV(f16) AVX512_GEMV(f32)
+AVX512_GEMV(q8)
+AVX512_GEMV(q4)
+AVX512_GEMV(bf16)
+AVX512_GEMV(bf16_wide)
+AVX512_GEMV(f16)
+AVX512_GEMV(f32)
 #undef AVX512_GEMV
 
-extern const struct fast_form avx512_form_i8_gemm, avx512_form_i8_gemv, avx512_form_sums, avx512_form_super, avx512_form_bf16, avx512_form_f32;
+extern const struct fast_form avx512_form_i8_gemm, avx512_form_i8_gemv, avx512_form_sums, avx512_form_super,
+    avx512_form_bf16, avx512_form_f32;
 
 /* Decode: types with blocks of 256 have a form of their own. */
-#define AVX512_DECODE_FORM(type) ((type) >= MYTH_Q2_K && (type) <= MYTH_IQ4_XS && (type) != MYTH_IQ4_NL ? &avx512_form_super : &avx512_form_i8_gemv)
+#define AVX512_DECODE_FORM(type) \
+    ((type) >= MYTH_Q2_K && (type) <= MYTH_IQ4_XS && (type) != MYTH_IQ4_NL ? &avx512_form_super : &avx512_form_i8_gemv)
 
-void avx512_norm_row(float *y, float *x, const float *pend, const float *w_post, float x_scale, const float *w, uint32_t n, float eps, bool keep);
+void avx512_norm_row(float *y, float *x, const float *pend, const float *w_post, float x_scale, const float *w,
+                     uint32_t n, float eps, bool keep);
 void avx512_geglu(float *h, const float *g, const float *up, size_t n);
-void avx512_head_rope(float *dst, const float *src, const float *w, const float *rope, uint32_t head_dim, float eps, float scale);
+void avx512_head_rope(float *dst, const float *src, const float *w, const float *rope, uint32_t head_dim, float eps,
+                      float scale);
 void avx512_row_to_f32(float *dst, const void *src, myth_dtype t, uint32_t n, float scale);
 void avx512_row_from_f32(void *dst, myth_dtype t, const float *src, uint32_t n);
 void avx512_attn_block(struct fast_attn_tile *t, const struct fast_attn_block *b);
@@ -95,9 +120,10 @@ float avx512_largest(const float *x, uint32_t n);
 void avx512_exp_sums(const float *x, uint32_t n, float m, float *sum, float *weighted);
 
 /* What the tables of all levels with these vectors share. */
-#define AVX512_ROWS                                                                                                                  \
-    .norm_row = avx512_norm_row, .geglu = avx512_geglu, .head_rope = avx512_head_rope, .row_to_f32 = avx512_row_to_f32,              \
-    .row_from_f32 = avx512_row_from_f32, .attn_block = avx512_attn_block, .attn_block_few = avx512_attn_block_few,                   \
-    .blend = avx512_blend, .cap = avx512_cap, .largest = avx512_largest, .exp_sums = avx512_exp_sums
+#define AVX512_ROWS                                                                                               \
+    .norm_row = avx512_norm_row, .geglu = avx512_geglu, .head_rope = avx512_head_rope,                            \
+    .row_to_f32 = avx512_row_to_f32, .row_from_f32 = avx512_row_from_f32, .attn_block = avx512_attn_block,        \
+    .attn_block_few = avx512_attn_block_few, .blend = avx512_blend, .cap = avx512_cap, .largest = avx512_largest, \
+    .exp_sums = avx512_exp_sums
 
 #endif

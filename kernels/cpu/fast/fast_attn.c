@@ -1,32 +1,35 @@
 /* fast_attn.c   o[r,h,:] = softmax(mask(cap(q[r,h,:] k[j,:]))) v[j,:], drivers for prefill and decode
  *
- * Prefill    a query tile is some tokens of one run x the heads that share a kv head, at most FAST_ATTN_ROWS rows; it passes over the key
- *            blocks that any of its rows sees. Tiles are taken from a counter, the long ones first
- * Decode     one row per run: its keys are cut into at most CHUNKS parts at positions that depend on its own position and gap alone; the
- *            parts are computed by any thread and folded in order. With enough rows to occupy the threads each row folds its parts at
- *            once: the same operations in the same order
+ * Prefill    a query tile is some tokens of one run x the heads that share a kv head, at most FAST_ATTN_ROWS rows; it
+ *            passes over the key blocks that any of its rows sees. Tiles are taken from a counter, the long ones first
+ * Decode     one row per run: its keys are cut into at most CHUNKS parts at positions that depend on its own position
+ *            and gap alone; the parts are computed by any thread and folded in order. With enough rows to occupy the
+ *            threads each row folds its parts at once: the same operations in the same order
  * Gap        blocks wholly in the run's gap are not visited, so a long sequence of few rows costs its rows
- * Bits       blocks are aligned to absolute positions and masked keys change nothing, so a row does not feel tiles, chunks, pages, rings
+ * Bits       blocks are aligned to absolute positions and masked keys change nothing, so a row does not feel tiles,
+ *            chunks, pages, rings
  * Folded     keys that are not stored are made from a block's values, once a tile, and used as floats
- * Work       attn_scratch: per thread [rows][head_dim] sums, [rows][block] scores, [block][head_dim] keys, as many made ones; then the parts
- * Source     Milakov and Gimelshein, Online normalizer calculation for softmax (2018); Dao et al., FlashAttention (2022)             */
+ * Work       attn_scratch: per thread [rows][head_dim] sums, [rows][block] scores, [block][head_dim] keys, as many made
+ *            ones; then the parts
+ * Source     Milakov and Gimelshein, Online normalizer calculation for softmax (2018); Dao et al., FlashAttention
+ *            (2022) */
 #include "fast.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { CHUNKS = 16, CHUNK_BLOCKS = 4 };                 /* parts of a decode row at most; blocks of a part at least */
+enum { CHUNKS = 16, CHUNK_BLOCKS = 4 }; /* parts of a decode row at most; blocks of a part at least */
 
 struct job {
     struct cpu_device *d;
     const struct fast_kernels *f;
     const struct myth_attn_args *a;
     const int32_t *runs, *row_run, *pos;
-    uint32_t group;                     /* heads per kv head                 */
-    uint32_t tile_tok, tile_heads, n_split;             /* prefill: tokens and heads of a tile, tiles per group of heads */
-    uint32_t row0, n_rows;              /* decode: the rows of this wave     */
+    uint32_t group;                         /* heads per kv head                 */
+    uint32_t tile_tok, tile_heads, n_split; /* prefill: tokens and heads of a tile, tiles per group of heads */
+    uint32_t row0, n_rows;                  /* decode: the rows of this wave     */
     bool is_split;
-    float *parts;                       /* decode: [row][kv_head][CHUNKS][group][head_dim + 2] */
+    float *parts; /* decode: [row][kv_head][CHUNKS][group][head_dim + 2] */
 };
 
 /* Of one thread: sums, scores, the keys' panel, and a block of keys where they are made from values. */
@@ -54,37 +57,46 @@ size_t fast_attn_bytes(const myth_work_shape *s, int n_threads)
 /* Where the rows of one kv head of one run lie. */
 struct keys {
     const struct myth_attn_args *a;
-    const unsigned char *fresh[2], *cached[2];          /* K, V: scratch row of position pos0; first byte of the layer in page 0 */
+    const unsigned char *fresh[2],
+        *cached[2]; /* K, V: scratch row of position pos0; first byte of the layer in page 0 */
     size_t row_bytes[2];
     const int32_t *table;
     struct cpu_gap gap;
     uint32_t pos0, head;
-    uint32_t gone;                      /* entries that the table lacks past the gap */
+    uint32_t gone; /* entries that the table lacks past the gap */
 };
 
 static struct keys find_keys(const struct job *j, const int32_t *run, uint32_t head)
 {
     const struct myth_attn_args *a = j->a;
-    struct keys k = { .a = a, .pos0 = (uint32_t)run[MYTH_RUN_POS0], .head = head };
+    struct keys k = {.a = a, .pos0 = (uint32_t)run[MYTH_RUN_POS0], .head = head};
     uint32_t first;
     k.table = cpu_i32(a->kv.table) + (size_t)(uint32_t)run[MYTH_RUN_SLOT] * a->kv.n_entry * 2;
     k.gap = cpu_run_gap(&a->kv, run);
     k.gone = cpu_gap_units(k.gap, a->kv.page_tok, &first);
-    const myth_view fresh[2] = { a->k_new, a->v_new };
-    uint64_t layer_bytes = 0;           /* of K, before V */
+    const myth_view fresh[2] = {a->k_new, a->v_new};
+    uint64_t layer_bytes = 0; /* of K, before V */
     for (int i = 0; i < 2; i++) {
-        k.row_bytes[i] = (size_t)(i == 0 ? cpu_key_bytes(fresh[i], a->head_dim) : myth_row_bytes(fresh[i].dtype, a->head_dim));
-        k.fresh[i] = (const unsigned char *)cpu_ptr(fresh[i]) + ((size_t)head * a->cap_rows + (uint32_t)run[MYTH_RUN_ROW0]) * k.row_bytes[i];
-        k.cached[i] = (const unsigned char *)cpu_ptr(a->kv.pool) + a->kv.layer_off + layer_bytes + (size_t)head * a->kv.page_tok * k.row_bytes[i];
+        k.row_bytes[i] =
+            (size_t)(i == 0 ? cpu_key_bytes(fresh[i], a->head_dim) : myth_row_bytes(fresh[i].dtype, a->head_dim));
+        k.fresh[i] = (const unsigned char *)cpu_ptr(fresh[i]) +
+                     ((size_t)head * a->cap_rows + (uint32_t)run[MYTH_RUN_ROW0]) * k.row_bytes[i];
+        k.cached[i] = (const unsigned char *)cpu_ptr(a->kv.pool) + a->kv.layer_off + layer_bytes +
+                      (size_t)head * a->kv.page_tok * k.row_bytes[i];
         layer_bytes = (uint64_t)a->n_head_kv * a->kv.page_tok * k.row_bytes[0];
     }
     return k;
 }
 
-static uint32_t in_block(uint32_t pos, uint32_t j0) { return pos <= j0 ? 0 : pos - j0 < CPU_ATTN_BLOCK ? pos - j0 : CPU_ATTN_BLOCK; }
+static uint32_t in_block(uint32_t pos, uint32_t j0)
+{
+    return pos <= j0 ? 0 : pos - j0 < CPU_ATTN_BLOCK ? pos - j0 : CPU_ATTN_BLOCK;
+}
 
-/* Keys of the block out of its values, [CPU_ATTN_BLOCK][head_dim] at `made`. A gap's rows, which count nothing, share their neighbour's. */
-static void make_keys(struct fast_attn_block *b, const struct keys *k, uint32_t j0, const struct fast_kernels *f, float *made)
+/* Keys of the block out of its values, [CPU_ATTN_BLOCK][head_dim] at `made`. A gap's rows, which count nothing, share
+ * their neighbour's. */
+static void make_keys(struct fast_attn_block *b, const struct keys *k, uint32_t j0, const struct fast_kernels *f,
+                      float *made)
 {
     const struct myth_attn_args *a = k->a;
     for (uint32_t i = 0; i < CPU_ATTN_BLOCK; i++) {
@@ -139,7 +151,7 @@ static void begin_tile(struct fast_attn_tile *t, const struct job *j, int tid)
     t->o = base;
     t->s = t->o + (size_t)FAST_ATTN_ROWS * hd;
     t->panel = t->s + FAST_ATTN_ROWS * CPU_ATTN_BLOCK;
-    t->keys = t->panel + (size_t)CPU_ATTN_BLOCK * hd;                   /* there when the shape says folds_keys */
+    t->keys = t->panel + (size_t)CPU_ATTN_BLOCK * hd; /* there when the shape says folds_keys */
 }
 
 static void clear_tile(struct fast_attn_tile *t)
@@ -151,9 +163,15 @@ static void clear_tile(struct fast_attn_tile *t)
     }
 }
 
-static uint32_t first_key(const struct job *j, uint32_t pos) { return j->a->window && pos + 1 > j->a->window ? pos + 1 - j->a->window : 0; }
+static uint32_t first_key(const struct job *j, uint32_t pos)
+{
+    return j->a->window && pos + 1 > j->a->window ? pos + 1 - j->a->window : 0;
+}
 
-static const int32_t *run_of(const struct job *j, uint32_t row) { return j->runs + (size_t)(uint32_t)j->row_run[row] * MYTH_RUN_WIDTH; }
+static const int32_t *run_of(const struct job *j, uint32_t row)
+{
+    return j->runs + (size_t)(uint32_t)j->row_run[row] * MYTH_RUN_WIDTH;
+}
 
 /* What row i of the tile sees, which is row `row` of the step. */
 static void see(const struct job *j, struct fast_attn_tile *t, uint32_t i, uint32_t row)
@@ -164,8 +182,8 @@ static void see(const struct job *j, struct fast_attn_tile *t, uint32_t i, uint3
 
 /* ---- prefill ---- */
 
-static void prefill_tile(const struct job *j, struct fast_attn_tile *t, const int32_t *run, uint32_t row, uint32_t n_tok, uint32_t head_kv,
-                         uint32_t head, uint32_t n_head)
+static void prefill_tile(const struct job *j, struct fast_attn_tile *t, const int32_t *run, uint32_t row,
+                         uint32_t n_tok, uint32_t head_kv, uint32_t head, uint32_t n_head)
 {
     const struct myth_attn_args *a = j->a;
     const size_t hd = a->head_dim;
@@ -177,7 +195,8 @@ static void prefill_tile(const struct job *j, struct fast_attn_tile *t, const in
         }
     clear_tile(t);
     const struct keys k = find_keys(j, run, head_kv);
-    const uint32_t from = first_key(j, (uint32_t)j->pos[row]), to = cpu_run_last(run, (uint32_t)j->pos[row + n_tok - 1], a->n_after) + 1;
+    const uint32_t from = first_key(j, (uint32_t)j->pos[row]),
+                   to = cpu_run_last(run, (uint32_t)j->pos[row + n_tok - 1], a->n_after) + 1;
     struct fast_attn_block b;
     for (uint32_t j0 = from / CPU_ATTN_BLOCK * CPU_ATTN_BLOCK; j0 < to; j0 += CPU_ATTN_BLOCK) {
         if (j0 >= k.gap.gap0 && j0 + CPU_ATTN_BLOCK <= k.gap.gap1)
@@ -191,7 +210,8 @@ static void prefill_tile(const struct job *j, struct fast_attn_tile *t, const in
     for (uint32_t i = 0; i < t->n_q; i++)
         j->f->blend(t->o + i * hd, t->o + i * hd, 0.0f, 1.0f / t->l[i], a->head_dim);
     for (uint32_t i = 0; i < n_tok; i++)
-        memcpy(o + ((size_t)(row + i) * a->n_head + head) * hd, t->o + (size_t)i * n_head * hd, n_head * hd * sizeof(float));
+        memcpy(o + ((size_t)(row + i) * a->n_head + head) * hd, t->o + (size_t)i * n_head * hd,
+               n_head * hd * sizeof(float));
 }
 
 static void prefill_task(void *arg, int tid, int n_threads)
@@ -201,8 +221,8 @@ static void prefill_task(void *arg, int tid, int n_threads)
     struct fast_attn_tile t;
     (void)n_threads;
     begin_tile(&t, j, tid);
-    uint32_t end = a->n_rows, row0 = end, at = 0;       /* runs from the last to the first: rows [row0, end), first item at */
-    for (uint32_t item = cpu_pool_take(j->d->pool, 1); end > 0; ) {
+    uint32_t end = a->n_rows, row0 = end, at = 0; /* runs from the last to the first: rows [row0, end), first item at */
+    for (uint32_t item = cpu_pool_take(j->d->pool, 1); end > 0;) {
         while (row0 > 0 && (row0 == end || j->row_run[row0 - 1] == j->row_run[end - 1]))
             row0--;
         const int32_t *run = j->runs + (size_t)(uint32_t)j->row_run[end - 1] * MYTH_RUN_WIDTH;
@@ -212,9 +232,11 @@ static void prefill_task(void *arg, int tid, int n_threads)
             end = row0;
             continue;
         }
-        const uint32_t tile = n_tile - 1 - (item - at) / per_tile, part = (item - at) % per_tile, kv = part / j->n_split, split = part % j->n_split;
+        const uint32_t tile = n_tile - 1 - (item - at) / per_tile, part = (item - at) % per_tile,
+                       kv = part / j->n_split, split = part % j->n_split;
         const uint32_t row = row0 + tile * j->tile_tok, n_tok = end - row < j->tile_tok ? end - row : j->tile_tok;
-        const uint32_t h0 = split * j->tile_heads, n_head = j->group - h0 < j->tile_heads ? j->group - h0 : j->tile_heads;
+        const uint32_t h0 = split * j->tile_heads,
+                       n_head = j->group - h0 < j->tile_heads ? j->group - h0 : j->tile_heads;
         prefill_tile(j, &t, run, row, n_tok, kv, kv * j->group + h0, n_head);
         item = cpu_pool_take(j->d->pool, 1);
     }
@@ -222,8 +244,15 @@ static void prefill_task(void *arg, int tid, int n_threads)
 
 static struct job begin(myth_stream *s, const struct myth_attn_args *a, const struct fast_kernels *f)
 {
-    struct job j = { .d = cpu_of(s), .f = f, .a = a, .runs = cpu_i32(a->runs), .row_run = cpu_i32(a->row_run), .pos = cpu_i32(a->pos),
-                     .group = a->n_head / a->n_head_kv };
+    struct job j = {
+        .d = cpu_of(s),
+        .f = f,
+        .a = a,
+        .runs = cpu_i32(a->runs),
+        .row_run = cpu_i32(a->row_run),
+        .pos = cpu_i32(a->pos),
+        .group = a->n_head / a->n_head_kv,
+    };
     j.tile_heads = j.group < FAST_ATTN_ROWS ? j.group : FAST_ATTN_ROWS;
     j.n_split = (j.group + j.tile_heads - 1) / j.tile_heads;
     j.tile_tok = FAST_ATTN_ROWS / j.tile_heads;
@@ -238,7 +267,8 @@ void fast_attn_prefill(myth_stream *s, const struct myth_attn_prefill_args *a, c
 
 /* ---- decode ---- */
 
-/* How the key blocks of a decode row are cut: n blocks from `first` on, without the `gone` ones from `hole` on; parts of len blocks. */
+/* How the key blocks of a decode row are cut: n blocks from `first` on, without the `gone` ones from `hole` on; parts
+ * of len blocks. */
 struct cut {
     uint32_t n, first, hole, gone, len, n_chunk;
 };
@@ -246,8 +276,9 @@ struct cut {
 static struct cut cut_row(const struct job *j, uint32_t row)
 {
     const uint32_t pos = (uint32_t)j->pos[row];
-    struct cut c = { .first = first_key(j, pos) / CPU_ATTN_BLOCK };
-    uint32_t gone = cpu_gap_units(cpu_run_gap(&j->a->kv, run_of(j, row)), CPU_ATTN_BLOCK, &c.hole), past = c.hole + gone;
+    struct cut c = {.first = first_key(j, pos) / CPU_ATTN_BLOCK};
+    uint32_t gone = cpu_gap_units(cpu_run_gap(&j->a->kv, run_of(j, row)), CPU_ATTN_BLOCK, &c.hole),
+             past = c.hole + gone;
     if (c.hole < c.first)
         c.hole = c.first;
     c.gone = past > c.hole ? past - c.hole : 0;
@@ -284,7 +315,7 @@ static void aim(const struct job *j, struct fast_attn_tile *t, uint32_t row, uin
     }
 }
 
-struct state {                          /* one head of a row after some parts */
+struct state { /* one head of a row after some parts */
     float *o, m, l;
 };
 
@@ -309,7 +340,8 @@ static void decode_whole(const struct job *j, struct fast_attn_tile *t, uint32_t
     const size_t hd = a->head_dim;
     const uint32_t n_chunk = cut_row(j, row).n_chunk;
     for (uint32_t h0 = 0; h0 < j->group; h0 += j->tile_heads) {
-        const uint32_t head = head_kv * j->group + h0, n = j->group - h0 < j->tile_heads ? j->group - h0 : j->tile_heads;
+        const uint32_t head = head_kv * j->group + h0,
+                       n = j->group - h0 < j->tile_heads ? j->group - h0 : j->tile_heads;
         struct state s[FAST_ATTN_ROWS];
         aim(j, t, row, head, n);
         for (uint32_t c = 0; c < n_chunk; c++) {
@@ -348,7 +380,7 @@ static void join(const struct job *j, uint32_t pair)
     const uint32_t row = j->row0 + pair / a->n_head_kv, kv = pair % a->n_head_kv;
     const uint32_t n_chunk = cut_row(j, row).n_chunk;
     for (uint32_t h = 0; h < j->group; h++) {
-        struct state s = { .o = cpu_f32(a->o) + ((size_t)row * a->n_head + kv * j->group + h) * hd };
+        struct state s = {.o = cpu_f32(a->o) + ((size_t)row * a->n_head + kv * j->group + h) * hd};
         for (uint32_t c = 0; c < n_chunk; c++) {
             const float *part = part_of(j, pair, c);
             fold(j, &s, part + h * hd, part[j->group * hd + h], part[j->group * (hd + 1) + h], c == 0);
@@ -365,12 +397,12 @@ static void decode_task(void *arg, int tid, int n_threads)
     struct fast_attn_tile t;
     begin_tile(&t, j, tid);
     if (!j->is_split) {
-        for (uint32_t i; (i = cpu_pool_take(j->d->pool, 1)) < n_pair; )
+        for (uint32_t i; (i = cpu_pool_take(j->d->pool, 1)) < n_pair;)
             decode_whole(j, &t, j->row0 + i / a->n_head_kv, i % a->n_head_kv);
         return;
     }
-    uint32_t pair = 0, at = 0;          /* first item of the pair */
-    for (uint32_t item = cpu_pool_take(j->d->pool, 1); pair < n_pair; ) {
+    uint32_t pair = 0, at = 0; /* first item of the pair */
+    for (uint32_t item = cpu_pool_take(j->d->pool, 1); pair < n_pair;) {
         const uint32_t n_chunk = cut_row(j, j->row0 + pair / a->n_head_kv).n_chunk;
         if (item >= at + n_chunk) {
             at += n_chunk;
@@ -397,7 +429,7 @@ void fast_attn_decode(myth_stream *s, const struct myth_attn_decode_args *a, con
     j.parts = (float *)(void *)j.d->attn_scratch + (size_t)n_threads * thread_floats(shape);
     j.n_rows = a->n_rows;
     j.is_split = n_threads > 1 && n_pair < 2 * (uint32_t)n_threads && n_pair <= fit && j.group <= FAST_ATTN_ROWS;
-    if (n_pair == 1 && cut_row(&j, 0).n_chunk == 1) {                 /* short: not worth waking a thread */
+    if (n_pair == 1 && cut_row(&j, 0).n_chunk == 1) { /* short: not worth waking a thread */
         struct fast_attn_tile t;
         begin_tile(&t, &j, 0);
         decode_whole(&j, &t, 0, 0);

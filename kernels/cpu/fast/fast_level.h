@@ -2,13 +2,13 @@
  *
  *   static const struct fast_kernels *kernels_of(const myth_stream *s)      the table for this processor
  *
- * The ops of Gemma 3n's streams are a few passes over rows beside its products and stay the reference's, as moe_route does.
- * Attention needs head_dim % 16 == 0, q8_0 caches % 32 (device.c); other widths go to the reference. rope_table, kv_merge, geglu,
- * qkv_rope_store and copy are left to the lower levels: the fused ops hold what is hot of them. */
+ * The ops of Gemma 3n's streams are a few passes over rows beside its products and stay the reference's, as moe_route
+ * does. Attention needs head_dim % 16 == 0, q8_0 caches % 32 (device.c); other widths go to the reference. rope_table,
+ * kv_merge, geglu, qkv_rope_store and copy are left to the lower levels: the fused ops hold what is hot of them. */
 #include "fast.h"
 #include "kernels/cpu/ref/ref.h"
 
-#define FAST_OP(name)                                                                                                                \
+#define FAST_OP(name) \
     static void op_##name(myth_stream *s, const struct myth_##name##_args *a) { fast_##name(s, a, kernels_of(s)); }
 FAST_OP(embed_gather)
 FAST_OP(rms_norm)
@@ -39,12 +39,16 @@ static void op_attn_decode(myth_stream *s, const struct myth_attn_decode_args *a
         fast_attn_decode(s, a, kernels_of(s));
 }
 
-static void op_capture_sum(myth_stream *s, const struct myth_capture_sum_args *a) { cpu_capture_sum(s, a, kernels_of(s)->norm_row); }
+static void op_capture_sum(myth_stream *s, const struct myth_capture_sum_args *a)
+{
+    cpu_capture_sum(s, a, kernels_of(s)->norm_row);
+}
 
-#define FAST_OPS                                                                                                                     \
-    {                                                                                                                                \
-        .embed_gather = op_embed_gather, .rms_norm = op_rms_norm, .gather_norm = op_gather_norm, .proj = op_proj,                    \
-        .norm_qkv_rope_store = op_norm_qkv_rope_store, .norm_ffn_geglu = op_norm_ffn_geglu, .attn_prefill = op_attn_prefill,         \
-        .attn_decode = op_attn_decode, .head_topk = op_head_topk, .head_logits = op_head_logits, .capture_sum = op_capture_sum,      \
-        .ple_gate = op_ple_gate, .moe_geglu = op_moe_geglu, .moe_down = op_moe_down,                                                 \
+#define FAST_OPS                                                                                                  \
+    {                                                                                                             \
+        .embed_gather = op_embed_gather, .rms_norm = op_rms_norm, .gather_norm = op_gather_norm, .proj = op_proj, \
+        .norm_qkv_rope_store = op_norm_qkv_rope_store, .norm_ffn_geglu = op_norm_ffn_geglu,                       \
+        .attn_prefill = op_attn_prefill, .attn_decode = op_attn_decode, .head_topk = op_head_topk,                \
+        .head_logits = op_head_logits, .capture_sum = op_capture_sum, .ple_gate = op_ple_gate,                    \
+        .moe_geglu = op_moe_geglu, .moe_down = op_moe_down,                                                       \
     }

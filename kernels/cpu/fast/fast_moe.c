@@ -1,13 +1,14 @@
 /* fast_moe.c   moe_geglu and moe_down: the products of proj, each expert's matrices against the entries that chose it
  *
- * Order      entries are converted in the order of experts, so an expert's rows lie side by side; then items of FAST_PANEL outputs of one
- *            expert are taken from a counter. An item's products stay in a tile, ROWS rows of it at a time, and each row of the tile goes
- *            to its entry's own place
- * Entries    as many at a time as the workspace holds in converted form; an expert that is cut in two is read twice, which changes no bits
+ * Order      entries are converted in the order of experts, so an expert's rows lie side by side; then items of
+ *            FAST_PANEL outputs of one expert are taken from a counter. An item's products stay in a tile, ROWS rows of
+ *            it at a time, and each row of the tile goes to its entry's own place
+ * Entries    as many at a time as the workspace holds in converted form; an expert that is cut in two is read twice,
+ *            which changes no bits
  * Bits       one (entry, output) is the chain of proj's product in the same kind of step
  * Traffic    the matrices of every expert with entries, once; a row's conversion once per expert that it chose
- * Limit      decode: memory bandwidth; prefill: the dot product rate, weights unpacked once per ROWS entries where a panel of all
- *            inputs does not fit its buffer                                                                                         */
+ * Limit      decode: memory bandwidth; prefill: the dot product rate, weights unpacked once per ROWS entries where a
+ *            panel of all inputs does not fit its buffer */
 #include "fast.h"
 
 #include <string.h>
@@ -27,7 +28,7 @@ struct job {
     uint64_t first_row[2], expert_rows;
     size_t w_bytes;
     uint32_t n_matrix, n_out;
-    float *dst;                         /* [n_entry, n_out] */
+    float *dst; /* [n_entry, n_out] */
     bool is_decode;
     /* the pass: entries order[at0] .. order[at1 - 1], and the experts among them */
     const struct fast_form *form;
@@ -45,14 +46,15 @@ static void rows_task(void *arg, int tid, int n_threads)
     uint64_t from, to;
     cpu_split(j->at1 - j->at0, 1, tid, n_threads, &from, &to);
     for (uint64_t i = from; i < to; i++)
-        j->form->convert(j->d->activations + i * j->row_bytes, j->src + (size_t)((uint32_t)j->order[j->at0 + i] / j->share) * j->n_in, j->n_in);
+        j->form->convert(j->d->activations + i * j->row_bytes,
+                         j->src + (size_t)((uint32_t)j->order[j->at0 + i] / j->share) * j->n_in, j->n_in);
 }
 
 static size_t whole_panel(const struct job *j) { return (size_t)(j->n_in + 31) / 32 * j->mat->panel_bytes; }
 
 /* tile[r * FAST_PANEL + o] of rows x against outputs w; a packed panel holds all inputs. */
-static void multiply(const struct job *j, float *tile, const unsigned char *w, const unsigned char *x, uint32_t n, uint32_t n_out, void *panel,
-                     bool is_packed)
+static void multiply(const struct job *j, float *tile, const unsigned char *w, const unsigned char *x, uint32_t n,
+                     uint32_t n_out, void *panel, bool is_packed)
 {
     if (j->is_decode) {
         j->mat->gemv(tile, FAST_PANEL, w, j->w_bytes, n_out, x, j->row_bytes, n, j->n_in);
@@ -127,20 +129,47 @@ static void run(struct job *j, uint32_t n_expert)
 
 void fast_moe_geglu(myth_stream *s, const struct myth_moe_geglu_args *a, const struct fast_kernels *f)
 {
-    struct job j = { .d = cpu_of(s), .f = f, .src = cpu_f32(a->x), .n_in = a->dim, .share = a->k, .offset = cpu_i32(a->offset),
-                     .order = cpu_i32(a->order), .mat = &f->mat[a->w_gate.dtype], .w = { cpu_ptr(a->w_gate), cpu_ptr(a->w_up) },
-                     .first_row = { 0, a->up_row }, .expert_rows = a->expert_rows, .w_bytes = (size_t)myth_row_bytes(a->w_gate.dtype, a->dim),
-                     .n_matrix = 2, .n_out = a->d_ff, .dst = cpu_f32(a->h), .is_decode = a->is_decode };
+    struct job j = {
+        .d = cpu_of(s),
+        .f = f,
+        .src = cpu_f32(a->x),
+        .n_in = a->dim,
+        .share = a->k,
+        .offset = cpu_i32(a->offset),
+        .order = cpu_i32(a->order),
+        .mat = &f->mat[a->w_gate.dtype],
+        .w = {cpu_ptr(a->w_gate), cpu_ptr(a->w_up)},
+        .first_row = {0, a->up_row},
+        .expert_rows = a->expert_rows,
+        .w_bytes = (size_t)myth_row_bytes(a->w_gate.dtype, a->dim),
+        .n_matrix = 2,
+        .n_out = a->d_ff,
+        .dst = cpu_f32(a->h),
+        .is_decode = a->is_decode,
+    };
     run(&j, a->n_expert);
     cpu_count_experts(s, a->offset, a->n_expert, 2ull * a->d_ff * j.w_bytes);
 }
 
 void fast_moe_down(myth_stream *s, const struct myth_moe_down_args *a, const struct fast_kernels *f)
 {
-    struct job j = { .d = cpu_of(s), .f = f, .src = cpu_f32(a->h), .n_in = a->d_ff, .share = 1, .offset = cpu_i32(a->offset),
-                     .order = cpu_i32(a->order), .mat = &f->mat[a->w.dtype], .w = { cpu_ptr(a->w) }, .expert_rows = a->dim,
-                     .w_bytes = (size_t)myth_row_bytes(a->w.dtype, a->d_ff), .n_matrix = 1, .n_out = a->dim, .dst = cpu_f32(a->part),
-                     .is_decode = a->is_decode };
+    struct job j = {
+        .d = cpu_of(s),
+        .f = f,
+        .src = cpu_f32(a->h),
+        .n_in = a->d_ff,
+        .share = 1,
+        .offset = cpu_i32(a->offset),
+        .order = cpu_i32(a->order),
+        .mat = &f->mat[a->w.dtype],
+        .w = {cpu_ptr(a->w)},
+        .expert_rows = a->dim,
+        .w_bytes = (size_t)myth_row_bytes(a->w.dtype, a->d_ff),
+        .n_matrix = 1,
+        .n_out = a->dim,
+        .dst = cpu_f32(a->part),
+        .is_decode = a->is_decode,
+    };
     run(&j, a->n_expert);
     cpu_pool_run_parts(j.d->pool, (uint64_t)a->n_rows * a->k * a->dim / 4096, cpu_moe_add, (void *)(uintptr_t)a);
     cpu_count_experts(s, a->offset, a->n_expert, (uint64_t)a->dim * j.w_bytes);

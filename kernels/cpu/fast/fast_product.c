@@ -1,12 +1,12 @@
 /* fast_product.c   the ops around matrix products: proj, norm_qkv_rope_store, norm_ffn_geglu, ple_gate
  *
- * Order      rows are normed and converted to the form of the weights; then items of outputs are taken from a counter: prefill one panel
- *            of FAST_PANEL outputs x a share of the rows, decode long runs of outputs, shorter towards the end, x all rows; then what the
- *            op does with its outputs
+ * Order      rows are normed and converted to the form of the weights; then items of outputs are taken from a counter:
+ *            prefill one panel of FAST_PANEL outputs x a share of the rows, decode long runs of outputs, shorter
+ *            towards the end, x all rows; then what the op does with its outputs
  * Rows       as many at a time as the workspace holds in converted form; a second pass is rare and changes no bits
  * Work       activations: the converted rows, then a panel per thread
- * Limit      prefill: the dot product rate, weights unpacked once per share of rows; decode: memory bandwidth. One row is normed and
- *            converted on the calling thread: a second start of the pool costs more                                                  */
+ * Limit      prefill: the dot product rate, weights unpacked once per share of rows; decode: memory bandwidth. One row
+ *            is normed and converted on the calling thread: a second start of the pool costs more */
 #include "fast.h"
 
 #include <string.h>
@@ -34,11 +34,11 @@ struct job {
     unsigned char *rows, *panels;
     size_t row_bytes;
     uint32_t row0, n_now;
-    bool is_fresh;                      /* their norm is still to be made */
+    bool is_fresh; /* their norm is still to be made */
     /* outputs */
     struct product p[3];
-    uint32_t n_product, n_share;       /* share: parts of the rows in prefill */
-    bool is_decode, is_pair;            /* pair: p[0] becomes gelu(p[0]) * p[1] */
+    uint32_t n_product, n_share; /* share: parts of the rows in prefill */
+    bool is_decode, is_pair;     /* pair: p[0] becomes gelu(p[0]) * p[1] */
 };
 
 static uint32_t at_most(uint32_t a, uint32_t b) { return a < b ? a : b; }
@@ -53,7 +53,10 @@ size_t fast_rows_bytes(const myth_work_shape *s)
     return (size_t)(n_rows * row > least ? n_rows * row : least);
 }
 
-size_t fast_product_bytes(const myth_work_shape *shape, int n_threads) { return fast_rows_bytes(shape) + (size_t)n_threads * PANEL_BYTES; }
+size_t fast_product_bytes(const myth_work_shape *shape, int n_threads)
+{
+    return fast_rows_bytes(shape) + (size_t)n_threads * PANEL_BYTES;
+}
 
 /* ---- rows ---- */
 
@@ -63,8 +66,8 @@ static void make_rows(const struct job *j, uint32_t from, uint32_t to)
         uint32_t r = j->row0 + i;
         float *xn = j->xn + (size_t)r * j->n_in;
         if (j->is_fresh && j->x)
-            j->f->norm_row(xn, j->x + (size_t)r * j->n_in, j->pend ? j->pend + (size_t)r * j->n_in : NULL, j->w_post, j->x_scale, j->w_norm, j->n_in, j->eps,
-                           true);
+            j->f->norm_row(xn, j->x + (size_t)r * j->n_in, j->pend ? j->pend + (size_t)r * j->n_in : NULL, j->w_post,
+                           j->x_scale, j->w_norm, j->n_in, j->eps, true);
         j->form->convert(j->rows + i * j->row_bytes, xn, j->n_in);
     }
 }
@@ -80,7 +83,8 @@ static void rows_task(void *arg, int tid, int n_threads)
 /* ---- products ---- */
 
 /* Rows [r0, r0 + n) of the converted block against outputs [o, o + n_out) of p. */
-static void multiply(const struct job *j, const struct product *p, uint32_t o, uint32_t n_out, uint32_t r0, uint32_t n, void *panel)
+static void multiply(const struct job *j, const struct product *p, uint32_t o, uint32_t n_out, uint32_t r0, uint32_t n,
+                     void *panel)
 {
     const unsigned char *w = p->w + o * p->row_bytes, *x = j->rows + r0 * j->row_bytes;
     float *y = p->y + (size_t)(j->row0 + r0) * p->ldy + o;
@@ -101,25 +105,30 @@ static bool fits_pair(const struct job *j)
     return (size_t)(j->n_in + 31) / 32 * (j->p[0].mat->panel_bytes + j->p[1].mat->panel_bytes) <= PANEL_BYTES;
 }
 
-/* h = gelu(gate) * up for outputs [o, o + n_out): some rows of both at a time, so that neither leaves L1 before it is used. */
-static void multiply_pair(const struct job *j, uint32_t o, uint32_t n_out, uint32_t r0, uint32_t n, unsigned char *panel)
+/* h = gelu(gate) * up for outputs [o, o + n_out): some rows of both at a time, so that neither leaves L1 before it is
+ * used. */
+static void multiply_pair(const struct job *j, uint32_t o, uint32_t n_out, uint32_t r0, uint32_t n,
+                          unsigned char *panel)
 {
     float tile[2][ROWS_PAIR * FAST_PANEL];
     const struct product *p = j->p;
-    unsigned char *const panels[2] = { panel, panel + (size_t)(j->n_in + 31) / 32 * p[0].mat->panel_bytes };
+    unsigned char *const panels[2] = {panel, panel + (size_t)(j->n_in + 31) / 32 * p[0].mat->panel_bytes};
     for (int i = 0; i < 2; i++)
         p[i].mat->pack(panels[i], p[i].w + o * p[i].row_bytes, p[i].row_bytes, n_out, 0, j->n_in);
     for (uint32_t r = r0, m; r < r0 + n; r += m) {
         m = at_most(r0 + n - r, ROWS_PAIR);
         for (int i = 0; i < 2; i++)
-            p[i].mat->gemm(tile[i], FAST_PANEL, n_out, panels[i], j->rows + r * j->row_bytes, j->row_bytes, m, j->n_in, 0, j->n_in);
+            p[i].mat->gemm(tile[i], FAST_PANEL, n_out, panels[i], j->rows + r * j->row_bytes, j->row_bytes, m, j->n_in,
+                           0, j->n_in);
         for (uint32_t t = 0; t < m; t++)
-            j->f->geglu(p->y + (size_t)(j->row0 + r + t) * p->ldy + o, tile[0] + t * FAST_PANEL, tile[1] + t * FAST_PANEL, n_out);
+            j->f->geglu(p->y + (size_t)(j->row0 + r + t) * p->ldy + o, tile[0] + t * FAST_PANEL,
+                        tile[1] + t * FAST_PANEL, n_out);
     }
 }
 
 /* Outputs [o, o + n_out) of product i, both of a pair. */
-static void make_outputs(const struct job *j, uint32_t i, uint32_t o, uint32_t n_out, uint32_t r0, uint32_t n, void *panel)
+static void make_outputs(const struct job *j, uint32_t i, uint32_t o, uint32_t n_out, uint32_t r0, uint32_t n,
+                         void *panel)
 {
     const struct product *p = &j->p[i];
     if (j->is_pair && !j->is_decode && fits_pair(j)) {
@@ -153,8 +162,8 @@ static void prefill_task(void *arg, int tid, int n_threads)
     const uint32_t share = (j->n_now + j->n_share - 1) / j->n_share;
     void *panel = j->panels + (size_t)tid * PANEL_BYTES;
     (void)n_threads;
-    uint32_t at = 0, i = 0;             /* first item of product i */
-    for (uint32_t item = cpu_pool_take(j->d->pool, 1); i < j->n_product; ) {
+    uint32_t at = 0, i = 0; /* first item of product i */
+    for (uint32_t item = cpu_pool_take(j->d->pool, 1); i < j->n_product;) {
         uint32_t n = count_items(j, i, FAST_PANEL) * j->n_share;
         if (item >= at + n) {
             at += n;
@@ -168,7 +177,8 @@ static void prefill_task(void *arg, int tid, int n_threads)
     }
 }
 
-/* Runs of units of UNIT_DECODE outputs: a share of what seems left, so that memory is read in long streams and the threads still end together. */
+/* Runs of units of UNIT_DECODE outputs: a share of what seems left, so that memory is read in long streams and the
+ * threads still end together. */
 static void decode_task(void *arg, int tid, int n_threads)
 {
     const struct job *j = arg;
@@ -187,13 +197,15 @@ static void decode_task(void *arg, int tid, int n_threads)
             uint32_t n_unit = count_items(j, i, UNIT_DECODE), from = first > at ? first - at : 0;
             uint32_t to = first + n > at ? at_most(first + n - at, n_unit) : 0;
             if (from < to)
-                make_outputs(j, i, from * UNIT_DECODE, at_most(to * UNIT_DECODE, j->p[i].n_out) - from * UNIT_DECODE, 0, j->n_now, NULL);
+                make_outputs(j, i, from * UNIT_DECODE, at_most(to * UNIT_DECODE, j->p[i].n_out) - from * UNIT_DECODE, 0,
+                             j->n_now, NULL);
             at += n_unit;
         }
     }
 }
 
-/* All rows of one form against the products that want it. The other product of a pair has the same form, or there is no pair. */
+/* All rows of one form against the products that want it. The other product of a pair has the same form, or there is no
+ * pair. */
 static void run_form(struct job *j)
 {
     uint64_t n_panel = 0;
@@ -208,8 +220,9 @@ static void run_form(struct job *j)
             make_rows(j, 0, 1);
         else
             cpu_pool_run(j->d->pool, rows_task, j);
-        j->n_share = 1;                 /* few panels for many threads: split the rows too */
-        while (!j->is_decode && n_panel * j->n_share < 4u * (uint32_t)n_threads && j->n_now / (j->n_share + 1) >= ROWS_SHARE)
+        j->n_share = 1; /* few panels for many threads: split the rows too */
+        while (!j->is_decode && n_panel * j->n_share < 4u * (uint32_t)n_threads &&
+               j->n_now / (j->n_share + 1) >= ROWS_SHARE)
             j->n_share++;
         cpu_pool_run(j->d->pool, j->is_decode ? decode_task : prefill_task, j);
     }
@@ -222,7 +235,7 @@ static void run(struct job *j)
     j->rows = j->d->activations;
     j->is_fresh = true;
     for (uint32_t i = 0; i < j->n_product; i++) {
-        bool is_done = false;           /* with an earlier product of the same form */
+        bool is_done = false; /* with an earlier product of the same form */
         j->form = form_of(j, &j->p[i]);
         for (uint32_t e = 0; e < i; e++)
             is_done = is_done || form_of(j, &j->p[e]) == j->form;
@@ -231,10 +244,17 @@ static void run(struct job *j)
     }
 }
 
-static struct product product(const struct fast_kernels *f, myth_view w, uint32_t n_in, float *y, size_t ldy, uint32_t n_out)
+static struct product product(const struct fast_kernels *f, myth_view w, uint32_t n_in, float *y, size_t ldy,
+                              uint32_t n_out)
 {
-    struct product p = { .mat = &f->mat[w.dtype], .w = cpu_ptr(w), .row_bytes = (size_t)myth_row_bytes(w.dtype, n_in), .ldy = ldy, .y = y,
-                         .n_out = n_out };
+    struct product p = {
+        .mat = &f->mat[w.dtype],
+        .w = cpu_ptr(w),
+        .row_bytes = (size_t)myth_row_bytes(w.dtype, n_in),
+        .ldy = ldy,
+        .y = y,
+        .n_out = n_out,
+    };
     return p;
 }
 
@@ -242,16 +262,24 @@ static struct product product(const struct fast_kernels *f, myth_view w, uint32_
 
 void fast_proj(myth_stream *s, const struct myth_proj_args *a, const struct fast_kernels *f)
 {
-    struct job j = { .d = cpu_of(s), .f = f, .xn = cpu_f32(a->x), .n_rows = a->n_rows, .n_in = a->n_in, .is_decode = a->is_decode, .n_product = 1 };
+    struct job j = {
+        .d = cpu_of(s),
+        .f = f,
+        .xn = cpu_f32(a->x),
+        .n_rows = a->n_rows,
+        .n_in = a->n_in,
+        .is_decode = a->is_decode,
+        .n_product = 1,
+    };
     j.p[0] = product(f, a->w, a->n_in, cpu_f32(a->y), a->n_out, a->n_out);
     run(&j);
 }
 
 /* Weights of a norm that has none. */
-#define ONES_8 1, 1, 1, 1, 1, 1, 1, 1
-#define ONES_64 ONES_8, ONES_8, ONES_8, ONES_8, ONES_8, ONES_8, ONES_8, ONES_8
+#define ONES_8   1, 1, 1, 1, 1, 1, 1, 1
+#define ONES_64  ONES_8, ONES_8, ONES_8, ONES_8, ONES_8, ONES_8, ONES_8, ONES_8
 #define ONES_512 ONES_64, ONES_64, ONES_64, ONES_64, ONES_64, ONES_64, ONES_64, ONES_64
-static const float ones[MYTH_V_NORM_MAX] = { ONES_512, ONES_512 };
+static const float ones[MYTH_V_NORM_MAX] = {ONES_512, ONES_512};
 
 struct store {
     const struct myth_norm_qkv_rope_store_args *a;
@@ -263,7 +291,8 @@ static void store_task(void *arg, int tid, int n_threads)
     const struct myth_norm_qkv_rope_store_args *a = ((const struct store *)arg)->a;
     const struct fast_kernels *f = ((const struct store *)arg)->f;
     const size_t hd = a->head_dim;
-    const float *q = cpu_f32(a->qkv), *k = q + (size_t)a->n_rows * a->n_head * hd, *v = k + (size_t)a->n_rows * a->n_head_kv * hd;
+    const float *q = cpu_f32(a->qkv), *k = q + (size_t)a->n_rows * a->n_head * hd,
+                *v = k + (size_t)a->n_rows * a->n_head_kv * hd;
     const float *rope = cpu_f32(a->rope), *n_q = cpu_f32(a->n_q), *n_k = cpu_f32(a->n_k);
     uint64_t from, to;
     cpu_split(a->n_rows, 1, tid, n_threads, &from, &to);
@@ -275,34 +304,50 @@ static void store_task(void *arg, int tid, int n_threads)
         for (uint32_t h = 0; a->v_new.buf && h < a->n_head_kv; h++) {
             size_t at = (r * a->n_head_kv + h) * hd;
             uint64_t row = (uint64_t)h * a->cap_rows + r;
-            float *head = (float *)(uintptr_t)(k + at), *val = a->w_v.buf ? (float *)(uintptr_t)(v + at) : head;      /* qkv is scratch */
+            float *head = (float *)(uintptr_t)(k + at),
+                  *val = a->w_v.buf ? (float *)(uintptr_t)(v + at) : head; /* qkv is scratch */
             if (a->has_v_norm) {
                 float *normed = (float *)(uintptr_t)(v + at);
                 f->norm_row(normed, val, NULL, NULL, 0.0f, ones, a->head_dim, a->eps, false);
                 val = normed;
             }
-            f->row_from_f32((unsigned char *)cpu_ptr(a->v_new) + row * myth_row_bytes(a->v_new.dtype, hd), a->v_new.dtype, val, a->head_dim);
+            f->row_from_f32((unsigned char *)cpu_ptr(a->v_new) + row * myth_row_bytes(a->v_new.dtype, hd),
+                            a->v_new.dtype, val, a->head_dim);
             if (!a->k_new.buf)
-                continue;                                                       /* attention makes the keys */
+                continue; /* attention makes the keys */
             f->head_rope(head, head, n_k, rope + r * hd, a->head_dim, a->eps, 1.0f);
-            f->row_from_f32((unsigned char *)cpu_ptr(a->k_new) + row * myth_row_bytes(a->k_new.dtype, hd), a->k_new.dtype, head, a->head_dim);
+            f->row_from_f32((unsigned char *)cpu_ptr(a->k_new) + row * myth_row_bytes(a->k_new.dtype, hd),
+                            a->k_new.dtype, head, a->head_dim);
         }
     }
 }
 
-void fast_norm_qkv_rope_store(myth_stream *s, const struct myth_norm_qkv_rope_store_args *a, const struct fast_kernels *f)
+void fast_norm_qkv_rope_store(myth_stream *s, const struct myth_norm_qkv_rope_store_args *a,
+                              const struct fast_kernels *f)
 {
     const uint32_t n_q = a->n_head * a->head_dim, n_kv = a->n_head_kv * a->head_dim;
     float *q = cpu_f32(a->qkv), *k = q + (size_t)a->n_rows * n_q, *v = k + (size_t)a->n_rows * n_kv;
-    struct job j = { .d = cpu_of(s), .f = f, .x = cpu_f32(a->x), .xn = cpu_f32(a->xn), .pend = cpu_f32(a->pend), .w_post = cpu_f32(a->w_post),
-                     .w_norm = cpu_f32(a->w_in), .n_rows = a->n_rows, .n_in = a->dim, .eps = a->eps, .x_scale = a->x_scale, .is_decode = a->is_decode };
+    struct job j = {
+        .d = cpu_of(s),
+        .f = f,
+        .x = cpu_f32(a->x),
+        .xn = cpu_f32(a->xn),
+        .pend = cpu_f32(a->pend),
+        .w_post = cpu_f32(a->w_post),
+        .w_norm = cpu_f32(a->w_in),
+        .n_rows = a->n_rows,
+        .n_in = a->dim,
+        .eps = a->eps,
+        .x_scale = a->x_scale,
+        .is_decode = a->is_decode,
+    };
     j.p[j.n_product++] = product(f, a->w_q, a->dim, q, n_q, n_q);
     if (a->w_k.buf)
         j.p[j.n_product++] = product(f, a->w_k, a->dim, k, n_kv, n_kv);
     if (a->w_v.buf)
         j.p[j.n_product++] = product(f, a->w_v, a->dim, v, n_kv, n_kv);
     run(&j);
-    struct store st = { a, f };
+    struct store st = {a, f};
     if (a->n_rows == 1)
         store_task(&st, 0, 1);
     else
@@ -311,8 +356,20 @@ void fast_norm_qkv_rope_store(myth_stream *s, const struct myth_norm_qkv_rope_st
 
 void fast_norm_ffn_geglu(myth_stream *s, const struct myth_norm_ffn_geglu_args *a, const struct fast_kernels *f)
 {
-    struct job j = { .d = cpu_of(s), .f = f, .x = cpu_f32(a->x), .xn = cpu_f32(a->xn), .pend = cpu_f32(a->pend), .w_post = cpu_f32(a->w_post),
-                     .w_norm = cpu_f32(a->w), .n_rows = a->n_rows, .n_in = a->dim, .eps = a->eps, .x_scale = a->x_scale, .is_decode = a->is_decode };
+    struct job j = {
+        .d = cpu_of(s),
+        .f = f,
+        .x = cpu_f32(a->x),
+        .xn = cpu_f32(a->xn),
+        .pend = cpu_f32(a->pend),
+        .w_post = cpu_f32(a->w_post),
+        .w_norm = cpu_f32(a->w),
+        .n_rows = a->n_rows,
+        .n_in = a->dim,
+        .eps = a->eps,
+        .x_scale = a->x_scale,
+        .is_decode = a->is_decode,
+    };
     float *h = cpu_f32(a->h), *up = cpu_f32(a->up);
     j.p[0] = product(f, a->w_gate, a->dim, h, a->d_ff, a->d_ff);
     j.p[1] = product(f, a->w_up, a->dim, up, a->d_ff, a->d_ff);
@@ -341,12 +398,22 @@ static void gate_task(void *arg, int tid, int n_threads)
 
 void fast_ple_gate(myth_stream *s, const struct myth_ple_gate_args *a, const struct fast_kernels *f)
 {
-    struct job j = { .d = cpu_of(s), .f = f, .x = a->pend.buf ? cpu_f32(a->x) : NULL, .xn = cpu_f32(a->pend.buf ? a->xn : a->x),
-                     .pend = cpu_f32(a->pend), .w_post = cpu_f32(a->w_post), .n_rows = a->n_rows, .n_in = a->dim, .eps = a->eps,
-                     .is_decode = a->is_decode, .n_product = 1 };
+    struct job j = {
+        .d = cpu_of(s),
+        .f = f,
+        .x = a->pend.buf ? cpu_f32(a->x) : NULL,
+        .xn = cpu_f32(a->pend.buf ? a->xn : a->x),
+        .pend = cpu_f32(a->pend),
+        .w_post = cpu_f32(a->w_post),
+        .n_rows = a->n_rows,
+        .n_in = a->dim,
+        .eps = a->eps,
+        .is_decode = a->is_decode,
+        .n_product = 1,
+    };
     j.p[0] = product(f, a->w, a->dim, cpu_f32(a->h), a->n_ple, a->n_ple);
     run(&j);
-    struct gate g = { a, f };
+    struct gate g = {a, f};
     cpu_pool_run_parts(j.d->pool, (uint64_t)a->n_rows * a->n_ple / 4096, gate_task, &g);
 }
 

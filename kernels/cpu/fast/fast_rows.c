@@ -17,12 +17,13 @@ static void gather_task(void *arg, int tid, int n_threads)
     uint64_t from, to;
     cpu_split(a->n_rows, 1, tid, n_threads, &from, &to);
     for (uint64_t r = from; r < to; r++)
-        f->row_to_f32(cpu_f32(a->y) + r * a->dim, cpu_row(a->table, (uint64_t)ids[r], a->dim), a->table.dtype, a->dim, a->scale);
+        f->row_to_f32(cpu_f32(a->y) + r * a->dim, cpu_row(a->table, (uint64_t)ids[r], a->dim), a->table.dtype, a->dim,
+                      a->scale);
 }
 
 void fast_embed_gather(myth_stream *s, const struct myth_embed_gather_args *a, const struct fast_kernels *f)
 {
-    struct gather g = { a, f };
+    struct gather g = {a, f};
     if (a->n_rows == 1)
         gather_task(&g, 0, 1);
     else
@@ -43,13 +44,14 @@ static void norm_task(void *arg, int tid, int n_threads)
     cpu_split(a->n_rows, 1, tid, n_threads, &from, &to);
     for (uint64_t r = from; r < to; r++) {
         size_t at = (size_t)r * a->dim;
-        f->norm_row(cpu_f32(a->y) + at, cpu_f32(a->x) + at, pend ? pend + at : NULL, cpu_f32(a->w_post), a->x_scale, cpu_f32(a->w), a->dim, a->eps, true);
+        f->norm_row(cpu_f32(a->y) + at, cpu_f32(a->x) + at, pend ? pend + at : NULL, cpu_f32(a->w_post), a->x_scale,
+                    cpu_f32(a->w), a->dim, a->eps, true);
     }
 }
 
 void fast_rms_norm(myth_stream *s, const struct myth_rms_norm_args *a, const struct fast_kernels *f)
 {
-    struct norm n = { a, f };
+    struct norm n = {a, f};
     if (a->n_rows == 1)
         norm_task(&n, 0, 1);
     else
@@ -71,14 +73,14 @@ static void pick_task(void *arg, int tid, int n_threads)
     cpu_split(a->n_gather, 1, tid, n_threads, &from, &to);
     for (uint64_t i = from; i < to; i++) {
         size_t at = (size_t)rows[i] * a->dim;
-        f->norm_row(cpu_f32(a->y) + i * a->dim, cpu_f32(a->x) + at, pend ? pend + at : NULL, cpu_f32(a->w_post), a->x_scale, cpu_f32(a->w), a->dim, a->eps,
-                    false);
+        f->norm_row(cpu_f32(a->y) + i * a->dim, cpu_f32(a->x) + at, pend ? pend + at : NULL, cpu_f32(a->w_post),
+                    a->x_scale, cpu_f32(a->w), a->dim, a->eps, false);
     }
 }
 
 void fast_gather_norm(myth_stream *s, const struct myth_gather_norm_args *a, const struct fast_kernels *f)
 {
-    struct pick p = { a, f };
+    struct pick p = {a, f};
     if (a->n_gather == 1)
         pick_task(&p, 0, 1);
     else

@@ -1,20 +1,24 @@
-/* fast_vec8.h - the inner kernels of levels with small vectors (avx2, neon), over primitives on 8 floats that the including file defines.
+/* fast_vec8.h - the inner kernels of levels with small vectors (avx2, neon), over primitives on 8 floats that the
+ * including file defines.
  *
  * Included once by kernels_avx2.c and kernels_neon.c, after
- *   v8  8 floats: v8_set1 v8_load v8_store v8_add v8_sub v8_mul v8_div v8_fma(a, b, c) = a b + c, v8_max v8_min v8_round (to nearest even),
- *       v8_pow2 (2^n of whole n in -126..127), v8_lt(a, b, x, y) = a < b ? x : y, v8_sum v8_most, v8_transpose(v8 r[8]),
- *       v8_f16 v8_bf16 v8_i8 (8 stored elements widened), v8_to_f16 v8_to_i8 (rounded and stored)
- *   w8  32 bytes, or 8 i32: w8_load w8_set1 (a dword in every lane) w8_zero, w8_dot(c, w, x) = c + 4 signed products a lane,
- *       w8_nibbles (16 bytes of q4_0 to 32 values - 8), w8_f32 (i32 lanes to floats), w8_as_v8 and v8_store for moving bits; v8_two: lanes 0..3
- *       and 4..7, which w8_dot fills from the first and the last 16 bytes
+ *   v8  8 floats: v8_set1 v8_load v8_store v8_add v8_sub v8_mul v8_div v8_fma(a, b, c) = a b + c, v8_max v8_min
+ *       v8_round (to nearest even), v8_pow2 (2^n of whole n in -126..127), v8_lt(a, b, x, y) = a < b ? x : y, v8_sum
+ *       v8_most, v8_transpose(v8 r[8]), v8_f16 v8_bf16 v8_i8 (8 stored elements widened), v8_to_f16 v8_to_i8 (rounded
+ *       and stored)
+ *   w8  32 bytes, or 8 i32: w8_load w8_set1 (a dword in every lane) w8_zero, w8_dot(c, w, x) = c + 4 signed products a
+ *       lane, w8_nibbles (16 bytes of q4_0 to 32 values - 8), w8_f32 (i32 lanes to floats), w8_as_v8 and v8_store for
+ *       moving bits; v8_two: lanes 0..3 and 4..7, which w8_dot fills from the first and the last 16 bytes
  *
- * Forms      i8: [k] i8, then k/32 f32 scales; f32: [k], zero to a multiple of 32. The same for prefill and decode. sums: i8, then for every 16
- *            minus their sum times the scale, f32: what a minimum of the weights takes away
- * Panels     i8: per 32 inputs [8][32][4] i8, then 32 f32 scales; f32: [k][32]. Other blocks: [8][32][4] i8, scales [32] or one row for each
- *            half, then minima in the same way
- * Blocks     types without kernels of their own are unpacked 256 inputs at a time to bytes in L1; the four kernels behind know no type
+ * Forms      i8: [k] i8, then k/32 f32 scales; f32: [k], zero to a multiple of 32. The same for prefill and decode.
+ *            sums: i8, then for every 16 minus their sum times the scale, f32: what a minimum of the weights takes away
+ * Panels     i8: per 32 inputs [8][32][4] i8, then 32 f32 scales; f32: [k][32]. Other blocks: [8][32][4] i8, scales
+ *            [32] or one row for each half, then minima in the same way
+ * Blocks     types without kernels of their own are unpacked 256 inputs at a time to bytes in L1; the four kernels
+ *            behind know no type
  * Precision  quantised: blocks of 32 exact in i32, f32 multiply-adds over blocks; the rest f32
- * Limit      prefill: dot products of registers; decode: memory. Tiles are small: 16 vector registers (pairs on NEON)                  */
+ * Limit      prefill: dot products of registers; decode: memory. Tiles are small: 16 vector registers (pairs on NEON)
+ */
 #include "fast.h"
 
 #include "engine/base/blocks.h"
@@ -22,7 +26,16 @@
 #include <math.h>
 #include <string.h>
 
-enum { PANEL_I8 = 1152, PANEL_F32 = 4096, SCALES = 1024, BLOCK = CPU_ATTN_BLOCK, ROWS_I8 = 3, ROWS_F32 = 6, ROWS_X = 4, AHEAD = 2048 };
+enum {
+    PANEL_I8 = 1152,
+    PANEL_F32 = 4096,
+    SCALES = 1024,
+    BLOCK = CPU_ATTN_BLOCK,
+    ROWS_I8 = 3,
+    ROWS_F32 = 6,
+    ROWS_X = 4,
+    AHEAD = 2048
+};
 
 FAST_INLINE v8 v8_zero(void) { return v8_set1(0.0f); }
 FAST_INLINE v8 v8_abs(v8 x) { return v8_max(x, v8_sub(v8_zero(), x)); }
@@ -30,7 +43,7 @@ FAST_INLINE v8 v8_abs(v8 x) { return v8_max(x, v8_sub(v8_zero(), x)); }
 /* The first n < 8 of p, zeros behind; and back. */
 FAST_INLINE v8 v8_load_n(const float *p, uint32_t n)
 {
-    float t[8] = { 0.0f };
+    float t[8] = {0.0f};
     memcpy(t, p, n * sizeof(float));
     return v8_load(t);
 }
@@ -40,7 +53,10 @@ FAST_INLINE void v8_store_n(float *p, v8 v, uint32_t n)
     v8_store(t, v);
     memcpy(p, t, n * sizeof(float));
 }
-FAST_INLINE v8 v8_get(const float *p, uint32_t i, uint32_t n) { return n - i >= 8 ? v8_load(p + i) : v8_load_n(p + i, n - i); }
+FAST_INLINE v8 v8_get(const float *p, uint32_t i, uint32_t n)
+{
+    return n - i >= 8 ? v8_load(p + i) : v8_load_n(p + i, n - i);
+}
 FAST_INLINE void v8_put(float *p, v8 v, uint32_t i, uint32_t n)
 {
     if (n - i >= 8)
@@ -92,7 +108,8 @@ static float sum_squares(const float *x, uint32_t n)
     return v8_sum(a);
 }
 
-static void norm_row(float *y, float *x, const float *pend, const float *w_post, float x_scale, const float *w, uint32_t n, float eps, bool keep)
+static void norm_row(float *y, float *x, const float *pend, const float *w_post, float x_scale, const float *w,
+                     uint32_t n, float eps, bool keep)
 {
     const float *t = x;
     if (pend) {
@@ -119,7 +136,8 @@ static void norm_row(float *y, float *x, const float *pend, const float *w_post,
 
 static void geglu(float *h, const float *g, const float *up, size_t n)
 {
-    const v8 c1 = v8_set1(-2.0f * 0.79788456080286535588f), c3 = v8_set1(-2.0f * 0.79788456080286535588f * 0.044715f), one = v8_set1(1.0f);
+    const v8 c1 = v8_set1(-2.0f * 0.79788456080286535588f), c3 = v8_set1(-2.0f * 0.79788456080286535588f * 0.044715f),
+             one = v8_set1(1.0f);
     for (size_t i = 0; i < n; i += 8) {
         uint32_t left = n - i < 8 ? (uint32_t)(n - i) : 8;
         v8 v = v8_get(g + i, 0, left), e = v8_exp(v8_mul(v, v8_fma(v8_mul(v, v), c3, c1)));
@@ -127,12 +145,14 @@ static void geglu(float *h, const float *g, const float *up, size_t n)
     }
 }
 
-static void head_rope(float *dst, const float *src, const float *w, const float *rope, uint32_t head_dim, float eps, float scale)
+static void head_rope(float *dst, const float *src, const float *w, const float *rope, uint32_t head_dim, float eps,
+                      float scale)
 {
     const uint32_t half = head_dim / 2;
     const float norm = w ? 1.0f / sqrtf(sum_squares(src, head_dim) / (float)head_dim + eps) : 1.0f;
     for (uint32_t i = 0; i < half; i++) {
-        float a = src[i] * norm, b = src[half + i] * norm, c = rope ? rope[2 * i] : 1.0f, s = rope ? rope[2 * i + 1] : 0.0f;
+        float a = src[i] * norm, b = src[half + i] * norm, c = rope ? rope[2 * i] : 1.0f,
+              s = rope ? rope[2 * i + 1] : 0.0f;
         if (w) {
             a *= w[i];
             b *= w[half + i];
@@ -160,7 +180,7 @@ FAST_INLINE v8 load8(const unsigned char *p, uint32_t i, const myth_dtype t)
 /* The same where fewer than 8 may be left of a row of n. */
 FAST_INLINE v8 load8_n(const unsigned char *p, uint32_t i, uint32_t n, const myth_dtype t)
 {
-    unsigned char tail[32] = { 0 };
+    unsigned char tail[32] = {0};
     const size_t bytes = t == MYTH_F32 ? 4 : 2;
     if (n - i >= 8)
         return load8(p, i, t);
@@ -219,7 +239,7 @@ static void exp_sums(const float *x, uint32_t n, float m, float *sum, float *wei
     const v8 top = v8_set1(m), far = v8_set1(-87.0f);
     v8 s = v8_zero(), w = s;
     for (uint32_t i = 0; i < n; i += 8) {
-        float t[8] = { -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY };
+        float t[8] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY};
         memcpy(t, x + i, (n - i < 8 ? n - i : 8) * sizeof(float));
         v8 d = v8_sub(v8_load(t), top), e = v8_lt(d, far, v8_zero(), v8_exp(d));
         s = v8_add(s, e);
@@ -282,8 +302,8 @@ static void convert_sums(void *dst, const float *x, uint32_t n)
     }
 }
 
-static const struct fast_form form_sums = { bytes_sums, convert_sums };
-static const struct fast_form form_i8 = { bytes_i8, convert_i8 }, form_f32 = { bytes_f32, convert_f32 };
+static const struct fast_form form_sums = {bytes_sums, convert_sums};
+static const struct fast_form form_i8 = {bytes_i8, convert_i8}, form_f32 = {bytes_f32, convert_f32};
 
 /* ---- packing ---- */
 
@@ -298,7 +318,8 @@ FAST_INLINE v8 load_group(const unsigned char *w, uint32_t g, const myth_dtype t
 }
 
 /* A block of 32 inputs of up to 32 rows; rows past n_out repeat the last one, their outputs are never stored. */
-FAST_INLINE void pack_block(unsigned char *dst, const unsigned char *w, size_t row_bytes, uint32_t n_out, const myth_dtype t)
+FAST_INLINE void pack_block(unsigned char *dst, const unsigned char *w, size_t row_bytes, uint32_t n_out,
+                            const myth_dtype t)
 {
     const bool is_quant = t == MYTH_Q8_0 || t == MYTH_Q4_0;
     for (uint32_t o = 0; o < FAST_PANEL; o += 8) {
@@ -324,7 +345,8 @@ FAST_INLINE void pack_block(unsigned char *dst, const unsigned char *w, size_t r
     }
 }
 
-FAST_INLINE void pack(unsigned char *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0, uint32_t n_k, const myth_dtype t)
+FAST_INLINE void pack(unsigned char *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0,
+                      uint32_t n_k, const myth_dtype t)
 {
     const size_t step = t == MYTH_Q8_0 || t == MYTH_Q4_0 ? PANEL_I8 : PANEL_F32;
     const size_t block = t == MYTH_Q8_0 ? 34 : t == MYTH_Q4_0 ? 18 : t == MYTH_F32 ? 128 : 64;
@@ -334,7 +356,7 @@ FAST_INLINE void pack(unsigned char *panel, const unsigned char *w, size_t row_b
         fast_ask_rows(w + FAST_AHEAD, row_bytes, n_out, 1);
         pack_block(panel, w, row_bytes, n_out, t);
     }
-    if (n_k % 32) {                                                             /* types without blocks only */
+    if (n_k % 32) { /* types without blocks only */
         unsigned char tail[FAST_PANEL * 128];
         memset(tail, 0, sizeof(tail));
         for (uint32_t o = 0; o < n_out; o++)
@@ -346,8 +368,8 @@ FAST_INLINE void pack(unsigned char *panel, const unsigned char *w, size_t row_b
 /* ---- prefill ---- */
 
 /* n rows x 16 outputs from output 16 half of the panel; n_out of them exist. */
-FAST_INLINE void tile_i8(float *c, size_t ldc, uint32_t n_out, bool add, const unsigned char *p, const unsigned char *x, size_t xb, uint32_t n_in,
-                         uint32_t k0, uint32_t n_k, const int n)
+FAST_INLINE void tile_i8(float *c, size_t ldc, uint32_t n_out, bool add, const unsigned char *p, const unsigned char *x,
+                         size_t xb, uint32_t n_in, uint32_t k0, uint32_t n_k, const int n)
 {
     v8 f[2 * ROWS_I8];
     FAST_UNROLL
@@ -385,8 +407,8 @@ FAST_INLINE void tile_i8(float *c, size_t ldc, uint32_t n_out, bool add, const u
             v8_put(c + (size_t)r * ldc, f[2 * r + (int)i], 8 * i, n_out);
 }
 
-FAST_INLINE void tile_f32(float *c, size_t ldc, uint32_t n_out, bool add, const unsigned char *p, const unsigned char *x, size_t xb, uint32_t k0,
-                          uint32_t n_k, const int n)
+FAST_INLINE void tile_f32(float *c, size_t ldc, uint32_t n_out, bool add, const unsigned char *p,
+                          const unsigned char *x, size_t xb, uint32_t k0, uint32_t n_k, const int n)
 {
     v8 f[2 * ROWS_F32];
     FAST_UNROLL
@@ -409,10 +431,10 @@ FAST_INLINE void tile_f32(float *c, size_t ldc, uint32_t n_out, bool add, const 
             v8_put(c + (size_t)r * ldc, f[2 * r + (int)i], 8 * i, n_out);
 }
 
-#define NEXT(n) c += (n) * ldc, x += (n) * x_bytes, n_rows -= (n)
+#define NEXT(n) c += (n)*ldc, x += (n)*x_bytes, n_rows -= (n)
 
-static void gemm_i8_half(float *c, size_t ldc, uint32_t n_out, const unsigned char *p, const unsigned char *x, size_t x_bytes, uint32_t n_rows,
-                         uint32_t n_in, uint32_t k0, uint32_t n_k)
+static void gemm_i8_half(float *c, size_t ldc, uint32_t n_out, const unsigned char *p, const unsigned char *x,
+                         size_t x_bytes, uint32_t n_rows, uint32_t n_in, uint32_t k0, uint32_t n_k)
 {
 #define TILE(n) tile_i8(c, ldc, n_out, k0 > 0, p, x, x_bytes, n_in, k0, n_k, n)
     while (n_rows >= 3) {
@@ -427,16 +449,16 @@ static void gemm_i8_half(float *c, size_t ldc, uint32_t n_out, const unsigned ch
 }
 
 /* The scales of the second half lie 64 bytes on as its values do. */
-static void gemm_i8(float *c, size_t ldc, uint32_t n_out, const void *panel, const unsigned char *x, size_t x_bytes, uint32_t n_rows, uint32_t n_in,
-                    uint32_t k0, uint32_t n_k)
+static void gemm_i8(float *c, size_t ldc, uint32_t n_out, const void *panel, const unsigned char *x, size_t x_bytes,
+                    uint32_t n_rows, uint32_t n_in, uint32_t k0, uint32_t n_k)
 {
     gemm_i8_half(c, ldc, n_out < 16 ? n_out : 16, panel, x, x_bytes, n_rows, n_in, k0, n_k);
     if (n_out > 16)
         gemm_i8_half(c + 16, ldc, n_out - 16, (const unsigned char *)panel + 64, x, x_bytes, n_rows, n_in, k0, n_k);
 }
 
-static void gemm_f32_half(float *c, size_t ldc, uint32_t n_out, const unsigned char *p, const unsigned char *x, size_t x_bytes, uint32_t n_rows,
-                          uint32_t k0, uint32_t n_k)
+static void gemm_f32_half(float *c, size_t ldc, uint32_t n_out, const unsigned char *p, const unsigned char *x,
+                          size_t x_bytes, uint32_t n_rows, uint32_t k0, uint32_t n_k)
 {
 #define TILE(n) tile_f32(c, ldc, n_out, k0 > 0, p, x, x_bytes, k0, n_k, n)
     while (n_rows >= 6) {
@@ -452,8 +474,8 @@ static void gemm_f32_half(float *c, size_t ldc, uint32_t n_out, const unsigned c
 #undef TILE
 }
 
-static void gemm_f32(float *c, size_t ldc, uint32_t n_out, const void *panel, const unsigned char *x, size_t x_bytes, uint32_t n_rows, uint32_t n_in,
-                     uint32_t k0, uint32_t n_k)
+static void gemm_f32(float *c, size_t ldc, uint32_t n_out, const void *panel, const unsigned char *x, size_t x_bytes,
+                     uint32_t n_rows, uint32_t n_in, uint32_t k0, uint32_t n_k)
 {
     (void)n_in;
     gemm_f32_half(c, ldc, n_out < 16 ? n_out : 16, panel, x, x_bytes, n_rows, k0, n_k);
@@ -463,8 +485,8 @@ static void gemm_f32(float *c, size_t ldc, uint32_t n_out, const void *panel, co
 
 /* ---- decode ---- */
 
-FAST_INLINE void row_quant(float *y, size_t ldy, const unsigned char *w, const unsigned char *x, size_t xb, uint32_t n_in, const int n,
-                           const myth_dtype t)
+FAST_INLINE void row_quant(float *y, size_t ldy, const unsigned char *w, const unsigned char *x, size_t xb,
+                           uint32_t n_in, const int n, const myth_dtype t)
 {
     const size_t block = t == MYTH_Q8_0 ? 34 : 18;
     v8 acc[ROWS_X];
@@ -489,10 +511,10 @@ FAST_INLINE void row_quant(float *y, size_t ldy, const unsigned char *w, const u
         y[(size_t)r * ldy] = v8_sum(acc[r]);
 }
 
-FAST_INLINE void row_float(float *y, size_t ldy, const unsigned char *w, const unsigned char *x, size_t xb, uint32_t n_in, const int n,
-                           const myth_dtype t)
+FAST_INLINE void row_float(float *y, size_t ldy, const unsigned char *w, const unsigned char *x, size_t xb,
+                           uint32_t n_in, const int n, const myth_dtype t)
 {
-    v8 a[ROWS_X], b[ROWS_X];                                                    /* two chains: one would wait for itself */
+    v8 a[ROWS_X], b[ROWS_X]; /* two chains: one would wait for itself */
     FAST_UNROLL
     for (int r = 0; r < n; r++)
         a[r] = b[r] = v8_zero();
@@ -517,25 +539,26 @@ FAST_INLINE void row_float(float *y, size_t ldy, const unsigned char *w, const u
         y[(size_t)r * ldy] = v8_sum(v8_add(a[r], b[r]));
 }
 
-#define KERNELS(name, ROW, t)                                                                                                        \
-    static void pack_##name(void *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0, uint32_t n_k)        \
-    {                                                                                                                                \
-        pack(panel, w, row_bytes, n_out, k0, n_k, t);                                                                                \
-    }                                                                                                                                \
-    static void gemv_##name(float *y, size_t ldy, const unsigned char *w, size_t row_bytes, uint32_t n_out, const unsigned char *x,  \
-                            size_t x_bytes, uint32_t n_rows, uint32_t n_in)                                                          \
-    {                                                                                                                                \
-        for (uint32_t o = 0; o < n_out; o++, w += row_bytes)                                                                         \
-            for (uint32_t r = 0; r < n_rows; r += ROWS_X) {                                                                          \
-                const unsigned char *xr = x + (size_t)r * x_bytes;                                                                   \
-                float *yr = y + (size_t)r * ldy + o;                                                                                 \
-                switch (n_rows - r) {                                                                                                \
-                case 1: ROW(yr, ldy, w, xr, x_bytes, n_in, 1, t); break;                                                             \
-                case 2: ROW(yr, ldy, w, xr, x_bytes, n_in, 2, t); break;                                                             \
-                case 3: ROW(yr, ldy, w, xr, x_bytes, n_in, 3, t); break;                                                             \
-                default: ROW(yr, ldy, w, xr, x_bytes, n_in, 4, t); break;                                                            \
-                }                                                                                                                    \
-            }                                                                                                                        \
+#define KERNELS(name, ROW, t)                                                                                   \
+    static void pack_##name(void *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0, \
+                            uint32_t n_k)                                                                       \
+    {                                                                                                           \
+        pack(panel, w, row_bytes, n_out, k0, n_k, t);                                                           \
+    }                                                                                                           \
+    static void gemv_##name(float *y, size_t ldy, const unsigned char *w, size_t row_bytes, uint32_t n_out,     \
+                            const unsigned char *x, size_t x_bytes, uint32_t n_rows, uint32_t n_in)             \
+    {                                                                                                           \
+        for (uint32_t o = 0; o < n_out; o++, w += row_bytes)                                                    \
+            for (uint32_t r = 0; r < n_rows; r += ROWS_X) {                                                     \
+                const unsigned char *xr = x + (size_t)r * x_bytes;                                              \
+                float *yr = y + (size_t)r * ldy + o;                                                            \
+                switch (n_rows - r) {                                                                           \
+                case 1: ROW(yr, ldy, w, xr, x_bytes, n_in, 1, t); break;                                        \
+                case 2: ROW(yr, ldy, w, xr, x_bytes, n_in, 2, t); break;                                        \
+                case 3: ROW(yr, ldy, w, xr, x_bytes, n_in, 3, t); break;                                        \
+                default: ROW(yr, ldy, w, xr, x_bytes, n_in, 4, t); break;                                       \
+                }                                                                                               \
+            }                                                                                                   \
     }
 KERNELS(q8, row_quant, MYTH_Q8_0)
 KERNELS(q4, row_quant, MYTH_Q4_0)
@@ -545,15 +568,19 @@ KERNELS(bf16, row_float, MYTH_BF16)
 
 /* ---- blocks of other types ---- */
 
-typedef void unpack_fn(int8_t *restrict q, float *restrict scale, float *restrict min, const unsigned char *restrict p, uint32_t n);
+typedef void unpack_fn(int8_t *restrict q, float *restrict scale, float *restrict min, const unsigned char *restrict p,
+                       uint32_t n);
 
 enum { CHUNK = MYTH_BLOCK_MAX, SUBS = MYTH_BLOCK_SUBS };
 
-FAST_INLINE size_t blocks_panel(const bool has_half, const bool has_min) { return SCALES + 128u * (has_half ? 2 : 1) * (has_min ? 2 : 1); }
+FAST_INLINE size_t blocks_panel(const bool has_half, const bool has_min)
+{
+    return SCALES + 128u * (has_half ? 2 : 1) * (has_min ? 2 : 1);
+}
 
 /* Chunks of 256 inputs of 8 rows are unpacked, then turned block by block; rows past n_out repeat the last one. */
-FAST_INLINE void pack_chunk(unsigned char *panel, const unsigned char *const p[8], uint32_t o, uint32_t n, unpack_fn *unpack, const bool has_half,
-                            const bool has_min)
+FAST_INLINE void pack_chunk(unsigned char *panel, const unsigned char *const p[8], uint32_t o, uint32_t n,
+                            unpack_fn *unpack, const bool has_half, const bool has_min)
 {
     _Alignas(32) int8_t q[8][CHUNK];
     float scale[8][SUBS], min[8][SUBS];
@@ -581,8 +608,9 @@ FAST_INLINE void pack_chunk(unsigned char *panel, const unsigned char *const p[8
     }
 }
 
-FAST_INLINE void pack_blocks(unsigned char *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0, uint32_t n_k, unpack_fn *unpack,
-                             myth_dtype t, const bool has_half, const bool has_min)
+FAST_INLINE void pack_blocks(unsigned char *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out,
+                             uint32_t k0, uint32_t n_k, unpack_fn *unpack, myth_dtype t, const bool has_half,
+                             const bool has_min)
 {
     const size_t chunk = (size_t)myth_row_bytes(t, CHUNK);
     w += myth_row_bytes(t, k0);
@@ -599,8 +627,9 @@ FAST_INLINE void pack_blocks(unsigned char *panel, const unsigned char *w, size_
 }
 
 /* Inputs [4 from, 4 to) of a block of 32: half h of it, or all. ws, wm: the scales and minima of the part. */
-FAST_INLINE void part_blocks(v8 *f, const unsigned char *p, const float *ws, const float *wm, const unsigned char *x, const unsigned char *scale,
-                             const unsigned char *neg, size_t xb, const int n, const int h, const bool has_half, const bool has_min)
+FAST_INLINE void part_blocks(v8 *f, const unsigned char *p, const float *ws, const float *wm, const unsigned char *x,
+                             const unsigned char *scale, const unsigned char *neg, size_t xb, const int n, const int h,
+                             const bool has_half, const bool has_min)
 {
     const int from = 4 * h, to = has_half ? from + 4 : 8;
     w8 a[2 * ROWS_I8];
@@ -633,8 +662,9 @@ FAST_INLINE void part_blocks(v8 *f, const unsigned char *p, const float *ws, con
 }
 
 /* n rows x 16 outputs, as tile_i8. */
-FAST_INLINE void tile_blocks(float *c, size_t ldc, uint32_t n_out, bool add, const unsigned char *p, const unsigned char *x, size_t xb, uint32_t n_in,
-                             uint32_t k0, uint32_t n_k, const int n, const bool has_half, const bool has_min)
+FAST_INLINE void tile_blocks(float *c, size_t ldc, uint32_t n_out, bool add, const unsigned char *p,
+                             const unsigned char *x, size_t xb, uint32_t n_in, uint32_t k0, uint32_t n_k, const int n,
+                             const bool has_half, const bool has_min)
 {
     v8 f[2 * ROWS_I8];
     FAST_UNROLL
@@ -655,8 +685,9 @@ FAST_INLINE void tile_blocks(float *c, size_t ldc, uint32_t n_out, bool add, con
 }
 
 /* n rows of x against one row of weights. */
-FAST_INLINE void row_blocks(float *y, size_t ldy, const unsigned char *w, const unsigned char *x, size_t xb, uint32_t n_in, unpack_fn *unpack,
-                            size_t chunk, const int n, const bool has_half, const bool has_min)
+FAST_INLINE void row_blocks(float *y, size_t ldy, const unsigned char *w, const unsigned char *x, size_t xb,
+                            uint32_t n_in, unpack_fn *unpack, size_t chunk, const int n, const bool has_half,
+                            const bool has_min)
 {
     _Alignas(32) int8_t q[CHUNK];
     float scale[SUBS], min[SUBS];
@@ -692,78 +723,85 @@ FAST_INLINE void row_blocks(float *y, size_t ldy, const unsigned char *w, const 
         y[(size_t)r * ldy] = v8_sum(acc[r]) + less[r];
 }
 
-#define GEMM_BLOCKS(kernel, has_half, has_min)                                                                                       \
-    static void gemm_##kernel##_half(float *c, size_t ldc, uint32_t n_out, const unsigned char *p, const unsigned char *x, size_t x_bytes, \
-                                     uint32_t n_rows, uint32_t n_in, uint32_t k0, uint32_t n_k)                                       \
-    {                                                                                                                                \
-        while (n_rows >= 3) {                                                                                                        \
-            tile_blocks(c, ldc, n_out, k0 > 0, p, x, x_bytes, n_in, k0, n_k, 3, has_half, has_min);                                   \
-            NEXT(3);                                                                                                                 \
-        }                                                                                                                            \
-        if (n_rows == 2)                                                                                                             \
-            tile_blocks(c, ldc, n_out, k0 > 0, p, x, x_bytes, n_in, k0, n_k, 2, has_half, has_min);                                   \
-        else if (n_rows == 1)                                                                                                        \
-            tile_blocks(c, ldc, n_out, k0 > 0, p, x, x_bytes, n_in, k0, n_k, 1, has_half, has_min);                                   \
-    }                                                                                                                                \
-    static void gemm_##kernel(float *c, size_t ldc, uint32_t n_out, const void *panel, const unsigned char *x, size_t x_bytes,        \
-                              uint32_t n_rows, uint32_t n_in, uint32_t k0, uint32_t n_k)                                             \
-    {                                                                                                                                \
-        gemm_##kernel##_half(c, ldc, n_out < 16 ? n_out : 16, panel, x, x_bytes, n_rows, n_in, k0, n_k);                              \
-        if (n_out > 16)                                                                                                              \
-            gemm_##kernel##_half(c + 16, ldc, n_out - 16, (const unsigned char *)panel + 64, x, x_bytes, n_rows, n_in, k0, n_k);      \
+#define GEMM_BLOCKS(kernel, has_half, has_min)                                                                         \
+    static void gemm_##kernel##_half(float *c, size_t ldc, uint32_t n_out, const unsigned char *p,                     \
+                                     const unsigned char *x, size_t x_bytes, uint32_t n_rows, uint32_t n_in,           \
+                                     uint32_t k0, uint32_t n_k)                                                        \
+    {                                                                                                                  \
+        while (n_rows >= 3) {                                                                                          \
+            tile_blocks(c, ldc, n_out, k0 > 0, p, x, x_bytes, n_in, k0, n_k, 3, has_half, has_min);                    \
+            NEXT(3);                                                                                                   \
+        }                                                                                                              \
+        if (n_rows == 2)                                                                                               \
+            tile_blocks(c, ldc, n_out, k0 > 0, p, x, x_bytes, n_in, k0, n_k, 2, has_half, has_min);                    \
+        else if (n_rows == 1)                                                                                          \
+            tile_blocks(c, ldc, n_out, k0 > 0, p, x, x_bytes, n_in, k0, n_k, 1, has_half, has_min);                    \
+    }                                                                                                                  \
+    static void gemm_##kernel(float *c, size_t ldc, uint32_t n_out, const void *panel, const unsigned char *x,         \
+                              size_t x_bytes, uint32_t n_rows, uint32_t n_in, uint32_t k0, uint32_t n_k)               \
+    {                                                                                                                  \
+        gemm_##kernel##_half(c, ldc, n_out < 16 ? n_out : 16, panel, x, x_bytes, n_rows, n_in, k0, n_k);               \
+        if (n_out > 16)                                                                                                \
+            gemm_##kernel##_half(c + 16, ldc, n_out - 16, (const unsigned char *)panel + 64, x, x_bytes, n_rows, n_in, \
+                                 k0, n_k);                                                                             \
     }
 GEMM_BLOCKS(min, false, true)
 GEMM_BLOCKS(half, true, false)
 GEMM_BLOCKS(both, true, true)
-#define gemm_one gemm_i8                        /* the sums lie behind what it reads */
+#define gemm_one gemm_i8 /* the sums lie behind what it reads */
 
-#define BLOCK_KERNELS(kernel, has_half, has_min)                                                                                     \
-    static void rows_##kernel(float *y, size_t ldy, const unsigned char *w, size_t row_bytes, uint32_t n_out, const unsigned char *x, \
-                              size_t x_bytes, uint32_t n_rows, uint32_t n_in, unpack_fn *unpack, size_t chunk)                        \
-    {                                                                                                                                \
-        for (uint32_t o = 0; o < n_out; o++, w += row_bytes)                                                                         \
-            for (uint32_t r = 0; r < n_rows; r += ROWS_X) {                                                                          \
-                const unsigned char *xr = x + (size_t)r * x_bytes;                                                                   \
-                float *yr = y + (size_t)r * ldy + o;                                                                                 \
-                switch (n_rows - r) {                                                                                                \
-                case 1: row_blocks(yr, ldy, w, xr, x_bytes, n_in, unpack, chunk, 1, has_half, has_min); break;                        \
-                case 2: row_blocks(yr, ldy, w, xr, x_bytes, n_in, unpack, chunk, 2, has_half, has_min); break;                        \
-                case 3: row_blocks(yr, ldy, w, xr, x_bytes, n_in, unpack, chunk, 3, has_half, has_min); break;                        \
-                default: row_blocks(yr, ldy, w, xr, x_bytes, n_in, unpack, chunk, 4, has_half, has_min); break;                       \
-                }                                                                                                                    \
-            }                                                                                                                        \
-    }                                                                                                                                \
-    static void panel_##kernel(unsigned char *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0,           \
-                               uint32_t n_k, unpack_fn *unpack, myth_dtype t)                                                         \
-    {                                                                                                                                \
-        pack_blocks(panel, w, row_bytes, n_out, k0, n_k, unpack, t, has_half, has_min);                                               \
-    }                                                                                                                                \
+#define BLOCK_KERNELS(kernel, has_half, has_min)                                                                \
+    static void rows_##kernel(float *y, size_t ldy, const unsigned char *w, size_t row_bytes, uint32_t n_out,   \
+                              const unsigned char *x, size_t x_bytes, uint32_t n_rows, uint32_t n_in,           \
+                              unpack_fn *unpack, size_t chunk)                                                  \
+    {                                                                                                           \
+        for (uint32_t o = 0; o < n_out; o++, w += row_bytes)                                                    \
+            for (uint32_t r = 0; r < n_rows; r += ROWS_X) {                                                     \
+                const unsigned char *xr = x + (size_t)r * x_bytes;                                              \
+                float *yr = y + (size_t)r * ldy + o;                                                            \
+                switch (n_rows - r) {                                                                           \
+                case 1: row_blocks(yr, ldy, w, xr, x_bytes, n_in, unpack, chunk, 1, has_half, has_min); break;  \
+                case 2: row_blocks(yr, ldy, w, xr, x_bytes, n_in, unpack, chunk, 2, has_half, has_min); break;  \
+                case 3: row_blocks(yr, ldy, w, xr, x_bytes, n_in, unpack, chunk, 3, has_half, has_min); break;  \
+                default: row_blocks(yr, ldy, w, xr, x_bytes, n_in, unpack, chunk, 4, has_half, has_min); break; \
+                }                                                                                               \
+            }                                                                                                   \
+    }                                                                                                           \
+    static void panel_##kernel(unsigned char *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out,  \
+                               uint32_t k0, uint32_t n_k, unpack_fn *unpack, myth_dtype t)                      \
+    {                                                                                                           \
+        pack_blocks(panel, w, row_bytes, n_out, k0, n_k, unpack, t, has_half, has_min);                         \
+    }                                                                                                           \
     enum { PANEL_##kernel = SCALES + 128 * ((has_half) ? 2 : 1) * ((has_min) ? 2 : 1) };
 BLOCK_KERNELS(one, false, false)
 BLOCK_KERNELS(min, false, true)
 BLOCK_KERNELS(half, true, false)
 BLOCK_KERNELS(both, true, true)
 
-#define BLOCK_TYPE(name, type, kernel)                                                                                               \
-    static void unpack_##name(int8_t *restrict q, float *restrict scale, float *restrict min, const unsigned char *restrict p, uint32_t n) \
-    {                                                                                                                                \
-        myth_blocks_unpack(MYTH_##type, q, scale, min, p, n);                                                                         \
-    }                                                                                                                                \
-    static void pack_##name(void *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0, uint32_t n_k)         \
-    {                                                                                                                                \
-        panel_##kernel(panel, w, row_bytes, n_out, k0, n_k, unpack_##name, MYTH_##type);                                              \
-    }                                                                                                                                \
-    static void gemv_##name(float *y, size_t ldy, const unsigned char *w, size_t row_bytes, uint32_t n_out, const unsigned char *x,   \
-                            size_t x_bytes, uint32_t n_rows, uint32_t n_in)                                                           \
-    {                                                                                                                                \
-        rows_##kernel(y, ldy, w, row_bytes, n_out, x, x_bytes, n_rows, n_in, unpack_##name, (size_t)myth_row_bytes(MYTH_##type, CHUNK)); \
+#define BLOCK_TYPE(name, type, kernel)                                                                          \
+    static void unpack_##name(int8_t *restrict q, float *restrict scale, float *restrict min,                   \
+                              const unsigned char *restrict p, uint32_t n)                                      \
+    {                                                                                                           \
+        myth_blocks_unpack(MYTH_##type, q, scale, min, p, n);                                                   \
+    }                                                                                                           \
+    static void pack_##name(void *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0, \
+                            uint32_t n_k)                                                                       \
+    {                                                                                                           \
+        panel_##kernel(panel, w, row_bytes, n_out, k0, n_k, unpack_##name, MYTH_##type);                        \
+    }                                                                                                           \
+    static void gemv_##name(float *y, size_t ldy, const unsigned char *w, size_t row_bytes, uint32_t n_out,     \
+                            const unsigned char *x, size_t x_bytes, uint32_t n_rows, uint32_t n_in)             \
+    {                                                                                                           \
+        rows_##kernel(y, ldy, w, row_bytes, n_out, x, x_bytes, n_rows, n_in, unpack_##name,                     \
+                      (size_t)myth_row_bytes(MYTH_##type, CHUNK));                                              \
     }
 FAST_BLOCK_TYPES(BLOCK_TYPE)
 
 /* ---- attention ---- */
 
 /* Keys [*from, *to) of the block that the row at pos sees. */
-FAST_INLINE void row_reach(const struct fast_attn_tile *t, const struct fast_attn_block *b, uint32_t row, int32_t *from, int32_t *to)
+FAST_INLINE void row_reach(const struct fast_attn_tile *t, const struct fast_attn_block *b, uint32_t row, int32_t *from,
+                           int32_t *to)
 {
     const int32_t first = t->first[row], last = t->last[row];
     *from = first > b->j0 ? first - b->j0 : 0;
@@ -836,7 +874,8 @@ FAST_INLINE void pack_keys(float *panel, const struct fast_attn_block *b, uint32
         }
 }
 
-FAST_INLINE void pack_values(float *panel, const struct fast_attn_block *b, uint32_t hd, uint32_t from, uint32_t to, const myth_dtype t)
+FAST_INLINE void pack_values(float *panel, const struct fast_attn_block *b, uint32_t hd, uint32_t from, uint32_t to,
+                             const myth_dtype t)
 {
     for (uint32_t i = from; i < to; i++)
         for (uint32_t d = 0; d < hd; d += 8)
@@ -889,22 +928,22 @@ FAST_INLINE void value_tile(struct fast_attn_tile *t, uint32_t row, uint32_t d, 
         v8_store(o + (size_t)(i / 2) * hd + 8 * (i % 2), f[i]);
 }
 
-#define SWEEP(TILE)                                                                                                                  \
-    do {                                                                                                                             \
-        uint32_t row = 0;                                                                                                            \
-        for (; row + 6 <= t->n_q; row += 6)                                                                                          \
-            TILE(6);                                                                                                                 \
-        for (; row + 2 <= t->n_q; row += 2)                                                                                          \
-            TILE(2);                                                                                                                 \
-        if (row < t->n_q)                                                                                                            \
-            TILE(1);                                                                                                                 \
+#define SWEEP(TILE)                         \
+    do {                                    \
+        uint32_t row = 0;                   \
+        for (; row + 6 <= t->n_q; row += 6) \
+            TILE(6);                        \
+        for (; row + 2 <= t->n_q; row += 2) \
+            TILE(2);                        \
+        if (row < t->n_q)                   \
+            TILE(1);                        \
     } while (0)
-#define BY_TYPE(type, call)                                                                                                          \
-    switch (type) {                                                                                                                  \
-    case MYTH_F32: call(MYTH_F32); break;                                                                                            \
-    case MYTH_F16: call(MYTH_F16); break;                                                                                            \
-    case MYTH_BF16: call(MYTH_BF16); break;                                                                                          \
-    default: call(MYTH_Q8_0); break;                                                                                                 \
+#define BY_TYPE(type, call)                 \
+    switch (type) {                         \
+    case MYTH_F32: call(MYTH_F32); break;   \
+    case MYTH_F16: call(MYTH_F16); break;   \
+    case MYTH_BF16: call(MYTH_BF16); break; \
+    default: call(MYTH_Q8_0); break;        \
     }
 
 static void fold_values(struct fast_attn_tile *t, const struct fast_attn_block *b, uint32_t from, uint32_t to)
@@ -936,11 +975,12 @@ static void attn_block(struct fast_attn_tile *t, const struct fast_attn_block *b
     fold_values(t, b, from, to);
 }
 
-FAST_INLINE void scores_few(struct fast_attn_tile *t, const struct fast_attn_block *b, uint32_t from, uint32_t to, const myth_dtype type)
+FAST_INLINE void scores_few(struct fast_attn_tile *t, const struct fast_attn_block *b, uint32_t from, uint32_t to,
+                            const myth_dtype type)
 {
     const uint32_t hd = t->head_dim;
     for (uint32_t j = from; j < to; j++) {
-        for (uint32_t d = 0; d < hd; d += 8)                                    /* widened once for all rows */
+        for (uint32_t d = 0; d < hd; d += 8) /* widened once for all rows */
             v8_store(t->panel + d, load8(b->k[j], d, type));
         for (uint32_t i = 0; i < t->n_q; i++) {
             v8 u = v8_zero(), v = u;
@@ -967,16 +1007,25 @@ static void attn_block_few(struct fast_attn_tile *t, const struct fast_attn_bloc
 }
 
 static const struct fast_kernels kernels = {
-    .mat = {
-        [MYTH_F32] = { &form_f32, &form_f32, pack_f32, gemm_f32, gemv_f32, PANEL_F32 },
-        [MYTH_F16] = { &form_f32, &form_f32, pack_f16, gemm_f32, gemv_f16, PANEL_F32 },
-        [MYTH_BF16] = { &form_f32, &form_f32, pack_bf16, gemm_f32, gemv_bf16, PANEL_F32 },
-        [MYTH_Q8_0] = { &form_i8, &form_i8, pack_q8, gemm_i8, gemv_q8, PANEL_I8 },
-        [MYTH_Q4_0] = { &form_i8, &form_i8, pack_q4, gemm_i8, gemv_q4, PANEL_I8 },
-#define MAT(name, type, kernel) [MYTH_##type] = { &form_sums, &form_sums, pack_##name, gemm_##kernel, gemv_##name, PANEL_##kernel },
-        FAST_BLOCK_TYPES(MAT)
+    .mat = {[MYTH_F32] = {&form_f32, &form_f32, pack_f32, gemm_f32, gemv_f32, PANEL_F32},
+            [MYTH_F16] = {&form_f32, &form_f32, pack_f16, gemm_f32, gemv_f16, PANEL_F32},
+            [MYTH_BF16] = {&form_f32, &form_f32, pack_bf16, gemm_f32, gemv_bf16, PANEL_F32},
+            [MYTH_Q8_0] = {&form_i8, &form_i8, pack_q8, gemm_i8, gemv_q8, PANEL_I8},
+            [MYTH_Q4_0] = {&form_i8, &form_i8, pack_q4, gemm_i8, gemv_q4, PANEL_I8},
+#define MAT(name, type, kernel) \
+    [MYTH_##type] = {&form_sums, &form_sums, pack_##name, gemm_##kernel, gemv_##name, PANEL_##kernel},
+            FAST_BLOCK_TYPES(MAT)
 #undef MAT
     },
-    .norm_row = norm_row, .geglu = geglu, .head_rope = head_rope, .row_to_f32 = row_to_f32, .row_from_f32 = row_from_f32,
-    .attn_block = attn_block, .attn_block_few = attn_block_few, .blend = blend, .cap = cap, .largest = largest, .exp_sums = exp_sums,
+    .norm_row = norm_row,
+    .geglu = geglu,
+    .head_rope = head_rope,
+    .row_to_f32 = row_to_f32,
+    .row_from_f32 = row_from_f32,
+    .attn_block = attn_block,
+    .attn_block_few = attn_block_few,
+    .blend = blend,
+    .cap = cap,
+    .largest = largest,
+    .exp_sums = exp_sums,
 };

@@ -1,14 +1,14 @@
 /* gemm_amx.c   prefill on AMX: c[r, o] = sum_k x[r, k] w[o, k] in bf16 tiles, for bf16, q8_0 and q4_0 weights
  *
- * Shapes     panel and rows as the bf16 form of gemm_avx512.c: [k/2][32][2], a tile of B is 16 pairs x 16 outputs with a stride of 128 bytes;
- *            a tile of A is 16 rows x 32 inputs, as the rows lie
- * Precision  products of bf16, sums in f32 over k in pairs (tdpbf16ps); quantised weights are widened and rounded to bf16, activations too:
- *            less error than activations in int8
+ * Shapes     panel and rows as the bf16 form of gemm_avx512.c: [k/2][32][2], a tile of B is 16 pairs x 16 outputs with
+ *            a stride of 128 bytes; a tile of A is 16 rows x 32 inputs, as the rows lie
+ * Precision  products of bf16, sums in f32 over k in pairs (tdpbf16ps); quantised weights are widened and rounded to
+ *            bf16, activations too: less error than activations in int8
  * Order      an output's chain runs over k only, whatever rows share its tile
  * Limit      four tdpbf16ps per four tile loads
- * Lost       int8 tiles for quantised weights, reckoned: the scale of every block of 32 inputs costs a pass over 32 x 32 sums, about what
- *            vpdpbusd costs in all
- * Source     Intel Architecture Instruction Set Extensions Programming Reference, chapter AMX                                             */
+ * Lost       int8 tiles for quantised weights, reckoned: the scale of every block of 32 inputs costs a pass over 32 x
+ *            32 sums, about what vpdpbusd costs in all
+ * Source     Intel Architecture Instruction Set Extensions Programming Reference, chapter AMX */
 #include "amx.h"
 
 #include "engine/base/blocks.h"
@@ -35,7 +35,7 @@ struct tile_config {
 static void configure(uint32_t n)
 {
     const uint8_t first = (uint8_t)(n < TILE ? n : TILE), second = (uint8_t)(n > TILE ? n - TILE : 1);
-    struct tile_config c = { .palette = 1 };
+    struct tile_config c = {.palette = 1};
     for (int i = 0; i < 8; i++)
         c.row_bytes[i] = 64;
     c.rows[C0] = c.rows[C1] = c.rows[A0] = first;
@@ -45,7 +45,8 @@ static void configure(uint32_t n)
 }
 
 /* sums [32][32] += rows x panel, n rows of at most 32 */
-static void product(float *sums, const unsigned char *panel, const unsigned char *x, size_t x_bytes, uint32_t n_step, bool is_tall)
+static void product(float *sums, const unsigned char *panel, const unsigned char *x, size_t x_bytes, uint32_t n_step,
+                    bool is_tall)
 {
     const size_t row = FAST_PANEL * sizeof(float);
     _tile_loadd(C0, sums, row);
@@ -79,8 +80,8 @@ static void product(float *sums, const unsigned char *panel, const unsigned char
     _tile_stored(C1, sums + TILE, row);
 }
 
-void amx_gemm_bf16(float *c, size_t ldc, uint32_t n_out, const void *panel, const unsigned char *x, size_t x_bytes, uint32_t n_rows,
-                   uint32_t n_in, uint32_t k0, uint32_t n_k)
+void amx_gemm_bf16(float *c, size_t ldc, uint32_t n_out, const void *panel, const unsigned char *x, size_t x_bytes,
+                   uint32_t n_rows, uint32_t n_in, uint32_t k0, uint32_t n_k)
 {
     _Alignas(64) float sums[FAST_PANEL * 2 * TILE];
     uint32_t configured = 0;
@@ -118,7 +119,8 @@ static void widen_block(unsigned char *dst, const unsigned char *p, bool is_q4)
     _mm512_storeu_si512(dst, (__m512i)_mm512_cvtne2ps_pbh(_mm512_mul_ps(b, scale), _mm512_mul_ps(a, scale)));
 }
 
-static void pack(unsigned char *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0, uint32_t n_k, bool is_q4)
+static void pack(unsigned char *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0,
+                 uint32_t n_k, bool is_q4)
 {
     const size_t block = is_q4 ? 18 : 34;
     unsigned char wide[FAST_PANEL * 64];
@@ -133,8 +135,8 @@ static void pack(unsigned char *panel, const unsigned char *w, size_t row_bytes,
 }
 
 /* Other blocks, through their values in f32: 256 inputs of the panel's rows at a time. */
-static void pack_blocks(unsigned char *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0, uint32_t n_k, avx512_unpack *unpack,
-                        myth_dtype t)
+static void pack_blocks(unsigned char *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0,
+                        uint32_t n_k, avx512_unpack *unpack, myth_dtype t)
 {
     enum { CHUNK = MYTH_BLOCK_MAX };
     _Alignas(64) unsigned char wide[FAST_PANEL][2 * CHUNK];
@@ -159,10 +161,11 @@ static void pack_blocks(unsigned char *panel, const unsigned char *w, size_t row
     }
 }
 
-#define AMX_PACK(name, type, kernel)                                                                                                 \
-    void amx_pack_##name(void *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0, uint32_t n_k)            \
-    {                                                                                                                                \
-        pack_blocks(panel, w, row_bytes, n_out, k0, n_k, avx512_unpack_##name, MYTH_##type);                                          \
+#define AMX_PACK(name, type, kernel)                                                                         \
+    void amx_pack_##name(void *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0, \
+                         uint32_t n_k)                                                                       \
+    {                                                                                                        \
+        pack_blocks(panel, w, row_bytes, n_out, k0, n_k, avx512_unpack_##name, MYTH_##type);                 \
     }
 FAST_BLOCK_TYPES(AMX_PACK)
 

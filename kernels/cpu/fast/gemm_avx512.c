@@ -2,19 +2,20 @@
  *
  * Shapes     panel, per 32 inputs:  i8   [8][32][4] u8 = w + 128, then 32 f32 scales        1,152 bytes   (q8_0, q4_0)
  *                                   bf16 [16][32][2]                                         2,048 bytes   (bf16)
- *                                   f32  [32][32]                                            4,096 bytes   (f32, f16; bf16 without the dot)
+ *                                   f32  [32][32]  4,096 bytes  (f32, f16; bf16 without the dot)
  *            x rows: i8 [k] then k/32 f32 scales then k/32 i32 (-128 * sum of the block); bf16 [k]; f32 [k]
- *            Other blocks: [8][32][4] u8, scales [32] or one row for each half of the block, then minima in the same way; u8 = w + 128, or w
- *            itself where there are minima (it is not negative then). Their x rows: i8 [k], then for each 32 a scale f32, for each half
- *            -128 * its sum i32, minus the sum times the scale f32
- * Precision  i8: each block of 32 exact in i32, then f32 fused multiply-adds over the blocks in order; bf16: vdpbf16ps over k in pairs;
- *            f32: fused multiply-adds over k
- * Limit      i8: 10 of 12 issue slots of a block are dot products (8 vpdpbusd, one multiply, one multiply-add per 16 outputs): 0.8 of
- *            the vpdpbusd peak; bf16 and f32: the peak. Measured on Zen 5, one core: 0.77 and 0.93
- * Blocks     a scale for each half of a block costs three vector operations more per 16 outputs, a minimum one. Unpacking goes through 256 inputs of
- *            16 rows at a time as bytes in L1 (blocks.h)
+ *            Other blocks: [8][32][4] u8, scales [32] or one row for each half of the block, then minima in the same
+ *            way; u8 = w + 128, or w itself where there are minima (it is not negative then). Their x rows: i8 [k],
+ *            then for each 32 a scale f32, for each half -128 * its sum i32, minus the sum times the scale f32
+ * Precision  i8: each block of 32 exact in i32, then f32 fused multiply-adds over the blocks in order; bf16: vdpbf16ps
+ *            over k in pairs; f32: fused multiply-adds over k
+ * Limit      i8: 10 of 12 issue slots of a block are dot products (8 vpdpbusd, one multiply, one multiply-add per 16
+ *            outputs): 0.8 of the vpdpbusd peak; bf16 and f32: the peak. Measured on Zen 5, one core: 0.77 and 0.93
+ * Blocks     a scale for each half of a block costs three vector operations more per 16 outputs, a minimum one.
+ *            Unpacking goes through 256 inputs of 16 rows at a time as bytes in L1 (blocks.h)
  * Tiles      6 x 32 (i8: 12 sums in i32 and 12 in f32), 12 x 32 (bf16, f32)
- * Lost       i8 4 x 48: 0.74, 3 x 64: 0.61, 8 x 16: 0.68, 5 x 32: 0.72; correction by weight sums: a load more per 16 outputs           */
+ * Lost       i8 4 x 48: 0.74, 3 x 64: 0.61, 8 x 16: 0.68, 5 x 32: 0.72; correction by weight sums: a load more per 16
+ *            outputs */
 #include "avx512.h"
 
 #include "engine/base/blocks.h"
@@ -33,7 +34,7 @@ FAST_INLINE __m256i load_group(const unsigned char *w, int g, enum kind kind)
     case Q4: {
         __m128i v = _mm_loadu_si128((const void *)(w + 2)), low = _mm_set1_epi8(15);
         __m256i n = _mm256_set_m128i(_mm_and_si128(_mm_srli_epi16(v, 4), low), _mm_and_si128(v, low));
-        return _mm256_add_epi8(n, _mm256_set1_epi8(120));                       /* nibble - 8 + 128 */
+        return _mm256_add_epi8(n, _mm256_set1_epi8(120)); /* nibble - 8 + 128 */
     }
     case BF16_PAIR: return _mm256_loadu_si256((const void *)(w + 32 * g));
     case BF16_WIDE: return _mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)(w + 16 * g))), 16);
@@ -57,7 +58,7 @@ FAST_INLINE void transpose_16x8(unsigned char *dst, const __m256i row[16])
     const __m512i even = _mm512_set_epi64(13, 12, 5, 4, 9, 8, 1, 0), odd = _mm512_set_epi64(15, 14, 7, 6, 11, 10, 3, 2);
     FAST_UNROLL
     for (int i = 0; i < 4; i++) {
-        int u = i / 2;                                                          /* columns 0, 1 come from unpacklo, 2, 3 from unpackhi */
+        int u = i / 2; /* columns 0, 1 come from unpacklo, 2, 3 from unpackhi */
         __m512i lo = i % 2 ? _mm512_unpackhi_epi64(b[u], b[u + 2]) : _mm512_unpacklo_epi64(b[u], b[u + 2]);
         __m512i hi = i % 2 ? _mm512_unpackhi_epi64(b[u + 4], b[u + 6]) : _mm512_unpacklo_epi64(b[u + 4], b[u + 6]);
         _mm512_store_si512(dst + 128 * i, _mm512_permutex2var_epi64(lo, even, hi));
@@ -66,7 +67,8 @@ FAST_INLINE void transpose_16x8(unsigned char *dst, const __m256i row[16])
 }
 
 /* A block of 32 inputs of up to 32 rows; rows past n_out repeat the last one, their outputs are never stored. */
-FAST_INLINE void pack_block(unsigned char *dst, const unsigned char *w, size_t row_bytes, uint32_t n_out, enum kind kind)
+FAST_INLINE void pack_block(unsigned char *dst, const unsigned char *w, size_t row_bytes, uint32_t n_out,
+                            enum kind kind)
 {
     const int n_group = kind == Q8 || kind == Q4 ? 1 : kind == BF16_PAIR ? 2 : 4;
     for (uint32_t half = 0; half < 2; half++) {
@@ -91,8 +93,8 @@ FAST_INLINE void pack_block(unsigned char *dst, const unsigned char *w, size_t r
     }
 }
 
-FAST_INLINE void pack(unsigned char *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0, uint32_t n_k, enum kind kind,
-                      const bool is_far)
+FAST_INLINE void pack(unsigned char *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0,
+                      uint32_t n_k, enum kind kind, const bool is_far)
 {
     const size_t step = kind == Q8 || kind == Q4 ? PANEL_I8 : kind == BF16_PAIR ? PANEL_BF16 : PANEL_F32;
     const size_t block = kind == Q8 ? 34 : kind == Q4 ? 18 : kind == F32_WIDE ? 128 : 64;
@@ -104,7 +106,7 @@ FAST_INLINE void pack(unsigned char *panel, const unsigned char *w, size_t row_b
             fast_ask_rows(w + FAST_AHEAD, row_bytes, n_out, 1);
         pack_block(panel, w, row_bytes, n_out, kind);
     }
-    if (n_k % 32) {                                                             /* types without blocks only */
+    if (n_k % 32) { /* types without blocks only */
         unsigned char tail[FAST_PANEL * 128];
         memset(tail, 0, sizeof tail);
         for (uint32_t o = 0; o < n_out; o++)
@@ -113,10 +115,11 @@ FAST_INLINE void pack(unsigned char *panel, const unsigned char *w, size_t row_b
     }
 }
 
-#define PACK(name, kind)                                                                                                             \
-    void avx512_pack_##name(void *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0, uint32_t n_k)        \
-    {                                                                                                                                \
-        pack(panel, w, row_bytes, n_out, k0, n_k, kind, true);                                                                       \
+#define PACK(name, kind)                                                                                        \
+    void avx512_pack_##name(void *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0, \
+                            uint32_t n_k)                                                                       \
+    {                                                                                                           \
+        pack(panel, w, row_bytes, n_out, k0, n_k, kind, true);                                                  \
     }
 PACK(q8, Q8)
 PACK(q4, Q4)
@@ -134,11 +137,14 @@ void avx512_pair_bf16(void *panel, const unsigned char *x, size_t row_bytes, uin
 
 enum { CHUNK = MYTH_BLOCK_MAX, SUBS = MYTH_BLOCK_SUBS };
 
-FAST_INLINE size_t blocks_panel(const bool has_half, const bool has_min) { return SCALES + 128u * (has_half ? 2 : 1) * (has_min ? 2 : 1); }
+FAST_INLINE size_t blocks_panel(const bool has_half, const bool has_min)
+{
+    return SCALES + 128u * (has_half ? 2 : 1) * (has_min ? 2 : 1);
+}
 
 /* n inputs of 16 rows, the columns 16 half.. of the panel. */
-FAST_INLINE void pack_chunk(unsigned char *panel, const unsigned char *const p[16], uint32_t half, uint32_t n, avx512_unpack *unpack, const bool has_half,
-                            const bool has_min)
+FAST_INLINE void pack_chunk(unsigned char *panel, const unsigned char *const p[16], uint32_t half, uint32_t n,
+                            avx512_unpack *unpack, const bool has_half, const bool has_min)
 {
     _Alignas(64) int8_t q[16][CHUNK];
     float scale[16][SUBS], min[16][SUBS];
@@ -164,8 +170,9 @@ FAST_INLINE void pack_chunk(unsigned char *panel, const unsigned char *const p[1
     }
 }
 
-FAST_INLINE void pack_blocks(unsigned char *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0, uint32_t n_k,
-                             avx512_unpack *unpack, myth_dtype t, const bool has_half, const bool has_min)
+FAST_INLINE void pack_blocks(unsigned char *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out,
+                             uint32_t k0, uint32_t n_k, avx512_unpack *unpack, myth_dtype t, const bool has_half,
+                             const bool has_min)
 {
     const size_t chunk = (size_t)myth_row_bytes(t, CHUNK);
     w += myth_row_bytes(t, k0);
@@ -183,42 +190,45 @@ FAST_INLINE void pack_blocks(unsigned char *panel, const unsigned char *w, size_
     }
 }
 
-#define PANEL(kernel, has_half, has_min)                                                                                             \
-    static void panel_##kernel(void *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0, uint32_t n_k,      \
-                               avx512_unpack *unpack, myth_dtype t)                                                                  \
-    {                                                                                                                                \
-        pack_blocks(panel, w, row_bytes, n_out, k0, n_k, unpack, t, has_half, has_min);                                               \
+#define PANEL(kernel, has_half, has_min)                                                                           \
+    static void panel_##kernel(void *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0, \
+                               uint32_t n_k, avx512_unpack *unpack, myth_dtype t)                                  \
+    {                                                                                                              \
+        pack_blocks(panel, w, row_bytes, n_out, k0, n_k, unpack, t, has_half, has_min);                            \
     }
 PANEL(one, false, false)
 PANEL(min, false, true)
 PANEL(half, true, false)
 PANEL(both, true, true)
 
-#define BLOCK_TYPE(name, type, kernel)                                                                                               \
-    void avx512_unpack_##name(int8_t *restrict q, float *restrict scale, float *restrict min, const unsigned char *restrict p, uint32_t n) \
-    {                                                                                                                                \
-        myth_blocks_unpack(MYTH_##type, q, scale, min, p, n);                                                                         \
-    }                                                                                                                                \
-    void avx512_pack_##name(void *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0, uint32_t n_k)         \
-    {                                                                                                                                \
-        panel_##kernel(panel, w, row_bytes, n_out, k0, n_k, avx512_unpack_##name, MYTH_##type);                                       \
+#define BLOCK_TYPE(name, type, kernel)                                                                          \
+    void avx512_unpack_##name(int8_t *restrict q, float *restrict scale, float *restrict min,                   \
+                              const unsigned char *restrict p, uint32_t n)                                      \
+    {                                                                                                           \
+        myth_blocks_unpack(MYTH_##type, q, scale, min, p, n);                                                   \
+    }                                                                                                           \
+    void avx512_pack_##name(void *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0, \
+                            uint32_t n_k)                                                                       \
+    {                                                                                                           \
+        panel_##kernel(panel, w, row_bytes, n_out, k0, n_k, avx512_unpack_##name, MYTH_##type);                 \
     }
 FAST_BLOCK_TYPES(BLOCK_TYPE)
 
 /* ---- products ---- */
 
-struct out {                                                                    /* where a tile goes, which of its 32 columns exist */
+struct out { /* where a tile goes, which of its 32 columns exist */
     float *c;
     size_t ldc;
     __mmask16 mask[2];
     bool add;
 };
 
-FAST_INLINE void tile_begin(__m512 *f, const struct out *t, int n)              /* f: [n][2] */
+FAST_INLINE void tile_begin(__m512 *f, const struct out *t, int n) /* f: [n][2] */
 {
     FAST_UNROLL
     for (int i = 0; i < 2 * n; i++)
-        f[i] = t->add ? _mm512_maskz_loadu_ps(t->mask[i % 2], t->c + (size_t)(i / 2) * t->ldc + 16 * (i % 2)) : _mm512_setzero_ps();
+        f[i] = t->add ? _mm512_maskz_loadu_ps(t->mask[i % 2], t->c + (size_t)(i / 2) * t->ldc + 16 * (i % 2))
+                      : _mm512_setzero_ps();
 }
 
 FAST_INLINE void tile_end(const __m512 *f, const struct out *t, int n)
@@ -228,15 +238,15 @@ FAST_INLINE void tile_end(const __m512 *f, const struct out *t, int n)
         _mm512_mask_storeu_ps(t->c + (size_t)(i / 2) * t->ldc + 16 * (i % 2), t->mask[i % 2], f[i]);
 }
 
-FAST_INLINE __m512i dword(const void *p)                                        /* one dword in every lane */
+FAST_INLINE __m512i dword(const void *p) /* one dword in every lane */
 {
     int32_t v;
     memcpy(&v, p, 4);
     return _mm512_set1_epi32(v);
 }
 
-FAST_INLINE void tile_i8(const struct out *t, const unsigned char *p, const unsigned char *x, size_t xb, uint32_t n_in, uint32_t k0,
-                         uint32_t n_k, const int n)
+FAST_INLINE void tile_i8(const struct out *t, const unsigned char *p, const unsigned char *x, size_t xb, uint32_t n_in,
+                         uint32_t k0, uint32_t n_k, const int n)
 {
     __m512 f[12];
     tile_begin(f, t, n);
@@ -271,8 +281,9 @@ FAST_INLINE void tile_i8(const struct out *t, const unsigned char *p, const unsi
 FAST_INLINE __m512 real(const void *p) { return _mm512_castsi512_ps(dword(p)); }
 
 /* Inputs [4 from, 4 to) of a block of 32: half h of it, or all. ws, wm: the scales and minima of the part. */
-FAST_INLINE void part_blocks(__m512 *f, const unsigned char *p, const float *ws, const float *wm, const unsigned char *x, const unsigned char *meta, size_t xb,
-                             const int n, const int h, const bool has_half, const bool has_min)
+FAST_INLINE void part_blocks(__m512 *f, const unsigned char *p, const float *ws, const float *wm,
+                             const unsigned char *x, const unsigned char *meta, size_t xb, const int n, const int h,
+                             const bool has_half, const bool has_min)
 {
     const int from = 4 * h, to = has_half ? from + 4 : 8;
     __m512i a[12];
@@ -299,16 +310,18 @@ FAST_INLINE void part_blocks(__m512 *f, const unsigned char *p, const float *ws,
         if (!has_min)
             continue;
         __m512 neg = real(m + 12);
-        if (has_half)                           /* the half's own: its i32 over 128, times the scale */
-            neg = _mm512_mul_ps(_mm512_cvtepi32_ps(dword(m + 4 + 4 * h)), _mm512_mul_ps(s, _mm512_set1_ps(1.0f / 128.0f)));
+        if (has_half) /* the half's own: its i32 over 128, times the scale */
+            neg = _mm512_mul_ps(_mm512_cvtepi32_ps(dword(m + 4 + 4 * h)),
+                                _mm512_mul_ps(s, _mm512_set1_ps(1.0f / 128.0f)));
         f[2 * r] = _mm512_fmadd_ps(_mm512_load_ps(wm), neg, f[2 * r]);
         f[2 * r + 1] = _mm512_fmadd_ps(_mm512_load_ps(wm + 16), neg, f[2 * r + 1]);
     }
 }
 
 /* The tile of blocks with two scales or with minima; see the shapes. */
-FAST_INLINE void tile_blocks(const struct out *t, const unsigned char *p, const unsigned char *x, size_t xb, uint32_t n_in, uint32_t k0,
-                             uint32_t n_k, const int n, const bool has_half, const bool has_min)
+FAST_INLINE void tile_blocks(const struct out *t, const unsigned char *p, const unsigned char *x, size_t xb,
+                             uint32_t n_in, uint32_t k0, uint32_t n_k, const int n, const bool has_half,
+                             const bool has_min)
 {
     __m512 f[12];
     tile_begin(f, t, n);
@@ -323,8 +336,8 @@ FAST_INLINE void tile_blocks(const struct out *t, const unsigned char *p, const 
     tile_end(f, t, n);
 }
 
-FAST_INLINE void tile_bf16(const struct out *t, const unsigned char *p, const unsigned char *x, size_t xb, uint32_t k0, uint32_t n_k,
-                           const int n)
+FAST_INLINE void tile_bf16(const struct out *t, const unsigned char *p, const unsigned char *x, size_t xb, uint32_t k0,
+                           uint32_t n_k, const int n)
 {
     __m512 f[24];
     tile_begin(f, t, n);
@@ -341,8 +354,8 @@ FAST_INLINE void tile_bf16(const struct out *t, const unsigned char *p, const un
     tile_end(f, t, n);
 }
 
-FAST_INLINE void tile_f32(const struct out *t, const unsigned char *p, const unsigned char *x, size_t xb, uint32_t k0, uint32_t n_k,
-                          const int n)
+FAST_INLINE void tile_f32(const struct out *t, const unsigned char *p, const unsigned char *x, size_t xb, uint32_t k0,
+                          uint32_t n_k, const int n)
 {
     __m512 f[24];
     tile_begin(f, t, n);
@@ -360,13 +373,16 @@ FAST_INLINE void tile_f32(const struct out *t, const unsigned char *p, const uns
 }
 
 /* Whole tiles of `tall` rows, then the rest in one shorter tile. TILE(n) passes rows t.c, x. */
-#define REST(n) case n: TILE(n); break;
-#define OUT(c_, ldc_, n_out_, k0_)                                                                                                   \
-    struct out t = { (c_), (ldc_), { avx512_mask(n_out_), avx512_mask((n_out_) < 16 ? 0 : (n_out_)-16) }, (k0_) > 0 }
-#define NEXT(n) t.c += (n) * t.ldc, x += (n) * x_bytes, n_rows -= (n)
+#define REST(n)  \
+    case n:      \
+        TILE(n); \
+        break;
+#define OUT(c_, ldc_, n_out_, k0_) \
+    struct out t = {(c_), (ldc_), {avx512_mask(n_out_), avx512_mask((n_out_) < 16 ? 0 : (n_out_)-16)}, (k0_) > 0}
+#define NEXT(n) t.c += (n)*t.ldc, x += (n)*x_bytes, n_rows -= (n)
 
-void avx512_gemm_i8(float *c, size_t ldc, uint32_t n_out, const void *panel, const unsigned char *x, size_t x_bytes, uint32_t n_rows,
-                    uint32_t n_in, uint32_t k0, uint32_t n_k)
+void avx512_gemm_i8(float *c, size_t ldc, uint32_t n_out, const void *panel, const unsigned char *x, size_t x_bytes,
+                    uint32_t n_rows, uint32_t n_in, uint32_t k0, uint32_t n_k)
 {
     OUT(c, ldc, n_out, k0);
 #define TILE(n) tile_i8(&t, panel, x, x_bytes, n_in, k0, n_k, n)
@@ -374,20 +390,32 @@ void avx512_gemm_i8(float *c, size_t ldc, uint32_t n_out, const void *panel, con
         TILE(6);
         NEXT(6);
     }
-    switch (n_rows) { REST(1) REST(2) REST(3) REST(4) REST(5) }
+    switch (n_rows) {
+        REST(1)
+        REST(2)
+        REST(3)
+        REST(4)
+        REST(5)
+    }
 #undef TILE
 }
 
-#define GEMM_BLOCKS(kernel)                                                                                                          \
-    void avx512_gemm_##kernel(float *c, size_t ldc, uint32_t n_out, const void *panel, const unsigned char *x, size_t x_bytes,        \
-                              uint32_t n_rows, uint32_t n_in, uint32_t k0, uint32_t n_k)                                             \
-    {                                                                                                                                \
-        OUT(c, ldc, n_out, k0);                                                                                                      \
-        while (n_rows >= 6) {                                                                                                        \
-            TILE(6);                                                                                                                 \
-            NEXT(6);                                                                                                                 \
-        }                                                                                                                            \
-        switch (n_rows) { REST(1) REST(2) REST(3) REST(4) REST(5) }                                                                  \
+#define GEMM_BLOCKS(kernel)                                                                                    \
+    void avx512_gemm_##kernel(float *c, size_t ldc, uint32_t n_out, const void *panel, const unsigned char *x, \
+                              size_t x_bytes, uint32_t n_rows, uint32_t n_in, uint32_t k0, uint32_t n_k)       \
+    {                                                                                                          \
+        OUT(c, ldc, n_out, k0);                                                                                \
+        while (n_rows >= 6) {                                                                                  \
+            TILE(6);                                                                                           \
+            NEXT(6);                                                                                           \
+        }                                                                                                      \
+        switch (n_rows) {                                                                                      \
+            REST(1)                                                                                            \
+            REST(2)                                                                                            \
+            REST(3)                                                                                            \
+            REST(4)                                                                                            \
+            REST(5)                                                                                            \
+        }                                                                                                      \
     }
 #define TILE(n) tile_blocks(&t, panel, x, x_bytes, n_in, k0, n_k, n, false, true)
 GEMM_BLOCKS(min)
@@ -399,8 +427,8 @@ GEMM_BLOCKS(half)
 GEMM_BLOCKS(both)
 #undef TILE
 
-void avx512_gemm_bf16(float *c, size_t ldc, uint32_t n_out, const void *panel, const unsigned char *x, size_t x_bytes, uint32_t n_rows,
-                      uint32_t n_in, uint32_t k0, uint32_t n_k)
+void avx512_gemm_bf16(float *c, size_t ldc, uint32_t n_out, const void *panel, const unsigned char *x, size_t x_bytes,
+                      uint32_t n_rows, uint32_t n_in, uint32_t k0, uint32_t n_k)
 {
     (void)n_in;
     OUT(c, ldc, n_out, k0);
@@ -413,12 +441,16 @@ void avx512_gemm_bf16(float *c, size_t ldc, uint32_t n_out, const void *panel, c
         TILE(4);
         NEXT(4);
     }
-    switch (n_rows) { REST(1) REST(2) REST(3) }
+    switch (n_rows) {
+        REST(1)
+        REST(2)
+        REST(3)
+    }
 #undef TILE
 }
 
-void avx512_gemm_f32(float *c, size_t ldc, uint32_t n_out, const void *panel, const unsigned char *x, size_t x_bytes, uint32_t n_rows,
-                     uint32_t n_in, uint32_t k0, uint32_t n_k)
+void avx512_gemm_f32(float *c, size_t ldc, uint32_t n_out, const void *panel, const unsigned char *x, size_t x_bytes,
+                     uint32_t n_rows, uint32_t n_in, uint32_t k0, uint32_t n_k)
 {
     (void)n_in;
     OUT(c, ldc, n_out, k0);
@@ -431,6 +463,10 @@ void avx512_gemm_f32(float *c, size_t ldc, uint32_t n_out, const void *panel, co
         TILE(4);
         NEXT(4);
     }
-    switch (n_rows) { REST(1) REST(2) REST(3) }
+    switch (n_rows) {
+        REST(1)
+        REST(2)
+        REST(3)
+    }
 #undef TILE
 }

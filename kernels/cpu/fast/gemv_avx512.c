@@ -1,40 +1,57 @@
 /* gemv_avx512.c   decode: y[r, o] = sum_k x[r, k] w[o, k], weights read once from memory, as they lie in the file
  *
- * Shapes     w rows of types with blocks of 32, bf16, f16, f32 (super-blocks: gemv_super_avx512.c); x rows in the form that rows_avx512.c makes:
- *            i8 by units of 128 inputs, 256 bytes: [4 blocks][first 16] i8, [4 blocks][last 16] i8, then per lane (block = lane / 4)
- *            minus the sum of its 8 values, i32, and the scale of its block, f32; the last unit is filled up with zeros
- * Precision  quantised: a lane of a unit exact in i32, then one f32 multiply-add per unit in order, 16 lanes added at the end; bf16:
- *            vdpbf16ps; f16, f32: f32 multiply-adds
+ * Shapes     w rows of types with blocks of 32, bf16, f16, f32 (super-blocks: gemv_super_avx512.c); x rows in the form
+ *            that rows_avx512.c makes: i8 by units of 128 inputs, 256 bytes: [4 blocks][first 16] i8, [4 blocks][last
+ *            16] i8, then per lane (block = lane / 4) minus the sum of its 8 values, i32, and the scale of its block,
+ *            f32; the last unit is filled up with zeros
+ * Precision  quantised: a lane of a unit exact in i32, then one f32 multiply-add per unit in order, 16 lanes added at
+ *            the end; bf16: vdpbf16ps; f16, f32: f32 multiply-adds
  * Minima     w = d q + m: m times what the unit keeps of x's sums
- * Traffic    the weights. A unit of q4_0 is 72 bytes and about 12 vector operations, of q8_0 136 and 12: two to four times what one core
- *            gets from memory, so up to four rows of x cost little more than one
- * Tiles      one weight row x 1..4 rows of x: the matrix is read as one stream, 4 KiB ahead of the loads. Further rows of x find it in L1
- * Lost       4 weight rows at once: 0.8 to 0.9 of the bandwidth of one; no prefetch: 0.9; overlapping loads instead of one that is put in:
- *            0.8 to 0.9 (Zen 5, 2 threads, mapped file)
- * Source     blocks: GGUF specification                                                                                              */
+ * Traffic    the weights. A unit of q4_0 is 72 bytes and about 12 vector operations, of q8_0 136 and 12: two to four
+ *            times what one core gets from memory, so up to four rows of x cost little more than one
+ * Tiles      one weight row x 1..4 rows of x: the matrix is read as one stream, 4 KiB ahead of the loads. Further rows
+ *            of x find it in L1
+ * Lost       4 weight rows at once: 0.8 to 0.9 of the bandwidth of one; no prefetch: 0.9; overlapping loads instead of
+ *            one that is put in: 0.8 to 0.9 (Zen 5, 2 threads, mapped file)
+ * Source     blocks: GGUF specification */
 #include "avx512.h"
 
 #include "engine/base/blocks.h"
 
 enum { UNIT = 128, UNIT_BYTES = 256, ROWS_X = 4, AHEAD = 4096 };
 
-/* Words of a 136-byte q8_0 unit: first halves of its blocks, last halves of three of them (the fourth ends past 128 bytes), scales. */
-static const uint16_t q8_first[32] = { 1,  2,  3,  4,  5,  6,  7,  8,  18, 19, 20, 21, 22, 23, 24, 25,
-                                       35, 36, 37, 38, 39, 40, 41, 42, 52, 53, 54, 55, 56, 57, 58, 59 };
-static const uint16_t q8_last[32] = { 9,  10, 11, 12, 13, 14, 15, 16, 26, 27, 28, 29, 30, 31, 32, 33, 43, 44, 45, 46, 47, 48, 49, 50 };
-static const uint16_t q8_scale[32] = { 0, 0, 0, 0, 17, 17, 17, 17, 34, 34, 34, 34, 51, 51, 51, 51 };
+/* Words of a 136-byte q8_0 unit: first halves of its blocks, last halves of three of them (the fourth ends past 128
+ * bytes), scales. */
+static const uint16_t q8_first[32] = {1,  2,  3,  4,  5,  6,  7,  8,  18, 19, 20, 21, 22, 23, 24, 25,
+                                      35, 36, 37, 38, 39, 40, 41, 42, 52, 53, 54, 55, 56, 57, 58, 59};
+static const uint16_t q8_last[32] = {9,  10, 11, 12, 13, 14, 15, 16, 26, 27, 28, 29,
+                                     30, 31, 32, 33, 43, 44, 45, 46, 47, 48, 49, 50};
+static const uint16_t q8_scale[32] = {0, 0, 0, 0, 17, 17, 17, 17, 34, 34, 34, 34, 51, 51, 51, 51};
 /* Words of a 72-byte q4_0 unit: nibbles of three blocks (the fourth ends past 64 bytes), scales. */
-static const uint16_t q4_nibble[32] = { 1,  2,  3,  4,  5,  6,  7,  8,  10, 11, 12, 13, 14, 15, 16, 17, 19, 20, 21, 22, 23, 24, 25, 26 };
-static const uint16_t q4_scale[32] = { 0, 0, 0, 0, 9, 9, 9, 9, 18, 18, 18, 18, 27, 27, 27, 27 };
+static const uint16_t q4_nibble[32] = {1,  2,  3,  4,  5,  6,  7,  8,  10, 11, 12, 13,
+                                       14, 15, 16, 17, 19, 20, 21, 22, 23, 24, 25, 26};
+static const uint16_t q4_scale[32] = {0, 0, 0, 0, 9, 9, 9, 9, 18, 18, 18, 18, 27, 27, 27, 27};
 
-struct unit { __m512i first, last; __m512 scale, min; };       /* unsigned values, the scale of each lane's block, and its m where the type has one */
+struct unit {
+    __m512i first, last;
+    __m512 scale, min;
+}; /* unsigned values, the scale of each lane's block, and its m where the type has one */
 
-/* The kinds of blocks, and how far (as a power of two) their unsigned values lie above the true ones; -1: not at all, there is a minimum. */
+/* The kinds of blocks, and how far (as a power of two) their unsigned values lie above the true ones; -1: not at all,
+ * there is a minimum. */
 enum quant { Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, IQ4_NL, MXFP4 };
-FAST_INLINE int shift_of(enum quant kind) { return kind == Q8_0 || kind == IQ4_NL ? 7 : kind == Q4_0 ? 3 : kind == Q5_0 || kind == MXFP4 ? 4 : -1; }
+FAST_INLINE int shift_of(enum quant kind)
+{
+    return kind == Q8_0 || kind == IQ4_NL ? 7 : kind == Q4_0 ? 3 : kind == Q5_0 || kind == MXFP4 ? 4 : -1;
+}
 FAST_INLINE size_t bytes_of(enum quant kind)
 {
-    return kind == Q8_0 ? 34 : kind == Q4_0 || kind == IQ4_NL ? 18 : kind == Q4_1 ? 20 : kind == Q5_0 ? 22 : kind == Q5_1 ? 24 : 17;
+    return kind == Q8_0                   ? 34
+         : kind == Q4_0 || kind == IQ4_NL ? 18
+         : kind == Q4_1                   ? 20
+         : kind == Q5_0                   ? 22
+         : kind == Q5_1                   ? 24
+                                          : 17;
 }
 
 /* Few wide loads: while lines are on their way, every access to one costs again. */
@@ -52,7 +69,8 @@ FAST_INLINE struct unit unit_q8(const unsigned char *p)
 FAST_INLINE struct unit unit_q4(const unsigned char *p)
 {
     struct unit u;
-    __m512i a = _mm512_loadu_si512(p), low = _mm512_set1_epi8(15), n = _mm512_permutexvar_epi16(_mm512_loadu_si512(q4_nibble), a);
+    __m512i a = _mm512_loadu_si512(p), low = _mm512_set1_epi8(15),
+            n = _mm512_permutexvar_epi16(_mm512_loadu_si512(q4_nibble), a);
     n = _mm512_inserti32x4(n, _mm_loadu_si128((const void *)(p + 56)), 3);
     u.first = _mm512_and_si512(n, low);
     u.last = _mm512_and_si512(_mm512_srli_epi16(n, 4), low);
@@ -87,8 +105,8 @@ FAST_INLINE struct unit unit_nibbles(const unsigned char *p, enum quant kind)
         uint32_t h[4];
         for (int i = 0; i < 4; i++)
             memcpy(&h[i], p + (size_t)i * block + at - 4, 4);
-        uint64_t a = (h[0] & 0xffff) | (uint64_t)h[1] << 16, b = (h[2] & 0xffff) | (uint64_t)h[3] << 16, c = (h[0] >> 16) | (uint64_t)(h[1] >> 16) << 16,
-                 d = (h[2] >> 16) | (uint64_t)(h[3] >> 16) << 16;
+        uint64_t a = (h[0] & 0xffff) | (uint64_t)h[1] << 16, b = (h[2] & 0xffff) | (uint64_t)h[3] << 16,
+                 c = (h[0] >> 16) | (uint64_t)(h[1] >> 16) << 16, d = (h[2] >> 16) | (uint64_t)(h[3] >> 16) << 16;
         const __m512i five = _mm512_set1_epi8(16);
         u.first = _mm512_mask_add_epi8(u.first, (__mmask64)((a & 0xffffffffu) | b << 32), u.first, five);
         u.last = _mm512_mask_add_epi8(u.last, (__mmask64)(c | d << 32), u.last, five);
@@ -113,7 +131,8 @@ FAST_INLINE struct unit unit_nibbles(const unsigned char *p, enum quant kind)
 }
 
 /* One unit of a weight row against n rows; shift turns minus the sum into the offset of the unsigned values. */
-FAST_INLINE void unit_dot(__m512 *acc, const unsigned char *w, const unsigned char *x, size_t xb, const int n, const enum quant kind)
+FAST_INLINE void unit_dot(__m512 *acc, const unsigned char *w, const unsigned char *x, size_t xb, const int n,
+                          const enum quant kind)
 {
     const struct unit u = kind == Q4_0 ? unit_q4(w) : kind == Q8_0 ? unit_q8(w) : unit_nibbles(w, kind);
     const int shift = shift_of(kind);
@@ -133,8 +152,8 @@ FAST_INLINE void unit_dot(__m512 *acc, const unsigned char *w, const unsigned ch
     }
 }
 
-FAST_INLINE void row_quant(float *y, size_t ldy, const unsigned char *w, const unsigned char *x, size_t xb, uint32_t n_in, const int n,
-                           const enum quant kind)
+FAST_INLINE void row_quant(float *y, size_t ldy, const unsigned char *w, const unsigned char *x, size_t xb,
+                           uint32_t n_in, const int n, const enum quant kind)
 {
     const size_t block = bytes_of(kind);
     __m512 acc[ROWS_X];
@@ -142,7 +161,7 @@ FAST_INLINE void row_quant(float *y, size_t ldy, const unsigned char *w, const u
     for (int r = 0; r < n; r++)
         acc[r] = _mm512_setzero_ps();
     for (uint32_t u = 0; u < n_in / UNIT; u++, w += 4 * block, x += UNIT_BYTES) {
-        for (size_t line = 0; line + 8 < 4 * block; line += 64)                 /* the odd line comes with its neighbours */
+        for (size_t line = 0; line + 8 < 4 * block; line += 64) /* the odd line comes with its neighbours */
             _mm_prefetch((const char *)w + AHEAD + line, _MM_HINT_T0);
         unit_dot(acc, w, x, xb, n, kind);
     }
@@ -169,15 +188,16 @@ FAST_INLINE __m512 load_float(const unsigned char *w, uint32_t k, uint32_t n, en
 }
 
 /* Elements [k, n) of the row, at most one step: 32 bf16 pairs, 16 of the others. */
-FAST_INLINE void step_float(__m512 *acc, const unsigned char *w, const unsigned char *x, size_t xb, uint32_t k, uint32_t n, const int n_x,
-                            enum kind kind)
+FAST_INLINE void step_float(__m512 *acc, const unsigned char *w, const unsigned char *x, size_t xb, uint32_t k,
+                            uint32_t n, const int n_x, enum kind kind)
 {
     if (kind == BF16_PAIR) {
         __mmask32 m = n - k >= 32 ? 0xffffffffu : (1u << (n - k)) - 1u;
         __m512i v = _mm512_maskz_loadu_epi16(m, w + 2 * (size_t)k);
         FAST_UNROLL
         for (int r = 0; r < n_x; r++)
-            acc[r] = _mm512_dpbf16_ps(acc[r], (__m512bh)v, (__m512bh)_mm512_load_si512(x + (size_t)r * xb + 2 * (size_t)k));
+            acc[r] =
+                _mm512_dpbf16_ps(acc[r], (__m512bh)v, (__m512bh)_mm512_load_si512(x + (size_t)r * xb + 2 * (size_t)k));
     } else {
         __m512 v = load_float(w, k, n, kind);
         FAST_UNROLL
@@ -186,11 +206,11 @@ FAST_INLINE void step_float(__m512 *acc, const unsigned char *w, const unsigned 
     }
 }
 
-FAST_INLINE void row_float(float *y, size_t ldy, const unsigned char *w, const unsigned char *x, size_t xb, uint32_t n_in, const int n_x,
-                           enum kind kind)
+FAST_INLINE void row_float(float *y, size_t ldy, const unsigned char *w, const unsigned char *x, size_t xb,
+                           uint32_t n_in, const int n_x, enum kind kind)
 {
     const uint32_t step = kind == BF16_PAIR ? 32 : 16, element = kind == F32_WIDE ? 4 : 2;
-    __m512 a[ROWS_X], b[ROWS_X];                                                /* two chains: one would wait for itself */
+    __m512 a[ROWS_X], b[ROWS_X]; /* two chains: one would wait for itself */
     FAST_UNROLL
     for (int r = 0; r < n_x; r++)
         a[r] = b[r] = _mm512_setzero_ps();
@@ -209,7 +229,22 @@ FAST_INLINE void row_float(float *y, size_t ldy, const unsigned char *w, const u
 }
 
 /* All weight rows; for each, all rows of x. ROW(n) does n of them. */
-#define GEMV(name)                                                                                                                       void avx512_gemv_##name(float *y, size_t ldy, const unsigned char *w, size_t row_bytes, uint32_t n_out, const unsigned char *x,                              size_t x_bytes, uint32_t n_rows, uint32_t n_in)                                                              {                                                                                                                                        for (uint32_t o = 0; o < n_out; o++, w += row_bytes)                                                                                     for (uint32_t r = 0; r < n_rows; r += ROWS_X) {                                                                                          const unsigned char *xr = x + (size_t)r * x_bytes;                                                                                   float *yr = y + (size_t)r * ldy + o;                                                                                                 switch (n_rows - r) {                                                                                                                case 1: ROW(1); break;                                                                                                               case 2: ROW(2); break;                                                                                                               case 3: ROW(3); break;                                                                                                               default: ROW(4); break;                                                                                                              }                                                                                                                                }                                                                                                                            }
+#define GEMV(name)                                                                                          \
+    void avx512_gemv_##name(float *y, size_t ldy, const unsigned char *w, size_t row_bytes, uint32_t n_out, \
+                            const unsigned char *x, size_t x_bytes, uint32_t n_rows, uint32_t n_in)         \
+    {                                                                                                       \
+        for (uint32_t o = 0; o < n_out; o++, w += row_bytes)                                                \
+            for (uint32_t r = 0; r < n_rows; r += ROWS_X) {                                                 \
+                const unsigned char *xr = x + (size_t)r * x_bytes;                                          \
+                float *yr = y + (size_t)r * ldy + o;                                                        \
+                switch (n_rows - r) {                                                                       \
+                case 1: ROW(1); break;                                                                      \
+                case 2: ROW(2); break;                                                                      \
+                case 3: ROW(3); break;                                                                      \
+                default: ROW(4); break;                                                                     \
+                }                                                                                           \
+            }                                                                                               \
+    }
 #define ROW(n) row_quant(yr, ldy, w, xr, x_bytes, n_in, n, Q8_0)
 GEMV(q8)
 #undef ROW

@@ -1,32 +1,41 @@
-/* gemv_super_avx512.c   decode on super-blocks of 256: y[r, o] = sum_k x[r, k] w[o, k], weights read once from memory, as they lie in the file
+/* gemv_super_avx512.c   decode on super-blocks of 256: y[r, o] = sum_k x[r, k] w[o, k], weights read once from memory,
+ * as they lie in the file
  *
- * Shapes     w rows of q2_k .. q6_k, iq4_xs (layouts: engine/base/dtype.h), n_in % 256 == 0; x rows in the form `super` of rows_avx512.c, 448 bytes
- *            for 256 inputs: two units of 128 as [8 sub-blocks][first 8] i8, [8 sub-blocks][last 8] i8; f32 [16]: scales of the 8 blocks of 32, then
- *            minus their sums times those; f32 [16]: the scale of each sub-block of 16; f32 [16]: minus the sub-blocks' sums times scales
- * Order      a lane holds 8 inputs of one sub-block, so its i32 sum has one scale: 16 scales of a super-block are one vector, made once and spread
- *            over the lanes of each unit by one permutation
+ * Shapes     w rows of q2_k .. q6_k, iq4_xs (layouts: engine/base/dtype.h), n_in % 256 == 0; x rows in the form `super`
+ *            of rows_avx512.c, 448 bytes for 256 inputs: two units of 128 as [8 sub-blocks][first 8] i8, [8
+ *            sub-blocks][last 8] i8; f32 [16]: scales of the 8 blocks of 32, then minus their sums times those; f32
+ *            [16]: the scale of each sub-block of 16; f32 [16]: minus the sub-blocks' sums times scales
+ * Order      a lane holds 8 inputs of one sub-block, so its i32 sum has one scale: 16 scales of a super-block are one
+ *            vector, made once and spread over the lanes of each unit by one permutation
  * Minima     and the offsets of stored quants never touch the quants: they are products of 16 numbers with 16 sums of x
  * Precision  a lane of a unit exact in i32, then f32 multiply-adds over units in order, in two chains
- * Traffic    the weights. A super-block of q4_k is 144 bytes and about 45 instructions, of q6_k 210 and 50. Out of L2 at 2.5 GHz one core passes q4_k at
- *            14.6 GB/s, q6_k at 19.4, q5_k at 17.4 (q4_0 at 15): 10 to 11 ns a super-block of any type, so what is smaller is bound by issue first
+ * Traffic    the weights. A super-block of q4_k is 144 bytes and about 45 instructions, of q6_k 210 and 50. Out of L2
+ *            at 2.5 GHz one core passes q4_k at 14.6 GB/s, q6_k at 19.4, q5_k at 17.4 (q4_0 at 15): 10 to 11 ns a
+ *            super-block of any type, so what is smaller is bound by issue first
  * Tiles      one weight row x 1..4 rows of x, as gemv_avx512.c
- * Source     blocks: gguf-py quants.py                                                                                                  */
+ * Source     blocks: gguf-py quants.py */
 #include "avx512.h"
 
 #include "engine/base/blocks.h"
 
 enum { SUPER_BYTES = 448, BY_32 = 256, SCALE_16 = 320, NEG_16 = 384, ROWS_X = 4, AHEAD = 4096 };
 
-/* scale: with mins of 32 the scales of 8 blocks, then what their sums are taken times; else of 16 sub-blocks, and `less` of them. */
-struct super { __m512i a[2], b[2]; __m512 scale, less; };
+/* scale: with mins of 32 the scales of 8 blocks, then what their sums are taken times; else of 16 sub-blocks, and
+ * `less` of them. */
+struct super {
+    __m512i a[2], b[2];
+    __m512 scale, less;
+};
 
-FAST_INLINE __m512i lanes(int a0, int a1, int a2, int a3, int a4, int a5, int a6, int a7, int b0, int b1, int b2, int b3, int b4, int b5, int b6, int b7)
+FAST_INLINE __m512i lanes(int a0, int a1, int a2, int a3, int a4, int a5, int a6, int a7, int b0, int b1, int b2,
+                          int b3, int b4, int b5, int b6, int b7)
 {
     return _mm512_set_epi32(b7, b6, b5, b4, b3, b2, b1, b0, a7, a6, a5, a4, a3, a2, a1, a0);
 }
 #define EACH(x) x, x, x, x, x, x, x, x
 FAST_INLINE __m512i halves(int a, int b) { return lanes(EACH(a), EACH(b)); }
-FAST_INLINE __m512i qwords(long long a, long long b, long long c, long long d, long long e, long long f, long long g, long long h)
+FAST_INLINE __m512i qwords(long long a, long long b, long long c, long long d, long long e, long long f, long long g,
+                           long long h)
 {
     return _mm512_set_epi64(h, g, f, e, d, c, b, a);
 }
@@ -35,7 +44,10 @@ FAST_INLINE __m512i qwords(long long a, long long b, long long c, long long d, l
 
 FAST_INLINE __m512i low(__m512i v, int mask) { return _mm512_and_si512(v, _mm512_set1_epi8((char)mask)); }
 /* a | (b & mask), bits of a below those of the mask */
-FAST_INLINE __m512i under(__m512i a, __m512i b, int mask) { return _mm512_ternarylogic_epi32(a, b, _mm512_set1_epi8((char)mask), 0xf8); }
+FAST_INLINE __m512i under(__m512i a, __m512i b, int mask)
+{
+    return _mm512_ternarylogic_epi32(a, b, _mm512_set1_epi8((char)mask), 0xf8);
+}
 FAST_INLINE __m512i both(const unsigned char *p) { return _mm512_broadcast_i64x4(_mm256_loadu_si256((const void *)p)); }
 FAST_INLINE __m512 half_of(const unsigned char *p)
 {
@@ -70,13 +82,15 @@ FAST_INLINE void split_pairs(struct super *s, int u, __m512i lo, __m512i hi)
 FAST_INLINE __m512 scales_pairs(const unsigned char *p)
 {
     const __m512i head = _mm512_broadcast_i32x4(_mm_loadu_si128((const void *)p));
-    const __m512i at = lanes(BYTE(4), BYTE(5), BYTE(6), BYTE(7), BYTE(12), BYTE(13), BYTE(14), BYTE(15), BYTE(8), BYTE(9), BYTE(10), BYTE(11), BYTE(12),
-                             BYTE(13), BYTE(14), BYTE(15));
-    const __m512i top = lanes(BYTE(4), BYTE(5), BYTE(6), BYTE(7), BYTE(4), BYTE(5), BYTE(6), BYTE(7), BYTE(8), BYTE(9), BYTE(10), BYTE(11), BYTE(8),
-                              BYTE(9), BYTE(10), BYTE(11));
+    const __m512i at = lanes(BYTE(4), BYTE(5), BYTE(6), BYTE(7), BYTE(12), BYTE(13), BYTE(14), BYTE(15), BYTE(8),
+                             BYTE(9), BYTE(10), BYTE(11), BYTE(12), BYTE(13), BYTE(14), BYTE(15));
+    const __m512i top = lanes(BYTE(4), BYTE(5), BYTE(6), BYTE(7), BYTE(4), BYTE(5), BYTE(6), BYTE(7), BYTE(8), BYTE(9),
+                              BYTE(10), BYTE(11), BYTE(8), BYTE(9), BYTE(10), BYTE(11));
     __m512i a = _mm512_srlv_epi32(_mm512_shuffle_epi8(head, at), lanes(EACH(0), 0, 0, 0, 0, 4, 4, 4, 4));
-    __m512i b = _mm512_srlv_epi32(_mm512_shuffle_epi8(head, top), lanes(0, 0, 0, 0, 2, 2, 2, 2, 0, 0, 0, 0, 2, 2, 2, 2));
-    __m512i six = _mm512_and_si512(_mm512_ternarylogic_epi32(_mm512_set1_epi32(15), a, b, 0xca), _mm512_set1_epi32(63));    /* four of a, two of b */
+    __m512i b =
+        _mm512_srlv_epi32(_mm512_shuffle_epi8(head, top), lanes(0, 0, 0, 0, 2, 2, 2, 2, 0, 0, 0, 0, 2, 2, 2, 2));
+    __m512i six = _mm512_and_si512(_mm512_ternarylogic_epi32(_mm512_set1_epi32(15), a, b, 0xca),
+                                   _mm512_set1_epi32(63)); /* four of a, two of b */
     int32_t d;
     memcpy(&d, p, 4);
     __m512 outer = _mm512_permutexvar_ps(halves(0, 1), _mm512_castps128_ps512(_mm_cvtph_ps(_mm_cvtsi32_si128(d))));
@@ -103,7 +117,8 @@ FAST_INLINE struct super super_q5_k(const unsigned char *p)
     FAST_UNROLL
     for (int u = 0; u < 2; u++) {
         __m512i v = wide(p + 48 + 64 * u);
-        __m512i h0 = _mm512_rolv_epi32(high, u ? halves(0, 30) : halves(4, 2)), h1 = _mm512_rolv_epi32(high, u ? halves(31, 29) : halves(3, 1));
+        __m512i h0 = _mm512_rolv_epi32(high, u ? halves(0, 30) : halves(4, 2)),
+                h1 = _mm512_rolv_epi32(high, u ? halves(31, 29) : halves(3, 1));
         split_pairs(&s, u, under(low(v, 15), h0, 16), under(low(_mm512_srli_epi16(v, 4), 15), h1, 16));
     }
     return s;
@@ -112,7 +127,8 @@ FAST_INLINE struct super super_q5_k(const unsigned char *p)
 FAST_INLINE struct super super_q6_k(const unsigned char *p)
 {
     struct super s;
-    s.scale = _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)(p + 192)))), half_of(p + 208));
+    s.scale = _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)(p + 192)))),
+                            half_of(p + 208));
     s.less = _mm512_mul_ps(s.scale, _mm512_set1_ps(32.0f));
     FAST_UNROLL
     for (int u = 0; u < 2; u++) {
@@ -140,20 +156,23 @@ FAST_INLINE struct super super_q2_k(const unsigned char *p)
 FAST_INLINE struct super super_q3_k(const unsigned char *p)
 {
     struct super s;
-    const __m512i high = both(p), head = _mm512_broadcast_i32x4(_mm_loadu_si128((const void *)(p + 94)));       /* the 12 bytes start at byte 2 */
-    const __m512i at = lanes(BYTE(2), BYTE(3), BYTE(4), BYTE(5), BYTE(6), BYTE(7), BYTE(8), BYTE(9), BYTE(2), BYTE(3), BYTE(4), BYTE(5), BYTE(6), BYTE(7),
-                             BYTE(8), BYTE(9));
-    const __m512i top = lanes(BYTE(10), BYTE(11), BYTE(12), BYTE(13), BYTE(10), BYTE(11), BYTE(12), BYTE(13), BYTE(10), BYTE(11), BYTE(12), BYTE(13),
-                              BYTE(10), BYTE(11), BYTE(12), BYTE(13));
+    const __m512i high = both(p), head = _mm512_broadcast_i32x4(
+                                      _mm_loadu_si128((const void *)(p + 94))); /* the 12 bytes start at byte 2 */
+    const __m512i at = lanes(BYTE(2), BYTE(3), BYTE(4), BYTE(5), BYTE(6), BYTE(7), BYTE(8), BYTE(9), BYTE(2), BYTE(3),
+                             BYTE(4), BYTE(5), BYTE(6), BYTE(7), BYTE(8), BYTE(9));
+    const __m512i top = lanes(BYTE(10), BYTE(11), BYTE(12), BYTE(13), BYTE(10), BYTE(11), BYTE(12), BYTE(13), BYTE(10),
+                              BYTE(11), BYTE(12), BYTE(13), BYTE(10), BYTE(11), BYTE(12), BYTE(13));
     __m512i a = _mm512_srlv_epi32(_mm512_shuffle_epi8(head, at), halves(0, 4));
-    __m512i b = _mm512_rolv_epi32(_mm512_shuffle_epi8(head, top), lanes(4, 4, 4, 4, 2, 2, 2, 2, 0, 0, 0, 0, 30, 30, 30, 30));
+    __m512i b =
+        _mm512_rolv_epi32(_mm512_shuffle_epi8(head, top), lanes(4, 4, 4, 4, 2, 2, 2, 2, 0, 0, 0, 0, 30, 30, 30, 30));
     __m512i six = under(_mm512_and_si512(a, _mm512_set1_epi32(15)), b, 48);
     s.scale = _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_sub_epi32(six, _mm512_set1_epi32(32))), half_of(p + 108));
     s.less = _mm512_mul_ps(s.scale, _mm512_set1_ps(4.0f));
     FAST_UNROLL
     for (int u = 0; u < 2; u++) {
         __m512i q = both(p + 32 + 32 * u);
-        __m512i h0 = _mm512_rolv_epi32(high, u ? halves(30, 29) : halves(2, 1)), h1 = _mm512_rolv_epi32(high, u ? halves(28, 27) : halves(0, 31));
+        __m512i h0 = _mm512_rolv_epi32(high, u ? halves(30, 29) : halves(2, 1)),
+                h1 = _mm512_rolv_epi32(high, u ? halves(28, 27) : halves(0, 31));
         __m512i lo = low(_mm512_srlv_epi32(q, halves(0, 2)), 3), hi = low(_mm512_srlv_epi32(q, halves(4, 6)), 3);
         split_natural(&s, u, under(lo, h0, 4), under(hi, h1, 4));
     }
@@ -165,8 +184,10 @@ FAST_INLINE struct super super_iq4_xs(const unsigned char *p)
     struct super s;
     int32_t head[2];
     memcpy(head, p, 8);
-    __m512i a = _mm512_srlv_epi32(_mm512_set1_epi32(head[1]), lanes(0, 4, 8, 12, 16, 20, 24, 28, 0, 4, 8, 12, 16, 20, 24, 28));
-    __m512i b = _mm512_srlv_epi32(_mm512_set1_epi32(head[0]), lanes(12, 14, 16, 18, 20, 22, 24, 26, 12, 14, 16, 18, 20, 22, 24, 26));
+    __m512i a =
+        _mm512_srlv_epi32(_mm512_set1_epi32(head[1]), lanes(0, 4, 8, 12, 16, 20, 24, 28, 0, 4, 8, 12, 16, 20, 24, 28));
+    __m512i b = _mm512_srlv_epi32(_mm512_set1_epi32(head[0]),
+                                  lanes(12, 14, 16, 18, 20, 22, 24, 26, 12, 14, 16, 18, 20, 22, 24, 26));
     __m512i six = _mm512_ternarylogic_epi32(_mm512_and_si512(a, _mm512_set1_epi32(15)), b, _mm512_set1_epi32(48), 0xf8);
     __m512 whole = _mm512_cvtepi32_ps(_mm512_sub_epi32(six, _mm512_set1_epi32(32)));
     /* the table + 128 is not negative; what that adds is a minimum of 128 scales */
@@ -177,7 +198,8 @@ FAST_INLINE struct super super_iq4_xs(const unsigned char *p)
     FAST_UNROLL
     for (int u = 0; u < 2; u++) {
         __m512i v = wide(p + 8 + 64 * u);
-        __m512i lo = _mm512_shuffle_epi8(table, low(v, 15)), hi = _mm512_shuffle_epi8(table, low(_mm512_srli_epi16(v, 4), 15));
+        __m512i lo = _mm512_shuffle_epi8(table, low(v, 15)),
+                hi = _mm512_shuffle_epi8(table, low(_mm512_srli_epi16(v, 4), 15));
         s.a[u] = _mm512_unpacklo_epi64(lo, hi);
         s.b[u] = _mm512_unpackhi_epi64(lo, hi);
     }
@@ -186,15 +208,19 @@ FAST_INLINE struct super super_iq4_xs(const unsigned char *p)
 
 FAST_INLINE __m512 dot(__m512 acc, __m512i a, __m512i b, const unsigned char *q, __m512 scale)
 {
-    __m512i d = _mm512_dpbusd_epi32(_mm512_dpbusd_epi32(_mm512_setzero_si512(), a, _mm512_load_si512(q)), b, _mm512_load_si512(q + 64));
+    __m512i d = _mm512_dpbusd_epi32(_mm512_dpbusd_epi32(_mm512_setzero_si512(), a, _mm512_load_si512(q)), b,
+                                    _mm512_load_si512(q + 64));
     return _mm512_fmadd_ps(_mm512_cvtepi32_ps(d), scale, acc);
 }
 
 /* One super-block against n rows. */
-FAST_INLINE void super_dot(__m512 *acc, __m512 *next, const struct super *s, const unsigned char *x, size_t xb, const int n, const bool is_16)
+FAST_INLINE void super_dot(__m512 *acc, __m512 *next, const struct super *s, const unsigned char *x, size_t xb,
+                           const int n, const bool is_16)
 {
-    const __m512i by_2 = lanes(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7), by_4 = lanes(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
-    const __m512i first = is_16 ? by_2 : by_4, last = is_16 ? _mm512_add_epi32(by_2, _mm512_set1_epi32(8)) : _mm512_add_epi32(by_4, _mm512_set1_epi32(4));
+    const __m512i by_2 = lanes(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7),
+                  by_4 = lanes(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
+    const __m512i first = is_16 ? by_2 : by_4, last = is_16 ? _mm512_add_epi32(by_2, _mm512_set1_epi32(8))
+                                                            : _mm512_add_epi32(by_4, _mm512_set1_epi32(4));
     FAST_UNROLL
     for (int r = 0; r < n; r++) {
         const unsigned char *q = x + (size_t)r * xb;
@@ -208,37 +234,37 @@ FAST_INLINE void super_dot(__m512 *acc, __m512 *next, const struct super *s, con
     }
 }
 
-#define ROW(name, n, is_16)                                                                                                          \
-    {                                                                                                                                \
-        __m512 acc[ROWS_X], next[ROWS_X];                                                                                            \
-        const unsigned char *p = w, *q = x + (size_t)r * x_bytes;                                                                    \
-        FAST_UNROLL                                                                                                                  \
-        for (int i = 0; i < n; i++)                                                                                                  \
-            acc[i] = next[i] = _mm512_setzero_ps();                                                                                  \
-        for (uint32_t k = 0; k < n_in; k += 256, p += block, q += SUPER_BYTES) {                                                     \
-            for (size_t line = 0; line < block; line += 64)                                                                          \
-                _mm_prefetch((const char *)p + AHEAD + line, _MM_HINT_T0);                                                           \
-            const struct super s = super_##name(p);                                                                                  \
-            super_dot(acc, next, &s, q, x_bytes, n, is_16);                                                                          \
-        }                                                                                                                            \
-        FAST_UNROLL                                                                                                                  \
-        for (int i = 0; i < n; i++)                                                                                                  \
-            y[(size_t)(r + (uint32_t)i) * ldy + o] = _mm512_reduce_add_ps(_mm512_add_ps(acc[i], next[i]));                           \
+#define ROW(name, n, is_16)                                                                                \
+    {                                                                                                      \
+        __m512 acc[ROWS_X], next[ROWS_X];                                                                  \
+        const unsigned char *p = w, *q = x + (size_t)r * x_bytes;                                          \
+        FAST_UNROLL                                                                                        \
+        for (int i = 0; i < n; i++)                                                                        \
+            acc[i] = next[i] = _mm512_setzero_ps();                                                        \
+        for (uint32_t k = 0; k < n_in; k += 256, p += block, q += SUPER_BYTES) {                           \
+            for (size_t line = 0; line < block; line += 64)                                                \
+                _mm_prefetch((const char *)p + AHEAD + line, _MM_HINT_T0);                                 \
+            const struct super s = super_##name(p);                                                        \
+            super_dot(acc, next, &s, q, x_bytes, n, is_16);                                                \
+        }                                                                                                  \
+        FAST_UNROLL                                                                                        \
+        for (int i = 0; i < n; i++)                                                                        \
+            y[(size_t)(r + (uint32_t)i) * ldy + o] = _mm512_reduce_add_ps(_mm512_add_ps(acc[i], next[i])); \
     }
 
-#define GEMV(name, is_16, bytes)                                                                                                     \
-    void avx512_gemv_##name(float *y, size_t ldy, const unsigned char *w, size_t row_bytes, uint32_t n_out, const unsigned char *x,  \
-                            size_t x_bytes, uint32_t n_rows, uint32_t n_in)                                                          \
-    {                                                                                                                                \
-        const size_t block = bytes;                                                                                                  \
-        for (uint32_t o = 0; o < n_out; o++, w += row_bytes)                                                                         \
-            for (uint32_t r = 0; r < n_rows; r += ROWS_X)                                                                            \
-                switch (n_rows - r) {                                                                                                \
-                case 1: ROW(name, 1, is_16) break;                                                                                   \
-                case 2: ROW(name, 2, is_16) break;                                                                                   \
-                case 3: ROW(name, 3, is_16) break;                                                                                   \
-                default: ROW(name, 4, is_16) break;                                                                                  \
-                }                                                                                                                    \
+#define GEMV(name, is_16, bytes)                                                                            \
+    void avx512_gemv_##name(float *y, size_t ldy, const unsigned char *w, size_t row_bytes, uint32_t n_out, \
+                            const unsigned char *x, size_t x_bytes, uint32_t n_rows, uint32_t n_in)         \
+    {                                                                                                       \
+        const size_t block = bytes;                                                                         \
+        for (uint32_t o = 0; o < n_out; o++, w += row_bytes)                                                \
+            for (uint32_t r = 0; r < n_rows; r += ROWS_X)                                                   \
+                switch (n_rows - r) {                                                                       \
+                case 1: ROW(name, 1, is_16) break;                                                          \
+                case 2: ROW(name, 2, is_16) break;                                                          \
+                case 3: ROW(name, 3, is_16) break;                                                          \
+                default: ROW(name, 4, is_16) break;                                                         \
+                }                                                                                           \
     }
 GEMV(q2_k, true, 84)
 GEMV(q3_k, true, 110)

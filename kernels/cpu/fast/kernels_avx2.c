@@ -1,7 +1,8 @@
 /* kernels_avx2.c   the AVX2 level: primitives on one 256-bit register for fast_vec8.h, and the level's table
  *
- * Dot        vpmaddubsw wants unsigned times signed: |w| and x with w's sign. 2 * 128 * 127 stays below 2^15, so nothing saturates
- * Limit      4 instructions per 32 products of bytes, 1 per 8 of floats                                                               */
+ * Dot        vpmaddubsw wants unsigned times signed: |w| and x with w's sign. 2 * 128 * 127 stays below 2^15, so
+ *            nothing saturates
+ * Limit      4 instructions per 32 products of bytes, 1 per 8 of floats */
 #include "fast.h"
 
 #include <immintrin.h>
@@ -62,9 +63,15 @@ FAST_INLINE void v8_transpose(v8 r[8])
 }
 FAST_INLINE float v8_half(uint16_t h) { return _cvtsh_ss(h); }
 FAST_INLINE v8 v8_f16(const void *p) { return _mm256_cvtph_ps(_mm_loadu_si128(p)); }
-FAST_INLINE v8 v8_bf16(const void *p) { return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128(p)), 16)); }
+FAST_INLINE v8 v8_bf16(const void *p)
+{
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128(p)), 16));
+}
 FAST_INLINE v8 v8_i8(const void *p) { return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(p))); }
-FAST_INLINE void v8_to_f16(void *p, v8 v) { _mm_storeu_si128(p, _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)); }
+FAST_INLINE void v8_to_f16(void *p, v8 v)
+{
+    _mm_storeu_si128(p, _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
 FAST_INLINE void v8_to_i8(void *p, v8 v)
 {
     __m256i i = _mm256_cvtps_epi32(v);
@@ -104,4 +111,9 @@ static const struct fast_kernels *kernels_of(const myth_stream *s)
 
 #include "fast_level.h"
 
-const struct cpu_level cpu_level_avx2 = { .name = "avx2", .needs = CPU_AVX2 | CPU_FMA | CPU_F16C, .ops = FAST_OPS, .work = fast_work };
+const struct cpu_level cpu_level_avx2 = {
+    .name = "avx2",
+    .needs = CPU_AVX2 | CPU_FMA | CPU_F16C,
+    .ops = FAST_OPS,
+    .work = fast_work,
+};

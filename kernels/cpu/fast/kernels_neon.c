@@ -8,4 +8,4 @@ static const struct fast_kernels *kernels_of(const myth_stream *s)
 
 #include "fast_level.h"
 
-const struct cpu_level cpu_level_neon = { .name = "neon", .needs = CPU_NEON, .ops = FAST_OPS, .work = fast_work };
+const struct cpu_level cpu_level_neon = {.name = "neon", .needs = CPU_NEON, .ops = FAST_OPS, .work = fast_work};

@@ -1,7 +1,7 @@
 /* neon.h - primitives of fast_vec8.h on pairs of 128-bit registers, then its kernels. Included once by each *_neon.c.
  *
  * Dot      sdot where the file is compiled for it (dotprod_neon.c), else widening products: smull, uaddlp, addp
- * Limit    one instruction per 16 products of bytes with sdot, six without; one per 4 of floats                                         */
+ * Limit    one instruction per 16 products of bytes with sdot, six without; one per 4 of floats */
 #ifndef MYTH_CPU_NEON_H
 #define MYTH_CPU_NEON_H
 
@@ -10,10 +10,14 @@
 #include <arm_neon.h>
 #include <string.h>
 
-typedef struct { float32x4_t a, b; } v8;
-typedef struct { int8x16_t a, b; } w8;          /* also as i32 lanes */
+typedef struct {
+    float32x4_t a, b;
+} v8;
+typedef struct {
+    int8x16_t a, b;
+} w8; /* also as i32 lanes */
 
-#define PAIR(x, y) ((v8){ (x), (y) })
+#define PAIR(x, y) ((v8){(x), (y)})
 FAST_INLINE v8 v8_set1(float x) { return PAIR(vdupq_n_f32(x), vdupq_n_f32(x)); }
 FAST_INLINE v8 v8_two(float a, float b) { return PAIR(vdupq_n_f32(a), vdupq_n_f32(b)); }
 FAST_INLINE v8 v8_load(const float *p) { return PAIR(vld1q_f32(p), vld1q_f32(p + 4)); }
@@ -30,9 +34,15 @@ FAST_INLINE v8 v8_fma(v8 x, v8 y, v8 z) { return PAIR(vfmaq_f32(z.a, x.a, y.a), 
 FAST_INLINE v8 v8_max(v8 x, v8 y) { return PAIR(vmaxq_f32(x.a, y.a), vmaxq_f32(x.b, y.b)); }
 FAST_INLINE v8 v8_min(v8 x, v8 y) { return PAIR(vminq_f32(x.a, y.a), vminq_f32(x.b, y.b)); }
 FAST_INLINE v8 v8_round(v8 x) { return PAIR(vrndnq_f32(x.a), vrndnq_f32(x.b)); }
-FAST_INLINE float32x4_t pow2(float32x4_t n) { return vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(vcvtnq_s32_f32(n), vdupq_n_s32(127)), 23)); }
+FAST_INLINE float32x4_t pow2(float32x4_t n)
+{
+    return vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(vcvtnq_s32_f32(n), vdupq_n_s32(127)), 23));
+}
 FAST_INLINE v8 v8_pow2(v8 n) { return PAIR(pow2(n.a), pow2(n.b)); }
-FAST_INLINE v8 v8_lt(v8 p, v8 q, v8 x, v8 y) { return PAIR(vbslq_f32(vcltq_f32(p.a, q.a), x.a, y.a), vbslq_f32(vcltq_f32(p.b, q.b), x.b, y.b)); }
+FAST_INLINE v8 v8_lt(v8 p, v8 q, v8 x, v8 y)
+{
+    return PAIR(vbslq_f32(vcltq_f32(p.a, q.a), x.a, y.a), vbslq_f32(vcltq_f32(p.b, q.b), x.b, y.b));
+}
 FAST_INLINE float v8_sum(v8 v) { return vaddvq_f32(vaddq_f32(v.a, v.b)); }
 FAST_INLINE float v8_most(v8 v) { return vmaxvq_f32(vmaxq_f32(v.a, v.b)); }
 
@@ -72,24 +82,31 @@ FAST_INLINE v8 v8_f16(const void *p)
 FAST_INLINE v8 v8_bf16(const void *p)
 {
     uint16x8_t h = vld1q_u16(p);
-    return PAIR(vreinterpretq_f32_u32(vshll_n_u16(vget_low_u16(h), 16)), vreinterpretq_f32_u32(vshll_high_n_u16(h, 16)));
+    return PAIR(vreinterpretq_f32_u32(vshll_n_u16(vget_low_u16(h), 16)),
+                vreinterpretq_f32_u32(vshll_high_n_u16(h, 16)));
 }
 FAST_INLINE v8 v8_i8(const void *p)
 {
     int16x8_t h = vmovl_s8(vld1_s8(p));
     return PAIR(vcvtq_f32_s32(vmovl_s16(vget_low_s16(h))), vcvtq_f32_s32(vmovl_high_s16(h)));
 }
-FAST_INLINE void v8_to_f16(void *p, v8 v) { vst1q_u16(p, vreinterpretq_u16_f16(vcvt_high_f16_f32(vcvt_f16_f32(v.a), v.b))); }
-FAST_INLINE void v8_to_i8(void *p, v8 v) { vst1_s8(p, vqmovn_s16(vqmovn_high_s32(vqmovn_s32(vcvtnq_s32_f32(v.a)), vcvtnq_s32_f32(v.b)))); }
+FAST_INLINE void v8_to_f16(void *p, v8 v)
+{
+    vst1q_u16(p, vreinterpretq_u16_f16(vcvt_high_f16_f32(vcvt_f16_f32(v.a), v.b)));
+}
+FAST_INLINE void v8_to_i8(void *p, v8 v)
+{
+    vst1_s8(p, vqmovn_s16(vqmovn_high_s32(vqmovn_s32(vcvtnq_s32_f32(v.a)), vcvtnq_s32_f32(v.b))));
+}
 
-FAST_INLINE w8 w8_zero(void) { return (w8){ vdupq_n_s8(0), vdupq_n_s8(0) }; }
-FAST_INLINE w8 w8_load(const void *p) { return (w8){ vld1q_s8(p), vld1q_s8((const int8_t *)p + 16) }; }
+FAST_INLINE w8 w8_zero(void) { return (w8){vdupq_n_s8(0), vdupq_n_s8(0)}; }
+FAST_INLINE w8 w8_load(const void *p) { return (w8){vld1q_s8(p), vld1q_s8((const int8_t *)p + 16)}; }
 FAST_INLINE w8 w8_set1(const void *p)
 {
     int32_t v;
     memcpy(&v, p, 4);
     int8x16_t x = vreinterpretq_s8_s32(vdupq_n_s32(v));
-    return (w8){ x, x };
+    return (w8){x, x};
 }
 FAST_INLINE int8x16_t dot16(int8x16_t c, int8x16_t w, int8x16_t x)
 {
@@ -101,14 +118,18 @@ FAST_INLINE int8x16_t dot16(int8x16_t c, int8x16_t w, int8x16_t x)
     return vreinterpretq_s8_s32(vaddq_s32(vreinterpretq_s32_s8(c), s));
 #endif
 }
-FAST_INLINE w8 w8_dot(w8 c, w8 w, w8 x) { return (w8){ dot16(c.a, w.a, x.a), dot16(c.b, w.b, x.b) }; }
+FAST_INLINE w8 w8_dot(w8 c, w8 w, w8 x) { return (w8){dot16(c.a, w.a, x.a), dot16(c.b, w.b, x.b)}; }
 FAST_INLINE w8 w8_nibbles(const void *p)
 {
     uint8x16_t v = vld1q_u8(p);
     int8x16_t eight = vdupq_n_s8(8);
-    return (w8){ vsubq_s8(vreinterpretq_s8_u8(vandq_u8(v, vdupq_n_u8(15))), eight), vsubq_s8(vreinterpretq_s8_u8(vshrq_n_u8(v, 4)), eight) };
+    return (w8){vsubq_s8(vreinterpretq_s8_u8(vandq_u8(v, vdupq_n_u8(15))), eight),
+                vsubq_s8(vreinterpretq_s8_u8(vshrq_n_u8(v, 4)), eight)};
 }
-FAST_INLINE v8 w8_f32(w8 v) { return PAIR(vcvtq_f32_s32(vreinterpretq_s32_s8(v.a)), vcvtq_f32_s32(vreinterpretq_s32_s8(v.b))); }
+FAST_INLINE v8 w8_f32(w8 v)
+{
+    return PAIR(vcvtq_f32_s32(vreinterpretq_s32_s8(v.a)), vcvtq_f32_s32(vreinterpretq_s32_s8(v.b)));
+}
 FAST_INLINE v8 w8_as_v8(w8 v) { return PAIR(vreinterpretq_f32_s8(v.a), vreinterpretq_f32_s8(v.b)); }
 
 #include "fast_vec8.h"

@@ -1,11 +1,13 @@
-/* rows_avx512.c   what happens to one row between products: norms, forms of activations, gelu, rope, conversions, exponential sums
+/* rows_avx512.c   what happens to one row between products: norms, forms of activations, gelu, rope, conversions,
+ * exponential sums
  *
  * Formula    norm_row: x = (x + RMS(pend) w_post) x_scale; y = RMS(x) w, RMS(t) = t rsqrt(mean t^2 + eps)
  *            geglu: g / (1 + e^(-2u)) up with u = sqrt(2 / pi) (g + 0.044715 g^3), which is 0.5 g (1 + tanh u) up
  *            head_rope: RMS(src) w, then pairs (i, i + d/2) turned by the table's (cos, sin), times scale
  *            i8: scale = max |x| / 127 of a block of 32, value = nearest(x / scale), ties to even
  * Precision  f32 throughout, sums in 16 lanes then added; gelu within 2e-6 relative where |gelu| > 1e-30
- * Traffic    the rows, which are in L1 or L2: bound by issue. Every lane runs the same chain, so a value does not depend on its column   */
+ * Traffic    the rows, which are in L1 or L2: bound by issue. Every lane runs the same chain, so a value does not
+ *            depend on its column */
 #include "avx512.h"
 #include <math.h>
 
@@ -25,7 +27,8 @@ FAST_INLINE float sum_squares(const float *x, uint32_t n)
     return _mm512_reduce_add_ps(_mm512_add_ps(a, b));
 }
 
-void avx512_norm_row(float *y, float *x, const float *pend, const float *w_post, float x_scale, const float *w, uint32_t n, float eps, bool keep)
+void avx512_norm_row(float *y, float *x, const float *pend, const float *w_post, float x_scale, const float *w,
+                     uint32_t n, float eps, bool keep)
 {
     const float *t = x;
     if (pend) {
@@ -56,7 +59,8 @@ void avx512_norm_row(float *y, float *x, const float *pend, const float *w_post,
 
 void avx512_geglu(float *h, const float *g, const float *up, size_t n)
 {
-    const __m512 c1 = _mm512_set1_ps(-2.0f * 0.79788456080286535588f), c3 = _mm512_set1_ps(-2.0f * 0.79788456080286535588f * 0.044715f);
+    const __m512 c1 = _mm512_set1_ps(-2.0f * 0.79788456080286535588f),
+                 c3 = _mm512_set1_ps(-2.0f * 0.79788456080286535588f * 0.044715f);
     const __m512 one = _mm512_set1_ps(1.0f);
     for (size_t i = 0; i < n; i += 16) {
         __mmask16 m = avx512_mask(n - i < 16 ? (uint32_t)(n - i) : 16);
@@ -67,7 +71,8 @@ void avx512_geglu(float *h, const float *g, const float *up, size_t n)
     }
 }
 
-void avx512_head_rope(float *dst, const float *src, const float *w, const float *rope, uint32_t head_dim, float eps, float scale)
+void avx512_head_rope(float *dst, const float *src, const float *w, const float *rope, uint32_t head_dim, float eps,
+                      float scale)
 {
     const uint32_t half = head_dim / 2;
     const __m512 norm = _mm512_set1_ps(w ? 1.0f / sqrtf(sum_squares(src, head_dim) / (float)head_dim + eps) : 1.0f);
@@ -76,7 +81,8 @@ void avx512_head_rope(float *dst, const float *src, const float *w, const float 
     const __m512i odd = _mm512_set_epi32(31, 29, 27, 25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
     for (uint32_t i = 0; i < half; i += 16) {
         __mmask16 m = avx512_mask(half - i);
-        __m512 a = _mm512_mul_ps(_mm512_maskz_loadu_ps(m, src + i), norm), b = _mm512_mul_ps(_mm512_maskz_loadu_ps(m, src + half + i), norm);
+        __m512 a = _mm512_mul_ps(_mm512_maskz_loadu_ps(m, src + i), norm),
+               b = _mm512_mul_ps(_mm512_maskz_loadu_ps(m, src + half + i), norm);
         if (w) {
             a = _mm512_mul_ps(a, _mm512_maskz_loadu_ps(m, w + i));
             b = _mm512_mul_ps(b, _mm512_maskz_loadu_ps(m, w + half + i));
@@ -97,7 +103,10 @@ void avx512_head_rope(float *dst, const float *src, const float *w, const float 
 
 /* ---- forms ---- */
 
-struct block { __m512i a, b; float scale; };            /* 2 x 16 quantised values */
+struct block {
+    __m512i a, b;
+    float scale;
+}; /* 2 x 16 quantised values */
 
 FAST_INLINE struct block quantise(const float *x)
 {
@@ -144,10 +153,11 @@ static void convert_i8_gemv(void *dst, const float *x, uint32_t n)
             _mm_store_si128((void *)(q + 64 + 16 * b), _mm512_cvtepi32_epi8(v.b));
             _mm_storeu_ps(scale + 4 * b, _mm_set1_ps(v.scale));
         }
-        __m512i sum = _mm512_setzero_si512(), bytes[2] = { _mm512_load_si512(q), _mm512_load_si512(q + 64) };
-        for (int i = 0; i < 2; i++)                                             /* the four bytes of each lane, signed */
+        __m512i sum = _mm512_setzero_si512(), bytes[2] = {_mm512_load_si512(q), _mm512_load_si512(q + 64)};
+        for (int i = 0; i < 2; i++) /* the four bytes of each lane, signed */
             for (int s = 0; s < 32; s += 8)
-                sum = _mm512_sub_epi32(sum, _mm512_srai_epi32(_mm512_sll_epi32(bytes[i], _mm_cvtsi32_si128(24 - s)), 24));
+                sum =
+                    _mm512_sub_epi32(sum, _mm512_srai_epi32(_mm512_sll_epi32(bytes[i], _mm_cvtsi32_si128(24 - s)), 24));
         _mm512_store_si512(q + 128, sum);
         _mm512_store_ps(q + 192, _mm512_loadu_ps(scale));
     }
@@ -160,7 +170,7 @@ static void convert_sums(void *dst, const float *x, uint32_t n)
     unsigned char *q = dst, *meta = q + n;
     for (uint32_t b = 0; b < n / 32; b++, meta += 16) {
         struct block v = quantise(x + 32 * b);
-        int32_t sum[2] = { -128 * _mm512_reduce_add_epi32(v.a), -128 * _mm512_reduce_add_epi32(v.b) };
+        int32_t sum[2] = {-128 * _mm512_reduce_add_epi32(v.a), -128 * _mm512_reduce_add_epi32(v.b)};
         float neg = v.scale * (float)(sum[0] + sum[1]) / 128.0f;
         _mm_storeu_si128((void *)(q + 32 * b), _mm512_cvtepi32_epi8(v.a));
         _mm_storeu_si128((void *)(q + 32 * b + 16), _mm512_cvtepi32_epi8(v.b));
@@ -212,12 +222,12 @@ static void convert_f32(void *dst, const float *x, uint32_t n)
         _mm512_store_ps(q + k, _mm512_maskz_loadu_ps(k < n ? avx512_mask(n - k) : 0, x + k));
 }
 
-const struct fast_form avx512_form_i8_gemm = { bytes_i8_gemm, convert_i8_gemm };
-const struct fast_form avx512_form_i8_gemv = { bytes_i8_gemv, convert_i8_gemv };
-const struct fast_form avx512_form_sums = { bytes_sums, convert_sums };
-const struct fast_form avx512_form_super = { bytes_super, convert_super };
-const struct fast_form avx512_form_bf16 = { bytes_bf16, convert_bf16 };
-const struct fast_form avx512_form_f32 = { bytes_f32, convert_f32 };
+const struct fast_form avx512_form_i8_gemm = {bytes_i8_gemm, convert_i8_gemm};
+const struct fast_form avx512_form_i8_gemv = {bytes_i8_gemv, convert_i8_gemv};
+const struct fast_form avx512_form_sums = {bytes_sums, convert_sums};
+const struct fast_form avx512_form_super = {bytes_super, convert_super};
+const struct fast_form avx512_form_bf16 = {bytes_bf16, convert_bf16};
+const struct fast_form avx512_form_f32 = {bytes_f32, convert_f32};
 
 /* ---- rows of any type ---- */
 
@@ -259,7 +269,8 @@ void avx512_row_to_f32(float *dst, const void *src, myth_dtype t, uint32_t n, fl
             else if (t == MYTH_F16)
                 v = _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(m, p + 2 * (size_t)i));
             else
-                v = _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(m, p + 2 * (size_t)i)), 16));
+                v = _mm512_castsi512_ps(
+                    _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(m, p + 2 * (size_t)i)), 16));
             _mm512_mask_storeu_ps(dst + i, m, _mm512_mul_ps(v, s));
         }
     }
@@ -268,7 +279,7 @@ void avx512_row_to_f32(float *dst, const void *src, myth_dtype t, uint32_t n, fl
 void avx512_row_from_f32(void *dst, myth_dtype t, const float *src, uint32_t n)
 {
     unsigned char *p = dst;
-    if (t != MYTH_F16) {                        /* the common cache type is f16; the others keep to the reference's rounding */
+    if (t != MYTH_F16) { /* the common cache type is f16; the others keep to the reference's rounding */
         cpu_row_from_f32(dst, t, src, n);
         return;
     }

@@ -8,10 +8,12 @@ static void correct_row(const struct myth_altup_correct_args *a, uint64_t r)
 {
     const uint64_t step = (uint64_t)a->n_rows * a->dim, at = r * a->dim;
     const float *pend = cpu_f32(a->pend), *w_gate = cpu_f32(a->w_gate);
-    float *x = cpu_f32(a->x) + at, *u = cpu_f32(a->u) + at, *gate = cpu_f32(a->gate) + at, *active = x + a->active * step;
+    float *x = cpu_f32(a->x) + at, *u = cpu_f32(a->u) + at, *gate = cpu_f32(a->gate) + at,
+          *active = x + a->active * step;
     double c[MYTH_STREAM_MAX];
     ref_fold_row(u, u, pend ? pend + at : NULL, cpu_f32(a->w_post), 0.0f, a->dim, a->eps);
-    ref_altup_coef(c, a->n_stream, u, cpu_f32(a->w_route), cpu_f32(a->router), cpu_f32(a->coef), a->n_stream, a->dim, a->eps);
+    ref_altup_coef(c, a->n_stream, u, cpu_f32(a->w_route), cpu_f32(a->router), cpu_f32(a->coef), a->n_stream, a->dim,
+                   a->eps);
     for (uint64_t k = 0; k < a->dim; k++) {
         double d = (double)u[k] - (double)active[k];
         for (uint32_t i = 0; i < a->n_stream; i++)

@@ -1,12 +1,14 @@
 /* altup_predict.c   x[i] += RMS(pend) * w_post for i > 0;  m = tanh(R (RMS(x[active]) * w_route) / dim);
  *                   x[i] += sum_j (coef m)[i * n + j] * x[j];  xn = RMS(x[active]) * w_in
  *
- * Precision  means, the router's sums, its tanh and the coefficients in double; streams in f32, their sum over j in double
- * Source     Baykal et al., Alternating Updates for Efficient Transformers (2301.13310); transformers modeling_gemma3n.py */
+ * Precision  means, the router's sums, its tanh and the coefficients in double; streams in f32, their sum over j in
+ *            double
+ * Source     Baykal et al., Alternating Updates for Efficient Transformers (2301.13310); transformers
+ *            modeling_gemma3n.py */
 #include "ref.h"
 
-void ref_altup_coef(double *c, uint32_t n_coef, const float *x, const float *w_route, const float *router, const float *coef, uint32_t n_stream,
-                    uint32_t dim, float eps)
+void ref_altup_coef(double *c, uint32_t n_coef, const float *x, const float *w_route, const float *router,
+                    const float *coef, uint32_t n_stream, uint32_t dim, float eps)
 {
     double ss = 0.0, m[MYTH_STREAM_MAX];
     for (uint32_t i = 0; i < dim; i++)
@@ -32,10 +34,12 @@ static void predict_row(const struct myth_altup_predict_args *a, uint64_t r)
     float *x = cpu_f32(a->x) + r * a->dim;
     double c[MYTH_STREAM_MAX * MYTH_STREAM_MAX];
     for (uint32_t i = 1; i < n && a->pend.buf; i++)
-        ref_fold_row(x + i * step, x + i * step, cpu_f32(a->pend) + r * a->dim, cpu_f32(a->w_post), 0.0f, a->dim, a->eps);
+        ref_fold_row(x + i * step, x + i * step, cpu_f32(a->pend) + r * a->dim, cpu_f32(a->w_post), 0.0f, a->dim,
+                     a->eps);
     if (!a->coef.buf)
         return;
-    ref_altup_coef(c, n * n, x + a->active * step, cpu_f32(a->w_route), cpu_f32(a->router), cpu_f32(a->coef), n, a->dim, a->eps);
+    ref_altup_coef(c, n * n, x + a->active * step, cpu_f32(a->w_route), cpu_f32(a->router), cpu_f32(a->coef), n, a->dim,
+                   a->eps);
     for (uint64_t k = 0; k < a->dim; k++) {
         double had[MYTH_STREAM_MAX];
         for (uint32_t j = 0; j < n; j++)

@@ -1,10 +1,13 @@
-/* attn_prefill.c   o[r,h,:] = softmax(cap(q[r,h,:] . k[j,:])) v[j,:] over the keys j of row r: j <= p (or p + n_after, within the run),
+/* attn_prefill.c   o[r,h,:] = softmax(cap(q[r,h,:] . k[j,:])) v[j,:] over the keys j of row r: j <= p (or p + n_after,
+ * within the run),
  *            p - j < window, j not in the gap
  *
- * Order      keys in blocks of CPU_ATTN_BLOCK aligned to absolute positions: scores of a block, its maximum, then sum and output rescaled
- *            to the running maximum and the block added key by key. What a key is worth depends on its position only, so chunks, pages,
- *            rings and forks leave the bits alone; a block without keys is passed over
- * Precision  f32; keys and values converted from the cache type, keys that are not stored made from the values (fold_key.c)
+ * Order      keys in blocks of CPU_ATTN_BLOCK aligned to absolute positions: scores of a block, its maximum, then sum
+ *            and output rescaled to the running maximum and the block added key by key. What a key is worth depends on
+ *            its position only, so chunks, pages, rings and forks leave the bits alone; a block without keys is passed
+ *            over
+ * Precision  f32; keys and values converted from the cache type, keys that are not stored made from the values
+ *            (fold_key.c)
  * Threads    over (row, head), taken from a counter
  * Source     Milakov and Gimelshein, Online normalizer calculation for softmax (2018) */
 #include "ref.h"
@@ -28,7 +31,8 @@ static const unsigned char *find_row(const struct keys *k, uint32_t pos, bool is
     myth_view view = is_v ? a->v_new : a->k_new;
     uint64_t row_bytes = myth_row_bytes(view.dtype, a->head_dim);
     if (pos >= k->pos0)
-        return (unsigned char *)cpu_ptr(view) + ((uint64_t)k->head * a->cap_rows + k->row0 + (pos - k->pos0)) * row_bytes;
+        return (unsigned char *)cpu_ptr(view) +
+               ((uint64_t)k->head * a->cap_rows + k->row0 + (pos - k->pos0)) * row_bytes;
     uint32_t row;
     int32_t page = cpu_kv_page(&a->kv, k->table, k->run, pos, &row);
     uint64_t k_bytes = (uint64_t)a->n_head_kv * a->kv.page_tok * cpu_key_bytes(a->k_new, a->head_dim);
@@ -72,7 +76,7 @@ static void attend(const struct keys *k, float *o, const float *q, uint32_t pos,
             score[j - start] = ref_cap(dot, a->softcap);
             most = fmaxf(most, score[j - start]);
         }
-        float fade = expf(before - most);               /* 0 at the first block */
+        float fade = expf(before - most); /* 0 at the first block */
         total *= fade;
         for (uint32_t i = 0; i < hd; i++)
             acc[i] *= fade;
@@ -98,17 +102,23 @@ static void attend_rows(void *arg, int tid, int n_threads)
     const int32_t *runs = cpu_i32(a->runs), *row_run = cpu_i32(a->row_run), *pos = cpu_i32(a->pos);
     float *scratch = (float *)(void *)d->attn_scratch + (uint64_t)tid * (2ull * a->head_dim + CPU_ATTN_BLOCK);
     (void)n_threads;
-    for (uint32_t i; (i = cpu_pool_take(d->pool, 1)) < a->n_rows * a->n_head; ) {
+    for (uint32_t i; (i = cpu_pool_take(d->pool, 1)) < a->n_rows * a->n_head;) {
         uint32_t r = i / a->n_head, h = i % a->n_head;
         const int32_t *run = runs + (int64_t)row_run[r] * MYTH_RUN_WIDTH;
-        struct keys k = { a, cpu_i32(a->kv.table), run, cpu_run_gap(&a->kv, run), (uint32_t)run[MYTH_RUN_POS0],
-                          (uint32_t)run[MYTH_RUN_ROW0], h / (a->n_head / a->n_head_kv) };
+        struct keys k = {a,
+                         cpu_i32(a->kv.table),
+                         run,
+                         cpu_run_gap(&a->kv, run),
+                         (uint32_t)run[MYTH_RUN_POS0],
+                         (uint32_t)run[MYTH_RUN_ROW0],
+                         h / (a->n_head / a->n_head_kv)};
         uint64_t at = (uint64_t)i * a->head_dim;
-        attend(&k, cpu_f32(a->o) + at, cpu_f32(a->q) + at, (uint32_t)pos[r], cpu_run_last(run, (uint32_t)pos[r], a->n_after), scratch);
+        attend(&k, cpu_f32(a->o) + at, cpu_f32(a->q) + at, (uint32_t)pos[r],
+               cpu_run_last(run, (uint32_t)pos[r], a->n_after), scratch);
     }
 }
 
 void cpu_ref_attn_prefill(myth_stream *s, const struct myth_attn_args *a)
 {
-    cpu_pool_run(cpu_of(s)->pool, attend_rows, &(struct job){ s, a });
+    cpu_pool_run(cpu_of(s)->pool, attend_rows, &(struct job){s, a});
 }

@@ -1,16 +1,18 @@
 /* capture_sum.c   sum[label[i],:] += round(t * 2^24),  t = x[rows[i],:] + the prologue's addition (x unchanged)
  *
- * Precision  t is the level's f32, the same bits as gather_norm's without a norm; t * 2^24 is exact in double, rounded once, ties to even
- * Threads    rows are folded into the activations workspace, a few per thread at a time, then the threads part the columns: no two share
- *            an element, and integers add up to the same sum in any order
- * Traffic    the row, its pending branch and the sums (read and written): 24 bytes an element; sums of one label stay in cache */
+ * Precision  t is the level's f32, the same bits as gather_norm's without a norm; t * 2^24 is exact in double, rounded
+ *            once, ties to even
+ * Threads    rows are folded into the activations workspace, a few per thread at a time, then the threads part the
+ *            columns: no two share an element, and integers add up to the same sum in any order
+ * Traffic    the row, its pending branch and the sums (read and written): 24 bytes an element; sums of one label stay
+ *            in cache */
 #include "ref.h"
 
 struct job {
     const struct myth_capture_sum_args *a;
     cpu_fold_row fold;
     struct cpu_pool *pool;
-    float *folded;                      /* [REF_TILE * n_threads, dim] */
+    float *folded; /* [REF_TILE * n_threads, dim] */
 };
 
 /* False: the element is not finite, too large, or would carry the sum out of its 64 bits; the sum stays as it was. */
@@ -33,7 +35,8 @@ static void fold_rows(const struct job *j, uint64_t first, uint64_t from, uint64
     for (uint64_t i = from; i < to; i++) {
         uint64_t at = (uint64_t)cpu_i32(a->rows)[first + i] * a->dim;
         if (cpu_i32(a->label)[first + i] >= 0)
-            j->fold(j->folded + i * a->dim, cpu_f32(a->x) + at, cpu_f32(a->pend) + at, cpu_f32(a->w_post), a->x_scale, NULL, a->dim, a->eps, false);
+            j->fold(j->folded + i * a->dim, cpu_f32(a->x) + at, cpu_f32(a->pend) + at, cpu_f32(a->w_post), a->x_scale,
+                    NULL, a->dim, a->eps, false);
     }
 }
 
@@ -62,7 +65,7 @@ static void sum_task(void *arg, int tid, int n_threads)
                 is_good &= add(sum + 2 * c, t[c]);
         }
         if (is_folded && n_threads > 1)
-            cpu_pool_barrier(j->pool);              /* before the next rows are folded over these */
+            cpu_pool_barrier(j->pool); /* before the next rows are folded over these */
     }
     if (!is_good)
         __atomic_store_n(cpu_i32(a->bad), 1, __ATOMIC_RELAXED);
@@ -70,14 +73,15 @@ static void sum_task(void *arg, int tid, int n_threads)
 
 void cpu_capture_sum(myth_stream *s, const struct myth_capture_sum_args *a, cpu_fold_row fold)
 {
-    struct job j = { a, fold, cpu_of(s)->pool, (float *)(void *)cpu_of(s)->activations };
+    struct job j = {a, fold, cpu_of(s)->pool, (float *)(void *)cpu_of(s)->activations};
     if (a->n_gather == 1)
         sum_task(&j, 0, 1);
     else
         cpu_pool_run(j.pool, sum_task, &j);
 }
 
-static void fold_row(float *y, float *x, const float *pend, const float *w_post, float x_scale, const float *w, uint32_t n, float eps, bool keep)
+static void fold_row(float *y, float *x, const float *pend, const float *w_post, float x_scale, const float *w,
+                     uint32_t n, float eps, bool keep)
 {
     (void)w, (void)keep;
     ref_fold_row(y, x, pend, w_post, x_scale, n, eps);

@@ -18,7 +18,8 @@ static void f32_to_q8_0(unsigned char *dst, const float *src, uint32_t n)
         memcpy(dst, &half, 2);
         for (uint32_t i = 0; i < 32; i++) {
             float q = roundf(src[i] * inverse);
-            dst[2 + i] = (unsigned char)(q >= -127.0f && q <= 127.0f ? (int8_t)q : 0);      /* NaN and overflow have no code */
+            dst[2 + i] =
+                (unsigned char)(q >= -127.0f && q <= 127.0f ? (int8_t)q : 0); /* NaN and overflow have no code */
         }
     }
 }

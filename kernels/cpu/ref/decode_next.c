@@ -1,4 +1,5 @@
-/* decode_next.c   the sampler's choice among the k best of every row; ids, positions and runs move on by one; a row that stops stands still */
+/* decode_next.c   the sampler's choice among the k best of every row; ids, positions and runs move on by one; a row
+ * that stops stands still */
 #include "ref.h"
 
 static bool is_stop(const struct myth_decode_next_args *a, int32_t id)
@@ -15,7 +16,9 @@ static int32_t choose(const struct myth_decode_next_args *a, uint32_t r)
     uint32_t n = 0;
     while (n < a->k && id[n] >= 0)
         n++;
-    return n ? id[myth_sample(&a->sample, cpu_f32(a->top_logit) + (uint64_t)r * a->k, n, a->seq_number + r, (uint32_t)cpu_i32(a->pos)[r] + 1)] : -1;
+    return n ? id[myth_sample(&a->sample, cpu_f32(a->top_logit) + (uint64_t)r * a->k, n, a->seq_number + r,
+                              (uint32_t)cpu_i32(a->pos)[r] + 1)]
+             : -1;
 }
 
 void cpu_ref_decode_next(myth_stream *s, const struct myth_decode_next_args *a)

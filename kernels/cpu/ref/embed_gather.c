@@ -28,5 +28,5 @@ static void gather(void *arg, int tid, int n_threads)
 
 void cpu_ref_embed_gather(myth_stream *s, const struct myth_embed_gather_args *a)
 {
-    cpu_pool_run_parts(cpu_of(s)->pool, a->n_rows, gather, &(struct job){ s, a });
+    cpu_pool_run_parts(cpu_of(s)->pool, a->n_rows, gather, &(struct job){s, a});
 }

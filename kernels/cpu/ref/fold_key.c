@@ -1,4 +1,5 @@
-/* fold_key.c   key = RoPE(w * v) at the key's position: the operations of qkv_rope_store behind its norm, so that with a cache of floats a
+/* fold_key.c   key = RoPE(w * v) at the key's position: the operations of qkv_rope_store behind its norm, so that with
+ * a cache of floats a
  *              folded key has the bits of a stored one
  *
  * Precision  f32; angles past the table in double, rounded once, as in rope_table */
@@ -15,7 +16,8 @@ static void rotate(float *row, uint32_t i, uint32_t n_half, float c, float s)
 
 void cpu_fold_key(float *row, const struct myth_key_fold *fold, uint32_t pos, uint32_t head_dim)
 {
-    const float *w = cpu_f32(fold->w), *table = pos < fold->n_table ? cpu_f32(fold->table) + (size_t)pos * fold->n_pair * 2 : NULL;
+    const float *w = cpu_f32(fold->w),
+                *table = pos < fold->n_table ? cpu_f32(fold->table) + (size_t)pos * fold->n_pair * 2 : NULL;
     const uint32_t n_half = head_dim / 2;
     for (uint32_t i = 0; i < head_dim; i++)
         row[i] *= w[i];

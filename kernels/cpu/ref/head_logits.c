@@ -27,5 +27,5 @@ static void project(void *arg, int tid, int n_threads)
 
 void cpu_ref_head_logits(myth_stream *s, const struct myth_head_logits_args *a)
 {
-    cpu_pool_run(cpu_of(s)->pool, project, &(struct job){ s, a });
+    cpu_pool_run(cpu_of(s)->pool, project, &(struct job){s, a});
 }

@@ -29,7 +29,13 @@ static inline void cpu_head_join(struct cpu_head_stats *into, struct cpu_head_st
     into->most = most;
 }
 
-static inline float cpu_head_lse(struct cpu_head_stats p) { return p.most == -INFINITY ? -INFINITY : (float)((double)p.most + log(p.sum)); }
-static inline float cpu_head_entropy(struct cpu_head_stats p) { return p.most == -INFINITY ? 0.0f : (float)(log(p.sum) - p.sum_x / p.sum); }
+static inline float cpu_head_lse(struct cpu_head_stats p)
+{
+    return p.most == -INFINITY ? -INFINITY : (float)((double)p.most + log(p.sum));
+}
+static inline float cpu_head_entropy(struct cpu_head_stats p)
+{
+    return p.most == -INFINITY ? 0.0f : (float)(log(p.sum) - p.sum_x / p.sum);
+}
 
 #endif

@@ -1,10 +1,13 @@
-/* head_topk.c   per row: the k best logits, log-sum-exp and entropy over the allowed ids, and asked logits; W x is never kept whole
+/* head_topk.c   per row: the k best logits, log-sum-exp and entropy over the allowed ids, and asked logits; W x is
+ * never kept whole
  *
- * Order      tiles of MYTH_HEAD_TILE vocabulary rows with fixed borders; a tile gives (max m, S = sum e^(x-m), T = sum e^(x-m) (x-m));
- *            tiles are combined in index order; lse = m + log S, entropy = log S - T / S
+ * Order      tiles of MYTH_HEAD_TILE vocabulary rows with fixed borders; a tile gives (max m, S = sum e^(x-m), T = sum
+ *            e^(x-m) (x-m)); tiles are combined in index order; lse = m + log S, entropy = log S - T / S
  * Precision  logits as proj, the sums in double
- * Threads    take tiles from a counter, each with its own heap of k per row; the heaps are sorted, then merged row by row
- * Work       rows in blocks of ROWS: per thread [ROWS][tile] logits and [ROWS][k] candidates, [ROWS][n_tile] partials */
+ * Threads    take tiles from a counter, each with its own heap of k per row; the heaps are sorted, then merged row by
+ *            row
+ * Work       rows in blocks of ROWS: per thread [ROWS][tile] logits and [ROWS][k] candidates, [ROWS][n_tile] partials
+ */
 #include "ref.h"
 #include "head_stats.h"
 #include "topk.h"
@@ -22,10 +25,10 @@ struct job {
     const struct myth_head_topk_args *a;
     uint32_t row0, n_rows, n_tile;
     /* parts of the workspace */
-    struct cpu_head_stats *partial;            /* [ROWS][n_tile]       */
-    struct thread_part *part;           /* [n_threads]          */
-    cpu_candidate *kept;                /* [n_threads][ROWS][k] */
-    float *logits;                      /* [n_threads][ROWS][MYTH_HEAD_TILE] */
+    struct cpu_head_stats *partial; /* [ROWS][n_tile]       */
+    struct thread_part *part;       /* [n_threads]          */
+    cpu_candidate *kept;            /* [n_threads][ROWS][k] */
+    float *logits;                  /* [n_threads][ROWS][MYTH_HEAD_TILE] */
 };
 
 static uint32_t count_tiles(uint32_t n_vocab) { return n_vocab / MYTH_HEAD_TILE + (n_vocab % MYTH_HEAD_TILE != 0); }
@@ -60,7 +63,8 @@ static void project_tile(const struct job *j, float *logits, uint32_t first, uin
     for (uint32_t v = 0; v < n; v += REF_TILE) {
         uint32_t n_w = n - v < REF_TILE ? n - v : REF_TILE;
         for (uint32_t t = 0; t < n_w; t++)
-            cpu_row_to_f32(w + (uint64_t)t * a->dim, cpu_row(a->w, (uint64_t)first + v + t, a->dim), a->w.dtype, a->dim);
+            cpu_row_to_f32(w + (uint64_t)t * a->dim, cpu_row(a->w, (uint64_t)first + v + t, a->dim), a->w.dtype,
+                           a->dim);
         for (uint32_t b = 0; b < j->n_rows; b++) {
             float *y = logits + (uint64_t)b * MYTH_HEAD_TILE + v;
             ref_dot_tile(y, cpu_f32(a->x) + (uint64_t)(j->row0 + b) * a->dim, w, n_w, a->dim);
@@ -73,7 +77,8 @@ static void project_tile(const struct job *j, float *logits, uint32_t first, uin
 /* Asked logits as they are, then biases and mask: a forbidden id becomes -inf. */
 static void edit_tile(const struct myth_head_topk_args *a, uint32_t row, float *x, uint32_t first, uint32_t n)
 {
-    const int32_t *ask = cpu_i32(a->ask_id), *off = cpu_i32(a->bias_off), *bias_id = cpu_i32(a->bias_id), *mask_idx = cpu_i32(a->mask_idx);
+    const int32_t *ask = cpu_i32(a->ask_id), *off = cpu_i32(a->bias_off), *bias_id = cpu_i32(a->bias_id),
+                  *mask_idx = cpu_i32(a->mask_idx);
     for (uint64_t i = 0; i < a->n_ask; i++) {
         uint64_t at = (uint64_t)row * a->n_ask + i, id = (uint32_t)ask[at];
         if (id >= first && id < (uint64_t)first + n)
@@ -95,7 +100,7 @@ static void edit_tile(const struct myth_head_topk_args *a, uint32_t row, float *
 
 static struct cpu_head_stats reduce_tile(const float *x, uint32_t n)
 {
-    struct cpu_head_stats p = { 0.0, 0.0, -INFINITY };
+    struct cpu_head_stats p = {0.0, 0.0, -INFINITY};
     for (uint32_t v = 0; v < n; v++)
         p.most = fmaxf(p.most, x[v]);
     for (uint32_t v = 0; v < n && p.most > -INFINITY; v++) {
@@ -112,7 +117,7 @@ static void finish_row(const struct job *j, uint32_t b, int n_threads)
 {
     const struct myth_head_topk_args *a = j->a;
     uint64_t row = j->row0 + b;
-    struct cpu_head_stats all = { 0.0, 0.0, -INFINITY };
+    struct cpu_head_stats all = {0.0, 0.0, -INFINITY};
     for (uint32_t t = 0; t < j->n_tile; t++)
         cpu_head_join(&all, j->partial[(uint64_t)b * j->n_tile + t]);
     cpu_f32(a->lse)[row] = cpu_head_lse(all);
@@ -120,7 +125,7 @@ static void finish_row(const struct job *j, uint32_t b, int n_threads)
 
     for (uint32_t i = 0; i < a->k; i++) {
         int best = -1;
-        cpu_candidate c = { -INFINITY, -1 };
+        cpu_candidate c = {-INFINITY, -1};
         for (int t = 0; t < n_threads; t++) {
             const struct thread_part *part = &j->part[t];
             if (part->n_merged[b] == part->n_kept[b])
@@ -147,8 +152,9 @@ static void reduce_rows(void *arg, int tid, int n_threads)
     cpu_candidate *kept = j->kept + (uint64_t)tid * ROWS * a->k;
     float *logits = j->logits + (uint64_t)tid * ROWS * MYTH_HEAD_TILE;
     memset(part, 0, sizeof(*part));
-    for (uint32_t tile; (tile = cpu_pool_take(pool, 1)) < j->n_tile; ) {
-        uint32_t first = tile * MYTH_HEAD_TILE, n = a->n_vocab - first < MYTH_HEAD_TILE ? a->n_vocab - first : MYTH_HEAD_TILE;
+    for (uint32_t tile; (tile = cpu_pool_take(pool, 1)) < j->n_tile;) {
+        uint32_t first = tile * MYTH_HEAD_TILE,
+                 n = a->n_vocab - first < MYTH_HEAD_TILE ? a->n_vocab - first : MYTH_HEAD_TILE;
         project_tile(j, logits, first, n, tid);
         for (uint32_t b = 0; b < j->n_rows; b++) {
             float *x = logits + (uint64_t)b * MYTH_HEAD_TILE;
@@ -170,10 +176,10 @@ static void reduce_rows(void *arg, int tid, int n_threads)
 void cpu_ref_head_topk(myth_stream *s, const struct myth_head_topk_args *a)
 {
     struct cpu_device *d = cpu_of(s);
-    struct job j = { .s = s, .a = a, .n_tile = count_tiles(a->n_vocab) };
+    struct job j = {.s = s, .a = a, .n_tile = count_tiles(a->n_vocab)};
     lay_out(&j, d->logits, j.n_tile, a->k, cpu_n_threads(s));
     for (uint64_t i = 0; i < (uint64_t)a->n_rows * a->n_ask; i++)
-        cpu_f32(a->ask_logit)[i] = NAN;                 /* stays for ids outside the vocabulary */
+        cpu_f32(a->ask_logit)[i] = NAN; /* stays for ids outside the vocabulary */
     for (j.row0 = 0; j.row0 < a->n_rows; j.row0 += ROWS) {
         j.n_rows = a->n_rows - j.row0 < ROWS ? a->n_rows - j.row0 : ROWS;
         cpu_pool_run(d->pool, reduce_rows, &j);

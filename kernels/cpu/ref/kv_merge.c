@@ -10,12 +10,15 @@ static void merge_head(const struct myth_kv_merge_args *a, const int32_t *run, u
     uint64_t row_bytes = myth_row_bytes(src.dtype, a->head_dim);
     uint64_t k_bytes = (uint64_t)a->n_head_kv * a->kv.page_tok * cpu_key_bytes(a->k_new, a->head_dim);
     uint32_t n_rows = (uint32_t)run[MYTH_RUN_N_ROWS];
-    uint32_t first = a->kv.is_ring && n_rows > a->kv.page_tok ? n_rows - a->kv.page_tok : 0;      /* earlier ones would be overwritten */
+    uint32_t first =
+        a->kv.is_ring && n_rows > a->kv.page_tok ? n_rows - a->kv.page_tok : 0; /* earlier ones would be overwritten */
     for (uint32_t i = first; i < n_rows; i++) {
         uint32_t row;
         int32_t page = cpu_kv_page(&a->kv, table, run, (uint32_t)run[MYTH_RUN_POS0] + i, &row);
-        const unsigned char *from = cpu_row(src, (uint64_t)head * a->cap_rows + (uint32_t)run[MYTH_RUN_ROW0] + i, a->head_dim);
-        memcpy(cpu_kv_base(&a->kv, page, k_bytes, is_v) + ((uint64_t)head * a->kv.page_tok + row) * row_bytes, from, (size_t)row_bytes);
+        const unsigned char *from =
+            cpu_row(src, (uint64_t)head * a->cap_rows + (uint32_t)run[MYTH_RUN_ROW0] + i, a->head_dim);
+        memcpy(cpu_kv_base(&a->kv, page, k_bytes, is_v) + ((uint64_t)head * a->kv.page_tok + row) * row_bytes, from,
+               (size_t)row_bytes);
     }
 }
 

@@ -1,6 +1,7 @@
 /* moe_down.c   y[r,:] = sum over the slots of weight[r, slot] * (Wd_e h[r * k + slot,:])
  *
- * Precision  weights dequantised to f32, products and sums in f32; the slots are added in their order, whatever the experts' numbers
+ * Precision  weights dequantised to f32, products and sums in f32; the slots are added in their order, whatever the
+ *            experts' numbers
  * Threads    over the outputs, REF_TILE at a time; experts without entries are not read */
 #include "ref.h"
 
@@ -21,9 +22,11 @@ static void project(void *arg, int tid, int n_threads)
         for (uint64_t o = from; o < to && offset[e] < offset[e + 1]; o += REF_TILE) {
             uint32_t n_w = to - o < REF_TILE ? (uint32_t)(to - o) : REF_TILE;
             for (uint32_t t = 0; t < n_w; t++)
-                cpu_row_to_f32(w + (uint64_t)t * a->d_ff, cpu_row(a->w, e * a->dim + o + t, a->d_ff), a->w.dtype, a->d_ff);
+                cpu_row_to_f32(w + (uint64_t)t * a->d_ff, cpu_row(a->w, e * a->dim + o + t, a->d_ff), a->w.dtype,
+                               a->d_ff);
             for (int32_t i = offset[e]; i < offset[e + 1]; i++)
-                ref_dot_tile(cpu_f32(a->part) + (uint64_t)order[i] * a->dim + o, cpu_f32(a->h) + (uint64_t)order[i] * a->d_ff, w, n_w, a->d_ff);
+                ref_dot_tile(cpu_f32(a->part) + (uint64_t)order[i] * a->dim + o,
+                             cpu_f32(a->h) + (uint64_t)order[i] * a->d_ff, w, n_w, a->d_ff);
         }
 }
 
@@ -52,7 +55,7 @@ void cpu_count_experts(myth_stream *s, myth_view offset, uint32_t n_expert, uint
 
 void cpu_ref_moe_down(myth_stream *s, const struct myth_moe_down_args *a)
 {
-    cpu_pool_run(cpu_of(s)->pool, project, &(struct job){ s, a });
+    cpu_pool_run(cpu_of(s)->pool, project, &(struct job){s, a});
     cpu_pool_run_parts(cpu_of(s)->pool, (uint64_t)a->n_rows * a->k * a->dim / 4096, cpu_moe_add, (void *)(uintptr_t)a);
     cpu_count_experts(s, a->offset, a->n_expert, a->dim * myth_row_bytes(a->w.dtype, a->d_ff));
 }

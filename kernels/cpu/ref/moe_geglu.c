@@ -30,7 +30,8 @@ static void activate(void *arg, int tid, int n_threads)
             float up[REF_TILE];
             load_rows(w, a, a->w_gate, e * a->expert_rows + o, n_w);
             for (int32_t i = offset[e]; i < offset[e + 1]; i++)
-                ref_dot_tile(cpu_f32(a->h) + (uint64_t)order[i] * a->d_ff + o, cpu_f32(a->x) + (uint64_t)order[i] / a->k * a->dim, w, n_w, a->dim);
+                ref_dot_tile(cpu_f32(a->h) + (uint64_t)order[i] * a->d_ff + o,
+                             cpu_f32(a->x) + (uint64_t)order[i] / a->k * a->dim, w, n_w, a->dim);
             load_rows(w, a, a->w_up, e * a->expert_rows + a->up_row + o, n_w);
             for (int32_t i = offset[e]; i < offset[e + 1]; i++) {
                 float *h = cpu_f32(a->h) + (uint64_t)order[i] * a->d_ff + o;
@@ -43,6 +44,6 @@ static void activate(void *arg, int tid, int n_threads)
 
 void cpu_ref_moe_geglu(myth_stream *s, const struct myth_moe_geglu_args *a)
 {
-    cpu_pool_run(cpu_of(s)->pool, activate, &(struct job){ s, a });
+    cpu_pool_run(cpu_of(s)->pool, activate, &(struct job){s, a});
     cpu_count_experts(s, a->offset, a->n_expert, 2 * a->d_ff * myth_row_bytes(a->w_gate.dtype, a->dim));
 }

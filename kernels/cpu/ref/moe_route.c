@@ -1,6 +1,7 @@
 /* moe_route.c   the k best experts of every row, their weights, and all entries sorted by expert
  *
- *   weight[r, j] = exp(s (z_j - z_0)) / sum_i exp(s (z_i - z_0)) * expert_scale[id_j],   z_0 >= z_1 >= .. the row's k largest logits
+ *   weight[r, j] = exp(s (z_j - z_0)) / sum_i exp(s (z_i - z_0)) * expert_scale[id_j],  z_0 >= z_1 >= .. the row's k
+ *   largest logits
  *
  * Precision  exponentials and their sum in double: there are few
  * Order      a counting sort: stable, so an expert's entries ascend. One thread: entries are a few thousand at most */
@@ -19,7 +20,7 @@ static void choose(const struct myth_moe_route_args *a, const float *z, int32_t 
     const float *scale = cpu_f32(a->expert_scale);
     double e[MYTH_EXPERT_USED_MAX], total = 0.0;
     uint32_t n = 0;
-    for (uint32_t x = 0; x < a->n_expert; x++) {        /* into the sorted k, the last one falling out */
+    for (uint32_t x = 0; x < a->n_expert; x++) { /* into the sorted k, the last one falling out */
         uint32_t at = n;
         while (at > 0 && is_before(z, x, (uint32_t)id[at - 1]))
             at--;

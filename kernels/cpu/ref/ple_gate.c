@@ -32,6 +32,13 @@ void cpu_ref_ple_gate(myth_stream *s, const struct myth_ple_gate_args *a)
     struct cpu_pool *pool = cpu_of(s)->pool;
     if (a->pend.buf)
         cpu_pool_run_parts(pool, a->n_rows, fold, (void *)(uintptr_t)a);
-    cpu_ref_proj(s, &(struct myth_proj_args){ .y = a->h, .x = a->x, .w = a->w, .n_rows = a->n_rows, .n_in = a->dim, .n_out = a->n_ple });
+    cpu_ref_proj(s, &(struct myth_proj_args){
+                        .y = a->h,
+                        .x = a->x,
+                        .w = a->w,
+                        .n_rows = a->n_rows,
+                        .n_in = a->dim,
+                        .n_out = a->n_ple,
+                    });
     cpu_pool_run_parts(pool, a->n_rows, gate, (void *)(uintptr_t)a);
 }

@@ -1,11 +1,12 @@
-/* ple_merge.c   p[r, l, :] = out_scale * (RMS(p_scale * p[r, l, :]) * w + table_scale * T[id, l, :]),   id = ids[r], else r
+/* ple_merge.c   p[r, l, :] = out_scale * (RMS(p_scale * p[r, l, :]) * w + table_scale * T[id, l, :]),   id = ids[r],
+ * else r
  *
  * Precision  mean of squares in double, everything else f32; a piece of the table's row is dequantised first
- * Table      ids outside it stand for row 0: Gemma 3n's ids of images and sounds. Blocks of quantised types may cross from one layer's
- *            piece into the next, so pieces are cut at blocks, not at layers */
+ * Table      ids outside it stand for row 0: Gemma 3n's ids of images and sounds. Blocks of quantised types may cross
+ *            from one layer's piece into the next, so pieces are cut at blocks, not at layers */
 #include "ref.h"
 
-enum { PIECE = 256 };                   /* a multiple of every block */
+enum { PIECE = 256 }; /* a multiple of every block */
 
 static void merge_row(const struct myth_ple_merge_args *a, float *p, const unsigned char *row)
 {

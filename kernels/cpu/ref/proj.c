@@ -26,4 +26,7 @@ static void project(void *arg, int tid, int n_threads)
     }
 }
 
-void cpu_ref_proj(myth_stream *s, const struct myth_proj_args *a) { cpu_pool_run(cpu_of(s)->pool, project, &(struct job){ s, a }); }
+void cpu_ref_proj(myth_stream *s, const struct myth_proj_args *a)
+{
+    cpu_pool_run(cpu_of(s)->pool, project, &(struct job){s, a});
+}

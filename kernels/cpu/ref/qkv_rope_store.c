@@ -1,4 +1,5 @@
-/* qkv_rope_store.c   q = rope(RMS(q) * n_q) * q_scale;  k = rope(RMS(k) * n_k), v or RMS(v): rounded to the cache type into the step's
+/* qkv_rope_store.c   q = rope(RMS(q) * n_q) * q_scale;  k = rope(RMS(k) * n_k), v or RMS(v): rounded to the cache type
+ * into the step's
  *                    scratch; v may be what k was before its norm
  *
  * Rope       pairs (i, i + head_dim / 2), as in the published Gemma weights
@@ -20,7 +21,8 @@ static void rope_row(float *x, const float *table, uint32_t head_dim)
 
 static void store_cache(myth_view dst, uint64_t row, const float *src, uint32_t head_dim)
 {
-    cpu_row_from_f32((unsigned char *)cpu_ptr(dst) + row * myth_row_bytes(dst.dtype, head_dim), dst.dtype, src, head_dim);
+    cpu_row_from_f32((unsigned char *)cpu_ptr(dst) + row * myth_row_bytes(dst.dtype, head_dim), dst.dtype, src,
+                     head_dim);
 }
 
 static void store(void *arg, int tid, int n_threads)
@@ -47,7 +49,7 @@ static void store(void *arg, int tid, int n_threads)
                 ref_norm_row(val, val, NULL, a->head_dim, a->eps);
             store_cache(a->v_new, h * a->cap_rows + r, val, a->head_dim);
             if (!a->k_new.buf)
-                continue;                                        /* attention makes the keys */
+                continue; /* attention makes the keys */
             if (n_k)
                 ref_norm_row(src, src, n_k, a->head_dim, a->eps);
             rope_row(src, rope + r * hd, a->head_dim);

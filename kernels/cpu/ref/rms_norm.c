@@ -1,4 +1,5 @@
-/* rms_norm.c   x[r,:] = (x[r,:] + RMS(pend[r,:]) * w_post) * x_scale;   y[r,:] = x[r,:] * rsqrt(mean(x[r,:]^2) + eps) * w
+/* rms_norm.c   x[r,:] = (x[r,:] + RMS(pend[r,:]) * w_post) * x_scale;   y[r,:] = x[r,:] * rsqrt(mean(x[r,:]^2) + eps) *
+ * w
  *
  * Precision  mean of squares in double, everything else f32 */
 #include "ref.h"

@@ -1,7 +1,7 @@
-/* topk.h - the k best of a stream of (logit, id), best = larger logit, then smaller id. A total order, so the result does not depend on
- * the order of arrival; -inf and NaN are never kept.
+/* topk.h - the k best of a stream of (logit, id), best = larger logit, then smaller id. A total order, so the result
+ * does not depend on the order of arrival; -inf and NaN are never kept.
  *
- * Heap     the worst kept one on top; n <= k entries                                                                                 */
+ * Heap     the worst kept one on top; n <= k entries */
 #ifndef MYTH_CPU_TOPK_H
 #define MYTH_CPU_TOPK_H
 
@@ -34,7 +34,7 @@ static inline void cpu_topk_sink(cpu_candidate *heap, uint32_t n, cpu_candidate 
 
 static inline void cpu_topk_push(cpu_candidate *heap, uint32_t *n, uint32_t k, float logit, int32_t id)
 {
-    cpu_candidate c = { logit, id };
+    cpu_candidate c = {logit, id};
     if (!(logit > -INFINITY))
         return;
     if (*n == k) {

@@ -1,5 +1,5 @@
-/* test_blocks.c - 10,000 blocks of every quantised type, dequantised bit by bit as gguf-py does (tests/golden/make_blocks.py, which says how the
- * blocks are made), subnormal and extreme scales among them. */
+/* test_blocks.c - 10,000 blocks of every quantised type, dequantised bit by bit as gguf-py does
+ * (tests/golden/make_blocks.py, which says how the blocks are made), subnormal and extreme scales among them. */
 #include "tests/support/check.h"
 
 #include "engine/base/blocks.h"
@@ -37,7 +37,10 @@ static void make_blocks(unsigned char *raw, myth_dtype t)
         for (uint32_t k = 0; k < info->n_half; k++) {
             unsigned char *at = p + info->half_off + 2 * k;
             unsigned h = at[0] | (unsigned)at[1] << 8, finite = (h & 0x7c00) == 0x7c00 ? h & 0xbfff : h;
-            h = b % 4 == 1 ? h & 0x83ff : b % 4 == 2 && k == 0 ? h & 0x8000 : b % 4 == 3 ? (h & 0x8000) | 0x7bff : finite;
+            h = b % 4 == 1           ? h & 0x83ff
+              : b % 4 == 2 && k == 0 ? h & 0x8000
+              : b % 4 == 3           ? (h & 0x8000) | 0x7bff
+                                     : finite;
             at[0] = (unsigned char)h;
             at[1] = (unsigned char)(h >> 8);
         }
@@ -60,7 +63,7 @@ static void every_block_is_gguf_pys(void **state)
         const uint64_t block = myth_dtype_block(t), bytes = myth_dtype_block_bytes(t);
         make_blocks(raw, t);
         for (uint32_t g = 0; g < N / GROUP; g++) {
-            uint64_t want[2], sum[2] = { 0, 0 };
+            uint64_t want[2], sum[2] = {0, 0};
             const unsigned char *p = raw + g * GROUP * bytes;
             assert_int_equal(fscanf(f, "%" SCNx64 " %" SCNx64, &want[0], &want[1]), 2);
             for (uint64_t i = 0; i < GROUP * bytes; i++)
@@ -68,9 +71,10 @@ static void every_block_is_gguf_pys(void **state)
             myth_dequant_row(t, x, p, GROUP * block);
             for (uint64_t i = 0; i < GROUP * block; i++)
                 add(&sum[1], i, myth_f32_bits(x[i]));
-            assert_int_equal(sum[0], want[0]);          /* the same blocks */
+            assert_int_equal(sum[0], want[0]); /* the same blocks */
             if (sum[1] != want[1])
-                fail_msg("%s: blocks %u to %u: the values are not gguf-py's", myth_dtype_get(t)->name, g * GROUP, (g + 1) * GROUP - 1);
+                fail_msg("%s: blocks %u to %u: the values are not gguf-py's", myth_dtype_get(t)->name, g * GROUP,
+                         (g + 1) * GROUP - 1);
         }
         printf("%-6s %d blocks\n", myth_dtype_get(t)->name, N);
     }
@@ -78,11 +82,11 @@ static void every_block_is_gguf_pys(void **state)
     int n_quant = 0;
     for (int t = 0; t < MYTH_DTYPE_N; t++)
         n_quant += myth_dtype_is_quant((myth_dtype)t);
-    assert_int_equal(n_type, n_quant);                  /* a type without a line */
+    assert_int_equal(n_type, n_quant); /* a type without a line */
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(every_block_is_gguf_pys) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_block_is_gguf_pys)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

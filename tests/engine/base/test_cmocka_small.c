@@ -25,12 +25,12 @@ static int tear_down(void **state)
 }
 
 /* Each of these is left at its first line. */
-#define FAILS(name, line) \
+#define FAILS(name, line)          \
     static void name(void **state) \
-    { \
-        (void)state; \
-        line; \
-        n_reached++; \
+    {                              \
+        (void)state;               \
+        line;                      \
+        n_reached++;               \
     }
 FAILS(fails_true, assert_true(1 > 2))
 FAILS(fails_false, assert_false(2 > 1))
@@ -74,20 +74,32 @@ static int must(int is_true, const char *what)
 int main(void)
 {
     const struct CMUnitTest fail_all[] = {
-        cmocka_unit_test(fails_true), cmocka_unit_test(fails_false),    cmocka_unit_test(fails_int),    cmocka_unit_test(fails_int_not),
-        cmocka_unit_test(fails_null), cmocka_unit_test(fails_non_null), cmocka_unit_test(fails_ptr),    cmocka_unit_test(fails_range),
-        cmocka_unit_test(fails_string), cmocka_unit_test(fails_memory), cmocka_unit_test(fails_memory_not), cmocka_unit_test(fails_by_name),
+        cmocka_unit_test(fails_true),
+        cmocka_unit_test(fails_false),
+        cmocka_unit_test(fails_int),
+        cmocka_unit_test(fails_int_not),
+        cmocka_unit_test(fails_null),
+        cmocka_unit_test(fails_non_null),
+        cmocka_unit_test(fails_ptr),
+        cmocka_unit_test(fails_range),
+        cmocka_unit_test(fails_string),
+        cmocka_unit_test(fails_memory),
+        cmocka_unit_test(fails_memory_not),
+        cmocka_unit_test(fails_by_name),
         cmocka_unit_test_setup(passes, set_up_fails),
     };
     const struct CMUnitTest pass_all[] = {
-        cmocka_unit_test(passes), cmocka_unit_test(skips), cmocka_unit_test_setup_teardown(has_state, set_up, tear_down),
+        cmocka_unit_test(passes),
+        cmocka_unit_test(skips),
+        cmocka_unit_test_setup_teardown(has_state, set_up, tear_down),
     };
-    const struct CMUnitTest torn_down[] = { cmocka_unit_test_setup_teardown(fails_int, set_up, tear_down) };
+    const struct CMUnitTest torn_down[] = {cmocka_unit_test_setup_teardown(fails_int, set_up, tear_down)};
     unsetenv("MYTHOS_TEST_NAME");
     int n_wrong = must(cmocka_run_group_tests(fail_all, NULL, NULL) == 13, "all thirteen fail");
     n_wrong += must(cmocka_run_group_tests(pass_all, NULL, NULL) == 0, "none fails");
     n_wrong += must(n_set_up == 1 && n_torn_down == 1, "set-up and tear-down ran once");
-    n_wrong += must(cmocka_run_group_tests(torn_down, NULL, NULL) == 1 && n_torn_down == 2, "a test that failed is torn down");
+    n_wrong +=
+        must(cmocka_run_group_tests(torn_down, NULL, NULL) == 1 && n_torn_down == 2, "a test that failed is torn down");
     n_wrong += must(cmocka_run_group_tests(pass_all, set_up_fails, NULL) != 0, "a group without its set-up fails");
     n_wrong += must(n_reached == 0, "a failed assertion leaves its test");
     setenv("MYTHOS_TEST_NAME", "fails_int", 1);

@@ -1,4 +1,5 @@
-/* test_half.c - f16 and bf16 conversions against the compiler's own types and the definitions, every f16 and a grid of floats. */
+/* test_half.c - f16 and bf16 conversions against the compiler's own types and the definitions, every f16 and a grid of
+ * floats. */
 #include "engine/base/half.h"
 #include "tests/support/check.h"
 
@@ -40,15 +41,18 @@ static void f16_comes_back_from_f32(void **state)
     }
 }
 
-/* The f16 nearest to f, ties to the even one, from the table of all finite f16 by bisection: no arithmetic of half.h's kind. */
+/* The f16 nearest to f, ties to the even one, from the table of all finite f16 by bisection: no arithmetic of half.h's
+ * kind. */
 static uint16_t f16_nearest(float f)
 {
     double a = fabs((double)f);
-    uint16_t sign = signbit(f) ? 0x8000 : 0, lo = 0, hi = 0x7c00;            /* 0x7c00 stands for 65536, the next step */
+    uint16_t sign = signbit(f) ? 0x8000 : 0, lo = 0, hi = 0x7c00; /* 0x7c00 stands for 65536, the next step */
     while (hi - lo > 1) {
         uint16_t mid = (uint16_t)((lo + hi) / 2);
-        if ((double)myth_f16_to_f32(mid) <= a) lo = mid;
-        else hi = mid;
+        if ((double)myth_f16_to_f32(mid) <= a)
+            lo = mid;
+        else
+            hi = mid;
     }
     double below = (double)myth_f16_to_f32(lo), above = hi == 0x7c00 ? 65536.0 : (double)myth_f16_to_f32(hi);
     if (a >= above)
@@ -75,7 +79,7 @@ static void check_f16_at(uint32_t bits)
 static void f32_to_f16_rounds_to_nearest_even(void **state)
 {
     (void)state;
-    for (uint32_t h = 0; h < 0x7c00; h++) {                    /* every f16, the midpoint above it, and their neighbours */
+    for (uint32_t h = 0; h < 0x7c00; h++) { /* every f16, the midpoint above it, and their neighbours */
         uint32_t a = myth_f32_bits(myth_f16_to_f32((uint16_t)h));
         double next = h == 0x7bff ? 65536.0 : (double)myth_f16_to_f32((uint16_t)(h + 1));
         uint32_t mid = myth_f32_bits((float)(((double)myth_f16_to_f32((uint16_t)h) + next) / 2));
@@ -98,7 +102,8 @@ static void f32_to_f16_rounds_to_nearest_even(void **state)
 static void nan_stays_nan(void **state)
 {
     (void)state;
-    for (uint32_t man = 1; man < 0x800000; man += man < 64 ? 1 : 4099)       /* payloads in the bits that are cut off included */
+    for (uint32_t man = 1; man < 0x800000;
+         man += man < 64 ? 1 : 4099) /* payloads in the bits that are cut off included */
         for (uint32_t sign = 0; sign < 2; sign++) {
             float f = myth_bits_f32(sign << 31 | 0x7f800000u | man);
             assert_true(isnan(myth_f16_to_f32(myth_f32_to_f16(f))));
@@ -131,7 +136,7 @@ static void bf16_every_value_and_rounding(void **state)
     uint64_t rng = check_seed();
     for (int i = 0; i < 300000; i++)
         check_bf16_at((uint32_t)check_rand(&rng));
-    assert_true(isinf(myth_bf16_to_f32(myth_f32_to_bf16(3.4e38f))));         /* rounds past the largest bf16 */
+    assert_true(isinf(myth_bf16_to_f32(myth_f32_to_bf16(3.4e38f)))); /* rounds past the largest bf16 */
 }
 
 int main(void)

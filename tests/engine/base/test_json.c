@@ -19,14 +19,14 @@ static myth_status read_all(const void *text, size_t len, myth_error *err)
 
 static void accept(const char *text)
 {
-    myth_error err = { 0 };
+    myth_error err = {0};
     if (read_all(text, strlen(text), &err) != MYTH_OK)
         fail_msg("%s: %s", text, err.msg);
 }
 
 static void refuse_n(const char *text, size_t len)
 {
-    myth_error err = { 0 };
+    myth_error err = {0};
     if (read_all(text, len, &err) != MYTH_EFORMAT)
         fail_msg("accepted: %.*s", (int)len, text);
     assert_non_null(strstr(err.msg, "t.json: offset "));
@@ -37,16 +37,21 @@ static void refuse(const char *text) { refuse_n(text, strlen(text)); }
 static void token_order(void **state)
 {
     (void)state;
-    static const char text[] = " {\"a\": [1, -2.5e3, \"x\\ny\", {}], \"b\":{\"c\":true,\"d\":false},\"e\":null, \"f\":[]}\r\n\t ";
-    static const struct { myth_json_type type; int depth; const char *span; } want[] = {
-        { MYTH_JSON_OBJECT, 0, NULL },     { MYTH_JSON_KEY, 1, "a" },         { MYTH_JSON_ARRAY, 1, NULL },
-        { MYTH_JSON_NUMBER, 2, "1" },      { MYTH_JSON_NUMBER, 2, "-2.5e3" }, { MYTH_JSON_STRING, 2, "x\\ny" },
-        { MYTH_JSON_OBJECT, 2, NULL },     { MYTH_JSON_OBJECT_END, 2, NULL }, { MYTH_JSON_ARRAY_END, 1, NULL },
-        { MYTH_JSON_KEY, 1, "b" },         { MYTH_JSON_OBJECT, 1, NULL },     { MYTH_JSON_KEY, 2, "c" },
-        { MYTH_JSON_TRUE, 2, "true" },     { MYTH_JSON_KEY, 2, "d" },         { MYTH_JSON_FALSE, 2, "false" },
-        { MYTH_JSON_OBJECT_END, 1, NULL }, { MYTH_JSON_KEY, 1, "e" },         { MYTH_JSON_NULL, 1, "null" },
-        { MYTH_JSON_KEY, 1, "f" },         { MYTH_JSON_ARRAY, 1, NULL },      { MYTH_JSON_ARRAY_END, 1, NULL },
-        { MYTH_JSON_OBJECT_END, 0, NULL }, { MYTH_JSON_END, 0, NULL },        { MYTH_JSON_END, 0, NULL },
+    static const char text[] =
+        " {\"a\": [1, -2.5e3, \"x\\ny\", {}], \"b\":{\"c\":true,\"d\":false},\"e\":null, \"f\":[]}\r\n\t ";
+    static const struct {
+        myth_json_type type;
+        int depth;
+        const char *span;
+    } want[] = {
+        {MYTH_JSON_OBJECT, 0, NULL},     {MYTH_JSON_KEY, 1, "a"},         {MYTH_JSON_ARRAY, 1, NULL},
+        {MYTH_JSON_NUMBER, 2, "1"},      {MYTH_JSON_NUMBER, 2, "-2.5e3"}, {MYTH_JSON_STRING, 2, "x\\ny"},
+        {MYTH_JSON_OBJECT, 2, NULL},     {MYTH_JSON_OBJECT_END, 2, NULL}, {MYTH_JSON_ARRAY_END, 1, NULL},
+        {MYTH_JSON_KEY, 1, "b"},         {MYTH_JSON_OBJECT, 1, NULL},     {MYTH_JSON_KEY, 2, "c"},
+        {MYTH_JSON_TRUE, 2, "true"},     {MYTH_JSON_KEY, 2, "d"},         {MYTH_JSON_FALSE, 2, "false"},
+        {MYTH_JSON_OBJECT_END, 1, NULL}, {MYTH_JSON_KEY, 1, "e"},         {MYTH_JSON_NULL, 1, "null"},
+        {MYTH_JSON_KEY, 1, "f"},         {MYTH_JSON_ARRAY, 1, NULL},      {MYTH_JSON_ARRAY_END, 1, NULL},
+        {MYTH_JSON_OBJECT_END, 0, NULL}, {MYTH_JSON_END, 0, NULL},        {MYTH_JSON_END, 0, NULL},
     };
     myth_json j;
     myth_json_start(&j, text, sizeof text - 1, "t.json");
@@ -133,26 +138,26 @@ static void grammar(void **state)
 static void hostile_text(void **state)
 {
     (void)state;
-    refuse("\xef\xbb\xbf{}");                                     /* byte order mark */
+    refuse("\xef\xbb\xbf{}"); /* byte order mark */
     refuse_n("{}\0", 3);
     refuse_n("{}\0\0\0\0", 6);
     refuse("{}PK\x03\x04");
     refuse("{\"a\":1}}");
     accept("{}\t\t  ");
-    static const char *const bad_utf8[] = { "\x80",
-                                            "\xc0\xaf",
-                                            "\xc1\x81",
-                                            "\xe0\x80\xaf",
-                                            "\xe0\x9f\xbf",
-                                            "\xed\xa0\x80",
-                                            "\xed\xbf\xbf",
-                                            "\xf0\x80\x80\x80",
-                                            "\xf4\x90\x80\x80",
-                                            "\xf5\x80\x80\x80",
-                                            "\xff",
-                                            "\xe2\x82",
-                                            "\xf0\x9f\x98",
-                                            "a\xc3" };
+    static const char *const bad_utf8[] = {"\x80",
+                                           "\xc0\xaf",
+                                           "\xc1\x81",
+                                           "\xe0\x80\xaf",
+                                           "\xe0\x9f\xbf",
+                                           "\xed\xa0\x80",
+                                           "\xed\xbf\xbf",
+                                           "\xf0\x80\x80\x80",
+                                           "\xf4\x90\x80\x80",
+                                           "\xf5\x80\x80\x80",
+                                           "\xff",
+                                           "\xe2\x82",
+                                           "\xf0\x9f\x98",
+                                           "a\xc3"};
     for (size_t i = 0; i < sizeof bad_utf8 / sizeof *bad_utf8; i++) {
         char text[32];
         snprintf(text, sizeof text, "\"%s\"", bad_utf8[i]);
@@ -194,7 +199,7 @@ static void error_stays(void **state)
     static const char text[] = "[1, 2, x]";
     myth_json j;
     myth_json_token t;
-    myth_error a = { 0 }, b = { 0 };
+    myth_error a = {0}, b = {0};
     myth_json_start(&j, text, sizeof text - 1, "m.safetensors");
     j.off0 = 8;
     for (int i = 0; i < 3; i++)
@@ -209,15 +214,16 @@ static void error_stays(void **state)
 static void names(void **state)
 {
     (void)state;
-    static const char text[] =
-        "{\"a\":1,\"\\u0061\":2,\"dtype\":3,\"dt\\u0079pe\":4,\"a\\u0000\":5,\"\xc3\xa9\":6,\"\\u00e9\":7,\"\\ud83d\\ude00\":8,\"ab\":9}";
-    static const char *const is[] = { "a", "a", "dtype", "dtype", NULL, "\xc3\xa9", "\xc3\xa9", "\xf0\x9f\x98\x80", "ab" };
+    static const char text[] = "{\"a\":1,\"\\u0061\":2,\"dtype\":3,\"dt\\u0079pe\":4,\"a\\u0000\":5,\"\xc3\xa9\":6,"
+                               "\"\\u00e9\":7,\"\\ud83d\\ude00\":8,\"ab\":9}";
+    static const char *const is[] = {"a", "a", "dtype", "dtype", NULL, "\xc3\xa9", "\xc3\xa9", "\xf0\x9f\x98\x80",
+                                     "ab"};
     myth_json j;
     myth_json_token key, value;
     myth_json_start(&j, text, sizeof text - 1, "t.json");
     assert_int_equal(myth_json_next(&j, &key, NULL), MYTH_OK);
     for (size_t i = 0; i < sizeof is / sizeof *is; i++) {
-        char got[32] = { 0 };
+        char got[32] = {0};
         assert_int_equal(myth_json_next(&j, &key, NULL), MYTH_OK);
         assert_int_equal(key.type, MYTH_JSON_KEY);
         assert_int_equal(myth_json_is(&key, "a"), i < 2);
@@ -233,7 +239,7 @@ static void names(void **state)
             assert_memory_equal(got, "a\0", 2);
         }
         assert_int_equal(myth_json_next(&j, &value, NULL), MYTH_OK);
-        assert_false(myth_json_is(&value, "1"));                  /* a number is no name */
+        assert_false(myth_json_is(&value, "1")); /* a number is no name */
     }
 }
 
@@ -250,23 +256,28 @@ static myth_json_token one(const char *text)
 static void numbers(void **state)
 {
     (void)state;
-    static const struct { const char *text; bool is_u, is_i; uint64_t u; int64_t i; } whole[] = {
-        { "0", true, true, 0, 0 },
-        { "-0", false, true, 0, 0 },
-        { "12", true, true, 12, 12 },
-        { "-3", false, true, 0, -3 },
-        { "1.0", false, false, 0, 0 },
-        { "1e3", false, false, 0, 0 },
-        { "\"1\"", false, false, 0, 0 },
-        { "true", false, false, 0, 0 },
-        { "9007199254740993", true, true, 9007199254740993u, 9007199254740993 },
-        { "9223372036854775807", true, true, 9223372036854775807u, INT64_MAX },
-        { "9223372036854775808", true, false, 9223372036854775808u, 0 },
-        { "-9223372036854775808", false, true, 0, INT64_MIN },
-        { "-9223372036854775809", false, false, 0, 0 },
-        { "18446744073709551615", true, false, UINT64_MAX, 0 },
-        { "18446744073709551616", false, false, 0, 0 },
-        { "99999999999999999999999999", false, false, 0, 0 },
+    static const struct {
+        const char *text;
+        bool is_u, is_i;
+        uint64_t u;
+        int64_t i;
+    } whole[] = {
+        {"0", true, true, 0, 0},
+        {"-0", false, true, 0, 0},
+        {"12", true, true, 12, 12},
+        {"-3", false, true, 0, -3},
+        {"1.0", false, false, 0, 0},
+        {"1e3", false, false, 0, 0},
+        {"\"1\"", false, false, 0, 0},
+        {"true", false, false, 0, 0},
+        {"9007199254740993", true, true, 9007199254740993u, 9007199254740993},
+        {"9223372036854775807", true, true, 9223372036854775807u, INT64_MAX},
+        {"9223372036854775808", true, false, 9223372036854775808u, 0},
+        {"-9223372036854775808", false, true, 0, INT64_MIN},
+        {"-9223372036854775809", false, false, 0, 0},
+        {"18446744073709551615", true, false, UINT64_MAX, 0},
+        {"18446744073709551616", false, false, 0, 0},
+        {"99999999999999999999999999", false, false, 0, 0},
     };
     for (size_t k = 0; k < sizeof whole / sizeof *whole; k++) {
         myth_json_token t = one(whole[k].text);
@@ -279,16 +290,19 @@ static void numbers(void **state)
         if (whole[k].is_i)
             assert_true(i == whole[k].i);
     }
-    static const struct { const char *text; double value; } real[] = {
-        { "0", 0 },
-        { "-0.0", 0 },
-        { "1e-06", 1e-06 },
-        { "10000.0", 10000 },
-        { "1e3", 1000 },
-        { "0.0625", 0.0625 },
-        { "2.2250738585072014e-308", 0x1p-1022 },
-        { "1.7976931348623157e308", 0x1.fffffffffffffp1023 },
-        { "-0.1", -0.1 },
+    static const struct {
+        const char *text;
+        double value;
+    } real[] = {
+        {"0", 0},
+        {"-0.0", 0},
+        {"1e-06", 1e-06},
+        {"10000.0", 10000},
+        {"1e3", 1000},
+        {"0.0625", 0.0625},
+        {"2.2250738585072014e-308", 0x1p-1022},
+        {"1.7976931348623157e308", 0x1.fffffffffffffp1023},
+        {"-0.1", -0.1},
     };
     for (size_t k = 0; k < sizeof real / sizeof *real; k++) {
         myth_json_token t = one(real[k].text);
@@ -331,7 +345,7 @@ static void skipping(void **state)
     myth_json_start(&j, text, sizeof text - 1, "t.json");
     assert_int_equal(myth_json_next(&j, &t, NULL), MYTH_OK);
     for (const char *key = "ade"; *key; key++) {
-        char name[2] = { *key, 0 };
+        char name[2] = {*key, 0};
         assert_int_equal(myth_json_next(&j, &t, NULL), MYTH_OK);
         assert_true(myth_json_is(&t, name));
         assert_int_equal(myth_json_skip(&j, NULL), MYTH_OK);
@@ -350,7 +364,7 @@ static void cut_and_flipped(void **state)
     uint64_t rng = check_seed();
     size_t n = sizeof text - 1;
     for (size_t cut = 0; cut < n; cut++) {
-        char *copy = malloc(cut ? cut : 1);                       /* exact, so that a sanitizer sees a read behind the end */
+        char *copy = malloc(cut ? cut : 1); /* exact, so that a sanitizer sees a read behind the end */
         assert_non_null(copy);
         memcpy(copy, text, cut);
         assert_int_equal(read_all(copy, cut, NULL), MYTH_EFORMAT);
@@ -369,9 +383,9 @@ static void cut_and_flipped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(token_order), cmocka_unit_test(grammar), cmocka_unit_test(hostile_text), cmocka_unit_test(error_stays),
-        cmocka_unit_test(names), cmocka_unit_test(numbers), cmocka_unit_test(numbers_in_any_locale), cmocka_unit_test(skipping),
-        cmocka_unit_test(cut_and_flipped),
+        cmocka_unit_test(token_order),           cmocka_unit_test(grammar),  cmocka_unit_test(hostile_text),
+        cmocka_unit_test(error_stays),           cmocka_unit_test(names),    cmocka_unit_test(numbers),
+        cmocka_unit_test(numbers_in_any_locale), cmocka_unit_test(skipping), cmocka_unit_test(cut_and_flipped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ static int close_mem(void **state) { return myth_mem_close(*state) == 0 ? 0 : -1
 static void blocks_are_zero_aligned_and_booked(void **state)
 {
     myth_mem *mem = *state;
-    size_t size[] = { 0, 1, 63, 64, 65, 4096, 65535, 65536, 65537, 1 << 20 };
+    size_t size[] = {0, 1, 63, 64, 65, 4096, 65535, 65536, 65537, 1 << 20};
     void *block[sizeof(size) / sizeof(size[0])];
     uint64_t sum = 0;
     for (size_t i = 0; i < sizeof(size) / sizeof(size[0]); i++) {
@@ -65,7 +65,7 @@ static void realloc_keeps_bytes_and_clears_the_rest(void **state)
     assert_non_null(p);
     for (int i = 0; i < 100; i++)
         p[i] = (unsigned char)(i + 1);
-    size_t size[] = { 100000, 50, 70000, 3 };
+    size_t size[] = {100000, 50, 70000, 3};
     size_t kept = 100;
     for (size_t k = 0; k < 4; k++) {
         p = myth_realloc(mem, MYTH_MEM_STAGING, "test", p, size[k]);
@@ -92,13 +92,13 @@ static void limit_counts_every_class_but_mapped_weights(void **state)
     void *b = myth_alloc(mem, MYTH_MEM_LOGITS, "test", 400);
     assert_non_null(b);
     assert_false(myth_mem_book(mem, 0, MYTH_MEM_OTHER, "test", 1));
-    assert_true(myth_mem_book(mem, 3, MYTH_MEM_OTHER, "test", 5000));        /* another device has its own limit */
+    assert_true(myth_mem_book(mem, 3, MYTH_MEM_OTHER, "test", 5000)); /* another device has its own limit */
     myth_mem_set_limit(mem, 3, 5001);
     assert_false(myth_mem_book(mem, 3, MYTH_MEM_OTHER, "test", 2));
     assert_int_equal(myth_mem_total(mem, 0).live, 1000);
     assert_int_equal(myth_mem_total(mem, 0).peak, 1000);
     assert_int_equal(myth_mem_total(mem, 3).live, 5000);
-    assert_false(myth_mem_book(mem, 0, MYTH_MEM_WEIGHTS_MAPPED, "test", UINT64_MAX));       /* the sum would wrap */
+    assert_false(myth_mem_book(mem, 0, MYTH_MEM_WEIGHTS_MAPPED, "test", UINT64_MAX)); /* the sum would wrap */
     myth_mem_unbook(mem, 3, MYTH_MEM_OTHER, 5000);
     myth_mem_unbook(mem, 0, MYTH_MEM_WEIGHTS_MAPPED, 1 << 30);
     myth_free(mem, a);
@@ -121,17 +121,17 @@ static void faults_hit_what_they_name(void **state)
     myth_mem *mem = *state;
     for (uint64_t nth = 1; nth <= 5; nth++)
         for (int forever = 0; forever < 2; forever++) {
-            myth_mem_set_fault(mem, &(myth_fault){ .fail_nth = nth, .forever = forever });
+            myth_mem_set_fault(mem, &(myth_fault){.fail_nth = nth, .forever = forever});
             for (uint64_t i = 1; i <= 6; i++)
                 assert_int_equal(takes(mem, MYTH_MEM_OTHER, 8), forever ? i < nth : i != nth);
         }
-    myth_mem_set_fault(mem, &(myth_fault){ .fail_nth = 2, .class_mask = 1u << MYTH_MEM_LOGITS });
+    myth_mem_set_fault(mem, &(myth_fault){.fail_nth = 2, .class_mask = 1u << MYTH_MEM_LOGITS});
     assert_true(takes(mem, MYTH_MEM_OTHER, 8));
     assert_true(takes(mem, MYTH_MEM_LOGITS, 8));
     assert_true(takes(mem, MYTH_MEM_OTHER, 8));
     assert_false(takes(mem, MYTH_MEM_LOGITS, 8));
     assert_true(takes(mem, MYTH_MEM_LOGITS, 8));
-    myth_mem_set_fault(mem, &(myth_fault){ .fail_nth = 1, .fail_above = 100, .forever = true });
+    myth_mem_set_fault(mem, &(myth_fault){.fail_nth = 1, .fail_above = 100, .forever = true});
     assert_true(takes(mem, MYTH_MEM_OTHER, 100));
     assert_false(takes(mem, MYTH_MEM_OTHER, 101));
     assert_false(myth_mem_book(mem, 0, MYTH_MEM_OTHER, "test", 101));
@@ -146,7 +146,7 @@ static void realloc_under_a_fault_keeps_the_old_block(void **state)
     myth_mem *mem = *state;
     unsigned char *p = myth_alloc(mem, MYTH_MEM_OTHER, "test", 10);
     p[9] = 7;
-    myth_mem_set_fault(mem, &(myth_fault){ .fail_nth = 1 });
+    myth_mem_set_fault(mem, &(myth_fault){.fail_nth = 1});
     assert_null(myth_realloc(mem, MYTH_MEM_OTHER, "test", p, 20));
     myth_mem_set_fault(mem, NULL);
     assert_int_equal(p[9], 7);
@@ -158,7 +158,7 @@ static void arena_gives_what_it_priced(void **state)
 {
     myth_mem *mem = *state;
     myth_arena a;
-    size_t size[] = { 1, 64, 65, 0, 200 }, cost = 0;
+    size_t size[] = {1, 64, 65, 0, 200}, cost = 0;
     for (int i = 0; i < 5; i++)
         cost += myth_arena_cost(size[i]);
     assert_int_equal(myth_arena_open(&a, mem, MYTH_MEM_STAGING, "test", cost, NULL), MYTH_OK);
@@ -171,24 +171,29 @@ static void arena_gives_what_it_priced(void **state)
     }
     size_t used = a.used;
     assert_null(myth_arena_take(&a, 1));
-    assert_null(myth_arena_take(&a, SIZE_MAX));                 /* rounding up wraps */
+    assert_null(myth_arena_take(&a, SIZE_MAX)); /* rounding up wraps */
     assert_int_equal(a.used, used);
     myth_arena_close(&a);
     myth_arena_close(&a);
     assert_int_equal(myth_mem_total(mem, 0).live, 0);
-    myth_mem_set_fault(mem, &(myth_fault){ .fail_nth = 1 });
+    myth_mem_set_fault(mem, &(myth_fault){.fail_nth = 1});
     assert_int_equal(myth_arena_open(&a, mem, MYTH_MEM_STAGING, "test", 10, NULL), MYTH_ENOMEM);
     myth_arena_close(&a);
 }
 
-struct worker { pthread_t thread; myth_mem *mem; uint64_t rng; };
+struct worker {
+    pthread_t thread;
+    myth_mem *mem;
+    uint64_t rng;
+};
 
 static void *hammer(void *arg)
 {
     struct worker *w = arg;
     myth_mem *mem = w->mem;
     for (int i = 0; i < 5000; i++) {
-        void *p = myth_alloc(mem, (myth_mem_class)check_below(&w->rng, MYTH_MEM_CLASS_N), "test", check_below(&w->rng, 5000));
+        void *p =
+            myth_alloc(mem, (myth_mem_class)check_below(&w->rng, MYTH_MEM_CLASS_N), "test", check_below(&w->rng, 5000));
         p = myth_realloc(mem, MYTH_MEM_OTHER, "test", p, check_below(&w->rng, 5000));
         myth_free(mem, p);
     }
@@ -199,7 +204,7 @@ static void threads_share_a_ledger(void **state)
 {
     struct worker worker[4];
     for (uint64_t i = 0; i < 4; i++) {
-        worker[i] = (struct worker){ .mem = *state, .rng = check_seed() + i };
+        worker[i] = (struct worker){.mem = *state, .rng = check_seed() + i};
         assert_int_equal(pthread_create(&worker[i].thread, NULL, hammer, &worker[i]), 0);
     }
     for (int i = 0; i < 4; i++)
@@ -250,10 +255,11 @@ static void a_changed_file_is_noticed(void **state)
 
 static void odd_paths_have_their_codes(void **state)
 {
-    myth_map map = { 0 };
+    myth_map map = {0};
     char name[128];
     put("");
-    assert_int_equal(myth_map_open(&map, *state, path, 0, MYTH_MEM_WEIGHTS, NULL), MYTH_OK);      /* an empty file is a file */
+    assert_int_equal(myth_map_open(&map, *state, path, 0, MYTH_MEM_WEIGHTS, NULL),
+                     MYTH_OK); /* an empty file is a file */
     assert_int_equal(map.size, 0);
     myth_map_close(&map);
     snprintf(name, sizeof(name), "%s/none", dir);
@@ -277,8 +283,8 @@ static void a_file_survives_every_failed_allocation(void **state)
     put("text");
     for (unsigned flags = 0; flags < 2; flags++)
         for (uint64_t nth = 1;; nth++) {
-            myth_map map = { 0 };
-            myth_mem_set_fault(mem, &(myth_fault){ .fail_nth = nth });
+            myth_map map = {0};
+            myth_mem_set_fault(mem, &(myth_fault){.fail_nth = nth});
             myth_status st = myth_map_open(&map, mem, path, flags, MYTH_MEM_WEIGHTS, NULL);
             myth_mem_set_fault(mem, NULL);
             myth_map_close(&map);
@@ -306,7 +312,7 @@ static void small_files_are_read_written_and_limited(void **state)
     snprintf(name, sizeof(name), "%s/no/file", dir);
     assert_int_equal(myth_file_write(name, "x", 1, NULL), MYTH_ECREATE);
     snprintf(name, sizeof(name), "%s.tmp", path);
-    assert_int_not_equal(access(name, F_OK), 0);                /* nothing is left beside the file */
+    assert_int_not_equal(access(name, F_OK), 0); /* nothing is left beside the file */
 }
 
 int main(void)

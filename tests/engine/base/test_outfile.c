@@ -1,4 +1,5 @@
-/* test_outfile.c - output files: nothing under the name until it is complete, nothing left behind, devices stay what they are. */
+/* test_outfile.c - output files: nothing under the name until it is complete, nothing left behind, devices stay what
+ * they are. */
 #include "engine/base/map.h"
 #include "engine/base/outfile.h"
 #include "engine/make/gguf_write.h"
@@ -18,7 +19,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    return rmdir(dir);                                            /* fails when a test left a file */
+    return rmdir(dir); /* fails when a test left a file */
 }
 
 static const char *in_dir(const char *name)
@@ -31,7 +32,7 @@ static const char *in_dir(const char *name)
 static void complete_files_appear_under_their_name(void **state)
 {
     (void)state;
-    myth_error err = { .code = MYTH_OK };
+    myth_error err = {.code = MYTH_OK};
     const char *path = in_dir("a");
     char text[8] = "";
     int fd;
@@ -62,13 +63,13 @@ static void abandoned_files_leave_nothing(void **state)
 static void devices_are_written_in_place(void **state)
 {
     (void)state;
-    myth_error err = { .code = MYTH_OK };
+    myth_error err = {.code = MYTH_OK};
     myth_mem *mem;
     myth_gguf_writer *g = NULL;
     struct stat info;
     assert_int_equal(myth_file_write("/dev/null", "x", 1, &err), MYTH_OK);
     assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
-    assert_int_equal(myth_gguf_open(&g, mem, "/dev/null", 1, &err), MYTH_ECREATE);     /* a model's head is written last */
+    assert_int_equal(myth_gguf_open(&g, mem, "/dev/null", 1, &err), MYTH_ECREATE); /* a model's head is written last */
     assert_int_equal(myth_mem_close(mem), 0);
     assert_int_equal(stat("/dev/null", &info), 0);
     assert_true(S_ISCHR(info.st_mode));

@@ -1,4 +1,5 @@
-/* test_text.c - UTF-8, bounded reads, checked sizes, error lines, element types: the small parts that every loader stands on. */
+/* test_text.c - UTF-8, bounded reads, checked sizes, error lines, element types: the small parts that every loader
+ * stands on. */
 #include "engine/base/bytes.h"
 #include "engine/base/dtype.h"
 #include "engine/base/status.h"
@@ -6,16 +7,19 @@
 #include "tests/support/check.h"
 
 /* Unicode 15, table 3-7, written out: the well-formed sequences by the ranges of their bytes. */
-static const struct { unsigned char lo[4], hi[4]; int len; } well_formed[] = {
-    { { 0x00 }, { 0x7f }, 1 },
-    { { 0xc2, 0x80 }, { 0xdf, 0xbf }, 2 },
-    { { 0xe0, 0xa0, 0x80 }, { 0xe0, 0xbf, 0xbf }, 3 },
-    { { 0xe1, 0x80, 0x80 }, { 0xec, 0xbf, 0xbf }, 3 },
-    { { 0xed, 0x80, 0x80 }, { 0xed, 0x9f, 0xbf }, 3 },
-    { { 0xee, 0x80, 0x80 }, { 0xef, 0xbf, 0xbf }, 3 },
-    { { 0xf0, 0x90, 0x80, 0x80 }, { 0xf0, 0xbf, 0xbf, 0xbf }, 4 },
-    { { 0xf1, 0x80, 0x80, 0x80 }, { 0xf3, 0xbf, 0xbf, 0xbf }, 4 },
-    { { 0xf4, 0x80, 0x80, 0x80 }, { 0xf4, 0x8f, 0xbf, 0xbf }, 4 },
+static const struct {
+    unsigned char lo[4], hi[4];
+    int len;
+} well_formed[] = {
+    {{0x00}, {0x7f}, 1},
+    {{0xc2, 0x80}, {0xdf, 0xbf}, 2},
+    {{0xe0, 0xa0, 0x80}, {0xe0, 0xbf, 0xbf}, 3},
+    {{0xe1, 0x80, 0x80}, {0xec, 0xbf, 0xbf}, 3},
+    {{0xed, 0x80, 0x80}, {0xed, 0x9f, 0xbf}, 3},
+    {{0xee, 0x80, 0x80}, {0xef, 0xbf, 0xbf}, 3},
+    {{0xf0, 0x90, 0x80, 0x80}, {0xf0, 0xbf, 0xbf, 0xbf}, 4},
+    {{0xf1, 0x80, 0x80, 0x80}, {0xf3, 0xbf, 0xbf, 0xbf}, 4},
+    {{0xf4, 0x80, 0x80, 0x80}, {0xf4, 0x8f, 0xbf, 0xbf}, 4},
 };
 
 static int table_length(const unsigned char *s, size_t n)
@@ -50,8 +54,8 @@ static void utf8_accepts_what_the_table_accepts(void **state)
 {
     (void)state;
     uint32_t cp;
-    for (uint32_t v = 0; v < 1 << 24; v++) {                     /* every three bytes: shorter forms and bad heads of longer ones */
-        unsigned char s[4] = { (unsigned char)(v >> 16), (unsigned char)(v >> 8), (unsigned char)v, 0x80 };
+    for (uint32_t v = 0; v < 1 << 24; v++) { /* every three bytes: shorter forms and bad heads of longer ones */
+        unsigned char s[4] = {(unsigned char)(v >> 16), (unsigned char)(v >> 8), (unsigned char)v, 0x80};
         size_t n = s[0] >= 0xf0 ? 4 : 3;
         if (myth_utf8_decode(s, n, &cp) != table_length(s, n))
             fail_msg("%02x %02x %02x (%zu bytes)", s[0], s[1], s[2], n);
@@ -59,7 +63,8 @@ static void utf8_accepts_what_the_table_accepts(void **state)
     uint64_t rng = check_seed();
     for (int i = 0; i < 1000000; i++) {
         uint32_t v = (uint32_t)check_rand(&rng);
-        unsigned char s[4] = { (unsigned char)(0xf0 | (v & 7)), (unsigned char)(v >> 8), (unsigned char)(v >> 16), (unsigned char)(v >> 24) };
+        unsigned char s[4] = {(unsigned char)(0xf0 | (v & 7)), (unsigned char)(v >> 8), (unsigned char)(v >> 16),
+                              (unsigned char)(v >> 24)};
         if (v & 8)
             s[1] = 0x80 | (s[1] & 0x3f), s[2] = 0x80 | (s[2] & 0x3f);
         assert_int_equal(myth_utf8_decode(s, 4, &cp), table_length(s, 4));
@@ -69,13 +74,13 @@ static void utf8_accepts_what_the_table_accepts(void **state)
 static void reads_stop_at_the_end(void **state)
 {
     (void)state;
-    const unsigned char bytes[8] = { 0x01, 0x82, 0x03, 0x84, 0x05, 0x06, 0x07, 0x88 };
+    const unsigned char bytes[8] = {0x01, 0x82, 0x03, 0x84, 0x05, 0x06, 0x07, 0x88};
     for (uint64_t size = 0; size <= 8; size++) {
         uint8_t a = 0;
         uint16_t b = 0;
         uint32_t c = 0;
         uint64_t d = 0;
-        myth_reader r = { bytes, size, 0 };
+        myth_reader r = {bytes, size, 0};
         assert_int_equal(myth_reader_u8(&r, &a), size >= 1);
         assert_int_equal(r.pos, size >= 1);
         r.pos = 0;
@@ -120,14 +125,16 @@ static void sizes_are_checked(void **state)
 static void errors_are_one_clean_line(void **state)
 {
     (void)state;
-    myth_error err = { 0 };
+    myth_error err = {0};
     assert_int_equal(myth_fail(&err, MYTH_EIO, "a\nb\033[31m\x7f%s", "\xff\xc2\x9b\xe2\x80\xae!"), MYTH_EIO);
     assert_int_equal(err.code, MYTH_EIO);
-    assert_string_equal(err.msg, "a?b?[31m??" "?" "?!");
+    assert_string_equal(err.msg, "a?b?[31m??"
+                                 "?"
+                                 "?!");
     assert_int_equal(myth_fail(NULL, MYTH_EARG, "%s", "nobody listens"), MYTH_EARG);
 
     char text[700];
-    for (size_t lead = 0; lead < 4; lead++) {                    /* a character is not cut in half */
+    for (size_t lead = 0; lead < 4; lead++) { /* a character is not cut in half */
         memset(text, 'x', lead);
         for (size_t i = 0; i < 100; i++)
             memcpy(text + lead + 4 * i, "\xf0\x9f\x98\x80", 4);
@@ -163,10 +170,16 @@ static void dtypes_agree_with_themselves(void **state)
             assert_false(myth_dtype_from_safetensors(&back, info->safetensors, strlen(info->safetensors) - 1));
         }
     }
-    static const struct { myth_dtype t; uint32_t gguf; uint64_t row256; } want[] = {      /* ggml's type codes; bytes of 256 elements */
-        { MYTH_F32, 0, 1024 }, { MYTH_F16, 1, 512 },  { MYTH_Q4_0, 2, 144 },   { MYTH_Q8_0, 8, 272 },    { MYTH_BF16, 30, 512 },  { MYTH_Q4_1, 3, 160 },
-        { MYTH_Q5_0, 6, 176 }, { MYTH_Q5_1, 7, 192 }, { MYTH_Q2_K, 10, 84 },   { MYTH_Q3_K, 11, 110 },   { MYTH_Q4_K, 12, 144 },  { MYTH_Q5_K, 13, 176 },
-        { MYTH_Q6_K, 14, 210 }, { MYTH_IQ4_NL, 20, 144 }, { MYTH_IQ4_XS, 23, 136 }, { MYTH_MXFP4, 39, 136 },
+    static const struct {
+        myth_dtype t;
+        uint32_t gguf;
+        uint64_t row256;
+    } want[] = {
+        /* ggml's type codes; bytes of 256 elements */
+        {MYTH_F32, 0, 1024},  {MYTH_F16, 1, 512},     {MYTH_Q4_0, 2, 144},    {MYTH_Q8_0, 8, 272},
+        {MYTH_BF16, 30, 512}, {MYTH_Q4_1, 3, 160},    {MYTH_Q5_0, 6, 176},    {MYTH_Q5_1, 7, 192},
+        {MYTH_Q2_K, 10, 84},  {MYTH_Q3_K, 11, 110},   {MYTH_Q4_K, 12, 144},   {MYTH_Q5_K, 13, 176},
+        {MYTH_Q6_K, 14, 210}, {MYTH_IQ4_NL, 20, 144}, {MYTH_IQ4_XS, 23, 136}, {MYTH_MXFP4, 39, 136},
     };
     for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
         assert_int_equal(myth_dtype_get(want[i].t)->gguf, want[i].gguf);

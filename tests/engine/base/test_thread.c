@@ -23,7 +23,7 @@ static void *look(void *arg)
 static void start_and_look(const cpu_set_t *home)
 {
     myth_thread t[N];
-    seen s[N] = { 0 };
+    seen s[N] = {0};
     for (int i = 0; i < N; i++)
         assert_true(myth_thread_start(&t[i], look, &s[i]));
     for (int i = 0; i < N; i++) {

@@ -1,4 +1,5 @@
-/* convert.c: what was written is read again, in every type; keys that a reader would infer wrongly; failures leave no file. */
+/* convert.c: what was written is read again, in every type; keys that a reader would infer wrongly; failures leave no
+ * file. */
 #include "tests/support/files.h"
 
 #include "engine/base/map.h"
@@ -12,12 +13,16 @@
 #include <unistd.h>
 
 static const char *const sources[] = {
-    "tests/golden/models/gemma1-mqa",    "tests/golden/models/gemma2-old",     "tests/golden/models/gemma2-nocap",
-    "tests/golden/models/gemma2-scale",  "tests/golden/models/gemma3-sharded", "tests/golden/models/gemma3-mm",
-    "tests/golden/models/gemma3-layers", "tests/golden/models/gemma3-local",   "tests/golden/models/gemma3-linear-new",
-    "tests/golden/models/gemma4-unified", "tests/golden/models/gemma4-dense-new", "tests/golden/models/gemma4-e", "tests/golden/models/gemma4-e-new",
-    "tests/golden/models/gemma4-shared", "tests/golden/models/gemma4-moe",    "random:gemma4-e-tiny:f16",       "random:gemma4-moe-tiny:q8_0",
-    "tests/golden/models/gemma3n",       "tests/golden/models/gemma3n-old",    "random:gemma3n-tiny:f16",
+    "tests/golden/models/gemma1-mqa",        "tests/golden/models/gemma2-old",
+    "tests/golden/models/gemma2-nocap",      "tests/golden/models/gemma2-scale",
+    "tests/golden/models/gemma3-sharded",    "tests/golden/models/gemma3-mm",
+    "tests/golden/models/gemma3-layers",     "tests/golden/models/gemma3-local",
+    "tests/golden/models/gemma3-linear-new", "tests/golden/models/gemma4-unified",
+    "tests/golden/models/gemma4-dense-new",  "tests/golden/models/gemma4-e",
+    "tests/golden/models/gemma4-e-new",      "tests/golden/models/gemma4-shared",
+    "tests/golden/models/gemma4-moe",        "random:gemma4-e-tiny:f16",
+    "random:gemma4-moe-tiny:q8_0",           "tests/golden/models/gemma3n",
+    "tests/golden/models/gemma3n-old",       "random:gemma3n-tiny:f16",
 };
 
 static myth_mem *new_mem(void)
@@ -29,7 +34,7 @@ static myth_mem *new_mem(void)
 
 static void open_model(myth_model *m, myth_mem *mem, const char *spec)
 {
-    myth_error err = { 0 };
+    myth_error err = {0};
     char path[1024];
     if (strncmp(spec, "tests/", 6) == 0)
         spec = check_path(path, sizeof(path), spec);
@@ -40,8 +45,8 @@ static void open_model(myth_model *m, myth_mem *mem, const char *spec)
 /* Converts m to out.gguf; the ledger must agree with what was said before. */
 static void convert(const myth_model *m, myth_dtype type, const myth_convert_kv *kv, uint32_t n_kv)
 {
-    myth_error err = { 0 };
-    myth_convert_opts opts = { .path = files_path("out.gguf"), .type = type, .kv = kv, .n_kv = n_kv };
+    myth_error err = {0};
+    myth_convert_opts opts = {.path = files_path("out.gguf"), .type = type, .kv = kv, .n_kv = n_kv};
     myth_mem_reset_peak(m->mem);
     const uint64_t before = myth_mem_get(m->mem, 0, MYTH_MEM_STAGING).live;
     if (myth_convert(m, &opts, &err) != MYTH_OK)
@@ -55,9 +60,9 @@ static void check_config(const myth_config *a, const myth_config *b)
 {
     static myth_config x;
     x = *a;
-    x.norm_plus_one = false;                 /* added */
-    x.n_vocab = b->n_vocab;                  /* may be cut */
-    x.embed_scale = b->embed_scale;          /* not rounded any more */
+    x.norm_plus_one = false;        /* added */
+    x.n_vocab = b->n_vocab;         /* may be cut */
+    x.embed_scale = b->embed_scale; /* not rounded any more */
     x.is_rounded = false;
     assert_true(a->embed_scale / b->embed_scale > 0.99f && a->embed_scale / b->embed_scale < 1.01f);
     assert_memory_equal(&x, b, sizeof(x));
@@ -72,10 +77,15 @@ static void stem(char dst[128], const char *head, int layer, const char *name)
 }
 
 /* What the mix named after the type makes of a tensor (against llama-quantize: test_mix.c). */
-static myth_dtype type_of(const myth_config *c, myth_dtype type, const char *name, uint32_t layer, const myth_slot_src *s)
+static myth_dtype type_of(const myth_config *c, myth_dtype type, const char *name, uint32_t layer,
+                          const myth_slot_src *s)
 {
-    const myth_mix_file file = { .n_layer = c->n_layer, .n_value = c->n_layer, .n_group = c->n_head / c->layer[0].n_head_kv };
-    return myth_mix_type(myth_mix_of(type), &file, &(myth_mix_tensor){ name, 2, s->cols, s->t->dtype, layer, layer });
+    const myth_mix_file file = {
+        .n_layer = c->n_layer,
+        .n_value = c->n_layer,
+        .n_group = c->n_head / c->layer[0].n_head_kv,
+    };
+    return myth_mix_type(myth_mix_of(type), &file, &(myth_mix_tensor){name, 2, s->cols, s->t->dtype, layer, layer});
 }
 
 static void values_of(const myth_model *m, const myth_slot_src *s, float *value, uint64_t n)
@@ -90,13 +100,15 @@ static void values_of(const myth_model *m, const myth_slot_src *s, float *value,
     free(made);
 }
 
-/* Slot by slot: the new file holds what quantising (source + 1 for norms) gives, in the type that the slot is kept in. */
+/* Slot by slot: the new file holds what quantising (source + 1 for norms) gives, in the type that the slot is kept in.
+ */
 static void check_tensors(const myth_model *a, const myth_model *b, myth_dtype type)
 {
     uint32_t n = 0;
-    for (myth_slot_iter it = { .at = 0 }; myth_slot_next(&it, &a->config);) {
+    for (myth_slot_iter it = {.at = 0}; myth_slot_next(&it, &a->config);) {
         const myth_slot *s = it.slot;
-        const myth_slot_src x = myth_slot_find(a->weights, &a->config, s, it.layer), y = myth_slot_find(b->weights, &b->config, s, it.layer);
+        const myth_slot_src x = myth_slot_find(a->weights, &a->config, s, it.layer),
+                            y = myth_slot_find(b->weights, &b->config, s, it.layer);
         const bool is_vector = s->cols == MYTH_DIM_ONE;
         if (!x.t) {
             assert_int_equal(s->when, MYTH_WHEN_GIVEN);
@@ -107,7 +119,8 @@ static void check_tensors(const myth_model *a, const myth_model *b, myth_dtype t
         const uint64_t count = y.rows * y.cols;
         char hf[MYTH_SLOT_NAME_MAX], gguf[MYTH_SLOT_NAME_MAX];
         myth_slot_names(hf, gguf, s, it.layer);
-        const myth_dtype want = is_vector || myth_slot_is_f32(s) ? MYTH_F32 : type_of(&a->config, type, gguf, it.layer, &x);
+        const myth_dtype want =
+            is_vector || myth_slot_is_f32(s) ? MYTH_F32 : type_of(&a->config, type, gguf, it.layer, &x);
         assert_int_equal(y.t->dtype, want);
         float *value = malloc(count * 4);
         unsigned char *made = malloc(count * 4);
@@ -132,7 +145,7 @@ static void check_tensors(const myth_model *a, const myth_model *b, myth_dtype t
 static void test_all_types(void **state)
 {
     (void)state;
-    static const myth_dtype types[] = { MYTH_F32, MYTH_F16, MYTH_BF16, MYTH_Q8_0, MYTH_Q4_0 };
+    static const myth_dtype types[] = {MYTH_F32, MYTH_F16, MYTH_BF16, MYTH_Q8_0, MYTH_Q4_0};
     for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
         for (int t = 0; t < 5; t++) {
             myth_mem *mem = new_mem();
@@ -155,8 +168,10 @@ static void test_twice(void **state)
 {
     (void)state;
     static const myth_convert_kv kv[] = {
-        { "mythos.prompt", "compact", 0 }, { "mythos.prompt_hash", "0123abcd", 0 }, { "mythos.trained_tokens", NULL, 12345 },
-        { "general.name", "a name", 0 },
+        {"mythos.prompt", "compact", 0},
+        {"mythos.prompt_hash", "0123abcd", 0},
+        {"mythos.trained_tokens", NULL, 12345},
+        {"general.name", "a name", 0},
     };
     myth_mem *mem = new_mem();
     myth_model a, b, c;
@@ -185,7 +200,8 @@ static void test_twice(void **state)
         char key[256];
         snprintf(key, sizeof(key), "%.*s", (int)x->key.len, x->key.text);
         const myth_meta_value *y = myth_meta_find(myth_weights_meta(c.weights), key);
-        assert_true(y && x->type == y->type && x->raw_type == y->raw_type && x->count == y->count && x->raw_bytes == y->raw_bytes);
+        assert_true(y && x->type == y->type && x->raw_type == y->raw_type && x->count == y->count &&
+                    x->raw_bytes == y->raw_bytes);
         if (x->raw)
             assert_memory_equal(x->raw, y->raw, x->raw_bytes);
         else if (x->type == MYTH_META_STRING)
@@ -196,7 +212,7 @@ static void test_twice(void **state)
     myth_model_close(&c);
 
     /* a fact of the caller's replaces the copied one */
-    static const myth_convert_kv other = { "mythos.prompt", "full", 0 };
+    static const myth_convert_kv other = {"mythos.prompt", "full", 0};
     convert(&b, MYTH_Q4_0, &other, 1);
     open_model(&c, mem, files_path("out.gguf"));
     assert_true(myth_meta_str(&s, myth_weights_meta(c.weights), "mythos.prompt") && myth_str_is(s, "full"));
@@ -211,7 +227,8 @@ static void test_twice(void **state)
 static void test_tokenizer(void **state)
 {
     (void)state;
-    static const char *const specs[] = { "random:gemma3-tiny:q8_0", "random:gemma2-tiny:q8_0", "random:gemma1-tiny:q8_0" };
+    static const char *const specs[] = {"random:gemma3-tiny:q8_0", "random:gemma2-tiny:q8_0",
+                                        "random:gemma1-tiny:q8_0"};
     static const char text[] = "int main(void)\n{\n\treturn  0; /* \xc3\xa9\xff <start_of_turn> <unused5> */\n}\n";
     for (int i = 0; i < 3; i++) {
         myth_mem *mem = new_mem();
@@ -223,7 +240,8 @@ static void test_tokenizer(void **state)
         open_model(&b, mem, files_path("out.gguf"));
         assert_non_null(b.tokenizer);
         for (uint32_t id = 0; id < myth_tokenizer_n_vocab(a.tokenizer); id++) {
-            assert_int_equal(myth_tokenizer_type(a.tokenizer, (int32_t)id), myth_tokenizer_type(b.tokenizer, (int32_t)id));
+            assert_int_equal(myth_tokenizer_type(a.tokenizer, (int32_t)id),
+                             myth_tokenizer_type(b.tokenizer, (int32_t)id));
             char p[128], q[128];
             size_t n = myth_tokenizer_bytes_of(a.tokenizer, (int32_t)id, p, sizeof(p));
             assert_int_equal(myth_tokenizer_bytes_of(b.tokenizer, (int32_t)id, q, sizeof(q)), n);
@@ -231,8 +249,10 @@ static void test_tokenizer(void **state)
         }
         for (int entry = MYTH_TOK_CONTENT; entry <= MYTH_TOK_SPECIAL; entry++) {
             const myth_tok_entry e = (myth_tok_entry)entry;
-            assert_int_equal(myth_tokenizer_encode(a.tokenizer, mem, e, text, sizeof(text) - 1, x, 512, &nx, NULL), MYTH_OK);
-            assert_int_equal(myth_tokenizer_encode(b.tokenizer, mem, e, text, sizeof(text) - 1, y, 512, &ny, NULL), MYTH_OK);
+            assert_int_equal(myth_tokenizer_encode(a.tokenizer, mem, e, text, sizeof(text) - 1, x, 512, &nx, NULL),
+                             MYTH_OK);
+            assert_int_equal(myth_tokenizer_encode(b.tokenizer, mem, e, text, sizeof(text) - 1, y, 512, &ny, NULL),
+                             MYTH_OK);
             assert_int_equal(nx, ny);
             assert_memory_equal(x, y, nx * sizeof(*x));
         }
@@ -246,15 +266,18 @@ static void test_tokenizer(void **state)
 static void test_inferred(void **state)
 {
     (void)state;
-    static const struct { const char *source, *key; bool is_there; } row[] = {
-        { "tests/golden/models/gemma1-mqa", "gemma.attention.scale", false },
-        { "tests/golden/models/gemma2-scale", "gemma2.attention.scale", true },
-        { "tests/golden/models/gemma3-layers", "gemma3.attention.sliding_window_pattern", true },
-        { "random:gemma3-tiny:f32", "gemma3.attention.sliding_window_pattern", false },
-        { "random:gemma3-tiny:f32", "gemma3.attention.scale", false },
-        { "random:gemma3-tiny:f32", "gemma3.rope.scaling.factor", true },
-        { "random:gemma2-tiny:f32", "gemma2.rope.scaling.factor", false },
-        { "random:gemma2-tiny:f32", "gemma2.attn_logit_softcapping", true },
+    static const struct {
+        const char *source, *key;
+        bool is_there;
+    } row[] = {
+        {"tests/golden/models/gemma1-mqa", "gemma.attention.scale", false},
+        {"tests/golden/models/gemma2-scale", "gemma2.attention.scale", true},
+        {"tests/golden/models/gemma3-layers", "gemma3.attention.sliding_window_pattern", true},
+        {"random:gemma3-tiny:f32", "gemma3.attention.sliding_window_pattern", false},
+        {"random:gemma3-tiny:f32", "gemma3.attention.scale", false},
+        {"random:gemma3-tiny:f32", "gemma3.rope.scaling.factor", true},
+        {"random:gemma2-tiny:f32", "gemma2.rope.scaling.factor", false},
+        {"random:gemma2-tiny:f32", "gemma2.attn_logit_softcapping", true},
     };
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
         myth_mem *mem = new_mem();
@@ -275,7 +298,7 @@ static void test_inferred(void **state)
 static void copy_file(const char *to, const char *from)
 {
     char path[1024];
-    bytes b = { 0 };
+    bytes b = {0};
     FILE *f = fopen(check_path(path, sizeof(path), from), "rb");
     assert_non_null(f);
     for (int c; (c = fgetc(f)) != EOF;)
@@ -289,15 +312,21 @@ static void copy_file(const char *to, const char *from)
 static void put_folder(myth_family_id family, uint32_t rows, uint32_t n_layer, uint32_t d, float (*value)(uint64_t i))
 {
     static myth_config c;
-    bytes head = { 0 }, data = { 0 }, file = { 0 };
+    bytes head = {0}, data = {0}, file = {0};
     char line[256], config[512];
-    c = (myth_config){ .d_model = d, .n_head = 2, .n_vocab = rows, .layer[0] = { .n_head_kv = 1, .head_dim = 32, .d_ff = d } };
+    c = (myth_config){
+        .d_model = d,
+        .n_head = 2,
+        .n_vocab = rows,
+        .layer[0] = {.n_head_kv = 1, .head_dim = 32, .d_ff = d},
+    };
     if (access(files_path("v"), F_OK) != 0)
         files_mkdir("v");
-    snprintf(config, sizeof(config),
-             "{\"model_type\":\"%s\",\"vocab_size\":%u,\"hidden_size\":%u,\"intermediate_size\":%u,\"num_hidden_layers\":%u,"
-             "\"num_attention_heads\":2,\"num_key_value_heads\":1,\"head_dim\":32}",
-             family == MYTH_FAMILY_GEMMA3 ? "gemma3_text" : "gemma2", rows, d, d, n_layer);
+    snprintf(
+        config, sizeof(config),
+        "{\"model_type\":\"%s\",\"vocab_size\":%u,\"hidden_size\":%u,\"intermediate_size\":%u,\"num_hidden_layers\":%u,"
+        "\"num_attention_heads\":2,\"num_key_value_heads\":1,\"head_dim\":32}",
+        family == MYTH_FAMILY_GEMMA3 ? "gemma3_text" : "gemma2", rows, d, d, n_layer);
     files_text("v/config.json", config);
     copy_file("v/tokenizer.json", "tests/fuzz/corpus/tokenizer_json/seed-new");
     for (int layer = -1; layer < (int)n_layer; layer++) {
@@ -306,7 +335,8 @@ static void put_folder(myth_family_id family, uint32_t rows, uint32_t n_layer, u
             uint64_t r = myth_slot_size(&c, 0, s->rows), k = myth_slot_size(&c, 0, s->cols);
             char name[128], shape[64];
             stem(name, "layers", layer, s->hf);
-            snprintf(shape, sizeof(shape), s->cols == MYTH_DIM_ONE ? "%llu" : "%llu,%llu", (unsigned long long)r, (unsigned long long)k);
+            snprintf(shape, sizeof(shape), s->cols == MYTH_DIM_ONE ? "%llu" : "%llu,%llu", (unsigned long long)r,
+                     (unsigned long long)k);
             snprintf(line, sizeof(line), "%s\"model.%s\":{\"dtype\":\"F32\",\"shape\":[%s],\"data_offsets\":[%zu,%zu]}",
                      head.len ? "," : "{", name, shape, data.len, data.len + (size_t)(r * k * 4));
             bytes_text(&head, line);
@@ -342,7 +372,8 @@ static float random_value(uint64_t i)
 static void test_mixes(void **state)
 {
     (void)state;
-    static const myth_dtype kind[] = { MYTH_Q4_1, MYTH_Q5_0, MYTH_Q5_1, MYTH_Q2_K, MYTH_Q3_K, MYTH_Q4_K, MYTH_Q5_K, MYTH_Q6_K, MYTH_IQ4_NL, MYTH_IQ4_XS };
+    static const myth_dtype kind[] = {MYTH_Q4_1, MYTH_Q5_0, MYTH_Q5_1, MYTH_Q2_K,   MYTH_Q3_K,
+                                      MYTH_Q4_K, MYTH_Q5_K, MYTH_Q6_K, MYTH_IQ4_NL, MYTH_IQ4_XS};
     put_folder(MYTH_FAMILY_GEMMA3, 272, 3, 256, random_value);
     for (size_t i = 0; i < sizeof(kind) / sizeof(kind[0]); i++) {
         myth_mem *mem = new_mem();
@@ -355,7 +386,7 @@ static void test_mixes(void **state)
         assert_true(myth_meta_u32(&file_type, myth_weights_meta(b.weights), "general.file_type"));
         assert_int_equal(file_type, myth_mix_of(kind[i])->file_type);
         assert_true(myth_meta_has(myth_weights_meta(b.weights), "general.quantization_version"));
-        if (i == 0) {                                              /* and a file of that type as the source of another */
+        if (i == 0) { /* and a file of that type as the source of another */
             assert_int_equal(rename(files_path("out.gguf"), files_path("first.gguf")), 0);
             myth_model_close(&b);
             open_model(&b, mem, files_path("first.gguf"));
@@ -383,8 +414,9 @@ static void test_threads(void **state)
     for (uint32_t n = 1; n <= 64; n = n * 3 + 1) {
         unsigned char *data;
         size_t len;
-        myth_error err = { 0 };
-        if (myth_convert(&a, &(myth_convert_opts){ .path = files_path("t.gguf"), .type = MYTH_Q4_K, .n_threads = n }, &err) != MYTH_OK)
+        myth_error err = {0};
+        if (myth_convert(&a, &(myth_convert_opts){.path = files_path("t.gguf"), .type = MYTH_Q4_K, .n_threads = n},
+                         &err) != MYTH_OK)
             fail_msg("%s", err.msg);
         assert_int_equal(myth_file_read(&data, &len, mem, files_path("t.gguf"), 1 << 26, NULL), MYTH_OK);
         if (one) {
@@ -401,13 +433,19 @@ static void test_threads(void **state)
     assert_int_equal(myth_mem_close(mem), 0);
 }
 
-/* Gemma 3 is cut to the tokenizer, other families get pieces that no text becomes; a larger tokenizer is cut to the embedding. */
+/* Gemma 3 is cut to the tokenizer, other families get pieces that no text becomes; a larger tokenizer is cut to the
+ * embedding. */
 static void test_vocabulary(void **state)
 {
     (void)state;
-    static const struct { myth_family_id family; uint32_t rows, rows_after; } row[] = {
-        { MYTH_FAMILY_GEMMA3, 300, 272 }, { MYTH_FAMILY_GEMMA2, 300, 300 },
-        { MYTH_FAMILY_GEMMA3, 272, 272 }, { MYTH_FAMILY_GEMMA3, 270, 270 },
+    static const struct {
+        myth_family_id family;
+        uint32_t rows, rows_after;
+    } row[] = {
+        {MYTH_FAMILY_GEMMA3, 300, 272},
+        {MYTH_FAMILY_GEMMA2, 300, 300},
+        {MYTH_FAMILY_GEMMA3, 272, 272},
+        {MYTH_FAMILY_GEMMA3, 270, 270},
     };
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
         myth_mem *mem = new_mem();
@@ -415,7 +453,7 @@ static void test_vocabulary(void **state)
         put_folder(row[i].family, row[i].rows, 1, 32, count_up);
         open_model(&a, mem, files_path("v"));
         assert_int_equal(myth_tokenizer_n_vocab(a.tokenizer), 272);
-        assert_int_equal(myth_mem_get(mem, 0, MYTH_MEM_WEIGHTS_MAPPED).peak,                 /* what the plan says */
+        assert_int_equal(myth_mem_get(mem, 0, MYTH_MEM_WEIGHTS_MAPPED).peak, /* what the plan says */
                          myth_weights_mapped(a.weights) + myth_tokenizer_file_bytes(a.tokenizer));
         convert(&a, MYTH_F32, NULL, 0);
         open_model(&b, mem, files_path("out.gguf"));
@@ -436,9 +474,9 @@ static void test_vocabulary(void **state)
 
 static void expect_failure(const myth_model *m, const char *path, const bool *cancel, myth_status wanted)
 {
-    myth_error err = { 0 };
+    myth_error err = {0};
     char tmp[PATH_MAX];
-    myth_convert_opts opts = { .path = path, .type = MYTH_Q8_0, .cancel = cancel };
+    myth_convert_opts opts = {.path = path, .type = MYTH_Q8_0, .cancel = cancel};
     const uint64_t before = myth_mem_get(m->mem, 0, MYTH_MEM_STAGING).live;
     myth_status st = myth_convert(m, &opts, &err);
     if (st != wanted)
@@ -463,11 +501,11 @@ static void test_failures(void **state)
     files_text("old.gguf", "old");
     expect_failure(&m, files_path("old.gguf"), &cancel, MYTH_ECANCEL);
     assert_int_equal(stat(files_path("old.gguf"), &info), 0);
-    assert_int_equal(info.st_size, 3);                              /* a failed conversion leaves the old file alone */
+    assert_int_equal(info.st_size, 3); /* a failed conversion leaves the old file alone */
     for (uint64_t nth = 1;; nth++) {
-        myth_error err = { 0 };
-        myth_convert_opts opts = { .path = files_path("old.gguf"), .type = MYTH_Q8_0 };
-        myth_mem_set_fault(mem, &(myth_fault){ .fail_nth = nth });
+        myth_error err = {0};
+        myth_convert_opts opts = {.path = files_path("old.gguf"), .type = MYTH_Q8_0};
+        myth_mem_set_fault(mem, &(myth_fault){.fail_nth = nth});
         myth_status st = myth_convert(&m, &opts, &err);
         myth_mem_set_fault(mem, NULL);
         if (st == MYTH_OK)
@@ -477,7 +515,7 @@ static void test_failures(void **state)
         assert_int_equal(info.st_size, 3);
         assert_true(nth < 50);
     }
-    if (access("/dev/full", W_OK) == 0) {                           /* every write fails */
+    if (access("/dev/full", W_OK) == 0) { /* every write fails */
         assert_int_equal(symlink("/dev/full", files_path("full.gguf.tmp")), 0);
         expect_failure(&m, files_path("full.gguf"), NULL, MYTH_EIO);
         assert_int_not_equal(access(files_path("full.gguf"), F_OK), 0);
@@ -491,9 +529,9 @@ static void test_no_key(void **state)
 {
     (void)state;
     myth_mem *mem = new_mem();
-    myth_model m = { 0 };
-    myth_error err = { 0 };
-    myth_convert_opts opts = { .path = files_path("none.gguf"), .type = MYTH_F32 };
+    myth_model m = {0};
+    myth_error err = {0};
+    myth_convert_opts opts = {.path = files_path("none.gguf"), .type = MYTH_F32};
     open_model(&m, mem, "tests/golden/models/gemma3n-two");
     assert_int_equal(myth_convert(&m, &opts, &err), MYTH_EUNSUPPORTED);
     assert_non_null(strstr(err.msg, "altup_correct_scale"));
@@ -505,9 +543,9 @@ static void test_no_key(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_types), cmocka_unit_test(test_twice),    cmocka_unit_test(test_tokenizer),
+        cmocka_unit_test(test_all_types), cmocka_unit_test(test_twice),      cmocka_unit_test(test_tokenizer),
         cmocka_unit_test(test_inferred),  cmocka_unit_test(test_vocabulary), cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_mixes),     cmocka_unit_test(test_threads),   cmocka_unit_test(test_no_key),
+        cmocka_unit_test(test_mixes),     cmocka_unit_test(test_threads),    cmocka_unit_test(test_no_key),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

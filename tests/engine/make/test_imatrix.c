@@ -1,5 +1,5 @@
-/* Importance matrices: what is gathered against transformers (tests/golden/imatrix.txt), on every CPU level; both forms of file; what convert
- * makes of one; files that are wrong. */
+/* Importance matrices: what is gathered against transformers (tests/golden/imatrix.txt), on every CPU level; both forms
+ * of file; what convert makes of one; files that are wrong. */
 #include "tests/support/files.h"
 #include "tests/support/rig.h"
 
@@ -14,16 +14,16 @@
 /* Runs the golden's ids on a level in forwards of `chunk` tokens and writes path. */
 static void gather(const char *path, const golden *g, const char *target, uint32_t chunk)
 {
-    static const char *const dataset[] = { "one", "two" };
+    static const char *const dataset[] = {"one", "two"};
     rig r;
-    myth_engine_opts o = { .n_ctx = g->n_tok, .n_ubatch = 7 };
+    myth_engine_opts o = {.n_ctx = g->n_tok, .n_ubatch = 7};
     myth_imatrix_tap *tap;
     rig_at(&o, target);
     rig_open(&r, g->path, &o);
     const uint64_t before = myth_mem_get(r.mem, 0, MYTH_MEM_OTHER).live;
     assert_ok(myth_imatrix_tap_open(&tap, r.engine, &rig_err));
     assert_int_equal(myth_mem_get(r.mem, 0, MYTH_MEM_OTHER).live, before + myth_imatrix_tap_bytes(&r.model));
-    assert_int_equal(myth_imatrix_tap_write(tap, path, 0, 0, NULL, 0, NULL), MYTH_EARG);                       /* nothing was run */
+    assert_int_equal(myth_imatrix_tap_write(tap, path, 0, 0, NULL, 0, NULL), MYTH_EARG); /* nothing was run */
     myth_seq *s = rig_seq(&r);
     rig_feed(&r, s, g->ids, g->n_tok, chunk, NULL);
     assert_ok(myth_imatrix_tap_write(tap, path, 3, g->n_tok, dataset, 2, &rig_err));
@@ -73,7 +73,7 @@ static void check_sums(const char *path, const char *model, double within)
 static void test_against_transformers(void **state)
 {
     (void)state;
-    static const char *const models[] = { "gemma1-mqa", "gemma2-old", "gemma3-sharded" };
+    static const char *const models[] = {"gemma1-mqa", "gemma2-old", "gemma3-sharded"};
     const char *target[RIG_TARGET_MAX];
     const uint32_t n_target = rig_targets(target);
     for (int m = 0; m < 3; m++) {
@@ -81,7 +81,7 @@ static void test_against_transformers(void **state)
         golden_load(&g, models[m]);
         for (uint32_t t = 0; t < n_target; t++) {
             if (strstr(target[t], ":"))
-                continue;                                          /* its memory cannot be looked at */
+                continue; /* its memory cannot be looked at */
             for (uint32_t chunk = 0; chunk <= 5; chunk += 5) {
                 gather(files_path("im.gguf"), &g, target[t], chunk);
                 check_sums(files_path("im.gguf"), models[m], rig_is_exact(target[t]) ? 1e-5 : 2e-2);
@@ -103,7 +103,7 @@ static void test_only_looks(void **state)
         rig r;
         rows a, b;
         myth_imatrix_tap *tap = NULL;
-        myth_engine_opts o = { .n_ctx = g.n_tok, .n_seq = 2, .want_full_logits = true };
+        myth_engine_opts o = {.n_ctx = g.n_tok, .n_seq = 2, .want_full_logits = true};
         rig_at(&o, target[t]);
         rig_open(&r, g.path, &o);
         const myth_status st = myth_imatrix_tap_open(&tap, r.engine, NULL);
@@ -146,11 +146,12 @@ static void expect_open(const char *path, myth_status wanted, const char *word)
 {
     myth_mem *mem;
     myth_imatrix *im;
-    myth_error err = { 0 };
+    myth_error err = {0};
     assert_ok(myth_mem_open(&mem, 0, &rig_err));
     const myth_status st = myth_imatrix_open(&im, mem, path, &err);
     if (st != wanted || (word && !strstr(err.msg, word)))
-        fail_msg("%s: %s (%s), expected %s with \"%s\"", path, myth_status_name(st), err.msg, myth_status_name(wanted), word ? word : "");
+        fail_msg("%s: %s (%s), expected %s with \"%s\"", path, myth_status_name(st), err.msg, myth_status_name(wanted),
+                 word ? word : "");
     if (st == MYTH_OK)
         myth_imatrix_close(im);
     assert_int_equal(myth_mem_close(mem), 0);
@@ -159,7 +160,7 @@ static void expect_open(const char *path, myth_status wanted, const char *word)
 static void test_old_form(void **state)
 {
     (void)state;
-    bytes b = { 0 };
+    bytes b = {0};
     bytes_uint(&b, 2, 4);
     put_old_entry(&b, "blk.0.attn_q.weight", 4, 1.0f);
     put_old_entry(&b, "blk.0.ffn_down.weight", 6, 0.0f);
@@ -182,12 +183,12 @@ static void test_old_form(void **state)
     assert_non_null(strstr(rig_err.msg, "blk.0.attn_q.weight"));
     myth_imatrix_close(im);
     assert_int_equal(myth_mem_close(mem), 0);
-    for (size_t n = 0; n < b.len; n++) {                           /* cut anywhere: refused, but behind the last entry */
+    for (size_t n = 0; n < b.len; n++) { /* cut anywhere: refused, but behind the last entry */
         files_put("cut.dat", b.data, n);
         expect_open(files_path("cut.dat"), n >= whole ? MYTH_OK : MYTH_EFORMAT, NULL);
     }
     for (int k = 0; k < 3; k++) {
-        static const float odd[] = { -1.0f, NAN, INFINITY };
+        static const float odd[] = {-1.0f, NAN, INFINITY};
         memcpy((char *)b.data + 4 + 4 + 19 + 8 + 4, &odd[k], 4);
         files_put("odd.dat", b.data, b.len);
         expect_open(files_path("odd.dat"), MYTH_EFORMAT, "blk.0.attn_q.weight");
@@ -198,13 +199,14 @@ static void test_old_form(void **state)
 
 /* ---- convert ---- */
 
-/* A model of 256 columns whose importance says that only every fourth counts: those are closer to the source than without. */
+/* A model of 256 columns whose importance says that only every fourth counts: those are closer to the source than
+ * without. */
 static void test_convert(void **state)
 {
     (void)state;
-    double e[2] = { 0.0, 0.0 };
-    bytes b = { 0 };
-    rig_err = (myth_error){ 0 };
+    double e[2] = {0.0, 0.0};
+    bytes b = {0};
+    rig_err = (myth_error){0};
     bytes_uint(&b, 1, 4);
     bytes_uint(&b, 21, 4);
     bytes_text(&b, "blk.2.ffn_down.weight");
@@ -223,9 +225,11 @@ static void test_convert(void **state)
         assert_ok(myth_model_open(&a, mem, "random:gemma3-tiny:f32", NULL, &rig_err));
         if (has)
             assert_ok(myth_imatrix_open(&im, mem, files_path("few.dat"), &rig_err));
-        assert_ok(myth_convert(&a, &(myth_convert_opts){ .path = files_path("few.gguf"), .type = MYTH_Q4_1, .imatrix = im }, &rig_err));
+        assert_ok(myth_convert(
+            &a, &(myth_convert_opts){.path = files_path("few.gguf"), .type = MYTH_Q4_1, .imatrix = im}, &rig_err));
         assert_ok(myth_model_open(&m, mem, files_path("few.gguf"), NULL, &rig_err));
-        const myth_tensor *from = myth_weights_find(a.weights, "blk.2.ffn_down.weight"), *to = myth_weights_find(m.weights, "blk.2.ffn_down.weight");
+        const myth_tensor *from = myth_weights_find(a.weights, "blk.2.ffn_down.weight"),
+                          *to = myth_weights_find(m.weights, "blk.2.ffn_down.weight");
         assert_true(from && to && to->dtype == MYTH_Q4_1 && to->dim[1] == 128);
         for (uint64_t r = 0; r < to->dim[0]; r++) {
             assert_ok(myth_weights_random_fill(a.weights, from, 128 * r, 128, x, &rig_err));
@@ -247,9 +251,9 @@ static void test_convert(void **state)
 static void test_experts(void **state)
 {
     (void)state;
-    static const char *const stack[] = { "blk.1.ffn_gate_up_exps.weight", "blk.2.ffn_down_exps.weight" };
+    static const char *const stack[] = {"blk.1.ffn_gate_up_exps.weight", "blk.2.ffn_down_exps.weight"};
     int32_t ids[50];
-    golden g = { .n_tok = 50, .ids = ids };
+    golden g = {.n_tok = 50, .ids = ids};
     uint64_t rng = check_seed();
     uint32_t n_seen = 0, n_apart = 0;
     snprintf(g.path, sizeof(g.path), "random:gemma4-moe-tiny:f32");
@@ -262,7 +266,8 @@ static void test_experts(void **state)
     assert_ok(myth_mem_open(&mem, 0, &rig_err));
     assert_ok(myth_model_open(&a, mem, g.path, NULL, &rig_err));
     assert_ok(myth_imatrix_open(&im, mem, files_path("experts.gguf"), &rig_err));
-    assert_ok(myth_convert(&a, &(myth_convert_opts){ .path = files_path("moe.gguf"), .type = MYTH_Q4_1, .imatrix = im }, &rig_err));
+    assert_ok(myth_convert(&a, &(myth_convert_opts){.path = files_path("moe.gguf"), .type = MYTH_Q4_1, .imatrix = im},
+                           &rig_err));
     assert_ok(myth_model_open(&m, mem, files_path("moe.gguf"), NULL, &rig_err));
     for (int k = 0; k < 2; k++) {
         const myth_tensor *from = myth_weights_find(a.weights, stack[k]), *to = myth_weights_find(m.weights, stack[k]);

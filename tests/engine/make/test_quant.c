@@ -30,8 +30,8 @@ static void test_golden(void **state)
         myth_quant_row(type, made, x, n);
         for (uint32_t i = 0; i < head[1]; i++)
             if (made[i] != q[i])
-                fail_msg("%s: byte %u of row %u: got 0x%02x, expected 0x%02x", myth_dtype_get(type)->name, i, i / (head[1] / shape[0]),
-                         made[i], q[i]);
+                fail_msg("%s: byte %u of row %u: got 0x%02x, expected 0x%02x", myth_dtype_get(type)->name, i,
+                         i / (head[1] / shape[0]), made[i], q[i]);
         myth_dequant_row(type, mine, q, n);
         assert_memory_equal(mine, back, n * 4);
         printf("%s: %zu values\n", myth_dtype_get(type)->name, n);
@@ -46,7 +46,7 @@ static void test_stable(void **state)
 {
     (void)state;
     uint64_t seed = check_seed();
-    static const myth_dtype types[] = { MYTH_F32, MYTH_F16, MYTH_BF16, MYTH_Q8_0 };
+    static const myth_dtype types[] = {MYTH_F32, MYTH_F16, MYTH_BF16, MYTH_Q8_0};
     enum { N = 32 };
     float x[N], y[N], z[N];
     unsigned char q[N * 4], again[N * 4];
@@ -63,7 +63,9 @@ static void test_stable(void **state)
             for (int i = 0; i < N; i++)
                 most = fabsf(x[i]) > most ? fabsf(x[i]) : most;
             for (int i = 0; i < N; i++) {
-                float step = types[t] == MYTH_Q8_0 ? most * (0.5f / 127 + 0x1p-11f) : types[t] == MYTH_F32 ? 0 : most * 0x1p-8f;
+                float step = types[t] == MYTH_Q8_0 ? most * (0.5f / 127 + 0x1p-11f)
+                           : types[t] == MYTH_F32  ? 0
+                                                   : most * 0x1p-8f;
                 if (fabsf(x[i] - y[i]) > step)
                     fail_msg("%s: %g became %g", myth_dtype_get(types[t])->name, (double)x[i], (double)y[i]);
                 if (types[t] != MYTH_Q8_0)
@@ -77,7 +79,7 @@ static void test_stable(void **state)
 static void test_not_finite(void **state)
 {
     (void)state;
-    float x[32] = { NAN, INFINITY, -INFINITY, 1e38f, -1e38f, 1 }, y[32];
+    float x[32] = {NAN, INFINITY, -INFINITY, 1e38f, -1e38f, 1}, y[32];
     unsigned char q[128];
     for (int t = MYTH_F32; t < MYTH_DTYPE_N; t++) {
         for (int i = 0; myth_quant_has((myth_dtype)t) && i < 32; i++) {
@@ -109,7 +111,10 @@ static void test_halves(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_golden), cmocka_unit_test(test_stable), cmocka_unit_test(test_not_finite), cmocka_unit_test(test_halves),
+        cmocka_unit_test(test_golden),
+        cmocka_unit_test(test_stable),
+        cmocka_unit_test(test_not_finite),
+        cmocka_unit_test(test_halves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
-/* The searched quantisers: how far rows are from what they become, against llama.cpp's quantisers on the same rows; what importance buys; blocks
- * that have nothing to search; bits that depend on the block alone.
+/* The searched quantisers: how far rows are from what they become, against llama.cpp's quantisers on the same rows;
+ * what importance buys; blocks that have nothing to search; bits that depend on the block alone.
  *
- * Figures of llama.cpp are in the table below. With PEER=DIR (a build of it, DIR/build-cpu/bin/libggml-base.so) they are taken again from it. */
+ * Figures of llama.cpp are in the table below. With PEER=DIR (a build of it, DIR/build-cpu/bin/libggml-base.so) they
+ * are taken again from it. */
 #include "tests/support/check.h"
 
 #include "engine/make/quant.h"
@@ -11,10 +12,10 @@
 
 enum { ROWS = 48, COLS = 1024 };
 
-static const myth_dtype types[] = { MYTH_Q4_0, MYTH_Q4_1, MYTH_Q5_0, MYTH_Q5_1,   MYTH_Q2_K,  MYTH_Q3_K,
-                                    MYTH_Q4_K, MYTH_Q5_K, MYTH_Q6_K, MYTH_IQ4_NL, MYTH_IQ4_XS };
+static const myth_dtype types[] = {MYTH_Q4_0, MYTH_Q4_1, MYTH_Q5_0, MYTH_Q5_1,   MYTH_Q2_K,  MYTH_Q3_K,
+                                   MYTH_Q4_K, MYTH_Q5_K, MYTH_Q6_K, MYTH_IQ4_NL, MYTH_IQ4_XS};
 enum { N_TYPE = sizeof(types) / sizeof(types[0]), NORMAL = 0, HEAVY, SPIKES, N_KIND };
-static const char *const kind_name[N_KIND] = { "normal", "heavy", "spikes" };
+static const char *const kind_name[N_KIND] = {"normal", "heavy", "spikes"};
 
 /* ---- rows ---- */
 
@@ -30,7 +31,7 @@ static void make_rows(float *x, int kind)
     uint64_t s = 20 + (uint64_t)kind;
     for (int i = 0; i < ROWS * COLS; i++) {
         double v = normal(&s);
-        if (kind == HEAVY) {                                       /* Student's t, three degrees of freedom */
+        if (kind == HEAVY) { /* Student's t, three degrees of freedom */
             double ss = 0.0;
             for (int k = 0; k < 3; k++) {
                 const double g = normal(&s);
@@ -65,21 +66,22 @@ static double error_of(const float *x, const float *y, const float *w)
 
 /* ---- llama.cpp ---- */
 
-typedef size_t (*quantize_chunk)(int type, const float *src, void *dst, int64_t first, int64_t n_row, int64_t n_col, const float *importance);
+typedef size_t (*quantize_chunk)(int type, const float *src, void *dst, int64_t first, int64_t n_row, int64_t n_col,
+                                 const float *importance);
 
 /* As measured with ggml 0.25.3: without and with importance, the error weighted alike. */
 static const double peer_figure[N_TYPE][N_KIND][2] = {
-    /* q4_0   */ { { 0.085944, 0.073038 }, { 0.125961, 0.111888 }, { 0.144715, 0.138182 } },
-    /* q4_1   */ { { 0.078204, 0.057169 }, { 0.097992, 0.074499 }, { 0.097879, 0.077869 } },
-    /* q5_0   */ { { 0.042551, 0.035904 }, { 0.063944, 0.057934 }, { 0.074019, 0.070487 } },
-    /* q5_1   */ { { 0.037759, 0.027961 }, { 0.047797, 0.035885 }, { 0.047570, 0.037309 } },
-    /* q2_k   */ { { 0.295334, 0.208503 }, { 0.352587, 0.245229 }, { 0.331956, 0.263208 } },
-    /* q3_k   */ { { 0.150661, 0.123755 }, { 0.191603, 0.162962 }, { 0.194376, 0.183808 } },
-    /* q4_k   */ { { 0.071285, 0.058329 }, { 0.091686, 0.077176 }, { 0.092120, 0.082305 } },
-    /* q5_k   */ { { 0.035912, 0.030408 }, { 0.046325, 0.040424 }, { 0.046234, 0.042381 } },
-    /* q6_k   */ { { 0.017712, 0.015073 }, { 0.024796, 0.021433 }, { 0.027437, 0.026798 } },
-    /* iq4_nl */ { { 0.076297, 0.065591 }, { 0.099600, 0.086721 }, { 0.111446, 0.102895 } },
-    /* iq4_xs */ { { 0.076945, 0.066535 }, { 0.100641, 0.088472 }, { 0.113145, 0.106562 } },
+    /* q4_0   */ {{0.085944, 0.073038}, {0.125961, 0.111888}, {0.144715, 0.138182}},
+    /* q4_1   */ {{0.078204, 0.057169}, {0.097992, 0.074499}, {0.097879, 0.077869}},
+    /* q5_0   */ {{0.042551, 0.035904}, {0.063944, 0.057934}, {0.074019, 0.070487}},
+    /* q5_1   */ {{0.037759, 0.027961}, {0.047797, 0.035885}, {0.047570, 0.037309}},
+    /* q2_k   */ {{0.295334, 0.208503}, {0.352587, 0.245229}, {0.331956, 0.263208}},
+    /* q3_k   */ {{0.150661, 0.123755}, {0.191603, 0.162962}, {0.194376, 0.183808}},
+    /* q4_k   */ {{0.071285, 0.058329}, {0.091686, 0.077176}, {0.092120, 0.082305}},
+    /* q5_k   */ {{0.035912, 0.030408}, {0.046325, 0.040424}, {0.046234, 0.042381}},
+    /* q6_k   */ {{0.017712, 0.015073}, {0.024796, 0.021433}, {0.027437, 0.026798}},
+    /* iq4_nl */ {{0.076297, 0.065591}, {0.099600, 0.086721}, {0.111446, 0.102895}},
+    /* iq4_xs */ {{0.076945, 0.066535}, {0.100641, 0.088472}, {0.113145, 0.106562}},
 };
 
 static quantize_chunk open_peer(void)
@@ -118,7 +120,8 @@ static void test_errors(void **state)
             for (int has = 0; has < 2; has++) {
                 const float *importance = has ? w : NULL;
                 for (int r = 0; r < ROWS; r++)
-                    myth_quant_fit_row(types[t], q + (size_t)r * myth_row_bytes(types[t], COLS), x + r * COLS, importance, COLS);
+                    myth_quant_fit_row(types[t], q + (size_t)r * myth_row_bytes(types[t], COLS), x + r * COLS,
+                                       importance, COLS);
                 myth_dequant_row(types[t], y, q, (uint64_t)ROWS * COLS);
                 own[has] = error_of(x, y, importance);
                 other[has] = peer_figure[t][kind][has];
@@ -129,8 +132,9 @@ static void test_errors(void **state)
                 }
                 is_far = is_far || !(own[has] <= 1.02 * other[has]);
             }
-            printf("%-7s %-6s  %.6f of %.6f = %.3f   with importance %.6f of %.6f = %.3f\n", myth_dtype_get(types[t])->name, kind_name[kind], own[0],
-                   other[0], own[0] / other[0], own[1], other[1], own[1] / other[1]);
+            printf("%-7s %-6s  %.6f of %.6f = %.3f   with importance %.6f of %.6f = %.3f\n",
+                   myth_dtype_get(types[t])->name, kind_name[kind], own[0], other[0], own[0] / other[0], own[1],
+                   other[1], own[1] / other[1]);
         }
     assert_false(is_far);
     free(x), free(y), free(q);
@@ -149,7 +153,8 @@ static void test_importance(void **state)
         double e[2];
         for (int has = 0; has < 2; has++) {
             for (int r = 0; r < ROWS; r++)
-                myth_quant_fit_row(types[t], q + (size_t)r * myth_row_bytes(types[t], COLS), x + r * COLS, has ? w : NULL, COLS);
+                myth_quant_fit_row(types[t], q + (size_t)r * myth_row_bytes(types[t], COLS), x + r * COLS,
+                                   has ? w : NULL, COLS);
             myth_dequant_row(types[t], y, q, (uint64_t)ROWS * COLS);
             e[has] = error_of(x, y, w);
         }
@@ -169,7 +174,8 @@ static void expect_row(myth_dtype t, const float *x, uint64_t n, float within)
     myth_dequant_row(t, y, q, n);
     for (uint64_t i = 0; i < n; i++)
         if (!(fabsf(x[i] - y[i]) <= within))
-            fail_msg("%s: element %llu: %g became %g", myth_dtype_get(t)->name, (unsigned long long)i, (double)x[i], (double)y[i]);
+            fail_msg("%s: element %llu: %g became %g", myth_dtype_get(t)->name, (unsigned long long)i, (double)x[i],
+                     (double)y[i]);
 }
 
 static void test_plain_blocks(void **state)
@@ -178,29 +184,29 @@ static void test_plain_blocks(void **state)
     float x[512];
     for (int t = 0; t < N_TYPE; t++) {
         memset(x, 0, sizeof(x));
-        expect_row(types[t], x, 512, 0.0f);                        /* nothing */
+        expect_row(types[t], x, 512, 0.0f); /* nothing */
         for (int sign = -1; sign <= 1; sign += 2) {
             for (int i = 0; i < 512; i++)
                 x[i] = 0.75f * (float)sign;
-            expect_row(types[t], x, 512, 0.75f * 0x1p-8f);         /* one value: as far as codes and f16 hold it */
+            expect_row(types[t], x, 512, 0.75f * 0x1p-8f); /* one value: as far as codes and f16 hold it */
             memset(x, 0, sizeof(x));
             x[300] = 2.0f * (float)sign;
-            expect_row(types[t], x, 512, 2.0f * 0x1p-5f);          /* one peak */
+            expect_row(types[t], x, 512, 2.0f * 0x1p-5f); /* one peak */
         }
         for (int i = 0; i < 512; i++)
             x[i] = (i % 2 ? 1.0f : -1.0f) * 1e-36f;
-        expect_row(types[t], x, 512, 1e-35f);                      /* below what an f16 scale holds */
+        expect_row(types[t], x, 512, 1e-35f); /* below what an f16 scale holds */
     }
 }
 
-/* Values that are not finite, or past every scale, end in some block, without a trap or an undefined conversion; so does importance that says
- * that nothing matters. */
+/* Values that are not finite, or past every scale, end in some block, without a trap or an undefined conversion; so
+ * does importance that says that nothing matters. */
 static void test_odd_values(void **state)
 {
     (void)state;
-    static const float odd[] = { NAN, INFINITY, -INFINITY, 3e38f, -3e38f, 1e30f };
+    static const float odd[] = {NAN, INFINITY, -INFINITY, 3e38f, -3e38f, 1e30f};
     unsigned char q[256 * 4];
-    float x[256], y[256], w[256] = { 0 };
+    float x[256], y[256], w[256] = {0};
     uint64_t s = 5;
     for (int t = 0; t < N_TYPE; t++)
         for (size_t k = 0; k < sizeof(odd) / sizeof(odd[0]); k++) {
@@ -232,7 +238,8 @@ static void test_alone(void **state)
             const uint32_t n = myth_dtype_block(types[t]), bytes = myth_dtype_block_bytes(types[t]);
             myth_quant_fit_row(types[t], whole, x, has ? w : NULL, 1024);
             for (uint32_t i = 0; i < 1024 / n; i++)
-                myth_quant_fit_row(types[t], part + (size_t)i * bytes, x + (size_t)i * n, has ? w + (size_t)i * n : NULL, n);
+                myth_quant_fit_row(types[t], part + (size_t)i * bytes, x + (size_t)i * n,
+                                   has ? w + (size_t)i * n : NULL, n);
             assert_memory_equal(whole, part, (size_t)1024 / n * bytes);
         }
 }

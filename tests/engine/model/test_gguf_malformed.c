@@ -29,7 +29,7 @@ typedef struct {
     kv fact[KV_MAX];
     info tensor[INFO_MAX];
     size_t facts, tensors;
-    uint64_t data;                   /* bytes behind the directory */
+    uint64_t data; /* bytes behind the directory */
     bool no_padding;
 } model;
 
@@ -46,7 +46,7 @@ static kv *add(model *m, const char *key, uint32_t type)
 {
     assert_true(m->facts < KV_MAX);
     kv *f = &m->fact[m->facts++];
-    *f = (kv){ .key = key, .key_len = strlen(key), .type = type };
+    *f = (kv){.key = key, .key_len = strlen(key), .type = type};
     m->n_kv = m->facts;
     return f;
 }
@@ -89,7 +89,7 @@ static void set_string_item(kv *f, const char *text)
 
 static void set_tokens(model *m, uint32_t n)
 {
-    static const char *const special[] = { "<pad>", "<eos>", "<bos>", "<unk>" };
+    static const char *const special[] = {"<pad>", "<eos>", "<bos>", "<unk>"};
     char text[32];
     kv *f = find(m, "tokenizer.ggml.tokens");
     set_array(f, MYTH_GGUF_STRING, n);
@@ -113,19 +113,28 @@ static void set_tokens(model *m, uint32_t n)
 static void add_tensor(model *m, const char *name, uint64_t d0, uint64_t d1)
 {
     info *t = &m->tensor[m->tensors++];
-    *t = (info){ .name = name, .name_len = strlen(name), .n_dim = d1 ? 2 : 1, .dim = { d1 ? d1 : d0, d1 ? d0 : 0 }, .off = m->data };
+    *t = (info){
+        .name = name,
+        .name_len = strlen(name),
+        .n_dim = d1 ? 2 : 1,
+        .dim = {d1 ? d1 : d0, d1 ? d0 : 0},
+        .off = m->data,
+    };
     m->data += (d0 * (d1 ? d1 : 1) * 4 + 31) / 32 * 32;
     m->n_tensor = m->tensors;
 }
 
 static void make(model *m)
 {
-    static const struct { const char *key; uint32_t v; } number[] = {
-        { "gemma.block_count", 1 },         { "gemma.context_length", 64 },          { "gemma.embedding_length", 8 },
-        { "gemma.feed_forward_length", 16 }, { "gemma.attention.head_count", 2 },    { "gemma.attention.head_count_kv", 1 },
-        { "gemma.attention.key_length", 4 }, { "gemma.attention.value_length", 4 },  { "tokenizer.ggml.bos_token_id", 2 },
+    static const struct {
+        const char *key;
+        uint32_t v;
+    } number[] = {
+        {"gemma.block_count", 1},          {"gemma.context_length", 64},        {"gemma.embedding_length", 8},
+        {"gemma.feed_forward_length", 16}, {"gemma.attention.head_count", 2},   {"gemma.attention.head_count_kv", 1},
+        {"gemma.attention.key_length", 4}, {"gemma.attention.value_length", 4}, {"tokenizer.ggml.bos_token_id", 2},
     };
-    *m = (model){ .magic = 0x46554747, .version = 3, .align = 32 };
+    *m = (model){.magic = 0x46554747, .version = 3, .align = 32};
     set_str(add(m, "general.architecture", 0), "gemma");
     for (size_t i = 0; i < sizeof(number) / sizeof(number[0]); i++)
         set_uint(add(m, number[i].key, 0), MYTH_GGUF_U32, number[i].v, 4);
@@ -156,7 +165,8 @@ static void render(bytes *b, const model *m)
     bytes_uint(b, m->n_kv, 8);
     for (size_t i = 0; i < m->facts; i++) {
         bytes_uint(b, m->fact[i].key_len, 8);
-        bytes_put(b, m->fact[i].key, strlen(m->fact[i].key) < m->fact[i].key_len ? strlen(m->fact[i].key) + 1 : m->fact[i].key_len);
+        bytes_put(b, m->fact[i].key,
+                  strlen(m->fact[i].key) < m->fact[i].key_len ? strlen(m->fact[i].key) + 1 : m->fact[i].key_len);
         bytes_uint(b, m->fact[i].type, 4);
         bytes_put(b, m->fact[i].value.data, m->fact[i].value.len);
     }
@@ -186,7 +196,7 @@ static int n_case;
 
 static void put(model *m)
 {
-    bytes b = { 0 };
+    bytes b = {0};
     render(&b, m);
     files_put("m.gguf", b.data, b.len);
     bytes_free(&b);
@@ -205,14 +215,20 @@ static void unsupported(const char *what, model *m) { expect_at(what, m, MYTH_WE
 static void accept(const char *what, model *m) { expect_at(what, m, MYTH_WEIGHTS_DATA, MYTH_OK); }
 
 /* A fresh model m, then statements on it, then a verdict. */
-#define CASE(verdict, what, ...) do { model m; make(&m); __VA_ARGS__; verdict(what, &m); } while (0)
+#define CASE(verdict, what, ...) \
+    do {                         \
+        model m;                 \
+        make(&m);                \
+        __VA_ARGS__;             \
+        verdict(what, &m);       \
+    } while (0)
 
 /* ---- head ---- */
 
 static void test_head(void **state)
 {
     (void)state;
-    bytes b = { 0 };
+    bytes b = {0};
     model whole;
     make(&whole);
     render(&b, &whole);
@@ -250,7 +266,8 @@ static void test_head(void **state)
 static void test_facts(void **state)
 {
     (void)state;
-    CASE(refuse, "5 key length 0", add(&m, "", MYTH_GGUF_U8)->value = (bytes){ 0 }; bytes_uint(&m.fact[m.facts - 1].value, 1, 1));
+    CASE(refuse, "5 key length 0", add(&m, "", MYTH_GGUF_U8)->value = (bytes){0};
+         bytes_uint(&m.fact[m.facts - 1].value, 1, 1));
     CASE(refuse, "5 key length 2^63", m.fact[0].key_len = (size_t)1 << 63);
     char *key = calloc(1, 65537);
     memset(key, 'k', 65536);
@@ -264,26 +281,28 @@ static void test_facts(void **state)
     CASE(refuse, "8 value type 255", set_uint(add(&m, "a", 0), 255, 0, 8));
     CASE(refuse, "8 value type -1", set_uint(add(&m, "a", 0), UINT32_MAX, 0, 8));
     CASE(refuse, "9 bool of 2", set_uint(add(&m, "a", 0), MYTH_GGUF_BOOL, 2, 1));
-    CASE(refuse, "9 bool of 2 in an array", kv *f = add(&m, "a", 0); set_array(f, MYTH_GGUF_BOOL, 2); bytes_uint(&f->value, 0x0201, 2));
+    CASE(refuse, "9 bool of 2 in an array", kv *f = add(&m, "a", 0); set_array(f, MYTH_GGUF_BOOL, 2);
+         bytes_uint(&f->value, 0x0201, 2));
     CASE(refuse, "10 string past the end", set_uint(add(&m, "a", 0), MYTH_GGUF_STRING, 1u << 30, 8));
     CASE(refuse, "10 string of 2^64 - 1", set_uint(add(&m, "a", 0), MYTH_GGUF_STRING, UINT64_MAX, 8));
     CASE(refuse, "11 array of arrays", set_array(add(&m, "a", 0), MYTH_GGUF_ARRAY, 0));
     CASE(refuse, "11 array of type 13", set_array(add(&m, "a", 0), 13, 0));
     CASE(refuse, "12 array of 2^63 bytes", set_array(add(&m, "a", 0), MYTH_GGUF_U8, (uint64_t)1 << 63));
     CASE(refuse, "12 length times size overflows", set_array(add(&m, "a", 0), MYTH_GGUF_F64, ((uint64_t)1 << 61) + 1));
-    CASE(refuse, "12 length times size overflows to fit", set_array(add(&m, "a", 0), MYTH_GGUF_U32, ((uint64_t)1 << 62) + 1));
+    CASE(refuse, "12 length times size overflows to fit",
+         set_array(add(&m, "a", 0), MYTH_GGUF_U32, ((uint64_t)1 << 62) + 1));
     CASE(refuse, "13 10^9 empty strings declared", set_array(add(&m, "a", 0), MYTH_GGUF_STRING, 1000000000));
     CASE(accept, "strings of length 0", kv *f = add(&m, "a", 0); set_array(f, MYTH_GGUF_STRING, 1000);
          for (int i = 0; i < 1000; i++) bytes_uint(&f->value, 0, 8));
     CASE(refuse, "14 scores of bytes", kv *f = find(&m, "tokenizer.ggml.scores"); set_array(f, MYTH_GGUF_U8, VOCAB);
          for (int i = 0; i < VOCAB; i++) bytes_uint(&f->value, 0, 1));
-    CASE(refuse, "14 types of floats", kv *f = find(&m, "tokenizer.ggml.token_type"); set_array(f, MYTH_GGUF_F32, VOCAB);
-         for (int i = 0; i < VOCAB; i++) bytes_uint(&f->value, 0, 4));
+    CASE(refuse, "14 types of floats", kv *f = find(&m, "tokenizer.ggml.token_type");
+         set_array(f, MYTH_GGUF_F32, VOCAB); for (int i = 0; i < VOCAB; i++) bytes_uint(&f->value, 0, 4));
     CASE(refuse, "14 tokens of numbers", kv *f = find(&m, "tokenizer.ggml.tokens"); set_array(f, MYTH_GGUF_U32, VOCAB);
          for (int i = 0; i < VOCAB; i++) bytes_uint(&f->value, 0, 4));
     CASE(refuse, "14 tokens a string", set_str(find(&m, "tokenizer.ggml.tokens"), "abc"));
-    CASE(refuse, "15 scores shorter than tokens", kv *f = find(&m, "tokenizer.ggml.scores"); set_array(f, MYTH_GGUF_F32, 3);
-         bytes_uint(&f->value, 0, 8); bytes_uint(&f->value, 0, 4));
+    CASE(refuse, "15 scores shorter than tokens", kv *f = find(&m, "tokenizer.ggml.scores");
+         set_array(f, MYTH_GGUF_F32, 3); bytes_uint(&f->value, 0, 8); bytes_uint(&f->value, 0, 4));
     CASE(refuse, "16 alignment 0", set_uint(add(&m, "general.alignment", 0), MYTH_GGUF_U32, 0, 4));
     CASE(refuse, "16 alignment 3", set_uint(add(&m, "general.alignment", 0), MYTH_GGUF_U32, 3, 4));
     CASE(refuse, "16 alignment 2^30", set_uint(add(&m, "general.alignment", 0), MYTH_GGUF_U32, 1u << 30, 4));
@@ -316,10 +335,15 @@ static void test_directory(void **state)
     CASE(refuse, "19 dim -1", m.tensor[1].dim[0] = UINT64_MAX);
     CASE(refuse, "19 dims INT64_MAX and 2", m.tensor[2].dim[0] = INT64_MAX; m.tensor[2].dim[1] = 2);
     CASE(refuse, "20 dims 2^32 and 2^32", m.tensor[2].dim[0] = m.tensor[2].dim[1] = (uint64_t)1 << 32);
-    CASE(refuse, "20 bytes overflow", m.tensor[2].dim[0] = ((uint64_t)1 << 42) + 1; m.tensor[2].dim[1] = (uint64_t)1 << 20);
-    CASE(refuse, "21 sum of sizes overflows",
-         for (int i = 1; i < 3; i++) { m.tensor[i].n_dim = 1; m.tensor[i].dim[0] = ((uint64_t)1 << 61) - 16; }
-         m.tensor[2].off = m.tensor[1].off + (((uint64_t)1 << 63) - 64));
+    CASE(refuse, "20 bytes overflow", m.tensor[2].dim[0] = ((uint64_t)1 << 42) + 1;
+         m.tensor[2].dim[1] = (uint64_t)1 << 20);
+    CASE(
+        refuse, "21 sum of sizes overflows",
+        for (int i = 1; i < 3; i++) {
+            m.tensor[i].n_dim = 1;
+            m.tensor[i].dim[0] = ((uint64_t)1 << 61) - 16;
+        } m.tensor[2]
+            .off = m.tensor[1].off + (((uint64_t)1 << 63) - 64));
     CASE(refuse, "21 padding overflows", m.tensor[0].n_dim = 1; m.tensor[0].dim[0] = ((uint64_t)1 << 61) - 1);
     CASE(unsupported, "22 type 4, removed", m.tensor[2].type = 4);
     CASE(unsupported, "22 type 5, removed", m.tensor[2].type = 5);
@@ -329,7 +353,8 @@ static void test_directory(void **state)
     CASE(unsupported, "22 integers", m.tensor[2].type = 26);
     for (int t = 0; t < MYTH_DTYPE_N; t++)
         if (myth_dtype_is_quant((myth_dtype)t))
-            CASE(refuse, "23 row is not a multiple of the block", m.tensor[2].type = (uint32_t)myth_dtype_get((myth_dtype)t)->gguf);
+            CASE(refuse, "23 row is not a multiple of the block",
+                 m.tensor[2].type = (uint32_t)myth_dtype_get((myth_dtype)t)->gguf);
     CASE(refuse, "24 offset not aligned", m.tensor[2].off += 4);
     CASE(refuse, "24 overlap", m.tensor[2].off -= 32);
     CASE(refuse, "24 hole", m.tensor[2].off += 32);
@@ -376,16 +401,19 @@ static void test_config(void **state)
     CASE(refuse, "28 no key heads", set_key(&m, "gemma.attention.head_count_kv", 0));
     CASE(refuse, "28 more key heads than query heads", set_key(&m, "gemma.attention.head_count_kv", 3));
     CASE(refuse, "28 key_length 0", set_key(&m, "gemma.attention.key_length", 0));
-    CASE(refuse, "28 odd key_length", set_key(&m, "gemma.attention.key_length", 3); set_key(&m, "gemma.attention.value_length", 3));
+    CASE(refuse, "28 odd key_length", set_key(&m, "gemma.attention.key_length", 3);
+         set_key(&m, "gemma.attention.value_length", 3));
     CASE(refuse, "28 value_length differs", set_key(&m, "gemma.attention.value_length", 8));
     CASE(refuse, "28 heads that the tensors contradict", set_key(&m, "gemma.attention.head_count", 4));
-    CASE(refuse, "28 key heads per layer, wrong count", kv *f = find(&m, "gemma.attention.head_count_kv"); set_array(f, MYTH_GGUF_U32, 2);
-         bytes_uint(&f->value, 1, 4); bytes_uint(&f->value, 1, 4));
-    CASE(accept, "key heads per layer", kv *f = find(&m, "gemma.attention.head_count_kv"); set_array(f, MYTH_GGUF_U32, 1);
-         bytes_uint(&f->value, 1, 4));
-    CASE(refuse, "29 layer pattern of the wrong length", set_array(add(&m, "gemma.attention.sliding_window_pattern", 0), MYTH_GGUF_BOOL, 3);
+    CASE(refuse, "28 key heads per layer, wrong count", kv *f = find(&m, "gemma.attention.head_count_kv");
+         set_array(f, MYTH_GGUF_U32, 2); bytes_uint(&f->value, 1, 4); bytes_uint(&f->value, 1, 4));
+    CASE(accept, "key heads per layer", kv *f = find(&m, "gemma.attention.head_count_kv");
+         set_array(f, MYTH_GGUF_U32, 1); bytes_uint(&f->value, 1, 4));
+    CASE(refuse, "29 layer pattern of the wrong length",
+         set_array(add(&m, "gemma.attention.sliding_window_pattern", 0), MYTH_GGUF_BOOL, 3);
          bytes_uint(&m.fact[m.facts - 1].value, 0, 3));
-    CASE(refuse, "29 layer pattern of floats", set_array(add(&m, "gemma.attention.sliding_window_pattern", 0), MYTH_GGUF_F32, 1);
+    CASE(refuse, "29 layer pattern of floats",
+         set_array(add(&m, "gemma.attention.sliding_window_pattern", 0), MYTH_GGUF_F32, 1);
          bytes_uint(&m.fact[m.facts - 1].value, 0, 4));
     CASE(refuse, "30 rope NaN", set_f32(add(&m, "gemma.rope.freq_base", 0), NAN));
     CASE(refuse, "30 rope 0", set_f32(add(&m, "gemma.rope.freq_base", 0), 0));
@@ -398,7 +426,8 @@ static void test_config(void **state)
     CASE(unsupported, "family of a later day", set_str(find(&m, "general.architecture"), "gemma5"));
     CASE(refuse, "no family", m.fact[0].key = "general.architectura"; m.fact[0].key_len = strlen(m.fact[0].key));
     CASE(unsupported, "head of its own", m.tensor[10].name = "output.weight"; m.tensor[10].name_len = 13;
-         m.tensor[1].name = "output_norm.weight"; m.tensor[1].name_len = 18; add_tensor(&m, "blk.0.attn_norm.weight", 8, 0));
+         m.tensor[1].name = "output_norm.weight"; m.tensor[1].name_len = 18;
+         add_tensor(&m, "blk.0.attn_norm.weight", 8, 0));
     CASE(refuse, "36 unknown tensor", add_tensor(&m, "rope_freqs.weight", 8, 0));
     CASE(refuse, "no final norm", m.tensors--; m.n_tensor--; m.data -= 32);
     CASE(accept, "as written", (void)m);
@@ -420,7 +449,7 @@ static myth_status open_model(myth_error *err)
 
 static void refuse_vocab(const char *what, model *m)
 {
-    myth_error err = { 0 };
+    myth_error err = {0};
     put(m);
     myth_status st = open_model(&err);
     if (st != MYTH_EFORMAT)
@@ -429,7 +458,7 @@ static void refuse_vocab(const char *what, model *m)
 
 static void accept_vocab(const char *what, model *m)
 {
-    myth_error err = { 0 };
+    myth_error err = {0};
     put(m);
     myth_status st = open_model(&err);
     if (st != MYTH_OK)
@@ -461,9 +490,12 @@ static void test_vocabulary(void **state)
     CASE(refuse_vocab, "32 <0x-1>", set_token(&m, 5, "<0x-1>"));
     CASE(refuse_vocab, "32 <0xZZ>", set_token(&m, 5, "<0xZZ>"));
     CASE(refuse_vocab, "32 a byte missing", set_token(&m, 5, "<0x00>"));
-    CASE(refuse_vocab, "token type 0", bytes *b = &find(&m, "tokenizer.ggml.token_type")->value; memset(b->data + 12 + 4 * 270, 0, 4));
-    CASE(refuse_vocab, "token type 7", bytes *b = &find(&m, "tokenizer.ggml.token_type")->value; b->data[12 + 4 * 270] = 7);
-    CASE(refuse_vocab, "score NaN", bytes *b = &find(&m, "tokenizer.ggml.scores")->value; memset(b->data + 12 + 4 * 270, 0xff, 4));
+    CASE(refuse_vocab, "token type 0", bytes *b = &find(&m, "tokenizer.ggml.token_type")->value;
+         memset(b->data + 12 + 4 * 270, 0, 4));
+    CASE(refuse_vocab, "token type 7", bytes *b = &find(&m, "tokenizer.ggml.token_type")->value;
+         b->data[12 + 4 * 270] = 7);
+    CASE(refuse_vocab, "score NaN", bytes *b = &find(&m, "tokenizer.ggml.scores")->value;
+         memset(b->data + 12 + 4 * 270, 0xff, 4));
 }
 
 /* ---- scales ---- */
@@ -471,15 +503,15 @@ static void test_vocabulary(void **state)
 static void test_not_finite(void **state)
 {
     (void)state;
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_mem *mem;
     myth_model o;
     model m;
     make(&m);
-    bytes b = { 0 };
+    bytes b = {0};
     render(&b, &m);
     release(&m);
-    memcpy(b.data + (b.len - m.data), "\0\0\x80\x7f", 4);                   /* 35: the first float is infinite */
+    memcpy(b.data + (b.len - m.data), "\0\0\x80\x7f", 4); /* 35: the first float is infinite */
     files_put("m.gguf", b.data, b.len);
     bytes_free(&b);
     assert_int_equal(myth_mem_open(&mem, 0, &err), MYTH_OK);
@@ -499,8 +531,8 @@ static void test_count(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_head),       cmocka_unit_test(test_facts),      cmocka_unit_test(test_directory),
-        cmocka_unit_test(test_config),     cmocka_unit_test(test_vocabulary), cmocka_unit_test(test_not_finite),
+        cmocka_unit_test(test_head),   cmocka_unit_test(test_facts),      cmocka_unit_test(test_directory),
+        cmocka_unit_test(test_config), cmocka_unit_test(test_vocabulary), cmocka_unit_test(test_not_finite),
         cmocka_unit_test(test_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

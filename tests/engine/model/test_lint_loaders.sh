@@ -1,6 +1,7 @@
 #!/bin/sh
-# The readers of model files take memory from the ledger only, and do arithmetic on sizes through the helpers of bytes.h: a line with a raw
-# sum or product of something that is named like a size must say in a comment why it cannot overflow.
+# The readers of model files take memory from the ledger only, and do arithmetic on sizes through the helpers of
+# bytes.h: a line with a raw sum or product of something that is named like a size must say in a comment why it cannot
+# overflow.
 cd "${MYTHOS_SOURCE_DIR:-.}" || exit 1
 files="engine/model/meta.c engine/model/meta_json.c engine/model/weights.c engine/model/weights_gguf.c engine/model/weights_safetensors.c engine/model/config.c engine/model/config_gguf.c engine/model/config_json.c"
 status=0

@@ -1,4 +1,5 @@
-/* test_model.c - --check-tensors finds the one value that is not finite, in every type; each level opens what it promises. */
+/* test_model.c - --check-tensors finds the one value that is not finite, in every type; each level opens what it
+ * promises. */
 #include "engine/make/convert.h"
 #include "tests/support/rig.h"
 
@@ -8,7 +9,7 @@ static char path[] = "/tmp/mythos-model-XXXXXX.gguf";
 
 static void open_at(myth_model *m, myth_mem *mem, const char *spec, myth_weights_level level)
 {
-    assert_ok(myth_model_open(m, mem, spec, &(myth_weights_opts){ .level = level }, &rig_err));
+    assert_ok(myth_model_open(m, mem, spec, &(myth_weights_opts){.level = level}, &rig_err));
 }
 
 static void put_u16(uint64_t off, uint16_t v)
@@ -23,9 +24,9 @@ static void put_u16(uint64_t off, uint16_t v)
 
 static myth_status check(myth_mem *mem)
 {
-    myth_model m = { 0 };
+    myth_model m = {0};
     open_at(&m, mem, path, MYTH_WEIGHTS_DATA);
-    rig_err = (myth_error){ 0 };
+    rig_err = (myth_error){0};
     myth_status st = myth_model_check_tensors(&m, &rig_err);
     myth_model_close(&m);
     return st;
@@ -34,23 +35,28 @@ static myth_status check(myth_mem *mem)
 static void check_tensors_names_the_bad_one(void **state)
 {
     (void)state;
-    static const struct { myth_dtype type; uint16_t bad[3], good; } row[] = {        /* top half of an f32; a whole f16, bf16; a scale */
-        { MYTH_F32, { 0x7fc0, 0x7f80, 0xff80 }, 0x7f7f },  { MYTH_F16, { 0x7e00, 0x7c00, 0xfc00 }, 0x7bff },
-        { MYTH_BF16, { 0x7fc0, 0x7f80, 0xff80 }, 0x7f7f }, { MYTH_Q8_0, { 0x7e00, 0x7c00, 0xfc00 }, 0x7bff },
-        { MYTH_Q4_0, { 0x7e00, 0x7c00, 0xfc00 }, 0x7bff },
+    static const struct {
+        myth_dtype type;
+        uint16_t bad[3], good;
+    } row[] = {
+        /* top half of an f32; a whole f16, bf16; a scale */
+        {MYTH_F32, {0x7fc0, 0x7f80, 0xff80}, 0x7f7f},  {MYTH_F16, {0x7e00, 0x7c00, 0xfc00}, 0x7bff},
+        {MYTH_BF16, {0x7fc0, 0x7f80, 0xff80}, 0x7f7f}, {MYTH_Q8_0, {0x7e00, 0x7c00, 0xfc00}, 0x7bff},
+        {MYTH_Q4_0, {0x7e00, 0x7c00, 0xfc00}, 0x7bff},
     };
     myth_mem *mem;
     assert_ok(myth_mem_open(&mem, 0, &rig_err));
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
-        myth_model m = { 0 };
+        myth_model m = {0};
         char name[128] = "";
         open_at(&m, mem, "random:gemma2-tiny:f32", MYTH_WEIGHTS_DATA);
-        assert_ok(myth_convert(&m, &(myth_convert_opts){ .path = path, .type = row[i].type }, &rig_err));
+        assert_ok(myth_convert(&m, &(myth_convert_opts){.path = path, .type = row[i].type}, &rig_err));
         myth_model_close(&m);
         assert_ok(check(mem));
         open_at(&m, mem, path, MYTH_WEIGHTS_HEADER);
         uint64_t off = 0;
-        for (uint32_t t = 0; t < myth_weights_n_tensor(m.weights); t++) {           /* the last value of the last tensor of the type */
+        for (uint32_t t = 0; t < myth_weights_n_tensor(m.weights);
+             t++) { /* the last value of the last tensor of the type */
             const myth_tensor *x = myth_weights_at(m.weights, t);
             if (x->dtype != row[i].type)
                 continue;
@@ -76,7 +82,7 @@ static void levels_open_what_they_promise(void **state)
     myth_mem *mem;
     assert_ok(myth_mem_open(&mem, 0, &rig_err));
     for (int level = MYTH_WEIGHTS_CONFIG; level <= MYTH_WEIGHTS_DATA; level++) {
-        myth_model m = { 0 };
+        myth_model m = {0};
         open_at(&m, mem, path, (myth_weights_level)level);
         assert_int_equal(m.config.family, MYTH_FAMILY_GEMMA2);
         assert_int_equal(m.config.n_vocab, 512);
@@ -85,12 +91,12 @@ static void levels_open_what_they_promise(void **state)
             assert_int_equal(myth_weights_at(m.weights, t)->data != NULL, level == MYTH_WEIGHTS_DATA);
         assert_true(level == MYTH_WEIGHTS_CONFIG || myth_weights_n_tensor(m.weights) == 4 * 11 + 2);
         myth_model_close(&m);
-        myth_model_close(&m);                                    /* a closed one is a zeroed one */
+        myth_model_close(&m); /* a closed one is a zeroed one */
         assert_int_equal(myth_mem_total(mem, 0).live, 0);
         assert_int_equal(myth_mem_get(mem, 0, MYTH_MEM_WEIGHTS_MAPPED).live, 0);
     }
-    myth_model m = { 0 };
-    const myth_weights_opts data = { .level = MYTH_WEIGHTS_DATA };
+    myth_model m = {0};
+    const myth_weights_opts data = {.level = MYTH_WEIGHTS_DATA};
     assert_int_equal(myth_model_open(&m, mem, "/nowhere/at/all", &data, &rig_err), MYTH_ENOTFOUND);
     assert_null(m.weights);
     myth_model_close(&m);

@@ -1,6 +1,6 @@
-/* test_model_types.c - the tiny models as GGUF: written in float32 they still match transformers; in each smaller type, a run equals the
- * run on the dequantised weights, and the fast levels stay within a stated divergence of the exact run of the same file. So they do on the
- * shipped model in every type that can be written. */
+/* test_model_types.c - the tiny models as GGUF: written in float32 they still match transformers; in each smaller type,
+ * a run equals the run on the dequantised weights, and the fast levels stay within a stated divergence of the exact run
+ * of the same file. So they do on the shipped model in every type that can be written. */
 #include "engine/base/half.h"
 #include "engine/make/convert.h"
 #include "engine/make/mix.h"
@@ -9,8 +9,8 @@
 #include <math.h>
 #include <unistd.h>
 
-enum { CTX = 128 };                           /* longest text of a run                                                 */
-static const float TOLERANCE = 1e-4f;        /* of the largest value of each array                                    */
+enum { CTX = 128 };                   /* longest text of a run                                                 */
+static const float TOLERANCE = 1e-4f; /* of the largest value of each array                                    */
 
 static char dir[] = "/tmp/mythos-types-XXXXXX";
 
@@ -24,10 +24,10 @@ static const char *file_of(char dst[128], const char *name)
 static bool convert(const char *from, const char *to, myth_dtype type)
 {
     myth_mem *mem;
-    myth_model m = { 0 };
+    myth_model m = {0};
     assert_ok(myth_mem_open(&mem, 0, &rig_err));
-    assert_ok(myth_model_open(&m, mem, from, &(myth_weights_opts){ .level = MYTH_WEIGHTS_DATA }, &rig_err));
-    const myth_status st = myth_convert(&m, &(myth_convert_opts){ .path = to, .type = type }, &rig_err);
+    assert_ok(myth_model_open(&m, mem, from, &(myth_weights_opts){.level = MYTH_WEIGHTS_DATA}, &rig_err));
+    const myth_status st = myth_convert(&m, &(myth_convert_opts){.path = to, .type = type}, &rig_err);
     if (st != MYTH_EUNSUPPORTED)
         assert_ok(st);
     myth_model_close(&m);
@@ -38,8 +38,17 @@ static bool convert(const char *from, const char *to, myth_dtype type)
 static void run(rows *w, const golden *g, const char *path, const char *level, bool keep_hidden)
 {
     rig r;
-    myth_engine_opts o = { .device = "cpu", .n_threads = 1, .cpu_level = level, .is_exact = level == NULL, .n_ctx = CTX, .n_ubatch = CTX,
-                           .n_logit_rows = CTX, .want_full_logits = true, .want_hidden = keep_hidden };
+    myth_engine_opts o = {
+        .device = "cpu",
+        .n_threads = 1,
+        .cpu_level = level,
+        .is_exact = level == NULL,
+        .n_ctx = CTX,
+        .n_ubatch = CTX,
+        .n_logit_rows = CTX,
+        .want_full_logits = true,
+        .want_hidden = keep_hidden,
+    };
     rig_open(&r, path, &o);
     rows_open(w, &r, g->n_tok, keep_hidden);
     myth_seq *s = rig_seq(&r);
@@ -52,8 +61,15 @@ static void run(rows *w, const golden *g, const char *path, const char *level, b
 static void run_steps(rows *w, const golden *g, const char *path, const char *level)
 {
     rig r;
-    myth_engine_opts o = { .device = "cpu", .n_threads = 2, .cpu_level = level, .n_ctx = CTX, .n_ubatch = CTX, .n_logit_rows = CTX,
-                           .want_full_logits = true };
+    myth_engine_opts o = {
+        .device = "cpu",
+        .n_threads = 2,
+        .cpu_level = level,
+        .n_ctx = CTX,
+        .n_ubatch = CTX,
+        .n_logit_rows = CTX,
+        .want_full_logits = true,
+    };
     rig_open(&r, path, &o);
     rows_open(w, &r, g->n_tok, false);
     myth_seq *s = rig_seq(&r);
@@ -96,7 +112,7 @@ static void float_gguf_matches_transformers(void **state)
         rows_close(&w);
         golden_free(&g);
     }
-    assert_int_equal(n_left, 1);                /* gemma3n-two: GGUF has no key for a correction that is not scaled */
+    assert_int_equal(n_left, 1); /* gemma3n-two: GGUF has no key for a correction that is not scaled */
 }
 
 /* ---- the types ---- */
@@ -108,13 +124,9 @@ static float element(const myth_tensor *t, uint64_t i)
     uint16_t h;
     float f;
     switch (t->dtype) {
-    case MYTH_F32:
-        memcpy(&f, p + 4 * i, 4);
-        return f;
+    case MYTH_F32: memcpy(&f, p + 4 * i, 4); return f;
     case MYTH_F16:
-    case MYTH_BF16:
-        memcpy(&h, p + 2 * i, 2);
-        return t->dtype == MYTH_F16 ? myth_f16_to_f32(h) : myth_bf16_to_f32(h);
+    case MYTH_BF16: memcpy(&h, p + 2 * i, 2); return t->dtype == MYTH_F16 ? myth_f16_to_f32(h) : myth_bf16_to_f32(h);
     case MYTH_Q8_0:
         p += i / 32 * 34;
         memcpy(&h, p, 2);
@@ -123,9 +135,7 @@ static float element(const myth_tensor *t, uint64_t i)
         p += i / 32 * 18;
         memcpy(&h, p, 2);
         return (float)((i % 32 < 16 ? p[2 + i % 16] & 15 : p[2 + i % 16] >> 4) - 8) * myth_f16_to_f32(h);
-    default:
-        fail();
-        return 0;
+    default: fail(); return 0;
     }
 }
 
@@ -136,8 +146,8 @@ static uint32_t check_dequantised(const char *typed, const char *floats, myth_dt
     myth_weights *a = NULL, *b = NULL;
     uint32_t n_typed = 0;
     assert_ok(myth_mem_open(&mem, 0, &rig_err));
-    assert_ok(myth_weights_open(&a, mem, typed, &(myth_weights_opts){ .level = MYTH_WEIGHTS_DATA }, &rig_err));
-    assert_ok(myth_weights_open(&b, mem, floats, &(myth_weights_opts){ .level = MYTH_WEIGHTS_DATA }, &rig_err));
+    assert_ok(myth_weights_open(&a, mem, typed, &(myth_weights_opts){.level = MYTH_WEIGHTS_DATA}, &rig_err));
+    assert_ok(myth_weights_open(&b, mem, floats, &(myth_weights_opts){.level = MYTH_WEIGHTS_DATA}, &rig_err));
     assert_int_equal(myth_weights_n_tensor(a), myth_weights_n_tensor(b));
     for (uint32_t i = 0; i < myth_weights_n_tensor(a); i++) {
         const myth_tensor *t = myth_weights_at(a, i);
@@ -149,8 +159,8 @@ static uint32_t check_dequantised(const char *typed, const char *floats, myth_dt
         uint64_t n = t->dim[0] * t->dim[1];
         for (uint64_t e = 0; e < n; e++)
             if (element(t, e) != element(u, e))
-                fail_msg("%s[%llu]: %.9g dequantised, %.9g by definition", name, (unsigned long long)e, (double)element(u, e),
-                         (double)element(t, e));
+                fail_msg("%s[%llu]: %.9g dequantised, %.9g by definition", name, (unsigned long long)e,
+                         (double)element(u, e), (double)element(t, e));
         n_typed += t->dtype == type;
     }
     myth_weights_close(a);
@@ -182,13 +192,19 @@ static double mean_kl(const float *a, const float *b, uint32_t n_rows, uint32_t 
 }
 
 /* rows in whole blocks of 32 */
-static const char *const quantisable[] = { "gemma1-mqa", "codegemma",     "gemma2-gqa",     "gemma2-old",
-                                           "gemma3-mqa", "gemma3-layers", "gemma3-sharded", "gemma3-mm" };
+static const char *const quantisable[] = {"gemma1-mqa", "codegemma",     "gemma2-gqa",     "gemma2-old",
+                                          "gemma3-mqa", "gemma3-layers", "gemma3-sharded", "gemma3-mm"};
 
-/* Mean divergence of a fast run from the exact run of the same file: activations there are f32, bf16 or 8 bit by the weights' type. Rows of
- * 32 average out little; the figures of real widths are smaller. */
-static const struct { myth_dtype type; double kl_max; } types[] = {
-    { MYTH_F16, 1e-5 }, { MYTH_BF16, 5e-4 }, { MYTH_Q8_0, 5e-3 }, { MYTH_Q4_0, 5e-3 },
+/* Mean divergence of a fast run from the exact run of the same file: activations there are f32, bf16 or 8 bit by the
+ * weights' type. Rows of 32 average out little; the figures of real widths are smaller. */
+static const struct {
+    myth_dtype type;
+    double kl_max;
+} types[] = {
+    {MYTH_F16, 1e-5},
+    {MYTH_BF16, 5e-4},
+    {MYTH_Q8_0, 5e-3},
+    {MYTH_Q4_0, 5e-3},
 };
 
 static void one_type(const golden *g, myth_dtype type, double kl_max, const char *level[8], uint32_t n_level)
@@ -216,7 +232,7 @@ static void one_type(const golden *g, myth_dtype type, double kl_max, const char
     assert_true(used <= 1.0f);
     assert_true(worst <= kl_max);
     if (type == MYTH_Q8_0 || type == MYTH_Q4_0)
-        assert_true(moved > TOLERANCE);                         /* the type did something */
+        assert_true(moved > TOLERANCE); /* the type did something */
     rows_close(&w);
     rows_close(&dequantised);
 }
@@ -256,8 +272,8 @@ static float top_probability(const float *x, float sharp)
     return (float)(1.0 / sum);
 }
 
-/* Logits are linear in the output norm's weights: scaling them is scaling that tensor. The least power of 2^(1/4) that makes the median of
- * the rows' best probabilities 0.3 at least. */
+/* Logits are linear in the output norm's weights: scaling them is scaling that tensor. The least power of 2^(1/4) that
+ * makes the median of the rows' best probabilities 0.3 at least. */
 static float sharpness(const float *logits)
 {
     for (float sharp = 1;; sharp *= 1.18920712f) {
@@ -276,7 +292,8 @@ static void scale(float *x, float by)
         x[i] *= by;
 }
 
-/* A model in the type equals the model on its dequantised weights, and rows as they come and decode steps of the fast levels stay near it. */
+/* A model in the type equals the model on its dequantised weights, and rows as they come and decode steps of the fast
+ * levels stay near it. */
 static void every_block_type(void **state)
 {
     (void)state;
@@ -285,7 +302,7 @@ static void every_block_type(void **state)
     int32_t ids[N_ID];
     for (int i = 0; i < N_ID; i++)
         ids[i] = (i * 37 + 5) % SUPER_VOCAB;
-    golden g = { .n_tok = N_ID, .n_vocab = SUPER_VOCAB, .d_model = 256, .n_layer = 4, .ids = ids };
+    golden g = {.n_tok = N_ID, .n_vocab = SUPER_VOCAB, .d_model = 256, .n_layer = 4, .ids = ids};
     for (int t = 0; t < MYTH_DTYPE_N; t++) {
         char typed[128], floats[128];
         rows w, dequantised;
@@ -296,7 +313,8 @@ static void every_block_type(void **state)
         run(&w, &g, typed, NULL, true);
         run(&dequantised, &g, floats, NULL, true);
         const float used = worst_share(&g, &w, dequantised.logits, dequantised.hidden), sharp = sharpness(w.logits);
-        printf("%-6s share %.3f, sharpened by %.1f, kl of each level", myth_dtype_get((myth_dtype)t)->name, (double)used, (double)sharp);
+        printf("%-6s share %.3f, sharpened by %.1f, kl of each level", myth_dtype_get((myth_dtype)t)->name,
+               (double)used, (double)sharp);
         scale(w.logits, sharp);
         for (uint32_t v = 0; v < 2 * n_level; v++) {
             rows fast;
@@ -309,7 +327,7 @@ static void every_block_type(void **state)
             scale(fast.logits, sharp);
             double kl = mean_kl(w.logits, fast.logits, N_ID, SUPER_VOCAB);
             printf(v % 2 ? ", steps %.1e" : " %.1e", kl);
-            assert_true(kl <= 1e-3);                            /* NaN fails */
+            assert_true(kl <= 1e-3); /* NaN fails */
             rows_close(&fast);
         }
         printf("\n");
@@ -331,13 +349,13 @@ static uint32_t read_source(const char *model, int32_t ids[N_TEXT])
     int32_t all[4096];
     size_t n;
     myth_mem *mem;
-    myth_model m = { 0 };
+    myth_model m = {0};
     FILE *f = fopen(check_path(path, sizeof(path), "tests/corpus/demo.c"), "rb");
     assert_non_null(f);
     const size_t len = fread(text, 1, sizeof(text), f);
     fclose(f);
     assert_ok(myth_mem_open(&mem, 0, &rig_err));
-    assert_ok(myth_model_open(&m, mem, model, &(myth_weights_opts){ .level = MYTH_WEIGHTS_HEADER }, &rig_err));
+    assert_ok(myth_model_open(&m, mem, model, &(myth_weights_opts){.level = MYTH_WEIGHTS_HEADER}, &rig_err));
     assert_non_null(m.tokenizer);
     assert_ok(myth_tokenizer_encode(m.tokenizer, mem, MYTH_TOK_CONTENT, text, len, all, 4096, &n, &rig_err));
     assert_true(n >= N_TEXT);
@@ -354,7 +372,7 @@ static bool has_type(const char *path, const char *tensor, myth_dtype type)
     myth_mem *mem;
     myth_weights *w = NULL;
     assert_ok(myth_mem_open(&mem, 0, &rig_err));
-    assert_ok(myth_weights_open(&w, mem, path, &(myth_weights_opts){ .level = MYTH_WEIGHTS_HEADER }, &rig_err));
+    assert_ok(myth_weights_open(&w, mem, path, &(myth_weights_opts){.level = MYTH_WEIGHTS_HEADER}, &rig_err));
     const myth_tensor *t = myth_weights_find(w, tensor);
     const bool has = t && t->dtype == type;
     myth_weights_close(w);
@@ -362,22 +380,23 @@ static bool has_type(const char *path, const char *tensor, myth_dtype type)
     return has;
 }
 
-/* All types and fast levels in full runs, else a few of them: rows as they come, and decode steps, near the exact run of the same file. */
+/* All types and fast levels in full runs, else a few of them: rows as they come, and decode steps, near the exact run
+ * of the same file. */
 static void the_shipped_model_in_every_type(void **state)
 {
     (void)state;
     char source[1024];
     const char *level[8];
-    const uint32_t n_level = rig_levels(level), first = n_level > 1;             /* ref has no 8-bit activations */
+    const uint32_t n_level = rig_levels(level), first = n_level > 1; /* ref has no 8-bit activations */
     const uint32_t n_case = MYTH_DTYPE_N * 2 * (n_level - first);
     uint32_t n_type = 0, n_run = 0;
     int32_t ids[N_TEXT];
     check_path(source, sizeof(source), shipped);
     const uint32_t n_vocab = read_source(source, ids);
-    const golden g = { .n_tok = N_TEXT, .n_vocab = n_vocab, .ids = ids };
+    const golden g = {.n_tok = N_TEXT, .n_vocab = n_vocab, .ids = ids};
     for (int t = 0; t < MYTH_DTYPE_N; t++) {
         char typed[128];
-        rows w = { 0 };
+        rows w = {0};
         if (!myth_dtype_is_quant((myth_dtype)t) || !myth_mix_of((myth_dtype)t))
             continue;
         for (uint32_t v = 0; v < 2 * (n_level - first); v++) {
@@ -396,8 +415,9 @@ static void the_shipped_model_in_every_type(void **state)
             else
                 run(&fast, &g, typed, level[first + v / 2], false);
             const double kl = mean_kl(w.logits, fast.logits, N_TEXT, n_vocab);
-            printf("shipped model as %-6s %-6s %s kl %.1e\n", myth_dtype_get((myth_dtype)t)->name, level[first + v / 2], steps ? "steps" : "rows ", kl);
-            assert_true(kl <= 1e-3);                            /* NaN fails */
+            printf("shipped model as %-6s %-6s %s kl %.1e\n", myth_dtype_get((myth_dtype)t)->name, level[first + v / 2],
+                   steps ? "steps" : "rows ", kl);
+            assert_true(kl <= 1e-3); /* NaN fails */
             rows_close(&fast);
             n_run++;
         }
@@ -419,7 +439,7 @@ int main(void)
         cmocka_unit_test(the_shipped_model_in_every_type),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    static const char *const name[] = { "f32", "f16", "bf16", "q8_0", "q4_0", "dequantised", "shipped" };
+    static const char *const name[] = {"f32", "f16", "bf16", "q8_0", "q4_0", "dequantised", "shipped"};
     for (int i = 0; i < 7; i++) {
         char path[128];
         unlink(file_of(path, name[i]));

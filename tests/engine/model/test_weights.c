@@ -1,4 +1,5 @@
-/* weights.c: what a spec means, what each level holds and books, the cache of hub ids, random models, failing allocations. */
+/* weights.c: what a spec means, what each level holds and books, the cache of hub ids, random models, failing
+ * allocations. */
 #include "tests/support/files.h"
 
 #include "engine/model/config.h"
@@ -9,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const specs[] = { "gemma3-sharded", "gemma3-mm", "gemma2-old", "gemma1-mqa" };
+static const char *const specs[] = {"gemma3-sharded", "gemma3-mm", "gemma2-old", "gemma1-mqa"};
 
 static const char *golden_path(const char *name)
 {
@@ -21,8 +22,8 @@ static const char *golden_path(const char *name)
 static myth_weights *open_ok(myth_mem *mem, const char *spec, myth_weights_level level, bool pread)
 {
     myth_weights *w = NULL;
-    myth_error err = { 0 };
-    if (myth_weights_open(&w, mem, spec, &(myth_weights_opts){ .level = level, .pread = pread }, &err) != MYTH_OK)
+    myth_error err = {0};
+    if (myth_weights_open(&w, mem, spec, &(myth_weights_opts){.level = level, .pread = pread}, &err) != MYTH_OK)
         fail_msg("%s", err.msg);
     return w;
 }
@@ -111,8 +112,8 @@ static void test_faults(void **state)
         for (uint64_t nth = 1;; nth++) {
             myth_mem *mem = new_mem();
             myth_weights *w = NULL;
-            myth_error err = { 0 };
-            myth_mem_set_fault(mem, &(myth_fault){ .fail_nth = nth });
+            myth_error err = {0};
+            myth_mem_set_fault(mem, &(myth_fault){.fail_nth = nth});
             myth_status st = myth_weights_open(&w, mem, spec, NULL, &err);
             bool was_hit = myth_mem_n_alloc(mem) >= nth;
             if (st == MYTH_OK) {
@@ -135,14 +136,14 @@ static void test_hub(void **state)
 {
     (void)state;
     char source[PATH_MAX], link_path[PATH_MAX];
-    static const char *const names[] = { "config.json", "model.safetensors" };
+    static const char *const names[] = {"config.json", "model.safetensors"};
     const char *root = "hub/models--org--my-model_1.5";
     myth_error err;
     setenv("HF_HUB_CACHE", files_path("hub"), 1);
     assert_int_equal(files_try("absent", "org/my-model_1.5", MYTH_WEIGHTS_DATA, &err), MYTH_ENOTFOUND);
     assert_non_null(strstr(err.msg, "hf download org/my-model_1.5"));
 
-    static const char *const folders[] = { "", "/refs", "/blobs", "/snapshots", "/snapshots/0abc" };
+    static const char *const folders[] = {"", "/refs", "/blobs", "/snapshots", "/snapshots/0abc"};
     files_mkdir("hub");
     for (int i = 0; i < 5; i++) {
         snprintf(link_path, sizeof(link_path), "%s%s", root, folders[i]);
@@ -152,7 +153,7 @@ static void test_hub(void **state)
         snprintf(source, sizeof(source), "%s/%s", golden_path("gemma1-mqa"), names[i]);
         FILE *f = fopen(source, "rb");
         assert_non_null(f);
-        bytes b = { 0 };
+        bytes b = {0};
         for (int ch; (ch = fgetc(f)) != EOF;)
             bytes_uint(&b, (uint64_t)ch, 1);
         fclose(f);
@@ -207,12 +208,24 @@ static void test_hub(void **state)
 static void test_specs(void **state)
 {
     (void)state;
-    static const struct { const char *spec; myth_status status; } row[] = {
-        { "", MYTH_ENOTFOUND }, { "/no/such/path", MYTH_ENOTFOUND }, { "a/b/c", MYTH_ENOTFOUND }, { "../x", MYTH_ENOTFOUND },
-        { "random:", MYTH_EARG }, { "random:gemma3-1b", MYTH_EARG }, { "random:gemma3-1b:", MYTH_EARG },
-        { "random:gemma3-1b:q9", MYTH_EARG }, { "random:gemma3-1b:i32", MYTH_EARG }, { "random:gemma3-9b:f32", MYTH_EARG },
-        { "random:gemma3-1b:f32:x", MYTH_EARG },
-        { "random:gemma3-1b:f32:", MYTH_EARG }, { "random:gemma3-1b:F32:12", MYTH_OK }, { "random:gemma2-27b:q4_0", MYTH_OK },
+    static const struct {
+        const char *spec;
+        myth_status status;
+    } row[] = {
+        {"", MYTH_ENOTFOUND},
+        {"/no/such/path", MYTH_ENOTFOUND},
+        {"a/b/c", MYTH_ENOTFOUND},
+        {"../x", MYTH_ENOTFOUND},
+        {"random:", MYTH_EARG},
+        {"random:gemma3-1b", MYTH_EARG},
+        {"random:gemma3-1b:", MYTH_EARG},
+        {"random:gemma3-1b:q9", MYTH_EARG},
+        {"random:gemma3-1b:i32", MYTH_EARG},
+        {"random:gemma3-9b:f32", MYTH_EARG},
+        {"random:gemma3-1b:f32:x", MYTH_EARG},
+        {"random:gemma3-1b:f32:", MYTH_EARG},
+        {"random:gemma3-1b:F32:12", MYTH_OK},
+        {"random:gemma2-27b:q4_0", MYTH_OK},
     };
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
         files_expect(row[i].spec, row[i].spec, MYTH_WEIGHTS_DATA, row[i].status);
@@ -234,8 +247,8 @@ static void test_random(void **state)
 {
     (void)state;
     myth_mem *mem = new_mem();
-    myth_error err = { 0 };
-    static const char *const types[] = { "f32", "f16", "bf16", "q8_0", "q4_0" };
+    myth_error err = {0};
+    static const char *const types[] = {"f32", "f16", "bf16", "q8_0", "q4_0"};
     myth_weights *f = open_ok(mem, "random:gemma3-tiny:f32", MYTH_WEIGHTS_DATA, false);
     const myth_tensor *x = myth_weights_find(f, "blk.1.ffn_down.weight");
     const uint64_t n = x->dim[0] * x->dim[1];
@@ -244,7 +257,7 @@ static void test_random(void **state)
     assert_int_equal(myth_weights_random_fill(f, x, 0, n, value, &err), MYTH_OK);
 
     /* Values of the rule in weights_random.c, computed apart from it (numpy). */
-    static const float first[] = { 0x1.80e058p-4f, 0x1.d4f67ap-5f, 0x1.d06612p-4f, -0x1.ae8e38p-4f };
+    static const float first[] = {0x1.80e058p-4f, 0x1.d4f67ap-5f, 0x1.d06612p-4f, -0x1.ae8e38p-4f};
     assert_memory_equal(value, first, sizeof(first));
     double sum = 0, square = 0;
     for (uint64_t i = 0; i < n; i++) {
@@ -261,11 +274,12 @@ static void test_random(void **state)
         const myth_tensor *y = myth_weights_find(w, "blk.1.ffn_down.weight");
         assert_int_equal(myth_weights_random_fill(w, y, 0, n, whole, &err), MYTH_OK);
         myth_quant_row(y->dtype, made, value, n);
-        assert_memory_equal(whole, made, y->bytes);                      /* quantised values of the same floats */
-        for (uint64_t at = 0; at < n;) {                                 /* any split gives the same bytes      */
+        assert_memory_equal(whole, made, y->bytes); /* quantised values of the same floats */
+        for (uint64_t at = 0; at < n;) {            /* any split gives the same bytes      */
             uint64_t k = 32 * (1 + at / 32 % 11);
             k = k < n - at ? k : n - at;
-            assert_int_equal(myth_weights_random_fill(w, y, at, k, parts + myth_row_bytes(y->dtype, at), &err), MYTH_OK);
+            assert_int_equal(myth_weights_random_fill(w, y, at, k, parts + myth_row_bytes(y->dtype, at), &err),
+                             MYTH_OK);
             at += k;
         }
         assert_memory_equal(whole, parts, y->bytes);
@@ -274,7 +288,8 @@ static void test_random(void **state)
         myth_weights_close(w);
     }
     myth_weights *other = open_ok(mem, "random:gemma3-tiny:f32:2", MYTH_WEIGHTS_DATA, false);
-    assert_int_equal(myth_weights_random_fill(other, myth_weights_find(other, "blk.1.ffn_down.weight"), 0, n, piece, &err), MYTH_OK);
+    assert_int_equal(
+        myth_weights_random_fill(other, myth_weights_find(other, "blk.1.ffn_down.weight"), 0, n, piece, &err), MYTH_OK);
     assert_memory_not_equal(piece, value, n * 4);
     const myth_tensor *norm = myth_weights_find(f, "blk.0.attn_norm.weight");
     assert_int_equal(norm->dtype, MYTH_F32);
@@ -293,10 +308,10 @@ static void test_random_large(void **state)
 {
     (void)state;
     enum { PIECE = 1 << 14, FIRST = 96 };
-    static const char *const large[] = { "random:gemma3-270m:q4_0", "random:gemma3-270m:bf16" };
+    static const char *const large[] = {"random:gemma3-270m:q4_0", "random:gemma3-270m:bf16"};
     for (int i = 0; i < 2; i++) {
         myth_mem *mem = new_mem();
-        myth_error err = { 0 };
+        myth_error err = {0};
         myth_weights *w = open_ok(mem, large[i], MYTH_WEIGHTS_DATA, false);
         const myth_tensor *t = myth_weights_find(w, "blk.3.ffn_up.weight");
         const uint64_t n = t->dim[0] * t->dim[1] - FIRST;
@@ -304,7 +319,8 @@ static void test_random_large(void **state)
         assert_true(n > 16 * PIECE);
         assert_int_equal(myth_weights_random_fill(w, t, FIRST, n, whole, &err), MYTH_OK);
         for (uint64_t at = 0; at < n; at += PIECE)
-            assert_int_equal(myth_weights_random_fill(w, t, FIRST + at, n - at < PIECE ? n - at : PIECE, parts + myth_row_bytes(t->dtype, at), &err),
+            assert_int_equal(myth_weights_random_fill(w, t, FIRST + at, n - at < PIECE ? n - at : PIECE,
+                                                      parts + myth_row_bytes(t->dtype, at), &err),
                              MYTH_OK);
         assert_memory_equal(whole, parts, myth_row_bytes(t->dtype, n));
         free(whole), free(parts);
@@ -320,16 +336,16 @@ static void test_gguf_strings(void **state)
     (void)state;
     enum { N = 20000 };
     myth_mem *mem = new_mem();
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_gguf_writer *g;
     char text[32];
     assert_int_equal(myth_gguf_open(&g, mem, files_path("s.gguf"), 0, &err), MYTH_OK);
-    myth_gguf_put_str(g, "general.architecture", (myth_str){ "gemma", 5 });
+    myth_gguf_put_str(g, "general.architecture", (myth_str){"gemma", 5});
     for (int k = 0; k < 2; k++) {
         myth_gguf_put_array(g, k ? "other" : "tokenizer.ggml.tokens", MYTH_GGUF_STRING, N);
         for (int i = 0; i < N; i++) {
             int n = snprintf(text, sizeof(text), "%.*s%d", i % 7, "pieces.", i);
-            myth_gguf_item_str(g, (myth_str){ text, (size_t)n });
+            myth_gguf_item_str(g, (myth_str){text, (size_t)n});
         }
     }
     assert_int_equal(myth_gguf_close(g, true, &err), MYTH_OK);
@@ -354,9 +370,9 @@ static void test_gguf_strings(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ledger), cmocka_unit_test(test_same_bytes), cmocka_unit_test(test_faults),       cmocka_unit_test(test_hub),
-        cmocka_unit_test(test_specs),  cmocka_unit_test(test_random),     cmocka_unit_test(test_gguf_strings),
-        cmocka_unit_test(test_random_large),
+        cmocka_unit_test(test_ledger),       cmocka_unit_test(test_same_bytes),   cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_hub),          cmocka_unit_test(test_specs),        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_gguf_strings), cmocka_unit_test(test_random_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
-/* test_block_types.c - a tiny model of every quantised type on every device: logits and every layer's residual are those of the CPU's exact run
- * on its dequantised weights; in chunks, all at once, and token by token on the decode path. The CPU's fast levels: test_model_types. */
+/* test_block_types.c - a tiny model of every quantised type on every device: logits and every layer's residual are
+ * those of the CPU's exact run on its dequantised weights; in chunks, all at once, and token by token on the decode
+ * path. The CPU's fast levels: test_model_types. */
 #include "engine/make/convert.h"
 #include "tests/support/rig.h"
 
@@ -23,21 +24,28 @@ static void dequantise(const char *from)
 {
     char to[64];
     myth_mem *mem;
-    myth_model m = { 0 };
+    myth_model m = {0};
     assert_ok(myth_mem_open(&mem, 0, &rig_err));
-    assert_ok(myth_model_open(&m, mem, from, &(myth_weights_opts){ .level = MYTH_WEIGHTS_DATA }, &rig_err));
-    assert_ok(myth_convert(&m, &(myth_convert_opts){ .path = floats_path(to), .type = MYTH_F32 }, &rig_err));
+    assert_ok(myth_model_open(&m, mem, from, &(myth_weights_opts){.level = MYTH_WEIGHTS_DATA}, &rig_err));
+    assert_ok(myth_convert(&m, &(myth_convert_opts){.path = floats_path(to), .type = MYTH_F32}, &rig_err));
     myth_model_close(&m);
     assert_int_equal(myth_mem_close(mem), 0);
 }
 
 enum how { ALL, CHUNKS, STEPS, HOW_N };
-static const char *const how_name[HOW_N] = { "all at once", "chunks of 7", "steps" };
+static const char *const how_name[HOW_N] = {"all at once", "chunks of 7", "steps"};
 
 static void run(rows *w, const char *spec, const char *target, enum how how)
 {
     rig r;
-    myth_engine_opts o = { .n_threads = 2, .n_ctx = CTX, .n_ubatch = CTX, .n_logit_rows = CTX, .want_full_logits = true, .want_hidden = true };
+    myth_engine_opts o = {
+        .n_threads = 2,
+        .n_ctx = CTX,
+        .n_ubatch = CTX,
+        .n_logit_rows = CTX,
+        .want_full_logits = true,
+        .want_hidden = true,
+    };
     rig_at(&o, target);
     rig_open(&r, spec, &o);
     rows_open(w, &r, N_ID, how != STEPS);
@@ -114,7 +122,7 @@ int main(void)
     char floats[64];
     if (!mkdtemp(dir))
         return 1;
-    const struct CMUnitTest tests[] = { cmocka_unit_test(every_type_equals_its_dequantised_weights) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_type_equals_its_dequantised_weights)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     unlink(floats_path(floats));
     rmdir(dir);

@@ -1,5 +1,5 @@
-/* test_capture.c - means of residual rows: the same bits for every batch, order and chunk, equal to those of the hidden rows, in memory
- * that does not depend on the number of prompts; logits as without; what cannot be summed is said. */
+/* test_capture.c - means of residual rows: the same bits for every batch, order and chunk, equal to those of the hidden
+ * rows, in memory that does not depend on the number of prompts; logits as without; what cannot be summed is said. */
 #include "engine/make/convert.h"
 #include "engine/run/engine_impl.h"
 #include "kernels/device_impl.h"
@@ -10,7 +10,7 @@
 
 enum { PROMPT_TOK = 12, N_LABEL = 3, CAPTURE_MAX = 8, D_MAX = 512, BATCH_MAX = 128 };
 
-static const char *const spec[] = { "random:gemma1-tiny:f32", "random:gemma2-tiny:bf16", "random:gemma3-tiny:q8_0" };
+static const char *const spec[] = {"random:gemma1-tiny:f32", "random:gemma2-tiny:bf16", "random:gemma3-tiny:q8_0"};
 enum { SPEC_N = sizeof(spec) / sizeof(spec[0]) };
 
 /* ---- toy prompts: a function of their number ---- */
@@ -23,7 +23,10 @@ typedef struct {
 static prompt make_prompt(uint32_t number, uint32_t n_vocab)
 {
     uint64_t rng = 77 + number;
-    prompt p = { .n_tok = 1 + check_below(&rng, PROMPT_TOK), .label = (int32_t)(number % (N_LABEL + 1)) - 1 };      /* every fourth: none */
+    prompt p = {
+        .n_tok = 1 + check_below(&rng, PROMPT_TOK),
+        .label = (int32_t)(number % (N_LABEL + 1)) - 1,
+    }; /* every fourth: none */
     for (uint32_t i = 0; i < p.n_tok; i++)
         p.id[i] = (int32_t)check_below(&rng, n_vocab);
     return p;
@@ -47,19 +50,20 @@ static void read_means(rig *r, const uint32_t *layer, uint32_t n_layer, means *m
 static uint32_t every_layer(uint32_t layer[CAPTURE_MAX], const char *name)
 {
     myth_mem *mem;
-    myth_model m = { 0 };
+    myth_model m = {0};
     assert_ok(myth_mem_open(&mem, 0, &rig_err));
-    assert_ok(myth_model_open(&m, mem, name, &(myth_weights_opts){ .level = MYTH_WEIGHTS_CONFIG }, &rig_err));
+    assert_ok(myth_model_open(&m, mem, name, &(myth_weights_opts){.level = MYTH_WEIGHTS_CONFIG}, &rig_err));
     uint32_t n = m.config.n_layer + 1;
     myth_model_close(&m);
     assert_int_equal(myth_mem_close(mem), 0);
     assert_true(n <= CAPTURE_MAX);
     for (uint32_t i = 0; i < n; i++)
-        layer[i] = n - 1 - i;                                    /* their order is the caller's */
+        layer[i] = n - 1 - i; /* their order is the caller's */
     return n;
 }
 
-/* Prompts number[0 .. n - 1] as ephemeral runs off an empty sequence, the last token of each (every token with is_every), one forward. */
+/* Prompts number[0 .. n - 1] as ephemeral runs off an empty sequence, the last token of each (every token with
+ * is_every), one forward. */
 static void capture_batch(rig *r, myth_seq *s, const uint32_t *number, uint32_t n, bool is_every)
 {
     int32_t id[BATCH_MAX * PROMPT_TOK], label[BATCH_MAX * PROMPT_TOK], run_label[BATCH_MAX];
@@ -76,7 +80,7 @@ static void capture_batch(rig *r, myth_seq *s, const uint32_t *number, uint32_t 
             end[n_tok] = i + 1 == p.n_tok;
         }
     }
-    myth_batch b = { .n_tok = n_tok, .token = id, .seq = seq, .is_ephemeral = ephemeral, .run_end = end };
+    myth_batch b = {.n_tok = n_tok, .token = id, .seq = seq, .is_ephemeral = ephemeral, .run_end = end};
     if (is_every)
         myth_capture_every(label, &b, run_label);
     else
@@ -105,22 +109,31 @@ static void shuffle(uint32_t *v, uint32_t n, uint64_t *rng)
 static void batch_and_order_leave_the_bits(void **state)
 {
     (void)state;
-    static const uint32_t batches[] = { 1, 7, 32, 100, 128 }, ubatches[] = { 512, 33, PROMPT_TOK };
+    static const uint32_t batches[] = {1, 7, 32, 100, 128}, ubatches[] = {512, 33, PROMPT_TOK};
     static means first, next;
     const char *level[8];
     uint32_t n_level = rig_levels(level), layer[CAPTURE_MAX], number[BATCH_MAX];
     uint64_t rng = check_seed();
     for (int m = 0; m < SPEC_N; m++)
-        for (uint32_t v = 0; v <= n_level; v++) {                /* the last is exact */
+        for (uint32_t v = 0; v <= n_level; v++) { /* the last is exact */
             if (!check_is_full() && v < n_level && v + 1 != n_level && (uint32_t)m != v % SPEC_N)
                 continue;
-            bool is_first = true, is_every = m == 1;             /* every token of a prompt, or the last */
+            bool is_first = true, is_every = m == 1; /* every token of a prompt, or the last */
             uint32_t n_layer = every_layer(layer, spec[m]);
             for (int u = 0; u < 3; u++) {
                 rig r;
-                rig_open(&r, spec[m], &(myth_engine_opts){
-                    .device = "cpu", .n_threads = 1 + u, .cpu_level = v < n_level ? level[v] : NULL, .is_exact = v == n_level,
-                    .n_ctx = 1024, .n_ubatch = ubatches[u], .capture_layer = layer, .n_capture_layer = n_layer, .n_capture_label = N_LABEL });
+                rig_open(&r, spec[m],
+                         &(myth_engine_opts){
+                             .device = "cpu",
+                             .n_threads = 1 + u,
+                             .cpu_level = v < n_level ? level[v] : NULL,
+                             .is_exact = v == n_level,
+                             .n_ctx = 1024,
+                             .n_ubatch = ubatches[u],
+                             .capture_layer = layer,
+                             .n_capture_layer = n_layer,
+                             .n_capture_label = N_LABEL,
+                         });
                 myth_seq *s = rig_seq(&r);
                 for (uint32_t k = 0; k < 5; k++) {
                     if (!check_is_kept((uint32_t)u * 5 + k, 15))
@@ -133,19 +146,21 @@ static void batch_and_order_leave_the_bits(void **state)
                     capture_prompts(&r, s, number, BATCH_MAX, batches[k], is_every);
                     read_means(&r, layer, n_layer, is_first ? &first : &next);
                     if (!is_first && memcmp(&first, &next, sizeof(first)) != 0)
-                        fail_msg("%s, level %s, -ub %u: the means differ in batches of %u", spec[m], v < n_level ? level[v] : "exact",
-                                 ubatches[u], batches[k]);
+                        fail_msg("%s, level %s, -ub %u: the means differ in batches of %u", spec[m],
+                                 v < n_level ? level[v] : "exact", ubatches[u], batches[k]);
                     is_first = false;
                 }
                 myth_seq_close(s);
                 rig_close(&r);
             }
             for (uint32_t k = 0; k < N_LABEL; k++)
-                assert_true(is_every ? first.n[k][0] > BATCH_MAX / (N_LABEL + 1) : first.n[k][0] == BATCH_MAX / (N_LABEL + 1));
+                assert_true(is_every ? first.n[k][0] > BATCH_MAX / (N_LABEL + 1)
+                                     : first.n[k][0] == BATCH_MAX / (N_LABEL + 1));
         }
 }
 
-/* One text in chunks, with rows of another sequence in the same forward, and its last tokens by the decode path: labels by place. */
+/* One text in chunks, with rows of another sequence in the same forward, and its last tokens by the decode path: labels
+ * by place. */
 static void capture_chunks(rig *r, const int32_t *id, uint32_t n, uint32_t n_prefill, uint32_t chunk)
 {
     myth_seq *s = rig_seq(r), *other = rig_seq(r), *seq[256];
@@ -161,7 +176,13 @@ static void capture_chunks(rig *r, const int32_t *id, uint32_t n, uint32_t n_pre
         ids[take] = 5;
         seq[take] = other;
         label[take] = -1;
-        myth_batch b = { .n_tok = take + has_other, .token = ids, .seq = seq, .is_decode = at >= n_prefill, .capture_label = label };
+        myth_batch b = {
+            .n_tok = take + has_other,
+            .token = ids,
+            .seq = seq,
+            .is_decode = at >= n_prefill,
+            .capture_label = label,
+        };
         assert_ok(myth_forward(r->engine, &b, NULL, &rig_err));
     }
     myth_seq_close(s);
@@ -172,7 +193,7 @@ static void chunks_leave_the_bits(void **state)
 {
     (void)state;
     enum { N = 90, N_DECODE = 9 };
-    static const uint32_t chunks[] = { N, 1, 7, 32, 40 }, ubatches[] = { 128, 16, 5 };
+    static const uint32_t chunks[] = {N, 1, 7, 32, 40}, ubatches[] = {128, 16, 5};
     static means first, next;
     uint32_t layer[CAPTURE_MAX];
     int32_t id[N];
@@ -180,8 +201,17 @@ static void chunks_leave_the_bits(void **state)
         uint32_t n_layer = every_layer(layer, spec[m]);
         for (int u = 0; u < 3; u++) {
             rig r;
-            rig_open(&r, spec[m], &(myth_engine_opts){ .device = "cpu", .n_threads = 2, .n_ctx = 128, .n_seq = 2, .n_ubatch = ubatches[u],
-                                                       .capture_layer = layer, .n_capture_layer = n_layer, .n_capture_label = N_LABEL });
+            rig_open(&r, spec[m],
+                     &(myth_engine_opts){
+                         .device = "cpu",
+                         .n_threads = 2,
+                         .n_ctx = 128,
+                         .n_seq = 2,
+                         .n_ubatch = ubatches[u],
+                         .capture_layer = layer,
+                         .n_capture_layer = n_layer,
+                         .n_capture_label = N_LABEL,
+                     });
             for (uint32_t i = 0; i < N; i++)
                 id[i] = (int32_t)(i * 31 % r.model.config.n_vocab);
             for (int k = 0; k < 5; k++) {
@@ -212,7 +242,8 @@ static void on_hidden(void *user, uint32_t tok_idx, uint32_t layer, const float 
     h->n_row++;
 }
 
-/* In the same forward as the hidden rows, and on every level: no further from their mean than half a unit and double's own rounding. */
+/* In the same forward as the hidden rows, and on every level: no further from their mean than half a unit and double's
+ * own rounding. */
 static void means_are_those_of_the_hidden_rows(void **state)
 {
     (void)state;
@@ -225,10 +256,20 @@ static void means_are_those_of_the_hidden_rows(void **state)
     for (int m = 0; m < SPEC_N; m++)
         for (uint32_t v = 0; v <= n_level; v++) {
             rig r;
-            uint32_t n_layer = every_layer(layer, spec[m]), count[N_LABEL] = { 0 };
-            rig_open(&r, spec[m], &(myth_engine_opts){
-                .device = "cpu", .n_threads = 2, .cpu_level = v < n_level ? level[v] : NULL, .is_exact = v == n_level,
-                .n_ctx = 64, .n_ubatch = 25, .want_hidden = true, .capture_layer = layer, .n_capture_layer = n_layer, .n_capture_label = N_LABEL });
+            uint32_t n_layer = every_layer(layer, spec[m]), count[N_LABEL] = {0};
+            rig_open(&r, spec[m],
+                     &(myth_engine_opts){
+                         .device = "cpu",
+                         .n_threads = 2,
+                         .cpu_level = v < n_level ? level[v] : NULL,
+                         .is_exact = v == n_level,
+                         .n_ctx = 64,
+                         .n_ubatch = 25,
+                         .want_hidden = true,
+                         .capture_layer = layer,
+                         .n_capture_layer = n_layer,
+                         .n_capture_label = N_LABEL,
+                     });
             int32_t id[N], label[N];
             uint8_t want[N];
             myth_seq *s = rig_seq(&r), *seq[N];
@@ -241,8 +282,15 @@ static void means_are_those_of_the_hidden_rows(void **state)
             }
             memset(&h, 0, sizeof(h));
             h.label = label;
-            myth_batch b = { .n_tok = N, .token = id, .seq = seq, .want = want, .capture_label = label, .on_hidden = on_hidden,
-                             .user = &h };
+            myth_batch b = {
+                .n_tok = N,
+                .token = id,
+                .seq = seq,
+                .want = want,
+                .capture_label = label,
+                .on_hidden = on_hidden,
+                .user = &h,
+            };
             assert_ok(myth_forward(r.engine, &b, NULL, &rig_err));
             assert_int_equal(h.n_row, N * n_layer);
             read_means(&r, layer, n_layer, &got);
@@ -255,8 +303,8 @@ static void means_are_those_of_the_hidden_rows(void **state)
                         worst = fmax(worst, off);
                         largest = fmax(largest, fabs(mean));
                         if (!(off <= 0x1p-24))
-                            fail_msg("%s: label %u, layer %u: mean %.17g, of the hidden rows %.17g", spec[m], k, layer[l],
-                                     got.mean[k][l][i], mean);
+                            fail_msg("%s: label %u, layer %u: mean %.17g, of the hidden rows %.17g", spec[m], k,
+                                     layer[l], got.mean[k][l][i], mean);
                     }
                     assert_true(largest > 1e-3);
                 }
@@ -273,8 +321,16 @@ static void logits_of(const char *name, bool has_capture, float *out, uint32_t n
     rows w;
     uint32_t layer[CAPTURE_MAX], n_layer = every_layer(layer, name);
     int32_t id[20], label[20];
-    rig_open(&r, name, &(myth_engine_opts){ .device = "cpu", .n_threads = 2, .n_ctx = 64, .n_ubatch = 8, .want_full_logits = true,
-                                            .capture_layer = layer, .n_capture_layer = has_capture ? n_layer : 0 });
+    rig_open(&r, name,
+             &(myth_engine_opts){
+                 .device = "cpu",
+                 .n_threads = 2,
+                 .n_ctx = 64,
+                 .n_ubatch = 8,
+                 .want_full_logits = true,
+                 .capture_layer = layer,
+                 .n_capture_layer = has_capture ? n_layer : 0,
+             });
     myth_seq *s = rig_seq(&r), *seq[20];
     uint8_t want[20];
     rows_open(&w, &r, 20 + n_new, false);
@@ -284,14 +340,21 @@ static void logits_of(const char *name, bool has_capture, float *out, uint32_t n
         seq[i] = s;
         want[i] = MYTH_WANT_FULL_LOGITS;
     }
-    myth_batch b = { .n_tok = 20, .token = id, .seq = seq, .want = want, .capture_label = has_capture ? label : NULL,
-                     .on_full_logits = rows_on_logits, .user = &w };
+    myth_batch b = {
+        .n_tok = 20,
+        .token = id,
+        .seq = seq,
+        .want = want,
+        .capture_label = has_capture ? label : NULL,
+        .on_full_logits = rows_on_logits,
+        .user = &w,
+    };
     assert_ok(myth_forward(r.engine, &b, NULL, &rig_err));
     b.n_tok = 1;
     b.is_decode = true;
     for (uint32_t i = 0; i < n_new; i++) {
         w.base = 20 + i;
-        b.capture_label = has_capture && i % 3 ? label : NULL;   /* recorded steps and others in turn */
+        b.capture_label = has_capture && i % 3 ? label : NULL; /* recorded steps and others in turn */
         b.token = &id[i];
         assert_ok(myth_forward(r.engine, &b, NULL, &rig_err));
     }
@@ -329,13 +392,22 @@ static void logits_are_those_without(void **state)
 static void peak_does_not_depend_on_the_prompts(void **state)
 {
     (void)state;
-    uint32_t few = check_is_full() ? 400 : 40, many = check_is_full() ? 5000 : 20 * check_sample(25), layer[CAPTURE_MAX];
+    uint32_t few = check_is_full() ? 400 : 40, many = check_is_full() ? 5000 : 20 * check_sample(25),
+             layer[CAPTURE_MAX];
     uint64_t peak[2][MYTH_MEM_CLASS_N], base[MYTH_MEM_CLASS_N], total[2];
     uint32_t n_layer = every_layer(layer, spec[2]), d = 0;
-    for (int i = -1; i < 2; i++) {                               /* first without capture */
+    for (int i = -1; i < 2; i++) { /* first without capture */
         rig r;
-        rig_open(&r, spec[2], &(myth_engine_opts){ .device = "cpu", .n_threads = 2, .n_ctx = 512, .n_ubatch = 64, .capture_layer = layer,
-                                                   .n_capture_layer = i < 0 ? 0 : n_layer, .n_capture_label = N_LABEL });
+        rig_open(&r, spec[2],
+                 &(myth_engine_opts){
+                     .device = "cpu",
+                     .n_threads = 2,
+                     .n_ctx = 512,
+                     .n_ubatch = 64,
+                     .capture_layer = layer,
+                     .n_capture_layer = i < 0 ? 0 : n_layer,
+                     .n_capture_label = N_LABEL,
+                 });
         uint64_t n_alloc = myth_mem_n_alloc(r.mem), n;
         myth_seq *s = rig_seq(&r);
         for (uint32_t at = 0; i >= 0 && at < (i ? many : few); at += 20) {
@@ -361,9 +433,10 @@ static void peak_does_not_depend_on_the_prompts(void **state)
     assert_int_equal(total[0], total[1]);
     assert_memory_equal(peak[0], peak[1], sizeof(peak[0]));
     /* the sums, a flag per layer, a count per label */
-    assert_int_equal(peak[0][MYTH_MEM_CAPTURE] - base[MYTH_MEM_CAPTURE], 8ull * N_LABEL * n_layer * d + 4 * n_layer + 8 * N_LABEL);
-    printf("%u and %u prompts: %llu bytes at most, %llu of them for the means\n", few, many, (unsigned long long)total[1],
-           (unsigned long long)peak[1][MYTH_MEM_CAPTURE]);
+    assert_int_equal(peak[0][MYTH_MEM_CAPTURE] - base[MYTH_MEM_CAPTURE],
+                     8ull * N_LABEL * n_layer * d + 4 * n_layer + 8 * N_LABEL);
+    printf("%u and %u prompts: %llu bytes at most, %llu of them for the means\n", few, many,
+           (unsigned long long)total[1], (unsigned long long)peak[1][MYTH_MEM_CAPTURE]);
 }
 
 /* ---- what is refused, what is reported ---- */
@@ -371,19 +444,18 @@ static void peak_does_not_depend_on_the_prompts(void **state)
 static void labels_follow_the_runs(void **state)
 {
     (void)state;
-    myth_seq *a = (myth_seq *)(uintptr_t)64, *b = (myth_seq *)(uintptr_t)128;       /* only compared */
-    myth_seq *seq[9] = { a, a, a, b, b, b, b, b, a };
-    const uint8_t ephemeral[9] = { 0, 0, 0, 1, 1, 1, 1, 1, 1 }, end[9] = { 1, 0, 0, 0, 1, 1, 0, 0, 0 };
-    const myth_batch t = { .n_tok = 9, .seq = seq, .is_ephemeral = ephemeral, .run_end = end };     /* runs of 3 2 1 2 1 */
-    static const int32_t run_label[5] = { 4, -1, 6, 7, 8 };
-    static const struct { int32_t i, want[9]; uint32_t n; } at[] = {
-        { -1, { -1, -1, 4, -1, -1, 6, -1, 7, 8 }, 4 },
-        { 0, { 4, -1, -1, -1, -1, 6, 7, -1, 8 }, 4 },
-        { 1, { -1, 4, -1, -1, -1, -1, -1, 7, -1 }, 2 },
-        { -3, { 4, -1, -1, -1, -1, -1, -1, -1, -1 }, 1 },
-        { 3, { -1, -1, -1, -1, -1, -1, -1, -1, -1 }, 0 },
-        { INT32_MIN, { -1, -1, -1, -1, -1, -1, -1, -1, -1 }, 0 } };
-    static const int32_t every[9] = { 4, 4, 4, -1, -1, 6, 7, 7, 8 }, last[9] = { -1, -1, 0, -1, 0, 0, -1, 0, 0 };
+    myth_seq *a = (myth_seq *)(uintptr_t)64, *b = (myth_seq *)(uintptr_t)128; /* only compared */
+    myth_seq *seq[9] = {a, a, a, b, b, b, b, b, a};
+    const uint8_t ephemeral[9] = {0, 0, 0, 1, 1, 1, 1, 1, 1}, end[9] = {1, 0, 0, 0, 1, 1, 0, 0, 0};
+    const myth_batch t = {.n_tok = 9, .seq = seq, .is_ephemeral = ephemeral, .run_end = end}; /* runs of 3 2 1 2 1 */
+    static const int32_t run_label[5] = {4, -1, 6, 7, 8};
+    static const struct {
+        int32_t i, want[9];
+        uint32_t n;
+    } at[] = {{-1, {-1, -1, 4, -1, -1, 6, -1, 7, 8}, 4},    {0, {4, -1, -1, -1, -1, 6, 7, -1, 8}, 4},
+              {1, {-1, 4, -1, -1, -1, -1, -1, 7, -1}, 2},   {-3, {4, -1, -1, -1, -1, -1, -1, -1, -1}, 1},
+              {3, {-1, -1, -1, -1, -1, -1, -1, -1, -1}, 0}, {INT32_MIN, {-1, -1, -1, -1, -1, -1, -1, -1, -1}, 0}};
+    static const int32_t every[9] = {4, 4, 4, -1, -1, 6, 7, 7, 8}, last[9] = {-1, -1, 0, -1, 0, 0, -1, 0, 0};
     int32_t got[9];
     for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
         assert_int_equal(myth_capture_at(got, &t, at[i].i, run_label), at[i].n);
@@ -401,19 +473,20 @@ static void wrong_layers_and_labels_are_refused(void **state)
     rig r;
     static double mean[D_MAX];
     uint64_t n = 99;
-    uint32_t twice[] = { 1, 2, 1 }, beyond[] = { 0, 0 };
+    uint32_t twice[] = {1, 2, 1}, beyond[] = {0, 0};
     int32_t id = 3, label = 0;
-    rig_open(&r, spec[2], &(myth_engine_opts){ .device = "cpu", .n_threads = 1, .n_ctx = 32 });
+    rig_open(&r, spec[2], &(myth_engine_opts){.device = "cpu", .n_threads = 1, .n_ctx = 32});
     beyond[1] = r.model.config.n_layer + 1;
     myth_engine *e = NULL;
     myth_seq *s = rig_seq(&r);
-    const myth_engine_opts wrong[] = { { .capture_layer = twice, .n_capture_layer = 3 }, { .capture_layer = beyond, .n_capture_layer = 2 },
-                                       { .capture_layer = twice, .n_capture_layer = 2, .n_capture_label = UINT32_MAX } };
+    const myth_engine_opts wrong[] = {{.capture_layer = twice, .n_capture_layer = 3},
+                                      {.capture_layer = beyond, .n_capture_layer = 2},
+                                      {.capture_layer = twice, .n_capture_layer = 2, .n_capture_label = UINT32_MAX}};
     for (int i = 0; i < 3; i++)
         assert_int_equal(myth_engine_open(&e, &r.model, &wrong[i], &rig_err), MYTH_EARG);
     assert_int_equal(myth_capture_read(r.engine, 0, 0, mean, &n, &rig_err), MYTH_EARG);
-    assert_ok(myth_capture_reset(r.engine, &rig_err));           /* nothing to clear */
-    myth_batch b = { .n_tok = 1, .token = &id, .seq = &s, .capture_label = &label };
+    assert_ok(myth_capture_reset(r.engine, &rig_err)); /* nothing to clear */
+    myth_batch b = {.n_tok = 1, .token = &id, .seq = &s, .capture_label = &label};
     assert_int_equal(myth_forward(r.engine, &b, NULL, &rig_err), MYTH_EARG);
     assert_int_equal(myth_seq_len(s), 0);
     label = -1;
@@ -421,8 +494,15 @@ static void wrong_layers_and_labels_are_refused(void **state)
     myth_seq_close(s);
     rig_close(&r);
 
-    rig_open(&r, spec[2], &(myth_engine_opts){ .device = "cpu", .n_threads = 1, .n_ctx = 32, .capture_layer = twice, .n_capture_layer = 2,
-                                               .n_capture_label = 2 });
+    rig_open(&r, spec[2],
+             &(myth_engine_opts){
+                 .device = "cpu",
+                 .n_threads = 1,
+                 .n_ctx = 32,
+                 .capture_layer = twice,
+                 .n_capture_layer = 2,
+                 .n_capture_label = 2,
+             });
     s = rig_seq(&r);
     assert_int_equal(myth_capture_read(r.engine, 0, 0, mean, &n, &rig_err), MYTH_EARG);
     assert_int_equal(myth_capture_read(r.engine, 2, 1, mean, &n, &rig_err), MYTH_EARG);
@@ -451,9 +531,9 @@ static void wrong_layers_and_labels_are_refused(void **state)
 static void put_embedding(const char *path, int32_t token, float v)
 {
     myth_mem *mem;
-    myth_model m = { 0 };
+    myth_model m = {0};
     assert_ok(myth_mem_open(&mem, 0, &rig_err));
-    assert_ok(myth_model_open(&m, mem, path, &(myth_weights_opts){ .level = MYTH_WEIGHTS_HEADER }, &rig_err));
+    assert_ok(myth_model_open(&m, mem, path, &(myth_weights_opts){.level = MYTH_WEIGHTS_HEADER}, &rig_err));
     uint64_t off = 0;
     for (uint32_t t = 0; t < myth_weights_n_tensor(m.weights); t++) {
         const myth_tensor *x = myth_weights_at(m.weights, t);
@@ -473,28 +553,34 @@ static void put_embedding(const char *path, int32_t token, float v)
 static void what_cannot_be_summed_is_said(void **state)
 {
     (void)state;
-    static const float bad[] = { NAN, INFINITY, -INFINITY, 3e38f, 0x1p38f, -0x1p38f };
+    static const float bad[] = {NAN, INFINITY, -INFINITY, 3e38f, 0x1p38f, -0x1p38f};
     char path[] = "/tmp/mythos-capture-XXXXXX.gguf";
     int fd = mkstemps(path, 5);
     rig r;
     assert_true(fd >= 0);
     close(fd);
-    rig_open(&r, "random:gemma3-tiny:f32", &(myth_engine_opts){ .device = "cpu", .n_threads = 1, .n_ctx = 32 });
-    assert_ok(myth_convert(&r.model, &(myth_convert_opts){ .path = path, .type = MYTH_F32 }, &rig_err));
+    rig_open(&r, "random:gemma3-tiny:f32", &(myth_engine_opts){.device = "cpu", .n_threads = 1, .n_ctx = 32});
+    assert_ok(myth_convert(&r.model, &(myth_convert_opts){.path = path, .type = MYTH_F32}, &rig_err));
     rig_close(&r);
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         static double mean[D_MAX];
-        uint32_t layer[] = { 2, 0 };
-        int32_t id[] = { 7, 8 };
+        uint32_t layer[] = {2, 0};
+        int32_t id[] = {7, 8};
         uint64_t n = 99;
         put_embedding(path, 7, bad[i]);
-        rig_open(&r, path, &(myth_engine_opts){ .device = "cpu", .n_threads = 2, .n_ctx = 32,
-                                                .capture_layer = layer, .n_capture_layer = 2 });
-        myth_seq *s = rig_seq(&r), *seq[2] = { s, s };
-        const uint8_t ephemeral[2] = { 1, 1 };
-        int32_t label[2] = { -1, 0 };
-        myth_batch b = { .n_tok = 1, .token = id, .seq = seq, .is_ephemeral = ephemeral, .capture_label = label };
-        assert_ok(myth_forward(r.engine, &b, NULL, &rig_err));   /* in the batch, not captured */
+        rig_open(&r, path,
+                 &(myth_engine_opts){
+                     .device = "cpu",
+                     .n_threads = 2,
+                     .n_ctx = 32,
+                     .capture_layer = layer,
+                     .n_capture_layer = 2,
+                 });
+        myth_seq *s = rig_seq(&r), *seq[2] = {s, s};
+        const uint8_t ephemeral[2] = {1, 1};
+        int32_t label[2] = {-1, 0};
+        myth_batch b = {.n_tok = 1, .token = id, .seq = seq, .is_ephemeral = ephemeral, .capture_label = label};
+        assert_ok(myth_forward(r.engine, &b, NULL, &rig_err)); /* in the batch, not captured */
         assert_ok(myth_capture_read(r.engine, 0, 0, mean, &n, &rig_err));
         assert_int_equal(n, 0);
         label[0] = 0;
@@ -523,14 +609,20 @@ static void a_failed_forward_leaves_no_mean(void **state)
     (void)state;
     rig r;
     static double mean[D_MAX];
-    uint32_t layer[] = { 1 };
+    uint32_t layer[] = {1};
     int32_t id = 3, label = 0;
     uint64_t n;
-    rig_open(&r, spec[2], &(myth_engine_opts){ .device = "cpu", .n_threads = 1, .n_ctx = 32,
-                                               .capture_layer = layer, .n_capture_layer = 1 });
+    rig_open(&r, spec[2],
+             &(myth_engine_opts){
+                 .device = "cpu",
+                 .n_threads = 1,
+                 .n_ctx = 32,
+                 .capture_layer = layer,
+                 .n_capture_layer = 1,
+             });
     myth_seq *s = rig_seq(&r);
     const uint8_t ephemeral = 1;
-    myth_batch b = { .n_tok = 1, .token = &id, .seq = &s, .is_ephemeral = &ephemeral, .capture_label = &label };
+    myth_batch b = {.n_tok = 1, .token = &id, .seq = &s, .is_ephemeral = &ephemeral, .capture_label = &label};
     assert_ok(myth_forward(r.engine, &b, NULL, &rig_err));
     struct myth_ops ops = r.engine->part[0].dev->ops;
     r.engine->part[0].dev->ops.capture_sum = NULL;
@@ -551,22 +643,30 @@ static void a_failed_forward_leaves_no_mean(void **state)
 static myth_status session(myth_mem *mem, double *mean, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    myth_model m = { 0 };
+    myth_model m = {0};
     myth_engine *e = NULL;
     myth_seq *s = NULL, *seq[9];
-    uint32_t layer[] = { 0, 3 };
+    uint32_t layer[] = {0, 3};
     int32_t id[9], label[9];
     uint64_t n;
-    MYTH_TRY(myth_model_open(&m, mem, spec[2], &(myth_weights_opts){ .level = MYTH_WEIGHTS_DATA }, err));
-    MYTH_TRY(myth_engine_open(&e, &m, &(myth_engine_opts){ .device = "cpu", .n_threads = 2, .n_ctx = 32, .capture_layer = layer,
-                                                           .n_capture_layer = 2, .n_capture_label = 2 }, err));
+    MYTH_TRY(myth_model_open(&m, mem, spec[2], &(myth_weights_opts){.level = MYTH_WEIGHTS_DATA}, err));
+    MYTH_TRY(myth_engine_open(&e, &m,
+                              &(myth_engine_opts){
+                                  .device = "cpu",
+                                  .n_threads = 2,
+                                  .n_ctx = 32,
+                                  .capture_layer = layer,
+                                  .n_capture_layer = 2,
+                                  .n_capture_label = 2,
+                              },
+                              err));
     MYTH_TRY(myth_seq_open(&s, e, err));
     for (int32_t i = 0; i < 9; i++) {
         id[i] = 2 + i;
         label[i] = i % 2;
         seq[i] = s;
     }
-    MYTH_TRY(myth_forward(e, &(myth_batch){ .n_tok = 9, .token = id, .seq = seq, .capture_label = label }, NULL, err));
+    MYTH_TRY(myth_forward(e, &(myth_batch){.n_tok = 9, .token = id, .seq = seq, .capture_label = label}, NULL, err));
     MYTH_TRY(myth_capture_read(e, 1, 3, mean, &n, err));
 fail:
     if (s)
@@ -587,8 +687,8 @@ static void every_failed_allocation(void **state)
     for (uint64_t nth = 1; nth <= n; nth++)
         for (int forever = 0; forever < 2; forever++) {
             memcpy(got, want, sizeof(got));
-            rig_err = (myth_error){ 0 };
-            myth_mem_set_fault(mem, &(myth_fault){ .fail_nth = nth, .forever = forever });
+            rig_err = (myth_error){0};
+            myth_mem_set_fault(mem, &(myth_fault){.fail_nth = nth, .forever = forever});
             myth_status st = session(mem, got, &rig_err);
             myth_mem_set_fault(mem, NULL);
             assert_true(st == MYTH_OK || ((st == MYTH_ENOMEM || st == MYTH_ENOFIT) && rig_err.msg[0]));
@@ -603,16 +703,11 @@ static void every_failed_allocation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(batch_and_order_leave_the_bits),
-        cmocka_unit_test(chunks_leave_the_bits),
-        cmocka_unit_test(means_are_those_of_the_hidden_rows),
-        cmocka_unit_test(logits_are_those_without),
-        cmocka_unit_test(peak_does_not_depend_on_the_prompts),
-        cmocka_unit_test(labels_follow_the_runs),
-        cmocka_unit_test(wrong_layers_and_labels_are_refused),
-        cmocka_unit_test(what_cannot_be_summed_is_said),
-        cmocka_unit_test(a_failed_forward_leaves_no_mean),
-        cmocka_unit_test(every_failed_allocation),
+        cmocka_unit_test(batch_and_order_leave_the_bits),      cmocka_unit_test(chunks_leave_the_bits),
+        cmocka_unit_test(means_are_those_of_the_hidden_rows),  cmocka_unit_test(logits_are_those_without),
+        cmocka_unit_test(peak_does_not_depend_on_the_prompts), cmocka_unit_test(labels_follow_the_runs),
+        cmocka_unit_test(wrong_layers_and_labels_are_refused), cmocka_unit_test(what_cannot_be_summed_is_said),
+        cmocka_unit_test(a_failed_forward_leaves_no_mean),     cmocka_unit_test(every_failed_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

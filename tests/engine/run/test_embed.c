@@ -1,5 +1,5 @@
-/* test_embed.c - vectors of the tiny encoders against transformers (tests/golden/make_embedders.py): all texts at once, each alone, cut to
- * fewer dimensions, on every device; what an encoder refuses. */
+/* test_embed.c - vectors of the tiny encoders against transformers (tests/golden/make_embedders.py): all texts at once,
+ * each alone, cut to fewer dimensions, on every device; what an encoder refuses. */
 #include "tests/support/rig.h"
 
 #include "engine/make/convert.h"
@@ -69,7 +69,7 @@ static float check_model(const char *name, const char *target)
     myth_embedder *x;
     float all[TEXT_MAX * DIM_MAX], one[DIM_MAX], most = 0.0f;
     vectors_load(&v, name);
-    myth_engine_opts o = { .n_threads = 2, .n_ctx = 64, .n_ubatch = 64, .want_hidden = true };
+    myth_engine_opts o = {.n_threads = 2, .n_ctx = 64, .n_ubatch = 64, .want_hidden = true};
     rig_at(&o, target);
     rig_open(&r, v.path, &o);
     assert_ok(myth_embedder_open(&x, r.engine, &rig_err));
@@ -83,7 +83,7 @@ static float check_model(const char *name, const char *target)
         most = fmaxf(most, largest_difference(all + t * v.dim, v.vector[t], v.dim) / (tolerance * scale));
         assert_ok(myth_embed(x, &v.text[t], 1, 0, one, NULL, &rig_err));
         assert_memory_equal(one, all + t * v.dim, v.dim * sizeof(float));
-        assert_ok(myth_embed(x, &v.text[t], 1, v.dim / 2, one, NULL, &rig_err));               /* the first half, at length 1 again */
+        assert_ok(myth_embed(x, &v.text[t], 1, v.dim / 2, one, NULL, &rig_err)); /* the first half, at length 1 again */
         double ss = 0.0;
         for (uint32_t i = 0; i < v.dim / 2; i++)
             ss += (double)all[t * v.dim + i] * (double)all[t * v.dim + i];
@@ -111,15 +111,16 @@ static void vectors_equal_transformers(void **state)
 static void converted_models_give_the_same_vectors(void **state)
 {
     (void)state;
-    static const char *const name[] = { "dense", "plain" };
-    static const myth_dtype type[] = { MYTH_BF16, MYTH_F32 };            /* as stored: products of other types run in another order */
+    static const char *const name[] = {"dense", "plain"};
+    static const myth_dtype type[] = {MYTH_BF16,
+                                      MYTH_F32}; /* as stored: products of other types run in another order */
     char path[1024];
     for (int m = 0; m < 2; m++) {
         vectors v;
         rig r;
         myth_embedder *x;
         float want[TEXT_MAX * DIM_MAX], got[TEXT_MAX * DIM_MAX];
-        myth_engine_opts o = { .n_threads = 1, .n_ctx = 64, .n_ubatch = 64, .want_hidden = true };
+        myth_engine_opts o = {.n_threads = 1, .n_ctx = 64, .n_ubatch = 64, .want_hidden = true};
         rig_at(&o, rig_target());
         vectors_load(&v, name[m]);
         snprintf(path, sizeof(path), "%s", files_path("encoder.gguf"));
@@ -130,7 +131,7 @@ static void converted_models_give_the_same_vectors(void **state)
             assert_ok(myth_embed(x, v.text, v.n_text, 0, is_again ? got : want, NULL, &rig_err));
             myth_embedder_close(x);
             if (!is_again)
-                assert_ok(myth_convert(&r.model, &(myth_convert_opts){ .path = path, .type = type[m] }, &rig_err));
+                assert_ok(myth_convert(&r.model, &(myth_convert_opts){.path = path, .type = type[m]}, &rig_err));
             rig_close(&r);
         }
         assert_memory_equal(got, want, v.n_text * v.dim * sizeof(float));
@@ -149,7 +150,7 @@ static void refusals(void **state)
     float out[DIM_MAX];
     vectors_load(&v, "plain");
     golden_load(&g, "gemma3-mqa");
-    myth_engine_opts o = { .n_threads = 1, .n_ctx = 64, .n_ubatch = 16, .want_hidden = true };
+    myth_engine_opts o = {.n_threads = 1, .n_ctx = 64, .n_ubatch = 16, .want_hidden = true};
     rig_at(&o, rig_target());
     rig_open(&r, g.path, &o);
     assert_int_equal(myth_embedder_open(&x, r.engine, &rig_err), MYTH_EUNSUPPORTED);
@@ -157,15 +158,16 @@ static void refusals(void **state)
 
     rig_open(&r, v.path, &o);
     assert_ok(myth_embedder_open(&x, r.engine, &rig_err));
-    assert_int_equal(myth_embed(x, &v.text[4], 1, 0, out, NULL, &rig_err), MYTH_ELIMIT);      /* 37 tokens, a micro-batch of 16 */
-    assert_int_equal(myth_embed(x, &(myth_embed_text){ v.text[0].ids, 0 }, 1, 0, out, NULL, &rig_err), MYTH_EARG);
+    assert_int_equal(myth_embed(x, &v.text[4], 1, 0, out, NULL, &rig_err),
+                     MYTH_ELIMIT); /* 37 tokens, a micro-batch of 16 */
+    assert_int_equal(myth_embed(x, &(myth_embed_text){v.text[0].ids, 0}, 1, 0, out, NULL, &rig_err), MYTH_EARG);
     assert_int_equal(myth_embed(x, v.text, 1, v.dim + 1, out, NULL, &rig_err), MYTH_EARG);
     assert_ok(myth_embed(x, v.text, 1, 0, out, NULL, &rig_err));
     myth_embedder_close(x);
     myth_seq *s = rig_seq(&r);
     const int32_t id = 5;
     const uint8_t want = MYTH_WANT_LOGITS, yes = 1;
-    myth_batch b = { .n_tok = 1, .token = &id, .seq = &s };
+    myth_batch b = {.n_tok = 1, .token = &id, .seq = &s};
     assert_int_equal(myth_forward(r.engine, &b, NULL, &rig_err), MYTH_EUNSUPPORTED);
     b.is_ephemeral = &yes;
     b.want = &want;
@@ -178,7 +180,8 @@ static void refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(vectors_equal_transformers), cmocka_unit_test(converted_models_give_the_same_vectors),
-                                       cmocka_unit_test(refusals) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(vectors_equal_transformers),
+                                       cmocka_unit_test(converted_models_give_the_same_vectors),
+                                       cmocka_unit_test(refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,25 @@
-/* test_endless_chat.c - turns through a context that is far shorter than the chat: the system prompt stays, the oldest turns go when there is
- * no room for the next, down to a low-water mark. What is held is always the system prompt and the last turns, whole; not a byte and not an
- * allocation more, at positions many times the context.
+/* test_endless_chat.c - turns through a context that is far shorter than the chat: the system prompt stays, the oldest
+ * turns go when there is no room for the next, down to a low-water mark. What is held is always the system prompt and
+ * the last turns, whole; not a byte and not an allocation more, at positions many times the context.
  *
  * CPU      a context of 2,048 rows at its fastest level, every count checked
- * Devices  a context of a few splits of decode attention, in exact mode, beside the CPU fed the same: logits within the tolerance of
- *          test_model_golden at any position                                                                                     */
+ * Devices  a context of a few splits of decode attention, in exact mode, beside the CPU fed the same: logits within the
+ *          tolerance of test_model_golden at any position */
 #include "tests/support/rig.h"
 
 #include <math.h>
 
-enum { SYS = 37, MAX_CTX = 2048, DEVICE_CTX = 640, SMALL_CTX = 288, TIMES = 3 };      /* small: two leaves of decode attention and a part */
+enum {
+    SYS = 37,
+    MAX_CTX = 2048,
+    DEVICE_CTX = 640,
+    SMALL_CTX = 288,
+    TIMES = 3
+}; /* small: two leaves of decode attention and a part */
 static const float TOLERANCE_DEVICE = 2e-3f;
 
 typedef struct {
-    int32_t text[MAX_CTX];               /* the tokens that should be held */
+    int32_t text[MAX_CTX]; /* the tokens that should be held */
     uint32_t turn[MAX_CTX], n_turn, len, n_ctx, n_evict;
     uint64_t n_fed;
 } chat;
@@ -54,7 +60,7 @@ static uint64_t live_bytes(const rig *r)
 
 static void begin(chat *c, uint32_t n_ctx, uint64_t *rng)
 {
-    *c = (chat){ .n_ctx = n_ctx, .len = SYS };
+    *c = (chat){.n_ctx = n_ctx, .len = SYS};
     for (uint32_t i = 0; i < SYS; i++)
         c->text[i] = (int32_t)check_below(rng, 512);
 }
@@ -88,7 +94,7 @@ static int find_devices(void **state)
 static void the_cpu_chats_on(void **state)
 {
     (void)state;
-    const myth_engine_opts o = { .device = "cpu", .n_threads = 1, .n_ctx = MAX_CTX, .n_ubatch = 256 };
+    const myth_engine_opts o = {.device = "cpu", .n_threads = 1, .n_ctx = MAX_CTX, .n_ubatch = 256};
     uint64_t rng = check_seed(), goal = check_is_full() ? 300000 : check_sample(20000);
     static chat c;
     rig r;
@@ -98,7 +104,8 @@ static void the_cpu_chats_on(void **state)
     rig_open(&r, "random:gemma3-tiny:q8_0", &o);
     myth_seq *s = rig_seq(&r);
     rig_feed(&r, s, c.text, SYS, 0, NULL);
-    const uint64_t n_alloc = myth_mem_n_alloc(r.mem), live = live_bytes(&r), peak = myth_mem_total(r.mem, MYTH_MEM_HOST).peak;
+    const uint64_t n_alloc = myth_mem_n_alloc(r.mem), live = live_bytes(&r),
+                   peak = myth_mem_total(r.mem, MYTH_MEM_HOST).peak;
     while (c.n_fed < goal || c.n_evict <= 4) {
         uint32_t n = 20 + check_below(&rng, 140), answer = n / 8, at;
         make_room(&c, &s, 1, n);
@@ -108,7 +115,7 @@ static void the_cpu_chats_on(void **state)
         for (uint32_t i = n - answer; i < n; i++) {
             uint8_t want = MYTH_WANT_LOGITS;
             myth_result out;
-            myth_batch one = { .n_tok = 1, .token = c.text + at + i, .seq = &s, .want = &want, .is_decode = true };
+            myth_batch one = {.n_tok = 1, .token = c.text + at + i, .seq = &s, .want = &want, .is_decode = true};
             assert_ok(myth_forward(r.engine, &one, &out, &rig_err));
             assert_true(isfinite(out.top_logit[0]) && isfinite(out.lse[0]));
         }
@@ -136,12 +143,20 @@ static void chat_on(const char *name, uint32_t n_ctx, uint64_t *rng)
     uint64_t goal = (uint64_t)n_ctx * TIMES * (check_is_full() ? 6 : 1);
     begin(&c, n_ctx, rng);
     for (int i = 0; i < 2; i++) {
-        rig_open(&r[i], "random:gemma3-tiny:q8_0", &(myth_engine_opts){ .device = i == DEV ? name : "cpu", .n_threads = 1, .is_exact = true,
-                                .n_ctx = n_ctx, .n_ubatch = 96, .page_tok = 48, .want_full_logits = true });
+        rig_open(&r[i], "random:gemma3-tiny:q8_0",
+                 &(myth_engine_opts){
+                     .device = i == DEV ? name : "cpu",
+                     .n_threads = 1,
+                     .is_exact = true,
+                     .n_ctx = n_ctx,
+                     .n_ubatch = 96,
+                     .page_tok = 48,
+                     .want_full_logits = true,
+                 });
         rows_open(&got[i], &r[i], TAIL, false);
         s[i] = rig_seq(&r[i]);
         rig_feed(&r[i], s[i], c.text, SYS, 0, NULL);
-        rig_decode(&r[i], s[i], 5, NULL);                         /* the recorded step is what it is from now on */
+        rig_decode(&r[i], s[i], 5, NULL); /* the recorded step is what it is from now on */
         uint32_t at;
         assert_ok(myth_seq_truncate(s[i], SYS, &at, &rig_err));
         assert_int_equal(at, SYS);
@@ -153,7 +168,7 @@ static void chat_on(const char *name, uint32_t n_ctx, uint64_t *rng)
         make_room(&c, s, 2, n);
         at = c.len;
         say(&c, n, rng);
-        for (int prompt = 1; prompt >= 0; prompt--) {             /* the prompt's last rows, then the answer's */
+        for (int prompt = 1; prompt >= 0; prompt--) { /* the prompt's last rows, then the answer's */
             for (int i = 0; i < 2; i++) {
                 rows_clear(&got[i]);
                 if (prompt) {
@@ -171,10 +186,11 @@ static void chat_on(const char *name, uint32_t n_ctx, uint64_t *rng)
             assert_int_equal(live_bytes(&r[i]), live[i]);
         }
         if (!(worst <= TOLERANCE_DEVICE))
-            fail_msg("%s: %g from the CPU at position %u of a context of %u", name, (double)worst, myth_seq_pos(s[0]), n_ctx);
+            fail_msg("%s: %g from the CPU at position %u of a context of %u", name, (double)worst, myth_seq_pos(s[0]),
+                     n_ctx);
     }
-    printf("%s: %llu tokens, %u evictions, positions to %u in a context of %u; share of the tolerance %.3f\n", name, (unsigned long long)c.n_fed,
-           c.n_evict, myth_seq_pos(s[0]), n_ctx, (double)(worst / TOLERANCE_DEVICE));
+    printf("%s: %llu tokens, %u evictions, positions to %u in a context of %u; share of the tolerance %.3f\n", name,
+           (unsigned long long)c.n_fed, c.n_evict, myth_seq_pos(s[0]), n_ctx, (double)(worst / TOLERANCE_DEVICE));
     assert_true(c.n_evict >= 2);
     for (int i = 0; i < 2; i++) {
         myth_seq_close(s[i]);
@@ -194,6 +210,7 @@ static void devices_chat_on_as_the_cpu(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(the_cpu_chats_on), cmocka_unit_test(devices_chat_on_as_the_cpu) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_cpu_chats_on),
+                                       cmocka_unit_test(devices_chat_on_as_the_cpu)};
     return cmocka_run_group_tests(tests, find_devices, NULL);
 }

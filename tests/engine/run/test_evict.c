@@ -1,10 +1,11 @@
 /* test_evict.c - rows that were evicted are gone from the global layers and from nothing else.
  *
- * Oracle   an engine with room for every token that never evicts, whose attention is the one below: plain loops that look at every position
- *          and leave out those that a table of flags names, on global layers only. Pages, lists, positions and kernels with a gap are
- *          the other engines' alone. In exact mode and on level ref every logit has the same bits. The fast levels' attention sums in
- *          another order: a small distance with a cache of f32; caches that round turn a last bit into a step of their type,
- *          layer by layer, so there only the two engines are compared, bit by bit                                            */
+ * Oracle   an engine with room for every token that never evicts, whose attention is the one below: plain loops that
+ *          look at every position and leave out those that a table of flags names, on global layers only. Pages, lists,
+ *          positions and kernels with a gap are the other engines' alone. In exact mode and on level ref every logit
+ *          has the same bits. The fast levels' attention sums in another order: a small distance with a cache of f32;
+ *          caches that round turn a last bit into a step of their type, layer by layer, so there only the two engines
+ *          are compared, bit by bit */
 #include "tests/support/rig.h"
 
 #include "engine/run/engine_impl.h"
@@ -17,8 +18,8 @@ enum { N_SEQ = 4, POS = 400, SYSTEM = 6, BATCH = 64 };
 /* ---- the oracle's attention ---- */
 
 static struct {
-    bool is_evicted[N_SEQ][POS];         /* by the oracle's slot */
-    uint32_t local;                      /* positions that a local layer sees */
+    bool is_evicted[N_SEQ][POS]; /* by the oracle's slot */
+    uint32_t local;              /* positions that a local layer sees */
 } mask;
 
 static bool sees(const struct myth_attn_args *a, uint32_t slot, uint32_t pos, uint32_t j)
@@ -26,11 +27,13 @@ static bool sees(const struct myth_attn_args *a, uint32_t slot, uint32_t pos, ui
     return a->kv.is_ring ? pos - j < mask.local : !mask.is_evicted[slot][j];
 }
 
-static void key_to_f32(float *dst, const struct myth_attn_args *a, const int32_t *run, uint32_t head, uint32_t j, bool is_v)
+static void key_to_f32(float *dst, const struct myth_attn_args *a, const int32_t *run, uint32_t head, uint32_t j,
+                       bool is_v)
 {
     const struct myth_kv_place *kv = &a->kv;
     myth_view fresh = is_v ? a->v_new : a->k_new;
-    uint64_t bytes = myth_row_bytes(fresh.dtype, a->head_dim), skip = is_v ? myth_row_bytes(a->k_new.dtype, a->head_dim) : 0;
+    uint64_t bytes = myth_row_bytes(fresh.dtype, a->head_dim),
+             skip = is_v ? myth_row_bytes(a->k_new.dtype, a->head_dim) : 0;
     const unsigned char *row;
     if (j >= (uint32_t)run[MYTH_RUN_POS0]) {
         uint32_t r = (uint32_t)run[MYTH_RUN_ROW0] + j - (uint32_t)run[MYTH_RUN_POS0];
@@ -38,7 +41,8 @@ static void key_to_f32(float *dst, const struct myth_attn_args *a, const int32_t
     } else {
         const int32_t *table = (int32_t *)(void *)((unsigned char *)myth_buf_host(kv->table.buf) + kv->table.off);
         uint64_t entry = (uint64_t)run[MYTH_RUN_SLOT] * kv->n_entry + (kv->is_ring ? 0 : j / kv->page_tok);
-        row = (unsigned char *)myth_buf_host(kv->pool.buf) + kv->pool.off + (uint64_t)table[2 * entry] * kv->page_bytes + kv->layer_off +
+        row = (unsigned char *)myth_buf_host(kv->pool.buf) + kv->pool.off +
+              (uint64_t)table[2 * entry] * kv->page_bytes + kv->layer_off +
               (uint64_t)a->n_head_kv * kv->page_tok * skip + ((uint64_t)head * kv->page_tok + j % kv->page_tok) * bytes;
     }
     cpu_row_to_f32(dst, row, fresh.dtype, a->head_dim);
@@ -52,10 +56,13 @@ static void attend(const struct myth_attn_args *a, uint32_t r, uint32_t h)
     const int32_t *runs = (int32_t *)(void *)((unsigned char *)myth_buf_host(a->runs.buf) + a->runs.off);
     const int32_t *row_run = (int32_t *)(void *)((unsigned char *)myth_buf_host(a->row_run.buf) + a->row_run.off);
     const int32_t *run = runs + row_run[r] * MYTH_RUN_WIDTH;
-    uint32_t pos = (uint32_t)run[MYTH_RUN_POS0] + r - (uint32_t)run[MYTH_RUN_ROW0], slot = (uint32_t)run[MYTH_RUN_SLOT], hd = a->head_dim;
+    uint32_t pos = (uint32_t)run[MYTH_RUN_POS0] + r - (uint32_t)run[MYTH_RUN_ROW0], slot = (uint32_t)run[MYTH_RUN_SLOT],
+             hd = a->head_dim;
     uint32_t kv = h / (a->n_head / a->n_head_kv);
-    const float *q = (float *)(void *)((unsigned char *)myth_buf_host(a->q.buf) + a->q.off) + ((size_t)r * a->n_head + h) * hd;
-    float *o = (float *)(void *)((unsigned char *)myth_buf_host(a->o.buf) + a->o.off) + ((size_t)r * a->n_head + h) * hd;
+    const float *q =
+        (float *)(void *)((unsigned char *)myth_buf_host(a->q.buf) + a->q.off) + ((size_t)r * a->n_head + h) * hd;
+    float *o =
+        (float *)(void *)((unsigned char *)myth_buf_host(a->o.buf) + a->o.off) + ((size_t)r * a->n_head + h) * hd;
     assert_true(hd <= 64 && pos < POS);
     memset(o, 0, hd * sizeof(float));
     for (uint32_t start = 0; start <= pos; start += BLOCK) {
@@ -105,7 +112,7 @@ enum { FIRST, SECOND, MASKED, N_ENGINE };
 
 typedef struct {
     const char *model;
-    const char *level;                   /* NULL = exact mode */
+    const char *level; /* NULL = exact mode */
     myth_dtype k, v;
 } combo;
 
@@ -128,13 +135,23 @@ static void open_on(rig *r, const char *model, const myth_engine_opts *o)
 
 static void open_world(world *d, const combo *c, uint32_t n_ctx, uint64_t *rng)
 {
-    *d = (world){ .c = c, .rng = rng };
+    *d = (world){.c = c, .rng = rng};
     for (int i = 0; i < N_ENGINE; i++) {
-        myth_engine_opts o = { .device = "cpu", .n_threads = i == SECOND ? 2 : 1, .cpu_level = c->level, .is_exact = c->level == NULL,
-                               .n_ctx = i == MASKED ? POS : n_ctx, .n_seq = N_SEQ, .n_checkpoint = 1,
-                               .n_ubatch = i == FIRST ? 1 + check_below(rng, 40) : BATCH, .want_full_logits = true, .has_cache_type = true,
-                               .type_k = c->k, .type_v = c->v,
-                               .page_tok = i == MASKED ? 32 : 1 + check_below(rng, n_ctx < 24 ? n_ctx : 24) };
+        myth_engine_opts o = {
+            .device = "cpu",
+            .n_threads = i == SECOND ? 2 : 1,
+            .cpu_level = c->level,
+            .is_exact = c->level == NULL,
+            .n_ctx = i == MASKED ? POS : n_ctx,
+            .n_seq = N_SEQ,
+            .n_checkpoint = 1,
+            .n_ubatch = i == FIRST ? 1 + check_below(rng, 40) : BATCH,
+            .want_full_logits = true,
+            .has_cache_type = true,
+            .type_k = c->k,
+            .type_v = c->v,
+            .page_tok = i == MASKED ? 32 : 1 + check_below(rng, n_ctx < 24 ? n_ctx : 24),
+        };
         open_on(&d->r[i], c->model, &o);
         rows_open(&d->got[i], &d->r[i], N_SEQ * BATCH, false);
     }
@@ -175,8 +192,15 @@ static void feed(world *d, const uint32_t *n, bool is_decode)
     for (int i = 0; i < N_ENGINE; i++)
         rows_clear(&d->got[i]);
     myth_result out;
-    myth_batch b = { .n_tok = all, .token = ids, .seq = seq, .want = want, .is_decode = is_decode, .on_full_logits = rows_on_logits,
-                     .user = &d->got[FIRST] };
+    myth_batch b = {
+        .n_tok = all,
+        .token = ids,
+        .seq = seq,
+        .want = want,
+        .is_decode = is_decode,
+        .on_full_logits = rows_on_logits,
+        .user = &d->got[FIRST],
+    };
     assert_ok(myth_forward(d->r[FIRST].engine, &b, &out, &rig_err));
     for (uint32_t k = 0; k < d->n_seq; at += n[k], k++) {
         for (int i = SECOND; i < N_ENGINE; i++) {
@@ -184,15 +208,16 @@ static void feed(world *d, const uint32_t *n, bool is_decode)
             if (is_decode && n[k])
                 rig_decode(&d->r[i], d->s[i][k], ids[at], &d->got[i]);
             else
-                rig_feed(&d->r[i], d->s[i][k], ids + at, n[k], i == SECOND ? 1 + check_below(d->rng, 9) : 0, &d->got[i]);
+                rig_feed(&d->r[i], d->s[i][k], ids + at, n[k], i == SECOND ? 1 + check_below(d->rng, 9) : 0,
+                         &d->got[i]);
         }
         assert_int_equal(myth_seq_pos(d->s[FIRST][k]), myth_seq_len(d->s[MASKED][k]));
         assert_int_equal(myth_seq_pos(d->s[SECOND][k]), myth_seq_len(d->s[MASKED][k]));
     }
     size_t count = (size_t)all * d->got[0].n_vocab;
     char label[128];
-    snprintf(label, sizeof(label), "%s %s %s/%s, %u rows", d->c->model, d->c->level ? d->c->level : "exact", myth_dtype_get(d->c->k)->name,
-             myth_dtype_get(d->c->v)->name, all);
+    snprintf(label, sizeof(label), "%s %s %s/%s, %u rows", d->c->model, d->c->level ? d->c->level : "exact",
+             myth_dtype_get(d->c->k)->name, myth_dtype_get(d->c->v)->name, all);
     assert_same_bits(d->got[FIRST].logits, d->got[SECOND].logits, count, label);
     bool is_f32 = d->c->k == MYTH_F32 && d->c->v == MYTH_F32;
     if (d->c->level == NULL || strcmp(d->c->level, "ref") == 0) {
@@ -234,7 +259,7 @@ static void evict(world *d, uint32_t k)
     if (n <= least)
         return;
     while (gap < n && pos[gap] == gap)
-        gap++;                                                   /* where the gap is in the list; n = there is none, or at its end */
+        gap++; /* where the gap is in the list; n = there is none, or at its end */
     uint32_t lo = gap == n && myth_seq_pos(d->s[FIRST][k]) == n ? n - 1 : gap;
     uint32_t from = least + check_below(d->rng, (lo < n ? lo : n) - least + 1);
     uint32_t min = from < gap && myth_seq_pos(d->s[FIRST][k]) > n ? gap - from : 0;
@@ -250,13 +275,14 @@ static void truncate_to(world *d, uint32_t k, uint32_t n)
 {
     uint32_t pos[POS], len = held(d, k, pos), at = 0, slot = oracle_slot(d, k), end = myth_seq_pos(d->s[FIRST][k]);
     if (n == len && n)
-        return;                                                  /* nothing to cut, and a gap at the end stays */
+        return; /* nothing to cut, and a gap at the end stays */
     uint32_t to = n == 0 ? 0 : pos[n - 1] + 1 == n ? n : pos[n];
     for (int i = FIRST; i < MASKED; i++)
         assert_ok(myth_seq_truncate(d->s[i][k], n, &at, &rig_err));
     uint32_t stands = at;
     assert_ok(myth_seq_truncate(d->s[MASKED][k], to, &at, &rig_err));
-    if (mask.local < d->r[MASKED].engine->y.ring_tok && at > myth_seq_pos(d->s[FIRST][k]))        /* the oracle's longer ring reaches further */
+    if (mask.local < d->r[MASKED].engine->y.ring_tok &&
+        at > myth_seq_pos(d->s[FIRST][k])) /* the oracle's longer ring reaches further */
         assert_ok(myth_seq_truncate(d->s[MASKED][k], myth_seq_pos(d->s[FIRST][k]), &at, &rig_err));
     for (uint32_t p = at; p < end; p++)
         mask.is_evicted[slot][p] = false;
@@ -292,7 +318,7 @@ static uint32_t room_for(const world *d, uint32_t k)
 static void walk(const combo *c, uint32_t n_ctx, uint32_t n_step, uint64_t *rng)
 {
     world d;
-    uint32_t n[N_SEQ] = { SYSTEM }, n_evict = 0, furthest = 0;
+    uint32_t n[N_SEQ] = {SYSTEM}, n_evict = 0, furthest = 0;
     open_world(&d, c, n_ctx, rng);
     for (d.n_seq = 0; d.n_seq < N_SEQ - 1; d.n_seq++)
         for (int i = 0; i < N_ENGINE; i++)
@@ -319,17 +345,18 @@ static void walk(const combo *c, uint32_t n_ctx, uint32_t n_step, uint64_t *rng)
         } else if (k) {
             save_and_restore(&d, k);
         }
-        if (step == n_step / 3) {                                /* a fork of what has a gap, and of what has none yet */
+        if (step == n_step / 3) { /* a fork of what has a gap, and of what has none yet */
             for (int i = 0; i < N_ENGINE; i++)
                 assert_ok(myth_seq_fork(&d.s[i][d.n_seq], d.s[i][k], &rig_err));
             d.n_seq++;
-            memcpy(mask.is_evicted[oracle_slot(&d, d.n_seq - 1)], mask.is_evicted[oracle_slot(&d, k)], sizeof(mask.is_evicted[0]));
+            memcpy(mask.is_evicted[oracle_slot(&d, d.n_seq - 1)], mask.is_evicted[oracle_slot(&d, k)],
+                   sizeof(mask.is_evicted[0]));
         }
         check_lists(&d);
     }
     if (c->level)
-        printf("%s %s %s: %u evictions, positions to %u in a context of %u, at most %.1e from the masked reference\n", c->model, c->level,
-               myth_dtype_get(c->k)->name, n_evict, furthest, n_ctx, (double)d.worst);
+        printf("%s %s %s: %u evictions, positions to %u in a context of %u, at most %.1e from the masked reference\n",
+               c->model, c->level, myth_dtype_get(c->k)->name, n_evict, furthest, n_ctx, (double)d.worst);
     close_world(&d);
 }
 
@@ -340,15 +367,17 @@ static int make_combos(void **state)
 {
     (void)state;
     /* f32 weights, so that a last bit of attention stays one: with int8 activations it may move a rounding */
-    static const char *const model[] = { "gemma2-old", "gemma3-layers", "random:gemma1-tiny:f32", "random:gemma3-tiny:f32" };
-    static const struct { myth_dtype k, v; } type[] = {
-        { MYTH_F32, MYTH_F32 }, { MYTH_F16, MYTH_F16 }, { MYTH_Q8_0, MYTH_Q8_0 }, { MYTH_BF16, MYTH_Q8_0 } };
-    const char *level[9] = { NULL };
+    static const char *const model[] = {"gemma2-old", "gemma3-layers", "random:gemma1-tiny:f32",
+                                        "random:gemma3-tiny:f32"};
+    static const struct {
+        myth_dtype k, v;
+    } type[] = {{MYTH_F32, MYTH_F32}, {MYTH_F16, MYTH_F16}, {MYTH_Q8_0, MYTH_Q8_0}, {MYTH_BF16, MYTH_Q8_0}};
+    const char *level[9] = {NULL};
     uint32_t n_level = 1 + rig_levels(level + 1);
     for (size_t m = 0; m < sizeof(model) / sizeof(model[0]); m++)
         for (uint32_t v = 0; v < n_level; v++)
             for (int t = 0; t < 4; t++)
-                all_combos[n_combo++] = (combo){ model[m], level[v], type[t].k, type[t].v };
+                all_combos[n_combo++] = (combo){model[m], level[v], type[t].k, type[t].v};
     return 0;
 }
 
@@ -373,10 +402,24 @@ static void a_context_below_the_window(void **state)
 
 /* ---- what evict does not do ---- */
 
-static void *trap_write, *trap_read;                             /* set by the traps below when one is called */
+static void *trap_write, *trap_read; /* set by the traps below when one is called */
 
-static void write_trap(myth_stream *s, myth_view v, const void *p, uint64_t n) { (void)s; (void)v; (void)p; (void)n; trap_write = s; }
-static void read_trap(myth_stream *s, void *p, myth_view v, uint64_t n) { (void)s; (void)v; (void)p; (void)n; trap_read = s; }
+static void write_trap(myth_stream *s, myth_view v, const void *p, uint64_t n)
+{
+    (void)s;
+    (void)v;
+    (void)p;
+    (void)n;
+    trap_write = s;
+}
+static void read_trap(myth_stream *s, void *p, myth_view v, uint64_t n)
+{
+    (void)s;
+    (void)v;
+    (void)p;
+    (void)n;
+    trap_read = s;
+}
 
 static unsigned char *copy_of(const myth_buf *b)
 {
@@ -386,12 +429,19 @@ static unsigned char *copy_of(const myth_buf *b)
     return p;
 }
 
-/* No op, transfer, synchronisation or allocation: the device's table is empty meanwhile and every allocation fails. The cache's bytes
- * stay, and the recorded decode step is replayed after it. */
+/* No op, transfer, synchronisation or allocation: the device's table is empty meanwhile and every allocation fails. The
+ * cache's bytes stay, and the recorded decode step is replayed after it. */
 static void evict_moves_nothing(void **state)
 {
     (void)state;
-    const myth_engine_opts o = { .device = "cpu", .n_threads = 1, .n_ctx = 64, .n_seq = 2, .page_tok = 8, .n_ubatch = 64 };
+    const myth_engine_opts o = {
+        .device = "cpu",
+        .n_threads = 1,
+        .n_ctx = 64,
+        .n_seq = 2,
+        .page_tok = 8,
+        .n_ubatch = 64,
+    };
     rig r;
     int32_t ids[64];
     uint64_t rng = check_seed();
@@ -409,16 +459,16 @@ static void evict_moves_nothing(void **state)
     unsigned char *pages = copy_of(e->part->buf[MYTH_BUF_kv_global]), *rings = copy_of(e->part->buf[MYTH_BUF_kv_local]);
     uint64_t n_alloc = myth_mem_n_alloc(r.mem), live = myth_mem_total(r.mem, MYTH_MEM_HOST).live;
     struct myth_ops ops = e->part->dev->ops;
-    const struct myth_device_vtable *vt = e->part->dev->vt, traps = { .write = write_trap, .read = read_trap };
+    const struct myth_device_vtable *vt = e->part->dev->vt, traps = {.write = write_trap, .read = read_trap};
     uint32_t n_free = e->kv.n_free_page;
     memset(&e->part->dev->ops, 0, sizeof(e->part->dev->ops));
     e->part->dev->vt = &traps;
-    myth_mem_set_fault(r.mem, &(myth_fault){ .fail_nth = 1, .forever = true });
+    myth_mem_set_fault(r.mem, &(myth_fault){.fail_nth = 1, .forever = true});
     assert_ok(myth_seq_evict(s, 5, 20, &rig_err));
     assert_ok(myth_seq_evict(s, 2, 10, &rig_err));
-    assert_int_equal(e->kv.n_free_page, n_free);                 /* the fork holds them all */
+    assert_int_equal(e->kv.n_free_page, n_free); /* the fork holds them all */
     assert_ok(myth_seq_evict(fork, 2, 30, &rig_err));
-    assert_int_equal(e->kv.n_free_page, n_free + 3);             /* positions 8 to 31 */
+    assert_int_equal(e->kv.n_free_page, n_free + 3); /* positions 8 to 31 */
     myth_mem_set_fault(r.mem, NULL);
     e->part->dev->vt = vt;
     e->part->dev->ops = ops;
@@ -426,8 +476,10 @@ static void evict_moves_nothing(void **state)
     assert_true(!trap_write && !trap_read);
     assert_int_equal(myth_mem_n_alloc(r.mem), n_alloc);
     assert_int_equal(myth_mem_total(r.mem, MYTH_MEM_HOST).live, live);
-    assert_memory_equal(pages, myth_buf_host(e->part->buf[MYTH_BUF_kv_global]), myth_buf_bytes(e->part->buf[MYTH_BUF_kv_global]));
-    assert_memory_equal(rings, myth_buf_host(e->part->buf[MYTH_BUF_kv_local]), myth_buf_bytes(e->part->buf[MYTH_BUF_kv_local]));
+    assert_memory_equal(pages, myth_buf_host(e->part->buf[MYTH_BUF_kv_global]),
+                        myth_buf_bytes(e->part->buf[MYTH_BUF_kv_global]));
+    assert_memory_equal(rings, myth_buf_host(e->part->buf[MYTH_BUF_kv_local]),
+                        myth_buf_bytes(e->part->buf[MYTH_BUF_kv_local]));
     rig_decode(&r, s, ids[41], NULL);
     rig_decode(&r, fork, ids[41], NULL);
     assert_ptr_equal(e->part->graph, graph);
@@ -442,8 +494,15 @@ static void evict_moves_nothing(void **state)
 static void refused_spans_change_nothing(void **state)
 {
     (void)state;
-    const myth_engine_opts o = { .device = "cpu", .n_threads = 1, .is_exact = true, .n_ctx = 48, .page_tok = 4, .n_ubatch = 48,
-                                 .n_checkpoint = 2 };
+    const myth_engine_opts o = {
+        .device = "cpu",
+        .n_threads = 1,
+        .is_exact = true,
+        .n_ctx = 48,
+        .page_tok = 4,
+        .n_ubatch = 48,
+        .n_checkpoint = 2,
+    };
     rig r;
     uint32_t at;
     int32_t ids[64];
@@ -461,31 +520,32 @@ static void refused_spans_change_nothing(void **state)
     assert_int_equal(myth_seq_evict(s, 39, UINT32_MAX, &rig_err), MYTH_EARG);
     assert_int_equal(myth_seq_evict(s, UINT32_MAX, 2, &rig_err), MYTH_EARG);
     assert_int_equal(myth_seq_pos(s), 40);
-    assert_ok(myth_seq_evict(s, 12, 10, &rig_err));              /* the gap is before token 12 of the list now */
+    assert_ok(myth_seq_evict(s, 12, 10, &rig_err)); /* the gap is before token 12 of the list now */
     assert_int_equal(myth_seq_evict(s, 13, 4, &rig_err), MYTH_EARG);
     assert_int_equal(myth_seq_evict(s, 5, 6, &rig_err), MYTH_EARG);
     assert_non_null(strstr(rig_err.msg, "one gap"));
     assert_int_equal(myth_seq_len(s), 30);
     assert_int_equal(myth_seq_pos(s), 40);
     assert_int_equal(myth_seq_tokens(s)[12], ids[22]);
-    assert_int_equal(myth_seq_room(s), 48 - 30 - 2);             /* the page of 22 holds no 20 and 21 */
+    assert_int_equal(myth_seq_room(s), 48 - 30 - 2); /* the page of 22 holds no 20 and 21 */
     rig_feed(&r, s, ids + 40, 16, 0, NULL);
     assert_int_equal(myth_seq_room(s), 0);
     int32_t pos = 56;
-    myth_batch one = { .n_tok = 1, .token = ids, .seq = &s, .pos = &pos };
+    myth_batch one = {.n_tok = 1, .token = ids, .seq = &s, .pos = &pos};
     myth_result out;
     assert_int_equal(myth_forward(r.engine, &one, &out, &rig_err), MYTH_EFULL);
-    assert_ok(myth_seq_evict(s, 12, 34, &rig_err));              /* everything after the prefix */
+    assert_ok(myth_seq_evict(s, 12, 34, &rig_err)); /* everything after the prefix */
     assert_int_equal(myth_seq_pos(s), 56);
     pos = 12;
     assert_int_equal(myth_forward(r.engine, &one, &out, &rig_err), MYTH_EARG);
     pos = 56;
     assert_ok(myth_forward(r.engine, &one, &out, &rig_err));
-    assert_ok(myth_seq_truncate(s, 11, &at, &rig_err));          /* before the gap: the checkpoint at 10 is there, the one at 40 is not */
+    assert_ok(myth_seq_truncate(s, 11, &at,
+                                &rig_err)); /* before the gap: the checkpoint at 10 is there, the one at 40 is not */
     assert_int_equal(at, 10);
     assert_int_equal(myth_seq_pos(s), 10);
     rig_feed(&r, s, ids + 10, 38, 0, NULL);
-    assert_ok(myth_seq_evict(s, 0, 48, &rig_err));               /* nothing is held; positions go on */
+    assert_ok(myth_seq_evict(s, 0, 48, &rig_err)); /* nothing is held; positions go on */
     assert_int_equal(myth_seq_len(s), 0);
     assert_int_equal(myth_seq_pos(s), 48);
     rig_feed(&r, s, ids, 3, 0, NULL);

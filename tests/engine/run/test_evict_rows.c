@@ -1,10 +1,13 @@
-/* test_evict_rows.c - any order of append, evict, fork, truncate, checkpoint, save and restore, close: which rows are held, and where.
+/* test_evict_rows.c - any order of append, evict, fork, truncate, checkpoint, save and restore, close: which rows are
+ * held, and where.
  *
- * Oracle   per holder the whole history of its positions, a flag for each that was evicted, and the rules of engine.h in plain loops
- * Model    a small one whose arithmetic is left out: every op is empty but the one that makes keys, which writes (token id, position) in
- *          their place, and those that move rows. So what lies in pages and rings says whose row it is, and a step costs little
- * Checked  lists, positions, rows of pages and rings on the device through its own table, reference counts, that what room promises is
- *          taken, and that what is refused changes nothing                                                                          */
+ * Oracle   per holder the whole history of its positions, a flag for each that was evicted, and the rules of engine.h
+ *          in plain loops
+ * Model    a small one whose arithmetic is left out: every op is empty but the one that makes keys, which writes (token
+ *          id, position) in their place, and those that move rows. So what lies in pages and rings says whose row it
+ *          is, and a step costs little
+ * Checked  lists, positions, rows of pages and rings on the device through its own table, reference counts, that what
+ *          room promises is taken, and that what is refused changes nothing */
 #include "tests/support/rig.h"
 
 #include "engine/run/engine_impl.h"
@@ -15,15 +18,15 @@ enum { N_SEQ = 3, N_CHECKPOINT = 2, HISTORY = 2048 };
 typedef struct {
     uint32_t n_pos, n_high;
     int16_t id[HISTORY];
-    bool is_gone[HISTORY];               /* evicted */
+    bool is_gone[HISTORY]; /* evicted */
 } history;
 
 typedef struct {
     rig r;
     myth_engine *e;
-    myth_seq *s[N_SEQ];                  /* NULL = closed */
+    myth_seq *s[N_SEQ]; /* NULL = closed */
     history h[N_SEQ], mark[N_CHECKPOINT];
-    int owner[N_CHECKPOINT];             /* -1 = free     */
+    int owner[N_CHECKPOINT]; /* -1 = free     */
     uint64_t *rng, n_evict, n_refused, n_row;
 } world;
 
@@ -31,7 +34,12 @@ typedef struct {
 
 static const myth_engine *under_test;
 
-#define OP(name) static void no_##name(myth_stream *s, const struct myth_##name##_args *a) { (void)s; (void)a; }
+#define OP(name)                                                              \
+    static void no_##name(myth_stream *s, const struct myth_##name##_args *a) \
+    {                                                                         \
+        (void)s;                                                              \
+        (void)a;                                                              \
+    }
 #include "kernels/ops.def"
 #undef OP
 
@@ -118,8 +126,8 @@ static uint32_t room_of(const world *d, const history *h)
 static void check_row(const float *row, const history *h, uint32_t p, uint32_t head, uint32_t is_v, const char *what)
 {
     if (row[0] != (float)h->id[p] || row[1] != (float)p || row[2] != (float)(2 * head + is_v))
-        fail_msg("%s: position %u, head %u: (%g, %g, %g), expected token %d", what, p, head, (double)row[0], (double)row[1], (double)row[2],
-                 h->id[p]);
+        fail_msg("%s: position %u, head %u: (%g, %g, %g), expected token %d", what, p, head, (double)row[0],
+                 (double)row[1], (double)row[2], h->id[p]);
 }
 
 /* The row of a page or ring where layer l keeps it. */
@@ -133,7 +141,8 @@ static const float *row_at(const myth_engine *e, uint32_t l, int32_t page, uint3
 }
 
 /* Everything that h holds, where these entries and this ring say. */
-static void check_rows(world *d, const history *h, const int32_t *entry, uint32_t stride, int32_t ring, const char *what)
+static void check_rows(world *d, const history *h, const int32_t *entry, uint32_t stride, int32_t ring,
+                       const char *what)
 {
     const myth_config *c = &d->e->model->config;
     const myth_layout *y = &d->e->y;
@@ -229,7 +238,8 @@ static void append(world *d, int k)
         ids[i] = (int32_t)check_below(d->rng, d->e->model->config.n_vocab);
         seq[i] = d->s[k];
     }
-    myth_status st = myth_forward(d->e, &(myth_batch){ .n_tok = n, .token = ids, .seq = seq, .is_decode = is_decode }, &out, &rig_err);
+    myth_status st =
+        myth_forward(d->e, &(myth_batch){.n_tok = n, .token = ids, .seq = seq, .is_decode = is_decode}, &out, &rig_err);
     if (st != (n <= room ? MYTH_OK : MYTH_EFULL))
         fail_msg("%u tokens into room for %u: %s %s", n, room, myth_status_name(st), rig_err.msg);
     if (n > room)
@@ -256,11 +266,12 @@ static void evict(world *d, int k)
     uint32_t pos[HISTORY], n = held(h, pos), gap = gap_at(h);
     uint32_t from = check_below(d->rng, n + 2), count = check_below(d->rng, n + 2);
     bool is_gap = has_gap(h);
-    if (is_gap && check_below(d->rng, 4)) {                      /* mostly a span that will do */
+    if (is_gap && check_below(d->rng, 4)) { /* mostly a span that will do */
         from = check_below(d->rng, gap + 1);
         count = gap - from + check_below(d->rng, n - gap + 1);
     }
-    bool is_fit = from <= n && count <= n - from, is_legal = is_fit && (!count || !is_gap || (from <= gap && from + count >= gap));
+    bool is_fit = from <= n && count <= n - from,
+         is_legal = is_fit && (!count || !is_gap || (from <= gap && from + count >= gap));
     assert_int_equal(myth_seq_evict(d->s[k], from, count, &rig_err), is_legal ? MYTH_OK : MYTH_EARG);
     d->n_refused += !is_legal;
     if (!is_legal || count == 0)
@@ -284,9 +295,9 @@ static void truncate_to(world *d, int k, uint32_t n)
         assert_int_equal(at, n);
         return;
     }
-    uint32_t to = n <= gap ? n : pos[n];                         /* of the next token */
+    uint32_t to = n <= gap ? n : pos[n]; /* of the next token */
     if (n == 0) {
-        *h = (history){ 0 };
+        *h = (history){0};
     } else if (!d->e->model->config.window || h->n_high <= ring || to + 1 >= h->n_high) {
         h->n_pos = to;
     } else {
@@ -294,12 +305,13 @@ static void truncate_to(world *d, int k, uint32_t n)
         uint32_t most = 0;
         for (int i = 0; i < N_CHECKPOINT; i++) {
             uint32_t has = held(&d->mark[i], pos);
-            if (d->owner[i] == k && has <= n && (best < 0 || has > most || (has == most && d->mark[i].n_pos > d->mark[best].n_pos))) {
+            if (d->owner[i] == k && has <= n &&
+                (best < 0 || has > most || (has == most && d->mark[i].n_pos > d->mark[best].n_pos))) {
                 best = i;
                 most = has;
             }
         }
-        *h = best < 0 ? (history){ 0 } : d->mark[best];
+        *h = best < 0 ? (history){0} : d->mark[best];
     }
     assert_int_equal(at, held(h, pos));
     drop_marks(d, k, at);
@@ -308,7 +320,7 @@ static void truncate_to(world *d, int k, uint32_t n)
 static void fork_into(world *d, int k, int to)
 {
     assert_ok(myth_seq_fork(&d->s[to], d->s[k], &rig_err));
-    assert_int_equal(d->s[to]->slot, to);                        /* the lowest free one */
+    assert_int_equal(d->s[to]->slot, to); /* the lowest free one */
     d->h[to] = d->h[k];
 }
 
@@ -361,25 +373,32 @@ static void step(world *d)
     for (int i = N_SEQ - 1; i >= 0; i--)
         low = d->s[i] ? low : i;
     uint32_t op = check_below(d->rng, 32), at = check_below(d->rng, N_SEQ);
-    if (!d->s[at]) {                                             /* opening takes the lowest slot */
+    if (!d->s[at]) { /* opening takes the lowest slot */
         d->s[low] = rig_seq(&d->r);
-        d->h[low] = (history){ 0 };
+        d->h[low] = (history){0};
         k = low;
     } else {
         uint32_t pos[HISTORY], n = held(&d->h[at], pos);
         k = (int)at;
-        if (d->h[k].n_pos + 70 > HISTORY) close_seq(d, k);
-        else if (op < 14) append(d, k);
-        else if (op < 21) evict(d, k);
-        else if (op < 24) truncate_to(d, k, n ? n - 1 : 0);
-        else if (op < 25) truncate_to(d, k, check_below(d->rng, n + 2));
-        else if (op < 28) mark_end(d, k);
-        else if (op < 29) k = save_and_restore(d, k);
+        if (d->h[k].n_pos + 70 > HISTORY)
+            close_seq(d, k);
+        else if (op < 14)
+            append(d, k);
+        else if (op < 21)
+            evict(d, k);
+        else if (op < 24)
+            truncate_to(d, k, n ? n - 1 : 0);
+        else if (op < 25)
+            truncate_to(d, k, check_below(d->rng, n + 2));
+        else if (op < 28)
+            mark_end(d, k);
+        else if (op < 29)
+            k = save_and_restore(d, k);
         else if (op < 31 && low >= 0) {
             fork_into(d, k, low);
             k = low;
-        }
-        else if (op == 31 && check_below(d->rng, 4) == 0) close_seq(d, k);
+        } else if (op == 31 && check_below(d->rng, 4) == 0)
+            close_seq(d, k);
     }
     if (k >= 0 && d->s[k])
         check_seq(d, k);
@@ -399,16 +418,26 @@ static void check_all(world *d)
 static void any_order_of_operations_holds_the_right_rows(void **state)
 {
     (void)state;
-    static const char *const spec[] = { "random:gemma2-tiny:q8_0", "random:gemma3-tiny:q8_0", "random:gemma1-tiny:q8_0" };
+    static const char *const spec[] = {"random:gemma2-tiny:q8_0", "random:gemma3-tiny:q8_0", "random:gemma1-tiny:q8_0"};
     enum { PER_WORLD = 2000 };
     static world d;
     uint64_t rng = check_seed(), n_op = check_is_full() ? 1000000 : 100000, n_evict = 0, n_refused = 0, n_row = 0;
     for (uint64_t done = 0; done < n_op; done += PER_WORLD) {
-        d = (world){ .rng = &rng, .owner = { -1, -1 } };
+        d = (world){.rng = &rng, .owner = {-1, -1}};
         uint32_t n_ctx = 2 + check_below(&rng, 38);
-        const myth_engine_opts o = { .device = "cpu", .cpu_level = "ref", .n_threads = 1, .n_ctx = n_ctx, .n_seq = N_SEQ,
-                                     .n_checkpoint = N_CHECKPOINT, .n_ubatch = 64, .page_tok = 1 + check_below(&rng, n_ctx < 12 ? n_ctx : 12),
-                                     .has_cache_type = true, .type_k = MYTH_F32, .type_v = MYTH_F32 };
+        const myth_engine_opts o = {
+            .device = "cpu",
+            .cpu_level = "ref",
+            .n_threads = 1,
+            .n_ctx = n_ctx,
+            .n_seq = N_SEQ,
+            .n_checkpoint = N_CHECKPOINT,
+            .n_ubatch = 64,
+            .page_tok = 1 + check_below(&rng, n_ctx < 12 ? n_ctx : 12),
+            .has_cache_type = true,
+            .type_k = MYTH_F32,
+            .type_v = MYTH_F32,
+        };
         rig_open(&d.r, spec[done / PER_WORLD % 3], &o);
         d.e = d.r.engine;
         strip(d.e);
@@ -437,6 +466,6 @@ static void any_order_of_operations_holds_the_right_rows(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(any_order_of_operations_holds_the_right_rows) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(any_order_of_operations_holds_the_right_rows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

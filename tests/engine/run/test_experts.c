@@ -1,10 +1,11 @@
-/* test_experts.c - experts of which a step reads those that were chosen, wherever they are: counted in memory, and the same answers with the
- * experts in host memory.
+/* test_experts.c - experts of which a step reads those that were chosen, wherever they are: counted in memory, and the
+ * same answers with the experts in host memory.
  *
- * Counting  a decode step with every page of the experts out of reach: the pages that were read are those of the chosen experts, all of
- *           them. Which were chosen, each layer's router says. On the CPU the pages are the mapped file's; on an emulated device or a
- *           software driver those of myth_buf_open_host; what a real device reads makes no fault, and is left out
- * Files     the tiny model with its experts made 32 times as wide, so that one is many pages                                          */
+ * Counting  a decode step with every page of the experts out of reach: the pages that were read are those of the chosen
+ *           experts, all of them. Which were chosen, each layer's router says. On the CPU the pages are the mapped
+ *           file's; on an emulated device or a software driver those of myth_buf_open_host; what a real device reads
+ *           makes no fault, and is left out
+ * Files     the tiny model with its experts made 32 times as wide, so that one is many pages */
 #include "engine/make/convert.h"
 #include "engine/run/engine_impl.h"
 #include "engine/make/gguf_write.h"
@@ -40,24 +41,27 @@ static void put_wide(myth_gguf_writer *g, const myth_tensor *t)
 /* files_path(name), of the type. */
 static void make_wide(const char *name, myth_dtype type)
 {
-    static const myth_convert_kv width = { "gemma4.expert_feed_forward_length", NULL, WIDER * TINY_FF };
+    static const myth_convert_kv width = {"gemma4.expert_feed_forward_length", NULL, WIDER * TINY_FF};
     myth_mem *mem;
-    myth_model m = { 0 };
+    myth_model m = {0};
     myth_weights *w = NULL;
     myth_gguf_writer *g = NULL;
     assert_ok(myth_mem_open(&mem, 0, &rig_err));
     assert_ok(myth_model_open(&m, mem, "random:gemma4-moe-tiny:f32", NULL, &rig_err));
     assert_int_equal(m.config.d_ff_expert, TINY_FF);
-    assert_ok(myth_convert(&m, &(myth_convert_opts){ .path = files_path("tiny.gguf"), .type = type, .kv = &width, .n_kv = 1 }, &rig_err));
+    assert_ok(myth_convert(
+        &m, &(myth_convert_opts){.path = files_path("tiny.gguf"), .type = type, .kv = &width, .n_kv = 1}, &rig_err));
     myth_model_close(&m);
-    assert_ok(myth_weights_open(&w, mem, files_path("tiny.gguf"), &(myth_weights_opts){ .level = MYTH_WEIGHTS_DATA }, &rig_err));
+    assert_ok(myth_weights_open(&w, mem, files_path("tiny.gguf"), &(myth_weights_opts){.level = MYTH_WEIGHTS_DATA},
+                                &rig_err));
     assert_ok(myth_gguf_open(&g, mem, files_path(name), myth_weights_n_tensor(w), &rig_err));
     for (uint32_t i = 0; i < myth_meta_count(myth_weights_meta(w)); i++)
         myth_gguf_put_value(g, myth_meta_at(myth_weights_meta(w), i));
     for (int is_data = 0; is_data < 2; is_data++)
         for (uint32_t i = 0; i < myth_weights_n_tensor(w); i++) {
             const myth_tensor *t = myth_weights_at(w, i);
-            const uint64_t dim[3] = { t->dim[0], t->dim[1] * (is_gate_up(t) ? WIDER : 1), t->dim[2] * (is_down(t) ? WIDER : 1) };
+            const uint64_t dim[3] = {t->dim[0], t->dim[1] * (is_gate_up(t) ? WIDER : 1),
+                                     t->dim[2] * (is_down(t) ? WIDER : 1)};
             const bool is_wide = is_gate_up(t) || is_down(t);
             if (!is_data)
                 myth_gguf_declare(g, t->name, t->dtype, t->n_dim, is_wide ? dim : t->dim);
@@ -105,7 +109,7 @@ static experts experts_at(const rig *r, myth_view v, uint64_t n_row, uint64_t n_
     unsigned char *at = myth_buf_host(v.buf);
     assert_non_null(at);
     at += v.off;
-    experts x = { .base = { at }, .expert_bytes = { n_row * myth_row_bytes(v.dtype, n_col) }, .n_plane = 1, .layer = layer };
+    experts x = {.base = {at}, .expert_bytes = {n_row * myth_row_bytes(v.dtype, n_col)}, .n_plane = 1, .layer = layer};
     if (is_planar && p.scale_row) {
         x.base[1] = at + p.scale_off;
         x.expert_bytes[0] = n_row * p.quant_row;
@@ -142,10 +146,13 @@ static uint64_t chosen_on_page(const experts *x, uint32_t plane, const chosen *c
     return sum;
 }
 
-typedef struct { uint64_t pages, read, chosen_bytes, all_bytes; } tally;
+typedef struct {
+    uint64_t pages, read, chosen_bytes, all_bytes;
+} tally;
 
 /* What was watched as range `range`: of chosen experts every page, of the others none. */
-static void check_range(tally *sum, const experts *x, uint32_t plane, uint32_t range, const chosen *c, uint32_t k, const char *what)
+static void check_range(tally *sum, const experts *x, uint32_t plane, uint32_t range, const chosen *c, uint32_t k,
+                        const char *what)
 {
     const unsigned char *page;
     for (size_t i = 0; (page = touched_page(range, i)) != NULL; i++) {
@@ -154,9 +161,11 @@ static void check_range(tally *sum, const experts *x, uint32_t plane, uint32_t r
         sum->pages++;
         sum->read += is_read;
         if (is_read && wanted == 0)
-            fail_msg("%s: layer %u: page %zu of the experts was read, and holds none that was chosen", what, x->layer, i);
+            fail_msg("%s: layer %u: page %zu of the experts was read, and holds none that was chosen", what, x->layer,
+                     i);
         if (!is_read && wanted > 0)
-            fail_msg("%s: layer %u: page %zu of the experts was not read, and %llu bytes of it were chosen", what, x->layer, i, (unsigned long long)wanted);
+            fail_msg("%s: layer %u: page %zu of the experts was not read, and %llu bytes of it were chosen", what,
+                     x->layer, i, (unsigned long long)wanted);
     }
     sum->chosen_bytes += k * x->expert_bytes[plane];
 }
@@ -167,8 +176,8 @@ static void one_step(rig *r, myth_seq *s, int32_t id, bool is_writable, const ch
     const uint32_t k = c->n_expert_used;
     myth_part *p = r->engine->part;
     experts x[LAYER_MAX * TENSOR_MAX];
-    chosen ids = { .r = r };
-    tally sum = { 0 };
+    chosen ids = {.r = r};
+    tally sum = {0};
     const uint32_t n = list_experts(x, r);
     const uint64_t before = myth_device_get_counts(p->dev).expert_bytes;
     p->step.before_layer = note_ids;
@@ -188,16 +197,17 @@ static void one_step(rig *r, myth_seq *s, int32_t id, bool is_writable, const ch
         for (uint32_t plane = 0; plane < x[i].n_plane; plane++)
             check_range(&sum, &x[i], plane, range++, &ids, k, what);
     assert_true(sum.read > 0 && 2 * sum.read < sum.pages);
-    if (myth_device_get_caps(p->dev)->is_host_visible)         /* what the device says of itself is what memory says */
+    if (myth_device_get_caps(p->dev)->is_host_visible) /* what the device says of itself is what memory says */
         assert_true(myth_device_get_counts(p->dev).expert_bytes - before == sum.chosen_bytes);
-    printf("%s: %u of %u experts a layer: %llu of %llu bytes, %llu of %llu pages read\n", what, k, c->n_expert, (unsigned long long)sum.chosen_bytes,
-           (unsigned long long)sum.all_bytes, (unsigned long long)sum.read, (unsigned long long)sum.pages);
+    printf("%s: %u of %u experts a layer: %llu of %llu bytes, %llu of %llu pages read\n", what, k, c->n_expert,
+           (unsigned long long)sum.chosen_bytes, (unsigned long long)sum.all_bytes, (unsigned long long)sum.read,
+           (unsigned long long)sum.pages);
 }
 
 static void a_step_reads_the_chosen_experts(void **state)
 {
     (void)state;
-    static const myth_dtype type[] = { MYTH_F32, MYTH_BF16, MYTH_Q8_0, MYTH_Q4_0, MYTH_Q5_1, MYTH_MXFP4 };
+    static const myth_dtype type[] = {MYTH_F32, MYTH_BF16, MYTH_Q8_0, MYTH_Q4_0, MYTH_Q5_1, MYTH_MXFP4};
     enum { TYPE_N = sizeof(type) / sizeof(type[0]) };
     const char *target[RIG_TARGET_MAX];
     const uint32_t n_target = rig_targets(target);
@@ -207,7 +217,7 @@ static void a_step_reads_the_chosen_experts(void **state)
             rig r;
             char what[96];
             int32_t ids[N_PROMPT];
-            myth_engine_opts o = { .n_threads = 1, .n_ctx = CTX, .n_ubatch = 8, .n_cpu_moe = UINT32_MAX };          /* touched.h */
+            myth_engine_opts o = {.n_threads = 1, .n_ctx = CTX, .n_ubatch = 8, .n_cpu_moe = UINT32_MAX}; /* touched.h */
             if (!check_is_case(t + v, TYPE_N * n_target))
                 continue;
             rig_at(&o, target[v]);
@@ -233,7 +243,10 @@ static void a_step_reads_the_chosen_experts(void **state)
 
 /* ---- the same answers ---- */
 
-typedef struct { rows w; uint64_t own_weights, host_weights; } answers;
+typedef struct {
+    rows w;
+    uint64_t own_weights, host_weights;
+} answers;
 
 static void run_all(answers *a, rig *r)
 {
@@ -247,9 +260,10 @@ static void run_all(answers *a, rig *r)
     rig_feed(r, s, ids, 25, 9, &a->w);
     for (int i = 25; i < 28; i++)
         rig_decode(r, s, ids[i], &a->w);
-    assert_ok(myth_generate(r->engine, s, &(myth_generate_opts){ .prompt = ids, .n_prompt = 2, .n_max = 2 }, made, &n_made, &why, &rig_err));
+    assert_ok(myth_generate(r->engine, s, &(myth_generate_opts){.prompt = ids, .n_prompt = 2, .n_max = 2}, made,
+                            &n_made, &why, &rig_err));
     assert_int_equal(n_made, 2);
-    rig_decode(r, s, made[0], &a->w);                                        /* replayed steps leave what issued ones do */
+    rig_decode(r, s, made[0], &a->w); /* replayed steps leave what issued ones do */
     myth_seq_close(s);
 }
 
@@ -261,8 +275,9 @@ static void check_ledger(answers *a, const rig *r, const char *what)
         for (int c = 0; c < MYTH_MEM_CLASS_N; c++) {
             const myth_mem_count n = myth_mem_get(r->mem, p->device[i].ledger, (myth_mem_class)c);
             if (n.live != p->device[i].bytes[c])
-                fail_msg("%s: %s: %s: planned %llu, live %llu", what, p->device[i].name, myth_mem_class_name((myth_mem_class)c),
-                         (unsigned long long)p->device[i].bytes[c], (unsigned long long)n.live);
+                fail_msg("%s: %s: %s: planned %llu, live %llu", what, p->device[i].name,
+                         myth_mem_class_name((myth_mem_class)c), (unsigned long long)p->device[i].bytes[c],
+                         (unsigned long long)n.live);
         }
     a->host_weights = p->device[0].bytes[MYTH_MEM_WEIGHTS];
     a->own_weights = p->n_device > 1 ? p->device[1].bytes[MYTH_MEM_WEIGHTS] : 0;
@@ -283,10 +298,13 @@ static uint64_t experts_of(const myth_model *m, uint32_t layer0, uint32_t layer1
 static void host_experts_change_no_answer(void **state)
 {
     (void)state;
-    static const char *const name[] = { "gemma4-moe", "random:gemma4-moe-tiny:q8_0", "random:gemma4-moe-tiny:bf16" };
-    static const struct { uint32_t n_cpu_moe, ngl_less, n_offload; myth_offload offload; } how[] = {
-        { UINT32_MAX, 0, 0, MYTH_OFFLOAD_NONE }, { 1, 0, 0, MYTH_OFFLOAD_NONE }, { 2, 1, 0, MYTH_OFFLOAD_NONE },
-        { UINT32_MAX, 0, 0, MYTH_OFFLOAD_WEIGHTS }, { 2, 0, 3, MYTH_OFFLOAD_WEIGHTS }, { UINT32_MAX, 0, 0, MYTH_OFFLOAD_KV } };
+    static const char *const name[] = {"gemma4-moe", "random:gemma4-moe-tiny:q8_0", "random:gemma4-moe-tiny:bf16"};
+    static const struct {
+        uint32_t n_cpu_moe, ngl_less, n_offload;
+        myth_offload offload;
+    } how[] = {{UINT32_MAX, 0, 0, MYTH_OFFLOAD_NONE}, {1, 0, 0, MYTH_OFFLOAD_NONE},
+               {2, 1, 0, MYTH_OFFLOAD_NONE},          {UINT32_MAX, 0, 0, MYTH_OFFLOAD_WEIGHTS},
+               {2, 0, 3, MYTH_OFFLOAD_WEIGHTS},       {UINT32_MAX, 0, 0, MYTH_OFFLOAD_KV}};
     enum { NAME_N = sizeof(name) / sizeof(name[0]), HOW_N = sizeof(how) / sizeof(how[0]) };
     char device[RIG_TARGET_MAX][32];
     const uint32_t n_device = rig_devices(device);
@@ -300,16 +318,28 @@ static void host_experts_change_no_answer(void **state)
             continue;
         snprintf(rest, sizeof(rest), "tests/golden/models/%s", name[m]);
         const char *spec = strchr(name[m], ':') ? name[m] : check_path(path, sizeof(path), rest);
-        snprintf(what, sizeof(what), "%s %s -ncmoe %u --offload %d %u", device[d], name[m], how[h].n_cpu_moe, (int)how[h].offload, how[h].n_offload);
+        snprintf(what, sizeof(what), "%s %s -ncmoe %u --offload %d %u", device[d], name[m], how[h].n_cpu_moe,
+                 (int)how[h].offload, how[h].n_offload);
         for (int on = 0; on < 2; on++) {
             rig r;
-            myth_engine_opts o = { .device = device[d], .n_threads = 2, .n_ctx = CTX, .n_ubatch = 16, .want_full_logits = true, .offload = how[h].offload,
-                                   .n_offload = how[h].n_offload, .has_gpu_layers = how[h].ngl_less > 0, .n_cpu_moe = on ? how[h].n_cpu_moe : 0 };
-            myth_model header = { 0 };
+            myth_engine_opts o = {
+                .device = device[d],
+                .n_threads = 2,
+                .n_ctx = CTX,
+                .n_ubatch = 16,
+                .want_full_logits = true,
+                .offload = how[h].offload,
+                .n_offload = how[h].n_offload,
+                .has_gpu_layers = how[h].ngl_less > 0,
+                .n_cpu_moe = on ? how[h].n_cpu_moe : 0,
+            };
+            myth_model header = {0};
             myth_mem *mem;
             assert_ok(myth_mem_open(&mem, 0, &rig_err));
-            assert_ok(myth_model_open(&header, mem, spec, &(myth_weights_opts){ .level = MYTH_WEIGHTS_HEADER }, &rig_err));
-            const uint32_t n_layer = header.config.n_layer, most = how[h].n_cpu_moe < n_layer ? how[h].n_cpu_moe : n_layer;
+            assert_ok(
+                myth_model_open(&header, mem, spec, &(myth_weights_opts){.level = MYTH_WEIGHTS_HEADER}, &rig_err));
+            const uint32_t n_layer = header.config.n_layer,
+                           most = how[h].n_cpu_moe < n_layer ? how[h].n_cpu_moe : n_layer;
             o.n_gpu_layers = n_layer - how[h].ngl_less;
             moved = is_cpu || most < how[h].ngl_less ? 0 : experts_of(&header, how[h].ngl_less, most);
             myth_model_close(&header);
@@ -337,7 +367,7 @@ static void short_run(rows *w, const char *spec, const char *target)
 {
     rig r;
     int32_t ids[N_PROMPT];
-    myth_engine_opts o = { .n_threads = 2, .n_ctx = CTX, .n_ubatch = 4, .want_full_logits = true };
+    myth_engine_opts o = {.n_threads = 2, .n_ctx = CTX, .n_ubatch = 4, .want_full_logits = true};
     for (int32_t i = 0; i < N_PROMPT; i++)
         ids[i] = 9 + 4 * i;
     rig_at(&o, target);
@@ -350,8 +380,8 @@ static void short_run(rows *w, const char *spec, const char *target)
     rig_close(&r);
 }
 
-/* Experts may be wider than everything else of their model. Those of the file are so many times the tiny ones side by side, and the norm
- * behind them takes the factor out again: the same answers, up to its epsilon. */
+/* Experts may be wider than everything else of their model. Those of the file are so many times the tiny ones side by
+ * side, and the norm behind them takes the factor out again: the same answers, up to its epsilon. */
 static void wide_experts_are_the_narrow_ones(void **state)
 {
     (void)state;
@@ -364,7 +394,9 @@ static void wide_experts_are_the_narrow_ones(void **state)
         short_run(&tiny, "random:gemma4-moe-tiny:f32", target[v]);
         const float apart = share_apart(wide.logits, tiny.logits, (size_t)N_PROMPT * wide.n_vocab);
         printf("%s: %g apart\n", target[v], (double)apart);
-        assert_true(rig_is_exact(target[v]) ? apart <= 1e-4f : apart < 1e30f);             /* fast paths round, and may choose another expert: finite */
+        assert_true(rig_is_exact(target[v])
+                        ? apart <= 1e-4f
+                        : apart < 1e30f); /* fast paths round, and may choose another expert: finite */
         rows_close(&wide);
         rows_close(&tiny);
     }
@@ -372,8 +404,9 @@ static void wide_experts_are_the_narrow_ones(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(a_step_reads_the_chosen_experts), cmocka_unit_test(host_experts_change_no_answer),
-                                        cmocka_unit_test(wide_experts_are_the_narrow_ones) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_step_reads_the_chosen_experts),
+                                       cmocka_unit_test(host_experts_change_no_answer),
+                                       cmocka_unit_test(wide_experts_are_the_narrow_ones)};
     check_name();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

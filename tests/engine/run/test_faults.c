@@ -1,5 +1,5 @@
-/* test_faults.c - every allocation of a session fails once, and from there on for ever: the undisturbed output or an out-of-memory code,
- * nothing left behind, the next request served. */
+/* test_faults.c - every allocation of a session fails once, and from there on for ever: the undisturbed output or an
+ * out-of-memory code, nothing left behind, the next request served. */
 #include "engine/make/convert.h"
 #include "tests/support/rig.h"
 
@@ -13,24 +13,33 @@ typedef struct {
     float logit[8];
 } output;
 
-/* One session: load, prefill, decode, fork, truncate, evict, save and restore, generate. MYTH_OK only when all of it went through. */
+/* One session: load, prefill, decode, fork, truncate, evict, save and restore, generate. MYTH_OK only when all of it
+ * went through. */
 static myth_status session(myth_mem *mem, const char *spec, output *out, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    myth_model m = { 0 };
+    myth_model m = {0};
     myth_engine *e = NULL;
     myth_seq *s = NULL, *fork = NULL, *seq[N_PROMPT];
     unsigned char *saved = NULL;
     int32_t ids[N_PROMPT];
-    uint8_t want[N_PROMPT] = { 0 };
+    uint8_t want[N_PROMPT] = {0};
     myth_result r;
     uint32_t at, n;
     myth_finish why;
-    myth_engine_opts o = { .n_threads = 2, .n_ctx = 128, .n_seq = 2, .n_checkpoint = 1, .n_ubatch = 16, .top_k = 8, .n_cpu_moe = UINT32_MAX };
+    myth_engine_opts o = {
+        .n_threads = 2,
+        .n_ctx = 128,
+        .n_seq = 2,
+        .n_checkpoint = 1,
+        .n_ubatch = 16,
+        .top_k = 8,
+        .n_cpu_moe = UINT32_MAX,
+    };
     rig_at(&o, rig_target());
     o.is_exact = false;
-    *out = (output){ 0 };
-    MYTH_TRY(myth_model_open(&m, mem, spec, &(myth_weights_opts){ .level = MYTH_WEIGHTS_DATA }, err));
+    *out = (output){0};
+    MYTH_TRY(myth_model_open(&m, mem, spec, &(myth_weights_opts){.level = MYTH_WEIGHTS_DATA}, err));
     MYTH_TRY(myth_engine_open(&e, &m, &o, err));
     MYTH_TRY(myth_seq_open(&s, e, err));
     for (int32_t i = 0; i < N_PROMPT; i++) {
@@ -38,17 +47,19 @@ static myth_status session(myth_mem *mem, const char *spec, output *out, myth_er
         seq[i] = s;
     }
     want[N_PROMPT - 1] = MYTH_WANT_LOGITS;
-    MYTH_TRY(myth_forward(e, &(myth_batch){ .n_tok = N_PROMPT, .token = ids, .seq = seq, .want = want, .top_k = 8 }, &r, err));
+    MYTH_TRY(
+        myth_forward(e, &(myth_batch){.n_tok = N_PROMPT, .token = ids, .seq = seq, .want = want, .top_k = 8}, &r, err));
     memcpy(out->logit, r.top_logit, sizeof(out->logit));
     MYTH_TRY(myth_seq_checkpoint(s, err));
     for (int i = 0; i < N_NEW; i++) {
         int32_t id = r.top_id[0];
         out->id[out->n++] = id;
         uint8_t one = MYTH_WANT_LOGITS;
-        MYTH_TRY(myth_forward(e, &(myth_batch){ .n_tok = 1, .token = &id, .seq = &s, .want = &one, .is_decode = true }, &r, err));
+        MYTH_TRY(myth_forward(e, &(myth_batch){.n_tok = 1, .token = &id, .seq = &s, .want = &one, .is_decode = true},
+                              &r, err));
     }
     MYTH_TRY(myth_seq_fork(&fork, s, err));
-    const myth_generate_opts greedy = { .prompt = ids, .n_prompt = 5, .n_max = N_NEW };
+    const myth_generate_opts greedy = {.prompt = ids, .n_prompt = 5, .n_max = N_NEW};
     MYTH_TRY(myth_generate(e, fork, &greedy, out->id + out->n, &n, &why, err));
     out->n += n;
     MYTH_TRY(myth_seq_truncate(s, N_PROMPT + 1, &at, err));
@@ -64,7 +75,12 @@ static myth_status session(myth_mem *mem, const char *spec, output *out, myth_er
     fork = NULL;
     MYTH_TRY(myth_seq_open(&fork, e, err));
     MYTH_TRY(myth_seq_restore(fork, saved, bytes, err));
-    const myth_generate_opts sampled = { .prompt = ids, .n_prompt = 3, .n_max = N_NEW, .sample = { .temp = 0.8f, .seed = 4 } };
+    const myth_generate_opts sampled = {
+        .prompt = ids,
+        .n_prompt = 3,
+        .n_max = N_NEW,
+        .sample = {.temp = 0.8f, .seed = 4},
+    };
     MYTH_TRY(myth_generate(e, fork, &sampled, out->id + out->n, &n, &why, err));
     out->n += n;
 fail:
@@ -78,16 +94,19 @@ fail:
     return st;
 }
 
-static void check_after(myth_mem *mem, const char *spec, uint64_t nth, bool forever, myth_status st, const output *got, const output *want)
+static void check_after(myth_mem *mem, const char *spec, uint64_t nth, bool forever, myth_status st, const output *got,
+                        const output *want)
 {
     myth_mem_set_fault(mem, NULL);
     char what[256];
-    snprintf(what, sizeof(what), "%.180s: allocation %llu failing%s", spec, (unsigned long long)nth, forever ? " for ever" : "");
+    snprintf(what, sizeof(what), "%.180s: allocation %llu failing%s", spec, (unsigned long long)nth,
+             forever ? " for ever" : "");
     for (int i = 0; i < MYTH_MEM_DEVICE_MAX * MYTH_MEM_CLASS_N; i++) {
         int c = i % MYTH_MEM_CLASS_N;
         uint64_t live = myth_mem_get(mem, i / MYTH_MEM_CLASS_N, (myth_mem_class)c).live;
         if (live)
-            fail_msg("%s leaves %llu bytes of class %s", what, (unsigned long long)live, myth_mem_class_name((myth_mem_class)c));
+            fail_msg("%s leaves %llu bytes of class %s", what, (unsigned long long)live,
+                     myth_mem_class_name((myth_mem_class)c));
     }
     if (st != MYTH_OK && st != MYTH_ENOMEM && st != MYTH_ENOFIT)
         fail_msg("%s ends in %s: %s", what, myth_status_name(st), rig_err.msg);
@@ -108,17 +127,17 @@ static void every_failed_allocation(const char *spec)
     uint64_t step = check_is_full() ? 1 : n / check_sample(150) + 1;
     for (uint64_t nth = 1; nth <= n; nth += step == 1 ? 1 : 1 + check_below(&rng, (uint32_t)(2 * step - 1)))
         for (int forever = 0; forever < 2; forever++) {
-            rig_err = (myth_error){ 0 };
-            myth_mem_set_fault(mem, &(myth_fault){ .fail_nth = nth, .forever = forever });
+            rig_err = (myth_error){0};
+            myth_mem_set_fault(mem, &(myth_fault){.fail_nth = nth, .forever = forever});
             myth_status st = session(mem, spec, &got, &rig_err);
             check_after(mem, spec, nth, forever, st, &got, &want);
             n_run++;
             n_survived += st == MYTH_OK;
         }
-    assert_ok(session(mem, spec, &got, &rig_err));                           /* and after all of it the session is as it was */
+    assert_ok(session(mem, spec, &got, &rig_err)); /* and after all of it the session is as it was */
     assert_memory_equal(&got, &want, sizeof(got));
-    printf("%s: %llu allocations, %llu failures tried, %llu without consequence\n", spec, (unsigned long long)n, (unsigned long long)n_run,
-           (unsigned long long)n_survived);
+    printf("%s: %llu allocations, %llu failures tried, %llu without consequence\n", spec, (unsigned long long)n,
+           (unsigned long long)n_run, (unsigned long long)n_survived);
     assert_int_equal(myth_mem_close(mem), 0);
 }
 
@@ -126,7 +145,7 @@ static void failing_allocations_of_a_made_model(void **state)
 {
     (void)state;
     every_failed_allocation("random:gemma3-tiny:q8_0");
-    every_failed_allocation("random:gemma4-moe-tiny:q8_0");                  /* experts in host memory */
+    every_failed_allocation("random:gemma4-moe-tiny:q8_0"); /* experts in host memory */
 }
 
 /* A file with a tokenizer in its facts. */
@@ -136,12 +155,13 @@ static void failing_allocations_of_gguf(void **state)
     char path[] = "/tmp/mythos-faults-XXXXXX.gguf";
     int fd = mkstemps(path, 5);
     myth_mem *mem;
-    myth_model m = { 0 };
+    myth_model m = {0};
     assert_true(fd >= 0);
     close(fd);
     assert_ok(myth_mem_open(&mem, 0, &rig_err));
-    assert_ok(myth_model_open(&m, mem, "random:gemma3-tiny:bf16", &(myth_weights_opts){ .level = MYTH_WEIGHTS_DATA }, &rig_err));
-    assert_ok(myth_convert(&m, &(myth_convert_opts){ .path = path, .type = MYTH_Q4_0 }, &rig_err));
+    assert_ok(myth_model_open(&m, mem, "random:gemma3-tiny:bf16", &(myth_weights_opts){.level = MYTH_WEIGHTS_DATA},
+                              &rig_err));
+    assert_ok(myth_convert(&m, &(myth_convert_opts){.path = path, .type = MYTH_Q4_0}, &rig_err));
     myth_model_close(&m);
     assert_int_equal(myth_mem_close(mem), 0);
     every_failed_allocation(path);
@@ -166,12 +186,12 @@ static void failing_classes_and_sizes(void **state)
     assert_ok(myth_mem_open(&mem, 0, &rig_err));
     assert_ok(session(mem, spec, &want, &rig_err));
     for (uint32_t c = 0; c < MYTH_MEM_CLASS_N; c++) {
-        myth_mem_set_fault(mem, &(myth_fault){ .fail_nth = 1, .class_mask = 1u << c, .forever = true });
+        myth_mem_set_fault(mem, &(myth_fault){.fail_nth = 1, .class_mask = 1u << c, .forever = true});
         myth_status st = session(mem, spec, &got, &rig_err);
         check_after(mem, spec, 1, true, st, &got, &want);
     }
     for (uint64_t above = 1; above < 1 << 24; above *= 2) {
-        myth_mem_set_fault(mem, &(myth_fault){ .fail_nth = 1, .fail_above = above, .forever = true });
+        myth_mem_set_fault(mem, &(myth_fault){.fail_nth = 1, .fail_above = above, .forever = true});
         myth_status st = session(mem, spec, &got, &rig_err);
         check_after(mem, spec, 1, true, st, &got, &want);
     }
@@ -193,7 +213,7 @@ static void every_limit_refuses_or_serves(void **state)
         uint64_t limit = peak * k / 50;
         myth_mem_set_limit(mem, MYTH_MEM_HOST, limit);
         myth_mem_reset_peak(mem);
-        rig_err = (myth_error){ 0 };
+        rig_err = (myth_error){0};
         myth_status st = session(mem, spec, &got, &rig_err);
         assert_true(myth_mem_total(mem, MYTH_MEM_HOST).peak <= limit);
         check_after(mem, spec, k, false, st, &got, &want);
@@ -207,10 +227,8 @@ static void every_limit_refuses_or_serves(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(failing_allocations_of_a_made_model),
-        cmocka_unit_test(failing_allocations_of_gguf),
-        cmocka_unit_test(failing_allocations_of_safetensors),
-        cmocka_unit_test(failing_classes_and_sizes),
+        cmocka_unit_test(failing_allocations_of_a_made_model), cmocka_unit_test(failing_allocations_of_gguf),
+        cmocka_unit_test(failing_allocations_of_safetensors),  cmocka_unit_test(failing_classes_and_sizes),
         cmocka_unit_test(every_limit_refuses_or_serves),
     };
     check_name();

@@ -1,4 +1,5 @@
-/* test_generate.c - the loop: every reason to finish, the same ids whatever the engine's sizes, sampling and penalties by the whole row. */
+/* test_generate.c - the loop: every reason to finish, the same ids whatever the engine's sizes, sampling and penalties
+ * by the whole row. */
 #include "tests/support/rig.h"
 
 #include <math.h>
@@ -18,13 +19,17 @@ static int make_prompt(void **state)
 
 static myth_engine_opts opts_of(const char *target, const myth_sample_params *sample)
 {
-    myth_engine_opts o = { .n_threads = 1, .n_ctx = CTX, .n_ubatch = 32, .n_seq = 2, .want_full_logits = true };
+    myth_engine_opts o = {.n_threads = 1, .n_ctx = CTX, .n_ubatch = 32, .n_seq = 2, .want_full_logits = true};
     rig_at(&o, target);
     myth_generate_needs(&o, sample, false);
     return o;
 }
 
-typedef struct { int32_t id[N_MAX]; uint32_t n; myth_finish why; } answer;
+typedef struct {
+    int32_t id[N_MAX];
+    uint32_t n;
+    myth_finish why;
+} answer;
 
 static void generate(rig *r, answer *a, const myth_generate_opts *o)
 {
@@ -36,7 +41,7 @@ static void generate(rig *r, answer *a, const myth_generate_opts *o)
 
 static myth_generate_opts request(const myth_sample_params *sample)
 {
-    return (myth_generate_opts){ .prompt = prompt, .n_prompt = N_PROMPT, .n_max = N_MAX, .sample = *sample };
+    return (myth_generate_opts){.prompt = prompt, .n_prompt = N_PROMPT, .n_max = N_MAX, .sample = *sample};
 }
 
 /* ---- reasons to finish ---- */
@@ -68,11 +73,11 @@ static void on_prefill(void *user, uint32_t done, uint32_t total)
 static void every_reason_is_told(void **state)
 {
     (void)state;
-    static const char *const name[] = { "none", "stop", "length", "context", "refused", "cancelled" };
+    static const char *const name[] = {"none", "stop", "length", "context", "refused", "cancelled"};
     for (int i = 0; i < 6; i++)
         assert_string_equal(myth_finish_name((myth_finish)i), name[i]);
 
-    const myth_sample_params greedy = { 0 };
+    const myth_sample_params greedy = {0};
     rig r;
     answer all, a;
     myth_engine_opts eo = opts_of(rig_target(), &greedy);
@@ -92,8 +97,8 @@ static void every_reason_is_told(void **state)
     assert_int_equal(a.n, 0);
 
     o.n_max = N_MAX;
-    for (uint32_t k = 0; k < 6; k++) {                           /* the stop id ends the answer where it first comes, and is not in it */
-        int32_t stop[2] = { -5, all.id[k * 7] };
+    for (uint32_t k = 0; k < 6; k++) { /* the stop id ends the answer where it first comes, and is not in it */
+        int32_t stop[2] = {-5, all.id[k * 7]};
         uint32_t first = 0;
         while (all.id[first] != stop[1])
             first++;
@@ -118,7 +123,7 @@ static void every_reason_is_told(void **state)
     generate(&r, &a, &o);
     assert_int_equal(a.why, MYTH_FINISH_CANCELLED);
     assert_int_equal(a.n, 5);
-    cancelled = true;                                            /* set before the start: at most one token more */
+    cancelled = true; /* set before the start: at most one token more */
     o.on_token = NULL;
     generate(&r, &a, &o);
     assert_int_equal(a.why, MYTH_FINISH_CANCELLED);
@@ -135,8 +140,8 @@ static void every_reason_is_told(void **state)
 static void the_context_ends_an_answer_or_refuses_it(void **state)
 {
     (void)state;
-    const myth_sample_params greedy = { 0 };
-    answer all = { 0 }, a;
+    const myth_sample_params greedy = {0};
+    answer all = {0}, a;
     for (uint32_t n_ctx = N_PROMPT - 2; n_ctx <= N_PROMPT + N_MAX + 1; n_ctx += n_ctx < N_PROMPT + 3 ? 1 : 9) {
         rig r;
         myth_engine_opts eo = opts_of(rig_target(), &greedy);
@@ -156,7 +161,7 @@ static void the_context_ends_an_answer_or_refuses_it(void **state)
             assert_int_equal(a.n, 0);
             assert_int_equal(myth_seq_len(s), 0);
         } else {
-            uint32_t room = n_ctx - N_PROMPT + 1;                /* the last id needs no place of its own */
+            uint32_t room = n_ctx - N_PROMPT + 1; /* the last id needs no place of its own */
             assert_int_equal(a.why, room < N_MAX ? MYTH_FINISH_CONTEXT : MYTH_FINISH_LENGTH);
             assert_int_equal(a.n, room < N_MAX ? room : N_MAX);
             assert_memory_equal(a.id, all.id, 4 * a.n);
@@ -170,11 +175,14 @@ static void the_context_ends_an_answer_or_refuses_it(void **state)
 
 /* ---- the same ids, whatever the sizes ---- */
 
-static void same_ids_for_all_sizes(const char *spec, const char *target, const myth_sample_params *sample, uint32_t n_size)
+static void same_ids_for_all_sizes(const char *spec, const char *target, const myth_sample_params *sample,
+                                   uint32_t n_size)
 {
-    static const struct { uint32_t ub, page; int n_threads; } size[5] = {
-        { 32, 0, 1 }, { 5, 7, 1 }, { 1, 1, 2 }, { 160, 160, 1 }, { 8, 16, 2 } };
-    answer want = { 0 }, a;
+    static const struct {
+        uint32_t ub, page;
+        int n_threads;
+    } size[5] = {{32, 0, 1}, {5, 7, 1}, {1, 1, 2}, {160, 160, 1}, {8, 16, 2}};
+    answer want = {0}, a;
     for (uint32_t t = 0; t < n_size; t++) {
         rig r;
         myth_engine_opts eo = opts_of(target, sample);
@@ -187,9 +195,9 @@ static void same_ids_for_all_sizes(const char *spec, const char *target, const m
         if (t)
             assert_memory_equal(a.id, want.id, sizeof(a.id));
         if (t == 0 || check_is_full()) {
-            generate(&r, &a, &o);                                /* again in the same engine */
+            generate(&r, &a, &o); /* again in the same engine */
             assert_memory_equal(a.id, want.id, sizeof(a.id));
-            o.seq_number = 1;                                    /* another sequence draws other numbers */
+            o.seq_number = 1; /* another sequence draws other numbers */
             generate(&r, &a, &o);
             if (sample->temp > 0)
                 assert_memory_not_equal(a.id, want.id, sizeof(a.id));
@@ -203,10 +211,12 @@ static void same_ids_for_all_sizes(const char *spec, const char *target, const m
 static void sizes_change_no_id(void **state)
 {
     (void)state;
-    static const char *const spec[] = { "random:gemma3-tiny:q8_0", "random:gemma2-tiny:q4_0", "random:gemma1-tiny:bf16" };
-    static const myth_sample_params sample[] = { { 0 }, { .temp = 0.9f, .top_p = 0.95f, .seed = 11 },
-                                                 { .temp = 1.2f, .top_k = 50, .min_p = 0.02f, .repeat_penalty = 1.2f, .seed = 12 },
-                                                 { .repeat_penalty = 1.5f, .repeat_last_n = 30 } };
+    static const char *const spec[] = {"random:gemma3-tiny:q8_0", "random:gemma2-tiny:q4_0", "random:gemma1-tiny:bf16"};
+    static const myth_sample_params sample[] = {
+        {0},
+        {.temp = 0.9f, .top_p = 0.95f, .seed = 11},
+        {.temp = 1.2f, .top_k = 50, .min_p = 0.02f, .repeat_penalty = 1.2f, .seed = 12},
+        {.repeat_penalty = 1.5f, .repeat_last_n = 30}};
     const char *target[RIG_TARGET_MAX];
     uint32_t n_target = rig_targets(target);
     for (uint32_t v = 0; v < n_target; v++)
@@ -220,7 +230,7 @@ static void sizes_change_no_id(void **state)
 static void an_answer_goes_on_where_it_stopped(void **state)
 {
     (void)state;
-    static const myth_sample_params sample[] = { { 0 }, { .temp = 1, .seed = 3 } };
+    static const myth_sample_params sample[] = {{0}, {.temp = 1, .seed = 3}};
     for (int k = 0; k < 2; k++) {
         rig r;
         answer want, a, b;
@@ -244,7 +254,10 @@ static void an_answer_goes_on_where_it_stopped(void **state)
 
 /* ---- against the whole row ---- */
 
-typedef struct { float logit; int32_t id; } candidate;
+typedef struct {
+    float logit;
+    int32_t id;
+} candidate;
 
 static int by_logit(const void *a, const void *b)
 {
@@ -261,13 +274,15 @@ static bool is_among(const int32_t *ids, uint32_t from, uint32_t to, int32_t id)
 }
 
 /* The next id from a whole row and the tokens so far, by the definition of the parameters. */
-static int32_t choose(const float *row, uint32_t n_vocab, const myth_sample_params *p, const int32_t *seen, uint32_t n_seen, uint32_t seq)
+static int32_t choose(const float *row, uint32_t n_vocab, const myth_sample_params *p, const int32_t *seen,
+                      uint32_t n_seen, uint32_t seq)
 {
     candidate c[1024];
     float logit[1024];
-    uint32_t last = p->repeat_last_n ? p->repeat_last_n : 64, from = n_seen > last ? n_seen - last : 0, k = myth_sample_k(p);
+    uint32_t last = p->repeat_last_n ? p->repeat_last_n : 64, from = n_seen > last ? n_seen - last : 0,
+             k = myth_sample_k(p);
     for (uint32_t i = 0; i < n_vocab; i++) {
-        c[i] = (candidate){ row[i], (int32_t)i };
+        c[i] = (candidate){row[i], (int32_t)i};
         if (p->repeat_penalty > 0 && is_among(seen, from, n_seen, (int32_t)i))
             c[i].logit = row[i] > 0 ? row[i] / p->repeat_penalty : row[i] * p->repeat_penalty;
     }
@@ -280,16 +295,16 @@ static int32_t choose(const float *row, uint32_t n_vocab, const myth_sample_para
 static void generation_equals_choosing_from_whole_rows(void **state)
 {
     (void)state;
-    static const char *const spec[] = { "random:gemma3-tiny:q8_0", "random:gemma2-tiny:bf16" };
+    static const char *const spec[] = {"random:gemma3-tiny:q8_0", "random:gemma2-tiny:bf16"};
     static const myth_sample_params sample[] = {
-        { 0 },
-        { .temp = 1, .seed = 1 },
-        { .temp = 0.7f, .top_k = 40, .top_p = 0.9f, .min_p = 0.05f, .seed = 2 },
-        { .repeat_penalty = 1.4f },
-        { .repeat_penalty = 3.0f, .repeat_last_n = 7 },
-        { .repeat_penalty = 0.5f, .repeat_last_n = 5 },          /* below one: repeats are preferred */
-        { .temp = 1.5f, .top_k = 30, .repeat_penalty = 2.0f, .repeat_last_n = 100, .seed = 3 },
-        { .temp = 1, .top_p = 0.5f, .repeat_penalty = 1.1f, .seed = 4 },
+        {0},
+        {.temp = 1, .seed = 1},
+        {.temp = 0.7f, .top_k = 40, .top_p = 0.9f, .min_p = 0.05f, .seed = 2},
+        {.repeat_penalty = 1.4f},
+        {.repeat_penalty = 3.0f, .repeat_last_n = 7},
+        {.repeat_penalty = 0.5f, .repeat_last_n = 5}, /* below one: repeats are preferred */
+        {.temp = 1.5f, .top_k = 30, .repeat_penalty = 2.0f, .repeat_last_n = 100, .seed = 3},
+        {.temp = 1, .top_p = 0.5f, .repeat_penalty = 1.1f, .seed = 4},
     };
     for (int m = 0; m < 2; m++)
         for (size_t k = 0; k < sizeof(sample) / sizeof(sample[0]); k++) {
@@ -297,7 +312,8 @@ static void generation_equals_choosing_from_whole_rows(void **state)
             rows w;
             answer a;
             int32_t seen[N_PROMPT + N_MAX];
-            myth_engine_opts eo = opts_of(rig_target(), &sample[k]);     /* exact: the reduction's logits are the whole row's, bit for bit */
+            myth_engine_opts eo =
+                opts_of(rig_target(), &sample[k]); /* exact: the reduction's logits are the whole row's, bit for bit */
             rig_open(&r, spec[m], &eo);
             myth_generate_opts o = request(&sample[k]);
             o.seq_number = 9;
@@ -311,7 +327,8 @@ static void generation_equals_choosing_from_whole_rows(void **state)
                 uint32_t n = N_PROMPT + i;
                 seen[n] = choose(w.logits + (size_t)(n - 1) * w.n_vocab, w.n_vocab, &sample[k], seen, n, 9);
                 if (seen[n] != a.id[i])
-                    fail_msg("%s, parameters %zu: id %u is %d, chosen from the whole row %d", spec[m], k, i, a.id[i], seen[n]);
+                    fail_msg("%s, parameters %zu: id %u is %d, chosen from the whole row %d", spec[m], k, i, a.id[i],
+                             seen[n]);
                 rig_decode(&r, s, seen[n], &w);
             }
             myth_seq_close(s);

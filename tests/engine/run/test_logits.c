@@ -1,6 +1,8 @@
-/* test_logits.c - what comes back of a forward: rows in any pattern, the k best, masks, biases, asked ids, the same row reduced again.
+/* test_logits.c - what comes back of a forward: rows in any pattern, the k best, masks, biases, asked ids, the same row
+ * reduced again.
  *
- * Oracle   the whole row, post-processed here in double; values bit for bit where the device only chooses, lse and entropy within 1e-5 */
+ * Oracle   the whole row, post-processed here in double; values bit for bit where the device only chooses, lse and
+ *          entropy within 1e-5 */
 #include "tests/support/rig.h"
 
 #include <math.h>
@@ -14,7 +16,8 @@ static golden g;
 static int open_golden(void **state)
 {
     (void)state;
-    golden_load(&g, "gemma2-gqa");         /* both caps bite, so lse and asked logits show whether they are after the final one */
+    golden_load(&g,
+                "gemma2-gqa"); /* both caps bite, so lse and asked logits show whether they are after the final one */
     n_target = rig_targets(target);
     return 0;
 }
@@ -28,15 +31,28 @@ static int close_golden(void **state)
 
 static myth_engine_opts opts_of(const char *on)
 {
-    myth_engine_opts o = { .n_threads = 1, .n_ctx = CTX, .n_ubatch = 11, .n_logit_rows = CTX, .top_k = 1024, .n_ask = 16, .n_bias = 400,
-                           .n_mask = 5, .want_full_logits = true, .want_hidden = true };
+    myth_engine_opts o = {
+        .n_threads = 1,
+        .n_ctx = CTX,
+        .n_ubatch = 11,
+        .n_logit_rows = CTX,
+        .top_k = 1024,
+        .n_ask = 16,
+        .n_bias = 400,
+        .n_mask = 5,
+        .want_full_logits = true,
+        .want_hidden = true,
+    };
     rig_at(&o, on);
     return o;
 }
 
 static bool same_bits(float a, float b) { return memcmp(&a, &b, 4) == 0; }
 
-typedef struct { float v[512]; bool allowed[512]; } full_row;
+typedef struct {
+    float v[512];
+    bool allowed[512];
+} full_row;
 
 /* The record of one row against the whole row after its mask and biases. */
 static void check_record(const myth_result *out, uint32_t r, const full_row *row, const char *what)
@@ -60,9 +76,10 @@ static void check_record(const myth_result *out, uint32_t r, const full_row *row
         if (k > 0 && !(logit[k - 1] > logit[k] || (logit[k - 1] == logit[k] && id[k - 1] < id[k])))
             fail_msg("%s: row %u: places %u and %u are out of order", what, r, k - 1, k);
     }
-    uint32_t n_above = 0;                                        /* nothing better was left out */
+    uint32_t n_above = 0; /* nothing better was left out */
     for (uint32_t i = 0; i < n && n_allowed > out->k; i++)
-        n_above += row->allowed[i] && (row->v[i] > logit[out->k - 1] || (row->v[i] == logit[out->k - 1] && (int32_t)i < id[out->k - 1]));
+        n_above += row->allowed[i] &&
+                   (row->v[i] > logit[out->k - 1] || (row->v[i] == logit[out->k - 1] && (int32_t)i < id[out->k - 1]));
     if (n_allowed > out->k)
         assert_int_equal(n_above, out->k - 1);
     if (n_allowed == 0)
@@ -73,9 +90,10 @@ static void check_record(const myth_result *out, uint32_t r, const full_row *row
         double lp = (double)row->v[i] - max - log(z);
         entropy -= row->allowed[i] ? exp(lp) * lp : 0;
     }
-    if (fabs((double)out->lse[r] - max - log(z)) > 1e-5 * (1 + fabs(max)) || fabs((double)out->entropy[r] - entropy) > 1e-4)
-        fail_msg("%s: row %u: lse %.7g, entropy %.7g, expected %.7g, %.7g", what, r, (double)out->lse[r], (double)out->entropy[r],
-                 max + log(z), entropy);
+    if (fabs((double)out->lse[r] - max - log(z)) > 1e-5 * (1 + fabs(max)) ||
+        fabs((double)out->entropy[r] - entropy) > 1e-4)
+        fail_msg("%s: row %u: lse %.7g, entropy %.7g, expected %.7g, %.7g", what, r, (double)out->lse[r],
+                 (double)out->entropy[r], max + log(z), entropy);
 }
 
 /* Every logit of the rows of one forward, by the reduction itself: k as large as the vocabulary. */
@@ -91,7 +109,14 @@ static void whole_rows(rig *r, const int32_t *ids, uint32_t n, bool is_decode, f
     if (is_decode)
         rig_feed(r, s, ids, n - 1, 0, NULL);
     uint32_t first = is_decode ? n - 1 : 0;
-    myth_batch b = { .n_tok = n - first, .token = ids + first, .seq = seq, .want = want, .is_decode = is_decode, .top_k = g.n_vocab };
+    myth_batch b = {
+        .n_tok = n - first,
+        .token = ids + first,
+        .seq = seq,
+        .want = want,
+        .is_decode = is_decode,
+        .top_k = g.n_vocab,
+    };
     assert_ok(myth_forward(r->engine, &b, &out, &rig_err));
     assert_int_equal(out.n_rows, n - first);
     assert_int_equal(out.k, g.n_vocab);
@@ -124,7 +149,8 @@ static void reduction_agrees_with_whole_rows(void **state)
         rig_feed(&r, s, g.ids, g.n_tok, 0, &w);
         myth_seq_close(s);
         for (uint32_t i = 0; i < g.n_tok; i++)
-            assert_true(share_apart(row[i].v, w.logits + (size_t)i * g.n_vocab, g.n_vocab) <= (strcmp(target[v], "exact") != 0 ? 1e-4f : 0.0f));
+            assert_true(share_apart(row[i].v, w.logits + (size_t)i * g.n_vocab, g.n_vocab) <=
+                        (strcmp(target[v], "exact") != 0 ? 1e-4f : 0.0f));
         rows_close(&w);
         rig_close(&r);
     }
@@ -134,20 +160,25 @@ static void reduction_agrees_with_whole_rows(void **state)
 static void one_request(rig *r, const full_row *plain, uint32_t n, bool is_decode, uint64_t *rng)
 {
     enum { N_MASK = 5, WORDS = 512 / 32 };
-    uint32_t masks[N_MASK * WORDS], words = (g.n_vocab + 31) / 32, first = is_decode ? n - 1 : 0, n_rows = n - first, n_bias = 0;
+    uint32_t masks[N_MASK * WORDS], words = (g.n_vocab + 31) / 32, first = is_decode ? n - 1 : 0, n_rows = n - first,
+                                    n_bias = 0;
     int32_t mask_idx[CTX], bias_off[CTX + 1], bias_id[400], ask[CTX * 16];
     float bias[400];
     full_row want[CTX];
     myth_seq *s = rig_seq(r), *seq[CTX];
     uint8_t wants[CTX];
     myth_result out;
-    uint32_t k = check_below(rng, 4) ? 1 + check_below(rng, 12) : 1 + check_below(rng, 2 * g.n_vocab), n_ask = check_below(rng, 17);
+    uint32_t k = check_below(rng, 4) ? 1 + check_below(rng, 12) : 1 + check_below(rng, 2 * g.n_vocab),
+             n_ask = check_below(rng, 17);
     if (k > g.n_vocab)
         k = g.n_vocab;
-    for (uint32_t m = 0; m < N_MASK; m++)                        /* one id, few, half, all, none */
+    for (uint32_t m = 0; m < N_MASK; m++) /* one id, few, half, all, none */
         for (uint32_t i = 0; i < words; i++)
-            masks[m * words + i] = m == 0 ? 0 : m == 1 ? (uint32_t)(check_rand(rng) & check_rand(rng) & check_rand(rng)) :
-                                   m == 2 ? (uint32_t)check_rand(rng) : m == 3 ? UINT32_MAX : 0;
+            masks[m * words + i] = m == 0 ? 0
+                                 : m == 1 ? (uint32_t)(check_rand(rng) & check_rand(rng) & check_rand(rng))
+                                 : m == 2 ? (uint32_t)check_rand(rng)
+                                 : m == 3 ? UINT32_MAX
+                                          : 0;
     uint32_t only = check_below(rng, g.n_vocab);
     masks[only / 32] |= 1u << only % 32;
     bool has_mask = check_below(rng, 3), has_bias = check_below(rng, 3);
@@ -176,21 +207,34 @@ static void one_request(rig *r, const full_row *plain, uint32_t n, bool is_decod
     bias_off[n_rows] = (int32_t)n_bias;
     if (is_decode)
         rig_feed(r, s, g.ids, n - 1, 0, NULL);
-    myth_batch b = { .n_tok = n_rows, .token = g.ids + first, .seq = seq, .want = wants, .is_decode = is_decode, .top_k = k,
-                     .mask_idx = has_mask ? mask_idx : NULL, .masks = masks, .n_masks = has_mask ? N_MASK : 0,
-                     .bias_off = has_bias ? bias_off : NULL, .bias_id = bias_id, .bias = bias, .ask_id = ask, .n_ask = n_ask };
+    myth_batch b = {
+        .n_tok = n_rows,
+        .token = g.ids + first,
+        .seq = seq,
+        .want = wants,
+        .is_decode = is_decode,
+        .top_k = k,
+        .mask_idx = has_mask ? mask_idx : NULL,
+        .masks = masks,
+        .n_masks = has_mask ? N_MASK : 0,
+        .bias_off = has_bias ? bias_off : NULL,
+        .bias_id = bias_id,
+        .bias = bias,
+        .ask_id = ask,
+        .n_ask = n_ask,
+    };
     assert_ok(myth_forward(r->engine, &b, &out, &rig_err));
     assert_int_equal(out.n_rows, n_rows);
     assert_int_equal(out.k, k);
     assert_int_equal(out.n_ask, n_ask);
     for (uint32_t i = 0; i < n_rows; i++) {
         check_record(&out, i, &want[i], is_decode ? "decode" : "prefill");
-        for (uint32_t j = 0; j < n_ask; j++)                     /* before masks and biases */
+        for (uint32_t j = 0; j < n_ask; j++) /* before masks and biases */
             assert_true(same_bits(out.ask_logit[i * n_ask + j], plain[i].v[ask[i * n_ask + j]]));
     }
 
     uint32_t row = check_below(rng, n_rows), m = 1 + check_below(rng, 3), k2 = 1 + check_below(rng, k);
-    full_row again = plain[row];                                 /* the mask alone, biases gone */
+    full_row again = plain[row]; /* the mask alone, biases gone */
     for (uint32_t id = 0; id < g.n_vocab; id++)
         again.allowed[id] = masks[m * words + id / 32] >> id % 32 & 1;
     myth_result second;
@@ -248,8 +292,16 @@ static void rows_are_asked_in_any_pattern(void **state)
                 n_top += wants[i] & MYTH_WANT_LOGITS;
             }
             rows_clear(&got);
-            myth_batch b = { .n_tok = g.n_tok, .token = g.ids, .seq = seq, .want = wants, .top_k = 3, .on_full_logits = rows_on_logits,
-                             .on_hidden = rows_on_hidden, .user = &got };
+            myth_batch b = {
+                .n_tok = g.n_tok,
+                .token = g.ids,
+                .seq = seq,
+                .want = wants,
+                .top_k = 3,
+                .on_full_logits = rows_on_logits,
+                .on_hidden = rows_on_hidden,
+                .user = &got,
+            };
             myth_result out;
             assert_ok(myth_forward(r.engine, &b, &out, &rig_err));
             assert_int_equal(out.n_rows, n_top);

@@ -1,22 +1,33 @@
-/* test_model_golden.c - logits and every layer's residual of the tiny models against transformers: chunks of 1, 7 and all tokens, token
- * by token on the decode path, micro-batches of several sizes, exact and at every level and on every device of this machine. Other devices
- * than the CPU, which may be software, run what is no second time the same steps: no chunk of 1 where micro-batches of 1 are run, of
- * the micro-batches the smallest and the largest, and with another cache all tokens at once and one by one. */
+/* test_model_golden.c - logits and every layer's residual of the tiny models against transformers: chunks of 1, 7 and
+ * all tokens, token by token on the decode path, micro-batches of several sizes, exact and at every level and on every
+ * device of this machine. Other devices than the CPU, which may be software, run what is no second time the same steps:
+ * no chunk of 1 where micro-batches of 1 are run, of the micro-batches the smallest and the largest, and with another
+ * cache all tokens at once and one by one. */
 #include "tests/support/rig.h"
 
 #include <math.h>
 
 enum { CTX = 64 };
-/* Of the largest value of each array: the CPU with float32 weights or in exact mode, other devices in exact mode, other devices at their
- * fastest (where the logits alone are compared). */
+/* Of the largest value of each array: the CPU with float32 weights or in exact mode, other devices in exact mode, other
+ * devices at their fastest (where the logits alone are compared). */
 static const float TOLERANCE = 1e-4f, TOLERANCE_DEVICE = 2e-3f, TOLERANCE_FAST = 2e-2f;
 
 static bool is_cpu(const char *target) { return strchr(target, ':') == NULL; }
-static float tolerance_of(const char *target) { return is_cpu(target) ? TOLERANCE : rig_is_exact(target) ? TOLERANCE_DEVICE : TOLERANCE_FAST; }
+static float tolerance_of(const char *target)
+{
+    return is_cpu(target) ? TOLERANCE : rig_is_exact(target) ? TOLERANCE_DEVICE : TOLERANCE_FAST;
+}
 
 static myth_engine_opts opts_of(const char *target)
 {
-    myth_engine_opts o = { .n_threads = 1, .n_ctx = CTX, .n_ubatch = CTX, .n_logit_rows = CTX, .want_full_logits = true, .want_hidden = true };
+    myth_engine_opts o = {
+        .n_threads = 1,
+        .n_ctx = CTX,
+        .n_ubatch = CTX,
+        .n_logit_rows = CTX,
+        .want_full_logits = true,
+        .want_hidden = true,
+    };
     rig_at(&o, target);
     return o;
 }
@@ -99,7 +110,7 @@ static bool check_golden(const golden *g, const char *target, const myth_engine_
     assert_int_equal(r.model.config.n_layer, g->n_layer);
     assert_int_equal(r.model.config.d_model, g->d_model);
     assert_int_equal(r.model.config.n_vocab, g->n_vocab);
-    const uint32_t chunk[] = { 0, 7, 1 };
+    const uint32_t chunk[] = {0, 7, 1};
     const int n_chunk = is_cpu(target) ? 3 : opts->has_cache_type ? 1 : strcmp(target, rig_target()) == 0 ? 2 : 3;
     printf("%-18s %-15s share of the tolerance:", g->name, target);
     float worst = run_decode(&r, g, tol);
@@ -121,7 +132,7 @@ static void runs_equal_transformers(void **state)
     char name[GOLDEN_MAX][64];
     const char *target[RIG_TARGET_MAX];
     uint32_t n = golden_list(name), n_target = rig_targets(target), n_failed = 0, n_run = 0;
-    float most[RIG_TARGET_MAX] = { 0 };
+    float most[RIG_TARGET_MAX] = {0};
     assert_true(n >= 30);
     for (uint32_t i = 0; i < n; i++) {
         golden g;
@@ -138,11 +149,13 @@ static void runs_equal_transformers(void **state)
     }
     for (uint32_t v = 0; v < n_target; v++)
         if (rig_is_exact(target[v]) || !is_cpu(target[v]))
-            printf("%s: %u models, largest share of the tolerance of %g: %.3f\n", target[v], n_run, (double)tolerance_of(target[v]), (double)most[v]);
+            printf("%s: %u models, largest share of the tolerance of %g: %.3f\n", target[v], n_run,
+                   (double)tolerance_of(target[v]), (double)most[v]);
     assert_int_equal(n_failed, 0);
 }
 
-/* The levels without --exact but with a float32 cache, on models stored in float32: every level multiplies float32 weights in float32. */
+/* The levels without --exact but with a float32 cache, on models stored in float32: every level multiplies float32
+ * weights in float32. */
 static void every_level_equals_transformers_on_float_weights(void **state)
 {
     (void)state;
@@ -153,10 +166,10 @@ static void every_level_equals_transformers_on_float_weights(void **state)
     for (uint32_t i = 0; i < n; i++) {
         golden g;
         golden_load(&g, name[i]);
-        myth_model m = { 0 };
+        myth_model m = {0};
         myth_mem *mem;
         assert_ok(myth_mem_open(&mem, 0, &rig_err));
-        assert_ok(myth_model_open(&m, mem, g.path, &(myth_weights_opts){ .level = MYTH_WEIGHTS_HEADER }, &rig_err));
+        assert_ok(myth_model_open(&m, mem, g.path, &(myth_weights_opts){.level = MYTH_WEIGHTS_HEADER}, &rig_err));
         bool is_f32 = myth_weights_at(m.weights, 0)->dtype == MYTH_F32;
         myth_model_close(&m);
         assert_int_equal(myth_mem_close(mem), 0);
@@ -199,7 +212,8 @@ static void micro_batches_equal_transformers(void **state)
     }
 }
 
-/* Turns of a conversation that loses its middle, up to positions that the context does not have; the last turn's rows and a decode step's. */
+/* Turns of a conversation that loses its middle, up to positions that the context does not have; the last turn's rows
+ * and a decode step's. */
 static void run_past_context(rig *r, const golden *g, rows *w)
 {
     enum { TURN = 24, TURN_N = 3, HELD = 30, PREFIX = 10 };
@@ -220,11 +234,12 @@ static void run_past_context(rig *r, const golden *g, rows *w)
     myth_seq_close(s);
 }
 
-/* Keys made from values are turned there by angles that no table holds. The oracle: the CPU's reference, which stores its keys. */
+/* Keys made from values are turned there by angles that no table holds. The oracle: the CPU's reference, which stores
+ * its keys. */
 static void positions_past_the_context_equal_the_reference(void **state)
 {
     (void)state;
-    static const char *const name[] = { "gemma4-unified", "gemma4-shared" };
+    static const char *const name[] = {"gemma4-unified", "gemma4-shared"};
     const char *target[RIG_TARGET_MAX];
     uint32_t n_target = rig_targets(target), n_failed = 0;
     for (size_t m = 0; m < sizeof(name) / sizeof(name[0]); m++)
@@ -246,7 +261,8 @@ static void positions_past_the_context_equal_the_reference(void **state)
                 rig_open(&r[i], g.path, &o);
                 run_past_context(&r[i], &g, &w[i]);
             }
-            const float used = share_apart(w[1].logits, w[0].logits, (size_t)w[0].n_tok * w[0].n_vocab) / tolerance_of(target[v]);
+            const float used =
+                share_apart(w[1].logits, w[0].logits, (size_t)w[0].n_tok * w[0].n_vocab) / tolerance_of(target[v]);
             printf("%-18s %-15s share of the tolerance past the context: %.3f\n", g.name, target[v], (double)used);
             n_failed += !(used <= 1.0f);
             for (int i = 0; i < 2; i++) {

@@ -1,8 +1,10 @@
-/* test_parts.c - a model in parts, on one device or several, and layers whose weights or rows the host holds: the same answers.
+/* test_parts.c - a model in parts, on one device or several, and layers whose weights or rows the host holds: the same
+ * answers.
  *
- * Oracle   the same tokens in an engine of one part without offload. Offload issues the same ops on the same bytes: every bit is the same.
- *          A part's border folds the pending branch by another op than the next layer's prologue: on the CPU's reference the same bits, on
- *          other devices (and between devices) within 1e-4, in exact mode; every one within the goldens' tolerance of transformers */
+ * Oracle   the same tokens in an engine of one part without offload. Offload issues the same ops on the same bytes:
+ *          every bit is the same. A part's border folds the pending branch by another op than the next layer's
+ *          prologue: on the CPU's reference the same bits, on other devices (and between devices) within 1e-4, in exact
+ *          mode; every one within the goldens' tolerance of transformers */
 #include "tests/support/rig.h"
 
 #include "engine/run/engine_impl.h"
@@ -11,12 +13,17 @@
 enum { CTX = 64, PLACE_MAX = 64 };
 static const float TOLERANCE = 2e-3f, TOLERANCE_SPLIT = 1e-4f;
 
-static const char *const models[] = { "gemma1-mqa", "gemma2-old", "gemma3-layers", "gemma3-sharded", "random:gemma2-tiny:q4_0", "random:gemma3-tiny:q8_0" };
+static const char *const models[] = {"gemma1-mqa",
+                                     "gemma2-old",
+                                     "gemma3-layers",
+                                     "gemma3-sharded",
+                                     "random:gemma2-tiny:q4_0",
+                                     "random:gemma3-tiny:q8_0"};
 enum { MODEL_N = sizeof(models) / sizeof(models[0]) };
 
 typedef struct {
     char device[72];
-    bool has_ngl, same_bits;             /* as one part on the same device */
+    bool has_ngl, same_bits; /* as one part on the same device */
     uint32_t ngl, n_offload;
     float split[3];
     myth_offload offload;
@@ -41,9 +48,22 @@ static const char *spec_of(char path[1024], const char *name)
 
 static myth_engine_opts opts_at(const place *p)
 {
-    myth_engine_opts o = { .device = p->device, .n_threads = 1, .is_exact = true, .n_ctx = CTX, .n_seq = 3, .n_checkpoint = 2, .n_ubatch = 11,
-                           .page_tok = 7, .want_full_logits = true, .want_hidden = true, .has_gpu_layers = p->has_ngl, .n_gpu_layers = p->ngl,
-                           .offload = p->offload, .n_offload = p->n_offload };
+    myth_engine_opts o = {
+        .device = p->device,
+        .n_threads = 1,
+        .is_exact = true,
+        .n_ctx = CTX,
+        .n_seq = 3,
+        .n_checkpoint = 2,
+        .n_ubatch = 11,
+        .page_tok = 7,
+        .want_full_logits = true,
+        .want_hidden = true,
+        .has_gpu_layers = p->has_ngl,
+        .n_gpu_layers = p->ngl,
+        .offload = p->offload,
+        .n_offload = p->n_offload,
+    };
     memcpy(o.split, p->split, sizeof(p->split));
     return o;
 }
@@ -51,8 +71,9 @@ static myth_engine_opts opts_at(const place *p)
 static const char *label(const place *p)
 {
     static char text[160];
-    snprintf(text, sizeof(text), "--device %.71s -ngl %d -ts %g,%g,%g --offload %d %u", p->device, p->has_ngl ? (int)p->ngl : -1, (double)p->split[0],
-             (double)p->split[1], (double)p->split[2], (int)p->offload, p->n_offload);
+    snprintf(text, sizeof(text), "--device %.71s -ngl %d -ts %g,%g,%g --offload %d %u", p->device,
+             p->has_ngl ? (int)p->ngl : -1, (double)p->split[0], (double)p->split[1], (double)p->split[2],
+             (int)p->offload, p->n_offload);
     return text;
 }
 
@@ -61,16 +82,16 @@ static uint32_t places_of(place out[PLACE_MAX], const char *name, uint32_t n_lay
 {
     uint32_t n = 0;
     bool is_cpu = strcmp(name, "cpu") == 0;
-    place alone = { .same_bits = true }, many = { .same_bits = is_cpu };
+    place alone = {.same_bits = true}, many = {.same_bits = is_cpu};
     snprintf(alone.device, sizeof(alone.device), "%.31s", name);
     many = alone;
     many.same_bits = is_cpu;
-    for (uint32_t k = 0; k <= n_layer + 1; k++) {              /* the CPU first */
+    for (uint32_t k = 0; k <= n_layer + 1; k++) { /* the CPU first */
         out[n] = many;
         out[n].has_ngl = true;
         out[n++].ngl = k;
     }
-    for (uint32_t k = 1; k <= 3; k++) {                          /* two and three parts, some of them empty */
+    for (uint32_t k = 1; k <= 3; k++) { /* two and three parts, some of them empty */
         out[n] = many;
         snprintf(out[n].device, sizeof(out[n].device), k < 3 ? "%.20s,%.20s" : "%.20s,%.20s,%.20s", name, name, name);
         out[n].split[0] = 1.0f;
@@ -82,7 +103,7 @@ static uint32_t places_of(place out[PLACE_MAX], const char *name, uint32_t n_lay
             out[n] = alone;
             out[n].offload = (myth_offload)what;
             out[n].n_offload = k;
-            if (k == 1)                                          /* also behind layers on the CPU */
+            if (k == 1) /* also behind layers on the CPU */
                 out[n].has_ngl = true, out[n].ngl = n_layer - 1, out[n].same_bits = false;
             n++;
         }
@@ -98,7 +119,8 @@ static void compare(const rows *got, const rows *want, uint32_t n_tok, bool same
     else if (!(share_apart(got->logits, want->logits, n) <= TOLERANCE_SPLIT))
         fail_msg("%s: logits %g apart", what, (double)share_apart(got->logits, want->logits, n));
     for (uint32_t l = 0; got->hidden && l <= got->n_layer; l++) {
-        const float *a = got->hidden + (size_t)l * got->n_tok * got->d_model, *b = want->hidden + (size_t)l * got->n_tok * got->d_model;
+        const float *a = got->hidden + (size_t)l * got->n_tok * got->d_model,
+                    *b = want->hidden + (size_t)l * got->n_tok * got->d_model;
         if (same_bits)
             assert_same_bits(a, b, n_row, what);
         else if (!(share_apart(a, b, n_row) <= TOLERANCE_SPLIT))
@@ -141,7 +163,7 @@ static void one_place(const char *model, const place *p, const int32_t *ids, con
     compare(&got, want, 30, p->same_bits, label(p));
     compare(&branch, want_branch, 10, p->same_bits, label(p));
 
-    uint64_t bytes = myth_seq_save_bytes(s);                     /* what is saved in parts goes on in one, and back */
+    uint64_t bytes = myth_seq_save_bytes(s); /* what is saved in parts goes on in one, and back */
     unsigned char *saved = malloc(bytes), *back = malloc(bytes);
     assert_true(saved && back);
     assert_ok(myth_seq_save(s, saved, bytes, &rig_err));
@@ -154,7 +176,7 @@ static void one_place(const char *model, const place *p, const int32_t *ids, con
     rig_feed(&r, again, ids + 36, 7, 3, &after);
     rig_decode(&r, again, ids[43], &after);
     rig whole;
-    place alone = { .same_bits = true };
+    place alone = {.same_bits = true};
     const char *comma = strrchr(p->device, ',');
     snprintf(alone.device, sizeof(alone.device), "%.71s", comma ? comma + 1 : p->device);
     myth_engine_opts plain = opts_at(&alone);
@@ -186,7 +208,7 @@ static void parts_change_no_answer(void **state)
             rows want, branch;
             char path[1024];
             int32_t ids[CTX];
-            place alone = { .same_bits = true }, at[PLACE_MAX];
+            place alone = {.same_bits = true}, at[PLACE_MAX];
             snprintf(alone.device, sizeof(alone.device), "%s", device[d]);
             myth_engine_opts o = opts_at(&alone);
             myth_seq *s;
@@ -215,7 +237,7 @@ static void parts_equal_transformers(void **state)
 {
     (void)state;
     uint64_t rng = check_seed();
-    static const char *const name[] = { "gemma2-old", "gemma3-layers" };
+    static const char *const name[] = {"gemma2-old", "gemma3-layers"};
     for (uint32_t d = 0; d < n_device; d++)
         for (uint32_t m = 0; m < 2; m++) {
             golden g;
@@ -253,20 +275,24 @@ static void parts_equal_transformers(void **state)
 static void lists_of_devices_are_checked(void **state)
 {
     (void)state;
-    rig r = { 0 };
+    rig r = {0};
     assert_ok(myth_mem_open(&r.mem, 0, &rig_err));
-    assert_ok(myth_model_open(&r.model, r.mem, "random:gemma3-tiny:q8_0", &(myth_weights_opts){ .level = MYTH_WEIGHTS_DATA }, &rig_err));
-    static const struct { const char *device; myth_status st; } wrong[] = {
-        { "cpu,", MYTH_EDEVICE }, { "gpu:0", MYTH_EDEVICE }, { "cuda:8", MYTH_EDEVICE }, { "cpu:0", MYTH_EDEVICE }, { "vulkan:x", MYTH_EDEVICE },
-        { "cpu,cpu,cpu,cpu,cpu,cpu,cpu,cpu,cpu", MYTH_EARG } };
+    assert_ok(myth_model_open(&r.model, r.mem, "random:gemma3-tiny:q8_0",
+                              &(myth_weights_opts){.level = MYTH_WEIGHTS_DATA}, &rig_err));
+    static const struct {
+        const char *device;
+        myth_status st;
+    } wrong[] = {{"cpu,", MYTH_EDEVICE},     {"gpu:0", MYTH_EDEVICE},
+                 {"cuda:8", MYTH_EDEVICE},   {"cpu:0", MYTH_EDEVICE},
+                 {"vulkan:x", MYTH_EDEVICE}, {"cpu,cpu,cpu,cpu,cpu,cpu,cpu,cpu,cpu", MYTH_EARG}};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        const myth_engine_opts o = { .device = wrong[i].device };
-        rig_err = (myth_error){ 0 };
+        const myth_engine_opts o = {.device = wrong[i].device};
+        rig_err = (myth_error){0};
         assert_int_equal(myth_engine_open(&r.engine, &r.model, &o, &rig_err), wrong[i].st);
         assert_null(r.engine);
         assert_true(rig_err.msg[0] != '\0');
     }
-    const myth_engine_opts o = { .device = "cpu,cpu", .split = { 1.0f, -1.0f } };
+    const myth_engine_opts o = {.device = "cpu,cpu", .split = {1.0f, -1.0f}};
     assert_int_equal(myth_engine_open(&r.engine, &r.model, &o, &rig_err), MYTH_EARG);
     rig_close(&r);
 }
@@ -276,13 +302,20 @@ static void a_device_has_a_limit_of_its_own(void **state)
 {
     (void)state;
     for (uint32_t d = 0; d < n_device; d++) {
-        rig r = { 0 };
+        rig r = {0};
         myth_plan plan;
-        const myth_engine_opts o = { .device = device[d], .n_threads = 1, .n_ctx = 512, .n_ubatch = 64, .is_exact = true };
+        const myth_engine_opts o = {
+            .device = device[d],
+            .n_threads = 1,
+            .n_ctx = 512,
+            .n_ubatch = 64,
+            .is_exact = true,
+        };
         if (strcmp(device[d], "cpu") == 0)
             continue;
         assert_ok(myth_mem_open(&r.mem, 0, &rig_err));
-        assert_ok(myth_model_open(&r.model, r.mem, "random:gemma3-tiny:q8_0", &(myth_weights_opts){ .level = MYTH_WEIGHTS_DATA }, &rig_err));
+        assert_ok(myth_model_open(&r.model, r.mem, "random:gemma3-tiny:q8_0",
+                                  &(myth_weights_opts){.level = MYTH_WEIGHTS_DATA}, &rig_err));
         assert_ok(myth_plan_make(&plan, &r.model, &o, NULL, NULL, false, &rig_err));
         assert_int_equal(plan.n_device, 2);
         const myth_plan_device *own = &plan.device[1];
@@ -307,20 +340,28 @@ static void a_device_has_a_limit_of_its_own(void **state)
 
 /* ---- what fails ---- */
 
-/* Somebody else takes of what the device has between plan and open, a byte or so much that an eighth of the rows is left: once more with as
- * many rows a step as the bytes allow, and the same answers. */
+/* Somebody else takes of what the device has between plan and open, a byte or so much that an eighth of the rows is
+ * left: once more with as many rows a step as the bytes allow, and the same answers. */
 static void a_device_that_refuses_gets_fewer_rows(void **state)
 {
     (void)state;
     enum { N_TOK = 50, N_UBATCH = 48 };
     for (uint32_t d = 0; d < n_device; d++)
         for (uint32_t part = 1; part <= 8; part *= 8) {
-            rig r = { 0 };
+            rig r = {0};
             rows want, got;
             int32_t ids[N_TOK];
             myth_plan plan, small;
-            myth_engine_opts o = { .device = device[d], .n_threads = 1, .is_exact = true, .n_ctx = CTX, .n_ubatch = N_UBATCH,
-                                   .want_full_logits = true }, fewer = o;
+            myth_engine_opts o =
+                                 {
+                                     .device = device[d],
+                                     .n_threads = 1,
+                                     .is_exact = true,
+                                     .n_ctx = CTX,
+                                     .n_ubatch = N_UBATCH,
+                                     .want_full_logits = true,
+                                 },
+                             fewer = o;
             bool is_cpu = strcmp(device[d], "cpu") == 0;
             fewer.n_ubatch = N_UBATCH / part;
             for (int32_t i = 0; i < N_TOK; i++)
@@ -331,7 +372,8 @@ static void a_device_that_refuses_gets_fewer_rows(void **state)
             rig_close(&r);
 
             assert_ok(myth_mem_open(&r.mem, 0, &rig_err));
-            assert_ok(myth_model_open(&r.model, r.mem, "random:gemma2-tiny:q8_0", &(myth_weights_opts){ .level = MYTH_WEIGHTS_DATA }, &rig_err));
+            assert_ok(myth_model_open(&r.model, r.mem, "random:gemma2-tiny:q8_0",
+                                      &(myth_weights_opts){.level = MYTH_WEIGHTS_DATA}, &rig_err));
             assert_ok(myth_plan_make(&plan, &r.model, &o, NULL, NULL, false, &rig_err));
             assert_ok(myth_plan_make(&small, &r.model, &fewer, NULL, NULL, false, &rig_err));
             const myth_plan_device *last = &plan.device[plan.n_device - 1];
@@ -340,7 +382,7 @@ static void a_device_that_refuses_gets_fewer_rows(void **state)
             myth_mem_set_limit(r.mem, last->ledger, last->total_bytes);
             assert_true(myth_mem_book(r.mem, last->ledger, MYTH_MEM_OTHER, "somebody else", taken));
             myth_status st = myth_engine_open(&r.engine, &r.model, &o, &rig_err);
-            if (is_cpu) {                                        /* no second attempt with the host's memory */
+            if (is_cpu) { /* no second attempt with the host's memory */
                 assert_int_equal(st, MYTH_ENOMEM);
                 assert_null(r.engine);
                 assert_int_equal(myth_mem_total(r.mem, MYTH_MEM_HOST).live, model_bytes + taken);
@@ -361,7 +403,12 @@ static void a_device_that_refuses_gets_fewer_rows(void **state)
         }
 }
 
-typedef struct { rig *r; int ledger; uint64_t taken; uint32_t n_tok; } hog;
+typedef struct {
+    rig *r;
+    int ledger;
+    uint64_t taken;
+    uint32_t n_tok;
+} hog;
 
 /* At the third token it takes what is left of the device's limit. */
 static bool take_the_rest(void *user, int32_t id)
@@ -381,7 +428,7 @@ static void memory_that_goes_in_mid_run_is_not_missed(void **state)
     (void)state;
     enum { N_NEW = 24 };
     for (uint32_t d = 0; d < n_device; d++) {
-        const myth_engine_opts o = { .device = device[d], .n_threads = 1, .is_exact = true, .n_ctx = CTX, .n_ubatch = 8 };
+        const myth_engine_opts o = {.device = device[d], .n_threads = 1, .is_exact = true, .n_ctx = CTX, .n_ubatch = 8};
         int32_t prompt[20], ids[2][N_NEW];
         uint32_t n_ids;
         myth_finish why;
@@ -390,12 +437,19 @@ static void memory_that_goes_in_mid_run_is_not_missed(void **state)
         for (int is_taken = 0; is_taken < 2; is_taken++) {
             rig r;
             rig_open(&r, "random:gemma3-tiny:q8_0", &o);
-            hog h = { .r = &r, .ledger = myth_device_get_caps(r.engine->part[0].dev)->ledger };
+            hog h = {.r = &r, .ledger = myth_device_get_caps(r.engine->part[0].dev)->ledger};
             myth_seq *s = rig_seq(&r);
             if (is_taken)
                 myth_mem_set_limit(r.mem, h.ledger, myth_mem_total(r.mem, h.ledger).live + (64 << 20));
-            assert_ok(myth_generate(r.engine, s, &(myth_generate_opts){ .prompt = prompt, .n_prompt = 20, .n_max = N_NEW,
-                                        .on_token = is_taken ? take_the_rest : NULL, .user = &h }, ids[is_taken], &n_ids, &why, &rig_err));
+            assert_ok(myth_generate(r.engine, s,
+                                    &(myth_generate_opts){
+                                        .prompt = prompt,
+                                        .n_prompt = 20,
+                                        .n_max = N_NEW,
+                                        .on_token = is_taken ? take_the_rest : NULL,
+                                        .user = &h,
+                                    },
+                                    ids[is_taken], &n_ids, &why, &rig_err));
             assert_int_equal(n_ids, N_NEW);
             if (is_taken)
                 myth_mem_unbook(r.mem, h.ledger, MYTH_MEM_OTHER, h.taken);
@@ -417,11 +471,17 @@ static bool is_lost(myth_error *err)
     myth_fail(err, MYTH_ELOST, "lost");
     return true;
 }
-static myth_status lost_sync(myth_stream *s, myth_error *err) { return is_lost(err) ? MYTH_ELOST : whole->sync(s, err); }
-static myth_status lost_wait(myth_stream *s, uint64_t mark, myth_error *err) { return is_lost(err) ? MYTH_ELOST : whole->wait(s, mark, err); }
+static myth_status lost_sync(myth_stream *s, myth_error *err)
+{
+    return is_lost(err) ? MYTH_ELOST : whole->sync(s, err);
+}
+static myth_status lost_wait(myth_stream *s, uint64_t mark, myth_error *err)
+{
+    return is_lost(err) ? MYTH_ELOST : whole->wait(s, mark, err);
+}
 
-/* A device that is lost at its n-th synchronisation, whatever n: the code says so, everything closes, and the tokens that the host holds
- * rebuild the sequence on a new engine, which goes on as the undisturbed one did. */
+/* A device that is lost at its n-th synchronisation, whatever n: the code says so, everything closes, and the tokens
+ * that the host holds rebuild the sequence on a new engine, which goes on as the undisturbed one did. */
 static void a_lost_device_is_rebuilt_from_the_tokens(void **state)
 {
     (void)state;
@@ -432,12 +492,12 @@ static void a_lost_device_is_rebuilt_from_the_tokens(void **state)
     for (uint32_t d = 0; d < n_device; d++) {
         uint32_t n_ids = 0, n_lost = 0;
         myth_finish why;
-        const myth_engine_opts o = { .device = device[d], .n_threads = 1, .is_exact = true, .n_ctx = CTX, .n_ubatch = 8 };
+        const myth_engine_opts o = {.device = device[d], .n_threads = 1, .is_exact = true, .n_ctx = CTX, .n_ubatch = 8};
         for (uint32_t nth = 0; nth < 30; nth += nth < 4 ? 1 : 5) {
             rig r;
             rig_open(&r, "random:gemma3-tiny:q8_0", &o);
             myth_seq *s = rig_seq(&r);
-            myth_generate_opts g = { .prompt = prompt, .n_prompt = N_PROMPT, .n_max = N_NEW };
+            myth_generate_opts g = {.prompt = prompt, .n_prompt = N_PROMPT, .n_max = N_NEW};
             myth_device *dev = r.engine->part[0].dev;
             whole = dev->vt;
             if (nth) {
@@ -447,7 +507,7 @@ static void a_lost_device_is_rebuilt_from_the_tokens(void **state)
                 n_until_lost = nth;
                 dev->vt = &broken;
             }
-            rig_err = (myth_error){ 0 };
+            rig_err = (myth_error){0};
             myth_status st = myth_generate(r.engine, s, &g, nth ? ids : want, &n_ids, &why, &rig_err);
             dev->vt = whole;
             if (nth == 0) {
@@ -456,7 +516,7 @@ static void a_lost_device_is_rebuilt_from_the_tokens(void **state)
                 rig_close(&r);
                 continue;
             }
-            if (st == MYTH_OK) {                                 /* fewer synchronisations than that */
+            if (st == MYTH_OK) { /* fewer synchronisations than that */
                 assert_memory_equal(ids, want, sizeof(want));
                 rig_close(&r);
                 continue;
@@ -464,7 +524,7 @@ static void a_lost_device_is_rebuilt_from_the_tokens(void **state)
             assert_int_equal(st, MYTH_ELOST);
             assert_memory_equal(ids, want, 4 * n_ids);
             n_lost++;
-            uint32_t n_kept = N_PROMPT + n_ids;                  /* what the host knows: the prompt and the ids it was given */
+            uint32_t n_kept = N_PROMPT + n_ids; /* what the host knows: the prompt and the ids it was given */
             memcpy(kept, prompt, sizeof(prompt));
             memcpy(kept + N_PROMPT, ids, 4 * n_ids);
             uint32_t len = myth_seq_len(s) < n_kept ? myth_seq_len(s) : n_kept;
@@ -472,7 +532,7 @@ static void a_lost_device_is_rebuilt_from_the_tokens(void **state)
             rig_close(&r);
             rig_open(&r, "random:gemma3-tiny:q8_0", &o);
             s = rig_seq(&r);
-            g = (myth_generate_opts){ .prompt = kept, .n_prompt = n_kept, .n_max = N_NEW - n_ids };
+            g = (myth_generate_opts){.prompt = kept, .n_prompt = n_kept, .n_max = N_NEW - n_ids};
             uint32_t n_more = 0;
             assert_ok(myth_generate(r.engine, s, &g, ids, &n_more, &why, &rig_err));
             assert_int_equal(n_more, N_NEW - n_ids);

@@ -1,38 +1,57 @@
 /* test_run.c - steps in a row on the device choose what the host would, and leave the sequences as if it had.
  *
- * Oracle   the same tokens by myth_forward one step at a time, chosen by myth_sample; afterwards both sequences are fed the same tokens and
- *          give the same bits. Lots of several steps run past the stop, rings of 5 to 9 rows wrap, forks share pages                     */
+ * Oracle   the same tokens by myth_forward one step at a time, chosen by myth_sample; afterwards both sequences are fed
+ *          the same tokens and give the same bits. Lots of several steps run past the stop, rings of 5 to 9 rows wrap,
+ *          forks share pages */
 #include "tests/support/rig.h"
 
 #include "engine/run/run.h"
 
 enum { CTX = 96, N_SEQ = 3, N_STEP = 40 };
 
-static const char *const models[] = { "random:gemma2-tiny:q4_0", "random:gemma3-tiny:q8_0", "random:gemma1-tiny:bf16", "random:gemma4-tiny:bf16" };
+static const char *const models[] = {"random:gemma2-tiny:q4_0", "random:gemma3-tiny:q8_0", "random:gemma1-tiny:bf16",
+                                     "random:gemma4-tiny:bf16"};
 
 static myth_engine_opts opts_of(void)
 {
-    myth_engine_opts o = { .n_threads = 1, .n_ctx = CTX, .n_seq = 2 * N_SEQ, .n_ubatch = CTX, .n_logit_rows = 2 * N_SEQ, .top_k = 40,
-                           .want_full_logits = true, .page_tok = 7 };
+    myth_engine_opts o = {
+        .n_threads = 1,
+        .n_ctx = CTX,
+        .n_seq = 2 * N_SEQ,
+        .n_ubatch = CTX,
+        .n_logit_rows = 2 * N_SEQ,
+        .top_k = 40,
+        .want_full_logits = true,
+        .page_tok = 7,
+    };
     rig_at(&o, rig_target());
     o.is_exact = false;
     return o;
 }
 
 /* The next ids of one step, the host choosing. */
-static void step_on_host(rig *r, myth_seq **seq, const int32_t *token, uint32_t n, const myth_sample_params *p, uint32_t seq_number,
-                         const uint32_t *row_number, int32_t *id)
+static void step_on_host(rig *r, myth_seq **seq, const int32_t *token, uint32_t n, const myth_sample_params *p,
+                         uint32_t seq_number, const uint32_t *row_number, int32_t *id)
 {
     uint8_t want[N_SEQ];
     myth_result out;
     memset(want, MYTH_WANT_LOGITS, sizeof(want));
-    assert_ok(myth_forward(r->engine, &(myth_batch){ .n_tok = n, .token = token, .seq = seq, .want = want, .is_decode = true,
-                                                     .top_k = myth_sample_k(p) }, &out, &rig_err));
+    assert_ok(myth_forward(r->engine,
+                           &(myth_batch){
+                               .n_tok = n,
+                               .token = token,
+                               .seq = seq,
+                               .want = want,
+                               .is_decode = true,
+                               .top_k = myth_sample_k(p),
+                           },
+                           &out, &rig_err));
     for (uint32_t i = 0; i < n; i++)
-        id[i] = out.top_id[i * out.k + myth_sample(p, out.top_logit + i * out.k, out.k, seq_number + row_number[i], myth_seq_pos(seq[i]))];
+        id[i] = out.top_id[i * out.k + myth_sample(p, out.top_logit + i * out.k, out.k, seq_number + row_number[i],
+                                                   myth_seq_pos(seq[i]))];
 }
 
-static uint32_t n_stopped;               /* rows over all comparisons */
+static uint32_t n_stopped; /* rows over all comparisons */
 
 static bool is_in(const int32_t *list, uint32_t n, int32_t id)
 {
@@ -43,7 +62,8 @@ static bool is_in(const int32_t *list, uint32_t n, int32_t id)
 }
 
 /* Runs in lots of n_lot steps against the host. stop: ids that end a row. */
-static void compare(const char *model, const myth_sample_params *p, uint32_t n_lot, const int32_t *stop, uint32_t n_stop, uint64_t *rng)
+static void compare(const char *model, const myth_sample_params *p, uint32_t n_lot, const int32_t *stop,
+                    uint32_t n_stop, uint64_t *rng)
 {
     rig r;
     myth_engine_opts o = opts_of();
@@ -56,20 +76,28 @@ static void compare(const char *model, const myth_sample_params *p, uint32_t n_l
             prompt[j] = (int32_t)check_below(rng, r.model.config.n_vocab);
         a[i] = rig_seq(&r);
         rig_feed(&r, a[i], prompt, n, 0, NULL);
-        assert_ok(myth_seq_fork(&b[i], a[i], &rig_err));         /* shared pages and rings: the first to write copies */
+        assert_ok(myth_seq_fork(&b[i], a[i], &rig_err)); /* shared pages and rings: the first to write copies */
         first[i] = (int32_t)check_below(rng, r.model.config.n_vocab);
     }
 
     int32_t got[N_STEP][N_SEQ];
     myth_run run;
-    myth_run_begin(&run, r.engine, &(myth_run_opts){ .seq = a, .n_seq = N_SEQ, .first = first, .stop_id = stop, .n_stop = n_stop, .sample = *p,
-                                                     .seq_number = 5 });
+    myth_run_begin(&run, r.engine,
+                   &(myth_run_opts){
+                       .seq = a,
+                       .n_seq = N_SEQ,
+                       .first = first,
+                       .stop_id = stop,
+                       .n_stop = n_stop,
+                       .sample = *p,
+                       .seq_number = 5,
+                   });
     uint64_t n_alloc = myth_mem_n_alloc(r.mem);
     for (uint32_t t = 0; t < N_STEP;) {
         uint64_t mark[2];
-        uint32_t n[2] = { t + n_lot < N_STEP ? n_lot : N_STEP - t, 0 };
+        uint32_t n[2] = {t + n_lot < N_STEP ? n_lot : N_STEP - t, 0};
         assert_ok(myth_run_issue(&run, n[0], &mark[0], &rig_err));
-        n[1] = t + n[0] + n_lot <= N_STEP ? n_lot : 0;           /* two lots on their way */
+        n[1] = t + n[0] + n_lot <= N_STEP ? n_lot : 0; /* two lots on their way */
         if (n[1])
             assert_ok(myth_run_issue(&run, n[1], &mark[1], &rig_err));
         for (int lot = 0; lot < 2; lot++) {
@@ -82,7 +110,7 @@ static void compare(const char *model, const myth_sample_params *p, uint32_t n_l
     myth_run_end(&run);
     assert_int_equal(myth_mem_n_alloc(r.mem), n_alloc);
 
-    bool is_still[N_SEQ] = { false };
+    bool is_still[N_SEQ] = {false};
     int32_t feed[N_SEQ];
     memcpy(feed, first, sizeof(feed));
     for (uint32_t t = 0; t < N_STEP; t++) {
@@ -102,7 +130,8 @@ static void compare(const char *model, const myth_sample_params *p, uint32_t n_l
         for (uint32_t j = 0; j < n; j++) {
             uint32_t i = number[j];
             if (got[t][i] != id[j])
-                fail_msg("%s lots of %u: step %u of row %u is %d, the host chooses %d", model, n_lot, t, i, got[t][i], id[j]);
+                fail_msg("%s lots of %u: step %u of row %u is %d, the host chooses %d", model, n_lot, t, i, got[t][i],
+                         id[j]);
             is_still[i] = is_in(stop, n_stop, id[j]);
             n_stopped += is_still[i];
             feed[i] = id[j];
@@ -112,7 +141,7 @@ static void compare(const char *model, const myth_sample_params *p, uint32_t n_l
     rows ra, rb;
     rows_open(&ra, &r, 9, false);
     rows_open(&rb, &r, 9, false);
-    for (uint32_t i = 0; i < N_SEQ; i++) {                       /* the states are the same: lists, positions, what the next tokens see */
+    for (uint32_t i = 0; i < N_SEQ; i++) { /* the states are the same: lists, positions, what the next tokens see */
         assert_int_equal(myth_seq_len(a[i]), myth_seq_len(b[i]));
         assert_int_equal(myth_seq_pos(a[i]), myth_seq_pos(b[i]));
         assert_memory_equal(myth_seq_tokens(a[i]), myth_seq_tokens(b[i]), 4 * myth_seq_len(a[i]));
@@ -134,9 +163,10 @@ static void compare(const char *model, const myth_sample_params *p, uint32_t n_l
 static void a_run_chooses_what_the_host_would(void **state)
 {
     (void)state;
-    static const myth_sample_params way[] = { { .temp = 0.0f }, { .temp = 1.0f, .top_k = 40, .top_p = 0.9f, .min_p = 0.001f, .seed = 77 },
-                                              { .temp = 1.7f, .top_k = 8, .seed = 3 } };
-    static const uint32_t lots[] = { 1, 16, 7, 32 };
+    static const myth_sample_params way[] = {{.temp = 0.0f},
+                                             {.temp = 1.0f, .top_k = 40, .top_p = 0.9f, .min_p = 0.001f, .seed = 77},
+                                             {.temp = 1.7f, .top_k = 8, .seed = 3}};
+    static const uint32_t lots[] = {1, 16, 7, 32};
     uint64_t rng = check_seed();
     for (size_t m = 0; m < sizeof(models) / sizeof(models[0]); m++)
         for (size_t w = 0; w < sizeof(way) / sizeof(way[0]); w++)
@@ -150,26 +180,27 @@ static void a_row_that_stops_stands_still(void **state)
     (void)state;
     uint64_t rng = check_seed();
     int32_t stop[MYTH_RUN_STOP_MAX];
-    myth_sample_params p = { .temp = 2.5f, .top_k = 40, .seed = 9 };
+    myth_sample_params p = {.temp = 2.5f, .top_k = 40, .seed = 9};
     for (uint32_t round = 0; round < check_sample(6); round++) {
-        for (uint32_t i = 0; i < MYTH_RUN_STOP_MAX; i++)         
+        for (uint32_t i = 0; i < MYTH_RUN_STOP_MAX; i++)
             stop[i] = (int32_t)check_below(&rng, 128);
         compare(models[round % 3], &p, round % 2 ? 1 : 16, stop, MYTH_RUN_STOP_MAX, &rng);
     }
     assert_true(n_stopped > 0);
 }
 
-/* Replays of another number of rows, another way of choosing, and steps outside a run share the one recorded graph's place. */
+/* Replays of another number of rows, another way of choosing, and steps outside a run share the one recorded graph's
+ * place. */
 static void runs_and_steps_take_turns(void **state)
 {
     (void)state;
     rig r;
     myth_engine_opts o = opts_of();
     rig_open(&r, models[1], &o);
-    myth_seq *s[2] = { rig_seq(&r), rig_seq(&r) };
-    int32_t first[2] = { 3, 4 }, id[2], on_host[2];
-    myth_sample_params greedy = { 0 };
-    const uint32_t number[2] = { 0, 1 };
+    myth_seq *s[2] = {rig_seq(&r), rig_seq(&r)};
+    int32_t first[2] = {3, 4}, id[2], on_host[2];
+    myth_sample_params greedy = {0};
+    const uint32_t number[2] = {0, 1};
     for (uint32_t round = 0; round < 2 * check_sample(4); round++) {
         myth_seq *fork[2];
         uint32_t n = 1 + round % 2;
@@ -178,7 +209,7 @@ static void runs_and_steps_take_turns(void **state)
         for (uint32_t i = 0; i < n; i++)
             assert_ok(myth_seq_fork(&fork[i], s[i], &rig_err));
         step_on_host(&r, fork, first, n, &greedy, 0, number, on_host);
-        myth_run_begin(&run, r.engine, &(myth_run_opts){ .seq = s, .n_seq = n, .first = first });
+        myth_run_begin(&run, r.engine, &(myth_run_opts){.seq = s, .n_seq = n, .first = first});
         assert_ok(myth_run_issue(&run, 1, &mark, &rig_err));
         assert_ok(myth_run_wait(&run, mark, &rig_err));
         memcpy(id, myth_run_next(&run), 4 * n);
@@ -196,7 +227,8 @@ static void runs_and_steps_take_turns(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(a_run_chooses_what_the_host_would), cmocka_unit_test(a_row_that_stops_stands_still),
-                                        cmocka_unit_test(runs_and_steps_take_turns) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_run_chooses_what_the_host_would),
+                                       cmocka_unit_test(a_row_that_stops_stands_still),
+                                       cmocka_unit_test(runs_and_steps_take_turns)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

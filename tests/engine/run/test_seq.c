@@ -1,21 +1,30 @@
-/* test_seq.c - a row's bits depend on its own tokens and path only: never on other rows, chunk, page, ring, a fork or a way back.
+/* test_seq.c - a row's bits depend on its own tokens and path only: never on other rows, chunk, page, ring, a fork or a
+ * way back.
  *
- * Oracle   the same tokens alone in an engine of their own, fed at once. Everything is compared bit for bit, on the reference, in exact
- *          mode and on every level and device of this machine, with every type of the cache                                    */
+ * Oracle   the same tokens alone in an engine of their own, fed at once. Everything is compared bit for bit, on the
+ *          reference, in exact mode and on every level and device of this machine, with every type of the cache */
 #include "tests/support/rig.h"
 
 #include <math.h>
 
 enum { CTX = 48 };
 
-/* head_dim 32, so that every cache type fits; the weight types whose kernels differ; windows of 5 to 9 wrap several times */
-static const char *const models[] = { "gemma2-old", "gemma3-layers", "gemma3-sharded", "random:gemma1-tiny:q8_0", "random:gemma2-tiny:q4_0",
-                                      "random:gemma3-tiny:q8_0", "random:gemma3-tiny:bf16", "random:gemma4-tiny:q8_0", "random:gemma3n-tiny:q8_0" };
+/* head_dim 32, so that every cache type fits; the weight types whose kernels differ; windows of 5 to 9 wrap several
+ * times */
+static const char *const models[] = {"gemma2-old",
+                                     "gemma3-layers",
+                                     "gemma3-sharded",
+                                     "random:gemma1-tiny:q8_0",
+                                     "random:gemma2-tiny:q4_0",
+                                     "random:gemma3-tiny:q8_0",
+                                     "random:gemma3-tiny:bf16",
+                                     "random:gemma4-tiny:q8_0",
+                                     "random:gemma3n-tiny:q8_0"};
 
 typedef struct {
     const char *model;
-    const char *target;              /* NULL = rig_target() */
-    myth_dtype k, v;                 /* types of the cache */
+    const char *target; /* NULL = rig_target() */
+    myth_dtype k, v;    /* types of the cache */
 } combo;
 
 static combo all_combos[5 * sizeof(models) / sizeof(models[0]) * RIG_TARGET_MAX];
@@ -24,14 +33,19 @@ static uint32_t n_combo;
 static int make_combos(void **state)
 {
     (void)state;
-    static const struct { myth_dtype k, v; } type[] = {
-        { MYTH_F32, MYTH_F32 }, { MYTH_F16, MYTH_F16 }, { MYTH_BF16, MYTH_BF16 }, { MYTH_Q8_0, MYTH_Q8_0 }, { MYTH_F16, MYTH_Q8_0 } };
+    static const struct {
+        myth_dtype k, v;
+    } type[] = {{MYTH_F32, MYTH_F32},
+                {MYTH_F16, MYTH_F16},
+                {MYTH_BF16, MYTH_BF16},
+                {MYTH_Q8_0, MYTH_Q8_0},
+                {MYTH_F16, MYTH_Q8_0}};
     const char *target[RIG_TARGET_MAX];
     uint32_t n_target = rig_targets(target);
     for (size_t m = 0; m < sizeof(models) / sizeof(models[0]); m++)
         for (uint32_t v = 0; v < n_target; v++)
             for (int t = 0; t < 5; t++)
-                all_combos[n_combo++] = (combo){ models[m], target[v], type[t].k, type[t].v };
+                all_combos[n_combo++] = (combo){models[m], target[v], type[t].k, type[t].v};
     return 0;
 }
 
@@ -45,7 +59,7 @@ static void open_on(rig *r, const combo *c, const myth_engine_opts *o)
 /* Calls f on every combination in a full run, else on n of them, spread over models, levels and types. */
 static void for_combos(uint32_t n, void (*f)(const combo *c, uint64_t *rng))
 {
-    enum { STRIDE = 37 };                /* prime to the number of combinations */
+    enum { STRIDE = 37 }; /* prime to the number of combinations */
     uint64_t rng = check_seed();
     uint32_t first = check_below(&rng, n_combo);
     n = check_sample(n);
@@ -57,8 +71,17 @@ static void for_combos(uint32_t n, void (*f)(const combo *c, uint64_t *rng))
 
 static myth_engine_opts opts_of(const combo *c)
 {
-    myth_engine_opts o = { .n_threads = 1, .n_ctx = CTX, .n_ubatch = CTX, .n_logit_rows = CTX, .want_full_logits = true,
-                           .want_hidden = true, .has_cache_type = true, .type_k = c->k, .type_v = c->v };
+    myth_engine_opts o = {
+        .n_threads = 1,
+        .n_ctx = CTX,
+        .n_ubatch = CTX,
+        .n_logit_rows = CTX,
+        .want_full_logits = true,
+        .want_hidden = true,
+        .has_cache_type = true,
+        .type_k = c->k,
+        .type_v = c->v,
+    };
     rig_at(&o, c->target ? c->target : rig_target());
     return o;
 }
@@ -66,8 +89,8 @@ static myth_engine_opts opts_of(const combo *c)
 static const char *label(const combo *c, const char *what, uint32_t a, uint32_t b)
 {
     static char s[128];
-    snprintf(s, sizeof(s), "%s %s %s %s: %s %u %u", c->model, c->target ? c->target : rig_target(), myth_dtype_get(c->k)->name,
-             myth_dtype_get(c->v)->name, what, a, b);
+    snprintf(s, sizeof(s), "%s %s %s %s: %s %u %u", c->model, c->target ? c->target : rig_target(),
+             myth_dtype_get(c->k)->name, myth_dtype_get(c->v)->name, what, a, b);
     return s;
 }
 
@@ -79,7 +102,10 @@ static void random_ids(int32_t *ids, uint32_t n, const rig *r, uint64_t *rng)
 
 /* ---- the oracle: tokens alone; a token that came by the decode path goes by it here too ---- */
 
-typedef struct { int32_t id; bool is_decode; } tok;
+typedef struct {
+    int32_t id;
+    bool is_decode;
+} tok;
 
 static void feed_toks(rig *r, myth_seq *s, const tok *t, uint32_t n, rows *w)
 {
@@ -110,20 +136,22 @@ static const float *row_of(const rows *w, uint32_t i) { return w->logits + (size
 
 /* ---- chunks, pages, micro-batches ---- */
 
-static void one_cut(const combo *c, const int32_t *ids, uint32_t n, const rows *want, uint32_t chunk, uint32_t page, uint32_t ub)
+static void one_cut(const combo *c, const int32_t *ids, uint32_t n, const rows *want, uint32_t chunk, uint32_t page,
+                    uint32_t ub)
 {
     rig r;
     rows got;
     myth_engine_opts o = opts_of(c);
     o.page_tok = page;
     o.n_ubatch = ub;
-    o.n_threads = 1 + (int)(chunk + page + ub) % 2;              /* nor does the number of threads */
+    o.n_threads = 1 + (int)(chunk + page + ub) % 2; /* nor does the number of threads */
     open_on(&r, c, &o);
     rows_open(&got, &r, n, true);
     myth_seq *s = rig_seq(&r);
     rig_feed(&r, s, ids, n, chunk, &got);
     assert_same_bits(got.logits, want->logits, (size_t)n * got.n_vocab, label(c, "chunk, page", chunk, page));
-    assert_same_bits(got.hidden, want->hidden, (size_t)(got.n_layer + 1) * n * got.d_model, label(c, "hidden: chunk, page", chunk, page));
+    assert_same_bits(got.hidden, want->hidden, (size_t)(got.n_layer + 1) * n * got.d_model,
+                     label(c, "hidden: chunk, page", chunk, page));
     myth_seq_close(s);
     rows_close(&got);
     rig_close(&r);
@@ -141,7 +169,9 @@ static void cuts(const combo *c, uint64_t *rng)
     myth_seq *s = rig_seq(&r);
     rig_feed(&r, s, ids, CTX, 0, &want);
     myth_seq_close(s);
-    const uint32_t step = check_is_full() ? 4 : 5 + check_below(rng, 6);            /* from another place each time: all sizes, over the combinations */
+    const uint32_t step =
+        check_is_full() ? 4
+                        : 5 + check_below(rng, 6); /* from another place each time: all sizes, over the combinations */
     for (uint32_t chunk = 1 + check_below(rng, step); chunk < CTX; chunk += step)
         one_cut(c, ids, CTX, &want, chunk, 0, CTX);
     for (uint32_t page = 1 + check_below(rng, step); page <= CTX; page += step)
@@ -165,8 +195,8 @@ static void chunk_page_and_micro_batch_change_no_bit(void **state)
 enum { N_SEQ = 7 };
 
 /* One forward with the next n[i] tokens of each sequence; all full rows are compared with the sequence's own run. */
-static void ragged_forward(const combo *c, rig *r, myth_seq **s, int32_t ids[N_SEQ][CTX], const uint32_t *done, const uint32_t *n,
-                           bool is_decode, const rows *want)
+static void ragged_forward(const combo *c, rig *r, myth_seq **s, int32_t ids[N_SEQ][CTX], const uint32_t *done,
+                           const uint32_t *n, bool is_decode, const rows *want)
 {
     int32_t token[N_SEQ * CTX];
     uint8_t wants[N_SEQ * CTX];
@@ -180,8 +210,15 @@ static void ragged_forward(const combo *c, rig *r, myth_seq **s, int32_t ids[N_S
         }
     rows got;
     rows_open(&got, r, all ? all : 1, false);
-    myth_batch b = { .n_tok = all, .token = token, .seq = seq, .want = wants, .is_decode = is_decode,
-                     .on_full_logits = rows_on_logits, .user = &got };
+    myth_batch b = {
+        .n_tok = all,
+        .token = token,
+        .seq = seq,
+        .want = wants,
+        .is_decode = is_decode,
+        .on_full_logits = rows_on_logits,
+        .user = &got,
+    };
     myth_result out;
     assert_ok(myth_forward(r->engine, &b, &out, &rig_err));
     assert_int_equal(got.n_logits, all);
@@ -192,7 +229,8 @@ static void ragged_forward(const combo *c, rig *r, myth_seq **s, int32_t ids[N_S
     rows_close(&got);
 }
 
-/* Seven sequences of unequal length in one batch; 2 and 5 are forks, taken before their first own token. The last 4 tokens decode. */
+/* Seven sequences of unequal length in one batch; 2 and 5 are forks, taken before their first own token. The last 4
+ * tokens decode. */
 static void ragged(const combo *c, uint64_t *rng)
 {
     enum { DECODED = 4 };
@@ -201,8 +239,8 @@ static void ragged(const combo *c, uint64_t *rng)
     int32_t ids[N_SEQ][CTX];
     tok toks[CTX];
     myth_seq *s[N_SEQ];
-    uint32_t len[N_SEQ], done[N_SEQ] = { 0 }, n[N_SEQ] = { 0 };
-    const uint32_t parent[N_SEQ] = { 0, 1, 0, 3, 4, 3, 6 };
+    uint32_t len[N_SEQ], done[N_SEQ] = {0}, n[N_SEQ] = {0};
+    const uint32_t parent[N_SEQ] = {0, 1, 0, 3, 4, 3, 6};
     myth_engine_opts o = opts_of(c);
     open_on(&oracle, c, &o);
     o.n_seq = N_SEQ;
@@ -213,15 +251,15 @@ static void ragged(const combo *c, uint64_t *rng)
         random_ids(ids[i], CTX, &r, rng);
         len[i] = i == 6 ? CTX : 10 + check_below(rng, CTX - 10);
     }
-    uint32_t shared[N_SEQ] = { 0 };
+    uint32_t shared[N_SEQ] = {0};
     for (uint32_t i = 0; i < N_SEQ; i++)
-        if (parent[i] != i) {                                    /* both go on from a common prefix */
+        if (parent[i] != i) { /* both go on from a common prefix */
             shared[i] = 1 + check_below(rng, (len[i] < len[parent[i]] ? len[i] : len[parent[i]]) - DECODED - 1);
             memcpy(ids[i], ids[parent[i]], 4 * shared[i]);
         }
     for (uint32_t i = 0; i < N_SEQ; i++) {
         for (uint32_t j = 0; j < len[i]; j++)
-            toks[j] = (tok){ ids[i][j], j + DECODED >= len[i] };
+            toks[j] = (tok){ids[i][j], j + DECODED >= len[i]};
         rows_open(&want[i], &oracle, CTX, false);
         alone(&oracle, toks, len[i], &want[i]);
     }
@@ -237,7 +275,7 @@ static void ragged(const combo *c, uint64_t *rng)
                     done[i] = done[k] = shared[k];
                 }
         }
-    for (bool more = true; more;) {                              /* forks first write in the same forward as their parents */
+    for (bool more = true; more;) { /* forks first write in the same forward as their parents */
         more = false;
         for (uint32_t i = 0; i < N_SEQ; i++) {
             uint32_t left = len[i] - DECODED - done[i];
@@ -274,14 +312,15 @@ static void seven_ragged_sequences_equal_each_alone(void **state)
 
 /* ---- ephemeral runs ---- */
 
-/* Three runs branch off one sequence and one off an empty one, in one forward; each equals the same tokens appended, and nothing stays. */
+/* Three runs branch off one sequence and one off an empty one, in one forward; each equals the same tokens appended,
+ * and nothing stays. */
 static void ephemeral(const combo *c, uint64_t *rng)
 {
     rig r, oracle;
     rows want, got;
     int32_t ids[4 * CTX];
     tok toks[CTX];
-    uint8_t wants[4 * CTX], run_end[4 * CTX] = { 0 }, is_ephemeral[4 * CTX];
+    uint8_t wants[4 * CTX], run_end[4 * CTX] = {0}, is_ephemeral[4 * CTX];
     myth_seq *seq[4 * CTX];
     myth_engine_opts o = opts_of(c);
     uint32_t prefix = 1 + check_below(rng, CTX - 12), n[4], total = 0;
@@ -293,7 +332,7 @@ static void ephemeral(const combo *c, uint64_t *rng)
     myth_seq *s = rig_seq(&r), *empty = rig_seq(&r);
     random_ids(ids, prefix, &r, rng);
     for (uint32_t i = 0; i < prefix; i++)
-        toks[i] = (tok){ ids[i], false };
+        toks[i] = (tok){ids[i], false};
     rig_feed(&r, s, ids, prefix, 0, NULL);
     random_ids(ids, 4 * CTX, &r, rng);
     for (uint32_t k = 0; k < 4; k++) {
@@ -307,10 +346,18 @@ static void ephemeral(const combo *c, uint64_t *rng)
     }
     rows_open(&got, &r, total, false);
     rows_open(&want, &oracle, CTX, false);
-    for (int round = 0; round < 2; round++) {                    /* the second finds the sequence as the first did */
+    for (int round = 0; round < 2; round++) { /* the second finds the sequence as the first did */
         rows_clear(&got);
-        myth_batch b = { .n_tok = total, .token = ids, .seq = seq, .want = wants, .is_ephemeral = is_ephemeral, .run_end = run_end,
-                         .on_full_logits = rows_on_logits, .user = &got };
+        myth_batch b = {
+            .n_tok = total,
+            .token = ids,
+            .seq = seq,
+            .want = wants,
+            .is_ephemeral = is_ephemeral,
+            .run_end = run_end,
+            .on_full_logits = rows_on_logits,
+            .user = &got,
+        };
         myth_result out;
         assert_ok(myth_forward(r.engine, &b, &out, &rig_err));
         assert_int_equal(got.n_logits, total);
@@ -321,23 +368,32 @@ static void ephemeral(const combo *c, uint64_t *rng)
             tok own[CTX];
             memcpy(own, toks, before * sizeof(tok));
             for (uint32_t j = 0; j < n[k]; j++)
-                own[before + j] = (tok){ ids[at + j], false };
+                own[before + j] = (tok){ids[at + j], false};
             alone(&oracle, own, before + n[k], &want);
             assert_same_bits(row_of(&got, at), row_of(&want, before), (size_t)n[k] * got.n_vocab,
                              label(c, "ephemeral run, prefix", k, before));
         }
     }
-    myth_seq *two[2] = { s, empty };                             /* and one token of each by the decode path */
+    myth_seq *two[2] = {s, empty}; /* and one token of each by the decode path */
     rows_clear(&got);
-    myth_batch b = { .n_tok = 2, .token = ids, .seq = two, .want = wants, .is_ephemeral = is_ephemeral, .is_decode = true,
-                     .on_full_logits = rows_on_logits, .user = &got };
+    myth_batch b = {
+        .n_tok = 2,
+        .token = ids,
+        .seq = two,
+        .want = wants,
+        .is_ephemeral = is_ephemeral,
+        .is_decode = true,
+        .on_full_logits = rows_on_logits,
+        .user = &got,
+    };
     myth_result out;
     assert_ok(myth_forward(r.engine, &b, &out, &rig_err));
     assert_int_equal(myth_seq_len(s), prefix);
-    toks[prefix] = (tok){ ids[0], true };
+    toks[prefix] = (tok){ids[0], true};
     alone(&oracle, toks, prefix + 1, &want);
-    assert_same_bits(row_of(&got, 0), row_of(&want, prefix), got.n_vocab, label(c, "ephemeral decode, prefix", 0, prefix));
-    alone(&oracle, &(tok){ ids[1], true }, 1, &want);
+    assert_same_bits(row_of(&got, 0), row_of(&want, prefix), got.n_vocab,
+                     label(c, "ephemeral decode, prefix", 0, prefix));
+    alone(&oracle, &(tok){ids[1], true}, 1, &want);
     assert_same_bits(row_of(&got, 1), row_of(&want, 0), got.n_vocab, label(c, "ephemeral decode, prefix", 1, 0));
     myth_seq_close(s);
     myth_seq_close(empty);
@@ -358,10 +414,12 @@ static void ephemeral_runs_equal_appended_ones(void **state)
 enum { W_SEQ = 4, W_CHECKPOINT = 3 };
 
 typedef struct {
-    myth_seq *s;                       /* NULL = closed                                                    */
+    myth_seq *s; /* NULL = closed                                                    */
     tok t[CTX];
-    uint32_t n, high;                  /* high: most tokens its ring has seen, so which rows it still holds */
-    struct { uint32_t n, high; } mark[W_CHECKPOINT];
+    uint32_t n, high; /* high: most tokens its ring has seen, so which rows it still holds */
+    struct {
+        uint32_t n, high;
+    } mark[W_CHECKPOINT];
     uint32_t n_mark;
 } walker;
 
@@ -391,13 +449,14 @@ static void append(world *d, walker *w)
     if (n == 0)
         return;
     for (uint32_t i = 0; i < n; i++)
-        w->t[w->n++] = (tok){ (int32_t)check_below(d->rng, d->n_vocab), is_decode };
+        w->t[w->n++] = (tok){(int32_t)check_below(d->rng, d->n_vocab), is_decode};
     if (w->n > w->high)
         w->high = w->n;
     rows_clear(&d->got);
     feed_toks(&d->r, w->s, w->t + at, n, &d->got);
     alone(&d->oracle, w->t, w->n, &d->want);
-    assert_same_bits(row_of(&d->got, 0), row_of(&d->want, at), (size_t)n * d->n_vocab, label(d->c, "walk: append at, n", at, n));
+    assert_same_bits(row_of(&d->got, 0), row_of(&d->want, at), (size_t)n * d->n_vocab,
+                     label(d->c, "walk: append at, n", at, n));
 }
 
 static void truncate_to(world *d, walker *w, uint32_t n)
@@ -416,7 +475,8 @@ static void truncate_to(world *d, walker *w, uint32_t n)
     }
     assert_ok(myth_seq_truncate(w->s, n, &at, &rig_err));
     if (at != expect)
-        fail_msg("truncate %u (high %u, window %u) to %u stands at %u, expected %u", w->n, w->high, window, n, at, expect);
+        fail_msg("truncate %u (high %u, window %u) to %u stands at %u, expected %u", w->n, w->high, window, n, at,
+                 expect);
     assert_int_equal(myth_seq_len(w->s), at);
     w->n = at;
     w->high = high;
@@ -475,15 +535,21 @@ static void step_walk(world *d)
     walker *w = &d->w[check_below(d->rng, W_SEQ)], *other = &d->w[check_below(d->rng, W_SEQ)];
     uint32_t op = check_below(d->rng, 16);
     if (!w->s) {
-        *w = (walker){ .s = rig_seq(&d->r) };
+        *w = (walker){.s = rig_seq(&d->r)};
         return;
     }
-    if (op < 7) append(d, w);
-    else if (op < 9) truncate_to(d, w, w->n ? w->n - check_below(d->rng, w->n < 3 ? w->n + 1 : 3) : 0);         /* one or two back */
-    else if (op < 10) truncate_to(d, w, check_below(d->rng, w->n + 1));
-    else if (op < 12) mark_end(d, w);
-    else if (op < 14 && !other->s) fork_into(d, w, other);
-    else if (op < 15) save_and_restore(d, w);
+    if (op < 7)
+        append(d, w);
+    else if (op < 9)
+        truncate_to(d, w, w->n ? w->n - check_below(d->rng, w->n < 3 ? w->n + 1 : 3) : 0); /* one or two back */
+    else if (op < 10)
+        truncate_to(d, w, check_below(d->rng, w->n + 1));
+    else if (op < 12)
+        mark_end(d, w);
+    else if (op < 14 && !other->s)
+        fork_into(d, w, other);
+    else if (op < 15)
+        save_and_restore(d, w);
     else {
         myth_seq_close(w->s);
         w->s = NULL;
@@ -492,7 +558,7 @@ static void step_walk(world *d)
 
 static void walk(const combo *c, uint64_t *rng)
 {
-    world d = { .c = c, .rng = rng };
+    world d = {.c = c, .rng = rng};
     myth_engine_opts o = opts_of(c);
     open_on(&d.oracle, c, &o);
     o.n_seq = W_SEQ;
@@ -523,12 +589,12 @@ static void any_walk_of_operations_equals_the_tokens_alone(void **state)
 
 /* ---- errors change nothing ---- */
 
-#define FORWARD(...) myth_forward(r.engine, &(myth_batch){ .seq = seq, __VA_ARGS__ }, &out, &rig_err)
+#define FORWARD(...) myth_forward(r.engine, &(myth_batch){.seq = seq, __VA_ARGS__}, &out, &rig_err)
 
 static void refusals_change_nothing(void **state)
 {
     (void)state;
-    combo c = { models[2], NULL, MYTH_F32, MYTH_F32 };
+    combo c = {models[2], NULL, MYTH_F32, MYTH_F32};
     rig r;
     rows want, got;
     int32_t ids[CTX + 1];
@@ -551,8 +617,8 @@ static void refusals_change_nothing(void **state)
     for (uint32_t i = 0; i <= CTX; i++)
         seq[i] = s;
     rig_feed(&r, s, ids, 30, 0, &got);
-    uint8_t three[3] = { MYTH_WANT_LOGITS, MYTH_WANT_LOGITS, MYTH_WANT_LOGITS };
-    int32_t bad_ids[3] = { 3, (int32_t)r.model.config.n_vocab, 4 }, negative[2] = { 3, -1 }, far[2] = { 30, 32 };
+    uint8_t three[3] = {MYTH_WANT_LOGITS, MYTH_WANT_LOGITS, MYTH_WANT_LOGITS};
+    int32_t bad_ids[3] = {3, (int32_t)r.model.config.n_vocab, 4}, negative[2] = {3, -1}, far[2] = {30, 32};
     assert_int_equal(FORWARD(.n_tok = CTX - 29, .token = ids), MYTH_EFULL);
     assert_int_equal(FORWARD(.n_tok = 3, .token = bad_ids), MYTH_EARG);
     assert_int_equal(FORWARD(.n_tok = 2, .token = negative), MYTH_EARG);
@@ -587,7 +653,7 @@ static void a_fork_needs_no_spare_room(void **state)
 {
     (void)state;
     for (uint32_t page = 1; page <= CTX; page += 7) {
-        combo c = { models[1], NULL, MYTH_F32, MYTH_F32 };
+        combo c = {models[1], NULL, MYTH_F32, MYTH_F32};
         rig r;
         int32_t ids[CTX];
         uint64_t rng = check_seed();
@@ -596,7 +662,7 @@ static void a_fork_needs_no_spare_room(void **state)
         o.page_tok = page;
         open_on(&r, &c, &o);
         random_ids(ids, CTX, &r, &rng);
-        myth_seq *s[2] = { rig_seq(&r), NULL }, *seq[2];
+        myth_seq *s[2] = {rig_seq(&r), NULL}, *seq[2];
         rig_feed(&r, s[0], ids, CTX - 6, 0, NULL);
         assert_ok(myth_seq_fork(&s[1], s[0], &rig_err));
         for (uint32_t i = 0; i < 6; i++) {
@@ -611,12 +677,13 @@ static void a_fork_needs_no_spare_room(void **state)
     }
 }
 
-/* A wrapped ring cut by one holds nothing older; a fork, a checkpoint and a saved copy know that as well as the sequence itself. */
+/* A wrapped ring cut by one holds nothing older; a fork, a checkpoint and a saved copy know that as well as the
+ * sequence itself. */
 static void what_a_ring_lost_stays_lost(void **state)
 {
     (void)state;
     enum { LONG = 40 };
-    combo c = { models[0], NULL, MYTH_F32, MYTH_F32 };
+    combo c = {models[0], NULL, MYTH_F32, MYTH_F32};
     rig r;
     int32_t ids[LONG];
     uint64_t rng = check_seed();
@@ -634,7 +701,7 @@ static void what_a_ring_lost_stays_lost(void **state)
         assert_int_equal(at, LONG - 1);
         if (way == 1) {
             assert_ok(myth_seq_fork(&t, s, &rig_err));
-        } else if (way == 2) {                                   /* back to a checkpoint that was taken after the cut */
+        } else if (way == 2) { /* back to a checkpoint that was taken after the cut */
             assert_ok(myth_seq_checkpoint(s, &rig_err));
             rig_feed(&r, s, ids, 5, 0, NULL);
             assert_ok(myth_seq_truncate(s, LONG, &at, &rig_err));
@@ -649,7 +716,7 @@ static void what_a_ring_lost_stays_lost(void **state)
             free(saved);
         }
         assert_ok(myth_seq_truncate(t, LONG - 2, &at, &rig_err));
-        assert_int_equal(at, 0);                                 /* way 2: its only checkpoint is behind LONG - 2 */
+        assert_int_equal(at, 0); /* way 2: its only checkpoint is behind LONG - 2 */
         if (t != s)
             myth_seq_close(t);
         myth_seq_close(s);
@@ -657,13 +724,14 @@ static void what_a_ring_lost_stays_lost(void **state)
     rig_close(&r);
 }
 
-/* The page a checkpoint ends in is copied when the sequence goes on, and the plan has room for that up to the last token. */
+/* The page a checkpoint ends in is copied when the sequence goes on, and the plan has room for that up to the last
+ * token. */
 static void a_checkpoint_leaves_room_for_the_whole_context(void **state)
 {
     (void)state;
     enum { N_MARK = 3 };
     for (uint32_t page = 2; page <= CTX; page += 5) {
-        combo c = { models[1], NULL, MYTH_F32, MYTH_F32 };
+        combo c = {models[1], NULL, MYTH_F32, MYTH_F32};
         rig r;
         rows want, got;
         int32_t ids[CTX];
@@ -680,7 +748,7 @@ static void a_checkpoint_leaves_room_for_the_whole_context(void **state)
         rig_feed(&r, s, ids, CTX, 0, &want);
         myth_seq_close(s);
         s = rig_seq(&r);
-        for (uint32_t k = 0; k < N_MARK; k++) {                  /* all three inside a page, often the same one */
+        for (uint32_t k = 0; k < N_MARK; k++) { /* all three inside a page, often the same one */
             rig_feed(&r, s, ids + 11 * k, 11, 0, &got);
             assert_ok(myth_seq_checkpoint(s, &rig_err));
         }
@@ -693,7 +761,8 @@ static void a_checkpoint_leaves_room_for_the_whole_context(void **state)
             rows_clear(&got);
             got.base = back;
             rig_feed(&r, s, ids + back, CTX - back, 0, &got);
-            assert_same_bits(row_of(&got, back), row_of(&want, back), (size_t)(CTX - back) * got.n_vocab, "back at a checkpoint");
+            assert_same_bits(row_of(&got, back), row_of(&want, back), (size_t)(CTX - back) * got.n_vocab,
+                             "back at a checkpoint");
         }
         myth_seq_close(s);
         rows_close(&want);
@@ -706,7 +775,7 @@ static void a_checkpoint_leaves_room_for_the_whole_context(void **state)
 static void one_sequence_is_one_run(void **state)
 {
     (void)state;
-    combo c = { models[1], NULL, MYTH_F32, MYTH_F32 };
+    combo c = {models[1], NULL, MYTH_F32, MYTH_F32};
     rig r;
     rows want, got;
     int32_t ids[CTX];
@@ -730,7 +799,7 @@ static void one_sequence_is_one_run(void **state)
         wants[i] = MYTH_WANT_FULL_LOGITS;
         run_end[i] = i % 3 == 0;
     }
-    assert_int_equal(FORWARD(.n_tok = 12, .token = ids), MYTH_EARG);         /* s, t, s */
+    assert_int_equal(FORWARD(.n_tok = 12, .token = ids), MYTH_EARG); /* s, t, s */
     assert_int_equal(myth_seq_len(s) + myth_seq_len(t), 0);
     seq[2] = s;
     seq[1] = t;
@@ -738,7 +807,8 @@ static void one_sequence_is_one_run(void **state)
     assert_int_equal(FORWARD(.n_tok = 3, .token = ids, .is_decode = true), MYTH_EARG);
     for (uint32_t i = 0; i < CTX; i++)
         seq[i] = s;
-    assert_ok(FORWARD(.n_tok = CTX, .token = ids, .want = wants, .run_end = run_end, .on_full_logits = rows_on_logits, .user = &got));
+    assert_ok(FORWARD(.n_tok = CTX, .token = ids, .want = wants, .run_end = run_end, .on_full_logits = rows_on_logits,
+                      .user = &got));
     assert_same_bits(got.logits, want.logits, (size_t)CTX * got.n_vocab, "with run ends");
     myth_seq_close(s);
     myth_seq_close(t);
@@ -747,11 +817,12 @@ static void one_sequence_is_one_run(void **state)
     rig_close(&r);
 }
 
-/* A saved sequence with any byte changed is refused or restored; refused, it leaves the sequence empty and the pool whole. */
+/* A saved sequence with any byte changed is refused or restored; refused, it leaves the sequence empty and the pool
+ * whole. */
 static void a_damaged_saved_sequence_is_harmless(void **state)
 {
     (void)state;
-    combo c = { models[2], NULL, MYTH_Q8_0, MYTH_Q8_0 };
+    combo c = {models[2], NULL, MYTH_Q8_0, MYTH_Q8_0};
     rig r;
     int32_t ids[CTX];
     uint64_t rng = check_seed();
@@ -779,7 +850,7 @@ static void a_damaged_saved_sequence_is_harmless(void **state)
         }
         myth_seq_close(s);
     }
-    assert_true(n_refused > 8 * 8 + 6 * 32);                     /* every bit of the magic and of six numbers */
+    assert_true(n_refused > 8 * 8 + 6 * 32); /* every bit of the magic and of six numbers */
     for (uint64_t n = 0; n < bytes; n += 1 + bytes / 97) {
         s = rig_seq(&r);
         assert_int_equal(myth_seq_restore(s, saved, n, &rig_err), MYTH_EFORMAT);
@@ -787,7 +858,7 @@ static void a_damaged_saved_sequence_is_harmless(void **state)
     }
     s = rig_seq(&r);
     assert_ok(myth_seq_restore(s, saved, bytes, &rig_err));
-    assert_int_equal(myth_seq_restore(s, saved, bytes, &rig_err), MYTH_EARG);        /* not onto tokens */
+    assert_int_equal(myth_seq_restore(s, saved, bytes, &rig_err), MYTH_EARG); /* not onto tokens */
     rig_feed(&r, s, ids, CTX - 23, 0, NULL);
     myth_seq_close(s);
     free(saved);
@@ -808,7 +879,7 @@ static void cancelled_forward_keeps_what_was_computed(void **state)
 {
     (void)state;
     for (uint32_t ub = 1; ub < CTX; ub += 9) {
-        combo c = { models[0], NULL, MYTH_F32, MYTH_F32 };
+        combo c = {models[0], NULL, MYTH_F32, MYTH_F32};
         rig r;
         rows want, got;
         int32_t ids[CTX];
@@ -832,8 +903,15 @@ static void cancelled_forward_keeps_what_was_computed(void **state)
             wants[i] = MYTH_WANT_FULL_LOGITS;
         }
         stop_now = false;
-        myth_batch b = { .n_tok = CTX, .token = ids, .seq = seq, .want = wants, .on_full_logits = stop_at_first_row, .user = &got,
-                         .cancel = &stop_now };
+        myth_batch b = {
+            .n_tok = CTX,
+            .token = ids,
+            .seq = seq,
+            .want = wants,
+            .on_full_logits = stop_at_first_row,
+            .user = &got,
+            .cancel = &stop_now,
+        };
         assert_int_equal(myth_forward(r.engine, &b, &out, &rig_err), MYTH_ECANCEL);
         uint32_t len = myth_seq_len(s);
         assert_int_equal(len, ub);

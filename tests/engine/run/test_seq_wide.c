@@ -1,16 +1,21 @@
-/* test_seq_wide.c - rows do not see each other at the widths of a real model either, where tiles, threads and remainders are whole.
+/* test_seq_wide.c - rows do not see each other at the widths of a real model either, where tiles, threads and
+ * remainders are whole.
  *
- * Sampled  Gemma 3 270M in q8_0 on the fastest level; full: q8_0, q4_0 and bf16. A level slower than vectors would take minutes: skipped */
+ * Sampled  Gemma 3 270M in q8_0 on the fastest level; full: q8_0, q4_0 and bf16. A level slower than vectors would take
+ *          minutes: skipped */
 #include "tests/support/rig.h"
 
 enum { N = 45, N_OTHER = 3, N_DECODE = 3, K = 8 };
 
 typedef struct {
-    int32_t id[N + N_DECODE][K];       /* k best of every row             */
+    int32_t id[N + N_DECODE][K]; /* k best of every row             */
     float logit[N + N_DECODE][K], lse[N + N_DECODE];
 } record;
 
-typedef struct { rows *w; uint32_t base, from, to; } window;      /* tokens from .. to of a forward are the rows base .. of w */
+typedef struct {
+    rows *w;
+    uint32_t base, from, to;
+} window; /* tokens from .. to of a forward are the rows base .. of w */
 
 static void keep_mine(void *user, uint32_t tok_idx, uint32_t layer, const float *row, uint32_t d)
 {
@@ -22,16 +27,16 @@ static void keep_mine(void *user, uint32_t tok_idx, uint32_t layer, const float 
 }
 
 /* Rows at .. at + n of the sequence `mine`, in one forward between m rows of each of the others. */
-static void forward_between(rig *r, myth_seq *mine, const int32_t *ids, uint32_t at, uint32_t n, myth_seq **other, uint32_t m,
-                            bool is_decode, rows *w, record *out)
+static void forward_between(rig *r, myth_seq *mine, const int32_t *ids, uint32_t at, uint32_t n, myth_seq **other,
+                            uint32_t m, bool is_decode, rows *w, record *out)
 {
     int32_t token[4 * N];
     uint8_t want[4 * N];
     myth_seq *seq[4 * N];
     uint32_t all = 0, row = 0;
-    window k = { .w = w, .base = at };
+    window k = {.w = w, .base = at};
     for (uint32_t i = 0; i <= N_OTHER; i++) {
-        bool is_mine = i == 1;                                   /* neither first nor last */
+        bool is_mine = i == 1; /* neither first nor last */
         uint32_t take = is_mine ? n : m;
         if (is_mine) {
             k.from = all;
@@ -45,8 +50,16 @@ static void forward_between(rig *r, myth_seq *mine, const int32_t *ids, uint32_t
         }
     }
     myth_result res;
-    myth_batch b = { .n_tok = all, .token = token, .seq = seq, .want = want, .is_decode = is_decode, .top_k = K,
-                     .on_hidden = keep_mine, .user = &k };
+    myth_batch b = {
+        .n_tok = all,
+        .token = token,
+        .seq = seq,
+        .want = want,
+        .is_decode = is_decode,
+        .top_k = K,
+        .on_hidden = keep_mine,
+        .user = &k,
+    };
     assert_ok(myth_forward(r->engine, &b, &res, &rig_err));
     assert_int_equal(res.n_rows, all);
     for (uint32_t j = 0; j < n; j++) {
@@ -56,7 +69,8 @@ static void forward_between(rig *r, myth_seq *mine, const int32_t *ids, uint32_t
     }
 }
 
-/* The whole sequence in forwards of `chunk` rows, each between `m` rows of others; then decode steps among `m` others. */
+/* The whole sequence in forwards of `chunk` rows, each between `m` rows of others; then decode steps among `m` others.
+ */
 static void run_one(rig *r, const int32_t *ids, uint32_t chunk, uint32_t m, rows *w, record *out)
 {
     myth_seq *mine = rig_seq(r), *other[N_OTHER];
@@ -76,7 +90,7 @@ static void run_one(rig *r, const int32_t *ids, uint32_t chunk, uint32_t m, rows
 static void rows_of_a_real_width(void **state)
 {
     (void)state;
-    static const char *const spec[] = { "random:gemma3-270m:q8_0", "random:gemma3-270m:q4_0", "random:gemma3-270m:bf16" };
+    static const char *const spec[] = {"random:gemma3-270m:q8_0", "random:gemma3-270m:q4_0", "random:gemma3-270m:bf16"};
     const char *level[8];
     uint32_t n_level = rig_levels(level);
     if (strcmp(level[n_level - 1], "ref") == 0) {
@@ -90,18 +104,29 @@ static void rows_of_a_real_width(void **state)
             record a, b;
             int32_t ids[N + N_DECODE];
             uint64_t rng = check_seed();
-            myth_engine_opts o = { .device = "cpu", .n_threads = 2, .cpu_level = level[v], .n_ctx = 96, .n_ubatch = 64,
-                                   .n_seq = 1 + N_OTHER, .n_logit_rows = 4 * N, .top_k = K, .want_hidden = true };
+            myth_engine_opts o = {
+                .device = "cpu",
+                .n_threads = 2,
+                .cpu_level = level[v],
+                .n_ctx = 96,
+                .n_ubatch = 64,
+                .n_seq = 1 + N_OTHER,
+                .n_logit_rows = 4 * N,
+                .top_k = K,
+                .want_hidden = true,
+            };
             rig_open(&r, spec[m], &o);
             for (uint32_t i = 0; i < N + N_DECODE; i++)
                 ids[i] = (int32_t)check_below(&rng, r.model.config.n_vocab);
-            want = (rows){ .n_tok = N, .n_layer = r.model.config.n_layer, .d_model = r.model.config.d_model };
+            want = (rows){.n_tok = N, .n_layer = r.model.config.n_layer, .d_model = r.model.config.d_model};
             want.hidden = malloc(4 * (size_t)(want.n_layer + 1) * N * want.d_model);
             got = want;
             got.hidden = malloc(4 * (size_t)(want.n_layer + 1) * N * want.d_model);
             assert_true(want.hidden && got.hidden);
             run_one(&r, ids, N, 0, &want, &a);
-            static const struct { uint32_t chunk, m; } cut[] = { { 7, 0 }, { N, 11 }, { 16, 5 }, { 1, 1 } };
+            static const struct {
+                uint32_t chunk, m;
+            } cut[] = {{7, 0}, {N, 11}, {16, 5}, {1, 1}};
             for (uint32_t i = 0; i < (check_is_full() ? 4 : 3); i++) {
                 run_one(&r, ids, cut[i].chunk, cut[i].m, &got, &b);
                 assert_same_bits(got.hidden, want.hidden, (size_t)(want.n_layer + 1) * N * want.d_model, "hidden rows");
@@ -118,6 +143,6 @@ static void rows_of_a_real_width(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(rows_of_a_real_width) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_of_a_real_width)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

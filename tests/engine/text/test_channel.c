@@ -1,25 +1,41 @@
-/* test_channel.c - thoughts: which ids they are, a budget that closes them, an answer that goes on as if the model had closed them itself. */
+/* test_channel.c - thoughts: which ids they are, a budget that closes them, an answer that goes on as if the model had
+ * closed them itself. */
 #include "tests/support/rig.h"
 
 enum { N_MAX = 40, CTX = 128, N_TALK = 64 };
 
-static const char *const model[] = { "random:gemma4-e-tiny:bf16", "random:gemma4-tiny:bf16" };
+static const char *const model[] = {"random:gemma4-e-tiny:bf16", "random:gemma4-tiny:bf16"};
 enum { N_MODEL = sizeof model / sizeof *model };
 
 static size_t encode(const rig *r, const char *text, int32_t *ids, size_t cap)
 {
     size_t n = 0;
-    assert_ok(myth_tokenizer_encode(r->model.tokenizer, r->mem, MYTH_TOK_TEMPLATE, text, strlen(text), ids, cap, &n, &rig_err));
+    assert_ok(myth_tokenizer_encode(r->model.tokenizer, r->mem, MYTH_TOK_TEMPLATE, text, strlen(text), ids, cap, &n,
+                                    &rig_err));
     return n;
 }
 
 static void parts_of_an_answer(void **state)
 {
     (void)state;
-    static const char text[] = "a<|channel>thought\nbc\n<channel|>de<|channel>thoughtful<|channel>x<channel|><channel|>f";
-    static const char *const want = "a" "-" "--------" "ttt" "-" "aa" "-" "-------" "ttt" "-" "t" "-" "-" "a";
+    static const char text[] =
+        "a<|channel>thought\nbc\n<channel|>de<|channel>thoughtful<|channel>x<channel|><channel|>f";
+    static const char *const want = "a"
+                                    "-"
+                                    "--------"
+                                    "ttt"
+                                    "-"
+                                    "aa"
+                                    "-"
+                                    "-------"
+                                    "ttt"
+                                    "-"
+                                    "t"
+                                    "-"
+                                    "-"
+                                    "a";
     rig r;
-    myth_engine_opts o = { .n_threads = 1, .n_ctx = CTX, .n_ubatch = 32, .n_seq = 1 };
+    myth_engine_opts o = {.n_threads = 1, .n_ctx = CTX, .n_ubatch = 32, .n_seq = 1};
     rig_open(&r, model[0], &o);
     int32_t ids[128];
     myth_channel c;
@@ -49,10 +65,11 @@ static void parts_of_an_answer(void **state)
 /* Prompt of a question with thinking on and the channel opened, as the model itself opens it. */
 static size_t open_question(const rig *r, int32_t *ids, size_t cap)
 {
-    const myth_message msg = { MYTH_ROLE_USER, { "why", 3 } };
-    const myth_chat_opts o = { .thinks = true };
+    const myth_message msg = {MYTH_ROLE_USER, {"why", 3}};
+    const myth_chat_opts o = {.thinks = true};
     size_t n = 0;
-    assert_ok(myth_chat_encode_with(r->model.tokenizer, r->mem, myth_chat_form_of(&r->model.config), &msg, 1, &o, ids, cap, &n, &rig_err));
+    assert_ok(myth_chat_encode_with(r->model.tokenizer, r->mem, myth_chat_form_of(&r->model.config), &msg, 1, &o, ids,
+                                    cap, &n, &rig_err));
     return n + encode(r, "<|channel>thought\n", ids + n, cap - n);
 }
 
@@ -68,8 +85,8 @@ static void budget_closes_the_thought(void **state)
     (void)state;
     for (int k = 0; k < N_MODEL; k++)
         for (int warm = 0; warm < 2; warm++) {
-            const myth_sample_params sample = { .temp = warm ? 0.8f : 0.0f, .seed = 7 };
-            myth_engine_opts eo = { .n_threads = 1, .n_ctx = CTX, .n_ubatch = 32, .n_seq = 2 };
+            const myth_sample_params sample = {.temp = warm ? 0.8f : 0.0f, .seed = 7};
+            myth_engine_opts eo = {.n_threads = 1, .n_ctx = CTX, .n_ubatch = 32, .n_seq = 2};
             rig r;
             int32_t prompt[N_TALK + N_MAX], all[N_MAX], got[N_MAX], rest[N_MAX];
             uint32_t n_all, n, n_rest;
@@ -83,10 +100,16 @@ static void budget_closes_the_thought(void **state)
             assert_true(n_prompt < N_TALK);
             myth_channel_start(&c, r.model.tokenizer, prompt, n_prompt);
             assert_true(c.is_open && close >= 0);
-            myth_generate_opts o = { .prompt = prompt, .n_prompt = (uint32_t)n_prompt, .n_max = N_MAX, .sample = sample, .channel = &c };
-            answer(&r, &o, all, &n_all, &why);                          /* no budget: the channel changes nothing */
+            myth_generate_opts o = {
+                .prompt = prompt,
+                .n_prompt = (uint32_t)n_prompt,
+                .n_max = N_MAX,
+                .sample = sample,
+                .channel = &c,
+            };
+            answer(&r, &o, all, &n_all, &why); /* no budget: the channel changes nothing */
             assert_int_equal(why, MYTH_FINISH_LENGTH);
-            uint32_t n_before = 0;                                      /* thought ids that the model gives on its own */
+            uint32_t n_before = 0; /* thought ids that the model gives on its own */
             for (myth_channel d = c; n_before < n_all; n_before++)
                 if (myth_channel_push(&d, all[n_before]) != MYTH_SAID_THOUGHT)
                     break;
@@ -136,6 +159,7 @@ static void budget_closes_the_thought(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(parts_of_an_answer), cmocka_unit_test(budget_closes_the_thought) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(parts_of_an_answer),
+                                       cmocka_unit_test(budget_closes_the_thought)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,20 @@
-/* Masks against the plain question "do this token's bytes step?", for automata with and without hints, on vocabularies with merges. */
+/* Masks against the plain question "do this token's bytes step?", for automata with and without hints, on vocabularies
+ * with merges. */
 #include "engine/text/grammar.h"
 #include "tests/support/check.h"
 
 /* ---- two small automata ---- */
 
 /* [1-9][0-9]{0,5} (, the same)* ;      state: digits of the number, terminator seen */
-typedef struct { uint8_t n, done, zero[6]; } list_state;
+typedef struct {
+    uint8_t n, done, zero[6];
+} list_state;
 
-static void list_start(const void *self, void *s) { (void)self; memset(s, 0, sizeof(list_state)); }
+static void list_start(const void *self, void *s)
+{
+    (void)self;
+    memset(s, 0, sizeof(list_state));
+}
 static bool list_step(const void *self, void *st, uint8_t b)
 {
     (void)self;
@@ -26,13 +33,23 @@ static bool list_step(const void *self, void *st, uint8_t b)
     s->done = b == ';';
     return true;
 }
-static bool list_end(const void *self, const void *s) { (void)self; return ((const list_state *)s)->done; }
+static bool list_end(const void *self, const void *s)
+{
+    (void)self;
+    return ((const list_state *)s)->done;
+}
 
 /* UTF-8 text without newlines, any length, at most 40 bytes; hints and keys are given. */
-typedef struct { uint8_t need, len, zero[6]; } text_state;
+typedef struct {
+    uint8_t need, len, zero[6];
+} text_state;
 enum { TEXT_CAP = 40 };
 
-static void text_start(const void *self, void *s) { (void)self; memset(s, 0, sizeof(text_state)); }
+static void text_start(const void *self, void *s)
+{
+    (void)self;
+    memset(s, 0, sizeof(text_state));
+}
 static bool text_step(const void *self, void *st, uint8_t b)
 {
     (void)self;
@@ -50,7 +67,11 @@ static bool text_step(const void *self, void *st, uint8_t b)
     s->len++;
     return true;
 }
-static bool text_end(const void *self, const void *s) { (void)self; return !((const text_state *)s)->need; }
+static bool text_end(const void *self, const void *s)
+{
+    (void)self;
+    return !((const text_state *)s)->need;
+}
 static void text_allowed(const void *self, const void *st, uint32_t bits[8])
 {
     memset(bits, 0, 8 * sizeof(bits[0]));
@@ -70,9 +91,16 @@ static void text_key(const void *self, const void *st, uint32_t horizon, void *k
 }
 
 static const myth_automaton automata[] = {
-    { .state_bytes = sizeof(list_state), .start = list_start, .step = list_step, .may_end = list_end },
-    { .state_bytes = sizeof(text_state), .start = text_start, .step = text_step, .may_end = text_end },
-    { .state_bytes = sizeof(text_state), .start = text_start, .step = text_step, .may_end = text_end, .allowed = text_allowed, .key = text_key },
+    {.state_bytes = sizeof(list_state), .start = list_start, .step = list_step, .may_end = list_end},
+    {.state_bytes = sizeof(text_state), .start = text_start, .step = text_step, .may_end = text_end},
+    {
+        .state_bytes = sizeof(text_state),
+        .start = text_start,
+        .step = text_step,
+        .may_end = text_end,
+        .allowed = text_allowed,
+        .key = text_key,
+    },
 };
 enum { N_AUTOMATON = sizeof(automata) / sizeof(automata[0]) };
 
@@ -86,7 +114,9 @@ static int open_all(void **state)
     char path[1024];
     (void)state;
     assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
-    assert_int_equal(myth_tokenizer_open_file(&tok, mem, check_path(path, sizeof(path), "tests/golden/tokenizer/small_new.json"), NULL), MYTH_OK);
+    assert_int_equal(myth_tokenizer_open_file(
+                         &tok, mem, check_path(path, sizeof(path), "tests/golden/tokenizer/small_new.json"), NULL),
+                     MYTH_OK);
     return 0;
 }
 
@@ -105,8 +135,8 @@ static void test_mask_is_allows(void **state)
 {
     (void)state;
     uint64_t rng = check_seed();
-    uint32_t n_tok = myth_tokenizer_n_vocab(tok), n_vocab = n_tok + 70;              /* a file may have more rows than ids */
-    int32_t stop[2] = { myth_tokenizer_special(tok)->eos, (int32_t)n_tok + 3 };
+    uint32_t n_tok = myth_tokenizer_n_vocab(tok), n_vocab = n_tok + 70; /* a file may have more rows than ids */
+    int32_t stop[2] = {myth_tokenizer_special(tok)->eos, (int32_t)n_tok + 3};
     myth_grammar *g;
     assert_int_equal(myth_grammar_open(&g, mem, tok, n_vocab, stop, 2, 4, NULL), MYTH_OK);
     uint32_t n_state = 0, n_allowed = 0, n_long = 0;
@@ -129,7 +159,7 @@ static void test_mask_is_allows(void **state)
                     pick = (int32_t)id;
             }
             assert_true(pick >= 0);
-            assert_int_equal(mask, myth_grammar_mask(g));                            /* cached */
+            assert_int_equal(mask, myth_grammar_mask(g)); /* cached */
             assert_true(myth_grammar_accept(g, pick));
         }
     }
@@ -186,7 +216,8 @@ static void test_plan_is_the_ledger(void **state)
         uint64_t before = myth_mem_get(mem, MYTH_MEM_HOST, MYTH_MEM_OTHER).live;
         myth_grammar *g;
         assert_int_equal(myth_grammar_open(&g, mem, tok, 5000, NULL, 0, n_cached, NULL), MYTH_OK);
-        assert_int_equal(myth_mem_get(mem, MYTH_MEM_HOST, MYTH_MEM_OTHER).live - before, myth_grammar_plan(tok, 5000, n_cached));
+        assert_int_equal(myth_mem_get(mem, MYTH_MEM_HOST, MYTH_MEM_OTHER).live - before,
+                         myth_grammar_plan(tok, 5000, n_cached));
         uint64_t n_alloc = myth_mem_n_alloc(mem);
         myth_grammar_start(g, &automata[1]);
         myth_grammar_mask(g);
@@ -195,7 +226,7 @@ static void test_plan_is_the_ledger(void **state)
     }
     for (uint64_t nth = 1; nth <= 10; nth++) {
         myth_grammar *g = NULL;
-        myth_mem_set_fault(mem, &(myth_fault) { .fail_nth = nth });
+        myth_mem_set_fault(mem, &(myth_fault){.fail_nth = nth});
         assert_int_equal(myth_grammar_open(&g, mem, tok, 5000, NULL, 0, 1, NULL), MYTH_ENOMEM);
         myth_mem_set_fault(mem, NULL);
     }

@@ -1,21 +1,22 @@
-/* test_tokenizer.c - the small tokenizers in tests/golden/tokenizer: ids, entries, round trips, memory, incremental decoding. */
+/* test_tokenizer.c - the small tokenizers in tests/golden/tokenizer: ids, entries, round trips, memory, incremental
+ * decoding. */
 #include "tokenizer_texts.h"
 #include "engine/text/tokenizer_impl.h"
 
 #include <unistd.h>
 
-static const char *const files[3] = { "small_new.json", "small_old.json", "small.model" };
+static const char *const files[3] = {"small_new.json", "small_old.json", "small.model"};
 
 typedef struct {
     myth_mem *mem;
-    myth_tokenizer *tok[4];               /* files, then the byte vocabulary */
+    myth_tokenizer *tok[4]; /* files, then the byte vocabulary */
     fragments frag;
 } fixture;
 
 static int open_all(void **state)
 {
     fixture *f = calloc(1, sizeof *f);
-    myth_error err = { 0 };
+    myth_error err = {0};
     assert_non_null(f);
     assert_int_equal(myth_mem_open(&f->mem, 0, &err), MYTH_OK);
     for (int i = 0; i < 3; i++) {
@@ -105,7 +106,7 @@ static void runs_and_tags_match(void **state)
             for (size_t len = 2; len <= 100; len++) {
                 memset(text, " \n\t"[c], len);
                 size_t n = encode(t, f->mem, MYTH_TOK_CONTENT, text, len, ids);
-                assert_int_equal(n, (len + 30) / 31);                 /* cut 31 + 31 + ... from the left */
+                assert_int_equal(n, (len + 30) / 31); /* cut 31 + 31 + ... from the left */
                 for (size_t i = 0, left = len; i < n; i++, left -= 31)
                     assert_int_equal(myth_tokenizer_bytes_of(t, ids[i], NULL, 0), left < 31 ? left : 31);
             }
@@ -129,11 +130,12 @@ static void control_is_inert_in_content(void **state)
             if (!myth_tokenizer_is_control(t, id) && !byte && myth_tokenizer_type(t, id) != MYTH_PIECE_USER)
                 continue;
             if (memchr(p.text, 0xe2, p.len))
-                continue;                                             /* ▁ comes back as a space */
+                continue; /* ▁ comes back as a space */
             n_control += myth_tokenizer_is_control(t, id);
             assert_inert(t, f->mem, text, (size_t)snprintf(text, sizeof text, "A%.*sB", (int)p.len, p.text));
             assert_inert(t, f->mem, text, (size_t)snprintf(text, sizeof text, "%.*s", (int)p.len, p.text));
-            assert_inert(t, f->mem, text, (size_t)snprintf(text, sizeof text, "<%.*s%.*s>", (int)p.len, p.text, (int)p.len, p.text));
+            assert_inert(t, f->mem, text,
+                         (size_t)snprintf(text, sizeof text, "<%.*s%.*s>", (int)p.len, p.text, (int)p.len, p.text));
         }
     }
     assert_true(n_control > 400);
@@ -157,15 +159,20 @@ static void template_takes_control(void **state)
 static void special_ids_are_found_by_piece(void **state)
 {
     fixture *f = *state;
-    static const int32_t want[4][7] = {                               /* pad eos bos unk, turns, newline */
-        { 0, 1, 2, 3, 105, 106, 107 }, { 0, 1, 2, 3, 106, 107, 108 }, { 0, 1, 2, 3, 106, 107, 108 }, { 0, 1, 2, 3, 105, 106, 238 + 10 },
+    static const int32_t want[4][7] = {
+        /* pad eos bos unk, turns, newline */
+        {0, 1, 2, 3, 105, 106, 107},
+        {0, 1, 2, 3, 106, 107, 108},
+        {0, 1, 2, 3, 106, 107, 108},
+        {0, 1, 2, 3, 105, 106, 238 + 10},
     };
     for (int k = 0; k < 4; k++) {
         const myth_special_ids *s = myth_tokenizer_special(f->tok[k]);
-        const int32_t got[7] = { s->pad, s->eos, s->bos, s->unk, s->start_of_turn, s->end_of_turn, s->newline };
+        const int32_t got[7] = {s->pad, s->eos, s->bos, s->unk, s->start_of_turn, s->end_of_turn, s->newline};
         assert_memory_equal(got, want[k], sizeof got);
         assert_true(s->fim_prefix < 0 && s->fim_middle < 0 && s->fim_suffix < 0 && s->file_separator < 0);
-        assert_true(myth_tokenizer_is_control(f->tok[k], s->bos) && myth_tokenizer_is_control(f->tok[k], s->end_of_turn));
+        assert_true(myth_tokenizer_is_control(f->tok[k], s->bos) &&
+                    myth_tokenizer_is_control(f->tok[k], s->end_of_turn));
         assert_false(myth_tokenizer_is_control(f->tok[k], s->newline));
     }
     assert_int_equal(myth_tokenizer_type(f->tok[0], 300), MYTH_PIECE_BYTE);
@@ -251,7 +258,8 @@ static void round_trip(void **state)
     }
 }
 
-/* Long segments take another path than short ones, and long texts remember segments: both give what the short path gives. */
+/* Long segments take another path than short ones, and long texts remember segments: both give what the short path
+ * gives. */
 static void paths_agree(void **state)
 {
     fixture *f = *state;
@@ -262,7 +270,7 @@ static void paths_agree(void **state)
     for (int k = 0; k < 4; k++) {
         for (int round = 0; round < 20; round++) {
             size_t len = 0, n_part = 0;
-            for (int i = 0; i < N; i++) {                             /* newlines between, so that the parts are independent */
+            for (int i = 0; i < N; i++) { /* newlines between, so that the parts are independent */
                 size_t first = len, n = 1 + check_below(&rng, PART);
                 for (size_t b = 0; b < n; b++)
                     text[len++] = "aeinorst_ (){};=abcdefghijklmnop"[check_below(&rng, 32)];
@@ -280,7 +288,7 @@ static void paths_agree(void **state)
         int32_t sym[600];
         size_t n = len;
         for (size_t i = 0; i < len; i++) {
-            text[i] = 'e';                                            /* few places to cut: letters that some piece has side by side */
+            text[i] = 'e'; /* few places to cut: letters that some piece has side by side */
             for (int try = 0; try < 100; try++) {
                 char c = (char)('a' + check_below(&rng, 26));
                 if (i == 0 || myth_tok_has(&t->joins[(unsigned char)text[i - 1]], (unsigned char)c)) {
@@ -290,7 +298,7 @@ static void paths_agree(void **state)
             }
             sym[i] = myth_tokenizer_find(t, text + i, 1);
         }
-        for (;;) {                                                    /* the best pair, the leftmost of equals */
+        for (;;) { /* the best pair, the leftmost of equals */
             size_t best = n;
             uint32_t best_prio = UINT32_MAX;
             int32_t result = -1;
@@ -317,17 +325,21 @@ static void paths_agree(void **state)
     }
 }
 
-/* b + c first, then a + bc is worse than bc + d although a + b was better: an outdated pair must not be taken, on either path. */
+/* b + c first, then a + bc is worse than bc + d although a + b was better: an outdated pair must not be taken, on
+ * either path. */
 static void outdated_pairs(void **state)
 {
     fixture *f = *state;
-    static const char *const head[] = { "<pad>", "<eos>", "<bos>", "<unk>" }, *const tail[] = { "bc", "ab", "bcd", "abc", "da",
-                                                                                                "a",  "b",  "c",   "d" };
+    static const char *const head[] = {"<pad>", "<eos>", "<bos>", "<unk>"}, *const tail[] = {"bc",  "ab", "bcd",
+                                                                                             "abc", "da", "a",
+                                                                                             "b",   "c",  "d"};
     enum { N_TAIL = sizeof tail / sizeof *tail, FIRST = 4 + 256 };
     myth_tokenizer *t;
     char text[400], name[8];
     int32_t ids[400];
-    assert_int_equal(myth_tok_new(&t, f->mem, &(myth_tok_size){ .n_vocab = FIRST + N_TAIL, .text_bytes = 4096 }, "made", NULL), MYTH_OK);
+    assert_int_equal(
+        myth_tok_new(&t, f->mem, &(myth_tok_size){.n_vocab = FIRST + N_TAIL, .text_bytes = 4096}, "made", NULL),
+        MYTH_OK);
     for (uint32_t i = 0; i < FIRST + N_TAIL; i++) {
         snprintf(name, sizeof name, "<0x%02X>", (i - 4) & 0xff);
         const char *piece = i < 4 ? head[i] : i < FIRST ? name : tail[i - FIRST];
@@ -351,7 +363,7 @@ static void hostile_megabyte(void **state)
 {
     fixture *f = *state;
     enum { N = 1 << 20 };
-    static const char *const unit[] = { "a", " ", "\n", "0", "ab", "<", "=", "\x80", "<unused", "a ", "\xe2\x96" };
+    static const char *const unit[] = {"a", " ", "\n", "0", "ab", "<", "=", "\x80", "<unused", "a ", "\xe2\x96"};
     char *text = malloc(N), *back = malloc(N);
     int32_t *ids = malloc(N * sizeof *ids);
     assert_true(text && back && ids);
@@ -359,7 +371,8 @@ static void hostile_megabyte(void **state)
         for (size_t u = 0; u < sizeof unit / sizeof *unit + 1; u++) {
             uint64_t rng = check_seed();
             for (size_t i = 0; i < N; i++)
-                text[i] = u < sizeof unit / sizeof *unit ? unit[u][i % strlen(unit[u])] : (char)(check_rand(&rng) % 128);
+                text[i] =
+                    u < sizeof unit / sizeof *unit ? unit[u][i % strlen(unit[u])] : (char)(check_rand(&rng) % 128);
             size_t n = encode(f->tok[k], f->mem, MYTH_TOK_CONTENT, text, N, ids);
             assert_int_equal(decode(f->tok[k], ids, n, back, N), N);
             assert_memory_equal(back, text, N);
@@ -381,7 +394,7 @@ static void memory_is_what_was_said(void **state)
 
     static char text[TEXT_CAP];
     static int32_t ids[TEXT_CAP];
-    static const size_t lens[] = { 0, 1, 31, 32, 33, 64, 2047, 2048, 50000 };
+    static const size_t lens[] = {0, 1, 31, 32, 33, 64, 2047, 2048, 50000};
     memset(text, 'a', sizeof text);
     for (size_t i = 0; i < sizeof lens / sizeof *lens; i++) {
         myth_mem_reset_peak(f->mem);
@@ -390,11 +403,13 @@ static void memory_is_what_was_said(void **state)
         assert_true(myth_mem_get(f->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING).live == 0);
     }
     size_t n = 0;
-    myth_error err = { 0 };
-    myth_mem_set_fault(f->mem, &(myth_fault){ .fail_nth = 1 });
-    assert_int_equal(myth_tokenizer_encode(f->tok[0], f->mem, MYTH_TOK_CONTENT, text, 1000, ids, 1000, &n, &err), MYTH_ENOMEM);
+    myth_error err = {0};
+    myth_mem_set_fault(f->mem, &(myth_fault){.fail_nth = 1});
+    assert_int_equal(myth_tokenizer_encode(f->tok[0], f->mem, MYTH_TOK_CONTENT, text, 1000, ids, 1000, &n, &err),
+                     MYTH_ENOMEM);
     myth_mem_set_fault(f->mem, NULL);
-    assert_int_equal(myth_tokenizer_encode(f->tok[0], f->mem, MYTH_TOK_CONTENT, text, 1000, ids, 1000, &n, &err), MYTH_OK);
+    assert_int_equal(myth_tokenizer_encode(f->tok[0], f->mem, MYTH_TOK_CONTENT, text, 1000, ids, 1000, &n, &err),
+                     MYTH_OK);
 }
 
 /* Opening with every single allocation failing once: an error, nothing left, and the next time it works. */
@@ -404,13 +419,13 @@ static void open_fails_cleanly(void **state)
     for (int k = 0; k < 3; k++) {
         char rest[128], path[1024];
         myth_mem *mem;
-        myth_error err = { 0 };
+        myth_error err = {0};
         assert_int_equal(myth_mem_open(&mem, 0, &err), MYTH_OK);
         snprintf(rest, sizeof rest, "tests/golden/tokenizer/%s", files[k]);
         check_path(path, sizeof path, rest);
         for (uint64_t nth = 1;; nth++) {
             myth_tokenizer *t = NULL;
-            myth_mem_set_fault(mem, &(myth_fault){ .fail_nth = nth });
+            myth_mem_set_fault(mem, &(myth_fault){.fail_nth = nth});
             myth_status st = myth_tokenizer_open_file(&t, mem, path, &err);
             myth_mem_set_fault(mem, NULL);
             myth_tokenizer_close(t);
@@ -431,11 +446,10 @@ static void where_tokenizers_are(void **state)
 {
     fixture *f = *state;
     char dir[] = "/tmp/mythos-tokenizer-XXXXXX", at[64], path[1024], source[1024];
-    static const char *const place[] = { "tokenizer.json", "anything", "tokenizer.model", "something" }, *const from[] = {
-        "small_new.json", "small_old.json", "small.model", "small.model"
-    };
+    static const char *const place[] = {"tokenizer.json", "anything", "tokenizer.model", "something"},
+                             *const from[] = {"small_new.json", "small_old.json", "small.model", "small.model"};
     myth_tokenizer *t;
-    myth_error err = { 0 };
+    myth_error err = {0};
     assert_non_null(mkdtemp(dir));
     assert_int_equal(myth_tokenizer_open_file(&t, f->mem, dir, &err), MYTH_ENOTFOUND);
     assert_null(t);
@@ -445,7 +459,7 @@ static void where_tokenizers_are(void **state)
         assert_non_null(realpath(check_path(path, sizeof path, rest), source));
         snprintf(at, sizeof at, "%s/%s", dir, place[i]);
         assert_int_equal(symlink(source, at), 0);
-        const bool by_dir = strncmp(place[i], "tokenizer", 9) == 0;                   /* tokenizer.json is put last and comes first */
+        const bool by_dir = strncmp(place[i], "tokenizer", 9) == 0; /* tokenizer.json is put last and comes first */
         assert_int_equal(myth_tokenizer_open_file(&t, f->mem, by_dir ? dir : at, &err), MYTH_OK);
         assert_int_equal(myth_tokenizer_special(t)->start_of_turn, i == 0 ? 105 : 106);
         myth_tokenizer_close(t);
@@ -458,7 +472,8 @@ static void where_tokenizers_are(void **state)
     rmdir(dir);
 
     myth_weights *w;
-    assert_int_equal(myth_weights_open(&w, f->mem, "random:gemma3-tiny:f32", &(myth_weights_opts) { .level = MYTH_WEIGHTS_CONFIG }, &err),
+    assert_int_equal(myth_weights_open(&w, f->mem, "random:gemma3-tiny:f32",
+                                       &(myth_weights_opts){.level = MYTH_WEIGHTS_CONFIG}, &err),
                      MYTH_OK);
     assert_int_equal(myth_tokenizer_open(&t, f->mem, w, &err), MYTH_OK);
     assert_int_equal(myth_tokenizer_n_vocab(t), 512);
@@ -474,8 +489,9 @@ static void too_small_a_buffer(void **state)
     size_t n = encode(f->tok[0], f->mem, MYTH_TOK_CONTENT, text, sizeof text - 1, all), need = 0;
     for (size_t cap = 0; cap < n; cap++) {
         memset(some, 0x77, sizeof some);
-        assert_int_equal(myth_tokenizer_encode(f->tok[0], f->mem, MYTH_TOK_CONTENT, text, sizeof text - 1, some, cap, &need, NULL),
-                         MYTH_EFULL);
+        assert_int_equal(
+            myth_tokenizer_encode(f->tok[0], f->mem, MYTH_TOK_CONTENT, text, sizeof text - 1, some, cap, &need, NULL),
+            MYTH_EFULL);
         assert_int_equal(need, n);
         assert_int_equal(some[cap], 0x77777777);
     }
@@ -489,15 +505,15 @@ static void gguf_keeps_the_merges(void **state)
     char *json = read_golden("small_new.json", &len), *at;
     static char text[TEXT_CAP];
     static int32_t want[TEXT_CAP], got[TEXT_CAP];
-    static const char gone[] = "[\"in\",\"t\"],";                      /* the only way to make "int" */
+    static const char gone[] = "[\"in\",\"t\"],"; /* the only way to make "int" */
     assert_false(myth_tokenizer_needs_merges(f->tok[0]) || myth_tokenizer_needs_merges(f->tok[1]) ||
                  myth_tokenizer_needs_merges(f->tok[2]));
     for (int without = 0; without < 2; without++) {
         myth_tokenizer *t, *g;
         gguf_vocab v;
-        myth_error err = { 0 };
+        myth_error err = {0};
         size_t n_differ = 0;
-        if (without) {                                                /* blanks in its place are white space of the JSON */
+        if (without) { /* blanks in its place are white space of the JSON */
             assert_non_null(at = strstr(json, gone));
             memset(at, ' ', sizeof gone - 1);
         }
@@ -511,7 +527,8 @@ static void gguf_keeps_the_merges(void **state)
             size_t n_text = text_of(i, t, &f->frag, text);
             if (has_mark(text, n_text))
                 continue;
-            size_t n = encode(t, f->mem, MYTH_TOK_SPECIAL, text, n_text, want), m = encode(g, f->mem, MYTH_TOK_SPECIAL, text, n_text, got);
+            size_t n = encode(t, f->mem, MYTH_TOK_SPECIAL, text, n_text, want),
+                   m = encode(g, f->mem, MYTH_TOK_SPECIAL, text, n_text, got);
             assert_ids(text, n_text, got, m, want, n);
             m = encode(f->tok[0], f->mem, MYTH_TOK_SPECIAL, text, n_text, got);
             n_differ += m != n || memcmp(got, want, n * sizeof *got) != 0;
@@ -538,7 +555,8 @@ static bool is_utf8(const char *s, size_t n)
     return true;
 }
 
-/* Any ids: with replacement every push is whole UTF-8; raw, the pushes are the bytes, and never end inside a sequence that goes on. */
+/* Any ids: with replacement every push is whole UTF-8; raw, the pushes are the bytes, and never end inside a sequence
+ * that goes on. */
 static void pushes_are_whole(void **state)
 {
     fixture *f = *state;
@@ -584,8 +602,9 @@ static void characters_come_with_their_last_byte(void **state)
 {
     fixture *f = *state;
     const myth_tokenizer *t = f->tok[3];
-    static const char text[] = "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x8e\x89" "b";
-    static const size_t out[] = { 1, 0, 2, 0, 0, 3, 0, 0, 0, 4, 1 };
+    static const char text[] = "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x8e\x89"
+                               "b";
+    static const size_t out[] = {1, 0, 2, 0, 0, 3, 0, 0, 0, 4, 1};
     myth_detok d;
     char dst[3 * 64];
     myth_detok_start(&d, t, false);
@@ -606,9 +625,9 @@ static void byte_vocabulary(void **state)
 {
     (void)state;
     myth_mem *mem;
-    myth_error err = { 0 };
+    myth_error err = {0};
     assert_int_equal(myth_mem_open(&mem, 0, &err), MYTH_OK);
-    static const uint32_t rows[] = { 263, 493, 494, 600, 256000, 262144 };
+    static const uint32_t rows[] = {263, 493, 494, 600, 256000, 262144};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         myth_tokenizer *t;
         int32_t ids[16], byte0 = rows[i] < 494 ? 7 : 238, turn = rows[i] < 494 ? 5 : 105;
@@ -644,7 +663,8 @@ int main(void)
         cmocka_unit_test(hostile_megabyte),
         cmocka_unit_test(memory_is_what_was_said),
         cmocka_unit_test(open_fails_cleanly),
-        cmocka_unit_test(where_tokenizers_are), cmocka_unit_test(too_small_a_buffer),
+        cmocka_unit_test(where_tokenizers_are),
+        cmocka_unit_test(too_small_a_buffer),
         cmocka_unit_test(gguf_keeps_the_merges),
         cmocka_unit_test(pushes_are_whole),
         cmocka_unit_test(characters_come_with_their_last_byte),

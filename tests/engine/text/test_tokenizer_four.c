@@ -1,4 +1,5 @@
-/* test_tokenizer_four.c - the layout of Gemma 4: tokenizer.json with special tokens alone added, and GGUF's "gemma4", where merges decide. */
+/* test_tokenizer_four.c - the layout of Gemma 4: tokenizer.json with special tokens alone added, and GGUF's "gemma4",
+ * where merges decide. */
 #include "engine/text/tokenizer_impl.h"
 #include "tokenizer_texts.h"
 
@@ -17,10 +18,11 @@ static void make_gguf(gguf_vocab *v, const myth_tokenizer *t, myth_mem *mem, con
     const float score = -1000.0f;
     const uint32_t n = myth_tokenizer_n_vocab(t), n_rank = myth_tokenizer_n_merge(t);
     uint64_t n_merge = 0;
-    *v = (gguf_vocab){ 0 };
+    *v = (gguf_vocab){0};
     for (int32_t id = 0; id < (int32_t)n; id++) {
         const myth_str p = myth_tokenizer_piece(t, id);
-        const int32_t type = id == myth_tokenizer_special(t)->unk ? MYTH_PIECE_CONTROL : (int32_t)myth_tokenizer_type(t, id);
+        const int32_t type =
+            id == myth_tokenizer_special(t)->unk ? MYTH_PIECE_CONTROL : (int32_t)myth_tokenizer_type(t, id);
         raw_u64(&v->tokens, p.len);
         raw_put(&v->tokens, p.text, p.len);
         raw_put(&v->scores, &score, 4);
@@ -38,13 +40,13 @@ static void make_gguf(gguf_vocab *v, const myth_tokenizer *t, myth_mem *mem, con
         n_merge++;
     }
     const myth_meta_value list[] = {
-        { .key = { "tokenizer.ggml.model", 20 }, .type = MYTH_META_STRING, .v.s = { model, strlen(model) } },
+        {.key = {"tokenizer.ggml.model", 20}, .type = MYTH_META_STRING, .v.s = {model, strlen(model)}},
         gguf_array("tokenizer.ggml.tokens", MYTH_META_STRING, 8, n, &v->tokens),
         gguf_array("tokenizer.ggml.scores", MYTH_META_FLOAT, 6, n, &v->scores),
         gguf_array("tokenizer.ggml.token_type", MYTH_META_INT, 5, n, &v->types),
         gguf_array("tokenizer.ggml.merges", MYTH_META_STRING, 8, n_merge, &v->merges),
     };
-    assert_int_equal(myth_meta_open(&v->meta, mem, &(myth_meta_size){ .n_value = 5 }, NULL), MYTH_OK);
+    assert_int_equal(myth_meta_open(&v->meta, mem, &(myth_meta_size){.n_value = 5}, NULL), MYTH_OK);
     for (int i = 0; i < (has_merges ? 5 : 4); i++)
         assert_true(myth_meta_add(v->meta, &list[i]));
 }
@@ -53,10 +55,12 @@ static int open_all(void **state)
 {
     fixture *f = calloc(1, sizeof *f);
     char path[1024];
-    myth_error err = { 0 };
+    myth_error err = {0};
     assert_non_null(f);
     assert_int_equal(myth_mem_open(&f->mem, 0, NULL), MYTH_OK);
-    if (myth_tokenizer_open_file(&f->tok[FROM_JSON], f->mem, check_path(path, sizeof path, "tests/golden/tokenizer/small_four.json"), &err) != MYTH_OK)
+    if (myth_tokenizer_open_file(&f->tok[FROM_JSON], f->mem,
+                                 check_path(path, sizeof path, "tests/golden/tokenizer/small_four.json"),
+                                 &err) != MYTH_OK)
         fail_msg("%s", err.msg);
     make_gguf(&f->gguf, f->tok[FROM_JSON], f->mem, "gemma4", true);
     if (myth_tok_open_gguf(&f->tok[FROM_GGUF], f->mem, f->gguf.meta, "four.gguf", &err) != MYTH_OK)
@@ -116,20 +120,28 @@ static void both_alike(void **state)
     }
 }
 
-/* Markers: found by piece, one id as template, text as content; those of calls and thoughts are printed when decoded. */
+/* Markers: found by piece, one id as template, text as content; those of calls and thoughts are printed when decoded.
+ */
 static void markers(void **state)
 {
     fixture *f = *state;
-    static const struct { const char *piece; bool is_shown; } row[] = {
-        { "<|turn>", false }, { "<turn|>", false }, { "<|think|>", false }, { "<|tool>", false }, { "<tool|>", false }, { "<|image>", false },
-        { "<|channel>", true }, { "<channel|>", true }, { "<|tool_call>", true }, { "<tool_call|>", true }, { "<|tool_response>", true },
-        { "<tool_response|>", true }, { "<|\"|>", true },
+    static const struct {
+        const char *piece;
+        bool is_shown;
+    } row[] = {
+        {"<|turn>", false},     {"<turn|>", false},     {"<|think|>", false},       {"<|tool>", false},
+        {"<tool|>", false},     {"<|image>", false},    {"<|channel>", true},       {"<channel|>", true},
+        {"<|tool_call>", true}, {"<tool_call|>", true}, {"<|tool_response>", true}, {"<tool_response|>", true},
+        {"<|\"|>", true},
     };
     for (int k = 0; k < N_FROM; k++) {
         const myth_tokenizer *t = f->tok[k];
         const myth_special_ids *s = myth_tokenizer_special(t);
-        const int32_t found[] = { s->start_of_turn, s->end_of_turn, s->think, s->tool, s->tool_end, myth_tokenizer_find(t, "<|image>", 8),
-                                  s->channel_open, s->channel_close, s->tool_call, s->tool_call_end, s->tool_response, s->tool_response_end, s->tool_quote };
+        const int32_t found[] = {s->start_of_turn, s->end_of_turn,   s->think,
+                                 s->tool,          s->tool_end,      myth_tokenizer_find(t, "<|image>", 8),
+                                 s->channel_open,  s->channel_close, s->tool_call,
+                                 s->tool_call_end, s->tool_response, s->tool_response_end,
+                                 s->tool_quote};
         assert_true(myth_tokenizer_is_gemma4(t));
         for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
             int32_t ids[32];
@@ -155,13 +167,19 @@ static void markers(void **state)
 static void refusals(void **state)
 {
     fixture *f = *state;
-    static const struct { const char *model; bool has_merges; myth_status st; const char *says; } row[] = {
-        { "gemma4", false, MYTH_EFORMAT, "tokenizer.ggml.merges" }, { "gpt2", true, MYTH_EUNSUPPORTED, "expected llama or gemma4" },
+    static const struct {
+        const char *model;
+        bool has_merges;
+        myth_status st;
+        const char *says;
+    } row[] = {
+        {"gemma4", false, MYTH_EFORMAT, "tokenizer.ggml.merges"},
+        {"gpt2", true, MYTH_EUNSUPPORTED, "expected llama or gemma4"},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         gguf_vocab v;
         myth_tokenizer *t = NULL;
-        myth_error err = { 0 };
+        myth_error err = {0};
         make_gguf(&v, f->tok[FROM_JSON], f->mem, row[i].model, row[i].has_merges);
         assert_int_equal(myth_tok_open_gguf(&t, f->mem, v.meta, "bad.gguf", &err), row[i].st);
         assert_null(t);
@@ -173,6 +191,7 @@ static void refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(golden_ids), cmocka_unit_test(both_alike), cmocka_unit_test(markers), cmocka_unit_test(refusals) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(golden_ids), cmocka_unit_test(both_alike),
+                                       cmocka_unit_test(markers), cmocka_unit_test(refusals)};
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

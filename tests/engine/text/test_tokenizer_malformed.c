@@ -1,9 +1,11 @@
-/* test_tokenizer_malformed.c - hostile tokenizer files, made here byte by byte: each gets its documented error and leaves nothing behind.
+/* test_tokenizer_malformed.c - hostile tokenizer files, made here byte by byte: each gets its documented error and
+ * leaves nothing behind.
  *
  *   tokenizer.model   cases 1 to 21 of the list of malformed SentencePiece files
  *   tokenizer.json    the JSON cases and TJ 2 to 6
  *   GGUF metadata     GG 14, 15, 31 to 33 as far as they are the tokenizer's
- * What real files have and looks odd is accepted: added tokens that reuse an id or are a prefix of another, a repeated scalar. */
+ * What real files have and looks odd is accepted: added tokens that reuse an id or are a prefix of another, a repeated
+ * scalar. */
 #include "engine/text/chat.h"
 #include "engine/text/tokenizer_impl.h"
 #include "tokenizer_texts.h"
@@ -31,13 +33,15 @@ static void put(buffer *b, const void *p, size_t n)
 
 static void put_str(buffer *b, const char *s) { put(b, s, strlen(s)); }
 
-typedef myth_status (*opener)(myth_tokenizer **out, myth_mem *mem, const void *base, uint64_t size, const char *path, myth_error *err);
+typedef myth_status (*opener)(myth_tokenizer **out, myth_mem *mem, const void *base, uint64_t size, const char *path,
+                              myth_error *err);
 
-/* Opens an exact copy (so that a sanitizer sees every byte read outside) under a fresh ledger; want_text is part of the message. */
+/* Opens an exact copy (so that a sanitizer sees every byte read outside) under a fresh ledger; want_text is part of the
+ * message. */
 static void expect(opener open, const char *what, const buffer *b, myth_status want, const char *want_text)
 {
     myth_mem *mem;
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_tokenizer *t = NULL;
     char *copy = malloc(b->len ? b->len : 1);
     assert_non_null(copy);
@@ -83,7 +87,7 @@ static void bytes(buffer *b, uint32_t field, const void *p, size_t n)
 
 static void sp_piece(buffer *b, const void *text, size_t n, float score, uint64_t type)
 {
-    buffer p = { 0 };
+    buffer p = {0};
     bytes(&p, 1, text, n);
     put(&p, "\x15", 1);
     put(&p, &score, 4);
@@ -95,7 +99,7 @@ static void sp_piece(buffer *b, const void *text, size_t n, float score, uint64_
 /* The pieces every case starts from: specials, bytes (without `skip`), three letters. */
 static void sp_pieces(buffer *b, int skip)
 {
-    static const char *const head[] = { "<pad>", "<eos>", "<bos>", "<unk>" };
+    static const char *const head[] = {"<pad>", "<eos>", "<bos>", "<unk>"};
     char name[8];
     for (unsigned i = 0; i < 4; i++)
         sp_piece(b, head[i], 5, 0, i == 3 ? 2 : 3);
@@ -111,7 +115,7 @@ static void sp_pieces(buffer *b, int skip)
 
 static void sp_trainer(buffer *b, uint64_t model_type, uint64_t byte_fallback, uint64_t bos, uint64_t pad)
 {
-    buffer t = { 0 };
+    buffer t = {0};
     scalar(&t, 3, model_type);
     scalar(&t, 35, byte_fallback);
     scalar(&t, 40, 3);
@@ -124,7 +128,7 @@ static void sp_trainer(buffer *b, uint64_t model_type, uint64_t byte_fallback, u
 
 static void sp_normalizer(buffer *b, const void *map, size_t n_map)
 {
-    buffer n = { 0 };
+    buffer n = {0};
     put(&n, "\x0a\x08identity", 10);
     if (map)
         bytes(&n, 2, map, n_map);
@@ -151,7 +155,7 @@ static void expect_sp(const char *what, const buffer *b, myth_status want, const
 /* A valid file with the raw bytes behind it. */
 static void expect_sp_raw(const char *what, const char *raw, size_t n, const char *text)
 {
-    buffer b = { 0 };
+    buffer b = {0};
     sp_valid(&b);
     put(&b, raw, n);
     expect_sp(what, &b, text ? MYTH_EFORMAT : MYTH_OK, text);
@@ -160,9 +164,10 @@ static void expect_sp_raw(const char *what, const char *raw, size_t n, const cha
 #define SP_RAW(what, raw, text) expect_sp_raw(what, raw, sizeof(raw) - 1, text)
 
 /* A valid file with one more piece. */
-static void expect_sp_piece(const char *what, const char *text, size_t n, float score, uint64_t type, const char *message)
+static void expect_sp_piece(const char *what, const char *text, size_t n, float score, uint64_t type,
+                            const char *message)
 {
-    buffer b = { 0 };
+    buffer b = {0};
     sp_valid(&b);
     sp_piece(&b, text, n, score, type);
     expect_sp(what, &b, message ? MYTH_EFORMAT : MYTH_OK, message);
@@ -172,12 +177,13 @@ static void expect_sp_piece(const char *what, const char *text, size_t n, float 
 static void model_wire(void **state)
 {
     (void)state;
-    buffer b = { 0 };
+    buffer b = {0};
     expect_sp("1 empty", &b, MYTH_EFORMAT, "no pieces");
     sp_valid(&b);
     expect_sp("valid", &b, MYTH_OK, "");
     buffer cut = b;
-    for (cut.len = 0; cut.len < b.len; cut.len += cut.len < 200 || cut.len + 60 > b.len ? 1 : 97) {       /* 2: cut anywhere */
+    for (cut.len = 0; cut.len < b.len;
+         cut.len += cut.len < 200 || cut.len + 60 > b.len ? 1 : 97) { /* 2: cut anywhere */
         myth_mem *mem;
         myth_tokenizer *t = NULL;
         assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
@@ -204,7 +210,8 @@ static void model_wire(void **state)
     SP_RAW("8 model_type as bytes", "\x12\x03\x1a\x01\x02", "wrong wire type");
     SP_RAW("8 normalizer map as a varint", "\x1a\x02\x10\x01", "wrong wire type");
     SP_RAW("8 fixed cut off", "\x25\x01\x02", "cut off");
-    SP_RAW("unknown fields of every kind", "\x20\x01\x2a\x02\x61\x62\x55\x01\x02\x03\x04\x59\x01\x02\x03\x04\x05\x06\x07\x08", NULL);
+    SP_RAW("unknown fields of every kind",
+           "\x20\x01\x2a\x02\x61\x62\x55\x01\x02\x03\x04\x59\x01\x02\x03\x04\x05\x06\x07\x08", NULL);
     SP_RAW("9 repeated scalar, the last wins", "\x12\x04\x18\x01\x18\x02", NULL);
     SP_RAW("9 repeated piece text, the last wins", "\x0a\x09\x0a\x02zy\x0a\x03zyx", NULL);
     free(b.base);
@@ -215,7 +222,7 @@ static void model_pieces(void **state)
     (void)state;
     enum { MANY = 10000000 };
     static char big[1 << 20];
-    buffer b = { 0 };
+    buffer b = {0};
     sp_trainer(&b, 2, 1, 2, 0);
     sp_normalizer(&b, NULL, 0);
     expect_sp("10 no pieces", &b, MYTH_EFORMAT, "no pieces");
@@ -245,16 +252,16 @@ static void model_pieces(void **state)
     expect_sp_piece("18 a marker of 256 bytes", big, 256, 0, 3, "more than 255 bytes");
     expect_sp_piece("18 the longest piece", big, MYTH_TOK_PIECE_MAX, 0, 1, NULL);
 
-    static const int missing[] = { 0, 0x41, 0x80, 0xff };
+    static const int missing[] = {0, 0x41, 0x80, 0xff};
     for (size_t i = 0; i < sizeof missing / sizeof *missing; i++) {
-        b = (buffer){ 0 };
+        b = (buffer){0};
         sp_pieces(&b, missing[i]);
         sp_trainer(&b, 2, 1, 2, 0);
         sp_normalizer(&b, NULL, 0);
         expect_sp("16 a byte piece is missing", &b, MYTH_EFORMAT, "no piece for the byte 0x");
         free(b.base);
     }
-    b = (buffer){ 0 };
+    b = (buffer){0};
     sp_pieces(&b, 'a');
     sp_trainer(&b, 2, 1, 2, 0);
     sp_normalizer(&b, NULL, 0);
@@ -277,19 +284,26 @@ static void model_pieces(void **state)
 static void model_spec(void **state)
 {
     (void)state;
-    static const unsigned char beyond[] = { 0xff, 0xff, 0xff, 0x7f, 1, 2, 3, 4 }; /* size of the double array, larger than the blob */
-    static const unsigned char cycle[] = { 8, 0, 0, 0, 0, 4, 0, 0, 0, 4, 0, 0, 'x', 0 };   /* two units that lead to each other */
-    static const struct { const char *what; uint64_t type, fallback, bos, pad; myth_status st; const char *text; } spec[] = {
-        { "20 unigram", 1, 1, 2, 0, MYTH_EUNSUPPORTED, "model_type: got 1" },
-        { "20 words", 3, 1, 2, 0, MYTH_EUNSUPPORTED, "model_type" },
-        { "20 type 99", 99, 1, 2, 0, MYTH_EUNSUPPORTED, "model_type" },
-        { "no byte fallback", 2, 0, 2, 0, MYTH_EUNSUPPORTED, "byte_fallback" },
-        { "21 bos_id = n", 2, 1, 263, 0, MYTH_EFORMAT, "bos_id: got 263" },
-        { "21 bos_id -2", 2, 1, UINT64_MAX - 1, 0, MYTH_EFORMAT, "bos_id: got -2" },
-        { "21 pad_id 2^31", 2, 1, 2, (uint64_t)1 << 31, MYTH_EFORMAT, "pad_id" },
-        { "no pad", 2, 1, 2, UINT64_MAX, MYTH_OK, "" },
+    static const unsigned char beyond[] = {0xff, 0xff, 0xff, 0x7f,
+                                           1,    2,    3,    4}; /* size of the double array, larger than the blob */
+    static const unsigned char cycle[] = {8, 0, 0, 0, 0, 4,   0,
+                                          0, 0, 4, 0, 0, 'x', 0}; /* two units that lead to each other */
+    static const struct {
+        const char *what;
+        uint64_t type, fallback, bos, pad;
+        myth_status st;
+        const char *text;
+    } spec[] = {
+        {"20 unigram", 1, 1, 2, 0, MYTH_EUNSUPPORTED, "model_type: got 1"},
+        {"20 words", 3, 1, 2, 0, MYTH_EUNSUPPORTED, "model_type"},
+        {"20 type 99", 99, 1, 2, 0, MYTH_EUNSUPPORTED, "model_type"},
+        {"no byte fallback", 2, 0, 2, 0, MYTH_EUNSUPPORTED, "byte_fallback"},
+        {"21 bos_id = n", 2, 1, 263, 0, MYTH_EFORMAT, "bos_id: got 263"},
+        {"21 bos_id -2", 2, 1, UINT64_MAX - 1, 0, MYTH_EFORMAT, "bos_id: got -2"},
+        {"21 pad_id 2^31", 2, 1, 2, (uint64_t)1 << 31, MYTH_EFORMAT, "pad_id"},
+        {"no pad", 2, 1, 2, UINT64_MAX, MYTH_OK, ""},
     };
-    buffer b = { 0 };
+    buffer b = {0};
     for (size_t i = 0; i < sizeof spec / sizeof *spec; i++) {
         b.len = 0;
         sp_pieces(&b, -1);
@@ -318,15 +332,16 @@ static void model_spec(void **state)
     free(b.base);
 }
 
-/* A file may call a marker normal, or user-defined: content takes it apart all the same, the template entry finds it. */
+/* A file may call a marker normal, or user-defined: content takes it apart all the same, the template entry finds it.
+ */
 static void types_are_not_trusted(void **state)
 {
     (void)state;
-    static const char *const marker[] = { "<start_of_turn>", "<end_of_turn>",  "<start_of_image>", "<|tool_response>",
-                                          "<|turn>",         "<|fim_prefix|>", "<unused12>" };
+    static const char *const marker[] = {"<start_of_turn>", "<end_of_turn>",  "<start_of_image>", "<|tool_response>",
+                                         "<|turn>",         "<|fim_prefix|>", "<unused12>"};
     enum { N_MARKER = sizeof marker / sizeof *marker };
     for (uint64_t type = 1; type <= 4; type += 3) {
-        buffer b = { 0 };
+        buffer b = {0};
         myth_mem *mem;
         myth_tokenizer *t = NULL;
         int32_t ids[64];
@@ -345,7 +360,8 @@ static void types_are_not_trusted(void **state)
             assert_int_equal(ids[0], id);
         }
         const myth_special_ids *s = myth_tokenizer_special(t);
-        assert_int_equal(myth_chat_stop_ids(t, ids), 4); /* Gemma 4: where a tool's answer begins; CodeGemma: the fill-in markers */
+        assert_int_equal(myth_chat_stop_ids(t, ids),
+                         4); /* Gemma 4: where a tool's answer begins; CodeGemma: the fill-in markers */
         assert_true(ids[1] == s->end_of_turn && ids[2] == s->tool_response && ids[3] == s->fim_prefix);
         myth_tokenizer_close(t);
         assert_int_equal(myth_mem_close(mem), 0);
@@ -356,12 +372,13 @@ static void types_are_not_trusted(void **state)
 /* ---- tokenizer.json ---- */
 
 #define NORMALIZER "{\"type\":\"Replace\",\"pattern\":{\"String\":\" \"},\"content\":\"\xe2\x96\x81\"}"
-#define SPLIT "{\"type\":\"Split\",\"pattern\":{\"String\":\" \"},\"behavior\":\"MergedWithPrevious\",\"invert\":false}"
-#define ADDED                                                                                                                              \
-    "[{\"id\":0,\"content\":\"<pad>\",\"special\":true},{\"id\":1,\"content\":\"<eos>\",\"special\":true},{\"id\":2,\"content\":\"<bos>"   \
+#define SPLIT      "{\"type\":\"Split\",\"pattern\":{\"String\":\" \"},\"behavior\":\"MergedWithPrevious\",\"invert\":false}"
+#define ADDED                                                                                                         \
+    "[{\"id\":0,\"content\":\"<pad>\",\"special\":true},{\"id\":1,\"content\":\"<eos>\",\"special\":true},{\"id\":2," \
+    "\"content\":\"<bos>"                                                                                             \
     "\",\"special\":true}]"
 
-typedef struct {              /* parts of a file; NULL = the valid one, "" = left out */
+typedef struct { /* parts of a file; NULL = the valid one, "" = left out */
     const char *normalizer, *pre_tokenizer, *added, *model, *vocab_tail, *merges, *tail;
 } parts;
 
@@ -381,7 +398,8 @@ static void json_file(buffer *b, const parts *p)
     put_str(b, ",\"added_tokens\":");
     put_str(b, p->added ? p->added : ADDED);
     put_str(b, ",\"model\":{");
-    put_str(b, p->model ? p->model : "\"type\":\"BPE\",\"unk_token\":\"<unk>\",\"byte_fallback\":true,\"dropout\":null");
+    put_str(b,
+            p->model ? p->model : "\"type\":\"BPE\",\"unk_token\":\"<unk>\",\"byte_fallback\":true,\"dropout\":null");
     put_str(b, ",\"vocab\":{\"<pad>\":0,\"<eos>\":1,\"<bos>\":2,\"<unk>\":3");
     for (unsigned i = 0; i < 256; i++) {
         snprintf(item, sizeof item, ",\"<0x%02X>\":%u", i, 4 + i);
@@ -397,7 +415,7 @@ static void json_file(buffer *b, const parts *p)
 
 static void expect_json(const char *what, const parts *p, myth_status want, const char *text)
 {
-    buffer b = { 0 };
+    buffer b = {0};
     json_file(&b, p);
     expect(myth_tok_open_json, what, &b, want, text);
     free(b.base);
@@ -406,9 +424,9 @@ static void expect_json(const char *what, const parts *p, myth_status want, cons
 static void json_text(void **state)
 {
     (void)state;
-    buffer b = { 0 }, all = { 0 };
+    buffer b = {0}, all = {0};
     expect(myth_tok_open_json, "empty", &b, MYTH_EFORMAT, "expected a value");
-    json_file(&all, &(parts){ 0 });
+    json_file(&all, &(parts){0});
     expect(myth_tok_open_json, "valid", &all, MYTH_OK, "");
     put_str(&b, "\xef\xbb\xbf");
     put(&b, all.base, all.len);
@@ -416,17 +434,19 @@ static void json_text(void **state)
     buffer cut = all;
     for (cut.len = 0; cut.len < all.len; cut.len += 13)
         expect(myth_tok_open_json, "cut off", &cut, MYTH_EFORMAT, "offset ");
-    all.len += 1;                                                        /* the NUL behind the text */
+    all.len += 1; /* the NUL behind the text */
     all.base[all.len - 1] = 0;
     expect(myth_tok_open_json, "NUL padding", &all, MYTH_EFORMAT, "expected nothing after");
-    expect_json("garbage behind", &(parts){ .tail = "PK" }, MYTH_EFORMAT, "expected nothing after");
-    expect_json("white space behind", &(parts){ .tail = " \n\t\r" }, MYTH_OK, "");
-    expect_json("not UTF-8", &(parts){ .vocab_tail = ",\"a\":260,\"b\":261,\"ab\":262,\"\xff\":263" }, MYTH_EFORMAT, "expected UTF-8");
-    expect_json("overlong", &(parts){ .vocab_tail = ",\"a\":260,\"b\":261,\"ab\":262,\"\xc0\xaf\":263" }, MYTH_EFORMAT, "expected UTF-8");
-    expect_json("lone surrogate", &(parts){ .vocab_tail = ",\"a\":260,\"b\":261,\"ab\":262,\"\\ud800\":263" }, MYTH_EFORMAT,
-                "valid escape");
+    expect_json("garbage behind", &(parts){.tail = "PK"}, MYTH_EFORMAT, "expected nothing after");
+    expect_json("white space behind", &(parts){.tail = " \n\t\r"}, MYTH_OK, "");
+    expect_json("not UTF-8", &(parts){.vocab_tail = ",\"a\":260,\"b\":261,\"ab\":262,\"\xff\":263"}, MYTH_EFORMAT,
+                "expected UTF-8");
+    expect_json("overlong", &(parts){.vocab_tail = ",\"a\":260,\"b\":261,\"ab\":262,\"\xc0\xaf\":263"}, MYTH_EFORMAT,
+                "expected UTF-8");
+    expect_json("lone surrogate", &(parts){.vocab_tail = ",\"a\":260,\"b\":261,\"ab\":262,\"\\ud800\":263"},
+                MYTH_EFORMAT, "valid escape");
     free(b.base);
-    b = (buffer){ 0 };
+    b = (buffer){0};
     for (int i = 0; i < 1000000; i++)
         put(&b, "[", 1);
     expect(myth_tok_open_json, "a million brackets", &b, MYTH_EFORMAT, "expected an object");
@@ -452,67 +472,77 @@ static void json_text(void **state)
 static void json_keys(void **state)
 {
     (void)state;
-    expect_json("normalizer twice", &(parts){ .normalizer = NORMALIZER ",\"normalizer\":" NORMALIZER }, MYTH_EFORMAT, "key given twice");
-    expect_json("normalizer twice by escape", &(parts){ .normalizer = NORMALIZER ",\"norm\\u0061lizer\":" NORMALIZER }, MYTH_EFORMAT,
+    expect_json("normalizer twice", &(parts){.normalizer = NORMALIZER ",\"normalizer\":" NORMALIZER}, MYTH_EFORMAT,
                 "key given twice");
-    expect_json("type twice", &(parts){ .model = "\"type\":\"BPE\",\"type\":\"BPE\",\"byte_fallback\":true" }, MYTH_EFORMAT,
+    expect_json("normalizer twice by escape", &(parts){.normalizer = NORMALIZER ",\"norm\\u0061lizer\":" NORMALIZER},
+                MYTH_EFORMAT, "key given twice");
+    expect_json("type twice", &(parts){.model = "\"type\":\"BPE\",\"type\":\"BPE\",\"byte_fallback\":true"},
+                MYTH_EFORMAT, "key given twice");
+    expect_json("vocab twice", &(parts){.model = "\"type\":\"BPE\",\"byte_fallback\":true,\"vocab\":{}"}, MYTH_EFORMAT,
                 "key given twice");
-    expect_json("vocab twice", &(parts){ .model = "\"type\":\"BPE\",\"byte_fallback\":true,\"vocab\":{}" }, MYTH_EFORMAT,
+    expect_json("id twice", &(parts){.added = "[{\"id\":0,\"id\":0,\"content\":\"<pad>\"}]"}, MYTH_EFORMAT,
                 "key given twice");
-    expect_json("id twice", &(parts){ .added = "[{\"id\":0,\"id\":0,\"content\":\"<pad>\"}]" }, MYTH_EFORMAT, "key given twice");
-    expect_json("piece twice", &(parts){ .vocab_tail = ",\"a\":260,\"a\":261,\"b\":262" }, MYTH_EFORMAT, "same text as another");
-    expect_json("piece twice by escape", &(parts){ .vocab_tail = ",\"a\":260,\"\\u0061\":261,\"b\":262" }, MYTH_EFORMAT,
+    expect_json("piece twice", &(parts){.vocab_tail = ",\"a\":260,\"a\":261,\"b\":262"}, MYTH_EFORMAT,
                 "same text as another");
-    expect_json("unknown members", &(parts){ .normalizer = NORMALIZER ",\"new\":{\"x\":[1]}" }, MYTH_OK, "");
+    expect_json("piece twice by escape", &(parts){.vocab_tail = ",\"a\":260,\"\\u0061\":261,\"b\":262"}, MYTH_EFORMAT,
+                "same text as another");
+    expect_json("unknown members", &(parts){.normalizer = NORMALIZER ",\"new\":{\"x\":[1]}"}, MYTH_OK, "");
 }
 
 static void json_ids(void **state)
 {
     (void)state;
-    static const struct { const char *what, *id, *text; } bad[] = {
-        { "negative", "-1", "expected an id" },
-        { "1.0", "262.0", "expected an id" },
-        { "1e3", "2.62e2", "expected an id" },
-        { "string", "\"262\"", "expected an id" },
-        { "2^31", "2147483648", "expected an id" },
-        { "2^53 + 1", "9007199254740993", "expected an id" },
-        { "2^64", "18446744073709551616", "expected an id" },
-        { "2^64 + 262", "18446744073709551878", "expected an id" },
-        { "nested", "[262]", "expected an id" },
-        { "null", "null", "expected an id" },
-        { "gap of 10^9", "1000000000", "got id 1000000000 in a vocabulary of 263" },
-        { "gap of one", "263", "piece 262: id missing" },
-        { "duplicate", "261", "piece 261: id given twice" },
+    static const struct {
+        const char *what, *id, *text;
+    } bad[] = {
+        {"negative", "-1", "expected an id"},
+        {"1.0", "262.0", "expected an id"},
+        {"1e3", "2.62e2", "expected an id"},
+        {"string", "\"262\"", "expected an id"},
+        {"2^31", "2147483648", "expected an id"},
+        {"2^53 + 1", "9007199254740993", "expected an id"},
+        {"2^64", "18446744073709551616", "expected an id"},
+        {"2^64 + 262", "18446744073709551878", "expected an id"},
+        {"nested", "[262]", "expected an id"},
+        {"null", "null", "expected an id"},
+        {"gap of 10^9", "1000000000", "got id 1000000000 in a vocabulary of 263"},
+        {"gap of one", "263", "piece 262: id missing"},
+        {"duplicate", "261", "piece 261: id given twice"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char tail[96];
         snprintf(tail, sizeof tail, ",\"a\":260,\"b\":261,\"ab\":%s", bad[i].id);
-        expect_json(bad[i].what, &(parts){ .vocab_tail = tail }, MYTH_EFORMAT, bad[i].text);
+        expect_json(bad[i].what, &(parts){.vocab_tail = tail}, MYTH_EFORMAT, bad[i].text);
     }
-    expect_json("added id negative", &(parts){ .added = "[{\"id\":-1,\"content\":\"<pad>\"}]" }, MYTH_EFORMAT, "expected an id");
-    expect_json("added gap", &(parts){ .added = "[{\"id\":1000000000,\"content\":\"<x>\"}]" }, MYTH_EFORMAT, "got id 1000000000");
-    expect_json("added gap of one", &(parts){ .added = "[{\"id\":264,\"content\":\"<x>\"}]" }, MYTH_EFORMAT, "got id 264");
-    expect_json("added behind the vocabulary", &(parts){ .added = "[{\"id\":263,\"content\":\"<x>\"}]" }, MYTH_OK, "");
-    expect_json("nothing but bytes", &(parts){ .vocab_tail = "", .merges = "[]" }, MYTH_OK, "");
-    expect_json("another text for <bos>", &(parts){ .added = "[{\"id\":2,\"content\":\"<s>\"}]" }, MYTH_EFORMAT, "id of another piece");
+    expect_json("added id negative", &(parts){.added = "[{\"id\":-1,\"content\":\"<pad>\"}]"}, MYTH_EFORMAT,
+                "expected an id");
+    expect_json("added gap", &(parts){.added = "[{\"id\":1000000000,\"content\":\"<x>\"}]"}, MYTH_EFORMAT,
+                "got id 1000000000");
+    expect_json("added gap of one", &(parts){.added = "[{\"id\":264,\"content\":\"<x>\"}]"}, MYTH_EFORMAT,
+                "got id 264");
+    expect_json("added behind the vocabulary", &(parts){.added = "[{\"id\":263,\"content\":\"<x>\"}]"}, MYTH_OK, "");
+    expect_json("nothing but bytes", &(parts){.vocab_tail = "", .merges = "[]"}, MYTH_OK, "");
+    expect_json("another text for <bos>", &(parts){.added = "[{\"id\":2,\"content\":\"<s>\"}]"}, MYTH_EFORMAT,
+                "id of another piece");
 }
 
 static void json_pieces(void **state)
 {
     (void)state;
     static char big[70000];
-    expect_json("empty piece", &(parts){ .vocab_tail = ",\"a\":260,\"b\":261,\"\":262" }, MYTH_EFORMAT, "empty piece");
+    expect_json("empty piece", &(parts){.vocab_tail = ",\"a\":260,\"b\":261,\"\":262"}, MYTH_EFORMAT, "empty piece");
     strcpy(big, ",\"a\":260,\"b\":261,\"");
     memset(big + strlen(big), 'x', 5000);
     strcat(big, "\":262");
-    expect_json("piece of 5,000 bytes", &(parts){ .vocab_tail = big }, MYTH_EFORMAT, "more than 4096 bytes");
+    expect_json("piece of 5,000 bytes", &(parts){.vocab_tail = big}, MYTH_EFORMAT, "more than 4096 bytes");
     strcpy(big, ",\"a\":260,\"b\":261,\"");
     memset(big + strlen(big), 'x', 60000);
     strcat(big, "\":262");
-    expect_json("piece of 60,000 bytes", &(parts){ .vocab_tail = big }, MYTH_EFORMAT, "more than 4096 bytes");
+    expect_json("piece of 60,000 bytes", &(parts){.vocab_tail = big}, MYTH_EFORMAT, "more than 4096 bytes");
 
-    buffer b = { 0 };
-    put_str(&b, "{\"normalizer\":" NORMALIZER ",\"model\":{\"type\":\"BPE\",\"byte_fallback\":true,\"merges\":[],\"vocab\":{");
+    buffer b = {0};
+    put_str(&b, "{\"normalizer\":" NORMALIZER
+                ",\"model\":{\"type\":\"BPE\",\"byte_fallback\":true,\"merges\":[],\"vocab\":{");
     for (int i = 0; i < 1100000; i++) {
         char item[32];
         snprintf(item, sizeof item, "%s\"%d\":%d", i ? "," : "", i, i);
@@ -526,96 +556,114 @@ static void json_pieces(void **state)
 static void json_merges(void **state)
 {
     (void)state;
-    static const struct { const char *what, *merges; myth_status st; const char *text; } row[] = {
-        { "strings", "[\"a b\"]", MYTH_OK, "" },
-        { "pairs", "[[\"a\",\"b\"]]", MYTH_OK, "" },
-        { "none", "[]", MYTH_OK, "" },
-        { "unknown left", "[\"z b\"]", MYTH_EFORMAT, "merge 0: its parts" },
-        { "unknown right", "[[\"a\",\"z\"]]", MYTH_EFORMAT, "merge 0: its parts" },
-        { "unknown result", "[\"a b\",\"b a\"]", MYTH_EFORMAT, "merge 1: its parts" },
-        { "twice", "[\"a b\",\"a b\"]", MYTH_EFORMAT, "merge 1: given twice" },
-        { "no space", "[\"ab\"]", MYTH_EFORMAT, "one space between" },
-        { "two spaces", "[\"a  b\"]", MYTH_EFORMAT, "one space between" },
-        { "left empty", "[\" b\"]", MYTH_EFORMAT, "merge 0: empty" },
-        { "right empty", "[[\"a\",\"\"]]", MYTH_EFORMAT, "merge 0: empty" },
-        { "one of a pair", "[[\"a\"]]", MYTH_EFORMAT, "pair of strings" },
-        { "three of a pair", "[[\"a\",\"b\",\"c\"]]", MYTH_EFORMAT, "pair of strings" },
-        { "pair of a pair", "[[[\"a\",\"b\"],\"b\"]]", MYTH_EFORMAT, "pair of strings" },
-        { "number", "[1]", MYTH_EFORMAT, "expected a merge" },
-        { "object", "[{}]", MYTH_EFORMAT, "expected a merge" },
-        { "an object as the list", "{}", MYTH_EFORMAT, "list of merges" },
-        { "null", "null", MYTH_EFORMAT, "list of merges" },
+    static const struct {
+        const char *what, *merges;
+        myth_status st;
+        const char *text;
+    } row[] = {
+        {"strings", "[\"a b\"]", MYTH_OK, ""},
+        {"pairs", "[[\"a\",\"b\"]]", MYTH_OK, ""},
+        {"none", "[]", MYTH_OK, ""},
+        {"unknown left", "[\"z b\"]", MYTH_EFORMAT, "merge 0: its parts"},
+        {"unknown right", "[[\"a\",\"z\"]]", MYTH_EFORMAT, "merge 0: its parts"},
+        {"unknown result", "[\"a b\",\"b a\"]", MYTH_EFORMAT, "merge 1: its parts"},
+        {"twice", "[\"a b\",\"a b\"]", MYTH_EFORMAT, "merge 1: given twice"},
+        {"no space", "[\"ab\"]", MYTH_EFORMAT, "one space between"},
+        {"two spaces", "[\"a  b\"]", MYTH_EFORMAT, "one space between"},
+        {"left empty", "[\" b\"]", MYTH_EFORMAT, "merge 0: empty"},
+        {"right empty", "[[\"a\",\"\"]]", MYTH_EFORMAT, "merge 0: empty"},
+        {"one of a pair", "[[\"a\"]]", MYTH_EFORMAT, "pair of strings"},
+        {"three of a pair", "[[\"a\",\"b\",\"c\"]]", MYTH_EFORMAT, "pair of strings"},
+        {"pair of a pair", "[[[\"a\",\"b\"],\"b\"]]", MYTH_EFORMAT, "pair of strings"},
+        {"number", "[1]", MYTH_EFORMAT, "expected a merge"},
+        {"object", "[{}]", MYTH_EFORMAT, "expected a merge"},
+        {"an object as the list", "{}", MYTH_EFORMAT, "list of merges"},
+        {"null", "null", MYTH_EFORMAT, "list of merges"},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
-        expect_json(row[i].what, &(parts){ .merges = row[i].merges }, row[i].st, row[i].text);
-    buffer b = { 0 };
+        expect_json(row[i].what, &(parts){.merges = row[i].merges}, row[i].st, row[i].text);
+    buffer b = {0};
     put_str(&b, "[");
     for (int i = 0; i < 10000000; i++)
         put(&b, i ? ",0" : "0", i ? 2 : 1);
     put(&b, "]", 2);
-    expect_json("ten million merges", &(parts){ .merges = b.base }, MYTH_EFORMAT, "more than 1048576 merges");
+    expect_json("ten million merges", &(parts){.merges = b.base}, MYTH_EFORMAT, "more than 1048576 merges");
     free(b.base);
 }
 
 static void json_added(void **state)
 {
     (void)state;
-    static const struct { const char *what, *added; myth_status st; const char *text; } row[] = {
-        { "reuses an id with the same text", ADDED, MYTH_OK, "" },
-        { "prefix of another", "[{\"id\":263,\"content\":\"<x\",\"special\":false},{\"id\":264,\"content\":\"<xy>\"}]", MYTH_OK, "" },
-        { "no list at all", "[]", MYTH_OK, "" },
-        { "id of another piece", "[{\"id\":260,\"content\":\"<x>\"}]", MYTH_EFORMAT, "id of another piece" },
-        { "id of a byte piece", "[{\"id\":5,\"content\":\"<x>\"}]", MYTH_EFORMAT, "id of another piece" },
-        { "the same token twice", "[{\"id\":0,\"content\":\"<pad>\"},{\"id\":0,\"content\":\"<pad>\"}]", MYTH_EFORMAT,
-          "id of another piece" },
-        { "text of another piece", "[{\"id\":263,\"content\":\"ab\"}]", MYTH_EFORMAT, "same text as another" },
-        { "empty", "[{\"id\":263,\"content\":\"\"}]", MYTH_EFORMAT, "empty piece" },
-        { "no content", "[{\"id\":263}]", MYTH_EFORMAT, "needs id and content" },
-        { "no id", "[{\"content\":\"<x>\"}]", MYTH_EFORMAT, "needs id and content" },
-        { "content a number", "[{\"id\":263,\"content\":1}]", MYTH_EFORMAT, "expected a string" },
-        { "special a number", "[{\"id\":263,\"content\":\"<x>\",\"special\":1}]", MYTH_EFORMAT, "true or false" },
-        { "not an object", "[5]", MYTH_EFORMAT, "expected an added token" },
-        { "not a list", "{}", MYTH_EFORMAT, "list of added tokens" },
-        { "strips", "[{\"id\":263,\"content\":\"<x>\",\"lstrip\":true}]", MYTH_EUNSUPPORTED, "strips" },
-        { "matched after the normalizer", "[{\"id\":263,\"content\":\"a b\",\"normalized\":true}]", MYTH_EUNSUPPORTED,
-          "after the normalizer" },
+    static const struct {
+        const char *what, *added;
+        myth_status st;
+        const char *text;
+    } row[] = {
+        {"reuses an id with the same text", ADDED, MYTH_OK, ""},
+        {"prefix of another", "[{\"id\":263,\"content\":\"<x\",\"special\":false},{\"id\":264,\"content\":\"<xy>\"}]",
+         MYTH_OK, ""},
+        {"no list at all", "[]", MYTH_OK, ""},
+        {"id of another piece", "[{\"id\":260,\"content\":\"<x>\"}]", MYTH_EFORMAT, "id of another piece"},
+        {"id of a byte piece", "[{\"id\":5,\"content\":\"<x>\"}]", MYTH_EFORMAT, "id of another piece"},
+        {"the same token twice", "[{\"id\":0,\"content\":\"<pad>\"},{\"id\":0,\"content\":\"<pad>\"}]", MYTH_EFORMAT,
+         "id of another piece"},
+        {"text of another piece", "[{\"id\":263,\"content\":\"ab\"}]", MYTH_EFORMAT, "same text as another"},
+        {"empty", "[{\"id\":263,\"content\":\"\"}]", MYTH_EFORMAT, "empty piece"},
+        {"no content", "[{\"id\":263}]", MYTH_EFORMAT, "needs id and content"},
+        {"no id", "[{\"content\":\"<x>\"}]", MYTH_EFORMAT, "needs id and content"},
+        {"content a number", "[{\"id\":263,\"content\":1}]", MYTH_EFORMAT, "expected a string"},
+        {"special a number", "[{\"id\":263,\"content\":\"<x>\",\"special\":1}]", MYTH_EFORMAT, "true or false"},
+        {"not an object", "[5]", MYTH_EFORMAT, "expected an added token"},
+        {"not a list", "{}", MYTH_EFORMAT, "list of added tokens"},
+        {"strips", "[{\"id\":263,\"content\":\"<x>\",\"lstrip\":true}]", MYTH_EUNSUPPORTED, "strips"},
+        {"matched after the normalizer", "[{\"id\":263,\"content\":\"a b\",\"normalized\":true}]", MYTH_EUNSUPPORTED,
+         "after the normalizer"},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
-        expect_json(row[i].what, &(parts){ .added = row[i].added }, row[i].st, row[i].text);
+        expect_json(row[i].what, &(parts){.added = row[i].added}, row[i].st, row[i].text);
 }
 
 static void json_trees(void **state)
 {
     (void)state;
-    static const struct { const char *what; parts p; const char *text; } row[] = {
-        { "normalizer null", { .normalizer = "null" }, "normalizer" },
-        { "normalizer NFKC", { .normalizer = "{\"type\":\"NFKC\"}" }, "normalizer" },
-        { "normalizer with a regex",
-          { .normalizer = "{\"type\":\"Replace\",\"pattern\":{\"Regex\":\" \"},\"content\":\"\xe2\x96\x81\"}" },
-          "normalizer" },
-        { "normalizer to another mark",
-          { .normalizer = "{\"type\":\"Replace\",\"pattern\":{\"String\":\" \"},\"content\":\"_\"}" },
-          "normalizer" },
-        { "normalizer with more",
-          { .normalizer = "{\"type\":\"Replace\",\"pattern\":{\"String\":\" \"},\"content\":\"\xe2\x96\x81\",\"x\":1}" },
-          "normalizer" },
-        { "pre_tokenizer Metaspace", { .pre_tokenizer = "{\"type\":\"Metaspace\",\"replacement\":\"\xe2\x96\x81\"}" }, "pre_tokenizer" },
-        { "pre_tokenizer inverted",
-          { .pre_tokenizer = "{\"type\":\"Split\",\"pattern\":{\"String\":\" \"},\"behavior\":\"MergedWithPrevious\",\"invert\":true}" },
-          "pre_tokenizer" },
-        { "model WordPiece", { .model = "\"type\":\"WordPiece\",\"byte_fallback\":true" }, "type" },
-        { "no byte fallback", { .model = "\"type\":\"BPE\",\"byte_fallback\":false" }, "byte_fallback" },
-        { "dropout", { .model = "\"type\":\"BPE\",\"byte_fallback\":true,\"dropout\":0.1" }, "dropout" },
-        { "prefix",
-          { .model = "\"type\":\"BPE\",\"byte_fallback\":true,\"continuing_subword_prefix\":\"##\"" },
-          "continuing_subword_prefix" },
-        { "ignore_merges", { .model = "\"type\":\"BPE\",\"byte_fallback\":true,\"ignore_merges\":true" }, "ignore_merges" },
+    static const struct {
+        const char *what;
+        parts p;
+        const char *text;
+    } row[] = {
+        {"normalizer null", {.normalizer = "null"}, "normalizer"},
+        {"normalizer NFKC", {.normalizer = "{\"type\":\"NFKC\"}"}, "normalizer"},
+        {"normalizer with a regex",
+         {.normalizer = "{\"type\":\"Replace\",\"pattern\":{\"Regex\":\" \"},\"content\":\"\xe2\x96\x81\"}"},
+         "normalizer"},
+        {"normalizer to another mark",
+         {.normalizer = "{\"type\":\"Replace\",\"pattern\":{\"String\":\" \"},\"content\":\"_\"}"},
+         "normalizer"},
+        {"normalizer with more",
+         {.normalizer = "{\"type\":\"Replace\",\"pattern\":{\"String\":\" \"},\"content\":\"\xe2\x96\x81\",\"x\":1}"},
+         "normalizer"},
+        {"pre_tokenizer Metaspace",
+         {.pre_tokenizer = "{\"type\":\"Metaspace\",\"replacement\":\"\xe2\x96\x81\"}"},
+         "pre_tokenizer"},
+        {"pre_tokenizer inverted",
+         {
+             .pre_tokenizer = "{\"type\":\"Split\",\"pattern\":{\"String\":\" "
+                              "\"},\"behavior\":\"MergedWithPrevious\",\"invert\":true}",
+         },
+         "pre_tokenizer"},
+        {"model WordPiece", {.model = "\"type\":\"WordPiece\",\"byte_fallback\":true"}, "type"},
+        {"no byte fallback", {.model = "\"type\":\"BPE\",\"byte_fallback\":false"}, "byte_fallback"},
+        {"dropout", {.model = "\"type\":\"BPE\",\"byte_fallback\":true,\"dropout\":0.1"}, "dropout"},
+        {"prefix",
+         {.model = "\"type\":\"BPE\",\"byte_fallback\":true,\"continuing_subword_prefix\":\"##\""},
+         "continuing_subword_prefix"},
+        {"ignore_merges", {.model = "\"type\":\"BPE\",\"byte_fallback\":true,\"ignore_merges\":true"}, "ignore_merges"},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
         expect_json(row[i].what, &row[i].p, MYTH_EUNSUPPORTED, row[i].text);
-    expect_json("no normalizer", &(parts){ .normalizer = "" }, MYTH_EFORMAT, "needs a normalizer");
-    expect_json("no type", &(parts){ .model = "\"byte_fallback\":true" }, MYTH_EFORMAT, "needs type");
-    expect_json("the Split of Gemma 3", &(parts){ .pre_tokenizer = SPLIT }, MYTH_OK, "");
+    expect_json("no normalizer", &(parts){.normalizer = ""}, MYTH_EFORMAT, "needs a normalizer");
+    expect_json("no type", &(parts){.model = "\"byte_fallback\":true"}, MYTH_EFORMAT, "needs type");
+    expect_json("the Split of Gemma 3", &(parts){.pre_tokenizer = SPLIT}, MYTH_OK, "");
 }
 
 /* ---- GGUF metadata ---- */
@@ -625,12 +673,12 @@ typedef struct {
     bool no_model, prefix;
     uint32_t score_type, type_type;
     uint64_t n_score, n_type;
-    int drop_byte;                /* this byte's piece is spelled drop_as instead */
+    int drop_byte; /* this byte's piece is spelled drop_as instead */
     const char *drop_as;
-    uint64_t n_token;             /* 0 = all */
-    int64_t bos;                  /* tokenizer.ggml.bos_token_id, -2 = absent */
-    const char *merge;            /* one merge, NULL = no list */
-    uint64_t n_merge;             /* said to be in the list; 0 = 1 */
+    uint64_t n_token;  /* 0 = all */
+    int64_t bos;       /* tokenizer.ggml.bos_token_id, -2 = absent */
+    const char *merge; /* one merge, NULL = no list */
+    uint64_t n_merge;  /* said to be in the list; 0 = 1 */
 } gguf_case;
 
 static void le64(buffer *b, uint64_t v)
@@ -649,17 +697,25 @@ static void token(buffer *tokens, buffer *scores, buffer *types, const char *tex
     put(types, &type, 4);
 }
 
-static myth_meta_value made_array(const char *key, myth_meta_type elem, uint32_t raw_type, uint64_t count, const buffer *raw)
+static myth_meta_value made_array(const char *key, myth_meta_type elem, uint32_t raw_type, uint64_t count,
+                                  const buffer *raw)
 {
-    return (myth_meta_value){ .key = { key, strlen(key) }, .type = MYTH_META_ARRAY, .elem = elem, .count = count,
-                              .raw = (const unsigned char *)raw->base, .raw_type = raw_type, .raw_bytes = raw->len };
+    return (myth_meta_value){
+        .key = {key, strlen(key)},
+        .type = MYTH_META_ARRAY,
+        .elem = elem,
+        .count = count,
+        .raw = (const unsigned char *)raw->base,
+        .raw_type = raw_type,
+        .raw_bytes = raw->len,
+    };
 }
 
 static void expect_gguf(const char *what, const gguf_case *c, myth_status want, const char *text)
 {
     enum { N = 4 + 256 + 2 };
-    buffer tokens = { 0 }, scores = { 0 }, types = { 0 }, merges = { 0 };
-    static const char *const head[] = { "<pad>", "<eos>", "<bos>", "<unk>" };
+    buffer tokens = {0}, scores = {0}, types = {0}, merges = {0};
+    static const char *const head[] = {"<pad>", "<eos>", "<bos>", "<unk>"};
     for (int i = 0; i < 4; i++)
         token(&tokens, &scores, &types, head[i], 0, i == 3 ? 2 : 3);
     for (int i = 0; i < 256; i++) {
@@ -676,7 +732,7 @@ static void expect_gguf(const char *what, const gguf_case *c, myth_status want, 
     uint64_t n = c->n_token ? c->n_token : N;
     myth_mem *mem;
     myth_meta *m;
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_tokenizer *t = NULL;
     const char *model = c->model ? c->model : "llama";
     const myth_meta_value v[] = {
@@ -684,19 +740,20 @@ static void expect_gguf(const char *what, const gguf_case *c, myth_status want, 
         made_array("tokenizer.ggml.scores", c->score_type == 6 ? MYTH_META_FLOAT : MYTH_META_UINT, c->score_type,
                    c->n_score ? c->n_score : n, &scores),
         made_array("tokenizer.ggml.token_type", MYTH_META_INT, c->type_type, c->n_type ? c->n_type : n, &types),
-        { .key = { "tokenizer.ggml.add_space_prefix", 31 }, .type = MYTH_META_BOOL, .v.b = c->prefix },
-        { .key = { "tokenizer.ggml.model", 20 }, .type = MYTH_META_STRING, .v.s = { model, strlen(model) } },
-        { .key = { "tokenizer.ggml.bos_token_id", 27 }, .type = MYTH_META_INT, .v.i = c->bos },
+        {.key = {"tokenizer.ggml.add_space_prefix", 31}, .type = MYTH_META_BOOL, .v.b = c->prefix},
+        {.key = {"tokenizer.ggml.model", 20}, .type = MYTH_META_STRING, .v.s = {model, strlen(model)}},
+        {.key = {"tokenizer.ggml.bos_token_id", 27}, .type = MYTH_META_INT, .v.i = c->bos},
         made_array("tokenizer.ggml.merges", MYTH_META_STRING, 8, c->n_merge ? c->n_merge : 1, &merges),
     };
     assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
-    assert_int_equal(myth_meta_open(&m, mem, &(myth_meta_size){ .n_value = 7 }, NULL), MYTH_OK);
+    assert_int_equal(myth_meta_open(&m, mem, &(myth_meta_size){.n_value = 7}, NULL), MYTH_OK);
     for (int i = 0; i < 7; i++)
         if (!(i == 4 && c->no_model) && !(i == 5 && c->bos == -2) && !(i == 6 && !c->merge))
             assert_true(myth_meta_add(m, &v[i]));
     myth_status st = myth_tok_open_gguf(&t, mem, m, "file", &err);
     if (st != want || (st != MYTH_OK && !strstr(err.msg, text)))
-        fail_msg("%s: got %s (%s), expected %s and \"%s\"", what, myth_status_name(st), err.msg, myth_status_name(want), text);
+        fail_msg("%s: got %s (%s), expected %s and \"%s\"", what, myth_status_name(st), err.msg, myth_status_name(want),
+                 text);
     myth_tokenizer_close(t);
     myth_meta_close(m);
     assert_int_equal(myth_mem_close(mem), 0);
@@ -709,62 +766,82 @@ static void expect_gguf(const char *what, const gguf_case *c, myth_status want, 
 static void gguf_metadata(void **state)
 {
     (void)state;
-    static const struct { const char *what; gguf_case c; myth_status st; const char *text; } row[] = {
-        { "valid", { .score_type = 6, .type_type = 5, .bos = 2 }, MYTH_OK, "" },
-        { "no special ids given", { .score_type = 6, .type_type = 5, .bos = -2 }, MYTH_OK, "" },
-        { "no model", { .no_model = true, .score_type = 6, .type_type = 5, .bos = -2 }, MYTH_EFORMAT, "tokenizer.ggml.model" },
-        { "another model", { .model = "gpt2", .score_type = 6, .type_type = 5, .bos = -2 }, MYTH_EUNSUPPORTED, "got gpt2" },
-        { "a space prefix", { .prefix = true, .score_type = 6, .type_type = 5, .bos = -2 }, MYTH_EUNSUPPORTED, "add_space_prefix" },
-        { "GG14 scores of bytes", { .score_type = 0, .type_type = 5, .bos = -2 }, MYTH_EFORMAT, "scores" },
-        { "GG14 types of floats", { .score_type = 6, .type_type = 6, .bos = -2 }, MYTH_EFORMAT, "token_type" },
-        { "GG15 scores short", { .score_type = 6, .type_type = 5, .n_score = 260, .bos = -2 }, MYTH_EFORMAT, "scores" },
-        { "GG15 types short", { .score_type = 6, .type_type = 5, .n_type = 1, .bos = -2 }, MYTH_EFORMAT, "token_type" },
-        { "GG31 one token", { .score_type = 6, .type_type = 5, .n_token = 1, .bos = -2 }, MYTH_EFORMAT, "no piece for the byte" },
-        { "GG31 bos = n", { .score_type = 6, .type_type = 5, .bos = 262 }, MYTH_EFORMAT, "bos_token_id" },
-        { "GG31 bos negative", { .score_type = 6, .type_type = 5, .bos = -1 }, MYTH_EFORMAT, "bos_token_id" },
-        { "GG32 <0x-1>",
-          { .score_type = 6, .type_type = 5, .drop_byte = 65, .drop_as = "<0x-1>", .bos = -2 },
-          MYTH_EFORMAT,
-          "byte piece must be" },
-        { "GG32 <0xZZ>",
-          { .score_type = 6, .type_type = 5, .drop_byte = 65, .drop_as = "<0xZZ>", .bos = -2 },
-          MYTH_EFORMAT,
-          "byte piece must be" },
-        { "GG32 <0x100>",
-          { .score_type = 6, .type_type = 5, .drop_byte = 65, .drop_as = "<0x100>", .bos = -2 },
-          MYTH_EFORMAT,
-          "byte piece must be" },
-        { "GG32 one of 256 missing",
-          { .score_type = 6, .type_type = 5, .drop_byte = 65, .drop_as = "<0x42>", .bos = -2 },
-          MYTH_EFORMAT,
-          "same text as another" },
-        { "more tokens than strings", { .score_type = 6, .type_type = 5, .n_token = 263, .bos = -2 }, MYTH_EFORMAT, "scores" },
-        { "a merge", { .score_type = 6, .type_type = 5, .bos = -2, .merge = "z z" }, MYTH_OK, "" },
-        { "GG33 a merge without a space",
-          { .score_type = 6, .type_type = 5, .bos = -2, .merge = "zz" },
-          MYTH_EFORMAT,
-          "merge 0: expected two pieces" },
-        { "GG33 a merge with two spaces",
-          { .score_type = 6, .type_type = 5, .bos = -2, .merge = "z  z" },
-          MYTH_EFORMAT,
-          "merge 0: expected two pieces" },
-        { "GG33 a merge of unknown pieces",
-          { .score_type = 6, .type_type = 5, .bos = -2, .merge = "z y" },
-          MYTH_EFORMAT,
-          "merge 0: its parts" },
-        { "GG33 ten million merges",
-          { .score_type = 6, .type_type = 5, .bos = -2, .merge = "z z", .n_merge = 10000000 },
-          MYTH_EFORMAT,
-          "merges: expected" },
-        { "more merges than strings",
-          { .score_type = 6, .type_type = 5, .bos = -2, .merge = "z z", .n_merge = 2 },
-          MYTH_EFORMAT,
-          "merge 1: expected" },
-        { "an empty token", { .score_type = 6, .type_type = 5, .drop_byte = 65, .drop_as = "", .bos = -2 }, MYTH_EFORMAT, "empty piece" },
-        { "a token that is not UTF-8",
-          { .score_type = 6, .type_type = 5, .drop_byte = 65, .drop_as = "\xff", .bos = -2 },
-          MYTH_EFORMAT,
-          "not UTF-8" },
+    static const struct {
+        const char *what;
+        gguf_case c;
+        myth_status st;
+        const char *text;
+    } row[] = {
+        {"valid", {.score_type = 6, .type_type = 5, .bos = 2}, MYTH_OK, ""},
+        {"no special ids given", {.score_type = 6, .type_type = 5, .bos = -2}, MYTH_OK, ""},
+        {"no model",
+         {.no_model = true, .score_type = 6, .type_type = 5, .bos = -2},
+         MYTH_EFORMAT,
+         "tokenizer.ggml.model"},
+        {"another model", {.model = "gpt2", .score_type = 6, .type_type = 5, .bos = -2}, MYTH_EUNSUPPORTED, "got gpt2"},
+        {"a space prefix",
+         {.prefix = true, .score_type = 6, .type_type = 5, .bos = -2},
+         MYTH_EUNSUPPORTED,
+         "add_space_prefix"},
+        {"GG14 scores of bytes", {.score_type = 0, .type_type = 5, .bos = -2}, MYTH_EFORMAT, "scores"},
+        {"GG14 types of floats", {.score_type = 6, .type_type = 6, .bos = -2}, MYTH_EFORMAT, "token_type"},
+        {"GG15 scores short", {.score_type = 6, .type_type = 5, .n_score = 260, .bos = -2}, MYTH_EFORMAT, "scores"},
+        {"GG15 types short", {.score_type = 6, .type_type = 5, .n_type = 1, .bos = -2}, MYTH_EFORMAT, "token_type"},
+        {"GG31 one token",
+         {.score_type = 6, .type_type = 5, .n_token = 1, .bos = -2},
+         MYTH_EFORMAT,
+         "no piece for the byte"},
+        {"GG31 bos = n", {.score_type = 6, .type_type = 5, .bos = 262}, MYTH_EFORMAT, "bos_token_id"},
+        {"GG31 bos negative", {.score_type = 6, .type_type = 5, .bos = -1}, MYTH_EFORMAT, "bos_token_id"},
+        {"GG32 <0x-1>",
+         {.score_type = 6, .type_type = 5, .drop_byte = 65, .drop_as = "<0x-1>", .bos = -2},
+         MYTH_EFORMAT,
+         "byte piece must be"},
+        {"GG32 <0xZZ>",
+         {.score_type = 6, .type_type = 5, .drop_byte = 65, .drop_as = "<0xZZ>", .bos = -2},
+         MYTH_EFORMAT,
+         "byte piece must be"},
+        {"GG32 <0x100>",
+         {.score_type = 6, .type_type = 5, .drop_byte = 65, .drop_as = "<0x100>", .bos = -2},
+         MYTH_EFORMAT,
+         "byte piece must be"},
+        {"GG32 one of 256 missing",
+         {.score_type = 6, .type_type = 5, .drop_byte = 65, .drop_as = "<0x42>", .bos = -2},
+         MYTH_EFORMAT,
+         "same text as another"},
+        {"more tokens than strings",
+         {.score_type = 6, .type_type = 5, .n_token = 263, .bos = -2},
+         MYTH_EFORMAT,
+         "scores"},
+        {"a merge", {.score_type = 6, .type_type = 5, .bos = -2, .merge = "z z"}, MYTH_OK, ""},
+        {"GG33 a merge without a space",
+         {.score_type = 6, .type_type = 5, .bos = -2, .merge = "zz"},
+         MYTH_EFORMAT,
+         "merge 0: expected two pieces"},
+        {"GG33 a merge with two spaces",
+         {.score_type = 6, .type_type = 5, .bos = -2, .merge = "z  z"},
+         MYTH_EFORMAT,
+         "merge 0: expected two pieces"},
+        {"GG33 a merge of unknown pieces",
+         {.score_type = 6, .type_type = 5, .bos = -2, .merge = "z y"},
+         MYTH_EFORMAT,
+         "merge 0: its parts"},
+        {"GG33 ten million merges",
+         {.score_type = 6, .type_type = 5, .bos = -2, .merge = "z z", .n_merge = 10000000},
+         MYTH_EFORMAT,
+         "merges: expected"},
+        {"more merges than strings",
+         {.score_type = 6, .type_type = 5, .bos = -2, .merge = "z z", .n_merge = 2},
+         MYTH_EFORMAT,
+         "merge 1: expected"},
+        {"an empty token",
+         {.score_type = 6, .type_type = 5, .drop_byte = 65, .drop_as = "", .bos = -2},
+         MYTH_EFORMAT,
+         "empty piece"},
+        {"a token that is not UTF-8",
+         {.score_type = 6, .type_type = 5, .drop_byte = 65, .drop_as = "\xff", .bos = -2},
+         MYTH_EFORMAT,
+         "not UTF-8"},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
         expect_gguf(row[i].what, &row[i].c, row[i].st, row[i].text);
@@ -775,7 +852,7 @@ static void gguf_metadata(void **state)
 static void flipped_bytes(void **state)
 {
     (void)state;
-    static const char *const files[] = { "small_new.json", "small_old.json", "small.model" };
+    static const char *const files[] = {"small_new.json", "small_old.json", "small.model"};
     uint64_t rng = check_seed();
     int count = check_is_full() ? 3000 : 100;
     for (int k = 0; k < 3; k++) {
@@ -786,7 +863,7 @@ static void flipped_bytes(void **state)
         for (int i = 0; i < count; i++) {
             char *copy = malloc(len);
             myth_tokenizer *t = NULL;
-            myth_error err = { 0 };
+            myth_error err = {0};
             assert_non_null(copy);
             memcpy(copy, text, len);
             for (uint32_t n = 1 + check_below(&rng, 4); n--;)
@@ -795,7 +872,9 @@ static void flipped_bytes(void **state)
             if (st == MYTH_OK) {
                 int32_t ids[32];
                 size_t n = 0;
-                assert_int_equal(myth_tokenizer_encode(t, mem, MYTH_TOK_SPECIAL, "<bos>int main (void)\n", 21, ids, 32, &n, NULL), MYTH_OK);
+                assert_int_equal(
+                    myth_tokenizer_encode(t, mem, MYTH_TOK_SPECIAL, "<bos>int main (void)\n", 21, ids, 32, &n, NULL),
+                    MYTH_OK);
                 myth_tokenizer_close(t);
             } else {
                 assert_true(st == MYTH_EFORMAT || st == MYTH_EUNSUPPORTED);

@@ -1,7 +1,9 @@
-/* tokenizer_texts.h - what the tokenizer's tests share: the made texts of tests/golden/make_tokenizer_texts.py, its golden files, opening.
+/* tokenizer_texts.h - what the tokenizer's tests share: the made texts of tests/golden/make_tokenizer_texts.py, its
+ * golden files, opening.
  *
- * Texts    text_of(i) is the same function of (index, vocabulary) here and in the script, so that only hashes need to be stored
- * Failure  everything asserts through cmocka                                                                                             */
+ * Texts    text_of(i) is the same function of (index, vocabulary) here and in the script, so that only hashes need to
+ *          be stored
+ * Failure  everything asserts through cmocka */
 #ifndef MYTH_TESTS_TOKENIZER_TEXTS_H
 #define MYTH_TESTS_TOKENIZER_TEXTS_H
 
@@ -41,7 +43,7 @@ static inline char *read_golden(const char *name, size_t *len)
 static inline void fragments_load(fragments *f)
 {
     size_t n;
-    *f = (fragments){ .base = read_golden("fragments.txt", &n) };
+    *f = (fragments){.base = read_golden("fragments.txt", &n)};
     for (char *p = f->base, *end; (end = strchr(p, '\n')) != NULL; p = end + 1) {
         assert_true(f->n < FRAGMENT_MAX);
         f->line[f->n] = p;
@@ -64,8 +66,8 @@ static inline size_t nth_char(const char *s, size_t len, size_t n)
 /* The text of index i for this vocabulary; dst holds TEXT_CAP. */
 static inline size_t text_of(uint64_t i, const myth_tokenizer *t, const fragments *f, char *dst)
 {
-    static const char *const alphabets[] = { "ab", "aab ", "<td>", "\n \t",         "xyz ", "ha",
-                                             "01", "=-",   "()",   " \xe2\x96\x81", "#*",   "<unused1>" };
+    static const char *const alphabets[] = {"ab", "aab ", "<td>", "\n \t",         "xyz ", "ha",
+                                            "01", "=-",   "()",   " \xe2\x96\x81", "#*",   "<unused1>"};
     uint64_t r = 0x6D79746800000000u + i;
     size_t n = 0;
     uint32_t kind = check_below(&r, 5), count;
@@ -83,12 +85,12 @@ static inline size_t text_of(uint64_t i, const myth_tokenizer *t, const fragment
         break;
     case 1:
         for (count = 1 + check_below(&r, 40); count--;) {
-            static const uint16_t white[4] = { ' ', '\n', '\t', 0x2581 };
+            static const uint16_t white[4] = {' ', '\n', '\t', 0x2581};
             uint32_t k = check_below(&r, 4);
-            uint32_t cp = k == 0   ? 32 + check_below(&r, 95)
-                          : k == 1 ? white[check_below(&r, 4)]
-                          : k == 2 ? check_below(&r, 0xD800)
-                                   : 0xE000 + check_below(&r, 0x110000 - 0xE000);
+            uint32_t cp = k == 0 ? 32 + check_below(&r, 95)
+                        : k == 1 ? white[check_below(&r, 4)]
+                        : k == 2 ? check_below(&r, 0xD800)
+                                 : 0xE000 + check_below(&r, 0x110000 - 0xE000);
             n += put_code_point(dst + n, cp);
         }
         break;
@@ -184,16 +186,18 @@ static inline void rows_start(myth_json *j, const char *text, size_t len)
 
 /* ---- encoding ---- */
 
-static inline size_t encode(const myth_tokenizer *t, myth_mem *mem, myth_tok_entry entry, const char *text, size_t len, int32_t *ids)
+static inline size_t encode(const myth_tokenizer *t, myth_mem *mem, myth_tok_entry entry, const char *text, size_t len,
+                            int32_t *ids)
 {
     size_t n = 0;
-    myth_error err = { 0 };
+    myth_error err = {0};
     if (myth_tokenizer_encode(t, mem, entry, text, len, ids, myth_tokenizer_bound(len), &n, &err) != MYTH_OK)
         fail_msg("%s", err.msg);
     return n;
 }
 
-static inline void assert_ids(const char *text, size_t len, const int32_t *got, size_t n_got, const int32_t *want, size_t n_want)
+static inline void assert_ids(const char *text, size_t len, const int32_t *got, size_t n_got, const int32_t *want,
+                              size_t n_want)
 {
     size_t i = 0;
     while (i < n_got && i < n_want && got[i] == want[i])
@@ -252,13 +256,16 @@ static inline void raw_u64(raw_bytes *b, uint64_t v)
     raw_put(b, le, 8);
 }
 
-/* Piece id as llama.cpp's converter writes it: added pieces score -1000, with spaces, control or user-defined; bytes 0; others by place. */
-static inline void gguf_piece(const myth_tokenizer *t, int32_t id, int32_t first_normal, raw_bytes *text, float *score, int32_t *type)
+/* Piece id as llama.cpp's converter writes it: added pieces score -1000, with spaces, control or user-defined; bytes 0;
+ * others by place. */
+static inline void gguf_piece(const myth_tokenizer *t, int32_t id, int32_t first_normal, raw_bytes *text, float *score,
+                              int32_t *type)
 {
     myth_str p = myth_tokenizer_piece(t, id);
     myth_piece_type kind = myth_tokenizer_type(t, id);
     bool added = kind != MYTH_PIECE_NORMAL && kind != MYTH_PIECE_BYTE;
-    bool control = added && (kind != MYTH_PIECE_USER || myth_str_is(p, "<mask>") || (p.len > 7 && memcmp(p.text, "<unused", 7) == 0));
+    bool control = added && (kind != MYTH_PIECE_USER || myth_str_is(p, "<mask>") ||
+                             (p.len > 7 && memcmp(p.text, "<unused", 7) == 0));
     *type = control ? MYTH_PIECE_CONTROL : (int32_t)kind;
     *score = added ? -1000.0f : kind == MYTH_PIECE_BYTE ? 0.0f : -(float)(id - first_normal);
     text->len = 0;
@@ -269,10 +276,18 @@ static inline void gguf_piece(const myth_tokenizer *t, int32_t id, int32_t first
     }
 }
 
-static inline myth_meta_value gguf_array(const char *key, myth_meta_type elem, uint32_t raw_type, uint64_t count, const raw_bytes *raw)
+static inline myth_meta_value gguf_array(const char *key, myth_meta_type elem, uint32_t raw_type, uint64_t count,
+                                         const raw_bytes *raw)
 {
-    return (myth_meta_value){ .key = { key, strlen(key) }, .type = MYTH_META_ARRAY, .elem = elem, .count = count, .raw = raw->base,
-                              .raw_type = raw_type, .raw_bytes = raw->len };
+    return (myth_meta_value){
+        .key = {key, strlen(key)},
+        .type = MYTH_META_ARRAY,
+        .elem = elem,
+        .count = count,
+        .raw = raw->base,
+        .raw_type = raw_type,
+        .raw_bytes = raw->len,
+    };
 }
 
 typedef struct {
@@ -283,10 +298,10 @@ typedef struct {
 /* The first n pieces of t; its merges too when scores are not enough. */
 static inline void gguf_vocab_make(gguf_vocab *v, const myth_tokenizer *t, uint32_t n, myth_mem *mem)
 {
-    raw_bytes text = { 0 };
+    raw_bytes text = {0};
     int32_t first_normal = myth_tokenizer_find(t, "<0xFF>", 6) + 1;
     uint64_t n_merge = 0;
-    *v = (gguf_vocab){ 0 };
+    *v = (gguf_vocab){0};
     for (int32_t id = 0; id < (int32_t)n; id++) {
         float score;
         int32_t type;
@@ -309,13 +324,13 @@ static inline void gguf_vocab_make(gguf_vocab *v, const myth_tokenizer *t, uint3
         n_merge++;
     }
     const myth_meta_value list[] = {
-        { .key = { "tokenizer.ggml.model", 20 }, .type = MYTH_META_STRING, .v.s = { "llama", 5 } },
+        {.key = {"tokenizer.ggml.model", 20}, .type = MYTH_META_STRING, .v.s = {"llama", 5}},
         gguf_array("tokenizer.ggml.tokens", MYTH_META_STRING, 8, n, &v->tokens),
         gguf_array("tokenizer.ggml.scores", MYTH_META_FLOAT, 6, n, &v->scores),
         gguf_array("tokenizer.ggml.token_type", MYTH_META_INT, 5, n, &v->types),
         gguf_array("tokenizer.ggml.merges", MYTH_META_STRING, 8, n_merge, &v->merges),
     };
-    assert_int_equal(myth_meta_open(&v->meta, mem, &(myth_meta_size){ .n_value = 5 }, NULL), MYTH_OK);
+    assert_int_equal(myth_meta_open(&v->meta, mem, &(myth_meta_size){.n_value = 5}, NULL), MYTH_OK);
     for (int i = 0; i < (n_merge ? 5 : 4); i++)
         assert_true(myth_meta_add(v->meta, &list[i]));
     free(text.base);

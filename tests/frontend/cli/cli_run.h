@@ -11,8 +11,8 @@
 #define TINY "-m random:gemma3-tiny:f32 "
 
 typedef struct {
-    int code;                       /* exit code; 128 + n when a signal ended it */
-    char out[1 << 17], err[1 << 14];        /* the longest is the manual */
+    int code;                        /* exit code; 128 + n when a signal ended it */
+    char out[1 << 17], err[1 << 14]; /* the longest is the manual */
 } cli_result;
 
 static char cli_dir[] = "/tmp/mythos-cli-XXXXXX";
@@ -53,7 +53,8 @@ static inline void cli_slurp(char *dst, size_t cap, const char *name)
 static inline void cli_shell(cli_result *r, const char *line)
 {
     static char whole[8192];
-    snprintf(whole, sizeof(whole), "M='%s'; D='%s'; { %s ; } >'%s/out' 2>'%s/err' </dev/null", cli_bin(), cli_dir, line, cli_dir, cli_dir);
+    snprintf(whole, sizeof(whole), "M='%s'; D='%s'; { %s ; } >'%s/out' 2>'%s/err' </dev/null", cli_bin(), cli_dir, line,
+             cli_dir, cli_dir);
     int st = system(whole);
     r->code = WIFEXITED(st) ? WEXITSTATUS(st) : 128 + WTERMSIG(st);
     cli_slurp(r->out, sizeof(r->out), "out");
@@ -98,7 +99,8 @@ static inline void cli_expect_planned(const char *what)
     snprintf(path, sizeof(path), "%s/mem.json", cli_dir);
     json_t *j = json_load_file(path, 0, &e);
     assert_non_null(j);
-    json_object_foreach(json_object_get(j, "classes"), name, c) {
+    json_object_foreach(json_object_get(j, "classes"), name, c)
+    {
         if (json_integer_value(json_object_get(c, "planned")) != json_integer_value(json_object_get(c, "peak")))
             fail_msg("%s: class %s: planned and peak differ: %s", what, name, json_dumps(c, 0));
         assert_int_equal(json_integer_value(json_object_get(c, "live")), 0);

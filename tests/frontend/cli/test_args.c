@@ -14,13 +14,13 @@ typedef struct {
 } sample;
 
 static const myth_option table[] = {
-    { "flag", "-f", MYTH_OPT_FLAG, NULL, offsetof(sample, flag), NULL, 0, 0, "a flag" },
-    { "count", "-c, --how-many", MYTH_OPT_U32, "N", offsetof(sample, count), "7", 1, 100, "a number" },
-    { "some-bytes", NULL, MYTH_OPT_SIZE, "SIZE", offsetof(sample, bytes), NULL, 0, 0, "a size" },
-    { "temp", NULL, MYTH_OPT_F32, "T", offsetof(sample, temp), "0.5", 0, 2, "a float" },
-    { "name", "-n", MYTH_OPT_TEXT, "TEXT", offsetof(sample, name), NULL, 0, 0, "a text" },
-    { "format", NULL, MYTH_OPT_CHOICE, "text|json|jsonl", offsetof(sample, format), "text", 0, 0, "a choice" },
-    { "put", NULL, MYTH_OPT_LIST, "WHERE", offsetof(sample, list), NULL, 0, 0, "a list" },
+    {"flag", "-f", MYTH_OPT_FLAG, NULL, offsetof(sample, flag), NULL, 0, 0, "a flag"},
+    {"count", "-c, --how-many", MYTH_OPT_U32, "N", offsetof(sample, count), "7", 1, 100, "a number"},
+    {"some-bytes", NULL, MYTH_OPT_SIZE, "SIZE", offsetof(sample, bytes), NULL, 0, 0, "a size"},
+    {"temp", NULL, MYTH_OPT_F32, "T", offsetof(sample, temp), "0.5", 0, 2, "a float"},
+    {"name", "-n", MYTH_OPT_TEXT, "TEXT", offsetof(sample, name), NULL, 0, 0, "a text"},
+    {"format", NULL, MYTH_OPT_CHOICE, "text|json|jsonl", offsetof(sample, format), "text", 0, 0, "a choice"},
+    {"put", NULL, MYTH_OPT_LIST, "WHERE", offsetof(sample, list), NULL, 0, 0, "a list"},
 };
 static const myth_option_group group = MYTH_GROUP("sample", sample, table);
 
@@ -106,7 +106,7 @@ static void a_list_takes_every_value(void **state)
     setenv("MYTHOS_PUT", "e", 1);
     assert_int_equal(parse(&r, ""), MYTH_OK);
     assert_int_equal(r.s.list.n, 1);
-    assert_int_equal(parse(&r, "--put f --put g"), MYTH_OK);             /* flags replace what the environment says */
+    assert_int_equal(parse(&r, "--put f --put g"), MYTH_OK); /* flags replace what the environment says */
     assert_int_equal(r.s.list.n, 2);
     assert_string_equal(r.s.list.item[0], "f");
     unsetenv("MYTHOS_PUT");
@@ -116,8 +116,9 @@ static void a_list_takes_every_value(void **state)
 static void wrong_values_name_the_flag(void **state)
 {
     (void)state;
-    static const char *const line[] = { "--count 0", "--count 101", "--count -1", "--count 1x", "--count=", "-c 4294967297", "--temp 3", "--temp nan",
-                                        "--some-bytes 1Q", "--some-bytes -1", "--format xml", "--format tex", "--flag=maybe" };
+    static const char *const line[] = {
+        "--count 0",  "--count 101",     "--count -1",      "--count 1x",   "--count=",     "-c 4294967297", "--temp 3",
+        "--temp nan", "--some-bytes 1Q", "--some-bytes -1", "--format xml", "--format tex", "--flag=maybe"};
     parsed r;
     for (size_t i = 0; i < sizeof(line) / sizeof(line[0]); i++) {
         if (parse(&r, line[i]) != MYTH_EARG)
@@ -145,16 +146,27 @@ static void unknown_flags_get_the_nearest(void **state)
 static void sizes_have_units(void **state)
 {
     (void)state;
-    static const struct { const char *text; uint64_t bytes; } ok[] = {
-        { "0", 0 }, { "1048576", 1 << 20 }, { "512M", 512ull << 20 }, { "512m", 512ull << 20 }, { "2GiB", 2ull << 30 },
-        { "2GB", 2ull << 30 }, { "1.5g", 3ull << 29 }, { "1T", 1ull << 40 }, { "100b", 100 }, { "64KiB", 65536 },
+    static const struct {
+        const char *text;
+        uint64_t bytes;
+    } ok[] = {
+        {"0", 0},
+        {"1048576", 1 << 20},
+        {"512M", 512ull << 20},
+        {"512m", 512ull << 20},
+        {"2GiB", 2ull << 30},
+        {"2GB", 2ull << 30},
+        {"1.5g", 3ull << 29},
+        {"1T", 1ull << 40},
+        {"100b", 100},
+        {"64KiB", 65536},
     };
     uint64_t v;
     for (size_t i = 0; i < sizeof(ok) / sizeof(ok[0]); i++) {
         assert_true(myth_size_parse(&v, ok[i].text));
         assert_true(v == ok[i].bytes);
     }
-    static const char *const bad[] = { "", "x", "-1", "1X", "1MiBs", "inf", "1e30", "9999999T", " 1" };
+    static const char *const bad[] = {"", "x", "-1", "1X", "1MiBs", "inf", "1e30", "9999999T", " 1"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         assert_false(myth_size_parse(&v, bad[i]));
 }
@@ -185,7 +197,7 @@ static void tables_of_all_commands(void **state)
     for (int i = 0; myth_commands[i]; i++) {
         const myth_command *c = myth_commands[i];
         static unsigned char opts[4096], global[1024];
-        myth_parsed p = { 0 };
+        myth_parsed p = {0};
         assert_true(c->opts_bytes <= 1024);
         for (size_t g = 0; g < c->n_group; g++)
             myth_args_add(&p, &c->group[g], opts);
@@ -218,7 +230,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flag_beats_environment_beats_default),
-        cmocka_unit_test(every_form_of_a_flag), cmocka_unit_test(a_list_takes_every_value),
+        cmocka_unit_test(every_form_of_a_flag),
+        cmocka_unit_test(a_list_takes_every_value),
         cmocka_unit_test(wrong_values_name_the_flag),
         cmocka_unit_test(unknown_flags_get_the_nearest),
         cmocka_unit_test(sizes_have_units),

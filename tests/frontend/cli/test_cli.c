@@ -45,42 +45,46 @@ static void help_and_usage(void **state)
 static void exit_codes(void **state)
 {
     (void)state;
-    static const struct { const char *args; int code; const char *says; } row[] = {
-        { "generate " TINY "-p x -n 2", 0, "" },
-        { "generate " TINY, 2, "-p TEXT" },
-        { "generate " TINY "-p x --ids 2", 2, "one of" },
-        { "generate " TINY "--ids 2,x", 2, "ids: offset 2" },
-        { "generate " TINY "--ids 2,512", 2, "512" },
-        { "generate " TINY "-p x -ctk q5_0", 2, "q8_0" },
-        { "generate " TINY "--ids 2,3,4,5,6 -c 4", 3, "-c" },
-        { "generate " TINY "--ids 2,3,4 -c 4 -n 9 -q", 3, "" },
-        { "generate -m /nowhere -p x", 66, "/nowhere" },
-        { "generate -m random:gemma9-1b:f32 -p x", 2, "gemma3-tiny" },
-        { "tokenize " TINY "/nowhere", 66, "no such file" },
-        { "tokenize " TINY "/dev", 74, "not a regular file" },
-        { "detokenize " TINY, 2, "--ids" },
-        { "detokenize " TINY "--ids 512", 2, "expected less than 512" },
-        { "logits " TINY "--ids 2", 2, "-o FILE" },
-        { "logits " TINY "--ids 2 -o /nowhere/x.npy", 73, "/nowhere/x.npy" },
-        { "logits " TINY "--ids 2 -o x.npy --ids-file y", 2, "--ids-file" },
-        { "convert " TINY, 2, "-o FILE" },
-        { "convert " TINY "-o /nowhere/x.gguf", 73, "/nowhere" },
-        { "generate " TINY "-p x --device cuda:7", 69, "cuda:7" },
-        { "generate " TINY "-p x --device cpu,", 69, "empty" },
-        { "generate " TINY "-p x -n 3 --device cpu,cpu --tensor-split 3,1 -q", 0, "" },
-        { "generate " TINY "-p x -n 3 --device cpu -ngl 2 -q", 0, "" },
-        { "generate " TINY "-p x --tensor-split 3,x", 2, "--tensor-split" },
-        { "generate " TINY "-p x --offload disk", 2, "none|weights|kv" },
-        { "generate " TINY "-p x --mem-limit much", 2, "--mem-limit: got 'much'" },
-        { "generate " TINY "-p x --mem-limit gpu:0=1GiB", 2, "device=size" },
-        { "generate " TINY "-p x -n 1 -q --mem-limit cuda:0=1GiB,host=64MiB", 0, "" },
-        { "generate " TINY "-p x --mem-limit vulkan:3=1GiB,host=64K", 71, "fits with" },
-        { "generate " TINY "-p x --mem-limit 64K", 71, "fits with" },
-        { "generate " TINY "-p x --mem-limit 100", 71, "" },
-        { "plan " TINY "--mem-limit 64K", 0, "" },
-        { "generate " TINY "-p x -n 1 --mem-report /nowhere/r.json", 73, "/nowhere" },
-        { "completion tcsh", 2, "bash, zsh or fish" },
-        { "man nothing", 2, "nothing" },
+    static const struct {
+        const char *args;
+        int code;
+        const char *says;
+    } row[] = {
+        {"generate " TINY "-p x -n 2", 0, ""},
+        {"generate " TINY, 2, "-p TEXT"},
+        {"generate " TINY "-p x --ids 2", 2, "one of"},
+        {"generate " TINY "--ids 2,x", 2, "ids: offset 2"},
+        {"generate " TINY "--ids 2,512", 2, "512"},
+        {"generate " TINY "-p x -ctk q5_0", 2, "q8_0"},
+        {"generate " TINY "--ids 2,3,4,5,6 -c 4", 3, "-c"},
+        {"generate " TINY "--ids 2,3,4 -c 4 -n 9 -q", 3, ""},
+        {"generate -m /nowhere -p x", 66, "/nowhere"},
+        {"generate -m random:gemma9-1b:f32 -p x", 2, "gemma3-tiny"},
+        {"tokenize " TINY "/nowhere", 66, "no such file"},
+        {"tokenize " TINY "/dev", 74, "not a regular file"},
+        {"detokenize " TINY, 2, "--ids"},
+        {"detokenize " TINY "--ids 512", 2, "expected less than 512"},
+        {"logits " TINY "--ids 2", 2, "-o FILE"},
+        {"logits " TINY "--ids 2 -o /nowhere/x.npy", 73, "/nowhere/x.npy"},
+        {"logits " TINY "--ids 2 -o x.npy --ids-file y", 2, "--ids-file"},
+        {"convert " TINY, 2, "-o FILE"},
+        {"convert " TINY "-o /nowhere/x.gguf", 73, "/nowhere"},
+        {"generate " TINY "-p x --device cuda:7", 69, "cuda:7"},
+        {"generate " TINY "-p x --device cpu,", 69, "empty"},
+        {"generate " TINY "-p x -n 3 --device cpu,cpu --tensor-split 3,1 -q", 0, ""},
+        {"generate " TINY "-p x -n 3 --device cpu -ngl 2 -q", 0, ""},
+        {"generate " TINY "-p x --tensor-split 3,x", 2, "--tensor-split"},
+        {"generate " TINY "-p x --offload disk", 2, "none|weights|kv"},
+        {"generate " TINY "-p x --mem-limit much", 2, "--mem-limit: got 'much'"},
+        {"generate " TINY "-p x --mem-limit gpu:0=1GiB", 2, "device=size"},
+        {"generate " TINY "-p x -n 1 -q --mem-limit cuda:0=1GiB,host=64MiB", 0, ""},
+        {"generate " TINY "-p x --mem-limit vulkan:3=1GiB,host=64K", 71, "fits with"},
+        {"generate " TINY "-p x --mem-limit 64K", 71, "fits with"},
+        {"generate " TINY "-p x --mem-limit 100", 71, ""},
+        {"plan " TINY "--mem-limit 64K", 0, ""},
+        {"generate " TINY "-p x -n 1 --mem-report /nowhere/r.json", 73, "/nowhere"},
+        {"completion tcsh", 2, "bash, zsh or fish"},
+        {"man nothing", 2, "nothing"},
     };
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
         cli_expect(&r, row[i].args, row[i].code);
@@ -124,17 +128,19 @@ static void a_reader_that_leaves_is_quiet(void **state)
 static void second_interrupt_is_130(void **state)
 {
     (void)state;
-    cli_shell(&r, "mkfifo $D/fifo; $M tokenize " TINY "- <$D/fifo & P=$!; exec 3>$D/fifo; sleep 0.5; kill -INT $P; sleep 0.3; kill -INT $P; wait $P");
+    cli_shell(&r, "mkfifo $D/fifo; $M tokenize " TINY
+                  "- <$D/fifo & P=$!; exec 3>$D/fifo; sleep 0.5; kill -INT $P; sleep 0.3; kill -INT $P; wait $P");
     assert_int_equal(r.code, 130);
 }
 
 static void first_interrupt_ends_a_run_with_what_is_there(void **state)
 {
-    static const char *const sig[] = { "INT", "TERM", "HUP" };
+    static const char *const sig[] = {"INT", "TERM", "HUP"};
     (void)state;
     for (int i = 0; i < 3; i++) {
         char line[256];
-        snprintf(line, sizeof(line), "$M bench " TINY "-p 0 -n 2000 -r 100 --json & P=$!; sleep 1; kill -%s $P; wait $P", sig[i]);
+        snprintf(line, sizeof(line),
+                 "$M bench " TINY "-p 0 -n 2000 -r 100 --json & P=$!; sleep 1; kill -%s $P; wait $P", sig[i]);
         cli_shell(&r, line);
         assert_int_equal(r.code, 3);
     }
@@ -144,9 +150,13 @@ static void first_interrupt_ends_a_run_with_what_is_there(void **state)
 static void an_end_is_an_end(void **state)
 {
     (void)state;
-    cli_shell(&r, "$M tokenize " TINY "- <$D/fifo & P=$!; exec 3>$D/fifo; sleep 0.5; kill -TERM $P; sleep 0.3; kill -0 $P && kill -ALRM $P; wait $P");
+    cli_shell(
+        &r,
+        "$M tokenize " TINY
+        "- <$D/fifo & P=$!; exec 3>$D/fifo; sleep 0.5; kill -TERM $P; sleep 0.3; kill -0 $P && kill -ALRM $P; wait $P");
     assert_int_equal(r.code, 130);
-    cli_shell(&r, "trap '' HUP; $M tokenize " TINY "--json - <$D/fifo & P=$!; exec 3>$D/fifo; sleep 0.5; kill -HUP $P; sleep 0.3; echo word >&3; exec 3>&-; wait $P");
+    cli_shell(&r, "trap '' HUP; $M tokenize " TINY "--json - <$D/fifo & P=$!; exec 3>$D/fifo; sleep 0.5; kill -HUP $P; "
+                  "sleep 0.3; echo word >&3; exec 3>&-; wait $P");
     assert_int_equal(r.code, 0);
 }
 
@@ -156,7 +166,8 @@ static void tokens_there_and_back(void **state)
     json_t *j = cli_json(&r, "tokenize " TINY "--json LICENSE"), *ids = json_object_get(j, "ids");
     assert_true(json_array_size(ids) > 100);
     json_decref(j);
-    cli_shell(&r, "printf 'a \\303\\251\\377 <bos>\\tz' >$D/t; I=$($M tokenize " TINY "$D/t); $M detokenize " TINY "--ids $I | cmp - $D/t");
+    cli_shell(&r, "printf 'a \\303\\251\\377 <bos>\\tz' >$D/t; I=$($M tokenize " TINY "$D/t); $M detokenize " TINY
+                  "--ids $I | cmp - $D/t");
     assert_int_equal(r.code, 0);
     cli_shell(&r, "printf 'x' | $M tokenize " TINY "--add-bos -");
     assert_int_equal(strncmp(r.out, "2,", 2), 0);
@@ -178,7 +189,8 @@ static void generate_prints_new_ids_only(void **state)
     assert_string_equal(json_string_value(json_object_get(j, "finish_reason")), "length");
     assert_true(json_is_string(json_object_get(j, "text")));
     json_decref(j);
-    cli_shell(&r, "$M generate " TINY "-p hello -n 4 --ignore-eos --json >$D/a; $M generate " TINY "-p hello -n 4 --ignore-eos --json | cmp - $D/a");
+    cli_shell(&r, "$M generate " TINY "-p hello -n 4 --ignore-eos --json >$D/a; $M generate " TINY
+                  "-p hello -n 4 --ignore-eos --json | cmp - $D/a");
     assert_int_equal(r.code, 0);
     cli_shell(&r, "printf hello >$D/p; $M generate " TINY "-f $D/p -n 4 --ignore-eos --json | cmp - $D/a");
     assert_int_equal(r.code, 0);
@@ -199,7 +211,8 @@ static void logits_write_their_files(void **state)
     char line[512];
     snprintf(line, sizeof(line), "logits " TINY "--ids 2,10,20 -o %s/o.npy --hidden %s/h.npy", cli_dir, cli_dir);
     cli_expect(&r, line, 0);
-    cli_shell(&r, "head -c 128 $D/o.npy | strings | tr -d '\\n'; head -c 128 $D/h.npy | strings | tr -d '\\n'; ls $D | grep -c tmp");
+    cli_shell(&r, "head -c 128 $D/o.npy | strings | tr -d '\\n'; head -c 128 $D/h.npy | strings | tr -d '\\n'; ls $D | "
+                  "grep -c tmp");
     assert_non_null(strstr(r.out, "(3, 512)"));
     assert_non_null(strstr(r.out, "(8, 3, 64)"));
     assert_non_null(strstr(r.out, "0\n"));
@@ -208,7 +221,9 @@ static void logits_write_their_files(void **state)
     write_file("rows.jsonl", rows, sizeof(rows) - 1);
     snprintf(line, sizeof(line), "logits " TINY "--ids-file %s/rows.jsonl -o %s/r.npy", cli_dir, cli_dir);
     cli_expect(&r, line, 0);
-    cli_shell(&r, "cmp $D/r-000.npy $D/o.npy && cmp $D/r-002.npy $D/o.npy && head -c 128 $D/r-001.npy | grep -a -q '(2, 512)'");
+    cli_shell(
+        &r,
+        "cmp $D/r-000.npy $D/o.npy && cmp $D/r-002.npy $D/o.npy && head -c 128 $D/r-001.npy | grep -a -q '(2, 512)'");
     assert_int_equal(r.code, 0);
 
     /* a chunk size changes no bit */
@@ -243,9 +258,8 @@ static void plan_info_devices_bench(void **state)
     double sum = 0;
     const char *name;
     json_t *v;
-    json_object_foreach(json_object_get(j, "classes"), name, v)
-        if (strcmp(name, "weights_mapped") != 0)
-            sum += json_number_value(v);
+    json_object_foreach(json_object_get(j, "classes"), name, v) if (strcmp(name, "weights_mapped") != 0) sum +=
+        json_number_value(v);
     assert_true(sum == cli_number(j, "total_bytes"));
     json_t *device = json_array_get(json_object_get(j, "devices"), 0);
     assert_string_equal(json_string_value(json_object_get(device, "device")), "cpu");
@@ -271,7 +285,7 @@ static void plan_info_devices_bench(void **state)
 
     j = cli_json(&r, "bench " TINY "-p 16 -n 4 -d 8 -r 1 --mem-limit 64M --json");
     assert_int_equal(json_array_size(j), 2);
-    static const char *const key[] = { "tok_s", "bytes", "flops", "limit_tok_s", "ratio" };
+    static const char *const key[] = {"tok_s", "bytes", "flops", "limit_tok_s", "ratio"};
     for (size_t t = 0; t < 2; t++)
         for (size_t k = 0; k < 5; k++)
             assert_true(json_number_value(json_object_get(json_array_get(j, t), key[k])) > 0);
@@ -291,7 +305,8 @@ static void convert_keeps_the_model(void **state)
     char line[512];
     snprintf(line, sizeof(line), "convert " TINY "-o %s/m.gguf --type f32 --kv mythos.note=hi", cli_dir);
     cli_expect(&r, line, 0);
-    cli_shell(&r, "$M generate " TINY "-p abc -n 6 --ignore-eos --exact --json >$D/a; $M generate -m $D/m.gguf -p abc -n 6 --ignore-eos --exact --json | cmp - $D/a");
+    cli_shell(&r, "$M generate " TINY "-p abc -n 6 --ignore-eos --exact --json >$D/a; $M generate -m $D/m.gguf -p abc "
+                  "-n 6 --ignore-eos --exact --json | cmp - $D/a");
     assert_int_equal(r.code, 0);
 }
 
@@ -304,8 +319,10 @@ static void documents_from_the_tables(void **state)
     assert_non_null(strstr(r.out, "MYTHOS_CACHE_TYPE_K"));
     cli_expect(&r, "man plan", 0);
     assert_null(strstr(r.out, ".SS mythos generate"));
-    cli_shell(&r, "$M completion bash >$D/c && bash -n $D/c && D=$D bash -c '. $D/c; COMP_WORDS=(mythos plan --fo); COMP_CWORD=2; _mythos; echo ${COMPREPLY[0]}; "
-                  "COMP_WORDS=(mythos gen); COMP_CWORD=1; _mythos; echo ${COMPREPLY[0]}; COMP_WORDS=(mythos plan --for l); COMP_CWORD=3; _mythos; echo ${COMPREPLY[0]}'");
+    cli_shell(&r, "$M completion bash >$D/c && bash -n $D/c && D=$D bash -c '. $D/c; COMP_WORDS=(mythos plan --fo); "
+                  "COMP_CWORD=2; _mythos; echo ${COMPREPLY[0]}; "
+                  "COMP_WORDS=(mythos gen); COMP_CWORD=1; _mythos; echo ${COMPREPLY[0]}; COMP_WORDS=(mythos plan --for "
+                  "l); COMP_CWORD=3; _mythos; echo ${COMPREPLY[0]}'");
     assert_int_equal(r.code, 0);
     assert_string_equal(r.out, "--for\ngenerate\nlogits\n");
 }
@@ -319,7 +336,8 @@ int main(void)
         cmocka_unit_test(full_disk_is_74),
         cmocka_unit_test(a_reader_that_leaves_is_quiet),
         cmocka_unit_test(second_interrupt_is_130),
-        cmocka_unit_test(first_interrupt_ends_a_run_with_what_is_there), cmocka_unit_test(an_end_is_an_end),
+        cmocka_unit_test(first_interrupt_ends_a_run_with_what_is_there),
+        cmocka_unit_test(an_end_is_an_end),
         cmocka_unit_test(tokens_there_and_back),
         cmocka_unit_test(generate_prints_new_ids_only),
         cmocka_unit_test(logits_write_their_files),

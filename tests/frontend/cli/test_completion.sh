@@ -1,5 +1,6 @@
 #!/bin/sh
-# Completion of the three shells says every command and every flag of the tables, with quotes that close; what a shell that is here thinks of it.
+# Completion of the three shells says every command and every flag of the tables, with quotes that close; what a shell
+# that is here thinks of it.
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

@@ -6,10 +6,13 @@
 static void every_status_has_its_code(void **state)
 {
     (void)state;
-    static const struct { myth_status st; int code; } expected[] = {
-        { MYTH_OK, 0 }, { MYTH_EARG, 2 }, { MYTH_EIO, 74 }, { MYTH_EFORMAT, 65 }, { MYTH_ENOMEM, 71 }, { MYTH_EFULL, 3 }, { MYTH_EDEVICE, 69 },
-        { MYTH_ENOTFOUND, 66 }, { MYTH_ECANCEL, 3 }, { MYTH_ENOFIT, 71 }, { MYTH_ELIMIT, 3 }, { MYTH_ELOST, 75 }, { MYTH_EUNSUPPORTED, 65 },
-        { MYTH_ECREATE, 73 },
+    static const struct {
+        myth_status st;
+        int code;
+    } expected[] = {
+        {MYTH_OK, 0},     {MYTH_EARG, 2},     {MYTH_EIO, 74},          {MYTH_EFORMAT, 65}, {MYTH_ENOMEM, 71},
+        {MYTH_EFULL, 3},  {MYTH_EDEVICE, 69}, {MYTH_ENOTFOUND, 66},    {MYTH_ECANCEL, 3},  {MYTH_ENOFIT, 71},
+        {MYTH_ELIMIT, 3}, {MYTH_ELOST, 75},   {MYTH_EUNSUPPORTED, 65}, {MYTH_ECREATE, 73},
     };
     assert_int_equal(sizeof(expected) / sizeof(expected[0]), MYTH_STATUS_N);
     for (size_t i = 0; i < MYTH_STATUS_N; i++)
@@ -20,7 +23,7 @@ static void every_status_has_its_code(void **state)
 static void every_code_is_in_the_table(void **state)
 {
     (void)state;
-    static const int code[] = { 0, 1, 2, 3, 65, 66, 69, 70, 71, 73, 74, 75, 78, 130 };
+    static const int code[] = {0, 1, 2, 3, 65, 66, 69, 70, 71, 73, 74, 75, 78, 130};
     size_t n;
     const myth_exit_row *row = myth_exit_table(&n);
     assert_int_equal(n, sizeof(code) / sizeof(code[0]));
@@ -33,11 +36,11 @@ static void every_code_is_in_the_table(void **state)
 static void failure_hides_findings_hide_incompleteness(void **state)
 {
     (void)state;
-    static const int order[] = { 0, 3, 1, 74 };
+    static const int order[] = {0, 3, 1, 74};
     for (int a = 0; a < 4; a++)
         for (int b = 0; b < 4; b++)
             assert_int_equal(myth_exit_worse(order[a], order[b]), order[a > b ? a : b]);
-    assert_int_equal(myth_exit_worse(65, 71), 65);           /* of two failures the first stands */
+    assert_int_equal(myth_exit_worse(65, 71), 65); /* of two failures the first stands */
 }
 
 int main(void)

@@ -36,7 +36,8 @@ static double weights_with(const char *flags)
     return v;
 }
 
-/* Where the table of per-layer embeddings stays is a matter of bytes; which rows run through all layers is one of ops. */
+/* Where the table of per-layer embeddings stays is a matter of bytes; which rows run through all layers is one of ops.
+ */
 static void what_gemma4_e_adds(void **state)
 {
     (void)state;
@@ -45,7 +46,9 @@ static void what_gemma4_e_adds(void **state)
     assert_true(weights_with("--ple host") == weights_with("") && weights_with("--ple disk") == weights_with(""));
     for (int i = 0; i < 2; i++) {
         char line[512];
-        snprintf(line, sizeof(line), "generate " GEMMA4_E "--ids 2,10,20,30,40,50 -n 12 --ignore-eos --json --kv-skip %s", i ? "off" : "on");
+        snprintf(line, sizeof(line),
+                 "generate " GEMMA4_E "--ids 2,10,20,30,40,50 -n 12 --ignore-eos --json --kv-skip %s",
+                 i ? "off" : "on");
         cli_expect(&r, line, 0);
         const char *ids = strstr(r.out, "\"ids\"");
         snprintf(text[i], sizeof(text[i]), "%.4000s", ids ? ids : r.out);
@@ -53,8 +56,8 @@ static void what_gemma4_e_adds(void **state)
             *strchr(text[i], ']') = '\0';
     }
     assert_string_equal(text[0], text[1]);
-    for (int i = 0; i < 3; i++) {                                  /* the last token's logits: skipped, not skipped, and of all tokens */
-        static const char *const flags[] = { "--last 1", "--last 1 --kv-skip off", "" };
+    for (int i = 0; i < 3; i++) { /* the last token's logits: skipped, not skipped, and of all tokens */
+        static const char *const flags[] = {"--last 1", "--last 1 --kv-skip off", ""};
         char line[512];
         snprintf(line, sizeof(line), "logits " GEMMA4_E "--ids 2,10,20,30,40,50 --top-k 3 --fast %s", flags[i]);
         json_t *j = cli_json(&r, line), *last = json_array_get(j, json_array_size(j) - 1);
@@ -70,11 +73,12 @@ static void what_gemma4_e_adds(void **state)
     cli_expect(&r, "generate " GEMMA4_E "-p x --ple nowhere", 2);
 }
 
-/* On the CPU experts are in host memory whatever the flags say; the figures of other devices are tests/engine/run/test_experts.c's. */
+/* On the CPU experts are in host memory whatever the flags say; the figures of other devices are
+ * tests/engine/run/test_experts.c's. */
 static void where_experts_stay(void **state)
 {
     (void)state;
-    static const char *const flags[] = { "", "--cpu-moe", "-cmoe", "--n-cpu-moe 2", "-ncmoe 99" };
+    static const char *const flags[] = {"", "--cpu-moe", "-cmoe", "--n-cpu-moe 2", "-ncmoe 99"};
     double total = 0;
     char ids[256] = "";
     for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
@@ -84,7 +88,9 @@ static void where_experts_stay(void **state)
         total = i ? total : cli_number(j, "total_bytes");
         assert_true(cli_number(j, "total_bytes") == total && cli_number(j, "host_expert_bytes") == 0);
         json_decref(j);
-        snprintf(line, sizeof(line), "generate -m random:gemma4-moe-tiny:q8_0 --device cpu --ids 2,10,20 -n 6 --ignore-eos --json %s", flags[i]);
+        snprintf(line, sizeof(line),
+                 "generate -m random:gemma4-moe-tiny:q8_0 --device cpu --ids 2,10,20 -n 6 --ignore-eos --json %s",
+                 flags[i]);
         cli_expect(&r, line, 0);
         const char *made = strstr(r.out, "\"ids\"");
         assert_non_null(made);
@@ -92,7 +98,7 @@ static void where_experts_stay(void **state)
             snprintf(ids, sizeof(ids), "%.*s", (int)strcspn(made, "]"), made);
         assert_true(ids[0] && strncmp(made, ids, strlen(ids)) == 0);
     }
-    cli_expect(&r, "plan " TINY "--cpu-moe", 0);                 /* a model without experts */
+    cli_expect(&r, "plan " TINY "--cpu-moe", 0); /* a model without experts */
     cli_expect(&r, "plan " TINY "--n-cpu-moe all", 2);
 }
 
@@ -143,20 +149,23 @@ static void check_report(const char *command, const char *plan)
     char line[512];
     snprintf(line, sizeof(line), "%s --mem-report %s/rep.json", command, cli_dir);
     cli_run(&r, line);
-    assert_true(r.code == 0 || r.code == 3);                 /* an answer of random weights is cut off */
+    assert_true(r.code == 0 || r.code == 3); /* an answer of random weights is cut off */
     json_t *p = cli_json(&r, plan);
     snprintf(line, sizeof(line), "%s/rep.json", cli_dir);
     json_t *rep = json_load_file(line, 0, NULL), *v;
     const char *name;
     assert_non_null(rep);
-    json_object_foreach(json_object_get(rep, "classes"), name, v) {
-        double planned = cli_number(v, "planned"), peak = cli_number(v, "peak"), said = cli_number(json_object_get(p, "classes"), name);
+    json_object_foreach(json_object_get(rep, "classes"), name, v)
+    {
+        double planned = cli_number(v, "planned"), peak = cli_number(v, "peak"),
+               said = cli_number(json_object_get(p, "classes"), name);
         if (planned != peak || planned != said)
             print_error("%s\n  %s: planned %.0f, peak %.0f, plan says %.0f\n", command, name, planned, peak, said);
         assert_true(planned == peak && planned == said);
         assert_true(cli_number(v, "live") == 0);
     }
-    assert_int_equal(json_object_size(json_object_get(rep, "classes")), json_object_size(json_object_get(p, "classes")));
+    assert_int_equal(json_object_size(json_object_get(rep, "classes")),
+                     json_object_size(json_object_get(p, "classes")));
     assert_true(cli_number(rep, "peak_bytes") <= cli_number(p, "total_bytes"));
     assert_true(cli_number(rep, "rss_anon_peak_bytes") > 0);
 #if !defined(__SANITIZE_ADDRESS__)
@@ -170,11 +179,14 @@ static void report_equals_plan(void **state)
 {
     (void)state;
     check_report("generate " TINY "-p hello -n 3", "plan " TINY "--json");
-    check_report("generate " TINY "-p hello -n 3 -c 256 -ub 32 -ctk q8_0 -ctv f32 --exact", "plan " TINY "--json -c 256 -ub 32 -ctk q8_0 -ctv f32 --exact");
+    check_report("generate " TINY "-p hello -n 3 -c 256 -ub 32 -ctk q8_0 -ctv f32 --exact",
+                 "plan " TINY "--json -c 256 -ub 32 -ctk q8_0 -ctv f32 --exact");
     check_report("generate " TINY "-p hello -n 3 --mem-limit 5M", "plan " TINY "--json --mem-limit 5M");
     check_report("logits " TINY "--ids 2,3,4 -c 128 -o /dev/null", "plan " TINY "--for logits -c 128 --json");
-    check_report("generate -m tests/golden/models/gemma3-gqa-linear --ids 2,3 -n 3", "plan -m tests/golden/models/gemma3-gqa-linear --json");
-    check_report("inspect-file " TINY "tests/corpus/demo.c", "plan " TINY "--for inspect-file tests/corpus/demo.c --json");
+    check_report("generate -m tests/golden/models/gemma3-gqa-linear --ids 2,3 -n 3",
+                 "plan -m tests/golden/models/gemma3-gqa-linear --json");
+    check_report("inspect-file " TINY "tests/corpus/demo.c",
+                 "plan " TINY "--for inspect-file tests/corpus/demo.c --json");
     check_report("bench " TINY "-r 1 --mem-limit 64M -q", "plan " TINY "--for bench --mem-limit 64M --json");
     check_report("bench -m random:embeddinggemma-tiny:q8_0 -p 256 -r 1 --mem-limit 64M -q",
                  "plan -m random:embeddinggemma-tiny:q8_0 --for bench --mem-limit 64M --json");
@@ -279,7 +291,8 @@ static void how_a_prompt_is_read(void **state)
 static void load_mode_and_tensor_check(void **state)
 {
     (void)state;
-    cli_shell(&r, "mkdir $D/m; cp tests/golden/models/gemma3-mqa/* $D/m; $M generate -m $D/m --ids 2,3 -n 1 --check-tensors --mem-report $D/a.json;"
+    cli_shell(&r, "mkdir $D/m; cp tests/golden/models/gemma3-mqa/* $D/m; $M generate -m $D/m --ids 2,3 -n 1 "
+                  "--check-tensors --mem-report $D/a.json;"
                   "$M generate -m $D/m --ids 2,3 -n 1 --load-mode pread --mem-report $D/b.json");
     assert_int_equal(r.code, 0);
     char path[256];
@@ -291,7 +304,8 @@ static void load_mode_and_tensor_check(void **state)
     assert_true(cli_number(b, "classes.weights.peak") > cli_number(a, "classes.weights.peak"));
     json_decref(a);
     json_decref(b);
-    cli_shell(&r, "N=$(stat -c %s $D/m/model.safetensors); printf '\\377\\377\\377\\377' | dd of=$D/m/model.safetensors bs=1 seek=$((N - 4)) conv=notrunc status=none;"
+    cli_shell(&r, "N=$(stat -c %s $D/m/model.safetensors); printf '\\377\\377\\377\\377' | dd "
+                  "of=$D/m/model.safetensors bs=1 seek=$((N - 4)) conv=notrunc status=none;"
                   "$M generate -m $D/m --ids 2,3 -n 1 --check-tensors");
     assert_int_equal(r.code, 65);
     assert_non_null(strstr(r.err, "not finite"));
@@ -300,7 +314,8 @@ static void load_mode_and_tensor_check(void **state)
 static void exact_and_fast_logits(void **state)
 {
     (void)state;
-    cli_shell(&r, "$M logits " TINY "--ids 2,3,4 -o $D/a.npy; $M logits " TINY "--ids 2,3,4 -o $D/b.npy --exact; cmp $D/a.npy $D/b.npy");
+    cli_shell(&r, "$M logits " TINY "--ids 2,3,4 -o $D/a.npy; $M logits " TINY
+                  "--ids 2,3,4 -o $D/b.npy --exact; cmp $D/a.npy $D/b.npy");
     assert_int_equal(r.code, 0);
     cli_shell(&r, "$M logits " TINY "--ids 2,3,4 -o $D/c.npy --fast -ctk q8_0 -ctv q8_0; cmp -s $D/a.npy $D/c.npy");
     assert_int_equal(r.code, 1);
@@ -309,7 +324,9 @@ static void exact_and_fast_logits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_gemma4_e_adds), cmocka_unit_test(where_experts_stay), cmocka_unit_test(sizes_of_context_batch_and_cache),
+        cmocka_unit_test(what_gemma4_e_adds),
+        cmocka_unit_test(where_experts_stay),
+        cmocka_unit_test(sizes_of_context_batch_and_cache),
         cmocka_unit_test(limit_shrinks_what_was_left_open),
         cmocka_unit_test(report_equals_plan),
         cmocka_unit_test(threads_device_and_messages),

@@ -23,7 +23,9 @@ static void end(FILE *f, const char *expected)
 static void terminal_text_is_inert(void **state)
 {
     (void)state;
-    static const char raw[] = "a\x1b[31mb\x7f\r\n\tc\xe2\x80\xae" "d\xc2\x9b" "e\xff\xc3\xa9";
+    static const char raw[] = "a\x1b[31mb\x7f\r\n\tc\xe2\x80\xae"
+                              "d\xc2\x9b"
+                              "e\xff\xc3\xa9";
     FILE *f = begin();
     myth_term_safe(f, raw, sizeof(raw) - 1);
     end(f, "a\\x1b[31mb\\x7f\\x0d\n\tc\\u{202e}d\\u{009b}e\\xff\xc3\xa9");
@@ -71,7 +73,7 @@ static void json_documents(void **state)
     myth_jout_end(&j);
     myth_jout_end(&j);
     myth_jout_key(&j, "ids");
-    myth_jout_ids(&j, (const int32_t[]){ 2, -1, 3 }, 3);
+    myth_jout_ids(&j, (const int32_t[]){2, -1, 3}, 3);
     myth_jout_key(&j, "parts");
     myth_jout_text_begin(&j);
     myth_jout_text_part(&j, "x", 1);
@@ -79,7 +81,8 @@ static void json_documents(void **state)
     myth_jout_text_end(&j);
     myth_jout_key_u64(&j, "n", UINT64_MAX);
     myth_jout_end(&j);
-    end(f, "{\"a\\\"b\":\"line\\nquote\\\"\\\\\",\"list\":[null,0.1,true,[],{}],\"ids\":[2,-1,3],\"parts\":\"x\\t\",\"n\":18446744073709551615}\n");
+    end(f, "{\"a\\\"b\":\"line\\nquote\\\"\\\\\",\"list\":[null,0.1,true,[],{}],\"ids\":[2,-1,3],\"parts\":\"x\\t\","
+           "\"n\":18446744073709551615}\n");
 }
 
 static void floats_survive(void **state)
@@ -131,16 +134,16 @@ static void npy_files_have_the_format(void **state)
 {
     (void)state;
     char path[] = "/tmp/mythos-npy-XXXXXX", head[10];
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_npy n;
     close(mkstemp(path));
-    assert_int_equal(myth_npy_create(&n, path, (uint64_t[]){ 2, 3 }, 2, &err), MYTH_OK);
+    assert_int_equal(myth_npy_create(&n, path, (uint64_t[]){2, 3}, 2, &err), MYTH_OK);
     assert_int_equal(n.data_off % 64, 0);
-    assert_int_equal(myth_npy_write_row(&n, 1, (const float[]){ 4, 5, 6 }, &err), MYTH_OK);
-    assert_int_equal(myth_npy_write_row(&n, 0, (const float[]){ 1, 2, 3 }, &err), MYTH_OK);
+    assert_int_equal(myth_npy_write_row(&n, 1, (const float[]){4, 5, 6}, &err), MYTH_OK);
+    assert_int_equal(myth_npy_write_row(&n, 0, (const float[]){1, 2, 3}, &err), MYTH_OK);
     assert_int_equal(myth_npy_finish(&n, &err), MYTH_OK);
     FILE *f = fopen(path, "rb");
-    char rest[256] = { 0 };
+    char rest[256] = {0};
     float v[7];
     assert_int_equal(fread(head, 1, 10, f), 10);
     assert_memory_equal(head, "\x93NUMPY\x01\x00", 8);
@@ -153,7 +156,7 @@ static void npy_files_have_the_format(void **state)
         assert_true(v[i] == (float)(i + 1));
     fclose(f);
     remove(path);
-    assert_int_equal(myth_npy_create(&n, "/nowhere/x.npy", (uint64_t[]){ 2 }, 1, &err), MYTH_ECREATE);
+    assert_int_equal(myth_npy_create(&n, "/nowhere/x.npy", (uint64_t[]){2}, 1, &err), MYTH_ECREATE);
     myth_npy_abandon(&n);
 }
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The configuration file: what it may say, that the environment and flags stand above it, what is wrong in it is exit 78 with the line, and that none is
-# taken from the directory that is inspected.
+# The configuration file: what it may say, that the environment and flags stand above it, what is wrong in it is exit 78
+# with the line, and that none is taken from the directory that is inspected.
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

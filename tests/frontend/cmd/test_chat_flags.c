@@ -1,9 +1,10 @@
-/* test_chat_flags.c - chats from outside: forms of the families, system text, conversations as JSON, thoughts and their budget, refusals. */
+/* test_chat_flags.c - chats from outside: forms of the families, system text, conversations as JSON, thoughts and their
+ * budget, refusals. */
 #include "tests/frontend/cli/cli_run.h"
 
-#define E4 "-m random:gemma4-e-tiny:f32 "
+#define E4   "-m random:gemma4-e-tiny:f32 "
 #define BIG4 "-m random:gemma4-tiny:f32 "
-#define N3 "-m random:gemma3n-tiny:f32 "
+#define N3   "-m random:gemma3n-tiny:f32 "
 
 static cli_result r;
 
@@ -13,7 +14,8 @@ static void expect_prompt(const char *args, const char *want)
     snprintf(line, sizeof(line), "generate %s -n 0 --verbose-prompt --json", args);
     json_t *j = cli_json(&r, line);
     assert_string_equal(json_string_value(json_object_get(j, "prompt")), want);
-    assert_int_equal(json_array_size(json_object_get(j, "prompt_ids")), (size_t)json_integer_value(json_object_get(j, "prompt_tokens")));
+    assert_int_equal(json_array_size(json_object_get(j, "prompt_ids")),
+                     (size_t)json_integer_value(json_object_get(j, "prompt_tokens")));
     json_decref(j);
     snprintf(line, sizeof(line), "generate %s -n 0 --verbose-prompt", args);
     cli_expect(&r, line, 0);
@@ -23,7 +25,7 @@ static void expect_prompt(const char *args, const char *want)
 static void prompts_of_the_families(void **state)
 {
     (void)state;
-    static const char *const folded[] = { TINY, N3 };
+    static const char *const folded[] = {TINY, N3};
     for (int i = 0; i < 2; i++) {
         char line[256];
         snprintf(line, sizeof(line), "%s --chat -p ' Hi '", folded[i]);
@@ -32,8 +34,10 @@ static void prompts_of_the_families(void **state)
         expect_prompt(line, "<bos><start_of_turn>user\nYou are terse.\n\nHi<end_of_turn>\n<start_of_turn>model\n");
     }
     expect_prompt(E4 "--chat -p Hi", "<bos><|turn>user\nHi<turn|>\n<|turn>model\n");
-    expect_prompt(E4 "--chat -p Hi --system-prompt 'You are terse.'", "<bos><|turn>system\nYou are terse.<turn|>\n<|turn>user\nHi<turn|>\n<|turn>model\n");
-    expect_prompt(E4 "--chat -p Hi --reasoning-budget 9", "<bos><|turn>system\n<|think|>\n<turn|>\n<|turn>user\nHi<turn|>\n<|turn>model\n");
+    expect_prompt(E4 "--chat -p Hi --system-prompt 'You are terse.'",
+                  "<bos><|turn>system\nYou are terse.<turn|>\n<|turn>user\nHi<turn|>\n<|turn>model\n");
+    expect_prompt(E4 "--chat -p Hi --reasoning-budget 9",
+                  "<bos><|turn>system\n<|think|>\n<turn|>\n<|turn>user\nHi<turn|>\n<|turn>model\n");
     expect_prompt(BIG4 "--chat -p Hi", "<bos><|turn>user\nHi<turn|>\n<|turn>model\n<|channel>thought\n<channel|>");
     expect_prompt(BIG4 "--chat -p Hi --reasoning-budget -1 -sys 'You are terse.'",
                   "<bos><|turn>system\n<|think|>\nYou are terse.<turn|>\n<|turn>user\nHi<turn|>\n<|turn>model\n");
@@ -42,12 +46,18 @@ static void prompts_of_the_families(void **state)
 static void conversations(void **state)
 {
     (void)state;
-    cli_shell(&r, "echo '{\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"now\",\"description\":\"The time\"}}],\"messages\":["
-                  "{\"role\":\"user\",\"content\":\"when?\"},{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":\"a\",\"function\":{\"name\":\"now\","
-                  "\"arguments\":{\"zone\":\"UTC\"}}}]},{\"role\":\"tool\",\"tool_call_id\":\"a\",\"content\":\"noon\"}]}' >$D/talk.json");
+    cli_shell(&r, "echo '{\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"now\",\"description\":\"The "
+                  "time\"}}],\"messages\":["
+                  "{\"role\":\"user\",\"content\":\"when?\"},{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{"
+                  "\"id\":\"a\",\"function\":{\"name\":\"now\","
+                  "\"arguments\":{\"zone\":\"UTC\"}}}]},{\"role\":\"tool\",\"tool_call_id\":\"a\",\"content\":\"noon\"}"
+                  "]}' >$D/talk.json");
     char line[512];
-#define TURNS "<bos><|turn>system\n%s<|tool>declaration:now{description:<|\"|>The time<|\"|>}<tool|><turn|>\n<|turn>user\nwhen?<turn|>\n<|turn>model\n"           \
-              "<|tool_call>call:now{zone:<|\"|>UTC<|\"|>}<tool_call|><|tool_response>response:now{value:<|\"|>noon<|\"|>}<tool_response|>%s"
+#define TURNS                                                                                                          \
+    "<bos><|turn>system\n%s<|tool>declaration:now{description:<|\"|>The "                                              \
+    "time<|\"|>}<tool|><turn|>\n<|turn>user\nwhen?<turn|>\n<|turn>model\n"                                             \
+    "<|tool_call>call:now{zone:<|\"|>UTC<|\"|>}<tool_call|><|tool_response>response:now{value:<|\"|>noon<|\"|>}<tool_" \
+    "response|>%s"
     char want[1024];
     snprintf(line, sizeof(line), E4 "--messages %s/talk.json", cli_dir);
     snprintf(want, sizeof(want), TURNS, "", "");
@@ -69,10 +79,13 @@ static void conversations(void **state)
 static void budget(void **state)
 {
     (void)state;
-    cli_shell(&r, "echo '[{\"role\":\"user\",\"content\":\"x\"},{\"role\":\"assistant\",\"tool_calls\":[{\"function\":{\"name\":\"f\"}}]},"
+    cli_shell(&r, "echo "
+                  "'[{\"role\":\"user\",\"content\":\"x\"},{\"role\":\"assistant\",\"tool_calls\":[{\"function\":{"
+                  "\"name\":\"f\"}}]},"
                   "{\"role\":\"tool\",\"content\":\"y\"}]' >$D/open.json");
     char line[512];
-    snprintf(line, sizeof(line), "generate " E4 "--messages %s/open.json -n 12 --ignore-eos --reasoning-budget 5 --json", cli_dir);
+    snprintf(line, sizeof(line),
+             "generate " E4 "--messages %s/open.json -n 12 --ignore-eos --reasoning-budget 5 --json", cli_dir);
     json_t *j = cli_json(&r, line), *ids = json_object_get(j, "ids");
     assert_int_equal(json_array_size(ids), 12);
     assert_int_equal(json_integer_value(json_array_get(ids, 5)), 101);
@@ -82,9 +95,10 @@ static void budget(void **state)
     snprintf(whole, sizeof(whole), "%s", json_string_value(json_object_get(j, "text")));
     assert_null(strstr(whole, "<channel|>"));
     json_decref(j);
-    snprintf(line, sizeof(line), "generate " E4 "--messages %s/open.json -n 5 --ignore-eos --reasoning-budget 5", cli_dir);
+    snprintf(line, sizeof(line), "generate " E4 "--messages %s/open.json -n 5 --ignore-eos --reasoning-budget 5",
+             cli_dir);
     cli_expect(&r, line, 0);
-    assert_string_equal(r.out, "\n");                          /* thoughts alone: nothing for stdout */
+    assert_string_equal(r.out, "\n"); /* thoughts alone: nothing for stdout */
 }
 
 static void refusals(void **state)
@@ -103,6 +117,7 @@ static void refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(prompts_of_the_families), cmocka_unit_test(conversations), cmocka_unit_test(budget), cmocka_unit_test(refusals) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(prompts_of_the_families), cmocka_unit_test(conversations),
+                                       cmocka_unit_test(budget), cmocka_unit_test(refusals)};
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
 }

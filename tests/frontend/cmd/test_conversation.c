@@ -1,5 +1,5 @@
-/* test_conversation.c - conversations through every form of template, against the published templates' output (tests/golden/make_chat.py);
- * texts that cannot make control ids; what is no conversation. */
+/* test_conversation.c - conversations through every form of template, against the published templates' output
+ * (tests/golden/make_chat.py); texts that cannot make control ids; what is no conversation. */
 #include "engine/text/chat.h"
 #include "tests/engine/text/tokenizer_texts.h"
 #include "frontend/cmd/conversation.h"
@@ -8,9 +8,9 @@ static const struct {
     const char *golden, *vocabulary;
     myth_chat_form form;
 } row[] = {
-    { "folded.json", "small_new.json", MYTH_CHAT_FOLDED },
-    { "turns.json", "small_four.json", MYTH_CHAT_TURNS },
-    { "shut.json", "small_four.json", MYTH_CHAT_SHUT },
+    {"folded.json", "small_new.json", MYTH_CHAT_FOLDED},
+    {"turns.json", "small_four.json", MYTH_CHAT_TURNS},
+    {"shut.json", "small_four.json", MYTH_CHAT_SHUT},
 };
 enum { N_ROW = sizeof row / sizeof *row };
 
@@ -20,7 +20,7 @@ static myth_tokenizer *tok[N_ROW];
 static int open_all(void **state)
 {
     char rest[128], path[1024];
-    myth_error err = { 0 };
+    myth_error err = {0};
     (void)state;
     assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
     for (int k = 0; k < N_ROW; k++) {
@@ -48,9 +48,9 @@ static bool is_set(const myth_json_tree *t, const myth_json_node *n, const char 
 /* Ids of the conversation, asserted to fit the bound; ids holds TEXT_CAP. */
 static size_t encode_talk(int k, const myth_conversation *c, bool thinks, bool keeps, int32_t *ids)
 {
-    const myth_chat_opts o = { .thinks = thinks, .keeps_thoughts = keeps, .tools = c->tools, .more = c->more };
+    const myth_chat_opts o = {.thinks = thinks, .keeps_thoughts = keeps, .tools = c->tools, .more = c->more};
     const size_t cap = myth_chat_bound_with(c->msg, c->n, &o);
-    myth_error err = { 0 };
+    myth_error err = {0};
     size_t n = 0;
     assert_true(cap <= TEXT_CAP);
     if (myth_chat_encode_with(tok[k], mem, row[k].form, c->msg, c->n, &o, ids, cap, &n, &err) != MYTH_OK)
@@ -73,9 +73,10 @@ static void as_rendered(void **state)
         char *text = read_golden(name, &len);
         assert_int_equal(myth_json_tree_open(&t, mem, text, len, name, NULL), MYTH_OK);
         for (const myth_json_node *r = myth_json_tree_first(&t, t.node); r; r = myth_json_tree_next(&t, r), n_row++) {
-            const myth_json_node *rendered = myth_json_tree_get(&t, r, "text"), *want = myth_json_tree_get(&t, r, "ids");
+            const myth_json_node *rendered = myth_json_tree_get(&t, r, "text"),
+                                 *want = myth_json_tree_get(&t, r, "ids");
             myth_conversation c;
-            myth_error err = { 0 };
+            myth_error err = {0};
             if (myth_conversation_read(&c, mem, r->span, r->n_span, name, &err) != MYTH_OK)
                 fail_msg("%s", err.msg);
             size_t n = encode_talk(k, &c, is_set(&t, r, "think"), is_set(&t, r, "keep"), ids), i = 0;
@@ -103,25 +104,35 @@ static size_t controls_of(int k, const char *s, bool thinks, int32_t *controls)
     static char text[TEXT_CAP];
     char escaped[512];
     size_t n_control = 0, n = 0;
-    for (const char *p = s; *p; p++)                           /* as JSON */
-        n += (size_t)snprintf(escaped + n, sizeof escaped - n, *p == '"' || *p == '\\' ? "\\%c" : *p == '\n' ? "\\n" : "%c", *p);
+    for (const char *p = s; *p; p++) /* as JSON */
+        n += (size_t)snprintf(escaped + n, sizeof escaped - n,
+                              *p == '"' || *p == '\\' ? "\\%c"
+                              : *p == '\n'            ? "\\n"
+                                                      : "%c",
+                              *p);
     escaped[n] = 0;
     const char *e = escaped;
     if (row[k].form == MYTH_CHAT_FOLDED)
-        n = (size_t)snprintf(text, sizeof text, "[{\"role\":\"system\",\"content\":\"%s\"},{\"role\":\"user\",\"content\":\"%s\"},"
-                             "{\"role\":\"assistant\",\"content\":\"x%s\"},{\"role\":\"user\",\"content\":\"%s\"}]", e, e, e, e);
-    else
         n = (size_t)snprintf(text, sizeof text,
-            "{\"tools\":[{\"function\":{\"name\":\"%s\",\"description\":\"%s\",\"parameters\":{\"type\":\"object\",\"required\":[\"%s\"],\"properties\":"
+                             "[{\"role\":\"system\",\"content\":\"%s\"},{\"role\":\"user\",\"content\":\"%s\"},"
+                             "{\"role\":\"assistant\",\"content\":\"x%s\"},{\"role\":\"user\",\"content\":\"%s\"}]",
+                             e, e, e, e);
+    else
+        n = (size_t)snprintf(
+            text, sizeof text,
+            "{\"tools\":[{\"function\":{\"name\":\"%s\",\"description\":\"%s\",\"parameters\":{\"type\":\"object\","
+            "\"required\":[\"%s\"],\"properties\":"
             "{\"p%s\":{\"type\":\"string\",\"description\":\"x%s\",\"enum\":[\"%s\",{\"%s\":1}]}}}}}],\"messages\":["
             "{\"role\":\"system\",\"content\":\"%s\"},{\"role\":\"user\",\"content\":\"%s\"},"
-            "{\"role\":\"assistant\",\"content\":\"\",\"reasoning\":\"x%s\",\"tool_calls\":[{\"id\":\"1\",\"function\":{\"name\":\"%s\",\"arguments\":{\"%s\":\"%s\"}}}]},"
-            "{\"role\":\"tool\",\"tool_call_id\":\"1\",\"content\":\"%s\"},{\"role\":\"tool\",\"tool_call_id\":\"2\",\"name\":\"x%s\",\"content\":\"%s\"},"
+            "{\"role\":\"assistant\",\"content\":\"\",\"reasoning\":\"x%s\",\"tool_calls\":[{\"id\":\"1\",\"function\":"
+            "{\"name\":\"%s\",\"arguments\":{\"%s\":\"%s\"}}}]},"
+            "{\"role\":\"tool\",\"tool_call_id\":\"1\",\"content\":\"%s\"},{\"role\":\"tool\",\"tool_call_id\":\"2\","
+            "\"name\":\"x%s\",\"content\":\"%s\"},"
             "{\"role\":\"assistant\",\"content\":\"x%s\"}]}",
             e, e, e, e, e, e, e, e, e, e, e, e, e, e, e, e, e);
     assert_true(n < sizeof text);
     myth_conversation c;
-    myth_error err = { 0 };
+    myth_error err = {0};
     if (myth_conversation_read(&c, mem, text, n, "test", &err) != MYTH_OK)
         fail_msg("%s: %s", text, err.msg);
     const size_t n_ids = encode_talk(k, &c, thinks, row[k].form != MYTH_CHAT_FOLDED, ids);
@@ -132,7 +143,8 @@ static size_t controls_of(int k, const char *s, bool thinks, int32_t *controls)
     return n_control;
 }
 
-/* Every piece that may not come from content, alone, cut short, doubled and beside others, in every place that holds text. */
+/* Every piece that may not come from content, alone, cut short, doubled and beside others, in every place that holds
+ * text. */
 static void markers_stay_text(void **state)
 {
     static int32_t want[TEXT_CAP], got[TEXT_CAP];
@@ -147,8 +159,8 @@ static void markers_stay_text(void **state)
                 char s[256];
                 if (!myth_tokenizer_is_control(tok[k], id) || (n_piece++ > 40 && !check_is_full()))
                     continue;
-                snprintf(s, sizeof s, "y%.*s\n%.*s%.*sz%.*s<turn|>\n<|turn>model\n<|channel>thought\n<channel|>", (int)p.len, p.text, (int)p.len, p.text,
-                         (int)p.len, p.text, (int)p.len - 1, p.text);
+                snprintf(s, sizeof s, "y%.*s\n%.*s%.*sz%.*s<turn|>\n<|turn>model\n<|channel>thought\n<channel|>",
+                         (int)p.len, p.text, (int)p.len, p.text, (int)p.len, p.text, (int)p.len - 1, p.text);
                 const size_t n = controls_of(k, s, thinks, got);
                 assert_ids(s, strlen(s), got, n, want, n_want);
             }
@@ -161,12 +173,12 @@ static void markers_stay_text(void **state)
 static void same_ids(int k, const char *parts, const char *whole)
 {
     static int32_t a[TEXT_CAP], b[TEXT_CAP];
-    const char *const text[] = { parts, whole };
-    int32_t *const ids[] = { a, b };
+    const char *const text[] = {parts, whole};
+    int32_t *const ids[] = {a, b};
     size_t n[2];
     for (int i = 0; i < 2; i++) {
         myth_conversation c;
-        myth_error err = { 0 };
+        myth_error err = {0};
         if (myth_conversation_read(&c, mem, text[i], strlen(text[i]), "talk", &err) != MYTH_OK)
             fail_msg("%s", err.msg);
         n[i] = encode_talk(k, &c, false, false, ids[i]);
@@ -175,15 +187,18 @@ static void same_ids(int k, const char *parts, const char *whole)
     assert_ids(parts, strlen(parts), a, n[0], b, n[1]);
 }
 
-/* As the templates: each part of a user or an assistant trimmed, those of others as they are; a piece of control text in two halves is text. */
+/* As the templates: each part of a user or an assistant trimmed, those of others as they are; a piece of control text
+ * in two halves is text. */
 static void content_in_parts(void **state)
 {
     (void)state;
 #define PART(s) "{\"type\":\"text\",\"text\":\"" s "\"}"
     for (int k = 0; k < N_ROW; k++) {
-        same_ids(k, "[{\"role\":\"user\",\"content\":[" PART(" a\\n") "," PART("\\u00e9 b ") "," PART("") "]}]", "[{\"role\":\"user\",\"content\":\"a\\u00e9 b\"}]");
-        same_ids(k, "[{\"role\":\"system\",\"content\":[" PART("s ") "," PART(" t") "]},{\"role\":\"user\",\"content\":[]}]",
-                 "[{\"role\":\"system\",\"content\":\"s  t\"},{\"role\":\"user\",\"content\":\"\"}]");
+        same_ids(k, "[{\"role\":\"user\",\"content\":[" PART(" a\\n") "," PART("\\u00e9 b ") "," PART("") "]}]",
+                 "[{\"role\":\"user\",\"content\":\"a\\u00e9 b\"}]");
+        same_ids(
+            k, "[{\"role\":\"system\",\"content\":[" PART("s ") "," PART(" t") "]},{\"role\":\"user\",\"content\":[]}]",
+            "[{\"role\":\"system\",\"content\":\"s  t\"},{\"role\":\"user\",\"content\":\"\"}]");
         same_ids(k, "[{\"role\":\"user\",\"content\":[" PART("<end_of_") "," PART("turn><turn") "," PART("|>") "]}]",
                  "[{\"role\":\"user\",\"content\":\"<end_of_turn><turn|>\"}]");
     }
@@ -196,11 +211,11 @@ static void expect(int k, const char *text, bool thinks, myth_status read, myth_
 {
     static int32_t ids[4096];
     myth_conversation c;
-    myth_error err = { 0 };
+    myth_error err = {0};
     size_t n = 99;
     assert_int_equal(myth_conversation_read(&c, mem, text, strlen(text), "talk", &err), read);
     if (read == MYTH_OK) {
-        const myth_chat_opts o = { .thinks = thinks, .tools = c.tools, .more = c.more };
+        const myth_chat_opts o = {.thinks = thinks, .tools = c.tools, .more = c.more};
         assert_int_equal(myth_chat_encode_with(tok[k], mem, row[k].form, c.msg, c.n, &o, ids, 4096, &n, &err), encoded);
         assert_int_equal(n, 0);
     }
@@ -219,16 +234,21 @@ static void refusals(void **state)
     expect(1, "7", false, MYTH_EARG, 0, "a list of messages");
     expect(1, "[" USER ",{\"role\":\"bot\"}]", false, MYTH_EARG, 0, "message 1: role");
     expect(1, "[{\"role\":\"user\",\"content\":[1]}]", false, MYTH_EARG, 0, "message 0: content");
-    expect(1, "[" USER ",{\"role\":\"user\",\"content\":[{\"type\":\"image\"}]}]", false, MYTH_EARG, 0, "message 1: content");
+    expect(1, "[" USER ",{\"role\":\"user\",\"content\":[{\"type\":\"image\"}]}]", false, MYTH_EARG, 0,
+           "message 1: content");
     expect(1, "[{\"role\":\"user\",\"content\":[{\"type\":\"text\"}]}]", false, MYTH_EARG, 0, "message 0: content");
     expect(1, "[{\"role\":\"user\",\"content\":{}}]", false, MYTH_EARG, 0, "message 0: content");
     expect(1, "[3]", false, MYTH_EARG, 0, "message 0: role");
     expect(1, "{\"messages\":[" USER "],\"tools\":{}}", false, MYTH_EARG, 0, "tools");
     expect(1, "{\"messages\":[" USER "],\"tools\":[{}]}", false, MYTH_OK, MYTH_EARG, "function");
-    expect(1, "{\"messages\":[" USER "],\"tools\":[{\"function\":{\"name\":\"f\",\"description\":5}}]}", false, MYTH_OK, MYTH_EARG, "description");
-    expect(1, "[" USER ",{\"role\":\"assistant\",\"tool_calls\":[{\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}]}]", false, MYTH_OK, MYTH_EARG, "arguments");
+    expect(1, "{\"messages\":[" USER "],\"tools\":[{\"function\":{\"name\":\"f\",\"description\":5}}]}", false, MYTH_OK,
+           MYTH_EARG, "description");
+    expect(1,
+           "[" USER ",{\"role\":\"assistant\",\"tool_calls\":[{\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}]}]",
+           false, MYTH_OK, MYTH_EARG, "arguments");
     expect(0, "[" USER "]", true, MYTH_OK, MYTH_EARG, "think");
-    expect(0, "{\"messages\":[" USER "],\"tools\":[{\"function\":{\"name\":\"f\"}}]}", false, MYTH_OK, MYTH_EARG, "tools");
+    expect(0, "{\"messages\":[" USER "],\"tools\":[{\"function\":{\"name\":\"f\"}}]}", false, MYTH_OK, MYTH_EARG,
+           "tools");
     expect(0, "[" USER ",{\"role\":\"tool\",\"content\":\"r\"}]", false, MYTH_OK, MYTH_EARG, "roles");
 #undef USER
 }
@@ -236,17 +256,19 @@ static void refusals(void **state)
 /* Every allocation fails once: nothing stays booked. */
 static void failing_memory(void **state)
 {
-    static const char text[] = "{\"tools\":[{\"function\":{\"name\":\"f\",\"description\":\"a text of more than thirty-two bytes, certainly\"}}],\"messages\":["
-                               "{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"u\"}]},{\"role\":\"assistant\",\"tool_calls\":[{\"function\":{\"name\":\"f\"}}]}]}";
+    static const char text[] = "{\"tools\":[{\"function\":{\"name\":\"f\",\"description\":\"a text of more than "
+                               "thirty-two bytes, certainly\"}}],\"messages\":["
+                               "{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"u\"}]},{\"role\":"
+                               "\"assistant\",\"tool_calls\":[{\"function\":{\"name\":\"f\"}}]}]}";
     static int32_t ids[4096];
     (void)state;
     for (uint64_t nth = 1;; nth++) {
         myth_conversation c;
         size_t n = 0;
-        myth_mem_set_fault(mem, &(myth_fault) { .fail_nth = nth });
+        myth_mem_set_fault(mem, &(myth_fault){.fail_nth = nth});
         myth_status st = myth_conversation_read(&c, mem, text, sizeof text - 1, "talk", NULL);
         if (st == MYTH_OK) {
-            const myth_chat_opts o = { .thinks = true, .tools = c.tools, .more = c.more };
+            const myth_chat_opts o = {.thinks = true, .tools = c.tools, .more = c.more};
             st = myth_chat_encode_with(tok[1], mem, MYTH_CHAT_TURNS, c.msg, c.n, &o, ids, 4096, &n, NULL);
         }
         myth_mem_set_fault(mem, NULL);
@@ -267,7 +289,8 @@ static void stop_ids(void **state)
     const myth_special_ids *s = myth_tokenizer_special(tok[1]);
     assert_int_equal(myth_chat_stop_ids(tok[1], ids), 3);
     assert_true(ids[0] == s->eos && ids[1] == s->end_of_turn && ids[2] == s->tool_response);
-    assert_true(ids[1] == myth_tokenizer_find(tok[1], "<turn|>", 7) && ids[2] == myth_tokenizer_find(tok[1], "<|tool_response>", 16));
+    assert_true(ids[1] == myth_tokenizer_find(tok[1], "<turn|>", 7) &&
+                ids[2] == myth_tokenizer_find(tok[1], "<|tool_response>", 16));
 }
 
 int main(void)

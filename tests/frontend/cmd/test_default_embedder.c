@@ -1,5 +1,6 @@
-/* The embedder that ships, on questions and functions written for this test (tests/corpus/embed): its size, vectors of length 1 whatever prompt
- * stands before the text, each question nearest to its own function. A broken export, tokenizer or dense layer ranks by chance here: one of 24. */
+/* The embedder that ships, on questions and functions written for this test (tests/corpus/embed): its size, vectors of
+ * length 1 whatever prompt stands before the text, each question nearest to its own function. A broken export,
+ * tokenizer or dense layer ranks by chance here: one of 24. */
 #include "tests/frontend/cli/cli_run.h"
 
 #include <math.h>
@@ -63,8 +64,10 @@ static uint32_t count_first(uint32_t n, const char *asked, const char *found, ui
     static float q[PAIR_MAX][DIM], d[PAIR_MAX][DIM];
     char line[1024];
     uint32_t n_first = 0;
-    snprintf(line, sizeof(line), "\"$M\" embed -m " MODEL " --jsonl --dim %u --prompt %s \"$D/asked\" > \"$D/q\" && "
-             "\"$M\" embed -m " MODEL " --jsonl --dim %u --prompt %s \"$D/found\" > \"$D/d\"", dim, asked, dim, found);
+    snprintf(line, sizeof(line),
+             "\"$M\" embed -m " MODEL " --jsonl --dim %u --prompt %s \"$D/asked\" > \"$D/q\" && "
+             "\"$M\" embed -m " MODEL " --jsonl --dim %u --prompt %s \"$D/found\" > \"$D/d\"",
+             dim, asked, dim, found);
     cli_shell(&r, line);
     assert_int_equal(r.code, 0);
     read_side(q, n, dim, "q");
@@ -112,13 +115,15 @@ static void a_small_file_with_a_token_a_prompt(void **state)
     cli_shell(&r, "printf 'free list' | \"$M\" embed -m " MODEL " --json --prompt code");
     json_t *with = json_loads(r.out, 0, NULL);
     assert_true(plain && with);
-    assert_int_equal(json_integer_value(json_object_get(with, "tokens")), json_integer_value(json_object_get(plain, "tokens")) + 1);
+    assert_int_equal(json_integer_value(json_object_get(with, "tokens")),
+                     json_integer_value(json_object_get(plain, "tokens")) + 1);
     json_decref(plain);
     json_decref(with);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(a_small_file_with_a_token_a_prompt), cmocka_unit_test(questions_find_their_functions) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_small_file_with_a_token_a_prompt),
+                                       cmocka_unit_test(questions_find_their_functions)};
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
 }

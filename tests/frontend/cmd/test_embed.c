@@ -38,7 +38,8 @@ static void a_text_and_a_line_give_the_same_vector(void **state)
     assert_int_equal(r.code, 0);
     assert_int_equal(read_vector(one, 64, r.out), 64);
     assert_true(fabs(length_of(one, 64) - 1.0) < 1e-5);
-    cli_shell(&r, "printf '\"other\"\\n\\n{\"id\": \"a\\\\nb\", \"text\":\"int x = 1;\"}\\n{\"text\":\"\",\"id\":7}' | \"$M\" " ENCODER "--jsonl");
+    cli_shell(&r, "printf '\"other\"\\n\\n{\"id\": \"a\\\\nb\", \"text\":\"int x = 1;\"}\\n{\"text\":\"\",\"id\":7}' | "
+                  "\"$M\" " ENCODER "--jsonl");
     assert_int_equal(r.code, 0);
     assert_int_equal(read_vector(other, 64, r.out), 64);
     const char *second = strchr(r.out, '\n') + 1, *third = strchr(second, '\n') + 1;
@@ -71,7 +72,7 @@ static void what_is_too_long_is_cut_and_marked(void **state)
 {
     (void)state;
     double cut[64], by_hand[64];
-    cli_shell(&r, "head -c 400 /dev/zero | tr '\\0' 'a' | \"$M\" " ENCODER "--json");          /* a token a byte, 256 at most */
+    cli_shell(&r, "head -c 400 /dev/zero | tr '\\0' 'a' | \"$M\" " ENCODER "--json"); /* a token a byte, 256 at most */
     assert_int_equal(r.code, 0);
     read_vector(cut, 64, r.out);
     assert_non_null(strstr(r.out, "\"tokens\":256,\"truncated\":true"));
@@ -99,14 +100,18 @@ static void refusals_name_the_cause(void **state)
     assert_non_null(strstr(r.err, "embeddings"));
 }
 
-/* Many lines, more than a group: the order stays, with and without a pipe, and each vector is the one that its text has alone. */
+/* Many lines, more than a group: the order stays, with and without a pipe, and each vector is the one that its text has
+ * alone. */
 static void any_number_of_lines_keeps_its_order(void **state)
 {
     (void)state;
     double v[64], alone[64];
-    cli_shell(&r, "for i in $(seq 150); do printf '{\"id\":%d,\"text\":\"text %d\"}\\n' $i $((i % 7)); done >\"$D/in.jsonl\"; "
-                  "\"$M\" " ENCODER "--jsonl \"$D/in.jsonl\" -o \"$D/a.jsonl\" && cat \"$D/in.jsonl\" | \"$M\" " ENCODER "--jsonl >\"$D/b.jsonl\" && "
-                  "cmp \"$D/a.jsonl\" \"$D/b.jsonl\" && wc -l <\"$D/a.jsonl\" && sed -n 75p \"$D/a.jsonl\" && ls \"$D\"");
+    cli_shell(
+        &r,
+        "for i in $(seq 150); do printf '{\"id\":%d,\"text\":\"text %d\"}\\n' $i $((i % 7)); done >\"$D/in.jsonl\"; "
+        "\"$M\" " ENCODER "--jsonl \"$D/in.jsonl\" -o \"$D/a.jsonl\" && cat \"$D/in.jsonl\" | \"$M\" " ENCODER
+        "--jsonl >\"$D/b.jsonl\" && "
+        "cmp \"$D/a.jsonl\" \"$D/b.jsonl\" && wc -l <\"$D/a.jsonl\" && sed -n 75p \"$D/a.jsonl\" && ls \"$D\"");
     assert_int_equal(r.code, 0);
     assert_int_equal(strtol(r.out, NULL, 10), 150);
     assert_null(strstr(r.out, ".tmp"));
@@ -122,7 +127,8 @@ static void files_of_a_list_are_texts(void **state)
 {
     (void)state;
     double v[64], alone[64];
-    cli_shell(&r, "printf 'int x = 1;' >\"$D/a b.c\"; printf 'other' >\"$D/c.c\"; printf '%s\\n\\n%s' \"$D/a b.c\" \"$D/c.c\" >\"$D/list\"; "
+    cli_shell(&r, "printf 'int x = 1;' >\"$D/a b.c\"; printf 'other' >\"$D/c.c\"; printf '%s\\n\\n%s' \"$D/a b.c\" "
+                  "\"$D/c.c\" >\"$D/list\"; "
                   "\"$M\" " ENCODER "--files \"$D/list\"");
     assert_int_equal(r.code, 0);
     assert_non_null(strstr(r.out, "/a b.c\",\"embedding\""));
@@ -143,7 +149,8 @@ static void npy_holds_a_row_for_each_text(void **state)
     char path[256], head[129] = "";
     double v[64];
     float row[64];
-    cli_shell(&r, "for i in $(seq 70); do printf '\"text %d\"\\n' $i; done | \"$M\" " ENCODER "--jsonl -o \"$D/v.npy\" --format npy --dim 32");
+    cli_shell(&r, "for i in $(seq 70); do printf '\"text %d\"\\n' $i; done | \"$M\" " ENCODER
+                  "--jsonl -o \"$D/v.npy\" --format npy --dim 32");
     assert_int_equal(r.code, 0);
     snprintf(path, sizeof(path), "%s/v.npy", cli_dir);
     FILE *f = fopen(path, "rb");
@@ -170,15 +177,19 @@ static void a_failure_leaves_no_file(void **state)
     (void)state;
     for (int npy = 0; npy < 2; npy++) {
         char line[512];
-        snprintf(line, sizeof(line), "{ for i in $(seq 70); do printf '\"text\"\\n'; done; echo '[1]'; } >\"$D/bad.jsonl\"; echo old >\"$D/keep\"; "
-                                     "\"$M\" " ENCODER "--jsonl \"$D/bad.jsonl\" -o \"$D/keep\" --format %s", npy ? "npy" : "jsonl");
+        snprintf(line, sizeof(line),
+                 "{ for i in $(seq 70); do printf '\"text\"\\n'; done; echo '[1]'; } >\"$D/bad.jsonl\"; echo old "
+                 ">\"$D/keep\"; "
+                 "\"$M\" " ENCODER "--jsonl \"$D/bad.jsonl\" -o \"$D/keep\" --format %s",
+                 npy ? "npy" : "jsonl");
         cli_shell(&r, line);
         assert_int_equal(r.code, 65);
         assert_non_null(strstr(r.err, "line 71"));
         cli_shell(&r, "cat \"$D/keep\"; ls \"$D\" | grep -c tmp");
         assert_string_equal(r.out, "old\n0\n");
     }
-    cli_shell(&r, "head -c 5000 /dev/zero | tr '\\0' 'a' | sed 's/.*/\"&\"/' | \"$M\" " ENCODER "--jsonl --line-bytes 4096");
+    cli_shell(&r, "head -c 5000 /dev/zero | tr '\\0' 'a' | sed 's/.*/\"&\"/' | \"$M\" " ENCODER
+                  "--jsonl --line-bytes 4096");
     assert_int_equal(r.code, 3);
     assert_non_null(strstr(r.err, "line 1: longer than --line-bytes"));
 }
@@ -191,7 +202,9 @@ static void memory_does_not_grow_with_the_texts(void **state)
     for (int i = 0; i < 2; i++) {
         char line[512], path[256];
         json_error_t e;
-        snprintf(line, sizeof(line), "for i in $(seq %d); do printf '\"text %%d\"\\n' $i; done | \"$M\" " ENCODER "--jsonl --mem-report \"$D/m.json\" >/dev/null",
+        snprintf(line, sizeof(line),
+                 "for i in $(seq %d); do printf '\"text %%d\"\\n' $i; done | \"$M\" " ENCODER
+                 "--jsonl --mem-report \"$D/m.json\" >/dev/null",
                  i ? 500 : 5);
         cli_shell(&r, line);
         assert_int_equal(r.code, 0);
@@ -216,16 +229,11 @@ static void the_plan_is_the_ledger(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_text_and_a_line_give_the_same_vector),
-        cmocka_unit_test(a_prompt_stands_before_the_text),
-        cmocka_unit_test(what_is_too_long_is_cut_and_marked),
-        cmocka_unit_test(refusals_name_the_cause),
-        cmocka_unit_test(any_number_of_lines_keeps_its_order),
-        cmocka_unit_test(files_of_a_list_are_texts),
-        cmocka_unit_test(npy_holds_a_row_for_each_text),
-        cmocka_unit_test(a_failure_leaves_no_file),
-        cmocka_unit_test(memory_does_not_grow_with_the_texts),
-        cmocka_unit_test(the_plan_is_the_ledger),
+        cmocka_unit_test(a_text_and_a_line_give_the_same_vector), cmocka_unit_test(a_prompt_stands_before_the_text),
+        cmocka_unit_test(what_is_too_long_is_cut_and_marked),     cmocka_unit_test(refusals_name_the_cause),
+        cmocka_unit_test(any_number_of_lines_keeps_its_order),    cmocka_unit_test(files_of_a_list_are_texts),
+        cmocka_unit_test(npy_holds_a_row_for_each_text),          cmocka_unit_test(a_failure_leaves_no_file),
+        cmocka_unit_test(memory_does_not_grow_with_the_texts),    cmocka_unit_test(the_plan_is_the_ledger),
     };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
 }

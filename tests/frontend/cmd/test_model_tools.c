@@ -12,9 +12,10 @@ static void perplexity_is_that_of_the_logits(void **state)
     enum { N = 24, VOCAB = 512 };
     static float row[N][VOCAB];
     char path[256];
-    int32_t ids[N] = { 2 };
+    int32_t ids[N] = {2};
     double nll = 0.0;
-    cli_shell(&r, "printf 'The quick brown fox jumps over the dog.' >\"$D/text\"; \"$M\" tokenize " TINY "--json \"$D/text\"");
+    cli_shell(&r, "printf 'The quick brown fox jumps over the dog.' >\"$D/text\"; \"$M\" tokenize " TINY
+                  "--json \"$D/text\"");
     assert_int_equal(r.code, 0);
     json_t *j = json_loads(r.out, 0, NULL);
     const json_t *a = json_object_get(j, "ids");
@@ -59,7 +60,7 @@ static void divergence_from_itself_is_nothing(void **state)
 {
     (void)state;
     double kl[2];
-    static const char *const other[] = { "random:gemma3-tiny:f32", "random:gemma3-tiny:q4_0" };
+    static const char *const other[] = {"random:gemma3-tiny:f32", "random:gemma3-tiny:q4_0"};
     for (int i = 0; i < 2; i++) {
         char line[512];
         snprintf(line, sizeof(line), "perplexity " TINY "--exact --kl %s -c 64 --chunks 2 --json README.md", other[i]);
@@ -75,8 +76,10 @@ static void divergence_from_itself_is_nothing(void **state)
     json_t *alone = json_loads(r.out, 0, NULL);
     cli_expect(&r, "perplexity " TINY "--exact --kl random:gemma3-tiny:f32 -c 64 --chunks 2 --json README.md", 0);
     json_t *both = json_loads(r.out, 0, NULL);
-    assert_true(fabs(json_number_value(json_object_get(alone, "nll")) - json_number_value(json_object_get(both, "nll"))) < 1e-5);
-    assert_int_equal(json_integer_value(json_object_get(alone, "tokens")), json_integer_value(json_object_get(both, "tokens")));
+    assert_true(fabs(json_number_value(json_object_get(alone, "nll")) -
+                     json_number_value(json_object_get(both, "nll"))) < 1e-5);
+    assert_int_equal(json_integer_value(json_object_get(alone, "tokens")),
+                     json_integer_value(json_object_get(both, "tokens")));
     json_decref(alone);
     json_decref(both);
 }
@@ -95,11 +98,14 @@ static void a_text_that_is_too_short_is_refused(void **state)
 static void an_importance_matrix_reaches_convert(void **state)
 {
     (void)state;
-    cli_shell(&r, "\"$M\" imatrix " TINY "-c 64 --chunks 4 -o \"$D/a.gguf\" README.md && \"$M\" imatrix " TINY "-c 64 --chunks 4 -ub 16 -t 3 -o \"$D/b.gguf\" README.md && "
+    cli_shell(&r, "\"$M\" imatrix " TINY "-c 64 --chunks 4 -o \"$D/a.gguf\" README.md && \"$M\" imatrix " TINY
+                  "-c 64 --chunks 4 -ub 16 -t 3 -o \"$D/b.gguf\" README.md && "
                   "cmp \"$D/a.gguf\" \"$D/b.gguf\"");
     assert_int_equal(r.code, 0);
-    cli_shell(&r, "\"$M\" convert " TINY "--type q4_0 --imatrix \"$D/a.gguf\" -o \"$D/with.gguf\" && \"$M\" convert " TINY "--type q4_0 -o \"$D/without.gguf\" && "
-                  "cmp -s \"$D/with.gguf\" \"$D/without.gguf\"");
+    cli_shell(&r,
+              "\"$M\" convert " TINY "--type q4_0 --imatrix \"$D/a.gguf\" -o \"$D/with.gguf\" && \"$M\" convert " TINY
+              "--type q4_0 -o \"$D/without.gguf\" && "
+              "cmp -s \"$D/with.gguf\" \"$D/without.gguf\"");
     assert_int_equal(r.code, 1);
     cli_shell(&r, "\"$M\" verify -m \"$D/with.gguf\" | tail -1");
     assert_int_equal(r.code, 0);
@@ -114,10 +120,11 @@ static void an_importance_matrix_reaches_convert(void **state)
 static void convert_knows_the_mixes(void **state)
 {
     (void)state;
-    cli_shell(&r, "\"$M\" convert " TINY "--type Q4_K_M -t 1 -o \"$D/1.gguf\" && \"$M\" convert " TINY "--type q4_k_m -t 3 -o \"$D/3.gguf\" && cmp \"$D/1.gguf\" \"$D/3.gguf\" && "
+    cli_shell(&r, "\"$M\" convert " TINY "--type Q4_K_M -t 1 -o \"$D/1.gguf\" && \"$M\" convert " TINY
+                  "--type q4_k_m -t 3 -o \"$D/3.gguf\" && cmp \"$D/1.gguf\" \"$D/3.gguf\" && "
                   "\"$M\" verify -m \"$D/1.gguf\"");
     assert_int_equal(r.code, 0);
-    assert_non_null(strstr(r.out, "q5_0"));                          /* 64 columns: no multiple of 256 */
+    assert_non_null(strstr(r.out, "q5_0")); /* 64 columns: no multiple of 256 */
     cli_shell(&r, "\"$M\" convert " TINY "--type q9_0 -o \"$D/x.gguf\"");
     assert_int_equal(r.code, 2);
     assert_non_null(strstr(r.err, "q4_k_m"));
@@ -130,20 +137,23 @@ static void verify_names_what_is_wrong(void **state)
     assert_int_equal(r.code, 0);
     json_t *j = json_loads(r.out, 0, NULL);
     assert_non_null(j);
-    const json_t *tensors = json_object_get(j, "tensors"), *last = json_array_get(tensors, json_array_size(tensors) - 1);
+    const json_t *tensors = json_object_get(j, "tensors"),
+                 *last = json_array_get(tensors, json_array_size(tensors) - 1);
     assert_true(json_array_size(tensors) > 50);
     assert_int_equal(json_integer_value(json_object_get(json_object_get(j, "forward"), "rows")), 16);
     const char *name = json_string_value(json_object_get(last, "name"));
     char wanted[80], line[512];
     snprintf(wanted, sizeof(wanted), "%s", json_string_value(json_object_get(last, "sha256")));
     assert_int_equal(strlen(wanted), 64);
-    snprintf(line, sizeof(line), "tail -c %lld \"$D/good.gguf\" | head -c %lld | sha256sum", (long long)json_integer_value(json_object_get(last, "bytes")),
+    snprintf(line, sizeof(line), "tail -c %lld \"$D/good.gguf\" | head -c %lld | sha256sum",
+             (long long)json_integer_value(json_object_get(last, "bytes")),
              (long long)json_integer_value(json_object_get(last, "bytes")));
     cli_shell(&r, line);
     if (r.code == 0)
         assert_memory_equal(r.out, wanted, 64);
     /* the last value becomes a NaN */
-    cli_shell(&r, "head -c -4 \"$D/good.gguf\" >\"$D/bad.gguf\"; printf '\\0\\0\\300\\177' >>\"$D/bad.gguf\"; \"$M\" verify -m \"$D/bad.gguf\"");
+    cli_shell(&r, "head -c -4 \"$D/good.gguf\" >\"$D/bad.gguf\"; printf '\\0\\0\\300\\177' >>\"$D/bad.gguf\"; \"$M\" "
+                  "verify -m \"$D/bad.gguf\"");
     assert_int_equal(r.code, 65);
     assert_non_null(strstr(r.err, name));
     json_decref(j);
@@ -155,7 +165,9 @@ static void the_plans_are_the_ledgers(void **state)
 {
     (void)state;
     static const char *const run[] = {
-        "perplexity " TINY "-c 64 --chunks 2 README.md", "imatrix " TINY "-c 64 --chunks 2 -o \"$D/i.gguf\" README.md", "verify " TINY,
+        "perplexity " TINY "-c 64 --chunks 2 README.md",
+        "imatrix " TINY "-c 64 --chunks 2 -o \"$D/i.gguf\" README.md",
+        "verify " TINY,
         "perplexity " TINY "--kl random:gemma3-tiny:q8_0 -c 64 --chunks 2 README.md",
     };
     for (int i = 0; i < 4; i++) {

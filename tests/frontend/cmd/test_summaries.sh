@@ -1,6 +1,7 @@
 #!/bin/sh
-# map --summaries with the shipped model and with one that follows instructions: lines are kept by content, bounded by --summary-files, taken up where
-# a run ended, made anew by another model, and what a model writes about nothing in the file is not kept.
+# map --summaries with the shipped model and with one that follows instructions: lines are kept by content, bounded by
+# --summary-files, taken up where a run ended, made anew by another model, and what a model writes about nothing in the
+# file is not kept.
 set -eu
 cd "${MYTHOS_SOURCE_DIR:-.}"
 model=models/mythos-inspect.gguf

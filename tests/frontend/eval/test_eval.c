@@ -1,5 +1,5 @@
-/* test_eval.c - mythos eval from outside: a small set of questions whose measures are known, the gate, comparisons, what is refused. The shipped
- * repository is held to its own gate. */
+/* test_eval.c - mythos eval from outside: a small set of questions whose measures are known, the gate, comparisons,
+ * what is refused. The shipped repository is held to its own gate. */
 #include "tests/frontend/cli/cli_run.h"
 
 static int begin(void **state)
@@ -8,16 +8,25 @@ static int begin(void **state)
         return -1;
     cli_result r;
     /* Two files that can be told apart by one word each, and questions for them: one right, one wrong, one for both. */
-    cli_shell(&r, "mkdir -p $D/s/tree/src && cd $D/s && printf 'int open_door(int n)\\n{\\n    return n + 1;\\n}\\n' >tree/src/door.c && "
-                  "printf 'int paint_wall(int n)\\n{\\n    return n / 0;\\n}\\n' >tree/src/wall.c && "
-                  "printf '%s\\n' '{\"id\":\"a\",\"kind\":\"symbol\",\"text\":\"open_door\",\"expect\":[{\"path\":\"src/door.c\",\"symbol\":\"open_door\"}]}' "
-                  "'{\"id\":\"b\",\"kind\":\"symbol\",\"text\":\"paint_wall\",\"expect\":[{\"path\":\"src/door.c\"}]}' "
-                  "'{\"id\":\"c\",\"kind\":\"prose\",\"text\":\"door wall\",\"expect\":[{\"path\":\"src/door.c\"},{\"path\":\"src/wall.c\"}],\"tags\":[\"both\"]}' "
-                  ">questions.jsonl && echo '{\"path\":\"src/wall.c\",\"line\":3,\"rule\":\"division-by-zero\",\"text\":\"return n / 0;\"}' >defects.jsonl && "
-                  "echo '{\"floors\":{\"all\":{\"recall@12\":0.66,\"mrr\":0.66},\"both\":{\"precision@12\":1}}}' >good.json && "
-                  "echo '{\"floors\":{\"all\":{\"recall@12\":0.67},\"symbol\":{\"acc@1\":0.6}}}' >bad.json && "
-                  "echo '{\"floors\":{\"all\":{\"recall@12\":0.1}},\"against\":{\"lexical\":{\"all\":{\"recall@12\":0.67}}}}' >against.json && "
-                  "echo '{\"floors\":{\"all\":{\"recall@13\":0.1}}}' >odd.json && echo '{\"floors\":{\"metrics\":{\"grounding\":1}}}' >model.json");
+    cli_shell(
+        &r,
+        "mkdir -p $D/s/tree/src && cd $D/s && printf 'int open_door(int n)\\n{\\n    return n + 1;\\n}\\n' "
+        ">tree/src/door.c && "
+        "printf 'int paint_wall(int n)\\n{\\n    return n / 0;\\n}\\n' >tree/src/wall.c && "
+        "printf '%s\\n' "
+        "'{\"id\":\"a\",\"kind\":\"symbol\",\"text\":\"open_door\",\"expect\":[{\"path\":\"src/"
+        "door.c\",\"symbol\":\"open_door\"}]}' "
+        "'{\"id\":\"b\",\"kind\":\"symbol\",\"text\":\"paint_wall\",\"expect\":[{\"path\":\"src/door.c\"}]}' "
+        "'{\"id\":\"c\",\"kind\":\"prose\",\"text\":\"door "
+        "wall\",\"expect\":[{\"path\":\"src/door.c\"},{\"path\":\"src/wall.c\"}],\"tags\":[\"both\"]}' "
+        ">questions.jsonl && echo '{\"path\":\"src/wall.c\",\"line\":3,\"rule\":\"division-by-zero\",\"text\":\"return "
+        "n / 0;\"}' >defects.jsonl && "
+        "echo '{\"floors\":{\"all\":{\"recall@12\":0.66,\"mrr\":0.66},\"both\":{\"precision@12\":1}}}' >good.json && "
+        "echo '{\"floors\":{\"all\":{\"recall@12\":0.67},\"symbol\":{\"acc@1\":0.6}}}' >bad.json && "
+        "echo '{\"floors\":{\"all\":{\"recall@12\":0.1}},\"against\":{\"lexical\":{\"all\":{\"recall@12\":0.67}}}}' "
+        ">against.json && "
+        "echo '{\"floors\":{\"all\":{\"recall@13\":0.1}}}' >odd.json && echo "
+        "'{\"floors\":{\"metrics\":{\"grounding\":1}}}' >model.json");
     return r.code;
 }
 
@@ -26,16 +35,16 @@ static int begin(void **state)
 static json_t *group(json_t *j, int config, const char *name)
 {
     size_t i;
-    json_t *g, *groups = json_object_get(json_array_get(json_object_get(j, "configurations"), (size_t)config), "groups");
-    json_array_foreach(groups, i, g)
-        if (strcmp(json_string_value(json_object_get(g, "group")), name) == 0)
-            return g;
+    json_t *g,
+        *groups = json_object_get(json_array_get(json_object_get(j, "configurations"), (size_t)config), "groups");
+    json_array_foreach(groups, i, g) if (strcmp(json_string_value(json_object_get(g, "group")), name) == 0) return g;
     return NULL;
 }
 
 static double mean(json_t *j, int config, const char *name, const char *part, const char *measure)
 {
-    return json_number_value(json_object_get(json_object_get(json_object_get(group(j, config, name), part), measure), "mean"));
+    return json_number_value(
+        json_object_get(json_object_get(json_object_get(group(j, config, name), part), measure), "mean"));
 }
 
 static void equal(double got, double want)
@@ -51,14 +60,15 @@ static void measures_are_those_of_the_answers(void **state)
     static cli_result r, again;
     json_t *j = cli_json(&r, SMALL "--json");
     assert_int_equal(json_integer_value(json_object_get(j, "n")), 3);
-    equal(mean(j, 0, "all", "measures", "recall@12"), 2.0 / 3);         /* a and c all, b nothing */
+    equal(mean(j, 0, "all", "measures", "recall@12"), 2.0 / 3); /* a and c all, b nothing */
     equal(mean(j, 0, "all", "measures", "mrr"), 2.0 / 3);
     equal(mean(j, 0, "symbol", "measures", "acc@1"), 0.5);
     equal(mean(j, 0, "both", "measures", "precision@12"), 1);
     equal(mean(j, 0, "prose", "measures", "ndcg@10"), 1);
     assert_int_equal(json_array_size(json_object_get(j, "tasks")), 3);
     equal(cli_number(j, "metrics.retrieval_recall.value"), 2.0 / 3);
-    assert_true(cli_number(j, "metrics.prompt_efficiency.value") > 0 && cli_number(j, "metrics.prompt_efficiency.value") < 1);
+    assert_true(cli_number(j, "metrics.prompt_efficiency.value") > 0 &&
+                cli_number(j, "metrics.prompt_efficiency.value") < 1);
     assert_true(json_is_null(json_object_get(json_object_get(json_object_get(j, "metrics"), "grounding"), "value")));
     json_decref(j);
     cli_run(&again, SMALL "--json");
@@ -76,7 +86,8 @@ static void comparisons_are_paired(void **state)
     assert_int_equal(json_array_size(json_object_get(j, "configurations")), 3);
     assert_null(json_object_get(group(j, 0, "all"), "difference"));
     equal(mean(j, 1, "all", "difference", "recall@12"), 0);
-    equal(mean(j, 2, "all", "difference", "mrr"), mean(j, 2, "all", "measures", "mrr") - mean(j, 0, "all", "measures", "mrr"));
+    equal(mean(j, 2, "all", "difference", "mrr"),
+          mean(j, 2, "all", "measures", "mrr") - mean(j, 0, "all", "measures", "mrr"));
     json_decref(j);
 }
 
@@ -88,9 +99,11 @@ static void hybrid_beside_lexical(void **state)
     json_t *j = cli_json(&r, SMALL "--json --embed-model random:embeddinggemma-tiny:f32 --against lexical");
     json_t *c = json_object_get(j, "configurations");
     assert_string_equal(json_string_value(json_object_get(json_array_get(c, 0), "name")), "hybrid");
-    assert_true(json_is_false(json_object_get(json_array_get(c, 0), "lexical")) && json_is_true(json_object_get(json_array_get(c, 1), "lexical")));
+    assert_true(json_is_false(json_object_get(json_array_get(c, 0), "lexical")) &&
+                json_is_true(json_object_get(json_array_get(c, 1), "lexical")));
     equal(mean(j, 1, "all", "measures", "recall@12"), 2.0 / 3);
-    assert_true(mean(j, 0, "all", "measures", "recall@12") >= 2.0 / 3);         /* what has a vector near enough comes in as well */
+    assert_true(mean(j, 0, "all", "measures", "recall@12") >=
+                2.0 / 3); /* what has a vector near enough comes in as well */
     json_decref(j);
     cli_expect(&r, SMALL "--embed-model $D/none.gguf", 66);
 }
@@ -127,7 +140,8 @@ static void answers(void **state)
     assert_true(cli_number(j, "metrics.diagnosis_recall.value") >= 0);
     json_t *grounding = json_object_get(json_object_get(json_object_get(j, "metrics"), "grounding"), "value");
     assert_true(json_is_null(grounding) || json_number_value(grounding) <= 1);
-    assert_true(json_is_null(json_object_get(json_object_get(json_object_get(j, "metrics"), "retrieval_recall"), "value")));
+    assert_true(
+        json_is_null(json_object_get(json_object_get(json_object_get(j, "metrics"), "retrieval_recall"), "value")));
     json_decref(j);
 }
 
@@ -136,9 +150,12 @@ static void a_planted_change(void **state)
 {
     (void)state;
     static cli_result r;
-    cli_shell(&r, "cp -R $D/s $D/d && cd $D/d && echo '{\"path\":\"src/door.c\",\"line\":3,\"rule\":\"other\",\"text\":\"return n - 1;\"}' >regression.jsonl && "
-                  "printf '%s\\n' 'diff --git a/src/door.c b/src/door.c' '--- a/src/door.c' '+++ b/src/door.c' '@@ -1,4 +1,4 @@' ' int open_door(int n)' ' {' '-    return n + 1;' '+    return n - 1;' ' }' "
-                  ">regression.patch");
+    cli_shell(
+        &r, "cp -R $D/s $D/d && cd $D/d && echo "
+            "'{\"path\":\"src/door.c\",\"line\":3,\"rule\":\"other\",\"text\":\"return n - 1;\"}' >regression.jsonl && "
+            "printf '%s\\n' 'diff --git a/src/door.c b/src/door.c' '--- a/src/door.c' '+++ b/src/door.c' '@@ -1,4 +1,4 "
+            "@@' ' int open_door(int n)' ' {' '-    return n + 1;' '+    return n - 1;' ' }' "
+            ">regression.patch");
     assert_int_equal(r.code, 0);
     cli_run(&r, "inspect-diff --help");
     bool has_diff = r.code == 0;
@@ -151,19 +168,23 @@ static void a_planted_change(void **state)
 static void what_is_refused(void **state)
 {
     (void)state;
-    static const struct { const char *args; int code; const char *says; } row[] = {
-        { "eval", 2, "NAME" },
-        { "eval nonsense", 2, "cosqa" },
-        { "eval cosqa --data $D/nowhere", 66, "--data" },
-        { "eval cosqa", 66, "--data DIR says where cosqa/cosqa-retrieval-dev-500.json is" },
-        { "eval swe-lite --repos $D", 66, "--data DIR says where swe-lite-dev.jsonl is" },
-        { "eval cosqa --data $D/s", 66, "cosqa" },
-        { "eval cosqa --part answers", 2, "--part" },
-        { "eval shop --data $D/s --against nonsense", 2, "--against" },
-        { "eval shop --data $D/s --part retrieval --against base", 2, "base" },
-        { "eval c-commits --data $D/s --against topic", 2, "topic" },
-        { "eval shop --data $D/s --part retrieval --weights nonsense=1", 2, "nonsense" },
-        { "eval shop --data $D/s --part answers -m $D/none.gguf", 66, "none.gguf" },
+    static const struct {
+        const char *args;
+        int code;
+        const char *says;
+    } row[] = {
+        {"eval", 2, "NAME"},
+        {"eval nonsense", 2, "cosqa"},
+        {"eval cosqa --data $D/nowhere", 66, "--data"},
+        {"eval cosqa", 66, "--data DIR says where cosqa/cosqa-retrieval-dev-500.json is"},
+        {"eval swe-lite --repos $D", 66, "--data DIR says where swe-lite-dev.jsonl is"},
+        {"eval cosqa --data $D/s", 66, "cosqa"},
+        {"eval cosqa --part answers", 2, "--part"},
+        {"eval shop --data $D/s --against nonsense", 2, "--against"},
+        {"eval shop --data $D/s --part retrieval --against base", 2, "base"},
+        {"eval c-commits --data $D/s --against topic", 2, "topic"},
+        {"eval shop --data $D/s --part retrieval --weights nonsense=1", 2, "nonsense"},
+        {"eval shop --data $D/s --part answers -m $D/none.gguf", 66, "none.gguf"},
     };
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
         static cli_result r;
@@ -178,15 +199,21 @@ static void nothing_is_left_behind(void **state)
 {
     (void)state;
     static cli_result r;
-    cli_shell(&r, "mkdir $D/t && export TMPDIR=$D/t XDG_CACHE_HOME=$D/c XDG_STATE_HOME=$D/l && $M " SMALL " >/dev/null && "
-                  "$M eval shop --data $D/s --part answers -m random:gemma3-tiny:f32 >/dev/null && test -z \"$(ls $D/t)\" && test ! -e $D/c && test ! -e $D/l");
+    cli_shell(&r,
+              "mkdir $D/t && export TMPDIR=$D/t XDG_CACHE_HOME=$D/c XDG_STATE_HOME=$D/l && $M " SMALL " >/dev/null && "
+              "$M eval shop --data $D/s --part answers -m random:gemma3-tiny:f32 >/dev/null && test -z \"$(ls $D/t)\" "
+              "&& test ! -e $D/c && test ! -e $D/l");
     assert_int_equal(r.code, 0);
     /* Ended in the middle, when its folder is there. */
-    static const char *const sig[] = { "INT", "TERM", "HUP" };
+    static const char *const sig[] = {"INT", "TERM", "HUP"};
     for (int i = 0; i < 3; i++) {
         char line[512];
-        snprintf(line, sizeof(line), "export TMPDIR=$D/t; $M eval shop -m random:gemma3-tiny:f32 >/dev/null & P=$!; n=0; until ls $D/t/mythos-eval-*/cache >/dev/null 2>&1; do "
-                                     "n=$((n + 1)); [ $n -gt 500 ] && exit 9; sleep 0.02; done; kill -%s $P; wait $P; e=$?; test -z \"$(ls $D/t)\" && exit $e", sig[i]);
+        snprintf(line, sizeof(line),
+                 "export TMPDIR=$D/t; $M eval shop -m random:gemma3-tiny:f32 >/dev/null & P=$!; n=0; until ls "
+                 "$D/t/mythos-eval-*/cache >/dev/null 2>&1; do "
+                 "n=$((n + 1)); [ $n -gt 500 ] && exit 9; sleep 0.02; done; kill -%s $P; wait $P; e=$?; test -z \"$(ls "
+                 "$D/t)\" && exit $e",
+                 sig[i]);
         cli_shell(&r, line);
         if (r.code != 3)
             fail_msg("%s: exit %d: %s", sig[i], r.code, r.err);
@@ -198,16 +225,23 @@ static void trees_of_commits(void **state)
 {
     (void)state;
     static cli_result r;
-    cli_shell(&r, "command -v git >/dev/null || exit 77; export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@a GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@a "
-                  "HOME=$D GIT_CONFIG_NOSYSTEM=1; mkdir -p $D/repos/me+thing $D/data && cd $D/repos/me+thing && git init -q repo && cd repo && mkdir src && "
-                  "printf 'int turn_key(int n)\\n{\\n    return n;\\n}\\n' >src/key.c && printf 'int x;\\n' >src/other.c && printf 'turn_key\\n' >notes.md && "
-                  "git add . && git commit -qm one && git rev-parse HEAD >$D/one && git rm -q src/key.c && git commit -qm two && "
-                  "printf '{\"id\":\"t\",\"repo\":\"me/thing\",\"base_commit\":\"%s\",\"query\":\"turn_key returns its argument\",\"gold\":[{\"file\":\"src/key.c\"}]}\\n' "
-                  "\"$(cat $D/one)\" >$D/data/commits-dev.jsonl && cp -R .git $D/repos/bare");
+    cli_shell(
+        &r,
+        "command -v git >/dev/null || exit 77; export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@a GIT_COMMITTER_NAME=a "
+        "GIT_COMMITTER_EMAIL=a@a "
+        "HOME=$D GIT_CONFIG_NOSYSTEM=1; mkdir -p $D/repos/me+thing $D/data && cd $D/repos/me+thing && git init -q repo "
+        "&& cd repo && mkdir src && "
+        "printf 'int turn_key(int n)\\n{\\n    return n;\\n}\\n' >src/key.c && printf 'int x;\\n' >src/other.c && "
+        "printf 'turn_key\\n' >notes.md && "
+        "git add . && git commit -qm one && git rev-parse HEAD >$D/one && git rm -q src/key.c && git commit -qm two && "
+        "printf '{\"id\":\"t\",\"repo\":\"me/thing\",\"base_commit\":\"%s\",\"query\":\"turn_key returns its "
+        "argument\",\"gold\":[{\"file\":\"src/key.c\"}]}\\n' "
+        "\"$(cat $D/one)\" >$D/data/commits-dev.jsonl && cp -R .git $D/repos/bare");
     if (r.code == 77)
         skip();
     assert_int_equal(r.code, 0);
-    cli_shell(&r, "rm -rf $D/repos/me+thing/repo2; mv $D/repos/me+thing/repo/.git $D/repos/g && rm -rf $D/repos/me+thing && mv $D/repos/g $D/repos/me+thing");
+    cli_shell(&r, "rm -rf $D/repos/me+thing/repo2; mv $D/repos/me+thing/repo/.git $D/repos/g && rm -rf "
+                  "$D/repos/me+thing && mv $D/repos/g $D/repos/me+thing");
     assert_int_equal(r.code, 0);
     json_t *j = cli_json(&r, "eval c-commits --data $D/data --repos $D/repos --against base --json");
     equal(mean(j, 0, "all", "measures", "acc@1"), 1);
@@ -217,7 +251,8 @@ static void trees_of_commits(void **state)
     assert_non_null(strstr(r.err, "--repos"));
     cli_expect(&r, "eval c-commits --data $D/data --repos $D/data", 66);
     assert_non_null(strstr(r.err, "me/thing"));
-    cli_shell(&r, "sed -i 's/\"base_commit\":\"..../\"base_commit\":\"0000/' $D/data/commits-dev.jsonl; $M eval c-commits --data $D/data --repos $D/repos");
+    cli_shell(&r, "sed -i 's/\"base_commit\":\"..../\"base_commit\":\"0000/' $D/data/commits-dev.jsonl; $M eval "
+                  "c-commits --data $D/data --repos $D/repos");
     assert_int_equal(r.code, 66);
     assert_non_null(strstr(r.err, "no commit 0000"));
 }
@@ -226,8 +261,10 @@ static void batches(void **state)
 {
     (void)state;
     static cli_result r;
-    cli_shell(&r, "mkdir -p $D/data/cosqa && echo '{\"def close_it(x): pass\":3,\"def open_file(path): pass\":5}' >$D/data/cosqa/code_idx_map.txt && "
-                  "echo '[{\"doc\":\"open a file\",\"retrieval_idx\":5},{\"doc\":\"close it\",\"retrieval_idx\":3}]' >$D/data/cosqa/cosqa-retrieval-dev-500.json");
+    cli_shell(&r, "mkdir -p $D/data/cosqa && echo '{\"def close_it(x): pass\":3,\"def open_file(path): pass\":5}' "
+                  ">$D/data/cosqa/code_idx_map.txt && "
+                  "echo '[{\"doc\":\"open a file\",\"retrieval_idx\":5},{\"doc\":\"close it\",\"retrieval_idx\":3}]' "
+                  ">$D/data/cosqa/cosqa-retrieval-dev-500.json");
     assert_int_equal(r.code, 0);
     json_t *j = cli_json(&r, "eval cosqa --data $D/data --json --against b=0.5");
     equal(mean(j, 0, "all", "measures", "ndcg@10"), 1);
@@ -239,25 +276,28 @@ static void the_shipped_repository_holds_its_gate(void **state)
 {
     (void)state;
     static cli_result r;
-    cli_expect(&r, check_is_full() ? "eval shop --part retrieval --against topic --gate tests/corpus/shop/gate.json"
-                                   : "eval shop --part retrieval --gate tests/corpus/shop/gate.json", 0);
+    cli_expect(&r,
+               check_is_full() ? "eval shop --part retrieval --against topic --gate tests/corpus/shop/gate.json"
+                               : "eval shop --part retrieval --gate tests/corpus/shop/gate.json",
+               0);
     assert_non_null(strstr(r.out, " 0 below"));
     assert_null(strstr(r.out, "gate: 0 floors"));
 }
 
-/* The four questions of the first design: what inspect-topic shows has every expected file, at most twelve chunks, and at least half of them are in
- * one. With vectors and without. */
+/* The four questions of the first design: what inspect-topic shows has every expected file, at most twelve chunks, and
+ * at least half of them are in one. With vectors and without. */
 static void the_four_questions_are_answered(void **state)
 {
     (void)state;
     static cli_result r;
-    static const char *const question[] = { "session-creation", "reset-tokens", "deletion-authorisation", "raw-sql" };
-    cli_shell(&r, "mkdir -p $D/y && cp -R tests/corpus/shop/tree tests/corpus/shop/defects.jsonl $D/y && grep y54 tests/corpus/shop/questions.jsonl >$D/y/questions.jsonl");
+    static const char *const question[] = {"session-creation", "reset-tokens", "deletion-authorisation", "raw-sql"};
+    cli_shell(&r, "mkdir -p $D/y && cp -R tests/corpus/shop/tree tests/corpus/shop/defects.jsonl $D/y && grep y54 "
+                  "tests/corpus/shop/questions.jsonl >$D/y/questions.jsonl");
     assert_int_equal(r.code, 0);
     for (int embed = 0; embed < 2; embed++) {
         cli_shell(&r, embed ? "$M eval shop --data $D/y --part retrieval --embed --against topic --json >$D/topic.json"
                             : "$M eval shop --data $D/y --part retrieval --against topic --json >$D/topic.json");
-        if (embed && r.code == 66)                      /* no embedder is shipped with this build */
+        if (embed && r.code == 66) /* no embedder is shipped with this build */
             return;
         assert_int_equal(r.code, 0);
         char path[256];
@@ -265,17 +305,19 @@ static void the_four_questions_are_answered(void **state)
         json_t *j = json_load_file(path, 0, NULL), *t;
         size_t i, n = 0;
         assert_non_null(j);
-        json_array_foreach(json_object_get(j, "tasks"), i, t)
-            for (int q = 0; q < 4; q++) {
-                if (strcmp(json_string_value(json_object_get(t, "id")), question[q]) != 0)
-                    continue;
-                json_t *topic = json_array_get(json_object_get(t, "against"), 0);
-                double recall = json_number_value(json_object_get(topic, "recall@12")), precision = json_number_value(json_object_get(topic, "precision@12"));
-                print_message("%s, %s: recall %.2f, precision %.2f\n", question[q], embed ? "hybrid" : "lexical", recall, precision);
-                assert_true(recall == 1);
-                assert_true(precision >= 0.5);
-                n++;
-            }
+        json_array_foreach(json_object_get(j, "tasks"), i, t) for (int q = 0; q < 4; q++)
+        {
+            if (strcmp(json_string_value(json_object_get(t, "id")), question[q]) != 0)
+                continue;
+            json_t *topic = json_array_get(json_object_get(t, "against"), 0);
+            double recall = json_number_value(json_object_get(topic, "recall@12")),
+                   precision = json_number_value(json_object_get(topic, "precision@12"));
+            print_message("%s, %s: recall %.2f, precision %.2f\n", question[q], embed ? "hybrid" : "lexical", recall,
+                          precision);
+            assert_true(recall == 1);
+            assert_true(precision >= 0.5);
+            n++;
+        }
         assert_int_equal(n, 4);
         json_decref(j);
     }
@@ -284,9 +326,18 @@ static void the_four_questions_are_answered(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(measures_are_those_of_the_answers), cmocka_unit_test(comparisons_are_paired), cmocka_unit_test(hybrid_beside_lexical), cmocka_unit_test(the_gate),
-        cmocka_unit_test(answers), cmocka_unit_test(a_planted_change), cmocka_unit_test(what_is_refused), cmocka_unit_test(nothing_is_left_behind), cmocka_unit_test(trees_of_commits),
-        cmocka_unit_test(batches), cmocka_unit_test(the_shipped_repository_holds_its_gate), cmocka_unit_test(the_four_questions_are_answered),
+        cmocka_unit_test(measures_are_those_of_the_answers),
+        cmocka_unit_test(comparisons_are_paired),
+        cmocka_unit_test(hybrid_beside_lexical),
+        cmocka_unit_test(the_gate),
+        cmocka_unit_test(answers),
+        cmocka_unit_test(a_planted_change),
+        cmocka_unit_test(what_is_refused),
+        cmocka_unit_test(nothing_is_left_behind),
+        cmocka_unit_test(trees_of_commits),
+        cmocka_unit_test(batches),
+        cmocka_unit_test(the_shipped_repository_holds_its_gate),
+        cmocka_unit_test(the_four_questions_are_answered),
     };
     check_name();
     return cmocka_run_group_tests(tests, begin, cli_end);

@@ -15,18 +15,18 @@ static void near(double got, double want)
 
 static double of(myth_measure_kind kind, uint32_t k, const uint32_t *item, uint32_t n, uint32_t n_gold)
 {
-    return myth_measure_of(&(myth_measure){ kind, k }, item, n, n_gold);
+    return myth_measure_of(&(myth_measure){kind, k}, item, n, n_gold);
 }
 
 /* Chunks of the documents 5 0 5 1 0 7; wanted are 0, 1, 2. As documents: 5 0 1 7. */
 static void values_by_hand(void **state)
 {
     (void)state;
-    static const uint32_t item[] = { 5, 0, 5, 1, 0, 7 };
+    static const uint32_t item[] = {5, 0, 5, 1, 0, 7};
     near(of(MYTH_RECALL, 12, item, 6, 3), 2.0 / 3);
     near(of(MYTH_RECALL, 3, item, 6, 3), 1.0 / 3);
     near(of(MYTH_RECALL, 1, item, 6, 3), 0);
-    near(of(MYTH_PRECISION, 12, item, 6, 3), 3.0 / 6);      /* of what there is, not of what was asked for */
+    near(of(MYTH_PRECISION, 12, item, 6, 3), 3.0 / 6); /* of what there is, not of what was asked for */
     near(of(MYTH_PRECISION, 4, item, 6, 3), 2.0 / 4);
     near(of(MYTH_MRR, 0, item, 6, 3), 1.0 / 2);
     near(of(MYTH_ACC, 1, item, 6, 3), 0);
@@ -38,7 +38,7 @@ static void values_by_hand(void **state)
 static void ends_of_the_scale(void **state)
 {
     (void)state;
-    static const uint32_t best[] = { 0, 1 }, worst[] = { 2, 3 };
+    static const uint32_t best[] = {0, 1}, worst[] = {2, 3};
     for (int kind = MYTH_RECALL; kind <= MYTH_NDCG; kind++) {
         near(of((myth_measure_kind)kind, 10, best, 2, 2), 1);
         near(of((myth_measure_kind)kind, 10, worst, 2, 2), 0);
@@ -50,8 +50,8 @@ static void ends_of_the_scale(void **state)
 static void a_document_counts_once(void **state)
 {
     (void)state;
-    static const uint32_t once[] = { 4, 0, 1 }, often[] = { 4, 4, 4, 0, 0, 1, 0 };
-    static const myth_measure_kind kind[] = { MYTH_RECALL, MYTH_ACC, MYTH_MRR, MYTH_NDCG };
+    static const uint32_t once[] = {4, 0, 1}, often[] = {4, 4, 4, 0, 0, 1, 0};
+    static const myth_measure_kind kind[] = {MYTH_RECALL, MYTH_ACC, MYTH_MRR, MYTH_NDCG};
     for (size_t i = 0; i < sizeof(kind) / sizeof(kind[0]); i++)
         near(of(kind[i], 10, often, 7, 2), of(kind[i], 10, once, 3, 2));
     assert_true(of(MYTH_PRECISION, 10, often, 7, 2) < of(MYTH_PRECISION, 10, once, 3, 2));
@@ -61,9 +61,9 @@ static void names(void **state)
 {
     (void)state;
     char name[MYTH_MEASURE_NAME];
-    assert_string_equal(myth_measure_name(name, &(myth_measure){ MYTH_RECALL, 12 }), "recall@12");
-    assert_string_equal(myth_measure_name(name, &(myth_measure){ MYTH_NDCG, 10 }), "ndcg@10");
-    assert_string_equal(myth_measure_name(name, &(myth_measure){ MYTH_MRR, 0 }), "mrr");
+    assert_string_equal(myth_measure_name(name, &(myth_measure){MYTH_RECALL, 12}), "recall@12");
+    assert_string_equal(myth_measure_name(name, &(myth_measure){MYTH_NDCG, 10}), "ndcg@10");
+    assert_string_equal(myth_measure_name(name, &(myth_measure){MYTH_MRR, 0}), "mrr");
 }
 
 static void intervals_are_the_same_twice(void **state)
@@ -81,7 +81,7 @@ static void intervals_are_the_same_twice(void **state)
 static void intervals_of_equal_values_are_points(void **state)
 {
     (void)state;
-    static const double v[] = { 0.25, 0.25, 0.25, 0.25 };
+    static const double v[] = {0.25, 0.25, 0.25, 0.25};
     myth_interval a = myth_bootstrap(v, 4, 1, room);
     near(a.mean, 0.25);
     near(a.low, 0.25);
@@ -122,7 +122,7 @@ static void differences_are_paired(void **state)
 static void strides_and_ratios(void **state)
 {
     (void)state;
-    static const double two[] = { 1, 9, 2, 9, 3, 9 }, part[] = { 1, 0, 3 }, whole[] = { 2, 5, 3 }, none[] = { 0, 0, 0 };
+    static const double two[] = {1, 9, 2, 9, 3, 9}, part[] = {1, 0, 3}, whole[] = {2, 5, 3}, none[] = {0, 0, 0};
     near(myth_bootstrap(two, 3, 2, room).mean, 2);
     near(myth_bootstrap_ratio(part, whole, 3, room).mean, 4.0 / 10);
     near(myth_bootstrap_ratio(part, none, 3, room).high, 0);
@@ -131,9 +131,15 @@ static void strides_and_ratios(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_by_hand), cmocka_unit_test(ends_of_the_scale), cmocka_unit_test(a_document_counts_once), cmocka_unit_test(names),
-        cmocka_unit_test(intervals_are_the_same_twice), cmocka_unit_test(intervals_of_equal_values_are_points),
-        cmocka_unit_test(interval_has_its_width), cmocka_unit_test(differences_are_paired), cmocka_unit_test(strides_and_ratios),
+        cmocka_unit_test(values_by_hand),
+        cmocka_unit_test(ends_of_the_scale),
+        cmocka_unit_test(a_document_counts_once),
+        cmocka_unit_test(names),
+        cmocka_unit_test(intervals_are_the_same_twice),
+        cmocka_unit_test(intervals_of_equal_values_are_points),
+        cmocka_unit_test(interval_has_its_width),
+        cmocka_unit_test(differences_are_paired),
+        cmocka_unit_test(strides_and_ratios),
     };
     check_name();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,7 @@
 #include "tests/support/files.h"
 #include "frontend/eval/plain.h"
 
-static const char *const python[] = { ".py", NULL };
+static const char *const python[] = {".py", NULL};
 
 static int clean(void **state)
 {
@@ -23,7 +23,7 @@ static const char *ask(const char *query, uint32_t k)
     uint32_t n = 0;
     myth_mem *mem;
     myth_plain *p;
-    myth_error err = { 0 };
+    myth_error err = {0};
     assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
     if (myth_plain_open(&p, mem, files_path("p"), python, &err) != MYTH_OK)
         print_error("%s\n", err.msg);
@@ -55,10 +55,10 @@ static void parts_of_names_are_words(void **state)
     files_text("p/a.py", "def parseHTTPHeader(line):\n    return line\n");
     assert_string_equal(ask("header of http", 5), "a.py");
     assert_string_equal(ask("PARSEHTTPHEADER", 5), "a.py");
-    assert_string_equal(ask("parsing", 5), "a.py");                     /* porter */
-    assert_string_equal(ask("where is the", 5), "");                    /* stop words alone */
+    assert_string_equal(ask("parsing", 5), "a.py");  /* porter */
+    assert_string_equal(ask("where is the", 5), ""); /* stop words alone */
     assert_string_equal(ask("", 5), "");
-    assert_string_equal(ask("\" OR * NEAR(", 5), "");                   /* signs are data */
+    assert_string_equal(ask("\" OR * NEAR(", 5), ""); /* signs are data */
 }
 
 static void tests_are_set_back(void **state)
@@ -116,8 +116,10 @@ static void only_the_files_that_are_asked_for(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(parts_of_names_are_words, clean), cmocka_unit_test_setup(tests_are_set_back, clean),
-        cmocka_unit_test_setup(path_and_names_count_more, clean), cmocka_unit_test_setup(four_chunks_add_up, clean),
+        cmocka_unit_test_setup(parts_of_names_are_words, clean),
+        cmocka_unit_test_setup(tests_are_set_back, clean),
+        cmocka_unit_test_setup(path_and_names_count_more, clean),
+        cmocka_unit_test_setup(four_chunks_add_up, clean),
         cmocka_unit_test_setup(only_the_files_that_are_asked_for, clean),
     };
     check_name();

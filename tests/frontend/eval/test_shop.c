@@ -1,4 +1,5 @@
-/* test_shop.c - the promises of tests/corpus/shop/README.md: its size, its languages, and that every list names what is there. */
+/* test_shop.c - the promises of tests/corpus/shop/README.md: its size, its languages, and that every list names what is
+ * there. */
 #define _GNU_SOURCE
 #include "tests/support/files.h"
 #include "frontend/eval/tasks.h"
@@ -50,7 +51,8 @@ static char *slurp(const char *path)
 /* ---- size ---- */
 
 static uint32_t n_file, n_line, n_with[12];
-static const char *const suffix[12] = { ".py", ".ts", ".tsx", ".js", ".go", ".java", ".c", ".sql", ".sh", ".yaml", ".toml", ".md" };
+static const char *const suffix[12] = {".py", ".ts",  ".tsx", ".js",   ".go",   ".java",
+                                       ".c",  ".sql", ".sh",  ".yaml", ".toml", ".md"};
 
 static int count(const char *path, const struct stat *info, int type, struct FTW *at)
 {
@@ -86,7 +88,7 @@ static void questions_name_what_is_there(void **state)
 {
     (void)state;
     myth_tasks t;
-    myth_error err = { 0 };
+    myth_error err = {0};
     uint32_t n_y54 = 0, n_kind = 0;
     const char *kind[16];
     assert_int_equal(myth_tasks_read(&t, mem, below("questions.jsonl", ""), 1, &err), MYTH_OK);
@@ -118,11 +120,17 @@ static void questions_name_what_is_there(void **state)
 static void the_four_questions(void **state)
 {
     (void)state;
-    static const struct { const char *id; uint32_t n; const char *path[3]; } want[] = {
-        { "session-creation", 2, { "accounts/sessions.py", "accounts/session_store.py" } },
-        { "reset-tokens", 2, { "accounts/reset_tokens.py", "accounts/tests/test_reset_tokens.py" } },
-        { "deletion-authorisation", 3, { "accounts/routes_users.py", "accounts/middleware.py", "accounts/tests/test_permissions.py" } },
-        { "raw-sql", 1, { "accounts/reporting.py" } },
+    static const struct {
+        const char *id;
+        uint32_t n;
+        const char *path[3];
+    } want[] = {
+        {"session-creation", 2, {"accounts/sessions.py", "accounts/session_store.py"}},
+        {"reset-tokens", 2, {"accounts/reset_tokens.py", "accounts/tests/test_reset_tokens.py"}},
+        {"deletion-authorisation",
+         3,
+         {"accounts/routes_users.py", "accounts/middleware.py", "accounts/tests/test_permissions.py"}},
+        {"raw-sql", 1, {"accounts/reporting.py"}},
     };
     myth_tasks t;
     assert_int_equal(myth_tasks_read(&t, mem, below("questions.jsonl", ""), 1, NULL), MYTH_OK);
@@ -165,8 +173,9 @@ static void check_planted(const myth_plants *p, const char *tree)
         json_t *also;
         json_array_foreach((json_t *)d->also, k, also)
             assert_true(myth_rule_find(json_string_value(also), json_string_length(also)) >= 0);
-        if (i)                                          /* in order, so that those of a file stand together */
-            assert_true(strcmp(p->defect[i - 1].path, d->path) < 0 || (strcmp(p->defect[i - 1].path, d->path) == 0 && p->defect[i - 1].line < d->line));
+        if (i) /* in order, so that those of a file stand together */
+            assert_true(strcmp(p->defect[i - 1].path, d->path) < 0 ||
+                        (strcmp(p->defect[i - 1].path, d->path) == 0 && p->defect[i - 1].line < d->line));
     }
 }
 
@@ -176,7 +185,7 @@ static void every_rule_is_planted_where_the_list_says(void **state)
     myth_plants p;
     assert_int_equal(myth_plants_read(&p, mem, below("defects.jsonl", ""), NULL), MYTH_OK);
     check_planted(&p, below("tree", ""));
-    for (uint32_t r = 0; r + 1 < myth_rule_count(); r++) {          /* all but `other` */
+    for (uint32_t r = 0; r + 1 < myth_rule_count(); r++) { /* all but `other` */
         uint32_t n = 0;
         for (uint32_t i = 0; i < p.n_defect; i++)
             n += strcmp(p.defect[i].rule, myth_rules[r].id) == 0;
@@ -195,14 +204,17 @@ static void the_regression_is_what_its_list_says(void **state)
     if (system("command -v git >/dev/null") != 0)
         skip();
     files_mkdir("r");
-    snprintf(line, sizeof(line), "p=$(readlink -f '%s') && cp -R '%s/tree/.' '%s' && cd '%s' && git init -q . 2>/dev/null && git apply \"$p/regression.patch\"",
+    snprintf(line, sizeof(line),
+             "p=$(readlink -f '%s') && cp -R '%s/tree/.' '%s' && cd '%s' && git init -q . 2>/dev/null && git apply "
+             "\"$p/regression.patch\"",
              shop, shop, files_path("r"), files_path("r"));
     assert_int_equal(system(line), 0);
     assert_int_equal(myth_plants_read(&p, mem, below("regression.jsonl", ""), NULL), MYTH_OK);
     assert_true(p.n_defect >= 4);
     check_planted(&p, files_path("r"));
-    for (uint32_t i = 0; i < p.n_defect; i++) {                     /* what the change touched, not what was there */
-        snprintf(line, sizeof(line), "cmp -s '%s/tree/%s' '%s/%s'", shop, p.defect[i].path, files_path("r"), p.defect[i].path);
+    for (uint32_t i = 0; i < p.n_defect; i++) { /* what the change touched, not what was there */
+        snprintf(line, sizeof(line), "cmp -s '%s/tree/%s' '%s/%s'", shop, p.defect[i].path, files_path("r"),
+                 p.defect[i].path);
         assert_int_not_equal(system(line), 0);
     }
     myth_plants_close(&p);
@@ -213,17 +225,19 @@ static void the_regression_is_what_its_list_says(void **state)
 static void bad_rows_are_named(void **state)
 {
     (void)state;
-    static const struct { const char *text, *says; } row[] = {
-        { "{\"id\":\"a\",\"text\":\"b\",\"expect\":[{\"path\":\"c\"}]}\nnonsense\n", ":2: " },
-        { "{\"id\":\"a\",\"text\":\"b\",\"expect\":[]}", "places" },
-        { "{\"id\":\"a\",\"expect\":[{\"path\":\"c\"}]}", "text" },
-        { "{\"id\":\"a\",\"text\":\"b\",\"expect\":[{\"file\":3}]}", "path" },
-        { "[1]\n", "object" },
-        { "\n\n", "no rows" },
+    static const struct {
+        const char *text, *says;
+    } row[] = {
+        {"{\"id\":\"a\",\"text\":\"b\",\"expect\":[{\"path\":\"c\"}]}\nnonsense\n", ":2: "},
+        {"{\"id\":\"a\",\"text\":\"b\",\"expect\":[]}", "places"},
+        {"{\"id\":\"a\",\"expect\":[{\"path\":\"c\"}]}", "text"},
+        {"{\"id\":\"a\",\"text\":\"b\",\"expect\":[{\"file\":3}]}", "path"},
+        {"[1]\n", "object"},
+        {"\n\n", "no rows"},
     };
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
         myth_tasks t;
-        myth_error err = { 0 };
+        myth_error err = {0};
         files_text("rows", row[i].text);
         assert_int_equal(myth_tasks_read(&t, mem, files_path("rows"), 1, &err), MYTH_EFORMAT);
         if (!strstr(err.msg, row[i].says))
@@ -240,15 +254,17 @@ static void every_nth_row(void **state)
     (void)state;
     char text[4096] = "";
     for (int i = 0; i < 10; i++)
-        snprintf(text + strlen(text), sizeof(text) - strlen(text), "{\"id\":\"%d\",\"query\":\"q\",\"gold\":[{\"file\":\"f\"},{\"file\":\"f\"},{\"file\":\"g\"}]}\n", i);
+        snprintf(text + strlen(text), sizeof(text) - strlen(text),
+                 "{\"id\":\"%d\",\"query\":\"q\",\"gold\":[{\"file\":\"f\"},{\"file\":\"f\"},{\"file\":\"g\"}]}\n", i);
     files_text("rows", text);
     myth_tasks t;
     assert_int_equal(myth_tasks_read(&t, mem, files_path("rows"), 4, NULL), MYTH_OK);
     assert_int_equal(t.n_task, 3);
     assert_string_equal(t.task[2].id, "8");
-    assert_int_equal(t.task[2].n_gold, 2);              /* a file named twice is one */
+    assert_int_equal(t.task[2].n_gold, 2); /* a file named twice is one */
     myth_tasks_close(&t);
-    files_text("cosqa", "[{\"doc\":\"how\",\"retrieval_idx\":3},{\"doc\":\"why\",\"retrieval_idx\":4},{\"doc\":\"when\",\"retrieval_idx\":5}]");
+    files_text("cosqa", "[{\"doc\":\"how\",\"retrieval_idx\":3},{\"doc\":\"why\",\"retrieval_idx\":4},{\"doc\":"
+                        "\"when\",\"retrieval_idx\":5}]");
     assert_int_equal(myth_tasks_read_cosqa(&t, mem, files_path("cosqa"), 2, NULL), MYTH_OK);
     assert_int_equal(t.n_task, 2);
     assert_string_equal(t.task[1].gold[0].path, "5");
@@ -258,9 +274,13 @@ static void every_nth_row(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_is_large_and_of_many_languages), cmocka_unit_test(questions_name_what_is_there), cmocka_unit_test(the_four_questions),
-        cmocka_unit_test(every_rule_is_planted_where_the_list_says), cmocka_unit_test(the_regression_is_what_its_list_says),
-        cmocka_unit_test(bad_rows_are_named), cmocka_unit_test(every_nth_row),
+        cmocka_unit_test(it_is_large_and_of_many_languages),
+        cmocka_unit_test(questions_name_what_is_there),
+        cmocka_unit_test(the_four_questions),
+        cmocka_unit_test(every_rule_is_planted_where_the_list_says),
+        cmocka_unit_test(the_regression_is_what_its_list_says),
+        cmocka_unit_test(bad_rows_are_named),
+        cmocka_unit_test(every_nth_row),
     };
     check_name();
     return cmocka_run_group_tests(tests, begin, end);

@@ -1,4 +1,5 @@
-/* hostile.h - random source files made of what breaks parsers: quotes, backslashes, controls, bytes that are not UTF-8, blank lines. */
+/* hostile.h - random source files made of what breaks parsers: quotes, backslashes, controls, bytes that are not UTF-8,
+ * blank lines. */
 #ifndef MYTH_TESTS_HOSTILE_H
 #define MYTH_TESTS_HOSTILE_H
 
@@ -7,9 +8,34 @@
 /* Up to cap bytes of such a file; returns how many. */
 static inline size_t hostile_fill(uint64_t *rng, unsigned char *dst, size_t cap)
 {
-    static const char *const piece[] = { "int f(char *s) {", "\treturn \"a\\\"b\";", "}", "\n", "\n\n", "\r\n", "  \t ", "\\", "\"", "\\\\n", "</file>",
-                                         "<start_of_turn>", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\xff", "\xc3", "\xe2\x82", "\xed\xa0\x80",
-                                         "\x1b[31m", "\x7f", "{\"file\":\"", "x = y", "aaaaaaaa", "ab", "\xef\xbf\xbd", "\xe2\x80\xae", "\xc2\x80" };
+    static const char *const piece[] = {"int f(char *s) {",
+                                        "\treturn \"a\\\"b\";",
+                                        "}",
+                                        "\n",
+                                        "\n\n",
+                                        "\r\n",
+                                        "  \t ",
+                                        "\\",
+                                        "\"",
+                                        "\\\\n",
+                                        "</file>",
+                                        "<start_of_turn>",
+                                        "\xc3\xa9",
+                                        "\xe2\x82\xac",
+                                        "\xf0\x9f\x98\x80",
+                                        "\xff",
+                                        "\xc3",
+                                        "\xe2\x82",
+                                        "\xed\xa0\x80",
+                                        "\x1b[31m",
+                                        "\x7f",
+                                        "{\"file\":\"",
+                                        "x = y",
+                                        "aaaaaaaa",
+                                        "ab",
+                                        "\xef\xbf\xbd",
+                                        "\xe2\x80\xae",
+                                        "\xc2\x80"};
     size_t n = 0, want = check_below(rng, (uint32_t)cap + 1);
     while (n < want) {
         uint32_t kind = check_below(rng, 8);

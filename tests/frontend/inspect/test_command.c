@@ -49,8 +49,10 @@ static const char *text_of(const json_t *j, const char *key)
 
 static void test_keys(void **state)
 {
-    static const char *const top[] = { "model", "prompt_tokens", "max_new_tokens", "finish_reason", "complete", "findings", "missing_context" };
-    static const char *const each[] = { "rule", "severity", "status", "file", "lines", "issue", "evidence", "why", "fix", "missing" };
+    static const char *const top[] = {"model",    "prompt_tokens", "max_new_tokens", "finish_reason",
+                                      "complete", "findings",      "missing_context"};
+    static const char *const each[] = {"rule",  "severity", "status", "file", "lines",
+                                       "issue", "evidence", "why",    "fix",  "missing"};
     (void)state;
     put_file("a.c", source, 0);
     json_t *j = json_of("$M inspect-file $D/a.c " TINY "--format json --fail-level never", 0);
@@ -65,7 +67,8 @@ static void test_keys(void **state)
 
     cli_shell(&r, "$M inspect-file $D/a.c " TINY "--format jsonl --fail-level never | tail -1");
     assert_int_equal(strncmp(r.out, "{\"summary\":{\"model\":", 20), 0);
-    cli_shell(&r, "$M inspect-file $D/a.c " TINY "--format json | sha256sum; $M inspect-file $D/a.c " TINY "--format json | sha256sum");
+    cli_shell(&r, "$M inspect-file $D/a.c " TINY "--format json | sha256sum; $M inspect-file $D/a.c " TINY
+                  "--format json | sha256sum");
     assert_memory_equal(r.out, r.out + strlen(r.out) / 2, strlen(r.out) / 2);
     assert_non_null(strstr(r.err, "prompt tokens, at most 1024 new, 1 part, "));
 }
@@ -81,7 +84,8 @@ static void test_prompt(void **state)
     json_decref(j);
     json_t *plan = json_of("$M inspect-file $D/a.c " TINY "--dry-run --format json", 0);
     json_t *again = json_of("$M prompt $D/a.c " TINY "--json", 0);
-    assert_int_equal(json_integer_value(json_object_get(plan, "prompt_tokens")), json_array_size(json_object_get(again, "ids")));
+    assert_int_equal(json_integer_value(json_object_get(plan, "prompt_tokens")),
+                     json_array_size(json_object_get(again, "ids")));
     json_decref(plan);
     json_decref(again);
 }
@@ -90,14 +94,22 @@ static void test_batch(void **state)
 {
     (void)state;
     put_file("in.jsonl",
-             "{\"path\":\"a.c\",\"code\":\"int x;\\nstrcpy(a, b);\\n\",\"findings\":[{\"lines\":[2,2],\"rule\":\"missing-bounds-check\"}]}\n", 0);
+             "{\"path\":\"a.c\",\"code\":\"int x;\\nstrcpy(a, "
+             "b);\\n\",\"findings\":[{\"lines\":[2,2],\"rule\":\"missing-bounds-check\"}]}\n",
+             0);
     json_t *j = json_of("$M prompt --batch $D/in.jsonl " TINY "--prompt-style compact", 0);
-    assert_string_equal(text_of(j, "answer"), "{\"findings\":[{\"file\":\"a.c\",\"lines\":[2,2],\"evidence\":\"strcpy(a, b);\",\"rule\":\"missing-bounds-check\","
-                                              "\"issue\":\"\",\"why\":\"\",\"severity\":\"HIGH\",\"status\":\"likely\",\"fix\":\"\",\"missing\":\"\"}],"
-                                              "\"missing_context\":[]}");
+    assert_string_equal(
+        text_of(j, "answer"),
+        "{\"findings\":[{\"file\":\"a.c\",\"lines\":[2,2],\"evidence\":\"strcpy(a, "
+        "b);\",\"rule\":\"missing-bounds-check\","
+        "\"issue\":\"\",\"why\":\"\",\"severity\":\"HIGH\",\"status\":\"likely\",\"fix\":\"\",\"missing\":\"\"}],"
+        "\"missing_context\":[]}");
     assert_true(json_array_size(json_object_get(j, "answer_ids")) > 10);
     json_decref(j);
-    put_file("in.jsonl", "{\"path\":\"a.c\",\"code\":\"int x;\\n\",\"findings\":[{\"lines\":[1,1],\"rule\":\"other\",\"evidence\":\"int y;\"}]}\n", 0);
+    put_file("in.jsonl",
+             "{\"path\":\"a.c\",\"code\":\"int "
+             "x;\\n\",\"findings\":[{\"lines\":[1,1],\"rule\":\"other\",\"evidence\":\"int y;\"}]}\n",
+             0);
     j = json_of("$M prompt --batch $D/in.jsonl " TINY, 65);
     assert_non_null(strstr(text_of(j, "error"), "not in the grammar"));
     json_decref(j);
@@ -117,7 +129,7 @@ static void test_hard_limit(void **state)
 {
     (void)state;
     uint32_t n_x = 9000;
-    for (uint32_t n; (n = count_tokens(n_x)) != 12000;)                  /* a byte is a token, a line number some more */
+    for (uint32_t n; (n = count_tokens(n_x)) != 12000;) /* a byte is a token, a line number some more */
         n_x = n < 12000 ? n_x + (12000 - n + 1) / 2 : n_x - 1;
     json_t *j = json_of("$M inspect-file $D/big.c " TINY "--format json -n 4 --fail-level never", 3);
     assert_string_equal(text_of(j, "finish_reason"), "length");
@@ -137,11 +149,13 @@ static void test_hard_limit(void **state)
     assert_int_equal(r.code, 3);
     assert_true(strstr(r.out, "12001") && strstr(r.out, "12000") && strstr(r.out, "--split"));
 
-    /* the same for a model file whose tensor data is cut off: what is allowed fails for want of data, what is refused is refused */
-    cli_shell(&r, "$M convert " TINY "-o $D/m.gguf --type q8_0 && head -c $(($(wc -c < $D/m.gguf) - 100000)) $D/m.gguf > $D/cut.gguf");
+    /* the same for a model file whose tensor data is cut off: what is allowed fails for want of data, what is refused
+     * is refused */
+    cli_shell(&r, "$M convert " TINY
+                  "-o $D/m.gguf --type q8_0 && head -c $(($(wc -c < $D/m.gguf) - 100000)) $D/m.gguf > $D/cut.gguf");
     assert_int_equal(r.code, 0);
     uint32_t n = 0;
-    while (n != 12000) {                                                 /* its path is longer, or shorter */
+    while (n != 12000) { /* its path is longer, or shorter */
         n_x = n == 0 ? n_x : n < 12000 ? n_x + (12000 - n + 1) / 2 : n_x - 1;
         put_file("big.c", source, n_x);
         j = json_of("$M inspect-file $D/big.c -m $D/m.gguf --dry-run --format json --max-prompt-tokens 1000000", 0);
@@ -158,25 +172,28 @@ static void test_hard_limit(void **state)
 
 static void test_exit_codes(void **state)
 {
-    static const struct { const char *line; int code; } row[] = {
-        { "$M inspect-file " TINY, 2 },
-        { "$M inspect-file $D/a.c $D/a.c " TINY, 2 },
-        { "$M inspect-file $D/a.c " TINY "--format yaml", 2 },
-        { "$M inspect-file $D/a.c " TINY "--prompt-style terse", 2 },
-        { "$M inspect-file $D/none.c " TINY, 66 },
-        { "$M inspect-file $D/a.c -m $D/none.gguf", 66 },
-        { "$M inspect-file $D/a.c -m $D/a.c", 65 },
-        { "$M inspect-file $D/a.c " TINY "--dry-run", 0 },
-        { "$M inspect-file $D/a.c " TINY "--fail-level never", 0 },
-        { "$M inspect-file $D/a.c " TINY "--fail-level never -n 3", 3 },
-        { "$M inspect-file $D/a.c " TINY "--max-prompt-tokens 50", 3 },
-        { "$M inspect-file $D/a.c " TINY "-c 512 --prompt-style compact", 3 },
-        { "$M inspect-file $D/a.c " TINY "--code-tokens 40", 3 },
-        { "$M inspect-file $D/a.c " TINY "--context-rounds 9", 2 },
-        { "$M inspect-file $D/a.c " TINY "--mem-limit 1MiB", 71 },
-        { "$M inspect-file $D/a.c " TINY "--mem-limit 1MiB --dry-run", 0 },
-        { "$M prompt $D/none.c " TINY, 66 },
-        { "$M prompt " TINY, 2 },
+    static const struct {
+        const char *line;
+        int code;
+    } row[] = {
+        {"$M inspect-file " TINY, 2},
+        {"$M inspect-file $D/a.c $D/a.c " TINY, 2},
+        {"$M inspect-file $D/a.c " TINY "--format yaml", 2},
+        {"$M inspect-file $D/a.c " TINY "--prompt-style terse", 2},
+        {"$M inspect-file $D/none.c " TINY, 66},
+        {"$M inspect-file $D/a.c -m $D/none.gguf", 66},
+        {"$M inspect-file $D/a.c -m $D/a.c", 65},
+        {"$M inspect-file $D/a.c " TINY "--dry-run", 0},
+        {"$M inspect-file $D/a.c " TINY "--fail-level never", 0},
+        {"$M inspect-file $D/a.c " TINY "--fail-level never -n 3", 3},
+        {"$M inspect-file $D/a.c " TINY "--max-prompt-tokens 50", 3},
+        {"$M inspect-file $D/a.c " TINY "-c 512 --prompt-style compact", 3},
+        {"$M inspect-file $D/a.c " TINY "--code-tokens 40", 3},
+        {"$M inspect-file $D/a.c " TINY "--context-rounds 9", 2},
+        {"$M inspect-file $D/a.c " TINY "--mem-limit 1MiB", 71},
+        {"$M inspect-file $D/a.c " TINY "--mem-limit 1MiB --dry-run", 0},
+        {"$M prompt $D/none.c " TINY, 66},
+        {"$M prompt " TINY, 2},
     };
     (void)state;
     put_file("a.c", source, 0);
@@ -193,7 +210,8 @@ static void test_exit_codes(void **state)
 /* Exit 1 exactly when a finding is at least as severe as the level. */
 static void test_fail_level(void **state)
 {
-    static const char *const name[] = { "HIGH", "MEDIUM", "LOW", "INFO" }, *const level[] = { "high", "medium", "low", "info" };
+    static const char *const name[] = {"HIGH", "MEDIUM", "LOW", "INFO"}, *const level[] = {"high", "medium", "low",
+                                                                                           "info"};
     (void)state;
     put_file("a.c", source, 0);
     json_t *j = json_of("$M inspect-file $D/a.c " TINY "--format json --fail-level never", 0);
@@ -215,16 +233,19 @@ static void test_fail_level(void **state)
 
 static void test_memory_report(void **state)
 {
-    static const char *const flags[] = { "", "--prompt-style compact --split --max-prompt-tokens 400 -n 30", "--two-pass -n 40", "--exact -n 20 -c 4096" };
+    static const char *const flags[] = {"", "--prompt-style compact --split --max-prompt-tokens 400 -n 30",
+                                        "--two-pass -n 40", "--exact -n 20 -c 4096"};
     (void)state;
     put_file("a.c", source, 200);
     for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
         char line[512];
-        snprintf(line, sizeof(line), "$M inspect-file $D/a.c " TINY "%s --mem-report $D/mem.json >$D/x; cat $D/mem.json", flags[i]);
+        snprintf(line, sizeof(line),
+                 "$M inspect-file $D/a.c " TINY "%s --mem-report $D/mem.json >$D/x; cat $D/mem.json", flags[i]);
         json_t *j = json_of(line, 0), *c;
         const char *name;
         double counted = 0;
-        json_object_foreach(json_object_get(j, "classes"), name, c) {
+        json_object_foreach(json_object_get(j, "classes"), name, c)
+        {
             double planned = cli_number(c, "planned"), peak = cli_number(c, "peak");
             if (planned != peak)
                 print_error("%s: %s: planned %.0f, peak %.0f\n", flags[i], name, planned, peak);
@@ -236,12 +257,16 @@ static void test_memory_report(void **state)
     }
 }
 
-/* A model that says how long its prompts were is given no longer ones; one that was trained for another prompt is named. */
+/* A model that says how long its prompts were is given no longer ones; one that was trained for another prompt is
+ * named. */
 static void test_trained_model(void **state)
 {
     (void)state;
     put_file("a.c", source, 400);
-    cli_shell(&r, "$M convert " TINY "-o $D/t.gguf --type q8_0 --kv mythos.prompt=compact,mythos.trained_tokens=400,mythos.prompt_hash=feed0123");
+    cli_shell(
+        &r,
+        "$M convert " TINY
+        "-o $D/t.gguf --type q8_0 --kv mythos.prompt=compact,mythos.trained_tokens=400,mythos.prompt_hash=feed0123");
     assert_int_equal(r.code, 0);
     json_t *j = json_of("$M inspect-file $D/a.c -m $D/t.gguf --dry-run --format json", 0);
     const json_t *parts = json_object_get(j, "parts");
@@ -253,7 +278,7 @@ static void test_trained_model(void **state)
     j = json_of("$M inspect-file $D/a.c -m $D/t.gguf -n 20 --format json", 3);
     assert_true(json_integer_value(json_object_get(j, "parts")) > 1);
     json_decref(j);
-    put_file("a.c", "x = 1;\n", 30);                                    /* one line may be longer than what was trained */
+    put_file("a.c", "x = 1;\n", 30); /* one line may be longer than what was trained */
     cli_shell(&r, "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do printf '%080d' 0 >> $D/a.c; done");
     j = json_of("$M inspect-file $D/a.c -m $D/t.gguf --dry-run --format json", 0);
     assert_int_equal(json_array_size(json_object_get(j, "parts")), 2);
@@ -264,7 +289,9 @@ static void test_interrupt_keeps_what_is_there(void **state)
 {
     (void)state;
     put_file("long.c", source, 120000);
-    json_t *j = json_of("timeout --foreground --preserve-status -s INT 1 $M inspect-file $D/long.c " TINY "-t 1 --split --max-prompt-tokens 4000 --format json --fail-level never", 3);
+    json_t *j = json_of("timeout --foreground --preserve-status -s INT 1 $M inspect-file $D/long.c " TINY
+                        "-t 1 --split --max-prompt-tokens 4000 --format json --fail-level never",
+                        3);
     assert_string_equal(text_of(j, "finish_reason"), "cancelled");
     assert_true(json_is_false(json_object_get(j, "complete")));
     json_decref(j);
@@ -276,8 +303,8 @@ static void test_budget(void **state)
     (void)state;
     put_file("a.c", source, 0);
     json_t *j = json_of("$M inspect-file $D/a.c " TINY "--format json --fail-level never -n 3", 3);
-    double n = cli_number(j, "prompt_tokens"), rules = cli_number(j, "budget.rules.tokens"), task = cli_number(j, "budget.task.tokens"),
-           code = cli_number(j, "budget.code.tokens");
+    double n = cli_number(j, "prompt_tokens"), rules = cli_number(j, "budget.rules.tokens"),
+           task = cli_number(j, "budget.task.tokens"), code = cli_number(j, "budget.code.tokens");
     assert_true(rules > 0 && code > 0 && rules + task + code == n && cli_number(j, "budget.map.tokens") == 0);
     assert_true(cli_number(j, "budget.code.room") == 12000 - rules - task);
     const json_t *files = json_object_get(j, "files");
@@ -286,7 +313,8 @@ static void test_budget(void **state)
     assert_string_equal(text_of(j, "file"), text_of(json_array_get(files, 0), "path"));
     json_decref(j);
     char line[256];
-    snprintf(line, sizeof(line), "$M inspect-file $D/a.c " TINY "--dry-run --format json --split --code-tokens %.0f", code - 1);
+    snprintf(line, sizeof(line), "$M inspect-file $D/a.c " TINY "--dry-run --format json --split --code-tokens %.0f",
+             code - 1);
     j = json_of(line, 0);
     assert_true(json_array_size(json_object_get(j, "parts")) > 1 && cli_number(j, "budget.code.largest_part") < code);
     json_decref(j);
@@ -295,10 +323,11 @@ static void test_budget(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_keys),          cmocka_unit_test(test_prompt),     cmocka_unit_test(test_batch),
-        cmocka_unit_test(test_exit_codes),    cmocka_unit_test(test_hard_limit), cmocka_unit_test(test_memory_report), cmocka_unit_test(test_fail_level),
-        cmocka_unit_test(test_trained_model), cmocka_unit_test(test_budget),
-        cmocka_unit_test(test_interrupt_keeps_what_is_there),
+        cmocka_unit_test(test_keys),       cmocka_unit_test(test_prompt),
+        cmocka_unit_test(test_batch),      cmocka_unit_test(test_exit_codes),
+        cmocka_unit_test(test_hard_limit), cmocka_unit_test(test_memory_report),
+        cmocka_unit_test(test_fail_level), cmocka_unit_test(test_trained_model),
+        cmocka_unit_test(test_budget),     cmocka_unit_test(test_interrupt_keeps_what_is_there),
     };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
 }

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Every command line of the contract, as it is written, on the shipped fixture repository with the shipped models; with MYTHOS_TEST_FULL=1 on this
-# source tree too: exit codes, keys of the JSON, and that each finding's evidence stands in the lines it cites, of a file as it is.
+# Every command line of the contract, as it is written, on the shipped fixture repository with the shipped models; with
+# MYTHOS_TEST_FULL=1 on this source tree too: exit codes, keys of the JSON, and that each finding's evidence stands in
+# the lines it cites, of a file as it is.
 set -eu
 cd "${MYTHOS_SOURCE_DIR:-.}"
 source=$PWD
@@ -117,7 +118,8 @@ run() { want=$1 kind=$2; shift 2; code=0
     [ "$kind" = none ] || python3 "$dir/look.py" "$kind" "$dir/out" . || fail "mythos $*"
 }
 
-# contract QUESTION NAME PHRASE REGEX FILE KIND: every line of it, in the repository at hand, whose last commit has changes
+# contract QUESTION NAME PHRASE REGEX FILE KIND: every line of it, in the repository at hand, whose last commit has
+# changes
 contract() {
     question=$1 name=$2 phrase=$3 regex=$4 file=$5
     run 0 scan scan . --json

@@ -1,11 +1,12 @@
-/* The model that ships, on 20 of the files it was measured with (tests/corpus/inspect, models/README.md): form, citations, and no less
- * found than its measured score makes certain. A broken export, tokenizer or prompt finds next to nothing here. */
+/* The model that ships, on 20 of the files it was measured with (tests/corpus/inspect, models/README.md): form,
+ * citations, and no less found than its measured score makes certain. A broken export, tokenizer or prompt finds next
+ * to nothing here. */
 #include "frontend/inspect/inspect.h"
 #include "tests/support/rig.h"
 
 #include <ctype.h>
 
-#define MODEL "models/mythos-inspect.gguf"
+#define MODEL  "models/mythos-inspect.gguf"
 #define CORPUS "tests/corpus/inspect/"
 
 enum { FILE_MAX = 64, BYTES_MAX = 16384, NEAR = 1 };
@@ -59,7 +60,8 @@ static void check_finding(const myth_report *r, uint32_t i)
 
 static bool is_hit(const myth_finding *f, const expected *e)
 {
-    return *e->rule && !strcmp(myth_rules[f->rule].id, e->rule) && f->first <= e->line + NEAR && e->line <= f->first + NEAR;
+    return *e->rule && !strcmp(myth_rules[f->rule].id, e->rule) && f->first <= e->line + NEAR &&
+           e->line <= f->first + NEAR;
 }
 
 static void test_held_out_files(void **unused)
@@ -73,12 +75,16 @@ static void test_held_out_files(void **unused)
     rig r;
     assert_true(n >= 20 && min_hits > 0);
     rig_open(&r, check_path(path, sizeof(path), MODEL),
-             &(myth_engine_opts) { .n_threads = 1, .n_ctx = 2048, .n_checkpoint = 1, .top_k = 64, .n_mask = 1 });
+             &(myth_engine_opts){.n_threads = 1, .n_ctx = 2048, .n_checkpoint = 1, .top_k = 64, .n_mask = 1});
     for (uint32_t i = 0; i < n; i++) {
         myth_material *material;
         myth_inspection *in = NULL;
-        myth_inspect_opts o = { .style = MYTH_PROMPT_COMPACT, .max_prompt_tokens = MYTH_INSPECT_PROMPT_TOKENS,
-                                .max_new_tokens = MYTH_INSPECT_NEW_TOKENS, .n_ctx = 2048 };
+        myth_inspect_opts o = {
+            .style = MYTH_PROMPT_COMPACT,
+            .max_prompt_tokens = MYTH_INSPECT_PROMPT_TOKENS,
+            .max_new_tokens = MYTH_INSPECT_NEW_TOKENS,
+            .n_ctx = 2048,
+        };
         size_t len = read_corpus(bytes, e[i].path);
         bool hit = false;
         assert_ok(myth_material_whole(&material, r.mem, e[i].path, bytes, len, &rig_err));
@@ -98,7 +104,8 @@ static void test_held_out_files(void **unused)
         myth_material_close(material);
     }
     rig_close(&r);
-    printf("%u files: %u of %u defects found (at least %u), %u false alarms (at most %u)\n", n, n_hit, n_defect, min_hits, n_alarm, max_alarms);
+    printf("%u files: %u of %u defects found (at least %u), %u false alarms (at most %u)\n", n, n_hit, n_defect,
+           min_hits, n_alarm, max_alarms);
     assert_true(n_hit >= min_hits);
     assert_true(n_alarm <= max_alarms);
 }
@@ -112,7 +119,7 @@ static void test_trained_for_this_prompt(void **unused)
     myth_str trained;
     uint32_t n_tok = 0;
     rig r;
-    rig_open(&r, check_path(path, sizeof(path), MODEL), &(myth_engine_opts) { .n_threads = 1, .n_ctx = 64, .top_k = 1 });
+    rig_open(&r, check_path(path, sizeof(path), MODEL), &(myth_engine_opts){.n_threads = 1, .n_ctx = 64, .top_k = 1});
     const myth_meta *meta = myth_weights_meta(r.model.weights);
     assert_ok(myth_prompt_style_of(&style, meta, &rig_err));
     assert_int_equal(style, MYTH_PROMPT_COMPACT);
@@ -124,6 +131,7 @@ static void test_trained_for_this_prompt(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_trained_for_this_prompt), cmocka_unit_test(test_held_out_files) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_trained_for_this_prompt),
+                                       cmocka_unit_test(test_held_out_files)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The shipped model in exact mode says the same, byte for byte, on the CPU and on a Vulkan device: files with findings and without.
+# The shipped model in exact mode says the same, byte for byte, on the CPU and on a Vulkan device: files with findings
+# and without.
 set -eu
 cd "${MYTHOS_SOURCE_DIR:-.}"
 if ! "$MYTHOS_BIN" devices --json 2>/dev/null | grep -q '"vulkan:0"'; then

@@ -1,5 +1,5 @@
-/* The whole pipeline on a random model: every generation parses, every citation holds, the plan is the ledger, every failing allocation
- * is survived. */
+/* The whole pipeline on a random model: every generation parses, every citation holds, the plan is the ledger, every
+ * failing allocation is survived. */
 #include "hostile.h"
 
 #include "frontend/inspect/inspect.h"
@@ -7,12 +7,16 @@
 
 #include <jansson.h>
 
-#define SPEC "random:gemma3-tiny:q8_0"
-#define SPEC_FUZZED "random:gemma1-tiny:q8_0"        /* ten thousand generations: the fewest layers */
+#define SPEC        "random:gemma3-tiny:q8_0"
+#define SPEC_FUZZED "random:gemma1-tiny:q8_0" /* ten thousand generations: the fewest layers */
 
 static void opts_default(myth_inspect_opts *o)
 {
-    *o = (myth_inspect_opts) { .style = MYTH_PROMPT_COMPACT, .max_prompt_tokens = MYTH_INSPECT_PROMPT_TOKENS, .max_new_tokens = 96 };
+    *o = (myth_inspect_opts){
+        .style = MYTH_PROMPT_COMPACT,
+        .max_prompt_tokens = MYTH_INSPECT_PROMPT_TOKENS,
+        .max_new_tokens = 96,
+    };
 }
 
 /* An inspection of one whole file; closes its material, too. */
@@ -21,9 +25,10 @@ typedef struct {
     myth_inspection *in;
 } whole;
 
-static myth_status whole_open(whole *w, const myth_model *m, const char *path, const void *bytes, size_t len, const myth_inspect_opts *o, myth_error *err)
+static myth_status whole_open(whole *w, const myth_model *m, const char *path, const void *bytes, size_t len,
+                              const myth_inspect_opts *o, myth_error *err)
 {
-    *w = (whole) { 0 };
+    *w = (whole){0};
     myth_status st = myth_material_whole(&w->material, m->mem, path, bytes, len, err);
     return st == MYTH_OK ? myth_inspect_open(&w->in, m, w->material, o, err) : st;
 }
@@ -72,11 +77,13 @@ static size_t check_report(const myth_report *r, const unsigned char *bytes, siz
     const json_t *list = json_object_get(v, "findings");
     size_t n = json_array_size(list);
     for (size_t i = 0; i < n; i++) {
-        const json_t *f = json_array_get(list, i), *e = json_object_get(f, "evidence"), *l = json_object_get(f, "lines");
+        const json_t *f = json_array_get(list, i), *e = json_object_get(f, "evidence"),
+                     *l = json_object_get(f, "lines");
         myth_citation c;
         assert_true(stands_in(bytes, len, json_string_value(e), json_string_length(e)));
         assert_int_equal(myth_verify(&c, &r->finding[i], r->block, r->n_block, r->finding, (uint32_t)i), MYTH_CITES);
-        assert_true(c.line >= json_integer_value(json_array_get(l, 0)) && c.line <= json_integer_value(json_array_get(l, 1)));
+        assert_true(c.line >= json_integer_value(json_array_get(l, 0)) &&
+                    c.line <= json_integer_value(json_array_get(l, 1)));
         assert_true(json_string_length(json_object_get(f, "issue")) > 0);
     }
     assert_true(!r->complete || !strcmp(r->finish_reason, "stop"));
@@ -88,13 +95,21 @@ static void test_fuzzed_generations(void **unused)
 {
     (void)unused;
     enum { FILE_MAX = 500, CTX = 2048 };
-    static const char *const path[] = { "a.c", "b \"q\\.py", "\xff.js", "very/long/path/to/a/file/of/some/name.cc" };
+    static const char *const path[] = {"a.c", "b \"q\\.py", "\xff.js", "very/long/path/to/a/file/of/some/name.cc"};
     unsigned char bytes[FILE_MAX];
     uint64_t rng = check_seed();
     uint32_t n_run = check_is_full() ? 10000 : check_sample(40);
     size_t n_finding = 0, n_complete = 0, n_inspected = 0;
     rig r;
-    rig_open(&r, SPEC_FUZZED, &(myth_engine_opts) { .n_threads = 1, .n_ctx = CTX, .n_checkpoint = 1, .top_k = 1024, .n_mask = 1, .n_ubatch = 256 });
+    rig_open(&r, SPEC_FUZZED,
+             &(myth_engine_opts){
+                 .n_threads = 1,
+                 .n_ctx = CTX,
+                 .n_checkpoint = 1,
+                 .top_k = 1024,
+                 .n_mask = 1,
+                 .n_ubatch = 256,
+             });
     uint32_t i = 0;
     for (; check_goes_on(i, n_run, n_finding && n_complete); i++) {
         size_t len = hostile_fill(&rng, bytes, FILE_MAX);
@@ -125,7 +140,8 @@ static void test_fuzzed_generations(void **unused)
 
 /* ---- order, limits ---- */
 
-static const char source[] = "int f(char *s)\n{\n\treturn strlen(s) + 1;\n}\n\nint g(int n)\n{\n\treturn 10 / n;\n}\n\nint h(void)\n{\n\treturn 0;\n}\n";
+static const char source[] = "int f(char *s)\n{\n\treturn strlen(s) + 1;\n}\n\nint g(int n)\n{\n\treturn 10 / "
+                             "n;\n}\n\nint h(void)\n{\n\treturn 0;\n}\n";
 
 static void inspect_text(char *dst, size_t cap, const rig *r, const myth_inspect_opts *o)
 {
@@ -147,7 +163,7 @@ static void test_same_bytes_twice(void **unused)
     opts_default(&o);
     o.n_ctx = 1024;
     o.max_new_tokens = 300;
-    rig_open(&r, SPEC, &(myth_engine_opts) { .n_threads = 1, .n_ctx = 1024, .n_checkpoint = 1, .top_k = 64, .n_mask = 1 });
+    rig_open(&r, SPEC, &(myth_engine_opts){.n_threads = 1, .n_ctx = 1024, .n_checkpoint = 1, .top_k = 64, .n_mask = 1});
     inspect_text(a, sizeof(a), &r, &o);
     inspect_text(b, sizeof(b), &r, &o);
     assert_string_equal(a, b);
@@ -171,7 +187,7 @@ static void test_shared_prefix_changes_nothing(void **unused)
     o.n_ctx = 1024;
     o.split = true;
     o.max_prompt_tokens = 260;
-    rig_open(&r, SPEC, &(myth_engine_opts) { .n_threads = 1, .n_ctx = 1024, .n_checkpoint = 1, .top_k = 64, .n_mask = 1 });
+    rig_open(&r, SPEC, &(myth_engine_opts){.n_threads = 1, .n_ctx = 1024, .n_checkpoint = 1, .top_k = 64, .n_mask = 1});
     inspect_text(shared, sizeof(shared), &r, &o);
     o.is_isolated = true;
     inspect_text(alone, sizeof(alone), &r, &o);
@@ -187,7 +203,7 @@ static void test_limit_is_exact(void **unused)
     myth_inspect_opts o;
     whole w;
     assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
-    assert_ok(myth_model_open(&m, mem, SPEC, &(myth_weights_opts) { .level = MYTH_WEIGHTS_HEADER }, &rig_err));
+    assert_ok(myth_model_open(&m, mem, SPEC, &(myth_weights_opts){.level = MYTH_WEIGHTS_HEADER}, &rig_err));
     opts_default(&o);
     assert_ok(whole_open(&w, &m, "a.c", source, sizeof(source) - 1, &o, &rig_err));
     uint32_t n = myth_inspect_report(w.in)->prompt_tokens;
@@ -214,7 +230,7 @@ static void test_limit_is_exact(void **unused)
     whole_close(&w);
 
     o.max_prompt_tokens = MYTH_INSPECT_PROMPT_TOKENS;
-    o.n_ctx = n + o.max_new_tokens - 1;                                 /* prompt + output one over the context that was asked for */
+    o.n_ctx = n + o.max_new_tokens - 1; /* prompt + output one over the context that was asked for */
     assert_ok(whole_open(&w, &m, "a.c", source, sizeof(source) - 1, &o, &rig_err));
     assert_non_null(myth_inspect_report(w.in)->refusal);
     whole_close(&w);
@@ -236,7 +252,7 @@ static void test_cancel_keeps_what_is_there(void **unused)
     opts_default(&o);
     o.n_ctx = 1024;
     o.cancel = &cancel;
-    rig_open(&r, SPEC, &(myth_engine_opts) { .n_threads = 1, .n_ctx = 1024, .n_checkpoint = 1, .top_k = 64, .n_mask = 1 });
+    rig_open(&r, SPEC, &(myth_engine_opts){.n_threads = 1, .n_ctx = 1024, .n_checkpoint = 1, .top_k = 64, .n_mask = 1});
     assert_ok(whole_open(&w, &r.model, "a.c", source, sizeof(source) - 1, &o, &rig_err));
     assert_ok(myth_inspect_run(w.in, r.engine, &rig_err));
     assert_string_equal(myth_inspect_report(w.in)->finish_reason, "cancelled");
@@ -249,16 +265,17 @@ static void test_cancel_keeps_what_is_there(void **unused)
 /* ---- memory ---- */
 
 /* Opens, plans, runs and closes all of it under mem; *plan is the plan. The report goes to dst. */
-static myth_status whole_run(myth_mem *mem, const myth_inspect_opts *o, myth_plan *plan, char *dst, size_t cap, myth_error *err)
+static myth_status whole_run(myth_mem *mem, const myth_inspect_opts *o, myth_plan *plan, char *dst, size_t cap,
+                             myth_error *err)
 {
-    myth_model m = { 0 };
+    myth_model m = {0};
     myth_engine *e = NULL;
-    whole w = { 0 };
-    myth_engine_opts eo = { .n_threads = 1, .n_ubatch = 64 };
+    whole w = {0};
+    myth_engine_opts eo = {.n_threads = 1, .n_ubatch = 64};
     myth_plan_extra extra;
     myth_status st;
     FILE *f;
-    MYTH_TRY(myth_model_open(&m, mem, SPEC, &(myth_weights_opts) { .level = MYTH_WEIGHTS_DATA }, err));
+    MYTH_TRY(myth_model_open(&m, mem, SPEC, &(myth_weights_opts){.level = MYTH_WEIGHTS_DATA}, err));
     MYTH_TRY(whole_open(&w, &m, "a.c", source, sizeof(source) - 1, o, err));
     MYTH_TRY(myth_inspect_needs(w.in, &eo, &extra, err));
     MYTH_TRY(myth_plan_make(plan, &m, &eo, &extra, NULL, false, err));
@@ -293,8 +310,8 @@ static void test_plan_is_the_ledger(void **unused)
         for (int c = 0; c < MYTH_MEM_CLASS_N; c++) {
             myth_mem_count n = myth_mem_get(mem, MYTH_MEM_HOST, (myth_mem_class)c);
             if (n.peak != plan.bytes[c] || n.live)
-                fail_msg("%s: planned %llu, peak %llu, live %llu", myth_mem_class_name((myth_mem_class)c), (unsigned long long)plan.bytes[c],
-                         (unsigned long long)n.peak, (unsigned long long)n.live);
+                fail_msg("%s: planned %llu, peak %llu, live %llu", myth_mem_class_name((myth_mem_class)c),
+                         (unsigned long long)plan.bytes[c], (unsigned long long)n.peak, (unsigned long long)n.live);
         }
         assert_int_equal(myth_mem_close(mem), 0);
     }
@@ -315,7 +332,7 @@ static void test_every_allocation_may_fail(void **unused)
     assert_ok(whole_run(mem, &o, &plan, good, sizeof(good), &rig_err));
     uint64_t n_alloc = myth_mem_n_alloc(mem), n_failed = 0;
     for (uint64_t nth = 1; nth <= n_alloc; nth += check_is_full() || nth < 12 ? 1 : 1 + n_alloc / check_sample(60)) {
-        myth_mem_set_fault(mem, &(myth_fault) { .fail_nth = nth });
+        myth_mem_set_fault(mem, &(myth_fault){.fail_nth = nth});
         myth_status st = whole_run(mem, &o, &plan, text, sizeof(text), &rig_err);
         myth_mem_set_fault(mem, NULL);
         if (st != MYTH_OK && st != MYTH_ENOMEM)

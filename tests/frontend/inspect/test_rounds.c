@@ -1,5 +1,5 @@
-/* Several files, and rounds of context, on a random model: what is asked for is brought in the same sequence, every citation holds in its
- * file, the plan is the ledger, nothing of the first ledger is taken while answers are made. */
+/* Several files, and rounds of context, on a random model: what is asked for is brought in the same sequence, every
+ * citation holds in its file, the plan is the ledger, nothing of the first ledger is taken while answers are made. */
 #include "frontend/inspect/inspect.h"
 #include "frontend/inspect/report/outputs.h"
 #include "tests/support/rig.h"
@@ -9,7 +9,7 @@
 #define SPEC "random:gemma3-tiny:q8_0"
 enum { CTX = 8192 };
 
-static const char *const path[] = { "src/a.c", "src/b \"q\\.c", "lib/c.py" };
+static const char *const path[] = {"src/a.c", "src/b \"q\\.c", "lib/c.py"};
 static const char *const text[] = {
     "int f(char *s)\n{\n\treturn strlen(s) + 1;\n}\n\nint g(int n)\n{\n\treturn 10 / n;\n}\n",
     "#include \"a.h\"\n\nint call(void)\n{\n\treturn g(0);\n}\n\nint other(int *p)\n{\n\treturn *p;\n}\n",
@@ -25,7 +25,10 @@ static void put_all(myth_material *m)
 
 static void add(myth_material *m, uint32_t source, uint32_t first, uint32_t last, const char *symbol, bool is_subject)
 {
-    assert_ok(myth_material_add(m, NULL, &(myth_piece) { .source = source, .first = first, .last = last, .symbol = symbol, .is_subject = is_subject }, &rig_err));
+    assert_ok(myth_material_add(
+        m, NULL,
+        &(myth_piece){.source = source, .first = first, .last = last, .symbol = symbol, .is_subject = is_subject},
+        &rig_err));
 }
 
 /* ---- what is asked for ---- */
@@ -33,10 +36,10 @@ static void add(myth_material *m, uint32_t source, uint32_t first, uint32_t last
 typedef struct {
     uint64_t rng;
     const myth_mem *mem;
-    uint64_t n_alloc;                   /* of the first ledger, when the first answer began */
+    uint64_t n_alloc; /* of the first ledger, when the first answer began */
     bool has_begun;
     uint32_t n_request, n_added, n_exchange, n_context, n_unknown, part, n_ids_before, n_new_before;
-    int32_t ids[CTX];                   /* of the exchange before */
+    int32_t ids[CTX]; /* of the exchange before */
 } bed;
 
 /* Gives lines of a file that was there, or of a new one, or names, whatever the request is. */
@@ -66,7 +69,15 @@ static uint32_t on_context(void *user, const char *request, myth_material *m, ui
         source = check_below(&b->rng, 3);
     }
     uint32_t n_line = myth_material_of(m, source)->n_line, first = 1 + check_below(&b->rng, n_line);
-    if (myth_material_add(m, NULL, &(myth_piece) { .source = source, .first = first, .last = first + check_below(&b->rng, 8), .of = of, .symbol = "x" }, NULL) != MYTH_OK)
+    if (myth_material_add(m, NULL,
+                          &(myth_piece){
+                              .source = source,
+                              .first = first,
+                              .last = first + check_below(&b->rng, 8),
+                              .of = of,
+                              .symbol = "x",
+                          },
+                          NULL) != MYTH_OK)
         return 0;
     b->n_added++;
     return 1;
@@ -76,7 +87,7 @@ static void on_exchange(void *user, const myth_exchange *x)
 {
     bed *b = user;
     b->n_exchange++;
-    if (x->kind == MYTH_EXCHANGE_CONTEXT) {                             /* goes on where the answer before it ended */
+    if (x->kind == MYTH_EXCHANGE_CONTEXT) { /* goes on where the answer before it ended */
         b->n_context++;
         assert_int_equal(x->part, b->part);
         assert_true(x->round >= 1 && x->n_ids > x->n_kept);
@@ -109,7 +120,7 @@ static void on_progress(void *user, const char *what, uint32_t part, uint32_t n_
 static json_t *render(const myth_report *r, myth_form form)
 {
     static char out[1 << 19];
-    const myth_term plain = { 0 };
+    const myth_term plain = {0};
     json_error_t err;
     FILE *f = fmemopen(out, sizeof(out), "w");
     myth_output_render(f, form, r, &plain);
@@ -151,17 +162,22 @@ static uint32_t check_report(const myth_report *r)
         myth_citation c;
         assert_int_equal(myth_verify(&c, w, r->block, r->n_block, r->finding, (uint32_t)i), MYTH_CITES);
         assert_string_equal(json_string_value(json_object_get(f, "file")), src->path);
-        size_t n = lines_of(lines, src, (uint32_t)json_integer_value(json_array_get(l, 0)), (uint32_t)json_integer_value(json_array_get(l, 1)));
+        size_t n = lines_of(lines, src, (uint32_t)json_integer_value(json_array_get(l, 0)),
+                            (uint32_t)json_integer_value(json_array_get(l, 1)));
         lines[n] = '\0';
         assert_non_null(strstr(lines, json_string_value(json_object_get(f, "evidence"))));
         bool is_shown = false;
         for (uint32_t k = 0; k < r->n_block; k++)
             is_shown |= r->block[k].src == src && w->first >= r->block[k].first && w->last <= r->block[k].last;
         assert_true(is_shown);
-        const json_t *where = json_object_get(json_array_get(json_object_get(json_array_get(json_object_get(run, "results"), i), "locations"), 0), "physicalLocation");
+        const json_t *where = json_object_get(
+            json_array_get(json_object_get(json_array_get(json_object_get(run, "results"), i), "locations"), 0),
+            "physicalLocation");
         const json_t *at = json_object_get(where, "artifactLocation");
-        const json_t *same = json_object_get(json_array_get(artifacts, (size_t)json_integer_value(json_object_get(at, "index"))), "location");
-        assert_string_equal(json_string_value(json_object_get(at, "uri")), json_string_value(json_object_get(same, "uri")));
+        const json_t *same = json_object_get(
+            json_array_get(artifacts, (size_t)json_integer_value(json_object_get(at, "index"))), "location");
+        assert_string_equal(json_string_value(json_object_get(at, "uri")),
+                            json_string_value(json_object_get(same, "uri")));
     }
     assert_int_equal(json_integer_value(json_object_get(v, "context_rounds")), r->n_round);
     assert_int_equal(json_array_size(json_object_get(v, "context_requests")), r->n_request);
@@ -173,29 +189,49 @@ static uint32_t check_report(const myth_report *r)
 /* fixed: tokens of rules and task. */
 static void opts_of(myth_inspect_opts *o, bed *b, uint64_t *rng, uint32_t fixed)
 {
-    *o = (myth_inspect_opts) { .style = MYTH_PROMPT_FULL, .max_prompt_tokens = 6000, .max_new_tokens = 800, .n_ctx = CTX, .split = true,
-                               .context_rounds = 1 + check_below(rng, 3), .on_context = on_context, .on_exchange = on_exchange,
-                               .on_progress = on_progress, .user = b };
-    o->sample.temp = check_below(rng, 8) ? 20.0f + 60.0f * check_unit(rng) : 0.0f;     /* flat: the bytes that end something are as likely as others */
+    *o = (myth_inspect_opts){
+        .style = MYTH_PROMPT_FULL,
+        .max_prompt_tokens = 6000,
+        .max_new_tokens = 800,
+        .n_ctx = CTX,
+        .split = true,
+        .context_rounds = 1 + check_below(rng, 3),
+        .on_context = on_context,
+        .on_exchange = on_exchange,
+        .on_progress = on_progress,
+        .user = b,
+    };
+    o->sample.temp = check_below(rng, 8) ? 20.0f + 60.0f * check_unit(rng)
+                                         : 0.0f; /* flat: the bytes that end something are as likely as others */
     o->sample.seed = check_rand(rng);
     o->two_pass = check_below(rng, 6) == 0;
     if (check_below(rng, 3) == 0)
-        o->max_prompt_tokens = fixed + 220 + check_below(rng, 300);                 /* a part for each subject, more or less; little room for rounds */
+        o->max_prompt_tokens =
+            fixed + 220 + check_below(rng, 300); /* a part for each subject, more or less; little room for rounds */
 }
 
 static void test_rounds(void **unused)
 {
     (void)unused;
     uint64_t rng = check_seed();
-    uint32_t fixed = 0, n_run = check_is_full() ? 150 : check_sample(24), n_round = 0, n_finding = 0, n_served = 0, n_unknown = 0, n_part = 0, n_split = 0;
+    uint32_t fixed = 0, n_run = check_is_full() ? 150 : check_sample(24), n_round = 0, n_finding = 0, n_served = 0,
+             n_unknown = 0, n_part = 0, n_split = 0;
     static bed b;
     rig r;
-    rig_open(&r, SPEC, &(myth_engine_opts) { .n_threads = 1, .n_ctx = CTX, .n_checkpoint = 1, .top_k = 1024, .n_mask = 1, .n_ubatch = 256 });
+    rig_open(&r, SPEC,
+             &(myth_engine_opts){
+                 .n_threads = 1,
+                 .n_ctx = CTX,
+                 .n_checkpoint = 1,
+                 .top_k = 1024,
+                 .n_mask = 1,
+                 .n_ubatch = 256,
+             });
     for (uint32_t i = 0; check_goes_on(i, n_run, n_round && n_served && n_unknown && n_finding && n_split); i++) {
         myth_material *m;
         myth_inspection *in;
         myth_inspect_opts o;
-        b = (bed) { .rng = check_rand(&rng), .mem = r.mem };
+        b = (bed){.rng = check_rand(&rng), .mem = r.mem};
         opts_of(&o, &b, &rng, fixed ? fixed : 5000);
         assert_ok(myth_material_open(&m, r.mem, NULL, &rig_err));
         put_all(m);
@@ -221,11 +257,12 @@ static void test_rounds(void **unused)
         assert_true(rep->n_context <= rep->n_request);
         uint32_t n_piece = myth_material_n_piece(m);
         myth_inspect_close(in);
-        assert_true(myth_material_n_piece(m) == 4 && n_piece >= 4);                /* what rounds brought is gone */
+        assert_true(myth_material_n_piece(m) == 4 && n_piece >= 4); /* what rounds brought is gone */
         myth_material_close(m);
     }
     rig_close(&r);
-    printf("sample of %u: %u parts, %u rounds, %u requests served, %u unknown, %u findings, all cited\n", n_run, n_part, n_round, n_served, n_unknown, n_finding);
+    printf("sample of %u: %u parts, %u rounds, %u requests served, %u unknown, %u findings, all cited\n", n_run, n_part,
+           n_round, n_served, n_unknown, n_finding);
     assert_true(n_round > 0 && n_served > 0 && n_unknown > 0 && n_finding > 0 && n_split > 0);
 }
 
@@ -233,23 +270,32 @@ static void test_rounds(void **unused)
 
 static myth_status whole_run(myth_mem *mem, bed *b, myth_plan *plan, uint32_t *n_round, myth_error *err)
 {
-    myth_model model = { 0 };
+    myth_model model = {0};
     myth_engine *e = NULL;
     myth_material *m = NULL;
     myth_inspection *in = NULL;
-    myth_engine_opts eo = { .n_threads = 1, .n_ubatch = 64 };
+    myth_engine_opts eo = {.n_threads = 1, .n_ubatch = 64};
     myth_plan_extra extra;
     myth_status st;
     uint32_t source;
-    const myth_inspect_opts o = { .style = MYTH_PROMPT_FULL, .max_prompt_tokens = 6000, .max_new_tokens = 300, .context_rounds = 2, .on_context = on_context,
-                                  .user = b, .task = "Find what is wrong.", .map = "src/\n  a.c f g\n", .sample = { .temp = 60.0f, .seed = b->rng } };
+    const myth_inspect_opts o = {
+        .style = MYTH_PROMPT_FULL,
+        .max_prompt_tokens = 6000,
+        .max_new_tokens = 300,
+        .context_rounds = 2,
+        .on_context = on_context,
+        .user = b,
+        .task = "Find what is wrong.",
+        .map = "src/\n  a.c f g\n",
+        .sample = {.temp = 60.0f, .seed = b->rng},
+    };
     *n_round = 0;
-    MYTH_TRY(myth_model_open(&model, mem, SPEC, &(myth_weights_opts) { .level = MYTH_WEIGHTS_DATA }, err));
+    MYTH_TRY(myth_model_open(&model, mem, SPEC, &(myth_weights_opts){.level = MYTH_WEIGHTS_DATA}, err));
     MYTH_TRY(myth_material_open(&m, mem, NULL, err));
     for (uint32_t i = 0; i < 3; i++)
         MYTH_TRY(myth_material_put(m, &source, path[i], (const unsigned char *)text[i], strlen(text[i]), err));
-    MYTH_TRY(myth_material_add(m, NULL, &(myth_piece) { .source = 0, .first = 1, .last = 4, .is_subject = true }, err));
-    MYTH_TRY(myth_material_add(m, NULL, &(myth_piece) { .source = 1, .first = 3, .last = 6 }, err));
+    MYTH_TRY(myth_material_add(m, NULL, &(myth_piece){.source = 0, .first = 1, .last = 4, .is_subject = true}, err));
+    MYTH_TRY(myth_material_add(m, NULL, &(myth_piece){.source = 1, .first = 3, .last = 6}, err));
     MYTH_TRY(myth_inspect_open(&in, &model, m, &o, err));
     MYTH_TRY(myth_inspect_needs(in, &eo, &extra, err));
     MYTH_TRY(myth_plan_make(plan, &model, &eo, &extra, NULL, false, err));
@@ -273,14 +319,14 @@ static void test_plan_is_the_ledger(void **unused)
         myth_mem *mem;
         myth_plan plan;
         assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
-        b = (bed) { .rng = seed, .mem = mem };
+        b = (bed){.rng = seed, .mem = mem};
         assert_ok(whole_run(mem, &b, &plan, &n_round, &rig_err));
         n_with += n_round > 0;
         for (int c = 0; c < MYTH_MEM_CLASS_N; c++) {
             myth_mem_count n = myth_mem_get(mem, MYTH_MEM_HOST, (myth_mem_class)c);
             if (n.peak != plan.bytes[c] || n.live)
-                fail_msg("%s: planned %llu, peak %llu, live %llu", myth_mem_class_name((myth_mem_class)c), (unsigned long long)plan.bytes[c],
-                         (unsigned long long)n.peak, (unsigned long long)n.live);
+                fail_msg("%s: planned %llu, peak %llu, live %llu", myth_mem_class_name((myth_mem_class)c),
+                         (unsigned long long)plan.bytes[c], (unsigned long long)n.peak, (unsigned long long)n.live);
         }
         assert_int_equal(myth_mem_close(mem), 0);
     }
@@ -296,12 +342,12 @@ static void test_every_allocation_may_fail(void **unused)
     myth_plan plan;
     uint32_t n_round;
     assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
-    b = (bed) { .rng = 3, .mem = mem };
+    b = (bed){.rng = 3, .mem = mem};
     assert_ok(whole_run(mem, &b, &plan, &n_round, &rig_err));
     uint64_t n_alloc = myth_mem_n_alloc(mem), n_failed = 0;
     for (uint64_t nth = 1; nth <= n_alloc; nth += check_is_full() ? 1 : 1 + n_alloc / check_sample(40)) {
-        b = (bed) { .rng = 3, .mem = mem };
-        myth_mem_set_fault(mem, &(myth_fault) { .fail_nth = nth });
+        b = (bed){.rng = 3, .mem = mem};
+        myth_mem_set_fault(mem, &(myth_fault){.fail_nth = nth});
         myth_status st = whole_run(mem, &b, &plan, &n_round, &rig_err);
         myth_mem_set_fault(mem, NULL);
         if (st != MYTH_OK && st != MYTH_ENOMEM)
@@ -334,32 +380,33 @@ static void test_budget(void **unused)
 {
     (void)unused;
     static char map[4096];
-    counted c = { 0 };
+    counted c = {0};
     for (int i = 0; i < 60; i++)
         snprintf(map + strlen(map), sizeof(map) - strlen(map), "src/file%d.c: int name%d(void)\n", i, i);
     assert_int_equal(myth_mem_open(&c.r.mem, 0, NULL), MYTH_OK);
-    assert_ok(myth_model_open(&c.r.model, c.r.mem, SPEC, &(myth_weights_opts) { .level = MYTH_WEIGHTS_HEADER }, &rig_err));
+    assert_ok(myth_model_open(&c.r.model, c.r.mem, SPEC, &(myth_weights_opts){.level = MYTH_WEIGHTS_HEADER}, &rig_err));
     assert_ok(myth_material_open(&c.m, c.r.mem, NULL, &rig_err));
     put_all(c.m);
     add(c.m, 0, 1, 9, NULL, true);
     add(c.m, 1, 1, 11, NULL, true);
-    myth_inspect_opts o = { .style = MYTH_PROMPT_FULL, .max_prompt_tokens = 12000, .max_new_tokens = 100 };
+    myth_inspect_opts o = {.style = MYTH_PROMPT_FULL, .max_prompt_tokens = 12000, .max_new_tokens = 100};
     count(&c, &o);
     const myth_budget *b = c.rep->budget;
     uint32_t bare = c.rep->prompt_tokens, code = b->code;
     assert_true(!c.rep->refusal && b->rules > 300 && b->map == 0 && b->task > 0 && code > 100);
     assert_int_equal(b->rules + b->task + code, bare);
-    assert_int_equal(b->code_room, 12000 - b->rules - b->task);                     /* lent: all that the others do not use */
+    assert_int_equal(b->code_room, 12000 - b->rules - b->task); /* lent: all that the others do not use */
     assert_int_equal(b->code_lent, b->code_room - (12000 - 1000 - MYTH_INSPECT_MAP_TOKENS - MYTH_INSPECT_TASK_TOKENS));
 
-    o.map = map;                                                                    /* a map within its room */
+    o.map = map; /* a map within its room */
     o.task = "Where is the defect?";
     count(&c, &o);
     b = c.rep->budget;
     assert_true(b->map > 1000 && b->map <= b->map_room && !b->is_map_cut && b->task > 5);
     assert_int_equal(b->rules + b->map + b->task + b->code, c.rep->prompt_tokens);
 
-    for (o.map_tokens = 1; o.map_tokens < 1200; o.map_tokens += check_is_full() ? 7 : 97) {     /* cut at a line's end, never over */
+    for (o.map_tokens = 1; o.map_tokens < 1200;
+         o.map_tokens += check_is_full() ? 7 : 97) { /* cut at a line's end, never over */
         count(&c, &o);
         b = c.rep->budget;
         assert_true(b->map <= o.map_tokens && b->is_map_cut);
@@ -367,13 +414,13 @@ static void test_budget(void **unused)
         assert_int_equal(b->code_room, 12000 - b->rules - b->map - b->task);
     }
     o.map = NULL;
-    o.task_tokens = 5;                                                              /* a task over its room is refused */
+    o.task_tokens = 5; /* a task over its room is refused */
     count(&c, &o);
     assert_non_null(c.rep->refusal);
     assert_non_null(strstr(c.rep->refusal->reason, "the task is too long"));
     o.task_tokens = 0;
     o.task = NULL;
-    o.code_tokens = code - 1;                                                       /* code over its cap: refused, or cut */
+    o.code_tokens = code - 1; /* code over its cap: refused, or cut */
     count(&c, &o);
     assert_non_null(c.rep->refusal);
     assert_int_equal(c.rep->refusal->count, code);
@@ -390,22 +437,23 @@ static void test_budget(void **unused)
     assert_int_equal(myth_mem_close(c.r.mem), 0);
 }
 
-/* What cannot be cut smaller is refused with the numbers that decide: what stands in every part, and the limit of a part. */
+/* What cannot be cut smaller is refused with the numbers that decide: what stands in every part, and the limit of a
+ * part. */
 static void test_no_room_for_code(void **unused)
 {
     (void)unused;
-    counted c = { 0 };
+    counted c = {0};
     assert_int_equal(myth_mem_open(&c.r.mem, 0, NULL), MYTH_OK);
-    assert_ok(myth_model_open(&c.r.model, c.r.mem, SPEC, &(myth_weights_opts) { .level = MYTH_WEIGHTS_HEADER }, &rig_err));
+    assert_ok(myth_model_open(&c.r.model, c.r.mem, SPEC, &(myth_weights_opts){.level = MYTH_WEIGHTS_HEADER}, &rig_err));
     assert_ok(myth_material_open(&c.m, c.r.mem, NULL, &rig_err));
     put_all(c.m);
     add(c.m, 0, 1, 9, NULL, true);
-    myth_inspect_opts o = { .style = MYTH_PROMPT_FULL, .max_prompt_tokens = 300, .max_new_tokens = 100, .split = true };
+    myth_inspect_opts o = {.style = MYTH_PROMPT_FULL, .max_prompt_tokens = 300, .max_new_tokens = 100, .split = true};
     count(&c, &o);
     assert_non_null(c.rep->refusal);
     assert_non_null(strstr(c.rep->refusal->reason, "rules, map and task leave no room for code: "));
     assert_true(c.rep->refusal->count >= c.rep->budget->rules + c.rep->budget->task);
-    assert_true(c.rep->refusal->count < c.rep->prompt_tokens);                      /* without the code */
+    assert_true(c.rep->refusal->count < c.rep->prompt_tokens); /* without the code */
     assert_int_equal(c.rep->refusal->limit, 300);
     assert_non_null(strstr(c.rep->refusal->remedy[0], "--prompt-style compact"));
     o.max_prompt_tokens = (uint32_t)c.rep->refusal->count + 200;
@@ -422,17 +470,24 @@ static void test_rounds_reserve_what_they_can_use(void **unused)
 {
     (void)unused;
     static bed b;
-    static const uint32_t rooms[] = { 0, 200, 1900, 5000 };
-    counted c = { 0 };
+    static const uint32_t rooms[] = {0, 200, 1900, 5000};
+    counted c = {0};
     uint32_t bare = 0;
     uint64_t none = 0;
     assert_int_equal(myth_mem_open(&c.r.mem, 0, NULL), MYTH_OK);
-    assert_ok(myth_model_open(&c.r.model, c.r.mem, SPEC, &(myth_weights_opts) { .level = MYTH_WEIGHTS_HEADER }, &rig_err));
-    for (int i = -1; i < 4; i++) {              /* without rounds, then with so much room for them */
-        const uint32_t room = i < 0 ? 0 : rooms[i], turns = room < 2 * MYTH_INSPECT_ROUND_TOKENS ? room : 2 * MYTH_INSPECT_ROUND_TOKENS;
-        const myth_inspect_opts o = { .style = MYTH_PROMPT_FULL, .max_prompt_tokens = i < 0 ? 12000 : bare + room, .max_new_tokens = 100,
-                                      .context_rounds = 2, .on_context = i < 0 ? NULL : on_context, .user = &b };
-        myth_engine_opts eo = { .n_threads = 1 };
+    assert_ok(myth_model_open(&c.r.model, c.r.mem, SPEC, &(myth_weights_opts){.level = MYTH_WEIGHTS_HEADER}, &rig_err));
+    for (int i = -1; i < 4; i++) { /* without rounds, then with so much room for them */
+        const uint32_t room = i < 0 ? 0 : rooms[i],
+                       turns = room < 2 * MYTH_INSPECT_ROUND_TOKENS ? room : 2 * MYTH_INSPECT_ROUND_TOKENS;
+        const myth_inspect_opts o = {
+            .style = MYTH_PROMPT_FULL,
+            .max_prompt_tokens = i < 0 ? 12000 : bare + room,
+            .max_new_tokens = 100,
+            .context_rounds = 2,
+            .on_context = i < 0 ? NULL : on_context,
+            .user = &b,
+        };
+        myth_engine_opts eo = {.n_threads = 1};
         myth_plan_extra extra;
         assert_ok(myth_material_open(&c.m, c.r.mem, NULL, &rig_err));
         put_all(c.m);
@@ -440,9 +495,11 @@ static void test_rounds_reserve_what_they_can_use(void **unused)
         count(&c, &o);
         assert_null(c.rep->refusal);
         assert_ok(myth_inspect_needs(c.in, &eo, &extra, &rig_err));
-        const uint64_t want = c.rep->prompt_tokens + 100 + (turns ? turns + 200 : 0), staging = extra.bytes[MYTH_MEM_STAGING];
+        const uint64_t want = c.rep->prompt_tokens + 100 + (turns ? turns + 200 : 0),
+                       staging = extra.bytes[MYTH_MEM_STAGING];
         if (eo.n_ctx < want || eo.n_ctx >= want + 64)
-            fail_msg("%u tokens left for turns: a context of %u, expected %llu", room, eo.n_ctx, (unsigned long long)want);
+            fail_msg("%u tokens left for turns: a context of %u, expected %llu", room, eo.n_ctx,
+                     (unsigned long long)want);
         bare = c.rep->prompt_tokens;
         none = i < 0 ? staging : none;
         assert_true(room ? staging > none + (4u << 20) && staging < none + (8u << 20) : staging < none + (1u << 20));
@@ -459,17 +516,23 @@ static void test_no_part_over_the_limit(void **unused)
 {
     (void)unused;
     uint64_t rng = check_seed();
-    counted c = { 0 };
+    counted c = {0};
     uint32_t n_part = 0, n_run = check_is_full() ? 1000 : check_sample(30);
     assert_int_equal(myth_mem_open(&c.r.mem, 0, NULL), MYTH_OK);
-    assert_ok(myth_model_open(&c.r.model, c.r.mem, SPEC, &(myth_weights_opts) { .level = MYTH_WEIGHTS_HEADER }, &rig_err));
+    assert_ok(myth_model_open(&c.r.model, c.r.mem, SPEC, &(myth_weights_opts){.level = MYTH_WEIGHTS_HEADER}, &rig_err));
     for (uint32_t i = 0; i < n_run; i++) {
-        myth_inspect_opts o = { .style = MYTH_PROMPT_COMPACT, .max_prompt_tokens = 300 + check_below(&rng, 400), .max_new_tokens = 100, .split = true };
+        myth_inspect_opts o = {
+            .style = MYTH_PROMPT_COMPACT,
+            .max_prompt_tokens = 300 + check_below(&rng, 400),
+            .max_new_tokens = 100,
+            .split = true,
+        };
         assert_ok(myth_material_open(&c.m, c.r.mem, NULL, &rig_err));
         put_all(c.m);
         for (uint32_t k = 0; k < 8; k++) {
             uint32_t source = check_below(&rng, 3), first = 1 + check_below(&rng, 7);
-            add(c.m, source, first, first + check_below(&rng, 5), check_below(&rng, 2) ? "f" : NULL, k == 0 || check_below(&rng, 2));
+            add(c.m, source, first, first + check_below(&rng, 5), check_below(&rng, 2) ? "f" : NULL,
+                k == 0 || check_below(&rng, 2));
         }
         count(&c, &o);
         if (!c.rep->refusal)
@@ -491,9 +554,13 @@ static void test_no_part_over_the_limit(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_budget),             cmocka_unit_test(test_no_part_over_the_limit), cmocka_unit_test(test_plan_is_the_ledger),
-        cmocka_unit_test(test_no_room_for_code),      cmocka_unit_test(test_rounds_reserve_what_they_can_use),
-        cmocka_unit_test(test_every_allocation_may_fail), cmocka_unit_test(test_rounds),
+        cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_no_part_over_the_limit),
+        cmocka_unit_test(test_plan_is_the_ledger),
+        cmocka_unit_test(test_no_room_for_code),
+        cmocka_unit_test(test_rounds_reserve_what_they_can_use),
+        cmocka_unit_test(test_every_allocation_may_fail),
+        cmocka_unit_test(test_rounds),
     };
     check_name();
     return cmocka_run_group_tests(tests, NULL, NULL);

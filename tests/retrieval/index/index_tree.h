@@ -1,4 +1,5 @@
-/* index_tree.h - what tests of the index share: a tree that changes at random, an index of it, and everything an index says as one text. */
+/* index_tree.h - what tests of the index share: a tree that changes at random, an index of it, and everything an index
+ * says as one text. */
 #ifndef MYTH_TESTS_INDEX_TREE_H
 #define MYTH_TESTS_INDEX_TREE_H
 
@@ -9,7 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const words[] = { "parse", "file", "index", "count", "error", "buffer", "token", "request", "session", "delete", "user", "cache" };
+static const char *const words[] = {"parse", "file",    "index",   "count",  "error", "buffer",
+                                    "token", "request", "session", "delete", "user",  "cache"};
 enum { N_WORD = sizeof(words) / sizeof(words[0]), PATH_CAP = 512, NAMES_MAX = 4096 };
 
 static inline const char *word(uint64_t *rng) { return words[check_below(rng, N_WORD)]; }
@@ -27,7 +29,9 @@ static inline void write_file(const char *path, uint64_t *rng)
         const char *a = word(rng), *b = word(rng), *c = word(rng), *d = word(rng);
         unsigned v = check_below(rng, 10000);
         if (is_c)
-            fprintf(f, "static int %s_%s%u(int n)\n{\n    if (n > %u)\n        return %s_%s(n - 1);\n    return n;\n}\n\n", a, b, v, v, c, d);
+            fprintf(f,
+                    "static int %s_%s%u(int n)\n{\n    if (n > %u)\n        return %s_%s(n - 1);\n    return n;\n}\n\n",
+                    a, b, v, v, c, d);
         else if (is_py)
             fprintf(f, "def %s_%s(x):\n    \"\"\"%s the %s.\"\"\"\n    return %s(x, %u)\n\n", a, b, c, d, a, v);
         else
@@ -40,7 +44,7 @@ static inline void write_file(const char *path, uint64_t *rng)
 
 static inline void new_name(char path[PATH_CAP], const char *root, uint64_t *rng)
 {
-    static const char *const suffix[] = { "c", "py", "txt" };
+    static const char *const suffix[] = {"c", "py", "txt"};
     char dir[PATH_CAP];
     const char *d = word(rng);
     snprintf(dir, sizeof(dir), "%.200s/%s%s", root, check_below(rng, 2) ? "src_" : "", d);
@@ -98,7 +102,10 @@ static inline void tree_change(const char *name, uint32_t n_change, uint64_t *rn
         new_name(path, files_path(name), rng);
         switch (old ? check_below(rng, 5) : 0) {
         case 0: write_file(path, rng); break;
-        case 1: if (l.n > 1) unlink(old); break;
+        case 1:
+            if (l.n > 1)
+                unlink(old);
+            break;
         case 2: rename(old, path); break;
         default: write_file(old, rng); break;
         }
@@ -110,7 +117,7 @@ static inline void tree_change(const char *name, uint32_t n_change, uint64_t *rn
 /* Removes a database and what lies beside it. */
 static inline void index_remove(const char *db)
 {
-    static const char *const suffix[] = { "", "-wal", "-shm", "-journal", ".lock", ".embeddings", ".vectors.lock" };
+    static const char *const suffix[] = {"", "-wal", "-shm", "-journal", ".lock", ".embeddings", ".vectors.lock"};
     for (size_t i = 0; i < sizeof(suffix) / sizeof(suffix[0]); i++) {
         char name[128];
         snprintf(name, sizeof(name), "%s%s", db, suffix[i]);
@@ -120,9 +127,15 @@ static inline void index_remove(const char *db)
 
 static inline myth_index *open_index(const char *tree, const char *db, myth_mem *mem, bool is_read_only)
 {
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_index *x = NULL;
-    myth_index_opts opts = { .root = files_path(tree), .path = files_path(db), .worker_path = getenv("MYTHOS_BIN"), .n_threads = 2, .is_read_only = is_read_only };
+    myth_index_opts opts = {
+        .root = files_path(tree),
+        .path = files_path(db),
+        .worker_path = getenv("MYTHOS_BIN"),
+        .n_threads = 2,
+        .is_read_only = is_read_only,
+    };
     if (myth_index_open(&x, mem, &opts, &err) != MYTH_OK)
         fail_msg("%s: %s", db, err.msg);
     return x;
@@ -131,7 +144,7 @@ static inline myth_index *open_index(const char *tree, const char *db, myth_mem 
 /* Opens the index at files_path(db) of the tree; updates it. Fails the test when that fails. */
 static inline void index_update(const char *tree, const char *db, myth_mem *mem, myth_index_stats *stats)
 {
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_index *x = open_index(tree, db, mem, false);
     if (myth_index_update(x, NULL, stats, &err) != MYTH_OK)
         fail_msg("%s: %s", db, err.msg);
@@ -169,7 +182,7 @@ static inline bool put_ref(void *arg, const myth_store_ref *ref)
 /* Checks it and writes what it says, by path and place, without ids and clocks. */
 static inline void index_dump(bytes *out, const char *tree, const char *db, myth_mem *mem)
 {
-    myth_error err = { 0 };
+    myth_error err = {0};
     uint64_t n_problem = 0;
     myth_index *x = open_index(tree, db, mem, true);
     if (myth_index_check(x, fail_line, (void *)(uintptr_t)db, &n_problem, &err) != MYTH_OK)
@@ -182,24 +195,35 @@ static inline void index_dump(bytes *out, const char *tree, const char *db, myth
     while (sqlite3_step(q) == SQLITE_ROW) {
         int64_t id = sqlite3_column_int64(q, 0);
         put_rows(out, sql, "SELECT path, bytes, hash, language, flags, note FROM files WHERE id=?1", id);
-        put_rows(out, sql, "SELECT off, bytes, line0, line1, kind, symbol, parent, doc_off, doc_bytes, flags, hash, span(file_id, off, bytes) "
-                           "FROM chunks WHERE file_id=?1 ORDER BY off", id);
-        put_rows(out, sql, "SELECT name, parent, kind, line0, line1, name_line, off, bytes, span(file_id, signature_off, signature_bytes), flags "
-                           "FROM symbols WHERE file_id=?1 ORDER BY id", id);
+        put_rows(out, sql,
+                 "SELECT off, bytes, line0, line1, kind, symbol, parent, doc_off, doc_bytes, flags, hash, "
+                 "span(file_id, off, bytes) "
+                 "FROM chunks WHERE file_id=?1 ORDER BY off",
+                 id);
+        put_rows(out, sql,
+                 "SELECT name, parent, kind, line0, line1, name_line, off, bytes, span(file_id, signature_off, "
+                 "signature_bytes), flags "
+                 "FROM symbols WHERE file_id=?1 ORDER BY id",
+                 id);
         put_rows(out, sql, "SELECT n_commit, last_time FROM history WHERE file_id=?1", id);
         assert_int_equal(myth_store_refs(s, id, put_ref, out, &err), MYTH_OK);
     }
     sqlite3_finalize(q);
-    put_rows(out, sql, "SELECT key, value FROM meta WHERE key NOT IN ('dictionary', 'history', 'updates') AND key NOT LIKE 'vectors%' ORDER BY key", 0);
-    put_rows(out, sql, "SELECT path, chunks.off FROM chunks JOIN files ON files.id=file_id WHERE chunks.id IN "
-                       "(SELECT rowid FROM fts WHERE fts MATCH '\"parse\" OR names:\"error\"') ORDER BY path, chunks.off", 0);
+    put_rows(out, sql,
+             "SELECT key, value FROM meta WHERE key NOT IN ('dictionary', 'history', 'updates') AND key NOT LIKE "
+             "'vectors%' ORDER BY key",
+             0);
+    put_rows(out, sql,
+             "SELECT path, chunks.off FROM chunks JOIN files ON files.id=file_id WHERE chunks.id IN "
+             "(SELECT rowid FROM fts WHERE fts MATCH '\"parse\" OR names:\"error\"') ORDER BY path, chunks.off",
+             0);
     myth_index_close(x);
 }
 
 /* The index equals one made anew. */
 static inline void index_equals_fresh(const char *tree, const char *db, myth_mem *mem)
 {
-    bytes a = { 0 }, b = { 0 };
+    bytes a = {0}, b = {0};
     myth_index_stats stats;
     index_remove("fresh.db");
     index_update(tree, "fresh.db", mem, &stats);
@@ -210,7 +234,8 @@ static inline void index_equals_fresh(const char *tree, const char *db, myth_mem
         while (i < a.len && i < b.len && a.data[i] == b.data[i])
             i++;
         size_t from = i > 80 ? i - 80 : 0;
-        fail_msg("%s differs from a fresh index at byte %zu of %zu and %zu:\n%.160s\n---\n%.160s", db, i, a.len, b.len, (char *)a.data + from, (char *)b.data + from);
+        fail_msg("%s differs from a fresh index at byte %zu of %zu and %zu:\n%.160s\n---\n%.160s", db, i, a.len, b.len,
+                 (char *)a.data + from, (char *)b.data + from);
     }
     bytes_free(&a);
     bytes_free(&b);

@@ -1,9 +1,10 @@
 /* kill_at.h - a process that ends, as by kill -9, at a chosen one of the calls with which it changes files.
  *
- * Calls   write, pwrite, fsync, fdatasync, ftruncate, rename, unlink: those of this program and of the libraries it is linked with (SQLite) are the
- *         ones below, which count. A write that is the last one is done in part, or not at all
+ * Calls   write, pwrite, fsync, fdatasync, ftruncate, rename, unlink: those of this program and of the libraries it is
+ *         linked with (SQLite) are the ones below, which count. A write that is the last one is done in part, or not at
+ *         all
  * Log     of an uninterrupted run: which call changed which file, so that moments can be chosen among those of one file
- * Not     what goes through a mapping (the index of a write-ahead log, which SQLite makes anew); power loss                              */
+ * Not     what goes through a mapping (the index of a write-ahead log, which SQLite makes anew); power loss */
 #ifndef MYTH_TESTS_KILL_AT_H
 #define MYTH_TESTS_KILL_AT_H
 
@@ -25,14 +26,14 @@ enum { KILL_LOG = 1 << 16 };
 
 /* Shared with the child. */
 typedef struct {
-    _Atomic uint32_t n;                 /* calls so far                          */
-    uint32_t at;                        /* the one that is the last; 0 = none is */
-    kill_call aim;                      /* or the aim_nth-th such call on a file of vectors, wherever it comes */
+    _Atomic uint32_t n; /* calls so far                          */
+    uint32_t at;        /* the one that is the last; 0 = none is */
+    kill_call aim;      /* or the aim_nth-th such call on a file of vectors, wherever it comes */
     uint32_t aim_nth;
     _Atomic uint32_t n_aim;
-    uint32_t torn;                      /* of a thousand, how much of it is done */
+    uint32_t torn; /* of a thousand, how much of it is done */
     bool is_on, was_reached;
-    unsigned char file[KILL_LOG + 1], call[KILL_LOG + 1];       /* of call n, from 1 */
+    unsigned char file[KILL_LOG + 1], call[KILL_LOG + 1]; /* of call n, from 1 */
 } kill_plan;
 
 static kill_plan *plan;
@@ -47,8 +48,11 @@ static inline kill_file kill_file_of(int fd, const char *path)
         path = target;
     }
     const size_t n = strlen(path);
-    return strstr(path, ".vectors-") ? KILL_VECTORS : strstr(path, ".embeddings") ? KILL_EMBEDDINGS : n > 5 && strcmp(path + n - 5, ".lock") == 0 ? KILL_LOCK :
-           n > 4 && strcmp(path + n - 4, "-wal") == 0 ? KILL_WAL : KILL_DATABASE;
+    return strstr(path, ".vectors-")                   ? KILL_VECTORS
+         : strstr(path, ".embeddings")                 ? KILL_EMBEDDINGS
+         : n > 5 && strcmp(path + n - 5, ".lock") == 0 ? KILL_LOCK
+         : n > 4 && strcmp(path + n - 4, "-wal") == 0  ? KILL_WAL
+                                                       : KILL_DATABASE;
 }
 
 /* Counts a call; true when it is to be the last one. */
@@ -62,7 +66,8 @@ static inline bool kill_count(kill_call call, int fd, const char *path)
         plan->call[n] = (unsigned char)call;
         plan->file[n] = (unsigned char)file;
     }
-    if (plan->aim_nth && file == KILL_VECTORS && call == plan->aim && atomic_fetch_add(&plan->n_aim, 1) + 1 == plan->aim_nth)
+    if (plan->aim_nth && file == KILL_VECTORS && call == plan->aim &&
+        atomic_fetch_add(&plan->n_aim, 1) + 1 == plan->aim_nth)
         plan->at = n;
     plan->was_reached |= n == plan->at;
     return n == plan->at;
@@ -104,12 +109,20 @@ int ftruncate64(int fd, __off64_t n);
 KILL_SEEN ssize_t pwrite(int fd, const void *p, size_t n, off_t off) { return kill_pwrite(fd, p, n, off); }
 KILL_SEEN ssize_t pwrite64(int fd, const void *p, size_t n, __off64_t off) { return kill_pwrite(fd, p, n, off); }
 
-#define KILL_BEFORE(call, fd, path, number, ...) do { if (kill_count(call, fd, path)) kill_die(); return (int)syscall(number, __VA_ARGS__); } while (0)
+#define KILL_BEFORE(call, fd, path, number, ...)  \
+    do {                                          \
+        if (kill_count(call, fd, path))           \
+            kill_die();                           \
+        return (int)syscall(number, __VA_ARGS__); \
+    } while (0)
 KILL_SEEN int fsync(int fd) { KILL_BEFORE(KILL_SYNC, fd, NULL, SYS_fsync, fd); }
 KILL_SEEN int fdatasync(int fd) { KILL_BEFORE(KILL_SYNC, fd, NULL, SYS_fdatasync, fd); }
 KILL_SEEN int ftruncate(int fd, off_t n) { KILL_BEFORE(KILL_TRUNCATE, fd, NULL, SYS_ftruncate, fd, n); }
 KILL_SEEN int ftruncate64(int fd, __off64_t n) { KILL_BEFORE(KILL_TRUNCATE, fd, NULL, SYS_ftruncate, fd, n); }
-KILL_SEEN int rename(const char *from, const char *to) { KILL_BEFORE(KILL_RENAME, -1, to, SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0); }
+KILL_SEEN int rename(const char *from, const char *to)
+{
+    KILL_BEFORE(KILL_RENAME, -1, to, SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
 KILL_SEEN int unlink(const char *path) { KILL_BEFORE(KILL_UNLINK, -1, path, SYS_unlinkat, AT_FDCWD, path, 0); }
 
 /* ---- the tests' side ---- */
@@ -155,13 +168,13 @@ static inline uint32_t kill_end(void)
 /* Calls of a run that was not interrupted. */
 typedef struct {
     uint32_t n;
-    uint32_t n_vectors, first_vectors, last_vectors;    /* those that changed a file of vectors */
-    uint32_t n_vectors_call[KILL_CALL_N];       /* how many of each kind they are */
+    uint32_t n_vectors, first_vectors, last_vectors; /* those that changed a file of vectors */
+    uint32_t n_vectors_call[KILL_CALL_N];            /* how many of each kind they are */
 } kill_run;
 
 static inline kill_run kill_run_of(void)
 {
-    kill_run r = { .n = kill_end() };
+    kill_run r = {.n = kill_end()};
     assert_true(r.n > 0 && r.n <= KILL_LOG);
     for (uint32_t i = 1; i <= r.n; i++)
         if (plan->file[i] == KILL_VECTORS) {
@@ -173,7 +186,8 @@ static inline kill_run kill_run_of(void)
 }
 
 typedef struct {
-    uint32_t n[KILL_FILE_N][KILL_CALL_N], n_ended, n_between;    /* runs that were killed by the plan, after their end, and by the clock */
+    uint32_t n[KILL_FILE_N][KILL_CALL_N], n_ended,
+        n_between; /* runs that were killed by the plan, after their end, and by the clock */
 } kill_tally;
 
 static inline void kill_note(kill_tally *t, bool was_killed)
@@ -187,8 +201,8 @@ static inline void kill_note(kill_tally *t, bool was_killed)
 
 static inline void kill_print(const kill_tally *t, uint32_t n)
 {
-    static const char *const file[] = { "database", "log", "embeddings", "vectors", "lock" };
-    static const char *const call[] = { "write", "sync", "truncate", "rename", "unlink" };
+    static const char *const file[] = {"database", "log", "embeddings", "vectors", "lock"};
+    static const char *const call[] = {"write", "sync", "truncate", "rename", "unlink"};
     print_message("%u runs: %u killed by the clock, %u after their end", n, t->n_between, t->n_ended);
     for (int f = 0; f < KILL_FILE_N; f++)
         for (int c = 0; c < KILL_CALL_N; c++)

@@ -1,4 +1,5 @@
-/* test_index.c - an updated index equals one made anew; what it says is what the files say; readers, writers, versions, other databases. */
+/* test_index.c - an updated index equals one made anew; what it says is what the files say; readers, writers, versions,
+ * other databases. */
 #include "retrieval/git/git.h"
 #include "index_tree.h"
 #include "retrieval/store/fts_tokenizer.h"
@@ -26,9 +27,9 @@ static int end(void **state)
 
 static myth_index *opened(const char *tree, const char *db, bool is_read_only)
 {
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_index *x = NULL;
-    myth_index_opts opts = { .root = files_path(tree), .path = files_path(db), .is_read_only = is_read_only };
+    myth_index_opts opts = {.root = files_path(tree), .path = files_path(db), .is_read_only = is_read_only};
     if (myth_index_open(&x, mem, &opts, &err) != MYTH_OK)
         fail_msg("%s: %s", db, err.msg);
     return x;
@@ -37,7 +38,7 @@ static myth_index *opened(const char *tree, const char *db, bool is_read_only)
 static myth_status try_open(const char *tree, const char *db, bool is_read_only, myth_error *err)
 {
     myth_index *x = NULL;
-    myth_index_opts opts = { .root = files_path(tree), .path = files_path(db), .is_read_only = is_read_only };
+    myth_index_opts opts = {.root = files_path(tree), .path = files_path(db), .is_read_only = is_read_only};
     myth_status st = myth_index_open(&x, mem, &opts, err);
     myth_index_close(x);
     return st;
@@ -56,7 +57,10 @@ static int64_t count(myth_index *x, const char *sql, const char *arg)
     return n;
 }
 
-static int64_t n_found(myth_index *x, const char *query) { return count(x, "SELECT count(*) FROM fts WHERE fts MATCH ?1", query); }
+static int64_t n_found(myth_index *x, const char *query)
+{
+    return count(x, "SELECT count(*) FROM fts WHERE fts MATCH ?1", query);
+}
 
 /* ---- updates ---- */
 
@@ -110,7 +114,8 @@ static void text_is_the_files(void **state)
     free(got);
 }
 
-/* A word is found when its file has it and not a moment longer; UTF-16 by its letters; bytes that are no UTF-8 as they are. */
+/* A word is found when its file has it and not a moment longer; UTF-16 by its letters; bytes that are no UTF-8 as they
+ * are. */
 static void words_follow_files(void **state)
 {
     (void)state;
@@ -125,7 +130,7 @@ static void words_follow_files(void **state)
     assert_int_equal(n_found(x, "\"giraffeword\""), 1);
     assert_int_equal(n_found(x, "\"okapi\xffword\""), 1);
     assert_int_equal(n_found(x, "path:\"bytes\""), 1);
-    files_text("words/a.txt", "camelword stays\n");           /* the same size, most likely the same second */
+    files_text("words/a.txt", "camelword stays\n"); /* the same size, most likely the same second */
     unlink(files_path("words/wide.txt"));
     assert_int_equal(myth_index_update(x, NULL, NULL, NULL), MYTH_OK);
     assert_int_equal(n_found(x, "\"zebraword\""), 0);
@@ -152,7 +157,9 @@ static int level_of(myth_index *x, uint64_t id, uint64_t last, uint64_t *n)
     sqlite3_stmt *q;
     int found = -1;
     size_t at = 4;
-    assert_int_equal(sqlite3_prepare_v2(myth_store_db(myth_index_store(x)), "SELECT block FROM fts_data WHERE id=10", -1, &q, NULL), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_prepare_v2(myth_store_db(myth_index_store(x)), "SELECT block FROM fts_data WHERE id=10", -1, &q, NULL),
+        SQLITE_OK);
     assert_int_equal(sqlite3_step(q), SQLITE_ROW);
     const unsigned char *p = sqlite3_column_blob(q, 0);
     const size_t n_p = (size_t)sqlite3_column_bytes(q, 0);
@@ -172,7 +179,8 @@ static int level_of(myth_index *x, uint64_t id, uint64_t last, uint64_t *n)
     return found;
 }
 
-/* The words of a whole directory are one segment, above those of small updates: twenty of them leave it as it is, in one process and in several. */
+/* The words of a whole directory are one segment, above those of small updates: twenty of them leave it as it is, in
+ * one process and in several. */
 static void words_stay_where_they_are(void **state)
 {
     (void)state;
@@ -193,7 +201,8 @@ static void words_stay_where_they_are(void **state)
         assert_int_equal(myth_index_update(x, NULL, NULL, NULL), MYTH_OK);
         assert_int_equal(level_of(x, 1, 0, &n), 1);
         assert_int_equal(n, 1);
-        const int64_t n_page = count(x, "SELECT count(*) FROM fts_data WHERE id >> 37 = 1 AND (id >> 31) & 63 = 0", NULL);
+        const int64_t n_page =
+            count(x, "SELECT count(*) FROM fts_data WHERE id >> 37 = 1 AND (id >> 31) & 63 = 0", NULL);
         assert_true(n_page > 30);
         for (int i = 1; i <= 20; i++) {
             if (!is_one_process) {
@@ -208,7 +217,7 @@ static void words_stay_where_they_are(void **state)
             assert_int_equal(level_of(x, 1, (uint64_t)n_page, &n), 1);
         }
         assert_int_equal(n_found(x, "\"name7_of9\""), 1);
-        assert_int_equal(myth_index_check(x, fail_line, (void *)(uintptr_t)"many.db", &n_problem, NULL), MYTH_OK);
+        assert_int_equal(myth_index_check(x, fail_line, (void *)(uintptr_t) "many.db", &n_problem, NULL), MYTH_OK);
         myth_index_close(x);
     }
 }
@@ -266,7 +275,7 @@ static void count_line(void *n, const char *line)
 static void counts_are_checked(void **state)
 {
     (void)state;
-    static const char *const keys[] = { "n_file", "n_chunk", "n_symbol", "n_ref", "bytes", "n_lost" };
+    static const char *const keys[] = {"n_file", "n_chunk", "n_symbol", "n_ref", "bytes", "n_lost"};
     files_mkdir("counted");
     files_text("counted/a.txt", "one two three\n");
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
@@ -287,7 +296,8 @@ static void counts_are_checked(void **state)
     }
 }
 
-/* Of a long line the first words are indexed, and those of the next line; the note says so, the text is whole, and all of it can be taken back. */
+/* Of a long line the first words are indexed, and those of the next line; the note says so, the text is whole, and all
+ * of it can be taken back. */
 static void deep_in_a_line(void **state)
 {
     (void)state;
@@ -317,11 +327,13 @@ static void deep_in_a_line(void **state)
     assert_int_equal(n_found(x, "\"camelword\""), 0);
     assert_int_equal(n_found(x, "\"bisonword\""), 2);
     assert_int_equal(n_found(x, "\"dingoword\""), 1);
-    int64_t id = count(x, "SELECT id FROM files WHERE path = CAST(?1 AS BLOB) AND note LIKE 'words: of line 1 the first 65536 bytes%'", "a.txt");
+    int64_t id = count(
+        x, "SELECT id FROM files WHERE path = CAST(?1 AS BLOB) AND note LIKE 'words: of line 1 the first 65536 bytes%'",
+        "a.txt");
     assert_true(id > 0);
     assert_int_equal(myth_store_text(myth_index_store(x), got, id, 0, n, NULL), MYTH_OK);
     assert_memory_equal(got, text, n);
-    assert_int_equal(myth_index_check(x, fail_line, (void *)(uintptr_t)"deep.db", &n_problem, NULL), MYTH_OK);
+    assert_int_equal(myth_index_check(x, fail_line, (void *)(uintptr_t) "deep.db", &n_problem, NULL), MYTH_OK);
     assert_int_equal(n_problem, 0);
     unlink(files_path("deep/b.json"));
     files_text("deep/a.txt", "elkword\n");
@@ -330,14 +342,15 @@ static void deep_in_a_line(void **state)
     assert_int_equal(n_found(x, "\"antelopeword\""), 0);
     assert_int_equal(n_found(x, "\"bisonword\""), 0);
     assert_int_equal(n_found(x, "\"elkword\""), 1);
-    assert_int_equal(myth_index_check(x, fail_line, (void *)(uintptr_t)"deep.db", &n_problem, NULL), MYTH_OK);
+    assert_int_equal(myth_index_check(x, fail_line, (void *)(uintptr_t) "deep.db", &n_problem, NULL), MYTH_OK);
     assert_int_equal(n_problem, 0);
     myth_index_close(x);
     free(text);
     free(got);
 }
 
-/* An edit in the tick of the clock in which the file was indexed has its size and its time: it is found all the same. */
+/* An edit in the tick of the clock in which the file was indexed has its size and its time: it is found all the same.
+ */
 static void same_size_same_time(void **state)
 {
     (void)state;
@@ -350,7 +363,7 @@ static void same_size_same_time(void **state)
     assert_int_equal(myth_index_update(x, NULL, NULL, NULL), MYTH_OK);
     int fd = open(files_path("racy/a.txt"), O_WRONLY);
     assert_int_equal(pwrite(fd, "other\n", 6, 0), 6);
-    struct timespec t[2] = { st.st_atim, st.st_mtim };
+    struct timespec t[2] = {st.st_atim, st.st_mtim};
     assert_int_equal(futimens(fd, t), 0);
     close(fd);
     assert_int_equal(myth_index_update(x, NULL, NULL, NULL), MYTH_OK);
@@ -362,7 +375,7 @@ static void same_size_same_time(void **state)
 static void no_files(void **state)
 {
     (void)state;
-    myth_error err = { 0 };
+    myth_error err = {0};
     files_mkdir("none");
     index_remove("n.db");
     myth_index *x = opened("none", "n.db", false);
@@ -399,7 +412,8 @@ static bool count_named(void *arg, const myth_store_ref *ref)
 static void uses_by_name(void **state)
 {
     (void)state;
-    static const char *const names[] = { "parse_file", "parse", "error_count", "user", "nowhere", "n", "parse.h", "error.h" };
+    static const char *const names[] = {"parse_file", "parse", "error_count", "user",
+                                        "nowhere",    "n",     "parse.h",     "error.h"};
     if (!getenv("MYTHOS_BIN"))
         skip();
     uint64_t rng = check_seed();
@@ -411,13 +425,15 @@ static void uses_by_name(void **state)
     myth_index *x = opened("uses", "u.db", true);
     uint64_t n_all = 0;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        named by_walk = { names[i], 0 };
+        named by_walk = {names[i], 0};
         uint64_t by_name = 0;
         sqlite3_stmt *q;
         assert_int_equal(myth_store_refs_named(myth_index_store(x), names[i], count_use, &by_name, NULL), MYTH_OK);
-        assert_int_equal(sqlite3_prepare_v2(myth_store_db(myth_index_store(x)), "SELECT id FROM files", -1, &q, NULL), SQLITE_OK);
+        assert_int_equal(sqlite3_prepare_v2(myth_store_db(myth_index_store(x)), "SELECT id FROM files", -1, &q, NULL),
+                         SQLITE_OK);
         while (sqlite3_step(q) == SQLITE_ROW)
-            assert_int_equal(myth_store_refs(myth_index_store(x), sqlite3_column_int64(q, 0), count_named, &by_walk, NULL), MYTH_OK);
+            assert_int_equal(
+                myth_store_refs(myth_index_store(x), sqlite3_column_int64(q, 0), count_named, &by_walk, NULL), MYTH_OK);
         sqlite3_finalize(q);
         assert_int_equal(by_name, by_walk.n);
         n_all += by_name;
@@ -455,7 +471,7 @@ static void reader_sees_one_update(void **state)
 static void second_writer_waits(void **state)
 {
     (void)state;
-    myth_error err = { 0 };
+    myth_error err = {0};
     char who[32];
     files_mkdir("lock");
     files_text("lock/a.txt", "a word\n");
@@ -464,7 +480,7 @@ static void second_writer_waits(void **state)
     int fd = open(files_path("l.db.lock"), O_RDWR | O_CLOEXEC);
     assert_true(fd >= 0 && flock(fd, LOCK_EX) == 0);
     assert_int_equal(pwrite(fd, "4711\n", 5, 0), 5);
-    assert_int_equal(myth_index_update(x, &(myth_index_update_opts){ .wait_ms = 60 }, NULL, &err), MYTH_ELOST);
+    assert_int_equal(myth_index_update(x, &(myth_index_update_opts){.wait_ms = 60}, NULL, &err), MYTH_ELOST);
     snprintf(who, sizeof(who), "process %d ", 4711);
     assert_non_null(strstr(err.msg, who));
     close(fd);
@@ -483,7 +499,12 @@ static void two_processes(void **state)
     for (int i = 0; i < 2; i++)
         if ((child[i] = fork()) == 0) {
             myth_index *x = NULL;
-            myth_index_opts opts = { .root = files_path("two"), .path = files_path("2.db"), .n_threads = 1, .worker_path = getenv("MYTHOS_BIN") };
+            myth_index_opts opts = {
+                .root = files_path("two"),
+                .path = files_path("2.db"),
+                .n_threads = 1,
+                .worker_path = getenv("MYTHOS_BIN"),
+            };
             myth_status st = myth_index_open(&x, mem, &opts, NULL);
             if (st == MYTH_OK)
                 st = myth_index_update(x, NULL, NULL, NULL);
@@ -509,7 +530,7 @@ static void cancelled(void **state)
     tree_make("stop", 10, &rng);
     index_remove("c.db");
     myth_index *x = opened("stop", "c.db", false);
-    assert_int_equal(myth_index_update(x, &(myth_index_update_opts){ .is_cancelled = &stop }, NULL, NULL), MYTH_ECANCEL);
+    assert_int_equal(myth_index_update(x, &(myth_index_update_opts){.is_cancelled = &stop}, NULL, NULL), MYTH_ECANCEL);
     assert_int_equal(count(x, "SELECT count(*) FROM files", NULL), 0);
     myth_index_close(x);
 }
@@ -520,7 +541,8 @@ static void run_sql(const char *db, const char *sql)
 {
     sqlite3 *d;
     char *text = NULL;
-    assert_int_equal(sqlite3_open_v2(files_path(db), &d, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "mythos-pages"), SQLITE_OK);
+    assert_int_equal(sqlite3_open_v2(files_path(db), &d, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "mythos-pages"),
+                     SQLITE_OK);
     if (sqlite3_exec(d, sql, NULL, NULL, &text) != SQLITE_OK)
         fail_msg("%s: %s", sql, text);
     sqlite3_close(d);
@@ -529,7 +551,7 @@ static void run_sql(const char *db, const char *sql)
 static void other_versions(void **state)
 {
     (void)state;
-    myth_error err = { 0 };
+    myth_error err = {0};
     files_mkdir("ver");
     files_text("ver/a.txt", "a word\n");
     index_remove("v.db");
@@ -550,7 +572,7 @@ static void other_versions(void **state)
 static void not_an_index(void **state)
 {
     (void)state;
-    myth_error err = { 0 };
+    myth_error err = {0};
     files_mkdir("not");
     files_text("not/a.txt", "a word\n");
     index_remove("x.db");
@@ -561,7 +583,8 @@ static void not_an_index(void **state)
         assert_non_null(strstr(err.msg, "remove this file"));
     }
     index_remove("x.db");
-    files_text("x.db", "this is a text of more than one hundred bytes, and it was here before anybody wanted an index: it must not be lost, whatever is asked.\n");
+    files_text("x.db", "this is a text of more than one hundred bytes, and it was here before anybody wanted an index: "
+                       "it must not be lost, whatever is asked.\n");
     assert_int_equal(try_open("not", "x.db", false, &err), MYTH_EFORMAT);
     struct stat st;
     assert_int_equal(stat(files_path("x.db"), &st), 0);
@@ -569,7 +592,8 @@ static void not_an_index(void **state)
     index_remove("x.db");
     sqlite3 *d;
     assert_int_equal(sqlite3_open(files_path("x.db"), &d), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(d, "CREATE TABLE precious(a); INSERT INTO precious VALUES(1)", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(d, "CREATE TABLE precious(a); INSERT INTO precious VALUES(1)", NULL, NULL, NULL),
+                     SQLITE_OK);
     sqlite3_close(d);
     assert_int_equal(try_open("not", "x.db", false, &err), MYTH_EFORMAT);
     assert_int_equal(sqlite3_open(files_path("x.db"), &d), SQLITE_OK);
@@ -595,7 +619,7 @@ static git_oid commit_files(git_repository *repo, int64_t when, const char *cons
     assert_int_equal(git_signature_new(&who, "a", "a@b.c", when, 0), 0);
     if (parent)
         assert_int_equal(git_commit_lookup(&before, repo, parent), 0);
-    const git_commit *parents[] = { before };
+    const git_commit *parents[] = {before};
     assert_int_equal(git_commit_create(&id, repo, "HEAD", who, who, NULL, "message", tree, parent ? 1 : 0, parents), 0);
     git_commit_free(before);
     git_signature_free(who);
@@ -604,7 +628,8 @@ static git_oid commit_files(git_repository *repo, int64_t when, const char *cons
     return id;
 }
 
-/* Commits and the last one's time, by file; counted again when HEAD moves; also below the repository's root; gone when the repository is. */
+/* Commits and the last one's time, by file; counted again when HEAD moves; also below the repository's root; gone when
+ * the repository is. */
 static void history(void **state)
 {
     (void)state;
@@ -617,21 +642,22 @@ static void history(void **state)
     files_text("git/a.txt", "one\n");
     files_text("git/sub/b.txt", "one\n");
     assert_int_equal(git_repository_init(&repo, files_path("git"), 0), 0);
-    git_oid id = commit_files(repo, 1000, (const char *const[]){ "a.txt", "sub/b.txt", NULL }, NULL);
+    git_oid id = commit_files(repo, 1000, (const char *const[]){"a.txt", "sub/b.txt", NULL}, NULL);
     files_text("git/sub/b.txt", "two\n");
-    id = commit_files(repo, 2000, (const char *const[]){ "sub/b.txt", NULL }, &id);
+    id = commit_files(repo, 2000, (const char *const[]){"sub/b.txt", NULL}, &id);
     index_remove("h.db");
     index_remove("hs.db");
     myth_index *x = opened("git", "h.db", false), *sub = opened("git/sub", "hs.db", false);
     assert_int_equal(myth_index_update(x, NULL, NULL, NULL), MYTH_OK);
     assert_int_equal(myth_index_update(sub, NULL, NULL, NULL), MYTH_OK);
-    static const char get[] = "SELECT n_commit * 10000 + last_time FROM history JOIN files ON files.id=file_id WHERE path=CAST(?1 AS BLOB)";
+    static const char get[] =
+        "SELECT n_commit * 10000 + last_time FROM history JOIN files ON files.id=file_id WHERE path=CAST(?1 AS BLOB)";
     assert_int_equal(count(x, get, "a.txt"), 11000);
     assert_int_equal(count(x, get, "sub/b.txt"), 22000);
     assert_int_equal(count(sub, get, "b.txt"), 22000);
     files_text("git/a.txt", "three\n");
     files_text("git/new.txt", "new\n");
-    id = commit_files(repo, 3000, (const char *const[]){ "a.txt", "new.txt", NULL }, &id);
+    id = commit_files(repo, 3000, (const char *const[]){"a.txt", "new.txt", NULL}, &id);
     files_text("git/later.txt", "no commit has it\n");
     assert_int_equal(myth_index_update(x, NULL, NULL, NULL), MYTH_OK);
     assert_int_equal(count(x, get, "a.txt"), 23000);
@@ -652,11 +678,23 @@ static void history(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(update_equals_rebuild), cmocka_unit_test(text_is_the_files), cmocka_unit_test(words_follow_files), cmocka_unit_test(deep_in_a_line),
-        cmocka_unit_test(words_stay_where_they_are), cmocka_unit_test(no_log_is_left), cmocka_unit_test(counts_are_checked),
-        cmocka_unit_test(same_size_same_time), cmocka_unit_test(no_files), cmocka_unit_test(uses_by_name),
-        cmocka_unit_test(reader_sees_one_update), cmocka_unit_test(second_writer_waits), cmocka_unit_test(two_processes),
-        cmocka_unit_test(cancelled), cmocka_unit_test(other_versions), cmocka_unit_test(not_an_index), cmocka_unit_test(history),
+        cmocka_unit_test(update_equals_rebuild),
+        cmocka_unit_test(text_is_the_files),
+        cmocka_unit_test(words_follow_files),
+        cmocka_unit_test(deep_in_a_line),
+        cmocka_unit_test(words_stay_where_they_are),
+        cmocka_unit_test(no_log_is_left),
+        cmocka_unit_test(counts_are_checked),
+        cmocka_unit_test(same_size_same_time),
+        cmocka_unit_test(no_files),
+        cmocka_unit_test(uses_by_name),
+        cmocka_unit_test(reader_sees_one_update),
+        cmocka_unit_test(second_writer_waits),
+        cmocka_unit_test(two_processes),
+        cmocka_unit_test(cancelled),
+        cmocka_unit_test(other_versions),
+        cmocka_unit_test(not_an_index),
+        cmocka_unit_test(history),
     };
     check_name();
     return cmocka_run_group_tests(tests, begin, end);

@@ -16,7 +16,8 @@ static int begin(void **state)
 static void make_tree(void)
 {
     cli_result r;
-    cli_shell(&r, "rm -rf $D/cache $D/t; mkdir -p $D/t/src && printf 'int zebra_count(int n)\\n{\\n    return n;\\n}\\n' >$D/t/src/a.c && "
+    cli_shell(&r, "rm -rf $D/cache $D/t; mkdir -p $D/t/src && printf 'int zebra_count(int n)\\n{\\n    return "
+                  "n;\\n}\\n' >$D/t/src/a.c && "
                   "printf 'def okapi(x):\\n    return zebra(x)\\n' >$D/t/b.py && printf 'GIF89a\\0' >$D/t/c.gif");
     assert_int_equal(r.code, 0);
 }
@@ -59,23 +60,27 @@ static void check(void **state)
     (void)state;
     cli_result r;
     make_tree();
-    json_t *j = run_json("--check");            /* made first */
+    json_t *j = run_json("--check"); /* made first */
     assert_int_equal(cli_number(j, "files"), 2);
     assert_int_equal(json_array_size(json_object_get(j, "problems")), 0);
     const char *db = json_string_value(json_object_get(j, "index"));
     assert_non_null(strstr(db, "/cache/mythos/"));
     cli_shell(&r, "rm $D/t/b.py");
-    json_t *again = run_json("--check");        /* not an update */
+    json_t *again = run_json("--check"); /* not an update */
     assert_int_equal(cli_number(again, "files"), 2);
     json_decref(again);
-    cli_shell(&r, "rm -r $D/cache; mkdir -p $D/late; $M index $D/late; cp $D/t/src/a.c $D/late/; $M index $D/late --check --json");
+    cli_shell(&r, "rm -r $D/cache; mkdir -p $D/late; $M index $D/late; cp $D/t/src/a.c $D/late/; $M index $D/late "
+                  "--check --json");
     assert_int_equal(r.code, 0);
-    assert_non_null(strstr(r.out, "{\"files\":1,"));            /* an index without files is none */
+    assert_non_null(strstr(r.out, "{\"files\":1,")); /* an index without files is none */
     j = (json_decref(j), run_json("--check"));
     db = json_string_value(json_object_get(j, "index"));
     char line[512];
-    snprintf(line, sizeof(line), "n=$(stat -c %%s '%s'); i=4200; while [ $i -lt $n ]; do printf '\\377\\376\\375' | dd of='%s' bs=1 seek=$i conv=notrunc 2>/dev/null; "
-                                 "i=$((i + 4096)); done; $M index $D/t --check", db, db);
+    snprintf(line, sizeof(line),
+             "n=$(stat -c %%s '%s'); i=4200; while [ $i -lt $n ]; do printf '\\377\\376\\375' | dd of='%s' bs=1 "
+             "seek=$i conv=notrunc 2>/dev/null; "
+             "i=$((i + 4096)); done; $M index $D/t --check",
+             db, db);
     cli_shell(&r, line);
     assert_int_equal(r.code, 65);
     assert_non_null(strstr(r.err, "remove this file and run mythos index"));
@@ -124,26 +129,35 @@ static void unstructured(void **state)
 static void what_was_lost(void **state)
 {
     (void)state;
-    static const struct { const char *make; int code; const char *reason; } rows[] = {
-        { "ln -s /etc $D/t/link; ln -s up $D/t/up; printf 'x\\n' >$D/t/x.log; printf '*.log\\n' >$D/t/.gitignore; mkdir -p $D/t/node_modules", 0, NULL },
-        { "mkfifo $D/t/pipe; truncate -s 70M $D/t/picture", 0, NULL },                           /* no name of source    */
-        { "head -c 1300000 /dev/zero | tr '\\0' '\\n' | sed 's/.*/1,/' | sed '1s/^/[/' >$D/t/large.json", 0, NULL },     /* data, by its text */
-        { "printf '%s\\n' '@@ ) ] }' '%% ( [' ') @ ]' '}} ::' >$D/t/odd.c", 0, NULL },         /* what there is of it is known */
-        { ": >$D/t/empty.c; printf 'int a;\\r\\nint b;\\r\\n' >$D/t/dos.c", 0, NULL },
-        { "head -c 5000000 /dev/zero >$D/t/nul.c", 3, "binary" },
-        { "mkfifo $D/t/pipe.c", 3, "special" },
-        { "printf 'int a;\\n' >$D/t/sparse.c; truncate -s 5G $D/t/sparse.c", 3, "large" },
-        { "yes 'a word' | head -c 70000000 >$D/t/words.txt", 3, "large" },
-        { "head -c 2000000 /dev/zero | tr '\\0' '#' >$D/t/.gitignore", 3, "large" },
-        { "d=$D/t; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18; do n=$(printf 'd%.0s' $(seq 230)); mkdir $d/$n 2>/dev/null || break; cd $d/$n; d=.; done; "
-          ": >f.c", 3, "unreadable" },
+    static const struct {
+        const char *make;
+        int code;
+        const char *reason;
+    } rows[] = {
+        {"ln -s /etc $D/t/link; ln -s up $D/t/up; printf 'x\\n' >$D/t/x.log; printf '*.log\\n' >$D/t/.gitignore; mkdir "
+         "-p $D/t/node_modules",
+         0, NULL},
+        {"mkfifo $D/t/pipe; truncate -s 70M $D/t/picture", 0, NULL}, /* no name of source    */
+        {"head -c 1300000 /dev/zero | tr '\\0' '\\n' | sed 's/.*/1,/' | sed '1s/^/[/' >$D/t/large.json", 0,
+         NULL},                                                                      /* data, by its text */
+        {"printf '%s\\n' '@@ ) ] }' '%% ( [' ') @ ]' '}} ::' >$D/t/odd.c", 0, NULL}, /* what there is of it is known */
+        {": >$D/t/empty.c; printf 'int a;\\r\\nint b;\\r\\n' >$D/t/dos.c", 0, NULL},
+        {"head -c 5000000 /dev/zero >$D/t/nul.c", 3, "binary"},
+        {"mkfifo $D/t/pipe.c", 3, "special"},
+        {"printf 'int a;\\n' >$D/t/sparse.c; truncate -s 5G $D/t/sparse.c", 3, "large"},
+        {"yes 'a word' | head -c 70000000 >$D/t/words.txt", 3, "large"},
+        {"head -c 2000000 /dev/zero | tr '\\0' '#' >$D/t/.gitignore", 3, "large"},
+        {"d=$D/t; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18; do n=$(printf 'd%.0s' $(seq 230)); mkdir "
+         "$d/$n 2>/dev/null || break; cd $d/$n; d=.; done; "
+         ": >f.c",
+         3, "unreadable"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         char line[1024];
         cli_result r;
         make_tree();
         cli_shell(&r, rows[i].make);
-        for (int again = 0; again < 3; again++) {               /* the first run, one without change, a check */
+        for (int again = 0; again < 3; again++) { /* the first run, one without change, a check */
             snprintf(line, sizeof(line), "$M index $D/t --json --no-embed%s", again == 2 ? " --check" : "");
             cli_shell(&r, line);
             if (r.code != rows[i].code)
@@ -153,21 +167,27 @@ static void what_was_lost(void **state)
             assert_int_equal(cli_number(j, "lost"), rows[i].code == 3);
             assert_int_equal(json_array_size(list), rows[i].reason && again < 2);
             if (rows[i].reason && again < 2)
-                assert_string_equal(json_string_value(json_object_get(json_array_get(list, 0), "reason")), rows[i].reason);
+                assert_string_equal(json_string_value(json_object_get(json_array_get(list, 0), "reason")),
+                                    rows[i].reason);
             json_decref(j);
         }
     }
     make_tree();
 }
 
-/* A parser that dies is given the file once more by the next update, and no third time while the file stays as it is. */
+/* A parser that dies is given the file once more by the next update, and no third time while the file stays as it is.
+ */
 static void failed_once_and_twice(void **state)
 {
     (void)state;
-    static const struct { const char *fault; int code; double n_changed; } run[] = {
-        { "", 0, 0 }, { "abort:a.c", 3, 1 }, { "", 0, 1 }, { "", 0, 0 },                /* better the second time */
-        { "abort:a.c", 3, 1 }, { "abort:a.c", 3, 1 }, { "", 3, 0 }, { "", 3, 0 },       /* given up               */
-        { "", 0, 1 },                                                                   /* until it changes       */
+    static const struct {
+        const char *fault;
+        int code;
+        double n_changed;
+    } run[] = {
+        {"", 0, 0},          {"abort:a.c", 3, 1}, {"", 0, 1}, {"", 0, 0}, /* better the second time */
+        {"abort:a.c", 3, 1}, {"abort:a.c", 3, 1}, {"", 3, 0}, {"", 3, 0}, /* given up               */
+        {"", 0, 1},                                                       /* until it changes       */
     };
     cli_result r;
     make_tree();
@@ -190,8 +210,8 @@ static void failed_once_and_twice(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers), cmocka_unit_test(check), cmocka_unit_test(refusals), cmocka_unit_test(unstructured), cmocka_unit_test(what_was_lost),
-        cmocka_unit_test(failed_once_and_twice),
+        cmocka_unit_test(numbers),      cmocka_unit_test(check),         cmocka_unit_test(refusals),
+        cmocka_unit_test(unstructured), cmocka_unit_test(what_was_lost), cmocka_unit_test(failed_once_and_twice),
     };
     check_name();
     return cmocka_run_group_tests(tests, begin, cli_end);

@@ -1,9 +1,10 @@
-/* test_index_faults.c - the index when things go wrong: kill -9 at any moment, flipped bytes, a full disk, a directory that may not be written.
+/* test_index_faults.c - the index when things go wrong: kill -9 at any moment, flipped bytes, a full disk, a directory
+ * that may not be written.
  *
- * Kill    a child updates and is killed at one of the calls that change a file, or at a random moment; then the index opens, is whole, and holds what
- *         was before or what is now
- * Flip    a byte of the database changes: every read is as before or an error, and what is as before everywhere else is found by the check or lies
- *         where nothing is read */
+ * Kill    a child updates and is killed at one of the calls that change a file, or at a random moment; then the index
+ *         opens, is whole, and holds what was before or what is now
+ * Flip    a byte of the database changes: every read is as before or an error, and what is as before everywhere else is
+ *         found by the check or lies where nothing is read */
 #include "index_tree.h"
 #include "kill_at.h"
 
@@ -38,15 +39,20 @@ static double now_s(void)
 
 static void wait_s(double s)
 {
-    nanosleep(&(struct timespec){ .tv_sec = (time_t)s, .tv_nsec = (long)((s - (double)(time_t)s) * 1e9) }, NULL);
+    nanosleep(&(struct timespec){.tv_sec = (time_t)s, .tv_nsec = (long)((s - (double)(time_t)s) * 1e9)}, NULL);
 }
 
 /* In a child: opens and updates, without a word about how. first_bytes: as myth_index_update. */
 static myth_status update_quietly(const char *tree, const char *db, uint64_t first_bytes, myth_error *err)
 {
     myth_index *x = NULL;
-    const myth_index_update_opts how = { .first_bytes = first_bytes };
-    myth_index_opts opts = { .root = files_path(tree), .path = files_path(db), .worker_path = getenv("MYTHOS_BIN"), .n_threads = 2 };
+    const myth_index_update_opts how = {.first_bytes = first_bytes};
+    myth_index_opts opts = {
+        .root = files_path(tree),
+        .path = files_path(db),
+        .worker_path = getenv("MYTHOS_BIN"),
+        .n_threads = 2,
+    };
     myth_status st = myth_index_open(&x, mem, &opts, err);
     if (st == MYTH_OK)
         st = myth_index_update(x, &how, NULL, err);
@@ -56,7 +62,7 @@ static myth_status update_quietly(const char *tree, const char *db, uint64_t fir
 
 static void check_whole(const char *tree, const char *db)
 {
-    bytes b = { 0 };
+    bytes b = {0};
     index_dump(&b, tree, db, mem);
     bytes_free(&b);
 }
@@ -69,12 +75,12 @@ static void killed(void **state)
     uint64_t rng = check_seed();
     const uint32_t n = check_is_full() ? 200 : 12;
     kill_run run[2];
-    kill_tally tally = { 0 };
+    kill_tally tally = {0};
     double whole[2];
     myth_index_stats stats;
     tree_make("kill", 60, &rng);
     kill_open();
-    for (int k = 0; k < 2; k++) {               /* made, updated: how long, and by how many calls */
+    for (int k = 0; k < 2; k++) { /* made, updated: how long, and by how many calls */
         if (k)
             tree_change("kill", 30, &rng);
         const double start = now_s();
@@ -93,7 +99,7 @@ static void killed(void **state)
         kill_begin(by_clock ? 0 : 1 + check_below(&rng, run[k].n + run[k].n / 16), check_below(&rng, 1000));
         pid_t child = fork();
         if (child == 0) {
-            update_quietly("kill", "k.db", i / 8 % 2, NULL);       /* a first update with a log, and one without */
+            update_quietly("kill", "k.db", i / 8 % 2, NULL); /* a first update with a log, and one without */
             _exit(0);
         }
         if (by_clock) {
@@ -104,17 +110,18 @@ static void killed(void **state)
         assert_int_equal(waitpid(child, &st, 0), child);
         kill_end();
         kill_note(&tally, WIFSIGNALED(st));
-        if (by_clock)                           /* how fast the machine is now */
+        if (by_clock) /* how fast the machine is now */
             whole[k] *= WIFSIGNALED(st) ? 1.1 : 0.6;
-        myth_error err = { 0 };
+        myth_error err = {0};
         myth_index *x = NULL;
-        myth_index_opts opts = { .root = files_path("kill"), .path = files_path("k.db"), .is_read_only = true };
+        myth_index_opts opts = {.root = files_path("kill"), .path = files_path("k.db"), .is_read_only = true};
         const myth_status by_reader = myth_index_open(&x, mem, &opts, &err);
         if (by_reader != MYTH_OK && by_reader != MYTH_ENOTFOUND)
             fail_msg("kill %u: a reader: %s", i, err.msg);
         myth_index_close(x);
         opts.is_read_only = false;
-        if (myth_index_open(&x, mem, &opts, &err) != MYTH_OK)      /* for writing: what a killed first run left may be no index yet */
+        if (myth_index_open(&x, mem, &opts, &err) !=
+            MYTH_OK) /* for writing: what a killed first run left may be no index yet */
             fail_msg("kill %u: %s", i, err.msg);
         myth_index_close(x);
         check_whole("kill", "k.db");
@@ -185,19 +192,19 @@ static void flipped(void **state)
     uint64_t rng = check_seed();
     uint32_t n = check_is_full() ? 1000 : 20, n_open = 0, n_ask = 0, n_check = 0, n_harmless = 0;
     size_t len;
-    bytes want = { 0 };
+    bytes want = {0};
     myth_index_stats stats;
     tree_make("flip", 80, &rng);
     index_update("flip", "f.db", mem, &stats);
     unsigned char *db = slurp("f.db", &len);
     myth_index *x = NULL;
-    myth_index_opts opts = { .root = files_path("flip"), .path = files_path("f.db"), .is_read_only = true };
+    myth_index_opts opts = {.root = files_path("flip"), .path = files_path("f.db"), .is_read_only = true};
     assert_int_equal(myth_index_open(&x, mem, &opts, NULL), MYTH_OK);
     assert_int_equal(ask(&want, x), MYTH_OK);
     myth_index_close(x);
     assert_true(want.len > 1000);
     for (uint32_t i = 0; i < n; i++) {
-        size_t at = i < 4 ? check_below(&rng, 100) : (size_t)(check_rand(&rng) % len);       /* a few in the header */
+        size_t at = i < 4 ? check_below(&rng, 100) : (size_t)(check_rand(&rng) % len); /* a few in the header */
         unsigned char bit = (unsigned char)(1u << check_below(&rng, 8));
         index_remove("f.db");
         db[at] ^= bit;
@@ -205,9 +212,9 @@ static void flipped(void **state)
         db[at] ^= bit;
         opts.path = files_path("f.db");
         opts.root = files_path("flip");
-        myth_error err = { 0 };
+        myth_error err = {0};
         uint64_t n_problem = 0;
-        bytes got = { 0 };
+        bytes got = {0};
         myth_status opened = myth_index_open(&x, mem, &opts, &err), asked = MYTH_OK, checked = MYTH_OK;
         if (opened == MYTH_OK) {
             asked = ask(&got, x);
@@ -224,7 +231,8 @@ static void flipped(void **state)
         n_harmless += opened == MYTH_OK && asked == MYTH_OK && checked == MYTH_OK && !n_problem;
         bytes_free(&got);
     }
-    print_message("%u bytes: %u found at open, %u by a query, %u by the check, %u harmless\n", n, n_open, n_ask, n_check, n_harmless);
+    print_message("%u bytes: %u found at open, %u by a query, %u by the check, %u harmless\n", n, n_open, n_ask,
+                  n_check, n_harmless);
     assert_true(n_open + n_ask + n_check > n / 2);
     free(db);
     bytes_free(&want);
@@ -236,7 +244,7 @@ static void damaged_is_made_anew(void **state)
     (void)state;
     uint64_t rng = check_seed();
     size_t len;
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_index_stats stats;
     tree_make("anew", 20, &rng);
     index_update("anew", "d.db", mem, &stats);
@@ -272,9 +280,9 @@ static rlim_t file_limit;
 
 static myth_status limited(void)
 {
-    myth_error err = { 0 };
+    myth_error err = {0};
     signal(SIGXFSZ, SIG_IGN);
-    setrlimit(RLIMIT_FSIZE, &(struct rlimit){ file_limit, file_limit });
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){file_limit, file_limit});
     myth_status st = update_quietly("full", "full.db", 0, &err);
     if (st != MYTH_OK && !strstr(err.msg, "bytes are free on its disk") && st == MYTH_EIO)
         return MYTH_STATUS_N;
@@ -285,7 +293,7 @@ static void full_disk(void **state)
 {
     (void)state;
     uint64_t rng = check_seed();
-    bytes before = { 0 }, after = { 0 };
+    bytes before = {0}, after = {0};
     uint32_t n_failed = 0;
     myth_index_stats stats;
     tree_make("full", 20, &rng);
@@ -314,9 +322,9 @@ static void full_disk(void **state)
 static myth_status read_as_nobody(void)
 {
     myth_index *x = NULL;
-    myth_error err = { 0 };
+    myth_error err = {0};
     uint64_t n_problem = 1;
-    myth_index_opts opts = { .root = files_path("ro"), .path = files_path("ro/db/ro.db"), .is_read_only = true };
+    myth_index_opts opts = {.root = files_path("ro"), .path = files_path("ro/db/ro.db"), .is_read_only = true};
     if (getuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
         return MYTH_STATUS_N;
     myth_status st = myth_index_open(&x, mem, &opts, &err);
@@ -329,8 +337,8 @@ static myth_status read_as_nobody(void)
 static myth_status write_as_nobody(void)
 {
     myth_index *x = NULL;
-    myth_error err = { 0 };
-    myth_index_opts opts = { .root = files_path("ro"), .path = files_path("ro/db/ro.db") };
+    myth_error err = {0};
+    myth_index_opts opts = {.root = files_path("ro"), .path = files_path("ro/db/ro.db")};
     if (getuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
         return MYTH_STATUS_N;
     myth_status st = myth_index_open(&x, mem, &opts, &err);
@@ -368,11 +376,11 @@ static void no_memory(void **state)
     tree_make("mem", 6, &rng);
     assert_int_equal(myth_mem_open(&own, 0, NULL), MYTH_OK);
     for (uint64_t nth = 1;; nth += check_is_full() ? 1 : 1 + check_below(&rng, 9)) {
-        myth_error err = { 0 };
+        myth_error err = {0};
         myth_index *x = NULL;
         index_remove("mem.db");
-        myth_index_opts opts = { .root = files_path("mem"), .path = files_path("mem.db"), .n_threads = 1 };
-        myth_mem_set_fault(own, &(myth_fault){ .fail_nth = nth });
+        myth_index_opts opts = {.root = files_path("mem"), .path = files_path("mem.db"), .n_threads = 1};
+        myth_mem_set_fault(own, &(myth_fault){.fail_nth = nth});
         uint64_t before = myth_mem_n_alloc(own);
         myth_status st = myth_index_open(&x, own, &opts, &err);
         if (st == MYTH_OK)
@@ -396,7 +404,7 @@ static void no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(killed), cmocka_unit_test(flipped), cmocka_unit_test(damaged_is_made_anew),
+        cmocka_unit_test(killed),    cmocka_unit_test(flipped),          cmocka_unit_test(damaged_is_made_anew),
         cmocka_unit_test(full_disk), cmocka_unit_test(read_only_folder), cmocka_unit_test(no_memory),
     };
     check_name();

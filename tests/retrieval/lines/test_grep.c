@@ -1,8 +1,11 @@
-/* test_grep.c - literal and regular-expression search gives the rows of LC_ALL=C grep -anF and -anP over the files of a scan.
+/* test_grep.c - literal and regular-expression search gives the rows of LC_ALL=C grep -anF and -anP over the files of a
+ * scan.
  *
  * Oracle   grep itself, one run a query, its output compared byte for byte: path, line number, line
- * Trees    generated ones with every kind of line (empty, without an end, NUL bytes, invalid UTF-8, longer than a piece), and this repository
- * Queries  pieces of the files; for expressions, pieces put into forms that anchor, repeat, look around, negate, cross lines if they could */
+ * Trees    generated ones with every kind of line (empty, without an end, NUL bytes, invalid UTF-8, longer than a
+ *          piece), and this repository
+ * Queries  pieces of the files; for expressions, pieces put into forms that anchor, repeat, look around, negate, cross
+ *          lines if they could */
 #define _GNU_SOURCE
 #include "tests/support/files.h"
 #include "retrieval/lines/find.h"
@@ -79,22 +82,24 @@ static int run_grep(bytes *out, const char *root, const myth_scan_list *l, const
 }
 
 /* grep reads the files of l; the list of names, where there is one, is what is searched here. */
-static void compare(const char *root, const myth_scan_list *l, const myth_scan_list *names, const char *query, bool is_regex,
-                    bool ignore_case, bool is_word, uint32_t threads)
+static void compare(const char *root, const myth_scan_list *l, const myth_scan_list *names, const char *query,
+                    bool is_regex, bool ignore_case, bool is_word, uint32_t threads)
 {
-    answer a = { .is_in_order = true };
-    bytes want = { 0 };
-    myth_error err = { 0 };
+    answer a = {.is_in_order = true};
+    bytes want = {0};
+    myth_error err = {0};
     char flags[8];
     uint64_t n_unread = 0;
     snprintf(flags, sizeof(flags), "%s%s%s", is_regex ? "P" : "F", ignore_case ? "i" : "", is_word ? "w" : "");
-    myth_grep_opts o = { .root = root,
-                         .pattern = (const unsigned char *)query,
-                         .n_pattern = strlen(query),
-                         .is_regex = is_regex,
-                         .ignore_case = ignore_case,
-                         .is_word = is_word,
-                         .n_threads = threads };
+    myth_grep_opts o = {
+        .root = root,
+        .pattern = (const unsigned char *)query,
+        .n_pattern = strlen(query),
+        .is_regex = is_regex,
+        .ignore_case = ignore_case,
+        .is_word = is_word,
+        .n_threads = threads,
+    };
     int code = run_grep(&want, root, l, flags, query);
     myth_status st = myth_grep(mem, names ? names : l, &o, add_row, &a, &n_unread, &err);
     n_asked++;
@@ -111,8 +116,9 @@ static void compare(const char *root, const myth_scan_list *l, const myth_scan_l
             while (i < a.out.len && i < want.len && a.out.data[i] == want.data[i])
                 i++;
             i = i > 60 ? i - 60 : 0;
-            fail_msg("%s: -%s '%s': %zu bytes, expected %zu; from %zu: '%.200s' expected '%.200s'", root, flags, query, a.out.len, want.len,
-                     i, i < a.out.len ? (char *)a.out.data + i : "", i < want.len ? (char *)want.data + i : "");
+            fail_msg("%s: -%s '%s': %zu bytes, expected %zu; from %zu: '%.200s' expected '%.200s'", root, flags, query,
+                     a.out.len, want.len, i, i < a.out.len ? (char *)a.out.data + i : "",
+                     i < want.len ? (char *)want.data + i : "");
         }
     }
     bytes_free(&a.out);
@@ -131,7 +137,8 @@ static void random_piece(char *dst, size_t cap, const char *root, const myth_sca
         snprintf(path, sizeof(path), "%s/%s", root, f->path);
         int fd = open(path, O_RDONLY);
         size_t want = 1 + check_below(r, check_below(r, 3) ? 6 : (uint32_t)cap - 1);
-        ssize_t got = pread(fd, dst, want, f->bytes ? (off_t)check_below(r, (uint32_t)(f->bytes < 1u << 30 ? f->bytes : 1u << 30)) : 0);
+        ssize_t got = pread(
+            fd, dst, want, f->bytes ? (off_t)check_below(r, (uint32_t)(f->bytes < 1u << 30 ? f->bytes : 1u << 30)) : 0);
         dst[got > 0 ? got : 0] = 0;
         dst[strcspn(dst, "\n")] = 0;
         close(fd);
@@ -150,20 +157,114 @@ static void escape(char *dst, const char *s)
 
 /* %1 and %2 are pieces, escaped. */
 static const char *const form[] = {
-    "%1", "^%1", "%1$", "^%1$", "%1.*%2", "%1|%2", "(%1|%2)", "%1\\s*%2", "%1\\s+", "\\s%1", "[^%1]", "[^a]%1", "%1[^a]*%2", "\\b%1\\b",
-    "\\B%1", "(?<=%1)%2",
-    "(?<!%1)%2", "%1(?=%2)", "%1(?!%2)", "(?>%1*)%2", "%1?%2", "%1{0,2}%2", "%1{2}", "(?:%1)+", "(%1)\\1", "%1\\n%2", "[\\s\\S]%1",
-    "%1[\\s\\S]*?%2", "\\W%1", "%1\\W",
-    "\\D{3}%1", "%1\\z", "\\A%1", "%1\\Z", "\\G%1", "(?i)%1", "(?s)%1.%2", "(?m)^%1", "(?x) %1", "[[:space:]]%1", "[[:^alpha:]]%1",
-    "[\\t-\\r]%1", "%1[^\\S]", "^$", "^\\s*$",
-    "", ".", "$", "\\s", "\\w+\\(", "^\\s*%1", "%1\\K%2", "\\Q%1\\E", "%1\\R", "%1\\x0a?", "%1\\012?", "(?<n>%1)\\k<n>", "(?|%1|%2)",
-    "%1++%2", "%1*?%2", "a*", "(*ACCEPT)%1",
-    "%1(*COMMIT)%2", "(?<!\\W)%1", "(?<=\\s)%1", "(?<![\\s])%1", "[]%1]", "[^]%1]", "[%1", "(%1", "%1)", "%1{1", "%1{,3}", "x{3,1}",
-    "%1[\\d\\-z]", "\\x{41}%1", "%1\\h+%2",
-    "\\H%1", "\\V%1", "\\v%1", "\\N%1", "(?(?=%1)%1|%2)", "(?#c)%1", "((%1)|%2)$", "^(?!.*%1)", "^(?=.*%1)(?=.*%2)", "(?:^|%1)%2",
-    "%1(?:$|%2)", "[a-f%1]+$", "%1\\t", "\\.%1",
-    "(?<=^)%1", "%1(?<=%1)$", "\\d+", "[0-9]{3,}", "%1|^$", "|%1", "(?:)%1", "(^%1|%2$)", "\\$", "%1[^\\n]", "%1[^\\r]", "[!-~]+%1",
-    "%1?+%2", "\\w*%1\\w*", "(?P<q>%1)(?P=q)", "%1)|(?:%2", ")%1(?:",
+    "%1",
+    "^%1",
+    "%1$",
+    "^%1$",
+    "%1.*%2",
+    "%1|%2",
+    "(%1|%2)",
+    "%1\\s*%2",
+    "%1\\s+",
+    "\\s%1",
+    "[^%1]",
+    "[^a]%1",
+    "%1[^a]*%2",
+    "\\b%1\\b",
+    "\\B%1",
+    "(?<=%1)%2",
+    "(?<!%1)%2",
+    "%1(?=%2)",
+    "%1(?!%2)",
+    "(?>%1*)%2",
+    "%1?%2",
+    "%1{0,2}%2",
+    "%1{2}",
+    "(?:%1)+",
+    "(%1)\\1",
+    "%1\\n%2",
+    "[\\s\\S]%1",
+    "%1[\\s\\S]*?%2",
+    "\\W%1",
+    "%1\\W",
+    "\\D{3}%1",
+    "%1\\z",
+    "\\A%1",
+    "%1\\Z",
+    "\\G%1",
+    "(?i)%1",
+    "(?s)%1.%2",
+    "(?m)^%1",
+    "(?x) %1",
+    "[[:space:]]%1",
+    "[[:^alpha:]]%1",
+    "[\\t-\\r]%1",
+    "%1[^\\S]",
+    "^$",
+    "^\\s*$",
+    "",
+    ".",
+    "$",
+    "\\s",
+    "\\w+\\(",
+    "^\\s*%1",
+    "%1\\K%2",
+    "\\Q%1\\E",
+    "%1\\R",
+    "%1\\x0a?",
+    "%1\\012?",
+    "(?<n>%1)\\k<n>",
+    "(?|%1|%2)",
+    "%1++%2",
+    "%1*?%2",
+    "a*",
+    "(*ACCEPT)%1",
+    "%1(*COMMIT)%2",
+    "(?<!\\W)%1",
+    "(?<=\\s)%1",
+    "(?<![\\s])%1",
+    "[]%1]",
+    "[^]%1]",
+    "[%1",
+    "(%1",
+    "%1)",
+    "%1{1",
+    "%1{,3}",
+    "x{3,1}",
+    "%1[\\d\\-z]",
+    "\\x{41}%1",
+    "%1\\h+%2",
+    "\\H%1",
+    "\\V%1",
+    "\\v%1",
+    "\\N%1",
+    "(?(?=%1)%1|%2)",
+    "(?#c)%1",
+    "((%1)|%2)$",
+    "^(?!.*%1)",
+    "^(?=.*%1)(?=.*%2)",
+    "(?:^|%1)%2",
+    "%1(?:$|%2)",
+    "[a-f%1]+$",
+    "%1\\t",
+    "\\.%1",
+    "(?<=^)%1",
+    "%1(?<=%1)$",
+    "\\d+",
+    "[0-9]{3,}",
+    "%1|^$",
+    "|%1",
+    "(?:)%1",
+    "(^%1|%2$)",
+    "\\$",
+    "%1[^\\n]",
+    "%1[^\\r]",
+    "[!-~]+%1",
+    "%1?+%2",
+    "\\w*%1\\w*",
+    "(?P<q>%1)(?P=q)",
+    "%1)|(?:%2",
+    ")%1(?:",
 };
 
 static void random_regex(char *dst, const char *root, const myth_scan_list *l, uint64_t *r)
@@ -185,7 +286,7 @@ static void random_regex(char *dst, const char *root, const myth_scan_list *l, u
 /* Which way the expression goes: all three must have been compared. */
 static void count_way(const char *query, bool ignore_case, bool is_word)
 {
-    static const char *const name[] = { "literal", "buffer", "lines" };
+    static const char *const name[] = {"literal", "buffer", "lines"};
     myth_regex *x;
     if (myth_regex_open(&x, mem, (const unsigned char *)query, strlen(query), ignore_case, is_word, NULL) != MYTH_OK)
         return;
@@ -198,8 +299,8 @@ static void random_queries(const char *root, uint32_t n, uint64_t *r)
 {
     char query[600];
     myth_scan_list l, names;
-    assert_int_equal(myth_scan(&l, mem, &(myth_scan_opts){ .root = root }, NULL), MYTH_OK);
-    assert_int_equal(myth_scan(&names, mem, &(myth_scan_opts){ .root = root, .names_only = true }, NULL), MYTH_OK);
+    assert_int_equal(myth_scan(&l, mem, &(myth_scan_opts){.root = root}, NULL), MYTH_OK);
+    assert_int_equal(myth_scan(&names, mem, &(myth_scan_opts){.root = root, .names_only = true}, NULL), MYTH_OK);
     assert_true(l.n_file > 0 && names.n_file >= l.n_file);
     for (uint32_t i = 0; i < n; i++) {
         bool is_regex = i % 2, ignore_case = check_below(r, 4) == 0, is_word = check_below(r, 4) == 0;
@@ -219,13 +320,14 @@ static void random_queries(const char *root, uint32_t n, uint64_t *r)
 
 static void make_tree(uint64_t *r)
 {
-    static const char *const word[] = {
-        "int", "return", " ", "  ", "\t", "(", ")", "foo", "Foo", "bar", "_x", "x1", "a.b", "==", "\r", "", "\xc3\xa9", "\xff", "#", "aaa",
-                                        "\x0b", "\x0c", "$", "^", "[a]", "\\", "ab", "ba", "0", "42", "\xc2\x85", "-", "\"" };
+    static const char *const word[] = {"int", "return", " ",    "  ",       "\t", "(",  ")",   "foo",      "Foo",
+                                       "bar", "_x",     "x1",   "a.b",      "==", "\r", "",    "\xc3\xa9", "\xff",
+                                       "#",   "aaa",    "\x0b", "\x0c",     "$",  "^",  "[a]", "\\",       "ab",
+                                       "ba",  "0",      "42",   "\xc2\x85", "-",  "\""};
     files_mkdir("tree");
     for (int k = 0; k < 12; k++) {
         char name[32];
-        bytes b = { 0 };
+        bytes b = {0};
         uint32_t n_line = check_below(r, 400);
         for (uint32_t i = 0; i < n_line; i++) {
             uint32_t n_word = check_below(r, 9);
@@ -234,8 +336,8 @@ static void make_tree(uint64_t *r)
             bytes_text(&b, "\n");
         }
         if (k == 1 && b.len)
-            b.len--;                            /* no end of the last line */
-        if (k == 2) {                           /* far behind what the scan looks at: NULs; and a line longer than a piece */
+            b.len--;  /* no end of the last line */
+        if (k == 2) { /* far behind what the scan looks at: NULs; and a line longer than a piece */
             while (b.len < 10000)
                 bytes_text(&b, "foo bar\n");
             bytes_put(&b, "a\0b\nint\0\n\0", 10);
@@ -271,12 +373,12 @@ static void generated_trees(void **state)
 static void copy_tree(const char *root, const char *into, uint32_t n_most)
 {
     myth_scan_list l;
-    assert_int_equal(myth_scan(&l, mem, &(myth_scan_opts){ .root = root, .names_only = true }, NULL), MYTH_OK);
+    assert_int_equal(myth_scan(&l, mem, &(myth_scan_opts){.root = root, .names_only = true}, NULL), MYTH_OK);
     const int from = open(root, O_RDONLY | O_DIRECTORY);
     const uint32_t step = l.n_file / n_most + 1;
     for (uint32_t i = 0; i < l.n_file; i += step) {
         char path[4200];
-        bytes b = { 0 };
+        bytes b = {0};
         char buf[65536];
         int fd = myth_scan_open(from, l.file[i].path, false);
         assert_true(fd >= 0);
@@ -297,7 +399,8 @@ static void real_trees(void **state)
     (void)state;
     uint64_t r = check_seed() + 1;
     const char *own = getenv("MYTHOS_SOURCE_DIR") ? getenv("MYTHOS_SOURCE_DIR") : ".";
-    const char *const root[] = { own, "/usr/include", "/usr/lib/python3.11" }, *const into[] = { "copy", "headers", "library" };
+    const char *const root[] = {own, "/usr/include", "/usr/lib/python3.11"}, *const into[] = {"copy", "headers",
+                                                                                              "library"};
     for (int i = 0; i < (check_is_full() ? 3 : 1); i++) {
         if (access(root[i], R_OK) != 0) {
             printf("%s: not here, not searched\n", root[i]);
@@ -320,7 +423,7 @@ static void every_form(void **state)
     files_put("forms/b", lines, sizeof(lines) - 4);
     files_text("forms/c", "\n");
     files_text("forms/d", "\n\nab");
-    assert_int_equal(myth_scan(&l, mem, &(myth_scan_opts){ .root = files_path("forms") }, NULL), MYTH_OK);
+    assert_int_equal(myth_scan(&l, mem, &(myth_scan_opts){.root = files_path("forms")}, NULL), MYTH_OK);
     for (size_t i = 0; i < sizeof(form) / sizeof(form[0]); i++)
         for (int k = 0; k < 8; k++) {
             char *d = query;
@@ -334,7 +437,8 @@ static void every_form(void **state)
             count_way(query, k & 1, (k & 2) != 0);
             compare(files_path("forms"), &l, NULL, query, true, k & 1, (k & 2) != 0, 1);
         }
-    static const char *const literal[] = { "", "a", "foo", "foo\nb", "a\n", "\n", "foo_", "_", "\r", "nothing of it", "aa" };
+    static const char *const literal[] = {"",     "a", "foo", "foo\nb",        "a\n", "\n",
+                                          "foo_", "_", "\r",  "nothing of it", "aa"};
     for (size_t i = 0; i < sizeof(literal) / sizeof(literal[0]); i++)
         for (int k = 0; k < 4; k++)
             compare(files_path("forms"), &l, NULL, literal[i], false, k & 1, (k & 2) != 0, 1);
@@ -344,9 +448,11 @@ static void every_form(void **state)
 static void all_ways_were_taken(void **state)
 {
     (void)state;
-    print_message("%llu queries, %llu with rows, %llu rows, %llu refused by both; %llu by a literal, %llu by buffer, %llu by line\n",
-                  (unsigned long long)n_asked, (unsigned long long)n_with_rows, (unsigned long long)n_rows, (unsigned long long)n_refused,
-                  (unsigned long long)n_way[0], (unsigned long long)n_way[1], (unsigned long long)n_way[2]);
+    print_message("%llu queries, %llu with rows, %llu rows, %llu refused by both; %llu by a literal, %llu by buffer, "
+                  "%llu by line\n",
+                  (unsigned long long)n_asked, (unsigned long long)n_with_rows, (unsigned long long)n_rows,
+                  (unsigned long long)n_refused, (unsigned long long)n_way[0], (unsigned long long)n_way[1],
+                  (unsigned long long)n_way[2]);
     assert_true(n_way[0] > 20 && n_way[1] > 20 && n_way[2] > 20 && n_with_rows > n_asked / 4);
 }
 
@@ -368,8 +474,8 @@ static void limits(void **state)
 {
     (void)state;
     myth_scan_list l;
-    myth_error err = { 0 };
-    myth_grep_row row = { 0 };
+    myth_error err = {0};
+    myth_grep_row row = {0};
     int n = 0;
     uint64_t n_unread = 0;
     static const bool yes = true;
@@ -381,8 +487,8 @@ static void limits(void **state)
     files_put("limits/b.c", evil, sizeof(evil));
     files_text("limits/c.c", "x\nthe foo_bar of foo\n");
     const char *root = files_path("limits");
-    assert_int_equal(myth_scan(&l, mem, &(myth_scan_opts){ .root = root }, NULL), MYTH_OK);
-    myth_grep_opts o = { .root = root, .pattern = (const unsigned char *)"foo", .n_pattern = 3 };
+    assert_int_equal(myth_scan(&l, mem, &(myth_scan_opts){.root = root}, NULL), MYTH_OK);
+    myth_grep_opts o = {.root = root, .pattern = (const unsigned char *)"foo", .n_pattern = 3};
     assert_int_equal(myth_grep(mem, &l, &o, count_to_three, &n, NULL, &err), MYTH_OK);
     assert_int_equal(n, 3);
     n = -100;
@@ -396,7 +502,12 @@ static void limits(void **state)
     assert_true(row.line == 2 && row.off == 2 && row.match_off == 15 && row.n_match == 3);
     o.is_cancelled = &yes;
     assert_int_equal(myth_grep(mem, &l, &o, note_match, &row, NULL, &err), MYTH_ECANCEL);
-    o = (myth_grep_opts){ .root = root, .pattern = (const unsigned char *)"^(a|aa)+$b", .n_pattern = 10, .is_regex = true };
+    o = (myth_grep_opts){
+        .root = root,
+        .pattern = (const unsigned char *)"^(a|aa)+$b",
+        .n_pattern = 10,
+        .is_regex = true,
+    };
     assert_int_equal(myth_grep(mem, &l, &o, note_match, &row, NULL, &err), MYTH_OK);
     o.pattern = (const unsigned char *)"(a|aa)+[^a-z]";
     o.n_pattern = 13;
@@ -411,7 +522,7 @@ static void limits(void **state)
     assert_int_equal(unlink(files_path("limits/a.c")), 0);
     assert_int_equal(unlink(files_path("limits/b.c")), 0);
     assert_int_equal(symlink("c.c", files_path("limits/b.c")), 0);
-    o = (myth_grep_opts){ .root = root, .pattern = (const unsigned char *)"bar", .n_pattern = 3 };
+    o = (myth_grep_opts){.root = root, .pattern = (const unsigned char *)"bar", .n_pattern = 3};
     assert_int_equal(myth_grep(mem, &l, &o, note_match, &row, &n_unread, &err), MYTH_OK);
     assert_int_equal(n_unread, 2);
     assert_true(row.match_off == 8);
@@ -421,7 +532,7 @@ static void limits(void **state)
         for (int k = 0; k < 2; k++) {
             myth_mem *m;
             assert_int_equal(myth_mem_open(&m, 0, NULL), MYTH_OK);
-            myth_mem_set_fault(m, &(myth_fault){ .fail_nth = nth, .forever = true });
+            myth_mem_set_fault(m, &(myth_fault){.fail_nth = nth, .forever = true});
             o.is_regex = k;
             myth_status st = myth_grep(m, &l, &o, note_match, &row, NULL, &err);
             bool is_past = myth_mem_n_alloc(m) < nth;
@@ -456,7 +567,7 @@ static void literals(void **state)
         }
         myth_find f;
         myth_find_open(&f, needle, m, fold);
-        unsigned char *exact = malloc(n + 1);           /* so that a byte read too far is seen */
+        unsigned char *exact = malloc(n + 1); /* so that a byte read too far is seen */
         memcpy(exact, text, n);
         const unsigned char *got = myth_find_next(&f, exact, exact + n);
         assert_true((got ? got - exact : -1) == (want ? want - text : -1));
@@ -483,9 +594,12 @@ static int close_mem(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(literals), cmocka_unit_test_setup_teardown(every_form, open_mem, close_mem),
-        cmocka_unit_test_setup_teardown(generated_trees, open_mem, close_mem), cmocka_unit_test_setup_teardown(real_trees, open_mem, close_mem),
-        cmocka_unit_test(all_ways_were_taken), cmocka_unit_test_setup_teardown(limits, open_mem, close_mem),
+        cmocka_unit_test(literals),
+        cmocka_unit_test_setup_teardown(every_form, open_mem, close_mem),
+        cmocka_unit_test_setup_teardown(generated_trees, open_mem, close_mem),
+        cmocka_unit_test_setup_teardown(real_trees, open_mem, close_mem),
+        cmocka_unit_test(all_ways_were_taken),
+        cmocka_unit_test_setup_teardown(limits, open_mem, close_mem),
     };
     check_name();
     setenv("LC_ALL", "C", 1);

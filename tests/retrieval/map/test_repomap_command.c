@@ -1,4 +1,5 @@
-/* test_repomap_command.c - mythos map from outside: what it prints, its fields, its exit codes, its budget by mythos tokenize, the same bytes twice. */
+/* test_repomap_command.c - mythos map from outside: what it prints, its fields, its exit codes, its budget by mythos
+ * tokenize, the same bytes twice. */
 #include "tests/frontend/cli/cli_run.h"
 
 static int begin(void **state)
@@ -7,11 +8,15 @@ static int begin(void **state)
         return -1;
     setenv("XDG_CACHE_HOME", cli_dir, 1);
     cli_result r;
-    cli_shell(&r, "mkdir -p $D/p/src $D/p/tests && cd $D/p && printf '/* Doors that open. */\\n#include \"door.h\"\\n\\nint open_door(int n)\\n{\\n    return system(\"x\") + n;\\n}\\n' "
-                  ">src/door.c && printf 'typedef struct door { int n; } door;\\nint open_door(int n);\\n' >src/door.h && "
-                  "printf 'int test_door(void)\\n{\\n    return open_door(1) == 2;\\n}\\n' >tests/test_door.c && "
-                  "printf 'import os\\n\\nDB_PASSWORD = \"hunter2-is-long\"\\n\\n\\ndef connect(password=\"correct-horse-9\"):\\n    return os.environ[\"X\"]\\n' >src/db.py && "
-                  "for i in 1 2 3 4 5 6 7 8 9; do printf \"int number_$i(int a)\\n{\\n    return open_door(a);\\n}\\n\" >src/n$i.c; done");
+    cli_shell(&r,
+              "mkdir -p $D/p/src $D/p/tests && cd $D/p && printf '/* Doors that open. */\\n#include "
+              "\"door.h\"\\n\\nint open_door(int n)\\n{\\n    return system(\"x\") + n;\\n}\\n' "
+              ">src/door.c && printf 'typedef struct door { int n; } door;\\nint open_door(int n);\\n' >src/door.h && "
+              "printf 'int test_door(void)\\n{\\n    return open_door(1) == 2;\\n}\\n' >tests/test_door.c && "
+              "printf 'import os\\n\\nDB_PASSWORD = \"hunter2-is-long\"\\n\\n\\ndef "
+              "connect(password=\"correct-horse-9\"):\\n    return os.environ[\"X\"]\\n' >src/db.py && "
+              "for i in 1 2 3 4 5 6 7 8 9; do printf \"int number_$i(int a)\\n{\\n    return open_door(a);\\n}\\n\" "
+              ">src/n$i.c; done");
     return r.code;
 }
 
@@ -19,9 +24,8 @@ static json_t *file_of(json_t *map, const char *path)
 {
     size_t i;
     json_t *f;
-    json_array_foreach(json_object_get(map, "files"), i, f)
-        if (strcmp(json_string_value(json_object_get(f, "path")), path) == 0)
-            return f;
+    json_array_foreach(json_object_get(map, "files"), i,
+                       f) if (strcmp(json_string_value(json_object_get(f, "path")), path) == 0) return f;
     fail_msg("no %s", path);
     return NULL;
 }
@@ -52,7 +56,7 @@ static void says_all_of_a_file(void **state)
     assert_int_equal(cli_number(risk, "line"), 6);
     assert_string_equal(text_of(risk, "text"), "return system(\"x\") + n;");
     assert_true(json_is_number(json_object_get(f, "rank")) && json_is_true(json_object_get(f, "shown")));
-    assert_ptr_equal(first(map, "files"), f);           /* all lead to it */
+    assert_ptr_equal(first(map, "files"), f); /* all lead to it */
     assert_non_null(strstr(text_of(map, "text"), "  door.c (c) [subprocess:6] Doors that open\n"));
     json_decref(map);
 }
@@ -79,12 +83,15 @@ static void never_over_its_budget(void **state)
 {
     (void)state;
     static cli_result r;
-    static const int budget[] = { 1, 5, 17, 40, 80, 150, 400, 2000 };
-    static const char *const model[] = { "", "-m random:gemma3-tiny:f32 " };
+    static const int budget[] = {1, 5, 17, 40, 80, 150, 400, 2000};
+    static const char *const model[] = {"", "-m random:gemma3-tiny:f32 "};
     for (size_t i = 0; i < sizeof budget / sizeof *budget; i++)
         for (size_t k = 0; k < 2; k++) {
             char line[512];
-            snprintf(line, sizeof line, "$M map -q %s$D/p --tokens %d >$D/map.txt; $M tokenize %s$D/map.txt --json | tr , '\\n' | grep -c '[0-9]'", model[k], budget[i], model[k]);
+            snprintf(line, sizeof line,
+                     "$M map -q %s$D/p --tokens %d >$D/map.txt; $M tokenize %s$D/map.txt --json | tr , '\\n' | grep -c "
+                     "'[0-9]'",
+                     model[k], budget[i], model[k]);
             cli_shell(&r, line);
             assert_true(strtol(r.out, NULL, 10) <= budget[i]);
         }
@@ -98,7 +105,8 @@ static void same_bytes(void **state)
 {
     (void)state;
     static cli_result a, b;
-    static const char *const more[] = { "", "--json", "--tokens 70", "--for 'open a door'", "--for 'open a door' --json --tokens 50", "--under src" };
+    static const char *const more[] = {
+        "", "--json", "--tokens 70", "--for 'open a door'", "--for 'open a door' --json --tokens 50", "--under src"};
     for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
         char line[256];
         snprintf(line, sizeof line, "map $D/p %s", more[i]);
@@ -117,7 +125,7 @@ static void same_bytes(void **state)
     assert_non_null(strstr(b.out, "n7.c"));
     cli_expect(&a, "map $D/p", 0);
     cli_shell(&b, "M=$(readlink -f $M); cd $D/p && $M map -q");
-    assert_string_equal(a.out, b.out);                  /* the current folder */
+    assert_string_equal(a.out, b.out); /* the current folder */
 }
 
 static void exit_codes(void **state)
@@ -140,7 +148,10 @@ static void exit_codes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(says_all_of_a_file), cmocka_unit_test(secrets_are_not_shown), cmocka_unit_test(never_over_its_budget), cmocka_unit_test(same_bytes),
+        cmocka_unit_test(says_all_of_a_file),
+        cmocka_unit_test(secrets_are_not_shown),
+        cmocka_unit_test(never_over_its_budget),
+        cmocka_unit_test(same_bytes),
         cmocka_unit_test(exit_codes),
     };
     check_name();

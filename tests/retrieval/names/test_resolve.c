@@ -5,87 +5,89 @@
 static myth_mem *mem;
 
 static const myth_resolve_file files[] = {
-    { "app/models/user.rb", "ruby" },
-    { "app/views.py", "python" },
-    { "build/lib.sh", "bash" },
-    { "cmd/main.go", "go" },
-    { "crates/core/src/lib.rs", "rust" },
-    { "crates/core/src/net/mod.rs", "rust" },
-    { "crates/core/src/net/tcp.rs", "rust" },
-    { "include/net/socket.h", "c" },
-    { "internal/auth/auth.go", "go" },
-    { "internal/auth/auth_test.go", "go" },
-    { "internal/auth/token.go", "go" },
-    { "lib/os.py", "python" },
-    { "lib/queue.lua", "lua" },
-    { "other/queue.h", "c" },
-    { "pkg/__init__.py", "python" },
-    { "pkg/deep/__init__.py", "python" },
-    { "pkg/deep/inner.py", "python" },
-    { "pkg/os.py", "python" },
-    { "pkg/util.py", "python" },
-    { "src/App/Models/User.php", "php" },
-    { "src/main/java/com/acme/app/Store.java", "java" },
-    { "src/main/java/com/acme/app/User.java", "java" },
-    { "src/net/queue.c", "c" },
-    { "src/net/queue.h", "c" },
-    { "src/worker.c", "c" },
-    { "tests/test_util.py", "python" },
-    { "web/api/index.ts", "typescript" },
-    { "web/main.ts", "typescript" },
-    { "web/style.css", "css" },
-    { "web/util.tsx", "tsx" },
+    {"app/models/user.rb", "ruby"},
+    {"app/views.py", "python"},
+    {"build/lib.sh", "bash"},
+    {"cmd/main.go", "go"},
+    {"crates/core/src/lib.rs", "rust"},
+    {"crates/core/src/net/mod.rs", "rust"},
+    {"crates/core/src/net/tcp.rs", "rust"},
+    {"include/net/socket.h", "c"},
+    {"internal/auth/auth.go", "go"},
+    {"internal/auth/auth_test.go", "go"},
+    {"internal/auth/token.go", "go"},
+    {"lib/os.py", "python"},
+    {"lib/queue.lua", "lua"},
+    {"other/queue.h", "c"},
+    {"pkg/__init__.py", "python"},
+    {"pkg/deep/__init__.py", "python"},
+    {"pkg/deep/inner.py", "python"},
+    {"pkg/os.py", "python"},
+    {"pkg/util.py", "python"},
+    {"src/App/Models/User.php", "php"},
+    {"src/main/java/com/acme/app/Store.java", "java"},
+    {"src/main/java/com/acme/app/User.java", "java"},
+    {"src/net/queue.c", "c"},
+    {"src/net/queue.h", "c"},
+    {"src/worker.c", "c"},
+    {"tests/test_util.py", "python"},
+    {"web/api/index.ts", "typescript"},
+    {"web/main.ts", "typescript"},
+    {"web/style.css", "css"},
+    {"web/util.tsx", "tsx"},
 };
 enum { N_FILE = sizeof(files) / sizeof(files[0]) };
 
-static const struct { const char *from, *import, *found; } cases[] = {
-    { "src/worker.c", "net/queue.h", "src/net/queue.h" },               /* beside it */
-    { "src/net/queue.c", "queue.h", "src/net/queue.h" },                /* not the other one of that name */
-    { "src/net/queue.c", "net/socket.h", "include/net/socket.h" },      /* by its end */
-    { "src/net/queue.c", "../worker.c", "src/worker.c" },
-    { "src/net/queue.c", "stdio.h", "" },
-    { "src/net/queue.c", "../../../etc/passwd", "" },
-    { "pkg/util.py", ".deep", "pkg/deep/__init__.py" },
-    { "pkg/util.py", ".deep.inner", "pkg/deep/inner.py" },
-    { "pkg/deep/inner.py", "..util", "pkg/util.py" },
-    { "pkg/deep/inner.py", "..", "pkg/__init__.py" },
-    { "pkg/util.py", ".", "pkg/__init__.py" },
-    { "app/views.py", "pkg.deep.inner", "pkg/deep/inner.py" },
-    { "app/views.py", "pkg", "pkg/__init__.py" },
-    { "app/views.py", "pkg.util.helper", "pkg/util.py" },               /* a name in a module */
-    { "tests/test_util.py", "pkg.util", "pkg/util.py" },
-    { "app/views.py", "json", "" },
-    { "tests/test_util.py", "os", "lib/os.py" },                        /* a root of sources; not pkg/os.py */
-    { "app/views.py", "django.os", "" },
-    { "web/main.ts", "./util", "web/util.tsx" },
-    { "web/main.ts", "./util.js", "web/util.tsx" },
-    { "web/main.ts", "./api", "web/api/index.ts" },
-    { "web/api/index.ts", "../main", "web/main.ts" },
-    { "web/api/index.ts", "@/util", "web/util.tsx" },
-    { "web/main.ts", "react", "" },
-    { "web/main.ts", "./style.css", "web/style.css" },
-    { "cmd/main.go", "github.com/acme/app/internal/auth", "internal/auth/auth.go internal/auth/token.go" },
-    { "cmd/main.go", "net/http", "" },
-    { "src/main/java/com/acme/app/User.java", "com.acme.app.Store", "src/main/java/com/acme/app/Store.java" },
-    { "src/main/java/com/acme/app/User.java", "com.acme.app.Store.find", "src/main/java/com/acme/app/Store.java" },
-    { "src/main/java/com/acme/app/User.java", "java.util.List", "" },
-    { "crates/core/src/lib.rs", "crate::net::tcp::Stream", "crates/core/src/net/tcp.rs" },
-    { "crates/core/src/net/tcp.rs", "super::net", "crates/core/src/net/mod.rs" },
-    { "crates/core/src/lib.rs", "crate::net::{tcp, udp}", "crates/core/src/net/mod.rs" },
-    { "crates/core/src/lib.rs", "std::net::tcp", "" },
-    { "crates/core/src/lib.rs", "self::net::tcp", "crates/core/src/net/tcp.rs" },
-    { "pkg/util.py", ".nowhere", "" },                                  /* not the package itself */
-    { "cmd/main.go", "../internal/auth", "internal/auth/auth.go internal/auth/token.go" },
-    { "src/main/java/com/acme/app/User.java", "com.acme.app.*", "" },
-    { "src/App/Models/User.php", "../../lib/queue.lua", "" },
-    { "src/net/queue.c", "<net/socket.h>", "include/net/socket.h" },
-    { "app/models/user.rb", "./user", "" },                             /* itself */
-    { "src/App/Models/User.php", "App\\Models\\User", "" },
-    { "lib/queue.lua", "lib.queue", "" },
-    { "web/style.css", "style.css", "" },
-    { "build/lib.sh", "./lib.sh", "" },
-    { "app/views.py", "", "" },
-    { "app/views.py", "....................", "" },
+static const struct {
+    const char *from, *import, *found;
+} cases[] = {
+    {"src/worker.c", "net/queue.h", "src/net/queue.h"},          /* beside it */
+    {"src/net/queue.c", "queue.h", "src/net/queue.h"},           /* not the other one of that name */
+    {"src/net/queue.c", "net/socket.h", "include/net/socket.h"}, /* by its end */
+    {"src/net/queue.c", "../worker.c", "src/worker.c"},
+    {"src/net/queue.c", "stdio.h", ""},
+    {"src/net/queue.c", "../../../etc/passwd", ""},
+    {"pkg/util.py", ".deep", "pkg/deep/__init__.py"},
+    {"pkg/util.py", ".deep.inner", "pkg/deep/inner.py"},
+    {"pkg/deep/inner.py", "..util", "pkg/util.py"},
+    {"pkg/deep/inner.py", "..", "pkg/__init__.py"},
+    {"pkg/util.py", ".", "pkg/__init__.py"},
+    {"app/views.py", "pkg.deep.inner", "pkg/deep/inner.py"},
+    {"app/views.py", "pkg", "pkg/__init__.py"},
+    {"app/views.py", "pkg.util.helper", "pkg/util.py"}, /* a name in a module */
+    {"tests/test_util.py", "pkg.util", "pkg/util.py"},
+    {"app/views.py", "json", ""},
+    {"tests/test_util.py", "os", "lib/os.py"}, /* a root of sources; not pkg/os.py */
+    {"app/views.py", "django.os", ""},
+    {"web/main.ts", "./util", "web/util.tsx"},
+    {"web/main.ts", "./util.js", "web/util.tsx"},
+    {"web/main.ts", "./api", "web/api/index.ts"},
+    {"web/api/index.ts", "../main", "web/main.ts"},
+    {"web/api/index.ts", "@/util", "web/util.tsx"},
+    {"web/main.ts", "react", ""},
+    {"web/main.ts", "./style.css", "web/style.css"},
+    {"cmd/main.go", "github.com/acme/app/internal/auth", "internal/auth/auth.go internal/auth/token.go"},
+    {"cmd/main.go", "net/http", ""},
+    {"src/main/java/com/acme/app/User.java", "com.acme.app.Store", "src/main/java/com/acme/app/Store.java"},
+    {"src/main/java/com/acme/app/User.java", "com.acme.app.Store.find", "src/main/java/com/acme/app/Store.java"},
+    {"src/main/java/com/acme/app/User.java", "java.util.List", ""},
+    {"crates/core/src/lib.rs", "crate::net::tcp::Stream", "crates/core/src/net/tcp.rs"},
+    {"crates/core/src/net/tcp.rs", "super::net", "crates/core/src/net/mod.rs"},
+    {"crates/core/src/lib.rs", "crate::net::{tcp, udp}", "crates/core/src/net/mod.rs"},
+    {"crates/core/src/lib.rs", "std::net::tcp", ""},
+    {"crates/core/src/lib.rs", "self::net::tcp", "crates/core/src/net/tcp.rs"},
+    {"pkg/util.py", ".nowhere", ""}, /* not the package itself */
+    {"cmd/main.go", "../internal/auth", "internal/auth/auth.go internal/auth/token.go"},
+    {"src/main/java/com/acme/app/User.java", "com.acme.app.*", ""},
+    {"src/App/Models/User.php", "../../lib/queue.lua", ""},
+    {"src/net/queue.c", "<net/socket.h>", "include/net/socket.h"},
+    {"app/models/user.rb", "./user", ""}, /* itself */
+    {"src/App/Models/User.php", "App\\Models\\User", ""},
+    {"lib/queue.lua", "lib.queue", ""},
+    {"web/style.css", "style.css", ""},
+    {"build/lib.sh", "./lib.sh", ""},
+    {"app/views.py", "", ""},
+    {"app/views.py", "....................", ""},
 };
 
 static void means(void **state)
@@ -147,7 +149,7 @@ static int end(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(means), cmocka_unit_test(any_import) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(means), cmocka_unit_test(any_import)};
     check_name();
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -1,5 +1,6 @@
-/* test_chunk.c - cuts: what fixtures must give, every byte in exactly one chunk whatever the bytes are, and no death of the one who asks. */
-#define _GNU_SOURCE             /* nftw */
+/* test_chunk.c - cuts: what fixtures must give, every byte in exactly one chunk whatever the bytes are, and no death of
+ * the one who asks. */
+#define _GNU_SOURCE /* nftw */
 #include "tests/support/chunks.h"
 #include "retrieval/limits.h"
 
@@ -16,7 +17,8 @@ static myth_chunker *chunker;
 static int set_up(void **state)
 {
     (void)state;
-    return myth_mem_open(&mem, 0, NULL) != MYTH_OK || myth_chunker_open(&chunker, mem, chunks_worker(), NULL) != MYTH_OK;
+    return myth_mem_open(&mem, 0, NULL) != MYTH_OK ||
+           myth_chunker_open(&chunker, mem, chunks_worker(), NULL) != MYTH_OK;
 }
 
 static int tear_down(void **state)
@@ -29,7 +31,7 @@ static int tear_down(void **state)
 static myth_chunks cut(const char *language, const char *path, const void *text, uint64_t n)
 {
     myth_chunks k;
-    myth_error err = { 0 };
+    myth_error err = {0};
     if (myth_chunk_file(&k, chunker, language, path, text, n, &err) != MYTH_OK)
         fail_msg("%s: %s", path, err.msg);
     return k;
@@ -47,17 +49,18 @@ static char *describe(const myth_chunks *k)
     FILE *f = open_memstream(&out, &n);
     for (uint32_t i = 0; i < k->n_chunk; i++) {
         const myth_chunk *c = &k->chunk[i];
-        fprintf(f, "chunk %u-%u %s [%s] in [%s]%s%s\n", c->line0, c->line1, myth_chunk_kind_name(c->kind), k->names + c->symbol,
-                k->names + c->parent, c->doc_bytes ? " documented" : "", c->is_part ? " part" : "");
+        fprintf(f, "chunk %u-%u %s [%s] in [%s]%s%s\n", c->line0, c->line1, myth_chunk_kind_name(c->kind),
+                k->names + c->symbol, k->names + c->parent, c->doc_bytes ? " documented" : "",
+                c->is_part ? " part" : "");
     }
     for (uint32_t i = 0; i < k->n_symbol; i++) {
         const myth_symbol *s = &k->symbol[i];
-        fprintf(f, "symbol %u-%u %s [%s] in [%s] at %u%s\n", s->line0, s->line1, myth_symbol_kind_name(s->kind), k->names + s->name,
-                k->names + s->parent, s->name_line, s->is_exported ? " exported" : "");
+        fprintf(f, "symbol %u-%u %s [%s] in [%s] at %u%s\n", s->line0, s->line1, myth_symbol_kind_name(s->kind),
+                k->names + s->name, k->names + s->parent, s->name_line, s->is_exported ? " exported" : "");
     }
     for (uint32_t i = 0; i < k->n_ref; i++)
-        fprintf(f, "ref %u %s [%s] in [%s]\n", k->ref[i].line, myth_ref_kind_name(k->ref[i].kind), k->names + k->ref[i].name,
-                k->names + k->ref[i].within);
+        fprintf(f, "ref %u %s [%s] in [%s]\n", k->ref[i].line, myth_ref_kind_name(k->ref[i].kind),
+                k->names + k->ref[i].name, k->names + k->ref[i].within);
     fclose(f);
     return out;
 }
@@ -143,9 +146,10 @@ static void look_at(looked_at *all, const char *path)
 
 static void show_looked_at(const char *of, const looked_at *all)
 {
-    printf("%s: %u files, %llu bytes (%llu in errors), %llu chunks, %llu symbols, %llu references, %u with a note\n", of, all->n_file,
-           (unsigned long long)all->bytes, (unsigned long long)all->error_bytes, (unsigned long long)all->n_chunk,
-           (unsigned long long)all->n_symbol, (unsigned long long)all->n_ref, all->n_noted);
+    printf("%s: %u files, %llu bytes (%llu in errors), %llu chunks, %llu symbols, %llu references, %u with a note\n",
+           of, all->n_file, (unsigned long long)all->bytes, (unsigned long long)all->error_bytes,
+           (unsigned long long)all->n_chunk, (unsigned long long)all->n_symbol, (unsigned long long)all->n_ref,
+           all->n_noted);
 }
 
 static int own_file(const char *path, const struct stat *st, int type, struct FTW *at)
@@ -168,10 +172,10 @@ static int other_file(const char *path, const struct stat *st, int type, struct 
 
 static void other_files(void **state)
 {
-    static const char *const tree[] = { "/usr/include", "/usr/lib/python3.11" };
+    static const char *const tree[] = {"/usr/include", "/usr/lib/python3.11"};
     (void)state;
     for (size_t i = 0; i < 2 && check_is_full(); i++) {
-        elsewhere = (looked_at){ .n_file = 0 };
+        elsewhere = (looked_at){.n_file = 0};
         if (nftw(tree[i], other_file, 16, FTW_PHYS) != 0)
             printf("%s: not here, not cut\n", tree[i]);
         else
@@ -181,8 +185,9 @@ static void other_files(void **state)
 
 static void own_files(void **state)
 {
-    static const char *const rooms[] = { "engine", "retrieval", "frontend", "kernels", "shaders", "cmake", "tests/engine",
-                                         "tests/support", "tests/corpus", "tests/frontend", "tests/fuzz" };
+    static const char *const rooms[] = {"engine",       "retrieval",      "frontend",     "kernels",
+                                        "shaders",      "cmake",          "tests/engine", "tests/support",
+                                        "tests/corpus", "tests/frontend", "tests/fuzz"};
     char path[512];
     (void)state;
     for (size_t i = 0; i < (check_is_full() ? sizeof(rooms) / sizeof(*rooms) : 3); i++)
@@ -203,7 +208,7 @@ typedef struct {
 
 static uint32_t read_seeds(seed_file *seed)
 {
-    static const char *const places[] = { "tests/corpus/chunks", "tests/corpus/inspect", "retrieval" };
+    static const char *const places[] = {"tests/corpus/chunks", "tests/corpus/inspect", "retrieval"};
     uint32_t n_seed = 0;
     for (size_t i = 0; i < 3; i++) {
         char dir[512], path[1024];
@@ -229,25 +234,24 @@ static uint32_t read_seeds(seed_file *seed)
 
 static uint64_t mutate(unsigned char *dst, const seed_file *a, const seed_file *b, uint64_t *rand)
 {
-    static const char *const open[] = { "(", "[", "{", "if (x) {", "f(", "\"", "/*", "'''", "<", "#if 1\n", "\\\n", "do\n", "- ", "    if x:\n" };
+    static const char *const open[] = {"(",   "[", "{",       "if (x) {", "f(",   "\"", "/*",
+                                       "'''", "<", "#if 1\n", "\\\n",     "do\n", "- ", "    if x:\n"};
     uint64_t n = a->n;
     memcpy(dst, a->text, n);
     for (uint32_t i = 1 + check_below(rand, 4); i > 0; i--) {
         uint64_t at = check_below(rand, (uint32_t)n + 1), len = 1 + check_below(rand, 200);
         switch (check_below(rand, 6)) {
-        case 0:                                 /* flips */
+        case 0: /* flips */
             for (uint32_t f = 1 + check_below(rand, 8); f > 0 && n > 0; f--)
                 dst[check_below(rand, (uint32_t)n)] ^= (unsigned char)(1u << check_below(rand, 8));
             break;
-        case 1:                                 /* an end cut off */
-            n = at;
-            break;
-        case 2:                                 /* a piece taken out */
+        case 1: /* an end cut off */ n = at; break;
+        case 2: /* a piece taken out */
             len = len < n - at ? len : n - at;
             memmove(dst + at, dst + at + len, n - at - len);
             n -= len;
             break;
-        case 3: {                               /* a piece of another file, maybe of another language */
+        case 3: { /* a piece of another file, maybe of another language */
             uint64_t from = check_below(rand, (uint32_t)b->n);
             len = len * 8 < b->n - from ? len * 8 : b->n - from;
             if (n + len > MUTANT_BYTES)
@@ -257,9 +261,10 @@ static uint64_t mutate(unsigned char *dst, const seed_file *a, const seed_file *
             n += len;
             break;
         }
-        case 4: {                               /* nesting */
+        case 4: { /* nesting */
             const char *piece = open[check_below(rand, (uint32_t)(sizeof(open) / sizeof(*open)))];
-            uint32_t n_piece = (uint32_t)strlen(piece), times = 1 + check_below(rand, check_below(rand, 8) == 0 ? 3000 : 40);
+            uint32_t n_piece = (uint32_t)strlen(piece),
+                     times = 1 + check_below(rand, check_below(rand, 8) == 0 ? 3000 : 40);
             if (n + (uint64_t)n_piece * times > MUTANT_BYTES)
                 break;
             memmove(dst + at + (uint64_t)n_piece * times, dst + at, n - at);
@@ -268,7 +273,7 @@ static uint64_t mutate(unsigned char *dst, const seed_file *a, const seed_file *
             n += (uint64_t)n_piece * times;
             break;
         }
-        default:                                /* one byte over a stretch: NUL, 0xff, blanks, line ends */
+        default: /* one byte over a stretch: NUL, 0xff, blanks, line ends */
             len = len < n - at ? len : n - at;
             memset(dst + at, "\0\xff \n\t\"\\a"[check_below(rand, 8)], len);
         }
@@ -280,7 +285,8 @@ static void mutations(void **state)
 {
     static seed_file seed[SEED_FILES];
     static unsigned char text[MUTANT_BYTES];
-    uint32_t n_seed = read_seeds(seed), n_file = check_is_full() ? 100000 : check_sample(2000), n_structured = 0, n_failed = 0, n_restart = 0;
+    uint32_t n_seed = read_seeds(seed), n_file = check_is_full() ? 100000 : check_sample(2000), n_structured = 0,
+             n_failed = 0, n_restart = 0;
     uint64_t rand = check_seed();
     int pid = 0;
     (void)state;
@@ -302,7 +308,8 @@ static void mutations(void **state)
         pid = myth_chunker_worker_pid(chunker);
         release(&k);
     }
-    printf("%u mutants: %u by their tree, %u failed, the worker was made new or ended %u times\n", n_file, n_structured, n_failed, n_restart);
+    printf("%u mutants: %u by their tree, %u failed, the worker was made new or ended %u times\n", n_file, n_structured,
+           n_failed, n_restart);
     assert_true(n_structured > n_file / 4);
     for (uint32_t i = 0; i < n_seed; i++)
         free(seed[i].text);
@@ -328,35 +335,35 @@ static void hostile(void **state)
         uint64_t times;
         bool has_note;
     } rows[] = {
-        { "50,000 open parentheses", "c", "(", 50000, true },
-        { "200,000 open parentheses, a line each", "c", "(\n", 200000, true },
-        { "66,000 open braces", "c", "{\n", 66000, true },
-        { "66,000 comments", "c", "/* x */\n", 66000, false },
-        { "7 MB in one line", "c", "123,", 1800000, true },
-        { "a line of 30 kB", "javascript", "a=1;", 8000, true },
-        { "5 MB of NUL", "python", "\x01", 5 << 20, true },
-        { "1 MB of blanks", "python", " \n", 1 << 19, false },
-        { "1 MB of line ends", "c", "\n", 1 << 20, false },
-        { "100,000 minus signs", "c", "-\n", 100000, false },
-        { "1,990 open brackets", "c", "f(\n", 1990, false },
-        { "1,990 open braces of Rust", "rust", "{(\n", 990, false },
-        { "open quotes", "ruby", "<<\"A\" \"\n", 5000, false },
-        { "nested indents", "python", "if x:\n ", 3000, false },
-        { "open templates", "cpp", "a<b<\n", 50000, false },
-        { "half a string", "javascript", "`${\n", 1900, false },
-        { "labels", "c", "a:\n", 60000, false },
-        { "else if", "c", "else if (x) ;\n", 30000, false },
-        { "unclosed tables", "toml", "[[a.\n", 900, false },
-        { "dashes", "yaml", "- ", 5000, false },
-        { "keys", "yaml", "a:\n ", 5000, false },
-        { "operators", "kotlin", "a?.b ?: \n", 20000, false },
-        { "generics of Kotlin", "kotlin", "a<\n", 20000, false },
-        { "here documents", "bash", "<<A\n", 5000, false },
-        { "dollars", "bash", "$(\n", 1900, false },
-        { "closing tags", "php", "<?php ?>\n", 10000, false },
-        { "arrows", "typescript", "(a) => \n", 1900, false },
-        { "macros", "c", "#if X\n", 30000, false },
-        { "continued lines", "c", "#define \\\n", 30000, false },
+        {"50,000 open parentheses", "c", "(", 50000, true},
+        {"200,000 open parentheses, a line each", "c", "(\n", 200000, true},
+        {"66,000 open braces", "c", "{\n", 66000, true},
+        {"66,000 comments", "c", "/* x */\n", 66000, false},
+        {"7 MB in one line", "c", "123,", 1800000, true},
+        {"a line of 30 kB", "javascript", "a=1;", 8000, true},
+        {"5 MB of NUL", "python", "\x01", 5 << 20, true},
+        {"1 MB of blanks", "python", " \n", 1 << 19, false},
+        {"1 MB of line ends", "c", "\n", 1 << 20, false},
+        {"100,000 minus signs", "c", "-\n", 100000, false},
+        {"1,990 open brackets", "c", "f(\n", 1990, false},
+        {"1,990 open braces of Rust", "rust", "{(\n", 990, false},
+        {"open quotes", "ruby", "<<\"A\" \"\n", 5000, false},
+        {"nested indents", "python", "if x:\n ", 3000, false},
+        {"open templates", "cpp", "a<b<\n", 50000, false},
+        {"half a string", "javascript", "`${\n", 1900, false},
+        {"labels", "c", "a:\n", 60000, false},
+        {"else if", "c", "else if (x) ;\n", 30000, false},
+        {"unclosed tables", "toml", "[[a.\n", 900, false},
+        {"dashes", "yaml", "- ", 5000, false},
+        {"keys", "yaml", "a:\n ", 5000, false},
+        {"operators", "kotlin", "a?.b ?: \n", 20000, false},
+        {"generics of Kotlin", "kotlin", "a<\n", 20000, false},
+        {"here documents", "bash", "<<A\n", 5000, false},
+        {"dollars", "bash", "$(\n", 1900, false},
+        {"closing tags", "php", "<?php ?>\n", 10000, false},
+        {"arrows", "typescript", "(a) => \n", 1900, false},
+        {"macros", "c", "#if X\n", 30000, false},
+        {"continued lines", "c", "#define \\\n", 30000, false},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -365,14 +372,18 @@ static void hostile(void **state)
         struct timespec a, z;
         for (uint64_t p = 0; rows[i].piece[0] == '\x01' && p < n; p++)
             text[p] = 0;
-        myth_chunks first = cut(rows[i].language, "first.x", "x\n", 2);         /* starts the worker: that is not the file's time */
+        myth_chunks first =
+            cut(rows[i].language, "first.x", "x\n", 2); /* starts the worker: that is not the file's time */
         release(&first);
         clock_gettime(CLOCK_MONOTONIC, &a);
         myth_chunks k = cut(rows[i].language, rows[i].what, text, n);
         clock_gettime(CLOCK_MONOTONIC, &z);
         chunks_check(rows[i].what, &k, text, n);
         printf("%-40s %8llu bytes %6.1f ms %s\n", rows[i].what, (unsigned long long)n,
-               1e3 * (double)(z.tv_sec - a.tv_sec) + 1e-6 * (double)(z.tv_nsec - a.tv_nsec), k.note[0] ? k.note : k.is_structured ? "tree" : "text");
+               1e3 * (double)(z.tv_sec - a.tv_sec) + 1e-6 * (double)(z.tv_nsec - a.tv_nsec),
+               k.note[0]         ? k.note
+               : k.is_structured ? "tree"
+                                 : "text");
         if (rows[i].has_note && !k.note[0])
             fail_msg("%s: cut by a tree, expected a note that says why not", rows[i].what);
         assert_int_equal(k.note[0] == '\0', k.is_structured || !myth_chunk_has_grammar(rows[i].language));
@@ -442,7 +453,8 @@ static void oversized_function(void **state)
 /* Conditionals inside expressions, and macros that are no statement, break the syntax; blanked, they do not. */
 static void directives(void **state)
 {
-    static const char text[] = "#include \"a.h\"\nX_BEGIN_DECLS\n\nint f(int a)\n{\n    return g(a,\n#ifdef A\n             1)\n             + h(2,\n#endif\n"
+    static const char text[] = "#include \"a.h\"\nX_BEGIN_DECLS\n\nint f(int a)\n{\n    return g(a,\n#ifdef A\n        "
+                               "     1)\n             + h(2,\n#endif\n"
                                "             3);\n}\n\n"
                                "int after(void)\n{\n    return f(1);\n}\n";
     (void)state;
@@ -489,7 +501,7 @@ static void failing_memory(void **state)
     char path[512];
     uint64_t n = 0, n_failed = 0;
     unsigned char *text = chunks_read(check_path(path, sizeof(path), "retrieval/parse/symbols.c"), &n);
-    static const char *const languages[] = { "c", "text" };
+    static const char *const languages[] = {"c", "text"};
     (void)state;
     assert_non_null(text);
     for (int l = 0; l < 2; l++) {
@@ -497,7 +509,7 @@ static void failing_memory(void **state)
         for (uint64_t nth = 1; !is_through; nth++) {
             myth_chunks k;
             uint64_t live = myth_mem_total(mem, MYTH_MEM_HOST).live;
-            myth_mem_set_fault(mem, &(myth_fault){ .fail_nth = nth });
+            myth_mem_set_fault(mem, &(myth_fault){.fail_nth = nth});
             myth_status st = myth_chunk_file(&k, chunker, languages[l], path, text, n, NULL);
             myth_mem_set_fault(mem, NULL);
             is_through = st == MYTH_OK;
@@ -522,9 +534,10 @@ int main(void)
         return 77;
     }
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fixtures),   cmocka_unit_test(own_files),    cmocka_unit_test(other_files), cmocka_unit_test(mutations),
-        cmocka_unit_test(hostile),    cmocka_unit_test(text_borders), cmocka_unit_test(directives),  cmocka_unit_test(same_twice),
-        cmocka_unit_test(failing_memory), cmocka_unit_test(oversized_function),
+        cmocka_unit_test(fixtures),           cmocka_unit_test(own_files),  cmocka_unit_test(other_files),
+        cmocka_unit_test(mutations),          cmocka_unit_test(hostile),    cmocka_unit_test(text_borders),
+        cmocka_unit_test(directives),         cmocka_unit_test(same_twice), cmocka_unit_test(failing_memory),
+        cmocka_unit_test(oversized_function),
     };
     check_name();
     return cmocka_run_group_tests_name("chunk", tests, set_up, tear_down);

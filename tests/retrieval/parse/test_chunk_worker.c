@@ -1,4 +1,5 @@
-/* test_chunk_worker.c - a worker that hangs, sleeps, dies, lies or runs out of memory costs one file its tree, and nothing else. */
+/* test_chunk_worker.c - a worker that hangs, sleeps, dies, lies or runs out of memory costs one file its tree, and
+ * nothing else. */
 #include "tests/support/chunks.h"
 #include "engine/base/asan.h"
 #include "retrieval/parse/chunk_wire.h"
@@ -20,7 +21,8 @@ static int set_up(void **state)
 {
     (void)state;
     unsetenv("MYTHOS_CHUNK_FAULT");
-    return myth_mem_open(&mem, 0, NULL) != MYTH_OK || myth_chunker_open(&chunker, mem, chunks_worker(), NULL) != MYTH_OK;
+    return myth_mem_open(&mem, 0, NULL) != MYTH_OK ||
+           myth_chunker_open(&chunker, mem, chunks_worker(), NULL) != MYTH_OK;
 }
 
 static int tear_down(void **state)
@@ -55,7 +57,7 @@ static void expect_fault(const char *fault, const char *note)
     char value[64];
     snprintf(value, sizeof(value), "%s:bad", fault);
     setenv("MYTHOS_CHUNK_FAULT", value, 1);
-    for (int i = 0; i < (strcmp(fault, "sleep") == 0 ? 1 : 3); i++) {          /* a sleeper is waited for longest */
+    for (int i = 0; i < (strcmp(fault, "sleep") == 0 ? 1 : 3); i++) { /* a sleeper is waited for longest */
         expect_good(chunker);
         myth_chunks k = cut(chunker, "bad.c");
         if (k.is_structured || !k.is_failed || !strstr(k.note, note))
@@ -69,7 +71,11 @@ static void expect_fault(const char *fault, const char *note)
     expect_good(chunker);
 }
 
-static void hangs(void **state) { (void)state; expect_fault("hang", "no end after"); }
+static void hangs(void **state)
+{
+    (void)state;
+    expect_fault("hang", "no end after");
+}
 static void sleeps(void **state)
 {
     (void)state;
@@ -80,10 +86,26 @@ static void sleeps(void **state)
     expect_fault("sleep", "no end after");
 }
 
-static void aborts(void **state) { (void)state; expect_fault("abort", MYTH_HAS_ASAN ? "worker" : "signal 6"); }
-static void leaves(void **state) { (void)state; expect_fault("exit", "status 3"); }
-static void lies(void **state) { (void)state; expect_fault("garbage", "makes no sense"); }
-static void stops_in_its_answer(void **state) { (void)state; expect_fault("short", "left with status 0"); }
+static void aborts(void **state)
+{
+    (void)state;
+    expect_fault("abort", MYTH_HAS_ASAN ? "worker" : "signal 6");
+}
+static void leaves(void **state)
+{
+    (void)state;
+    expect_fault("exit", "status 3");
+}
+static void lies(void **state)
+{
+    (void)state;
+    expect_fault("garbage", "makes no sense");
+}
+static void stops_in_its_answer(void **state)
+{
+    (void)state;
+    expect_fault("short", "left with status 0");
+}
 
 static void takes_all_memory(void **state)
 {
@@ -179,7 +201,7 @@ static void no_such_worker(void **state)
         myth_chunks k = cut(c, "good.c");
         assert_true(!k.is_structured && k.n_chunk == 1);
         assert_non_null(strstr(k.note, "cannot start"));
-        assert_false(k.is_failed);              /* not this file's fault */
+        assert_false(k.is_failed); /* not this file's fault */
         myth_chunks_free(&k, mem);
     }
     myth_chunker_close(c);
@@ -193,7 +215,7 @@ static void no_such_worker(void **state)
 /* A program that is no worker at all: it ends, or says nothing. */
 static void another_program(void **state)
 {
-    static const char *const programs[] = { "/bin/true", "/bin/false" };
+    static const char *const programs[] = {"/bin/true", "/bin/false"};
     (void)state;
     for (int i = 0; i < 2; i++) {
         myth_chunker *c;
@@ -265,7 +287,11 @@ static void ends_with_its_input(void **state)
             _exit(127);
         }
         close(pair[1]);
-        myth_chunk_request q = { .magic = MYTH_WIRE_MAGIC, .verb = MYTH_WIRE_LOAD, .grammar = (uint32_t)myth_grammar_find("c") };
+        myth_chunk_request q = {
+            .magic = MYTH_WIRE_MAGIC,
+            .verb = MYTH_WIRE_LOAD,
+            .grammar = (uint32_t)myth_grammar_find("c"),
+        };
         myth_chunk_answer a;
         assert_int_equal(write(pair[0], &q, sizeof(q)), sizeof(q));
         assert_true(read_all(pair[0], &a, sizeof(a)) && a.magic == MYTH_WIRE_MAGIC && !a.is_failed);
@@ -274,7 +300,8 @@ static void ends_with_its_input(void **state)
         assert_int_equal(write(pair[0], &q, sizeof(q)), sizeof(q));
         assert_int_equal(write(pair[0], good, sizeof(good) - 1), sizeof(good) - 1);
         assert_true(read_all(pair[0], &a, sizeof(a)) && a.n_chunk == 1 && a.n_symbol == 1);
-        uint64_t rest = a.n_chunk * sizeof(myth_chunk) + a.n_symbol * sizeof(myth_symbol) + a.n_ref * sizeof(myth_ref) + a.n_names;
+        uint64_t rest =
+            a.n_chunk * sizeof(myth_chunk) + a.n_symbol * sizeof(myth_symbol) + a.n_ref * sizeof(myth_ref) + a.n_names;
         char bytes[4096];
         assert_true(rest <= sizeof(bytes) && read_all(pair[0], bytes, rest));
         q.magic ^= 1;

@@ -1,4 +1,5 @@
-/* test_patterns.c - patterns of every language beside tree-sitter's own cursor, on fixtures and what is made of them; patterns that are refused. */
+/* test_patterns.c - patterns of every language beside tree-sitter's own cursor, on fixtures and what is made of them;
+ * patterns that are refused. */
 #include "retrieval/parse/grammars.h"
 #include "retrieval/parse/patterns.h"
 #include "tests/support/check.h"
@@ -6,10 +7,14 @@
 
 #include <dirent.h>
 
-/* A match: its pattern, and of each capture its number, its place and the node it is. The nodes themselves are not compared. */
+/* A match: its pattern, and of each capture its number, its place and the node it is. The nodes themselves are not
+ * compared. */
 typedef struct {
     uint32_t pattern, n;
-    struct { uint32_t number, off, end; const void *id; } capture[16];
+    struct {
+        uint32_t number, off, end;
+        const void *id;
+    } capture[16];
     TSNode node[16];
 } match;
 
@@ -70,7 +75,7 @@ static void take(void *arg, const TSQueryMatch *found)
 {
     matches *m = arg;
     match one;
-    memset(&one, 0, sizeof(one));               /* matches are compared as bytes, up to the nodes */
+    memset(&one, 0, sizeof(one)); /* matches are compared as bytes, up to the nodes */
     one.pattern = found->pattern_index;
     one.n = found->capture_count;
     assert_true(one.n <= 16);
@@ -125,18 +130,21 @@ static const char *field_of(TSNode node)
 static bool is_later(TSNode a, TSNode b)
 {
     const char *field = field_of(a), *other = field_of(b);
-    return field && other && strcmp(field, other) == 0 && ts_node_eq(ts_node_parent(a), ts_node_parent(b)) && ts_node_start_byte(a) < ts_node_start_byte(b);
+    return field && other && strcmp(field, other) == 0 && ts_node_eq(ts_node_parent(a), ts_node_parent(b)) &&
+           ts_node_start_byte(a) < ts_node_start_byte(b);
 }
 
-/* Whether `one` is a match of the same pattern but for nodes of a field that its parent has several times. The cursor of tree-sitter 0.25 tells
- * only the first of them where a grammar has one field around a whole list: of Go's `const a, b = 1, 2` it tells a. */
+/* Whether `one` is a match of the same pattern but for nodes of a field that its parent has several times. The cursor
+ * of tree-sitter 0.25 tells only the first of them where a grammar has one field around a whole list: of Go's `const a,
+ * b = 1, 2` it tells a. */
 static bool is_later_of_field(const match *one, const matches *told)
 {
     for (const match *t = told->match; t < told->match + told->n; t++) {
         uint32_t k = 0;
         if (t->pattern != one->pattern || t->n != one->n)
             continue;
-        while (k < t->n && t->capture[k].number == one->capture[k].number && (t->capture[k].id == one->capture[k].id || is_later(t->node[k], one->node[k])))
+        while (k < t->n && t->capture[k].number == one->capture[k].number &&
+               (t->capture[k].id == one->capture[k].id || is_later(t->node[k], one->node[k])))
             k++;
         if (k == t->n)
             return true;
@@ -148,7 +156,7 @@ static uint64_t n_all, n_later;
 
 static void compare(const char *what, const grammar *g, const unsigned char *text, uint64_t n)
 {
-    matches want = { 0 }, got = { 0 };
+    matches want = {0}, got = {0};
     TSTree *tree = ts_parser_parse_string(g->parser, NULL, (const char *)text, (uint32_t)n);
     assert_non_null(tree);
     TSNode root = ts_tree_root_node(tree);
@@ -159,7 +167,7 @@ static void compare(const char *what, const grammar *g, const unsigned char *tex
         take(&want, &found);
     const bool is_whole = !ts_query_cursor_did_exceed_match_limit(cursor);
     ts_query_cursor_delete(cursor);
-    assert_true(myth_patterns_find(&g->patterns, root, &(myth_pattern_asker){ .on_match = take, .arg = &got }));
+    assert_true(myth_patterns_find(&g->patterns, root, &(myth_pattern_asker){.on_match = take, .arg = &got}));
     settle(&want);
     settle(&got);
     for (uint32_t i = 0, k = 0; is_whole && (i < want.n || k < got.n);) {
@@ -195,11 +203,14 @@ enum { MUTANT_BYTES = 32 << 10 };
 /* Pieces taken out, doubled, put elsewhere; bytes and words of syntax put in. */
 static uint64_t mutate(unsigned char *dst, const unsigned char *text, uint64_t n, uint64_t *rand)
 {
-    static const char *const words[] = { "(", ")", "{", "}", "[", "]", ";", ",", ":", "\"", "'", "\n", " ", "=", "#[test]\n", "@x\n", "/* c */", "# c\n", "// c\n",
-                                         "f(A_b, \"s\")", "static ", "if ", "class X ", "\xff", "<", ">", ".", "!", "(a)(b)", "\\" };
+    static const char *const words[] = {
+        "(",       ")",   "{",        "}",    "[",         "]",    ";",       ",",     ":",      "\"",
+        "'",       "\n",  " ",        "=",    "#[test]\n", "@x\n", "/* c */", "# c\n", "// c\n", "f(A_b, \"s\")",
+        "static ", "if ", "class X ", "\xff", "<",         ">",    ".",       "!",     "(a)(b)", "\\"};
     memcpy(dst, text, n);
     for (uint32_t i = 1 + check_below(rand, 6); i > 0; i--) {
-        uint64_t at = check_below(rand, (uint32_t)n + 1), len = 1 + check_below(rand, 120), to = check_below(rand, (uint32_t)n + 1);
+        uint64_t at = check_below(rand, (uint32_t)n + 1), len = 1 + check_below(rand, 120),
+                 to = check_below(rand, (uint32_t)n + 1);
         const char *word = words[check_below(rand, (uint32_t)(sizeof(words) / sizeof(*words)))];
         unsigned char piece[128];
         len = len < n - at ? len : n - at;
@@ -224,12 +235,13 @@ static uint64_t mutate(unsigned char *dst, const unsigned char *text, uint64_t n
 
 static void same_matches(void **state)
 {
-    static const char *const places[] = { "tests/corpus/chunks", "retrieval", "engine", "tests/retrieval", "bench", "tests/corpus/inspect" };
+    static const char *const places[] = {"tests/corpus/chunks", "retrieval", "engine",
+                                         "tests/retrieval",     "bench",     "tests/corpus/inspect"};
     static unsigned char mutant[MUTANT_BYTES];
     const uint32_t n_mutant = check_is_full() ? 2000 : check_sample(40);
     uint64_t rand = check_seed();
     uint32_t n_file = 0, n_made = 0;
-    bool is_seen[64] = { false };
+    bool is_seen[64] = {false};
     (void)state;
     for (size_t p = 0; p < sizeof(places) / sizeof(*places); p++) {
         char dir[512], path[1024], what[1100];
@@ -255,8 +267,8 @@ static void same_matches(void **state)
         }
         closedir(d);
     }
-    printf("%u files and %u made of them, %llu matches, %llu of them of a field's later nodes\n", n_file, n_made, (unsigned long long)n_all,
-           (unsigned long long)n_later);
+    printf("%u files and %u made of them, %llu matches, %llu of them of a field's later nodes\n", n_file, n_made,
+           (unsigned long long)n_all, (unsigned long long)n_later);
     for (int i = 0; i < myth_n_grammar; i++)
         if (!is_seen[i])
             fail_msg("%s: no file of it was read", grammars[i].name);
@@ -268,11 +280,12 @@ static void all_of_a_field(void **state)
 {
     static const char text[] = "package p\n\nconst a, b = 1, 2\n\nvar c, d int\n";
     const grammar *g = grammar_of("x.go");
-    matches got = { 0 };
+    matches got = {0};
     char names[64] = "";
     (void)state;
     TSTree *tree = ts_parser_parse_string(g->parser, NULL, text, sizeof(text) - 1);
-    assert_true(myth_patterns_find(&g->patterns, ts_tree_root_node(tree), &(myth_pattern_asker){ .on_match = take, .arg = &got }));
+    assert_true(myth_patterns_find(&g->patterns, ts_tree_root_node(tree),
+                                   &(myth_pattern_asker){.on_match = take, .arg = &got}));
     settle(&got);
     for (uint32_t i = 0; i < got.n; i++)
         for (uint32_t c = 0; c < got.match[i].n; c++)
@@ -286,9 +299,13 @@ static void all_of_a_field(void **state)
 /* Depth and width that no source has, and what a node's place in the tree takes from both. */
 static void deep_and_wide(void **state)
 {
-    static const struct { const char *path, *piece; uint32_t times; } rows[] = {
-        { "a.c", "f(A_B, C_D);\n", 20000 }, { "a.c", "a_b +\n", 20000 },          { "a.c", "f(\n", 1500 },  { "a.json", "{\"a\": ", 1000 },
-        { "a.rs", "#[test]\n", 5000 },      { "a.py", "x = [a_b, f(c_d)]\n", 5000 }, { "a.js", "((a) => \n", 900 }, { "a.c", "/* c */\n", 20000 },
+    static const struct {
+        const char *path, *piece;
+        uint32_t times;
+    } rows[] = {
+        {"a.c", "f(A_B, C_D);\n", 20000}, {"a.c", "a_b +\n", 20000},   {"a.c", "f(\n", 1500},
+        {"a.json", "{\"a\": ", 1000},     {"a.rs", "#[test]\n", 5000}, {"a.py", "x = [a_b, f(c_d)]\n", 5000},
+        {"a.js", "((a) => \n", 900},      {"a.c", "/* c */\n", 20000},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -318,7 +335,7 @@ static bool is_stopped(void *arg)
 static void stops(void **state)
 {
     const grammar *g = grammar_of("a.c");
-    matches got = { 0 };
+    matches got = {0};
     int n_asked = 0;
     (void)state;
     if (!g)
@@ -329,8 +346,9 @@ static void stops(void **state)
     for (int i = 0; i < TIMES; i++)
         memcpy(text + i * 5, "f();\n", 5);
     TSTree *tree = ts_parser_parse_string(g->parser, NULL, text, TIMES * 5);
-    assert_true(myth_patterns_find(&g->patterns, ts_tree_root_node(tree),
-                                   &(myth_pattern_asker){ .on_match = take, .arg = &got, .stop = is_stopped, .stop_arg = &n_asked }));
+    assert_true(myth_patterns_find(
+        &g->patterns, ts_tree_root_node(tree),
+        &(myth_pattern_asker){.on_match = take, .arg = &got, .stop = is_stopped, .stop_arg = &n_asked}));
     assert_int_equal(n_asked, 1);
     assert_true(got.n > 0 && got.n < TIMES);
     free(got.match);
@@ -341,10 +359,26 @@ static void stops(void **state)
 static void refused(void **state)
 {
     static const char *const rows[] = {
-        "(comment", "comment) @comment", "(comment) @", "(no_such_node) @comment", "(function_definition no_such_field: (_) @name)", "(_) @comment",
-        "(comment)+ @comment", "((comment) @comment (#eq? @comment \"x\"))", "\"if\" @comment", "(function_definition !no_such_field)", "[(comment) (identifier)] @comment",
-        "(argument_list .)", "(MISSING) @comment", "(MISSING \"no such\") @comment", "(comment)? @comment", "(comment) (", "()", "(statement) @comment",
-        "(comment) @a_name_of_a_capture_that_is_much_too_long", "(comment) @a @b @c @d",
+        "(comment",
+        "comment) @comment",
+        "(comment) @",
+        "(no_such_node) @comment",
+        "(function_definition no_such_field: (_) @name)",
+        "(_) @comment",
+        "(comment)+ @comment",
+        "((comment) @comment (#eq? @comment \"x\"))",
+        "\"if\" @comment",
+        "(function_definition !no_such_field)",
+        "[(comment) (identifier)] @comment",
+        "(argument_list .)",
+        "(MISSING) @comment",
+        "(MISSING \"no such\") @comment",
+        "(comment)? @comment",
+        "(comment) (",
+        "()",
+        "(statement) @comment",
+        "(comment) @a_name_of_a_capture_that_is_much_too_long",
+        "(comment) @a @b @c @d",
     };
     const grammar *g = grammar_of("a.c");
     (void)state;
@@ -363,11 +397,8 @@ static void refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_matches),
-        cmocka_unit_test(all_of_a_field),
-        cmocka_unit_test(deep_and_wide),
-        cmocka_unit_test(stops),
-        cmocka_unit_test(refused),
+        cmocka_unit_test(same_matches), cmocka_unit_test(all_of_a_field), cmocka_unit_test(deep_and_wide),
+        cmocka_unit_test(stops),        cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -69,11 +69,26 @@ static void a_slip_is_distance_one(void **state)
 static void mended_from_an_index(void **state)
 {
     (void)state;
-    static const char *const text[] = { "git_repository_open session", "the repository", "a sessions table", "repositories of sections", "handle section" };
-    static const struct { const char *word, *meant; int64_t n_row; } row[] = {
-        { "repositroy", "repository", 3 }, { "reposittory", "repository", 3 }, { "repsitory", "repository", 3 }, { "sesion", "session", 2 },
-        { "sesssions", "sessions", 2 }, { "epository", "", 0 }, { "handel", "handle", 1 }, { "tabel", "table", 1 }, { "hadnles", "handles", 1 },
-        { "tablse", "tables", 1 }, { "repositoris", "repositories", 3 }, { "sectoins", "sections", 2 }, { "opn", "", 0 }, { "zzzzzzz", "", 0 },
+    static const char *const text[] = {"git_repository_open session", "the repository", "a sessions table",
+                                       "repositories of sections", "handle section"};
+    static const struct {
+        const char *word, *meant;
+        int64_t n_row;
+    } row[] = {
+        {"repositroy", "repository", 3},
+        {"reposittory", "repository", 3},
+        {"repsitory", "repository", 3},
+        {"sesion", "session", 2},
+        {"sesssions", "sessions", 2},
+        {"epository", "", 0},
+        {"handel", "handle", 1},
+        {"tabel", "table", 1},
+        {"hadnles", "handles", 1},
+        {"tablse", "tables", 1},
+        {"repositoris", "repositories", 3},
+        {"sectoins", "sections", 2},
+        {"opn", "", 0},
+        {"zzzzzzz", "", 0},
     };
     sqlite3 *db;
     sqlite3_stmt *s;
@@ -81,7 +96,9 @@ static void mended_from_an_index(void **state)
     assert_int_equal(sqlite3_open(":memory:", &db), SQLITE_OK);
     assert_int_equal(myth_fts_register(db, NULL), MYTH_OK);
     assert_int_equal(sqlite3_exec(db, MYTH_FTS_TABLE, NULL, NULL, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, "INSERT INTO fts(rowid, body, path, names) VALUES(?1, ?2, '', '')", -1, &s, NULL), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_prepare_v2(db, "INSERT INTO fts(rowid, body, path, names) VALUES(?1, ?2, '', '')", -1, &s, NULL),
+        SQLITE_OK);
     for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
         sqlite3_bind_int(s, 1, (int)i + 1);
         sqlite3_bind_text(s, 2, text[i], -1, SQLITE_STATIC);
@@ -97,7 +114,8 @@ static void mended_from_an_index(void **state)
         myth_postings_word where;
         assert_int_equal(myth_mend_word(p, row[i].word, strlen(row[i].word), meant, &n, &where, &n_row, NULL), MYTH_OK);
         if (n != strlen(row[i].meant) || memcmp(meant, row[i].meant, n) != 0 || n_row != row[i].n_row)
-            fail_msg("%s: %.*s in %lld rows, expected %s in %lld", row[i].word, (int)n, meant, (long long)n_row, row[i].meant, (long long)row[i].n_row);
+            fail_msg("%s: %.*s in %lld rows, expected %s in %lld", row[i].word, (int)n, meant, (long long)n_row,
+                     row[i].meant, (long long)row[i].n_row);
     }
     myth_postings_close(p);
     sqlite3_close(db);
@@ -105,7 +123,8 @@ static void mended_from_an_index(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(a_slip_is_distance_one), cmocka_unit_test(mended_from_an_index) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_slip_is_distance_one),
+                                       cmocka_unit_test(mended_from_an_index)};
     check_name();
     return cmocka_run_group_tests(tests, begin, end);
 }

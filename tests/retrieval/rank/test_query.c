@@ -22,7 +22,7 @@ static int end(void **state)
 static myth_query parse_n(const char *text, size_t n)
 {
     myth_query q;
-    myth_error err = { 0 };
+    myth_error err = {0};
     if (myth_query_parse(&q, mem, text, n, &w, &err) != MYTH_OK)
         fail_msg("%.40s: %s", text, err.msg);
     return q;
@@ -48,13 +48,26 @@ static bool has_name(const myth_query *q, const char *name)
 static void kinds(void **state)
 {
     (void)state;
-    static const struct { const char *text; myth_query_kind kind; } row[] = {
-        { "parse_json", MYTH_QUERY_SYMBOL }, { "Foo::bar", MYTH_QUERY_SYMBOL }, { "  loop->next  ", MYTH_QUERY_SYMBOL }, { "a.b.c()", MYTH_QUERY_SYMBOL },
-        { "\"no such file\"", MYTH_QUERY_PHRASE }, { "where is the \"no such file\" message", MYTH_QUERY_PROSE }, { "read a file", MYTH_QUERY_PROSE },
-        { "one\ntwo\nthree", MYTH_QUERY_ISSUE }, { "net: fix a leak", MYTH_QUERY_ISSUE }, { "unix,sun-os: fix a leak", MYTH_QUERY_ISSUE },
-        { "fix a very late leak: how", MYTH_QUERY_PROSE }, { "what is a::b doing", MYTH_QUERY_PROSE }, { "leak (net): where", MYTH_QUERY_PROSE },
-        { "net:fix", MYTH_QUERY_SYMBOL },
-        { "a b c d e f g h i j k l m n o p q r s t u v w x", MYTH_QUERY_PROSE }, { "a b c d e f g h i j k l m n o p q r s t u v w x y", MYTH_QUERY_ISSUE },
+    static const struct {
+        const char *text;
+        myth_query_kind kind;
+    } row[] = {
+        {"parse_json", MYTH_QUERY_SYMBOL},
+        {"Foo::bar", MYTH_QUERY_SYMBOL},
+        {"  loop->next  ", MYTH_QUERY_SYMBOL},
+        {"a.b.c()", MYTH_QUERY_SYMBOL},
+        {"\"no such file\"", MYTH_QUERY_PHRASE},
+        {"where is the \"no such file\" message", MYTH_QUERY_PROSE},
+        {"read a file", MYTH_QUERY_PROSE},
+        {"one\ntwo\nthree", MYTH_QUERY_ISSUE},
+        {"net: fix a leak", MYTH_QUERY_ISSUE},
+        {"unix,sun-os: fix a leak", MYTH_QUERY_ISSUE},
+        {"fix a very late leak: how", MYTH_QUERY_PROSE},
+        {"what is a::b doing", MYTH_QUERY_PROSE},
+        {"leak (net): where", MYTH_QUERY_PROSE},
+        {"net:fix", MYTH_QUERY_SYMBOL},
+        {"a b c d e f g h i j k l m n o p q r s t u v w x", MYTH_QUERY_PROSE},
+        {"a b c d e f g h i j k l m n o p q r s t u v w x y", MYTH_QUERY_ISSUE},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         myth_query q = parse(row[i].text);
@@ -79,7 +92,7 @@ static void stop_words_go_unless_alone(void **state)
     assert_non_null(term(&q, "be"));
     assert_int_equal(q.n_group >= 4, true);
     myth_query_free(&q);
-    q = parse("the");                           /* asked as a name it is one */
+    q = parse("the"); /* asked as a name it is one */
     assert_non_null(term(&q, "the"));
     myth_query_free(&q);
 }
@@ -87,8 +100,8 @@ static void stop_words_go_unless_alone(void **state)
 static void compound_names_come_whole_and_in_parts(void **state)
 {
     (void)state;
-    static const char *const text[] = { "why does parseJsonFile fail", "why does parse_json_file fail" };
-    static const char *const whole[] = { "parsejsonfile", "parse_json_file" };
+    static const char *const text[] = {"why does parseJsonFile fail", "why does parse_json_file fail"};
+    static const char *const whole[] = {"parsejsonfile", "parse_json_file"};
     for (int i = 0; i < 2; i++) {
         myth_query q = parse(text[i]);
         const myth_query_term *t = term(&q, whole[i]), *part = term(&q, "json");
@@ -114,7 +127,7 @@ static void a_word_once_by_its_stem(void **state)
     assert_int_equal(n, 1);
     assert_true(term(&q, "parse")->weight == 1);
     myth_query_free(&q);
-    q = parse("read_json and json");            /* what was a part becomes a word: the greater weight */
+    q = parse("read_json and json"); /* what was a part becomes a word: the greater weight */
     assert_true(term(&q, "json")->weight == 1);
     myth_query_free(&q);
 }
@@ -123,15 +136,25 @@ static void a_word_once_by_its_stem(void **state)
 static void forms_and_frames(void **state)
 {
     (void)state;
-    static const struct { const char *text, *word, *form; } row[] = {
-        { "session creation and more", "creation", "create" }, { "sessions are created there", "created", "creation" }, { "who is authorised here", "authorised", "authorized" },
-        { "authorization of users", "authorization", "authorisation" }, { "the colour of it", "colour", "color" }, { "normalized colors of it", "normalized", "normalised" },
-        { "its behavior here", "behavior", "behaviour" },
+    static const struct {
+        const char *text, *word, *form;
+    } row[] = {
+        {"session creation and more", "creation", "create"},
+        {"sessions are created there", "created", "creation"},
+        {"who is authorised here", "authorised", "authorized"},
+        {"authorization of users", "authorization", "authorisation"},
+        {"the colour of it", "colour", "color"},
+        {"normalized colors of it", "normalized", "normalised"},
+        {"its behavior here", "behavior", "behaviour"},
     };
-    static const struct { const char *text, *word; bool is_frame; } frame[] = {
-        { "which code opens a socket", "code", true }, { "which files open a socket", "files", true }, { "where is the code of a socket", "code", false },
-        { "how are signals handled", "handled", true }, { "signals handled here", "handled", false }, { "how does a socket work", "work", true },
-        { "how does the work queue end", "work", false }, { "what happens to a socket", "happens", true },
+    static const struct {
+        const char *text, *word;
+        bool is_frame;
+    } frame[] = {
+        {"which code opens a socket", "code", true},      {"which files open a socket", "files", true},
+        {"where is the code of a socket", "code", false}, {"how are signals handled", "handled", true},
+        {"signals handled here", "handled", false},       {"how does a socket work", "work", true},
+        {"how does the work queue end", "work", false},   {"what happens to a socket", "happens", true},
     };
     myth_weights_search usual = w;
     myth_query q = parse("session creation and more");
@@ -155,7 +178,7 @@ static void forms_and_frames(void **state)
         assert_true(term(&q, frame[i].word)->weight < 1 || !frame[i].is_frame);
         myth_query_free(&q);
     }
-    q = parse("creation of what was created");      /* a form that is asked for itself is a word of its own group no more */
+    q = parse("creation of what was created"); /* a form that is asked for itself is a word of its own group no more */
     assert_int_equal(term(&q, "creation")->kind, MYTH_TERM_WORD);
     myth_query_free(&q);
     w = usual;
@@ -171,7 +194,7 @@ static void alternatives_share_a_group(void **state)
     assert_int_equal(other->kind, MYTH_TERM_ALTERNATIVE);
     assert_true(other->weight == w.term_alt);
     myth_query_free(&q);
-    q = parse("dictionaries and a dict");       /* what is asked for itself is no alternative */
+    q = parse("dictionaries and a dict"); /* what is asked for itself is no alternative */
     assert_int_equal(term(&q, "dict")->kind, MYTH_TERM_WORD);
     assert_true(term(&q, "dict")->group != term(&q, "dictionaries")->group);
     myth_query_free(&q);
@@ -181,21 +204,21 @@ static void what_is_said_first_weighs_more(void **state)
 {
     (void)state;
     w.early = 0.5;
-    static const char *const text[] = { "socket closed by\ntimer\nexpired", "socket\nclosed\nby\ntimer" };
+    static const char *const text[] = {"socket closed by\ntimer\nexpired", "socket\nclosed\nby\ntimer"};
     for (int i = 0; i < 2; i++) {
         myth_query q = parse(text[i]);
         assert_true(fabs(term(&q, "socket")->weight - 1) < 1e-12);
         assert_true(fabs(term(&q, "closed")->weight - pow(2, -0.5)) < 1e-12);
-        assert_true(fabs(term(&q, "timer")->weight - pow(4, -0.5)) < 1e-12);    /* a word that is left out has its place */
+        assert_true(fabs(term(&q, "timer")->weight - pow(4, -0.5)) < 1e-12); /* a word that is left out has its place */
         myth_query_free(&q);
     }
-    myth_query q = parse("socket closed by timer");                             /* a question is short */
+    myth_query q = parse("socket closed by timer"); /* a question is short */
     assert_true(term(&q, "timer")->weight == 1);
     myth_query_free(&q);
-    q = parse("timer\nsocket\ntimer");                                           /* its first place counts */
+    q = parse("timer\nsocket\ntimer"); /* its first place counts */
     assert_true(fabs(term(&q, "timer")->weight - 1) < 1e-12);
     myth_query_free(&q);
-    q = parse("uv_socket_closed");                                              /* a name has no first and last */
+    q = parse("uv_socket_closed"); /* a name has no first and last */
     assert_true(term(&q, "closed")->weight == w.term_part);
     myth_query_free(&q);
     w.early = 0;
@@ -204,20 +227,23 @@ static void what_is_said_first_weighs_more(void **state)
 static void of_a_report_what_is_wrong(void **state)
 {
     (void)state;
-    static const char text[] = "Timer fires late\n\n## Expected behaviour\nin order\n\n**Environment:**\n\nlinux kernel\nglibc\n\n## More\n"
-                               "sleeping process\n";
+    static const char text[] =
+        "Timer fires late\n\n## Expected behaviour\nin order\n\n**Environment:**\n\nlinux kernel\nglibc\n\n## More\n"
+        "sleeping process\n";
     myth_query q = parse(text);
     assert_int_equal(q.kind, MYTH_QUERY_ISSUE);
-    static const char *const in[] = { "timer", "late", "order", "sleeping" }, *const out[] = { "expected", "behaviour", "environment", "glibc", "kernel" };
+    static const char *const in[] = {"timer", "late", "order", "sleeping"}, *const out[] = {"expected", "behaviour",
+                                                                                            "environment", "glibc",
+                                                                                            "kernel"};
     for (size_t i = 0; i < sizeof in / sizeof *in; i++)
         assert_non_null(term(&q, in[i]));
     for (size_t i = 0; i < sizeof out / sizeof *out; i++)
         assert_null(term(&q, out[i]));
     myth_query_free(&q);
-    q = parse("sort a dictionary\nby value\n\nof keys");                     /* a report has words enough: no alternatives */
+    q = parse("sort a dictionary\nby value\n\nof keys"); /* a report has words enough: no alternatives */
     assert_null(term(&q, "dict"));
     myth_query_free(&q);
-    q = parse("\n\n \n# Expected\n# Versions\nlinux\n");                      /* headings alone: the first line is none */
+    q = parse("\n\n \n# Expected\n# Versions\nlinux\n"); /* headings alone: the first line is none */
     assert_non_null(term(&q, "expected"));
     myth_query_free(&q);
     q = parse("Timer fires late\n\nwhen the timer is slow\nor early\n");
@@ -238,7 +264,7 @@ static void neighbours_join(void **state)
     myth_query q = parse("lower case, file name");
     assert_non_null(term(&q, "lowercase"));
     assert_non_null(term(&q, "filename"));
-    assert_null(term(&q, "casefile"));          /* a comma between */
+    assert_null(term(&q, "casefile")); /* a comma between */
     myth_query_free(&q);
     w.term_joined = old;
 }
@@ -258,7 +284,8 @@ static void languages_say_where(void **state)
 static void names_are_what_is_written_as_code(void **state)
 {
     (void)state;
-    myth_query q = parse("the call to connect() of http.client fails in `run`, see Session.request. After that close it");
+    myth_query q =
+        parse("the call to connect() of http.client fails in `run`, see Session.request. After that close it");
     assert_true(has_name(&q, "connect"));
     assert_true(has_name(&q, "client"));
     assert_true(has_name(&q, "run"));
@@ -276,13 +303,20 @@ static void names_are_what_is_written_as_code(void **state)
 static void wishes(void **state)
 {
     (void)state;
-    static const struct { const char *text; bool tests, examples, docs; } row[] = {
-        { "tests for the parser", true, false, false },         { "unit test of date", true, false, false },
-        { "where is the parser tested", true, false, false },   { "parser test", true, false, false },
-        { "test the connection before use", true, false, false },
-        { "how do we test the connection", false, false, false }, { "latest results", false, false, false },
-        { "example of a server", false, true, false },          { "changelog of 2.0", false, false, true },
-        { "tests fail\nwith a traceback\nin tests/test_a.py", false, false, false },
+    static const struct {
+        const char *text;
+        bool tests, examples, docs;
+    } row[] = {
+        {"tests for the parser", true, false, false},
+        {"unit test of date", true, false, false},
+        {"where is the parser tested", true, false, false},
+        {"parser test", true, false, false},
+        {"test the connection before use", true, false, false},
+        {"how do we test the connection", false, false, false},
+        {"latest results", false, false, false},
+        {"example of a server", false, true, false},
+        {"changelog of 2.0", false, false, true},
+        {"tests fail\nwith a traceback\nin tests/test_a.py", false, false, false},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         myth_query q = parse(row[i].text);
@@ -305,10 +339,10 @@ static void phrases(void **state)
 static void refused(void **state)
 {
     (void)state;
-    static const char *const text[] = { "", "   ", "+-*/", "\"\"", "::", "\n\t" };
+    static const char *const text[] = {"", "   ", "+-*/", "\"\"", "::", "\n\t"};
     for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
         myth_query q;
-        myth_error err = { 0 };
+        myth_error err = {0};
         assert_int_equal(myth_query_parse(&q, mem, text[i], strlen(text[i]), &w, &err), MYTH_EARG);
         assert_non_null(strstr(err.msg, "--mode literal"));
         myth_query_free(&q);
@@ -345,7 +379,7 @@ static void any_bytes(void **state)
     assert_int_equal(q.kind, MYTH_QUERY_ISSUE);
     assert_true(q.n_term <= MYTH_QUERY_TERMS);
     myth_query_free(&q);
-    memset(text, 'x', BIG);                     /* one word of a mebibyte */
+    memset(text, 'x', BIG); /* one word of a mebibyte */
     q = parse_n(text, BIG);
     assert_true(q.n_term >= 1 && strlen(q.term[0].text) <= 128);
     myth_query_free(&q);
@@ -356,10 +390,11 @@ static void weights(void **state)
 {
     (void)state;
     myth_weights_search x;
-    myth_error err = { 0 };
+    myth_error err = {0};
     assert_int_equal(myth_weights_search_set(&x, "b=0.5,symbol=0", &err), MYTH_OK);
     assert_true(x.b == 0.5 && x.symbol == 0 && x.k1 == w.k1);
-    static const char *const bad[] = { "q=1", "b", "b=", "b=x", "b=1x", "b=-1", "b=nan", "b=inf", ",", "b=1,,k1=1", "=1" };
+    static const char *const bad[] = {"q=1",   "b",     "b=", "b=x",       "b=1x", "b=-1",
+                                      "b=nan", "b=inf", ",",  "b=1,,k1=1", "=1"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(myth_weights_search_set(&x, bad[i], &err), MYTH_EARG);
 }
@@ -371,7 +406,7 @@ static void no_memory(void **state)
     static const char text[] = "why does parseJson(\"a b\") of http.client fail for a dictionary";
     for (uint64_t nth = 1;; nth++) {
         myth_query q;
-        myth_mem_set_fault(mem, &(myth_fault){ .fail_nth = nth });
+        myth_mem_set_fault(mem, &(myth_fault){.fail_nth = nth});
         myth_status st = myth_query_parse(&q, mem, text, sizeof text - 1, &w, NULL);
         myth_mem_set_fault(mem, NULL);
         myth_query_free(&q);
@@ -385,10 +420,23 @@ static void no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kinds), cmocka_unit_test(stop_words_go_unless_alone), cmocka_unit_test(compound_names_come_whole_and_in_parts),
-        cmocka_unit_test(a_word_once_by_its_stem), cmocka_unit_test(forms_and_frames), cmocka_unit_test(alternatives_share_a_group), cmocka_unit_test(what_is_said_first_weighs_more), cmocka_unit_test(of_a_report_what_is_wrong), cmocka_unit_test(neighbours_join),
-        cmocka_unit_test(languages_say_where), cmocka_unit_test(names_are_what_is_written_as_code), cmocka_unit_test(wishes),
-        cmocka_unit_test(phrases), cmocka_unit_test(refused), cmocka_unit_test(any_bytes), cmocka_unit_test(weights), cmocka_unit_test(no_memory),
+        cmocka_unit_test(kinds),
+        cmocka_unit_test(stop_words_go_unless_alone),
+        cmocka_unit_test(compound_names_come_whole_and_in_parts),
+        cmocka_unit_test(a_word_once_by_its_stem),
+        cmocka_unit_test(forms_and_frames),
+        cmocka_unit_test(alternatives_share_a_group),
+        cmocka_unit_test(what_is_said_first_weighs_more),
+        cmocka_unit_test(of_a_report_what_is_wrong),
+        cmocka_unit_test(neighbours_join),
+        cmocka_unit_test(languages_say_where),
+        cmocka_unit_test(names_are_what_is_written_as_code),
+        cmocka_unit_test(wishes),
+        cmocka_unit_test(phrases),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(any_bytes),
+        cmocka_unit_test(weights),
+        cmocka_unit_test(no_memory),
     };
     check_name();
     return cmocka_run_group_tests(tests, begin, end);

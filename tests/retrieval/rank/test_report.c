@@ -1,4 +1,5 @@
-/* test_report.c - which lines of a report are headings and settings, and that a walk sees every byte of any text once. */
+/* test_report.c - which lines of a report are headings and settings, and that a walk sees every byte of any text once.
+ */
 #include "tests/support/check.h"
 #include "retrieval/rank/report.h"
 
@@ -7,7 +8,7 @@
 /* 'h' heading, 's' settings (a heading above them is one too), '.' neither: a letter a line. */
 static void expect(const char *text, const char *want)
 {
-    myth_report r = { 0 };
+    myth_report r = {0};
     char got[64];
     size_t n = 0;
     while (n < sizeof got - 1 && myth_report_next(&r, text, strlen(text)))
@@ -43,7 +44,7 @@ static void settings_end_at_the_next_heading(void **state)
     (void)state;
     expect("a\n# Environment\nx\n\n```\n# y\n```\nz\n# Report\nw", ".hssssssh.");
     expect("a\n**Version:**\n1.2\n### Output of show_versions()\nb\n## c\nd", ".hshsh.");
-    expect("a\n# The version of the protocol is not what the server says\nb", ".h.");       /* too long for a form */
+    expect("a\n# The version of the protocol is not what the server says\nb", ".h."); /* too long for a form */
     expect("a\n# Steps\nb", ".h.");
 }
 
@@ -57,7 +58,7 @@ static void every_byte_once(void **state)
         size_t n = check_below(&rng, sizeof text), at = 0;
         for (size_t i = 0; i < n; i++)
             text[i] = piece[check_below(&rng, sizeof piece - 1)];
-        myth_report r = { 0 };
+        myth_report r = {0};
         for (; myth_report_next(&r, text, n); at = r.end + 1) {
             assert_true(r.begin == at && r.end >= r.begin && r.end <= n);
             assert_true(r.end == n || text[r.end] == '\n');
@@ -70,7 +71,10 @@ static void every_byte_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(headings), cmocka_unit_test(fences), cmocka_unit_test(settings_end_at_the_next_heading), cmocka_unit_test(every_byte_once),
+        cmocka_unit_test(headings),
+        cmocka_unit_test(fences),
+        cmocka_unit_test(settings_end_at_the_next_heading),
+        cmocka_unit_test(every_byte_once),
     };
     check_name();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* test_search.c - from a directory to hits: a small project with look-alikes is indexed and asked; what a hit says is compared with the file. */
+/* test_search.c - from a directory to hits: a small project with look-alikes is indexed and asked; what a hit says is
+ * compared with the file. */
 #include "tests/support/check.h"
 #include "tests/support/files.h"
 #include "retrieval/retrieval.h"
@@ -12,32 +13,40 @@ static myth_hits hits;
 
 static void put_project(void)
 {
-    static const char *const dirs[] = { "p", "p/src", "p/tests", "p/vendor", "p/vendor/queue", "p/docs", "p/lib" };
+    static const char *const dirs[] = {"p", "p/src", "p/tests", "p/vendor", "p/vendor/queue", "p/docs", "p/lib"};
     for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++)
         files_mkdir(dirs[i]);
-    files_text("p/src/queue.c",
-               "#include \"queue.h\"\n\n/* Puts an item at the end of the queue. */\nint queue_push(queue *q, item *it)\n{\n    q->tail->next = it;\n"
-               "    q->tail = it;\n    q->n_item++;\n    return 0;\n}\n\n/* Takes the first item away. */\nitem *queue_pop(queue *q)\n{\n    item *it = q->head;\n"
-               "    q->head = it->next;\n    q->n_item--;\n    return it;\n}\n");
-    files_text("p/src/worker.c",
-               "#include \"queue.h\"\n\nstatic void run_worker(queue *q)\n{\n    item *it;\n    while ((it = queue_pop(q)))\n        handle(it);\n    queue_push(q, it);\n"
-               "    queue_push(q, it);\n    queue_push(q, it);\n}\n");
-    files_text("p/src/socket.c",
-               "/* Closes a socket: what is not yet sent is lost. */\nint socket_close(int fd)\n{\n    if (fd < 0)\n        return fail(\"no such socket\");\n"
-               "    return close(fd);\n}\n\nint socket_open(const char *address)\n{\n    return connect_to(address);\n}\n");
+    files_text("p/src/queue.c", "#include \"queue.h\"\n\n/* Puts an item at the end of the queue. */\nint "
+                                "queue_push(queue *q, item *it)\n{\n    q->tail->next = it;\n"
+                                "    q->tail = it;\n    q->n_item++;\n    return 0;\n}\n\n/* Takes the first item "
+                                "away. */\nitem *queue_pop(queue *q)\n{\n    item *it = q->head;\n"
+                                "    q->head = it->next;\n    q->n_item--;\n    return it;\n}\n");
+    files_text("p/src/worker.c", "#include \"queue.h\"\n\nstatic void run_worker(queue *q)\n{\n    item *it;\n    "
+                                 "while ((it = queue_pop(q)))\n        handle(it);\n    queue_push(q, it);\n"
+                                 "    queue_push(q, it);\n    queue_push(q, it);\n}\n");
+    files_text(
+        "p/src/socket.c",
+        "/* Closes a socket: what is not yet sent is lost. */\nint socket_close(int fd)\n{\n    if (fd < 0)\n        "
+        "return fail(\"no such socket\");\n"
+        "    return close(fd);\n}\n\nint socket_open(const char *address)\n{\n    return connect_to(address);\n}\n");
     files_text("p/tests/test_queue.c",
-               "/* Tests of the queue: push, pop, push, pop. */\nint test_queue_push(void)\n{\n    queue_push(q, a);\n    queue_push(q, b);\n    queue_push(q, c);\n"
+               "/* Tests of the queue: push, pop, push, pop. */\nint test_queue_push(void)\n{\n    queue_push(q, a);\n "
+               "   queue_push(q, b);\n    queue_push(q, c);\n"
                "    assert(queue_pop(q) == a);\n    return 0;\n}\n");
-    files_text("p/vendor/queue/queue.c", "/* queue_push of somebody else: a queue, a queue_push, a queue_pop. */\nint queue_push_slow(queue *q) { return queue_push(q, 0); }\n");
-    files_text("p/docs/queue.md", "# Queue\n\nThe queue has queue_push and queue_pop. Push puts an item at the end of the queue, pop takes it away.\n");
-    files_text("p/lib/retry.py",
-               "def retry_request(session, url, times=3):\n    \"\"\"Ask again when the server is busy.\"\"\"\n    for attempt in range(times):\n"
-               "        response = session.get(url)\n        if response.status != 503:\n            return response\n    raise TimeoutError('to be or not to be')\n");
+    files_text("p/vendor/queue/queue.c", "/* queue_push of somebody else: a queue, a queue_push, a queue_pop. */\nint "
+                                         "queue_push_slow(queue *q) { return queue_push(q, 0); }\n");
+    files_text("p/docs/queue.md", "# Queue\n\nThe queue has queue_push and queue_pop. Push puts an item at the end of "
+                                  "the queue, pop takes it away.\n");
+    files_text("p/lib/retry.py", "def retry_request(session, url, times=3):\n    \"\"\"Ask again when the server is "
+                                 "busy.\"\"\"\n    for attempt in range(times):\n"
+                                 "        response = session.get(url)\n        if response.status != 503:\n            "
+                                 "return response\n    raise TimeoutError('to be or not to be')\n");
     char line[256] = "";
     for (int i = 0; i < 12; i++) {
         char name[32];
         snprintf(name, sizeof name, "p/lib/many%d.py", i);
-        snprintf(line, sizeof line, "def setup_%d():\n    return %d\n\n\ndef common_setup():\n    return setup_%d()\n", i, i, i);
+        snprintf(line, sizeof line, "def setup_%d():\n    return %d\n\n\ndef common_setup():\n    return setup_%d()\n",
+                 i, i, i);
         files_text(name, line);
     }
 }
@@ -45,8 +54,8 @@ static void put_project(void)
 static void update(void)
 {
     myth_index_stats stats;
-    myth_error err = { 0 };
-    if (myth_index_update(index_, &(myth_index_update_opts){ 0 }, &stats, &err) != MYTH_OK)
+    myth_error err = {0};
+    if (myth_index_update(index_, &(myth_index_update_opts){0}, &stats, &err) != MYTH_OK)
         fail_msg("%s", err.msg);
 }
 
@@ -59,7 +68,7 @@ static int begin(void **state)
     put_project();
     snprintf(root, sizeof root, "%s", files_path("p"));
     snprintf(path, sizeof path, "%s", files_path("index.db"));
-    myth_index_opts o = { .root = root, .path = path, .worker_path = getenv("MYTHOS_BIN"), .n_threads = 2 };
+    myth_index_opts o = {.root = root, .path = path, .worker_path = getenv("MYTHOS_BIN"), .n_threads = 2};
     if (myth_index_open(&index_, mem, &o, NULL) != MYTH_OK)
         return -1;
     update();
@@ -82,12 +91,12 @@ static int over(void **state)
 
 static void ask_opts(const myth_search_opts *o)
 {
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_hits_free(&hits);
     if (myth_search(&hits, index_, o, &err) != MYTH_OK)
         fail_msg("%.60s: %s", o->query, err.msg);
 }
-static void ask(const char *query) { ask_opts(&(myth_search_opts){ .query = query, .k = 10, .with_text = true }); }
+static void ask(const char *query) { ask_opts(&(myth_search_opts){.query = query, .k = 10, .with_text = true}); }
 
 static double part(const myth_hit *h, const char *name)
 {
@@ -108,7 +117,7 @@ static void expect_first(const char *query, const char *path)
 static void finds_what_is_meant(void **state)
 {
     (void)state;
-    expect_first("queue_push", "src/queue.c");          /* not the callers, the tests, the copy, the manual */
+    expect_first("queue_push", "src/queue.c"); /* not the callers, the tests, the copy, the manual */
     expect_first("queue_pop", "src/queue.c");
     expect_first("closing sockets", "src/socket.c");
     expect_first("socketClose", "src/socket.c");
@@ -123,7 +132,8 @@ static void finds_what_is_meant(void **state)
 static void hits_are_true(void **state)
 {
     (void)state;
-    static const char *const query[] = { "queue", "socket close", "setup", "to be or not to be", "response", "queue_push of a worker" };
+    static const char *const query[] = {"queue",    "socket close",          "setup", "to be or not to be",
+                                        "response", "queue_push of a worker"};
     for (size_t i = 0; i < sizeof query / sizeof *query; i++) {
         ask(query[i]);
         assert_true(hits.n_hit > 0);
@@ -145,7 +155,8 @@ static void hits_are_true(void **state)
                 lines += h->text[c] == '\n' || c + 1 == h->n_text;
             assert_true(h->line1 == lines || h->line1 + 1 == lines);
             assert_true(k == 0 || part(h, "decay") < 1 || h->score <= hits.hit[k - 1].score || strstr(h->path, "test"));
-            double want = (part(h, "file_sum") + part(h, "symbol")) * part(h, "kind") * part(h, "share") * part(h, "decay");
+            double want =
+                (part(h, "file_sum") + part(h, "symbol")) * part(h, "kind") * part(h, "share") * part(h, "decay");
             assert_true(fabs(h->score - want) <= 1e-12 * fabs(want));
         }
     }
@@ -164,12 +175,12 @@ static void ranking_is_on(void **state)
 static void by_file_is_one_of_each(void **state)
 {
     (void)state;
-    ask_opts(&(myth_search_opts){ .query = "queue push pop setup", .k = 50, .by_file = true });
+    ask_opts(&(myth_search_opts){.query = "queue push pop setup", .k = 50, .by_file = true});
     for (uint32_t i = 0; i < hits.n_hit; i++)
         for (uint32_t k = 0; k < i; k++)
             assert_string_not_equal(hits.hit[i].path, hits.hit[k].path);
     assert_true(hits.n_hit >= 5);
-    ask_opts(&(myth_search_opts){ .query = "queue push pop setup", .k = 2, .by_file = true });
+    ask_opts(&(myth_search_opts){.query = "queue push pop setup", .k = 2, .by_file = true});
     assert_int_equal(hits.n_hit, 2);
     assert_int_equal(hits.hit[0].n_text, 0);
 }
@@ -180,12 +191,12 @@ static void phrases(void **state)
     ask("\"to be or not to be\"");
     assert_int_equal(hits.n_hit, 1);
     assert_string_equal(hits.hit[0].path, "lib/retry.py");
-    ask_opts(&(myth_search_opts){ .query = "no such socket", .k = 10, .mode = MYTH_SEARCH_PHRASE });
+    ask_opts(&(myth_search_opts){.query = "no such socket", .k = 10, .mode = MYTH_SEARCH_PHRASE});
     assert_int_equal(hits.n_hit, 1);
     assert_string_equal(hits.hit[0].path, "src/socket.c");
-    ask_opts(&(myth_search_opts){ .query = "such no socket", .k = 10, .mode = MYTH_SEARCH_PHRASE });
+    ask_opts(&(myth_search_opts){.query = "such no socket", .k = 10, .mode = MYTH_SEARCH_PHRASE});
     assert_int_equal(hits.n_hit, 0);
-    ask("\"to be and not to be\"");                      /* the index has neither "or" nor "and": the text decides */
+    ask("\"to be and not to be\""); /* the index has neither "or" nor "and": the text decides */
     assert_int_equal(hits.n_hit, 0);
     ask("\"an item at the end of the queue\"");
     assert_int_equal(hits.n_hit, 2);
@@ -198,13 +209,13 @@ static void definitions_of_a_name(void **state)
         print_message("no MYTHOS_BIN: nothing parses here\n");
         skip();
     }
-    ask_opts(&(myth_search_opts){ .query = "queue_push", .k = 10, .mode = MYTH_SEARCH_SYMBOL });
+    ask_opts(&(myth_search_opts){.query = "queue_push", .k = 10, .mode = MYTH_SEARCH_SYMBOL});
     assert_int_equal(hits.n_hit, 1);
     assert_string_equal(hits.hit[0].path, "src/queue.c");
     assert_true(part(&hits.hit[0], "symbol") > 0);
-    ask_opts(&(myth_search_opts){ .query = "queue_pus", .k = 10, .mode = MYTH_SEARCH_SYMBOL });
+    ask_opts(&(myth_search_opts){.query = "queue_pus", .k = 10, .mode = MYTH_SEARCH_SYMBOL});
     assert_int_equal(hits.n_hit, 0);
-    ask("common_setup of setup_3");                     /* twelve files define the one, nobody's; one the other */
+    ask("common_setup of setup_3"); /* twelve files define the one, nobody's; one the other */
     assert_string_equal(hits.hit[0].path, "lib/many3.py");
     for (uint32_t i = 1; i < hits.n_hit; i++)
         assert_true(part(&hits.hit[i], "symbol") == 0 || strcmp(hits.hit[i].path, "lib/many3.py") == 0);
@@ -246,16 +257,26 @@ static void copies(void **state)
 static void hostile_queries(void **state)
 {
     (void)state;
-    static const char *const query[] = { "queue NEAR push", "queue AND", "\"", "queue*", "body:queue", "-queue", "queue OR OR", "(queue", "^queue", "queue\xff",
-                                         "'; DROP TABLE chunks; --", "\"queue" };
+    static const char *const query[] = {"queue NEAR push",
+                                        "queue AND",
+                                        "\"",
+                                        "queue*",
+                                        "body:queue",
+                                        "-queue",
+                                        "queue OR OR",
+                                        "(queue",
+                                        "^queue",
+                                        "queue\xff",
+                                        "'; DROP TABLE chunks; --",
+                                        "\"queue"};
     for (size_t i = 0; i < sizeof query / sizeof *query; i++) {
-        myth_status st = myth_search(&hits, index_, &(myth_search_opts){ .query = query[i], .k = 5 }, NULL);
+        myth_status st = myth_search(&hits, index_, &(myth_search_opts){.query = query[i], .k = 5}, NULL);
         assert_true(st == MYTH_OK || st == MYTH_EARG);
-        if (strstr(query[i], "queue") && !strchr(query[i], (char)0xff))        /* a byte that is no text is a letter */
+        if (strstr(query[i], "queue") && !strchr(query[i], (char)0xff)) /* a byte that is no text is a letter */
             assert_true(hits.n_hit > 0);
         myth_hits_free(&hits);
     }
-    ask_opts(&(myth_search_opts){ .query = "queue\0\0push", .n_query = 11, .k = 5 });
+    ask_opts(&(myth_search_opts){.query = "queue\0\0push", .n_query = 11, .k = 5});
     assert_true(hits.n_hit > 0);
     enum { BIG = 1 << 20 };
     char *big = malloc(BIG);
@@ -264,22 +285,24 @@ static void hostile_queries(void **state)
     for (size_t i = 0; i < BIG; i++)
         big[i] = i % 6 == 5 ? ' ' : (char)('a' + check_below(&rng, 26));
     memcpy(big, "queue ", 6);
-    ask_opts(&(myth_search_opts){ .query = big, .n_query = BIG, .k = 5 });
+    ask_opts(&(myth_search_opts){.query = big, .n_query = BIG, .k = 5});
     assert_true(hits.n_hit > 0);
     assert_string_equal(hits.query_kind, "issue");
     free(big);
     myth_hits_free(&hits);
-    myth_error err = { 0 };
-    assert_int_equal(myth_search(&hits, index_, &(myth_search_opts){ .query = "", .k = 5 }, &err), MYTH_EARG);
-    assert_int_equal(myth_search(&hits, index_, &(myth_search_opts){ .query = "a", .k = 5, .weights = "x=1" }, &err), MYTH_EARG);
+    myth_error err = {0};
+    assert_int_equal(myth_search(&hits, index_, &(myth_search_opts){.query = "", .k = 5}, &err), MYTH_EARG);
+    assert_int_equal(myth_search(&hits, index_, &(myth_search_opts){.query = "a", .k = 5, .weights = "x=1"}, &err),
+                     MYTH_EARG);
 }
 
 static void no_memory(void **state)
 {
     (void)state;
     for (uint64_t nth = 1;; nth++) {
-        myth_mem_set_fault(mem, &(myth_fault){ .fail_nth = nth });
-        myth_status st = myth_search(&hits, index_, &(myth_search_opts){ .query = "queue_push pop", .k = 5, .with_text = true }, NULL);
+        myth_mem_set_fault(mem, &(myth_fault){.fail_nth = nth});
+        myth_status st =
+            myth_search(&hits, index_, &(myth_search_opts){.query = "queue_push pop", .k = 5, .with_text = true}, NULL);
         myth_mem_set_fault(mem, NULL);
         if (st == MYTH_OK)
             return;
@@ -293,8 +316,8 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_teardown(f, over)
     const struct CMUnitTest tests[] = {
-        T(finds_what_is_meant), T(hits_are_true), T(ranking_is_on), T(by_file_is_one_of_each), T(phrases), T(definitions_of_a_name), T(sees_each_update),
-        T(copies), T(hostile_queries), T(no_memory),
+        T(finds_what_is_meant),   T(hits_are_true),    T(ranking_is_on), T(by_file_is_one_of_each), T(phrases),
+        T(definitions_of_a_name), T(sees_each_update), T(copies),        T(hostile_queries),        T(no_memory),
     };
     check_name();
     return cmocka_run_group_tests(tests, begin, end);

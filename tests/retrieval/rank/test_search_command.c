@@ -1,4 +1,5 @@
-/* test_search_command.c - mythos search from outside: what it prints, its exit codes, lines against grep, and the batch mode. */
+/* test_search_command.c - mythos search from outside: what it prints, its exit codes, lines against grep, and the batch
+ * mode. */
 #include "tests/frontend/cli/cli_run.h"
 
 static int begin(void **state)
@@ -7,7 +8,8 @@ static int begin(void **state)
         return -1;
     setenv("XDG_CACHE_HOME", cli_dir, 1);
     cli_result r;
-    cli_shell(&r, "mkdir -p $D/p/src $D/p/tests && cd $D/p && printf 'int open_door(int n)\\n{\\n    return n + 1;\\n}\\n' >src/door.c && "
+    cli_shell(&r, "mkdir -p $D/p/src $D/p/tests && cd $D/p && printf 'int open_door(int n)\\n{\\n    return n + "
+                  "1;\\n}\\n' >src/door.c && "
                   "printf 'int test_door(void)\\n{\\n    return open_door(1) == 2;\\n}\\n' >tests/test_door.c && "
                   "printf 'a.b\\naxb\\n  int open_door;\\r\\nx\\377y\\n' >src/odd.txt");
     return r.code;
@@ -29,9 +31,10 @@ static void rows_have_every_key(void **state)
     assert_true(json_is_number(at(rows, 0, "score")));
     assert_non_null(strstr(json_string_value(at(rows, 0, "text")), "return n + 1;"));
     json_t *parts = at(rows, 0, "parts");
-    double score = (cli_number(parts, "file_sum") + cli_number(parts, "symbol")) * cli_number(parts, "kind") * cli_number(parts, "share") *
-                   cli_number(parts, "decay");
-    assert_true(score > 0.999 * json_number_value(at(rows, 0, "score")) && score < 1.001 * json_number_value(at(rows, 0, "score")));
+    double score = (cli_number(parts, "file_sum") + cli_number(parts, "symbol")) * cli_number(parts, "kind") *
+                   cli_number(parts, "share") * cli_number(parts, "decay");
+    assert_true(score > 0.999 * json_number_value(at(rows, 0, "score")) &&
+                score < 1.001 * json_number_value(at(rows, 0, "score")));
     json_decref(rows);
     cli_expect(&r, "search 'open door' $D/p --explain", 0);
     assert_non_null(strstr(r.out, "file_sum"));
@@ -71,23 +74,32 @@ static void signs_fall_back_to_lines(void **state)
     static cli_result r;
     cli_expect(&r, "search '==' $D/p", 0);
     assert_string_equal(r.out, "tests/test_door.c:3:    return open_door(1) == 2;\n");
-    cli_shell(&r, "echo 'to be or to be' >$D/p/src/be.txt; $M search -q 'to be or' $D/p; code=$?; rm $D/p/src/be.txt; exit $code");
-    assert_int_equal(r.code, 0);                        /* words that no index has */
+    cli_shell(&r, "echo 'to be or to be' >$D/p/src/be.txt; $M search -q 'to be or' $D/p; code=$?; rm $D/p/src/be.txt; "
+                  "exit $code");
+    assert_int_equal(r.code, 0); /* words that no index has */
     assert_string_equal(r.out, "src/be.txt:1:to be or to be\n");
 }
 
 static void lines_are_those_of_grep(void **state)
 {
     (void)state;
-    static const struct { const char *mode, *flag, *pattern; } row[] = {
-        { "literal", "F", "a.b" }, { "regex", "P", "a.b" }, { "literal", "F", "open_door" }, { "regex", "P", "^\\s*return .*;$" }, { "regex", "P", "x|y" },
+    static const struct {
+        const char *mode, *flag, *pattern;
+    } row[] = {
+        {"literal", "F", "a.b"},       {"regex", "P", "a.b"},
+        {"literal", "F", "open_door"}, {"regex", "P", "^\\s*return .*;$"},
+        {"regex", "P", "x|y"},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         static cli_result r, g;
         char line[512];
-        snprintf(line, sizeof line, "cd $D/p && LC_ALL=C grep -rna%s -e '%s' src tests | cut -d: -f1,2 | sort -t: -k1,1 -k2,2n", row[i].flag, row[i].pattern);
+        snprintf(line, sizeof line,
+                 "cd $D/p && LC_ALL=C grep -rna%s -e '%s' src tests | cut -d: -f1,2 | sort -t: -k1,1 -k2,2n",
+                 row[i].flag, row[i].pattern);
         cli_shell(&g, line);
-        snprintf(line, sizeof line, "$(readlink -f $M) search --mode %s '%s' $D/p | cut -d: -f1,2 | sort -t: -k1,1 -k2,2n", row[i].mode, row[i].pattern);
+        snprintf(line, sizeof line,
+                 "$(readlink -f $M) search --mode %s '%s' $D/p | cut -d: -f1,2 | sort -t: -k1,1 -k2,2n", row[i].mode,
+                 row[i].pattern);
         cli_shell(&r, line);
         assert_true(g.out[0] != '\0');
         assert_string_equal(r.out, g.out);
@@ -103,7 +115,8 @@ static void batch(void **state)
 {
     (void)state;
     static cli_result r, again;
-    cli_shell(&r, "printf '%s\\n' '{\"id\":3,\"text\":\"def close(x): pass\"}' '{\"id\":\"b\",\"text\":\"def open_file(path): pass\"}' "
+    cli_shell(&r, "printf '%s\\n' '{\"id\":3,\"text\":\"def close(x): pass\"}' '{\"id\":\"b\",\"text\":\"def "
+                  "open_file(path): pass\"}' "
                   "'{\"id\":9,\"text\":\"int zebra;\",\"path\":\"src/open/file.c\"}' >$D/c.jsonl && "
                   "printf '%s\\n' '{\"id\":1,\"text\":\"open a file\"}' '{\"id\":\"q\",\"text\":\"+\"}' >$D/q.jsonl");
     assert_int_equal(r.code, 0);
@@ -125,8 +138,11 @@ static void batch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_have_every_key), cmocka_unit_test(exit_codes), cmocka_unit_test(signs_fall_back_to_lines),
-        cmocka_unit_test(lines_are_those_of_grep), cmocka_unit_test(batch),
+        cmocka_unit_test(rows_have_every_key),
+        cmocka_unit_test(exit_codes),
+        cmocka_unit_test(signs_fall_back_to_lines),
+        cmocka_unit_test(lines_are_those_of_grep),
+        cmocka_unit_test(batch),
     };
     check_name();
     return cmocka_run_group_tests(tests, begin, cli_end);

@@ -1,4 +1,5 @@
-/* test_topic.c - a project with look-alikes is asked: what a question is about comes, what only has its words does not. */
+/* test_topic.c - a project with look-alikes is asked: what a question is about comes, what only has its words does not.
+ */
 #include "tests/support/check.h"
 #include "tests/support/files.h"
 #include "retrieval/retrieval.h"
@@ -10,38 +11,54 @@ static uint32_t n_taken;
 
 static void put_project(void)
 {
-    static const char *const dirs[] = { "p", "p/app", "p/app/tests", "p/legacy", "p/src", "p/db", "p/other" };
+    static const char *const dirs[] = {"p", "p/app", "p/app/tests", "p/legacy", "p/src", "p/db", "p/other"};
     char name[64], text[512];
     for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); i++)
         files_mkdir(dirs[i]);
     files_text("p/app/tickets.py",
-               "\"\"\"Parking tickets: how they are issued and redeemed.\"\"\"\nimport time\n\n\ndef issue_ticket(store, plate):\n    \"\"\"Issues a parking ticket.\"\"\"\n"
-               "    ticket = {'plate': plate, 'at': time.time()}\n    store.put_ticket(ticket)\n    return ticket\n\n\ndef redeem_ticket(store, ticket):\n"
+               "\"\"\"Parking tickets: how they are issued and redeemed.\"\"\"\nimport time\n\n\ndef "
+               "issue_ticket(store, plate):\n    \"\"\"Issues a parking ticket.\"\"\"\n"
+               "    ticket = {'plate': plate, 'at': time.time()}\n    store.put_ticket(ticket)\n    return "
+               "ticket\n\n\ndef redeem_ticket(store, ticket):\n"
                "    \"\"\"Redeems a parking ticket that was issued.\"\"\"\n    return store.take_ticket(ticket)\n");
-    files_text("p/app/tests/test_tickets.py",
-               "from app.tickets import issue_ticket, redeem_ticket\n\n\ndef test_parking_ticket_is_issued(store):\n    assert issue_ticket(store, 'A')\n\n\n"
-               "def test_parking_ticket_is_redeemed(store):\n    assert redeem_ticket(store, issue_ticket(store, 'A'))\n");
+    files_text(
+        "p/app/tests/test_tickets.py",
+        "from app.tickets import issue_ticket, redeem_ticket\n\n\ndef test_parking_ticket_is_issued(store):\n    "
+        "assert issue_ticket(store, 'A')\n\n\n"
+        "def test_parking_ticket_is_redeemed(store):\n    assert redeem_ticket(store, issue_ticket(store, 'A'))\n");
     files_text("p/legacy/tickets.py",
-               "\"\"\"Parking tickets: how they are issued and redeemed, before.\"\"\"\n\n\ndef issue_ticket_v1(plate):\n    \"\"\"Issues a parking ticket.\"\"\"\n    return {'plate': plate}\n\n\n"
-               "def redeem_ticket_v1(ticket):\n    \"\"\"Redeems a parking ticket that was issued.\"\"\"\n    return ticket\n");
+               "\"\"\"Parking tickets: how they are issued and redeemed, before.\"\"\"\n\n\ndef "
+               "issue_ticket_v1(plate):\n    \"\"\"Issues a parking ticket.\"\"\"\n    return {'plate': plate}\n\n\n"
+               "def redeem_ticket_v1(ticket):\n    \"\"\"Redeems a parking ticket that was issued.\"\"\"\n    return "
+               "ticket\n");
     files_text("p/app/support.py",
-               "\"\"\"Support tickets of customers.\"\"\"\n\n\ndef open_ticket(text):\n    \"\"\"Opens a support ticket; issues of parking are for somebody else.\"\"\"\n    return {'text': text}\n");
+               "\"\"\"Support tickets of customers.\"\"\"\n\n\ndef open_ticket(text):\n    \"\"\"Opens a support "
+               "ticket; issues of parking are for somebody else.\"\"\"\n    return {'text': text}\n");
     files_text("p/db/report.py",
-               "\"\"\"Reports.\"\"\"\n\n\ndef weekly(cursor, where):\n    \"\"\"A raw SQL statement, put together by hand.\"\"\"\n    return cursor.execute('SELECT n FROM weeks WHERE ' + where)\n");
-    files_text("p/db/schema.py", "\"\"\"The schema is written in SQL.\"\"\"\nTABLES = ['weeks', 'plates']\n\n\ndef tables():\n    return TABLES\n");
-    files_text("p/db/bytes.py", "\"\"\"Raw bytes of a plate's picture.\"\"\"\n\n\ndef picture(raw):\n    return bytes(raw)\n");
-    files_text("p/src/barrier.h", "/* barrier.h - the barrier of a car park: when it is lifted, and when it comes down on its own. */\nint barrier_lift(int gate);\n");
-    files_text("p/src/barrier.c",
-               "#include \"barrier.h\"\n\nstatic int motor(int gate, int up)\n{\n    return gate + up;\n}\n\nint barrier_lift(int gate)\n{\n    if (gate < 0)\n        return -1;\n"
-               "    return motor(gate, 1);\n}\n");
+               "\"\"\"Reports.\"\"\"\n\n\ndef weekly(cursor, where):\n    \"\"\"A raw SQL statement, put together by "
+               "hand.\"\"\"\n    return cursor.execute('SELECT n FROM weeks WHERE ' + where)\n");
+    files_text("p/db/schema.py", "\"\"\"The schema is written in SQL.\"\"\"\nTABLES = ['weeks', 'plates']\n\n\ndef "
+                                 "tables():\n    return TABLES\n");
+    files_text("p/db/bytes.py",
+               "\"\"\"Raw bytes of a plate's picture.\"\"\"\n\n\ndef picture(raw):\n    return bytes(raw)\n");
+    files_text("p/src/barrier.h", "/* barrier.h - the barrier of a car park: when it is lifted, and when it comes down "
+                                  "on its own. */\nint barrier_lift(int gate);\n");
+    files_text("p/src/barrier.c", "#include \"barrier.h\"\n\nstatic int motor(int gate, int up)\n{\n    return gate + "
+                                  "up;\n}\n\nint barrier_lift(int gate)\n{\n    if (gate < 0)\n        return -1;\n"
+                                  "    return motor(gate, 1);\n}\n");
     files_text("p/app/fines.py",
-               "\"\"\"Fines of drivers: who may waive one.\"\"\"\nfrom app.waivers import check\nfrom app.printer import line\n\n\ndef waive_fine(driver, fine):\n"
+               "\"\"\"Fines of drivers: who may waive one.\"\"\"\nfrom app.waivers import check\nfrom app.printer "
+               "import line\n\n\ndef waive_fine(driver, fine):\n"
                "    \"\"\"Waives a fine of a driver.\"\"\"\n    check(driver, 'waive')\n    return line(fine)\n");
-    files_text("p/app/waivers.py", "\"\"\"What drivers may have waived.\"\"\"\n\n\ndef check(someone, what):\n    if what not in someone.rights:\n        raise PermissionError(what)\n");
-    files_text("p/app/printer.py", "\"\"\"What drivers are told when it is waived.\"\"\"\n\n\ndef line(what):\n    if what:\n        print(what, 'waive')\n    return what\n");
+    files_text("p/app/waivers.py", "\"\"\"What drivers may have waived.\"\"\"\n\n\ndef check(someone, what):\n    if "
+                                   "what not in someone.rights:\n        raise PermissionError(what)\n");
+    files_text("p/app/printer.py", "\"\"\"What drivers are told when it is waived.\"\"\"\n\n\ndef line(what):\n    if "
+                                   "what:\n        print(what, 'waive')\n    return what\n");
     for (int i = 0; i < 24; i++) {
         snprintf(name, sizeof(name), "p/other/part%d.py", i);
-        snprintf(text, sizeof(text), "\"\"\"Part %d of the car park.\"\"\"\n\n\ndef level_%d(cars):\n    \"\"\"Counts the cars of level %d; tickets are not its concern.\"\"\"\n    return len(cars) + %d\n",
+        snprintf(text, sizeof(text),
+                 "\"\"\"Part %d of the car park.\"\"\"\n\n\ndef level_%d(cars):\n    \"\"\"Counts the cars of level "
+                 "%d; tickets are not its concern.\"\"\"\n    return len(cars) + %d\n",
                  i, i, i, i);
         files_text(name, text);
     }
@@ -57,10 +74,10 @@ static int begin(void **state)
     put_project();
     snprintf(root, sizeof(root), "%s", files_path("p"));
     snprintf(path, sizeof(path), "%s", files_path("index.db"));
-    myth_index_opts o = { .root = root, .path = path, .worker_path = getenv("MYTHOS_BIN"), .n_threads = 2 };
+    myth_index_opts o = {.root = root, .path = path, .worker_path = getenv("MYTHOS_BIN"), .n_threads = 2};
     if (myth_index_open(&index_, mem, &o, NULL) != MYTH_OK)
         return -1;
-    return myth_index_update(index_, &(myth_index_update_opts){ 0 }, &stats, NULL) == MYTH_OK ? 0 : -1;
+    return myth_index_update(index_, &(myth_index_update_opts){0}, &stats, NULL) == MYTH_OK ? 0 : -1;
 }
 
 static int end(void **state)
@@ -88,9 +105,9 @@ static double part(const myth_hit *h, const char *name)
 
 static void ask(const char *question, uint32_t most)
 {
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_hits_free(&hits);
-    if (myth_topic(&hits, &n_taken, index_, &(myth_search_opts){ .query = question }, most, &err) != MYTH_OK)
+    if (myth_topic(&hits, &n_taken, index_, &(myth_search_opts){.query = question}, most, &err) != MYTH_OK)
         fail_msg("%.80s: %s", question, err.msg);
     assert_true(n_taken <= most && n_taken <= hits.n_hit && hits.n_hit <= MYTH_TOPIC_KEPT);
     for (uint32_t i = 0; i < hits.n_hit; i++) {
@@ -126,7 +143,8 @@ static void expect(const char *question, const char *first, uint32_t files)
 {
     ask(question, MYTH_TOPIC_MAX);
     if (n_taken == 0 || strcmp(hits.hit[0].path, first) != 0 || n_files() > files)
-        fail_msg("\"%s\": %u chunks of %u files, first %s; expected %s first of at most %u", question, n_taken, n_files(), n_taken ? hits.hit[0].path : "none", first, files);
+        fail_msg("\"%s\": %u chunks of %u files, first %s; expected %s first of at most %u", question, n_taken,
+                 n_files(), n_taken ? hits.hit[0].path : "none", first, files);
 }
 
 /* The words of the question are in many files; together they are in one. */
@@ -136,7 +154,7 @@ static void one_file_answers(void **state)
     expect("Which code runs raw SQL statements?", "db/report.py", 1);
     expect("where is a raw SQL statement put together", "db/report.py", 1);
     assert_true(n_of("db/schema.py") == 0 && n_of("db/bytes.py") == 0);
-    assert_true(n_taken < MYTH_TOPIC_MIN);                  /* not filled up with what it is not about */
+    assert_true(n_taken < MYTH_TOPIC_MIN); /* not filled up with what it is not about */
 }
 
 static void a_source_and_its_tests(void **state)
@@ -190,15 +208,18 @@ static void no_more_than_is_wanted(void **state)
     ask("zzqqyy", MYTH_TOPIC_MAX);
     assert_int_equal(n_taken, 0);
     myth_hits_free(&hits);
-    myth_error err = { 0 };
-    assert_int_equal(myth_topic(&hits, &n_taken, index_, &(myth_search_opts){ .query = "cars", .weights = "nonsense=1" }, 5, &err), MYTH_EARG);
+    myth_error err = {0};
+    assert_int_equal(
+        myth_topic(&hits, &n_taken, index_, &(myth_search_opts){.query = "cars", .weights = "nonsense=1"}, 5, &err),
+        MYTH_EARG);
     assert_non_null(strstr(err.msg, "nonsense"));
 }
 
 static void the_same_twice(void **state)
 {
     (void)state;
-    static const char *const question[] = { "How are parking tickets issued?", "cars of a level", "issue_ticket", "\"a support ticket\"" };
+    static const char *const question[] = {"How are parking tickets issued?", "cars of a level", "issue_ticket",
+                                           "\"a support ticket\""};
     for (size_t q = 0; q < sizeof(question) / sizeof(*question); q++) {
         int64_t id[MYTH_TOPIC_KEPT];
         ask(question[q], MYTH_TOPIC_MAX);
@@ -216,11 +237,26 @@ static void the_same_twice(void **state)
 static void families(void **state)
 {
     (void)state;
-    static const struct { const char *path, *name; } row[] = {
-        { "src/queue.c", "queue" }, { "include/queue.h", "queue" }, { "tests/test_queue.c", "queue" }, { "test/test-queue.c", "queue" }, { "queue_test.go", "queue" },
-        { "web/cart.test.ts", "cart" }, { "web/cart.spec.tsx", "cart" }, { "RefundServiceTest.java", "refundservice" }, { "RefundService.java", "refundservice" },
-        { "spec/cart_spec.rb", "cart" }, { "src/session-store.js", "session_store" }, { "latest.c", "latest" }, { "test.c", "test" }, { "Test.java", "test" },
-        { ".profile", ".profile" }, { "Makefile", "makefile" }, { "tests_x.py", "x" },
+    static const struct {
+        const char *path, *name;
+    } row[] = {
+        {"src/queue.c", "queue"},
+        {"include/queue.h", "queue"},
+        {"tests/test_queue.c", "queue"},
+        {"test/test-queue.c", "queue"},
+        {"queue_test.go", "queue"},
+        {"web/cart.test.ts", "cart"},
+        {"web/cart.spec.tsx", "cart"},
+        {"RefundServiceTest.java", "refundservice"},
+        {"RefundService.java", "refundservice"},
+        {"spec/cart_spec.rb", "cart"},
+        {"src/session-store.js", "session_store"},
+        {"latest.c", "latest"},
+        {"test.c", "test"},
+        {"Test.java", "test"},
+        {".profile", ".profile"},
+        {"Makefile", "makefile"},
+        {"tests_x.py", "x"},
     };
     char name[64], small[4];
     for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
@@ -235,8 +271,13 @@ static void families(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(one_file_answers, over), cmocka_unit_test_teardown(a_source_and_its_tests, over), cmocka_unit_test_teardown(a_header_and_its_source, over),
-        cmocka_unit_test_teardown(what_does_the_work, over), cmocka_unit_test_teardown(words_of_a_question, over), cmocka_unit_test_teardown(no_more_than_is_wanted, over), cmocka_unit_test_teardown(the_same_twice, over),
+        cmocka_unit_test_teardown(one_file_answers, over),
+        cmocka_unit_test_teardown(a_source_and_its_tests, over),
+        cmocka_unit_test_teardown(a_header_and_its_source, over),
+        cmocka_unit_test_teardown(what_does_the_work, over),
+        cmocka_unit_test_teardown(words_of_a_question, over),
+        cmocka_unit_test_teardown(no_more_than_is_wanted, over),
+        cmocka_unit_test_teardown(the_same_twice, over),
         cmocka_unit_test(families),
     };
     check_name();

@@ -29,8 +29,8 @@ static void text(const char *path, const char *s) { files_put_deep(path, s, strl
 
 static void scan(myth_scan_list *l, const char *root, const myth_scan_opts *opts)
 {
-    myth_scan_opts o = opts ? *opts : (myth_scan_opts){ 0 };
-    myth_error err = { 0 };
+    myth_scan_opts o = opts ? *opts : (myth_scan_opts){0};
+    myth_error err = {0};
     o.root = files_path(root);
     if (myth_scan(l, mem, &o, &err) != MYTH_OK)
         fail_msg("%s", err.msg);
@@ -62,8 +62,8 @@ static void expect_out(const myth_scan_list *l, const char *path, myth_scan_reas
 {
     const myth_scan_file *f = row(l, path);
     if (!f || f->reason != want || !f->why || !strstr(f->why, why))
-        fail_msg("%s: %s, %s; expected %s, %s", path, f ? myth_scan_reason_name(f->reason) : "not listed", f && f->why ? f->why : "-",
-                 myth_scan_reason_name(want), why);
+        fail_msg("%s: %s, %s; expected %s, %s", path, f ? myth_scan_reason_name(f->reason) : "not listed",
+                 f && f->why ? f->why : "-", myth_scan_reason_name(want), why);
 }
 
 /* Y-17: by path component, not by substring; a pattern takes one in again. */
@@ -71,7 +71,8 @@ static void skipped_directories(void **state)
 {
     (void)state;
     static const char *const dirs[] = {
-        ".git", "node_modules", "vendor", "dist", "build", "target", ".venv", "venv", "__pycache__", "coverage", ".next", ".nuxt", ".cache",
+        ".git", "node_modules", "vendor",   "dist",  "build", "target", ".venv",
+        "venv", "__pycache__",  "coverage", ".next", ".nuxt", ".cache",
     };
     char path[100];
     myth_scan_list l;
@@ -85,7 +86,7 @@ static void skipped_directories(void **state)
     }
     text("skip/a/build.c", "int b;\n");
     text("skip/b/vendor", "a file of that name\n");
-    scan(&l, "skip", &(myth_scan_opts){ .explain = true, .hidden = true });
+    scan(&l, "skip", &(myth_scan_opts){.explain = true, .hidden = true});
     for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
         expect_out(&l, dirs[i], MYTH_SCAN_SKIPPED_DIR, "");
         snprintf(path, sizeof(path), "deep/er/%s", dirs[i]);
@@ -103,8 +104,8 @@ static void skipped_directories(void **state)
     text("skip2/build/c.c", "int c;\n");
     text("skip2/.mythosignore", "!/vendor/\n");
     expect_in("skip2", NULL, "vendor/a.c");
-    expect_in("skip2", &(myth_scan_opts){ .globs = (const char *[]){ "build/*.c", NULL } }, "build/c.c");
-    expect_in("skip2", &(myth_scan_opts){ .no_ignore = true, .globs = (const char *[]){ "!build", "!vendor", NULL } }, "");
+    expect_in("skip2", &(myth_scan_opts){.globs = (const char *[]){"build/*.c", NULL}}, "build/c.c");
+    expect_in("skip2", &(myth_scan_opts){.no_ignore = true, .globs = (const char *[]){"!build", "!vendor", NULL}}, "");
 }
 
 /* Y-18: by name, by signature, by shape. */
@@ -129,7 +130,7 @@ static void binary_and_minified(void **state)
     memset(data, 'x', sizeof(data));
     files_put_deep("bin/late.c", data, MYTH_SNIFF_BYTES);
     data[MYTH_SNIFF_BYTES] = 0;
-    files_put_deep("bin/later.c", data, sizeof(data));                     /* a NUL behind what is looked at, as git */
+    files_put_deep("bin/later.c", data, sizeof(data)); /* a NUL behind what is looked at, as git */
     for (size_t i = 0; i < sizeof(dense); i++) {
         dense[i] = "function(a,b){return a.c+b};if(!x)y=z;"[i % 38];
         prose[i] = "the quick brown fox jumps over it. "[i % 35];
@@ -137,10 +138,10 @@ static void binary_and_minified(void **state)
     }
     files_put_deep("bin/bundle.js", dense, sizeof(dense));
     files_put_deep("bin/style.css", dense, sizeof(dense));
-    files_put_deep("bin/dense.py", dense, sizeof(dense));                   /* no language of minifiers */
+    files_put_deep("bin/dense.py", dense, sizeof(dense)); /* no language of minifiers */
     files_put_deep("bin/prose.js", prose, sizeof(prose));
     files_put_deep("bin/data.js", data, sizeof(data));
-    scan(&l, "bin", &(myth_scan_opts){ .explain = true });
+    scan(&l, "bin", &(myth_scan_opts){.explain = true});
     expect_out(&l, "a.min.js", MYTH_SCAN_MINIFIED, "name");
     expect_out(&l, "a.min.css", MYTH_SCAN_MINIFIED, "name");
     expect_out(&l, "a-min.js", MYTH_SCAN_MINIFIED, "name");
@@ -164,40 +165,52 @@ static void binary_and_minified(void **state)
     files_mkdir("large");
     files_sparse("large/most.c", "int a;\n", 7, MYTH_FILE_BYTES);
     files_sparse("large/more.c", "int a;\n", 7, MYTH_FILE_BYTES + 1);
-    scan(&l, "large", &(myth_scan_opts){ .explain = true });
+    scan(&l, "large", &(myth_scan_opts){.explain = true});
     expect_out(&l, "more.c", MYTH_SCAN_LARGE, "limit");
-    expect_out(&l, "most.c", MYTH_SCAN_BINARY, "NUL");            /* a hole reads as NULs */
+    expect_out(&l, "most.c", MYTH_SCAN_BINARY, "NUL"); /* a hole reads as NULs */
     myth_scan_close(&l, mem);
 }
 
 static void generated(void **state)
 {
     (void)state;
-    static const struct { const char *path, *content; bool want; } table[] = {
-        { "gen/a.go", "// Code generated by stringer. DO NOT EDIT.\npackage a\n", true }, { "gen/b.py", "# @generated by x\n", true },
-        { "gen/c.h", "/* Licence\n * text\n */\n/* This file was generated by gen.py */\n", true },
-        { "gen/d.cs", "// <auto-generated />\n", true },
-        { "gen/e.c", "/*\nAutomatically generated from table.def.\n*/\nint x;\n", true },
-        { "gen/f.sql", "-- DO NOT EDIT: generated by migrate\n", true },
-        { "gen/g.html", "<!-- Generated by docs -->\n", true }, { "gen/package-lock.json", "{}\n", true },
-        { "gen/x.pb.go", "package x\n", true },
-        { "gen/x_pb2.py", "x = 1\n", true }, { "gen/zz_generated.copy.go", "package x\n", true },
-        { "gen/a.generated.ts", "let a;\n", true }, { "gen/go.sum", "a\n", true },
-        { "gen/by_attribute.txt", "text\n", true },
-        { "gen/no/writer.py", "print('// Code generated by me. DO NOT EDIT.')\nx = \"\"\"\n@generatedness is no sentence\n\"\"\"\n", false },
-        { "gen/no/a.c", "/* Tokens are generated by the server. */\n", false },
-        { "gen/no/b.c", "// Do not edit the list below by hand.\n", false },
-        { "gen/no/late.c", "int a;\nint b;\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n// Code generated by x. DO NOT EDIT.\n", false },
-        { "gen/no/conf.py", "# Not all possible values are present in this\n# autogenerated file.\n", false },
-        { "gen/two.py", "# Not all values are present.\n# autogenerated file\n", true },
-        { "gen/no/regenerated.c", "int a;\n", false }, { "gen/no/hand.go", "// Code generated by x. DO NOT EDIT.\n", false },
+    static const struct {
+        const char *path, *content;
+        bool want;
+    } table[] = {
+        {"gen/a.go", "// Code generated by stringer. DO NOT EDIT.\npackage a\n", true},
+        {"gen/b.py", "# @generated by x\n", true},
+        {"gen/c.h", "/* Licence\n * text\n */\n/* This file was generated by gen.py */\n", true},
+        {"gen/d.cs", "// <auto-generated />\n", true},
+        {"gen/e.c", "/*\nAutomatically generated from table.def.\n*/\nint x;\n", true},
+        {"gen/f.sql", "-- DO NOT EDIT: generated by migrate\n", true},
+        {"gen/g.html", "<!-- Generated by docs -->\n", true},
+        {"gen/package-lock.json", "{}\n", true},
+        {"gen/x.pb.go", "package x\n", true},
+        {"gen/x_pb2.py", "x = 1\n", true},
+        {"gen/zz_generated.copy.go", "package x\n", true},
+        {"gen/a.generated.ts", "let a;\n", true},
+        {"gen/go.sum", "a\n", true},
+        {"gen/by_attribute.txt", "text\n", true},
+        {"gen/no/writer.py",
+         "print('// Code generated by me. DO NOT EDIT.')\nx = \"\"\"\n@generatedness is no sentence\n\"\"\"\n", false},
+        {"gen/no/a.c", "/* Tokens are generated by the server. */\n", false},
+        {"gen/no/b.c", "// Do not edit the list below by hand.\n", false},
+        {"gen/no/late.c",
+         "int a;\nint b;\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n// Code generated by x. DO NOT "
+         "EDIT.\n",
+         false},
+        {"gen/no/conf.py", "# Not all possible values are present in this\n# autogenerated file.\n", false},
+        {"gen/two.py", "# Not all values are present.\n# autogenerated file\n", true},
+        {"gen/no/regenerated.c", "int a;\n", false},
+        {"gen/no/hand.go", "// Code generated by x. DO NOT EDIT.\n", false},
     };
     myth_scan_list l;
     text("gen/.gitattributes", "by_attribute.txt linguist-generated\n");
     text("gen/no/.gitattributes", "hand.go -linguist-generated\n");
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
         text(table[i].path, table[i].content);
-    scan(&l, "gen", &(myth_scan_opts){ .explain = true });
+    scan(&l, "gen", &(myth_scan_opts){.explain = true});
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         const myth_scan_file *f = row(&l, table[i].path + 4);
         if (!f || f->reason != MYTH_SCAN_IN || f->is_generated != table[i].want)
@@ -212,41 +225,92 @@ static void generated(void **state)
 static void languages(void **state)
 {
     (void)state;
-    static const struct { const char *path, *head, *want; } table[] = {
-        { "a.py", "", "python" }, { "a.js", "", "javascript" }, { "a.ts", "", "typescript" }, { "a.tsx", "", "tsx" },
-        { "a.jsx", "", "jsx" }, { "a.go", "", "go" },
-        { "a.rs", "", "rust" }, { "a.java", "", "java" }, { "a.kt", "", "kotlin" }, { "a.cs", "", "csharp" }, { "a.cpp", "", "cpp" },
-        { "a.cc", "", "cpp" },
-        { "a.cxx", "", "cpp" }, { "a.hpp", "", "cpp" }, { "a.c", "", "c" }, { "a.h", "", "c" }, { "a.rb", "", "ruby" },
-        { "a.php", "", "php" }, { "a.swift", "", "swift" },
-        { "a.scala", "", "scala" }, { "a.sql", "", "sql" }, { "a.yaml", "", "yaml" }, { "a.yml", "", "yaml" }, { "a.toml", "", "toml" },
-        { "a.json", "", "json" },
-        { "a.sh", "", "bash" }, { "a.lua", "", "lua" }, { "a.md", "", "markdown" }, { "a.html", "", "html" }, { "a.css", "", "css" },
-        { "a.cu", "", "cuda" },
-        { "a.proto", "", "protobuf" }, { "a.zig", "", "zig" }, { "a.ex", "", "elixir" }, { "a.hs", "", "haskell" }, { "a.comp", "", "glsl" },
-        { "a/Dockerfile", "", "dockerfile" }, { "Dockerfile.dev", "", "dockerfile" }, { "Makefile", "", "make" }, { "a.mk", "", "make" },
-        { "CMakeLists.txt", "", "cmake" },
-        { "a.txt", "", "text" }, { "A.PY", "", "python" }, { "a.b.py", "", "python" }, { "config.h.in", "", "c" },
-        { "setup.py.in", "", "python" },
-        { "b.yaml.example", "", "yaml" }, { ".bashrc", "", "bash" }, { "noname", "", "text" }, { "py", "", "text" },
-        { ".py", "", "python" }, { "a.unknown", "", "text" },
-        { "run", "#!/bin/sh\n", "bash" }, { "run", "#!/usr/bin/env python3.11\n", "python" },
-        { "run", "#! /usr/bin/env -S node --x\n", "javascript" },
-        { "run", "#!/usr/bin/perl -w\n", "perl" }, { "run", "#!/usr/bin/env A=1 ruby\n", "ruby" }, { "run", "#!/opt/mystery\n", "text" },
-        { "run", "#!", "text" },
-        { "run", "#!/usr/bin/env", "text" }, { "run.py", "#!/bin/sh\n", "python" }, { "Dockerfile.py3", "#!/bin/sh\n", "bash" },
-        { "x", "/* -*- mode: c++ -*- */\n", "cpp" }, { "x", "# -*- python -*-\n", "python" }, { "x", "# vim: set ft=sh :\n", "bash" },
-        { "x", "<?php echo 1;", "php" },
-        { "x.inc", "<?php\n", "php" }, { "x", "<?xml version='1.0'?>", "xml" }, { "x", "\xef\xbb\xbf<!DOCTYPE html>", "html" },
-        { "a.h", "namespace a {\n", "cpp" }, { "a.h", "#pragma once\n#include <string>\n", "cpp" }, { "a.h", "class X;\n", "cpp" },
-        { "a.h", "#ifdef __cplusplus\nextern \"C\" {\nnamespace x {\n#endif\nint a;\n", "c" },
-        { "a.h", "#include <stdio.h>\n/* a class of things */\n", "c" },
-        { "a.m", "% matlab\n", "matlab" }, { "a.m", "#import <A.h>\n", "objc" }, { "tool.1", ".TH TOOL 1\n", "roff" },
-        { "log.1", "started\n", "text" },
-        { "app_de.ts", "<?xml version='1.0'?>\n", "xml" },
+    static const struct {
+        const char *path, *head, *want;
+    } table[] = {
+        {"a.py", "", "python"},
+        {"a.js", "", "javascript"},
+        {"a.ts", "", "typescript"},
+        {"a.tsx", "", "tsx"},
+        {"a.jsx", "", "jsx"},
+        {"a.go", "", "go"},
+        {"a.rs", "", "rust"},
+        {"a.java", "", "java"},
+        {"a.kt", "", "kotlin"},
+        {"a.cs", "", "csharp"},
+        {"a.cpp", "", "cpp"},
+        {"a.cc", "", "cpp"},
+        {"a.cxx", "", "cpp"},
+        {"a.hpp", "", "cpp"},
+        {"a.c", "", "c"},
+        {"a.h", "", "c"},
+        {"a.rb", "", "ruby"},
+        {"a.php", "", "php"},
+        {"a.swift", "", "swift"},
+        {"a.scala", "", "scala"},
+        {"a.sql", "", "sql"},
+        {"a.yaml", "", "yaml"},
+        {"a.yml", "", "yaml"},
+        {"a.toml", "", "toml"},
+        {"a.json", "", "json"},
+        {"a.sh", "", "bash"},
+        {"a.lua", "", "lua"},
+        {"a.md", "", "markdown"},
+        {"a.html", "", "html"},
+        {"a.css", "", "css"},
+        {"a.cu", "", "cuda"},
+        {"a.proto", "", "protobuf"},
+        {"a.zig", "", "zig"},
+        {"a.ex", "", "elixir"},
+        {"a.hs", "", "haskell"},
+        {"a.comp", "", "glsl"},
+        {"a/Dockerfile", "", "dockerfile"},
+        {"Dockerfile.dev", "", "dockerfile"},
+        {"Makefile", "", "make"},
+        {"a.mk", "", "make"},
+        {"CMakeLists.txt", "", "cmake"},
+        {"a.txt", "", "text"},
+        {"A.PY", "", "python"},
+        {"a.b.py", "", "python"},
+        {"config.h.in", "", "c"},
+        {"setup.py.in", "", "python"},
+        {"b.yaml.example", "", "yaml"},
+        {".bashrc", "", "bash"},
+        {"noname", "", "text"},
+        {"py", "", "text"},
+        {".py", "", "python"},
+        {"a.unknown", "", "text"},
+        {"run", "#!/bin/sh\n", "bash"},
+        {"run", "#!/usr/bin/env python3.11\n", "python"},
+        {"run", "#! /usr/bin/env -S node --x\n", "javascript"},
+        {"run", "#!/usr/bin/perl -w\n", "perl"},
+        {"run", "#!/usr/bin/env A=1 ruby\n", "ruby"},
+        {"run", "#!/opt/mystery\n", "text"},
+        {"run", "#!", "text"},
+        {"run", "#!/usr/bin/env", "text"},
+        {"run.py", "#!/bin/sh\n", "python"},
+        {"Dockerfile.py3", "#!/bin/sh\n", "bash"},
+        {"x", "/* -*- mode: c++ -*- */\n", "cpp"},
+        {"x", "# -*- python -*-\n", "python"},
+        {"x", "# vim: set ft=sh :\n", "bash"},
+        {"x", "<?php echo 1;", "php"},
+        {"x.inc", "<?php\n", "php"},
+        {"x", "<?xml version='1.0'?>", "xml"},
+        {"x", "\xef\xbb\xbf<!DOCTYPE html>", "html"},
+        {"a.h", "namespace a {\n", "cpp"},
+        {"a.h", "#pragma once\n#include <string>\n", "cpp"},
+        {"a.h", "class X;\n", "cpp"},
+        {"a.h", "#ifdef __cplusplus\nextern \"C\" {\nnamespace x {\n#endif\nint a;\n", "c"},
+        {"a.h", "#include <stdio.h>\n/* a class of things */\n", "c"},
+        {"a.m", "% matlab\n", "matlab"},
+        {"a.m", "#import <A.h>\n", "objc"},
+        {"tool.1", ".TH TOOL 1\n", "roff"},
+        {"log.1", "started\n", "text"},
+        {"app_de.ts", "<?xml version='1.0'?>\n", "xml"},
     };
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-        const char *got = myth_detect_language(table[i].path, (const unsigned char *)table[i].head, strlen(table[i].head));
+        const char *got =
+            myth_detect_language(table[i].path, (const unsigned char *)table[i].head, strlen(table[i].head));
         if (strcmp(got, table[i].want) != 0)
             fail_msg("%s, '%s': %s, expected %s", table[i].path, table[i].head, got, table[i].want);
     }
@@ -255,16 +319,38 @@ static void languages(void **state)
 static void tests_by_path(void **state)
 {
     (void)state;
-    static const struct { const char *path; bool want; } table[] = {
-        { "test/a.c", true }, { "a/tests/b/c.py", true }, { "src/test/java/A.java", true }, { "test_parse.py", true },
-        { "parse_test.go", true }, { "ParserTest.java", true },
-        { "ParserTests.cs", true }, { "a.test.ts", true }, { "a.spec.js", true }, { "__tests__/a.js", true }, { "user_spec.rb", true },
-        { "spec/a.rb", true },
-        { "conftest.py", true }, { "My.App.Tests/A.cs", true }, { "integration-test/a.py", true }, { "TestParser.java", true },
-        { "tests.py", true }, { "test-utils.js", true },
-        { "src/a.c", false }, { "latest.c", false }, { "contest/a.c", false }, { "testing.c", false }, { "attest.go", false },
-        { "src/protest/a.py", false },
-        { "a/test_data.d/x.c", false }, { "inspect.c", false }, { "src/special.js", false }, { "greatest_common.py", false },
+    static const struct {
+        const char *path;
+        bool want;
+    } table[] = {
+        {"test/a.c", true},
+        {"a/tests/b/c.py", true},
+        {"src/test/java/A.java", true},
+        {"test_parse.py", true},
+        {"parse_test.go", true},
+        {"ParserTest.java", true},
+        {"ParserTests.cs", true},
+        {"a.test.ts", true},
+        {"a.spec.js", true},
+        {"__tests__/a.js", true},
+        {"user_spec.rb", true},
+        {"spec/a.rb", true},
+        {"conftest.py", true},
+        {"My.App.Tests/A.cs", true},
+        {"integration-test/a.py", true},
+        {"TestParser.java", true},
+        {"tests.py", true},
+        {"test-utils.js", true},
+        {"src/a.c", false},
+        {"latest.c", false},
+        {"contest/a.c", false},
+        {"testing.c", false},
+        {"attest.go", false},
+        {"src/protest/a.py", false},
+        {"a/test_data.d/x.c", false},
+        {"inspect.c", false},
+        {"src/special.js", false},
+        {"greatest_common.py", false},
     };
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
         if (myth_detect_test(table[i].path) != table[i].want)
@@ -290,20 +376,23 @@ static void rungs(void **state)
     text("rung/sub/top", "x\n");
     text("rung/out/f", "x\n");
     expect_in("rung", NULL, "a b d e sub/a sub/b sub/d");
-    expect_in("rung/sub", NULL, "a b d");                        /* patterns above the root count */
-    expect_in("rung", &(myth_scan_opts){ .no_ignore = true }, "a b c d e out/f sub/a sub/b sub/c sub/d sub/e sub/top");
-    expect_in("rung", &(myth_scan_opts){ .globs = (const char *[]){ "!sub", NULL } }, "a b d e");
-    expect_in("rung", &(myth_scan_opts){ .globs = (const char *[]){ "c", NULL } }, "c sub/c");          /* over every file of patterns */
-    expect_in("rung", &(myth_scan_opts){ .globs = (const char *[]){ "/sub/**", "!d", NULL } }, "sub/a sub/b sub/c sub/e sub/top");
-    expect_in("rung/sub", &(myth_scan_opts){ .globs = (const char *[]){ "/c", NULL } }, "c");
-    expect_in("rung", &(myth_scan_opts) { .globs = (const char *[]) { "out/f", NULL } }, ""); /* below an ignored directory stays out */
-    expect_in("rung", &(myth_scan_opts){ .globs = (const char *[]){ "out/", "f", NULL } }, "out/f");
+    expect_in("rung/sub", NULL, "a b d"); /* patterns above the root count */
+    expect_in("rung", &(myth_scan_opts){.no_ignore = true}, "a b c d e out/f sub/a sub/b sub/c sub/d sub/e sub/top");
+    expect_in("rung", &(myth_scan_opts){.globs = (const char *[]){"!sub", NULL}}, "a b d e");
+    expect_in("rung", &(myth_scan_opts){.globs = (const char *[]){"c", NULL}},
+              "c sub/c"); /* over every file of patterns */
+    expect_in("rung", &(myth_scan_opts){.globs = (const char *[]){"/sub/**", "!d", NULL}},
+              "sub/a sub/b sub/c sub/e sub/top");
+    expect_in("rung/sub", &(myth_scan_opts){.globs = (const char *[]){"/c", NULL}}, "c");
+    expect_in("rung", &(myth_scan_opts){.globs = (const char *[]){"out/f", NULL}},
+              ""); /* below an ignored directory stays out */
+    expect_in("rung", &(myth_scan_opts){.globs = (const char *[]){"out/", "f", NULL}}, "out/f");
 
     text("dots/.github/w.yml", "on: push\n");
     text("dots/.env", "A=1\n");
     text("dots/a.c", "int a;\n");
     expect_in("dots", NULL, "a.c");
-    expect_in("dots", &(myth_scan_opts){ .hidden = true }, ".env .github/w.yml a.c");
+    expect_in("dots", &(myth_scan_opts){.hidden = true}, ".env .github/w.yml a.c");
     text("dots/.ignore", "!.github/\n");
     expect_in("dots", NULL, ".github/w.yml a.c");
 
@@ -315,8 +404,9 @@ static void rungs(void **state)
     text("all/a.min.js", "x\n");
     text("all/b.min.css", "x\n");
     expect_in("all", NULL, "a.js");
-    expect_in("all", &(myth_scan_opts){ .globs = (const char *[]){ "*", NULL } }, "a.js");
-    expect_in("all", &(myth_scan_opts){ .globs = (const char *[]){ "*.min.js", "/b.min.css", NULL } }, "a.min.js b.min.css");
+    expect_in("all", &(myth_scan_opts){.globs = (const char *[]){"*", NULL}}, "a.js");
+    expect_in("all", &(myth_scan_opts){.globs = (const char *[]){"*.min.js", "/b.min.css", NULL}},
+              "a.min.js b.min.css");
 
     /* A file of patterns that is a link, too large, or a directory is not read; the large one is listed. */
     static char many[MYTH_FILE_BYTES >> 5];
@@ -330,7 +420,7 @@ static void rungs(void **state)
     files_put_deep("odd/s/.gitignore", many, sizeof(many));
     expect_in("odd", NULL, "a elsewhere s/a");
     myth_scan_list l;
-    scan(&l, "odd", &(myth_scan_opts){ .explain = true });
+    scan(&l, "odd", &(myth_scan_opts){.explain = true});
     expect_out(&l, "s/.gitignore", MYTH_SCAN_LARGE, "not read");
     myth_scan_close(&l, mem);
 }
@@ -353,12 +443,12 @@ static void borders(void **state)
     assert_int_equal(symlink(".", files_path("border/loop")), 0);
     assert_int_equal(symlink("nowhere", files_path("border/dangling")), 0);
     assert_int_equal(mkfifo(files_path("border/pipe.c"), 0600), 0);
-    struct sockaddr_un at = { .sun_family = AF_UNIX };
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
     int s = socket(AF_UNIX, SOCK_STREAM, 0);
     snprintf(at.sun_path, sizeof(at.sun_path), "%.100s", files_path("border/socket.c"));
     assert_int_equal(bind(s, (struct sockaddr *)&at, sizeof(at)), 0);
     close(s);
-    scan(&l, "border", &(myth_scan_opts){ .explain = true });
+    scan(&l, "border", &(myth_scan_opts){.explain = true});
     expect_out(&l, "module", MYTH_SCAN_BORDER, "repository");
     expect_out(&l, "nested", MYTH_SCAN_BORDER, "repository");
     expect_out(&l, "to_file.c", MYTH_SCAN_LINK, "link");
@@ -371,7 +461,7 @@ static void borders(void **state)
     assert_true(row(&l, "module")->is_dir);
     myth_scan_close(&l, mem);
     expect_in("border", NULL, "a.c no_repository/y.c");
-    expect_in("border/module", NULL, "m.c");                     /* but when it is asked for */
+    expect_in("border/module", NULL, "m.c"); /* but when it is asked for */
     expect_in("border/to_dir", NULL, "secret.c");
 
     /* No file of a list is opened through a link that came later. */
@@ -385,7 +475,8 @@ static void borders(void **state)
     close(root);
 }
 
-/* A directory of more names than the limit is one row that says so; a pattern takes it in, and asked for itself it is whole. */
+/* A directory of more names than the limit is one row that says so; a pattern takes it in, and asked for itself it is
+ * whole. */
 static void large_directories(void **state)
 {
     (void)state;
@@ -396,26 +487,27 @@ static void large_directories(void **state)
         text(path, "int a;\n");
     }
     text("names/few/a.c", "int a;\n");
-    scan(&l, "names", &(myth_scan_opts){ .lost = true, .dir_names = 8 });
+    scan(&l, "names", &(myth_scan_opts){.lost = true, .dir_names = 8});
     expect_out(&l, "many", MYTH_SCAN_LARGE, "more than 8 names");
     assert_true(row(&l, "many")->is_dir && row(&l, "many")->is_lost);
     assert_int_equal(l.n_lost, 1);
     assert_int_equal(l.n_out[MYTH_SCAN_LARGE], 1);
     myth_scan_close(&l, mem);
-    expect_in("names", &(myth_scan_opts){ .dir_names = 8 }, "few/a.c");
-    expect_in("names", &(myth_scan_opts){ .dir_names = 8, .names_only = true }, "few/a.c");
+    expect_in("names", &(myth_scan_opts){.dir_names = 8}, "few/a.c");
+    expect_in("names", &(myth_scan_opts){.dir_names = 8, .names_only = true}, "few/a.c");
     const char *all = "few/a.c many/0.c many/1.c many/2.c many/3.c many/4.c many/5.c many/6.c many/7.c many/8.c";
-    expect_in("names", &(myth_scan_opts){ .dir_names = 9 }, all);
-    expect_in("names/many", &(myth_scan_opts){ .dir_names = 8 }, "0.c 1.c 2.c 3.c 4.c 5.c 6.c 7.c 8.c");
+    expect_in("names", &(myth_scan_opts){.dir_names = 9}, all);
+    expect_in("names/many", &(myth_scan_opts){.dir_names = 8}, "0.c 1.c 2.c 3.c 4.c 5.c 6.c 7.c 8.c");
     text("names/.mythosignore", "!many/\n");
-    expect_in("names", &(myth_scan_opts){ .dir_names = 8 }, all);
+    expect_in("names", &(myth_scan_opts){.dir_names = 8}, all);
 }
 
 static void odd_names(void **state)
 {
     (void)state;
     static const char *const name[] = {
-        "new\nline.c", "esc\x1b[31m.c", "\xff\xfe.c", "-rf", " ", "\\", "'\"`$.c", "\xe2\x80\xae.txt", "*", "{a,b}", "%s%n", "C:x",
+        "new\nline.c", "esc\x1b[31m.c",    "\xff\xfe.c", "-rf",   " ",    "\\",
+        "'\"`$.c",     "\xe2\x80\xae.txt", "*",          "{a,b}", "%s%n", "C:x",
     };
     char path[100], deep[5000];
     myth_scan_list l;
@@ -444,7 +536,7 @@ static void odd_names(void **state)
         fd = next;
     }
     close(fd);
-    scan(&l, "deep", &(myth_scan_opts){ .explain = true });
+    scan(&l, "deep", &(myth_scan_opts){.explain = true});
     assert_int_equal(l.n_out[MYTH_SCAN_UNREADABLE], 1);
     assert_true(l.n_out[MYTH_SCAN_IN] >= 19);
     snprintf(deep, sizeof(deep), "%s/f.c", part);
@@ -490,11 +582,13 @@ static void unreadable(void **state)
         myth_scan_list l;
         if (geteuid() == 0 && setresuid(65534, 65534, 65534) != 0)
             _exit(CHECK_SKIP);
-        if (myth_scan(&l, mem, &(myth_scan_opts){ .root = root, .explain = true }, NULL) != MYTH_OK)
+        if (myth_scan(&l, mem, &(myth_scan_opts){.root = root, .explain = true}, NULL) != MYTH_OK)
             _exit(1);
         const myth_scan_file *b = row(&l, "b.c"), *d = row(&l, "d"), *a = row(&l, "a.c");
-        _exit(a && a->reason == MYTH_SCAN_IN && b && b->reason == MYTH_SCAN_UNREADABLE && strstr(b->why, "denied") && d &&
-                      d->reason == MYTH_SCAN_UNREADABLE && d->is_dir && l.n_out[MYTH_SCAN_UNREADABLE] == 2 ? 0 : 2);
+        _exit(a && a->reason == MYTH_SCAN_IN && b && b->reason == MYTH_SCAN_UNREADABLE && strstr(b->why, "denied") &&
+                      d && d->reason == MYTH_SCAN_UNREADABLE && d->is_dir && l.n_out[MYTH_SCAN_UNREADABLE] == 2
+                  ? 0
+                  : 2);
     }
     int status;
     assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -512,8 +606,9 @@ static void same_list(const myth_scan_list *a, const myth_scan_list *b)
         assert_string_equal(x->path, y->path);
         assert_string_equal(x->why ? x->why : "-", y->why ? y->why : "-");
         assert_string_equal(x->language ? x->language : "-", y->language ? y->language : "-");
-        assert_true(x->reason == y->reason && x->bytes == y->bytes && x->mtime_ns == y->mtime_ns && x->inode == y->inode &&
-                    x->is_test == y->is_test && x->is_generated == y->is_generated && x->is_dir == y->is_dir);
+        assert_true(x->reason == y->reason && x->bytes == y->bytes && x->mtime_ns == y->mtime_ns &&
+                    x->inode == y->inode && x->is_test == y->is_test && x->is_generated == y->is_generated &&
+                    x->is_dir == y->is_dir);
     }
 }
 
@@ -531,7 +626,8 @@ static int compare_paths(const char *a, const char *b)
 static void order(void **state)
 {
     (void)state;
-    static const char *const file[] = { "a/b", "a-b", "a.c", "a/b.c", "ab", "A", "a/b0/c", "a/b/x", "z\xff", "a!", "a/-" };
+    static const char *const file[] = {"a/b",    "a-b",   "a.c",   "a/b.c", "ab", "A",
+                                       "a/b0/c", "a/b/x", "z\xff", "a!",    "a/-"};
     myth_scan_list l;
     for (size_t i = 0; i < sizeof(file) / sizeof(file[0]); i++) {
         char path[64];
@@ -549,11 +645,14 @@ static void order(void **state)
     /* This repository, whatever the number of threads. */
     const char *root = getenv("MYTHOS_SOURCE_DIR") ? getenv("MYTHOS_SOURCE_DIR") : ".";
     myth_scan_list one, many;
-    assert_int_equal(myth_scan(&one, mem, &(myth_scan_opts){ .root = root, .explain = true, .n_threads = 1 }, NULL), MYTH_OK);
+    assert_int_equal(myth_scan(&one, mem, &(myth_scan_opts){.root = root, .explain = true, .n_threads = 1}, NULL),
+                     MYTH_OK);
     assert_true(one.n_out[MYTH_SCAN_IN] > 100);
     assert_non_null(row(&one, "retrieval/scan/scan.c"));
     for (uint32_t n = 2; n < (check_is_full() ? 200 : 20); n++) {
-        assert_int_equal(myth_scan(&many, mem, &(myth_scan_opts){ .root = root, .explain = true, .n_threads = 1 + n % 16 }, NULL), MYTH_OK);
+        assert_int_equal(
+            myth_scan(&many, mem, &(myth_scan_opts){.root = root, .explain = true, .n_threads = 1 + n % 16}, NULL),
+            MYTH_OK);
         same_list(&one, &many);
         myth_scan_close(&many, mem);
     }
@@ -584,12 +683,12 @@ static void known(void **state)
     text("known/a.c", "int a;\n");
     text("known/b", "#!/bin/sh\n");
     files_put_deep("known/c", "\0", 1);
-    scan(&first, "known", &(myth_scan_opts){ .explain = true });
-    scan(&second, "known", &(myth_scan_opts){ .explain = true, .known = is_known, .known_arg = &first });
+    scan(&first, "known", &(myth_scan_opts){.explain = true});
+    scan(&second, "known", &(myth_scan_opts){.explain = true, .known = is_known, .known_arg = &first});
     same_list(&first, &second);
     myth_scan_close(&second, mem);
     text("known/b", "print nothing at all\n");
-    scan(&second, "known", &(myth_scan_opts){ .explain = true, .known = is_known, .known_arg = &first });
+    scan(&second, "known", &(myth_scan_opts){.explain = true, .known = is_known, .known_arg = &first});
     assert_string_equal(row(&second, "b")->language, "text");
     assert_string_equal(row(&first, "b")->language, "bash");
     myth_scan_close(&second, mem);
@@ -601,14 +700,14 @@ static void names_only(void **state)
 {
     (void)state;
     static unsigned char head[MYTH_SNIFF_BYTES];
-    static const char *const roots[] = { "bin", "gen", "large", "all", "rung" };
+    static const char *const roots[] = {"bin", "gen", "large", "all", "rung"};
     for (size_t k = 0; k < sizeof(roots) / sizeof(roots[0]); k++) {
         myth_scan_list l, names;
-        static const char *const globs[] = { "*", "*.min.js", "bundle.js", NULL };
+        static const char *const globs[] = {"*", "*.min.js", "bundle.js", NULL};
         const char *const *g = k % 2 ? globs : NULL;
         uint32_t n_in = 0;
-        scan(&l, roots[k], &(myth_scan_opts){ .globs = g });
-        scan(&names, roots[k], &(myth_scan_opts){ .names_only = true, .globs = g });
+        scan(&l, roots[k], &(myth_scan_opts){.globs = g});
+        scan(&names, roots[k], &(myth_scan_opts){.names_only = true, .globs = g});
         int root = open(files_path(roots[k]), O_RDONLY | O_DIRECTORY);
         for (uint32_t i = 0; i < names.n_file; i++) {
             const myth_scan_file *f = &names.file[i];
@@ -634,18 +733,19 @@ static void failures(void **state)
 {
     (void)state;
     myth_scan_list l;
-    myth_error err = { 0 };
+    myth_error err = {0};
     static const bool yes = true;
-    assert_int_equal(myth_scan(&l, mem, &(myth_scan_opts){ .root = files_path("nowhere") }, &err), MYTH_ENOTFOUND);
+    assert_int_equal(myth_scan(&l, mem, &(myth_scan_opts){.root = files_path("nowhere")}, &err), MYTH_ENOTFOUND);
     assert_int_equal(l.n_file, 0);
     files_text("a_file", "x\n");
-    assert_int_equal(myth_scan(&l, mem, &(myth_scan_opts){ .root = files_path("a_file") }, &err), MYTH_EARG);
+    assert_int_equal(myth_scan(&l, mem, &(myth_scan_opts){.root = files_path("a_file")}, &err), MYTH_EARG);
     assert_non_null(strstr(err.msg, "no directory"));
     files_mkdir("bare");
-    assert_int_equal(myth_scan(&l, mem, &(myth_scan_opts){ .root = files_path("bare") }, &err), MYTH_OK);
+    assert_int_equal(myth_scan(&l, mem, &(myth_scan_opts){.root = files_path("bare")}, &err), MYTH_OK);
     assert_int_equal(l.n_file, 0);
     myth_scan_close(&l, mem);
-    assert_int_equal(myth_scan(&l, mem, &(myth_scan_opts){ .root = files_path("bare"), .is_cancelled = &yes }, &err), MYTH_ECANCEL);
+    assert_int_equal(myth_scan(&l, mem, &(myth_scan_opts){.root = files_path("bare"), .is_cancelled = &yes}, &err),
+                     MYTH_ECANCEL);
 
     /* Every allocation refused in turn. */
     text("fault/.gitignore", "x\n!y\n");
@@ -653,13 +753,14 @@ static void failures(void **state)
     text("fault/s/.ignore", "z\n");
     text("fault/s/a.c", "int a;\n");
     text("fault/s/t/b.c", "int b;\n");
-    static const char *const globs[] = { "*.c", NULL };
+    static const char *const globs[] = {"*.c", NULL};
     for (uint64_t nth = 1;; nth++) {
         myth_mem *m;
         assert_int_equal(myth_mem_open(&m, 0, NULL), MYTH_OK);
-        myth_mem_set_fault(m, &(myth_fault){ .fail_nth = nth, .forever = true });
-        myth_status st =
-            myth_scan(&l, m, &(myth_scan_opts) { .root = files_path("fault"), .explain = true, .globs = globs, .n_threads = 2 }, &err);
+        myth_mem_set_fault(m, &(myth_fault){.fail_nth = nth, .forever = true});
+        myth_status st = myth_scan(
+            &l, m, &(myth_scan_opts){.root = files_path("fault"), .explain = true, .globs = globs, .n_threads = 2},
+            &err);
         uint64_t n = myth_mem_n_alloc(m);
         if (st != MYTH_OK)
             assert_int_equal(st, MYTH_ENOMEM);
@@ -677,16 +778,23 @@ static void failures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(skipped_directories, open_mem, close_mem), cmocka_unit_test_setup_teardown(binary_and_minified, open_mem, close_mem),
-        cmocka_unit_test_setup_teardown(generated, open_mem, close_mem), cmocka_unit_test(languages), cmocka_unit_test(tests_by_path),
-        cmocka_unit_test_setup_teardown(rungs, open_mem, close_mem), cmocka_unit_test_setup_teardown(borders, open_mem, close_mem),
+        cmocka_unit_test_setup_teardown(skipped_directories, open_mem, close_mem),
+        cmocka_unit_test_setup_teardown(binary_and_minified, open_mem, close_mem),
+        cmocka_unit_test_setup_teardown(generated, open_mem, close_mem),
+        cmocka_unit_test(languages),
+        cmocka_unit_test(tests_by_path),
+        cmocka_unit_test_setup_teardown(rungs, open_mem, close_mem),
+        cmocka_unit_test_setup_teardown(borders, open_mem, close_mem),
         cmocka_unit_test_setup_teardown(large_directories, open_mem, close_mem),
-        cmocka_unit_test_setup_teardown(odd_names, open_mem, close_mem), cmocka_unit_test_setup_teardown(unreadable, open_mem, close_mem),
-        cmocka_unit_test_setup_teardown(order, open_mem, close_mem), cmocka_unit_test_setup_teardown(known, open_mem, close_mem),
-        cmocka_unit_test_setup_teardown(names_only, open_mem, close_mem), cmocka_unit_test_setup_teardown(failures, open_mem, close_mem),
+        cmocka_unit_test_setup_teardown(odd_names, open_mem, close_mem),
+        cmocka_unit_test_setup_teardown(unreadable, open_mem, close_mem),
+        cmocka_unit_test_setup_teardown(order, open_mem, close_mem),
+        cmocka_unit_test_setup_teardown(known, open_mem, close_mem),
+        cmocka_unit_test_setup_teardown(names_only, open_mem, close_mem),
+        cmocka_unit_test_setup_teardown(failures, open_mem, close_mem),
     };
     check_name();
-    setenv("HOME", files_dir(), 1);             /* no patterns of the user's own */
+    setenv("HOME", files_dir(), 1); /* no patterns of the user's own */
     unsetenv("XDG_CONFIG_HOME");
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 #!/bin/sh
-# mythos scan as a person and a program see it: one path a line, escaped; JSON that a parser reads; counts on stderr; exit codes.
+# mythos scan as a person and a program see it: one path a line, escaped; JSON that a parser reads; counts on stderr;
+# exit codes.
 set -eu
 dir=$(mktemp -d)
 trap 'chmod -R u+rwx "$dir"; rm -rf "$dir"' EXIT

@@ -1,10 +1,10 @@
 /* test_scan_git.c - random trees with random ignore files: what scan lists is what git lists, and for the same reason.
  *
- * Tree    a repository by hand (HEAD, objects, refs); directories, files and patterns over the same few letters, so that most patterns match
- *         something; .gitignore at any depth, .git/info/exclude, core.excludesFile of user, repository, or by default; core.ignorecase of user or
- *         repository, then with capitals
- * Oracle  one git a tree, by turns: ls-files --others (which files), the same from a directory inside, check-ignore -v (which pattern, of
- *         which file, in which line)                                                                                                  */
+ * Tree    a repository by hand (HEAD, objects, refs); directories, files and patterns over the same few letters, so
+ *         that most patterns match something; .gitignore at any depth, .git/info/exclude, core.excludesFile of user,
+ *         repository, or by default; core.ignorecase of user or repository, then with capitals
+ * Oracle  one git a tree, by turns: ls-files --others (which files), the same from a directory inside, check-ignore -v
+ *         (which pattern, of which file, in which line) */
 #define _GNU_SOURCE
 #include "tests/support/files.h"
 #include "retrieval/scan/scan.h"
@@ -23,21 +23,22 @@ enum { MOST_PATHS = 64, NAME_CAP = 24, PATH_CAP = 160 };
 
 typedef struct {
     uint64_t r;
-    char dir[MOST_PATHS][PATH_CAP];             /* "" or with a slash at its end */
-    char path[MOST_PATHS][PATH_CAP];            /* files and directories, without */
+    char dir[MOST_PATHS][PATH_CAP];  /* "" or with a slash at its end */
+    char path[MOST_PATHS][PATH_CAP]; /* files and directories, without */
     bool is_dir[MOST_PATHS];
     uint32_t n_dir, n_path, n_pattern;
     bool ignore_case;
 } tree;
 
-static uint64_t n_ignored, n_back, n_in, n_folded;      /* that the comparison saw; out by letters of another case */
+static uint64_t n_ignored, n_back, n_in, n_folded; /* that the comparison saw; out by letters of another case */
 
 /* ---- making one ---- */
 
 static void random_name(tree *t, char *dst)
 {
     static const char *const odd[] = {
-        "a b", " a", "a ", "#a", "!a", "[a]", "a]", "a*", "a?b", "a\\b", "\\", "\xc3\xa9", "\xff", "-a", "a.c", "b.o", ".a", "a\tb", "a\nb",
+        "a b", " a",       "a ",   "#a", "!a",  "[a]", "a]", "a*",   "a?b",  "a\\b",
+        "\\",  "\xc3\xa9", "\xff", "-a", "a.c", "b.o", ".a", "a\tb", "a\nb",
     };
     if (check_below(&t->r, 5) == 0) {
         strcpy(dst, odd[check_below(&t->r, sizeof(odd) / sizeof(odd[0]))]);
@@ -60,12 +61,18 @@ static size_t random_piece(tree *t, char *dst)
         case 0: n += (size_t)sprintf(dst + n, "*"); break;
         case 1: n += (size_t)sprintf(dst + n, "?"); break;
         case 2: n += (size_t)sprintf(dst + n, "[%c%c]", "ab!^-"[check_below(&t->r, 5)], *s == '\n' ? 'a' : *s); break;
-        case 3: n += (size_t)sprintf(dst + n, "[%c-%c]", t->ignore_case && check_below(&t->r, 2) ? 'A' : 'a', *s == '\n' ? 'a' : *s); break;
+        case 3:
+            n += (size_t)sprintf(dst + n, "[%c-%c]", t->ignore_case && check_below(&t->r, 2) ? 'A' : 'a',
+                                 *s == '\n' ? 'a' : *s);
+            break;
         case 4: n += (size_t)sprintf(dst + n, "\\%c", *s); break;
         case 5: n += (size_t)sprintf(dst + n, "*%c", *s); break;
         case 6: n += (size_t)sprintf(dst + n, "%c**", *s); break;
-        case 7: n += check_below(&t->r, 6) ? 0 : (size_t)sprintf(dst + n, "[[:%s:]%c", t->ignore_case ? "upper" : "alpha", check_below(&t->r, 4) ? ']' : 'a');
-                break;
+        case 7:
+            n += check_below(&t->r, 6) ? 0
+                                       : (size_t)sprintf(dst + n, "[[:%s:]%c", t->ignore_case ? "upper" : "alpha",
+                                                         check_below(&t->r, 4) ? ']' : 'a');
+            break;
         default: dst[n++] = *s; break;
         }
     }
@@ -94,14 +101,15 @@ static void random_patterns(tree *t, bytes *b)
                 n += (size_t)sprintf(line + n, "%s", check_below(&t->r, 4) ? "/" : "/**/");
             n += random_piece(t, line + n);
         }
-        static const char *const end[] = { "", "", "", "", "", "", "/", "/", "/*", "/**", " ", "\\ ", "\t", "\r", " \\", "//" };
+        static const char *const end[] = {"",   "",    "",  "",    "",   "",   "/",   "/",
+                                          "/*", "/**", " ", "\\ ", "\t", "\r", " \\", "//"};
         n += (size_t)sprintf(line + n, "%s", end[check_below(&t->r, sizeof(end) / sizeof(end[0]))]);
         bytes_put(b, line, n);
         bytes_text(b, check_below(&t->r, 12) ? "\n" : "\r\n");
         t->n_pattern++;
     }
     if (b->len && check_below(&t->r, 4) == 0)
-        b->len--;                               /* no end of the last line */
+        b->len--; /* no end of the last line */
 }
 
 static void put(const char *root, const char *path, const void *data, size_t n)
@@ -131,7 +139,7 @@ static bool is_there(const tree *t, const char *path)
 
 static void put_patterns(tree *t, const char *root, const char *path)
 {
-    bytes b = { 0 };
+    bytes b = {0};
     random_patterns(t, &b);
     put(root, path, b.data ? b.data : (unsigned char *)"", b.len);
     bytes_free(&b);
@@ -194,7 +202,7 @@ static void make_tree(tree *t, const char *root, const char *home)
     } else if (which == 2) {
         put(home, ".gitconfig", "[core]\n\texcludesFile = ~/mine\n\tignorecase = on\n", is_of_user ? 46 : 29);
         put_patterns(t, home, "mine");
-        put_patterns(t, home, ".config/git/ignore");    /* not read then */
+        put_patterns(t, home, ".config/git/ignore"); /* not read then */
     } else if (which == 3) {
         put(home, ".gitconfig", "[core]\n\texcludesFile = ~/mine\n", 29);
         put_patterns(t, home, "mine");
@@ -219,7 +227,7 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 /* Runs git in `root` with the file `in` as its input; what it says is in *out, a NUL behind it. */
 static void run_git(bytes *out, const char *root, const char *const *args, const char *in)
 {
-    char git[] = "git", cd[] = "-C", *argv[16] = { git, cd, (char *)root }, buf[65536];
+    char git[] = "git", cd[] = "-C", *argv[16] = {git, cd, (char *)root}, buf[65536];
     int pipe_fd[2], status, n = 3;
     pid_t pid;
     posix_spawn_file_actions_t fa;
@@ -262,15 +270,16 @@ static void check_list(tree *t, const char *root, myth_mem *mem, const char *sub
 {
     char full[700];
     const char *want[MOST_PATHS + 1], *got[MOST_PATHS + 1];
-    static const char *const args[] = { "ls-files", "-o", "-z", "--exclude-standard", NULL };
-    bytes b = { 0 };
+    static const char *const args[] = {"ls-files", "-o", "-z", "--exclude-standard", NULL};
+    bytes b = {0};
     myth_scan_list l;
-    myth_error err = { 0 };
+    myth_error err = {0};
     uint32_t n_got = 0, n_want;
     snprintf(full, sizeof(full), "%s%s%s", root, *sub ? "/" : "", sub);
     run_git(&b, full, args, NULL);
     n_want = split(&b, want, MOST_PATHS);
-    if (myth_scan(&l, mem, &(myth_scan_opts){ .root = full, .hidden = true, .n_threads = 1 + check_below(&t->r, 3) }, &err) != MYTH_OK)
+    if (myth_scan(&l, mem, &(myth_scan_opts){.root = full, .hidden = true, .n_threads = 1 + check_below(&t->r, 3)},
+                  &err) != MYTH_OK)
         fail_msg("%s", err.msg);
     for (uint32_t i = 0; i < l.n_file; i++)
         got[n_got++] = l.file[i].path;
@@ -287,11 +296,12 @@ static void check_list(tree *t, const char *root, myth_mem *mem, const char *sub
     bytes_free(&b);
 }
 
-/* Whether git ignores the directory `sub`, or one above it: from there it lists nothing, and scan begins there because it was told so. */
+/* Whether git ignores the directory `sub`, or one above it: from there it lists nothing, and scan begins there because
+ * it was told so. */
 static bool is_ignored_by_git(const char *root, const char *sub)
 {
-    static const char *const args[] = { "check-ignore", "--no-index", "-z", "--stdin", NULL };
-    bytes in = { 0 }, out = { 0 };
+    static const char *const args[] = {"check-ignore", "--no-index", "-z", "--stdin", NULL};
+    bytes in = {0}, out = {0};
     bytes_put(&in, sub, strlen(sub) + 1);
     files_put("asked", in.data, in.len);
     run_git(&out, root, args, files_path("asked"));
@@ -317,11 +327,11 @@ static bool has_capital(const char *s) { return strpbrk(s, "AB") != NULL; }
 /* The same pattern of the same line of the same file, for every path. */
 static void check_reasons(tree *t, const char *root, myth_mem *mem)
 {
-    static const char *const args[] = { "check-ignore", "--no-index", "-v", "-n", "-z", "--stdin", NULL };
+    static const char *const args[] = {"check-ignore", "--no-index", "-v", "-n", "-z", "--stdin", NULL};
     const char *part[4 * MOST_PATHS];
-    bytes in = { 0 }, out = { 0 };
+    bytes in = {0}, out = {0};
     myth_scan_list l;
-    myth_error err = { 0 };
+    myth_error err = {0};
     for (uint32_t i = 0; i < t->n_path; i++)
         bytes_put(&in, t->path[i], strlen(t->path[i]) + 1);
     files_put("asked", in.data ? in.data : (unsigned char *)"", in.len);
@@ -332,7 +342,7 @@ static void check_reasons(tree *t, const char *root, myth_mem *mem)
     for (size_t at = 0; at + 1 < out.len; at += strlen((char *)out.data + at) + 1)
         part[n++] = (char *)out.data + at;
     assert_int_equal(n, 4 * t->n_path);
-    if (myth_scan(&l, mem, &(myth_scan_opts){ .root = root, .hidden = true, .explain = true }, &err) != MYTH_OK)
+    if (myth_scan(&l, mem, &(myth_scan_opts){.root = root, .hidden = true, .explain = true}, &err) != MYTH_OK)
         fail_msg("%s", err.msg);
     for (uint32_t i = 0; i < t->n_path; i++) {
         const char *source = part[4 * i], *line = part[4 * i + 1], *pattern = part[4 * i + 2], *path = part[4 * i + 3];
@@ -340,7 +350,8 @@ static void check_reasons(tree *t, const char *root, myth_mem *mem)
         bool want_out = *source && *pattern != '!', is_out = f && f->reason != MYTH_SCAN_IN;
         char why[600];
         if (want_out != is_out)
-            fail_msg("%s: '%s' is %s (%s:%s: %s)", root, path, want_out ? "out for git" : "in for git", source, line, pattern);
+            fail_msg("%s: '%s' is %s (%s:%s: %s)", root, path, want_out ? "out for git" : "in for git", source, line,
+                     pattern);
         n_ignored += is_out;
         n_folded += is_out && t->ignore_case && has_capital(path) != has_capital(pattern);
         n_back += *source && *pattern == '!';
@@ -350,15 +361,17 @@ static void check_reasons(tree *t, const char *root, myth_mem *mem)
                 fail_msg("%s: '%s' is not listed", root, path);
             continue;
         }
-        /* git names files of the work tree from the top, its own by the path it has for them; so does scan, but for its own whole ones. */
+        /* git names files of the work tree from the top, its own by the path it has for them; so does scan, but for its
+         * own whole ones. */
         snprintf(why, sizeof(why), "pattern '%s' in ", pattern);
         if (*source && !f->is_dir && !is_out && !strstr(f->why, why))
             fail_msg("'%s' is taken back by '%s', scan says: %s", path, pattern, f->why);
         snprintf(why, sizeof(why), "%s:%s", source, line);
         size_t n_why = strlen(f->why), n_tail = strlen(why);
-        if (is_out && (strncmp(f->why, "pattern '", 9) != 0 || strncmp(f->why + 9, pattern, strlen(pattern)) != 0 || n_why < n_tail ||
-                       strcmp(f->why + n_why - n_tail, why) != 0))
-            fail_msg("%s: '%s': scan says: %s; git says: pattern '%s' in %s:%s", root, path, f->why, pattern, source, line);
+        if (is_out && (strncmp(f->why, "pattern '", 9) != 0 || strncmp(f->why + 9, pattern, strlen(pattern)) != 0 ||
+                       n_why < n_tail || strcmp(f->why + n_why - n_tail, why) != 0))
+            fail_msg("%s: '%s': scan says: %s; git says: pattern '%s' in %s:%s", root, path, f->why, pattern, source,
+                     line);
     }
     myth_scan_close(&l, mem);
     bytes_free(&out);
@@ -380,13 +393,14 @@ static void random_trees(void **state)
     setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
     setenv("LC_ALL", "C", 1);
     static const char *const other[] = {
-        "XDG_CONFIG_HOME", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_COUNT", "GIT_CEILING_DIRECTORIES",
+        "XDG_CONFIG_HOME",   "GIT_DIR",          "GIT_WORK_TREE",           "GIT_INDEX_FILE",
+        "GIT_CONFIG_GLOBAL", "GIT_CONFIG_COUNT", "GIT_CEILING_DIRECTORIES",
     };
     for (size_t k = 0; k < sizeof(other) / sizeof(other[0]); k++)
         unsetenv(other[k]);
     for (; check_goes_on(i, n, n_back > i / 16 && n_folded > i / 16); i++) {
         static tree t;
-        t = (tree){ .r = check_rand(&r) };
+        t = (tree){.r = check_rand(&r)};
         t.ignore_case = check_below(&t.r, 3) == 0;
         snprintf(root, sizeof(root), "%s", files_path("tree"));
         make_tree(&t, root, home);
@@ -405,14 +419,17 @@ static void random_trees(void **state)
         assert_int_equal(nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS), 0);
     }
     assert_int_equal(myth_mem_close(mem), 0);
-    print_message("%u trees, %llu patterns: %llu paths in, %llu out, %llu taken back, %llu by letters of another case\n", i, (unsigned long long)n_pattern,
-                  (unsigned long long)n_in, (unsigned long long)n_ignored, (unsigned long long)n_back, (unsigned long long)n_folded);
-    assert_true(n_in > i && n_ignored > i && n_back > i / 16 && n_folded > i / 16);   /* patterns that decide nothing would prove nothing */
+    print_message(
+        "%u trees, %llu patterns: %llu paths in, %llu out, %llu taken back, %llu by letters of another case\n", i,
+        (unsigned long long)n_pattern, (unsigned long long)n_in, (unsigned long long)n_ignored,
+        (unsigned long long)n_back, (unsigned long long)n_folded);
+    assert_true(n_in > i && n_ignored > i && n_back > i / 16 &&
+                n_folded > i / 16); /* patterns that decide nothing would prove nothing */
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(random_trees) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_trees)};
     check_name();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,12 @@
-/* test_fts_tokenizer.c - words and their parts, Porter's stems against FTS5's own, what an FTS5 table finds by them, and any bytes. */
+/* test_fts_tokenizer.c - words and their parts, Porter's stems against FTS5's own, what an FTS5 table finds by them,
+ * and any bytes. */
 #include "tests/support/check.h"
 #include "retrieval/store/fts_tokenizer.h"
 
 static sqlite3 *open_db(void)
 {
     sqlite3 *db = NULL;
-    myth_error err = { 0 };
+    myth_error err = {0};
     assert_int_equal(sqlite3_open(":memory:", &db), SQLITE_OK);
     assert_int_equal(myth_fts_register(db, &err), MYTH_OK);
     return db;
@@ -36,33 +37,40 @@ static const char *cut(const char *text)
 static void words(void **state)
 {
     (void)state;
-    static const struct { const char *text, *is; } row[] = {
-        { "", "" },
-        { " \n\t+-*/", "" },
-        { "parse", "parse: parse" },
-        { "parseFile", "parsefile: parse file" },
-        { "ParseFile", "parsefile: parse file" },
-        { "parse_file", "parse_file: parse file" },
-        { "HTTPServerError", "httpservererror: http server error" },
-        { "parseURLs(x)", "parseurls: parse urls | x: x" },
-        { "URLsplit", "urlsplit: ur lsplit" },
-        { "sha256sum", "sha256sum: sha 256 sum" },
-        { "int32_t", "int32_t: int 32 t" },
-        { "__init__", "__init__: init" },
-        { "__", "__:" },
-        { "$scope", "$scope: scope" },
-        { "MAX_PATH", "max_path: max path" },
-        { "os.path.join", "os: os | path: path | join: join" },
-        { "std::vector<int>", "std: std | vector: vector | int: int" },
-        { "a->b", "a: a | b: b" },
-        { "src/foo-bar.c", "src: src | foo: foo | bar: bar | c: c" },
-        { "0x1F 3.14e5 10_000", "0x1f: 0x1f | 3: 3 | 14e5: 14e5 | 10_000: 10_000" },
-        { "Gr\xc3\xb6\xc3\x9f""eMax", "gr\xc3\xb6\xc3\x9f""emax: gr\xc3\xb6\xc3\x9f""e max" },
-        { "\xc3\x89t\xc3\x89", "\xc3\xa9t\xc3\xa9: \xc3\xa9t \xc3\xa9" },
-        { "\xd0\x9f\xd1\x80\xd0\xb8\xd0\xb2\xd0\xb5\xd1\x82", "\xd0\xbf\xd1\x80\xd0\xb8\xd0\xb2\xd0\xb5\xd1\x82: \xd0\xbf\xd1\x80\xd0\xb8\xd0\xb2\xd0\xb5\xd1\x82" },
-        { "\xe2\x80\x9cquoted\xe2\x80\x9d", "quoted: quoted" },
-        { "\xe6\x96\x87\xe4\xbb\xb6name", "\xe6\x96\x87: \xe6\x96\x87 | \xe4\xbb\xb6: \xe4\xbb\xb6 | name: name" },
-        { "caf\xe9 \xff", "caf\xe9: caf\xe9 | \xff: \xff" },
+    static const struct {
+        const char *text, *is;
+    } row[] = {
+        {"", ""},
+        {" \n\t+-*/", ""},
+        {"parse", "parse: parse"},
+        {"parseFile", "parsefile: parse file"},
+        {"ParseFile", "parsefile: parse file"},
+        {"parse_file", "parse_file: parse file"},
+        {"HTTPServerError", "httpservererror: http server error"},
+        {"parseURLs(x)", "parseurls: parse urls | x: x"},
+        {"URLsplit", "urlsplit: ur lsplit"},
+        {"sha256sum", "sha256sum: sha 256 sum"},
+        {"int32_t", "int32_t: int 32 t"},
+        {"__init__", "__init__: init"},
+        {"__", "__:"},
+        {"$scope", "$scope: scope"},
+        {"MAX_PATH", "max_path: max path"},
+        {"os.path.join", "os: os | path: path | join: join"},
+        {"std::vector<int>", "std: std | vector: vector | int: int"},
+        {"a->b", "a: a | b: b"},
+        {"src/foo-bar.c", "src: src | foo: foo | bar: bar | c: c"},
+        {"0x1F 3.14e5 10_000", "0x1f: 0x1f | 3: 3 | 14e5: 14e5 | 10_000: 10_000"},
+        {"Gr\xc3\xb6\xc3\x9f"
+         "eMax",
+         "gr\xc3\xb6\xc3\x9f"
+         "emax: gr\xc3\xb6\xc3\x9f"
+         "e max"},
+        {"\xc3\x89t\xc3\x89", "\xc3\xa9t\xc3\xa9: \xc3\xa9t \xc3\xa9"},
+        {"\xd0\x9f\xd1\x80\xd0\xb8\xd0\xb2\xd0\xb5\xd1\x82",
+         "\xd0\xbf\xd1\x80\xd0\xb8\xd0\xb2\xd0\xb5\xd1\x82: \xd0\xbf\xd1\x80\xd0\xb8\xd0\xb2\xd0\xb5\xd1\x82"},
+        {"\xe2\x80\x9cquoted\xe2\x80\x9d", "quoted: quoted"},
+        {"\xe6\x96\x87\xe4\xbb\xb6name", "\xe6\x96\x87: \xe6\x96\x87 | \xe4\xbb\xb6: \xe4\xbb\xb6 | name: name"},
+        {"caf\xe9 \xff", "caf\xe9: caf\xe9 | \xff: \xff"},
     };
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
         assert_string_equal(cut(row[i].text), row[i].is);
@@ -118,22 +126,47 @@ static void stems_as_fts5(void **state)
 {
     (void)state;
     static const char *const suffix[] = {
-        "", "s", "es", "sses", "ies", "ss", "eed", "ed", "ing", "y", "ational", "tional", "enci", "anci", "izer", "bli", "alli", "entli", "eli",
-        "ousli", "ization", "ation", "ator", "alism", "iveness", "fulness", "ousness", "aliti", "iviti", "biliti", "logi", "icate", "ative",
-        "alize", "iciti", "ical", "ful", "ness", "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ion", "sion",
-        "tion", "ou", "ism", "ate", "iti", "ous", "ive", "ize", "e", "l", "ll", "le", "at", "bl", "iz", "ly", "ying", "yed",
+        "",        "s",      "es",    "sses",  "ies",     "ss",      "eed",     "ed",    "ing",   "y",
+        "ational", "tional", "enci",  "anci",  "izer",    "bli",     "alli",    "entli", "eli",   "ousli",
+        "ization", "ation",  "ator",  "alism", "iveness", "fulness", "ousness", "aliti", "iviti", "biliti",
+        "logi",    "icate",  "ative", "alize", "iciti",   "ical",    "ful",     "ness",  "al",    "ance",
+        "ence",    "er",     "ic",    "able",  "ible",    "ant",     "ement",   "ment",  "ent",   "ion",
+        "sion",    "tion",   "ou",    "ism",   "ate",     "iti",     "ous",     "ive",   "ize",   "e",
+        "l",       "ll",     "le",    "at",    "bl",      "iz",      "ly",      "ying",  "yed",
     };
-    static const char *const plain[] = { "caresses", "ponies", "ties", "cats", "feed", "agreed", "plastered", "bled", "motoring", "sing", "conflated",
-        "troubled", "sized", "hopping", "tanned", "falling", "hissing", "fizzed", "failing", "filing", "happy", "sky", "relational", "conditional",
-        "rational", "generalization", "oscillators", "probate", "rate", "cease", "controll", "roll", "parsing", "parser", "parse", "parsed",
-        "indices", "indexes", "queries", "query", "as", "is", "the", "yyy", "sss", "eee", "ied", "ies", "ing", "inging", "eed", "seed" };
+    static const char *const plain[] = {"caresses",    "ponies",
+                                        "ties",        "cats",
+                                        "feed",        "agreed",
+                                        "plastered",   "bled",
+                                        "motoring",    "sing",
+                                        "conflated",   "troubled",
+                                        "sized",       "hopping",
+                                        "tanned",      "falling",
+                                        "hissing",     "fizzed",
+                                        "failing",     "filing",
+                                        "happy",       "sky",
+                                        "relational",  "conditional",
+                                        "rational",    "generalization",
+                                        "oscillators", "probate",
+                                        "rate",        "cease",
+                                        "controll",    "roll",
+                                        "parsing",     "parser",
+                                        "parse",       "parsed",
+                                        "indices",     "indexes",
+                                        "queries",     "query",
+                                        "as",          "is",
+                                        "the",         "yyy",
+                                        "sss",         "eee",
+                                        "ied",         "ies",
+                                        "ing",         "inging",
+                                        "eed",         "seed"};
     enum { N_SUFFIX = sizeof(suffix) / sizeof(suffix[0]) };
     sqlite3 *db = open_db();
     fts5_api *api = NULL;
     sqlite3_stmt *q;
     porter p;
     void *user;
-    const char *arg[] = { "ascii" };
+    const char *arg[] = {"ascii"};
     assert_int_equal(sqlite3_prepare_v2(db, "SELECT fts5(?1)", -1, &q, NULL), SQLITE_OK);
     sqlite3_bind_pointer(q, 1, &api, "fts5_api_ptr", NULL);
     sqlite3_step(q);
@@ -172,7 +205,8 @@ static const char *found(sqlite3 *db, const char *text, size_t n)
     assert_int_equal(myth_fts_quote(query, len + 1, text, n), len);
     assert_int_equal(strlen(query), len);
     out[0] = '\0';
-    assert_int_equal(sqlite3_prepare_v2(db, "SELECT rowid FROM fts WHERE fts MATCH ?1 ORDER BY rowid", -1, &q, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, "SELECT rowid FROM fts WHERE fts MATCH ?1 ORDER BY rowid", -1, &q, NULL),
+                     SQLITE_OK);
     sqlite3_bind_text(q, 1, query, -1, SQLITE_STATIC);
     int rc;
     while ((rc = sqlite3_step(q)) == SQLITE_ROW)
@@ -230,20 +264,23 @@ static int keep_all(void *arg, int flags, const char *token, int n, int start, i
 static void tokens(void **state)
 {
     (void)state;
-    static const struct { int flags; const char *text, *is; } row[] = {
-        { FTS5_TOKENIZE_DOCUMENT, "parseFiles", " parsefiles=pars=file" },
-        { FTS5_TOKENIZE_DOCUMENT, "parsing x", " pars" },
-        { FTS5_TOKENIZE_DOCUMENT, "a_file_file", " a_file_file=file" },
-        { FTS5_TOKENIZE_DOCUMENT, "tables of v2s", " tabl v2s" },
-        { FTS5_TOKENIZE_DOCUMENT, "i + 7 - 17 of the file, to_the", " 17 file to_the=to=the" },
-        { FTS5_TOKENIZE_QUERY, "i of 17", " 17" },
-        { FTS5_TOKENIZE_QUERY, "of", " of" },
-        { FTS5_TOKENIZE_QUERY, "of the", "" },
-        { FTS5_TOKENIZE_QUERY, "i", "" },
-        { FTS5_TOKENIZE_AUX, "v2", " v2" },
-        { FTS5_TOKENIZE_QUERY, "parsing", " pars" },
-        { FTS5_TOKENIZE_QUERY, "parseFiles", " parsefiles" },
-        { FTS5_TOKENIZE_QUERY | FTS5_TOKENIZE_PREFIX, "Parsing", " parsing" },
+    static const struct {
+        int flags;
+        const char *text, *is;
+    } row[] = {
+        {FTS5_TOKENIZE_DOCUMENT, "parseFiles", " parsefiles=pars=file"},
+        {FTS5_TOKENIZE_DOCUMENT, "parsing x", " pars"},
+        {FTS5_TOKENIZE_DOCUMENT, "a_file_file", " a_file_file=file"},
+        {FTS5_TOKENIZE_DOCUMENT, "tables of v2s", " tabl v2s"},
+        {FTS5_TOKENIZE_DOCUMENT, "i + 7 - 17 of the file, to_the", " 17 file to_the=to=the"},
+        {FTS5_TOKENIZE_QUERY, "i of 17", " 17"},
+        {FTS5_TOKENIZE_QUERY, "of", " of"},
+        {FTS5_TOKENIZE_QUERY, "of the", ""},
+        {FTS5_TOKENIZE_QUERY, "i", ""},
+        {FTS5_TOKENIZE_AUX, "v2", " v2"},
+        {FTS5_TOKENIZE_QUERY, "parsing", " pars"},
+        {FTS5_TOKENIZE_QUERY, "parseFiles", " parsefiles"},
+        {FTS5_TOKENIZE_QUERY | FTS5_TOKENIZE_PREFIX, "Parsing", " parsing"},
     };
     sqlite3 *db = open_db();
     fts5_api *api = NULL;
@@ -259,14 +296,16 @@ static void tokens(void **state)
     assert_int_equal(methods.xCreate(user, NULL, 0, &t), SQLITE_OK);
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
         char got[400] = "";
-        assert_int_equal(methods.xTokenize(t, got, row[i].flags, row[i].text, (int)strlen(row[i].text), keep_all), SQLITE_OK);
+        assert_int_equal(methods.xTokenize(t, got, row[i].flags, row[i].text, (int)strlen(row[i].text), keep_all),
+                         SQLITE_OK);
         assert_string_equal(got, row[i].is);
     }
     methods.xDelete(t);
     sqlite3_close(db);
 }
 
-/* Any bytes: every row finds itself by any run of its own words, and the table stays whole when rows go again by their text. */
+/* Any bytes: every row finds itself by any run of its own words, and the table stays whole when rows go again by their
+ * text. */
 static void any_bytes(void **state)
 {
     (void)state;
@@ -277,7 +316,9 @@ static void any_bytes(void **state)
     uint64_t rng = check_seed();
     run(db, "CREATE VIRTUAL TABLE fts USING fts5(body, path, names, content='', tokenize='mythos')");
     assert_int_equal(sqlite3_prepare_v2(db, "INSERT INTO fts(rowid, body) VALUES(?1, ?2)", -1, &put, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, "INSERT INTO fts(fts, rowid, body) VALUES('delete', ?1, ?2)", -1, &gone, NULL), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_prepare_v2(db, "INSERT INTO fts(fts, rowid, body) VALUES('delete', ?1, ?2)", -1, &gone, NULL),
+        SQLITE_OK);
     for (int i = 0; i < ROWS; i++) {
         for (int k = 0; k < BYTES; k++) {
             static const char some[] = "aZ_ 9sg\xc3\xa9.";
@@ -294,7 +335,7 @@ static void any_bytes(void **state)
         char id[16];
         snprintf(id, sizeof(id), "%d ", i);
         while (myth_word_next(&w, text[i], BYTES, &pos)) {
-            if (w.n_whole < 5)                          /* one letter, or one of those that hold sentences together */
+            if (w.n_whole < 5) /* one letter, or one of those that hold sentences together */
                 continue;
             assert_true(w.bytes > 0 && w.off + w.bytes == pos && pos <= BYTES);
             const char *hit = found(db, text[i] + w.off, w.bytes);
@@ -326,8 +367,8 @@ static void any_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words), cmocka_unit_test(long_words), cmocka_unit_test(stems_as_fts5),
-        cmocka_unit_test(table_finds), cmocka_unit_test(tokens), cmocka_unit_test(any_bytes),
+        cmocka_unit_test(words),       cmocka_unit_test(long_words), cmocka_unit_test(stems_as_fts5),
+        cmocka_unit_test(table_finds), cmocka_unit_test(tokens),     cmocka_unit_test(any_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

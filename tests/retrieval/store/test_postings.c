@@ -1,5 +1,6 @@
-/* test_postings.c - rows read from the pages of the full-text index against what FTS5 itself says, over made-up tables of many segments, deletions
- * and positions that go on over pages; and pages with flipped bytes, which end in an answer or an error. */
+/* test_postings.c - rows read from the pages of the full-text index against what FTS5 itself says, over made-up tables
+ * of many segments, deletions and positions that go on over pages; and pages with flipped bytes, which end in an answer
+ * or an error. */
 #include "tests/support/check.h"
 #include "retrieval/store/postings.h"
 
@@ -52,7 +53,7 @@ static void keep(list *l, const myth_posting *one)
 
 static void see(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_context *ctx, int n_arg, sqlite3_value **arg)
 {
-    myth_posting one = { .row = (uint32_t)api->xRowid(fts) };
+    myth_posting one = {.row = (uint32_t)api->xRowid(fts)};
     Fts5PhraseIter it;
     int col, off;
     (void)n_arg;
@@ -81,14 +82,19 @@ static sqlite3 *open_table(int page_bytes)
     return db;
 }
 
-static void word(char *dst, uint32_t i) { sprintf(dst, i % 3 ? "word%c%c " : "longer_name_%c%c_%u ", 'a' + (int)i % 26, 'a' + (int)i / 26, i); }
+static void word(char *dst, uint32_t i)
+{
+    sprintf(dst, i % 3 ? "word%c%c " : "longer_name_%c%c_%u ", 'a' + (int)i % 26, 'a' + (int)i / 26, i);
+}
 
-/* A text of the row, the same whenever it is asked for: the first words are in nearly all rows, some rows have one of them a thousand times. */
+/* A text of the row, the same whenever it is asked for: the first words are in nearly all rows, some rows have one of
+ * them a thousand times. */
 static void text_of(char *dst, uint32_t row, uint32_t version, uint32_t column)
 {
     uint64_t before = seed;
     seed = row * 977u + version * 31u + column;
-    uint32_t n = column == MYTH_FTS_BODY ? 3 + draw(60) : 1 + draw(4), often = draw(40) == 0 && column == MYTH_FTS_BODY ? 1000 : 1;
+    uint32_t n = column == MYTH_FTS_BODY ? 3 + draw(60) : 1 + draw(4),
+             often = draw(40) == 0 && column == MYTH_FTS_BODY ? 1000 : 1;
     *dst = '\0';
     for (uint32_t i = 0; i < n; i++) {
         uint32_t w = draw(3) ? draw(N_WORD / 10) : draw(N_WORD);
@@ -118,7 +124,7 @@ static void write_row(sqlite3 *db, uint32_t row, uint32_t version, bool is_delet
 static sqlite3 *make_table(uint32_t n_row, uint32_t n_update, int page_bytes)
 {
     sqlite3 *db = open_table(page_bytes);
-    uint32_t *version = calloc(n_row + 1, sizeof *version);             /* 0: not there */
+    uint32_t *version = calloc(n_row + 1, sizeof *version); /* 0: not there */
     run(db, "BEGIN");
     for (uint32_t row = 1; row <= n_row; row++)
         if (draw(10))
@@ -165,15 +171,17 @@ static void keep_token(void *arg, const char *token, size_t n)
 
 static void same_as_fts5(sqlite3 *db)
 {
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_postings *p;
-    vocabulary v = { .n = 0 };
+    vocabulary v = {.n = 0};
     sqlite3_stmt *s, *vocab;
     if (myth_postings_open(&p, mem, db, &err) != MYTH_OK)
         fail_msg("%s", err.msg);
     assert_int_equal(myth_postings_tokens(p, "", 0, keep_token, &v, &err), MYTH_OK);
     run(db, "CREATE VIRTUAL TABLE temp.v USING fts5vocab(main, fts, 'row')");
-    assert_int_equal(sqlite3_prepare_v2(db, "SELECT see(fts, ?2) FROM fts WHERE fts MATCH ?1 ORDER BY rowid", -1, &s, NULL), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_prepare_v2(db, "SELECT see(fts, ?2) FROM fts WHERE fts MATCH ?1 ORDER BY rowid", -1, &s, NULL),
+        SQLITE_OK);
     assert_int_equal(sqlite3_prepare_v2(db, "SELECT term, doc FROM temp.v", -1, &vocab, NULL), SQLITE_OK);
     while (sqlite3_step(vocab) == SQLITE_ROW) {
         const char *token = (const char *)sqlite3_column_text(vocab, 0);
@@ -183,7 +191,7 @@ static void same_as_fts5(sqlite3 *db)
         if (at == v.n)
             fail_msg("%s is not among the words", token);
         char quoted[2 * MYTH_WORD_BYTES];
-        list want = { 0 }, got = { 0 };
+        list want = {0}, got = {0};
         size_t n = myth_fts_quote(quoted, sizeof quoted, token, strlen(token));
         sqlite3_bind_text(s, 1, quoted, (int)n, SQLITE_TRANSIENT);
         sqlite3_bind_pointer(s, 2, &want, "list", NULL);
@@ -193,7 +201,8 @@ static void same_as_fts5(sqlite3 *db)
         myth_postings_word w;
         int64_t n_row = -1;
         assert_int_equal(myth_postings_find(p, token, strlen(token), &w, &err), MYTH_OK);
-        if (myth_postings_walk(p, &w, keep_row, &got, &err) != MYTH_OK || myth_postings_count(p, &w, &n_row, &err) != MYTH_OK)
+        if (myth_postings_walk(p, &w, keep_row, &got, &err) != MYTH_OK ||
+            myth_postings_count(p, &w, &n_row, &err) != MYTH_OK)
             fail_msg("%s: %s", token, err.msg);
         if (got.n != want.n || n_row != want.n || n_row != sqlite3_column_int64(vocab, 1))
             fail_msg("%s: %u rows read, %lld counted, FTS5 has %u", token, got.n, (long long)n_row, want.n);
@@ -206,13 +215,13 @@ static void same_as_fts5(sqlite3 *db)
     sqlite3_finalize(vocab);
     sqlite3_finalize(s);
     run(db, "DROP TABLE temp.v");
-    static const char *const absent[] = { "aaa", "word", "wordaaa", "zzz", "longer_name_", "0", "\xff" };
+    static const char *const absent[] = {"aaa", "word", "wordaaa", "zzz", "longer_name_", "0", "\xff"};
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) {
         myth_postings_word w;
         int64_t n_row = -1;
         assert_int_equal(myth_postings_find(p, absent[i], strlen(absent[i]), &w, &err), MYTH_OK);
         assert_int_equal(myth_postings_count(p, &w, &n_row, &err), MYTH_OK);
-        assert_true(n_row == 0 || strcmp(absent[i], "word") == 0);      /* a part of word_ab is the word itself */
+        assert_true(n_row == 0 || strcmp(absent[i], "word") == 0); /* a part of word_ab is the word itself */
     }
     myth_postings_close(p);
 }
@@ -220,8 +229,11 @@ static void same_as_fts5(sqlite3 *db)
 static void rows_are_those_of_fts5(void **state)
 {
     (void)state;
-    static const struct { uint32_t n_row, n_update; int page_bytes; } table[] = {
-        { 1, 0, 4040 }, { 300, 0, 4040 }, { 300, 5, 64 }, { 300, 40, 128 }, { 2000, 20, 512 }, { 2000, 3, 4040 },
+    static const struct {
+        uint32_t n_row, n_update;
+        int page_bytes;
+    } table[] = {
+        {1, 0, 4040}, {300, 0, 4040}, {300, 5, 64}, {300, 40, 128}, {2000, 20, 512}, {2000, 3, 4040},
     };
     seed = 1;
     uint32_t n_round = check_is_full() ? 20 : 1;
@@ -297,13 +309,14 @@ static void flipped_bytes_end_in_an_error(void **state)
             page[draw((uint32_t)n)] = (unsigned char)draw(256);
         for (int turn = 0; turn < 2; turn++) {
             sqlite3_bind_int64(put, 1, at);
-            sqlite3_bind_blob(put, 2, turn ? whole : page, turn == 0 && draw(8) == 0 ? (int)draw((uint32_t)n) : n, SQLITE_STATIC);
+            sqlite3_bind_blob(put, 2, turn ? whole : page, turn == 0 && draw(8) == 0 ? (int)draw((uint32_t)n) : n,
+                              SQLITE_STATIC);
             assert_int_equal(sqlite3_step(put), SQLITE_DONE);
             sqlite3_reset(put);
             if (turn)
                 break;
             myth_postings *p;
-            myth_error err = { 0 };
+            myth_error err = {0};
             uint64_t sum = 0;
             myth_status st = myth_postings_open(&p, mem, db, &err);
             vocabulary *v = calloc(1, sizeof *v);
@@ -332,7 +345,9 @@ static void flipped_bytes_end_in_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_those_of_fts5), cmocka_unit_test(lengths_are_those_written), cmocka_unit_test(flipped_bytes_end_in_an_error),
+        cmocka_unit_test(rows_are_those_of_fts5),
+        cmocka_unit_test(lengths_are_those_written),
+        cmocka_unit_test(flipped_bytes_end_in_an_error),
     };
     check_name();
     return cmocka_run_group_tests(tests, begin, end);

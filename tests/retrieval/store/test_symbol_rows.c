@@ -1,4 +1,5 @@
-/* test_symbol_rows.c - the table `symbols` beside the symbols that were put: every column, by name, by file, by a range of ids, in loops inside loops. */
+/* test_symbol_rows.c - the table `symbols` beside the symbols that were put: every column, by name, by file, by a range
+ * of ids, in loops inside loops. */
 #include "tests/support/check.h"
 #include "tests/support/files.h"
 #include "retrieval/store/store.h"
@@ -6,12 +7,13 @@
 
 enum { FILES = 24, SYMBOLS = 40, TEXT = 4000 };
 
-static const char *const words[] = { "open", "close", "queue_push", "Reader", "GET /users/{id}", "x", "caf\xc3\xa9", "\xff\xfe", "TEST.one", "read" };
+static const char *const words[] = {"open", "close",       "queue_push", "Reader",   "GET /users/{id}",
+                                    "x",    "caf\xc3\xa9", "\xff\xfe",   "TEST.one", "read"};
 enum { N_WORD = sizeof words / sizeof *words };
 
 static myth_mem *mem;
 static myth_store *store;
-static myth_chunks files[FILES + 1];            /* by id; without symbols when it is not there */
+static myth_chunks files[FILES + 1]; /* by id; without symbols when it is not there */
 
 static int begin(void **state)
 {
@@ -43,12 +45,12 @@ static void make_chunks(myth_chunks *c, uint64_t *rng, uint32_t n)
 {
     uint64_t off = 0;
     uint32_t line = 1, word[N_WORD];
-    *c = (myth_chunks){ .n_chunk = 1, .n_symbol = n };
+    *c = (myth_chunks){.n_chunk = 1, .n_symbol = n};
     c->chunk = myth_alloc(mem, MYTH_MEM_OTHER, "test", sizeof(*c->chunk));
     c->symbol = myth_alloc_n(mem, MYTH_MEM_OTHER, "test", n + 1, sizeof(*c->symbol));
     c->names = myth_alloc(mem, MYTH_MEM_OTHER, "test", 512);
     assert_true(c->chunk && c->symbol && c->names);
-    *c->chunk = (myth_chunk){ .bytes = TEXT, .line0 = 1, .line1 = 1 };
+    *c->chunk = (myth_chunk){.bytes = TEXT, .line0 = 1, .line1 = 1};
     add_word(c, "");
     for (int i = 0; i < N_WORD; i++)
         word[i] = add_word(c, words[i]);
@@ -56,9 +58,17 @@ static void make_chunks(myth_chunks *c, uint64_t *rng, uint32_t n)
         myth_symbol *y = &c->symbol[i];
         off += check_below(rng, 60);
         line += check_below(rng, 5);
-        *y = (myth_symbol){ .name = word[check_below(rng, N_WORD)], .parent = check_below(rng, 3) ? 0 : word[check_below(rng, N_WORD)], .off = off,
-                            .bytes = 1 + check_below(rng, 300), .line0 = line, .line1 = line + check_below(rng, 200), .name_line = line,
-                            .kind = (myth_symbol_kind)check_below(rng, MYTH_SYMBOL_KIND_N), .is_exported = check_below(rng, 2) };
+        *y = (myth_symbol){
+            .name = word[check_below(rng, N_WORD)],
+            .parent = check_below(rng, 3) ? 0 : word[check_below(rng, N_WORD)],
+            .off = off,
+            .bytes = 1 + check_below(rng, 300),
+            .line0 = line,
+            .line1 = line + check_below(rng, 200),
+            .name_line = line,
+            .kind = (myth_symbol_kind)check_below(rng, MYTH_SYMBOL_KIND_N),
+            .is_exported = check_below(rng, 2),
+        };
         y->name_line = y->line0 > 3 ? y->line0 - check_below(rng, 3) : y->line0 + check_below(rng, 4);
         y->signature_off = off > 9 ? off - check_below(rng, 9) : off + check_below(rng, 9);
         y->signature_bytes = check_below(rng, 400);
@@ -74,7 +84,7 @@ static void put(int64_t id, const myth_chunks *c)
     myth_error err;
     snprintf(path, sizeof path, "src/%d.c", (int)id);
     memset(text, 'a', sizeof text);
-    myth_store_file f = { .id = id, .path = path, .language = "c", .bytes = TEXT };
+    myth_store_file f = {.id = id, .path = path, .language = "c", .bytes = TEXT};
     assert_int_equal(myth_packer_open(&packer, mem, NULL, &err), MYTH_OK);
     assert_int_equal(myth_pack(&packed, packer, text, TEXT, c, &err), MYTH_OK);
     if (myth_store_put(store, &f, text, c, &packed, &err) != MYTH_OK)
@@ -90,7 +100,8 @@ static void same_text(sqlite3_stmt *q, int column, const char *want)
         fail_msg("column %d: %s, expected %s", column, got ? got : "NULL", want);
 }
 
-static const char columns[] = "SELECT id, file_id, name, parent, kind, line0, line1, name_line, off, bytes, signature_off, signature_bytes, flags FROM symbols ";
+static const char columns[] = "SELECT id, file_id, name, parent, kind, line0, line1, name_line, off, bytes, "
+                              "signature_off, signature_bytes, flags FROM symbols ";
 
 /* The rows of a question are exactly those that were put, in order. */
 static uint32_t compare(const char *where, const char *name, int64_t low, int64_t high)
@@ -113,8 +124,19 @@ static uint32_t compare(const char *where, const char *name, int64_t low, int64_
             assert_int_equal(sqlite3_step(q), SQLITE_ROW);
             same_text(q, 2, files[id].names + y->name);
             same_text(q, 3, files[id].names + y->parent);
-            const int64_t want[] = { own, id, 0, 0, y->kind, y->line0, y->line1, y->name_line, (int64_t)y->off, (int64_t)y->bytes,
-                                     (int64_t)y->signature_off, (int64_t)y->signature_bytes, y->is_exported ? MYTH_SYMBOL_EXPORTED : 0 };
+            const int64_t want[] = {own,
+                                    id,
+                                    0,
+                                    0,
+                                    y->kind,
+                                    y->line0,
+                                    y->line1,
+                                    y->name_line,
+                                    (int64_t)y->off,
+                                    (int64_t)y->bytes,
+                                    (int64_t)y->signature_off,
+                                    (int64_t)y->signature_bytes,
+                                    y->is_exported ? MYTH_SYMBOL_EXPORTED : 0};
             for (int k = 0; k < 13; k++)
                 if (k != 2 && k != 3)
                     assert_int_equal(sqlite3_column_int64(q, k), want[k]);
@@ -148,9 +170,10 @@ static void all_ways_agree(void)
 static void a_loop_in_a_loop(void)
 {
     sqlite3_stmt *outer, *inner;
-    uint64_t n_pair = 0, want = 0, n[N_WORD] = { 0 };
+    uint64_t n_pair = 0, want = 0, n[N_WORD] = {0};
     assert_int_equal(sqlite3_prepare_v2(myth_store_db(store), "SELECT name FROM symbols", -1, &outer, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(myth_store_db(store), "SELECT id FROM symbols WHERE name=?1", -1, &inner, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(myth_store_db(store), "SELECT id FROM symbols WHERE name=?1", -1, &inner, NULL),
+                     SQLITE_OK);
     while (sqlite3_step(outer) == SQLITE_ROW) {
         sqlite3_bind_value(inner, 1, sqlite3_column_value(outer, 0));
         while (sqlite3_step(inner) == SQLITE_ROW)
@@ -205,14 +228,14 @@ static void files_come_and_go(void **state)
         assert_int_equal(myth_store_begin(store, NULL), MYTH_OK);
         bool is_kept = check_below(&rng, 4) != 0;
         for (int64_t id = 1 + check_below(&rng, 4); id <= FILES; id += 1 + check_below(&rng, 8)) {
-            myth_chunks c = { 0 };
+            myth_chunks c = {0};
             assert_int_equal(myth_store_drop(store, id, false, NULL), MYTH_OK);
             bool comes_back = check_below(&rng, 3) != 0;
             if (comes_back) {
                 make_chunks(&c, &rng, check_below(&rng, SYMBOLS));
                 put(id, &c);
             }
-            if (comes_back && check_below(&rng, 4) == 0) {              /* and goes within the same transaction */
+            if (comes_back && check_below(&rng, 4) == 0) { /* and goes within the same transaction */
                 assert_int_equal(myth_store_drop(store, id, false, NULL), MYTH_OK);
                 myth_chunks_free(&c, mem);
             }
@@ -237,7 +260,10 @@ static void damage_is_seen(void **state)
     (void)state;
     sqlite3 *db = myth_store_db(store);
     sqlite3_stmt *q;
-    assert_int_equal(sqlite3_exec(db, "BEGIN; DELETE FROM names WHERE (key, file_id)=(SELECT key, file_id FROM names LIMIT 1)", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_exec(db, "BEGIN; DELETE FROM names WHERE (key, file_id)=(SELECT key, file_id FROM names LIMIT 1)", NULL,
+                     NULL, NULL),
+        SQLITE_OK);
     is_whole(2);
     assert_int_equal(sqlite3_exec(db, "ROLLBACK; BEGIN; INSERT INTO names VALUES(7, 3)", NULL, NULL, NULL), SQLITE_OK);
     is_whole(1);
@@ -251,7 +277,8 @@ static void damage_is_seen(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(rows_are_what_was_put), cmocka_unit_test(files_come_and_go), cmocka_unit_test(damage_is_seen) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_are_what_was_put), cmocka_unit_test(files_come_and_go),
+                                       cmocka_unit_test(damage_is_seen)};
     check_name();
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -1,5 +1,5 @@
-/* test_vectors.c - vectors of an index beside those that the test makes itself: every search against all of them one by one, updates, what is given to
- * the model and what is not, stops, two makers, and searches by words and meaning. */
+/* test_vectors.c - vectors of an index beside those that the test makes itself: every search against all of them one by
+ * one, updates, what is given to the model and what is not, stops, two makers, and searches by words and meaning. */
 #include "tests/retrieval/index/index_tree.h"
 #include "words_embedder.h"
 #include "frontend/eval/corpus.h"
@@ -32,7 +32,7 @@ typedef struct {
     int64_t id;
     uint64_t content;
     float v[WORDS_DIM];
-    char place[PATH_CAP];       /* path and offset */
+    char place[PATH_CAP]; /* path and offset */
 } known_chunk;
 
 static known_chunk known[CHUNKS_MAX];
@@ -42,11 +42,15 @@ static uint32_t n_known;
 static void read_known(myth_index *x)
 {
     sqlite3_stmt *q;
-    myth_error err = { 0 };
+    myth_error err = {0};
     n_known = 0;
     myth_store *s = myth_index_store(x);
-    assert_int_equal(sqlite3_prepare_v2(myth_store_db(s), "SELECT chunks.id, chunks.hash, span(file_id, off, chunks.bytes), path, off FROM chunks "
-                                                          "JOIN files ON files.id = file_id ORDER BY chunks.id", -1, &q, NULL), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_prepare_v2(myth_store_db(s),
+                           "SELECT chunks.id, chunks.hash, span(file_id, off, chunks.bytes), path, off FROM chunks "
+                           "JOIN files ON files.id = file_id ORDER BY chunks.id",
+                           -1, &q, NULL),
+        SQLITE_OK);
     while (sqlite3_step(q) == SQLITE_ROW) {
         assert_true(n_known < CHUNKS_MAX);
         known_chunk *k = &known[n_known++];
@@ -54,7 +58,8 @@ static void read_known(myth_index *x)
         assert_int_equal(sqlite3_column_bytes(q, 1), 8);
         memcpy(&k->content, sqlite3_column_blob(q, 1), 8);
         words_kept(k->v, sqlite3_column_blob(q, 2), (size_t)sqlite3_column_bytes(q, 2));
-        snprintf(k->place, sizeof(k->place), "%.*s:%lld", sqlite3_column_bytes(q, 3) < 400 ? sqlite3_column_bytes(q, 3) : 400,
+        snprintf(k->place, sizeof(k->place), "%.*s:%lld",
+                 sqlite3_column_bytes(q, 3) < 400 ? sqlite3_column_bytes(q, 3) : 400,
                  (const char *)sqlite3_column_blob(q, 3), (long long)sqlite3_column_int64(q, 4));
     }
     sqlite3_finalize(q);
@@ -63,9 +68,9 @@ static void read_known(myth_index *x)
 
 static void update_vectors(myth_index *x, myth_vectors_kind kind, bool with_model, myth_vectors_stats *stats)
 {
-    myth_error err = { 0 };
+    myth_error err = {0};
     const myth_text_embedder e = words_embedder(&state);
-    myth_vectors_update_opts o = { .embedder = with_model ? &e : NULL, .kind = kind, .n_threads = 1 };
+    myth_vectors_update_opts o = {.embedder = with_model ? &e : NULL, .kind = kind, .n_threads = 1};
     if (myth_vectors_update(x, &o, stats, &err) != MYTH_OK)
         fail_msg("%s", err.msg);
 }
@@ -73,7 +78,7 @@ static void update_vectors(myth_index *x, myth_vectors_kind kind, bool with_mode
 /* Index and vectors of a tree, anew or in step. */
 static myth_index *updated(const char *tree, const char *db, myth_vectors_kind kind, myth_vectors_stats *stats)
 {
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_index *x = open_index(tree, db, mem, false);
     if (myth_index_update(x, NULL, NULL, &err) != MYTH_OK)
         fail_msg("%s: %s", db, err.msg);
@@ -84,13 +89,13 @@ static myth_index *updated(const char *tree, const char *db, myth_vectors_kind k
 static void check_index(myth_index *x)
 {
     uint64_t n_problem = 0;
-    assert_int_equal(myth_index_check(x, fail_line, (void *)(uintptr_t)"check", &n_problem, NULL), MYTH_OK);
+    assert_int_equal(myth_index_check(x, fail_line, (void *)(uintptr_t) "check", &n_problem, NULL), MYTH_OK);
     assert_int_equal(n_problem, 0);
 }
 
 static myth_vectors *open_vectors(myth_index *x)
 {
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_vectors *v = NULL;
     if (myth_vectors_open(&v, x, &err) != MYTH_OK)
         fail_msg("%s", err.msg);
@@ -128,7 +133,8 @@ static void random_query(float q[WORDS_DIM], uint64_t *rng)
     words_vector(q, text, strlen(text));
 }
 
-/* Searches beside brute force: the share of the true k that were found; every hit is a chunk with its own score, within `slack`. */
+/* Searches beside brute force: the share of the true k that were found; every hit is a chunk with its own score, within
+ * `slack`. */
 static double compare_searches(myth_index *x, uint32_t n_query, float slack, uint64_t *rng)
 {
     enum { K = 20 };
@@ -154,7 +160,8 @@ static double compare_searches(myth_index *x, uint32_t n_query, float slack, uin
             assert_true(fabsf(again - hit[k].score) <= 1e-5f);
             assert_false(myth_vectors_score(v, q, c->id, c->content ^ 1, &again));
             if (k)
-                assert_true(hit[k - 1].score > hit[k].score || (hit[k - 1].score == hit[k].score && hit[k - 1].chunk_id < hit[k].chunk_id));
+                assert_true(hit[k - 1].score > hit[k].score ||
+                            (hit[k - 1].score == hit[k].score && hit[k - 1].chunk_id < hit[k].chunk_id));
         }
         /* Equal scores are equally right: by how many hits reach the k-th true score. */
         const uint32_t k_true = K < n_known ? K : n_known;
@@ -171,8 +178,15 @@ static double compare_searches(myth_index *x, uint32_t n_query, float slack, uin
 static void kinds_beside_brute_force(void **unused)
 {
     (void)unused;
-    static const struct { myth_vectors_kind kind; float slack; double least; } row[] = {
-        { MYTH_VECTORS_FLAT, 1e-5f, 1 }, { MYTH_VECTORS_SQ8, 0.02f, 0.9 }, { MYTH_VECTORS_IVF, 0.02f, 0.3 }, { MYTH_VECTORS_FLAT, 1e-5f, 1 },
+    static const struct {
+        myth_vectors_kind kind;
+        float slack;
+        double least;
+    } row[] = {
+        {MYTH_VECTORS_FLAT, 1e-5f, 1},
+        {MYTH_VECTORS_SQ8, 0.02f, 0.9},
+        {MYTH_VECTORS_IVF, 0.02f, 0.3},
+        {MYTH_VECTORS_FLAT, 1e-5f, 1},
     };
     uint64_t rng = check_seed();
     myth_vectors_stats stats;
@@ -181,10 +195,11 @@ static void kinds_beside_brute_force(void **unused)
         myth_index *x = updated("kinds", "kinds.db", row[i].kind, &stats);
         assert_int_equal(stats.kind, row[i].kind);
         assert_int_equal(stats.n_vector, stats.n_chunk);
-        assert_true(i == 0 || stats.n_embedded == 0);           /* another kind asks the model nothing */
+        assert_true(i == 0 || stats.n_embedded == 0); /* another kind asks the model nothing */
         check_index(x);
         double recall = compare_searches(x, 40, row[i].slack, &rng);
-        print_message("%s: %llu vectors, recall@20 %.3f\n", myth_vectors_kind_name(stats.kind), (unsigned long long)stats.n_vector, recall);
+        print_message("%s: %llu vectors, recall@20 %.3f\n", myth_vectors_kind_name(stats.kind),
+                      (unsigned long long)stats.n_vector, recall);
         if (recall < row[i].least)
             fail_msg("%s: recall %.3f, expected %.2f", myth_vectors_kind_name(stats.kind), recall, row[i].least);
         myth_index_close(x);
@@ -195,7 +210,7 @@ static void kinds_beside_brute_force(void **unused)
 
 static uint64_t n_given(myth_index *x, const char *what)
 {
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_vectors_stats stats;
     myth_vectors_work work;
     const myth_text_embedder e = words_embedder(&state);
@@ -221,7 +236,7 @@ static void a_text_is_embedded_once(void **unused)
     files_text("once/b.txt", "the door is open\n");
     files_text("once/copy.txt", "the car is red\n");
     x = open_index("once", "once.db", mem, false);
-    assert_int_equal(n_given(x, "first"), 2);                   /* a copy is the same text */
+    assert_int_equal(n_given(x, "first"), 2); /* a copy is the same text */
     assert_int_equal(n_given(x, "again"), 0);
     files_text("once/c.txt", "a new one\n");
     assert_int_equal(n_given(x, "added"), 1);
@@ -232,12 +247,12 @@ static void a_text_is_embedded_once(void **unused)
     unlink(to);
     assert_int_equal(n_given(x, "removed"), 0);
     files_text("once/back.txt", "the door is open\n");
-    assert_int_equal(n_given(x, "back"), 0);                    /* a branch that comes back */
+    assert_int_equal(n_given(x, "back"), 0); /* a branch that comes back */
     files_text("once/a.txt", "the car is blue\n");
     assert_int_equal(n_given(x, "changed"), 1);
     myth_index_close(x);
     /* The database anew, what is kept stays: no model is needed. */
-    static const char *const gone[] = { "once.db", "once.db-wal", "once.db-shm" };
+    static const char *const gone[] = {"once.db", "once.db-wal", "once.db-shm"};
     for (size_t i = 0; i < 3; i++)
         unlink(files_path(gone[i]));
     myth_vectors_stats stats;
@@ -256,14 +271,14 @@ static void a_text_is_embedded_once(void **unused)
 static void another_model_begins_anew(void **unused)
 {
     (void)unused;
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_vectors_stats stats;
     uint64_t rng = check_seed();
     tree_make("other", 6, &rng);
     myth_index *x = updated("other", "other.db", MYTH_VECTORS_AUTO, &stats);
     myth_text_embedder e = words_embedder(&state);
     memcpy(e.model, "words, version 2", 16);
-    myth_vectors_update_opts o = { .embedder = &e, .n_threads = 1 };
+    myth_vectors_update_opts o = {.embedder = &e, .n_threads = 1};
     state.n_text = 0;
     assert_int_equal(myth_vectors_update(x, &o, &stats, &err), MYTH_OK);
     assert_true(state.n_text > 0);
@@ -288,7 +303,7 @@ static void dump_vectors(bytes *out, myth_index *x)
     static uint32_t order[CHUNKS_MAX];
     for (uint32_t i = 0; i < n_known; i++)
         order[i] = i;
-    for (uint32_t i = 1; i < n_known; i++)                      /* by place: few */
+    for (uint32_t i = 1; i < n_known; i++) /* by place: few */
         for (uint32_t k = i; k > 0 && strcmp(known[order[k]].place, known[order[k - 1]].place) < 0; k--) {
             uint32_t t = order[k];
             order[k] = order[k - 1];
@@ -306,14 +321,14 @@ static void dump_vectors(bytes *out, myth_index *x)
 
 static void equals_fresh(myth_index *x, const char *tree)
 {
-    bytes a = { 0 }, b = { 0 };
+    bytes a = {0}, b = {0};
     index_remove("fresh.db");
     myth_index *fresh = updated(tree, "fresh.db", MYTH_VECTORS_AUTO, NULL);
     dump_vectors(&a, x);
     dump_vectors(&b, fresh);
     if (a.len != b.len || memcmp(a.data, b.data, a.len) != 0)
-        fail_msg("vectors differ from those made anew:\n%.*s\n---\n%.*s", (int)(a.len < 400 ? a.len : 400), (char *)a.data,
-                 (int)(b.len < 400 ? b.len : 400), (char *)b.data);
+        fail_msg("vectors differ from those made anew:\n%.*s\n---\n%.*s", (int)(a.len < 400 ? a.len : 400),
+                 (char *)a.data, (int)(b.len < 400 ? b.len : 400), (char *)b.data);
     bytes_free(&a);
     bytes_free(&b);
     myth_index_close(fresh);
@@ -326,7 +341,8 @@ static void in_step_with_every_change(void **unused)
     myth_vectors_stats stats;
     tree_make("step", 20, &rng);
     for (uint32_t i = 0; i < (check_is_full() ? 60u : 8u); i++) {
-        static const myth_vectors_kind kind[] = { MYTH_VECTORS_AUTO, MYTH_VECTORS_SQ8, MYTH_VECTORS_FLAT, MYTH_VECTORS_IVF };
+        static const myth_vectors_kind kind[] = {MYTH_VECTORS_AUTO, MYTH_VECTORS_SQ8, MYTH_VECTORS_FLAT,
+                                                 MYTH_VECTORS_IVF};
         myth_index *x = updated("step", "step.db", kind[i % 4], &stats);
         assert_int_equal(stats.n_vector, stats.n_chunk);
         check_index(x);
@@ -337,7 +353,8 @@ static void in_step_with_every_change(void **unused)
     }
 }
 
-/* The index goes on without its vectors: those that are left are of the text they say, and nothing is wrong with that. */
+/* The index goes on without its vectors: those that are left are of the text they say, and nothing is wrong with that.
+ */
 static void behind_is_never_wrong(void **unused)
 {
     (void)unused;
@@ -375,26 +392,26 @@ static void behind_is_never_wrong(void **unused)
 static void a_stop_keeps_what_is_done(void **unused)
 {
     (void)unused;
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_vectors_stats stats;
     uint64_t rng = check_seed();
     bool stop = false;
     const myth_text_embedder e = words_embedder(&state);
-    myth_vectors_update_opts o = { .embedder = &e, .n_threads = 1, .is_cancelled = &stop };
+    myth_vectors_update_opts o = {.embedder = &e, .n_threads = 1, .is_cancelled = &stop};
     tree_make("stop", 150, &rng);
     myth_index *x = open_index("stop", "stop.db", mem, false);
     assert_int_equal(myth_index_update(x, NULL, NULL, &err), MYTH_OK);
-    state = (words_state){ .stop_at = 70, .stop = &stop };
+    state = (words_state){.stop_at = 70, .stop = &stop};
     assert_int_equal(myth_vectors_update(x, &o, &stats, &err), MYTH_ECANCEL);
     assert_non_null(strstr(err.msg, "the next run goes on"));
     const uint64_t first = state.n_text;
     assert_true(first >= 70 && stats.n_missing > 0 && stats.n_vector >= first);
     check_index(x);
-    myth_vectors *v = open_vectors(x);                          /* and can be searched */
+    myth_vectors *v = open_vectors(x); /* and can be searched */
     assert_int_equal(myth_vectors_about(v)->n_row, stats.n_vector);
     myth_vectors_close(v);
     stop = false;
-    state = (words_state){ 0 };
+    state = (words_state){0};
     assert_int_equal(myth_vectors_update(x, &o, &stats, &err), MYTH_OK);
     assert_int_equal(stats.n_missing, 0);
     myth_vectors_work work;
@@ -402,7 +419,7 @@ static void a_stop_keeps_what_is_done(void **unused)
     myth_index *all = open_index("stop", "all.db", mem, false);
     assert_int_equal(myth_index_update(all, NULL, NULL, &err), MYTH_OK);
     assert_int_equal(myth_vectors_measure(&work, all, &e, &err), MYTH_OK);
-    assert_int_equal(work.n_missing, first + state.n_text);     /* nothing was embedded twice */
+    assert_int_equal(work.n_missing, first + state.n_text); /* nothing was embedded twice */
     myth_index_close(all);
     check_index(x);
     myth_index_close(x);
@@ -411,7 +428,7 @@ static void a_stop_keeps_what_is_done(void **unused)
 static void two_makers(void **unused)
 {
     (void)unused;
-    myth_error err = { 0 };
+    myth_error err = {0};
     uint64_t rng = check_seed();
     int st;
     tree_make("two", 30, &rng);
@@ -419,16 +436,16 @@ static void two_makers(void **unused)
     assert_int_equal(myth_index_update(x, NULL, NULL, &err), MYTH_OK);
     pid_t child = fork();
     if (child == 0) {
-        state = (words_state){ .pause_ns = 20000000 };
+        state = (words_state){.pause_ns = 20000000};
         myth_index_close(updated("two", "two.db", MYTH_VECTORS_AUTO, NULL));
         _exit(0);
     }
     const myth_text_embedder e = words_embedder(&state);
-    myth_vectors_update_opts o = { .embedder = &e, .n_threads = 1, .wait_ms = 1 };
-    state = (words_state){ 0 };
+    myth_vectors_update_opts o = {.embedder = &e, .n_threads = 1, .wait_ms = 1};
+    state = (words_state){0};
     myth_status got = MYTH_OK;
-    for (int i = 0; i < 200 && got == MYTH_OK; i++) {           /* the child comes to it */
-        nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);
+    for (int i = 0; i < 200 && got == MYTH_OK; i++) { /* the child comes to it */
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
         char path[PATH_CAP];
         snprintf(path, sizeof(path), "%s.vectors.lock", files_path("two.db"));
         struct stat info;
@@ -441,8 +458,8 @@ static void two_makers(void **unused)
         assert_non_null(strstr(err.msg, pid));
     }
     /* Words go on while the model is at work. */
-    assert_int_equal(myth_index_update(x, &(myth_index_update_opts){ .wait_ms = 2000 }, NULL, &err), MYTH_OK);
-    myth_search_opts so = { .query = "parse the session", .k = 5 };
+    assert_int_equal(myth_index_update(x, &(myth_index_update_opts){.wait_ms = 2000}, NULL, &err), MYTH_OK);
+    myth_search_opts so = {.query = "parse the session", .k = 5};
     myth_hits hits;
     assert_int_equal(myth_search(&hits, x, &so, &err), MYTH_OK);
     assert_true(hits.n_hit > 0);
@@ -459,7 +476,7 @@ static void two_makers(void **unused)
 static void bad_models(void **unused)
 {
     (void)unused;
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_vectors *v;
     uint64_t rng = check_seed();
     tree_make("bad", 4, &rng);
@@ -470,11 +487,12 @@ static void bad_models(void **unused)
     assert_int_equal(myth_vectors_update(x, NULL, NULL, &err), MYTH_ENOTFOUND);
     myth_text_embedder e = words_embedder(&state);
     e.dim = MYTH_VECTORS_DIM + 1;
-    assert_int_equal(myth_vectors_update(x, &(myth_vectors_update_opts){ .embedder = &e }, NULL, &err), MYTH_EUNSUPPORTED);
+    assert_int_equal(myth_vectors_update(x, &(myth_vectors_update_opts){.embedder = &e}, NULL, &err),
+                     MYTH_EUNSUPPORTED);
     myth_index_close(x);
     myth_index *reader = open_index("bad", "bad.db", mem, true);
     e = words_embedder(&state);
-    assert_int_equal(myth_vectors_update(reader, &(myth_vectors_update_opts){ .embedder = &e }, NULL, &err), MYTH_EARG);
+    assert_int_equal(myth_vectors_update(reader, &(myth_vectors_update_opts){.embedder = &e}, NULL, &err), MYTH_EARG);
     myth_index_close(reader);
 }
 
@@ -491,7 +509,7 @@ static double part(const myth_hit *h, const char *name)
 static void meaning_brings_what_words_miss(void **unused)
 {
     (void)unused;
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_hits words_only, both, none;
     float q[WORDS_DIM];
     files_mkdir("mean");
@@ -499,21 +517,22 @@ static void meaning_brings_what_words_miss(void **unused)
     files_text("mean/b.txt", "car\n");
     files_text("mean/c.txt", "banana bread\n");
     files_text("mean/d.txt", "quick sort of numbers\n");
-    state = (words_state){ 0 };
+    state = (words_state){0};
     myth_index *x = updated("mean", "mean.db", MYTH_VECTORS_AUTO, NULL);
     myth_vectors *v = open_vectors(x);
     const char *query = "car repair shop";
     words_vector(q, query, strlen(query));
-    myth_search_opts so = { .query = query, .k = 10, .weights = "semantic=0.5" };
+    myth_search_opts so = {.query = query, .k = 10, .weights = "semantic=0.5"};
     assert_int_equal(myth_search(&words_only, x, &so, &err), MYTH_OK);
     so.vectors = v;
     so.query_vector = q;
     assert_int_equal(myth_search(&both, x, &so, &err), MYTH_OK);
-    assert_true(words_only.n_hit < both.n_hit);                 /* candidates that share no word */
+    assert_true(words_only.n_hit < both.n_hit); /* candidates that share no word */
     assert_int_equal(both.n_without, 0);
     double top = 0, least = INFINITY, greatest = -INFINITY;
     for (uint32_t i = 0; i < words_only.n_hit; i++)
-        top = fmax(top, part(&words_only.hit[i], "path") + part(&words_only.hit[i], "names") + part(&words_only.hit[i], "body"));
+        top = fmax(top, part(&words_only.hit[i], "path") + part(&words_only.hit[i], "names") +
+                            part(&words_only.hit[i], "body"));
     read_known(x);
     for (uint32_t i = 0; i < n_known; i++) {
         least = fmin(least, words_dot(known[i].v, q));
@@ -525,14 +544,15 @@ static void meaning_brings_what_words_miss(void **unused)
         double lexical = 0, near = (words_dot(find_known_chunk(h->chunk_id)->v, q) - least) / (greatest - least);
         for (uint32_t k = 0; k < words_only.n_hit; k++)
             if (words_only.hit[k].chunk_id == h->chunk_id)
-                lexical = part(&words_only.hit[k], "path") + part(&words_only.hit[k], "names") + part(&words_only.hit[k], "body");
+                lexical = part(&words_only.hit[k], "path") + part(&words_only.hit[k], "names") +
+                          part(&words_only.hit[k], "body");
         const double of_words = part(h, "path") + part(h, "names") + part(h, "body");
         assert_true(fabs(of_words - 0.5 * lexical) < 1e-6 * top);
         assert_true(fabs(part(h, "semantic") - 0.5 * top * near) < 1e-4 * top);
-        assert_true(fabs(part(h, "file_sum") - (of_words + part(h, "semantic"))) < 1e-6 * top);        /* one chunk a file */
+        assert_true(fabs(part(h, "file_sum") - (of_words + part(h, "semantic"))) < 1e-6 * top); /* one chunk a file */
     }
     myth_hits_free(&both);
-    so.weights = "semantic=0";                                  /* then it is the search by words, to the bit */
+    so.weights = "semantic=0"; /* then it is the search by words, to the bit */
     assert_false(myth_search_wants_vectors(&so, mem));
     assert_int_equal(myth_search(&none, x, &so, &err), MYTH_OK);
     assert_int_equal(none.n_hit, words_only.n_hit);
@@ -545,7 +565,7 @@ static void meaning_brings_what_words_miss(void **unused)
     assert_false(myth_search_wants_vectors(&so, mem));
     so.query = "\"red car\"";
     assert_false(myth_search_wants_vectors(&so, mem));
-    so.query = "The red car is lost\n\nafter the second door is opened";     /* a report has words enough */
+    so.query = "The red car is lost\n\nafter the second door is opened"; /* a report has words enough */
     assert_false(myth_search_wants_vectors(&so, mem));
     so.weights = "semantic_issue=0.1";
     assert_true(myth_search_wants_vectors(&so, mem));
@@ -557,19 +577,25 @@ static void meaning_brings_what_words_miss(void **unused)
 static void a_chunk_without_a_vector_keeps_its_match(void **unused)
 {
     (void)unused;
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_hits hits;
     float q[WORDS_DIM];
     files_mkdir("keep");
     files_text("keep/a.txt", "red apple\n");
     files_text("keep/b.txt", "green apple tree\n");
-    state = (words_state){ 0 };
+    state = (words_state){0};
     myth_index *x = updated("keep", "keep.db", MYTH_VECTORS_AUTO, NULL);
     files_text("keep/c.txt", "apple apple pie\n");
     assert_int_equal(myth_index_update(x, NULL, NULL, NULL), MYTH_OK);
     myth_vectors *v = open_vectors(x);
     words_vector(q, "apple", 5);
-    myth_search_opts so = { .query = "the apple of", .k = 10, .weights = "semantic=0.5,semantic_symbol=0.5", .vectors = v, .query_vector = q };
+    myth_search_opts so = {
+        .query = "the apple of",
+        .k = 10,
+        .weights = "semantic=0.5,semantic_symbol=0.5",
+        .vectors = v,
+        .query_vector = q,
+    };
     assert_int_equal(myth_search(&hits, x, &so, &err), MYTH_OK);
     assert_int_equal(hits.n_hit, 3);
     assert_int_equal(hits.n_without, 1);
@@ -589,9 +615,9 @@ static void a_corpus_by_hand(void **unused)
     (void)unused;
     enum { N = 40 };
     static char text[N][80];
-    static const char *const query[] = { "parse a request and count", "zebra unicorn", "session of the user with error" };
+    static const char *const query[] = {"parse a request and count", "zebra unicorn", "session of the user with error"};
     const double share = 0.4;
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_corpus *by_words, *both;
     const myth_text_embedder e = words_embedder(&state);
     uint64_t rng = check_seed();
@@ -600,15 +626,15 @@ static void a_corpus_by_hand(void **unused)
     assert_int_equal(myth_corpus_embed(both, &e, &err), MYTH_OK);
     for (int i = 0; i < N; i++) {
         snprintf(text[i], sizeof(text[i]), "%s %s of %s and %s", word(&rng), word(&rng), word(&rng), word(&rng));
-        myth_corpus_row row = { .id = "x", .n_id = 1, .text = text[i], .n_text = strlen(text[i]) };
+        myth_corpus_row row = {.id = "x", .n_id = 1, .text = text[i], .n_text = strlen(text[i])};
         assert_int_equal(myth_corpus_add(by_words, &row, &err), MYTH_OK);
         assert_int_equal(myth_corpus_add(both, &row, &err), MYTH_OK);
     }
-    assert_int_equal(myth_corpus_embed(both, &e, &err), MYTH_EARG);             /* too late */
+    assert_int_equal(myth_corpus_embed(both, &e, &err), MYTH_EARG); /* too late */
     for (size_t i = 0; i < sizeof(query) / sizeof(query[0]); i++) {
         myth_corpus_hit hit[N];
         uint32_t n;
-        double lexical[N] = { 0 }, near[N], top = 0, least = INFINITY, greatest = -INFINITY;
+        double lexical[N] = {0}, near[N], top = 0, least = INFINITY, greatest = -INFINITY;
         float q[WORDS_DIM], v[WORDS_DIM];
         words_vector(q, query[i], strlen(query[i]));
         assert_int_equal(myth_corpus_search(by_words, query[i], strlen(query[i]), NULL, N, hit, &n, &err), MYTH_OK);
@@ -622,21 +648,23 @@ static void a_corpus_by_hand(void **unused)
             greatest = fmax(greatest, near[k]);
         }
         top = top > 0 ? top : 1;
-        assert_int_equal(myth_corpus_search(both, query[i], strlen(query[i]), "semantic=0.4", N, hit, &n, &err), MYTH_OK);
-        assert_true(n >= N - 1);                                /* all of them are near by some measure, the farthest by none */
+        assert_int_equal(myth_corpus_search(both, query[i], strlen(query[i]), "semantic=0.4", N, hit, &n, &err),
+                         MYTH_OK);
+        assert_true(n >= N - 1); /* all of them are near by some measure, the farthest by none */
         for (uint32_t k = 0; k < n; k++) {
             const uint32_t r = hit[k].row;
             const double wanted = (1 - share) * lexical[r] + share * top * (near[r] - least) / (greatest - least);
             assert_true(fabs(hit[k].score - wanted) < 1e-4 * top);
-            assert_true(k == 0 || hit[k - 1].score > hit[k].score || (hit[k - 1].score == hit[k].score && hit[k - 1].row < r));
+            assert_true(k == 0 || hit[k - 1].score > hit[k].score ||
+                        (hit[k - 1].score == hit[k].score && hit[k - 1].row < r));
         }
     }
     myth_corpus_close(both);
     myth_corpus_close(by_words);
 }
 
-/* Lists around centres: the same for any number of threads, and the lists near a query have what is near it. The last test: FAISS's threads do not
- * go through a fork. */
+/* Lists around centres: the same for any number of threads, and the lists near a query have what is near it. The last
+ * test: FAISS's threads do not go through a fork. */
 static void lists_have_what_is_near(void **unused)
 {
     (void)unused;
@@ -714,10 +742,18 @@ int main(void)
         return CHECK_SKIP;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kinds_beside_brute_force), cmocka_unit_test(a_text_is_embedded_once), cmocka_unit_test(another_model_begins_anew),
-        cmocka_unit_test(in_step_with_every_change), cmocka_unit_test(behind_is_never_wrong), cmocka_unit_test(a_stop_keeps_what_is_done),
-        cmocka_unit_test(two_makers), cmocka_unit_test(bad_models), cmocka_unit_test(meaning_brings_what_words_miss),
-        cmocka_unit_test(a_chunk_without_a_vector_keeps_its_match), cmocka_unit_test(a_corpus_by_hand), cmocka_unit_test(lists_have_what_is_near),
+        cmocka_unit_test(kinds_beside_brute_force),
+        cmocka_unit_test(a_text_is_embedded_once),
+        cmocka_unit_test(another_model_begins_anew),
+        cmocka_unit_test(in_step_with_every_change),
+        cmocka_unit_test(behind_is_never_wrong),
+        cmocka_unit_test(a_stop_keeps_what_is_done),
+        cmocka_unit_test(two_makers),
+        cmocka_unit_test(bad_models),
+        cmocka_unit_test(meaning_brings_what_words_miss),
+        cmocka_unit_test(a_chunk_without_a_vector_keeps_its_match),
+        cmocka_unit_test(a_corpus_by_hand),
+        cmocka_unit_test(lists_have_what_is_near),
     };
     check_name();
     return cmocka_run_group_tests(tests, begin, end);

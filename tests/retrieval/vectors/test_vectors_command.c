@@ -1,4 +1,5 @@
-/* test_vectors_command.c - index and search with a model, from outside: what is embedded when, what is said when there are no vectors, the plan. */
+/* test_vectors_command.c - index and search with a model, from outside: what is embedded when, what is said when there
+ * are no vectors, the plan. */
 #include "tests/frontend/cli/cli_run.h"
 #include "retrieval/vectors/vectors.h"
 
@@ -20,8 +21,10 @@ static int begin(void **state)
 
 static void make_tree(void)
 {
-    cli_shell(&r, "rm -rf $D/cache $D/t; mkdir -p $D/t/src && printf 'int open_door(int n)\\n{\\n    return n;\\n}\\n' >$D/t/src/a.c && "
-                  "printf 'def close_door(x):\\n    return x\\n' >$D/t/b.py && printf 'A house has a door and a roof.\\n' >$D/t/c.txt");
+    cli_shell(&r, "rm -rf $D/cache $D/t; mkdir -p $D/t/src && printf 'int open_door(int n)\\n{\\n    return n;\\n}\\n' "
+                  ">$D/t/src/a.c && "
+                  "printf 'def close_door(x):\\n    return x\\n' >$D/t/b.py && printf 'A house has a door and a "
+                  "roof.\\n' >$D/t/c.txt");
     assert_int_equal(r.code, 0);
 }
 
@@ -56,7 +59,7 @@ static void made_when_asked_for_and_kept_in_step(void **state)
     j = index_json("--no-embed");
     assert_non_null(strstr(semantic(j), "on: the index was updated since"));
     json_decref(j);
-    j = index_json("");                         /* the model is known; what moved is not embedded again */
+    j = index_json(""); /* the model is known; what moved is not embedded again */
     assert_string_equal(semantic(j), "on");
     assert_int_equal(cli_number(j, "vectors.embedded"), 1);
     assert_int_equal(cli_number(j, "vectors.chunks"), n_chunk + 1);
@@ -64,10 +67,11 @@ static void made_when_asked_for_and_kept_in_step(void **state)
     j = index_json("--check");
     assert_int_equal(json_array_size(json_object_get(j, "problems")), 0);
     json_decref(j);
-    cli_shell(&r, "f=$(ls $D/cache/mythos/*/index.db.vectors-*); printf X | dd of=$f bs=1 seek=700 conv=notrunc 2>/dev/null; $M index $D/t --check");
+    cli_shell(&r, "f=$(ls $D/cache/mythos/*/index.db.vectors-*); printf X | dd of=$f bs=1 seek=700 conv=notrunc "
+                  "2>/dev/null; $M index $D/t --check");
     assert_int_equal(r.code, 65);
     assert_non_null(strstr(r.err, "vectors: "));
-    j = index_json("");                         /* made anew from what is kept */
+    j = index_json(""); /* made anew from what is kept */
     assert_int_equal(cli_number(j, "vectors.embedded"), 0);
     json_decref(j);
     json_decref(index_json("--check"));
@@ -107,7 +111,7 @@ static void search_uses_what_is_there(void **state)
     assert_non_null(strstr(r.err, "found by words alone"));
     cli_expect(&r, "search 'a door of the house' $D/t --json --embed-model random:embeddinggemma-tiny:bf16", 66);
     assert_non_null(strstr(r.err, "of another model"));
-    cli_expect(&r, "search open_door $D/t --json", 0);          /* a name is found by its words: nothing is said */
+    cli_expect(&r, "search open_door $D/t --json", 0); /* a name is found by its words: nothing is said */
     assert_string_equal(r.err, "");
 }
 
@@ -119,17 +123,19 @@ static void refusals(void **state)
     assert_non_null(strstr(r.err, "makes no vectors"));
     cli_expect(&r, "index $D/t --embed-model /nowhere/model", 66);
     cli_expect(&r, "index $D/t --no-embed --embed", 2);
-    cli_expect(&r, "search 'the door' $D/t --json", 0);         /* and the words are there */
+    cli_expect(&r, "search 'the door' $D/t --json", 0); /* and the words are there */
     json_decref(index_json(MODEL));
-    cli_shell(&r, "printf 'x\\n' >$D/t/f.txt; f=$(ls $D/cache/mythos/*/index.db.embeddings); rm $f; $M index $D/t --json");
-    assert_int_equal(r.code, 0);                /* without the embeddings the vectors that are there stay */
+    cli_shell(&r,
+              "printf 'x\\n' >$D/t/f.txt; f=$(ls $D/cache/mythos/*/index.db.embeddings); rm $f; $M index $D/t --json");
+    assert_int_equal(r.code, 0); /* without the embeddings the vectors that are there stay */
     cli_expect(&r, "search 'the door' $D/t --json", 0);
 }
 
 static void the_plan_is_the_ledger(void **state)
 {
     (void)state;
-    static const char *const run[] = { "index $D/t " MODEL "--mem-report $D/mem.json", "search 'a door of the house' $D/t --mem-report $D/mem.json" };
+    static const char *const run[] = {"index $D/t " MODEL "--mem-report $D/mem.json",
+                                      "search 'a door of the house' $D/t --mem-report $D/mem.json"};
     make_tree();
     for (size_t i = 0; i < 2; i++) {
         cli_expect(&r, run[i], 0);
@@ -137,7 +143,7 @@ static void the_plan_is_the_ledger(void **state)
     }
     cli_shell(&r, "printf 'y\\n' >$D/t/g.txt; $M index $D/t " MODEL "--mem-limit 1MiB");
     assert_int_equal(r.code, 71);
-    json_t *j = index_json("--no-embed");       /* refused before anything of it was made */
+    json_t *j = index_json("--no-embed"); /* refused before anything of it was made */
     assert_int_equal(cli_number(j, "files"), 4);
     json_decref(j);
 }
@@ -145,13 +151,16 @@ static void the_plan_is_the_ledger(void **state)
 static void a_corpus(void **state)
 {
     (void)state;
-    cli_shell(&r, "printf '{\"id\":1,\"text\":\"open the door\"}\\n{\"id\":2,\"text\":\"a boat\"}\\n{\"id\":3,\"text\":\"the roof\"}\\n' >$D/c.jsonl; "
+    cli_shell(&r, "printf '{\"id\":1,\"text\":\"open the door\"}\\n{\"id\":2,\"text\":\"a "
+                  "boat\"}\\n{\"id\":3,\"text\":\"the roof\"}\\n' >$D/c.jsonl; "
                   "printf '{\"id\":\"q\",\"text\":\"how to open a door\"}\\n' >$D/q.jsonl");
     json_t *words = cli_json(&r, "search --corpus $D/c.jsonl --queries $D/q.jsonl -k 10 --lexical --json");
     json_t *both = cli_json(&r, "search --corpus $D/c.jsonl --queries $D/q.jsonl -k 10 " MODEL "--json");
     assert_int_equal(json_array_size(json_object_get(json_array_get(words, 0), "ids")), 1);
-    assert_int_equal(json_array_size(json_object_get(json_array_get(both, 0), "ids")), 3);     /* every row is near by some measure */
-    json_t *zero = cli_json(&r, "search --corpus $D/c.jsonl --queries $D/q.jsonl -k 10 " MODEL "--json --weights semantic=0");
+    assert_int_equal(json_array_size(json_object_get(json_array_get(both, 0), "ids")),
+                     3); /* every row is near by some measure */
+    json_t *zero =
+        cli_json(&r, "search --corpus $D/c.jsonl --queries $D/q.jsonl -k 10 " MODEL "--json --weights semantic=0");
     assert_true(json_equal(zero, words));
     json_decref(zero);
     json_decref(both);
@@ -164,9 +173,11 @@ static void interrupted(void **state)
 {
     (void)state;
     make_tree();
-    cli_shell(&r, "i=0; while [ $i -lt 700 ]; do printf 'word %d stands in a text of its own, %d times, and is long enough to take a while\\n' $i $i >$D/t/f$i.txt; "
+    cli_shell(&r, "i=0; while [ $i -lt 700 ]; do printf 'word %d stands in a text of its own, %d times, and is long "
+                  "enough to take a while\\n' $i $i >$D/t/f$i.txt; "
                   "i=$((i + 1)); done; $M index $D/t >/dev/null 2>&1; $M index $D/t -t 1 " MODEL ">$D/o 2>$D/e & p=$!; "
-                  "n=0; while [ $n -lt 5000 ] && [ $(stat -c %s $D/cache/mythos/*/index.db.embeddings 2>/dev/null || echo 0) -lt 600 ]; do sleep 0.02; n=$((n + 1)); done; "
+                  "n=0; while [ $n -lt 5000 ] && [ $(stat -c %s $D/cache/mythos/*/index.db.embeddings 2>/dev/null || "
+                  "echo 0) -lt 600 ]; do sleep 0.02; n=$((n + 1)); done; "
                   "kill -INT $p; wait $p; echo code $?; cat $D/e");
     if (!strstr(r.out, "code 3"))
         fail_msg("%s", r.out);
@@ -190,8 +201,12 @@ int main(void)
         return CHECK_SKIP;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(made_when_asked_for_and_kept_in_step), cmocka_unit_test(search_uses_what_is_there), cmocka_unit_test(refusals),
-        cmocka_unit_test(the_plan_is_the_ledger), cmocka_unit_test(a_corpus), cmocka_unit_test(interrupted),
+        cmocka_unit_test(made_when_asked_for_and_kept_in_step),
+        cmocka_unit_test(search_uses_what_is_there),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(the_plan_is_the_ledger),
+        cmocka_unit_test(a_corpus),
+        cmocka_unit_test(interrupted),
     };
     check_name();
     return cmocka_run_group_tests(tests, begin, cli_end);

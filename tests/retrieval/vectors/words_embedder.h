@@ -1,5 +1,6 @@
-/* words_embedder.h - an embedder whose vectors a test can make again: the sum of a random direction per word, normed. Words that mean the same to it
- * (a table of two) have one direction. It counts what it is given, can be slow, and can ask for a stop. */
+/* words_embedder.h - an embedder whose vectors a test can make again: the sum of a random direction per word, normed.
+ * Words that mean the same to it (a table of two) have one direction. It counts what it is given, can be slow, and can
+ * ask for a stop. */
 #ifndef MYTH_TESTS_WORDS_EMBEDDER_H
 #define MYTH_TESTS_WORDS_EMBEDDER_H
 
@@ -14,9 +15,9 @@
 enum { WORDS_DIM = 24 };
 
 typedef struct {
-    uint64_t n_text;            /* texts given since it was set to 0     */
-    long pause_ns;              /* of each text                          */
-    uint64_t stop_at;           /* sets *stop after so many; 0 = never   */
+    uint64_t n_text;  /* texts given since it was set to 0     */
+    long pause_ns;    /* of each text                          */
+    uint64_t stop_at; /* sets *stop after so many; 0 = never   */
     bool *stop;
 } words_state;
 
@@ -34,7 +35,7 @@ static inline uint64_t words_hash(const char *s, size_t n)
 
 static inline void words_vector(float v[WORDS_DIM], const char *text, size_t n)
 {
-    double sum[WORDS_DIM] = { 0 }, ss = 0;
+    double sum[WORDS_DIM] = {0}, ss = 0;
     for (size_t i = 0; i < n;) {
         size_t end = i;
         while (end < n && isalnum((unsigned char)text[end]))
@@ -60,7 +61,8 @@ static inline void words_kept(float v[WORDS_DIM], const char *text, size_t n)
         v[d] = myth_f16_to_f32(myth_f32_to_f16(v[d]));
 }
 
-static inline myth_status words_embed(void *arg, float *out, const myth_embedder_text *text, uint32_t n_text, bool is_query, myth_error *err)
+static inline myth_status words_embed(void *arg, float *out, const myth_embedder_text *text, uint32_t n_text,
+                                      bool is_query, myth_error *err)
 {
     words_state *s = arg;
     (void)is_query;
@@ -68,7 +70,7 @@ static inline myth_status words_embed(void *arg, float *out, const myth_embedder
     for (uint32_t i = 0; i < n_text; i++) {
         words_vector(out + (size_t)i * WORDS_DIM, text[i].text, text[i].n_text);
         if (s->pause_ns)
-            nanosleep(&(struct timespec){ .tv_nsec = s->pause_ns }, NULL);
+            nanosleep(&(struct timespec){.tv_nsec = s->pause_ns}, NULL);
         s->n_text++;
         if (s->stop_at && s->n_text == s->stop_at)
             *s->stop = true;
@@ -78,7 +80,14 @@ static inline myth_status words_embed(void *arg, float *out, const myth_embedder
 
 static inline myth_text_embedder words_embedder(words_state *s)
 {
-    return (myth_text_embedder){ .dim = WORDS_DIM, .model = "words, version 1", .name = "words", .prompt = "document", .embed = words_embed, .arg = s };
+    return (myth_text_embedder){
+        .dim = WORDS_DIM,
+        .model = "words, version 1",
+        .name = "words",
+        .prompt = "document",
+        .embed = words_embed,
+        .arg = s,
+    };
 }
 
 static inline double words_dot(const float *a, const float *b)

@@ -20,7 +20,7 @@ typedef struct {
 
 static void bed_blocks(bed *b)
 {
-    b->g = (myth_findings_grammar) { .block = b->block, .n_block = b->n_block, .limits = &b->limits };
+    b->g = (myth_findings_grammar){.block = b->block, .n_block = b->n_block, .limits = &b->limits};
     myth_findings_automaton(&b->a, &b->g);
 }
 
@@ -29,7 +29,7 @@ static void bed_open(bed *b, const char *path, const void *bytes, size_t len)
     memset(b, 0, sizeof(*b));
     assert_int_equal(myth_mem_open(&b->mem, 0, NULL), MYTH_OK);
     assert_int_equal(myth_source_open(&b->src[0], b->mem, path, bytes, len, NULL), MYTH_OK);
-    b->block[0] = (myth_block) { .src = &b->src[0], .first = 1, .last = b->src[0].n_line };
+    b->block[0] = (myth_block){.src = &b->src[0], .first = 1, .last = b->src[0].n_line};
     b->n_block = 1;
     b->limits = *myth_findings_limits_of(MYTH_PROMPT_FULL);
     bed_blocks(b);
@@ -45,7 +45,7 @@ static void bed_close(bed *b)
 /* One or two hostile files in one to four blocks, limits small enough to be met. */
 static void bed_random(bed *b, uint64_t *rng)
 {
-    static const char *const path[] = { "a.c", "a.cc", "dir/\"q\\.py", "\xff\n.js" };
+    static const char *const path[] = {"a.c", "a.cc", "dir/\"q\\.py", "\xff\n.js"};
     memset(b, 0, sizeof(*b));
     assert_int_equal(myth_mem_open(&b->mem, 0, NULL), MYTH_OK);
     uint32_t n_src = 1 + check_below(rng, 2), at = check_below(rng, 4);
@@ -54,9 +54,9 @@ static void bed_random(bed *b, uint64_t *rng)
         assert_int_equal(myth_source_open(&b->src[i], b->mem, path[(at + i) % 4], b->bytes[i], len, NULL), MYTH_OK);
         uint32_t n = b->src[i].n_line, cut = n ? check_below(rng, n + 1) : 0;
         if (cut)
-            b->block[b->n_block++] = (myth_block) { .src = &b->src[i], .first = 1, .last = cut };
+            b->block[b->n_block++] = (myth_block){.src = &b->src[i], .first = 1, .last = cut};
         if (cut < n || !n)
-            b->block[b->n_block++] = (myth_block) { .src = &b->src[i], .first = cut + 1, .last = n };
+            b->block[b->n_block++] = (myth_block){.src = &b->src[i], .first = cut + 1, .last = n};
     }
     b->limits = *myth_findings_limits_of(check_below(rng, 2) ? MYTH_PROMPT_FULL : MYTH_PROMPT_COMPACT);
     b->limits.n_finding = 1 + (int)check_below(rng, MYTH_FINDING_MAX);
@@ -69,7 +69,9 @@ static void bed_random(bed *b, uint64_t *rng)
     bed_blocks(b);
 }
 
-typedef struct { uint64_t w[MYTH_AUTOMATON_STATE_MAX / 8]; } state;
+typedef struct {
+    uint64_t w[MYTH_AUTOMATON_STATE_MAX / 8];
+} state;
 
 /* Bytes that step accepts; the hint of `allowed` must say the same. */
 static uint32_t next_bytes(const bed *b, const state *s, uint8_t dst[256])
@@ -89,7 +91,7 @@ static uint32_t next_bytes(const bed *b, const state *s, uint8_t dst[256])
 /* A random walk, hasty after `patience` bytes; returns its length. Every state on the way can go on or may end. */
 static size_t random_walk(const bed *b, uint64_t *rng, char *text, size_t patience)
 {
-    state s = { 0 };
+    state s = {0};
     size_t len = 0;
     b->a.start(b->a.self, &s);
     while (!b->a.may_end(b->a.self, &s)) {
@@ -98,7 +100,7 @@ static size_t random_walk(const bed *b, uint64_t *rng, char *text, size_t patien
         assert_true(n > 0);
         assert_true(len < TEXT_MAX);
         uint8_t pick = c[check_below(rng, n)];
-        for (uint32_t i = 0; len >= patience && i < n; i++)          /* quotes and brackets end things */
+        for (uint32_t i = 0; len >= patience && i < n; i++) /* quotes and brackets end things */
             if (c[i] == '"' || c[i] == ']')
                 pick = c[i];
         text[len++] = (char)pick;
@@ -117,12 +119,13 @@ static const char *json_text(const json_t *v, const char *key, size_t *len)
     return json_string_value(s);
 }
 
-/* What the contract says of an answer, asked of a JSON library and of the bytes of the files. Returns the number of findings. */
+/* What the contract says of an answer, asked of a JSON library and of the bytes of the files. Returns the number of
+ * findings. */
 static uint32_t check_answer(const bed *b, const char *text, size_t len)
 {
     static char room[TEXT_MAX];
     myth_answer answer;
-    myth_error err = { 0 };
+    myth_error err = {0};
     json_error_t jerr;
     json_t *v = json_loadb(text, len, JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, &jerr);
     if (!v)
@@ -142,7 +145,7 @@ static uint32_t check_answer(const bed *b, const char *text, size_t len)
         if (verdict != MYTH_CITES)
             fail_msg("finding %u %s\n%.*s", i, myth_verdict_text(verdict), (int)len, text);
         const myth_source *src = b->block[answer.finding[i].block].src;
-        char shown[4096];                                                /* the bytes cited show as the evidence says */
+        char shown[4096]; /* the bytes cited show as the evidence says */
         assert_int_equal(myth_spell_lossy(shown, sizeof(shown), src->bytes + c.off, c.len), n);
         assert_memory_equal(shown, evidence, n);
         assert_true(c.line >= answer.finding[i].first && c.line <= answer.finding[i].last);
@@ -198,7 +201,8 @@ static void test_close_anywhere(void **unused)
     }
 }
 
-/* Answers with bytes changed, lost or doubled: read says no or the verifier judges; nothing is touched that is not there. */
+/* Answers with bytes changed, lost or doubled: read says no or the verifier judges; nothing is touched that is not
+ * there. */
 static void test_mutated_answers(void **unused)
 {
     (void)unused;
@@ -208,7 +212,7 @@ static void test_mutated_answers(void **unused)
     uint32_t n_read = 0, n_holds = 0;
     for (uint32_t i = 0, n = check_is_full() ? 8000 : check_sample(600); check_goes_on(i, n, n_read); i++) {
         myth_answer answer;
-        myth_error err = { 0 };
+        myth_error err = {0};
         if (i % 50 == 0) {
             if (i)
                 bed_close(&b);
@@ -277,7 +281,7 @@ static void test_every_state_can_finish(void **unused)
     uint64_t rng = check_seed();
     for (uint32_t i = 0, n = check_is_full() ? 400 : check_sample(40); i < n; i++) {
         bed_random(&b, &rng);
-        state s = { 0 };
+        state s = {0};
         b.a.start(b.a.self, &s);
         for (size_t len = 0; len < 900 && !b.a.may_end(b.a.self, &s); len++) {
             uint8_t c[256];
@@ -315,15 +319,15 @@ static void test_keys(void **unused)
     uint32_t n_same = 0;
     for (uint32_t i = 0; i < 30; i++) {
         bed_random(&b, &rng);
-        state a[64] = { 0 }, k[64] = { 0 };
+        state a[64] = {0}, k[64] = {0};
         int n_state = 0;
-        state s = { 0 };
+        state s = {0};
         b.a.start(b.a.self, &s);
         for (size_t len = 0; len < 4000 && n_state < 64 && !b.a.may_end(b.a.self, &s); len++) {
             uint8_t c[256];
             uint32_t n = next_bytes(&b, &s, c);
             b.a.step(b.a.self, &s, c[check_below(&rng, n)]);
-            state key = { 0 };
+            state key = {0};
             b.a.key(b.a.self, &s, HORIZON, &key);
             if (memcmp(&key, &s, b.a.state_bytes)) {
                 a[n_state] = s;
@@ -358,7 +362,9 @@ static void test_keys_near_the_end_of_a_text(void **unused)
 {
     (void)unused;
     static bed b;
-    static const char one[] = "int f(char *s)\n", head[] = "{\"findings\":[{\"file\":\"a.c\",\"lines\":[1,1],\"evidence\":\"int f(char *s)\",\"rule\":\"other\",\"issue\":\"";
+    static const char one[] = "int f(char *s)\n",
+                      head[] = "{\"findings\":[{\"file\":\"a.c\",\"lines\":[1,1],\"evidence\":\"int f(char "
+                               "*s)\",\"rule\":\"other\",\"issue\":\"";
     enum { LIMIT = 24 };
     uint32_t n_same = 0;
     bed_open(&b, "a.c", one, sizeof(one) - 1);
@@ -375,7 +381,7 @@ static void test_keys_near_the_end_of_a_text(void **unused)
     }
     for (uint32_t horizon = 1; horizon < LIMIT; horizon++)
         for (int n = 1; n <= LIMIT; n++) {
-            state x = { 0 }, y = { 0 };
+            state x = {0}, y = {0};
             b.a.key(b.a.self, &at[0], horizon, &x);
             b.a.key(b.a.self, &at[n], horizon, &y);
             if (memcmp(&x, &y, b.a.state_bytes))
@@ -397,7 +403,7 @@ static void test_keys_near_the_end_of_a_text(void **unused)
 
 static bool accepts(const bed *b, const char *text)
 {
-    state s = { 0 };
+    state s = {0};
     b->a.start(b->a.self, &s);
     for (; *text; text++)
         if (!b->a.step(b->a.self, &s, (uint8_t)*text))
@@ -414,23 +420,25 @@ static void test_goldens(void **unused)
     bed_open(&b, "a.c", source, sizeof(source) - 1);
     assert_true(accepts(&b, "{\"findings\":[],\"missing_context\":[]}"));
     assert_true(accepts(&b, "{\"findings\":[],\"missing_context\":[\"b.c::strlen\",\"src/x-y.h::A.b\"]}"));
-    assert_true(accepts(&b, "{\"findings\":[{\"file\":\"a.c\",\"lines\":[4,4],\"evidence\":\"strlen(s) + 1;\",\"rule\":\"missing-null-check\","
-                            "\"issue\":\"\",\"why\":\"\",\"severity\":\"HIGH\",\"status\":\"likely\",\"fix\":\"\",\"missing\":\"\"}],\"missing_context\":[]}"));
+    assert_true(accepts(&b, "{\"findings\":[{\"file\":\"a.c\",\"lines\":[4,4],\"evidence\":\"strlen(s) + "
+                            "1;\",\"rule\":\"missing-null-check\","
+                            "\"issue\":\"\",\"why\":\"\",\"severity\":\"HIGH\",\"status\":\"likely\",\"fix\":\"\","
+                            "\"missing\":\"\"}],\"missing_context\":[]}"));
     static const char start[] = "{\"findings\":[{\"file\":\"a.c\",\"lines\":[";
     char t[256];
 #define AFTER(rest) (snprintf(t, sizeof(t), "%s%s", start, rest), accepts(&b, t))
     assert_false(accepts(&b, "{\"findings\":[{\"file\":\"b"));
     assert_false(accepts(&b, "{\"findings\":[{\"file\":\"a.\""));
-    assert_true(AFTER("3,4],\"evidence\":\"return "));                /* a range may begin blank */
-    assert_false(AFTER("3,3]"));                                      /* but not be blank whole  */
+    assert_true(AFTER("3,4],\"evidence\":\"return ")); /* a range may begin blank */
+    assert_false(AFTER("3,3]"));                       /* but not be blank whole  */
     assert_false(AFTER("6"));
     assert_false(AFTER("0"));
     assert_false(AFTER("4,3"));
-    assert_true(AFTER("5,5],\"evidence\":\"}\""));                     /* the whole trimmed line */
-    assert_false(AFTER("4,4],\"evidence\":\"return\""));               /* seven bytes of a line  */
+    assert_true(AFTER("5,5],\"evidence\":\"}\""));       /* the whole trimmed line */
+    assert_false(AFTER("4,4],\"evidence\":\"return\"")); /* seven bytes of a line  */
     assert_true(AFTER("4,4],\"evidence\":\"return s\""));
-    assert_false(AFTER("4,4],\"evidence\":\"strlen(s) + 1; "));        /* past the trimmed end   */
-    assert_false(AFTER("4,4],\"evidence\":\"int f"));                  /* another line           */
+    assert_false(AFTER("4,4],\"evidence\":\"strlen(s) + 1; ")); /* past the trimmed end   */
+    assert_false(AFTER("4,4],\"evidence\":\"int f"));           /* another line           */
     assert_false(AFTER("1,1],\"evidence\":\"int f(char *s)\",\"rule\":\"no-such"));
     bed_close(&b);
 }
@@ -442,7 +450,8 @@ static void test_no_repetition(void **unused)
     static bed b;
     char t[1024];
     static const char one[] = "{\"file\":\"a.c\",\"lines\":[1,1],\"evidence\":\"int f(char *s)\",\"rule\":\"%s";
-    static const char rest[] = "\",\"issue\":\"\",\"why\":\"\",\"severity\":\"LOW\",\"status\":\"likely\",\"fix\":\"\",\"missing\":\"\"},";
+    static const char rest[] =
+        "\",\"issue\":\"\",\"why\":\"\",\"severity\":\"LOW\",\"status\":\"likely\",\"fix\":\"\",\"missing\":\"\"},";
     bed_open(&b, "a.c", source, sizeof(source) - 1);
     int n = snprintf(t, sizeof(t), "{\"findings\":[");
     n += snprintf(t + n, sizeof(t) - (size_t)n, one, "other");
@@ -458,7 +467,7 @@ static void test_nothing_to_cite(void **unused)
 {
     (void)unused;
     static bed b;
-    static const char *const blank[] = { "", "\n", " \t\r\n\n  " };
+    static const char *const blank[] = {"", "\n", " \t\r\n\n  "};
     for (int i = 0; i < 3; i++) {
         bed_open(&b, "a.c", blank[i], strlen(blank[i]));
         assert_true(accepts(&b, "{\"findings\":[]"));
@@ -472,9 +481,12 @@ static void test_spelling(void **unused)
 {
     (void)unused;
     char dst[8];
-    static const struct { const char *in, *out; } row[] = {
-        { "\"", "\\\"" }, { "\\", "\\\\" }, { "\n", "\\n" }, { "\t", "\\t" }, { "\r", "\\r" }, { "\x1b", "\\u001b" }, { "\b", "\\u0008" },
-        { "/", "/" },     { "\x7f", "\x7f" }, { "\xff", "\xef\xbf\xbd" }, { "\xc3\xa9", "\xc3\xa9" },
+    static const struct {
+        const char *in, *out;
+    } row[] = {
+        {"\"", "\\\""},           {"\\", "\\\\"},    {"\n", "\\n"}, {"\t", "\\t"},    {"\r", "\\r"},
+        {"\x1b", "\\u001b"},      {"\b", "\\u0008"}, {"/", "/"},    {"\x7f", "\x7f"}, {"\xff", "\xef\xbf\xbd"},
+        {"\xc3\xa9", "\xc3\xa9"},
     };
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
         size_t n = myth_spell(dst, sizeof(dst), row[i].in, strlen(row[i].in));
@@ -487,11 +499,16 @@ static void test_spelling(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spelling),       cmocka_unit_test(test_goldens),
-        cmocka_unit_test(test_no_repetition),  cmocka_unit_test(test_nothing_to_cite),
-        cmocka_unit_test(test_walks_parse_and_cite), cmocka_unit_test(test_close_anywhere),
-        cmocka_unit_test(test_second_pass), cmocka_unit_test(test_mutated_answers),
-        cmocka_unit_test(test_every_state_can_finish), cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_spelling),
+        cmocka_unit_test(test_goldens),
+        cmocka_unit_test(test_no_repetition),
+        cmocka_unit_test(test_nothing_to_cite),
+        cmocka_unit_test(test_walks_parse_and_cite),
+        cmocka_unit_test(test_close_anywhere),
+        cmocka_unit_test(test_second_pass),
+        cmocka_unit_test(test_mutated_answers),
+        cmocka_unit_test(test_every_state_can_finish),
+        cmocka_unit_test(test_keys),
         cmocka_unit_test(test_keys_near_the_end_of_a_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

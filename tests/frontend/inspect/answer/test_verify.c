@@ -13,8 +13,9 @@ static int open_source(void **state)
 {
     (void)state;
     assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
-    assert_int_equal(myth_source_open(&src, mem, "a.c", (const unsigned char *)source, sizeof(source) - 1, NULL), MYTH_OK);
-    block = (myth_block) { .src = &src, .first = 1, .last = 6 };
+    assert_int_equal(myth_source_open(&src, mem, "a.c", (const unsigned char *)source, sizeof(source) - 1, NULL),
+                     MYTH_OK);
+    block = (myth_block){.src = &src, .first = 1, .last = 6};
     return 0;
 }
 
@@ -28,33 +29,37 @@ static int close_source(void **state)
 
 static myth_finding cite(uint32_t first, uint32_t last, const char *evidence)
 {
-    return (myth_finding) { .first = first, .last = last, .evidence = { evidence, strlen(evidence) } };
+    return (myth_finding){.first = first, .last = last, .evidence = {evidence, strlen(evidence)}};
 }
 
 static void test_verdicts(void **state)
 {
     (void)state;
-    static const struct { uint32_t first, last; const char *evidence; myth_verdict verdict; } row[] = {
-        { 1, 1, "int f(void)", MYTH_CITES },
-        { 1, 1, "t f(void)", MYTH_CITES },
-        { 1, 1, "int f(v", MYTH_CITES_NO_EVIDENCE },                       /* seven bytes */
-        { 2, 2, "{", MYTH_CITES },                                         /* the whole line */
-        { 1, 6, "}", MYTH_CITES },
-        { 1, 1, "{", MYTH_CITES_NO_EVIDENCE },
-        { 3, 3, "return g(\"\xef\xbf\xbd\xef\xbf\xbd\");", MYTH_CITES },
-        { 3, 3, "return g(\"\xef\xbf\xbd\");", MYTH_CITES_NO_EVIDENCE },
-        { 3, 3, "return g(\"\xff\xfe\");", MYTH_CITES_NO_EVIDENCE },       /* evidence is text */
-        { 3, 3, "\treturn g(", MYTH_CITES_NO_EVIDENCE },                   /* outside the trimmed line */
-        { 3, 4, "\");  \n", MYTH_CITES_NO_EVIDENCE },
-        { 1, 2, "int f(void)\n{", MYTH_CITES_NO_EVIDENCE },
-        { 5, 5, "\xc3\xa9t\xc3\xa9 = \xef\xbf\xbd;", MYTH_CITES },
-        { 5, 5, "\xa9t\xc3\xa9 = \xef\xbf\xbd;", MYTH_CITES_NO_EVIDENCE },  /* half a character */
-        { 5, 5, "", MYTH_CITES_NO_EVIDENCE },
-        { 4, 4, "  ", MYTH_CITES_NO_LINES },
-        { 0, 1, "int f(void)", MYTH_CITES_NO_LINES },
-        { 2, 1, "{", MYTH_CITES_NO_LINES },
-        { 6, 7, "}", MYTH_CITES_NO_LINES },
-        { 9, 9, "}", MYTH_CITES_NO_LINES },
+    static const struct {
+        uint32_t first, last;
+        const char *evidence;
+        myth_verdict verdict;
+    } row[] = {
+        {1, 1, "int f(void)", MYTH_CITES},
+        {1, 1, "t f(void)", MYTH_CITES},
+        {1, 1, "int f(v", MYTH_CITES_NO_EVIDENCE}, /* seven bytes */
+        {2, 2, "{", MYTH_CITES},                   /* the whole line */
+        {1, 6, "}", MYTH_CITES},
+        {1, 1, "{", MYTH_CITES_NO_EVIDENCE},
+        {3, 3, "return g(\"\xef\xbf\xbd\xef\xbf\xbd\");", MYTH_CITES},
+        {3, 3, "return g(\"\xef\xbf\xbd\");", MYTH_CITES_NO_EVIDENCE},
+        {3, 3, "return g(\"\xff\xfe\");", MYTH_CITES_NO_EVIDENCE}, /* evidence is text */
+        {3, 3, "\treturn g(", MYTH_CITES_NO_EVIDENCE},             /* outside the trimmed line */
+        {3, 4, "\");  \n", MYTH_CITES_NO_EVIDENCE},
+        {1, 2, "int f(void)\n{", MYTH_CITES_NO_EVIDENCE},
+        {5, 5, "\xc3\xa9t\xc3\xa9 = \xef\xbf\xbd;", MYTH_CITES},
+        {5, 5, "\xa9t\xc3\xa9 = \xef\xbf\xbd;", MYTH_CITES_NO_EVIDENCE}, /* half a character */
+        {5, 5, "", MYTH_CITES_NO_EVIDENCE},
+        {4, 4, "  ", MYTH_CITES_NO_LINES},
+        {0, 1, "int f(void)", MYTH_CITES_NO_LINES},
+        {2, 1, "{", MYTH_CITES_NO_LINES},
+        {6, 7, "}", MYTH_CITES_NO_LINES},
+        {9, 9, "}", MYTH_CITES_NO_LINES},
     };
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
         myth_citation c;
@@ -80,7 +85,7 @@ static void test_only_the_block_counts(void **state)
 {
     (void)state;
     myth_citation c;
-    myth_block part = { .src = &src, .first = 3, .last = 6 };
+    myth_block part = {.src = &src, .first = 3, .last = 6};
     myth_finding f = cite(1, 3, "return g(");
     assert_int_equal(myth_verify(&c, &f, &part, 1, NULL, 0), MYTH_CITES_NO_LINES);
     f.first = 3;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs that were ranked by the model (--rerank) or by vectors (--embed-model): the log has the scores, a replay gives the same bytes, and what a
-# replay depends on beside the files is said when it is another.
+# Runs that were ranked by the model (--rerank) or by vectors (--embed-model): the log has the scores, a replay gives
+# the same bytes, and what a replay depends on beside the files is said when it is another.
 set -eu
 cd "${MYTHOS_SOURCE_DIR:-.}"
 for m in models/mythos-inspect.gguf models/mythos-embed.gguf; do

@@ -1,6 +1,6 @@
-/* The run log from outside: a run leaves a record of what it showed and said; the record makes the run again to the byte; it answers why; it
- * holds no secret; and no trouble with the log is trouble for the run. */
-#define _GNU_SOURCE             /* memmem */
+/* The run log from outside: a run leaves a record of what it showed and said; the record makes the run again to the
+ * byte; it answers why; it holds no secret; and no trouble with the log is trouble for the run. */
+#define _GNU_SOURCE /* memmem */
 #include "tests/frontend/inspect/secrets/fake_secrets.h"
 #include "tests/frontend/cli/cli_run.h"
 
@@ -11,7 +11,7 @@
 
 static cli_result r;
 
-#define LOG "--log $D/runs.db "
+#define LOG     "--log $D/runs.db "
 #define SHIPPED "-m models/mythos-inspect.gguf "
 
 static void put_bytes(const char *name, const void *bytes, size_t n)
@@ -42,7 +42,8 @@ static char *get_file(const char *name, size_t *n)
     return p;
 }
 
-static const char source[] = "int f(char *s)\n{\n\treturn strlen(s) + 1;\n}\n\nint g(char *s)\n{\n\tchar b[4];\n\tstrcpy(b, s);\n\treturn b[0];\n}\n";
+static const char source[] = "int f(char *s)\n{\n\treturn strlen(s) + 1;\n}\n\nint g(char *s)\n{\n\tchar "
+                             "b[4];\n\tstrcpy(b, s);\n\treturn b[0];\n}\n";
 
 /* The line, which has to end with that code; its standard output as one JSON document. */
 static json_t *json_of(const char *line, int code)
@@ -71,7 +72,10 @@ static const char *text_of(const json_t *j, const char *key)
     return s;
 }
 
-static void expect_text(const json_t *j, const char *key, const char *value) { assert_string_equal(text_of(j, key), value); }
+static void expect_text(const json_t *j, const char *key, const char *value)
+{
+    assert_string_equal(text_of(j, key), value);
+}
 
 static int run_quietly(const char *line)
 {
@@ -86,15 +90,17 @@ static void new_log(void) { assert_int_equal(run_quietly("rm -f $D/runs.db*"), 0
 static void test_record(void **state)
 {
     (void)state;
-    static const char *const keys[] = { "format", "run", "began_ms", "command", "args", "options", "cwd", "binary", "weights", "model", "stages", "device",
-                                        "files", "pieces", "prompt", "exchanges", "dropped", "report", "form", "report_hash", "no_replay", "seconds",
-                                        "exit_code", "printed" };
+    static const char *const keys[] = {"format", "run",         "began_ms",  "command",   "args",      "options",
+                                       "cwd",    "binary",      "weights",   "model",     "stages",    "device",
+                                       "files",  "pieces",      "prompt",    "exchanges", "dropped",   "report",
+                                       "form",   "report_hash", "no_replay", "seconds",   "exit_code", "printed"};
     struct stat info;
     char path[256], sum[80];
     size_t n;
     new_log();
     put_file("a.c", source);
-    assert_true(run_quietly("cd $D; $M inspect-file a.c " TINY LOG "--format json --fail-level never -n 200 >report; sha256sum a.c >sum") == 0);
+    assert_true(run_quietly("cd $D; $M inspect-file a.c " TINY LOG
+                            "--format json --fail-level never -n 200 >report; sha256sum a.c >sum") == 0);
     json_t *j = json_of("$M log show " LOG "--json", 0);
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
         if (!json_object_get(j, keys[i]))
@@ -103,14 +109,16 @@ static void test_record(void **state)
     expect_text(j, "form", "json");
     assert_string_equal(json_string_value(json_array_get(json_object_get(j, "args"), 0)), "a.c");
 
-    char *report = get_file("report", &n);                       /* the report is the bytes that were printed */
+    char *report = get_file("report", &n); /* the report is the bytes that were printed */
     expect_text(j, "printed", report);
     json_t *parsed = json_loads(report, 0, NULL);
-    assert_true(json_equal(json_object_get(parsed, "findings"), json_object_get(json_object_get(j, "report"), "findings")));
+    assert_true(
+        json_equal(json_object_get(parsed, "findings"), json_object_get(json_object_get(j, "report"), "findings")));
     assert_true(json_equal(json_object_get(parsed, "budget"), json_object_get(json_object_get(j, "report"), "budget")));
     free(report);
 
-    const json_t *file = json_array_get(json_object_get(j, "files"), 0), *x = json_array_get(json_object_get(j, "exchanges"), 0);
+    const json_t *file = json_array_get(json_object_get(j, "files"), 0),
+                 *x = json_array_get(json_object_get(j, "exchanges"), 0);
     report = get_file("sum", &n);
     snprintf(sum, sizeof(sum), "sha256:%.64s", report);
     free(report);
@@ -124,13 +132,14 @@ static void test_record(void **state)
     /* The prompt and its count are those of mythos prompt. */
     json_t *prompt = json_of("cd $D; $M prompt a.c " TINY "--json", 0);
     expect_text(x, "prompt", text_of(prompt, "text"));
-    assert_int_equal(json_integer_value(json_object_get(x, "prompt_tokens")), json_array_size(json_object_get(prompt, "ids")));
+    assert_int_equal(json_integer_value(json_object_get(x, "prompt_tokens")),
+                     json_array_size(json_object_get(prompt, "ids")));
     expect_text(json_object_get(j, "prompt"), "hash", text_of(prompt, "hash"));
     json_decref(prompt);
     json_t *answer = json_loads(text_of(x, "answer"), 0, NULL);
     assert_non_null(json_object_get(answer, "findings"));
     json_decref(answer);
-    assert_null(json_object_get(x, "ids"));                      /* text is enough to look at */
+    assert_null(json_object_get(x, "ids")); /* text is enough to look at */
     json_decref(parsed);
     json_decref(j);
 
@@ -161,7 +170,7 @@ static void test_flags(void **state)
     put_file("a.c", source);
     assert_int_equal(run_quietly("$M inspect-file $D/a.c " TINY LOG "--no-log -n 30"), 3);
     assert_int_equal(run_quietly("MYTHOS_NO_LOG=1 $M inspect-file $D/a.c " TINY LOG "-n 30"), 3);
-    assert_int_equal(run_quietly("$M inspect-file $D/a.c " TINY LOG "--dry-run"), 0);                /* nothing was run */
+    assert_int_equal(run_quietly("$M inspect-file $D/a.c " TINY LOG "--dry-run"), 0); /* nothing was run */
     assert_true(stat(path, &info) != 0);
     assert_int_equal(run_quietly("MYTHOS_LOG=$D/runs.db $M inspect-file $D/a.c " TINY "-n 30 --no-log-prompts"), 3);
     json_t *j = json_of("$M log show " LOG "--json", 0);
@@ -170,8 +179,10 @@ static void test_flags(void **state)
     assert_null(json_object_get(x, "answer"));
     assert_int_equal(strncmp(text_of(x, "ids_hash"), "sha256:", 7), 0);
     json_decref(j);
-    assert_int_equal(run_quietly("$M log replay " LOG), 0);                                          /* hashes are enough */
-    assert_int_equal(run_quietly("XDG_STATE_HOME=$D/state $M inspect-file $D/a.c " TINY "-n 30; test -f $D/state/mythos/runs.db"), 0);
+    assert_int_equal(run_quietly("$M log replay " LOG), 0); /* hashes are enough */
+    assert_int_equal(
+        run_quietly("XDG_STATE_HOME=$D/state $M inspect-file $D/a.c " TINY "-n 30; test -f $D/state/mythos/runs.db"),
+        0);
     assert_int_equal(run_quietly("$M log shw " LOG), 2);
     assert_non_null(strstr(r.err, "did you mean show?"));
     assert_int_equal(run_quietly("$M log show 9 " LOG), 66);
@@ -207,11 +218,21 @@ static void check_replay(const char *line)
 static void test_replay(void **state)
 {
     (void)state;
-    static const char *const file[] = { "01_format.c", "05_cookies.py", "06_format.c", "07_jv.c", "09_windows.py", "10_tty.c", "12_buffers.py", "14_format.c",
-                                        "16_imsg.c", "17_fdforkpty.c", "18_tty.c", "19_format.c", "20_server-client.c" };
-    static const char *const flags[] = { "--format json", "", "--format sarif", "--temp 0.8 --seed 7 --format json", "--format html", "--two-pass --format json",
-                                         "-n 60 --format jsonl", "--format github --fail-level low", "--format rdjsonl -t 1 -c 2048 -ub 64",
-                                         "--exact --format json --no-inline-ignores", "--split --max-prompt-tokens 330 --format json" };
+    static const char *const file[] = {"01_format.c",       "05_cookies.py",  "06_format.c",   "07_jv.c",
+                                       "09_windows.py",     "10_tty.c",       "12_buffers.py", "14_format.c",
+                                       "16_imsg.c",         "17_fdforkpty.c", "18_tty.c",      "19_format.c",
+                                       "20_server-client.c"};
+    static const char *const flags[] = {"--format json",
+                                        "",
+                                        "--format sarif",
+                                        "--temp 0.8 --seed 7 --format json",
+                                        "--format html",
+                                        "--two-pass --format json",
+                                        "-n 60 --format jsonl",
+                                        "--format github --fail-level low",
+                                        "--format rdjsonl -t 1 -c 2048 -ub 64",
+                                        "--exact --format json --no-inline-ignores",
+                                        "--split --max-prompt-tokens 330 --format json"};
     enum { N_FILE = sizeof(file) / sizeof(file[0]), N_FLAGS = sizeof(flags) / sizeof(flags[0]) };
     const uint32_t n = check_is_full() ? 20 : check_sample(3);
     char line[512];
@@ -219,16 +240,19 @@ static void test_replay(void **state)
     uint32_t of = check_below(&seed, N_FILE), how = check_below(&seed, N_FLAGS);
     new_log();
     for (uint32_t i = 0; i < n; i++) {
-        snprintf(line, sizeof(line), "$M inspect-file tests/corpus/inspect/%s " SHIPPED "%s", file[(of + i) % N_FILE], flags[(how + i) % N_FLAGS]);
+        snprintf(line, sizeof(line), "$M inspect-file tests/corpus/inspect/%s " SHIPPED "%s", file[(of + i) % N_FILE],
+                 flags[(how + i) % N_FLAGS]);
         check_replay(line);
     }
     put_file("a.c", source);
-    check_replay("cd $D; MYTHOS_FORMAT=json MYTHOS_SEED=3 $M inspect-file a.c " TINY "--temp 1 -n 300");        /* relative, from the environment, another prompt */
-    check_replay("$M inspect-file $D/a.c " TINY "--max-prompt-tokens 10 --format json");                         /* a refusal */
+    check_replay("cd $D; MYTHOS_FORMAT=json MYTHOS_SEED=3 $M inspect-file a.c " TINY
+                 "--temp 1 -n 300"); /* relative, from the environment, another prompt */
+    check_replay("$M inspect-file $D/a.c " TINY "--max-prompt-tokens 10 --format json"); /* a refusal */
     put_file("b -=;'.c", source);
     check_replay("cd $D; $M inspect-file \"b -=;'.c\" " TINY "-n 100 --format json");
     check_replay("cd $D; cp a.c ./-x.c; x() { $M inspect-file --format json " TINY "-n 40 \"$@\" -- -x.c; }; x");
-    check_replay("cd $D; n=$(printf 'x\\377\\n.c'); cp a.c \"$n\"; $M inspect-file \"$n\" " TINY "-n 100 --format json");
+    check_replay("cd $D; n=$(printf 'x\\377\\n.c'); cp a.c \"$n\"; $M inspect-file \"$n\" " TINY
+                 "-n 100 --format json");
 }
 
 /* An environment that says something else now changes nothing. */
@@ -238,10 +262,13 @@ static void test_replay_ignores_environment(void **state)
     new_log();
     put_file("a.c", source);
     assert_int_equal(run_quietly("$M inspect-file $D/a.c " TINY LOG "-n 90 --format json --fail-level never"), 3);
-    assert_int_equal(run_quietly("MYTHOS_FORMAT=sarif MYTHOS_MAX_NEW_TOKENS=7 MYTHOS_TEMP=1 MYTHOS_MODEL=nowhere MYTHOS_NO_LOG=1 MYTHOS_TWO_PASS=1 "
-                                 "$M log replay " LOG), 0);
+    assert_int_equal(run_quietly("MYTHOS_FORMAT=sarif MYTHOS_MAX_NEW_TOKENS=7 MYTHOS_TEMP=1 MYTHOS_MODEL=nowhere "
+                                 "MYTHOS_NO_LOG=1 MYTHOS_TWO_PASS=1 "
+                                 "$M log replay " LOG),
+                     0);
     assert_int_equal(run_quietly("cd /; $M log replay " LOG), 0);
-    assert_int_equal(run_quietly("mkdir $D/tmp; TMPDIR=$D/tmp $M log replay " LOG "&& test -z \"$(ls -A $D/tmp)\""), 0);      /* nothing is left behind */
+    assert_int_equal(run_quietly("mkdir $D/tmp; TMPDIR=$D/tmp $M log replay " LOG "&& test -z \"$(ls -A $D/tmp)\""),
+                     0); /* nothing is left behind */
 }
 
 static void expect_reason(const char *line, const char *reason)
@@ -266,16 +293,19 @@ static void test_cannot_be_replayed(void **state)
     char secret[FAKE_MAX];
     new_log();
     put_file("a.c", source);
-    assert_int_equal(run_quietly("cp models/mythos-inspect.gguf $D/m.gguf; $M inspect-file $D/a.c -m $D/m.gguf " LOG "--format json --fail-level never"), 0);
+    assert_int_equal(run_quietly("cp models/mythos-inspect.gguf $D/m.gguf; $M inspect-file $D/a.c -m $D/m.gguf " LOG
+                                 "--format json --fail-level never"),
+                     0);
     assert_int_equal(run_quietly("$M log replay " LOG), 0);
-    assert_int_equal(run_quietly("touch $D/a.c $D/m.gguf; $M log replay " LOG), 0);                              /* a new time is no change */
+    assert_int_equal(run_quietly("touch $D/a.c $D/m.gguf; $M log replay " LOG), 0); /* a new time is no change */
     assert_int_equal(run_quietly("printf 'int x;\\n' >>$D/a.c"), 0);
     expect_reason("$M log replay " LOG "--json", "a.c has changed");
     assert_int_equal(run_quietly("rm $D/a.c"), 0);
     expect_reason("$M log replay " LOG "--json", "a.c");
     put_file("a.c", source);
     assert_int_equal(run_quietly("$M log replay " LOG), 0);
-    assert_int_equal(run_quietly("printf X | dd of=$D/m.gguf bs=1 seek=$(($(wc -c <$D/m.gguf) - 5)) conv=notrunc"), 0);     /* a byte of a tensor */
+    assert_int_equal(run_quietly("printf X | dd of=$D/m.gguf bs=1 seek=$(($(wc -c <$D/m.gguf) - 5)) conv=notrunc"),
+                     0); /* a byte of a tensor */
     expect_reason("$M log replay " LOG "--json", "m.gguf has changed");
 
     assert_int_equal(run_quietly("$M inspect-file - " TINY LOG "-n 30 <$D/a.c"), 3);
@@ -283,15 +313,20 @@ static void test_cannot_be_replayed(void **state)
     assert_int_equal(run_quietly("$M inspect-file $D/none.c " TINY LOG), 66);
     expect_reason("$M log replay " LOG "--json", "before it had a report");
     fake_make(secret, &fake_kinds[2], &rng);
-    snprintf(line, sizeof(line), "cp $D/a.c $D/%.100s.c; $M inspect-file $D/%.100s.c " TINY LOG "-n 30", secret, secret);
+    snprintf(line, sizeof(line), "cp $D/a.c $D/%.100s.c; $M inspect-file $D/%.100s.c " TINY LOG "-n 30", secret,
+             secret);
     assert_int_equal(run_quietly(line), 3);
     expect_reason("$M log replay " LOG "--json", "a secret stands in the command line");
-    assert_int_equal(run_quietly("printf '[]' >$D/base.json; $M inspect-file $D/a.c " TINY LOG "-n 30 --format json >$D/base.json"), 3);
+    assert_int_equal(
+        run_quietly("printf '[]' >$D/base.json; $M inspect-file $D/a.c " TINY LOG "-n 30 --format json >$D/base.json"),
+        3);
     assert_true(run_quietly("$M inspect-file $D/a.c " TINY LOG "-n 200 --format json --baseline $D/base.json") != 65);
     assert_int_equal(run_quietly("$M log replay " LOG), 0);
     assert_int_equal(run_quietly("echo >>$D/base.json"), 0);
     expect_reason("$M log replay " LOG "--json", "baseline");
-    assert_int_equal(run_quietly("mkdir $D/sub; cp $D/a.c $D/sub; cd $D/sub; $M inspect-file a.c " TINY LOG "-n 30; rm -r $D/sub"), 0);
+    assert_int_equal(
+        run_quietly("mkdir $D/sub; cp $D/a.c $D/sub; cd $D/sub; $M inspect-file a.c " TINY LOG "-n 30; rm -r $D/sub"),
+        0);
     expect_reason("$M log replay " LOG "--json", "folder");
 }
 
@@ -302,7 +337,8 @@ static void test_difference(void **state)
     sqlite3 *db;
     char path[256];
     static const char *const change[] = {
-        "UPDATE texts SET (n, data) = (SELECT n, data FROM texts WHERE run_id=2 AND name='report') WHERE run_id=1 AND name='report'",
+        "UPDATE texts SET (n, data) = (SELECT n, data FROM texts WHERE run_id=2 AND name='report') WHERE run_id=1 AND "
+        "name='report'",
     };
     new_log();
     put_file("a.c", source);
@@ -330,9 +366,7 @@ static const json_t *answer_to(const json_t *answers, const char *question)
     const json_t *a;
     size_t i;
     assert_int_equal(json_array_size(answers), 7);
-    json_array_foreach(answers, i, a)
-        if (strcmp(text_of(a, "question"), question) == 0)
-            return a;
+    json_array_foreach(answers, i, a) if (strcmp(text_of(a, "question"), question) == 0) return a;
     fail_msg("no question %s", question);
     return NULL;
 }
@@ -353,20 +387,26 @@ static void expect_answer(const char *what, const char *question, const char *an
 
 static void put_repository(void)
 {
-    assert_int_equal(run_quietly("rm -rf $D/repo; mkdir -p $D/repo/src $D/repo/vendor $D/repo/examples $D/repo/build; cd $D/repo; git init -q; echo build/ >.gitignore; "
-                                 "echo 'int x;' >build/secret_tokens.c"), 0);
-    put_file("repo/src/session.c", "#include \"session.h\"\n\n/* Creates a session for a user. */\nint session_create(int user)\n{\n\tchar name[8];\n"
+    assert_int_equal(run_quietly("rm -rf $D/repo; mkdir -p $D/repo/src $D/repo/vendor $D/repo/examples $D/repo/build; "
+                                 "cd $D/repo; git init -q; echo build/ >.gitignore; "
+                                 "echo 'int x;' >build/secret_tokens.c"),
+                     0);
+    put_file("repo/src/session.c", "#include \"session.h\"\n\n/* Creates a session for a user. */\nint "
+                                   "session_create(int user)\n{\n\tchar name[8];\n"
                                    "\tstrcpy(name, user_name(user));\n\treturn session_insert(name);\n}\n");
-    put_file("repo/src/login.c", "int login(int user)\n{\n\tif (user < 0)\n\t\treturn -1;\n\treturn session_create(user);\n}\n");
+    put_file("repo/src/login.c",
+             "int login(int user)\n{\n\tif (user < 0)\n\t\treturn -1;\n\treturn session_create(user);\n}\n");
     put_file("repo/src/paint.c", "void paint(void)\n{\n\tdraw();\n}\n");
     put_file("repo/vendor/session.c", "int session_create(int user);\n");
-    put_file("repo/examples/session.c", "int session_create_old(int user)\n{\n\treturn user; /* creates a session */\n}\n");
-    assert_int_equal(run_quietly("cd $D/repo; git add -A; git -c user.name=a -c user.email=a@b commit -qm one; git tag one"), 0);
+    put_file("repo/examples/session.c",
+             "int session_create_old(int user)\n{\n\treturn user; /* creates a session */\n}\n");
+    assert_int_equal(
+        run_quietly("cd $D/repo; git add -A; git -c user.name=a -c user.email=a@b commit -qm one; git tag one"), 0);
 }
 
 static void test_searching_commands(void **state)
 {
-    (void)state;                                                     /* the shipped model: found beside the command */
+    (void)state; /* the shipped model: found beside the command */
     const char *state_dir = getenv("XDG_CACHE_HOME");
     char cache[256];
     new_log();
@@ -383,9 +423,9 @@ static void test_searching_commands(void **state)
     json_decref(j);
     expect_answer("src/session.c:7", "missed", "no");
     expect_answer("src/session.c", "absent", "no");
-    expect_answer("src/paint.c", "absent", "no");                    /* the index has it */
+    expect_answer("src/paint.c", "absent", "no"); /* the index has it */
     expect_answer("src/paint.c", "missed", "yes");
-    expect_answer("build/secret_tokens.c", "absent", "yes");         /* ignored */
+    expect_answer("build/secret_tokens.c", "absent", "yes"); /* ignored */
     expect_answer("vendor/session.c", "absent", "yes");
     expect_answer("vendor/session.c", "vendored", "yes");
     expect_answer("examples/session.c", "vendored", "yes");
@@ -394,34 +434,41 @@ static void test_searching_commands(void **state)
     expect_answer("", "absent", "yes");
     check_replay("$M inspect-symbol session_create -C $D/repo --format json");
     expect_answer("src/session.c:7", "missed", "no");
-    j = json_of("$M log show " LOG "--json", 0);                     /* a caller is chosen as context; shown or not, the record says which */
+    j = json_of("$M log show " LOG "--json",
+                0); /* a caller is chosen as context; shown or not, the record says which */
     const json_t *p, *files = json_object_get(j, "files");
     bool is_chosen = false, is_shown = false;
     size_t i;
-    json_array_foreach(json_object_get(j, "pieces"), i, p)
-        if (strcmp(text_of(json_array_get(files, (size_t)json_integer_value(json_object_get(p, "file"))), "path"), "src/login.c") == 0) {
-            is_chosen = true;
-            is_shown = json_integer_value(json_object_get(p, "shown_lines")) > 0;
-        }
+    json_array_foreach(
+        json_object_get(j, "pieces"), i,
+        p) if (strcmp(text_of(json_array_get(files, (size_t)json_integer_value(json_object_get(p, "file"))), "path"),
+                      "src/login.c") == 0)
+    {
+        is_chosen = true;
+        is_shown = json_integer_value(json_object_get(p, "shown_lines")) > 0;
+    }
     assert_true(is_chosen);
     expect_answer("src/login.c:5", "missed", is_shown ? "no" : "yes");
     json_decref(j);
 
-    put_file("repo/src/session.c", "#include \"session.h\"\n\nint session_create(int user)\n{\n\tchar name[4];\n\tstrcpy(name, user_name(user));\n"
-                                   "\treturn session_insert(name);\n}\n");
+    put_file(
+        "repo/src/session.c",
+        "#include \"session.h\"\n\nint session_create(int user)\n{\n\tchar name[4];\n\tstrcpy(name, user_name(user));\n"
+        "\treturn session_insert(name);\n}\n");
     check_replay("cd $D/repo; $M inspect-diff --format sarif");
     check_replay("cd $D/repo; git diff >$D/p.diff; $M inspect-diff --diff $D/p.diff");
     assert_int_equal(run_quietly("cd $D/repo; git add -A; git -c user.name=a -c user.email=a@b commit -qm two"), 0);
     check_replay("cd $D/repo; $M inspect-diff one..HEAD");
-    expect_reason("$M log replay 3 " LOG "--json", "the diff has changed");          /* the tree is as HEAD now */
-    check_replay("cd $D/repo; $M inspect-diff --format json");                        /* nothing */
-    assert_int_equal(run_quietly("$M log replay 4 " LOG), 0);                        /* the patch is what it was */
+    expect_reason("$M log replay 3 " LOG "--json", "the diff has changed"); /* the tree is as HEAD now */
+    check_replay("cd $D/repo; $M inspect-diff --format json");              /* nothing */
+    assert_int_equal(run_quietly("$M log replay 4 " LOG), 0);               /* the patch is what it was */
     assert_int_equal(run_quietly(": >$D/p.diff"), 0);
     expect_reason("$M log replay 4 " LOG "--json", "the diff has changed");
     expect_reason("$M log replay 1 " LOG "--json", "session.c has changed");
     assert_int_equal(run_quietly("cd $D/repo; git checkout -q one; $M log replay 1 " LOG), 0);
-    put_file("repo/src/paint.c", "int where_is_a_session_created(void)\n{\n\treturn session_created + session + created;\n}\n");
-    expect_reason("$M log replay 1 " LOG "--json", "the index has changed");         /* it is among the hits now */
+    put_file("repo/src/paint.c",
+             "int where_is_a_session_created(void)\n{\n\treturn session_created + session + created;\n}\n");
+    expect_reason("$M log replay 1 " LOG "--json", "the index has changed"); /* it is among the hits now */
     if (state_dir)
         setenv("XDG_CACHE_HOME", state_dir, 1);
     else
@@ -430,7 +477,8 @@ static void test_searching_commands(void **state)
 
 /* ---- no trouble ---- */
 
-/* The same bytes and the same exit code with the log in trouble as without one; the trouble is said once, unless --quiet. */
+/* The same bytes and the same exit code with the log in trouble as without one; the trouble is said once, unless
+ * --quiet. */
 static void check_unmoved(const char *how)
 {
     char line[512];
@@ -454,13 +502,14 @@ static void test_log_in_trouble(void **state)
 {
     (void)state;
     put_file("a.c", source);
-    put_file("text.db", "not a database, but a text that is long enough to hold a header of one, which it does not: so much is plain to see here");
+    put_file("text.db", "not a database, but a text that is long enough to hold a header of one, which it does not: so "
+                        "much is plain to see here");
     check_unmoved("--log $D/text.db");
     assert_int_equal(run_quietly("$M log list --log $D/text.db"), 65);
     assert_non_null(strstr(r.err, "remove this file"));
     assert_true(run_quietly("$M inspect-file $D/a.c " TINY "-n 20 -q --log $D/text.db") == 3);
     assert_string_equal(r.err, "");
-    check_unmoved("--log $D");                                               /* a folder */
+    check_unmoved("--log $D"); /* a folder */
     check_unmoved("--log /proc/nowhere/runs.db");
     check_unmoved("--log $D/a.c/runs.db");
     check_unmoved("--log /dev/null");
@@ -482,9 +531,13 @@ static void test_full_disk(void **state)
     put_file("a.c", source);
     int code = run_quietly("$M inspect-file $D/a.c " TINY "-n 120 --format json --no-log >$D/plain");
     char *plain = get_file("plain", &n_plain);
-    for (int blocks = 0; blocks < 300; blocks += check_is_full() ? 7 : 100) {         /* of 512 bytes; standard output is a pipe */
+    for (int blocks = 0; blocks < 300;
+         blocks += check_is_full() ? 7 : 100) { /* of 512 bytes; standard output is a pipe */
         new_log();
-        snprintf(line, sizeof(line), "(trap '' XFSZ; ulimit -f %d; $M inspect-file $D/a.c " TINY LOG "-n 120 --format json; echo $? >&2) | cat >$D/logged", blocks);
+        snprintf(line, sizeof(line),
+                 "(trap '' XFSZ; ulimit -f %d; $M inspect-file $D/a.c " TINY LOG
+                 "-n 120 --format json; echo $? >&2) | cat >$D/logged",
+                 blocks);
         run_quietly(line);
         char *logged = get_file("logged", &n);
         assert_int_equal(n, n_plain);
@@ -503,7 +556,10 @@ static void test_runs_at_once(void **state)
     const int n = check_is_full() ? 12 : 4;
     new_log();
     put_file("a.c", source);
-    snprintf(line, sizeof(line), "i=0; while [ $i -lt %d ]; do $M inspect-file $D/a.c " TINY LOG "-n 40 --format json >/dev/null & i=$((i+1)); done; wait", n);
+    snprintf(line, sizeof(line),
+             "i=0; while [ $i -lt %d ]; do $M inspect-file $D/a.c " TINY LOG
+             "-n 40 --format json >/dev/null & i=$((i+1)); done; wait",
+             n);
     assert_int_equal(run_quietly(line), 0);
     assert_null(strstr(r.err, "not logged"));
     json_t *list = json_of("$M log list " LOG "--json", 0);
@@ -528,14 +584,16 @@ static void test_killed(void **state)
         n += (size_t)snprintf(big + n, sizeof(big) - n, "int f%zu(char *s) { return s[%zu]; }\n", n, n);
     put_file("big.c", big);
     run_quietly("$M inspect-file $D/big.c " TINY LOG "--split --max-prompt-tokens 4000 -t 1 & p=$!; "
-                "n=0; until [ $n = 1200 ] || $M log show " LOG "--json | grep -q '\"exchanges\"'; do n=$((n+1)); sleep 0.1; done; kill -9 $p; wait $p");
+                "n=0; until [ $n = 1200 ] || $M log show " LOG
+                "--json | grep -q '\"exchanges\"'; do n=$((n+1)); sleep 0.1; done; kill -9 $p; wait $p");
     assert_int_equal(r.code, 128 + SIGKILL);
     json_t *list = json_of("$M log list " LOG "--json", 0);
     assert_true(json_is_null(json_object_get(json_array_get(list, 0), "exit_code")));
     json_decref(list);
     json_t *j = json_of("$M log show " LOG "--json", 0);
     expect_text(j, "command", "inspect-file");
-    assert_true(json_array_size(json_object_get(j, "files")) == 1 && json_array_size(json_object_get(j, "pieces")) == 1);
+    assert_true(json_array_size(json_object_get(j, "files")) == 1 &&
+                json_array_size(json_object_get(j, "pieces")) == 1);
     text_of(json_array_get(json_object_get(j, "exchanges"), 0), "answer");
     json_decref(j);
     expect_reason("$M log replay " LOG "--json", "did not end");
@@ -551,7 +609,9 @@ static void test_why(void **state)
     char what[64];
     new_log();
     put_file("a.c", source);
-    assert_int_equal(run_quietly("cd $D; mkdir -p vendor; cp a.c vendor/v.c; $M inspect-file a.c " TINY LOG "--format json --fail-level never"), 0);
+    assert_int_equal(run_quietly("cd $D; mkdir -p vendor; cp a.c vendor/v.c; $M inspect-file a.c " TINY LOG
+                                 "--format json --fail-level never"),
+                     0);
     expect_answer("", "absent", "no");
     expect_answer("", "split", "no");
     expect_answer("", "truncated", "no");
@@ -576,7 +636,7 @@ static void test_why(void **state)
     assert_non_null(strstr(r.err, "has no finding 99"));
     assert_int_equal(run_quietly("$M log why " LOG), 0);
     assert_non_null(strstr(r.out, "7. "));
-    assert_int_equal(run_quietly("$M log why a.c:3 " LOG), 0);                      /* of the last run */
+    assert_int_equal(run_quietly("$M log why a.c:3 " LOG), 0); /* of the last run */
 
     assert_int_equal(run_quietly("cd $D; $M inspect-file a.c " TINY LOG "-n 20 --fail-level never"), 3);
     expect_answer("", "truncated", "yes");
@@ -591,7 +651,9 @@ static void test_why(void **state)
         n += (size_t)snprintf(big + n, sizeof(big) - n, "\ts[%zu] = 0;\n", n);
     snprintf(big + n, sizeof(big) - n, "}\n");
     put_file("long.c", big);
-    assert_int_equal(run_quietly("cd $D; $M inspect-file long.c " TINY LOG "--split --max-prompt-tokens 3600 -n 12 --fail-level never"), 3);
+    assert_int_equal(run_quietly("cd $D; $M inspect-file long.c " TINY LOG
+                                 "--split --max-prompt-tokens 3600 -n 12 --fail-level never"),
+                     3);
     expect_answer("", "split", "yes");
     expect_answer("long.c:5", "split", "yes");
     expect_answer("long.c:5", "missed", "no");
@@ -614,24 +676,28 @@ static void test_secrets(void **state)
 {
     (void)state;
     static char secret[FAKE_KINDS][FAKE_MAX], code[FAKE_KINDS * 2 * FAKE_MAX];
-    static const char *const command[] = { "show last", "show last --json", "show last --prompts", "why", "why --json", "list", "list --json", "replay", "replay --json" };
+    static const char *const command[] = {"show last",   "show last --json", "show last --prompts",
+                                          "why",         "why --json",       "list",
+                                          "list --json", "replay",           "replay --json"};
     size_t len[FAKE_KINDS], n = 0, n_placeholder = 0;
     uint64_t rng = check_seed();
     char line[512];
     new_log();
     for (size_t i = 0; i < FAKE_KINDS; i++) {
         len[i] = fake_make(secret[i], &fake_kinds[i], &rng);
-        n += (size_t)snprintf(code + n, sizeof(code) - n, "%s = \"%s\"\n", fake_kinds[i].name ? fake_kinds[i].name : "x", secret[i]);
+        n += (size_t)snprintf(code + n, sizeof(code) - n, "%s = \"%s\"\n",
+                              fake_kinds[i].name ? fake_kinds[i].name : "x", secret[i]);
     }
     put_bytes("s.py", code, n);
-    static const char *const run[] = { TINY "-n 100 --format json --max-prompt-tokens 200000 --fail-level never", SHIPPED "--format json --fail-level never" };
+    static const char *const run[] = {TINY "-n 100 --format json --max-prompt-tokens 200000 --fail-level never",
+                                      SHIPPED "--format json --fail-level never"};
     for (size_t k = 0; k < 2; k++) {
         snprintf(line, sizeof(line), "$M inspect-file $D/s.py " LOG "%s", run[k]);
         int got = run_quietly(line);
         assert_true(got == 0 || got == 3);
         for (size_t i = 0; i < sizeof(command) / sizeof(command[0]); i++) {
             if (strncmp(command[i], "replay", 6) == 0 && !check_is_case((uint32_t)(i + k), 4))
-                continue;                                           /* the whole inspection once more */
+                continue; /* the whole inspection once more */
             snprintf(line, sizeof(line), "$M log " LOG "%s >$D/said 2>&1", command[i]);
             got = run_quietly(line);
             if (got != 0)
@@ -646,7 +712,10 @@ static void test_secrets(void **state)
     /* A word that is a secret only because a file says so. */
     for (size_t i = 0; i < FAKE_KINDS; i++)
         if (fake_kinds[i].name && strcmp(fake_kinds[i].name, "smtpPasswd") == 0) {
-            snprintf(line, sizeof(line), "cp $D/s.py $D/%.40s.py; $M inspect-file $D/%.40s.py " LOG SHIPPED "--format json --fail-level never", secret[i], secret[i]);
+            snprintf(line, sizeof(line),
+                     "cp $D/s.py $D/%.40s.py; $M inspect-file $D/%.40s.py " LOG SHIPPED
+                     "--format json --fail-level never",
+                     secret[i], secret[i]);
             run_quietly(line);
         }
     for (size_t i = 0; i < sizeof(command) / sizeof(command[0]) - 2; i++) {
@@ -654,7 +723,7 @@ static void test_secrets(void **state)
         run_quietly(line);
         check_absent("said", secret, len);
     }
-    assert_true(n_placeholder >= 4);                                /* prompts and evidence were there, named */
+    assert_true(n_placeholder >= 4); /* prompts and evidence were there, named */
     assert_int_equal(run_quietly("cat $D/runs.db* >$D/whole"), 0);
     check_absent("whole", secret, len);
 
@@ -662,7 +731,8 @@ static void test_secrets(void **state)
     json_t *j = json_of("$M log show last " LOG "--json", 0);
     const json_t *x;
     size_t i;
-    json_array_foreach(json_object_get(j, "exchanges"), i, x) {
+    json_array_foreach(json_object_get(j, "exchanges"), i, x)
+    {
         const char *prompt = text_of(x, "prompt");
         assert_non_null(strstr(prompt, "[REDACTED:"));
         for (size_t k = 0; k < FAKE_KINDS; k++)
@@ -674,9 +744,10 @@ static void test_secrets(void **state)
     char path[256];
     snprintf(path, sizeof(path), "%s/runs.db", cli_dir);
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, "SELECT count(*) FROM texts WHERE name LIKE 'ids/%'", -1, &q, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, "SELECT count(*) FROM texts WHERE name LIKE 'ids/%'", -1, &q, NULL),
+                     SQLITE_OK);
     assert_int_equal(sqlite3_step(q), SQLITE_ROW);
-    assert_int_equal(sqlite3_column_int(q, 0), 0);                  /* ids would be the secrets once more */
+    assert_int_equal(sqlite3_column_int(q, 0), 0); /* ids would be the secrets once more */
     sqlite3_finalize(q);
     sqlite3_close(db);
 }

@@ -1,4 +1,5 @@
-/* The file of the run log: what is put comes back, bounds hold, writers share it, and a file that is damaged or not ours is said, not used. */
+/* The file of the run log: what is put comes back, bounds hold, writers share it, and a file that is damaged or not
+ * ours is said, not used. */
 #include "frontend/inspect/log/runlog_file.h"
 #include "tests/support/files.h"
 
@@ -62,7 +63,7 @@ static bool count_row(void *user, const myth_runlog_row *r)
 {
     counts *c = user;
     c->last = c->n ? c->last : r->id;
-    assert_true(c->n == 0 || r->id < c->first);          /* the newest first */
+    assert_true(c->n == 0 || r->id < c->first); /* the newest first */
     c->first = r->id;
     c->bytes += r->bytes;
     c->n++;
@@ -71,7 +72,7 @@ static bool count_row(void *user, const myth_runlog_row *r)
 
 static counts count(myth_runlog_file *f)
 {
-    counts c = { 0 };
+    counts c = {0};
     assert_int_equal(myth_runlog_file_list(f, UINT32_MAX, count_row, &c, &err), MYTH_OK);
     return c;
 }
@@ -85,21 +86,21 @@ static void test_comes_back(void **state)
     int code = 1;
     struct stat info;
     static const char long_text[] = "a text with a NUL \0 in it, and \xff bytes that are not UTF-8";
-    myth_runlog_file *f = open_log("back/deep/runs.db", &(myth_runlog_file_opts){ 0 });
+    myth_runlog_file *f = open_log("back/deep/runs.db", &(myth_runlog_file_opts){0});
     assert_int_equal(stat(files_path("back/deep/runs.db"), &info), 0);
     assert_int_equal(info.st_mode & 0777, 0600);
     assert_int_equal(stat(files_path("back/deep"), &info), 0);
     assert_int_equal(info.st_mode & 0777, 0700);
     assert_int_equal(myth_runlog_file_newest(f, &newest, &err), MYTH_ENOTFOUND);
     assert_int_equal(myth_runlog_file_begin(f, &run, 12345, "inspect-file", &err), MYTH_OK);
-    assert_int_equal(myth_runlog_file_record(f, run, &record, &n, &err), MYTH_ENOTFOUND);        /* begun, nothing known */
+    assert_int_equal(myth_runlog_file_record(f, run, &record, &n, &err), MYTH_ENOTFOUND); /* begun, nothing known */
     assert_int_equal(myth_runlog_file_put(f, run, "prompt/0", long_text, sizeof(long_text), &err), MYTH_OK);
     assert_int_equal(myth_runlog_file_put(f, run, "empty", "", 0, &err), MYTH_OK);
     assert_int_equal(myth_runlog_file_save(f, run, "a.c", "{}", 2, NULL, &err), MYTH_OK);
     assert_int_equal(myth_runlog_file_save(f, run, "a.c", "{\"a\":1}", 7, &code, &err), MYTH_OK);
     myth_runlog_file_close(f);
 
-    f = open_log("back/deep/runs.db", &(myth_runlog_file_opts){ .is_read_only = true });
+    f = open_log("back/deep/runs.db", &(myth_runlog_file_opts){.is_read_only = true});
     assert_int_equal(myth_runlog_file_newest(f, &newest, &err), MYTH_OK);
     assert_int_equal(newest, run);
     assert_int_equal(myth_runlog_file_record(f, run, &record, &n, &err), MYTH_OK);
@@ -121,7 +122,7 @@ static void test_comes_back(void **state)
 static void test_texts_have_a_limit(void **state)
 {
     (void)state;
-    myth_runlog_file *f = open_log("limit.db", &(myth_runlog_file_opts){ 0 });
+    myth_runlog_file *f = open_log("limit.db", &(myth_runlog_file_opts){0});
     int64_t run;
     char *big = calloc(1, MYTH_RUNLOG_TEXT_BYTES + 1);
     assert_int_equal(myth_runlog_file_begin(f, &run, 1, "x", &err), MYTH_OK);
@@ -136,7 +137,7 @@ static void test_bounds(void **state)
 {
     (void)state;
     struct stat info;
-    myth_runlog_file *f = open_log("runs.db", &(myth_runlog_file_opts){ .max_runs = 7, .max_bytes = 1 << 30 });
+    myth_runlog_file *f = open_log("runs.db", &(myth_runlog_file_opts){.max_runs = 7, .max_bytes = 1 << 30});
     for (uint64_t i = 0; i < 30; i++) {
         int64_t run = put_run(f, 1000, i);
         counts c = count(f);
@@ -145,9 +146,9 @@ static void test_bounds(void **state)
         assert_int_equal(c.first, run < 7 ? 1 : run - 6);
     }
     myth_runlog_file_close(f);
-    f = open_log("bytes.db", &(myth_runlog_file_opts){ .max_runs = 1000, .max_bytes = 200000 });
+    f = open_log("bytes.db", &(myth_runlog_file_opts){.max_runs = 1000, .max_bytes = 200000});
     for (uint64_t i = 0; i < 60; i++) {
-        int64_t run = put_run(f, i == 30 ? 300000 : 9000 + 100 * i, i);                  /* one alone is past the bound */
+        int64_t run = put_run(f, i == 30 ? 300000 : 9000 + 100 * i, i); /* one alone is past the bound */
         counts c = count(f);
         assert_int_equal(c.last, run);
         assert_true(c.bytes <= 200000 || c.n == 1);
@@ -171,8 +172,9 @@ static void test_many_writers(void **state)
         if (pid[i] == 0) {
             myth_runlog_file *f = NULL;
             myth_mem *own;
-            bool ok = myth_mem_open(&own, 0, NULL) == MYTH_OK &&
-                      myth_runlog_file_open(&f, own, files_path("many.db"), &(myth_runlog_file_opts){ 0 }, &err) == MYTH_OK;
+            bool ok =
+                myth_mem_open(&own, 0, NULL) == MYTH_OK &&
+                myth_runlog_file_open(&f, own, files_path("many.db"), &(myth_runlog_file_opts){0}, &err) == MYTH_OK;
             for (int k = 0; ok && k < n_run; k++) {
                 int64_t run;
                 int code = i;
@@ -193,7 +195,7 @@ static void test_many_writers(void **state)
         assert_int_equal(waitpid(pid[i], &status, 0), pid[i]);
         assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     }
-    myth_runlog_file *f = open_log("many.db", &(myth_runlog_file_opts){ .is_read_only = true });
+    myth_runlog_file *f = open_log("many.db", &(myth_runlog_file_opts){.is_read_only = true});
     counts c = count(f);
     assert_int_equal(c.n, WRITERS * n_run);
     for (int64_t run = c.first; run <= c.last; run++) {
@@ -227,7 +229,8 @@ static myth_status read_all(const char *name, char **record, char **text, size_t
     myth_runlog_file *f = NULL;
     size_t n;
     *record = *text = NULL;
-    myth_status st = myth_runlog_file_open(&f, mem, files_path(name), &(myth_runlog_file_opts){ .is_read_only = true }, &err);
+    myth_status st =
+        myth_runlog_file_open(&f, mem, files_path(name), &(myth_runlog_file_opts){.is_read_only = true}, &err);
     if (st == MYTH_OK)
         st = myth_runlog_file_record(f, 1, record, &n, &err);
     if (st == MYTH_OK)
@@ -242,7 +245,7 @@ static void test_damage(void **state)
     (void)state;
     size_t n, n_text, n_good, n_said = 0;
     char *good_record, *good_text, *record, *text;
-    myth_runlog_file *f = open_log("good.db", &(myth_runlog_file_opts){ 0 });
+    myth_runlog_file *f = open_log("good.db", &(myth_runlog_file_opts){0});
     put_run(f, 20000, 5);
     put_run(f, 3000, 6);
     myth_runlog_file_close(f);
@@ -262,14 +265,15 @@ static void test_damage(void **state)
             assert_memory_equal(text, good_text, n_good);
         } else {
             n_said++;
-            assert_true(st == MYTH_EFORMAT || st == MYTH_ENOTFOUND || st == MYTH_EIO || st == MYTH_ECREATE || st == MYTH_ENOMEM);
+            assert_true(st == MYTH_EFORMAT || st == MYTH_ENOTFOUND || st == MYTH_EIO || st == MYTH_ECREATE ||
+                        st == MYTH_ENOMEM);
             assert_true(err.msg[0] && !strchr(err.msg, '\n'));
         }
         myth_free(mem, record);
         myth_free(mem, text);
         image[at] ^= bit;
     }
-    assert_true(n_said > (size_t)n_flip / 4);                        /* most of the file is the text */
+    assert_true(n_said > (size_t)n_flip / 4); /* most of the file is the text */
     for (int i = 0; i < 20; i++) {
         files_put("bad.db", image, check_below(&seed, (uint32_t)n));
         myth_status st = read_all("bad.db", &record, &text, &n_text);
@@ -286,9 +290,9 @@ static void test_damage(void **state)
 static void test_not_ours(void **state)
 {
     (void)state;
-    static const char *const sql[] = { "CREATE TABLE t(a)", "PRAGMA application_id=1; CREATE TABLE t(a)",
-                                       "PRAGMA application_id=0x6d79746c; PRAGMA user_version=99; CREATE TABLE runs(a)",
-                                       "PRAGMA application_id=0x6d79746c; PRAGMA user_version=1; CREATE TABLE runs(a)" };
+    static const char *const sql[] = {"CREATE TABLE t(a)", "PRAGMA application_id=1; CREATE TABLE t(a)",
+                                      "PRAGMA application_id=0x6d79746c; PRAGMA user_version=99; CREATE TABLE runs(a)",
+                                      "PRAGMA application_id=0x6d79746c; PRAGMA user_version=1; CREATE TABLE runs(a)"};
     for (size_t i = 0; i < sizeof(sql) / sizeof(sql[0]); i++) {
         size_t n, n_after;
         sqlite3 *db;
@@ -299,7 +303,8 @@ static void test_not_ours(void **state)
         unsigned char *before = slurp("other.db", &n);
         for (int read_only = 0; read_only < 2; read_only++) {
             myth_runlog_file *f = NULL;
-            assert_int_equal(myth_runlog_file_open(&f, mem, files_path("other.db"), &(myth_runlog_file_opts){ .is_read_only = read_only }, &err),
+            assert_int_equal(myth_runlog_file_open(&f, mem, files_path("other.db"),
+                                                   &(myth_runlog_file_opts){.is_read_only = read_only}, &err),
                              MYTH_EFORMAT);
             assert_null(f);
             assert_non_null(strstr(err.msg, "other.db"));
@@ -311,13 +316,19 @@ static void test_not_ours(void **state)
         free(after);
     }
     myth_runlog_file *f = NULL;
-    files_text("text.db", "this is no database, it is a text that is longer than the header of one, so that there is something to read of it\n");
-    assert_int_equal(myth_runlog_file_open(&f, mem, files_path("text.db"), &(myth_runlog_file_opts){ 0 }, &err), MYTH_EFORMAT);
-    assert_int_equal(myth_runlog_file_open(&f, mem, files_path("none.db"), &(myth_runlog_file_opts){ .is_read_only = true }, &err), MYTH_ENOTFOUND);
+    files_text("text.db", "this is no database, it is a text that is longer than the header of one, so that there is "
+                          "something to read of it\n");
+    assert_int_equal(myth_runlog_file_open(&f, mem, files_path("text.db"), &(myth_runlog_file_opts){0}, &err),
+                     MYTH_EFORMAT);
+    assert_int_equal(
+        myth_runlog_file_open(&f, mem, files_path("none.db"), &(myth_runlog_file_opts){.is_read_only = true}, &err),
+        MYTH_ENOTFOUND);
     files_mkdir("folder");
-    assert_true(myth_runlog_file_open(&f, mem, files_path("folder"), &(myth_runlog_file_opts){ 0 }, &err) != MYTH_OK);
-    assert_true(myth_runlog_file_open(&f, mem, files_path("text.db/runs.db"), &(myth_runlog_file_opts){ 0 }, &err) != MYTH_OK);
-    assert_true(myth_runlog_file_open(&f, mem, "/proc/nowhere/runs.db", &(myth_runlog_file_opts){ 0 }, &err) == MYTH_ECREATE);
+    assert_true(myth_runlog_file_open(&f, mem, files_path("folder"), &(myth_runlog_file_opts){0}, &err) != MYTH_OK);
+    assert_true(myth_runlog_file_open(&f, mem, files_path("text.db/runs.db"), &(myth_runlog_file_opts){0}, &err) !=
+                MYTH_OK);
+    assert_true(myth_runlog_file_open(&f, mem, "/proc/nowhere/runs.db", &(myth_runlog_file_opts){0}, &err) ==
+                MYTH_ECREATE);
     assert_null(f);
 }
 
@@ -329,7 +340,7 @@ static void test_full_disk(void **state)
         unlink(files_path("full.db"));
         unlink(files_path("full.db-wal"));
         unlink(files_path("full.db-shm"));
-        myth_runlog_file *f = open_log("full.db", &(myth_runlog_file_opts){ 0 });
+        myth_runlog_file *f = open_log("full.db", &(myth_runlog_file_opts){0});
         put_run(f, 5000, 1);
         myth_runlog_file_close(f);
         pid_t pid = fork();
@@ -344,8 +355,8 @@ static void test_full_disk(void **state)
             for (size_t i = 0; i < sizeof(text); i++)
                 text[i] = (unsigned char)check_rand(&seed);
             signal(SIGXFSZ, SIG_IGN);
-            ok = ok && setrlimit(RLIMIT_FSIZE, &(struct rlimit){ limit, limit }) == 0;
-            myth_status st = myth_runlog_file_open(&f, own, files_path("full.db"), &(myth_runlog_file_opts){ 0 }, &err);
+            ok = ok && setrlimit(RLIMIT_FSIZE, &(struct rlimit){limit, limit}) == 0;
+            myth_status st = myth_runlog_file_open(&f, own, files_path("full.db"), &(myth_runlog_file_opts){0}, &err);
             if (st == MYTH_OK)
                 st = myth_runlog_file_begin(f, &run, 1, "x", &err);
             if (st == MYTH_OK)
@@ -354,7 +365,8 @@ static void test_full_disk(void **state)
                 st = myth_runlog_file_save(f, run, "a.c", "{}", 2, &code, &err);
             ok = ok && (st == MYTH_OK ? limit > 50000 : (st == MYTH_EIO || st == MYTH_ECREATE) && limit < 150000);
             if (!ok)
-                fprintf(stderr, "limit %llu: %s %s\n", (unsigned long long)limit, myth_status_name(st), st == MYTH_OK ? "" : err.msg);
+                fprintf(stderr, "limit %llu: %s %s\n", (unsigned long long)limit, myth_status_name(st),
+                        st == MYTH_OK ? "" : err.msg);
             _exit(ok ? 0 : 1);
         }
         int status;
@@ -374,7 +386,7 @@ static void test_read_only_folder(void **state)
 {
     (void)state;
     files_mkdir("shut");
-    myth_runlog_file *f = open_log("shut/runs.db", &(myth_runlog_file_opts){ 0 });
+    myth_runlog_file *f = open_log("shut/runs.db", &(myth_runlog_file_opts){0});
     put_run(f, 500, 1);
     myth_runlog_file_close(f);
     chmod(files_path("shut/runs.db"), 0444);
@@ -389,14 +401,21 @@ static void test_read_only_folder(void **state)
         if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
             _exit(2);
         bool ok = myth_mem_open(&own, 0, NULL) == MYTH_OK &&
-                  myth_runlog_file_open(&f, own, files_path("shut/runs.db"), &(myth_runlog_file_opts){ .is_read_only = true }, &err) == MYTH_OK &&
+                  myth_runlog_file_open(&f, own, files_path("shut/runs.db"),
+                                        &(myth_runlog_file_opts){.is_read_only = true}, &err) == MYTH_OK &&
                   myth_runlog_file_record(f, 1, &record, &n, &err) == MYTH_OK;
         if (!ok)
             fprintf(stderr, "%s\n", err.msg);
         myth_runlog_file_close(f);
         f = NULL;
-        ok = ok && myth_runlog_file_open(&f, own, files_path("shut/runs.db"), &(myth_runlog_file_opts){ 0 }, &err) == MYTH_ECREATE && strstr(err.msg, "--log");
-        ok = ok && myth_runlog_file_open(&f, own, files_path("shut/new.db"), &(myth_runlog_file_opts){ 0 }, &err) == MYTH_ECREATE && strstr(err.msg, "--log");
+        ok = ok &&
+             myth_runlog_file_open(&f, own, files_path("shut/runs.db"), &(myth_runlog_file_opts){0}, &err) ==
+                 MYTH_ECREATE &&
+             strstr(err.msg, "--log");
+        ok = ok &&
+             myth_runlog_file_open(&f, own, files_path("shut/new.db"), &(myth_runlog_file_opts){0}, &err) ==
+                 MYTH_ECREATE &&
+             strstr(err.msg, "--log");
         if (!ok)
             fprintf(stderr, "then: %s\n", err.msg);
         _exit(ok ? 0 : 1);
@@ -418,8 +437,8 @@ static void test_no_memory(void **state)
         char *record = NULL;
         size_t n;
         unlink(files_path("nomem.db"));
-        myth_mem_set_fault(mem, &(myth_fault){ .fail_nth = i });
-        myth_status st = myth_runlog_file_open(&f, mem, files_path("nomem.db"), &(myth_runlog_file_opts){ 0 }, &err);
+        myth_mem_set_fault(mem, &(myth_fault){.fail_nth = i});
+        myth_status st = myth_runlog_file_open(&f, mem, files_path("nomem.db"), &(myth_runlog_file_opts){0}, &err);
         if (st == MYTH_OK)
             st = myth_runlog_file_begin(f, &run, 1, "x", &err);
         if (st == MYTH_OK)
@@ -444,7 +463,7 @@ static void test_place(void **state)
     setenv("XDG_STATE_HOME", "/state", 1);
     assert_int_equal(myth_runlog_file_place(path, sizeof(path), NULL, &err), MYTH_OK);
     assert_string_equal(path, "/state/mythos/runs.db");
-    setenv("XDG_STATE_HOME", "relative", 1);                                             /* such a value is to be ignored */
+    setenv("XDG_STATE_HOME", "relative", 1); /* such a value is to be ignored */
     assert_int_equal(myth_runlog_file_place(path, sizeof(path), NULL, &err), MYTH_OK);
     assert_string_equal(path, "/home/x/.local/state/mythos/runs.db");
     unsetenv("XDG_STATE_HOME");
@@ -460,24 +479,25 @@ static void test_hashes(void **state)
     (void)state;
     char of_bytes[72];
     myth_runlog_hash a, b;
-    struct timespec old[2] = { { .tv_sec = 1000000000 }, { .tv_sec = 1000000000 } };
+    struct timespec old[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
     myth_runlog_hash_bytes(of_bytes, "abc", 3);
     assert_string_equal(of_bytes, "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-    myth_runlog_file *f = open_log("hash.db", &(myth_runlog_file_opts){ 0 });
+    myth_runlog_file *f = open_log("hash.db", &(myth_runlog_file_opts){0});
     files_text("h", "one");
     assert_int_equal(utimensat(AT_FDCWD, files_path("h"), old, 0), 0);
     assert_int_equal(myth_runlog_hash_file(&a, files_path("h"), f, &err), MYTH_OK);
     assert_int_equal(strncmp(a.hash, "xxh3:", 5), 0);
     assert_int_equal(strlen(a.hash), 37);
-    FILE *h = fopen(files_path("h"), "r+");                                              /* other bytes, the same size, time and inode */
+    FILE *h = fopen(files_path("h"), "r+"); /* other bytes, the same size, time and inode */
     fputs("two", h);
     fclose(h);
     assert_int_equal(utimensat(AT_FDCWD, files_path("h"), old, 0), 0);
     assert_int_equal(myth_runlog_hash_file(&b, files_path("h"), f, &err), MYTH_OK);
     assert_string_equal(a.hash, b.hash);
-    assert_int_equal(myth_runlog_hash_file(&b, files_path("h"), NULL, &err), MYTH_OK);   /* who looks is not told what was */
+    assert_int_equal(myth_runlog_hash_file(&b, files_path("h"), NULL, &err),
+                     MYTH_OK); /* who looks is not told what was */
     assert_string_not_equal(a.hash, b.hash);
-    files_text("h", "six");                                                              /* its time is now: not remembered */
+    files_text("h", "six"); /* its time is now: not remembered */
     assert_int_equal(myth_runlog_hash_file(&a, files_path("h"), f, &err), MYTH_OK);
     assert_string_not_equal(a.hash, b.hash);
     assert_int_equal(myth_runlog_hash_file(&a, files_path("not there"), f, &err), MYTH_ENOTFOUND);
@@ -487,7 +507,7 @@ static void test_hashes(void **state)
     files_sparse("long", "head", 4, (uint64_t)MYTH_RUNLOG_SAMPLE_BYTES + 12345);
     assert_int_equal(myth_runlog_hash_file(&a, files_path("long"), NULL, &err), MYTH_OK);
     assert_int_equal(strncmp(a.hash, "xxh3-sampled:", 13), 0);
-    const off_t at[] = { 0, (1 << 20) - 1, (off_t)MYTH_RUNLOG_SAMPLE_BYTES + 12344 };
+    const off_t at[] = {0, (1 << 20) - 1, (off_t)MYTH_RUNLOG_SAMPLE_BYTES + 12344};
     for (size_t i = 0; i < 3; i++) {
         int fd = open(files_path("long"), O_WRONLY);
         assert_int_equal(pwrite(fd, "X", 1, at[i]), 1);
@@ -503,9 +523,12 @@ int main(void)
 {
     check_name();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_comes_back),  cmocka_unit_test(test_texts_have_a_limit), cmocka_unit_test(test_bounds), cmocka_unit_test(test_many_writers),
-        cmocka_unit_test(test_damage),      cmocka_unit_test(test_not_ours),           cmocka_unit_test(test_full_disk),
-        cmocka_unit_test(test_read_only_folder), cmocka_unit_test(test_no_memory),     cmocka_unit_test(test_hashes), cmocka_unit_test(test_place),
+        cmocka_unit_test(test_comes_back), cmocka_unit_test(test_texts_have_a_limit),
+        cmocka_unit_test(test_bounds),     cmocka_unit_test(test_many_writers),
+        cmocka_unit_test(test_damage),     cmocka_unit_test(test_not_ours),
+        cmocka_unit_test(test_full_disk),  cmocka_unit_test(test_read_only_folder),
+        cmocka_unit_test(test_no_memory),  cmocka_unit_test(test_hashes),
+        cmocka_unit_test(test_place),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

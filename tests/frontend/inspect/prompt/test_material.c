@@ -19,7 +19,7 @@ static void put_lines(myth_material *m, uint32_t source_count)
         snprintf(path, sizeof(path), "f%u.c", s);
         assert_int_equal(myth_material_put(m, &source, path, (const unsigned char *)text, n, NULL), MYTH_OK);
         assert_int_equal(source, s);
-        memset(text, '?', sizeof(text));                            /* bytes are copied */
+        memset(text, '?', sizeof(text)); /* bytes are copied */
         assert_int_equal(myth_material_put(m, &source, path, (const unsigned char *)"other\n", 6, NULL), MYTH_OK);
         assert_int_equal(source, s);
         assert_int_equal(myth_material_of(m, s)->n_line, N_LINE);
@@ -32,7 +32,7 @@ static void test_lines_are_held_once(void **unused)
     (void)unused;
     uint64_t rng = check_seed();
     for (uint32_t run = 0; run < (check_is_full() ? 20000u : 400u); run++) {
-        bool want[N_SOURCE][1 + N_OF][N_LINE + 1] = { 0 };
+        bool want[N_SOURCE][1 + N_OF][N_LINE + 1] = {0};
         myth_mem *mem;
         myth_material *m;
         uint32_t index, subject[N_OF];
@@ -40,22 +40,35 @@ static void test_lines_are_held_once(void **unused)
         assert_int_equal(myth_material_open(&m, mem, NULL, NULL), MYTH_OK);
         put_lines(m, N_SOURCE);
         for (uint32_t k = 0; k < N_OF; k++) {
-            assert_int_equal(myth_material_add(m, &subject[k], &(myth_piece) { .source = k, .first = 5, .last = 5, .is_subject = true }, NULL), MYTH_OK);
+            assert_int_equal(myth_material_add(m, &subject[k],
+                                               &(myth_piece){.source = k, .first = 5, .last = 5, .is_subject = true},
+                                               NULL),
+                             MYTH_OK);
             want[k][0][5] = true;
         }
         for (uint32_t i = 0; i < 2 + check_below(&rng, 14); i++) {
-            static const char *const symbol[] = { NULL, "f", "g" };
-            uint32_t role = check_below(&rng, 1 + N_OF), first = 1 + check_below(&rng, N_LINE), last = first + check_below(&rng, 12);
-            myth_piece p = { .source = check_below(&rng, N_SOURCE), .first = first, .last = last, .is_subject = role == 0,
-                             .of = role ? subject[role - 1] : 0, .symbol = symbol[check_below(&rng, 3)], .why = "calls it", .score = (double)i };
+            static const char *const symbol[] = {NULL, "f", "g"};
+            uint32_t role = check_below(&rng, 1 + N_OF), first = 1 + check_below(&rng, N_LINE),
+                     last = first + check_below(&rng, 12);
+            myth_piece p = {
+                .source = check_below(&rng, N_SOURCE),
+                .first = first,
+                .last = last,
+                .is_subject = role == 0,
+                .of = role ? subject[role - 1] : 0,
+                .symbol = symbol[check_below(&rng, 3)],
+                .why = "calls it",
+                .score = (double)i,
+            };
             assert_int_equal(myth_material_add(m, &index, &p, NULL), MYTH_OK);
             const myth_piece *at = myth_material_piece(m, index);
-            assert_true(at->first <= first && first <= at->last && at->source == p.source && at->is_subject == p.is_subject);
+            assert_true(at->first <= first && first <= at->last && at->source == p.source &&
+                        at->is_subject == p.is_subject);
             assert_true(at->score >= p.score && !strcmp(at->why ? at->why : "calls it", "calls it"));
             for (uint32_t n = first; n <= last && n <= N_LINE; n++)
                 want[p.source][role][n] = true;
         }
-        bool held[N_SOURCE][1 + N_OF][N_LINE + 1] = { 0 };
+        bool held[N_SOURCE][1 + N_OF][N_LINE + 1] = {0};
         for (uint32_t i = 0; i < myth_material_n_piece(m); i++) {
             const myth_piece *p = myth_material_piece(m, i);
             uint32_t role = p->is_subject ? 0 : p->of == subject[0] ? 1 : 2;
@@ -80,23 +93,23 @@ static void test_joined_and_apart(void **unused)
     assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
     assert_int_equal(myth_material_open(&m, mem, NULL, NULL), MYTH_OK);
     put_lines(m, 1);
-    myth_piece p = { .source = 0, .first = 10, .last = 19, .is_subject = true, .symbol = "f" };
+    myth_piece p = {.source = 0, .first = 10, .last = 19, .is_subject = true, .symbol = "f"};
     assert_int_equal(myth_material_add(m, &a, &p, NULL), MYTH_OK);
-    p.first = 20, p.last = 29, p.symbol = "g";                          /* another definition that touches: a piece of its own */
+    p.first = 20, p.last = 29, p.symbol = "g"; /* another definition that touches: a piece of its own */
     assert_int_equal(myth_material_add(m, &b, &p, NULL), MYTH_OK);
     assert_int_not_equal(a, b);
-    p.first = 30, p.last = 31;                                          /* the same one: joined */
+    p.first = 30, p.last = 31; /* the same one: joined */
     assert_int_equal(myth_material_add(m, &c, &p, NULL), MYTH_OK);
     assert_int_equal(b, c);
-    p.first = 15, p.last = 40, p.symbol = NULL;                         /* over both and behind */
+    p.first = 15, p.last = 40, p.symbol = NULL; /* over both and behind */
     assert_int_equal(myth_material_add(m, &c, &p, NULL), MYTH_OK);
     assert_int_equal(c, a);
     assert_int_equal(myth_material_n_piece(m), 2);
     assert_int_equal(myth_material_piece(m, b)->last, 40);
     assert_string_equal(myth_material_piece(m, b)->symbol, "g");
-    p = (myth_piece) { .source = 0, .first = 61, .last = 70, .is_subject = true };
-    assert_int_equal(myth_material_add(m, NULL, &p, NULL), MYTH_EARG);   /* lines the file does not have */
-    p = (myth_piece) { .source = 0, .first = 50, .last = UINT32_MAX, .is_subject = true };
+    p = (myth_piece){.source = 0, .first = 61, .last = 70, .is_subject = true};
+    assert_int_equal(myth_material_add(m, NULL, &p, NULL), MYTH_EARG); /* lines the file does not have */
+    p = (myth_piece){.source = 0, .first = 50, .last = UINT32_MAX, .is_subject = true};
     assert_int_equal(myth_material_add(m, &c, &p, NULL), MYTH_OK);
     assert_int_equal(myth_material_piece(m, c)->last, N_LINE);
     myth_material_close(m);
@@ -118,12 +131,12 @@ static void test_seal(void **unused)
     assert_int_equal(myth_mem_open(&later, 1 << 20, NULL), MYTH_OK);
     assert_int_equal(myth_material_open(&m, mem, NULL, NULL), MYTH_OK);
     put_lines(m, 1);
-    const myth_piece p = { .source = 0, .first = 1, .last = 9, .is_subject = true };
+    const myth_piece p = {.source = 0, .first = 1, .last = 9, .is_subject = true};
     assert_int_equal(myth_material_add(m, &index, &p, NULL), MYTH_OK);
     assert_int_equal(myth_material_seal(m, later, NULL), MYTH_OK);
     uint64_t n_alloc = myth_mem_n_alloc(mem);
-    const myth_piece more = { .source = 0, .first = 5, .last = 20, .symbol = "f", .of = index };
-    for (uint32_t i = 0; i < 3; i++) {                                   /* joins what is newer than the last seal alone */
+    const myth_piece more = {.source = 0, .first = 5, .last = 20, .symbol = "f", .of = index};
+    for (uint32_t i = 0; i < 3; i++) { /* joins what is newer than the last seal alone */
         assert_int_equal(myth_material_add(m, &index, &more, NULL), MYTH_OK);
         assert_int_equal(index, 1 + i);
         assert_int_equal(myth_material_add(m, &index, &more, NULL), MYTH_OK);
@@ -136,7 +149,7 @@ static void test_seal(void **unused)
         assert_int_equal(myth_material_put(m, &source, path, (const unsigned char *)"a\nb\n", 4, NULL), MYTH_OK);
     }
     assert_int_equal(myth_material_put(m, &source, "one more", (const unsigned char *)"", 0, NULL), MYTH_EFULL);
-    assert_int_equal(myth_mem_n_alloc(mem), n_alloc);                    /* nothing of the first ledger */
+    assert_int_equal(myth_mem_n_alloc(mem), n_alloc); /* nothing of the first ledger */
     myth_material_unseal(m);
     assert_int_equal(myth_mem_close(later), 0);
     assert_int_equal(myth_material_n_piece(m), 1);
@@ -160,8 +173,9 @@ static void test_root_is_a_border(void **unused)
 {
     (void)unused;
     char dir[] = "/tmp/mythos-material-XXXXXX", root[64], path[128], to[128];
-    static const char *const outside[] = { "../out.c", "sub/../../out.c", "away.c", "dir/out.c", "/etc/passwd", "none.c", "sub" };
-    static const char *const inside[] = { "a.c", "sub/b.c", "sub/../a.c", "link.c" };
+    static const char *const outside[] = {"../out.c",    "sub/../../out.c", "away.c", "dir/out.c",
+                                          "/etc/passwd", "none.c",          "sub"};
+    static const char *const inside[] = {"a.c", "sub/b.c", "sub/../a.c", "link.c"};
     myth_mem *mem;
     myth_material *m;
     uint32_t source;
@@ -184,7 +198,7 @@ static void test_root_is_a_border(void **unused)
     assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
     assert_int_equal(myth_material_open(&m, mem, root, NULL), MYTH_OK);
     for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++) {
-        myth_error err = { 0 };
+        myth_error err = {0};
         assert_int_not_equal(myth_material_source(m, &source, outside[i], &err), MYTH_OK);
         assert_true(err.msg[0] != '\0');
     }
@@ -207,14 +221,23 @@ static void test_every_allocation_may_fail(void **unused)
     for (uint64_t nth = 1; nth < 200 && !n_ok; nth++) {
         myth_material *m = NULL;
         uint32_t source = 0;
-        myth_mem_set_fault(mem, &(myth_fault) { .fail_nth = nth });
+        myth_mem_set_fault(mem, &(myth_fault){.fail_nth = nth});
         myth_status st = myth_material_open(&m, mem, "/", NULL);
         for (uint32_t i = 0; i < 12 && st == MYTH_OK; i++) {
             char path[8];
             snprintf(path, sizeof(path), "p%u", i);
             st = myth_material_put(m, &source, path, (const unsigned char *)"a\nb\n\nc\n", 7, NULL);
             if (st == MYTH_OK)
-                st = myth_material_add(m, NULL, &(myth_piece) { .source = source, .first = 1, .last = 2, .is_subject = true, .symbol = "s", .why = "w" }, NULL);
+                st = myth_material_add(m, NULL,
+                                       &(myth_piece){
+                                           .source = source,
+                                           .first = 1,
+                                           .last = 2,
+                                           .is_subject = true,
+                                           .symbol = "s",
+                                           .why = "w",
+                                       },
+                                       NULL);
         }
         n_ok += st == MYTH_OK;
         assert_true(st == MYTH_OK || st == MYTH_ENOMEM);
@@ -229,8 +252,9 @@ static void test_every_allocation_may_fail(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_joined_and_apart),      cmocka_unit_test(test_seal), cmocka_unit_test(test_root_is_a_border),
-        cmocka_unit_test(test_every_allocation_may_fail), cmocka_unit_test(test_lines_are_held_once),
+        cmocka_unit_test(test_joined_and_apart),    cmocka_unit_test(test_seal),
+        cmocka_unit_test(test_root_is_a_border),    cmocka_unit_test(test_every_allocation_may_fail),
+        cmocka_unit_test(test_lines_are_held_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

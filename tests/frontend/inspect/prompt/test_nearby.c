@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 static const char file_a[] = "#include \"b.h\"\n\nint f(int n)\n{\n    return g(n);\n}\n";
-static const char file_b[] = "int limit = 3;\n\nint g(int n)\n{\n    return n / limit;\n}\n\nint g_all(void)\n{\n    return g(1);\n}\n";
-static const char file_py[] = "class Shop:\n    def total(self):\n        return 1\n\n\nclass Cart:\n    def total(self):\n        return 2\n";
+static const char file_b[] =
+    "int limit = 3;\n\nint g(int n)\n{\n    return n / limit;\n}\n\nint g_all(void)\n{\n    return g(1);\n}\n";
+static const char file_py[] =
+    "class Shop:\n    def total(self):\n        return 1\n\n\nclass Cart:\n    def total(self):\n        return 2\n";
 
 static void put_tree(void)
 {
@@ -37,12 +39,16 @@ typedef struct {
 /* In the folder in/, with its src/a.c as the subject. */
 static void bed_open(bed *b, const char *path, const char *worker)
 {
-    *b = (bed) { 0 };
+    *b = (bed){0};
     assert_int_equal(myth_mem_open(&b->mem, 0, NULL), MYTH_OK);
     assert_int_equal(myth_material_open(&b->m, b->mem, NULL, NULL), MYTH_OK);
     uint32_t source;
-    assert_int_equal(myth_material_put(b->m, &source, path, (const unsigned char *)file_a, sizeof(file_a) - 1, NULL), MYTH_OK);
-    assert_int_equal(myth_material_add(b->m, &b->of, &(myth_piece) { .source = source, .first = 1, .last = 6, .is_subject = true }, NULL), MYTH_OK);
+    assert_int_equal(myth_material_put(b->m, &source, path, (const unsigned char *)file_a, sizeof(file_a) - 1, NULL),
+                     MYTH_OK);
+    assert_int_equal(myth_material_add(b->m, &b->of,
+                                       &(myth_piece){.source = source, .first = 1, .last = 6, .is_subject = true},
+                                       NULL),
+                     MYTH_OK);
     assert_int_equal(myth_nearby_open(&b->n, path, worker, NULL), MYTH_OK);
 }
 
@@ -64,9 +70,16 @@ static const char *last_path(const bed *b) { return myth_material_of(b->m, last_
 
 static void test_found(void **unused)
 {
-    static const struct { const char *request, *path; uint32_t first, last; bool parsed; } row[] = {
-        { "src/b.c::g", "src/b.c", 3, 6, true },        { "b.c::g_all", "src/b.c", 8, 11, true }, { "lib/shop.py::Cart.total", "lib/shop.py", 7, 8, true },
-        { "b.c::limit", "src/b.c", 1, 1, false },       { "config::KEY", "src/config.py", 2, 2, false },
+    static const struct {
+        const char *request, *path;
+        uint32_t first, last;
+        bool parsed;
+    } row[] = {
+        {"src/b.c::g", "src/b.c", 3, 6, true},
+        {"b.c::g_all", "src/b.c", 8, 11, true},
+        {"lib/shop.py::Cart.total", "lib/shop.py", 7, 8, true},
+        {"b.c::limit", "src/b.c", 1, 1, false},
+        {"config::KEY", "src/config.py", 2, 2, false},
     };
     (void)unused;
     const char *worker = getenv("MYTHOS_BIN");
@@ -86,9 +99,9 @@ static void test_found(void **unused)
             assert_true(last_piece(&b)->first == row[i].first && last_piece(&b)->last == row[i].last);
         bed_close(&b);
     }
-    bed b;                                                              /* the file itself, by another name: the same source */
+    bed b; /* the file itself, by another name: the same source */
     bed_open(&b, "src/a.c", worker);
-    assert_true(ask(&b, "./src/../src/a.c::f") == 0);                   /* ".." is refused before anything is looked at */
+    assert_true(ask(&b, "./src/../src/a.c::f") == 0); /* ".." is refused before anything is looked at */
     assert_int_equal(ask(&b, "./src/a.c::f"), 1);
     assert_int_equal(myth_material_n_source(b.m), 1);
     bed_close(&b);
@@ -96,8 +109,18 @@ static void test_found(void **unused)
 
 static void test_never_read(void **unused)
 {
-    static const char *const request[] = { "../out.c::g", "src/../../out.c::g", "away.c::g", "src/away.c::g", "/etc/passwd::root", "/etc/passwd", "..::g", "src::g", "",
-                                           "::g", "blob.c::x", "none.c::g" };
+    static const char *const request[] = {"../out.c::g",
+                                          "src/../../out.c::g",
+                                          "away.c::g",
+                                          "src/away.c::g",
+                                          "/etc/passwd::root",
+                                          "/etc/passwd",
+                                          "..::g",
+                                          "src::g",
+                                          "",
+                                          "::g",
+                                          "blob.c::x",
+                                          "none.c::g"};
     (void)unused;
     bed b;
     bed_open(&b, "src/a.c", NULL);
@@ -107,7 +130,7 @@ static void test_never_read(void **unused)
     assert_int_equal(myth_material_n_piece(b.m), 1);
     bed_close(&b);
 
-    char away[PATH_MAX];                                                /* a file elsewhere: its own folder, not the current one */
+    char away[PATH_MAX]; /* a file elsewhere: its own folder, not the current one */
     snprintf(away, sizeof(away), "%s", files_path("in/lib/shop.py"));
     assert_int_equal(chdir(files_path("in/src")), 0);
     bed_open(&b, away, NULL);
@@ -143,7 +166,8 @@ static int begin(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_found), cmocka_unit_test(test_never_read), cmocka_unit_test(test_nearest) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_found), cmocka_unit_test(test_never_read),
+                                       cmocka_unit_test(test_nearest)};
     check_name();
     return cmocka_run_group_tests(tests, begin, NULL);
 }

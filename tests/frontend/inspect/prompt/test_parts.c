@@ -36,7 +36,12 @@ static void add_random(myth_material *m, uint64_t *rng, uint32_t subject[], uint
 {
     uint32_t source = check_below(rng, N_SOURCE), n_line = myth_material_of(m, source)->n_line, index;
     uint32_t first = n_line ? 1 + check_below(rng, n_line) : 1;
-    myth_piece p = { .source = source, .first = first, .last = first + check_below(rng, 30), .is_subject = !*n_subject || check_below(rng, 3) == 0 };
+    myth_piece p = {
+        .source = source,
+        .first = first,
+        .last = first + check_below(rng, 30),
+        .is_subject = !*n_subject || check_below(rng, 3) == 0,
+    };
     if (!p.is_subject)
         p.of = subject[check_below(rng, *n_subject)];
     assert_int_equal(myth_material_add(m, &index, &p, NULL), MYTH_OK);
@@ -73,17 +78,19 @@ static uint32_t n_shown_all, n_left_all, n_cut_all;
 static void check(const myth_material *m, const myth_parts *p, const myth_parts_opts *o)
 {
     uint32_t n_left = 0, n_context = 0, unused = 0;
-    for (uint32_t s = 0; s < myth_material_n_source(m); s++) {              /* every subject line in exactly one part */
+    for (uint32_t s = 0; s < myth_material_n_source(m); s++) { /* every subject line in exactly one part */
         const myth_source *src = myth_material_of(m, s);
         for (uint32_t n = 1; n <= src->n_line; n++) {
             uint32_t n_subject = 0;
             for (uint32_t i = 0; i < p->n_row; i++) {
                 const myth_block *b = &p->row[i].block;
-                bool has = b->src == src && n >= b->first && n <= b->last, is_subject = myth_material_piece(m, p->row[i].piece)->is_subject;
+                bool has = b->src == src && n >= b->first && n <= b->last,
+                     is_subject = myth_material_piece(m, p->row[i].piece)->is_subject;
                 n_subject += has && is_subject;
-                assert_false(has && !is_subject && in_subject(m, src, n));  /* and never as context */
-                for (uint32_t k = 0; has && k < i; k++)                     /* and no line twice in a part */
-                    assert_false(p->row[k].part == p->row[i].part && p->row[k].block.src == src && n >= p->row[k].block.first && n <= p->row[k].block.last);
+                assert_false(has && !is_subject && in_subject(m, src, n)); /* and never as context */
+                for (uint32_t k = 0; has && k < i; k++)                    /* and no line twice in a part */
+                    assert_false(p->row[k].part == p->row[i].part && p->row[k].block.src == src &&
+                                 n >= p->row[k].block.first && n <= p->row[k].block.last);
             }
             assert_int_equal(n_subject, in_subject(m, src, n));
         }
@@ -96,8 +103,9 @@ static void check(const myth_material *m, const myth_parts *p, const myth_parts_
             assert_int_equal(cost(&unused, &r->block, &c, NULL), MYTH_OK);
             assert_int_equal(c, r->cost);
             sum += c;
-            assert_true(r->block.first >= piece->first && r->block.last <= piece->last && r->block.src == myth_material_of(m, piece->source));
-            if (piece->is_subject) {                                        /* in the material's order, over all parts */
+            assert_true(r->block.first >= piece->first && r->block.last <= piece->last &&
+                        r->block.src == myth_material_of(m, piece->source));
+            if (piece->is_subject) { /* in the material's order, over all parts */
                 assert_true(r->piece >= last_subject);
                 n_cut_all += r->piece == last_subject && part > 0;
                 last_subject = r->piece;
@@ -106,17 +114,18 @@ static void check(const myth_material *m, const myth_parts *p, const myth_parts_
                 bool has = false;
                 for (uint32_t k = from; k < p->n_row && p->row[k].part == part; k++)
                     has |= p->row[k].piece == piece->of;
-                assert_true(has);                                           /* with its subject */
+                assert_true(has); /* with its subject */
                 n_shown_all++;
             }
             if (at > from)
                 assert_true(owner(m, r) >= owner(m, r - 1));
         }
         assert_true(n_block >= 1 && n_block <= MYTH_BLOCK_MAX);
-        assert_true(sum <= o->soft || (n_block == 1 && p->row[from].block.first == p->row[from].block.last && sum <= o->hard));
+        assert_true(sum <= o->soft ||
+                    (n_block == 1 && p->row[from].block.first == p->row[from].block.last && sum <= o->hard));
         assert_true(part + 1 < p->n_part || at == p->n_row);
     }
-    for (uint32_t i = 0; i < myth_material_n_piece(m); i++) {               /* what is left out is counted */
+    for (uint32_t i = 0; i < myth_material_n_piece(m); i++) { /* what is left out is counted */
         const myth_piece *piece = myth_material_piece(m, i);
         const myth_source *src = myth_material_of(m, piece->source);
         bool is_shown = false, has_lines = false;
@@ -149,10 +158,15 @@ static void test_random_materials(void **unused)
             put_source(m, &rng, s);
         for (uint32_t i = 1 + check_below(&rng, 40); i-- > 0;)
             add_random(m, &rng, subject, &n_subject);
-        myth_parts_opts o = { .soft = HEAD + LINE_MAX_BYTES + check_below(&rng, check_below(&rng, 2) ? 200 : 4000), .max_part = 1024, .cost = cost, .user = &n_call };
+        myth_parts_opts o = {
+            .soft = HEAD + LINE_MAX_BYTES + check_below(&rng, check_below(&rng, 2) ? 200 : 4000),
+            .max_part = 1024,
+            .cost = cost,
+            .user = &n_call,
+        };
         o.hard = o.soft + check_below(&rng, 100);
         if (check_below(&rng, 4) == 0)
-            o.soft -= check_below(&rng, LINE_MAX_BYTES / 2);                /* a line alone may need hard */
+            o.soft -= check_below(&rng, LINE_MAX_BYTES / 2); /* a line alone may need hard */
         if (o.hard < HEAD + LINE_MAX_BYTES)
             o.hard = HEAD + LINE_MAX_BYTES;
         assert_int_equal(myth_parts_make(&p, mem, m, &o, NULL), MYTH_OK);
@@ -162,7 +176,8 @@ static void test_random_materials(void **unused)
         myth_material_close(m);
         assert_int_equal(myth_mem_close(mem), 0);
     }
-    printf("%u materials, %u parts, %u blocks of context shown, %u pieces left out, %u cuts\n", n_run, n_part, n_shown_all, n_left_all, n_cut_all);
+    printf("%u materials, %u parts, %u blocks of context shown, %u pieces left out, %u cuts\n", n_run, n_part,
+           n_shown_all, n_left_all, n_cut_all);
     assert_true(n_part > n_run && n_shown_all && n_left_all && n_cut_all);
 }
 
@@ -173,10 +188,10 @@ static void test_failures(void **unused)
     myth_mem *mem;
     myth_material *m;
     myth_parts p;
-    myth_error err = { 0 };
+    myth_error err = {0};
     uint32_t n_call = 0;
     static const char text[] = "short\nthis line is much longer than anything that may be shown\nshort\n";
-    myth_parts_opts o = { .soft = 30, .hard = 40, .max_part = 1024, .cost = cost, .user = &n_call };
+    myth_parts_opts o = {.soft = 30, .hard = 40, .max_part = 1024, .cost = cost, .user = &n_call};
     assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
     assert_int_equal(myth_material_whole(&m, mem, "a.c", (const unsigned char *)text, sizeof(text) - 1, NULL), MYTH_OK);
     assert_int_equal(myth_parts_make(&p, mem, m, &o, &err), MYTH_ELIMIT);
@@ -187,7 +202,7 @@ static void test_failures(void **unused)
     assert_non_null(strstr(err.msg, "more than 2 parts"));
     o.max_part = 3;
     for (uint64_t nth = 1;; nth++) {
-        myth_mem_set_fault(mem, &(myth_fault) { .fail_nth = nth });
+        myth_mem_set_fault(mem, &(myth_fault){.fail_nth = nth});
         myth_status st = myth_parts_make(&p, mem, m, &o, NULL);
         myth_mem_set_fault(mem, NULL);
         if (st == MYTH_OK)
@@ -212,18 +227,33 @@ static void test_shares(void **unused)
     uint32_t source, first, second, n_call = 0;
     assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
     assert_int_equal(myth_material_open(&m, mem, NULL, NULL), MYTH_OK);
-    assert_int_equal(myth_material_put(m, &source, "a.c", (const unsigned char *)text, sizeof(text) - 1, NULL), MYTH_OK);
-    assert_int_equal(myth_material_add(m, &first, &(myth_piece) { .first = 1, .last = 1, .is_subject = true, .symbol = "f" }, NULL), MYTH_OK);
-    assert_int_equal(myth_material_add(m, &second, &(myth_piece) { .first = 6, .last = 6, .is_subject = true, .symbol = "g" }, NULL), MYTH_OK);
+    assert_int_equal(myth_material_put(m, &source, "a.c", (const unsigned char *)text, sizeof(text) - 1, NULL),
+                     MYTH_OK);
+    assert_int_equal(
+        myth_material_add(m, &first, &(myth_piece){.first = 1, .last = 1, .is_subject = true, .symbol = "f"}, NULL),
+        MYTH_OK);
+    assert_int_equal(
+        myth_material_add(m, &second, &(myth_piece){.first = 6, .last = 6, .is_subject = true, .symbol = "g"}, NULL),
+        MYTH_OK);
     for (uint32_t n = 2; n <= 4; n++) {
-        char symbol[2] = { (char)('a' + n), 0 };
-        assert_int_equal(myth_material_add(m, NULL, &(myth_piece) { .first = n, .last = n, .of = first, .symbol = symbol }, NULL), MYTH_OK);
+        char symbol[2] = {(char)('a' + n), 0};
+        assert_int_equal(
+            myth_material_add(m, NULL, &(myth_piece){.first = n, .last = n, .of = first, .symbol = symbol}, NULL),
+            MYTH_OK);
     }
     const uint32_t one = HEAD + 10;
     /* with room for two, context is half of the first part and stays there; else both subjects share one */
-    static const struct { uint32_t room, n_part, n_left, n_row; } want[] = { { 1, 2, 3, 2 }, { 2, 2, 2, 3 }, { 3, 1, 2, 3 }, { 4, 1, 1, 4 }, { 5, 1, 0, 5 } };
+    static const struct {
+        uint32_t room, n_part, n_left, n_row;
+    } want[] = {{1, 2, 3, 2}, {2, 2, 2, 3}, {3, 1, 2, 3}, {4, 1, 1, 4}, {5, 1, 0, 5}};
     for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
-        const myth_parts_opts o = { .soft = want[i].room * one, .hard = want[i].room * one, .max_part = 8, .cost = cost, .user = &n_call };
+        const myth_parts_opts o = {
+            .soft = want[i].room * one,
+            .hard = want[i].room * one,
+            .max_part = 8,
+            .cost = cost,
+            .user = &n_call,
+        };
         assert_int_equal(myth_parts_make(&p, mem, m, &o, NULL), MYTH_OK);
         check(m, &p, &o);
         assert_int_equal(p.n_part, want[i].n_part);
@@ -237,6 +267,7 @@ static void test_shares(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_failures), cmocka_unit_test(test_shares), cmocka_unit_test(test_random_materials) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_failures), cmocka_unit_test(test_shares),
+                                       cmocka_unit_test(test_random_materials)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

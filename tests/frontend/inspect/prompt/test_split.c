@@ -18,7 +18,9 @@ static void close_source(void)
     assert_int_equal(myth_mem_close(mem), 0);
 }
 
-typedef struct { uint32_t max_bytes, n_call; } fit;
+typedef struct {
+    uint32_t max_bytes, n_call;
+} fit;
 
 static myth_status fits(void *user, uint32_t first, uint32_t last, bool *does, myth_error *err)
 {
@@ -32,49 +34,47 @@ static myth_status fits(void *user, uint32_t first, uint32_t last, bool *does, m
 
 static uint32_t cut(uint32_t first, uint32_t guess, uint32_t max_bytes)
 {
-    fit f = { max_bytes, 0 };
+    fit f = {max_bytes, 0};
     uint32_t last = 0;
     assert_int_equal(myth_split_next(&last, &src, first, src.n_line, guess, NULL, fits, &f, NULL), MYTH_OK);
     assert_true(last >= first && f.n_call < 64);
     return last;
 }
 
-static const char c_file[] =
-    "#include <stdio.h>\n"        /*  1 */
-    "\n"                          /*  2 */
-    "int f(int n)\n"              /*  3 */
-    "{\n"                         /*  4 */
-    "    puts(\"}}}\");\n"        /*  5 */
-    "\n"                          /*  6 */
-    "    return n;\n"             /*  7 */
-    "}\n"                         /*  8 */
-    "\n"                          /*  9 */
-    "int g(int n)\n"              /* 10 */
-    "{\n"                         /* 11 */
-    "    return -n;\n"            /* 12 */
-    "}\n";                        /* 13 */
+static const char c_file[] = "#include <stdio.h>\n" /*  1 */
+                             "\n"                   /*  2 */
+                             "int f(int n)\n"       /*  3 */
+                             "{\n"                  /*  4 */
+                             "    puts(\"}}}\");\n" /*  5 */
+                             "\n"                   /*  6 */
+                             "    return n;\n"      /*  7 */
+                             "}\n"                  /*  8 */
+                             "\n"                   /*  9 */
+                             "int g(int n)\n"       /* 10 */
+                             "{\n"                  /* 11 */
+                             "    return -n;\n"     /* 12 */
+                             "}\n";                 /* 13 */
 
 static void test_cuts_between_functions(void **unused)
 {
     (void)unused;
     open_source(c_file, sizeof(c_file) - 1);
     assert_int_equal(cut(1, 13, sizeof(c_file)), 13);
-    for (uint32_t last = 9; last < 13; last++)                /* wherever it must end inside g, it ends before it */
+    for (uint32_t last = 9; last < 13; last++) /* wherever it must end inside g, it ends before it */
         assert_int_equal(cut(1, 1, src.line[last - 1].off + src.line[last - 1].len), 9);
     assert_int_equal(cut(10, 5, sizeof(c_file)), 13);
     close_source();
 }
 
-static const char py_file[] =
-    "import os\n"                 /* 1 */
-    "\n"                          /* 2 */
-    "def f(a,\n"                  /* 3 */
-    "      b):\n"                 /* 4 */
-    "    return a\n"              /* 5 */
-    "\n"                          /* 6 */
-    "def g():\n"                  /* 7 */
-    "    x = 1\n"                 /* 8 */
-    "    return x\n";             /* 9 */
+static const char py_file[] = "import os\n"     /* 1 */
+                              "\n"              /* 2 */
+                              "def f(a,\n"      /* 3 */
+                              "      b):\n"     /* 4 */
+                              "    return a\n"  /* 5 */
+                              "\n"              /* 6 */
+                              "def g():\n"      /* 7 */
+                              "    x = 1\n"     /* 8 */
+                              "    return x\n"; /* 9 */
 
 static void test_cuts_by_indentation(void **unused)
 {
@@ -88,9 +88,9 @@ static void test_cuts_by_indentation(void **unused)
 static void test_line_that_does_not_fit(void **unused)
 {
     (void)unused;
-    fit f = { 10, 0 };
+    fit f = {10, 0};
     uint32_t last;
-    myth_error err = { 0 };
+    myth_error err = {0};
     open_source(c_file, sizeof(c_file) - 1);
     assert_int_equal(myth_split_next(&last, &src, 1, src.n_line, 1, NULL, fits, &f, &err), MYTH_ELIMIT);
     assert_non_null(strstr(err.msg, "line 1 "));
@@ -106,11 +106,12 @@ static void test_parts_cover_the_file(void **unused)
     uint32_t n_part = 0, n_file = check_is_full() ? 5000 : check_sample(400);
     for (uint32_t i = 0; i < n_file; i++) {
         open_source(bytes, hostile_fill(&rng, bytes, sizeof(bytes)));
-        fit f = { 40 + check_below(&rng, 600), 0 };
+        fit f = {40 + check_below(&rng, 600), 0};
         for (uint32_t first = 1, last; first <= src.n_line; first = last + 1, n_part++) {
             bool does = false;
-            myth_status st = myth_split_next(&last, &src, first, src.n_line, 1 + check_below(&rng, 50), NULL, fits, &f, NULL);
-            if (st == MYTH_ELIMIT) {                                 /* a line longer than the limit: nothing smaller is left */
+            myth_status st =
+                myth_split_next(&last, &src, first, src.n_line, 1 + check_below(&rng, 50), NULL, fits, &f, NULL);
+            if (st == MYTH_ELIMIT) { /* a line longer than the limit: nothing smaller is left */
                 assert_true(src.line[first - 1].len > f.max_bytes);
                 break;
             }
@@ -128,18 +129,17 @@ static void test_parts_cover_the_file(void **unused)
 /* A parser's borders: between definitions, whatever the text looks like; none where no grammar is. */
 static void test_borders_of_a_parser(void **unused)
 {
-    static const char text[] =
-        "int f(int n)\n"             /*  1 */
-        "{\n"                        /*  2 */
-        "    return n;\n"            /*  3 */
-        "}\n"                        /*  4 */
-        "/* of g { */\n"             /*  5 */
-        "int g(int n)\n"             /*  6 */
-        "{\n"                        /*  7 */
-        "\n"                         /*  8 */
-        "    return -n;\n"           /*  9 */
-        "}\n"                        /* 10 */
-        "int h;\n";                  /* 11 */
+    static const char text[] = "int f(int n)\n"   /*  1 */
+                               "{\n"              /*  2 */
+                               "    return n;\n"  /*  3 */
+                               "}\n"              /*  4 */
+                               "/* of g { */\n"   /*  5 */
+                               "int g(int n)\n"   /*  6 */
+                               "{\n"              /*  7 */
+                               "\n"               /*  8 */
+                               "    return -n;\n" /*  9 */
+                               "}\n"              /* 10 */
+                               "int h;\n";        /* 11 */
     uint8_t *border = NULL;
     uint32_t last;
     (void)unused;
@@ -151,9 +151,11 @@ static void test_borders_of_a_parser(void **unused)
         if (!border)
             print_message("no grammar for C in this build\n");
         for (uint32_t most = 5; border && most < 11; most++) {
-            fit f = { src.line[most - 1].off + src.line[most - 1].len, 0 };
+            fit f = {src.line[most - 1].off + src.line[most - 1].len, 0};
             assert_int_equal(myth_split_next(&last, &src, 1, src.n_line, 4, border, fits, &f, NULL), MYTH_OK);
-            assert_int_equal(last, most < 10 ? 4 : 10);       /* the comment goes with what it is about; a blank line inside g cuts nothing */
+            assert_int_equal(
+                last,
+                most < 10 ? 4 : 10); /* the comment goes with what it is about; a blank line inside g cuts nothing */
         }
         myth_free(mem, border);
     }
@@ -163,10 +165,8 @@ static void test_borders_of_a_parser(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_borders_of_a_parser),
-        cmocka_unit_test(test_cuts_between_functions),
-        cmocka_unit_test(test_cuts_by_indentation),
-        cmocka_unit_test(test_line_that_does_not_fit),
+        cmocka_unit_test(test_borders_of_a_parser),  cmocka_unit_test(test_cuts_between_functions),
+        cmocka_unit_test(test_cuts_by_indentation),  cmocka_unit_test(test_line_that_does_not_fit),
         cmocka_unit_test(test_parts_cover_the_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

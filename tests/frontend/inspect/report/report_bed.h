@@ -1,4 +1,5 @@
-/* report_bed.h - reports made by hand: a source, findings about its lines, texts, and every form of them as a string. */
+/* report_bed.h - reports made by hand: a source, findings about its lines, texts, and every form of them as a string.
+ */
 #ifndef MYTH_TESTS_REPORT_BED_H
 #define MYTH_TESTS_REPORT_BED_H
 
@@ -30,9 +31,20 @@ static inline void bed_open(bed *b, const char *path, const void *code, size_t l
     memcpy(b->code, code, len);
     assert_int_equal(myth_mem_open(&b->mem, 0, NULL), MYTH_OK);
     assert_int_equal(myth_source_open(&b->src, b->mem, b->path, (const unsigned char *)b->code, len, NULL), MYTH_OK);
-    b->block = (myth_block) { .src = &b->src, .first = 1, .last = b->src.n_line };
-    b->report = (myth_report) { .model = "m.gguf", .path = b->path, .prompt_tokens = 12, .max_new_tokens = 34, .n_part = 1, .finish_reason = "stop",
-                                .complete = true, .block = &b->block, .finding = b->finding, .citation = b->citation, .context = b->context };
+    b->block = (myth_block){.src = &b->src, .first = 1, .last = b->src.n_line};
+    b->report = (myth_report){
+        .model = "m.gguf",
+        .path = b->path,
+        .prompt_tokens = 12,
+        .max_new_tokens = 34,
+        .n_part = 1,
+        .finish_reason = "stop",
+        .complete = true,
+        .block = &b->block,
+        .finding = b->finding,
+        .citation = b->citation,
+        .context = b->context,
+    };
 }
 
 /* A text the bed keeps. */
@@ -41,7 +53,7 @@ static inline myth_str bed_text(bed *b, const void *p, size_t len)
     assert_true(b->text_used + len <= sizeof(b->text));
     char *at = memcpy(b->text + b->text_used, p, len);
     b->text_used += len;
-    return (myth_str) { at, len };
+    return (myth_str){at, len};
 }
 
 static inline myth_str bed_str(bed *b, const char *s) { return bed_text(b, s, strlen(s)); }
@@ -52,9 +64,14 @@ static inline myth_finding *bed_add(bed *b, const char *rule, uint32_t first, ui
     uint32_t i = b->report.n_finding++, off, len;
     assert_true(i < BED_FINDINGS && line <= b->src.n_line);
     myth_line_trim(&b->src, line - 1, &off, &len);
-    b->citation[i] = (myth_citation) { .line = line, .off = off, .len = len };
-    b->finding[i] = (myth_finding) { .first = first, .last = last, .rule = myth_rule_find(rule, strlen(rule)), .status = MYTH_LIKELY,
-                                     .evidence = { b->code + off, len } };
+    b->citation[i] = (myth_citation){.line = line, .off = off, .len = len};
+    b->finding[i] = (myth_finding){
+        .first = first,
+        .last = last,
+        .rule = myth_rule_find(rule, strlen(rule)),
+        .status = MYTH_LIKELY,
+        .evidence = {b->code + off, len},
+    };
     assert_true(b->finding[i].rule >= 0);
     b->finding[i].severity = myth_rules[b->finding[i].rule].severity;
     return &b->finding[i];
@@ -62,7 +79,9 @@ static inline myth_finding *bed_add(bed *b, const char *rule, uint32_t first, ui
 
 static inline void bed_mark(bed *b, bool use_suppressions, const myth_baseline *base)
 {
-    assert_int_equal(myth_marks_open(&b->marks, b->mem, &b->report, &b->block, 1, BED_FINDINGS, use_suppressions, base, NULL), MYTH_OK);
+    assert_int_equal(
+        myth_marks_open(&b->marks, b->mem, &b->report, &b->block, 1, BED_FINDINGS, use_suppressions, base, NULL),
+        MYTH_OK);
     myth_marks_fill(&b->marks, &b->report);
 }
 
@@ -76,8 +95,8 @@ static inline void bed_close(bed *b)
 /* The report in a form; *len its bytes. free() it. */
 static inline char *bed_render(const bed *b, myth_form form, size_t *len)
 {
-    myth_term term = { 0 };
-    static char *text;                  /* of a local one gcc 12 believes that what it points to goes with it */
+    myth_term term = {0};
+    static char *text; /* of a local one gcc 12 believes that what it points to goes with it */
     FILE *f = open_memstream(&text, len);
     assert_non_null(f);
     myth_output_render(f, form, &b->report, &term);

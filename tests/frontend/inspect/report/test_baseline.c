@@ -1,4 +1,5 @@
-/* Baselines: every form that carries fingerprints is read back, updates keep what was not looked at, broken files are refused. */
+/* Baselines: every form that carries fingerprints is read back, updates keep what was not looked at, broken files are
+ * refused. */
 #include "report_bed.h"
 #include "tests/support/files.h"
 
@@ -18,7 +19,7 @@ static void open_four(const myth_baseline *base)
 static myth_baseline *open_base(myth_mem *mem, const char *name)
 {
     myth_baseline *base = NULL;
-    myth_error err = { 0 };
+    myth_error err = {0};
     if (myth_baseline_open(&base, mem, files_path(name), false, &err) != MYTH_OK)
         print_error("%s\n", err.msg);
     assert_non_null(base);
@@ -40,7 +41,7 @@ static int end(void **state)
 /* A report of the first three findings, in each form that has fingerprints: then the fourth is new. */
 static void test_reads_reports(void **unused)
 {
-    static const myth_form form[] = { MYTH_FORM_JSON, MYTH_FORM_JSONL, MYTH_FORM_SARIF };
+    static const myth_form form[] = {MYTH_FORM_JSON, MYTH_FORM_JSONL, MYTH_FORM_SARIF};
     (void)unused;
     for (int i = 0; i < 3; i++) {
         size_t len;
@@ -81,7 +82,8 @@ static void test_forms_say_so(void **unused)
     json_t *j = json_loadb(text, len, 0, NULL), *list = json_object_get(j, "findings");
     assert_int_equal(json_array_size(list), 4);
     for (size_t i = 0; i < 4; i++)
-        assert_string_equal(json_string_value(json_object_get(json_array_get(list, i), "baseline")), i ? "new" : "unchanged");
+        assert_string_equal(json_string_value(json_object_get(json_array_get(list, i), "baseline")),
+                            i ? "new" : "unchanged");
     assert_int_equal(json_integer_value(json_object_get(j, "known_findings")), 1);
     json_decref(j);
     free(text);
@@ -93,7 +95,8 @@ static void test_forms_say_so(void **unused)
     j = json_loadb(text, len, 0, NULL);
     list = json_object_get(json_array_get(json_object_get(j, "runs"), 0), "results");
     for (size_t i = 0; i < 4; i++)
-        assert_string_equal(json_string_value(json_object_get(json_array_get(list, i), "baselineState")), i ? "new" : "unchanged");
+        assert_string_equal(json_string_value(json_object_get(json_array_get(list, i), "baselineState")),
+                            i ? "new" : "unchanged");
     json_decref(j);
     free(text);
     bed_close(&b);
@@ -109,17 +112,19 @@ static void rows_of(char *dst, size_t cap, const char *name)
     size_t n = 0;
     dst[0] = '\0';
     for (size_t i = 0; i < json_array_size(list); i++)
-        n += (size_t)snprintf(dst + n, cap - n, "%s %s\n", json_string_value(json_object_get(json_array_get(list, i), "rule")),
+        n += (size_t)snprintf(dst + n, cap - n, "%s %s\n",
+                              json_string_value(json_object_get(json_array_get(list, i), "rule")),
                               json_string_value(json_object_get(json_array_get(list, i), "file")));
     json_decref(j);
 }
 
 static void test_update(void **unused)
 {
-    static const char old[] = "{\"version\":1,\"findings\":[\n"
-                              "{\"rule\":\"other\",\"file\":\"z.c\",\"fingerprint\":\"0123456789abcdef0123456789abcdef\"}\n"
-                              ",{\"rule\":\"weak-hash\",\"file\":\"a.c\",\"fingerprint\":\"1123456789abcdef0123456789abcdef\"}\n"
-                              ",{\"rule\":\"other\",\"file\":\"B\\u002ec\",\"fingerprint\":\"2123456789abcdef0123456789abcdef\"}\n]}\n";
+    static const char old[] =
+        "{\"version\":1,\"findings\":[\n"
+        "{\"rule\":\"other\",\"file\":\"z.c\",\"fingerprint\":\"0123456789abcdef0123456789abcdef\"}\n"
+        ",{\"rule\":\"weak-hash\",\"file\":\"a.c\",\"fingerprint\":\"1123456789abcdef0123456789abcdef\"}\n"
+        ",{\"rule\":\"other\",\"file\":\"B\\u002ec\",\"fingerprint\":\"2123456789abcdef0123456789abcdef\"}\n]}\n";
     char rows[512];
     (void)unused;
     for (int round = 0; round < 3; round++) {
@@ -128,12 +133,16 @@ static void test_update(void **unused)
         open_four(base);
         b.report.complete = round != 1;
         if (round == 2)
-            b.marks.mark[0].suppression = 1;                                 /* what a comment answers is not written */
+            b.marks.mark[0].suppression = 1; /* what a comment answers is not written */
         assert_int_equal(myth_baseline_write(base, files_path("base"), &b.report, NULL), MYTH_OK);
         rows_of(rows, sizeof(rows), "base");
-        assert_string_equal(rows, round == 0 ? "other B.c\ndivision-by-zero a.c\ndivision-by-zero a.c\ndouble-free a.c\ndouble-free a.c\nother z.c\n"
-                                  : round == 1 ? "other B.c\ndivision-by-zero a.c\ndivision-by-zero a.c\ndouble-free a.c\ndouble-free a.c\nweak-hash a.c\nother z.c\n"
-                                               : "other B.c\ndivision-by-zero a.c\ndouble-free a.c\ndouble-free a.c\nother z.c\n");
+        assert_string_equal(
+            rows,
+            round == 0
+                ? "other B.c\ndivision-by-zero a.c\ndivision-by-zero a.c\ndouble-free a.c\ndouble-free a.c\nother z.c\n"
+            : round == 1 ? "other B.c\ndivision-by-zero a.c\ndivision-by-zero a.c\ndouble-free a.c\ndouble-free "
+                           "a.c\nweak-hash a.c\nother z.c\n"
+                         : "other B.c\ndivision-by-zero a.c\ndouble-free a.c\ndouble-free a.c\nother z.c\n");
         bed_close(&b);
         myth_baseline_close(base);
 
@@ -183,8 +192,9 @@ static void test_missing(void **unused)
 
 static void test_refused(void **unused)
 {
-    static const char *const row[] = { "{", "findings", "[1,2", "{\"a\":1}\nnot json\n", "\xff", "{\"findings\":[{\"fingerprint\":\"\\ud800\"}]}" };
-    myth_error err = { 0 };
+    static const char *const row[] = {
+        "{", "findings", "[1,2", "{\"a\":1}\nnot json\n", "\xff", "{\"findings\":[{\"fingerprint\":\"\\ud800\"}]}"};
+    myth_error err = {0};
     myth_baseline *base = NULL;
     (void)unused;
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
@@ -195,7 +205,7 @@ static void test_refused(void **unused)
     files_text("base", "{\"model\":\"m\",\"findings\":[{\"rule\":\"other\",\"file\":\"a.c\",\"lines\":[1,1]}]}");
     assert_int_equal(myth_baseline_open(&base, mem, files_path("base"), true, &err), MYTH_EFORMAT);
     assert_non_null(strstr(err.msg, "no fingerprints"));
-    files_text("base", "[]");                                                /* nothing known is no error */
+    files_text("base", "[]"); /* nothing known is no error */
     base = open_base(mem, "base");
     assert_int_equal(myth_baseline_count(base), 0);
     myth_baseline_close(base);
@@ -205,10 +215,12 @@ static void test_refused(void **unused)
 static void test_no_memory(void **unused)
 {
     (void)unused;
-    files_text("base", "{\"findings\":[{\"rule\":\"other\",\"file\":\"a.c\",\"fingerprint\":\"0123456789abcdef0123456789abcdef\"}]}");
+    files_text(
+        "base",
+        "{\"findings\":[{\"rule\":\"other\",\"file\":\"a.c\",\"fingerprint\":\"0123456789abcdef0123456789abcdef\"}]}");
     for (uint64_t nth = 1;; nth++) {
         myth_baseline *base = NULL;
-        myth_mem_set_fault(mem, &(myth_fault) { .fail_nth = nth });
+        myth_mem_set_fault(mem, &(myth_fault){.fail_nth = nth});
         myth_status st = myth_baseline_open(&base, mem, files_path("base"), false, NULL);
         myth_mem_set_fault(mem, NULL);
         if (st == MYTH_OK) {
@@ -221,13 +233,13 @@ static void test_no_memory(void **unused)
     }
     for (uint64_t nth = 1;; nth++) {
         bed_open(&b, "a.c", "password = \"hunter2x\" // mythos:ignore[other] x\n", 47);
-        myth_mem_set_fault(b.mem, &(myth_fault) { .fail_nth = nth });
+        myth_mem_set_fault(b.mem, &(myth_fault){.fail_nth = nth});
         myth_status st = myth_marks_open(&b.marks, b.mem, &b.report, &b.block, 1, 4, true, NULL, NULL);
         myth_mem_set_fault(b.mem, NULL);
         assert_true(st == MYTH_OK || st == MYTH_ENOMEM);
         bed_close(&b);
         if (st == MYTH_OK) {
-            assert_int_equal(nth, 5);                                        /* files with secrets, secrets, suppressions, marks */
+            assert_int_equal(nth, 5); /* files with secrets, secrets, suppressions, marks */
             break;
         }
     }
@@ -236,8 +248,8 @@ static void test_no_memory(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reads_reports), cmocka_unit_test(test_forms_say_so), cmocka_unit_test(test_update), cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_reads_reports), cmocka_unit_test(test_forms_say_so), cmocka_unit_test(test_update),
+        cmocka_unit_test(test_missing),       cmocka_unit_test(test_refused),      cmocka_unit_test(test_no_memory),
     };
     check_name();
     return cmocka_run_group_tests(tests, begin, end);

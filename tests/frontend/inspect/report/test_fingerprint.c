@@ -8,7 +8,7 @@ enum { LINES_MAX = 400, FILE_MAX = 16384, N_INSERT = 20, TEXT_MAX = 48 };
 
 typedef struct {
     char *line[LINES_MAX + N_INSERT];
-    uint32_t origin[LINES_MAX + N_INSERT];      /* line number before the edit, 0 = inserted */
+    uint32_t origin[LINES_MAX + N_INSERT]; /* line number before the edit, 0 = inserted */
     uint32_t n;
 } file;
 
@@ -54,7 +54,8 @@ static size_t join(const file *f, const char *(*spell)(const char *line, char *r
 }
 
 /* Fingerprints of a finding about every line of the file; by line number before the edit. */
-static void fingerprints(char out[LINES_MAX + 1][TEXT_MAX], const char *path, const file *f, size_t len, const char *rule)
+static void fingerprints(char out[LINES_MAX + 1][TEXT_MAX], const char *path, const file *f, size_t len,
+                         const char *rule)
 {
     bed_open(&b, path, edited, len);
     for (uint32_t i = 0; i < f->n; i++) {
@@ -79,11 +80,13 @@ static void insert(file *f, uint32_t at, char *line)
     f->n++;
 }
 
-/* Twenty lines: comments and blank ones anywhere, statements where one has ended and the file is not inside a parenthesis. */
+/* Twenty lines: comments and blank ones anywhere, statements where one has ended and the file is not inside a
+ * parenthesis. */
 static void edit(file *f, const char *name, uint64_t *rng)
 {
-    static char c_comment[] = "/* nothing to do with it */", py_comment[] = "# nothing to do with it", blank[] = "", c_line[] = "int unrelated_counter;",
-                py_line[] = "unrelated_counter = 1", indented[] = "        unrelated_call(1, 2);", py_indented[] = "        unrelated_call(1, 2)";
+    static char c_comment[] = "/* nothing to do with it */", py_comment[] = "# nothing to do with it", blank[] = "",
+                c_line[] = "int unrelated_counter;", py_line[] = "unrelated_counter = 1",
+                indented[] = "        unrelated_call(1, 2);", py_indented[] = "        unrelated_call(1, 2)";
     bool is_py = strstr(name, ".py") != NULL;
     for (int k = 0; k < N_INSERT; k++) {
         uint32_t at = check_below(rng, f->n + 1);
@@ -158,7 +161,10 @@ static void test_edits(void **unused)
             else
                 what = round == rounds ? "indented twice as far" : round == rounds + 1 ? "spaced anew" : "renamed";
             fingerprints(after, round == rounds + 2 ? "moved.c" : e->d_name, &g,
-                         join(&g, round == rounds ? wider : round == rounds + 1 ? respaced : NULL), "other");
+                         join(&g, round == rounds       ? wider
+                                  : round == rounds + 1 ? respaced
+                                                        : NULL),
+                         "other");
             for (uint32_t i = 1; i <= f.n; i++) {
                 bool is_same = !strcmp(before[i], after[i]), wants_same = round < rounds + 2 || !before[i][0];
                 if (is_same != wants_same)
@@ -176,16 +182,17 @@ static void test_edits(void **unused)
 
 static void test_changes_with(void **unused)
 {
-    static const char code[] = "int f(int n)\n{\n    g(n);\n    g(n);\n    return n;\n}\nint h(int n)\n{\n    g(n);\n}\n";
+    static const char code[] =
+        "int f(int n)\n{\n    g(n);\n    g(n);\n    return n;\n}\nint h(int n)\n{\n    g(n);\n}\n";
     static char fp[8][TEXT_MAX];
     (void)unused;
     bed_open(&b, "a.c", code, sizeof(code) - 1);
-    bed_add(&b, "other", 3, 3, 3);                  /* 0 */
-    bed_add(&b, "other", 4, 4, 4);                  /* 1: an equal line below */
-    bed_add(&b, "other", 9, 9, 9);                  /* 2: in another function */
-    bed_add(&b, "double-free", 3, 3, 3);            /* 3: another rule */
-    bed_add(&b, "other", 2, 3, 3);                  /* 4: once more on the same line */
-    bed_add(&b, "other", 5, 5, 5);                  /* 5: another line */
+    bed_add(&b, "other", 3, 3, 3);       /* 0 */
+    bed_add(&b, "other", 4, 4, 4);       /* 1: an equal line below */
+    bed_add(&b, "other", 9, 9, 9);       /* 2: in another function */
+    bed_add(&b, "double-free", 3, 3, 3); /* 3: another rule */
+    bed_add(&b, "other", 2, 3, 3);       /* 4: once more on the same line */
+    bed_add(&b, "other", 5, 5, 5);       /* 5: another line */
     bed_mark(&b, true, NULL);
     for (uint32_t i = 0; i < 6; i++) {
         snprintf(fp[i], TEXT_MAX, "%s", b.marks.mark[i].fingerprint.text);
@@ -197,19 +204,24 @@ static void test_changes_with(void **unused)
     bed_close(&b);
 
     /* what changes around it, and what the function is called */
-    static const struct { const char *code; uint32_t line; bool is_same; } row[] = {
-        { "static int x;\n\nint f(int n)\n{\n    int a;\n    g(n);\n}\n", 6, true },
-        { "int f(int n) {\n    g(n);\n}\n", 2, false },                                  /* the enclosing line differs */
-        { "int f2(int n)\n{\n    g(n);\n}\n", 3, false },
-        { "int h(int n)\n{\n    k();\n}\nint f(int n)\n{\n    if (n) {\n        k();\n    }\n    g(n);\n}\n", 10, true },
-        { "int f(int n)\n{\n    {\n        k(n);\n    }\n// a remark:\n#if X\n    g(n);\n#endif\n}\n", 8, true },
+    static const struct {
+        const char *code;
+        uint32_t line;
+        bool is_same;
+    } row[] = {
+        {"static int x;\n\nint f(int n)\n{\n    int a;\n    g(n);\n}\n", 6, true},
+        {"int f(int n) {\n    g(n);\n}\n", 2, false}, /* the enclosing line differs */
+        {"int f2(int n)\n{\n    g(n);\n}\n", 3, false},
+        {"int h(int n)\n{\n    k();\n}\nint f(int n)\n{\n    if (n) {\n        k();\n    }\n    g(n);\n}\n", 10, true},
+        {"int f(int n)\n{\n    {\n        k(n);\n    }\n// a remark:\n#if X\n    g(n);\n#endif\n}\n", 8, true},
     };
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
         bed_open(&b, "a.c", row[i].code, strlen(row[i].code));
         bed_add(&b, "other", row[i].line, row[i].line, row[i].line);
         bed_mark(&b, true, NULL);
         if (!strcmp(b.marks.mark[0].fingerprint.text, fp[0]) != row[i].is_same)
-            print_error("%zu: around line %u stands line %u\n", i, row[i].line, myth_enclosing_line(&b.src, row[i].line - 1) + 1);
+            print_error("%zu: around line %u stands line %u\n", i, row[i].line,
+                        myth_enclosing_line(&b.src, row[i].line - 1) + 1);
         assert_int_equal(!strcmp(b.marks.mark[0].fingerprint.text, fp[0]), row[i].is_same);
         bed_close(&b);
     }
@@ -217,19 +229,22 @@ static void test_changes_with(void **unused)
 
 static void test_enclosing(void **unused)
 {
-    static const struct { const char *code; uint32_t line, around; } row[] = {
-        { "int x;\n", 1, 0 },
-        { "def f():\n    a()\n    if b:\n        c()\n    d()\n", 4, 3 },
-        { "def f():\n    a()\n    if b:\n        c()\n    d()\n", 5, 1 },
-        { "class A:\n    def f(self,\n          x):\n        y()\n", 4, 2 },
-        { "int f(int a,\n      int b)\n{\n\tx();\n}\n", 4, 1 },
-        { "int f(int a,\n      int b) {\n    x();\n}\n", 3, 1 },
-        { "void g()\n{\n}\n\nx();\n    y();\n", 6, 0 },
-        { "if (a) {\n    b();\n} else {\n    c();\n}\n", 4, 3 },
-        { "switch (a) {\ncase 1:\n    b();\n    break;\n}\n", 3, 1 },
-        { "function f()\n  local a = 1\n  for i = 1, 2 do\n    g(i)\n  end\n  h()\nend\nk()\n", 6, 1 },
-        { "def m\n  x\nend\ny\n", 4, 0 },
-        { "server:\n  port: 80\n  tls:\n    key: a\n", 4, 3 },
+    static const struct {
+        const char *code;
+        uint32_t line, around;
+    } row[] = {
+        {"int x;\n", 1, 0},
+        {"def f():\n    a()\n    if b:\n        c()\n    d()\n", 4, 3},
+        {"def f():\n    a()\n    if b:\n        c()\n    d()\n", 5, 1},
+        {"class A:\n    def f(self,\n          x):\n        y()\n", 4, 2},
+        {"int f(int a,\n      int b)\n{\n\tx();\n}\n", 4, 1},
+        {"int f(int a,\n      int b) {\n    x();\n}\n", 3, 1},
+        {"void g()\n{\n}\n\nx();\n    y();\n", 6, 0},
+        {"if (a) {\n    b();\n} else {\n    c();\n}\n", 4, 3},
+        {"switch (a) {\ncase 1:\n    b();\n    break;\n}\n", 3, 1},
+        {"function f()\n  local a = 1\n  for i = 1, 2 do\n    g(i)\n  end\n  h()\nend\nk()\n", 6, 1},
+        {"def m\n  x\nend\ny\n", 4, 0},
+        {"server:\n  port: 80\n  tls:\n    key: a\n", 4, 3},
     };
     (void)unused;
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
@@ -237,7 +252,8 @@ static void test_enclosing(void **unused)
         uint32_t at = myth_enclosing_line(&b.src, row[i].line - 1);
         at = at < b.src.n_line ? at + 1 : 0;
         if (at != row[i].around)
-            print_error("line %u of\n%s: line %u is around, expected %u\n", row[i].line, row[i].code, at, row[i].around);
+            print_error("line %u of\n%s: line %u is around, expected %u\n", row[i].line, row[i].code, at,
+                        row[i].around);
         assert_int_equal(at, row[i].around);
         bed_close(&b);
     }
@@ -245,7 +261,8 @@ static void test_enclosing(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_enclosing), cmocka_unit_test(test_changes_with), cmocka_unit_test(test_edits) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_enclosing), cmocka_unit_test(test_changes_with),
+                                       cmocka_unit_test(test_edits)};
     check_name();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,14 +16,18 @@ static void shell(const char *line, int code)
 /* What --output writes is what --format prints. */
 static void test_several_at_once(void **state)
 {
-    static const char *const form[] = { "text", "json", "jsonl", "sarif", "github", "rdjsonl", "html" };
+    static const char *const form[] = {"text", "json", "jsonl", "sarif", "github", "rdjsonl", "html"};
     char line[1024];
     (void)state;
-    shell("$M inspect-file -q " FILE_WITH_FINDINGS "--output text=$D/o.text --output json=$D/o.json --output jsonl=$D/o.jsonl --output sarif=$D/o.sarif "
-          "--output=github=$D/o.github --output rdjsonl=$D/o.rdjsonl --output html=$D/o.html --format json", 1);
+    shell("$M inspect-file -q " FILE_WITH_FINDINGS
+          "--output text=$D/o.text --output json=$D/o.json --output jsonl=$D/o.jsonl --output sarif=$D/o.sarif "
+          "--output=github=$D/o.github --output rdjsonl=$D/o.rdjsonl --output html=$D/o.html --format json",
+          1);
     char *first = strdup(r.out);
     for (size_t i = 0; i < sizeof(form) / sizeof(form[0]); i++) {
-        snprintf(line, sizeof(line), "$M inspect-file -q " FILE_WITH_FINDINGS "--fail-level never --format %s >$D/s.%s && cmp $D/s.%s $D/o.%s && test -s $D/o.%s",
+        snprintf(line, sizeof(line),
+                 "$M inspect-file -q " FILE_WITH_FINDINGS
+                 "--fail-level never --format %s >$D/s.%s && cmp $D/s.%s $D/o.%s && test -s $D/o.%s",
                  form[i], form[i], form[i], form[i], form[i]);
         shell(line, 0);
     }
@@ -35,18 +39,22 @@ static void test_several_at_once(void **state)
 
 static void test_wrong(void **state)
 {
-    static const struct { const char *flags; int code; const char *says; } row[] = {
-        { "--output sarif", 2, "FORM=PATH" },
-        { "--output sarif=", 2, "FORM=PATH" },
-        { "--output yaml=$D/x", 2, "text|json|jsonl|sarif|github|rdjsonl|html" },
-        { "--output json=$D/x --output sarif=$D/x", 2, "named twice" },
-        { "--output json=/nowhere/x", 73, "/nowhere/x" },
-        { "--output json=/dev/full", 74, "/dev/full" },
-        { "--format yaml", 2, "sarif" },
-        { "--update-baseline", 2, "--baseline FILE" },
-        { "--baseline $D/none.json", 66, "none.json" },
-        { "--baseline tests/corpus/inspect/10_tty.c", 65, "10_tty.c" },
-        { "--baseline /nowhere/b.json --update-baseline", 73, "/nowhere/b.json" },
+    static const struct {
+        const char *flags;
+        int code;
+        const char *says;
+    } row[] = {
+        {"--output sarif", 2, "FORM=PATH"},
+        {"--output sarif=", 2, "FORM=PATH"},
+        {"--output yaml=$D/x", 2, "text|json|jsonl|sarif|github|rdjsonl|html"},
+        {"--output json=$D/x --output sarif=$D/x", 2, "named twice"},
+        {"--output json=/nowhere/x", 73, "/nowhere/x"},
+        {"--output json=/dev/full", 74, "/dev/full"},
+        {"--format yaml", 2, "sarif"},
+        {"--update-baseline", 2, "--baseline FILE"},
+        {"--baseline $D/none.json", 66, "none.json"},
+        {"--baseline tests/corpus/inspect/10_tty.c", 65, "10_tty.c"},
+        {"--baseline /nowhere/b.json --update-baseline", 73, "/nowhere/b.json"},
     };
     char line[1024];
     (void)state;
@@ -58,7 +66,9 @@ static void test_wrong(void **state)
         assert_non_null(strstr(r.err, row[i].says));
     }
     shell("ls $D | grep -c tmp", 1);
-    shell("for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do set -- \"$@\" --output json=$D/$i; done; $M inspect-file -q " FILE_WITH_FINDINGS "\"$@\"", 2);
+    shell("for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do set -- \"$@\" --output json=$D/$i; done; $M "
+          "inspect-file -q " FILE_WITH_FINDINGS "\"$@\"",
+          2);
     assert_non_null(strstr(r.err, "at most 16"));
 }
 
@@ -80,23 +90,30 @@ static void test_baseline(void **state)
     shell("$M inspect-file -q " FILE_WITH_FINDINGS "--format sarif >$D/b.sarif", 1);
     shell("$M inspect-file -q " FILE_WITH_FINDINGS "--baseline $D/b.sarif --format github", 0);
     assert_string_equal(r.out, "");
-    shell("sha256sum <$D/b.json; $M inspect-file -q " FILE_WITH_FINDINGS "--baseline $D/b.json --update-baseline >$D/x; sha256sum <$D/b.json", 0);
+    shell("sha256sum <$D/b.json; $M inspect-file -q " FILE_WITH_FINDINGS
+          "--baseline $D/b.json --update-baseline >$D/x; sha256sum <$D/b.json",
+          0);
     assert_memory_equal(r.out, r.out + strlen(r.out) / 2, 64);
     shell("MYTHOS_BASELINE=$D/b.json $M inspect-file -q " FILE_WITH_FINDINGS, 0);
-    shell("printf 'int x;\\n' >$D/clean.c; $M inspect-file -q $D/clean.c --baseline $D/b.json --update-baseline >$D/x; grep -c 10_tty.c $D/b.json", 0);
-    assert_string_equal(r.out, "2\n");                       /* another file's entries stay */
+    shell("printf 'int x;\\n' >$D/clean.c; $M inspect-file -q $D/clean.c --baseline $D/b.json --update-baseline >$D/x; "
+          "grep -c 10_tty.c $D/b.json",
+          0);
+    assert_string_equal(r.out, "2\n"); /* another file's entries stay */
 }
 
 /* Memory that outputs take is in the plan. */
 static void test_plan_holds(void **state)
 {
     (void)state;
-    shell("printf 'password = \"hunter2-x9\" # mythos:ignore[*] y\\n%.0s' 1 2 3 4 5 6 7 8 9 >$D/p.py; $M inspect-file -q $D/p.py " TINY
-          "-n 40 --fail-level never --baseline $D/b2.json --update-baseline --output html=$D/p.html --mem-report $D/mem.json >$D/x; test $? = 3 -o $? = 0 && cat $D/mem.json", 0);
+    shell("printf 'password = \"hunter2-x9\" # mythos:ignore[*] y\\n%.0s' 1 2 3 4 5 6 7 8 9 >$D/p.py; $M inspect-file "
+          "-q $D/p.py " TINY "-n 40 --fail-level never --baseline $D/b2.json --update-baseline --output html=$D/p.html "
+          "--mem-report $D/mem.json >$D/x; test $? = 3 -o $? = 0 && cat $D/mem.json",
+          0);
     json_t *j = json_loads(r.out, 0, NULL), *c;
     assert_non_null(j);
     const char *name;
-    json_object_foreach(json_object_get(j, "classes"), name, c) {
+    json_object_foreach(json_object_get(j, "classes"), name, c)
+    {
         if (cli_number(c, "planned") != cli_number(c, "peak"))
             print_error("%s: planned %.0f, peak %.0f\n", name, cli_number(c, "planned"), cli_number(c, "peak"));
         assert_true(cli_number(c, "planned") == cli_number(c, "peak") && cli_number(c, "live") == 0);
@@ -107,8 +124,11 @@ static void test_plan_holds(void **state)
 static void test_inline_ignores(void **state)
 {
     (void)state;
-    shell("line=$($M inspect-file -q " FILE_WITH_FINDINGS "--format rdjsonl | sed -n '1s/.*\"start\":{\"line\":\\([0-9]*\\).*/\\1/p'); "
-          "sed \"${line}i // mythos:ignore[*] known\" " FILE_WITH_FINDINGS ">$D/s.c; $M inspect-file -q $D/s.c --format json", 0);
+    shell("line=$($M inspect-file -q " FILE_WITH_FINDINGS
+          "--format rdjsonl | sed -n '1s/.*\"start\":{\"line\":\\([0-9]*\\).*/\\1/p'); "
+          "sed \"${line}i // mythos:ignore[*] known\" " FILE_WITH_FINDINGS
+          ">$D/s.c; $M inspect-file -q $D/s.c --format json",
+          0);
     json_t *j = json_loads(r.out, 0, NULL);
     assert_int_equal(cli_number(j, "suppressed_findings"), 1);
     json_decref(j);
@@ -122,8 +142,9 @@ static void test_inline_ignores(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_several_at_once), cmocka_unit_test(test_wrong), cmocka_unit_test(test_nothing_half),
-        cmocka_unit_test(test_baseline), cmocka_unit_test(test_plan_holds), cmocka_unit_test(test_inline_ignores),
+        cmocka_unit_test(test_several_at_once), cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_nothing_half),    cmocka_unit_test(test_baseline),
+        cmocka_unit_test(test_plan_holds),      cmocka_unit_test(test_inline_ignores),
     };
     check_name();
     return cmocka_run_group_tests(tests, cli_begin, cli_end);

@@ -1,5 +1,5 @@
-/* test_patch.c - fixes as patches: what is taken for code and where it goes, what is refused and why; git applies what is written, and every form of a
- * report leads to the same file. Needs git, and grammars. */
+/* test_patch.c - fixes as patches: what is taken for code and where it goes, what is refused and why; git applies what
+ * is written, and every form of a report leads to the same file. Needs git, and grammars. */
 #include "report_bed.h"
 #include "tests/support/files.h"
 
@@ -18,8 +18,10 @@ static int shell(const char *line)
 {
     char whole[6000];
     snprintf(whole, sizeof(whole),
-             "cd '%s' && export HOME=$PWD GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@a GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@a && "
-             "mkdir -p r && cd r && { %s ; } >../out 2>&1", files_dir(), line);
+             "cd '%s' && export HOME=$PWD GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@a "
+             "GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@a && "
+             "mkdir -p r && cd r && { %s ; } >../out 2>&1",
+             files_dir(), line);
     return system(whole);
 }
 
@@ -77,15 +79,15 @@ static void add(uint32_t first, uint32_t last, uint32_t line, const char *piece,
         myth_citation *c = &b.citation[b.report.n_finding - 1];
         const char *at = strstr(b.code + c->off, piece);
         assert_non_null(at);
-        *c = (myth_citation) { line, (uint32_t)(at - b.code), (uint32_t)strlen(piece) };
-        f->evidence = (myth_str) { b.code + c->off, c->len };
+        *c = (myth_citation){line, (uint32_t)(at - b.code), (uint32_t)strlen(piece)};
+        f->evidence = (myth_str){b.code + c->off, c->len};
     }
 }
 
 static myth_patches *make(void)
 {
     myth_patches *p = NULL;
-    myth_error err = { 0 };
+    myth_error err = {0};
     if (myth_patches_open(&p, &b.report, root, worker, &err) != MYTH_OK)
         print_error("%s\n", err.msg);
     assert_non_null(p);
@@ -132,8 +134,10 @@ static void check_forms(const char *path, const char *want)
     assert_int_equal(json_array_size(v), 1);
     v = json_array_get(v, 0);
     json_t *range = json_object_get(v, "range");
-    char *got = replaced(b.code, b.src.len, (uint32_t)json_integer_value(json_object_get(json_object_get(range, "start"), "line")),
-                         (uint32_t)json_integer_value(json_object_get(json_object_get(range, "end"), "line")), json_string_value(json_object_get(v, "text")));
+    char *got = replaced(b.code, b.src.len,
+                         (uint32_t)json_integer_value(json_object_get(json_object_get(range, "start"), "line")),
+                         (uint32_t)json_integer_value(json_object_get(json_object_get(range, "end"), "line")),
+                         json_string_value(json_object_get(v, "text")));
     same("rdjsonl", got, want);
     free(got);
     free(text);
@@ -156,8 +160,12 @@ static void check_forms(const char *path, const char *want)
     free(text);
     json_decref(j);
     if (schema[0]) {
-        snprintf(line, sizeof(line), "python3 -c 'import json,sys,warnings; warnings.simplefilter(\"ignore\"); import jsonschema; s=json.load(open(sys.argv[1])); "
-                 "jsonschema.validators.validator_for(s)(s).validate(json.load(open(sys.argv[2])))' '%s' ../fixes.sarif", schema);
+        snprintf(
+            line, sizeof(line),
+            "python3 -c 'import json,sys,warnings; warnings.simplefilter(\"ignore\"); import jsonschema; "
+            "s=json.load(open(sys.argv[1])); "
+            "jsonschema.validators.validator_for(s)(s).validate(json.load(open(sys.argv[2])))' '%s' ../fixes.sarif",
+            schema);
         must(line);
     }
 
@@ -187,54 +195,70 @@ typedef struct {
     const char *path, *code;
     uint32_t first, last, line;
     const char *piece, *fix;
-    const char *want;                   /* the file after; NULL: no patch */
+    const char *want; /* the file after; NULL: no patch */
     myth_patch_result result;
 } a_case;
 
 #define C_HEAD "void f(char *dst, const char *src, unsigned long n)\n{\n"
 static const a_case cases[] = {
     /* the line, from the whole text, from between backticks, from a fence; a piece of it */
-    { "a.c", C_HEAD "\tstrcpy(dst, src);\n}\n", 3, 3, 3, NULL, "strncpy(dst, src, n);", C_HEAD "\tstrncpy(dst, src, n);\n}\n", MYTH_PATCH_MADE },
-    { "a.c", C_HEAD "\tstrcpy(dst, src);\n}\n", 3, 3, 3, NULL, "Use `strncpy(dst, src, n);` instead of `strcpy`.", C_HEAD "\tstrncpy(dst, src, n);\n}\n",
-      MYTH_PATCH_MADE },
-    { "a.c", C_HEAD "\tstrcpy(dst, src);\n}\n", 3, 3, 3, "strcpy(dst, src)", "strncpy(dst, src, n);", C_HEAD "\tstrncpy(dst, src, n);\n}\n", MYTH_PATCH_MADE },
-    { "a.c", C_HEAD "\tif (strcmp(dst, src)) {\n\t}\n}\n", 3, 3, 3, "strcmp(dst, src)", "strncmp(dst, src, n)", C_HEAD "\tif (strncmp(dst, src, n)) {\n\t}\n}\n",
-      MYTH_PATCH_MADE },
-    { "a.c", C_HEAD "\tstrcpy(dst, src);\n}\n", 3, 3, 3, NULL, "Check the length:\n```c\nif (strlen(src) < n)\n    strcpy(dst, src);\n```\nThen it fits.",
-      C_HEAD "\tif (strlen(src) < n)\n\t    strcpy(dst, src);\n}\n", MYTH_PATCH_MADE },
-    { "a.c", C_HEAD "\tunsigned long m = 0;\n\tm = n * 2;\n\tdst[m] = src[m];\n}\n", 3, 5, 5, NULL, "```\nunsigned long m = n * 2;\nif (m < n)\n\tdst[m] = src[m];\n```",
-      C_HEAD "\tunsigned long m = n * 2;\n\tif (m < n)\n\t\tdst[m] = src[m];\n}\n", MYTH_PATCH_MADE },
+    {"a.c", C_HEAD "\tstrcpy(dst, src);\n}\n", 3, 3, 3, NULL, "strncpy(dst, src, n);",
+     C_HEAD "\tstrncpy(dst, src, n);\n}\n", MYTH_PATCH_MADE},
+    {"a.c", C_HEAD "\tstrcpy(dst, src);\n}\n", 3, 3, 3, NULL, "Use `strncpy(dst, src, n);` instead of `strcpy`.",
+     C_HEAD "\tstrncpy(dst, src, n);\n}\n", MYTH_PATCH_MADE},
+    {"a.c", C_HEAD "\tstrcpy(dst, src);\n}\n", 3, 3, 3, "strcpy(dst, src)", "strncpy(dst, src, n);",
+     C_HEAD "\tstrncpy(dst, src, n);\n}\n", MYTH_PATCH_MADE},
+    {"a.c", C_HEAD "\tif (strcmp(dst, src)) {\n\t}\n}\n", 3, 3, 3, "strcmp(dst, src)", "strncmp(dst, src, n)",
+     C_HEAD "\tif (strncmp(dst, src, n)) {\n\t}\n}\n", MYTH_PATCH_MADE},
+    {"a.c", C_HEAD "\tstrcpy(dst, src);\n}\n", 3, 3, 3, NULL,
+     "Check the length:\n```c\nif (strlen(src) < n)\n    strcpy(dst, src);\n```\nThen it fits.",
+     C_HEAD "\tif (strlen(src) < n)\n\t    strcpy(dst, src);\n}\n", MYTH_PATCH_MADE},
+    {"a.c", C_HEAD "\tunsigned long m = 0;\n\tm = n * 2;\n\tdst[m] = src[m];\n}\n", 3, 5, 5, NULL,
+     "```\nunsigned long m = n * 2;\nif (m < n)\n\tdst[m] = src[m];\n```",
+     C_HEAD "\tunsigned long m = n * 2;\n\tif (m < n)\n\t\tdst[m] = src[m];\n}\n", MYTH_PATCH_MADE},
     /* a rewritten definition: from the line that it begins with to the one that it ends with */
-    { "a.c", "int x;\nint g(int a)\n{\n\tint c = 1;\n\treturn 8 / a;\n}\nint y;\n", 5, 5, 5, NULL,
-      "```\nint g(int a)\n{\n\tint c = 1;\n\tif (a == 0)\n\t\treturn 0;\n\treturn 8 / a;\n}\n```",
-      "int x;\nint g(int a)\n{\n\tint c = 1;\n\tif (a == 0)\n\t\treturn 0;\n\treturn 8 / a;\n}\nint y;\n", MYTH_PATCH_MADE },
-    { "d/e f.py", "import json\n\n\ndef load(value):\n    return eval(value)\n", 5, 5, 5, "eval(value)", "`json.loads(value)`",
-      "import json\n\n\ndef load(value):\n    return json.loads(value)\n", MYTH_PATCH_MADE },
-    { "w.c", "int g(int a)\r\n{\r\n\treturn 8 / a;\r\n}\r\n", 3, 3, 3, NULL, "```\nif (a)\n\treturn 8 / a;\nreturn 0;\n```",
-      "int g(int a)\r\n{\r\n\tif (a)\r\n\t\treturn 8 / a;\r\n\treturn 0;\r\n}\r\n", MYTH_PATCH_MADE },
-    { "n.c", "int g(int a) { return 8 / a; }", 1, 1, 1, "return 8 / a;", "return a ? 8 / a : 0;", "int g(int a) { return a ? 8 / a : 0; }", MYTH_PATCH_MADE },
-    { "u.py", "s = 'na\xc3\xafve'; t = load(s)\n", 1, 1, 1, "load(s)", "`json.load(s)`", "s = 'na\xc3\xafve'; t = json.load(s)\n", MYTH_PATCH_MADE },
+    {"a.c", "int x;\nint g(int a)\n{\n\tint c = 1;\n\treturn 8 / a;\n}\nint y;\n", 5, 5, 5, NULL,
+     "```\nint g(int a)\n{\n\tint c = 1;\n\tif (a == 0)\n\t\treturn 0;\n\treturn 8 / a;\n}\n```",
+     "int x;\nint g(int a)\n{\n\tint c = 1;\n\tif (a == 0)\n\t\treturn 0;\n\treturn 8 / a;\n}\nint y;\n",
+     MYTH_PATCH_MADE},
+    {"d/e f.py", "import json\n\n\ndef load(value):\n    return eval(value)\n", 5, 5, 5, "eval(value)",
+     "`json.loads(value)`", "import json\n\n\ndef load(value):\n    return json.loads(value)\n", MYTH_PATCH_MADE},
+    {"w.c", "int g(int a)\r\n{\r\n\treturn 8 / a;\r\n}\r\n", 3, 3, 3, NULL,
+     "```\nif (a)\n\treturn 8 / a;\nreturn 0;\n```",
+     "int g(int a)\r\n{\r\n\tif (a)\r\n\t\treturn 8 / a;\r\n\treturn 0;\r\n}\r\n", MYTH_PATCH_MADE},
+    {"n.c", "int g(int a) { return 8 / a; }", 1, 1, 1, "return 8 / a;", "return a ? 8 / a : 0;",
+     "int g(int a) { return a ? 8 / a : 0; }", MYTH_PATCH_MADE},
+    {"u.py", "s = 'na\xc3\xafve'; t = load(s)\n", 1, 1, 1, "load(s)", "`json.load(s)`",
+     "s = 'na\xc3\xafve'; t = json.load(s)\n", MYTH_PATCH_MADE},
     /* an error that was there before stays one */
-    { "e.c", "int h( {\n\n" C_HEAD "\tstrcpy(dst, src);\n}\n", 5, 5, 5, NULL, "strncpy(dst, src, n);", "int h( {\n\n" C_HEAD "\tstrncpy(dst, src, n);\n}\n", MYTH_PATCH_MADE },
+    {"e.c", "int h( {\n\n" C_HEAD "\tstrcpy(dst, src);\n}\n", 5, 5, 5, NULL, "strncpy(dst, src, n);",
+     "int h( {\n\n" C_HEAD "\tstrncpy(dst, src, n);\n}\n", MYTH_PATCH_MADE},
     /* words */
-    { "a.c", C_HEAD "\tstrcpy(dst, src);\n}\n", 3, 3, 3, NULL, "Check the length of src before it is copied to dst.", NULL, MYTH_PATCH_NO_CODE },
-    { "a.c", C_HEAD "\tstrcpy(dst, src);\n}\n", 3, 3, 3, NULL, "Use `strncpy` or `strlcpy`.", NULL, MYTH_PATCH_NO_CODE },
-    { "a.c", C_HEAD "\tstrcpy(dst, src);\n}\n", 3, 3, 3, NULL, "Do not trust `src`", NULL, MYTH_PATCH_NO_CODE },
-    { "a.rb", "def run(key, rows)\n  value = rows[key]\n  eval value\nend\n", 3, 3, 3, NULL, "Validate the value before it is used", NULL, MYTH_PATCH_NO_CODE },
-    { "a.py", "def run(value):\n    return eval(value)\n", 2, 2, 2, NULL, "sanitize", NULL, MYTH_PATCH_NO_CODE },
-    { "a.py", "def run(value):\n    return eval(value)\n", 2, 2, 2, NULL, "return eval(value)", NULL, MYTH_PATCH_NO_CODE },
-    { "a.sh", "rm -rf $dir/$name\n", 1, 1, 1, NULL, "quote the name and the dir", NULL, MYTH_PATCH_NO_CODE },
+    {"a.c", C_HEAD "\tstrcpy(dst, src);\n}\n", 3, 3, 3, NULL, "Check the length of src before it is copied to dst.",
+     NULL, MYTH_PATCH_NO_CODE},
+    {"a.c", C_HEAD "\tstrcpy(dst, src);\n}\n", 3, 3, 3, NULL, "Use `strncpy` or `strlcpy`.", NULL, MYTH_PATCH_NO_CODE},
+    {"a.c", C_HEAD "\tstrcpy(dst, src);\n}\n", 3, 3, 3, NULL, "Do not trust `src`", NULL, MYTH_PATCH_NO_CODE},
+    {"a.rb", "def run(key, rows)\n  value = rows[key]\n  eval value\nend\n", 3, 3, 3, NULL,
+     "Validate the value before it is used", NULL, MYTH_PATCH_NO_CODE},
+    {"a.py", "def run(value):\n    return eval(value)\n", 2, 2, 2, NULL, "sanitize", NULL, MYTH_PATCH_NO_CODE},
+    {"a.py", "def run(value):\n    return eval(value)\n", 2, 2, 2, NULL, "return eval(value)", NULL,
+     MYTH_PATCH_NO_CODE},
+    {"a.sh", "rm -rf $dir/$name\n", 1, 1, 1, NULL, "quote the name and the dir", NULL, MYTH_PATCH_NO_CODE},
     /* what would not parse: an error, a part that is missing, a definition that goes */
-    { "a.c", C_HEAD "\tstrcpy(dst, src);\n}\n", 3, 3, 3, NULL, "strncpy(dst, src, n;", NULL, MYTH_PATCH_BREAKS },
-    { "a.c", C_HEAD "\tstrcpy(dst, src);\n}\n", 3, 3, 3, NULL, "`strncpy(dst, src, n)`", NULL, MYTH_PATCH_BREAKS },
-    { "a.py", "def run(value):\n    if value:\n        return eval(value)\n", 2, 3, 3, NULL, "```\nif value is:\n    return eval(value)\n```", NULL, MYTH_PATCH_BREAKS },
-    { "a.c", "int one(int a)\n{\n\treturn a;\n}\n\nint two(int a)\n{\n\treturn a / 0;\n}\n", 1, 9, 8, NULL, "```\nint one(int a)\n{\n\treturn a / 2;\n}\n```", NULL,
-      MYTH_PATCH_BREAKS },
+    {"a.c", C_HEAD "\tstrcpy(dst, src);\n}\n", 3, 3, 3, NULL, "strncpy(dst, src, n;", NULL, MYTH_PATCH_BREAKS},
+    {"a.c", C_HEAD "\tstrcpy(dst, src);\n}\n", 3, 3, 3, NULL, "`strncpy(dst, src, n)`", NULL, MYTH_PATCH_BREAKS},
+    {"a.py", "def run(value):\n    if value:\n        return eval(value)\n", 2, 3, 3, NULL,
+     "```\nif value is:\n    return eval(value)\n```", NULL, MYTH_PATCH_BREAKS},
+    {"a.c", "int one(int a)\n{\n\treturn a;\n}\n\nint two(int a)\n{\n\treturn a / 0;\n}\n", 1, 9, 8, NULL,
+     "```\nint one(int a)\n{\n\treturn a / 2;\n}\n```", NULL, MYTH_PATCH_BREAKS},
     /* what is not shown, what is secret, what has no grammar */
-    { "a.py", "def run(value):\n    return eval(value)\n", 2, 2, 2, NULL, "return load(value) # \xe2\x80\xae", NULL, MYTH_PATCH_NOT_PLAIN },
-    { "a.py", "key = \"AKIAIOSFODNN7EXAMPLA\"\nvalue = eval(key)\n", 2, 2, 2, NULL, "value = load(key)", NULL, MYTH_PATCH_SECRET },
-    { "a.py", "value = eval(key)\n", 1, 1, 1, NULL, "value = load(key, \"AKIAIOSFODNN7EXAMPLA\")", NULL, MYTH_PATCH_SECRET },
-    { "a.txt", "value = eval(key)\n", 1, 1, 1, NULL, "value = load(key)", NULL, MYTH_PATCH_NO_GRAMMAR },
+    {"a.py", "def run(value):\n    return eval(value)\n", 2, 2, 2, NULL, "return load(value) # \xe2\x80\xae", NULL,
+     MYTH_PATCH_NOT_PLAIN},
+    {"a.py", "key = \"AKIAIOSFODNN7EXAMPLA\"\nvalue = eval(key)\n", 2, 2, 2, NULL, "value = load(key)", NULL,
+     MYTH_PATCH_SECRET},
+    {"a.py", "value = eval(key)\n", 1, 1, 1, NULL, "value = load(key, \"AKIAIOSFODNN7EXAMPLA\")", NULL,
+     MYTH_PATCH_SECRET},
+    {"a.txt", "value = eval(key)\n", 1, 1, 1, NULL, "value = load(key)", NULL, MYTH_PATCH_NO_GRAMMAR},
 };
 
 static void test_cases(void **unused)
@@ -250,7 +274,8 @@ static void test_cases(void **unused)
             int got = 0;
             while (got < MYTH_PATCH_N && !myth_patches_count(p, (myth_patch_result)got))
                 got++;
-            print_error("%s: '%s': %s\n", c->path, c->fix, got < MYTH_PATCH_N ? myth_patch_result_text((myth_patch_result)got) : "nothing");
+            print_error("%s: '%s': %s\n", c->path, c->fix,
+                        got < MYTH_PATCH_N ? myth_patch_result_text((myth_patch_result)got) : "nothing");
             if (b.report.patch[0].text)
                 print_error("%s\n", b.report.patch[0].diff);
         }
@@ -296,14 +321,15 @@ static void test_all_apply_together(void **unused)
     start("a.c", three, sizeof(three) - 1);
     add(3, 3, 3, NULL, "return a ? 8 / a : 0;");
     add(8, 8, 8, NULL, "return a ? 9 / a : 0;");
-    add(3, 3, 3, NULL, "return a ? 8 / a : 0;");                        /* the same again: there already */
-    add(3, 3, 3, NULL, "return a != 0 ? 8 / a : 1;");                   /* at odds with the first        */
+    add(3, 3, 3, NULL, "return a ? 8 / a : 0;");      /* the same again: there already */
+    add(3, 3, 3, NULL, "return a != 0 ? 8 / a : 1;"); /* at odds with the first        */
     bed_mark(&b, false, NULL);
     myth_patches *p = make();
     assert_int_equal(myth_patches_count(p, MYTH_PATCH_MADE), 3);
     assert_int_equal(myth_patches_count(p, MYTH_PATCH_CONFLICT), 1);
     assert_null(b.report.patch[3].text);
-    write_and_apply(p, "int one(int a)\n{\n\treturn a ? 8 / a : 0;\n}\n\nint two(int a)\n{\n\treturn a ? 9 / a : 0;\n}\n");
+    write_and_apply(p,
+                    "int one(int a)\n{\n\treturn a ? 8 / a : 0;\n}\n\nint two(int a)\n{\n\treturn a ? 9 / a : 0;\n}\n");
     myth_patches_close(p);
     bed_close(&b);
 }
@@ -311,7 +337,8 @@ static void test_all_apply_together(void **unused)
 /* The file went on since it was read: patches are made for it as it is, and those that no longer fit are none. */
 static void test_file_that_went_on(void **unused)
 {
-    static const char now[] = "/* new */\nint one(int a)\n{\n\treturn 8 / a;\n}\n\nint two(int a)\n{\n\treturn 10 / a;\n}\n";
+    static const char now[] =
+        "/* new */\nint one(int a)\n{\n\treturn 8 / a;\n}\n\nint two(int a)\n{\n\treturn 10 / a;\n}\n";
     (void)unused;
     start("a.c", three, sizeof(three) - 1);
     files_put(in_repo("a.c"), now, sizeof(now) - 1);
@@ -321,14 +348,16 @@ static void test_file_that_went_on(void **unused)
     myth_patches *p = make();
     assert_int_equal(myth_patches_count(p, MYTH_PATCH_MADE), 1);
     assert_int_equal(myth_patches_count(p, MYTH_PATCH_CONFLICT), 1);
-    write_and_apply(p, "/* new */\nint one(int a)\n{\n\treturn a ? 8 / a : 0;\n}\n\nint two(int a)\n{\n\treturn 10 / a;\n}\n");
+    write_and_apply(
+        p, "/* new */\nint one(int a)\n{\n\treturn a ? 8 / a : 0;\n}\n\nint two(int a)\n{\n\treturn 10 / a;\n}\n");
     myth_patches_close(p);
     bed_close(&b);
 }
 
 static void test_answered_findings_have_none(void **unused)
 {
-    static const char code[] = "int one(int a)\n{\n\treturn 8 / a;        // mythos:ignore[missing-bounds-check] never zero\n}\n";
+    static const char code[] =
+        "int one(int a)\n{\n\treturn 8 / a;        // mythos:ignore[missing-bounds-check] never zero\n}\n";
     char name[4200];
     size_t n;
     (void)unused;
@@ -353,11 +382,13 @@ static void test_answered_findings_have_none(void **unused)
 /* Whatever a model writes for a fix: what comes out parses no worse and git applies it. */
 static void test_random_fixes(void **unused)
 {
-    static const char *const word[] = { "return", " a", " ? ", "8 / a", " : ", "0", ";", "(", ")", "{", "}", "\n", "\t", "if (a)", "int", "`", "```\n", "x = a;", "b", " the " };
-    static const char *const path[] = { "a.c", "a.py", "a.js", "a.rb" };
-    static const char *const code[] = { three, "def one(a):\n    x = 8 / a\n    return x\n\n\ndef two(a):\n    return 9 / a\n",
-                                        "function one(a) {\n  return 8 / a;\n}\n\nfunction two(a) {\n  return 9 / a;\n}\n",
-                                        "def one(a)\n  return 8 / a\nend\n\ndef two(a)\n  return 9 / a\nend\n" };
+    static const char *const word[] = {"return", " a", " ? ", "8 / a",  " : ", "0", ";",     "(",      ")", "{",
+                                       "}",      "\n", "\t",  "if (a)", "int", "`", "```\n", "x = a;", "b", " the "};
+    static const char *const path[] = {"a.c", "a.py", "a.js", "a.rb"};
+    static const char *const code[] = {
+        three, "def one(a):\n    x = 8 / a\n    return x\n\n\ndef two(a):\n    return 9 / a\n",
+        "function one(a) {\n  return 8 / a;\n}\n\nfunction two(a) {\n  return 9 / a;\n}\n",
+        "def one(a)\n  return 8 / a\nend\n\ndef two(a)\n  return 9 / a\nend\n"};
     uint64_t seed = check_seed();
     uint32_t n_made = 0, n_fix = 0, n_file = 0;
     myth_mem *mem;
@@ -372,7 +403,7 @@ static void test_random_fixes(void **unused)
         for (uint32_t m = 1 + check_below(&seed, 3); m > 0; m--) {
             uint32_t line = 1 + check_below(&seed, b.src.n_line), last = line + check_below(&seed, 3);
             fix[0] = '\0';
-            myth_str t = { b.code + b.src.line[line - 1].off, b.src.line[line - 1].len };
+            myth_str t = {b.code + b.src.line[line - 1].off, b.src.line[line - 1].len};
             if (check_below(&seed, 2))
                 snprintf(fix, sizeof(fix), "%.*s", (int)(t.len - check_below(&seed, (uint32_t)t.len + 1)), t.text);
             for (uint32_t w = check_below(&seed, 8); w > 0 && strlen(fix) < 200; w--)
@@ -386,7 +417,7 @@ static void test_random_fixes(void **unused)
         myth_patches *p = make();
         if (myth_patches_count(p, MYTH_PATCH_MADE)) {
             size_t len;
-            myth_chunks was = { 0 }, now = { 0 };
+            myth_chunks was = {0}, now = {0};
             n_made += myth_patches_count(p, MYTH_PATCH_MADE);
             n_file++;
             snprintf(name, sizeof(name), "%s/../all.diff", root);
@@ -395,9 +426,13 @@ static void test_random_fixes(void **unused)
             char *text = slurp(in_repo(path[k]), &len);
             const char *language = myth_detect_language(path[k], (const unsigned char *)text, len);
             assert_string_not_equal(text, code[k]);
-            assert_int_equal(myth_chunk_file(&was, chunker, language, path[k], (const unsigned char *)code[k], strlen(code[k]), NULL), MYTH_OK);
-            assert_int_equal(myth_chunk_file(&now, chunker, language, path[k], (const unsigned char *)text, len, NULL), MYTH_OK);
-            assert_true(now.n_error <= was.n_error && now.error_bytes <= was.error_bytes && now.n_symbol == was.n_symbol);
+            assert_int_equal(myth_chunk_file(&was, chunker, language, path[k], (const unsigned char *)code[k],
+                                             strlen(code[k]), NULL),
+                             MYTH_OK);
+            assert_int_equal(myth_chunk_file(&now, chunker, language, path[k], (const unsigned char *)text, len, NULL),
+                             MYTH_OK);
+            assert_true(now.n_error <= was.n_error && now.error_bytes <= was.error_bytes &&
+                        now.n_symbol == was.n_symbol);
             myth_chunks_free(&was, mem);
             myth_chunks_free(&now, mem);
             free(text);
@@ -416,13 +451,16 @@ int main(void)
     const char *schemas = getenv("MYTHOS_SCHEMAS");
     char path[4200];
     worker = getenv("MYTHOS_BIN");
-    if (!worker || !myth_chunk_has_grammar("c") || !myth_chunk_has_grammar("ruby") || system("command -v git >/dev/null") != 0) {
+    if (!worker || !myth_chunk_has_grammar("c") || !myth_chunk_has_grammar("ruby") ||
+        system("command -v git >/dev/null") != 0) {
         printf("no git, or no grammars\n");
         return CHECK_SKIP;
     }
     for (int i = 0; i < 2 && !schema[0]; i++) {
-        snprintf(path, sizeof(path), "%s/sarif-schema-2.1.0.json", schemas ? schemas : check_path(root, sizeof(root), i ? "../../shared/schemas" : "../shared/schemas"));
-        if (access(path, R_OK) == 0 && system("python3 -c 'import jsonschema' 2>/dev/null") == 0 && !realpath(path, schema))
+        snprintf(path, sizeof(path), "%s/sarif-schema-2.1.0.json",
+                 schemas ? schemas : check_path(root, sizeof(root), i ? "../../shared/schemas" : "../shared/schemas"));
+        if (access(path, R_OK) == 0 && system("python3 -c 'import jsonschema' 2>/dev/null") == 0 &&
+            !realpath(path, schema))
             schema[0] = '\0';
     }
     setenv("GIT_CEILING_DIRECTORIES", files_dir(), 1);

@@ -1,6 +1,6 @@
 #!/bin/sh
-# --patch in the command: a file that is always written, whole or empty, that git takes; a refusal and a run without findings write it too, a path
-# that cannot be written is exit 73, and a replay writes nothing.
+# --patch in the command: a file that is always written, whole or empty, that git takes; a refusal and a run without
+# findings write it too, a path that cannot be written is exit 73, and a replay writes nothing.
 set -eu
 cd "${MYTHOS_SOURCE_DIR:-.}"
 model=models/mythos-inspect.gguf

@@ -1,5 +1,5 @@
-/* Reports about several files: every form names the right one, a comment answers findings of its own file, the baseline keeps what was not
- * looked at. */
+/* Reports about several files: every form names the right one, a comment answers findings of its own file, the baseline
+ * keeps what was not looked at. */
 #include "report_bed.h"
 #include "frontend/inspect/prompt/material.h"
 #include "tests/support/files.h"
@@ -8,7 +8,7 @@
 
 enum { N_FILE = 3, N_FINDING = 4 };
 
-static const char *const path[N_FILE] = { "src/a.c", "src/b.c", "lib/c d.py" };
+static const char *const path[N_FILE] = {"src/a.c", "src/b.c", "lib/c d.py"};
 static const char *const code[N_FILE] = {
     "a = 1 / n;\nb = 1 / m; // mythos:ignore[division-by-zero] m was checked\nfree(p);\n",
     "a = 1 / n;\nb = 1 / m;\nfree(p);\nfree(p);\nx = 0; // mythos:ignore[double-free] not shown\n",
@@ -32,9 +32,15 @@ static void add(many *w, uint32_t block, uint32_t line, const char *rule)
     uint32_t i = w->report.n_finding++, off, len;
     const myth_source *src = w->block[block].src;
     myth_line_trim(src, line - 1, &off, &len);
-    w->citation[i] = (myth_citation) { .line = line, .off = off, .len = len };
-    w->finding[i] = (myth_finding) { .block = block, .first = line, .last = line, .rule = myth_rule_find(rule, strlen(rule)), .severity = MYTH_SEVERITY_HIGH,
-                                     .evidence = { (const char *)src->bytes + off, len } };
+    w->citation[i] = (myth_citation){.line = line, .off = off, .len = len};
+    w->finding[i] = (myth_finding){
+        .block = block,
+        .first = line,
+        .last = line,
+        .rule = myth_rule_find(rule, strlen(rule)),
+        .severity = MYTH_SEVERITY_HIGH,
+        .evidence = {(const char *)src->bytes + off, len},
+    };
     assert_true(w->finding[i].rule >= 0);
 }
 
@@ -46,20 +52,35 @@ static void many_open(many *w, const myth_baseline *base)
     assert_int_equal(myth_mem_open(&w->mem, 0, NULL), MYTH_OK);
     assert_int_equal(myth_material_open(&w->m, w->mem, NULL, NULL), MYTH_OK);
     for (uint32_t i = 0; i < N_FILE; i++) {
-        assert_int_equal(myth_material_put(w->m, &s, path[i], (const unsigned char *)code[i], strlen(code[i]), NULL), MYTH_OK);
+        assert_int_equal(myth_material_put(w->m, &s, path[i], (const unsigned char *)code[i], strlen(code[i]), NULL),
+                         MYTH_OK);
         const myth_source *src = myth_material_of(w->m, s);
-        w->block[i] = (myth_block) { .src = src, .first = 1, .last = i == 1 ? 3 : src->n_line };
-        w->file[i] = (myth_report_file) { .src = src, .is_subject = i < 2, .is_whole = i == 0 };
+        w->block[i] = (myth_block){.src = src, .first = 1, .last = i == 1 ? 3 : src->n_line};
+        w->file[i] = (myth_report_file){.src = src, .is_subject = i < 2, .is_whole = i == 0};
     }
-    w->block[N_FILE] = w->block[0];                                              /* as a round shows it again */
-    w->report = (myth_report) { .model = "m.gguf", .path = "diff HEAD", .prompt_tokens = 12, .max_new_tokens = 34, .n_part = 2, .finish_reason = "stop",
-                                .complete = true, .block = w->block, .n_block = N_FILE + 1, .file = w->file, .n_file = N_FILE, .budget = &w->budget,
-                                .finding = w->finding, .citation = w->citation };
+    w->block[N_FILE] = w->block[0]; /* as a round shows it again */
+    w->report = (myth_report){
+        .model = "m.gguf",
+        .path = "diff HEAD",
+        .prompt_tokens = 12,
+        .max_new_tokens = 34,
+        .n_part = 2,
+        .finish_reason = "stop",
+        .complete = true,
+        .block = w->block,
+        .n_block = N_FILE + 1,
+        .file = w->file,
+        .n_file = N_FILE,
+        .budget = &w->budget,
+        .finding = w->finding,
+        .citation = w->citation,
+    };
     add(w, 0, 1, "division-by-zero");
     add(w, 0, 2, "division-by-zero");
     add(w, 1, 2, "division-by-zero");
     add(w, 2, 2, "shell-injection");
-    assert_int_equal(myth_marks_open(&w->marks, w->mem, &w->report, w->block, N_FILE + 1, N_FINDING, true, base, NULL), MYTH_OK);
+    assert_int_equal(myth_marks_open(&w->marks, w->mem, &w->report, w->block, N_FILE + 1, N_FINDING, true, base, NULL),
+                     MYTH_OK);
     myth_marks_fill(&w->marks, &w->report);
 }
 
@@ -74,7 +95,7 @@ static char *many_render(const many *w, myth_form form)
 {
     static char *out;
     size_t len;
-    const myth_term plain = { 0 };
+    const myth_term plain = {0};
     FILE *f = open_memstream(&out, &len);
     assert_non_null(f);
     myth_output_render(f, form, &w->report, &plain);
@@ -107,7 +128,7 @@ static void test_json(void **unused)
     (void)unused;
     many_open(&w, NULL);
     json_t *v = many_json(&w, MYTH_FORM_JSON);
-    assert_null(json_object_get(v, "file"));                                     /* there is no one file */
+    assert_null(json_object_get(v, "file")); /* there is no one file */
     assert_string_equal(str(v, "inspected"), "diff HEAD");
     const json_t *files = json_object_get(v, "files"), *list = json_object_get(v, "findings");
     assert_int_equal(json_array_size(files), N_FILE);
@@ -116,18 +137,18 @@ static void test_json(void **unused)
         assert_string_equal(str(f, "path"), path[i]);
         assert_int_equal(json_is_true(json_object_get(f, "subject")), i < 2);
         assert_int_equal(json_is_true(json_object_get(f, "whole")), i == 0);
-        assert_int_equal(json_array_size(lines), 1);                             /* what a round shows again is one range */
+        assert_int_equal(json_array_size(lines), 1); /* what a round shows again is one range */
         assert_int_equal(json_integer_value(json_array_get(json_array_get(lines, 0), 1)), w.block[i].last);
     }
     for (size_t i = 0; i < N_FINDING; i++)
         assert_string_equal(str(json_array_get(list, i), "file"), w.block[w.finding[i].block].src->path);
     assert_string_not_equal(str(json_array_get(list, 1), "fingerprint"), str(json_array_get(list, 2), "fingerprint"));
-    assert_non_null(json_object_get(json_array_get(list, 1), "suppressed"));     /* the comment in a.c */
-    assert_null(json_object_get(json_array_get(list, 2), "suppressed"));         /* the same line in b.c has none */
+    assert_non_null(json_object_get(json_array_get(list, 1), "suppressed")); /* the comment in a.c */
+    assert_null(json_object_get(json_array_get(list, 2), "suppressed"));     /* the same line in b.c has none */
     assert_int_equal(json_integer_value(json_object_get(v, "suppressed_findings")), 1);
     json_decref(v);
 
-    w.report.n_file = 1;                                                         /* one file: its name as before */
+    w.report.n_file = 1; /* one file: its name as before */
     v = many_json(&w, MYTH_FORM_JSON);
     assert_string_equal(str(v, "file"), path[0]);
     json_decref(v);
@@ -139,17 +160,22 @@ static void test_sarif(void **unused)
     (void)unused;
     many_open(&w, NULL);
     json_t *v = many_json(&w, MYTH_FORM_SARIF);
-    const json_t *run = json_array_get(json_object_get(v, "runs"), 0), *artifacts = json_object_get(run, "artifacts"), *results = json_object_get(run, "results");
+    const json_t *run = json_array_get(json_object_get(v, "runs"), 0), *artifacts = json_object_get(run, "artifacts"),
+                 *results = json_object_get(run, "results");
     assert_int_equal(json_array_size(artifacts), N_FILE);
     assert_int_equal(json_array_size(json_object_get(json_array_get(artifacts, 2), "roles")), 0);
-    assert_string_equal(json_string_value(json_array_get(json_object_get(json_array_get(artifacts, 1), "roles"), 0)), "analysisTarget");
+    assert_string_equal(json_string_value(json_array_get(json_object_get(json_array_get(artifacts, 1), "roles"), 0)),
+                        "analysisTarget");
     for (size_t i = 0; i < N_FINDING; i++) {
-        const json_t *at = json_object_get(json_array_get(json_object_get(json_array_get(results, i), "locations"), 0), "physicalLocation");
+        const json_t *at = json_object_get(json_array_get(json_object_get(json_array_get(results, i), "locations"), 0),
+                                           "physicalLocation");
         const json_t *location = json_object_get(at, "artifactLocation");
         size_t index = (size_t)json_integer_value(json_object_get(location, "index"));
         assert_int_equal(index, w.finding[i].block);
-        assert_string_equal(str(location, "uri"), str(json_object_get(json_array_get(artifacts, index), "location"), "uri"));
-        assert_int_equal(json_integer_value(json_object_get(json_object_get(at, "region"), "startLine")), w.finding[i].first);
+        assert_string_equal(str(location, "uri"),
+                            str(json_object_get(json_array_get(artifacts, index), "location"), "uri"));
+        assert_int_equal(json_integer_value(json_object_get(json_object_get(at, "region"), "startLine")),
+                         w.finding[i].first);
     }
     assert_string_equal(str(json_object_get(json_array_get(artifacts, 2), "location"), "uri"), "lib/c%20d.py");
     json_decref(v);
@@ -158,13 +184,21 @@ static void test_sarif(void **unused)
 
 static void test_lines_for_people_and_hosts(void **unused)
 {
-    static const struct { myth_form form; const char *has[6], *has_not[3]; } row[] = {
-        { MYTH_FORM_TEXT, { "src/a.c:1: ", "src/b.c:2: ", "lib/c d.py:2: ", "diff HEAD: 3 findings, 3 files, 1 suppressed, ", NULL },
-          { "src/a.c:2: ", "answers no finding", "src/b.c:5" } },
-        { MYTH_FORM_GITHUB, { "file=src/a.c,line=1,", "file=src/b.c,line=2,", "file=lib/c d.py,line=2,", NULL }, { "file=src/a.c,line=2,", NULL } },
-        { MYTH_FORM_RDJSONL, { "\"path\":\"src/a.c\"", "\"path\":\"src/b.c\"", "\"path\":\"lib/c d.py\"", NULL }, { NULL } },
-        { MYTH_FORM_HTML, { "data-file=\"src/a.c\"", "data-file=\"src/b.c\"", "data-file=\"lib/c d.py\"", "context</span>", "mythos: diff HEAD</h1>", NULL },
-          { "answers no finding", NULL } },
+    static const struct {
+        myth_form form;
+        const char *has[6], *has_not[3];
+    } row[] = {
+        {MYTH_FORM_TEXT,
+         {"src/a.c:1: ", "src/b.c:2: ", "lib/c d.py:2: ", "diff HEAD: 3 findings, 3 files, 1 suppressed, ", NULL},
+         {"src/a.c:2: ", "answers no finding", "src/b.c:5"}},
+        {MYTH_FORM_GITHUB,
+         {"file=src/a.c,line=1,", "file=src/b.c,line=2,", "file=lib/c d.py,line=2,", NULL},
+         {"file=src/a.c,line=2,", NULL}},
+        {MYTH_FORM_RDJSONL, {"\"path\":\"src/a.c\"", "\"path\":\"src/b.c\"", "\"path\":\"lib/c d.py\"", NULL}, {NULL}},
+        {MYTH_FORM_HTML,
+         {"data-file=\"src/a.c\"", "data-file=\"src/b.c\"", "data-file=\"lib/c d.py\"", "context</span>",
+          "mythos: diff HEAD</h1>", NULL},
+         {"answers no finding", NULL}},
     };
     (void)unused;
     many_open(&w, NULL);
@@ -181,17 +215,24 @@ static void test_lines_for_people_and_hosts(void **unused)
     many_close(&w);
 }
 
-/* a.c was seen whole: what is not found there is gone. Of b.c three lines were seen, of z.c none: their entries stay. */
+/* a.c was seen whole: what is not found there is gone. Of b.c three lines were seen, of z.c none: their entries stay.
+ */
 static void test_baseline(void **unused)
 {
-    static const char old[] = "{\"version\":1,\"findings\":["
-                              "{\"rule\":\"weak-hash\",\"file\":\"src/a.c\",\"fingerprint\":\"0123456789abcdef0123456789abcdef\"},"
-                              "{\"rule\":\"weak-hash\",\"file\":\"src/b.c\",\"fingerprint\":\"1123456789abcdef0123456789abcdef\"},"
-                              "{\"rule\":\"weak-hash\",\"file\":\"lib/c d.py\",\"fingerprint\":\"2123456789abcdef0123456789abcdef\"},"
-                              "{\"rule\":\"weak-hash\",\"file\":\"z.c\",\"fingerprint\":\"3123456789abcdef0123456789abcdef\"}]}";
-    static const struct { const char *fingerprint; bool stays; } row[] = {
-        { "0123456789abcdef0123456789abcdef", false }, { "1123456789abcdef0123456789abcdef", true },
-        { "2123456789abcdef0123456789abcdef", true },  { "3123456789abcdef0123456789abcdef", true },
+    static const char old[] =
+        "{\"version\":1,\"findings\":["
+        "{\"rule\":\"weak-hash\",\"file\":\"src/a.c\",\"fingerprint\":\"0123456789abcdef0123456789abcdef\"},"
+        "{\"rule\":\"weak-hash\",\"file\":\"src/b.c\",\"fingerprint\":\"1123456789abcdef0123456789abcdef\"},"
+        "{\"rule\":\"weak-hash\",\"file\":\"lib/c d.py\",\"fingerprint\":\"2123456789abcdef0123456789abcdef\"},"
+        "{\"rule\":\"weak-hash\",\"file\":\"z.c\",\"fingerprint\":\"3123456789abcdef0123456789abcdef\"}]}";
+    static const struct {
+        const char *fingerprint;
+        bool stays;
+    } row[] = {
+        {"0123456789abcdef0123456789abcdef", false},
+        {"1123456789abcdef0123456789abcdef", true},
+        {"2123456789abcdef0123456789abcdef", true},
+        {"3123456789abcdef0123456789abcdef", true},
     };
     (void)unused;
     myth_mem *mem;
@@ -203,7 +244,7 @@ static void test_baseline(void **unused)
     assert_int_equal(myth_baseline_write(base, files_path("base"), &w.report, NULL), MYTH_OK);
     myth_baseline_close(base);
     assert_int_equal(myth_baseline_open(&base, mem, files_path("base"), false, NULL), MYTH_OK);
-    assert_int_equal(myth_baseline_count(base), 3 + 3);                          /* three that stay, three found that no comment answers */
+    assert_int_equal(myth_baseline_count(base), 3 + 3); /* three that stay, three found that no comment answers */
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
         assert_int_equal(myth_baseline_has(base, row[i].fingerprint), row[i].stays);
     many_close(&w);
@@ -237,10 +278,10 @@ static void test_secrets_of_all_files(void **unused)
     }
     assert_int_equal(r.n_file, N);
     assert_int_equal(myth_redactor_count(&r), 1);
-    static const char shown[] = "IOSFODNN7EXAMPLQ and more";                       /* a piece of it, elsewhere */
+    static const char shown[] = "IOSFODNN7EXAMPLQ and more"; /* a piece of it, elsewhere */
     many_open(&w, NULL);
     w.report.redactor = &r;
-    w.finding[0].issue = (myth_str) { shown, sizeof(shown) - 1 };
+    w.finding[0].issue = (myth_str){shown, sizeof(shown) - 1};
     for (int form = 0; form < MYTH_FORM_N; form++) {
         char *out = many_render(&w, (myth_form)form);
         assert_null(strstr(out, key + 4));
@@ -255,8 +296,11 @@ static void test_secrets_of_all_files(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_json),     cmocka_unit_test(test_sarif), cmocka_unit_test(test_lines_for_people_and_hosts),
-        cmocka_unit_test(test_baseline), cmocka_unit_test(test_secrets_of_all_files),
+        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_sarif),
+        cmocka_unit_test(test_lines_for_people_and_hosts),
+        cmocka_unit_test(test_baseline),
+        cmocka_unit_test(test_secrets_of_all_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Every form through a reader of its own: github, rdjsonl, SARIF and HTML give back what went in, also when names, code and texts are made
- * of what breaks formats. */
+/* Every form through a reader of its own: github, rdjsonl, SARIF and HTML give back what went in, also when names, code
+ * and texts are made of what breaks formats. */
 #include "report_bed.h"
 #include "frontend/inspect/secrets/sha256.h"
 #include "tests/frontend/inspect/hostile.h"
@@ -17,8 +17,9 @@ static bool is_visible(uint32_t c)
 {
     if (c == '\n' || c == '\t')
         return true;
-    static const uint32_t hidden[][2] = { { 0, 0x1f }, { 0x7f, 0x9f }, { 0xad, 0xad }, { 0x61c, 0x61c }, { 0x200b, 0x200f }, { 0x2028, 0x202e },
-                                          { 0x2060, 0x206f }, { 0xfeff, 0xfeff }, { 0xfff9, 0xfffb }, { 0xe0000, 0xe007f }, { 0xfdd0, 0xfdef } };
+    static const uint32_t hidden[][2] = {{0, 0x1f},        {0x7f, 0x9f},       {0xad, 0xad},     {0x61c, 0x61c},
+                                         {0x200b, 0x200f}, {0x2028, 0x202e},   {0x2060, 0x206f}, {0xfeff, 0xfeff},
+                                         {0xfff9, 0xfffb}, {0xe0000, 0xe007f}, {0xfdd0, 0xfdef}};
     for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
         if (c >= hidden[i][0] && c <= hidden[i][1])
             return false;
@@ -67,8 +68,25 @@ static void assert_shows(const char *got, const void *text, size_t len, const ch
 
 static void fill_text(uint64_t *rng, myth_str *out, size_t cap)
 {
-    static const char *const piece[] = { "%0A", "::error::x", "%", ",", ":", "]]>", "-->", "</script>", "<img src=x onerror=alert(1)>", "&amp;", "&#39;", "'",
-                                         "\r\n", "\n::set-output name=a::b\n", "\x1b]0;x\x07", "\xe2\x80\xae", "\xef\xbb\xbf", "\xf3\xa0\x81\x81", "\xc2\xad" };
+    static const char *const piece[] = {"%0A",
+                                        "::error::x",
+                                        "%",
+                                        ",",
+                                        ":",
+                                        "]]>",
+                                        "-->",
+                                        "</script>",
+                                        "<img src=x onerror=alert(1)>",
+                                        "&amp;",
+                                        "&#39;",
+                                        "'",
+                                        "\r\n",
+                                        "\n::set-output name=a::b\n",
+                                        "\x1b]0;x\x07",
+                                        "\xe2\x80\xae",
+                                        "\xef\xbb\xbf",
+                                        "\xf3\xa0\x81\x81",
+                                        "\xc2\xad"};
     unsigned char text[512];
     size_t n = hostile_fill(rng, text, cap / 2);
     while (check_below(rng, 4)) {
@@ -91,7 +109,8 @@ static void open_random(uint64_t *rng)
     bed_open(&b, "x", code, len + 26);
     fill_text(rng, &name, 200);
     size_t n = 0;
-    for (size_t i = 0; i < name.len && n + 1 < sizeof(b.path); i++)     /* a file name has no NUL, and here no slash in front */
+    for (size_t i = 0; i < name.len && n + 1 < sizeof(b.path);
+         i++) /* a file name has no NUL, and here no slash in front */
         if (name.text[i] && (n || name.text[i] != '/'))
             b.path[n++] = name.text[i];
     b.path[n] = '\0';
@@ -130,7 +149,7 @@ static uint32_t sorted(uint32_t k)
 /* issue, or title; then why and fix behind their words */
 static char *message(const myth_finding *f, const char *before_fix)
 {
-    myth_str issue = f->issue.len ? f->issue : (myth_str) { myth_rules[f->rule].title, strlen(myth_rules[f->rule].title) };
+    myth_str issue = f->issue.len ? f->issue : (myth_str){myth_rules[f->rule].title, strlen(myth_rules[f->rule].title)};
     char *out = malloc(issue.len + f->why.len + f->fix.len + 32), *at = out;
     memcpy(at, issue.text, issue.len);
     at += issue.len;
@@ -154,7 +173,10 @@ static char *message(const myth_finding *f, const char *before_fix)
 /* Decodes in place, as a runner does. */
 static char *unescape(char *s)
 {
-    static const struct { const char *from; char to; } row[] = { { "%0D", '\r' }, { "%0A", '\n' }, { "%3A", ':' }, { "%2C", ',' }, { "%25", '%' } };
+    static const struct {
+        const char *from;
+        char to;
+    } row[] = {{"%0D", '\r'}, {"%0A", '\n'}, {"%3A", ':'}, {"%2C", ','}, {"%25", '%'}};
     char *at = s;
     for (char *p = s; *p; at++) {
         size_t k = 0;
@@ -169,7 +191,7 @@ static char *unescape(char *s)
 
 static void check_github(void)
 {
-    static const char *const level[] = { "error", "warning", "notice", "notice" };
+    static const char *const level[] = {"error", "warning", "notice", "notice"};
     size_t len;
     char *text = bed_render(&b, MYTH_FORM_GITHUB, &len), *line = text;
     assert_visible(text, len, "github");
@@ -256,7 +278,7 @@ static void assert_all_visible(json_t *j, const char *what)
 
 static void check_rdjsonl(void)
 {
-    static const char *const level[] = { "ERROR", "WARNING", "INFO", "INFO" };
+    static const char *const level[] = {"ERROR", "WARNING", "INFO", "INFO"};
     size_t len;
     char *text = bed_render(&b, MYTH_FORM_RDJSONL, &len), *line = text;
     assert_visible(text, len, "rdjsonl");
@@ -286,7 +308,7 @@ static void assert_uri_names(const char *uri, const char *path)
         unsigned char c = (unsigned char)*uri;
         assert_true(c > 0x20 && c < 0x7f && !strchr("<>\"{}|\\^`:?#[]@ ", c));
         if (c == '%') {
-            char hex[3] = { uri[1], uri[2], 0 };
+            char hex[3] = {uri[1], uri[2], 0};
             c = (unsigned char)strtoul(hex, NULL, 16);
             uri += 2;
         }
@@ -333,7 +355,7 @@ static void check_json(void)
     char *text = bed_render(&b, MYTH_FORM_JSON, &len);
     json_t *j = parse(text, len, "json"), *list = at(j, "findings");
     assert_int_equal(json_array_size(list), b.report.n_finding);
-    for (uint32_t i = 0; i < b.report.n_finding; i++) {                  /* values are kept, escaped */
+    for (uint32_t i = 0; i < b.report.n_finding; i++) { /* values are kept, escaped */
         char lossy[4 * 512 + 1];
         size_t n = myth_spell_lossy(lossy, sizeof(lossy) - 1, b.finding[i].why.text, b.finding[i].why.len);
         json_t *why = at(json_array_get(list, i), "why");
@@ -368,8 +390,11 @@ static page pg;
 
 static void read_text(char *dst, size_t cap)
 {
-    static const struct { const char *from; const char *to; } row[] = {
-        { "&amp;", "&" }, { "&lt;", "<" }, { "&gt;", ">" }, { "&quot;", "\"" }, { "&#39;", "'" }, { "&middot;", "\xc2\xb7" },
+    static const struct {
+        const char *from;
+        const char *to;
+    } row[] = {
+        {"&amp;", "&"}, {"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}, {"&#39;", "'"}, {"&middot;", "\xc2\xb7"},
     };
     size_t n = dst ? strlen(dst) : 0;
     while (*pg.p && *pg.p != '<' && *pg.p != '"') {
@@ -405,9 +430,11 @@ static bool is_one_of(const char *word, const char *list)
 
 static void read_tag(void)
 {
-    static const char tags[] = " html head meta link title style body header h1 h2 p section div button b table thead tr th tbody td a input output main article "
+    static const char tags[] = " html head meta link title style body header h1 h2 p section div button b table thead "
+                               "tr th tbody td a input output main article "
                                "span details summary pre code mark dl dt dd footer kbd script ";
-    static const char names[] = " lang charset name content http-equiv rel href class id aria-label aria-pressed aria-live role type data-severity data-file data-n scope "
+    static const char names[] = " lang charset name content http-equiv rel href class id aria-label aria-pressed "
+                                "aria-live role type data-severity data-file data-n scope "
                                 "placeholder autocomplete spellcheck for tabindex open hidden ";
     char tag[16], name[32], value[2048], cls[64] = "", data_n[16] = "";
     bool is_end = pg.p[1] == '/';
@@ -439,7 +466,7 @@ static void read_tag(void)
         if (*pg.p == '=') {
             assert_int_equal(pg.p[1], '"');
             pg.p += 2;
-            if (!strcmp(name, "content"))                     /* the policy, with its own quotes */
+            if (!strcmp(name, "content")) /* the policy, with its own quotes */
                 pg.p += strcspn(pg.p, "\"");
             else
                 read_text(value, sizeof(value));
@@ -475,7 +502,8 @@ static void read_page(const char *text)
     pg.p = text;
     while (*pg.p) {
         if (*pg.p == '<') {
-            bool is_title = pg.n_finding && !strncmp(pg.p, "</span>", 7) && pg.depth > 1 && !strcmp(pg.open[pg.depth - 2], "h2");
+            bool is_title =
+                pg.n_finding && !strncmp(pg.p, "</span>", 7) && pg.depth > 1 && !strcmp(pg.open[pg.depth - 2], "h2");
             read_tag();
             if (is_title)
                 read_text(pg.title[pg.n_finding - 1], sizeof(pg.title[0]));
@@ -501,8 +529,10 @@ static void check_html(void)
     for (uint32_t k = 0; k < b.report.n_finding; k++) {
         const myth_finding *f = &b.finding[sorted(k)];
         const char *title = myth_rules[f->rule].title;
-        assert_shows(pg.title[k], f->issue.len ? f->issue.text : title, f->issue.len ? f->issue.len : strlen(title), "html title");
-        uint32_t first = f->first > 4 ? f->first - 4 : 1, last = f->last + 4 < b.src.n_line ? f->last + 4 : b.src.n_line;
+        assert_shows(pg.title[k], f->issue.len ? f->issue.text : title, f->issue.len ? f->issue.len : strlen(title),
+                     "html title");
+        uint32_t first = f->first > 4 ? f->first - 4 : 1,
+                 last = f->last + 4 < b.src.n_line ? f->last + 4 : b.src.n_line;
         for (uint32_t n = first; n <= last; n++)
             assert_shows(pg.line_text[n_line++], b.code + b.src.line[n - 1].off, b.src.line[n - 1].len, "html line");
     }
@@ -589,8 +619,8 @@ static void test_long_lines(void **unused)
         n += (size_t)snprintf(code + n, sizeof(code) - n, "\xe2\x82\xac");
     bed_open(&b, "min.js", code, n);
     bed_add(&b, "missing-bounds-check", 1, 1, 1);
-    b.citation[0] = (myth_citation) { .line = 1, .off = off, .len = 13 };
-    b.finding[0].evidence = (myth_str) { b.code + off, 13 };
+    b.citation[0] = (myth_citation){.line = 1, .off = off, .len = 13};
+    b.finding[0].evidence = (myth_str){b.code + off, 13};
     bed_mark(&b, true, NULL);
     for (int form = 0; form < MYTH_FORM_N; form++) {
         char *text = bed_render(&b, (myth_form)form, &len);
@@ -628,7 +658,10 @@ static void test_github_order(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_any_bytes), cmocka_unit_test(test_page_stands_alone), cmocka_unit_test(test_long_lines), cmocka_unit_test(test_github_order),
+        cmocka_unit_test(test_any_bytes),
+        cmocka_unit_test(test_page_stands_alone),
+        cmocka_unit_test(test_long_lines),
+        cmocka_unit_test(test_github_order),
     };
     check_name();
     return cmocka_run_group_tests(tests, NULL, NULL);

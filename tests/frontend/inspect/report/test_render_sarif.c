@@ -1,4 +1,5 @@
-/* SARIF: what the format and code hosts ask for, looked up in the document. The official schema is test_sarif_schema.sh's. */
+/* SARIF: what the format and code hosts ask for, looked up in the document. The official schema is
+ * test_sarif_schema.sh's. */
 #include "report_bed.h"
 
 #include <jansson.h>
@@ -22,7 +23,8 @@ static json_t *document(uint32_t max_result)
 static json_t *run_of(json_t *j) { return json_array_get(json_object_get(j, "runs"), 0); }
 static const char *str(json_t *j, const char *key) { return json_string_value(json_object_get(j, key)); }
 
-static const char code[] = "int f(int n)\n{\n    return 1 / n; // mythos:ignore[division-by-zero] never zero\n}\nfree(p);\nfree(p);\n";
+static const char code[] =
+    "int f(int n)\n{\n    return 1 / n; // mythos:ignore[division-by-zero] never zero\n}\nfree(p);\nfree(p);\n";
 
 static void open_bed(void)
 {
@@ -37,14 +39,16 @@ static void test_shape(void **unused)
 {
     (void)unused;
     open_bed();
-    json_t *j = document(100), *run = run_of(j), *driver = json_object_get(json_object_get(run, "tool"), "driver"), *rules = json_object_get(driver, "rules"), *v;
+    json_t *j = document(100), *run = run_of(j), *driver = json_object_get(json_object_get(run, "tool"), "driver"),
+           *rules = json_object_get(driver, "rules"), *v;
     size_t i;
     assert_string_equal(str(j, "version"), "2.1.0");
     assert_int_equal(json_array_size(json_object_get(j, "runs")), 1);
     assert_string_equal(str(driver, "name"), "mythos");
     assert_int_equal(json_array_size(rules), myth_rule_count());
     json_t *taxa = json_object_get(json_array_get(json_object_get(run, "taxonomies"), 0), "taxa");
-    json_array_foreach(rules, i, v) {
+    json_array_foreach(rules, i, v)
+    {
         assert_string_equal(str(v, "id"), myth_rules[i].id);
         json_t *target = json_object_get(json_array_get(json_object_get(v, "relationships"), 0), "target");
         assert_int_equal(target != NULL, myth_rules[i].cwe != 0);
@@ -54,10 +58,13 @@ static void test_shape(void **unused)
         json_array_foreach(taxa, k, taxon) has = has || !strcmp(str(taxon, "id"), str(target, "id"));
         assert_true(has);
     }
-    static const char *const level[] = { "warning", "error", "note" };
-    json_array_foreach(json_object_get(run, "results"), i, v) {
+    static const char *const level[] = {"warning", "error", "note"};
+    json_array_foreach(json_object_get(run, "results"), i, v)
+    {
         assert_string_equal(str(v, "level"), level[i]);
-        assert_string_equal(str(json_array_get(rules, (size_t)json_integer_value(json_object_get(v, "ruleIndex"))), "id"), str(v, "ruleId"));
+        assert_string_equal(
+            str(json_array_get(rules, (size_t)json_integer_value(json_object_get(v, "ruleIndex"))), "id"),
+            str(v, "ruleId"));
         json_t *fp = json_object_get(v, "partialFingerprints");
         assert_string_equal(str(fp, "mythos/v1"), b.marks.mark[i].fingerprint.text);
         assert_string_equal(str(fp, "primaryLocationLineHash"), b.marks.mark[i].fingerprint.line_hash);
@@ -84,9 +91,11 @@ static void test_cut(void **unused)
     for (uint32_t max = 0; max <= 3; max++) {
         open_bed();
         json_t *j = document(max), *run = run_of(j), *results = json_object_get(run, "results");
-        json_t *notes = json_object_get(json_array_get(json_object_get(run, "invocations"), 0), "toolExecutionNotifications");
+        json_t *notes =
+            json_object_get(json_array_get(json_object_get(run, "invocations"), 0), "toolExecutionNotifications");
         assert_int_equal(json_array_size(results), max);
-        static const char *const kept[] = { "", "double-free ", "division-by-zero double-free ", "division-by-zero double-free other " };
+        static const char *const kept[] = {"", "double-free ", "division-by-zero double-free ",
+                                           "division-by-zero double-free other "};
         char got[128] = "";
         for (size_t i = 0; i < max; i++)
             strcat(strcat(got, str(json_array_get(results, i), "ruleId")), " ");
@@ -105,7 +114,12 @@ static void test_cut(void **unused)
 static void test_incomplete(void **unused)
 {
     (void)unused;
-    myth_refusal why = { .reason = "the prompt is too long: 12001 tokens, the limit is 12000", .count = 12001, .limit = 12000, .unit = "tokens" };
+    myth_refusal why = {
+        .reason = "the prompt is too long: 12001 tokens, the limit is 12000",
+        .count = 12001,
+        .limit = 12000,
+        .unit = "tokens",
+    };
     bed_open(&b, "/abs/a b.c", code, sizeof(code) - 1);
     bed_add(&b, "other", 1, 1, 1);
     bed_mark(&b, true, NULL);
@@ -118,7 +132,9 @@ static void test_incomplete(void **unused)
     assert_int_equal(json_array_size(notes), 2);
     assert_string_equal(str(json_array_get(notes, 0), "level"), "error");
     assert_non_null(strstr(str(json_object_get(json_array_get(notes, 0), "message"), "text"), "12001 tokens"));
-    json_t *where = json_object_get(json_array_get(json_object_get(json_array_get(json_object_get(run, "results"), 0), "locations"), 0), "physicalLocation");
+    json_t *where = json_object_get(
+        json_array_get(json_object_get(json_array_get(json_object_get(run, "results"), 0), "locations"), 0),
+        "physicalLocation");
     assert_string_equal(str(json_object_get(where, "artifactLocation"), "uri"), "file:///abs/a%20b.c");
     json_decref(j);
     bed_close(&b);
@@ -152,7 +168,10 @@ static void test_host_limit(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shape), cmocka_unit_test(test_cut), cmocka_unit_test(test_incomplete), cmocka_unit_test(test_host_limit),
+        cmocka_unit_test(test_shape),
+        cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_incomplete),
+        cmocka_unit_test(test_host_limit),
     };
     check_name();
     return cmocka_run_group_tests(tests, NULL, NULL);

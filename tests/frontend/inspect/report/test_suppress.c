@@ -1,4 +1,5 @@
-/* mythos:ignore comments: which finding each answers, what is wrong with those that answer none, and what the forms say of it. */
+/* mythos:ignore comments: which finding each answers, what is wrong with those that answer none, and what the forms say
+ * of it. */
 #include "report_bed.h"
 
 #include <jansson.h>
@@ -8,29 +9,35 @@ static bed b;
 static void test_places(void **unused)
 {
     /* a finding of division-by-zero about `line`; rules and place of the comment decide */
-    static const struct { const char *code; uint32_t line; bool is_answered; const char *wrong; } row[] = {
-        { "x = 1 / n; // mythos:ignore[division-by-zero] n was checked\n", 1, true, NULL },
-        { "x = 1 / n; /* mythos:ignore[division-by-zero] n was checked */\n", 1, true, NULL },
-        { "x = 1 / n  # mythos:ignore[other, division-by-zero] n was checked\n", 1, true, NULL },
-        { "x = 1 / n; // mythos:ignore[*] n was checked\n", 1, true, NULL },
-        { "x = 1 / n; // see above. mythos:ignore[division-by-zero] n was checked\n", 1, true, NULL },
-        { "// mythos:ignore[division-by-zero] n was checked\n\nx = 1 / n;\n", 3, true, NULL },
-        { "# mythos:ignore[other] one\n# mythos:ignore[division-by-zero] two\nx = 1 / n\n", 3, true, NULL },
-        { "<!-- mythos:ignore[division-by-zero] shown only -->\n<p>1 / n</p>\n", 2, true, NULL },
-        { "-- mythos:ignore[division-by-zero] sql\nselect 1 / n\n", 2, true, NULL },
-        { "fn f<'a>(n: u8) { 1 / n } // mythos:ignore[division-by-zero] rust\n", 1, true, NULL },
-        { "impl<'a> X { 1 / n } // mythos:ignore[division-by-zero] rust\n", 1, true, NULL },
-        { "// mythos:ignore[division-by-zero] n was checked\nx = 1 / n;\ny = 2 / n;\n", 3, false, NULL },
-        { "x = 1 / n; // mythos:ignore[double-free] n was checked\n", 1, false, NULL },
-        { "x = 1 / n; // mythos:ignore[division-by-zero]\n", 1, false, "no reason" },
-        { "x = 1 / n; // mythos:ignore n was checked\n", 1, false, "expected mythos:ignore[rule] reason" },
-        { "x = 1 / n; // mythos:ignore[division-by-zero n was checked\n", 1, false, "expected mythos:ignore[rule] reason" },
-        { "x = 1 / n; // mythos:ignore[] n was checked\n", 1, false, "no rule" },
-        { "x = 1 / n; // mythos:ignore[division-by-nero] n was checked\n", 1, false, "not known" },
-        { "x = 1 / n; // mythos:ignore[division-by-zero, nothing] n was checked\n", 1, false, "not known" },
-        { "s = \"// mythos:ignore[division-by-zero] in a string\" + 1 / n;\n", 1, false, "" },
-        { "mythos:ignore[division-by-zero] no comment; 1 / n\n", 1, false, "" },
-        { "x = 1 / n;\n// mythos:ignore[division-by-zero] behind the last line\n", 1, false, NULL },
+    static const struct {
+        const char *code;
+        uint32_t line;
+        bool is_answered;
+        const char *wrong;
+    } row[] = {
+        {"x = 1 / n; // mythos:ignore[division-by-zero] n was checked\n", 1, true, NULL},
+        {"x = 1 / n; /* mythos:ignore[division-by-zero] n was checked */\n", 1, true, NULL},
+        {"x = 1 / n  # mythos:ignore[other, division-by-zero] n was checked\n", 1, true, NULL},
+        {"x = 1 / n; // mythos:ignore[*] n was checked\n", 1, true, NULL},
+        {"x = 1 / n; // see above. mythos:ignore[division-by-zero] n was checked\n", 1, true, NULL},
+        {"// mythos:ignore[division-by-zero] n was checked\n\nx = 1 / n;\n", 3, true, NULL},
+        {"# mythos:ignore[other] one\n# mythos:ignore[division-by-zero] two\nx = 1 / n\n", 3, true, NULL},
+        {"<!-- mythos:ignore[division-by-zero] shown only -->\n<p>1 / n</p>\n", 2, true, NULL},
+        {"-- mythos:ignore[division-by-zero] sql\nselect 1 / n\n", 2, true, NULL},
+        {"fn f<'a>(n: u8) { 1 / n } // mythos:ignore[division-by-zero] rust\n", 1, true, NULL},
+        {"impl<'a> X { 1 / n } // mythos:ignore[division-by-zero] rust\n", 1, true, NULL},
+        {"// mythos:ignore[division-by-zero] n was checked\nx = 1 / n;\ny = 2 / n;\n", 3, false, NULL},
+        {"x = 1 / n; // mythos:ignore[double-free] n was checked\n", 1, false, NULL},
+        {"x = 1 / n; // mythos:ignore[division-by-zero]\n", 1, false, "no reason"},
+        {"x = 1 / n; // mythos:ignore n was checked\n", 1, false, "expected mythos:ignore[rule] reason"},
+        {"x = 1 / n; // mythos:ignore[division-by-zero n was checked\n", 1, false,
+         "expected mythos:ignore[rule] reason"},
+        {"x = 1 / n; // mythos:ignore[] n was checked\n", 1, false, "no rule"},
+        {"x = 1 / n; // mythos:ignore[division-by-nero] n was checked\n", 1, false, "not known"},
+        {"x = 1 / n; // mythos:ignore[division-by-zero, nothing] n was checked\n", 1, false, "not known"},
+        {"s = \"// mythos:ignore[division-by-zero] in a string\" + 1 / n;\n", 1, false, ""},
+        {"mythos:ignore[division-by-zero] no comment; 1 / n\n", 1, false, ""},
+        {"x = 1 / n;\n// mythos:ignore[division-by-zero] behind the last line\n", 1, false, NULL},
     };
     (void)unused;
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
@@ -51,7 +58,8 @@ static void test_places(void **unused)
             assert_int_equal(!row[i].wrong, !s->wrong);
             assert_true(!row[i].wrong || strstr(s->wrong, row[i].wrong));
             assert_true(row[i].wrong || s->reason.len > 0);
-            assert_true(s->reason.len < 3 || (memcmp(s->reason.text + s->reason.len - 2, "*/", 2) && memcmp(s->reason.text + s->reason.len - 3, "-->", 3)));
+            assert_true(s->reason.len < 3 || (memcmp(s->reason.text + s->reason.len - 2, "*/", 2) &&
+                                              memcmp(s->reason.text + s->reason.len - 3, "-->", 3)));
         }
         bed_close(&b);
     }
@@ -82,7 +90,7 @@ static void test_text(void **unused)
     assert_non_null(strstr(text, "a.c:4: mythos:ignore is not followed: a rule that is not known\n"));
     assert_non_null(strstr(text, "a.c: 1 finding, 1 suppressed, 12 prompt tokens"));
     free(text);
-    b.report.complete = false;                              /* what was not looked at is not unused */
+    b.report.complete = false; /* what was not looked at is not unused */
     text = bed_render(&b, MYTH_FORM_TEXT, &len);
     assert_null(strstr(text, "answers no finding"));
     assert_non_null(strstr(text, "not followed"));
@@ -96,13 +104,14 @@ static void test_json(void **unused)
     (void)unused;
     open_three(true);
     char *text = bed_render(&b, MYTH_FORM_JSON, &len);
-    json_t *j = json_loadb(text, len, 0, NULL), *list = json_object_get(j, "findings"), *s = json_object_get(j, "suppressions");
+    json_t *j = json_loadb(text, len, 0, NULL), *list = json_object_get(j, "findings"),
+           *s = json_object_get(j, "suppressions");
     assert_int_equal(json_array_size(list), 2);
     assert_string_equal(json_string_value(json_object_get(json_array_get(list, 0), "suppressed")), "n was checked");
     assert_null(json_object_get(json_array_get(list, 1), "suppressed"));
     assert_int_equal(json_integer_value(json_object_get(j, "suppressed_findings")), 1);
     assert_int_equal(json_array_size(s), 3);
-    static const int used[] = { 1, 0, 0 };
+    static const int used[] = {1, 0, 0};
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(json_integer_value(json_object_get(json_array_get(s, i), "findings")), used[i]);
     assert_non_null(json_object_get(json_array_get(s, 2), "wrong"));
@@ -118,7 +127,7 @@ static void test_json(void **unused)
     free(text);
     bed_close(&b);
 
-    open_three(false);                                      /* --no-inline-ignores */
+    open_three(false); /* --no-inline-ignores */
     assert_int_equal(b.report.n_suppression, 0);
     assert_true(myth_report_is_active(&b.report, 0));
     bed_close(&b);
@@ -142,7 +151,10 @@ static void test_many(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_places), cmocka_unit_test(test_text), cmocka_unit_test(test_json), cmocka_unit_test(test_many),
+        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_many),
     };
     check_name();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,61 +1,63 @@
-/* fake_secrets.h - secrets of many kinds, made at random by their issuers' descriptions: what the detectors are judged by. */
+/* fake_secrets.h - secrets of many kinds, made at random by their issuers' descriptions: what the detectors are judged
+ * by. */
 #ifndef MYTH_TESTS_FAKE_SECRETS_H
 #define MYTH_TESTS_FAKE_SECRETS_H
 
 #include "tests/support/check.h"
 
-/* A shape is read from left to right: %N and a letter stand for N random bytes (a alnum, w alnum _ -, x hex, u upper and digits, l lower and
- * digits, d digits, b base64), anything else for itself. `name` NULL: found wherever it stands; else under that name only. */
+/* A shape is read from left to right: %N and a letter stand for N random bytes (a alnum, w alnum _ -, x hex, u upper
+ * and digits, l lower and digits, d digits, b base64), anything else for itself. `name` NULL: found wherever it stands;
+ * else under that name only. */
 typedef struct {
     const char *kind, *name, *shape;
 } fake_kind;
 
 static const fake_kind fake_kinds[] = {
-    { "aws-key", NULL, "AKIA%16u" },
-    { "aws-secret", "aws_secret_access_key", "%40b" },
-    { "github-token", NULL, "ghp_%36a" },
-    { "github-token", NULL, "github_pat_%22a_%59a" },
-    { "gitlab-token", NULL, "glpat-%20w" },
-    { "slack-token", NULL, "xoxb-%12d-%12d-%24a" },
-    { "webhook", NULL, "https://hooks.slack.com/services/T%8u/B%8u/%24a" },
-    { "stripe-key", NULL, "sk_live_%24a" },
-    { "google-key", NULL, "AIza%35w" },
-    { "google-oauth", NULL, "GOCSPX-%28w" },
-    { "openai-key", NULL, "sk-proj-%48a" },
-    { "openai-key", NULL, "sk-%20aT3BlbkFJ%20a" },
-    { "anthropic-key", NULL, "sk-ant-api03-%93w" },
-    { "huggingface-token", NULL, "hf_%34a" },
-    { "npm-token", NULL, "npm_%36a" },
-    { "pypi-token", NULL, "pypi-AgEIcHlwaS5vcmc%70w" },
-    { "sendgrid-key", NULL, "SG.%22w.%43w" },
-    { "twilio-key", NULL, "SK%32x" },
-    { "telegram-token", NULL, "%9d:%35w" },
-    { "discord-token", NULL, "M%23a.%6a.%27a" },
-    { "jwt", NULL, "eyJ%33w.eyJ%60w.%43w" },
-    { "mailgun-key", NULL, "key-%32x" },
-    { "mailchimp-key", NULL, "%32x-us12" },
-    { "shopify-token", NULL, "shpat_%32x" },
-    { "digitalocean-token", NULL, "dop_v1_%64x" },
-    { "square-token", NULL, "sq0atp-%22w" },
-    { "databricks-token", NULL, "dapi%32x" },
-    { "docker-token", NULL, "dckr_pat_%27w" },
-    { "rubygems-key", NULL, "rubygems_%48x" },
-    { "vault-token", NULL, "hvs.%90w" },
-    { "grafana-token", NULL, "glsa_%32a_%8x" },
-    { "new-relic-key", NULL, "NRAK-%27u" },
-    { "linear-key", NULL, "lin_api_%40a" },
-    { "notion-token", NULL, "ntn_%46a" },
-    { "postman-key", NULL, "PMAK-%24x-%34x" },
-    { "pulumi-token", NULL, "pul-%40x" },
-    { "doppler-token", NULL, "dp.pt.%43a" },
-    { "age-key", NULL, "AGE-SECRET-KEY-1%58u" },
-    { "password", "password", "%12a" },
-    { "password", "DB_PASSWORD", "%6l!%6l" },
-    { "password", "smtpPasswd", "%10w" },
-    { "secret", "client_secret", "%32a" },
-    { "token", "auth_token", "%24a" },
-    { "key", "api_key", "%32x" },
-    { "key", "AccountKey", "%86b==" },
+    {"aws-key", NULL, "AKIA%16u"},
+    {"aws-secret", "aws_secret_access_key", "%40b"},
+    {"github-token", NULL, "ghp_%36a"},
+    {"github-token", NULL, "github_pat_%22a_%59a"},
+    {"gitlab-token", NULL, "glpat-%20w"},
+    {"slack-token", NULL, "xoxb-%12d-%12d-%24a"},
+    {"webhook", NULL, "https://hooks.slack.com/services/T%8u/B%8u/%24a"},
+    {"stripe-key", NULL, "sk_live_%24a"},
+    {"google-key", NULL, "AIza%35w"},
+    {"google-oauth", NULL, "GOCSPX-%28w"},
+    {"openai-key", NULL, "sk-proj-%48a"},
+    {"openai-key", NULL, "sk-%20aT3BlbkFJ%20a"},
+    {"anthropic-key", NULL, "sk-ant-api03-%93w"},
+    {"huggingface-token", NULL, "hf_%34a"},
+    {"npm-token", NULL, "npm_%36a"},
+    {"pypi-token", NULL, "pypi-AgEIcHlwaS5vcmc%70w"},
+    {"sendgrid-key", NULL, "SG.%22w.%43w"},
+    {"twilio-key", NULL, "SK%32x"},
+    {"telegram-token", NULL, "%9d:%35w"},
+    {"discord-token", NULL, "M%23a.%6a.%27a"},
+    {"jwt", NULL, "eyJ%33w.eyJ%60w.%43w"},
+    {"mailgun-key", NULL, "key-%32x"},
+    {"mailchimp-key", NULL, "%32x-us12"},
+    {"shopify-token", NULL, "shpat_%32x"},
+    {"digitalocean-token", NULL, "dop_v1_%64x"},
+    {"square-token", NULL, "sq0atp-%22w"},
+    {"databricks-token", NULL, "dapi%32x"},
+    {"docker-token", NULL, "dckr_pat_%27w"},
+    {"rubygems-key", NULL, "rubygems_%48x"},
+    {"vault-token", NULL, "hvs.%90w"},
+    {"grafana-token", NULL, "glsa_%32a_%8x"},
+    {"new-relic-key", NULL, "NRAK-%27u"},
+    {"linear-key", NULL, "lin_api_%40a"},
+    {"notion-token", NULL, "ntn_%46a"},
+    {"postman-key", NULL, "PMAK-%24x-%34x"},
+    {"pulumi-token", NULL, "pul-%40x"},
+    {"doppler-token", NULL, "dp.pt.%43a"},
+    {"age-key", NULL, "AGE-SECRET-KEY-1%58u"},
+    {"password", "password", "%12a"},
+    {"password", "DB_PASSWORD", "%6l!%6l"},
+    {"password", "smtpPasswd", "%10w"},
+    {"secret", "client_secret", "%32a"},
+    {"token", "auth_token", "%24a"},
+    {"key", "api_key", "%32x"},
+    {"key", "AccountKey", "%86b=="},
 };
 enum { FAKE_KINDS = sizeof(fake_kinds) / sizeof(fake_kinds[0]), FAKE_MAX = 256 };
 
@@ -69,7 +71,10 @@ static inline void fake_run(uint64_t *rng, char *dst, size_t n, char set)
         case 'x': dst[i] = "0123456789abcdef"[check_below(rng, 16)]; break;
         case 'u': dst[i] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"[check_below(rng, 32)]; break;
         case 'l': dst[i] = "abcdefghijklmnopqrstuvwxyz0123456789"[check_below(rng, 36)]; break;
-        case 'b': dst[i] = alnum[check_below(rng, 62 + 2) + (0)]; dst[i] = dst[i] == '_' ? '+' : dst[i] == '-' ? '/' : dst[i]; break;
+        case 'b':
+            dst[i] = alnum[check_below(rng, 62 + 2) + (0)];
+            dst[i] = dst[i] == '_' ? '+' : dst[i] == '-' ? '/' : dst[i];
+            break;
         case 'w': dst[i] = alnum[check_below(rng, 64)]; break;
         default: dst[i] = alnum[check_below(rng, 62)]; break;
         }

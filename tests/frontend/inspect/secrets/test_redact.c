@@ -1,4 +1,5 @@
-/* No form of a report shows a secret: not in code, evidence, texts of the model, names or reasons; not whole and not in pieces. */
+/* No form of a report shows a secret: not in code, evidence, texts of the model, names or reasons; not whole and not in
+ * pieces. */
 #include "tests/frontend/inspect/report/report_bed.h"
 #include "fake_secrets.h"
 
@@ -6,7 +7,7 @@
 
 static bed b;
 enum { N_SECRET = FAKE_KINDS, PIECE = 14 };
-static const char *const form_name[] = { "text", "json", "jsonl", "sarif", "github", "rdjsonl", "html" };
+static const char *const form_name[] = {"text", "json", "jsonl", "sarif", "github", "rdjsonl", "html"};
 
 /* Any PIECE bytes of the secret in a row. */
 static bool shows(const char *text, size_t len, const char *secret)
@@ -15,7 +16,8 @@ static bool shows(const char *text, size_t len, const char *secret)
     for (size_t i = 0; i + piece <= n; i++)
         for (const char *p = text; (p = memchr(p, secret[i], len - (size_t)(p - text))) != NULL; p++)
             if (len - (size_t)(p - text) >= piece && !memcmp(p, secret + i, piece)) {
-                print_error("  shows %.*s of %s: ...%.80s\n", (int)piece, secret + i, secret, p > text + 40 ? p - 40 : text);
+                print_error("  shows %.*s of %s: ...%.80s\n", (int)piece, secret + i, secret,
+                            p > text + 40 ? p - 40 : text);
                 return true;
             }
     return false;
@@ -24,9 +26,12 @@ static bool shows(const char *text, size_t len, const char *secret)
 /* As a reader of the form has it: entities and percent escapes decoded, JSON's few escapes too. */
 static size_t decoded(char *dst, const char *text, size_t len)
 {
-    static const struct { const char *from; char to; } row[] = { { "&amp;", '&' }, { "&lt;", '<' }, { "&gt;", '>' }, { "&quot;", '"' }, { "&#39;", '\'' },
-                                                                 { "%25", '%' }, { "%3A", ':' }, { "%2C", ',' }, { "%2B", '+' }, { "%2F", '/' }, { "%3D", '=' },
-                                                                 { "%21", '!' }, { "\\\"", '"' }, { "\\\\", '\\' } };
+    static const struct {
+        const char *from;
+        char to;
+    } row[] = {{"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&#39;", '\''},
+               {"%25", '%'},   {"%3A", ':'},  {"%2C", ','},  {"%2B", '+'},    {"%2F", '/'},
+               {"%3D", '='},   {"%21", '!'},  {"\\\"", '"'}, {"\\\\", '\\'}};
     size_t n = 0;
     for (size_t i = 0; i < len;) {
         size_t k = 0, m = sizeof(row) / sizeof(row[0]);
@@ -55,11 +60,14 @@ static void test_every_form(void **unused)
         char path[FAKE_MAX + 8];
         for (uint32_t i = 0; i < N_SECRET; i++) {
             fake_make(secret[i], &fake_kinds[i], &rng);
-            n += (size_t)snprintf(code + n, sizeof(code) - n, "%s = \"%s\"   // mythos:ignore[weak-hash] was %s\n", fake_kinds[i].name ? fake_kinds[i].name : "x",
-                                  secret[i], secret[i]);
+            n += (size_t)snprintf(code + n, sizeof(code) - n, "%s = \"%s\"   // mythos:ignore[weak-hash] was %s\n",
+                                  fake_kinds[i].name ? fake_kinds[i].name : "x", secret[i], secret[i]);
         }
-        n += (size_t)snprintf(code + n, sizeof(code) - n, "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEAx7q1\nq8sDf97asdf98a7sd9f8\n-----END RSA PRIVATE KEY-----\n"
-                                                          "repeated %s here\n", secret[0]);
+        n += (size_t)snprintf(code + n, sizeof(code) - n,
+                              "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEAx7q1\nq8sDf97asdf98a7sd9f8\n-----END "
+                              "RSA PRIVATE KEY-----\n"
+                              "repeated %s here\n",
+                              secret[0]);
         snprintf(path, sizeof(path), "d/%s.c", secret[2]);
         b.text_used = 0;
         bed_open(&b, path, code, n);
@@ -67,13 +75,14 @@ static void test_every_form(void **unused)
             myth_finding *f = bed_add(&b, "hardcoded-secret", i + 1, i + 1, i + 1);
             size_t len = strlen(secret[i]), from = check_below(&rng, (uint32_t)len / 2), part = len - from;
             const char *at = strstr(b.code + b.src.line[i].off, secret[i]);
-            if (check_below(&rng, 2)) {                                     /* evidence that holds a piece of it */
+            if (check_below(&rng, 2)) { /* evidence that holds a piece of it */
                 b.citation[i].off = (uint32_t)(at - b.code) + (uint32_t)from;
                 b.citation[i].len = (uint32_t)part;
-                f->evidence = (myth_str) { at + from, part };
+                f->evidence = (myth_str){at + from, part};
             }
             char text[1024];
-            snprintf(text, sizeof(text), "the value %s of line %u, again %.*s, is in the source", secret[i], i + 1, (int)(len > PIECE ? len - 1 : len), secret[i]);
+            snprintf(text, sizeof(text), "the value %s of line %u, again %.*s, is in the source", secret[i], i + 1,
+                     (int)(len > PIECE ? len - 1 : len), secret[i]);
             f->issue = bed_str(&b, text);
             if (len > PIECE + 4) {
                 snprintf(text, sizeof(text), "because `%s` is known", secret[i] + 3);
@@ -83,7 +92,7 @@ static void test_every_form(void **unused)
             f->fix = bed_str(&b, text);
             f->missing = bed_str(&b, secret[i]);
         }
-        bed_add(&b, "other", N_SECRET + 2, N_SECRET + 3, N_SECRET + 3);      /* in the middle of the key block */
+        bed_add(&b, "other", N_SECRET + 2, N_SECRET + 3, N_SECRET + 3); /* in the middle of the key block */
         bed_add(&b, "other", N_SECRET + 5, N_SECRET + 5, N_SECRET + 5);
         b.context[0] = bed_str(&b, secret[1]);
         b.report.n_context = 1;
@@ -137,13 +146,15 @@ static void test_names(void **unused)
     const myth_redactor *r = b.report.redactor;
     assert_int_equal(myth_redactor_count(r), 2);
     assert_string_equal(redacted(r, "nothing of note: 1 + 1"), "nothing of note: 1 + 1");
-    assert_string_equal(redacted(NULL, "key AKIAIOSFODNN7EXAMPLE!"), "key [REDACTED:aws-key:1a5d44a2]!");        /* sha256sum says 1a5d44a2... */
-    assert_string_equal(redacted(r, "see IOSFODNN7EXAMPLE there"), "see [REDACTED:aws-key:1a5d44a2] there");       /* a piece, under its whole's name */
+    assert_string_equal(redacted(NULL, "key AKIAIOSFODNN7EXAMPLE!"),
+                        "key [REDACTED:aws-key:1a5d44a2]!"); /* sha256sum says 1a5d44a2... */
+    assert_string_equal(redacted(r, "see IOSFODNN7EXAMPLE there"),
+                        "see [REDACTED:aws-key:1a5d44a2] there"); /* a piece, under its whole's name */
     assert_string_equal(redacted(r, "see EXAMPLE there"), "see EXAMPLE there");
     n_out = 0;
     myth_redact_bytes(r, &b.src, b.src.line[1].off, b.src.line[1].len, put, NULL);
     assert_string_equal(out, "key = \"[REDACTED:aws-key:1a5d44a2]\";");
-    for (uint32_t from = 0; from < b.src.line[1].len; from++)                /* however a line is cut */
+    for (uint32_t from = 0; from < b.src.line[1].len; from++) /* however a line is cut */
         for (uint32_t len = 1; from + len <= b.src.line[1].len; len++) {
             n_out = 0;
             myth_redact_bytes(r, &b.src, b.src.line[1].off + from, len, put, NULL);
@@ -163,7 +174,8 @@ static void test_sarif_lists_them(void **unused)
     bed_add(&b, "hardcoded-secret", 2, 2, 2);
     bed_mark(&b, true, NULL);
     char *text = bed_render(&b, MYTH_FORM_SARIF, &len);
-    json_t *j = json_loadb(text, len, 0, NULL), *run = json_array_get(json_object_get(j, "runs"), 0), *list = json_object_get(run, "redactionTokens");
+    json_t *j = json_loadb(text, len, 0, NULL), *run = json_array_get(json_object_get(j, "runs"), 0),
+           *list = json_object_get(run, "redactionTokens");
     assert_int_equal(json_array_size(list), 2);
     assert_string_equal(json_string_value(json_array_get(list, 0)), "[REDACTED:aws-key:1a5d44a2]");
     json_decref(j);
@@ -173,7 +185,8 @@ static void test_sarif_lists_them(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_names), cmocka_unit_test(test_every_form), cmocka_unit_test(test_sarif_lists_them) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_every_form),
+                                       cmocka_unit_test(test_sarif_lists_them)};
     check_name();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* test_diff.c - diffs read against git: every changed line and every count of `git diff` over generated repositories, in all its forms; what git
- * writes for odd names; hostile and cut text. */
+/* test_diff.c - diffs read against git: every changed line and every count of `git diff` over generated repositories,
+ * in all its forms; what git writes for odd names; hostile and cut text. */
 #include "frontend/inspect/select/diff.h"
 #include "tests/support/check.h"
 #include "tests/support/files.h"
@@ -27,7 +27,7 @@ static int end(void **state)
 
 static void expect(myth_diff *d, const char *text)
 {
-    myth_error err = { 0 };
+    myth_error err = {0};
     if (myth_diff_parse(d, mem, text, strlen(text), &err) != MYTH_OK)
         fail_msg("%s\n%.400s", err.msg, text);
 }
@@ -35,7 +35,7 @@ static void expect(myth_diff *d, const char *text)
 static void expect_refused(const char *text, const char *word)
 {
     myth_diff d;
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_status st = myth_diff_parse(&d, mem, text, strlen(text), &err);
     if (st != MYTH_EFORMAT || !strstr(err.msg, word))
         fail_msg("%d \"%s\", expected \"%s\"\n%.400s", (int)st, err.msg, word, text);
@@ -46,7 +46,8 @@ static void lines_are_of_the_new_side(void **state)
 {
     myth_diff d;
     (void)state;
-    expect(&d, "diff --git a/x.c b/x.c\nindex 1..2 100644\n--- a/x.c\n+++ b/x.c\n@@ -1,4 +1,5 @@ int f(void)\n a\n-b\n+B\n+C\n c\n d\n@@ -10,3 +11,2 @@\n x\n-y\n z\n");
+    expect(&d, "diff --git a/x.c b/x.c\nindex 1..2 100644\n--- a/x.c\n+++ b/x.c\n@@ -1,4 +1,5 @@ int f(void)\n "
+               "a\n-b\n+B\n+C\n c\n d\n@@ -10,3 +11,2 @@\n x\n-y\n z\n");
     assert_int_equal(d.n_file, 1);
     const myth_diff_file *f = &d.file[0];
     assert_string_equal(f->path, "x.c");
@@ -63,7 +64,8 @@ static void lines_are_of_the_new_side(void **state)
     assert_int_equal(f->lines_removed, 2);
     assert_int_equal(f->hunk[1].first, 11);
     assert_int_equal(f->hunk[1].last, 12);
-    assert_true(myth_diff_touches(f, 3, 9) && !myth_diff_touches(f, 4, 10) && myth_diff_touches(f, 11, 11) && myth_diff_touches(f, 12, 20));
+    assert_true(myth_diff_touches(f, 3, 9) && !myth_diff_touches(f, 4, 10) && myth_diff_touches(f, 11, 11) &&
+                myth_diff_touches(f, 12, 20));
     assert_true(!myth_diff_touches(f, 13, 20) && myth_diff_shows(f, 5, 8) && !myth_diff_shows(f, 6, 10));
     myth_diff_free(&d);
 }
@@ -72,22 +74,42 @@ static void forms_of_git(void **state)
 {
     myth_diff d;
     (void)state;
-    expect(&d, "From 0123 Mon Sep 17\nSubject: [PATCH] x\n\n---\n a | 2 +-\n\n"
-               "diff --git a/old name.c b/new.c\nsimilarity index 90%\nrename from old name.c\nrename to new.c\n--- a/old name.c\t\n+++ b/new.c\n@@ -1 +1 @@\n-a\n+b\n"
-               "diff --git a/gone.c b/gone.c\ndeleted file mode 100644\n--- a/gone.c\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\n-b\n"
-               "diff --git a/new.h b/new.h\nnew file mode 100644\n--- /dev/null\n+++ b/new.h\n@@ -0,0 +1,2 @@\n+a\n+b\n\\ No newline at end of file\n"
-               "diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 100755\n"
-               "diff --git a/p.png b/p.png\nindex 1..2 100644\nBinary files a/p.png and b/p.png differ\n"
-               "diff --git a/q.png b/q.png\nindex 1..2 100644\nGIT binary patch\nliteral 3\nKcmZ\n\nliteral 0\nHcmV?d\n\n"
-               "diff --git \"a/t\\303\\244b\\t.c\" \"b/t\\303\\244b\\t.c\"\n--- \"a/t\\303\\244b\\t.c\"\n+++ \"b/t\\303\\244b\\t.c\"\n@@ -1 +1 @@\n-a\n+b\n"
-               "diff --git a/l b/l\nnew file mode 120000\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+../x\n\\ No newline at end of file\n"
-               "diff --git a/c.c b/d.c\nsimilarity index 100%\ncopy from c.c\ncopy to d.c\n"
-               "diff --git a/with blank.c b/with blank.c\nold mode 100644\nnew mode 100755\n-- \n2.39\n");
-    static const struct { const char *path, *old_path; myth_diff_kind kind; bool is_shown; } want[] = {
-        { "new.c", "old name.c", MYTH_DIFF_RENAMED, true },  { "gone.c", "gone.c", MYTH_DIFF_DELETED, false }, { "new.h", "new.h", MYTH_DIFF_ADDED, true },
-        { "run.sh", "run.sh", MYTH_DIFF_CHANGED, true },     { "p.png", "p.png", MYTH_DIFF_CHANGED, false },   { "q.png", "q.png", MYTH_DIFF_CHANGED, false },
-        { "t\xc3\xa4" "b\t.c", "t\xc3\xa4" "b\t.c", MYTH_DIFF_CHANGED, true }, { "l", "l", MYTH_DIFF_ADDED, false }, { "d.c", "c.c", MYTH_DIFF_COPIED, true },
-        { "with blank.c", "with blank.c", MYTH_DIFF_CHANGED, true },
+    expect(
+        &d,
+        "From 0123 Mon Sep 17\nSubject: [PATCH] x\n\n---\n a | 2 +-\n\n"
+        "diff --git a/old name.c b/new.c\nsimilarity index 90%\nrename from old name.c\nrename to new.c\n--- a/old "
+        "name.c\t\n+++ b/new.c\n@@ -1 +1 @@\n-a\n+b\n"
+        "diff --git a/gone.c b/gone.c\ndeleted file mode 100644\n--- a/gone.c\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\n-b\n"
+        "diff --git a/new.h b/new.h\nnew file mode 100644\n--- /dev/null\n+++ b/new.h\n@@ -0,0 +1,2 @@\n+a\n+b\n\\ No "
+        "newline at end of file\n"
+        "diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 100755\n"
+        "diff --git a/p.png b/p.png\nindex 1..2 100644\nBinary files a/p.png and b/p.png differ\n"
+        "diff --git a/q.png b/q.png\nindex 1..2 100644\nGIT binary patch\nliteral 3\nKcmZ\n\nliteral 0\nHcmV?d\n\n"
+        "diff --git \"a/t\\303\\244b\\t.c\" \"b/t\\303\\244b\\t.c\"\n--- \"a/t\\303\\244b\\t.c\"\n+++ "
+        "\"b/t\\303\\244b\\t.c\"\n@@ -1 +1 @@\n-a\n+b\n"
+        "diff --git a/l b/l\nnew file mode 120000\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+../x\n\\ No newline at end "
+        "of file\n"
+        "diff --git a/c.c b/d.c\nsimilarity index 100%\ncopy from c.c\ncopy to d.c\n"
+        "diff --git a/with blank.c b/with blank.c\nold mode 100644\nnew mode 100755\n-- \n2.39\n");
+    static const struct {
+        const char *path, *old_path;
+        myth_diff_kind kind;
+        bool is_shown;
+    } want[] = {
+        {"new.c", "old name.c", MYTH_DIFF_RENAMED, true},
+        {"gone.c", "gone.c", MYTH_DIFF_DELETED, false},
+        {"new.h", "new.h", MYTH_DIFF_ADDED, true},
+        {"run.sh", "run.sh", MYTH_DIFF_CHANGED, true},
+        {"p.png", "p.png", MYTH_DIFF_CHANGED, false},
+        {"q.png", "q.png", MYTH_DIFF_CHANGED, false},
+        {"t\xc3\xa4"
+         "b\t.c",
+         "t\xc3\xa4"
+         "b\t.c",
+         MYTH_DIFF_CHANGED, true},
+        {"l", "l", MYTH_DIFF_ADDED, false},
+        {"d.c", "c.c", MYTH_DIFF_COPIED, true},
+        {"with blank.c", "with blank.c", MYTH_DIFF_CHANGED, true},
     };
     assert_int_equal(d.n_file, sizeof(want) / sizeof(want[0]));
     for (uint32_t i = 0; i < d.n_file; i++) {
@@ -107,7 +129,8 @@ static void forms_of_others(void **state)
     myth_diff d;
     (void)state;
     /* diff -u, two files without headers; then lines of DOS throughout, and a blank line that lost its blank */
-    expect(&d, "--- x.c.orig\t2024-01-01 00:00:00 +0000\n+++ x.c\t2024-01-02 00:00:00 +0000\n@@ -1 +1,2 @@\n a\n+b\n--- y.c\n+++ y.c\n@@ -1,2 +1 @@\n-a\n b\n");
+    expect(&d, "--- x.c.orig\t2024-01-01 00:00:00 +0000\n+++ x.c\t2024-01-02 00:00:00 +0000\n@@ -1 +1,2 @@\n "
+               "a\n+b\n--- y.c\n+++ y.c\n@@ -1,2 +1 @@\n-a\n b\n");
     assert_int_equal(d.n_file, 2);
     assert_string_equal(d.file[0].path, "x.c");
     assert_string_equal(d.file[1].path, "y.c");
@@ -158,7 +181,8 @@ static void refused(void **state)
     expect_refused("diff --git a/x b/x\nindex 1..2 100644\n", "cut off");
     expect_refused("diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n", "without");
     expect_refused(HEAD, "cut off");
-    expect_refused("diff --git a/x b/x\nnew file mode 100644\nindex 0000000..1234567\n--- /dev/null\n+++ b/x\n", "cut off");
+    expect_refused("diff --git a/x b/x\nnew file mode 100644\nindex 0000000..1234567\n--- /dev/null\n+++ b/x\n",
+                   "cut off");
     expect_refused("--- a/x\n+++ \n@@ -1 +1 @@\n", "path is missing");
     expect_refused("--- /dev/null\n+++ /dev/null\n@@ -1 +1 @@\n", "both sides");
     expect_refused("--- \"a/x\n+++ b/x\n@@ -1 +1 @@\n", "cannot be read");
@@ -168,7 +192,8 @@ static void refused(void **state)
 
 static void paths_that_leave(void **state)
 {
-    static const char *const path[] = { "b/../../etc/passwd", "b//etc/passwd", "b/.git/config", "b/sub/.GIT/hooks/x", "b/a/../b", "b/x/", "\"b/a\\nb\"", "b/./x" };
+    static const char *const path[] = {"b/../../etc/passwd", "b//etc/passwd", "b/.git/config", "b/sub/.GIT/hooks/x",
+                                       "b/a/../b",           "b/x/",          "\"b/a\\nb\"",   "b/./x"};
     char text[512];
     (void)state;
     for (size_t i = 0; i < sizeof(path) / sizeof(path[0]); i++) {
@@ -207,8 +232,10 @@ static size_t run(char **out, const char *dir, const char *command)
     return n;
 }
 
-static const char *const names[] = { "a.c", "b/two words.py", "b/\xc3\xa4.c", "c/q\"uote.c", "c/back\\slash.c", "tab\there.c", "d/e/f/deep.h", "b/x.c", "a/x.c",
-                                     "bin.dat", "crlf.txt", "none.txt", " lead.c", "trail ", "\xff.c", "-dash.c" };
+static const char *const names[] = {"a.c",         "b/two words.py", "b/\xc3\xa4.c", "c/q\"uote.c", "c/back\\slash.c",
+                                    "tab\there.c", "d/e/f/deep.h",   "b/x.c",        "a/x.c",       "bin.dat",
+                                    "crlf.txt",    "none.txt",       " lead.c",      "trail ",      "\xff.c",
+                                    "-dash.c"};
 enum { N_NAME = sizeof(names) / sizeof(names[0]) };
 
 /* A repository's folder, new. */
@@ -221,7 +248,8 @@ static void new_folder(char dir[512])
     snprintf(dir, 512, "%s", files_path(name));
 }
 
-static void write_one(const char *dir, const char *name, uint64_t *rng, char *const line[40], uint32_t n, bool is_dos, bool has_end)
+static void write_one(const char *dir, const char *name, uint64_t *rng, char *const line[40], uint32_t n, bool is_dos,
+                      bool has_end)
 {
     char path[1024];
     snprintf(path, sizeof(path), "%s/%s", dir, name);
@@ -242,10 +270,12 @@ static void write_one(const char *dir, const char *name, uint64_t *rng, char *co
 
 static void write_tree(const char *dir, uint64_t *rng, bool is_second)
 {
-    static const char *const text[] = { "int a;", "", "}", "--- x", "+++ y", "@@ -1 +1 @@", "diff --git a/x b/x", "\\ No newline", "-- ", "  x", "rename to x" };
+    static const char *const text[] = {
+        "int a;",        "",    "}",   "--- x",      "+++ y", "@@ -1 +1 @@", "diff --git a/x b/x",
+        "\\ No newline", "-- ", "  x", "rename to x"};
     for (int k = 0; k < N_NAME; k++) {
         char *line[40], room[40][32];
-        uint64_t own = 77 + (uint64_t)k;                /* the first tree's lines, then edits of them */
+        uint64_t own = 77 + (uint64_t)k; /* the first tree's lines, then edits of them */
         uint32_t n = check_below(&own, 34);
         for (uint32_t i = 0; i < n; i++) {
             if (check_below(&own, 3))
@@ -273,7 +303,10 @@ static void write_tree(const char *dir, uint64_t *rng, bool is_second)
                 }
                 break;
             case 3: is_gone = check_below(rng, 4) == 0; break;
-            default: if (n > 0) line[at] = (char *)(uintptr_t)text[check_below(rng, 11)]; break;
+            default:
+                if (n > 0)
+                    line[at] = (char *)(uintptr_t)text[check_below(rng, 11)];
+                break;
             }
         }
         char path[1024], to[1100];
@@ -290,7 +323,7 @@ static void write_tree(const char *dir, uint64_t *rng, bool is_second)
 
 typedef struct {
     char path[512];
-    long added, removed;                /* -1: binary */
+    long added, removed; /* -1: binary */
 } counted;
 
 /* git's --numstat -z. */
@@ -304,7 +337,7 @@ static uint32_t read_numstat(counted *c, uint32_t max, const char *text, size_t 
         i += text[i] == '-' ? 2 : (size_t)(end - (text + i)) + 1;
         c[k].removed = text[i] == '-' ? -1 : strtol(text + i, &end, 10);
         i += text[i] == '-' ? 2 : (size_t)(end - (text + i)) + 1;
-        if (text[i] == '\0')                            /* renamed: old, new */
+        if (text[i] == '\0') /* renamed: old, new */
             i += 1 + strlen(text + i + 1) + 1;
         snprintf(c[k].path, sizeof(c[k].path), "%s", text + i);
         i += strlen(text + i) + 1;
@@ -353,7 +386,7 @@ static void compare_headers(const myth_diff *d, const char *text)
             assert_int_equal(f->removed[n_removed].before, e ? c : c + 1);
             assert_int_equal(f->removed[n_removed++].n, b);
         }
-        for (unsigned i = b + e; i > 0; i--) {                  /* what stands in the hunk may look like a header */
+        for (unsigned i = b + e; i > 0; i--) { /* what stands in the hunk may look like a header */
             p = strchr(p, '\n') + 1;
             if (p[strcspn(p, "\n")] && p[strcspn(p, "\n") + 1] == '\\')
                 p = strchr(p, '\n') + 1;
@@ -364,8 +397,17 @@ static void compare_headers(const myth_diff *d, const char *text)
 
 static void as_git_counts(void **state)
 {
-    static const char *const option[] = { "", "-U0", "-U1", "-U20", "-M", "-R", "--no-prefix", "--patience", "--full-index --binary", "-M --no-prefix -U0" };
-    static const char *const config[] = { "", "-c core.quotepath=false", "-c diff.mnemonicPrefix=true" };
+    static const char *const option[] = {"",
+                                         "-U0",
+                                         "-U1",
+                                         "-U20",
+                                         "-M",
+                                         "-R",
+                                         "--no-prefix",
+                                         "--patience",
+                                         "--full-index --binary",
+                                         "-M --no-prefix -U0"};
+    static const char *const config[] = {"", "-c core.quotepath=false", "-c diff.mnemonicPrefix=true"};
     uint64_t rng = check_seed();
     uint32_t n_round = check_is_full() ? 200 : check_sample(6), n_diff = 0;
     char dir[512];
@@ -374,7 +416,9 @@ static void as_git_counts(void **state)
         char *text, *numbers, *bare_text;
         new_folder(dir);
         write_tree(dir, &rng, false);
-        run(&text, dir, "git init -q && git config user.email a@b && git config user.name a && git config core.autocrlf false && git add -A && git commit -qm one");
+        run(&text, dir,
+            "git init -q && git config user.email a@b && git config user.name a && git config core.autocrlf false && "
+            "git add -A && git commit -qm one");
         free(text);
         write_tree(dir, &rng, true);
         if (check_below(&rng, 2)) {
@@ -386,18 +430,23 @@ static void as_git_counts(void **state)
             static counted count[256];
             char line[512];
             myth_diff d, bare;
-            myth_error err = { 0 };
+            myth_error err = {0};
             snprintf(line, sizeof(line), "git %s diff %s HEAD", how, option[k]);
             size_t n = run(&text, dir, line);
             if (myth_diff_parse(&d, mem, text, n, &err) != MYTH_OK)
                 fail_msg("%s: %s", line, err.msg);
-            snprintf(line, sizeof(line), "git diff --numstat -z %s HEAD", strstr(option[k], "-M") ? "-M" : strstr(option[k], "-R") ? "-R" : strstr(option[k], "pat") ? option[k] : "");
+            snprintf(line, sizeof(line), "git diff --numstat -z %s HEAD",
+                     strstr(option[k], "-M")    ? "-M"
+                     : strstr(option[k], "-R")  ? "-R"
+                     : strstr(option[k], "pat") ? option[k]
+                                                : "");
             size_t n_numbers = run(&numbers, dir, line);
             uint32_t n_count = read_numstat(count, 256, numbers, n_numbers);
             assert_int_equal(d.n_file, n_count);
-            uint32_t n_binary = 0, n_said = 0;      /* a diff of a mode or a name alone does not say it */
+            uint32_t n_binary = 0, n_said = 0; /* a diff of a mode or a name alone does not say it */
             for (const char *at = text; at; at = memchr(at, '\n', (size_t)(text + n - at)), at = at ? at + 1 : NULL)
-                n_said += text + n - at > 16 && (strncmp(at, "Binary files ", 13) == 0 || strncmp(at, "GIT binary patch", 16) == 0);
+                n_said += text + n - at > 16 &&
+                          (strncmp(at, "Binary files ", 13) == 0 || strncmp(at, "GIT binary patch", 16) == 0);
             for (uint32_t i = 0; i < n_count; i++) {
                 assert_string_equal(d.file[i].path, count[i].path);
                 assert_true(count[i].added < 0 || !d.file[i].is_binary);
@@ -406,7 +455,8 @@ static void as_git_counts(void **state)
                 assert_int_equal(d.file[i].lines_removed, count[i].removed < 0 ? 0 : count[i].removed);
             }
             assert_int_equal(n_binary, n_said);
-            snprintf(line, sizeof(line), "git diff %s -U0 HEAD", option[k][0] == '-' && option[k][1] == 'U' ? "" : option[k]);
+            snprintf(line, sizeof(line), "git diff %s -U0 HEAD",
+                     option[k][0] == '-' && option[k][1] == 'U' ? "" : option[k]);
             n = run(&bare_text, dir, line);
             if (!strstr(option[k], "binary")) {
                 assert_int_equal(myth_diff_parse(&bare, mem, bare_text, n, &err), MYTH_OK);
@@ -424,7 +474,8 @@ static void as_git_counts(void **state)
         /* the same counts as git apply makes of the patch itself */
         static counted count[256];
         run(&text, dir, "git diff HEAD --binary > ../repo.patch && git apply --numstat -z ../repo.patch");
-        size_t n = run(&bare_text, dir, "cat ../repo.patch"), n_numbers = run(&numbers, dir, "git apply --numstat -z ../repo.patch");
+        size_t n = run(&bare_text, dir, "cat ../repo.patch"),
+               n_numbers = run(&numbers, dir, "git apply --numstat -z ../repo.patch");
         uint32_t n_count = read_numstat(count, 256, numbers, n_numbers);
         myth_diff d;
         assert_int_equal(myth_diff_parse(&d, mem, bare_text, n, NULL), MYTH_OK);
@@ -469,7 +520,8 @@ static void hostile_text(void **state)
     (void)state;
     new_folder(dir);
     write_tree(dir, &rng, false);
-    run(&text, dir, "git init -q && git config user.email a@b && git config user.name a && git add -A && git commit -qm one");
+    run(&text, dir,
+        "git init -q && git config user.email a@b && git config user.name a && git add -A && git commit -qm one");
     free(text);
     write_tree(dir, &rng, true);
     size_t n = run(&text, dir, "git diff -M HEAD");
@@ -488,7 +540,7 @@ static void hostile_text(void **state)
             else
                 memmove(own + at, own + at / 2, m - at);
         }
-        char *exact = malloc(m ? m : 1);                /* so that a read past the end is seen */
+        char *exact = malloc(m ? m : 1); /* so that a read past the end is seen */
         memcpy(exact, own, m);
         if (myth_diff_parse(&d, mem, exact, m, NULL) == MYTH_OK) {
             check_form(&d);
@@ -505,11 +557,12 @@ static void hostile_text(void **state)
 
 static void memory_that_runs_out(void **state)
 {
-    static const char text[] = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n-a\n+b\n+c\n--- a/y\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n";
+    static const char text[] =
+        "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n-a\n+b\n+c\n--- a/y\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n";
     (void)state;
     for (uint64_t nth = 1;; nth++) {
         myth_diff d;
-        myth_mem_set_fault(mem, &(myth_fault){ .fail_nth = nth });
+        myth_mem_set_fault(mem, &(myth_fault){.fail_nth = nth});
         myth_status st = myth_diff_parse(&d, mem, text, sizeof(text) - 1, NULL);
         myth_mem_set_fault(mem, NULL);
         myth_diff_free(&d);
@@ -524,8 +577,14 @@ static void memory_that_runs_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_are_of_the_new_side), cmocka_unit_test(forms_of_git), cmocka_unit_test(forms_of_others), cmocka_unit_test(refused),
-        cmocka_unit_test(paths_that_leave), cmocka_unit_test(as_git_counts), cmocka_unit_test(hostile_text), cmocka_unit_test(memory_that_runs_out),
+        cmocka_unit_test(lines_are_of_the_new_side),
+        cmocka_unit_test(forms_of_git),
+        cmocka_unit_test(forms_of_others),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(paths_that_leave),
+        cmocka_unit_test(as_git_counts),
+        cmocka_unit_test(hostile_text),
+        cmocka_unit_test(memory_that_runs_out),
     };
     check_name();
     return cmocka_run_group_tests(tests, begin, end);

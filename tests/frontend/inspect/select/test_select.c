@@ -1,5 +1,6 @@
-/* test_select.c - what is selected: every changed line of random edits is in a subject, subjects are whole definitions and nothing more, files come
- * from the right side; requests of a model; the task of a diff and the filter of findings. */
+/* test_select.c - what is selected: every changed line of random edits is in a subject, subjects are whole definitions
+ * and nothing more, files come from the right side; requests of a model; the task of a diff and the filter of findings.
+ */
 #include "tests/retrieval/index/index_tree.h"
 #include "frontend/inspect/select/select.h"
 
@@ -24,13 +25,16 @@ static void shell(const char *dir, const char *command)
 
 static void bed_open(bed *b, const char *tree, const char *spec, bool is_staged, bool is_patch)
 {
-    myth_error err = { 0 };
+    myth_error err = {0};
     myth_index_stats stats;
-    *b = (bed){ .index = NULL };
+    *b = (bed){.index = NULL};
     snprintf(b->dir, sizeof(b->dir), "%s", files_path(tree));
     b->index = open_index(tree, "select.db", mem, false);
     if (myth_index_update(b->index, NULL, &stats, &err) != MYTH_OK ||
-        myth_revision_open(&b->side, mem, &(myth_revision_opts){ .root = b->dir, .spec = spec, .is_staged = is_staged, .is_patch = is_patch }, &err) != MYTH_OK ||
+        myth_revision_open(
+            &b->side, mem,
+            &(myth_revision_opts){.root = b->dir, .spec = spec, .is_staged = is_staged, .is_patch = is_patch},
+            &err) != MYTH_OK ||
         myth_select_open(&b->select, mem, b->index, b->side, getenv("MYTHOS_BIN"), NULL, &err) != MYTH_OK ||
         myth_material_open(&b->m, mem, b->dir, &err) != MYTH_OK)
         fail_msg("%s", err.msg);
@@ -63,7 +67,8 @@ static const myth_piece *piece_at(const myth_material *m, const char *path, uint
 {
     for (uint32_t i = 0; i < myth_material_n_piece(m); i++) {
         const myth_piece *p = myth_material_piece(m, i);
-        if (p->is_subject == is_subject && strcmp(myth_material_of(m, p->source)->path, path) == 0 && p->first <= line && p->last >= line)
+        if (p->is_subject == is_subject && strcmp(myth_material_of(m, p->source)->path, path) == 0 &&
+            p->first <= line && p->last >= line)
             return p;
     }
     return NULL;
@@ -71,8 +76,8 @@ static const myth_piece *piece_at(const myth_material *m, const char *path, uint
 
 /* ---- random edits ---- */
 
-/* Subjects hold every changed line and every place where lines went away; each is a definition, or within three lines of a change; none of a file
- * that did not change. What a source holds is what the side has. */
+/* Subjects hold every changed line and every place where lines went away; each is a definition, or within three lines
+ * of a change; none of a file that did not change. What a source holds is what the side has. */
 static void check_selection(const bed *b, const myth_diff *d, const myth_changes *c)
 {
     for (uint32_t i = 0; i < d->n_file; i++) {
@@ -82,7 +87,8 @@ static void check_selection(const bed *b, const myth_diff *d, const myth_changes
                 if (!piece_at(b->m, f->path, line, true))
                     fail_msg("%s:%u is changed and in no subject", f->path, line);
         for (uint32_t k = 0; k < f->n_removed && !c->file[i].skipped; k++)
-            if (!piece_at(b->m, f->path, f->removed[k].before, true) && !piece_at(b->m, f->path, f->removed[k].before - 1, true))
+            if (!piece_at(b->m, f->path, f->removed[k].before, true) &&
+                !piece_at(b->m, f->path, f->removed[k].before - 1, true))
                 fail_msg("%s:%u: lines were removed and no subject is there", f->path, f->removed[k].before);
     }
     for (uint32_t i = 0; i < myth_material_n_piece(b->m); i++) {
@@ -165,14 +171,22 @@ static void random_edits(void **state)
     uint32_t n_round = check_is_full() ? 60 : check_sample(4), n_subject = 0, n_definition = 0;
     (void)state;
     for (uint32_t round = 0; check_goes_on(round, n_round, n_definition > 10 && n_subject > 10); round++) {
-        static const struct { const char *spec; bool is_staged; const char *show; } how[] = {
-            { NULL, false, "cat " }, { NULL, true, "git show :" }, { "HEAD~1..HEAD", false, "git show HEAD:" }, { "HEAD~1", false, "cat " },
+        static const struct {
+            const char *spec;
+            bool is_staged;
+            const char *show;
+        } how[] = {
+            {NULL, false, "cat "},
+            {NULL, true, "git show :"},
+            {"HEAD~1..HEAD", false, "git show HEAD:"},
+            {"HEAD~1", false, "cat "},
         };
         char tree[32], dir[512];
         snprintf(tree, sizeof(tree), "s%u", round);
         tree_make(tree, 12, &rng);
         snprintf(dir, sizeof(dir), "%s", files_path(tree));
-        shell(dir, "git init -q && git config user.email a@b && git config user.name a && git add -A && git commit -qm one");
+        shell(dir,
+              "git init -q && git config user.email a@b && git config user.name a && git add -A && git commit -qm one");
         tree_change(tree, 3, &rng);
         edit_lines(tree, 8, &rng);
         shell(dir, "git add -A && git commit -q --allow-empty -m two");
@@ -185,12 +199,13 @@ static void random_edits(void **state)
             myth_diff d;
             myth_changes c;
             myth_select_counts counts;
-            myth_error err = { 0 };
+            myth_error err = {0};
             char *text;
             size_t n;
             bed_open(&b, tree, how[k].spec, how[k].is_staged, false);
             assert_int_equal(myth_revision_diff(b.side, &text, &n, &err), MYTH_OK);
-            if (myth_diff_parse(&d, mem, text, n, &err) != MYTH_OK || myth_select_diff(&c, b.select, b.m, &d, "", &counts, &err) != MYTH_OK)
+            if (myth_diff_parse(&d, mem, text, n, &err) != MYTH_OK ||
+                myth_select_diff(&c, b.select, b.m, &d, "", &counts, &err) != MYTH_OK)
                 fail_msg("%s", err.msg);
             check_selection(&b, &d, &c);
             compare_side(&b, how[k].show);
@@ -202,23 +217,32 @@ static void random_edits(void **state)
             bed_close(&b);
         }
     }
-    printf("%u subjects of %u definitions\n", n_subject, n_definition);          /* those that touch are one */
+    printf("%u subjects of %u definitions\n", n_subject, n_definition); /* those that touch are one */
     assert_true(n_definition > 10 && n_subject > 10);
 }
 
 /* libgit2's difference and git's own, with the same way to choose among equal ones. */
 static void revisions_are_as_git_has_them(void **state)
 {
-    static const struct { const char *spec; bool is_staged; const char *git; } how[] = {
-        { NULL, false, "HEAD" }, { NULL, true, "--cached" }, { "HEAD~1..HEAD", false, "HEAD~1 HEAD" }, { "HEAD~1", false, "HEAD~1" },
-        { "HEAD~1...HEAD", false, "HEAD~1...HEAD" }, { "HEAD~1", true, "--cached HEAD~1" },
+    static const struct {
+        const char *spec;
+        bool is_staged;
+        const char *git;
+    } how[] = {
+        {NULL, false, "HEAD"},
+        {NULL, true, "--cached"},
+        {"HEAD~1..HEAD", false, "HEAD~1 HEAD"},
+        {"HEAD~1", false, "HEAD~1"},
+        {"HEAD~1...HEAD", false, "HEAD~1...HEAD"},
+        {"HEAD~1", true, "--cached HEAD~1"},
     };
     uint64_t rng = check_seed() + 1;
     char dir[512], line[2048];
     (void)state;
     tree_make("g", 20, &rng);
     snprintf(dir, sizeof(dir), "%s", files_path("g"));
-    shell(dir, "git init -q && git config user.email a@b && git config user.name a && git add -A && git commit -qm one");
+    shell(dir,
+          "git init -q && git config user.email a@b && git config user.name a && git add -A && git commit -qm one");
     tree_change("g", 12, &rng);
     shell(dir, "git add -A && git commit -qm two");
     tree_change("g", 6, &rng);
@@ -227,13 +251,16 @@ static void revisions_are_as_git_has_them(void **state)
     for (size_t k = 0; k < sizeof(how) / sizeof(how[0]); k++) {
         myth_revision *r;
         myth_diff ours, theirs;
-        myth_error err = { 0 };
+        myth_error err = {0};
         char *text;
         size_t n, n_git;
-        if (myth_revision_open(&r, mem, &(myth_revision_opts){ .root = dir, .spec = how[k].spec, .is_staged = how[k].is_staged }, &err) != MYTH_OK ||
+        if (myth_revision_open(&r, mem,
+                               &(myth_revision_opts){.root = dir, .spec = how[k].spec, .is_staged = how[k].is_staged},
+                               &err) != MYTH_OK ||
             myth_revision_diff(r, &text, &n, &err) != MYTH_OK || myth_diff_parse(&ours, mem, text, n, &err) != MYTH_OK)
             fail_msg("%s", err.msg);
-        snprintf(line, sizeof(line), "cd '%s' && git -c diff.indentHeuristic=false -c core.quotepath=true diff -M %s", dir, how[k].git);
+        snprintf(line, sizeof(line), "cd '%s' && git -c diff.indentHeuristic=false -c core.quotepath=true diff -M %s",
+                 dir, how[k].git);
         FILE *p = popen(line, "r");
         assert_non_null(p);
         char *git = malloc(4 << 20);
@@ -247,7 +274,8 @@ static void revisions_are_as_git_has_them(void **state)
             assert_int_equal(ours.file[i].kind, theirs.file[i].kind);
             assert_int_equal(ours.file[i].n_added, theirs.file[i].n_added);
             if (ours.file[i].n_added)
-                assert_memory_equal(ours.file[i].added, theirs.file[i].added, ours.file[i].n_added * sizeof(*ours.file[i].added));
+                assert_memory_equal(ours.file[i].added, theirs.file[i].added,
+                                    ours.file[i].n_added * sizeof(*ours.file[i].added));
         }
         assert_true(ours.n_file > 0);
         free(git);
@@ -265,11 +293,15 @@ static void put_project(void)
     files_mkdir("p");
     files_mkdir("p/conf");
     files_mkdir("p/tests");
-    files_text("p/store.py", "import json\n\n\nclass Store:\n    \"\"\"Sessions.\"\"\"\n\n    def load(self, key):\n        def inner(v):\n            return json.loads(v)\n"
-                             "        return inner(key)\n\n    def size(self):\n        return 0\n\n\nLIMIT = 5\n\n\ndef other(x):\n    return x\n");
-    files_text("p/app.py", "from store import Store\nimport os\n\n\ndef handler(request):\n    ttl = os.environ['SESSION_TTL']\n    return Store().load(request)\n");
+    files_text("p/store.py", "import json\n\n\nclass Store:\n    \"\"\"Sessions.\"\"\"\n\n    def load(self, key):\n   "
+                             "     def inner(v):\n            return json.loads(v)\n"
+                             "        return inner(key)\n\n    def size(self):\n        return 0\n\n\nLIMIT = "
+                             "5\n\n\ndef other(x):\n    return x\n");
+    files_text("p/app.py", "from store import Store\nimport os\n\n\ndef handler(request):\n    ttl = "
+                           "os.environ['SESSION_TTL']\n    return Store().load(request)\n");
     files_text("p/conf/app.toml", "title = 'x'\n\n[session]\nttl = 5\n\n[database]\nurl = 'y'\n");
-    files_text("p/tests/test_store.py", "from store import Store\n\n\ndef test_load():\n    assert Store().load('1') == 1\n");
+    files_text("p/tests/test_store.py",
+               "from store import Store\n\n\ndef test_load():\n    assert Store().load('1') == 1\n");
 }
 
 static void expect_context(bed *b, const char *request, const char *path, uint32_t line)
@@ -304,8 +336,8 @@ static void requests(void **state)
     expect_context(&b, "config::SESSION_TTL", "app.py", 6);
     expect_context(&b, "config::database", "conf/app.toml", 6);
     expect_context(&b, "tests/test_store.py", "tests/test_store.py", 4);
-    expect_near(&b, "app.py::handler", "shown above");                        /* with the lines around the key */
-    expect_context(&b, "wrong/path.py::LIMIT", "store.py", 16);           /* one definition has the name */
+    expect_near(&b, "app.py::handler", "shown above");          /* with the lines around the key */
+    expect_context(&b, "wrong/path.py::LIMIT", "store.py", 16); /* one definition has the name */
     expect_near(&b, "store.py::Store.laod", "load (store.py)");
     expect_near(&b, "nothing.py::zzqqyy", "");
     expect_near(&b, "../../etc/passwd", "");
@@ -322,10 +354,12 @@ static void requests(void **state)
 
 static void diff_of_a_patch(void **state)
 {
-    static const char patch[] =
-        "--- a/store.py\n+++ b/store.py\n@@ -8,2 +8,2 @@\n         def inner(v):\n-            return eval(v)\n+            return json.loads(v)\n"
-        "@@ -12,3 +12,2 @@\n     def size(self):\n-        check()\n         return 0\n@@ -16 +16 @@\n-LIMIT = 4\n+LIMIT = 5\n"
-        "--- a/gone.py\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\n-b\n--- a/app.py\n+++ b/app.py\n@@ -70 +70 @@\n-a\n+b\n--- a/none.py\n+++ b/none.py\n@@ -1 +1 @@\n-a\n+b\n";
+    static const char patch[] = "--- a/store.py\n+++ b/store.py\n@@ -8,2 +8,2 @@\n         def inner(v):\n-            "
+                                "return eval(v)\n+            return json.loads(v)\n"
+                                "@@ -12,3 +12,2 @@\n     def size(self):\n-        check()\n         return 0\n@@ -16 "
+                                "+16 @@\n-LIMIT = 4\n+LIMIT = 5\n"
+                                "--- a/gone.py\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\n-b\n--- a/app.py\n+++ b/app.py\n@@ "
+                                "-70 +70 @@\n-a\n+b\n--- a/none.py\n+++ b/none.py\n@@ -1 +1 @@\n-a\n+b\n";
     bed b;
     myth_diff d;
     myth_changes c;
@@ -337,21 +371,25 @@ static void diff_of_a_patch(void **state)
     assert_int_equal(myth_select_diff(&c, b.select, b.m, &d, "", &counts, NULL), MYTH_OK);
     assert_int_equal(c.n_shown, 1);
     assert_int_equal(c.n_deleted, 1);
-    assert_int_equal(c.n_missed, 2);                            /* of another version; not there */
-    assert_string_equal(piece_at(b.m, "store.py", 9, true)->symbol, "load.inner");      /* the innermost */
+    assert_int_equal(c.n_missed, 2);                                               /* of another version; not there */
+    assert_string_equal(piece_at(b.m, "store.py", 9, true)->symbol, "load.inner"); /* the innermost */
     assert_null(piece_at(b.m, "store.py", 7, true));
     assert_string_equal(piece_at(b.m, "store.py", 12, true)->symbol, "Store.size");
     assert_non_null(piece_at(b.m, "store.py", 16, true));
     assert_null(piece_at(b.m, "store.py", 19, true));
     /* which findings count */
-    assert_true(myth_changes_want(&c, MYTH_FILTER_ADDED, "store.py", 9, 9) && !myth_changes_want(&c, MYTH_FILTER_ADDED, "store.py", 8, 8));
-    assert_true(myth_changes_want(&c, MYTH_FILTER_CONTEXT, "store.py", 8, 8) && !myth_changes_want(&c, MYTH_FILTER_CONTEXT, "store.py", 19, 19));
-    assert_true(myth_changes_want(&c, MYTH_FILTER_FILE, "store.py", 19, 19) && !myth_changes_want(&c, MYTH_FILTER_FILE, "app.py", 1, 1));
+    assert_true(myth_changes_want(&c, MYTH_FILTER_ADDED, "store.py", 9, 9) &&
+                !myth_changes_want(&c, MYTH_FILTER_ADDED, "store.py", 8, 8));
+    assert_true(myth_changes_want(&c, MYTH_FILTER_CONTEXT, "store.py", 8, 8) &&
+                !myth_changes_want(&c, MYTH_FILTER_CONTEXT, "store.py", 19, 19));
+    assert_true(myth_changes_want(&c, MYTH_FILTER_FILE, "store.py", 19, 19) &&
+                !myth_changes_want(&c, MYTH_FILTER_FILE, "app.py", 1, 1));
     assert_true(myth_changes_want(&c, MYTH_FILTER_NONE, "anything", 1, 1));
     /* the task: risks, lines, what is gone; cut to the ranges it may have, to the room it has */
     size_t n = myth_changes_task(task, sizeof(task), &c, 64);
     assert_int_equal(n, strlen(task));
-    assert_true(strstr(task, "regressions") && strstr(task, "security risks") && strstr(task, "store.py: changed 9, 16; 1 line removed before 9"));
+    assert_true(strstr(task, "regressions") && strstr(task, "security risks") &&
+                strstr(task, "store.py: changed 9, 16; 1 line removed before 9"));
     assert_non_null(strstr(task, "Removed in all: 5 lines, with 1 whole file"));
     assert_null(strstr(task, "app.py"));
     myth_changes_task(task, sizeof(task), &c, 1);
@@ -366,7 +404,7 @@ static void symbol_and_topic(void **state)
 {
     bed b;
     myth_select_counts counts;
-    myth_error err = { 0 };
+    myth_error err = {0};
     (void)state;
     bed_open(&b, "p", NULL, false, true);
     assert_int_equal(myth_select_symbol(b.select, b.m, "Store.load", &counts, &err), MYTH_OK);
@@ -379,11 +417,13 @@ static void symbol_and_topic(void **state)
     bed_open(&b, "p", NULL, false, true);
     assert_int_equal(myth_select_symbol(b.select, b.m, "Store.laod", &counts, &err), MYTH_ENOTFOUND);
     assert_non_null(strstr(err.msg, "load (store.py)"));
-    assert_int_equal(myth_select_topic(b.select, b.m, "load sessions", 5, &(myth_search_opts){ 0 }, &counts, &err), MYTH_OK);
+    assert_int_equal(myth_select_topic(b.select, b.m, "load sessions", 5, &(myth_search_opts){0}, &counts, &err),
+                     MYTH_OK);
     assert_true(counts.n_subject >= 2);
     for (uint32_t i = 1; i < myth_material_n_piece(b.m); i++)
         assert_true(myth_material_piece(b.m, i)->score <= myth_material_piece(b.m, i - 1)->score);
-    assert_int_equal(myth_select_topic(b.select, b.m, "zzqqyy", 5, &(myth_search_opts){ 0 }, &counts, &err), MYTH_ENOTFOUND);
+    assert_int_equal(myth_select_topic(b.select, b.m, "zzqqyy", 5, &(myth_search_opts){0}, &counts, &err),
+                     MYTH_ENOTFOUND);
     bed_close(&b);
 }
 
@@ -398,10 +438,13 @@ static void parts_have_neighbours(void **state)
     (void)state;
     files_mkdir("l");
     for (int i = 0; i < 300; i++)
-        n += (size_t)sprintf(text + n, i == 150 ? "    zebra_crossing = x + %d\n" : "    value_number_%d = compute_something(x, %d)\n", i, i);
+        n += (size_t)sprintf(
+            text + n, i == 150 ? "    zebra_crossing = x + %d\n" : "    value_number_%d = compute_something(x, %d)\n",
+            i, i);
     files_put("l/long.py", text, n);
     bed_open(&b, "l", NULL, false, true);
-    assert_int_equal(myth_select_topic(b.select, b.m, "zebra crossing", 5, &(myth_search_opts){ 0 }, &counts, NULL), MYTH_OK);
+    assert_int_equal(myth_select_topic(b.select, b.m, "zebra crossing", 5, &(myth_search_opts){0}, &counts, NULL),
+                     MYTH_OK);
     assert_non_null(piece_at(b.m, "long.py", 152, true));
     for (uint32_t i = 0; i < myth_material_n_piece(b.m); i++)
         has_neighbour |= !myth_material_piece(b.m, i)->is_subject;
@@ -417,7 +460,8 @@ typedef struct {
 } ranked;
 
 /* The last first; what it is given is what is found. */
-static myth_status rank_backwards(void *user, const char *question, const myth_candidate *c, uint32_t n, uint32_t *order, myth_error *err)
+static myth_status rank_backwards(void *user, const char *question, const myth_candidate *c, uint32_t n,
+                                  uint32_t *order, myth_error *err)
 {
     ranked *r = user;
     (void)err;
@@ -431,7 +475,8 @@ static myth_status rank_backwards(void *user, const char *question, const myth_c
     return MYTH_OK;
 }
 
-static myth_status rank_fails(void *user, const char *question, const myth_candidate *c, uint32_t n, uint32_t *order, myth_error *err)
+static myth_status rank_fails(void *user, const char *question, const myth_candidate *c, uint32_t n, uint32_t *order,
+                              myth_error *err)
 {
     (void)user, (void)question, (void)c, (void)n, (void)order;
     return myth_fail(err, MYTH_ECANCEL, "stopped");
@@ -440,10 +485,10 @@ static myth_status rank_fails(void *user, const char *question, const myth_candi
 static void a_ranker_chooses(void **state)
 {
     static char text[8192];
-    ranked r = { 0 };
+    ranked r = {0};
     bed b;
     myth_select_counts counts;
-    myth_error err = { 0 };
+    myth_error err = {0};
     size_t n = (size_t)sprintf(text, "def target(x):\n    return x\n\n\n");
     (void)state;
     files_mkdir("k");
@@ -454,7 +499,7 @@ static void a_ranker_chooses(void **state)
     assert_int_equal(myth_select_symbol(b.select, b.m, "target", &counts, &err), MYTH_OK);
     assert_int_equal(counts.n_context, MYTH_SELECT_CALLERS);
     assert_int_equal(counts.n_more, 20 - MYTH_SELECT_CALLERS);
-    assert_non_null(piece_at(b.m, "k.py", 6, false));           /* the first callers */
+    assert_non_null(piece_at(b.m, "k.py", 6, false)); /* the first callers */
     assert_null(piece_at(b.m, "k.py", 5 + 4 * 19 + 1, false));
     bed_close(&b);
     bed_open(&b, "k", NULL, false, true);
@@ -465,10 +510,12 @@ static void a_ranker_chooses(void **state)
     assert_string_equal(piece_at(b.m, "k.py", 5 + 4 * 19 + 1, false)->symbol, "caller_19");
     bed_close(&b);
     bed_open(&b, "k", NULL, false, true);
-    r = (ranked){ 0 };
+    r = (ranked){0};
     myth_select_set_rank(b.select, rank_backwards, &r);
-    assert_int_equal(myth_select_topic(b.select, b.m, "caller target", 5, &(myth_search_opts){ 0 }, &counts, &err), MYTH_OK);
-    assert_true(r.n_call <= 1 && strcmp(r.n_call ? r.question : "caller target", "caller target") == 0 && counts.n_subject <= 5);
+    assert_int_equal(myth_select_topic(b.select, b.m, "caller target", 5, &(myth_search_opts){0}, &counts, &err),
+                     MYTH_OK);
+    assert_true(r.n_call <= 1 && strcmp(r.n_call ? r.question : "caller target", "caller target") == 0 &&
+                counts.n_subject <= 5);
     bed_close(&b);
     bed_open(&b, "k", NULL, false, true);
     myth_select_set_rank(b.select, rank_fails, NULL);
@@ -479,8 +526,10 @@ static void a_ranker_chooses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_edits), cmocka_unit_test(revisions_are_as_git_has_them), cmocka_unit_test(requests), cmocka_unit_test(diff_of_a_patch),
-        cmocka_unit_test(symbol_and_topic), cmocka_unit_test(parts_have_neighbours), cmocka_unit_test(a_ranker_chooses),
+        cmocka_unit_test(random_edits),     cmocka_unit_test(revisions_are_as_git_has_them),
+        cmocka_unit_test(requests),         cmocka_unit_test(diff_of_a_patch),
+        cmocka_unit_test(symbol_and_topic), cmocka_unit_test(parts_have_neighbours),
+        cmocka_unit_test(a_ranker_chooses),
     };
     check_name();
     return cmocka_run_group_tests(tests, begin, end);

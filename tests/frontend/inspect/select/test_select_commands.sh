@@ -1,6 +1,6 @@
 #!/bin/sh
-# inspect-symbol, inspect-topic, inspect-diff and symbols on a repository with planted regressions, with the shipped model: what is shown, from which
-# side, what counts, exit codes, and that every finding cites lines of the new side.
+# inspect-symbol, inspect-topic, inspect-diff and symbols on a repository with planted regressions, with the shipped
+# model: what is shown, from which side, what counts, exit codes, and that every finding cites lines of the new side.
 set -eu
 cd "${MYTHOS_SOURCE_DIR:-.}"
 source=$PWD
@@ -264,7 +264,8 @@ expect 1 symbols nothing_like_it --json
 expect 0 symbols Store.load
 grep -q '^    src/app.py:6  handler  imports src.store and calls its method$' "$dir/out" || fail "text: $(cat "$dir/out")"
 expect 66 symbols x "$dir/nowhere"
-# ---- the files that the model was measured with, as one change: no less is found among others than alone (tests/corpus/inspect)
+# ---- the files that the model was measured with, as one change: no less is found among others than alone
+# (tests/corpus/inspect)
 corpus=$(cd "$source" && pwd)/tests/corpus/inspect
 mkdir "$dir/c"
 cd "$dir/c"

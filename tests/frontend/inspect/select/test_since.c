@@ -1,5 +1,5 @@
-/* test_since.c - lines that changed since a revision: the lines that git's own diff names, for edits at random, on each side; renames, new files,
- * line ends, folders. Needs git. */
+/* test_since.c - lines that changed since a revision: the lines that git's own diff names, for edits at random, on each
+ * side; renames, new files, line ends, folders. Needs git. */
 #include "frontend/inspect/select/since.h"
 #include "tests/support/files.h"
 
@@ -27,7 +27,8 @@ static void shell(const char *line)
 {
     char whole[4096];
     snprintf(whole, sizeof(whole),
-             "cd '%s' && export HOME=$PWD GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@a GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@a && "
+             "cd '%s' && export HOME=$PWD GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@a "
+             "GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@a && "
              "mkdir -p r && cd r && { %s ; } >../out 2>../err",
              files_dir(), line);
     if (system(whole) != 0) {
@@ -44,7 +45,7 @@ typedef struct {
 
 static void write_text(const text *t, const char *name)
 {
-    bytes b = { 0 };
+    bytes b = {0};
     char line[40];
     for (uint32_t i = 0; i < t->n; i++) {
         snprintf(line, sizeof(line), "line %u;\n", t->line[i]);
@@ -103,12 +104,13 @@ static void read_git(bool changed[LINES_MAX + 1], bool gap[LINES_MAX + 1])
     fclose(f);
 }
 
-static void check_ranges(myth_since *s, const char *path, uint32_t n_line, const bool *changed, const bool *gap, uint64_t *seed)
+static void check_ranges(myth_since *s, const char *path, uint32_t n_line, const bool *changed, const bool *gap,
+                         uint64_t *seed)
 {
     unsigned char *data = NULL;
     size_t n = 0;
     char where[4096];
-    myth_source src = { 0 };
+    myth_source src = {0};
     snprintf(where, sizeof(where), "r/%s", path);
     FILE *f = fopen(files_path(where), "rb");
     assert_non_null(f);
@@ -140,9 +142,9 @@ static void test_lines_are_those_of_git(void **unused)
         const char *git;
         myth_revision_opts side;
     } kind[] = {
-        { "git -c diff.indentHeuristic=false diff -U0 HEAD~1 -- a.c", { 0 } },
-        { "git add a.c && git -c diff.indentHeuristic=false diff -U0 --cached HEAD~1 -- a.c", { .is_staged = true } },
-        { "git -c diff.indentHeuristic=false diff -U0 HEAD~2 HEAD -- a.c", { .spec = "HEAD~1..HEAD" } },
+        {"git -c diff.indentHeuristic=false diff -U0 HEAD~1 -- a.c", {0}},
+        {"git add a.c && git -c diff.indentHeuristic=false diff -U0 --cached HEAD~1 -- a.c", {.is_staged = true}},
+        {"git -c diff.indentHeuristic=false diff -U0 HEAD~2 HEAD -- a.c", {.spec = "HEAD~1..HEAD"}},
     };
     static text t;
     static bool changed[LINES_MAX + 1], gap[LINES_MAX + 1];
@@ -171,7 +173,7 @@ static void test_lines_are_those_of_git(void **unused)
         myth_revision_opts side = kind[k].side;
         side.root = root;
         myth_since *s = NULL;
-        myth_error err = { 0 };
+        myth_error err = {0};
         if (myth_since_open(&s, &side, NULL, k == 2 ? "HEAD~2" : "HEAD~1", &err) != MYTH_OK)
             print_error("%s\n", err.msg);
         assert_non_null(s);
@@ -191,10 +193,10 @@ static const char *changed_lines(const char *root, const char *path, const char 
     char where[4096];
     unsigned char *data = malloc(1 << 16);
     myth_since *s = NULL;
-    myth_source src = { 0 };
-    myth_error err = { 0 };
+    myth_source src = {0};
+    myth_error err = {0};
     size_t used = 0;
-    if (myth_since_open(&s, &(myth_revision_opts){ .root = root }, path, rev, &err) != MYTH_OK)
+    if (myth_since_open(&s, &(myth_revision_opts){.root = root}, path, rev, &err) != MYTH_OK)
         print_error("%s\n", err.msg);
     assert_non_null(s);
     snprintf(where, sizeof(where), "%s%s%s", root ? root : "", root ? "/" : "", path);
@@ -217,25 +219,28 @@ static void test_files(void **unused)
 {
     char root[4096], below[4200];
     (void)unused;
-    shell("rm -rf .git * && git init -q && mkdir -p d/e && seq 1 9 >d/e/n.txt && printf 'a\\r\\nb\\r\\nc\\r\\n' >w.txt && printf 'bin\\0' >bin && seq 20 40 >moved.txt && "
+    shell("rm -rf .git * && git init -q && mkdir -p d/e && seq 1 9 >d/e/n.txt && printf 'a\\r\\nb\\r\\nc\\r\\n' >w.txt "
+          "&& printf 'bin\\0' >bin && seq 20 40 >moved.txt && "
           "printf '*.txt text\\n' >.gitattributes && git add -A && git commit -qm 1");
     snprintf(root, sizeof(root), "%s", files_path("r"));
     snprintf(below, sizeof(below), "%s/d", root);
     assert_int_equal(chdir(root), 0);
     assert_string_equal(changed_lines(NULL, "d/e/n.txt", "HEAD"), "");
-    assert_string_equal(changed_lines(NULL, "w.txt", "HEAD"), "");               /* CR LF here, LF in the commit */
+    assert_string_equal(changed_lines(NULL, "w.txt", "HEAD"), ""); /* CR LF here, LF in the commit */
     assert_string_equal(changed_lines(NULL, "bin", "HEAD"), "");
-    shell("sed -i 's/^3$/three/' d/e/n.txt && sed -i 's/b/B/' w.txt && printf 'bin\\0x' >bin && seq 1 3 >new.txt && seq 1 2 >ignored.o && echo '*.o' >.gitignore && "
+    shell("sed -i 's/^3$/three/' d/e/n.txt && sed -i 's/b/B/' w.txt && printf 'bin\\0x' >bin && seq 1 3 >new.txt && "
+          "seq 1 2 >ignored.o && echo '*.o' >.gitignore && "
           "git mv moved.txt d/went.txt && sed -i 's/^30$/thirty/' d/went.txt && ln -s d/e/n.txt link");
     assert_string_equal(changed_lines(NULL, "d/e/n.txt", "HEAD"), "3");
     assert_string_equal(changed_lines(root, "d/e/n.txt", "HEAD"), "3");
     assert_string_equal(changed_lines(below, "e/n.txt", "HEAD"), "3");
-    assert_string_equal(changed_lines(NULL, "link", "HEAD"), "3");               /* the file that it leads to */
+    assert_string_equal(changed_lines(NULL, "link", "HEAD"), "3"); /* the file that it leads to */
     assert_string_equal(changed_lines(NULL, "w.txt", "HEAD"), "2");
     assert_string_equal(changed_lines(NULL, "bin", "HEAD"), "1");
-    assert_string_equal(changed_lines(NULL, "new.txt", "HEAD"), "1 2 3");        /* not tracked: new all the same */
+    assert_string_equal(changed_lines(NULL, "new.txt", "HEAD"), "1 2 3"); /* not tracked: new all the same */
     assert_string_equal(changed_lines(NULL, "ignored.o", "HEAD"), "1 2");
-    assert_string_equal(changed_lines(below, "went.txt", "HEAD"), "11");         /* under another name, from outside of the root */
+    assert_string_equal(changed_lines(below, "went.txt", "HEAD"),
+                        "11"); /* under another name, from outside of the root */
     assert_int_equal(chdir("d/e"), 0);
     assert_string_equal(changed_lines(NULL, "../../w.txt", "HEAD"), "2");
     assert_string_equal(changed_lines(NULL, "n.txt", "HEAD"), "3");
@@ -246,8 +251,8 @@ static void test_files(void **unused)
 static void refused(const char *root, const char *path, const char *rev, myth_status want, const char *says)
 {
     myth_since *s = NULL;
-    myth_error err = { 0 };
-    assert_int_equal(myth_since_open(&s, &(myth_revision_opts){ .root = root }, path, rev, &err), want);
+    myth_error err = {0};
+    assert_int_equal(myth_since_open(&s, &(myth_revision_opts){.root = root}, path, rev, &err), want);
     assert_null(s);
     if (!strstr(err.msg, says))
         print_error("%s\n", err.msg);

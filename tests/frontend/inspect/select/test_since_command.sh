@@ -1,6 +1,6 @@
 #!/bin/sh
-# --since in every inspect command, with the shipped model: findings are about changed lines alone, nothing changed is nothing to inspect, a baseline
-# beside it keeps what was not looked at, and a run with it can be replayed.
+# --since in every inspect command, with the shipped model: findings are about changed lines alone, nothing changed is
+# nothing to inspect, a baseline beside it keeps what was not looked at, and a run with it can be replayed.
 set -eu
 cd "${MYTHOS_SOURCE_DIR:-.}"
 model=models/mythos-inspect.gguf
