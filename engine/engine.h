@@ -1,6 +1,6 @@
 /* engine.h - the one public face: model, engine, sequence, forward, generate.
  *
- *   myth_model_open    a model's facts, tokenizer and (level DATA) tensors; enough for tokenize, prompt, plan
+ *   myth_model_open    model.h: a model's facts, tokenizer and (level DATA) tensors; enough for tokenize, prompt, plan
  *   myth_engine_open   the model on a device, with its cache and workspaces: every byte as the plan said, nothing later
  *   myth_seq_*         a sequence is its tokens (host) plus its rows in the cache; what is evicted leaves both
  *   myth_forward       tokens of any number of sequences at once; logits or hidden rows where asked
@@ -20,35 +20,15 @@
 
 #include "engine/base/log.h"
 #include "engine/base/mem.h"
+#include "engine/base/sampler.h"
 #include "engine/text/channel.h"
 #include "engine/text/chat.h"
-#include "engine/model/config.h"
 #include "engine/text/grammar.h"
-#include "engine/base/sampler.h"
-#include "engine/text/tokenizer.h"
-#include "engine/model/weights.h"
+#include "model.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* ---- model ---- */
-
-typedef struct {
-    myth_weights *weights;
-    myth_tokenizer *tokenizer; /* NULL when the files hold none */
-    myth_config config;
-    myth_mem *mem;
-} myth_model;
-
-/* *out is zeroed or filled; a missing tokenizer is not an error here. */
-myth_status myth_model_open(myth_model *out, myth_mem *mem, const char *spec, const myth_weights_opts *opts,
-                            myth_error *err);
-void myth_model_close(myth_model *m); /* takes a zeroed model */
-/* A tensor that was opened with its data: every value is finite. */
-bool myth_tensor_is_finite(const myth_tensor *t);
-/* Every weight is finite (--check-tensors). MYTH_EFORMAT names the first tensor that is not. */
-myth_status myth_model_check_tensors(const myth_model *m, myth_error *err);
 
 /* ---- plan ---- */
 

@@ -2,7 +2,7 @@
 #include "bind.h"
 
 #include "engine/base/map.h"
-#include "engine/make/quant.h"
+#include "engine/base/blocks.h"
 
 #include <assert.h>
 

@@ -18,13 +18,6 @@ static myth_view bad_of(const myth_engine *e, const myth_part *p, uint32_t idx)
     return myth_part_view(p, MYTH_BUF_capture, p->y->n_capture * sum_bytes(e) + 4 * (uint64_t)idx, MYTH_I32);
 }
 
-/* Where the captured rows of the micro-batch are in a part's index, the labels after them. */
-static myth_view rows_of(const myth_engine *e, const myth_part *p, bool is_label)
-{
-    uint64_t rows = e->y.opts.n_ubatch, at = 16 * rows + 4 * (uint64_t)e->y.n_run * MYTH_RUN_WIDTH;
-    return myth_part_view(p, MYTH_BUF_index, at + (is_label ? 4 * rows : 0), MYTH_I32);
-}
-
 uint32_t myth_capture_choose(myth_engine *e, const int32_t *label)
 {
     myth_step_index *x = &e->idx;
@@ -40,8 +33,8 @@ uint32_t myth_capture_choose(myth_engine *e, const int32_t *label)
 
 void myth_capture_write_index(const myth_engine *e, const myth_part *p, uint32_t n)
 {
-    myth_stream_write(p->stream, rows_of(e, p, false), e->idx.capture_rows, 4 * (uint64_t)n);
-    myth_stream_write(p->stream, rows_of(e, p, true), e->idx.capture_label, 4 * (uint64_t)n);
+    myth_index_write(p, p->index.capture_rows, e->idx.capture_rows, n);
+    myth_index_write(p, p->index.capture_label, e->idx.capture_label, n);
 }
 
 void myth_capture_add(const myth_engine *e, const myth_part *p, uint32_t layer, uint32_t n)
@@ -57,8 +50,8 @@ void myth_capture_add(const myth_engine *e, const myth_part *p, uint32_t layer, 
                                     .pend = p->step.pend,
                                     .w_post = p->step.w_post,
                                     .x_scale = p->step.x_scale,
-                                    .rows = rows_of(e, p, false),
-                                    .label = rows_of(e, p, true),
+                                    .rows = p->index.capture_rows,
+                                    .label = p->index.capture_label,
                                     .n_gather = n,
                                     .dim = c->d_model,
                                     .n_label = e->y.opts.n_capture_label,

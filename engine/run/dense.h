@@ -8,7 +8,7 @@
 #ifndef MYTH_DENSE_H
 #define MYTH_DENSE_H
 
-#include "engine/engine.h"
+#include "engine/model.h"
 
 #ifdef __cplusplus
 extern "C" {

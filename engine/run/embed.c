@@ -6,7 +6,7 @@
 #include "embed.h"
 
 #include "dense.h"
-#include "engine/make/quant.h"
+#include "engine/base/blocks.h"
 
 #include <math.h>
 #include <string.h>

@@ -29,14 +29,20 @@ typedef struct {
     myth_kv_rows *kv;
 } myth_checkpoint;
 
-/* Index arrays of a micro-batch, on the host; the same offsets (in i32) in the index buffer. */
+/* Index arrays of a micro-batch (layout.h) on the host, and how much of them the micro-batch fills. */
 typedef struct {
-    int32_t *block;
-    int32_t *id, *pos, *row_run, *rows, *runs;
-    int32_t *capture_rows, *capture_label;   /* with captured layers only */
-    int32_t *keep, *keep_pos, *keep_row_run; /* with shared layers only: rows that go on behind first_shared */
+#define INDEX(name) int32_t *name;
+    MYTH_INDEX_ARRAYS(INDEX)
+#undef INDEX
     uint32_t n_rows, n_run, n_keep;
 } myth_step_index;
+
+/* The same arrays in a part's index buffer, at the same offsets. */
+typedef struct {
+#define INDEX(name) myth_view name;
+    MYTH_INDEX_ARRAYS(INDEX)
+#undef INDEX
+} myth_index_views;
 
 /* Consecutive layers on one device. */
 typedef struct {
@@ -46,6 +52,7 @@ typedef struct {
     myth_buf *buf[MYTH_BUF_N];
     myth_buf **wrapped; /* [n_shard]; NULL = the part has copies */
     myth_engine *e;
+    myth_index_views index;
     myth_stream *copier; /* brings offloaded weights */
     myth_buf *slot[2];
     uint64_t slot_mark[2]; /* in `stream`: what used the slot last is done */
@@ -110,7 +117,6 @@ void myth_forward_gather(const myth_engine *e, const myth_part *p, myth_view y, 
 /* The table's rows of the micro-batch's ids to the first part, where the host gathers them; a failure is
  * e->first_failure. */
 void myth_ple_bring(myth_engine *e, const myth_part *p);
-uint32_t myth_model_n_shard(const myth_model *m);
 /* Tokens from i on that form one run. */
 uint32_t myth_batch_run_length(const myth_batch *b, uint32_t i);
 /* Counts the micro-batch's rows that have a label (label[r] is row r's) and puts them into e->idx; returns how many. */
@@ -118,8 +124,17 @@ uint32_t myth_capture_choose(myth_engine *e, const int32_t *label);
 /* The n chosen rows to a part's index, then to the sums of residual `layer` when that is captured. */
 void myth_capture_write_index(const myth_engine *e, const myth_part *p, uint32_t n);
 void myth_capture_add(const myth_engine *e, const myth_part *p, uint32_t layer, uint32_t n);
-/* Where the arrays of kept rows are in a part's index: 0 rows, 1 positions, 2 runs. */
-myth_view myth_keep_view(const myth_engine *e, const myth_part *p, uint32_t i);
+/* Part i: its device and stream, then (once every part is open) its buffers, then the views that each step uses. Close
+ * takes a part that was opened in part. */
+myth_status myth_part_open(myth_engine *e, uint32_t i, myth_error *err);
+myth_status myth_part_open_buffers(myth_engine *e, uint32_t i, myth_error *err);
+void myth_part_prepare_step(myth_engine *e, myth_part *p);
+void myth_part_close(myth_engine *e, myth_part *p);
+/* The first n values of an index array to the device; dst is one of p->index. */
+static inline void myth_index_write(const myth_part *p, myth_view dst, const int32_t *src, uint32_t n)
+{
+    myth_stream_write(p->stream, dst, src, 4 * (uint64_t)n);
+}
 static inline myth_part *myth_engine_last(const myth_engine *e) { return &e->part[e->n_part - 1]; }
 static inline myth_view myth_part_view(const myth_part *p, int buf, uint64_t off, myth_dtype t)
 {

@@ -205,12 +205,10 @@ static uint32_t add_rows(myth_engine *e, const myth_batch *b, uint32_t i)
 void myth_forward_write_index(const myth_engine *e, const myth_part *p)
 {
     const myth_step_index *x = &e->idx;
-    uint64_t cap = e->y.opts.n_ubatch, n = 4 * (uint64_t)x->n_rows;
-    const int32_t *array[3] = {x->id, x->pos, x->row_run};
-    for (uint64_t i = 0; i < 3; i++)
-        myth_stream_write(p->stream, myth_part_view(p, MYTH_BUF_index, 4 * cap * i, MYTH_I32), array[i], n);
-    myth_stream_write(p->stream, myth_part_view(p, MYTH_BUF_index, 16 * cap, MYTH_I32), x->runs,
-                      4 * (uint64_t)x->n_run * MYTH_RUN_WIDTH);
+    myth_index_write(p, p->index.id, x->id, x->n_rows);
+    myth_index_write(p, p->index.pos, x->pos, x->n_rows);
+    myth_index_write(p, p->index.row_run, x->row_run, x->n_rows);
+    myth_index_write(p, p->index.runs, x->runs, x->n_run * MYTH_RUN_WIDTH);
 }
 
 void myth_forward_run_layers(const myth_engine *e, myth_part *p)
@@ -220,8 +218,8 @@ void myth_forward_run_layers(const myth_engine *e, myth_part *p)
     bool is_first = p == e->part, is_last = p == myth_engine_last(e);
     st->pend = st->w_post = (myth_view){0};
     st->x_scale = 0.0f;
-    st->pos = myth_part_view(p, MYTH_BUF_index, 4 * (uint64_t)e->y.opts.n_ubatch, MYTH_I32);
-    st->row_run = myth_part_view(p, MYTH_BUF_index, 8 * (uint64_t)e->y.opts.n_ubatch, MYTH_I32);
+    st->pos = p->index.pos; /* a step that was narrowed (step.h) left those of the kept rows */
+    st->row_run = p->index.row_run;
     if (is_first)
         myth_embed_gather(p->stream, &(struct myth_embed_gather_args){
                                          .y = st->x,
@@ -328,10 +326,11 @@ static void choose_kept(forward_state *f)
 static void write_kept(const myth_engine *e, const myth_part *p)
 {
     const myth_step_index *x = &e->idx;
-    const int32_t *array[3] = {x->keep, x->keep_pos, x->keep_row_run};
-    if (x->n_keep < x->n_rows)
-        for (uint32_t i = 0; i < 3; i++)
-            myth_stream_write(p->stream, myth_keep_view(e, p, i), array[i], 4 * (uint64_t)x->n_keep);
+    if (x->n_keep == x->n_rows)
+        return;
+    myth_index_write(p, p->index.keep, x->keep, x->n_keep);
+    myth_index_write(p, p->index.keep_pos, x->keep_pos, x->n_keep);
+    myth_index_write(p, p->index.keep_row_run, x->keep_row_run, x->n_keep);
 }
 
 /* Indices of the rows that want `bit`, among the step's, in the running part's index buffer; returns how many. */
@@ -344,27 +343,25 @@ static uint32_t choose_rows(forward_state *f, uint8_t bit)
         if (want_of(f->b, f->first + token_of(f, i)) & bit)
             e->idx.rows[n++] = (int32_t)i;
     if (n)
-        myth_stream_write(p->stream, myth_part_view(p, MYTH_BUF_index, 12 * (uint64_t)e->y.opts.n_ubatch, MYTH_I32),
-                          e->idx.rows, 4 * (uint64_t)n);
+        myth_index_write(p, p->index.rows, e->idx.rows, n);
     return n;
 }
 
 void myth_forward_gather(const myth_engine *e, const myth_part *p, myth_view y, myth_view w, uint32_t n)
 {
     const myth_config *c = &e->model->config;
-    myth_gather_norm(p->stream,
-                     &(struct myth_gather_norm_args){
-                         .y = y,
-                         .x = p->step.x,
-                         .pend = p->step.pend,
-                         .w_post = p->step.w_post,
-                         .x_scale = p->step.x_scale,
-                         .w = w,
-                         .rows = myth_part_view(p, MYTH_BUF_index, 12 * (uint64_t)e->y.opts.n_ubatch, MYTH_I32),
-                         .n_gather = n,
-                         .dim = c->d_model,
-                         .eps = c->eps,
-                     });
+    myth_gather_norm(p->stream, &(struct myth_gather_norm_args){
+                                    .y = y,
+                                    .x = p->step.x,
+                                    .pend = p->step.pend,
+                                    .w_post = p->step.w_post,
+                                    .x_scale = p->step.x_scale,
+                                    .w = w,
+                                    .rows = p->index.rows,
+                                    .n_gather = n,
+                                    .dim = c->d_model,
+                                    .eps = c->eps,
+                                });
 }
 
 /* Rows of the residual after `layer`, normed with w where given, to the host and to the caller. */

@@ -420,6 +420,27 @@ static myth_status size_capture(myth_layout *y, const myth_config *c, myth_error
     return MYTH_OK;
 }
 
+/* The order of MYTH_INDEX_ARRAYS, each array at its longest. */
+static void place_index(myth_layout *y, const myth_config *c)
+{
+    const uint64_t rows = y->opts.n_ubatch, captured = y->n_capture ? rows : 0,
+                   kept = c->first_shared < c->n_layer ? rows : 0;
+    const uint64_t n[MYTH_INDEX_N] = {
+        [MYTH_INDEX_id] = rows,
+        [MYTH_INDEX_pos] = rows,
+        [MYTH_INDEX_row_run] = rows,
+        [MYTH_INDEX_rows] = rows,
+        [MYTH_INDEX_runs] = (uint64_t)y->n_run * MYTH_RUN_WIDTH,
+        [MYTH_INDEX_capture_rows] = captured,
+        [MYTH_INDEX_capture_label] = captured,
+        [MYTH_INDEX_keep] = kept,
+        [MYTH_INDEX_keep_pos] = kept,
+        [MYTH_INDEX_keep_row_run] = kept,
+    };
+    for (int i = 0; i < MYTH_INDEX_N; i++)
+        y->index_at[i + 1] = y->index_at[i] + n[i];
+}
+
 static void size_step(const myth_layout *y, myth_layout_part *p, const myth_config *c)
 {
     const myth_engine_opts *o = &y->opts;
@@ -450,8 +471,7 @@ static void size_step(const myth_layout *y, myth_layout_part *p, const myth_conf
     b[MYTH_BUF_moe_y] = c->n_expert ? rows * d * 4 : 0;
     b[MYTH_BUF_rope_global] = rows * c->head_dim_global * 4;
     b[MYTH_BUF_rope_local] = rows * c->head_dim_local * 4;
-    b[MYTH_BUF_index] = 4 * ((4 + (c->first_shared < c->n_layer ? 3 : 0) + (y->n_capture ? 2 : 0)) * rows +
-                             (uint64_t)y->n_run * MYTH_RUN_WIDTH);
+    b[MYTH_BUF_index] = 4 * y->index_at[MYTH_INDEX_N];
     b[MYTH_BUF_table] = 8 * (uint64_t)o->n_seq * (y->n_entry + 1);
     b[MYTH_BUF_hidden] = o->want_hidden ? rows * d * 4 : 0;
 }
@@ -476,6 +496,28 @@ static void size_logits(myth_layout *y, myth_layout_part *last, const myth_confi
     y->host[MYTH_HOST_row] = full > hidden ? full : hidden;
 }
 
+/* Files whose tensors are used where they are mapped. */
+static uint32_t n_shard(const myth_model *m)
+{
+    uint32_t n = 0;
+    if (myth_weights_get_format(m->weights) == MYTH_FORMAT_RANDOM)
+        return 0;
+    for (uint32_t i = 0; i < myth_weights_n_tensor(m->weights); i++) {
+        uint32_t shard = myth_weights_at(m->weights, i)->shard;
+        if (shard >= n)
+            n = shard + 1;
+    }
+    return n;
+}
+
+uint64_t myth_engine_block_bytes(const myth_layout *y, uint32_t n_layer)
+{
+    uint64_t holders = (uint64_t)y->opts.n_seq + y->opts.n_checkpoint;
+    return sizeof(myth_engine) + y->n_part * sizeof(myth_part) + y->opts.n_seq * sizeof(myth_seq) +
+           y->opts.n_checkpoint * sizeof(myth_checkpoint) + holders * sizeof(myth_kv_rows) +
+           (y->n_wrapped + n_layer + 2ull + (y->expert_bytes ? n_layer : 0)) * sizeof(myth_buf *);
+}
+
 myth_status myth_layout_make(myth_layout *out, const myth_model *m, const myth_engine_opts *opts, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -493,10 +535,11 @@ myth_status myth_layout_make(myth_layout *out, const myth_model *m, const myth_e
     size_offload(out, c, myth_weights_get_format(m->weights) == MYTH_FORMAT_RANDOM);
     out->n_run = o->n_ubatch;
     MYTH_TRY(size_capture(out, c, err));
+    place_index(out, c);
     for (uint32_t i = 0; i < out->n_part; i++)
         size_step(out, &out->part[i], c);
     size_logits(out, &out->part[out->n_part - 1], c);
-    out->n_shard = myth_model_n_shard(m);
+    out->n_shard = n_shard(m);
     for (uint32_t i = 0; i < out->n_part; i++)
         out->n_wrapped += out->part[i].copies ? 0 : out->n_shard;
     out->host[MYTH_HOST_engine] = myth_engine_block_bytes(out, c->n_layer);

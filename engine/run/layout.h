@@ -96,6 +96,28 @@ enum {
 extern const myth_mem_class myth_buf_class[MYTH_BUF_N], myth_host_class[MYTH_HOST_N];
 extern const char *const myth_buf_name[MYTH_BUF_N], *const myth_host_name[MYTH_HOST_N];
 
+/* Arrays of i32 that say what the rows of a micro-batch are. The host fills them in the block `step`; every part's
+ * device has a copy in its buffer `index`, at the same offsets. INDEX(name) */
+/* clang-format off */
+#define MYTH_INDEX_ARRAYS(INDEX) \
+    INDEX(id)            /* [n_ubatch]: token of each row */ \
+    INDEX(pos)           /* [n_ubatch]: its position */ \
+    INDEX(row_run)       /* [n_ubatch]: its run */ \
+    INDEX(rows)          /* [n_ubatch]: rows of which something is asked */ \
+    INDEX(runs)          /* [n_run, MYTH_RUN_WIDTH]: kernels/ops.h */ \
+    INDEX(capture_rows)  /* [n_ubatch], with captured layers only: rows that are summed */ \
+    INDEX(capture_label) /* [n_ubatch], likewise: the label of each */ \
+    INDEX(keep)          /* [n_ubatch], with layers that share K/V only: rows that go on past first_shared */ \
+    INDEX(keep_pos)      /* [n_ubatch], likewise: their positions */ \
+    INDEX(keep_row_run)  /* [n_ubatch], likewise: their runs */
+/* clang-format on */
+enum {
+#define INDEX(name) MYTH_INDEX_##name,
+    MYTH_INDEX_ARRAYS(INDEX)
+#undef INDEX
+        MYTH_INDEX_N
+};
+
 enum { MYTH_PART_MAX = 9 };
 
 typedef struct {
@@ -132,8 +154,10 @@ typedef struct {
     uint64_t page_bytes, ring_bytes;    /* of all parts together                    */
     uint64_t layer_off[MYTH_LAYER_MAX]; /* of a layer's K inside its part's page or ring */
     uint32_t page_tok, ring_tok, n_page, n_ring, n_entry;
-    uint32_t n_shard, n_wrapped; /* files whose tensors are used in place; times the parts that do */
-    uint32_t n_run;              /* runs in a step at most                   */
+    uint32_t n_shard, n_wrapped;         /* files whose tensors are used in place; times the parts that do */
+    uint32_t n_run;                      /* runs in a step at most                   */
+    uint64_t index_at[MYTH_INDEX_N + 1]; /* where each index array begins, in i32; the last entry is their end. An
+                                          * array that the engine does not need has no length */
     uint32_t mask_words;
     uint32_t n_capture;                      /* captured residuals of all parts          */
     int32_t capture_idx[MYTH_LAYER_MAX + 1]; /* of residual l (0 = embedding) in its part, -1 = not captured */

@@ -4,7 +4,7 @@
 #include "engine_impl.h"
 
 #include "engine/base/map.h"
-#include "engine/make/quant.h"
+#include "engine/base/blocks.h"
 
 void myth_ple_bring(myth_engine *e, const myth_part *p)
 {

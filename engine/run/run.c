@@ -34,8 +34,7 @@ void myth_run_begin(myth_run *run, myth_engine *e, const myth_run_opts *o)
         o->seq[r]->token[run->len[r]] = o->first[r];
     }
     myth_forward_write_index(e, p);
-    myth_stream_write(p->stream, myth_part_view(p, MYTH_BUF_index, 12 * (uint64_t)e->y.opts.n_ubatch, MYTH_I32),
-                      e->idx.rows, 4 * (uint64_t)o->n_seq);
+    myth_index_write(p, p->index.rows, e->idx.rows, o->n_seq);
     myth_stream_write(p->stream, place(p, STEP_AT), &zero, 4);
     if (o->n_stop)
         myth_stream_write(p->stream, place(p, STOP_AT), o->stop_id, 4 * (uint64_t)o->n_stop);
@@ -75,7 +74,7 @@ static void step(myth_run *run, uint32_t k)
     myth_decode_next(p->stream, &(struct myth_decode_next_args){
                                     .top_id = head.top_id,
                                     .top_logit = head.top_logit,
-                                    .ids = myth_part_view(p, MYTH_BUF_index, 0, MYTH_I32),
+                                    .ids = p->index.id,
                                     .pos = st->pos,
                                     .runs = st->runs,
                                     .out = place(p, OUT_AT),

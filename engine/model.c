@@ -1,8 +1,10 @@
 /* model.c - a model's files together: weights, config, tokenizer. */
+#include "model.h"
+
 #include "engine/base/half.h"
-#include "engine/engine.h"
 
 #include <math.h>
+#include <string.h>
 
 myth_status myth_model_open(myth_model *out, myth_mem *mem, const char *spec, const myth_weights_opts *opts,
                             myth_error *err)
