@@ -4,6 +4,7 @@
 #include "filegraph.h"
 #include "headline.h"
 #include "retrieval/rank/rank.h"
+#include "retrieval/scan/languages.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -384,13 +385,10 @@ fail:
 /* Comments inside a signature; strings stay. */
 static size_t drop_comments(char *s, size_t n, const char *language)
 {
-    static const char *const hash[] = {"python", "starlark", "ruby",  "bash", "crystal", "elixir",
-                                       "perl",   "r",        "julia", "nim",  NULL};
-    bool is_hash = false;
+    const uint16_t marks = myth_language_get(language)->marks;
+    const bool is_hash = (marks & MYTH_MARK_HASH) && !(marks & MYTH_MARK_SLASH);
     size_t at = 0;
     char quote = 0;
-    for (int i = 0; hash[i] && !is_hash; i++)
-        is_hash = strcmp(language, hash[i]) == 0;
     for (size_t i = 0; i < n; i++) {
         char c = s[i], next = i + 1 < n ? s[i + 1] : '\0';
         if (quote) {

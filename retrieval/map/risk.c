@@ -1,64 +1,40 @@
 /* risk.c - see risk.h. One pass over the text: comments are skipped, strings are known, names are looked up with what
  * stands before and behind them. */
 #include "risk.h"
-#include "engine/base/text.h"
+
+#include "retrieval/scan/languages.h"
 
 #include <string.h>
 #include <xxhash.h>
 
 /* ---- languages ---- */
 
+/* Families as bits, so that a rule can be for several: risk.def. */
 enum {
-    C = 1,
-    PY = 2,
-    JS = 4,
-    GO = 8,
-    JVM = 16,
-    NET = 32,
-    RB = 64,
-    PHP = 128,
-    RUST = 256,
-    SH = 512,
-    SQL = 1024,
-    OTHER = 2048,
-    CONF = 4096,
-    ALL = 4095
+    C = 1 << MYTH_FAMILY_C,
+    PY = 1 << MYTH_FAMILY_PYTHON,
+    JS = 1 << MYTH_FAMILY_JS,
+    GO = 1 << MYTH_FAMILY_GO,
+    JVM = 1 << MYTH_FAMILY_JVM,
+    NET = 1 << MYTH_FAMILY_NET,
+    RB = 1 << MYTH_FAMILY_RUBY,
+    PHP = 1 << MYTH_FAMILY_PHP,
+    RUST = 1 << MYTH_FAMILY_RUST,
+    SH = 1 << MYTH_FAMILY_SHELL,
+    SQL = 1 << MYTH_FAMILY_SQL,
+    OTHER = 1 << MYTH_FAMILY_OTHER,
+    CONF = 1 << MYTH_FAMILY_CONFIG,
+    ALL = C | PY | JS | GO | JVM | NET | RB | PHP | RUST | SH | SQL | OTHER
 };
 enum {
-    SLASH = 1,
-    HASH = 2,
-    DASH = 4,
-    TRIPLE = 8,
-    BACKTICK = 16,
-    SEMICOLON = 32,
-    PERCENT = 64,
-    ANGLE = 128
-}; /* how comments and strings begin */
-
-static const struct {
-    const char *languages;
-    uint16_t family, marks;
-} families[] = {
-    {"c cpp cuda objc opencl metal", C, SLASH},
-    {"python starlark", PY, HASH | TRIPLE},
-    {"javascript jsx typescript tsx", JS, SLASH | BACKTICK},
-    {"html", JS, BACKTICK | ANGLE},
-    {"go", GO, SLASH | BACKTICK},
-    {"java kotlin scala groovy", JVM, SLASH | TRIPLE},
-    {"csharp fsharp", NET, SLASH},
-    {"ruby crystal", RB, HASH},
-    {"php", PHP, SLASH | HASH},
-    {"rust", RUST, SLASH},
-    {"bash fish powershell", SH, HASH},
-    {"sql", SQL, DASH | SLASH},
-    {"swift dart zig solidity d", OTHER, SLASH},
-    {"lua haskell ada vhdl", OTHER, DASH},
-    {"perl elixir r julia nim tcl awk", OTHER, HASH | TRIPLE},
-    {"erlang", OTHER, PERCENT},
-    {"clojure lisp", OTHER, SEMICOLON},
-    {"ocaml pascal basic objective matlab verilog assembly", OTHER, 0},
-    {"yaml toml json ini hcl dockerfile make cmake nix", CONF, HASH},
-    {"xml", CONF, ANGLE},
+    SLASH = MYTH_MARK_SLASH,
+    HASH = MYTH_MARK_HASH,
+    DASH = MYTH_MARK_DASH,
+    TRIPLE = MYTH_MARK_TRIPLE,
+    BACKTICK = MYTH_MARK_BACKTICK,
+    SEMICOLON = MYTH_MARK_SEMICOLON,
+    PERCENT = MYTH_MARK_PERCENT,
+    ANGLE = MYTH_MARK_ANGLE
 };
 
 /* ---- rules ---- */
@@ -316,13 +292,12 @@ bool myth_risks_begin(myth_risks *r, const char *language)
 {
     memset(r->reason, 0, sizeof(r->reason));
     r->family = 0;
-    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
-        if (myth_text_lists(families[i].languages, language)) {
-            r->family = families[i].family;
-            r->marks = families[i].marks;
-            return true;
-        }
-    return false;
+    const myth_language *l = myth_language_get(language);
+    if (l->family == MYTH_FAMILY_NONE)
+        return false;
+    r->family = (uint16_t)(1u << l->family);
+    r->marks = l->marks;
+    return true;
 }
 
 void myth_risks_import(myth_risks *r, const char *module, uint32_t line)

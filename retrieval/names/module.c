@@ -6,37 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The one table of languages that import. What it does not have is by files, as written, and not looked up. */
-static const myth_module_form forms[] = {
-    {"c cpp cuda objc glsl hlsl opencl metal", MYTH_BY_FILE, "", "", .is_beside = true, .has_headers = true},
-    {"python starlark", MYTH_BY_DOT, ".py .pyi .pyx", .index = "__init__"},
-    {"javascript jsx typescript tsx html", MYTH_BY_FILE,
-     ".ts .tsx .js .jsx .mjs .cjs .mts .cts .d.ts .vue .svelte .json", .index = "index"},
-    {"java groovy", MYTH_BY_DOT, ".java .kt .scala .groovy", "", .has_shared = true, .ends_in_name = true},
-    {"kotlin scala", MYTH_BY_DOT, ".java .kt .scala .groovy", "", .has_shared = true, .ends_in_name = true,
-     .has_loose = true},
-    {"rust", MYTH_BY_COLON, ".rs", "mod", .ends_in_name = true},
-    {"go", MYTH_BY_FILE, ".go", "", .has_shared = true, .is_folder = true},
-    {"ruby", MYTH_BY_FILE, ".rb", "", .is_beside = true},
-    {"php", MYTH_BY_BACKSLASH, ".php", "", .ends_in_name = true},
-    {"lua", MYTH_BY_DOT, ".lua", .index = "init"},
-    {"bash fish", MYTH_BY_FILE, "", "", .is_beside = true},
-    {"css", MYTH_BY_FILE, ".css .scss .less", "", .is_beside = true},
-    {"csharp", MYTH_BY_DOT, NULL, "", .has_shared = true, .ends_in_name = true},
-    {"swift", MYTH_BY_DOT, NULL, "", .has_shared = true},
-    {"haskell elixir", MYTH_BY_DOT, NULL, .index = ""},
-};
-static const myth_module_form other = {"", MYTH_BY_FILE, NULL, .index = ""};
-
-static const myth_module_form *form_of(const char *language)
-{
-    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
-        if (myth_text_lists(forms[i].languages, language))
-            return &forms[i];
-    return &other;
-}
-
-bool myth_module_is_shared(const char *language) { return form_of(language)->has_shared; }
+bool myth_module_is_shared(const char *language) { return myth_language_get(language)->shares_folder; }
 
 /* ---- a path of names ---- */
 
@@ -120,11 +90,11 @@ static void read_colons(myth_module *p, const char *from, const char *spec)
     push_marked(p, spec, "::");
 }
 
-static void read_files(myth_module *p, const char *language, const char *from, const char *spec)
+static void read_files(myth_module *p, const char *from, const char *spec)
 {
     bool is_relative = strncmp(spec, "./", 2) == 0 || strncmp(spec, "../", 3) == 0 || strcmp(spec, ".") == 0 ||
                        strcmp(spec, "..") == 0;
-    if (is_relative && strcmp(language, "ruby") != 0) {
+    if (is_relative && !p->form->has_load_path) {
         p->is_exact = true;
         push_path(p, from, dir_bytes(from));
     }
@@ -135,14 +105,14 @@ static void read_files(myth_module *p, const char *language, const char *from, c
     while (!p->is_exact && (strncmp(spec, "./", 2) == 0 || strncmp(spec, "../", 3) == 0))
         spec += spec[1] == '/' ? 2 : 3;
     size_t n_first = strcspn(spec, "/");
-    p->has_host = p->form->is_folder && !p->is_exact && spec[n_first] && memchr(spec, '.', n_first) != NULL;
+    p->has_host = p->form->imports_folders && !p->is_exact && spec[n_first] && memchr(spec, '.', n_first) != NULL;
     push_path(p, spec, strlen(spec));
 }
 
 void myth_module_read(myth_module *out, const char *language, const char *from, const char *spec)
 {
     char bare[MYTH_MODULE_PATH];
-    const myth_module_form *f = form_of(language);
+    const myth_language *f = myth_language_get(language);
     out->form = f;
     out->text[0] = '\0';
     out->n = 0;
@@ -161,7 +131,7 @@ void myth_module_read(myth_module *out, const char *language, const char *from, 
     else if (f->spelling == MYTH_BY_BACKSLASH && strchr(bare, '\\'))
         push_marked(out, bare, "\\");
     else
-        read_files(out, language, from, bare);
+        read_files(out, from, bare);
 }
 
 /* ---- comparing ---- */
@@ -235,7 +205,7 @@ static myth_module_match in_file(const myth_module *want, const char *to)
         return want->is_exact && myth_module_is_package(to) && dir_bytes(to) == 0 ? MYTH_MODULE_FILE
                                                                                   : MYTH_MODULE_OTHER;
     myth_module_match m = compare(want, n_dir, to, false);
-    return m == MYTH_MODULE_FILE || want->form->has_loose ? m : MYTH_MODULE_OTHER;
+    return m == MYTH_MODULE_FILE || want->form->has_loose_imports ? m : MYTH_MODULE_OTHER;
 }
 
 myth_module_match myth_module_means(const char *language, const char *from, const char *spec, const char *to)
@@ -248,9 +218,9 @@ myth_module_match myth_module_means(const char *language, const char *from, cons
         return MYTH_MODULE_OTHER;
     if (want.n == 0) /* ".", the package around the file */
         return want.is_exact && dir_bytes(to) == 0 ? MYTH_MODULE_PACKAGE : MYTH_MODULE_OTHER;
-    const myth_module_form *f = want.form;
+    const myth_language *f = want.form;
     myth_module_match m = compare(&want, want.n, to, f->has_headers);
-    if (m == MYTH_MODULE_OTHER && f->ends_in_name)
+    if (m == MYTH_MODULE_OTHER && f->imports_end_in_name)
         m = in_file(&want, to);
     /* a crate's own name, or an application's, stands in front of what is in its tree */
     const char *slash = strchr(want.text, '/');

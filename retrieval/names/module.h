@@ -13,35 +13,15 @@
 #ifndef MYTH_MODULE_H
 #define MYTH_MODULE_H
 
-#include <stdbool.h>
+#include "retrieval/scan/languages.h"
+
 #include <stddef.h>
 
 enum { MYTH_MODULE_PATH = 1024 }; /* longer paths mean nothing */
 
-/* How a language writes what it imports: by files, with dots, with "::", with '\'. */
-typedef enum { MYTH_BY_FILE, MYTH_BY_DOT, MYTH_BY_COLON, MYTH_BY_BACKSLASH } myth_spelling;
-
-typedef struct {
-    const char *languages; /* parted by spaces */
-    myth_spelling spelling;
-    const char *
-        /* of the files it means, in the order in which they are tried; "" = as written, NULL = its names are no paths
-         */
-        suffixes;
-    const char *
-        /* the file that stands for its folder, without suffix; "" */
-        index;
-    bool has_shared;   /* files of a directory share names                                      */
-    bool ends_in_name; /* the last name of a path may be one inside a file                      */
-    bool has_loose;    /* and that file may have any name in the directory: functions of a package */
-    bool is_beside;    /* a path without dots in front is looked for beside the file first      */
-    bool is_folder;    /* an import means all files of a folder                                 */
-    bool has_headers;
-} myth_module_form;
-
 /* An import as it was read: names parted by '/'. */
 typedef struct {
-    const myth_module_form *form; /* never NULL */
+    const myth_language *form; /* of the file that imports; never NULL */
     char text[MYTH_MODULE_PATH];
     size_t n;
     bool is_exact; /* from the root, not from anywhere */

@@ -72,7 +72,7 @@ myth_status myth_resolver_open(myth_resolver **out, myth_mem *mem, const myth_re
         chain(r->by_name, r->next_name, slot_of(r, name, strlen(name)), i);
         if (name > path)
             chain(r->by_two, r->next_two, slot_of(r, two_names(path), strlen(two_names(path))), i);
-        if (strcmp(file[i].language, "go") == 0)
+        if (myth_language_get(file[i].language)->imports_folders)
             chain(r->by_folder, r->next_folder, slot_of(r, path, folder_bytes(path)), i);
     }
     return MYTH_OK;
@@ -154,12 +154,12 @@ static void find_ending(search *s, const char *ending, bool is_single)
 
 /* Calls `find` for the stem with every suffix, then for the file that stands for it as a folder, until something is
  * found. */
-static void find_stem(search *s, const myth_module_form *f, const char *stem, bool is_ending, bool is_single)
+static void find_stem(search *s, const myth_language *f, const char *stem, bool is_ending, bool is_single)
 {
     char path[MYTH_MODULE_PATH + 64];
-    if (!*stem && !*f->index)
+    if (!*stem && !f->index)
         return;
-    for (int pass = 0; pass < (*f->index ? 2 : 1) && s->n == 0; pass++) {
+    for (int pass = 0; pass < (f->index ? 2 : 1) && s->n == 0; pass++) {
         const char *suffix = f->suffixes;
         do {
             int n_suffix = (int)strcspn(suffix, " ");
@@ -176,7 +176,7 @@ static void find_stem(search *s, const myth_module_form *f, const char *stem, bo
 }
 
 /* A path as written, or without its suffix; "./queue.js" is written of queue.ts, too. */
-static void find_written(search *s, const myth_module_form *f, const char *path)
+static void find_written(search *s, const myth_language *f, const char *path)
 {
     char stem[MYTH_MODULE_PATH];
     const char *dot = strrchr(name_of(path), '.');
@@ -191,19 +191,19 @@ static void find_written(search *s, const myth_module_form *f, const char *path)
 
 static void resolve_path(search *s, const myth_module *m)
 {
-    const myth_module_form *f = m->form;
+    const myth_language *f = m->form;
     const char *from = s->r->file[s->from].path;
     char beside[2 * MYTH_MODULE_PATH];
     if (m->is_exact) {
         find_written(s, f, m->text);
         return;
     }
-    if (f->is_beside && folder_bytes(from) + m->n + 2 < MYTH_MODULE_PATH) {
+    if (f->looks_beside && folder_bytes(from) + m->n + 2 < MYTH_MODULE_PATH) {
         snprintf(beside, sizeof(beside), "%.*s%s%s", (int)folder_bytes(from), from, folder_bytes(from) ? "/" : "",
                  m->text);
         find_written(s, f, beside);
     }
-    if (s->n || !(m->is_own || f->is_beside)) /* else a package, which is not in the tree */
+    if (s->n || !(m->is_own || f->looks_beside)) /* else a package, which is not in the tree */
         return;
     find_path(s, m->text);
     if (s->n == 0)
@@ -215,8 +215,8 @@ static void resolve_path(search *s, const myth_module *m)
 /* Names of modules, the last of which may be of something in one. */
 static void resolve_name(search *s, myth_module *m)
 {
-    const myth_module_form *f = m->form;
-    const uint32_t most = m->is_exact && !f->ends_in_name ? 0 : DROPS_MAX;
+    const myth_language *f = m->form;
+    const uint32_t most = m->is_exact && !f->imports_end_in_name ? 0 : DROPS_MAX;
     if ((f->spelling == MYTH_BY_COLON && !m->is_own && !m->is_exact) || (m->n == 0 && !m->is_exact))
         return;
     find_path(s, m->text); /* a name may be written as a path, too */
@@ -261,7 +261,7 @@ uint32_t myth_resolve(const myth_resolver *r, uint32_t from, const char *import,
     myth_module_read(&m, r->file[from].language, r->file[from].path, import);
     if (m.is_bad || !m.form->suffixes)
         return 0;
-    if (m.form->is_folder)
+    if (m.form->imports_folders)
         resolve_folder(&s, &m);
     else if (m.form->spelling == MYTH_BY_FILE)
         resolve_path(&s, &m);

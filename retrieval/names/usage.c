@@ -241,16 +241,6 @@ static myth_status find_name(look *l, const char *asked, myth_error *err)
 
 /* ---- why ---- */
 
-/* Methods are named without what they belong to. */
-static bool has_bare_methods(const char *language)
-{
-    static const char *const bare[] = {"java", "kotlin", "scala", "csharp", "cpp", "cuda", "ruby", "swift", NULL};
-    for (int i = 0; bare[i]; i++)
-        if (strcmp(bare[i], language) == 0)
-            return true;
-    return false;
-}
-
 static bool is_self(const char *receiver)
 {
     static const char *const word[] = {"self", "this", "cls", "super", "Self", "$this", "static", "parent", NULL};
@@ -349,7 +339,7 @@ static int judge(const place_of_use *p, const myth_usage_definition *d, const re
     bool is_method = is_of_object(d);
     const char *type = last_of(d->parent);
     bool is_own = p->has_receiver && is_self(p->receiver);
-    bool is_bare_method = is_method && !p->has_receiver && !has_bare_methods(p->file->language);
+    bool is_bare_method = is_method && !p->has_receiver && !myth_language_get(p->file->language)->has_bare_methods;
     bool is_of_type = type[0] && p->has_receiver && strcmp(p->receiver, type) == 0;
     bool is_hidden = is_header_language(d->language) && !d->is_exported && !is_header_path(d->path); /* static */
     if ((is_bare_method && !is_alias) || (is_own && !is_method && p->around_parent[0]) ||
@@ -371,7 +361,7 @@ static int judge(const place_of_use *p, const myth_usage_definition *d, const re
     if (is_method && is_module) /* a function of the module */
         return MYTH_WHY_NAME;
     if (r->why >= MYTH_WHY_EXPORT && p->has_type) {
-        if (is_method ? p->has_receiver || has_bare_methods(p->file->language) : is_module)
+        if (is_method ? p->has_receiver || myth_language_get(p->file->language)->has_bare_methods : is_module)
             return r->why;
         if (!p->has_receiver && (r->names_it || r->is_header))
             return r->why;

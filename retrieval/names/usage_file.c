@@ -214,7 +214,7 @@ static void find_statement(const myth_view *f, myth_view_import *i, uint32_t lin
     size_t n;
     int depth = 0;
     i->line0 = i->line1 = line;
-    if (strcmp(f->language, "go") == 0) /* a block of imports: each line is one */
+    if (myth_language_get(f->language)->has_import_blocks) /* a block of imports: each line is one */
         return;
     for (uint32_t up = line; up > 0 && line - up < SPAN; up--) {
         const char *text = myth_view_line(f, up, &n);
@@ -372,7 +372,7 @@ void myth_view_module_name(char *dst, size_t cap, const myth_view *f, const myth
                     i->spec);
         return;
     }
-    if (strcmp(f->language, "go") == 0) { /* sess "example.com/auth" */
+    if (myth_language_get(f->language)->has_import_blocks) { /* sess "example.com/auth" */
         size_t len = 0;
         at += n - at > 7 && memcmp(line + at, "import ", 7) == 0 ? 7 : 0;
         while (at + len < n && is_word((unsigned char)line[at + len]))
@@ -404,7 +404,7 @@ bool myth_view_is_export(const myth_view *f, const myth_view_import *i)
     const char *line = myth_view_line(f, i->line0, &n);
     at = blanks(line, n, 0);
     bool is_pub = n - at > 3 && memcmp(line + at, "pub", 3) == 0;
-    if (strcmp(f->language, "rust") == 0)
+    if (myth_language_get(f->language)->reexports_with_pub)
         return is_pub;
     return myth_module_is_package(f->path) || (n - at > 6 && memcmp(line + at, "export", 6) == 0);
 }
@@ -437,22 +437,4 @@ bool myth_receiver_of(const char *line, size_t off, char *receiver, size_t cap)
     memcpy(receiver, line + i, n);
     receiver[n] = '\0';
     return true;
-}
-
-bool myth_language_is_kin(const char *a, const char *b)
-{
-    static const char *const kin[][9] = {{"c", "cpp", "cuda", "objc", "opencl", "metal"},
-                                         {"javascript", "jsx", "typescript", "tsx", "html"},
-                                         {"java", "kotlin", "scala", "groovy"},
-                                         {"python", "starlark"}};
-    if (strcmp(a, b) == 0)
-        return true;
-    for (size_t i = 0; i < sizeof(kin) / sizeof(kin[0]); i++) {
-        int found = 0;
-        for (int k = 0; k < 9 && kin[i][k]; k++)
-            found |= (strcmp(kin[i][k], a) == 0) | (strcmp(kin[i][k], b) == 0) << 1;
-        if (found == 3)
-            return true;
-    }
-    return false;
 }

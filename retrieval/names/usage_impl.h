@@ -68,7 +68,4 @@ bool myth_view_is_export(const myth_view *f, const myth_view_import *i);
  * it, "" when that is no name. */
 bool myth_receiver_of(const char *line, size_t off, char *receiver, size_t cap);
 
-/* Languages whose names mean the same things. */
-bool myth_language_is_kin(const char *a, const char *b);
-
 #endif

@@ -436,6 +436,6 @@ myth_status myth_chunk_file(myth_chunks *out, myth_chunker *c, const char *langu
     myth_cut_close(&cut);
     memcpy(out->note, note, sizeof(note));
     out->is_failed = is_failed;
-    out->is_lost = grammar >= 0 && !myth_grammar_get(grammar).is_data;
+    out->is_lost = grammar >= 0 && !myth_grammar_get(grammar).is->is_data;
     return st;
 }

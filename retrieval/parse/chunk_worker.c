@@ -225,7 +225,7 @@ static TSTree *parse_best(worker *w, slot *s, const unsigned char *text, uint64_
     if (!tree)
         return NULL;
     *bad = errors_of(ts_tree_root_node(tree));
-    unsigned char *blanked = s->grammar.has_directives && bad->bytes > n / 20 ? blank_directives(w, text, n) : NULL;
+    unsigned char *blanked = s->grammar.is->has_directives && bad->bytes > n / 20 ? blank_directives(w, text, n) : NULL;
     uint64_t deadline_ns = w->deadline_ns, now_ns = cpu_ns();
     w->deadline_ns = now_ns < deadline_ns ? now_ns + (deadline_ns - now_ns) / 2 : deadline_ns;
     TSTree *second = blanked ? parse(w, s, blanked, n) : NULL;

@@ -244,7 +244,7 @@ static void take_whole(tree_cut *t, TSNode node, const place *at)
         myth_def *d = most_of(t->s, off, end);
         if (d && !(at->is_part && kind_of(d) == MYTH_CHUNK_MODULE)) {
             a.def = d;
-            a.kind = t->s->grammar->is_data ? MYTH_CHUNK_CONFIG : whole_kind(t->s, d);
+            a.kind = t->s->grammar->is->is_data ? MYTH_CHUNK_CONFIG : whole_kind(t->s, d);
         }
         a.is_lead = !a.def && end <= at->head_end;
         a.is_tail =
@@ -269,7 +269,7 @@ static place inside(const tree_cut *t, TSNode node, const place *at)
     in.head_end = 0;
     if (d && !(at->is_part && kind_of(d) == MYTH_CHUNK_MODULE)) {
         in.owner = d;
-        in.kind = t->s->grammar->is_data ? MYTH_CHUNK_CONFIG : kind_of(d);
+        in.kind = t->s->grammar->is->is_data ? MYTH_CHUNK_CONFIG : kind_of(d);
         in.is_part = is_function(in.kind);
     }
     return in;
@@ -304,7 +304,7 @@ static void walk(tree_cut *t, TSTreeCursor *cursor, const place *at, uint32_t de
 void myth_cut_tree(myth_symbols *s, TSNode root)
 {
     tree_cut t = {.s = s, .cut = s->cut};
-    place file = {.kind = s->grammar->is_data ? MYTH_CHUNK_CONFIG : MYTH_CHUNK_MODULE};
+    place file = {.kind = s->grammar->is->is_data ? MYTH_CHUNK_CONFIG : MYTH_CHUNK_MODULE};
     TSTreeCursor cursor = ts_tree_cursor_new(root);
     walk(&t, &cursor, &file, 0);
     ts_tree_cursor_delete(&cursor);

@@ -325,10 +325,10 @@ static bool is_test_name(const myth_symbols *s, const myth_def *d)
         return true;
     bool is_test_file = strcasestr(s->path, "test") || strcasestr(s->path, "spec");
     if (strncmp(name, "test_", 5) == 0 || (strncmp(name, "test", 4) == 0 && isupper((unsigned char)name[4])))
-        return is_test_file || s->grammar->any_test_name;
+        return is_test_file || s->grammar->is->any_test_name;
     bool is_of_go =
         strncmp(name, "Test", 4) == 0 || strncmp(name, "Benchmark", 9) == 0 || strncmp(name, "Fuzz", 4) == 0;
-    return s->grammar->exports == MYTH_EXPORT_UPPER && is_test_file && is_of_go;
+    return s->grammar->is->exports == MYTH_EXPORT_UPPER && is_test_file && is_of_go;
 }
 
 /* ---- one match ---- */
@@ -564,7 +564,7 @@ static bool is_exported(const myth_symbols *s, const myth_def *d)
     if (up && d->kind == MYTH_SYMBOL_CONSTANT && up->kind == MYTH_SYMBOL_TYPE)
         return up->is_exported;
     uint32_t name_off = d->name_off < d->off ? d->off : d->name_off;
-    switch (s->grammar->exports) {
+    switch (s->grammar->is->exports) {
     case MYTH_EXPORT_NO_STATIC: return (up && is_class(up)) || !has_word(s, d->off, name_off, "static");
     case MYTH_EXPORT_NO_UNDERSCORE: return name[0] != '_';
     case MYTH_EXPORT_UPPER: return isupper((unsigned char)name[0]);
@@ -609,7 +609,7 @@ static void find_doc(const myth_symbols *s, myth_def *d)
         d->doc_bytes = end - d->doc_off;
         first = (uint32_t)myth_cut_line_start(s->cut, s->comment.mark[i].off);
     }
-    if (!s->grammar->has_docstrings || !d->body || end)
+    if (!s->grammar->is->has_docstrings || !d->body || end)
         return;
     const char *p = text_at(s, d->body), *stop = text_at(s, d->end), *quote = p;
     while (quote < stop && quote < p + 2 && isalpha((unsigned char)*quote))

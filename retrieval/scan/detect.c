@@ -10,6 +10,7 @@
  * Generated  a mark in a comment of the first lines, or a name that only tools write
  * Source     github-linguist for names and interpreters; Go's "Code generated ... DO NOT EDIT." */
 #define _GNU_SOURCE
+#include "languages.h"
 #include "scan.h"
 
 #include <ctype.h>
@@ -20,14 +21,7 @@
 
 /* ---- the table of languages.def, by hash ---- */
 
-static const struct {
-    const char *name, *patterns;
-} language[] = {
-#define LANG(id, patterns, grammar) {#id, patterns},
-#include "languages.def"
-#undef LANG
-};
-enum { N_LANGUAGE = sizeof(language) / sizeof(language[0]), N_SLOT = 2048, LONGEST_NAME = 48 };
+enum { N_SLOT = 2048, LONGEST_NAME = 48 };
 
 /* A suffix (begins behind its star) or a whole name. */
 static struct {
@@ -56,8 +50,9 @@ static int find_slot(const char *s, size_t n, bool is_suffix)
 
 static void fill_slots(void)
 {
-    for (int l = 0; l < N_LANGUAGE; l++)
-        for (const char *p = language[l].patterns; *p;) {
+    const myth_language *row;
+    for (uint32_t l = 0; (row = myth_language_at(l)); l++)
+        for (const char *p = row->patterns; *p;) {
             size_t n = strcspn(p, " ");
             bool is_suffix = *p == '*';
             int i = find_slot(p + is_suffix, n - is_suffix, is_suffix);
@@ -76,13 +71,13 @@ static const char *lookup(const char *s, size_t n, bool is_suffix)
     char lower[LONGEST_NAME];
     int i = find_slot(s, n, is_suffix);
     if (slot[i].text)
-        return language[slot[i].lang].name;
+        return myth_language_at(slot[i].lang)->name;
     if (n > sizeof(lower))
         return NULL;
     for (size_t k = 0; k < n; k++)
         lower[k] = (char)tolower((unsigned char)s[k]);
     i = find_slot(lower, n, is_suffix);
-    return slot[i].text ? language[slot[i].lang].name : NULL;
+    return slot[i].text ? myth_language_at(slot[i].lang)->name : NULL;
 }
 
 static const char *by_suffix(const char *name, size_t n)
@@ -131,38 +126,40 @@ static const char *by_name(const char *name, bool *is_sure)
 
 /* ---- content ---- */
 
-typedef struct {
-    const char *word, *lang;
-} word_lang;
-
-static const char *find_word(const word_lang *table, size_t n_table, const char *s, size_t n)
+/* Whether a word is in a list parted by spaces, without regard to case. */
+static bool lists(const char *list, const char *s, size_t n)
 {
-    for (size_t i = 0; i < n_table; i++)
-        if (strlen(table[i].word) == n && strncasecmp(table[i].word, s, n) == 0)
-            return table[i].lang;
+    while (list && *list) {
+        size_t len = strcspn(list, " ");
+        if (len == n && strncasecmp(list, s, n) == 0)
+            return true;
+        list += len + (list[len] == ' ');
+    }
+    return false;
+}
+
+/* The language that a program runs, or that an editor means by a mode. */
+static const char *by_program(const char *s, size_t n)
+{
+    const myth_language *row;
+    for (uint32_t l = 0; (row = myth_language_at(l)); l++)
+        if (lists(row->programs, s, n))
+            return row->name;
     return NULL;
 }
-#define FIND(table, s, n) find_word(table, sizeof(table) / sizeof(table[0]), s, n)
+
+static const char *by_mode(const char *s, size_t n)
+{
+    const myth_language *row;
+    for (uint32_t l = 0; (row = myth_language_at(l)); l++)
+        if (lists(row->modes, s, n))
+            return row->name;
+    return NULL;
+}
 
 /* "#!/usr/bin/env -S python3.11 -u": the program's name without version. */
 static const char *by_shebang(const char *s, size_t n)
 {
-    static const word_lang table[] = {
-        {"python", "python"},   {"pypy", "python"},      {"node", "javascript"},    {"nodejs", "javascript"},
-        {"deno", "typescript"}, {"bun", "typescript"},   {"ts-node", "typescript"}, {"tsx", "typescript"},
-        {"ruby", "ruby"},       {"jruby", "ruby"},       {"rake", "ruby"},          {"perl", "perl"},
-        {"sh", "bash"},         {"bash", "bash"},        {"dash", "bash"},          {"zsh", "bash"},
-        {"ksh", "bash"},        {"ash", "bash"},         {"mksh", "bash"},          {"bats", "bash"},
-        {"fish", "fish"},       {"lua", "lua"},          {"luajit", "lua"},         {"texlua", "lua"},
-        {"php", "php"},         {"awk", "awk"},          {"gawk", "awk"},           {"mawk", "awk"},
-        {"tclsh", "tcl"},       {"wish", "tcl"},         {"expect", "tcl"},         {"Rscript", "r"},
-        {"groovy", "groovy"},   {"scala", "scala"},      {"elixir", "elixir"},      {"iex", "elixir"},
-        {"escript", "erlang"},  {"julia", "julia"},      {"make", "make"},          {"gmake", "make"},
-        {"swift", "swift"},     {"pwsh", "powershell"},  {"runhaskell", "haskell"}, {"runghc", "haskell"},
-        {"stack", "haskell"},   {"ocaml", "ocaml"},      {"kotlin", "kotlin"},      {"crystal", "crystal"},
-        {"guile", "lisp"},      {"sbcl", "lisp"},        {"racket", "lisp"},        {"emacs", "lisp"},
-        {"go", "go"},           {"rust-script", "rust"}, {"cargo", "rust"},         {"dotnet", "csharp"},
-    };
     if (n < 3 || s[0] != '#' || s[1] != '!')
         return NULL;
     const char *end = memchr(s, '\n', n), *p = s + 2;
@@ -182,9 +179,9 @@ static const char *by_shebang(const char *s, size_t n)
         /* env, its options and its assignments stand before the program */
         if ((m == 3 && memcmp(base, "env", 3) == 0) || *w == '-' || memchr(w, '=', (size_t)(p - w)))
             continue;
-        const char *l = FIND(table, base, m);
+        const char *l = by_program(base, m);
         while (!l && m && (isdigit((unsigned char)base[m - 1]) || base[m - 1] == '.' || base[m - 1] == '-'))
-            l = FIND(table, base, --m);
+            l = by_program(base, --m);
         return l;
     }
     return NULL;
@@ -193,46 +190,6 @@ static const char *by_shebang(const char *s, size_t n)
 /* "-*- mode: python -*-", "-*- C++ -*-", "vim: set ft=sh :". */
 static const char *by_mode_line(const char *s, size_t n)
 {
-    static const word_lang table[] = {
-        {"python", "python"},
-        {"py", "python"},
-        {"c++", "cpp"},
-        {"cpp", "cpp"},
-        {"c", "c"},
-        {"sh", "bash"},
-        {"bash", "bash"},
-        {"shell-script", "bash"},
-        {"zsh", "bash"},
-        {"perl", "perl"},
-        {"cperl", "perl"},
-        {"ruby", "ruby"},
-        {"javascript", "javascript"},
-        {"js", "javascript"},
-        {"js2", "javascript"},
-        {"lua", "lua"},
-        {"make", "make"},
-        {"makefile", "make"},
-        {"cmake", "cmake"},
-        {"tcl", "tcl"},
-        {"yaml", "yaml"},
-        {"conf", "ini"},
-        {"dosini", "ini"},
-        {"dockerfile", "dockerfile"},
-        {"rust", "rust"},
-        {"java", "java"},
-        {"emacs-lisp", "lisp"},
-        {"lisp", "lisp"},
-        {"scheme", "lisp"},
-        {"sql", "sql"},
-        {"haskell", "haskell"},
-        {"groovy", "groovy"},
-        {"php", "php"},
-        {"go", "go"},
-        {"xml", "xml"},
-        {"html", "html"},
-        {"nroff", "roff"},
-        {"awk", "awk"},
-    };
     if (n > 512)
         n = 512;
     const char *p = memmem(s, n, "-*-", 3);
@@ -251,7 +208,7 @@ static const char *by_mode_line(const char *s, size_t n)
         size_t m = 0;
         while (p + m < end && p[m] != ' ' && p[m] != ';')
             m++;
-        return FIND(table, p, m);
+        return by_mode(p, m);
     }
     static const char *const key[] = {
         "vim: ft=", "vim:ft=", "vim: filetype=", "vim: set ft=", "vim:set ft=", "vim: set filetype=", "vim: syntax=",
@@ -262,14 +219,16 @@ static const char *by_mode_line(const char *s, size_t n)
             size_t m = 0;
             while (p + m < s + n && (isalnum((unsigned char)p[m]) || p[m] == '+' || p[m] == '-'))
                 m++;
-            return FIND(table, p, m);
+            return by_mode(p, m);
         }
     return NULL;
 }
 
 static const char *by_beginning(const char *s, size_t n)
 {
-    static const word_lang table[] = {
+    static const struct {
+        const char *word, *lang;
+    } table[] = {
         {"<?php", "php"},     {"<?xml", "xml"},        {"<!doctype html", "html"}, {"<html", "html"},
         {"<!doctype", "xml"}, {"diff --git ", "diff"}, {"#compdef", "bash"},       {"syntax = \"proto", "protobuf"},
         {"#include ", "c"},   {"#include<", "c"},      {"%!ps", "text"},
@@ -469,8 +428,8 @@ const char *myth_detect_minified(const char *path, const char *lang, const unsig
         if (!lang || !is_sure || strcmp(lang, "typescript") == 0)
             lang = myth_detect_language(path, head, n_head);
     }
-    bool is_script = strcmp(lang, "javascript") == 0 || strcmp(lang, "jsx") == 0 || strcmp(lang, "typescript") == 0,
-         is_css = strcmp(lang, "css") == 0;
+    myth_minified minified = myth_language_get(lang)->minified;
+    bool is_script = minified == MYTH_MINIFIED_SCRIPT, is_css = minified == MYTH_MINIFIED_STYLE;
     if (!is_script && !is_css)
         return NULL;
     const char *dot = memrchr(name, '.', n);

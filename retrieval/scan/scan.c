@@ -6,8 +6,8 @@
  * Races        what changes while it is read is listed as it was met; the reader of a file hashes what it read */
 #define _GNU_SOURCE
 #include "scan.h"
-#include "retrieval/parse/grammars.h"
 #include "ladder.h"
+#include "languages.h"
 #include "retrieval/limits.h"
 
 #include "engine/base/thread.h"
@@ -321,9 +321,8 @@ static myth_scan_reason ask_rules(worker *w, const myth_ignore_frame *frame, con
 /* Whether the name is one of code: then what it holds is missed. */
 static bool is_code(const char *name)
 {
-    const char *language = myth_detect_language(name, NULL, 0);
-    int grammar = language ? myth_grammar_find(language) : -1;
-    return grammar >= 0 && !myth_grammar_get(grammar).is_data;
+    const myth_language *l = myth_language_get(myth_detect_language(name, NULL, 0));
+    return l->grammar[0] && !l->is_data;
 }
 
 static bool read_head(worker *w, int dir_fd, const char *name, uint64_t *n)

@@ -93,7 +93,7 @@ const char *chunks_language(const char *path)
     static const struct {
         const char *id, *patterns;
     } rows[] = {
-#define LANG(id, patterns, grammar) {#id, patterns},
+#define LANG(id, patterns, ...) {#id, patterns},
 #include "retrieval/scan/languages.def"
 #undef LANG
     };

@@ -1,0 +1,102 @@
+/* languages.h - what the retriever knows of a language, in one row of languages.def: how its files are found, parsed,
+ * read for imports and comments.
+ *
+ * Owner    constant data; a row is valid for ever
+ * Threads  any */
+#ifndef MYTH_LANGUAGES_H
+#define MYTH_LANGUAGES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Languages that are written alike. Those of the first four families call one another's definitions. */
+typedef enum {
+    MYTH_FAMILY_NONE, /* prose, data without a risk */
+    MYTH_FAMILY_C,
+    MYTH_FAMILY_PYTHON,
+    MYTH_FAMILY_JS,
+    MYTH_FAMILY_JVM,
+    MYTH_FAMILY_GO,
+    MYTH_FAMILY_NET,
+    MYTH_FAMILY_RUBY,
+    MYTH_FAMILY_PHP,
+    MYTH_FAMILY_RUST,
+    MYTH_FAMILY_SHELL,
+    MYTH_FAMILY_SQL,
+    MYTH_FAMILY_OTHER, /* code of any other family */
+    MYTH_FAMILY_CONFIG /* data that configures */
+} myth_language_family;
+
+/* How comments and long strings begin. */
+enum {
+    MYTH_MARK_SLASH = 1,      /* two slashes, slash and star */
+    MYTH_MARK_HASH = 2,       /* # */
+    MYTH_MARK_DASH = 4,       /* -- */
+    MYTH_MARK_TRIPLE = 8,     /* strings in three quotes */
+    MYTH_MARK_BACKTICK = 16,  /* strings in backticks */
+    MYTH_MARK_SEMICOLON = 32, /* ; */
+    MYTH_MARK_PERCENT = 64,   /* % */
+    MYTH_MARK_ANGLE = 128     /* <!-- */
+};
+
+/* What makes a definition visible outside its file. */
+typedef enum {
+    MYTH_EXPORT_TOP,           /* being at the top of the file                         */
+    MYTH_EXPORT_NO_STATIC,     /* no "static" before the name                          */
+    MYTH_EXPORT_NO_UNDERSCORE, /* a name that does not begin with '_'                  */
+    MYTH_EXPORT_UPPER,         /* a name that begins with a capital                    */
+    MYTH_EXPORT_EXPORT,        /* "export" before it                                   */
+    MYTH_EXPORT_PUB,           /* "pub" before its name                                */
+    MYTH_EXPORT_PUBLIC,        /* "public" or "protected" before its name              */
+    MYTH_EXPORT_NO_PRIVATE     /* neither "private" nor "local" before its name        */
+} myth_export_rule;
+
+/* How an import names a module: a file's path, or names with ".", "::" or "\\" between them. */
+typedef enum { MYTH_BY_FILE, MYTH_BY_DOT, MYTH_BY_COLON, MYTH_BY_BACKSLASH } myth_spelling;
+
+/* Tools that write files of the language in one line. */
+typedef enum { MYTH_MINIFIED_NEVER, MYTH_MINIFIED_SCRIPT, MYTH_MINIFIED_STYLE } myth_minified;
+
+typedef struct {
+    const char *name;     /* id of the row */
+    const char *patterns; /* of file names */
+    const char *grammar;  /* "" = none */
+    const char *programs; /* of a "#!" line, without version, parted by spaces; NULL = none */
+    const char *modes;    /* of editors' mode lines, likewise */
+
+    myth_language_family family;
+    uint16_t marks;
+    myth_minified minified;
+
+    /* definitions */
+    myth_export_rule exports;
+    bool is_data;        /* its chunks are configuration */
+    bool has_directives; /* of C's preprocessor */
+    bool has_docstrings;
+    bool any_test_name;    /* test_... is a test in any file */
+    bool has_bare_methods; /* methods are named without the class they belong to */
+
+    /* imports */
+    myth_spelling spelling;
+    const char *suffixes;     /* of the files an import means, in the order they are tried; "" = as written, NULL = its
+                           * names are no paths */
+    const char *index;        /* the file that an import of its folder means, without suffix; NULL = none */
+    bool shares_folder;       /* files of a folder see one another's names without an import */
+    bool imports_folders;     /* an import means all files of a folder */
+    bool imports_end_in_name; /* the last name of a path may be one inside a file */
+    bool has_loose_imports;   /* and that file may have any name in the folder: functions of a package */
+    bool looks_beside;        /* a path without dots in front is looked for beside the file first */
+    bool has_load_path;       /* a path with dots in front need not be relative to the file */
+    bool has_headers;         /* an include means the header and the file of the same stem */
+    bool has_import_blocks;   /* a block of imports has one a line, with the alias before the path */
+    bool reexports_with_pub;  /* "pub" before an import gives the names on */
+} myth_language;
+
+/* Row i, NULL past the last. */
+const myth_language *myth_language_at(uint32_t i);
+/* The row of a name; a row with an empty name and nothing known when there is none. */
+const myth_language *myth_language_get(const char *name);
+/* Whether definitions of one language may be used in the other: the same, or of a family that calls one another. */
+bool myth_language_is_kin(const char *a, const char *b);
+
+#endif
