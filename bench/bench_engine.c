@@ -29,7 +29,7 @@
 #include "engine/make/convert.h"
 #include "engine/run/devices.h"
 #include "engine/run/run.h"
-#include "frontend/cli/limits.h"
+#include "frontend/cli/machine_limits.h"
 #include "limits.h"
 
 #include <stdarg.h>

@@ -3,21 +3,18 @@
 #ifndef MYTH_RETRIEVAL_H
 #define MYTH_RETRIEVAL_H
 
-#include "retrieval/parse/chunk.h"
-#include "frontend/eval/corpus.h"
-#include "retrieval/lines/grep.h"
-#include "retrieval/index/index.h"
 #include "retrieval/git/merge.h"
-#include "frontend/eval/plain.h"
-#include "retrieval/rank/rank.h"
+#include "retrieval/index/index.h"
+#include "retrieval/lines/grep.h"
 #include "retrieval/map/repomap.h"
-#include "revision.h"
-#include "retrieval/scan/scan.h"
-#include "retrieval/rank/search.h"
-#include "frontend/eval/snapshot.h"
 #include "retrieval/map/summaries.h"
-#include "retrieval/rank/topic.h"
 #include "retrieval/names/usage.h"
+#include "retrieval/parse/chunk.h"
+#include "retrieval/rank/rank.h"
+#include "retrieval/rank/search.h"
+#include "retrieval/rank/topic.h"
+#include "retrieval/scan/scan.h"
 #include "retrieval/vectors/vectors.h"
+#include "revision.h"
 
 #endif

@@ -7,7 +7,7 @@
  *            and values of the positions seen; limit_tok_s is the smaller of bandwidth / bytes and peak / flops, both
  *            measured just before (limits.h) */
 #include "frontend/cli/json_out.h"
-#include "frontend/cli/limits.h"
+#include "frontend/cli/machine_limits.h"
 #include "frontend/cli/cli.h"
 #include "engine/run/embed.h"
 

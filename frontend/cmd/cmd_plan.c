@@ -1,6 +1,6 @@
 /* cmd_plan.c - the bytes of a command before it is run, from the model's headers alone. */
 #include "frontend/inspect/inspect.h"
-#include "frontend/cli/limits.h"
+#include "frontend/cli/machine_limits.h"
 #include "frontend/cli/plan_out.h"
 
 #include "engine/run/embed.h"

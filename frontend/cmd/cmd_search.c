@@ -1,5 +1,6 @@
 /* cmd_search.c - finds code: lines by a literal or a regular expression, chunks by the words of a question, rows of a
  * corpus for evaluations. */
+#include "frontend/eval/corpus.h"
 #include "embedding.h"
 #include "frontend/cli/json_out.h"
 

@@ -268,7 +268,7 @@ myth_status myth_corpus_add(myth_corpus *c, const myth_corpus_row *row, myth_err
         memcpy(id + row->n_id + 1, row->path, row->n_path);
     corpus_row *r = &c->row[c->n_row];
     *r = (corpus_row){.id = id, .path = id + row->n_id + 1, .n_id = (uint32_t)row->n_id, .is_number = row->is_number};
-    r->kinds = row->path ? myth_rank_kinds(r->path, myth_detect_test(r->path), false) : 1u << MYTH_KIND_SOURCE;
+    r->kinds = row->path ? myth_file_kinds(r->path, myth_detect_test(r->path), false) : 1u << MYTH_KIND_SOURCE;
     size_t off = 0;
     do {
         size_t n = piece_end(row->text + off, row->n_text - off);

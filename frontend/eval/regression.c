@@ -1,6 +1,7 @@
 /* regression.c - a change with defects in it: `inspect-diff` over the patch, in a copy of the repository that has the
  * change. */
 #include "eval.h"
+#include "snapshot.h"
 #include "retrieval/retrieval.h"
 
 #include <errno.h>

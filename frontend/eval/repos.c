@@ -5,6 +5,8 @@
  * Place     one folder for all trees: the index sees a commit as a change of the one before it
  * Clones    DIR/<owner>+<name>[/repo] or DIR/<name>[/.git], bare or not */
 #include "eval.h"
+#include "plain.h"
+#include "snapshot.h"
 #include "engine/base/text.h"
 #include "retrieval/retrieval.h"
 

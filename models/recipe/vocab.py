@@ -37,7 +37,7 @@ END = '","fix":"","missing":""}'
 
 def rule_ids():
     """[(id, severity)] of the inspector's closed list, in its order."""
-    text = (fetch.HERE.parents[1] / "frontend" / "inspect" / "rules.def").read_text()
+    text = (fetch.HERE.parents[1] / "frontend" / "inspect" / "rules" / "rules.def").read_text()
     return re.findall(r'^RULE\("([a-z-]+)",\s*\d+,\s*([A-Z]+)', text, re.M)
 
 

@@ -72,7 +72,7 @@ static myth_status load_nodes(myth_filegraph *g, myth_store *s, myth_error *err)
         }
         d->id = sqlite3_column_int64(q, 0);
         d->flags = (uint32_t)sqlite3_column_int64(q, 3);
-        d->kinds = myth_rank_kinds(d->path, d->flags & MYTH_FILE_TEST, d->flags & MYTH_FILE_GENERATED);
+        d->kinds = myth_file_kinds(d->path, d->flags & MYTH_FILE_TEST, d->flags & MYTH_FILE_GENERATED);
         rc = SQLITE_OK;
     }
     st = myth_store_fail(s, rc, err);

@@ -34,7 +34,7 @@ typedef struct {
 typedef struct {
     int64_t id;
     const char *path, *language;
-    uint32_t flags, kinds; /* as the store has them; as myth_rank_kinds     */
+    uint32_t flags, kinds; /* as the store has them; as myth_file_kinds     */
     uint32_t first_link;   /* of the file; the next one's is its end        */
     double rank;
 } myth_node;
@@ -58,7 +58,7 @@ void myth_filegraph_close(myth_filegraph *g); /* takes a zeroed one */
 /* Ranks and places. `start` has a weight per node, where a walk begins; NULL = anywhere. */
 myth_status myth_filegraph_rank(myth_filegraph *g, const double *start, myth_error *err);
 
-/* Of kinds as myth_rank_kinds: 0 source, 1 tests, examples, vendored, generated, 2 documents and data. */
+/* Of kinds as myth_file_kinds: 0 source, 1 tests, examples, vendored, generated, 2 documents and data. */
 int myth_filegraph_tier(uint32_t kinds);
 
 /* Into the tables links and ranks, whatever they are in: of `links` only when asked. */

@@ -366,7 +366,7 @@ myth_status myth_repomap_reader_next(myth_repomap_reader *r, myth_pool *pool, co
     e->language = column_text(pool, q, 5);
     e->flags = (uint32_t)sqlite3_column_int64(q, 6);
     e->tier = (uint32_t)myth_filegraph_tier(
-        myth_rank_kinds(e->path, e->flags & MYTH_FILE_TEST, e->flags & MYTH_FILE_GENERATED));
+        myth_file_kinds(e->path, e->flags & MYTH_FILE_TEST, e->flags & MYTH_FILE_GENERATED));
     MYTH_TRY(read_facts(r, pool, e, err));
     if (r->opts->with_summaries)
         MYTH_TRY(read_summary(r, pool, e, 7, err));

@@ -8,7 +8,8 @@
 #ifndef MYTH_RISK_H
 #define MYTH_RISK_H
 
-#include "retrieval/parse/chunk.h"
+#include "engine/base/mem.h"
+#include "retrieval/parse/structure.h"
 
 typedef enum {
     MYTH_RISK_AUTH,

@@ -5,7 +5,7 @@
 #define _GNU_SOURCE /* strcasestr */
 #include "retrieval/store/fts_tokenizer.h"
 #include "retrieval/index/index_impl.h"
-#include "retrieval/rank/rank.h"
+#include "retrieval/scan/kinds.h"
 #include "usage_impl.h"
 
 #include <ctype.h>
@@ -118,7 +118,7 @@ static size_t last_part(const char *name, size_t n)
 static int by_worth(const void *a, const void *b)
 {
     const myth_usage_definition *x = a, *y = b;
-    uint32_t kx = myth_rank_kinds(x->path, x->is_test, false), ky = myth_rank_kinds(y->path, y->is_test, false);
+    uint32_t kx = myth_file_kinds(x->path, x->is_test, false), ky = myth_file_kinds(y->path, y->is_test, false);
     if (kx != ky)
         return kx < ky ? -1 : 1;
     int c = strcmp(x->path, y->path);

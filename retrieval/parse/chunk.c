@@ -39,26 +39,6 @@ struct myth_chunker {
     char note[96]; /* why the last request failed */
 };
 
-const char *myth_chunk_kind_name(myth_chunk_kind kind)
-{
-    static const char *const name[] = {"text", "function", "method", "class",  "route",
-                                       "test", "config",   "module", "imports"};
-    return kind < MYTH_CHUNK_KIND_N ? name[kind] : "?";
-}
-
-const char *myth_symbol_kind_name(myth_symbol_kind kind)
-{
-    static const char *const name[] = {"function", "method", "class",  "type", "constant",
-                                       "variable", "macro",  "module", "test", "route"};
-    return kind < MYTH_SYMBOL_KIND_N ? name[kind] : "?";
-}
-
-const char *myth_ref_kind_name(myth_ref_kind kind)
-{
-    static const char *const name[] = {"call", "type", "import", "read"};
-    return kind < MYTH_REF_KIND_N ? name[kind] : "?";
-}
-
 bool myth_chunk_has_grammar(const char *language) { return myth_grammar_find(language) >= 0; }
 int myth_chunker_worker_pid(const myth_chunker *c) { return (int)c->pid; }
 

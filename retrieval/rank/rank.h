@@ -18,18 +18,7 @@
 #define MYTH_RANK_H
 
 #include "query.h"
-
-typedef enum {
-    MYTH_KIND_SOURCE,
-    MYTH_KIND_TEST,
-    MYTH_KIND_EXAMPLE,
-    MYTH_KIND_VENDORED,
-    MYTH_KIND_GENERATED,
-    MYTH_KIND_DOCUMENT,
-    MYTH_KIND_DATA,
-    MYTH_KIND_LEGACY,
-    MYTH_KIND_KIND_N
-} myth_file_kind;
+#include "retrieval/scan/kinds.h"
 
 typedef struct {
     const char *path;
@@ -49,10 +38,6 @@ typedef struct {
     double symbol_share;        /* as the file's, of names defined in this chunk               */
     double share, decay, score; /* set by myth_rank            */
 } myth_rank_chunk;
-
-/* Bits of the kinds that a path tells, and the two that the scanner found. A file without any is source. */
-uint32_t myth_rank_kinds(const char *path, bool is_test, bool is_generated);
-const char *myth_file_kind_name(myth_file_kind kind);
 
 /* Writes to `order` (room for n_chunk) the indexes of at most k chunks, best first. by_file: the best chunk of each
  * file. Fails only for memory. */

@@ -143,7 +143,7 @@ static myth_status read_file(pool *p, int64_t id, myth_known_file *f, myth_error
         memcpy(f->path, sqlite3_column_blob(p->get_file, 0), (size_t)n);
     f->flags = (uint32_t)sqlite3_column_int64(p->get_file, 1);
     f->content = content_of(p->get_file, 2);
-    f->kinds = myth_rank_kinds(f->path, f->flags & MYTH_FILE_TEST, f->flags & MYTH_FILE_GENERATED);
+    f->kinds = myth_file_kinds(f->path, f->flags & MYTH_FILE_TEST, f->flags & MYTH_FILE_GENERATED);
 fail:
     sqlite3_reset(p->get_file);
     return st;

@@ -26,7 +26,8 @@
 #ifndef MYTH_STORE_H
 #define MYTH_STORE_H
 
-#include "retrieval/parse/chunk.h"
+#include "engine/base/mem.h"
+#include "retrieval/parse/structure.h"
 
 #include <sqlite3.h>
 

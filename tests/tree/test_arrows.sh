@@ -1,28 +1,18 @@
 #!/bin/sh
-# Reads the #include lines of the tree and fails on an arrow that is not drawn:
-#
-#   all            -> engine/base          (which includes nothing of ours)
-#   engine         -> engine, kernels/device.h, kernels/ops.h
-#   kernels        -> kernels
-#   kernels/cpu, kernels/cuda, shaders -> themselves, kernels
-#   retrieval      -> retrieval            (knows nothing of the engine)
-#   frontend       -> frontend, the engine's public headers, retrieval/retrieval.h
-#   frontend/inspect -> itself, frontend, the engine's public headers, retrieval/retrieval.h
-#   tests, bench   -> anything
-#
-# Then plants forbidden includes in a copy and expects each to be found.
+# Holds the #include lines of the tree to tests/tree/rooms.txt: every arrow is drawn there, none points up, every folder
+# of sources has a row. Then plants mistakes in copies, in the tree and in the table, and expects each to be found.
 set -eu
 cd "${MYTHOS_SOURCE_DIR:-.}"
+rooms=$PWD/tests/tree/rooms.txt
 
-# Headers of the engine that only the engine reads.
-private='engine/(engine_impl|family|layout|step|bind|kvcache|weights_impl|tokenizer_impl|quant|gguf_write)\.h'
-
-check() # folder of a tree; prints every forbidden arrow, fails when there is one
+check() # folder of a tree, table; prints every mistake, fails when there is one
 {
-    (cd "$1" && find engine kernels retrieval frontend shaders -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.cc' -o -name '*.def' |
-        sort | xargs grep -H -E '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' /dev/null) |
-    awk -F: -v private="^$private\$" '
-        # Folder part and file name of the includer; the target relative to it, or from the root where it names a room.
+    (cd "$1" && find engine kernels shaders retrieval frontend -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o \
+        -name '*.cc' -o -name '*.def' -o -name '*.comp' -o -name '*.glsl' | sort | xargs awk -v table="$2" '
+        function dir_of(path) { sub(/\/[^\/]*$/, "", path); return path }
+        function node_of(path) { return path in row ? path : dir_of(path) }
+        function is_face(node) { return node ~ /\.(h|def)$/ }
+        # A path without "." and "..".
         function normal(path,   n, part, i, out, top) {
             n = split(path, part, "/"); top = 0
             for (i = 1; i <= n; i++) {
@@ -34,38 +24,51 @@ check() # folder of a tree; prints every forbidden arrow, fails when there is on
             for (i = 1; i <= top; i++) path = path (i > 1 ? "/" : "") out[i]
             return path
         }
-        function starts(s, p) { return substr(s, 1, length(p)) == p }
-        {
-            from = $1; target = $0
-            sub(/^[^"]*"/, "", target); sub(/".*/, "", target)
-            dir = from; sub(/[^\/]*$/, "", dir)
-            to = normal(target ~ /^(engine|kernels|retrieval|frontend|shaders)\// ? target : dir target)
-            ok = 0
-            if (starts(from, "engine/base/")) ok = starts(to, "engine/base/")
-            else if (starts(to, "engine/base/")) ok = 1
-            else if (starts(from, "engine/")) ok = starts(to, "engine/") || to == "kernels/device.h" || to == "kernels/ops.h"
-            else if (starts(from, "kernels/cpu/")) ok = starts(to, "kernels/cpu/") || to ~ /^kernels\/[^\/]*$/
-            else if (starts(from, "kernels/cuda/")) ok = starts(to, "kernels/cuda/") || to ~ /^kernels\/[^\/]*$/
-            else if (starts(from, "kernels/")) ok = to ~ /^kernels\/[^\/]*$/
-            else if (starts(from, "shaders/")) ok = starts(to, "shaders/") || to ~ /^kernels\/[^\/]*$/
-            else if (starts(from, "retrieval/")) ok = starts(to, "retrieval/")
-            else if (starts(from, "frontend/"))
-                ok = starts(to, "frontend/") || to == "retrieval/retrieval.h" || (to ~ /^engine\/[^\/]*\.h$/ && to !~ private)
-            if (!ok) { printf "%s -> %s is not drawn\n", from, to; bad = 1 }
+        function mistake(text) { print text; bad = 1 }
+        BEGIN {
+            while ((getline line < table) > 0) {
+                if (line ~ /^(#|$)/) continue
+                if (line !~ /^[a-z_\/.]+( public)?:/) { mistake("rooms.txt: not a row: " line); continue }
+                node = line; sub(/[ :].*/, "", node)
+                list = line; sub(/^[^:]*:/, "", list)
+                n = split(list, part, " ")
+                for (i = 1; i <= n; i++) {
+                    if (!(part[i] in row)) mistake("rooms.txt: " node " may not include " part[i] ", which is not above it")
+                    may[node, part[i]] = 1
+                }
+                if (node in row) mistake("rooms.txt: " node " has two rows")
+                row[node] = 1
+            }
         }
-        END { exit bad }'
+        {
+            from = FILENAME
+            if (!(dir_of(from) in row)) { if (!(dir_of(from) in told)) mistake(dir_of(from) " has no row in rooms.txt"); told[dir_of(from)] = 1; next }
+            if ($0 !~ /^[ \t]*#[ \t]*include[ \t]*"/) next
+            target = $0
+            sub(/^[^"]*"/, "", target); sub(/".*/, "", target)
+            to = normal(target ~ /^(engine|kernels|retrieval|frontend|shaders)\// ? target : dir_of(from) "/" target)
+            a = node_of(from); b = node_of(to)
+            if (a == b || b == "engine/base" || ((a, b) in may)) next
+            if (!is_face(a) && dir_of(from) == dir_of(to)) next
+            mistake(from " -> " to " is not drawn")
+        }
+        END { exit bad }')
 }
 
-check . || exit 1
+check . "$rooms" || exit 1
 
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
-plant() # file, include line
+empty_tree()
 {
     rm -rf "${copy:?}"/*
-    for room in engine/base kernels/cpu retrieval frontend/inspect shaders; do mkdir -p "$copy/$room"; done
+    sed -n 's/^\([a-z_\/]*\):.*/\1/p' "$rooms" | while read -r room; do mkdir -p "$copy/$room"; done
+}
+plant() # file, include line
+{
+    empty_tree
     printf '#include %s\n' "$2" >"$copy/$1"
-    if check "$copy" >/dev/null; then
+    if check "$copy" "$rooms" >/dev/null; then
         echo "not caught: $1 including $2" >&2
         exit 1
     fi
@@ -75,20 +78,51 @@ plant engine/base/a.h '"engine/model/weights.h"'
 plant engine/a.c '"../kernels/device_impl.h"'
 plant engine/a.c '"kernels/cpu/cpu.h"'
 plant engine/a.c '"../frontend/args.h"'
+plant engine/model/a.c '"engine/text/tokenizer.h"'
+plant engine/run/a.c '"engine/make/quant.h"'
+plant engine/engine.h '"engine/run/layout.h"'
 plant kernels/a.c '"cpu/cpu.h"'
 plant kernels/cpu/a.c '"../../engine/engine.h"'
+plant kernels/cuda/a.cu '"kernels/cpu/cpu.h"'
+plant shaders/a.comp '"../kernels/cpu/ref/ref.h"'
 plant retrieval/a.c '"../engine/engine.h"'
+plant retrieval/scan/a.c '"retrieval/parse/grammars.h"'
+plant retrieval/store/a.c '"retrieval/parse/chunk.h"'
+plant retrieval/names/a.c '"retrieval/rank/rank.h"'
+plant retrieval/retrieval.h '"frontend/eval/corpus.h"'
 plant frontend/a.c '"../kernels/device.h"'
-plant frontend/a.c '"../engine/layout.h"'
+plant frontend/cli/a.c '"frontend/inspect/prompt/prompt.h"'
+plant frontend/cmd/a.c '"engine/run/layout.h"'
+plant frontend/cmd/a.c '"engine/run/run.h"'
+plant frontend/cmd/a.c '"engine/run/offload.h"'
+plant frontend/cmd/a.c '"engine/text/chat_impl.h"'
+plant frontend/cmd/a.c '"engine/model/config_impl.h"'
+plant frontend/cmd/a.c '"retrieval/store/store.h"'
 plant frontend/inspect/a.c '"engine/run/engine_impl.h"'
-plant frontend/a.c '"../retrieval/store.h"'
+plant frontend/inspect/prompt/a.c '"frontend/inspect/answer/findings.h"'
+
+# A folder without a row, and a table that draws an arrow upwards.
+empty_tree
+mkdir "$copy/engine/attic"
+: >"$copy/engine/attic/a.c"
+echo '/* a.c */' >"$copy/engine/attic/a.c"
+if check "$copy" "$rooms" >/dev/null; then
+    echo "not caught: a folder without a row" >&2
+    exit 1
+fi
+empty_tree
+echo '/* a.c */' >"$copy/engine/a.c"
+sed 's|^engine/model:|engine/model: engine/run|' "$rooms" >"$copy/rooms.txt"
+if check "$copy" "$copy/rooms.txt" >/dev/null; then
+    echo "not caught: an arrow upwards in the table" >&2
+    exit 1
+fi
 
 # And that what is drawn is not refused.
-rm -rf "${copy:?}"/*
-for room in engine/base kernels/cpu retrieval frontend/inspect shaders; do mkdir -p "$copy/$room"; done
-echo '#include "../kernels/device.h"' >"$copy/engine/a.c"
+empty_tree
+echo '#include "../../kernels/device.h"' >"$copy/engine/run/a.c"
 echo '#include "../../engine/base/mem.h"' >"$copy/kernels/cpu/a.c"
-echo '#include "../main.h"' >"$copy/frontend/inspect/a.c"
-echo '#include "engine/engine.h"' >"$copy/frontend/a.c"
-check "$copy"
-echo "every arrow is drawn; planted ones are caught"
+echo '#include "frontend/cli/cli.h"' >"$copy/frontend/cmd/a.c"
+echo '#include "engine/engine.h"' >"$copy/frontend/cli/a.c"
+check "$copy" "$rooms"
+echo "$(grep -c '^[a-z]' "$rooms") rooms and faces, every arrow is drawn; planted mistakes are caught"

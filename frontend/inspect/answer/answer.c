@@ -1,39 +1,9 @@
-/* answer.c - the rule table, and answers outside the automaton: written, closed where generation stopped, read back. */
+/* answer.c - answers outside the automaton: written, closed where generation stopped, read back. */
 #include "findings.h"
 
 #include "engine/base/json.h"
 
 #include <string.h>
-
-#define HIGH   MYTH_SEVERITY_HIGH
-#define MEDIUM MYTH_SEVERITY_MEDIUM
-#define LOW    MYTH_SEVERITY_LOW
-#define INFO   MYTH_SEVERITY_INFO
-const myth_rule myth_rules[] = {
-#define RULE(id, cwe, severity, title) {id, cwe, severity, title},
-#include "rules.def"
-#undef RULE
-};
-#undef HIGH
-#undef MEDIUM
-#undef LOW
-#undef INFO
-
-uint32_t myth_rule_count(void) { return sizeof(myth_rules) / sizeof(myth_rules[0]); }
-
-int myth_rule_find(const char *id, size_t len)
-{
-    for (uint32_t i = 0; i < myth_rule_count(); i++)
-        if (strlen(myth_rules[i].id) == len && !memcmp(myth_rules[i].id, id, len))
-            return (int)i;
-    return -1;
-}
-
-static const char *const severities[MYTH_SEVERITY_N] = {"HIGH", "MEDIUM", "LOW", "INFO"};
-static const char *const statuses[MYTH_FINDING_STATUS_N] = {"confirmed", "likely", "speculative"};
-
-const char *myth_severity_name(myth_severity s) { return severities[s]; }
-const char *myth_finding_status_name(myth_finding_status s) { return statuses[s]; }
 
 /* ---- writing ---- */
 
@@ -224,14 +194,6 @@ static myth_status number(reader *r, uint32_t *out)
     return st;
 }
 
-static int word_index(const char *const *word, int n, myth_str v)
-{
-    for (int i = 0; i < n; i++)
-        if (myth_str_is(v, word[i]))
-            return i;
-    return -1;
-}
-
 /* The block with this path, in JSON spelling as it stands in the answer, that holds both lines. */
 static bool find_block(uint32_t *out, const myth_block *block, uint32_t n_block, const char *path, size_t len,
                        uint32_t first, uint32_t last)
@@ -275,10 +237,10 @@ static myth_status read_finding(reader *r, myth_finding *f, const myth_block *bl
     f->rule = myth_rule_find(rule.text, rule.len);
     if (f->rule < 0)
         return myth_fail(r->err, MYTH_EFORMAT, "answer: no such rule");
-    if ((at = word_index(severities, MYTH_SEVERITY_N, severity)) < 0)
+    if ((at = myth_severity_find(severity.text, severity.len)) < 0)
         return myth_fail(r->err, MYTH_EFORMAT, "answer: no such severity");
     f->severity = (myth_severity)at;
-    if ((at = word_index(statuses, MYTH_FINDING_STATUS_N, status)) < 0)
+    if ((at = myth_finding_status_find(status.text, status.len)) < 0)
         return myth_fail(r->err, MYTH_EFORMAT, "answer: no such status");
     f->status = (myth_finding_status)at;
 fail:

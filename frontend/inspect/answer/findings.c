@@ -13,45 +13,29 @@
 #include <string.h>
 
 typedef enum {
-    LIST,
-    PATH,
-    FIRST,
-    LAST,
-    EVIDENCE,
-    RULE_ID,
-    ISSUE,
-    WHY,
-    SEVERITY,
-    STATUS,
-    FIX,
-    MISSING,
-    MORE,
-    CONTEXT,
-    NAME,
-    NEXT,
-    END,
-    FIXED,
+    LIST = MYTH_PIECE_LIST,
+    PATH = MYTH_PIECE_PATH,
+    FIRST = MYTH_PIECE_FIRST,
+    LAST = MYTH_PIECE_LAST,
+    EVIDENCE = MYTH_PIECE_EVIDENCE,
+    RULE_ID = MYTH_PIECE_RULE_ID,
+    ISSUE = MYTH_PIECE_ISSUE,
+    WHY = MYTH_PIECE_WHY,
+    SEVERITY = MYTH_PIECE_SEVERITY,
+    STATUS = MYTH_PIECE_STATUS,
+    FIX = MYTH_PIECE_FIX,
+    MISSING = MYTH_PIECE_MISSING,
+    MORE = MYTH_PIECE_MORE,
+    CONTEXT = MYTH_PIECE_CONTEXT,
+    NAME = MYTH_PIECE_NAME,
+    NEXT = MYTH_PIECE_NEXT,
+    END = MYTH_PIECE_END,
+    FIXED = MYTH_PIECE_N, /* a finding whose head the first pass gave */
     N_PHASE
 } phase;
 
-static const char *const intro[N_PHASE] = {[LIST] = "{\"findings\":[",
-                                           [PATH] = "{\"file\":\"",
-                                           [FIRST] = "\",\"lines\":[",
-                                           [LAST] = ",",
-                                           [EVIDENCE] = "],\"evidence\":\"",
-                                           [RULE_ID] = "\",\"rule\":\"",
-                                           [ISSUE] = "\",\"issue\":\"",
-                                           [WHY] = "\",\"why\":\"",
-                                           [SEVERITY] = "\",\"severity\":\"",
-                                           [STATUS] = "\",\"status\":\"",
-                                           [FIX] = "\",\"fix\":\"",
-                                           [MISSING] = "\",\"missing\":\"",
-                                           [MORE] = "\"}",
-                                           [CONTEXT] = "],\"missing_context\":[",
-                                           [NAME] = "\"",
-                                           [NEXT] = "\"",
-                                           [END] = "]}",
-                                           [FIXED] = "{\"file\":\""};
+/* What introduces a phase. A finding of the first pass begins as any other. */
+static const char *intro(int p) { return myth_form_literal[p == FIXED ? PATH : p]; }
 
 typedef struct {
     uint32_t first, last;
@@ -59,7 +43,7 @@ typedef struct {
 } seen;
 
 typedef struct {
-    uint8_t phase, lit; /* bytes of intro[phase] seen; all of them = in the field                                */
+    uint8_t phase, lit; /* bytes of intro(phase) seen; all of them = in the field                                */
     uint8_t need;       /* bytes until the character ends; ESCAPE after a backslash                               */
     uint8_t weight;     /* bytes of the character as shown; in texts: its lead byte until the second byte is seen  */
     uint8_t shown;      /* evidence: bytes as shown, up to MYTH_EVIDENCE_MIN                                       */
@@ -79,32 +63,16 @@ static_assert(sizeof(state) <= MYTH_AUTOMATON_STATE_MAX, "state");
 static_assert(sizeof(state) == 8 + 4 + 5 * 4 + MYTH_FINDING_MAX * sizeof(seen),
               "states are compared as bytes: no padding");
 
-static const myth_findings_limits limits[] = {[MYTH_PROMPT_FULL] =
-                                                  {
-                                                      .n_finding = 16,
-                                                      .span = 40,
-                                                      .evidence = 200,
-                                                      .issue = 240,
-                                                      .why = 240,
-                                                      .fix = 240,
-                                                      .missing = 120,
-                                                      .n_context = 8,
-                                                      .context = 120,
-                                                  },
-                                              [MYTH_PROMPT_COMPACT] = {.n_finding = 8, .span = 40, .evidence = 120}};
-
-const myth_findings_limits *myth_findings_limits_of(myth_prompt_style style) { return &limits[style]; }
-const char *myth_findings_literal(int idx) { return idx < FIXED ? intro[idx] : NULL; }
 uint32_t myth_findings_done(const void *s) { return ((const state *)s)->n_done; }
 
-static bool is_at(const state *s, phase p) { return s->phase == p && !intro[p][s->lit] && s->len == 0; }
+static bool is_at(const state *s, phase p) { return s->phase == p && !intro(p)[s->lit] && s->len == 0; }
 bool myth_findings_at_path(const void *s) { return is_at(s, PATH); }
 bool myth_findings_at_issue(const void *s) { return is_at(s, ISSUE); }
 
 myth_answer_place myth_findings_at(const void *st)
 {
     const state *s = st;
-    bool in_field = !intro[s->phase][s->lit];
+    bool in_field = !intro(s->phase)[s->lit];
     switch ((phase)s->phase) {
     case LIST:
     case MORE: return in_field ? MYTH_ANSWER_LIST : s->phase == MORE ? MYTH_ANSWER_FINDING : MYTH_ANSWER_ELSEWHERE;
@@ -491,7 +459,7 @@ static bool go(const myth_findings_grammar *g, state *s, phase p, uint8_t lit)
     clear_field(s);
     s->phase = (uint8_t)p;
     s->lit = lit;
-    if (!intro[p][lit])
+    if (!intro(p)[lit])
         enter(g, s);
     return true;
 }
@@ -545,7 +513,7 @@ static bool step_field(const myth_findings_grammar *g, state *s, uint8_t byte)
         if (g->fixed[s->n_done].text[s->len] != (char)byte)
             return false;
         if (++s->len == g->fixed[s->n_done].len)
-            return go(g, s, ISSUE, (uint8_t)strlen(intro[ISSUE]));
+            return go(g, s, ISSUE, (uint8_t)strlen(intro(ISSUE)));
         return true;
     case PATH:
         at = find_path(g, s, byte, false); /* a quote goes on a path only after its backslash, where none ends */
@@ -618,7 +586,7 @@ static bool step(const void *self, void *st, uint8_t byte)
 {
     const myth_findings_grammar *g = self;
     state *s = st;
-    const char *l = intro[s->phase];
+    const char *l = intro(s->phase);
     if (!l[s->lit])
         return step_field(g, s, byte);
     if (l[s->lit] != (char)byte)
@@ -632,15 +600,15 @@ static bool may_end(const void *self, const void *st)
 {
     (void)self;
     const state *s = st;
-    return s->phase == END && !intro[END][s->lit];
+    return s->phase == END && !intro(END)[s->lit];
 }
 
 static void allowed(const void *self, const void *st, uint32_t bits[8])
 {
     const state *s = st;
     memset(bits, 0, 8 * sizeof(bits[0]));
-    if (intro[s->phase][s->lit]) {
-        allow(bits, (uint8_t)intro[s->phase][s->lit]);
+    if (intro(s->phase)[s->lit]) {
+        allow(bits, (uint8_t)intro(s->phase)[s->lit]);
     } else if (s->phase == EVIDENCE) {
         evidence_allowed(self, s, bits);
     } else if (is_text((phase)s->phase)) {
@@ -666,12 +634,12 @@ static void key(const void *self, const void *st, uint32_t horizon, void *out)
         return;
     uint32_t way = 0;
     for (int p = s->phase + 1; p <= MORE; p++)
-        way += (uint32_t)strlen(intro[p]);
+        way += (uint32_t)strlen(intro(p));
     for (int p = PATH; p <= RULE_ID; p++)
-        way += (uint32_t)strlen(intro[p]);
+        way += (uint32_t)strlen(intro(p));
     if (way > horizon)
         memset(s->done, 0, sizeof(s->done));
-    if (!intro[s->phase][s->lit] && is_text((phase)s->phase) &&
+    if (!intro(s->phase)[s->lit] && is_text((phase)s->phase) &&
         (uint32_t)text_limit(g, (phase)s->phase) >= s->len + horizon + REST)
         s->len = 0;
 }

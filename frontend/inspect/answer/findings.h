@@ -23,47 +23,11 @@
 #define MYTH_INSPECT_FINDINGS_H
 
 #include "frontend/inspect/prompt/prompt.h"
+#include "frontend/inspect/rules/form.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-enum { MYTH_FINDING_MAX = 16, MYTH_CONTEXT_MAX = 8, MYTH_BLOCK_MAX = 64 };
-
-typedef enum {
-    MYTH_SEVERITY_HIGH,
-    MYTH_SEVERITY_MEDIUM,
-    MYTH_SEVERITY_LOW,
-    MYTH_SEVERITY_INFO,
-    MYTH_SEVERITY_N
-} myth_severity;
-typedef enum { MYTH_CONFIRMED, MYTH_LIKELY, MYTH_SPECULATIVE, MYTH_FINDING_STATUS_N } myth_finding_status;
-
-typedef struct {
-    const char *id;
-    int cwe;
-    myth_severity severity;
-    const char *title;
-} myth_rule;
-
-extern const myth_rule myth_rules[]; /* rules.def, in its order */
-uint32_t myth_rule_count(void);
-int myth_rule_find(const char *id, size_t len);  /* index, -1 when there is none */
-const char *myth_severity_name(myth_severity s); /* "HIGH" */
-const char *myth_finding_status_name(myth_finding_status s);
-
-typedef struct {
-    int n_finding;                          /* <= MYTH_FINDING_MAX                         */
-    int span;                               /* lines of one finding                        */
-    int evidence, issue, why, fix, missing; /* bytes of JSON; 0 = always ""                */
-    int n_context, context;                 /* entries of missing_context; bytes of each   */
-} myth_findings_limits;
-
-/* compact: 8 findings, evidence 120, the four texts always empty, no missing_context. full: 16 findings and short
- * texts. */
-const myth_findings_limits *myth_findings_limits_of(myth_prompt_style style);
-/* The fixed pieces of the form in order, NULL past the last: part of the layout's hash. */
-const char *myth_findings_literal(int idx);
 
 /* ---- the automaton ---- */
 

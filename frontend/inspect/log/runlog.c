@@ -562,7 +562,7 @@ static void put_files(myth_runlog *log)
         char hash[72];
         myth_runlog_hash_bytes(hash, src->bytes, src->len);
         json_t *kinds = json_array();
-        uint32_t bits = myth_rank_kinds(src->path, false, false);
+        uint32_t bits = myth_file_kinds(src->path, false, false);
         for (int k = 0; k < MYTH_KIND_KIND_N; k++)
             if (bits >> k & 1)
                 json_array_append_new(kinds, json_string(myth_file_kind_name((myth_file_kind)k)));

@@ -399,7 +399,7 @@ static void ask_vendored(question *q)
     size_t i, n_shown = 0, n_hiding = 0, n_lowered = 0;
     if (q->t->path) {
         const json_t *candidate = NULL;
-        uint32_t of = myth_rank_kinds(q->t->path, false, false);
+        uint32_t of = myth_file_kinds(q->t->path, false, false);
         kinds_text(kinds, sizeof(kinds), of);
         say(q, of & hiding_kinds ? "yes" : "no", "by its path it is %s", kinds[0] ? kinds : "source");
         if (rank_of(q, &candidate) && (factor = json_object_get(json_object_get(candidate, "parts"), "kind")) != NULL)
@@ -408,7 +408,7 @@ static void ask_vendored(question *q)
     }
     json_array_foreach(LIST(q, "pieces"), i, p)
     {
-        uint32_t of = myth_rank_kinds(path_of_piece(q, p), false, false) & hiding_kinds;
+        uint32_t of = myth_file_kinds(path_of_piece(q, p), false, false) & hiding_kinds;
         n_shown++;
         if (!of)
             continue;
@@ -419,7 +419,7 @@ static void ask_vendored(question *q)
     }
     json_array_foreach(LIST(q, "candidates"), i, c)
     {
-        uint32_t of = myth_rank_kinds(myth_doc_text(c, "path"), false, false) & hiding_kinds;
+        uint32_t of = myth_file_kinds(myth_doc_text(c, "path"), false, false) & hiding_kinds;
         factor = json_object_get(json_object_get(c, "parts"), "kind");
         if (!of || strcmp(myth_doc_text(c, "fate"), "below the cut") != 0 || !factor || json_number_value(factor) >= 1)
             continue;

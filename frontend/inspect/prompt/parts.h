@@ -16,8 +16,8 @@
 #ifndef MYTH_INSPECT_PARTS_H
 #define MYTH_INSPECT_PARTS_H
 
-#include "frontend/inspect/answer/findings.h"
 #include "material.h"
+#include "prompt.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,8 +1,6 @@
 /* prompt.c - the layouts as tables of literals; the hash runs over the same tables, so no literal can change unseen. */
 #include "prompt.h"
 
-#include "frontend/inspect/answer/findings.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -42,7 +40,7 @@ static const char *const full[N_LITERAL] = {
               "8. No claim without code. When nothing is wrong, the list is empty.\n"
               "\"rule\" is one of:\n"
 #define RULE(id, cwe, severity, title) id ": " title "\n"
-#include "frontend/inspect/answer/rules.def"
+#include "frontend/inspect/rules/rules.def"
 #undef RULE
               "Answer with JSON only: "
               "{\"findings\":[{\"file\",\"lines\":[first,last],\"evidence\",\"rule\",\"issue\",\"why\",\"severity\","
@@ -70,12 +68,6 @@ static const struct {
     const char *name;
     const char *const *literal;
 } styles[] = {[MYTH_PROMPT_FULL] = {"full", full}, [MYTH_PROMPT_COMPACT] = {"compact", compact}};
-
-static const char *const rule_ids[] = {
-#define RULE(id, cwe, severity, title) id,
-#include "frontend/inspect/answer/rules.def"
-#undef RULE
-};
 
 const char *myth_prompt_style_name(myth_prompt_style style) { return styles[style].name; }
 
@@ -122,10 +114,10 @@ void myth_prompt_hash(char dst[MYTH_PROMPT_HASH_LEN + 1], myth_prompt_style styl
     uint64_t h = hash_text(0xcbf29ce484222325u, number);
     for (int i = 0; i < N_LITERAL; i++)
         h = hash_text(h, styles[style].literal[i]);
-    for (size_t i = 0; i < sizeof(rule_ids) / sizeof(rule_ids[0]); i++)
-        h = hash_text(h, rule_ids[i]);
-    for (int i = 0; myth_findings_literal(i); i++)
-        h = hash_text(h, myth_findings_literal(i));
+    for (uint32_t i = 0; i < myth_rule_count(); i++)
+        h = hash_text(h, myth_rules[i].id);
+    for (int i = 0; i < MYTH_PIECE_N; i++)
+        h = hash_text(h, myth_form_literal[i]);
     snprintf(dst, MYTH_PROMPT_HASH_LEN + 1, "%016llx", (unsigned long long)h);
 }
 

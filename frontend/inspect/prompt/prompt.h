@@ -23,6 +23,7 @@
 #define MYTH_INSPECT_PROMPT_H
 
 #include "engine/engine.h"
+#include "frontend/inspect/rules/form.h"
 #include "source.h"
 
 #ifdef __cplusplus
@@ -30,8 +31,6 @@ extern "C" {
 #endif
 
 enum { MYTH_PROMPT_VERSION = 1, MYTH_PROMPT_HASH_LEN = 16 };
-
-typedef enum { MYTH_PROMPT_FULL, MYTH_PROMPT_COMPACT } myth_prompt_style;
 
 /* Lines first..last (from 1) of a source; last = first - 1 for a file without lines. */
 typedef struct {

@@ -53,7 +53,7 @@ static void rank(const made *m, uint32_t n, uint32_t k, bool by_file)
         if (f == n_file)
             file[n_file++] = (myth_rank_file){
                 .path = m[i].path,
-                .kinds = myth_rank_kinds(m[i].path, myth_detect_test(m[i].path), false),
+                .kinds = myth_file_kinds(m[i].path, myth_detect_test(m[i].path), false),
             };
         file[f].symbol_share += m[i].symbol;
         chunk[i] = (myth_rank_chunk){
@@ -174,7 +174,7 @@ static void kinds_step_back(void **state)
         {"src/api_deprecated/a.c", MYTH_KIND_LEGACY},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
-        if (!(myth_rank_kinds(row[i].path, myth_detect_test(row[i].path), false) >> row[i].kind & 1))
+        if (!(myth_file_kinds(row[i].path, myth_detect_test(row[i].path), false) >> row[i].kind & 1))
             fail_msg("%s is no %s", row[i].path, myth_file_kind_name((myth_file_kind)row[i].kind));
         RANK(10, true, {row[i].path, 1.5, 1, 0, 0}, {"src/main.c", 1, 1, 0, 0});
         expect(0, 1);
@@ -183,9 +183,9 @@ static void kinds_step_back(void **state)
                                          "latest/protest.c", "src/compatible.c", "vendoring.py", "docs.c",
                                          "src/legacy.c",     "threshold/fold.c"};
     for (size_t i = 0; i < sizeof source / sizeof *source; i++)
-        if (myth_rank_kinds(source[i], myth_detect_test(source[i]), false) != 1u << MYTH_KIND_SOURCE)
+        if (myth_file_kinds(source[i], myth_detect_test(source[i]), false) != 1u << MYTH_KIND_SOURCE)
             fail_msg("%s is source", source[i]);
-    assert_int_equal(myth_rank_kinds("a.c", false, true), 1u << MYTH_KIND_GENERATED);
+    assert_int_equal(myth_file_kinds("a.c", false, true), 1u << MYTH_KIND_GENERATED);
 }
 
 static void unless_they_are_asked_for(void **state)

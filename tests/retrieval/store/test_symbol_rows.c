@@ -2,6 +2,7 @@
  * of ids, in loops inside loops. */
 #include "tests/support/check.h"
 #include "tests/support/files.h"
+#include "retrieval/parse/chunk.h"
 #include "retrieval/store/store.h"
 #include "retrieval/store/symbol_rows.h"
 

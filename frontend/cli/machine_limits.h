@@ -1,4 +1,4 @@
-/* limits.h - what this machine can do at most, measured: the denominators of bench.
+/* machine_limits.h - what this machine can do at most, measured: the denominators of bench.
  *
  * Read     bytes a second that all threads together read from a buffer far larger than the caches; best of several
  *          passes
@@ -7,8 +7,8 @@
  *          here
  * Memory   64 MiB per thread, at most an eighth of the ledger's limit, booked as STAGING for the call
  * Errors   MYTH_ENOMEM */
-#ifndef MYTH_LIMITS_H
-#define MYTH_LIMITS_H
+#ifndef MYTH_MACHINE_LIMITS_H
+#define MYTH_MACHINE_LIMITS_H
 
 #include "engine/base/dtype.h"
 #include "engine/base/mem.h"

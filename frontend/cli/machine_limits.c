@@ -1,6 +1,6 @@
-/* limits.c - read bandwidth and arithmetic peak by short loops on every core at once. */
+/* machine_limits.c - read bandwidth and arithmetic peak by short loops on every core at once. */
 #define _GNU_SOURCE
-#include "limits.h"
+#include "machine_limits.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,0 +1,54 @@
+/* form.h - the form that prompt and answer agree on: the two styles of prompt, the fixed pieces of an answer, and how
+ * long its fields may be. All of it is part of the prompt's hash. */
+#ifndef MYTH_INSPECT_FORM_H
+#define MYTH_INSPECT_FORM_H
+
+#include "rules.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { MYTH_FINDING_MAX = 16, MYTH_CONTEXT_MAX = 8, MYTH_BLOCK_MAX = 64 };
+
+typedef enum { MYTH_PROMPT_FULL, MYTH_PROMPT_COMPACT } myth_prompt_style;
+
+typedef struct {
+    int n_finding;                          /* <= MYTH_FINDING_MAX                         */
+    int span;                               /* lines of one finding                        */
+    int evidence, issue, why, fix, missing; /* bytes of JSON; 0 = always ""                */
+    int n_context, context;                 /* entries of missing_context; bytes of each   */
+} myth_findings_limits;
+
+/* compact: 8 findings, evidence 120, the four texts always empty, no missing_context. full: 16 findings and short
+ * texts. */
+const myth_findings_limits *myth_findings_limits_of(myth_prompt_style style);
+
+/* The fixed pieces of an answer in the order they are written: each introduces what its name says. */
+typedef enum {
+    MYTH_PIECE_LIST,
+    MYTH_PIECE_PATH,
+    MYTH_PIECE_FIRST,
+    MYTH_PIECE_LAST,
+    MYTH_PIECE_EVIDENCE,
+    MYTH_PIECE_RULE_ID,
+    MYTH_PIECE_ISSUE,
+    MYTH_PIECE_WHY,
+    MYTH_PIECE_SEVERITY,
+    MYTH_PIECE_STATUS,
+    MYTH_PIECE_FIX,
+    MYTH_PIECE_MISSING,
+    MYTH_PIECE_MORE, /* the end of a finding */
+    MYTH_PIECE_CONTEXT,
+    MYTH_PIECE_NAME,
+    MYTH_PIECE_NEXT, /* the end of a name */
+    MYTH_PIECE_END,
+    MYTH_PIECE_N
+} myth_form_piece;
+
+extern const char *const myth_form_literal[MYTH_PIECE_N];
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,43 @@
+/* rules.h - what a finding can say of itself: its rule, its severity, its status. Prompt, answer, reports and logs all
+ * read them here.
+ *
+ * Adding   a rule is a row of rules.def; the prompt's hash changes with it
+ * Owner    constant data */
+#ifndef MYTH_INSPECT_RULES_H
+#define MYTH_INSPECT_RULES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum {
+    MYTH_SEVERITY_HIGH,
+    MYTH_SEVERITY_MEDIUM,
+    MYTH_SEVERITY_LOW,
+    MYTH_SEVERITY_INFO,
+    MYTH_SEVERITY_N
+} myth_severity;
+typedef enum { MYTH_CONFIRMED, MYTH_LIKELY, MYTH_SPECULATIVE, MYTH_FINDING_STATUS_N } myth_finding_status;
+
+typedef struct {
+    const char *id;
+    int cwe;
+    myth_severity severity;
+    const char *title;
+} myth_rule;
+
+extern const myth_rule myth_rules[]; /* rules.def, in its order */
+uint32_t myth_rule_count(void);
+int myth_rule_find(const char *id, size_t len);  /* index, -1 when there is none */
+const char *myth_severity_name(myth_severity s); /* "HIGH" */
+const char *myth_finding_status_name(myth_finding_status s);
+int myth_severity_find(const char *name, size_t len); /* a myth_severity, -1 when there is none */
+int myth_finding_status_find(const char *name, size_t len);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

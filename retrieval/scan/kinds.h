@@ -1,0 +1,25 @@
+/* kinds.h - what a file is for, by the words of its path: source, test, example, copy of others' code, ... Search ranks
+ * by it, the map and the answers about names order by it. A file can be of several kinds. */
+#ifndef MYTH_KINDS_H
+#define MYTH_KINDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum {
+    MYTH_KIND_SOURCE,
+    MYTH_KIND_TEST,
+    MYTH_KIND_EXAMPLE,
+    MYTH_KIND_VENDORED,
+    MYTH_KIND_GENERATED,
+    MYTH_KIND_DOCUMENT,
+    MYTH_KIND_DATA,
+    MYTH_KIND_LEGACY,
+    MYTH_KIND_KIND_N
+} myth_file_kind;
+
+/* Bits of the kinds that a path tells, and the two that the scanner found. A file without any is source. */
+uint32_t myth_file_kinds(const char *path, bool is_test, bool is_generated);
+const char *myth_file_kind_name(myth_file_kind kind);
+
+#endif
