@@ -94,7 +94,7 @@ static void quant_q4_0(unsigned char *dst, const float *src, uint64_t n)
     }
 }
 
-/* NaN gives 0. */
+/* NaN and the infinities give 0. */
 static unsigned nearest_fp4(float x, float scale)
 {
     unsigned best = 0;

@@ -75,21 +75,70 @@ static void test_stable(void **state)
     }
 }
 
-/* Values that are not finite end in some block, without a trap or an undefined conversion. */
+/* One value of a block is not finite, or too large for a half; the others are 1. The value itself and the others after
+ * the way through the type; NOT_FINITE stands for an infinity or a NaN. */
+enum { NF_BLOCK = 32, NF_AT = 3 };
+#define NOT_FINITE NAN
+
+static void check_back(myth_dtype type, float odd, int i, float got, float want)
+{
+    const bool is_right = isnan(want) ? !isfinite(got) : got == want;
+    if (!is_right)
+        fail_msg("%s, a block with %g: value %d is %.9g, expected %.9g", myth_dtype_get(type)->name, (double)odd, i,
+                 (double)got, (double)want);
+}
+
 static void test_not_finite(void **state)
 {
     (void)state;
-    float x[32] = {NAN, INFINITY, -INFINITY, 1e38f, -1e38f, 1}, y[32];
-    unsigned char q[128];
-    for (int t = MYTH_F32; t < MYTH_DTYPE_N; t++) {
-        for (int i = 0; myth_quant_has((myth_dtype)t) && i < 32; i++) {
-            float keep = x[0];
-            x[0] = x[i];
-            x[i] = keep;
-            myth_quant_row((myth_dtype)t, q, x, 32);
-            myth_dequant_row((myth_dtype)t, y, q, 32);
-        }
+    static const struct {
+        myth_dtype type;
+        float odd, want_odd, want_rest;
+    } row[] = {
+        {MYTH_F32, NAN, NOT_FINITE, 1},
+        {MYTH_F32, -INFINITY, -INFINITY, 1},
+        {MYTH_F32, 1e38f, 1e38f, 1},
+        {MYTH_F16, NAN, NOT_FINITE, 1},
+        {MYTH_F16, -INFINITY, -INFINITY, 1},
+        {MYTH_F16, 1e38f, INFINITY, 1},
+        {MYTH_F16, 65519.0f, 65504.0f, 1},
+        {MYTH_F16, 65520.0f, INFINITY, 1},
+        {MYTH_BF16, NAN, NOT_FINITE, 1},
+        {MYTH_BF16, -INFINITY, -INFINITY, 1},
+        {MYTH_BF16, -1e38f, -0x1.2cp126f, 1},
+        {MYTH_BF16, 3.4e38f, INFINITY, 1}, /* past the middle of the largest bf16 and 2^128 */
+        /* A NaN takes no part in the scale, 1 / 127 here, which the half rounds. */
+        {MYTH_Q8_0, NAN, 0, 127 * 0x1.02p-7f},
+        /* An infinite scale: weights are refused for it, no value of the block may look like a number. */
+        {MYTH_Q8_0, INFINITY, NOT_FINITE, NOT_FINITE},
+        {MYTH_Q8_0, -INFINITY, NOT_FINITE, NOT_FINITE},
+        {MYTH_Q8_0, 1e38f, INFINITY, NOT_FINITE},
+        {MYTH_Q8_0, -1e38f, -INFINITY, NOT_FINITE},
+        {MYTH_Q4_0, NAN, -0.875f, 1}, /* the last code, of which ggml makes 7 d */
+        {MYTH_Q4_0, INFINITY, NOT_FINITE, NOT_FINITE},
+        {MYTH_Q4_0, -INFINITY, NOT_FINITE, NOT_FINITE},
+        {MYTH_Q4_0, 1e38f, INFINITY, NOT_FINITE},
+        {MYTH_Q4_0, -1e38f, -INFINITY, NOT_FINITE},
+        {MYTH_MXFP4, NAN, 0, 1}, /* has no infinity */
+        {MYTH_MXFP4, INFINITY, 0, 0},
+        {MYTH_MXFP4, -INFINITY, 0, 0},
+        {MYTH_MXFP4, 1e38f, 0x1p126f, 0},
+        {MYTH_MXFP4, -1e38f, -0x1p126f, 0},
+    };
+    bool is_tested[MYTH_DTYPE_N] = {false};
+    for (size_t r = 0; r < sizeof(row) / sizeof(row[0]); r++) {
+        float x[NF_BLOCK], y[NF_BLOCK];
+        unsigned char q[4 * NF_BLOCK];
+        for (int i = 0; i < NF_BLOCK; i++)
+            x[i] = i == NF_AT ? row[r].odd : 1;
+        myth_quant_row(row[r].type, q, x, NF_BLOCK);
+        myth_dequant_row(row[r].type, y, q, NF_BLOCK);
+        for (int i = 0; i < NF_BLOCK; i++)
+            check_back(row[r].type, row[r].odd, i, y[i], i == NF_AT ? row[r].want_odd : row[r].want_rest);
+        is_tested[row[r].type] = true;
     }
+    for (int t = 0; t < MYTH_DTYPE_N; t++)
+        assert_true(is_tested[t] == myth_quant_has((myth_dtype)t)); /* no type without a row */
 }
 
 /* Every half there is, to float and back. */
