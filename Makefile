@@ -1,6 +1,7 @@
 # Thin: the build is CMakeLists.txt. On Debian 12 the packages come by ./setup.sh, which every target that builds calls
 # first.
-.PHONY: build demo test test-programs test-full bench asan clang aarch64 cuda fuzz format install clean
+.PHONY: build demo test test-programs test-release test-full full-release full-asan bench asan clang aarch64 cuda fuzz \
+    format install clean
 
 PREFIX ?= /usr/local
 DEMO_FILE ?= tests/corpus/demo.c
@@ -8,6 +9,8 @@ FUZZ_SECONDS ?= 60
 # nvcc takes minutes: without a GPU to run on, only `make cuda` (in test-full) compiles for one.
 TEST_CUDA = $(if $(wildcard /dev/nvidiactl),AUTO,OFF)
 CTEST = ctest --output-on-failure --no-tests=error -j $$(nproc)
+SUITE = sh tests/support/run_suite.sh
+SUMMARY = python3 tests/support/summary.py build/suites
 
 build:
 	@./setup.sh build
@@ -17,9 +20,14 @@ build:
 demo: build
 	build/mythos inspect-file $(DEMO_FILE); code=$$?; [ $$code -lt 4 ] && [ $$code -ne 2 ]
 
-test: test-programs
-	$(CTEST) --test-dir build
-	@$(MAKE) --no-print-directory asan clang aarch64
+# All of it runs, also after a failure: the last line counts every suite.
+test:
+	@rm -rf build/suites
+	@code=0; $(MAKE) --no-print-directory -k test-release asan clang aarch64 || code=1; \
+	    $(SUMMARY) release asan || code=1; exit $$code
+
+test-release: test-programs
+	$(SUITE) release build
 
 test-programs:
 	@./setup.sh test
@@ -34,7 +42,7 @@ asan:
 	@./setup.sh test
 	@cmake --preset asan -DMYTH_TESTS=ON -DMYTH_VULKAN=OFF
 	@cmake --build --preset asan
-	$(CTEST) --test-dir build-asan -E '^tree/|vulkan|neon_cross|$(ASAN_LATER)'
+	$(SUITE) asan build-asan -E '^tree/|vulkan|neon_cross|$(ASAN_LATER)'
 
 # Warnings are errors under the second compiler too, and for the second architecture.
 clang:
@@ -57,16 +65,21 @@ cuda:
 	    echo "cuda: no nvcc here"; \
 	fi
 
-test-full: test-programs
+test-full:
+	@rm -rf build/suites
+	@code=0; $(MAKE) --no-print-directory -k full-release full-asan clang aarch64 cuda fuzz || code=1; \
+	    $(SUMMARY) full asan asan-later || code=1; exit $$code
+
+full-release: test-programs
 	@./setup.sh full
 	@cmake --preset release -DMYTH_TEST_TIMEOUT=4800
 	@cmake --build --preset release --target full_programs
-	MYTHOS_TEST_FULL=1 $(CTEST) --test-dir build
+	MYTHOS_TEST_FULL=1 $(SUITE) full build
 	@sh tests/support/tolerances.sh build/Testing/Temporary/LastTest.log
 	@cmake --preset release -DMYTH_TEST_TIMEOUT=600
-	@$(MAKE) --no-print-directory asan
-	$(CTEST) --test-dir build-asan -R '$(ASAN_LATER)'
-	@$(MAKE) --no-print-directory clang aarch64 cuda fuzz
+
+full-asan: asan
+	$(SUITE) asan-later build-asan -R '$(ASAN_LATER)'
 
 # Every target from its stored corpus, FUZZ_SECONDS each; what it finds stays in the build folder.
 fuzz:
