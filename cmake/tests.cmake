@@ -23,6 +23,13 @@ set(test_environment
     "UBSAN_OPTIONS=print_stacktrace=1"
     "MYTHOS_TEST_QUICK=3")      # what follows for one test takes the place of this
 
+# The seed of random cases, made from the commit. Written here for builds of single targets and again by every whole
+# build, since a commit does not configure anew.
+set(test_seed ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR} -DOUT=${CMAKE_BINARY_DIR}/test_seed
+    -P ${CMAKE_SOURCE_DIR}/cmake/test_seed.cmake)
+execute_process(COMMAND ${test_seed})
+add_custom_target(test_seed ALL COMMAND ${test_seed} VERBATIM)
+
 # tests/engine/run/test_seq.c is engine/seq: the room's name, whatever the folder inside it. The inspector and the
 # evaluations are rooms of their own in the names.
 function(myth_test_name room_out short_out path)
@@ -110,6 +117,11 @@ if(MYTH_HAS_VULKAN AND NOT MYTH_ENGINE_ONLY)
     set_property(TEST engine/model_golden_vulkan APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_GOLDENS=4")
     set_property(TEST engine/block_types_vulkan APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_QUICK=6")
 endif()
+
+# The CPU runs every case of the ops and of what holds sequences together; the rest of these rooms, a third of it.
+get_property(whole_tests DIRECTORY PROPERTY TESTS)
+list(FILTER whole_tests INCLUDE REGEX "^kernels/|^engine/(seq|parts|capture|evict)$")
+set_property(TEST ${whole_tests} APPEND PROPERTY ENVIRONMENT "MYTHOS_TEST_QUICK=1")
 
 # Minutes under the sanitizers.
 if(MYTH_SANITIZE)
