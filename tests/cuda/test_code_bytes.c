@@ -69,8 +69,7 @@ static void each_architecture_is_small(void **state)
     int n_sum = 0;
     if (!fat) {
         free(file);
-        printf("the command holds no CUDA code\n");
-        skip();
+        check_skip("the command holds no CUDA code");
     }
     for (size_t at = 0; at + 16 <= n;) {
         if (get(fat + at, 4) != 0xba55ed50u) { /* containers are aligned to 8 */

@@ -13,6 +13,7 @@
 
 #include "engine/base/half.h"
 #include "kernels/device_impl.h"
+#include "tests/support/left_out.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -144,8 +145,8 @@ static inline myth_work_shape case_shape(int use)
     return w;
 }
 
-/* target: a row of rig_targets, or NULL for the CPU at its best. False, with the reason in err, when it is absent here.
- */
+/* target: a row of rig_targets, or NULL for the CPU at its best. False, with the reason in err, when it is absent here;
+ * a test says then that it runs without it. */
 static inline bool rig_open(struct rig *r, const char *target, int n_threads, int use, myth_error *err)
 {
     char name[32];
@@ -163,8 +164,12 @@ static inline bool rig_open(struct rig *r, const char *target, int n_threads, in
         .is_exact = is_gpu && is_exact_target(target),
     };
     myth_work_shape shape = case_shape(use);
+    myth_error absent;
     rig_must(myth_mem_open(&r->mem, 0, NULL) == MYTH_OK, "mem");
-    if (myth_device_open(&r->dev, r->mem, &opts, err) != MYTH_OK) {
+    if (myth_device_open(&r->dev, r->mem, &opts, &absent) != MYTH_OK) {
+        if (use == CASE_TEST)
+            check_left_out_target(is_gpu ? name : target ? target : "cpu", absent.msg);
+        myth_fail(err, absent.code, "%s", absent.msg);
         myth_mem_close(r->mem);
         return false;
     }

@@ -1,9 +1,14 @@
-/* check.h - what every test program needs beside cmocka: the seed, the full counts, paths, a random stream.
+/* check.h - what every test program needs beside cmocka: the seed, the counts, skipping, paths, a random stream.
  *
- * Seed     MYTHOS_TEST_SEED, else 1; printed on first use, so that a failure can be run again
- * Full     MYTHOS_TEST_FULL=1 runs the issue's counts, else a sample
+ * Seed     MYTHOS_TEST_SEED, else what the build wrote into MYTHOS_BUILD_DIR/test_seed: the first digits of the commit.
+ *          Printed on first use, so that a run can be repeated
+ * Full     MYTHOS_TEST_FULL=1 runs all that a test can run, else a sample of it
  * Sample   MYTHOS_TEST_SAMPLE=N, set by ctest where software stands in for a device: an N-th of the sample, in full
- *          runs too; MYTHOS_TEST_QUICK=N, set by ctest where a sample takes minutes: an N-th of that, but in full runs
+ *          runs too. MYTHOS_TEST_QUICK=N, set by ctest where the sample takes minutes: an N-th of it, but not in full
+ *          runs
+ * Name     MYTHOS_TEST_NAME=PATTERN runs the tests of that name alone
+ * Skip     check_skip and check_left_out print a line "SKIPPED what: why"; tests/support/summary.py counts these lines
+ *          and repeats them at the end of `make test`. cmocka's own skip() says no reason and is not available
  */
 #ifndef MYTH_TESTS_CHECK_H
 #define MYTH_TESTS_CHECK_H
@@ -22,6 +27,7 @@
 #else
 #include <cmocka.h>
 #endif
+#include "left_out.h"
 
 enum { CHECK_SKIP = 77 }; /* exit code of a program that has nothing to test here; it prints why */
 
@@ -54,26 +60,25 @@ static inline uint32_t check_sample(uint32_t n)
 /* Whether round i of n is run: a small sample that has not yet met what it is to meet goes on, for a while. */
 static inline bool check_goes_on(uint64_t i, uint64_t n, bool has_met) { return i < n || (!has_met && i < n + 400); }
 
-static inline uint64_t check_seed(void)
-{
-    static uint64_t seed;
-    if (seed == 0) {
-        const char *s = getenv("MYTHOS_TEST_SEED");
-        seed = s ? strtoull(s, NULL, 0) : 1;
-        seed += seed == 0;
-        printf("seed %llu\n", (unsigned long long)seed);
-    }
-    return seed;
-}
+uint64_t check_seed(void);
 
-/* MYTHOS_TEST_NAME=NAME leaves one test of the program; called by main before the group runs. */
-static inline void check_name(void)
-{
-#if !defined(MYTH_CMOCKA_SMALL)
-    if (getenv("MYTHOS_TEST_NAME"))
-        cmocka_set_test_filter(getenv("MYTHOS_TEST_NAME"));
+/* Leaves the test that calls it; `why` is a printf format with its arguments. */
+#define check_skip(...) (check_count_skipped(__func__, __VA_ARGS__), check_leave_test())
+#if defined(MYTH_CMOCKA_SMALL)
+#define check_leave_test() small_skip()
+#else
+#define check_leave_test() _skip(__FILE__, __LINE__)
 #endif
-}
+#undef skip
+void check_count_skipped(const char *test, const char *why, ...) LEFT_OUT_PRINTF(2);
+
+/* Runs the tests. The exit code: 1 when one failed, CHECK_SKIP when every one was skipped, else 0. cmocka's own, the
+ * number of tests that failed, would be taken for a skipped program at 77 and for success at 256. */
+int check_run(const char *group, const struct CMUnitTest *tests, size_t n, CMFixtureFunction setup,
+              CMFixtureFunction teardown);
+#undef cmocka_run_group_tests
+#define cmocka_run_group_tests(tests, setup, teardown) \
+    check_run(#tests, tests, sizeof(tests) / sizeof((tests)[0]), setup, teardown)
 
 /* Whether the i-th of n is among `most` of them (at least 1): evenly spread, from a place that the seed gives. */
 static inline bool check_is_among(uint32_t i, uint32_t n, uint32_t most)

@@ -128,7 +128,7 @@ uint32_t rig_levels(const char *level[8])
                              &err) == MYTH_OK)
             level[n++] = all[i];
         else
-            printf("level %s: absent (%s)\n", all[i], err.msg);
+            check_left_out_target(all[i], err.msg);
         myth_device_close(dev);
     }
     assert_int_equal(myth_mem_close(mem), 0);

@@ -13,7 +13,7 @@ function add(device, n, share)
 }
 /^[0-9]+\/[0-9]+ Test: / { test = $3; device = "" }
 # kernels: a target, then a line an op
-/^target / && !/ absent: / { device = $2 ($3 == "exact" ? " exact" : "") }
+/^target / { device = $2 ($3 == "exact" ? " exact" : "") }
 / cases  worst / { add(device, $2, $7 / 100) }
 # engine: models against transformers, types against their own values, vectors
 /largest share of the tolerance of / {

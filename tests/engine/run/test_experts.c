@@ -407,6 +407,5 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_step_reads_the_chosen_experts),
                                        cmocka_unit_test(host_experts_change_no_answer),
                                        cmocka_unit_test(wide_experts_are_the_narrow_ones)};
-    check_name();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -231,6 +231,5 @@ int main(void)
         cmocka_unit_test(failing_allocations_of_safetensors),  cmocka_unit_test(failing_classes_and_sizes),
         cmocka_unit_test(every_limit_refuses_or_serves),
     };
-    check_name();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

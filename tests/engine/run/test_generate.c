@@ -346,6 +346,5 @@ int main(void)
         cmocka_unit_test(an_answer_goes_on_where_it_stopped),
         cmocka_unit_test(generation_equals_choosing_from_whole_rows),
     };
-    check_name();
     return cmocka_run_group_tests(tests, make_prompt, NULL);
 }

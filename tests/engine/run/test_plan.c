@@ -770,8 +770,7 @@ static void anonymous_memory_stays_within_the_counted(void **state)
 {
     (void)state;
     if (MYTH_HAS_ASAN) {
-        printf("skipped: AddressSanitizer keeps its own memory\n");
-        return;
+        check_skip("AddressSanitizer keeps memory of its own");
     }
     static const char *const spec[] = {"random:gemma3-tiny:q8_0", "random:gemma1-tiny:bf16"};
     for (int i = 0; i < 2; i++) {

@@ -941,6 +941,5 @@ int main(void)
         cmocka_unit_test(ephemeral_runs_equal_appended_ones),
         cmocka_unit_test(any_walk_of_operations_equals_the_tokens_alone),
     };
-    check_name();
     return cmocka_run_group_tests(tests, make_combos, NULL);
 }

@@ -414,6 +414,5 @@ int main(void)
         cmocka_unit_test(jsonl),
         cmocka_unit_test(no_memory),
     };
-    check_name();
     return cmocka_run_group_tests(tests, begin, end);
 }

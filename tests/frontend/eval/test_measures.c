@@ -141,6 +141,5 @@ int main(void)
         cmocka_unit_test(differences_are_paired),
         cmocka_unit_test(strides_and_ratios),
     };
-    check_name();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

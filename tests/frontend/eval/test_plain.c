@@ -122,6 +122,5 @@ int main(void)
         cmocka_unit_test_setup(four_chunks_add_up, clean),
         cmocka_unit_test_setup(only_the_files_that_are_asked_for, clean),
     };
-    check_name();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

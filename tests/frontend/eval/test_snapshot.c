@@ -67,7 +67,7 @@ static void files_are_those_of_git(void **state)
 {
     (void)state;
     if (!make_repository())
-        skip();
+        check_skip("no git");
     static const char *const from[] = {"repo/.git", "bare", "repo"};
     for (size_t i = 0; i < sizeof(from) / sizeof(from[0]); i++) {
         uint64_t n;
@@ -89,7 +89,7 @@ static void suffixes_choose(void **state)
 {
     (void)state;
     if (!make_repository())
-        skip();
+        check_skip("no git");
     static const char *const h[] = {".h", NULL};
     uint64_t n;
     char commit[128];
@@ -104,7 +104,7 @@ static void what_is_not_there(void **state)
 {
     (void)state;
     if (!make_repository())
-        skip();
+        check_skip("no git");
     uint64_t n;
     myth_error err = {0};
     assert_int_equal(shell("rm -rf out && mkdir out"), 0);
@@ -126,12 +126,12 @@ static void a_damaged_tree_does_not_leave(void **state)
 {
     (void)state;
     if (!make_repository())
-        skip();
+        check_skip("no git");
     int rc = shell("cd repo && b=$(printf evil | git hash-object -w --stdin) && printf '100644 ..\\0' >../t && printf "
                    "\"$(echo $b | sed 's/../\\\\x&/g')\" >>../t && "
                    "t=$(git hash-object -w -t tree --literally ../t) && git commit-tree -m bad $t >../bad");
     if (rc != 0)
-        skip();
+        check_skip("this git does not write a tree with an entry \"..\"");
     uint64_t n;
     char commit[128];
     snprintf(commit, sizeof(commit), "%s", read_line("bad"));
@@ -145,7 +145,7 @@ static void a_patch_is_applied_to_a_copy(void **state)
 {
     (void)state;
     if (!make_repository())
-        skip();
+        check_skip("no git");
     char from[2048], to[2048], patch[4096];
     snprintf(from, sizeof(from), "%s", files_path("plain"));
     snprintf(to, sizeof(to), "%s", files_path("copy"));
@@ -183,6 +183,5 @@ int main(void)
         cmocka_unit_test(a_damaged_tree_does_not_leave),
         cmocka_unit_test(a_patch_is_applied_to_a_copy),
     };
-    check_name();
     return cmocka_run_group_tests(tests, begin, end);
 }

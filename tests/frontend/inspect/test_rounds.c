@@ -562,6 +562,5 @@ int main(void)
         cmocka_unit_test(test_every_allocation_may_fail),
         cmocka_unit_test(test_rounds),
     };
-    check_name();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

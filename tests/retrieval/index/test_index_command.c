@@ -213,6 +213,5 @@ int main(void)
         cmocka_unit_test(numbers),      cmocka_unit_test(check),         cmocka_unit_test(refusals),
         cmocka_unit_test(unstructured), cmocka_unit_test(what_was_lost), cmocka_unit_test(failed_once_and_twice),
     };
-    check_name();
     return cmocka_run_group_tests(tests, begin, cli_end);
 }

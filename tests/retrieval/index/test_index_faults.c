@@ -407,6 +407,5 @@ int main(void)
         cmocka_unit_test(killed),    cmocka_unit_test(flipped),          cmocka_unit_test(damaged_is_made_anew),
         cmocka_unit_test(full_disk), cmocka_unit_test(read_only_folder), cmocka_unit_test(no_memory),
     };
-    check_name();
     return cmocka_run_group_tests(tests, begin, end);
 }

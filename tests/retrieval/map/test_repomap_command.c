@@ -154,6 +154,5 @@ int main(void)
         cmocka_unit_test(same_bytes),
         cmocka_unit_test(exit_codes),
     };
-    check_name();
     return cmocka_run_group_tests(tests, begin, cli_end);
 }

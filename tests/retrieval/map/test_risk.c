@@ -272,6 +272,5 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(tags_and_lines), cmocka_unit_test(evidence_is_its_line),
                                        cmocka_unit_test(any_bytes)};
-    check_name();
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -114,6 +114,5 @@ static void hostile_paths(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(imports_mean_files), cmocka_unit_test(hostile_paths)};
-    check_name();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -150,6 +150,5 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(means), cmocka_unit_test(any_import)};
-    check_name();
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -319,6 +319,5 @@ int main(void)
         cmocka_unit_test(around_lines),      cmocka_unit_test(memory_that_runs_out),
         cmocka_unit_test(follows_the_tree),
     };
-    check_name();
     return cmocka_run_group_tests(tests, begin, end);
 }

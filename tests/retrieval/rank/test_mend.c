@@ -125,6 +125,5 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_slip_is_distance_one),
                                        cmocka_unit_test(mended_from_an_index)};
-    check_name();
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -438,6 +438,5 @@ int main(void)
         cmocka_unit_test(weights),
         cmocka_unit_test(no_memory),
     };
-    check_name();
     return cmocka_run_group_tests(tests, begin, end);
 }

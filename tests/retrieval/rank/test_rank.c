@@ -313,6 +313,5 @@ int main(void)
         T(a_test_keeps_a_place),
         T(deterministic),
     };
-    check_name();
     return cmocka_run_group_tests(tests, begin, end);
 }

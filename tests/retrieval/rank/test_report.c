@@ -76,6 +76,5 @@ int main(void)
         cmocka_unit_test(settings_end_at_the_next_heading),
         cmocka_unit_test(every_byte_once),
     };
-    check_name();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -144,6 +144,5 @@ int main(void)
         cmocka_unit_test(lines_are_those_of_grep),
         cmocka_unit_test(batch),
     };
-    check_name();
     return cmocka_run_group_tests(tests, begin, cli_end);
 }

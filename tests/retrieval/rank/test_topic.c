@@ -181,8 +181,7 @@ static void what_does_the_work(void **state)
 {
     (void)state;
     if (!getenv("MYTHOS_BIN")) {
-        print_message("no MYTHOS_BIN: nothing parses here\n");
-        skip();
+        check_skip("MYTHOS_BIN names no command, so nothing parses");
     }
     expect("How are fines of drivers waived, and who has waivers?", "app/fines.py", 2);
     assert_true(n_of("app/waivers.py") > 0 && n_of("app/printer.py") == 0);
@@ -280,6 +279,5 @@ int main(void)
         cmocka_unit_test_teardown(the_same_twice, over),
         cmocka_unit_test(families),
     };
-    check_name();
     return cmocka_run_group_tests(tests, begin, end);
 }

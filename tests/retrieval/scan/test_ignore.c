@@ -380,6 +380,5 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(traps),      cmocka_unit_test(ladder),
                                        cmocka_unit_test(attributes), cmocka_unit_test(without_case),
                                        cmocka_unit_test(hostile),    cmocka_unit_test(against_every_way)};
-    check_name();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

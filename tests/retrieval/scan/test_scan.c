@@ -793,7 +793,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(names_only, open_mem, close_mem),
         cmocka_unit_test_setup_teardown(failures, open_mem, close_mem),
     };
-    check_name();
     setenv("HOME", files_dir(), 1); /* no patterns of the user's own */
     unsetenv("XDG_CONFIG_HOME");
     return cmocka_run_group_tests(tests, NULL, NULL);

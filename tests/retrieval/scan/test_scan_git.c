@@ -430,6 +430,5 @@ static void random_trees(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(random_trees)};
-    check_name();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -349,6 +349,5 @@ int main(void)
         cmocka_unit_test(lengths_are_those_written),
         cmocka_unit_test(flipped_bytes_end_in_an_error),
     };
-    check_name();
     return cmocka_run_group_tests(tests, begin, end);
 }

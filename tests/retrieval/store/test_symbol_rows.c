@@ -280,6 +280,5 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(rows_are_what_was_put), cmocka_unit_test(files_come_and_go),
                                        cmocka_unit_test(damage_is_seen)};
-    check_name();
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -755,6 +755,5 @@ int main(void)
         cmocka_unit_test(a_corpus_by_hand),
         cmocka_unit_test(lists_have_what_is_near),
     };
-    check_name();
     return cmocka_run_group_tests(tests, begin, end);
 }

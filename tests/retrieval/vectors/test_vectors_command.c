@@ -208,6 +208,5 @@ int main(void)
         cmocka_unit_test(a_corpus),
         cmocka_unit_test(interrupted),
     };
-    check_name();
     return cmocka_run_group_tests(tests, begin, cli_end);
 }

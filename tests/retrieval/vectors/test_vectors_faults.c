@@ -552,6 +552,5 @@ int main(void)
         cmocka_unit_test(cut),
         cmocka_unit_test(no_memory),
     };
-    check_name();
     return cmocka_run_group_tests(tests, begin, end);
 }

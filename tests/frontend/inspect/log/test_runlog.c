@@ -754,7 +754,6 @@ static void test_secrets(void **state)
 
 int main(void)
 {
-    check_name();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_record),
         cmocka_unit_test(test_flags),

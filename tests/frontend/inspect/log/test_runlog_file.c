@@ -521,7 +521,6 @@ static void test_hashes(void **state)
 
 int main(void)
 {
-    check_name();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_comes_back), cmocka_unit_test(test_texts_have_a_limit),
         cmocka_unit_test(test_bounds),     cmocka_unit_test(test_many_writers),

@@ -168,6 +168,5 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_found), cmocka_unit_test(test_never_read),
                                        cmocka_unit_test(test_nearest)};
-    check_name();
     return cmocka_run_group_tests(tests, begin, NULL);
 }

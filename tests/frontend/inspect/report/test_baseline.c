@@ -251,6 +251,5 @@ int main(void)
         cmocka_unit_test(test_reads_reports), cmocka_unit_test(test_forms_say_so), cmocka_unit_test(test_update),
         cmocka_unit_test(test_missing),       cmocka_unit_test(test_refused),      cmocka_unit_test(test_no_memory),
     };
-    check_name();
     return cmocka_run_group_tests(tests, begin, end);
 }

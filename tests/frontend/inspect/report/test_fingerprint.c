@@ -263,6 +263,5 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_enclosing), cmocka_unit_test(test_changes_with),
                                        cmocka_unit_test(test_edits)};
-    check_name();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

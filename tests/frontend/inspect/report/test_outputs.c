@@ -146,6 +146,5 @@ int main(void)
         cmocka_unit_test(test_nothing_half),    cmocka_unit_test(test_baseline),
         cmocka_unit_test(test_plan_holds),      cmocka_unit_test(test_inline_ignores),
     };
-    check_name();
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
 }

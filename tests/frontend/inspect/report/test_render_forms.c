@@ -663,6 +663,5 @@ int main(void)
         cmocka_unit_test(test_long_lines),
         cmocka_unit_test(test_github_order),
     };
-    check_name();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -173,6 +173,5 @@ int main(void)
         cmocka_unit_test(test_incomplete),
         cmocka_unit_test(test_host_limit),
     };
-    check_name();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -156,6 +156,5 @@ int main(void)
         cmocka_unit_test(test_json),
         cmocka_unit_test(test_many),
     };
-    check_name();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

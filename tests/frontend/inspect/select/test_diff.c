@@ -586,6 +586,5 @@ int main(void)
         cmocka_unit_test(hostile_text),
         cmocka_unit_test(memory_that_runs_out),
     };
-    check_name();
     return cmocka_run_group_tests(tests, begin, end);
 }

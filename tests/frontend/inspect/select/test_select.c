@@ -531,6 +531,5 @@ int main(void)
         cmocka_unit_test(symbol_and_topic), cmocka_unit_test(parts_have_neighbours),
         cmocka_unit_test(a_ranker_chooses),
     };
-    check_name();
     return cmocka_run_group_tests(tests, begin, end);
 }
