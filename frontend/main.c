@@ -1,5 +1,6 @@
 /* main.c - what surrounds every command: flags, ledger, signals, the memory report, the exit code. */
 #include "frontend/cli/cli.h"
+#include "engine/base/outfile.h"
 #include "engine/run/devices.h"
 #include "retrieval/retrieval.h"
 #include "frontend/cli/help.h"
@@ -13,16 +14,33 @@
 #include <string.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t n_interrupt;
+static volatile sig_atomic_t n_interrupt, n_tick;
 static bool is_cancelled;
+
+static _Noreturn void end_now(int code)
+{
+    myth_out_remove_begun();
+    _exit(code);
+}
 
 static void on_interrupt(int sig)
 {
-    if (n_interrupt++ > 0 || sig == SIGALRM)
-        _exit(MYTH_EXIT_INTERRUPTED);
+    if (n_interrupt++ > 0)
+        end_now(MYTH_EXIT_INTERRUPTED);
     is_cancelled = true;
-    if (sig != SIGINT) /* who sends these does not send a second one: a read that never ends must not hold us */
-        alarm(MYTH_END_SECONDS);
+    if (sig != SIGINT) /* who sends these does not send a second one */
+        alarm(1);
+}
+
+/* Each second after SIGTERM or SIGHUP: a read that began to wait just after the signal is interrupted and looks at the
+ * flag; a run that does not look ends here. */
+static void on_tick(int sig)
+{
+    (void)sig;
+    n_tick++;
+    if (n_tick >= MYTH_END_SECONDS)
+        end_now(MYTH_EXIT_INTERRUPTED);
+    alarm(1);
 }
 
 /* A mapped file that was cut while it was in use: its pages are gone. */
@@ -33,16 +51,18 @@ static void on_lost_page(int sig)
     ssize_t n = write(STDERR_FILENO, line, sizeof(line) - 1);
     (void)sig;
     (void)n; /* the exit code says the same */
-    _exit(MYTH_EXIT_IO);
+    end_now(MYTH_EXIT_IO);
 }
 
 static void catch_signals(void)
 {
     struct sigaction on_int = {.sa_handler = on_interrupt}, on_bus = {.sa_handler = on_lost_page};
+    struct sigaction on_alarm = {.sa_handler = on_tick};
     sigemptyset(&on_int.sa_mask);
+    sigemptyset(&on_alarm.sa_mask);
     sigemptyset(&on_bus.sa_mask);
     sigaction(SIGINT, &on_int, NULL);
-    sigaction(SIGALRM, &on_int, NULL);
+    sigaction(SIGALRM, &on_alarm, NULL);
     for (int i = 0; i < 2; i++) {
         static const int ends[] = {SIGTERM, SIGHUP};
         struct sigaction was;
@@ -185,6 +205,7 @@ static int run_command(const myth_command *c, int argc, char **argv, myth_term *
         return myth_cli_failf(&cli, MYTH_EARG, "%s: got %d arguments, expected %s; mythos %s --help", c->name,
                               parsed.n_arg, c->args[0] ? c->args : "none", c->name);
     catch_signals();
+    myth_cli_watch(&is_cancelled);
     return run_with_ledger(&cli, opts);
 }
 

@@ -175,14 +175,14 @@ myth_status myth_file_read(unsigned char **out, size_t *len, myth_mem *mem, cons
 
 myth_status myth_file_write(const char *path, const void *data, size_t len, myth_error *err)
 {
-    int fd;
-    myth_status st = myth_out_open(&fd, path, true, err);
+    myth_out o;
+    myth_status st = myth_out_open(&o, path, MYTH_OUT_SHARED, err);
     if (st != MYTH_OK)
         return st;
-    if (!myth_out_write(fd, data, len)) {
+    if (!myth_out_write(o.fd, data, len)) {
         int saved = errno;
-        myth_out_abandon(path, fd);
+        myth_out_abandon(&o);
         return myth_fail(err, MYTH_EIO, "%s: cannot write %zu bytes: %s", path, len, strerror(saved));
     }
-    return myth_out_finish(path, fd, err);
+    return myth_out_finish(&o, err);
 }

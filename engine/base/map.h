@@ -38,7 +38,7 @@ void myth_map_close(myth_map *map); /* takes a zeroed map */
 /* Reads a small file whole into memory of the ledger (class STAGING); refuses more than max_bytes (MYTH_ELIMIT). */
 myth_status myth_file_read(unsigned char **out, size_t *len, myth_mem *mem, const char *path, uint64_t max_bytes,
                            myth_error *err);
-/* Writes path.tmp, syncs, renames. MYTH_ECREATE, MYTH_EIO. */
+/* Replaces the file whole (outfile.h). MYTH_ECREATE, MYTH_EIO. */
 myth_status myth_file_write(const char *path, const void *data, size_t len, myth_error *err);
 
 #ifdef __cplusplus

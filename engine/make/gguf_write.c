@@ -17,7 +17,7 @@ enum { HEAD_BYTES = 24, VERSION = 3 };
 
 struct myth_gguf_writer {
     myth_mem *mem;
-    int fd;
+    myth_out out;
     char path[PATH_MAX];
     myth_error err; /* the first failure */
     uint64_t pos;   /* bytes put so far, buffered ones included */
@@ -42,14 +42,13 @@ myth_status myth_gguf_open(myth_gguf_writer **out, myth_mem *mem, const char *pa
     g->mem = mem;
     g->bytes = bytes;
     g->cap_tensor = n_tensor;
-    g->fd = -1;
     int n = snprintf(g->path, sizeof(g->path), "%s", path);
     if (n < 0 || n >= PATH_MAX)
         myth_fail(&g->err, MYTH_ECREATE, "%s: path too long", path);
     else if (myth_out_is_special(path)) /* the head is written last, at the front */
         myth_fail(&g->err, MYTH_ECREATE, "%s: a model needs a regular file", path);
     else
-        myth_out_open(&g->fd, path, true, &g->err);
+        myth_out_open(&g->out, g->path, MYTH_OUT_SHARED, &g->err);
     if (g->err.code != MYTH_OK) {
         myth_status st = myth_fail(err, g->err.code, "%s", g->err.msg);
         myth_gguf_close(g, false, NULL);
@@ -70,7 +69,7 @@ myth_status myth_gguf_status(const myth_gguf_writer *g) { return g->err.code; }
 
 static void flush(myth_gguf_writer *g)
 {
-    if (g->err.code == MYTH_OK && !myth_out_write(g->fd, g->buffer, g->used))
+    if (g->err.code == MYTH_OK && !myth_out_write(g->out.fd, g->buffer, g->used))
         myth_fail(&g->err, MYTH_EIO, "%s: cannot write: %s", g->path, strerror(errno));
     g->used = 0;
 }
@@ -235,7 +234,7 @@ static void finish(myth_gguf_writer *g)
     }
     if (g->err.code != MYTH_OK)
         return;
-    if (!myth_out_write_at(g->fd, head, sizeof(head), 0))
+    if (!myth_out_write_at(g->out.fd, head, sizeof(head), 0))
         myth_fail(&g->err, MYTH_EIO, "%s: cannot write: %s", g->path, strerror(errno));
 }
 
@@ -247,10 +246,10 @@ myth_status myth_gguf_close(myth_gguf_writer *g, bool is_complete, myth_error *e
         assert(g->err.code != MYTH_OK || (g->at_tensor == g->n_tensor && g->n_tensor == g->cap_tensor));
         finish(g);
     }
-    if (g->fd >= 0 && is_complete && g->err.code == MYTH_OK)
-        myth_out_finish(g->path, g->fd, &g->err);
-    else if (g->fd >= 0)
-        myth_out_abandon(g->path, g->fd);
+    if (is_complete && g->err.code == MYTH_OK)
+        myth_out_finish(&g->out, &g->err);
+    else
+        myth_out_abandon(&g->out);
     myth_status st = g->err.code == MYTH_OK ? MYTH_OK : myth_fail(err, g->err.code, "%s", g->err.msg);
     myth_free(g->mem, g->bytes);
     myth_free(g->mem, g);

@@ -1,10 +1,10 @@
 /* gguf_write.h - a GGUF file written front to back: facts, directory, data. Nothing but one buffer is held in memory.
  *
  * Order    open; put_* ; declare every tensor; then the bytes of each tensor in that order (data); close
- * File     version 3, alignment 32, written as path.tmp, synced and renamed by close
+ * File     version 3, alignment 32, written beside its name, synced and renamed by close (outfile.h)
  * Memory   one buffer of MYTH_GGUF_BUFFER bytes and 8 bytes for each tensor, class STAGING
- * Errors   the writer keeps the first failure and turns the rest into no-ops; close reports it and removes path.tmp.
- *          MYTH_ECREATE, MYTH_EIO, MYTH_ENOMEM
+ * Errors   the writer keeps the first failure and turns the rest into no-ops; close reports it and removes the
+ *          unfinished file. MYTH_ECREATE, MYTH_EIO, MYTH_ENOMEM
  * Source   GGUF specification, version 3 */
 #ifndef MYTH_GGUF_WRITE_H
 #define MYTH_GGUF_WRITE_H

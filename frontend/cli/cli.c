@@ -426,6 +426,9 @@ myth_status myth_cli_ids(int32_t **ids, size_t *n_ids, myth_mem *mem, const char
     return MYTH_OK;
 }
 
+static const bool *is_ending;
+void myth_cli_watch(const bool *flag) { is_ending = flag; }
+
 static myth_status read_stdin(unsigned char **out, size_t *len, myth_mem *mem, uint64_t max_bytes, myth_error *err)
 {
     size_t n = 0, cap = 64 << 10;
@@ -434,11 +437,13 @@ static myth_status read_stdin(unsigned char **out, size_t *len, myth_mem *mem, u
         return myth_fail(err, MYTH_ENOMEM, "stdin: no room for %zu bytes", cap);
     for (;;) {
         ssize_t k = read(STDIN_FILENO, data + n, cap - n);
-        if (k < 0 && errno == EINTR)
+        const bool was_interrupted = k < 0 && errno == EINTR;
+        if (was_interrupted && !(is_ending && *is_ending))
             continue;
         if (k < 0) {
             myth_free(mem, data);
-            return myth_fail(err, MYTH_EIO, "stdin: %s", strerror(errno));
+            return was_interrupted ? myth_fail(err, MYTH_ECANCEL, "stdin: stopped while it was read")
+                                   : myth_fail(err, MYTH_EIO, "stdin: %s", strerror(errno));
         }
         if (k == 0)
             break;

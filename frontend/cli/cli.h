@@ -170,9 +170,12 @@ myth_status myth_cli_ids(int32_t **ids, size_t *n_ids, myth_mem *mem, const char
 /* The path of this program, which also is the one that cuts files; "" and false when it cannot be found: then they are
  * cut by their text. */
 bool myth_cli_self(char *dst, size_t cap);
-/* A file, or stdin for "-", whole, booked as STAGING. MYTH_ELIMIT past max_bytes. */
+/* A file, or stdin for "-", whole, booked as STAGING. MYTH_ELIMIT past max_bytes, MYTH_ECANCEL when a signal told the
+ * run to end while it waited for stdin. */
 myth_status myth_cli_read(unsigned char **out, size_t *len, myth_mem *mem, const char *path, uint64_t max_bytes,
                           myth_error *err);
+/* The flag that signals set, for readers that have no myth_cli. */
+void myth_cli_watch(const bool *is_ending);
 
 #ifdef __cplusplus
 }

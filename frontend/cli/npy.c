@@ -1,8 +1,6 @@
 /* npy.c - a .npy writer. Rows are float32, little endian. */
 #include "npy.h"
 
-#include "engine/base/outfile.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,82 +31,59 @@ static size_t make_header(char *dst, size_t cap, const uint64_t *shape, int n_di
 myth_status myth_npy_create(myth_npy *out, const char *path, const uint64_t *shape, int n_dim, myth_error *err)
 {
     char header[320];
-    int fd;
     *out =
         (myth_npy){.data_off = make_header(header, sizeof(header), shape, n_dim, 0), .row_bytes = 4 * shape[n_dim - 1]};
     uint64_t rows = 1;
     for (int i = 0; i + 1 < n_dim; i++)
         rows *= shape[i];
-    myth_status st = myth_out_open(&fd, path, true, err);
+    myth_status st = myth_out_open(&out->file, path, MYTH_OUT_SHARED, err);
     if (st != MYTH_OK)
         return st;
-    bool ok = myth_out_is_special(path) || ftruncate(fd, (off_t)(out->data_off + rows * out->row_bytes)) == 0;
-    if (!ok || !myth_out_write_at(fd, header, (size_t)out->data_off, 0)) {
+    bool ok = out->file.is_special || ftruncate(out->file.fd, (off_t)(out->data_off + rows * out->row_bytes)) == 0;
+    if (!ok || !myth_out_write_at(out->file.fd, header, (size_t)out->data_off, 0)) {
         int saved = errno;
-        myth_out_abandon(path, fd);
+        myth_out_abandon(&out->file);
         return myth_fail(err, MYTH_EIO, "%s: cannot write: %s", path, strerror(saved));
     }
-    close(fd);
-    out->path = path;
+    myth_out_pause(&out->file);
     return MYTH_OK;
 }
 
 myth_status myth_npy_create_rows(myth_npy *out, const char *path, uint64_t n_col, myth_error *err)
 {
-    int fd;
     *out = (myth_npy){.data_off = ROWS_HEADER, .row_bytes = 4 * n_col};
     if (myth_out_is_special(path))
         return myth_fail(err, MYTH_ECREATE, "%s: a .npy file of rows needs a regular file",
                          path); /* its head is written last */
-    myth_status st = myth_out_open(&fd, path, true, err);
-    if (st != MYTH_OK)
-        return st;
-    close(fd);
-    out->path = path;
-    return MYTH_OK;
+    myth_status st = myth_out_open(&out->file, path, MYTH_OUT_SHARED, err);
+    myth_out_pause(&out->file);
+    return st;
 }
 
 myth_status myth_npy_finish_rows(myth_npy *n, uint64_t n_row, myth_error *err)
 {
     char header[320];
-    int fd;
     const uint64_t shape[2] = {n_row, n->row_bytes / 4};
     const size_t len = make_header(header, sizeof(header), shape, 2, ROWS_HEADER);
-    myth_status st = myth_out_open(&fd, n->path, false, err);
+    myth_status st = myth_out_resume(&n->file, err);
     if (st != MYTH_OK)
         return st;
-    if (!myth_out_write_at(fd, header, len, 0))
-        st = myth_fail(err, MYTH_EIO, "%s: cannot write: %s", n->path, strerror(errno));
-    close(fd);
+    if (!myth_out_write_at(n->file.fd, header, len, 0))
+        st = myth_fail(err, MYTH_EIO, "%s: cannot write: %s", n->file.path, strerror(errno));
     return st == MYTH_OK ? myth_npy_finish(n, err) : st;
 }
 
-myth_status myth_npy_write_row(const myth_npy *n, uint64_t row, const float *data, myth_error *err)
+myth_status myth_npy_write_row(myth_npy *n, uint64_t row, const float *data, myth_error *err)
 {
-    int fd;
-    myth_status st = myth_out_open(&fd, n->path, false, err);
+    myth_status st = myth_out_resume(&n->file, err);
     if (st != MYTH_OK)
         return st;
-    if (!myth_out_write_at(fd, data, (size_t)n->row_bytes, n->data_off + row * n->row_bytes))
-        st = myth_fail(err, MYTH_EIO, "%s: row %llu: %s", n->path, (unsigned long long)row, strerror(errno));
-    close(fd);
+    if (!myth_out_write_at(n->file.fd, data, (size_t)n->row_bytes, n->data_off + row * n->row_bytes))
+        st = myth_fail(err, MYTH_EIO, "%s: row %llu: %s", n->file.path, (unsigned long long)row, strerror(errno));
+    myth_out_pause(&n->file);
     return st;
 }
 
-myth_status myth_npy_finish(myth_npy *n, myth_error *err)
-{
-    int fd;
-    myth_status st = myth_out_open(&fd, n->path, false, err);
-    if (st == MYTH_OK)
-        st = myth_out_finish(n->path, fd, err);
-    if (st == MYTH_OK)
-        n->path = NULL;
-    return st;
-}
+myth_status myth_npy_finish(myth_npy *n, myth_error *err) { return myth_out_finish(&n->file, err); }
 
-void myth_npy_abandon(myth_npy *n)
-{
-    if (n->path)
-        myth_out_abandon(n->path, -1);
-    n->path = NULL;
-}
+void myth_npy_abandon(myth_npy *n) { myth_out_abandon(&n->file); }

@@ -69,7 +69,7 @@ typedef struct {
     int32_t *ids, *group_ids; /* of one text; [GROUP][n_most] */
     float *vector;            /* [GROUP][dim] */
     FILE *out;
-    int fd; /* of -o, JSON lines */
+    myth_out file; /* of -o, JSON lines */
     myth_npy npy;
     uint32_t n_most, dim;
     uint64_t n_done, n_cut;
@@ -136,20 +136,13 @@ static myth_status open_output(run_state *r, myth_error *err)
         return MYTH_OK;
     if (r->o->format == 1)
         return myth_npy_create_rows(&r->npy, r->o->output, r->dim, err);
-    myth_status st = myth_out_open(&r->fd, r->o->output, true, err);
-    if (st != MYTH_OK)
-        return st;
-    const int twin = dup(r->fd);
-    r->out = twin >= 0 ? fdopen(twin, "w") : NULL;
-    if (!r->out && twin >= 0)
-        close(twin);
-    return r->out ? MYTH_OK : myth_fail(err, MYTH_EIO, "%s: %s", r->o->output, strerror(errno));
+    return myth_out_print_open(&r->file, &r->out, r->o->output, err);
 }
 
-static myth_status print_vector(const run_state *r, const float *v, const slot *s, uint64_t row, myth_error *err)
+static myth_status print_vector(run_state *r, const float *v, const slot *s, uint64_t row, myth_error *err)
 {
     const bool is_json = r->o->json || is_many(r) || r->o->output;
-    if (r->npy.path)
+    if (r->npy.file.path)
         return myth_npy_write_row(&r->npy, row, v, err);
     if (s->n_id && s->is_path) {
         myth_json_out j;
@@ -170,25 +163,16 @@ static myth_status print_vector(const run_state *r, const float *v, const slot *
     if (is_json)
         fprintf(r->out, "],\"tokens\":%u,\"truncated\":%s}", s->n_ids, s->is_cut ? "true" : "false");
     fputc('\n', r->out);
-    if (r->fd >= 0 && ferror(r->out))
+    if (r->file.path && ferror(r->out))
         return myth_fail(err, MYTH_EIO, "%s: cannot write: %s", r->o->output, strerror(errno));
     return MYTH_OK; /* main looks at standard output */
 }
 
 static myth_status finish_output(run_state *r, myth_error *err)
 {
-    if (r->npy.path)
+    if (r->npy.file.path)
         return myth_npy_finish_rows(&r->npy, r->n_done, err);
-    if (r->fd < 0)
-        return MYTH_OK;
-    const int bad = fclose(r->out), fd = r->fd;
-    r->out = NULL;
-    r->fd = -1;
-    if (!bad)
-        return myth_out_finish(r->o->output, fd, err);
-    myth_fail(err, MYTH_EIO, "%s: cannot write: %s", r->o->output, strerror(errno));
-    myth_out_abandon(r->o->output, fd);
-    return MYTH_EIO;
+    return r->file.path ? myth_out_print_close(&r->file, r->out, MYTH_OK, err) : MYTH_OK;
 }
 
 /* ---- the run ---- */
@@ -307,11 +291,8 @@ static void release(run_state *r)
 {
     myth_mem *mem = r->cli->mem;
     myth_npy_abandon(&r->npy);
-    if (r->fd >= 0) {
-        if (r->out)
-            fclose(r->out);
-        myth_out_abandon(r->o->output, r->fd);
-    }
+    if (r->file.path)
+        myth_out_print_close(&r->file, r->out, MYTH_ECANCEL, NULL);
     myth_embedder_close(r->embedder);
     myth_engine_close(r->engine);
     myth_free(mem, r->vector);
@@ -325,7 +306,7 @@ static void release(run_state *r)
 static int run(myth_cli *cli, const void *opts)
 {
     myth_error err = {0};
-    run_state r = {.cli = cli, .o = opts, .fd = -1};
+    run_state r = {.cli = cli, .o = opts};
     if (!myth_embed_prompt(r.o->prompt))
         return myth_cli_failf(cli, MYTH_EARG, "--prompt %s: known uses: %s", r.o->prompt, myth_embed_prompt_names());
     if (r.o->json + r.o->jsonl + r.o->files > 1)

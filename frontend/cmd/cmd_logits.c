@@ -227,7 +227,7 @@ static uint32_t out_of(const row *w, uint32_t tok) { return tok - w->first - (w-
 static void on_full_logits(void *user, uint32_t tok, const float *data, uint32_t n_vocab)
 {
     run_state *r = user;
-    const row *w = &r->rows[r->row_of[tok]];
+    row *w = &r->rows[r->row_of[tok]];
     (void)n_vocab;
     if (r->failure.code == MYTH_OK)
         myth_npy_write_row(&w->logits, out_of(w, tok), data, &r->failure);
@@ -236,7 +236,7 @@ static void on_full_logits(void *user, uint32_t tok, const float *data, uint32_t
 static void on_hidden(void *user, uint32_t tok, uint32_t layer, const float *data, uint32_t d_model)
 {
     run_state *r = user;
-    const row *w = &r->rows[r->row_of[tok]];
+    row *w = &r->rows[r->row_of[tok]];
     (void)d_model;
     if (r->failure.code == MYTH_OK)
         myth_npy_write_row(&w->hidden, (uint64_t)layer * w->n_out + out_of(w, tok), data, &r->failure);

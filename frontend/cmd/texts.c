@@ -60,8 +60,10 @@ static myth_status next_line(myth_texts *t, const char **line, size_t *n, myth_e
                             err);
         }
         const ssize_t k = read(t->fd, t->buffer + t->to, t->cap - t->to);
-        if (k < 0 && errno == EINTR)
+        if (k < 0 && errno == EINTR && !*t->cli->cancel)
             continue;
+        if (k < 0 && errno == EINTR)
+            return myth_fail(err, MYTH_ECANCEL, "%s: stopped while a line was waited for", t->path);
         if (k < 0)
             return myth_fail(err, MYTH_EIO, "%s: %s", t->path, strerror(errno));
         t->is_end = k == 0;

@@ -341,17 +341,17 @@ static myth_status copy_live(myth_embeddings *e, int fd, const unsigned char *is
 myth_status myth_embeddings_compact(myth_embeddings *e, const unsigned char *is_live, myth_error *err)
 {
     uint64_t n_live = 0;
-    int fd;
+    myth_out o;
     for (uint64_t i = 0; i < e->n_record; i++)
         n_live += is_live[i] != 0;
     if (e->n_record - n_live <= FEW || e->n_record - n_live <= n_live)
         return MYTH_OK;
-    myth_status st = myth_out_open(&fd, e->path, true, err);
+    myth_status st = myth_out_open(&o, e->path, MYTH_OUT_PRIVATE, err);
     if (st != MYTH_OK)
         return st;
-    st = copy_live(e, fd, is_live, err);
+    st = copy_live(e, o.fd, is_live, err);
     if (st == MYTH_OK)
-        return myth_out_finish(e->path, fd, err);
-    myth_out_abandon(e->path, fd);
+        return myth_out_finish(&o, err);
+    myth_out_abandon(&o);
     return st;
 }

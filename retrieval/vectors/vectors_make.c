@@ -299,7 +299,7 @@ static myth_status embed_all(maker *m, batch *b, myth_error *err)
 typedef struct {
     maker *m;
     myth_vectors_layout l;
-    int fd;
+    myth_out out;
     uint64_t at; /* written and summed */
     XXH3_state_t *sum;
     float *x;                           /* [ROWS][dim] */
@@ -340,7 +340,7 @@ static uint64_t writer_bytes(uint64_t n, uint32_t dim, myth_vectors_kind kind)
 static myth_status put(writer *w, const void *data, uint64_t n, myth_error *err)
 {
     errno = 0;
-    if (!myth_out_write(w->fd, data, (size_t)n))
+    if (!myth_out_write(w->out.fd, data, (size_t)n))
         return myth_fail(err, MYTH_EIO, "the vectors of %.140s: %s", w->m->x->path,
                          errno ? strerror(errno) : "cannot be written");
     XXH3_128bits_update(w->sum, data, (size_t)n);
@@ -494,7 +494,7 @@ static myth_status put_all(writer *w, uint64_t *end, myth_error *err)
     MYTH_TRY(put_codes(w, err));
     MYTH_TRY(pad_to(w, w->l.bytes, err));
     XXH128_canonicalFromHash(&sum, XXH3_128bits_digest(w->sum));
-    if (!myth_out_write_at(w->fd, sum.digest, sizeof(sum.digest), MYTH_VECTORS_SUM_AT))
+    if (!myth_out_write_at(w->out.fd, sum.digest, sizeof(sum.digest), MYTH_VECTORS_SUM_AT))
         st = myth_fail(err, MYTH_EIO, "the vectors of %.140s: %s", w->m->x->path, strerror(errno));
 fail:
     return st;
@@ -517,7 +517,7 @@ static myth_status open_writer(writer *w, maker *m, uint64_t generation, uint64_
 {
     myth_mem *mem = m->x->mem;
     const uint32_t dim = m->model.dim;
-    *w = (writer){.m = m, .fd = -1, .l.info = {.n_row = m->n_row, .generation = generation, .dim = dim}};
+    *w = (writer){.m = m, .l.info = {.n_row = m->n_row, .generation = generation, .dim = dim}};
     w->l.info.kind = kind_for(m->opts->kind, m->n_row, dim);
     w->l.n_list = w->l.info.kind == MYTH_VECTORS_IVF ? lists_for(m->n_row) : 0;
     memcpy(w->l.info.model, m->model.model, sizeof(w->l.info.model));
@@ -564,15 +564,13 @@ static myth_status write_file(maker *m, uint64_t generation, myth_error *err)
     myth_vectors_path(path, m->x, generation);
     myth_status st = open_writer(&w, m, generation, &end, err);
     if (st == MYTH_OK)
-        st = myth_out_open(&w.fd, path, true, err);
-    if (st == MYTH_OK && fchmod(w.fd, 0600) != 0)
-        st = myth_fail(err, MYTH_EIO, "%.160s: %s", path, strerror(errno));
+        st = myth_out_open(&w.out, path, MYTH_OUT_PRIVATE, err);
     if (st == MYTH_OK)
         st = put_all(&w, end, err);
     if (st == MYTH_OK)
-        st = myth_out_finish(path, w.fd, err);
-    else if (w.fd >= 0)
-        myth_out_abandon(path, w.fd);
+        st = myth_out_finish(&w.out, err);
+    else
+        myth_out_abandon(&w.out);
     close_writer(&w, end);
     return st;
 }

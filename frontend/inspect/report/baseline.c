@@ -286,10 +286,10 @@ static void put_entry(FILE *f, const entry *e)
 myth_status myth_baseline_write(const myth_baseline *b, const char *path, const myth_report *r, myth_error *err)
 {
     FILE *f;
-    int fd;
+    myth_out o;
     entry e, last;
     uint32_t at = 0, n = 0;
-    myth_status st = myth_out_print_open(&f, &fd, path, err);
+    myth_status st = myth_out_print_open(&o, &f, path, err);
     if (st != MYTH_OK)
         return st;
     sort(b, by_place);
@@ -300,5 +300,5 @@ myth_status myth_baseline_write(const myth_baseline *b, const char *path, const 
     }
     fputs("]}\n", f);
     sort(b, by_fingerprint);
-    return myth_out_print_close(f, fd, path, MYTH_OK, err);
+    return myth_out_print_close(&o, f, MYTH_OK, err);
 }

@@ -56,12 +56,12 @@ static myth_status write_one(myth_form form, const char *path, const myth_report
 {
     const myth_term plain = {0};
     FILE *f;
-    int fd;
-    myth_status st = myth_out_print_open(&f, &fd, path, err);
+    myth_out o;
+    myth_status st = myth_out_print_open(&o, &f, path, err);
     if (st != MYTH_OK)
         return st;
     myth_output_render(f, form, r, &plain);
-    return myth_out_print_close(f, fd, path, MYTH_OK, err);
+    return myth_out_print_close(&o, f, MYTH_OK, err);
 }
 
 myth_status myth_outputs_write(const myth_opt_list *list, const myth_report *r, myth_error *err)

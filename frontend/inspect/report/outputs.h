@@ -2,7 +2,7 @@
  *
  *   --format text        --output sarif=report.sarif --output html=report.html
  *
- * Files    written as path.tmp, synced, renamed; a device or a pipe in place
+ * Files    written beside their names, synced, renamed (outfile.h); a device or a pipe in place
  * Errors   MYTH_EARG no form=path, an unknown form, a path that is named twice; MYTH_ECREATE, MYTH_EIO */
 #ifndef MYTH_INSPECT_OUTPUTS_H
 #define MYTH_INSPECT_OUTPUTS_H

@@ -634,7 +634,7 @@ static myth_status write_all(FILE *f, const myth_patches *p, myth_error *err)
 myth_status myth_patches_write(const myth_patches *p, const char *path, myth_error *err)
 {
     FILE *f;
-    int fd;
-    myth_status st = myth_out_print_open(&f, &fd, path, err);
-    return st != MYTH_OK ? st : myth_out_print_close(f, fd, path, write_all(f, p, err), err);
+    myth_out o;
+    myth_status st = myth_out_print_open(&o, &f, path, err);
+    return st != MYTH_OK ? st : myth_out_print_close(&o, f, write_all(f, p, err), err);
 }

@@ -102,6 +102,17 @@ static void refusals_name_the_cause(void **state)
 
 /* Many lines, more than a group: the order stays, with and without a pipe, and each vector is the one that its text has
  * alone. */
+/* It waits for a line that does not come. The run used to wait on for 20 seconds and to leave what it had begun. */
+static void sigterm_ends_a_run_that_waits_for_a_line(void **state)
+{
+    (void)state;
+    cli_shell(&r, "mkfifo \"$D/in\"; sleep 60 >\"$D/in\" & S=$!; \"$M\" " ENCODER
+                  "--jsonl \"$D/in\" -o \"$D/t.jsonl\" & P=$!; i=0; "
+                  "until ls \"$D\"/t.jsonl.*.tmp >/dev/null 2>&1 || [ $i -ge 200 ]; do sleep 0.05; i=$((i + 1)); done; "
+                  "kill -TERM $P; wait $P; echo $?; kill $S; ls \"$D\"; rm -f \"$D/in\"");
+    assert_string_equal(r.out, "3\nerr\nin\nout\n");
+}
+
 static void any_number_of_lines_keeps_its_order(void **state)
 {
     (void)state;
@@ -229,11 +240,17 @@ static void the_plan_is_the_ledger(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_text_and_a_line_give_the_same_vector), cmocka_unit_test(a_prompt_stands_before_the_text),
-        cmocka_unit_test(what_is_too_long_is_cut_and_marked),     cmocka_unit_test(refusals_name_the_cause),
-        cmocka_unit_test(any_number_of_lines_keeps_its_order),    cmocka_unit_test(files_of_a_list_are_texts),
-        cmocka_unit_test(npy_holds_a_row_for_each_text),          cmocka_unit_test(a_failure_leaves_no_file),
-        cmocka_unit_test(memory_does_not_grow_with_the_texts),    cmocka_unit_test(the_plan_is_the_ledger),
+        cmocka_unit_test(a_text_and_a_line_give_the_same_vector),
+        cmocka_unit_test(a_prompt_stands_before_the_text),
+        cmocka_unit_test(what_is_too_long_is_cut_and_marked),
+        cmocka_unit_test(refusals_name_the_cause),
+        cmocka_unit_test(sigterm_ends_a_run_that_waits_for_a_line),
+        cmocka_unit_test(any_number_of_lines_keeps_its_order),
+        cmocka_unit_test(files_of_a_list_are_texts),
+        cmocka_unit_test(npy_holds_a_row_for_each_text),
+        cmocka_unit_test(a_failure_leaves_no_file),
+        cmocka_unit_test(memory_does_not_grow_with_the_texts),
+        cmocka_unit_test(the_plan_is_the_ledger),
     };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
 }
