@@ -1,7 +1,7 @@
 # Thin: the build is CMakeLists.txt. On Debian 12 the packages come by ./setup.sh, which every target that builds calls
 # first.
 .PHONY: build demo test test-programs test-release test-full full-release full-asan bench asan clang aarch64 cuda fuzz \
-    format install clean
+    format install package clean
 
 PREFIX ?= /usr/local
 DEMO_FILE ?= tests/corpus/demo.c
@@ -98,6 +98,13 @@ bench: build
 
 format:
 	git ls-files '*.c' '*.h' | xargs clang-format -i
+
+# build/package: mythos and libmythos-dev as .deb, and the sources of the engine alone, which build with a compiler and CMake.
+package: build
+	cd build && cpack
+	@version=$$(sed -n 's/^#define MYTH_VERSION_\(MAJOR\|MINOR\|PATCH\) //p' engine/version.h | paste -sd.) && \
+	    git archive --prefix=mythos-engine-$$version/ -o build/package/mythos-engine-$$version.tar.gz HEAD \
+	        CMakeLists.txt CMakePresets.json LICENSE SECURITY.md cmake engine kernels shaders && ls -l build/package/*.deb build/package/*.tar.gz
 
 install: build
 	cmake --install build --prefix $(PREFIX)

@@ -1,7 +1,7 @@
 # Every bench/*.c is a program of the engine alone, with the CPU's limits beside it; bench_retrieval is one of the
 # retriever, where that is built. bench_engine measures those of a CUDA device where this build has one;
 # bench_emu_engine is the same program on the emulated device: what bench/gpu.sh runs where there is no GPU.
-if(NOT MYTH_BENCH)
+if(NOT MYTH_BENCH OR NOT EXISTS ${CMAKE_SOURCE_DIR}/bench/limits.cu)
     return()
 endif()
 file(GLOB bench_sources CONFIGURE_DEPENDS bench/*.c)

@@ -34,7 +34,7 @@ if(MYTH_HAS_FAISS)
     target_link_libraries(mythos_faiss PRIVATE ${FAISS_LIBRARY} ${FAISS_LAPACK} ${FAISS_BLAS} ${FAISS_OPENMP})
     target_link_options(mythos_faiss PRIVATE -Wl,--exclude-libs,ALL)
     add_dependencies(mythos_retrieval mythos_faiss)
-    install(TARGETS mythos_faiss LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/mythos)
+    install(TARGETS mythos_faiss LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/mythos COMPONENT mythos)
     file(RELATIVE_PATH module_place ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR}/mythos)      # as an installed program looks for it
     set_source_files_properties(retrieval/vectors/vectors_module.c PROPERTIES COMPILE_DEFINITIONS MYTH_MODULE_PLACE="${module_place}")
 else()

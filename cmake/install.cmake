@@ -1,25 +1,45 @@
-# Headers keep their folders under include/mythos, so that an installed header finds its neighbours.
+# What is installed: the engine as a static library with its public headers (component dev), and for the command its
+# models and what `mythos eval shop` measures on (component mythos).
 include(CMakePackageConfigHelpers)
 
-foreach(folder engine engine/base engine/model engine/text engine/run engine/make kernels)
-    file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.h ${CMAKE_SOURCE_DIR}/${folder}/*.def)
-    list(FILTER headers EXCLUDE REGEX "_impl\\.h$")
-    install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mythos/${folder})
+# The public headers are these and what they include. They keep their folders under include/mythos, so that an installed
+# header finds its neighbours. tests/tree/test_install.sh compiles each alone, as C and as C++.
+set(public_headers engine/engine.h engine/run/devices.h engine/run/embed.h engine/make/convert.h engine/make/imatrix.h
+    engine/make/imatrix_tap.h engine/text/json_tree.h)
+set(pending ${public_headers})
+while(pending)
+    list(POP_FRONT pending header)
+    get_filename_component(folder ${header} DIRECTORY)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${header})
+    file(STRINGS ${header} lines REGEX "^#[ ]*include \"")
+    foreach(line IN LISTS lines)
+        string(REGEX REPLACE ".*\"(.*)\".*" "\\1" name "${line}")
+        if(NOT name MATCHES "/")
+            set(name ${folder}/${name})
+        endif()
+        if(NOT name IN_LIST public_headers)
+            list(APPEND public_headers ${name})
+            list(APPEND pending ${name})
+        endif()
+    endforeach()
+endwhile()
+foreach(header IN LISTS public_headers)
+    get_filename_component(folder ${header} DIRECTORY)
+    install(FILES ${CMAKE_SOURCE_DIR}/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mythos/${folder} COMPONENT dev)
 endforeach()
-install(TARGETS mythos_engine EXPORT mythos ARCHIVE)
-install(EXPORT mythos NAMESPACE mythos:: FILE mythos-targets.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/mythos)
 
+set(cmake_files ${CMAKE_INSTALL_LIBDIR}/cmake/mythos)
+install(TARGETS mythos_engine EXPORT mythos ARCHIVE COMPONENT dev)
+install(EXPORT mythos NAMESPACE mythos:: FILE mythos-targets.cmake DESTINATION ${cmake_files} COMPONENT dev)
 configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/mythos-config.cmake.in ${CMAKE_BINARY_DIR}/mythos-config.cmake
-    INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/mythos)
+    INSTALL_DESTINATION ${cmake_files})
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/mythos-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/mythos-config.cmake ${CMAKE_BINARY_DIR}/mythos-config-version.cmake
-    DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/mythos)
-
+    DESTINATION ${cmake_files} COMPONENT dev)
 configure_file(${CMAKE_SOURCE_DIR}/cmake/mythos.pc.in ${CMAKE_BINARY_DIR}/mythos.pc @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/mythos.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${CMAKE_BINARY_DIR}/mythos.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 
 file(GLOB models CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/models/*.gguf ${CMAKE_SOURCE_DIR}/models/*.md)
-install(FILES ${models} DESTINATION ${CMAKE_INSTALL_DATADIR}/mythos/models)
-
-# What `mythos eval shop` measures on.
-install(DIRECTORY ${CMAKE_SOURCE_DIR}/tests/corpus/shop DESTINATION ${CMAKE_INSTALL_DATADIR}/mythos/eval)
+install(FILES ${models} DESTINATION ${CMAKE_INSTALL_DATADIR}/mythos/models COMPONENT mythos)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/tests/corpus/shop DESTINATION ${CMAKE_INSTALL_DATADIR}/mythos/eval
+    COMPONENT mythos)

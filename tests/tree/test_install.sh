@@ -30,7 +30,7 @@ END
 cat >"$dir/consumer/CMakeLists.txt" <<'END'
 cmake_minimum_required(VERSION 3.25)
 project(consumer C)
-find_package(mythos 0.1 CONFIG REQUIRED)
+find_package(mythos 0.2 CONFIG REQUIRED)
 add_executable(consumer main.c)
 target_link_libraries(consumer PRIVATE mythos::engine)
 END
@@ -45,12 +45,22 @@ export PKG_CONFIG_PATH="${pc%/*}"
 cc "$dir/consumer/main.c" -o "$dir/by_pkg_config" $(pkg-config --define-variable=prefix="$dir/prefix" --cflags --libs mythos)
 "$dir/by_pkg_config"
 
+# Every installed header compiles alone, as C11 and as C++17.
+(cd "$dir/prefix/include/mythos" && find . -name '*.h') | sed 's,^\./,,' | sort >"$dir/headers"
+while read -r header; do
+    cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wpedantic -Werror -I"$dir/prefix/include/mythos" -fsyntax-only -x c \
+        -include "$header" /dev/null || { echo "not alone as C: $header" >&2; exit 1; }
+    c++ -std=c++17 -Wall -Wextra -Werror -I"$dir/prefix/include/mythos" -fsyntax-only -x c++ -include "$header" \
+        /dev/null || { echo "not alone as C++: $header" >&2; exit 1; }
+done <"$dir/headers"
+! grep -E '_impl\.h$|/run/run\.h$|/layout\.h$' "$dir/headers" || { echo "a private header is installed" >&2; exit 1; }
+
 "$dir/prefix/bin/mythos" version
 if ls models/*.gguf >/dev/null 2>&1; then               # the shipped model goes along and is found
     "$dir/prefix/bin/mythos" info --json | grep -q "\"path\":\"$dir/prefix/share/mythos/models/"
 fi
 "$dir/prefix/bin/mythos" eval shop --part retrieval --every 1000 -q >/dev/null                # and so does what eval measures on
-grep -q '^.TH MYTHOS 1' "$dir/prefix/share/man/man1/mythos.1"
+gzip -dc "$dir/prefix/share/man/man1/mythos.1.gz" | grep -q '^.TH MYTHOS 1'
 grep -q '_mythos' "$dir/prefix/share/bash-completion/completions/mythos"
 grep -q '^#compdef mythos' "$dir/prefix/share/zsh/site-functions/_mythos"
 grep -q '^complete -c mythos' "$dir/prefix/share/fish/vendor_completions.d/mythos.fish"
