@@ -97,7 +97,7 @@ bench: build
 	build/bench_ops
 
 format:
-	git ls-files '*.c' '*.h' | xargs clang-format -i
+	git ls-files '*.c' '*.h' '*.cc' '*.cu' '*.cuh' | grep -v '^tests/corpus' | xargs clang-format -i
 
 # build/package: mythos and libmythos-dev as .deb, and the sources of the engine alone, which build with a compiler and CMake.
 package: build

@@ -36,6 +36,8 @@ static void load(void)
         if (!library)
             snprintf(why, sizeof(why), "%s", dlerror());
     }
+    if (!slash)
+        snprintf(why, sizeof(why), "/proc/self/exe, which says where the program is, cannot be read; mount /proc");
     const myth_faiss_face *found = library ? dlsym(library, "myth_faiss_module") : NULL;
     if (found && found->version == MYTH_FAISS_VERSION)
         face = found;

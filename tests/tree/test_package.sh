@@ -20,26 +20,31 @@ if [ "$(id -u)" -ne 0 ]; then
     exit 77
 fi
 dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+trap 'umount "$dir/root/proc" 2>/dev/null; rm -rf "$dir"' EXIT
 fail() { echo "$1" >&2; exit 1; }
 
-cpack --config "$MYTHOS_BUILD_DIR/CPackConfig.cmake" -B "$dir/package" >"$dir/log" 2>&1 || fail "cpack: $(tail -20 "$dir/log")"
+cpack --config "$MYTHOS_BUILD_DIR/CPackConfig.cmake" -B "$dir/package" >"$dir/log" 2>&1 ||
+    fail "cpack: $(tail -20 "$dir/log")"
 lintian --fail-on error "$dir"/package/*.deb || fail "lintian finds errors"
 
 debootstrap --variant=minbase bookworm "$dir/root" >"$dir/log" 2>&1 || fail "debootstrap: $(tail -5 "$dir/log")"
+mount -t proc proc "$dir/root/proc"
 cp "$dir"/package/*.deb "$dir/root/tmp/"
+inside() { chroot "$dir/root" "$@"; }
 cp tests/corpus/demo.c "$dir/root/tmp/"
-chroot "$dir/root" sh -c 'apt-get install -y --no-install-recommends /tmp/mythos_*.deb' >"$dir/log" 2>&1 ||
+inside sh -c 'apt-get install -y --no-install-recommends /tmp/mythos_*.deb' >"$dir/log" 2>&1 ||
     fail "mythos does not install: $(tail -20 "$dir/log")"
-chroot "$dir/root" mythos version || fail "mythos version"
+inside mythos version || fail "mythos version"
 code=0
-chroot "$dir/root" mythos inspect-file --format json /tmp/demo.c >"$dir/findings" || code=$?
+inside mythos inspect-file --format json /tmp/demo.c >"$dir/findings" || code=$?
 [ "$code" -le 1 ] || fail "inspect-file: exit $code"
 grep -q '"complete":true' "$dir/findings" || fail "inspect-file is not complete"
-chroot "$dir/root" sh -c 'mkdir /tmp/src && mv /tmp/demo.c /tmp/src/ && mythos index --embed /tmp/src && mythos search -C /tmp/src main' >"$dir/log" 2>&1 ||
+inside sh -c 'mkdir /tmp/src && mv /tmp/demo.c /tmp/src/ && mythos index --embed /tmp/src &&
+    mythos search -C /tmp/src main' >"$dir/log" 2>&1 ||
     fail "index and search: $(tail -20 "$dir/log")"
 
-chroot "$dir/root" sh -c 'apt-get install -y --no-install-recommends gcc pkgconf /tmp/libmythos-dev_*.deb' >"$dir/log" 2>&1 ||
+inside sh -c 'apt-get install -y --no-install-recommends gcc libc6-dev pkgconf /tmp/libmythos-dev_*.deb' \
+    >"$dir/log" 2>&1 ||
     fail "libmythos-dev does not install: $(tail -20 "$dir/log")"
 cat >"$dir/root/tmp/main.c" <<'END'
 #include <engine/engine.h>
@@ -49,11 +54,15 @@ int main(void)
     return myth_mem_open(&mem, 0, NULL) != MYTH_OK || myth_mem_close(mem) != 0;
 }
 END
-chroot "$dir/root" sh -c 'cd /tmp && cc main.c -o main $(pkg-config --cflags --libs mythos) && ./main' || fail "a program does not link"
+inside sh -c 'cd /tmp && cc main.c -o main $(pkg-config --cflags --libs mythos) && ./main' ||
+    fail "a program does not link"
 
 git archive --prefix=engine/ HEAD CMakeLists.txt CMakePresets.json LICENSE cmake engine kernels shaders | tar x -C "$dir"
-cmake -S "$dir/engine" -B "$dir/build" -G Ninja -DMYTH_CUDA=OFF -DMYTH_VULKAN=OFF >"$dir/log" 2>&1 || fail "$(tail -20 "$dir/log")"
-cmake --build "$dir/build" >"$dir/log" 2>&1 || fail "the engine alone does not build: $(tail -20 "$dir/log")"
+cmake -S "$dir/engine" -B "$dir/build" -G Ninja -DMYTH_CUDA=OFF -DMYTH_VULKAN=OFF >"$dir/log" 2>&1 ||
+    fail "$(tail -20 "$dir/log")"
+cmake --build "$dir/build" >"$dir/log" 2>&1 ||
+    fail "the engine alone does not build: $(tail -20 "$dir/log")"
 cmake -DSOURCE="$dir/engine" -DVERSION=0 -DOUT="$dir/version.h" -P cmake/version.cmake
-grep -q "\"$(git rev-parse --short HEAD)" "$dir/version.h" || fail "the archive does not know its commit: $(cat "$dir/version.h")"
+grep -q "\"$(git rev-parse --short HEAD)" "$dir/version.h" ||
+    fail "the archive does not know its commit: $(cat "$dir/version.h")"
 echo "packages install, run and link in a bare root; the engine's archive builds"

@@ -1,0 +1,69 @@
+#!/bin/sh
+# The flow of ci/ against a bare repository of its own: a change that plants a defect fails the run by exit code 1 with
+# the finding in every report, a change without one passes, a commit that was not fetched is a usage error.
+set -eu
+cd "${MYTHOS_SOURCE_DIR:-.}"
+command -v git >/dev/null || { echo "skipped: no git here"; exit 77; }
+ls models/*.gguf >/dev/null 2>&1 || { echo "skipped: no shipped model here"; exit 77; }
+source=$PWD
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+fail() { echo "$1" >&2; exit 1; }
+MYTHOS=$MYTHOS_BIN MYTHOS_MODEL=$source/models/mythos-inspect.gguf
+HOME=$dir/home XDG_CACHE_HOME=$dir/cache XDG_STATE_HOME=$dir/state
+export MYTHOS MYTHOS_MODEL HOME XDG_CACHE_HOME XDG_STATE_HOME
+unset GITHUB_ACTIONS || true
+mkdir "$HOME"
+
+git -c init.defaultBranch=main init -q --bare "$dir/origin.git"
+git clone -q "$dir/origin.git" "$dir/work" 2>/dev/null
+cd "$dir/work"
+git config user.name test
+git config user.email test@example.org
+git checkout -q -b main
+cat >greet.c <<'END'
+#include <stdio.h>
+
+void greet(const char *name)
+{
+    printf("hello, %s\n", name);
+}
+
+int total(const int *v, int n)
+{
+    int sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += v[i];
+    return sum;
+}
+END
+git add greet.c
+git commit -q -m base
+git push -q origin main
+base=$(git rev-parse HEAD)
+
+git checkout -q -b harmless
+sed -i 's/hello, /good day, /' greet.c
+git commit -q -am harmless
+code=0
+sh "$source/ci/inspect-change.sh" "$base" >"$dir/out" 2>&1 || code=$?
+[ "$code" -eq 0 ] || fail "a harmless change: exit $code: $(cat "$dir/out")"
+[ -s mythos-reports/findings.sarif ] || fail "a harmless change: no report"
+
+git checkout -q -b defect main
+sed -i 's/printf("hello, %s\\n", name);/printf(name);/' greet.c
+git commit -q -am defect
+git push -q origin defect
+code=0
+GITHUB_ACTIONS=true sh "$source/ci/inspect-change.sh" "$base" >"$dir/out" 2>"$dir/err" || code=$?
+[ "$code" -eq 1 ] || fail "a planted defect: exit $code: $(cat "$dir/out" "$dir/err")"
+grep -q '^::error .*file=greet.c,line=5' "$dir/out" || fail "no annotation: $(cat "$dir/out")"
+grep -q '"ruleId":"format-string"' mythos-reports/findings.sarif || fail "not in the SARIF report"
+grep -q '"rule":"format-string"' mythos-reports/findings.json || fail "not in the JSON report"
+grep -q 'greet.c:5' mythos-reports/findings.txt || fail "not in the text report"
+
+code=0
+sh "$source/ci/inspect-change.sh" 0123456789012345678901234567890123456789 >"$dir/out" 2>&1 || code=$?
+[ "$code" -eq 2 ] && grep -q fetch-depth "$dir/out" || fail "a commit that is not there: exit $code"
+MYTHOS=/bin/true sh "$source/ci/install.sh" || fail "install.sh where the command is there"
+echo "the flow finds a planted defect and passes a harmless change"
