@@ -40,7 +40,7 @@ inside mythos inspect-file --format json /tmp/demo.c >"$dir/findings" || code=$?
 [ "$code" -le 1 ] || fail "inspect-file: exit $code"
 grep -q '"complete":true' "$dir/findings" || fail "inspect-file is not complete"
 inside sh -c 'mkdir /tmp/src && mv /tmp/demo.c /tmp/src/ && mythos index --embed /tmp/src &&
-    mythos search -C /tmp/src main' >"$dir/log" 2>&1 ||
+    mythos search main /tmp/src' >"$dir/log" 2>&1 ||
     fail "index and search: $(tail -20 "$dir/log")"
 
 inside sh -c 'apt-get install -y --no-install-recommends gcc libc6-dev pkgconf /tmp/libmythos-dev_*.deb' \
