@@ -1,7 +1,7 @@
 # Thin: the build is CMakeLists.txt. On Debian 12 the packages come by ./setup.sh, which every target that builds calls
 # first.
 .PHONY: build demo test test-programs test-release test-full full-release full-asan bench asan clang aarch64 cuda fuzz \
-    format install package clean
+    mutants format install package clean
 
 PREFIX ?= /usr/local
 DEMO_FILE ?= tests/corpus/demo.c
@@ -91,6 +91,12 @@ fuzz:
 	        > found/$$name.txt 2>&1 && { echo "fuzz: $$name, $(FUZZ_SECONDS) s:" $$(grep -a "^stat::number_of_executed_units" found/$$name.txt); } \
 	        || { tail -40 found/$$name.txt; echo "fuzz: $$name failed: build-fuzz/found/$$name.txt"; exit 255; }'
 
+# Does a test notice each of the errors in tests/mutants/mutants.txt? Hours on one processor; a run that was stopped goes
+# on where it was.
+mutants:
+	@./setup.sh test
+	@python3 tests/mutants/mutants.py
+
 bench: build
 	@cmake --build --preset release --target bench_ops
 	build/mythos bench -m random:gemma3-270m:q8_0
@@ -110,4 +116,4 @@ install: build
 	cmake --install build --prefix $(PREFIX)
 
 clean:
-	rm -rf build build-debug build-asan build-fuzz build-clang build-aarch64 build-cuda
+	rm -rf build build-debug build-asan build-fuzz build-clang build-aarch64 build-cuda build-mutants
