@@ -358,6 +358,8 @@ static void test_directory(void **state)
     CASE(refuse, "24 offset not aligned", m.tensor[2].off += 4);
     CASE(refuse, "24 overlap", m.tensor[2].off -= 32);
     CASE(refuse, "24 hole", m.tensor[2].off += 32);
+    CASE(refuse, "24 hole that the file has room for", for (int i = 2; i < 11; i++) m.tensor[i].off += 32;
+         m.data += 32);
     CASE(refuse, "24 out of order", m.tensor[2].off = m.tensor[3].off; m.tensor[3].off = m.tensor[2].off - 256);
     CASE(refuse, "24 beyond the file", m.tensor[10].off = (uint64_t)1 << 40);
     CASE(refuse, "24 offset 2^64 - 32", m.tensor[10].off = UINT64_MAX - 31);

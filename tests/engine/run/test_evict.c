@@ -555,11 +555,47 @@ static void refused_spans_change_nothing(void **state)
     rig_close(&r);
 }
 
+/* A checkpoint that holds a token which is evicted goes: returning to it would bring the token back. */
+static void checkpoints_of_evicted_tokens_go(void **state)
+{
+    (void)state;
+    const myth_engine_opts o = {
+        .device = "cpu",
+        .n_threads = 1,
+        .is_exact = true,
+        .n_ctx = 64,
+        .page_tok = 4,
+        .n_ubatch = 64,
+        .n_checkpoint = 3,
+    };
+    rig r;
+    uint32_t at;
+    int32_t ids[64];
+    for (int32_t i = 0; i < 64; i++)
+        ids[i] = 3 + i;
+    open_on(&r, "gemma3-layers", &o);
+    myth_seq *s = rig_seq(&r);
+    for (uint32_t i = 0; i < 3; i++) { /* at 8, 12 and 16 tokens */
+        rig_feed(&r, s, ids + (i ? 4 + 4 * i : 0), i ? 4 : 8, 0, NULL);
+        assert_ok(myth_seq_checkpoint(s, &rig_err));
+    }
+    rig_feed(&r, s, ids + 16, 34, 0, NULL);
+    assert_ok(myth_seq_evict(s, 8, 8, &rig_err));
+    assert_int_equal(myth_seq_len(s), 42);
+    assert_ok(myth_seq_truncate(s, 14, &at, &rig_err)); /* too far back for the rings: to a checkpoint */
+    assert_int_equal(at, 8);
+    assert_int_equal(myth_seq_pos(s), 8);
+    assert_memory_equal(myth_seq_tokens(s), ids, 8 * sizeof(ids[0]));
+    myth_seq_close(s);
+    rig_close(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(evict_moves_nothing),
         cmocka_unit_test(refused_spans_change_nothing),
+        cmocka_unit_test(checkpoints_of_evicted_tokens_go),
         cmocka_unit_test(dropped_rows_equal_masked_ones),
         cmocka_unit_test(a_context_below_the_window),
     };

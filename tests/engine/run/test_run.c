@@ -225,9 +225,72 @@ static void runs_and_steps_take_turns(void **state)
     rig_close(&r);
 }
 
+/* A step is recorded with all that it draws by: another seed, number, temperature or count of stop ids needs another
+ * recording. */
+static void a_recorded_step_draws_by_this_runs_options(void **state)
+{
+    (void)state;
+    enum { STEPS = 8 };
+    static const struct {
+        myth_sample_params p;
+        uint32_t seq_number, n_stop;
+    } way[] = {
+        {{.temp = 2, .top_k = 40, .seed = 1}, 0, 0},
+        {{.temp = 2, .top_k = 40, .seed = 2}, 0, 0},
+        {{.temp = 2, .top_k = 40, .seed = 2}, 5, 0},
+        {{.temp = 2, .top_k = 40, .seed = 2}, 5, 1},
+        {{.temp = 1, .top_k = 40, .seed = 2}, 5, 0},
+        {{.temp = 1, .top_k = 3, .seed = 2}, 5, 0},
+        {{.temp = 1, .top_k = 3, .top_p = 0.4f, .seed = 2}, 5, 0},
+        {{.temp = 1, .top_k = 40, .min_p = 0.9f, .seed = 2}, 5, 0},
+        {{.temp = 1, .top_k = 40, .seed = 2}, 5, 0},
+    };
+    static const int32_t first = 3, stop = 100000; /* of no vocabulary */
+    static const uint32_t number = 0;
+    rig r;
+    myth_engine_opts o = opts_of();
+    rig_open(&r, models[1], &o);
+    myth_seq *s = rig_seq(&r);
+    int32_t before[STEPS] = {-1};
+    uint32_t n_other = 0;
+    for (size_t w = 0; w < sizeof(way) / sizeof(way[0]); w++) {
+        myth_seq *host, *device;
+        int32_t want[STEPS];
+        uint64_t mark;
+        myth_run run;
+        assert_ok(myth_seq_fork(&host, s, &rig_err));
+        assert_ok(myth_seq_fork(&device, s, &rig_err));
+        for (uint32_t i = 0; i < STEPS; i++)
+            step_on_host(&r, &host, i ? &want[i - 1] : &first, 1, &way[w].p, way[w].seq_number, &number, &want[i]);
+        myth_run_begin(&run, r.engine,
+                       &(myth_run_opts){
+                           .seq = &device,
+                           .n_seq = 1,
+                           .first = &first,
+                           .stop_id = &stop,
+                           .n_stop = way[w].n_stop,
+                           .sample = way[w].p,
+                           .seq_number = way[w].seq_number,
+                       });
+        assert_ok(myth_run_issue(&run, STEPS, &mark, &rig_err));
+        assert_ok(myth_run_wait(&run, mark, &rig_err));
+        for (uint32_t i = 0; i < STEPS; i++)
+            assert_int_equal(myth_run_next(&run)[0], want[i]);
+        myth_run_end(&run);
+        n_other += memcmp(want, before, sizeof(want)) != 0;
+        memcpy(before, want, sizeof(want));
+        myth_seq_close(host);
+        myth_seq_close(device);
+    }
+    assert_true(n_other >= 7); /* the ways differ: a stop id that never comes changes nothing */
+    myth_seq_close(s);
+    rig_close(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_run_chooses_what_the_host_would),
+                                       cmocka_unit_test(a_recorded_step_draws_by_this_runs_options),
                                        cmocka_unit_test(a_row_that_stops_stands_still),
                                        cmocka_unit_test(runs_and_steps_take_turns)};
     return cmocka_run_group_tests(tests, NULL, NULL);
