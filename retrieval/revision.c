@@ -1,6 +1,7 @@
 /* revision.c - see revision.h. */
 #include "revision.h"
 #include "retrieval/git/git.h"
+#include "retrieval/git/git_files.h"
 #include "retrieval/scan/scan.h"
 
 #include <errno.h>
@@ -32,6 +33,9 @@ static myth_status git_failed(const char *what, myth_error *err)
 static myth_status open_repository(myth_revision *r, const char *root, myth_error *err)
 {
     char real[PATH_MAX], top[PATH_MAX];
+    myth_status st = myth_git_check(r->mem, root, err);
+    if (st != MYTH_OK)
+        return st;
     int rc = git_repository_open_ext(&r->repo, root, 0, NULL);
     if (rc == GIT_EOWNER)
         return myth_fail(
@@ -43,6 +47,8 @@ static myth_status open_repository(myth_revision *r, const char *root, myth_erro
         return git_failed(root, err);
     if (!git_repository_workdir(r->repo)) /* bare: commits are all there is */
         return MYTH_OK;
+    if ((st = myth_git_check_worktree(r->mem, git_repository_workdir(r->repo), err)) != MYTH_OK)
+        return st;
     if (!realpath(root, real) || !realpath(git_repository_workdir(r->repo), top))
         return myth_fail(err, MYTH_EIO, "%.160s: %s", root, strerror(errno));
     size_t n = strlen(top);

@@ -6,7 +6,8 @@
  * Root      a directory in the work tree, the whole of it or below: only what is below it is compared, paths are
  *           relative to it
  * Safety    libgit2 reads objects, index and files; no hook, filter program or textconv is run, nothing is written. A
- *           repository of another owner is refused. Files of the working tree are opened without following a link
+ *           repository of another owner is refused, and so is one with a pipe or a device where git keeps a
+ *           file (git_files.h). Files of the working tree are opened without following a link
  * Untracked files are not part of a difference, as with git diff; asked for one file by name (myth_revision_diff_file),
  * all of it is new
  * Errors    MYTH_ENOTFOUND no repository, no such file on the new side; MYTH_EARG no such revision; MYTH_ELIMIT a file

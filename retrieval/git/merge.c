@@ -1,6 +1,7 @@
 /* merge.c - see merge.h. */
 #include "merge.h"
 #include "git.h"
+#include "git_files.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -76,7 +77,7 @@ static const char *below(const char *real, const char *top)
     return strncmp(real, top, n) == 0 && real[n] == '/' ? real + n + 1 : NULL;
 }
 
-myth_status myth_patch_path(char *dst, size_t cap, const char *path, myth_error *err)
+myth_status myth_patch_path(char *dst, size_t cap, myth_mem *mem, const char *path, myth_error *err)
 {
     char real[PATH_MAX], folder[PATH_MAX], top[PATH_MAX];
     git_repository *repo = NULL;
@@ -85,7 +86,9 @@ myth_status myth_patch_path(char *dst, size_t cap, const char *path, myth_error 
         return myth_fail(err, errno == ENOENT ? MYTH_ENOTFOUND : MYTH_EIO, "%.200s: %s", path, strerror(errno));
     snprintf(folder, sizeof(folder), "%s", real);
     *strrchr(folder, '/') = '\0';
-    myth_status st = myth_git_start(err);
+    myth_status st = myth_git_check(mem, folder[0] ? folder : "/", err);
+    if (st == MYTH_OK)
+        st = myth_git_start(err);
     if (st != MYTH_OK)
         return st;
     if (git_repository_open_ext(&repo, folder[0] ? folder : "/", 0, NULL) == 0 && git_repository_workdir(repo) &&

@@ -27,6 +27,6 @@ myth_status myth_unified(char **text, size_t *n, myth_mem *mem, const char *path
 
 /* The path in its git repository of a file as it is reached from the current folder; of one in no repository the path
  * below the current folder, or below the root of the file system. */
-myth_status myth_patch_path(char *dst, size_t cap, const char *path, myth_error *err);
+myth_status myth_patch_path(char *dst, size_t cap, myth_mem *mem, const char *path, myth_error *err);
 
 #endif

@@ -9,6 +9,7 @@
  *          repository of another owner is refused by libgit2 and stays refused; the note says how its user can allow it
  * Paths    zero-terminated, by zstd; relative to the root, what is outside left out */
 #include "retrieval/git/git.h"
+#include "retrieval/git/git_files.h"
 #include "index_impl.h"
 
 #include <fcntl.h>
@@ -231,6 +232,11 @@ static int64_t read_mark(const char *root)
 static void open_repository(myth_history *h, const char *root, char note[128])
 {
     git_reference *ref = NULL;
+    myth_error why = {0};
+    if (myth_git_check(h->mem, root, &why) != MYTH_OK) {
+        snprintf(note, 128, "no history: %.115s", why.msg);
+        return;
+    }
     int rc = git_repository_open_ext(&h->repo, root, 0, NULL);
     if (rc == GIT_EOWNER)
         snprintf(

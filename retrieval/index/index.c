@@ -81,7 +81,7 @@ myth_status myth_index_lock(int *lock_fd, const char *of, const char *what, uint
 {
     char path[PATH_MAX], pid[24] = "";
     snprintf(path, sizeof(path), "%s.lock", of);
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
     if (fd < 0)
         return myth_fail(err, errno == ENOSPC ? MYTH_EIO : MYTH_ECREATE,
                          "%.150s: %s; XDG_CACHE_HOME names another place for indexes", path, strerror(errno));

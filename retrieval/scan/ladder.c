@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "ladder.h"
 #include "retrieval/git/git.h"
+#include "retrieval/git/git_files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,8 +40,8 @@ int myth_ladder_file(const char *name)
 
 /* ---- reading ---- */
 
-/* A small regular file whole; *text is freed by myth_free. MYTH_ENOTFOUND when there is none that can be read,
- * MYTH_ELIMIT too large. */
+/* A small regular file whole; *text is freed by myth_free. MYTH_ENOTFOUND when there is none that can be read, MYTH_EIO
+ * a pipe or a device, MYTH_ELIMIT too large. */
 static myth_status read_small(char **text, size_t *n, myth_mem *mem, int fd, const char *path, bool follow)
 {
     struct stat sb;
@@ -48,8 +49,12 @@ static myth_status read_small(char **text, size_t *n, myth_mem *mem, int fd, con
     myth_status st = MYTH_ENOTFOUND;
     if (f < 0)
         return st;
-    if (fstat(f, &sb) != 0 || !S_ISREG(sb.st_mode))
+    if (fstat(f, &sb) != 0)
         goto done;
+    if (!S_ISREG(sb.st_mode)) {
+        st = myth_git_is_special(&sb) ? MYTH_EIO : MYTH_ENOTFOUND;
+        goto done;
+    }
     if (sb.st_size > MYTH_IGNORE_FILE_BYTES) {
         st = MYTH_ELIMIT;
         goto done;
@@ -98,7 +103,9 @@ static myth_status add_list(myth_ladder *l, myth_ladder_part *p, int rung, int f
     myth_status st = read_small(&text, &n, l->mem, fd, path, follow);
     if (st == MYTH_ENOTFOUND)
         return MYTH_OK;
-    if (st == MYTH_ELIMIT)
+    if (st == MYTH_EIO && follow)
+        return myth_fail(err, st, "%.160s: a pipe or a device where patterns are expected; remove it", shown);
+    if (st == MYTH_ELIMIT || st == MYTH_EIO)
         return st;
     if (st == MYTH_OK && (p->name[rung] = myth_alloc(l->mem, MYTH_MEM_OTHER, "ladder", n_shown + 1))) {
         memcpy(p->name[rung], shown, n_shown);
@@ -117,12 +124,12 @@ static myth_status add_list(myth_ladder *l, myth_ladder_part *p, int rung, int f
 }
 
 myth_status myth_ladder_enter(const myth_ignore_frame **out, myth_ladder *l, const myth_ignore_frame *frame, int fd,
-                              const char *path, int has, int *too_large, myth_error *err)
+                              const char *path, int has, int *not_read, myth_error *err)
 {
     char shown[PATH_MAX + 32];
     myth_ladder_part *p = NULL;
     *out = frame;
-    *too_large = 0;
+    *not_read = 0;
     for (int i = 0; i < N_FILE; i++) {
         if (!(has & files[i].bit) || (l->no_ignore && files[i].rung != MYTH_RUNG_N))
             continue;
@@ -135,8 +142,8 @@ myth_status myth_ladder_enter(const myth_ignore_frame **out, myth_ladder *l, con
         else
             snprintf(shown, sizeof(shown), "%s/%s%s", strcmp(l->top, "/") ? l->top : "", path, files[i].name);
         myth_status st = add_list(l, p, files[i].rung, fd, files[i].name, shown, false, err);
-        if (st == MYTH_ELIMIT)
-            *too_large |= files[i].bit;
+        if (st == MYTH_ELIMIT || st == MYTH_EIO)
+            *not_read |= files[i].bit;
         else if (st != MYTH_OK)
             return st;
     }
@@ -232,7 +239,11 @@ static bool has_settings(const char *path)
     char part[4096 + 16]; /* of a read before: a word may lie across two */
     size_t n, kept = 0;
     bool does = false;
-    FILE *f = fopen(path, "rbe");
+    struct stat sb;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    FILE *f = fd >= 0 && fstat(fd, &sb) == 0 && S_ISREG(sb.st_mode) ? fdopen(fd, "rb") : NULL;
+    if (fd >= 0 && !f)
+        close(fd);
     while (f && !does && (n = fread(part + kept, 1, 4096, f)) > 0) {
         for (size_t i = 0; i < kept + n && !does; i++)
             for (size_t k = 0; k < 3 && !does; k++)
@@ -317,6 +328,9 @@ static myth_status open_repository(myth_ladder *l, myth_error *err)
     l->frame = &p->frame;
     if (!l->no_ignore && l->is_repository) {
         common_dir(common, l);
+        snprintf(path, sizeof(path), "%s/config", common);
+        if ((st = myth_git_check_settings(l->mem, path, err)) != MYTH_OK)
+            return st;
         if (read_settings(path, &l->ignore_case, common))
             st = add_list(l, p, MYTH_RUNG_GLOBAL, AT_FDCWD, path, path, true, err);
         snprintf(path, sizeof(path), "%s/info/exclude", common);
@@ -327,11 +341,11 @@ static myth_status open_repository(myth_ladder *l, myth_error *err)
     }
     for (size_t n = 0; n < l->n_prefix; n += strcspn(l->prefix + n, "/") + 1) {
         char above[PATH_MAX];
-        int too_large;
+        int not_read;
         snprintf(above, sizeof(above), "%.*s", (int)n, l->prefix);
         int top = open(l->top, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
             fd = top >= 0 ? openat(top, n ? above : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-        st = fd < 0 ? MYTH_OK : myth_ladder_enter(&l->frame, l, l->frame, fd, above, 15, &too_large, err);
+        st = fd < 0 ? MYTH_OK : myth_ladder_enter(&l->frame, l, l->frame, fd, above, 15, &not_read, err);
         if (fd >= 0)
             close(fd);
         if (top >= 0)

@@ -4,7 +4,8 @@
  * Repository  the nearest directory at or above the root with a .git: patterns of the directories between count too.
  *             Without one the root's own files count
  * Trust       of the repository's settings only core.excludesFile and core.ignorecase are read; no program is run, no
- *             file of patterns that is a link, a pipe or larger than MYTH_IGNORE_FILE_BYTES is read
+ *             file of patterns that is a link, a pipe or larger than MYTH_IGNORE_FILE_BYTES is read. A repository whose
+ *             settings or info/exclude are a pipe or a device is refused (MYTH_EIO)
  * Owner       frames belong to the ladder, made by any thread */
 #ifndef MYTH_LADDER_H
 #define MYTH_LADDER_H
@@ -40,9 +41,9 @@ myth_status myth_ladder_open(myth_ladder *l, myth_mem *mem, const char *root, co
                              myth_error *err);
 void myth_ladder_close(myth_ladder *l);
 /* The frame inside the directory `fd`, whose path from top is `path` ("" or with a slash at its end), below `frame`;
- * the same frame when it has no patterns. *too_large: bits of files that were not read. */
+ * the same frame when it has no patterns. *not_read: bits of files that are too large, pipes or devices. */
 myth_status myth_ladder_enter(const myth_ignore_frame **out, myth_ladder *l, const myth_ignore_frame *frame, int fd,
-                              const char *path, int has, int *too_large, myth_error *err);
+                              const char *path, int has, int *not_read, myth_error *err);
 /* Whether the directory open at fd is a repository: a .git with a HEAD, or a file .git that names one. */
 bool myth_ladder_is_repository(int fd);
 /* Whether a glob names something below the directory `path` (from top), letter by letter. */

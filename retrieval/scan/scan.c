@@ -513,7 +513,7 @@ static bool is_cancelled(const scan *s)
 }
 
 /* One name of a directory; false = no memory. */
-static bool judge(worker *w, dir *d, const myth_ignore_frame *frame, int fd, const char *name, int type, int too_large)
+static bool judge(worker *w, dir *d, const myth_ignore_frame *frame, int fd, const char *name, int type, int not_read)
 {
     size_t n_dir = strlen(d->path), n_path = n_dir + strlen(name);
     myth_scan_file f = {0};
@@ -536,10 +536,11 @@ static bool judge(worker *w, dir *d, const myth_ignore_frame *frame, int fd, con
     }
     f.is_dir = type == DT_DIR;
     myth_scan_reason r = ask_rules(w, frame, name, n_path, f.is_dir, &by, &f.why);
-    if (too_large & myth_ladder_file(name)) {
-        f.why = take_loss(w, "patterns of more than %d bytes: not read", MYTH_IGNORE_FILE_BYTES);
+    if (not_read & myth_ladder_file(name)) {
+        f.why = type == DT_REG ? take_loss(w, "patterns of more than %d bytes: not read", MYTH_IGNORE_FILE_BYTES)
+                               : take_loss(w, "a pipe or a device: no patterns are read from it");
         f.is_lost = true;
-        r = MYTH_SCAN_LARGE;
+        r = type == DT_REG ? MYTH_SCAN_LARGE : MYTH_SCAN_SPECIAL;
     } else if (r == MYTH_SCAN_IN && type == DT_LNK) {
         f.why = take_why(w, "a symbolic link");
         r = MYTH_SCAN_LINK;
@@ -558,7 +559,7 @@ static bool judge(worker *w, dir *d, const myth_ignore_frame *frame, int fd, con
 static void visit(worker *w, dir *d)
 {
     scan *s = w->s;
-    int has = 0, too_large = 0, e;
+    int has = 0, not_read = 0, e;
     bool has_git = false;
     const myth_ignore_frame *frame;
     myth_error err = {0};
@@ -585,7 +586,7 @@ static void visit(worker *w, dir *d)
         closedir(stream);
         return;
     }
-    myth_status st = myth_ladder_enter(&frame, &s->ladder, d->frame, fd, d->path, has, &too_large, &err);
+    myth_status st = myth_ladder_enter(&frame, &s->ladder, d->frame, fd, d->path, has, &not_read, &err);
     if (st != MYTH_OK) {
         fail_scan(s, st, &err);
     } else if (!(d->entry = take(w, (w->n_met + 1) * sizeof(entry)))) {
@@ -593,7 +594,7 @@ static void visit(worker *w, dir *d)
     } else {
         memcpy(w->path, d->path, strlen(d->path) + 1);
         for (size_t i = 0; i < w->n_met && !(i % 256 == 0 && is_cancelled(s)); i++)
-            if (!judge(w, d, frame, fd, w->names + w->met[i].at, w->met[i].type, too_large)) {
+            if (!judge(w, d, frame, fd, w->names + w->met[i].at, w->met[i].type, not_read)) {
                 fail_memory(w);
                 break;
             }

@@ -8,9 +8,11 @@
 #include "retrieval/retrieval.h"
 
 #include <ctype.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* READINGS: pieces of code of one fix. ANCHOR: lines around a finding in which a rewritten definition may begin and
  * end. WORDS: of a place. */
@@ -464,7 +466,10 @@ static myth_status read_ours(myth_patches *p, file *f, const char *where, myth_e
     unsigned char *bytes = NULL;
     size_t n = 0;
     struct stat info;
-    FILE *in = stat(where, &info) == 0 && S_ISREG(info.st_mode) ? fopen(where, "rb") : NULL;
+    const int fd = open(where, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    FILE *in = fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) ? fdopen(fd, "rb") : NULL;
+    if (fd >= 0 && !in)
+        close(fd);
     if (!in) /* gone, or never there: as it was inspected */
         n = f->src->len;
     if (!(bytes = myth_alloc(p->mem, MYTH_MEM_OTHER, "patch", (in ? MYTH_SOURCE_MAX : n) + 1))) {
@@ -512,7 +517,7 @@ static myth_status open_file(myth_patches *p, file **out, const myth_source *src
             (int)sizeof(where) ||
         !strcmp(src->path, "-") || !language || !myth_chunk_has_grammar(language))
         return MYTH_OK;
-    if (myth_patch_path(f->path, sizeof(f->path), where, NULL) != MYTH_OK)
+    if (myth_patch_path(f->path, sizeof(f->path), p->mem, where, NULL) != MYTH_OK)
         snprintf(f->path, sizeof(f->path), "%.4000s", src->path + strspn(src->path, "/"));
     f->language = language;
     if ((st = read_ours(p, f, where, err)) != MYTH_OK)
