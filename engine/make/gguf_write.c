@@ -178,8 +178,13 @@ void myth_gguf_put_value(myth_gguf_writer *g, const myth_meta_value *v)
 
 void myth_gguf_declare(myth_gguf_writer *g, myth_str name, myth_dtype type, uint32_t n_dim, const uint64_t *dim)
 {
-    assert(g->n_tensor < g->cap_tensor && g->data_at == 0);
+    assert(g->data_at == 0);
     uint64_t rows = 1;
+    if (g->n_tensor == g->cap_tensor) {
+        if (g->err.code == MYTH_OK)
+            myth_fail(&g->err, MYTH_EFULL, "%s: more than the %u tensors that were announced", g->path, g->cap_tensor);
+        return;
+    }
     put_text(g, name.text, name.len);
     put_uint(g, n_dim, 4);
     for (uint32_t i = n_dim; i-- > 0;)

@@ -101,7 +101,8 @@ myth_status myth_tok_put(myth_tokenizer *t, uint32_t id, const char *text, size_
     if (!isfinite(score))
         return myth_tok_fail(t, err, id, "score is not finite");
     if (t->own_text) {
-        assert(len <= t->text_cap - t->text_used); /* the reader counted */
+        if (len > t->text_cap - t->text_used) /* the reader counted the pieces before, in the same file */
+            return myth_tok_fail(t, err, id, "the pieces are longer than they were when they were counted");
         memcpy(t->own_text + t->text_used, text, len);
         p->off = (uint32_t)t->text_used;
         t->text_used += len;

@@ -9,12 +9,14 @@
 
 void myth_jout_start(myth_json_out *j, FILE *f) { *j = (myth_json_out){.f = f}; }
 
-/* What stands between the last value and the next one. */
-static void before_value(myth_json_out *j)
+/* Writes what separates the last value from the next one. False: the value is too deep and is not written. */
+static bool before_value(myth_json_out *j)
 {
+    if (j->deep)
+        return false;
     if (j->after_key) {
         j->after_key = false;
-        return;
+        return true;
     }
     if (j->depth > 0) {
         assert(!j->is_object[j->depth - 1]);
@@ -22,6 +24,7 @@ static void before_value(myth_json_out *j)
             fputc(',', j->f);
         j->has_item[j->depth - 1] = true;
     }
+    return true;
 }
 
 static void after_value(myth_json_out *j)
@@ -32,8 +35,13 @@ static void after_value(myth_json_out *j)
 
 static void open_container(myth_json_out *j, bool is_object)
 {
+    if (j->deep || j->depth == MYTH_JOUT_DEPTH) {
+        if (!j->deep)
+            myth_jout_null(j);
+        j->deep++;
+        return;
+    }
     before_value(j);
-    assert(j->depth < MYTH_JOUT_DEPTH);
     j->has_item[j->depth] = false;
     j->is_object[j->depth++] = is_object;
     fputc(is_object ? '{' : '[', j->f);
@@ -44,7 +52,13 @@ void myth_jout_array(myth_json_out *j) { open_container(j, false); }
 
 void myth_jout_end(myth_json_out *j)
 {
+    if (j->deep) {
+        j->deep--;
+        return;
+    }
     assert(j->depth > 0 && !j->after_key);
+    if (j->depth == 0)
+        return;
     fputc(j->is_object[--j->depth] ? '}' : ']', j->f);
     after_value(j);
 }
@@ -85,7 +99,11 @@ static void write_text(FILE *f, const char *text, size_t len)
 
 void myth_jout_key(myth_json_out *j, const char *name)
 {
+    if (j->deep)
+        return;
     assert(j->depth > 0 && j->is_object[j->depth - 1] && !j->after_key);
+    if (j->depth == 0)
+        return;
     if (j->has_item[j->depth - 1])
         fputc(',', j->f);
     j->has_item[j->depth - 1] = true;
@@ -96,21 +114,29 @@ void myth_jout_key(myth_json_out *j, const char *name)
 
 void myth_jout_text(myth_json_out *j, const char *text, size_t len)
 {
-    before_value(j);
+    if (!before_value(j))
+        return;
     write_text(j->f, text, len);
     after_value(j);
 }
 
 void myth_jout_text_begin(myth_json_out *j)
 {
-    before_value(j);
+    if (!before_value(j))
+        return;
     fputc('"', j->f);
 }
 
-void myth_jout_text_part(myth_json_out *j, const char *text, size_t len) { write_bytes(j->f, text, len); }
+void myth_jout_text_part(myth_json_out *j, const char *text, size_t len)
+{
+    if (!j->deep)
+        write_bytes(j->f, text, len);
+}
 
 void myth_jout_text_end(myth_json_out *j)
 {
+    if (j->deep)
+        return;
     fputc('"', j->f);
     after_value(j);
 }
@@ -125,14 +151,16 @@ void myth_jout_str(myth_json_out *j, const char *text)
 
 void myth_jout_u64(myth_json_out *j, uint64_t v)
 {
-    before_value(j);
+    if (!before_value(j))
+        return;
     fprintf(j->f, "%" PRIu64, v);
     after_value(j);
 }
 
 void myth_jout_i64(myth_json_out *j, int64_t v)
 {
-    before_value(j);
+    if (!before_value(j))
+        return;
     fprintf(j->f, "%" PRId64, v);
     after_value(j);
 }
@@ -143,21 +171,24 @@ void myth_jout_f64(myth_json_out *j, double v)
         myth_jout_null(j);
         return;
     }
-    before_value(j);
+    if (!before_value(j))
+        return;
     fprintf(j->f, "%.9g", v);
     after_value(j);
 }
 
 void myth_jout_bool(myth_json_out *j, bool v)
 {
-    before_value(j);
+    if (!before_value(j))
+        return;
     fputs(v ? "true" : "false", j->f);
     after_value(j);
 }
 
 void myth_jout_null(myth_json_out *j)
 {
-    before_value(j);
+    if (!before_value(j))
+        return;
     fputs("null", j->f);
     after_value(j);
 }

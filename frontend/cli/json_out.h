@@ -1,6 +1,8 @@
 /* json_out.h - writes JSON to a stream as it is made, one compact document a line, no tree and no allocation.
  *
  * Text     valid UTF-8 stays, an invalid byte becomes U+FFFD, controls and marks that turn text around are escaped
+ * Depth    at most MYTH_JOUT_DEPTH containers are open; a deeper one is written as null, with all that is put into it.
+ *          The bound holds in every build: what is written may come from a file
  * Numbers  a double is written with 9 significant digits (a float survives); not finite: null */
 #ifndef MYTH_JSON_OUT_H
 #define MYTH_JSON_OUT_H
@@ -17,7 +19,8 @@ enum { MYTH_JOUT_DEPTH = 32 };
 
 typedef struct {
     FILE *f;
-    int depth;
+    int depth;     /* containers that are open             */
+    uint64_t deep; /* those open beyond the bound: nothing is written while there are any */
     bool has_item[MYTH_JOUT_DEPTH], is_object[MYTH_JOUT_DEPTH], after_key;
 } myth_json_out;
 

@@ -61,6 +61,21 @@ static void put_json(myth_json_out *j, const json_t *v)
     }
 }
 
+/* Whether no container of v is nested deeper than `most`. */
+static bool is_within(const json_t *v, int most)
+{
+    const char *key;
+    const json_t *item;
+    size_t i;
+    if (!json_is_object(v) && !json_is_array(v))
+        return true;
+    if (most == 0)
+        return false;
+    json_object_foreach((json_t *)v, key, item) if (!is_within(item, most - 1)) return false;
+    json_array_foreach(v, i, item) if (!is_within(item, most - 1)) return false;
+    return true;
+}
+
 static void print_json(const json_t *v)
 {
     myth_json_out j;
@@ -546,6 +561,12 @@ static int with_run(myth_cli *cli, const log_opts *o, myth_runlog_file *f, int v
     if (!doc)
         return myth_cli_failf(cli, MYTH_EFORMAT, "%.160s: the record of run %lld is no JSON", myth_runlog_file_path(f),
                               (long long)run);
+    if (!is_within(doc, MYTH_JOUT_DEPTH)) {
+        json_decref(doc);
+        return myth_cli_failf(cli, MYTH_EFORMAT,
+                              "%.160s: the record of run %lld is nested deeper than %d levels: no run has written it",
+                              myth_runlog_file_path(f), (long long)run, MYTH_JOUT_DEPTH);
+    }
     int code = verb == VERB_SHOW ? run_show(cli, o, f, run, doc)
              : verb == VERB_WHY  ? run_why(cli, o, f, run, doc, what)
                                  : run_replay(cli, o, f, run, doc);

@@ -93,7 +93,12 @@ myth_status myth_marks_add(myth_marks *m, myth_report *r, const myth_source *src
 
 void myth_marks_fill(myth_marks *m, myth_report *r)
 {
-    assert(r->n_finding <= m->cap);
+    if (r->n_finding > m->cap) { /* a mark for each, or the report has none: whoever counted wrongly */
+        assert(!"more findings than marks");
+        r->n_dropped += r->n_finding - m->cap;
+        r->n_finding = m->cap;
+        r->complete = false;
+    }
     for (uint32_t i = 0; i < r->n_finding; i++) {
         const myth_finding *f = &r->finding[i];
         myth_mark *mark = &m->mark[i];

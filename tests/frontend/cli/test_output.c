@@ -85,6 +85,48 @@ static void json_documents(void **state)
            "\"n\":18446744073709551615}\n");
 }
 
+/* A document nested deeper than the writer takes: what is too deep is null, the rest is as it was put, in every build. */
+static void json_is_bounded_in_depth(void **state)
+{
+    (void)state;
+    enum { MOST = 3 * MYTH_JOUT_DEPTH };
+    for (int depth = 1; depth <= MOST; depth++)
+        for (int kind = 0; kind < 2; kind++) {
+            FILE *f = begin();
+            struct {
+                myth_json_out j;
+                unsigned char behind[64];
+            } w;
+            memset(&w, 0xa5, sizeof(w));
+            myth_jout_start(&w.j, f);
+            for (int i = 0; i < depth; i++) {
+                if (kind && i)
+                    myth_jout_key(&w.j, "k");
+                kind ? myth_jout_object(&w.j) : myth_jout_array(&w.j);
+            }
+            if (kind)
+                myth_jout_key(&w.j, "v");
+            myth_jout_text_begin(&w.j);
+            myth_jout_text_part(&w.j, "x", 1);
+            myth_jout_text_end(&w.j);
+            if (!kind)
+                myth_jout_u64(&w.j, 7);
+            for (int i = 0; i < depth; i++)
+                myth_jout_end(&w.j);
+            fclose(f);
+            for (size_t i = 0; i < sizeof(w.behind); i++)
+                assert_int_equal(w.behind[i], 0xa5);
+            json_t *v = json_loads(text, JSON_DECODE_ANY, NULL), *at = v;
+            assert_non_null(v);
+            for (int i = 1; i < (depth < MYTH_JOUT_DEPTH ? depth : MYTH_JOUT_DEPTH); i++)
+                at = kind ? json_object_get(at, "k") : json_array_get(at, 0);
+            const json_t *in = kind ? json_object_get(at, depth > MYTH_JOUT_DEPTH ? "k" : "v") : json_array_get(at, 0);
+            assert_true(depth > MYTH_JOUT_DEPTH ? json_is_null(in) : !strcmp(json_string_value(in), "x"));
+            json_decref(v);
+            free(text);
+        }
+}
+
 static void floats_survive(void **state)
 {
     (void)state;
@@ -166,6 +208,7 @@ int main(void)
         cmocka_unit_test(terminal_text_is_inert),
         cmocka_unit_test(json_text_is_valid_whatever_the_bytes),
         cmocka_unit_test(json_documents),
+        cmocka_unit_test(json_is_bounded_in_depth),
         cmocka_unit_test(floats_survive),
         cmocka_unit_test(colour_follows_the_environment),
         cmocka_unit_test(npy_files_have_the_format),
