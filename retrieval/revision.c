@@ -166,15 +166,111 @@ bool myth_revision_is_worktree(const myth_revision *r) { return !r->new_tree && 
 
 /* ---- the difference ---- */
 
-/* Of the folder `dir`, "" for the whole of the repository. */
-static int make_diff(git_diff **diff, const myth_revision *r, char *dir)
+/* Headers of the files that are left out of a difference. */
+typedef struct {
+    myth_revision *r;
+    char *text;
+    size_t n;
+    bool has_failed; /* for want of memory */
+} left_out;
+
+/* "a/dir/x y" as git quotes it: octal for what is no plain character. Returns what it takes; writes when dst is there.
+ */
+static size_t quote(char *dst, const char *side, const char *path)
+{
+    size_t n = strlen(side);
+    if (dst)
+        memcpy(dst, side, n);
+    for (const char *p = path; *p; p++) {
+        const unsigned char c = (unsigned char)*p;
+        const bool is_plain = c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+        char one[8];
+        const int k = snprintf(one, sizeof(one), is_plain ? "%c" : "\\%03o", c);
+        if (dst)
+            memcpy(dst + n, one, (size_t)k);
+        n += (size_t)k;
+    }
+    return n;
+}
+
+/* Whether text[0 .. n) has the line that lies behind it, up to `end`. */
+static bool has_line(const char *text, size_t n, const char *end)
+{
+    const char *line = text + n;
+    const size_t len = (size_t)(end - line);
+    for (size_t i = 0; i + len <= n; i++)
+        if ((i == 0 || text[i - 1] == '\n') && !memcmp(text + i, line, len))
+            return true;
+    return false;
+}
+
+static bool put_header(left_out *out, const git_diff_delta *d)
+{
+    enum { WORDS = 96 };
+    const char *mode = d->status == GIT_DELTA_DELETED ? "deleted file mode 100644\n"
+                     : d->status == GIT_DELTA_ADDED   ? "new file mode 100644\n"
+                                                      : "";
+    const size_t bytes = quote(NULL, "a/", d->old_file.path) + quote(NULL, "b/", d->new_file.path) + WORDS;
+    char *to = myth_realloc(out->r->mem, MYTH_MEM_STAGING, "diff", out->text, out->n + bytes), *at = to + out->n;
+    if (!to)
+        return false;
+    at += sprintf(at, "diff --git \"");
+    at += quote(at, "a/", d->old_file.path);
+    at += sprintf(at, "\" \"");
+    at += quote(at, "b/", d->new_file.path);
+    at += sprintf(at, "\"\n");
+    out->text = to;
+    if (has_line(to, out->n, at)) /* both of the index and of the working tree beside it */
+        return true;
+    at += sprintf(at, "%sBinary files differ\n", mode);
+    out->n = (size_t)(at - to);
+    return true;
+}
+
+static bool is_large(const myth_revision *r, const git_diff_file *f)
+{
+    static const git_oid none;
+    git_odb *odb = NULL;
+    git_object_t type;
+    size_t n = (size_t)f->size;
+    if (memcmp(&f->id, &none, sizeof(none)) != 0 && git_repository_odb(&odb, r->repo) == 0 &&
+        git_odb_read_header(&n, &type, odb, &f->id) != 0)
+        n = (size_t)f->size;
+    if (odb)
+        git_odb_free(odb);
+    return n > MYTH_REVISION_TEXT_BYTES;
+}
+
+/* git_diff_notify_cb: 1 leaves the file out. */
+static int leave_out(const git_diff *so_far, const git_diff_delta *d, const char *matched, void *user)
+{
+    left_out *out = user;
+    unsigned char *bytes = NULL;
+    size_t n = 0;
+    bool is_out = is_large(out->r, &d->old_file) || is_large(out->r, &d->new_file);
+    (void)so_far;
+    (void)matched;
+    if (!is_out && d->status != GIT_DELTA_DELETED &&
+        myth_revision_read(out->r, &bytes, &n, d->new_file.path + strlen(out->r->prefix), MYTH_REVISION_TEXT_BYTES,
+                           NULL) == MYTH_OK)
+        is_out = myth_detect_binary(bytes, n);
+    myth_free(out->r->mem, bytes);
+    if (is_out && !put_header(out, d))
+        out->has_failed = true;
+    return out->has_failed ? -1 : is_out;
+}
+
+/* Of the folder `dir`, "" for the whole of the repository. out NULL: nothing is left out. */
+static int make_diff(git_diff **diff, const myth_revision *r, char *dir, left_out *out)
 {
     git_diff_options o;
     git_diff_find_options find;
     char *path[] = {dir};
     git_diff_options_init(&o, GIT_DIFF_OPTIONS_VERSION);
     git_diff_find_options_init(&find, GIT_DIFF_FIND_OPTIONS_VERSION);
-    o.flags = GIT_DIFF_IGNORE_SUBMODULES | GIT_DIFF_DISABLE_PATHSPEC_MATCH;
+    o.flags = GIT_DIFF_IGNORE_SUBMODULES | GIT_DIFF_DISABLE_PATHSPEC_MATCH | GIT_DIFF_FORCE_TEXT;
+    o.notify_cb = out ? leave_out : NULL;
+    o.payload = out;
     o.ignore_submodules = GIT_SUBMODULE_IGNORE_ALL;
     o.max_size = MYTH_REVISION_DIFF_BYTES;
     if (dir[0])
@@ -185,15 +281,19 @@ static int make_diff(git_diff **diff, const myth_revision *r, char *dir)
     return rc == 0 ? git_diff_find_similar(*diff, &find) : rc;
 }
 
-/* What git wrote, as the caller's own. */
-static myth_status take_text(const myth_revision *r, char **text, size_t *n, const git_buf *buf, myth_error *err)
+/* What git wrote and, behind it, what was left out, as the caller's own. */
+static myth_status take_text(const myth_revision *r, char **text, size_t *n, const git_buf *buf, const left_out *out,
+                             myth_error *err)
 {
-    *text = myth_alloc(r->mem, MYTH_MEM_STAGING, "diff", buf->size + 1);
+    const size_t n_out = out ? out->n : 0;
+    *text = myth_alloc(r->mem, MYTH_MEM_STAGING, "diff", buf->size + n_out + 1);
     if (!*text)
-        return myth_fail(err, MYTH_ENOMEM, "no memory for a difference of %zu bytes", buf->size);
+        return myth_fail(err, MYTH_ENOMEM, "no memory for a difference of %zu bytes", buf->size + n_out);
     if (buf->size)
         memcpy(*text, buf->ptr, buf->size);
-    *n = buf->size;
+    if (n_out)
+        memcpy(*text + buf->size, out->text, n_out);
+    *n = buf->size + n_out;
     return MYTH_OK;
 }
 
@@ -201,15 +301,18 @@ myth_status myth_revision_diff(myth_revision *r, char **text, size_t *n, myth_er
 {
     git_diff *diff = NULL;
     git_buf buf = {0};
+    left_out out = {.r = r};
     char dir[PATH_MAX];
     myth_status st = MYTH_OK;
     snprintf(dir, sizeof(dir), "%s", r->prefix);
     if (dir[0])
         dir[strlen(dir) - 1] = '\0';
-    int rc = make_diff(&diff, r, dir);
+    int rc = make_diff(&diff, r, dir, &out);
     if (rc == 0)
         rc = git_diff_to_buf(&buf, diff, GIT_DIFF_FORMAT_PATCH);
-    if (rc != 0)
+    if (out.has_failed)
+        st = myth_fail(err, MYTH_ENOMEM, "no memory for a difference");
+    else if (rc != 0)
         st = git_failed("diff", err);
     else if (buf.size > MYTH_REVISION_DIFF_BYTES)
         st = myth_fail(
@@ -217,7 +320,8 @@ myth_status myth_revision_diff(myth_revision *r, char **text, size_t *n, myth_er
             "a difference of %zu bytes, at most %d are read; say less: a directory with -C, or two nearer commits",
             buf.size, (int)MYTH_REVISION_DIFF_BYTES);
     else
-        st = take_text(r, text, n, &buf, err);
+        st = take_text(r, text, n, &buf, &out, err);
+    myth_free(r->mem, out.text);
     git_buf_dispose(&buf);
     git_diff_free(diff);
     return st;
@@ -256,7 +360,7 @@ static myth_status find_old(myth_revision *r, git_tree_entry **e, const char *pa
     *e = NULL;
     if (!r->old_tree || git_tree_entry_bypath(e, r->old_tree, path) == 0)
         return MYTH_OK;
-    if (!r->whole && make_diff(&r->whole, r, all) != 0)
+    if (!r->whole && make_diff(&r->whole, r, all, NULL) != 0)
         return git_failed("diff", err);
     for (size_t i = 0; i < git_diff_num_deltas(r->whole) && !old; i++) {
         const git_diff_delta *d = git_diff_get_delta(r->whole, i);
@@ -291,6 +395,7 @@ myth_status myth_revision_diff_file(myth_revision *r, char **text, size_t *n, co
     git_diff_options o;
     git_diff_options_init(&o, GIT_DIFF_OPTIONS_VERSION);
     o.context_lines = 0;
+    o.flags = GIT_DIFF_FORCE_TEXT;
     *text = NULL;
     *n = 0;
     myth_status st = find_old(r, &e, path, err);
@@ -307,7 +412,7 @@ myth_status myth_revision_diff_file(myth_revision *r, char **text, size_t *n, co
     if (rc != 0)
         st = git_failed(path, err);
     else
-        st = take_text(r, text, n, &buf, err);
+        st = take_text(r, text, n, &buf, NULL, err);
     git_buf_dispose(&buf);
     git_buf_dispose(&now);
     git_patch_free(patch);
@@ -358,7 +463,8 @@ static myth_status read_worktree(myth_revision *r, unsigned char **bytes, size_t
     if (fd < 0 && (errno == ELOOP || errno == EMLINK))
         return myth_fail(err, MYTH_EUNSUPPORTED, "%.200s: a symbolic link", path);
     if (fd < 0)
-        return myth_fail(err, MYTH_ENOTFOUND, "%.200s: %s", path, strerror(errno));
+        return myth_fail(err, errno == ENOENT || errno == ENOTDIR ? MYTH_ENOTFOUND : MYTH_EIO, "%.200s: %s", path,
+                         strerror(errno));
     myth_status st = MYTH_OK;
     if (fstat(fd, &s) != 0 || !S_ISREG(s.st_mode))
         st = myth_fail(err, MYTH_ENOTFOUND, "%.200s: no file", path);

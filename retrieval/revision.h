@@ -8,10 +8,14 @@
  * Safety    libgit2 reads objects, index and files; no hook, filter program or textconv is run, nothing is written. A
  *           repository of another owner is refused, and so is one with a pipe or a device where git keeps a
  *           file (git_files.h). Files of the working tree are opened without following a link
+ * Text      every file is compared as text, whatever .gitattributes calls it. Left out of the text, with the line "Binary
+ *          files differ" in place of their hunks, are files whose new side holds zero bytes (myth_detect_binary) or
+ *          which are larger than MYTH_REVISION_TEXT_BYTES on one side: nothing of the repository's own settings decides
  * Untracked files are not part of a difference, as with git diff; asked for one file by name (myth_revision_diff_file),
  * all of it is new
  * Errors    MYTH_ENOTFOUND no repository, no such file on the new side; MYTH_EARG no such revision; MYTH_ELIMIT a file
- *           or a difference that is too large; MYTH_EUNSUPPORTED a link or a submodule; MYTH_EIO what libgit2 says */
+ *           or a difference that is too large; MYTH_EUNSUPPORTED a link or a submodule; MYTH_EIO a file that is there
+ *          and cannot be read; what libgit2 says */
 #ifndef MYTH_REVISION_H
 #define MYTH_REVISION_H
 
@@ -25,7 +29,7 @@ typedef struct {
     bool is_staged, is_patch;
 } myth_revision_opts;
 
-enum { MYTH_REVISION_DIFF_BYTES = 64 << 20 };
+enum { MYTH_REVISION_DIFF_BYTES = 64 << 20, MYTH_REVISION_TEXT_BYTES = 4 << 20 };
 
 myth_status myth_revision_open(myth_revision **out, myth_mem *mem, const myth_revision_opts *opts, myth_error *err);
 void myth_revision_close(myth_revision *r); /* takes NULL */

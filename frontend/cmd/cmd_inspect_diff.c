@@ -100,12 +100,11 @@ static myth_status make_task(diff_job *j, const myth_model *model, const myth_in
     }
 }
 
-static void say(const diff_job *j, const myth_cli *cli, const myth_select_counts *counts)
+static void say(const diff_job *j, const myth_cli *cli)
 {
     const myth_changes *c = &j->changes;
     uint32_t n_said = 0;
     myth_error line = {0};
-    myth_select_run_note(cli, j->title, counts);
     myth_term_note(
         cli->term, "%u of %u files shown, %u changed definitions; %u lines added, %u removed, %u files deleted",
         c->n_shown, c->n_file, c->n_definition, c->lines_added, c->lines_removed + c->lines_deleted, c->n_deleted);
@@ -131,7 +130,8 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
     myth_status st = myth_select_diff(&j->changes, j->run.select, m, &j->diff, prefix, &counts, err);
     if (st != MYTH_OK)
         return st;
-    say(j, cli, &counts);
+    myth_select_run_end(&j->run, io, &counts);
+    say(j, cli);
     if (io->style == MYTH_PROMPT_FULL &&
         counts.n_subject) { /* a compact model knows one task, the one it was trained for */
         st = make_task(j, model, io, err);
@@ -168,8 +168,6 @@ static int run_inspect_diff(myth_cli *cli, const void *opts)
         .user = &j,
     };
     int code = myth_inspect_command(cli, &j.o->inspect, &job);
-    if (j.changes.n_missed && !j.o->inspect.dry_run)
-        code = myth_exit_worse(code, MYTH_EXIT_INCOMPLETE);
     myth_changes_free(&j.changes);
     myth_diff_free(&j.diff);
     myth_select_run_close(&j.run);
@@ -184,7 +182,8 @@ const myth_command myth_cmd_inspect_diff = {
               "A...B: B beside where they parted.\n"
               "Changed definitions are inspected, their callers and tests are context; lines are those of the new "
               "side. Nothing of a repository is run.\n"
-              "A diff without anything to show is exit 0.",
+              "A changed file that cannot be shown (too large, zero bytes in code, another version than the diff's) is "
+              "listed in every form: exit 3. A diff without anything to show is exit 0.",
     .group = groups,
     .n_group = sizeof(groups) / sizeof(groups[0]),
     .opts_bytes = sizeof(diff_opts),

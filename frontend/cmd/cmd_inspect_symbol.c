@@ -42,7 +42,8 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
                  cli->arg[0]);
         io->task = j->task;
     }
-    myth_select_run_note(cli, j->title, &counts);
+    myth_select_run_end(&j->run, io, &counts);
+    io->is_context_asked = true;
     return myth_select_run_map(&j->run, io, model, err);
 }
 
@@ -68,10 +69,12 @@ const myth_command myth_cmd_inspect_symbol = {
     .name = "inspect-symbol",
     .args = "NAME",
     .help = "inspect a definition together with its callers, callees and tests",
-    .detail = "NAME as it is defined, or qualified: Type.method, path/file.py::Type.method. What is shown beside the "
-              "definition is what `mythos symbols`\n"
-              "lists, the strongest reasons first, as far as the prompt has room. An unknown name is answered with the "
-              "nearest (exit 66).",
+    .detail =
+        "NAME as it is defined, or qualified: Type.method, path/file.py::Type.method. What is shown beside the "
+        "definition is what `mythos symbols`\n"
+        "lists, the strongest reasons first, as far as the prompt has room; what it has no room for is listed, and the "
+        "run is incomplete (exit 3). An unknown name is answered with the "
+        "nearest (exit 66).",
     .group = groups,
     .n_group = sizeof(groups) / sizeof(groups[0]),
     .opts_bytes = sizeof(symbol_opts),

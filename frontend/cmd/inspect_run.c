@@ -381,15 +381,19 @@ static myth_status open_since(run *w, myth_error *err)
 }
 
 /* A report that there was nothing to look at. */
-static myth_status render_nothing(const run *w, const char *title, myth_error *err)
+static myth_status render_nothing(const run *w, const char *title, const myth_inspect_opts *io, int *code,
+                                  myth_error *err)
 {
     const myth_report r = {
         .model = myth_weights_name(w->model.weights),
         .path = title ? title : "",
         .max_new_tokens = w->o->max_new_tokens,
         .finish_reason = myth_finish_name(MYTH_FINISH_STOP),
-        .complete = true,
+        .missed = io->missed,
+        .n_missed = io->n_missed,
+        .complete = io->n_missed == 0,
     };
+    *code = w->o->dry_run ? MYTH_EXIT_CLEAN : exit_of_report(w->o, &r);
     myth_term_note(w->cli->term, w->since ? "%s: nothing to inspect that changed since %s" : "%s: nothing to inspect",
                    r.path, w->o->since);
     return render(w, &r, err);
@@ -453,7 +457,7 @@ int myth_inspect_command(myth_cli *cli, const myth_inspect_flags *o, const myth_
     cli->runlog = w.log = o->dry_run ? NULL : myth_runlog_begin(&o->log, cli);
     MYTH_TRY(prepare(&w, &io, &err));
     if (!has_subject(w.material) || !has_changed(&w)) {
-        MYTH_TRY(render_nothing(&w, io.title ? io.title : cli->n_arg ? cli->arg[0] : "", &err));
+        MYTH_TRY(render_nothing(&w, io.title ? io.title : cli->n_arg ? cli->arg[0] : "", &io, &code, &err));
         goto fail;
     }
     MYTH_TRY(myth_inspect_open(&w.in, &w.model, w.material, &io, &err));
@@ -461,7 +465,7 @@ int myth_inspect_command(myth_cli *cli, const myth_inspect_flags *o, const myth_
     myth_runlog_inspection(w.log, w.in, w.material, &io, &w.model, job->root);
     if (myth_inspect_report(w.in)->refusal) {
         MYTH_TRY(render(&w, myth_inspect_report(w.in), &err));
-        code = o->dry_run ? MYTH_EXIT_CLEAN : MYTH_EXIT_INCOMPLETE;
+        code = o->dry_run ? MYTH_EXIT_CLEAN : exit_of_report(o, myth_inspect_report(w.in));
     } else {
         code = plan_and_run(&w);
     }

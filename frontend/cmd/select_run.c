@@ -130,14 +130,18 @@ uint32_t myth_select_run_context(void *user, const char *request, myth_material 
     return myth_select_context(((myth_select_run *)user)->select, request, m, of, near, near_cap);
 }
 
-void myth_select_run_note(const myth_cli *cli, const char *title, const myth_select_counts *counts)
+void myth_select_run_end(const myth_select_run *r, myth_inspect_opts *io, const myth_select_counts *counts)
 {
+    const myth_missed_list *missed = myth_select_missed(r->select);
+    const char *title = io->title;
     myth_error line = {0}; /* for its way with control bytes */
+    io->missed = missed->row;
+    io->n_missed = missed->n;
     if (counts->n_more)
         myth_fail(&line, MYTH_OK, "%.120s: %u subjects, %u pieces of context, %u more of both left out", title,
                   counts->n_subject, counts->n_context, counts->n_more);
     else
         myth_fail(&line, MYTH_OK, "%.120s: %u subjects, %u pieces of context", title, counts->n_subject,
                   counts->n_context);
-    myth_term_note(cli->term, "%s", line.msg);
+    myth_term_note(r->cli->term, "%s", line.msg);
 }

@@ -56,8 +56,8 @@ myth_status myth_select_run_map(myth_select_run *r, myth_inspect_opts *io, const
 /* on_context of a job. */
 uint32_t myth_select_run_context(void *user, const char *request, myth_material *m, uint32_t of, char *near,
                                  size_t near_cap);
-/* Says how much was found. */
-void myth_select_run_note(const myth_cli *cli, const char *title, const myth_select_counts *counts);
+/* After a selection: says how much was found, and hands what was missed to the inspection. */
+void myth_select_run_end(const myth_select_run *r, myth_inspect_opts *io, const myth_select_counts *counts);
 
 #ifdef __cplusplus
 }

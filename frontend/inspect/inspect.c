@@ -30,7 +30,90 @@ void myth_inspect_refuse(myth_inspection *in, const myth_refusal *why)
     in->refusal = *why;
     in->report.refusal = &in->refusal;
     in->report.finish_reason = myth_finish_name(MYTH_FINISH_REFUSED);
-    in->report.complete = false;
+    myth_inspect_note_missed(in);
+}
+
+/* ---- what was not inspected ---- */
+
+static bool is_subject(const myth_inspection *in, uint32_t block)
+{
+    return myth_material_piece(in->material, in->block_piece[block])->is_subject;
+}
+
+static void miss(myth_inspection *in, const char *path, uint32_t first, uint32_t last, const char *why)
+{
+    if (in->report.n_missed < in->cap_missed)
+        in->missed[in->report.n_missed++] = (myth_missed){path, first, last < first ? first : last, why};
+}
+
+static void miss_subjects(myth_inspection *in, const char *why)
+{
+    for (uint32_t i = 0; i < myth_material_n_piece(in->material); i++) {
+        const myth_piece *p = myth_material_piece(in->material, i);
+        if (p->is_subject)
+            miss(in, myth_material_of(in->material, p->source)->path, p->first, p->last, why);
+    }
+}
+
+/* Subjects of parts without a whole answer. */
+static void miss_parts(myth_inspection *in)
+{
+    for (uint32_t i = 0; i < in->n_part; i++) {
+        const inspect_part *p = &in->part[i];
+        if (p->finish == MYTH_FINISH_STOP)
+            continue;
+        for (uint32_t k = p->first_block; k < p->first_block + p->n_first; k++)
+            if (is_subject(in, k))
+                miss(in, in->block[k].src->path, in->block[k].first, in->block[k].last,
+                     p->finish == MYTH_FINISH_NONE        ? "the run was interrupted before it"
+                     : p->finish == MYTH_FINISH_CANCELLED ? "the run was interrupted in its answer"
+                                                          : "its answer was cut off: -n allows a longer one");
+    }
+}
+
+static void miss_context(myth_inspection *in)
+{
+    const char *why = in->o.style == MYTH_PROMPT_COMPACT
+                        ? "it is context, and this model reads one definition at a time: -m names another"
+                        : "it is context that no prompt had room for: --max-prompt-tokens gives more";
+    for (uint32_t i = 0; i < in->n_piece; i++) {
+        const myth_piece *p = myth_material_piece(in->material, i);
+        if (!p->is_subject && myth_parts_rest(NULL, 0, in->material, i, true, in->block, in->n_block))
+            miss(in, myth_material_of(in->material, p->source)->path, p->first, p->last, why);
+    }
+}
+
+void myth_inspect_note_missed(myth_inspection *in)
+{
+    const bool has_ended = !strcmp(in->report.finish_reason, myth_finish_name(MYTH_FINISH_STOP));
+    in->report.n_missed = 0;
+    in->report.missed = in->missed;
+    for (uint32_t i = 0; i < in->o.n_missed; i++)
+        miss(in, in->o.missed[i].path, in->o.missed[i].first, in->o.missed[i].last, in->o.missed[i].why);
+    if (in->report.refusal)
+        miss_subjects(in, "the run was refused");
+    else
+        miss_parts(in);
+    if (in->o.is_context_asked && !in->report.refusal)
+        miss_context(in);
+    in->report.complete = has_ended && !in->report.n_dropped && !in->report.n_missed;
+}
+
+/* Room for the longest list: what the caller says, every subject, or every block of one, and every piece of context. */
+static myth_status open_missed(myth_inspection *in, myth_error *err)
+{
+    in->n_piece = myth_material_n_piece(in->material);
+    in->cap_missed = in->o.n_missed + in->n_block + in->n_piece;
+    in->missed = myth_inspect_take(in, "not inspected", in->cap_missed ? in->cap_missed : 1, sizeof(*in->missed));
+    if (!in->missed)
+        return myth_inspect_no_room("not inspected", in->cap_missed * sizeof(*in->missed), err);
+    for (uint32_t i = 0; i < in->n_part; i++) {
+        in->part[i].first_block = in->part[i].block0;
+        in->part[i].n_first = in->part[i].n_block;
+    }
+    if (in->report.refusal)
+        myth_inspect_note_missed(in);
+    return MYTH_OK;
 }
 
 /* ---- files ---- */
@@ -44,11 +127,6 @@ void myth_inspect_note_file(myth_inspection *in, const myth_source *src, bool is
         }
     if (in->report.n_file < in->cap_file)
         in->file[in->report.n_file++] = (myth_report_file){.src = src, .is_subject = is_subject};
-}
-
-static bool is_subject(const myth_inspection *in, uint32_t block)
-{
-    return myth_material_piece(in->material, in->block_piece[block])->is_subject;
 }
 
 /* Files of the blocks, and which of them stand in subjects whole: a line is in one subject block alone. */
@@ -179,6 +257,7 @@ myth_status myth_inspect_open(myth_inspection **out, const myth_model *model, my
     MYTH_TRY(myth_inspect_plan_parts(in, err));
     drop_rounds(in);
     MYTH_TRY(list_files(in, err));
+    MYTH_TRY(open_missed(in, err));
     in->path_len = longest_path(in);
     MYTH_TRY(myth_marks_open(&in->marks, in->mem, &in->report, in->block, in->n_block, cap_finding(in),
                              !opts->no_inline_ignores, opts->baseline, err));
@@ -217,6 +296,7 @@ void myth_inspect_close(myth_inspection *in)
     myth_free(mem, in->again);
     for (uint32_t i = 0; i < in->n_part; i++)
         myth_free(mem, in->part[i].ids);
+    myth_free(mem, in->missed);
     myth_free(mem, in->file);
     myth_free(mem, in->map);
     myth_free(mem, in->block_piece);

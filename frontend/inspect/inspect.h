@@ -25,6 +25,9 @@
  *              findings
  * Units    tokens
  * Owner    opts, model and the material are lent until close; the report until close
+ * Missed   what was asked for and not inspected is listed in the report with its reason, and the report is not complete:
+ *          what the caller has left out already (opts.missed), subjects of a part without a whole answer, with
+ *          is_context_asked also context that no part has room for (README.md, "Complete")
  * Errors   MYTH_EARG a material without a subject; MYTH_ENOMEM; and what the engine returns */
 #ifndef MYTH_INSPECT_H
 #define MYTH_INSPECT_H
@@ -76,8 +79,11 @@ typedef struct {
     const char *title;      /* what is inspected, for the report: "symbol parse"; NULL = the first subject's path */
     uint32_t max_prompt_tokens, max_new_tokens;
     uint32_t map_tokens, code_tokens,
-        task_tokens; /* 0 = MYTH_INSPECT_MAP_TOKENS, what the others leave, MYTH_INSPECT_TASK_TOKENS */
-    uint32_t n_ctx;  /* 0 = as much as is needed and the model has */
+        task_tokens;           /* 0 = MYTH_INSPECT_MAP_TOKENS, what the others leave, MYTH_INSPECT_TASK_TOKENS */
+    uint32_t n_ctx;            /* 0 = as much as is needed and the model has */
+    const myth_missed *missed; /* [n_missed] what was asked for and is not in the material; lent until close */
+    uint32_t n_missed;
+    bool is_context_asked; /* the context was asked for too: what of it is not shown is missed */
     bool split, two_pass;
     bool is_isolated;              /* every part from an empty sequence: slower, the same answer */
     bool no_inline_ignores;        /* mythos:ignore comments answer nothing */

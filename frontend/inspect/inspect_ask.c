@@ -114,9 +114,11 @@ static myth_status answer(myth_inspection *in, myth_engine *e, myth_seq *s, cons
     if (st != MYTH_OK)
         return st;
     *len = 0;
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n && *len < q->cap; i++)
         *len += myth_tokenizer_bytes_of(in->model->tokenizer, in->ids[i], q->text + *len, q->cap - *len);
-    assert(*len + MYTH_ANSWER_TAIL <= q->cap);
+    if (*len + MYTH_ANSWER_TAIL > q->cap)
+        return myth_fail(err, MYTH_EFULL, "an answer of %zu bytes, expected at most %zu", *len,
+                         q->cap - MYTH_ANSWER_TAIL);
     *len = myth_answer_close(q->text, q->g, q->text, *len, &n_dropped);
     in->report.n_dropped += n_dropped;
     if (n_dropped)
@@ -151,6 +153,10 @@ static void keep_request(myth_inspection *in, const before *b, myth_str name)
 static void keep_finding(myth_inspection *in, myth_finding f, uint32_t *n)
 {
     const inspect_part *p = &in->part[in->now];
+    if (*n >= in->cap_drop) { /* of findings, too */
+        in->report.n_dropped++;
+        return;
+    }
     f.block += p->block0;
     myth_verdict v = myth_verify(&in->citation[*n], &f, in->block, in->n_block, in->finding, *n);
     if (v != MYTH_CITES) {
@@ -171,12 +177,13 @@ static myth_status keep(myth_inspection *in, myth_exchange_kind kind, myth_finis
 {
     const inspect_part *p = &in->part[in->now];
     myth_answer got;
+    if (len > in->room_cap - in->room_used)
+        return myth_fail(err, MYTH_EFULL, "the answers of %u parts: no room for %zu bytes more", in->n_part, len);
     myth_status st =
         myth_answer_read(&got, in->room + in->room_used, in->block + p->block0, p->n_block, text, len, err);
     if (st != MYTH_OK)
         return st;
     in->room_used += len;
-    assert(in->room_used <= in->room_cap);
     const bool is_instead = kind == MYTH_EXCHANGE_CONTEXT && why == MYTH_FINISH_STOP,
                is_beside = kind == MYTH_EXCHANGE_CONTEXT && !is_instead;
     uint32_t n = is_beside ? in->report.n_finding : b->n_finding;
@@ -260,6 +267,14 @@ static void make_plain(char *text)
             *text = ' ';
 }
 
+/* A line of the note: whole, or not at all when it has no room. */
+static void put_note(turn *t, const char *format, const char *name, const char *near)
+{
+    const size_t left = sizeof(t->note) - t->n_note;
+    const int n = snprintf(t->note + t->n_note, left, format, name, near);
+    t->n_note += n > 0 && (size_t)n < left ? (size_t)n : 0;
+}
+
 /* Asks for what one request names. One that makes the turn too long is left. */
 static myth_status serve(myth_inspection *in, turn *t, myth_request *q, myth_error *err)
 {
@@ -277,12 +292,11 @@ static myth_status serve(myth_inspection *in, turn *t, myth_request *q, myth_err
     make_plain(near);
     const bool is_whole = add_blocks(in, t, n_piece);
     if (t->n_block == n_block && is_whole)
-        t->n_note += (size_t)snprintf(t->note + t->n_note, sizeof(t->note) - t->n_note,
-                                      is_known  ? "%s: shown above\n"
-                                      : near[0] ? "%s: not known; nearest: %s\n"
-                                                : "%s: not known\n",
-                                      name, near);
-    assert(t->n_note < sizeof(t->note));
+        put_note(t,
+                 is_known  ? "%s: shown above\n"
+                 : near[0] ? "%s: not known; nearest: %s\n"
+                           : "%s: not known\n",
+                 name, near);
     q->result = !is_known ? MYTH_REQUEST_UNKNOWN : is_whole ? MYTH_REQUEST_SERVED : MYTH_REQUEST_LEFT;
     st = encode_turn(in, t, err);
     if (st == MYTH_ENOMEM || (st == MYTH_OK && t->n_ids > t->room)) { /* of the rounds' own ledger, or of the prompt */
@@ -305,10 +319,11 @@ static uint32_t turn_room(const myth_inspection *in, const myth_seq *s, uint32_t
 }
 
 /* The part has its blocks and the new ones from here on. */
-static void extend_part(myth_inspection *in, const turn *t)
+static myth_status extend_part(myth_inspection *in, const turn *t, myth_error *err)
 {
     inspect_part *p = &in->part[in->now];
-    assert(in->n_block + t->n_block <= in->cap_block);
+    if (t->n_block > in->cap_block - in->n_block)
+        return myth_fail(err, MYTH_EFULL, "a turn of %u blocks, room for %u", t->n_block, in->cap_block - in->n_block);
     p->block0 = in->n_block;
     p->n_block = t->n_block;
     memcpy(in->block + in->n_block, t->block, t->n_block * sizeof(t->block[0]));
@@ -317,6 +332,7 @@ static void extend_part(myth_inspection *in, const turn *t)
     in->report.n_block = in->n_block;
     for (uint32_t i = t->n_old; i < t->n_block; i++)
         myth_inspect_note_file(in, t->block[i].src, false);
+    return MYTH_OK;
 }
 
 /* Brings what requests from *seen on name and asks again; *went_on = whether there was anything to bring. */
@@ -338,7 +354,7 @@ static myth_status ask_again(myth_inspection *in, myth_engine *e, myth_seq *s, c
     MYTH_TRY(encode_turn(in, &t, err));
     if (t.n_ids > t.room)
         goto fail;
-    extend_part(in, &t);
+    MYTH_TRY(extend_part(in, &t, err));
     const myth_findings_grammar g = {
         .block = in->block + p->block0,
         .n_block = p->n_block,
@@ -458,6 +474,7 @@ myth_status myth_inspect_run(myth_inspection *in, myth_engine *e, myth_error *er
     MYTH_TRY(feed_prefix(in, e, s, &why, err));
     for (in->now = 0; in->now < in->n_part && why != MYTH_FINISH_CANCELLED; in->now++) {
         MYTH_TRY(run_part(in, e, s, &why, err));
+        in->part[in->now].finish = why;
         if (worst == MYTH_FINISH_STOP)
             worst = why;
     }
@@ -465,7 +482,7 @@ myth_status myth_inspect_run(myth_inspection *in, myth_engine *e, myth_error *er
         worst = why;
     list_missing(in);
     in->report.finish_reason = myth_finish_name(worst);
-    in->report.complete = worst == MYTH_FINISH_STOP && !in->report.n_dropped;
+    myth_inspect_note_missed(in);
     in->report.finding = in->finding;
     in->report.citation = in->citation;
     in->report.context = in->context;

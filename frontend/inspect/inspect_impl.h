@@ -22,6 +22,8 @@ enum {
 typedef struct {
     int32_t *ids;
     uint32_t n_ids, block0, n_block;
+    uint32_t first_block, n_first; /* blocks as they were before rounds brought more */
+    myth_finish finish;            /* of its last answer; NONE = there is none */
 } inspect_part;
 
 struct myth_inspection {
@@ -43,6 +45,8 @@ struct myth_inspection {
     myth_report_file *file;
     uint32_t cap_file;
     myth_budget budget;
+    myth_missed *missed;          /* the report's list; room for everything that can be missed */
+    uint32_t cap_missed, n_piece; /* n_piece: of the material before rounds added to it */
     myth_refusal refusal;
     myth_marks marks;
     myth_mem *reserve; /* of rounds; its bytes are booked in mem while they run */
@@ -85,6 +89,9 @@ uint64_t myth_inspect_output_tokens(const myth_inspection *in);
 uint32_t myth_inspect_context_tokens(const myth_inspection *in);
 /* Adds a file to the report's, unless it is there. */
 void myth_inspect_note_file(myth_inspection *in, const myth_source *src, bool is_subject);
+
+/* Makes the report's list of what is missed anew, by how far the parts have come, and says whether it is complete. */
+void myth_inspect_note_missed(myth_inspection *in);
 
 /* Takes what a run needs, as planned. */
 myth_status myth_inspect_take_run(myth_inspection *in, myth_error *err);

@@ -41,7 +41,7 @@ static void annotation(FILE *f, const myth_report *r, uint32_t i)
     const myth_finding *w = &r->finding[i];
     const myth_rule *rule = &myth_rules[w->rule];
     fprintf(f, "::%s file=", level[w->severity]);
-    myth_show_cstr(r, myth_show_path(r, i), put_property, f);
+    myth_show_file(myth_show_path(r, i), put_property, f);
     fprintf(f, ",line=%u,endLine=%u,title=%s %s", w->first, w->last, myth_severity_name(w->severity), rule->id);
     if (rule->cwe)
         fprintf(f, " (CWE-%d)", rule->cwe);
@@ -54,6 +54,23 @@ static void annotation(FILE *f, const myth_report *r, uint32_t i)
     if (w->fix.len) {
         fputs("%0AFix: ", f);
         myth_show_text(r, w->fix, put_data, f);
+    }
+    fputc('\n', f);
+}
+
+/* One warning for the whole list: a step shows ten, and these must not push findings out. */
+static void incomplete(FILE *f, const myth_report *r)
+{
+    fputs("::warning title=mythos::The inspection is incomplete: ", f);
+    myth_show_cstr(r, myth_report_incomplete(r), put_data, f);
+    for (uint32_t i = 0; i < r->n_missed; i++) {
+        const myth_missed *m = &r->missed[i];
+        fputs("%0ANot inspected: ", f);
+        myth_show_file(m->path, put_data, f);
+        if (m->first)
+            fprintf(f, ":%u-%u", m->first, m->last);
+        fputs(": ", f);
+        myth_show_cstr(r, m->why, put_data, f);
     }
     fputc('\n', f);
 }
@@ -72,9 +89,6 @@ void myth_render_github(FILE *f, const myth_report *r)
         n_notice > SHOWN_PER_LEVEL)
         fprintf(f, "mythos: %u errors, %u warnings, %u notices; a step shows %d of each, the rest stands above\n",
                 n[MYTH_SEVERITY_HIGH], n[MYTH_SEVERITY_MEDIUM], n_notice, (int)SHOWN_PER_LEVEL);
-    if (!r->complete) {
-        fputs("::warning title=mythos::The inspection is incomplete: ", f);
-        myth_show_cstr(r, r->refusal ? r->refusal->reason : r->finish_reason, put_data, f);
-        fputc('\n', f);
-    }
+    if (!r->complete)
+        incomplete(f, r);
 }

@@ -164,9 +164,9 @@ static void head(FILE *f, const myth_report *r)
     fputs("; script-src ", f);
     put_hash(f, script);
     fputs("\">\n<link rel=\"icon\" href=\"data:,\">\n<title>mythos: ", f);
-    myth_show_cstr(r, r->path, put_html, f);
+    myth_show_title(r, put_html, f);
     fprintf(f, "</title>\n<style>%s</style>\n</head>\n<body>\n<header>\n<h1>mythos: ", style);
-    myth_show_cstr(r, r->path, put_body, f);
+    myth_show_title(r, put_body, f);
     fputs("</h1>\n<p class=\"dim\">", f);
     myth_show_cstr(r, r->model, put_body, f);
     fprintf(f, " &middot; %u prompt tokens", r->prompt_tokens);
@@ -183,15 +183,35 @@ static void head(FILE *f, const myth_report *r)
     fputs("</p>\n", f);
 }
 
+/* What was not inspected, each with its reason. */
+static void missed(FILE *f, const myth_report *r)
+{
+    if (!r->n_missed)
+        return;
+    fputs("<div class=\"note\"><p>Not inspected:</p>\n<ul>\n", f);
+    for (uint32_t i = 0; i < r->n_missed; i++) {
+        const myth_missed *m = &r->missed[i];
+        fputs("<li>", f);
+        myth_show_file(m->path, put_body, f);
+        if (m->first)
+            fprintf(f, ":%u-%u", m->first, m->last);
+        fputs(": ", f);
+        myth_show_cstr(r, m->why, put_body, f);
+        fputs("</li>\n", f);
+    }
+    fputs("</ul></div>\n", f);
+}
+
 static void notes(FILE *f, const myth_report *r)
 {
     if (!r->complete) {
         fputs("<p class=\"note\" role=\"status\">The inspection is incomplete: ", f);
-        myth_show_cstr(r, r->refusal ? r->refusal->reason : r->finish_reason, put_body, f);
+        myth_show_cstr(r, myth_report_incomplete(r), put_body, f);
         if (r->n_dropped)
             fprintf(f, "; %u unfinished finding%s dropped", r->n_dropped, r->n_dropped == 1 ? "" : "s");
         fputs("</p>\n", f);
     }
+    missed(f, r);
     for (uint32_t i = 0; r->refusal && i < r->refusal->n_remedy; i++) {
         fputs("<p class=\"note\">", f);
         myth_show_cstr(r, r->refusal->remedy[i], put_body, f);
@@ -208,7 +228,7 @@ static void notes(FILE *f, const myth_report *r)
         if (!myth_report_is_idle(r, s))
             continue;
         fputs("<p class=\"note\">", f);
-        myth_show_cstr(r, s->src->path, put_body, f);
+        myth_show_file(s->src->path, put_body, f);
         fprintf(f, ":%u: mythos:ignore[", s->line);
         myth_show_text(r, s->rules, put_body, f);
         fputs(s->wrong ? "] is not followed: " : "] answers no finding", f);
@@ -236,9 +256,9 @@ static void file_row(FILE *f, const myth_report *r, const myth_source *src, bool
     uint32_t n[MYTH_SEVERITY_N];
     count(n, r, src);
     fputs("<tr><td><a href=\"#findings\" data-file=\"", f);
-    myth_show_cstr(r, src->path, put_html, f);
+    myth_show_file(src->path, put_html, f);
     fputs("\">", f);
-    myth_show_cstr(r, src->path, put_body, f);
+    myth_show_file(src->path, put_body, f);
     fprintf(f, "</a>%s</td>", is_context ? " <span class=\"dim\">context</span>" : "");
     for (int v = 0; v < MYTH_SEVERITY_N; v++)
         fprintf(f, "<td>%u</td>", n[v]);
@@ -354,7 +374,7 @@ static void finding(FILE *f, const myth_report *r, uint32_t i)
             myth_report_is_active(r, i) ? "" : " answered", i + 1, severity, severity, severity);
     myth_show_issue(r, i, put_body, f);
     fprintf(f, "</h2>\n<p class=\"dim\"><a href=\"#f%u\">", i + 1);
-    myth_show_cstr(r, myth_show_path(r, i), put_body, f);
+    myth_show_file(myth_show_path(r, i), put_body, f);
     fprintf(f, ":%u", w->first);
     if (w->last > w->first)
         fprintf(f, "-%u", w->last);

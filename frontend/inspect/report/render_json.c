@@ -29,6 +29,22 @@ static void key_cstr(myth_json_out *j, const myth_report *r, const char *key, co
     key_str(j, r, key, (myth_str){v, strlen(v)});
 }
 
+static void key_path(myth_json_out *j, const char *key, const char *path)
+{
+    myth_jout_key(j, key);
+    myth_jout_text_begin(j);
+    myth_show_file(path, put_part, j);
+    myth_jout_text_end(j);
+}
+
+static void key_patch(myth_json_out *j, const myth_report *r, uint32_t i)
+{
+    myth_jout_key(j, "patch");
+    myth_jout_text_begin(j);
+    myth_show_patch(r, i, put_part, j);
+    myth_jout_text_end(j);
+}
+
 /* What the report knows of a finding beside what the model said. */
 static void mark_keys(myth_json_out *j, const myth_report *r, uint32_t i)
 {
@@ -48,7 +64,7 @@ static void finding_object(myth_json_out *j, const myth_report *r, uint32_t i)
     myth_jout_key_str(j, "rule", rule->id);
     myth_jout_key_str(j, "severity", myth_severity_name(f->severity));
     myth_jout_key_str(j, "status", myth_finding_status_name(f->status));
-    key_cstr(j, r, "file", r->block[f->block].src->path);
+    key_path(j, "file", r->block[f->block].src->path);
     myth_jout_key(j, "lines");
     myth_jout_array(j);
     myth_jout_u64(j, f->first);
@@ -71,14 +87,14 @@ static void finding_object(myth_json_out *j, const myth_report *r, uint32_t i)
     if (r->mark)
         mark_keys(j, r, i);
     if (r->patch && r->patch[i].text)
-        key_str(j, r, "patch", (myth_str){r->patch[i].diff, r->patch[i].n_diff});
+        key_patch(j, r, i);
     myth_jout_end(j);
 }
 
 static void suppression_object(myth_json_out *j, const myth_report *r, const myth_suppression *s)
 {
     myth_jout_object(j);
-    key_cstr(j, r, "file", s->src->path);
+    key_path(j, "file", s->src->path);
     myth_jout_key_u64(j, "line", s->line);
     key_str(j, r, "rules", s->rules);
     key_str(j, r, "reason", s->reason);
@@ -131,7 +147,7 @@ static void files_key(myth_json_out *j, const myth_report *r)
     for (uint32_t i = 0; i < r->n_file; i++) {
         const myth_report_file *w = &r->file[i];
         myth_jout_object(j);
-        key_cstr(j, r, "path", w->src->path);
+        key_path(j, "path", w->src->path);
         myth_jout_key_bool(j, "subject", w->is_subject);
         myth_jout_key_bool(j, "whole", w->is_whole);
         lines_key(j, r, w->src);
@@ -214,6 +230,40 @@ static void marks_keys(myth_json_out *j, const myth_report *r)
     myth_jout_end(j);
 }
 
+static void missed_key(myth_json_out *j, const myth_report *r)
+{
+    myth_jout_key(j, "not_inspected");
+    myth_jout_array(j);
+    for (uint32_t i = 0; i < r->n_missed; i++) {
+        const myth_missed *m = &r->missed[i];
+        myth_jout_object(j);
+        key_path(j, "path", m->path);
+        if (m->first) {
+            myth_jout_key(j, "lines");
+            myth_jout_array(j);
+            myth_jout_u64(j, m->first);
+            myth_jout_u64(j, m->last);
+            myth_jout_end(j);
+        }
+        key_cstr(j, r, "why", m->why);
+        myth_jout_end(j);
+    }
+    myth_jout_end(j);
+}
+
+static void budget_keys(myth_json_out *j, const myth_report *r)
+{
+    myth_jout_key(j, "inspected");
+    myth_jout_text_begin(j);
+    myth_show_title(r, put_part, j);
+    myth_jout_text_end(j);
+    files_key(j, r);
+    myth_jout_key(j, "budget");
+    myth_render_budget(j, r);
+    rounds_keys(j, r);
+    myth_jout_key_u64(j, "unwanted_findings", r->n_unwanted);
+}
+
 static void tail_keys(myth_json_out *j, const myth_report *r)
 {
     const char *file = myth_report_only_file(r);
@@ -223,7 +273,7 @@ static void tail_keys(myth_json_out *j, const myth_report *r)
         show_str(j, r, r->context[i]);
     myth_jout_end(j);
     if (file)
-        key_cstr(j, r, "file", file);
+        key_path(j, "file", file);
     myth_jout_key_u64(j, "parts", r->n_part);
     myth_jout_key_u64(j, "dropped_findings", r->n_dropped);
     if (r->refusal) {
@@ -234,14 +284,9 @@ static void tail_keys(myth_json_out *j, const myth_report *r)
         marks_keys(j, r);
     if (r->since)
         key_cstr(j, r, "since", r->since);
-    if (!r->budget)
-        return;
-    key_cstr(j, r, "inspected", r->path);
-    files_key(j, r);
-    myth_jout_key(j, "budget");
-    myth_render_budget(j, r);
-    rounds_keys(j, r);
-    myth_jout_key_u64(j, "unwanted_findings", r->n_unwanted);
+    if (r->budget)
+        budget_keys(j, r);
+    missed_key(j, r);
 }
 
 void myth_render_json(FILE *f, const myth_report *r)

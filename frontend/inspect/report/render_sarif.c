@@ -102,17 +102,21 @@ static bool artifact_index(const sarif *s, const myth_source *src, uint32_t *ind
     return false;
 }
 
-static void artifact_location(sarif *s, const char *key, const myth_source *src)
+static void uri(sarif *s, const char *path)
 {
-    const char *path = src->path;
-    uint32_t index;
-    key_object(s, key);
     myth_jout_key(&s->j, "uri");
     myth_jout_text_begin(&s->j);
     if (path[0] == '/')
         myth_jout_text_part(&s->j, "file://", 7);
-    myth_show_cstr(s->r, path, put_uri, s);
+    myth_show_file(path, put_uri, s);
     myth_jout_text_end(&s->j);
+}
+
+static void artifact_location(sarif *s, const char *key, const myth_source *src)
+{
+    uint32_t index;
+    key_object(s, key);
+    uri(s, src->path);
     if (artifact_index(s, src, &index))
         myth_jout_key_u64(&s->j, "index", index);
     myth_jout_end(&s->j);
@@ -277,13 +281,41 @@ static void notification_end(sarif *s)
     myth_jout_end(&s->j);
 }
 
+/* Something that was not inspected, with its place. */
+static void missed(sarif *s, const myth_missed *m)
+{
+    notification_begin(s, "error");
+    say(s, "Not inspected: ");
+    myth_show_file(m->path, put_part, s);
+    say(s, ": ");
+    myth_show_cstr(s->r, m->why, put_part, s);
+    myth_jout_text_end(&s->j);
+    myth_jout_end(&s->j);
+    key_array(s, "locations");
+    myth_jout_object(&s->j);
+    key_object(s, "physicalLocation");
+    key_object(s, "artifactLocation");
+    uri(s, m->path);
+    myth_jout_end(&s->j);
+    if (m->first) {
+        key_object(s, "region");
+        myth_jout_key_u64(&s->j, "startLine", m->first);
+        myth_jout_key_u64(&s->j, "endLine", m->last);
+        myth_jout_end(&s->j);
+    }
+    myth_jout_end(&s->j);
+    myth_jout_end(&s->j);
+    myth_jout_end(&s->j);
+    myth_jout_end(&s->j);
+}
+
 static void idle_suppression(sarif *s, const myth_suppression *w)
 {
     char line[32];
     if (!myth_report_is_idle(s->r, w))
         return;
     notification_begin(s, "warning");
-    myth_show_cstr(s->r, w->src->path, put_part, s);
+    myth_show_file(w->src->path, put_part, s);
     snprintf(line, sizeof(line), ":%u: mythos:ignore", w->line);
     say(s, line);
     if (w->wrong) {
@@ -308,12 +340,11 @@ static void invocation(sarif *s, uint32_t n_cut)
     if (!r->complete) {
         notification_begin(s, "error");
         say(s, "The inspection is incomplete: ");
-        if (r->refusal)
-            myth_show_cstr(r, r->refusal->reason, put_part, s);
-        else
-            say(s, r->finish_reason);
+        myth_show_cstr(r, myth_report_incomplete(r), put_part, s);
         notification_end(s);
     }
+    for (uint32_t i = 0; i < r->n_missed; i++)
+        missed(s, &r->missed[i]);
     if (r->n_dropped) {
         snprintf(line, sizeof(line), "%u findings were dropped: unfinished, or their citation did not hold.",
                  r->n_dropped);

@@ -66,7 +66,7 @@ static void finding(FILE *f, const myth_report *r, uint32_t i, const myth_term *
                                                       MYTH_COLOR_DIM};
     const myth_finding *w = &r->finding[i];
     const myth_rule *rule = &myth_rules[w->rule];
-    put(f, r, r->block[w->block].src->path);
+    myth_show_file(r->block[w->block].src->path, put_line, f);
     fprintf(f, ":%u", w->first);
     if (w->last > w->first)
         fprintf(f, "-%u", w->last);
@@ -102,7 +102,7 @@ static void idle_suppression(FILE *f, const myth_report *r, const myth_suppressi
 {
     if (!myth_report_is_idle(r, s))
         return;
-    put(f, r, s->src->path);
+    myth_show_file(s->src->path, put_line, f);
     fprintf(f, ":%u: ", s->line);
     if (s->wrong) {
         fprintf(f, "mythos:ignore is not followed: %s\n", s->wrong);
@@ -111,6 +111,17 @@ static void idle_suppression(FILE *f, const myth_report *r, const myth_suppressi
     fputs("mythos:ignore[", f);
     put_str(f, r, s->rules);
     fputs("] answers no finding\n", f);
+}
+
+static void missed(FILE *f, const myth_report *r, const myth_missed *m)
+{
+    fputs("not inspected: ", f);
+    myth_show_file(m->path, put_line, f);
+    if (m->first)
+        fprintf(f, ":%u-%u", m->first, m->last);
+    fputs(": ", f);
+    put(f, r, m->why);
+    fputc('\n', f);
 }
 
 void myth_render_text(FILE *f, const myth_report *r, const myth_term *t)
@@ -123,6 +134,8 @@ void myth_render_text(FILE *f, const myth_report *r, const myth_term *t)
         }
     if (r->refusal)
         refusal(f, r);
+    for (uint32_t i = 0; i < r->n_missed; i++)
+        missed(f, r, &r->missed[i]);
     for (uint32_t i = 0; i < r->n_context; i++) {
         fputs(i ? ", " : "needs more context: ", f);
         put_str(f, r, r->context[i]);
@@ -131,7 +144,7 @@ void myth_render_text(FILE *f, const myth_report *r, const myth_term *t)
         fputc('\n', f);
     for (uint32_t i = 0; i < r->n_suppression; i++)
         idle_suppression(f, r, &r->suppression[i]);
-    put(f, r, r->path);
+    myth_show_title(r, put_line, f);
     fprintf(f, ": %u finding%s, ", n, n == 1 ? "" : "s");
     if (r->n_file > 1)
         fprintf(f, "%u files, ", r->n_file);

@@ -7,6 +7,8 @@
  * All      json, jsonl, sarif and html hold every finding, marked when a comment or the baseline answers it; text,
  *          github and rdjsonl show those that are left, and text counts the others. The exit code is the same for every
  *          form
+ * Complete every form says when `complete` is false, why, and each row of `missed`; text and github in words of their
+ *          own, rdjsonl as diagnostics, sarif as notifications
  * Secrets  no form shows one: redact.h
  * Keys     of the JSON forms and their order are fixed; new ones may be added behind
  * Text     everything from a file or a model is escaped as its form asks for. Controls and marks that turn text around:
@@ -19,6 +21,7 @@
 #include "frontend/cli/json_out.h"
 #include "frontend/cli/term.h"
 #include "fingerprint.h"
+#include "missed.h"
 #include "frontend/inspect/secrets/redact.h"
 #include "suppress.h"
 
@@ -90,7 +93,9 @@ typedef struct {
     const char *model, *path; /* path: of the file, or what was inspected in words */
     uint32_t prompt_tokens, max_new_tokens, n_part;
     const char *finish_reason;
-    bool complete;
+    bool complete;             /* nothing is missed, every answer ended by itself, no finding was dropped */
+    const myth_missed *missed; /* [n_missed] asked for and not inspected */
+    uint32_t n_missed;
     const myth_block *block; /* of all findings */
     uint32_t n_block;
     const myth_report_file *file;
@@ -128,6 +133,9 @@ void myth_render_html(FILE *f, const myth_report *r);
 enum { MYTH_SARIF_RESULT_MAX = 25000 };
 void myth_render_sarif_at_most(FILE *f, const myth_report *r, uint32_t max_result);
 
+/* Why the report is not complete, in words; "" when it is. Of several reasons the first: refused, cut off, missed,
+ * dropped. */
+const char *myth_report_incomplete(const myth_report *r);
 /* Neither a comment nor the baseline answers finding i. */
 bool myth_report_is_active(const myth_report *r, uint32_t i);
 uint32_t myth_report_n_suppressed(const myth_report *r);

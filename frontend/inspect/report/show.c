@@ -13,6 +13,30 @@ void myth_show_cstr(const myth_report *r, const char *text, myth_put put, void *
 {
     myth_redact_text(r->redactor, text, strlen(text), put, user);
 }
+void myth_show_file(const char *path, myth_put put, void *user) { put(user, path, strlen(path), false); }
+
+void myth_show_title(const myth_report *r, myth_put put, void *user)
+{
+    for (uint32_t i = 0; i < r->n_file; i++)
+        if (!strcmp(r->file[i].src->path, r->path)) {
+            myth_show_file(r->path, put, user);
+            return;
+        }
+    myth_show_cstr(r, r->path, put, user);
+}
+
+void myth_show_patch(const myth_report *r, uint32_t i, myth_put put, void *user)
+{
+    const myth_patch *p = &r->patch[i];
+    size_t head = 0; /* up to the first hunk */
+    while (head < p->n_diff && strncmp(p->diff + head, "@@", 2) != 0) {
+        const char *end = memchr(p->diff + head, '\n', p->n_diff - head);
+        head = end ? (size_t)(end + 1 - p->diff) : p->n_diff;
+    }
+    put(user, p->diff, head, false);
+    myth_show_text(r, (myth_str){p->diff + head, p->n_diff - head}, put, user);
+}
+
 const char *myth_show_path(const myth_report *r, uint32_t i) { return r->block[r->finding[i].block].src->path; }
 
 void myth_show_issue(const myth_report *r, uint32_t i, myth_put put, void *user)

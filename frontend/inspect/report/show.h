@@ -14,6 +14,13 @@ void myth_show_issue(const myth_report *r, uint32_t i, myth_put put, void *user)
 void myth_show_evidence(const myth_report *r, uint32_t i, myth_put put, void *user);
 void myth_show_text(const myth_report *r, myth_str text, myth_put put, void *user);
 void myth_show_cstr(const myth_report *r, const char *text, myth_put put, void *user);
+/* A file's path as it is: its reader must find the file, whatever the constants of a file hold. Only the form's own
+ * escapes are applied. */
+void myth_show_file(const char *path, myth_put put, void *user);
+/* What was inspected (r->path): a file's path as it is, words with their secrets hidden. */
+void myth_show_title(const myth_report *r, myth_put put, void *user);
+/* The diff of finding i's patch: the paths of its header as they are, the rest with its secrets hidden. */
+void myth_show_patch(const myth_report *r, uint32_t i, myth_put put, void *user);
 /* Line n (from 1) of a source, without its terminator; of one longer than MYTH_SHOW_LINE bytes the piece that holds the
  * byte at `keep` of the file (0 = its beginning), with U+2026 where it was cut. */
 enum { MYTH_SHOW_LINE = 1000 };

@@ -208,8 +208,6 @@ static myth_status close_file(reader *r, myth_error *err)
         f->skipped = "it is deleted";
     if (!f->skipped && (f->is_link || f->is_module))
         f->skipped = f->is_link ? "it is a symbolic link" : "it is a submodule";
-    if (!f->skipped && f->is_binary)
-        f->skipped = "it is binary";
     return MYTH_OK;
 }
 

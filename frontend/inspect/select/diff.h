@@ -9,6 +9,7 @@
  *           taken for a whole one
  * Skipped   files whose new path cannot be below a root: absolute, "..", ".git", empty, a NUL or newline: `skipped`
  *           says why
+ * Binary    "Binary files differ" says is_binary and nothing of the lines: whether the file is text, its bytes decide
  * Lines     of the new side, from 1. `added`: changed or new lines, ranges in order that do not touch. `removed`: how
  *           many lines went away in front of `before` (one past the last line at the end); part of a change too, then
  *           `before` is the first changed line

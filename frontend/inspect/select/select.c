@@ -11,7 +11,13 @@ myth_status myth_select_open(myth_select **out, myth_mem *mem, myth_index *index
     myth_select *s = *out = myth_alloc(mem, MYTH_MEM_OTHER, "select", sizeof(*s));
     if (!s)
         return myth_fail(err, MYTH_ENOMEM, "no memory for a selection");
-    *s = (myth_select){.mem = mem, .index = index, .side = side, .is_cancelled = is_cancelled};
+    *s = (myth_select){
+        .mem = mem,
+        .index = index,
+        .side = side,
+        .is_cancelled = is_cancelled,
+        .missed = {.mem = mem},
+    };
     myth_status st = myth_chunker_open(&s->chunker, mem, worker_path, err);
     if (st != MYTH_OK) {
         myth_select_close(s);
@@ -30,8 +36,30 @@ void myth_select_close(myth_select *s)
 {
     if (!s)
         return;
+    myth_missed_free(&s->missed);
     myth_chunker_close(s->chunker);
     myth_free(s->mem, s);
+}
+
+const myth_missed_list *myth_select_missed(const myth_select *s) { return &s->missed; }
+
+_Static_assert(MYTH_SOURCE_MAX == 4 << 20, "the limit that is said below");
+
+const char *myth_select_unread(myth_status st)
+{
+    switch (st) {
+    case MYTH_ENOTFOUND: return "it is not on the new side";
+    case MYTH_ELIMIT: return "it is larger than what is read, 4 MiB";
+    case MYTH_EUNSUPPORTED: return "it is a symbolic link or a submodule";
+    case MYTH_EIO: return "it cannot be read";
+    default: return NULL;
+    }
+}
+
+/* A wanted piece cannot be shown: missed when it was asked for. */
+static myth_status miss(myth_select *s, const myth_wanted *w, const char *why, myth_error *err)
+{
+    return w->is_subject || w->is_asked ? myth_missed_add(&s->missed, w->path, w->line0, w->line1, why, err) : MYTH_OK;
 }
 
 void myth_select_set_rank(myth_select *s, myth_rank_fn rank, void *user)
@@ -118,8 +146,8 @@ myth_status myth_select_add(myth_select *s, uint32_t *index, bool *is_new, myth_
     char symbol[512];
     *is_new = false;
     myth_status st = myth_select_source(s, &source, m, w.path, &local);
-    if (!w.is_subject && (st == MYTH_ENOTFOUND || st == MYTH_EUNSUPPORTED || st == MYTH_ELIMIT))
-        return MYTH_OK; /* context that this side does not have */
+    if (st != MYTH_OK && myth_select_unread(st))
+        return miss(s, &w, myth_select_unread(st), err);
     if (st != MYTH_OK) {
         if (err)
             *err = local;
@@ -128,8 +156,10 @@ myth_status myth_select_add(myth_select *s, uint32_t *index, bool *is_new, myth_
     const myth_source *src = myth_material_of(m, source);
     if (w.name[0] && !myth_revision_is_worktree(s->side))
         st = relocate(s, &w, &is_there, src, err);
-    if (st != MYTH_OK || !is_there)
+    if (st != MYTH_OK)
         return st;
+    if (!is_there)
+        return miss(s, &w, "this side does not have the definition", err);
     if (!w.name[0] && !w.is_subject) {
         w.line0 = w.line > MYTH_SELECT_TOP ? w.line - MYTH_SELECT_TOP : 1;
         w.line1 = w.line + MYTH_SELECT_TOP > wanted->line1 ? w.line + MYTH_SELECT_TOP : wanted->line1;
@@ -140,8 +170,10 @@ myth_status myth_select_add(myth_select *s, uint32_t *index, bool *is_new, myth_
     }
     if (w.line1 > src->n_line)
         w.line1 = src->n_line;
-    if (w.line0 == 0 || w.line0 > w.line1 || (!w.is_subject && is_shown(m, source, w.line0, w.line1)))
-        return MYTH_OK; /* the file changed since it was indexed, or it is there */
+    if (w.line0 == 0 || w.line0 > w.line1)
+        return miss(s, wanted, "it has fewer lines than when it was indexed", err);
+    if (!w.is_subject && is_shown(m, source, w.line0, w.line1))
+        return MYTH_OK;
     snprintf(symbol, sizeof(symbol), "%.250s%s%.250s", w.parent, w.parent[0] ? "." : "", w.name);
     myth_piece p = {
         .source = source,
@@ -225,21 +257,36 @@ fail:
     return st;
 }
 
-static myth_status add_places(myth_select *s, myth_material *m, const myth_usage_places *places, const char *name,
-                              const char *what, uint32_t of, uint32_t most, myth_select_counts *counts, myth_error *err)
+/* Places past the bound of their kind, and those that were not even listed. */
+static myth_status miss_places(myth_select *s, const myth_usage_places *places, const uint32_t *order, uint32_t from,
+                               const char *name, const char *what, uint32_t most, myth_error *err)
 {
-    uint32_t n = 0, order[MYTH_USAGE_PLACES];
+    char why[160];
+    myth_status st = MYTH_OK;
+    snprintf(why, sizeof(why), "it is a %s of %.60s past the %u that are shown", what, name, most);
+    for (uint32_t i = from; i < places->n && st == MYTH_OK; i++) {
+        const myth_usage_place *p = &places->place[order[i]];
+        st = myth_missed_add(&s->missed, p->path, p->line0, p->line1, why, err);
+    }
+    if (places->n_more && st == MYTH_OK) {
+        snprintf(why, sizeof(why), "it has %u more places that are a %s", places->n_more, what);
+        st = myth_missed_add(&s->missed, name, 0, 0, why, err);
+    }
+    return st;
+}
+
+static myth_status add_places(myth_select *s, myth_material *m, const myth_usage_places *places, const char *name,
+                              const char *what, uint32_t of, uint32_t most, bool is_asked, myth_select_counts *counts,
+                              myth_error *err)
+{
+    uint32_t n = 0, i, order[MYTH_USAGE_PLACES];
     myth_status st = most ? order_places(s, order, places, most, name, what, err) : MYTH_OK;
     if (st != MYTH_OK || !most)
         return st;
-    for (uint32_t i = 0; i < places->n; i++) {
+    for (i = 0; i < places->n && n < most; i++) {
         const myth_usage_place *p = &places->place[order[i]];
         char why[MYTH_USAGE_WHY + 16];
         bool is_new;
-        if (n == most) {
-            counts->n_more += places->n - i;
-            break;
-        }
         snprintf(why, sizeof(why), "%s: %s", what, p->why);
         myth_wanted w = {
             .path = p->path,
@@ -250,6 +297,7 @@ static myth_status add_places(myth_select *s, myth_material *m, const myth_usage
             .line0 = p->line0,
             .line1 = p->line1,
             .score = p->strength,
+            .is_asked = is_asked,
             .of = of,
         };
         st = myth_select_add(s, NULL, &is_new, m, &w, err);
@@ -258,18 +306,18 @@ static myth_status add_places(myth_select *s, myth_material *m, const myth_usage
         n += is_new;
         counts->n_context += is_new;
     }
-    counts->n_more += places->n_more;
-    return MYTH_OK;
+    counts->n_more += places->n - i + places->n_more;
+    return is_asked ? miss_places(s, places, order, i, name, what, most, err) : MYTH_OK;
 }
 
 myth_status myth_select_usage(myth_select *s, myth_material *m, const myth_usage_definition *d, uint32_t of,
                               const myth_select_most *most, myth_select_counts *counts, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    MYTH_TRY(add_places(s, m, &d->callers, d->name, "caller", of, most->callers, counts, err));
-    MYTH_TRY(add_places(s, m, &d->callees, d->name, "callee", of, most->callees, counts, err));
-    MYTH_TRY(add_places(s, m, &d->tests, d->name, "test", of, most->tests, counts, err));
-    MYTH_TRY(add_places(s, m, &d->exports, d->name, "export", of, most->exports, counts, err));
+    MYTH_TRY(add_places(s, m, &d->callers, d->name, "caller", of, most->callers, most->is_asked, counts, err));
+    MYTH_TRY(add_places(s, m, &d->callees, d->name, "callee", of, most->callees, most->is_asked, counts, err));
+    MYTH_TRY(add_places(s, m, &d->tests, d->name, "test", of, most->tests, most->is_asked, counts, err));
+    MYTH_TRY(add_places(s, m, &d->exports, d->name, "export", of, most->exports, most->is_asked, counts, err));
 fail:
     return st;
 }

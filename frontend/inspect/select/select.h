@@ -15,6 +15,9 @@
  * Pieces    a definition whole; one of context that is longer than MYTH_SELECT_WHOLE lines only around the place that
  *           matters. `why` says what put it there
  * Bounds    MYTH_SELECT_*: of each kind the best; what is left out is counted
+ * Missed    what was asked for and cannot be shown (a definition whose file is gone, a changed file that is too large) is
+ *           put on a list with its reason and the selection goes on. Asked for are: of a diff the changed lines, of a
+ *           topic its chunks, of a symbol its definitions and their callers, callees, tests and re-exports
  * Rank      with a ranker (rerank.h) it says what the best are: of a topic as many as it would have, of
  *           MYTH_TOPIC_CANDIDATES, of callers, callees and tests when there are more than are shown
  * Memory    of its own ledger, so that a run's plan does not change with what was looked up (the material is in the
@@ -26,6 +29,7 @@
 
 #include "diff.h"
 #include "frontend/inspect/prompt/material.h"
+#include "frontend/inspect/report/missed.h"
 #include "rerank.h"
 #include "retrieval/retrieval.h"
 
@@ -53,6 +57,8 @@ typedef struct myth_select myth_select;
 myth_status myth_select_open(myth_select **out, myth_mem *mem, myth_index *index, myth_revision *side,
                              const char *worker_path, const bool *is_cancelled, myth_error *err);
 void myth_select_close(myth_select *s); /* takes NULL */
+/* What the selections so far have missed; until close, and until the next selection. */
+const myth_missed_list *myth_select_missed(const myth_select *s);
 /* Who is told what a topic's search found, before pieces are made of the first n_taken in `order` (NULL = the hits'
  * own). */
 typedef void (*myth_select_watcher)(void *user, const myth_search_opts *asked, const myth_hits *hits,
@@ -72,6 +78,9 @@ typedef struct {
 myth_status myth_select_symbol(myth_select *s, myth_material *m, const char *name, myth_select_counts *counts,
                                myth_error *err);
 
+/* What the message of a topic without a chunk begins with: MYTH_ENOTFOUND says other things too. */
+#define MYTH_TOPIC_NOTHING "no chunk has a word of it"
+
 /* At most `most` chunks, MYTH_TOPIC_MIN to MYTH_TOPIC_MAX; fewer where fewer are about the question. opts.query, .k and
  * .with_text are set here, the rest is as given. */
 myth_status myth_select_topic(myth_select *s, myth_material *m, const char *question, uint32_t most,
@@ -85,7 +94,7 @@ typedef struct {
     const myth_diff_file *file;
     const char *skipped;      /* why nothing of it is shown; NULL = it is                */
     char reason[96];          /* what `skipped` may point to                             */
-    bool is_missed;           /* it should have been shown: the inspection is not complete */
+    bool is_missed;           /* it has lines to inspect: it is on the list of what is missed */
     myth_diff_lines *subject; /* shown as changed, in order                              */
     uint32_t n_subject, cap_subject;
 } myth_changed_file;

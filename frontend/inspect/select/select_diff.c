@@ -165,14 +165,14 @@ typedef struct {
     uint32_t n_lookup;
 } selection;
 
-static myth_status skip(selection *x, myth_changed_file *c, const char *why, bool is_missed)
+static myth_status skip(selection *x, myth_changed_file *c, const char *why, bool is_missed, myth_error *err)
 {
     snprintf(c->reason, sizeof(c->reason), "%s", why);
     c->skipped = c->reason;
     c->is_missed = is_missed;
     x->out->n_skipped++;
     x->out->n_missed += is_missed;
-    return MYTH_OK;
+    return is_missed ? myth_missed_add(&x->s->missed, c->path, 0, 0, why, err) : MYTH_OK;
 }
 
 static bool keep_lines(selection *x, myth_changed_file *c, uint32_t first, uint32_t last)
@@ -247,7 +247,8 @@ static myth_status add_surroundings(selection *x, const char *path, const myth_c
 static myth_status add_usage(selection *x, const char *path, const myth_chunks *c, const myth_symbol *y, uint32_t of,
                              myth_error *err)
 {
-    static const myth_select_most most = {MYTH_SELECT_CALLERS / 2, MYTH_SELECT_CALLEES / 2, MYTH_SELECT_TESTS / 2, 0};
+    static const myth_select_most most = {MYTH_SELECT_CALLERS / 2, MYTH_SELECT_CALLEES / 2, MYTH_SELECT_TESTS / 2, 0,
+                                          false};
     const char *name = c->names + y->name, *parent = c->names + y->parent;
     char asked[2048];
     myth_usage u = {0};
@@ -305,6 +306,13 @@ static myth_status show_span(selection *x, myth_changed_file *c, uint32_t source
     return st == MYTH_OK && runs(y) ? add_usage(x, c->path, chunks, y, index, err) : st;
 }
 
+/* Whether a file that holds zero bytes is code by its name or its first line: then a zero in it hides code. */
+static bool is_code(const myth_source *src)
+{
+    const char *language = myth_detect_language(src->path, src->bytes, src->len);
+    return !myth_detect_media(src->bytes, src->len) && strcmp(language, "text") != 0;
+}
+
 static myth_status show_file(selection *x, myth_changed_file *c, myth_error *err)
 {
     const myth_diff_file *f = c->file;
@@ -313,12 +321,8 @@ static myth_status show_file(selection *x, myth_changed_file *c, myth_error *err
     myth_error local = {0};
     uint32_t source;
     myth_status st = myth_select_source(x->s, &source, x->m, c->path, &local);
-    if (st == MYTH_ENOTFOUND)
-        return skip(x, c, "it is not on the new side", true);
-    if (st == MYTH_ELIMIT)
-        return skip(x, c, "it is larger than what is read", true);
-    if (st == MYTH_EUNSUPPORTED)
-        return skip(x, c, "it is a link or a submodule", false);
+    if (myth_select_unread(st))
+        return skip(x, c, myth_select_unread(st), st != MYTH_EUNSUPPORTED || f->n_added, err);
     if (st != MYTH_OK) {
         if (err)
             *err = local;
@@ -326,12 +330,14 @@ static myth_status show_file(selection *x, myth_changed_file *c, myth_error *err
     }
     const myth_source *src = myth_material_of(x->m, source);
     if (myth_detect_binary(src->bytes, src->len))
-        return skip(x, c, "it is binary", false);
+        return skip(x, c, "it is binary, its bytes hold a zero", is_code(src), err);
+    if (f->is_binary)
+        return skip(x, c, "the diff calls it binary and has none of its lines", true, err);
     if (src->n_line == 0)
-        return skip(x, c, "it is empty", false);
+        return skip(x, c, "it is empty", false, err);
     s.n_line = src->n_line;
-    if (f->n_added && f->added[f->n_added - 1].first > src->n_line)
-        return skip(x, c, "it has fewer lines than the diff says: the diff is of another version", true);
+    if (f->n_added && f->added[f->n_added - 1].last > src->n_line)
+        return skip(x, c, "it has fewer lines than the diff says: the diff is of another version", true, err);
     MYTH_TRY(myth_chunk_file(&chunks, x->s->chunker, myth_detect_language(src->path, src->bytes, src->len), src->path,
                              src->bytes, src->len, err));
     MYTH_TRY(find_spans(&s, f, err));
@@ -345,7 +351,7 @@ static myth_status show_file(selection *x, myth_changed_file *c, myth_error *err
         x->out->lines_added += f->lines_added;
         x->out->lines_removed += f->lines_removed;
     } else {
-        st = skip(x, c, f->is_mode_changed ? "only its mode changed" : "only its name changed", false);
+        st = skip(x, c, f->is_mode_changed ? "only its mode changed" : "only its name changed", false, err);
     }
 fail:
     myth_free(x->out->mem, s.span);
@@ -373,7 +379,8 @@ myth_status myth_select_diff(myth_changes *out, myth_select *s, myth_material *m
             out->lines_deleted += f->lines_removed;
         }
         if (f->skipped || !is_below)
-            MYTH_TRY(skip(&x, c, f->skipped ? f->skipped : "it is outside of the directory", false));
+            MYTH_TRY(skip(&x, c, f->skipped ? f->skipped : "it is outside of the directory",
+                          f->n_added && f->skipped && !f->is_link && !f->is_module, err));
         else
             MYTH_TRY(show_file(&x, c, err));
     }

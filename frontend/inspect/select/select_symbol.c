@@ -16,7 +16,7 @@ static myth_status add_definition(myth_select *s, myth_material *m, const myth_u
                                   myth_select_counts *counts, myth_error *err)
 {
     static const myth_select_most most = {MYTH_SELECT_CALLERS, MYTH_SELECT_CALLEES, MYTH_SELECT_TESTS,
-                                          MYTH_SELECT_EXPORTS};
+                                          MYTH_SELECT_EXPORTS, true};
     uint32_t index;
     bool is_new;
     myth_wanted w = {
@@ -30,8 +30,8 @@ static myth_status add_definition(myth_select *s, myth_material *m, const myth_u
         .is_subject = true,
     };
     myth_status st = myth_select_add(s, &index, &is_new, m, &w, err);
-    if (st != MYTH_OK || !is_new) /* an overload inside what is shown, or a file that went away */
-        return st == MYTH_ENOTFOUND || st == MYTH_EUNSUPPORTED ? MYTH_OK : st;
+    if (st != MYTH_OK || !is_new) /* an overload inside what is shown, or it is missed */
+        return st;
     counts->n_subject++;
     return myth_select_usage(s, m, d, index, &most, counts, err);
 }
@@ -39,6 +39,7 @@ static myth_status add_definition(myth_select *s, myth_material *m, const myth_u
 myth_status myth_select_symbol(myth_select *s, myth_material *m, const char *name, myth_select_counts *counts,
                                myth_error *err)
 {
+    static const char too_many[] = "the name has more definitions than are shown; qualify it: path::Type.name";
     myth_usage u = {0};
     char near[160];
     myth_status st = MYTH_OK;
@@ -51,14 +52,19 @@ myth_status myth_select_symbol(myth_select *s, myth_material *m, const char *nam
     }
     uint32_t n = 0;
     for (uint32_t i = 0; i < u.n_definition; i++) {
-        if (!is_wanted(&u, &u.definition[i]))
+        const myth_usage_definition *d = &u.definition[i];
+        if (!is_wanted(&u, d))
             continue;
-        if (n++ < MYTH_SELECT_DEFINITIONS)
-            MYTH_TRY(add_definition(s, m, &u.definition[i], counts, err));
-        else
-            counts->n_more++;
+        if (n++ < MYTH_SELECT_DEFINITIONS) {
+            MYTH_TRY(add_definition(s, m, d, counts, err));
+            continue;
+        }
+        counts->n_more++;
+        MYTH_TRY(myth_missed_add(&s->missed, d->path, d->line0, d->line1, too_many, err));
     }
     counts->n_more += u.n_more;
+    if (u.n_more)
+        MYTH_TRY(myth_missed_add(&s->missed, name, 0, 0, too_many, err));
     if (counts->n_subject == 0)
         st = myth_fail(err, MYTH_ENOTFOUND, "%.100s: its file cannot be read any more; the index has it as %.100s",
                        name, u.definition[0].path);

@@ -66,9 +66,6 @@ static myth_status add_hit(myth_select *s, myth_material *m, const myth_hit *h, 
         has_before = has_behind = false;
     }
     st = myth_select_add(s, &index, &is_new, m, &w, err);
-    if (st == MYTH_ENOTFOUND || st == MYTH_EUNSUPPORTED ||
-        st == MYTH_ELIMIT) /* it went away, or is more than is read */
-        return MYTH_OK;
     if (st != MYTH_OK || !is_new)
         return st;
     counts->n_subject++;
@@ -130,8 +127,8 @@ myth_status myth_select_topic(myth_select *s, myth_material *m, const char *ques
         s->on_search(s->on_search_user, &o, &hits, order, n_taken);
     for (uint32_t i = 0; i < n_taken; i++)
         MYTH_TRY(add_hit(s, m, &hits.hit[order[i]], counts, err));
-    if (counts->n_subject == 0)
-        st = myth_fail(err, MYTH_ENOTFOUND, "%.160s: no chunk has a word of it", question);
+    if (counts->n_subject == 0 && s->missed.n == 0)
+        st = myth_fail(err, MYTH_ENOTFOUND, MYTH_TOPIC_NOTHING ": %.160s", question);
 fail:
     myth_hits_free(&hits);
     return st;

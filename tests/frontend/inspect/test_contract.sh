@@ -58,7 +58,9 @@ def hits(rows, is_line):
 def inspection(d):
     keys(d, "model", "prompt_tokens", "max_new_tokens", "finish_reason", "complete", "findings", "missing_context", "parts", "budget", "inspected",
          "context_rounds")
-    assert d["complete"] is True and d["prompt_tokens"] > 0, str(d)[:300]
+    # of a symbol its context is asked for, which the shipped model does not read
+    lacks = [m for m in d["not_inspected"] if not (d["inspected"].startswith("symbol ") and ("context" in m["why"] or " past the " in m["why"]))]
+    assert not lacks and d["complete"] is (not d["not_inspected"]) and d["prompt_tokens"] > 0, str(d)[:300]
     for f in d["findings"]:
         keys(f, "rule", "severity", "status", "file", "lines", "issue", "evidence", "why", "fix", "missing")
         lines = lines_of(f["file"], *f["lines"])
@@ -138,7 +140,7 @@ contract() {
     run 0 none map . --tokens 2000
     [ -s "$dir/out" ] || fail "map: nothing"
     run "0 1" inspection inspect-file "$file" --format json
-    run "0 1" inspection inspect-symbol "$name" -C . --context-rounds 1 --format json
+    run "1 3" inspection inspect-symbol "$name" -C . --context-rounds 1 --format json
     run "0 1" topic inspect-topic "$question" -C . --format json
     run "0 1" "$6" inspect-diff HEAD~1 -C . --format json
     run "0 1" none inspect-diff HEAD~1 --format jsonl

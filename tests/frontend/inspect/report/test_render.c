@@ -97,7 +97,8 @@ static const char *rendered(const bed *b, int form)
 #define HEAD                                                                                                   \
     "\"model\":\"m\",\"prompt_tokens\":12,\"max_new_tokens\":34,\"finish_reason\":\"stop\",\"complete\":true," \
     "\"findings\":"
-#define TAIL "\"missing_context\":[\"b.c::n\"],\"file\":\"d/a.c\",\"parts\":1,\"dropped_findings\":0}"
+#define TAIL \
+    "\"missing_context\":[\"b.c::n\"],\"file\":\"d/a.c\",\"parts\":1,\"dropped_findings\":0,\"not_inspected\":[]}"
 
 static void test_json(void **unused)
 {
@@ -156,7 +157,7 @@ static void test_refusal(void **unused)
         "{\"model\":\"m\",\"prompt_tokens\":12,\"max_new_tokens\":34,\"finish_reason\":\"refused\",\"complete\":false,"
         "\"findings\":[],\"missing_context\":[],\"file\":\"d/a.c\",\"parts\":0,\"dropped_findings\":0,"
         "\"refusal\":{\"reason\":\"too long: 12001 tokens, the limit is 12000\",\"count\":12001,\"limit\":12000,"
-        "\"unit\":\"tokens\",\"remedies\":[\"fewer\",\"smaller\"]}}\n");
+        "\"unit\":\"tokens\",\"remedies\":[\"fewer\",\"smaller\"]},\"not_inspected\":[]}\n");
     assert_string_equal(rendered(&b, 0),
                         "not inspected: too long: 12001 tokens, the limit is 12000\n  - fewer\n  - smaller\n"
                         "d/a.c: 0 findings, 12 prompt tokens, refused, incomplete\n");

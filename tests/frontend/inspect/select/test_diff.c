@@ -100,8 +100,8 @@ static void forms_of_git(void **state)
         {"gone.c", "gone.c", MYTH_DIFF_DELETED, false},
         {"new.h", "new.h", MYTH_DIFF_ADDED, true},
         {"run.sh", "run.sh", MYTH_DIFF_CHANGED, true},
-        {"p.png", "p.png", MYTH_DIFF_CHANGED, false},
-        {"q.png", "q.png", MYTH_DIFF_CHANGED, false},
+        {"p.png", "p.png", MYTH_DIFF_CHANGED, true}, /* its bytes say whether it is binary, not the diff */
+        {"q.png", "q.png", MYTH_DIFF_CHANGED, true},
         {"t\xc3\xa4"
          "b\t.c",
          "t\xc3\xa4"

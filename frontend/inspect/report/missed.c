@@ -1,0 +1,39 @@
+/* missed.c - a growing list of rows whose two strings lie behind one another in one piece of memory each. */
+#include "missed.h"
+
+#include <string.h>
+
+static myth_status no_memory(myth_error *err)
+{
+    return myth_fail(err, MYTH_ENOMEM, "no memory for the list of what was not inspected");
+}
+
+myth_status myth_missed_add(myth_missed_list *l, const char *path, uint32_t first, uint32_t last, const char *why,
+                            myth_error *err)
+{
+    const size_t n_path = strlen(path) + 1, n_why = strlen(why) + 1;
+    if (l->n == l->cap) {
+        const uint32_t cap = 2 * l->cap + 8;
+        myth_missed *row = myth_realloc(l->mem, MYTH_MEM_OTHER, "not inspected", l->row, cap * sizeof(*row));
+        if (!row)
+            return no_memory(err);
+        l->row = row;
+        l->cap = cap;
+    }
+    char *text = myth_alloc(l->mem, MYTH_MEM_OTHER, "not inspected", n_path + n_why);
+    if (!text)
+        return no_memory(err);
+    memcpy(text, path, n_path);
+    memcpy(text + n_path, why, n_why);
+    l->row[l->n++] = (myth_missed){.path = text, .first = first, .last = last, .why = text + n_path};
+    return MYTH_OK;
+}
+
+void myth_missed_free(myth_missed_list *l)
+{
+    for (uint32_t i = 0; i < l->n; i++)
+        myth_free(l->mem, (char *)(uintptr_t)l->row[i].path);
+    if (l->mem)
+        myth_free(l->mem, l->row);
+    *l = (myth_missed_list){.mem = l->mem};
+}
