@@ -137,6 +137,15 @@ int myth_eval_model_flags(const char **args, int n, const myth_eval *ev, char th
     return n;
 }
 
+myth_status myth_eval_not_refused(const json_t *report, const char *command, const char *what, myth_error *err)
+{
+    const json_t *refusal = json_object_get(report, "refusal");
+    const char *reason = json_string_value(json_object_get(refusal, "reason"));
+    return refusal
+             ? myth_fail(err, MYTH_ELIMIT, "mythos %s %.80s: refused: %.120s", command, what, reason ? reason : "")
+             : MYTH_OK;
+}
+
 static myth_status inspect(json_t **report, const myth_eval *ev, const char *tree, const char *path, myth_error *err)
 {
     char threads[16];
@@ -145,7 +154,14 @@ static myth_status inspect(json_t **report, const myth_eval *ev, const char *tre
     int n = myth_eval_model_flags(args, 7, ev, threads), code;
     args[n++] = "--";
     args[n++] = path;
-    return myth_self_json(report, &code, &ev->self, args, tree, 1u << MYTH_EXIT_INCOMPLETE, err);
+    myth_status st = myth_self_json(report, &code, &ev->self, args, tree, 1u << MYTH_EXIT_INCOMPLETE, err);
+    if (st == MYTH_OK)
+        st = myth_eval_not_refused(*report, args[0], path, err);
+    if (st != MYTH_OK) {
+        json_decref(*report);
+        *report = NULL;
+    }
+    return st;
 }
 
 static void sum_up(myth_eval *ev, const counts *c)

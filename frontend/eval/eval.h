@@ -89,6 +89,8 @@ void myth_eval_close(myth_eval *ev);
 
 /* ---- answers to questions: each fills ev->value ---- */
 
+/* MYTH_ELIMIT with the reason when the report says that nothing was inspected: that is no answer to score. */
+myth_status myth_eval_not_refused(const json_t *report, const char *command, const char *what, myth_error *err);
 myth_status myth_eval_shop(myth_eval *ev, myth_error *err);
 myth_status myth_eval_cosqa(myth_eval *ev, myth_error *err);
 myth_status myth_eval_repos(myth_eval *ev, myth_error *err);

@@ -6,6 +6,7 @@
  *           evidence are what it adds to a prompt without it */
 #include "eval.h"
 #include "frontend/inspect/prompt/prompt.h"
+#include "frontend/inspect/select/select.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -73,7 +74,8 @@ static myth_status ask(answer *a, const myth_eval *ev, const myth_eval_config *c
     return MYTH_OK;
 }
 
-/* The blocks that inspect-topic would show; the parts of one that was cut count as one. */
+/* The blocks that inspect-topic would show; the parts of one that was cut count as one. A child that fails is a failure
+ * of the evaluation, not a question without an answer. */
 static myth_status ask_topic(answer *a, const myth_eval *ev, const myth_task *t, const char *tree, myth_error *err)
 {
     char threads[16];
@@ -86,8 +88,10 @@ static myth_status ask_topic(answer *a, const myth_eval *ev, const myth_task *t,
     args[n++] = t->text;
     *a = (answer){0};
     myth_status st = myth_self_json(&a->rows, &code, &ev->self, args, NULL, 0, err);
-    if (st == MYTH_ENOTFOUND) /* no chunk has a word of the question */
+    if (st == MYTH_ENOTFOUND && strstr(err->msg, MYTH_TOPIC_NOTHING)) {
+        *err = (myth_error){0}; /* an answer, and not a missing model, index or file */
         return MYTH_OK;
+    }
     if (st != MYTH_OK)
         return st;
     json_array_foreach(json_object_get(a->rows, "parts"), p, part)

@@ -108,6 +108,27 @@ static void hybrid_beside_lexical(void **state)
     cli_expect(&r, SMALL "--embed-model $D/none.gguf", 66);
 }
 
+/* A question without an answer counts as zero. A child that has no model, here because the command stands in a folder of
+ * its own, says so and ends the evaluation: 66 is the exit code of both. */
+static void a_failing_child_is_a_failure(void **state)
+{
+    (void)state;
+    static cli_result r;
+    json_t *j = cli_json(&r, SMALL "--json --against topic");
+    equal(mean(j, 1, "all", "measures", "recall@12"), 2.0 / 3);
+    json_decref(j);
+    cli_shell(&r, "cp -r $D/s $D/odd && echo '{\"id\":\"a\",\"kind\":\"symbol\",\"text\":\"qqzzyyxx\","
+                  "\"expect\":[{\"path\":\"src/door.c\"}]}' >$D/odd/questions.jsonl && "
+                  "$M eval shop --data $D/odd --part retrieval -m random:gemma3-tiny:f32 --json --against topic");
+    assert_int_equal(r.code, 0);
+    cli_shell(&r, "mkdir $D/bin && cp $M $D/bin/mythos && cd $D/bin && ./mythos eval shop --data $D/s --part retrieval "
+                  "--against topic");
+    if (r.code != 66)
+        print_error("exit %d, expected 66\n%s%s\n", r.code, r.out, r.err);
+    assert_int_equal(r.code, 66);
+    assert_non_null(strstr(r.err, "mythos inspect-topic: exit 66: "));
+}
+
 static void the_gate(void **state)
 {
     (void)state;
@@ -329,6 +350,7 @@ int main(void)
         cmocka_unit_test(measures_are_those_of_the_answers),
         cmocka_unit_test(comparisons_are_paired),
         cmocka_unit_test(hybrid_beside_lexical),
+        cmocka_unit_test(a_failing_child_is_a_failure),
         cmocka_unit_test(the_gate),
         cmocka_unit_test(answers),
         cmocka_unit_test(a_planted_change),
