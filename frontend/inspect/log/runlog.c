@@ -436,12 +436,9 @@ void myth_runlog_index(myth_runlog *log, myth_index *x)
                       exact(myth_index_root(x)), "hash", hex, "files", (json_int_t)stats.n_file, "chunks",
                       (json_int_t)stats.n_chunk, "bytes", (json_int_t)stats.bytes, "out", out));
         put_vectors(log, x);
-        myth_redacted b = {.mem = log->mem};
-        myth_redacted_add(&b, NULL, list, n_list);
-        if (is_on(log) && !b.has_failed && n_list <= MYTH_RUNLOG_TEXT_BYTES &&
-            myth_runlog_file_put(log->file, log->run, "index_files", b.n ? b.text : "", b.n, &err) != MYTH_OK)
+        if (is_on(log) && n_list <= MYTH_RUNLOG_TEXT_BYTES &&
+            myth_runlog_file_put(log->file, log->run, "index_files", list, n_list, &err) != MYTH_OK)
             give_up(log, &err);
-        myth_redacted_free(&b);
     }
     sqlite3_finalize(q);
     XXH3_freeState(h);
@@ -827,7 +824,7 @@ void myth_runlog_report(myth_runlog *log, const myth_report *r, myth_form form)
 /* A command line that was redacted says something else than the one that ran. */
 static bool has_secret_in_command(const myth_runlog *log)
 {
-    static const char *const key[] = {"args", "options", "cwd", "root"};
+    static const char *const key[] = {"args", "options"};
     bool changed = false;
     for (size_t i = 0; i < sizeof(key) / sizeof(key[0]); i++) {
         const json_t *j = json_object_get(log->doc, key[i]);
@@ -843,7 +840,11 @@ static void subject_of(myth_redacted *b, const myth_runlog *log)
     for (int i = 0; i < log->cli->n_arg; i++) {
         if (i)
             myth_redacted_add(b, NULL, " ", 1);
-        myth_redacted_add(b, redactor_of(log), log->cli->arg[i], strlen(log->cli->arg[i]));
+        const char *arg = log->cli->arg[i];
+        if (myth_redacted_is_path(redactor_of(log), arg))
+            myth_redacted_add_path(b, arg);
+        else
+            myth_redacted_add(b, redactor_of(log), arg, strlen(arg));
     }
 }
 

@@ -31,10 +31,20 @@ void myth_redacted_free(myth_redacted *b)
     *b = (myth_redacted){.mem = b->mem};
 }
 
+bool myth_redacted_is_path(const myth_redactor *r, const char *text)
+{
+    for (uint32_t i = 0; r && i < r->n_file; i++)
+        if (!strcmp(r->file[i].src->path, text))
+            return true;
+    return false;
+}
+
 void myth_redacted_add(myth_redacted *b, const myth_redactor *r, const char *text, size_t len)
 {
     myth_redact_text(r, text, len, append, b);
 }
+
+void myth_redacted_add_path(myth_redacted *b, const char *path) { append(b, path, strlen(path), false); }
 
 /* ---- prompts ---- */
 
@@ -81,6 +91,9 @@ void myth_redacted_add_prompt(myth_redacted *b, const myth_redactor *r, const ch
             p.idx += p.has_header;
             p.has_header = true;
             p.line = block[p.idx].first;
+            myth_redacted_add(b, r, text + plain, at - plain);
+            append(b, text + at, n, false);
+            plain = at + n;
         } else if ((code = code_of(&p, text + at, n)) != NULL) {
             const myth_source *src = p.block[p.idx].src;
             const myth_line *l = &src->line[p.line++ - 1];
@@ -129,20 +142,30 @@ static size_t string_len(const char *p, size_t n)
     return i < n ? i : n;
 }
 
+static bool begins(const char *p, size_t n, const char *with)
+{
+    const size_t m = strlen(with);
+    return n >= m && !memcmp(p, with, m);
+}
+
 void myth_redacted_add_answer(myth_redacted *b, const myth_redactor *r, const char *text, size_t len)
 {
-    static const char key[] = "\"evidence\":\"";
+    static const char evidence[] = "\"evidence\":\"", file[] = "\"file\":\"";
     size_t from = 0;
-    for (size_t at = 0; at + sizeof(key) - 1 <= len;) {
-        if (memcmp(text + at, key, sizeof(key) - 1)) {
+    for (size_t at = 0; at < len;) {
+        const bool is_evidence = begins(text + at, len - at, evidence), is_file = begins(text + at, len - at, file);
+        if (!is_evidence && !is_file) {
             at++;
             continue;
         }
-        at += sizeof(key) - 1;
+        at += is_file ? sizeof(file) - 1 : sizeof(evidence) - 1;
         size_t n = string_len(text + at, len - at);
-        if (is_of_secret(r, text + at, n)) {
+        if (is_file || is_of_secret(r, text + at, n)) {
             myth_redacted_add(b, r, text + from, at - from);
-            append(b, "[REDACTED]", 10, true);
+            if (is_file)
+                append(b, text + at, n, false);
+            else
+                append(b, "[REDACTED]", 10, true);
             from = at + n;
         }
         at += n;
@@ -178,6 +201,16 @@ static json_t *redacted_string(const json_t *j, const myth_redactor *r, myth_mem
     return out;
 }
 
+/* A key whose string is a path, whoever wrote the document. */
+static bool is_path_key(const char *key)
+{
+    static const char *const name[] = {"path", "file", "root", "cwd"};
+    for (size_t i = 0; i < sizeof(name) / sizeof(name[0]); i++)
+        if (!strcmp(key, name[i]))
+            return true;
+    return false;
+}
+
 json_t *myth_redacted_json(const json_t *j, const myth_redactor *r, myth_mem *mem, bool *changed)
 {
     json_t *out, *v;
@@ -185,12 +218,18 @@ json_t *myth_redacted_json(const json_t *j, const myth_redactor *r, myth_mem *me
     size_t i;
     bool ok = true;
     switch (json_typeof(j)) {
-    case JSON_STRING: return redacted_string(j, r, mem, changed);
+    case JSON_STRING:
+        return myth_redacted_is_path(r, json_string_value(j)) ? json_copy((json_t *)j)
+                                                              : redacted_string(j, r, mem, changed);
     case JSON_OBJECT:
         if ((out = json_object()) == NULL)
             return NULL;
-        json_object_foreach((json_t *)j, key, v) ok =
-            ok && json_object_set_new(out, key, myth_redacted_json(v, r, mem, changed)) == 0;
+        json_object_foreach((json_t *)j, key, v)
+        {
+            json_t *copy =
+                json_is_string(v) && is_path_key(key) ? json_copy(v) : myth_redacted_json(v, r, mem, changed);
+            ok = ok && json_object_set_new(out, key, copy) == 0;
+        }
         break;
     case JSON_ARRAY:
         if ((out = json_array()) == NULL)

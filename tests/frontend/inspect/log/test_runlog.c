@@ -2,6 +2,7 @@
  * byte; it answers why; it holds no secret; and no trouble with the log is trouble for the run. */
 #define _GNU_SOURCE /* memmem */
 #include "tests/frontend/inspect/secrets/fake_secrets.h"
+#include "frontend/inspect/log/runlog_file.h"
 #include "tests/frontend/cli/cli_run.h"
 
 #include <fcntl.h>
@@ -313,8 +314,11 @@ static void test_cannot_be_replayed(void **state)
     assert_int_equal(run_quietly("$M inspect-file $D/none.c " TINY LOG), 66);
     expect_reason("$M log replay " LOG "--json", "before it had a report");
     fake_make(secret, &fake_kinds[2], &rng);
-    snprintf(line, sizeof(line), "cp $D/a.c $D/%.100s.c; $M inspect-file $D/%.100s.c " TINY LOG "-n 30", secret,
-             secret);
+    snprintf(
+        line, sizeof(line),
+        "mkdir $D/asked; cp $D/a.c $D/asked; XDG_CACHE_HOME=$D/cache $M inspect-topic 'strcpy with %.100s' -C $D/asked "
+        "--lexical " TINY LOG "-n 30",
+        secret);
     assert_int_equal(run_quietly(line), 3);
     expect_reason("$M log replay " LOG "--json", "a secret stands in the command line");
     assert_int_equal(
@@ -709,20 +713,6 @@ static void test_secrets(void **state)
             free(said);
         }
     }
-    /* A word that is a secret only because a file says so. */
-    for (size_t i = 0; i < FAKE_KINDS; i++)
-        if (fake_kinds[i].name && strcmp(fake_kinds[i].name, "smtpPasswd") == 0) {
-            snprintf(line, sizeof(line),
-                     "cp $D/s.py $D/%.40s.py; $M inspect-file $D/%.40s.py " LOG SHIPPED
-                     "--format json --fail-level never",
-                     secret[i], secret[i]);
-            run_quietly(line);
-        }
-    for (size_t i = 0; i < sizeof(command) / sizeof(command[0]) - 2; i++) {
-        snprintf(line, sizeof(line), "$M log " LOG "%s >$D/said 2>&1", command[i]);
-        run_quietly(line);
-        check_absent("said", secret, len);
-    }
     assert_true(n_placeholder >= 4); /* prompts and evidence were there, named */
     assert_int_equal(run_quietly("cat $D/runs.db* >$D/whole"), 0);
     check_absent("whole", secret, len);
@@ -752,6 +742,83 @@ static void test_secrets(void **state)
     sqlite3_close(db);
 }
 
+/* A file whose constant holds its own name: the path is a path in every form and in the record, and the constant is
+ * hidden all the same. */
+static void test_path_in_a_constant(void **state)
+{
+    static const char *const form[] = {"text", "json", "jsonl", "sarif", "github", "rdjsonl", "html"};
+    static const char value[] = "vault-store99.py-x7Kq2Lm9Tz4";
+    char line[512];
+    size_t n;
+    (void)state;
+    new_log();
+    snprintf(line, sizeof(line), "def f(s):\n    api_token = \"%s\"\n    return eval(s)\n", value);
+    put_file("vault-store99.py", line);
+    n = (size_t)snprintf(line, sizeof(line),
+                         "cd $D; $M inspect-file vault-store99.py " TINY LOG "--fail-level never -n 60");
+    for (size_t i = 0; i < sizeof(form) / sizeof(form[0]); i++)
+        n += (size_t)snprintf(line + n, sizeof(line) - n, " --output %s=o.%s", form[i], form[i]);
+    run_quietly(line);
+    for (size_t i = 0; i < sizeof(form) / sizeof(form[0]); i++) {
+        char name[16], *text;
+        snprintf(name, sizeof(name), "o.%s", form[i]);
+        text = get_file(name, &n);
+        if (!strstr(text, "vault-store99.py") || strstr(text, value))
+            fail_msg("%s: %.600s", form[i], text);
+        free(text);
+    }
+    json_t *j = json_of("$M log show " LOG "--json", 0);
+    const json_t *report = json_object_get(j, "report");
+    assert_string_equal(json_string_value(json_array_get(json_object_get(j, "args"), 0)), "vault-store99.py");
+    expect_text(json_array_get(json_object_get(j, "files"), 0), "path", "vault-store99.py");
+    expect_text(report, "file", "vault-store99.py");
+    expect_text(report, "inspected", "vault-store99.py");
+    expect_text(json_array_get(json_object_get(report, "not_inspected"), 0), "path", "vault-store99.py");
+    const json_t *x = json_array_get(json_object_get(j, "exchanges"), 0);
+    assert_non_null(strstr(text_of(x, "prompt"), "<file path=\"vault-store99.py\""));
+    assert_null(strstr(text_of(x, "prompt"), value));
+    assert_int_equal(json_array_size(json_object_get(j, "no_replay")), 0);
+    json_decref(j);
+    assert_int_equal(run_quietly("cd $D; $M log replay " LOG), 0);
+}
+
+/* A record that is nested as no run nests it, in a log whose hashes are right: refused, and nothing is written past a
+ * bound. */
+static void test_deep_record(void **state)
+{
+    enum { DEPTH = 1000 };
+    static char record[16 * DEPTH];
+    char path[256];
+    myth_mem *mem;
+    myth_runlog_file *f;
+    myth_error err = {0};
+    int64_t run;
+    const int code = 0;
+    size_t n = (size_t)sprintf(record, "{\"run\":1,\"report\":");
+    (void)state;
+    for (int i = 0; i < DEPTH; i++)
+        n += (size_t)sprintf(record + n, "{\"k\":[");
+    n += (size_t)sprintf(record + n, "1");
+    for (int i = 0; i < DEPTH; i++)
+        n += (size_t)sprintf(record + n, "]}");
+    n += (size_t)sprintf(record + n, "}");
+    snprintf(path, sizeof(path), "%s/deep.db", cli_dir);
+    assert_int_equal(myth_mem_open(&mem, 64 << 20, &err), MYTH_OK);
+    assert_int_equal(myth_runlog_file_open(&f, mem, path, &(myth_runlog_file_opts){0}, &err), MYTH_OK);
+    assert_int_equal(myth_runlog_file_begin(f, &run, 1700000000000, "inspect-file", &err), MYTH_OK);
+    assert_int_equal(myth_runlog_file_save(f, run, "a.c", record, n, &code, &err), MYTH_OK);
+    myth_runlog_file_close(f);
+    assert_int_equal(myth_mem_close(mem), 0);
+    static const char *const verb[] = {"show", "show --json", "show --prompts", "why", "replay"};
+    for (size_t i = 0; i < sizeof(verb) / sizeof(verb[0]); i++) {
+        char line[128];
+        snprintf(line, sizeof(line), "$M log %s --log $D/deep.db", verb[i]);
+        cli_shell(&r, line);
+        assert_int_equal(r.code, 65);
+        assert_non_null(strstr(r.err, "nested deeper than 32 levels"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -768,6 +835,8 @@ int main(void)
         cmocka_unit_test(test_killed),
         cmocka_unit_test(test_why),
         cmocka_unit_test(test_secrets),
+        cmocka_unit_test(test_path_in_a_constant),
+        cmocka_unit_test(test_deep_record),
     };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
 }
