@@ -480,9 +480,10 @@ static myth_status run_steps(subject *s, uint32_t batch, uint32_t n, int32_t *fi
     } lot[2];
     uint32_t oldest = 0, n_lot = 0;
     myth_run run;
-    myth_status st = MYTH_OK;
     double start = now();
-    myth_run_begin(&run, s->e, &(myth_run_opts){.seq = s->seq, .n_seq = batch, .first = first});
+    myth_status st = myth_run_begin(&run, s->e, &(myth_run_opts){.seq = s->seq, .n_seq = batch, .first = first}, err);
+    if (st != MYTH_OK)
+        return st;
     while (st == MYTH_OK && (n || n_lot)) {
         while (st == MYTH_OK && n && n_lot < 2) {
             uint32_t i = (oldest + n_lot) % 2, take = n < AHEAD ? n : AHEAD;

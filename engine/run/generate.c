@@ -263,17 +263,19 @@ static myth_status run_on(generator *g, int32_t *ids, uint32_t *n_ids, myth_fini
     } lot[2]; /* issued, the oldest first */
     uint32_t oldest = 0, n_lot = 0, n_taken = 0;
     myth_run run;
-    myth_status st = MYTH_OK, issued = MYTH_OK;
-    myth_run_begin(&run, g->e,
-                   &(myth_run_opts){
-                       .seq = &g->s,
-                       .n_seq = 1,
-                       .first = &ids[*n_ids - 1],
-                       .stop_id = o->stop_ids,
-                       .n_stop = (uint32_t)o->n_stop,
-                       .sample = o->sample,
-                       .seq_number = o->seq_number,
-                   });
+    myth_status issued = MYTH_OK, st = myth_run_begin(&run, g->e,
+                                                      &(myth_run_opts){
+                                                          .seq = &g->s,
+                                                          .n_seq = 1,
+                                                          .first = &ids[*n_ids - 1],
+                                                          .stop_id = o->stop_ids,
+                                                          .n_stop = (uint32_t)o->n_stop,
+                                                          .sample = o->sample,
+                                                          .seq_number = o->seq_number,
+                                                      },
+                                                      err);
+    if (st != MYTH_OK)
+        return st;
     uint32_t n_left = o->n_max - *n_ids, room = myth_run_room(&run);
     bool is_short = room < n_left;
     n_left = is_short ? room : n_left;
@@ -359,12 +361,12 @@ myth_status myth_generate(myth_engine *e, myth_seq *s, const myth_generate_opts 
             myth_grammar_accept(o->grammar, id);
         if (!take(o, id, ids, n_ids, why))
             return MYTH_OK;
-        if (can_run(&g))
-            return run_on(&g, ids, n_ids, why, err);
-        if (myth_seq_room(s) == 0) {
+        if (myth_seq_room(s) == 0) { /* before anything stores the id that was chosen */
             *why = MYTH_FINISH_CONTEXT;
             return MYTH_OK;
         }
+        if (can_run(&g))
+            return run_on(&g, ids, n_ids, why, err);
         st = feed(&g, &id, 1, true, true, &r, err);
     }
 }

@@ -17,12 +17,35 @@ uint32_t myth_run_room(const myth_run *run)
     return room;
 }
 
-void myth_run_begin(myth_run *run, myth_engine *e, const myth_run_opts *o)
+/* Whether the run's arrays, on the host and on the device, have a place for everything that o asks for. */
+static myth_status check(const myth_engine *e, const myth_run_opts *o, myth_error *err)
+{
+    const myth_engine_opts *opts = &e->y.opts;
+    if (e->n_part != 1 || o->n_seq == 0 || o->n_seq > MYTH_RUN_SEQ_MAX || o->n_seq > opts->n_logit_rows ||
+        o->n_seq > opts->n_ubatch || o->n_seq > opts->n_seq || o->n_stop > MYTH_RUN_STOP_MAX)
+        return myth_fail(err, MYTH_EARG,
+                         "a run of %u sequences with %u stop ids: the engine has %u parts, %u rows a step and %u rows "
+                         "of logits; at most %d sequences and %d stop ids",
+                         o->n_seq, o->n_stop, e->n_part, opts->n_ubatch, opts->n_logit_rows, MYTH_RUN_SEQ_MAX,
+                         MYTH_RUN_STOP_MAX);
+    for (uint32_t r = 0; r < o->n_seq; r++) {
+        if (myth_kv_room(&e->kv, o->seq[r]->kv) == 0)
+            return myth_fail(err, MYTH_EFULL, "context full: sequence %u holds %u tokens, -c %u", r,
+                             myth_kv_len(o->seq[r]->kv), opts->n_ctx);
+        if (o->first[r] < 0 || (uint32_t)o->first[r] >= e->model->config.n_vocab)
+            return myth_fail(err, MYTH_EARG, "token %d is outside the vocabulary of %u", o->first[r],
+                             e->model->config.n_vocab);
+    }
+    return MYTH_OK;
+}
+
+myth_status myth_run_begin(myth_run *run, myth_engine *e, const myth_run_opts *o, myth_error *err)
 {
     static const int32_t zero = 0;
     const myth_part *p = e->part;
-    assert(e->n_part == 1 && o->n_seq && o->n_seq <= MYTH_RUN_SEQ_MAX && o->n_seq <= e->y.opts.n_logit_rows &&
-           o->n_stop <= MYTH_RUN_STOP_MAX);
+    myth_status st = check(e, o, err);
+    if (st != MYTH_OK)
+        return st;
     *run = (myth_run){.e = e, .o = *o};
     e->n_result = 0;
     e->idx.n_rows = e->idx.n_run = 0;
@@ -38,6 +61,7 @@ void myth_run_begin(myth_run *run, myth_engine *e, const myth_run_opts *o)
     myth_stream_write(p->stream, place(p, STEP_AT), &zero, 4);
     if (o->n_stop)
         myth_stream_write(p->stream, place(p, STOP_AT), o->stop_id, 4 * (uint64_t)o->n_stop);
+    return MYTH_OK;
 }
 
 /* The whole step. */
@@ -126,7 +150,12 @@ myth_status myth_run_issue(myth_run *run, uint32_t n_step, uint64_t *mark, myth_
     bool is_traced = myth_device_is_traced(p->dev);
     int32_t *host = e->host[MYTH_HOST_run];
     k = k > e->y.opts.top_k ? e->y.opts.top_k : k;
-    assert(run->n_issued - run->n_known + n_step <= MYTH_RUN_STEPS);
+    if (n_step > MYTH_RUN_STEPS - (run->n_issued - run->n_known))
+        return myth_fail(err, MYTH_EARG, "a run of %u more steps: %u are on their way, at most %d", n_step,
+                         run->n_issued - run->n_known, MYTH_RUN_STEPS);
+    if (n_step > myth_run_room(run))
+        return myth_fail(err, MYTH_EFULL, "context full: a run of %u more steps, room for %u", n_step,
+                         myth_run_room(run));
     for (uint32_t i = 0; i < e->y.opts.n_seq; i++) {
         e->seq[i].n_new = 0;
         e->seq[i].has_ephemeral = false;

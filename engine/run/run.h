@@ -7,8 +7,8 @@
  * Ids      step t of row r gives the token after the one that it fed, or the stop id, then -1
  * Limits   at most MYTH_RUN_STEPS steps issued and not yet waited for; no grammar, no penalties; an engine of one part
  *          that offloads nothing
- * Errors   MYTH_EFULL: no pages for the steps, nothing was issued; device errors as the stream's. Between begin and end
- *          no other call with this engine */
+ * Errors   MYTH_EFULL: no room or no pages for the steps, nothing was issued; device errors as the stream's. Between
+ *          begin and end no other call with this engine */
 #ifndef MYTH_RUN_H
 #define MYTH_RUN_H
 
@@ -42,8 +42,11 @@ typedef struct {
 
 /* Rows that a run of these sequences can still take: steps at most. */
 uint32_t myth_run_room(const myth_run *run);
-void myth_run_begin(myth_run *run, myth_engine *e, const myth_run_opts *o);
-/* *mark is for wait. */
+/* Checks the request and writes what the first step reads. MYTH_EFULL: a sequence has no room for one more token;
+ * MYTH_EARG: more sequences or stop ids than a run can have, or a token outside the vocabulary. After an error nothing
+ * has changed, and the run has no end to be called. */
+myth_status myth_run_begin(myth_run *run, myth_engine *e, const myth_run_opts *o, myth_error *err);
+/* At most myth_run_room steps, and at most MYTH_RUN_STEPS that were not read yet. *mark is for wait. */
 myth_status myth_run_issue(myth_run *run, uint32_t n_step, uint64_t *mark, myth_error *err);
 /* Until the steps before the mark are done. */
 myth_status myth_run_wait(myth_run *run, uint64_t mark, myth_error *err);

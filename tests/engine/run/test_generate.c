@@ -173,6 +173,37 @@ static void the_context_ends_an_answer_or_refuses_it(void **state)
     }
 }
 
+/* A prompt that fills the context ends after one id, which has no place: behind the tokens of the only sequence is the
+ * end of their block, behind those of another one the next sequence's first. */
+static void a_full_context_is_not_written_past(void **state)
+{
+    (void)state;
+    const myth_sample_params greedy = {0};
+    for (uint32_t n_seq = 1; n_seq <= 2; n_seq++) {
+        rig r;
+        answer a;
+        const int32_t other[3] = {7, 8, 9};
+        myth_engine_opts eo = opts_of(rig_target(), &greedy);
+        eo.n_ctx = N_PROMPT;
+        eo.n_seq = n_seq;
+        rig_open(&r, "random:gemma2-tiny:bf16", &eo);
+        myth_seq *s = rig_seq(&r), *next = n_seq > 1 ? rig_seq(&r) : NULL;
+        if (next)
+            rig_feed(&r, next, other, 3, 0, NULL);
+        myth_generate_opts o = request(&greedy);
+        o.n_max = 4;
+        assert_ok(myth_generate(r.engine, s, &o, a.id, &a.n, &a.why, &rig_err));
+        assert_int_equal(a.why, MYTH_FINISH_CONTEXT);
+        assert_int_equal(a.n, 1);
+        assert_memory_equal(myth_seq_tokens(s), prompt, sizeof(prompt));
+        if (next)
+            assert_memory_equal(myth_seq_tokens(next), other, sizeof(other));
+        myth_seq_close(s);
+        myth_seq_close(next);
+        rig_close(&r);
+    }
+}
+
 /* ---- the same ids, whatever the sizes ---- */
 
 static void same_ids_for_all_sizes(const char *spec, const char *target, const myth_sample_params *sample,
@@ -342,6 +373,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_reason_is_told),
         cmocka_unit_test(the_context_ends_an_answer_or_refuses_it),
+        cmocka_unit_test(a_full_context_is_not_written_past),
         cmocka_unit_test(sizes_change_no_id),
         cmocka_unit_test(an_answer_goes_on_where_it_stopped),
         cmocka_unit_test(generation_equals_choosing_from_whole_rows),

@@ -72,7 +72,8 @@ static step_launches launches_of_step(const char *spec, const char *dev, uint32_
 
     myth_run run;
     uint64_t mark;
-    myth_run_begin(&run, r.engine, &(myth_run_opts){.seq = &s, .n_seq = 1, .first = &prompt[N_PROMPT - 1]});
+    assert_ok(myth_run_begin(&run, r.engine, &(myth_run_opts){.seq = &s, .n_seq = 1, .first = &prompt[N_PROMPT - 1]},
+                             &rig_err));
     for (int i = 0; i < 2; i++) {
         before = counts_of(&r).n_launch;
         assert_ok(myth_run_issue(&run, 4, &mark, &rig_err));

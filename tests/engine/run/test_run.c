@@ -82,16 +82,17 @@ static void compare(const char *model, const myth_sample_params *p, uint32_t n_l
 
     int32_t got[N_STEP][N_SEQ];
     myth_run run;
-    myth_run_begin(&run, r.engine,
-                   &(myth_run_opts){
-                       .seq = a,
-                       .n_seq = N_SEQ,
-                       .first = first,
-                       .stop_id = stop,
-                       .n_stop = n_stop,
-                       .sample = *p,
-                       .seq_number = 5,
-                   });
+    assert_ok(myth_run_begin(&run, r.engine,
+                             &(myth_run_opts){
+                                 .seq = a,
+                                 .n_seq = N_SEQ,
+                                 .first = first,
+                                 .stop_id = stop,
+                                 .n_stop = n_stop,
+                                 .sample = *p,
+                                 .seq_number = 5,
+                             },
+                             &rig_err));
     uint64_t n_alloc = myth_mem_n_alloc(r.mem);
     for (uint32_t t = 0; t < N_STEP;) {
         uint64_t mark[2];
@@ -209,7 +210,7 @@ static void runs_and_steps_take_turns(void **state)
         for (uint32_t i = 0; i < n; i++)
             assert_ok(myth_seq_fork(&fork[i], s[i], &rig_err));
         step_on_host(&r, fork, first, n, &greedy, 0, number, on_host);
-        myth_run_begin(&run, r.engine, &(myth_run_opts){.seq = s, .n_seq = n, .first = first});
+        assert_ok(myth_run_begin(&run, r.engine, &(myth_run_opts){.seq = s, .n_seq = n, .first = first}, &rig_err));
         assert_ok(myth_run_issue(&run, 1, &mark, &rig_err));
         assert_ok(myth_run_wait(&run, mark, &rig_err));
         memcpy(id, myth_run_next(&run), 4 * n);
@@ -262,16 +263,17 @@ static void a_recorded_step_draws_by_this_runs_options(void **state)
         assert_ok(myth_seq_fork(&device, s, &rig_err));
         for (uint32_t i = 0; i < STEPS; i++)
             step_on_host(&r, &host, i ? &want[i - 1] : &first, 1, &way[w].p, way[w].seq_number, &number, &want[i]);
-        myth_run_begin(&run, r.engine,
-                       &(myth_run_opts){
-                           .seq = &device,
-                           .n_seq = 1,
-                           .first = &first,
-                           .stop_id = &stop,
-                           .n_stop = way[w].n_stop,
-                           .sample = way[w].p,
-                           .seq_number = way[w].seq_number,
-                       });
+        assert_ok(myth_run_begin(&run, r.engine,
+                                 &(myth_run_opts){
+                                     .seq = &device,
+                                     .n_seq = 1,
+                                     .first = &first,
+                                     .stop_id = &stop,
+                                     .n_stop = way[w].n_stop,
+                                     .sample = way[w].p,
+                                     .seq_number = way[w].seq_number,
+                                 },
+                                 &rig_err));
         assert_ok(myth_run_issue(&run, STEPS, &mark, &rig_err));
         assert_ok(myth_run_wait(&run, mark, &rig_err));
         for (uint32_t i = 0; i < STEPS; i++)
@@ -287,11 +289,77 @@ static void a_recorded_step_draws_by_this_runs_options(void **state)
     rig_close(&r);
 }
 
+/* The place behind a full sequence's tokens is the next sequence's first token. */
+static void a_full_sequence_begins_no_run(void **state)
+{
+    (void)state;
+    rig r;
+    myth_engine_opts o = opts_of();
+    o.n_ctx = 24;
+    o.n_seq = 2;
+    o.n_logit_rows = 2;
+    rig_open(&r, models[0], &o);
+    myth_seq *s[2] = {rig_seq(&r), rig_seq(&r)};
+    int32_t ids[24], first[2] = {5, 6};
+    uint64_t mark, rng = check_seed();
+    myth_run run;
+    for (uint32_t i = 0; i < 24; i++)
+        ids[i] = 7 + (int32_t)check_below(&rng, 100);
+    rig_feed(&r, s[1], ids, 3, 0, NULL);
+    rig_feed(&r, s[0], ids, 24, 0, NULL);
+    const myth_run_opts both = {.seq = s, .n_seq = 2, .first = first};
+    assert_int_equal(myth_run_begin(&run, r.engine, &both, &rig_err), MYTH_EFULL);
+    assert_memory_equal(myth_seq_tokens(s[0]), ids, sizeof(ids));
+    assert_memory_equal(myth_seq_tokens(s[1]), ids, 12);
+
+    const myth_run_opts second = {.seq = &s[1], .n_seq = 1, .first = first};
+    assert_ok(myth_run_begin(&run, r.engine, &second, &rig_err));
+    assert_int_equal(myth_run_issue(&run, 22, &mark, &rig_err), MYTH_EFULL); /* 3 of 24 are held */
+    assert_int_equal(myth_run_issue(&run, MYTH_RUN_STEPS + 1, &mark, &rig_err), MYTH_EARG);
+    assert_ok(myth_run_issue(&run, 21, &mark, &rig_err));
+    assert_ok(myth_run_wait(&run, mark, &rig_err));
+    for (uint32_t i = 0; i < 21; i++)
+        assert_true(myth_run_next(&run)[0] >= 0);
+    myth_run_end(&run);
+    assert_int_equal(myth_seq_len(s[1]), 24);
+    assert_memory_equal(myth_seq_tokens(s[1]), ids, 12);
+    assert_memory_equal(myth_seq_tokens(s[0]), ids, sizeof(ids));
+    myth_seq_close(s[0]);
+    myth_seq_close(s[1]);
+    rig_close(&r);
+}
+
+static void a_run_past_its_limits_is_refused(void **state)
+{
+    (void)state;
+    rig r;
+    myth_engine_opts o = opts_of();
+    rig_open(&r, models[0], &o);
+    myth_seq *s = rig_seq(&r);
+    const int32_t first = 5, outside = (int32_t)r.model.config.n_vocab, stop[MYTH_RUN_STOP_MAX + 1] = {0};
+    const myth_run_opts bad[] = {
+        {.seq = &s, .n_seq = 0, .first = &first},
+        {.seq = &s, .n_seq = o.n_logit_rows + 1, .first = &first},
+        {.seq = &s, .n_seq = 1, .first = &first, .stop_id = stop, .n_stop = MYTH_RUN_STOP_MAX + 1},
+        {.seq = &s, .n_seq = 1, .first = &outside},
+    };
+    myth_run run;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        assert_int_equal(myth_run_begin(&run, r.engine, &bad[i], &rig_err), MYTH_EARG);
+    assert_int_equal(myth_seq_len(s), 0);
+    myth_seq_close(s);
+    rig_close(&r);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_run_chooses_what_the_host_would),
-                                       cmocka_unit_test(a_recorded_step_draws_by_this_runs_options),
-                                       cmocka_unit_test(a_row_that_stops_stands_still),
-                                       cmocka_unit_test(runs_and_steps_take_turns)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_run_chooses_what_the_host_would),
+        cmocka_unit_test(a_recorded_step_draws_by_this_runs_options),
+        cmocka_unit_test(a_row_that_stops_stands_still),
+        cmocka_unit_test(a_full_sequence_begins_no_run),
+        cmocka_unit_test(a_run_past_its_limits_is_refused),
+        cmocka_unit_test(runs_and_steps_take_turns),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
