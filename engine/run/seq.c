@@ -5,7 +5,8 @@
  * model, cache types, page and ring length.
  *
  * A checkpoint's tokens are always the first of its sequence's: what cuts or evicts one of them drops the checkpoint.
- */
+ * One that was taken right after a gap holds the tokens before the gap alone, at the position after it: a cut back to
+ * the gap closes the gap, so that checkpoint is dropped too. */
 #include "offload.h"
 
 #include "engine/base/bytes.h"
@@ -26,12 +27,13 @@ myth_status myth_seq_open(myth_seq **out, myth_engine *e, myth_error *err)
     return myth_fail(err, MYTH_EFULL, "all %u sequences are in use: raise --parallel", e->y.opts.n_seq);
 }
 
-static void drop_checkpoints(myth_seq *s, uint32_t above)
+/* Drops the checkpoints that hold more than n_tok tokens or end past position n_pos. */
+static void drop_checkpoints(myth_seq *s, uint32_t n_tok, uint32_t n_pos)
 {
     myth_engine *e = s->e;
     for (uint32_t i = 0; i < e->y.opts.n_checkpoint; i++) {
         myth_checkpoint *cp = &e->checkpoint[i];
-        if (cp->slot == s->slot && myth_kv_len(cp->kv) > above) {
+        if (cp->slot == s->slot && (myth_kv_len(cp->kv) > n_tok || cp->kv->n_pos > n_pos)) {
             myth_kv_release(&e->kv, cp->kv);
             cp->slot = UINT32_MAX;
         }
@@ -119,14 +121,15 @@ myth_status myth_seq_truncate(myth_seq *s, uint32_t n, uint32_t *at, myth_error 
             myth_checkpoint *best = NULL;
             for (uint32_t i = 0; i < e->y.opts.n_checkpoint; i++) {
                 myth_checkpoint *cp = &e->checkpoint[i];
-                if (cp->slot == s->slot && myth_kv_len(cp->kv) <= n && (!best || is_newer(cp->kv, best->kv)))
+                if (cp->slot == s->slot && myth_kv_len(cp->kv) <= n && cp->kv->n_pos <= pos &&
+                    (!best || is_newer(cp->kv, best->kv)))
                     best = cp;
             }
             myth_kv_release(&e->kv, s->kv);
             if (best)
                 myth_kv_share(&e->kv, s->kv, best->kv);
         }
-        drop_checkpoints(s, myth_kv_len(s->kv));
+        drop_checkpoints(s, myth_kv_len(s->kv), s->kv->n_pos);
         s->is_table_stale = true;
     }
     *at = myth_kv_len(s->kv);
@@ -144,7 +147,7 @@ myth_status myth_seq_evict(myth_seq *s, uint32_t from, uint32_t n, myth_error *e
                          from, from + n, s->kv->gap0);
     if (n) {
         memmove(s->token + from, s->token + from + n, 4 * (size_t)(len - from - n));
-        drop_checkpoints(s, from);
+        drop_checkpoints(s, from, s->kv->n_pos);
         s->is_table_stale = true;
     }
     return MYTH_OK;

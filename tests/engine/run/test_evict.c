@@ -590,10 +590,64 @@ static void checkpoints_of_evicted_tokens_go(void **state)
     rig_close(&r);
 }
 
+/* A checkpoint right after a gap holds the tokens before the gap at the position after it. A cut back to the gap closes
+ * it, so nothing may come back to that checkpoint: neither the cut itself nor a later one. */
+static void a_closed_gap_does_not_come_back(void **state)
+{
+    (void)state;
+    const myth_engine_opts o = {
+        .device = "cpu",
+        .n_threads = 1,
+        .is_exact = true,
+        .want_full_logits = true,
+        .n_ctx = 48,
+        .page_tok = 4,
+        .n_ubatch = 48,
+        .n_checkpoint = 2,
+    };
+    for (uint32_t n_after = 0; n_after <= 40; n_after += 40) { /* the ring still reaches back, or it does not */
+        rig r;
+        rows got, want;
+        uint32_t at;
+        int32_t ids[64];
+        open_on(&r, "gemma3-layers", &o);
+        rows_open(&got, &r, 42, false);
+        rows_open(&want, &r, 42, false);
+        for (int32_t i = 0; i < 64; i++)
+            ids[i] = 3 + i;
+        myth_seq *s = rig_seq(&r);
+        rig_feed(&r, s, ids, 42, 0, &want);
+        assert_ok(myth_seq_truncate(s, 0, &at, &rig_err));
+
+        rig_feed(&r, s, ids, 2, 0, NULL);
+        rig_feed(&r, s, ids + 2, 4, 0, NULL);
+        assert_ok(myth_seq_evict(s, 2, 4, &rig_err));
+        assert_ok(myth_seq_checkpoint(s, &rig_err)); /* 2 tokens at position 6 */
+        rig_feed(&r, s, ids + 6, 1 + n_after, 0, NULL);
+        assert_ok(myth_seq_truncate(s, 2, &at, &rig_err));
+        assert_int_equal(myth_seq_pos(s), at);
+        got.base = at;
+        rig_feed(&r, s, ids + at, 42 - at, 0, &got);
+        assert_same_bits(got.logits + (size_t)at * got.n_vocab, want.logits + (size_t)at * got.n_vocab,
+                         (size_t)(42 - at) * got.n_vocab, "after the gap was closed");
+        assert_ok(myth_seq_truncate(s, 5, &at, &rig_err)); /* no ring reaches back to 5 */
+        assert_int_equal(myth_seq_pos(s), at);
+        got.base = at;
+        rig_feed(&r, s, ids + at, 42 - at, 0, &got);
+        assert_same_bits(got.logits + (size_t)at * got.n_vocab, want.logits + (size_t)at * got.n_vocab,
+                         (size_t)(42 - at) * got.n_vocab, "after a later cut");
+        myth_seq_close(s);
+        rows_close(&got);
+        rows_close(&want);
+        rig_close(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(evict_moves_nothing),
+        cmocka_unit_test(a_closed_gap_does_not_come_back),
         cmocka_unit_test(refused_spans_change_nothing),
         cmocka_unit_test(checkpoints_of_evicted_tokens_go),
         cmocka_unit_test(dropped_rows_equal_masked_ones),

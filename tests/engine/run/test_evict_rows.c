@@ -252,11 +252,11 @@ static void append(world *d, int k)
     check_table(d, k);
 }
 
-static void drop_marks(world *d, int k, uint32_t above)
+static void drop_marks(world *d, int k, uint32_t n_tok, uint32_t n_pos)
 {
     uint32_t pos[HISTORY];
     for (int i = 0; i < N_CHECKPOINT; i++)
-        if (d->owner[i] == k && held(&d->mark[i], pos) > above)
+        if (d->owner[i] == k && (held(&d->mark[i], pos) > n_tok || d->mark[i].n_pos > n_pos))
             d->owner[i] = -1;
 }
 
@@ -279,7 +279,7 @@ static void evict(world *d, int k)
     d->n_evict++;
     for (uint32_t i = from; i < from + count; i++)
         h->is_gone[pos[i]] = true;
-    drop_marks(d, k, from);
+    drop_marks(d, k, from, h->n_pos);
 }
 
 static void truncate_to(world *d, int k, uint32_t n)
@@ -305,7 +305,7 @@ static void truncate_to(world *d, int k, uint32_t n)
         uint32_t most = 0;
         for (int i = 0; i < N_CHECKPOINT; i++) {
             uint32_t has = held(&d->mark[i], pos);
-            if (d->owner[i] == k && has <= n &&
+            if (d->owner[i] == k && has <= n && d->mark[i].n_pos <= to &&
                 (best < 0 || has > most || (has == most && d->mark[i].n_pos > d->mark[best].n_pos))) {
                 best = i;
                 most = has;
@@ -314,7 +314,7 @@ static void truncate_to(world *d, int k, uint32_t n)
         *h = best < 0 ? (history){0} : d->mark[best];
     }
     assert_int_equal(at, held(h, pos));
-    drop_marks(d, k, at);
+    drop_marks(d, k, at, h->n_pos);
 }
 
 static void fork_into(world *d, int k, int to)
